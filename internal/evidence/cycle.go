@@ -1,0 +1,53 @@
+package evidence
+
+import (
+	"time"
+
+	"github.com/heaptrim/heaptrim/internal/unit"
+)
+
+// Cycle is one garbage collection as gctrace reports it, with the pacer's
+// exact figures where gcpacertrace was on too.
+type Cycle struct {
+	N      int           // number of the cycle, from 1
+	At     time.Duration // since the program started, at the end of the cycle
+	Forced bool          // runtime.GC, debug.FreeOSMemory and the like
+
+	// Wall-clock time of the phases.
+	SweepTermination, ConcurrentMark, MarkTermination time.Duration
+
+	// CPU time, summed over all Ps. Idle marking is separate from Background:
+	// it ran on Ps that had nothing else to do.
+	SweepTerminationCPU, AssistCPU, BackgroundCPU, IdleCPU, MarkTerminationCPU time.Duration
+
+	HeapStart unit.Bytes // heap size when the cycle began
+	HeapEnd   unit.Bytes // heap size when marking ended
+	HeapLive  unit.Bytes // bytes marked
+	Goal      unit.Bytes // heap goal of this cycle
+	Stacks    unit.Bytes // scannable stack; 0 before Go 1.18
+	Globals   unit.Bytes // scannable globals; 0 before Go 1.18
+	Procs     int        // GOMAXPROCS
+
+	Pacer *Pacer // nil when gcpacertrace was off
+}
+
+// CPU is the processor time the cycle took from the program: assists,
+// dedicated and fractional workers and both pauses, without idle marking.
+func (c Cycle) CPU() time.Duration {
+	return c.SweepTerminationCPU + c.AssistCPU + c.BackgroundCPU + c.MarkTerminationCPU
+}
+
+// Pacer holds the exact byte counts that gcpacertrace prints for a cycle.
+type Pacer struct {
+	HeapScan, StackScan, GlobalScan unit.Bytes // scan work done
+	Trigger                         unit.Bytes // heap size that started the cycle
+	End                             unit.Bytes // heap size when marking ended
+	ConsMark                        float64    // cons/mark ratio
+}
+
+// Metrics is one sample of runtime/metrics: names of the package's own
+// spelling, counters and gauges only (no histograms).
+type Metrics struct {
+	At     time.Duration // since the recorder started
+	Values map[string]float64
+}

@@ -1,0 +1,109 @@
+package evidence
+
+import "time"
+
+// ManifestSchema is the version of the bundle format that this code writes.
+const ManifestSchema = "heaptrim.bundle/1"
+
+// Kind says what a part of a bundle holds; see doc/format/bundle.md.
+type Kind string
+
+// The kinds of part.
+const (
+	KindCPU      Kind = "cpu-profile"    // pprof, cpu/nanoseconds
+	KindAllocs   Kind = "allocs-profile" // pprof, cumulative since start, or the delta of one window
+	KindHeap     Kind = "heap-profile"   // pprof snapshot whose in-use columns matter
+	KindGCTrace  Kind = "gctrace"        // text of GODEBUG=gctrace=1, with or without gcpacertrace=1
+	KindBench    Kind = "benchmark"      // Go benchmark text
+	KindMetrics  Kind = "metrics"        // JSON lines of runtime/metrics samples
+	KindMemStats Kind = "memstats"       // heap profile with debug=1, for its runtime.MemStats tail
+	KindEscapes  Kind = "escapes"        // compiler output of -gcflags=-m or -m=2
+	KindTrace    Kind = "execution-trace"
+	KindPerf     Kind = "perf"
+	KindLoad     Kind = "load-output" // what the load tool printed
+)
+
+// Target kinds, for Manifest.Target.
+const (
+	TargetPackages = "packages"
+	TargetExec     = "exec"
+	TargetLive     = "live"
+	TargetFiles    = "files"
+)
+
+// Manifest describes a bundle. It is manifest.json, rewritten atomically each
+// time a part is finished, so that an interrupted recording still opens.
+type Manifest struct {
+	Schema      string      `json:"schema"`
+	Tool        string      `json:"tool"` // heaptrim's version
+	Created     time.Time   `json:"created"`
+	Complete    bool        `json:"complete"` // false: the recording was cut short
+	Target      Target      `json:"target"`
+	Environment Environment `json:"environment"`
+	Runs        []Run       `json:"runs"`
+	Warnings    []string    `json:"warnings,omitempty"`
+	LeftOut     []string    `json:"left_out,omitempty"` // what a budget or a failure kept out, one sentence each
+}
+
+// Target says what was recorded.
+type Target struct {
+	Kind       string   `json:"kind"`                  // packages, exec, live or files
+	Args       []string `json:"args"`                  // as the user gave them
+	Module     string   `json:"module,omitempty"`      // path of the main module
+	ModuleDir  string   `json:"module_dir,omitempty"`  // root of the main module on the recording machine
+	Workspace  []string `json:"workspace,omitempty"`   // module paths of the go.work workspace
+	Packages   []string `json:"packages,omitempty"`    // import paths under test, or the main package
+	BuildFlags []string `json:"build_flags,omitempty"` // flags handed on to the go command
+}
+
+// Environment says where it was recorded. Zero means not known.
+type Environment struct {
+	GoVersion   string  `json:"go_version,omitempty"` // of the target, such as go1.26.8
+	GOOS        string  `json:"goos,omitempty"`
+	GOARCH      string  `json:"goarch,omitempty"`
+	GOROOT      string  `json:"goroot,omitempty"`
+	GOMAXPROCS  int     `json:"gomaxprocs,omitempty"`
+	NumCPU      int     `json:"num_cpu,omitempty"`
+	GOGC        string  `json:"gogc,omitempty"`       // "100", "off", …
+	GOMEMLIMIT  string  `json:"gomemlimit,omitempty"` // "off" or a size
+	GODEBUG     string  `json:"godebug,omitempty"`
+	Experiment  string  `json:"goexperiment,omitempty"`
+	MemoryBytes int64   `json:"memory_bytes,omitempty"`           // of the host
+	CgroupLimit int64   `json:"cgroup_limit_bytes,omitempty"`     // tightest memory limit; 0: none
+	CgroupCPU   float64 `json:"cgroup_cpu,omitempty"`             // CPU quota in cores; 0: none
+	THP         string  `json:"transparent_huge_pages,omitempty"` // always, madvise, never
+	CPUModel    string  `json:"cpu_model,omitempty"`
+	Kernel      string  `json:"kernel,omitempty"`
+}
+
+// Run is one workload of a recording: one benchmark, or one service window.
+// Its parts were made by separate passes over the same work.
+type Run struct {
+	Name    string `json:"name"`              // benchmark name without the -P suffix; "service" for exec and live
+	Package string `json:"package,omitempty"` // import path
+	Parts   []Part `json:"parts"`
+	Loops   []Loop `json:"loops,omitempty"` // where the benchmark's measured loops are in its source
+}
+
+// Part is one file of a bundle.
+type Part struct {
+	Path  string `json:"path"` // slash-separated, relative to the bundle
+	Kind  Kind   `json:"kind"`
+	Pass  string `json:"pass"`            // "timing", "allocation", "gc", "service" …: parts of one pass were made together
+	Rate  int64  `json:"rate,omitempty"`  // bytes a heap sample; 1: every allocation
+	Delta bool   `json:"delta,omitempty"` // alloc columns cover the window only, not the time since start
+	Raw   bool   `json:"raw,omitempty"`   // stacks keep the runtime's frames above the allocation
+	// Work done while the part was recorded. Ops counts every execution of the
+	// benchmark's measured loop body, or requests; 0 when not known.
+	Ops  int64         `json:"ops,omitempty"`
+	Wall time.Duration `json:"wall_ns,omitempty"`
+	CPU  time.Duration `json:"cpu_ns,omitempty"` // user and system time of the process, 0 when not known
+}
+
+// Loop is a source range whose allocations belong to the measured operation.
+// Stacks that pass through the same file outside every Loop are set-up.
+type Loop struct {
+	File  string `json:"file"` // as the compiler records it
+	First int    `json:"first"`
+	Last  int    `json:"last"`
+}
