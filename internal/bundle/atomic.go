@@ -1,0 +1,101 @@
+package bundle
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+)
+
+// writeAtomic makes name appear with everything that fill wrote, on disk, or
+// not at all. A crash leaves at most name+unfinished.
+func writeAtomic(name string, fill func(io.Writer) error) (err error) {
+	temp := name + unfinished
+	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			f.Close()
+			os.Remove(temp)
+		}
+	}()
+	buf := bufio.NewWriterSize(f, 64<<10)
+	if err := fill(buf); err != nil {
+		return err
+	}
+	if err := buf.Flush(); err != nil {
+		return err
+	}
+	return publish(f, temp, name)
+}
+
+// publish brings a written file to disk and to its final name, and closes it.
+func publish(f *os.File, temp, name string) error {
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	if err := os.Rename(temp, name); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(name))
+}
+
+// syncDir makes a rename durable. Windows has no such call and needs none.
+func syncDir(dir string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return d.Sync()
+}
+
+// move renames from to name, or copies it where a rename cannot.
+func move(from, name string) error {
+	info, err := os.Lstat(from)
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		return fmt.Errorf("%s is not a regular file", from)
+	}
+	if err := syncFile(from); err != nil {
+		return err
+	}
+	if os.Rename(from, name) == nil {
+		return syncDir(filepath.Dir(name))
+	}
+	src, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	err = writeAtomic(name, func(w io.Writer) error {
+		_, err := io.Copy(w, src)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	src.Close() // before Remove: Windows keeps open files
+	return os.Remove(from)
+}
+
+func syncFile(name string) error {
+	f, err := os.OpenFile(name, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return f.Sync()
+}

@@ -1,0 +1,137 @@
+package bundle
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/heaptrim/heaptrim/internal/evidence"
+)
+
+// ManifestName is the name of the manifest inside a bundle.
+const ManifestName = "manifest.json"
+
+// unfinished ends the name of a file that is still being written. It is kept
+// deterministic so that the leftover of a crash tells which part it was.
+const unfinished = ".partial"
+
+// maxManifest bounds manifest.json: ten thousand parts take about 2 MB.
+const maxManifest = 16 << 20
+
+// readManifest reads and checks the manifest at name, which messages call label.
+func readManifest(name, label string) (evidence.Manifest, error) {
+	var m evidence.Manifest
+	f, err := os.Open(name)
+	if errors.Is(err, os.ErrNotExist) {
+		return m, fmt.Errorf("%s is not a bundle: it has no %s", label, ManifestName)
+	}
+	if err != nil {
+		return m, fmt.Errorf("open bundle %s: %w", label, err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxManifest+1))
+	if err != nil {
+		return m, fmt.Errorf("read manifest of bundle %s: %w", label, err)
+	}
+	if len(data) > maxManifest {
+		return m, fmt.Errorf("manifest of bundle %s is larger than %d MiB", label, maxManifest>>20)
+	}
+	m, err = parseManifest(data)
+	if err != nil {
+		return m, fmt.Errorf("bundle %s: %w", label, err)
+	}
+	return m, nil
+}
+
+// parseManifest decodes a manifest. The schema is judged before anything else,
+// because the fields of another version may have other types.
+func parseManifest(data []byte) (evidence.Manifest, error) {
+	var head struct {
+		Schema *string `json:"schema"`
+	}
+	if err := json.Unmarshal(data, &head); err != nil {
+		return evidence.Manifest{}, jsonError(data, err)
+	}
+	if head.Schema == nil {
+		return evidence.Manifest{}, fmt.Errorf("%s has no schema field: want %q", ManifestName, evidence.ManifestSchema)
+	}
+	if *head.Schema != evidence.ManifestSchema {
+		return evidence.Manifest{}, fmt.Errorf("%s is of format %q, this version of heaptrim reads %q",
+			ManifestName, *head.Schema, evidence.ManifestSchema)
+	}
+	var m evidence.Manifest
+	if err := json.Unmarshal(data, &m); err != nil {
+		return evidence.Manifest{}, jsonError(data, err)
+	}
+	return m, check(m)
+}
+
+// jsonError says where in the manifest decoding stopped.
+func jsonError(data []byte, err error) error {
+	offset := int64(len(data))
+	var syntax *json.SyntaxError
+	var typ *json.UnmarshalTypeError
+	switch {
+	case len(data) == 0:
+		return fmt.Errorf("%s is empty", ManifestName)
+	case errors.As(err, &syntax):
+		offset = syntax.Offset
+	case errors.As(err, &typ):
+		offset = typ.Offset
+	}
+	line := 1 + strings.Count(string(data[:min(max(offset, 0), int64(len(data)))]), "\n")
+	return fmt.Errorf("%s:%d (byte %d): %w", ManifestName, line, offset, err)
+}
+
+// check refuses what no recorder writes and no reader could use: paths that
+// leave the bundle, one file under two parts, negative quantities.
+func check(m evidence.Manifest) error {
+	e := m.Environment
+	if e.GOMAXPROCS < 0 || e.NumCPU < 0 || e.MemoryBytes < 0 || e.CgroupLimit < 0 || e.CgroupCPU < 0 {
+		return fmt.Errorf("%s: the environment holds a negative quantity", ManifestName)
+	}
+	seen := map[string]bool{}
+	for _, run := range m.Runs {
+		for _, p := range run.Parts {
+			if err := checkPart(p); err != nil {
+				return fmt.Errorf("%s: run %q: %w", ManifestName, run.Name, err)
+			}
+			if seen[fold(p.Path)] {
+				return fmt.Errorf("%s: part %q is listed twice", ManifestName, p.Path)
+			}
+			seen[fold(p.Path)] = true
+		}
+	}
+	return nil
+}
+
+func checkPart(p evidence.Part) error {
+	if err := checkPath(p.Path); err != nil {
+		return err
+	}
+	if p.Rate < 0 || p.Ops < 0 || p.Wall < 0 || p.CPU < 0 {
+		return fmt.Errorf("part %q holds a negative quantity", p.Path)
+	}
+	return nil
+}
+
+// checkPath accepts a clean, slash-separated path that stays below the bundle
+// on every operating system and is no name that the format itself uses.
+func checkPath(p string) error {
+	switch {
+	case p == "" || p == "." || path.Clean(p) != p || !filepath.IsLocal(filepath.FromSlash(p)),
+		path.IsAbs(p) || strings.ContainsAny(p, "\\:\x00"):
+		return fmt.Errorf("part path %q leaves the bundle or is not a clean relative path", p)
+	case fold(p) == ManifestName || strings.HasSuffix(fold(p), unfinished):
+		return fmt.Errorf("part path %q is a name the format keeps for itself", p)
+	}
+	return nil
+}
+
+// fold makes names equal that some file systems hold to be equal.
+func fold(name string) string { return strings.ToLower(name) }

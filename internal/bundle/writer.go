@@ -1,0 +1,217 @@
+// Package bundle writes and opens recordings: a directory of standard files
+// with a manifest.json, or the same in one .tar.zst. The format is specified
+// in doc/format/bundle.md. The package stores files and does not read what is
+// in them.
+package bundle
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/heaptrim/heaptrim/internal/evidence"
+)
+
+// Writer makes a bundle. Whatever moment the process dies at, the directory
+// holds a bundle that [Open] accepts, with every part that was finished. It is
+// safe for concurrent use. Call Close when done.
+type Writer struct {
+	dir string
+
+	mu     sync.Mutex
+	m      evidence.Manifest
+	taken  map[string]bool // folded paths of parts, finished or being written
+	closed bool
+	failed error // of a manifest rewrite in Run, which returns no error
+}
+
+var errClosed = errors.New("the bundle is closed")
+
+// Create starts a bundle in dir, which must not exist or be empty. It writes
+// manifest.json at once, with Complete false. Of m, Schema, Complete and Runs
+// are set by the Writer, and Created too if it is zero.
+func Create(dir string, m evidence.Manifest) (*Writer, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("create bundle: %w", err)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("create bundle: %w", err)
+	}
+	if len(entries) > 0 {
+		return nil, fmt.Errorf("create bundle %s: the directory is not empty (it has %s)", dir, entries[0].Name())
+	}
+	m.Schema, m.Complete, m.Runs = evidence.ManifestSchema, false, []evidence.Run{}
+	if m.Created.IsZero() {
+		m.Created = time.Now().UTC().Truncate(time.Second)
+	}
+	if m.Target.Args == nil {
+		m.Target.Args = []string{}
+	}
+	w := &Writer{dir: dir, m: clone(m), taken: map[string]bool{}}
+	if err := w.writeManifest(); err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+// Dir is the directory of the bundle.
+func (w *Writer) Dir() string { return w.dir }
+
+// Run adds a run and returns its index for Add and Adopt. Its Parts are
+// dropped: they come in through those two. An error in writing the manifest is
+// returned by the next call that can return one.
+func (w *Writer) Run(r evidence.Run) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	r.Parts = []evidence.Part{}
+	r.Loops = slices.Clone(r.Loops)
+	w.m.Runs = append(w.m.Runs, r)
+	if !w.closed {
+		w.failed = errors.Join(w.failed, w.writeManifest())
+	}
+	return len(w.m.Runs) - 1
+}
+
+// Add writes a part through fill and enters it in the manifest. The part
+// appears under its name only when it is complete and on disk; if fill or the
+// disk fails, nothing of it stays. fill is called once, without a lock held,
+// with a buffer of its own on the file.
+func (w *Writer) Add(run int, p evidence.Part, fill func(w io.Writer) error) error {
+	return w.enter(run, p, func(name string) error { return writeAtomic(name, fill) })
+}
+
+// Adopt moves the finished file from into the bundle as a part, by renaming or,
+// across file systems, by copying and removing. from is gone when it succeeds.
+func (w *Writer) Adopt(run int, p evidence.Part, from string) error {
+	return w.enter(run, p, func(name string) error { return move(from, name) })
+}
+
+// enter reserves the part's path, has place put the file there and lists it.
+func (w *Writer) enter(run int, p evidence.Part, place func(name string) error) error {
+	if err := w.reserve(run, p); err != nil {
+		return fmt.Errorf("bundle %s: %w", w.dir, err)
+	}
+	name := filepath.Join(w.dir, filepath.FromSlash(p.Path))
+	err := os.MkdirAll(filepath.Dir(name), 0o755)
+	if err == nil {
+		err = place(name)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err == nil && w.closed {
+		err = errClosed
+		os.Remove(name)
+	}
+	if err != nil {
+		delete(w.taken, fold(p.Path))
+		return fmt.Errorf("write part %s of bundle %s: %w", p.Path, w.dir, err)
+	}
+	w.m.Runs[run].Parts = append(w.m.Runs[run].Parts, p)
+	return w.writeManifest()
+}
+
+func (w *Writer) reserve(run int, p evidence.Part) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return errClosed
+	}
+	if run < 0 || run >= len(w.m.Runs) {
+		return fmt.Errorf("part %s belongs to run %d of %d", p.Path, run, len(w.m.Runs))
+	}
+	if err := checkPart(p); err != nil {
+		return err
+	}
+	if w.taken[fold(p.Path)] {
+		return fmt.Errorf("part %q is there already", p.Path)
+	}
+	w.taken[fold(p.Path)] = true
+	return nil
+}
+
+// Update lets edit change the manifest, for what is known only later: warnings,
+// operations of a finished part, facts of the environment. Parts can be
+// changed but neither added, removed nor renamed. If the result is not a valid
+// manifest, nothing changes and the error says why. edit must not keep its
+// argument or call the Writer.
+func (w *Writer) Update(edit func(*evidence.Manifest)) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return fmt.Errorf("bundle %s: %w", w.dir, errClosed)
+	}
+	next := clone(w.m)
+	edit(&next)
+	next.Schema, next.Complete = evidence.ManifestSchema, false
+	if err := check(next); err != nil {
+		return fmt.Errorf("update bundle %s: %w", w.dir, err)
+	}
+	if !slices.Equal(partPaths(next), partPaths(w.m)) {
+		return fmt.Errorf("update bundle %s: the list of parts was changed", w.dir)
+	}
+	w.m = clone(next)
+	return w.writeManifest()
+}
+
+// Close ends the bundle; complete says that nothing was cut short. Only the
+// first Close counts, so that a deferred Close(false) covers early returns.
+func (w *Writer) Close(complete bool) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return nil
+	}
+	w.closed = true
+	w.m.Complete = complete
+	return errors.Join(w.failed, w.writeManifest())
+}
+
+// writeManifest replaces manifest.json; mu is held, or the Writer not shared yet.
+func (w *Writer) writeManifest() error {
+	data, err := json.MarshalIndent(w.m, "", "\t")
+	if err != nil {
+		return fmt.Errorf("encode manifest of bundle %s: %w", w.dir, err)
+	}
+	err = writeAtomic(filepath.Join(w.dir, ManifestName), func(f io.Writer) error {
+		_, err := io.Copy(f, bytes.NewReader(append(data, '\n')))
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("write manifest of bundle %s: %w", w.dir, err)
+	}
+	return nil
+}
+
+// clone copies everything that an edit of the result could reach.
+func clone(m evidence.Manifest) evidence.Manifest {
+	t := &m.Target
+	t.Args, t.Workspace = slices.Clone(t.Args), slices.Clone(t.Workspace)
+	t.Packages, t.BuildFlags = slices.Clone(t.Packages), slices.Clone(t.BuildFlags)
+	m.Warnings, m.LeftOut = slices.Clone(m.Warnings), slices.Clone(m.LeftOut)
+	m.Runs = slices.Clone(m.Runs)
+	for i := range m.Runs {
+		m.Runs[i].Parts = slices.Clone(m.Runs[i].Parts)
+		m.Runs[i].Loops = slices.Clone(m.Runs[i].Loops)
+	}
+	return m
+}
+
+// partPaths lists where the parts are, by run.
+func partPaths(m evidence.Manifest) []string {
+	var paths []string
+	for i, run := range m.Runs {
+		paths = append(paths, fmt.Sprint(i))
+		for _, p := range run.Parts {
+			paths = append(paths, p.Path)
+		}
+	}
+	return paths
+}
