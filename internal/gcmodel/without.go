@@ -1,0 +1,90 @@
+package gcmodel
+
+import (
+	"fmt"
+	"math"
+)
+
+// Removal is the collector's cost without one site. Change.Sum() is Cost minus
+// the cost before, so a saving is negative.
+type Removal struct {
+	Target         // of the program without the site
+	Cost   float64 // collector cost per time unit that remains
+	Cycles float64 // cycles per time unit that remain
+	Before float64 // cycles per time unit with the site
+	Change Change
+}
+
+// Change splits a difference of collector cost by cause. The split is that of
+// Shapley: each cause's effect averaged over all orders in which the three
+// could have come, so it is exact and has no order of its own.
+type Change struct {
+	Churn    float64 // less is allocated, so cycles are rarer
+	Headroom float64 // the heap goal moves with the live heap, so cycles are rarer or more frequent
+	MarkWork float64 // a cycle has less to scan
+}
+
+// Sum is the whole change.
+func (c Change) Sum() float64 { return c.Churn + c.Headroom + c.MarkWork }
+
+// Without answers what the same program would cost the collector if site s did
+// not allocate: goal, cycle rate and mark work are computed anew, the setting
+// and the cost of a byte scanned stay. More than all is not taken away: a site
+// that exceeds the workload by sampling error leaves zero, not less. The regime
+// of the rest may be another one; see Removal.Regime. It fails as Marginals does.
+func Without(w Workload, set Setting, s Site) (Removal, error) {
+	if err := s.check(); err != nil {
+		return Removal{}, err
+	}
+	c, err := costOf(w, set)
+	if err != nil {
+		return Removal{}, err
+	}
+	rest := w
+	rest.AllocRate = math.Max(0, w.AllocRate-s.AllocRate)
+	rest.Live = math.Max(0, w.Live-s.Live)
+	rest.HeapScan = math.Max(0, w.HeapScan-s.Scan)
+	t, err := Goal(rest, set)
+	if err != nil {
+		return Removal{}, fmt.Errorf("without the site: %w", err)
+	}
+	before := factors{w.AllocRate, 1 / c.at.Headroom, c.perCycle(w)}
+	after := factors{rest.AllocRate, 1 / t.Headroom, c.perCycle(rest)}
+	return Removal{
+		Target: t,
+		Cost:   after.rate * after.perByte * after.perCycle,
+		Cycles: after.rate * after.perByte,
+		Before: before.rate * before.perByte,
+		Change: changeOf(before, after),
+	}, nil
+}
+
+func (s Site) check() error {
+	for _, v := range []float64{s.AllocRate, s.Live, s.Scan} {
+		if !(v >= 0 && v <= maxQuantity) {
+			return fmt.Errorf("a site's quantity %v is out of range", v)
+		}
+	}
+	return nil
+}
+
+// factors are the three whose product is the collector's cost.
+type factors struct {
+	rate     float64 // bytes per time unit
+	perByte  float64 // cycles per byte allocated
+	perCycle float64 // cost per cycle
+}
+
+func changeOf(a, b factors) Change {
+	return Change{
+		Churn:    (b.rate - a.rate) * shapley(a.perByte, b.perByte, a.perCycle, b.perCycle),
+		Headroom: (b.perByte - a.perByte) * shapley(a.rate, b.rate, a.perCycle, b.perCycle),
+		MarkWork: (b.perCycle - a.perCycle) * shapley(a.rate, b.rate, a.perByte, b.perByte),
+	}
+}
+
+// shapley is the mean, over the orders in which two factors x and y may change
+// before a third, of their product at the time the third changes.
+func shapley(x0, x1, y0, y1 float64) float64 {
+	return (x0*y0+x1*y1)/3 + (x0*y1+x1*y0)/6
+}
