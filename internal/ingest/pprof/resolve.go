@@ -1,0 +1,215 @@
+package pprof
+
+import (
+	"fmt"
+	"path"
+	"time"
+
+	"github.com/heaptrim/heaptrim/internal/evidence"
+)
+
+// resolve turns ids and string indices into values: it completes p and the
+// lookup table of s.
+func (t *tables) resolve(p *evidence.Profile, s *source) error {
+	r := resolver{tables: t, interned: make(map[uint64]string)}
+	if err := r.header(p); err != nil {
+		return err
+	}
+	if err := r.index(); err != nil {
+		return err
+	}
+	locs, err := r.locations()
+	if err != nil {
+		return err
+	}
+	p.Locations = len(locs)
+	s.byID = newIDTable[*evidence.Location](len(locs))
+	for i, l := range t.locations {
+		if l.id == 0 {
+			return syntaxErrorf(l.off, "a location has the reserved id 0")
+		}
+		if !s.byID.put(l.id, &locs[i]) {
+			return syntaxErrorf(l.off, "a second location has id %d", l.id)
+		}
+	}
+	return nil
+}
+
+type resolver struct {
+	*tables
+	interned   map[uint64]string
+	mappingOf  idTable[*mapping]
+	functionOf idTable[*function]
+}
+
+func (r *resolver) header(p *evidence.Profile) error {
+	if len(r.types) == 0 {
+		return syntaxErrorf(0, "no sample types: not a pprof profile, or only a part of one")
+	}
+	for _, v := range r.types {
+		vt, err := r.valueType(v)
+		if err != nil {
+			return err
+		}
+		p.Types = append(p.Types, vt)
+	}
+	var err error
+	if p.PeriodOf, err = r.valueType(r.periodOf); err != nil {
+		return err
+	}
+	if _, err := r.str(r.defaultType, r.defaultOffset); err != nil {
+		return err
+	}
+	p.Period = r.period
+	p.Duration = time.Duration(r.duration)
+	if r.time != 0 {
+		p.Start = time.Unix(0, r.time)
+	}
+	return nil
+}
+
+func (r *resolver) valueType(v valueType) (evidence.ValueType, error) {
+	typ, err := r.str(v.typ, v.off)
+	if err != nil {
+		return evidence.ValueType{}, err
+	}
+	unit, err := r.str(v.unit, v.off)
+	return evidence.ValueType{Type: typ, Unit: unit}, err
+}
+
+// str returns string i of the table; off is where it was referred to.
+func (r *resolver) str(i uint64, off int64) (string, error) {
+	if i >= uint64(r.strings.len()) {
+		return "", syntaxErrorf(off, "string %d of a table of %d", int64(i), r.strings.len())
+	}
+	s, ok := r.interned[i]
+	if !ok {
+		s = r.strings.at(i)
+		r.interned[i] = s
+	}
+	return s, nil
+}
+
+// index makes mappings and functions findable by id.
+func (r *resolver) index() error {
+	r.mappingOf = newIDTable[*mapping](len(r.mappings))
+	for i := range r.mappings {
+		m := &r.mappings[i]
+		if m.id == 0 {
+			return syntaxErrorf(m.off, "a mapping has the reserved id 0")
+		}
+		if !r.mappingOf.put(m.id, m) {
+			return syntaxErrorf(m.off, "a second mapping has id %d", m.id)
+		}
+	}
+	r.functionOf = newIDTable[*function](len(r.functions))
+	for i := range r.functions {
+		f := &r.functions[i]
+		if f.id == 0 {
+			return syntaxErrorf(f.off, "a function has the reserved id 0")
+		}
+		if !r.functionOf.put(f.id, f) {
+			return syntaxErrorf(f.off, "a second function has id %d", f.id)
+		}
+	}
+	return nil
+}
+
+func (r *resolver) locations() ([]evidence.Location, error) {
+	locs := make([]evidence.Location, len(r.tables.locations))
+	frames := make([]evidence.Frame, 0, len(r.lines))
+	for i, l := range r.tables.locations {
+		end := len(r.lines)
+		if i+1 < len(r.tables.locations) {
+			end = r.tables.locations[i+1].lines
+		}
+		first := len(frames)
+		for _, ln := range r.lines[l.lines:end] {
+			f, err := r.frame(ln, l)
+			if err != nil {
+				return nil, err
+			}
+			frames = append(frames, f)
+		}
+		locs[i] = evidence.Location{Index: i, Frames: frames[first:len(frames):len(frames)]}
+		if first == len(frames) {
+			f, err := r.bareFrame(l)
+			if err != nil {
+				return nil, err
+			}
+			locs[i].Frames = []evidence.Frame{f}
+		}
+	}
+	return locs, nil
+}
+
+func (r *resolver) frame(ln line, l location) (evidence.Frame, error) {
+	f := r.functionOf.get(ln.function)
+	if f == nil {
+		return evidence.Frame{}, syntaxErrorf(l.off, "location %d has a line of function %d, which is not in the profile", l.id, ln.function)
+	}
+	fr := evidence.Frame{Line: int(ln.line), StartLine: int(f.startLine)}
+	var err error
+	if fr.Function, err = r.str(f.name, f.off); err != nil {
+		return fr, err
+	}
+	if fr.Function == "" {
+		if fr.Function, err = r.str(f.systemName, f.off); err != nil {
+			return fr, err
+		}
+	}
+	fr.File, err = r.str(f.file, f.off)
+	return fr, err
+}
+
+// bareFrame stands for a location without symbols: its address, and the
+// mapped file where that is known.
+func (r *resolver) bareFrame(l location) (evidence.Frame, error) {
+	fr := evidence.Frame{Function: fmt.Sprintf("%#x", l.address)}
+	m := r.mappingOf.get(l.mapping)
+	if m == nil {
+		return fr, nil
+	}
+	file, err := r.str(m.file, m.off)
+	if file != "" {
+		fr.Function += " [" + path.Base(file) + "]"
+	}
+	return fr, err
+}
+
+// idTable finds values by their id in the file. Ids are dense in nearly every
+// profile, addresses in some.
+type idTable[T comparable] struct {
+	dense  []T
+	sparse map[uint64]T
+}
+
+// newIDTable returns a table for n entries.
+func newIDTable[T comparable](n int) idTable[T] {
+	return idTable[T]{dense: make([]T, 2*n+64)}
+}
+
+// get returns the zero T for an unknown id.
+func (t *idTable[T]) get(id uint64) T {
+	if id < uint64(len(t.dense)) {
+		return t.dense[id]
+	}
+	return t.sparse[id]
+}
+
+// put enters v, which is not the zero T, and reports whether id was free.
+func (t *idTable[T]) put(id uint64, v T) bool {
+	var zero T
+	if t.get(id) != zero {
+		return false
+	}
+	if id < uint64(len(t.dense)) {
+		t.dense[id] = v
+		return true
+	}
+	if t.sparse == nil {
+		t.sparse = make(map[uint64]T)
+	}
+	t.sparse[id] = v
+	return true
+}

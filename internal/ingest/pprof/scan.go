@@ -1,0 +1,140 @@
+package pprof
+
+import (
+	"io"
+
+	"github.com/heaptrim/heaptrim/internal/evidence"
+)
+
+// Scan implements evidence.SampleSource. An error in the content is a
+// *SyntaxError; yield's own error comes back as it is.
+func (s *source) Scan(yield func(evidence.Sample) error) error {
+	st, err := s.stream()
+	if err != nil {
+		return s.named(err)
+	}
+	defer st.close()
+	sc := scanner{source: s}
+	for {
+		h, err := st.next()
+		if err == io.EOF {
+			break
+		}
+		if err == nil && h.num != fieldSample {
+			err = st.skip(h.n)
+		} else if err == nil {
+			err = sc.sample(st, h)
+		}
+		if err != nil {
+			return s.named(err)
+		}
+		if h.num != fieldSample {
+			continue
+		}
+		if err := yield(sc.current); err != nil {
+			return err
+		}
+	}
+	if sc.seen != s.samples || st.offset() != s.length {
+		return s.named(errChanged)
+	}
+	return nil
+}
+
+// scanner decodes samples into slices that it uses again.
+type scanner struct {
+	*source
+	current evidence.Sample
+	seen    int
+}
+
+func (sc *scanner) sample(st *stream, h header) error {
+	if h.wire != wireBytes {
+		return errChanged // the first pass checked it
+	}
+	base := st.offset()
+	body, err := st.body(h.n)
+	if err != nil {
+		return err
+	}
+	sc.seen++
+	sc.current.Stack = sc.current.Stack[:0]
+	sc.current.Values = sc.current.Values[:0]
+	c := cursor{b: body, base: base}
+	for {
+		ok, err := c.next()
+		if err != nil {
+			return err
+		}
+		if !ok {
+			break
+		}
+		switch c.num {
+		case 1:
+			err = sc.locations(&c)
+		case 2:
+			err = sc.values(&c)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if got := len(sc.current.Values); got != sc.types {
+		return syntaxErrorf(h.off, "a sample has %d values, but the profile has %d sample types", got, sc.types)
+	}
+	return nil
+}
+
+func (sc *scanner) locations(c *cursor) error {
+	if c.wire == wireVarint {
+		return sc.location(c.u, c.offset())
+	}
+	if err := c.want(wireBytes); err != nil {
+		return err
+	}
+	b := c.data
+	for i := 0; i < len(b); {
+		id, n := varint(b[i:])
+		if n == 0 {
+			return badPacked(c.dataOff + int64(i))
+		}
+		if err := sc.location(id, c.dataOff+int64(i)); err != nil {
+			return err
+		}
+		i += n
+	}
+	return nil
+}
+
+func (sc *scanner) location(id uint64, off int64) error {
+	loc := sc.byID.get(id)
+	if loc == nil {
+		return syntaxErrorf(off, "a sample refers to location %d, which is not in the profile", id)
+	}
+	sc.current.Stack = append(sc.current.Stack, loc)
+	return nil
+}
+
+func (sc *scanner) values(c *cursor) error {
+	if c.wire == wireVarint {
+		sc.current.Values = append(sc.current.Values, int64(c.u))
+		return nil
+	}
+	if err := c.want(wireBytes); err != nil {
+		return err
+	}
+	b := c.data
+	for i := 0; i < len(b); {
+		u, n := varint(b[i:])
+		if n == 0 {
+			return badPacked(c.dataOff + int64(i))
+		}
+		sc.current.Values = append(sc.current.Values, int64(u))
+		i += n
+	}
+	return nil
+}
+
+func badPacked(off int64) error {
+	return syntaxErrorf(off, "varint is cut off or does not fit 64 bits")
+}
