@@ -2,6 +2,7 @@ package bundle
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -91,8 +92,13 @@ func move(from, name string) error {
 	return os.Remove(from)
 }
 
+// syncFile brings a file to disk that another wrote. Windows wants it open for
+// writing; elsewhere it may be read-only.
 func syncFile(name string) error {
 	f, err := os.OpenFile(name, os.O_RDWR, 0)
+	if errors.Is(err, os.ErrPermission) {
+		f, err = os.Open(name)
+	}
 	if err != nil {
 		return err
 	}

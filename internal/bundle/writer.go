@@ -94,6 +94,21 @@ func (w *Writer) Adopt(run int, p evidence.Part, from string) error {
 	return w.enter(run, p, func(name string) error { return move(from, name) })
 }
 
+// Unfinished names a file inside the bundle in which the part p can be written
+// by something that needs a file of its own, before Adopt takes it in from
+// there. It makes the folder, not the file. A crash leaves the file under this
+// name, and Open tells which part it was.
+func (w *Writer) Unfinished(p evidence.Part) (string, error) {
+	if err := checkPath(p.Path); err != nil {
+		return "", fmt.Errorf("bundle %s: %w", w.dir, err)
+	}
+	name := filepath.Join(w.dir, filepath.FromSlash(p.Path)) + unfinished
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return "", fmt.Errorf("bundle %s: %w", w.dir, err)
+	}
+	return name, nil
+}
+
 // enter reserves the part's path, has place put the file there and lists it.
 func (w *Writer) enter(run int, p evidence.Part, place func(name string) error) error {
 	if err := w.reserve(run, p); err != nil {
@@ -195,6 +210,7 @@ func clone(m evidence.Manifest) evidence.Manifest {
 	t := &m.Target
 	t.Args, t.Workspace = slices.Clone(t.Args), slices.Clone(t.Workspace)
 	t.Packages, t.BuildFlags = slices.Clone(t.Packages), slices.Clone(t.BuildFlags)
+	t.Dependencies = slices.Clone(t.Dependencies)
 	m.Warnings, m.LeftOut = slices.Clone(m.Warnings), slices.Clone(m.LeftOut)
 	m.Runs = slices.Clone(m.Runs)
 	for i := range m.Runs {
