@@ -1,0 +1,54 @@
+// Package drive runs the operations of a ground-truth program: on every CPU
+// for the measurement, so that no CPU is left for idle marking, and one after
+// the other for the checksum that both versions of the program must share.
+package drive
+
+import (
+	"fmt"
+	"sync/atomic"
+	"testing"
+)
+
+// Op does operation number i and returns a digest of its result. It is called
+// from one goroutine at a time. What it returns depends on i alone for an Op
+// without state, and on the sequence of calls for one with state.
+type Op func(i int) uint64
+
+// Bench runs operations on GOMAXPROCS goroutines. newOp is called once per
+// goroutine with its number, counted from 0, before its first operation.
+func Bench(b *testing.B, newOp func(worker int) Op) {
+	b.Helper()
+	b.ReportAllocs()
+	var workers atomic.Int32
+	var digest atomic.Uint64
+	b.RunParallel(func(pb *testing.PB) {
+		worker := int(workers.Add(1)) - 1
+		op := newOp(worker)
+		var sum uint64
+		// The offset makes the workers walk through different inputs.
+		for i := worker * 7919; pb.Next(); i++ {
+			sum = Mix(sum, op(i))
+		}
+		digest.Add(sum)
+	})
+	if digest.Load() == 0 {
+		b.Error("no operation returned a digest")
+	}
+}
+
+// Checksum runs n operations in order and prints their joint digest on a line
+// "checksum HEX", which the runner compares between the two versions.
+func Checksum(t *testing.T, n int, op Op) {
+	t.Helper()
+	var sum uint64
+	for i := range n {
+		sum = Mix(sum, op(i))
+	}
+	fmt.Printf("checksum %016x\n", sum)
+}
+
+// Mix folds v into the digest h.
+func Mix(h, v uint64) uint64 {
+	h = (h ^ v) * 0x9e3779b97f4a7c15
+	return h ^ h>>29
+}

@@ -1,0 +1,3 @@
+module github.com/heaptrim/heaptrim/lab
+
+go 1.26.0
