@@ -9,8 +9,11 @@ import (
 // Paths makes the paths that the compiler prints absolute. The zero value
 // leaves them as they are.
 type Paths struct {
-	Dir   string // where the go command ran: printed paths are relative to it
-	Roots []Root // where import paths are on disk, for output of -trimpath builds
+	Dir string // where the go command ran: printed paths are relative to it
+	// Roots says where import paths are on disk. Set it for the output of
+	// -trimpath builds only: "a/b.go" is then a file of package a, and below Dir
+	// otherwise.
+	Roots []Root
 }
 
 // Root says that files printed as Prefix/file.go lie in Dir. The Root with an
@@ -31,28 +34,16 @@ func (p Paths) Abs(printed string) string {
 		return filepath.Clean(printed)
 	case len(printed) > 2 && printed[1] == ':' && strings.ContainsAny(printed[2:3], `\/`):
 		return printed // of a compiler on Windows, read elsewhere
-	case strings.HasPrefix(printed, "."):
-		if p.Dir == "" {
-			return printed
-		}
-		return filepath.Join(p.Dir, filepath.FromSlash(printed))
+	case len(p.Roots) > 0 && printed[0] != '.' && strings.Contains(printed, "/"):
+		return p.fromRoots(printed)
+	case p.Dir == "":
+		return printed
 	}
-	if abs, ok := p.fromRoot(printed); ok {
-		return abs
-	}
-	// The go command writes relative paths with a leading dot, but for the
-	// bare names of files that cgo made. The rest are import paths.
-	if p.Dir != "" && !strings.Contains(printed, "/") {
-		return filepath.Join(p.Dir, printed)
-	}
-	return printed
+	return filepath.Join(p.Dir, filepath.FromSlash(printed))
 }
 
-// fromRoot replaces the longest known prefix of an import-path form.
-func (p Paths) fromRoot(printed string) (string, bool) {
-	if !strings.Contains(printed, "/") {
-		return "", false
-	}
+// fromRoots replaces the longest known prefix of an import-path form.
+func (p Paths) fromRoots(printed string) string {
 	best := -1
 	for i, r := range p.Roots {
 		if below(printed, r.Prefix) && (best < 0 || len(r.Prefix) > len(p.Roots[best].Prefix)) {
@@ -60,10 +51,10 @@ func (p Paths) fromRoot(printed string) (string, bool) {
 		}
 	}
 	if best < 0 {
-		return "", false
+		return printed
 	}
 	rest := strings.TrimPrefix(printed[len(p.Roots[best].Prefix):], "/")
-	return filepath.Join(p.Roots[best].Dir, filepath.FromSlash(path.Clean("/"+rest))), true
+	return filepath.Join(p.Roots[best].Dir, filepath.FromSlash(path.Clean("/"+rest)))
 }
 
 func below(printed, prefix string) bool {
