@@ -1,0 +1,240 @@
+package recorder
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/heaptrim/heaptrim/internal/evidence"
+)
+
+// ErrNoRecorder is the cause when nothing in the program answers.
+var ErrNoRecorder = errors.New("the program's recorder does not answer")
+
+// pollEvery is half the recorder's own distance.
+const pollEvery = 12 * time.Millisecond
+
+// Claimed reports whether a process has begun to record into dir.
+func Claimed(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, "env.json"))
+	return err == nil
+}
+
+// Start begins a window in the process that records into dir and returns when
+// it is recording. The error wraps ErrNoRecorder when ctx ends before that.
+func Start(ctx context.Context, dir string, w Window) error {
+	before, err := windows(dir)
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(dir, "start")
+	if err := os.WriteFile(path+".tmp", []byte(w.list()), 0o644); err != nil {
+		return fmt.Errorf("start recording: %w", err)
+	}
+	if err := os.Rename(path+".tmp", path); err != nil {
+		return fmt.Errorf("start recording: %w", err)
+	}
+	return wait(ctx, "start recording", func() bool {
+		now, err := windows(dir)
+		return err == nil && len(now) > len(before) && exists(now[len(now)-1], "ready")
+	})
+}
+
+// Stop ends the window of dir and returns when its files are complete. It
+// returns nil at once when no window is open.
+func Stop(ctx context.Context, dir string) error {
+	list, err := windows(dir)
+	if err != nil {
+		return err
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	last := list[len(list)-1]
+	if exists(last, "done") {
+		return nil
+	}
+	if err := os.WriteFile(filepath.Join(dir, "stop"), nil, 0o644); err != nil {
+		return fmt.Errorf("stop recording: %w", err)
+	}
+	return wait(ctx, "stop recording", func() bool { return exists(last, "done") })
+}
+
+func wait(ctx context.Context, what string, done func() bool) error {
+	tick := time.NewTicker(pollEvery)
+	defer tick.Stop()
+	for !done() {
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%s: %w (%w)", what, ErrNoRecorder, context.Cause(ctx))
+		case <-tick.C:
+		}
+	}
+	return nil
+}
+
+func exists(dir, name string) bool {
+	_, err := os.Stat(filepath.Join(dir, name))
+	return err == nil
+}
+
+func windows(dir string) ([]string, error) {
+	// ReadDir sorts; the numbers are padded.
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("read recording: %w", err)
+	}
+	var list []string
+	for _, e := range entries {
+		if e.IsDir() && strings.HasPrefix(e.Name(), "window-") {
+			list = append(list, filepath.Join(dir, e.Name()))
+		}
+	}
+	return list, nil
+}
+
+// Recording is what a process left in its directory.
+type Recording struct {
+	Environment evidence.Environment // of the program; zero when it never came up
+	Settings    map[string]string    // build settings, as in runtime/debug.BuildInfo
+	Package     string               // import path of the main package, as built
+	Notes       []string             // what kept the recording from being whole
+	Windows     []Files
+}
+
+// Files lists the finished files of one window. All paths are absolute if the
+// directory was.
+type Files struct {
+	Dir      string
+	Complete bool          // false: the program ended before the window did
+	Exit     bool          // the program ended by itself and finished the window
+	Wall     time.Duration // of the window; 0 when not complete
+	CPU      time.Duration // of the process during the window; 0 when not known
+	Began    time.Duration // start of the window, since the recorder started
+	MemRate  int64         // bytes a heap sample
+	OwnBytes int64         // allocated by the recorder, left out of the last snapshot
+	CPUParts []string      // gzipped CPU profiles, in order; together they cover the window but for gaps of about 0.1 s
+	Heap     []string      // uncompressed cumulative profiles, in order; the first is from the start of the window
+	End      string        // one more, after forced collections; empty without them
+	Metrics  string        // metrics.jsonl; empty when not recorded
+}
+
+// Last returns the latest cumulative profile, empty when there is none.
+func (f Files) Last() string {
+	if f.End != "" || len(f.Heap) == 0 {
+		return f.End
+	}
+	return f.Heap[len(f.Heap)-1]
+}
+
+// marker is the content of the ready and done files.
+type marker struct {
+	At       time.Duration `json:"t_ns"`
+	Wall     time.Duration `json:"wall_ns"`
+	CPU      int64         `json:"window_cpu_ns"`
+	Total    int64         `json:"cpu_ns"`
+	MemRate  int64         `json:"memrate"`
+	OwnBytes int64         `json:"own_alloc_bytes"`
+	Why      string        `json:"why"`
+}
+
+// Read lists what a process has recorded into dir so far. A program that was
+// killed is no error: its windows are incomplete.
+func Read(dir string) (Recording, error) {
+	var r Recording
+	list, err := windows(dir)
+	if err != nil {
+		return r, err
+	}
+	var env struct {
+		evidence.Environment
+		Settings map[string]string `json:"settings"`
+		Package  string            `json:"package"`
+	}
+	var state struct {
+		Notes []string `json:"notes"`
+	}
+	if err := readJSON(filepath.Join(dir, "env.json"), &env); err != nil {
+		return r, err
+	}
+	if err := readJSON(filepath.Join(dir, "recorder.json"), &state); err != nil {
+		return r, err
+	}
+	r.Environment, r.Settings, r.Package, r.Notes = env.Environment, env.Settings, env.Package, state.Notes
+	r.Environment.Experiment = env.Settings["GOEXPERIMENT"]
+	for _, w := range list {
+		f, err := readWindow(w)
+		if err != nil {
+			return r, err
+		}
+		r.Windows = append(r.Windows, f)
+	}
+	return r, nil
+}
+
+func readWindow(dir string) (Files, error) {
+	f := Files{Dir: dir, Complete: exists(dir, "done")}
+	var ready, done marker
+	if err := readJSON(filepath.Join(dir, "ready"), &ready); err != nil {
+		return f, err
+	}
+	if err := readJSON(filepath.Join(dir, "done"), &done); err != nil {
+		return f, err
+	}
+	f.Began, f.MemRate = ready.At, ready.MemRate
+	if f.Complete {
+		f.Wall, f.OwnBytes, f.Exit = done.Wall, done.OwnBytes, done.Why == "exit"
+		if ready.Total >= 0 && done.CPU > 0 {
+			f.CPU = time.Duration(done.CPU)
+		}
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return f, fmt.Errorf("read recording: %w", err)
+	}
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		switch name := e.Name(); {
+		case strings.HasPrefix(name, "cpu-"):
+			f.CPUParts = append(f.CPUParts, path)
+		case strings.HasPrefix(name, "heap-"):
+			f.Heap = append(f.Heap, path)
+		case name == "end.pb":
+			f.End = path
+		case name == "metrics.jsonl":
+			f.Metrics = path
+		}
+	}
+	byNumber := func(a, b string) int {
+		if len(a) != len(b) { // more than 999 files: the padding is too narrow
+			return len(a) - len(b)
+		}
+		return strings.Compare(a, b)
+	}
+	slices.SortFunc(f.CPUParts, byNumber)
+	slices.SortFunc(f.Heap, byNumber)
+	return f, nil
+}
+
+// readJSON leaves v alone when the file does not exist or is still empty: the
+// program may be killed at any time.
+func readJSON(path string, v any) error {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && len(text) == 0 {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read recording: %w", err)
+	}
+	if err := json.Unmarshal(text, v); err != nil {
+		return fmt.Errorf("read recording: %s: %w", path, err)
+	}
+	return nil
+}
