@@ -210,7 +210,7 @@ func clone(m evidence.Manifest) evidence.Manifest {
 	t := &m.Target
 	t.Args, t.Workspace = slices.Clone(t.Args), slices.Clone(t.Workspace)
 	t.Packages, t.BuildFlags = slices.Clone(t.Packages), slices.Clone(t.BuildFlags)
-	t.Dependencies = slices.Clone(t.Dependencies)
+	t.Dependencies, t.Command = slices.Clone(t.Dependencies), slices.Clone(t.Command)
 	m.Warnings, m.LeftOut = slices.Clone(m.Warnings), slices.Clone(m.LeftOut)
 	m.Runs = slices.Clone(m.Runs)
 	for i := range m.Runs {

@@ -47,12 +47,16 @@ type Manifest struct {
 
 // Target says what was recorded.
 type Target struct {
-	Kind       string   `json:"kind"`                  // packages, exec, live or files
-	Args       []string `json:"args"`                  // as the user gave them
-	Module     string   `json:"module,omitempty"`      // path of the main module
-	ModuleDir  string   `json:"module_dir,omitempty"`  // root of the main module on the recording machine
-	Workspace  []string `json:"workspace,omitempty"`   // module paths of the go.work workspace
-	Packages   []string `json:"packages,omitempty"`    // import paths under test, or the main package
+	Kind      string   `json:"kind"`                 // packages, exec, live or files
+	Args      []string `json:"args"`                 // as the user gave them
+	Module    string   `json:"module,omitempty"`     // path of the main module
+	ModuleDir string   `json:"module_dir,omitempty"` // root of the main module on the recording machine
+	Workspace []string `json:"workspace,omitempty"`  // module paths of the go.work workspace
+	Packages  []string `json:"packages,omitempty"`   // import paths under test, or the main package
+	// Dependencies are the paths of the other modules in the build.
+	Dependencies []string `json:"dependencies,omitempty"`
+	// Command is the command line of a live service, secrets blanked.
+	Command    []string `json:"command,omitempty"`
 	BuildFlags []string `json:"build_flags,omitempty"` // flags handed on to the go command
 }
 
