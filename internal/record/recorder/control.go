@@ -29,13 +29,13 @@ func Claimed(dir string) bool {
 
 // Start begins a window in the process that records into dir and returns when
 // it is recording. The error wraps ErrNoRecorder when ctx ends before that.
-func Start(ctx context.Context, dir string, w Window) error {
+func Start(ctx context.Context, dir string, o Options) error {
 	before, err := windows(dir)
 	if err != nil {
 		return err
 	}
 	path := filepath.Join(dir, "start")
-	if err := os.WriteFile(path+".tmp", []byte(w.list()), 0o644); err != nil {
+	if err := os.WriteFile(path+".tmp", []byte(o.list()), 0o644); err != nil {
 		return fmt.Errorf("start recording: %w", err)
 	}
 	if err := os.Rename(path+".tmp", path); err != nil {
@@ -106,32 +106,23 @@ type Recording struct {
 	Settings    map[string]string    // build settings, as in runtime/debug.BuildInfo
 	Package     string               // import path of the main package, as built
 	Notes       []string             // what kept the recording from being whole
-	Windows     []Files
+	Windows     []Result
 }
 
-// Files lists the finished files of one window. All paths are absolute if the
-// directory was.
-type Files struct {
+// Result lists the finished files of one window.
+type Result struct {
 	Dir      string
 	Complete bool          // false: the program ended before the window did
-	Exit     bool          // the program ended by itself and finished the window
+	Exit     bool          // the window ended with the program, which finished it
 	Wall     time.Duration // of the window; 0 when not complete
 	CPU      time.Duration // of the process during the window; 0 when not known
 	Began    time.Duration // start of the window, since the recorder started
 	MemRate  int64         // bytes a heap sample
 	OwnBytes int64         // allocated by the recorder, left out of the last snapshot
 	CPUParts []string      // gzipped CPU profiles, in order; together they cover the window but for gaps of about 0.1 s
-	Heap     []string      // uncompressed cumulative profiles, in order; the first is from the start of the window
-	End      string        // one more, after forced collections; empty without them
+	Heap     []string      // uncompressed cumulative profiles, in order: the first is from the start of the window
+	Forced   bool          // the last of Heap was taken after forced collections
 	Metrics  string        // metrics.jsonl; empty when not recorded
-}
-
-// Last returns the latest cumulative profile, empty when there is none.
-func (f Files) Last() string {
-	if f.End != "" || len(f.Heap) == 0 {
-		return f.End
-	}
-	return f.Heap[len(f.Heap)-1]
 }
 
 // marker is the content of the ready and done files.
@@ -143,6 +134,19 @@ type marker struct {
 	MemRate  int64         `json:"memrate"`
 	OwnBytes int64         `json:"own_alloc_bytes"`
 	Why      string        `json:"why"`
+}
+
+// Files lists what the latest window of dir holds. It is an error if there is
+// none.
+func Files(dir string) (Result, error) {
+	r, err := Read(dir)
+	if err != nil {
+		return Result{}, err
+	}
+	if len(r.Windows) == 0 {
+		return Result{}, fmt.Errorf("read recording %s: %w", dir, ErrNoRecorder)
+	}
+	return r.Windows[len(r.Windows)-1], nil
 }
 
 // Read lists what a process has recorded into dir so far. A program that was
@@ -179,8 +183,8 @@ func Read(dir string) (Recording, error) {
 	return r, nil
 }
 
-func readWindow(dir string) (Files, error) {
-	f := Files{Dir: dir, Complete: exists(dir, "done")}
+func readWindow(dir string) (Result, error) {
+	f := Result{Dir: dir, Complete: exists(dir, "done")}
 	var ready, done marker
 	if err := readJSON(filepath.Join(dir, "ready"), &ready); err != nil {
 		return f, err
@@ -199,6 +203,7 @@ func readWindow(dir string) (Files, error) {
 	if err != nil {
 		return f, fmt.Errorf("read recording: %w", err)
 	}
+	end := ""
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
 		switch name := e.Name(); {
@@ -207,7 +212,7 @@ func readWindow(dir string) (Files, error) {
 		case strings.HasPrefix(name, "heap-"):
 			f.Heap = append(f.Heap, path)
 		case name == "end.pb":
-			f.End = path
+			end = path
 		case name == "metrics.jsonl":
 			f.Metrics = path
 		}
@@ -220,6 +225,9 @@ func readWindow(dir string) (Files, error) {
 	}
 	slices.SortFunc(f.CPUParts, byNumber)
 	slices.SortFunc(f.Heap, byNumber)
+	if end != "" {
+		f.Heap, f.Forced = append(f.Heap, end), true
+	}
 	return f, nil
 }
 

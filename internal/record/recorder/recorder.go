@@ -55,52 +55,43 @@ func Own(function string) bool {
 	return found && strings.HasPrefix(strings.TrimLeft(rest, "(*"), namePrefix)
 }
 
-// GC says when a window forces collections to have the allocation profile up
-// to date; by default the profile lags by up to two cycles.
-type GC string
+// Options tells the recorder of one process what to do. The zero value waits
+// for [Start], leaves the program's sampling rate alone, and records heap
+// snapshots and metrics in a window.
+type Options struct {
+	// Of Env only.
+	MemRate int64  // bytes a heap sample; 0 leaves the rate alone
+	Auto    bool   // start a window when the package is initialised
+	GODEBUG string // the program's own value, kept in what Env returns
 
-// The choices for forced collections.
-const (
-	NeverGC GC = ""
-	GCAtEnd GC = "1"    // two before the first snapshot and two before the last
-	GCExit  GC = "exit" // two before the last one, when the program is ending
-)
-
-// Window chooses what a window records. The zero value records everything.
-type Window struct {
-	NoCPU    bool          // no CPU profile
-	GC       GC            // forced collections; default none
+	// Of a window: the one of Auto, or the one that Start begins.
+	CPU      bool          // take a CPU profile
+	GC       bool          // force two collections before the first snapshot and before the last, which has the profile up to date; without, it lags by up to two cycles
+	GCAtExit bool          // force two before the last snapshot when the window ends with the program
 	HeapSnap time.Duration // least distance of heap snapshots; 0 means 250 ms, negative none at all
 	Metrics  time.Duration // distance of runtime/metrics samples; 0 means 50 ms, negative none
 	Max      time.Duration // ends the window by itself; 0 means never
 }
 
-func (w Window) list() string {
+func (o Options) list() string {
 	set := func(d, zero time.Duration) time.Duration {
 		if d == 0 {
 			return zero
 		}
 		return max(d, 0)
 	}
-	cpu := 1
-	if w.NoCPU {
-		cpu = 0
+	cpu, gc := 0, "0"
+	if o.CPU {
+		cpu = 1
 	}
-	gc := string(w.GC)
-	if gc == "" {
-		gc = "0"
+	switch {
+	case o.GC:
+		gc = "1"
+	case o.GCAtExit:
+		gc = "exit"
 	}
 	return fmt.Sprintf("cpu=%d,gc=%s,heapsnap=%s,metrics=%s,max=%s", cpu, gc,
-		set(w.HeapSnap, 250*time.Millisecond), set(w.Metrics, 50*time.Millisecond), w.Max)
-}
-
-// Options tells the recorder of one process what to do. The zero value waits
-// for [Start] and leaves the program's sampling rate alone.
-type Options struct {
-	MemRate int64  // bytes a heap sample; 0 leaves the rate alone
-	Auto    bool   // start a window when the package is initialised
-	Window  Window // of Auto; Start brings its own
-	GODEBUG string // the program's own value, kept in what Env returns
+		set(o.HeapSnap, 250*time.Millisecond), set(o.Metrics, 50*time.Millisecond), o.Max)
 }
 
 // Env returns the environment variables, in the form of os/exec, that make a
@@ -108,7 +99,7 @@ type Options struct {
 // must exist. MemRate is set through GODEBUG too, which takes effect before any
 // package is initialised; GODEBUG is among the result only then.
 func Env(dir string, o Options) []string {
-	list := o.Window.list()
+	list := o.list()
 	if o.Auto {
 		list += ",auto=1"
 	}
