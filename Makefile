@@ -1,0 +1,65 @@
+# Everything here needs Go 1.26 or later and nothing else; a C compiler, if there
+# is one, adds the race detector to the tests. Run `make help` for the targets.
+
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+
+BIN := $(CURDIR)/bin
+MODULES := $(patsubst %/go.mod,%,$(shell find . -name go.mod -not -path '*/testdata/*' -not -path './.*/*'))
+SOURCES = $(shell find . -name '*.go' -not -path '*/testdata/*' -not -path './.*/*')
+PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
+
+# Tests and builds belong to one module each, whatever workspace they stand in.
+export GOWORK := off
+
+.PHONY: help
+help: ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
+
+.PHONY: test
+test: ## test every module, with the race detector; SHORT=1 leaves out what takes long
+	go -C tools run ./testall -dir .. -race $(if $(SHORT),-short) $(if $(SUMMARY),-summary '$(SUMMARY)')
+
+.PHONY: lint
+lint: $(BIN)/staticcheck ## gofmt, go vet and staticcheck on every module, and the import policy
+	@unformatted="$$(gofmt -l $(SOURCES))"; \
+	if [[ -n "$$unformatted" ]]; then echo "gofmt would change:"; echo "$$unformatted"; exit 1; fi
+	@for module in $(MODULES); do \
+		echo "vet and staticcheck $$module"; \
+		( cd "$$module" && go vet ./... && $(BIN)/staticcheck ./... ); \
+	done
+	go test -count=1 -run 'TestLayers|TestForbidden|TestOnlyMain' .
+
+$(BIN)/staticcheck: tools/go.mod tools/go.sum
+	go -C tools build -o $@ honnef.co/go/tools/cmd/staticcheck
+	@touch $@
+
+.PHONY: cross
+cross: ## build for every platform, and type-check the tests there
+	@for platform in $(PLATFORMS); do \
+		echo "build $$platform"; \
+		CGO_ENABLED=0 GOOS=$${platform%/*} GOARCH=$${platform#*/} go build ./...; \
+	done
+	@for system in darwin windows; do \
+		echo "vet $$system"; \
+		CGO_ENABLED=0 GOOS=$$system GOARCH=amd64 go vet ./...; \
+	done
+
+.PHONY: bench
+bench: ## run the benchmarks of the tool's own packages
+	go test -run '^$$' -bench . -benchmem ./internal/...
+
+.PHONY: cover
+cover: ## test the root module with coverage, and list it by function
+	mkdir -p $(BIN)
+	go test -coverprofile=$(BIN)/cover.out -coverpkg=./internal/...,./cmd/... ./...
+	go tool cover -func=$(BIN)/cover.out
+
+.PHONY: fmt
+fmt: ## format the source
+	gofmt -w $(SOURCES)
+
+.PHONY: clean
+clean: ## remove what the other targets made
+	rm -rf $(BIN)

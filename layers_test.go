@@ -1,0 +1,265 @@
+// Package heaptrim_test holds the rules of the house as tests: which package
+// may import which (here), and what every file looks like (house_test.go).
+package heaptrim_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const modulePath = "github.com/heaptrim/heaptrim"
+
+// layer says what the packages of one folder may import of this module and of
+// others. A pattern ending in /* stands for the folder and all below it.
+type layer struct {
+	folder string   // pattern
+	ours   []string // patterns; empty means nothing of this module
+	others []string // import paths of other modules; a path covers what is below it
+	why    string   // what an import beyond these would break
+}
+
+// layers is the import policy. The order is that of the pipeline: a package
+// may only import what stands above it. The first entry that matches counts.
+var layers = []layer{
+	{
+		folder: "internal/unit",
+		why:    "units are a leaf: everything prints quantities, so they must not know what they measure",
+	},
+	{
+		folder: "internal/stats",
+		why:    "statistics are a leaf: pure functions of numbers, usable by every stage",
+	},
+	{
+		folder: "internal/evidence",
+		ours:   []string{"internal/unit", "internal/stats"},
+		why:    "evidence is data that every stage shares; a stage imported here would be imported by all",
+	},
+	{
+		folder: "internal/gcmodel",
+		ours:   []string{"internal/evidence", "internal/stats", "internal/unit"},
+		why:    "the model is pure: it computes from values and must not know where they were read",
+	},
+	{
+		folder: "internal/bundle",
+		ours:   []string{"internal/evidence", "internal/unit"},
+		others: []string{"github.com/klauspost/compress/zstd"},
+		why:    "a bundle is files and a manifest; reading a part is the business of its ingest reader",
+	},
+	{
+		folder: "internal/ingest/benchlog",
+		ours:   []string{"internal/evidence", "internal/stats", "internal/unit"},
+		others: []string{"golang.org/x/perf"},
+		why:    "readers are independent of each other and of what their figures are used for",
+	},
+	{
+		folder: "internal/ingest/pprof",
+		ours:   []string{"internal/evidence", "internal/stats", "internal/unit"},
+		others: []string{"github.com/klauspost/compress"},
+		why:    "the reader streams; google/pprof's own loads a profile whole and serves as the yardstick in tests only",
+	},
+	{
+		folder: "internal/ingest/*",
+		ours:   []string{"internal/evidence", "internal/stats", "internal/unit"},
+		why:    "readers are independent of each other and of what their figures are used for",
+	},
+	{
+		folder: "internal/record/*",
+		ours:   []string{"internal/bundle", "internal/evidence", "internal/ingest/*", "internal/record/*", "internal/unit"},
+		why:    "recording only produces a bundle; what it means is diagnosed later, perhaps on another machine",
+	},
+	{
+		folder: "internal/diagnose/*",
+		ours: []string{"internal/bundle", "internal/diagnose/*", "internal/evidence", "internal/gcmodel", "internal/ingest/*",
+			"internal/stats", "internal/unit"},
+		why: "a diagnosis is made from a bundle alone: it starts no process and prints nothing",
+	},
+	{
+		folder: "internal/report/*",
+		ours: []string{"internal/diagnose", "internal/evidence", "internal/ingest/pprof", "internal/report/*",
+			"internal/stats", "internal/unit"},
+		why: "a report shows a diagnosis and computes nothing; ingest/pprof is there to write profiles",
+	},
+	{
+		folder: "examples/gateway/*",
+		ours:   []string{"examples/gateway"},
+		why:    "the example stands for a user's program, which has never heard of heaptrim",
+	},
+	{
+		folder: "cmd/heaptrim",
+		ours:   []string{"internal/*"},
+		others: []string{"golang.org/x/term"},
+		why:    "commands are thin: they wire stages together and leave other people's modules to those",
+	},
+}
+
+// forbidden explains the imports that someone may one day want, with the
+// reason against each. They are outside the layers above in any case.
+var forbidden = []struct{ from, to, why string }{
+	{"internal/*", "cmd/*", "commands depend on the stages, never the reverse"},
+	{"internal/ingest/*", "internal/bundle", "a reader takes an io.Reader, so that a file of any origin can be read"},
+	{"internal/ingest/*", "internal/ingest/*", "a reader that needs another's result gets it as a value of evidence"},
+	{"internal/record/*", "internal/diagnose/*", "a recording must be possible where nobody looks at it"},
+	{"internal/diagnose/*", "internal/record/*", "a diagnosis must be repeatable from the bundle alone"},
+	{"internal/diagnose/*", "internal/report/*", "what is found must not depend on how it is shown"},
+	{"internal/report/*", "internal/bundle", "all that is shown must be in the diagnosis, else two formats could differ"},
+	{"internal/gcmodel", "internal/ingest/*", "the model is tested with numbers, not with files"},
+}
+
+// testOnly lists what tests may import of other modules beyond their layer.
+var testOnly = []string{
+	"github.com/google/pprof/profile", // the yardstick of our profile reader and writer
+	"github.com/rogpeppe/go-internal", // scripts of the command line, txtar archives
+	"github.com/klauspost/compress",   // makes and damages compressed input
+	"golang.org/x/perf/benchmath",     // the yardstick of our statistics
+	modulePath + "/internal",          // a test may build its input with any stage …
+	modulePath + "/examples/gateway",  // … or with the example, but not with a command
+}
+
+// goPackage is what `go list -json` says of a package.
+type goPackage struct {
+	ImportPath   string
+	Dir          string
+	Imports      []string
+	TestImports  []string
+	XTestImports []string
+}
+
+func TestLayers(t *testing.T) {
+	for _, goos := range []string{"linux", "darwin", "windows"} {
+		for _, p := range listPackages(t, goos) {
+			folder := strings.TrimPrefix(strings.TrimPrefix(p.ImportPath, modulePath), "/")
+			if folder == "" {
+				continue // the root has tests only
+			}
+			checkImports(t, folder, p)
+		}
+	}
+}
+
+func checkImports(t *testing.T, folder string, p goPackage) {
+	t.Helper()
+	i := slices.IndexFunc(layers, func(l layer) bool { return matches(l.folder, folder) })
+	if i < 0 {
+		t.Errorf("%s has no place in the layers: add it to the policy in layers_test.go, with its reason", folder)
+		return
+	}
+	l := layers[i]
+	for _, imp := range p.Imports {
+		if isStandard(imp) || l.allows(imp) {
+			continue
+		}
+		t.Errorf("%s imports %s: %s", folder, imp, reason(l, folder, imp))
+	}
+	for _, imp := range append(p.TestImports, p.XTestImports...) {
+		if isStandard(imp) || imp == p.ImportPath || l.allows(imp) || slices.ContainsFunc(testOnly, func(ok string) bool { return covers(ok, imp) }) {
+			continue
+		}
+		t.Errorf("%s imports %s in its tests, which testOnly does not list", folder, imp)
+	}
+}
+
+func (l layer) allows(imp string) bool {
+	if ours, ok := strings.CutPrefix(imp, modulePath+"/"); ok {
+		return slices.ContainsFunc(l.ours, func(pattern string) bool { return matches(pattern, ours) })
+	}
+	return slices.ContainsFunc(l.others, func(other string) bool { return covers(other, imp) })
+}
+
+func reason(l layer, folder, imp string) string {
+	ours := strings.TrimPrefix(imp, modulePath+"/")
+	for _, f := range forbidden {
+		if matches(f.from, folder) && matches(f.to, ours) {
+			return f.why
+		}
+	}
+	return l.why
+}
+
+// TestForbiddenStaysForbidden holds the two tables against each other: an
+// import with a reason against it must not be allowed by its layer.
+func TestForbiddenStaysForbidden(t *testing.T) {
+	for _, f := range forbidden {
+		if f.why == "" {
+			t.Errorf("%s → %s is forbidden without a reason", f.from, f.to)
+		}
+		for _, l := range layers {
+			if l.why == "" {
+				t.Errorf("layer %s has no reason", l.folder)
+			}
+			if !matches(f.from, strings.TrimSuffix(l.folder, "/*")) {
+				continue
+			}
+			for _, to := range l.ours {
+				if matches(f.to, strings.TrimSuffix(to, "/*")) {
+					t.Errorf("layer %s allows %s, which is forbidden: %s", l.folder, to, f.why)
+				}
+			}
+		}
+	}
+}
+
+func TestMatches(t *testing.T) {
+	f := func(pattern, folder string, want bool) {
+		t.Helper()
+		if got := matches(pattern, folder); got != want {
+			t.Errorf("matches(%q, %q) = %v, want %v", pattern, folder, got, want)
+		}
+	}
+	f("internal/unit", "internal/unit", true)
+	f("internal/unit", "internal/units", false)
+	f("internal/unit", "internal/unit/x", false)
+	f("internal/ingest/*", "internal/ingest/pprof", true)
+	f("internal/record/*", "internal/record", true)
+	f("internal/record/*", "internal/recorder", false)
+}
+
+// matches reports whether folder is pattern, or lies in pattern if that ends
+// in /*.
+func matches(pattern, folder string) bool {
+	if top, ok := strings.CutSuffix(pattern, "/*"); ok {
+		return covers(top, folder)
+	}
+	return pattern == folder
+}
+
+// covers reports whether p is top or below it.
+func covers(top, p string) bool { return p == top || strings.HasPrefix(p, top+"/") }
+
+func isStandard(imp string) bool {
+	first, _, _ := strings.Cut(imp, "/")
+	return !strings.Contains(first, ".")
+}
+
+// listPackages returns the packages of this module as they are on goos.
+func listPackages(t *testing.T, goos string) []goPackage {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-e", "-json=ImportPath,Dir,Imports,TestImports,XTestImports", "./...")
+	cmd.Env = append(os.Environ(), "GOOS="+goos, "GOARCH=amd64", "GOWORK=off")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v\n%s", err, &stderr)
+	}
+	var list []goPackage
+	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p goPackage
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, p)
+	}
+	if len(list) == 0 {
+		t.Fatalf("go list names no packages")
+	}
+	return list
+}

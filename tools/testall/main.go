@@ -1,0 +1,158 @@
+// The testall command tests every module of the repository and closes with one
+// summary over all of them: what failed, what was skipped and why, and how many
+// tests passed. It stands in a module of its own and imports the standard
+// library only, so that running it needs no download.
+//
+//	go -C tools run ./testall -dir .. -race
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	status := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(status)
+}
+
+// run returns 0 if every test passed or was skipped, 1 if one failed or could
+// not be run, 2 for wrong usage.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	flags := flag.NewFlagSet("testall", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	dir := flags.String("dir", ".", "root of the repository")
+	race := flags.Bool("race", false, "test with the race detector, where a C compiler is there for it")
+	short := flags.Bool("short", false, "leave out tests that take long")
+	pattern := flags.String("run", "", "only tests that match the regular expression")
+	summary := flags.String("summary", "", "write the closing summary to `file` too")
+	if err := flags.Parse(args); err != nil {
+		return 2
+	}
+	modules, err := findModules(*dir)
+	if err != nil {
+		fmt.Fprintln(stderr, "testall:", err)
+		return 1
+	}
+	command := []string{"test", "-json"}
+	if *race {
+		if missing := raceNeeds(ctx); missing != "" {
+			fmt.Fprintf(stdout, "testing without the race detector: %s\n", missing)
+		} else {
+			command = append(command, "-race")
+		}
+	}
+	if *short {
+		command = append(command, "-short")
+	}
+	if *pattern != "" {
+		command = append(command, "-run", *pattern)
+	}
+	total := newTally()
+	for _, module := range modules {
+		fmt.Fprintf(stdout, "--- module %s\n", module)
+		if err := testModule(ctx, module, append(command, "./..."), total, stdout); err != nil {
+			fmt.Fprintln(stdout, err)
+			total.broken = append(total.broken, err.Error())
+		}
+	}
+	return finish(total, *summary, stdout, stderr)
+}
+
+// finish prints the summary and says whether it is a success.
+func finish(total *tally, file string, stdout, stderr io.Writer) int {
+	var text bytes.Buffer
+	total.print(&text)
+	stdout.Write(text.Bytes())
+	if file != "" {
+		if err := os.WriteFile(file, text.Bytes(), 0o644); err != nil {
+			fmt.Fprintln(stderr, "testall:", err)
+			return 1
+		}
+	}
+	if !total.ok() {
+		return 1
+	}
+	return 0
+}
+
+// findModules returns the directories below root that have a go.mod, but not
+// those that are test data.
+func findModules(root string) ([]string, error) {
+	var found []string
+	err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && p != root && (strings.HasPrefix(d.Name(), ".") || slices.Contains([]string{"testdata", "node_modules"}, d.Name())) {
+			return filepath.SkipDir
+		}
+		if d.Type().IsRegular() && d.Name() == "go.mod" {
+			found = append(found, filepath.Dir(p))
+		}
+		return nil
+	})
+	if err == nil && len(found) == 0 {
+		err = fmt.Errorf("no go.mod below %s", root)
+	}
+	return found, err
+}
+
+// raceNeeds returns what the race detector lacks here, or "".
+func raceNeeds(ctx context.Context) string {
+	out, err := exec.CommandContext(ctx, "go", "env", "CGO_ENABLED", "CC").Output()
+	if err != nil {
+		return "go env: " + err.Error()
+	}
+	fields := strings.Fields(string(out))
+	if len(fields) < 2 || fields[0] != "1" {
+		return "CGO_ENABLED is 0 (no C compiler was found, or it was set so)"
+	}
+	if _, err := exec.LookPath(fields[1]); err != nil {
+		return "no C compiler: " + err.Error()
+	}
+	return ""
+}
+
+// testModule runs the go command in a module and adds up what it reports.
+func testModule(ctx context.Context, module string, args []string, total *tally, stdout io.Writer) error {
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir = module
+	cmd.Env = append(os.Environ(), "GOWORK=off")
+	cmd.Stderr = stdout
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	failed := total.failures()
+	lines := bufio.NewReader(out)
+	for {
+		line, err := lines.ReadBytes('\n')
+		if len(line) > 0 {
+			total.add(line, stdout)
+		}
+		if err != nil {
+			break
+		}
+	}
+	if err := cmd.Wait(); err != nil && total.failures() == failed {
+		return fmt.Errorf("module %s: go %s: %w", module, strings.Join(args, " "), err)
+	}
+	return nil
+}

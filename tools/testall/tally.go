@@ -1,0 +1,131 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// event is a line of `go test -json`; see `go doc test2json`.
+type event struct {
+	Action     string
+	Package    string
+	ImportPath string // of build output
+	Test       string
+	Output     string
+	Elapsed    float64
+}
+
+// tally adds up the events of any number of go test runs.
+type tally struct {
+	passed  int
+	skipped []string // test: reason
+	failed  []string // tests, and packages that failed outside a test
+	broken  []string // runs that ended in a way that no event explains
+
+	output map[string][]string // lines of tests and packages that have not ended
+	inner  map[string]bool     // packages with a failed test
+}
+
+func newTally() *tally {
+	return &tally{output: make(map[string][]string), inner: make(map[string]bool)}
+}
+
+func (t *tally) ok() bool      { return t.failures() == 0 && t.passed > 0 }
+func (t *tally) failures() int { return len(t.failed) + len(t.broken) }
+
+// add takes one line and prints what a person wants to see of it at once: the
+// result of each package, and the output of what failed.
+func (t *tally) add(line []byte, w io.Writer) {
+	var e event
+	if err := json.Unmarshal(line, &e); err != nil || e.Action == "" {
+		w.Write(line)
+		return
+	}
+	name := e.Package
+	if e.Test != "" {
+		name += " " + e.Test
+	}
+	switch e.Action {
+	case "build-output":
+		fmt.Fprint(w, e.Output)
+	case "output":
+		t.output[name] = append(t.output[name], e.Output)
+	case "pass", "skip", "fail":
+		if e.Test == "" {
+			t.endPackage(e, w)
+		} else {
+			t.endTest(e, name, w)
+		}
+		delete(t.output, name)
+	}
+}
+
+func (t *tally) endTest(e event, name string, w io.Writer) {
+	switch e.Action {
+	case "pass":
+		t.passed++
+	case "skip":
+		t.skipped = append(t.skipped, name+": "+skipReason(t.output[name]))
+	case "fail":
+		t.failed = append(t.failed, name)
+		t.inner[e.Package] = true
+		for _, line := range t.output[name] {
+			fmt.Fprint(w, line)
+		}
+	}
+}
+
+// endPackage prints a package's result. Packages without tests are not worth a
+// line.
+func (t *tally) endPackage(e event, w io.Writer) {
+	switch e.Action {
+	case "pass":
+		fmt.Fprintf(w, "ok    %s %.1fs\n", e.Package, e.Elapsed)
+	case "fail":
+		fmt.Fprintf(w, "FAIL  %s %.1fs\n", e.Package, e.Elapsed)
+		if !t.inner[e.Package] { // did not build, or died outside a test
+			t.failed = append(t.failed, e.Package)
+			for _, line := range t.output[e.Package] {
+				fmt.Fprint(w, line)
+			}
+		}
+	}
+}
+
+// skipReason finds the reason among the lines that a skipped test printed: the
+// one that t.Skip marked with its position.
+func skipReason(lines []string) string {
+	var reason []string
+	for _, line := range lines {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "=== ") || strings.HasPrefix(line, "--- SKIP") {
+			continue
+		}
+		if _, after, ok := strings.Cut(line, ".go:"); ok {
+			if _, message, ok := strings.Cut(after, ": "); ok {
+				line = message
+			}
+		}
+		reason = append(reason, line)
+	}
+	if len(reason) == 0 {
+		return "no reason given"
+	}
+	return strings.Join(reason, "; ")
+}
+
+// print writes the summary. Its last line is the count.
+func (t *tally) print(w io.Writer) {
+	for _, s := range t.skipped {
+		fmt.Fprintln(w, "skipped:", s)
+	}
+	for _, s := range append(t.failed, t.broken...) {
+		fmt.Fprintln(w, "failed:", s)
+	}
+	if t.passed == 0 && t.failures() == 0 {
+		fmt.Fprintln(w, "failed: no test ran")
+	}
+	fmt.Fprintf(w, "%d passed, %d failed, %d skipped\n", t.passed, t.failures(), len(t.skipped))
+}
