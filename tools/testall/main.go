@@ -61,10 +61,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if *pattern != "" {
 		command = append(command, "-run", *pattern)
 	}
-	total := newTally()
+	total := newTally(stdout)
 	for _, module := range modules {
 		fmt.Fprintf(stdout, "--- module %s\n", module)
-		if err := testModule(ctx, module, append(command, "./..."), total, stdout); err != nil {
+		if err := testModule(ctx, module, append(command, "./..."), total); err != nil {
 			fmt.Fprintln(stdout, err)
 			total.broken = append(total.broken, err.Error())
 		}
@@ -128,11 +128,11 @@ func raceNeeds(ctx context.Context) string {
 }
 
 // testModule runs the go command in a module and adds up what it reports.
-func testModule(ctx context.Context, module string, args []string, total *tally, stdout io.Writer) error {
+func testModule(ctx context.Context, module string, args []string, total *tally) error {
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = module
 	cmd.Env = append(os.Environ(), "GOWORK=off")
-	cmd.Stderr = stdout
+	cmd.Stderr = total.live
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		return err
@@ -145,7 +145,7 @@ func testModule(ctx context.Context, module string, args []string, total *tally,
 	for {
 		line, err := lines.ReadBytes('\n')
 		if len(line) > 0 {
-			total.add(line, stdout)
+			total.add(line)
 		}
 		if err != nil {
 			break

@@ -19,6 +19,8 @@ type event struct {
 
 // tally adds up the events of any number of go test runs.
 type tally struct {
+	live io.Writer // gets results and the output of failed tests as they come
+
 	passed  int
 	skipped []string // test: reason
 	failed  []string // tests, and packages that failed outside a test
@@ -28,8 +30,8 @@ type tally struct {
 	inner  map[string]bool     // packages with a failed test
 }
 
-func newTally() *tally {
-	return &tally{output: make(map[string][]string), inner: make(map[string]bool)}
+func newTally(live io.Writer) *tally {
+	return &tally{live: live, output: make(map[string][]string), inner: make(map[string]bool)}
 }
 
 func (t *tally) ok() bool      { return t.failures() == 0 && t.passed > 0 }
@@ -37,10 +39,10 @@ func (t *tally) failures() int { return len(t.failed) + len(t.broken) }
 
 // add takes one line and prints what a person wants to see of it at once: the
 // result of each package, and the output of what failed.
-func (t *tally) add(line []byte, w io.Writer) {
+func (t *tally) add(line []byte) {
 	var e event
 	if err := json.Unmarshal(line, &e); err != nil || e.Action == "" {
-		w.Write(line)
+		t.live.Write(line)
 		return
 	}
 	name := e.Package
@@ -49,20 +51,20 @@ func (t *tally) add(line []byte, w io.Writer) {
 	}
 	switch e.Action {
 	case "build-output":
-		fmt.Fprint(w, e.Output)
+		fmt.Fprint(t.live, e.Output)
 	case "output":
 		t.output[name] = append(t.output[name], e.Output)
 	case "pass", "skip", "fail":
 		if e.Test == "" {
-			t.endPackage(e, w)
+			t.endPackage(e)
 		} else {
-			t.endTest(e, name, w)
+			t.endTest(e, name)
 		}
 		delete(t.output, name)
 	}
 }
 
-func (t *tally) endTest(e event, name string, w io.Writer) {
+func (t *tally) endTest(e event, name string) {
 	switch e.Action {
 	case "pass":
 		t.passed++
@@ -72,23 +74,23 @@ func (t *tally) endTest(e event, name string, w io.Writer) {
 		t.failed = append(t.failed, name)
 		t.inner[e.Package] = true
 		for _, line := range t.output[name] {
-			fmt.Fprint(w, line)
+			fmt.Fprint(t.live, line)
 		}
 	}
 }
 
 // endPackage prints a package's result. Packages without tests are not worth a
 // line.
-func (t *tally) endPackage(e event, w io.Writer) {
+func (t *tally) endPackage(e event) {
 	switch e.Action {
 	case "pass":
-		fmt.Fprintf(w, "ok    %s %.1fs\n", e.Package, e.Elapsed)
+		fmt.Fprintf(t.live, "ok    %s %.1fs\n", e.Package, e.Elapsed)
 	case "fail":
-		fmt.Fprintf(w, "FAIL  %s %.1fs\n", e.Package, e.Elapsed)
+		fmt.Fprintf(t.live, "FAIL  %s %.1fs\n", e.Package, e.Elapsed)
 		if !t.inner[e.Package] { // did not build, or died outside a test
 			t.failed = append(t.failed, e.Package)
 			for _, line := range t.output[e.Package] {
-				fmt.Fprint(w, line)
+				fmt.Fprint(t.live, line)
 			}
 		}
 	}

@@ -11,10 +11,10 @@ import (
 func TestTally(t *testing.T) {
 	f := func(name, events string, wantOK bool, wantSummary, wantShown string) {
 		t.Helper()
-		total := newTally()
 		var shown, summary strings.Builder
+		total := newTally(&shown)
 		for line := range strings.Lines(events) {
-			total.add([]byte(line), &shown)
+			total.add([]byte(line))
 		}
 		total.print(&summary)
 		if got := total.ok(); got != wantOK {
