@@ -45,8 +45,8 @@ func TestGoalIsTheRuntimes(t *testing.T) {
 	f(gcmodel.Setting{GOGC: 400}, 16, gcmodel.MinimumHeap, 1e-6)
 	f(gcmodel.Setting{GOGC: 800}, unit.MiB, gcmodel.MinimumHeap, 1e-6)
 	// What is not heap changes between reading it and reading the goal.
-	f(gcmodel.Setting{GOGC: -1, Limit: 200 * unit.MiB}, 64*unit.MiB, gcmodel.MemoryLimit, 0.0.02)
-	f(gcmodel.Setting{GOGC: 400, Limit: 256 * unit.MiB}, 64*unit.MiB, gcmodel.MemoryLimit, 0.0.02)
+	f(gcmodel.Setting{GOGC: -1, Limit: 200 * unit.MiB}, 64*unit.MiB, gcmodel.MemoryLimit, 0.02)
+	f(gcmodel.Setting{GOGC: 400, Limit: 256 * unit.MiB}, 64*unit.MiB, gcmodel.MemoryLimit, 0.02)
 	f(gcmodel.Setting{GOGC: -1, Limit: 48 * unit.MiB}, unit.MiB, gcmodel.MemoryLimit, 0.05)
 }
 
