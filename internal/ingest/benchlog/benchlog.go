@@ -108,6 +108,7 @@ func (l *Log) add(name string, record benchfmt.Record, torn int) {
 	}
 	switch {
 	case torn > 0 && (err != nil || torn != l.lastBad):
+		// What looked like the rest of a result was the program's own text.
 	case err != nil:
 		l.lastBad = line
 		l.malformed(&SyntaxError{name, line, err.Error()})
