@@ -237,3 +237,29 @@ func TestBomb(t *testing.T) {
 		t.Errorf("error %v, want one about the allowed length", err)
 	}
 }
+
+func TestVarint(t *testing.T) {
+	f := func(in []byte) {
+		t.Helper()
+		u, n := varint(in)
+		want, wantN := binary.Uvarint(in)
+		if wantN <= 0 {
+			want, wantN = u, 0
+		}
+		if u != want || n != wantN {
+			t.Errorf("varint(%x) = %d of %d bytes, want %d of %d", in, u, n, want, wantN)
+		}
+	}
+	for shift := range 64 {
+		for _, u := range []uint64{1 << shift, 1<<shift - 1, 1<<shift | 0x55, math.MaxUint64 >> shift} {
+			in := binary.AppendUvarint(nil, u)
+			for n := range len(in) + 1 {
+				f(in[:n])
+			}
+			f(append(bytes.Clone(in), 0xff, 0x01, 0x80, 0x7f))
+			f(append(bytes.Clone(in), 0, 0, 0, 0))
+		}
+	}
+	f(bytes.Repeat([]byte{0x80}, 12))
+	f(append(bytes.Repeat([]byte{0xff}, 9), 2))
+}

@@ -9,10 +9,11 @@
 //
 // The reader is stricter than github.com/google/pprof/profile. It also
 // refuses: a profile without sample types, field number 0, varints that do not
-// fit 64 bits, line numbers below 0 or above 2³¹−1, field types that do not
-// match inside period_type, text profiles of the older formats, messages of
-// more than 64 MiB and tables beyond the limits in tables.go. It does not look
-// into labels, comments and other parts that nothing here uses.
+// fit 64 bits, line numbers below 0 or above 2³¹−1, profiles in the older text
+// formats, messages of more than 64 MiB and tables beyond the limits in
+// tables.go. It does not look into labels, comments and other parts that
+// nothing here uses. A plain file that was cut exactly between two fields, with
+// all tables in front of the cut, cannot be told from a whole one.
 package pprof
 
 import (

@@ -39,7 +39,7 @@ type resolver struct {
 	*tables
 	interned   map[uint64]string
 	mappingOf  idTable[*mapping]
-	functionOf idTable[*function]
+	functionOf idTable[*evidence.Frame] // without its Line
 }
 
 func (r *resolver) header(p *evidence.Profile) error {
@@ -102,17 +102,37 @@ func (r *resolver) index() error {
 			return syntaxErrorf(m.off, "a second mapping has id %d", m.id)
 		}
 	}
-	r.functionOf = newIDTable[*function](len(r.functions))
-	for i := range r.functions {
-		f := &r.functions[i]
+	r.functionOf = newIDTable[*evidence.Frame](len(r.functions))
+	frames := make([]evidence.Frame, len(r.functions))
+	for i, f := range r.functions {
 		if f.id == 0 {
 			return syntaxErrorf(f.off, "a function has the reserved id 0")
 		}
-		if !r.functionOf.put(f.id, f) {
+		if !r.functionOf.put(f.id, &frames[i]) {
 			return syntaxErrorf(f.off, "a second function has id %d", f.id)
+		}
+		var err error
+		if frames[i], err = r.function(f); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// function is a frame of f whose Line is still to be set.
+func (r *resolver) function(f function) (evidence.Frame, error) {
+	fr := evidence.Frame{StartLine: int(f.startLine)}
+	var err error
+	if fr.Function, err = r.str(f.name, f.off); err != nil {
+		return fr, err
+	}
+	if fr.Function == "" {
+		if fr.Function, err = r.str(f.systemName, f.off); err != nil {
+			return fr, err
+		}
+	}
+	fr.File, err = r.str(f.file, f.off)
+	return fr, err
 }
 
 func (r *resolver) locations() ([]evidence.Location, error) {
@@ -125,11 +145,12 @@ func (r *resolver) locations() ([]evidence.Location, error) {
 		}
 		first := len(frames)
 		for _, ln := range r.lines[l.lines:end] {
-			f, err := r.frame(ln, l)
-			if err != nil {
-				return nil, err
+			f := r.functionOf.get(ln.function)
+			if f == nil {
+				return nil, syntaxErrorf(l.off, "location %d has a line of function %d, which is not in the profile", l.id, ln.function)
 			}
-			frames = append(frames, f)
+			frames = append(frames, *f)
+			frames[len(frames)-1].Line = int(ln.line)
 		}
 		locs[i] = evidence.Location{Index: i, Frames: frames[first:len(frames):len(frames)]}
 		if first == len(frames) {
@@ -141,25 +162,6 @@ func (r *resolver) locations() ([]evidence.Location, error) {
 		}
 	}
 	return locs, nil
-}
-
-func (r *resolver) frame(ln line, l location) (evidence.Frame, error) {
-	f := r.functionOf.get(ln.function)
-	if f == nil {
-		return evidence.Frame{}, syntaxErrorf(l.off, "location %d has a line of function %d, which is not in the profile", l.id, ln.function)
-	}
-	fr := evidence.Frame{Line: int(ln.line), StartLine: int(f.startLine)}
-	var err error
-	if fr.Function, err = r.str(f.name, f.off); err != nil {
-		return fr, err
-	}
-	if fr.Function == "" {
-		if fr.Function, err = r.str(f.systemName, f.off); err != nil {
-			return fr, err
-		}
-	}
-	fr.File, err = r.str(f.file, f.off)
-	return fr, err
 }
 
 // bareFrame stands for a location without symbols: its address, and the

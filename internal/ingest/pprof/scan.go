@@ -92,24 +92,37 @@ func (sc *scanner) locations(c *cursor) error {
 	if err := c.want(wireBytes); err != nil {
 		return err
 	}
-	b := c.data
+	// The hot loop of a scan: most bytes of a profile are location ids.
+	b, dense, stack := c.data, sc.byID.dense, sc.current.Stack
 	for i := 0; i < len(b); {
 		id, n := varint(b[i:])
 		if n == 0 {
 			return badPacked(c.dataOff + int64(i))
 		}
-		if err := sc.location(id, c.dataOff+int64(i)); err != nil {
-			return err
+		var loc *evidence.Location
+		if id < uint64(len(dense)) {
+			loc = dense[id]
+		} else {
+			loc = sc.byID.sparse[id]
 		}
+		if loc == nil {
+			return unknownLocation(id, c.dataOff+int64(i))
+		}
+		stack = append(stack, loc)
 		i += n
 	}
+	sc.current.Stack = stack
 	return nil
+}
+
+func unknownLocation(id uint64, off int64) error {
+	return syntaxErrorf(off, "a sample refers to location %d, which is not in the profile", id)
 }
 
 func (sc *scanner) location(id uint64, off int64) error {
 	loc := sc.byID.get(id)
 	if loc == nil {
-		return syntaxErrorf(off, "a sample refers to location %d, which is not in the profile", id)
+		return unknownLocation(id, off)
 	}
 	sc.current.Stack = append(sc.current.Stack, loc)
 	return nil
