@@ -23,6 +23,10 @@ type Diagnosis struct {
 	Runs          []RunSummary
 	Missing       []Missing
 	Warnings      []string
+
+	// What the rows came from, for derived profiles.
+	runs   []*runCosts
+	reader *reader
 }
 
 // Totals is the headline. A nil or zero field is not known; Missing says why.

@@ -5,6 +5,10 @@ import "time"
 // ManifestSchema is the version of the bundle format that this code writes.
 const ManifestSchema = "heaptrim.bundle/1"
 
+// RecorderPrefix begins the name of every function that the recorder adds to a
+// program; what happens below them is the recorder's cost, not the program's.
+const RecorderPrefix = "htrim7q"
+
 // Kind says what a part of a bundle holds; see doc/format/bundle.md.
 type Kind string
 

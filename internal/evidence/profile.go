@@ -8,6 +8,7 @@ type Frame struct {
 	File      string // as recorded by the compiler; may be empty
 	Line      int    // 1-based; 0 when unknown
 	StartLine int    // first line of Function; 0 when unknown
+	Inlined   bool   // into the frame that follows it in its Location
 }
 
 // Location is one physical frame: a program counter with the calls that were

@@ -1,0 +1,212 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/record"
+	"github.com/heaptrim/heaptrim/internal/report"
+)
+
+const checkUsage = `
+Usage: heaptrim check [flags] [packages]
+       heaptrim check [flags] -exec package [-ready URL] [-load command] [-for duration] [-- args]
+       heaptrim check [flags] http://host:port
+       heaptrim check [flags] files or bundle...
+
+Records how a program uses memory and reports what that costs in CPU, line by
+line, and why each value is on the heap. It takes
+
+  packages  whose benchmarks it runs, in separate passes for timing,
+            allocations and the collector (default: the current directory);
+  -exec     a main package that it builds with a recorder added by overlay and
+            runs under load; the source is not changed;
+  a URL     of a service with net/http/pprof;
+  files     that you already have: CPU, allocs and heap profiles, gctrace logs,
+            benchmark text, or a bundle of 'heaptrim record'.
+
+Exit code 3 says that there are findings.
+
+Examples:
+  heaptrim check ./examples/gateway
+  heaptrim check -bench 'Handle' -json report.json ./examples/gateway
+  heaptrim check -explain 1 ./examples/gateway
+  heaptrim check -exec ./examples/gateway/cmd/gateway -for 10s -- -demo
+  heaptrim check http://localhost:6060
+  heaptrim check cpu.pprof allocs.pprof gctrace.log
+`
+
+// checkFlags are the flags of check beyond those of the target.
+type checkFlags struct {
+	targetFlags
+	own     string
+	escapes bool
+	explain int
+	top     int
+	format  string
+	json    string
+	csv     string
+	md      string
+	pprof   string
+}
+
+func (f *checkFlags) register(fs *flag.FlagSet) {
+	f.targetFlags.register(fs)
+	fs.StringVar(&f.own, "own", "", "comma-separated import-path `patterns` of the code you can change; default: the main module, then its workspace")
+	fs.BoolVar(&f.escapes, "escapes", true, "ask the compiler why the hottest values escape to the heap")
+	fs.IntVar(&f.explain, "explain", 0, "print finding `n` with its stacks and source lines instead of the table")
+	fs.IntVar(&f.top, "top", 15, "rows of the table")
+	fs.StringVar(&f.format, "format", "text", "`format` on standard output: text, or lines (file:line: message)")
+	fs.StringVar(&f.json, "json", "", "write the report as JSON to `file`; - is standard output, instead of text")
+	fs.StringVar(&f.csv, "csv", "", "write the findings as CSV to `file`; - is standard output")
+	fs.StringVar(&f.md, "md", "", "write the report as Markdown to `file`; - is standard output")
+	fs.StringVar(&f.pprof, "pprof", "", "write a pprof profile to `file` in which allocating stacks carry the collector's cost")
+}
+
+func runCheck(ctx context.Context, c command, args []string, std stdio) error {
+	fs := newFlags(c, std)
+	var f checkFlags
+	f.register(fs)
+	if err := parse(fs, c, args, std); err != nil {
+		return err
+	}
+	if err := f.validate(); err != nil {
+		return err
+	}
+	p := newProgress(std.err)
+	defer p.Close()
+	r, err := f.record(ctx, fs.Args(), p)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	if r.cut != nil {
+		// The interrupt ended the recording, not the report on it.
+		ctx = context.WithoutCancel(ctx)
+	}
+	p.Printf("reading the recording")
+	o := diagnose.Options{Own: splitList(f.own), Escapes: f.escapes, Progress: p.Printf}
+	if r.Manifest.Target.Module == "" {
+		o.Local = record.LocalModule(ctx, f.dir)
+	}
+	d, err := diagnose.Bundle(ctx, r.Bundle, o)
+	if err != nil {
+		return err
+	}
+	if r.cut != nil {
+		d.Warnings = append(d.Warnings, "the recording was interrupted: figures are of what was recorded until then")
+	}
+	p.Close()
+	return f.output(d, r, std)
+}
+
+func (f *checkFlags) validate() error {
+	stdouts := 0
+	for _, o := range []string{f.json, f.csv, f.md} {
+		if o == "-" {
+			stdouts++
+		}
+	}
+	switch {
+	case stdouts > 1:
+		return usagef("only one of -json, -csv and -md can go to standard output")
+	case f.format != "text" && f.format != "lines":
+		return usagef("-format %s: want text or lines", f.format)
+	case f.explain < 0, f.top < 0, f.count < 1:
+		return usagef("-explain, -top and -count cannot be negative, and -count not zero")
+	case f.budget <= 0:
+		return usagef("-budget must be positive")
+	}
+	return nil
+}
+
+// output writes every form that was asked for and the text last.
+func (f *checkFlags) output(d *diagnose.Diagnosis, r *recorded, std stdio) error {
+	files := []struct {
+		to    string
+		write func(io.Writer) error
+	}{
+		{f.json, func(w io.Writer) error { return report.JSON(w, d) }},
+		{f.csv, func(w io.Writer) error { return report.CSV(w, d) }},
+		{f.md, func(w io.Writer) error { return report.Markdown(w, d) }},
+		{f.pprof, func(w io.Writer) error { return diagnose.WritePprof(w, d) }},
+	}
+	text := true
+	for _, o := range files {
+		switch o.to {
+		case "":
+			continue
+		case "-":
+			text = false
+			if err := o.write(std.out); err != nil {
+				return err
+			}
+		default:
+			if err := writeFile(o.to, o.write); err != nil {
+				return err
+			}
+		}
+	}
+	if text {
+		if err := f.text(d, std); err != nil {
+			return err
+		}
+	}
+	if len(d.Findings) > 0 {
+		return errFindings
+	}
+	return nil
+}
+
+func (f *checkFlags) text(d *diagnose.Diagnosis, std stdio) error {
+	t := terminalOf(std.out)
+	switch {
+	case f.explain > len(d.Findings):
+		return usagef("-explain %d: there are %d findings", f.explain, len(d.Findings))
+	case f.explain > 0:
+		return report.Explain(std.out, d, f.explain, report.ExplainOptions{Source: sourceReader(d), Width: t.width, Color: t.color()})
+	case f.format == "lines":
+		return report.Lines(std.out, d)
+	}
+	return report.Text(std.out, d, report.TextOptions{Width: t.width, Color: t.color(), Top: f.top})
+}
+
+// sourceReader finds a finding's file below the module it was recorded from.
+func sourceReader(d *diagnose.Diagnosis) func(string) ([]byte, error) {
+	return func(file string) ([]byte, error) {
+		if !filepath.IsAbs(file) && d.Target.ModuleDir != "" {
+			file = filepath.Join(d.Target.ModuleDir, filepath.FromSlash(file))
+		}
+		return os.ReadFile(file)
+	}
+}
+
+// writeFile writes a result file whole or not at all.
+func writeFile(path string, write func(io.Writer) error) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".heaptrim-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	if err := errors.Join(write(f), f.Chmod(0o644), f.Close()); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return os.Rename(f.Name(), path)
+}
+
+func splitList(s string) []string {
+	var out []string
+	for _, e := range strings.Split(s, ",") {
+		if e = strings.TrimSpace(e); e != "" {
+			out = append(out, e)
+		}
+	}
+	return out
+}

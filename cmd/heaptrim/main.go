@@ -1,0 +1,180 @@
+// Command heaptrim finds what memory management costs a Go program, line by
+// line, and says why each value is on the heap.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"strings"
+)
+
+// Exit codes.
+const (
+	exitClean    = 0
+	exitFailed   = 1 // could not run
+	exitUsage    = 2
+	exitFindings = 3 // findings, or a budget broken
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	// A second interrupt ends the program at once.
+	context.AfterFunc(ctx, stop)
+	os.Exit(run(ctx, os.Args[1:], stdio{os.Stdout, os.Stderr}))
+}
+
+// stdio is where a command prints: results on out, progress and errors on err.
+type stdio struct{ out, err io.Writer }
+
+// command is one verb of the program.
+type command struct {
+	name    string
+	summary string
+	run     func(ctx context.Context, c command, args []string, io stdio) error
+	usage   string // below the synopsis: what it does, with examples that run
+}
+
+func commands() []command {
+	return []command{
+		{"check", "record a program and report what memory management costs it, line by line", runCheck, checkUsage},
+		{"record", "record a program into a bundle, to check later or to send to another person", runRecord, recordUsage},
+		{"version", "print heaptrim's version", runVersion, versionUsage},
+	}
+}
+
+// errUsage marks errors of the command line. errFindings is not an error: it
+// carries the exit code of a report that has findings.
+var (
+	errUsage    = errors.New("usage")
+	errFindings = errors.New("findings")
+)
+
+func usagef(format string, args ...any) error {
+	return fmt.Errorf("%w: "+format, append([]any{errUsage}, args...)...)
+}
+
+func run(ctx context.Context, args []string, std stdio) int {
+	if len(args) == 0 {
+		printHelp(std.err)
+		return exitUsage
+	}
+	name, rest := args[0], args[1:]
+	switch name {
+	case "help", "-h", "-help", "--help":
+		return help(rest, std)
+	}
+	for _, c := range commands() {
+		if c.name == name {
+			return exitCode(c, c.run(ctx, c, rest, std), std)
+		}
+	}
+	fmt.Fprintf(std.err, "heaptrim: unknown command %q; 'heaptrim help' lists them\n", name)
+	return exitUsage
+}
+
+func exitCode(c command, err error, std stdio) int {
+	switch {
+	case err == nil, errors.Is(err, flag.ErrHelp):
+		return exitClean
+	case errors.Is(err, errFindings):
+		return exitFindings
+	case errors.Is(err, errUsage):
+		text := strings.TrimPrefix(err.Error(), errUsage.Error()+": ")
+		fmt.Fprintf(std.err, "heaptrim %s: %s\nrun 'heaptrim %s -h' for help\n", c.name, text, c.name)
+		return exitUsage
+	}
+	fmt.Fprintf(std.err, "heaptrim %s: %v\n", c.name, err)
+	return exitFailed
+}
+
+func help(args []string, std stdio) int {
+	if len(args) == 0 {
+		printHelp(std.out)
+		return exitClean
+	}
+	for _, c := range commands() {
+		if c.name == args[0] {
+			return exitCode(c, c.run(context.Background(), c, []string{"-h"}, std), std)
+		}
+	}
+	fmt.Fprintf(std.err, "heaptrim help: unknown command %q\n", args[0])
+	return exitUsage
+}
+
+func printHelp(w io.Writer) {
+	fmt.Fprint(w, `heaptrim finds what memory management costs a Go program, line by line.
+
+Usage: heaptrim COMMAND [flags] [arguments]
+
+`)
+	for _, c := range commands() {
+		fmt.Fprintf(w, "  %-9s %s\n", c.name, c.summary)
+	}
+	fmt.Fprint(w, `
+'heaptrim COMMAND -h' explains a command.
+Exit codes: 0 clean, 1 could not run, 2 usage, 3 findings.
+`)
+}
+
+// newFlags makes the flag set of a command. It prints the usage itself so that
+// an error and -h go where they belong.
+func newFlags(c command, std stdio) *flag.FlagSet {
+	fs := flag.NewFlagSet(c.name, flag.ContinueOnError)
+	fs.SetOutput(io.Discard)
+	fs.Usage = func() {}
+	return fs
+}
+
+// parse reads the flags; -h prints the usage on standard output.
+func parse(fs *flag.FlagSet, c command, args []string, std stdio) error {
+	err := fs.Parse(args)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		fmt.Fprint(std.out, strings.TrimLeft(c.usage, "\n"), "\nFlags:\n")
+		fs.SetOutput(std.out)
+		fs.PrintDefaults()
+		return err
+	case err != nil:
+		return usagef("%v", err)
+	}
+	return nil
+}
+
+const versionUsage = `
+Usage: heaptrim version
+
+Prints the version of heaptrim and of the Go release it was built with.
+
+Example:
+  heaptrim version
+`
+
+func runVersion(_ context.Context, c command, args []string, std stdio) error {
+	fs := newFlags(c, std)
+	if err := parse(fs, c, args, std); err != nil {
+		return err
+	}
+	if fs.NArg() > 0 {
+		return usagef("version takes no arguments")
+	}
+	fmt.Fprintln(std.out, version())
+	return nil
+}
+
+// version is the module's version as the go command stamped it.
+func version() string {
+	v, goVersion := "(devel)", ""
+	if info, ok := debug.ReadBuildInfo(); ok {
+		goVersion = info.GoVersion
+		if info.Main.Version != "" {
+			v = info.Main.Version
+		}
+	}
+	return strings.TrimSpace("heaptrim " + v + " " + goVersion)
+}

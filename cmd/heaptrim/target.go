@@ -1,0 +1,233 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/heaptrim/heaptrim/internal/bundle"
+	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/record"
+)
+
+// targetFlags are the flags that say what to record, shared by check and
+// record.
+type targetFlags struct {
+	dir       string
+	bench     string
+	benchTime time.Duration
+	count     int
+	budget    time.Duration
+	tags      string
+	exec      string
+	ready     string
+	load      string
+	window    time.Duration
+	forceGC   bool
+	out       string
+}
+
+func (t *targetFlags) register(fs *flag.FlagSet) {
+	fs.StringVar(&t.dir, "C", "", "run in `dir`ectory")
+	fs.StringVar(&t.bench, "bench", "", "record the benchmarks that match `regexp`; default: as many as fit -budget")
+	fs.DurationVar(&t.benchTime, "benchtime", 0, "length of one timing pass `duration`; default: 1.5s with -bench, else chosen from -budget")
+	fs.IntVar(&t.count, "count", 1, "repeat each pass `n` times")
+	fs.DurationVar(&t.budget, "budget", time.Minute, "time for all benchmarks together when -bench is not given")
+	fs.StringVar(&t.tags, "tags", "", "build `tags`, comma-separated")
+	fs.StringVar(&t.exec, "exec", "", "build and record this main `package` (./cmd/server, or module/cmd@version); its arguments follow --")
+	fs.StringVar(&t.ready, "ready", "", "with -exec: wait until a GET of this `URL` answers before the load starts")
+	fs.StringVar(&t.load, "load", "", "with -exec: shell `command` that loads the program; recording ends with it")
+	fs.DurationVar(&t.window, "for", 0, "length of the recorded window of -exec or a URL; default: until the load or the program ends, 30s for a URL")
+	fs.BoolVar(&t.forceGC, "gc", false, "with a URL: ask the service for a collection before each heap profile")
+	fs.StringVar(&t.out, "o", "", "keep the recording as `bundle`: a directory, or a file that ends in .tar.zst")
+}
+
+// kind of target that the flags and arguments name.
+func (t *targetFlags) kind(args []string) (string, error) {
+	if t.exec != "" {
+		return evidence.TargetExec, nil
+	}
+	if t.ready != "" || t.load != "" {
+		return "", usagef("-ready and -load need -exec")
+	}
+	urls, files := 0, 0
+	for _, a := range args {
+		switch {
+		case strings.HasPrefix(a, "http://"), strings.HasPrefix(a, "https://"):
+			urls++
+		case isRecording(t.path(a)):
+			files++
+		}
+	}
+	switch {
+	case urls == 1 && len(args) == 1:
+		return evidence.TargetLive, nil
+	case urls > 0:
+		return "", usagef("one URL at a time, and nothing beside it")
+	case files == 0:
+		return evidence.TargetPackages, nil
+	case files == len(args):
+		return evidence.TargetFiles, nil
+	}
+	for _, a := range args {
+		if !isRecording(t.path(a)) {
+			return "", usagef("%s is neither a recorded file nor a bundle; files and packages cannot be mixed", a)
+		}
+	}
+	return evidence.TargetFiles, nil
+}
+
+func (t *targetFlags) path(a string) string {
+	if t.dir == "" || filepath.IsAbs(a) {
+		return a
+	}
+	return filepath.Join(t.dir, a)
+}
+
+// isRecording reports whether an argument is a file, or a directory that holds
+// a bundle. Go source files are package arguments.
+func isRecording(path string) bool {
+	info, err := os.Stat(path)
+	if err != nil {
+		return false
+	}
+	if !info.IsDir() {
+		return !strings.HasSuffix(path, ".go")
+	}
+	_, err = os.Stat(filepath.Join(path, bundle.ManifestName))
+	return err == nil
+}
+
+// recorded is a recording on disk, opened.
+type recorded struct {
+	*bundle.Bundle
+	cut   error // the recording was cut short, by an interrupt for example
+	temps []string
+}
+
+// Close removes what was made for this call only.
+func (r *recorded) Close() {
+	if r.Bundle != nil {
+		r.Bundle.Close()
+	}
+	for _, d := range r.temps {
+		os.RemoveAll(d)
+	}
+}
+
+// record makes the recording that the flags and arguments name and opens it.
+// A single bundle as argument is opened as it is.
+func (t *targetFlags) record(ctx context.Context, args []string, p *progress) (*recorded, error) {
+	kind, err := t.kind(args)
+	if err != nil {
+		return nil, err
+	}
+	if kind == evidence.TargetFiles && len(args) == 1 && isBundle(t.path(args[0])) && t.out == "" {
+		b, err := bundle.Open(t.path(args[0]))
+		if err != nil {
+			return nil, err
+		}
+		return &recorded{Bundle: b}, nil
+	}
+	r := &recorded{}
+	dir, err := t.workDir(r)
+	if err != nil {
+		return nil, err
+	}
+	err = t.fill(ctx, fillArgs{kind, args, dir, p})
+	if err != nil && !errors.Is(err, context.Canceled) {
+		r.Close()
+		return nil, err
+	}
+	r.cut = err
+	if strings.HasSuffix(t.out, archiveSuffix) {
+		if err := bundle.Pack(dir, t.out); err != nil {
+			r.Close()
+			return nil, err
+		}
+	}
+	if r.Bundle, err = bundle.Open(dir); err != nil {
+		r.Close()
+		return nil, err
+	}
+	return r, nil
+}
+
+const archiveSuffix = ".tar.zst"
+
+func isBundle(path string) bool {
+	if strings.HasSuffix(path, archiveSuffix) {
+		return true
+	}
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// workDir is the directory that the bundle grows in.
+func (t *targetFlags) workDir(r *recorded) (string, error) {
+	if t.out != "" && !strings.HasSuffix(t.out, archiveSuffix) {
+		return t.out, nil
+	}
+	tmp, err := os.MkdirTemp("", "heaptrim-")
+	if err != nil {
+		return "", err
+	}
+	r.temps = append(r.temps, tmp)
+	return filepath.Join(tmp, "bundle"), nil
+}
+
+type fillArgs struct {
+	kind string
+	args []string
+	dir  string
+	p    *progress
+}
+
+// fill records into a new bundle.
+func (t *targetFlags) fill(ctx context.Context, f fillArgs) error {
+	m := evidence.Manifest{Tool: version(), Target: evidence.Target{Kind: f.kind, Args: f.args}, Environment: record.HostEnvironment()}
+	w, err := bundle.Create(f.dir, m)
+	if err != nil {
+		return err
+	}
+	defer w.Close(false)
+	switch f.kind {
+	case evidence.TargetExec:
+		err = record.Exec(ctx, record.ExecOptions{
+			Dir: t.dir, Package: t.exec, Args: f.args, Ready: t.ready, Load: t.load, For: t.window,
+			BuildFlags: t.buildFlags(), Progress: f.p.Printf,
+		}, w)
+	case evidence.TargetLive:
+		err = record.Live(ctx, record.LiveOptions{URL: f.args[0], For: t.window, ForceGC: t.forceGC, Progress: f.p.Printf}, w)
+	case evidence.TargetFiles:
+		paths := make([]string, len(f.args))
+		for i, a := range f.args {
+			paths[i] = t.path(a)
+		}
+		err = record.Files(ctx, record.FilesOptions{Paths: paths, Progress: f.p.Printf}, w)
+	default:
+		err = record.Packages(ctx, record.PackagesOptions{
+			Dir: t.dir, Patterns: f.args, Bench: t.bench, BenchTime: t.benchTime, Count: t.count, Budget: t.budget,
+			BuildFlags: t.buildFlags(), Progress: f.p.Printf,
+		}, w)
+	}
+	if err != nil {
+		return err
+	}
+	if err := w.Close(true); err != nil {
+		return fmt.Errorf("close the bundle: %w", err)
+	}
+	return nil
+}
+
+func (t *targetFlags) buildFlags() []string {
+	if t.tags == "" {
+		return nil
+	}
+	return []string{"-tags=" + t.tags}
+}

@@ -1,0 +1,247 @@
+package diagnose
+
+import (
+	"fmt"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/gcmodel"
+	"github.com/heaptrim/heaptrim/internal/ingest/metrics"
+	"github.com/heaptrim/heaptrim/internal/unit"
+)
+
+// collectorLog is what the logs of one run say of the collector.
+type collectorLog struct {
+	cycles   []evidence.Cycle // of the window, forced ones included
+	window   time.Duration    // 0: not known
+	pacer    bool             // cycles carry the pacer's exact figures
+	metrics  []evidence.Metrics
+	requests float64            // as the load tool counted them
+	stats    []metrics.MemStats // at the start and the end of a live service's window
+}
+
+// automatic returns the cycles that the pacer started.
+func (l collectorLog) automatic() []evidence.Cycle {
+	var out []evidence.Cycle
+	for _, c := range l.cycles {
+		if !c.Forced {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// windowed keeps the cycles that ended in the last d before end.
+func windowed(cycles []evidence.Cycle, end, d time.Duration) []evidence.Cycle {
+	var out []evidence.Cycle
+	for _, c := range cycles {
+		if c.At >= end-d && c.At <= end {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// collectorModel is the pacer's model fitted to one run. Its costs are in
+// units of the run's collector cost, its rates in units of the run's
+// allocation rate.
+type collectorModel struct {
+	known    bool
+	why      string // basis of the retention column, or why there is none
+	workload gcmodel.Workload
+	setting  gcmodel.Setting
+	marginal gcmodel.Marginal
+	scan     scanShare
+}
+
+// scanShare turns live bytes into scan work: pointer-free objects cost none,
+// and the others are scaled so that all sites together make up the scan work
+// that the pacer counted.
+type scanShare struct{ pointerful, unknown float64 }
+
+// site is a tally in the units of the model; share is its part of all bytes
+// allocated.
+func (m collectorModel) site(t *siteTally, share float64) gcmodel.Site {
+	live := t.inUse.mean()
+	s := gcmodel.Site{AllocRate: share, Live: live}
+	switch t.pointerful() {
+	case Yes:
+		s.Scan = live * m.scan.pointerful
+	case Unknown:
+		s.Scan = live * m.scan.unknown
+	}
+	return s
+}
+
+// pointerful is the vote on whether the site's objects hold pointers.
+func (t *siteTally) pointerful() Tri {
+	switch {
+	case t.pointers[Yes] > t.pointers[No]:
+		return Yes
+	case t.pointers[No] > 0:
+		return No
+	}
+	return Unknown
+}
+
+// fitCollector fits the model to one run.
+func fitCollector(d *runData, env evidence.Environment) collectorModel {
+	var m collectorModel
+	cycles := d.collector.automatic()
+	live, scan, ok := liveAndScan(d.collector)
+	switch {
+	case !ok:
+		m.why = "not known: needs a gctrace log or runtime/metrics of the run"
+		return m
+	case !d.hasInUse:
+		m.why = "not known: needs a heap profile taken while the program runs"
+		return m
+	}
+	set, err := settingOf(env)
+	if err != nil {
+		m.why = "not known: " + err.Error()
+		return m
+	}
+	m.setting = set
+	m.workload = gcmodel.Workload{
+		AllocRate: 1, Live: live.heap, HeapScan: scan.heap, Stacks: scan.stacks, Globals: scan.globals,
+		NonHeap: d.collector.nonHeap(), CollectorCost: 1,
+	}
+	fit := gcmodel.Fit(cycles)
+	m.workload.FixedShare = fit.FixedShare.Value
+	m.marginal, err = gcmodel.Marginals(m.workload, m.setting)
+	if err != nil {
+		m.why = "not known: " + err.Error()
+		return m
+	}
+	m.scan = scanShares(d, scan.heap)
+	m.known = true
+	m.why = fmt.Sprintf("in-use bytes of %d heap profiles in the run, %d cycles, goal by %s", d.snapshots, len(cycles), m.marginal.Regime)
+	return m
+}
+
+type liveSize struct{ heap float64 }
+
+type scanSize struct{ heap, stacks, globals float64 }
+
+// liveAndScan returns the medians over the cycles, exact from the pacer's
+// lines or from runtime/metrics, in MiB steps from gctrace alone.
+func liveAndScan(l collectorLog) (liveSize, scanSize, bool) {
+	cycles := l.automatic()
+	var heap, stacks, globals, live []float64
+	for _, c := range cycles {
+		live = append(live, float64(c.HeapLive))
+		if c.Pacer != nil {
+			heap = append(heap, float64(c.Pacer.HeapScan))
+			stacks = append(stacks, float64(c.Pacer.StackScan))
+			globals = append(globals, float64(c.Pacer.GlobalScan))
+		} else {
+			stacks = append(stacks, float64(c.Stacks))
+			globals = append(globals, float64(c.Globals))
+		}
+	}
+	if v := l.metric("/gc/heap/live:bytes"); len(v) > 0 {
+		live = v
+	}
+	if v := l.metric("/gc/scan/heap:bytes"); len(v) > 0 && len(heap) == 0 {
+		heap, stacks, globals = v, l.metric("/gc/scan/stack:bytes"), l.metric("/gc/scan/globals:bytes")
+	}
+	if len(live) == 0 {
+		return liveSize{}, scanSize{}, false
+	}
+	size := scanSize{median(heap), median(stacks), median(globals)}
+	if len(heap) == 0 {
+		size.heap = median(live)
+	}
+	return liveSize{median(live)}, size, true
+}
+
+// metric returns the later half of a metric's samples: the earlier ones may
+// fall into a set-up.
+func (l collectorLog) metric(name string) []float64 {
+	var v []float64
+	for _, m := range l.metrics[len(l.metrics)/2:] {
+		if x, ok := m.Values[name]; ok {
+			v = append(v, x)
+		}
+	}
+	return v
+}
+
+// nonHeap is the memory that counts against a limit and is not heap objects.
+func (l collectorLog) nonHeap() float64 {
+	part := func(name string) float64 { return median(l.metric(name)) }
+	total := part("/memory/classes/total:bytes")
+	if total == 0 {
+		return 0
+	}
+	return total - part("/memory/classes/heap/released:bytes") - part("/memory/classes/heap/free:bytes") - part("/memory/classes/heap/objects:bytes")
+}
+
+// scanShares scales the live bytes of pointerful sites to the heap's scan
+// work. Sites whose objects may or may not hold pointers get the average.
+func scanShares(d *runData, heapScan float64) scanShare {
+	var yes, unknown, all float64
+	for _, t := range d.sites.sites {
+		live := t.inUse.mean()
+		all += live
+		switch t.pointerful() {
+		case Yes:
+			yes += live
+		case Unknown:
+			unknown += live
+		}
+	}
+	if yes+unknown == 0 {
+		return scanShare{}
+	}
+	// Unknown ones count by the share of pointerful bytes among the known.
+	part := 1.0
+	if known := all - unknown; known > 0 {
+		part = yes / known
+	}
+	k := min(heapScan/(yes+part*unknown), 1)
+	if yes+part*unknown == 0 {
+		return scanShare{}
+	}
+	return scanShare{k, k * part}
+}
+
+// settingOf reads the collector's settings as the runtime does.
+func settingOf(env evidence.Environment) (gcmodel.Setting, error) {
+	s := gcmodel.Setting{GOGC: 100}
+	switch g := strings.TrimSpace(env.GOGC); g {
+	case "":
+	case "off":
+		s.GOGC = -1
+	default:
+		n, err := strconv.Atoi(g)
+		if err != nil {
+			return s, fmt.Errorf("GOGC=%q is not a number", g)
+		}
+		s.GOGC = n
+	}
+	if l := strings.TrimSpace(env.GOMEMLIMIT); l != "" && l != "off" {
+		v, err := unit.ParseBytes(l)
+		if err != nil {
+			return s, fmt.Errorf("GOMEMLIMIT: %w", err)
+		}
+		s.Limit = v
+	}
+	return s, nil
+}
+
+func median(v []float64) float64 {
+	if len(v) == 0 {
+		return 0
+	}
+	s := append([]float64(nil), v...)
+	sort.Float64s(s)
+	if n := len(s); n%2 == 0 {
+		return (s[n/2-1] + s[n/2]) / 2
+	}
+	return s[len(s)/2]
+}

@@ -1,0 +1,230 @@
+package diagnose
+
+import (
+	"math"
+
+	"github.com/heaptrim/heaptrim/internal/gcmodel"
+	"github.com/heaptrim/heaptrim/internal/stats"
+)
+
+// siteCost is one site of one run with its cost.
+type siteCost struct {
+	*siteTally
+	cost       Cost
+	prediction Prediction
+	lifetime   Lifetime
+}
+
+// runCosts is what one run costs, site by site.
+type runCosts struct {
+	*runData
+	charged   float64        // CPU samples without idle marking and set-up: the whole of every share
+	collected stats.Interval // the collector, without assists and idle marking, as a share
+	sites     []siteCost
+	remainder stats.Interval // collector cost that no site bears
+	model     collectorModel
+}
+
+// chargedBuckets are the columns whose samples carry the site on their stack.
+var directBuckets = []bucket{bucketMalloc, bucketZeroing, bucketGrowCopy, bucketProfiler, bucketAssist}
+
+// costs charges a run's CPU to its sites.
+func costs(d *runData, m collectorModel) *runCosts {
+	r := &runCosts{runData: d, model: m}
+	var samples float64
+	for b, n := range d.buckets {
+		if bucket(b) != bucketMarkIdle {
+			r.charged += n
+		}
+		if bucketInfo[b].collector {
+			samples += n
+		}
+	}
+	for _, t := range d.sites.sorted() {
+		r.sites = append(r.sites, siteCost{siteTally: t})
+	}
+	if r.charged > 0 {
+		r.collected = stats.Poisson(samples).Scale(1 / r.charged)
+		r.direct()
+		r.apportion()
+	}
+	for i := range r.sites {
+		r.quantities(&r.sites[i])
+		r.total(&r.sites[i])
+		r.sites[i].lifetime = r.lifetimeOf(r.sites[i].siteTally)
+		r.sites[i].prediction = r.predict(&r.sites[i])
+	}
+	return r
+}
+
+// direct spreads the samples whose own stack shows the site. Where an
+// allocation profile is there, its counts steady the few samples of small
+// sites: malloc follows objects and bytes as the samples themselves fit them,
+// zeroing and assists follow bytes.
+func (r *runCosts) direct() {
+	n := len(r.sites)
+	objects, bytes, samples := make([]float64, n), make([]float64, n), make([]float64, n)
+	for i, s := range r.sites {
+		objects[i], bytes[i] = math.Max(s.objects, 0), math.Max(s.bytes, 0)
+		samples[i] = s.cpu[bucketMalloc]
+	}
+	a, b := fitWeights(samples, objects, bytes)
+	malloc := make([]float64, n)
+	for i := range malloc {
+		malloc[i] = a*objects[i] + b*bytes[i]
+	}
+	weights := map[bucket][]float64{bucketMalloc: malloc, bucketProfiler: bytes, bucketZeroing: bytes, bucketAssist: bytes, bucketGrowCopy: make([]float64, n)}
+	for _, bucket := range directBuckets {
+		counts := make([]float64, n)
+		for i, s := range r.sites {
+			counts[i] = s.cpu[bucket]
+		}
+		for i, v := range shrink(counts, weights[bucket]) {
+			v = v.Scale(1 / r.charged)
+			c := &r.sites[i].cost
+			switch bucket {
+			case bucketMalloc, bucketProfiler:
+				c.Malloc = c.Malloc.Add(v)
+			case bucketZeroing:
+				c.Zeroing = v
+			case bucketGrowCopy:
+				c.GrowCopy = v
+			case bucketAssist:
+				c.Assist = v
+			}
+		}
+	}
+}
+
+// apportion charges the collector's cost to the sites by the derivative of the
+// pacer's formula: churn by what they allocate, retention by what they keep.
+// What the sites leave is the remainder.
+func (r *runCosts) apportion() {
+	total := 0.0
+	for _, s := range r.sites {
+		total += math.Max(s.bytes, 0)
+	}
+	if total == 0 {
+		r.remainder = r.collected
+		return
+	}
+	left := r.collected.Value
+	width := relativeWidth(r.collected)
+	for i := range r.sites {
+		s := &r.sites[i]
+		share := math.Max(s.bytes, 0) / total
+		err := math.Hypot(width, relativeError(s.events))
+		s.cost.Churn = spread(r.collected.Value*share, err)
+		left -= s.cost.Churn.Value
+		if r.model.known {
+			ret := r.model.marginal.Retention(r.model.site(s.siteTally, share)) * r.collected.Value
+			s.cost.Retention = spread(ret, math.Hypot(width, relativeError(s.inUseEvents())))
+			left -= ret
+		}
+	}
+	r.remainder = stats.Interval{Value: left, Low: left - width*math.Abs(left), High: left + width*math.Abs(left)}
+}
+
+// inUseEvents is the number of sampled live objects behind the in-use figure.
+func (t *siteTally) inUseEvents() float64 {
+	if math.IsInf(t.events, 1) || t.bytes == 0 {
+		return math.Max(t.inUseObjs.mean()*t.inUse.n, 1)
+	}
+	return math.Max(t.events*t.inUse.mean()/math.Abs(t.bytes)*t.inUse.n, 0.5)
+}
+
+// relativeWidth is half the interval's width over its value.
+func relativeWidth(i stats.Interval) float64 {
+	if i.Value == 0 {
+		return 0
+	}
+	return (i.High - i.Low) / 2 / math.Abs(i.Value)
+}
+
+// relativeError is the 95 % relative error of a count of sampled events.
+func relativeError(events float64) float64 {
+	if math.IsInf(events, 1) {
+		return 0
+	}
+	return stats.Z95 / math.Sqrt(math.Max(events, 0.5))
+}
+
+// spread is a value with a relative error, never across zero.
+func spread(v, relative float64) stats.Interval {
+	low, high := v/(1+relative), v*(1+relative)
+	return stats.Interval{Value: v, Low: math.Min(low, high), High: math.Max(low, high)}
+}
+
+// quantities fills the columns that count bytes and objects.
+func (r *runCosts) quantities(s *siteCost) {
+	err := relativeError(s.events)
+	bytes, objects := spread(s.bytes, err), spread(s.objects, err)
+	if r.allocOps > 0 {
+		s.cost.BytesPerOp, s.cost.ObjectsPerOp = bytes.Scale(1/r.allocOps), objects.Scale(1/r.allocOps)
+	}
+	if sec := r.secondsOfAllocs(); sec > 0 {
+		s.cost.BytesPerSecond, s.cost.ObjectsPerSecond = bytes.Scale(1/sec), objects.Scale(1/sec)
+	}
+	s.cost.InUse = spread(s.inUse.mean(), relativeError(s.inUseEvents()))
+	s.cost.InUseObjects = s.inUseObjs.mean()
+}
+
+// secondsOfAllocs is how long the program takes, undisturbed, for the work
+// behind the allocation columns.
+func (r *runData) secondsOfAllocs() float64 {
+	if !r.bench {
+		return r.allocWindow.Seconds()
+	}
+	if ns := r.nsPerOp(); ns > 0 {
+		return r.allocOps * ns / 1e9
+	}
+	return 0
+}
+
+// nsPerOp is the mean of the timing pass's results; 0 when there are none.
+func (r *runData) nsPerOp() float64 {
+	var m meanOf
+	for _, b := range r.results {
+		if b.pass == passTiming {
+			m.add(b.nsPerOp)
+		}
+	}
+	return m.mean()
+}
+
+// total adds the CPU columns up.
+func (r *runCosts) total(s *siteCost) {
+	c := &s.cost
+	for _, col := range []stats.Interval{c.Malloc, c.Zeroing, c.GrowCopy, c.Assist, c.Churn, c.Retention} {
+		c.CPU = c.CPU.Add(col)
+	}
+}
+
+// predict says what the run would save without the site's allocations: what
+// they cost directly, and the collector's cost by the model's own what-if,
+// which counts the regime changes that a derivative cannot see.
+func (r *runCosts) predict(s *siteCost) Prediction {
+	c := s.cost
+	p := Prediction{BytesPerOp: c.BytesPerOp.Value, ObjectsPerOp: c.ObjectsPerOp.Value}
+	direct := c.Malloc.Add(c.Zeroing).Add(c.GrowCopy).Add(c.Assist)
+	saved := c.Churn
+	p.Basis = "direct cost and churn; what it keeps alive is not known"
+	if r.model.known {
+		if rm, err := gcmodel.Without(r.model.workload, r.model.setting, r.model.site(s.siteTally, r.shareOf(s))); err == nil {
+			v := -rm.Change.Sum() * r.collected.Value
+			saved = stats.Interval{Value: v, Low: v, High: v}
+			w := math.Max(c.Churn.High-c.Churn.Low, c.Retention.High-c.Retention.Low) / 2
+			saved.Low, saved.High = v-w, v+w
+			p.Basis = "direct cost, and the collector's cost without it by the pacer's formula (" + rm.Regime.String() + ")"
+		}
+	}
+	p.CPU = direct.Add(saved)
+	return p
+}
+
+func (r *runCosts) shareOf(s *siteCost) float64 {
+	if r.collected.Value == 0 {
+		return 0
+	}
+	return s.cost.Churn.Value / r.collected.Value
+}

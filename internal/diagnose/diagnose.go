@@ -1,0 +1,150 @@
+package diagnose
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/heaptrim/heaptrim/internal/bundle"
+	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/stats"
+)
+
+// Options tunes Bundle. The zero value is ready to use.
+type Options struct {
+	Own     []string // import-path patterns of the code the user can change; none: the main module, then its workspace
+	Escapes bool     // ask the compiler why the hottest values escape, where the sources are there
+	// Local is the module that the user stands in. It counts as the target's
+	// when the recording names none and holds frames of it.
+	Local    evidence.Target
+	Progress func(format string, args ...any)
+}
+
+// ErrNoEvidence says that a recording holds nothing to diagnose.
+var ErrNoEvidence = errors.New("the recording holds neither a CPU profile nor an allocation profile nor a gctrace log")
+
+// Bundle diagnoses a recording. Parts that cannot be read become warnings of
+// the diagnosis; an error means that nothing could be.
+func Bundle(ctx context.Context, b *bundle.Bundle, o Options) (*Diagnosis, error) {
+	m := b.Manifest
+	d := &Diagnosis{Target: m.Target, Environment: m.Environment, Warnings: append([]string(nil), m.Warnings...)}
+	d.Warnings = append(d.Warnings, m.LeftOut...)
+	d.Warnings = append(d.Warnings, b.Problems()...)
+	warn := func(format string, args ...any) { d.Warnings = append(d.Warnings, fmt.Sprintf(format, args...)) }
+	r := &reader{b: b, table: newFrameTable(m.Environment.GoVersion), kind: newKinder(m.Environment.GOROOT), warn: warn}
+	runs, err := r.all(ctx, d, o)
+	if err != nil {
+		return nil, err
+	}
+	if len(runs) == 0 {
+		if len(d.Warnings) > 0 {
+			return nil, fmt.Errorf("%w: %s", ErrNoEvidence, d.Warnings[0])
+		}
+		return nil, ErrNoEvidence
+	}
+	d.Decomposition = decomposition(runs)
+	d.Totals = totals(runs, d.Decomposition)
+	d.Runs = summaries(runs)
+	d.Missing = missing(runs, d.Target)
+	d.Findings, d.SetApart = rank(merge(runs), moduleRoot{d.Target.Module, d.Target.ModuleDir}, len(runs))
+	d.runs, d.reader = runs, r
+	explain(ctx, d, o, warn)
+	return d, nil
+}
+
+// all reads every run of the bundle. A recording that names no module is read
+// as one of the local module first, and without any boundary when it holds no
+// frame of that.
+func (r *reader) all(ctx context.Context, d *Diagnosis, o Options) ([]*runCosts, error) {
+	guess := d.Target.Module == "" && o.Local.Module != "" && len(o.Own) == 0
+	if guess {
+		d.Target.Module, d.Target.ModuleDir, d.Target.Workspace = o.Local.Module, o.Local.ModuleDir, o.Local.Workspace
+	}
+	r.own = newOwnership(d.Target, o.Own)
+	var runs []*runCosts
+	users := 0
+	warned := len(d.Warnings)
+	for _, run := range r.b.Manifest.Runs {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		data := r.run(run)
+		if data.hasCPU || data.hasAllocs || data.hasInUse || len(data.collector.cycles) > 0 {
+			runs = append(runs, costs(data, fitCollector(data, d.Environment)))
+		}
+		for k := range data.sites.sites {
+			if k.by == ownerUser {
+				users++
+			}
+		}
+	}
+	if guess && users == 0 {
+		d.Target.Module, d.Target.ModuleDir, d.Target.Workspace = "", "", nil
+		d.Warnings = d.Warnings[:warned]
+		o.Local = evidence.Target{}
+		return r.all(ctx, d, o)
+	}
+	return runs, nil
+}
+
+// decomposition averages the buckets of all runs with CPU samples, each run
+// weighing the same, with the interval of the pooled count.
+func decomposition(runs []*runCosts) []Bucket {
+	var share, samples [bucketCount]float64
+	var n, total float64
+	for _, r := range runs {
+		if r.charged == 0 {
+			continue
+		}
+		n++
+		total += r.charged
+		for b, v := range r.buckets {
+			share[b] += v / r.charged
+			samples[b] += v
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	out := make([]Bucket, bucketCount)
+	for b := range out {
+		info := bucketInfo[b]
+		i := stats.Poisson(samples[b]).Scale(1 / total)
+		// The mean over runs may lie elsewhere than the pooled share: keep the
+		// interval's relative width.
+		v := share[b] / n
+		if i.Value > 0 {
+			i = i.Scale(v / i.Value)
+		}
+		out[b] = Bucket{Name: info.name, Share: i, Memory: info.memory, Charged: bucket(b) != bucketMarkIdle}
+	}
+	return out
+}
+
+// missing says what the recording lacks and what it would add.
+func missing(runs []*runCosts, t evidence.Target) []Missing {
+	var has struct{ cpu, allocs, inUse, cycles, raw bool }
+	has.raw = true
+	for _, r := range runs {
+		has.cpu = has.cpu || r.hasCPU
+		has.allocs = has.allocs || r.hasAllocs
+		has.inUse = has.inUse || r.hasInUse
+		has.cycles = has.cycles || len(r.collector.cycles) > 0
+		has.raw = has.raw && (r.raw || !r.hasAllocs)
+	}
+	var out []Missing
+	add := func(have bool, what, adds string) {
+		if !have {
+			out = append(out, Missing{what, adds})
+		}
+	}
+	add(has.cpu, "a CPU profile", "the decomposition of CPU time and what each site costs in CPU")
+	add(has.allocs, "an allocs profile", "bytes and objects of each site, and the collector's cost through them")
+	add(has.inUse, "a heap profile taken while the program runs", "lifetimes, and what retained memory costs the collector")
+	add(has.cycles, "a gctrace log (GODEBUG=gctrace=1,gcpacertrace=1)", "collection cycles, live heap, goal and pauses")
+	add(has.raw, "raw allocation stacks (recorded by heaptrim itself)", "the exact kind of every allocation, which pprof hides")
+	if t.Kind == evidence.TargetLive || t.Kind == evidence.TargetFiles {
+		add(t.Module != "" && t.ModuleDir != "", "the module's sources (run heaptrim in the module's directory)", "the compiler's reason for every escape, and source lines")
+	}
+	return out
+}

@@ -1,0 +1,118 @@
+package diagnose
+
+import (
+	"context"
+	"path/filepath"
+	"sort"
+	"time"
+
+	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/ingest/escapes"
+)
+
+// Limits of asking the compiler: the hottest findings only, the packages on
+// their stacks between the site and the allocation, and not for ever.
+const (
+	explainedFindings = 60
+	escapePackages    = 12
+	escapeTime        = 60 * time.Second
+)
+
+// explain adds to each finding why its value is on the heap: from the
+// compiler's own explanation where it can be asked, else from the kind of
+// allocation.
+func explain(ctx context.Context, d *Diagnosis, o Options, warn func(string, ...any)) {
+	hot := d.Findings[:min(len(d.Findings), explainedFindings)]
+	index := newEscapeIndex()
+	if o.Escapes {
+		if err := askCompiler(ctx, d, o, hot, index); err != nil {
+			warn("the compiler's escape decisions are missing: %v", err)
+		}
+	}
+	for i := range hot {
+		f := &hot[i]
+		f.Escape = explainEscape(innermost(*f), f.Kind, index)
+		if f.Kind == KindUnknown && f.Escape != nil {
+			f.Kind = kindOf(nil, "", f.Escape.Expr)
+			f.Title = title(*f)
+		}
+		if f.Escape != nil {
+			f.Escape.At.File = relative(d.Target.ModuleDir, f.Escape.At.File)
+		}
+	}
+}
+
+// innermost returns the frames of a finding's heaviest stack from the leaf to
+// the site, without the runtime's.
+func innermost(f Finding) []evidence.Frame {
+	if len(f.Stacks) == 0 {
+		return nil
+	}
+	var out []evidence.Frame
+	for _, fr := range f.Stacks[0].Frames {
+		if !isRuntime(packageOf(fr.Function), fr.Function) {
+			out = append(out, fr)
+		}
+		if fr.Function == f.Site.Function && fr.Line == f.Site.Line {
+			break
+		}
+	}
+	return out
+}
+
+// askCompiler compiles the packages of the hot frames with -m=2 and indexes
+// what it says of their lines.
+func askCompiler(ctx context.Context, d *Diagnosis, o Options, hot []Finding, index *EscapeIndex) error {
+	dir := d.Target.ModuleDir
+	if dir == "" {
+		return nil
+	}
+	keep := &escapes.Filter{}
+	packages := hotPackages(hot, keep)
+	if len(packages) == 0 {
+		return nil
+	}
+	if o.Progress != nil {
+		o.Progress("asking the compiler about %d packages", len(packages))
+	}
+	ctx, cancel := context.WithTimeout(ctx, escapeTime)
+	defer cancel()
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	found, _, err := escapes.Run(ctx, escapes.RunOptions{
+		Dir: abs, Packages: packages, BuildFlags: d.Target.BuildFlags, Scan: escapes.Options{Keep: keep},
+	})
+	for _, e := range found {
+		index.Add(e)
+	}
+	return err
+}
+
+// hotPackages lists the packages whose escape decisions matter, those of the
+// heaviest findings first, and fills keep with their lines.
+func hotPackages(hot []Finding, keep *escapes.Filter) []string {
+	weight := map[string]float64{}
+	for i, f := range hot {
+		for _, fr := range innermost(f) {
+			keep.Add(fr.File, fr.Line)
+			pkg := packageOf(fr.Function)
+			if pkg == "main" {
+				continue
+			}
+			weight[pkg] += 1 / float64(i+1)
+		}
+	}
+	packages := make([]string, 0, len(weight))
+	for p := range weight {
+		packages = append(packages, p)
+	}
+	sort.Slice(packages, func(i, j int) bool {
+		if weight[packages[i]] != weight[packages[j]] {
+			return weight[packages[i]] > weight[packages[j]]
+		}
+		return packages[i] < packages[j]
+	})
+	return packages[:min(len(packages), escapePackages)]
+}

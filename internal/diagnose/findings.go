@@ -1,0 +1,214 @@
+package diagnose
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/stats"
+)
+
+// merged is one site over all runs that have it.
+type merged struct {
+	key   siteKey
+	runs  []*runCosts
+	sites []*siteCost // parallel to runs
+}
+
+// merge joins the sites of all runs. Every run weighs the same: a benchmark's
+// length says nothing about its importance.
+func merge(runs []*runCosts) []merged {
+	at := map[siteKey]int{}
+	var out []merged
+	for _, r := range runs {
+		for i := range r.sites {
+			s := &r.sites[i]
+			k, ok := at[s.key]
+			if !ok {
+				k = len(out)
+				at[s.key] = k
+				out = append(out, merged{key: s.key})
+			}
+			out[k].runs = append(out[k].runs, r)
+			out[k].sites = append(out[k].sites, s)
+		}
+	}
+	return out
+}
+
+// heaviest is the index of the run in which the site costs most.
+func (m merged) heaviest() int {
+	best := 0
+	for i, s := range m.sites {
+		if weight(s, m.runs[i]) > weight(m.sites[best], m.runs[best]) {
+			best = i
+		}
+	}
+	return best
+}
+
+// weight ranks a site within its run: by CPU where CPU was sampled, else by
+// its share of the bytes.
+func weight(s *siteCost, r *runCosts) float64 {
+	if r.hasCPU && r.charged > 0 {
+		return s.cost.CPU.Value
+	}
+	if all := r.allBytes(); all > 0 {
+		return math.Max(s.bytes, 0) / all
+	}
+	return 0
+}
+
+// finding makes the report's row of a site. runs is the number of runs in the
+// recording: a run without the site counts as zero.
+func (m merged) finding(module moduleRoot, runs int) Finding {
+	h := m.heaviest()
+	s := m.sites[h]
+	f := Finding{
+		Code:     "unclassified",
+		Site:     module.site(m.key),
+		Run:      m.runs[h].run.Name,
+		Via:      top(s.via),
+		Kind:     top(s.kinds),
+		Pointers: s.pointerful(),
+		Cost:     s.cost,
+		Lifetime: s.lifetime,
+		Stacks:   s.heaviest(5),
+	}
+	f.Prediction = s.prediction
+	var cost Cost
+	var saved stats.Interval
+	for i, r := range m.runs {
+		f.ByRun = append(f.ByRun, RunCost{r.run.Name, m.sites[i].cost})
+		cost = addShares(cost, m.sites[i].cost)
+		saved = saved.Add(m.sites[i].prediction.CPU)
+	}
+	// Shares are means over the runs; amounts stay those of the heaviest run.
+	f.Cost = scaleShares(f.Cost, cost, 1/float64(runs))
+	f.Prediction.CPU = saved.Scale(1 / float64(runs))
+	return f
+}
+
+// addShares adds the CPU columns of two costs.
+func addShares(a, b Cost) Cost {
+	a.CPU = a.CPU.Add(b.CPU)
+	a.Malloc = a.Malloc.Add(b.Malloc)
+	a.Zeroing = a.Zeroing.Add(b.Zeroing)
+	a.GrowCopy = a.GrowCopy.Add(b.GrowCopy)
+	a.Assist = a.Assist.Add(b.Assist)
+	a.Churn = a.Churn.Add(b.Churn)
+	a.Retention = a.Retention.Add(b.Retention)
+	return a
+}
+
+// scaleShares puts k times the CPU columns of from into c.
+func scaleShares(c, from Cost, k float64) Cost {
+	c.CPU, c.Malloc, c.Zeroing, c.GrowCopy = from.CPU.Scale(k), from.Malloc.Scale(k), from.Zeroing.Scale(k), from.GrowCopy.Scale(k)
+	c.Assist, c.Churn, c.Retention = from.Assist.Scale(k), from.Churn.Scale(k), from.Retention.Scale(k)
+	return c
+}
+
+// moduleRoot makes files relative to the module and says which package a
+// function is in.
+type moduleRoot struct{ path, dir string }
+
+func (r moduleRoot) site(k siteKey) evidence.Site {
+	file := relative(r.dir, k.file)
+	if file == k.file {
+		file = trimmedFile(r.path, k.file)
+	}
+	return evidence.Site{Function: k.function, Package: packageOf(k.function), File: file, Line: k.line}
+}
+
+// rank splits the sites into ranked findings and those set apart, heaviest
+// first, and leaves out what costs less than floor of everything.
+func rank(all []merged, module moduleRoot, runs int) (findings, apart []Finding) {
+	for _, m := range all {
+		f := m.finding(module, runs)
+		w := 0.0
+		for i, s := range m.sites {
+			w += weight(s, m.runs[i]) / float64(runs)
+		}
+		if w < floor {
+			continue
+		}
+		if m.key.by == ownerUser {
+			findings = append(findings, f)
+			continue
+		}
+		f.Title = "benchmark or test code"
+		if m.key.by != ownerTest {
+			f.Title = "no frame of your code on the stack"
+		}
+		apart = append(apart, f)
+	}
+	order(findings)
+	order(apart)
+	for i := range findings {
+		findings[i].Rank = i + 1
+		findings[i].Title = title(findings[i])
+	}
+	return findings, apart
+}
+
+// floor keeps rows out that nobody could act on: below this share of the CPU,
+// or of the bytes where CPU was not sampled.
+const floor = 0.0005
+
+// order sorts findings by what their function still costs from that line on:
+// a function's heaviest line stands where the whole function belongs, its next
+// line where the function would belong without the first, and so on. A cure is
+// looked for function by function, and a cost that is spread over the lines of
+// one function must not hide behind a lone line elsewhere.
+func order(fs []Finding) {
+	slices.SortStableFunc(fs, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(amount(b), amount(a)), cmp.Compare(a.Site.File, b.Site.File), cmp.Compare(a.Site.Line, b.Site.Line))
+	})
+	left := map[string]float64{}
+	key := make(map[evidence.Site]float64, len(fs))
+	for _, f := range slices.Backward(fs) {
+		left[f.Site.Function] += amount(f)
+		key[f.Site] = left[f.Site.Function]
+	}
+	slices.SortStableFunc(fs, func(a, b Finding) int { return cmp.Compare(key[b.Site], key[a.Site]) })
+}
+
+// amount is the cost that findings are compared by: CPU where it was sampled,
+// else bytes.
+func amount(f Finding) float64 {
+	if f.Cost.CPU.Value != 0 {
+		return f.Cost.CPU.Value
+	}
+	return f.Cost.BytesPerOp.Value + f.Cost.BytesPerSecond.Value
+}
+
+// title names a finding in a few words.
+func title(f Finding) string {
+	what := string(f.Kind)
+	if what == "" {
+		what = "allocation"
+	}
+	if f.Via != "" {
+		return what + " in " + shortFunction(f.Via)
+	}
+	return what
+}
+
+// shortFunction drops the directories of the package path.
+func shortFunction(fn string) string {
+	depth := 0
+	for i := len(fn) - 1; i >= 0; i-- {
+		switch fn[i] {
+		case ']':
+			depth++
+		case '[':
+			depth--
+		case '/':
+			if depth == 0 {
+				return fn[i+1:]
+			}
+		}
+	}
+	return fn
+}

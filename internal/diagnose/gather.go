@@ -1,0 +1,403 @@
+package diagnose
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/heaptrim/heaptrim/internal/bundle"
+	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/ingest/pprof"
+)
+
+// runData is one run of a recording, read: the profiles boiled down to sites,
+// the logs to cycles.
+type runData struct {
+	run   evidence.Run
+	bench bool // a benchmark: figures are per operation, and set-up is known
+
+	sites     *siteSet
+	buckets   [bucketCount]float64 // CPU samples
+	setUpCPU  float64              // CPU samples of set-up and harness, in no bucket
+	period    float64              // seconds of CPU a sample stands for
+	hasCPU    bool
+	hasAllocs bool
+	hasInUse  bool
+	raw       bool // stacks keep the runtime's frames
+
+	allocOps    float64       // operations behind the allocation columns
+	allocWindow time.Duration // window behind the allocation columns; 0: since the process started
+	setUpBytes  float64       // allocated in set-up, in no site
+	ops         int64         // operations of the timing pass
+	wall        time.Duration // window of the timing pass
+	cpu         time.Duration // process CPU of the timing pass
+	snapshots   int
+
+	collector collectorLog
+	results   []benchResult
+}
+
+type benchResult struct {
+	pass                         string
+	name                         string
+	nsPerOp, bytesPerOp, allocOp float64
+	n                            int64
+}
+
+// reader reads the runs of a bundle.
+type reader struct {
+	b     *bundle.Bundle
+	table *frameTable
+	own   *ownership
+	kind  kinder
+	warn  func(format string, args ...any)
+}
+
+// run reads every part of one run. A part that cannot be read is a warning:
+// the others still answer what they can.
+func (r *reader) run(run evidence.Run) *runData {
+	d := &runData{run: run, sites: newSiteSet(r.kind), bench: len(run.Loops) > 0 || r.b.Manifest.Target.Kind == evidence.TargetPackages}
+	for _, p := range run.Parts {
+		var err error
+		switch p.Kind {
+		case evidence.KindCPU:
+			err = r.cpu(d, p)
+		case evidence.KindGCTrace, evidence.KindMetrics, evidence.KindMemStats, evidence.KindBench, evidence.KindLoad:
+			err = r.log(d, p)
+		}
+		if err != nil {
+			r.warn("%v", err)
+		}
+	}
+	for _, h := range heapUses(run, d.bench) {
+		if err := r.heap(d, h); err != nil {
+			r.warn("%v", err)
+		}
+	}
+	return d
+}
+
+// cpu adds a CPU profile.
+func (r *reader) cpu(d *runData, part evidence.Part) error {
+	p, err := pprof.Open(r.b.Path(part))
+	if err != nil {
+		return err
+	}
+	col := p.Column("cpu")
+	if col < 0 {
+		return fmt.Errorf("%s: a CPU profile without a cpu column", part.Path)
+	}
+	period := 1e7 // of the default 100 Hz
+	if p.Period > 0 {
+		period = float64(p.Period)
+	}
+	d.hasCPU, d.period = true, period/1e9
+	if part.Ops > 0 {
+		d.ops += part.Ops
+	}
+	window := part.Wall
+	if !d.bench && p.Duration > 0 {
+		window = p.Duration
+	}
+	d.wall += window
+	d.cpu += part.CPU
+	c := newClassifier(p, r.table, r.own, d.run.Loops)
+	return p.Samples.Scan(func(s evidence.Sample) error {
+		d.addCPU(c, s.Stack, float64(s.Values[col])/period)
+		return nil
+	})
+}
+
+// addCPU books one CPU stack of n samples.
+func (d *runData) addCPU(c *classifier, stack []*evidence.Location, n float64) {
+	if n <= 0 {
+		return
+	}
+	if c.setUp(stack) {
+		d.setUpCPU += n
+		return
+	}
+	b := c.bucket(stack)
+	d.buckets[b] += n
+	switch b {
+	case bucketMalloc, bucketZeroing, bucketGrowCopy, bucketProfiler, bucketAssist:
+	default:
+		return
+	}
+	t, p := d.sites.at(c, stack)
+	t.cpu[b] += n
+	if k := d.sites.kind.of(p); k != KindUnknown {
+		// Allocation profiles outvote samples wherever they name a kind.
+		t.kinds[k] += n * 1e-6
+	}
+	t.pointers[pointersIn(p.above)] += n
+	t.addStack(stack, n*1e-6)
+}
+
+// pointersIn tells from the names of the allocator's own functions whether the
+// object holds pointers: the allocator has a path of its own for each case.
+func pointersIn(above []string) Tri {
+	for _, f := range above {
+		switch {
+		case matchName(f, []string{"runtime.mallocgcTiny*", "runtime.mallocTiny*", "runtime.mallocgcSmallNoscan*", "runtime.mallocgcSmallNoScan*", "runtime.mallocNoscan*"}):
+			return No
+		case matchName(f, []string{"runtime.mallocgcSmallScan*", "runtime.mallocScan*"}):
+			return Yes
+		}
+	}
+	return Unknown
+}
+
+// heapUse is one heap profile of a run and what it contributes.
+type heapUse struct {
+	part evidence.Part
+	use
+}
+
+// heapUses decides which column of which heap profile of a run counts: that
+// depends on the others. Of several passes the one with the finest sampling is
+// taken: another pass of the same work adds nothing but noise.
+func heapUses(run evidence.Run, bench bool) []heapUse {
+	passes := map[string][]evidence.Part{}
+	for _, p := range run.Parts {
+		if p.Kind == evidence.KindAllocs || p.Kind == evidence.KindHeap {
+			passes[p.Pass] = append(passes[p.Pass], p)
+		}
+	}
+	best := ""
+	for pass, parts := range passes {
+		if best == "" || finer(parts[0], passes[best][0]) || !finer(passes[best][0], parts[0]) && pass < best {
+			best = pass
+		}
+	}
+	parts := passes[best]
+	live := snapshotsOf(parts, bench)
+	var out []heapUse
+	for i, p := range parts {
+		u := use{alloc: allocSign(parts, i, bench), inUse: live[i]}
+		u.first = live[i] && !slices.Contains(live[:i], true)
+		u.last = live[i] && !slices.Contains(live[i+1:], true)
+		if u.alloc != 0 || u.inUse {
+			out = append(out, heapUse{p, u})
+		}
+	}
+	return out
+}
+
+func finer(a, b evidence.Part) bool {
+	rate := func(p evidence.Part) int64 {
+		if p.Rate == 0 {
+			return 512 << 10
+		}
+		return p.Rate
+	}
+	return rate(a) < rate(b)
+}
+
+// use says what one snapshot contributes.
+type use struct {
+	alloc       float64 // +1, -1 for the baseline of a window, 0 for nothing
+	inUse       bool
+	first, last bool
+}
+
+// allocSign decides how the allocation columns of the i-th snapshot count:
+// deltas and a benchmark's last profile as they are, and of cumulative ones
+// the last less the first.
+func allocSign(parts []evidence.Part, i int, bench bool) float64 {
+	if parts[i].Delta {
+		return 1
+	}
+	if bench {
+		if parts[i].Kind == evidence.KindAllocs {
+			return 1
+		}
+		return 0
+	}
+	first, last := -1, -1
+	for j, p := range parts {
+		if !p.Delta {
+			if first < 0 {
+				first = j
+			}
+			last = j
+		}
+	}
+	switch {
+	case i == last:
+		return 1
+	case i == first:
+		return -1
+	}
+	return 0
+}
+
+// snapshotsOf marks the snapshots whose in-use columns show the program at
+// work: all of a service's, and a benchmark's later ones, since the first may
+// fall into its set-up and the last comes after its end.
+func snapshotsOf(parts []evidence.Part, bench bool) []bool {
+	live := make([]bool, len(parts))
+	n := 0
+	for i, p := range parts {
+		live[i] = !p.Delta && (!bench || p.Kind == evidence.KindHeap)
+		if live[i] {
+			n++
+		}
+	}
+	if bench {
+		for i, skip := 0, n/2; i < len(live) && skip > 0; i++ {
+			if live[i] {
+				live[i] = false
+				skip--
+			}
+		}
+	}
+	return live
+}
+
+// openHeap opens a heap profile.
+func (r *reader) openHeap(part evidence.Part) (*evidence.Profile, heapColumns, error) {
+	p, err := pprof.Open(r.b.Path(part))
+	if err != nil {
+		return nil, heapColumns{}, err
+	}
+	cols := heapColumns{p.Column("alloc_objects"), p.Column("alloc_space"), p.Column("inuse_objects"), p.Column("inuse_space")}
+	if cols.allocBytes < 0 && cols.inUseBytes < 0 {
+		return nil, cols, fmt.Errorf("%s: a heap profile without alloc_space and inuse_space", part.Path)
+	}
+	return p, cols, nil
+}
+
+// heap reads one heap profile.
+func (r *reader) heap(d *runData, h heapUse) error {
+	p, cols, err := r.openHeap(h.part)
+	if err != nil {
+		return err
+	}
+	part, u := h.part, h.use
+	if cols.allocBytes < 0 {
+		u.alloc = 0
+	}
+	if u.alloc > 0 {
+		d.hasAllocs = true
+		d.raw = d.raw || part.Raw
+		d.allocOps += float64(part.Ops)
+		d.allocWindow += part.Wall
+	}
+	if u.inUse && cols.inUseBytes >= 0 {
+		d.hasInUse = true
+		d.snapshots++
+	} else {
+		u.inUse = false
+	}
+	rate := float64(p.Period)
+	if part.Rate > 0 {
+		rate = float64(part.Rate)
+	}
+	c := newClassifier(p, r.table, r.own, d.run.Loops)
+	seen := map[*siteTally]*[2]float64{}
+	err = p.Samples.Scan(func(s evidence.Sample) error {
+		if c.tool(s.Stack) {
+			return nil
+		}
+		d.addHeap(heapSample{c, s, cols, u, rate}, seen)
+		return nil
+	})
+	if u.inUse {
+		d.closeSnapshot(seen, u)
+	}
+	return err
+}
+
+type heapColumns struct{ allocObjects, allocBytes, inUseObjects, inUseBytes int }
+
+type heapSample struct {
+	c    *classifier
+	s    evidence.Sample
+	cols heapColumns
+	use  use
+	rate float64
+}
+
+// addHeap books one heap stack.
+func (d *runData) addHeap(h heapSample, seen map[*siteTally]*[2]float64) {
+	setUp := h.c.setUp(h.s.Stack)
+	value := func(col int) float64 {
+		if col < 0 {
+			return 0
+		}
+		return float64(h.s.Values[col])
+	}
+	objects, bytes := value(h.cols.allocObjects)*h.use.alloc, value(h.cols.allocBytes)*h.use.alloc
+	live := value(h.cols.inUseBytes)
+	if setUp && (!h.use.inUse || live == 0) {
+		d.setUpBytes += bytes
+		return
+	}
+	if bytes == 0 && (!h.use.inUse || live == 0) {
+		return
+	}
+	t, p := d.sites.at(h.c, h.s.Stack)
+	if h.use.inUse {
+		u := seen[t]
+		if u == nil {
+			u = new([2]float64)
+			seen[t] = u
+		}
+		u[0] += live
+		u[1] += value(h.cols.inUseObjects)
+	}
+	if setUp {
+		d.setUpBytes += bytes
+		return
+	}
+	t.objects += objects
+	t.bytes += bytes
+	t.events += events(objects, bytes, h.rate)
+	if p.via != "" {
+		t.via[p.via] += math.Abs(bytes)
+	}
+	if k := d.sites.kind.of(p); k != KindUnknown {
+		t.kinds[k] += math.Abs(bytes)
+	}
+	t.pointers[d.sites.kind.pointers(h.s.Stack)] += math.Abs(objects)
+	t.addStack(h.s.Stack, bytes)
+}
+
+// events is the expected number of sampling events behind an unsampled heap
+// figure: a heap profile takes an allocation of size s with probability
+// 1-exp(-s/rate).
+func events(objects, bytes, rate float64) float64 {
+	if objects == 0 || bytes == 0 {
+		return 0
+	}
+	if rate <= 1 {
+		return math.Inf(1)
+	}
+	return math.Abs(objects) * -math.Expm1(-bytes/objects/rate)
+}
+
+// closeSnapshot books the in-use columns of one snapshot: a site that it does
+// not hold had nothing in use then.
+func (d *runData) closeSnapshot(seen map[*siteTally]*[2]float64, u use) {
+	for _, t := range d.sites.sites {
+		v := seen[t]
+		if v == nil {
+			v = new([2]float64)
+		}
+		// Snapshots before the site first appeared count as empty too.
+		for t.inUse.n < float64(d.snapshots-1) {
+			t.inUse.add(0)
+			t.inUseObjs.add(0)
+		}
+		t.inUse.add(v[0])
+		t.inUseObjs.add(v[1])
+		if u.first {
+			t.firstLive = v[0]
+		}
+		if u.last {
+			t.lastLive = v[0]
+		}
+	}
+}

@@ -1,0 +1,125 @@
+package diagnose
+
+import (
+	"os"
+	"time"
+
+	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/ingest/benchlog"
+	"github.com/heaptrim/heaptrim/internal/ingest/gctrace"
+	"github.com/heaptrim/heaptrim/internal/ingest/metrics"
+)
+
+// Passes of a benchmark's recording, by the names that the bundle format gives
+// them.
+const (
+	passTiming    = "timing"
+	passCollector = "gc"
+)
+
+// log reads a part that is text.
+func (r *reader) log(d *runData, part evidence.Part) error {
+	f, err := os.Open(r.b.Path(part))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	switch part.Kind {
+	case evidence.KindBench:
+		return r.benchText(d, part, f)
+	case evidence.KindGCTrace:
+		return r.gcText(d, part, f)
+	case evidence.KindMetrics:
+		return r.metricsText(d, part, f)
+	case evidence.KindMemStats:
+		return r.memStats(d, part, f)
+	}
+	return nil
+}
+
+func (r *reader) benchText(d *runData, part evidence.Part, f *os.File) error {
+	log, err := benchlog.Read(part.Path, f)
+	if err != nil {
+		return err
+	}
+	for _, b := range log.Results {
+		d.results = append(d.results, benchResult{part.Pass, b.Name, b.NsPerOp, b.BytesPerOp, b.AllocsPerOp, b.Iterations})
+	}
+	for _, e := range log.Errors {
+		r.warn("%v", e)
+	}
+	return nil
+}
+
+// gcText reads a gctrace log. A benchmark's cycles count from the start of its
+// measured run, which ends with the process: set-up and calibration lie
+// before.
+func (r *reader) gcText(d *runData, part evidence.Part, f *os.File) error {
+	var cycles []evidence.Cycle
+	st, err := gctrace.Scan(part.Path, f, func(c evidence.Cycle) error {
+		cycles = append(cycles, c)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if st.Malformed > 0 {
+		r.warn("%s: %d lines begin like gctrace and do not go on so, first: %v", part.Path, st.Malformed, st.Errors[0])
+	}
+	window := part.Wall
+	if d.bench {
+		if ns := d.resultNs(part.Pass); ns > 0 && part.Ops > 0 {
+			window = min(time.Duration(ns*float64(part.Ops)), part.Wall)
+			cycles = windowed(cycles, part.Wall, window)
+		}
+	}
+	if window == 0 && len(cycles) > 1 {
+		window = cycles[len(cycles)-1].At - cycles[0].At
+	}
+	d.collector.cycles = append(d.collector.cycles, cycles...)
+	d.collector.window += window
+	return nil
+}
+
+// resultNs is the last result of a pass in ns/op. The benchmark text of a pass
+// stands before its log in the manifest, or its log falls back to the whole
+// process.
+func (d *runData) resultNs(pass string) float64 {
+	ns := 0.0
+	for _, b := range d.results {
+		if b.pass == pass {
+			ns = b.nsPerOp
+		}
+	}
+	return ns
+}
+
+func (r *reader) metricsText(d *runData, part evidence.Part, f *os.File) error {
+	var samples []evidence.Metrics
+	st, err := metrics.Scan(part.Path, f, func(m evidence.Metrics) error {
+		samples = append(samples, m)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if st.Truncated {
+		r.warn("%s: the last sample was cut short", part.Path)
+	}
+	// Samples of the coarsest pass disturb least; the first pass recorded wins.
+	if len(d.collector.metrics) == 0 || part.Pass == passTiming {
+		d.collector.metrics = samples
+	}
+	return nil
+}
+
+// memStats reads the MemStats tails that a live service printed at the start
+// and the end of the window.
+func (r *reader) memStats(d *runData, part evidence.Part, f *os.File) error {
+	m, err := metrics.ReadMemStats(part.Path, f)
+	if err != nil {
+		return err
+	}
+	d.collector.stats = append(d.collector.stats, m)
+	return nil
+}

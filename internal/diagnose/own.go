@@ -1,0 +1,156 @@
+package diagnose
+
+import (
+	"path"
+	"path/filepath"
+	"sort"
+	"strings"
+
+	"github.com/heaptrim/heaptrim/internal/evidence"
+)
+
+// owner says who can change a frame's source.
+type owner int8
+
+const (
+	ownerRuntime    owner = iota // package runtime and its assembly
+	ownerStd                     // the rest of the standard library
+	ownerThirdParty              // another module
+	ownerTest                    // test and benchmark code of the user's
+	ownerUser                    // the user's code
+)
+
+// ownership decides the owner of a frame from its package path: the longest
+// matching module prefix wins, so a dependency nested below the main module's
+// path is still a dependency.
+type ownership struct {
+	prefixes []ownedPrefix // longest first
+	anyone   bool          // no module is known: every third-party package is the user's
+}
+
+type ownedPrefix struct {
+	path string
+	own  bool
+}
+
+// newOwnership makes the boundary from the -own patterns where given, else
+// from the target's main module and workspace. A pattern is an import path,
+// with "/..." for everything below it.
+func newOwnership(t evidence.Target, patterns []string) *ownership {
+	o := &ownership{}
+	own := patterns
+	if len(own) == 0 {
+		own = append(own, t.Workspace...)
+		if t.Module != "" {
+			own = append(own, t.Module)
+		}
+		// Test binaries of package main carry its real import path.
+		own = append(own, t.Packages...)
+	}
+	for _, p := range own {
+		o.prefixes = append(o.prefixes, ownedPrefix{strings.TrimSuffix(p, "/..."), true})
+	}
+	// Behind the user's own: of two equal paths the first counts.
+	for _, d := range t.Dependencies {
+		o.prefixes = append(o.prefixes, ownedPrefix{d, false})
+	}
+	o.anyone = len(own) == 0
+	sort.SliceStable(o.prefixes, func(i, j int) bool { return len(o.prefixes[i].path) > len(o.prefixes[j].path) })
+	return o
+}
+
+func (o *ownership) of(f evidence.Frame) owner {
+	pkg := packageOf(f.Function)
+	switch {
+	case isRuntime(pkg, f.Function):
+		return ownerRuntime
+	case !o.owns(pkg):
+		if strings.Contains(firstElement(pkg), ".") {
+			return ownerThirdParty
+		}
+		return ownerStd
+	case strings.HasSuffix(f.File, "_test.go") || path.Base(f.File) == "_testmain.go" || strings.HasSuffix(pkg, "_test") || strings.HasSuffix(pkg, ".test"):
+		return ownerTest
+	}
+	return ownerUser
+}
+
+func (o *ownership) owns(pkg string) bool {
+	if pkg == "main" || pkg == "command-line-arguments" {
+		return true
+	}
+	pkg = strings.TrimSuffix(pkg, "_test")
+	for _, p := range o.prefixes {
+		if rest, ok := strings.CutPrefix(pkg, p.path); ok && (rest == "" || rest[0] == '/') {
+			return p.own
+		}
+	}
+	return o.anyone && strings.Contains(firstElement(pkg), ".")
+}
+
+// packageOf returns the import path of a function as pprof spells it:
+// everything to the first dot after the last slash, unescaped. Slashes inside
+// type arguments do not count.
+func packageOf(function string) string {
+	name := function
+	if i := strings.IndexByte(name, '['); i >= 0 {
+		name = name[:i]
+	}
+	// A method of an instantiated or parenthesised type starts at "(".
+	if i := strings.Index(name, ".("); i >= 0 {
+		name = name[:i]
+	}
+	slash := strings.LastIndexByte(name, '/')
+	if dot := strings.IndexByte(name[slash+1:], '.'); dot >= 0 {
+		name = name[:slash+1+dot]
+	} else if !strings.HasPrefix(function[len(name):], ".") {
+		return "" // assembly without a package
+	}
+	// The compiler escapes dots of the last path element.
+	return strings.ReplaceAll(name, "%2e", ".")
+}
+
+func firstElement(pkg string) string {
+	e, _, _ := strings.Cut(pkg, "/")
+	return e
+}
+
+func isRuntime(pkg, function string) bool {
+	switch {
+	case pkg == "":
+		return true
+	case pkg == "runtime", strings.HasPrefix(pkg, "runtime/internal/"), strings.HasPrefix(pkg, "internal/runtime/"):
+		return true
+	case pkg == "internal/abi", pkg == "internal/bytealg", pkg == "internal/cpu", pkg == "internal/chacha8rand":
+		return true
+	}
+	return function == "reflect.unsafe_New" || function == "reflect.unsafe_NewArray"
+}
+
+// relative returns file below root where it lies there, with slashes.
+func relative(root, file string) string {
+	if root == "" || file == "" {
+		return file
+	}
+	if rel, err := filepath.Rel(root, file); err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+		return filepath.ToSlash(rel)
+	}
+	return file
+}
+
+// trimmedFile makes a file that was built with -trimpath (import-path form)
+// relative to the module root.
+func trimmedFile(module, file string) string {
+	if module == "" {
+		return file
+	}
+	if rel, ok := strings.CutPrefix(file, module+"/"); ok {
+		return rel
+	}
+	if at := strings.Index(file, "@"); at > 0 && file[:at] == module {
+		if _, rel, ok := strings.Cut(file[at:], "/"); ok {
+			return path.Clean(rel)
+		}
+	}
+	return file
+}

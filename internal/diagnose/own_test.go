@@ -1,0 +1,62 @@
+package diagnose
+
+import (
+	"testing"
+
+	"github.com/heaptrim/heaptrim/internal/evidence"
+)
+
+func TestPackageOf(t *testing.T) {
+	f := func(function, want string) {
+		t.Helper()
+		if got := packageOf(function); got != want {
+			t.Errorf("packageOf(%q) = %q, want %q", function, got, want)
+		}
+	}
+	f("fmt.Sprintf", "fmt")
+	f("encoding/json.(*Decoder).Decode", "encoding/json")
+	f("example.com/a/b.F", "example.com/a/b")
+	f("example.com/a/b.(*T).M.func1", "example.com/a/b")
+	f("gopkg.in/yaml%2ev3.Unmarshal", "gopkg.in/yaml.v3")
+	f("example.com/a/b.Map[...].Get", "example.com/a/b")
+	f("example.com/a/b.Map[go.shape.string,example.com/x/y.Z].Get", "example.com/a/b")
+	f("example.com/a/b.F[go.shape.struct { example.com/c.x int }]", "example.com/a/b")
+	f("main.main", "main")
+	f("memeqbody", "")
+	f("gcWriteBarrier", "")
+	f("", "")
+}
+
+func TestOwnership(t *testing.T) {
+	target := evidence.Target{Module: "example.com/m", Dependencies: []string{"example.com/m/nested", "other.org/lib"}}
+	o := newOwnership(target, nil)
+	f := func(function, file string, want owner) {
+		t.Helper()
+		if got := o.of(evidence.Frame{Function: function, File: file}); got != want {
+			t.Errorf("of(%q, %q) = %v, want %v", function, file, got, want)
+		}
+	}
+	f("example.com/m/pkg.F", "pkg/f.go", ownerUser)
+	f("example.com/m.F", "f.go", ownerUser)
+	f("example.com/m/nested.F", "f.go", ownerThirdParty)
+	f("example.com/m/nestedpkg.F", "f.go", ownerUser)
+	f("example.com/more.F", "f.go", ownerThirdParty)
+	f("example.com/m/pkg.BenchmarkF", "pkg/f_test.go", ownerTest)
+	f("example.com/m/pkg_test.BenchmarkF", "pkg/f_test.go", ownerTest)
+	f("other.org/lib.F", "f.go", ownerThirdParty)
+	f("net/http.(*conn).serve", "server.go", ownerStd)
+	f("runtime.mallocgc", "malloc.go", ownerRuntime)
+	f("internal/runtime/maps.newTable", "table.go", ownerRuntime)
+	f("main.main", "main.go", ownerUser)
+
+	none := newOwnership(evidence.Target{}, nil)
+	if got := none.of(evidence.Frame{Function: "other.org/lib.F"}); got != ownerUser {
+		t.Errorf("without a known module a third-party package is %v, want the user's", got)
+	}
+	if got := newOwnership(target, []string{"other.org/..."}).of(evidence.Frame{Function: "other.org/lib.F"}); got != ownerThirdParty {
+		t.Errorf("a longer dependency path outweighs a pattern: got %v, want third party", got)
+	}
+	if got := newOwnership(target, []string{"other.org/lib/..."}).of(evidence.Frame{Function: "other.org/lib/x.F"}); got != ownerUser {
+		t.Errorf("-own other.org/lib/...: got %v, want the user's", got)
+	}
+}

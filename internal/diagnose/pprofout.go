@@ -1,0 +1,156 @@
+package diagnose
+
+import (
+	"errors"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/ingest/pprof"
+)
+
+// Names of the virtual leaf frames in the profile of WritePprof.
+const (
+	FrameChurn     = "GC churn (attributed)"
+	FrameRetention = "GC retention (attributed)"
+	FrameRemainder = "GC remainder (of no allocation site)"
+)
+
+// WritePprof writes a CPU profile in which the collector's samples are
+// replaced by virtual leaf frames under the stacks that cause them, so that a
+// flame graph shows the collector's cost under the code. The samples of all
+// runs add up to the recorded CPU time without benchmark set-up; what belongs
+// to no site is FrameRemainder, which can be negative. The bundle that d came
+// from must still be open.
+func WritePprof(w io.Writer, d *Diagnosis) error {
+	if d.reader == nil {
+		return errors.New("this diagnosis was not made from a recording")
+	}
+	out, err := pprof.NewWriter(w, pprof.Header{
+		Types:       []evidence.ValueType{{Type: "cpu", Unit: "nanoseconds"}, {Type: "alloc_objects", Unit: "count"}, {Type: "alloc_space", Unit: "bytes"}},
+		DefaultType: "cpu", PeriodOf: evidence.ValueType{Type: "cpu", Unit: "nanoseconds"}, Period: 1e7,
+		Program:  strings.Join(d.Target.Packages, " "),
+		Comments: []string{"written by heaptrim: the collector's CPU time stands under the allocations that cause it"},
+	})
+	if err != nil {
+		return err
+	}
+	for _, r := range d.runs {
+		p := derived{d.reader, r, out, map[siteKey]*siteCost{}}
+		for i := range r.sites {
+			p.sites[r.sites[i].key] = &r.sites[i]
+		}
+		if err := p.write(); err != nil {
+			return err
+		}
+	}
+	return out.Close()
+}
+
+// derived writes the samples of one run.
+type derived struct {
+	*reader
+	run   *runCosts
+	out   *pprof.Writer
+	sites map[siteKey]*siteCost
+}
+
+func (p derived) write() error {
+	for _, part := range p.run.run.Parts {
+		if part.Kind == evidence.KindCPU {
+			if err := p.cpu(part); err != nil {
+				return err
+			}
+		}
+	}
+	for _, h := range heapUses(p.run.run, p.run.bench) {
+		if err := p.heap(h); err != nil {
+			return err
+		}
+	}
+	rest := p.nanos(p.run.remainder.Value)
+	if rest == 0 {
+		return nil
+	}
+	return p.out.Add([][]evidence.Frame{{{Function: FrameRemainder}}}, []int64{rest, 0, 0})
+}
+
+// nanos turns a share of the run's CPU into nanoseconds.
+func (p derived) nanos(share float64) int64 {
+	return int64(math.Round(share * p.run.charged * p.run.period * 1e9))
+}
+
+// cpu copies every sample that is not the collector's.
+func (p derived) cpu(part evidence.Part) error {
+	prof, err := pprof.Open(p.b.Path(part))
+	if err != nil {
+		return err
+	}
+	col := prof.Column("cpu")
+	c := newClassifier(prof, p.table, p.own, p.run.run.Loops)
+	return prof.Samples.Scan(func(s evidence.Sample) error {
+		if c.setUp(s.Stack) || bucketInfo[c.bucket(s.Stack)].collector {
+			return nil
+		}
+		return p.out.Add(physical(s.Stack), []int64{s.Values[col], 0, 0})
+	})
+}
+
+func physical(stack []*evidence.Location) [][]evidence.Frame {
+	out := make([][]evidence.Frame, len(stack))
+	for i, l := range stack {
+		out[i] = l.Frames
+	}
+	return out
+}
+
+// heap hangs the collector's cost under the allocating stacks of one profile:
+// churn by bytes allocated, retention by bytes in use.
+func (p derived) heap(h heapUse) error {
+	prof, cols, err := p.openHeap(h.part)
+	if err != nil {
+		return err
+	}
+	c := newClassifier(prof, p.table, p.own, p.run.run.Loops)
+	all := p.run.allBytes()
+	return prof.Samples.Scan(func(s evidence.Sample) error {
+		site := p.sites[findPath(c, s.Stack).key]
+		if site == nil {
+			return nil
+		}
+		stack := program(c, s.Stack)
+		if h.alloc != 0 && cols.allocBytes >= 0 && all > 0 && !c.setUp(s.Stack) {
+			objects, bytes := float64(s.Values[max(cols.allocObjects, 0)])*h.alloc, float64(s.Values[cols.allocBytes])*h.alloc
+			values := []int64{p.nanos(p.run.collected.Value * bytes / all), int64(objects), int64(bytes)}
+			if err := p.add(stack, FrameChurn, values); err != nil {
+				return err
+			}
+		}
+		if live := site.inUse; h.inUse && cols.inUseBytes >= 0 && live.sum > 0 {
+			part := float64(s.Values[cols.inUseBytes]) / live.sum
+			return p.add(stack, FrameRetention, []int64{p.nanos(site.cost.Retention.Value * part), 0, 0})
+		}
+		return nil
+	})
+}
+
+func (p derived) add(stack [][]evidence.Frame, leaf string, values []int64) error {
+	if values[0] == 0 && values[2] == 0 {
+		return nil
+	}
+	return p.out.Add(append([][]evidence.Frame{{{Function: leaf}}}, stack...), values)
+}
+
+// program drops the runtime's frames above the allocation.
+func program(c *classifier, stack []*evidence.Location) [][]evidence.Frame {
+	for i, l := range stack {
+		for j, f := range c.loc(l).frames {
+			if f.owner != ownerRuntime {
+				out := append([][]evidence.Frame{l.Frames[j:]}, physical(stack[i+1:])...)
+				return out
+			}
+		}
+	}
+	return physical(stack)
+}

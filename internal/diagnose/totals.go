@@ -1,0 +1,158 @@
+package diagnose
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/heaptrim/heaptrim/internal/gcmodel"
+	"github.com/heaptrim/heaptrim/internal/stats"
+	"github.com/heaptrim/heaptrim/internal/unit"
+)
+
+// totals is the headline over all runs. Shares come from the decomposition;
+// the collector's figures are those of the run with most cycles, because
+// cycles of different programs have no mean.
+func totals(runs []*runCosts, rows []Bucket) Totals {
+	var t Totals
+	for _, r := range runs {
+		t.CPUSeconds += r.charged * r.period
+		t.Samples += int64(r.charged)
+	}
+	var memory, collector []stats.Interval
+	for i, b := range rows {
+		switch {
+		case !b.Charged:
+			t.IdleMarkShare = b.Share
+		case b.Memory:
+			memory = append(memory, b.Share)
+		}
+		if bucketInfo[i].collector || bucket(i) == bucketAssist {
+			collector = append(collector, b.Share)
+		}
+	}
+	t.MemoryShare, t.CollectorShare = sum(memory), sum(collector)
+	main := busiest(runs)
+	t.RetentionBasis = main.model.why
+	for _, r := range runs {
+		t.Remainder = t.Remainder.Add(r.remainder.Scale(1 / float64(len(runs))))
+	}
+	t.cycles(main)
+	if sec := main.secondsOfAllocs(); sec > 0 {
+		t.BytesPerSecond = main.allBytes() / sec
+	}
+	t.Why = why(main, t)
+	return t
+}
+
+func sum(all []stats.Interval) stats.Interval {
+	var s stats.Interval
+	for _, i := range all {
+		s = s.Add(i)
+	}
+	return s
+}
+
+// busiest is the run with most automatic cycles.
+func busiest(runs []*runCosts) *runCosts {
+	best := runs[0]
+	for _, r := range runs {
+		if len(r.collector.automatic()) > len(best.collector.automatic()) {
+			best = r
+		}
+	}
+	return best
+}
+
+// cycles fills in what the collector's log says.
+func (t *Totals) cycles(r *runCosts) {
+	log := r.collector
+	auto := log.automatic()
+	t.Cycles, t.ForcedCycles = len(auto), len(log.cycles)-len(auto)
+	if log.window > 0 {
+		t.CyclesPerSecond = float64(t.Cycles) / log.window.Seconds()
+	}
+	var live, goal []float64
+	var pauses []time.Duration
+	for _, c := range auto {
+		live = append(live, float64(c.HeapLive))
+		goal = append(goal, float64(c.Goal))
+		t.PeakHeap = max(t.PeakHeap, c.HeapEnd)
+		pauses = append(pauses, c.SweepTermination, c.MarkTermination)
+	}
+	if v := log.metric("/gc/heap/live:bytes"); len(v) > 0 {
+		live = v
+	}
+	if v := log.metric("/gc/heap/goal:bytes"); len(v) > 0 && len(goal) == 0 {
+		goal = v
+	}
+	t.LiveHeap, t.HeapGoal = unit.Bytes(median(live)), unit.Bytes(median(goal))
+	slices.Sort(pauses)
+	for _, p := range pauses {
+		t.PauseTotal += p
+	}
+	if n := len(pauses); n > 0 {
+		t.PauseP50, t.PauseMax = pauses[n/2], pauses[n-1]
+	}
+}
+
+// why says what sets the pace of collection, in the program's own numbers.
+func why(r *runCosts, t Totals) string {
+	switch {
+	case len(r.collector.cycles) == 0 && t.Cycles == 0 && t.HeapGoal == 0:
+		return "not known: needs a gctrace log"
+	case t.Cycles == 0:
+		return "It did not collect on its own in the window."
+	}
+	rate := ""
+	if t.BytesPerSecond > 0 {
+		rate = fmt.Sprintf(" at %s/s", unit.FormatBytes(t.BytesPerSecond))
+	}
+	live, goal := t.LiveHeap, t.HeapGoal
+	if !r.model.known {
+		return fmt.Sprintf("The program allocates%s, and each cycle lets the heap grow from %v live to %v.", rate, live, goal)
+	}
+	room := unit.FormatBytes(r.model.marginal.Headroom)
+	switch r.model.marginal.Regime {
+	case gcmodel.MinimumHeap:
+		return fmt.Sprintf("The live heap is so small (%v) that the runtime's minimum heap sets the goal of %v: the program allocates%s and fills the %s between them in each cycle.", live, goal, rate, room)
+	case gcmodel.MemoryLimit:
+		return fmt.Sprintf("The memory limit leaves %s above the %v that are live; the program fills that%s in each cycle.", room, live, rate)
+	}
+	return fmt.Sprintf("%v are live, so GOGC lets the heap grow to %v: the program allocates%s and fills these %s in each cycle.", live, goal, rate, room)
+}
+
+// summaries gives each run its line.
+func summaries(runs []*runCosts) []RunSummary {
+	var out []RunSummary
+	for _, r := range runs {
+		s := RunSummary{Name: r.run.Name, Package: r.run.Package, Ops: r.ops}
+		var ns, bytes, allocs meanOf
+		for _, b := range r.results {
+			if b.pass == passTiming {
+				ns.add(b.nsPerOp)
+				bytes.add(b.bytesPerOp)
+				allocs.add(b.allocOp)
+			}
+		}
+		s.NsPerOp, s.BytesPerOp, s.AllocsPerOp = ns.mean(), bytes.mean(), allocs.mean()
+		if r.ops > 0 {
+			s.CyclesPerKiloOp = 1000 * float64(len(r.collector.automatic())) / float64(r.ops)
+			s.CPUSecondsPerOp = r.charged * r.period / float64(r.ops)
+		}
+		if r.charged > 0 {
+			var m float64
+			for b, n := range r.buckets {
+				if bucketInfo[b].memory && bucket(b) != bucketMarkIdle {
+					m += n
+				}
+			}
+			s.MemoryShare = stats.Poisson(m).Scale(1 / r.charged)
+		}
+		if r.collector.requests > 0 && r.wall > 0 {
+			s.RequestsPerSec = r.collector.requests / r.wall.Seconds()
+		}
+		out = append(out, s)
+	}
+	return out
+}

@@ -1,0 +1,408 @@
+package record
+
+import (
+	"bytes"
+	"context"
+	"debug/buildinfo"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/ingest/benchlog"
+	"github.com/heaptrim/heaptrim/internal/record/recorder"
+)
+
+// flushBenchmark runs last and writes the recorder's profile: a test binary
+// has no other hook at its end that works beside a TestMain of the user's.
+const flushBenchmark = "BenchmarkZzHeaptrimFlush"
+
+const flushSource = `package %s
+
+import "testing"
+
+// %s hands over what the recorder holds.
+func %[2]s(*testing.B) { %s() }
+`
+
+// build makes the test binary of one package, with the recorder in its
+// external test package. Where that does not build, the plain binary is used
+// and go test's own profile with it.
+func (r *benchRecorder) build(ctx context.Context, i int) error {
+	p := &r.pkgs[i]
+	p.binary = filepath.Join(r.tmp, fmt.Sprintf("p%d.test", i))
+	args := []string{"-c", "-vet=off", "-o", p.binary}
+	overlay, err := r.overlay(p.goPackage, i)
+	if err != nil {
+		return err
+	}
+	_, err = r.tool.output(ctx, "test", append(args, "-overlay", overlay, p.ImportPath)...)
+	if err == nil {
+		p.recorder = true
+		return nil
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if _, plain := r.tool.output(ctx, "test", append(args, p.ImportPath)...); plain != nil {
+		return plain
+	}
+	r.warn(fmt.Sprintf("%s: the recorder could not be added to its test binary, so in-use memory and allocation kinds are not recorded: %v", p.ImportPath, err))
+	return nil
+}
+
+func (r *benchRecorder) overlay(p goPackage, i int) (string, error) {
+	name := p.Name + "_test"
+	files := map[string]string{}
+	for file, src := range map[string][]byte{
+		"zz_heaptrim_recorder_test.go": recorder.Render(name),
+		"zz_heaptrim_zflush_test.go":   fmt.Appendf(nil, flushSource, name, flushBenchmark, recorder.FlushFunc),
+	} {
+		at := filepath.Join(r.tmp, fmt.Sprintf("p%d_%s", i, file))
+		if err := os.WriteFile(at, src, 0o600); err != nil {
+			return "", err
+		}
+		files[filepath.Join(p.Dir, file)] = at
+	}
+	return writeOverlay(r.tmp, files)
+}
+
+// binaryModules lists the modules that a binary was built from.
+func binaryModules(binary string) []string {
+	info, err := buildinfo.ReadFile(binary)
+	if err != nil {
+		return nil
+	}
+	mods := []string{}
+	for _, d := range info.Deps {
+		mods = append(mods, d.Path)
+	}
+	return mods
+}
+
+// withoutOwn keeps the module paths that are not the target's own.
+func withoutOwn(mods []string, t evidence.Target) []string {
+	var out []string
+	for _, m := range mods {
+		own := m == t.Module
+		for _, w := range t.Workspace {
+			own = own || m == w
+		}
+		if !own {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// testRun is one start of a test binary.
+type testRun struct {
+	pkg   *testPackage
+	args  []string
+	env   []string
+	limit time.Duration // 0: none
+}
+
+// ran is what one start of a test binary left behind.
+type ran struct {
+	out, err []byte
+	wall     time.Duration
+	cpu      time.Duration
+	timedOut bool
+}
+
+// run starts a test binary in its package's directory. A benchmark that fails
+// is an error that carries its output; a run over its limit is ended and what
+// it printed is kept.
+func (r *benchRecorder) run(ctx context.Context, t testRun) (ran, error) {
+	limited := ctx
+	if t.limit > 0 {
+		var cancel context.CancelFunc
+		limited, cancel = context.WithTimeout(ctx, t.limit)
+		defer cancel()
+	}
+	cmd := exec.CommandContext(limited, t.pkg.binary, append([]string{"-test.run=^$", "-test.benchmem"}, t.args...)...)
+	cmd.Dir = t.pkg.Dir
+	cmd.Env = append(os.Environ(), t.env...)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	cmd.WaitDelay = 2 * time.Second
+	start := time.Now()
+	err := cmd.Run()
+	res := ran{out: out.Bytes(), err: errs.Bytes(), wall: time.Since(start)}
+	if cmd.ProcessState != nil {
+		res.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	}
+	switch {
+	case ctx.Err() != nil:
+		return res, ctx.Err()
+	case limited.Err() != nil:
+		res.timedOut = true
+		return res, nil
+	case err != nil:
+		return res, fmt.Errorf("%s: %w\n%s", t.pkg.ImportPath, err, lastLines(strings.TrimSpace(string(res.out)+"\n"+string(res.err)), 20))
+	}
+	return res, nil
+}
+
+// probe runs every selected benchmark for a moment to learn which there are,
+// sub-benchmarks included, and how long an operation takes.
+func (r *benchRecorder) probe(ctx context.Context) ([]probed, error) {
+	var all []probed
+	var failure error
+	for i := range r.pkgs {
+		p := &r.pkgs[i]
+		if !fileExists(p.binary) {
+			continue
+		}
+		r.o.Progress("probing %s", p.ImportPath)
+		re := r.o.Bench
+		if re == "" {
+			re = "."
+		}
+		res, err := r.run(ctx, testRun{pkg: p, args: []string{"-test.bench=" + re, "-test.benchtime=30ms"}, limit: r.o.Budget})
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		found, perr := r.results(i, res.out)
+		if perr != nil {
+			return nil, perr
+		}
+		switch {
+		case err != nil && len(found) == 0:
+			failure = err
+		case err != nil:
+			r.warn("a benchmark failed: " + err.Error())
+		case res.timedOut:
+			r.warn(fmt.Sprintf("%s: probing took more than %v, so benchmarks behind %s are not known (use -bench)", p.ImportPath, r.o.Budget, lastName(found)))
+		}
+		all = append(all, found...)
+	}
+	switch {
+	case len(all) > 0:
+		return all, nil
+	case failure != nil:
+		return nil, failure
+	case r.o.Bench != "":
+		return nil, fmt.Errorf("%w: -bench %s matches none of %s", ErrNoBenchmarks, r.o.Bench, strings.Join(firstOf(r.names(), 12), ", "))
+	}
+	return nil, fmt.Errorf("%w: every benchmark was skipped or printed no result", ErrNoBenchmarks)
+}
+
+func (r *benchRecorder) names() []string {
+	var names []string
+	for _, p := range r.pkgs {
+		names = append(names, p.source.names...)
+	}
+	return names
+}
+
+func lastName(ps []probed) string {
+	if len(ps) == 0 {
+		return "the first"
+	}
+	return ps[len(ps)-1].name
+}
+
+// results reads benchmark lines of package i. A benchmark that reports several
+// times counts once, by its last line.
+func (r *benchRecorder) results(i int, out []byte) ([]probed, error) {
+	log, err := benchlog.Read(r.pkgs[i].ImportPath, bytes.NewReader(out))
+	if err != nil {
+		return nil, err
+	}
+	var ps []probed
+	at := map[string]int{}
+	for _, res := range log.Results {
+		if strings.HasPrefix(res.Name, flushBenchmark) {
+			continue
+		}
+		p := probed{i, r.plainName(res.FullName), res.NsPerOp, res.BytesPerOp, res.AllocsPerOp}
+		if k, dup := at[p.name]; dup {
+			ps[k] = p
+			continue
+		}
+		at[p.name] = len(ps)
+		ps = append(ps, p)
+	}
+	return ps, nil
+}
+
+// plainName strips the GOMAXPROCS suffix, which is known here: a name may end
+// in a number of its own.
+func (r *benchRecorder) plainName(full string) string {
+	if r.procs == 1 {
+		return full
+	}
+	return strings.TrimSuffix(full, fmt.Sprintf("-%d", r.procs))
+}
+
+func fileExists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// record makes the passes of one benchmark.
+func (r *benchRecorder) record(ctx context.Context, p planned) error {
+	pkg := &r.pkgs[p.pkg]
+	b := benchRun{
+		benchRecorder: r, planned: p, pkg: pkg,
+		id: r.w.Run(evidence.Run{Name: p.name, Package: pkg.ImportPath, Loops: pkg.source.loops}),
+	}
+	for range r.o.Count {
+		for _, pass := range []func(context.Context) error{b.timing, b.allocation, b.collector} {
+			if err := pass(ctx); err != nil {
+				return err
+			}
+		}
+		b.count++
+	}
+	return nil
+}
+
+// benchRun is the recording of one benchmark.
+type benchRun struct {
+	*benchRecorder
+	planned
+	pkg   *testPackage
+	id    int
+	count int
+}
+
+// Pass names of a benchmark's parts.
+const (
+	passTiming     = "timing"
+	passAllocation = "allocation"
+	passCollector  = "gc"
+)
+
+func (b *benchRun) args(ops int64, also string) []string {
+	pattern := benchPattern(b.name)
+	if also != "" {
+		pattern += "|^" + also + "$"
+	}
+	return []string{"-test.bench=" + pattern, fmt.Sprintf("-test.benchtime=%dx", ops), "-test.timeout=30m"}
+}
+
+// part describes a file of this benchmark in one pass.
+func (b *benchRun) part(kind evidence.Kind, pass, name string, res ran, ops int64) evidence.Part {
+	dir := fmt.Sprintf("%03d", b.id)
+	if b.count > 0 {
+		dir += fmt.Sprintf("-%d", b.count)
+	}
+	return evidence.Part{Path: dir + "/" + name, Kind: kind, Pass: pass, Ops: ops, Wall: res.wall, CPU: res.cpu}
+}
+
+// timing runs with the CPU profiler at its default rate and nothing else.
+func (b *benchRun) timing(ctx context.Context) error {
+	cpu := filepath.Join(b.tmp, "cpu.pprof")
+	res, err := b.run(ctx, testRun{pkg: b.pkg, args: append(b.args(b.ops, ""), "-test.cpuprofile="+cpu)})
+	if err != nil {
+		return err
+	}
+	if err := b.keepText(b.part(evidence.KindBench, passTiming, "timing.txt", res, b.ops), b.benchText(res.out)); err != nil {
+		return err
+	}
+	return b.w.Adopt(b.id, b.part(evidence.KindCPU, passTiming, "cpu.pprof", res, b.ops), cpu)
+}
+
+// benchText is the output with the package line that a lone test binary may
+// not print, so that the file reads on its own.
+func (b *benchRun) benchText(out []byte) []byte {
+	if bytes.Contains(out, []byte("\npkg: ")) || bytes.HasPrefix(out, []byte("pkg: ")) {
+		return out
+	}
+	return append([]byte("pkg: "+b.pkg.ImportPath+"\n"), out...)
+}
+
+func (b *benchRun) keepText(p evidence.Part, text []byte) error {
+	return b.w.Add(b.id, p, func(w io.Writer) error {
+		_, err := w.Write(text)
+		return err
+	})
+}
+
+// allocation runs with every allocation recorded, or as many as a heavy set-up
+// allows.
+func (b *benchRun) allocation(ctx context.Context) error {
+	if !b.pkg.recorder {
+		return b.plainAllocation(ctx)
+	}
+	dir, err := os.MkdirTemp(b.tmp, "rec-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	env := recorder.Env(dir, recorder.Options{MemRate: 1, Auto: true, GCAtExit: true, HeapSnap: 50 * time.Millisecond, Metrics: 20 * time.Millisecond, GODEBUG: os.Getenv("GODEBUG")})
+	res, err := b.run(ctx, testRun{pkg: b.pkg, args: b.args(b.allocOps, flushBenchmark), env: env})
+	if err != nil {
+		return err
+	}
+	files, err := recorder.Files(dir)
+	if err != nil {
+		return err
+	}
+	return b.adoptRecorded(files, res)
+}
+
+// adoptRecorded keeps the recorder's files: the last snapshot holds every
+// allocation since the start, those before it what was in use meanwhile.
+func (b *benchRun) adoptRecorded(files recorder.Result, res ran) error {
+	if len(files.Heap) == 0 {
+		return errors.New("the recorder left no allocation profile")
+	}
+	last := len(files.Heap) - 1
+	for i, f := range files.Heap {
+		p := b.part(evidence.KindHeap, passAllocation, fmt.Sprintf("heap-%02d.pprof", i), res, 0)
+		if i == last {
+			p = b.part(evidence.KindAllocs, passAllocation, "allocs.pprof", res, b.allocOps)
+		}
+		p.Rate, p.Raw = 1, true
+		if err := b.w.Adopt(b.id, p, f); err != nil {
+			return err
+		}
+	}
+	if files.Metrics != "" {
+		return b.w.Adopt(b.id, b.part(evidence.KindMetrics, passAllocation, "metrics.jsonl", res, b.allocOps), files.Metrics)
+	}
+	return nil
+}
+
+// plainAllocation is the fallback without the recorder.
+func (b *benchRun) plainAllocation(ctx context.Context) error {
+	mem := filepath.Join(b.tmp, "mem.pprof")
+	res, err := b.run(ctx, testRun{pkg: b.pkg, args: append(b.args(b.allocOps, ""), "-test.memprofile="+mem, "-test.memprofilerate=1")})
+	if err != nil {
+		return err
+	}
+	p := b.part(evidence.KindAllocs, passAllocation, "allocs.pprof", res, b.allocOps)
+	p.Rate = 1
+	return b.w.Adopt(b.id, p, mem)
+}
+
+// collector runs the timing pass's work again with the collector's own log.
+func (b *benchRun) collector(ctx context.Context) error {
+	env := []string{"GODEBUG=" + joinDebug(os.Getenv("GODEBUG"), "gctrace=1,gcpacertrace=1")}
+	res, err := b.run(ctx, testRun{pkg: b.pkg, args: b.args(b.ops, ""), env: env})
+	if err != nil {
+		return err
+	}
+	// The text comes first: it says which cycles of the log are the benchmark's.
+	if err := b.keepText(b.part(evidence.KindBench, passCollector, "gc.txt", res, b.ops), b.benchText(res.out)); err != nil {
+		return err
+	}
+	return b.keepText(b.part(evidence.KindGCTrace, passCollector, "gctrace.txt", res, b.ops), res.err)
+}
+
+// joinDebug appends to a GODEBUG value.
+func joinDebug(have, add string) string {
+	if have == "" {
+		return add
+	}
+	return have + "," + add
+}

@@ -1,0 +1,260 @@
+package record
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/heaptrim/heaptrim/internal/bundle"
+	"github.com/heaptrim/heaptrim/internal/evidence"
+)
+
+// PackagesOptions says which benchmarks to record and for how long.
+type PackagesOptions struct {
+	Dir        string        // directory of the go command; "" is the current one
+	Patterns   []string      // packages; none means "."
+	Bench      string        // regular expression as of go test; "" runs what fits Budget
+	BenchTime  time.Duration // length of one timing pass; 0 chooses it
+	Count      int           // repetitions of each pass; 0 means 1
+	Budget     time.Duration // for all passes together when Bench is ""; 0 means 60s
+	BuildFlags []string      // for the go command, such as -tags=x
+	Progress   func(format string, args ...any)
+}
+
+// ErrNoBenchmarks says that the packages hold nothing that could be run.
+var ErrNoBenchmarks = errors.New("no benchmarks to record")
+
+// Packages builds the test binary of each package once and records its
+// benchmarks into w, each by separate passes over the same work: timing with a
+// CPU profile, allocations at a fine rate, and the collector's own log. When
+// ctx ends, what has been recorded stays in w and the error is ctx's.
+func Packages(ctx context.Context, o PackagesOptions, w *bundle.Writer) error {
+	o = o.withDefaults()
+	tmp, err := os.MkdirTemp("", "heaptrim-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(tmp)
+	r := &benchRecorder{o: o, w: w, tmp: tmp, tool: goTool{o.Dir, o.BuildFlags}}
+	if err := r.prepare(ctx); err != nil {
+		return err
+	}
+	all, err := r.probe(ctx)
+	if err != nil {
+		return err
+	}
+	chosen, leftOut := r.choose(all)
+	if len(leftOut) > 0 {
+		r.leaveOut(leftOut)
+	}
+	failed := 0
+	for i, p := range chosen {
+		o.Progress("recording %d/%d %s: timing, allocations, collector", i+1, len(chosen), p.name)
+		if err := r.record(ctx, p); ctx.Err() != nil {
+			return ctx.Err()
+		} else if err != nil {
+			failed++
+			r.warn(err.Error())
+		}
+	}
+	if failed == len(chosen) {
+		return fmt.Errorf("none of %d benchmarks could be recorded: %s", failed, r.lastWarning)
+	}
+	return nil
+}
+
+func (o PackagesOptions) withDefaults() PackagesOptions {
+	if len(o.Patterns) == 0 {
+		o.Patterns = []string{"."}
+	}
+	if o.Count <= 0 {
+		o.Count = 1
+	}
+	if o.Budget <= 0 {
+		o.Budget = 60 * time.Second
+	}
+	if o.Bench != "" && o.BenchTime == 0 {
+		o.BenchTime = defaultBenchTime
+	}
+	if o.Progress == nil {
+		o.Progress = func(string, ...any) {}
+	}
+	return o
+}
+
+// benchRecorder records the benchmarks of one call of Packages.
+type benchRecorder struct {
+	o           PackagesOptions
+	w           *bundle.Writer
+	tmp         string
+	tool        goTool
+	pkgs        []testPackage
+	procs       int
+	lastWarning string
+}
+
+// testPackage is a package under test with its built binary.
+type testPackage struct {
+	goPackage
+	source   benchSource
+	binary   string
+	recorder bool // the binary holds the recorder
+}
+
+// prepare finds the packages, builds their test binaries and describes the
+// target.
+func (r *benchRecorder) prepare(ctx context.Context) error {
+	list, err := r.tool.packages(ctx, r.o.Patterns)
+	if err != nil {
+		return err
+	}
+	if len(list) == 0 {
+		return fmt.Errorf("no packages match %s", strings.Join(r.o.Patterns, " "))
+	}
+	for _, p := range list {
+		s := readBenchSource(p)
+		if len(s.names) > 0 {
+			r.pkgs = append(r.pkgs, testPackage{goPackage: p, source: s})
+		}
+	}
+	if len(r.pkgs) == 0 {
+		return fmt.Errorf("%w: %s has no Benchmark function; use -exec to record a command, or name a package that has one", ErrNoBenchmarks, strings.Join(r.o.Patterns, " "))
+	}
+	r.procs = runtime.GOMAXPROCS(0)
+	built := 0
+	var firstErr error
+	for i := range r.pkgs {
+		r.o.Progress("building %d/%d %s", i+1, len(r.pkgs), r.pkgs[i].ImportPath)
+		if err := r.build(ctx, i); err != nil {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if firstErr == nil {
+				firstErr = err
+			}
+			r.warn(fmt.Sprintf("%s is left out: its test binary does not build", r.pkgs[i].ImportPath))
+			continue
+		}
+		built++
+	}
+	if built == 0 {
+		return firstErr
+	}
+	return r.describe(ctx)
+}
+
+// describe writes the target and where it is recorded into the manifest.
+func (r *benchRecorder) describe(ctx context.Context) error {
+	t := evidence.Target{Kind: evidence.TargetPackages, Args: r.o.Patterns, BuildFlags: r.o.BuildFlags}
+	if err := describeModules(ctx, r.tool, &t); err != nil {
+		return err
+	}
+	deps := map[string]bool{}
+	for _, p := range r.pkgs {
+		t.Packages = append(t.Packages, p.ImportPath)
+		for _, d := range binaryModules(p.binary) {
+			deps[d] = true
+		}
+	}
+	t.Dependencies = withoutOwn(sortedKeys(deps), t)
+	env, err := r.tool.env(ctx, "GOVERSION", "GOOS", "GOARCH", "GOROOT", "GOEXPERIMENT")
+	if err != nil {
+		return err
+	}
+	return r.w.Update(func(m *evidence.Manifest) {
+		m.Target = t
+		e := &m.Environment
+		e.GoVersion, e.GOOS, e.GOARCH, e.GOROOT, e.Experiment = env["GOVERSION"], env["GOOS"], env["GOARCH"], env["GOROOT"], env["GOEXPERIMENT"]
+		e.GOMAXPROCS = r.procs
+		e.GOGC, e.GOMEMLIMIT, e.GODEBUG = orDefault(os.Getenv("GOGC"), "100"), orDefault(os.Getenv("GOMEMLIMIT"), "off"), os.Getenv("GODEBUG")
+	})
+}
+
+// describeModules names the main module and the workspace.
+func describeModules(ctx context.Context, tool goTool, t *evidence.Target) error {
+	mods, err := tool.mainModules(ctx)
+	if err != nil {
+		// Outside any module, for example on packages of the standard library.
+		return nil
+	}
+	dir := tool.dir
+	if dir == "" {
+		dir = "."
+	}
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	for _, m := range mods {
+		t.Workspace = append(t.Workspace, m.Path)
+		if m.Dir != "" && (abs == m.Dir || strings.HasPrefix(abs, m.Dir+string(filepath.Separator))) && len(m.Dir) > len(t.ModuleDir) {
+			t.Module, t.ModuleDir = m.Path, m.Dir
+		}
+	}
+	if t.Module == "" && len(mods) > 0 {
+		t.Module, t.ModuleDir = mods[0].Path, mods[0].Dir
+	}
+	if len(t.Workspace) == 1 {
+		t.Workspace = nil
+	}
+	return nil
+}
+
+// LocalModule names the module and the workspace that dir is in, for
+// recordings that do not say themselves which module they are of. The zero
+// Target means that dir is in none.
+func LocalModule(ctx context.Context, dir string) evidence.Target {
+	var t evidence.Target
+	if err := describeModules(ctx, goTool{dir: dir}, &t); err != nil {
+		return evidence.Target{}
+	}
+	return t
+}
+
+// choose applies the budget.
+func (r *benchRecorder) choose(all []probed) ([]planned, []probed) {
+	per := r.o.BenchTime
+	return plan(all, r.o.Budget/time.Duration(r.o.Count), per)
+}
+
+// leaveOut tells the reader of the report what the budget kept out.
+func (r *benchRecorder) leaveOut(rest []probed) {
+	names := make([]string, len(rest))
+	for i, p := range rest {
+		names[i] = p.name
+	}
+	text := fmt.Sprintf("%d benchmarks did not fit the budget of %v: %s (use -budget or -bench)", len(rest), r.o.Budget, strings.Join(firstOf(names, 8), ", "))
+	r.o.Progress("%s", text)
+	// The manifest is best effort here: the recording itself goes on.
+	_ = r.w.Update(func(m *evidence.Manifest) { m.LeftOut = append(m.LeftOut, text) })
+}
+
+func (r *benchRecorder) warn(text string) {
+	r.lastWarning = text
+	r.o.Progress("warning: %s", text)
+	_ = r.w.Update(func(m *evidence.Manifest) { m.Warnings = append(m.Warnings, text) })
+}
+
+func firstOf(names []string, n int) []string {
+	if len(names) <= n {
+		return names
+	}
+	return append(names[:n:n], fmt.Sprintf("and %d more", len(names)-n))
+}
+
+func orDefault(s, d string) string {
+	if s == "" {
+		return d
+	}
+	return s
+}
+
+func sortStable(order []int, less func(i, j int) bool) {
+	sort.SliceStable(order, func(a, b int) bool { return less(order[a], order[b]) })
+}
