@@ -1,6 +1,7 @@
 package record
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -53,7 +54,7 @@ func Live(ctx context.Context, o LiveOptions, w *bundle.Writer) error {
 	if err := r.describe(ctx); err != nil {
 		return err
 	}
-	r.run = w.Run(evidence.Run{Name: "service"})
+	r.run, r.began = w.Run(evidence.Run{Name: "service"}), time.Now()
 	r.edge(ctx, "start")
 	r.window(ctx)
 	closing, cancel := ctx, context.CancelFunc(func() {})
@@ -63,6 +64,7 @@ func Live(ctx context.Context, o LiveOptions, w *bundle.Writer) error {
 	}
 	defer cancel()
 	r.edge(closing, "end")
+	r.keepGoroutines()
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -102,6 +104,8 @@ type liveRecorder struct {
 	run    int
 
 	allocsAt, memStatsAt time.Time // of the snapshots that begin the window
+	began                time.Time
+	goroutines           bytes.Buffer // metrics samples, a line each
 
 	mu           sync.Mutex
 	kept         int // parts
@@ -133,6 +137,7 @@ func (r *liveRecorder) edge(ctx context.Context, end string) {
 		r.memStats(ctx, end)
 	}
 	r.allocs(ctx, end)
+	r.countGoroutines(ctx)
 	if end == "end" {
 		r.memStats(ctx, end)
 	}
@@ -164,6 +169,7 @@ func (r *liveRecorder) window(ctx context.Context) {
 		}
 		r.o.Progress("heap profile %d of %d", i, r.o.Snapshots)
 		r.heap(ctx, i)
+		r.countGoroutines(ctx)
 	}
 	waitUntil(ctx, start.Add(r.o.For))
 }
@@ -272,6 +278,30 @@ func (r *liveRecorder) memStats(ctx context.Context, end string) {
 	r.note(ctx, "runtime.MemStats at the "+end, err)
 	if err == nil && end == "start" {
 		r.memStatsAt = at
+	}
+}
+
+// countGoroutines samples their number from the index page, which costs the
+// service next to nothing. A service without that page has no such samples.
+func (r *liveRecorder) countGoroutines(ctx context.Context) {
+	n, err := r.server.goroutines(ctx)
+	if err == nil {
+		// The form of the recorder's runtime/metrics samples.
+		fmt.Fprintf(&r.goroutines, "{\"t_ns\":%d,\"v\":{\"/sched/goroutines:goroutines\":%d}}\n", time.Since(r.began).Nanoseconds(), n)
+	}
+}
+
+func (r *liveRecorder) keepGoroutines() {
+	if r.goroutines.Len() == 0 {
+		return
+	}
+	p := evidence.Part{Path: "service/goroutines.jsonl", Kind: evidence.KindMetrics, Pass: passService, Wall: time.Since(r.began)}
+	err := r.w.Add(r.run, p, func(w io.Writer) error {
+		_, err := r.goroutines.WriteTo(w)
+		return err
+	})
+	if err != nil {
+		r.fail("goroutine counts", err)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -222,6 +223,25 @@ func (s *pprofServer) command(ctx context.Context) ([]string, error) {
 	}
 	return strings.Split(strings.TrimSuffix(text.String(), "\x00"), "\x00"), nil
 }
+
+// goroutineRow is the index page's line with their number.
+var goroutineRow = regexp.MustCompile(`<td>(\d+)</td>\s*<td><a href=['"]?goroutine\?`)
+
+// goroutines reads their number from the index page.
+func (s *pprofServer) goroutines(ctx context.Context) (int64, error) {
+	var page bytes.Buffer
+	if err := s.get(ctx, query{}, &limitedBuffer{&page, maxIndex}); err != nil {
+		return 0, err
+	}
+	m := goroutineRow.FindSubmatch(page.Bytes())
+	if m == nil {
+		return 0, errors.New("the index page has no number of goroutines")
+	}
+	return strconv.ParseInt(string(m[1]), 10, 64)
+}
+
+// maxIndex is far above the 6 KB that the index page has.
+const maxIndex = 1 << 20
 
 // maxCommand bounds a command line; Linux allows 2 MiB in total.
 const maxCommand = 2 << 20

@@ -96,7 +96,7 @@ func TestLive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"memstats-start.txt", "allocs-start.pprof", "heap-1.pprof", "heap-2.pprof", "cpu.pprof", "allocs-end.pprof", "memstats-end.txt"}
+	want := []string{"memstats-start.txt", "allocs-start.pprof", "heap-1.pprof", "heap-2.pprof", "cpu.pprof", "allocs-end.pprof", "memstats-end.txt", "goroutines.jsonl"}
 	if got := partNames(t, b); !slices.Equal(got, want) {
 		t.Errorf("parts = %q, want %q", got, want)
 	}
@@ -280,7 +280,7 @@ func TestLiveInterrupted(t *testing.T) {
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("error = %v, want %v", err, context.Canceled)
 	}
-	want := []string{"memstats-start.txt", "allocs-start.pprof", "allocs-end.pprof", "memstats-end.txt"}
+	want := []string{"memstats-start.txt", "allocs-start.pprof", "allocs-end.pprof", "memstats-end.txt", "goroutines.jsonl"}
 	if got := partNames(t, b); !slices.Equal(got, want) {
 		t.Errorf("parts = %q, want %q", got, want)
 	}
