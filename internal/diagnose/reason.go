@@ -1,0 +1,351 @@
+package diagnose
+
+import (
+	"path"
+	"strings"
+
+	"github.com/heaptrim/heaptrim/internal/evidence"
+)
+
+// EscapeIndex finds the compiler's decisions by source line. The zero value is
+// empty. Reading is safe for concurrent use, Add is not.
+type EscapeIndex struct {
+	lines map[escapeKey][]*evidence.Escape
+	count int
+}
+
+// escapeKey has the base name only: a profile and the compiler may name one
+// file in different ways.
+type escapeKey struct {
+	base string
+	line int
+}
+
+func newEscapeIndex() *EscapeIndex { return &EscapeIndex{} }
+
+// Add puts a decision into the index. One that is there already is dropped;
+// one with an explanation replaces one without.
+func (x *EscapeIndex) Add(e evidence.Escape) {
+	if x.lines == nil {
+		x.lines = map[escapeKey][]*evidence.Escape{}
+	}
+	key := escapeKey{baseName(e.File), e.Line}
+	for i, have := range x.lines[key] {
+		if !samePlace(have, &e) {
+			continue
+		}
+		if len(have.Flow) == 0 && len(e.Flow) > 0 {
+			x.lines[key][i] = &e
+		}
+		// A string that is concatenated and then boxed is two decisions on one
+		// expression, told apart by their flow.
+		if len(e.Flow) == 0 || len(have.Flow) == 0 || sameFlow(have.Flow, e.Flow) {
+			return
+		}
+	}
+	x.lines[key] = append(x.lines[key], &e)
+	x.count++
+}
+
+// Len returns the number of decisions.
+func (x *EscapeIndex) Len() int { return x.count }
+
+// At returns the decisions on a line, in the order of Add. The file matches
+// when one of the two paths ends with the other, so that a path inside a
+// module finds the absolute one. The result must not be changed.
+func (x *EscapeIndex) At(file string, line int) []*evidence.Escape {
+	all := x.lines[escapeKey{baseName(file), line}]
+	for i, e := range all {
+		if sameFile(e.File, file) {
+			continue
+		}
+		var some []*evidence.Escape
+		some = append(some, all[:i]...)
+		for _, e := range all[i+1:] {
+			if sameFile(e.File, file) {
+				some = append(some, e)
+			}
+		}
+		return some
+	}
+	return all
+}
+
+func samePlace(a, b *evidence.Escape) bool {
+	return a.File == b.File && a.Col == b.Col && a.Expr == b.Expr && a.Verb == b.Verb && (a.Func == b.Func || a.Func == "" || b.Func == "")
+}
+
+func sameFlow(a, b []evidence.Flow) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i].Dst != b[i].Dst || a[i].Src != b[i].Src || len(a[i].Edges) != len(b[i].Edges) {
+			return false
+		}
+	}
+	return true
+}
+
+func baseName(file string) string {
+	return path.Base(strings.ReplaceAll(file, `\`, "/"))
+}
+
+func sameFile(a, b string) bool {
+	a = strings.TrimPrefix(strings.ReplaceAll(a, `\`, "/"), "./")
+	b = strings.TrimPrefix(strings.ReplaceAll(b, `\`, "/"), "./")
+	if len(a) < len(b) {
+		a, b = b, a
+	}
+	rest, ok := strings.CutSuffix(a, b)
+	return ok && (rest == "" || strings.HasSuffix(rest, "/"))
+}
+
+// explainEscape says why the value that a stack allocates is on the heap.
+// Frames lead from the leaf to the site, inlined ones expanded; those of the
+// runtime are skipped. It looks for the compiler's decision on the line of
+// every frame that is inlined into the allocating function, and names the
+// reason by the kind of allocation alone where the compiler printed nothing
+// that fits. It returns nil if there is nothing to say.
+func explainEscape(frames []evidence.Frame, kind Kind, x *EscapeIndex) *Reason {
+	own := make([]evidence.Frame, 0, len(frames))
+	for _, f := range frames {
+		if !isRuntime(packageOf(f.Function), f.Function) {
+			own = append(own, f)
+		}
+	}
+	if len(own) == 0 {
+		return nil
+	}
+	if p := pickEscape(own, kind, x); p.escape != nil {
+		e := p.escape
+		kind = refine(kind, e)
+		return &Reason{Text: escapeText(kind, e, p.others), Expr: e.Expr, At: siteOf(p.at), Flow: e.Flow, From: e}
+	}
+	text := textOfKind(kind, len(x.At(own[0].File, own[0].Line)) > 0)
+	if text == "" {
+		return nil
+	}
+	return &Reason{Text: text, At: siteOf(own[0])}
+}
+
+// refineKind sharpens a kind that the runtime's frames left open by what the
+// compiler said: a new object may be a closure or a variadic slice.
+func refineKind(kind Kind, r *Reason) Kind {
+	if r == nil || r.From == nil {
+		return kind
+	}
+	return refine(kind, r.From)
+}
+
+func refine(kind Kind, e *evidence.Escape) Kind {
+	have := kindOfEscape(e)
+	switch {
+	case kind == KindMapGrowth && have == KindMap:
+		return KindMap // a literal fills the map it made
+	case kind != KindUnknown && kind != KindNew || have == KindUnknown:
+		return kind
+	case kind == KindNew && have == KindBoxing:
+		// What is boxed does not come from newobject.
+		if methodValue(e) {
+			return KindClosure
+		}
+		return kind
+	}
+	return have
+}
+
+func siteOf(f evidence.Frame) evidence.Site {
+	return evidence.Site{Function: f.Function, Package: packageOf(f.Function), File: f.File, Line: f.Line}
+}
+
+// picked is the decision behind an allocation.
+type picked struct {
+	escape *evidence.Escape
+	others []*evidence.Escape // further decisions on the line that fit as well
+	at     evidence.Frame
+}
+
+// pickEscape chooses the decision behind an allocation, leaf first. Where the
+// leaf is inlined, the compiler says for each copy, at the line of the call,
+// what happens there: that decision is the one on this allocation, and the
+// leaf's own line speaks of the function's copy that stands alone.
+func pickEscape(frames []evidence.Frame, kind Kind, x *EscapeIndex) picked {
+	machine := 1 // frames of the leaf's machine function
+	for machine < len(frames) && frames[machine-1].Inlined {
+		machine++
+	}
+	var p picked
+	last := 0 // index of p.at
+	for i, f := range frames {
+		fit := fitting(f, kind, x)
+		switch {
+		case len(fit) == 0:
+			continue
+		case p.escape == nil && (i < machine || namesPackage(fit[0], frames[0], f)):
+			p = picked{fit[0], fit[1:], f}
+		case p.escape == nil, i >= machine && i != last+1:
+			// A caller's line tells of its own allocations.
+			return p
+		case sameExpr(fit, p.escape) != nil:
+			p = picked{sameExpr(fit, p.escape), nil, f}
+		case i == machine-1 && inlinedCopy(fit[0], p.escape):
+			p = picked{fit[0], nil, f}
+		default:
+			continue
+		}
+		last = i
+	}
+	return p
+}
+
+// namesPackage reports whether an expression on a caller's line is of the
+// leaf's package, not of the caller's: &errors.errorString{...} on a line that
+// calls errors.New came there by inlining.
+func namesPackage(e *evidence.Escape, leaf, caller evidence.Frame) bool {
+	pkg := packageOf(leaf.Function)
+	return pkg != packageOf(caller.Function) && strings.Contains(e.Expr, path.Base(pkg)+".")
+}
+
+func sameExpr(list []*evidence.Escape, e *evidence.Escape) *evidence.Escape {
+	for _, o := range list {
+		if o.Expr == e.Expr && o.Verb == e.Verb {
+			return o
+		}
+	}
+	return nil
+}
+
+// inlinedCopy reports whether two expressions can be one expression before
+// and after its arguments were put in: make([]T, 0, n) and make([]T, 0, 2).
+func inlinedCopy(a, b *evidence.Escape) bool {
+	cut := func(s string) string {
+		if i := strings.LastIndexAny(s, "({"); i >= 0 {
+			return s[:i]
+		}
+		return ""
+	}
+	return cut(a.Expr) != "" && cut(a.Expr) == cut(b.Expr)
+}
+
+// fitting returns the decisions on a frame's line that fit the kind, those
+// that the compiler places in the frame's own function first.
+func fitting(f evidence.Frame, kind Kind, x *EscapeIndex) []*evidence.Escape {
+	var own, other []*evidence.Escape
+	name := functionName(f.Function)
+	for _, e := range x.At(f.File, f.Line) {
+		switch {
+		case !fits(kind, e):
+		case e.Func != "" && withoutTypes(e.Func) == name:
+			own = append(own, e)
+		default:
+			other = append(other, e)
+		}
+	}
+	if len(own) > 0 {
+		return own
+	}
+	return other
+}
+
+// functionName takes the package and the type arguments off a function's
+// name: pprof's spelling then compares with the compiler's, which has no
+// package.
+func functionName(function string) string {
+	return withoutTypes(strings.TrimPrefix(function, packageEscaped(function)+"."))
+}
+
+// withoutTypes takes the type arguments off a name.
+func withoutTypes(name string) string {
+	for {
+		open := strings.IndexByte(name, '[')
+		if open < 0 {
+			return name
+		}
+		name = name[:open] + name[closing(name, open):]
+	}
+}
+
+// packageEscaped is the package part of a function as it is spelled.
+func packageEscaped(function string) string {
+	cut := function
+	if i := strings.IndexAny(cut, "[("); i >= 0 {
+		cut = cut[:i]
+	}
+	slash := strings.LastIndexByte(cut, '/')
+	dot := strings.IndexByte(cut[slash+1:], '.')
+	if dot < 0 {
+		return ""
+	}
+	return cut[:slash+1+dot]
+}
+
+// closing returns the index behind the bracket that closes the one at open.
+func closing(s string, open int) int {
+	depth := 0
+	for i := open; i < len(s); i++ {
+		switch s[i] {
+		case '[':
+			depth++
+		case ']':
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		}
+	}
+	return len(s)
+}
+
+// fits reports whether a decision can be the one behind an allocation of the
+// kind.
+func fits(kind Kind, e *evidence.Escape) bool {
+	if isConstant(e.Expr) && e.Verb == evidence.EscapesToHeap {
+		return false
+	}
+	switch kind {
+	case KindUnknown:
+		return true
+	case KindMapGrowth:
+		return kindOfExpr(e.Expr) == KindMap && strings.HasSuffix(e.Expr, "}")
+	case KindGoroutine, KindReflect, KindString:
+		return false // of the runtime's or a library's making: no decision of the compiler
+	}
+	have := kindOfEscape(e)
+	switch {
+	case have == kind:
+		return true
+	case kind == KindNew:
+		// All of them call newobject; what the text alone cannot tell is boxed
+		// through other functions.
+		return have == KindClosure || have == KindVariadic || methodValue(e)
+	case kind == KindBoxing:
+		// The value that is boxed may be any expression, made on the spot.
+		return interfaceConverted(e) || have == KindConcat || strings.HasSuffix(e.Expr, "}") && e.Expr[0] != '&'
+	case kind == KindMake:
+		return strings.HasPrefix(e.Expr, "make(") && have == KindUnknown
+	case kind == KindConversion:
+		return have == KindBoxing && strings.HasSuffix(e.Expr, ")") && !interfaceConverted(e) // of a named type
+	case kind == KindClosure:
+		return methodValue(e)
+	}
+	return false
+}
+
+// interfaceConverted reports whether the flow puts the value into an
+// interface by name.
+func interfaceConverted(e *evidence.Escape) bool {
+	for _, f := range e.Flow {
+		for _, edge := range f.Edges {
+			if edge.Why == "interface-converted" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// methodValue reports whether the text can be x.Method used as a value.
+func methodValue(e *evidence.Escape) bool {
+	i := strings.LastIndexByte(e.Expr, '.')
+	return i > 0 && e.Verb == evidence.EscapesToHeap && !strings.ContainsAny(e.Expr[i:], "(){}[] ")
+}

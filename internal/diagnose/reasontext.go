@@ -1,0 +1,347 @@
+package diagnose
+
+import (
+	"strings"
+
+	"github.com/heaptrim/heaptrim/internal/evidence"
+)
+
+// escapeText says in plain words why a value is on the heap: what is
+// allocated, and where the last step of the compiler's explanation takes it.
+func escapeText(kind Kind, e *evidence.Escape, others []*evidence.Escape) string {
+	subject := subjectOf(kind, e, others)
+	cause := causeOf(e)
+	switch {
+	case cause != "":
+		return subject + " " + cause
+	case e.Verb == evidence.MovedToHeap:
+		return subject + " outlives the function: its address is kept"
+	}
+	return subject + " escapes to the heap; the compiler gives no explanation"
+}
+
+// subjectOf names what is allocated, as the subject of a sentence.
+func subjectOf(kind Kind, e *evidence.Escape, others []*evidence.Escape) string {
+	expr := quoted(e.Expr)
+	switch kind {
+	case KindGrowth:
+		if slice := firstArgument(e.Expr); slice != "" {
+			return "append grows " + quoted(slice) + "; the new backing array"
+		}
+		return "append grows a slice; the new backing array"
+	case KindBoxing:
+		return "the copy of " + oneOf(e, others) + " that converting to an interface makes"
+	case KindClosure:
+		if strings.HasPrefix(e.Expr, "func literal") {
+			return "the function literal with the variables it captures"
+		}
+		return "the method value " + expr
+	case KindVariadic:
+		return "the slice that holds the variadic arguments"
+	case KindConversion:
+		return "the copy that " + expr + " makes"
+	case KindConcat:
+		return "the string that " + expr + " makes"
+	}
+	if e.Verb == evidence.MovedToHeap {
+		return "the variable " + expr
+	}
+	return expr
+}
+
+// oneOf names the values on a line that the allocation may be of.
+func oneOf(e *evidence.Escape, others []*evidence.Escape) string {
+	names := []string{quoted(e.Expr)}
+	for _, o := range others {
+		if n := quoted(o.Expr); len(names) < 3 && n != names[len(names)-1] {
+			names = append(names, n)
+		}
+	}
+	return strings.Join(names, " or ")
+}
+
+// quoted puts backquotes around an expression and cuts a long one.
+func quoted(expr string) string {
+	const most = 60
+	if r := []rune(expr); len(r) > most {
+		expr = string(r[:most]) + "…"
+	}
+	return "`" + strings.ReplaceAll(expr, "`", "'") + "`"
+}
+
+// causeOf turns the last step of the flow into the rest of the sentence, or
+// returns the empty string if there is no flow.
+func causeOf(e *evidence.Escape) string {
+	for i := len(e.Flow) - 1; i >= 0; i-- {
+		flow := e.Flow[i]
+		if len(flow.Edges) == 0 {
+			continue
+		}
+		step := flow.Edges[len(flow.Edges)-1]
+		if c, ok := causes[step.Why]; ok {
+			return c(flow.Dst, step.Expr)
+		}
+		return "flows to " + place(flow.Dst) + " (" + step.Why + ")"
+	}
+	return ""
+}
+
+// causes gives the words for each reason that the compiler prints. dst is
+// where the value ends, expr the expression that takes it there.
+var causes = map[string]func(dst, expr string) string{
+	"return":                  returned,
+	"assign":                  assigned,
+	"assign-pair":             assigned,
+	"assign-pair-dot-type":    assigned,
+	"assign-pair-mapr":        assigned,
+	"assign-pair-receive":     assigned,
+	"call parameter":          passed,
+	"send":                    sent,
+	"captured by a closure":   captured,
+	"reference":               captured,
+	"spill":                   spilled,
+	"too large for stack":     tooLarge,
+	"too aligned for stack":   tooAligned,
+	"non-constant size":       notConstant,
+	"zero-sized element":      emptyElement,
+	"interface-converted":     converted,
+	"slice-literal-element":   partOf,
+	"array literal element":   partOf,
+	"struct literal element":  partOf,
+	"map literal key":         partOf,
+	"map literal value":       partOf,
+	"appendee slice":          appended,
+	"copied slice":            copied,
+	"key of map put":          mapKey,
+	"//go:uintptrescapes":     keptForCall,
+	"range":                   ranged,
+	"range-deref":             ranged,
+	"callee operand":          called,
+	"address-of":              addressTaken,
+	"slice":                   addressTaken,
+	"switch case":             converted,
+	"dot":                     partTaken,
+	"dot of pointer":          partTaken,
+	"indirection":             partTaken,
+	"fixed-array-index-of":    partTaken,
+	"method value receiver":   captured,
+	"type switch case clause": converted,
+}
+
+func returned(string, string) string { return "is returned, so it outlives the function" }
+
+func sent(string, string) string {
+	return "is sent on a channel; the receiver may keep it"
+}
+
+func tooLarge(string, string) string { return "is too large for the stack" }
+
+func tooAligned(string, string) string { return "needs more alignment than the stack gives" }
+
+func notConstant(string, string) string { return "has a size that is not known at compile time" }
+
+func emptyElement(string, string) string { return "has elements without a size" }
+
+func keptForCall(string, string) string {
+	return "must stay in place during a call that takes it as uintptr"
+}
+
+func mapKey(_, expr string) string { return "becomes the key of a map, " + quoted(expr) }
+
+func captured(dst, _ string) string {
+	if dst == "{heap}" {
+		return "is captured by a closure that outlives the function"
+	}
+	return "is captured by a closure, which is on the heap itself"
+}
+
+func called(string, string) string { return "is called as a function that the compiler cannot follow" }
+
+func converted(dst, _ string) string {
+	return "is put into an interface value that goes to " + place(dst)
+}
+
+// spilled is the last step where a value is kept by the statement that makes
+// it: the closure of a go statement, or of a defer in a loop.
+func spilled(dst, expr string) string {
+	switch {
+	case dst != "{heap}":
+		return "is stored in " + place(dst) + ", which outlives it"
+	case strings.HasPrefix(expr, "func literal"):
+		return "is run by a go statement, or by a defer in a loop, and outlives the frame"
+	}
+	return "is kept by the statement that makes it"
+}
+
+func assigned(dst, expr string) string {
+	switch {
+	case isResult(dst):
+		return "is returned, so it outlives the function"
+	case dst != "{heap}":
+		return "is assigned to " + place(dst) + ", which outlives it: declared outside the loop, or on the heap itself"
+	}
+	left := target(expr)
+	switch {
+	case left == "":
+		return "is stored where it outlives the function"
+	case strings.HasSuffix(left, "]"):
+		return "is stored in the element " + quoted(left) + ", which outlives the function"
+	case strings.ContainsAny(left, ".*"):
+		return "is stored in " + quoted(left) + ", through a pointer or in another package, which may outlive the function"
+	}
+	return "is stored in " + quoted(left) + ", which outlives the function"
+}
+
+// target is the left side of an assignment as printed.
+func target(expr string) string {
+	for _, op := range [...]string{" := ", " = "} {
+		if left, _, ok := strings.Cut(expr, op); ok {
+			return left
+		}
+	}
+	return ""
+}
+
+func partOf(dst, expr string) string {
+	if dst == "{heap}" {
+		return "becomes part of " + quoted(expr) + ", which is on the heap"
+	}
+	return "becomes part of " + place(dst) + ", which is on the heap"
+}
+
+func appended(dst, _ string) string { return "is appended to " + place(dst) + ", which is on the heap" }
+
+func copied(dst, _ string) string { return "is copied into " + place(dst) + ", which is on the heap" }
+
+func ranged(dst, _ string) string { return "is reached by a range loop and goes to " + place(dst) }
+
+func addressTaken(dst, expr string) string {
+	return "has its address kept by " + quoted(expr) + " in " + place(dst)
+}
+
+func partTaken(dst, expr string) string {
+	return "is reached through " + quoted(expr) + " from " + place(dst)
+}
+
+// passed handles arguments of calls. The compiler prints the same reason for a
+// callee that it cannot know and one that it saw to keep its argument.
+func passed(_, expr string) string {
+	callee := calleeOf(expr)
+	switch {
+	case callee == "append":
+		return "is stored in the elements of " + quoted(firstArgument(expr)) + ", whose array may be on the heap"
+	case callee == "panic":
+		return "is passed to panic"
+	case callee == "":
+		return "is passed to a call that may keep it"
+	case standardCall(callee):
+		return "is passed to " + quoted(callee) + ", which may keep it or hand it to an interface"
+	case strings.Contains(callee, "."):
+		return "is passed to " + quoted(callee) + ", which keeps it, or is a method of an interface that the compiler cannot see through"
+	}
+	return "is passed to " + quoted(callee) + ", which keeps it, or is a function value that the compiler cannot see through"
+}
+
+// calleeOf is what stands before the first argument list.
+func calleeOf(expr string) string {
+	if i := strings.IndexByte(expr, '('); i > 0 {
+		return expr[:i]
+	}
+	return ""
+}
+
+// standardCall reports whether the callee is a function of a standard package
+// that is known by its name.
+func standardCall(callee string) bool {
+	switch pkg, _, _ := strings.Cut(callee, "."); pkg {
+	case "fmt", "log", "slog", "errors", "json", "xml", "gob", "binary", "sort", "reflect", "atomic", "context", "runtime", "template":
+		return true
+	}
+	return false
+}
+
+// firstArgument is the first argument of a call as printed.
+func firstArgument(expr string) string {
+	open := strings.IndexByte(expr, '(')
+	if open < 0 {
+		return ""
+	}
+	depth := 0
+	for i := open + 1; i < len(expr); i++ {
+		switch c := expr[i]; {
+		case c == '"' || c == '`' || c == '\'':
+			i = endOfQuote(expr, i)
+		case strings.IndexByte("([{", c) >= 0:
+			depth++
+		case depth == 0 && (c == ',' || c == ')'):
+			return expr[open+1 : i]
+		case strings.IndexByte(")]}", c) >= 0:
+			depth--
+		}
+	}
+	return ""
+}
+
+func isResult(dst string) bool { return strings.HasPrefix(dst, "~r") }
+
+// place names a location of a flow.
+func place(dst string) string {
+	switch {
+	case dst == "{heap}":
+		return "the heap"
+	case isResult(dst):
+		return "the function's result"
+	case dst == "{temp}":
+		return "a temporary value"
+	case dst == "{storage for func literal}":
+		return "a closure"
+	case dst == "{storage for ... argument}":
+		return "the slice of variadic arguments"
+	}
+	if inner, ok := strings.CutPrefix(dst, "{storage for "); ok {
+		return quoted(strings.TrimSuffix(inner, "}"))
+	}
+	return quoted(dst)
+}
+
+// textOfKind says why memory is allocated where the compiler's output has
+// nothing on it. Asked says whether the compiler was asked about the line.
+func textOfKind(kind Kind, asked bool) string {
+	switch kind {
+	case KindGrowth:
+		return "append, or a buffer that appends, has to grow its backing array; before Go 1.25 the compiler prints no message for growth"
+	case KindMapGrowth:
+		return "storing a new key makes the map grow; the compiler prints no message for it"
+	case KindGoroutine:
+		return "starting a goroutine allocates its descriptor when no dead one can be reused"
+	case KindReflect:
+		return "reflection makes values whose size is known only at run time"
+	case KindString:
+		return "building a string allocates its buffer, which becomes the string"
+	case KindChan:
+		return "a channel is shared between goroutines, so its buffer is on the heap"
+	}
+	because := "the recording has no compiler output for the line"
+	if asked {
+		because = "the compiler's output names no such expression on the line"
+	}
+	switch kind {
+	case KindMake:
+		return "make takes memory whose size or life the stack cannot hold; " + because
+	case KindMap:
+		return "the map outlives the function or is too large for the stack; " + because
+	case KindBoxing:
+		return "converting a value to an interface copies it to the heap; " + because
+	case KindConversion:
+		return "converting between string and slice copies the data; " + because
+	case KindConcat:
+		return "joining strings makes a new one; " + because
+	case KindClosure:
+		return "a function literal that outlives its function keeps its variables on the heap; " + because
+	case KindVariadic:
+		return "a variadic call puts its arguments in a slice that outlives the call; " + because
+	case KindNew:
+		return "the object outlives the function or is too large for the stack; " + because
+	}
+	return ""
+}

@@ -1,0 +1,3 @@
+module example.com/reason
+
+go 1.25
