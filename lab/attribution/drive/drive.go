@@ -1,10 +1,11 @@
 // Package drive runs the operations of a ground-truth program: on every CPU
-// for the measurement, so that no CPU is left for idle marking, and one after
+// for the measurement, so that little is left for idle marking, and one after
 // the other for the checksum that both versions of the program must share.
 package drive
 
 import (
 	"fmt"
+	"runtime/metrics"
 	"sync/atomic"
 	"testing"
 )
@@ -14,6 +15,15 @@ import (
 // without state, and on the sequence of calls for one with state.
 type Op func(i int) uint64
 
+// Units of the totals that Bench reports beside the usual figures. They cover
+// the operations of one call of the benchmark function, not its set-up.
+const (
+	UnitCPU    = "cpu-ns/run"  // user and system time of the process
+	UnitIdle   = "idle-ns/run" // of it, marking on CPUs that were otherwise idle
+	UnitGC     = "gc-ns/run"   // of it, the collector without idle marking, as the runtime accounts for it
+	UnitCycles = "cycles/run"  // collections, forced ones not counted
+)
+
 // Bench runs operations on GOMAXPROCS goroutines. newOp is called once per
 // goroutine with its number, counted from 0, before its first operation.
 func Bench(b *testing.B, newOp func(worker int) Op) {
@@ -21,6 +31,8 @@ func Bench(b *testing.B, newOp func(worker int) Op) {
 	b.ReportAllocs()
 	var workers atomic.Int32
 	var digest atomic.Uint64
+	before := read()
+	b.ResetTimer()
 	b.RunParallel(func(pb *testing.PB) {
 		worker := int(workers.Add(1)) - 1
 		op := newOp(worker)
@@ -31,6 +43,12 @@ func Bench(b *testing.B, newOp func(worker int) Op) {
 		}
 		digest.Add(sum)
 	})
+	b.StopTimer()
+	after := read()
+	b.ReportMetric(float64(after.cpu-before.cpu), UnitCPU)
+	b.ReportMetric((after.idle-before.idle)*1e9, UnitIdle)
+	b.ReportMetric((after.gc-before.gc)*1e9, UnitGC)
+	b.ReportMetric(float64(after.cycles-before.cycles), UnitCycles)
 	if digest.Load() == 0 {
 		b.Error("no operation returned a digest")
 	}
@@ -51,4 +69,23 @@ func Checksum(t *testing.T, n int, op Op) {
 func Mix(h, v uint64) uint64 {
 	h = (h ^ v) * 0x9e3779b97f4a7c15
 	return h ^ h>>29
+}
+
+// reading is the state of the process's counters. The runtime brings idle and
+// gc up to date when a collection ends.
+type reading struct {
+	cpu      int64   // nanoseconds
+	idle, gc float64 // seconds
+	cycles   uint64
+}
+
+func read() reading {
+	s := []metrics.Sample{
+		{Name: "/cpu/classes/gc/mark/idle:cpu-seconds"},
+		{Name: "/cpu/classes/gc/total:cpu-seconds"},
+		{Name: "/gc/cycles/automatic:gc-cycles"},
+	}
+	metrics.Read(s)
+	idle := s[0].Value.Float64()
+	return reading{processCPU(), idle, s[1].Value.Float64() - idle, s[2].Value.Uint64()}
 }

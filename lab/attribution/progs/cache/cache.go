@@ -1,5 +1,5 @@
 // Package cache is a cache of rendered fragments with least-recently-stored
-// eviction. Some 250 MiB are alive, most of them bytes without pointers; the
+// eviction. Some 150 MiB are alive, most of them bytes without pointers; the
 // marked site keeps, for every entry, a pointer-rich record of how it came
 // about, which nothing reads again.
 package cache
@@ -13,7 +13,7 @@ import (
 	"github.com/heaptrim/heaptrim/lab/attribution/variant"
 )
 
-const entriesPerShard = 130_000
+const entriesPerShard = 80_000
 
 type step struct {
 	stage *string
@@ -66,12 +66,12 @@ func New() *World {
 	return w
 }
 
-// Worker returns the operation: 20 lookups, one of which misses and stores.
+// Worker returns the operation: 6 lookups that hit and one that misses and stores.
 func (w *World) Worker(worker int) drive.Op {
 	s := w.shards[worker%len(w.shards)]
 	return func(i int) uint64 {
 		sum := uint64(1)
-		for range 20 {
+		for range 6 {
 			e := s.entries[s.ring[s.rand.IntN(len(s.ring))].key]
 			sum = drive.Mix(sum, uint64(e.body[int(sum%uint64(len(e.body)))]))
 		}

@@ -51,6 +51,7 @@ type packet struct {
 	hops int
 	from *router
 	wait uint64
+	data [256]byte
 	hop  func() // bound once; used by the version without the site
 }
 
@@ -88,6 +89,7 @@ func (s *sim) send(p *packet) {
 	p.dest = s.rand.IntN(len(p.at.routes))
 	p.size = 64 + s.rand.Uint64N(1400)
 	p.hops = 0
+	p.data[p.dest] = byte(p.size)
 	s.forward(p)
 }
 
@@ -106,7 +108,7 @@ func (s *sim) arrive(p *packet, from *router, wait uint64) {
 	st := p.at.stats
 	st.packets++
 	st.bytes += p.size
-	st.delay += wait + uint64(from.id&1)
+	st.delay += wait + uint64(p.sum()+uint32(from.id))&1
 	p.hops++
 	if p.hops < 6 {
 		s.forward(p)
@@ -114,6 +116,15 @@ func (s *sim) arrive(p *packet, from *router, wait uint64) {
 	}
 	s.delivered++
 	s.send(p)
+}
+
+// sum is the checksum (FNV-1a) that every router verifies.
+func (p *packet) sum() uint32 {
+	h := uint32(2166136261)
+	for _, b := range &p.data {
+		h = (h ^ uint32(b)) * 16777619
+	}
+	return h
 }
 
 func (s *sim) step() {

@@ -1,11 +1,14 @@
 // Package groupby sums batches of sales events per customer. A map of some
-// 120 MiB full of pointers is alive; the marked site makes the accumulator of
+// 100 MiB full of pointers is alive; the marked site makes the accumulator of
 // each customer in a batch, dead when the batch is done.
 package groupby
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
+	"slices"
+	"strconv"
 
 	"github.com/heaptrim/heaptrim/lab/attribution/drive"
 	"github.com/heaptrim/heaptrim/lab/attribution/variant"
@@ -37,19 +40,20 @@ type World struct {
 	events   []event
 }
 
-const batch = 256
+const batch = 1024
 
 // New builds the customers; they are the same on every call.
 func New() *World {
-	const customers = 400_000
+	const customers = 500_000
 	r := rand.New(rand.NewPCG(16, 17))
+	regions := []string{"north", "south", "east", "west"}
 	w := &World{profiles: make(map[uint64]*profile, customers)}
 	var manager *profile
 	for i := range uint64(customers) {
 		p := &profile{
 			name:     fmt.Sprintf("Customer %d", i),
-			email:    fmt.Sprintf("c%d@mail.example.com", i),
-			region:   fmt.Sprintf("region-%d", i%50),
+			email:    strconv.FormatUint(i, 36) + "@mail.example.com",
+			region:   regions[i%uint64(len(regions))],
 			manager:  manager,
 			discount: r.Int64N(20),
 		}
@@ -58,9 +62,9 @@ func New() *World {
 		}
 		w.profiles[i*0x9e3779b97f4a7c15] = p
 	}
-	for range 200 * batch {
+	for range 60 * batch {
 		// A small circle of customers buys often.
-		id := uint64(r.ExpFloat64() * 3000)
+		id := uint64(r.ExpFloat64() * 30)
 		w.events = append(w.events, event{id % customers * 0x9e3779b97f4a7c15, r.Int64N(20_000), fmt.Sprintf("SKU-%d", r.IntN(5000))})
 	}
 	return w
@@ -71,8 +75,7 @@ func (w *World) Worker(int) drive.Op {
 	s := &summer{world: w, groups: make(map[uint64]*group, batch), slab: make([]group, batch)}
 	return func(i int) uint64 {
 		first := i % (len(w.events) / batch) * batch
-		s.sum(w.events[first : first+batch])
-		return s.digest()
+		return digest(s.sum(w.events[first : first+batch]))
 	}
 }
 
@@ -82,7 +85,14 @@ type summer struct {
 	slab   []group // used by the version without the site
 }
 
-func (s *summer) sum(events []event) {
+// total is what a batch says of one customer.
+type total struct {
+	name, last  string
+	net, rebate int64
+}
+
+// sum returns the totals of the customers in a batch, largest first.
+func (s *summer) sum(events []event) []total {
 	clear(s.groups)
 	for i := range events {
 		e := &events[i]
@@ -99,6 +109,14 @@ func (s *summer) sum(events []event) {
 			g.biggest, g.last = e.cents, e.sku
 		}
 	}
+	totals := make([]total, 0, len(s.groups))
+	for _, g := range s.groups {
+		totals = append(totals, total{g.who.name, g.last, g.net, g.rebate})
+	}
+	slices.SortFunc(totals, func(a, b total) int {
+		return cmp.Or(cmp.Compare(b.net, a.net), cmp.Compare(a.name, b.name))
+	})
+	return totals
 }
 
 func (s *summer) group(n int) *group {
@@ -110,10 +128,10 @@ func (s *summer) group(n int) *group {
 	return &group{} // site
 }
 
-func (s *summer) digest() uint64 {
-	var d uint64 // order of the map must not matter
-	for id, g := range s.groups {
-		d += drive.Mix(id, uint64(g.net)<<20^uint64(g.rebate)<<8^uint64(g.count)) + uint64(len(g.last)+len(g.who.name))
+func digest(totals []total) uint64 {
+	var d uint64
+	for _, t := range totals {
+		d = drive.Mix(d, uint64(t.net)<<20^uint64(t.rebate)) + uint64(len(t.last)+len(t.name))
 	}
 	return d
 }

@@ -64,13 +64,22 @@ func (w *World) Worker(int) drive.Op {
 			return 0
 		}
 		sum := uint64(1)
-		for k := range 12 {
-			if eval(tree, &w.users[(i+k*5)%len(w.users)]) {
-				sum |= 2 << k
-			}
+		for _, u := range w.matching(tree, i%len(w.users)) {
+			sum = drive.Mix(sum, uint64(u.Spent))
 		}
 		return sum
 	}
+}
+
+// matching returns the users that the rule lets in, from number first on.
+func (w *World) matching(tree *node, first int) []*User {
+	var in []*User
+	for k := range 24 {
+		if u := &w.users[(first+k)%len(w.users)]; eval(tree, u) {
+			in = append(in, u)
+		}
+	}
+	return in
 }
 
 type kind uint8

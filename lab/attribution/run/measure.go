@@ -1,0 +1,214 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/heaptrim/heaptrim/lab/attribution/drive"
+)
+
+// pair is a program's two test binaries.
+type pair struct {
+	with, without string
+}
+
+func build(ctx context.Context, p program, dir string) (pair, error) {
+	b := pair{filepath.Join(dir, p.Name+".with"), filepath.Join(dir, p.Name+".without")}
+	for _, v := range []struct{ out, tags string }{{b.with, ""}, {b.without, "without"}} {
+		cmd := exec.CommandContext(ctx, "go", "test", "-c", "-tags", v.tags, "-o", v.out, "./"+p.dir())
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return b, fmt.Errorf("build with tags %q: %w\n%s", v.tags, err, out)
+		}
+	}
+	return b, nil
+}
+
+// sameChecksum returns the checksum that both versions print, an error when
+// they differ.
+func (b pair) sameChecksum(ctx context.Context) (string, error) {
+	var sums [2]string
+	for i, bin := range []string{b.with, b.without} {
+		out, err := execute(ctx, bin, "-test.run=^TestChecksum$")
+		if err != nil {
+			return "", err
+		}
+		for line := range strings.Lines(out) {
+			if s, ok := strings.CutPrefix(line, "checksum "); ok {
+				sums[i] = strings.TrimSpace(s)
+			}
+		}
+	}
+	if sums[0] == "" || sums[0] != sums[1] {
+		return "", fmt.Errorf("checksum %q with the site, %q without", sums[0], sums[1])
+	}
+	return sums[0], nil
+}
+
+// sample is one run of a benchmark: totals over its operations, without the
+// program's set-up.
+type sample struct {
+	Ops      int     `json:"ops"`
+	CPU      float64 `json:"cpu_s"`       // user and system time
+	Idle     float64 `json:"idle_mark_s"` // of it, idle marking
+	GC       float64 `json:"gc_s"`        // the collector without idle marking, by the runtime's wall-clock accounting
+	Cycles   float64 `json:"cycles"`
+	BytesOp  float64 `json:"bytes_per_op"`
+	AllocsOp float64 `json:"allocs_per_op"`
+	NsOp     float64 `json:"ns_per_op"`
+}
+
+func (s sample) cpuOp() float64     { return s.CPU / float64(s.Ops) }
+func (s sample) busyOp() float64    { return (s.CPU - s.Idle) / float64(s.Ops) }
+func (s sample) idle() float64      { return s.Idle / s.CPU }
+func (s sample) gcShare() float64   { return s.GC / (s.CPU - s.Idle) }
+func (s sample) cyclesKop() float64 { return s.Cycles / float64(s.Ops) * 1000 }
+
+// bench runs a binary's benchmark; benchtime is as of go test.
+func bench(ctx context.Context, bin, benchtime string) (sample, error) {
+	out, err := execute(ctx, bin, "-test.run=^$", "-test.bench=^BenchmarkWork$", "-test.benchmem", "-test.benchtime="+benchtime)
+	if err != nil {
+		return sample{}, err
+	}
+	s, err := parseBench(out)
+	if err != nil {
+		return s, fmt.Errorf("%s: %w", filepath.Base(bin), err)
+	}
+	return s, nil
+}
+
+// parseBench reads the benchmark line of a run.
+func parseBench(out string) (sample, error) {
+	var s sample
+	for line := range strings.Lines(out) {
+		f := strings.Fields(line)
+		if len(f) < 2 || !strings.HasPrefix(f[0], "BenchmarkWork") {
+			continue
+		}
+		n, err := strconv.Atoi(f[1])
+		if err != nil {
+			return s, fmt.Errorf("iterations of %q: %w", line, err)
+		}
+		s.Ops = n
+		into := map[string]*float64{
+			drive.UnitCPU: &s.CPU, drive.UnitIdle: &s.Idle, drive.UnitGC: &s.GC, drive.UnitCycles: &s.Cycles,
+			"B/op": &s.BytesOp, "allocs/op": &s.AllocsOp, "ns/op": &s.NsOp,
+		}
+		for i := 2; i+1 < len(f); i += 2 {
+			v, err := strconv.ParseFloat(f[i], 64)
+			if err != nil {
+				return s, fmt.Errorf("value of %s in %q: %w", f[i+1], line, err)
+			}
+			if dst := into[f[i+1]]; dst != nil {
+				*dst = v
+			}
+		}
+	}
+	s.CPU, s.Idle, s.GC = s.CPU/1e9, s.Idle/1e9, s.GC/1e9
+	if s.Ops == 0 || s.CPU <= 0 {
+		return s, fmt.Errorf("no benchmark line with %s in %q", drive.UnitCPU, out)
+	}
+	return s, nil
+}
+
+// Measurement is what removing a site saves.
+type Measurement struct {
+	Saving    Interval `json:"saving"`     // share of CPU per operation, idle marking left out on both sides
+	SavingAll Interval `json:"saving_all"` // the same with idle marking
+	With      sample   `json:"with"`       // medians of the runs
+	Without   sample   `json:"without"`
+	Rounds    []round  `json:"rounds"`
+}
+
+// round holds the runs of one round, in the order ABBA: with the site, twice
+// without, with.
+type round [4]sample
+
+func (r round) saving(perOp func(sample) float64) float64 {
+	return 1 - (perOp(r[1])+perOp(r[2]))/(perOp(r[0])+perOp(r[3]))
+}
+
+// measure runs the two versions interleaved. Within a round every run does
+// the same number of operations. Between rounds the number varies by some
+// percent, so that where a run ends within a collection cycle evens out.
+func measure(ctx context.Context, b pair, rounds int, length time.Duration) (Measurement, error) {
+	var m Measurement
+	first, err := bench(ctx, b.with, "500ms")
+	if err != nil {
+		return m, err
+	}
+	wanted := length.Seconds() * float64(runtime.GOMAXPROCS(0)) / first.cpuOp()
+	for r := range rounds {
+		vary := 0.93 + 0.14*(float64(r)+0.5)/float64(rounds)
+		n := strconv.Itoa(max(100, int(wanted*vary))) + "x"
+		var abba round
+		for i, bin := range []string{b.with, b.without, b.without, b.with} {
+			if abba[i], err = bench(ctx, bin, n); err != nil {
+				return m, err
+			}
+		}
+		m.Rounds = append(m.Rounds, abba)
+	}
+	m.summarise()
+	return m, nil
+}
+
+func (m *Measurement) summarise() {
+	var busy, all []float64
+	var with, without []sample
+	for _, r := range m.Rounds {
+		busy = append(busy, r.saving(sample.busyOp))
+		all = append(all, r.saving(sample.cpuOp))
+		with = append(with, r[0], r[3])
+		without = append(without, r[1], r[2])
+	}
+	m.Saving, m.SavingAll = medianInterval(busy), medianInterval(all)
+	m.With, m.Without = medianSample(with), medianSample(without)
+}
+
+// medianSample takes the median of each field for itself.
+func medianSample(runs []sample) sample {
+	of := func(field func(*sample) float64) float64 {
+		var v []float64
+		for i := range runs {
+			v = append(v, field(&runs[i]))
+		}
+		return median(v)
+	}
+	return sample{
+		Ops:      int(of(func(s *sample) float64 { return float64(s.Ops) })),
+		CPU:      of(func(s *sample) float64 { return s.CPU }),
+		Idle:     of(func(s *sample) float64 { return s.Idle }),
+		GC:       of(func(s *sample) float64 { return s.GC }),
+		Cycles:   of(func(s *sample) float64 { return s.Cycles }),
+		BytesOp:  of(func(s *sample) float64 { return s.BytesOp }),
+		AllocsOp: of(func(s *sample) float64 { return s.AllocsOp }),
+		NsOp:     of(func(s *sample) float64 { return s.NsOp }),
+	}
+}
+
+// execute runs a test binary with the collector's settings at their defaults
+// and returns its standard output.
+func execute(ctx context.Context, bin string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, bin, args...)
+	for _, e := range os.Environ() {
+		switch name, _, _ := strings.Cut(e, "="); name {
+		case "GOGC", "GOMEMLIMIT", "GODEBUG", "GOMAXPROCS":
+		default:
+			cmd.Env = append(cmd.Env, e)
+		}
+	}
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("%s %s: %w\n%s%s", filepath.Base(bin), strings.Join(args, " "), err, stdout.String(), stderr.String())
+	}
+	return stdout.String(), nil
+}
