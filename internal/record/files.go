@@ -92,6 +92,7 @@ type fileRecorder struct {
 type looseFile struct {
 	path string
 	part evidence.Part
+	tail bool // only its MemStats are of use
 }
 
 // inspect finds out what a file is and plans what becomes of it.
@@ -127,7 +128,10 @@ func (r *fileRecorder) inspect(name string) error {
 		if len(s.kinds) > 1 {
 			suffix = "." + string(kind)
 		}
-		r.loose = append(r.loose, looseFile{name, evidence.Part{Path: r.name(name, suffix), Kind: kind, Pass: passFiles}})
+		r.loose = append(r.loose, looseFile{
+			path: name, part: evidence.Part{Path: r.name(name, suffix), Kind: kind, Pass: passFiles},
+			tail: kind == evidence.KindMemStats,
+		})
 	}
 	return nil
 }
@@ -229,7 +233,7 @@ func (r *fileRecorder) copy(ctx context.Context, run int, f looseFile) error {
 	defer src.Close()
 	return r.w.Add(run, f.part, func(w io.Writer) error {
 		in := contextReader{ctx, src}
-		if f.part.Kind != evidence.KindMemStats {
+		if !f.tail {
 			_, err := io.Copy(w, in)
 			return err
 		}
@@ -265,16 +269,15 @@ func (r *fileRecorder) merge(ctx context.Context, name string, number int) error
 		return err
 	}
 	defer b.Close()
-	if err := r.w.Update(func(m *evidence.Manifest) { inherit(m, b, name, number == 1) }); err != nil {
+	if err := r.w.Update(func(m *evidence.Manifest) { r.inherit(m, b, name) }); err != nil {
 		return err
 	}
 	for _, run := range b.Manifest.Runs {
-		parts := run.Parts
 		at := r.w.Run(run)
-		for _, p := range parts {
+		for _, p := range run.Parts {
 			from := b.Path(p)
 			p.Path = fmt.Sprintf("bundle-%d/%s", number, p.Path)
-			if err := r.copy(ctx, at, looseFile{from, p}); err != nil {
+			if err := r.copy(ctx, at, looseFile{path: from, part: p}); err != nil {
 				return err
 			}
 		}
@@ -284,8 +287,9 @@ func (r *fileRecorder) merge(ctx context.Context, name string, number int) error
 
 // inherit takes over what a bundle's manifest says. The target and the
 // environment come from the first bundle: loose files beside it hardly know
-// theirs.
-func inherit(m *evidence.Manifest, b *bundle.Bundle, name string, first bool) {
+// theirs. Nothing but bundles keep the kind of target that they were made of.
+func (r *fileRecorder) inherit(m *evidence.Manifest, b *bundle.Bundle, name string) {
+	first, only := name == r.bundles[0], len(r.bundles) == len(r.seen)
 	for _, text := range slices.Concat(b.Problems(), b.Manifest.Warnings) {
 		m.Warnings = append(m.Warnings, name+": "+text)
 	}
@@ -294,10 +298,13 @@ func inherit(m *evidence.Manifest, b *bundle.Bundle, name string, first bool) {
 	}
 	t, from := &m.Target, b.Manifest.Target
 	switch {
-	case t.Module == "" && len(t.Packages) == 0 && len(t.Dependencies) == 0:
-		args := t.Args
+	case first:
+		kind, args := t.Kind, t.Args
 		*t = from
-		t.Kind, t.Args = evidence.TargetFiles, args
+		t.Args = args
+		if !only {
+			t.Kind = kind
+		}
 	case from.Module != "" && from.Module != t.Module:
 		m.Warnings = append(m.Warnings, fmt.Sprintf("%s was recorded of module %s, not of %s", name, from.Module, t.Module))
 	}

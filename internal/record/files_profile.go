@@ -27,7 +27,7 @@ func (r *fileRecorder) inspectProfile(s sniffed) error {
 	}
 	part.Path = r.name(s.path, "")
 	if part.Kind == evidence.KindCPU {
-		r.loose = append(r.loose, looseFile{s.path, part})
+		r.loose = append(r.loose, looseFile{path: s.path, part: part})
 		return nil
 	}
 	if p.PeriodOf.Type == "space" {
@@ -38,11 +38,11 @@ func (r *fileRecorder) inspectProfile(s sniffed) error {
 	if p.Duration > 0 {
 		part.Delta, part.Wall, part.Pass = true, p.Duration, passDelta
 		r.o.Progress("%s: allocations of a window of %v", s.path, part.Wall)
-		r.loose = append(r.loose, looseFile{s.path, part})
+		r.loose = append(r.loose, looseFile{path: s.path, part: part})
 		return nil
 	}
 	r.o.Progress("%s: a heap profile", s.path)
-	r.snapshots = append(r.snapshots, snapshot{looseFile{s.path, part}, p})
+	r.snapshots = append(r.snapshots, snapshot{looseFile{path: s.path, part: part}, p})
 	return nil
 }
 
