@@ -293,6 +293,11 @@ func (s *scanner) file(path []byte) *file {
 	f := &file{path: s.opts.Paths.Abs(printed)}
 	if s.opts.Keep != nil {
 		f.keep = s.opts.Keep.lines[f.path]
+		if as := s.opts.Keep.lines[printed]; f.keep == nil && as != nil {
+			// The profile of a -trimpath build has the paths that its compiler
+			// prints.
+			f.path, f.keep = printed, as
+		}
 	}
 	s.files[printed] = f
 	return f

@@ -163,6 +163,11 @@ func TestFilter(t *testing.T) {
 	if !keep.Has("/d/a.go", 7) || keep.Has("/d/a.go", 8) || keep.Has("/d/b.go", 7) {
 		t.Error("Filter.Has disagrees with what was added")
 	}
+	keep.Add("example.com/m/a.go", 7)
+	got, _ = scan(t, "example.com/m/a.go:7:1: moved to heap: x\nexample.com/m/a.go:8:1: moved to heap: y\n", Options{Paths: Paths{Dir: "/d"}, Keep: &keep})
+	if len(got) != 1 || got[0].File != "example.com/m/a.go" {
+		t.Errorf("a path of a -trimpath build: %+v, want the one on line 7 under its printed name", got)
+	}
 	if got, _ := scan(t, in, Options{Keep: &Filter{}}); len(got) != 0 {
 		t.Errorf("an empty filter kept %v", got)
 	}

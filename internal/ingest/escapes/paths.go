@@ -78,7 +78,8 @@ type Filter struct {
 	lines map[string]map[int]struct{}
 }
 
-// Add puts a line into the set. File is in the form that Paths.Abs returns.
+// Add puts a line into the set. File is as Paths.Abs returns it, or as the
+// compiler prints it.
 func (f *Filter) Add(file string, line int) {
 	if f.lines == nil {
 		f.lines = map[string]map[int]struct{}{}
