@@ -22,7 +22,7 @@ type locClass struct {
 type frameClass struct {
 	owner  owner
 	inLoop bool // inside a benchmark's measured loop
-	bench  bool // testing's own benchmark driver
+	bench  bool // the benchmark driver or the main goroutine
 }
 
 // classifier sorts the stacks of one profile. It belongs to that profile: its
@@ -52,7 +52,9 @@ func (c *classifier) loc(l *evidence.Location) *locClass {
 		fc.owner = c.own.of(f)
 		fc.inLoop = c.inLoop(f)
 		lc.tool = lc.tool || strings.Contains(name, "."+evidence.RecorderPrefix)
-		fc.bench = strings.HasPrefix(name, "testing.(*B).run") || strings.HasPrefix(name, "testing.(*B).launch")
+		// Benchmarks run on goroutines of their own: what the main goroutine does,
+		// package initialisation included, is never the measured operation.
+		fc.bench = strings.HasPrefix(name, "testing.(*B).run") || strings.HasPrefix(name, "testing.(*B).launch") || name == "runtime.main"
 		if fc.owner != ownerRuntime {
 			lc.runtime = false
 		}

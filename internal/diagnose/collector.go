@@ -15,12 +15,14 @@ import (
 
 // collectorLog is what the logs of one run say of the collector.
 type collectorLog struct {
-	cycles   []evidence.Cycle // of the window, forced ones included
-	window   time.Duration    // 0: not known
-	pacer    bool             // cycles carry the pacer's exact figures
-	metrics  []evidence.Metrics
-	requests float64            // as the load tool counted them
-	stats    []metrics.MemStats // at the start and the end of a live service's window
+	cycles []evidence.Cycle // of the window, forced ones included
+	window time.Duration    // 0: not known
+	// Processor time of a benchmark's cycles: those of its measured run, and
+	// those of its set-up and the ones that package testing forces.
+	inside, outside time.Duration
+	metrics         []evidence.Metrics
+	requests        float64            // as the load tool counted them
+	stats           []metrics.MemStats // at the start and the end of a live service's window
 }
 
 // automatic returns the cycles that the pacer started.
@@ -32,6 +34,15 @@ func (l collectorLog) automatic() []evidence.Cycle {
 		}
 	}
 	return out
+}
+
+// part is the share of the collector's work that belongs to the measured run;
+// 1 when the log does not tell.
+func (l collectorLog) part() float64 {
+	if l.inside+l.outside <= 0 {
+		return 1
+	}
+	return float64(l.inside) / float64(l.inside+l.outside)
 }
 
 // windowed keeps the cycles that ended in the last d before end.

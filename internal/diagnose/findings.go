@@ -156,20 +156,26 @@ func rank(all []merged, module moduleRoot, runs int) (findings, apart []Finding)
 // or of the bytes where CPU was not sampled.
 const floor = 0.0005
 
-// order sorts findings by what their function still costs from that line on:
-// a function's heaviest line stands where the whole function belongs, its next
-// line where the function would belong without the first, and so on. A cure is
-// looked for function by function, and a cost that is spread over the lines of
-// one function must not hide behind a lone line elsewhere.
+// order sorts findings by cost. A function's heaviest line stands where the
+// whole function belongs: a cure is looked for function by function, and a cost
+// that is spread over the lines of one must not hide behind a lone line
+// elsewhere. Its other lines stand by their own cost.
 func order(fs []Finding) {
-	slices.SortStableFunc(fs, func(a, b Finding) int {
+	byOwn := func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(amount(b), amount(a)), cmp.Compare(a.Site.File, b.Site.File), cmp.Compare(a.Site.Line, b.Site.Line))
-	})
-	left := map[string]float64{}
+	}
+	slices.SortStableFunc(fs, byOwn)
+	total := map[string]float64{}
+	for _, f := range fs {
+		total[f.Site.Function] += amount(f)
+	}
 	key := make(map[evidence.Site]float64, len(fs))
-	for _, f := range slices.Backward(fs) {
-		left[f.Site.Function] += amount(f)
-		key[f.Site] = left[f.Site.Function]
+	for _, f := range fs {
+		key[f.Site] = amount(f)
+		if t, first := total[f.Site.Function]; first {
+			key[f.Site] = t
+			delete(total, f.Site.Function)
+		}
 	}
 	slices.SortStableFunc(fs, func(a, b Finding) int { return cmp.Compare(key[b.Site], key[a.Site]) })
 }

@@ -75,7 +75,24 @@ func (r *reader) run(run evidence.Run) *runData {
 			r.warn("%v", err)
 		}
 	}
+	d.leaveOutSetUp()
 	return d
+}
+
+// backgroundBuckets are the collector's work on its own goroutines, whose
+// stacks cannot show whether a benchmark's set-up or its measured run caused
+// it.
+var backgroundBuckets = []bucket{bucketMarkDedicated, bucketMarkFractional, bucketMarkOther, bucketMarkIdle, bucketCycle}
+
+// leaveOutSetUp takes out of a benchmark's CPU what the collector did for its
+// set-up and when package testing forced it to, in the proportion that the log
+// of the same work shows.
+func (d *runData) leaveOutSetUp() {
+	part := d.collector.part()
+	for _, b := range backgroundBuckets {
+		d.setUpCPU += d.buckets[b] * (1 - part)
+		d.buckets[b] *= part
+	}
 }
 
 // cpu adds a CPU profile.

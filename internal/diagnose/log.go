@@ -70,7 +70,10 @@ func (r *reader) gcText(d *runData, part evidence.Part, f *os.File) error {
 	if d.bench {
 		if ns := d.resultNs(part.Pass); ns > 0 && part.Ops > 0 {
 			window = min(time.Duration(ns*float64(part.Ops)), part.Wall)
+			all := cycles
 			cycles = windowed(cycles, part.Wall, window)
+			d.collector.outside += markTime(all, true) - markTime(cycles, false)
+			d.collector.inside += markTime(cycles, false)
 		}
 	}
 	if window == 0 && len(cycles) > 1 {
@@ -79,6 +82,18 @@ func (r *reader) gcText(d *runData, part evidence.Part, f *os.File) error {
 	d.collector.cycles = append(d.collector.cycles, cycles...)
 	d.collector.window += window
 	return nil
+}
+
+// markTime is the processor time that cycles spent, idle marking included;
+// forced says whether forced cycles count.
+func markTime(cycles []evidence.Cycle, forced bool) time.Duration {
+	var sum time.Duration
+	for _, c := range cycles {
+		if forced || !c.Forced {
+			sum += c.CPU() + c.IdleCPU
+		}
+	}
+	return sum
 }
 
 // resultNs is the last result of a pass in ns/op. The benchmark text of a pass

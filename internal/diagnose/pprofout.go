@@ -90,10 +90,15 @@ func (p derived) cpu(part evidence.Part) error {
 	col := prof.Column("cpu")
 	c := newClassifier(prof, p.table, p.own, p.run.run.Loops)
 	return prof.Samples.Scan(func(s evidence.Sample) error {
-		if c.setUp(s.Stack) || bucketInfo[c.bucket(s.Stack)].collector {
+		b := c.bucket(s.Stack)
+		if c.setUp(s.Stack) || bucketInfo[b].collector {
 			return nil
 		}
-		return p.out.Add(physical(s.Stack), []int64{s.Values[col], 0, 0})
+		v := s.Values[col]
+		if b == bucketMarkIdle {
+			v = int64(float64(v) * p.run.runData.collector.part())
+		}
+		return p.out.Add(physical(s.Stack), []int64{v, 0, 0})
 	})
 }
 

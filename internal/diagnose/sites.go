@@ -8,7 +8,8 @@ import (
 )
 
 // siteKey identifies an allocation site. Sites that hold no frame of the
-// user's are keyed by the outermost frame outside the runtime.
+// user's are keyed by the outermost frame outside the runtime, or of the
+// runtime's own goroutines.
 type siteKey struct {
 	function, file string
 	line           int
@@ -126,6 +127,9 @@ func findPath(c *classifier, stack []*evidence.Location) allocPath {
 			}
 			p.leafs = append(p.leafs, f)
 		}
+	}
+	if outer.Function == "" && len(p.leafs) > 0 {
+		outer = p.leafs[len(p.leafs)-1]
 	}
 	p.key = siteKey{outer.Function, outer.File, outer.Line, ownerStd}
 	p.startLine = outer.StartLine

@@ -1,0 +1,266 @@
+package diagnose
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/heaptrim/heaptrim/internal/bundle"
+	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/ingest/pprof"
+)
+
+// recording builds a bundle of one service run for tests.
+type recording struct {
+	t    *testing.T
+	dir  string
+	w    *bundle.Writer
+	run  int
+	heap int
+}
+
+func newRecording(t *testing.T) *recording {
+	t.Helper()
+	dir := t.TempDir() + "/b"
+	m := evidence.Manifest{Tool: "test", Target: evidence.Target{Kind: evidence.TargetExec, Module: "example.com/m"}, Environment: evidence.Environment{GoVersion: "go1.26.8", GOGC: "100"}}
+	w, err := bundle.Create(dir, m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &recording{t: t, dir: dir, w: w, run: w.Run(evidence.Run{Name: "service"})}
+}
+
+func (r *recording) add(p evidence.Part, fill func(io.Writer) error) {
+	r.t.Helper()
+	if p.Pass == "" {
+		p.Pass = "service"
+	}
+	if err := r.w.Add(r.run, p, fill); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// sample is a stack, leaf first, with its values.
+type sample struct {
+	stack  string
+	values []int64
+}
+
+func profile(types string, period int64, samples []sample) func(io.Writer) error {
+	return func(w io.Writer) error {
+		h := pprof.Header{Period: period, Duration: 10 * time.Second}
+		for _, f := range strings.Fields(types) {
+			typ, unit, _ := strings.Cut(f, "/")
+			h.Types = append(h.Types, evidence.ValueType{Type: typ, Unit: unit})
+		}
+		out, err := pprof.NewWriter(w, h)
+		if err != nil {
+			return err
+		}
+		for _, s := range samples {
+			var stack [][]evidence.Frame
+			for i, f := range strings.Fields(s.stack) {
+				stack = append(stack, []evidence.Frame{{Function: f, File: "f.go", Line: 10 + i}})
+			}
+			if err := out.Add(stack, s.values); err != nil {
+				return err
+			}
+		}
+		return out.Close()
+	}
+}
+
+func (r *recording) cpu(samples []sample) {
+	r.add(evidence.Part{Path: "cpu.pprof", Kind: evidence.KindCPU, Wall: 10 * time.Second}, profile("samples/count cpu/nanoseconds", 1e7, samples))
+}
+
+func (r *recording) snapshot(samples []sample) {
+	r.add(evidence.Part{Path: fmt.Sprintf("heap-%02d.pprof", r.heap), Kind: evidence.KindHeap, Rate: 1, Wall: 10 * time.Second},
+		profile("alloc_objects/count alloc_space/bytes inuse_objects/count inuse_space/bytes", 1, samples))
+	r.heap++
+}
+
+// cycles writes a gctrace log of n equal cycles.
+func (r *recording) cycles(n, liveMiB int) {
+	r.add(evidence.Part{Path: "gctrace.txt", Kind: evidence.KindGCTrace, Wall: 10 * time.Second}, func(w io.Writer) error {
+		for i := 1; i <= n; i++ {
+			fmt.Fprintf(w, "pacer: 26%% CPU (25 exp.) for %d+3000+90000 B work (%d B exp.) in %d B -> %d B (∆goal -1000, cons/mark +1.0e-001)\n", liveMiB<<19, liveMiB<<19, liveMiB<<21-liveMiB<<18, liveMiB<<21-liveMiB<<16)
+			fmt.Fprintf(w, "gc %d @%d.%03ds 3%%: 0.1+5.0+0.1 ms clock, 0.2+1.0/5.0/0+0.2 ms cpu, %d->%d->%d MB, %d MB goal, 0 MB stacks, 0 MB globals, 2 P\n", i, i*10/n, i%1000, 2*liveMiB-1, 2*liveMiB, liveMiB, 2*liveMiB)
+		}
+		return nil
+	})
+}
+
+func (r *recording) diagnose() *Diagnosis {
+	r.t.Helper()
+	if err := r.w.Close(true); err != nil {
+		r.t.Fatal(err)
+	}
+	b, err := bundle.Open(r.dir)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.t.Cleanup(func() { b.Close() })
+	d, err := Bundle(context.Background(), b, Options{})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return d
+}
+
+// TestPartsMakeTheWhole: whatever was recorded, the charged buckets add up to
+// all CPU, the columns of every site to its cost, and churn, retention and the
+// remainder to the collector's cost as measured.
+func TestPartsMakeTheWhole(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(7, 7))
+	for range 30 {
+		r := newRecording(t)
+		cpu := []sample{
+			{"runtime.scanobject runtime.gcDrainMarkWorkerDedicated runtime.gcBgMarkWorker", []int64{0, 1e7 * rnd.Int64N(400)}},
+			{"runtime.scanobject runtime.gcDrainMarkWorkerIdle runtime.gcBgMarkWorker", []int64{0, 1e7 * rnd.Int64N(400)}},
+			{"runtime.sweepone runtime.bgsweep", []int64{0, 1e7 * rnd.Int64N(50)}},
+			{"example.com/m.Work main.main", []int64{0, 1e7 * (1 + rnd.Int64N(900))}},
+		}
+		var first, last []sample
+		for i := range 1 + rnd.IntN(12) {
+			stack := fmt.Sprintf("runtime.mallocgc runtime.newobject example.com/m.Site%d main.main", i)
+			cpu = append(cpu, sample{stack, []int64{0, 1e7 * rnd.Int64N(100)}})
+			n, live := rnd.Int64N(1e6), rnd.Int64N(1e5)
+			first = append(first, sample{stack, []int64{n / 2, n * 32, live, live * 64}})
+			last = append(last, sample{stack, []int64{n, n * 64, live, live * 64}})
+		}
+		r.cpu(cpu)
+		r.snapshot(first)
+		r.snapshot(last)
+		r.cycles(20, 1+rnd.IntN(200))
+		checkSums(t, r.diagnose())
+	}
+}
+
+func checkSums(t *testing.T, d *Diagnosis) {
+	t.Helper()
+	whole := 0.0
+	for _, b := range d.Decomposition {
+		if b.Charged {
+			whole += b.Share.Value
+		}
+	}
+	if math.Abs(whole-1) > 1e-9 {
+		t.Fatalf("charged buckets add up to %v", whole)
+	}
+	run := d.runs[0]
+	sum := run.remainder.Value
+	for _, s := range run.sites {
+		c := s.cost
+		sum += c.Churn.Value + c.Retention.Value
+		columns := c.Malloc.Value + c.Zeroing.Value + c.GrowCopy.Value + c.Assist.Value + c.Churn.Value + c.Retention.Value
+		if math.Abs(columns-c.CPU.Value) > 1e-9 || c.CPU.Low > c.CPU.Value || c.CPU.High < c.CPU.Value {
+			t.Fatalf("site %v: columns add up to %v, cost %+v", s.key, columns, c.CPU)
+		}
+	}
+	if math.Abs(sum-run.collected.Value) > 1e-9 {
+		t.Fatalf("churn, retention and remainder add up to %v, the collector costs %v", sum, run.collected.Value)
+	}
+	if !run.model.known {
+		t.Fatalf("no collector model: %s", run.model.why)
+	}
+}
+
+// TestWritePprofKeepsTheTotal: the derived profile has the recorded CPU time,
+// with the collector's samples moved below the stacks that cause them.
+func TestWritePprofKeepsTheTotal(t *testing.T) {
+	r := newRecording(t)
+	a, b := "runtime.mallocgc runtime.newobject example.com/m.A main.main", "runtime.mallocgc runtime.makeslice example.com/m.B main.main"
+	r.cpu([]sample{
+		{"runtime.scanobject runtime.gcDrainMarkWorkerDedicated runtime.gcBgMarkWorker", []int64{0, 300e7}},
+		{"runtime.scanobject runtime.gcDrainMarkWorkerIdle runtime.gcBgMarkWorker", []int64{0, 40e7}},
+		{"example.com/m.Work main.main", []int64{0, 500e7}},
+		{a, []int64{0, 20e7}},
+	})
+	r.snapshot([]sample{{a, []int64{10, 1000, 5, 500}}, {b, []int64{0, 0, 0, 0}}})
+	r.snapshot([]sample{{a, []int64{40, 4000, 5, 500}}, {b, []int64{10, 1000, 5, 500}}})
+	r.cycles(20, 10)
+	d := r.diagnose()
+	var out bytes.Buffer
+	if err := WritePprof(&out, d); err != nil {
+		t.Fatal(err)
+	}
+	p, err := pprof.Bytes("out.pprof", out.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	leaves, total := map[string]int64{}, int64(0)
+	err = p.Samples.Scan(func(s evidence.Sample) error {
+		total += s.Values[0]
+		site := ""
+		if len(s.Stack) > 1 {
+			site = " < " + s.Stack[1].Frames[0].Function
+		}
+		leaves[s.Stack[0].Frames[0].Function+site] += s.Values[0]
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := int64(860e7); math.Abs(float64(total-want)) > 10 {
+		t.Errorf("total %d ns, want %d", total, want)
+	}
+	// Three quarters of the window's bytes are A's, one quarter B's.
+	f := func(leaf string, want int64) {
+		t.Helper()
+		if got := leaves[leaf]; math.Abs(float64(got-want)) > 10 {
+			t.Errorf("%s: %d ns, want %d", leaf, got, want)
+		}
+	}
+	f(FrameChurn+" < example.com/m.A", 225e7)
+	f(FrameChurn+" < example.com/m.B", 75e7)
+	f("runtime.scanobject < runtime.gcDrainMarkWorkerDedicated", 0)
+}
+
+func TestBundleWithoutEvidence(t *testing.T) {
+	r := newRecording(t)
+	r.add(evidence.Part{Path: "load.txt", Kind: evidence.KindLoad}, func(w io.Writer) error {
+		_, err := io.WriteString(w, "Requests/sec: 12\n")
+		return err
+	})
+	r.w.Close(true)
+	b, err := bundle.Open(r.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	if _, err := Bundle(context.Background(), b, Options{}); !errors.Is(err, ErrNoEvidence) {
+		t.Errorf("got %v, want ErrNoEvidence", err)
+	}
+}
+
+// TestSiteIsTheUsersFrame: allocations inside libraries are charged to the
+// user's call, with the library function named.
+func TestSiteIsTheUsersFrame(t *testing.T) {
+	r := newRecording(t)
+	lib := "runtime.mallocgc runtime.makeslice bufio.NewReaderSize bufio.NewReader example.com/m.(*T).Open net/http.HandlerFunc.ServeHTTP"
+	r.cpu([]sample{{lib, []int64{0, 10e7}}, {"example.com/m.Work", []int64{0, 90e7}}})
+	r.snapshot(nil)
+	r.snapshot([]sample{{lib, []int64{100, 409600, 1, 4096}}, {"runtime.mallocgc net/http.(*conn).serve", []int64{1, 100, 0, 0}}})
+	d := r.diagnose()
+	if len(d.Findings) != 1 {
+		t.Fatalf("%d findings, want 1: %+v", len(d.Findings), d.Findings)
+	}
+	f := d.Findings[0]
+	if f.Site.Function != "example.com/m.(*T).Open" || f.Site.Package != "example.com/m" || f.Via != "bufio.NewReader" || f.Kind != KindMake {
+		t.Errorf("site %+v via %q kind %q, want Open via bufio.NewReader, make", f.Site, f.Via, f.Kind)
+	}
+	if got := f.Cost.BytesPerSecond.Value; math.Abs(got-40960) > 1 {
+		t.Errorf("%v bytes/s, want 40960", got)
+	}
+	if len(d.SetApart) != 0 && d.SetApart[0].Site.Function != "net/http.(*conn).serve" {
+		t.Errorf("set apart %+v", d.SetApart)
+	}
+}
