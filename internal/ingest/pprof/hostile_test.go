@@ -125,7 +125,7 @@ func TestAccepted(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, s, want)
 		}
 	}
-	const stack = "{f  12 10}"
+	const stack = "{f  12 10 false}"
 	f("unpacked", "[{[["+stack+"] ["+stack+"]] [5]}]", msg(fieldSample, num(1, 1), num(1, 1), num(2, 5)))
 	f("packed", "[{[["+stack+"] ["+stack+"]] [5]}]", msg(fieldSample, msg(1, []byte{1, 1}), msg(2, []byte{5})))
 	f("both", "[{[["+stack+"] ["+stack+"]] [5]}]", msg(fieldSample, num(1, 1), msg(2, []byte{5}), msg(1, []byte{1})))
@@ -134,7 +134,7 @@ func TestAccepted(t *testing.T) {
 	f("unknown fields", "[{[["+stack+"]] [-1]}]",
 		msg(100, []byte("x")), []byte{101<<3&0x7f | 5 | 0x80, 6, 0, 0, 0, 0}, num(99, 7),
 		msg(fieldSample, num(1, 1), num(2, math.MaxUint64), num(50, 1), msg(51), []byte{12<<3 | 5, 0, 0, 0, 0}))
-	f("no symbols", "[{[[{0x1f  0 0}]] [5]}]", msg(fieldLocation, num(1, 7), num(3, 31), num(2, 99)), msg(fieldSample, num(1, 7), num(2, 5)))
+	f("no symbols", "[{[[{0x1f  0 0 false}]] [5]}]", msg(fieldLocation, num(1, 7), num(3, 31), num(2, 99)), msg(fieldSample, num(1, 7), num(2, 5)))
 }
 
 // TestTruncated cuts a small profile at every byte.

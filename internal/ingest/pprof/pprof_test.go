@@ -55,9 +55,9 @@ func oracle(p *profile.Profile) []sample {
 
 func oracleFrames(l *profile.Location) []evidence.Frame {
 	var frames []evidence.Frame
-	for _, ln := range l.Line {
+	for i, ln := range l.Line {
 		f := evidence.Frame{Function: ln.Function.Name, File: ln.Function.Filename,
-			Line: int(ln.Line), StartLine: int(ln.Function.StartLine)}
+			Line: int(ln.Line), StartLine: int(ln.Function.StartLine), Inlined: i < len(l.Line)-1}
 		if f.Function == "" {
 			f.Function = ln.Function.SystemName
 		}

@@ -144,13 +144,15 @@ func (r *resolver) locations() ([]evidence.Location, error) {
 			end = r.tables.locations[i+1].lines
 		}
 		first := len(frames)
-		for _, ln := range r.lines[l.lines:end] {
+		for n := l.lines; n < end; n++ {
+			ln := r.lines[n]
 			f := r.functionOf.get(ln.function)
 			if f == nil {
 				return nil, syntaxErrorf(l.off, "location %d has a line of function %d, which is not in the profile", l.id, ln.function)
 			}
 			frames = append(frames, *f)
-			frames[len(frames)-1].Line = int(ln.line)
+			last := &frames[len(frames)-1]
+			last.Line, last.Inlined = int(ln.line), n+1 < end
 		}
 		locs[i] = evidence.Location{Index: i, Frames: frames[first:len(frames):len(frames)]}
 		if first == len(frames) {

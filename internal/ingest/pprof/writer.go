@@ -122,8 +122,8 @@ func (w *Writer) valueType(field int, t evidence.ValueType) {
 
 // Add writes one sample. Each element of stack is one physical frame, leaf
 // first, with the calls that were inlined there, innermost first, as in
-// evidence.Location. Values has one element per Header.Types. Neither is kept.
-// An error is final.
+// evidence.Location; Frame.Inlined is not looked at. Values has one element per
+// Header.Types. Neither is kept. An error is final.
 func (w *Writer) Add(stack [][]evidence.Frame, values []int64) error {
 	if w.closed {
 		return errors.New("write profile: already closed")

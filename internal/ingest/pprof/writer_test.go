@@ -29,16 +29,18 @@ var writerHeader = Header{
 
 func writerSamples() []sample {
 	inlined := []evidence.Frame{
-		{Function: "m.inner", File: "/m/a.go", Line: 3, StartLine: 1},
+		{Function: "m.inner", File: "/m/a.go", Line: 3, StartLine: 1, Inlined: true},
 		{Function: "m.outer", File: "/m/b.go", Line: 30, StartLine: 20},
 	}
+	alone := inlined[0]
+	alone.Inlined = false
 	virtual := []evidence.Frame{{Function: "GC churn (attributed)"}}
 	main := []evidence.Frame{{Function: "main.main", File: "/m/main.go", Line: 9, StartLine: 4}}
 	elsewhere := []evidence.Frame{{Function: "main.main", File: "/m/main.go", Line: 10, StartLine: 4}}
 	return []sample{
 		{stack: [][]evidence.Frame{virtual, inlined, main}, values: []int64{0, 17}},
 		{stack: [][]evidence.Frame{inlined, main}, values: []int64{1 << 40, 0}},
-		{stack: [][]evidence.Frame{inlined[:1], inlined[1:], elsewhere}, values: []int64{-5, 1}},
+		{stack: [][]evidence.Frame{{alone}, inlined[1:], elsewhere}, values: []int64{-5, 1}},
 		{values: []int64{1, 2}},
 	}
 }
