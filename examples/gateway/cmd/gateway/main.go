@@ -20,56 +20,72 @@ import (
 )
 
 func main() {
-	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	status := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(status)
 }
 
-// run serves until it is interrupted. It prints the address and a token that
-// the gateway accepts, so that a client can be pointed at it.
-func run(args []string, stdout, stderr io.Writer) int {
+// options are the command line.
+type options struct {
+	addr string
+	demo bool
+	log  bool
+}
+
+// run serves until ctx ends.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	var o options
 	flags := flag.NewFlagSet("gateway", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	addr := flags.String("addr", "127.0.0.1:8080", "address to listen on")
-	logging := flags.Bool("log", false, "write the access log to standard error")
+	flags.StringVar(&o.addr, "addr", "127.0.0.1:8080", "address to listen on; port 0 picks a free one")
+	flags.BoolVar(&o.demo, "demo", false, "load the gateway with requests of its own")
+	flags.BoolVar(&o.log, "log", false, "write the access log to standard error")
 	if err := flags.Parse(args); err != nil {
 		return 2
 	}
 	config := gateway.Config{Services: gateway.FakeServices(), Secret: []byte("gateway-example")}
-	if *logging {
+	if o.log {
 		config.AccessLog = stderr
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := serve(ctx, *addr, config, stdout); err != nil {
+	if err := serve(ctx, o, config, stdout); err != nil {
 		fmt.Fprintln(stderr, "gateway:", err)
 		return 1
 	}
 	return 0
 }
 
-func serve(ctx context.Context, addr string, config gateway.Config, stdout io.Writer) error {
+// serve prints the address and a token that the gateway accepts, so that a
+// client can be pointed at it, and serves until ctx ends.
+func serve(ctx context.Context, o options, config gateway.Config, stdout io.Writer) error {
 	token, err := gateway.Sign(gateway.Claims{Subject: "u-1", Tenant: "demo", Scopes: []string{"read", "write"}}, config.Secret)
 	if err != nil {
 		return err
 	}
-	listener, err := net.Listen("tcp", addr)
+	listener, err := net.Listen("tcp", o.addr)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(stdout, "listening on http://%s\nAuthorization: Bearer %s\n", listener.Addr(), token)
+	base := "http://" + listener.Addr().String()
+	fmt.Fprintf(stdout, "listening on %s\nAuthorization: Bearer %s\n", base, token)
 	server := &http.Server{Handler: gateway.New(config), ReadHeaderTimeout: 5 * time.Second}
-	done := make(chan error, 1)
-	go func() { done <- server.Serve(listener) }()
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(listener) }()
+	var loadErr error
+	if o.demo {
+		loadErr = demo{base: base, token: token, clients: 2}.run(ctx)
+	}
 	select {
-	case err := <-done:
+	case err := <-served:
 		return err
 	case <-ctx.Done():
 	}
 	grace, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	if err := server.Shutdown(grace); err != nil {
+	if err := errors.Join(loadErr, server.Shutdown(grace)); err != nil {
 		return err
 	}
-	if err := <-done; !errors.Is(err, http.ErrServerClosed) {
+	if err := <-served; !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
 	return nil
