@@ -162,7 +162,7 @@ func TestFilesRefuses(t *testing.T) {
 	}
 	f(nil, "is empty")
 	f([]byte("dear diary"), `begins with "dear diary"`)
-	f([]byte("\x7fELF\x02\x01\x01\x00"), `\x7fELF`, "executable")
+	f([]byte("\x7fELF\x02\x01\x01\x00\n"+gctraceText), `\x7fELF`, "executable")
 	f([]byte("PK\x03\x04\x00"), "PK", "zip archive")
 	f([]byte("\x00\x01\x02\x03"), `\x00\x01`)
 	f(heap[:len(heap)/2], "decompressed profile")

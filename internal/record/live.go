@@ -48,6 +48,13 @@ func Live(ctx context.Context, o LiveOptions, w *bundle.Writer) error {
 		return err
 	}
 	r := &liveRecorder{o: o, w: w, server: server}
+	// First of all, so that no password of the address stays in the manifest.
+	err = w.Update(func(m *evidence.Manifest) {
+		m.Target.Kind, m.Target.Args = evidence.TargetLive, []string{server.String()}
+	})
+	if err != nil {
+		return err
+	}
 	if err := server.probe(ctx); err != nil {
 		return err
 	}
@@ -112,8 +119,8 @@ type liveRecorder struct {
 	firstFailure error
 }
 
-// describe enters the target. The command line is worth having and not worth
-// failing for.
+// describe enters what the service tells of itself. That is worth having and
+// not worth failing for.
 func (r *liveRecorder) describe(ctx context.Context) error {
 	command, err := r.server.command(ctx)
 	if err != nil && ctx.Err() == nil {
@@ -121,9 +128,7 @@ func (r *liveRecorder) describe(ctx context.Context) error {
 	}
 	env := r.server.environment(ctx, command)
 	return r.w.Update(func(m *evidence.Manifest) {
-		m.Target.Kind, m.Target.Args = evidence.TargetLive, []string{r.server.String()}
-		m.Target.Command = blankSecrets(command)
-		m.Environment = env
+		m.Target.Command, m.Environment = blankSecrets(command), env
 	})
 }
 

@@ -67,7 +67,35 @@ func sniff(path string) (sniffed, error) {
 		s.kinds = []evidence.Kind{kind}
 		return s, nil
 	}
+	if what := foreign(head); what != "" {
+		return s, unusable(path, head, what)
+	}
 	return s, s.sniffContent(head)
+}
+
+// foreign names binary formats that are no evidence but may well hold text
+// that looks like some: every Go program holds the words of gctrace.
+func foreign(head []byte) string {
+	for _, f := range []struct{ magic, what string }{
+		{"\x7fELF", "an executable; profiles need none beside them"},
+		{"MZ", "an executable; profiles need none beside them"},
+		{"\xcf\xfa\xed\xfe", "an executable; profiles need none beside them"},
+		{"PK\x03\x04", "a zip archive"},
+		{"!<arch>\n", "an object archive"},
+	} {
+		if bytes.HasPrefix(head, []byte(f.magic)) {
+			return f.what
+		}
+	}
+	return ""
+}
+
+func unusable(path string, head []byte, what string) error {
+	if what != "" {
+		what = " (" + what + ")"
+	}
+	return fmt.Errorf("%s is no file that can be used: it begins with %q%s; want a CPU or heap profile, a gctrace log, benchmark text, escape output of the compiler or a bundle",
+		path, head[:min(len(head), 24)], what)
 }
 
 // sniffContent tells pprof and the kinds of text apart, neither of which has a
@@ -115,16 +143,8 @@ func unknownFile(path string, head []byte, cause error) error {
 	if bytes.HasPrefix(head, []byte("\x1f\x8b")) || !errors.As(cause, &syntax) {
 		return cause
 	}
-	what := ""
-	switch {
-	case bytes.HasPrefix(head, []byte("\x7fELF")), bytes.HasPrefix(head, []byte("MZ")), bytes.HasPrefix(head, []byte("\xcf\xfa\xed\xfe")):
-		what = " (an executable? profiles need none beside them)"
-	case strings.Contains(cause.Error(), "looks like"):
-		_, after, _ := strings.Cut(syntax.Msg, "looks like ")
-		what = " (" + after + "?)"
-	}
-	return fmt.Errorf("%s is no file that can be used: it begins with %.24q%s; want a CPU or heap profile, a gctrace log, benchmark text, escape output of the compiler or a bundle",
-		path, head[:min(len(head), 24)], what)
+	_, what, _ := strings.Cut(syntax.Msg, "looks like ")
+	return unusable(path, head, what)
 }
 
 func readHead(path string) ([]byte, error) {
