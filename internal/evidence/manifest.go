@@ -106,6 +106,9 @@ type Part struct {
 	Ops  int64         `json:"ops,omitempty"`
 	Wall time.Duration `json:"wall_ns,omitempty"`
 	CPU  time.Duration `json:"cpu_ns,omitempty"` // user and system time of the process, 0 when not known
+	// PeakRSS is the largest resident set of the process from its start to the
+	// end of the part, in bytes; 0 when not known.
+	PeakRSS int64 `json:"peak_rss_bytes,omitempty"`
 }
 
 // Loop is a source range whose allocations belong to the measured operation.

@@ -12,7 +12,6 @@ import (
 	"bytes"
 	_ "embed"
 	"fmt"
-	"strings"
 	"time"
 )
 
@@ -30,9 +29,6 @@ const (
 	ExitFunc = "htrim7qExit"
 )
 
-// namePrefix begins every identifier of the generated source.
-const namePrefix = "htrim7q"
-
 //go:embed recorder.go.tmpl
 var recorderSource []byte
 
@@ -45,14 +41,6 @@ var heapSource []byte
 func Render(pkg string) []byte {
 	head := bytes.Replace(recorderSource, []byte("package PACKAGE\n"), []byte("package "+pkg+"\n"), 1)
 	return append(head, heapSource...)
-}
-
-// Own reports whether a function, as pprof spells it, belongs to the recorder.
-// Samples that pass through one are the recorder's cost, not the program's.
-func Own(function string) bool {
-	i := strings.LastIndexByte(function, '/')
-	_, rest, found := strings.Cut(function[i+1:], ".")
-	return found && strings.HasPrefix(strings.TrimLeft(rest, "(*"), namePrefix)
 }
 
 // Options tells the recorder of one process what to do. The zero value waits

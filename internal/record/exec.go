@@ -1,0 +1,208 @@
+package record
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/heaptrim/heaptrim/internal/bundle"
+	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/record/recorder"
+)
+
+// ExecOptions says which command to record and under what load.
+type ExecOptions struct {
+	Dir        string        // directory of the go command and of the program; "" is the current one
+	Package    string        // main package: a pattern such as ./cmd/server, an import path, or path@version
+	Args       []string      // of the program
+	BuildFlags []string      // for the go command, such as -tags=x
+	Ready      string        // URL that answers once the program is ready; "" does not wait
+	Load       string        // shell command that loads the program; the window lasts as long as it runs
+	For        time.Duration // length of the window at most; 0 means until the load or the program ends
+	MemRate    int64         // bytes a heap sample in the allocation pass; 0 chooses it by the program's allocation rate
+	CacheDir   string        // for copies of modules that are not the user's; "" is heaptrim in the user's cache
+	Stdin      io.Reader     // of the program; nil reads nothing
+	Stdout     io.Writer     // of the program; nil drops it
+	Stderr     io.Writer     // of the program, without the lines of gctrace; nil drops it
+	Progress   func(format string, args ...any)
+}
+
+const (
+	readyTimeout = 2 * time.Minute  // building an index can take a while
+	answerWithin = 30 * time.Second // for the recorder, which snapshots a heap profile first
+	settle       = time.Second      // for a program under load that has no ready URL
+	endGrace     = 10 * time.Second
+)
+
+// Exec builds a command with the recorder added, runs it and records a window
+// into w: while the load runs, or for a time, or until the program ends. With
+// neither Ready nor Load the window begins with the program. With a load there
+// is a second, shorter run that samples allocations finely, apart from the
+// first, whose times it would disturb.
+//
+// When ctx ends, Exec closes the window, keeps what is recorded, ends the
+// program and returns ctx's error. The program is interrupted at the end and
+// killed if it does not follow.
+func Exec(ctx context.Context, o ExecOptions, w *bundle.Writer) error {
+	if o.Progress == nil {
+		o.Progress = func(string, ...any) {}
+	}
+	tmp, err := os.MkdirTemp("", "heaptrim-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(tmp)
+	r := &execRecorder{o: o, w: w, tmp: tmp}
+	if err := r.build(ctx); err != nil {
+		return err
+	}
+	r.run = w.Run(evidence.Run{Name: "service", Package: r.target.pkg.ImportPath})
+	timing, err := r.record(ctx, execPass{name: passTiming, log: true, options: recorder.Options{CPU: true, GCAtExit: true}})
+	if err != nil {
+		return err
+	}
+	if o.Load == "" {
+		return nil
+	}
+	err = r.allocations(ctx, timing)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		return w.Update(func(m *evidence.Manifest) {
+			m.LeftOut = append(m.LeftOut, fmt.Sprintf("the run that samples allocations finely: %v", err))
+		})
+	}
+	return nil
+}
+
+// execRecorder records one command.
+type execRecorder struct {
+	o      ExecOptions
+	w      *bundle.Writer
+	tmp    string
+	target execTarget
+	binary string
+	run    int
+}
+
+// execPass is one run of the program.
+type execPass struct {
+	name    string
+	log     bool          // keep gctrace and the load's output
+	limit   time.Duration // interrupts the load; 0: never
+	options recorder.Options
+}
+
+// recordedPass is what a pass measured.
+type recordedPass struct {
+	files     recorder.Result
+	load      loadResult
+	allocRate float64 // bytes/s, 0 when not known
+}
+
+// allocations repeats the run with fine sampling, under load for half as long.
+func (r *execRecorder) allocations(ctx context.Context, timing recordedPass) error {
+	rate := r.o.MemRate
+	if rate <= 0 {
+		rate = fineRate(timing.allocRate)
+	}
+	_, err := r.record(ctx, execPass{
+		name:    passAllocation,
+		limit:   max(timing.files.Wall/2, 5*time.Second),
+		options: recorder.Options{MemRate: rate, GC: true},
+	})
+	return err
+}
+
+// fineRate is the sampling distance, a power of two, at which a program takes
+// up to 20,000 samples a second: at about 2 µs each that costs a few percent of
+// one core.
+func fineRate(allocRate float64) int64 {
+	const samplesPerSecond, finest, coarsest = 20_000, 1 << 10, 512 << 10
+	if allocRate == 0 {
+		return 16 << 10
+	}
+	rate := int64(finest)
+	for rate < coarsest && allocRate/float64(rate) > samplesPerSecond {
+		rate *= 2
+	}
+	return rate
+}
+
+// record runs the program once and keeps what its recorder leaves.
+func (r *execRecorder) record(ctx context.Context, p execPass) (recordedPass, error) {
+	s, err := r.start(p)
+	if err != nil {
+		return recordedPass{}, err
+	}
+	err = s.window(ctx)
+	s.close()
+	kept, keepErr := r.keep(s)
+	switch {
+	case ctx.Err() != nil:
+		return kept, ctx.Err()
+	case err != nil:
+		return kept, err
+	}
+	return kept, keepErr
+}
+
+func (r *execRecorder) warn(format string, args ...any) error {
+	return r.w.Update(func(m *evidence.Manifest) {
+		m.Warnings = append(m.Warnings, fmt.Sprintf(format, args...))
+	})
+}
+
+// build adds the recorder to the command and describes the target.
+func (r *execRecorder) build(ctx context.Context) error {
+	var err error
+	if r.target, err = r.resolve(ctx); err != nil {
+		return err
+	}
+	p := r.target.pkg
+	r.o.Progress("building %s with the recorder", p.ImportPath)
+	overlay, notes, err := commandOverlay(r.tmp, p)
+	if err != nil {
+		return err
+	}
+	r.binary = filepath.Join(r.tmp, commandName(p.ImportPath))
+	if _, err := r.target.tool.output(ctx, "build", "-overlay", overlay, "-o", r.binary, p.ImportPath); err != nil {
+		return err
+	}
+	if r.o.Dir != "" {
+		if r.o.Dir, err = filepath.Abs(r.o.Dir); err != nil {
+			return err
+		}
+	}
+	return r.describe(ctx, notes)
+}
+
+// describe enters target and toolchain; the rest of the environment comes from
+// the program itself.
+func (r *execRecorder) describe(ctx context.Context, notes []string) error {
+	t := r.target.evidence
+	t.Kind, t.Args = evidence.TargetExec, append([]string{r.o.Package}, r.o.Args...)
+	t.Packages, t.BuildFlags = []string{r.target.pkg.ImportPath}, r.target.tool.flags
+	deps := map[string]bool{}
+	for _, d := range binaryModules(r.binary) {
+		deps[d] = true
+	}
+	t.Dependencies = withoutOwn(sortedKeys(deps), t)
+	env, err := r.target.tool.env(ctx, "GOROOT", "GOVERSION", "GOEXPERIMENT")
+	if err != nil {
+		return err
+	}
+	return r.w.Update(func(m *evidence.Manifest) {
+		m.Target = t
+		m.Environment.GOROOT, m.Environment.GoVersion, m.Environment.Experiment = env["GOROOT"], env["GOVERSION"], env["GOEXPERIMENT"]
+		m.Warnings = append(m.Warnings, notes...)
+	})
+}
+
+// errNothing says that the program ran and left nothing.
+var errNothing = errors.New("nothing was recorded")

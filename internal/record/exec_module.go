@@ -1,0 +1,203 @@
+package record
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/heaptrim/heaptrim/internal/evidence"
+)
+
+// released prepares a command of a released module: a copy of it is built as
+// the main module.
+func (r *execRecorder) released(ctx context.Context, name, version string) (execTarget, error) {
+	r.o.Progress("fetching %s@%s", name, version)
+	m, err := r.findModule(ctx, name, version)
+	if err != nil {
+		return execTarget{}, err
+	}
+	tool := goTool{r.tmp, nil}
+	cache, err := moduleCache(ctx, tool)
+	if err != nil {
+		return execTarget{}, err
+	}
+	dir, err := r.copyModule(moduleCopy{from: m.Dir, cache: cache, role: "main", edit: func(dir string) error {
+		return standAlone(ctx, dir, m)
+	}})
+	if err != nil {
+		return execTarget{}, err
+	}
+	tool = goTool{dir, append(append([]string{}, r.o.BuildFlags...), "-mod=mod")}
+	t := execTarget{tool: tool, evidence: evidence.Target{Module: m.Path, ModuleDir: dir}}
+	t.pkg, err = mainPackage(ctx, tool, "."+strings.TrimPrefix(name, m.Path))
+	return t, err
+}
+
+// downloaded is what `go mod download -json` says.
+type downloaded struct {
+	Path, Version, Dir, GoMod, Error string
+}
+
+// findModule downloads the module that holds the package: of the path's
+// prefixes the first, from the shortest, that is a module with its folder.
+func (r *execRecorder) findModule(ctx context.Context, name, version string) (downloaded, error) {
+	elems := strings.Split(name, "/")
+	least := min(2, len(elems))
+	if strings.HasPrefix(name, "github.com/") {
+		least = min(3, len(elems))
+	}
+	var first string
+	for n := least; n <= len(elems); n++ {
+		prefix := strings.Join(elems[:n], "/")
+		m, err := download(ctx, r.tmp, prefix+"@"+version)
+		if err != nil {
+			return m, err
+		}
+		folder := filepath.Join(m.Dir, filepath.FromSlash(strings.TrimPrefix(name, prefix)))
+		switch sources, _ := filepath.Glob(filepath.Join(folder, "*.go")); {
+		case m.Error != "" && first == "":
+			first = m.Error
+		case m.Error == "" && len(sources) > 0:
+			return m, nil
+		case m.Error == "":
+			first = fmt.Sprintf("module %s@%s has no package %s", m.Path, m.Version, name)
+		}
+	}
+	return downloaded{}, fmt.Errorf("find the module of %s@%s: %s", name, version, first)
+}
+
+// download asks for one module. That it does not exist is in the result, not
+// an error.
+func download(ctx context.Context, dir, query string) (downloaded, error) {
+	cmd := outsideModules(ctx, dir, "mod", "download", "-json", query)
+	var out, said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &said
+	runErr := cmd.Run()
+	if ctx.Err() != nil {
+		return downloaded{}, ctx.Err()
+	}
+	var m downloaded
+	if err := json.Unmarshal(out.Bytes(), &m); err != nil {
+		return m, fmt.Errorf("go mod download %s: %w\n%s", query, runErr, lastLines(strings.TrimSpace(said.String()), 10))
+	}
+	return m, nil
+}
+
+// outsideModules is a go command that no workspace and no build flag of the
+// user's reaches: they belong to another module.
+func outsideModules(ctx context.Context, dir string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod")
+	return cmd
+}
+
+// moduleCopy is a module to be copied out of the module cache.
+type moduleCopy struct {
+	from  string // its folder in the cache
+	cache string // the cache
+	role  string // copies for different purposes differ
+	edit  func(dir string) error
+}
+
+// copyModule returns the folder of the copy. It stays there: reports show its
+// lines, and a later recording builds from the build cache.
+func (r *execRecorder) copyModule(c moduleCopy) (string, error) {
+	root := r.o.CacheDir
+	if root == "" {
+		user, err := os.UserCacheDir()
+		if err != nil {
+			return "", fmt.Errorf("no place for a copy of %s: %w", c.from, err)
+		}
+		root = filepath.Join(user, "heaptrim")
+	}
+	rel, err := filepath.Rel(c.cache, c.from)
+	if err != nil {
+		return "", fmt.Errorf("copy module: %w", err)
+	}
+	to := filepath.Join(root, c.role, rel)
+	if fileExists(to) {
+		return to, nil
+	}
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		return "", fmt.Errorf("copy module: %w", err)
+	}
+	// It appears whole or not at all, also to another recording.
+	half, err := os.MkdirTemp(filepath.Dir(to), "half-")
+	if err != nil {
+		return "", fmt.Errorf("copy module: %w", err)
+	}
+	defer os.RemoveAll(half)
+	part := filepath.Join(half, "m")
+	if err := os.CopyFS(part, os.DirFS(c.from)); err != nil {
+		return "", fmt.Errorf("copy module: %w", err)
+	}
+	if c.edit != nil {
+		if err := c.edit(part); err != nil {
+			return "", err
+		}
+	}
+	if err := os.Rename(part, to); err != nil && !fileExists(to) {
+		return "", fmt.Errorf("copy module: %w", err)
+	}
+	return to, nil
+}
+
+// standAlone makes a copied module one that builds by itself: with a go.mod,
+// and without what refers to folders that its release does not hold.
+func standAlone(ctx context.Context, dir string, m downloaded) error {
+	for _, name := range []string{"go.work", "go.work.sum", "vendor"} {
+		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
+			return err
+		}
+	}
+	mod := filepath.Join(dir, "go.mod")
+	if !fileExists(mod) {
+		if err := copyFile(m.GoMod, mod); err != nil {
+			return fmt.Errorf("copy module: %w", err)
+		}
+	}
+	out, err := outsideModules(ctx, dir, "mod", "edit", "-json").Output()
+	if err != nil {
+		return fmt.Errorf("read the go.mod of %s: %w", m.Path, err)
+	}
+	var file struct {
+		Replace []struct {
+			Old, New struct{ Path, Version string }
+		}
+	}
+	if err := json.Unmarshal(out, &file); err != nil {
+		return fmt.Errorf("read the go.mod of %s: %w", m.Path, err)
+	}
+	args := []string{"mod", "edit"}
+	for _, rep := range file.Replace {
+		if rep.New.Version != "" {
+			continue // another module, not a folder
+		}
+		old := rep.Old.Path
+		if rep.Old.Version != "" {
+			old += "@" + rep.Old.Version
+		}
+		args = append(args, "-dropreplace="+old)
+	}
+	if len(args) == 2 {
+		return nil
+	}
+	if said, err := outsideModules(ctx, dir, args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("edit the go.mod of %s: %w\n%s", m.Path, err, said)
+	}
+	return nil
+}
+
+func copyFile(from, to string) error {
+	data, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, data, 0o644)
+}

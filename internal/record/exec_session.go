@@ -1,0 +1,299 @@
+package record
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/heaptrim/heaptrim/internal/ingest/gctrace"
+	"github.com/heaptrim/heaptrim/internal/record/recorder"
+)
+
+// execSession is the program running with its recorder.
+type execSession struct {
+	o    ExecOptions
+	pass execPass
+	dir  string // the recorder's
+	auto bool   // the window begins with the program
+
+	proc   *process
+	said   *tail // the program's own stderr
+	split  *gctrace.Splitter
+	log    *windowLog
+	load   loadResult
+	peak   int64 // largest resident set until the window ended
+	closed bool
+}
+
+// loadResult is what the load command did.
+type loadResult struct {
+	output   []byte
+	requests int64 // 0 when not known
+}
+
+// start starts the program.
+func (r *execRecorder) start(p execPass) (*execSession, error) {
+	s := &execSession{o: r.o, pass: p, dir: filepath.Join(r.tmp, "rec-"+p.name), auto: r.o.Ready == "" && r.o.Load == ""}
+	if err := os.Mkdir(s.dir, 0o755); err != nil {
+		return nil, err
+	}
+	f, err := os.Create(filepath.Join(r.tmp, p.name+"-gctrace.txt"))
+	if err != nil {
+		return nil, err
+	}
+	debug := os.Getenv("GODEBUG")
+	if p.log {
+		debug = joinDebug(debug, "gctrace=1,gcpacertrace=1")
+	}
+	options := p.options
+	options.Auto, options.GODEBUG = s.auto, debug
+	s.log = &windowLog{file: f, open: s.auto}
+	s.said = &tail{next: r.o.Stderr}
+	s.split = gctrace.NewSplitter(s.log, s.said)
+	cmd := exec.Command(r.binary, r.o.Args...)
+	cmd.Dir = r.o.Dir
+	cmd.Env = append(append(os.Environ(), "GODEBUG="+debug), recorder.Env(s.dir, options)...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = r.o.Stdin, r.o.Stdout, s.split
+	if s.proc, err = startProcess(cmd); err != nil {
+		return nil, errors.Join(fmt.Errorf("start %s: %w", r.o.Package, err), f.Close())
+	}
+	return s, nil
+}
+
+// window records the window. An error says why there is none, or that the
+// load failed; when ctx ends, the window is closed in order.
+func (s *execSession) window(ctx context.Context) error {
+	if !s.auto {
+		if err := s.open(ctx); err != nil {
+			return err
+		}
+	}
+	what := "until it ends; interrupt to end it earlier"
+	switch {
+	case s.o.Load != "":
+		what = "under load: " + s.o.Load
+	case s.o.For > 0:
+		what = "for " + s.o.For.String()
+	}
+	s.o.Progress("%s pass: recording process %d %s", s.pass.name, s.proc.cmd.Process.Pid, what)
+	var err error
+	if s.o.Load != "" {
+		err = s.underLoad(ctx)
+	} else {
+		s.idle(ctx)
+	}
+	s.peak = s.proc.peakRSS()
+	if s.proc.running() {
+		// The log ends with the window; if the program ended by itself, it is complete.
+		s.log.gate(false)
+		err = errors.Join(err, s.stop())
+	}
+	return err
+}
+
+// open waits until the program is ready and begins the window.
+func (s *execSession) open(ctx context.Context) error {
+	if err := s.awaitReady(ctx); err != nil {
+		if !s.proc.running() {
+			err = errEnded
+		}
+		return fmt.Errorf("before the window: %w%s", err, s.lastWords())
+	}
+	// The recorder looks at its metrics first; the log may begin a little early.
+	s.log.gate(true)
+	starting, cancel := s.whileRunning(ctx)
+	defer cancel()
+	if err := recorder.Start(starting, s.dir, s.pass.options); err != nil {
+		return fmt.Errorf("%w%s", err, s.lastWords())
+	}
+	return nil
+}
+
+func (s *execSession) awaitReady(ctx context.Context) error {
+	claim, cancel := context.WithTimeoutCause(ctx, answerWithin, recorder.ErrNoRecorder)
+	defer cancel()
+	if err := s.proc.waitFor(claim, 20*time.Millisecond, func() bool { return recorder.Claimed(s.dir) }); err != nil {
+		return err
+	}
+	if s.o.Ready == "" {
+		s.o.Progress("no ready URL: the load begins in %v", settle)
+		begin := time.Now().Add(settle)
+		return s.proc.waitFor(ctx, settle/10, func() bool { return time.Now().After(begin) })
+	}
+	s.o.Progress("waiting for %s", s.o.Ready)
+	var last error
+	client := &http.Client{Timeout: 5 * time.Second}
+	defer client.CloseIdleConnections()
+	waiting, cancel := context.WithTimeout(ctx, readyTimeout)
+	defer cancel()
+	err := s.proc.waitFor(waiting, 100*time.Millisecond, func() bool {
+		last = answers(waiting, client, s.o.Ready)
+		return last == nil
+	})
+	if errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("not ready after %v: %w", readyTimeout, last)
+	}
+	return err
+}
+
+// answers reports whether the service answers with anything but its own
+// failure: a 404 or a login page are answers too.
+func answers(ctx context.Context, client *http.Client, url string) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return err
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return err
+	}
+	resp.Body.Close()
+	if resp.StatusCode >= 500 {
+		return fmt.Errorf("GET %s: %s", url, resp.Status)
+	}
+	return nil
+}
+
+// idle lets the window last while someone else drives the program.
+func (s *execSession) idle(ctx context.Context) {
+	if s.o.For > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, s.o.For)
+		defer cancel()
+	}
+	select {
+	case <-ctx.Done():
+	case <-s.proc.done:
+	}
+}
+
+// underLoad runs the load command to its end, or until the pass is long
+// enough.
+func (s *execSession) underLoad(ctx context.Context) error {
+	out := &bytes.Buffer{}
+	cmd := shell(s.o.Load)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = s.o.Dir, out, out
+	load, err := startProcess(cmd)
+	if err != nil {
+		return fmt.Errorf("start the load: %w", err)
+	}
+	limit := s.pass.limit
+	if s.o.For > 0 && (limit == 0 || s.o.For < limit) {
+		limit = s.o.For
+	}
+	var late <-chan time.Time
+	if limit > 0 {
+		timer := time.NewTimer(limit)
+		defer timer.Stop()
+		late = timer.C
+	}
+	cut := true
+	select {
+	case <-load.done:
+		cut = false
+	case <-late:
+	case <-ctx.Done():
+	case <-s.proc.done:
+		err = fmt.Errorf("under load: %w: %w%s", errEnded, orderly(s.proc.failure()), s.lastWords())
+	}
+	load.end(endGrace)
+	s.load = loadResult{out.Bytes(), requestsDone(out.Bytes())}
+	if failed := load.failure(); failed != nil && !cut && s.load.requests == 0 {
+		err = errors.Join(err, fmt.Errorf("the load command %q: %w\n%s", s.o.Load, failed, lastLines(out.String(), 10)))
+	}
+	return err
+}
+
+// orderly makes a failure out of an orderly end.
+func orderly(err error) error {
+	if err == nil {
+		return errors.New("exit status 0")
+	}
+	return err
+}
+
+// stop ends the window.
+func (s *execSession) stop() error {
+	stopping, cancel := s.whileRunning(context.Background())
+	defer cancel()
+	err := recorder.Stop(stopping, s.dir)
+	if err != nil && !s.proc.running() {
+		return nil // it ended meanwhile and left what was complete
+	}
+	return err
+}
+
+// whileRunning bounds waiting for the recorder: it does not answer when the
+// program has ended.
+func (s *execSession) whileRunning(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	go func() {
+		select {
+		case <-s.proc.done:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
+}
+
+// close ends the program and completes the log.
+func (s *execSession) close() {
+	s.proc.end(endGrace)
+	s.split.Close()
+	s.log.file.Close()
+}
+
+// lastWords is what the program last said, for an error.
+func (s *execSession) lastWords() string {
+	if text := s.said.String(); text != "" {
+		return "\nits last words:\n" + text
+	}
+	return ""
+}
+
+// windowLog writes the lines that begin while it is open. It is safe for
+// concurrent use.
+type windowLog struct {
+	mu      sync.Mutex
+	file    *os.File
+	open    bool
+	midLine bool // a line has begun
+	keep    bool // and is written
+}
+
+func (l *windowLog) gate(open bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.open = open
+}
+
+func (l *windowLog) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := len(p)
+	for len(p) > 0 {
+		line := p
+		if i := bytes.IndexByte(p, '\n'); i >= 0 {
+			line = p[:i+1]
+		}
+		p = p[len(line):]
+		if !l.midLine {
+			l.keep = l.open
+		}
+		l.midLine = line[len(line)-1] != '\n'
+		if l.keep {
+			if _, err := l.file.Write(line); err != nil {
+				return 0, err
+			}
+		}
+	}
+	return n, nil
+}
