@@ -1,0 +1,132 @@
+package report
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/stats"
+)
+
+// csvColumn is one column: its name, which holds the unit, and its cell.
+type csvColumn struct {
+	name string
+	cell func(f diagnose.Finding, k known) string
+}
+
+// CSV writes a header and one row a finding, first the ranked ones, then those
+// set apart. A figure that is not known is an empty cell. Text that a
+// spreadsheet would take for a formula gets an apostrophe in front.
+func CSV(w io.Writer, d *diagnose.Diagnosis) error {
+	columns := csvColumns()
+	out := csv.NewWriter(w)
+	row := make([]string, 0, len(columns)+1)
+	for _, c := range columns {
+		row = append(row, c.name)
+	}
+	out.Write(append(row, "set_apart")) // errors stick until Error
+	k := knownOf(d)
+	write := func(f diagnose.Finding, apart string) {
+		row = row[:0]
+		for _, c := range columns {
+			row = append(row, c.cell(f, k))
+		}
+		out.Write(append(row, apart))
+	}
+	for i, f := range d.Findings {
+		f.Rank = rankOf(d, i)
+		write(f, "no")
+	}
+	for _, f := range d.SetApart {
+		f.Rank = 0
+		write(f, "yes")
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// csvColumns lists the columns in their order.
+func csvColumns() []csvColumn {
+	all := []csvColumn{
+		{"rank", func(f diagnose.Finding, _ known) string { return csvCount(f.Rank) }},
+		text("code", func(f diagnose.Finding) string { return f.Code }),
+		text("title", func(f diagnose.Finding) string { return f.Title }),
+		text("function", func(f diagnose.Finding) string { return f.Site.Function }),
+		text("package", func(f diagnose.Finding) string { return f.Site.Package }),
+		text("file", func(f diagnose.Finding) string { return f.Site.File }),
+		{"line", func(f diagnose.Finding, _ known) string { return csvCount(f.Site.Line) }},
+		text("run", func(f diagnose.Finding) string { return f.Run }),
+		text("via", func(f diagnose.Finding) string { return f.Via }),
+		text("kind", func(f diagnose.Finding) string { return string(f.Kind) }),
+	}
+	cpu := func(k known) bool { return k.cpu }
+	never := func(known) bool { return false }
+	for _, q := range []struct {
+		name  string
+		scale float64
+		of    func(c diagnose.Cost) stats.Interval
+		zero  func(known) bool
+	}{
+		{"cpu_percent", 100, func(c diagnose.Cost) stats.Interval { return c.CPU }, cpu},
+		{"malloc_percent", 100, func(c diagnose.Cost) stats.Interval { return c.Malloc }, cpu},
+		{"zeroing_percent", 100, func(c diagnose.Cost) stats.Interval { return c.Zeroing }, cpu},
+		{"growcopy_percent", 100, func(c diagnose.Cost) stats.Interval { return c.GrowCopy }, cpu},
+		{"assist_percent", 100, func(c diagnose.Cost) stats.Interval { return c.Assist }, cpu},
+		{"churn_percent", 100, func(c diagnose.Cost) stats.Interval { return c.Churn }, func(k known) bool { return k.churn }},
+		{"retention_percent", 100, func(c diagnose.Cost) stats.Interval { return c.Retention }, func(k known) bool { return k.retention }},
+		{"bytes_per_op", 1, func(c diagnose.Cost) stats.Interval { return c.BytesPerOp }, never},
+		{"objects_per_op", 1, func(c diagnose.Cost) stats.Interval { return c.ObjectsPerOp }, never},
+		{"bytes_per_s", 1, func(c diagnose.Cost) stats.Interval { return c.BytesPerSecond }, never},
+		{"objects_per_s", 1, func(c diagnose.Cost) stats.Interval { return c.ObjectsPerSecond }, never},
+		{"in_use_bytes", 1, func(c diagnose.Cost) stats.Interval { return c.InUse }, func(k known) bool { return k.inUse }},
+	} {
+		at := func(part func(*interval) float64) func(diagnose.Finding, known) string {
+			return func(f diagnose.Finding, k known) string {
+				return csvNumber(newInterval(q.of(f.Cost), q.zero(k)), part, q.scale)
+			}
+		}
+		all = append(all,
+			csvColumn{q.name, at(func(i *interval) float64 { return i.Value })},
+			csvColumn{q.name + "_low", at(func(i *interval) float64 { return i.Low })},
+			csvColumn{q.name + "_high", at(func(i *interval) float64 { return i.High })})
+	}
+	return append(all,
+		text("lifetime", func(f diagnose.Finding) string { return string(f.Lifetime.Class) }),
+		csvColumn{"lifetime_mean_ns", func(f diagnose.Finding, _ known) string { return csvCount(int(f.Lifetime.Mean)) }},
+		text("why_on_heap", whyOnHeap),
+		text("remedy", func(f diagnose.Finding) string { return f.Remedy.Code }),
+		csvColumn{"predicted_cpu_percent_saved", func(f diagnose.Finding, k known) string {
+			return csvNumber(newInterval(f.Prediction.CPU, k.cpu), func(i *interval) float64 { return i.Value }, 100)
+		}})
+}
+
+// text is a column of text.
+func text(name string, of func(diagnose.Finding) string) csvColumn {
+	return csvColumn{name, func(f diagnose.Finding, _ known) string { return csvText(of(f)) }}
+}
+
+// csvText keeps a spreadsheet from running a name as a formula.
+func csvText(s string) string {
+	s = clean(s)
+	if t := strings.TrimLeft(s, " "); t != "" && strings.ContainsRune("=+-@|%\t\r", rune(t[0])) {
+		return "'" + s
+	}
+	return s
+}
+
+func csvCount(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprint(n)
+}
+
+func csvNumber(i *interval, part func(*interval) float64, scale float64) string {
+	if i == nil {
+		return ""
+	}
+	return strconv.FormatFloat(part(i)*scale, 'g', 6, 64)
+}

@@ -1,0 +1,242 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/stats"
+	"github.com/heaptrim/heaptrim/internal/unit"
+)
+
+// ExplainOptions tunes Explain. The zero value is ready to use.
+type ExplainOptions struct {
+	// Source reads the file of a site, whose name is relative to the module
+	// root where it lies below it. Nil: no source lines are shown.
+	Source func(file string) ([]byte, error)
+	Width  int // columns of the terminal; 0 means 80, and below 60 counts as 60
+	Color  bool
+}
+
+// RankError says that a report has no finding of the rank asked for.
+type RankError struct {
+	Rank, Findings int
+}
+
+func (e *RankError) Error() string {
+	if e.Findings == 0 {
+		return fmt.Sprintf("there is no finding %d: the report has none", e.Rank)
+	}
+	return fmt.Sprintf("there is no finding %d: the report has 1 to %d", e.Rank, e.Findings)
+}
+
+// Explain writes everything about the finding of rank n: its cost column by
+// column, its lifetime, why it is on the heap, its stacks and the source round
+// it. The error is a *RankError if there is no such finding.
+func Explain(w io.Writer, d *diagnose.Diagnosis, n int, o ExplainOptions) error {
+	for i := range d.Findings {
+		if rankOf(d, i) != n {
+			continue
+		}
+		e := &explainer{newPage(w, o.Width, o.Color), d, knownOf(d), d.Findings[i]}
+		e.title(n)
+		e.cost()
+		e.byRun()
+		e.lifetime()
+		e.reason()
+		e.cure()
+		e.source(o.Source)
+		e.stacks()
+		return e.p.flush()
+	}
+	return &RankError{n, len(d.Findings)}
+}
+
+// explainer writes one finding.
+type explainer struct {
+	p *page
+	d *diagnose.Diagnosis
+	k known
+	f diagnose.Finding
+}
+
+func (e *explainer) title(n int) {
+	f := e.f
+	e.p.line(span{fmt.Sprintf("#%d  ", n), bold}, span{place(f.Site), bold + ";" + cyan}, span{"  " + f.Title, bold})
+	e.p.line(span{"    " + elideMiddle(clean(f.Site.Function), e.p.width-4), noStyle})
+	if f.Via != "" {
+		e.p.line(span{"    allocates through ", dim}, span{elideMiddle(clean(f.Via), e.p.width-22), noStyle})
+	}
+}
+
+// cost is the table of columns, each with its interval.
+func (e *explainer) cost() {
+	remark := ""
+	if e.f.Run != "" && len(e.d.Runs) > 1 {
+		remark = "shares: mean over the runs; amounts: " + e.f.Run
+	}
+	e.p.section("What it costs", remark)
+	c := e.f.Cost
+	share := func(name string, i stats.Interval, known bool) {
+		switch {
+		case known:
+			e.figure(name, formatPercent(i.Value), between(i, formatPercent))
+		case e.k.cpu:
+			e.figure(name, "not known", "")
+		}
+	}
+	if e.k.cpu {
+		share("CPU, all of it", c.CPU, true)
+	} else {
+		e.figure("CPU", "not known: needs a CPU profile", "")
+	}
+	share("  malloc", c.Malloc, e.k.cpu)
+	share("  zeroing", c.Zeroing, e.k.cpu)
+	share("  copying in append", c.GrowCopy, e.k.cpu)
+	share("  mark assist", c.Assist, e.k.cpu)
+	share("  GC, by churn", c.Churn, e.k.churn)
+	share("  GC, by retention", c.Retention, e.k.retention)
+	if c.Retention.Value < 0 {
+		e.p.prose("    ", "Negative: what it keeps alive raises the heap goal, so the program collects less often.", dim)
+	}
+	e.amount("allocates", c.BytesPerOp, func(v float64) string { return unit.FormatBytes(v) + "/op" })
+	e.amount("", c.ObjectsPerOp, func(v float64) string { return unit.FormatScaled(v) + " objects/op" })
+	e.amount("at the rate of", c.BytesPerSecond, func(v float64) string { return unit.FormatBytes(v) + "/s" })
+	e.amount("", c.ObjectsPerSecond, func(v float64) string { return unit.FormatScaled(v) + " objects/s" })
+	e.amount("live", c.InUse, unit.FormatBytes)
+	if basis := e.d.Totals.RetentionBasis; basis != "" && e.k.cpu {
+		e.p.prose("  ", "Retention: "+basis, dim)
+	}
+}
+
+// figure is one line of the cost table.
+func (e *explainer) figure(name, value, bounds string) {
+	e.p.line(span{"  " + padRight(name, 20), noStyle}, span{padLeft(value, 16), bold}, span{"   " + bounds, dim})
+}
+
+// amount is a figure that is left out when it is not known.
+func (e *explainer) amount(name string, i stats.Interval, format func(float64) string) {
+	if measured(i) && i.Value != 0 {
+		e.figure(name, format(i.Value), between(i, format))
+	}
+}
+
+func (e *explainer) byRun() {
+	if len(e.f.ByRun) < 2 {
+		return
+	}
+	e.p.section("In each run", "")
+	name, cpu, bytes, objects := newColumn("run", false), newColumn("CPU %", false), newColumn("B/op", true), newColumn("objs/op", true)
+	name.elide = true
+	t := &table{columns: []*column{name, cpu, bytes, objects}}
+	for _, r := range e.f.ByRun {
+		name.add(r.Run)
+		share := dash
+		if e.k.cpu {
+			share = padLeft(percent(r.Cost.CPU.Value), 5) + plusMinus(r.Cost.CPU)
+		}
+		cpu.add(share)
+		bytes.add(amount(r.Cost.BytesPerOp.Value, unit.FormatBytes))
+		objects.add(amount(r.Cost.ObjectsPerOp.Value, unit.FormatScaled))
+		t.remarks = append(t.remarks, "")
+	}
+	t.write(e.p)
+}
+
+func (e *explainer) lifetime() {
+	l := e.f.Lifetime
+	e.p.section("How long it lives", "")
+	text := "not known"
+	switch l.Class {
+	case diagnose.LifetimeShort:
+		text = "short: it dies before the next collection"
+	case diagnose.LifetimeCycle:
+		text = "for a few collections"
+	case diagnose.LifetimeLong:
+		text = "long: for many collections, but bounded"
+	case diagnose.LifetimeLeak:
+		text = "leak suspect: what is allocated stays"
+	}
+	if l.Mean > 0 {
+		text += ", on average " + unit.FormatNanoseconds(float64(l.Mean))
+		if l.Class == diagnose.LifetimeShort {
+			text += " at most"
+		}
+	}
+	if l.Basis != "" {
+		text += " (" + l.Basis + ")"
+	}
+	e.p.prose("  ", text, noStyle)
+	switch e.f.Pointers {
+	case diagnose.Yes:
+		e.p.prose("  ", "The objects hold pointers, so every collection that finds them alive scans them.", dim)
+	case diagnose.No:
+		e.p.prose("  ", "The objects hold no pointers, so the collector never looks inside.", dim)
+	}
+}
+
+// reason says why the value is on the heap, with the compiler's own steps.
+func (e *explainer) reason() {
+	e.p.section("Why it is on the heap", string(e.f.Kind))
+	r := e.f.Escape
+	if r == nil {
+		e.p.prose("  ", needsCompiler, noStyle)
+		return
+	}
+	e.p.prose("  ", sentence(r.Text)+".", noStyle)
+	if r.Expr != "" {
+		verb := "escapes to heap"
+		if r.From != nil {
+			verb = string(r.From.Verb)
+		}
+		e.p.prose("  ", fmt.Sprintf("The compiler at %s: %s %s", place(r.At), r.Expr, verb), dim)
+	}
+	for _, step := range r.Flow {
+		e.p.line(span{"    " + step.Dst + " ← " + step.Src, bold})
+		for _, edge := range step.Edges {
+			at := ""
+			if edge.File != "" {
+				at = fmt.Sprintf("%s:%d", baseName(edge.File), edge.Line)
+			}
+			e.p.line(span{"      from " + edge.Expr + " ", noStyle}, span{"(" + edge.Why + ")", cyan}, span{"  " + at, dim})
+		}
+	}
+	if r.From != nil && r.From.Cut {
+		e.p.line(span{"    … the compiler cut its explanation here", dim})
+	}
+}
+
+// cure says what to do and what it would save.
+func (e *explainer) cure() {
+	f := e.f
+	if c := cure(f); c != "" {
+		e.p.section("What to do", f.Remedy.Safety)
+		e.p.prose("  ", c+": "+f.Remedy.Text, noStyle)
+	}
+	var saved []string
+	if e.k.cpu && measured(f.Prediction.CPU) {
+		text := formatPercent(f.Prediction.CPU.Value) + " of CPU"
+		if b := between(f.Prediction.CPU, formatPercent); b != "" {
+			text += " (" + b + ")"
+		}
+		saved = append(saved, text)
+	}
+	if v := f.Prediction.BytesPerOp; v > 0 && finite(v) {
+		saved = append(saved, unit.FormatBytes(v)+"/op")
+	}
+	if v := f.Prediction.ObjectsPerOp; v > 0 && finite(v) {
+		saved = append(saved, unit.FormatScaled(v)+" objects/op")
+	}
+	if len(saved) == 0 {
+		return
+	}
+	e.p.section("What it would save without these allocations", "predicted, not measured")
+	e.p.prose("  ", strings.Join(saved, ", "), bold)
+	if f.Prediction.Basis != "" {
+		e.p.prose("  ", "Basis: "+f.Prediction.Basis, dim)
+	}
+}
+
+// baseName is the last element of a path of either kind of system.
+func baseName(file string) string { return file[strings.LastIndexAny(file, `/\`)+1:] }

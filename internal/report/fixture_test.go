@@ -1,0 +1,173 @@
+package report
+
+import (
+	"time"
+
+	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/stats"
+	"github.com/heaptrim/heaptrim/internal/unit"
+)
+
+// span95 is v with a symmetric interval, in percent.
+func span95(v, half float64) stats.Interval {
+	return stats.Interval{Value: v / 100, Low: (v - half) / 100, High: (v + half) / 100}
+}
+
+// within is a quantity with a relative error.
+func within(v, relative float64) stats.Interval {
+	return stats.Interval{Value: v, Low: v * (1 - relative), High: v * (1 + relative)}
+}
+
+// fixture is a diagnosis as `heaptrim check ./examples/gateway` could give it.
+// Its figures are invented.
+func fixture() *diagnose.Diagnosis {
+	return &diagnose.Diagnosis{
+		Target: evidence.Target{
+			Kind: evidence.TargetPackages, Args: []string{"./examples/gateway/..."}, Module: "github.com/heaptrim/heaptrim",
+			ModuleDir: "/home/ann/heaptrim", Packages: []string{"github.com/heaptrim/heaptrim/examples/gateway/api"},
+		},
+		Environment: evidence.Environment{
+			GoVersion: "go1.26.8", GOOS: "linux", GOARCH: "amd64", GOMAXPROCS: 4, NumCPU: 8, GOGC: "100", GOMEMLIMIT: "off",
+			MemoryBytes: 24 << 30, CgroupLimit: 4 << 30, CgroupCPU: 4, THP: "madvise", CPUModel: "AMD EPYC 7B13", Kernel: "6.8.0",
+		},
+		Totals:        fixtureTotals(),
+		Decomposition: fixtureBuckets(),
+		Findings:      fixtureFindings(),
+		SetApart: []diagnose.Finding{
+			{
+				Code: "unclassified", Title: "benchmark or test code", Run: "BenchmarkOrder",
+				Site:     evidence.Site{Function: "github.com/heaptrim/heaptrim/examples/gateway/api.newRequest", Package: "github.com/heaptrim/heaptrim/examples/gateway/api", File: "examples/gateway/api/api_test.go", Line: 31},
+				Cost:     diagnose.Cost{CPU: span95(3.2, 0.5), Malloc: span95(1.9, 0.4), Churn: span95(1.3, 0.2), BytesPerOp: within(912, 0.01), ObjectsPerOp: within(9, 0.01)},
+				Lifetime: diagnose.Lifetime{Class: diagnose.LifetimeShort},
+			},
+		},
+		Runs: []diagnose.RunSummary{
+			{Name: "BenchmarkOrder", Package: "github.com/heaptrim/heaptrim/examples/gateway/api", Ops: 812_400, NsPerOp: 11_840, BytesPerOp: 6213, AllocsPerOp: 97, CyclesPerKiloOp: 1.42, MemoryShare: span95(44.1, 2.3), CPUSecondsPerOp: 1.3e-5},
+			{Name: "BenchmarkList/100_items", Package: "github.com/heaptrim/heaptrim/examples/gateway/api", Ops: 51_220, NsPerOp: 189_300, BytesPerOp: 74_112, AllocsPerOp: 1212, CyclesPerKiloOp: 17.1, MemoryShare: span95(32.3, 2.1), CPUSecondsPerOp: 2.1e-4},
+			{Name: "BenchmarkRoute", Package: "github.com/heaptrim/heaptrim/examples/gateway/api", Ops: 28_812_400, NsPerOp: 141.3, MemoryShare: span95(0.3, 0.2), CPUSecondsPerOp: 1.5e-7},
+		},
+		Missing: []diagnose.Missing{
+			{What: "raw allocation stacks (recorded by heaptrim itself)", Adds: "the exact kind of every allocation, which pprof hides"},
+		},
+		Warnings: []string{"BenchmarkRoute: 3 collections in the window, too few for its collector share"},
+	}
+}
+
+func fixtureTotals() diagnose.Totals {
+	return diagnose.Totals{
+		CPUSeconds: 41.37, Samples: 4137, MemoryShare: span95(38.2, 1.9), CollectorShare: span95(19.6, 1.3), IdleMarkShare: span95(4.1, 0.6),
+		Cycles: 2811, ForcedCycles: 6, CyclesPerSecond: 81.4, LiveHeap: 6_400_000, HeapGoal: 13_000_000, PeakHeap: 14_800_000,
+		PauseP50: 46 * time.Microsecond, PauseMax: 312 * time.Microsecond, PauseTotal: 271 * time.Millisecond, BytesPerSecond: 524.7e6,
+		Why:            "6.1 MiB are live, so GOGC lets the heap grow to 12.4 MiB: the program allocates at 500.4 MiB/s and fills these 6.3 MiB in each cycle.",
+		RetentionBasis: "in-use bytes of 24 heap profiles in the run, 2811 cycles, goal by GOGC", Remainder: span95(0.8, 0.1),
+	}
+}
+
+func fixtureBuckets() []diagnose.Bucket {
+	row := func(name string, v, half float64, memory bool) diagnose.Bucket {
+		return diagnose.Bucket{Name: name, Share: span95(v, half), Memory: memory, Charged: name != "mark, idle workers"}
+	}
+	return []diagnose.Bucket{
+		row("application", 58.4, 1.5, false), row("malloc", 12.9, 1.0, true), row("zeroing", 2.6, 0.5, true), row("growslice copying", 1.7, 0.4, true),
+		row("heap profiler", 0.02, 0.02, true), row("mark assist", 3.1, 0.5, true), row("mark, dedicated workers", 13.2, 1.1, true),
+		row("mark, fractional workers", 0, 0, true), row("cycle start and end", 0.9, 0.3, true), row("sweep", 1.6, 0.4, true),
+		row("scavenge", 0.03, 0.03, true), row("write barrier", 0.8, 0.3, true), row("stack growth", 1.35, 0.3, true),
+		row("scheduler, timers, netpoll", 2.9, 0.5, false), row("profiling itself", 0.2, 0.1, false), row("not classified", 0.3, 0.2, false),
+		row("mark, idle workers", 4.1, 0.6, true),
+	}
+}
+
+func fixtureFindings() []diagnose.Finding {
+	const pkg = "github.com/heaptrim/heaptrim/examples/gateway/"
+	at := func(fn, file string, line int) evidence.Site {
+		return evidence.Site{Function: pkg + fn, Package: pkg + "api", File: "examples/gateway/" + file, Line: line}
+	}
+	first := diagnose.Finding{
+		Rank: 1, Code: "avoid-conversion", Title: "interface boxing in fmt.Sprintf", Site: at("api.(*Server).cacheKey", "api/cache.go", 42), Run: "BenchmarkOrder",
+		Via: "fmt.Sprintf", Kind: diagnose.KindBoxing, Pointers: diagnose.Yes,
+		Cost: diagnose.Cost{
+			CPU: span95(9.1, 0.9), Malloc: span95(4.2, 0.6), Zeroing: span95(0.4, 0.2), Assist: span95(0.6, 0.3), Churn: span95(4.1, 0.4), Retention: span95(-0.2, 0.1),
+			BytesPerOp: within(1214, 0.01), ObjectsPerOp: within(24, 0.01), BytesPerSecond: within(102.5e6, 0.01), ObjectsPerSecond: within(2.03e6, 0.01),
+			InUse: within(88_000, 0.2), InUseObjects: 1740,
+		},
+		Lifetime: diagnose.Lifetime{Class: diagnose.LifetimeShort, Mean: 840 * time.Microsecond, Basis: "in use over allocation rate, 24 heap profiles"},
+		Escape: &diagnose.Reason{
+			Text: "the copy of `id` or `page` that converting to an interface makes is passed to fmt.Sprintf, which keeps its arguments",
+			Expr: "id", At: at("", "api/cache.go", 42), From: &evidence.Escape{Line: 42, Col: 38, Verb: evidence.EscapesToHeap, Expr: "id"},
+			Flow: []evidence.Flow{
+				{Dst: "{storage for ... argument}", Src: "&{storage for id}", Edges: []evidence.FlowEdge{
+					{Expr: "id", Why: "spill", File: "examples/gateway/api/cache.go", Line: 42, Col: 38},
+					{Expr: "... argument", Why: "slice-literal-element", File: "examples/gateway/api/cache.go", Line: 42, Col: 20},
+				}},
+				{Dst: "{heap}", Src: "{storage for ... argument}", Edges: []evidence.FlowEdge{
+					{Expr: "fmt.Sprintf(\"%s/%d\", id, page)", Why: "call parameter", File: "examples/gateway/api/cache.go", Line: 42, Col: 20},
+				}},
+			},
+		},
+		Stacks:     fixtureStacks(pkg),
+		Remedy:     diagnose.Remedy{Code: "avoid-conversion", Safety: "safe", Text: "Append to a []byte with strconv.AppendInt instead of formatting."},
+		Prediction: diagnose.Prediction{CPU: span95(8.7, 1.4), BytesPerOp: 1214, ObjectsPerOp: 24, Basis: "direct cost, and the collector's cost without it by the pacer's formula (GOGC)"},
+	}
+	first.ByRun = []diagnose.RunCost{
+		{Run: "BenchmarkOrder", Cost: first.Cost},
+		{Run: "BenchmarkList/100_items", Cost: diagnose.Cost{CPU: span95(2.2, 0.5), BytesPerOp: within(310, 0.05), ObjectsPerOp: within(6, 0.05)}},
+	}
+	plain := func(rank int, site evidence.Site, cpu stats.Interval, bytes, objects float64) diagnose.Finding {
+		return diagnose.Finding{
+			Rank: rank, Code: "unclassified", Title: "new object", Site: site, Run: "BenchmarkOrder", Kind: diagnose.KindNew,
+			Cost: diagnose.Cost{
+				CPU: cpu, Malloc: cpu.Scale(0.5), Churn: cpu.Scale(0.5), BytesPerOp: within(bytes, 0.01), ObjectsPerOp: within(objects, 0.01),
+				BytesPerSecond: within(bytes*84_000, 0.01), ObjectsPerSecond: within(objects*84_000, 0.01),
+			},
+			Lifetime: diagnose.Lifetime{Class: diagnose.LifetimeShort},
+		}
+	}
+	growth := plain(2, at("api.(*Server).listOrders", "api/orders.go", 118), span95(7.4, 0.8), 48_300, 11)
+	growth.Kind, growth.Run = diagnose.KindGrowth, "BenchmarkList/100_items"
+	growth.Escape = &diagnose.Reason{Text: "append grows `out`; the new backing array is returned by listOrders"}
+	decode := plain(3, at("api.(*Server).decode.func1", "api/decode.go", 77), span95(7.1, 0.8), 1904, 21)
+	decode.Via, decode.Kind, decode.Pointers = "encoding/json.(*Decoder).Decode", diagnose.KindReflect, diagnose.Yes
+	decode.Escape = &diagnose.Reason{Text: "reflect.New allocates what encoding/json decodes into"}
+	closure := plain(4, at("middleware.Chain[go.shape.struct { Name string }].func2.1", "middleware/chain.go", 29), span95(2.3, 0.5), 192, 3)
+	closure.Kind = diagnose.KindClosure
+	closure.Escape = &diagnose.Reason{Text: "the function literal with the variables it captures is stored in `next`, which outlives the call"}
+	cache := plain(5, at("store.(*Cache).put", "store/cache.go", 61), span95(1.9, 0.5), 96, 1)
+	cache.Cost.Retention, cache.Cost.InUse = span95(0.9, 0.4), within(4.2*float64(unit.MiB), 0.1)
+	cache.Lifetime = diagnose.Lifetime{Class: diagnose.LifetimeLeak, Mean: 41 * time.Second}
+	log := plain(6, at("middleware.logRequest", "middleware/log.go", 19), span95(0.04, 0.03), 16, 1)
+	log.Kind, log.Lifetime = diagnose.KindUnknown, diagnose.Lifetime{}
+	return []diagnose.Finding{first, growth, decode, closure, cache, log}
+}
+
+func fixtureStacks(pkg string) []diagnose.Stack {
+	frame := func(fn, file string, line int) evidence.Frame {
+		return evidence.Frame{Function: fn, File: file, Line: line}
+	}
+	leaf := []evidence.Frame{
+		frame("runtime.mallocgc", "/usr/local/go/src/runtime/malloc.go", 1178),
+		frame("runtime.convTstring", "/usr/local/go/src/runtime/iface.go", 392),
+		frame(pkg+"api.(*Server).cacheKey", "/home/ann/heaptrim/examples/gateway/api/cache.go", 42),
+	}
+	serve := []evidence.Frame{
+		frame(pkg+"api.(*Server).ServeHTTP", "/home/ann/heaptrim/examples/gateway/api/server.go", 54),
+		frame("net/http.serverHandler.ServeHTTP", "/usr/local/go/src/net/http/server.go", 3311),
+		frame("net/http.(*conn).serve", "/usr/local/go/src/net/http/server.go", 2073),
+	}
+	path := func(share float64, middle ...evidence.Frame) diagnose.Stack {
+		return diagnose.Stack{Share: share, Frames: append(append(append([]evidence.Frame{}, leaf...), middle...), serve...)}
+	}
+	return []diagnose.Stack{
+		path(0.71, frame(pkg+"api.(*Server).getOrder", "/home/ann/heaptrim/examples/gateway/api/orders.go", 71)),
+		path(0.22, frame(pkg+"api.(*Server).listOrders", "/home/ann/heaptrim/examples/gateway/api/orders.go", 121)),
+	}
+}
+
+// fixtureSource is the source of the fixture's first finding.
+func fixtureSource(string) ([]byte, error) {
+	src := "package api\n"
+	for range 38 {
+		src += "//\n"
+	}
+	return []byte(src + "// cacheKey names a page of an order.\nfunc (s *Server) cacheKey(id string, page int) string {\n\treturn fmt.Sprintf(\"%s/%d\", id, page)\n}\n\nfunc (s *Server) get(key string) (page, bool) {\n\treturn s.cache.get(key)\n}\n"), nil
+}

@@ -1,0 +1,246 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/stats"
+)
+
+// Meta is what a JSON report says of itself. The zero value leaves it out.
+type Meta struct {
+	Tool    string    // heaptrim's version
+	Created time.Time // when the recording was made
+}
+
+// JSON writes a diagnosis as one JSON document of [Schema], indented, with a
+// newline at its end. Numbers that are not finite are written as null.
+func JSON(w io.Writer, d *diagnose.Diagnosis, m Meta) error {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(newDocument(d, m)); err != nil {
+		return fmt.Errorf("encode the report: %w", err)
+	}
+	_, err := w.Write(escapeUnprintable(b.Bytes()))
+	return err
+}
+
+// escapeUnprintable writes what encoding/json leaves raw but a terminal may
+// obey – C1 controls, direction overrides – as \u escapes. They can only be
+// inside strings, so the document means the same.
+func escapeUnprintable(doc []byte) []byte {
+	out := make([]byte, 0, len(doc))
+	for i := 0; i < len(doc); {
+		if doc[i] < 0x7f {
+			out = append(out, doc[i])
+			i++
+			continue
+		}
+		r, n := utf8.DecodeRune(doc[i:])
+		switch {
+		case unicode.IsPrint(r):
+			out = append(out, doc[i:i+n]...)
+		case r < 0x10000:
+			out = fmt.Appendf(out, `\u%04x`, r)
+		default:
+			r -= 0x10000
+			out = fmt.Appendf(out, `\u%04x\u%04x`, 0xd800+r>>10, 0xdc00+r&0x3ff)
+		}
+		i += n
+	}
+	return out
+}
+
+func newDocument(d *diagnose.Diagnosis, m Meta) document {
+	k := knownOf(d)
+	doc := document{
+		Schema: Schema, Tool: m.Tool,
+		Target: newTarget(d.Target), Environment: newEnvironment(d.Environment), Totals: newTotals(d.Totals, k),
+		Decomposition: []bucket{}, Findings: []finding{}, SetApart: []finding{}, Runs: []runSummary{}, Missing: []missingThing{},
+		Warnings: list(d.Warnings),
+	}
+	if !m.Created.IsZero() {
+		at := m.Created.UTC()
+		doc.Created = &at
+	}
+	for _, b := range d.Decomposition {
+		doc.Decomposition = append(doc.Decomposition, bucket{b.Name, newInterval(b.Share, true), b.Memory, b.Charged})
+	}
+	for i, f := range d.Findings {
+		f.Rank = rankOf(d, i)
+		doc.Findings = append(doc.Findings, newFinding(f, k))
+	}
+	for _, f := range d.SetApart {
+		f.Rank = 0
+		doc.SetApart = append(doc.SetApart, newFinding(f, k))
+	}
+	for _, r := range d.Runs {
+		doc.Runs = append(doc.Runs, newRun(d, r))
+	}
+	for _, x := range d.Missing {
+		doc.Missing = append(doc.Missing, missingThing(x))
+	}
+	return doc
+}
+
+func newTarget(t evidence.Target) target {
+	return target{t.Kind, list(t.Args), t.Module, t.ModuleDir, list(t.Workspace), list(t.Packages), list(t.BuildFlags)}
+}
+
+func newEnvironment(e evidence.Environment) environment {
+	return environment{
+		GoVersion: e.GoVersion, GOOS: e.GOOS, GOARCH: e.GOARCH,
+		GOMAXPROCS: positive(float64(e.GOMAXPROCS)), NumCPU: positive(float64(e.NumCPU)),
+		GOGC: e.GOGC, GOMEMLIMIT: e.GOMEMLIMIT, GODEBUG: e.GODEBUG, GOEXPERIMENT: e.Experiment,
+		MemoryBytes: positive(float64(e.MemoryBytes)), CgroupLimitBytes: positive(float64(e.CgroupLimit)), CgroupCPU: positive(e.CgroupCPU),
+		THP: e.THP, CPUModel: e.CPUModel, Kernel: e.Kernel,
+	}
+}
+
+func newTotals(t diagnose.Totals, k known) totals {
+	return totals{
+		CPUSeconds: positive(t.CPUSeconds), Samples: positive(float64(t.Samples)),
+		MemoryShare: newInterval(t.MemoryShare, k.cpu), CollectorShare: newInterval(t.CollectorShare, k.cpu),
+		IdleMarkShare: newInterval(t.IdleMarkShare, k.cpu), Remainder: newInterval(t.Remainder, k.churn),
+		Cycles: positive(float64(t.Cycles)), ForcedCycles: number(float64(t.ForcedCycles), t.Cycles > 0), CyclesPerS: positive(t.CyclesPerSecond),
+		LiveHeapBytes: positive(float64(t.LiveHeap)), HeapGoalBytes: positive(float64(t.HeapGoal)), PeakHeapBytes: positive(float64(t.PeakHeap)),
+		PauseP50NS: positive(float64(t.PauseP50)), PauseMaxNS: positive(float64(t.PauseMax)), PauseTotalNS: positive(float64(t.PauseTotal)),
+		BytesPerS: positive(t.BytesPerSecond), Why: t.Why, RetentionBasis: t.RetentionBasis,
+	}
+}
+
+func newFinding(f diagnose.Finding, k known) finding {
+	out := finding{
+		Rank: f.Rank, Code: f.Code, Title: f.Title, Site: site{f.Site.Function, f.Site.File, f.Site.Line, f.Site.Package},
+		Run: f.Run, Via: f.Via, Kind: string(f.Kind), Pointers: yesNo(f.Pointers),
+		Stack: []frame{}, Stacks: []stack{}, Cost: newCost(f.Cost, k), ByRun: []runCost{},
+		Lifetime: lifetime{string(f.Lifetime.Class), positive(float64(f.Lifetime.Mean)), f.Lifetime.Basis},
+		Escape:   newEscape(f.Escape), Remedy: remedy{f.Remedy.Code, f.Remedy.Safety, f.Remedy.Text},
+		Prediction: predictedSaved{
+			newInterval(f.Prediction.CPU, k.cpu), positive(f.Prediction.BytesPerOp), positive(f.Prediction.ObjectsPerOp), f.Prediction.Basis,
+		},
+	}
+	if out.Code == "" {
+		out.Code = unclassified
+	}
+	if out.Remedy.Code == "" {
+		out.Remedy.Code = out.Code
+	}
+	if out.Lifetime.Class == "" {
+		out.Lifetime.Class = string(diagnose.LifetimeUnknown)
+	}
+	for i, s := range f.Stacks {
+		if i == 0 {
+			out.Stack, out.StackShare = newFrames(s.Frames), positive(s.Share)
+			continue
+		}
+		out.Stacks = append(out.Stacks, stack{positive(s.Share), newFrames(s.Frames)})
+	}
+	for _, r := range f.ByRun {
+		out.ByRun = append(out.ByRun, runCost{r.Run, newCost(r.Cost, k)})
+	}
+	return out
+}
+
+func newFrames(frames []evidence.Frame) []frame {
+	out := make([]frame, 0, len(frames))
+	for _, f := range frames {
+		out = append(out, frame{f.Function, f.File, f.Line})
+	}
+	return out
+}
+
+func newCost(c diagnose.Cost, k known) cost {
+	i := costIntervals{
+		Malloc: newInterval(c.Malloc, k.cpu), Zeroing: newInterval(c.Zeroing, k.cpu), GrowCopy: newInterval(c.GrowCopy, k.cpu),
+		Assist: newInterval(c.Assist, k.cpu), Churn: newInterval(c.Churn, k.churn), Retention: newInterval(c.Retention, k.retention),
+		BytesPerOp: newInterval(c.BytesPerOp, false), ObjectsPerOp: newInterval(c.ObjectsPerOp, false),
+		BytesPerS: newInterval(c.BytesPerSecond, false), ObjectsPerS: newInterval(c.ObjectsPerSecond, false),
+		InUseBytes: newInterval(c.InUse, k.inUse),
+	}
+	return cost{
+		CPUShare: newInterval(c.CPU, k.cpu), Intervals: i,
+		Malloc: i.Malloc.value(), Zeroing: i.Zeroing.value(), GrowCopy: i.GrowCopy.value(), Assist: i.Assist.value(),
+		Churn: i.Churn.value(), Retention: i.Retention.value(),
+		BytesPerOp: i.BytesPerOp.value(), ObjectsPerOp: i.ObjectsPerOp.value(), BytesPerS: i.BytesPerS.value(), ObjectsPerS: i.ObjectsPerS.value(),
+		InUseBytes: i.InUseBytes.value(), InUseObjects: number(c.InUseObjects, k.inUse),
+	}
+}
+
+func newEscape(r *diagnose.Reason) *escapeReason {
+	if r == nil {
+		return nil
+	}
+	out := &escapeReason{Reason: r.Text, Expr: r.Expr, File: r.At.File, Line: r.At.Line, Flow: []flow{}}
+	if r.From != nil {
+		out.Verb, out.Truncated = string(r.From.Verb), r.From.Cut
+		if r.From.Col > 0 {
+			col := r.From.Col
+			out.Column = &col
+		}
+	}
+	for _, step := range r.Flow {
+		s := flow{step.Dst, step.Src, []flowEdge{}}
+		for _, e := range step.Edges {
+			s.Edges = append(s.Edges, flowEdge{e.Expr, e.Why, e.File, e.Line, e.Col})
+		}
+		out.Flow = append(out.Flow, s)
+	}
+	return out
+}
+
+func newRun(d *diagnose.Diagnosis, r diagnose.RunSummary) runSummary {
+	ops := perOpKnown(d, r)
+	return runSummary{
+		Name: r.Name, Package: r.Package, Ops: positive(float64(r.Ops)), NsPerOp: positive(r.NsPerOp),
+		BytesPerOp: number(r.BytesPerOp, ops), AllocsPerOp: number(r.AllocsPerOp, ops), CyclesPerKiloOp: positive(r.CyclesPerKiloOp),
+		MemoryShare: newInterval(r.MemoryShare, false), CPUSecondsPerOp: positive(r.CPUSecondsPerOp), RequestsPerS: positive(r.RequestsPerSec),
+	}
+}
+
+// newInterval is nil for what is not a number, and for a zero that nothing
+// measured.
+func newInterval(i stats.Interval, zeroKnown bool) *interval {
+	if !finite(i.Value) || !finite(i.Low) || !finite(i.High) || (i == stats.Interval{}) && !zeroKnown {
+		return nil
+	}
+	return &interval{i.Value, i.Low, i.High}
+}
+
+func (i *interval) value() *float64 {
+	if i == nil {
+		return nil
+	}
+	v := i.Value
+	return &v
+}
+
+func number(v float64, zeroKnown bool) *float64 {
+	if !finite(v) || v == 0 && !zeroKnown {
+		return nil
+	}
+	return &v
+}
+
+// positive is a quantity whose zero means that it is not known.
+func positive(v float64) *float64 { return number(v, false) }
+
+func yesNo(t diagnose.Tri) *bool {
+	if t == diagnose.Unknown {
+		return nil
+	}
+	yes := t == diagnose.Yes
+	return &yes
+}
+
+// list is s, never nil.
+func list(s []string) []string { return append([]string{}, s...) }

@@ -1,0 +1,59 @@
+package report
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/unit"
+)
+
+// Lines writes one line a finding in rank order, as go vet does:
+// "file:line:col: message". The column is there only where the compiler gave
+// one for that very line. Lines are not cut.
+func Lines(w io.Writer, d *diagnose.Diagnosis) error {
+	b := bufio.NewWriter(w)
+	k := knownOf(d)
+	for _, f := range d.Findings {
+		at := place(f.Site)
+		if r := f.Escape; r != nil && r.From != nil && r.From.Col > 0 && r.At.Line == f.Site.Line && r.At.File == f.Site.File {
+			at += fmt.Sprintf(":%d", r.From.Col)
+		}
+		fmt.Fprintf(b, "%s: %s: %s\n", clean(at), lineCost(f, k), clean(lineReason(f)))
+	}
+	return b.Flush()
+}
+
+// lineCost is the cost of a finding in a few words.
+func lineCost(f diagnose.Finding, k known) string {
+	var parts []string
+	if k.cpu {
+		parts = append(parts, sharePercent(f.Cost.CPU)+" of CPU")
+	}
+	c := f.Cost
+	switch {
+	case measured(c.BytesPerOp):
+		parts = append(parts, unit.FormatBytes(c.BytesPerOp.Value)+"/op")
+	case measured(c.BytesPerSecond):
+		parts = append(parts, unit.FormatBytes(c.BytesPerSecond.Value)+"/s")
+	}
+	switch {
+	case measured(c.ObjectsPerOp):
+		parts = append(parts, unit.FormatScaled(c.ObjectsPerOp.Value)+" objects/op")
+	case measured(c.ObjectsPerSecond):
+		parts = append(parts, unit.FormatScaled(c.ObjectsPerSecond.Value)+" objects/s")
+	}
+	if len(parts) == 0 {
+		return "cost not known"
+	}
+	return strings.Join(parts, ", ")
+}
+
+func lineReason(f diagnose.Finding) string {
+	if c := cure(f); c != "" {
+		return whyOnHeap(f) + " [" + c + "]"
+	}
+	return whyOnHeap(f)
+}

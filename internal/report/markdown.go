@@ -1,0 +1,140 @@
+package report
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/unit"
+)
+
+// Markdown writes a diagnosis as GitHub-flavoured Markdown, short enough for a
+// comment on a change: headline, decomposition, and the first 15 findings. No
+// name in it can open a tag, a link, a mention or another table cell.
+func Markdown(w io.Writer, d *diagnose.Diagnosis) error {
+	b := bufio.NewWriter(w)
+	k := knownOf(d)
+	t := d.Totals
+	if k.cpu {
+		fmt.Fprintf(b, "**Memory management takes %s of CPU time.**", mdText(sharePercent(t.MemoryShare)))
+	} else {
+		b.WriteString("**What share of CPU time memory management takes is not known: needs a CPU profile.**")
+	}
+	if t.Why != "" {
+		b.WriteString(" " + mdText(sentence(t.Why)))
+	}
+	b.WriteString("\n\n")
+	facts := append(append([]string{targetName(d.Target)}, cycleFacts(t)...), heapFacts(t)...)
+	facts = append(facts, setting("GOGC", d.Environment.GOGC), d.Environment.GoVersion)
+	b.WriteString(mdText(joinKnown(facts)) + "\n")
+	mdDecomposition(b, d)
+	mdFindings(b, d, k)
+	mdList(b, "Not known", missingTexts(d))
+	mdList(b, "Warnings", d.Warnings)
+	return b.Flush()
+}
+
+func mdDecomposition(b *bufio.Writer, d *diagnose.Diagnosis) {
+	parts := segments(d.Decomposition, false)
+	if len(parts) == 0 {
+		return
+	}
+	b.WriteString("\n| where CPU time goes | % of CPU | ± |  |\n|---|--:|--:|---|\n")
+	for _, s := range parts {
+		bar := strings.Repeat(s.glyph, min(max(int(s.share.Value*40+0.5), 0), 40))
+		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", mdText(s.name), mdText(percent(s.share.Value)), mdText(percent(half(s.share))), bar)
+	}
+	for _, r := range d.Decomposition {
+		if !r.Charged && r.Share.Value > 0 && finite(r.Share.Value) {
+			fmt.Fprintf(b, "| %s (not charged) | %s | %s |  |\n", mdText(r.Name), mdText(percent(r.Share.Value)), mdText(percent(half(r.Share))))
+		}
+	}
+}
+
+func mdFindings(b *bufio.Writer, d *diagnose.Diagnosis, k known) {
+	shown := d.Findings[:min(defaultTop, len(d.Findings))]
+	if len(shown) == 0 {
+		b.WriteString("\nNo allocation site of your code stands out in this recording.\n")
+		return
+	}
+	per := "s"
+	if k.perOp {
+		per = "op"
+	}
+	fmt.Fprintf(b, "\n| # | %% of CPU | B/%s | objects/%s | where | function | why on the heap |\n|--:|--:|--:|--:|---|---|---|\n", per, per)
+	for i, f := range shown {
+		cpu := dash
+		if k.cpu {
+			cpu = percent(f.Cost.CPU.Value) + plusMinus(f.Cost.CPU)
+		}
+		bytes, objects := f.Cost.BytesPerSecond.Value, f.Cost.ObjectsPerSecond.Value
+		if k.perOp {
+			bytes, objects = f.Cost.BytesPerOp.Value, f.Cost.ObjectsPerOp.Value
+		}
+		fmt.Fprintf(b, "| %d | %s | %s | %s | %s | %s | %s |\n", rankOf(d, i), mdText(cpu), amount(bytes, unit.FormatBytes),
+			amount(objects, unit.FormatScaled), mdCode(place(f.Site)), mdCode(shortName(f.Site.Function)), mdProse(remarkOf(f)))
+	}
+	if n := len(d.Findings) - len(shown); n > 0 {
+		fmt.Fprintf(b, "\n… and %d more.\n", n)
+	}
+}
+
+func missingTexts(d *diagnose.Diagnosis) []string {
+	var out []string
+	for _, m := range d.Missing {
+		out = append(out, m.What+": "+m.Adds)
+	}
+	return out
+}
+
+func mdList(b *bufio.Writer, title string, items []string) {
+	if len(items) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\n%s:\n\n", title)
+	for _, s := range items {
+		b.WriteString("- " + mdText(s) + "\n")
+	}
+}
+
+// mdCode makes a code span. In one, only its own delimiter and the table's
+// mean anything; they are written as Go escapes, because Markdown's own way to
+// escape a bar behind a backslash differs between renderers.
+func mdCode(s string) string {
+	s = strings.NewReplacer("|", `\x7c`, "`", `\x60`).Replace(clean(s))
+	if strings.TrimSpace(s) == "" {
+		return dash
+	}
+	return "`" + s + "`"
+}
+
+// mdProse escapes a sentence and makes code spans of what stands between
+// backquotes in it.
+func mdProse(s string) string {
+	parts := strings.Split(s, "`")
+	if len(parts)%2 == 0 {
+		return mdText(s)
+	}
+	var b strings.Builder
+	for i, part := range parts {
+		if i%2 == 0 {
+			b.WriteString(mdText(part))
+		} else {
+			b.WriteString(mdCode(part))
+		}
+	}
+	return b.String()
+}
+
+// mdText escapes text. Entities make text that no rule of Markdown looks at;
+// GitHub looks for mentions and references after that, so an empty comment
+// parts their sign from the name.
+func mdText(s string) string {
+	return strings.NewReplacer(
+		"&", "&amp;", "<", "&lt;", ">", "&gt;", "|", "&#124;", "`", "&#96;", `\`, "&#92;",
+		"*", "&#42;", "_", "&#95;", "[", "&#91;", "]", "&#93;", "~", "&#126;", "$", "&#36;", "!", "&#33;",
+		"@", "@<!-- -->", "#", "#<!-- -->", "://", ":<!-- -->//", "www.", "www<!-- -->.",
+	).Replace(clean(s))
+}

@@ -1,0 +1,74 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/evidence"
+)
+
+// shortName drops the directories of a function's package path and undoes the
+// escape that the linker puts into its last element:
+// "gopkg.in/yaml%2ev3.(*Node).Decode" becomes "yaml.v3.(*Node).Decode".
+func shortName(function string) string {
+	end := len(function)
+	if i := strings.IndexAny(function, "[("); i >= 0 {
+		end = i
+	}
+	if i := strings.LastIndexByte(function[:end], '/'); i >= 0 {
+		function = function[i+1:]
+	}
+	return strings.ReplaceAll(function, "%2e", ".")
+}
+
+// place is "file:line" of a site; a function without a file is its own place.
+func place(s evidence.Site) string {
+	switch {
+	case s.File == "":
+		return dash
+	case s.Line <= 0:
+		return s.File
+	}
+	return fmt.Sprintf("%s:%d", s.File, s.Line)
+}
+
+// needsCompiler is what a reason that nobody asked for needs.
+const needsCompiler = "not known: needs the compiler's escape decisions"
+
+// whyOnHeap is the reason of a finding in one sentence: the compiler's in
+// plain words, else the kind of allocation.
+func whyOnHeap(f diagnose.Finding) string {
+	why := needsCompiler
+	switch {
+	case f.Escape != nil && f.Escape.Text != "":
+		why = f.Escape.Text
+	case f.Kind != diagnose.KindUnknown:
+		why = string(f.Kind)
+	}
+	if f.Via != "" {
+		why = "via " + shortName(f.Via) + ": " + why
+	}
+	return why
+}
+
+// cure is the code of a finding's remedy; empty when none is named.
+func cure(f diagnose.Finding) string {
+	if f.Remedy.Code != "" && f.Remedy.Code != unclassified {
+		return f.Remedy.Code
+	}
+	if f.Code != unclassified {
+		return f.Code
+	}
+	return ""
+}
+
+const unclassified = "unclassified"
+
+// rankOf is the rank of the i-th finding.
+func rankOf(d *diagnose.Diagnosis, i int) int {
+	if r := d.Findings[i].Rank; r > 0 {
+		return r
+	}
+	return i + 1
+}

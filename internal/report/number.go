@@ -1,0 +1,88 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/heaptrim/heaptrim/internal/stats"
+	"github.com/heaptrim/heaptrim/internal/unit"
+)
+
+// dash stands for a value that is not known where a table has no room to say
+// what it needs.
+const dash = "–"
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+// percent prints a share as a number of percent, without the sign.
+func percent(share float64) string {
+	v := share * 100
+	a := math.Abs(v)
+	switch {
+	case !finite(v):
+		return dash
+	case a == 0:
+		return "0"
+	case a >= 0.095:
+		return fmt.Sprintf("%.1f", v)
+	case a >= 0.0095:
+		return fmt.Sprintf("%.2f", v)
+	case v < 0:
+		return ">-0.01"
+	}
+	return "<0.01"
+}
+
+// half is the larger half of an interval; 0 when it is exact or not a number.
+func half(i stats.Interval) float64 {
+	h := math.Max(i.High-i.Value, i.Value-i.Low)
+	if !finite(h) || h < 0 {
+		return 0
+	}
+	return h
+}
+
+// plusMinus prints the error of a share: " ±0.9", or nothing when it is exact.
+func plusMinus(i stats.Interval) string {
+	if h := half(i); h > 0 {
+		return " ±" + percent(h)
+	}
+	return ""
+}
+
+// sharePercent prints a share with its error: "9.1 % ±0.9".
+func sharePercent(i stats.Interval) string { return percent(i.Value) + " %" + plusMinus(i) }
+
+// between prints an interval's bounds with a printer of one value; exact ones
+// have none.
+func between(i stats.Interval, format func(float64) string) string {
+	if half(i) == 0 || !finite(i.Low) || !finite(i.High) {
+		return ""
+	}
+	low, high := format(i.Low), format(i.High)
+	if u := unitOf(high); u != "" && u == unitOf(low) {
+		low = strings.TrimSuffix(low, u)
+	}
+	return low + " – " + high
+}
+
+// unitOf is what follows the last space of a printed value, with the space.
+func unitOf(s string) string {
+	if i := strings.LastIndexByte(s, ' '); i >= 0 {
+		return s[i:]
+	}
+	return ""
+}
+
+// amount prints a quantity that is not known when it is zero.
+func amount(v float64, format func(float64) string) string {
+	if v == 0 || !finite(v) {
+		return dash
+	}
+	return format(v)
+}
+
+func formatPercent(share float64) string { return percent(share) + " %" }
+
+func formatSize(b unit.Bytes) string { return amount(float64(b), unit.FormatBytes) }

@@ -1,0 +1,128 @@
+package report
+
+import (
+	"bufio"
+	"io"
+	"strings"
+)
+
+// style is the parameter of a terminal's "select graphic rendition"; empty is
+// plain text.
+type style string
+
+// The styles in use, all of the 16 colours that every terminal maps to its
+// user's theme.
+const (
+	noStyle style = ""
+	bold    style = "1"
+	dim     style = "2"
+	red     style = "31"
+	green   style = "32"
+	yellow  style = "33"
+	blue    style = "34"
+	magenta style = "35"
+	cyan    style = "36"
+	gray    style = "90"
+)
+
+// span is a piece of a line in one style.
+type span struct {
+	text  string
+	style style
+}
+
+// page writes lines that are no wider than a terminal. It is the only way to
+// the terminal: whatever passes it is clean. Its first write error sticks.
+type page struct {
+	w     *bufio.Writer
+	width int
+	color bool
+}
+
+// minWidth is the narrowest page on which the table still has its columns.
+const minWidth = 60
+
+func newPage(w io.Writer, width int, color bool) *page {
+	if width <= 0 {
+		width = 80
+	}
+	return &page{bufio.NewWriter(w), max(width, minWidth), color}
+}
+
+// line writes one line, cut to the page's width, without trailing spaces.
+func (p *page) line(spans ...span) {
+	left := p.width
+	for i, s := range spans {
+		text := clean(s.text)
+		if last := i == len(spans)-1; last {
+			text = strings.TrimRight(text, " ")
+		}
+		if n := cells(text); n > left {
+			text = elideEnd(text, left)
+			left = 0
+		} else {
+			left -= n
+		}
+		p.paint(text, s.style)
+		if left == 0 {
+			break
+		}
+	}
+	p.w.WriteByte('\n')
+}
+
+func (p *page) paint(text string, s style) {
+	if !p.color || s == noStyle || text == "" {
+		p.w.WriteString(text)
+		return
+	}
+	p.w.WriteString("\x1b[" + string(s) + "m" + text + "\x1b[0m")
+}
+
+func (p *page) blank() { p.w.WriteByte('\n') }
+
+// section starts a part of the report: a heading, and a remark at its right.
+func (p *page) section(title, remark string) {
+	p.blank()
+	if remark == "" {
+		p.line(span{title, bold})
+		return
+	}
+	p.line(span{title, bold}, span{"  " + remark, dim})
+}
+
+// prose writes text broken at spaces. lead stands before the first line, the
+// others are indented as far.
+func (p *page) prose(lead, text string, s style) {
+	indent := strings.Repeat(" ", cells(clean(lead)))
+	room := max(p.width-cells(indent), 20)
+	for _, l := range wrap(clean(text), room) {
+		p.line(span{lead, noStyle}, span{l, s})
+		lead = indent
+	}
+}
+
+// wrap breaks text into lines of at most n cells; words that are longer are
+// cut.
+func wrap(text string, n int) []string {
+	var lines []string
+	line := ""
+	for _, word := range strings.Fields(text) {
+		word = elideMiddle(word, n)
+		switch {
+		case line == "":
+			line = word
+		case cells(line)+1+cells(word) <= n:
+			line += " " + word
+		default:
+			lines = append(lines, line)
+			line = word
+		}
+	}
+	if line != "" {
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+func (p *page) flush() error { return p.w.Flush() }

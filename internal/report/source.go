@@ -1,0 +1,44 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+)
+
+// aroundSite is how many lines are shown before and after a site's.
+const aroundSite = 4
+
+// source shows the lines round the site, its own marked.
+func (e *explainer) source(read func(string) ([]byte, error)) {
+	s := e.f.Site
+	if s.File == "" || s.Line <= 0 {
+		return
+	}
+	e.p.section("Source", s.File)
+	if read == nil {
+		e.p.prose("  ", "not known: needs the module's sources", noStyle)
+		return
+	}
+	data, err := read(s.File)
+	if err != nil {
+		e.p.prose("  ", "not known: needs the module's sources: "+err.Error(), noStyle)
+		return
+	}
+	lines := bytes.Split(bytes.TrimSuffix(data, []byte("\n")), []byte("\n"))
+	if s.Line > len(lines) {
+		e.p.prose("  ", fmt.Sprintf("The file has %d lines and the recording says %d: it has changed since.", len(lines), s.Line), yellow)
+		return
+	}
+	first, last := max(s.Line-aroundSite, 1), min(s.Line+aroundSite, len(lines))
+	wide := len(fmt.Sprint(last))
+	for n := first; n <= last; n++ {
+		text := strings.TrimRight(strings.ReplaceAll(string(lines[n-1]), "\t", "    "), " \r")
+		number := padLeft(fmt.Sprint(n), wide)
+		if n == s.Line {
+			e.p.line(span{"▶ " + number + " │ ", bold + ";" + red}, span{text, bold})
+			continue
+		}
+		e.p.line(span{"  " + number + " │ ", dim}, span{text, noStyle})
+	}
+}

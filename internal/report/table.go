@@ -1,0 +1,300 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/unit"
+)
+
+// column is one column of a table. Its cells are clean.
+type column struct {
+	head  string
+	cells []string
+	right bool // aligned at the right
+	elide bool // may be cut in the middle
+	width int
+	style style
+}
+
+func newColumn(head string, right bool) *column { return &column{head: head, right: right} }
+
+func (c *column) add(s string) { c.cells = append(c.cells, clean(s)) }
+
+// fit sets the width to that of the widest cell, at most n.
+func (c *column) fit(n int) {
+	c.width = cells(c.head)
+	for _, s := range c.cells {
+		c.width = max(c.width, cells(s))
+	}
+	c.width = min(c.width, n)
+}
+
+func (c *column) pad(s string) string {
+	if c.elide {
+		s = elideMiddle(s, c.width)
+	}
+	if c.right {
+		return padLeft(s, c.width)
+	}
+	return padRight(s, c.width)
+}
+
+// table is rows of cells with a remark below each where there is no room for
+// it at the right.
+type table struct {
+	columns []*column
+	remarks []string // one a row: why the value is on the heap
+	head    string   // of the remarks
+}
+
+// leastRemark is the room that a remark needs to stand at the right.
+const leastRemark = 56
+
+// layout fits the columns into the page: the first of two elastic columns
+// keeps what it needs up to half of the room, the second gets the rest. It
+// reports how much is left for the remark at the right; 0: below.
+func (t *table) layout(width int) int {
+	room := width - 2
+	var elastic []*column
+	for _, c := range t.columns {
+		c.fit(1 << 20)
+		if c.elide {
+			elastic = append(elastic, c)
+			room -= 2
+		} else {
+			room -= c.width + 2
+		}
+	}
+	for i, c := range elastic {
+		n := room
+		if i < len(elastic)-1 {
+			n = max(room/2, room-elastic[i+1].width)
+		}
+		c.fit(max(n, 8))
+		room -= c.width
+	}
+	if room-2 >= leastRemark {
+		return room
+	}
+	return 0
+}
+
+func (t *table) write(p *page) {
+	right := t.layout(p.width)
+	header := "  "
+	for _, c := range t.columns {
+		head := padRight(c.head, c.width)
+		if c.right {
+			head = padLeft(c.head, c.width)
+		}
+		header += head + "  "
+	}
+	if right > 0 {
+		header += t.head
+	}
+	p.line(span{header, dim})
+	for i := range t.remarks {
+		spans := []span{{"  ", noStyle}}
+		for _, c := range t.columns {
+			spans = append(spans, span{c.pad(c.cells[i]), c.style}, span{"  ", noStyle})
+		}
+		remark := clean(t.remarks[i])
+		if right > 0 {
+			p.line(append(spans, span{elideEnd(remark, right), dim})...)
+			continue
+		}
+		p.line(spans...)
+		if remark != "" {
+			p.line(span{"       " + remark, dim})
+		}
+	}
+}
+
+// ranking is the ranked table.
+func ranking(p *page, d *diagnose.Diagnosis, k known, top int) {
+	shown := d.Findings[:min(top, len(d.Findings))]
+	if len(shown) == 0 {
+		p.section("What costs most", "")
+		p.prose("  ", "No allocation site of your code stands out in this recording.", noStyle)
+		return
+	}
+	remark := ""
+	if n := len(d.Findings); n > len(shown) {
+		remark = fmt.Sprintf("the first %d of %d", len(shown), n)
+	}
+	p.section("What costs most", remark)
+	t := siteTable(shown, k, p.width)
+	ranks, tied := rankColumn(d, shown, k)
+	t.columns = append([]*column{ranks}, t.columns...)
+	t.write(p)
+	for _, note := range notes(d, k, tied) {
+		p.prose("  ", note, dim)
+	}
+}
+
+// rankColumn numbers the rows and marks those that sampling cannot tell from
+// the row above.
+func rankColumn(d *diagnose.Diagnosis, shown []diagnose.Finding, k known) (c *column, tied bool) {
+	c = newColumn("# ", true)
+	c.style = bold
+	for i, f := range shown {
+		mark := " "
+		if i > 0 && k.rankedBy(f).Overlaps(k.rankedBy(shown[i-1])) {
+			mark, tied = "=", true
+		}
+		c.add(fmt.Sprint(rankOf(d, i)) + mark)
+	}
+	return c, tied
+}
+
+// notes explain the table's marks, those that it uses only.
+func notes(d *diagnose.Diagnosis, k known, tied bool) []string {
+	var out []string
+	if tied {
+		out = append(out, "= cannot be told from the row above: their intervals overlap.")
+	}
+	if !k.cpu {
+		out = append(out, "Cost in CPU is not known: needs a CPU profile. The order is by bytes.")
+	}
+	if len(d.Runs) > 1 {
+		out = append(out, fmt.Sprintf("CPU is the mean over the %d runs; amounts are of the run where the row costs most.", len(d.Runs)))
+	}
+	return append(out, "All of one row, with its stacks and source: -explain N.")
+}
+
+// siteTable has the columns that the page has room for.
+func siteTable(findings []diagnose.Finding, k known, width int) *table {
+	cpu, gc := newColumn("CPU %", false), newColumn("by GC", true)
+	bytes, objects := newColumn("B/op", true), newColumn("objs/op", true)
+	lives, where, function := newColumn("lives", false), newColumn("where", false), newColumn("function", false)
+	if !k.perOp {
+		bytes.head, objects.head = "B/s", "objs/s"
+	}
+	where.elide, function.elide, where.style, cpu.style = true, true, cyan, bold
+	t := &table{head: "why on the heap"}
+	for _, f := range findings {
+		c := f.Cost
+		b, o := c.BytesPerSecond, c.ObjectsPerSecond
+		if k.perOp {
+			b, o = c.BytesPerOp, c.ObjectsPerOp
+		}
+		cpu.add(padLeft(percent(c.CPU.Value), 5) + plusMinus(c.CPU))
+		gc.add(percent(c.Assist.Value + c.Churn.Value + c.Retention.Value))
+		bytes.add(amount(b.Value, unit.FormatBytes))
+		objects.add(amount(o.Value, unit.FormatScaled))
+		lives.add(lifeWord(f.Lifetime.Class))
+		where.add(place(f.Site))
+		function.add(shortName(f.Site.Function))
+		t.remarks = append(t.remarks, remarkOf(f))
+	}
+	if k.cpu {
+		t.columns = append(t.columns, cpu)
+		if width >= 100 && k.churn {
+			t.columns = append(t.columns, gc)
+		}
+	}
+	t.columns = append(t.columns, bytes, objects)
+	if width >= 100 {
+		t.columns = append(t.columns, lives)
+	}
+	t.columns = append(t.columns, where, function)
+	return t
+}
+
+// lifeWord is the lifetime class in one word.
+func lifeWord(c diagnose.LifetimeClass) string {
+	switch c {
+	case diagnose.LifetimeUnknown, "":
+		return dash
+	case diagnose.LifetimeCycle:
+		return "cycle"
+	case diagnose.LifetimeLeak:
+		return "leak?"
+	}
+	return string(c)
+}
+
+// remarkOf is the second line of a row: the cure if one is named, and why the
+// value is on the heap.
+func remarkOf(f diagnose.Finding) string {
+	why := whyOnHeap(f)
+	if c := cure(f); c != "" {
+		return "[" + c + "] " + why
+	}
+	return why
+}
+
+// setApart is the table of what the user would not change.
+func setApart(p *page, d *diagnose.Diagnosis, k known) {
+	if len(d.SetApart) == 0 {
+		return
+	}
+	shown := d.SetApart[:min(shownApart, len(d.SetApart))]
+	remark := "not ranked with the others"
+	if n := len(d.SetApart); n > len(shown) {
+		remark += fmt.Sprintf("; the first %d of %d", len(shown), n)
+	}
+	p.section("Set apart", remark)
+	t := siteTable(shown, k, p.width)
+	t.head = ""
+	for i, f := range shown {
+		t.remarks[i] = strings.TrimSpace(f.Title)
+	}
+	t.write(p)
+}
+
+// runs is the table of benchmarks, or of the service's window.
+func runs(p *page, d *diagnose.Diagnosis) {
+	if len(d.Runs) == 0 {
+		return
+	}
+	shown := d.Runs[:min(shownRuns, len(d.Runs))]
+	name, time, bytes, allocs := newColumn("run", false), newColumn("time/op", true), newColumn("B/op", true), newColumn("allocs/op", true)
+	cycles, rate, memory := newColumn("GCs/1000 ops", true), newColumn("requests/s", true), newColumn("memory % of CPU", false)
+	name.elide = true
+	t := &table{}
+	for _, r := range shown {
+		name.add(r.Name)
+		time.add(amount(r.NsPerOp, unit.FormatNanoseconds))
+		b, n := dash, dash
+		if perOpKnown(d, r) {
+			b, n = unit.FormatBytes(r.BytesPerOp), unit.FormatScaled(r.AllocsPerOp)
+		}
+		bytes.add(b)
+		allocs.add(n)
+		cycles.add(amount(r.CyclesPerKiloOp, unit.FormatCount))
+		rate.add(amount(r.RequestsPerSec, unit.FormatScaled))
+		share := dash
+		if measured(r.MemoryShare) {
+			share = padLeft(percent(r.MemoryShare.Value), 5) + plusMinus(r.MemoryShare)
+		}
+		memory.add(share)
+		t.remarks = append(t.remarks, "")
+	}
+	for _, c := range []*column{time, bytes, allocs, cycles, rate, memory} {
+		if c.tells() {
+			t.columns = append(t.columns, c)
+		}
+	}
+	if len(t.columns) == 0 {
+		return
+	}
+	t.columns = append([]*column{name}, t.columns...)
+	p.section("Runs", "")
+	t.write(p)
+	if n := len(d.Runs); n > len(shown) {
+		p.line(span{fmt.Sprintf("  … and %d more in the JSON report", n-len(shown)), dim})
+	}
+}
+
+// tells reports whether a column has any value.
+func (c *column) tells() bool {
+	for _, s := range c.cells {
+		if s != dash {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,244 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/unit"
+)
+
+// TextOptions tunes Text. The zero value is ready to use.
+type TextOptions struct {
+	Width int  // columns of the terminal; 0 means 80, and below 60 counts as 60
+	Color bool // use the terminal's colours; the caller knows whether it is one
+	Top   int  // findings shown; 0 means 15
+}
+
+// How many rows the lesser lists show.
+const (
+	defaultTop   = 15
+	shownApart   = 3
+	shownRuns    = 12
+	shownWarning = 12
+)
+
+// Text writes a diagnosis for a reader at a terminal: the headline, where CPU
+// time goes, the ranked findings, and what is not known. No line is wider than
+// the terminal.
+func Text(w io.Writer, d *diagnose.Diagnosis, o TextOptions) error {
+	if o.Top <= 0 {
+		o.Top = defaultTop
+	}
+	p := newPage(w, o.Width, o.Color)
+	k := knownOf(d)
+	headline(p, d, k)
+	facts(p, d)
+	decomposition(p, d)
+	runs(p, d)
+	ranking(p, d, k, o.Top)
+	setApart(p, d, k)
+	missing(p, d)
+	warnings(p, d)
+	return p.flush()
+}
+
+// headline is the one sentence to read when there is time for one, and the
+// reason for it.
+func headline(p *page, d *diagnose.Diagnosis, k known) {
+	t := d.Totals
+	if !k.cpu {
+		p.prose("", "What share of CPU time memory management takes is not known: needs a CPU profile.", bold)
+	} else {
+		p.line(span{"Memory management takes ", bold}, span{percent(t.MemoryShare.Value) + " %", heat(t.MemoryShare.Value)},
+			span{plusMinus(t.MemoryShare), noStyle}, span{" of CPU time.", bold})
+	}
+	if t.Why != "" {
+		p.prose("", sentence(t.Why), noStyle)
+	}
+	p.blank()
+}
+
+// heat is the style of a share of CPU.
+func heat(share float64) style {
+	switch {
+	case share >= 0.2:
+		return bold + ";" + red
+	case share >= 0.05:
+		return bold + ";" + yellow
+	}
+	return bold + ";" + green
+}
+
+// facts are the figures behind the headline, one subject a line.
+func facts(p *page, d *diagnose.Diagnosis) {
+	t, e := d.Totals, d.Environment
+	row := func(label string, parts ...string) {
+		p.prose("  "+padRight(label, 11), joinKnown(parts), noStyle)
+	}
+	row("target", targetName(d.Target))
+	row("collector", cycleFacts(t)...)
+	row("heap", heapFacts(t)...)
+	if t.PauseMax > 0 {
+		row("pauses", unit.FormatNanoseconds(float64(t.PauseP50))+" median", unit.FormatNanoseconds(float64(t.PauseMax))+" longest",
+			unit.FormatNanoseconds(float64(t.PauseTotal))+" in all")
+	} else {
+		row("pauses", "not known: needs a gctrace log")
+	}
+	row("settings", setting("GOGC", e.GOGC), setting("GOMEMLIMIT", e.GOMEMLIMIT), optional("GODEBUG=", e.GODEBUG), optional("GOEXPERIMENT=", e.Experiment),
+		optional("huge pages ", e.THP))
+	row("machine", machineFacts(e)...)
+}
+
+func cycleFacts(t diagnose.Totals) []string {
+	var parts []string
+	if t.CyclesPerSecond > 0 {
+		parts = append(parts, unit.FormatScaled(t.CyclesPerSecond)+" cycles/s")
+	}
+	if t.Cycles > 0 {
+		n := unit.FormatScaled(float64(t.Cycles)) + " cycles"
+		if t.ForcedCycles > 0 {
+			n += " and " + unit.FormatScaled(float64(t.ForcedCycles)) + " forced"
+		}
+		parts = append(parts, n)
+	}
+	if len(parts) == 0 {
+		parts = append(parts, "cycles not known: needs a gctrace log")
+		if t.ForcedCycles > 0 {
+			parts[0] = fmt.Sprintf("none but %d forced cycles", t.ForcedCycles)
+		}
+	}
+	if t.CPUSeconds > 0 {
+		parts = append(parts, sharePercent(t.CollectorShare)+" of CPU")
+	}
+	return parts
+}
+
+func heapFacts(t diagnose.Totals) []string {
+	var parts []string
+	if t.LiveHeap > 0 {
+		parts = append(parts, t.LiveHeap.String()+" live")
+	}
+	if t.HeapGoal > 0 {
+		parts = append(parts, "goal "+t.HeapGoal.String())
+	}
+	if t.PeakHeap > 0 {
+		parts = append(parts, "peak "+t.PeakHeap.String())
+	}
+	if len(parts) == 0 {
+		parts = append(parts, "live heap and goal not known: needs a gctrace log")
+	}
+	if t.BytesPerSecond > 0 && finite(t.BytesPerSecond) {
+		parts = append(parts, "allocates "+unit.FormatBytes(t.BytesPerSecond)+"/s")
+	}
+	return parts
+}
+
+func machineFacts(e evidence.Environment) []string {
+	procs := ""
+	switch {
+	case e.GOMAXPROCS > 0 && e.NumCPU > 0:
+		procs = fmt.Sprintf("GOMAXPROCS %d of %d CPUs", e.GOMAXPROCS, e.NumCPU)
+	case e.GOMAXPROCS > 0:
+		procs = fmt.Sprintf("GOMAXPROCS %d", e.GOMAXPROCS)
+	case e.NumCPU > 0:
+		procs = fmt.Sprintf("%d CPUs", e.NumCPU)
+	}
+	group := ""
+	if e.CgroupCPU > 0 || e.CgroupLimit > 0 {
+		var limits []string
+		if e.CgroupCPU > 0 {
+			limits = append(limits, unit.FormatCount(e.CgroupCPU)+" CPUs")
+		}
+		if e.CgroupLimit > 0 {
+			limits = append(limits, unit.Bytes(e.CgroupLimit).String())
+		}
+		group = "cgroup limit " + strings.Join(limits, " and ")
+	}
+	memory := ""
+	if e.MemoryBytes > 0 {
+		memory = unit.Bytes(e.MemoryBytes).String()
+	}
+	goVersion := e.GoVersion
+	if goVersion == "" {
+		goVersion = "Go version not known"
+	}
+	if e.GOOS != "" {
+		goVersion += " " + e.GOOS + "/" + e.GOARCH
+	}
+	return []string{goVersion, procs, memory, group, e.CPUModel}
+}
+
+// targetName says what was recorded, as the user called it.
+func targetName(t evidence.Target) string {
+	name := strings.Join(t.Args, " ")
+	if name == "" {
+		name = strings.Join(t.Packages, " ")
+	}
+	switch {
+	case name == "":
+		name = "not known"
+	case t.Module != "" && t.Module != name:
+		name += " in " + t.Module
+	}
+	return name
+}
+
+func setting(name, value string) string {
+	if value == "" {
+		return name + " not known"
+	}
+	return name + "=" + value
+}
+
+func optional(lead, value string) string {
+	if value == "" {
+		return ""
+	}
+	return lead + value
+}
+
+// joinKnown puts commas between the parts that are there.
+func joinKnown(parts []string) string {
+	var out []string
+	for _, s := range parts {
+		if s != "" {
+			out = append(out, s)
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// sentence begins with a capital letter.
+func sentence(s string) string {
+	if s != "" && s[0] >= 'a' && s[0] <= 'z' {
+		return string(s[0]-'a'+'A') + s[1:]
+	}
+	return s
+}
+
+func missing(p *page, d *diagnose.Diagnosis) {
+	if len(d.Missing) == 0 {
+		return
+	}
+	p.section("Not known", "what the recording lacks, and what it would add")
+	for _, m := range d.Missing {
+		p.prose("  - ", m.What+": "+m.Adds, noStyle)
+	}
+}
+
+func warnings(p *page, d *diagnose.Diagnosis) {
+	if len(d.Warnings) == 0 {
+		return
+	}
+	p.section("Warnings", "")
+	for i, s := range d.Warnings {
+		if i == shownWarning {
+			p.line(span{fmt.Sprintf("  … and %d more in the JSON report", len(d.Warnings)-i), dim})
+			break
+		}
+		p.prose("  ! ", s, yellow)
+	}
+}

@@ -1,0 +1,127 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/evidence"
+)
+
+// call is a frame of the call tree with what it calls.
+type call struct {
+	frame  evidence.Frame
+	share  float64
+	callee []*call
+}
+
+// callTree merges stacks from the root, heaviest callee first.
+func callTree(stacks []diagnose.Stack) *call {
+	root := &call{}
+	for _, s := range stacks {
+		share := s.Share
+		if !finite(share) || share < 0 {
+			share = 0
+		}
+		at := root
+		at.share += share
+		for _, f := range slices.Backward(s.Frames) {
+			at = at.to(f)
+			at.share += share
+		}
+	}
+	for todo := []*call{root}; len(todo) > 0; {
+		c := todo[len(todo)-1]
+		todo = append(todo[:len(todo)-1], c.callee...)
+		slices.SortStableFunc(c.callee, func(a, b *call) int { return cmp.Compare(b.share, a.share) })
+	}
+	return root
+}
+
+// to returns the callee for a frame and makes it if need be.
+func (c *call) to(f evidence.Frame) *call {
+	for _, x := range c.callee {
+		if x.frame.Function == f.Function && x.frame.File == f.File && x.frame.Line == f.Line {
+			return x
+		}
+	}
+	x := &call{frame: f}
+	c.callee = append(c.callee, x)
+	return x
+}
+
+// stacks shows the call paths as a tree: callers above, the allocation at the
+// bottom, indented only where paths part.
+func (e *explainer) stacks() {
+	e.p.section("Call paths", "share of the site's cost; callers above")
+	if len(e.f.Stacks) == 0 {
+		e.p.prose("  ", "not known: needs a profile with stacks", noStyle)
+		return
+	}
+	t := &treeWriter{e.p, e.f.Site}
+	t.callees(callTree(e.f.Stacks), "")
+}
+
+// treeWriter writes a call tree.
+type treeWriter struct {
+	p    *page
+	site evidence.Site
+}
+
+// Of a longer chain without a branch, this many frames are shown from each
+// end: recursion can make thousands.
+const (
+	chainHead = 8
+	chainTail = 24
+)
+
+// callees writes what c calls. It recurses where paths part, so no deeper than
+// there are stacks.
+func (t *treeWriter) callees(c *call, indent string) {
+	chain := []*call{c}
+	for len(c.callee) == 1 {
+		c = c.callee[0]
+		chain = append(chain, c)
+	}
+	for i := 1; i < len(chain); i++ {
+		if n := len(chain) - 1 - chainTail - chainHead; n > 1 && i == chainHead+1 {
+			t.p.line(span{strings.Repeat(" ", 10) + indent + fmt.Sprintf("… %d more frames", n), dim})
+			i += n
+		}
+		share := chain[i].share
+		if share == chain[i-1].share && (i > 1 || indent != "") {
+			share = -1 // said by the caller's line
+		}
+		t.line(chain[i], share, indent)
+	}
+	for i, x := range c.callee {
+		branch, below := "├ ", "│ "
+		if i == len(c.callee)-1 {
+			branch, below = "└ ", "  "
+		}
+		t.line(x, x.share, indent+branch)
+		t.callees(x, indent+below)
+	}
+}
+
+// line writes one frame; the site's own is marked.
+func (t *treeWriter) line(c *call, share float64, indent string) {
+	left := "        "
+	if share >= 0 {
+		left = padLeft(percent(share)+" %", 8)
+	}
+	left += "  " + indent
+	f := c.frame
+	s, mark := noStyle, ""
+	if f.Function == t.site.Function && f.Line == t.site.Line {
+		s, mark = bold+";"+red, "  ◀"
+	}
+	at := ""
+	if f.File != "" {
+		at = "  " + place(evidence.Site{File: baseName(f.File), Line: f.Line})
+	}
+	name := elideMiddle(clean(shortName(f.Function)), max(t.p.width-cells(left)-cells(clean(at))-cells(mark), 16))
+	t.p.line(span{left, dim}, span{name, s}, span{at, dim}, span{mark, s})
+}
