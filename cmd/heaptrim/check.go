@@ -133,7 +133,9 @@ func (f *checkFlags) output(d *diagnose.Diagnosis, r *recorded, std stdio) error
 		to    string
 		write func(io.Writer) error
 	}{
-		{f.json, func(w io.Writer) error { return report.JSON(w, d, report.Meta{Tool: version(), Created: r.Manifest.Created}) }},
+		{f.json, func(w io.Writer) error {
+			return report.JSON(w, d, report.Meta{Tool: version(), Created: r.Manifest.Created})
+		}},
 		{f.csv, func(w io.Writer) error { return report.CSV(w, d) }},
 		{f.md, func(w io.Writer) error { return report.Markdown(w, d) }},
 		{f.pprof, func(w io.Writer) error { return diagnose.WritePprof(w, d) }},

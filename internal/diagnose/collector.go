@@ -144,7 +144,7 @@ func liveAndScan(l collectorLog) (liveSize, scanSize, bool) {
 	cycles := l.automatic()
 	var heap, stacks, globals, live []float64
 	for _, c := range cycles {
-		live = append(live, float64(c.HeapLive))
+		live = append(live, roundedUp(c.HeapLive))
 		if c.Pacer != nil {
 			heap = append(heap, float64(c.Pacer.HeapScan))
 			stacks = append(stacks, float64(c.Pacer.StackScan))
@@ -169,6 +169,10 @@ func liveAndScan(l collectorLog) (liveSize, scanSize, bool) {
 	}
 	return liveSize{median(live)}, size, true
 }
+
+// roundedUp undoes what gctrace does to sizes: it cuts them to whole MiB, so
+// the middle of the step is the best guess.
+func roundedUp(b unit.Bytes) float64 { return float64(b) + float64(unit.MiB)/2 }
 
 // metric returns the later half of a metric's samples: the earlier ones may
 // fall into a set-up.

@@ -31,7 +31,7 @@ func Bundle(ctx context.Context, b *bundle.Bundle, o Options) (*Diagnosis, error
 	d.Warnings = append(d.Warnings, m.LeftOut...)
 	d.Warnings = append(d.Warnings, b.Problems()...)
 	warn := func(format string, args ...any) { d.Warnings = append(d.Warnings, fmt.Sprintf(format, args...)) }
-	r := &reader{b: b, table: newFrameTable(m.Environment.GoVersion), kind: newKinder(m.Environment.GOROOT), warn: warn}
+	r := &reader{b: b, table: newFrameTable(m.Environment.GoVersion), kind: newKinder(m.Environment.GOROOT, m.Environment.GoVersion), warn: warn}
 	runs, err := r.all(ctx, d, o)
 	if err != nil {
 		return nil, err

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"sort"
 	"time"
@@ -29,17 +30,47 @@ func explain(ctx context.Context, d *Diagnosis, o Options, warn func(string, ...
 			warn("the compiler's escape decisions are missing: %v", err)
 		}
 	}
+	src := sources{root: d.Target.ModuleDir, read: map[string]*sourceKinds{}}
 	for i := range hot {
 		f := &hot[i]
-		f.Escape = explainEscape(innermost(*f), f.Kind, index)
-		if f.Kind == KindUnknown && f.Escape != nil {
-			f.Kind = kindOf(nil, "", f.Escape.Expr)
-			f.Title = title(*f)
+		if f.Kind == KindUnknown && f.Via == "" {
+			f.Kind = src.kindAt(f.Site)
 		}
+		f.Escape = explainEscape(innermost(*f), f.Kind, index)
+		f.Kind = refineKind(f.Kind, f.Escape)
+		f.Title = title(*f)
 		if f.Escape != nil {
 			f.Escape.At.File = relative(d.Target.ModuleDir, f.Escape.At.File)
 		}
 	}
+}
+
+// sources tells the kind of allocation from the source line alone, parsing
+// each file once.
+type sources struct {
+	root string
+	read map[string]*sourceKinds
+}
+
+func (s sources) kindAt(at evidence.Site) Kind {
+	file := filepath.FromSlash(at.File)
+	if !filepath.IsAbs(file) {
+		if s.root == "" {
+			return KindUnknown
+		}
+		file = filepath.Join(s.root, file)
+	}
+	k, ok := s.read[file]
+	if !ok {
+		if src, err := os.ReadFile(file); err == nil {
+			k = newSourceKinds(src)
+		}
+		s.read[file] = k
+	}
+	if k == nil {
+		return KindUnknown
+	}
+	return k.at(at.Line)
 }
 
 // innermost returns the frames of a finding's heaviest stack from the leaf to
@@ -68,7 +99,7 @@ func askCompiler(ctx context.Context, d *Diagnosis, o Options, hot []Finding, in
 		return nil
 	}
 	keep := &escapes.Filter{}
-	packages := hotPackages(hot, keep)
+	packages := hotPackages(hot, keep, d.Target)
 	if len(packages) == 0 {
 		return nil
 	}
@@ -92,14 +123,18 @@ func askCompiler(ctx context.Context, d *Diagnosis, o Options, hot []Finding, in
 
 // hotPackages lists the packages whose escape decisions matter, those of the
 // heaviest findings first, and fills keep with their lines.
-func hotPackages(hot []Finding, keep *escapes.Filter) []string {
+func hotPackages(hot []Finding, keep *escapes.Filter, t evidence.Target) []string {
 	weight := map[string]float64{}
 	for i, f := range hot {
 		for _, fr := range innermost(f) {
 			keep.Add(fr.File, fr.Line)
 			pkg := packageOf(fr.Function)
 			if pkg == "main" {
-				continue
+				// A command's functions do not carry its import path.
+				if t.Kind != evidence.TargetExec || len(t.Packages) != 1 {
+					continue
+				}
+				pkg = t.Packages[0]
 			}
 			weight[pkg] += 1 / float64(i+1)
 		}

@@ -318,7 +318,7 @@ func (r *reader) heap(d *runData, h heapUse) error {
 		if c.tool(s.Stack) {
 			return nil
 		}
-		d.addHeap(heapSample{c, s, cols, u, rate}, seen)
+		d.addHeap(heapSample{c, s, cols, u, rate, part.Raw}, seen)
 		return nil
 	})
 	if u.inUse {
@@ -335,6 +335,7 @@ type heapSample struct {
 	cols heapColumns
 	use  use
 	rate float64
+	raw  bool
 }
 
 // addHeap books one heap stack.
@@ -375,7 +376,11 @@ func (d *runData) addHeap(h heapSample, seen map[*siteTally]*[2]float64) {
 	if p.via != "" {
 		t.via[p.via] += math.Abs(bytes)
 	}
-	if k := d.sites.kind.of(p); k != KindUnknown {
+	kind := d.sites.kind.of
+	if h.raw {
+		kind = d.sites.kind.ofRaw
+	}
+	if k := kind(p); k != KindUnknown {
 		t.kinds[k] += math.Abs(bytes)
 	}
 	t.pointers[d.sites.kind.pointers(h.s.Stack)] += math.Abs(objects)

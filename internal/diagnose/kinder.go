@@ -16,12 +16,16 @@ type kinder struct {
 	// read from the toolchain's own source: in Go 1.26 and later an allocation
 	// profile's raw stacks end there.
 	mallocLines map[int]Tri
+	// plainNew says that a raw stack without frames of the runtime above the
+	// site is a plain new object: from Go 1.26 on every other allocation leaves
+	// the runtime function that it goes through.
+	plainNew bool
 }
 
 // newKinder reads runtime/malloc.go of the toolchain that built the target.
 // Without it, pointers stay unknown unless a function's name says it.
-func newKinder(goroot string) kinder {
-	k := kinder{mallocLines: map[int]Tri{}}
+func newKinder(goroot, version string) kinder {
+	k := kinder{mallocLines: map[int]Tri{}, plainNew: minorVersion(version) >= 26}
 	if goroot == "" {
 		return k
 	}
@@ -46,6 +50,14 @@ func newKinder(goroot string) kinder {
 		}
 	}
 	return k
+}
+
+// ofRaw is of for a stack that keeps the runtime's frames.
+func (k kinder) ofRaw(p allocPath) Kind {
+	if len(p.above) == 0 && k.plainNew {
+		return KindNew
+	}
+	return k.of(p)
 }
 
 // of returns the kind of allocation that the runtime frames above a site show.

@@ -13,8 +13,8 @@ import (
 // Passes of a benchmark's recording, by the names that the bundle format gives
 // them.
 const (
-	passTiming    = "timing"
-	passCollector = "gc"
+	passTiming     = "timing"
+	passAllocation = "allocation"
 )
 
 // log reads a part that is text.
@@ -121,8 +121,8 @@ func (r *reader) metricsText(d *runData, part evidence.Part, f *os.File) error {
 	if st.Truncated {
 		r.warn("%s: the last sample was cut short", part.Path)
 	}
-	// Samples of the coarsest pass disturb least; the first pass recorded wins.
-	if len(d.collector.metrics) == 0 || part.Pass == passTiming {
+	// Where every allocation is recorded, the recording is in the figures.
+	if part.Pass != passAllocation {
 		d.collector.metrics = samples
 	}
 	return nil
