@@ -17,9 +17,11 @@ type demo struct {
 	clients int
 }
 
-// run returns when every client has ended. Requests that fail for another
-// reason than the end of the context end their client.
+// run returns when every client has ended. The first request that fails for
+// another reason than the end of ctx ends them all, and is the error.
 func (d demo) run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	var (
 		clients sync.WaitGroup
 		once    sync.Once
@@ -30,7 +32,7 @@ func (d demo) run(ctx context.Context) error {
 			for n := i; ctx.Err() == nil; n += d.clients {
 				if err := d.send(ctx, n); err != nil && ctx.Err() == nil {
 					once.Do(func() { failure = err })
-					return
+					cancel()
 				}
 			}
 		})

@@ -75,18 +75,14 @@ func serve(ctx context.Context, o options, config gateway.Config, stdout io.Writ
 	if o.demo {
 		loadErr = demo{base: base, token: token, clients: 2}.run(ctx)
 	}
-	select {
-	case err := <-served:
-		return err
-	case <-ctx.Done():
+	if loadErr == nil {
+		select {
+		case err := <-served:
+			return err
+		case <-ctx.Done():
+		}
 	}
 	grace, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	if err := errors.Join(loadErr, server.Shutdown(grace)); err != nil {
-		return err
-	}
-	if err := <-served; !errors.Is(err, http.ErrServerClosed) {
-		return err
-	}
-	return nil
+	return errors.Join(loadErr, server.Shutdown(grace))
 }
