@@ -22,6 +22,10 @@ type demo struct {
 func (d demo) run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	// Connections of its own, so that none is left open to hold up the shutdown.
+	connections := &http.Transport{MaxIdleConnsPerHost: d.clients}
+	defer connections.CloseIdleConnections()
+	client := &http.Client{Transport: connections}
 	var (
 		clients sync.WaitGroup
 		once    sync.Once
@@ -30,7 +34,7 @@ func (d demo) run(ctx context.Context) error {
 	for i := range d.clients {
 		clients.Go(func() {
 			for n := i; ctx.Err() == nil; n += d.clients {
-				if err := d.send(ctx, n); err != nil && ctx.Err() == nil {
+				if err := d.send(ctx, client, n); err != nil && ctx.Err() == nil {
 					once.Do(func() { failure = err })
 					cancel()
 				}
@@ -43,7 +47,7 @@ func (d demo) run(ctx context.Context) error {
 
 // send makes the nth request of the mix: of ten, four for users, two searches,
 // three for orders and one new order.
-func (d demo) send(ctx context.Context, n int) error {
+func (d demo) send(ctx context.Context, client *http.Client, n int) error {
 	method, path, body := "GET", "", io.Reader(nil)
 	switch n % 10 {
 	case 0, 1, 2, 3:
@@ -61,7 +65,7 @@ func (d demo) send(ctx context.Context, n int) error {
 		return err
 	}
 	req.Header.Set("Authorization", "Bearer "+d.token)
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := client.Do(req)
 	if err != nil {
 		return err
 	}
