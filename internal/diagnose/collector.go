@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"math"
 	"sort"
 	"strconv"
 	"strings"
@@ -160,6 +161,11 @@ func liveAndScan(l collectorLog) (liveSize, scanSize, bool) {
 	if v := l.metric("/gc/scan/heap:bytes"); len(v) > 0 && len(heap) == 0 {
 		heap, stacks, globals = v, l.metric("/gc/scan/stack:bytes"), l.metric("/gc/scan/globals:bytes")
 	}
+	if len(live) == 0 && len(l.stats) > 0 {
+		if _, v, ok := goalOf(l.stats[len(l.stats)-1]); ok {
+			live = []float64{v}
+		}
+	}
 	if len(live) == 0 {
 		return liveSize{}, scanSize{}, false
 	}
@@ -168,6 +174,16 @@ func liveAndScan(l collectorLog) (liveSize, scanSize, bool) {
 		size.heap = median(live)
 	}
 	return liveSize{median(live)}, size, true
+}
+
+// goalOf reads the heap goal from MemStats, and the live heap that leads to it
+// under GOGC=100 by the pacer's formula without stacks and globals. There is
+// none when collection is off.
+func goalOf(m metrics.MemStats) (goal, live float64, ok bool) {
+	if m.NextGC <= 0 || m.NextGC == math.MaxInt64 {
+		return 0, 0, false
+	}
+	return float64(m.NextGC), float64(m.NextGC) / 2, true
 }
 
 // roundedUp undoes what gctrace does to sizes: it cuts them to whole MiB, so

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/heaptrim/heaptrim/internal/gcmodel"
+	"github.com/heaptrim/heaptrim/internal/ingest/metrics"
 	"github.com/heaptrim/heaptrim/internal/stats"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
@@ -87,6 +88,9 @@ func (t *Totals) cycles(r *runCosts) {
 		goal = v
 	}
 	t.LiveHeap, t.HeapGoal = unit.Bytes(median(live)), unit.Bytes(median(goal))
+	if len(log.cycles) == 0 && len(log.stats) >= 2 {
+		pauses = t.memStats(log.stats[0], log.stats[len(log.stats)-1], r.allocWindow)
+	}
 	slices.Sort(pauses)
 	for _, p := range pauses {
 		t.PauseTotal += p
@@ -94,6 +98,22 @@ func (t *Totals) cycles(r *runCosts) {
 	if n := len(pauses); n > 0 {
 		t.PauseP50, t.PauseMax = pauses[n/2], pauses[n-1]
 	}
+}
+
+// memStats fills in what the MemStats of a live service say at the start and
+// the end of a window, and returns the pauses between. MemStats has one pause
+// a cycle, both of its stops together.
+func (t *Totals) memStats(first, last metrics.MemStats, window time.Duration) []time.Duration {
+	t.ForcedCycles = int(last.NumForcedGC - first.NumForcedGC)
+	t.Cycles = int(last.NumGC-first.NumGC) - t.ForcedCycles
+	if window > 0 {
+		t.CyclesPerSecond = float64(t.Cycles) / window.Seconds()
+	}
+	if goal, live, ok := goalOf(last); ok {
+		t.HeapGoal, t.LiveHeap = unit.Bytes(goal), unit.Bytes(live)
+	}
+	t.PeakHeap = max(t.PeakHeap, first.HeapAlloc, last.HeapAlloc)
+	return last.PausesSince(first.NumGC)
 }
 
 // why says what sets the pace of collection, in the program's own numbers.
