@@ -1,0 +1,135 @@
+package recorder_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/heaptrim/heaptrim/internal/record/recorder"
+)
+
+func TestWindows(t *testing.T) {
+	bin := build(t, "")
+	dir := t.TempDir()
+	cmd := exec.Command(bin, "return", "1m")
+	cmd.Env = append(os.Environ(), recorder.Env(dir, recorder.Options{})...)
+	start(t, cmd)
+	for i := 1; i <= 2; i++ {
+		within(t, func(ctx context.Context) error {
+			return recorder.Start(ctx, dir, recorder.Options{CPU: i == 1, Metrics: 5 * time.Millisecond})
+		})
+		time.Sleep(300 * time.Millisecond)
+		within(t, func(ctx context.Context) error { return recorder.Stop(ctx, dir) })
+		r := files(t, dir)
+		if !r.Complete || r.Exit || r.Forced || r.Wall < 300*time.Millisecond || r.Wall > 5*time.Second {
+			t.Errorf("window %d: %+v", i, r)
+		}
+		if got, want := len(r.CPUParts) > 0, i == 1; got != want {
+			t.Errorf("window %d: CPU profile %v, want %v", i, got, want)
+		}
+	}
+	// With no window open there is nothing to stop.
+	within(t, func(ctx context.Context) error { return recorder.Stop(ctx, dir) })
+	rec, err := recorder.Read(dir)
+	if err != nil || len(rec.Windows) != 2 {
+		t.Errorf("%d windows, error %v", len(rec.Windows), err)
+	}
+}
+
+func TestWindowEndsByItself(t *testing.T) {
+	bin := build(t, "")
+	dir := t.TempDir()
+	run(t, bin, recorder.Env(dir, recorder.Options{Auto: true, Max: 100 * time.Millisecond}), "return", "500ms")
+	if r := files(t, dir); !r.Complete || r.Exit || r.Wall > 400*time.Millisecond {
+		t.Errorf("recorded %+v", r)
+	}
+}
+
+// TestKill kills the program in the middle of a window.
+func TestKill(t *testing.T) {
+	bin := build(t, "")
+	for _, after := range []time.Duration{0, 700 * time.Millisecond, 1500 * time.Millisecond} {
+		dir := t.TempDir()
+		cmd := exec.Command(bin, "return", "1m")
+		cmd.Env = append(os.Environ(), recorder.Env(dir, recorder.Options{})...)
+		start(t, cmd)
+		within(t, func(ctx context.Context) error {
+			return recorder.Start(ctx, dir, recorder.Options{CPU: true, HeapSnap: time.Millisecond, Metrics: time.Millisecond})
+		})
+		time.Sleep(after)
+		cmd.Process.Kill()
+		cmd.Wait()
+		r := files(t, dir)
+		if r.Complete || len(r.Heap) == 0 {
+			t.Errorf("killed after %v: %+v", after, r)
+		}
+		if after > 1400*time.Millisecond && len(r.CPUParts) == 0 {
+			t.Errorf("killed after %v: no part of the CPU profile", after)
+		}
+	}
+}
+
+func TestSnapshotsAreBounded(t *testing.T) {
+	bin := build(t, "")
+	dir := t.TempDir()
+	run(t, bin, recorder.Env(dir, recorder.Options{Auto: true, HeapSnap: time.Millisecond}), "return", "3s")
+	r := files(t, dir)
+	if len(r.Heap) > 16 || len(r.Heap) < 5 {
+		t.Errorf("%d snapshots, want 5 to 16", len(r.Heap))
+	}
+	if filepath.Base(r.Heap[0]) != "heap-000.pb" || !slices.IsSorted(r.Heap) {
+		t.Errorf("snapshots %v", r.Heap)
+	}
+}
+
+func TestNobodyAnswers(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	defer cancel()
+	err := recorder.Start(ctx, t.TempDir(), recorder.Options{})
+	if !errors.Is(err, recorder.ErrNoRecorder) || !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("Start = %v", err)
+	}
+	if _, err := recorder.Files(t.TempDir()); !errors.Is(err, recorder.ErrNoRecorder) {
+		t.Errorf("Files = %v", err)
+	}
+}
+
+func TestEnv(t *testing.T) {
+	got := recorder.Env("/d", recorder.Options{MemRate: 4096, GODEBUG: "gctrace=1", Auto: true, CPU: true, HeapSnap: -1, Max: time.Second})
+	want := []string{
+		"HEAPTRIM_RECORD=/d",
+		"GODEBUG=gctrace=1,memprofilerate=4096",
+		"HEAPTRIM_RECORD_OPTIONS=cpu=1,gc=0,heapsnap=0s,metrics=50ms,max=1s,auto=1,memrate=4096",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestReadHalfWritten(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("recorder.json", "")
+	write("window-001/heap.tmp", "x")
+	write("window-001/cpu.tmp", "x")
+	r, err := recorder.Files(dir)
+	if err != nil || len(r.Heap)+len(r.CPUParts) != 0 || r.Complete {
+		t.Errorf("Files = %+v, %v", r, err)
+	}
+	write("env.json", "{")
+	if _, err := recorder.Files(dir); err == nil {
+		t.Error("a broken env.json is no error")
+	}
+}

@@ -1,0 +1,359 @@
+package recorder_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"go/ast"
+	"go/format"
+	"go/parser"
+	"go/token"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/pprof/profile"
+
+	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/record/recorder"
+)
+
+// toolchains are those of targets; "" is the one that runs the test.
+func toolchains() []string { return []string{"", "go1.25.13", "go1.26.8", "go1.27.4"} }
+
+func TestRender(t *testing.T) {
+	for _, pkg := range []string{"main", "foo_test"} {
+		src := recorder.Render(pkg)
+		if formatted, err := format.Source(src); err != nil || string(formatted) != string(src) {
+			t.Errorf("Render(%q) is not formatted: %v", pkg, err)
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), "r.go", src, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f.Name.Name != pkg {
+			t.Errorf("Render(%q) is of package %s", pkg, f.Name.Name)
+		}
+		for _, name := range declared(f) {
+			if !strings.HasPrefix(name, evidence.RecorderPrefix) {
+				t.Errorf("Render(%q) declares %s, want the prefix %s", pkg, name, evidence.RecorderPrefix)
+			}
+		}
+	}
+}
+
+// declared lists the names that f adds to its file and its package.
+func declared(f *ast.File) (names []string) {
+	for _, s := range f.Imports {
+		if s.Name == nil {
+			names = append(names, s.Path.Value)
+		} else {
+			names = append(names, s.Name.Name)
+		}
+	}
+	for _, d := range f.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			if d.Recv == nil {
+				names = append(names, d.Name.Name)
+			}
+		case *ast.GenDecl:
+			for _, s := range d.Specs {
+				switch s := s.(type) {
+				case *ast.TypeSpec:
+					names = append(names, s.Name.Name)
+				case *ast.ValueSpec:
+					for _, n := range s.Names {
+						names = append(names, n.Name)
+					}
+				}
+			}
+		}
+	}
+	return names
+}
+
+// build builds the worker with the recorder in it, in a module of an old
+// language version, and skips the test where the toolchain cannot be had.
+func build(t *testing.T, toolchain string) string {
+	t.Helper()
+	dir := t.TempDir()
+	worker, err := os.ReadFile("testdata/worker.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, data := range map[string][]byte{
+		"go.mod": []byte("module worker\n\ngo 1.16\n"), "worker.go": worker, "recorder.go": recorder.Render("main"),
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	gocmd := func(args ...string) ([]byte, error) {
+		cmd := exec.Command("go", args...)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "GOFLAGS=", "GOWORK=off")
+		if toolchain != "" {
+			cmd.Env = append(cmd.Env, "GOTOOLCHAIN="+toolchain)
+		}
+		return cmd.CombinedOutput()
+	}
+	if out, err := gocmd("version"); err != nil {
+		t.Skipf("toolchain %s cannot be had here: %v\n%s", toolchain, err, out)
+	}
+	bin := filepath.Join(dir, "worker.exe")
+	if out, err := gocmd("build", "-o", bin, "."); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	if out, err := gocmd("vet", "."); err != nil {
+		t.Errorf("go vet: %v\n%s", err, out)
+	}
+	return bin
+}
+
+// run runs the worker to its end and returns its exit code.
+func run(t *testing.T, bin string, env []string, args ...string) int {
+	t.Helper()
+	cmd := exec.Command(bin, args...)
+	cmd.Env = append(os.Environ(), env...)
+	out, err := cmd.CombinedOutput()
+	if exit := new(exec.ExitError); err != nil && !errors.As(err, &exit) {
+		t.Fatalf("worker: %v\n%s", err, out)
+	}
+	if len(out) > 0 {
+		t.Logf("worker said: %s", out)
+	}
+	return cmd.ProcessState.ExitCode()
+}
+
+// files returns what was recorded, with every file held to be whole.
+func files(t *testing.T, dir string) recorder.Result {
+	t.Helper()
+	r, err := recorder.Files(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range append(r.Heap, r.CPUParts...) {
+		open(t, name)
+	}
+	f, err := os.Open(r.Metrics)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	lines := 0
+	for s := bufio.NewScanner(f); s.Scan(); lines++ {
+		var v struct {
+			T int64              `json:"t_ns"`
+			V map[string]float64 `json:"v"`
+		}
+		if err := json.Unmarshal(s.Bytes(), &v); err != nil || len(v.V) < 20 {
+			t.Fatalf("%s:%d: %d values, error %v", r.Metrics, lines+1, len(v.V), err)
+		}
+	}
+	if lines == 0 {
+		t.Errorf("%s is empty", r.Metrics)
+	}
+	return r
+}
+
+func open(t *testing.T, name string) *profile.Profile {
+	t.Helper()
+	f, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	p, err := profile.Parse(f)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	if err := p.CheckValid(); err != nil {
+		t.Errorf("%s: %v", name, err)
+	}
+	return p
+}
+
+// frames returns the functions of a sample, leaf first.
+func frames(s *profile.Sample) (names []string) {
+	for _, l := range s.Location {
+		for _, line := range l.Line {
+			names = append(names, line.Function.Name)
+		}
+	}
+	return names
+}
+
+func TestRecord(t *testing.T) {
+	for _, toolchain := range toolchains() {
+		t.Run("toolchain="+toolchain, func(t *testing.T) {
+			bin := build(t, toolchain)
+			dir := t.TempDir()
+			env := recorder.Env(dir, recorder.Options{MemRate: 1, Auto: true, CPU: true, GC: true, HeapSnap: 20 * time.Millisecond})
+			if code := run(t, bin, env, "return", "600ms"); code != 0 {
+				t.Fatalf("exit code %d", code)
+			}
+			r := files(t, dir)
+			if !r.Complete || !r.Exit || !r.Forced || r.MemRate != 1 || r.Wall < 600*time.Millisecond || len(r.Heap) < 3 || len(r.CPUParts) == 0 {
+				t.Errorf("recorded %+v", r)
+			}
+			if runtime.GOOS == "linux" && r.CPU < 100*time.Millisecond {
+				t.Errorf("process CPU = %v", r.CPU)
+			}
+			checkAllocs(t, open(t, r.Heap[len(r.Heap)-1]))
+			rec, err := recorder.Read(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			e := rec.Environment
+			if !strings.HasPrefix(e.GoVersion, "go1.") || toolchain != "" && e.GoVersion != toolchain || e.GOMAXPROCS == 0 || e.GOGC != "100" || e.GOMEMLIMIT != "off" {
+				t.Errorf("environment = %+v", e)
+			}
+			if len(rec.Notes) > 0 {
+				t.Errorf("notes: %q", rec.Notes)
+			}
+		})
+	}
+}
+
+// checkAllocs holds the profile to what the worker does: the objects of box
+// are 16 bytes each, deep is whole from root to leaf, and nothing is the
+// recorder's.
+func checkAllocs(t *testing.T, p *profile.Profile) {
+	t.Helper()
+	if len(p.SampleType) != 4 || p.SampleType[1].Type != "alloc_space" || p.Period != 1 || p.PeriodType.Type != "space" {
+		t.Errorf("types %v, period %d %v", p.SampleType, p.Period, p.PeriodType)
+	}
+	var boxes, bytes, grown int64
+	deepest := 0
+	for _, s := range p.Sample {
+		names := frames(s)
+		text := strings.Join(names, " ")
+		if strings.Contains(text, evidence.RecorderPrefix) {
+			t.Errorf("a stack of the recorder itself: %s", text)
+		}
+		if strings.Contains(text, "main.box") {
+			boxes, bytes = boxes+s.Value[0], bytes+s.Value[1]
+		}
+		if strings.Contains(text, "main.grow") {
+			grown += s.Value[1]
+		}
+		if n := strings.Count(text, "main.deep"); n > 0 {
+			deepest = max(deepest, n)
+			if names[len(names)-1] != "runtime.goexit" {
+				t.Errorf("a deep stack was cut at %s", names[len(names)-1])
+			}
+		}
+	}
+	if boxes == 0 || bytes != 16*boxes {
+		t.Errorf("box allocated %d objects of %d bytes together, want 16 each", boxes, bytes)
+	}
+	if deepest != 61 {
+		t.Errorf("main.deep is %d times in its stack, want 61", deepest)
+	}
+	// 200 ints grow through 8, 16, 32, 64, 128, 256, 512, 848, 1280, 1792: what
+	// it is exactly is the runtime's business.
+	if perCall := grown / boxes; perCall < 1600 || perCall > 8000 {
+		t.Errorf("grow allocated %d bytes a call", perCall)
+	}
+}
+
+// TestRuntimeFrames holds the recorder to what it is there for: the frames of
+// the runtime that runtime/pprof drops.
+func TestRuntimeFrames(t *testing.T) {
+	bin := build(t, "")
+	dir := t.TempDir()
+	run(t, bin, recorder.Env(dir, recorder.Options{MemRate: 1, Auto: true, GC: true}), "return", "100ms")
+	r := files(t, dir)
+	leaf := map[string]bool{}
+	for _, s := range open(t, r.Heap[len(r.Heap)-1]).Sample {
+		names := frames(s)
+		for i, n := range names {
+			if n == "main.grow" && i > 0 {
+				leaf[names[i-1]] = true
+			}
+		}
+	}
+	if !leaf["runtime.growslice"] {
+		t.Errorf("above main.grow there is %v, want runtime.growslice", leaf)
+	}
+}
+
+func TestExitFlushes(t *testing.T) {
+	bin := build(t, "")
+	dir := t.TempDir()
+	if code := run(t, bin, recorder.Env(dir, recorder.Options{Auto: true, CPU: true, GCAtExit: true}), "exit", "300ms"); code != 3 {
+		t.Errorf("exit code %d, want 3", code)
+	}
+	if r := files(t, dir); !r.Complete || !r.Exit || !r.Forced {
+		t.Errorf("recorded %+v", r)
+	}
+}
+
+func TestIdleWithoutVariable(t *testing.T) {
+	bin := build(t, "")
+	if code := run(t, bin, nil, "return", "10ms"); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	// A directory that is not there must not disturb the program either.
+	if code := run(t, bin, recorder.Env(filepath.Join(t.TempDir(), "gone"), recorder.Options{Auto: true}), "return", "10ms"); code != 0 {
+		t.Errorf("exit code %d with a directory that is not there", code)
+	}
+}
+
+func TestChildDoesNotRecord(t *testing.T) {
+	bin := build(t, "")
+	dir := t.TempDir()
+	run(t, bin, recorder.Env(dir, recorder.Options{Auto: true}), "parent", "200ms")
+	r := files(t, dir)
+	if !r.Complete || r.Wall < 200*time.Millisecond {
+		t.Errorf("recorded %+v, want the parent's run", r)
+	}
+}
+
+func TestProgramsOwnProfile(t *testing.T) {
+	bin := build(t, "")
+	dir := t.TempDir()
+	own := filepath.Join(t.TempDir(), "own.pprof")
+	cmd := exec.Command(bin, "profiled", "1200ms", own)
+	cmd.Env = append(os.Environ(), recorder.Env(dir, recorder.Options{})...)
+	start(t, cmd)
+	time.Sleep(100 * time.Millisecond) // the program is first
+	within(t, func(ctx context.Context) error { return recorder.Start(ctx, dir, recorder.Options{CPU: true}) })
+	if err := cmd.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	rec, err := recorder.Read(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(rec.Notes) != 1 || !strings.Contains(rec.Notes[0], "its own") {
+		t.Errorf("notes = %q, want one on the program's own profile", rec.Notes)
+	}
+	if p := open(t, own); len(p.Sample) == 0 {
+		t.Error("the program's own profile is empty")
+	}
+	files(t, dir)
+}
+
+func start(t *testing.T, cmd *exec.Cmd) {
+	t.Helper()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+}
+
+func within(t *testing.T, f func(context.Context) error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	if err := f(ctx); err != nil {
+		t.Fatal(err)
+	}
+}

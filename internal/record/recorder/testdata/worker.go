@@ -1,0 +1,79 @@
+// Command worker allocates in known places until it is told to end.
+//
+// Usage: worker TASK DURATION
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime/pprof"
+	"strings"
+	"time"
+)
+
+var keep []string
+
+func main() {
+	defer htrim7qFlush() // as the overlay inserts it
+	d, err := time.ParseDuration(os.Args[2])
+	if err != nil {
+		panic(err)
+	}
+	switch os.Args[1] {
+	case "return":
+		work(d)
+	case "exit":
+		work(d)
+		htrim7qExit(3) // as the overlay replaces os.Exit
+	case "profiled":
+		f, err := os.Create(os.Args[3])
+		if err != nil {
+			panic(err)
+		}
+		if err := pprof.StartCPUProfile(f); err != nil {
+			fmt.Println("own profile:", err)
+		}
+		work(d)
+		pprof.StopCPUProfile()
+	case "parent":
+		child := exec.Command(os.Args[0], "return", "50ms")
+		child.Env = os.Environ()
+		if err := child.Run(); err != nil {
+			panic(err)
+		}
+		work(d)
+	}
+}
+
+func work(d time.Duration) {
+	for begin := time.Now(); time.Since(begin) < d; {
+		grow(200)
+		deep(60)
+		box(7)
+		if len(keep) < 1000 {
+			keep = append(keep, strings.Repeat("k", 512))
+		}
+	}
+}
+
+//go:noinline
+func grow(n int) (list []int) {
+	for i := 0; i < n; i++ {
+		list = append(list, i)
+	}
+	return list
+}
+
+//go:noinline
+func deep(n int) string {
+	if n == 0 {
+		return strings.Repeat("d", 64)
+	}
+	return deep(n-1) + ""
+}
+
+var boxed interface{}
+
+//go:noinline
+func box(n int) { boxed = [2]int{n, n} }
