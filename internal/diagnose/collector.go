@@ -131,8 +131,21 @@ func fitCollector(d *runData, env evidence.Environment) collectorModel {
 	}
 	m.scan = scanShares(d, scan.heap)
 	m.known = true
-	m.why = fmt.Sprintf("in-use bytes of %d heap profiles in the run, %d cycles, goal by %s", d.snapshots, len(cycles), m.marginal.Regime)
+	m.why = fmt.Sprintf("in-use bytes of %d heap profiles in the run, %d cycles, %s", d.snapshots, len(cycles), pace(m.marginal.Regime))
 	return m
+}
+
+// pace says what sets the heap goal in a regime.
+func pace(r gcmodel.Regime) string {
+	switch r {
+	case gcmodel.Proportional:
+		return "the heap goal set by GOGC"
+	case gcmodel.MinimumHeap:
+		return "the heap goal at the runtime's minimum heap"
+	case gcmodel.MemoryLimit:
+		return "the heap goal set by the memory limit"
+	}
+	return "the heap goal at the runtime's minimum distance"
 }
 
 type liveSize struct{ heap float64 }

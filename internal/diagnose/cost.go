@@ -215,7 +215,7 @@ func (r *runCosts) predict(s *siteCost) Prediction {
 			saved = stats.Interval{Value: v, Low: v, High: v}
 			w := math.Max(c.Churn.High-c.Churn.Low, c.Retention.High-c.Retention.Low) / 2
 			saved.Low, saved.High = v-w, v+w
-			p.Basis = "direct cost, and the collector's cost without it by the pacer's formula (" + rm.Regime.String() + ")"
+			p.Basis = "direct cost, and the collector's cost without it by the pacer's formula, with " + pace(rm.Regime)
 		}
 	}
 	p.CPU = direct.Add(saved)

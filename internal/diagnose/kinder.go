@@ -1,8 +1,8 @@
 package diagnose
 
 import (
-	"bufio"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 
@@ -10,44 +10,25 @@ import (
 )
 
 // kinder tells from the runtime's own frames what kind of expression
-// allocates and whether the object holds pointers.
+// allocates and whether the object holds pointers. It is not safe for
+// concurrent use.
 type kinder struct {
-	// mallocLines says for lines of runtime/malloc.go which allocator they call,
-	// read from the toolchain's own source: in Go 1.26 and later an allocation
-	// profile's raw stacks end there.
-	mallocLines map[int]Tri
+	// dir holds the sources of package runtime of the toolchain that built the
+	// target; empty when not known. From Go 1.26 on the raw stacks of an
+	// allocation profile end in the allocator, on the line that calls its
+	// variant for pointer-free or for pointerful objects.
+	dir   string
+	files map[string][]Tri // by base name, by line
 	// plainNew says that a raw stack without frames of the runtime above the
-	// site is a plain new object: from Go 1.26 on every other allocation leaves
-	// the runtime function that it goes through.
+	// site is a plain new object: every other allocation leaves the runtime
+	// function that it goes through.
 	plainNew bool
 }
 
-// newKinder reads runtime/malloc.go of the toolchain that built the target.
-// Without it, pointers stay unknown unless a function's name says it.
 func newKinder(goroot, version string) kinder {
-	k := kinder{mallocLines: map[int]Tri{}, plainNew: minorVersion(version) >= 26}
-	if goroot == "" {
-		return k
-	}
-	f, err := os.Open(filepath.Join(goroot, "src", "runtime", "malloc.go"))
-	if err != nil {
-		return k
-	}
-	defer f.Close()
-	s := bufio.NewScanner(f)
-	for n := 1; s.Scan(); n++ {
-		text := s.Text()
-		call := strings.Index(text, "mallocgc")
-		if call < 0 || strings.HasPrefix(text, "func ") || strings.HasPrefix(strings.TrimSpace(text), "//") {
-			continue
-		}
-		name := text[call:]
-		switch {
-		case strings.HasPrefix(name, "mallocgcTiny"), strings.HasPrefix(name, "mallocgcSmallNoscan"), strings.HasPrefix(name, "mallocgcSmallNoScan"):
-			k.mallocLines[n] = No
-		case strings.HasPrefix(name, "mallocgcSmallScan"):
-			k.mallocLines[n] = Yes
-		}
+	k := kinder{files: map[string][]Tri{}, plainNew: minorVersion(version) >= 26}
+	if goroot != "" {
+		k.dir = filepath.Join(goroot, "src", "runtime")
 	}
 	return k
 }
@@ -74,19 +55,69 @@ func (k kinder) of(p allocPath) Kind {
 func (k kinder) pointers(stack []*evidence.Location) Tri {
 	for _, l := range stack {
 		for _, f := range l.Frames {
-			if !strings.HasPrefix(f.Function, "runtime.malloc") {
+			if !isRuntime(packageOf(f.Function), f.Function) {
 				return Unknown
-			}
-			if f.Function == "runtime.mallocgc" {
-				if t := k.mallocLines[f.Line]; t != Unknown {
-					return t
-				}
-				continue
 			}
 			if t := pointersIn([]string{f.Function}); t != Unknown {
 				return t
 			}
+			if t := k.onLine(f); t != Unknown {
+				return t
+			}
 		}
+	}
+	return Unknown
+}
+
+// onLine reads from the runtime's source which variant of the allocator a line
+// calls.
+func (k kinder) onLine(f evidence.Frame) Tri {
+	if k.dir == "" || !strings.HasPrefix(f.Function, "runtime.") {
+		return Unknown
+	}
+	base := path.Base(filepath.ToSlash(f.File))
+	lines, ok := k.files[base]
+	if !ok {
+		lines = readMallocLines(filepath.Join(k.dir, base))
+		k.files[base] = lines
+	}
+	if f.Line <= 0 || f.Line > len(lines) {
+		return Unknown
+	}
+	return lines[f.Line-1]
+}
+
+// readMallocLines classifies each line of a runtime source file by the
+// allocator that it calls.
+func readMallocLines(file string) []Tri {
+	src, err := os.ReadFile(file)
+	if err != nil {
+		return nil
+	}
+	text := strings.Split(string(src), "\n")
+	lines := make([]Tri, len(text))
+	for i, t := range text {
+		at := strings.Index(t, "mallocgc")
+		if at < 0 || strings.HasPrefix(t, "func ") || strings.HasPrefix(strings.TrimSpace(t), "//") {
+			continue
+		}
+		lines[i] = variant(t[at:])
+	}
+	return lines
+}
+
+// variant tells which objects a call of the allocator is for: by its name, or
+// by its type argument, which is nil for pointer-free memory.
+func variant(call string) Tri {
+	switch {
+	case strings.HasPrefix(call, "mallocgcSmallScan"):
+		return Yes
+	case pointersIn([]string{"runtime." + call}) == No:
+		return No
+	case strings.HasPrefix(call, "mallocgc(") && strings.Contains(call, ", nil, "):
+		return No
+	case strings.HasPrefix(call, "mallocgc(") && strings.Contains(call, ", et, true)"):
+		return Yes
 	}
 	return Unknown
 }

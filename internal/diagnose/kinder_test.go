@@ -1,0 +1,89 @@
+package diagnose
+
+import (
+	"runtime"
+	"testing"
+
+	"github.com/heaptrim/heaptrim/internal/evidence"
+)
+
+// TestPointersOnRealStacks allocates known values with every allocation
+// recorded and asks the kinder what the runtime's own lines say of them.
+func TestPointersOnRealStacks(t *testing.T) {
+	if minorVersion(runtime.Version()) < 26 {
+		t.Skip("raw stacks end below the allocator before Go 1.26")
+	}
+	records := recordAllocations(t)
+	k := newKinder(runtime.GOROOT(), runtime.Version())
+	f := func(function string, want Tri) {
+		t.Helper()
+		stack, ok := records[function]
+		if !ok {
+			t.Fatalf("no allocation of %s was recorded", function)
+		}
+		if got := k.pointers(stack); got != want {
+			t.Errorf("%s: pointers %v, want %v (%s)", function, got, want, stack[0].Frames[0].Function)
+		}
+	}
+	const pkg = "github.com/heaptrim/heaptrim/internal/diagnose."
+	f(pkg+"allocBytes", No)
+	f(pkg+"allocPointers", Yes)
+	f(pkg+"growBytes", No)
+	f(pkg+"growPointers", Yes)
+	f(pkg+"copyToString", No)
+}
+
+//go:noinline
+func allocBytes(n int) []byte { return make([]byte, n) }
+
+//go:noinline
+func allocPointers(n int) []*int { return make([]*int, n) }
+
+//go:noinline
+func growBytes(b []byte) []byte { return append(b, make([]byte, 100)...) }
+
+//go:noinline
+func growPointers(p []*int) []*int { return append(p, make([]*int, 100)...) }
+
+//go:noinline
+func copyToString(b []byte) string { return string(b) }
+
+var keep []any
+
+// recordAllocations returns the raw stack of the last allocation of each
+// function above.
+func recordAllocations(t *testing.T) map[string][]*evidence.Location {
+	t.Helper()
+	rate := runtime.MemProfileRate
+	runtime.MemProfileRate = 1
+	for range 50 {
+		keep = append(keep, allocBytes(300), allocPointers(40), growBytes([]byte("x")), growPointers(nil), copyToString(allocBytes(99)))
+	}
+	runtime.MemProfileRate = rate
+	runtime.GC()
+	runtime.GC()
+	keep = nil
+	records := make([]runtime.MemProfileRecord, 20000)
+	n, ok := runtime.MemProfile(records, true)
+	if !ok {
+		t.Fatalf("more than %d allocation records", len(records))
+	}
+	out := map[string][]*evidence.Location{}
+	for _, r := range records[:n] {
+		var stack []*evidence.Location
+		site := ""
+		frames := runtime.CallersFrames(r.Stack())
+		for {
+			f, more := frames.Next()
+			stack = append(stack, &evidence.Location{Frames: []evidence.Frame{{Function: f.Function, File: f.File, Line: f.Line}}})
+			if site == "" && !isRuntime(packageOf(f.Function), f.Function) {
+				site = f.Function
+			}
+			if !more {
+				break
+			}
+		}
+		out[site] = stack
+	}
+	return out
+}
