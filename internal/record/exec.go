@@ -1,3 +1,6 @@
+// Package record makes recordings: of benchmarks, of a command with the
+// recorder built in, of a live service and of files that are there already. It
+// writes a bundle and does not say what is in it.
 package record
 
 import (

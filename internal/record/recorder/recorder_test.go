@@ -63,16 +63,21 @@ func declared(f *ast.File) (names []string) {
 				names = append(names, d.Name.Name)
 			}
 		case *ast.GenDecl:
-			for _, s := range d.Specs {
-				switch s := s.(type) {
-				case *ast.TypeSpec:
-					names = append(names, s.Name.Name)
-				case *ast.ValueSpec:
-					for _, n := range s.Names {
-						names = append(names, n.Name)
-					}
-				}
+			for _, spec := range d.Specs {
+				names = append(names, specNames(spec)...)
 			}
+		}
+	}
+	return names
+}
+
+func specNames(spec ast.Spec) (names []string) {
+	switch s := spec.(type) {
+	case *ast.TypeSpec:
+		names = append(names, s.Name.Name)
+	case *ast.ValueSpec:
+		for _, n := range s.Names {
+			names = append(names, n.Name)
 		}
 	}
 	return names
