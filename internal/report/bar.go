@@ -30,7 +30,7 @@ var (
 
 const (
 	otherGlyph = "░"
-	leastShare = 0.0005 // smaller rows share one
+	leastShare = 0.01 // smaller rows share one; the JSON report has all
 )
 
 // decomposition draws where CPU time goes: a stacked bar and its legend.
@@ -40,7 +40,7 @@ func decomposition(p *page, d *diagnose.Diagnosis) {
 		return
 	}
 	remark := ""
-	if t := d.Totals; t.CPUSeconds > 0 && t.Samples > 0 {
+	if t := d.Totals; some(t.CPUSeconds) && t.Samples > 0 {
 		remark = fmt.Sprintf("%s s of CPU in %s samples", unit.FormatCount(t.CPUSeconds), unit.FormatScaled(float64(t.Samples)))
 	}
 	p.section("Where CPU time goes", remark)
@@ -51,23 +51,16 @@ func decomposition(p *page, d *diagnose.Diagnosis) {
 	p.line(spans...)
 	legend(p, parts)
 	for _, b := range d.Decomposition {
-		if !b.Charged && b.Share.Value > 0 && finite(b.Share.Value) {
+		if !b.Charged && some(b.Share.Value) {
 			p.prose("    ", fmt.Sprintf("and %s: %s, on processors with nothing else to do; shown, not charged", b.Name, sharePercent(b.Share)), dim)
 		}
 	}
 }
 
 // segments orders the rows for the bar: memory management by size, then the
-// rest by size. Rows too small to see become one each.
+// rest by size. Rows too small to see share one.
 func segments(rows []diagnose.Bucket, color bool) []segment {
-	memory, small := split(rows, true)
-	other, smallOther := split(rows, false)
-	if small.share.Value > 0 {
-		memory = append(memory, small)
-	}
-	if smallOther.share.Value > 0 {
-		other = append(other, smallOther)
-	}
+	memory, other := pick(rows, true), pick(rows, false)
 	for i := range memory {
 		memory[i].glyph, memory[i].style = memoryGlyphs[i%len(memoryGlyphs)], memoryStyles[i%len(memoryStyles)]
 		if color {
@@ -80,24 +73,35 @@ func segments(rows []diagnose.Bucket, color bool) []segment {
 	return append(memory, other...)
 }
 
-// split collects the charged rows that are memory management, or those that
-// are not, and the sum of the small ones.
-func split(rows []diagnose.Bucket, memory bool) (big []segment, small segment) {
-	small.name = "other memory management"
-	if !memory {
-		small.name = "other"
-	}
+// pick collects the charged rows that are memory management, or those that are
+// not, largest first, the small ones in one.
+func pick(rows []diagnose.Bucket, memory bool) []segment {
+	var out []segment
 	for _, b := range rows {
-		switch {
-		case !b.Charged || b.Memory != memory || !finite(b.Share.Value) || b.Share.Value <= 0:
-		case b.Share.Value < leastShare:
-			small.share = small.share.Add(b.Share)
-		default:
-			big = append(big, segment{name: b.Name, share: b.Share})
+		if b.Charged && b.Memory == memory && some(b.Share.Value) {
+			out = append(out, segment{name: b.Name, share: b.Share})
 		}
 	}
-	slices.SortStableFunc(big, func(a, b segment) int { return cmp.Compare(b.share.Value, a.share.Value) })
-	return big, small
+	slices.SortStableFunc(out, func(a, b segment) int { return cmp.Compare(b.share.Value, a.share.Value) })
+	big := 0
+	for big < len(out) && out[big].share.Value >= leastShare {
+		big++
+	}
+	small := out[big:]
+	if len(small) < 2 {
+		return out
+	}
+	var names []string
+	var sum stats.Interval
+	for _, s := range small {
+		names = append(names, s.name)
+		sum = sum.Add(s.share)
+	}
+	name := strings.Join(names, ", ")
+	if memory || len(names) > 2 {
+		name = fmt.Sprintf("%d smaller rows", len(names))
+	}
+	return append(out[:big], segment{name: name, share: sum})
 }
 
 // lengths divides n cells among the segments so that every boundary is within
@@ -120,25 +124,29 @@ func lengths(parts []segment, n int) []int {
 
 // legend lists the segments in columns, read downwards.
 func legend(p *page, parts []segment) {
+	const glyph, gap, least = 2, 3, 20 // cells; a name is cut to least for another column
 	name, value := 0, 0
 	for _, s := range parts {
 		name = max(name, cells(clean(s.name)))
-		value = max(value, cells(sharePercent(s.share)))
+		value = max(value, cells(legendNumber(s)+plusMinus(s.share)))
 	}
-	name = min(name, p.width-value-8)
-	column := 2 + name + 1 + value + 3
-	columns := max((p.width-1)/column, 1)
+	room := p.width - 2 + gap
+	columns := max(room/(glyph+min(name, least)+1+value+gap), 1)
+	columns = min(columns, 3)
+	name = min(name, room/columns-(glyph+1+value+gap))
 	rows := (len(parts) + columns - 1) / columns
 	for r := range rows {
 		spans := []span{{"  ", noStyle}}
 		for i := r; i < len(parts); i += rows {
 			s := parts[i]
-			number := padLeft(percent(s.share.Value), 4) + " %"
+			number := legendNumber(s)
 			spans = append(spans,
 				span{s.glyph, s.style},
-				span{" " + padRight(elideMiddle(clean(s.name), name), name) + " " + number, noStyle},
-				span{padRight(plusMinus(s.share), value-cells(number)+4), dim})
+				span{" " + padRight(elideEnd(clean(s.name), name), name) + " " + number, noStyle},
+				span{padRight(plusMinus(s.share), value-cells(number)+gap), dim})
 		}
 		p.line(spans...)
 	}
 }
+
+func legendNumber(s segment) string { return padLeft(percent(s.share.Value), 4) + " %" }

@@ -98,8 +98,8 @@ func csvColumns() []csvColumn {
 		csvColumn{"lifetime_mean_ns", func(f diagnose.Finding, _ known) string { return csvCount(int(f.Lifetime.Mean)) }},
 		text("why_on_heap", whyOnHeap),
 		text("remedy", func(f diagnose.Finding) string { return f.Remedy.Code }),
-		csvColumn{"predicted_cpu_percent_saved", func(f diagnose.Finding, k known) string {
-			return csvNumber(newInterval(f.Prediction.CPU, k.cpu), func(i *interval) float64 { return i.Value }, 100)
+		csvColumn{"predicted_cpu_percent_saved", func(f diagnose.Finding, _ known) string {
+			return csvNumber(newInterval(f.Prediction.CPU, false), func(i *interval) float64 { return i.Value }, 100)
 		}})
 }
 
@@ -125,7 +125,7 @@ func csvCount(n int) string {
 }
 
 func csvNumber(i *interval, part func(*interval) float64, scale float64) string {
-	if i == nil {
+	if i == nil || !finite(part(i)*scale) {
 		return ""
 	}
 	return strconv.FormatFloat(part(i)*scale, 'g', 6, 64)

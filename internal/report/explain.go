@@ -24,6 +24,7 @@ type RankError struct {
 	Rank, Findings int
 }
 
+// Error says which ranks there are.
 func (e *RankError) Error() string {
 	if e.Findings == 0 {
 		return fmt.Sprintf("there is no finding %d: the report has none", e.Rank)
@@ -101,9 +102,9 @@ func (e *explainer) cost() {
 		e.p.prose("    ", "Negative: what it keeps alive raises the heap goal, so the program collects less often.", dim)
 	}
 	e.amount("allocates", c.BytesPerOp, func(v float64) string { return unit.FormatBytes(v) + "/op" })
-	e.amount("", c.ObjectsPerOp, func(v float64) string { return unit.FormatScaled(v) + " objects/op" })
+	e.amount("", c.ObjectsPerOp, func(v float64) string { return unit.FormatScaled(v) + plural(v, " object") + "/op" })
 	e.amount("at the rate of", c.BytesPerSecond, func(v float64) string { return unit.FormatBytes(v) + "/s" })
-	e.amount("", c.ObjectsPerSecond, func(v float64) string { return unit.FormatScaled(v) + " objects/s" })
+	e.amount("", c.ObjectsPerSecond, func(v float64) string { return unit.FormatScaled(v) + plural(v, " object") + "/s" })
 	e.amount("live", c.InUse, unit.FormatBytes)
 	if basis := e.d.Totals.RetentionBasis; basis != "" && e.k.cpu {
 		e.p.prose("  ", "Retention: "+basis, dim)
@@ -128,8 +129,7 @@ func (e *explainer) byRun() {
 	}
 	e.p.section("In each run", "")
 	name, cpu, bytes, objects := newColumn("run", false), newColumn("CPU %", false), newColumn("B/op", true), newColumn("objs/op", true)
-	name.elide = true
-	t := &table{columns: []*column{name, cpu, bytes, objects}}
+	t := &table{columns: []*column{name, cpu, bytes, objects}, path: name}
 	for _, r := range e.f.ByRun {
 		name.add(r.Run)
 		share := dash
@@ -159,10 +159,11 @@ func (e *explainer) lifetime() {
 		text = "leak suspect: what is allocated stays"
 	}
 	if l.Mean > 0 {
-		text += ", on average " + unit.FormatNanoseconds(float64(l.Mean))
+		text += ", on average "
 		if l.Class == diagnose.LifetimeShort {
-			text += " at most"
+			text += "at most "
 		}
+		text += unit.FormatNanoseconds(float64(l.Mean))
 	}
 	if l.Basis != "" {
 		text += " (" + l.Basis + ")"
@@ -222,11 +223,11 @@ func (e *explainer) cure() {
 		}
 		saved = append(saved, text)
 	}
-	if v := f.Prediction.BytesPerOp; v > 0 && finite(v) {
+	if v := f.Prediction.BytesPerOp; some(v) {
 		saved = append(saved, unit.FormatBytes(v)+"/op")
 	}
-	if v := f.Prediction.ObjectsPerOp; v > 0 && finite(v) {
-		saved = append(saved, unit.FormatScaled(v)+" objects/op")
+	if v := f.Prediction.ObjectsPerOp; some(v) {
+		saved = append(saved, unit.FormatScaled(v)+plural(v, " object")+"/op")
 	}
 	if len(saved) == 0 {
 		return

@@ -25,7 +25,7 @@ func fixture() *diagnose.Diagnosis {
 	return &diagnose.Diagnosis{
 		Target: evidence.Target{
 			Kind: evidence.TargetPackages, Args: []string{"./examples/gateway/..."}, Module: "github.com/heaptrim/heaptrim",
-			ModuleDir: "/home/ann/heaptrim", Packages: []string{"github.com/heaptrim/heaptrim/examples/gateway/api"},
+			ModuleDir: "/src/heaptrim", Packages: []string{"github.com/heaptrim/heaptrim/examples/gateway/api"},
 		},
 		Environment: evidence.Environment{
 			GoVersion: "go1.26.8", GOOS: "linux", GOARCH: "amd64", GOMAXPROCS: 4, NumCPU: 8, GOGC: "100", GOMEMLIMIT: "off",
@@ -147,10 +147,10 @@ func fixtureStacks(pkg string) []diagnose.Stack {
 	leaf := []evidence.Frame{
 		frame("runtime.mallocgc", "/usr/local/go/src/runtime/malloc.go", 1178),
 		frame("runtime.convTstring", "/usr/local/go/src/runtime/iface.go", 392),
-		frame(pkg+"api.(*Server).cacheKey", "/home/ann/heaptrim/examples/gateway/api/cache.go", 42),
+		frame(pkg+"api.(*Server).cacheKey", "/src/heaptrim/examples/gateway/api/cache.go", 42),
 	}
 	serve := []evidence.Frame{
-		frame(pkg+"api.(*Server).ServeHTTP", "/home/ann/heaptrim/examples/gateway/api/server.go", 54),
+		frame(pkg+"api.(*Server).ServeHTTP", "/src/heaptrim/examples/gateway/api/server.go", 54),
 		frame("net/http.serverHandler.ServeHTTP", "/usr/local/go/src/net/http/server.go", 3311),
 		frame("net/http.(*conn).serve", "/usr/local/go/src/net/http/server.go", 2073),
 	}
@@ -158,8 +158,8 @@ func fixtureStacks(pkg string) []diagnose.Stack {
 		return diagnose.Stack{Share: share, Frames: append(append(append([]evidence.Frame{}, leaf...), middle...), serve...)}
 	}
 	return []diagnose.Stack{
-		path(0.71, frame(pkg+"api.(*Server).getOrder", "/home/ann/heaptrim/examples/gateway/api/orders.go", 71)),
-		path(0.22, frame(pkg+"api.(*Server).listOrders", "/home/ann/heaptrim/examples/gateway/api/orders.go", 121)),
+		path(0.71, frame(pkg+"api.(*Server).getOrder", "/src/heaptrim/examples/gateway/api/orders.go", 71)),
+		path(0.22, frame(pkg+"api.(*Server).listOrders", "/src/heaptrim/examples/gateway/api/orders.go", 121)),
 	}
 }
 

@@ -1,13 +1,12 @@
 package report
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/heaptrim/heaptrim/internal/diagnose"
 	"github.com/heaptrim/heaptrim/internal/evidence"
@@ -26,38 +25,13 @@ func JSON(w io.Writer, d *diagnose.Diagnosis, m Meta) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
 	if err := enc.Encode(newDocument(d, m)); err != nil {
 		return fmt.Errorf("encode the report: %w", err)
 	}
-	_, err := w.Write(escapeUnprintable(b.Bytes()))
-	return err
-}
-
-// escapeUnprintable writes what encoding/json leaves raw but a terminal may
-// obey – C1 controls, direction overrides – as \u escapes. They can only be
-// inside strings, so the document means the same.
-func escapeUnprintable(doc []byte) []byte {
-	out := make([]byte, 0, len(doc))
-	for i := 0; i < len(doc); {
-		if doc[i] < 0x7f {
-			out = append(out, doc[i])
-			i++
-			continue
-		}
-		r, n := utf8.DecodeRune(doc[i:])
-		switch {
-		case unicode.IsPrint(r):
-			out = append(out, doc[i:i+n]...)
-		case r < 0x10000:
-			out = fmt.Appendf(out, `\u%04x`, r)
-		default:
-			r -= 0x10000
-			out = fmt.Appendf(out, `\u%04x\u%04x`, 0xd800+r>>10, 0xdc00+r&0x3ff)
-		}
-		i += n
-	}
-	return out
+	l := layout{w: bufio.NewWriter(w)}
+	l.write(bytes.TrimSpace(b.Bytes()))
+	l.w.WriteByte('\n')
+	return l.w.Flush()
 }
 
 func newDocument(d *diagnose.Diagnosis, m Meta) document {
@@ -126,7 +100,7 @@ func newFinding(f diagnose.Finding, k known) finding {
 		Lifetime: lifetime{string(f.Lifetime.Class), positive(float64(f.Lifetime.Mean)), f.Lifetime.Basis},
 		Escape:   newEscape(f.Escape), Remedy: remedy{f.Remedy.Code, f.Remedy.Safety, f.Remedy.Text},
 		Prediction: predictedSaved{
-			newInterval(f.Prediction.CPU, k.cpu), positive(f.Prediction.BytesPerOp), positive(f.Prediction.ObjectsPerOp), f.Prediction.Basis,
+			newInterval(f.Prediction.CPU, false), positive(f.Prediction.BytesPerOp), positive(f.Prediction.ObjectsPerOp), f.Prediction.Basis,
 		},
 	}
 	if out.Code == "" {

@@ -75,8 +75,11 @@ func allocates(d *diagnose.Diagnosis, run string) bool {
 // known. Both zero is a true figure of a benchmark that was timed, unless a
 // finding allocates in it.
 func perOpKnown(d *diagnose.Diagnosis, r diagnose.RunSummary) bool {
+	if !finite(r.BytesPerOp) || !finite(r.AllocsPerOp) {
+		return false
+	}
 	if r.BytesPerOp > 0 || r.AllocsPerOp > 0 {
 		return true
 	}
-	return finite(r.BytesPerOp) && r.NsPerOp > 0 && r.Ops > 0 && !allocates(d, r.Name)
+	return r.NsPerOp > 0 && r.Ops > 0 && !allocates(d, r.Name)
 }

@@ -41,9 +41,9 @@ func lineCost(f diagnose.Finding, k known) string {
 	}
 	switch {
 	case measured(c.ObjectsPerOp):
-		parts = append(parts, unit.FormatScaled(c.ObjectsPerOp.Value)+" objects/op")
+		parts = append(parts, unit.FormatScaled(c.ObjectsPerOp.Value)+plural(c.ObjectsPerOp.Value, " object")+"/op")
 	case measured(c.ObjectsPerSecond):
-		parts = append(parts, unit.FormatScaled(c.ObjectsPerSecond.Value)+" objects/s")
+		parts = append(parts, unit.FormatScaled(c.ObjectsPerSecond.Value)+plural(c.ObjectsPerSecond.Value, " object")+"/s")
 	}
 	if len(parts) == 0 {
 		return "cost not known"

@@ -43,11 +43,15 @@ func mdDecomposition(b *bufio.Writer, d *diagnose.Diagnosis) {
 	}
 	b.WriteString("\n| where CPU time goes | % of CPU | ± |  |\n|---|--:|--:|---|\n")
 	for _, s := range parts {
-		bar := strings.Repeat(s.glyph, min(max(int(s.share.Value*40+0.5), 0), 40))
+		glyph := otherGlyph
+		if s.glyph != otherGlyph {
+			glyph = memoryGlyphs[0]
+		}
+		bar := strings.Repeat(glyph, min(max(int(s.share.Value*40+0.5), 0), 40))
 		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", mdText(s.name), mdText(percent(s.share.Value)), mdText(percent(half(s.share))), bar)
 	}
 	for _, r := range d.Decomposition {
-		if !r.Charged && r.Share.Value > 0 && finite(r.Share.Value) {
+		if !r.Charged && some(r.Share.Value) {
 			fmt.Fprintf(b, "| %s (not charged) | %s | %s |  |\n", mdText(r.Name), mdText(percent(r.Share.Value)), mdText(percent(half(r.Share))))
 		}
 	}

@@ -33,18 +33,21 @@ func place(s evidence.Site) string {
 	return fmt.Sprintf("%s:%d", s.File, s.Line)
 }
 
-// needsCompiler is what a reason that nobody asked for needs.
-const needsCompiler = "not known: needs the compiler's escape decisions"
+// What is said where the compiler's reason is missing, and what it needs.
+const (
+	noReason      = "reason not known"
+	needsCompiler = "not known: needs the compiler's escape decisions"
+)
 
 // whyOnHeap is the reason of a finding in one sentence: the compiler's in
 // plain words, else the kind of allocation.
 func whyOnHeap(f diagnose.Finding) string {
-	why := needsCompiler
+	why := noReason
 	switch {
 	case f.Escape != nil && f.Escape.Text != "":
 		why = f.Escape.Text
 	case f.Kind != diagnose.KindUnknown:
-		why = string(f.Kind)
+		why = string(f.Kind) + ", " + noReason
 	}
 	if f.Via != "" {
 		why = "via " + shortName(f.Via) + ": " + why

@@ -9,11 +9,22 @@ import (
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
+// plural is the word for v things, from the word for one.
+func plural(v float64, one string) string {
+	if v == 1 {
+		return one
+	}
+	return one + "s"
+}
+
 // dash stands for a value that is not known where a table has no room to say
 // what it needs.
 const dash = "–"
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+// some reports whether v is more than nothing, and a number.
+func some(v float64) bool { return finite(v) && v > 0 }
 
 // percent prints a share as a number of percent, without the sign.
 func percent(share float64) string {
@@ -61,6 +72,9 @@ func between(i stats.Interval, format func(float64) string) string {
 		return ""
 	}
 	low, high := format(i.Low), format(i.High)
+	if low == high && i.Value != 0 {
+		return "±" + percent(half(i)/math.Abs(i.Value)) + " % of it"
+	}
 	if u := unitOf(high); u != "" && u == unitOf(low) {
 		low = strings.TrimSuffix(low, u)
 	}

@@ -52,9 +52,13 @@ func newPage(w io.Writer, width int, color bool) *page {
 // line writes one line, cut to the page's width, without trailing spaces.
 func (p *page) line(spans ...span) {
 	left := p.width
-	for i, s := range spans {
+	last := len(spans) - 1
+	for last > 0 && strings.Trim(spans[last].text, " ") == "" {
+		last--
+	}
+	for i, s := range spans[:last+1] {
 		text := clean(s.text)
-		if last := i == len(spans)-1; last {
+		if i == last {
 			text = strings.TrimRight(text, " ")
 		}
 		if n := cells(text); n > left {

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/diagnose"
@@ -13,7 +14,6 @@ type column struct {
 	head  string
 	cells []string
 	right bool // aligned at the right
-	elide bool // may be cut in the middle
 	width int
 	style style
 }
@@ -32,53 +32,65 @@ func (c *column) fit(n int) {
 }
 
 func (c *column) pad(s string) string {
-	if c.elide {
-		s = elideMiddle(s, c.width)
-	}
+	s = elideMiddle(s, c.width)
 	if c.right {
 		return padLeft(s, c.width)
 	}
 	return padRight(s, c.width)
 }
 
-// table is rows of cells with a remark below each where there is no room for
-// it at the right.
+// table is rows of cells with a remark each.
 type table struct {
-	columns []*column
-	remarks []string // one a row: why the value is on the heap
-	head    string   // of the remarks
+	columns  []*column
+	path     *column  // one of columns, or nil: file and line, cut only where nothing else is left to cut
+	function *column  // one of columns, or nil: goes into the remark where the path needs the room
+	folded   bool     // the function's name is in the remark
+	head     string   // of the remarks
+	remarks  []string // one a row, at the right where there is room, else below: why the value is on the heap
 }
 
-// leastRemark is the room that a remark needs to stand at the right.
-const leastRemark = 56
+// Least room for a function's name beside the path, and for the remark at the
+// right of both.
+const (
+	leastFunction = 24
+	leastRemark   = 56
+)
 
-// layout fits the columns into the page: the first of two elastic columns
-// keeps what it needs up to half of the room, the second gets the rest. It
-// reports how much is left for the remark at the right; 0: below.
+// layout fits the columns into the page and reports how much is left for the
+// remark at the right; 0: below.
 func (t *table) layout(width int) int {
 	room := width - 2
-	var elastic []*column
 	for _, c := range t.columns {
-		c.fit(1 << 20)
-		if c.elide {
-			elastic = append(elastic, c)
-			room -= 2
-		} else {
+		c.fit(room)
+		if c != t.path && c != t.function {
 			room -= c.width + 2
 		}
 	}
-	for i, c := range elastic {
-		n := room
-		if i < len(elastic)-1 {
-			n = max(room/2, room-elastic[i+1].width)
-		}
-		c.fit(max(n, 8))
-		room -= c.width
+	if t.path == nil {
+		return 0
 	}
-	if room-2 >= leastRemark {
+	if f := t.function; f != nil && t.path.width+2+min(f.width, leastFunction) > room {
+		t.foldFunction()
+	}
+	t.path.fit(max(room, 8))
+	room -= t.path.width + 2
+	if f := t.function; f != nil {
+		f.fit(max(room, 8))
+		room -= f.width + 2
+	}
+	if room >= leastRemark {
 		return room
 	}
 	return 0
+}
+
+// foldFunction moves the function's name into the remark.
+func (t *table) foldFunction() {
+	for i, name := range t.function.cells {
+		t.remarks[i] = strings.TrimSuffix(elideMiddle(name, 2*leastFunction)+": "+t.remarks[i], ": ")
+	}
+	t.columns = slices.DeleteFunc(t.columns, func(c *column) bool { return c == t.function })
+	t.function, t.folded = nil, true
 }
 
 func (t *table) write(p *page) {
@@ -106,9 +118,25 @@ func (t *table) write(p *page) {
 			continue
 		}
 		p.line(spans...)
-		if remark != "" {
-			p.line(span{"       " + remark, dim})
+		t.below(p, remark)
+	}
+}
+
+// below writes a remark under its row: one line, or two where the function's
+// name takes a part of the first.
+func (t *table) below(p *page, remark string) {
+	const indent = "       "
+	lines := 1
+	if t.folded {
+		lines = 2
+	}
+	rest := wrap(remark, p.width-len(indent))
+	for i := range min(lines, len(rest)) {
+		text := rest[i]
+		if i == lines-1 {
+			text = strings.Join(rest[i:], " ")
 		}
+		p.line(span{indent, noStyle}, span{text, dim})
 	}
 }
 
@@ -161,6 +189,12 @@ func notes(d *diagnose.Diagnosis, k known, tied bool) []string {
 	if len(d.Runs) > 1 {
 		out = append(out, fmt.Sprintf("CPU is the mean over the %d runs; amounts are of the run where the row costs most.", len(d.Runs)))
 	}
+	if k.churn && measured(d.Totals.Remainder) {
+		out = append(out, fmt.Sprintf("Collector cost that no row bears: %s (fixed cost of a cycle, stacks and globals, shared headroom).", sharePercent(d.Totals.Remainder)))
+	}
+	if slices.ContainsFunc(d.Findings, func(f diagnose.Finding) bool { return strings.HasSuffix(whyOnHeap(f), noReason) }) {
+		out = append(out, "Reasons that are not known need the compiler's escape decisions.")
+	}
 	return append(out, "All of one row, with its stacks and source: -explain N.")
 }
 
@@ -172,8 +206,8 @@ func siteTable(findings []diagnose.Finding, k known, width int) *table {
 	if !k.perOp {
 		bytes.head, objects.head = "B/s", "objs/s"
 	}
-	where.elide, function.elide, where.style, cpu.style = true, true, cyan, bold
-	t := &table{head: "why on the heap"}
+	where.style, cpu.style = cyan, bold
+	t := &table{head: "why on the heap", path: where, function: function}
 	for _, f := range findings {
 		c := f.Cost
 		b, o := c.BytesPerSecond, c.ObjectsPerSecond
@@ -253,8 +287,7 @@ func runs(p *page, d *diagnose.Diagnosis) {
 	shown := d.Runs[:min(shownRuns, len(d.Runs))]
 	name, time, bytes, allocs := newColumn("run", false), newColumn("time/op", true), newColumn("B/op", true), newColumn("allocs/op", true)
 	cycles, rate, memory := newColumn("GCs/1000 ops", true), newColumn("requests/s", true), newColumn("memory % of CPU", false)
-	name.elide = true
-	t := &table{}
+	t := &table{path: name}
 	for _, r := range shown {
 		name.add(r.Name)
 		time.add(amount(r.NsPerOp, unit.FormatNanoseconds))

@@ -94,7 +94,7 @@ func facts(p *page, d *diagnose.Diagnosis) {
 
 func cycleFacts(t diagnose.Totals) []string {
 	var parts []string
-	if t.CyclesPerSecond > 0 {
+	if some(t.CyclesPerSecond) {
 		parts = append(parts, unit.FormatScaled(t.CyclesPerSecond)+" cycles/s")
 	}
 	if t.Cycles > 0 {
@@ -130,7 +130,7 @@ func heapFacts(t diagnose.Totals) []string {
 	if len(parts) == 0 {
 		parts = append(parts, "live heap and goal not known: needs a gctrace log")
 	}
-	if t.BytesPerSecond > 0 && finite(t.BytesPerSecond) {
+	if some(t.BytesPerSecond) {
 		parts = append(parts, "allocates "+unit.FormatBytes(t.BytesPerSecond)+"/s")
 	}
 	return parts
@@ -147,9 +147,9 @@ func machineFacts(e evidence.Environment) []string {
 		procs = fmt.Sprintf("%d CPUs", e.NumCPU)
 	}
 	group := ""
-	if e.CgroupCPU > 0 || e.CgroupLimit > 0 {
+	if some(e.CgroupCPU) || e.CgroupLimit > 0 {
 		var limits []string
-		if e.CgroupCPU > 0 {
+		if some(e.CgroupCPU) {
 			limits = append(limits, unit.FormatCount(e.CgroupCPU)+" CPUs")
 		}
 		if e.CgroupLimit > 0 {
