@@ -1,0 +1,251 @@
+package record
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/heaptrim/heaptrim/internal/record/recorder"
+)
+
+// jsonServiceSource decodes, changes and encodes a document a request, and
+// keeps some of them: it allocates as services do.
+const jsonServiceSource = `package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+	"sync"
+)
+
+type item struct {
+	ID    int
+	Name  string
+	Tags  []string
+	Attrs map[string]string
+}
+
+var (
+	mu   sync.Mutex
+	keep [20000][]item
+	next int
+)
+
+func main() {
+	http.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		var items []item
+		if err := json.NewDecoder(r.Body).Decode(&items); err != nil {
+			http.Error(w, err.Error(), 400)
+			return
+		}
+		for i := range items {
+			items[i].Tags = append(items[i].Tags, items[i].Name)
+		}
+		mu.Lock()
+		keep[next%len(keep)] = items
+		next++
+		mu.Unlock()
+		json.NewEncoder(w).Encode(items)
+	})
+	if err := http.ListenAndServe(os.Args[1], nil); err != nil {
+		panic(err)
+	}
+}
+`
+
+// benchService is the service running, plain or in a recorder's window.
+type benchService struct {
+	addr    string
+	dir     string // the recorder's; "": plain
+	process *process
+}
+
+// BenchmarkRecording measures what a window of the timing pass costs a JSON
+// service: two processes of it, one plain and one with the recorder, are loaded
+// in turn, A B B A, in each of b.N rounds. It reports the median of the rounds
+// and its standard error for throughput, and for CPU time a request. Run it on
+// a quiet machine:
+//
+//	go test ./internal/record -run '^$' -bench Recording -benchtime 20x
+func BenchmarkRecording(b *testing.B) {
+	dir := b.TempDir()
+	for name, text := range map[string]string{"go.mod": "module example.com/service\n\ngo 1.21\n", "main.go": jsonServiceSource} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			b.Fatal(err)
+		}
+	}
+	tool := goTool{dir, nil}
+	p, err := mainPackage(context.Background(), tool, ".")
+	if err != nil {
+		b.Fatal(err)
+	}
+	overlay, _, err := commandOverlay(b.TempDir(), p)
+	if err != nil {
+		b.Fatal(err)
+	}
+	build := func(name string, flags ...string) string {
+		bin := filepath.Join(dir, name)
+		if _, err := tool.output(context.Background(), "build", append(flags, "-o", bin, ".")...); err != nil {
+			b.Fatal(err)
+		}
+		return bin
+	}
+	plain := startBenchService(b, build("plain.exe"), "")
+	recorded := startBenchService(b, build("recorded.exe", "-overlay", overlay), b.TempDir())
+	const turn = 2 * time.Second
+	for _, s := range []benchService{plain, recorded} {
+		s.turn(b, turn) // fills what it keeps
+	}
+	var throughput, cpu []float64
+	for b.Loop() {
+		a1, b1 := plain.turn(b, turn), recorded.turn(b, turn)
+		b2, a2 := recorded.turn(b, turn), plain.turn(b, turn)
+		throughput = append(throughput, 100*(1-(b1.rate+b2.rate)/(a1.rate+a2.rate)))
+		cpu = append(cpu, 100*((b1.cpu+b2.cpu)/(a1.cpu+a2.cpu)-1))
+	}
+	m, e := medianError(throughput)
+	b.ReportMetric(m, "%throughput-lost")
+	b.ReportMetric(e, "±%throughput")
+	if m, e = medianError(cpu); !math.IsNaN(m) {
+		b.ReportMetric(m, "%CPU/request-more")
+		b.ReportMetric(e, "±%CPU/request")
+	}
+	b.ReportMetric(0, "ns/op")
+}
+
+// medianError returns the median and an estimate of its standard error.
+func medianError(v []float64) (median, stderr float64) {
+	slices.Sort(v)
+	mean, ss := 0.0, 0.0
+	for _, x := range v {
+		mean += x / float64(len(v))
+	}
+	for _, x := range v {
+		ss += (x - mean) * (x - mean)
+	}
+	n := float64(len(v))
+	return (v[(len(v)-1)/2] + v[len(v)/2]) / 2, 1.25 * math.Sqrt(ss/max(1, n-1)/n)
+}
+
+func startBenchService(b *testing.B, bin, dir string) benchService {
+	b.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		b.Skip(err)
+	}
+	s := benchService{addr: l.Addr().String(), dir: dir}
+	l.Close()
+	cmd := exec.Command(bin, s.addr)
+	cmd.Env = os.Environ()
+	if dir != "" {
+		cmd.Env = append(append(cmd.Env, recorder.Env(dir, recorder.Options{})...), "GODEBUG=gctrace=1,gcpacertrace=1")
+		cmd.Stderr = &tail{} // read, as in a recording
+	}
+	if s.process, err = startProcess(cmd); err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { s.process.end(time.Second) })
+	err = s.process.waitFor(context.Background(), 20*time.Millisecond, func() bool {
+		c, err := net.Dial("tcp", s.addr)
+		if err == nil {
+			c.Close()
+		}
+		return err == nil
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return s
+}
+
+// benchTurn is the figures of one turn.
+type benchTurn struct {
+	rate float64 // requests/s
+	cpu  float64 // seconds a request; NaN when not known
+}
+
+// turn loads the service for d, in a window if it has the recorder.
+func (s benchService) turn(b *testing.B, d time.Duration) benchTurn {
+	b.Helper()
+	if s.dir != "" {
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		defer cancel()
+		if err := recorder.Start(ctx, s.dir, recorder.Options{CPU: true}); err != nil {
+			b.Fatal(err)
+		}
+		defer func() {
+			if err := recorder.Stop(ctx, s.dir); err != nil {
+				b.Fatal(err)
+			}
+		}()
+	}
+	var n atomic.Int64
+	var clients sync.WaitGroup
+	cpu, begin := s.cpu(), time.Now()
+	for range 4 {
+		clients.Go(func() {
+			if err := hammer(s.addr, begin.Add(d), &n); err != nil {
+				b.Error(err)
+			}
+		})
+	}
+	clients.Wait()
+	took := time.Since(begin)
+	return benchTurn{float64(n.Load()) / took.Seconds(), (s.cpu() - cpu) / float64(n.Load())}
+}
+
+// cpu is the CPU time of the process in seconds so far.
+func (s benchService) cpu() float64 {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.process.cmd.Process.Pid))
+	if err != nil {
+		return math.NaN()
+	}
+	f := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+	user, _ := strconv.ParseFloat(f[11], 64)
+	system, _ := strconv.ParseFloat(f[12], 64)
+	return (user + system) / 100
+}
+
+// hammer sends one request after the other, with as little work as it can: on
+// the same CPUs, a heavy client would hide the service.
+func hammer(addr string, until time.Time, n *atomic.Int64) error {
+	body := `[` + strings.TrimSuffix(strings.Repeat(`{"ID":7,"Name":"item","Tags":["a","b"],"Attrs":{"k":"v"}},`, 10), ",") + `]`
+	request := fmt.Appendf(nil, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+	c, err := net.Dial("tcp", addr)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	// Every response is as long as the first, which comes in one piece.
+	buf := make([]byte, 64<<10)
+	length := 0
+	for time.Now().Before(until) {
+		if _, err := c.Write(request); err != nil {
+			return err
+		}
+		if length > 0 {
+			_, err = io.ReadFull(c, buf[:length])
+		} else if length, err = c.Read(buf); err == nil && !bytes.Contains(buf[:length], []byte("200 OK")) {
+			return fmt.Errorf("got %.200q", buf[:length])
+		}
+		if err != nil {
+			return err
+		}
+		n.Add(1)
+	}
+	return nil
+}
