@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -139,7 +140,7 @@ func (t *targetFlags) record(ctx context.Context, args []string, p *progress) (*
 	if err != nil {
 		return nil, err
 	}
-	err = t.fill(ctx, fillArgs{kind, args, dir, p})
+	err = t.fill(ctx, fillArgs{kind, args, dir, p, p.w})
 	if err != nil && !errors.Is(err, context.Canceled) {
 		r.Close()
 		return nil, err
@@ -186,6 +187,7 @@ type fillArgs struct {
 	args []string
 	dir  string
 	p    *progress
+	err  io.Writer // for what the recorded program prints: the report has standard output for itself
 }
 
 // fill records into a new bundle.
@@ -200,7 +202,7 @@ func (t *targetFlags) fill(ctx context.Context, f fillArgs) error {
 	case evidence.TargetExec:
 		err = record.Exec(ctx, record.ExecOptions{
 			Dir: t.dir, Package: t.exec, Args: f.args, Ready: t.ready, Load: t.load, For: t.window,
-			BuildFlags: t.buildFlags(), Progress: f.p.Printf,
+			BuildFlags: t.buildFlags(), Stdout: f.err, Stderr: f.err, Progress: f.p.Printf,
 		}, w)
 	case evidence.TargetLive:
 		err = record.Live(ctx, record.LiveOptions{URL: f.args[0], For: t.window, ForceGC: t.forceGC, Progress: f.p.Printf}, w)

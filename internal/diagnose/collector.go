@@ -203,11 +203,10 @@ func goalOf(m metrics.MemStats) (goal, live float64, ok bool) {
 // the middle of the step is the best guess.
 func roundedUp(b unit.Bytes) float64 { return float64(b) + float64(unit.MiB)/2 }
 
-// metric returns the later half of a metric's samples: the earlier ones may
-// fall into a set-up.
+// metric returns a metric's samples.
 func (l collectorLog) metric(name string) []float64 {
 	var v []float64
-	for _, m := range l.metrics[len(l.metrics)/2:] {
+	for _, m := range l.metrics {
 		if x, ok := m.Values[name]; ok {
 			v = append(v, x)
 		}

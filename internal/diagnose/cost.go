@@ -44,7 +44,7 @@ func costs(d *runData, m collectorModel) *runCosts {
 		r.sites = append(r.sites, siteCost{siteTally: t})
 	}
 	if r.charged > 0 {
-		r.collected = stats.Poisson(samples).Scale(1 / r.charged)
+		r.collected = stats.Share(samples, r.charged)
 		r.direct()
 		r.apportion()
 	}

@@ -43,7 +43,7 @@ func Bundle(ctx context.Context, b *bundle.Bundle, o Options) (*Diagnosis, error
 		return nil, ErrNoEvidence
 	}
 	d.Decomposition = decomposition(runs)
-	d.Totals = totals(runs, d.Decomposition)
+	d.Totals = totals(runs)
 	d.Runs = summaries(runs)
 	d.Missing = missing(runs, d.Target)
 	d.Findings, d.SetApart = rank(merge(runs), moduleRoot{d.Target.Module, d.Target.ModuleDir}, len(runs))
@@ -88,10 +88,24 @@ func (r *reader) all(ctx context.Context, d *Diagnosis, o Options) ([]*runCosts,
 }
 
 // decomposition averages the buckets of all runs with CPU samples, each run
-// weighing the same, with the interval of the pooled count.
+// weighing the same.
 func decomposition(runs []*runCosts) []Bucket {
-	var share, samples [bucketCount]float64
-	var n, total float64
+	out := make([]Bucket, 0, bucketCount)
+	for b := range bucketCount {
+		share, ok := meanShare(runs, func(x bucket) bool { return x == b })
+		if !ok {
+			return nil
+		}
+		out = append(out, Bucket{Name: bucketInfo[b].name, Share: share, Memory: bucketInfo[b].memory, Charged: b != bucketMarkIdle})
+	}
+	return out
+}
+
+// meanShare is the mean over the runs of the share of CPU in some buckets,
+// with the relative interval of the pooled samples. It is false without any
+// samples.
+func meanShare(runs []*runCosts, in func(bucket) bool) (stats.Interval, bool) {
+	var n, mean, samples, total float64
 	for _, r := range runs {
 		if r.charged == 0 {
 			continue
@@ -99,26 +113,22 @@ func decomposition(runs []*runCosts) []Bucket {
 		n++
 		total += r.charged
 		for b, v := range r.buckets {
-			share[b] += v / r.charged
-			samples[b] += v
+			if in(bucket(b)) {
+				mean += v / r.charged
+				samples += v
+			}
 		}
 	}
 	if n == 0 {
-		return nil
+		return stats.Interval{}, false
 	}
-	out := make([]Bucket, bucketCount)
-	for b := range out {
-		info := bucketInfo[b]
-		i := stats.Poisson(samples[b]).Scale(1 / total)
-		// The mean over runs may lie elsewhere than the pooled share: keep the
-		// interval's relative width.
-		v := share[b] / n
-		if i.Value > 0 {
-			i = i.Scale(v / i.Value)
-		}
-		out[b] = Bucket{Name: info.name, Share: i, Memory: info.memory, Charged: bucket(b) != bucketMarkIdle}
+	i := stats.Share(samples, total)
+	if i.Value > 0 {
+		// Where the mean over the runs lies elsewhere than the pooled share, the
+		// interval keeps its relative width.
+		i = i.Scale(mean / n / i.Value)
 	}
-	return out
+	return i, true
 }
 
 // missing says what the recording lacks and what it would add.

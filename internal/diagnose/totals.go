@@ -7,32 +7,21 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/gcmodel"
 	"github.com/heaptrim/heaptrim/internal/ingest/metrics"
-	"github.com/heaptrim/heaptrim/internal/stats"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
 // totals is the headline over all runs. Shares come from the decomposition;
 // the collector's figures are those of the run with most cycles, because
 // cycles of different programs have no mean.
-func totals(runs []*runCosts, rows []Bucket) Totals {
+func totals(runs []*runCosts) Totals {
 	var t Totals
 	for _, r := range runs {
 		t.CPUSeconds += r.charged * r.period
 		t.Samples += int64(r.charged)
 	}
-	var memory, collector []stats.Interval
-	for i, b := range rows {
-		switch {
-		case !b.Charged:
-			t.IdleMarkShare = b.Share
-		case b.Memory:
-			memory = append(memory, b.Share)
-		}
-		if bucketInfo[i].collector || bucket(i) == bucketAssist {
-			collector = append(collector, b.Share)
-		}
-	}
-	t.MemoryShare, t.CollectorShare = sum(memory), sum(collector)
+	t.MemoryShare, _ = meanShare(runs, func(b bucket) bool { return bucketInfo[b].memory && b != bucketMarkIdle })
+	t.CollectorShare, _ = meanShare(runs, func(b bucket) bool { return bucketInfo[b].collector || b == bucketAssist })
+	t.IdleMarkShare, _ = meanShare(runs, func(b bucket) bool { return b == bucketMarkIdle })
 	main := busiest(runs)
 	t.RetentionBasis = main.model.why
 	for _, r := range runs {
@@ -44,14 +33,6 @@ func totals(runs []*runCosts, rows []Bucket) Totals {
 	}
 	t.Why = why(main, t)
 	return t
-}
-
-func sum(all []stats.Interval) stats.Interval {
-	var s stats.Interval
-	for _, i := range all {
-		s = s.Add(i)
-	}
-	return s
 }
 
 // busiest is the run with most automatic cycles.
@@ -161,13 +142,7 @@ func summaries(runs []*runCosts) []RunSummary {
 			s.CPUSecondsPerOp = r.charged * r.period / float64(r.ops)
 		}
 		if r.charged > 0 {
-			var m float64
-			for b, n := range r.buckets {
-				if bucketInfo[b].memory && bucket(b) != bucketMarkIdle {
-					m += n
-				}
-			}
-			s.MemoryShare = stats.Poisson(m).Scale(1 / r.charged)
+			s.MemoryShare, _ = meanShare([]*runCosts{r}, func(b bucket) bool { return bucketInfo[b].memory && b != bucketMarkIdle })
 		}
 		if r.collector.requests > 0 && r.wall > 0 {
 			s.RequestsPerSec = r.collector.requests / r.wall.Seconds()

@@ -174,9 +174,8 @@ func (r *benchRecorder) probe(ctx context.Context) ([]probed, error) {
 			return nil, perr
 		}
 		switch {
-		case err != nil && len(found) == 0:
-			failure = err
 		case err != nil:
+			failure = err
 			r.warn("a benchmark failed: " + err.Error())
 		case res.timedOut:
 			r.warn(fmt.Sprintf("%s: probing took more than %v, so benchmarks behind %s are not known (use -bench)", p.ImportPath, r.o.Budget, lastName(found)))

@@ -124,7 +124,11 @@ func (r *benchRecorder) prepare(ctx context.Context) error {
 		}
 	}
 	if len(r.pkgs) == 0 {
-		return fmt.Errorf("%w: %s has no Benchmark function; use -exec to record a command, or name a package that has one", ErrNoBenchmarks, strings.Join(r.o.Patterns, " "))
+		names := make([]string, len(list))
+		for i, p := range list {
+			names[i] = p.ImportPath
+		}
+		return fmt.Errorf("%w: no Benchmark function in %s; use -exec to record a command, or name a package that has one", ErrNoBenchmarks, strings.Join(firstOf(names, 5), ", "))
 	}
 	r.procs = runtime.GOMAXPROCS(0)
 	built := 0

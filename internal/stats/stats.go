@@ -54,3 +54,18 @@ func Poisson(n float64) Interval {
 	m := n + 1
 	return Interval{n, low, m * math.Pow(1-1/(9*m)+Z95/(3*math.Sqrt(m)), 3)}
 }
+
+// Share returns the 95 % Wilson interval of a share: k of n samples fell into
+// it (Wilson, "Probable inference, the law of succession, and statistical
+// inference", 1927). k and n need not be whole. n = 0 gives everything from 0
+// to 1.
+func Share(k, n float64) Interval {
+	if n <= 0 {
+		return Interval{0, 0, 1}
+	}
+	const z2 = Z95 * Z95
+	p := math.Min(math.Max(k/n, 0), 1)
+	mid := (p + z2/(2*n)) / (1 + z2/n)
+	half := Z95 / (1 + z2/n) * math.Sqrt(p*(1-p)/n+z2/(4*n*n))
+	return Interval{p, math.Min(math.Max(0, mid-half), p), math.Max(math.Min(1, mid+half), p)}
+}
