@@ -45,7 +45,7 @@ type config struct {
 
 func (c *config) register(fs *flag.FlagSet) {
 	fs.StringVar(&c.heaptrim, "heaptrim", "", "heaptrim `binary` whose predictions are judged")
-	fs.StringVar(&c.checkArgs, "checkargs", "-benchtime 3s", "further `arguments` of heaptrim check")
+	fs.StringVar(&c.checkArgs, "checkargs", "-benchtime 4s", "further `arguments` of heaptrim check")
 	fs.StringVar(&c.only, "only", "", "comma-separated `names` of programs; default: all")
 	fs.IntVar(&c.rounds, "rounds", 6, "rounds; each runs the version with the site, twice the one without, and again the one with")
 	fs.DurationVar(&c.length, "length", 2*time.Second, "length of one run of the version with the site")

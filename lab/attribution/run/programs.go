@@ -35,7 +35,7 @@ var programs = [...]program{
 	{"search", "scatter and gather on goroutines", short, "25 MiB"},
 	{"filter", "large buffer per tile", short, "4 MiB minimum"},
 	{"groupby", "values of a map", short, "90 MiB"},
-	{"cache", "pointerful records in a cache", retained, "100 MiB"},
+	{"cache", "pointerful records in a cache", retained, "150 MiB"},
 	{"docstore", "kept text without pointers", retained, "120 MiB"},
 }
 

@@ -70,6 +70,7 @@ func newSim(seed uint64) *sim {
 		s.routers = append(s.routers, &router{id: i, stats: &traffic{}})
 	}
 	for _, r := range s.routers {
+		r.routes = make([]*router, 0, groups)
 		for range groups {
 			r.routes = append(r.routes, s.routers[s.rand.IntN(routers)])
 		}
