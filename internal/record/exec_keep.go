@@ -159,6 +159,9 @@ func (k keeper) log() error {
 	if k.p.files.Exit && k.p.files.Forced {
 		text = withoutForced(text, 2)
 	}
+	if len(text) == 0 {
+		return k.warn("%s pass: no garbage collection ran in the window", k.s.pass.name)
+	}
 	return k.keepText("gctrace.txt", evidence.KindGCTrace, text)
 }
 
@@ -177,7 +180,7 @@ func withoutForced(log []byte, n int) []byte {
 }
 
 func (k keeper) loadOutput() error {
-	if !k.s.pass.log || k.s.o.Load == "" {
+	if !k.s.pass.log || len(k.p.load.output) == 0 {
 		return nil
 	}
 	return k.keepText("load.txt", evidence.KindLoad, k.p.load.output)
