@@ -28,7 +28,6 @@ var ErrNoEvidence = errors.New("the recording holds neither a CPU profile nor an
 func Bundle(ctx context.Context, b *bundle.Bundle, o Options) (*Diagnosis, error) {
 	m := b.Manifest
 	d := &Diagnosis{Target: m.Target, Environment: m.Environment, Warnings: append([]string(nil), m.Warnings...)}
-	d.Warnings = append(d.Warnings, m.LeftOut...)
 	d.Warnings = append(d.Warnings, b.Problems()...)
 	warn := func(format string, args ...any) { d.Warnings = append(d.Warnings, fmt.Sprintf(format, args...)) }
 	r := &reader{b: b, table: newFrameTable(m.Environment.GoVersion), kind: newKinder(m.Environment.GOROOT, m.Environment.GoVersion), warn: warn}
@@ -45,7 +44,10 @@ func Bundle(ctx context.Context, b *bundle.Bundle, o Options) (*Diagnosis, error
 	d.Decomposition = decomposition(runs)
 	d.Totals = totals(runs)
 	d.Runs = summaries(runs)
-	d.Missing = missing(runs, d.Target)
+	for _, what := range m.LeftOut {
+		d.Missing = append(d.Missing, Missing{What: what, Adds: "what they cost"})
+	}
+	d.Missing = append(d.Missing, missing(runs, d.Target)...)
 	d.Findings, d.SetApart = rank(merge(runs), moduleRoot{d.Target.Module, d.Target.ModuleDir}, len(runs))
 	d.runs, d.reader = runs, r
 	explain(ctx, d, o, warn)

@@ -176,9 +176,9 @@ func (r *benchRecorder) probe(ctx context.Context) ([]probed, error) {
 		switch {
 		case err != nil:
 			failure = err
-			r.warn("a benchmark failed: " + err.Error())
+			r.lacks(fmt.Sprintf("benchmarks of %s behind a failure: %s", p.ImportPath, firstFailure(err)))
 		case res.timedOut:
-			r.warn(fmt.Sprintf("%s: probing took more than %v, so benchmarks behind %s are not known (use -bench)", p.ImportPath, r.o.Budget, lastName(found)))
+			r.lacks(fmt.Sprintf("benchmarks of %s behind %s: probing took more than %v (use -bench)", p.ImportPath, lastName(found), r.o.Budget))
 		}
 		all = append(all, found...)
 	}

@@ -60,7 +60,7 @@ func Packages(ctx context.Context, o PackagesOptions, w *bundle.Writer) error {
 			return ctx.Err()
 		} else if err != nil {
 			failed++
-			r.warn(err.Error())
+			r.lacks(p.name + ", which failed: " + firstFailure(err))
 		}
 	}
 	if failed == len(chosen) {
@@ -142,7 +142,7 @@ func (r *benchRecorder) prepare(ctx context.Context) error {
 			if firstErr == nil {
 				firstErr = err
 			}
-			r.warn(fmt.Sprintf("%s is left out: its test binary does not build", r.pkgs[i].ImportPath))
+			r.lacks(fmt.Sprintf("%s, whose test binary does not build: %s", r.pkgs[i].ImportPath, firstFailure(err)))
 			continue
 		}
 		built++
@@ -233,9 +233,14 @@ func (r *benchRecorder) leaveOut(rest []probed) {
 	for i, p := range rest {
 		names[i] = p.name
 	}
-	text := fmt.Sprintf("%d benchmarks did not fit the budget of %v: %s (use -budget or -bench)", len(rest), r.o.Budget, strings.Join(firstOf(names, 8), ", "))
-	r.o.Progress("%s", text)
-	// The manifest is best effort here: the recording itself goes on.
+	r.lacks(fmt.Sprintf("%d benchmarks that did not fit the budget of %v: %s (use -budget or -bench)", len(rest), r.o.Budget, strings.Join(firstOf(names, 8), ", ")))
+}
+
+// lacks notes benchmarks that are not in the recording. The manifest is best
+// effort here and in warn: the recording itself goes on.
+func (r *benchRecorder) lacks(text string) {
+	r.lastWarning = text
+	r.o.Progress("without %s", text)
 	_ = r.w.Update(func(m *evidence.Manifest) { m.LeftOut = append(m.LeftOut, text) })
 }
 
@@ -243,6 +248,19 @@ func (r *benchRecorder) warn(text string) {
 	r.lastWarning = text
 	r.o.Progress("warning: %s", text)
 	_ = r.w.Update(func(m *evidence.Manifest) { m.Warnings = append(m.Warnings, text) })
+}
+
+// firstFailure is the telling line of what a failed command printed, after the
+// error's own first line.
+func firstFailure(err error) string {
+	lines := strings.Split(err.Error(), "\n")
+	for _, l := range lines[1:] {
+		l = strings.TrimSpace(l)
+		if l != "" && !strings.HasPrefix(l, "#") && !strings.HasPrefix(l, "…") && l != "FAIL" {
+			return l
+		}
+	}
+	return lines[0]
 }
 
 func firstOf(names []string, n int) []string {
