@@ -214,21 +214,23 @@ func TestDeepStack(t *testing.T) {
 	}
 }
 
-// TestTies: a row is marked when its interval overlaps that of the row above.
-func TestTies(t *testing.T) {
+// TestRankMarks: a row is marked when its interval overlaps that of the row
+// above, or when it stands above a row that costs more.
+func TestRankMarks(t *testing.T) {
 	f := func(intervals []stats.Interval, want string) {
 		t.Helper()
 		d := &diagnose.Diagnosis{Totals: diagnose.Totals{Samples: 100}}
 		for _, i := range intervals {
 			d.Findings = append(d.Findings, diagnose.Finding{Cost: diagnose.Cost{CPU: i}})
 		}
-		c, tied := rankColumn(d, d.Findings, knownOf(d))
-		if got := strings.Join(c.cells, " "); got != want || tied != strings.Contains(want, "=") {
-			t.Errorf("marks of %v: got %q, %v, want %q", intervals, got, tied, want)
+		c := rankColumn(d, d.Findings, knownOf(d))
+		if got := strings.Join(c.cells, " "); got != want || c.marked(tiedMark) != strings.Contains(want, "=") {
+			t.Errorf("marks of %v: got %q, want %q", intervals, got, want)
 		}
 	}
 	f([]stats.Interval{span95(9, 1), span95(8.5, 1), span95(2, 1)}, "1  2= 3 ")
 	f([]stats.Interval{span95(9, 1), span95(5, 1)}, "1  2 ")
+	f([]stats.Interval{span95(9, 1), span95(2, 1), span95(5, 1), span95(4.5, 1)}, "1  2+ 3  4=")
 	f(nil, "")
 }
 

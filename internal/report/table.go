@@ -44,7 +44,6 @@ type table struct {
 	columns  []*column
 	path     *column  // one of columns, or nil: file and line, cut only where nothing else is left to cut
 	function *column  // one of columns, or nil: goes into the remark where the path needs the room
-	folded   bool     // the function's name is in the remark
 	head     string   // of the remarks
 	remarks  []string // one a row, at the right where there is room, else below: why the value is on the heap
 }
@@ -90,7 +89,7 @@ func (t *table) foldFunction() {
 		t.remarks[i] = strings.TrimSuffix(elideMiddle(name, 2*leastFunction)+": "+t.remarks[i], ": ")
 	}
 	t.columns = slices.DeleteFunc(t.columns, func(c *column) bool { return c == t.function })
-	t.function, t.folded = nil, true
+	t.function = nil
 }
 
 func (t *table) write(p *page) {
@@ -118,23 +117,18 @@ func (t *table) write(p *page) {
 			continue
 		}
 		p.line(spans...)
-		t.below(p, remark)
+		below(p, remark)
 	}
 }
 
-// below writes a remark under its row: one line, or two where the function's
-// name takes a part of the first.
-func (t *table) below(p *page, remark string) {
-	const indent = "       "
-	lines := 1
-	if t.folded {
-		lines = 2
-	}
-	rest := wrap(remark, p.width-len(indent))
-	for i := range min(lines, len(rest)) {
-		text := rest[i]
-		if i == lines-1 {
-			text = strings.Join(rest[i:], " ")
+// below writes a remark under its row, in two lines at most.
+func below(p *page, remark string) {
+	const indent, most = "       ", 2
+	lines := wrap(remark, p.width-len(indent))
+	for i := range min(most, len(lines)) {
+		text := lines[i]
+		if i == most-1 {
+			text = strings.Join(lines[i:], " ")
 		}
 		p.line(span{indent, noStyle}, span{text, dim})
 	}
@@ -154,33 +148,50 @@ func ranking(p *page, d *diagnose.Diagnosis, k known, top int) {
 	}
 	p.section("What costs most", remark)
 	t := siteTable(shown, k, p.width)
-	ranks, tied := rankColumn(d, shown, k)
+	ranks := rankColumn(d, shown, k)
 	t.columns = append([]*column{ranks}, t.columns...)
 	t.write(p)
-	for _, note := range notes(d, k, tied) {
+	for _, note := range notes(d, k, ranks) {
 		p.prose("  ", note, dim)
 	}
 }
 
-// rankColumn numbers the rows and marks those that sampling cannot tell from
-// the row above.
-func rankColumn(d *diagnose.Diagnosis, shown []diagnose.Finding, k known) (c *column, tied bool) {
-	c = newColumn("# ", true)
+// Marks beside a rank.
+const (
+	tiedMark   = "=" // sampling cannot tell it from the row above
+	liftedMark = "+" // stands higher than its own cost: its function's other lines count
+)
+
+// rankColumn numbers the rows and marks them.
+func rankColumn(d *diagnose.Diagnosis, shown []diagnose.Finding, k known) *column {
+	c := newColumn("# ", true)
 	c.style = bold
 	for i, f := range shown {
+		own := k.rankedBy(f)
 		mark := " "
-		if i > 0 && k.rankedBy(f).Overlaps(k.rankedBy(shown[i-1])) {
-			mark, tied = "=", true
+		switch {
+		case slices.ContainsFunc(shown[i+1:], func(g diagnose.Finding) bool { return k.rankedBy(g).Value > own.Value }):
+			mark = liftedMark
+		case i > 0 && own.Overlaps(k.rankedBy(shown[i-1])):
+			mark = tiedMark
 		}
 		c.add(fmt.Sprint(rankOf(d, i)) + mark)
 	}
-	return c, tied
+	return c
+}
+
+// marked reports whether any cell of a column ends with a mark.
+func (c *column) marked(mark string) bool {
+	return slices.ContainsFunc(c.cells, func(s string) bool { return strings.HasSuffix(s, mark) })
 }
 
 // notes explain the table's marks, those that it uses only.
-func notes(d *diagnose.Diagnosis, k known, tied bool) []string {
+func notes(d *diagnose.Diagnosis, k known, ranks *column) []string {
 	var out []string
-	if tied {
+	if ranks.marked(liftedMark) {
+		out = append(out, "+ stands here for all lines of its function, of which it is the heaviest.")
+	}
+	if ranks.marked(tiedMark) {
 		out = append(out, "= cannot be told from the row above: their intervals overlap.")
 	}
 	if !k.cpu {
@@ -189,8 +200,10 @@ func notes(d *diagnose.Diagnosis, k known, tied bool) []string {
 	if len(d.Runs) > 1 {
 		out = append(out, fmt.Sprintf("CPU is the mean over the %d runs; amounts are of the run where the row costs most.", len(d.Runs)))
 	}
-	if k.churn && measured(d.Totals.Remainder) {
-		out = append(out, fmt.Sprintf("Collector cost that no row bears: %s (fixed cost of a cycle, stacks and globals, shared headroom).", sharePercent(d.Totals.Remainder)))
+	if r := d.Totals.Remainder; k.churn && measured(r) && r.Value < 0 {
+		out = append(out, fmt.Sprintf("All sites together bear %s more collector cost than was measured: they share one headroom.", sharePercent(r.Scale(-1))))
+	} else if k.churn && measured(r) {
+		out = append(out, fmt.Sprintf("Collector cost that no site bears: %s (fixed cost of a cycle, stacks and globals, shared headroom).", sharePercent(r)))
 	}
 	if slices.ContainsFunc(d.Findings, func(f diagnose.Finding) bool { return strings.HasSuffix(whyOnHeap(f), noReason) }) {
 		out = append(out, "Reasons that are not known need the compiler's escape decisions.")
