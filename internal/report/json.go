@@ -67,7 +67,7 @@ func newDocument(d *diagnose.Diagnosis, m Meta) document {
 }
 
 func newTarget(t evidence.Target) target {
-	return target{t.Kind, list(t.Args), t.Module, t.ModuleDir, list(t.Workspace), list(t.Packages), list(t.BuildFlags)}
+	return target{t.Kind, list(t.Args), t.Module, t.ModuleDir, list(t.Workspace), list(t.Packages), list(t.BuildFlags), list(t.Command)}
 }
 
 func newEnvironment(e evidence.Environment) environment {

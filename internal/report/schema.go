@@ -35,6 +35,7 @@ type (
 		Workspace  []string `json:"workspace"`
 		Packages   []string `json:"packages"`
 		BuildFlags []string `json:"build_flags"`
+		Command    []string `json:"command"`
 	}
 
 	environment struct {

@@ -60,8 +60,11 @@ func (e *explainer) stacks() {
 		e.p.prose("  ", "not known: needs a profile with stacks", noStyle)
 		return
 	}
-	t := &treeWriter{e.p, e.f.Site}
-	t.callees(callTree(e.f.Stacks), "")
+	t, root := &treeWriter{e.p, e.f.Site}, callTree(e.f.Stacks)
+	t.callees(root, "")
+	if rest := 1 - root.share; rest > 0.005 && root.share > 0 {
+		e.p.prose("  ", percent(rest)+" % is in lighter stacks, which the diagnosis leaves out.", dim)
+	}
 }
 
 // treeWriter writes a call tree.
