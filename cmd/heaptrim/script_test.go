@@ -1,0 +1,208 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/pprof/profile"
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"heaptrim": main})
+}
+
+// TestScript runs testdata/script/*.txtar. Beside testscript's own commands
+// they have:
+//
+//	status N command...     run a command that must exit with status N
+//	json FILE PATH REGEXP   the value at PATH (a.0.b) of a JSON file matches
+//	samples FILE REGEXP     a function on a stack of a pprof profile matches
+//	wait-for FILE           wait until a background command has written FILE
+//	truncate FILE N         keep the first N bytes of FILE
+//	env-from NAME FILE      set the variable NAME to what FILE holds
+//
+// and, in $REPO, the repository's root.
+func TestScript(t *testing.T) {
+	env, err := goEnvironment(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir: filepath.Join("testdata", "script"),
+		Setup: func(e *testscript.Env) error {
+			e.Vars = append(e.Vars, env...)
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"status":   scriptStatus,
+			"json":     scriptJSON,
+			"samples":  scriptSamples,
+			"wait-for": scriptWaitFor,
+			"truncate": scriptTruncate,
+			"env-from": scriptEnvFrom,
+		},
+		RequireUniqueNames: true,
+	})
+}
+
+// goEnvironment lets the go command of a script work in its own home: with the
+// build cache of this run, and without the network.
+func goEnvironment(ctx context.Context) ([]string, error) {
+	env := []string{"GOPROXY=off", "GOTOOLCHAIN=local", "GOWORK=off", "GOFLAGS=", "GOGC=", "GODEBUG=", "NO_COLOR="}
+	root, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		return nil, err
+	}
+	env = append(env, "REPO="+root)
+	for _, name := range []string{"GOCACHE", "GOMODCACHE"} {
+		out, err := exec.CommandContext(ctx, "go", "env", name).Output()
+		if err != nil {
+			return nil, fmt.Errorf("go env %s: %w", name, err)
+		}
+		env = append(env, name+"="+strings.TrimSpace(string(out)))
+	}
+	return env, nil
+}
+
+func scriptStatus(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: status N command args...")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	err = ts.Exec(args[1], args[2:]...)
+	got := 0
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		got = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if got != want {
+		ts.Fatalf("exit status %d, want %d", got, want)
+	}
+}
+
+func scriptJSON(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 3 {
+		ts.Fatalf("usage: json FILE PATH REGEXP")
+	}
+	var v any
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[0])), &v))
+	for key := range strings.SplitSeq(args[1], ".") {
+		switch at := v.(type) {
+		case map[string]any:
+			next, ok := at[key]
+			if !ok {
+				ts.Fatalf("%s: nothing at %q of %s", args[0], key, args[1])
+			}
+			v = next
+		case []any:
+			i, err := strconv.Atoi(key)
+			if err != nil || i >= len(at) {
+				ts.Fatalf("%s: no element %q of %s, there are %d", args[0], key, args[1], len(at))
+			}
+			v = at[i]
+		default:
+			ts.Fatalf("%s: %q of %s is in no object", args[0], key, args[1])
+		}
+	}
+	if text := fmt.Sprint(v); regexp.MustCompile(args[2]).MatchString(text) == neg {
+		ts.Fatalf("%s: %s is %s; match with %s must be %v", args[0], args[1], text, args[2], !neg)
+	}
+}
+
+func scriptSamples(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 2 {
+		ts.Fatalf("usage: samples FILE REGEXP")
+	}
+	p, err := profile.ParseData([]byte(ts.ReadFile(args[0])))
+	ts.Check(err)
+	want := regexp.MustCompile(args[1])
+	found := slices.ContainsFunc(p.Sample, func(s *profile.Sample) bool {
+		for _, l := range s.Location {
+			for _, line := range l.Line {
+				if want.MatchString(line.Function.Name) {
+					return true
+				}
+			}
+		}
+		return false
+	})
+	if found == neg {
+		ts.Fatalf("%s: a function on a stack matches %s: %v", args[0], args[1], found)
+	}
+}
+
+func scriptWaitFor(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: wait-for FILE")
+	}
+	// Polling: nothing else works on every system for a file of another process.
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		if data, err := os.ReadFile(ts.MkAbs(args[0])); err == nil && len(data) > 0 {
+			return
+		}
+	}
+	ts.Fatalf("%s was not written within a minute", args[0])
+}
+
+func scriptTruncate(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: truncate FILE N")
+	}
+	n, err := strconv.ParseInt(args[1], 10, 64)
+	ts.Check(err)
+	ts.Check(os.Truncate(ts.MkAbs(args[0]), n))
+}
+
+func scriptEnvFrom(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: env-from NAME FILE")
+	}
+	ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile(args[1])))
+}
+
+// TestExamplesAreScripted holds the help texts against the scripts: every
+// example must be run by one, word for word but for flags that make it quick.
+func TestExamplesAreScripted(t *testing.T) {
+	scripted := make(map[string]bool)
+	quick := regexp.MustCompile(` -(C|budget|benchtime|for) \S+`)
+	command := regexp.MustCompile(`(?m)^(?:exec|status \d) (heaptrim .*)$`)
+	scripts, err := filepath.Glob(filepath.Join("testdata", "script", "*.txtar"))
+	if err != nil || len(scripts) == 0 {
+		t.Fatalf("scripts: %q, %v", scripts, err)
+	}
+	for _, file := range scripts {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range command.FindAllStringSubmatch(string(data), -1) {
+			scripted[strings.ReplaceAll(quick.ReplaceAllString(m[1], ""), "$ADDRESS", "localhost:6060")] = true
+		}
+	}
+	for _, c := range commands() {
+		_, examples, ok := strings.Cut(c.usage, "\nExample")
+		if !ok {
+			t.Errorf("heaptrim %s -h has no example", c.name)
+		}
+		for line := range strings.Lines(examples) {
+			line = strings.TrimSpace(line)
+			if strings.HasPrefix(line, "heaptrim ") && !scripted[quick.ReplaceAllString(line, "")] {
+				t.Errorf("the example %q of heaptrim %s -h is run by no script", line, c.name)
+			}
+		}
+	}
+}
