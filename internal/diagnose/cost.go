@@ -118,19 +118,18 @@ func (r *runCosts) apportion() {
 		left -= s.cost.Churn.Value
 		if r.model.known {
 			ret := r.model.marginal.Retention(r.model.site(s.siteTally, share)) * r.collected.Value
-			s.cost.Retention = spread(ret, math.Hypot(width, relativeError(s.inUseEvents())))
+			s.cost.Retention = spread(ret, math.Hypot(width, relativeError(r.inUseEvents(s.siteTally))))
 			left -= ret
 		}
 	}
 	r.remainder = stats.Interval{Value: left, Low: left - width*math.Abs(left), High: left + width*math.Abs(left)}
 }
 
-// inUseEvents is the number of sampled live objects behind the in-use figure.
-func (t *siteTally) inUseEvents() float64 {
-	if math.IsInf(t.events, 1) || t.bytes == 0 {
-		return math.Max(t.inUseObjs.mean()*t.inUse.n, 1)
-	}
-	return math.Max(t.events*t.inUse.mean()/math.Abs(t.bytes)*t.inUse.n, 0.5)
+// inUseEvents is the number of sampled live objects behind a site's in-use
+// figure. Snapshots see the same long-lived objects again, so their number
+// adds nothing.
+func (r *runData) inUseEvents(t *siteTally) float64 {
+	return math.Max(events(t.inUseObjs.mean(), t.inUse.mean(), r.liveRate), 0.5)
 }
 
 // relativeWidth is half the interval's width over its value.
@@ -165,7 +164,7 @@ func (r *runCosts) quantities(s *siteCost) {
 	if sec := r.secondsOfAllocs(); sec > 0 {
 		s.cost.BytesPerSecond, s.cost.ObjectsPerSecond = bytes.Scale(1/sec), objects.Scale(1/sec)
 	}
-	s.cost.InUse = spread(s.inUse.mean(), relativeError(s.inUseEvents()))
+	s.cost.InUse = spread(s.inUse.mean(), relativeError(r.inUseEvents(s.siteTally)))
 	s.cost.InUseObjects = s.inUseObjs.mean()
 }
 

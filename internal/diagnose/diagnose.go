@@ -71,6 +71,9 @@ func (r *reader) all(ctx context.Context, d *Diagnosis, o Options) ([]*runCosts,
 			return nil, ctx.Err()
 		}
 		data := r.run(run)
+		if text := data.disagreement(); text != "" {
+			r.warn("%s", text)
+		}
 		if data.hasCPU || data.hasAllocs || data.hasInUse || len(data.collector.cycles) > 0 {
 			runs = append(runs, costs(data, fitCollector(data, d.Environment)))
 		}

@@ -33,6 +33,7 @@ type runData struct {
 	wall        time.Duration // window of the timing pass
 	cpu         time.Duration // process CPU of the timing pass
 	snapshots   int
+	liveRate    float64 // bytes a sample of the in-use columns
 
 	collector collectorLog
 	results   []benchResult
@@ -173,8 +174,9 @@ type heapUse struct {
 }
 
 // heapUses decides which column of which heap profile of a run counts: that
-// depends on the others. Of several passes the one with the finest sampling is
-// taken: another pass of the same work adds nothing but noise.
+// depends on the others. The allocation columns are those of the pass with the
+// finest sampling: another pass of the same work adds nothing but noise. The
+// in-use columns are those of the finest pass that took snapshots meanwhile.
 func heapUses(run evidence.Run, bench bool) []heapUse {
 	passes := map[string][]evidence.Part{}
 	for _, p := range run.Parts {
@@ -182,24 +184,53 @@ func heapUses(run evidence.Run, bench bool) []heapUse {
 			passes[p.Pass] = append(passes[p.Pass], p)
 		}
 	}
+	allocs := finest(passes, func(parts []evidence.Part) bool {
+		return slices.ContainsFunc(indices(parts), func(i int) bool { return allocSign(parts, i, bench) != 0 })
+	})
+	inUse := finest(passes, func(parts []evidence.Part) bool { return slices.Contains(snapshotsOf(parts, bench), true) })
+	var out []heapUse
+	for _, pass := range slices.Compact([]string{allocs, inUse}) {
+		parts := passes[pass]
+		live := snapshotsOf(parts, bench)
+		for i, p := range parts {
+			var u use
+			if pass == allocs {
+				u.alloc = allocSign(parts, i, bench)
+			}
+			if pass == inUse && live[i] {
+				u.inUse = true
+				u.first = !slices.Contains(live[:i], true)
+				u.last = !slices.Contains(live[i+1:], true)
+			}
+			if u.alloc != 0 || u.inUse {
+				out = append(out, heapUse{p, u})
+			}
+		}
+	}
+	return out
+}
+
+func indices(parts []evidence.Part) []int {
+	out := make([]int, len(parts))
+	for i := range out {
+		out[i] = i
+	}
+	return out
+}
+
+// finest returns the pass with the finest sampling among those that qualify,
+// or "".
+func finest(passes map[string][]evidence.Part, qualifies func([]evidence.Part) bool) string {
 	best := ""
 	for pass, parts := range passes {
+		if !qualifies(parts) {
+			continue
+		}
 		if best == "" || finer(parts[0], passes[best][0]) || !finer(passes[best][0], parts[0]) && pass < best {
 			best = pass
 		}
 	}
-	parts := passes[best]
-	live := snapshotsOf(parts, bench)
-	var out []heapUse
-	for i, p := range parts {
-		u := use{alloc: allocSign(parts, i, bench), inUse: live[i]}
-		u.first = live[i] && !slices.Contains(live[:i], true)
-		u.last = live[i] && !slices.Contains(live[i+1:], true)
-		if u.alloc != 0 || u.inUse {
-			out = append(out, heapUse{p, u})
-		}
-	}
-	return out
+	return best
 }
 
 func finer(a, b evidence.Part) bool {
@@ -311,6 +342,9 @@ func (r *reader) heap(d *runData, h heapUse) error {
 	rate := float64(p.Period)
 	if part.Rate > 0 {
 		rate = float64(part.Rate)
+	}
+	if u.inUse {
+		d.liveRate = rate
 	}
 	c := newClassifier(p, r.table, r.own, d.run.Loops)
 	seen := map[*siteTally]*[2]float64{}

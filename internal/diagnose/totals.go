@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -150,4 +151,28 @@ func summaries(runs []*runCosts) []RunSummary {
 		out = append(out, s)
 	}
 	return out
+}
+
+// maxDisagreement is how far the bytes of all sites may be from what package
+// testing counted before the reader is told. Calibration runs and goroutines
+// that outlive an operation explain a few per cent.
+const maxDisagreement = 0.2
+
+// disagreement holds a benchmark's sites against package testing's own count.
+// They part where set-up cannot be told from the measured operation.
+func (d *runData) disagreement() string {
+	var counted meanOf
+	for _, b := range d.results {
+		if b.pass == passTiming {
+			counted.add(b.bytesPerOp)
+		}
+	}
+	if d.allocOps == 0 || counted.mean() == 0 {
+		return ""
+	}
+	sites := d.allBytes() / d.allocOps
+	if math.Abs(sites-counted.mean()) <= maxDisagreement*counted.mean()+16 {
+		return ""
+	}
+	return fmt.Sprintf("%s: the sites add up to %s/op, package testing counted %s/op: what runs beside the measured loop is among them", d.run.Name, unit.FormatBytes(sites), unit.FormatBytes(counted.mean()))
 }

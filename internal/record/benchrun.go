@@ -326,8 +326,7 @@ func (b *benchRun) keepText(p evidence.Part, text []byte) error {
 	})
 }
 
-// allocation runs with every allocation recorded, or as many as a heavy set-up
-// allows.
+// allocation runs with every allocation recorded.
 func (b *benchRun) allocation(ctx context.Context) error {
 	if !b.pkg.recorder {
 		return b.plainAllocation(ctx)
@@ -337,7 +336,7 @@ func (b *benchRun) allocation(ctx context.Context) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	env := recorder.Env(dir, recorder.Options{MemRate: 1, Auto: true, GCAtExit: true, HeapSnap: 50 * time.Millisecond, Metrics: 20 * time.Millisecond, GODEBUG: os.Getenv("GODEBUG")})
+	env := recorder.Env(dir, recorder.Options{MemRate: 1, Auto: true, GCAtExit: true, HeapSnap: time.Hour, Metrics: -1, GODEBUG: os.Getenv("GODEBUG")})
 	res, err := b.run(ctx, testRun{pkg: b.pkg, args: b.args(b.allocOps, flushBenchmark), env: env})
 	if err != nil {
 		return err
@@ -346,30 +345,12 @@ func (b *benchRun) allocation(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return b.adoptRecorded(files, res)
-}
-
-// adoptRecorded keeps the recorder's files: the last snapshot holds every
-// allocation since the start, those before it what was in use meanwhile.
-func (b *benchRun) adoptRecorded(files recorder.Result, res ran) error {
 	if len(files.Heap) == 0 {
 		return errors.New("the recorder left no allocation profile")
 	}
-	last := len(files.Heap) - 1
-	for i, f := range files.Heap {
-		p := b.part(evidence.KindHeap, passAllocation, fmt.Sprintf("heap-%02d.pprof", i), res, 0)
-		if i == last {
-			p = b.part(evidence.KindAllocs, passAllocation, "allocs.pprof", res, b.allocOps)
-		}
-		p.Rate, p.Raw = 1, true
-		if err := b.w.Adopt(b.id, p, f); err != nil {
-			return err
-		}
-	}
-	if files.Metrics != "" {
-		return b.w.Adopt(b.id, b.part(evidence.KindMetrics, passAllocation, "metrics.jsonl", res, b.allocOps), files.Metrics)
-	}
-	return nil
+	p := b.part(evidence.KindAllocs, passAllocation, "allocs.pprof", res, b.allocOps)
+	p.Rate, p.Raw = 1, true
+	return b.w.Adopt(b.id, p, files.Heap[len(files.Heap)-1])
 }
 
 // plainAllocation is the fallback without the recorder.
@@ -384,9 +365,23 @@ func (b *benchRun) plainAllocation(ctx context.Context) error {
 	return b.w.Adopt(b.id, p, mem)
 }
 
-// collector runs the timing pass's work again with the collector's own log.
+// liveRate is the sampling rate of the collector pass: fine enough for what a
+// small live heap holds, and cheap: at 1 GB/s of allocation 2 % of a core.
+const liveRate = 64 << 10
+
+// collector runs the timing pass's work again with the collector's own log,
+// and heap profiles of what is in use meanwhile.
 func (b *benchRun) collector(ctx context.Context) error {
-	env := []string{"GODEBUG=" + joinDebug(os.Getenv("GODEBUG"), "gctrace=1,gcpacertrace=1")}
+	debug := joinDebug(os.Getenv("GODEBUG"), "gctrace=1,gcpacertrace=1")
+	env := []string{"GODEBUG=" + debug}
+	dir, err := os.MkdirTemp(b.tmp, "rec-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	if b.pkg.recorder {
+		env = recorder.Env(dir, recorder.Options{MemRate: liveRate, Auto: true, HeapSnap: 100 * time.Millisecond, Metrics: -1, GODEBUG: debug})
+	}
 	res, err := b.run(ctx, testRun{pkg: b.pkg, args: b.args(b.ops, ""), env: env})
 	if err != nil {
 		return err
@@ -395,7 +390,24 @@ func (b *benchRun) collector(ctx context.Context) error {
 	if err := b.keepText(b.part(evidence.KindBench, passCollector, "gc.txt", res, b.ops), b.benchText(res.out)); err != nil {
 		return err
 	}
-	return b.keepText(b.part(evidence.KindGCTrace, passCollector, "gctrace.txt", res, b.ops), res.err)
+	if err := b.keepText(b.part(evidence.KindGCTrace, passCollector, "gctrace.txt", res, b.ops), res.err); err != nil {
+		return err
+	}
+	if !b.pkg.recorder {
+		return nil
+	}
+	files, err := recorder.Files(dir)
+	if err != nil {
+		return err
+	}
+	for i, f := range files.Heap {
+		p := b.part(evidence.KindHeap, passCollector, fmt.Sprintf("heap-%02d.pprof", i), res, 0)
+		p.Rate, p.Raw = liveRate, true
+		if err := b.w.Adopt(b.id, p, f); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // joinDebug appends to a GODEBUG value.

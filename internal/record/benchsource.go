@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
@@ -16,31 +17,77 @@ type benchSource struct {
 	loops []evidence.Loop // measured loops, wherever in the test files they stand
 }
 
-// readBenchSource parses the test files of a package. A file that does not
-// parse is skipped here: the build reports it better.
+// readBenchSource parses the test files of a package.
 func readBenchSource(p goPackage) benchSource {
 	var s benchSource
 	for _, name := range append(append([]string(nil), p.TestGoFiles...), p.XTestGoFiles...) {
-		file := filepath.Join(p.Dir, name)
-		set := token.NewFileSet()
-		f, err := parser.ParseFile(set, file, nil, parser.SkipObjectResolution)
-		if err != nil {
-			continue
-		}
-		for _, d := range f.Decls {
-			fn, ok := d.(*ast.FuncDecl)
-			if ok && fn.Recv == nil && isBenchmarkName(fn.Name.Name) && takesB(fn.Type) {
-				s.names = append(s.names, fn.Name.Name)
-			}
-		}
-		ast.Inspect(f, func(n ast.Node) bool {
-			if body := measuredBody(n); body != nil {
-				s.loops = append(s.loops, evidence.Loop{File: file, First: set.Position(n.Pos()).Line, Last: set.Position(body.End()).Line})
-			}
-			return true
-		})
+		s.read(filepath.Join(p.Dir, name))
 	}
 	return s
+}
+
+// read adds one file. A file that does not parse is skipped here: the build
+// reports it better.
+func (s *benchSource) read(file string) {
+	set := token.NewFileSet()
+	f, err := parser.ParseFile(set, file, nil, parser.SkipObjectResolution)
+	if err != nil {
+		return
+	}
+	for _, d := range f.Decls {
+		fn, ok := d.(*ast.FuncDecl)
+		if ok && fn.Recv == nil && isBenchmarkName(fn.Name.Name) && takesB(fn.Type) {
+			s.names = append(s.names, fn.Name.Name)
+		}
+	}
+	for _, n := range measuredLoops(f) {
+		s.loops = append(s.loops, evidence.Loop{File: file, First: set.Position(n.Pos()).Line, Last: set.Position(n.End()).Line})
+	}
+}
+
+// testHelpers lists the files of the user's packages that import testing
+// outside of test files: a benchmark's measured loop may stand in one of them.
+func testHelpers(all []goPackage) []string {
+	var files []string
+	for _, p := range all {
+		if p.Standard || p.Module == nil || !p.Module.Main || !slices.Contains(p.Imports, "testing") || strings.HasSuffix(p.ImportPath, ".test") {
+			continue
+		}
+		for _, name := range p.GoFiles {
+			if !strings.HasSuffix(name, "_test.go") && !filepath.IsAbs(name) {
+				files = append(files, filepath.Join(p.Dir, name))
+			}
+		}
+	}
+	return files
+}
+
+// measuredLoops returns the loops of a file whose iterations a benchmark
+// counts.
+func measuredLoops(f *ast.File) []ast.Node {
+	var loops []ast.Node
+	ast.Inspect(f, func(n ast.Node) bool {
+		if !isMeasured(n) {
+			return true
+		}
+		if _, call := n.(*ast.CallExpr); call && loopInside(n) {
+			return true // the loop itself is the better boundary
+		}
+		loops = append(loops, n)
+		return true
+	})
+	return loops
+}
+
+func loopInside(n ast.Node) bool {
+	found := false
+	ast.Inspect(n, func(m ast.Node) bool {
+		if m != n && m != nil && isMeasured(m) {
+			found = true
+		}
+		return !found
+	})
+	return found
 }
 
 func isBenchmarkName(name string) bool {
@@ -60,28 +107,23 @@ func takesB(t *ast.FuncType) bool {
 	return ok && sel.Sel.Name == "B"
 }
 
-// measuredBody returns the body of a loop over b.N, b.Loop() or pb.Next(), or
-// the function handed to b.RunParallel or testing.Benchmark's kin, else nil.
-func measuredBody(n ast.Node) ast.Node {
+// isMeasured reports whether a node is a loop over b.N, b.Loop() or pb.Next(),
+// or a call of b.RunParallel.
+func isMeasured(n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.ForStmt:
 		if n.Cond != nil && mentionsIteration(n.Cond) {
-			return n.Body
+			return true
 		}
 		// for i := b.N; i > 0; i-- counts down from it.
-		if n.Init != nil && mentionsIteration(n.Init) && n.Cond != nil {
-			return n.Body
-		}
+		return n.Init != nil && n.Cond != nil && mentionsIteration(n.Init)
 	case *ast.RangeStmt:
-		if mentionsIteration(n.X) {
-			return n.Body
-		}
+		return mentionsIteration(n.X)
 	case *ast.CallExpr:
-		if sel, ok := n.Fun.(*ast.SelectorExpr); ok && sel.Sel.Name == "RunParallel" && len(n.Args) == 1 {
-			return n
-		}
+		sel, ok := n.Fun.(*ast.SelectorExpr)
+		return ok && sel.Sel.Name == "RunParallel" && len(n.Args) == 1
 	}
-	return nil
+	return false
 }
 
 // mentionsIteration reports whether an expression reads b.N or calls b.Loop or

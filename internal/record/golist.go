@@ -23,6 +23,7 @@ type goPackage struct {
 	CgoFiles     []string
 	TestGoFiles  []string
 	XTestGoFiles []string
+	Imports      []string
 	Module       *goModule
 	Error        *struct{ Err string }
 }
@@ -64,9 +65,9 @@ func (g goTool) output(ctx context.Context, verb string, args ...string) ([]byte
 	return out.Bytes(), nil
 }
 
-// packages resolves import patterns.
-func (g goTool) packages(ctx context.Context, patterns []string) ([]goPackage, error) {
-	args := []string{"-e", "-json=ImportPath,Dir,Name,Standard,GoFiles,CgoFiles,TestGoFiles,XTestGoFiles,Module,Error", "--"}
+// packages resolves import patterns; flags such as -deps widen what they match.
+func (g goTool) packages(ctx context.Context, patterns []string, flags ...string) ([]goPackage, error) {
+	args := append(flags, "-e", "-json=ImportPath,Dir,Name,Standard,GoFiles,CgoFiles,TestGoFiles,XTestGoFiles,Imports,Module,Error", "--")
 	out, err := g.output(ctx, "list", append(args, patterns...)...)
 	if err != nil {
 		return nil, err

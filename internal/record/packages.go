@@ -131,6 +131,9 @@ func (r *benchRecorder) prepare(ctx context.Context) error {
 		return fmt.Errorf("%w: no Benchmark function in %s; use -exec to record a command, or name a package that has one", ErrNoBenchmarks, strings.Join(firstOf(names, 5), ", "))
 	}
 	r.procs = runtime.GOMAXPROCS(0)
+	if err := r.findHelperLoops(ctx); err != nil {
+		return err
+	}
 	built := 0
 	var firstErr error
 	for i := range r.pkgs {
@@ -151,6 +154,27 @@ func (r *benchRecorder) prepare(ctx context.Context) error {
 		return firstErr
 	}
 	return r.describe(ctx)
+}
+
+// findHelperLoops adds the measured loops that stand in packages of the user's
+// which help with benchmarks.
+func (r *benchRecorder) findHelperLoops(ctx context.Context) error {
+	paths := make([]string, len(r.pkgs))
+	for i, p := range r.pkgs {
+		paths[i] = p.ImportPath
+	}
+	all, err := r.tool.packages(ctx, paths, "-deps", "-test")
+	if err != nil {
+		return err
+	}
+	var helpers benchSource
+	for _, file := range testHelpers(all) {
+		helpers.read(file)
+	}
+	for i := range r.pkgs {
+		r.pkgs[i].source.loops = append(r.pkgs[i].source.loops, helpers.loops...)
+	}
+	return nil
 }
 
 // describe writes the target and where it is recorded into the manifest.
