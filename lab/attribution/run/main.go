@@ -48,7 +48,7 @@ func (c *config) register(fs *flag.FlagSet) {
 	fs.StringVar(&c.checkArgs, "checkargs", "-benchtime 4s", "further `arguments` of heaptrim check")
 	fs.StringVar(&c.only, "only", "", "comma-separated `names` of programs; default: all")
 	fs.IntVar(&c.rounds, "rounds", 6, "rounds; each runs the version with the site, twice the one without, and again the one with")
-	fs.DurationVar(&c.length, "length", 2*time.Second, "length of one run of the version with the site")
+	fs.DurationVar(&c.length, "length", 1500*time.Millisecond, "length of one run of the version with the site")
 	fs.StringVar(&c.jsonFile, "json", "", "write every figure as JSON to `file`")
 	fs.StringVar(&c.keep, "keep", "", "keep the reports of heaptrim in this `directory`")
 }
