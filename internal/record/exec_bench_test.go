@@ -153,9 +153,8 @@ func startBenchService(b *testing.B, bin, dir string) benchService {
 	cmd.Env = os.Environ()
 	if dir != "" {
 		cmd.Env = append(append(cmd.Env, recorder.Env(dir, recorder.Options{})...), "GODEBUG=gctrace=1,gcpacertrace=1")
-		cmd.Stderr = &tail{} // read, as in a recording
 	}
-	if s.process, err = startProcess(cmd); err != nil {
+	if s.process, err = startProcess(cmd, &tail{}); err != nil {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { s.process.end(time.Second) })

@@ -25,11 +25,10 @@ type execSession struct {
 
 	proc   *process
 	said   *tail // the program's own stderr
-	split  *gctrace.Splitter
+	stderr *endable
 	log    *windowLog
 	load   loadResult
 	peak   int64 // largest resident set until the window ended
-	closed bool
 }
 
 // loadResult is what the load command did.
@@ -56,12 +55,12 @@ func (r *execRecorder) start(p execPass) (*execSession, error) {
 	options.Auto, options.GODEBUG = s.auto, debug
 	s.log = &windowLog{file: f, open: s.auto}
 	s.said = &tail{next: r.o.Stderr}
-	s.split = gctrace.NewSplitter(s.log, s.said)
+	s.stderr = &endable{to: gctrace.NewSplitter(s.log, s.said)}
 	cmd := exec.Command(r.binary, r.o.Args...)
 	cmd.Dir = r.o.Dir
 	cmd.Env = append(append(os.Environ(), "GODEBUG="+debug), recorder.Env(s.dir, options)...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = r.o.Stdin, r.o.Stdout, s.split
-	if s.proc, err = startProcess(cmd); err != nil {
+	cmd.Stdin, cmd.Stdout = r.o.Stdin, r.o.Stdout
+	if s.proc, err = startProcess(cmd, s.stderr); err != nil {
 		return nil, errors.Join(fmt.Errorf("start %s: %w", r.o.Package, err), f.Close())
 	}
 	return s, nil
@@ -180,7 +179,7 @@ func (s *execSession) underLoad(ctx context.Context) error {
 	out := &bytes.Buffer{}
 	cmd := shell(s.o.Load)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = s.o.Dir, out, out
-	load, err := startProcess(cmd)
+	load, err := startProcess(cmd, nil)
 	if err != nil {
 		return fmt.Errorf("start the load: %w", err)
 	}
@@ -247,8 +246,35 @@ func (s *execSession) whileRunning(ctx context.Context) (context.Context, contex
 // close ends the program and completes the log.
 func (s *execSession) close() {
 	s.proc.end(endGrace)
-	s.split.Close()
+	s.stderr.Close()
 	s.log.file.Close()
+}
+
+// endable is a splitter that may still be written to after it is closed, by
+// what is left of the program. It is safe for concurrent use.
+type endable struct {
+	mu sync.Mutex
+	to *gctrace.Splitter // nil: closed
+}
+
+func (e *endable) Write(p []byte) (int, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.to == nil {
+		return 0, os.ErrClosed
+	}
+	return e.to.Write(p)
+}
+
+func (e *endable) Close() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.to == nil {
+		return nil
+	}
+	err := e.to.Close()
+	e.to = nil
+	return err
 }
 
 // lastWords is what the program last said, for an error.

@@ -24,28 +24,75 @@ type process struct {
 	err  error         // of Wait, after done
 }
 
-// startProcess starts cmd. Whatever becomes of the caller, wait for done or
+// startProcess starts cmd, with what it prints on standard error going to
+// stderr unless that is nil. Whatever becomes of the caller, wait for done or
 // call end.
-func startProcess(cmd *exec.Cmd) (*process, error) {
+func startProcess(cmd *exec.Cmd, stderr io.Writer) (*process, error) {
 	cmd.SysProcAttr = ownGroup()
 	// A grandchild may hold the output open after the program has ended.
-	cmd.WaitDelay = 2 * time.Second
+	cmd.WaitDelay = outputDelay
 	p := &process{cmd: cmd, done: make(chan struct{})}
+	copied := func() {}
+	if stderr != nil {
+		from, to, err := os.Pipe()
+		if err != nil {
+			return nil, err
+		}
+		cmd.Stderr = to
+		copied = func() {
+			to.Close()
+			copyPaced(stderr, from)
+		}
+	}
 	started := make(chan error, 1)
 	go func() {
 		// Linux ends the child when the thread that made it ends.
 		runtime.LockOSThread()
 		defer close(p.done)
 		err := cmd.Start()
+		rest := make(chan struct{})
+		go func() {
+			copied()
+			close(rest)
+		}()
 		started <- err
 		if err == nil {
 			p.err = cmd.Wait()
+		}
+		select {
+		case <-rest:
+		case <-time.After(outputDelay):
 		}
 	}()
 	if err := <-started; err != nil {
 		return nil, err
 	}
 	return p, nil
+}
+
+// outputDelay is how long output may go on after the program has ended.
+const outputDelay = 2 * time.Second
+
+// copyPaced copies until from ends, which it closes. The runtime prints a
+// gctrace line in dozens of writes; waking up for each would cost more than all
+// the rest of a recording, so it lets them gather. It never waits while there
+// is much to read: the program must not block.
+func copyPaced(to io.Writer, from *os.File) {
+	defer from.Close()
+	const gather, much = 10 * time.Millisecond, 16 << 10
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := from.Read(buf)
+		if n > 0 {
+			to.Write(buf[:n]) // the tail and the log keep their own errors
+		}
+		if err != nil {
+			return
+		}
+		if n < much {
+			time.Sleep(gather)
+		}
+	}
 }
 
 func (p *process) running() bool {
