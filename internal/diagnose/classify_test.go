@@ -39,6 +39,8 @@ func TestBucket(t *testing.T) {
 	f("go1.26.8", bucketApp, "runtime.memclrNoHeapPointers", user)
 	f("go1.26.8", bucketGrowCopy, "runtime.memmove", "runtime.growslice", user)
 	f("go1.26.8", bucketApp, "runtime.memmove", user)
+	f("go1.26.8", bucketConvert, "runtime.memmove", "runtime.slicebytetostring", user)
+	f("go1.26.8", bucketMalloc, "runtime.mallocgcSmallNoscan", "runtime.slicebytetostring", user)
 	f("go1.26.8", bucketAssist, "runtime.scanobject", "runtime.gcDrainN", "runtime.gcAssistAlloc1", "runtime.gcAssistAlloc", "runtime.mallocgc", user)
 	f("go1.26.8", bucketMarkIdle, "runtime.scanObject", "runtime.gcDrain", "+runtime.gcDrainMarkWorkerIdle", "runtime.gcBgMarkWorker.func2", "runtime.systemstack", "runtime.gcBgMarkWorker")
 	f("go1.26.8", bucketMarkDedicated, "expandAVX512_26", "runtime.gcDrain", "+runtime.gcDrainMarkWorkerDedicated", "runtime.gcBgMarkWorker")

@@ -25,8 +25,8 @@ type runCosts struct {
 	model     collectorModel
 }
 
-// chargedBuckets are the columns whose samples carry the site on their stack.
-var directBuckets = []bucket{bucketMalloc, bucketZeroing, bucketGrowCopy, bucketProfiler, bucketAssist}
+// directBuckets are those whose samples carry the site on their stack.
+var directBuckets = []bucket{bucketMalloc, bucketZeroing, bucketGrowCopy, bucketConvert, bucketProfiler, bucketAssist}
 
 // costs charges a run's CPU to its sites.
 func costs(d *runData, m collectorModel) *runCosts {
@@ -73,7 +73,7 @@ func (r *runCosts) direct() {
 	for i := range malloc {
 		malloc[i] = a*objects[i] + b*bytes[i]
 	}
-	weights := map[bucket][]float64{bucketMalloc: malloc, bucketProfiler: bytes, bucketZeroing: bytes, bucketAssist: bytes, bucketGrowCopy: make([]float64, n)}
+	weights := map[bucket][]float64{bucketMalloc: malloc, bucketProfiler: bytes, bucketZeroing: bytes, bucketAssist: bytes, bucketGrowCopy: make([]float64, n), bucketConvert: make([]float64, n)}
 	for _, bucket := range directBuckets {
 		counts := make([]float64, n)
 		for i, s := range r.sites {
@@ -87,8 +87,8 @@ func (r *runCosts) direct() {
 				c.Malloc = c.Malloc.Add(v)
 			case bucketZeroing:
 				c.Zeroing = v
-			case bucketGrowCopy:
-				c.GrowCopy = v
+			case bucketGrowCopy, bucketConvert:
+				c.GrowCopy = c.GrowCopy.Add(v)
 			case bucketAssist:
 				c.Assist = v
 			}

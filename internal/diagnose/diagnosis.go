@@ -65,7 +65,7 @@ type Cost struct {
 	CPU       stats.Interval // sum of the columns below
 	Malloc    stats.Interval
 	Zeroing   stats.Interval
-	GrowCopy  stats.Interval // memmove in growslice
+	GrowCopy  stats.Interval // copying into the new memory, by growslice, conversions and concatenation
 	Assist    stats.Interval // mark assist on the site's own stacks
 	Churn     stats.Interval // collector cost through the allocation rate
 	Retention stats.Interval // collector cost through live bytes; negative when they are headroom

@@ -13,6 +13,7 @@ const (
 	bucketMalloc
 	bucketZeroing
 	bucketGrowCopy
+	bucketConvert
 	bucketProfiler
 	bucketAssist
 	bucketMarkDedicated
@@ -42,6 +43,7 @@ var bucketInfo = [bucketCount]struct {
 	bucketMalloc:         {"malloc", true, false},
 	bucketZeroing:        {"zeroing", true, false},
 	bucketGrowCopy:       {"growslice copying", true, false},
+	bucketConvert:        {"conversion copying", true, false},
 	bucketProfiler:       {"heap profiler", true, false},
 	bucketAssist:         {"mark assist", true, false},
 	bucketMarkDedicated:  {"mark, dedicated workers", true, true},
@@ -94,6 +96,9 @@ var frameRules = []frameRule{
 	{to: bucketProfiler, names: []string{"runtime.mProf_Malloc", "runtime.profilealloc", "runtime.mProf_Free"}},
 	{to: bucketMalloc, names: []string{"runtime.mallocgc*", "runtime.newobject", "runtime.newarray", "runtime.makeslice*", "runtime.growslice*", "runtime.rawbyteslice", "runtime.rawstring*", "runtime.persistentalloc*"}},
 	{to: bucketMalloc, since: 26, names: []string{"runtime.mallocTiny*", "runtime.mallocNoscan*", "runtime.mallocScan*", "runtime.freegc*"}},
+	// What these do besides allocating is to fill the memory they allocated: it
+	// goes away with the allocation.
+	{to: bucketConvert, names: []string{"runtime.slicebytetostring", "runtime.stringtoslicebyte", "runtime.stringtoslicerune", "runtime.slicerunetostring", "runtime.intstring", "runtime.concatstring*", "runtime.concatbyte*", "runtime.convT*"}},
 	{to: bucketStackAlloc, names: []string{"runtime.stackalloc", "runtime.stackfree", "runtime.malg*", "runtime.stackcache*", "runtime.gfget", "runtime.gfput"}},
 }
 

@@ -139,7 +139,7 @@ func (d *runData) addCPU(c *classifier, stack []*evidence.Location, n float64) {
 	b := c.bucket(stack)
 	d.buckets[b] += n
 	switch b {
-	case bucketMalloc, bucketZeroing, bucketGrowCopy, bucketProfiler, bucketAssist:
+	case bucketMalloc, bucketZeroing, bucketGrowCopy, bucketConvert, bucketProfiler, bucketAssist:
 	default:
 		return
 	}

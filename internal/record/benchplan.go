@@ -24,6 +24,7 @@ type planned struct {
 	probed
 	ops      int64
 	allocOps int64
+	length   time.Duration // of the timing pass
 }
 
 // Lengths of the passes. The timing pass gets half of a benchmark's time, the
@@ -57,7 +58,7 @@ func plan(all []probed, budget, perBench time.Duration) (chosen []planned, leftO
 		if p.allocsPerOp > 0 {
 			allocOps = min(allocOps, int64(recordedAllocs/p.allocsPerOp))
 		}
-		chosen = append(chosen, planned{p, max(ops, 1), max(allocOps, 1)})
+		chosen = append(chosen, planned{p, max(ops, 1), max(allocOps, 1), perBench})
 	}
 	return chosen, leftOut
 }

@@ -297,17 +297,43 @@ func (b *benchRun) part(kind evidence.Kind, pass, name string, res ran, ops int6
 	return evidence.Part{Path: dir + "/" + name, Kind: kind, Pass: pass, Ops: ops, Wall: res.wall, CPU: res.cpu}
 }
 
-// timing runs with the CPU profiler at its default rate and nothing else.
+// timing runs with the CPU profiler at its default rate and nothing else. The
+// probe's guess at the number of operations is mended once, where it brought
+// too little CPU time to sample.
 func (b *benchRun) timing(ctx context.Context) error {
 	cpu := filepath.Join(b.tmp, "cpu.pprof")
-	res, err := b.run(ctx, testRun{pkg: b.pkg, args: append(b.args(b.ops, ""), "-test.cpuprofile="+cpu)})
+	args := func() []string { return append(b.args(b.ops, ""), "-test.cpuprofile="+cpu) }
+	res, err := b.run(ctx, testRun{pkg: b.pkg, args: args()})
 	if err != nil {
 		return err
+	}
+	if more := b.enough(res); more > b.ops && b.count == 0 {
+		b.ops = more
+		if res, err = b.run(ctx, testRun{pkg: b.pkg, args: args()}); err != nil {
+			return err
+		}
 	}
 	if err := b.keepText(b.part(evidence.KindBench, passTiming, "timing.txt", res, b.ops), b.benchText(res.out)); err != nil {
 		return err
 	}
 	return b.w.Adopt(b.id, b.part(evidence.KindCPU, passTiming, "cpu.pprof", res, b.ops), cpu)
+}
+
+// enough returns the number of operations that bring the CPU time planned for
+// a timing pass, at most ten times as many as were run. A pass that came near
+// is enough.
+func (b *benchRun) enough(res ran) int64 {
+	found, err := b.results(b.planned.pkg, res.out)
+	if err != nil || len(found) != 1 {
+		return b.ops
+	}
+	// On a busy machine wall time passes without CPU time, and a heavy set-up
+	// takes CPU time without operations: the smaller of both counts.
+	used := min(found[0].nsPerOp*float64(b.ops), float64(res.cpu.Nanoseconds()))
+	if want := float64(b.length.Nanoseconds()); used < 0.6*want {
+		return int64(float64(b.ops) * min(want/max(used, 1), 10))
+	}
+	return b.ops
 }
 
 // benchText is the output with the package line that a lone test binary may
