@@ -106,7 +106,7 @@ func BenchmarkRecording(b *testing.B) {
 	}
 	plain := startBenchService(b, build("plain.exe"), "")
 	recorded := startBenchService(b, build("recorded.exe", "-overlay", overlay), b.TempDir())
-	const turn = 2 * time.Second
+	const turn = 4 * time.Second
 	for _, s := range []benchService{plain, recorded} {
 		s.turn(b, turn) // fills what it keeps
 	}
