@@ -25,10 +25,10 @@ test: ## test every module, with the race detector; SHORT=1 leaves out what take
 lint: $(BIN)/staticcheck ## gofmt, go vet and staticcheck on every module, and the import policy
 	@unformatted="$$(gofmt -l $(SOURCES))"; \
 	if [[ -n "$$unformatted" ]]; then echo "gofmt would change:"; echo "$$unformatted"; exit 1; fi
-	@for module in $(MODULES); do \
+	@status=0; for module in $(MODULES); do \
 		echo "vet and staticcheck $$module"; \
-		( cd "$$module" && go vet ./... && $(BIN)/staticcheck ./... ); \
-	done
+		( cd "$$module" && go vet ./... && $(BIN)/staticcheck ./... ) || status=1; \
+	done; exit $$status
 	go test -count=1 -run 'TestLayers|TestForbidden|TestOnlyMain' .
 
 $(BIN)/staticcheck: tools/go.mod tools/go.sum
