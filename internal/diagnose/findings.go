@@ -130,7 +130,9 @@ func rank(all []merged, module moduleRoot, runs int) (findings, apart []Finding)
 		for i, s := range m.sites {
 			w += weight(s, m.runs[i]) / float64(runs)
 		}
-		if w < floor {
+		// What costs less than nothing is worth a row too: removing it would make
+		// the program slower.
+		if math.Abs(w) < floor {
 			continue
 		}
 		if m.key.by == ownerUser {
