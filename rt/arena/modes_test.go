@@ -1,0 +1,162 @@
+//go:build !heaptrimcheck && !race
+
+package arena_test
+
+import (
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/heaptrim/heaptrim/rt/arena"
+)
+
+// These tests do on purpose what checking mode reports, or measure what it
+// changes.
+
+func TestDropKeepsOldValues(t *testing.T) {
+	for _, end := range []func(*arena.Arena){(*arena.Arena).Reset, (*arena.Arena).Free} {
+		var a arena.Arena
+		var stale []*node
+		var names []string
+		for round := range 20 {
+			for i := range 300 {
+				n := arena.New[node](&a)
+				*n = node{heap: new(int), n: round*300 + i, name: "n"}
+				*n.heap = n.n
+				stale = append(stale, n)
+				names = append(names, arena.String(&a, []byte{byte(round), byte(i)}))
+			}
+			end(&a)
+			runtime.GC()
+		}
+		for i, n := range stale {
+			if n.n != i || *n.heap != i || n.name != "n" || names[i] != string([]byte{byte(i / 300), byte(i % 300)}) {
+				t.Fatalf("stale object %d is %+v, string %q", i, *n, names[i])
+			}
+		}
+	}
+}
+
+// TestReuseStaysTyped writes through stale pointers while others use the memory:
+// the values get mixed up, but each stays a proper value of its type.
+func TestReuseStaysTyped(t *testing.T) {
+	a := arena.Make(arena.Options{Reuse: true})
+	defer a.Free()
+	var stale []*node
+	for round := range 50 {
+		for i := range 200 {
+			n := arena.New[node](a)
+			n.heap, n.name, n.n = new(int), "some name", i
+			*n.heap = 7
+			stale = append(stale, n)
+			arena.New[[4]uint64](a)[i%4] = 0xdeadbeefdeadbeef
+		}
+		for _, n := range stale {
+			if n.heap != nil && *n.heap != 7 || n.name != "" && n.name != "some name" {
+				t.Fatalf("round %d: %+v is no value of the type", round, *n)
+			}
+			n.next = stale[0]
+		}
+		a.Reset()
+		runtime.GC()
+	}
+}
+
+func TestSteadyReuseAllocatesNothing(t *testing.T) {
+	lens := []int{1, 3, 10, 100, 1000, 10_000, 50_000}
+	a := arena.Make(arena.Options{Reuse: true})
+	defer a.Free()
+	name := treeName()
+	round := func() {
+		buildTree(a, name, 10)
+		for _, n := range lens {
+			arena.MakeSlice[*node](a, n, n)
+			var v []int
+			for i := range n {
+				v = arena.Append(a, v, i)
+			}
+		}
+		f := a.Fork()
+		buildTree(f, name, 5)
+		a.Reset()
+	}
+	for range 5 {
+		round()
+	}
+	if n := testing.AllocsPerRun(20, round); n != 0 {
+		t.Errorf("a round makes %v allocations of the runtime, want 0", n)
+	}
+}
+
+func TestDropBudget(t *testing.T) {
+	var a arena.Arena
+	name := treeName()
+	round := func() {
+		buildTree(&a, name, 10) // 1023 * (56 + 40 + 40 + 22) bytes
+		a.Reset()
+	}
+	round()
+	if n := testing.AllocsPerRun(20, round); n > 8 {
+		t.Errorf("a round of 162 kB makes %v allocations of the runtime, want one per 32 KiB and type", n)
+	}
+}
+
+// TestSmallRounds wants a slab that is used little to stay small, whatever it
+// was used for once.
+func TestSmallRounds(t *testing.T) {
+	for _, reuse := range []bool{false, true} {
+		a := arena.Make(arena.Options{Reuse: reuse})
+		burst := func(n int) {
+			for range n {
+				arena.New[node](a)
+			}
+			arena.MakeSlice[int](a, n, n)
+		}
+		burst(100_000)
+		peak := a.HeldBytes()
+		a.Reset()
+		for range 16 * idle {
+			burst(10)
+			a.Reset()
+		}
+		burst(10)
+		if got := a.HeldBytes(); got > 80<<10 {
+			t.Errorf("reuse %v: %d bytes held in small use after a burst to %d", reuse, got, peak)
+		}
+		a.Free()
+		if got := a.HeldBytes(); got != 0 {
+			t.Errorf("reuse %v: %d bytes held after Free", reuse, got)
+		}
+	}
+}
+
+const idle = 16 // rounds after which half is given back
+
+// TestReuseMixedSizes gives rounds of different shape to one arena: it must not
+// grow for ever.
+func TestReuseMixedSizes(t *testing.T) {
+	a := arena.Make(arena.Options{Reuse: true})
+	defer a.Free()
+	var held []int64
+	for round := range 400 {
+		for i := range 50 {
+			n := (i*37+round*101)%3000 + 1
+			clearly(t, arena.MakeSlice[int](a, n, n))
+		}
+		a.Reset()
+		held = append(held, a.HeldBytes())
+	}
+	if early, late := slices.Max(held[:100]), slices.Max(held[300:]); late > early*5/4 {
+		t.Errorf("held %d bytes early and %d late", early, late)
+	}
+}
+
+func clearly(t *testing.T, v []int) {
+	t.Helper()
+	for i := range v {
+		if v[i] != 0 {
+			t.Fatalf("element %d is %d, want 0", i, v[i])
+		}
+		v[i] = 1
+	}
+}

@@ -1,0 +1,3 @@
+module github.com/heaptrim/heaptrim/rt
+
+go 1.25.0
