@@ -15,6 +15,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/ingest/benchlog"
+	"github.com/heaptrim/heaptrim/internal/ingest/gctrace"
 	"github.com/heaptrim/heaptrim/internal/record/recorder"
 )
 
@@ -145,8 +146,44 @@ func (r *benchRecorder) run(ctx context.Context, t testRun) (ran, error) {
 		res.timedOut = true
 		return res, nil
 	case err != nil:
-		return res, fmt.Errorf("%s: %w\n%s", t.pkg.ImportPath, err, lastLines(strings.TrimSpace(string(res.out)+"\n"+string(res.err)), 20))
+		return res, fmt.Errorf("%s: %w\n%s", t.pkg.ImportPath, err, failureText(res))
 	}
+	return res, nil
+}
+
+// failureText is what a failed run printed: package testing reports on
+// standard output, a crash on standard error, where the collector's log is too.
+func failureText(res ran) string {
+	var errs bytes.Buffer
+	split := gctrace.NewSplitter(io.Discard, &errs)
+	// Neither can fail: they write to memory.
+	_, _ = split.Write(res.err)
+	_ = split.Close()
+	var telling []string
+	for l := range strings.Lines(string(res.out) + "\n" + errs.String()) {
+		l = strings.TrimSpace(l)
+		// Results and headings of the runs before say nothing of the failure.
+		if l == "" || strings.HasPrefix(l, "Benchmark") || strings.HasPrefix(l, "goos:") || strings.HasPrefix(l, "goarch:") || strings.HasPrefix(l, "pkg:") || strings.HasPrefix(l, "cpu:") {
+			continue
+		}
+		telling = append(telling, l)
+	}
+	return lastLines(strings.Join(telling, "\n"), 20)
+}
+
+// runOne runs one benchmark of the plan. A process that fails after it has
+// printed the benchmark's result, because a check at its end does not like
+// what it sees, has done the work: that is a warning.
+func (b *benchRun) runOne(ctx context.Context, t testRun) (ran, error) {
+	t.pkg = b.pkg
+	res, err := b.run(ctx, t)
+	if err == nil || ctx.Err() != nil {
+		return res, err
+	}
+	if found, perr := b.results(b.planned.pkg, res.out); perr != nil || len(found) == 0 {
+		return res, err
+	}
+	b.warn(fmt.Sprintf("%s gave its result and then its process failed: %s", b.name, firstFailure(err)))
 	return res, nil
 }
 
@@ -303,13 +340,13 @@ func (b *benchRun) part(kind evidence.Kind, pass, name string, res ran, ops int6
 func (b *benchRun) timing(ctx context.Context) error {
 	cpu := filepath.Join(b.tmp, "cpu.pprof")
 	args := func() []string { return append(b.args(b.ops, ""), "-test.cpuprofile="+cpu) }
-	res, err := b.run(ctx, testRun{pkg: b.pkg, args: args()})
+	res, err := b.runOne(ctx, testRun{args: args()})
 	if err != nil {
 		return err
 	}
 	if more := b.enough(res); more > b.ops && b.count == 0 {
 		b.ops = more
-		if res, err = b.run(ctx, testRun{pkg: b.pkg, args: args()}); err != nil {
+		if res, err = b.runOne(ctx, testRun{args: args()}); err != nil {
 			return err
 		}
 	}
@@ -337,12 +374,19 @@ func (b *benchRun) enough(res ran) int64 {
 }
 
 // benchText is the output with the package line that a lone test binary may
-// not print, so that the file reads on its own.
+// not print, so that the file reads on its own, and without the benchmark that
+// is heaptrim's.
 func (b *benchRun) benchText(out []byte) []byte {
-	if bytes.Contains(out, []byte("\npkg: ")) || bytes.HasPrefix(out, []byte("pkg: ")) {
-		return out
+	var text []byte
+	if !bytes.HasPrefix(out, []byte("pkg: ")) && !bytes.Contains(out, []byte("\npkg: ")) {
+		text = append(text, "pkg: "+b.pkg.ImportPath+"\n"...)
 	}
-	return append([]byte("pkg: "+b.pkg.ImportPath+"\n"), out...)
+	for line := range bytes.Lines(out) {
+		if !bytes.HasPrefix(line, []byte(flushBenchmark)) {
+			text = append(text, line...)
+		}
+	}
+	return text
 }
 
 func (b *benchRun) keepText(p evidence.Part, text []byte) error {
@@ -363,7 +407,7 @@ func (b *benchRun) allocation(ctx context.Context) error {
 	}
 	defer os.RemoveAll(dir)
 	env := recorder.Env(dir, recorder.Options{MemRate: 1, Auto: true, GCAtExit: true, HeapSnap: time.Hour, Metrics: -1, GODEBUG: os.Getenv("GODEBUG")})
-	res, err := b.run(ctx, testRun{pkg: b.pkg, args: b.args(b.allocOps, flushBenchmark), env: env})
+	res, err := b.runOne(ctx, testRun{args: b.args(b.allocOps, flushBenchmark), env: env})
 	if err != nil {
 		return err
 	}
@@ -382,7 +426,7 @@ func (b *benchRun) allocation(ctx context.Context) error {
 // plainAllocation is the fallback without the recorder.
 func (b *benchRun) plainAllocation(ctx context.Context) error {
 	mem := filepath.Join(b.tmp, "mem.pprof")
-	res, err := b.run(ctx, testRun{pkg: b.pkg, args: append(b.args(b.allocOps, ""), "-test.memprofile="+mem, "-test.memprofilerate=1")})
+	res, err := b.runOne(ctx, testRun{args: append(b.args(b.allocOps, ""), "-test.memprofile="+mem, "-test.memprofilerate=1")})
 	if err != nil {
 		return err
 	}
@@ -408,7 +452,12 @@ func (b *benchRun) collector(ctx context.Context) error {
 	if b.pkg.recorder {
 		env = recorder.Env(dir, recorder.Options{MemRate: liveRate, Auto: true, HeapSnap: 100 * time.Millisecond, Metrics: -1, GODEBUG: debug})
 	}
-	res, err := b.run(ctx, testRun{pkg: b.pkg, args: b.args(b.ops, ""), env: env})
+	// The recorder's goroutine must have ended when a TestMain looks for leaks.
+	also := ""
+	if b.pkg.recorder {
+		also = flushBenchmark
+	}
+	res, err := b.runOne(ctx, testRun{args: b.args(b.ops, also), env: env})
 	if err != nil {
 		return err
 	}

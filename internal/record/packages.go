@@ -280,7 +280,7 @@ func firstFailure(err error) string {
 	lines := strings.Split(err.Error(), "\n")
 	for _, l := range lines[1:] {
 		l = strings.TrimSpace(l)
-		if l != "" && !strings.HasPrefix(l, "#") && !strings.HasPrefix(l, "…") && l != "FAIL" {
+		if l != "" && l != "FAIL" && l != "PASS" && !strings.HasPrefix(l, "#") && !strings.HasPrefix(l, "…") {
 			return l
 		}
 	}
