@@ -18,8 +18,8 @@ import (
 // ErrNoRecorder is the cause when nothing in the program answers.
 var ErrNoRecorder = errors.New("the program's recorder does not answer")
 
-// pollEvery is half the recorder's own distance.
-const pollEvery = 12 * time.Millisecond
+// pollEvery is a quarter of the recorder's own distance.
+const pollEvery = 25 * time.Millisecond
 
 // Claimed reports whether a process has begun to record into dir.
 func Claimed(dir string) bool {

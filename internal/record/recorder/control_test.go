@@ -104,7 +104,7 @@ func TestEnv(t *testing.T) {
 	want := []string{
 		"HEAPTRIM_RECORD=/d",
 		"GODEBUG=gctrace=1,memprofilerate=4096",
-		"HEAPTRIM_RECORD_OPTIONS=cpu=1,gc=0,heapsnap=0s,metrics=50ms,max=1s,auto=1,memrate=4096",
+		"HEAPTRIM_RECORD_OPTIONS=cpu=1,gc=0,heapsnap=0s,metrics=100ms,max=1s,auto=1,memrate=4096",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)

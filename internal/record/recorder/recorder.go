@@ -57,7 +57,7 @@ type Options struct {
 	GC       bool          // force two collections before the first snapshot and before the last, which has the profile up to date; without, it lags by up to two cycles
 	GCAtExit bool          // force two before the last snapshot when the window ends with the program
 	HeapSnap time.Duration // least distance of heap snapshots; 0 means 250 ms, negative none at all
-	Metrics  time.Duration // distance of runtime/metrics samples; 0 means 50 ms, negative none
+	Metrics  time.Duration // distance of runtime/metrics samples; 0 means 100 ms, negative none
 	Max      time.Duration // ends the window by itself; 0 means never
 }
 
@@ -79,7 +79,7 @@ func (o Options) list() string {
 		gc = "exit"
 	}
 	return fmt.Sprintf("cpu=%d,gc=%s,heapsnap=%s,metrics=%s,max=%s", cpu, gc,
-		set(o.HeapSnap, 250*time.Millisecond), set(o.Metrics, 50*time.Millisecond), o.Max)
+		set(o.HeapSnap, 250*time.Millisecond), set(o.Metrics, 100*time.Millisecond), o.Max)
 }
 
 // Env returns the environment variables, in the form of os/exec, that make a
