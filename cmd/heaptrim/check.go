@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/diagnose"
@@ -36,7 +37,7 @@ Exit code 3 says that there are findings.
 
 Examples:
   heaptrim check ./examples/gateway
-  heaptrim check -bench 'Handle' -json report.json ./examples/gateway
+  heaptrim check -bench 'Order' -json report.json ./examples/gateway
   heaptrim check -explain 1 ./examples/gateway
   heaptrim check -exec ./examples/gateway/cmd/gateway -for 10s -- -demo
   heaptrim check http://localhost:6060
@@ -63,7 +64,7 @@ func (f *checkFlags) register(fs *flag.FlagSet) {
 	fs.BoolVar(&f.escapes, "escapes", true, "ask the compiler why the hottest values escape to the heap")
 	fs.IntVar(&f.explain, "explain", 0, "print finding `n` with its stacks and source lines instead of the table")
 	fs.IntVar(&f.top, "top", 15, "rows of the table")
-	fs.StringVar(&f.format, "format", "text", "`format` on standard output: text, or lines (file:line: message)")
+	fs.StringVar(&f.format, "format", "text", "what goes to standard output: `text`, or lines of file:line: message")
 	fs.StringVar(&f.json, "json", "", "write the report as JSON to `file`; - is standard output, instead of text")
 	fs.StringVar(&f.csv, "csv", "", "write the findings as CSV to `file`; - is standard output")
 	fs.StringVar(&f.md, "md", "", "write the report as Markdown to `file`; - is standard output")
@@ -87,7 +88,7 @@ func runCheck(ctx context.Context, c command, args []string, std stdio) error {
 		return err
 	}
 	defer r.Close()
-	if r.cut != nil {
+	if errors.Is(r.cut, context.Canceled) {
 		// The interrupt ended the recording, not the report on it.
 		ctx = context.WithoutCancel(ctx)
 	}
@@ -97,10 +98,12 @@ func runCheck(ctx context.Context, c command, args []string, std stdio) error {
 		o.Local = record.LocalModule(ctx, f.dir)
 	}
 	d, err := diagnose.Bundle(ctx, r.Bundle, o)
-	if err != nil {
+	switch {
+	case errors.Is(r.cut, record.ErrProgramFailed) && (err != nil || len(d.Findings) == 0):
+		return r.cut
+	case err != nil:
 		return err
-	}
-	if r.cut != nil {
+	case errors.Is(r.cut, context.Canceled):
 		d.Warnings = append(d.Warnings, "the recording was interrupted: figures are of what was recorded until then")
 	}
 	p.Close()
@@ -123,6 +126,9 @@ func (f *checkFlags) validate() error {
 		return usagef("-explain, -top and -count cannot be negative, and -count not zero")
 	case f.budget <= 0:
 		return usagef("-budget must be positive")
+	}
+	if _, err := regexp.Compile(f.bench); err != nil {
+		return usagef("-bench: %v", err)
 	}
 	return nil
 }

@@ -36,7 +36,7 @@ type targetFlags struct {
 func (t *targetFlags) register(fs *flag.FlagSet) {
 	fs.StringVar(&t.dir, "C", "", "run in `dir`ectory")
 	fs.StringVar(&t.bench, "bench", "", "record the benchmarks that match `regexp`; default: as many as fit -budget")
-	fs.DurationVar(&t.benchTime, "benchtime", 0, "length of one timing pass `duration`; default: 1.5s with -bench, else chosen from -budget")
+	fs.DurationVar(&t.benchTime, "benchtime", 0, "`length` of one timing pass; default: 1.5s with -bench, else chosen from -budget")
 	fs.IntVar(&t.count, "count", 1, "repeat each pass `n` times")
 	fs.DurationVar(&t.budget, "budget", time.Minute, "time for all benchmarks together when -bench is not given")
 	fs.StringVar(&t.tags, "tags", "", "build `tags`, comma-separated")
@@ -107,7 +107,7 @@ func isRecording(path string) bool {
 // recorded is a recording on disk, opened.
 type recorded struct {
 	*bundle.Bundle
-	cut   error // the recording was cut short, by an interrupt for example
+	cut   error // the recording was cut short by an interrupt, or the program failed
 	temps []string
 }
 
@@ -141,7 +141,7 @@ func (t *targetFlags) record(ctx context.Context, args []string, p *progress) (*
 		return nil, err
 	}
 	err = t.fill(ctx, fillArgs{kind, args, dir, p, p.w})
-	if err != nil && !errors.Is(err, context.Canceled) {
+	if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, record.ErrProgramFailed) {
 		r.Close()
 		return nil, err
 	}

@@ -67,6 +67,9 @@ type collectorModel struct {
 	setting  gcmodel.Setting
 	marginal gcmodel.Marginal
 	scan     scanShare
+	// live scales in-use bytes down to the live heap that was measured: heap
+	// profiles are samples, and all sites together cannot keep more alive.
+	live float64
 }
 
 // scanShare turns live bytes into scan work: pointer-free objects cost none,
@@ -77,7 +80,7 @@ type scanShare struct{ pointerful, unknown float64 }
 // site is a tally in the units of the model; share is its part of all bytes
 // allocated.
 func (m collectorModel) site(t *siteTally, share float64) gcmodel.Site {
-	live := t.inUse.mean()
+	live := t.inUse.mean() * m.live
 	s := gcmodel.Site{AllocRate: share, Live: live}
 	switch t.pointerful() {
 	case Yes:
@@ -129,7 +132,8 @@ func fitCollector(d *runData, env evidence.Environment) collectorModel {
 		m.why = "not known: " + err.Error()
 		return m
 	}
-	m.scan = scanShares(d, scan.heap)
+	m.live = liveScale(d, live.heap)
+	m.scan = scanShares(d, scan.heap/m.live)
 	m.known = true
 	m.why = fmt.Sprintf("in-use bytes of %d heap profiles in the run, %d cycles, %s", d.snapshots, len(cycles), pace(m.marginal.Regime))
 	return m
@@ -222,6 +226,18 @@ func (l collectorLog) nonHeap() float64 {
 		return 0
 	}
 	return total - part("/memory/classes/heap/released:bytes") - part("/memory/classes/heap/free:bytes") - part("/memory/classes/heap/objects:bytes")
+}
+
+// liveScale is 1, or less where the sites' in-use bytes exceed the live heap.
+func liveScale(d *runData, live float64) float64 {
+	sum := 0.0
+	for _, t := range d.sites.sites {
+		sum += t.inUse.mean()
+	}
+	if sum <= live || sum == 0 {
+		return 1
+	}
+	return live / sum
 }
 
 // scanShares scales the live bytes of pointerful sites to the heap's scan

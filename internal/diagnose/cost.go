@@ -197,6 +197,8 @@ func (r *runCosts) total(s *siteCost) {
 	for _, col := range []stats.Interval{c.Malloc, c.Zeroing, c.GrowCopy, c.Assist, c.Churn, c.Retention} {
 		c.CPU = c.CPU.Add(col)
 	}
+	// A site cannot cost more than everything, however few the samples.
+	c.CPU.High, c.CPU.Low = math.Min(c.CPU.High, math.Max(c.CPU.Value, 1)), math.Max(c.CPU.Low, math.Min(c.CPU.Value, -1))
 }
 
 // predict says what the run would save without the site's allocations: what

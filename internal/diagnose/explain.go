@@ -26,8 +26,17 @@ func explain(ctx context.Context, d *Diagnosis, o Options, warn func(string, ...
 	hot := d.Findings[:min(len(d.Findings), explainedFindings)]
 	index := newEscapeIndex()
 	if o.Escapes {
-		if err := askCompiler(ctx, d, o, hot, index); err != nil {
+		keep := &escapes.Filter{}
+		packages := hotPackages(hot, keep, d.Target)
+		if o.Progress != nil {
+			o.Progress("asking the compiler about %d packages", len(packages))
+		}
+		found, err := askCompiler(ctx, d.Target, packages, keep)
+		if err != nil {
 			warn("the compiler's escape decisions are missing: %v", err)
+		}
+		for _, e := range found {
+			index.Add(e)
 		}
 	}
 	src := sources{root: d.Target.ModuleDir, read: map[string]*sourceKinds{}}
@@ -91,34 +100,22 @@ func innermost(f Finding) []evidence.Frame {
 	return out
 }
 
-// askCompiler compiles the packages of the hot frames with -m=2 and indexes
-// what it says of their lines.
-func askCompiler(ctx context.Context, d *Diagnosis, o Options, hot []Finding, index *EscapeIndex) error {
-	dir := d.Target.ModuleDir
-	if dir == "" {
-		return nil
+// askCompiler compiles packages with -m=2 and returns what it says of the
+// lines in keep. Without the target's sources there is nobody to ask.
+func askCompiler(ctx context.Context, t evidence.Target, packages []string, keep *escapes.Filter) ([]evidence.Escape, error) {
+	if t.ModuleDir == "" || len(packages) == 0 {
+		return nil, nil
 	}
-	keep := &escapes.Filter{}
-	packages := hotPackages(hot, keep, d.Target)
-	if len(packages) == 0 {
-		return nil
-	}
-	if o.Progress != nil {
-		o.Progress("asking the compiler about %d packages", len(packages))
+	dir, err := filepath.Abs(t.ModuleDir)
+	if err != nil {
+		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, escapeTime)
 	defer cancel()
-	abs, err := filepath.Abs(dir)
-	if err != nil {
-		return err
-	}
 	found, _, err := escapes.Run(ctx, escapes.RunOptions{
-		Dir: abs, Packages: packages, BuildFlags: d.Target.BuildFlags, Scan: escapes.Options{Keep: keep},
+		Dir: dir, Packages: packages, BuildFlags: t.BuildFlags, Scan: escapes.Options{Keep: keep},
 	})
-	for _, e := range found {
-		index.Add(e)
-	}
-	return err
+	return found, err
 }
 
 // hotPackages lists the packages whose escape decisions matter, those of the

@@ -42,7 +42,7 @@ func (r *runCosts) lifetimeOf(t *siteTally) Lifetime {
 		return r.lifetimeByClock(t, live)
 	}
 	share := t.bytes / r.allBytes()
-	cycles := live / (share * r.model.marginal.Headroom)
+	cycles := live * r.model.live / (share * r.model.marginal.Headroom)
 	mean := time.Duration(cycles * float64(r.cyclePeriod()))
 	l := Lifetime{Mean: mean, Basis: fmt.Sprintf("live ÷ allocated: %.2g cycles, from %.0f heap profiles", cycles, n)}
 	switch {

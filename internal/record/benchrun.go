@@ -325,13 +325,16 @@ func (b *benchRun) args(ops int64, also string) []string {
 	return []string{"-test.bench=" + pattern, fmt.Sprintf("-test.benchtime=%dx", ops), "-test.timeout=30m"}
 }
 
-// part describes a file of this benchmark in one pass.
-func (b *benchRun) part(kind evidence.Kind, pass, name string, res ran, ops int64) evidence.Part {
+// part completes the description of a file of this benchmark, whose Path is
+// the file's name so far.
+func (b *benchRun) part(p evidence.Part, res ran) evidence.Part {
 	dir := fmt.Sprintf("%03d", b.id)
 	if b.count > 0 {
 		dir += fmt.Sprintf("-%d", b.count)
 	}
-	return evidence.Part{Path: dir + "/" + name, Kind: kind, Pass: pass, Ops: ops, Wall: res.wall, CPU: res.cpu}
+	p.Path = dir + "/" + p.Path
+	p.Wall, p.CPU = res.wall, res.cpu
+	return p
 }
 
 // timing runs with the CPU profiler at its default rate and nothing else. The
@@ -350,10 +353,10 @@ func (b *benchRun) timing(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := b.keepText(b.part(evidence.KindBench, passTiming, "timing.txt", res, b.ops), b.benchText(res.out)); err != nil {
+	if err := b.keepText(b.part(evidence.Part{Path: "timing.txt", Kind: evidence.KindBench, Pass: passTiming, Ops: b.ops}, res), b.benchText(res.out)); err != nil {
 		return err
 	}
-	return b.w.Adopt(b.id, b.part(evidence.KindCPU, passTiming, "cpu.pprof", res, b.ops), cpu)
+	return b.w.Adopt(b.id, b.part(evidence.Part{Path: "cpu.pprof", Kind: evidence.KindCPU, Pass: passTiming, Ops: b.ops}, res), cpu)
 }
 
 // enough returns the number of operations that bring the CPU time planned for
@@ -418,7 +421,7 @@ func (b *benchRun) allocation(ctx context.Context) error {
 	if len(files.Heap) == 0 {
 		return errors.New("the recorder left no allocation profile")
 	}
-	p := b.part(evidence.KindAllocs, passAllocation, "allocs.pprof", res, b.allocOps)
+	p := b.part(evidence.Part{Path: "allocs.pprof", Kind: evidence.KindAllocs, Pass: passAllocation, Ops: b.allocOps}, res)
 	p.Rate, p.Raw = 1, true
 	return b.w.Adopt(b.id, p, files.Heap[len(files.Heap)-1])
 }
@@ -430,7 +433,7 @@ func (b *benchRun) plainAllocation(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p := b.part(evidence.KindAllocs, passAllocation, "allocs.pprof", res, b.allocOps)
+	p := b.part(evidence.Part{Path: "allocs.pprof", Kind: evidence.KindAllocs, Pass: passAllocation, Ops: b.allocOps}, res)
 	p.Rate = 1
 	return b.w.Adopt(b.id, p, mem)
 }
@@ -462,10 +465,10 @@ func (b *benchRun) collector(ctx context.Context) error {
 		return err
 	}
 	// The text comes first: it says which cycles of the log are the benchmark's.
-	if err := b.keepText(b.part(evidence.KindBench, passCollector, "gc.txt", res, b.ops), b.benchText(res.out)); err != nil {
+	if err := b.keepText(b.part(evidence.Part{Path: "gc.txt", Kind: evidence.KindBench, Pass: passCollector, Ops: b.ops}, res), b.benchText(res.out)); err != nil {
 		return err
 	}
-	if err := b.keepText(b.part(evidence.KindGCTrace, passCollector, "gctrace.txt", res, b.ops), res.err); err != nil {
+	if err := b.keepText(b.part(evidence.Part{Path: "gctrace.txt", Kind: evidence.KindGCTrace, Pass: passCollector, Ops: b.ops}, res), res.err); err != nil {
 		return err
 	}
 	if !b.pkg.recorder {
@@ -476,8 +479,7 @@ func (b *benchRun) collector(ctx context.Context) error {
 		return err
 	}
 	for i, f := range files.Heap {
-		p := b.part(evidence.KindHeap, passCollector, fmt.Sprintf("heap-%02d.pprof", i), res, 0)
-		p.Rate, p.Raw = liveRate, true
+		p := b.part(evidence.Part{Path: fmt.Sprintf("heap-%02d.pprof", i), Kind: evidence.KindHeap, Pass: passCollector, Rate: liveRate, Raw: true}, res)
 		if err := b.w.Adopt(b.id, p, f); err != nil {
 			return err
 		}

@@ -69,6 +69,9 @@ func Exec(ctx context.Context, o ExecOptions, w *bundle.Writer) error {
 		return err
 	}
 	if o.Load == "" {
+		if r.failed != nil {
+			return fmt.Errorf("%s: %w: %w", o.Package, ErrProgramFailed, r.failed)
+		}
 		return nil
 	}
 	err = r.allocations(ctx, timing)
@@ -83,6 +86,11 @@ func Exec(ctx context.Context, o ExecOptions, w *bundle.Writer) error {
 	return nil
 }
 
+// ErrProgramFailed says that the recorded program ended by itself and not with
+// success. What was recorded until then is in the bundle: linters end so when
+// they find something.
+var ErrProgramFailed = errors.New("the recorded program failed")
+
 // execRecorder records one command.
 type execRecorder struct {
 	o      ExecOptions
@@ -91,6 +99,7 @@ type execRecorder struct {
 	target execTarget
 	binary string
 	run    int
+	failed error // how the program ended, where that was a failure of its own
 }
 
 // execPass is one run of the program.

@@ -64,6 +64,7 @@ func (r *execRecorder) warnings(s *execSession, rec recorder.Recording, f record
 	}
 	if err := s.proc.failure(); err != nil && (f.Exit || !f.Complete) {
 		list = append(list, fmt.Sprintf("the program ended with %v", err))
+		r.failed = err
 	}
 	if s.o.Load != "" && s.load.requests == 0 && s.pass.limit == 0 {
 		list = append(list, "the load command's output does not say how many requests it made: figures per request are not known")
