@@ -1,0 +1,240 @@
+// Package arenas compares arena allocators: heaptrim's, the heap, GOEXPERIMENT=arenas
+// and others, on three workloads. Each is generated for each allocator by gen, and
+// run by run, which makes a table of medians.
+package arenas
+
+import "math/rand/v2"
+
+//go:generate go run ./gen
+
+// The first workload: a tree of three types with pointers and strings.
+
+type branch struct {
+	left, right *branch
+	leaf        *leaf
+	name        string
+}
+
+type leaf struct {
+	meta *meta
+	key  string
+	n    int64
+}
+
+type meta struct {
+	owner *branch
+	tag   string
+	n     int64
+}
+
+// treeDepth makes 2^15-1 branches, so 98,301 objects and 32,767 copied strings.
+const treeDepth = 15
+
+var branchName = []byte("branch-name-0123456789")
+
+func (b *branch) walk() int {
+	if b == nil {
+		return 0
+	}
+	return len(b.name) + len(b.leaf.key) + int(b.leaf.n) + len(b.leaf.meta.tag) + b.left.walk() + b.right.walk()
+}
+
+// The second: the parts of a pprof profile, linked with each other.
+
+type profile struct {
+	samples   []*sample
+	locations []*location
+	functions []*function
+	mappings  []*mapping
+	strings   []string
+}
+
+type sample struct {
+	stack  []*location
+	values []int64
+	labels []*label
+}
+
+type label struct {
+	key, text string
+	number    int64
+}
+
+type location struct {
+	id, addr uint64
+	mapping  *mapping
+	lines    []line
+}
+
+type line struct {
+	function *function
+	number   int64
+}
+
+type function struct {
+	id                 uint64
+	name, system, file string
+	start              int64
+}
+
+type mapping struct {
+	id, start, limit, offset uint64
+	file, build              string
+}
+
+// Field numbers of a profile.
+const (
+	fieldSample   = 2
+	fieldMapping  = 3
+	fieldLocation = 4
+	fieldFunction = 5
+	fieldString   = 6
+)
+
+// wire reads protocol buffers that are known to be well-formed.
+type wire struct{ rest []byte }
+
+type field struct {
+	num   uint64
+	value uint64
+	data  []byte
+}
+
+func (w *wire) more() bool { return len(w.rest) > 0 }
+
+func (w *wire) varint() uint64 {
+	var v uint64
+	for i, c := range w.rest {
+		v |= uint64(c&0x7f) << (7 * i)
+		if c < 0x80 {
+			w.rest = w.rest[i+1:]
+			return v
+		}
+	}
+	panic("varint without end")
+}
+
+func (w *wire) next() field {
+	key := w.varint()
+	f := field{num: key >> 3}
+	switch key & 7 {
+	case 0:
+		f.value = w.varint()
+	case 2:
+		n := w.varint()
+		f.data, w.rest = w.rest[:n], w.rest[n:]
+	case 1:
+		w.rest = w.rest[8:]
+	case 5:
+		w.rest = w.rest[4:]
+	}
+	return f
+}
+
+// countFields counts the fields of a message by number.
+func countFields(in []byte) (count [16]int) {
+	for w := (wire{in}); w.more(); {
+		count[w.next().num&15]++
+	}
+	return count
+}
+
+func countVarints(in []byte) int {
+	n := 0
+	for _, c := range in {
+		if c < 0x80 {
+			n++
+		}
+	}
+	return n
+}
+
+func (x *function) read(p *profile, in []byte) {
+	for w := (wire{in}); w.more(); {
+		switch f := w.next(); f.num {
+		case 1:
+			x.id = f.value
+		case 2:
+			x.name = p.strings[f.value]
+		case 3:
+			x.system = p.strings[f.value]
+		case 4:
+			x.file = p.strings[f.value]
+		case 5:
+			x.start = int64(f.value)
+		}
+	}
+}
+
+func (x *mapping) read(p *profile, in []byte) {
+	for w := (wire{in}); w.more(); {
+		switch f := w.next(); f.num {
+		case 1:
+			x.id = f.value
+		case 2:
+			x.start = f.value
+		case 3:
+			x.limit = f.value
+		case 4:
+			x.offset = f.value
+		case 5:
+			x.file = p.strings[f.value]
+		case 6:
+			x.build = p.strings[f.value]
+		}
+	}
+}
+
+func (x *label) read(p *profile, in []byte) {
+	for w := (wire{in}); w.more(); {
+		switch f := w.next(); f.num {
+		case 1:
+			x.key = p.strings[f.value]
+		case 2:
+			x.text = p.strings[f.value]
+		case 3:
+			x.number = int64(f.value)
+		}
+	}
+}
+
+func readLine(p *profile, in []byte) (x line) {
+	for w := (wire{in}); w.more(); {
+		switch f := w.next(); f.num {
+		case 1:
+			x.function = p.functions[f.value]
+		case 2:
+			x.number = int64(f.value)
+		}
+	}
+	return x
+}
+
+// sum visits all that a profile refers to.
+func (p *profile) sum() int {
+	n := 0
+	for _, s := range p.samples {
+		for _, l := range s.stack {
+			for i := range l.lines {
+				n += len(l.lines[i].function.name)
+			}
+		}
+		n += len(s.values) + len(s.labels)
+	}
+	return n
+}
+
+// The third: slices of pointers and of integers that grow by append, 200 of 4 to
+// 2000 elements, short ones the more likely.
+func appendLengths() []int {
+	r := rand.New(rand.NewPCG(3, 4))
+	lengths := make([]int, 200)
+	for i := range lengths {
+		n := 4.0
+		for range r.IntN(10) {
+			n *= 1.5 + r.Float64()*0.7
+		}
+		lengths[i] = min(int(n), 2000)
+	}
+	return lengths
+}
