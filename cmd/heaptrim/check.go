@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"go/build"
 	"io"
 	"os"
 	"path/filepath"
@@ -28,7 +29,8 @@ line, and why each value is on the heap. It takes
   packages  whose benchmarks it runs, in separate passes for timing,
             allocations and the collector (default: the current directory);
   -exec     a main package that it builds with a recorder added by overlay and
-            runs under load; the source is not changed;
+            runs under load; the source is not changed. With -load it runs
+            twice: once as it is, once shorter with fine-grained sampling;
   a URL     of a service with net/http/pprof;
   files     that you already have: CPU, allocs and heap profiles, gctrace logs,
             benchmark text, or a bundle of 'heaptrim record'.
@@ -189,10 +191,20 @@ func (f *checkFlags) text(d *diagnose.Diagnosis, std stdio) error {
 // sourceReader finds a finding's file below the module it was recorded from.
 func sourceReader(d *diagnose.Diagnosis) func(string) ([]byte, error) {
 	return func(file string) ([]byte, error) {
-		if !filepath.IsAbs(file) && d.Target.ModuleDir != "" {
-			file = filepath.Join(d.Target.ModuleDir, filepath.FromSlash(file))
+		if filepath.IsAbs(file) {
+			return os.ReadFile(file)
 		}
-		return os.ReadFile(file)
+		// The report shortens files of the standard library and of other modules.
+		roots := []string{d.Target.ModuleDir, filepath.Join(d.Environment.GOROOT, "src"), filepath.Join(build.Default.GOPATH, "pkg", "mod")}
+		var errs []error
+		for _, root := range roots {
+			text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(file)))
+			if err == nil {
+				return text, nil
+			}
+			errs = append(errs, err)
+		}
+		return nil, errs[0]
 	}
 }
 

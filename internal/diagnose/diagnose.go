@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/bundle"
 	"github.com/heaptrim/heaptrim/internal/evidence"
@@ -48,7 +49,14 @@ func Bundle(ctx context.Context, b *bundle.Bundle, o Options) (*Diagnosis, error
 		d.Missing = append(d.Missing, Missing{What: what, Adds: "what they cost"})
 	}
 	d.Missing = append(d.Missing, missing(runs, d.Target)...)
-	d.Findings, d.SetApart = rank(merge(runs), moduleRoot{d.Target.Module, d.Target.ModuleDir}, len(runs))
+	all := merge(runs)
+	d.Findings, d.SetApart = rank(all, moduleRoot{d.Target.Module, d.Target.ModuleDir, d.Environment.GOROOT}, len(runs))
+	if text := hint(all, r.own, len(runs)); text != "" {
+		warn("%s", text)
+	}
+	if len(o.Own) > 0 && len(d.Findings) == 0 {
+		warn("no frame that allocates matches -own %s", strings.Join(o.Own, ","))
+	}
 	d.runs, d.reader = runs, r
 	explain(ctx, d, o, warn)
 	return d, nil

@@ -2,8 +2,11 @@ package diagnose
 
 import (
 	"cmp"
+	"fmt"
 	"math"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/stats"
@@ -111,14 +114,70 @@ func scaleShares(c, from Cost, k float64) Cost {
 
 // moduleRoot makes files relative to the module and says which package a
 // function is in.
-type moduleRoot struct{ path, dir string }
+type moduleRoot struct{ path, dir, goroot string }
 
 func (r moduleRoot) site(k siteKey) evidence.Site {
 	file := relative(r.dir, k.file)
 	if file == k.file {
 		file = trimmedFile(r.path, k.file)
 	}
+	if file == k.file {
+		file = outside(r.goroot, k.file)
+	}
 	return evidence.Site{Function: k.function, Package: packageOf(k.function), File: file, Line: k.line}
+}
+
+// outside shortens a file of the standard library to its import path and one
+// of the module cache to path@version.
+func outside(goroot, file string) string {
+	if goroot != "" {
+		if std := relative(filepath.Join(goroot, "src"), file); std != file {
+			return std
+		}
+	}
+	if _, mod, ok := strings.Cut(filepath.ToSlash(file), "/pkg/mod/"); ok {
+		return mod
+	}
+	return file
+}
+
+// hint names the module that most of the cost outside of the user's code lies
+// in, where that is more than the findings show. Whoever wraps another module
+// in a main package of three lines wants to look there.
+func hint(all []merged, own *ownership, runs int) string {
+	if own.explicit {
+		return ""
+	}
+	outside, mine := map[string]float64{}, 0.0
+	for _, m := range all {
+		for i, s := range m.sites {
+			w := weight(s, m.runs[i]) / float64(runs)
+			if m.key.by == ownerUser {
+				mine += w
+			} else if m.key.by == ownerStd {
+				outside[own.moduleOf(thirdParty(s, own))] += w
+			}
+		}
+	}
+	delete(outside, "")
+	module := top(outside)
+	if w := outside[module]; w > 0.02 && w > 2*mine {
+		return fmt.Sprintf("%.1f %% of the cost lies in %s, outside of your module: -own %s/... charges it to lines there", 100*w, module, module)
+	}
+	return ""
+}
+
+// thirdParty is the first function of another module on a site's heaviest
+// stack, leaf first; "" when there is none.
+func thirdParty(s *siteCost, own *ownership) string {
+	for _, st := range s.heaviest(1) {
+		for _, f := range st.Frames {
+			if own.of(f) == ownerThirdParty {
+				return f.Function
+			}
+		}
+	}
+	return ""
 }
 
 // rank splits the sites into ranked findings and those set apart, heaviest

@@ -26,6 +26,8 @@ const (
 type ownership struct {
 	prefixes []ownedPrefix // longest first
 	anyone   bool          // no module is known: every third-party package is the user's
+	explicit bool          // the prefixes are the user's -own patterns
+	modules  []string      // paths of the dependencies
 }
 
 type ownedPrefix struct {
@@ -37,7 +39,7 @@ type ownedPrefix struct {
 // from the target's main module and workspace. A pattern is an import path,
 // with "/..." for everything below it.
 func newOwnership(t evidence.Target, patterns []string) *ownership {
-	o := &ownership{}
+	o := &ownership{explicit: len(patterns) > 0}
 	own := patterns
 	if len(own) == 0 {
 		own = append(own, t.Workspace...)
@@ -50,9 +52,13 @@ func newOwnership(t evidence.Target, patterns []string) *ownership {
 	for _, p := range own {
 		o.prefixes = append(o.prefixes, ownedPrefix{strings.TrimSuffix(p, "/..."), true})
 	}
-	// Behind the user's own: of two equal paths the first counts.
+	// Behind the user's own: of two equal paths the first counts. Where the user
+	// says what is theirs, nothing else has a say.
 	for _, d := range t.Dependencies {
-		o.prefixes = append(o.prefixes, ownedPrefix{d, false})
+		o.modules = append(o.modules, d)
+		if !o.explicit {
+			o.prefixes = append(o.prefixes, ownedPrefix{d, false})
+		}
 	}
 	o.anyone = len(own) == 0
 	sort.SliceStable(o.prefixes, func(i, j int) bool { return len(o.prefixes[i].path) > len(o.prefixes[j].path) })
@@ -86,6 +92,22 @@ func (o *ownership) owns(pkg string) bool {
 		}
 	}
 	return o.anyone && strings.Contains(firstElement(pkg), ".")
+}
+
+// moduleOf returns the dependency that a function belongs to, or its package
+// where the modules are not known.
+func (o *ownership) moduleOf(function string) string {
+	pkg := packageOf(function)
+	best := ""
+	for _, m := range o.modules {
+		if rest, ok := strings.CutPrefix(pkg, m); ok && (rest == "" || rest[0] == '/') && len(m) > len(best) {
+			best = m
+		}
+	}
+	if best == "" {
+		return pkg
+	}
+	return best
 }
 
 // packageOf returns the import path of a function as pprof spells it:

@@ -309,7 +309,7 @@ func place(dst string) string {
 func textOfKind(kind Kind, asked bool) string {
 	switch kind {
 	case KindGrowth:
-		return "append, or a buffer that appends, has to grow its backing array; before Go 1.25 the compiler prints no message for growth"
+		return "append, or a buffer that appends, has to grow its backing array"
 	case KindMapGrowth:
 		return "storing a new key makes the map grow; the compiler prints no message for it"
 	case KindGoroutine:

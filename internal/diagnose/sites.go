@@ -185,7 +185,11 @@ func (t *siteTally) heaviest(n int) []Stack {
 		return lessFrames(all[i].frames, all[j].frames)
 	})
 	var out []Stack
-	for _, s := range all[:min(n, len(all))] {
+	for i, s := range all[:min(n, len(all))] {
+		// Stacks that CPU samples alone have seen weigh next to nothing.
+		if i > 0 && s.weight < 0.001*total {
+			break
+		}
 		out = append(out, Stack{Frames: s.frames, Share: s.weight / total})
 	}
 	return out
