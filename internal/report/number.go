@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/stats"
-	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
 // plural is the word for v things, from the word for one.
@@ -98,5 +97,3 @@ func amount(v float64, format func(float64) string) string {
 }
 
 func formatPercent(share float64) string { return percent(share) + " %" }
-
-func formatSize(b unit.Bytes) string { return amount(float64(b), unit.FormatBytes) }

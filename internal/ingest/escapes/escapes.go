@@ -124,7 +124,6 @@ type decision struct {
 type entry struct {
 	escape evidence.Escape
 	at     position
-	edges  int
 	done   bool
 }
 
