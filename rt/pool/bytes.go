@@ -1,0 +1,160 @@
+package pool
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// Bytes is a pool of byte slices of all sizes. The zero value is ready to use. It
+// must not be copied, nor its fields changed, after the first use. All methods may
+// be called by any number of goroutines at once.
+type Bytes struct {
+	// MaxBytes bounds the bytes that lie free in the shared part of the pool;
+	// what is put beyond is dropped. What each P or Local caches, 17 MiB at the
+	// utmost, comes on top. 0 means 256 MiB.
+	MaxBytes int64
+	// MaxSize is the largest buffer that is pooled: requests beyond come from the
+	// heap and go back to it. 0, and everything above, means 32 MiB.
+	MaxSize int
+	// Report is called for every misuse that the checking mode finds, perhaps by
+	// several goroutines at once. If it is nil, a [Leak] is written to standard
+	// error, and everything else panics with the [*Misuse].
+	Report func(*Misuse)
+
+	_      noCopy
+	once   sync.Once
+	shared atomic.Pointer[depot]
+	caches sync.Pool // of *Local
+	checks checks
+}
+
+// noCopy has go vet report copies.
+type noCopy struct{}
+
+func (*noCopy) Lock()   {}
+func (*noCopy) Unlock() {}
+
+func (p *Bytes) maxBytes() int64 {
+	if p.MaxBytes > 0 {
+		return p.MaxBytes
+	}
+	return 256 << 20
+}
+
+func (p *Bytes) maxSize() int {
+	if p.MaxSize > 0 {
+		return p.MaxSize
+	}
+	return maxSize
+}
+
+// Get returns a slice of n bytes. Its capacity is that of its class, at most a
+// quarter larger than n or 64; its content is anything, also what its last user
+// wrote. Get(0) returns an empty slice that has capacity. Get panics if n is
+// negative.
+//
+// The slice is the caller's until Put, which may be never: then the collector
+// frees it like any other.
+func (p *Bytes) Get(n int) []byte {
+	if checking {
+		return p.checkedGet(n)
+	}
+	l, _ := p.caches.Get().(*Local)
+	if l == nil {
+		l = p.newLocal()
+	}
+	b := l.Get(n)
+	p.caches.Put(l)
+	return b
+}
+
+// GetZeroed is Get, and all bytes up to the capacity are zero.
+func (p *Bytes) GetZeroed(n int) []byte {
+	var b []byte
+	if checking {
+		b = p.checkedGet(n)
+	} else {
+		b = p.Get(n)
+	}
+	clear(b[:cap(b)])
+	return b
+}
+
+// Put gives b back; its owner must not use it any more, nor any slice of the same
+// memory. It takes what Get returned, resliced to any length, as long as the
+// capacity is the same; other slices are dropped, and counted, unless their
+// capacity is that of a class. Put of nil does nothing.
+//
+// A second Put of the same buffer is refused when nothing of its class was got or
+// put in between through the same cache. Otherwise the buffer is handed out twice,
+// as with every other pool; the checking mode finds that.
+func (p *Bytes) Put(b []byte) {
+	if checking {
+		p.checkedPut(b)
+		return
+	}
+	l, _ := p.caches.Get().(*Local)
+	if l == nil {
+		l = p.newLocal()
+	}
+	l.Put(b)
+	p.caches.Put(l)
+}
+
+// Local returns a cache in front of p for a goroutine of its own, with what an
+// earlier one left in it. Release gives it back.
+func (p *Bytes) Local() *Local {
+	if checking {
+		return p.checkedLocal()
+	}
+	l, _ := p.caches.Get().(*Local)
+	if l == nil {
+		l = p.newLocal()
+	}
+	return l
+}
+
+// Release gives l back to its pool. It must not be used any more.
+func (l *Local) Release() {
+	if checking {
+		l.checkedRelease()
+		return
+	}
+	l.turn()
+	l.depot.options.caches.Put(l)
+}
+
+func (p *Bytes) depot() *depot {
+	if d := p.shared.Load(); d != nil {
+		return d
+	}
+	p.once.Do(func() { p.shared.Store(newDepot(p)) })
+	return p.shared.Load()
+}
+
+//go:noinline
+func (p *Bytes) newLocal() *Local {
+	d := p.depot()
+	l := &Local{depot: d, cycle: d.cycle.Load()}
+	for k := range l.stacks {
+		st := &l.stacks[k]
+		st.size = classSize(uint(k))
+		if st.size <= p.maxSize() {
+			st.depth = uint32(stackDepth(st.size))
+		}
+	}
+	// A finalizer, for the counts: a cache that the collector drops has counted
+	// since it last published.
+	runtime.SetFinalizer(l, (*Local).retire)
+	return l
+}
+
+// retire counts what l has done, and drops its buffers.
+func (l *Local) retire() {
+	for k := range l.stacks {
+		l.stacks[k].n = 0
+		l.publish(uint(k))
+	}
+	clear(l.stacks[:])
+}

@@ -1,0 +1,223 @@
+package pool
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+	"weak"
+)
+
+// In checking mode every Get and Put goes through a ledger of all that was handed
+// out, under a lock. Free memory is reused first in, first out, so that a write
+// after Put has time to happen, and is looked through at every Get.
+
+// What the ledger keeps for reuse, at most.
+const (
+	ledgerItems = 64      // of one size
+	ledgerBytes = 8 << 20 // of all
+	lookBytes   = 1 << 20 // looked through at one Get
+	poison      = byte(0xDB)
+)
+
+type state uint8
+
+const (
+	out  state = iota // with a user
+	free              // in the pool
+	gone              // put, and left to the collector
+)
+
+// item is one buffer or object.
+type item struct {
+	addr  uintptr // no pointer: a leak must be collected
+	size  int
+	state state
+	sum   uint64 // of the content when it was put
+	got   Stack
+	put   Stack
+}
+
+// freed is an item that lies in the pool, and its memory.
+type freed struct {
+	*item
+	p unsafe.Pointer
+}
+
+func (f freed) spoilt() bool { return sum(memory(f.p, f.size)) != f.sum }
+
+// ledger knows all that one pool handed out.
+type ledger struct {
+	mu    sync.Mutex
+	items map[uintptr]*item
+	free  map[int][]freed // by size, the first put in front
+	bytes int
+}
+
+// checks is the ledger of a pool, made when first asked for.
+type checks struct{ made atomic.Pointer[ledger] }
+
+func (c *checks) ledger() *ledger {
+	if l := c.made.Load(); l != nil {
+		return l
+	}
+	c.made.CompareAndSwap(nil, &ledger{items: make(map[uintptr]*item), free: make(map[int][]freed)})
+	return c.made.Load()
+}
+
+// memory returns the n bytes at p.
+func memory(p unsafe.Pointer, n int) []byte { return unsafe.Slice((*byte)(p), n) }
+
+// sum is the FNV-1a hash of b.
+func sum(b []byte) uint64 {
+	h := uint64(14695981039346656037)
+	for _, c := range b {
+		h = (h ^ uint64(c)) * 1099511628211
+	}
+	return h
+}
+
+// take returns what was put longest ago of size bytes, or nil, and a misuse that it
+// came across.
+func (l *ledger) take(size int, at Stack) (unsafe.Pointer, *Misuse) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	m := l.look(size, at)
+	list := l.free[size]
+	if len(list) == 0 {
+		return nil, m
+	}
+	it := list[0]
+	l.free[size] = list[1:]
+	l.bytes -= size
+	it.state, it.got, it.put = out, at, nil
+	return it.p, m
+}
+
+// look looks for free memory of size bytes that was written to, and removes it.
+func (l *ledger) look(size int, at Stack) *Misuse {
+	for i, it := range l.free[size] {
+		if i*size > lookBytes {
+			break
+		}
+		if !it.spoilt() {
+			continue
+		}
+		l.free[size] = append(l.free[size][:i:i], l.free[size][i+1:]...)
+		l.discard(it)
+		return &Misuse{Kind: UseAfterPut, Size: size, Here: at, There: it.put, Got: it.got}
+	}
+	return nil
+}
+
+func (l *ledger) discard(it freed) {
+	l.bytes -= it.size
+	it.state = gone
+}
+
+// add enters what was made for a user. report is told if it leaks.
+func (l *ledger) add(p unsafe.Pointer, size int, at Stack, report func(*Misuse)) {
+	it := &item{addr: uintptr(p), size: size, got: at}
+	l.mu.Lock()
+	l.items[it.addr] = it
+	l.mu.Unlock()
+	// Weak, lest a pool that nobody has any more be kept by what it holds.
+	w := weak.Make(l)
+	runtime.AddCleanup((*byte)(p), func(it *item) { tell(report, w.Value().collected(it)) }, it)
+}
+
+// collected is called when nothing refers to it any more.
+func (l *ledger) collected(it *item) *Misuse {
+	if l == nil {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.items[it.addr] == it { // the address may have a new tenant
+		delete(l.items, it.addr)
+	}
+	if it.state != out {
+		return nil
+	}
+	return &Misuse{Kind: Leak, Size: it.size, There: it.got}
+}
+
+// give takes back the size bytes at p. If keep is false they are not reused.
+func (l *ledger) give(p unsafe.Pointer, size int, at Stack, keep bool) *Misuse {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	it := l.items[uintptr(p)]
+	switch {
+	case it == nil || it.state == out && it.size != size:
+		return &Misuse{Kind: Foreign, Size: size, Here: at, There: l.around(uintptr(p))}
+	case it.state != out:
+		return &Misuse{Kind: DoublePut, Size: size, Here: at, There: it.put, Got: it.got}
+	}
+	it.put = at
+	if !keep {
+		it.state = gone
+		return nil
+	}
+	it.state = free
+	it.sum = sum(memory(p, size))
+	l.free[size] = append(l.free[size], freed{it, p})
+	l.bytes += size
+	return l.trim(size, at)
+}
+
+// trim leaves the longest free of size bytes to the collector, if there are too
+// many.
+func (l *ledger) trim(size int, at Stack) (m *Misuse) {
+	for m == nil && (len(l.free[size]) > ledgerItems || l.bytes > ledgerBytes && len(l.free[size]) > 1) {
+		it := l.free[size][0]
+		if it.spoilt() {
+			m = &Misuse{Kind: UseAfterPut, Size: size, Here: at, There: it.put, Got: it.got}
+		}
+		l.free[size] = l.free[size][1:]
+		l.discard(it)
+	}
+	return m
+}
+
+// around returns where the buffer was got that addr points into.
+func (l *ledger) around(addr uintptr) Stack {
+	for _, it := range l.items {
+		if it.addr <= addr && addr < it.addr+uintptr(it.size) {
+			return it.got
+		}
+	}
+	return nil
+}
+
+// check looks through all free memory.
+func (l *ledger) check(at Stack) []*Misuse {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var list []*Misuse
+	for size, items := range l.free {
+		for _, it := range items {
+			if it.spoilt() {
+				list = append(list, &Misuse{Kind: UseAfterPut, Size: size, Here: at, There: it.put, Got: it.got})
+				it.sum = sum(memory(it.p, size))
+			}
+		}
+	}
+	return list
+}
+
+// has reports whether the size bytes at p are with a user of this pool.
+func (l *ledger) has(p unsafe.Pointer, size int) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	it := l.items[uintptr(p)]
+	return it != nil && it.state == out && it.size == size
+}
+
+// check reports what is wrong with the free memory, and returns how much is.
+func (c *checks) check(at Stack, report func(*Misuse)) int {
+	list := c.ledger().check(at)
+	for _, m := range list {
+		tell(report, m)
+	}
+	return len(list)
+}

@@ -1,0 +1,107 @@
+package pool
+
+import (
+	"sync/atomic"
+	"unsafe"
+)
+
+func (p *Bytes) checkedGet(n int) []byte {
+	if n < 0 {
+		panic("pool: Get of a negative size")
+	}
+	d := p.depot()
+	k := classOf(n)
+	pooled := k < numClasses && classSize(k) <= p.maxSize()
+	size := n
+	if pooled {
+		size = classSize(k)
+		d.classes[k].gets.Add(1)
+	}
+	at := callers()
+	if pooled {
+		ptr, misuse := p.checks.ledger().take(size, at)
+		tell(p.Report, misuse)
+		if ptr != nil {
+			return memory(ptr, size)[:n]
+		}
+		d.classes[k].misses.Add(1)
+	} else {
+		d.oversize.gets.Add(1)
+		d.oversize.bytes.Add(uint64(n))
+	}
+	b := make([]byte, n, size)
+	p.checks.ledger().add(unsafe.Pointer(unsafe.SliceData(b)), size, at, p.Report)
+	return b
+}
+
+func (p *Bytes) checkedPut(b []byte) {
+	if cap(b) == 0 {
+		return
+	}
+	b = b[:cap(b)]
+	k := classOf(len(b))
+	keep := k < numClasses && classSize(k) == len(b) && len(b) <= p.maxSize()
+	at := callers()
+	ptr := unsafe.Pointer(unsafe.SliceData(b))
+	if p.checks.ledger().has(ptr, len(b)) {
+		for i := range b {
+			b[i] = poison
+		}
+	}
+	tell(p.Report, p.checks.ledger().give(ptr, len(b), at, keep))
+}
+
+// Check looks through all that lies free in p for writes after Put, reports them,
+// and returns how many there are. Outside the checking mode it returns 0. Call it
+// at the end of a test.
+func (p *Bytes) Check() int {
+	if !checking {
+		return 0
+	}
+	return p.checks.check(callers(), p.Report)
+}
+
+// localCheck is what the checking mode knows of a Local.
+type localCheck struct {
+	busy     atomic.Bool
+	released atomic.Pointer[Stack]
+}
+
+func (p *Bytes) checkedLocal() *Local {
+	return &Local{depot: p.depot(), check: new(localCheck)}
+}
+
+// enter notes that l is used, and reports whether it may be.
+func (l *Local) enter() bool {
+	report := l.depot.options.Report
+	if at := l.check.released.Load(); at != nil {
+		tell(report, &Misuse{Kind: UseAfterRelease, Here: callers(), There: *at})
+	}
+	if !l.check.busy.CompareAndSwap(false, true) {
+		tell(report, &Misuse{Kind: ConcurrentUse, Here: callers()})
+		return false
+	}
+	return true
+}
+
+func (l *Local) checkedGet(n int) []byte {
+	if l.enter() {
+		defer l.check.busy.Store(false)
+	}
+	return l.depot.options.checkedGet(n)
+}
+
+func (l *Local) checkedPut(b []byte) {
+	if l.enter() {
+		defer l.check.busy.Store(false)
+	}
+	l.depot.options.checkedPut(b)
+}
+
+func (l *Local) checkedRelease() {
+	if l.enter() {
+		defer l.check.busy.Store(false)
+	}
+	at := callers()
+	l.check.released.CompareAndSwap(nil, &at)
+}

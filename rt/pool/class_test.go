@@ -1,0 +1,50 @@
+package pool
+
+import "testing"
+
+func TestClasses(t *testing.T) {
+	for k := range uint(numClasses) {
+		size := classSize(k)
+		if got := classOf(size); got != k {
+			t.Errorf("classOf(classSize(%d) = %d) = %d", k, size, got)
+		}
+		if got := classOf(size + 1); got != k+1 {
+			t.Errorf("classOf(%d) = %d, want %d", size+1, got, k+1)
+		}
+		if k > 0 {
+			if before := classSize(k - 1); size*4 > (before)*5 {
+				t.Errorf("class %d of %d bytes is more than a quarter above %d", k, size, before)
+			}
+		}
+	}
+	if got := classSize(numClasses - 1); got != maxSize {
+		t.Errorf("largest class is %d, want %d", got, maxSize)
+	}
+	for _, n := range []int{maxSize + 1, 1 << 40, int(^uint(0) >> 1)} {
+		if got := classOf(n); got < numClasses {
+			t.Errorf("classOf(%d) = %d, a class", n, got)
+		}
+	}
+}
+
+// The documented mean: over all sizes from 64 bytes up, equally likely.
+func TestMeanWaste(t *testing.T) {
+	var asked, given float64
+	for n := minSize; n <= 1<<20; n++ {
+		asked += float64(n)
+		given += float64(classSize(classOf(n)))
+	}
+	if got := given/asked - 1; got > 0.09 {
+		t.Errorf("mean waste is %.3f, documented as 0.086", got)
+	}
+}
+
+func TestCacheBound(t *testing.T) {
+	total := 0
+	for k := range uint(numClasses) {
+		total += classSize(k) * stackDepth(classSize(k))
+	}
+	if limit := 17 << 20; total > limit {
+		t.Errorf("a full cache holds %d bytes, documented as at most %d", total, limit)
+	}
+}

@@ -1,0 +1,53 @@
+// Package pool keeps memory for reuse: [Bytes] byte slices of all sizes, [Of]
+// objects of one type, [Values] values that have no pointer of their own.
+//
+// # When not to use it
+//
+// A pool is a promise that nobody uses a buffer after its Put, and the compiler
+// cannot check it. Make that promise only for something that a profile shows:
+//
+//   - not for buffers below about 1 KiB, or made a thousand times a second or less:
+//     making them costs little more than the pool;
+//   - not when a buffer can live in its owner – a connection, an encoder – and be
+//     reused there: that is faster than any pool, and cannot go wrong;
+//   - not when it is unclear who is the last user: if a slice of the buffer may have
+//     been kept by a callee, leave the buffer to the collector;
+//   - not to lower the number of collections of a program with a tiny heap: there,
+//     a larger heap (GOGC, GOMEMLIMIT) does that, with no risk;
+//   - not for secrets: Put does not clear;
+//   - Of: not for objects smaller than a cache line, nor for ones that are dearer to
+//     reset than to make.
+//
+// # Bytes
+//
+// [Bytes.Get] and [Bytes.Put] are for use anywhere, and cost about as much as two
+// uses of a [sync.Pool]. [Bytes.Local] lends a cache to one goroutine – a worker, a
+// request – and costs less than one use of a sync.Pool.
+//
+// Buffers come in classes, four for each doubling from 64 bytes to 32 MiB. What is
+// handed out is less than a quarter larger than asked for, 8.6 % on the mean over
+// all sizes. Anything larger is made, and left to the collector by Put.
+//
+// The pool follows demand: what nobody asked for during two collections is dropped,
+// so a burst is given back within three. A buffer that has to be made again after
+// it was dropped is from then on kept in a reserve, which takes 4 MiB at most and
+// dwindles when it is not needed. There is nothing to close: a pool that is no
+// longer used holds nothing, and can be collected itself.
+//
+// # Misuse
+//
+// Without checks, these are harmless: never putting a buffer, putting a shorter
+// slice of it, putting a slice from elsewhere, putting the same one twice in a row
+// through the same cache. These are not: using a buffer after its Put, and putting
+// it twice with other use of the pool in between; two users then share one buffer.
+// Neither corrupts anything but the content of that buffer: it never gets smaller
+// than its users believe, nor is it freed under them.
+//
+// With the build tag heaptrimcheck, and under the race detector, every Get and Put
+// is entered in a ledger with its stack. Found are: a second Put, a write after Put
+// (when the buffer is to be handed out again, or by Check), a Put of something that
+// is not from the pool, a buffer that was never put (when the collector finds it),
+// a [Local] that is used after Release or by two goroutines at once. Each is
+// reported with the stacks of both places; see [Misuse]. The checks take a lock and
+// are for tests.
+package pool

@@ -1,0 +1,136 @@
+package pool
+
+import (
+	"sync"
+	"sync/atomic"
+	"unsafe"
+)
+
+// Of is a pool of pointers to T. The zero value is ready to use. It must not be
+// copied, nor its fields changed, after the first use. All methods may be called
+// by any number of goroutines at once.
+//
+// It keeps objects as [sync.Pool] does: what lies unused over two collections is
+// dropped.
+type Of[T any] struct {
+	// New makes an object when the pool is empty. If it is nil, new(T) does.
+	New func() *T
+	// Reset is called by Put: to empty the object, and above all to let go of
+	// what it refers to, which would live as long as the pool keeps it. nil means
+	// that users of Get take the object as they find it.
+	Reset func(*T)
+	// Keep is asked by Put before Reset; if it returns false, the object is left
+	// to the collector: it has grown too large, say. nil keeps all.
+	Keep func(*T) bool
+	// Report is called for every misuse that the checking mode finds; see
+	// [Bytes.Report].
+	Report func(*Misuse)
+
+	_      noCopy
+	pool   sync.Pool // of unsafe.Pointer: the type is known, and comparing it costs
+	misses atomic.Uint64
+	drops  atomic.Uint64
+	checks checks
+}
+
+// Get returns an object: one that was put, or a new one.
+func (p *Of[T]) Get() *T {
+	if checking {
+		return p.checkedGet()
+	}
+	if x, _ := p.pool.Get().(unsafe.Pointer); x != nil {
+		return (*T)(x)
+	}
+	return p.make()
+}
+
+//go:noinline
+func (p *Of[T]) make() *T {
+	p.misses.Add(1)
+	if p.New != nil {
+		return p.New()
+	}
+	return new(T)
+}
+
+// Put gives x, which Get returned, back; its owner must not use it any more. Put
+// of nil does nothing. A second Put of the same object is not noticed outside the
+// checking mode, and has it handed out twice.
+func (p *Of[T]) Put(x *T) {
+	if checking {
+		p.checkedPut(x)
+		return
+	}
+	if x == nil || p.Keep != nil && !p.keep(x) {
+		return
+	}
+	if p.Reset != nil {
+		p.Reset(x)
+	}
+	p.pool.Put(unsafe.Pointer(x))
+}
+
+func (p *Of[T]) keep(x *T) bool {
+	keep := p.Keep == nil || p.Keep(x)
+	if !keep {
+		p.drops.Add(1)
+	}
+	return keep
+}
+
+// OfStats counts what an [Of] or [Values] did. There is no count of hits: that
+// would cost more than a Get.
+type OfStats struct {
+	Misses uint64 // Gets that found the pool empty
+	Drops  uint64 // Puts that Keep refused
+}
+
+// Stats returns the counts so far.
+func (p *Of[T]) Stats() OfStats {
+	return OfStats{Misses: p.misses.Load(), Drops: p.drops.Load()}
+}
+
+func (p *Of[T]) checkedGet() *T {
+	size := int(unsafe.Sizeof(*new(T)))
+	if size == 0 {
+		return p.make() // all are one and the same
+	}
+	at := callers()
+	ptr, misuse := p.checks.ledger().take(size, at)
+	tell(p.Report, misuse)
+	if ptr != nil {
+		return (*T)(ptr)
+	}
+	x := p.make()
+	if x != nil {
+		p.checks.ledger().add(unsafe.Pointer(x), size, at, p.Report)
+	}
+	return x
+}
+
+func (p *Of[T]) checkedPut(x *T) {
+	size := int(unsafe.Sizeof(*new(T)))
+	if x == nil || size == 0 {
+		return
+	}
+	at := callers()
+	ledger := p.checks.ledger()
+	keep := true
+	if ledger.has(unsafe.Pointer(x), size) {
+		keep = p.keep(x)
+		if keep && p.Reset != nil {
+			p.Reset(x)
+		}
+	}
+	tell(p.Report, ledger.give(unsafe.Pointer(x), size, at, keep))
+}
+
+// Check looks through all that lies free in p for writes after Put, reports them,
+// and returns how many there are. Only the object itself is looked at, not what it
+// points to. Outside the checking mode it returns 0.
+func (p *Of[T]) Check() int {
+	if !checking {
+		return 0
+	}
+	return p.checks.check(callers(), p.Report)
+}

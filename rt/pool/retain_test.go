@@ -1,0 +1,169 @@
+//go:build !heaptrimcheck && !race
+
+package pool_test
+
+import (
+	"runtime"
+	"runtime/debug"
+	"testing"
+	"time"
+
+	"github.com/heaptrim/heaptrim/rt/pool"
+)
+
+func TestAllocationBudget(t *testing.T) {
+	f := func(name string, budget float64, op func()) {
+		t.Helper()
+		defer debug.SetGCPercent(debug.SetGCPercent(-1))
+		for range 100 {
+			op()
+		}
+		if got := testing.AllocsPerRun(1000, op); got > budget {
+			t.Errorf("%s: %v allocations, budget %v", name, got, budget)
+		}
+	}
+	var p pool.Bytes
+	f("Get, Put", 0, func() { p.Put(p.Get(1000)) })
+	f("GetZeroed, Put", 0, func() { p.Put(p.GetZeroed(1000)) })
+	f("Get, Put of 2 MiB", 0, func() { p.Put(p.Get(2 << 20)) })
+	f("Local", 0, func() { l := p.Local(); l.Put(l.Get(100)); l.Release() })
+	l := p.Local()
+	f("Local: Get, Put", 0, func() { l.Put(l.Get(100)) })
+	var out [100][]byte
+	f("100 out", 0, func() {
+		for i := range out {
+			out[i] = l.Get(i * 100)
+		}
+		for i := range out {
+			p.Put(out[i])
+		}
+	})
+	f("a larger one than MaxSize", 1, func() { p.Put(p.Get(33 << 20)) })
+	var objects pool.Of[[100]int]
+	f("Of: Get, Put", 0, func() { objects.Put(objects.Get()) })
+	values := pool.Values[[]int]{New: func() []int { return make([]int, 10) }}
+	f("Values: Get, Put", 0, func() { values.Put(values.Get()) })
+}
+
+func TestStats(t *testing.T) {
+	var p pool.Bytes
+	l := p.Local()
+	for range 10 {
+		a, b := l.Get(1000), l.Get(1000)
+		l.Put(a)
+		l.Put(b)
+	}
+	l.Put(make([]byte, 1000, 1001)[:0])
+	l.Release()
+	p.Get(40 << 20)
+	runtime.LockOSThread() // most likely keeps the test on its P
+	defer runtime.UnlockOSThread()
+	s := p.Stats()
+	if s.Oversize != 1 || s.OversizeBytes != 40<<20 || s.Foreign != 1 || len(s.Classes) != 1 {
+		t.Fatalf("got %+v", s)
+	}
+	c := s.Classes[0]
+	want := pool.ClassStats{Size: 1024, Gets: 20, Misses: 2, HeldBytes: 2048}
+	if c != want {
+		t.Errorf("got %+v, want %+v", c, want)
+	}
+	if c.Hits() != 18 {
+		t.Errorf("%d hits, want 18", c.Hits())
+	}
+}
+
+// The counts of a cache that the collector dropped are not lost.
+func TestStatsOfDroppedCaches(t *testing.T) {
+	var p pool.Bytes
+	for range 10 {
+		p.Put(p.Get(100))
+	}
+	for range 100 {
+		runtime.GC()
+		if s := p.Stats(); len(s.Classes) == 1 && s.Classes[0].Gets == 10 && s.HeldBytes == 0 {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+	t.Errorf("got %+v, want 10 gets and nothing held", p.Stats())
+}
+
+func TestMaxBytes(t *testing.T) {
+	p := pool.Bytes{MaxBytes: 4 << 20}
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	l := p.Local()
+	burst(l.Get, l.Put, 100, 256<<10)
+	l.Release()
+	s := p.Stats()
+	if limit := int64(4<<20 + 2*256<<10); s.HeldBytes > limit {
+		t.Errorf("%d bytes held, limit %d", s.HeldBytes, limit)
+	}
+	if c := s.Classes[0]; c.HeldBytes+int64(c.Drops)*256<<10 != 100*256<<10 {
+		t.Errorf("%d bytes held and %d buffers dropped do not make 100", c.HeldBytes, c.Drops)
+	}
+}
+
+func TestDoublePutRefused(t *testing.T) {
+	var p pool.Bytes
+	l := p.Local()
+	b := l.Get(100)
+	l.Put(b)
+	l.Put(b[:10])
+	if &l.Get(100)[0] == &l.Get(100)[0] {
+		t.Error("a buffer that was put twice in a row was handed out twice")
+	}
+	l.Release()
+	if got := p.Stats().Classes[0].Refused; got != 1 {
+		t.Errorf("%d refused, want 1", got)
+	}
+}
+
+// TestBurst wants a burst given back within three collections.
+func TestBurst(t *testing.T) {
+	heap := func() int64 {
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	f := func(name string, get func(int) []byte, put func([]byte)) {
+		t.Helper()
+		runtime.GC()
+		runtime.GC()
+		before := heap()
+		burst(get, put, 64, 1<<20)
+		if got := heap() - before; got < 60<<20 {
+			t.Errorf("%s: %d bytes kept before any collection, want 64 MiB", name, got)
+		}
+		for range 3 {
+			runtime.GC()
+		}
+		if got := heap() - before; got > 5<<20 {
+			t.Errorf("%s: %d bytes kept after three collections", name, got)
+		}
+	}
+	var p, q pool.Bytes
+	f("plain", p.Get, p.Put)
+	l := q.Local()
+	f("Local", l.Get, l.Put)
+	runtime.KeepAlive(l)
+}
+
+// A Local in use gives back the classes that it does not use any more.
+func TestLocalForgets(t *testing.T) {
+	var p pool.Bytes
+	l := p.Local()
+	burst(l.Get, l.Put, 8, 1<<20)
+	for range 100 {
+		runtime.GC()
+		for range 10 {
+			l.Put(l.Get(100))
+		}
+		l.Release()
+		l = p.Local()
+		if held := p.Stats().HeldBytes; held < 1<<20 {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+	t.Errorf("%d bytes are still held", p.Stats().HeldBytes)
+}
