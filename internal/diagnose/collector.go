@@ -91,6 +91,15 @@ func (m collectorModel) site(t *siteTally, share float64) gcmodel.Site {
 	return s
 }
 
+// churn is the part of the collector's cost that goes by bytes allocated; the
+// rest is retention. Without a model all of it does.
+func (m collectorModel) churn() float64 {
+	if !m.known {
+		return 1
+	}
+	return m.marginal.PerAlloc
+}
+
 // pointerful is the vote on whether the site's objects hold pointers.
 func (t *siteTally) pointerful() Tri {
 	switch {
@@ -127,7 +136,7 @@ func fitCollector(d *runData, env evidence.Environment) collectorModel {
 	}
 	fit := gcmodel.Fit(cycles)
 	m.workload.FixedShare = fit.FixedShare.Value
-	m.marginal, err = gcmodel.Marginals(m.workload, m.setting)
+	m.marginal, err = gcmodel.Prices(m.workload, m.setting)
 	if err != nil {
 		m.why = "not known: " + err.Error()
 		return m

@@ -96,9 +96,10 @@ func (r *runCosts) direct() {
 	}
 }
 
-// apportion charges the collector's cost to the sites by the derivative of the
-// pacer's formula: churn by what they allocate, retention by what they keep.
-// What the sites leave is the remainder.
+// apportion charges the collector's cost to the sites by the derivatives of the
+// pacer's formula, averaged so that they add up (gcmodel.Prices): churn by what
+// they allocate, retention by what they keep. What the sites leave, because the
+// profiles do not hold all that is live, is the remainder.
 func (r *runCosts) apportion() {
 	total := 0.0
 	for _, s := range r.sites {
@@ -114,7 +115,7 @@ func (r *runCosts) apportion() {
 		s := &r.sites[i]
 		share := math.Max(s.bytes, 0) / total
 		err := math.Hypot(width, relativeError(s.events))
-		s.cost.Churn = spread(r.collected.Value*share, err)
+		s.cost.Churn = spread(r.collected.Value*share*r.model.churn(), err)
 		left -= s.cost.Churn.Value
 		if r.model.known {
 			ret := r.model.marginal.Retention(r.model.site(s.siteTally, share)) * r.collected.Value
@@ -224,8 +225,8 @@ func (r *runCosts) predict(s *siteCost) Prediction {
 }
 
 func (r *runCosts) shareOf(s *siteCost) float64 {
-	if r.collected.Value == 0 {
-		return 0
+	if all := r.allBytes(); all > 0 {
+		return math.Max(s.bytes, 0) / all
 	}
-	return s.cost.Churn.Value / r.collected.Value
+	return 0
 }

@@ -127,7 +127,7 @@ func (p derived) heap(h heapUse) error {
 		stack := program(c, s.Stack)
 		if h.alloc != 0 && cols.allocBytes >= 0 && all > 0 && !c.setUp(s.Stack) {
 			objects, bytes := float64(s.Values[max(cols.allocObjects, 0)])*h.alloc, float64(s.Values[cols.allocBytes])*h.alloc
-			values := []int64{p.nanos(p.run.collected.Value * bytes / all), int64(objects), int64(bytes)}
+			values := []int64{p.nanos(p.run.collected.Value * p.run.model.churn() * bytes / all), int64(objects), int64(bytes)}
 			if err := p.add(stack, FrameChurn, values); err != nil {
 				return err
 			}
