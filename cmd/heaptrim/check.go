@@ -105,6 +105,8 @@ func runCheck(ctx context.Context, c command, args []string, std stdio) error {
 		return r.cut
 	case err != nil:
 		return err
+	case errors.Is(r.cut, record.ErrProgramFailed):
+		d.Warnings = append(d.Warnings, r.cut.Error())
 	case errors.Is(r.cut, context.Canceled):
 		d.Warnings = append(d.Warnings, "the recording was interrupted: figures are of what was recorded until then")
 	}

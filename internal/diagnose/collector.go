@@ -3,6 +3,7 @@ package diagnose
 import (
 	"fmt"
 	"math"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -18,6 +19,7 @@ import (
 type collectorLog struct {
 	cycles []evidence.Cycle // of the window, forced ones included
 	window time.Duration    // 0: not known
+	logged bool             // there is a log, which may hold no cycle
 	// Processor time of a benchmark's cycles: those of its measured run, and
 	// those of its set-up and the ones that package testing forces.
 	inside, outside time.Duration
@@ -35,6 +37,46 @@ func (l collectorLog) automatic() []evidence.Cycle {
 		}
 	}
 	return out
+}
+
+// allocRate is what the program allocated per second as the runtime itself
+// counts it; 0 when not known.
+func (l collectorLog) allocRate() float64 {
+	const name = "/gc/heap/allocs:bytes"
+	n := len(l.metrics)
+	if n < 2 {
+		return 0
+	}
+	first, last := l.metrics[0], l.metrics[n-1]
+	if sec := (last.At - first.At).Seconds(); sec > 0 && last.Values[name] > 0 {
+		return (last.Values[name] - first.Values[name]) / sec
+	}
+	return 0
+}
+
+// gogc is the setting that the program ran with in the end, which it may have
+// changed itself; "" when not known.
+func (l collectorLog) gogc() string {
+	v := l.metric("/gc/gogc:percent")
+	if len(v) == 0 {
+		return ""
+	}
+	if last := v[len(v)-1]; last < maxPercent {
+		return strconv.Itoa(int(last))
+	}
+	return "off"
+}
+
+// The runtime reports "off" as the largest number there is.
+const (
+	maxPercent = 1 << 31
+	maxHeap    = 1 << 60
+)
+
+// goals are the heap goals that were sampled, without those of a program that
+// has none.
+func (l collectorLog) goals() []float64 {
+	return slices.DeleteFunc(l.metric("/gc/heap/goal:bytes"), func(v float64) bool { return v >= maxHeap })
 }
 
 // part is the share of the collector's work that belongs to the measured run;
@@ -123,6 +165,9 @@ func fitCollector(d *runData, env evidence.Environment) collectorModel {
 	case !d.hasInUse:
 		m.why = "not known: needs a heap profile taken while the program runs"
 		return m
+	}
+	if g := d.collector.gogc(); g != "" {
+		env.GOGC = g
 	}
 	set, err := settingOf(env)
 	if err != nil {

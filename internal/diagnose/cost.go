@@ -173,6 +173,12 @@ func (r *runCosts) quantities(s *siteCost) {
 // behind the allocation columns.
 func (r *runData) secondsOfAllocs() float64 {
 	if !r.bench {
+		// The runtime's own count of the undisturbed run says how fast the
+		// program allocates; the profiles say where. A profile of another pass,
+		// or one that was cut short, has a speed of its own.
+		if rate := r.collector.allocRate(); rate > 0 {
+			return r.allBytes() / rate
+		}
 		return r.allocWindow.Seconds()
 	}
 	if ns := r.nsPerOp(); ns > 0 {

@@ -42,6 +42,9 @@ func Bundle(ctx context.Context, b *bundle.Bundle, o Options) (*Diagnosis, error
 		}
 		return nil, ErrNoEvidence
 	}
+	if g := busiest(runs).collector.gogc(); g != "" {
+		d.Environment.GOGC = g
+	}
 	d.Decomposition = decomposition(runs)
 	d.Totals = totals(runs)
 	d.Runs = summaries(runs)
@@ -152,7 +155,7 @@ func missing(runs []*runCosts, t evidence.Target) []Missing {
 		has.cpu = has.cpu || r.hasCPU
 		has.allocs = has.allocs || r.hasAllocs
 		has.inUse = has.inUse || r.hasInUse
-		has.cycles = has.cycles || len(r.collector.cycles) > 0
+		has.cycles = has.cycles || r.collector.logged || len(r.collector.stats) > 0
 		has.raw = has.raw && (r.raw || !r.hasAllocs)
 	}
 	var out []Missing

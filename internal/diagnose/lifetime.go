@@ -28,6 +28,8 @@ func (r *runCosts) lifetimeOf(t *siteTally) Lifetime {
 	switch {
 	case !r.hasInUse:
 		return Lifetime{Class: LifetimeUnknown, Basis: "not known: needs a heap profile taken while the program runs"}
+	case r.collector.logged && len(r.collector.cycles) == 0:
+		return Lifetime{Class: LifetimeUnknown, Basis: "not known: no collection ran, so nothing could die"}
 	case t.bytes <= 0 && t.inUse.mean() > 0:
 		return Lifetime{Class: LifetimeLong, Basis: "in use, and nothing new allocated in the window"}
 	case t.bytes <= 0:

@@ -79,6 +79,7 @@ func (r *reader) gcText(d *runData, part evidence.Part, f *os.File) error {
 	if window == 0 && len(cycles) > 1 {
 		window = cycles[len(cycles)-1].At - cycles[0].At
 	}
+	d.collector.logged = true
 	d.collector.cycles = append(d.collector.cycles, cycles...)
 	d.collector.window += window
 	return nil

@@ -66,8 +66,8 @@ func (t *Totals) cycles(r *runCosts) {
 	if v := log.metric("/gc/heap/live:bytes"); len(v) > 0 {
 		live = v
 	}
-	if v := log.metric("/gc/heap/goal:bytes"); len(v) > 0 && len(goal) == 0 {
-		goal = v
+	if len(goal) == 0 {
+		goal = log.goals()
 	}
 	t.LiveHeap, t.HeapGoal = unit.Bytes(median(live)), unit.Bytes(median(goal))
 	if len(log.cycles) == 0 && len(log.stats) >= 2 {
@@ -101,8 +101,10 @@ func (t *Totals) memStats(first, last metrics.MemStats, window time.Duration) []
 // why says what sets the pace of collection, in the program's own numbers.
 func why(r *runCosts, t Totals) string {
 	switch {
-	case len(r.collector.cycles) == 0 && t.Cycles == 0 && t.HeapGoal == 0:
+	case !r.collector.logged && len(r.collector.stats) == 0 && len(r.collector.metrics) == 0:
 		return "not known: needs a gctrace log"
+	case t.Cycles == 0 && r.collector.gogc() == "off":
+		return "The program has turned collection off (GOGC=off), and did not collect in the window."
 	case t.Cycles == 0:
 		return "It did not collect on its own in the window."
 	}

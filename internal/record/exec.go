@@ -65,6 +65,9 @@ func Exec(ctx context.Context, o ExecOptions, w *bundle.Writer) error {
 	}
 	r.run = w.Run(evidence.Run{Name: "service", Package: r.target.pkg.ImportPath})
 	timing, err := r.record(ctx, execPass{name: passTiming, log: true, options: recorder.Options{CPU: true, GCAtExit: true}})
+	if errors.Is(err, errEnded) {
+		return fmt.Errorf("%s: %w %w", o.Package, ErrProgramFailed, err)
+	}
 	if err != nil {
 		return err
 	}
