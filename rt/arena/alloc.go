@@ -25,6 +25,18 @@ func newSlow[T any](a *Arena) *T {
 // MakeSlice returns a slice of zero elements in a, as make([]T, n, c) does. It
 // panics where make does.
 func MakeSlice[T any](a *Arena, n, c int) []T {
+	if !checking && a != nil {
+		if h := wordOf[T]() * a.mul >> (a.shift & 63); h < uint64(len(a.tab)) {
+			if s, ok := a.tab[h].(*Slab[T]); ok {
+				return s.MakeSlice(n, c)
+			}
+		}
+	}
+	return sliceSlow[T](a, n, c)
+}
+
+//go:noinline
+func sliceSlow[T any](a *Arena, n, c int) []T {
 	if a == nil {
 		return make([]T, n, c)
 	}
@@ -68,10 +80,14 @@ func Clone[T any](a *Arena, v []T) []T {
 // String returns a copy of b in a. In reuse mode a string that is kept beyond
 // the Reset changes, as no other string of the language does.
 func String(a *Arena, b []byte) string {
-	if !checking && a != nil && len(b) > 0 && len(b) <= a.text.rest() {
-		d := a.text.take(len(b), len(b))
-		copy(d, b)
-		return unsafe.String(unsafe.SliceData(d), len(d))
+	if !checking && a != nil && len(b) > 0 {
+		s := &a.text
+		if lo := s.last + 1; len(b) <= len(s.cur)-lo {
+			s.last += len(b)
+			d := s.cur[lo : lo+len(b)]
+			copy(d, b)
+			return unsafe.String(unsafe.SliceData(d), len(d))
+		}
 	}
 	return stringSlow(a, b)
 }

@@ -24,8 +24,8 @@
 //   - Drop mode, the default: its own old value. Reset and Free forget the
 //     slabs, and the collector frees each when nothing points into it any more.
 //     A stale pointer behaves as any pointer does; all it costs is that it keeps
-//     its whole slab, of up to 32 KiB or one large slice, and what the values in
-//     that slab point to.
+//     its whole chunk, of up to 64 KiB or one large slice, and what the values in
+//     that chunk point to.
 //   - Reuse mode, [Options].Reuse: zero at first, and after further allocations
 //     a value of the same type that belongs to somebody else, which a stale
 //     pointer can read and write. What it writes after the Reset may also be what
@@ -64,7 +64,7 @@
 // # When not to use it
 //
 //   - The values do not end together, or some outlive the rest: one that is kept
-//     keeps its whole slab. Copy it out (Clone with a nil arena), or use new.
+//     keeps its whole chunk. Copy it out (Clone with a nil arena), or use new.
 //   - Few values: the first value of a type costs three allocations of the
 //     runtime. Under some dozens of values for each Reset or Free, new is faster.
 //     An arena that is kept and Reset has that cost once.

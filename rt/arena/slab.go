@@ -7,11 +7,10 @@ import (
 
 const (
 	firstChunkBytes = 512
-	// A chunk of this size, with the header that the runtime puts before
-	// pointerful objects, is one span of the largest size class. Measured from
-	// 4 KiB to 1 MiB, 32 to 128 KiB are the fastest.
-	maxChunkBytes = 32 << 10
-	mallocHeader  = 8
+	// Measured in drop mode: 64 KiB take a tenth less CPU than 32, 128 hardly
+	// less, and a pointer that is kept keeps a whole chunk.
+	maxChunkBytes = 64 << 10
+	mallocHeader  = 8 // what the runtime puts before objects with pointers
 
 	// A slice above maxChunkBytes/bigFraction gets memory of its own, so that at
 	// most that share of a chunk is left empty at its end.
@@ -99,6 +98,16 @@ func (s *Slab[T]) fill() {
 // MakeSlice returns a slice of zero elements, as make([]T, n, c) does. It
 // panics where make does.
 func (s *Slab[T]) MakeSlice(n, c int) []T {
+	lo := s.last + 1
+	if !checking && n >= 0 && n <= c && c <= len(s.cur)-lo {
+		s.last += c
+		return s.cur[lo : lo+n : lo+c]
+	}
+	return s.sliceSlow(n, c)
+}
+
+//go:noinline
+func (s *Slab[T]) sliceSlow(n, c int) []T {
 	if s.kind == plainHeap || c <= 0 || n < 0 || n > c {
 		return make([]T, n, c)
 	}

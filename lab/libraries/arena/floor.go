@@ -31,19 +31,19 @@ func (f *flat[T]) append(v []T, x T) []T {
 	if len(v) < cap(v) {
 		return append(v, x)
 	}
-	return append(f.grow(v), x)
+	return f.grow(v, x)
 }
 
 //go:noinline
-func (f *flat[T]) grow(v []T) []T {
+func (f *flat[T]) grow(v []T, x T) []T {
 	c := cap(v)
 	if c > 0 && unsafe.SliceData(v) == &f.all[f.n-c] {
 		lo := f.n - c
 		f.n += c
-		return f.all[lo : lo+len(v) : f.n]
+		return append(f.all[lo:lo+len(v):f.n], x)
 	}
 	w := f.slice(max(4, 2*c))
-	return w[:copy(w, v)]
+	return append(w[:copy(w, v)], x)
 }
 
 type flats struct {

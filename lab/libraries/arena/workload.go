@@ -91,50 +91,57 @@ const (
 	fieldString   = 6
 )
 
-// wire reads protocol buffers that are known to be well-formed.
-type wire struct{ rest []byte }
-
+// field is one of a protocol buffer that is known to be well-formed.
 type field struct {
-	num   uint64
-	value uint64
-	data  []byte
+	num, value uint64
+	data       []byte
 }
 
-func (w *wire) more() bool { return len(w.rest) > 0 }
+func varint(in []byte) (v uint64, rest []byte) {
+	if in[0] < 0x80 {
+		return uint64(in[0]), in[1:]
+	}
+	return longVarint(in)
+}
 
-func (w *wire) varint() uint64 {
-	var v uint64
-	for i, c := range w.rest {
-		v |= uint64(c&0x7f) << (7 * i)
+func longVarint(in []byte) (v uint64, rest []byte) {
+	for shift := 0; ; shift += 7 {
+		c := in[0]
+		in = in[1:]
+		v |= uint64(c&0x7f) << shift
 		if c < 0x80 {
-			w.rest = w.rest[i+1:]
-			return v
+			return v, in
 		}
 	}
-	panic("varint without end")
 }
 
-func (w *wire) next() field {
-	key := w.varint()
-	f := field{num: key >> 3}
+// next returns the first field of in, and what follows it.
+func next(in []byte) (f field, rest []byte) {
+	key, in := varint(in)
+	f.num = key >> 3
 	switch key & 7 {
 	case 0:
-		f.value = w.varint()
+		f.value, in = varint(in)
 	case 2:
-		n := w.varint()
-		f.data, w.rest = w.rest[:n], w.rest[n:]
+		var n uint64
+		n, in = varint(in)
+		f.data, in = in[:n], in[n:]
 	case 1:
-		w.rest = w.rest[8:]
+		in = in[8:]
 	case 5:
-		w.rest = w.rest[4:]
+		in = in[4:]
 	}
-	return f
+	return f, in
 }
 
 // countFields counts the fields of a message by number.
-func countFields(in []byte) (count [16]int) {
-	for w := (wire{in}); w.more(); {
-		count[w.next().num&15]++
+func countFields(in []byte) (count [8]int) {
+	for rest := in; len(rest) > 0; {
+		var f field
+		f, rest = next(rest)
+		if f.num < 8 {
+			count[f.num]++
+		}
 	}
 	return count
 }
@@ -150,8 +157,10 @@ func countVarints(in []byte) int {
 }
 
 func (x *function) read(p *profile, in []byte) {
-	for w := (wire{in}); w.more(); {
-		switch f := w.next(); f.num {
+	for rest := in; len(rest) > 0; {
+		var f field
+		f, rest = next(rest)
+		switch f.num {
 		case 1:
 			x.id = f.value
 		case 2:
@@ -167,8 +176,10 @@ func (x *function) read(p *profile, in []byte) {
 }
 
 func (x *mapping) read(p *profile, in []byte) {
-	for w := (wire{in}); w.more(); {
-		switch f := w.next(); f.num {
+	for rest := in; len(rest) > 0; {
+		var f field
+		f, rest = next(rest)
+		switch f.num {
 		case 1:
 			x.id = f.value
 		case 2:
@@ -186,8 +197,10 @@ func (x *mapping) read(p *profile, in []byte) {
 }
 
 func (x *label) read(p *profile, in []byte) {
-	for w := (wire{in}); w.more(); {
-		switch f := w.next(); f.num {
+	for rest := in; len(rest) > 0; {
+		var f field
+		f, rest = next(rest)
+		switch f.num {
 		case 1:
 			x.key = p.strings[f.value]
 		case 2:
@@ -199,8 +212,10 @@ func (x *label) read(p *profile, in []byte) {
 }
 
 func readLine(p *profile, in []byte) (x line) {
-	for w := (wire{in}); w.more(); {
-		switch f := w.next(); f.num {
+	for rest := in; len(rest) > 0; {
+		var f field
+		f, rest = next(rest)
+		switch f.num {
 		case 1:
 			x.function = p.functions[f.value]
 		case 2:

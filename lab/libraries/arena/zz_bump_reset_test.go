@@ -42,16 +42,20 @@ func bumpResetProfile(a bumper, in []byte) *profile {
 	count := countFields(in)
 	p := bumpNew[profile](a)
 	p.strings = bumpSlice[string](a, count[fieldString])[:0]
-	for w := (wire{in}); w.more(); {
-		if f := w.next(); f.num == fieldString {
+	for rest := in; len(rest) > 0; {
+		var f field
+		f, rest = next(rest)
+		if f.num == fieldString {
 			p.strings = append(p.strings, bumpString(a, f.data))
 		}
 	}
 	p.functions = bumpSlice[*function](a, count[fieldFunction]+1)
 	p.mappings = bumpSlice[*mapping](a, count[fieldMapping]+1)
 	p.locations = bumpSlice[*location](a, count[fieldLocation]+1)
-	for w := (wire{in}); w.more(); {
-		switch f := w.next(); f.num {
+	for rest := in; len(rest) > 0; {
+		var f field
+		f, rest = next(rest)
+		switch f.num {
 		case fieldFunction:
 			x := bumpNew[function](a)
 			x.read(p, f.data)
@@ -62,14 +66,18 @@ func bumpResetProfile(a bumper, in []byte) *profile {
 			p.mappings[x.id] = x
 		}
 	}
-	for w := (wire{in}); w.more(); {
-		if f := w.next(); f.num == fieldLocation {
+	for rest := in; len(rest) > 0; {
+		var f field
+		f, rest = next(rest)
+		if f.num == fieldLocation {
 			x := bumpResetLocation(a, p, f.data)
 			p.locations[x.id] = x
 		}
 	}
-	for w := (wire{in}); w.more(); {
-		if f := w.next(); f.num == fieldSample {
+	for rest := in; len(rest) > 0; {
+		var f field
+		f, rest = next(rest)
+		if f.num == fieldSample {
 			x := bumpResetSample(a, p, f.data)
 			p.samples = bumpAppend(a, p.samples, x)
 		}
@@ -82,8 +90,10 @@ func bumpResetLocation(a bumper, p *profile, in []byte) *location {
 	if n := countFields(in)[4]; n > 0 {
 		x.lines = bumpSlice[line](a, n)[:0]
 	}
-	for w := (wire{in}); w.more(); {
-		switch f := w.next(); f.num {
+	for rest := in; len(rest) > 0; {
+		var f field
+		f, rest = next(rest)
+		switch f.num {
 		case 1:
 			x.id = f.value
 		case 2:
@@ -99,18 +109,27 @@ func bumpResetLocation(a bumper, p *profile, in []byte) *location {
 
 func bumpResetSample(a bumper, p *profile, in []byte) *sample {
 	x := bumpNew[sample](a)
-	for w := (wire{in}); w.more(); {
-		f := w.next()
+	for rest := in; len(rest) > 0; {
+		var f field
+		f, rest = next(rest)
 		switch f.num {
 		case 1:
+			if f.data == nil { // few are not packed
+				x.stack = bumpAppend(a, x.stack, p.locations[f.value])
+				continue
+			}
 			x.stack = bumpSlice[*location](a, countVarints(f.data))[:0]
-			for v := (wire{f.data}); v.more(); {
-				x.stack = append(x.stack, p.locations[v.varint()])
+			for len(f.data) > 0 {
+				var id uint64
+				id, f.data = varint(f.data)
+				x.stack = append(x.stack, p.locations[id])
 			}
 		case 2:
 			x.values = bumpSlice[int64](a, countVarints(f.data))[:0]
-			for v := (wire{f.data}); v.more(); {
-				x.values = append(x.values, int64(v.varint()))
+			for len(f.data) > 0 {
+				var v uint64
+				v, f.data = varint(f.data)
+				x.values = append(x.values, int64(v))
 			}
 		case 3:
 			l := bumpNew[label](a)

@@ -46,16 +46,20 @@ func experimentProfile(a *arena.Arena, in []byte) *profile {
 	count := countFields(in)
 	p := arena.New[profile](a)
 	p.strings = arena.MakeSlice[string](a, count[fieldString], count[fieldString])[:0]
-	for w := (wire{in}); w.more(); {
-		if f := w.next(); f.num == fieldString {
+	for rest := in; len(rest) > 0; {
+		var f field
+		f, rest = next(rest)
+		if f.num == fieldString {
 			p.strings = append(p.strings, experimentString(a, f.data))
 		}
 	}
 	p.functions = arena.MakeSlice[*function](a, count[fieldFunction]+1, count[fieldFunction]+1)
 	p.mappings = arena.MakeSlice[*mapping](a, count[fieldMapping]+1, count[fieldMapping]+1)
 	p.locations = arena.MakeSlice[*location](a, count[fieldLocation]+1, count[fieldLocation]+1)
-	for w := (wire{in}); w.more(); {
-		switch f := w.next(); f.num {
+	for rest := in; len(rest) > 0; {
+		var f field
+		f, rest = next(rest)
+		switch f.num {
 		case fieldFunction:
 			x := arena.New[function](a)
 			x.read(p, f.data)
@@ -66,14 +70,18 @@ func experimentProfile(a *arena.Arena, in []byte) *profile {
 			p.mappings[x.id] = x
 		}
 	}
-	for w := (wire{in}); w.more(); {
-		if f := w.next(); f.num == fieldLocation {
+	for rest := in; len(rest) > 0; {
+		var f field
+		f, rest = next(rest)
+		if f.num == fieldLocation {
 			x := experimentLocation(a, p, f.data)
 			p.locations[x.id] = x
 		}
 	}
-	for w := (wire{in}); w.more(); {
-		if f := w.next(); f.num == fieldSample {
+	for rest := in; len(rest) > 0; {
+		var f field
+		f, rest = next(rest)
+		if f.num == fieldSample {
 			x := experimentSample(a, p, f.data)
 			p.samples = experimentAppend(a, p.samples, x)
 		}
@@ -86,8 +94,10 @@ func experimentLocation(a *arena.Arena, p *profile, in []byte) *location {
 	if n := countFields(in)[4]; n > 0 {
 		x.lines = arena.MakeSlice[line](a, n, n)[:0]
 	}
-	for w := (wire{in}); w.more(); {
-		switch f := w.next(); f.num {
+	for rest := in; len(rest) > 0; {
+		var f field
+		f, rest = next(rest)
+		switch f.num {
 		case 1:
 			x.id = f.value
 		case 2:
@@ -103,18 +113,27 @@ func experimentLocation(a *arena.Arena, p *profile, in []byte) *location {
 
 func experimentSample(a *arena.Arena, p *profile, in []byte) *sample {
 	x := arena.New[sample](a)
-	for w := (wire{in}); w.more(); {
-		f := w.next()
+	for rest := in; len(rest) > 0; {
+		var f field
+		f, rest = next(rest)
 		switch f.num {
 		case 1:
+			if f.data == nil { // few are not packed
+				x.stack = experimentAppend(a, x.stack, p.locations[f.value])
+				continue
+			}
 			x.stack = arena.MakeSlice[*location](a, countVarints(f.data), countVarints(f.data))[:0]
-			for v := (wire{f.data}); v.more(); {
-				x.stack = append(x.stack, p.locations[v.varint()])
+			for len(f.data) > 0 {
+				var id uint64
+				id, f.data = varint(f.data)
+				x.stack = append(x.stack, p.locations[id])
 			}
 		case 2:
 			x.values = arena.MakeSlice[int64](a, countVarints(f.data), countVarints(f.data))[:0]
-			for v := (wire{f.data}); v.more(); {
-				x.values = append(x.values, int64(v.varint()))
+			for len(f.data) > 0 {
+				var v uint64
+				v, f.data = varint(f.data)
+				x.values = append(x.values, int64(v))
 			}
 		case 3:
 			l := arena.New[label](a)

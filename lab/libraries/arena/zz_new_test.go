@@ -42,16 +42,20 @@ func plainProfile(a heap, in []byte) *profile {
 	count := countFields(in)
 	p := new(profile)
 	p.strings = make([]string, count[fieldString])[:0]
-	for w := (wire{in}); w.more(); {
-		if f := w.next(); f.num == fieldString {
+	for rest := in; len(rest) > 0; {
+		var f field
+		f, rest = next(rest)
+		if f.num == fieldString {
 			p.strings = append(p.strings, string(f.data))
 		}
 	}
 	p.functions = make([]*function, count[fieldFunction]+1)
 	p.mappings = make([]*mapping, count[fieldMapping]+1)
 	p.locations = make([]*location, count[fieldLocation]+1)
-	for w := (wire{in}); w.more(); {
-		switch f := w.next(); f.num {
+	for rest := in; len(rest) > 0; {
+		var f field
+		f, rest = next(rest)
+		switch f.num {
 		case fieldFunction:
 			x := new(function)
 			x.read(p, f.data)
@@ -62,14 +66,18 @@ func plainProfile(a heap, in []byte) *profile {
 			p.mappings[x.id] = x
 		}
 	}
-	for w := (wire{in}); w.more(); {
-		if f := w.next(); f.num == fieldLocation {
+	for rest := in; len(rest) > 0; {
+		var f field
+		f, rest = next(rest)
+		if f.num == fieldLocation {
 			x := plainLocation(a, p, f.data)
 			p.locations[x.id] = x
 		}
 	}
-	for w := (wire{in}); w.more(); {
-		if f := w.next(); f.num == fieldSample {
+	for rest := in; len(rest) > 0; {
+		var f field
+		f, rest = next(rest)
+		if f.num == fieldSample {
 			x := plainSample(a, p, f.data)
 			p.samples = append(p.samples, x)
 		}
@@ -82,8 +90,10 @@ func plainLocation(a heap, p *profile, in []byte) *location {
 	if n := countFields(in)[4]; n > 0 {
 		x.lines = make([]line, n)[:0]
 	}
-	for w := (wire{in}); w.more(); {
-		switch f := w.next(); f.num {
+	for rest := in; len(rest) > 0; {
+		var f field
+		f, rest = next(rest)
+		switch f.num {
 		case 1:
 			x.id = f.value
 		case 2:
@@ -99,18 +109,27 @@ func plainLocation(a heap, p *profile, in []byte) *location {
 
 func plainSample(a heap, p *profile, in []byte) *sample {
 	x := new(sample)
-	for w := (wire{in}); w.more(); {
-		f := w.next()
+	for rest := in; len(rest) > 0; {
+		var f field
+		f, rest = next(rest)
 		switch f.num {
 		case 1:
+			if f.data == nil { // few are not packed
+				x.stack = append(x.stack, p.locations[f.value])
+				continue
+			}
 			x.stack = make([]*location, countVarints(f.data))[:0]
-			for v := (wire{f.data}); v.more(); {
-				x.stack = append(x.stack, p.locations[v.varint()])
+			for len(f.data) > 0 {
+				var id uint64
+				id, f.data = varint(f.data)
+				x.stack = append(x.stack, p.locations[id])
 			}
 		case 2:
 			x.values = make([]int64, countVarints(f.data))[:0]
-			for v := (wire{f.data}); v.more(); {
-				x.values = append(x.values, int64(v.varint()))
+			for len(f.data) > 0 {
+				var v uint64
+				v, f.data = varint(f.data)
+				x.values = append(x.values, int64(v))
 			}
 		case 3:
 			l := new(label)

@@ -44,16 +44,20 @@ func zResetProfile(a *z.Allocator, in []byte) *profile {
 	count := countFields(in)
 	p := zNew[profile](a)
 	p.strings = zSlice[string](a, count[fieldString])[:0]
-	for w := (wire{in}); w.more(); {
-		if f := w.next(); f.num == fieldString {
+	for rest := in; len(rest) > 0; {
+		var f field
+		f, rest = next(rest)
+		if f.num == fieldString {
 			p.strings = append(p.strings, zString(a, f.data))
 		}
 	}
 	p.functions = zSlice[*function](a, count[fieldFunction]+1)
 	p.mappings = zSlice[*mapping](a, count[fieldMapping]+1)
 	p.locations = zSlice[*location](a, count[fieldLocation]+1)
-	for w := (wire{in}); w.more(); {
-		switch f := w.next(); f.num {
+	for rest := in; len(rest) > 0; {
+		var f field
+		f, rest = next(rest)
+		switch f.num {
 		case fieldFunction:
 			x := zNew[function](a)
 			x.read(p, f.data)
@@ -64,14 +68,18 @@ func zResetProfile(a *z.Allocator, in []byte) *profile {
 			p.mappings[x.id] = x
 		}
 	}
-	for w := (wire{in}); w.more(); {
-		if f := w.next(); f.num == fieldLocation {
+	for rest := in; len(rest) > 0; {
+		var f field
+		f, rest = next(rest)
+		if f.num == fieldLocation {
 			x := zResetLocation(a, p, f.data)
 			p.locations[x.id] = x
 		}
 	}
-	for w := (wire{in}); w.more(); {
-		if f := w.next(); f.num == fieldSample {
+	for rest := in; len(rest) > 0; {
+		var f field
+		f, rest = next(rest)
+		if f.num == fieldSample {
 			x := zResetSample(a, p, f.data)
 			p.samples = zAppend(a, p.samples, x)
 		}
@@ -84,8 +92,10 @@ func zResetLocation(a *z.Allocator, p *profile, in []byte) *location {
 	if n := countFields(in)[4]; n > 0 {
 		x.lines = zSlice[line](a, n)[:0]
 	}
-	for w := (wire{in}); w.more(); {
-		switch f := w.next(); f.num {
+	for rest := in; len(rest) > 0; {
+		var f field
+		f, rest = next(rest)
+		switch f.num {
 		case 1:
 			x.id = f.value
 		case 2:
@@ -101,18 +111,27 @@ func zResetLocation(a *z.Allocator, p *profile, in []byte) *location {
 
 func zResetSample(a *z.Allocator, p *profile, in []byte) *sample {
 	x := zNew[sample](a)
-	for w := (wire{in}); w.more(); {
-		f := w.next()
+	for rest := in; len(rest) > 0; {
+		var f field
+		f, rest = next(rest)
 		switch f.num {
 		case 1:
+			if f.data == nil { // few are not packed
+				x.stack = zAppend(a, x.stack, p.locations[f.value])
+				continue
+			}
 			x.stack = zSlice[*location](a, countVarints(f.data))[:0]
-			for v := (wire{f.data}); v.more(); {
-				x.stack = append(x.stack, p.locations[v.varint()])
+			for len(f.data) > 0 {
+				var id uint64
+				id, f.data = varint(f.data)
+				x.stack = append(x.stack, p.locations[id])
 			}
 		case 2:
 			x.values = zSlice[int64](a, countVarints(f.data))[:0]
-			for v := (wire{f.data}); v.more(); {
-				x.values = append(x.values, int64(v.varint()))
+			for len(f.data) > 0 {
+				var v uint64
+				v, f.data = varint(f.data)
+				x.values = append(x.values, int64(v))
 			}
 		case 3:
 			l := zNew[label](a)

@@ -44,16 +44,20 @@ func slabReuseProfile(a *slabs, in []byte) *profile {
 	count := countFields(in)
 	p := a.profileSlab.New()
 	p.strings = a.strings.MakeSlice(count[fieldString], count[fieldString])[:0]
-	for w := (wire{in}); w.more(); {
-		if f := w.next(); f.num == fieldString {
+	for rest := in; len(rest) > 0; {
+		var f field
+		f, rest = next(rest)
+		if f.num == fieldString {
 			p.strings = append(p.strings, arena.String(a.arena, f.data))
 		}
 	}
 	p.functions = a.functionPtrs.MakeSlice(count[fieldFunction]+1, count[fieldFunction]+1)
 	p.mappings = a.mappingPtrs.MakeSlice(count[fieldMapping]+1, count[fieldMapping]+1)
 	p.locations = a.locationPtrs.MakeSlice(count[fieldLocation]+1, count[fieldLocation]+1)
-	for w := (wire{in}); w.more(); {
-		switch f := w.next(); f.num {
+	for rest := in; len(rest) > 0; {
+		var f field
+		f, rest = next(rest)
+		switch f.num {
 		case fieldFunction:
 			x := a.functionSlab.New()
 			x.read(p, f.data)
@@ -64,14 +68,18 @@ func slabReuseProfile(a *slabs, in []byte) *profile {
 			p.mappings[x.id] = x
 		}
 	}
-	for w := (wire{in}); w.more(); {
-		if f := w.next(); f.num == fieldLocation {
+	for rest := in; len(rest) > 0; {
+		var f field
+		f, rest = next(rest)
+		if f.num == fieldLocation {
 			x := slabReuseLocation(a, p, f.data)
 			p.locations[x.id] = x
 		}
 	}
-	for w := (wire{in}); w.more(); {
-		if f := w.next(); f.num == fieldSample {
+	for rest := in; len(rest) > 0; {
+		var f field
+		f, rest = next(rest)
+		if f.num == fieldSample {
 			x := slabReuseSample(a, p, f.data)
 			p.samples = a.samplePtrs.Append(p.samples, x)
 		}
@@ -84,8 +92,10 @@ func slabReuseLocation(a *slabs, p *profile, in []byte) *location {
 	if n := countFields(in)[4]; n > 0 {
 		x.lines = a.lineSlab.MakeSlice(n, n)[:0]
 	}
-	for w := (wire{in}); w.more(); {
-		switch f := w.next(); f.num {
+	for rest := in; len(rest) > 0; {
+		var f field
+		f, rest = next(rest)
+		switch f.num {
 		case 1:
 			x.id = f.value
 		case 2:
@@ -101,18 +111,27 @@ func slabReuseLocation(a *slabs, p *profile, in []byte) *location {
 
 func slabReuseSample(a *slabs, p *profile, in []byte) *sample {
 	x := a.sampleSlab.New()
-	for w := (wire{in}); w.more(); {
-		f := w.next()
+	for rest := in; len(rest) > 0; {
+		var f field
+		f, rest = next(rest)
 		switch f.num {
 		case 1:
+			if f.data == nil { // few are not packed
+				x.stack = a.locationPtrs.Append(x.stack, p.locations[f.value])
+				continue
+			}
 			x.stack = a.locationPtrs.MakeSlice(countVarints(f.data), countVarints(f.data))[:0]
-			for v := (wire{f.data}); v.more(); {
-				x.stack = append(x.stack, p.locations[v.varint()])
+			for len(f.data) > 0 {
+				var id uint64
+				id, f.data = varint(f.data)
+				x.stack = append(x.stack, p.locations[id])
 			}
 		case 2:
 			x.values = a.int64s.MakeSlice(countVarints(f.data), countVarints(f.data))[:0]
-			for v := (wire{f.data}); v.more(); {
-				x.values = append(x.values, int64(v.varint()))
+			for len(f.data) > 0 {
+				var v uint64
+				v, f.data = varint(f.data)
+				x.values = append(x.values, int64(v))
 			}
 		case 3:
 			l := a.labelSlab.New()
