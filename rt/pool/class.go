@@ -34,9 +34,12 @@ func classSize(k uint) int {
 }
 
 // A cache keeps stackLen buffers of a small class, fewer of a large one so that a
-// class takes no more than stackBytes, but two, and none above cachedSize.
+// class takes no more than stackBytes, but stackMin, and none above cachedSize.
+// With fewer than four, the cache is too small for what 16 buffers out vary by, and
+// the collector drops the rest.
 const (
 	stackLen   = 28
+	stackMin   = 4
 	stackBytes = 256 << 10
 	cachedSize = 1 << 20
 )
@@ -46,5 +49,5 @@ func stackDepth(size int) int {
 	if size > cachedSize {
 		return 0
 	}
-	return min(stackLen, max(2, stackBytes/size))
+	return min(stackLen, max(stackMin, stackBytes/size))
 }

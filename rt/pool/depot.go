@@ -20,6 +20,7 @@ type depot struct {
 	odd      atomic.Uint64
 	options  *Bytes
 	reserve  reserve
+	spares   spares
 	oversize oversize
 }
 
@@ -33,7 +34,8 @@ type shelf struct {
 	misses atomic.Uint64
 	drops  atomic.Uint64
 	twice  atomic.Uint64
-	_      [16]byte
+	before uint64 // gets at the last turn
+	quiet  int    // turns without a get
 }
 
 type oversize struct {
@@ -74,12 +76,23 @@ func collected(w weak.Pointer[depot]) {
 	}
 }
 
+// quietTurns without a Get, and nobody uses a class any more. One or two do not tell:
+// cleanups may run so late that several turns have no Put between them.
+const quietTurns = 3
+
 // turn keeps the accounts in step with the collector: old blocks are gone, young
 // ones are old.
 func (d *depot) turn() {
 	d.cycle.Add(1)
+	var busy [numClasses]bool
 	for k := range d.classes {
 		sh := &d.classes[k]
+		gets := sh.gets.Load()
+		sh.quiet++
+		if gets != sh.before {
+			sh.before, sh.quiet = gets, 0
+		}
+		busy[k] = sh.quiet < quietTurns
 		if sh.young.Load() == 0 && sh.old.Load() == 0 {
 			continue
 		}
@@ -88,6 +101,7 @@ func (d *depot) turn() {
 		d.reserve.lost(uint(k), gone)
 	}
 	d.reserve.turn()
+	d.spares.turn(&busy)
 }
 
 // take returns a block of class k, or nil.

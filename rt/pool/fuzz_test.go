@@ -102,9 +102,9 @@ func FuzzBytes(f *testing.F) {
 }
 
 func TestModel(t *testing.T) {
-	rounds := 200
+	rounds := 50
 	if testing.Short() {
-		rounds = 20
+		rounds = 5
 	}
 	r := rand.NewChaCha8([32]byte{42})
 	ops := make([]byte, 4000)

@@ -95,7 +95,7 @@ func TestMaxBytes(t *testing.T) {
 	burst(l.Get, l.Put, 100, 256<<10)
 	l.Release()
 	s := p.Stats()
-	if limit := int64(4<<20 + 2*256<<10); s.HeldBytes > limit {
+	if limit := int64(4<<20 + 4*256<<10); s.HeldBytes > limit {
 		t.Errorf("%d bytes held, limit %d", s.HeldBytes, limit)
 	}
 	if c := s.Classes[0]; c.HeldBytes+int64(c.Drops)*256<<10 != 100*256<<10 {

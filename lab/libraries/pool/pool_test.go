@@ -1,0 +1,243 @@
+package pool
+
+import (
+	"bytes"
+	"io"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+// measure runs f as a sub-benchmark, and reports the processor time of the whole
+// process besides the clock: that counts the collector's work on another
+// processor, and not the time that other processes took.
+func measure(b *testing.B, name string, f func(b *testing.B, start func())) {
+	b.Run(name, func(b *testing.B) {
+		b.ReportAllocs()
+		from := processTime()
+		f(b, func() {
+			b.ResetTimer()
+			from = processTime()
+		})
+		b.ReportMetric(float64(processTime()-from)/float64(b.N), "cpu-ns/op")
+	})
+}
+
+// logUniform returns 4096 sizes from lowest to highest, as many small as large on
+// a logarithmic scale.
+func logUniform(lowest, highest int) []int {
+	r := rand.New(rand.NewPCG(11, 7))
+	sizes := make([]int, 4096)
+	span := math.Log(float64(highest) / float64(lowest))
+	for i := range sizes {
+		sizes[i] = int(float64(lowest) * math.Exp(r.Float64()*span))
+	}
+	return sizes
+}
+
+// The mixed-buffer loop: 50 buffers are got and filled, then all put. One in ten
+// is of 256 KiB less a byte, the others of 10 bytes.
+const (
+	held  = 50
+	big   = 256<<10 - 1
+	small = 10
+)
+
+func mixed(r *rand.Rand) int {
+	if r.IntN(10) == 0 {
+		return big
+	}
+	return small
+}
+
+func BenchmarkAllocloop(b *testing.B) {
+	text := bytes.Repeat([]byte("how now brown cow"), 16<<10)
+	fill := func(src *bytes.Reader, p []byte) {
+		src.Reset(text)
+		if _, err := io.ReadFull(src, p); err != nil {
+			panic(err)
+		}
+	}
+	// The floor copies as much to as few bytes as a stack of buffers would: the
+	// n-th large buffer of an op is always the same one.
+	floor := peer{"floor", func(int) func() user {
+		var bigs, smalls [held][]byte
+		for i := range bigs {
+			bigs[i], smalls[i] = make([]byte, big), make([]byte, small)
+		}
+		var nb, ns int
+		u := user{
+			get: func(n int) buffer {
+				if n == big {
+					nb++
+					return buffer{b: bigs[nb-1]}
+				}
+				ns++
+				return buffer{b: smalls[ns-1]}
+			},
+			put: func(buffer) { nb, ns = 0, 0 },
+		}
+		return func() user { return u }
+	}}
+	for _, p := range append(append([]peer{floor}, ours()...), others()...) {
+		measure(b, p.name, func(b *testing.B, start func()) {
+			u := p.start(big)()
+			var out [held]buffer
+			src := bytes.NewReader(text)
+			r := rand.New(rand.NewPCG(1, 2))
+			start()
+			for range b.N {
+				for i := range out {
+					out[i] = u.get(mixed(r))
+					fill(src, out[i].b)
+				}
+				for i := range out {
+					u.put(out[i])
+					out[i] = buffer{}
+				}
+			}
+		})
+	}
+}
+
+const largest = 1 << 20
+
+// owned is no pool: eight buffers that belong to the goroutine.
+var owned = peer{"floor", func(largest int) func() user {
+	return func() user {
+		var own [8][]byte
+		for i := range own {
+			own[i] = make([]byte, largest)
+		}
+		return user{
+			get: func(n int) buffer { return buffer{b: own[n&7][:n]} },
+			put: func(buffer) {},
+		}
+	}
+}}
+
+// benchmarkGetPut has each goroutine hold a number of buffers, a power of two; an
+// op puts the one held longest and gets another.
+func benchmarkGetPut(b *testing.B, hold int) {
+	sizes := logUniform(64, largest)
+	for _, p := range append(append([]peer{owned}, ours()...), others()...) {
+		measure(b, p.name, func(b *testing.B, start func()) {
+			worker := p.start(largest)
+			var workers atomic.Int64
+			start()
+			b.RunParallel(func(pb *testing.PB) {
+				u := worker()
+				out := make([]buffer, hold)
+				i := int(workers.Add(1)) * 997
+				for pb.Next() {
+					slot := &out[i&(hold-1)]
+					if slot.b != nil {
+						u.put(*slot)
+					}
+					*slot = u.get(sizes[i&4095])
+					slot.b[0] = 1
+					i++
+				}
+				for _, x := range out {
+					if x.b != nil {
+						u.put(x)
+					}
+				}
+			})
+		})
+	}
+}
+
+func BenchmarkGetPut1(b *testing.B)  { benchmarkGetPut(b, 1) }
+func BenchmarkGetPut16(b *testing.B) { benchmarkGetPut(b, 16) }
+
+// BenchmarkGetPutGC collects every 4096 ops: what has to be made again? The sizes
+// recur every 4096 ops.
+func BenchmarkGetPutGC(b *testing.B) {
+	benchmarkGC(b, func([]int) {})
+}
+
+// BenchmarkGetPutGCShuffled has the sizes in another order in every cycle, so that
+// the largest demand of a class differs from one to the next.
+func BenchmarkGetPutGCShuffled(b *testing.B) {
+	r := rand.New(rand.NewPCG(5, 6))
+	benchmarkGC(b, func(sizes []int) {
+		r.Shuffle(len(sizes), func(i, j int) { sizes[i], sizes[j] = sizes[j], sizes[i] })
+	})
+}
+
+// benchmarkGC calls next with the sizes before each 4096 ops.
+func benchmarkGC(b *testing.B, next func(sizes []int)) {
+	sizes := logUniform(64, largest)
+	for _, p := range append(ours(), others()...) {
+		measure(b, p.name, func(b *testing.B, start func()) {
+			u := p.start(largest)()
+			out := make([]buffer, 16)
+			i := 0
+			op := func() {
+				if i&4095 == 0 {
+					runtime.GC()
+					next(sizes)
+				}
+				slot := &out[i&15]
+				if slot.b != nil {
+					u.put(*slot)
+				}
+				*slot = u.get(sizes[i&4095])
+				slot.b[0] = 1
+				i++
+			}
+			for range 20 * 4096 { // until the pool knows the demand
+				op()
+			}
+			start()
+			for range b.N {
+				op()
+			}
+		})
+	}
+}
+
+// BenchmarkProdCons gets on one goroutine and puts on another.
+func BenchmarkProdCons(b *testing.B) {
+	const top = 64 << 10
+	sizes := logUniform(64, top)
+	for _, p := range append(append([]peer{owned}, ours()...), others()...) {
+		measure(b, p.name, func(b *testing.B, start func()) {
+			worker := p.start(top)
+			full, empty := make(chan []buffer, 8), make(chan []buffer, 8)
+			for range 8 {
+				empty <- make([]buffer, 0, 32)
+			}
+			var wg sync.WaitGroup
+			wg.Go(func() {
+				u := worker()
+				for batch := range full {
+					for i := range batch {
+						u.put(batch[i])
+						batch[i] = buffer{}
+					}
+					empty <- batch[:0]
+				}
+			})
+			u := worker()
+			batch := <-empty
+			start()
+			for i := range b.N {
+				x := u.get(sizes[i&4095])
+				x.b[0] = 1
+				batch = append(batch, x)
+				if len(batch) == cap(batch) {
+					full <- batch
+					batch = <-empty
+				}
+			}
+			full <- batch
+			close(full)
+			wg.Wait()
+		})
+	}
+}

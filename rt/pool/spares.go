@@ -1,0 +1,83 @@
+package pool
+
+import (
+	"runtime"
+	"sync"
+)
+
+// spareTurns is how many cycles a cache waits for an owner.
+const spareTurns = 8
+
+// spares are caches that lost their P, with what is in them: a goroutine that moves
+// to another P and back would otherwise have to make everything again. Only while
+// the pool is in use, and only what is in use.
+type spares struct {
+	mu     sync.Mutex
+	list   []*Local
+	active bool // some class is in use
+}
+
+// take returns a cache, for use from the given cycle on, or nil.
+func (s *spares) take(cycle uint32) *Local {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	last := len(s.list) - 1
+	if last < 0 {
+		return nil
+	}
+	l := s.list[last]
+	s.list[last] = nil
+	s.list = s.list[:last]
+	l.idle, l.cycle = 0, cycle
+	for k := range l.stacks {
+		l.stacks[k].busy = true // else all would be handed back at the next turn
+	}
+	return l
+}
+
+// turn is called after each collection, with the classes that are in use.
+func (s *spares) turn(busy *[numClasses]bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.active = false
+	for _, b := range busy {
+		s.active = s.active || b
+	}
+	kept := s.list[:0]
+	for _, l := range s.list {
+		l.idle++
+		l.forget(busy)
+		if s.active && l.idle <= spareTurns {
+			kept = append(kept, l)
+		} else {
+			l.forget(new([numClasses]bool))
+		}
+	}
+	clear(s.list[len(kept):])
+	s.list = kept
+}
+
+// retire is called when the collector found nobody who has l.
+func (l *Local) retire() {
+	s := &l.depot.spares
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.active && len(s.list) < runtime.GOMAXPROCS(0) {
+		s.list = append(s.list, l)
+		return
+	}
+	l.forget(new([numClasses]bool))
+}
+
+// forget drops the buffers of all classes but those that are busy, and publishes
+// all counts.
+func (l *Local) forget(busy *[numClasses]bool) {
+	for k := range l.stacks {
+		st := &l.stacks[k]
+		if !busy[k] && st.n > 0 {
+			clear(st.s[:])
+			st.n = 0
+		}
+		l.publish(uint(k))
+	}
+}
