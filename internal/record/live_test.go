@@ -185,7 +185,7 @@ func TestLivePartialSuccess(t *testing.T) {
 			overrides := map[string]http.HandlerFunc{"profile": noCPU, path: h}
 			server := httptest.NewServer(pprofMux(overrides))
 			defer server.Close()
-			b, err := recordLive(t, t.Context(), LiveOptions{URL: server.URL, For: time.Second, Snapshots: -1, Timeout: 300 * time.Millisecond, MaxBytes: unit.MiB})
+			b, err := recordLive(t, t.Context(), LiveOptions{URL: server.URL, For: time.Second, Snapshots: -1, Timeout: 4 * time.Second, MaxBytes: unit.MiB})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -211,12 +211,12 @@ func TestLivePartialSuccess(t *testing.T) {
 		w.Header().Set("Content-Length", fmt.Sprint(len(whole)))
 		w.Write(whole[:len(whole)/2])
 	}, "connection ended in the middle")
-	f("hang", "allocs", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "no full answer within 300ms")
+	f("hang", "allocs", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "no full answer within 4s")
 	f("hang in the body", "allocs", func(w http.ResponseWriter, r *http.Request) {
 		w.Write(whole[:10])
 		w.(http.Flusher).Flush()
 		<-r.Context().Done()
-	}, "no full answer within 300ms")
+	}, "no full answer within 4s")
 	f("endless", "allocs", endless, "larger than the limit of 1 MiB")
 	f("endless text", "heap", endless, "larger than the limit of 1 MiB")
 	f("no tail", "heap", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "heap profile: 0: 0\n") }, "no line # runtime.MemStats")
