@@ -3,6 +3,7 @@ package arenas
 import (
 	"bytes"
 	"compress/gzip"
+	"fmt"
 	"go/parser"
 	"go/printer"
 	"go/token"
@@ -12,6 +13,7 @@ import (
 	"runtime"
 	"runtime/pprof"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -59,49 +61,57 @@ func loadProfile(t testing.TB) []byte {
 		}
 		return in
 	}
-	return makeProfile(t)
+	in, err := madeProfile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return in
 }
+
+var madeProfile = sync.OnceValues(makeProfile)
 
 // makeProfile takes the allocation profile of reading and printing much Go
 // source, which has many deep stacks.
-func makeProfile(t testing.TB) []byte {
-	t.Helper()
+func makeProfile() ([]byte, error) {
 	rate := runtime.MemProfileRate
 	runtime.MemProfileRate = 256
 	for _, dir := range []string{"net/http/httputil", "go/types", "encoding/json", "text/template", "regexp"} {
-		names, err := filepath.Glob(filepath.Join(runtime.GOROOT(), "src", dir, "*.go"))
-		if err != nil || len(names) == 0 {
-			t.Fatalf("no source of %s: %v", dir, err)
-		}
-		for _, name := range names {
-			fset := token.NewFileSet()
-			if strings.HasSuffix(name, "_test.go") {
-				continue
-			}
-			file, err := parser.ParseFile(fset, name, nil, parser.ParseComments)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := printer.Fprint(io.Discard, fset, file); err != nil {
-				t.Fatal(err)
-			}
+		if err := printSource(filepath.Join(runtime.GOROOT(), "src", dir)); err != nil {
+			return nil, err
 		}
 	}
 	runtime.GC()
 	runtime.MemProfileRate = rate
 	var packed bytes.Buffer
 	if err := pprof.Lookup("allocs").WriteTo(&packed, 0); err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	r, err := gzip.NewReader(&packed)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	in, err := io.ReadAll(r)
-	if err != nil {
-		t.Fatal(err)
+	return io.ReadAll(r)
+}
+
+func printSource(dir string) error {
+	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil || len(names) == 0 {
+		return fmt.Errorf("no source in %s: %w", dir, err)
 	}
-	return in
+	for _, name := range names {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		fset := token.NewFileSet()
+		file, err := parser.ParseFile(fset, name, nil, parser.ParseComments)
+		if err != nil {
+			return err
+		}
+		if err := printer.Fprint(io.Discard, fset, file); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // TestWriteProfile writes the profile for the runs of a table to PROFILE_OUT.
@@ -110,7 +120,10 @@ func TestWriteProfile(t *testing.T) {
 	if name == "" {
 		t.Skip("PROFILE_OUT is not set")
 	}
-	in := makeProfile(t)
+	in, err := makeProfile()
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := os.WriteFile(name, in, 0o644); err != nil {
 		t.Fatal(err)
 	}
