@@ -32,7 +32,7 @@ type planned struct {
 const (
 	defaultBenchTime = 1500 * time.Millisecond // a timing pass when -bench names the benchmarks
 	shortBenchTime   = 500 * time.Millisecond  // the shortest worth recording: 50 samples of one core
-	longBenchTime    = 2 * time.Second
+	longBenchTime    = 1500 * time.Millisecond
 	// Recording an allocation with its stack costs one to two microseconds, so
 	// this many take about half a second.
 	recordedAllocs = 300_000
