@@ -210,8 +210,16 @@ func sourceReader(d *diagnose.Diagnosis) func(string) ([]byte, error) {
 	}
 }
 
-// writeFile writes a result file whole or not at all.
+// writeFile writes a result file whole or not at all. What is there already and
+// no regular file, such as a pipe or a null device, is written to in place.
 func writeFile(path string, write func(io.Writer) error) error {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		f, err := os.OpenFile(path, os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		return errors.Join(write(f), f.Close())
+	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".heaptrim-*")
 	if err != nil {
 		return err
