@@ -171,8 +171,11 @@ func (f *checkFlags) output(d *diagnose.Diagnosis, r *recorded, std stdio) error
 			return err
 		}
 	}
-	if len(d.Findings) > 0 {
-		return errFindings
+	for _, row := range d.Findings {
+		// Rows that cost less than nothing are for information.
+		if row.Cost.CPU.Value > 0 || row.Cost.BytesPerOp.Value > 0 || row.Cost.BytesPerSecond.Value > 0 {
+			return errFindings
+		}
 	}
 	return nil
 }

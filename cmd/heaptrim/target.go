@@ -204,6 +204,10 @@ func (t *targetFlags) fill(ctx context.Context, f fillArgs) error {
 			Dir: t.dir, Package: t.exec, Args: f.args, Ready: t.ready, Load: t.load, For: t.window,
 			BuildFlags: t.buildFlags(), Stdout: f.err, Stderr: f.err, Progress: f.p.Printf,
 		}, w)
+		if errors.Is(err, context.Canceled) && t.load == "" && t.window == 0 {
+			// The user drives the program, and an interrupt is how that ends.
+			err = nil
+		}
 	case evidence.TargetLive:
 		err = record.Live(ctx, record.LiveOptions{URL: f.args[0], For: t.window, ForceGC: t.forceGC, Progress: f.p.Printf}, w)
 	case evidence.TargetFiles:

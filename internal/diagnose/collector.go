@@ -226,8 +226,8 @@ func liveAndScan(l collectorLog) (liveSize, scanSize, bool) {
 			globals = append(globals, float64(c.Globals))
 		}
 	}
-	if v := l.metric("/gc/heap/live:bytes"); len(v) > 0 {
-		live = v
+	if len(live) == 0 {
+		live = l.metric("/gc/heap/live:bytes")
 	}
 	if v := l.metric("/gc/scan/heap:bytes"); len(v) > 0 && len(heap) == 0 {
 		heap, stacks, globals = v, l.metric("/gc/scan/stack:bytes"), l.metric("/gc/scan/globals:bytes")

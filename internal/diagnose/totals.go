@@ -58,16 +58,15 @@ func (t *Totals) cycles(r *runCosts) {
 	var live, goal []float64
 	var pauses []time.Duration
 	for _, c := range auto {
-		live = append(live, float64(c.HeapLive))
+		live = append(live, roundedUp(c.HeapLive))
 		goal = append(goal, float64(c.Goal))
 		t.PeakHeap = max(t.PeakHeap, c.HeapEnd)
 		pauses = append(pauses, c.SweepTermination, c.MarkTermination)
 	}
-	if v := log.metric("/gc/heap/live:bytes"); len(v) > 0 {
-		live = v
-	}
-	if len(goal) == 0 {
-		goal = log.goals()
+	// Cycles and samples in time have medians of their own: both figures come
+	// from the same.
+	if len(auto) == 0 {
+		live, goal = log.metric("/gc/heap/live:bytes"), log.goals()
 	}
 	t.LiveHeap, t.HeapGoal = unit.Bytes(median(live)), unit.Bytes(median(goal))
 	if len(log.cycles) == 0 && len(log.stats) >= 2 {
