@@ -11,7 +11,7 @@ import (
 // be called by any number of goroutines at once.
 type Bytes struct {
 	// MaxBytes bounds the bytes that lie free in the shared part of the pool;
-	// what is put beyond is dropped. What each P or Local caches, 29 MiB at the
+	// what is put beyond is dropped. What each P or Local caches, 32 MiB at the
 	// utmost, comes on top. 0 means 256 MiB.
 	MaxBytes int64
 	// MaxSize is the largest buffer that is pooled: requests beyond come from the
@@ -143,9 +143,10 @@ func (p *Bytes) newLocal() *Local {
 	l := &Local{depot: d, cycle: d.cycle.Load()}
 	for k := range l.stacks {
 		st := &l.stacks[k]
-		st.size = classSize(uint(k))
-		if st.size <= p.maxSize() {
-			st.depth = uint32(stackDepth(st.size))
+		size := classSize(uint(k))
+		st.size = uint32(size)
+		if size <= p.maxSize() {
+			st.depth = uint32(stackDepth(size))
 		}
 	}
 	// The sync.Pool drops a cache that its P did not use during two collections,

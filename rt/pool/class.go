@@ -40,7 +40,7 @@ func classSize(k uint) int {
 const (
 	stackLen   = 28
 	stackMin   = 4
-	stackBytes = 256 << 10
+	stackBytes = 512 << 10
 	cachedSize = 1 << 20
 )
 

@@ -16,7 +16,7 @@ type depot struct {
 	classes  [numClasses]shelf
 	empty    sync.Pool // of *block
 	cycle    atomic.Uint32
-	held     atomic.Int64 // bytes in blocks and in the reserve
+	granted  atomic.Int64 // bytes that the classes and the reserve may hold
 	odd      atomic.Uint64
 	options  *Bytes
 	reserve  reserve
@@ -26,16 +26,19 @@ type depot struct {
 
 // shelf is the free buffers of one class, and its counts.
 type shelf struct {
-	full   sync.Pool // of *block
-	young  atomic.Int64
-	old    atomic.Int64 // items that were put in before the last collection
+	full    sync.Pool    // of *block
+	granted atomic.Int64 // bytes that may lie in full
+	before  uint64       // gets at the last turn
+	quiet   int          // turns without a get
+	// From here on written at every exchange: a cache line of their own.
+	young  atomic.Int64 // items put in since the last collection
+	old    atomic.Int64 // items put in before
 	cached atomic.Int64 // items in Locals, as of their last publishing
 	gets   atomic.Uint64
 	misses atomic.Uint64
 	drops  atomic.Uint64
 	twice  atomic.Uint64
-	before uint64 // gets at the last turn
-	quiet  int    // turns without a get
+	_      [8]byte
 }
 
 type oversize struct {
@@ -97,9 +100,9 @@ func (d *depot) turn() {
 			continue
 		}
 		gone := sh.old.Swap(sh.young.Swap(0))
-		d.held.Add(-gone * int64(classSize(uint(k))))
 		d.reserve.lost(uint(k), gone)
 	}
+	d.shrink()
 	d.reserve.turn()
 	d.spares.turn(&busy)
 }
@@ -118,15 +121,48 @@ func (d *depot) take(k uint) *block {
 // give puts a filled block of class k in the depot. If that is full, the buffers
 // are dropped.
 func (d *depot) give(k uint, b *block) {
-	size := int64(classSize(k))
-	if d.held.Load()+int64(b.n)*size > d.options.maxBytes() {
-		d.classes[k].drops.Add(uint64(b.n))
+	sh := &d.classes[k]
+	need := (sh.young.Load()+sh.old.Load()+int64(b.n))*int64(classSize(k)) - sh.granted.Load()
+	if need > 0 && !d.grow(sh, need) {
+		sh.drops.Add(uint64(b.n))
 		d.recycle(b)
 		return
 	}
 	b.cycle = d.cycle.Load()
 	d.account(k, b, b.n)
-	d.classes[k].full.Put(b)
+	sh.full.Put(b)
+}
+
+// grow lets sh hold need bytes more, if MaxBytes allows. It asks for more than
+// that, so as not to have all Ps write to one counter at every exchange.
+func (d *depot) grow(sh *shelf, need int64) bool {
+	for _, n := range []int64{max(need, d.options.maxBytes()/256), need} {
+		if d.grant(n) {
+			sh.granted.Add(n)
+			return true
+		}
+	}
+	return false
+}
+
+func (d *depot) grant(n int64) bool {
+	if d.granted.Add(n) > d.options.maxBytes() {
+		d.granted.Add(-n)
+		return false
+	}
+	return true
+}
+
+// shrink takes back what classes were granted and do not hold any more.
+func (d *depot) shrink() {
+	for k := range d.classes {
+		sh := &d.classes[k]
+		items := max(0, sh.young.Load()+sh.old.Load())
+		if spare := sh.granted.Load() - items*int64(classSize(uint(k))); spare > 0 {
+			sh.granted.Add(-spare)
+			d.granted.Add(-spare)
+		}
+	}
 }
 
 func (d *depot) account(k uint, b *block, n int) {
@@ -136,7 +172,6 @@ func (d *depot) account(k uint, b *block, n int) {
 	} else {
 		sh.old.Add(int64(n))
 	}
-	d.held.Add(int64(n * classSize(k)))
 }
 
 // recycle empties b and keeps it for give.
@@ -171,19 +206,18 @@ func (l *Local) refill(n int, k uint) []byte {
 	}
 	d := l.depot
 	st := &l.stacks[k]
-	if int64(st.size) > int64(d.options.maxSize()) {
+	if int(st.size) > d.options.maxSize() {
 		return d.large(n)
 	}
 	l.turn()
 	st.gets++
 	p := l.fetch(k)
-	l.publish(k)
 	if p == nil {
 		d.classes[k].misses.Add(1)
 		d.reserve.missed(k)
-		return make([]byte, n, st.size)
+		return make([]byte, n, int(st.size))
 	}
-	return unsafe.Slice((*byte)(p), st.size)[:n]
+	return unsafe.Slice((*byte)(p), int(st.size))[:n]
 }
 
 // fetch takes buffers of class k from the depot, keeps all but one, and returns
@@ -215,13 +249,13 @@ func (l *Local) putSlow(b []byte) {
 	st := &l.stacks[k]
 	p := unsafe.Pointer(unsafe.SliceData(b))
 	switch {
-	case cap(b) != st.size:
+	case cap(b) != int(st.size):
 		if cap(b) > 0 {
 			d.odd.Add(1)
 		}
 	case st.s[st.n] == p:
 		d.classes[k].twice.Add(1)
-	case st.size > d.options.maxSize():
+	case int(st.size) > d.options.maxSize():
 		d.classes[k].drops.Add(1)
 	case st.depth == 0:
 		l.pass(k, p)
@@ -268,7 +302,6 @@ func (l *Local) spill(k uint, n uint32) {
 			d.empty.Put(b)
 		}
 	}
-	l.publish(k)
 }
 
 // turn hands back the classes that saw no Get since the last collection but one.
@@ -280,25 +313,23 @@ func (l *Local) turn() {
 	l.cycle = cycle
 	for k := range l.stacks {
 		st := &l.stacks[k]
-		if st.gets == 0 && !st.busy && st.n > 0 {
+		if st.gets == l.counts[k].before && st.n > 0 {
 			l.spill(uint(k), st.n)
 		}
+		l.counts[k].before = st.gets
 		l.publish(uint(k))
-		st.busy = false
 	}
 }
 
 // publish adds what l counted for class k to the counts of the pool.
 func (l *Local) publish(k uint) {
-	st := &l.stacks[k]
-	sh := &l.depot.classes[k]
-	if st.gets != 0 {
-		sh.gets.Add(uint64(st.gets))
-		st.gets = 0
-		st.busy = true
+	st, c, sh := &l.stacks[k], &l.counts[k], &l.depot.classes[k]
+	if st.gets != c.gets {
+		sh.gets.Add(st.gets - c.gets)
+		c.gets = st.gets
 	}
-	if st.n != st.kept {
-		sh.cached.Add(int64(st.n) - int64(st.kept))
-		st.kept = st.n
+	if st.n != c.n {
+		sh.cached.Add(int64(st.n) - int64(c.n))
+		c.n = st.n
 	}
 }

@@ -7,15 +7,16 @@ import "unsafe"
 // operation, no lock. Buffers may be put through another Local, or through the
 // Bytes itself, than they were got from.
 //
-// A Local holds at most 28 buffers of a class, and of a class above 9 KiB at most
-// 256 KiB or four buffers; buffers over 1 MiB pass through it. All classes full make
-// 29 MiB. A class that saw no Get between two collections is handed back to the
+// A Local holds at most 28 buffers of a class, and of a class above 18 KiB at most
+// 512 KiB or four buffers; buffers over 1 MiB pass through it. All classes full make
+// 32 MiB. A class that saw no Get between two collections is handed back to the
 // Bytes at the next Put. A Local that lies idle keeps what it holds: Release it
 // when there is nothing to do.
 //
 // Make one with [Bytes.Local].
 type Local struct {
 	stacks [numClasses]stack
+	counts [numClasses]counts
 	depot  *depot
 	cycle  uint32 // of the collector, when the stacks were last looked through
 	idle   int    // turns that it lay among the spares
@@ -27,13 +28,18 @@ type Local struct {
 type stack struct {
 	n     uint32 // buffers in s; the top is s[n]
 	depth uint32 // at most
-	size  int
-	gets  uint32 // since the counts were last published
-	kept  uint32 // n when the counts were last published
-	busy  bool   // there was a Get since the last turn of the collector
+	size  uint32 // of a buffer
+	gets  uint64
 	// s[0] is always nil, so that an empty stack needs no test of its own, neither
 	// to pop nor to compare with the top.
 	s [stackLen + 1]unsafe.Pointer
+}
+
+// counts are the figures of a stack at two moments.
+type counts struct {
+	before uint64 // gets at the last turn of the collector
+	gets   uint64 // when they were last published
+	n      uint32 // when it was last published
 }
 
 // Get is [Bytes.Get].
@@ -57,7 +63,7 @@ func (l *Local) Get(n int) []byte {
 	st.s[top] = nil
 	st.n = top - 1
 	st.gets++
-	return unsafe.Slice((*byte)(p), st.size)[:n]
+	return unsafe.Slice((*byte)(p), int(st.size))[:n]
 }
 
 // Put is [Bytes.Put].
@@ -74,7 +80,7 @@ func (l *Local) Put(b []byte) {
 	st := &l.stacks[k]
 	p := unsafe.Pointer(unsafe.SliceData(b))
 	top := st.n
-	if top >= st.depth || cap(b) != st.size || st.s[top] == p {
+	if top >= st.depth || cap(b) != int(st.size) || st.s[top] == p {
 		l.putSlow(b)
 		return
 	}

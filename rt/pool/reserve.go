@@ -45,7 +45,6 @@ func (r *reserve) give(k uint, p unsafe.Pointer) bool {
 	}
 	c.items = append(c.items, p)
 	c.have.Add(1)
-	r.depot.held.Add(int64(classSize(k)))
 	return true
 }
 
@@ -71,7 +70,6 @@ func (r *reserve) pop(k uint) unsafe.Pointer {
 	c.items[last] = nil
 	c.items = c.items[:last]
 	c.have.Add(-1)
-	r.depot.held.Add(-int64(classSize(k)))
 	return p
 }
 
@@ -91,7 +89,7 @@ func (r *reserve) missed(k uint) {
 	defer r.mu.Unlock()
 	c := &r.classes[k]
 	size := int64(classSize(k))
-	if c.regret == 0 || r.wanted+size > min(reserveBytes, r.depot.options.maxBytes()/4) {
+	if c.regret == 0 || r.wanted+size > reserveBytes || !r.depot.grant(size) {
 		return
 	}
 	c.regret--
@@ -117,6 +115,7 @@ func (r *reserve) turn() {
 		c.idle = 0
 		c.want.Add(-1)
 		r.wanted -= int64(classSize(uint(k)))
+		r.depot.granted.Add(-int64(classSize(uint(k))))
 		if c.have.Load() > c.want.Load() {
 			r.pop(uint(k))
 		}

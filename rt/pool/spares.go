@@ -30,7 +30,8 @@ func (s *spares) take(cycle uint32) *Local {
 	s.list = s.list[:last]
 	l.idle, l.cycle = 0, cycle
 	for k := range l.stacks {
-		l.stacks[k].busy = true // else all would be handed back at the next turn
+		l.stacks[k].gets++ // else all would be handed back at the next turn
+		l.counts[k].gets++
 	}
 	return l
 }

@@ -2,11 +2,10 @@ package pool
 
 // Stats is what a [Bytes] did and what it holds.
 //
-// Every P and every Local counts for itself, and adds its counts to these when it
-// exchanges buffers with the shared part, at its first Put or exchange after a
-// collection, on Release, and when it is dropped. So Gets and HeldBytes may lag
-// behind by what was served from caches since the last collection; everything else
-// is exact.
+// Every P and every Local counts for itself, and adds its counts to these at its
+// first Put after a collection, and when it is dropped. So Gets and
+// HeldBytes may lag behind by what the caches did since the last collection;
+// everything else is exact.
 type Stats struct {
 	Classes   []ClassStats // that were used, by size
 	HeldBytes int64        // that lie free in the pool

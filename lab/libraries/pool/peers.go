@@ -29,8 +29,16 @@ type buffer struct {
 
 // user is one goroutine's view of a pool.
 type user struct {
-	get func(n int) buffer
-	put func(buffer)
+	get  func(n int) buffer
+	put  func(buffer)
+	done func() // nil if there is nothing to do
+}
+
+// leave is called when the goroutine does not need its view any more.
+func (u user) leave() {
+	if u.done != nil {
+		u.done()
+	}
 }
 
 // peer is one pool. start makes a fresh one, for requests of at most largest
@@ -51,7 +59,7 @@ func slices(name string, get func(int) []byte, put func([]byte)) peer {
 
 // handles makes a peer of functions on slices with a handle.
 func handles(name string, get func(int) buffer, put func(buffer)) peer {
-	return peer{name, func(int) func() user { return func() user { return user{get, put} } }}
+	return peer{name, func(int) func() user { return func() user { return user{get: get, put: put} } }}
 }
 
 // ours are the pools of rt/pool: plain, and through an owned cache.
@@ -70,8 +78,9 @@ func ours() []peer {
 		return func() user {
 			l := p.Local()
 			return user{
-				get: func(n int) buffer { return buffer{b: l.Get(n)} },
-				put: func(b buffer) { l.Put(b.b) },
+				get:  func(n int) buffer { return buffer{b: l.Get(n)} },
+				put:  func(b buffer) { l.Put(b.b) },
+				done: l.Release,
 			}
 		}
 	}

@@ -83,8 +83,10 @@ func BenchmarkAllocloop(b *testing.B) {
 		return func() user { return u }
 	}}
 	for _, p := range append(append([]peer{floor}, ours()...), others()...) {
+		worker := p.start(big)
 		measure(b, p.name, func(b *testing.B, start func()) {
-			u := p.start(big)()
+			u := worker()
+			defer u.leave()
 			var out [held]buffer
 			src := bytes.NewReader(text)
 			r := rand.New(rand.NewPCG(1, 2))
@@ -124,12 +126,14 @@ var owned = peer{"floor", func(largest int) func() user {
 func benchmarkGetPut(b *testing.B, hold int) {
 	sizes := logUniform(64, largest)
 	for _, p := range append(append([]peer{owned}, ours()...), others()...) {
+		// The pool is the same for the runs that find b.N, and warm in the last.
+		worker := p.start(largest)
 		measure(b, p.name, func(b *testing.B, start func()) {
-			worker := p.start(largest)
 			var workers atomic.Int64
 			start()
 			b.RunParallel(func(pb *testing.PB) {
 				u := worker()
+				defer u.leave()
 				out := make([]buffer, hold)
 				i := int(workers.Add(1)) * 997
 				for pb.Next() {
@@ -173,8 +177,10 @@ func BenchmarkGetPutGCShuffled(b *testing.B) {
 func benchmarkGC(b *testing.B, next func(sizes []int)) {
 	sizes := logUniform(64, largest)
 	for _, p := range append(ours(), others()...) {
+		worker := p.start(largest)
 		measure(b, p.name, func(b *testing.B, start func()) {
-			u := p.start(largest)()
+			u := worker()
+			defer u.leave()
 			out := make([]buffer, 16)
 			i := 0
 			op := func() {
@@ -206,8 +212,8 @@ func BenchmarkProdCons(b *testing.B) {
 	const top = 64 << 10
 	sizes := logUniform(64, top)
 	for _, p := range append(append([]peer{owned}, ours()...), others()...) {
+		worker := p.start(top)
 		measure(b, p.name, func(b *testing.B, start func()) {
-			worker := p.start(top)
 			full, empty := make(chan []buffer, 8), make(chan []buffer, 8)
 			for range 8 {
 				empty <- make([]buffer, 0, 32)
@@ -215,6 +221,7 @@ func BenchmarkProdCons(b *testing.B) {
 			var wg sync.WaitGroup
 			wg.Go(func() {
 				u := worker()
+				defer u.leave()
 				for batch := range full {
 					for i := range batch {
 						u.put(batch[i])
@@ -224,6 +231,7 @@ func BenchmarkProdCons(b *testing.B) {
 				}
 			})
 			u := worker()
+			defer u.leave()
 			batch := <-empty
 			start()
 			for i := range b.N {
