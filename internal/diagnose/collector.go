@@ -109,8 +109,8 @@ type collectorModel struct {
 	setting  gcmodel.Setting
 	marginal gcmodel.Marginal
 	scan     scanShare
-	// live scales in-use bytes down to the live heap that was measured: heap
-	// profiles are samples, and all sites together cannot keep more alive.
+	// live scales in-use bytes to the live heap that was measured: heap profiles
+	// are samples, and all sites together keep alive what is alive.
 	live float64
 }
 
@@ -282,16 +282,21 @@ func (l collectorLog) nonHeap() float64 {
 	return total - part("/memory/classes/heap/released:bytes") - part("/memory/classes/heap/free:bytes") - part("/memory/classes/heap/objects:bytes")
 }
 
-// liveScale is 1, or less where the sites' in-use bytes exceed the live heap.
+// maxLiveScale bounds how far in-use bytes are scaled up: a profile that shows
+// less than half of the live heap says little of the rest.
+const maxLiveScale = 2
+
+// liveScale makes the sites' in-use bytes add up to the live heap that the
+// collector itself counted.
 func liveScale(d *runData, live float64) float64 {
 	sum := 0.0
 	for _, t := range d.sites.sites {
 		sum += t.inUse.mean()
 	}
-	if sum <= live || sum == 0 {
+	if sum == 0 {
 		return 1
 	}
-	return live / sum
+	return math.Min(live/sum, maxLiveScale)
 }
 
 // scanShares scales the live bytes of pointerful sites to the heap's scan
