@@ -204,7 +204,7 @@ func TestMisuseOfObjects(t *testing.T) {
 	p := &pool.Of[object]{Report: found.add, Reset: func(o *object) { o.n = 0 }}
 	f := func(kind pool.Kind, mistake func() (here, there string)) {
 		t.Helper()
-		found.list = nil
+		found.take()
 		here, there := mistake()
 		for i := 0; kind == pool.Leak && len(found.take()) == 0 && i < 200; i++ {
 			runtime.GC()
@@ -240,7 +240,7 @@ func TestMisuseOfObjects(t *testing.T) {
 		here := lineAbove()
 		return here, ""
 	})
-	found.list = nil
+	found.take()
 	runtime.GC()
 	time.Sleep(10 * time.Millisecond) // the object of the Get above, which leaked
 	f(pool.Leak, func() (string, string) {
