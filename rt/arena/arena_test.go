@@ -235,8 +235,8 @@ func manyArrays[T any](a *arena.Arena) []func() bool {
 }
 
 type tagged[T any] struct {
-	value T
-	id    int
+	_  T
+	id int
 }
 
 func kept[T any](a *arena.Arena) func() bool {

@@ -22,7 +22,7 @@ type leaf struct {
 type meta struct {
 	owner *branch
 	tag   string
-	n     int64
+	_     int64 // a field that nobody reads, as objects have them
 }
 
 const treeDepth = 15 // 2^15-1 branches, 98301 objects

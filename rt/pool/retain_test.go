@@ -109,7 +109,8 @@ func TestDoublePutRefused(t *testing.T) {
 	b := l.Get(100)
 	l.Put(b)
 	l.Put(b[:10])
-	if &l.Get(100)[0] == &l.Get(100)[0] {
+	first, second := l.Get(100), l.Get(100)
+	if &first[0] == &second[0] {
 		t.Error("a buffer that was put twice in a row was handed out twice")
 	}
 	l.Release()

@@ -65,11 +65,10 @@ type sample struct {
 	NsOp     float64 `json:"ns_per_op"`
 }
 
-func (s sample) cpuOp() float64     { return s.CPU / float64(s.Ops) }
-func (s sample) busyOp() float64    { return (s.CPU - s.Idle) / float64(s.Ops) }
-func (s sample) idle() float64      { return s.Idle / s.CPU }
-func (s sample) gcShare() float64   { return s.GC / (s.CPU - s.Idle) }
-func (s sample) cyclesKop() float64 { return s.Cycles / float64(s.Ops) * 1000 }
+func (s sample) cpuOp() float64   { return s.CPU / float64(s.Ops) }
+func (s sample) busyOp() float64  { return (s.CPU - s.Idle) / float64(s.Ops) }
+func (s sample) idle() float64    { return s.Idle / s.CPU }
+func (s sample) gcShare() float64 { return s.GC / (s.CPU - s.Idle) }
 
 // bench runs a binary's benchmark; benchtime is as of go test.
 func bench(ctx context.Context, bin, benchtime string) (sample, error) {

@@ -9,6 +9,7 @@ import (
 	"go/token"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"runtime/pprof"
@@ -73,10 +74,14 @@ var madeProfile = sync.OnceValues(makeProfile)
 // makeProfile takes the allocation profile of reading and printing much Go
 // source, which has many deep stacks.
 func makeProfile() ([]byte, error) {
+	root, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		return nil, fmt.Errorf("go env GOROOT: %w", err)
+	}
 	rate := runtime.MemProfileRate
 	runtime.MemProfileRate = 256
 	for _, dir := range []string{"net/http/httputil", "go/types", "encoding/json", "text/template", "regexp"} {
-		if err := printSource(filepath.Join(runtime.GOROOT(), "src", dir)); err != nil {
+		if err := printSource(filepath.Join(strings.TrimSpace(string(root)), "src", dir)); err != nil {
 			return nil, err
 		}
 	}

@@ -24,7 +24,7 @@ type leaf struct {
 type meta struct {
 	owner *branch
 	tag   string
-	n     int64
+	_     int64 // a field that nobody reads, as objects have them
 }
 
 // treeDepth makes 2^15-1 branches, so 98,301 objects and 32,767 copied strings.

@@ -132,7 +132,8 @@ func syncPoolByValue() peer {
 			b = make([]byte, n)
 		}
 		return b[:n]
-	}, func(b []byte) { p.Put(b) }) //nolint:staticcheck // the mistake is the point
+		//lint:ignore SA6002 the mistake is the point
+	}, func(b []byte) { p.Put(b) })
 }
 
 // lockedFreeList is a stack for each power of two, behind one lock.
