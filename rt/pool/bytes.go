@@ -143,11 +143,8 @@ func (p *Bytes) newLocal() *Local {
 	l := &Local{depot: d, cycle: d.cycle.Load()}
 	for k := range l.stacks {
 		st := &l.stacks[k]
-		size := classSize(uint(k))
-		st.size = uint32(size)
-		if size <= p.maxSize() {
-			st.depth = uint32(stackDepth(size))
-		}
+		st.size = uint32(d.classes[k].size)
+		st.depth = uint32(d.classes[k].depth)
 	}
 	// The sync.Pool drops a cache that its P did not use during two collections,
 	// be it that the goroutine runs on another P now.

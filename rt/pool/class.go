@@ -33,21 +33,21 @@ func classSize(k uint) int {
 	return int((q + 5) << (e + 4))
 }
 
-// A cache keeps stackLen buffers of a small class, fewer of a large one so that a
-// class takes no more than stackBytes, but stackMin, and none above cachedSize.
-// With fewer than four, the cache is too small for what 16 buffers out vary by, and
-// the collector drops the rest.
+// A cache keeps stackLen buffers of a small class, and fewer of a large one: as many
+// as make 1/cacheShare of MaxBytes, but stackMin; and none that are larger. With
+// fewer than four, the cache is too small for what 16 buffers out vary by, and the
+// collector drops the rest.
 const (
-	stackLen   = 28
+	stackLen   = 60
 	stackMin   = 4
-	stackBytes = 512 << 10
-	cachedSize = 1 << 20
+	cacheShare = 256
 )
 
 // stackDepth returns how many buffers of size bytes a cache keeps.
-func stackDepth(size int) int {
-	if size > cachedSize {
+func stackDepth(size int, maxBytes int64) int {
+	share := maxBytes / cacheShare
+	if int64(size) > share {
 		return 0
 	}
-	return min(stackLen, max(stackMin, stackBytes/size))
+	return int(min(stackLen, max(stackMin, share/int64(size))))
 }

@@ -1,6 +1,9 @@
 package pool
 
-import "testing"
+import (
+	"testing"
+	"unsafe"
+)
 
 func TestClasses(t *testing.T) {
 	for k := range uint(numClasses) {
@@ -40,11 +43,24 @@ func TestMeanWaste(t *testing.T) {
 }
 
 func TestCacheBound(t *testing.T) {
-	total := 0
-	for k := range uint(numClasses) {
-		total += classSize(k) * stackDepth(classSize(k))
+	for _, maxBytes := range []int64{1 << 20, 16 << 20, 256 << 20, 4 << 30} {
+		total := 0
+		for k := range uint(numClasses) {
+			total += classSize(k) * stackDepth(classSize(k), maxBytes)
+		}
+		if limit := maxBytes / 6; int64(total) > limit {
+			t.Errorf("a full cache holds %d bytes, documented as at most %d", total, limit)
+		}
 	}
-	if limit := 32 << 20; total > limit {
-		t.Errorf("a full cache holds %d bytes, documented as at most %d", total, limit)
+}
+
+// A stack is four cache lines, and its first one holds the top of what is used
+// most; a shelf shares no line with the next.
+func TestLayout(t *testing.T) {
+	if got := unsafe.Sizeof(stack{}); got%64 != 0 && unsafe.Sizeof(uintptr(0)) == 8 {
+		t.Errorf("a stack has %d bytes", got)
+	}
+	if got := unsafe.Sizeof(shelf{}); got%64 != 0 && unsafe.Sizeof(uintptr(0)) == 8 {
+		t.Errorf("a shelf has %d bytes", got)
 	}
 }

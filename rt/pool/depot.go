@@ -8,10 +8,11 @@ import (
 	"weak"
 )
 
-// depot is what the Locals of one Bytes share. Free buffers lie in it in blocks,
-// and the blocks in a sync.Pool for each class: so the collector itself drops,
-// within its own pause, what was not asked for during two cycles, and what is used
-// stays. A list that a cleanup trims is always a cycle late.
+// depot is what the Locals of one Bytes share. Of each class, a few free buffers
+// lie on a tray; all others lie in blocks, and the blocks in a sync.Pool: so the
+// collector itself drops, within its own pause, what was not asked for during two
+// cycles, and what is used stays. A list that a cleanup trims is always a cycle
+// late.
 type depot struct {
 	classes  [numClasses]shelf
 	empty    sync.Pool // of *block
@@ -26,19 +27,28 @@ type depot struct {
 
 // shelf is the free buffers of one class, and its counts.
 type shelf struct {
-	full    sync.Pool    // of *block
-	granted atomic.Int64 // bytes that may lie in full
-	before  uint64       // gets at the last turn
-	quiet   int          // turns without a get
-	// From here on written at every exchange: a cache line of their own.
-	young  atomic.Int64 // items put in since the last collection
-	old    atomic.Int64 // items put in before
-	cached atomic.Int64 // items in Locals, as of their last publishing
-	gets   atomic.Uint64
-	misses atomic.Uint64
-	drops  atomic.Uint64
-	twice  atomic.Uint64
-	_      [8]byte
+	// Hardly ever written; a cache line.
+	full  sync.Pool // of *block
+	size  int       // of a buffer
+	depth int       // of a cache's stack
+	batch int       // buffers in a block: half a cache's
+
+	// Written at every exchange; the second.
+	tray tray
+	_    [8]byte
+
+	// Written when the tray is full or empty, and at the turns; the rest.
+	granted atomic.Int64  // bytes that may lie in full
+	young   atomic.Int64  // items put into full since the last collection
+	old     atomic.Int64  // items put into it before
+	cached  atomic.Int64  // items in Locals, as of their last publishing
+	gets    atomic.Uint64 // as of their last publishing
+	misses  atomic.Uint64
+	drops   atomic.Uint64
+	twice   atomic.Uint64
+	before  uint64 // gets at the last turn
+	quiet   int    // turns without a get
+	_       [48]byte
 }
 
 type oversize struct {
@@ -59,6 +69,15 @@ type block struct {
 func newDepot(p *Bytes) *depot {
 	d := &depot{options: p}
 	d.reserve.depot = d
+	for k := range d.classes {
+		sh := &d.classes[k]
+		sh.size = classSize(uint(k))
+		if sh.size <= p.maxSize() {
+			sh.depth = stackDepth(sh.size, p.maxBytes())
+		}
+		sh.batch = max(1, sh.depth/2)
+		sh.tray.depth = trayDepth(sh.size, p.maxBytes())
+	}
 	d.watch()
 	return d
 }
@@ -96,6 +115,9 @@ func (d *depot) turn() {
 			sh.before, sh.quiet = gets, 0
 		}
 		busy[k] = sh.quiet < quietTurns
+		if idle := sh.tray.turn(); busy[k] {
+			d.stow(uint(k), idle)
+		}
 		if sh.young.Load() == 0 && sh.old.Load() == 0 {
 			continue
 		}
@@ -107,30 +129,50 @@ func (d *depot) turn() {
 	d.spares.turn(&busy)
 }
 
-// take returns a block of class k, or nil.
-func (d *depot) take(k uint) *block {
+// take moves free buffers of class k to the empty list, and returns how many.
+func (d *depot) take(k uint, list []unsafe.Pointer) int {
 	sh := &d.classes[k]
+	if n := sh.tray.take(list); n > 0 {
+		return n
+	}
 	b, _ := sh.full.Get().(*block)
 	if b == nil {
-		return nil
+		return d.reserve.take(k, list)
 	}
 	d.account(k, b, -b.n)
-	return b
+	n := copy(list, b.s[:b.n])
+	d.recycle(b)
+	return n
 }
 
-// give puts a filled block of class k in the depot. If that is full, the buffers
-// are dropped.
-func (d *depot) give(k uint, b *block) {
-	sh := &d.classes[k]
-	need := (sh.young.Load()+sh.old.Load()+int64(b.n))*int64(classSize(k)) - sh.granted.Load()
-	if need > 0 && !d.grow(sh, need) {
-		sh.drops.Add(uint64(b.n))
-		d.recycle(b)
-		return
+// give puts buffers of class k in the depot. If that is full, they are dropped.
+func (d *depot) give(k uint, list []unsafe.Pointer) {
+	for len(list) > 0 && d.reserve.give(k, list[0]) {
+		list = list[1:]
 	}
-	b.cycle = d.cycle.Load()
-	d.account(k, b, b.n)
-	sh.full.Put(b)
+	list = list[:len(list)-d.classes[k].tray.give(list)]
+	if len(list) > 0 {
+		d.stow(k, list)
+	}
+}
+
+// stow puts buffers of class k in blocks.
+func (d *depot) stow(k uint, list []unsafe.Pointer) {
+	sh := &d.classes[k]
+	for len(list) > 0 {
+		b := d.block()
+		b.n = copy(b.s[:sh.batch], list)
+		list = list[b.n:]
+		need := (sh.young.Load()+sh.old.Load()+int64(b.n))*int64(sh.size) - sh.granted.Load()
+		if need > 0 && !d.grow(sh, need) {
+			sh.drops.Add(uint64(b.n))
+			d.recycle(b)
+			continue
+		}
+		b.cycle = d.cycle.Load()
+		d.account(k, b, b.n)
+		sh.full.Put(b)
+	}
 }
 
 // grow lets sh hold need bytes more, if MaxBytes allows. It asks for more than
@@ -158,7 +200,7 @@ func (d *depot) shrink() {
 	for k := range d.classes {
 		sh := &d.classes[k]
 		items := max(0, sh.young.Load()+sh.old.Load())
-		if spare := sh.granted.Load() - items*int64(classSize(uint(k))); spare > 0 {
+		if spare := sh.granted.Load() - items*int64(sh.size); spare > 0 {
 			sh.granted.Add(-spare)
 			d.granted.Add(-spare)
 		}
@@ -211,28 +253,17 @@ func (l *Local) refill(n int, k uint) []byte {
 	}
 	l.turn()
 	st.gets++
-	p := l.fetch(k)
-	if p == nil {
+	// For a class that is not cached, one buffer passes through the stack.
+	m := d.take(k, st.s[1:1+d.classes[k].batch])
+	if m == 0 {
 		d.classes[k].misses.Add(1)
 		d.reserve.missed(k)
 		return make([]byte, n, int(st.size))
 	}
+	p := st.s[m]
+	st.s[m] = nil
+	st.n = uint32(m - 1)
 	return unsafe.Slice((*byte)(p), int(st.size))[:n]
-}
-
-// fetch takes buffers of class k from the depot, keeps all but one, and returns
-// that, or nil.
-func (l *Local) fetch(k uint) unsafe.Pointer {
-	d := l.depot
-	b := d.take(k)
-	if b == nil {
-		return d.reserve.take(k)
-	}
-	st := &l.stacks[k]
-	st.n = uint32(copy(st.s[1:], b.s[:b.n-1]))
-	p := b.s[b.n-1]
-	d.recycle(b)
-	return p
 }
 
 // putSlow is Put for a full stack, another GC cycle, and everything that is wrong.
@@ -258,7 +289,7 @@ func (l *Local) putSlow(b []byte) {
 	case int(st.size) > d.options.maxSize():
 		d.classes[k].drops.Add(1)
 	case st.depth == 0:
-		l.pass(k, p)
+		d.give(k, []unsafe.Pointer{p})
 	default:
 		if st.n >= st.depth {
 			l.spill(k, (st.depth+1)/2)
@@ -268,40 +299,19 @@ func (l *Local) putSlow(b []byte) {
 	}
 }
 
-// pass gives one buffer straight to the depot.
-func (l *Local) pass(k uint, p unsafe.Pointer) {
-	if l.depot.reserve.give(k, p) {
-		return
-	}
-	b := l.depot.block()
-	b.s[0], b.n = p, 1
-	l.depot.give(k, b)
+// spill gives the n uppermost buffers of class k to the depot. These were used
+// last: where one goroutine puts what another gets, they are still in the
+// processor's cache, and the lower ones of the stack are never touched.
+func (l *Local) spill(k uint, n uint32) {
+	st := &l.stacks[k]
+	l.depot.give(k, st.s[st.n+1-n:st.n+1])
+	st.drop(n)
 }
 
-// spill gives the n buffers of class k that were longest in l to the depot.
-func (l *Local) spill(k uint, n uint32) {
-	d := l.depot
-	st := &l.stacks[k]
-	for n > 0 {
-		b := d.block()
-		m := min(n, blockLen)
-		for i, p := range st.s[1 : 1+m] {
-			if d.reserve.give(k, p) {
-				continue
-			}
-			b.s[b.n] = st.s[1+i]
-			b.n++
-		}
-		copy(st.s[1:], st.s[1+m:st.n+1])
-		clear(st.s[st.n+1-m : st.n+1])
-		st.n -= m
-		n -= m
-		if b.n > 0 {
-			d.give(k, b)
-		} else {
-			d.empty.Put(b)
-		}
-	}
+// drop removes the n uppermost buffers.
+func (st *stack) drop(n uint32) {
+	clear(st.s[st.n+1-n : st.n+1])
+	st.n -= n
 }
 
 // turn hands back the classes that saw no Get since the last collection but one.

@@ -32,32 +32,42 @@ type keep struct {
 	items      []unsafe.Pointer
 }
 
+// wants reports whether give would take a buffer of class k.
+func (r *reserve) wants(k uint) bool {
+	c := &r.classes[k]
+	return c.have.Load() < c.want.Load()
+}
+
 // give reports whether the reserve took p, of class k.
 func (r *reserve) give(k uint, p unsafe.Pointer) bool {
-	c := &r.classes[k]
-	if c.have.Load() >= c.want.Load() {
+	if !r.wants(k) {
 		return false
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if c.have.Load() >= c.want.Load() {
+	if !r.wants(k) {
 		return false
 	}
+	c := &r.classes[k]
 	c.items = append(c.items, p)
 	c.have.Add(1)
 	return true
 }
 
-// take returns a buffer of class k, or nil.
-func (r *reserve) take(k uint) unsafe.Pointer {
+// take moves buffers of class k to the empty list, and returns how many.
+func (r *reserve) take(k uint, list []unsafe.Pointer) int {
 	c := &r.classes[k]
 	if c.have.Load() == 0 {
-		return nil
+		return 0
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	c.idle = 0
-	return r.pop(k)
+	if p := r.pop(k); p != nil {
+		list[0] = p
+		return 1
+	}
+	return 0
 }
 
 func (r *reserve) pop(k uint) unsafe.Pointer {

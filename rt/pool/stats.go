@@ -40,7 +40,7 @@ func (p *Bytes) Stats() Stats {
 		Foreign:       d.odd.Load() + d.oversize.puts.Load(),
 	}
 	for k := range d.classes {
-		c := d.classes[k].stats(classSize(uint(k)), int64(d.reserve.classes[k].have.Load()))
+		c := d.classes[k].stats(classSize(uint(k)), int64(d.reserve.classes[k].have.Load())+int64(d.classes[k].tray.len()))
 		if checking {
 			c.HeldBytes = p.checks.ledger().held(c.Size)
 		}
@@ -52,10 +52,10 @@ func (p *Bytes) Stats() Stats {
 	return s
 }
 
-func (sh *shelf) stats(size int, reserved int64) ClassStats {
+func (sh *shelf) stats(size int, strong int64) ClassStats {
 	// A block that changes hands while the collector runs may be counted as young
 	// and taken off as old, until the next turn.
-	items := max(0, sh.young.Load()+sh.old.Load()) + sh.cached.Load() + reserved
+	items := max(0, sh.young.Load()+sh.old.Load()) + sh.cached.Load() + strong
 	return ClassStats{
 		Size:      size,
 		Gets:      sh.gets.Load(),
