@@ -173,7 +173,7 @@ func (f *checkFlags) output(d *diagnose.Diagnosis, r *recorded, std stdio) error
 	}
 	for _, row := range d.Findings {
 		// Rows that cost less than nothing are for information.
-		if row.Cost.CPU.Value > 0 || row.Cost.BytesPerOp.Value > 0 || row.Cost.BytesPerSecond.Value > 0 {
+		if row.Cost.CPU.Value > 0 || row.Cost.CPU.Value == 0 && row.Cost.Bytes.Value > 0 {
 			return errFindings
 		}
 	}

@@ -159,6 +159,7 @@ func spread(v, relative float64) stats.Interval {
 func (r *runCosts) quantities(s *siteCost) {
 	err := relativeError(s.events)
 	bytes, objects := spread(s.bytes, err), spread(s.objects, err)
+	s.cost.Bytes, s.cost.Objects = bytes, objects
 	if r.allocOps > 0 {
 		s.cost.BytesPerOp, s.cost.ObjectsPerOp = bytes.Scale(1/r.allocOps), objects.Scale(1/r.allocOps)
 	}

@@ -74,6 +74,8 @@ type Cost struct {
 	ObjectsPerOp     stats.Interval
 	BytesPerSecond   stats.Interval // 0 when the window's length is not known
 	ObjectsPerSecond stats.Interval
+	Bytes            stats.Interval // in all that the profile covers
+	Objects          stats.Interval
 	InUse            stats.Interval // bytes live at the last collection
 	InUseObjects     float64
 }

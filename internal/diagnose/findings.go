@@ -247,7 +247,7 @@ func amount(f Finding) float64 {
 	if f.Cost.CPU.Value != 0 {
 		return f.Cost.CPU.Value
 	}
-	return f.Cost.BytesPerOp.Value + f.Cost.BytesPerSecond.Value
+	return f.Cost.Bytes.Value
 }
 
 // title names a finding in a few words.

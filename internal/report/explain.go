@@ -105,6 +105,10 @@ func (e *explainer) cost() {
 	e.amount("", c.ObjectsPerOp, func(v float64) string { return unit.FormatScaled(v) + plural(v, " object") + "/op" })
 	e.amount("at the rate of", c.BytesPerSecond, func(v float64) string { return unit.FormatBytes(v) + "/s" })
 	e.amount("", c.ObjectsPerSecond, func(v float64) string { return unit.FormatScaled(v) + plural(v, " object") + "/s" })
+	if !e.k.perOp && !e.k.perSecond {
+		e.amount("in all", c.Bytes, unit.FormatBytes)
+		e.amount("", c.Objects, func(v float64) string { return unit.FormatScaled(v) + plural(v, " object") })
+	}
 	e.amount("live", c.InUse, unit.FormatBytes)
 	if basis := e.d.Totals.RetentionBasis; basis != "" && e.k.cpu {
 		e.p.prose("  ", "Retention: "+basis, dim)

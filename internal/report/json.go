@@ -147,6 +147,7 @@ func newCost(c diagnose.Cost, k known) cost {
 		Churn: i.Churn.value(), Retention: i.Retention.value(),
 		BytesPerOp: i.BytesPerOp.value(), ObjectsPerOp: i.ObjectsPerOp.value(), BytesPerS: i.BytesPerS.value(), ObjectsPerS: i.ObjectsPerS.value(),
 		InUseBytes: i.InUseBytes.value(), InUseObjects: number(c.InUseObjects, k.inUse),
+		BytesAll: number(c.Bytes.Value, measured(c.Bytes)), ObjectsAll: number(c.Objects.Value, measured(c.Objects)),
 	}
 }
 

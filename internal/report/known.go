@@ -13,6 +13,7 @@ type known struct {
 	cpu       bool // CPU was sampled
 	allocated bool // bytes and objects of sites
 	perOp     bool // … per operation
+	perSecond bool
 	churn     bool
 	retention bool
 	inUse     bool
@@ -26,13 +27,14 @@ func knownOf(d *diagnose.Diagnosis) known {
 		for _, f := range all {
 			c := f.Cost
 			k.perOp = k.perOp || measured(c.BytesPerOp) || measured(c.ObjectsPerOp)
-			k.allocated = k.allocated || measured(c.BytesPerSecond) || measured(c.ObjectsPerSecond)
+			k.perSecond = k.perSecond || measured(c.BytesPerSecond) || measured(c.ObjectsPerSecond)
+			k.allocated = k.allocated || measured(c.Bytes)
 			k.inUse = k.inUse || measured(c.InUse)
 			k.churn = k.churn || measured(c.Churn)
 			k.retention = k.retention || measured(c.Retention)
 		}
 	}
-	k.allocated = k.allocated || k.perOp
+	k.allocated = k.allocated || k.perOp || k.perSecond
 	k.churn = k.churn || k.cpu && k.allocated
 	basis := d.Totals.RetentionBasis
 	k.retention = k.retention || k.cpu && basis != "" && !strings.HasPrefix(basis, "not known")
@@ -48,10 +50,32 @@ func (k known) rankedBy(f diagnose.Finding) stats.Interval {
 	switch {
 	case k.cpu:
 		return f.Cost.CPU
-	case k.perOp:
-		return f.Cost.BytesPerOp
 	}
-	return f.Cost.BytesPerSecond
+	bytes, _ := k.amounts(f.Cost)
+	return bytes
+}
+
+// amounts are the bytes and objects of a cost in the finest form that is known:
+// per operation, per second, or of all that the profile covers.
+func (k known) amounts(c diagnose.Cost) (bytes, objects stats.Interval) {
+	switch {
+	case k.perOp:
+		return c.BytesPerOp, c.ObjectsPerOp
+	case k.perSecond:
+		return c.BytesPerSecond, c.ObjectsPerSecond
+	}
+	return c.Bytes, c.Objects
+}
+
+// per is the suffix that goes with amounts.
+func (k known) per() string {
+	switch {
+	case k.perOp:
+		return "/op"
+	case k.perSecond:
+		return "/s"
+	}
+	return ""
 }
 
 // allocates reports whether any finding has bytes in the run.

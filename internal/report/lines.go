@@ -32,18 +32,12 @@ func lineCost(f diagnose.Finding, k known) string {
 	if k.cpu {
 		parts = append(parts, sharePercent(f.Cost.CPU)+" of CPU")
 	}
-	c := f.Cost
-	switch {
-	case measured(c.BytesPerOp):
-		parts = append(parts, unit.FormatBytes(c.BytesPerOp.Value)+"/op")
-	case measured(c.BytesPerSecond):
-		parts = append(parts, unit.FormatBytes(c.BytesPerSecond.Value)+"/s")
+	bytes, objects := k.amounts(f.Cost)
+	if measured(bytes) {
+		parts = append(parts, unit.FormatBytes(bytes.Value)+k.per())
 	}
-	switch {
-	case measured(c.ObjectsPerOp):
-		parts = append(parts, unit.FormatScaled(c.ObjectsPerOp.Value)+plural(c.ObjectsPerOp.Value, " object")+"/op")
-	case measured(c.ObjectsPerSecond):
-		parts = append(parts, unit.FormatScaled(c.ObjectsPerSecond.Value)+plural(c.ObjectsPerSecond.Value, " object")+"/s")
+	if measured(objects) {
+		parts = append(parts, unit.FormatScaled(objects.Value)+plural(objects.Value, " object")+k.per())
 	}
 	if len(parts) == 0 {
 		return "cost not known"

@@ -63,22 +63,16 @@ func mdFindings(b *bufio.Writer, d *diagnose.Diagnosis, k known) {
 		b.WriteString("\nNo allocation site of your code stands out in this recording.\n")
 		return
 	}
-	per := "s"
-	if k.perOp {
-		per = "op"
-	}
-	fmt.Fprintf(b, "\n| # | %% of CPU | B/%s | objects/%s | where | function | why on the heap |\n|--:|--:|--:|--:|---|---|---|\n", per, per)
+	per := k.per()
+	fmt.Fprintf(b, "\n| # | %% of CPU | B%s | objects%s | where | function | why on the heap |\n|--:|--:|--:|--:|---|---|---|\n", per, per)
 	for i, f := range shown {
 		cpu := dash
 		if k.cpu {
 			cpu = percent(f.Cost.CPU.Value) + plusMinus(f.Cost.CPU)
 		}
-		bytes, objects := f.Cost.BytesPerSecond.Value, f.Cost.ObjectsPerSecond.Value
-		if k.perOp {
-			bytes, objects = f.Cost.BytesPerOp.Value, f.Cost.ObjectsPerOp.Value
-		}
-		fmt.Fprintf(b, "| %d | %s | %s | %s | %s | %s | %s |\n", rankOf(d, i), mdText(cpu), amount(bytes, unit.FormatBytes),
-			amount(objects, unit.FormatScaled), mdCode(place(f.Site)), mdCode(shortName(f.Site.Function)), mdProse(remarkOf(f)))
+		bytes, objects := k.amounts(f.Cost)
+		fmt.Fprintf(b, "| %d | %s | %s | %s | %s | %s | %s |\n", rankOf(d, i), mdText(cpu), amount(bytes.Value, unit.FormatBytes),
+			amount(objects.Value, unit.FormatScaled), mdCode(place(f.Site)), mdCode(shortName(f.Site.Function)), mdProse(remarkOf(f)))
 	}
 	if n := len(d.Findings) - len(shown); n > 0 {
 		fmt.Fprintf(b, "\n… and %d more.\n", n)

@@ -142,6 +142,8 @@ type (
 		ObjectsPerS  *float64      `json:"objects_per_s"`
 		InUseBytes   *float64      `json:"in_use_bytes"`
 		InUseObjects *float64      `json:"in_use_objects"`
+		BytesAll     *float64      `json:"bytes"`
+		ObjectsAll   *float64      `json:"objects"`
 		Intervals    costIntervals `json:"intervals"`
 	}
 

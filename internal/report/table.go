@@ -214,19 +214,13 @@ func notes(d *diagnose.Diagnosis, k known, ranks *column) []string {
 // siteTable has the columns that the page has room for.
 func siteTable(findings []diagnose.Finding, k known, width int) *table {
 	cpu, gc := newColumn("CPU %", false), newColumn("by GC", true)
-	bytes, objects := newColumn("B/op", true), newColumn("objs/op", true)
+	bytes, objects := newColumn("B"+k.per(), true), newColumn("objs"+k.per(), true)
 	lives, where, function := newColumn("lives", false), newColumn("where", false), newColumn("function", false)
-	if !k.perOp {
-		bytes.head, objects.head = "B/s", "objs/s"
-	}
 	where.style, cpu.style = cyan, bold
 	t := &table{head: "why on the heap", path: where, function: function}
 	for _, f := range findings {
 		c := f.Cost
-		b, o := c.BytesPerSecond, c.ObjectsPerSecond
-		if k.perOp {
-			b, o = c.BytesPerOp, c.ObjectsPerOp
-		}
+		b, o := k.amounts(c)
 		cpu.add(padLeft(percent(c.CPU.Value), 5) + plusMinus(c.CPU))
 		gc.add(percent(c.Assist.Value + c.Churn.Value + c.Retention.Value))
 		bytes.add(amount(b.Value, unit.FormatBytes))
