@@ -11,8 +11,9 @@ import (
 // be called by any number of goroutines at once.
 type Bytes struct {
 	// MaxBytes bounds the bytes that lie free in the shared part of the pool;
-	// what is put beyond is dropped. What each P or Local caches, 32 MiB at the
-	// utmost, comes on top. 0 means 256 MiB.
+	// what is put beyond is dropped. On top come, at the utmost, a quarter of it
+	// in the hands of the pool, and a sixth of it for each P and each Local that
+	// uses buffers of all sizes. 0 means 256 MiB.
 	MaxBytes int64
 	// MaxSize is the largest buffer that is pooled: requests beyond come from the
 	// heap and go back to it. 0, and everything above, means 32 MiB.

@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"math"
 	"testing"
 	"unsafe"
 )
@@ -23,7 +24,7 @@ func TestClasses(t *testing.T) {
 	if got := classSize(numClasses - 1); got != maxSize {
 		t.Errorf("largest class is %d, want %d", got, maxSize)
 	}
-	for _, n := range []int{maxSize + 1, 1 << 40, int(^uint(0) >> 1)} {
+	for _, n := range []int{maxSize + 1, 1 << 30, math.MaxInt} {
 		if got := classOf(n); got < numClasses {
 			t.Errorf("classOf(%d) = %d, a class", n, got)
 		}
@@ -50,6 +51,13 @@ func TestCacheBound(t *testing.T) {
 		}
 		if limit := maxBytes / 6; int64(total) > limit {
 			t.Errorf("a full cache holds %d bytes, documented as at most %d", total, limit)
+		}
+		total = 0
+		for k := range uint(numClasses) {
+			total += classSize(k) * trayDepth(classSize(k), maxBytes)
+		}
+		if limit := maxBytes / 4; int64(total) > limit {
+			t.Errorf("full trays hold %d bytes, documented as at most %d", total, limit)
 		}
 	}
 }

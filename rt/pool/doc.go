@@ -29,8 +29,9 @@
 // all sizes. Anything larger is made, and left to the collector by Put.
 //
 // The pool follows demand: what nobody asked for during two collections is dropped,
-// so a burst is given back within three. A buffer that has to be made again after
-// it was dropped is from then on kept in a reserve, which takes 4 MiB at most and
+// so a burst is given back within three, but for the few buffers of each class in
+// caches, which take two or three more. A buffer that has to be made again after it
+// was dropped is from then on kept in a reserve, which takes 4 MiB at most and
 // dwindles when it is not needed. There is nothing to close: a pool that is no
 // longer used holds nothing, and can be collected itself.
 //

@@ -7,11 +7,11 @@ import "unsafe"
 // operation, no lock. Buffers may be put through another Local, or through the
 // Bytes itself, than they were got from.
 //
-// A Local holds at most 28 buffers of a class, and of a class above 18 KiB at most
-// 512 KiB or four buffers; buffers over 1 MiB pass through it. All classes full make
-// 32 MiB. A class that saw no Get between two collections is handed back to the
-// Bytes at the next Put. A Local that lies idle keeps what it holds: Release it
-// when there is nothing to do.
+// A Local holds at most 60 buffers of a class, fewer if they make more than 1/256 of
+// MaxBytes (1 MiB), but at least four; larger buffers than that pass through it. All
+// classes full make a sixth of MaxBytes. A class that saw no Get between two
+// collections is handed back to the Bytes at the next Put. A Local that lies idle
+// keeps what it holds: Release it when there is nothing to do.
 //
 // Make one with [Bytes.Local].
 type Local struct {

@@ -151,6 +151,22 @@ func TestBurst(t *testing.T) {
 	runtime.KeepAlive(l)
 }
 
+// TestMixedBurst wants a burst of all sizes given back, too, in a few more.
+func TestMixedBurst(t *testing.T) {
+	var p pool.Bytes
+	for i := range 20 {
+		burst(p.Get, p.Put, min(1000, 16<<20>>i), 1<<i)
+	}
+	for range 100 {
+		runtime.GC()
+		time.Sleep(time.Millisecond)
+		if p.Stats().HeldBytes == 0 {
+			return
+		}
+	}
+	t.Errorf("%d bytes are still held: %+v", p.Stats().HeldBytes, p.Stats())
+}
+
 // A Local in use gives back the classes that it does not use any more.
 func TestLocalForgets(t *testing.T) {
 	var p pool.Bytes
