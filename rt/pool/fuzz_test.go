@@ -91,6 +91,7 @@ func put(p *pool.Bytes, locals []*pool.Local, who byte, b []byte) {
 	}
 }
 
+// What the collector does is not repeatable, so run it with -fuzzminimizetime 1x.
 func FuzzBytes(f *testing.F) {
 	for seed := range uint64(4) {
 		r := rand.NewChaCha8([32]byte{byte(seed)})
