@@ -103,7 +103,7 @@ func FuzzBytes(f *testing.F) {
 }
 
 func TestModel(t *testing.T) {
-	rounds := 50
+	rounds := 15
 	if testing.Short() {
 		rounds = 5
 	}

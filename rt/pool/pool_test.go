@@ -172,7 +172,7 @@ func TestValues(t *testing.T) {
 // TestConcurrent has no buffer in two hands at once.
 func TestConcurrent(t *testing.T) {
 	var p pool.Bytes
-	rounds := 4000
+	rounds := 2000
 	if testing.Short() {
 		rounds = 400
 	}
