@@ -24,7 +24,6 @@ type collectorLog struct {
 	// those of its set-up and the ones that package testing forces.
 	inside, outside time.Duration
 	metrics         []evidence.Metrics
-	requests        float64            // as the load tool counted them
 	stats           []metrics.MemStats // at the start and the end of a live service's window
 }
 

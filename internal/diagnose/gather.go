@@ -64,7 +64,7 @@ func (r *reader) run(run evidence.Run) *runData {
 		switch p.Kind {
 		case evidence.KindCPU:
 			err = r.cpu(d, p)
-		case evidence.KindGCTrace, evidence.KindMetrics, evidence.KindMemStats, evidence.KindBench, evidence.KindLoad:
+		case evidence.KindGCTrace, evidence.KindMetrics, evidence.KindMemStats, evidence.KindBench:
 			err = r.log(d, p)
 		}
 		if err != nil {

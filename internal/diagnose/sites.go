@@ -20,7 +20,6 @@ type siteKey struct {
 // bytes and objects are totals over the window.
 type siteTally struct {
 	key       siteKey
-	startLine int
 	cpu       [bucketCount]float64
 	objects   float64
 	bytes     float64
@@ -68,7 +67,7 @@ func (s *siteSet) at(c *classifier, stack []*evidence.Location) (*siteTally, all
 	p := findPath(c, stack)
 	t := s.sites[p.key]
 	if t == nil {
-		t = &siteTally{key: p.key, startLine: p.startLine, via: map[string]float64{}, kinds: map[Kind]float64{}, stacks: map[uint64]*stackTally{}}
+		t = &siteTally{key: p.key, via: map[string]float64{}, kinds: map[Kind]float64{}, stacks: map[uint64]*stackTally{}}
 		s.sites[p.key] = t
 	}
 	return t, p
@@ -98,11 +97,10 @@ func (k siteKey) less(o siteKey) bool {
 
 // allocPath is one stack seen from its site.
 type allocPath struct {
-	key       siteKey
-	startLine int
-	via       string // function that the site calls and that allocates, outside the user's code
-	above     []string
-	leafs     []evidence.Frame // from the leaf up to and including the site, inlined frames expanded
+	key   siteKey
+	via   string // function that the site calls and that allocates, outside the user's code
+	above []string
+	leafs []evidence.Frame // from the leaf up to and including the site, inlined frames expanded
 }
 
 // findPath walks a stack from its leaf to the first frame that the user can
@@ -117,7 +115,6 @@ func findPath(c *classifier, stack []*evidence.Location) allocPath {
 			case ownerUser, ownerTest:
 				p.leafs = append(p.leafs, f)
 				p.key = siteKey{f.Function, f.File, f.Line, own}
-				p.startLine = f.StartLine
 				return p
 			case ownerRuntime:
 				p.above = append(p.above, f.Function)
@@ -132,7 +129,6 @@ func findPath(c *classifier, stack []*evidence.Location) allocPath {
 		outer = p.leafs[len(p.leafs)-1]
 	}
 	p.key = siteKey{outer.Function, outer.File, outer.Line, ownerStd}
-	p.startLine = outer.StartLine
 	return p
 }
 

@@ -146,8 +146,8 @@ func summaries(runs []*runCosts) []RunSummary {
 		if r.charged > 0 {
 			s.MemoryShare, _ = meanShare([]*runCosts{r}, func(b bucket) bool { return bucketInfo[b].memory && b != bucketMarkIdle })
 		}
-		if r.collector.requests > 0 && r.wall > 0 {
-			s.RequestsPerSec = r.collector.requests / r.wall.Seconds()
+		if !r.bench && r.ops > 0 && r.wall > 0 {
+			s.RequestsPerSec = float64(r.ops) / r.wall.Seconds()
 		}
 		out = append(out, s)
 	}
