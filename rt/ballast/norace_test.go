@@ -1,0 +1,5 @@
+//go:build !race
+
+package ballast
+
+const raceEnabled = false
