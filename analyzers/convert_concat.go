@@ -1,0 +1,133 @@
+package analyzers
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+
+	"golang.org/x/tools/go/ast/edge"
+	"golang.org/x/tools/go/ast/inspector"
+)
+
+// checkConcatLoops looks at strings that grow by += on each trip of a loop.
+func (s *source) checkConcatLoops() {
+	seen := make(map[*types.Var]bool)
+	s.each(func(c inspector.Cursor) {
+		v := s.growsString(c.Node().(*ast.AssignStmt))
+		if v == nil || seen[v] || s.cold(c) {
+			return
+		}
+		loop, ok := enclosingLoop(c)
+		if !ok || within(v, loop.Node()) || !s.everyTrip(c, loop) || !s.onlyGrows(v, loop) {
+			return
+		}
+		seen[v] = true
+		s.report(c.Node(), "%s is copied whole each time it grows: collect the parts in a strings.Builder", v.Name())
+	}, (*ast.AssignStmt)(nil))
+}
+
+// growsString returns v of `v += x` and `v = v + x`, v being a local string.
+func (s *source) growsString(assign *ast.AssignStmt) *types.Var {
+	if len(assign.Lhs) != 1 || len(assign.Rhs) != 1 {
+		return nil
+	}
+	v := s.object(assign.Lhs[0])
+	if v == nil || v.IsField() || v.Parent() == s.Pkg.Scope() || !isString(v.Type()) || isTypeParam(v.Type()) {
+		return nil
+	}
+	switch assign.Tok {
+	case token.ADD_ASSIGN:
+		return v
+	case token.ASSIGN:
+		e := assign.Rhs[0]
+		for {
+			b, ok := ast.Unparen(e).(*ast.BinaryExpr)
+			if !ok {
+				break
+			}
+			e = b.X
+		}
+		if b, ok := ast.Unparen(assign.Rhs[0]).(*ast.BinaryExpr); ok && b.Op == token.ADD && s.object(e) == v {
+			return v
+		}
+	}
+	return nil
+}
+
+// everyTrip reports whether the statement at c runs on each trip of loop, or
+// on one of several branches: not if its own branch then leaves the loop.
+func (s *source) everyTrip(c, loop inspector.Cursor) bool {
+	for ; c != loop; c = c.Parent() {
+		switch c.ParentEdgeKind() {
+		case edge.BlockStmt_List, edge.CaseClause_Body:
+		default:
+			continue
+		}
+		for next, ok := c.NextSibling(); ok; next, ok = next.NextSibling() {
+			switch n := next.Node().(type) {
+			case *ast.ReturnStmt:
+				return false
+			case *ast.BranchStmt:
+				if n.Tok == token.BREAK || n.Tok == token.GOTO {
+					return false
+				}
+			}
+		}
+	}
+	return s.mayRunOften(loop.Node())
+}
+
+// mayRunOften excludes loops over a few constants.
+func (s *source) mayRunOften(loop ast.Node) bool {
+	r, ok := loop.(*ast.RangeStmt)
+	if !ok {
+		return true
+	}
+	if _, literal := r.X.(*ast.CompositeLit); literal {
+		return false
+	}
+	array, ok := s.TypesInfo.TypeOf(r.X).Underlying().(*types.Array)
+	return !ok || array.Len() >= manyTrips
+}
+
+// onlyGrows reports whether v is nothing but added to in loop: it is neither
+// read, nor set anew, nor captured there.
+func (s *source) onlyGrows(v *types.Var, loop inspector.Cursor) bool {
+	adds := 0
+	for _, use := range s.uses[v] {
+		if !loop.Contains(use) {
+			continue
+		}
+		assign, ok := use.Parent().Node().(*ast.AssignStmt)
+		switch {
+		case ok && use.ParentEdgeKind() == edge.AssignStmt_Lhs && s.growsString(assign) == v:
+			adds++
+		case use.ParentEdgeKind() == edge.BinaryExpr_X && s.isOwnSum(use, v):
+		case use.ParentEdgeKind() == edge.CallExpr_Args && s.isLenTest(use):
+		case use.ParentEdgeKind() == edge.BinaryExpr_X && s.isEmptyTest(use):
+		default:
+			return false
+		}
+	}
+	return adds > 0
+}
+
+// isOwnSum reports whether use is the first v of `v = v + x`.
+func (s *source) isOwnSum(use inspector.Cursor, v *types.Var) bool {
+	for c := range use.Enclosing((*ast.AssignStmt)(nil)) {
+		return s.growsString(c.Node().(*ast.AssignStmt)) == v
+	}
+	return false
+}
+
+func (s *source) isLenTest(use inspector.Cursor) bool {
+	_, ok := s.builtin(use.Parent().Node().(*ast.CallExpr), "len")
+	return ok
+}
+
+// isEmptyTest reports whether use is v of `v == ""` or `v != ""`.
+func (s *source) isEmptyTest(use inspector.Cursor) bool {
+	b := use.Parent().Node().(*ast.BinaryExpr)
+	text, ok := s.constantString(b.Y)
+	return ok && text == "" && (b.Op == token.EQL || b.Op == token.NEQ)
+}

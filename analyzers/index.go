@@ -1,0 +1,68 @@
+package analyzers
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"reflect"
+	"strings"
+
+	"golang.org/x/tools/go/analysis"
+	"golang.org/x/tools/go/analysis/passes/inspect"
+	"golang.org/x/tools/go/ast/inspector"
+	"golang.org/x/tools/go/types/typeutil"
+)
+
+// index is what every rule asks of a package, made once for all of them.
+type index struct {
+	calls  map[string][]inspector.Cursor       // by the callee's full name, in files the rules look at
+	uses   map[types.Object][]inspector.Cursor // identifiers, definitions included, in all files
+	files  []inspector.Cursor                  // neither generated nor tests
+	silent map[*token.File]bool
+}
+
+var indexer = &analysis.Analyzer{
+	Name:       "allocindex",
+	Doc:        "index calls and uses of variables for the other analyzers",
+	Requires:   []*analysis.Analyzer{inspect.Analyzer},
+	ResultType: reflect.TypeFor[*index](),
+	Run:        buildIndex,
+}
+
+func buildIndex(pass *analysis.Pass) (any, error) {
+	ix := &index{
+		calls:  make(map[string][]inspector.Cursor),
+		uses:   make(map[types.Object][]inspector.Cursor),
+		silent: make(map[*token.File]bool),
+	}
+	for file := range pass.ResultOf[inspect.Analyzer].(*inspector.Inspector).Root().Children() {
+		syntax := file.Node().(*ast.File)
+		tf := pass.Fset.File(syntax.FileStart)
+		if ast.IsGenerated(syntax) || strings.HasSuffix(tf.Name(), "_test.go") {
+			ix.silent[tf] = true
+		} else {
+			ix.files = append(ix.files, file)
+		}
+		ix.add(pass, file, ix.silent[tf])
+	}
+	return ix, nil
+}
+
+func (ix *index) add(pass *analysis.Pass, file inspector.Cursor, silent bool) {
+	for c := range file.Preorder((*ast.Ident)(nil), (*ast.CallExpr)(nil)) {
+		switch n := c.Node().(type) {
+		case *ast.Ident:
+			if obj, ok := pass.TypesInfo.ObjectOf(n).(*types.Var); ok {
+				ix.uses[obj] = append(ix.uses[obj], c)
+			}
+		case *ast.CallExpr:
+			if silent {
+				continue
+			}
+			if fn, ok := typeutil.Callee(pass.TypesInfo, n).(*types.Func); ok {
+				name := fn.FullName()
+				ix.calls[name] = append(ix.calls[name], c)
+			}
+		}
+	}
+}
