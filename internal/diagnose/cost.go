@@ -3,7 +3,6 @@ package diagnose
 import (
 	"math"
 
-	"github.com/heaptrim/heaptrim/internal/gcmodel"
 	"github.com/heaptrim/heaptrim/internal/stats"
 )
 
@@ -209,39 +208,9 @@ func (r *runCosts) total(s *siteCost) {
 	c.CPU.High, c.CPU.Low = math.Min(c.CPU.High, math.Max(c.CPU.Value, 1)), math.Max(c.CPU.Low, math.Min(c.CPU.Value, -1))
 }
 
-// predict says what the run would save without the site's allocations: what
-// they cost directly, and the collector's cost by the model's own what-if,
-// which counts the regime changes that a derivative cannot see. Assists are
-// part of the collector there: how many there are depends on the cycles.
+// predict says what the run would save without the site's allocations.
 func (r *runCosts) predict(s *siteCost) Prediction {
-	c := s.cost
-	p := Prediction{BytesPerOp: c.BytesPerOp.Value, ObjectsPerOp: c.ObjectsPerOp.Value}
-	direct := c.Malloc.Add(c.Zeroing).Add(c.GrowCopy)
-	saved := c.Churn.Add(c.Assist)
-	p.Basis = "direct cost and churn; what it keeps alive is not known"
-	if r.model.known {
-		if rm, err := gcmodel.Without(r.model.workload, r.model.setting, r.model.site(s.siteTally, r.shareOf(s))); err == nil {
-			v := -rm.Change.Sum() * (r.collected.Value + r.assists())
-			w := math.Max(c.Churn.High-c.Churn.Low+c.Assist.High-c.Assist.Low, c.Retention.High-c.Retention.Low) / 2
-			saved = stats.Interval{Value: v, Low: v - w, High: v + w}
-			p.Basis = "direct cost, and the collector's cost without it by the pacer's formula, with " + pace(rm.Regime)
-		}
-	}
-	p.CPU = direct.Add(saved)
+	p := Prediction{BytesPerOp: s.cost.BytesPerOp.Value, ObjectsPerOp: s.cost.ObjectsPerOp.Value}
+	p.CPU, p.Basis = r.saving([]siteCut{{s, Cut{Objects: 1, Bytes: 1, Live: 1}}})
 	return p
-}
-
-// assists is the share of CPU that mark assists take.
-func (r *runCosts) assists() float64 {
-	if r.charged == 0 {
-		return 0
-	}
-	return r.buckets[bucketAssist] / r.charged
-}
-
-func (r *runCosts) shareOf(s *siteCost) float64 {
-	if all := r.allBytes(); all > 0 {
-		return math.Max(s.bytes, 0) / all
-	}
-	return 0
 }

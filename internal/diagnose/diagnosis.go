@@ -24,6 +24,14 @@ type Diagnosis struct {
 	Missing       []Missing
 	Warnings      []string
 
+	Advice         []Advice // for the program as a whole
+	BelowThreshold int      // findings left out because neither cost nor saving is worth a line
+
+	// Lines are what the user's own lines cost together with all that they
+	// call, heaviest first. A stack counts once for each line on it, so they do
+	// not add up.
+	Lines []LineCost
+
 	// What the rows came from, for derived profiles.
 	runs   []*runCosts
 	reader *reader
@@ -89,14 +97,44 @@ type Finding struct {
 	Run        string // the benchmark in which the site costs most; per-operation figures are of that one
 	Via        string // the library function through which the site allocates; empty when it allocates itself
 	Kind       Kind
-	Pointers   Tri // whether the objects hold pointers
+	Mix        []Mix       // what the site allocates by kind and library function, most objects first
+	Sizes      []SizeCount // how the blocks' sizes spread, smallest first; empty when not known
+	Pointers   Tri         // whether the objects hold pointers
 	Cost       Cost
 	ByRun      []RunCost
 	Lifetime   Lifetime
 	Escape     *Reason
 	Stacks     []Stack // the heaviest stacks through the site, heaviest first
 	Remedy     Remedy
+	Others     []Remedy // further cures that fit, best first
 	Prediction Prediction
+	Cut        *Cut // what the remedy takes away; nil when there is none or it is no cut of this site
+
+	from *merged // nil for a finding that is no site of its own
+}
+
+// Mix is one part of what a site allocates: shares of its objects and bytes in
+// the run where it costs most, from 0 to 1.
+type Mix struct {
+	Kind    Kind
+	Via     string // library function through which it allocates; empty when it allocates itself
+	Objects float64
+	Bytes   float64
+}
+
+// SizeCount says how many blocks of one size a site allocated in the run where
+// it costs most. The size is that of the block: the object's, rounded up to its
+// size class where the profile says so.
+type SizeCount struct {
+	Size    unit.Bytes
+	Objects float64
+}
+
+// Advice is a remedy for the program as a whole, with the measured amounts
+// behind it.
+type Advice struct {
+	Remedy
+	Title string
 }
 
 // RunCost is the cost of a finding in one run.
@@ -176,7 +214,9 @@ type Reason struct {
 type Remedy struct {
 	Code   string
 	Safety string // "safe", "review" or "advice"
-	Text   string
+	Text   string // what to do here, in one or two sentences
+	Why    string // the evidence for this choice
+	Saves  Prediction
 }
 
 // Prediction is what removing the finding's allocations would save.

@@ -18,6 +18,7 @@ type runData struct {
 	bench bool // a benchmark: figures are per operation, and set-up is known
 
 	sites     *siteSet
+	lines     lineSet
 	buckets   [bucketCount]float64 // CPU samples
 	setUpCPU  float64              // CPU samples of set-up and harness, in no bucket
 	period    float64              // seconds of CPU a sample stands for
@@ -58,7 +59,7 @@ type reader struct {
 // run reads every part of one run. A part that cannot be read is a warning:
 // the others still answer what they can.
 func (r *reader) run(run evidence.Run) *runData {
-	d := &runData{run: run, sites: newSiteSet(r.kind), bench: len(run.Loops) > 0 || r.b.Manifest.Target.Kind == evidence.TargetPackages}
+	d := &runData{run: run, sites: newSiteSet(r.kind), lines: lineSet{}, bench: len(run.Loops) > 0 || r.b.Manifest.Target.Kind == evidence.TargetPackages}
 	for _, p := range run.Parts {
 		var err error
 		switch p.Kind {
@@ -77,6 +78,7 @@ func (r *reader) run(run evidence.Run) *runData {
 		}
 	}
 	d.leaveOutSetUp()
+	d.countTiny()
 	return d
 }
 
@@ -138,6 +140,7 @@ func (d *runData) addCPU(c *classifier, stack []*evidence.Location, n float64) {
 	}
 	b := c.bucket(stack)
 	d.buckets[b] += n
+	d.lines.addCPU(c, stack, n)
 	switch b {
 	case bucketMalloc, bucketZeroing, bucketGrowCopy, bucketConvert, bucketProfiler, bucketAssist:
 	default:
@@ -414,10 +417,17 @@ func (d *runData) addHeap(h heapSample, seen map[*siteTally]*[2]float64) {
 	if h.raw {
 		kind = d.sites.kind.ofRaw
 	}
-	if k := kind(p); k != KindUnknown {
+	k := kind(p)
+	if k != KindUnknown {
 		t.kinds[k] += math.Abs(bytes)
 	}
-	t.pointers[d.sites.kind.pointers(h.s.Stack)] += math.Abs(objects)
+	pointers := d.sites.kind.pointers(h.s.Stack)
+	m := t.addMix(mixKey{k, p.via}, objects, bytes)
+	if h.raw {
+		m.addTiny(tinyOf(p, pointers, objects, bytes))
+	}
+	d.lines.addHeap(h.c, h.s.Stack, objects, bytes)
+	t.pointers[pointers] += math.Abs(objects)
 	t.addStack(h.s.Stack, bytes)
 }
 

@@ -5,6 +5,7 @@ import (
 	"sort"
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
 // siteKey identifies an allocation site. Sites that hold no frame of the
@@ -30,7 +31,9 @@ type siteTally struct {
 	lastLive  float64
 	via       map[string]float64
 	kinds     map[Kind]float64
-	pointers  [3]float64 // votes by Tri
+	mix       map[mixKey]*mixTally
+	sizes     map[unit.Bytes]float64 // objects by block size
+	pointers  [3]float64             // votes by Tri
 	stacks    map[uint64]*stackTally
 }
 
@@ -67,7 +70,7 @@ func (s *siteSet) at(c *classifier, stack []*evidence.Location) (*siteTally, all
 	p := findPath(c, stack)
 	t := s.sites[p.key]
 	if t == nil {
-		t = &siteTally{key: p.key, via: map[string]float64{}, kinds: map[Kind]float64{}, stacks: map[uint64]*stackTally{}}
+		t = &siteTally{key: p.key, via: map[string]float64{}, kinds: map[Kind]float64{}, mix: map[mixKey]*mixTally{}, sizes: map[unit.Bytes]float64{}, stacks: map[uint64]*stackTally{}}
 		s.sites[p.key] = t
 	}
 	return t, p

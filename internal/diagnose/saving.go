@@ -1,0 +1,151 @@
+package diagnose
+
+import (
+	"math"
+
+	"github.com/heaptrim/heaptrim/internal/gcmodel"
+	"github.com/heaptrim/heaptrim/internal/stats"
+)
+
+// Cut is what a change takes away from one finding, as shares of what its site
+// allocates now, from 0 to 1.
+type Cut struct {
+	Finding *Finding
+	Objects float64 // share of the objects
+	Bytes   float64 // share of the bytes allocated, zeroed and copied
+	Live    float64 // share of the bytes in use; negative when more stays alive
+	// Added is CPU time in seconds that the change spends on each object that
+	// it takes away, such as a pool's Get and Put.
+	Added stats.Interval
+}
+
+// Saving predicts what a set of cuts saves together. The collector's part is
+// not a sum over the cuts: it is the cost by the pacer's formula of the program
+// with all of them, so that fewer cycles count once. Amounts per operation are
+// of the run in which the first cut's finding costs most; the share of CPU is
+// the mean over all runs.
+func (d *Diagnosis) Saving(cuts []Cut) Prediction {
+	var p Prediction
+	if len(d.runs) == 0 {
+		return p
+	}
+	for _, r := range d.runs {
+		var here []siteCut
+		for _, c := range cuts {
+			if site := r.siteOf(c.Finding); site != nil {
+				here = append(here, siteCut{site, c})
+			}
+		}
+		saved, basis := r.saving(here)
+		p.CPU = p.CPU.Add(saved.Scale(1 / float64(len(d.runs))))
+		if basis != "" {
+			p.Basis = basis
+		}
+	}
+	for _, c := range cuts {
+		if c.Finding.Run == cuts[0].Finding.Run {
+			p.BytesPerOp += c.Bytes * c.Finding.Cost.BytesPerOp.Value
+			p.ObjectsPerOp += c.Objects * c.Finding.Cost.ObjectsPerOp.Value
+		}
+	}
+	return p
+}
+
+// siteOf finds a finding's site in this run; nil when the run has none.
+func (r *runCosts) siteOf(f *Finding) *siteCost {
+	if f.from == nil {
+		return nil
+	}
+	for i, run := range f.from.runs {
+		if run == r {
+			return f.from.sites[i]
+		}
+	}
+	return nil
+}
+
+// siteCut is a cut with the site of one run that it stands for.
+type siteCut struct {
+	*siteCost
+	Cut
+}
+
+// saving is the share of this run's CPU that the cuts save: what they cost
+// directly, and the collector's cost by the model's own what-if, which counts
+// the regime changes that a derivative cannot see. Assists are part of the
+// collector there: how many there are depends on the cycles.
+func (r *runCosts) saving(cuts []siteCut) (stats.Interval, string) {
+	var direct, churn stats.Interval
+	var gone gcmodel.Site
+	width := 0.0
+	for _, c := range cuts {
+		direct = direct.Add(c.cost.Malloc.Scale(c.Objects)).Add(c.cost.Zeroing.Add(c.cost.GrowCopy).Scale(c.Bytes))
+		direct = direct.Add(r.added(c).Scale(-1))
+		part := c.cost.Churn.Add(c.cost.Assist).Scale(c.Bytes)
+		churn = churn.Add(part)
+		width += math.Max(part.High-part.Low, math.Abs(c.Live)*(c.cost.Retention.High-c.cost.Retention.Low)) / 2
+		site := r.model.site(c.siteTally, r.shareOf(c.siteCost))
+		gone.AllocRate += site.AllocRate * c.Bytes
+		gone.Live += site.Live * c.Live
+		gone.Scan += site.Scan * c.Live
+	}
+	if !r.model.known {
+		return direct.Add(churn), "direct cost and churn; what it keeps alive is not known"
+	}
+	gone.AllocRate, gone.Live, gone.Scan = math.Max(gone.AllocRate, 0), math.Max(gone.Live, 0), math.Max(gone.Scan, 0)
+	rm, err := gcmodel.Without(r.model.workload, r.model.setting, gone)
+	if err != nil {
+		return direct.Add(churn), "direct cost and churn; what it keeps alive is not known"
+	}
+	v := -rm.Change.Sum() * (r.collected.Value + r.assists())
+	collector := stats.Interval{Value: v, Low: v - width, High: v + width}
+	return direct.Add(collector), "direct cost, and the collector's cost without it by the pacer's formula, with " + pace(rm.Regime)
+}
+
+// added is the share of CPU that a cut spends itself.
+func (r *runCosts) added(c siteCut) stats.Interval {
+	sec := r.cpuSecondsOfAllocs()
+	if sec <= 0 {
+		return stats.Interval{}
+	}
+	return c.Added.Scale(math.Max(c.objects, 0) * c.Objects / sec)
+}
+
+// cpuSecondsOfAllocs is the CPU time, undisturbed, of the work behind the
+// allocation columns; 0 when not known.
+func (r *runCosts) cpuSecondsOfAllocs() float64 {
+	sampled := r.charged * r.period
+	if r.ops > 0 && r.allocOps > 0 {
+		return sampled * r.allocOps / float64(r.ops)
+	}
+	if sec := r.secondsOfAllocs(); sec > 0 && r.wall > 0 {
+		return sampled * sec / r.wall.Seconds()
+	}
+	return 0
+}
+
+// assists is the share of CPU that mark assists take.
+func (r *runCosts) assists() float64 {
+	if r.charged == 0 {
+		return 0
+	}
+	return r.buckets[bucketAssist] / r.charged
+}
+
+func (r *runCosts) shareOf(s *siteCost) float64 {
+	if all := r.allBytes(); all > 0 {
+		return math.Max(s.bytes, 0) / all
+	}
+	return 0
+}
+
+// ByteShare is a finding's share of all bytes allocated, in the run where it
+// costs most; 0 when allocations are not known.
+func (d *Diagnosis) ByteShare(f *Finding) float64 {
+	for _, r := range d.runs {
+		if s := r.siteOf(f); s != nil && r.run.Name == f.Run {
+			return r.shareOf(s)
+		}
+	}
+	return 0
+}
