@@ -1,0 +1,125 @@
+package gateway
+
+import (
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Phase is a rate for a time.
+type Phase struct {
+	Rate     float64 // requests a second; 0 is as fast as it goes
+	Duration time.Duration
+	Measured bool
+}
+
+// Result is what a load saw of the requests that were due while it was measured.
+type Result struct {
+	Requests  int // answered before the load's end
+	Due       int // by the schedule; Requests where the rate is 0
+	Latencies []time.Duration
+	Failed    error
+}
+
+// Quantile returns latency q of 0 to 1.
+func (r Result) Quantile(q float64) time.Duration {
+	if len(r.Latencies) == 0 {
+		return 0
+	}
+	return r.Latencies[min(len(r.Latencies)-1, int(q*float64(len(r.Latencies))))]
+}
+
+// Load runs the phases one after another with a number of workers. A request's
+// latency counts from when it is due, not from when a worker is free for it.
+// Where an answer comes after the end of the phase, it counts as a latency but not
+// as a request.
+func (s *Service) Load(workers int, phases []Phase, measuring func(begin bool)) Result {
+	start := time.Now()
+	var out Result
+	var mu sync.Mutex
+	var sent atomic.Int64
+	for _, p := range phases {
+		if p.Measured {
+			measuring(true)
+		}
+		var wg sync.WaitGroup
+		end := start.Add(p.Duration)
+		for k := range workers {
+			wg.Go(func() {
+				w := worker{s: s, r: rand.New(rand.NewPCG(uint64(k), uint64(p.Rate))), phase: p, end: end}
+				w.run(start, k, workers)
+				sent.Add(int64(w.bytes))
+				mu.Lock()
+				defer mu.Unlock()
+				if w.failed != nil {
+					out.Failed = w.failed
+				}
+				if p.Measured {
+					out.Requests += w.inTime
+					out.Latencies = append(out.Latencies, w.latencies...)
+				}
+			})
+		}
+		wg.Wait()
+		if p.Measured {
+			measuring(false)
+			out.Due += int(p.Rate * p.Duration.Seconds())
+		}
+		start = time.Now()
+	}
+	if out.Due == 0 {
+		out.Due = out.Requests
+	}
+	slices.Sort(out.Latencies)
+	return out
+}
+
+type worker struct {
+	s         *Service
+	r         *rand.Rand
+	phase     Phase
+	end       time.Time
+	latencies []time.Duration
+	inTime    int
+	bytes     int
+	failed    error
+}
+
+// overtime is how long after a phase its late requests are still answered.
+const overtime = 3 * time.Second
+
+func (w *worker) run(start time.Time, k, workers int) {
+	var period time.Duration
+	if w.phase.Rate > 0 {
+		period = time.Duration(float64(workers) / w.phase.Rate * 1e9)
+	}
+	due := start.Add(period * time.Duration(k) / time.Duration(workers))
+	// What is measured must not be what measures: a large slice would be a ballast.
+	w.latencies = make([]time.Duration, 0, 1024+int(w.phase.Rate*w.phase.Duration.Seconds())/workers)
+	for {
+		now := time.Now()
+		if period == 0 {
+			due = now
+		}
+		if due.After(w.end) || now.Sub(w.end) > overtime {
+			return
+		}
+		if wait := due.Sub(now); wait > 0 {
+			time.Sleep(wait)
+		}
+		n, err := w.s.Serve(w.r)
+		if err != nil {
+			w.failed = err
+			return
+		}
+		w.bytes += n
+		done := time.Now()
+		w.latencies = append(w.latencies, done.Sub(due))
+		if done.Before(w.end) {
+			w.inTime++
+		}
+		due = due.Add(period)
+	}
+}

@@ -1,0 +1,132 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"runtime/debug"
+	"time"
+
+	"github.com/heaptrim/heaptrim/lab/ballast/gateway"
+)
+
+// figures is what one process measured.
+type figures struct {
+	Setting  string
+	Offered  float64 // requests a second; 0 is a closed loop
+	Served   float64 // requests a second
+	Cycles   float64 // a second
+	GC       float64 // of the CPU time used, with idle marking
+	Idle     float64
+	Assist   float64
+	AssistS  float64 // seconds
+	CPU      float64 // µs a request
+	CPUS     float64 // seconds
+	P50, P99 float64 // ms
+	P999     float64
+	Resident float64 // peak, MiB
+	Memory   float64 // that the setting was to stay within, MiB; 0 is none
+	Limiter  float64
+	Faults   float64 // page faults a request
+	Room     float64 // of the heap goal above the live heap at the end, MiB
+}
+
+// measure runs one experiment in this process.
+func measure(e experiment, text string) (figures, error) {
+	s, err := parseSetting(text)
+	if err != nil {
+		return figures{}, err
+	}
+	memory := e.memory << 20
+	var keep kept
+	if s.early() {
+		if keep, err = s.apply(memory, 0); err != nil {
+			return figures{}, err
+		}
+	}
+	service := gateway.New(e.live << 20)
+	service.Merge = e.merge
+	need := needed()
+	if !s.early() {
+		if keep, err = s.apply(memory, need); err != nil {
+			return figures{}, err
+		}
+	}
+	age(e.merge)
+	workers := e.workers
+	if workers == 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	var from, to gateway.Reading
+	var peak gateway.Peak
+	var most int64
+	result := service.Load(workers, e.phases, func(begin bool) {
+		if begin {
+			from, peak = gateway.Read(), gateway.StartPeak()
+		} else {
+			to, most = gateway.Read(), peak.Stop()
+		}
+	})
+	if result.Failed != nil {
+		return figures{}, fmt.Errorf("setting %s: %w", text, result.Failed)
+	}
+	f := diff(from, to, result)
+	f.Setting, f.Resident = text, float64(most)/(1<<20)
+	if s.factor > 0 {
+		f.Memory = float64(need) * s.factor / (1 << 20)
+	} else {
+		f.Memory = float64(e.memory)
+	}
+	runtime.KeepAlive(keep)
+	return f, nil
+}
+
+// aged is how much garbage a process has made before a long window is measured: more than
+// the heap of any setting, so that all of it has been used once. A process meets the
+// page faults of a growing heap once in its life.
+const aged = 12 << 30
+
+func age(old bool) {
+	if !old {
+		return
+	}
+	var garbage []byte
+	for range aged / (1 << 20) {
+		garbage = make([]byte, 1<<20)
+		for i := 0; i < len(garbage); i += 4096 {
+			garbage[i] = 1
+		}
+	}
+	runtime.KeepAlive(garbage)
+}
+
+// needed is what the runtime has of the system and cannot do without.
+func needed() int64 {
+	runtime.GC()
+	debug.FreeOSMemory()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.Sys - m.HeapIdle)
+}
+
+func diff(a, z gateway.Reading, r gateway.Result) figures {
+	wall := z.At.Sub(a.At).Seconds()
+	cpu := (z.CPU - a.CPU).Seconds()
+	ms := func(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+	measured := r.Due
+	return figures{
+		Offered: float64(measured) / wall,
+		Served:  float64(r.Requests) / wall,
+		Cycles:  (z.Cycles - a.Cycles) / wall,
+		GC:      (z.GC - a.GC) / cpu,
+		Idle:    (z.Idle - a.Idle) / cpu,
+		Assist:  (z.Assist - a.Assist) / cpu,
+		AssistS: z.Assist - a.Assist,
+		CPU:     cpu * 1e6 / math.Max(1, float64(len(r.Latencies))),
+		CPUS:    cpu,
+		P50:     ms(r.Quantile(0.5)), P99: ms(r.Quantile(0.99)), P999: ms(r.Quantile(0.999)),
+		Limiter: z.Limiter, Room: z.Room / (1 << 20), Faults: (z.Faults - a.Faults) / math.Max(1, float64(len(r.Latencies))),
+	}
+}
