@@ -1,0 +1,231 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/heaptrim/heaptrim/internal/prove"
+	"github.com/heaptrim/heaptrim/internal/report"
+)
+
+const proveUsage = `
+Usage: heaptrim prove [-a side] [-b side] [flags] [packages]
+       heaptrim prove [-a side] [-b side] [flags] -exec package [-ready URL] [-load command] [-- args]
+
+Builds two versions of a program once, runs them in turns (A B B A …) and says
+which one is better. Without -a and -b it compares the last commit with the
+working tree. A side is a list of
+
+  work               the files as they are
+  rev:REVISION       a git revision, checked out into a temporary folder
+  dir:FOLDER         another folder
+  overlay:FILE       with the go command's -overlay
+  env:NAME=VALUE     a variable such as GOGC, GOMEMLIMIT, GOAMD64
+  toolchain:VERSION  GOTOOLCHAIN
+  experiment:NAME    GOEXPERIMENT
+  tags:TAGS          build tags
+
+joined by commas. A side that only names settings is the working tree, and so is
+the other one then. Without -exec the benchmarks of the packages run, each alone
+in a process, with the same number of iterations on both sides.
+
+What is counted, as allocations, is compared exactly where every run gives the
+same value. What varies is called a difference only when pairs of neighbouring
+runs and x/perf/benchmath both say so, adjusted for all calls made together:
+comparing a program with itself calls any difference in at most 5 % of cases.
+
+Exit code 3 says that B is worse in something that is judged (-gate).
+
+Examples:
+  heaptrim prove ./...
+  heaptrim prove -a rev:HEAD~1 -b rev:HEAD -bench 'Join' .
+  heaptrim prove -b env:GOGC=400 -bench 'Join' -o runs -md proof.md .
+  heaptrim prove -a dir:../before -b work -json proof.json ./...
+  heaptrim prove -b toolchain:go1.27.4 -budget 2m ./...
+  heaptrim prove -b experiment:nogreenteagc ./...
+  heaptrim prove -b env:GOGC=400 -exec ./cmd/words -- -rounds 300
+`
+
+// proveFlags are the flags of prove.
+type proveFlags struct {
+	dir       string
+	a, b      string
+	bench     string
+	benchTime time.Duration
+	budget    time.Duration
+	tags      string
+	gate      string
+	effect    float64
+	precision float64
+	pairs     int
+	seed      uint64
+	exec      string
+	ready     string
+	load      string
+	window    time.Duration
+	out       string
+	json, md  string
+}
+
+func (f *proveFlags) register(fs *flag.FlagSet) {
+	fs.StringVar(&f.dir, "C", "", "run in `dir`ectory")
+	fs.StringVar(&f.a, "a", "", "`side` to compare with; default: rev:HEAD, or the working tree if -b only names settings")
+	fs.StringVar(&f.b, "b", "", "`side` that is judged; default: work")
+	fs.StringVar(&f.bench, "bench", "", "run the benchmarks that match `regexp`; default: all")
+	fs.DurationVar(&f.benchTime, "benchtime", 0, "`length` of one run of a benchmark; default: 20ms to 300ms, by -budget")
+	fs.DurationVar(&f.budget, "budget", 5*time.Minute, "`time` for measuring, beside building; it ends earlier where all is clear")
+	fs.StringVar(&f.tags, "tags", "", "build `tags` of both sides, comma-separated")
+	fs.StringVar(&f.gate, "gate", "", "comma-separated `units` that are judged; default: ns/op,B/op,allocs/op, for a command sec,cpu-sec, under load req/s,cpu-ns/req")
+	fs.Float64Var(&f.effect, "min", 1, "smallest change in `percent` that counts where values vary")
+	fs.Float64Var(&f.precision, "precision", 1, "measure until the change of time is known to ± so many `percent`")
+	fs.IntVar(&f.pairs, "pairs", 100, "measure at most `n` pairs of runs")
+	fs.Uint64Var(&f.seed, "seed", 0, "`number` that the order of runs is drawn by; default: another each time")
+	fs.StringVar(&f.exec, "exec", "", "build and run this main `package` instead of benchmarks; its arguments follow --")
+	fs.StringVar(&f.ready, "ready", "", "with -load: wait until a GET of this `URL` answers before the load starts")
+	fs.StringVar(&f.load, "load", "", "with -exec: shell `command` that loads the program; a run ends with it")
+	fs.DurationVar(&f.window, "for", 0, "with -load: end the load after this `time`; default: when it ends by itself")
+	fs.StringVar(&f.out, "o", "", "write the runs as Go benchmark text to a.txt and b.txt in `dir`ectory, for benchstat")
+	fs.StringVar(&f.json, "json", "", "write the comparison as JSON to `file`; - is standard output, instead of text")
+	fs.StringVar(&f.md, "md", "", "write the comparison as Markdown to `file`; - is standard output")
+}
+
+func runProve(ctx context.Context, c command, args []string, std stdio) error {
+	fs := newFlags(c, std)
+	var f proveFlags
+	f.register(fs)
+	if err := parse(fs, c, args, std); err != nil {
+		return err
+	}
+	o, err := f.options(fs.Args())
+	if err != nil {
+		return err
+	}
+	if f.out != "" {
+		if err := os.MkdirAll(f.out, 0o755); err != nil {
+			return err
+		}
+	}
+	p := newProgress(std.err)
+	defer p.Close()
+	o.Progress = p.Printf
+	created := time.Now()
+	r, err := prove.Run(ctx, o)
+	if err != nil {
+		return err
+	}
+	p.Close()
+	if r.Partial {
+		fmt.Fprintln(std.err, "heaptrim prove: interrupted; the report is of what was measured until then")
+	}
+	if err := f.output(r, created, std); err != nil {
+		return err
+	}
+	if r.Verdict.Worse() {
+		return errFindings
+	}
+	return nil
+}
+
+// options checks the flags and makes the engine's of them.
+func (f *proveFlags) options(args []string) (prove.Options, error) {
+	o := prove.Options{
+		Dir: f.dir, Bench: f.bench, BenchTime: f.benchTime, Budget: f.budget, Seed: f.seed,
+		Rules: prove.Rules{MinEffect: f.effect / 100, Precision: f.precision / 100, MaxPairs: f.pairs, Gate: splitList(f.gate)},
+	}
+	if f.tags != "" {
+		o.BuildFlags = []string{"-tags=" + f.tags}
+	}
+	if err := f.validate(); err != nil {
+		return o, err
+	}
+	var given [2]*prove.Side
+	for i, spec := range []string{f.a, f.b} {
+		if spec == "" {
+			continue
+		}
+		s, err := prove.ParseSide(spec)
+		if err != nil {
+			return o, usagef("-%c: %v", 'a'+i, err)
+		}
+		given[i] = &s
+	}
+	o.A, o.B = prove.Sides(given[0], given[1])
+	kind := prove.KindPackages
+	if f.exec == "" {
+		o.Packages = args
+	} else {
+		o.Command = &prove.Command{Package: f.exec, Args: args, Ready: f.ready, Load: f.load, For: f.window}
+		kind = o.Command.Kind()
+	}
+	for _, g := range o.Rules.Gate {
+		// Benchmarks may have units of their own.
+		if kind != prove.KindPackages && !slices.Contains(prove.Gates(kind), g) {
+			return o, usagef("-gate %s: want some of %s", g, strings.Join(prove.Gates(kind), ", "))
+		}
+	}
+	return o, nil
+}
+
+func (f *proveFlags) validate() error {
+	switch {
+	case f.json == "-" && f.md == "-":
+		return usagef("only one of -json and -md can go to standard output")
+	case f.budget <= 0:
+		return usagef("-budget must be positive")
+	case f.benchTime < 0, f.window < 0, f.pairs < 1:
+		return usagef("-benchtime and -for cannot be negative, and -pairs not below 1")
+	case !(f.effect > 0 && f.effect < 100), !(f.precision > 0 && f.precision < 100):
+		return usagef("-min and -precision must be above 0 and below 100 percent")
+	case f.exec == "" && (f.load != "" || f.ready != "" || f.window != 0):
+		return usagef("-load, -ready and -for need -exec")
+	case f.load == "" && (f.ready != "" || f.window != 0):
+		return usagef("-ready and -for need -load")
+	case f.exec != "" && (f.bench != "" || f.benchTime != 0):
+		return usagef("-exec runs a command, to which -bench and -benchtime mean nothing")
+	}
+	if _, err := regexp.Compile(f.bench); err != nil {
+		return usagef("-bench: %v", err)
+	}
+	return nil
+}
+
+// output writes every form that was asked for and the text last.
+func (f *proveFlags) output(r *prove.Result, created time.Time, std stdio) error {
+	var errs []error
+	if f.out != "" {
+		for side, name := range []string{"a.txt", "b.txt"} {
+			errs = append(errs, writeFile(filepath.Join(f.out, name), func(w io.Writer) error { return prove.WriteBench(w, r, side) }))
+		}
+	}
+	text := true
+	for _, o := range []struct {
+		to    string
+		write func(io.Writer) error
+	}{
+		{f.json, func(w io.Writer) error { return report.ProveJSON(w, r, report.Meta{Tool: version(), Created: created}) }},
+		{f.md, func(w io.Writer) error { return report.ProveMarkdown(w, r) }},
+	} {
+		switch o.to {
+		case "":
+		case "-":
+			text = false
+			errs = append(errs, o.write(std.out))
+		default:
+			errs = append(errs, writeFile(o.to, o.write))
+		}
+	}
+	if text {
+		t := terminalOf(std.out)
+		errs = append(errs, report.ProveText(std.out, r, report.TextOptions{Width: t.width, Color: t.color()}))
+	}
+	return errors.Join(errs...)
+}

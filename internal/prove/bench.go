@@ -1,0 +1,467 @@
+package prove
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/heaptrim/heaptrim/internal/ingest/benchlog"
+)
+
+// ErrNothing says that there is nothing that both sides could run.
+var ErrNothing = errors.New("nothing to compare")
+
+// benchmarks is the workload of packages: each benchmark alone in a process,
+// with the same number of iterations on both sides.
+type benchmarks struct {
+	*engine
+	pkgs []benchPackage
+}
+
+// benchPackage is a package with its test binary on either side.
+type benchPackage struct {
+	path     string
+	programs [2]program
+	start    time.Duration // a process that runs nothing
+}
+
+// probed is what a first run said of one benchmark on one side.
+type probed struct {
+	name    string
+	nsPerOp float64
+	failed  string
+}
+
+func (w *benchmarks) prepare(ctx context.Context) ([]*subject, error) {
+	if err := w.build(ctx); err != nil {
+		return nil, err
+	}
+	var all []*subject
+	for i := range w.pkgs {
+		found, err := w.subjects(ctx, i)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, found...)
+	}
+	if len(all) == 0 {
+		if w.o.Bench == "" {
+			return nil, fmt.Errorf("%w: every benchmark was skipped or is on one side only%s", ErrNothing, w.because())
+		}
+		return nil, fmt.Errorf("%w: -bench %s matches no benchmark of both sides%s", ErrNothing, w.o.Bench, w.because())
+	}
+	w.plan(all)
+	return all, nil
+}
+
+// because adds what was left out to an error.
+func (e *engine) because() string {
+	if len(e.result.LeftOut) == 0 {
+		return ""
+	}
+	return "; " + strings.Join(e.result.LeftOut, "; ")
+}
+
+// build makes the test binaries. Sides of the same code share theirs.
+func (w *benchmarks) build(ctx context.Context) error {
+	var lists [2][]goPackage
+	for i, t := range w.trees {
+		list, err := t.tool.packages(ctx, w.patterns())
+		if err != nil {
+			return fmt.Errorf("%s (%s): %w", sideName(i == 1), t.info.Spec, err)
+		}
+		lists[i] = list
+	}
+	var firstErr error
+	for _, path := range union(lists) {
+		p, err := w.buildPackage(ctx, path, lists)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			if firstErr == nil {
+				firstErr = err
+			}
+			w.leaveOut("%s: %s", path, firstLines(err))
+			continue
+		}
+		if p != nil {
+			w.pkgs = append(w.pkgs, *p)
+		}
+	}
+	switch {
+	case len(w.pkgs) > 0:
+		return nil
+	case firstErr != nil:
+		return firstErr
+	}
+	return fmt.Errorf("%w: no benchmarks in %s", ErrNothing, strings.Join(union(lists), ", "))
+}
+
+func (w *benchmarks) patterns() []string {
+	if len(w.o.Packages) == 0 {
+		return []string{"."}
+	}
+	return w.o.Packages
+}
+
+// union is the packages of both sides in order, those with tests.
+func union(lists [2][]goPackage) []string {
+	var out []string
+	for _, list := range lists {
+		for _, p := range list {
+			if !slices.Contains(out, p.ImportPath) {
+				out = append(out, p.ImportPath)
+			}
+		}
+	}
+	return out
+}
+
+func (w *benchmarks) buildPackage(ctx context.Context, path string, lists [2][]goPackage) (*benchPackage, error) {
+	b := &benchPackage{path: path}
+	tests := 0
+	for i, list := range lists {
+		k := slices.IndexFunc(list, func(p goPackage) bool { return p.ImportPath == path })
+		if k < 0 {
+			return nil, fmt.Errorf("the package is not in %s (%s)", sideName(i == 1), w.trees[i].info.Spec)
+		}
+		p := list[k]
+		if p.Error != nil && p.Dir == "" {
+			return nil, errors.New(p.Error.Err)
+		}
+		tests += len(p.TestGoFiles) + len(p.XTestGoFiles)
+	}
+	if tests == 0 {
+		return nil, nil
+	}
+	for i, list := range lists {
+		k := slices.IndexFunc(list, func(p goPackage) bool { return p.ImportPath == path })
+		binary, err := w.binary(ctx, i, path, func(t *tree, to string) error {
+			_, err := t.tool.output(ctx, "test", "-c", "-vet=off", "-o", to, path)
+			return err
+		})
+		if err != nil {
+			return nil, fmt.Errorf("%s (%s) does not build: %w", sideName(i == 1), w.trees[i].info.Spec, err)
+		}
+		if binary == "" {
+			return nil, fmt.Errorf("the package has no tests in %s", sideName(i == 1))
+		}
+		b.programs[i] = w.trees[i].programOf(binary, list[k].Dir)
+	}
+	return b, nil
+}
+
+// binary builds a program for side i, or takes A's where B is the same code.
+// It returns "" where the build makes no file, which is so without tests.
+func (e *engine) binary(ctx context.Context, i int, path string, build func(t *tree, to string) error) (string, error) {
+	t := e.trees[i]
+	if i == 1 && t.side.code() == e.trees[0].side.code() {
+		at := filepath.Join(e.trees[0].tmp, fileName(path)+".exe")
+		return at, t.note(path, at)
+	}
+	at := filepath.Join(t.tmp, fileName(path)+".exe")
+	e.progress("building %s: %s", sideName(i == 1), path)
+	if err := build(t, at); err != nil {
+		return "", err
+	}
+	if _, err := os.Stat(at); err != nil {
+		return "", nil
+	}
+	return at, t.note(path, at)
+}
+
+// firstLines are the telling ones of a failed build, in one line.
+func firstLines(err error) string {
+	lines := strings.Split(err.Error(), "\n")
+	for _, l := range lines[1:] {
+		if l = strings.TrimSpace(l); l != "" && !strings.HasPrefix(l, "#") && !strings.HasPrefix(l, "…") {
+			return lines[0] + ": " + l
+		}
+	}
+	return lines[0]
+}
+
+// subjects probes a package on both sides and pairs what is there.
+func (w *benchmarks) subjects(ctx context.Context, i int) ([]*subject, error) {
+	p := &w.pkgs[i]
+	var found [2][]probed
+	for side := range p.programs {
+		w.progress("probing %s: %s", sideName(side == 1), p.path)
+		list, err := w.probe(ctx, p, side)
+		if err != nil {
+			return nil, err
+		}
+		found[side] = list
+	}
+	var out []*subject
+	for _, name := range namesOf(found) {
+		a, inA := lookup(found[0], name)
+		b, inB := lookup(found[1], name)
+		switch {
+		case !inA || !inB:
+			w.leaveOut("%s is only in %s", name, sideName(!inA))
+			continue
+		case a.failed != "" && b.failed != "":
+			w.leaveOut("%s fails on both sides: %s", name, a.failed)
+			continue
+		}
+		s := &subject{pkg: i, Comparison: Comparison{Name: name, Package: p.path, Failed: [2]string{a.failed, b.failed}}}
+		s.ns = [2]float64{a.nsPerOp, b.nsPerOp}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+func namesOf(found [2][]probed) []string {
+	var names []string
+	for _, list := range found {
+		for _, p := range list {
+			if !slices.Contains(names, p.name) {
+				names = append(names, p.name)
+			}
+		}
+	}
+	return names
+}
+
+func lookup(list []probed, name string) (probed, bool) {
+	for _, p := range list {
+		if p.name == name {
+			return p, true
+		}
+	}
+	return probed{}, false
+}
+
+// probeTime is long enough to size a run by.
+const probeTime = 20 * time.Millisecond
+
+// probe runs the selected benchmarks for a moment: all together, and if that
+// fails one by one, so that one that panics does not take the rest with it.
+func (w *benchmarks) probe(ctx context.Context, p *benchPackage, side int) ([]probed, error) {
+	if r, err := w.execute(ctx, w.test(p, side, "^$", "1x")); ctx.Err() != nil {
+		return nil, ctx.Err()
+	} else if err != nil {
+		return nil, fmt.Errorf("%s: the tests of %s do not start: %s", sideName(side == 1), p.path, failureText(r, err))
+	} else {
+		p.start = max(p.start, r.wall)
+	}
+	re := w.o.Bench
+	if re == "" {
+		re = "."
+	}
+	x := w.test(p, side, re, probeTime.String())
+	r, err := w.execute(ctx, x)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err == nil {
+		return w.results(p, side, r)
+	}
+	return w.probeEach(ctx, p, side)
+}
+
+// probeEach runs each top-level benchmark in a process of its own.
+func (w *benchmarks) probeEach(ctx context.Context, p *benchPackage, side int) ([]probed, error) {
+	x := w.test(p, side, "^$", "1x")
+	x.args = []string{"-test.list=^Benchmark"}
+	r, err := w.execute(ctx, x)
+	if err != nil {
+		return nil, fmt.Errorf("%s: list the benchmarks of %s: %s", sideName(side == 1), p.path, failureText(r, err))
+	}
+	data, err := os.ReadFile(r.stdout)
+	if err != nil {
+		return nil, err
+	}
+	first, rest := splitPattern(w.o.Bench)
+	matcher, err := regexp.Compile(first)
+	if err != nil {
+		return nil, fmt.Errorf("-bench: %w", err)
+	}
+	var out []probed
+	for name := range strings.Lines(string(data)) {
+		name = strings.TrimSpace(name)
+		if !strings.HasPrefix(name, "Benchmark") || !matcher.MatchString(name) {
+			continue
+		}
+		w.progress("probing %s: %s", sideName(side == 1), name)
+		r, err := w.execute(ctx, w.test(p, side, "^"+regexp.QuoteMeta(name)+"$"+rest, probeTime.String()))
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		found, perr := w.results(p, side, r)
+		if perr != nil {
+			return nil, perr
+		}
+		out = append(out, found...)
+		if err != nil {
+			out = append(out, probed{name: name, failed: failureText(r, err)})
+		}
+	}
+	return out, nil
+}
+
+// splitPattern parts a -bench expression at its first slash outside of brackets,
+// behind which the sub-benchmarks are selected. One with alternatives selects
+// different ones for each and is taken by its top level only.
+func splitPattern(re string) (first, rest string) {
+	depth := 0
+	for i, c := range re {
+		switch {
+		case c == '[' || c == '(':
+			depth++
+		case c == ']' || c == ')':
+			depth--
+		case c == '|' && depth <= 0 && strings.Contains(re, "/"):
+			return "", ""
+		case c == '/' && depth <= 0:
+			return re[:i], re[i:]
+		}
+	}
+	return re, ""
+}
+
+// test is an execution of a test binary. GOMAXPROCS is stated, so that it is
+// known which number behind a benchmark's name it is.
+func (w *benchmarks) test(p *benchPackage, side int, re, length string) execution {
+	limit := 10 * time.Minute
+	if w.o.Budget > 0 {
+		limit = max(w.o.Budget, 10*time.Second)
+	}
+	x := execution{program: p.programs[side], limit: limit}
+	x.args = []string{"-test.run=^$", "-test.benchmem", "-test.bench=" + re, "-test.benchtime=" + length, fmt.Sprintf("-test.cpu=%d", x.procs), "-test.timeout=0"}
+	return x
+}
+
+// results are the benchmarks that a process printed, each once.
+func (w *benchmarks) results(p *benchPackage, side int, r executed) ([]probed, error) {
+	lines, err := readResults(p.path, r.stdout)
+	if err != nil {
+		return nil, err
+	}
+	var out []probed
+	for _, l := range lines {
+		name := plainName(l.FullName, p.programs[side].procs)
+		if _, dup := lookup(out, name); !dup {
+			out = append(out, probed{name: name, nsPerOp: l.NsPerOp})
+		}
+	}
+	return out, nil
+}
+
+func readResults(name, file string) ([]benchlog.Result, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	log, err := benchlog.Read(name, f)
+	if err != nil {
+		return nil, err
+	}
+	return log.Results, nil
+}
+
+func plainName(full string, procs int) string {
+	if procs == 1 {
+		return full
+	}
+	return strings.TrimSuffix(full, fmt.Sprintf("-%d", procs))
+}
+
+// exactly selects one benchmark.
+func exactly(name string) string {
+	parts := strings.Split(name, "/")
+	for i, p := range parts {
+		parts[i] = "^" + regexp.QuoteMeta(p) + "$"
+	}
+	return strings.Join(parts, "/")
+}
+
+// plan chooses the iterations of each benchmark, one number for both sides:
+// what is allocated once then weighs the same on both.
+func (w *benchmarks) plan(all []*subject) {
+	length := w.o.BenchTime
+	if length == 0 {
+		length = w.runTime(all)
+	}
+	w.result.Target.RunTime = length
+	for _, s := range all {
+		fast, slow := math.Max(math.Min(s.ns[0], s.ns[1]), 0.1), math.Max(s.ns[0], s.ns[1])
+		if s.Failed[0] != "" || s.Failed[1] != "" {
+			continue
+		}
+		// The faster side runs for the planned time, if the other one then runs
+		// for no more than eight times that.
+		n := math.Min(float64(length)/fast, math.Max(8*float64(length)/math.Max(slow, 0.1), 1))
+		s.Iterations = max(int64(math.Ceil(n)), 1)
+		for i := range s.expected {
+			s.expected[i] = w.pkgs[s.pkg].start + time.Duration(s.ns[i]*float64(s.Iterations))
+		}
+	}
+}
+
+// runTime is the length of a run at which the pairs that a call needs fit into
+// the budget, and as many again if runs are long enough for their figures.
+func (w *benchmarks) runTime(all []*subject) time.Duration {
+	const shortest, longest = 20 * time.Millisecond, 300 * time.Millisecond
+	var starts time.Duration
+	for _, s := range all {
+		starts += w.pkgs[s.pkg].start
+	}
+	pairs := w.needed(2 * len(all))
+	// Collector runs add to those two of a pair.
+	runs := time.Duration(float64(2*pairs) * 1.4)
+	perRun := (w.o.Budget*8/10/max(runs, 1) - starts) / time.Duration(max(len(all), 1))
+	return min(max(perRun/2, shortest), longest)
+}
+
+// run makes one run of a benchmark.
+func (w *benchmarks) run(ctx context.Context, s *subject, o runOrder) (Sample, error) {
+	p := &w.pkgs[s.pkg]
+	x := w.test(p, o.side, exactly(s.Name), fmt.Sprintf("%dx", s.Iterations))
+	x.trace = o.collector
+	r, err := w.execute(ctx, x)
+	if ctx.Err() != nil {
+		return Sample{}, ctx.Err()
+	}
+	if err != nil {
+		return Sample{}, errors.New(failureText(r, err))
+	}
+	run := Sample{Side: o.side, Pair: o.pair, Collector: o.collector, Procs: x.procs, Wall: r.wall, Values: map[string]float64{}}
+	lines, err := readResults(p.path, r.stdout)
+	if err != nil {
+		return Sample{}, err
+	}
+	k := slices.IndexFunc(lines, func(l benchlog.Result) bool { return plainName(l.FullName, x.procs) == s.Name })
+	if k < 0 {
+		return Sample{}, fmt.Errorf("printed no result: %s", failureText(r, nil))
+	}
+	l := lines[k]
+	if l.Iterations != s.Iterations {
+		return Sample{}, fmt.Errorf("ran %d iterations where %d were asked for", l.Iterations, s.Iterations)
+	}
+	if o.collector {
+		run.Values, err = collection(r.stderr, r.cpu, 0, 0)
+		if r.rss > 0 {
+			run.Values[unitRSS] = float64(r.rss)
+		}
+		return run, err
+	}
+	maps.Copy(run.Values, l.Metrics)
+	run.Values[unitTime] = l.NsPerOp
+	if l.Mem {
+		run.Values[unitBytes], run.Values[unitAllocs] = l.BytesPerOp, l.AllocsPerOp
+	}
+	run.Values[unitCPUOp] = float64(r.cpu) / float64(s.Iterations)
+	return run, nil
+}

@@ -1,0 +1,262 @@
+package prove
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/heaptrim/heaptrim/internal/stats"
+	"golang.org/x/perf/benchmath"
+)
+
+// exactRuns is how many runs a side needs before one and the same value in all
+// of them counts as exact: a value that is one or the other by chance then
+// passes for two different ones in less than 1 % of comparisons.
+const exactRuns = 4
+
+// compare fills in the changes of one benchmark's runs. Calls are made later,
+// by judge, over all benchmarks together.
+func compare(c *Comparison, kind string, gate []string) {
+	var units []string
+	for _, r := range c.Runs {
+		for u := range r.Values {
+			if !slices.Contains(units, u) {
+				units = append(units, u)
+			}
+		}
+	}
+	c.Changes, c.Pairs = nil, 0
+	for _, m := range metricsFor(kind, gate, units) {
+		ch := change(m, c.Runs)
+		c.Changes = append(c.Changes, ch)
+		if m.Judged {
+			c.Pairs = max(c.Pairs, min(ch.NA, ch.NB))
+		}
+	}
+	c.Differs = workDiffers(c.Runs, c.Iterations)
+}
+
+// change compares one metric. Runs that did not measure it are passed over.
+func change(m Metric, runs []Sample) Change {
+	var values [2][]float64
+	inPair := map[int]*[2]float64{}
+	has := map[int]int{}
+	var order []int
+	for _, r := range runs {
+		v, ok := r.Values[m.Unit]
+		if !ok {
+			continue
+		}
+		values[r.Side] = append(values[r.Side], v)
+		if inPair[r.Pair] == nil {
+			inPair[r.Pair] = new([2]float64)
+			order = append(order, r.Pair)
+		}
+		inPair[r.Pair][r.Side] = v
+		has[r.Pair] |= 1 << r.Side
+	}
+	var a, b []float64
+	for _, p := range order {
+		if has[p] == 3 {
+			a, b = append(a, inPair[p][0]), append(b, inPair[p][1])
+		}
+	}
+	ch := Change{
+		Metric: m, A: stats.Median(values[0]), B: stats.Median(values[1]), NA: len(values[0]), NB: len(values[1]),
+		P: math.NaN(), Rank: math.NaN(), Holm: math.NaN(),
+	}
+	ch.Exact = m.Count && constant(values[0]) && constant(values[1])
+	if ch.Exact {
+		ch.Delta = stats.Exact(ch.B.Value/ch.A.Value - 1)
+		if ch.A.Value == ch.B.Value {
+			ch.Delta = stats.Interval{}
+		}
+		return ch
+	}
+	ch.vary(a, b, values)
+	return ch
+}
+
+// vary compares values that differ from run to run: pairs of neighbouring
+// runs by their signed ranks, and the two samples as benchstat does.
+func (ch *Change) vary(a, b []float64, values [2][]float64) {
+	ch.Delta = stats.Interval{Value: math.NaN(), Low: math.NaN(), High: math.NaN()}
+	if len(a) > 0 {
+		diffs, ratio := differences(a, b)
+		ch.P = stats.SignedRank(diffs)
+		d := stats.Shift(diffs)
+		switch {
+		case ratio:
+			ch.Delta = stats.Interval{Value: math.Expm1(d.Value), Low: math.Expm1(d.Low), High: math.Expm1(d.High)}
+		case ch.A.Value != 0:
+			ch.Delta = d.Scale(1 / ch.A.Value)
+		case d == stats.Interval{}:
+			ch.Delta = d
+		}
+	}
+	if len(values[0]) == 0 || len(values[1]) == 0 {
+		return
+	}
+	t := benchmath.DefaultThresholds
+	cmp := benchmath.AssumeNothing.Compare(benchmath.NewSample(slices.Clone(values[0]), &t), benchmath.NewSample(slices.Clone(values[1]), &t))
+	ch.Rank = cmp.P
+	if !ch.Count && ch.Judged {
+		for _, w := range cmp.Warnings {
+			ch.Warnings = append(ch.Warnings, w.Error())
+		}
+	}
+}
+
+// differences are logarithms of ratios where all values are positive, so that
+// a half and a double lie equally far off.
+func differences(a, b []float64) (diffs []float64, ratio bool) {
+	positive := func(v float64) bool { return v > 0 }
+	ratio = !slices.ContainsFunc(a, not(positive)) && !slices.ContainsFunc(b, not(positive))
+	diffs = make([]float64, len(a))
+	for i := range a {
+		if ratio {
+			diffs[i] = math.Log(b[i] / a[i])
+		} else {
+			diffs[i] = b[i] - a[i]
+		}
+	}
+	return diffs, ratio
+}
+
+func not(f func(float64) bool) func(float64) bool { return func(v float64) bool { return !f(v) } }
+
+func constant(vs []float64) bool {
+	return len(vs) >= exactRuns && slices.Min(vs) == slices.Max(vs)
+}
+
+// judge makes the calls over all benchmarks together, so that comparing a
+// program with itself calls any difference with probability Alpha at most,
+// however many benchmarks there are.
+func judge(cs []Comparison, r Rules) {
+	r = r.withDefaults()
+	var family []*Change
+	var ps []float64
+	for i := range cs {
+		for k := range cs[i].Changes {
+			ch := &cs[i].Changes[k]
+			if ch.Judged && !ch.Exact && !math.IsNaN(ch.P) && len(cs[i].Differs) == 0 {
+				family, ps = append(family, ch), append(ps, ch.P)
+			}
+		}
+	}
+	for i, p := range stats.Holm(ps) {
+		family[i].Holm = p
+	}
+	for i := range cs {
+		for k := range cs[i].Changes {
+			cs[i].Changes[k].call(r)
+		}
+		cs[i].sumUp()
+	}
+}
+
+// testsIn is how many calls would have to be adjusted for each other.
+func testsIn(cs []Comparison) int {
+	n := 0
+	for _, c := range cs {
+		for _, ch := range c.Changes {
+			if ch.Judged && !ch.Exact && (ch.NA > 0 || ch.NB > 0) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// call decides on one metric.
+func (ch *Change) call(r Rules) {
+	switch {
+	case !ch.Judged:
+		ch.Outcome = NotJudged
+	case ch.NA == 0 || ch.NB == 0:
+		ch.Outcome = Unclear
+	case ch.Exact && ch.A.Value == ch.B.Value:
+		ch.Outcome = Same
+	case ch.Exact:
+		ch.Outcome = ch.direction()
+	case ch.Holm <= r.Alpha && ch.Rank <= 0.05 && ch.counts(r):
+		ch.Outcome = ch.direction()
+	case ch.P == 1 && ch.A.Value == ch.B.Value && ch.Delta == stats.Interval{}, ch.narrow(r.MinEffect + r.Precision):
+		ch.Outcome = Same
+	default:
+		ch.Outcome = Unclear
+	}
+}
+
+// counts tells whether the change is large enough to matter. One from nothing
+// to something always is.
+func (ch *Change) counts(r Rules) bool {
+	return math.IsNaN(ch.Delta.Value) || math.Abs(ch.Delta.Value) >= r.MinEffect
+}
+
+func (ch *Change) narrow(margin float64) bool {
+	return ch.Delta.Low > -margin && ch.Delta.High < margin
+}
+
+func (ch *Change) direction() Outcome {
+	up := ch.Delta.Value > 0
+	if math.IsNaN(ch.Delta.Value) || math.IsInf(ch.Delta.Value, 0) {
+		up = ch.B.Value > ch.A.Value
+	}
+	switch {
+	case ch.Sense == 0:
+		return Unclear
+	case up == (ch.Sense > 0):
+		return Better
+	}
+	return Worse
+}
+
+// halfWidth is the larger half of the interval of the change; infinite while
+// there is none.
+func (ch *Change) halfWidth() float64 {
+	h := math.Max(ch.Delta.High-ch.Delta.Value, ch.Delta.Value-ch.Delta.Low)
+	if math.IsNaN(h) {
+		return math.Inf(1)
+	}
+	return h
+}
+
+// sumUp makes the outcome of a benchmark from those of its metrics.
+func (c *Comparison) sumUp() {
+	better, worse, unclear := false, false, false
+	for _, ch := range c.Changes {
+		better = better || ch.Outcome == Better
+		worse = worse || ch.Outcome == Worse
+		unclear = unclear || ch.Outcome == Unclear
+	}
+	switch {
+	case c.Failed[1] != "" && c.Failed[0] == "":
+		c.Outcome = Worse
+	case c.Failed[0] != "" || len(c.Differs) > 0 || len(c.Changes) == 0:
+		c.Outcome = Incomparable
+	case better && worse:
+		c.Outcome = Mixed
+	case better:
+		c.Outcome = Better
+	case worse:
+		c.Outcome = Worse
+	case unclear:
+		c.Outcome = Unclear
+	default:
+		c.Outcome = Same
+	}
+	if c.Outcome == Incomparable {
+		for i := range c.Changes {
+			c.Changes[i].Outcome = NotJudged
+		}
+	}
+}
+
+// describe says a change in words: "12 → 3 allocs/op".
+func (ch Change) describe() string {
+	if ch.Count && ch.Exact {
+		return fmt.Sprintf("%v → %v %s", ch.A.Value, ch.B.Value, ch.Unit)
+	}
+	return fmt.Sprintf("%+.1f %% %s", ch.Delta.Value*100, ch.Unit)
+}

@@ -1,0 +1,217 @@
+package prove
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/ingest/gctrace"
+)
+
+// execution is one process to be run to its end.
+type execution struct {
+	program
+	args  []string
+	trace bool          // let the runtime log its collections, and watch the resident set
+	limit time.Duration // 0: none
+}
+
+// executed is what a process left behind. What it printed stands in files, so
+// that it meets no reader that wakes up beside it.
+type executed struct {
+	stdout, stderr string // files, until the next execution
+	wall, cpu      time.Duration
+	rss            int64 // largest resident set; 0 when not known
+	timedOut       bool
+}
+
+// execute runs a process. An error says how it ended if that was not well.
+func (e *engine) execute(ctx context.Context, x execution) (executed, error) {
+	r := executed{stdout: filepath.Join(e.tmp, "stdout"), stderr: filepath.Join(e.tmp, "stderr")}
+	stdout, err := os.Create(r.stdout)
+	if err != nil {
+		return r, err
+	}
+	defer stdout.Close()
+	stderr, err := os.Create(r.stderr)
+	if err != nil {
+		return r, err
+	}
+	defer stderr.Close()
+	limited := ctx
+	if x.limit > 0 {
+		var cancel context.CancelFunc
+		limited, cancel = context.WithTimeout(ctx, x.limit)
+		defer cancel()
+	}
+	cmd := exec.CommandContext(limited, x.path, x.args...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = x.dir, stdout, stderr
+	cmd.Env = append(append(os.Environ(), x.env...), "PWD="+x.dir)
+	if x.trace {
+		cmd.Env = append(cmd.Env, "GODEBUG="+x.debug("gctrace=1"))
+	}
+	cmd.WaitDelay = 2 * time.Second
+	start := time.Now()
+	if err := cmd.Start(); err != nil {
+		return r, err
+	}
+	peak := func() int64 { return 0 }
+	if x.trace {
+		peak = watchRSS(cmd.Process.Pid)
+	}
+	err = cmd.Wait()
+	r.wall, r.rss = time.Since(start), peak()
+	r.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	switch {
+	case ctx.Err() != nil:
+		return r, ctx.Err()
+	case limited.Err() != nil:
+		r.timedOut = true
+		return r, fmt.Errorf("did not end within %v", x.limit)
+	}
+	return r, err
+}
+
+// debug is the GODEBUG of the process with one more setting.
+func (p program) debug(add string) string {
+	have := os.Getenv("GODEBUG")
+	for _, e := range p.env {
+		if v, ok := strings.CutPrefix(e, "GODEBUG="); ok {
+			have = v
+		}
+	}
+	if have == "" {
+		return add
+	}
+	return have + "," + add
+}
+
+// watchRSS follows the largest resident set of a process; the function that it
+// returns ends that and says what it was, 0 when not known. What the kernel
+// says after the end of a child will not do on Linux: it counts the parent's
+// memory, which the child had before it became another program.
+func watchRSS(pid int) func() int64 {
+	const every = 2 * time.Millisecond
+	if runtime.GOOS != "linux" {
+		return func() int64 { return 0 }
+	}
+	stop, peak := make(chan struct{}), make(chan int64)
+	go func() {
+		status := fmt.Sprintf("/proc/%d/status", pid)
+		tick := time.NewTicker(every)
+		defer tick.Stop()
+		var most int64
+		for {
+			select {
+			case <-stop:
+				peak <- most
+				return
+			case <-tick.C:
+				most = max(most, highWater(status))
+			}
+		}
+	}()
+	return func() int64 {
+		close(stop)
+		return <-peak
+	}
+}
+
+func highWater(status string) int64 {
+	text, err := os.ReadFile(status)
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := bytes.Cut(text, []byte("VmHWM:"))
+	if f := bytes.Fields(rest); len(f) > 0 {
+		kib, _ := strconv.ParseInt(string(f[0]), 10, 64)
+		return kib << 10
+	}
+	return 0
+}
+
+// collection is what a log of collections adds up to, between two times since
+// the program's start. Collections that the program asked for are left out.
+func collection(file string, cpu time.Duration, from, to time.Duration) (map[string]float64, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var cycles, heap float64
+	var gc, assist, longest, pauses time.Duration
+	_, err = gctrace.Scan(file, f, func(c evidence.Cycle) error {
+		if c.Forced || c.At < from || to > 0 && c.At > to {
+			return nil
+		}
+		cycles++
+		gc, assist = gc+c.CPU(), assist+c.AssistCPU
+		longest = max(longest, c.SweepTermination, c.MarkTermination)
+		pauses += c.SweepTermination + c.MarkTermination
+		heap = max(heap, float64(c.HeapEnd))
+		return nil
+	})
+	values := map[string]float64{unitCycles: cycles, unitPauses: float64(pauses)}
+	if cpu > 0 {
+		values[unitGCCPU], values[unitAssist] = float64(gc)/float64(cpu), float64(assist)/float64(cpu)
+	}
+	if cycles > 0 {
+		values[unitHeap], values[unitPause] = heap, float64(longest)
+	}
+	return values, err
+}
+
+// failureText is the telling part of what a failed process printed: package
+// testing reports on standard output, a crash on standard error.
+func failureText(r executed, err error) string {
+	var telling []string
+	for _, file := range []string{r.stdout, r.stderr} {
+		for l := range strings.Lines(readEnd(file)) {
+			l = strings.TrimSpace(l)
+			dull := l == "" || l == "FAIL" || l == "PASS" || strings.HasPrefix(l, "Benchmark") || strings.HasPrefix(l, "---") ||
+				strings.HasPrefix(l, "gc ") || strings.HasPrefix(l, "exit status")
+			for _, heading := range []string{"goos:", "goarch:", "pkg:", "cpu:"} {
+				dull = dull || strings.HasPrefix(l, heading)
+			}
+			if !dull {
+				telling = append(telling, l)
+			}
+		}
+	}
+	switch {
+	case len(telling) > 0 && err != nil:
+		return telling[0] + " (" + err.Error() + ")"
+	case err != nil:
+		return err.Error()
+	}
+	return "no result"
+}
+
+// readEnd is the last part of a file, enough for a stack or a few lines.
+func readEnd(file string) string {
+	const most = 64 << 10
+	f, err := os.Open(file)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	if size, err := f.Seek(0, io.SeekEnd); err == nil {
+		// An error shows in the read.
+		_, _ = f.Seek(max(0, size-most), io.SeekStart)
+	}
+	data, err := io.ReadAll(io.LimitReader(f, most))
+	if err != nil && !errors.Is(err, io.EOF) {
+		return ""
+	}
+	return string(data)
+}

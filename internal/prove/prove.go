@@ -1,0 +1,240 @@
+// Package prove runs two versions of a program side by side and says which one
+// is better. A version, a [Side], is code – a git revision, the working tree, a
+// folder, an overlay – with a toolchain and settings; what is run are the
+// benchmarks of packages, or a command, alone or under load.
+//
+// The unit of a measurement is a process. Both sides are built once and run in
+// turns, A B B A or B A A B by lot, until the interval of the change is narrow
+// enough or the budget is spent. What is counted is compared exactly where it
+// is the same in every run; what varies is compared by pairs of neighbouring
+// runs and by x/perf/benchmath, and called a difference only when both tests
+// agree after an adjustment for all calls that are made together.
+package prove
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/heaptrim/heaptrim/internal/record"
+)
+
+// Options say what to compare and for how long.
+type Options struct {
+	Dir        string // the folder that it is about; "" is the current one
+	A, B       Side
+	Packages   []string      // whose benchmarks run; none means "."
+	Bench      string        // regular expression as of go test; "" runs all
+	BenchTime  time.Duration // length of one run; 0 chooses it by Budget
+	Command    *Command      // instead of benchmarks
+	Budget     time.Duration // for measuring, without building; 0 means 5 minutes
+	BuildFlags []string      // for the go command on both sides
+	Rules      Rules
+	Seed       uint64 // of the order of runs; 0 draws one
+	Progress   func(format string, args ...any)
+}
+
+// workload is what the engine can run: benchmarks or a command.
+type workload interface {
+	// prepare builds both sides and finds what can be compared.
+	prepare(ctx context.Context) ([]*subject, error)
+	// run makes one run.
+	run(ctx context.Context, s *subject, o runOrder) (Sample, error)
+}
+
+// engine is one comparison under way.
+type engine struct {
+	o      Options
+	dir    string // absolute, without symbolic links
+	tmp    string
+	trees  [2]*tree
+	rng    *rand.Rand
+	result *Result
+}
+
+// Run compares two sides. When ctx ends while it measures, the result holds
+// what was measured until then, with Partial set, and the error is nil; before
+// that the error is ctx's. The user's files are not changed: what is built and
+// checked out lies in a temporary folder that is gone when Run returns.
+func Run(ctx context.Context, o Options) (*Result, error) {
+	e, err := newEngine(o)
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(e.tmp)
+	for i, s := range []Side{e.o.A, e.o.B} {
+		if e.trees[i], err = e.prepareTree(ctx, i, s); err != nil {
+			return nil, fmt.Errorf("%s (%s): %w", sideName(i == 1), s, err)
+		}
+	}
+	var w workload = &benchmarks{engine: e}
+	e.result.Target.Kind = KindPackages
+	if o.Command != nil {
+		w = &command{engine: e, Command: *o.Command}
+		e.result.Target.Kind = o.Command.Kind()
+	}
+	subjects, err := w.prepare(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for i, t := range e.trees {
+		e.result.Sides[i] = t.info
+	}
+	if err := e.measure(ctx, w, subjects); err != nil {
+		return nil, err
+	}
+	e.finish(subjects)
+	return e.result, nil
+}
+
+func newEngine(o Options) (*engine, error) {
+	if o.Budget <= 0 {
+		o.Budget = 5 * time.Minute
+	}
+	if o.Progress == nil {
+		o.Progress = func(string, ...any) {}
+	}
+	if o.Seed == 0 {
+		// 53 bits survive every reader of JSON.
+		o.Seed = rand.Uint64N(1<<53-1) + 1
+	}
+	dir, err := filepath.Abs(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return nil, err
+	}
+	tmp, err := os.MkdirTemp("", "heaptrim-prove-")
+	if err != nil {
+		return nil, err
+	}
+	e := &engine{o: o, dir: dir, tmp: tmp, rng: rand.New(rand.NewPCG(o.Seed, 0))}
+	e.result = &Result{
+		Rules: o.Rules.withDefaults(), Seed: o.Seed, Environment: record.HostEnvironment(),
+		Target: Target{Args: o.Packages, Bench: o.Bench, Flags: o.BuildFlags},
+	}
+	return e, nil
+}
+
+// measure runs rounds over all subjects until each has enough or the budget is
+// spent. Taking turns spreads what the machine does meanwhile over all of them.
+func (e *engine) measure(ctx context.Context, w workload, subjects []*subject) error {
+	start := time.Now()
+	defer func() { e.result.Measured = time.Since(start) }()
+	for turn := 1; ; turn++ {
+		ran := false
+		needed := e.needed(max(len(subjects), testsIn(comparisons(subjects))))
+		for i, s := range subjects {
+			left := e.o.Budget - time.Since(start)
+			if s.Failed[0] != "" || s.Failed[1] != "" || s.stop(needed, e.result.Rules) || left < s.cost() && turn > 1 {
+				continue
+			}
+			e.progress("measuring %d/%d %s, round %d; %v left", i+1, len(subjects), s.Name, turn, max(left, 0).Round(time.Second))
+			if err := e.round(ctx, w, s); err != nil {
+				return e.interrupted(ctx, subjects, err)
+			}
+			ran = true
+		}
+		if !ran {
+			return nil
+		}
+	}
+}
+
+// interrupted keeps what is measured, if there is anything.
+func (e *engine) interrupted(ctx context.Context, subjects []*subject, err error) error {
+	if ctx.Err() == nil {
+		return err
+	}
+	for _, s := range subjects {
+		if s.Pairs > 0 {
+			e.result.Partial = true
+			return nil
+		}
+	}
+	return ctx.Err()
+}
+
+// round makes the next runs of a subject. A run that fails ends the subject; it
+// is a finding about it, not an error.
+func (e *engine) round(ctx context.Context, w workload, s *subject) error {
+	defer compare(&s.Comparison, e.result.Target.Kind, e.result.Rules.Gate)
+	for _, o := range s.round(e.rng) {
+		r, err := w.run(ctx, s, o)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			s.Failed[o.side] = err.Error()
+			s.ended = true
+			return nil
+		}
+		s.learn(r)
+		s.Runs = append(s.Runs, r)
+	}
+	return nil
+}
+
+// finish makes the calls and the verdict.
+func (e *engine) finish(subjects []*subject) {
+	e.result.Comparisons = comparisons(subjects)
+	judge(e.result.Comparisons, e.result.Rules)
+	e.lookBack()
+	e.result.Verdict = verdict(e.result.Comparisons)
+}
+
+func comparisons(subjects []*subject) []Comparison {
+	out := make([]Comparison, len(subjects))
+	for i, s := range subjects {
+		out[i] = s.Comparison
+	}
+	return out
+}
+
+// lookBack adds the warnings that only the whole shows.
+func (e *engine) lookBack() {
+	r := e.result
+	if e.o.A.Source == SourceRevision && e.o.B.Source == SourceWork && r.Sides[0].Commit == r.Sides[1].Commit && !r.Sides[1].Dirty {
+		e.warn("the working tree is the same as %s", e.o.A.At)
+	}
+	if e.trees[0].sameAs(e.trees[1]) {
+		e.warn("both sides are the same program with the same settings: what differs between them is chance")
+	}
+	needed := e.needed(testsIn(r.Comparisons))
+	few := 0
+	for _, c := range r.Comparisons {
+		if c.Pairs < needed && c.Failed[0] == "" && c.Failed[1] == "" {
+			few++
+		}
+	}
+	if few > 0 {
+		e.warn("%d of %d have fewer than the %d pairs of runs that it takes to call a change of what varies: use a larger -budget, or fewer benchmarks", few, len(r.Comparisons), needed)
+	}
+}
+
+// sameAs tells whether two sides are one program in fact.
+func (t *tree) sameAs(u *tree) bool {
+	if len(t.info.Binaries) == 0 || len(t.info.Binaries) != len(u.info.Binaries) || fmt.Sprint(t.side.Env) != fmt.Sprint(u.side.Env) {
+		return false
+	}
+	for i, b := range t.info.Binaries {
+		if b != u.info.Binaries[i] {
+			return false
+		}
+	}
+	return true
+}
+
+func (e *engine) progress(format string, args ...any) { e.o.Progress(format, args...) }
+
+func (e *engine) warn(format string, args ...any) {
+	e.result.Warnings = append(e.result.Warnings, fmt.Sprintf(format, args...))
+}
+
+func (e *engine) leaveOut(format string, args ...any) {
+	e.result.LeftOut = append(e.result.LeftOut, fmt.Sprintf(format, args...))
+}

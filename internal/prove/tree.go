@@ -1,0 +1,166 @@
+package prove
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+)
+
+// tree is a side made ready for building: its files are in a folder and its
+// toolchain answers.
+type tree struct {
+	side Side
+	tool goTool
+	info SideInfo
+	tmp  string // for its binaries
+}
+
+// prepareTree puts the files of a side where they can be built. Nothing of the
+// user's is written to.
+func (e *engine) prepareTree(ctx context.Context, i int, s Side) (*tree, error) {
+	t := &tree{side: s, tmp: filepath.Join(e.tmp, "bin"+string(rune('a'+i))), info: SideInfo{Spec: s.String(), Env: s.Env}}
+	if err := os.Mkdir(t.tmp, 0o755); err != nil {
+		return nil, err
+	}
+	flags := append([]string{"-buildvcs=false"}, e.o.BuildFlags...)
+	if s.Tags != "" {
+		flags = append(flags, "-tags="+s.Tags)
+	}
+	t.tool = goTool{dir: e.dir, env: s.buildEnv(), flags: flags}
+	move := func(path string) string { return path }
+	switch s.Source {
+	case SourceRevision:
+		if err := e.checkOut(ctx, t); err != nil {
+			return nil, err
+		}
+		move = e.mover(t)
+	case SourceDir:
+		dir := s.At
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(e.dir, dir)
+		}
+		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+			return nil, fmt.Errorf("%s is no folder", s.At)
+		}
+		t.tool.dir = dir
+	default:
+		if r, err := findRepository(ctx, e.dir); err == nil {
+			// Without a commit yet, there is nothing to name.
+			t.info.Commit, _ = r.commit(ctx, "HEAD")
+			t.info.Dirty = t.info.Commit != "" && r.dirty(ctx)
+		}
+	}
+	if s.Overlay != "" {
+		if err := t.overlay(s.Overlay, e.dir, move); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	t.info.GoVersion, err = t.tool.goenv(ctx, "GOVERSION")
+	return t, err
+}
+
+// checkOut writes the files of a revision into a folder of ours.
+func (e *engine) checkOut(ctx context.Context, t *tree) error {
+	r, err := findRepository(ctx, e.dir)
+	if err != nil {
+		return err
+	}
+	if t.info.Commit, err = r.commit(ctx, t.side.At); err != nil {
+		return err
+	}
+	root := roomFor(e.tmp, "src"+filepath.Base(t.tmp), r.root)
+	e.progress("checking out %s", t.side.At)
+	if err := r.export(ctx, t.info.Commit, root); err != nil {
+		return err
+	}
+	t.tool.dir = filepath.Join(root, filepath.FromSlash(r.prefix))
+	if _, err := os.Stat(t.tool.dir); err != nil {
+		return fmt.Errorf("%s has no folder %s", t.side.At, r.prefix)
+	}
+	if _, err := os.Stat(filepath.Join(root, ".gitmodules")); err == nil {
+		e.warn("%s has submodules, whose files are not checked out", t.side.At)
+	}
+	return nil
+}
+
+// mover maps paths of the user's tree to those of the copy.
+func (e *engine) mover(t *tree) func(string) string {
+	return func(path string) string {
+		real, err := filepath.EvalSymlinks(filepath.Dir(path))
+		if err != nil {
+			real = filepath.Dir(path)
+		}
+		rel, err := filepath.Rel(e.dir, filepath.Join(real, filepath.Base(path)))
+		if err != nil {
+			return path
+		}
+		// A path beside the user's folder but in the same repository moves too.
+		return filepath.Join(t.tool.dir, rel)
+	}
+}
+
+func (t *tree) overlay(file, dir string, move func(string) string) error {
+	data, err := localOverlay(file, dir, move)
+	if err != nil {
+		return err
+	}
+	at := filepath.Join(t.tmp, "overlay.json")
+	if err := os.WriteFile(at, data, 0o600); err != nil {
+		return err
+	}
+	t.tool.flags = append(t.tool.flags, "-overlay="+at)
+	return nil
+}
+
+// program is a built binary with what a run of it needs.
+type program struct {
+	path  string
+	dir   string   // to run in
+	env   []string // of the side
+	procs int      // GOMAXPROCS
+}
+
+// programOf describes a binary of the side.
+func (t *tree) programOf(path, dir string) program {
+	p := program{path: path, dir: dir, env: t.side.Env, procs: runtime.GOMAXPROCS(0)}
+	if v, ok := t.side.setting("GOMAXPROCS"); ok {
+		if n, err := strconv.Atoi(v); err == nil && n > 0 {
+			p.procs = n
+		}
+	}
+	return p
+}
+
+// note keeps what was built: two sides with the same binaries and settings are
+// one program.
+func (t *tree) note(pkg, path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return fmt.Errorf("read %s: %w", path, err)
+	}
+	t.info.Binaries = append(t.info.Binaries, Binary{pkg, hex.EncodeToString(h.Sum(nil))})
+	return nil
+}
+
+// fileName makes a file name of an import path.
+func fileName(importPath string) string {
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune(`/\: `, r) {
+			return '_'
+		}
+		return r
+	}, importPath)
+}
