@@ -81,8 +81,25 @@ var layers = []layer{
 		why: "a diagnosis is made from a bundle alone: it starts no process and prints nothing",
 	},
 	{
+		folder: "internal/prescribe/source",
+		others: []string{"golang.org/x/tools/go"},
+		why:    "what the code says is told without knowing of profiles",
+	},
+	{
+		folder: "internal/prescribe/*",
+		ours:   []string{"internal/diagnose", "internal/evidence", "internal/prescribe/*", "internal/stats", "internal/unit"},
+		why:    "a cure is chosen from a diagnosis and the source: it measures nothing and prints nothing",
+	},
+	{
+		folder: "internal/prove/*",
+		ours: []string{"internal/evidence", "internal/ingest/*", "internal/prove/*", "internal/record", "internal/record/process",
+			"internal/stats", "internal/unit"},
+		others: []string{"golang.org/x/perf"},
+		why:    "a proof runs programs and compares what they measure of themselves; it must not know who wants it, so that fix, tune and guard can",
+	},
+	{
 		folder: "internal/report/*",
-		ours: []string{"internal/diagnose", "internal/evidence", "internal/ingest/pprof", "internal/report/*",
+		ours: []string{"internal/diagnose", "internal/evidence", "internal/ingest/pprof", "internal/prove", "internal/report/*",
 			"internal/stats", "internal/unit"},
 		why: "a report shows a diagnosis and computes nothing; ingest/pprof is there to write profiles",
 	},

@@ -1,5 +1,5 @@
 // Command heaptrim finds what memory management costs a Go program, line by
-// line, and says why each value is on the heap.
+// line, says what to change, and predicts what that saves.
 package main
 
 import (
@@ -45,6 +45,8 @@ func commands() []command {
 	return []command{
 		{"check", "record a program and report what memory management costs it, line by line", runCheck, checkUsage},
 		{"record", "record a program into a bundle, to check later or to send to another person", runRecord, recordUsage},
+		{"prove", "run two versions of a program in turns and say which one is better", runProve, proveUsage},
+		{"explain", "explain a cure that check names, or list them all", runExplain, explainUsage},
 		{"version", "print heaptrim's version", runVersion, versionUsage},
 	}
 }
