@@ -2,7 +2,6 @@ package analyzers
 
 import (
 	"go/ast"
-	"go/constant"
 	"go/token"
 	"go/types"
 	"strings"
@@ -55,16 +54,21 @@ func (s *source) checkWrite(call *ast.CallExpr, sel *ast.SelectorExpr) {
 	if !opaque || isTypeParam(w) {
 		return
 	}
-	hash := hasMethod(w, "BlockSize")
 	switch {
-	case s.isConstant(text) && hash:
-		s.report(call, "a constant is copied to the heap on each call: keep it in a package variable of type []byte")
-	case hash:
 	case hasMethod(w, "WriteString"):
 		s.report(call, "the string is copied to bytes to be written: %s.WriteString", types.ExprString(sel.X))
-	default:
+	case s.isConstant(text) && !isAnyWriter(w):
+		s.report(call, "a constant is copied to the heap on each call: keep it in a package variable of type []byte")
+	case isAnyWriter(w):
 		s.report(call, "the string is copied to bytes to be written: io.WriteString asks the writer to take it as it is")
 	}
+}
+
+// isAnyWriter reports whether w says nothing of the writer behind it but that
+// it writes. Most such writers take strings too; connections and hashes do not.
+func isAnyWriter(w types.Type) bool {
+	return isNamed(w, "io", "Writer") || isNamed(w, "io", "WriteCloser") || isNamed(w, "io", "ReadWriter") ||
+		isNamed(w, "net/http", "ResponseWriter")
 }
 
 // fprint is the function of fmt that writes what the named one returns.
@@ -183,7 +187,7 @@ func (s *source) checkRunes() {
 				s.report(c.Node(), "the string is copied to runes to be walked through: range over %s itself", types.ExprString(text))
 			}
 		case edge.IndexExpr_X:
-			if s.isZero(c.Parent().Node().(*ast.IndexExpr).Index) {
+			if s.isInt(c.Parent().Node().(*ast.IndexExpr).Index, 0) {
 				s.report(c.Node(), "the string is copied to runes to see the first: utf8.DecodeRuneInString(%s)", types.ExprString(text))
 			}
 		}
@@ -243,11 +247,10 @@ func (s *source) checkFoldedCompare() {
 // isFolded reports whether e is a constant that fold would not change, of
 // letters that only fold to each other.
 func (s *source) isFolded(e ast.Expr, fold string) bool {
-	v := s.constant(e)
-	if v == nil || v.Kind() != constant.String {
+	text, ok := s.constantString(e)
+	if !ok {
 		return false
 	}
-	text := constant.StringVal(v)
 	folded := strings.ToLower(text)
 	if fold == "strings.ToUpper" {
 		folded = strings.ToUpper(text)

@@ -18,7 +18,7 @@ func (s *source) checkConcatLoops() {
 			return
 		}
 		loop, ok := enclosingLoop(c)
-		if !ok || within(v, loop.Node()) || !s.everyTrip(c, loop) || !s.onlyGrows(v, loop) {
+		if !ok || within(v, loop.Node()) || !s.repeats(c, loop) || !s.onlyGrows(v, loop) {
 			return
 		}
 		seen[v] = true
@@ -52,42 +52,6 @@ func (s *source) growsString(assign *ast.AssignStmt) *types.Var {
 		}
 	}
 	return nil
-}
-
-// everyTrip reports whether the statement at c runs on each trip of loop, or
-// on one of several branches: not if its own branch then leaves the loop.
-func (s *source) everyTrip(c, loop inspector.Cursor) bool {
-	for ; c != loop; c = c.Parent() {
-		switch c.ParentEdgeKind() {
-		case edge.BlockStmt_List, edge.CaseClause_Body:
-		default:
-			continue
-		}
-		for next, ok := c.NextSibling(); ok; next, ok = next.NextSibling() {
-			switch n := next.Node().(type) {
-			case *ast.ReturnStmt:
-				return false
-			case *ast.BranchStmt:
-				if n.Tok == token.BREAK || n.Tok == token.GOTO {
-					return false
-				}
-			}
-		}
-	}
-	return s.mayRunOften(loop.Node())
-}
-
-// mayRunOften excludes loops over a few constants.
-func (s *source) mayRunOften(loop ast.Node) bool {
-	r, ok := loop.(*ast.RangeStmt)
-	if !ok {
-		return true
-	}
-	if _, literal := r.X.(*ast.CompositeLit); literal {
-		return false
-	}
-	array, ok := s.TypesInfo.TypeOf(r.X).Underlying().(*types.Array)
-	return !ok || array.Len() >= manyTrips
 }
 
 // onlyGrows reports whether v is nothing but added to in loop: it is neither

@@ -76,6 +76,9 @@ func formatter(t types.Type) string {
 // done with the string, or whether it is a message that is made only to be
 // logged or to name something in a report.
 func (s *source) consumed(c inspector.Cursor) bool {
+	if isMessage(c) {
+		return true
+	}
 	if c.ParentEdgeKind() != edge.CallExpr_Args {
 		return false
 	}
@@ -85,6 +88,28 @@ func (s *source) consumed(c inspector.Cursor) bool {
 	}
 	sel, ok := parent.Fun.(*ast.SelectorExpr)
 	return ok && (strings.HasPrefix(sel.Sel.Name, "Write") || s.logs(parent) != "")
+}
+
+// isMessage reports whether the text at c is named as words for a person.
+func isMessage(c inspector.Cursor) bool {
+	name := ""
+	switch n := c.Parent().Node().(type) {
+	case *ast.KeyValueExpr:
+		name = types.ExprString(n.Key)
+	case *ast.AssignStmt:
+		if i := c.ParentEdgeIndex(); c.ParentEdgeKind() == edge.AssignStmt_Rhs && i < len(n.Lhs) {
+			name = types.ExprString(n.Lhs[i])
+		}
+	case *ast.CallExpr:
+		name = types.ExprString(n.Fun)
+	}
+	name = strings.ToLower(name[strings.LastIndexByte(name, '.')+1:])
+	for _, word := range []string{"msg", "message", "err", "reason", "desc", "detail", "warn", "help", "usage", "fail", "log"} {
+		if strings.Contains(name, word) {
+			return true
+		}
+	}
+	return false
 }
 
 // checkFprintf looks at calls of Fprint that write a string or two.
@@ -97,9 +122,13 @@ func (s *source) checkFprintf() {
 		if !ok || texts+numbers > 3 {
 			return
 		}
-		if numbers == 0 {
+		// Several writes instead of one are no gain where each may be a system call.
+		f, _ := s.constantString(call.Args[1])
+		buffer := isBuffer(s.TypesInfo.TypeOf(call.Args[0]))
+		switch {
+		case numbers == 0 && (buffer || len(f) == 2):
 			s.report(call, "Fprintf boxes each string to write it: %s", s.writeString(call.Args[0]))
-		} else if t := s.TypesInfo.TypeOf(call.Args[0]); isBuffer(t) {
+		case buffer:
 			s.report(call, "Fprintf boxes what it writes: write the strings, and append numbers with strconv.Append")
 		}
 	}, "fmt.Fprintf")

@@ -2,7 +2,6 @@ package analyzers
 
 import (
 	"go/ast"
-	"go/constant"
 	"go/token"
 	"go/types"
 	"strings"
@@ -14,8 +13,7 @@ import (
 // checkSplits looks at slices of parts of which only one or two are used.
 func (s *source) checkSplits() {
 	s.eachCall(func(c inspector.Cursor, call *ast.CallExpr) {
-		sep := s.constant(call.Args[1])
-		if sep == nil || sep.Kind() != constant.String || constant.StringVal(sep) == "" {
+		if sep, ok := s.constantString(call.Args[1]); !ok || sep == "" {
 			return // an empty separator splits into characters
 		}
 		pkg, name, _ := strings.Cut(s.calleeName(call), ".")
@@ -30,6 +28,8 @@ func (s *source) checkSplits() {
 			s.report(call, "%s makes a slice of all parts for the first: use %s.Cut", name, pkg)
 		case limited && use.second && !use.last:
 			s.report(call, "%s makes a slice for two parts: %s.Cut returns them", name, pkg)
+		case !limited && use.counted && use.second && !use.last:
+			s.report(call, "%s makes a slice of all parts where two are looked at: %s.Cut, and a look for a further separator", name, pkg)
 		case !limited && use.last && !use.first && !use.second && !use.counted:
 			s.report(call, "%s makes a slice of all parts for the last: cut at %s.LastIndex", name, pkg)
 		case !limited && use.counted && !use.first && !use.second && !use.last:
@@ -111,15 +111,6 @@ func (s *source) isLastIndex(e ast.Expr, v *types.Var) bool {
 	}
 	call, ok := s.builtin(b.X, "len")
 	return ok && s.object(call.Args[0]) == v
-}
-
-func (s *source) isInt(e ast.Expr, want int64) bool {
-	v := s.constant(e)
-	if v == nil || v.Kind() != constant.Int {
-		return false
-	}
-	n, exact := constant.Int64Val(v)
-	return exact && n == want
 }
 
 // checkSplitLoops looks at slices of parts that one loop walks through.

@@ -3,6 +3,7 @@ package analyzers
 import (
 	"go/ast"
 	"go/token"
+	"go/types"
 	"strings"
 
 	"golang.org/x/tools/go/ast/edge"
@@ -22,6 +23,49 @@ func enclosingLoop(c inspector.Cursor) (inspector.Cursor, bool) {
 		c = c.Parent()
 	}
 	return inspector.Cursor{}, false
+}
+
+// repeats reports whether what stands at c, in loop, may run on more than a few
+// trips: the loop is not over a handful of constants, and none of the lists of
+// statements around c goes on to leave the loop.
+func (s *source) repeats(c, loop inspector.Cursor) bool {
+	for ; c != loop; c = c.Parent() {
+		switch c.ParentEdgeKind() {
+		case edge.BlockStmt_List, edge.CaseClause_Body, edge.CommClause_Body:
+			if leaves(c) {
+				return false
+			}
+		}
+	}
+	return s.mayRunOften(loop.Node())
+}
+
+// leaves reports whether the list of statements, from c on, ends the loop.
+func leaves(c inspector.Cursor) bool {
+	for ok := true; ok; c, ok = c.NextSibling() {
+		switch n := c.Node().(type) {
+		case *ast.ReturnStmt:
+			return true
+		case *ast.BranchStmt:
+			if n.Tok == token.BREAK || n.Tok == token.GOTO {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// mayRunOften excludes loops over a few constants.
+func (s *source) mayRunOften(loop ast.Node) bool {
+	r, ok := loop.(*ast.RangeStmt)
+	if !ok {
+		return true
+	}
+	if _, literal := r.X.(*ast.CompositeLit); literal {
+		return false
+	}
+	array, ok := s.TypesInfo.TypeOf(r.X).Underlying().(*types.Array)
+	return !ok || array.Len() >= manyTrips
 }
 
 // enclosingFunc is the innermost function, declared or literal, whose body c

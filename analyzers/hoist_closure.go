@@ -26,7 +26,7 @@ var hoistClosureRule = Rule{
 func hoistClosure(s *source) {
 	s.each(func(c inspector.Cursor) {
 		loop, ok := enclosingLoop(c)
-		if !ok || s.cold(c) || !s.outlives(c) || !s.capturesOnlyBefore(c, loop.Node()) {
+		if !ok || s.cold(c) || !s.repeats(c, loop) || !s.outlives(c) || !s.capturesOnlyBefore(c, loop.Node()) {
 			return
 		}
 		s.report(c.Node().(*ast.FuncLit).Type, "the closure is made on each trip and uses nothing of the trip: make it once, before the loop")

@@ -38,7 +38,7 @@ func buildIndex(pass *analysis.Pass) (any, error) {
 	for file := range pass.ResultOf[inspect.Analyzer].(*inspector.Inspector).Root().Children() {
 		syntax := file.Node().(*ast.File)
 		tf := pass.Fset.File(syntax.FileStart)
-		if ast.IsGenerated(syntax) || strings.HasSuffix(tf.Name(), "_test.go") {
+		if ast.IsGenerated(syntax) || strings.HasSuffix(tf.Name(), "_test.go") || importsTesting(syntax) {
 			ix.silent[tf] = true
 		} else {
 			ix.files = append(ix.files, file)
@@ -46,6 +46,16 @@ func buildIndex(pass *analysis.Pass) (any, error) {
 		ix.add(pass, file, ix.silent[tf])
 	}
 	return ix, nil
+}
+
+// importsTesting reports whether a file helps tests, from outside of them.
+func importsTesting(file *ast.File) bool {
+	for _, imp := range file.Imports {
+		if imp.Path.Value == `"testing"` {
+			return true
+		}
+	}
+	return false
 }
 
 func (ix *index) add(pass *analysis.Pass, file inspector.Cursor, silent bool) {

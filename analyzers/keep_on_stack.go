@@ -25,39 +25,70 @@ var keepOnStackRule = Rule{
 
 func keepOnStack(s *source) {
 	s.eachCall(func(c inspector.Cursor, call *ast.CallExpr) {
-		made := s.made(call)
-		switch c.ParentEdgeKind() {
-		case edge.TypeAssertExpr_X:
-		default:
+		if c.ParentEdgeKind() != edge.TypeAssertExpr_X {
+			return
+		}
+		sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
+		if !ok {
 			return
 		}
 		assert := c.Parent()
-		if assert.Node().(*ast.TypeAssertExpr).Type == nil {
+		made := s.made(sel.X)
+		switch {
+		case made == "" && !s.mayCopy(sel.X):
+		case assert.Node().(*ast.TypeAssertExpr).Type == nil:
 			s.checkTypeSwitch(assert, made)
-			return
+		default:
+			s.checkAssertion(assert, made)
 		}
-		s.checkAssertion(assert, made)
 	}, "(reflect.Value).Interface")
 }
 
-// made names the reflect function that makes the value v of v.Interface(), or
-// is "" for a value that was there.
-func (s *source) made(call *ast.CallExpr) string {
-	sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
-	if !ok {
-		return ""
+// made names the reflect function that makes the value v, or is "" for a value
+// that was there.
+func (s *source) made(v ast.Expr) string {
+	if elem, ok := s.isCallOf(v, "(reflect.Value).Elem"); ok {
+		v = elem.Fun.(*ast.SelectorExpr).X
 	}
-	x := sel.X
-	if elem, ok := s.isCallOf(x, "(reflect.Value).Elem"); ok {
-		x = elem.Fun.(*ast.SelectorExpr).X
-	}
-	if _, ok := s.isCallOf(x, "reflect.New"); ok {
-		return "reflect.New"
-	}
-	if _, ok := s.isCallOf(x, "reflect.Zero"); ok {
-		return "reflect.Zero"
+	for _, name := range []string{"reflect.New", "reflect.Zero"} {
+		if _, ok := s.isCallOf(v, name); ok {
+			return name
+		}
 	}
 	return ""
+}
+
+// mayCopy reports whether v.Interface() may have to copy: v can be addressable,
+// and nothing shows that it is a pointer.
+func (s *source) mayCopy(v ast.Expr) bool {
+	switch v := ast.Unparen(v).(type) {
+	case *ast.CallExpr:
+		_, ok := s.isCallOf(v, "(reflect.Value).Elem", "(reflect.Value).Field", "(reflect.Value).Index", "(reflect.Value).FieldByName",
+			"reflect.Indirect")
+		return ok
+	case *ast.Ident:
+		return !s.setFrom(s.object(v), "reflect.New", "reflect.ValueOf", "(reflect.Value).Addr", "(reflect.Value).MapIndex",
+			"(*reflect.MapIter).Key", "(*reflect.MapIter).Value")
+	}
+	return false
+}
+
+// setFrom reports whether some assignment to v is a call of a named function.
+func (s *source) setFrom(v *types.Var, names ...string) bool {
+	for _, use := range s.uses[v] {
+		if use.ParentEdgeKind() != edge.AssignStmt_Lhs {
+			continue
+		}
+		assign := use.Parent().Node().(*ast.AssignStmt)
+		i := use.ParentEdgeIndex()
+		if i >= len(assign.Rhs) {
+			continue
+		}
+		if _, ok := s.isCallOf(assign.Rhs[i], names...); ok {
+			return true
+		}
+	}
+	return false
 }
 
 // checkTypeSwitch looks at `switch v.Interface().(type)` without a variable.
@@ -65,37 +96,57 @@ func (s *source) checkTypeSwitch(assert inspector.Cursor, made string) {
 	if assert.ParentEdgeKind() != edge.ExprStmt_X {
 		return // switch x := v.Interface().(type)
 	}
-	if made != "" {
-		s.report(assert.Node(), "%s makes a value only to switch on its type: compare the reflect.Type, or ask it with Implements", made)
+	stmt, ok := assert.Parent().Parent().Node().(*ast.TypeSwitchStmt)
+	if !ok || made == "" && s.allPointers(stmt) {
 		return
 	}
-	s.report(assert.Node(), "the value is copied to the heap only to switch on its type: compare v.Type(), or ask it with Implements")
+	what := "the value is copied to the heap"
+	if made != "" {
+		what = made + " makes a value"
+	}
+	s.report(assert.Node(), "%s only to switch on its type: compare the reflect.Type, or ask it with Implements", what)
+}
+
+// allPointers reports whether all cases of stmt are pointer types, as they are
+// where the value is known to be one.
+func (s *source) allPointers(stmt *ast.TypeSwitchStmt) bool {
+	for _, clause := range stmt.Body.List {
+		for _, e := range clause.(*ast.CaseClause).List {
+			if t := s.TypesInfo.TypeOf(e); !s.isNil(e) && !pointerShaped(t) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // checkAssertion looks at `v.Interface().(T)`.
 func (s *source) checkAssertion(c inspector.Cursor, made string) {
 	assert := c.Node().(*ast.TypeAssertExpr)
 	t := s.TypesInfo.TypeOf(assert.Type)
-	if s.onlyAsks(c) {
+	pointer := !types.IsInterface(t) && pointerShaped(t)
+	switch {
+	case onlyAsks(c):
+		if pointer && made == "" {
+			return
+		}
 		what := "the value is copied to the heap"
 		if made != "" {
 			what = made + " makes a value"
 		}
-		how := "v.Type() with reflect.TypeFor[" + types.ExprString(assert.Type) + "]()"
+		how := "its reflect.Type with reflect.TypeFor[" + types.ExprString(assert.Type) + "]()"
 		if types.IsInterface(t) {
-			how = "Implements of the reflect.Type"
+			how = "Implements of its reflect.Type"
 		}
 		s.report(assert, "%s only to be asked for its type: use %s", what, how)
-		return
-	}
-	if made == "" && !types.IsInterface(t) && !pointerShaped(t) && !isTypeParam(t) && s.sizeof(t) > 1 && s.since(c, "go1.25") {
-		s.report(assert, "Interface copies the value to the heap before it is asserted: reflect.TypeAssert[%s] does not",
+	case made == "" && !types.IsInterface(t) && !pointer && !isTypeParam(t) && s.sizeof(t) > 1 && s.since(c, "go1.25"):
+		s.report(assert, "Interface copies an addressable value to the heap before it is asserted: reflect.TypeAssert[%s] does not",
 			types.ExprString(assert.Type))
 	}
 }
 
 // onlyAsks reports whether c is the right side of `_, ok := …`.
-func (s *source) onlyAsks(c inspector.Cursor) bool {
+func onlyAsks(c inspector.Cursor) bool {
 	if c.ParentEdgeKind() != edge.AssignStmt_Rhs {
 		return false
 	}

@@ -2,6 +2,7 @@ package analyzers
 
 import (
 	"go/ast"
+	"go/token"
 	"go/types"
 	"strings"
 
@@ -56,7 +57,7 @@ func poolObject(s *source) {
 // madeOften reports whether the source shows that the call at c, working on
 // data, is made again and again.
 func (s *source) madeOften(c inspector.Cursor, data ast.Expr) bool {
-	if loop, ok := enclosingLoop(c); ok && s.mayRunOften(loop.Node()) && !s.leaves(statementOf(c)) {
+	if loop, ok := enclosingLoop(c); ok && s.repeats(c, loop) {
 		return true
 	}
 	return s.inMemory(data) || s.isMessage(data)
@@ -139,15 +140,27 @@ func (s *source) isRequest(e ast.Expr) bool {
 
 // checkSeeds looks at generators of math/rand seeded from the clock.
 func (s *source) checkSeeds() {
-	s.eachCall(func(_ inspector.Cursor, call *ast.CallExpr) {
+	s.eachCall(func(c inspector.Cursor, call *ast.CallExpr) {
 		seed, ok := s.isCallOf(call.Args[0], "math/rand.NewSource")
-		if !ok {
+		if !ok || !s.usedHereOnly(c) || s.usedInLoop(c) {
 			return
 		}
 		if _, ok := s.isCallOf(seed.Args[0], "(time.Time).UnixNano", "(time.Time).Unix", "(time.Time).UnixMilli"); ok {
 			s.report(call, "a generator with 5 KiB of state is made and seeded on each call: the functions of math/rand/v2 need none")
 		}
 	}, "math/rand.New")
+}
+
+// usedInLoop reports whether the variable that the value at c is put into is
+// used in a loop that does not make it anew.
+func (s *source) usedInLoop(c inspector.Cursor) bool {
+	v, _ := s.assignedTo(c)
+	for _, use := range s.uses[v] {
+		if loop, ok := enclosingLoop(use); ok && !loop.Contains(c) {
+			return true
+		}
+	}
+	return false
 }
 
 // maxStackVar is the size above which the compiler puts a declared variable on
@@ -173,12 +186,26 @@ func (s *source) checkLargeLocals() {
 	}, (*ast.GenDecl)(nil))
 }
 
+// addressKept reports whether the address of v goes anywhere but into a call: a
+// constructor makes what its caller may pool.
+func (s *source) addressKept(v *types.Var) bool {
+	for _, use := range s.uses[v] {
+		if use.ParentEdgeKind() != edge.UnaryExpr_X || use.Parent().Node().(*ast.UnaryExpr).Op != token.AND {
+			continue
+		}
+		if use.Parent().ParentEdgeKind() != edge.CallExpr_Args {
+			return true
+		}
+	}
+	return false
+}
+
 func (s *source) checkLargeLocal(name *ast.Ident) {
 	v, ok := s.TypesInfo.Defs[name].(*types.Var)
 	if !ok {
 		return
 	}
-	if size := s.sizeof(v.Type()); size > maxStackVar {
+	if size := s.sizeof(v.Type()); size > maxStackVar && !s.addressKept(v) {
 		s.report(name, "%s has %d KiB, more than the stack takes: it is allocated and cleared on each call; keep it in a sync.Pool",
 			name.Name, size>>10)
 	}

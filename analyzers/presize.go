@@ -3,10 +3,10 @@ package analyzers
 import (
 	"fmt"
 	"go/ast"
-	"go/constant"
 	"go/token"
 	"go/types"
 
+	"golang.org/x/tools/go/ast/edge"
 	"golang.org/x/tools/go/ast/inspector"
 )
 
@@ -93,15 +93,10 @@ func (s *source) emptySlice(e ast.Expr) bool {
 		return len(lit.Elts) == 0
 	}
 	if call, ok := s.builtin(e, "make"); ok {
-		return len(call.Args) == 2 && s.isZero(call.Args[1])
+		return len(call.Args) == 2 && s.isInt(call.Args[1], 0)
 	}
 	call, ok := e.(*ast.CallExpr) // []T(nil)
 	return ok && len(call.Args) == 1 && s.TypesInfo.Types[call.Fun].IsType() && s.isNil(call.Args[0])
-}
-
-func (s *source) isZero(e ast.Expr) bool {
-	v := s.constant(e)
-	return v != nil && v.Kind() == constant.Int && constant.Sign(v) == 0
 }
 
 // PresizeMap reports maps without a size that a loop fills with a number of
@@ -126,7 +121,7 @@ func presizeMap(s *source) {
 		}
 		for _, stmt := range body.List {
 			v, key := s.insertsInto(stmt)
-			if v == nil || !s.followsLoop(loop.Node(), key) || s.fewTrips(loop.Node()) {
+			if v == nil || !s.followsLoop(loop.Node(), key) || s.fewTrips(loop.Node()) || s.groups(body, stmt, v) {
 				continue
 			}
 			if _, ok := s.freshBefore(loop, v, s.emptyMap); ok {
@@ -154,6 +149,21 @@ func (s *source) insertsInto(stmt ast.Stmt) (*types.Var, ast.Expr) {
 		return nil, nil
 	}
 	return v, index.Index
+}
+
+// groups reports whether body reads entries of v: it then adds to them, and
+// there are fewer than trips. Asking whether an entry is there does not count.
+func (s *source) groups(body *ast.BlockStmt, insert ast.Stmt, v *types.Var) bool {
+	for _, use := range s.uses[v] {
+		pos := use.Node().Pos()
+		if pos < body.Pos() || body.End() <= pos || insert.Pos() <= pos && pos < insert.End() {
+			continue
+		}
+		if use.ParentEdgeKind() != edge.IndexExpr_X || !onlyAsks(use.Parent()) {
+			return true
+		}
+	}
+	return false
 }
 
 // followsLoop reports whether e differs from trip to trip as far as one can
@@ -194,12 +204,8 @@ func (s *source) fewTrips(loop ast.Node) bool {
 	case *ast.ForStmt:
 		n = loop.Cond.(*ast.BinaryExpr).Y
 	}
-	v := s.constant(n)
-	if v == nil || v.Kind() != constant.Int {
-		return false
-	}
-	i, _ := constant.Int64Val(v)
-	return i <= 8
+	count, ok := s.intValue(n)
+	return ok && count <= 8
 }
 
 func (s *source) emptyMap(e ast.Expr) bool {

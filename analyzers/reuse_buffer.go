@@ -39,29 +39,10 @@ func (s *source) checkLoopBuffers() {
 		if v == nil || s.cold(c) {
 			return
 		}
-		if loop, ok := enclosingLoop(c); !ok || !s.mayRunOften(loop.Node()) || s.leaves(c) {
-			return
-		}
-		if s.staysInTrip(v, stmt) {
+		if loop, ok := enclosingLoop(c); ok && s.repeats(c, loop) && s.staysInTrip(v, stmt) {
 			s.report(stmt, "%s is made and grown on each trip: make it before the loop and Reset it here", v.Name())
 		}
 	}, (*ast.AssignStmt)(nil), (*ast.DeclStmt)(nil))
-}
-
-// leaves reports whether the list of statements that c stands in ends by
-// leaving the loop, so that it runs once.
-func (s *source) leaves(c inspector.Cursor) bool {
-	for next, ok := c, true; ok; next, ok = next.NextSibling() {
-		switch n := next.Node().(type) {
-		case *ast.ReturnStmt:
-			return true
-		case *ast.BranchStmt:
-			if n.Tok == token.BREAK || n.Tok == token.GOTO {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // declaresBuffer returns the variable that stmt declares as an empty
@@ -143,22 +124,11 @@ func (s *source) isPrintTarget(c inspector.Cursor) bool {
 func (s *source) checkLoopBufio() {
 	s.eachCall(func(c inspector.Cursor, call *ast.CallExpr) {
 		loop, ok := enclosingLoop(c)
-		if !ok || !s.mayRunOften(loop.Node()) || !s.usedHereOnly(c) || s.leaves(statementOf(c)) {
+		if !ok || !s.repeats(c, loop) || !s.usedHereOnly(c) {
 			return
 		}
 		s.report(call, "a buffer of 4 KiB or more is made on each trip: make it before the loop and Reset it here")
 	}, "bufio.NewReader", "bufio.NewReaderSize", "bufio.NewWriter", "bufio.NewWriterSize")
-}
-
-// statementOf is the statement of a list that c stands in.
-func statementOf(c inspector.Cursor) inspector.Cursor {
-	for {
-		switch c.ParentEdgeKind() {
-		case edge.BlockStmt_List, edge.CaseClause_Body, edge.CommClause_Body, edge.File_Decls:
-			return c
-		}
-		c = c.Parent()
-	}
 }
 
 // checkReadBuffers looks at byte slices of constant size made in a loop to
@@ -175,7 +145,7 @@ func (s *source) checkReadBuffers() {
 		}
 		v := s.object(assign.Lhs[0])
 		loop, inLoop := enclosingLoop(c)
-		if v == nil || !inLoop || s.cold(c) || s.leaves(c) || !s.mayRunOften(loop.Node()) || !s.onlyFilled(v, assign) {
+		if v == nil || !inLoop || s.cold(c) || !s.repeats(c, loop) || !s.onlyFilled(v, assign) {
 			return
 		}
 		s.report(assign, "%s is made on each trip to be read into: make it before the loop", v.Name())
@@ -251,10 +221,10 @@ func (s *source) checkTimeAfter() {
 		}
 		for clause := range c.Enclosing((*ast.CommClause)(nil)) {
 			sel := clause.Parent().Parent()
-			_, ok := enclosingLoop(sel)
+			loop, ok := enclosingLoop(sel)
 			cases := clause.Parent().Node().(*ast.BlockStmt).List
 			comm := clause.Node().(*ast.CommClause).Comm
-			if !ok || comm == nil || call.Pos() > comm.End() || len(cases) < 2 || s.otherCasesLeave(clause, cases) {
+			if !ok || !s.repeats(sel, loop) || comm == nil || call.Pos() > comm.End() || len(cases) < 2 || s.otherCasesLeave(clause, cases) {
 				return
 			}
 			s.report(call, "a timer and its channel are made on each trip: make one with time.NewTimer and Reset it")

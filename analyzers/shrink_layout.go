@@ -7,6 +7,7 @@ import (
 	"go/types"
 	"slices"
 	"strconv"
+	"strings"
 
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/ast/inspector"
@@ -24,7 +25,7 @@ var shrinkLayoutRule = Rule{
 		"the next size class.",
 	Before: "type span struct {\n\topen  bool\n\tstart int64\n\tdone  bool\n\tend   int64\n\tkind  bool\n} // 40 bytes, allocated as 48",
 	After:  "type span struct {\n\tstart, end       int64\n\topen, done, kind bool\n} // 24 bytes, allocated as 24",
-	Silent: "the struct is never allocated in its own package, has blank fields (padding on purpose), is built without field " +
+	Silent: "less than a tenth is saved, the struct is never allocated in its own package, has blank fields (padding on purpose), is built without field " +
 		"names, has a layout that others rely on (unsafe, cgo, structs.HostLayout, 64-bit atomics in front), or is generic.",
 }
 
@@ -123,7 +124,7 @@ func (s *source) checkLayout(spec *ast.TypeSpec, obj *types.TypeName, sites []as
 	best := s.bestSize(str)
 	pointers := hasPointers(str)
 	class, bestClass := classOf(now, pointers), classOf(best, pointers)
-	if best >= now || class == 0 || bestClass >= class {
+	if best >= now || class == 0 || class-bestClass < class/10 || s.needsAtomicAlignment(str) {
 		return
 	}
 	d := analysis.Diagnostic{
@@ -149,6 +150,25 @@ func (s *source) mayReorder(str *types.Struct) bool {
 		}
 	}
 	return true
+}
+
+// needsAtomicAlignment reports whether str may hold a 64-bit number that is used
+// with the functions of sync/atomic: on 32-bit machines its place then matters.
+func (s *source) needsAtomicAlignment(str *types.Struct) bool {
+	if !slices.ContainsFunc(s.Pkg.Imports(), func(p *types.Package) bool { return p.Path() == "sync/atomic" }) {
+		return false
+	}
+	for name := range s.calls {
+		if !strings.HasPrefix(name, "sync/atomic.") || !strings.HasSuffix(name, "64") {
+			continue
+		}
+		for f := range str.Fields() {
+			if b, ok := f.Type().Underlying().(*types.Basic); ok && (b.Kind() == types.Int64 || b.Kind() == types.Uint64) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // bestSize is the size of a struct with the fields of str, by falling

@@ -48,6 +48,8 @@ func (s *source) checkEarly(c inspector.Cursor) {
 	switch {
 	case s.replaces(branch.Body, v):
 		s.report(assign, "%s makes a value that the next branch replaces: make it in an else", what)
+	case what == "make" && testsEmpty(branch.Cond):
+		// What is made for nothing has no size.
 	case s.returnsWithout(branch.Body, v):
 		s.report(assign, "%s makes a value that the early return after it does not use: make it after the return", what)
 	}
@@ -84,6 +86,11 @@ func (s *source) makesLarge(call *ast.CallExpr) string {
 		return ""
 	}
 	return "make"
+}
+
+// testsEmpty reports whether cond compares a length with a number.
+func testsEmpty(cond ast.Expr) bool {
+	return strings.Contains(types.ExprString(cond), "len(")
 }
 
 // replaces reports whether body sets v, in a statement of its own list, without

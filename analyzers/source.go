@@ -145,6 +145,20 @@ func (s *source) constantString(e ast.Expr) (string, bool) {
 	return constant.StringVal(v), true
 }
 
+// intValue returns the value of a constant integer.
+func (s *source) intValue(e ast.Expr) (int64, bool) {
+	v := s.constant(e)
+	if v == nil || v.Kind() != constant.Int {
+		return 0, false
+	}
+	return constant.Int64Val(v)
+}
+
+func (s *source) isInt(e ast.Expr, want int64) bool {
+	n, ok := s.intValue(e)
+	return ok && n == want
+}
+
 func (s *source) isNil(e ast.Expr) bool { return s.TypesInfo.Types[e].IsNil() }
 
 // mentions reports whether v is named below c.

@@ -2,7 +2,6 @@ package analyzers
 
 import (
 	"go/ast"
-	"go/constant"
 	"go/token"
 	"go/types"
 	"strings"
@@ -65,26 +64,38 @@ func (s *source) countedTrips(loop *ast.ForStmt) string {
 		return ""
 	}
 	i := s.object(init.Lhs[0])
-	start := s.constant(init.Rhs[0])
 	cond, isCond := loop.Cond.(*ast.BinaryExpr)
 	post, isPost := loop.Post.(*ast.IncDecStmt)
-	if i == nil || start == nil || constant.Sign(start) != 0 || !isCond || !isPost {
+	if i == nil || !s.isInt(init.Rhs[0], 0) || !isCond || !isPost {
 		return ""
 	}
 	if cond.Op != token.LSS || post.Tok != token.INC || s.object(cond.X) != i || s.object(post.X) != i {
 		return ""
 	}
-	if s.assigned(loop.Body, i) || s.assigned(loop.Body, s.object(root(cond.Y))) {
+	if s.assigned(loop.Body, i) || s.changes(loop.Body, cond.Y) {
 		return ""
 	}
 	return s.bound(cond.Y)
 }
 
+// changes reports whether body assigns to a variable that e names.
+func (s *source) changes(body ast.Node, e ast.Expr) bool {
+	found := false
+	ast.Inspect(e, func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok && !found {
+			v, _ := s.TypesInfo.Uses[id].(*types.Var)
+			found = s.assigned(body, v)
+		}
+		return !found
+	})
+	return found
+}
+
 // bound is a number of trips that is safe to allocate for: a constant, a
 // length, or what counts the parts of something that exists already.
 func (s *source) bound(e ast.Expr) string {
-	if v := s.constant(e); v != nil {
-		if n, ok := constant.Int64Val(v); ok && n >= manyTrips && n <= 1<<16 {
+	if s.isConstant(e) {
+		if n, ok := s.intValue(e); ok && n >= manyTrips && n <= 1<<16 {
 			return types.ExprString(e)
 		}
 		return ""
@@ -222,7 +233,7 @@ func funcType(fn ast.Node) *ast.FuncType {
 	return &ast.FuncType{}
 }
 
-// statements yields the loops of the package whose number of trips is known,
+// eachSizedLoop calls visit for the loops of the package whose number of trips is known,
 // that are not cold and that stand in a plain list of statements.
 func (s *source) eachSizedLoop(visit func(loop inspector.Cursor, body *ast.BlockStmt, trips string)) {
 	s.each(func(c inspector.Cursor) {

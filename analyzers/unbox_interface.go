@@ -39,7 +39,7 @@ func unboxInterface(s *source) {
 func (s *source) checkAssertCall(c inspector.Cursor) {
 	call := c.Node().(*ast.CallExpr)
 	fn, ok := typeutil.Callee(s.TypesInfo, call).(*types.Func)
-	if !ok || len(call.Args) < 3 || call.Ellipsis.IsValid() || !isAssertion(fn.Signature()) {
+	if !ok || len(call.Args) < 3 || call.Ellipsis.IsValid() || s.isConstant(call.Args[0]) || !isAssertion(fn.Signature()) {
 		return
 	}
 	for _, arg := range call.Args[2:] {
