@@ -104,6 +104,23 @@ var layers = []layer{
 		why: "a report shows a diagnosis and computes nothing; ingest/pprof is there to write profiles",
 	},
 	{
+		folder: "analyzers",
+		others: []string{"golang.org/x/tools/go"},
+		why:    "the analysers are public and judge source alone: what a profile says is not theirs to know",
+	},
+	{
+		folder: "internal/vet",
+		ours:   []string{"analyzers"},
+		others: []string{"golang.org/x/tools/go"},
+		why:    "vet carries the analysers' words to whoever has a profile, and knows none itself",
+	},
+	{
+		folder: "cmd/heaptrimvet",
+		ours:   []string{"analyzers"},
+		others: []string{"golang.org/x/tools/go/analysis"},
+		why:    "the vettool is a list of analysers and a driver",
+	},
+	{
 		folder: "examples/gateway/*",
 		ours:   []string{"examples/gateway"},
 		why:    "the example stands for a user's program, which has never heard of heaptrim",
