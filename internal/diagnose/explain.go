@@ -93,7 +93,7 @@ func innermost(f Finding) []evidence.Frame {
 		if !isRuntime(packageOf(fr.Function), fr.Function) {
 			out = append(out, fr)
 		}
-		if fr.Function == f.Site.Function && fr.Line == f.Site.Line {
+		if anyTypes(fr.Function) == f.Site.Function && fr.Line == f.Site.Line {
 			break
 		}
 	}

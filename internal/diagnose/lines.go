@@ -51,7 +51,7 @@ func (l lineSet) each(c *classifier, stack []*evidence.Location, f func(t *lineT
 			if lc.frames[i].owner != ownerUser {
 				continue
 			}
-			t := l.at(siteKey{fr.Function, fr.File, fr.Line, ownerUser})
+			t := l.at(siteKey{anyTypes(fr.Function), fr.File, fr.Line, ownerUser})
 			if !slices.Contains(seen, t) {
 				f(t, len(seen) == 0)
 				seen = append(seen, t)

@@ -3,6 +3,7 @@ package diagnose
 import (
 	"math"
 	"sort"
+	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/unit"
@@ -117,7 +118,7 @@ func findPath(c *classifier, stack []*evidence.Location) allocPath {
 			switch own := lc.frames[i].owner; own {
 			case ownerUser, ownerTest:
 				p.leafs = append(p.leafs, f)
-				p.key = siteKey{f.Function, f.File, f.Line, own}
+				p.key = siteKey{anyTypes(f.Function), f.File, f.Line, own}
 				return p
 			case ownerRuntime:
 				p.above = append(p.above, f.Function)
@@ -131,8 +132,20 @@ func findPath(c *classifier, stack []*evidence.Location) allocPath {
 	if outer.Function == "" && len(p.leafs) > 0 {
 		outer = p.leafs[len(p.leafs)-1]
 	}
-	p.key = siteKey{outer.Function, outer.File, outer.Line, ownerStd}
+	p.key = siteKey{anyTypes(outer.Function), outer.File, outer.Line, ownerStd}
 	return p
+}
+
+// anyTypes spells the type arguments of an instantiated function as heap
+// profiles do, "[...]": CPU profiles name the shapes, and both have to meet at
+// one site.
+func anyTypes(function string) string {
+	open := strings.IndexByte(function, '[')
+	if open < 0 {
+		return function
+	}
+	end := closing(function, open)
+	return function[:open] + "[...]" + anyTypes(function[end:])
 }
 
 // addStack remembers a call path with its weight; the lightest make room.

@@ -66,7 +66,11 @@ func testHelpers(all []goPackage) []string {
 // counts.
 func measuredLoops(f *ast.File) []ast.Node {
 	var loops []ast.Node
+	reset := beforeReset(f)
 	ast.Inspect(f, func(n ast.Node) bool {
+		if n != nil && reset[n] {
+			return false
+		}
 		if !isMeasured(n) {
 			return true
 		}
@@ -77,6 +81,43 @@ func measuredLoops(f *ast.File) []ast.Node {
 		return true
 	})
 	return loops
+}
+
+// beforeReset returns the statements that a later statement of the same block
+// takes out of the measurement with b.ResetTimer: a loop over b.N there makes
+// the input.
+func beforeReset(f *ast.File) map[ast.Node]bool {
+	out := map[ast.Node]bool{}
+	ast.Inspect(f, func(n ast.Node) bool {
+		block, ok := n.(*ast.BlockStmt)
+		if !ok {
+			return true
+		}
+		last := -1
+		for i, stmt := range block.List {
+			if isReset(stmt) {
+				last = i
+			}
+		}
+		for i := range last {
+			out[block.List[i]] = true
+		}
+		return true
+	})
+	return out
+}
+
+func isReset(stmt ast.Stmt) bool {
+	e, ok := stmt.(*ast.ExprStmt)
+	if !ok {
+		return false
+	}
+	call, ok := e.X.(*ast.CallExpr)
+	if !ok || len(call.Args) > 0 {
+		return false
+	}
+	sel, ok := call.Fun.(*ast.SelectorExpr)
+	return ok && sel.Sel.Name == "ResetTimer"
 }
 
 func loopInside(n ast.Node) bool {

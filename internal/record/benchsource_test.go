@@ -38,5 +38,7 @@ func TestMeasuredLoops(t *testing.T) {
 	f("b.RunParallel(func(pb *testing.PB) {\nown := setUp()\nfor pb.Next() {\nown.work()\n}\n})", 8, 10)
 	f("b.RunParallel(body)", 6, 6)
 	f("n := b.N\nfor i := range 10 {\nwork(i, n)\n}")
+	f("for i := range b.N {\nsetUp(i)\n}\nb.ResetTimer()\nfor range b.N {\nwork()\n}", 10, 12)
+	f("b.ResetTimer()\nfor range b.N {\nwork()\n}\nb.StopTimer()", 7, 9)
 	f("b.Run(\"sub\", func(b *testing.B) {\nfor i := 0; i < b.N; i++ {\nwork()\n}\n})", 7, 9)
 }

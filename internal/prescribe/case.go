@@ -1,0 +1,217 @@
+package prescribe
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/prescribe/source"
+	"github.com/heaptrim/heaptrim/internal/unit"
+)
+
+// Case is the evidence on one finding.
+type Case struct {
+	Finding *diagnose.Finding
+	Line    *source.Line // nil when the source was not read
+	Parts   []*Part
+
+	diagnosis *diagnose.Diagnosis
+}
+
+// Part is one part of what a site allocates, with the expression that does.
+type Part struct {
+	diagnose.Mix
+	Expr    *source.Expr  // nil when not known
+	Library *libraryEntry // what is known of the library function; nil for none
+	Callee  string        // the function called on the line, if one is: that of the library, or the one that boxed values go to
+}
+
+// maxParts bounds the parts looked at: what comes after them is dust.
+const maxParts = 6
+
+func newCase(d *diagnose.Diagnosis, f *diagnose.Finding, src *source.Program) *Case {
+	c := &Case{Finding: f, diagnosis: d}
+	if src != nil {
+		c.Line = src.At(f.Site.File, f.Site.Line)
+	}
+	mix := f.Mix
+	if len(mix) == 0 {
+		mix = []diagnose.Mix{{Kind: f.Kind, Via: f.Via, Objects: 1, Bytes: 1}}
+	}
+	for i, m := range mix[:min(len(mix), maxParts)] {
+		if i == 0 && m.Via == f.Via {
+			m.Kind = f.Kind // sharpened by the compiler's output
+		}
+		c.Parts = append(c.Parts, c.part(m))
+	}
+	return c
+}
+
+func (c *Case) part(m diagnose.Mix) *Part {
+	p := &Part{Mix: m, Callee: plainName(m.Via)}
+	if c.Line != nil {
+		p.Expr = pickExpr(c.Line.Exprs, p)
+	}
+	if p.Callee == "" && p.Expr != nil && p.Expr.Kind == source.Call {
+		p.Callee = p.Expr.Callee
+	}
+	p.Library = libraryOf(p.Callee, c.leaf())
+	return p
+}
+
+// leaf is the innermost function of the heaviest stack outside the runtime.
+func (c *Case) leaf() string {
+	if len(c.Finding.Stacks) == 0 {
+		return ""
+	}
+	for _, f := range c.Finding.Stacks[0].Frames {
+		if !strings.HasPrefix(f.Function, "runtime.") && !strings.HasPrefix(f.Function, "internal/runtime/") {
+			return plainName(f.Function)
+		}
+	}
+	return ""
+}
+
+// plainName takes the type arguments off a function's name.
+func plainName(function string) string {
+	if i := strings.IndexByte(function, '['); i >= 0 {
+		if j := strings.LastIndexByte(function, ']'); j > i {
+			return function[:i] + function[j+1:]
+		}
+	}
+	return function
+}
+
+// exprKinds are the kinds of expression that can be behind a kind of
+// allocation, likeliest first.
+var exprKinds = map[diagnose.Kind][]source.ExprKind{
+	diagnose.KindNew:        {source.Literal, source.New, source.Variable},
+	diagnose.KindMake:       {source.Make, source.Literal},
+	diagnose.KindGrowth:     {source.Append},
+	diagnose.KindMap:        {source.Make, source.Literal, source.MapInsert},
+	diagnose.KindMapGrowth:  {source.MapInsert, source.Literal, source.Make},
+	diagnose.KindChan:       {source.Make},
+	diagnose.KindBoxing:     {source.Call},
+	diagnose.KindConversion: {source.Conversion},
+	diagnose.KindConcat:     {source.Concat},
+	diagnose.KindClosure:    {source.FuncLit, source.MethodVal},
+	diagnose.KindVariadic:   {source.Call},
+	diagnose.KindGoroutine:  {source.Go},
+}
+
+// pickExpr finds the expression on the line that a part comes from.
+func pickExpr(exprs []*source.Expr, p *Part) *source.Expr {
+	if p.Callee != "" {
+		for _, e := range exprs {
+			if e.Kind == source.Call && e.Callee == p.Callee {
+				return e
+			}
+		}
+		return nil
+	}
+	for _, kind := range exprKinds[p.Kind] {
+		for _, e := range exprs {
+			if e.Kind == kind {
+				return e
+			}
+		}
+	}
+	return nil
+}
+
+// short reports whether the objects die young, so that they can be used again:
+// known to, or not known not to.
+func (c *Case) short() bool {
+	switch c.Finding.Lifetime.Class {
+	case diagnose.LifetimeLong, diagnose.LifetimeLeak:
+		return false
+	}
+	return true
+}
+
+// blockSize is the mean size of the site's blocks.
+func (c *Case) blockSize() unit.Bytes {
+	if o := c.Finding.Cost.Objects.Value; o > 0 {
+		return unit.Bytes(math.Round(c.Finding.Cost.Bytes.Value / o))
+	}
+	return 0
+}
+
+// perOp is the objects of a part for each operation; 0 when not known.
+func (c *Case) perOp(p *Part) float64 { return c.Finding.Cost.ObjectsPerOp.Value * p.Objects }
+
+// repeated reports whether the site allocates many times in one operation: it
+// stands in a loop, or the function is called in one.
+func (c *Case) repeated(p *Part) bool {
+	return c.perOp(p) >= 4 || p.Expr != nil && len(p.Expr.Loops) > 0
+}
+
+// escape is the compiler's word on the value; "" when it has none.
+func (c *Case) escape() string {
+	if c.Finding.Escape == nil {
+		return ""
+	}
+	return c.Finding.Escape.Text
+}
+
+// kept reports whether the compiler says that the value itself goes somewhere
+// where it may live on: into a result, a variable of someone else's, or an
+// interface that goes there.
+func (c *Case) kept() bool {
+	text := c.escape()
+	return strings.Contains(text, "is stored in") || strings.Contains(text, "is returned") || strings.Contains(text, "value that goes to") || c.edge("return")
+}
+
+// edge reports whether the compiler's flow has a step of a kind, such as
+// "return" or "interface-converted".
+func (c *Case) edge(why string) bool {
+	if c.Finding.Escape == nil {
+		return false
+	}
+	for _, f := range c.Finding.Escape.Flow {
+		for _, e := range f.Edges {
+			if e.Why == why {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// text is the part's expression, or what stands for it.
+func (p *Part) text() string {
+	if p.Expr != nil {
+		return "`" + p.Expr.Text + "`"
+	}
+	if p.Via != "" {
+		return "`" + shortName(p.Via) + "`"
+	}
+	return "the value"
+}
+
+// shortName drops the directories of a function's package.
+func shortName(function string) string {
+	function = plainName(function)
+	return function[strings.LastIndexByte(function, '/')+1:]
+}
+
+// amount is what a part allocates, for the evidence of a remedy.
+func (c *Case) amount(p *Part) string {
+	cost := c.Finding.Cost
+	if cost.ObjectsPerOp.Value > 0 {
+		return fmt.Sprintf("%s objects and %s an operation", number(cost.ObjectsPerOp.Value*p.Objects), unit.Bytes(math.Round(cost.BytesPerOp.Value*p.Bytes)))
+	}
+	return fmt.Sprintf("%s in the recording", unit.Bytes(math.Round(cost.Bytes.Value*p.Bytes)))
+}
+
+// number prints a count without digits that mean nothing.
+func number(v float64) string {
+	switch {
+	case v >= 100:
+		return fmt.Sprintf("%.0f", v)
+	case v == math.Trunc(v):
+		return fmt.Sprintf("%.0f", v)
+	}
+	return fmt.Sprintf("%.2g", v)
+}

@@ -1,0 +1,73 @@
+package prescribe
+
+import "github.com/heaptrim/heaptrim/internal/diagnose"
+
+// Safety says how far a cure can be trusted to change nothing but the cost.
+type Safety string
+
+// The values of Safety.
+const (
+	Safe   Safety = "safe"   // the program behaves the same
+	Review Safety = "review" // correct where its conditions hold, which a person has to check
+	Advice Safety = "advice" // a matter of design: the tool cannot say what the change is
+)
+
+// Cure is one entry of the catalogue. Entries are values without state; their
+// texts are plain, in the field's own terms, and end without a line break.
+type Cure struct {
+	Code   string // stable; words with dashes
+	Title  string // what to do, in a few words
+	Why    string // how it saves
+	Before string // Go code
+	After  string
+	Safety Safety
+	Needs  string // the evidence it takes
+	Not    string // when it does not pay or is wrong
+
+	match func(*Case, *Part) (Proposal, bool) // nil: not a cure of a single site
+}
+
+// Proposal is a cure that fits one part of what a site allocates.
+type Proposal struct {
+	Text string  // what to do here
+	Why  string  // the evidence for it
+	Fit  float64 // how surely the evidence points at this cure, from 0 to 1
+
+	// What the cure takes away, as shares of the part, and what it adds.
+	Objects, Bytes, Live float64
+	Cost                 addedCost
+}
+
+// all is a proposal that takes the whole part away.
+func all(fit float64, text, why string) Proposal {
+	return Proposal{Text: text, Why: why, Fit: fit, Objects: 1, Bytes: 1, Live: 1}
+}
+
+// Catalogue lists every cure, in the order in which the documentation has them.
+func Catalogue() []Cure {
+	return []Cure{
+		keepOnStack, unboxInterface, hoistClosure,
+		presizeSlice, presizeMap, presizeBuilder,
+		avoidConversion, cacheCompiled, internString,
+		reuseBuffer, poolBuffer, poolObject, poolMisuse,
+		batchArena, shrinkLayout, skipWork,
+		goroutineStacks, finalizerCost,
+		gcHeadroom, upgradeGo, numaBind, hugePages,
+		leaveIt,
+	}
+}
+
+// Find returns the cure with a code.
+func Find(code string) (Cure, bool) {
+	for _, c := range Catalogue() {
+		if c.Code == code {
+			return c, true
+		}
+	}
+	return Cure{}, false
+}
+
+// remedy is a proposal as the finding's remedy.
+func (c Cure) remedy(p Proposal, saves diagnose.Prediction) diagnose.Remedy {
+	return diagnose.Remedy{Code: c.Code, Safety: string(c.Safety), Text: p.Text, Why: p.Why, Saves: saves}
+}

@@ -1,0 +1,146 @@
+package prescribe
+
+import (
+	"fmt"
+	"regexp"
+
+	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/prescribe/source"
+)
+
+var avoidConversion = Cure{
+	Code:  "avoid-conversion",
+	Title: "do not convert, format or split through new memory",
+	Why: "Converting between string and []byte copies, every + makes a new string, fmt boxes its arguments and formats into a string of its own, " +
+		"and Split makes a slice for parts of which often one is used. Appending to a buffer that is there, or asking the same question of the original, needs none of it.",
+	Before: "host := strings.Split(addr, \":\")[0]\nbuf = append(buf, []byte(fmt.Sprintf(\"%d\", n))...)",
+	After:  "host, _, _ := strings.Cut(addr, \":\")\nbuf = strconv.AppendInt(buf, n, 10)",
+	Safety: Review,
+	Needs:  "the kind of allocation, or the library call; for the better call, the source",
+	Not:    "When the text is kept: one copy has to be made somewhere.",
+	match:  matchAvoidConversion,
+}
+
+func matchAvoidConversion(c *Case, p *Part) (Proposal, bool) {
+	if pr, ok := c.fromLibrary(p, "avoid-conversion"); ok {
+		if use := useOf(p); use != "" {
+			pr.Text, pr.Fit = use+": "+pr.Text, 1
+		}
+		return pr, true
+	}
+	why := c.escape()
+	if p.Via != "" {
+		return Proposal{}, false
+	}
+	switch p.Kind {
+	case diagnose.KindConversion:
+		text := fmt.Sprintf("do without the copy that %s makes: keep the text in one form", p.text())
+		if p.Expr != nil && p.Expr.Consts {
+			text = fmt.Sprintf("keep %s in a package variable: it is converted on every call", p.text())
+		}
+		return all(0.9, text, why), true
+	case diagnose.KindConcat:
+		return all(0.85, fmt.Sprintf("write the parts of %s to where the text goes, one by one", p.text()), why), true
+	case diagnose.KindNew, diagnose.KindBoxing:
+		// A constant that is converted to bytes is a new array, not a call of
+		// the conversion.
+		if e := convertedConstant(c); e != nil {
+			return all(0.95, fmt.Sprintf("keep `%s` in a package variable: it is converted on every call", e.Text), why), true
+		}
+	}
+	return Proposal{}, false
+}
+
+// useOf says what the code wants of a call's result where that is less than
+// all of it.
+func useOf(p *Part) string {
+	if p.Expr == nil {
+		return ""
+	}
+	switch p.Expr.Use.Kind {
+	case source.UseElement:
+		return "only a part of the result is used"
+	case source.UseLength:
+		return "only the length of the result is used"
+	case source.UseRanged:
+		return "the result is only ranged over"
+	case source.UseCompared:
+		return "the result is only compared"
+	}
+	return ""
+}
+
+// convertedConstant is a constant on the line that is converted to bytes; nil
+// for none.
+func convertedConstant(c *Case) *source.Expr {
+	if c.Line == nil {
+		return nil
+	}
+	for _, e := range c.Line.Exprs {
+		if e.Kind == source.Conversion && e.Consts && e.Elem > 0 {
+			return e
+		}
+	}
+	return nil
+}
+
+// grows reports whether a concatenation adds to the variable it is assigned to.
+func grows(e *source.Expr) bool {
+	return regexp.MustCompile(`^` + regexp.QuoteMeta(e.Use.Name) + `\s*\+`).MatchString(e.Text)
+}
+
+var cacheCompiled = Cure{
+	Code:  "cache-compiled",
+	Title: "compute it once and keep the result",
+	Why: "Regular expressions, templates, replacers, time zones and what reflection finds out about a type are the same every time. " +
+		"Made once, in a package variable, a sync.OnceValue or a map by key, they cost nothing afterwards.",
+	Before: "func clean(s string) string {\n\treturn regexp.MustCompile(`\\s+`).ReplaceAllString(s, \" \")\n}",
+	After:  "var spaces = regexp.MustCompile(`\\s+`)\n\nfunc clean(s string) string {\n\treturn spaces.ReplaceAllString(s, \" \")\n}",
+	Safety: Review,
+	Needs:  "the library call; whether its arguments are constant, from the source",
+	Not:    "When the inputs vary without bound: the cache would grow for ever.",
+	match:  matchCacheCompiled,
+}
+
+// compiles matches functions that turn a description into a machine.
+var compiles = regexp.MustCompile(`\.(Must)?(Compile|Parse)[A-Z]?\w*$|\.New\w*(Template|Replacer|Matcher|Regexp|Codec|Parser|Schema)\w*$`)
+
+func matchCacheCompiled(c *Case, p *Part) (Proposal, bool) {
+	if pr, ok := c.fromLibrary(p, "cache-compiled"); ok {
+		switch {
+		case p.Expr == nil:
+		case p.Expr.Consts:
+			pr.Fit, pr.Why = 1, pr.Why+"; its arguments are constants"
+		case len(p.Expr.Args) > 0 && compiles.MatchString(p.Callee):
+			// The input varies: what is made has to be kept by input.
+			pr.Fit, pr.Text = 0.6, fmt.Sprintf("keep what %s makes in a bounded map by its input", shortName(p.Callee))
+		}
+		return pr, true
+	}
+	if e := p.Expr; e != nil && e.Kind == source.Call && e.Consts && compiles.MatchString(e.Callee) {
+		return all(0.9, fmt.Sprintf("call %s once and keep the result: its arguments are constants", shortName(e.Callee)), c.amount(p)), true
+	}
+	return Proposal{}, false
+}
+
+var internString = Cure{
+	Code:  "intern-string",
+	Title: "keep one copy of equal strings",
+	Why: "Texts that are read again and again, such as names, labels and keys, fill the heap with equal copies. One copy by value, " +
+		"from a map or from package unique, makes the live heap smaller and comparison cheaper.",
+	Before: "r.Label = string(field)",
+	After:  "r.Label = labels.intern(field) // map[string]string; a lookup by string(field) does not allocate",
+	Safety: Review,
+	Needs:  "the lifetime of the strings",
+	Not:    "When the values are mostly different: the map holds them all for nothing.",
+	match: func(c *Case, p *Part) (Proposal, bool) {
+		if p.Kind != diagnose.KindConversion || p.Via != "" || c.short() || c.Finding.Lifetime.Class == diagnose.LifetimeUnknown {
+			return Proposal{}, false
+		}
+		pr := all(0.5, fmt.Sprintf("keep one copy of equal strings where %s is stored, if its values repeat", p.text()), "the strings live long")
+		// How often they repeat is not known: half of them is the guess that the
+		// interval has to cover.
+		pr.Objects, pr.Bytes, pr.Live = 0.5, 0.5, 0.5
+		return pr, true
+	},
+}

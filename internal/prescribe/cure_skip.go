@@ -1,0 +1,142 @@
+package prescribe
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/prescribe/source"
+	"github.com/heaptrim/heaptrim/internal/stats"
+)
+
+var skipWork = Cure{
+	Code:  "skip-work",
+	Title: "do it less often, or not at all",
+	Why: "The cheapest allocation is the one that nobody asks for: a result that the way taken does not use, the same question asked in every round of a loop, " +
+		"an argument that is formatted for a log line that is not written.",
+	Before: "enc := newEncoder(defaultLevel)\nif o.Level != 0 {\n\tenc = newEncoder(o.Level)\n}",
+	After:  "level := o.Level\nif level == 0 {\n\tlevel = defaultLevel\n}\nenc := newEncoder(level)",
+	Safety: Review,
+	Needs:  "cost of the line with all that it calls; the use of its result, from the source",
+	Not:    "When the call is made for its effect.",
+	match:  matchSkipWork,
+}
+
+func matchSkipWork(c *Case, p *Part) (Proposal, bool) {
+	if pr, ok := c.fromLibrary(p, "skip-work"); ok {
+		pr.Fit = 0.7
+		return pr, true
+	}
+	if c.Line == nil || p.Expr == nil {
+		return Proposal{}, false
+	}
+	text, sure := wasted(c.diagnosis, c.Line, p.Expr, c.Finding.Site.File)
+	if sure < 0.5 {
+		return Proposal{}, false
+	}
+	return all(0.6+0.4*sure, text, c.amount(p)), true
+}
+
+// wasted says why an expression's work need not be done, and how surely: from 0
+// to 1.
+func wasted(d *diagnose.Diagnosis, l *source.Line, e *source.Expr, file string) (string, float64) {
+	if e.Kind != source.Call && e.Kind != source.Literal {
+		return "", 0
+	}
+	f := l.FlowOf(e)
+	switch {
+	case f == nil:
+		return "", 0
+	case f.Fixed && pure(e.Callee):
+		return fmt.Sprintf("call %s once before the loop of line %d: it is asked the same in every round", shortName(e.Callee), f.FixedLoop), 1
+	case f.Again != 0 && pure(e.Callee):
+		return fmt.Sprintf("keep the result of %s of line %d: it is asked the same again", shortName(e.Callee), f.Again), 1
+	case f.Partly && e.Use.Kind == source.UseAssigned:
+		used, unused := heaviestOf(d, file, f.Used), heaviestOf(d, file, f.Unused)
+		if unused == 0 || used > 0 {
+			return "", 0
+		}
+		return fmt.Sprintf("make `%s` only where it is used: the way that the program takes does not use it", e.Use.Name), 1
+	}
+	return "", 0
+}
+
+// heaviestOf is the largest cost of any of the lines, as a share of CPU or of
+// bytes.
+func heaviestOf(d *diagnose.Diagnosis, file string, lines []int) float64 {
+	most := 0.0
+	for _, l := range d.Lines {
+		if l.Site.File == file && slices.Contains(lines, l.Site.Line) {
+			most = max(most, l.CPU.Value, l.BytesShare)
+		}
+	}
+	return most
+}
+
+// pure reports whether a library function gives equal answers to equal
+// arguments and does nothing else.
+func pure(callee string) bool {
+	pkg, _, _ := strings.Cut(callee, ".")
+	switch pkg {
+	case "strings", "strconv", "bytes", "path", "path/filepath", "unicode", "html", "regexp", "net/netip":
+		return !strings.Contains(callee, "(*") && !strings.Contains(callee, ".New")
+	}
+	for _, f := range []string{"fmt.Sprint", "fmt.Sprintf", "fmt.Sprintln", "reflect.TypeOf", "net/url.QueryEscape", "net/url.PathEscape", "encoding/hex.EncodeToString"} {
+		if callee == f {
+			return true
+		}
+	}
+	return false
+}
+
+// hotLine is how much of CPU or bytes a line costs, with all that it calls, for
+// its source to be looked at.
+const hotLine = 0.01
+
+// skippable finds the lines that allocate nothing themselves but call for work
+// that is not needed.
+func skippable(d *diagnose.Diagnosis, src *source.Program) []diagnose.Finding {
+	if src == nil {
+		return nil
+	}
+	sites := map[string]bool{}
+	key := func(file string, line int) string { return fmt.Sprintf("%s:%d", file, line) }
+	for _, f := range d.Findings {
+		sites[key(f.Site.File, f.Site.Line)] = true
+	}
+	var out []diagnose.Finding
+	for _, lc := range d.Lines[:min(len(d.Lines), readFindings)] {
+		if max(lc.CPU.Value, lc.BytesShare) < hotLine || sites[key(lc.Site.File, lc.Site.Line)] {
+			continue
+		}
+		l := src.At(lc.Site.File, lc.Site.Line)
+		if l == nil {
+			continue
+		}
+		for _, e := range l.Exprs {
+			if text, sure := wasted(d, l, e, lc.Site.File); sure >= 0.5 {
+				out = append(out, skipped(lc, text))
+				break
+			}
+		}
+	}
+	return out
+}
+
+// skipped is the finding of a line whose work is not needed.
+func skipped(lc diagnose.LineCost, text string) diagnose.Finding {
+	f := diagnose.Finding{
+		Code: skipWork.Code, Title: "work that is not used", Site: lc.Site, Run: lc.Run,
+		Cost: diagnose.Cost{CPU: lc.CPU, BytesPerOp: stats.Exact(lc.BytesPerOp), ObjectsPerOp: stats.Exact(lc.ObjectsPerOp)},
+	}
+	// Other calls on the line may be needed, so none of it may be saved.
+	f.Prediction = diagnose.Prediction{
+		CPU:        stats.Interval{Value: lc.CPU.Value, Low: 0, High: math.Max(lc.CPU.High, lc.CPU.Value)},
+		BytesPerOp: lc.BytesPerOp, ObjectsPerOp: lc.ObjectsPerOp,
+		Basis: "all that the line costs with what it calls; the rows of the lines below count it too",
+	}
+	f.Remedy = skipWork.remedy(Proposal{Text: text, Why: "cost of the line with all that it calls"}, f.Prediction)
+	return f
+}

@@ -1,0 +1,51 @@
+package prescribe
+
+import "github.com/heaptrim/heaptrim/internal/diagnose"
+
+// regrowth is what the block sizes of a growing slice, buffer or table say:
+// each began with a small block and went through larger ones to its last.
+type regrowth struct {
+	objects float64 // blocks in all
+	bytes   float64
+	final   float64 // blocks that were not outgrown: one for each slice
+	last    float64 // bytes of these
+}
+
+// regrowthOf reads the block sizes of a site. As many blocks of one size as
+// exceed those of the next larger one were the last of their slices: the others
+// were copied into it. That is exact where every slice passes through every
+// size on its way, as append's growth does for slices that begin empty; where
+// they begin at different sizes it counts too few as outgrown, never too many.
+func regrowthOf(sizes []diagnose.SizeCount) regrowth {
+	var r regrowth
+	for i, s := range sizes {
+		r.objects += s.Objects
+		r.bytes += s.Objects * float64(s.Size)
+		next := 0.0
+		if i+1 < len(sizes) {
+			next = sizes[i+1].Objects
+		}
+		if last := s.Objects - next; last > 0 {
+			r.final += last
+			r.last += last * float64(s.Size)
+		}
+	}
+	return r
+}
+
+// waste is the share of objects and bytes that a right first size would save.
+func (r regrowth) waste() (objects, bytes float64) {
+	if r.objects == 0 || r.bytes == 0 {
+		return 0, 0
+	}
+	return max(0, 1-r.final/r.objects), max(0, 1-r.last/r.bytes)
+}
+
+// presized is a proposal that takes the outgrown blocks away.
+func (c *Case) presized(fit float64, text, why string) (Proposal, bool) {
+	objects, bytes := regrowthOf(c.Finding.Sizes).waste()
+	if objects <= 0.02 {
+		return Proposal{}, false
+	}
+	return Proposal{Text: text, Why: why, Fit: fit, Objects: objects, Bytes: bytes}, true
+}

@@ -1,0 +1,51 @@
+package prescribe
+
+import (
+	"fmt"
+
+	"github.com/heaptrim/heaptrim/internal/diagnose"
+)
+
+var leaveIt = Cure{
+	Code:  "leave-it",
+	Title: "leave it as it is",
+	Why: "Every change costs attention, and some cost more than they bring: a pool for tiny objects spends more on Get and Put than malloc does, " +
+		"a pool that is rarely hit holds memory for nothing, and an object that lives long cannot be used again.",
+	Before: "return Point{X: x, Y: y} // boxed once per request: 16 B, 20 ns",
+	After:  "// the same",
+	Safety: Safe,
+	Needs:  "the site's cost and the prediction of every cure that fits it",
+	Not:    "Where the cost is high and no cure of the catalogue fits, the answer is a change of design that no tool names.",
+}
+
+// pays reports why an offer is not worth making; nil when it is.
+func pays(f *diagnose.Finding, o offer) error {
+	if f.Cost.CPU.Value > 0 && o.saves.CPU.Value <= 0 {
+		return fmt.Errorf("%s would cost more than it saves", o.cure.Code)
+	}
+	return nil
+}
+
+// leave names leave-it, with the reason.
+func leave(c *Case, offers []offer) {
+	f := c.Finding
+	text := "no cure of the catalogue fits: " + c.whyNot()
+	if len(offers) > 0 {
+		o := offers[0]
+		text = fmt.Sprintf("leave it: %s would cost as much as it saves: %s of %s each", o.cure.Code, c.amount(c.Parts[0]), c.blockSize())
+	}
+	f.Code = leaveIt.Code
+	f.Remedy = leaveIt.remedy(Proposal{Text: text, Why: c.escape()}, diagnose.Prediction{Basis: "nothing is changed"})
+	f.Prediction = f.Remedy.Saves
+}
+
+// whyNot says why no cure fits.
+func (c *Case) whyNot() string {
+	switch {
+	case !c.short():
+		return "the objects live long, so their memory cannot be used again"
+	case len(c.Parts) > 0 && c.Parts[0].Via != "":
+		return "the memory is allocated inside " + shortName(c.Parts[0].Via) + ", and no call that does without is known"
+	}
+	return "the evidence does not say how the allocation could be avoided"
+}

@@ -1,0 +1,115 @@
+// Package prescribe names the cure of each finding and predicts what it saves.
+// It joins three sources: what the profiles say of a site, what the compiler
+// says of the escape, and what stands on the line (package source). The cures
+// are a catalogue, one file each: data that also feeds the documentation, a
+// matcher, and the formula of the prediction.
+package prescribe
+
+import (
+	"context"
+	"path/filepath"
+	"sort"
+	"strings"
+
+	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/prescribe/source"
+)
+
+// Options tunes Apply. The zero value is ready to use.
+type Options struct {
+	// Threshold is the share of CPU or of bytes that a cure must save for its
+	// finding to be shown; 0 means DefaultThreshold, a negative one shows all.
+	Threshold float64
+	Progress  func(format string, args ...any)
+}
+
+// DefaultThreshold is the least saving worth a line of the report: one per cent
+// of CPU or of the bytes allocated.
+const DefaultThreshold = 0.01
+
+// Limits of reading the source: the hottest findings only.
+const (
+	readFindings = 120
+	readPackages = 16
+)
+
+// Apply names the cure of each finding of d, predicts its saving, ranks the
+// findings by it, adds those whose cure is not to do the work, and takes out
+// what lies below the threshold. Where the sources cannot be read, the evidence
+// of the profile alone decides, and a warning says so.
+func Apply(ctx context.Context, d *diagnose.Diagnosis, o Options) {
+	if o.Threshold == 0 {
+		o.Threshold = DefaultThreshold
+	}
+	src := readSource(ctx, d, o)
+	for i := range d.Findings {
+		f := &d.Findings[i]
+		c := newCase(d, f, src)
+		choose(c, c.proposals())
+	}
+	d.Findings = append(d.Findings, skippable(d, src)...)
+	rank(d, o.Threshold)
+	d.Advice = advise(d)
+}
+
+// readSource loads the packages of the hottest lines; nil when there is no
+// source to read.
+func readSource(ctx context.Context, d *diagnose.Diagnosis, o Options) *source.Program {
+	t := d.Target
+	if t.ModuleDir == "" || len(d.Findings) == 0 {
+		return nil
+	}
+	dir, err := filepath.Abs(t.ModuleDir)
+	if err != nil {
+		return nil
+	}
+	packages := hotPackages(d)
+	if o.Progress != nil {
+		o.Progress("reading the source of %d packages", len(packages))
+	}
+	p, problems, err := source.Load(ctx, source.Request{Dir: dir, Packages: packages, BuildFlags: t.BuildFlags})
+	if err != nil {
+		d.Warnings = append(d.Warnings, "cures are named without the source: "+err.Error())
+		return nil
+	}
+	for _, e := range problems {
+		d.Warnings = append(d.Warnings, "cures are named without some of the source: "+e.Error())
+	}
+	return p
+}
+
+// hotPackages lists the import paths of the findings' packages, those of the
+// heaviest first.
+func hotPackages(d *diagnose.Diagnosis) []string {
+	weight := map[string]float64{}
+	add := func(pkg string, w float64) {
+		if pkg == "main" {
+			// A command's functions do not carry its import path.
+			if d.Target.Kind != evidence.TargetExec || len(d.Target.Packages) != 1 {
+				return
+			}
+			pkg = d.Target.Packages[0]
+		}
+		if pkg != "" && !strings.HasSuffix(pkg, "_test") {
+			weight[pkg] += w
+		}
+	}
+	for i, f := range d.Findings[:min(len(d.Findings), readFindings)] {
+		add(f.Site.Package, 1/float64(i+1))
+	}
+	for i, l := range d.Lines[:min(len(d.Lines), readFindings)] {
+		add(l.Site.Package, 0.1/float64(i+1))
+	}
+	out := make([]string, 0, len(weight))
+	for p := range weight {
+		out = append(out, p)
+	}
+	sort.Slice(out, func(i, j int) bool {
+		if weight[out[i]] != weight[out[j]] {
+			return weight[out[i]] > weight[out[j]]
+		}
+		return out[i] < out[j]
+	})
+	return out[:min(len(out), readPackages)]
+}

@@ -1,0 +1,225 @@
+package source
+
+import (
+	"cmp"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"slices"
+)
+
+// describe fills in what the syntax and the types say of an expression.
+func (l *Line) describe(e *Expr) {
+	e.Text = l.text(e.node)
+	l.describeType(e)
+	if c, ok := e.node.(*ast.CallExpr); ok {
+		for _, a := range c.Args {
+			e.Args = append(e.Args, l.text(a))
+		}
+	}
+	for i := len(e.path) - 1; i >= 0; i-- {
+		switch n := e.path[i].(type) {
+		case *ast.ForStmt:
+			// The loop's own header runs once, or once more than its body.
+			if n.Body.Pos() <= e.node.Pos() {
+				e.Loops = append(e.Loops, l.loopOf(n))
+			}
+		case *ast.RangeStmt:
+			if n.Body.Pos() <= e.node.Pos() {
+				e.Loops = append(e.Loops, l.loopOf(n))
+			}
+		case *ast.IfStmt, *ast.CaseClause, *ast.CommClause:
+			if len(e.Loops) == 0 {
+				e.Branch = e.Branch || !isHeader(n, e.node)
+			}
+		case *ast.FuncLit:
+			i = -1 // what is around a literal does not run with it
+		}
+	}
+	e.Use = l.useOf(e.node, e.path)
+	switch e.Kind {
+	case Append:
+		e.Into = l.destOf(e.node.(*ast.CallExpr).Args[0])
+	case MapInsert:
+		e.Into = l.destOf(e.node.(*ast.IndexExpr).X)
+	}
+}
+
+// isHeader reports whether a node is in the part of a branch statement that
+// runs whatever the branch.
+func isHeader(branch ast.Node, n ast.Node) bool {
+	s, ok := branch.(*ast.IfStmt)
+	return ok && n.End() <= s.Body.Pos()
+}
+
+func (l *Line) describeType(e *Expr) {
+	t := l.info().TypeOf(e.node)
+	if id, ok := e.node.(*ast.Ident); ok && t == nil {
+		if v := l.info().Defs[id]; v != nil {
+			t = v.Type()
+		}
+	}
+	if t == nil {
+		return
+	}
+	e.Type = types.TypeString(t, types.RelativeTo(l.file.pkg.Types))
+	sizes := l.file.pkg.TypesSizes
+	elem := t
+	if p, ok := t.Underlying().(*types.Pointer); ok {
+		elem = p.Elem()
+	}
+	switch u := t.Underlying().(type) {
+	case *types.Slice:
+		e.Elem, e.Pointers = sizeOf(sizes, u.Elem()), hasPointers(u.Elem())
+		if c, ok := e.node.(*ast.CompositeLit); ok {
+			e.Size = e.Elem * int64(len(c.Elts))
+		}
+		return
+	case *types.Map, *types.Chan, *types.Signature:
+		e.Pointers = true
+		return
+	}
+	if isStringType(t) {
+		return
+	}
+	e.Size, e.Pointers = sizeOf(sizes, elem), hasPointers(elem)
+	if st, ok := elem.Underlying().(*types.Struct); ok && e.Size > 0 {
+		e.Packed = packed(sizes, st)
+	}
+}
+
+// packed is the size of a struct with its fields in order of alignment and
+// size, largest first.
+func packed(sizes types.Sizes, st *types.Struct) int64 {
+	var fields []*types.Var
+	for f := range st.Fields() {
+		fields = append(fields, f)
+	}
+	slices.SortStableFunc(fields, func(a, b *types.Var) int {
+		return cmp.Or(cmp.Compare(sizes.Alignof(b.Type()), sizes.Alignof(a.Type())), cmp.Compare(sizes.Sizeof(b.Type()), sizes.Sizeof(a.Type())))
+	})
+	// A zero-size field at the end is padded, so that its address stays inside.
+	if i := slices.IndexFunc(fields, func(f *types.Var) bool { return sizes.Sizeof(f.Type()) == 0 }); i > 0 {
+		fields = append(fields[i:], fields[:i]...)
+	}
+	return sizeOf(sizes, types.NewStruct(fields, nil))
+}
+
+// sizeOf is a type's size in bytes; 0 for one that depends on type parameters.
+func sizeOf(s types.Sizes, t types.Type) (size int64) {
+	defer func() {
+		if recover() != nil { // a type parameter has no size
+			size = 0
+		}
+	}()
+	if s == nil {
+		return 0
+	}
+	return s.Sizeof(t)
+}
+
+// hasPointers reports whether values of a type hold pointers.
+func hasPointers(t types.Type) bool {
+	switch u := t.Underlying().(type) {
+	case *types.Basic:
+		return u.Kind() == types.String || u.Kind() == types.UnsafePointer
+	case *types.Array:
+		return u.Len() > 0 && hasPointers(u.Elem())
+	case *types.Struct:
+		for f := range u.Fields() {
+			if hasPointers(f.Type()) {
+				return true
+			}
+		}
+		return false
+	}
+	return true
+}
+
+// useOf says what the code does first with the value of n.
+func (l *Line) useOf(n ast.Node, path []ast.Node) Use {
+	for i := len(path) - 1; i >= 0; i-- {
+		switch p := path[i].(type) {
+		case *ast.ParenExpr, *ast.UnaryExpr, *ast.KeyValueExpr:
+			n = p
+		case *ast.ExprStmt:
+			return Use{Kind: UseDropped}
+		case *ast.IndexExpr:
+			if p.X == n {
+				return Use{Kind: UseElement}
+			}
+			return Use{}
+		case *ast.SliceExpr:
+			return Use{Kind: UseElement}
+		case *ast.RangeStmt:
+			return Use{Kind: UseRanged}
+		case *ast.ReturnStmt:
+			return Use{Kind: UseReturned}
+		case *ast.BinaryExpr:
+			return l.useInBinary(p)
+		case *ast.TypeAssertExpr:
+			return Use{Kind: UseTypeSwitch}
+		case *ast.SwitchStmt:
+			return Use{Kind: UseSwitch}
+		case *ast.SelectorExpr:
+			return Use{Kind: UseReceiver, Name: p.Sel.Name, Callee: l.callee(&ast.CallExpr{Fun: p})}
+		case *ast.CallExpr:
+			if l.info().Types[p.Fun].IsType() {
+				n = p // a conversion hands the value on
+				continue
+			}
+			return l.useInCall(p)
+		case *ast.AssignStmt:
+			return l.useInAssign(p, n)
+		case *ast.ValueSpec:
+			if len(p.Names) > 0 {
+				return Use{Kind: UseAssigned, Name: p.Names[0].Name}
+			}
+			return Use{}
+		default:
+			return Use{}
+		}
+	}
+	return Use{}
+}
+
+func (l *Line) useInBinary(p *ast.BinaryExpr) Use {
+	switch p.Op {
+	case token.EQL, token.NEQ, token.LSS, token.GTR, token.LEQ, token.GEQ:
+		return Use{Kind: UseCompared}
+	}
+	return Use{}
+}
+
+func (l *Line) useInCall(p *ast.CallExpr) Use {
+	switch b := l.builtin(p); b {
+	case "":
+		return Use{Kind: UseArgument, Callee: l.callee(p)}
+	case "len", "cap":
+		return Use{Kind: UseLength}
+	default:
+		return Use{Kind: UseArgument, Callee: b}
+	}
+}
+
+func (l *Line) useInAssign(p *ast.AssignStmt, n ast.Node) Use {
+	at := 0
+	for i, rhs := range p.Rhs {
+		if ast.Node(rhs) == n {
+			at = i
+		}
+	}
+	if at >= len(p.Lhs) {
+		return Use{}
+	}
+	switch lhs := ast.Unparen(p.Lhs[at]).(type) {
+	case *ast.Ident:
+		if lhs.Name == "_" {
+			return Use{Kind: UseDropped}
+		}
+		return Use{Kind: UseAssigned, Name: lhs.Name}
+	case *ast.SelectorExpr, *ast.IndexExpr, *ast.StarExpr:
+		return Use{Kind: UseAssigned, Name: l.text(lhs), Field: true}
+	}
+	return Use{}
+}

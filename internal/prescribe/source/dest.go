@@ -1,0 +1,271 @@
+package source
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+)
+
+// MadeBy says how the value that grows begins.
+type MadeBy string
+
+// How a slice, map or builder begins.
+const (
+	MadeUnknown MadeBy = ""
+	MadeNil     MadeBy = "declared empty"
+	MadeEmpty   MadeBy = "made without a size"
+	MadeSized   MadeBy = "made with a size"
+	MadeElse    MadeBy = "comes from elsewhere"
+)
+
+// Dest is the slice or map that grows.
+type Dest struct {
+	Name     string
+	Local    bool // a variable of the function, neither parameter nor result
+	Result   bool // a named result
+	Param    bool
+	Field    bool // a field or an element of something
+	Receiver bool // of the method's receiver: scratch that may live from call to call
+	Made     MadeBy
+	MadeLine int    // where; 0 when not known
+	Reset    bool   // the function cuts it to length 0: its memory is used again
+	Elem     string // element type
+	Count    string // Go expression for how many elements the loops add at most; empty when the code does not say
+	CountAt  int    // line of the loop that Count is of
+	Exact    bool   // every iteration adds exactly one element
+}
+
+// destOf describes the variable that an append or an insertion makes grow.
+func (l *Line) destOf(x ast.Expr) *Dest {
+	d := &Dest{Name: l.text(x)}
+	if t := l.info().TypeOf(x); t != nil {
+		switch u := t.Underlying().(type) {
+		case *types.Slice:
+			d.Elem = types.TypeString(u.Elem(), types.RelativeTo(l.file.pkg.Types))
+		case *types.Map:
+			d.Elem = types.TypeString(u.Elem(), types.RelativeTo(l.file.pkg.Types))
+		}
+	}
+	id, ok := ast.Unparen(x).(*ast.Ident)
+	if !ok {
+		d.Field = true
+		d.Receiver = l.ofReceiver(x)
+		d.Made = MadeElse
+		return d
+	}
+	v, ok := l.info().ObjectOf(id).(*types.Var)
+	if !ok {
+		return d
+	}
+	l.kindOfVar(d, v)
+	l.origin(d, v)
+	l.count(d, v)
+	return d
+}
+
+// ofReceiver reports whether an operand is a field of the receiver of the
+// method round the line.
+func (l *Line) ofReceiver(x ast.Expr) bool {
+	for {
+		switch e := ast.Unparen(x).(type) {
+		case *ast.SelectorExpr:
+			x = e.X
+		case *ast.StarExpr:
+			x = e.X
+		case *ast.Ident:
+			recv := l.Func.decl
+			return recv != nil && recv.Recv != nil && len(recv.Recv.List) == 1 && len(recv.Recv.List[0].Names) == 1 &&
+				l.info().Defs[recv.Recv.List[0].Names[0]] == l.info().ObjectOf(e) && l.info().ObjectOf(e) != nil
+		default:
+			return false
+		}
+	}
+}
+
+func (l *Line) kindOfVar(d *Dest, v *types.Var) {
+	switch {
+	case v.Parent() == l.file.pkg.Types.Scope():
+		d.Field = true // a package variable lives on like a field
+	case l.inFields(v, func(t *ast.FuncType) *ast.FieldList { return t.Params }):
+		d.Param = true
+	case l.inFields(v, func(t *ast.FuncType) *ast.FieldList { return t.Results }):
+		d.Result = true
+		d.Made = MadeNil
+	default:
+		d.Local = true
+	}
+}
+
+// inFields reports whether a variable is declared in a field list of one of
+// the functions around the line.
+func (l *Line) inFields(v *types.Var, list func(*ast.FuncType) *ast.FieldList) bool {
+	for _, n := range l.path {
+		var t *ast.FuncType
+		switch n := n.(type) {
+		case *ast.FuncDecl:
+			t = n.Type
+		case *ast.FuncLit:
+			t = n.Type
+		default:
+			continue
+		}
+		if f := list(t); f != nil && f.Pos() <= v.Pos() && v.Pos() < f.End() {
+			return true
+		}
+	}
+	return false
+}
+
+// outermost is the body of the outermost function around the line.
+func (l *Line) outermost() ast.Node {
+	for _, n := range l.path {
+		switch n.(type) {
+		case *ast.FuncDecl, *ast.FuncLit:
+			return n
+		}
+	}
+	return l.file.syntax
+}
+
+// origin looks for how a local variable begins and whether it is cut to zero
+// length.
+func (l *Line) origin(d *Dest, v *types.Var) {
+	ast.Inspect(l.outermost(), func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.ValueSpec:
+			for i, name := range n.Names {
+				if l.info().Defs[name] != v {
+					continue
+				}
+				d.MadeLine = l.line(name.Pos())
+				d.Made = MadeNil
+				if i < len(n.Values) {
+					d.Made = l.madeBy(n.Values[i])
+				}
+			}
+		case *ast.AssignStmt:
+			l.originAssign(d, v, n)
+		}
+		return true
+	})
+}
+
+func (l *Line) originAssign(d *Dest, v *types.Var, n *ast.AssignStmt) {
+	if len(n.Lhs) != len(n.Rhs) {
+		for _, lhs := range n.Lhs {
+			if l.isVar(lhs, v) && n.Tok == token.DEFINE {
+				d.Made, d.MadeLine = MadeElse, l.line(n.Pos())
+			}
+		}
+		return
+	}
+	for i, lhs := range n.Lhs {
+		if !l.isVar(lhs, v) {
+			continue
+		}
+		if s, ok := n.Rhs[i].(*ast.SliceExpr); ok && s.High != nil && l.isZero(s.High) {
+			d.Reset = d.Reset || l.isVar(s.X, v)
+			if n.Tok == token.DEFINE {
+				d.Made, d.MadeLine = MadeElse, l.line(n.Pos())
+			}
+			continue
+		}
+		if l.growsItself(n.Rhs[i], v) {
+			continue
+		}
+		made := l.madeBy(n.Rhs[i])
+		if d.Made == MadeUnknown || n.Tok == token.DEFINE || d.Made == MadeNil && made != MadeElse {
+			d.Made, d.MadeLine = made, l.line(n.Pos())
+		} else if made == MadeElse {
+			d.Made = MadeElse
+		}
+	}
+}
+
+func (l *Line) isVar(e ast.Expr, v *types.Var) bool {
+	id, ok := ast.Unparen(e).(*ast.Ident)
+	return ok && l.info().ObjectOf(id) == v
+}
+
+// growsItself reports whether e is append(v, …) or a call that takes v first,
+// as the append functions of strconv do.
+func (l *Line) growsItself(e ast.Expr, v *types.Var) bool {
+	c, ok := e.(*ast.CallExpr)
+	return ok && len(c.Args) > 0 && l.isVar(c.Args[0], v)
+}
+
+func (l *Line) madeBy(e ast.Expr) MadeBy {
+	switch e := ast.Unparen(e).(type) {
+	case *ast.CompositeLit:
+		if len(e.Elts) == 0 {
+			return MadeEmpty
+		}
+		return MadeElse
+	case *ast.Ident:
+		if e.Name == "nil" && l.info().Types[e].IsNil() {
+			return MadeNil
+		}
+	case *ast.CallExpr:
+		if l.builtin(e) != "make" {
+			if l.info().Types[e.Fun].IsType() && len(e.Args) == 1 && l.info().Types[e.Args[0]].IsNil() {
+				return MadeNil
+			}
+			return MadeElse
+		}
+		if len(e.Args) == 1 || len(e.Args) == 2 && l.isZero(e.Args[1]) {
+			return MadeEmpty
+		}
+		return MadeSized
+	}
+	return MadeElse
+}
+
+// count looks for the loop that fills the variable: the outermost one between
+// its beginning and the line.
+func (l *Line) count(d *Dest, v *types.Var) {
+	var grow ast.Node
+	var path, found []ast.Node
+	ast.Inspect(l.path[len(l.path)-1], func(n ast.Node) bool {
+		if n == nil {
+			path = path[:len(path)-1]
+			return true
+		}
+		if grow == nil && l.line(n.Pos()) <= l.Number && l.line(n.End()) >= l.Number {
+			switch n := n.(type) {
+			case *ast.AssignStmt:
+				if len(n.Lhs) > 0 && l.grownVar(n.Lhs[0], v) {
+					grow, found = n, append([]ast.Node(nil), path...)
+				}
+			}
+		}
+		path = append(path, n)
+		return true
+	})
+	loops := 0
+	plain := true
+	for i := len(found) - 1; i >= 0; i-- {
+		switch n := found[i].(type) {
+		case *ast.ForStmt, *ast.RangeStmt:
+			if n.Pos() <= v.Pos() && v.Pos() < n.End() {
+				return // it begins anew in every iteration
+			}
+			loop := l.loopOf(n)
+			loops++
+			d.CountAt, d.Count = loop.First, loop.Count
+			if loops > 1 {
+				d.Count = "" // a product of two counts is a bound that nobody should reserve
+			}
+		case *ast.IfStmt, *ast.CaseClause, *ast.CommClause:
+			plain = false
+		}
+	}
+	d.Exact = plain && loops == 1
+}
+
+// grownVar reports whether an assignment to lhs makes v grow.
+func (l *Line) grownVar(lhs ast.Expr, v *types.Var) bool {
+	if ix, ok := lhs.(*ast.IndexExpr); ok {
+		lhs = ix.X
+	}
+	return l.isVar(lhs, v)
+}

@@ -1,0 +1,324 @@
+package source
+
+import (
+	"bytes"
+	"go/ast"
+	"go/printer"
+	"go/token"
+	"go/types"
+	"strings"
+)
+
+// ExprKind says what kind of expression may allocate.
+type ExprKind string
+
+// The kinds of expression.
+const (
+	Call       ExprKind = "call"
+	Literal    ExprKind = "composite literal"
+	Make       ExprKind = "make"
+	New        ExprKind = "new"
+	Append     ExprKind = "append"
+	MapInsert  ExprKind = "map insertion"
+	Conversion ExprKind = "conversion"
+	Concat     ExprKind = "concatenation"
+	FuncLit    ExprKind = "function literal"
+	MethodVal  ExprKind = "method value"
+	Boxing     ExprKind = "boxing"
+	Variable   ExprKind = "variable"
+	Go         ExprKind = "go statement"
+)
+
+// Expr is one expression that may allocate.
+type Expr struct {
+	Kind     ExprKind
+	Text     string // the source, on one line, cut to a readable length
+	Callee   string // of a call, as pprof spells functions; the builtin's name for those
+	Type     string // of the value, with package names
+	Size     int64  // of what is allocated, in bytes; 0 when it depends on the run
+	Packed   int64  // of a struct: its size with the fields in the best order; 0 for others
+	Elem     int64  // size of one element of a slice; 0 for others
+	Pointers bool   // what is allocated holds pointers
+	Consts   bool   // a call whose arguments are all constants, or a conversion of one
+	Args     []string
+	Loops    []Loop // around it inside the function, innermost first
+	Branch   bool   // in a branch within the innermost loop, or within the function when there is none
+	Use      Use
+	Into     *Dest // of append and map insertion: where the elements go
+
+	node ast.Expr
+	path []ast.Node // from the function's body to the node's parent
+}
+
+// UseKind says what becomes of a value.
+type UseKind string
+
+// The uses of a value.
+const (
+	UseOther      UseKind = ""
+	UseDropped    UseKind = "dropped"
+	UseElement    UseKind = "one element taken"
+	UseRanged     UseKind = "ranged over"
+	UseLength     UseKind = "length taken"
+	UseCompared   UseKind = "compared"
+	UseReturned   UseKind = "returned"
+	UseArgument   UseKind = "passed on"
+	UseTypeSwitch UseKind = "type asked"
+	UseAssigned   UseKind = "assigned"
+	UseReceiver   UseKind = "method called"
+	UseSwitch     UseKind = "switched on"
+)
+
+// Use is the first thing that the code does with a value.
+type Use struct {
+	Kind   UseKind
+	Callee string // the function it is passed to, or the method called on it
+	Name   string // the variable or field it is assigned to
+	Field  bool   // Name is a field or an element, not a local variable
+}
+
+// collect finds the expressions of the line.
+func (l *Line) collect() {
+	var path []ast.Node
+	ast.Inspect(l.path[len(l.path)-1], func(n ast.Node) bool {
+		if n == nil {
+			path = path[:len(path)-1]
+			return true
+		}
+		if !l.spans(n) {
+			return false
+		}
+		if e := l.expr(n, path); e != nil {
+			e.path = append([]ast.Node(nil), path...)
+			l.describe(e)
+			l.Exprs = append(l.Exprs, e)
+		}
+		path = append(path, n)
+		return true
+	})
+}
+
+// expr makes the expression for a node that stands on the line; nil for all
+// others.
+func (l *Line) expr(n ast.Node, path []ast.Node) *Expr {
+	on := func(p token.Pos) bool { return l.line(p) == l.Number }
+	switch n := n.(type) {
+	case *ast.CallExpr:
+		if on(n.Pos()) || on(n.Lparen) {
+			return l.call(n)
+		}
+	case *ast.CompositeLit:
+		if on(n.Pos()) {
+			return &Expr{Kind: Literal, node: addressed(n, path)}
+		}
+	case *ast.BinaryExpr:
+		if n.Op == token.ADD && (on(n.Pos()) || on(n.OpPos)) && l.isString(n) && !l.constant(n) && !insideConcat(path) {
+			return &Expr{Kind: Concat, node: n}
+		}
+	case *ast.FuncLit:
+		if on(n.Pos()) {
+			return &Expr{Kind: FuncLit, node: n}
+		}
+	case *ast.IndexExpr:
+		if on(n.Pos()) && l.isMapInsert(n, path) {
+			return &Expr{Kind: MapInsert, node: n}
+		}
+	case *ast.SelectorExpr:
+		if s := l.info().Selections[n]; s != nil && s.Kind() == types.MethodVal && on(n.Pos()) && !called(n, path) {
+			return &Expr{Kind: MethodVal, node: n}
+		}
+	case *ast.Ident:
+		if v, ok := l.info().Defs[n].(*types.Var); ok && on(n.Pos()) && !v.IsField() {
+			return &Expr{Kind: Variable, node: n}
+		}
+	}
+	return nil
+}
+
+// call sorts a call expression: a conversion, a builtin or a function.
+func (l *Line) call(n *ast.CallExpr) *Expr {
+	if tv := l.info().Types[n.Fun]; tv.IsType() {
+		if l.copies(n) {
+			return &Expr{Kind: Conversion, node: n, Consts: l.constant(n.Args[0])}
+		}
+		return nil
+	}
+	switch b := l.builtin(n); b {
+	case "":
+		return &Expr{Kind: Call, node: n, Callee: l.callee(n), Consts: l.allConstant(n.Args)}
+	case "make":
+		return &Expr{Kind: Make, node: n, Callee: b}
+	case "new":
+		return &Expr{Kind: New, node: n, Callee: b}
+	case "append":
+		return &Expr{Kind: Append, node: n, Callee: b}
+	}
+	return nil
+}
+
+// copies reports whether a conversion copies its operand: between strings and
+// slices.
+func (l *Line) copies(n *ast.CallExpr) bool {
+	if len(n.Args) != 1 {
+		return false
+	}
+	to, from := l.info().TypeOf(n), l.info().TypeOf(n.Args[0])
+	if to == nil || from == nil {
+		return false
+	}
+	_, toSlice := to.Underlying().(*types.Slice)
+	_, fromSlice := from.Underlying().(*types.Slice)
+	return isStringType(to) && (fromSlice || isInteger(from)) || toSlice && isStringType(from)
+}
+
+func isStringType(t types.Type) bool {
+	b, ok := t.Underlying().(*types.Basic)
+	return ok && b.Info()&types.IsString != 0
+}
+
+func isInteger(t types.Type) bool {
+	b, ok := t.Underlying().(*types.Basic)
+	return ok && b.Info()&types.IsInteger != 0
+}
+
+func (l *Line) isString(e ast.Expr) bool {
+	t := l.info().TypeOf(e)
+	return t != nil && isStringType(t)
+}
+
+func (l *Line) constant(e ast.Expr) bool { return l.info().Types[e].Value != nil }
+
+func (l *Line) allConstant(args []ast.Expr) bool {
+	for _, a := range args {
+		if !l.constant(a) {
+			return false
+		}
+	}
+	return len(args) > 0
+}
+
+// builtin is the name of the builtin that a call calls; "" for none. A shadowed
+// name is no builtin.
+func (l *Line) builtin(n *ast.CallExpr) string {
+	id, ok := ast.Unparen(n.Fun).(*ast.Ident)
+	if !ok {
+		return ""
+	}
+	if b, ok := l.info().Uses[id].(*types.Builtin); ok {
+		return b.Name()
+	}
+	return ""
+}
+
+// callee is the function that a call calls, as pprof spells it; "" when it is
+// not known before the program runs.
+func (l *Line) callee(n *ast.CallExpr) string {
+	var id *ast.Ident
+	switch f := ast.Unparen(n.Fun).(type) {
+	case *ast.Ident:
+		id = f
+	case *ast.SelectorExpr:
+		id = f.Sel
+	case *ast.IndexExpr:
+		return l.callee(&ast.CallExpr{Fun: f.X})
+	case *ast.IndexListExpr:
+		return l.callee(&ast.CallExpr{Fun: f.X})
+	default:
+		return ""
+	}
+	if fn, ok := l.info().Uses[id].(*types.Func); ok {
+		return Spelling(fn)
+	}
+	return ""
+}
+
+// Spelling is a function's name as pprof spells it, without type arguments.
+func Spelling(fn *types.Func) string {
+	fn = fn.Origin()
+	pkg := ""
+	if fn.Pkg() != nil {
+		pkg = fn.Pkg().Path() + "."
+	}
+	recv := fn.Signature().Recv()
+	if recv == nil {
+		return pkg + fn.Name()
+	}
+	t := recv.Type()
+	if p, ok := t.(*types.Pointer); ok {
+		if n, ok := types.Unalias(p.Elem()).(*types.Named); ok {
+			return pkg + "(*" + n.Obj().Name() + ")." + fn.Name()
+		}
+	}
+	if n, ok := types.Unalias(t).(*types.Named); ok {
+		return pkg + n.Obj().Name() + "." + fn.Name()
+	}
+	return pkg + fn.Name()
+}
+
+// addressed is the & around a literal, if there is one.
+func addressed(n ast.Expr, path []ast.Node) ast.Expr {
+	if len(path) > 0 {
+		if u, ok := path[len(path)-1].(*ast.UnaryExpr); ok && u.Op == token.AND {
+			return u
+		}
+	}
+	return n
+}
+
+func insideConcat(path []ast.Node) bool {
+	for i := len(path) - 1; i >= 0; i-- {
+		switch p := path[i].(type) {
+		case *ast.ParenExpr:
+			continue
+		case *ast.BinaryExpr:
+			return p.Op == token.ADD
+		}
+		return false
+	}
+	return false
+}
+
+func (l *Line) isMapInsert(n *ast.IndexExpr, path []ast.Node) bool {
+	t := l.info().TypeOf(n.X)
+	if t == nil || len(path) == 0 {
+		return false
+	}
+	if _, ok := t.Underlying().(*types.Map); !ok {
+		return false
+	}
+	switch p := path[len(path)-1].(type) {
+	case *ast.AssignStmt:
+		for _, lhs := range p.Lhs {
+			if lhs == n {
+				return true
+			}
+		}
+	case *ast.IncDecStmt:
+		return p.X == n
+	}
+	return false
+}
+
+// called reports whether a selector is the function of a call.
+func called(n ast.Expr, path []ast.Node) bool {
+	if len(path) == 0 {
+		return false
+	}
+	c, ok := path[len(path)-1].(*ast.CallExpr)
+	return ok && c.Fun == n
+}
+
+const maxText = 60
+
+// text is the source of an expression on one line.
+func (l *Line) text(n ast.Node) string {
+	var b bytes.Buffer
+	if err := printer.Fprint(&b, l.program.fset, n); err != nil {
+		return ""
+	}
+	s := strings.Join(strings.Fields(b.String()), " ")
+	if r := []rune(s); len(r) > maxText {
+		s = string(r[:maxText-1]) + "…"
+	}
+	return s
+}

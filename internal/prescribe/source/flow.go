@@ -1,0 +1,368 @@
+package source
+
+import (
+	"go/ast"
+	"go/constant"
+	"go/token"
+	"go/types"
+	"slices"
+
+	"golang.org/x/tools/go/ssa"
+)
+
+// Flow says what SSA form shows of a call's result.
+type Flow struct {
+	// Partly: there is a way through the function, other than on an error, on
+	// which the result is made and never used.
+	Partly bool
+	Unused []int // lines that run only when the result is not used
+	Used   []int // lines that use it
+
+	// Fixed: the call is in a loop and none of its operands is made there, so
+	// every iteration asks for the same.
+	Fixed     bool
+	FixedLoop int // line of the loop
+
+	// Again is the line of an earlier call, which always comes first, of the
+	// same function with the same operands; 0 for none.
+	Again int
+}
+
+// FlowOf follows the result of a call or a composite literal; nil when SSA form
+// does not hold it.
+func (l *Line) FlowOf(e *Expr) *Flow {
+	pos := token.NoPos
+	switch n := e.node.(type) {
+	case *ast.CallExpr:
+		pos = n.Lparen
+	case *ast.UnaryExpr:
+		if lit, ok := n.X.(*ast.CompositeLit); ok {
+			pos = lit.Lbrace
+		}
+	}
+	if l.Func.fn == nil || !pos.IsValid() {
+		return nil
+	}
+	v := valueAt(l.Func.fn, pos)
+	if v == nil {
+		return nil
+	}
+	f := &Flow{}
+	l.partly(f, v)
+	if call, ok := v.(*ssa.Call); ok {
+		l.fixed(f, call, e)
+		l.again(f, call)
+	}
+	return f
+}
+
+// made is a value with the place where it is made.
+type made interface {
+	ssa.Value
+	ssa.Instruction
+}
+
+func valueAt(fn *ssa.Function, pos token.Pos) made {
+	for _, b := range fn.Blocks {
+		for _, in := range b.Instrs {
+			switch v := in.(type) {
+			case *ssa.Call:
+				if v.Pos() == pos {
+					return v
+				}
+			case *ssa.Alloc:
+				if v.Pos() == pos {
+					return v
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// edge is a way from one block to the next.
+type edge struct{ from, to *ssa.BasicBlock }
+
+// uses are the places where a value is used: in a block, or by the choice of a
+// phi on the way into one.
+type uses struct {
+	blocks map[*ssa.BasicBlock]bool
+	edges  map[edge]bool
+	lines  []int
+}
+
+// partly looks for a way from the call to the function's end that passes no
+// use of the result.
+func (l *Line) partly(f *Flow, call made) {
+	u := uses{blocks: map[*ssa.BasicBlock]bool{}, edges: map[edge]bool{}}
+	l.addUses(&u, call, map[ssa.Value]bool{})
+	if len(u.blocks)+len(u.edges) == 0 || u.blocks[call.Block()] {
+		return
+	}
+	start := call.Block()
+	seen := map[*ssa.BasicBlock]bool{}
+	idle := false
+	var visit func(b *ssa.BasicBlock)
+	visit = func(b *ssa.BasicBlock) {
+		if ret, ok := b.Instrs[len(b.Instrs)-1].(*ssa.Return); ok && !returnsError(ret) {
+			idle = true
+		}
+		for _, s := range b.Succs {
+			switch {
+			case u.edges[edge{b, s}] || u.blocks[s] || errorPath(b, s, call):
+			case s == start:
+				idle = true
+			case !seen[s]:
+				seen[s] = true
+				visit(s)
+			}
+		}
+	}
+	visit(start)
+	if !idle {
+		return
+	}
+	f.Partly, f.Used = true, u.lines
+	f.Unused = l.linesOf(start, seen, u)
+}
+
+// addUses collects where a value, or one that is made of it without work, is
+// used.
+func (l *Line) addUses(u *uses, v ssa.Value, seen map[ssa.Value]bool) {
+	if seen[v] || v.Referrers() == nil {
+		return
+	}
+	seen[v] = true
+	for _, r := range *v.Referrers() {
+		switch r := r.(type) {
+		case *ssa.DebugRef:
+		case *ssa.Extract:
+			if !isError(r.Type()) {
+				l.addUses(u, r, seen)
+			}
+		case *ssa.MakeInterface, *ssa.ChangeType, *ssa.ChangeInterface:
+			l.addUses(u, r.(ssa.Value), seen)
+		case *ssa.FieldAddr:
+			if m, ok := v.(made); !ok || !onlyFilled(r) || r.Block() != m.Block() {
+				u.blocks[r.Block()] = true
+			}
+		case *ssa.Phi:
+			for i, e := range r.Edges {
+				if e == v {
+					u.edges[edge{r.Block().Preds[i], r.Block()}] = true
+				}
+			}
+		default:
+			u.blocks[r.Block()] = true
+			if p := r.Pos(); p.IsValid() {
+				u.lines = append(u.lines, l.line(p))
+			}
+		}
+	}
+}
+
+// onlyFilled reports whether a field's address serves to set the field and for
+// nothing else, as a composite literal does.
+func onlyFilled(a *ssa.FieldAddr) bool {
+	for _, r := range *a.Referrers() {
+		switch r := r.(type) {
+		case *ssa.Store:
+			if r.Addr != ssa.Value(a) {
+				return false
+			}
+		case *ssa.FieldAddr:
+			if !onlyFilled(r) {
+				return false
+			}
+		case *ssa.DebugRef:
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+func isError(t types.Type) bool { return types.Identical(t, types.Universe.Lookup("error").Type()) }
+
+// returnsError reports whether a return reports an error.
+func returnsError(r *ssa.Return) bool {
+	if len(r.Results) == 0 {
+		return false
+	}
+	last := r.Results[len(r.Results)-1]
+	if !isError(last.Type()) {
+		return false
+	}
+	c, ok := last.(*ssa.Const)
+	return !ok || !c.IsNil()
+}
+
+// errorPath reports whether a branch is taken because the call itself failed.
+func errorPath(b, s *ssa.BasicBlock, call ssa.Value) bool {
+	cond, ok := b.Instrs[len(b.Instrs)-1].(*ssa.If)
+	if !ok {
+		return false
+	}
+	cmp, ok := cond.Cond.(*ssa.BinOp)
+	if !ok {
+		return false
+	}
+	for _, v := range []ssa.Value{cmp.X, cmp.Y} {
+		if x, ok := v.(*ssa.Extract); ok && x.Tuple == call && isError(x.Type()) {
+			failed := b.Succs[0]
+			if cmp.Op == token.EQL {
+				failed = b.Succs[1]
+			}
+			return s == failed
+		}
+	}
+	return false
+}
+
+// reachesUse reports whether a use may come after a block.
+func reachesUse(b *ssa.BasicBlock, u uses, seen map[*ssa.BasicBlock]bool) bool {
+	if seen[b] {
+		return false
+	}
+	seen[b] = true
+	for _, s := range b.Succs {
+		if u.blocks[s] || u.edges[edge{b, s}] || reachesUse(s, u, seen) {
+			return true
+		}
+	}
+	return false
+}
+
+// linesOf lists the lines of blocks that run on an unused way only: neither
+// before a use nor after one.
+func (l *Line) linesOf(start *ssa.BasicBlock, idle map[*ssa.BasicBlock]bool, u uses) []int {
+	after := map[*ssa.BasicBlock]bool{}
+	var mark func(b *ssa.BasicBlock)
+	mark = func(b *ssa.BasicBlock) {
+		if b == start || after[b] {
+			return
+		}
+		after[b] = true
+		for _, s := range b.Succs {
+			mark(s)
+		}
+	}
+	for b := range u.blocks {
+		mark(b)
+	}
+	for e := range u.edges {
+		mark(e.to)
+	}
+	var lines []int
+	for b := range idle {
+		if after[b] || reachesUse(b, u, map[*ssa.BasicBlock]bool{start: true}) {
+			continue
+		}
+		for _, in := range b.Instrs {
+			if p := in.Pos(); p.IsValid() {
+				lines = append(lines, l.line(p))
+			}
+		}
+	}
+	slices.Sort(lines)
+	return slices.Compact(lines)
+}
+
+// fixed reports whether a call inside a loop asks for the same each time: no
+// operand is made inside the loop, and none is memory that the loop may write.
+func (l *Line) fixed(f *Flow, call *ssa.Call, e *Expr) {
+	if len(e.Loops) == 0 || call.Call.IsInvoke() || len(call.Call.Args) == 0 {
+		return
+	}
+	loop := e.Loops[0].node
+	for _, a := range call.Call.Args {
+		if !outside(a, loop, 0) {
+			return
+		}
+	}
+	f.Fixed, f.FixedLoop = true, e.Loops[0].First
+}
+
+// maxDepth bounds how far a value is followed to what it is made of.
+const maxDepth = 8
+
+// outside reports whether a value is made before a loop, out of values that
+// cannot change.
+func outside(v ssa.Value, loop ast.Node, depth int) bool {
+	if depth > maxDepth {
+		return false
+	}
+	switch v := v.(type) {
+	case *ssa.Const, *ssa.Parameter, *ssa.Function:
+		return immutable(v.Type())
+	case *ssa.Phi, *ssa.UnOp, *ssa.Alloc, *ssa.FreeVar, *ssa.Global:
+		return false
+	case ssa.Instruction:
+		if p := v.Pos(); !p.IsValid() || loop.Pos() <= p && p < loop.End() {
+			return false
+		}
+		return immutable(v.(ssa.Value).Type())
+	}
+	return false
+}
+
+// immutable reports whether equal values of a type stay equal whatever the
+// program does.
+func immutable(t types.Type) bool {
+	switch u := t.Underlying().(type) {
+	case *types.Basic:
+		return true
+	case *types.Signature:
+		return true
+	case *types.Struct:
+		for fl := range u.Fields() {
+			if !immutable(fl.Type()) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// again looks for the same call before this one.
+func (l *Line) again(f *Flow, call *ssa.Call) {
+	callee := call.Call.StaticCallee()
+	if callee == nil || len(call.Call.Args) == 0 {
+		return
+	}
+	for _, b := range call.Parent().Blocks {
+		for _, in := range b.Instrs {
+			other, ok := in.(*ssa.Call)
+			if !ok || other == call || other.Call.StaticCallee() != callee || !precedes(other, call) {
+				continue
+			}
+			if slices.EqualFunc(other.Call.Args, call.Call.Args, sameValue) {
+				f.Again = l.line(other.Pos())
+				return
+			}
+		}
+	}
+}
+
+func precedes(a, b *ssa.Call) bool {
+	if a.Block() == b.Block() {
+		return slices.Index(a.Block().Instrs, ssa.Instruction(a)) < slices.Index(b.Block().Instrs, ssa.Instruction(b))
+	}
+	return a.Block().Dominates(b.Block())
+}
+
+// sameValue reports whether two operands are the same value that cannot change
+// in between.
+func sameValue(a, b ssa.Value) bool {
+	if !immutable(a.Type()) {
+		return false
+	}
+	ca, ok1 := a.(*ssa.Const)
+	cb, ok2 := b.(*ssa.Const)
+	if ok1 && ok2 {
+		return types.Identical(ca.Type(), cb.Type()) && (ca.Value == nil) == (cb.Value == nil) &&
+			(ca.Value == nil || constant.Compare(ca.Value, token.EQL, cb.Value))
+	}
+	return a == b
+}

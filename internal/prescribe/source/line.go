@@ -1,0 +1,231 @@
+package source
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+
+	"golang.org/x/tools/go/ssa"
+)
+
+// Line is one line of source with the expressions that may allocate there.
+type Line struct {
+	Number int
+	Func   *Func
+	Exprs  []*Expr // in the order of the source, outer ones before inner ones
+
+	file    *file
+	program *Program
+	path    []ast.Node // from the file to the innermost function on the line
+}
+
+// Func is the function or function literal that a line is in.
+type Func struct {
+	Name       string // of the declaration
+	First      int    // lines
+	Last       int
+	Literal    bool // the line is in a function literal
+	Init       bool // package initialisation: runs once
+	Exported   bool // by name, and so is its receiver's type
+	Loops      int  // loops in it
+	Generated  bool // the file says so
+	Parameters []string
+
+	decl *ast.FuncDecl
+	body *ast.BlockStmt
+	fn   *ssa.Function
+}
+
+// enclosing is the path of nodes to the innermost function around the line.
+func (l *Line) enclosing() []ast.Node {
+	var path, best []ast.Node
+	ast.Inspect(l.file.syntax, func(n ast.Node) bool {
+		if n == nil {
+			path = path[:len(path)-1]
+			return true
+		}
+		if !l.spans(n) {
+			return false
+		}
+		path = append(path, n)
+		switch n.(type) {
+		case *ast.FuncDecl:
+			best = append([]ast.Node(nil), path...)
+		case *ast.FuncLit:
+			// A literal that begins on the line is an expression of the line.
+			if l.line(n.Pos()) != l.Number || len(best) == 0 {
+				best = append([]ast.Node(nil), path...)
+			}
+		}
+		return true
+	})
+	return best
+}
+
+func (l *Line) line(p token.Pos) int { return l.program.fset.PositionFor(p, false).Line }
+
+// spans reports whether the line is within a node.
+func (l *Line) spans(n ast.Node) bool {
+	if f, ok := n.(*ast.File); ok {
+		return l.line(f.FileStart) <= l.Number && l.Number <= l.line(f.FileEnd)
+	}
+	return l.line(n.Pos()) <= l.Number && l.Number <= l.line(n.End())
+}
+
+// function describes the innermost function; nil outside of any.
+func (l *Line) function() *Func {
+	f := &Func{Generated: ast.IsGenerated(l.file.syntax)}
+	for _, n := range l.path {
+		switch n := n.(type) {
+		case *ast.FuncDecl:
+			f.decl, f.body = n, n.Body
+			f.Name = n.Name.Name
+			f.Init = n.Recv == nil && n.Name.Name == "init"
+			f.Exported = n.Name.IsExported()
+			f.Parameters = names(n.Type.Params)
+			if obj, ok := l.info().Defs[n.Name].(*types.Func); ok {
+				f.fn = l.program.funcs[obj]
+			}
+		case *ast.FuncLit:
+			f.body, f.Literal = n.Body, true
+			f.Parameters = append(f.Parameters, names(n.Type.Params)...)
+			f.fn = l.program.lits[n]
+			f.Init = f.Init || f.decl == nil && len(l.path) > 0
+		}
+	}
+	if f.body == nil {
+		return nil
+	}
+	if f.decl == nil {
+		f.Init = false // a literal in a package variable runs when it is called
+	}
+	f.First, f.Last = l.line(l.path[len(l.path)-1].Pos()), l.line(f.body.End())
+	ast.Inspect(f.body, func(n ast.Node) bool {
+		switch n.(type) {
+		case *ast.ForStmt, *ast.RangeStmt:
+			f.Loops++
+		}
+		return true
+	})
+	return f
+}
+
+func names(fields *ast.FieldList) []string {
+	var out []string
+	if fields == nil {
+		return nil
+	}
+	for _, f := range fields.List {
+		for _, n := range f.Names {
+			out = append(out, n.Name)
+		}
+	}
+	return out
+}
+
+func (l *Line) info() *types.Info { return l.file.pkg.TypesInfo }
+
+// Loop is a loop around an expression.
+type Loop struct {
+	First int    // line
+	Count string // Go expression for how often it runs at most; empty when the code does not say
+	Over  string // what it ranges over; empty for another loop
+
+	node ast.Node
+}
+
+// loopOf describes a for or range statement.
+func (l *Line) loopOf(n ast.Node) Loop {
+	loop := Loop{First: l.line(n.Pos()), node: n}
+	switch n := n.(type) {
+	case *ast.RangeStmt:
+		loop.Over = l.text(n.X)
+		loop.Count = l.countOf(n.X)
+	case *ast.ForStmt:
+		loop.Count = l.boundOf(n)
+	}
+	return loop
+}
+
+// countOf is the number of iterations of a range over x.
+func (l *Line) countOf(x ast.Expr) string {
+	if pureOperand(x) == nil {
+		return ""
+	}
+	t := l.info().TypeOf(x)
+	if t == nil {
+		return ""
+	}
+	switch u := t.Underlying().(type) {
+	case *types.Slice, *types.Map, *types.Array:
+		return "len(" + l.text(x) + ")"
+	case *types.Pointer:
+		if _, ok := u.Elem().Underlying().(*types.Array); ok {
+			return "len(" + l.text(x) + ")"
+		}
+	case *types.Basic:
+		if u.Info()&types.IsInteger != 0 {
+			return l.text(x)
+		}
+	}
+	return ""
+}
+
+// boundOf is n for a loop of the form for i := 0; i < n; i++.
+func (l *Line) boundOf(n *ast.ForStmt) string {
+	cond, ok := n.Cond.(*ast.BinaryExpr)
+	if !ok || n.Init == nil || n.Post == nil || cond.Op != token.LSS && cond.Op != token.LEQ {
+		return ""
+	}
+	init, ok := n.Init.(*ast.AssignStmt)
+	if !ok || len(init.Rhs) != 1 || !l.isZero(init.Rhs[0]) {
+		return ""
+	}
+	if inc, ok := n.Post.(*ast.IncDecStmt); !ok || inc.Tok != token.INC {
+		return ""
+	}
+	if pureOperand(cond.Y) == nil && !l.isLen(cond.Y) && !l.isNumMethod(cond.Y) {
+		return ""
+	}
+	return l.text(cond.Y)
+}
+
+func (l *Line) isZero(e ast.Expr) bool {
+	v := l.info().Types[e].Value
+	return v != nil && v.String() == "0"
+}
+
+func (l *Line) isLen(e ast.Expr) bool {
+	call, ok := e.(*ast.CallExpr)
+	return ok && l.builtin(call) == "len" && pureOperand(call.Args[0]) != nil
+}
+
+// isNumMethod reports whether e counts something without arguments: x.Len().
+func (l *Line) isNumMethod(e ast.Expr) bool {
+	call, ok := e.(*ast.CallExpr)
+	if !ok || len(call.Args) > 0 {
+		return false
+	}
+	sel, ok := call.Fun.(*ast.SelectorExpr)
+	return ok && pureOperand(sel.X) != nil && (sel.Sel.Name == "Len" || sel.Sel.Name == "NumField")
+}
+
+// pureOperand returns e when reading it has no side effect: a name, or a chain
+// of fields.
+func pureOperand(e ast.Expr) ast.Expr {
+	switch x := e.(type) {
+	case *ast.Ident:
+		return e
+	case *ast.SelectorExpr:
+		if pureOperand(x.X) != nil {
+			return e
+		}
+	case *ast.ParenExpr:
+		return pureOperand(x.X)
+	case *ast.StarExpr:
+		return pureOperand(x.X)
+	case *ast.BasicLit:
+		return e
+	}
+	return nil
+}

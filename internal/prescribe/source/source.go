@@ -1,0 +1,145 @@
+// Package source reads what the code at a hot line is: which expressions
+// allocate there, of what type and size, in which loop, and what becomes of
+// the result. It answers from typed syntax and from SSA form, for the packages
+// it is asked about only; what they import is read from export data.
+package source
+
+import (
+	"context"
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"path"
+	"path/filepath"
+	"sort"
+	"strings"
+
+	"golang.org/x/tools/go/packages"
+	"golang.org/x/tools/go/ssa"
+	"golang.org/x/tools/go/ssa/ssautil"
+)
+
+// Request says which code to read.
+type Request struct {
+	Dir        string   // where the go command runs
+	Packages   []string // import paths
+	BuildFlags []string // handed on to the go command
+}
+
+// Program is the code that was read. It is safe for concurrent use once loaded.
+type Program struct {
+	fset  *token.FileSet
+	files map[string][]*file // by base name
+	funcs map[*types.Func]*ssa.Function
+	lits  map[*ast.FuncLit]*ssa.Function
+}
+
+type file struct {
+	name   string // absolute
+	syntax *ast.File
+	pkg    *packages.Package
+}
+
+// Load reads the packages. Those that do not compile are left out and
+// reported; an error means that the go command could not be asked.
+func Load(ctx context.Context, r Request) (*Program, []error, error) {
+	p := &Program{fset: token.NewFileSet(), files: map[string][]*file{}, funcs: map[*types.Func]*ssa.Function{}, lits: map[*ast.FuncLit]*ssa.Function{}}
+	if len(r.Packages) == 0 {
+		return p, nil, nil
+	}
+	cfg := &packages.Config{
+		Context: ctx, Dir: r.Dir, Fset: p.fset, BuildFlags: r.BuildFlags,
+		Mode: packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports |
+			packages.NeedTypes | packages.NeedTypesSizes | packages.NeedSyntax | packages.NeedTypesInfo | packages.NeedModule,
+	}
+	loaded, err := packages.Load(cfg, r.Packages...)
+	if err != nil {
+		return nil, nil, fmt.Errorf("load the packages of the hot lines: %w", err)
+	}
+	var problems []error
+	var good []*packages.Package
+	for _, pkg := range loaded {
+		if len(pkg.Errors) > 0 || pkg.IllTyped || pkg.Types == nil {
+			problems = append(problems, problemOf(pkg))
+			continue
+		}
+		good = append(good, pkg)
+		p.addFiles(pkg)
+	}
+	if err := p.build(good); err != nil {
+		problems = append(problems, err)
+	}
+	return p, problems, nil
+}
+
+func problemOf(pkg *packages.Package) error {
+	if len(pkg.Errors) > 0 {
+		return fmt.Errorf("read the source of %s: %w", pkg.PkgPath, pkg.Errors[0])
+	}
+	return fmt.Errorf("read the source of %s: it does not type-check", pkg.PkgPath)
+}
+
+func (p *Program) addFiles(pkg *packages.Package) {
+	for _, syntax := range pkg.Syntax {
+		name := p.fset.Position(syntax.FileStart).Filename
+		base := filepath.Base(name)
+		p.files[base] = append(p.files[base], &file{name, syntax, pkg})
+	}
+}
+
+// build makes the SSA form. It is a bonus: code that the SSA builder does not
+// understand must not take the rest of the answer with it.
+func (p *Program) build(pkgs []*packages.Package) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("build the SSA form: %v", r)
+		}
+	}()
+	prog, built := ssautil.Packages(pkgs, ssa.InstantiateGenerics|ssa.GlobalDebug)
+	for _, pkg := range built {
+		if pkg != nil {
+			pkg.Build()
+		}
+	}
+	for fn := range ssautil.AllFunctions(prog) {
+		if obj, ok := fn.Object().(*types.Func); ok && fn.Origin() == nil {
+			p.funcs[obj] = fn
+		}
+		if lit, ok := fn.Syntax().(*ast.FuncLit); ok && fn.Origin() == nil {
+			p.lits[lit] = fn
+		}
+	}
+	return nil
+}
+
+// find returns the file that a profile or report names: the paths match when
+// one ends with the other.
+func (p *Program) find(name string) *file {
+	name = filepath.ToSlash(name)
+	candidates := p.files[path.Base(name)]
+	sort.Slice(candidates, func(i, j int) bool { return candidates[i].name < candidates[j].name })
+	for _, f := range candidates {
+		have := filepath.ToSlash(f.name)
+		if have == name || strings.HasSuffix(have, "/"+name) || strings.HasSuffix(name, "/"+have) {
+			return f
+		}
+	}
+	return nil
+}
+
+// At returns what stands on a line, or nil when the file was not read or the
+// line is in no function.
+func (p *Program) At(name string, line int) *Line {
+	f := p.find(name)
+	if f == nil {
+		return nil
+	}
+	l := &Line{Number: line, file: f, program: p}
+	l.path = l.enclosing()
+	if l.Func = l.function(); l.Func == nil {
+		return nil
+	}
+	l.collect()
+	return l
+}
