@@ -224,8 +224,9 @@ func (ch *Change) halfWidth() float64 {
 
 // sumUp makes the outcome of a benchmark from those of its metrics.
 func (c *Comparison) sumUp() {
-	better, worse, unclear := false, false, false
+	better, worse, unclear, judged := false, false, false, false
 	for _, ch := range c.Changes {
+		judged = judged || ch.Judged
 		better = better || ch.Outcome == Better
 		worse = worse || ch.Outcome == Worse
 		unclear = unclear || ch.Outcome == Unclear
@@ -241,10 +242,13 @@ func (c *Comparison) sumUp() {
 		c.Outcome = Better
 	case worse:
 		c.Outcome = Worse
-	case unclear:
+	case unclear || !judged:
 		c.Outcome = Unclear
 	default:
 		c.Outcome = Same
+	}
+	if !judged && len(c.Runs) > 0 {
+		c.Warnings = append(c.Warnings, "the runs measured nothing that is judged")
 	}
 	if c.Outcome == Incomparable {
 		for i := range c.Changes {

@@ -22,6 +22,8 @@ type subject struct {
 	pairs    int              // begun
 	rounds   int
 	ended    bool // no more runs
+	// logsAlways says that every run logs collections, so none is made for that.
+	logsAlways bool
 }
 
 // round is the next runs of a subject: A B B A or B A A B by lot, so that noise
@@ -33,7 +35,7 @@ func (s *subject) round(rng *rand.Rand) []runOrder {
 	n := s.pairs
 	runs := []runOrder{{first, n, false}, {1 - first, n, false}, {1 - first, n + 1, false}, {first, n + 1, false}}
 	s.pairs += 2
-	if s.rounds%3 == 0 {
+	if s.logs() {
 		runs = append(runs, runOrder{first, s.pairs, true}, runOrder{1 - first, s.pairs, true})
 		s.pairs++
 	}
@@ -41,10 +43,13 @@ func (s *subject) round(rng *rand.Rand) []runOrder {
 	return runs
 }
 
+// logs tells whether the next round has runs for the log of collections.
+func (s *subject) logs() bool { return s.rounds%3 == 0 && !s.logsAlways }
+
 // cost is how long the next round will take.
 func (s *subject) cost() time.Duration {
 	both := s.expected[0] + s.expected[1]
-	if s.rounds%3 == 0 {
+	if s.logs() {
 		return 3 * both
 	}
 	return 2 * both

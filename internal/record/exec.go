@@ -14,6 +14,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/bundle"
 	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/record/process"
 	"github.com/heaptrim/heaptrim/internal/record/recorder"
 )
 
@@ -65,7 +66,7 @@ func Exec(ctx context.Context, o ExecOptions, w *bundle.Writer) error {
 	}
 	r.run = w.Run(evidence.Run{Name: "service", Package: r.target.pkg.ImportPath})
 	timing, err := r.record(ctx, execPass{name: passTiming, log: true, options: recorder.Options{CPU: true, GCAtExit: true}})
-	if errors.Is(err, errEnded) {
+	if errors.Is(err, process.ErrEnded) {
 		return fmt.Errorf("%s: %w %w", o.Package, ErrProgramFailed, err)
 	}
 	if err != nil {

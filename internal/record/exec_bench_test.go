@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/heaptrim/heaptrim/internal/record/process"
 	"github.com/heaptrim/heaptrim/internal/record/recorder"
 )
 
@@ -71,7 +72,7 @@ func main() {
 type benchService struct {
 	addr    string
 	dir     string // the recorder's; "": plain
-	process *process
+	process *process.Process
 }
 
 // BenchmarkRecording measures what a window of the timing pass costs a JSON
@@ -154,11 +155,11 @@ func startBenchService(b *testing.B, bin, dir string) benchService {
 	if dir != "" {
 		cmd.Env = append(append(cmd.Env, recorder.Env(dir, recorder.Options{})...), "GODEBUG=gctrace=1,gcpacertrace=1")
 	}
-	if s.process, err = startProcess(cmd, &tail{}); err != nil {
+	if s.process, err = process.Start(cmd, &process.Tail{}); err != nil {
 		b.Fatal(err)
 	}
-	b.Cleanup(func() { s.process.end(time.Second) })
-	err = s.process.waitFor(context.Background(), 20*time.Millisecond, func() bool {
+	b.Cleanup(func() { s.process.End(time.Second) })
+	err = s.process.WaitFor(context.Background(), 20*time.Millisecond, func() bool {
 		c, err := net.Dial("tcp", s.addr)
 		if err == nil {
 			c.Close()
@@ -209,7 +210,7 @@ func (s benchService) turn(b *testing.B, d time.Duration) benchTurn {
 
 // cpu is the CPU time of the process in seconds so far.
 func (s benchService) cpu() float64 {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.process.cmd.Process.Pid))
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.process.Cmd.Process.Pid))
 	if err != nil {
 		return math.NaN()
 	}

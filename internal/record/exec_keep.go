@@ -62,7 +62,7 @@ func (r *execRecorder) warnings(s *execSession, rec recorder.Recording, f record
 	if !f.Complete {
 		list = append(list, "the program ended without the recorder's knowing, by os.Exit outside package main, a fault or a kill: the last seconds are missing")
 	}
-	if err := s.proc.failure(); err != nil && (f.Exit || !f.Complete) {
+	if err := s.proc.Failure(); err != nil && (f.Exit || !f.Complete) {
 		list = append(list, fmt.Sprintf("the program ended with %v", err))
 		r.failed = err
 	}

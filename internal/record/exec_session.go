@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +12,8 @@ import (
 	"time"
 
 	"github.com/heaptrim/heaptrim/internal/ingest/gctrace"
+	"github.com/heaptrim/heaptrim/internal/ingest/loadlog"
+	"github.com/heaptrim/heaptrim/internal/record/process"
 	"github.com/heaptrim/heaptrim/internal/record/recorder"
 )
 
@@ -23,8 +24,8 @@ type execSession struct {
 	dir  string // the recorder's
 	auto bool   // the window begins with the program
 
-	proc   *process
-	said   *tail // the program's own stderr
+	proc   *process.Process
+	said   *process.Tail // the program's own stderr
 	stderr *endable
 	log    *windowLog
 	load   loadResult
@@ -54,13 +55,13 @@ func (r *execRecorder) start(p execPass) (*execSession, error) {
 	options := p.options
 	options.Auto, options.GODEBUG = s.auto, debug
 	s.log = &windowLog{file: f, open: s.auto}
-	s.said = &tail{next: r.o.Stderr}
+	s.said = &process.Tail{Next: r.o.Stderr}
 	s.stderr = &endable{to: gctrace.NewSplitter(s.log, s.said)}
 	cmd := exec.Command(r.binary, r.o.Args...)
 	cmd.Dir = r.o.Dir
 	cmd.Env = append(append(os.Environ(), "GODEBUG="+debug), recorder.Env(s.dir, options)...)
 	cmd.Stdin, cmd.Stdout = r.o.Stdin, r.o.Stdout
-	if s.proc, err = startProcess(cmd, s.stderr); err != nil {
+	if s.proc, err = process.Start(cmd, s.stderr); err != nil {
 		return nil, errors.Join(fmt.Errorf("start %s: %w", r.o.Package, err), f.Close())
 	}
 	return s, nil
@@ -81,15 +82,15 @@ func (s *execSession) window(ctx context.Context) error {
 	case s.o.For > 0:
 		what = "for " + s.o.For.String()
 	}
-	s.o.Progress("%s pass: recording process %d %s", s.pass.name, s.proc.cmd.Process.Pid, what)
+	s.o.Progress("%s pass: recording process %d %s", s.pass.name, s.proc.Cmd.Process.Pid, what)
 	var err error
 	if s.o.Load != "" {
 		err = s.underLoad(ctx)
 	} else {
 		s.idle(ctx)
 	}
-	s.peak = s.proc.peakRSS()
-	if s.proc.running() {
+	s.peak = s.proc.PeakRSS()
+	if s.proc.Running() {
 		// The log ends with the window; if the program ended by itself, it is complete.
 		s.log.gate(false)
 		err = errors.Join(err, s.stop())
@@ -100,8 +101,8 @@ func (s *execSession) window(ctx context.Context) error {
 // open waits until the program is ready and begins the window.
 func (s *execSession) open(ctx context.Context) error {
 	if err := s.awaitReady(ctx); err != nil {
-		if !s.proc.running() {
-			err = errEnded
+		if !s.proc.Running() {
+			err = process.ErrEnded
 		}
 		return fmt.Errorf("before the window: %w%s", err, s.lastWords())
 	}
@@ -118,46 +119,16 @@ func (s *execSession) open(ctx context.Context) error {
 func (s *execSession) awaitReady(ctx context.Context) error {
 	claim, cancel := context.WithTimeoutCause(ctx, answerWithin, recorder.ErrNoRecorder)
 	defer cancel()
-	if err := s.proc.waitFor(claim, 20*time.Millisecond, func() bool { return recorder.Claimed(s.dir) }); err != nil {
+	if err := s.proc.WaitFor(claim, 20*time.Millisecond, func() bool { return recorder.Claimed(s.dir) }); err != nil {
 		return err
 	}
 	if s.o.Ready == "" {
 		s.o.Progress("no ready URL: the load begins in %v", settle)
 		begin := time.Now().Add(settle)
-		return s.proc.waitFor(ctx, settle/10, func() bool { return time.Now().After(begin) })
+		return s.proc.WaitFor(ctx, settle/10, func() bool { return time.Now().After(begin) })
 	}
 	s.o.Progress("waiting for %s", s.o.Ready)
-	var last error
-	client := &http.Client{Timeout: 5 * time.Second}
-	defer client.CloseIdleConnections()
-	waiting, cancel := context.WithTimeout(ctx, readyTimeout)
-	defer cancel()
-	err := s.proc.waitFor(waiting, 100*time.Millisecond, func() bool {
-		last = answers(waiting, client, s.o.Ready)
-		return last == nil
-	})
-	if errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Errorf("not ready after %v: %w", readyTimeout, last)
-	}
-	return err
-}
-
-// answers reports whether the service answers with anything but its own
-// failure: a 404 or a login page are answers too.
-func answers(ctx context.Context, client *http.Client, url string) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		return err
-	}
-	resp, err := client.Do(req)
-	if err != nil {
-		return err
-	}
-	resp.Body.Close()
-	if resp.StatusCode >= 500 {
-		return fmt.Errorf("GET %s: %s", url, resp.Status)
-	}
-	return nil
+	return s.proc.Await(ctx, s.o.Ready, readyTimeout)
 }
 
 // idle lets the window last while someone else drives the program.
@@ -169,7 +140,7 @@ func (s *execSession) idle(ctx context.Context) {
 	}
 	select {
 	case <-ctx.Done():
-	case <-s.proc.done:
+	case <-s.proc.Done:
 	}
 }
 
@@ -177,9 +148,9 @@ func (s *execSession) idle(ctx context.Context) {
 // enough.
 func (s *execSession) underLoad(ctx context.Context) error {
 	out := &bytes.Buffer{}
-	cmd := shell(s.o.Load)
+	cmd := process.Shell(s.o.Load)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = s.o.Dir, out, out
-	load, err := startProcess(cmd, nil)
+	load, err := process.Start(cmd, nil)
 	if err != nil {
 		return fmt.Errorf("start the load: %w", err)
 	}
@@ -195,16 +166,16 @@ func (s *execSession) underLoad(ctx context.Context) error {
 	}
 	cut := true
 	select {
-	case <-load.done:
+	case <-load.Done:
 		cut = false
 	case <-late:
 	case <-ctx.Done():
-	case <-s.proc.done:
-		err = fmt.Errorf("under load: %w: %w%s", errEnded, orderly(s.proc.failure()), s.lastWords())
+	case <-s.proc.Done:
+		err = fmt.Errorf("under load: %w: %w%s", process.ErrEnded, orderly(s.proc.Failure()), s.lastWords())
 	}
-	load.end(endGrace)
-	s.load = loadResult{out.Bytes(), requestsDone(out.Bytes())}
-	if failed := load.failure(); failed != nil && !cut && s.load.requests == 0 {
+	load.End(endGrace)
+	s.load = loadResult{out.Bytes(), loadlog.Requests(out.Bytes())}
+	if failed := load.Failure(); failed != nil && !cut && s.load.requests == 0 {
 		err = errors.Join(err, fmt.Errorf("the load command %q: %w\n%s", s.o.Load, failed, lastLines(out.String(), 10)))
 	}
 	return err
@@ -223,7 +194,7 @@ func (s *execSession) stop() error {
 	stopping, cancel := s.whileRunning(context.Background())
 	defer cancel()
 	err := recorder.Stop(stopping, s.dir)
-	if err != nil && !s.proc.running() {
+	if err != nil && !s.proc.Running() {
 		return nil // it ended meanwhile and left what was complete
 	}
 	return err
@@ -235,7 +206,7 @@ func (s *execSession) whileRunning(ctx context.Context) (context.Context, contex
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	go func() {
 		select {
-		case <-s.proc.done:
+		case <-s.proc.Done:
 			cancel()
 		case <-ctx.Done():
 		}
@@ -245,7 +216,7 @@ func (s *execSession) whileRunning(ctx context.Context) (context.Context, contex
 
 // close ends the program and completes the log.
 func (s *execSession) close() {
-	s.proc.end(endGrace)
+	s.proc.End(endGrace)
 	s.stderr.Close()
 	s.log.file.Close()
 }

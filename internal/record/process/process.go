@@ -1,7 +1,8 @@
-package record
+// Package process runs child programs that are measured: each in a process
+// group of its own, ended in order, with its largest resident set.
+package process
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,27 +12,26 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 )
 
-// process is a child that runs in a process group of its own, so that an
+// Process is a child that runs in a process group of its own, so that an
 // interrupt typed at the terminal reaches us alone and the child can be
 // recorded to its end.
-type process struct {
-	cmd  *exec.Cmd
-	done chan struct{} // closed when it has ended and its output is copied
-	err  error         // of Wait, after done
+type Process struct {
+	Cmd  *exec.Cmd
+	Done chan struct{} // closed when it has ended and its output is copied
+	err  error         // of Wait, after Done
 }
 
-// startProcess starts cmd, with what it prints on standard error going to
-// stderr unless that is nil. Whatever becomes of the caller, wait for done or
-// call end.
-func startProcess(cmd *exec.Cmd, stderr io.Writer) (*process, error) {
+// Start starts cmd, with what it prints on standard error going to
+// stderr unless that is nil. Whatever becomes of the caller, wait for Done or
+// call End.
+func Start(cmd *exec.Cmd, stderr io.Writer) (*Process, error) {
 	cmd.SysProcAttr = ownGroup()
 	// A grandchild may hold the output open after the program has ended.
 	cmd.WaitDelay = outputDelay
-	p := &process{cmd: cmd, done: make(chan struct{})}
+	p := &Process{Cmd: cmd, Done: make(chan struct{})}
 	copied := func() {}
 	if stderr != nil {
 		from, to, err := os.Pipe()
@@ -48,7 +48,7 @@ func startProcess(cmd *exec.Cmd, stderr io.Writer) (*process, error) {
 	go func() {
 		// Linux ends the child when the thread that made it ends.
 		runtime.LockOSThread()
-		defer close(p.done)
+		defer close(p.Done)
 		err := cmd.Start()
 		rest := make(chan struct{})
 		go func() {
@@ -95,47 +95,48 @@ func copyPaced(to io.Writer, from *os.File) {
 	}
 }
 
-func (p *process) running() bool {
+// Running tells whether the process has not ended yet.
+func (p *Process) Running() bool {
 	select {
-	case <-p.done:
+	case <-p.Done:
 		return false
 	default:
 		return true
 	}
 }
 
-// end interrupts the process and its group, and kills them when they have not
+// End interrupts the process and its group, and kills them when they have not
 // ended after grace. It returns when the process has ended.
-func (p *process) end(grace time.Duration) {
-	if p.running() && interruptGroup(p.cmd.Process) == nil {
+func (p *Process) End(grace time.Duration) {
+	if p.Running() && interruptGroup(p.Cmd.Process) == nil {
 		select {
-		case <-p.done:
+		case <-p.Done:
 		case <-time.After(grace):
 		}
 	}
-	if p.running() {
-		killGroup(p.cmd.Process)
+	if p.Running() {
+		killGroup(p.Cmd.Process)
 	}
-	<-p.done
+	<-p.Done
 }
 
-// failure says how the process ended if that was not well.
-func (p *process) failure() error {
+// Failure says how the process ended if that was not well.
+func (p *Process) Failure() error {
 	if errors.Is(p.err, exec.ErrWaitDelay) {
 		return nil
 	}
 	return p.err
 }
 
-// peakRSS is the largest resident set of the process so far, 0 when not known.
-func (p *process) peakRSS() int64 {
-	if !p.running() {
-		return peakRSSAfter(p.cmd.ProcessState)
+// PeakRSS is the largest resident set of the process so far, 0 when not known.
+func (p *Process) PeakRSS() int64 {
+	if !p.Running() {
+		return peakRSSAfter(p.Cmd.ProcessState)
 	}
 	if runtime.GOOS != "linux" {
 		return 0
 	}
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Cmd.Process.Pid))
 	if err != nil {
 		return 0
 	}
@@ -147,63 +148,30 @@ func (p *process) peakRSS() int64 {
 	return 0
 }
 
-// shell is a command line as the user's shell would run it.
-func shell(line string) *exec.Cmd {
+// Shell is a command line as the user's shell would run it.
+func Shell(line string) *exec.Cmd {
 	if runtime.GOOS == "windows" {
 		return exec.Command("cmd", "/C", line)
 	}
 	return exec.Command("sh", "-c", line)
 }
 
-// tail keeps the end of what is written to it, and hands everything on. It is
-// safe for concurrent use.
-type tail struct {
-	mu   sync.Mutex
-	next io.Writer // nil: nowhere
-	buf  []byte
-}
-
-const tailBytes = 4 << 10
-
-func (t *tail) Write(p []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.buf = append(t.buf, p...)
-	if over := len(t.buf) - tailBytes; over > 0 {
-		t.buf = append(t.buf[:0], t.buf[over:]...)
-	}
-	if t.next != nil {
-		// A reader that has gone away must not break the program's pipe.
-		if _, err := t.next.Write(p); err != nil {
-			t.next = nil
-		}
-	}
-	return len(p), nil
-}
-
-// String returns the last lines written.
-func (t *tail) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return lastLines(string(bytes.TrimSpace(t.buf)), 10)
-}
-
-// waitFor calls ready every so often until it holds. It fails when the process
+// WaitFor calls ready every so often until it holds. It fails when the process
 // ends or ctx does.
-func (p *process) waitFor(ctx context.Context, every time.Duration, ready func() bool) error {
+func (p *Process) WaitFor(ctx context.Context, every time.Duration, ready func() bool) error {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for !ready() {
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
-		case <-p.done:
-			return errEnded
+		case <-p.Done:
+			return ErrEnded
 		case <-tick.C:
 		}
 	}
 	return nil
 }
 
-// errEnded says that the program ended while it was needed.
-var errEnded = errors.New("the program ended")
+// ErrEnded says that the program ended while it was needed.
+var ErrEnded = errors.New("the program ended")

@@ -1,11 +1,15 @@
-package record
+package loadlog_test
 
-import "testing"
+import (
+	"testing"
 
-func TestRequestsDone(t *testing.T) {
+	"github.com/heaptrim/heaptrim/internal/ingest/loadlog"
+)
+
+func TestRequests(t *testing.T) {
 	f := func(tool, output string, want int64) {
 		t.Helper()
-		if got := requestsDone([]byte(output)); got != want {
+		if got := loadlog.Requests([]byte(output)); got != want {
 			t.Errorf("%s: got %d requests, want %d", tool, got, want)
 		}
 	}

@@ -1,4 +1,5 @@
-package record
+// Package loadlog reads what load tools print at their end.
+package loadlog
 
 import (
 	"bytes"
@@ -28,9 +29,9 @@ func loadCounters() []loadCounter {
 	}
 }
 
-// requestsDone reads the number of requests from a load tool's output, 0 when
+// Requests reads the number of requests from a load tool's output, 0 when
 // it says nothing that is understood.
-func requestsDone(output []byte) int64 {
+func Requests(output []byte) int64 {
 	output = bytes.ReplaceAll(output, []byte("\r"), []byte("\n"))
 	for _, c := range loadCounters() {
 		sum := int64(0)

@@ -1,6 +1,6 @@
 //go:build unix && !linux
 
-package record
+package process
 
 import "syscall"
 
