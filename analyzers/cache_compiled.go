@@ -20,13 +20,17 @@ var cacheCompiledRule = Rule{
 		"that are the same each time.",
 	Before: "func valid(s string) bool {\n\treturn regexp.MustCompile(`^\\w+$`).MatchString(s)\n}",
 	After:  "var word = regexp.MustCompile(`^\\w+$`)\n\nfunc valid(s string) bool { return word.MatchString(s) }",
-	Silent: "the pattern is not constant, the result is kept (returned, stored, handed on), or the function runs once.",
+	Silent: "the pattern comes from elsewhere, the result is kept (returned, stored, handed on), or the function runs once.",
 }
 
 func cacheCompiled(s *source) {
 	s.eachCall(func(c inspector.Cursor, call *ast.CallExpr) {
-		if s.isConstant(call.Args[0]) && s.usedHereOnly(c) {
+		switch {
+		case !s.usedHereOnly(c):
+		case s.isConstant(call.Args[0]):
 			s.report(call, "a constant pattern is compiled on each call: compile it once, in a package variable")
+		case s.isPutTogether(call.Args[0]):
+			s.report(call, "a pattern is put together and compiled for one use: keep the compiled ones by what goes into them")
 		}
 	}, "regexp.MustCompile", "regexp.Compile", "regexp.MustCompilePOSIX", "regexp.CompilePOSIX")
 	s.eachCall(func(_ inspector.Cursor, call *ast.CallExpr) {
@@ -49,6 +53,15 @@ func cacheCompiled(s *source) {
 			s.report(call, "a constant template is parsed on each call: parse it once, in a package variable")
 		}
 	}, "(*text/template.Template).Parse", "(*html/template.Template).Parse")
+}
+
+// isPutTogether reports whether e adds variable text to a constant pattern.
+func (s *source) isPutTogether(e ast.Expr) bool {
+	if call, ok := s.isCallOf(e, "fmt.Sprintf"); ok {
+		return s.isConstant(call.Args[0])
+	}
+	sum, ok := ast.Unparen(e).(*ast.BinaryExpr)
+	return ok && (s.isConstant(sum.X) || s.isConstant(sum.Y) || s.isPutTogether(sum.X))
 }
 
 func (s *source) allConstant(list []ast.Expr) bool {

@@ -32,7 +32,7 @@ func (s *source) checkWrites() {
 		case fn.FullName() == "io.WriteString":
 			if b, ok := s.stringOf(call.Args[1]); ok {
 				s.report(call, "the bytes are copied to a string to be written: %s.Write(%s)",
-					types.ExprString(call.Args[0]), types.ExprString(b))
+					brief(call.Args[0]), brief(b))
 			}
 		}
 	}, (*ast.CallExpr)(nil))
@@ -56,7 +56,7 @@ func (s *source) checkWrite(call *ast.CallExpr, sel *ast.SelectorExpr) {
 	}
 	switch {
 	case hasMethod(w, "WriteString"):
-		s.report(call, "the string is copied to bytes to be written: %s.WriteString", types.ExprString(sel.X))
+		s.report(call, "the string is copied to bytes to be written: %s.WriteString", brief(sel.X))
 	case s.isConstant(text) && !isAnyWriter(w):
 		s.report(call, "a constant is copied to the heap on each call: keep it in a package variable of type []byte")
 	case isAnyWriter(w):
@@ -83,7 +83,7 @@ func (s *source) checkWriteString(call *ast.CallExpr, sel *ast.SelectorExpr) {
 	name := types.ExprString(sel.X)
 	arg := ast.Unparen(call.Args[0])
 	if b, ok := s.stringOf(arg); ok {
-		s.report(call, "the bytes are copied to a string to be written: %s.Write(%s)", name, types.ExprString(b))
+		s.report(call, "the bytes are copied to a string to be written: %s.Write(%s)", name, brief(b))
 		return
 	}
 	if inner, ok := s.isCallOf(arg, "fmt.Sprintf", "fmt.Sprint", "fmt.Sprintln"); ok {
@@ -144,12 +144,12 @@ func (s *source) checkSearches() {
 func (s *source) checkReaders() {
 	s.eachCall(func(_ inspector.Cursor, call *ast.CallExpr) {
 		if text, ok := s.bytesOf(call.Args[0]); ok {
-			s.report(call, "the string is copied to be read: strings.NewReader(%s) reads it in place", types.ExprString(text))
+			s.report(call, "the string is copied to be read: strings.NewReader(%s) reads it in place", brief(text))
 		}
 	}, "bytes.NewReader")
 	s.eachCall(func(_ inspector.Cursor, call *ast.CallExpr) {
 		if b, ok := s.stringOf(call.Args[0]); ok {
-			s.report(call, "the bytes are copied to be read: bytes.NewReader(%s) reads them in place", types.ExprString(b))
+			s.report(call, "the bytes are copied to be read: bytes.NewReader(%s) reads them in place", brief(b))
 		}
 	}, "strings.NewReader")
 	s.eachCall(func(c inspector.Cursor, call *ast.CallExpr) {
@@ -184,11 +184,11 @@ func (s *source) checkRunes() {
 		case edge.RangeStmt_X:
 			loop := c.Parent().Node().(*ast.RangeStmt)
 			if loop.Key == nil || isBlank(loop.Key) {
-				s.report(c.Node(), "the string is copied to runes to be walked through: range over %s itself", types.ExprString(text))
+				s.report(c.Node(), "the string is copied to runes to be walked through: range over %s itself", brief(text))
 			}
 		case edge.IndexExpr_X:
 			if s.isInt(c.Parent().Node().(*ast.IndexExpr).Index, 0) {
-				s.report(c.Node(), "the string is copied to runes to see the first: utf8.DecodeRuneInString(%s)", types.ExprString(text))
+				s.report(c.Node(), "the string is copied to runes to see the first: utf8.DecodeRuneInString(%s)", brief(text))
 			}
 		}
 	}, (*ast.CallExpr)(nil))
@@ -207,7 +207,7 @@ func (s *source) checkRoundTrips() {
 			return
 		}
 		if inner, ok := s.isCallOf(text, "(*bytes.Buffer).String"); ok {
-			buf := types.ExprString(inner.Fun.(*ast.SelectorExpr).X)
+			buf := brief(inner.Fun.(*ast.SelectorExpr).X)
 			s.report(call, "the buffer is copied to a string and back: %s.Bytes(), or bytes.Clone of it where the buffer lives on", buf)
 			return
 		}

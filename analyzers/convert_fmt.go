@@ -49,11 +49,11 @@ func (s *source) checkSprintf() {
 		f, _ := s.constantString(call.Args[0])
 		switch bare := len(f) == 2; {
 		case bare && texts == 1:
-			s.report(call, "Sprintf boxes and copies what is a string already: use %s", types.ExprString(call.Args[1]))
+			s.report(call, "Sprintf boxes and copies what is a string already: use %s", brief(call.Args[1]))
 		case bare:
 			s.report(call, "Sprintf boxes the number to format it: use strconv.%s", formatter(s.TypesInfo.TypeOf(call.Args[1])))
 		case numbers == 0:
-			s.report(call, "Sprintf boxes %d strings to join them: concatenate them with +", texts)
+			s.report(call, "Sprintf boxes strings to join them: concatenate them with +")
 		default:
 			s.report(call, "Sprintf boxes its arguments: concatenate with + and format numbers with strconv")
 		}
@@ -148,7 +148,7 @@ func (s *source) writeString(w ast.Expr) string {
 		if u, ok := ast.Unparen(w).(*ast.UnaryExpr); ok {
 			w = u.X
 		}
-		return types.ExprString(w) + ".WriteString"
+		return brief(w) + ".WriteString"
 	}
 	return "io.WriteString"
 }

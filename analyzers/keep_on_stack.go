@@ -134,14 +134,14 @@ func (s *source) checkAssertion(c inspector.Cursor, made string) {
 		if made != "" {
 			what = made + " makes a value"
 		}
-		how := "its reflect.Type with reflect.TypeFor[" + types.ExprString(assert.Type) + "]()"
+		how := "its reflect.Type with reflect.TypeFor[" + brief(assert.Type) + "]()"
 		if types.IsInterface(t) {
 			how = "Implements of its reflect.Type"
 		}
 		s.report(assert, "%s only to be asked for its type: use %s", what, how)
 	case made == "" && !types.IsInterface(t) && !pointer && !isTypeParam(t) && s.sizeof(t) > 1 && s.since(c, "go1.25"):
 		s.report(assert, "Interface copies an addressable value to the heap before it is asserted: reflect.TypeAssert[%s] does not",
-			types.ExprString(assert.Type))
+			brief(assert.Type))
 	}
 }
 

@@ -27,7 +27,7 @@ func poolMisuse(s *source) {
 		t := s.TypesInfo.TypeOf(arg)
 		switch {
 		case s.boxes(arg):
-			s.report(call, "Put boxes %s, one allocation each time: pool a pointer to it", types.ExprString(arg))
+			s.report(call, "Put boxes %s, one allocation each time: pool a pointer to it", brief(arg))
 		case isPointerTo(t, "bytes", "Buffer") && !s.checksSize(c):
 			s.report(call, "a buffer that has held one large message keeps its size in the pool: drop it when Cap() is above a limit")
 		}

@@ -37,10 +37,10 @@ func presizeBuilder(s *source) {
 		switch {
 		case isString(t) || isBytes(t) || isRunes(t):
 			s.report(write, "%s grows while it takes what becomes of %s: call %s.Grow(len(%s)) before the loop",
-				v.Name(), types.ExprString(over), v.Name(), types.ExprString(over))
+				v.Name(), brief(over), v.Name(), brief(over))
 		case s.writesElement(loop.Node(), write):
 			s.report(write, "%s grows while it takes the strings of %s: add up their lengths and call %s.Grow before the loop",
-				v.Name(), types.ExprString(over), v.Name())
+				v.Name(), brief(over), v.Name())
 		}
 	})
 }

@@ -243,4 +243,14 @@ func root(e ast.Expr) *ast.Ident {
 	}
 }
 
+// brief is the source text of e, cut where it would fill a message.
+func brief(e ast.Expr) string {
+	const most = 40
+	text := []rune(types.ExprString(e))
+	if len(text) > most {
+		return string(text[:most]) + "…"
+	}
+	return string(text)
+}
+
 func indent(text string) string { return "\t" + strings.ReplaceAll(text, "\n", "\n\t") }

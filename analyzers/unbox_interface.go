@@ -45,7 +45,7 @@ func (s *source) checkAssertCall(c inspector.Cursor) {
 	for _, arg := range call.Args[2:] {
 		if s.boxes(arg) && !s.cold(c) {
 			s.report(call, "%s is boxed for the message even when the condition holds: test the condition here, call %s when it fails",
-				types.ExprString(arg), fn.Name())
+				brief(arg), fn.Name())
 			return
 		}
 	}

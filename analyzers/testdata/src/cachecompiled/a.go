@@ -45,6 +45,11 @@ func page(w io.Writer, data any) error {
 	return template.Must(template.New("page").Parse("<p>{{.}}</p>")).Execute(w, data) // want `a constant template is parsed on each call`
 }
 
+func numbered(prefix, s string) bool {
+	re := regexp.MustCompile("^" + prefix + "-[0-9]+$") // want `a pattern is put together and compiled for one use`
+	return re.MatchString(s)
+}
+
 // Silent from here on.
 
 var global = regexp.MustCompile(pattern)
