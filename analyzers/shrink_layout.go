@@ -25,7 +25,7 @@ var shrinkLayoutRule = Rule{
 		"the next size class.",
 	Before: "type span struct {\n\topen  bool\n\tstart int64\n\tdone  bool\n\tend   int64\n\tkind  bool\n} // 40 bytes, allocated as 48",
 	After:  "type span struct {\n\tstart, end       int64\n\topen, done, kind bool\n} // 24 bytes, allocated as 24",
-	Silent: "less than a tenth is saved, the struct is never allocated in its own package, has blank fields (padding on purpose), is built without field " +
+	Silent: "less than a tenth is saved, the struct holds settings (Config, Options), is never allocated in its own package, has blank fields (padding on purpose), is built without field " +
 		"names, has a layout that others rely on (unsafe, cgo, structs.HostLayout, 64-bit atomics in front), or is generic.",
 }
 
@@ -65,11 +65,18 @@ func shrinkLayout(s *source) {
 	s.each(func(c inspector.Cursor) {
 		spec := c.Node().(*ast.TypeSpec)
 		obj, ok := s.TypesInfo.Defs[spec.Name].(*types.TypeName)
-		if !ok || positional[obj] || len(allocated[obj]) == 0 {
+		if !ok || positional[obj] || isSetting(obj.Name()) || len(allocated[obj]) == 0 {
 			return
 		}
 		s.checkLayout(spec, obj, allocated[obj])
 	}, (*ast.TypeSpec)(nil))
+}
+
+// isSetting reports whether a type of that name holds settings: there are few
+// of them, and the order of their fields is written for readers.
+func isSetting(name string) bool {
+	name = strings.ToLower(name)
+	return strings.HasSuffix(name, "config") || strings.HasSuffix(name, "options") || strings.HasSuffix(name, "settings")
 }
 
 // allocations returns where the package makes values of its struct types behind

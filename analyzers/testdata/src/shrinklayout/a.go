@@ -19,6 +19,16 @@ type tight struct {
 
 func newTight() *tight { return new(tight) }
 
+type spanOptions struct {
+	a bool
+	b int64
+	c bool
+	d int64
+	e bool
+}
+
+func newSpanOptions() *spanOptions { return &spanOptions{} }
+
 type neverAllocated struct {
 	a bool
 	b int64
