@@ -223,17 +223,16 @@ func (t *Tuner) overruled(r reading) bool { return r.gogc != t.set.gogc || r.lim
 
 // sentinel is garbage from the start; its cleanup tells that a collection has ended.
 // The pointer keeps it out of the allocator's blocks of tiny objects, whose ends
-// are not their own. The size is one that few programs use: the runtime sweeps
-// the span that is in use for a size at once when marking ends, and full spans when
-// their turn comes.
+// are not their own.
 type sentinel struct {
 	_ *sentinel
-	_ [2600]byte
 }
 
 // arm makes the next sentinel. There is one at a time, and it cannot be lost: a
 // cleanup runs after the collection that finds its object dead, or waits behind
-// cleanups of others that block; then the ticker does its work.
+// cleanups of others that block; then the ticker does its work. In a process that
+// keeps all its CPUs busy, cleanups run tens of milliseconds late, so at ten
+// collections a second and more it tells of each second one.
 func (t *Tuner) arm() { runtime.AddCleanup(new(sentinel), (*Tuner).collected, t) }
 
 // collected is the cleanup.

@@ -20,6 +20,7 @@ type Result struct {
 	Requests  int // answered before the load's end
 	Due       int // by the schedule; Requests where the rate is 0
 	Latencies []time.Duration
+	Measured  time.Duration // of the measured phases, by the schedule
 	Failed    error
 }
 
@@ -65,6 +66,7 @@ func (s *Service) Load(workers int, phases []Phase, measuring func(begin bool)) 
 		wg.Wait()
 		if p.Measured {
 			measuring(false)
+			out.Measured += p.Duration
 			out.Due += int(p.Rate * p.Duration.Seconds())
 		}
 		start = time.Now()

@@ -115,10 +115,9 @@ func diff(a, z gateway.Reading, r gateway.Result) figures {
 	wall := z.At.Sub(a.At).Seconds()
 	cpu := (z.CPU - a.CPU).Seconds()
 	ms := func(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
-	measured := r.Due
 	return figures{
-		Offered: float64(measured) / wall,
-		Served:  float64(r.Requests) / wall,
+		Offered: float64(r.Due) / r.Measured.Seconds(),
+		Served:  float64(r.Requests) / r.Measured.Seconds(),
 		Cycles:  (z.Cycles - a.Cycles) / wall,
 		GC:      (z.GC - a.GC) / cpu,
 		Idle:    (z.Idle - a.Idle) / cpu,

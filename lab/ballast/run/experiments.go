@@ -103,8 +103,9 @@ func table(w io.Writer, e experiment, all []figures) error {
 	for _, c := range columns {
 		fmt.Fprintf(tw, "\t| %s", c.title)
 	}
-	fmt.Fprintln(tw, "\t| req/s ÷ default\t| p99 ÷ default\t|")
+	fmt.Fprintln(tw, "\t| req/s ÷ default\t| req/CPU s ÷ default\t| p99 ÷ default\t|")
 	rate, _ := middle(all, e.settings[0], columns[0].of)
+	cpu, _ := middle(all, e.settings[0], columns[6].of)
 	p99, _ := middle(all, e.settings[0], columns[8].of)
 	for _, s := range e.settings {
 		_, n := middle(all, s, columns[0].of)
@@ -118,7 +119,8 @@ func table(w io.Writer, e experiment, all []figures) error {
 		}
 		r, _ := middle(all, s, columns[0].of)
 		p, _ := middle(all, s, columns[8].of)
-		fmt.Fprintf(tw, "\t| %.2f\t| %.2f\t|\n", r/rate, p/p99)
+		c, _ := middle(all, s, columns[6].of)
+		fmt.Fprintf(tw, "\t| %.2f\t| %.2f\t| %.2f\t|\n", r/rate, cpu/c, p/p99)
 	}
 	return tw.Flush()
 }

@@ -52,7 +52,11 @@ func run(args []string, stdout, stderr io.Writer) int {
 		if *only != "" {
 			e.settings = strings.Split(*only, ",")
 		}
-		return interleave(*name, e, *rounds, *out, stdout, stderr)
+		all, err := e.interleave(*name, *rounds, *out, stderr)
+		if err != nil {
+			return err
+		}
+		return e.print(stdout, e, all)
 	}()
 	if err != nil {
 		fmt.Fprintln(stderr, "run:", err)
@@ -61,30 +65,30 @@ func run(args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// interleave measures, adds to the file, and prints the table of all that is in it.
-func interleave(name string, e experiment, rounds int, file string, stdout, stderr io.Writer) error {
+// interleave measures, adds to the file, and returns all that is in it.
+func (e experiment) interleave(name string, rounds int, file string, progress io.Writer) ([]figures, error) {
 	all, err := load(file)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for range rounds {
 		for _, i := range rand.Perm(len(e.settings)) {
 			line, err := self("-experiment", name, "-child", e.settings[i])
 			if err != nil {
-				return fmt.Errorf("setting %s: %w", e.settings[i], err)
+				return nil, fmt.Errorf("setting %s: %w", e.settings[i], err)
 			}
 			var f figures
 			if err := json.Unmarshal(line, &f); err != nil {
-				return fmt.Errorf("setting %s: %w", e.settings[i], err)
+				return nil, fmt.Errorf("setting %s: %w", e.settings[i], err)
 			}
-			fmt.Fprintf(stderr, "%s %s", name, line)
+			fmt.Fprintf(progress, "%s %s", name, line)
 			all = append(all, f)
 			if err := save(file, line); err != nil {
-				return err
+				return nil, err
 			}
 		}
 	}
-	return e.print(stdout, e, all)
+	return all, nil
 }
 
 // self runs this program again and returns what it prints.
