@@ -93,7 +93,7 @@ func heapGoal() int64 {
 // TestConverges counts collections that the pacer starts by itself: one after
 // the live heap has doubled, the next goal is right.
 func TestConverges(t *testing.T) {
-	const memory = 1 << 30
+	const memory = 512 << 20
 	tu := steered(t, Options{MaxMemory: memory}, machine)
 	live := chainOf(32 << 20)
 	runtime.GC()
@@ -378,7 +378,7 @@ func TestSentinelLives(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer tu.Stop()
-	for i := range 200 {
+	for i := range 100 {
 		runtime.GC()
 		runtime.GC()
 		want := tu.Stats().Cycles - 1 // the last may still be on its way
