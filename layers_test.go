@@ -99,9 +99,9 @@ var layers = []layer{
 	},
 	{
 		folder: "internal/report/*",
-		ours: []string{"internal/diagnose", "internal/evidence", "internal/ingest/pprof", "internal/prove", "internal/report/*",
-			"internal/stats", "internal/unit"},
-		why: "a report shows a diagnosis and computes nothing; ingest/pprof is there to write profiles",
+		ours: []string{"internal/diagnose", "internal/evidence", "internal/ingest/pprof", "internal/prescribe", "internal/prove",
+			"internal/report/*", "internal/stats", "internal/unit"},
+		why: "a report reads every noun, computes nothing and changes none; ingest/pprof is there to write profiles",
 	},
 	{
 		folder: "analyzers",

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/prescribe"
 	"github.com/heaptrim/heaptrim/internal/record"
 	"github.com/heaptrim/heaptrim/internal/report"
 )
@@ -24,7 +25,7 @@ Usage: heaptrim check [flags] [packages]
        heaptrim check [flags] files or bundle...
 
 Records how a program uses memory and reports what that costs in CPU, line by
-line, and why each value is on the heap. It takes
+line, what to change, and what each change would save. It takes
 
   packages  whose benchmarks it runs, in separate passes for timing,
             allocations and the collector (default: the current directory);
@@ -41,6 +42,7 @@ Examples:
   heaptrim check ./examples/gateway
   heaptrim check -bench 'Order' -json report.json ./examples/gateway
   heaptrim check -explain 1 ./examples/gateway
+  heaptrim check -threshold 0 -vet -sarif report.sarif ./examples/gateway
   heaptrim check -exec ./examples/gateway/cmd/gateway -for 10s -- -demo
   heaptrim check http://localhost:6060
   heaptrim check cpu.pprof allocs.pprof gctrace.log
@@ -49,15 +51,18 @@ Examples:
 // checkFlags are the flags of check beyond those of the target.
 type checkFlags struct {
 	targetFlags
-	own     string
-	escapes bool
-	explain int
-	top     int
-	format  string
-	json    string
-	csv     string
-	md      string
-	pprof   string
+	own       string
+	escapes   bool
+	explain   int
+	top       int
+	threshold float64
+	vet       bool
+	format    string
+	json      string
+	csv       string
+	md        string
+	sarif     string
+	pprof     string
 }
 
 func (f *checkFlags) register(fs *flag.FlagSet) {
@@ -66,10 +71,13 @@ func (f *checkFlags) register(fs *flag.FlagSet) {
 	fs.BoolVar(&f.escapes, "escapes", true, "ask the compiler why the hottest values escape to the heap")
 	fs.IntVar(&f.explain, "explain", 0, "print finding `n` with its stacks and source lines instead of the table")
 	fs.IntVar(&f.top, "top", 15, "rows of the table")
+	fs.Float64Var(&f.threshold, "threshold", 100*prescribe.DefaultThreshold, "leave out findings whose cure saves less than this `percentage` of CPU and of bytes; 0 shows all")
+	fs.BoolVar(&f.vet, "vet", false, "run the source rules of heaptrimvet too, and show what they say of lines that are hot")
 	fs.StringVar(&f.format, "format", "text", "what goes to standard output: `text`, or lines of file:line: message")
 	fs.StringVar(&f.json, "json", "", "write the report as JSON to `file`; - is standard output, instead of text")
 	fs.StringVar(&f.csv, "csv", "", "write the findings as CSV to `file`; - is standard output")
 	fs.StringVar(&f.md, "md", "", "write the report as Markdown to `file`; - is standard output")
+	fs.StringVar(&f.sarif, "sarif", "", "write the findings as SARIF 2.1.0 to `file`; - is standard output")
 	fs.StringVar(&f.pprof, "pprof", "", "write a pprof profile to `file` in which allocating stacks carry the collector's cost")
 }
 
@@ -100,6 +108,9 @@ func runCheck(ctx context.Context, c command, args []string, std stdio) error {
 		o.Local = record.LocalModule(ctx, f.dir)
 	}
 	d, err := diagnose.Bundle(ctx, r.Bundle, o)
+	if err == nil {
+		prescribe.Apply(ctx, d, prescribe.Options{Threshold: f.leastSaving(), Progress: p.Printf})
+	}
 	switch {
 	case errors.Is(r.cut, record.ErrProgramFailed) && (err != nil || len(d.Findings) == 0):
 		return r.cut
@@ -110,24 +121,39 @@ func runCheck(ctx context.Context, c command, args []string, std stdio) error {
 	case errors.Is(r.cut, context.Canceled):
 		d.Warnings = append(d.Warnings, "the recording was interrupted: figures are of what was recorded until then")
 	}
+	all := report.Prescription{Together: prescribe.Together(d), Threshold: f.threshold / 100}
+	if f.vet {
+		p.Printf("running the source rules")
+		all.Rules = hotRules(ctx, d, f.threshold/100)
+	}
 	p.Close()
-	return f.output(d, r, std)
+	return f.output(d, all, r, std)
+}
+
+// leastSaving is the threshold as Options has it: there, zero is the default.
+func (f *checkFlags) leastSaving() float64 {
+	if f.threshold == 0 {
+		return -1
+	}
+	return f.threshold / 100
 }
 
 func (f *checkFlags) validate() error {
 	stdouts := 0
-	for _, o := range []string{f.json, f.csv, f.md} {
+	for _, o := range []string{f.json, f.csv, f.md, f.sarif} {
 		if o == "-" {
 			stdouts++
 		}
 	}
 	switch {
 	case stdouts > 1:
-		return usagef("only one of -json, -csv and -md can go to standard output")
+		return usagef("only one of -json, -csv, -md and -sarif can go to standard output")
 	case f.format != "text" && f.format != "lines":
 		return usagef("-format %s: want text or lines", f.format)
 	case f.explain < 0, f.top < 0, f.count < 1:
 		return usagef("-explain, -top and -count cannot be negative, and -count not zero")
+	case f.threshold < 0 || f.threshold > 100:
+		return usagef("-threshold is a percentage")
 	case f.budget <= 0:
 		return usagef("-budget must be positive")
 	}
@@ -138,16 +164,16 @@ func (f *checkFlags) validate() error {
 }
 
 // output writes every form that was asked for and the text last.
-func (f *checkFlags) output(d *diagnose.Diagnosis, r *recorded, std stdio) error {
+func (f *checkFlags) output(d *diagnose.Diagnosis, all report.Prescription, r *recorded, std stdio) error {
+	meta := report.Meta{Tool: version(), Created: r.Manifest.Created, Prescription: all}
 	files := []struct {
 		to    string
 		write func(io.Writer) error
 	}{
-		{f.json, func(w io.Writer) error {
-			return report.JSON(w, d, report.Meta{Tool: version(), Created: r.Manifest.Created})
-		}},
+		{f.json, func(w io.Writer) error { return report.JSON(w, d, meta) }},
 		{f.csv, func(w io.Writer) error { return report.CSV(w, d) }},
-		{f.md, func(w io.Writer) error { return report.Markdown(w, d) }},
+		{f.md, func(w io.Writer) error { return report.Markdown(w, d, all) }},
+		{f.sarif, func(w io.Writer) error { return report.SARIF(w, d, meta) }},
 		{f.pprof, func(w io.Writer) error { return diagnose.WritePprof(w, d) }},
 	}
 	text := true
@@ -167,7 +193,7 @@ func (f *checkFlags) output(d *diagnose.Diagnosis, r *recorded, std stdio) error
 		}
 	}
 	if text {
-		if err := f.text(d, std); err != nil {
+		if err := f.text(d, all, std); err != nil {
 			return err
 		}
 	}
@@ -180,7 +206,7 @@ func (f *checkFlags) output(d *diagnose.Diagnosis, r *recorded, std stdio) error
 	return nil
 }
 
-func (f *checkFlags) text(d *diagnose.Diagnosis, std stdio) error {
+func (f *checkFlags) text(d *diagnose.Diagnosis, all report.Prescription, std stdio) error {
 	t := terminalOf(std.out)
 	switch {
 	case f.explain > len(d.Findings):
@@ -190,7 +216,7 @@ func (f *checkFlags) text(d *diagnose.Diagnosis, std stdio) error {
 	case f.format == "lines":
 		return report.Lines(std.out, d)
 	}
-	return report.Text(std.out, d, report.TextOptions{Width: t.width, Color: t.color(), Top: f.top})
+	return report.Text(std.out, d, report.TextOptions{Width: t.width, Color: t.color(), Top: f.top, Prescription: all})
 }
 
 // sourceReader finds a finding's file below the module it was recorded from.

@@ -51,11 +51,16 @@ func TestSchemaIsDocumented(t *testing.T) {
 func keys(t reflect.Type, at string, out map[string]bool) {
 	own := map[reflect.Type]string{
 		reflect.TypeFor[interval](): "INTERVAL", reflect.TypeFor[finding](): "FINDING", reflect.TypeFor[cost](): "COST", reflect.TypeFor[frame](): "FRAME",
+		reflect.TypeFor[predictedSaved](): "PREDICTION",
 	}
 	for i := range t.NumField() {
 		f := t.Field(i)
 		path := strings.TrimPrefix(at+"."+f.Tag.Get("json"), ".")
 		ft := f.Type
+		if f.Anonymous {
+			keys(ft, at, out)
+			continue
+		}
 		if ft.Kind() == reflect.Slice {
 			path += "[]"
 			ft = ft.Elem()
@@ -98,7 +103,7 @@ func TestKeysAreAlwaysThere(t *testing.T) {
 				visit(path+"[]", x)
 			}
 		case float64:
-			if path != ".findings[].rank" && path != ".findings[].site.line" {
+			if path != ".findings[].rank" && path != ".findings[].site.line" && path != ".below_threshold" {
 				t.Errorf("%s is %v, want null", path, v)
 			}
 		case nil:
@@ -108,7 +113,8 @@ func TestKeysAreAlwaysThere(t *testing.T) {
 		}
 	}
 	visit("", doc)
-	for _, list := range []string{`"warnings": []`, `"missing": []`, `"stack": []`, `"stacks": []`, `"by_run": []`, `"decomposition": []`, `"set_apart": []`} {
+	for _, list := range []string{`"warnings": []`, `"missing": []`, `"stack": []`, `"stacks": []`, `"by_run": []`, `"decomposition": []`, `"set_apart": []`,
+		`"advice": []`, `"vet": []`, `"mix": []`, `"sizes": []`, `"others": []`} {
 		if !strings.Contains(out.String(), list) {
 			t.Errorf("the report lacks %s", list)
 		}

@@ -98,9 +98,28 @@ func csvColumns() []csvColumn {
 		csvColumn{"lifetime_mean_ns", func(f diagnose.Finding, _ known) string { return csvCount(int(f.Lifetime.Mean)) }},
 		text("why_on_heap", whyOnHeap),
 		text("remedy", func(f diagnose.Finding) string { return f.Remedy.Code }),
-		csvColumn{"predicted_cpu_percent_saved", func(f diagnose.Finding, _ known) string {
-			return csvNumber(newInterval(f.Prediction.CPU, false), func(i *interval) float64 { return i.Value }, 100)
-		}})
+		text("remedy_safety", func(f diagnose.Finding) string { return f.Remedy.Safety }),
+		text("remedy_text", func(f diagnose.Finding) string { return f.Remedy.Text }),
+		predictedCPU("", func(i *interval) float64 { return i.Value }),
+		predictedCPU("_low", func(i *interval) float64 { return i.Low }),
+		predictedCPU("_high", func(i *interval) float64 { return i.High }),
+		predictedAmount("bytes", func(p diagnose.Prediction) float64 { return p.BytesPerOp }),
+		predictedAmount("objects", func(p diagnose.Prediction) float64 { return p.ObjectsPerOp }))
+}
+
+// predictedCPU is a column of the predicted saving of CPU.
+func predictedCPU(suffix string, part func(*interval) float64) csvColumn {
+	return csvColumn{"predicted_cpu_percent_saved" + suffix, func(f diagnose.Finding, _ known) string {
+		return csvNumber(newInterval(f.Prediction.CPU, false), part, 100)
+	}}
+}
+
+// predictedAmount is a column of a predicted saving for each operation.
+func predictedAmount(what string, of func(diagnose.Prediction) float64) csvColumn {
+	return csvColumn{"predicted_" + what + "_per_op_saved", func(f diagnose.Finding, _ known) string {
+		v := of(f.Prediction)
+		return csvNumber(newInterval(stats.Exact(v), false), func(i *interval) float64 { return i.Value }, 1)
+	}}
 }
 
 // text is a column of text.

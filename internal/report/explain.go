@@ -32,9 +32,10 @@ func (e *RankError) Error() string {
 	return fmt.Sprintf("there is no finding %d: the report has 1 to %d", e.Rank, e.Findings)
 }
 
-// Explain writes everything about the finding of rank n: its cost column by
-// column, its lifetime, why it is on the heap, its stacks and the source round
-// it. The error is a *RankError if there is no such finding.
+// Explain writes everything about the finding of rank n: what to do and what
+// that saves, the other cures that fit, its cost column by column, what it
+// allocates in which sizes, its lifetime, why it is on the heap, its stacks and
+// the source round it. The error is a *RankError if there is no such finding.
 func Explain(w io.Writer, d *diagnose.Diagnosis, n int, o ExplainOptions) error {
 	for i := range d.Findings {
 		if rankOf(d, i) != n {
@@ -42,11 +43,14 @@ func Explain(w io.Writer, d *diagnose.Diagnosis, n int, o ExplainOptions) error 
 		}
 		e := &explainer{newPage(w, o.Width, o.Color), d, knownOf(d), d.Findings[i]}
 		e.title(n)
+		e.whatToDo()
+		e.others()
 		e.cost()
 		e.byRun()
+		e.mix()
+		e.sizes()
 		e.lifetime()
 		e.reason()
-		e.cure()
 		e.source(o.Source)
 		e.stacks()
 		return e.p.flush()
@@ -209,37 +213,6 @@ func (e *explainer) reason() {
 	}
 	if r.From != nil && r.From.Cut {
 		e.p.line(span{"    … the compiler cut its explanation here", dim})
-	}
-}
-
-// cure says what to do and what it would save.
-func (e *explainer) cure() {
-	f := e.f
-	if c := cure(f); c != "" {
-		e.p.section("What to do", f.Remedy.Safety)
-		e.p.prose("  ", c+": "+f.Remedy.Text, noStyle)
-	}
-	var saved []string
-	if e.k.cpu && measured(f.Prediction.CPU) {
-		text := formatPercent(f.Prediction.CPU.Value) + " of CPU"
-		if b := between(f.Prediction.CPU, formatPercent); b != "" {
-			text += " (" + b + ")"
-		}
-		saved = append(saved, text)
-	}
-	if v := f.Prediction.BytesPerOp; some(v) {
-		saved = append(saved, unit.FormatBytes(v)+"/op")
-	}
-	if v := f.Prediction.ObjectsPerOp; some(v) {
-		saved = append(saved, unit.FormatScaled(v)+plural(v, " object")+"/op")
-	}
-	if len(saved) == 0 {
-		return
-	}
-	e.p.section("What it would save without these allocations", "predicted, not measured")
-	e.p.prose("  ", strings.Join(saved, ", "), bold)
-	if f.Prediction.Basis != "" {
-		e.p.prose("  ", "Basis: "+f.Prediction.Basis, dim)
 	}
 }
 

@@ -50,7 +50,16 @@ func fixture() *diagnose.Diagnosis {
 		Missing: []diagnose.Missing{
 			{What: "raw allocation stacks (recorded by heaptrim itself)", Adds: "the exact kind of every allocation, which pprof hides"},
 		},
-		Warnings: []string{"BenchmarkRoute: 3 collections in the window, too few for its collector share"},
+		Advice: []diagnose.Advice{{
+			Title: "give the heap more room",
+			Remedy: diagnose.Remedy{
+				Code: "gc-headroom", Safety: "review", Text: "GOGC=400 would let the heap grow to 31 MiB instead of 12.4 MiB before each collection: 20/s cycles instead of 81/s",
+				Why:   "the collector takes 19.6 % of CPU with 6.1 MiB live",
+				Saves: diagnose.Prediction{CPU: span95(13.1, 0.9), Basis: "the pacer's formula with the recorded live heap and allocation rate"},
+			},
+		}},
+		BelowThreshold: 11,
+		Warnings:       []string{"BenchmarkRoute: 3 collections in the window, too few for its collector share"},
 	}
 }
 
@@ -105,10 +114,20 @@ func fixtureFindings() []diagnose.Finding {
 				}},
 			},
 		},
-		Stacks:     fixtureStacks(pkg),
-		Remedy:     diagnose.Remedy{Code: "avoid-conversion", Safety: "safe", Text: "Append to a []byte with strconv.AppendInt instead of formatting."},
-		Prediction: diagnose.Prediction{CPU: span95(8.7, 1.4), BytesPerOp: 1214, ObjectsPerOp: 24, Basis: "direct cost, and the collector's cost without it by the pacer's formula (GOGC)"},
+		Stacks: fixtureStacks(pkg),
+		Mix: []diagnose.Mix{
+			{Kind: diagnose.KindBoxing, Via: "fmt.Sprintf", Objects: 0.67, Bytes: 0.31}, {Kind: diagnose.KindString, Via: "fmt.Sprintf", Objects: 0.33, Bytes: 0.69},
+		},
+		Sizes: []diagnose.SizeCount{{Size: 8, Objects: 9e5}, {Size: 16, Objects: 1.8e6}, {Size: 48, Objects: 2.1e5}, {Size: 128, Objects: 4e4}},
+		Others: []diagnose.Remedy{{
+			Code: "skip-work", Safety: "review", Text: "keep the result of Sprintf of line 38: it is asked the same again",
+			Saves: diagnose.Prediction{CPU: span95(8.9, 1.4), BytesPerOp: 1214, ObjectsPerOp: 24},
+		}},
 	}
+	prescribed(&first, diagnose.Remedy{
+		Code: "avoid-conversion", Safety: "review", Text: "append the parts of `id` and `page` to a buffer with strconv.AppendInt instead of formatting",
+		Why: "24 objects and 1.2 KiB an operation come from fmt.Sprintf",
+	}, diagnose.Cut{Objects: 1, Bytes: 1, Live: 1})
 	first.ByRun = []diagnose.RunCost{
 		{Run: "BenchmarkOrder", Cost: first.Cost},
 		{Run: "BenchmarkList/100_items", Cost: diagnose.Cost{CPU: span95(2.2, 0.5), BytesPerOp: within(310, 0.05), ObjectsPerOp: within(6, 0.05)}},
@@ -126,18 +145,51 @@ func fixtureFindings() []diagnose.Finding {
 	growth := plain(2, at("api.(*Server).listOrders", "api/orders.go", 118), span95(7.4, 0.8), 48_300, 11)
 	growth.Kind, growth.Run = diagnose.KindGrowth, "BenchmarkList/100_items"
 	growth.Escape = &diagnose.Reason{Text: "append grows `out`; the new backing array is returned by listOrders"}
+	prescribed(&growth, diagnose.Remedy{
+		Code: "presize-slice", Safety: "safe", Text: "make `out` with capacity len(orders) (line 112)", Why: "86 % of the arrays that append made here were outgrown again",
+	}, diagnose.Cut{Objects: 0.86, Bytes: 0.5})
 	decode := plain(3, at("api.(*Server).decode.func1", "api/decode.go", 77), span95(7.1, 0.8), 1904, 21)
 	decode.Via, decode.Kind, decode.Pointers = "encoding/json.(*Decoder).Decode", diagnose.KindReflect, diagnose.Yes
 	decode.Escape = &diagnose.Reason{Text: "reflect.New allocates what encoding/json decodes into"}
+	prescribed(&decode, diagnose.Remedy{Code: "pool-buffer", Safety: "review", Text: "read the body into a pooled buffer and call json.Unmarshal on it"},
+		diagnose.Cut{Objects: 0.2, Bytes: 0.55})
 	closure := plain(4, at("middleware.Chain[go.shape.struct { Name string }].func2.1", "middleware/chain.go", 29), span95(2.3, 0.5), 192, 3)
 	closure.Kind = diagnose.KindClosure
 	closure.Escape = &diagnose.Reason{Text: "the function literal with the variables it captures is stored in `next`, which outlives the call"}
+	prescribed(&closure, diagnose.Remedy{Code: "hoist-closure", Safety: "review", Text: "make the function once, outside of the hot path, and hand over what it captures as parameters"},
+		diagnose.Cut{Objects: 1, Bytes: 1})
 	cache := plain(5, at("store.(*Cache).put", "store/cache.go", 61), span95(1.9, 0.5), 96, 1)
 	cache.Cost.Retention, cache.Cost.InUse = span95(0.9, 0.4), within(4.2*float64(unit.MiB), 0.1)
 	cache.Lifetime = diagnose.Lifetime{Class: diagnose.LifetimeLeak, Mean: 41 * time.Second}
+	cache.Code = "leave-it"
+	cache.Remedy = diagnose.Remedy{Code: "leave-it", Safety: "safe", Text: "no cure of the catalogue fits: the objects live long, so their memory cannot be used again"}
 	log := plain(6, at("middleware.logRequest", "middleware/log.go", 19), span95(0.04, 0.03), 16, 1)
 	log.Kind, log.Lifetime = diagnose.KindUnknown, diagnose.Lifetime{}
 	return []diagnose.Finding{first, growth, decode, closure, cache, log}
+}
+
+// prescribed gives a finding a remedy that saves the cut's share of its cost.
+func prescribed(f *diagnose.Finding, r diagnose.Remedy, cut diagnose.Cut) {
+	r.Saves = diagnose.Prediction{
+		CPU: f.Cost.CPU.Scale(cut.Bytes), BytesPerOp: cut.Bytes * f.Cost.BytesPerOp.Value, ObjectsPerOp: cut.Objects * f.Cost.ObjectsPerOp.Value,
+		Basis: "direct cost, and the collector's cost without it by the pacer's formula (GOGC)",
+	}
+	f.Code, f.Remedy, f.Prediction, f.Cut = r.Code, r, r.Saves, &cut
+}
+
+// fixturePrescription goes with fixture.
+func fixturePrescription() Prescription {
+	return Prescription{
+		Together:  diagnose.Prediction{CPU: span95(17.9, 2.2), BytesPerOp: 1406, ObjectsPerOp: 27, Basis: "direct cost, and the collector's cost without it by the pacer's formula (GOGC)"},
+		Threshold: 0.01,
+		Rules: []RuleHit{{
+			Code: "presize-slice", Message: "out is appended to once in each round: make it with capacity len(orders)",
+			Cost: diagnose.LineCost{
+				Site: evidence.Site{Function: "github.com/heaptrim/heaptrim/examples/gateway/api.(*Server).listOrders", File: "examples/gateway/api/orders.go", Line: 118},
+				Run:  "BenchmarkList/100_items", CPU: span95(8.2, 0.9), BytesPerOp: 48_300, ObjectsPerOp: 11, BytesShare: 0.65, OwnBytes: 1,
+			},
+		}},
+	}
 }
 
 func fixtureStacks(pkg string) []diagnose.Stack {

@@ -77,27 +77,28 @@ func spoil(v reflect.Value, x float64) {
 	}
 }
 
-func poisoned(text string) *diagnose.Diagnosis {
-	d := fixture()
+func poisoned(text string) (*diagnose.Diagnosis, Prescription) {
+	d, p := fixture(), fixturePrescription()
 	poison(reflect.ValueOf(d), text)
-	return d
+	poison(reflect.ValueOf(&p), text)
+	return d, p
 }
 
 // TestHostileNames: whatever names say, only printable text reaches the output,
 // and no line of the terminal's formats is too wide.
 func TestHostileNames(t *testing.T) {
 	for _, name := range hostileNames {
-		d := poisoned(name)
+		d, p := poisoned(name)
 		for _, f := range formats {
 			if strings.HasPrefix(f.golden, "color") {
 				continue
 			}
 			var out bytes.Buffer
-			if err := f.write(&out, d); err != nil {
+			if err := f.write(&out, d, p); err != nil {
 				t.Errorf("%s of %.20q: %v", f.golden, name, err)
 			}
 			for _, r := range out.String() {
-				if r != '\n' && (!unicode.IsPrint(r) || r == utf8.RuneError && f.golden != "report.json") {
+				if r != '\n' && (!unicode.IsPrint(r) || r == utf8.RuneError && f.golden != "report.json" && f.golden != "report.sarif") {
 					t.Errorf("%s of %.20q lets %U through", f.golden, name, r)
 					break
 				}
@@ -110,8 +111,8 @@ func TestHostileNames(t *testing.T) {
 func TestHostileNamesInColor(t *testing.T) {
 	for _, name := range hostileNames {
 		var color bytes.Buffer
-		d := poisoned(name)
-		if err := Text(&color, d, TextOptions{Color: true}); err != nil {
+		d, p := poisoned(name)
+		if err := Text(&color, d, TextOptions{Color: true, Prescription: p}); err != nil {
 			t.Fatal(err)
 		}
 		if err := Explain(&color, d, 1, ExplainOptions{Color: true, Source: fixtureSource}); err != nil {
@@ -129,17 +130,19 @@ func TestHostileNamesInColor(t *testing.T) {
 
 func TestNoLineIsWiderThanTheTerminal(t *testing.T) {
 	diagnoses := []*diagnose.Diagnosis{fixture(), {}}
+	prescriptions := []Prescription{fixturePrescription(), {}}
 	for _, name := range hostileNames {
-		diagnoses = append(diagnoses, poisoned(name))
+		d, p := poisoned(name)
+		diagnoses, prescriptions = append(diagnoses, d), append(prescriptions, p)
 	}
 	for width := minWidth; width <= 200; width += 7 {
 		for i, d := range diagnoses {
 			var out bytes.Buffer
-			if err := textAt(width)(&out, d); err != nil {
+			if err := textAt(width)(&out, d, prescriptions[i]); err != nil {
 				t.Fatal(err)
 			}
 			if len(d.Findings) > 0 {
-				if err := explainAt(width)(&out, d); err != nil {
+				if err := explainAt(width)(&out, d, prescriptions[i]); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -160,11 +163,12 @@ func TestNoLineIsWiderThanTheTerminal(t *testing.T) {
 // printed.
 func TestUselessNumbers(t *testing.T) {
 	for _, x := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat64, -math.MaxFloat64, 0, -1, 5e-324} {
-		d := fixture()
+		d, p := fixture(), fixturePrescription()
 		spoil(reflect.ValueOf(d), x)
+		spoil(reflect.ValueOf(&p), x)
 		for _, f := range formats {
 			var out bytes.Buffer
-			if err := f.write(&out, d); err != nil {
+			if err := f.write(&out, d, p); err != nil {
 				t.Errorf("%s with %v: %v", f.golden, x, err)
 			}
 			for _, bad := range []string{"NaN", "Inf"} {
@@ -180,7 +184,7 @@ func TestUselessNumbers(t *testing.T) {
 func TestEmptyDiagnosis(t *testing.T) {
 	d := &diagnose.Diagnosis{}
 	for _, f := range formats {
-		err := f.write(io.Discard, d)
+		err := f.write(io.Discard, d, Prescription{})
 		if strings.HasPrefix(f.golden, "explain") {
 			if want := "there is no finding 1: the report has none"; err == nil || err.Error() != want {
 				t.Errorf("%s: got %v, want %s", f.golden, err, want)
@@ -194,7 +198,8 @@ func TestEmptyDiagnosis(t *testing.T) {
 func TestCSVHoldsNoFormula(t *testing.T) {
 	for _, name := range hostileNames {
 		var out bytes.Buffer
-		if err := CSV(&out, poisoned(name)); err != nil {
+		d, _ := poisoned(name)
+		if err := CSV(&out, d); err != nil {
 			t.Fatal(err)
 		}
 		rows, err := csv.NewReader(&out).ReadAll()
@@ -219,7 +224,8 @@ func TestCSVHoldsNoFormula(t *testing.T) {
 func TestMarkdownTableSurvives(t *testing.T) {
 	for _, name := range hostileNames {
 		var out bytes.Buffer
-		if err := Markdown(&out, poisoned(name)); err != nil {
+		d, p := poisoned(name)
+		if err := Markdown(&out, d, p); err != nil {
 			t.Fatal(err)
 		}
 		bars := 0
@@ -257,7 +263,8 @@ func outsideCode(s string) string {
 func TestJSONKeepsNames(t *testing.T) {
 	for _, name := range hostileNames {
 		var out bytes.Buffer
-		if err := JSON(&out, poisoned(name), Meta{}); err != nil {
+		d, p := poisoned(name)
+		if err := JSON(&out, d, Meta{Prescription: p}); err != nil {
 			t.Fatal(err)
 		}
 		var doc document

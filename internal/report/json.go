@@ -17,6 +17,8 @@ import (
 type Meta struct {
 	Tool    string    // heaptrim's version
 	Created time.Time // when the recording was made
+
+	Prescription Prescription
 }
 
 // JSON writes a diagnosis as one JSON document of [Schema], indented, with a
@@ -39,7 +41,7 @@ func newDocument(d *diagnose.Diagnosis, m Meta) document {
 	doc := document{
 		Schema: Schema, Tool: m.Tool,
 		Target: newTarget(d.Target), Environment: newEnvironment(d.Environment), Totals: newTotals(d.Totals, k),
-		Decomposition: []bucket{}, Findings: []finding{}, SetApart: []finding{}, Runs: []runSummary{}, Missing: []missingThing{},
+		Decomposition: []bucket{}, Findings: []finding{}, SetApart: []finding{}, Advice: []advisedThing{}, Vet: []ruleHit{}, Runs: []runSummary{}, Missing: []missingThing{},
 		Warnings: list(d.Warnings),
 	}
 	if !m.Created.IsZero() {
@@ -57,6 +59,7 @@ func newDocument(d *diagnose.Diagnosis, m Meta) document {
 		f.Rank = 0
 		doc.SetApart = append(doc.SetApart, newFinding(f, k))
 	}
+	doc.prescribed(d, m.Prescription, k)
 	for _, r := range d.Runs {
 		doc.Runs = append(doc.Runs, newRun(d, r))
 	}
@@ -64,6 +67,28 @@ func newDocument(d *diagnose.Diagnosis, m Meta) document {
 		doc.Missing = append(doc.Missing, missingThing(x))
 	}
 	return doc
+}
+
+// prescribed adds what is said of all cures.
+func (doc *document) prescribed(d *diagnose.Diagnosis, p Prescription, k known) {
+	doc.Threshold, doc.Below = positive(p.Threshold), d.BelowThreshold
+	doc.Together = newPrediction(p.Together)
+	for _, a := range d.Advice {
+		doc.Advice = append(doc.Advice, advisedThing{newRemedy(a.Remedy), a.Title, newPrediction(a.Saves)})
+	}
+	for _, h := range p.Rules {
+		s := h.Cost.Site
+		doc.Vet = append(doc.Vet, ruleHit{
+			h.Code, h.Message, site{s.Function, s.File, s.Line, s.Package}, h.Cost.Run,
+			newInterval(h.Cost.CPU, k.cpu), number(h.Cost.BytesShare, k.allocated),
+		})
+	}
+}
+
+func newRemedy(r diagnose.Remedy) remedy { return remedy{r.Code, r.Safety, r.Text, r.Why} }
+
+func newPrediction(p diagnose.Prediction) predictedSaved {
+	return predictedSaved{newInterval(p.CPU, false), positive(p.BytesPerOp), positive(p.ObjectsPerOp), p.Basis}
 }
 
 func newTarget(t evidence.Target) target {
@@ -98,10 +123,17 @@ func newFinding(f diagnose.Finding, k known) finding {
 		Run: f.Run, Via: f.Via, Kind: string(f.Kind), Pointers: yesNo(f.Pointers),
 		Stack: []frame{}, Stacks: []stack{}, Cost: newCost(f.Cost, k), ByRun: []runCost{},
 		Lifetime: lifetime{string(f.Lifetime.Class), positive(float64(f.Lifetime.Mean)), f.Lifetime.Basis},
-		Escape:   newEscape(f.Escape), Remedy: remedy{f.Remedy.Code, f.Remedy.Safety, f.Remedy.Text},
-		Prediction: predictedSaved{
-			newInterval(f.Prediction.CPU, false), positive(f.Prediction.BytesPerOp), positive(f.Prediction.ObjectsPerOp), f.Prediction.Basis,
-		},
+		Escape:   newEscape(f.Escape), Remedy: newRemedy(f.Remedy), Prediction: newPrediction(f.Prediction),
+		Mix: []mixed{}, Sizes: []sizeCount{}, Others: []otherRemedy{},
+	}
+	for _, m := range f.Mix {
+		out.Mix = append(out.Mix, mixed{string(m.Kind), m.Via, number(m.Objects, true), number(m.Bytes, true)})
+	}
+	for _, s := range f.Sizes {
+		out.Sizes = append(out.Sizes, sizeCount{int64(s.Size), number(s.Objects, true)})
+	}
+	for _, r := range f.Others {
+		out.Others = append(out.Others, otherRemedy{newRemedy(r), newPrediction(r.Saves)})
 	}
 	if out.Code == "" {
 		out.Code = unclassified

@@ -17,6 +17,7 @@ type known struct {
 	churn     bool
 	retention bool
 	inUse     bool
+	cures     bool // a remedy is named for any finding
 }
 
 // knownOf looks at all findings: a column that is zero in every one of them
@@ -25,6 +26,7 @@ func knownOf(d *diagnose.Diagnosis) known {
 	k := known{cpu: d.Totals.CPUSeconds > 0 || d.Totals.Samples > 0}
 	for _, all := range [][]diagnose.Finding{d.Findings, d.SetApart} {
 		for _, f := range all {
+			k.cures = k.cures || cure(f) != ""
 			c := f.Cost
 			k.perOp = k.perOp || measured(c.BytesPerOp) || measured(c.ObjectsPerOp)
 			k.perSecond = k.perSecond || measured(c.BytesPerSecond) || measured(c.ObjectsPerSecond)
@@ -45,14 +47,18 @@ func knownOf(d *diagnose.Diagnosis) known {
 // "not known".
 func measured(i stats.Interval) bool { return i != stats.Interval{} && finite(i.Value) }
 
-// rankedBy is the quantity that the findings are ranked by.
-func (k known) rankedBy(f diagnose.Finding) stats.Interval {
-	switch {
-	case k.cpu:
-		return f.Cost.CPU
+// rankedBy is the quantity that the findings are ranked by: what their cures
+// save, or what they cost where no cures are named. It is false for a finding
+// without a change to rank by.
+func (k known) rankedBy(f diagnose.Finding) (stats.Interval, bool) {
+	if k.cures {
+		return k.savings(f), cured(f)
+	}
+	if k.cpu {
+		return f.Cost.CPU, true
 	}
 	bytes, _ := k.amounts(f.Cost)
-	return bytes
+	return bytes, true
 }
 
 // amounts are the bytes and objects of a cost in the finest form that is known:

@@ -11,8 +11,8 @@ import (
 )
 
 // Lines writes one line a finding in rank order, as go vet does:
-// "file:line:col: message". The column is there only where the compiler gave
-// one for that very line. Lines are not cut.
+// "file:line:col: [code] what to do (what that saves)". The column is there
+// only where the compiler gave one for that very line. Lines are not cut.
 func Lines(w io.Writer, d *diagnose.Diagnosis) error {
 	b := bufio.NewWriter(w)
 	k := knownOf(d)
@@ -21,9 +21,17 @@ func Lines(w io.Writer, d *diagnose.Diagnosis) error {
 		if r := f.Escape; r != nil && r.From != nil && r.From.Col > 0 && r.At.Line == f.Site.Line && r.At.File == f.Site.File {
 			at += fmt.Sprintf(":%d", r.From.Col)
 		}
-		fmt.Fprintf(b, "%s: %s: %s\n", clean(at), lineCost(f, k), clean(lineReason(f)))
+		fmt.Fprintf(b, "%s: %s (%s)\n", clean(at), clean(whatToDo(f)), lineFigure(f, k))
 	}
 	return b.Flush()
+}
+
+// lineFigure is what a finding's cure saves; without a cure, what it costs.
+func lineFigure(f diagnose.Finding, k known) string {
+	if saved := savedText(f.Prediction, k); saved != "" && cured(f) {
+		return "saves " + saved
+	}
+	return "costs " + lineCost(f, k)
 }
 
 // lineCost is the cost of a finding in a few words.
@@ -40,14 +48,7 @@ func lineCost(f diagnose.Finding, k known) string {
 		parts = append(parts, unit.FormatScaled(objects.Value)+plural(objects.Value, " object")+k.per())
 	}
 	if len(parts) == 0 {
-		return "cost not known"
+		return "not known"
 	}
 	return strings.Join(parts, ", ")
-}
-
-func lineReason(f diagnose.Finding) string {
-	if c := cure(f); c != "" {
-		return whyOnHeap(f) + " [" + c + "]"
-	}
-	return whyOnHeap(f)
 }

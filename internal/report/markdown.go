@@ -11,9 +11,10 @@ import (
 )
 
 // Markdown writes a diagnosis as GitHub-flavoured Markdown, short enough for a
-// comment on a change: headline, decomposition, and the first 15 findings. No
-// name in it can open a tag, a link, a mention or another table cell.
-func Markdown(w io.Writer, d *diagnose.Diagnosis) error {
+// comment on a change: headline, decomposition, the first 15 findings with
+// their cures, and advice. No name in it can open a tag, a link, a mention or
+// another table cell.
+func Markdown(w io.Writer, d *diagnose.Diagnosis, p Prescription) error {
 	b := bufio.NewWriter(w)
 	k := knownOf(d)
 	t := d.Totals
@@ -25,12 +26,20 @@ func Markdown(w io.Writer, d *diagnose.Diagnosis) error {
 	if t.Why != "" {
 		b.WriteString(" " + mdText(sentence(t.Why)))
 	}
+	if s := outlook(d, k, p); s != "" {
+		b.WriteString(" **" + mdText(s) + "**")
+	}
 	b.WriteString("\n\n")
 	facts := append(append([]string{targetName(d.Target)}, cycleFacts(t)...), heapFacts(t)...)
 	facts = append(facts, setting("GOGC", d.Environment.GOGC), d.Environment.GoVersion)
 	b.WriteString(mdText(joinKnown(facts)) + "\n")
 	mdDecomposition(b, d)
 	mdFindings(b, d, k)
+	if s := leftOut(d, p); s != "" {
+		b.WriteString("\n" + mdText(s) + "\n")
+	}
+	mdList(b, "For the program as a whole", adviceTexts(d, k))
+	mdList(b, "Source rules on hot lines", ruleTexts(p.Rules, k))
 	mdList(b, "Not known", missingTexts(d))
 	mdList(b, "Warnings", d.Warnings)
 	return b.Flush()
@@ -64,19 +73,51 @@ func mdFindings(b *bufio.Writer, d *diagnose.Diagnosis, k known) {
 		return
 	}
 	per := k.per()
-	fmt.Fprintf(b, "\n| # | %% of CPU | B%s | objects%s | where | function | why on the heap |\n|--:|--:|--:|--:|---|---|---|\n", per, per)
+	fmt.Fprintf(b, "\n| # | saves %s | costs %% of CPU | B%s | objects%s | where | function | what to do |\n|--:|--:|--:|--:|--:|---|---|---|\n", k.savedIn(), per, per)
 	for i, f := range shown {
 		cpu := dash
 		if k.cpu {
 			cpu = percent(f.Cost.CPU.Value) + plusMinus(f.Cost.CPU)
 		}
 		bytes, objects := k.amounts(f.Cost)
-		fmt.Fprintf(b, "| %d | %s | %s | %s | %s | %s | %s |\n", rankOf(d, i), mdText(cpu), amount(bytes.Value, unit.FormatBytes),
-			amount(objects.Value, unit.FormatScaled), mdCode(place(f.Site)), mdCode(shortName(f.Site.Function)), mdProse(remarkOf(f)))
+		fmt.Fprintf(b, "| %d | %s | %s | %s | %s | %s | %s | %s |\n", rankOf(d, i), mdText(strings.TrimSpace(k.savingCell(f))), mdText(cpu), amount(bytes.Value, unit.FormatBytes),
+			amount(objects.Value, unit.FormatScaled), mdCode(place(f.Site)), mdCode(shortName(f.Site.Function)), mdProse(whatToDo(f)))
 	}
 	if n := len(d.Findings) - len(shown); n > 0 {
 		fmt.Fprintf(b, "\n… and %d more.\n", n)
 	}
+}
+
+// savedIn is the unit of the savings.
+func (k known) savedIn() string {
+	if k.cpu {
+		return "% of CPU"
+	}
+	return "B" + k.per()
+}
+
+func adviceTexts(d *diagnose.Diagnosis, k known) []string {
+	var out []string
+	for _, a := range d.Advice {
+		text := tag(a.Code) + a.Title + ": " + a.Text
+		if s := savedText(a.Saves, k); s != "" {
+			text += " (saves " + s + ")"
+		}
+		out = append(out, text)
+	}
+	return out
+}
+
+func ruleTexts(hits []RuleHit, k known) []string {
+	var out []string
+	for _, h := range hits[:min(shownRules, len(hits))] {
+		cost := percent(h.Cost.BytesShare) + " % of bytes"
+		if k.cpu {
+			cost = sharePercent(h.Cost.CPU) + " of CPU, " + cost
+		}
+		out = append(out, fmt.Sprintf("%s: %s%s (%s)", place(h.Cost.Site), tag(h.Code), h.Message, cost))
+	}
+	return out
 }
 
 func missingTexts(d *diagnose.Diagnosis) []string {

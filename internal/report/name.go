@@ -66,7 +66,31 @@ func cure(f diagnose.Finding) string {
 	return ""
 }
 
-const unclassified = "unclassified"
+// Codes that name no change.
+const (
+	unclassified = "unclassified"
+	leaveIt      = "leave-it"
+)
+
+// cured reports whether a finding's remedy is a change.
+func cured(f diagnose.Finding) bool { return cure(f) != "" && cure(f) != leaveIt }
+
+// tag is a code as it stands before a text; empty when there is none.
+func tag(code string) string {
+	if code == "" {
+		return ""
+	}
+	return "[" + code + "] "
+}
+
+// whatToDo is a finding's remedy in one line; where none is named, why the
+// value is on the heap.
+func whatToDo(f diagnose.Finding) string {
+	if cure(f) == "" {
+		return whyOnHeap(f)
+	}
+	return strings.TrimSpace(tag(cure(f)) + f.Remedy.Text)
+}
 
 // rankOf is the rank of the i-th finding.
 func rankOf(d *diagnose.Diagnosis, i int) int {

@@ -16,20 +16,30 @@ import (
 var update = flag.Bool("update", false, "rewrite the golden files")
 
 // writer makes one kind of report.
-type writer func(io.Writer, *diagnose.Diagnosis) error
+type writer func(io.Writer, *diagnose.Diagnosis, Prescription) error
 
 func textAt(width int) writer {
-	return func(w io.Writer, d *diagnose.Diagnosis) error { return Text(w, d, TextOptions{Width: width}) }
+	return func(w io.Writer, d *diagnose.Diagnosis, p Prescription) error {
+		return Text(w, d, TextOptions{Width: width, Prescription: p})
+	}
 }
 
 func explainAt(width int) writer {
-	return func(w io.Writer, d *diagnose.Diagnosis) error {
+	return func(w io.Writer, d *diagnose.Diagnosis, _ Prescription) error {
 		return Explain(w, d, 1, ExplainOptions{Width: width, Source: fixtureSource})
 	}
 }
 
-func asJSON(w io.Writer, d *diagnose.Diagnosis) error {
-	return JSON(w, d, Meta{Tool: "v0.1.0", Created: time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)})
+func asJSON(w io.Writer, d *diagnose.Diagnosis, p Prescription) error {
+	return JSON(w, d, Meta{Tool: "v0.1.0", Created: time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC), Prescription: p})
+}
+
+func asSARIF(w io.Writer, d *diagnose.Diagnosis, p Prescription) error {
+	return SARIF(w, d, Meta{Tool: "heaptrim v0.1.0", Prescription: p})
+}
+
+func alone(f func(io.Writer, *diagnose.Diagnosis) error) writer {
+	return func(w io.Writer, d *diagnose.Diagnosis, _ Prescription) error { return f(w, d) }
 }
 
 // formats lists every kind of report with its golden file.
@@ -41,19 +51,22 @@ var formats = []struct {
 	{"text100.txt", textAt(100)},
 	{"text120.txt", textAt(120)},
 	{"text180.txt", textAt(180)},
-	{"color80.txt", func(w io.Writer, d *diagnose.Diagnosis) error { return Text(w, d, TextOptions{Color: true}) }},
+	{"color80.txt", func(w io.Writer, d *diagnose.Diagnosis, p Prescription) error {
+		return Text(w, d, TextOptions{Color: true, Prescription: p})
+	}},
 	{"explain80.txt", explainAt(80)},
 	{"explain120.txt", explainAt(120)},
 	{"report.json", asJSON},
-	{"report.csv", CSV},
+	{"report.sarif", asSARIF},
+	{"report.csv", alone(CSV)},
 	{"report.md", Markdown},
-	{"lines.txt", Lines},
+	{"lines.txt", alone(Lines)},
 }
 
 func TestGolden(t *testing.T) {
 	for _, f := range formats {
 		var got bytes.Buffer
-		if err := f.write(&got, fixture()); err != nil {
+		if err := f.write(&got, fixture(), fixturePrescription()); err != nil {
 			t.Errorf("%s: %v", f.golden, err)
 			continue
 		}

@@ -22,6 +22,11 @@ type (
 		Decomposition []bucket       `json:"decomposition"`
 		Findings      []finding      `json:"findings"`
 		SetApart      []finding      `json:"set_apart"`
+		Advice        []advisedThing `json:"advice"`
+		Threshold     *float64       `json:"threshold"`
+		Below         int            `json:"below_threshold"`
+		Together      predictedSaved `json:"together"`
+		Vet           []ruleHit      `json:"vet"`
 		Runs          []runSummary   `json:"runs"`
 		Missing       []missingThing `json:"missing"`
 		Warnings      []string       `json:"warnings"`
@@ -98,6 +103,8 @@ type (
 		Run        string         `json:"run"`
 		Via        string         `json:"via"`
 		Kind       string         `json:"kind"`
+		Mix        []mixed        `json:"mix"`
+		Sizes      []sizeCount    `json:"sizes"`
 		Pointers   *bool          `json:"pointers"`
 		Stack      []frame        `json:"stack"`
 		StackShare *float64       `json:"stack_share"`
@@ -108,6 +115,19 @@ type (
 		Escape     *escapeReason  `json:"escape"`
 		Remedy     remedy         `json:"remedy"`
 		Prediction predictedSaved `json:"prediction"`
+		Others     []otherRemedy  `json:"others"`
+	}
+
+	mixed struct {
+		Kind    string   `json:"kind"`
+		Via     string   `json:"via"`
+		Objects *float64 `json:"objects_share"`
+		Bytes   *float64 `json:"bytes_share"`
+	}
+
+	sizeCount struct {
+		Bytes   int64    `json:"block_bytes"`
+		Objects *float64 `json:"objects"`
 	}
 
 	site struct {
@@ -201,6 +221,27 @@ type (
 		Code   string `json:"code"`
 		Safety string `json:"safety"`
 		Text   string `json:"text"`
+		Why    string `json:"why"`
+	}
+
+	otherRemedy struct {
+		remedy
+		Prediction predictedSaved `json:"prediction"`
+	}
+
+	advisedThing struct {
+		remedy
+		Title      string         `json:"title"`
+		Prediction predictedSaved `json:"prediction"`
+	}
+
+	ruleHit struct {
+		Code       string    `json:"code"`
+		Message    string    `json:"message"`
+		Site       site      `json:"site"`
+		Run        string    `json:"run"`
+		CPUShare   *interval `json:"cpu_share"`
+		BytesShare *float64  `json:"bytes_share"`
 	}
 
 	predictedSaved struct {

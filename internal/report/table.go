@@ -45,15 +45,11 @@ type table struct {
 	path     *column  // one of columns, or nil: file and line, cut only where nothing else is left to cut
 	function *column  // one of columns, or nil: goes into the remark where the path needs the room
 	head     string   // of the remarks
-	remarks  []string // one a row, at the right where there is room, else below: why the value is on the heap
+	remarks  []string // one a row, at the right where there is room for all, else below
 }
 
-// Least room for a function's name beside the path, and for the remark at the
-// right of both.
-const (
-	leastFunction = 24
-	leastRemark   = 56
-)
+// leastFunction is the least room for a function's name beside the path.
+const leastFunction = 24
 
 // layout fits the columns into the page and reports how much is left for the
 // remark at the right; 0: below.
@@ -77,8 +73,12 @@ func (t *table) layout(width int) int {
 		f.fit(max(room, 8))
 		room -= f.width + 2
 	}
-	if room >= leastRemark {
-		return room
+	longest := cells(t.head)
+	for _, r := range t.remarks {
+		longest = max(longest, cells(clean(r)))
+	}
+	if room >= longest {
+		return max(room, 0)
 	}
 	return 0
 }
@@ -121,9 +121,9 @@ func (t *table) write(p *page) {
 	}
 }
 
-// below writes a remark under its row, in two lines at most.
+// below writes a remark under its row, in three lines at most.
 func below(p *page, remark string) {
-	const indent, most = "       ", 2
+	const indent, most = "       ", 3
 	lines := wrap(remark, p.width-len(indent))
 	for i := range min(most, len(lines)) {
 		text := lines[i]
@@ -134,90 +134,13 @@ func below(p *page, remark string) {
 	}
 }
 
-// ranking is the ranked table.
-func ranking(p *page, d *diagnose.Diagnosis, k known, top int) {
-	shown := d.Findings[:min(top, len(d.Findings))]
-	if len(shown) == 0 {
-		p.section("What costs most", "")
-		p.prose("  ", "No allocation site of your code stands out in this recording.", noStyle)
-		return
-	}
-	remark := ""
-	if n := len(d.Findings); n > len(shown) {
-		remark = fmt.Sprintf("the first %d of %d", len(shown), n)
-	}
-	p.section("What costs most", remark)
-	t := siteTable(shown, k, p.width)
-	ranks := rankColumn(d, shown, k)
-	t.columns = append([]*column{ranks}, t.columns...)
-	t.write(p)
-	for _, note := range notes(d, k, ranks) {
-		p.prose("  ", note, dim)
-	}
-}
-
-// Marks beside a rank.
-const (
-	tiedMark   = "=" // sampling cannot tell it from the row above
-	liftedMark = "+" // stands higher than its own cost: its function's other lines count
-)
-
-// rankColumn numbers the rows and marks them.
-func rankColumn(d *diagnose.Diagnosis, shown []diagnose.Finding, k known) *column {
-	c := newColumn("# ", true)
-	c.style = bold
-	for i, f := range shown {
-		own := k.rankedBy(f)
-		mark := " "
-		switch {
-		case slices.ContainsFunc(shown[i+1:], func(g diagnose.Finding) bool { return k.rankedBy(g).Value > own.Value }):
-			mark = liftedMark
-		case i > 0 && own.Overlaps(k.rankedBy(shown[i-1])):
-			mark = tiedMark
-		}
-		c.add(fmt.Sprint(rankOf(d, i)) + mark)
-	}
-	return c
-}
-
-// marked reports whether any cell of a column ends with a mark.
-func (c *column) marked(mark string) bool {
-	return slices.ContainsFunc(c.cells, func(s string) bool { return strings.HasSuffix(s, mark) })
-}
-
-// notes explain the table's marks, those that it uses only.
-func notes(d *diagnose.Diagnosis, k known, ranks *column) []string {
-	var out []string
-	if ranks.marked(liftedMark) {
-		out = append(out, "+ stands here for all lines of its function, of which it is the heaviest.")
-	}
-	if ranks.marked(tiedMark) {
-		out = append(out, "= cannot be told from the row above: their intervals overlap.")
-	}
-	if !k.cpu {
-		out = append(out, "Cost in CPU is not known: needs a CPU profile. The order is by bytes.")
-	}
-	if len(d.Runs) > 1 {
-		out = append(out, fmt.Sprintf("CPU is the mean over the %d runs; amounts are of the run where the row costs most.", len(d.Runs)))
-	}
-	if r := d.Totals.Remainder; k.churn && measured(r) && r.Value < 0 {
-		out = append(out, fmt.Sprintf("All sites together bear %s more collector cost than was measured: they share one headroom.", sharePercent(r.Scale(-1))))
-	} else if k.churn && measured(r) {
-		out = append(out, fmt.Sprintf("Collector cost that no site bears: %s (fixed cost of a cycle, stacks and globals, shared headroom).", sharePercent(r)))
-	}
-	if slices.ContainsFunc(d.Findings, func(f diagnose.Finding) bool { return strings.HasSuffix(whyOnHeap(f), noReason) }) {
-		out = append(out, "Reasons that are not known need the compiler's escape decisions.")
-	}
-	return append(out, "All of one row, with its stacks and source: -explain N.")
-}
-
-// siteTable has the columns that the page has room for.
+// siteTable has what sites cost, in the columns that the page has room for.
 func siteTable(findings []diagnose.Finding, k known, width int) *table {
 	cpu, gc := newColumn("CPU %", false), newColumn("by GC", true)
 	bytes, objects := newColumn("B"+k.per(), true), newColumn("objs"+k.per(), true)
 	lives, where, function := newColumn("lives", false), newColumn("where", false), newColumn("function", false)
 	where.style, cpu.style = cyan, bold
-	t := &table{head: "why on the heap", path: where, function: function}
+	t := &table{path: where, function: function}
 	for _, f := range findings {
 		c := f.Cost
 		b, o := k.amounts(c)
@@ -228,7 +151,7 @@ func siteTable(findings []diagnose.Finding, k known, width int) *table {
 		lives.add(lifeWord(f.Lifetime.Class))
 		where.add(place(f.Site))
 		function.add(shortName(f.Site.Function))
-		t.remarks = append(t.remarks, remarkOf(f))
+		t.remarks = append(t.remarks, strings.TrimSpace(f.Title))
 	}
 	if k.cpu {
 		t.columns = append(t.columns, cpu)
@@ -257,16 +180,6 @@ func lifeWord(c diagnose.LifetimeClass) string {
 	return string(c)
 }
 
-// remarkOf is the second line of a row: the cure if one is named, and why the
-// value is on the heap.
-func remarkOf(f diagnose.Finding) string {
-	why := whyOnHeap(f)
-	if c := cure(f); c != "" {
-		return "[" + c + "] " + why
-	}
-	return why
-}
-
 // setApart is the table of what the user would not change.
 func setApart(p *page, d *diagnose.Diagnosis, k known) {
 	if len(d.SetApart) == 0 {
@@ -279,10 +192,6 @@ func setApart(p *page, d *diagnose.Diagnosis, k known) {
 	}
 	p.section("Set apart", remark)
 	t := siteTable(shown, k, p.width)
-	t.head = ""
-	for i, f := range shown {
-		t.remarks[i] = strings.TrimSpace(f.Title)
-	}
 	t.write(p)
 }
 

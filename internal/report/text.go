@@ -15,6 +15,8 @@ type TextOptions struct {
 	Width int  // columns of the terminal; 0 means 80, and below 60 counts as 60
 	Color bool // use the terminal's colours; the caller knows whether it is one
 	Top   int  // findings shown; 0 means 15
+
+	Prescription Prescription
 }
 
 // How many rows the lesser lists show.
@@ -26,28 +28,30 @@ const (
 )
 
 // Text writes a diagnosis for a reader at a terminal: the headline, where CPU
-// time goes, the ranked findings, and what is not known. No line is wider than
-// the terminal.
+// time goes, what to change, ranked, and what is not known. No line is wider
+// than the terminal.
 func Text(w io.Writer, d *diagnose.Diagnosis, o TextOptions) error {
 	if o.Top <= 0 {
 		o.Top = defaultTop
 	}
 	p := newPage(w, o.Width, o.Color)
 	k := knownOf(d)
-	headline(p, d, k)
+	headline(p, d, k, o.Prescription)
 	facts(p, d)
 	decomposition(p, d)
 	runs(p, d)
-	ranking(p, d, k, o.Top)
+	ranking(p, d, k, o)
+	advice(p, d, k)
+	rules(p, o.Prescription.Rules, k)
 	setApart(p, d, k)
 	missing(p, d)
 	warnings(p, d)
 	return p.flush()
 }
 
-// headline is the one sentence to read when there is time for one, and the
-// reason for it.
-func headline(p *page, d *diagnose.Diagnosis, k known) {
+// headline is the one sentence to read when there is time for one, the reason
+// for it, and what can be won.
+func headline(p *page, d *diagnose.Diagnosis, k known, all Prescription) {
 	t := d.Totals
 	if !k.cpu {
 		p.prose("", "What share of CPU time memory management takes is not known: needs a CPU profile.", bold)
@@ -57,6 +61,9 @@ func headline(p *page, d *diagnose.Diagnosis, k known) {
 	}
 	if t.Why != "" {
 		p.prose("", sentence(t.Why), noStyle)
+	}
+	if s := outlook(d, k, all); s != "" {
+		p.prose("", s, bold)
 	}
 	p.blank()
 }
@@ -217,6 +224,15 @@ func sentence(s string) string {
 		return string(s[0]-'a'+'A') + s[1:]
 	}
 	return s
+}
+
+// fullSentence begins with a capital letter and ends with a stop.
+func fullSentence(s string) string {
+	s = sentence(strings.TrimSpace(s))
+	if s == "" || strings.ContainsRune(".!?:", rune(s[len(s)-1])) {
+		return s
+	}
+	return s + "."
 }
 
 func missing(p *page, d *diagnose.Diagnosis) {

@@ -1,0 +1,115 @@
+package report
+
+import (
+	"fmt"
+	"go/format"
+	"io"
+	"strings"
+
+	"github.com/heaptrim/heaptrim/internal/prescribe"
+)
+
+// PageOptions is what a terminal can show. The zero value is a plain one of 80
+// columns.
+type PageOptions struct {
+	Width int // columns; 0 means 80, and below 60 counts as 60
+	Color bool
+}
+
+// safeties says what each safety of a cure means.
+var safeties = map[prescribe.Safety]string{
+	prescribe.Safe:   "the program behaves the same",
+	prescribe.Review: "right where its conditions hold, which a person has to check",
+	prescribe.Advice: "a matter of design: no tool can say what the change is",
+}
+
+// Cures writes the catalogue as a list of codes and titles.
+func Cures(w io.Writer, catalogue []prescribe.Cure, o PageOptions) error {
+	p := newPage(w, o.Width, o.Color)
+	wide := 0
+	for _, c := range catalogue {
+		wide = max(wide, cells(c.Code))
+	}
+	for _, c := range catalogue {
+		p.line(span{padRight(c.Code, wide), bold + ";" + green}, span{"  " + padRight(string(c.Safety), len(prescribe.Review)), dim}, span{"  " + c.Title, noStyle})
+	}
+	return p.flush()
+}
+
+// Cure writes one entry of the catalogue in full.
+func Cure(w io.Writer, c prescribe.Cure, o PageOptions) error {
+	p := newPage(w, o.Width, o.Color)
+	p.line(span{c.Code, bold + ";" + green}, span{"  " + c.Title, bold})
+	p.prose("  ", string(c.Safety)+": "+safeties[c.Safety]+".", dim)
+	p.section("How it saves", "")
+	p.prose("  ", c.Why, noStyle)
+	p.section("Example", "")
+	example(p, c)
+	p.section("Limits", "")
+	p.prose("  ", c.Not, noStyle)
+	p.section("Evidence that it takes", "")
+	p.prose("  ", fullSentence(c.Needs), noStyle)
+	return p.flush()
+}
+
+// example shows a cure's code before and after.
+func example(p *page, c prescribe.Cure) {
+	for _, part := range []struct{ name, code string }{{"before", c.Before}, {"after", c.After}} {
+		p.line(span{"  " + part.name, dim})
+		for _, l := range codeLines(part.code) {
+			p.line(span{"    " + strings.ReplaceAll(l, "\t", "    "), cyan})
+		}
+	}
+}
+
+func codeLines(code string) []string { return strings.Split(strings.Trim(code, "\n"), "\n") }
+
+// CureMarkdown is one entry of the catalogue as a page of Markdown.
+func CureMarkdown(c prescribe.Cure) []byte {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s: %s\n\n", c.Code, mdOurs(c.Title))
+	fmt.Fprintf(&b, "**%s**: %s.\n\n", c.Safety, safeties[c.Safety])
+	fmt.Fprintf(&b, "%s\n\n", mdOurs(c.Why))
+	fmt.Fprintf(&b, "Before:\n\n%s\nAfter:\n\n%s\n", fence(c.Before), fence(c.After))
+	fmt.Fprintf(&b, "**Limits.** %s\n\n", mdOurs(c.Not))
+	fmt.Fprintf(&b, "**Evidence that it takes:** %s.\n", mdOurs(c.Needs))
+	return []byte(b.String())
+}
+
+// cureText is one entry of the catalogue as plain text.
+func cureText(c prescribe.Cure) string {
+	return fmt.Sprintf("%s\n\nBefore:\n\n%s\n\nAfter:\n\n%s\n\nLimits: %s", c.Why, strings.Join(codeLines(c.Before), "\n"), strings.Join(codeLines(c.After), "\n"), c.Not)
+}
+
+// mdOurs escapes a sentence of the catalogue, which is our own: enough for it
+// to say in Markdown what it says.
+func mdOurs(s string) string {
+	return strings.NewReplacer("*", `\*`, "_", `\_`, "<", "&lt;", "|", `\|`).Replace(s)
+}
+
+// CureIndex is the catalogue as a page of Markdown that links to the page of
+// each entry, CODE.md beside it.
+func CureIndex(catalogue []prescribe.Cure) []byte {
+	var b strings.Builder
+	b.WriteString("# Cures\n\n")
+	b.WriteString("What `heaptrim check` may name as the change for a line, or for the program as a whole. ")
+	b.WriteString("`heaptrim explain CODE` shows the same at the terminal. These pages are generated from the catalogue in `internal/prescribe`.\n\n")
+	b.WriteString("| code | what to do | safety |\n|---|---|---|\n")
+	for _, c := range catalogue {
+		fmt.Fprintf(&b, "| [%s](%s.md) | %s | %s |\n", c.Code, c.Code, mdOurs(c.Title), c.Safety)
+	}
+	b.WriteString("\nSafety says how far a cure can be trusted to change nothing but the cost:\n\n")
+	for _, s := range []prescribe.Safety{prescribe.Safe, prescribe.Review, prescribe.Advice} {
+		fmt.Fprintf(&b, "* **%s**: %s.\n", s, safeties[s])
+	}
+	return []byte(b.String())
+}
+
+// fence makes a code block. What gofmt would leave as it is, is Go.
+func fence(code string) string {
+	language := ""
+	if out, err := format.Source([]byte(code)); err == nil && string(out) == code {
+		language = "go"
+	}
+	return "```" + language + "\n" + strings.Join(codeLines(code), "\n") + "\n```\n"
+}

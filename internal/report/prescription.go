@@ -1,0 +1,190 @@
+package report
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/stats"
+	"github.com/heaptrim/heaptrim/internal/unit"
+)
+
+// Prescription is what is said of a diagnosis's cures as a whole, beyond its
+// findings. The zero value leaves it out.
+type Prescription struct {
+	// Together is the saving of all findings' cures at once.
+	Together diagnose.Prediction
+	// Threshold is the share of CPU or of bytes below which findings were left
+	// out, from 0 to 1; 0 says that all are there.
+	Threshold float64
+	Rules     []RuleHit
+}
+
+// RuleHit is what a rule for source says of a line that the profile finds hot.
+type RuleHit struct {
+	Code    string
+	Message string
+	Cost    diagnose.LineCost // of the hottest line that the rule speaks of
+}
+
+// savedText says in words what a prediction saves; empty when it says nothing.
+func savedText(p diagnose.Prediction, k known) string {
+	var parts []string
+	if k.cpu && measured(p.CPU) {
+		parts = append(parts, sharePercent(p.CPU)+" of CPU")
+	}
+	return strings.Join(append(parts, savedAmounts(p)...), ", ")
+}
+
+// savedAmounts are what a prediction saves in each operation.
+func savedAmounts(p diagnose.Prediction) []string {
+	var parts []string
+	if some(p.BytesPerOp) {
+		parts = append(parts, unit.FormatBytes(p.BytesPerOp)+"/op")
+	}
+	if some(p.ObjectsPerOp) {
+		parts = append(parts, unit.FormatScaled(p.ObjectsPerOp)+plural(p.ObjectsPerOp, " object")+"/op")
+	}
+	return parts
+}
+
+// savings is what a finding's cure saves: as a share of CPU where it was
+// sampled, else in the finest amount of bytes that is known.
+func (k known) savings(f diagnose.Finding) stats.Interval {
+	switch bytes, _ := k.amounts(f.Cost); {
+	case k.cpu:
+		return f.Prediction.CPU
+	case f.Cut != nil:
+		return bytes.Scale(f.Cut.Bytes)
+	case k.perOp:
+		return stats.Exact(f.Prediction.BytesPerOp)
+	}
+	return stats.Interval{}
+}
+
+// outlook is the headline's sentence on the cures: what the first saves, and
+// what all save together. It is empty when there are none.
+func outlook(d *diagnose.Diagnosis, k known, p Prescription) string {
+	var first *diagnose.Finding
+	cures, cuts := 0, 0
+	for i := range d.Findings {
+		f := &d.Findings[i]
+		if !cured(*f) {
+			continue
+		}
+		cures++
+		if first == nil {
+			first = f
+		}
+		if f.Cut != nil {
+			cuts++
+		}
+	}
+	if first == nil {
+		return ""
+	}
+	one := savedHeadline(first.Prediction, k)
+	if one == "" {
+		return ""
+	}
+	text := "By prediction, the first cure saves " + one
+	if all := savedHeadline(p.Together, k); all != "" && k.cpu && cuts > 1 {
+		which := fmt.Sprintf("all %d together", cuts)
+		if cuts < cures {
+			which = fmt.Sprintf("%d of %d together", cuts, cures)
+		}
+		return text + ", " + which + " " + all + "."
+	}
+	return text + "."
+}
+
+// savedHeadline is the saving in one figure.
+func savedHeadline(p diagnose.Prediction, k known) string {
+	switch {
+	case k.cpu && measured(p.CPU):
+		return sharePercent(p.CPU) + " of CPU"
+	case !k.cpu && some(p.BytesPerOp):
+		return unit.FormatBytes(p.BytesPerOp) + "/op"
+	}
+	return ""
+}
+
+// leftOut says how many findings the threshold hides; empty when it hides none.
+func leftOut(d *diagnose.Diagnosis, p Prescription) string {
+	n := d.BelowThreshold
+	if n <= 0 {
+		return ""
+	}
+	verb := " are"
+	if n == 1 {
+		verb = " is"
+	}
+	text := fmt.Sprintf("%d more%s%s below the threshold", n, plural(float64(n), " finding"), verb)
+	if some(p.Threshold) && p.Threshold <= 1 {
+		text += " of " + strconv.FormatFloat(100*p.Threshold, 'g', 3, 64) + " %"
+	}
+	return text + ": -threshold 0 shows them."
+}
+
+// advice is the section on remedies that belong to no line.
+func advice(p *page, d *diagnose.Diagnosis, k known) {
+	if len(d.Advice) == 0 {
+		return
+	}
+	p.section("For the program as a whole", "")
+	for _, a := range d.Advice {
+		saves := ""
+		if s := savedText(a.Saves, k); s != "" {
+			saves = "  saves " + s
+		}
+		p.line(span{"  " + tag(a.Code) + a.Title, bold}, span{saves, noStyle})
+		p.prose("      ", fullSentence(a.Text), noStyle)
+		if why := because(a.Why, a.Saves.Basis); why != "" {
+			p.prose("      ", why, dim)
+		}
+	}
+}
+
+// because joins the evidence for a remedy and what its prediction stands on.
+func because(why, basis string) string {
+	var parts []string
+	if why != "" {
+		parts = append(parts, fullSentence(why))
+	}
+	if basis != "" {
+		parts = append(parts, "Prediction: "+basis+".")
+	}
+	return strings.Join(parts, " ")
+}
+
+// shownRules bounds the section of source rules.
+const shownRules = 15
+
+// rules is the section of what the rules for source say of hot lines.
+func rules(p *page, hits []RuleHit, k known) {
+	if len(hits) == 0 {
+		return
+	}
+	shown := hits[:min(shownRules, len(hits))]
+	remark := "costs of the line with all that it calls"
+	if n := len(hits); n > len(shown) {
+		remark = fmt.Sprintf("the first %d of %d; ", len(shown), n) + remark
+	}
+	p.section("Source rules on hot lines", remark)
+	cpu, bytes := newColumn("CPU %", false), newColumn("bytes %", true)
+	where, function := newColumn("where", false), newColumn("function", false)
+	where.style, cpu.style = cyan, bold
+	t := &table{columns: []*column{bytes, where, function}, path: where, function: function, head: "rule"}
+	if k.cpu {
+		t.columns = append([]*column{cpu}, t.columns...)
+	}
+	for _, h := range shown {
+		cpu.add(padLeft(percent(h.Cost.CPU.Value), 5) + plusMinus(h.Cost.CPU))
+		bytes.add(percent(h.Cost.BytesShare))
+		where.add(place(h.Cost.Site))
+		function.add(shortName(h.Cost.Site.Function))
+		t.remarks = append(t.remarks, tag(h.Code)+h.Message)
+	}
+	t.write(p)
+}

@@ -1,0 +1,149 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/stats"
+	"github.com/heaptrim/heaptrim/internal/unit"
+)
+
+// ranking is the ranked table.
+func ranking(p *page, d *diagnose.Diagnosis, k known, o TextOptions) {
+	shown := d.Findings[:min(o.Top, len(d.Findings))]
+	title, remark := "What to change", ""
+	if len(shown) > 0 && !k.cures {
+		title = "What costs most"
+	}
+	if n := len(d.Findings); n > len(shown) {
+		remark = fmt.Sprintf("the first %d of %d", len(shown), n)
+	}
+	p.section(title, remark)
+	hidden := leftOut(d, o.Prescription)
+	if len(shown) == 0 {
+		p.prose("  ", "No allocation site of your code stands out in this recording.", noStyle)
+		p.prose("  ", hidden, noStyle)
+		return
+	}
+	t := cureTable(shown, k, p.width)
+	ranks := rankColumn(d, shown, k)
+	t.columns = append([]*column{ranks}, t.columns...)
+	t.write(p)
+	p.prose("  ", hidden, noStyle)
+	for _, note := range notes(d, k, ranks) {
+		p.prose("  ", note, dim)
+	}
+}
+
+// Marks beside a rank.
+const (
+	tiedMark   = "=" // sampling cannot tell it from the row above
+	liftedMark = "+" // stands higher than by itself: its function's other lines count
+)
+
+// rankColumn numbers the rows and marks them.
+func rankColumn(d *diagnose.Diagnosis, shown []diagnose.Finding, k known) *column {
+	c := newColumn("# ", true)
+	c.style = bold
+	more := func(own stats.Interval) func(diagnose.Finding) bool {
+		return func(g diagnose.Finding) bool {
+			other, ok := k.rankedBy(g)
+			return ok && other.Value > own.Value
+		}
+	}
+	for i, f := range shown {
+		own, ok := k.rankedBy(f)
+		mark := " "
+		switch {
+		case !ok:
+		case slices.ContainsFunc(shown[i+1:], more(own)):
+			mark = liftedMark
+		case i > 0:
+			if above, ok := k.rankedBy(shown[i-1]); ok && own.Overlaps(above) {
+				mark = tiedMark
+			}
+		}
+		c.add(fmt.Sprint(rankOf(d, i)) + mark)
+	}
+	return c
+}
+
+// marked reports whether any cell of a column ends with a mark.
+func (c *column) marked(mark string) bool {
+	return slices.ContainsFunc(c.cells, func(s string) bool { return strings.HasSuffix(s, mark) })
+}
+
+// notes explain the table's columns and marks, those that it uses only.
+func notes(d *diagnose.Diagnosis, k known, ranks *column) []string {
+	var out []string
+	switch {
+	case k.cures && k.cpu:
+		out = append(out, "saves: what the cure would save, by prediction; costs: what the line costs now. Both in % of CPU time.")
+	case k.cures:
+		out = append(out, "saves: what the cure would save, by prediction. Shares of CPU are not known: they need a CPU profile.")
+	case !k.cpu:
+		out = append(out, "Cost in CPU is not known: needs a CPU profile. The order is by bytes.")
+	}
+	if ranks.marked(liftedMark) {
+		out = append(out, "+ stands here for all lines of its function, of which it is the first.")
+	}
+	if ranks.marked(tiedMark) {
+		out = append(out, "= cannot be told from the row above: their intervals overlap.")
+	}
+	if len(d.Runs) > 1 {
+		out = append(out, fmt.Sprintf("Shares are means over the %d runs; amounts are of the run where the row costs most.", len(d.Runs)))
+	}
+	if r := d.Totals.Remainder; k.churn && measured(r) && r.Value < 0 {
+		out = append(out, fmt.Sprintf("All sites together bear %s more collector cost than was measured: they share one headroom.", sharePercent(r.Scale(-1))))
+	} else if k.churn && measured(r) {
+		out = append(out, fmt.Sprintf("Collector cost that no site bears: %s (fixed cost of a cycle, stacks and globals, shared headroom).", sharePercent(r)))
+	}
+	return append(out, "All of one row – why it is on the heap, other cures, stacks, source: -explain N. A cure in general: heaptrim explain CODE.")
+}
+
+// cureTable has what each finding's cure saves and what the site costs.
+func cureTable(findings []diagnose.Finding, k known, width int) *table {
+	saves, cpu := newColumn("saves %", false), newColumn("costs %", false)
+	bytes, objects := newColumn("B"+k.per(), true), newColumn("objs"+k.per(), true)
+	where, function := newColumn("where", false), newColumn("function", false)
+	saves.style, where.style = bold, cyan
+	if !k.cpu {
+		saves.head, saves.right = "saves B"+k.per(), true
+	}
+	t := &table{head: "what to do", path: where, function: function}
+	for _, f := range findings {
+		b, o := k.amounts(f.Cost)
+		saves.add(k.savingCell(f))
+		cpu.add(padLeft(percent(f.Cost.CPU.Value), 5) + plusMinus(f.Cost.CPU))
+		bytes.add(amount(b.Value, unit.FormatBytes))
+		objects.add(amount(o.Value, unit.FormatScaled))
+		where.add(place(f.Site))
+		function.add(shortName(f.Site.Function))
+		t.remarks = append(t.remarks, whatToDo(f))
+	}
+	if k.cures {
+		t.columns = append(t.columns, saves)
+	}
+	if k.cpu && (width >= 80 || !k.cures) {
+		t.columns = append(t.columns, cpu)
+	}
+	t.columns = append(t.columns, bytes, objects, where, function)
+	return t
+}
+
+// savingCell is a finding's saving; a dash when its remedy is no change.
+func (k known) savingCell(f diagnose.Finding) string {
+	own := k.savings(f)
+	switch {
+	case !cured(f) || !measured(own):
+		if k.cpu {
+			return padLeft(dash, 5)
+		}
+		return dash
+	case k.cpu:
+		return padLeft(percent(own.Value), 5) + plusMinus(own)
+	}
+	return amount(own.Value, unit.FormatBytes)
+}

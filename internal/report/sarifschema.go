@@ -1,0 +1,120 @@
+package report
+
+// The types below are the part of SARIF 2.1.0 that we write. Numbers that may
+// be unknown and objects that may be missing are left out, as the standard has
+// no null for them. Property bags have the keys of the JSON report.
+type (
+	sarifLog struct {
+		Schema  string     `json:"$schema"`
+		Version string     `json:"version"`
+		Runs    []sarifRun `json:"runs"`
+	}
+
+	sarifRun struct {
+		Tool        sarifTool            `json:"tool"`
+		Invocations []sarifInvocation    `json:"invocations"`
+		BaseIDs     map[string]sarifBase `json:"originalUriBaseIds"`
+		ColumnKind  string               `json:"columnKind"`
+		Results     []sarifResult        `json:"results"`
+		Properties  sarifRunProperties   `json:"properties"`
+	}
+
+	sarifTool struct {
+		Driver sarifDriver `json:"driver"`
+	}
+
+	sarifDriver struct {
+		Name           string      `json:"name"`
+		FullName       string      `json:"fullName,omitempty"`
+		InformationURI string      `json:"informationUri"`
+		Rules          []sarifRule `json:"rules"`
+	}
+
+	sarifRule struct {
+		ID         string              `json:"id"`
+		Name       string              `json:"name"`
+		Short      sarifText           `json:"shortDescription"`
+		Full       sarifText           `json:"fullDescription"`
+		Help       sarifText           `json:"help"`
+		HelpURI    string              `json:"helpUri"`
+		Default    sarifConfiguration  `json:"defaultConfiguration"`
+		Properties sarifRuleProperties `json:"properties"`
+	}
+
+	sarifText struct {
+		Text     string `json:"text"`
+		Markdown string `json:"markdown,omitempty"`
+	}
+
+	sarifConfiguration struct {
+		Level string `json:"level"`
+	}
+
+	sarifRuleProperties struct {
+		Tags   []string `json:"tags"`
+		Safety string   `json:"safety"`
+	}
+
+	sarifInvocation struct {
+		Successful    bool                `json:"executionSuccessful"`
+		Notifications []sarifNotification `json:"toolExecutionNotifications,omitempty"`
+	}
+
+	sarifNotification struct {
+		Level   string    `json:"level"`
+		Message sarifText `json:"message"`
+	}
+
+	sarifBase struct {
+		Description sarifText `json:"description"`
+	}
+
+	sarifResult struct {
+		RuleID       string                `json:"ruleId"`
+		RuleIndex    int                   `json:"ruleIndex"`
+		Kind         string                `json:"kind"`
+		Level        string                `json:"level"`
+		Message      sarifText             `json:"message"`
+		Locations    []sarifLocation       `json:"locations"`
+		Fingerprints map[string]string     `json:"partialFingerprints"`
+		Properties   sarifResultProperties `json:"properties"`
+	}
+
+	sarifLocation struct {
+		Physical *sarifPhysical `json:"physicalLocation,omitempty"`
+		Logical  []sarifLogical `json:"logicalLocations,omitempty"`
+	}
+
+	sarifPhysical struct {
+		Artifact sarifArtifact `json:"artifactLocation"`
+		Region   *sarifRegion  `json:"region,omitempty"`
+	}
+
+	sarifArtifact struct {
+		URI  string `json:"uri"`
+		Base string `json:"uriBaseId,omitempty"`
+	}
+
+	sarifRegion struct {
+		StartLine int `json:"startLine"`
+	}
+
+	sarifLogical struct {
+		FullName string `json:"fullyQualifiedName"`
+		Kind     string `json:"kind"`
+	}
+
+	sarifResultProperties struct {
+		Rank         int             `json:"rank"`
+		Safety       string          `json:"safety"`
+		Prediction   *predictedSaved `json:"prediction,omitempty"`
+		CostCPU      *interval       `json:"cpu_share,omitempty"`
+		BytesPerOp   *float64        `json:"bytes_per_op,omitempty"`
+		ObjectsPerOp *float64        `json:"objects_per_op,omitempty"`
+	}
+
+	sarifRunProperties struct {
+		MemoryShare *interval       `json:"memory_share,omitempty"`
+		Together    *predictedSaved `json:"together,omitempty"`
+	}
+)
