@@ -1,0 +1,156 @@
+package prescribe
+
+import (
+	"go/types"
+	"math"
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/go/packages"
+
+	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/prescribe/source"
+)
+
+// The codes that the design promises; more may come.
+var promised = strings.Fields(`gc-headroom pool-object pool-buffer reuse-buffer presize-slice presize-map presize-builder
+	keep-on-stack unbox-interface hoist-closure avoid-conversion cache-compiled batch-arena shrink-layout intern-string
+	finalizer-cost goroutine-stacks numa-bind huge-pages upgrade-go pool-misuse skip-work leave-it`)
+
+func TestCatalogue(t *testing.T) {
+	seen := map[string]bool{}
+	for _, c := range Catalogue() {
+		if seen[c.Code] {
+			t.Errorf("%s is there twice", c.Code)
+		}
+		seen[c.Code] = true
+		for what, text := range map[string]string{"title": c.Title, "why": c.Why, "before": c.Before, "after": c.After, "needs": c.Needs, "not": c.Not} {
+			if text == "" || strings.TrimSpace(text) != text && what != "after" {
+				t.Errorf("%s: %s is %q", c.Code, what, text)
+			}
+		}
+		switch c.Safety {
+		case Safe, Review, Advice:
+		default:
+			t.Errorf("%s: safety %q", c.Code, c.Safety)
+		}
+	}
+	for _, code := range promised {
+		if !seen[code] {
+			t.Errorf("%s is not in the catalogue", code)
+		}
+	}
+}
+
+// TestLibrary holds the table of library calls against the library: every
+// entry that names an exported function names one that exists.
+func TestLibrary(t *testing.T) {
+	patterns := map[string]bool{}
+	for _, e := range library {
+		if _, ok := Find(e.code); !ok {
+			t.Errorf("%s: code %s is not in the catalogue", e.function, e.code)
+		}
+		if pkg := packageOfPattern(e.function); !strings.Contains(pkg, "*") {
+			patterns[pkg] = true
+		}
+	}
+	var list []string
+	for p := range patterns {
+		list = append(list, p)
+	}
+	loaded, err := packages.Load(&packages.Config{Mode: packages.NeedName | packages.NeedTypes | packages.NeedImports}, list...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[string][]string{}
+	for _, p := range loaded {
+		names[p.PkgPath] = functionsOf(p.Types)
+	}
+	for _, e := range library {
+		pkg := packageOfPattern(e.function)
+		name := strings.TrimPrefix(e.function, pkg+".")
+		if strings.Contains(pkg, "*") || !exportedName(name) {
+			continue
+		}
+		found := false
+		for _, n := range names[pkg] {
+			found = found || matchPattern(e.function, n)
+		}
+		if !found {
+			t.Errorf("%s names no function of %s", e.function, pkg)
+		}
+	}
+}
+
+func packageOfPattern(p string) string {
+	slash := strings.LastIndexByte(p, '/')
+	if i := strings.IndexByte(p[slash+1:], '.'); i >= 0 {
+		return p[:slash+1+i]
+	}
+	return p
+}
+
+// exportedName reports whether every name of a function is exported, so that
+// export data has it.
+func exportedName(name string) bool {
+	for _, part := range strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune("(*).", r) }) {
+		if part[0] < 'A' || part[0] > 'Z' {
+			return false
+		}
+	}
+	return true
+}
+
+func functionsOf(pkg *types.Package) []string {
+	var out []string
+	for _, name := range pkg.Scope().Names() {
+		switch o := pkg.Scope().Lookup(name).(type) {
+		case *types.Func:
+			out = append(out, source.Spelling(o))
+		case *types.TypeName:
+			named, ok := o.Type().(*types.Named)
+			if !ok {
+				continue
+			}
+			for m := range named.Methods() {
+				out = append(out, source.Spelling(m))
+			}
+		}
+	}
+	return out
+}
+
+func TestMatchPattern(t *testing.T) {
+	f := func(pattern, name string, want bool) {
+		t.Helper()
+		if got := matchPattern(pattern, name); got != want {
+			t.Errorf("matchPattern(%q, %q) = %v, want %v", pattern, name, got, want)
+		}
+	}
+	f("strings.Split*", "strings.SplitN", true)
+	f("strings.Split*", "bytes.SplitN", false)
+	f("bytes.(*Buffer).*", "bytes.(*Buffer).Write", true)
+	f("bytes.(*Buffer).*", "bytes.(Reader).Write", false)
+	f("regexp.*Compile*", "regexp.MustCompilePOSIX", true)
+	f("crypto/*.New*", "crypto/sha256.New", true)
+	f("crypto/*.New*", "crypto/sha256.Sum256", false)
+	f("time.After", "time.AfterFunc", false)
+	f("reflect.*Of", "reflect.SliceOf", true)
+}
+
+func TestRegrowth(t *testing.T) {
+	f := func(sizes []diagnose.SizeCount, objects, bytes float64) {
+		t.Helper()
+		o, b := regrowthOf(sizes).waste()
+		if math.Abs(o-objects) > 1e-9 || math.Abs(b-bytes) > 1e-9 {
+			t.Errorf("%v: %v of the objects and %v of the bytes are outgrown, want %v and %v", sizes, o, b, objects, bytes)
+		}
+	}
+	// Ten slices that all go through 8, 16, 32: two of three arrays are outgrown.
+	f([]diagnose.SizeCount{{Size: 8, Objects: 10}, {Size: 16, Objects: 10}, {Size: 32, Objects: 10}}, 2.0/3, 240.0/560)
+	// Half of them stop at 16.
+	f([]diagnose.SizeCount{{Size: 8, Objects: 10}, {Size: 16, Objects: 10}, {Size: 32, Objects: 5}}, 0.6, 1-(5*16.0+5*32)/(80+160+160))
+	// One size only: nothing grows.
+	f([]diagnose.SizeCount{{Size: 64, Objects: 100}}, 0, 0)
+	f(nil, 0, 0)
+}

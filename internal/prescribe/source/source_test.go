@@ -1,0 +1,285 @@
+package source
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// load writes a module of one package and reads it. Lines of interest carry a
+// comment //name, by which line finds them.
+func load(t *testing.T, src string) (*Program, func(name string) *Line) {
+	t.Helper()
+	dir := t.TempDir()
+	write := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("go.mod", "module example.com/m\n\ngo 1.25\n")
+	write("p.go", src)
+	p, problems, err := Load(context.Background(), Request{Dir: dir, Packages: []string{"example.com/m"}})
+	if err != nil || len(problems) > 0 {
+		t.Fatal(err, problems)
+	}
+	return p, func(name string) *Line {
+		t.Helper()
+		for i, l := range strings.Split(src, "\n") {
+			if strings.HasSuffix(l, "//"+name) {
+				if got := p.At("p.go", i+1); got != nil {
+					return got
+				}
+				t.Fatalf("line %d (%s) was not found", i+1, name)
+			}
+		}
+		t.Fatalf("no line %s", name)
+		return nil
+	}
+}
+
+// first returns the first expression of a kind on a line.
+func first(t *testing.T, l *Line, k ExprKind) *Expr {
+	t.Helper()
+	for _, e := range l.Exprs {
+		if e.Kind == k {
+			return e
+		}
+	}
+	t.Fatalf("line %d: no %s among %d expressions", l.Number, k, len(l.Exprs))
+	return nil
+}
+
+const exprs = `package m
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+type pair struct {
+	a bool
+	s string
+	b bool
+}
+
+type stack struct{ items []int }
+
+func all(xs []string, m map[string]int, w interface{ Write([]byte) (int, error) }) []string {
+	var out []string
+	for _, x := range xs {
+		out = append(out, x) //append
+		if len(x) > 3 {
+			out = append(out, x) //branch
+		}
+	}
+	sized := make([]string, 0, len(xs))
+	for i := 0; i < len(xs); i++ {
+		sized = append(sized, xs[i]) //sized
+	}
+	seen := map[string]bool{}
+	for k := range m {
+		seen[k] = true //insert
+	}
+	host := strings.Split(xs[0], ":")[0] //split
+	w.Write([]byte("const")) //bytes
+	_ = regexp.MustCompile("a+") //regexp
+	p := &pair{s: host} //pair
+	text := ""
+	for range xs {
+		text += p.s + "," //concat
+	}
+	f := func() string { return text } //func
+	fmt.Println(f(), len(sized), len(seen))
+	return out
+}
+
+func (s *stack) push(v int) {
+	s.items = append(s.items, v) //field
+}
+
+func shadowed() []int {
+	append := func(s []int, v int) []int { return s }
+	len := func(int) int { return 0 }
+	var xs []int
+	for i := range 10 {
+		xs = append(xs, len(i)) //shadow
+	}
+	return xs
+}
+`
+
+func TestExpressions(t *testing.T) {
+	_, line := load(t, exprs)
+	a := first(t, line("append"), Append)
+	if d := a.Into; !d.Local || d.Made != MadeNil || d.Count != "len(xs)" || !d.Exact || d.MadeLine != 18 {
+		t.Errorf("append goes into %+v", d)
+	}
+	if len(a.Loops) != 1 || a.Loops[0].Over != "xs" || a.Branch {
+		t.Errorf("append: loops %+v, branch %v", a.Loops, a.Branch)
+	}
+	if b := first(t, line("branch"), Append); !b.Branch || b.Into.Exact {
+		t.Errorf("an append in a branch: branch %v, exact %v", b.Branch, b.Into.Exact)
+	}
+	if d := first(t, line("sized"), Append).Into; d.Made != MadeSized || d.Count != "len(xs)" {
+		t.Errorf("sized append goes into %+v", d)
+	}
+	if d := first(t, line("insert"), MapInsert).Into; d.Made != MadeEmpty || d.Count != "len(m)" || !d.Local {
+		t.Errorf("insertion goes into %+v", d)
+	}
+	if e := first(t, line("split"), Call); e.Callee != "strings.Split" || e.Use.Kind != UseElement {
+		t.Errorf("split: callee %s, use %+v", e.Callee, e.Use)
+	}
+	if e := first(t, line("bytes"), Conversion); !e.Consts || e.Elem != 1 {
+		t.Errorf("conversion: %+v", e)
+	}
+	if e := first(t, line("regexp"), Call); e.Callee != "regexp.MustCompile" || !e.Consts {
+		t.Errorf("regexp: %+v", e)
+	}
+	if e := first(t, line("pair"), Literal); e.Size != 32 || e.Packed != 24 || !e.Pointers || e.Use.Name != "p" {
+		t.Errorf("literal: size %d packed %d pointers %v use %+v", e.Size, e.Packed, e.Pointers, e.Use)
+	}
+	if e := first(t, line("concat"), Concat); len(e.Loops) != 1 {
+		t.Errorf("concatenation: %+v", e)
+	}
+	first(t, line("func"), FuncLit)
+	if d := first(t, line("field"), Append).Into; !d.Field || !d.Receiver {
+		t.Errorf("append to a field goes into %+v", d)
+	}
+	for _, e := range line("shadow").Exprs {
+		if e.Kind == Append {
+			t.Error("a function named append was taken for the builtin")
+		}
+	}
+}
+
+const flows = `package m
+
+import (
+	"errors"
+	"strings"
+)
+
+type enc struct{ buf [64]byte }
+
+func newEnc() *enc { return &enc{} }
+
+func choose(level int) *enc {
+	e := newEnc() //replaced
+	if level != 0 {
+		e = other(level) //other
+	}
+	return e
+}
+
+func other(int) *enc { return &enc{} }
+
+func parse(s string) ([]string, error) {
+	parts, err := split(s) //checked
+	if err != nil {
+		return nil, err
+	}
+	return parts, nil
+}
+
+func split(s string) ([]string, error) {
+	if s == "" {
+		return nil, errors.New("empty")
+	}
+	return strings.Fields(s), nil
+}
+
+func late(s string, skip bool) int {
+	parts := strings.Fields(s) //late
+	if skip {
+		return 0 //early
+	}
+	return len(parts)
+}
+
+func loops(xs []string, key string) int {
+	n := 0
+	for _, x := range xs {
+		if x == strings.ToLower(key) { //fixed
+			n++
+		}
+		if strings.ToLower(x) == key { //varies
+			n++
+		}
+	}
+	return n
+}
+
+func twice(s string) (string, string) {
+	a := strings.ToUpper(s)
+	b := strings.ToUpper(s) //again
+	return a, b
+}
+`
+
+func TestFlow(t *testing.T) {
+	_, line := load(t, flows)
+	flow := func(name string) *Flow {
+		t.Helper()
+		l := line(name)
+		for _, e := range l.Exprs {
+			if e.Kind == Call {
+				if f := l.FlowOf(e); f != nil {
+					return f
+				}
+			}
+		}
+		t.Fatalf("%s: no call with a flow", name)
+		return nil
+	}
+	if f := flow("replaced"); !f.Partly || len(f.Unused) == 0 {
+		t.Errorf("a result that is replaced on one way: %+v", f)
+	}
+	if f := flow("checked"); f.Partly {
+		t.Errorf("a result that goes unused only when the call fails: %+v", f)
+	}
+	if f := flow("late"); !f.Partly {
+		t.Errorf("a result that an early return does not use: %+v", f)
+	}
+	if f := flow("fixed"); !f.Fixed || f.FixedLoop == 0 {
+		t.Errorf("a call with operands from outside of its loop: %+v", f)
+	}
+	if f := flow("varies"); f.Fixed {
+		t.Errorf("a call of the loop's own variable: %+v", f)
+	}
+	if f := flow("again"); f.Again == 0 {
+		t.Errorf("the same call twice: %+v", f)
+	}
+}
+
+// A package that does not compile is named, and the others are still read.
+func TestBroken(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod":   "module example.com/m\n\ngo 1.25\n",
+		"ok.go":    "package m\n\nfunc F() []int { return append([]int(nil), 1) }\n",
+		"b/bad.go": "package b\n\nfunc G() int { return undefined }\n",
+	} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p, problems, err := Load(context.Background(), Request{Dir: dir, Packages: []string{"example.com/m", "example.com/m/b"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(problems) != 1 || !strings.Contains(problems[0].Error(), "example.com/m/b") {
+		t.Errorf("problems %v, want one about example.com/m/b", problems)
+	}
+	if p.At("ok.go", 3) == nil {
+		t.Error("the package that compiles was not read")
+	}
+	if p.At("b/bad.go", 3) != nil || p.At("none.go", 1) != nil || p.At("ok.go", 1) != nil {
+		t.Error("a line was found where there is no function")
+	}
+}
