@@ -122,6 +122,7 @@ func newEngine(o Options) (*engine, error) {
 
 // measure runs rounds over all subjects until each has enough or the budget is
 // spent. Taking turns spreads what the machine does meanwhile over all of them.
+// The first two rounds give what is exact, so they may take the budget twice.
 func (e *engine) measure(ctx context.Context, w workload, subjects []*subject) error {
 	start := time.Now()
 	defer func() { e.result.Measured = time.Since(start) }()
@@ -130,10 +131,13 @@ func (e *engine) measure(ctx context.Context, w workload, subjects []*subject) e
 		needed := e.needed(max(len(subjects), testsIn(comparisons(subjects))))
 		for i, s := range subjects {
 			left := e.o.Budget - time.Since(start)
+			if turn <= 2 {
+				left += e.o.Budget
+			}
 			if s.Failed[0] != "" || s.Failed[1] != "" || s.stop(needed, e.result.Rules) || left < s.cost() && turn > 1 {
 				continue
 			}
-			e.progress("measuring %d/%d %s, round %d; %v left", i+1, len(subjects), s.Name, turn, max(left, 0).Round(time.Second))
+			e.progress("measuring %d/%d %s, round %d; %v left", i+1, len(subjects), s.Name, turn, max(e.o.Budget-time.Since(start), 0).Round(time.Second))
 			if err := e.round(ctx, w, s); err != nil {
 				return e.interrupted(ctx, subjects, err)
 			}

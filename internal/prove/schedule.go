@@ -66,14 +66,14 @@ func (s *subject) learn(r Sample) {
 
 // stop is the rule by which measuring a subject ends: it has the pairs that a
 // call needs, and the interval of each timed change that is judged is narrow
-// enough; or it has as many pairs as are allowed. It looks at widths only, never
+// enough; or it has as many pairs as are allowed, which may be fewer. It looks at widths only, never
 // at which side is ahead.
 func (s *subject) stop(needed int, r Rules) bool {
 	pairs := s.Pairs
 	switch {
 	case s.ended:
 		return true
-	case pairs >= r.MaxPairs && pairs >= needed:
+	case pairs >= r.MaxPairs:
 		return true
 	case pairs < needed:
 		return false

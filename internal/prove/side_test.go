@@ -1,0 +1,88 @@
+package prove
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+)
+
+func TestParseSide(t *testing.T) {
+	f := func(text string, want Side) {
+		t.Helper()
+		got, err := ParseSide(text)
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("ParseSide(%q) = %+v, %v, want %+v", text, got, err, want)
+		}
+		if again, err := ParseSide(got.String()); err != nil || again.code() != got.code() {
+			t.Errorf("ParseSide(%q) of the side's own text: %+v, %v", got, again, err)
+		}
+	}
+	f("work", Side{Source: SourceWork})
+	f("rev:HEAD~1", Side{Source: SourceRevision, At: "HEAD~1"})
+	f("rev:HEAD@{1},env:GOGC=400", Side{Source: SourceRevision, At: "HEAD@{1}", Env: []string{"GOGC=400"}})
+	f("dir:../a,b", Side{Source: SourceDir, At: "../a,b"})
+	f(`dir:C:\x`, Side{Source: SourceDir, At: `C:\x`})
+	f("env:GODEBUG=a=1,b=2,env:GOGC=off", Side{Env: []string{"GODEBUG=a=1,b=2", "GOGC=off"}})
+	f("experiment:nogreenteagc,arenas,toolchain:go1.27.4", Side{Experiment: "nogreenteagc,arenas", Toolchain: "go1.27.4"})
+	f("overlay:x.json,tags:a,b", Side{Overlay: "x.json", Tags: "a,b"})
+}
+
+func TestParseSideErrors(t *testing.T) {
+	f := func(text, want string) {
+		t.Helper()
+		if s, err := ParseSide(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("ParseSide(%q) = %+v, %v, want an error with %q", text, s, err, want)
+		}
+	}
+	f("", "none of work")
+	f("HEAD", `"HEAD" is none of work, rev:REVISION`)
+	f("rev", "want rev:REVISION")
+	f("rev:", "want rev:REVISION")
+	f("work:x", "want work")
+	f("env:GOGC", "want NAME=VALUE")
+	f("env:=1", "want NAME=VALUE")
+	f("work,rev:x", "two sources")
+	f("toolchain:a,toolchain:b", "contradict")
+}
+
+func TestSides(t *testing.T) {
+	f := func(a, b, wantA, wantB string) {
+		t.Helper()
+		var given [2]*Side
+		for i, text := range []string{a, b} {
+			if text == "" {
+				continue
+			}
+			s, err := ParseSide(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			given[i] = &s
+		}
+		x, y := Sides(given[0], given[1])
+		if x.String() != wantA || y.String() != wantB {
+			t.Errorf("Sides(%q, %q) = %s, %s, want %s, %s", a, b, x, y, wantA, wantB)
+		}
+	}
+	f("", "", "rev:HEAD", "work")
+	f("rev:v1", "", "rev:v1", "work")
+	f("", "rev:topic", "rev:HEAD", "rev:topic")
+	f("", "dir:../b", "work", "dir:../b")
+	f("dir:../a", "", "dir:../a", "work")
+	f("", "env:GOGC=400", "work", "work,env:GOGC=400")
+	f("env:GOGC=400", "", "work,env:GOGC=400", "work")
+	f("env:GOGC=50", "env:GOGC=400", "work,env:GOGC=50", "work,env:GOGC=400")
+	f("rev:v1", "env:GOGC=400", "rev:v1", "work,env:GOGC=400")
+	f("", "work,env:GOGC=400", "rev:HEAD", "work,env:GOGC=400")
+}
+
+func TestBuildEnv(t *testing.T) {
+	s := Side{Env: []string{"GOGC=1", "GOAMD64=v3", "GOMEMLIMIT=1MiB"}, Toolchain: "go1.27.4", Experiment: "x"}
+	got, want := strings.Join(s.buildEnv(), " "), "GOAMD64=v3 GOTOOLCHAIN=go1.27.4 GOEXPERIMENT=x"
+	if got != want {
+		t.Errorf("buildEnv = %s, want %s: the go command must not run under the settings of the program", got, want)
+	}
+	if a, b := (Side{Source: SourceWork, Env: []string{"GOGC=1"}}), (Side{Source: SourceWork}); a.code() != b.code() {
+		t.Errorf("code %s and %s differ by a setting of the run", a.code(), b.code())
+	}
+}
