@@ -65,6 +65,18 @@ var layers = []layer{
 		why:    "the reader streams; google/pprof's own loads a profile whole and serves as the yardstick in tests only",
 	},
 	{
+		folder: "internal/ingest/exectrace",
+		ours:   []string{"internal/evidence", "internal/stats", "internal/unit"},
+		others: []string{"golang.org/x/exp/trace"},
+		why:    "the scan reads the wire format itself; x/exp/trace puts events in order, and is the yardstick of the scan",
+	},
+	{
+		folder: "internal/latency",
+		ours:   []string{"internal/ingest/exectrace", "internal/stats", "internal/unit"},
+		others: []string{"golang.org/x/exp/trace"},
+		why:    "who pays is told from the events of a trace alone, wherever that came from",
+	},
+	{
 		folder: "internal/ingest/*",
 		ours:   []string{"internal/evidence", "internal/stats", "internal/unit"},
 		why:    "readers are independent of each other and of what their figures are used for",
@@ -152,6 +164,7 @@ var testOnly = []string{
 	"github.com/rogpeppe/go-internal", // scripts of the command line, txtar archives
 	"github.com/klauspost/compress",   // makes and damages compressed input
 	"golang.org/x/perf/benchmath",     // the yardstick of our statistics
+	"golang.org/x/tools/go/packages",  // reads the standard library that a table speaks of
 	modulePath + "/internal",          // a test may build its input with any stage …
 	modulePath + "/examples/gateway",  // … or with the example, but not with a command
 }
