@@ -1,0 +1,58 @@
+package diagnose
+
+import (
+	"time"
+
+	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/gcmodel"
+	"github.com/heaptrim/heaptrim/internal/stats"
+	"github.com/heaptrim/heaptrim/internal/unit"
+)
+
+// RunSeries is what the logs of one run say over time. It belongs to the
+// diagnosis: callers must not change it.
+type RunSeries struct {
+	Run     string
+	Window  time.Duration      // 0: not known
+	Cycles  []evidence.Cycle   // of the window, forced ones included
+	Metrics []evidence.Metrics // samples of runtime/metrics
+	PeakRSS unit.Bytes         // largest resident set of the process; 0: not known
+}
+
+// Series returns the time series of the runs that have any.
+func (d *Diagnosis) Series() []RunSeries {
+	var out []RunSeries
+	for _, r := range d.runs {
+		if len(r.collector.cycles) == 0 && len(r.collector.metrics) == 0 {
+			continue
+		}
+		s := RunSeries{Run: r.run.Name, Window: r.collector.window, Cycles: r.collector.cycles, Metrics: r.collector.metrics}
+		for _, p := range r.run.Parts {
+			if p.Pass != passAllocation {
+				s.PeakRSS = max(s.PeakRSS, unit.Bytes(p.PeakRSS))
+			}
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// RunModel is the pacer's model of one run: what another setting would cost
+// follows from it by package gcmodel.
+type RunModel struct {
+	Run       string
+	Workload  gcmodel.Workload // rates and costs in units of the run's own
+	Setting   gcmodel.Setting  // as recorded
+	Collected stats.Interval   // the collector, without assists and idle marking, as a share of the run's CPU
+}
+
+// Models returns the models of the runs that have one.
+func (d *Diagnosis) Models() []RunModel {
+	var out []RunModel
+	for _, r := range d.runs {
+		if r.model.known && r.collected.Value > 0 {
+			out = append(out, RunModel{r.run.Name, r.model.workload, r.model.setting, r.collected})
+		}
+	}
+	return out
+}

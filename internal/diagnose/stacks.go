@@ -1,0 +1,224 @@
+package diagnose
+
+import (
+	"errors"
+	"math"
+
+	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/ingest/pprof"
+)
+
+// WeightedStack is one stack of a recording with what it weighs: either CPU
+// time of one bucket, or what a heap profile says of it. It is valid during the
+// callback that receives it only.
+type WeightedStack struct {
+	Run  string
+	Heap bool // of a heap profile; else of a CPU profile
+
+	// Frames before Inline of the first Location are not part of the stack: they
+	// are the runtime's, and heap profiles show them in some recordings only.
+	Stack  []*evidence.Location // leaf first; not valid after the call
+	Inline int
+
+	Bucket BucketKind // of CPU
+	CPU    float64    // nanoseconds
+
+	Churn     float64 // nanoseconds of the collector through bytes allocated
+	Retention float64 // nanoseconds of the collector through bytes in use; negative when they are headroom
+	Bytes     float64 // allocated in the recording, less those of set-up
+	Objects   float64
+	InUse     float64 // bytes, mean of the snapshots
+	InUseObj  float64
+	// Samples that the heap profiler took of the bytes allocated and in use;
+	// they decide the sampling error. Without sampling they are the objects.
+	AllocEvents float64
+	InUseEvents float64
+	Exact       bool // every allocation was recorded: bytes and objects have no sampling error
+}
+
+// BucketKind is a class of CPU time as the decomposition names it.
+type BucketKind struct {
+	Name      string
+	Memory    bool // part of what memory management costs
+	Collector bool // charged to allocations as churn and retention, not where it was sampled
+	Idle      bool // shown, never charged
+}
+
+// WalkStacks calls yield with the stacks of every run, in the order of the
+// recording, until an error, which it returns. The CPU weights of all buckets
+// but the idle one add up to the CPU time of the findings' shares; in their
+// place, what is no collector's plus Churn, Retention and what Remainders says
+// adds up to the same. It reads the profiles again: the bundle that d came from
+// must still be open.
+func (d *Diagnosis) WalkStacks(yield func(WeightedStack) error) error {
+	if d.reader == nil {
+		return errors.New("this diagnosis was not made from a recording")
+	}
+	for _, r := range d.runs {
+		w := stackWalk{derived{d.reader, r, nil, map[siteKey]*siteCost{}}, yield}
+		for i := range r.sites {
+			w.sites[r.sites[i].key] = &r.sites[i]
+		}
+		if err := w.run(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Remainders are the nanoseconds of the collector that no stack bears, by run;
+// they can be negative.
+func (d *Diagnosis) Remainders() map[string]float64 {
+	out := make(map[string]float64, len(d.runs))
+	for _, r := range d.runs {
+		out[r.run.Name] += r.remainder.Value * r.charged * r.period * 1e9
+	}
+	return out
+}
+
+// Owner says who can change a frame's source: "yours", "test", "module" for
+// another module, "std" or "runtime".
+func (d *Diagnosis) Owner(f evidence.Frame) string {
+	if d.reader == nil {
+		return ""
+	}
+	switch d.reader.own.of(f) {
+	case ownerUser:
+		return "yours"
+	case ownerTest:
+		return "test"
+	case ownerThirdParty:
+		return "module"
+	case ownerStd:
+		return "std"
+	}
+	return "runtime"
+}
+
+// Place is a frame as a finding would name it: with its package, and its file
+// relative to the module where it lies below it.
+func (d *Diagnosis) Place(f evidence.Frame) evidence.Site {
+	root := moduleRoot{d.Target.Module, d.Target.ModuleDir, d.Environment.GOROOT}
+	return root.site(siteKey{function: f.Function, file: f.File, line: f.Line})
+}
+
+// stackWalk reads the profiles of one run.
+type stackWalk struct {
+	derived
+	yield func(WeightedStack) error
+}
+
+func (w stackWalk) run() error {
+	for _, part := range w.derived.run.run.Parts {
+		if part.Kind == evidence.KindCPU {
+			if err := w.cpu(part); err != nil {
+				return err
+			}
+		}
+	}
+	for _, h := range heapUses(w.derived.run.run, w.derived.run.bench) {
+		if err := w.heap(h); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w stackWalk) cpu(part evidence.Part) error {
+	prof, err := pprof.Open(w.b.Path(part))
+	if err != nil {
+		return err
+	}
+	col := prof.Column("cpu")
+	if col < 0 {
+		return nil // the diagnosis has warned of it
+	}
+	var scale [bucketCount]float64
+	for b := range scale {
+		scale[b] = 1
+	}
+	for _, b := range backgroundBuckets {
+		scale[b] = w.derived.run.collector.part()
+	}
+	c := newClassifier(prof, w.table, w.own, w.derived.run.run.Loops)
+	return prof.Samples.Scan(func(s evidence.Sample) error {
+		if s.Values[col] <= 0 || c.setUp(s.Stack) {
+			return nil
+		}
+		b := c.bucket(s.Stack)
+		return w.yield(WeightedStack{
+			Run: w.derived.run.run.Name, Stack: s.Stack, CPU: float64(s.Values[col]) * scale[b],
+			Bucket: BucketKind{bucketInfo[b].name, bucketInfo[b].memory, bucketInfo[b].collector, b == bucketMarkIdle},
+		})
+	})
+}
+
+func (w stackWalk) heap(h heapUse) error {
+	prof, cols, err := w.openHeap(h.part)
+	if err != nil {
+		return err
+	}
+	run := w.derived.run
+	rate := float64(prof.Period)
+	if h.part.Rate > 0 {
+		rate = float64(h.part.Rate)
+	}
+	c := newClassifier(prof, w.table, w.own, run.run.Loops)
+	nanos, all := run.charged*run.period*1e9, run.allBytes()
+	return prof.Samples.Scan(func(s evidence.Sample) error {
+		site := w.sites[findPath(c, s.Stack).key]
+		if site == nil || c.tool(s.Stack) {
+			return nil
+		}
+		stack, inline := programOf(c, s.Stack)
+		out := WeightedStack{Run: run.run.Name, Heap: true, Stack: stack, Inline: inline, Exact: rate <= 1}
+		value := func(col int) float64 {
+			if col < 0 {
+				return 0
+			}
+			return float64(s.Values[col])
+		}
+		if h.alloc != 0 && cols.allocBytes >= 0 && !c.setUp(s.Stack) {
+			out.Objects, out.Bytes = value(cols.allocObjects)*h.alloc, value(cols.allocBytes)*h.alloc
+			out.AllocEvents = countable(out.Objects, out.Bytes, rate) * h.alloc
+			if all > 0 {
+				out.Churn = run.collected.Value * run.model.churn() * out.Bytes / all * nanos
+			}
+		}
+		if h.inUse && cols.inUseBytes >= 0 && run.snapshots > 0 {
+			n := float64(run.snapshots)
+			live, objects := value(cols.inUseBytes), value(cols.inUseObjects)
+			out.InUse, out.InUseObj = live/n, objects/n
+			out.InUseEvents = countable(objects, live, rate) / n
+			if site.inUse.sum > 0 {
+				out.Retention = site.cost.Retention.Value * live / site.inUse.sum * nanos
+			}
+		}
+		if out.Bytes == 0 && out.InUse == 0 {
+			return nil
+		}
+		return w.yield(out)
+	})
+}
+
+// countable is events, and the objects where there are infinitely many.
+func countable(objects, bytes, rate float64) float64 {
+	if e := events(objects, bytes, rate); !math.IsInf(e, 1) {
+		return e
+	}
+	return math.Abs(objects)
+}
+
+// programOf drops the runtime's frames above the allocation, as program does,
+// without making anything new: the first frames of the first Location may have
+// to be passed over.
+func programOf(c *classifier, stack []*evidence.Location) ([]*evidence.Location, int) {
+	for i, l := range stack {
+		for j, f := range c.loc(l).frames {
+			if f.owner != ownerRuntime {
+				return stack[i:], j
+			}
+		}
+	}
+	return stack, 0
+}
