@@ -33,6 +33,7 @@ func TestMain(m *testing.M) {
 //	truncate FILE N         keep the first N bytes of FILE
 //	env-from NAME FILE      set the variable NAME to what FILE holds
 //
+// the condition [toolchain:VERSION], which holds where that Go release is there,
 // and, in $REPO, the repository's root.
 func TestScript(t *testing.T) {
 	env, err := goEnvironment(t.Context())
@@ -53,6 +54,7 @@ func TestScript(t *testing.T) {
 			"truncate": scriptTruncate,
 			"env-from": scriptEnvFrom,
 		},
+		Condition:          scriptCondition,
 		RequireUniqueNames: true,
 	})
 }
@@ -74,6 +76,18 @@ func goEnvironment(ctx context.Context) ([]string, error) {
 		env = append(env, name+"="+strings.TrimSpace(string(out)))
 	}
 	return env, nil
+}
+
+// scriptCondition knows which Go releases can be used without the network.
+func scriptCondition(cond string) (bool, error) {
+	version, ok := strings.CutPrefix(cond, "toolchain:")
+	if !ok {
+		return false, fmt.Errorf("unknown condition %q", cond)
+	}
+	cmd := exec.Command("go", "env", "GOVERSION")
+	cmd.Env = append(os.Environ(), "GOPROXY=off", "GOTOOLCHAIN="+version)
+	out, err := cmd.Output()
+	return err == nil && strings.TrimSpace(string(out)) == version, nil
 }
 
 func scriptStatus(ts *testscript.TestScript, neg bool, args []string) {
@@ -178,7 +192,7 @@ func scriptEnvFrom(ts *testscript.TestScript, neg bool, args []string) {
 // example must be run by one, word for word but for flags that make it quick.
 func TestExamplesAreScripted(t *testing.T) {
 	scripted := make(map[string]bool)
-	quick := regexp.MustCompile(` -(C|budget|benchtime|for) \S+`)
+	quick := regexp.MustCompile(` -(C|budget|benchtime|for|pairs) \S+`)
 	command := regexp.MustCompile(`(?m)^(?:exec|status \d) (heaptrim .*)$`)
 	scripts, err := filepath.Glob(filepath.Join("testdata", "script", "*.txtar"))
 	if err != nil || len(scripts) == 0 {

@@ -73,8 +73,26 @@ func change(m Metric, runs []Sample) Change {
 		}
 		return ch
 	}
+	ch.Apart = m.Count && apart(values[0], values[1])
 	ch.vary(a, b, values)
 	return ch
+}
+
+// farApart is by how many times the scatter of a side two groups of counts
+// must be apart to be called different without a test. What makes a count
+// vary, such as memory that is allocated now and then and spread over all
+// operations, is small beside a change of what an operation allocates.
+const farApart = 10
+
+// apart tells whether counts that vary are as good as exact: the two sides lie
+// far apart, in as many runs as exact values need.
+func apart(a, b []float64) bool {
+	if len(a) < exactRuns || len(b) < exactRuns {
+		return false
+	}
+	scatter := math.Max(slices.Max(a)-slices.Min(a), slices.Max(b)-slices.Min(b))
+	gap := math.Max(slices.Min(a)-slices.Max(b), slices.Min(b)-slices.Max(a))
+	return gap > farApart*scatter
 }
 
 // vary compares values that differ from run to run: pairs of neighbouring
@@ -139,7 +157,7 @@ func judge(cs []Comparison, r Rules) {
 	for i := range cs {
 		for k := range cs[i].Changes {
 			ch := &cs[i].Changes[k]
-			if ch.Judged && !ch.Exact && !math.IsNaN(ch.P) && len(cs[i].Differs) == 0 {
+			if ch.Judged && ch.varies() && !math.IsNaN(ch.P) && len(cs[i].Differs) == 0 {
 				family, ps = append(family, ch), append(ps, ch.P)
 			}
 		}
@@ -160,7 +178,7 @@ func testsIn(cs []Comparison) int {
 	n := 0
 	for _, c := range cs {
 		for _, ch := range c.Changes {
-			if ch.Judged && !ch.Exact && (ch.NA > 0 || ch.NB > 0) {
+			if ch.Judged && ch.varies() && (ch.NA > 0 || ch.NB > 0) {
 				n++
 			}
 		}
@@ -177,8 +195,10 @@ func (ch *Change) call(r Rules) {
 		ch.Outcome = Unclear
 	case ch.Exact && ch.A.Value == ch.B.Value:
 		ch.Outcome = Same
-	case ch.Exact:
+	case ch.Exact, ch.Apart && ch.counts(r):
 		ch.Outcome = ch.direction()
+	case ch.Apart:
+		ch.Outcome = Same
 	case ch.Holm <= r.Alpha && ch.Rank <= 0.05 && ch.counts(r):
 		ch.Outcome = ch.direction()
 	case ch.P == 1 && ch.A.Value == ch.B.Value && ch.Delta == stats.Interval{}, ch.narrow(r.MinEffect + r.Precision):
@@ -187,6 +207,9 @@ func (ch *Change) call(r Rules) {
 		ch.Outcome = Unclear
 	}
 }
+
+// varies tells that it takes a test to call a difference.
+func (ch *Change) varies() bool { return !ch.Exact && !ch.Apart }
 
 // counts tells whether the change is large enough to matter. One from nothing
 // to something always is.

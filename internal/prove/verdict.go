@@ -123,7 +123,7 @@ func within(cs []Comparison) string {
 	most, unit := 0.0, ""
 	for _, c := range cs {
 		for _, ch := range c.Changes {
-			if !ch.Judged || ch.Exact || ch.Count || c.Outcome == Incomparable {
+			if !ch.Judged || ch.Count || c.Outcome == Incomparable {
 				continue
 			}
 			far := math.Max(math.Abs(ch.Delta.Low), math.Abs(ch.Delta.High))

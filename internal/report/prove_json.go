@@ -98,6 +98,7 @@ type (
 		RunsB    int        `json:"runs_b"`
 		Change   *openRange `json:"change"`
 		Exact    bool       `json:"exact"`
+		Apart    bool       `json:"apart"`
 		P        *float64   `json:"p"`
 		Adjusted *float64   `json:"p_adjusted"`
 		Rank     *float64   `json:"p_benchmath"`
@@ -173,7 +174,7 @@ func newProveComparison(c prove.Comparison) proveComparison {
 		out.Changes = append(out.Changes, proveChange{
 			Unit: ch.Unit, Label: ch.Label, Sense: ch.Sense, Judged: ch.Judged, Outcome: string(ch.Outcome),
 			A: newRange(ch.A), B: newRange(ch.B), RunsA: ch.NA, RunsB: ch.NB, Change: newRange(ch.Delta),
-			Exact: ch.Exact, P: known0(ch.P), Adjusted: known0(ch.Holm), Rank: known0(ch.Rank), Warnings: list(ch.Warnings),
+			Exact: ch.Exact, Apart: ch.Apart, P: known0(ch.P), Adjusted: known0(ch.Holm), Rank: known0(ch.Rank), Warnings: list(ch.Warnings),
 		})
 	}
 	for _, r := range c.Runs {

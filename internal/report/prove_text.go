@@ -62,11 +62,11 @@ func proveFacts(r *prove.Result) [][2]string {
 	if pairs < most {
 		count = fmt.Sprintf("%d to %d", pairs, most)
 	}
-	how := fmt.Sprintf("%s pairs of runs in turns", count)
+	how := count + " pairs of runs"
 	if r.Target.RunTime > 0 {
-		how += fmt.Sprintf(" of %s", unit.FormatNanoseconds(float64(r.Target.RunTime)))
+		how += " of " + unit.FormatNanoseconds(float64(r.Target.RunTime))
 	}
-	parts := []string{how, unit.FormatNanoseconds(float64(r.Measured)) + " in all"}
+	parts := []string{how + " in turns", unit.FormatNanoseconds(float64(r.Measured)) + " in all"}
 	if r.Partial {
 		parts = append(parts, "interrupted")
 	}
@@ -127,10 +127,12 @@ func basisText(ch prove.Change) string {
 	switch {
 	case ch.Exact:
 		return fmt.Sprintf("exact, %d+%d runs", ch.NA, ch.NB)
+	case ch.Apart:
+		return fmt.Sprintf("far apart, %d+%d runs", ch.NA, ch.NB)
 	case math.IsNaN(ch.Holm):
 		return fmt.Sprintf("%d+%d runs", ch.NA, ch.NB)
 	}
-	return fmt.Sprintf("p=%.3g of pairs, %.3g adjusted, %.3g by benchmath, %d+%d runs", ch.P, ch.Holm, ch.Rank, ch.NA, ch.NB)
+	return fmt.Sprintf("p=%.2g, adjusted %.2g, benchmath %.2g, %d+%d runs", ch.P, ch.Holm, ch.Rank, ch.NA, ch.NB)
 }
 
 // changeText is a change in percent with its error.
@@ -147,7 +149,7 @@ func changeText(ch prove.Change) string {
 	case ch.Exact:
 		return fmt.Sprintf("%+.1f %%", v*100)
 	case math.IsInf(ch.Delta.High, 0) || math.IsInf(ch.Delta.Low, 0):
-		return fmt.Sprintf("%+.1f %% ±∞", v*100)
+		return fmt.Sprintf("%+.1f %%", v*100)
 	}
 	return fmt.Sprintf("%+.1f %%%s", v*100, plusMinus(ch.Delta))
 }

@@ -1,0 +1,227 @@
+// Command corpus asks whether heaptrim prove finds known changes of
+// allocations: each case of a list is a module before and after a fix, with a
+// benchmark that shows it and the allocations that others measured.
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/heaptrim/heaptrim/lab/prove/heaptrim"
+)
+
+// fix is a case of the list.
+type fix struct {
+	ID        string `json:"id"`
+	Module    string `json:"module"`
+	Before    string `json:"before"`
+	After     string `json:"after"`
+	Package   string `json:"package"`
+	Bench     string `json:"bench"`
+	BenchFrom string `json:"bench_from"` // before, or after-test-file:NAME
+	Measured  struct{ Before, After amounts }
+}
+
+type amounts struct {
+	B, Allocs float64
+}
+
+func main() {
+	os.Exit(run())
+}
+
+func run() int {
+	binary := flag.String("heaptrim", "heaptrim", "the tool to judge")
+	list := flag.String("cases", "", "JSON list of cases")
+	budget := flag.String("budget", "15s", "for each case")
+	only := flag.String("only", "", "IDs of the cases to run, comma-separated; all without it")
+	flag.Parse()
+	cases, err := readCases(*list)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	fmt.Println("| case | allocs/op before → after | called | B/op before → after | called | listed allocs | ns/op |\n|---|--:|---|--:|---|--:|--:|")
+	ran, right := 0, 0
+	for _, c := range cases {
+		if *only != "" && !strings.Contains(","+*only+",", ","+c.ID+",") {
+			continue
+		}
+		ok, err := trial(c, *binary, *budget)
+		if err != nil {
+			fmt.Printf("| %s | not run: %s |\n", c.ID, firstLine(err))
+			continue
+		}
+		ran++
+		if ok {
+			right++
+		}
+	}
+	fmt.Printf("\n%d of %d cases: every listed change of allocs/op and B/op is called, and the right way.\n", right, ran)
+	return 0
+}
+
+func readCases(path string) ([]fix, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var cases []fix
+	if err := json.Unmarshal(data, &cases); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return cases, nil
+}
+
+// trial proves one case and prints its row.
+func trial(c fix, binary, budget string) (bool, error) {
+	tmp, err := os.MkdirTemp("", "corpus-")
+	if err != nil {
+		return false, err
+	}
+	defer os.RemoveAll(tmp)
+	var dirs [2]string
+	for i, version := range []string{c.Before, c.After} {
+		dirs[i] = filepath.Join(tmp, []string{"a", "b"}[i])
+		if err := fetch(c.Module, version, dirs[i]); err != nil {
+			return false, err
+		}
+	}
+	rel := filepath.FromSlash(strings.TrimPrefix(strings.TrimPrefix(c.Package, c.Module), "/"))
+	if name, ok := strings.CutPrefix(c.BenchFrom, "after-test-file:"); ok {
+		if err := copyFile(filepath.Join(dirs[1], rel, name), filepath.Join(dirs[0], rel, name)); err != nil {
+			return false, err
+		}
+	}
+	env := []string{"GOFLAGS=-mod=mod", "GOWORK=off"}
+	for _, d := range dirs {
+		if err := complete(d, c, rel, env); err != nil {
+			return false, err
+		}
+	}
+	p, err := heaptrim.Prove(binary, dirs[1], env, "-a", "dir:"+dirs[0], "-b", "work", "-bench", c.Bench, "-budget", budget, "./"+filepath.ToSlash(rel))
+	if err != nil {
+		return false, err
+	}
+	return row(c, p)
+}
+
+// complete gives a copy of a module what its tests need.
+func complete(dir string, c fix, rel string, env []string) error {
+	do := func(args ...string) error {
+		cmd := exec.Command("go", args...)
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("go %s: %w: %s", strings.Join(args, " "), err, out)
+		}
+		return nil
+	}
+	if _, err := os.Stat(filepath.Join(dir, "go.mod")); errors.Is(err, fs.ErrNotExist) {
+		if err := do("mod", "init", c.Module); err != nil {
+			return err
+		}
+	}
+	if do("test", "-vet=off", "-run=^$", "./"+filepath.ToSlash(rel)) == nil {
+		return nil
+	}
+	return do("mod", "tidy")
+}
+
+func row(c fix, p heaptrim.Proof) (bool, error) {
+	if len(p.Comparisons) != 1 {
+		return false, fmt.Errorf("%d benchmarks: %v", len(p.Comparisons), p.LeftOut)
+	}
+	cmp := p.Comparisons[0]
+	if cmp.Outcome == "incomparable" {
+		return false, errors.New(strings.Join(append(cmp.Differs, cmp.FailedA, cmp.FailedB), " "))
+	}
+	cells := map[string]heaptrim.Change{}
+	for _, ch := range cmp.Changes {
+		cells[ch.Unit] = ch
+	}
+	allocs, bytes, ns := cells["allocs/op"], cells["B/op"], cells["ns/op"]
+	if allocs.A == nil || bytes.A == nil || allocs.B == nil || bytes.B == nil {
+		return false, errors.New("no allocations were measured")
+	}
+	fmt.Printf("| %s | %v → %v | %s | %v → %v | %s | %v → %v | %s |\n", c.ID, allocs.A.Value, allocs.B.Value, called(allocs),
+		bytes.A.Value, bytes.B.Value, called(bytes), c.Measured.Before.Allocs, c.Measured.After.Allocs, time(ns))
+	return agrees(allocs, c.Measured.Before.Allocs, c.Measured.After.Allocs) && agrees(bytes, c.Measured.Before.B, c.Measured.After.B), nil
+}
+
+func called(ch heaptrim.Change) string {
+	switch {
+	case ch.Exact:
+		return ch.Outcome + ", exact"
+	case ch.Apart:
+		return ch.Outcome + ", far apart"
+	}
+	return ch.Outcome
+}
+
+func time(ch heaptrim.Change) string {
+	if ch.Delta == nil {
+		return "–"
+	}
+	return fmt.Sprintf("%+.0f %% %s", ch.Delta.Value*100, ch.Outcome)
+}
+
+// agrees tells whether a call says what the list does: a change of at least one
+// percent is called, and its direction is right.
+func agrees(ch heaptrim.Change, before, after float64) bool {
+	want := "same"
+	switch {
+	case before == after:
+	case math.Abs(after-before) < 0.01*math.Max(before, after):
+		return true // below what counts where values vary
+	case after < before:
+		want = "better"
+	default:
+		want = "worse"
+	}
+	return ch.Outcome == want
+}
+
+// fetch copies a version of a module out of the module cache.
+func fetch(module, version, to string) error {
+	get := exec.Command("go", "mod", "download", "-json", module+"@"+version)
+	get.Dir, get.Env = os.TempDir(), append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off")
+	out, err := get.Output()
+	var m struct{ Dir, Error string }
+	if jerr := json.Unmarshal(out, &m); jerr != nil || m.Error != "" {
+		return fmt.Errorf("fetch %s@%s: %s: %w", module, version, m.Error, errors.Join(err, jerr))
+	}
+	if err := os.CopyFS(to, os.DirFS(m.Dir)); err != nil {
+		return err
+	}
+	// What is copied from the cache is read-only.
+	return filepath.WalkDir(to, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			return os.Chmod(path, 0o755)
+		}
+		return os.Chmod(path, 0o644)
+	})
+}
+
+func copyFile(from, to string) error {
+	data, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, data, 0o644)
+}
+
+func firstLine(err error) string {
+	text, _, _ := strings.Cut(err.Error(), "\n")
+	return text
+}
