@@ -52,6 +52,9 @@ func (c *Case) part(m diagnose.Mix) *Part {
 	p := &Part{Mix: m, Callee: plainName(m.Via)}
 	if c.Line != nil {
 		p.Expr = pickExpr(c.Line.Exprs, p)
+		if v := variableOf(c.Line.Exprs); v != nil && c.moved() && m.Kind == diagnose.KindNew && m.Via == "" {
+			p.Expr = v // the compiler speaks of the variable, not of what it is set to
+		}
 	}
 	if p.Callee == "" && p.Expr != nil && p.Expr.Kind == source.Call {
 		p.Callee = p.Expr.Callee
@@ -118,6 +121,21 @@ func pickExpr(exprs []*source.Expr, p *Part) *source.Expr {
 		}
 	}
 	return nil
+}
+
+// variableOf is the variable that is declared on the line, if it is one.
+func variableOf(exprs []*source.Expr) *source.Expr {
+	var found *source.Expr
+	for _, e := range exprs {
+		if e.Kind != source.Variable {
+			continue
+		}
+		if found != nil {
+			return nil
+		}
+		found = e
+	}
+	return found
 }
 
 // short reports whether the objects die young, so that they can be used again:

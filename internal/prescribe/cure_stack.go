@@ -40,6 +40,10 @@ func matchKeepOnStack(c *Case, p *Part) (Proposal, bool) {
 	why := c.escape()
 	tooLarge := strings.Contains(why, "too large for the stack")
 	small := c.blockSize() <= largeObject
+	if line := c.coldEscape(); line > 0 && !tooLarge {
+		text := fmt.Sprintf("copy %s into a new variable on the way to line %d: only that line makes it escape, and the recording shows no cost there", p.text(), line)
+		return all(0.95, text, why), true
+	}
 	switch {
 	case tooLarge:
 		return Proposal{}, false
@@ -63,6 +67,33 @@ func matchKeepOnStack(c *Case, p *Part) (Proposal, bool) {
 	}
 	return Proposal{}, false
 }
+
+// coldEscape is the line of the same function that makes the value escape,
+// where that line is in a branch that the recording shows no cost of; 0 when
+// there is none or it cannot be told.
+func (c *Case) coldEscape() int {
+	e := c.Finding.Escape
+	if e == nil || c.Line == nil || len(c.diagnosis.Lines) == 0 {
+		return 0
+	}
+	cold := 0
+	for _, f := range e.Flow {
+		for _, edge := range f.Edges {
+			switch {
+			case edge.Line == c.Finding.Site.Line, !strings.HasSuffix(edge.File, baseOf(c.Finding.Site.File)):
+				continue
+			case edge.Line < c.Line.Func.First || edge.Line > c.Line.Func.Last:
+				return 0
+			case heaviestOf(c.diagnosis, c.Finding.Site.File, []int{edge.Line}) > 0 || !c.Line.Conditional(edge.Line):
+				return 0
+			}
+			cold = edge.Line
+		}
+	}
+	return cold
+}
+
+func baseOf(file string) string { return file[strings.LastIndexByte(file, '/')+1:] }
 
 // moved reports whether the compiler moved a declared variable to the heap.
 func (c *Case) moved() bool {

@@ -110,6 +110,35 @@ func (l *Line) function() *Func {
 	return f
 }
 
+// Conditional reports whether another line of the same function stands in a
+// branch that this one does not stand in, so that it may run less often.
+func (l *Line) Conditional(line int) bool {
+	found := false
+	ast.Inspect(l.Func.body, func(n ast.Node) bool {
+		var body ast.Node
+		switch n := n.(type) {
+		case *ast.IfStmt:
+			switch {
+			case l.within(n.Body, line):
+				body = n.Body
+			case n.Else != nil && l.within(n.Else, line):
+				body = n.Else
+			}
+		case *ast.CaseClause, *ast.CommClause:
+			body = n
+		}
+		if body != nil && l.within(body, line) && !l.within(body, l.Number) {
+			found = true
+		}
+		return !found
+	})
+	return found
+}
+
+func (l *Line) within(n ast.Node, line int) bool {
+	return l.line(n.Pos()) <= line && line <= l.line(n.End())
+}
+
 func names(fields *ast.FieldList) []string {
 	var out []string
 	if fields == nil {

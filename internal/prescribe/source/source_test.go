@@ -283,3 +283,13 @@ func TestBroken(t *testing.T) {
 		t.Error("a line was found where there is no function")
 	}
 }
+
+func TestConditional(t *testing.T) {
+	_, line := load(t, "package m\n\nfunc f(n int) int {\n\tx := n //here\n\tif n > 3 {\n\t\tx = -n\n\t} else if n < 0 {\n\t\tx = 1\n\t}\n\tswitch {\n\tcase n == 2:\n\t\tx++\n\t}\n\treturn x\n}\n")
+	l := line("here")
+	for at, want := range map[int]bool{4: false, 6: true, 8: true, 12: true, 14: false} {
+		if got := l.Conditional(at); got != want {
+			t.Errorf("line %d: conditional is %v, want %v", at, got, want)
+		}
+	}
+}
