@@ -1,8 +1,10 @@
 package report
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"maps"
 	"math"
@@ -123,15 +125,16 @@ type (
 
 // ProveJSON writes a comparison as JSON in the schema [ProveSchema].
 func ProveJSON(w io.Writer, r *prove.Result, m Meta) error {
-	doc := newProveDocument(r, m)
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(doc); err != nil {
-		return err
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(newProveDocument(r, m)); err != nil {
+		return fmt.Errorf("encode the comparison: %w", err)
 	}
-	_, err := w.Write(b.Bytes())
-	return err
+	l := layout{w: bufio.NewWriter(w)}
+	l.write(bytes.TrimSpace(b.Bytes()))
+	l.w.WriteByte('\n')
+	return l.w.Flush()
 }
 
 func newProveDocument(r *prove.Result, m Meta) proveDocument {
