@@ -73,8 +73,8 @@ func matchReuseBuffer(c *Case, p *Part) (Proposal, bool) {
 		}
 		return c.reuse(0.3, "keep the array for the next call", why), true
 	case diagnose.KindMapGrowth:
-		if d == nil || d.Field {
-			return Proposal{}, false
+		if d == nil || !d.Local || d.Made == source.MadeElse {
+			return Proposal{}, false // nobody here knows who else looks at the map
 		}
 		return c.reuse(0.4, "clear the map and fill it again instead of making a new one", why), true
 	}

@@ -33,7 +33,11 @@ func matchKeepOnStack(c *Case, p *Part) (Proposal, bool) {
 		return Proposal{}, false
 	}
 	switch p.Kind {
-	case diagnose.KindNew, diagnose.KindMake, diagnose.KindVariadic:
+	case diagnose.KindNew, diagnose.KindVariadic:
+	case diagnose.KindMake:
+		if p.Expr != nil && !p.Expr.Consts {
+			return Proposal{}, false // what has no constant size is on the heap, but for a few bytes
+		}
 	default:
 		return Proposal{}, false
 	}

@@ -62,7 +62,7 @@ func rank(d *diagnose.Diagnosis, threshold float64) {
 	key := make([]float64, len(kept))
 	for i := range kept {
 		key[i] = saving(d, &kept[i])
-		if t, first := total[kept[i].Site.Function]; first && kept[i].Code != skipWork.Code {
+		if t, first := total[kept[i].Site.Function]; first && leads(kept[i]) {
 			key[i] = max(t, key[i])
 			delete(total, kept[i].Site.Function)
 		}
@@ -79,6 +79,10 @@ func rank(d *diagnose.Diagnosis, threshold float64) {
 	}
 	d.Findings = sorted
 }
+
+// leads reports whether a finding can stand for its function: it names a cure
+// of its own.
+func leads(f diagnose.Finding) bool { return f.Code != skipWork.Code && f.Code != leaveIt.Code }
 
 // below reports whether a finding is not worth its line: neither what its cure
 // saves nor, where none is known, what it costs reaches the threshold.

@@ -39,7 +39,7 @@ type Expr struct {
 	Packed   int64  // of a struct: its size with the fields in the best order; 0 for others
 	Elem     int64  // size of one element of a slice; 0 for others
 	Pointers bool   // what is allocated holds pointers
-	Consts   bool   // a call whose arguments are all constants, or a conversion of one
+	Consts   bool   // a call whose arguments are all constants, a conversion of one, or a make of constant size
 	Args     []string
 	Loops    []Loop // around it inside the function, innermost first
 	Branch   bool   // in a branch within the innermost loop, or within the function when there is none
@@ -147,7 +147,7 @@ func (l *Line) call(n *ast.CallExpr) *Expr {
 	case "":
 		return &Expr{Kind: Call, node: n, Callee: l.callee(n), Consts: l.allConstant(n.Args)}
 	case "make":
-		return &Expr{Kind: Make, node: n, Callee: b}
+		return &Expr{Kind: Make, node: n, Callee: b, Consts: l.allConstant(n.Args[1:])}
 	case "new":
 		return &Expr{Kind: New, node: n, Callee: b}
 	case "append":
