@@ -26,7 +26,8 @@ func (s *source) checkConcatLoops() {
 	}, (*ast.AssignStmt)(nil))
 }
 
-// growsString returns v of `v += x` and `v = v + x`, v being a local string.
+// growsString returns v of `v += x`, `v = v + x` and `v = fmt.Sprintf(f, v, x)`,
+// v being a local string.
 func (s *source) growsString(assign *ast.AssignStmt) *types.Var {
 	if len(assign.Lhs) != 1 || len(assign.Rhs) != 1 {
 		return nil
@@ -39,6 +40,12 @@ func (s *source) growsString(assign *ast.AssignStmt) *types.Var {
 	case token.ADD_ASSIGN:
 		return v
 	case token.ASSIGN:
+		if call, ok := s.isCallOf(assign.Rhs[0], "fmt.Sprintf"); ok {
+			if len(call.Args) > 1 && s.object(call.Args[1]) == v {
+				return v
+			}
+			return nil
+		}
 		e := assign.Rhs[0]
 		for {
 			b, ok := ast.Unparen(e).(*ast.BinaryExpr)
@@ -67,7 +74,7 @@ func (s *source) onlyGrows(v *types.Var, loop inspector.Cursor) bool {
 		case ok && use.ParentEdgeKind() == edge.AssignStmt_Lhs && s.growsString(assign) == v:
 			adds++
 		case use.ParentEdgeKind() == edge.BinaryExpr_X && s.isOwnSum(use, v):
-		case use.ParentEdgeKind() == edge.CallExpr_Args && s.isLenTest(use):
+		case use.ParentEdgeKind() == edge.CallExpr_Args && (s.isLenTest(use) || s.isOwnFormat(use, v)):
 		case use.ParentEdgeKind() == edge.BinaryExpr_X && s.isEmptyTest(use):
 		default:
 			return false
@@ -82,6 +89,14 @@ func (s *source) isOwnSum(use inspector.Cursor, v *types.Var) bool {
 		return s.growsString(c.Node().(*ast.AssignStmt)) == v
 	}
 	return false
+}
+
+// isOwnFormat reports whether use is the v of `v = fmt.Sprintf(f, v, x)`.
+func (s *source) isOwnFormat(use inspector.Cursor, v *types.Var) bool {
+	if use.ParentEdgeIndex() != 1 || use.Parent().ParentEdgeKind() != edge.AssignStmt_Rhs {
+		return false
+	}
+	return s.growsString(use.Parent().Parent().Node().(*ast.AssignStmt)) == v
 }
 
 func (s *source) isLenTest(use inspector.Cursor) bool {

@@ -79,6 +79,11 @@ func (s *source) consumed(c inspector.Cursor) bool {
 	if isMessage(c) {
 		return true
 	}
+	if assign, ok := c.Parent().Node().(*ast.AssignStmt); ok && s.growsString(assign) != nil {
+		if _, ok := enclosingLoop(c); ok {
+			return true // checkConcatLoops has its say
+		}
+	}
 	if c.ParentEdgeKind() != edge.CallExpr_Args {
 		return false
 	}

@@ -25,7 +25,7 @@ var shrinkLayoutRule = Rule{
 		"the next size class.",
 	Before: "type span struct {\n\topen  bool\n\tstart int64\n\tdone  bool\n\tend   int64\n\tkind  bool\n} // 40 bytes, allocated as 48",
 	After:  "type span struct {\n\tstart, end       int64\n\topen, done, kind bool\n} // 24 bytes, allocated as 24",
-	Silent: "less than a tenth is saved, the struct holds settings (Config, Options), is never allocated in its own package, has blank fields (padding on purpose), is built without field " +
+	Silent: "less than an eighth is saved, the struct holds settings (Config, Options), is never allocated in its own package, has blank fields (padding on purpose), is built without field " +
 		"names, has a layout that others rely on (unsafe, cgo, structs.HostLayout, 64-bit atomics in front), or is generic.",
 }
 
@@ -131,7 +131,7 @@ func (s *source) checkLayout(spec *ast.TypeSpec, obj *types.TypeName, sites []as
 	best := s.bestSize(str)
 	pointers := hasPointers(str)
 	class, bestClass := classOf(now, pointers), classOf(best, pointers)
-	if best >= now || class == 0 || class-bestClass < class/10 || s.needsAtomicAlignment(str) {
+	if best >= now || class == 0 || class-bestClass < class/8 || s.needsAtomicAlignment(str) {
 		return
 	}
 	d := analysis.Diagnostic{

@@ -1,5 +1,7 @@
 package avoidconversion
 
+import "fmt"
+
 func join(list []string) string {
 	s := "["
 	for _, e := range list {
@@ -29,6 +31,13 @@ func joinSums(list []string) (s string) {
 	return s
 }
 
+func joinFormatted(list []string) (s string) {
+	for _, e := range list {
+		s = fmt.Sprintf("%s%s,", s, e) // want `s is copied whole`
+	}
+	return s
+}
+
 // Silent from here on.
 
 func paths(list []string, visit func(string)) {
@@ -37,6 +46,13 @@ func paths(list []string, visit func(string)) {
 		path += "/" + e
 		visit(path)
 	}
+}
+
+func readInBetween(list []string, next func(string) string) (s string) {
+	for range list {
+		s += next(s)
+	}
+	return s
 }
 
 func once(list []string) string {
