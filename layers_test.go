@@ -116,6 +116,11 @@ var layers = []layer{
 		why: "a report reads every noun, computes nothing and changes none; ingest/pprof is there to write profiles",
 	},
 	{
+		folder: "internal/web",
+		ours:   []string{"internal/diagnose", "internal/evidence", "internal/stats", "internal/unit"},
+		why:    "the page shows a diagnosis and the report that it is handed: it opens no recording and knows no other format",
+	},
+	{
 		folder: "analyzers",
 		others: []string{"golang.org/x/tools/go"},
 		why:    "the analysers are public and judge source alone: what a profile says is not theirs to know",

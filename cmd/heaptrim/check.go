@@ -36,6 +36,9 @@ line, what to change, and what each change would save. It takes
   files     that you already have: CPU, allocs and heap profiles, gctrace logs,
             benchmark text, or a bundle of 'heaptrim record'.
 
+Beside what it prints it writes heaptrim.html, one file that shows all of it in
+a browser, offline; -html gives it another name, -html "" leaves it out.
+
 Exit code 3 says that there are findings.
 
 Examples:
@@ -63,6 +66,8 @@ type checkFlags struct {
 	md        string
 	sarif     string
 	pprof     string
+	html      string
+	htmlAsked bool // -html was given
 }
 
 func (f *checkFlags) register(fs *flag.FlagSet) {
@@ -79,6 +84,7 @@ func (f *checkFlags) register(fs *flag.FlagSet) {
 	fs.StringVar(&f.md, "md", "", "write the report as Markdown to `file`; - is standard output")
 	fs.StringVar(&f.sarif, "sarif", "", "write the findings as SARIF 2.1.0 to `file`; - is standard output")
 	fs.StringVar(&f.pprof, "pprof", "", "write a pprof profile to `file` in which allocating stacks carry the collector's cost")
+	fs.StringVar(&f.html, "html", "heaptrim.html", "write the page to `file`; empty: no page")
 }
 
 func runCheck(ctx context.Context, c command, args []string, std stdio) error {
@@ -88,6 +94,7 @@ func runCheck(ctx context.Context, c command, args []string, std stdio) error {
 	if err := parse(fs, c, args, std); err != nil {
 		return err
 	}
+	fs.Visit(func(given *flag.Flag) { f.htmlAsked = f.htmlAsked || given.Name == "html" })
 	if err := f.validate(); err != nil {
 		return err
 	}
@@ -175,6 +182,9 @@ func (f *checkFlags) output(d *diagnose.Diagnosis, all report.Prescription, r *r
 		{f.md, func(w io.Writer) error { return report.Markdown(w, d, all) }},
 		{f.sarif, func(w io.Writer) error { return report.SARIF(w, d, meta) }},
 		{f.pprof, func(w io.Writer) error { return diagnose.WritePprof(w, d) }},
+	}
+	if err := f.page(d, all, r, std); err != nil {
+		return err
 	}
 	text := true
 	for _, o := range files {

@@ -45,6 +45,7 @@ func commands() []command {
 	return []command{
 		{"check", "record a program and report what memory management costs it, line by line", runCheck, checkUsage},
 		{"record", "record a program into a bundle, to check later or to send to another person", runRecord, recordUsage},
+		{"view", "open a recording in the browser", runView, viewUsage},
 		{"prove", "run two versions of a program in turns and say which one is better", runProve, proveUsage},
 		{"explain", "explain a cure that check names, or list them all", runExplain, explainUsage},
 		{"version", "print heaptrim's version", runVersion, versionUsage},

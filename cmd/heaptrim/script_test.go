@@ -32,6 +32,7 @@ func TestMain(m *testing.M) {
 //	wait-for FILE           wait until a background command has written FILE
 //	truncate FILE N         keep the first N bytes of FILE
 //	env-from NAME FILE      set the variable NAME to what FILE holds
+//	served command...       ask a command that serves, then interrupt it
 //
 // the condition [toolchain:VERSION], which holds where that Go release is there,
 // and, in $REPO, the repository's root.
@@ -53,6 +54,7 @@ func TestScript(t *testing.T) {
 			"wait-for": scriptWaitFor,
 			"truncate": scriptTruncate,
 			"env-from": scriptEnvFrom,
+			"served":   scriptServed,
 		},
 		Condition:          scriptCondition,
 		RequireUniqueNames: true,
@@ -193,7 +195,7 @@ func scriptEnvFrom(ts *testscript.TestScript, neg bool, args []string) {
 func TestExamplesAreScripted(t *testing.T) {
 	scripted := make(map[string]bool)
 	quick := regexp.MustCompile(` -(C|budget|benchtime|for|pairs) \S+`)
-	command := regexp.MustCompile(`(?m)^(?:exec|status \d) (heaptrim .*)$`)
+	command := regexp.MustCompile(`(?m)^(?:exec|served|status \d) (heaptrim .*)$`)
 	scripts, err := filepath.Glob(filepath.Join("testdata", "script", "*.txtar"))
 	if err != nil || len(scripts) == 0 {
 		t.Fatalf("scripts: %q, %v", scripts, err)

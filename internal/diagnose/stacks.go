@@ -47,8 +47,8 @@ type BucketKind struct {
 // WalkStacks calls yield with the stacks of every run, in the order of the
 // recording, until an error, which it returns. The CPU weights of all buckets
 // but the idle one add up to the CPU time of the findings' shares; in their
-// place, what is no collector's plus Churn, Retention and what Remainders says
-// adds up to the same. It reads the profiles again: the bundle that d came from
+// place, what is no collector's plus Churn, Retention and the remainder of
+// RunTimes adds up to the same. It reads the profiles again: the bundle that d came from
 // must still be open.
 func (d *Diagnosis) WalkStacks(yield func(WeightedStack) error) error {
 	if d.reader == nil {
@@ -66,12 +66,22 @@ func (d *Diagnosis) WalkStacks(yield func(WeightedStack) error) error {
 	return nil
 }
 
-// Remainders are the nanoseconds of the collector that no stack bears, by run;
-// they can be negative.
-func (d *Diagnosis) Remainders() map[string]float64 {
-	out := make(map[string]float64, len(d.runs))
+// RunTime is the CPU time of one run.
+type RunTime struct {
+	Run       string
+	CPU       float64 // nanoseconds charged: the whole of the run's shares; 0 without a CPU profile
+	Sample    float64 // nanoseconds that a CPU sample stands for
+	Remainder float64 // nanoseconds of the collector that no stack bears; can be negative
+	// CollectorError is half the 95 % interval of the collector's CPU, relative to it.
+	CollectorError float64
+}
+
+// RunTimes returns the CPU time of every run, in the order of the recording.
+func (d *Diagnosis) RunTimes() []RunTime {
+	out := make([]RunTime, 0, len(d.runs))
 	for _, r := range d.runs {
-		out[r.run.Name] += r.remainder.Value * r.charged * r.period * 1e9
+		cpu := r.charged * r.period * 1e9
+		out = append(out, RunTime{r.run.Name, cpu, r.period * 1e9, r.remainder.Value * cpu, relativeWidth(r.collected)})
 	}
 	return out
 }

@@ -1,0 +1,31 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/report"
+	"github.com/heaptrim/heaptrim/internal/web"
+)
+
+// page writes the report as one HTML file. Where nobody asked for it, not being
+// able to is no reason to lose the report: it is said, and that is all.
+func (f *checkFlags) page(d *diagnose.Diagnosis, all report.Prescription, r *recorded, std stdio) error {
+	if f.html == "" {
+		return nil
+	}
+	page, err := newPage(&viewed{r, d, all}, web.Options{Source: sourceReader(d)})
+	if err == nil {
+		err = writeFile(f.html, func(w io.Writer) error { return web.Page(w, page.Title, page.Data) })
+	}
+	switch {
+	case err != nil && f.htmlAsked:
+		return err
+	case err != nil:
+		fmt.Fprintf(std.err, "heaptrim check: no page: %v\n", err)
+	case terminalOf(std.err).is:
+		fmt.Fprintf(std.err, "page: %s\n", f.html)
+	}
+	return nil
+}

@@ -1,0 +1,218 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/prescribe"
+	"github.com/heaptrim/heaptrim/internal/record"
+	"github.com/heaptrim/heaptrim/internal/report"
+	"github.com/heaptrim/heaptrim/internal/web"
+)
+
+const viewUsage = `
+Usage: heaptrim view [flags] bundle
+       heaptrim view [flags] files...
+
+Serves the page of a recording on the loopback interface until interrupted: the
+page that check writes as heaptrim.html, with the whole call tree instead of its
+heaviest calls, with the report as /report.json and with the files of the
+recording below /bundle/, for go tool pprof and the like. It only reads, and
+answers nobody but this computer.
+
+With -base it compares with an older recording.
+
+Examples:
+  heaptrim view gateway.tar.zst
+  heaptrim view -base before.tar.zst after.tar.zst
+  heaptrim view -html page.html cpu.pprof allocs.pprof
+`
+
+// viewFlags are the flags of view.
+type viewFlags struct {
+	targetFlags
+	addr      string
+	base      string
+	html      string
+	own       string
+	escapes   bool
+	threshold float64
+}
+
+// servedNodes bounds the call tree of a served page: more than the file's, and
+// as many as a browser draws smoothly.
+const servedNodes = 200_000
+
+func runView(ctx context.Context, c command, args []string, std stdio) error {
+	fs := newFlags(c, std)
+	var f viewFlags
+	fs.StringVar(&f.addr, "addr", "127.0.0.1:0", "loopback `address` to serve on; port 0 takes a free one")
+	fs.StringVar(&f.base, "base", "", "`bundle` to compare with")
+	fs.StringVar(&f.html, "html", "", "write the page to `file` and do not serve it")
+	fs.StringVar(&f.own, "own", "", "comma-separated import-path `patterns` of the code you can change; default: the main module, then its workspace")
+	fs.BoolVar(&f.escapes, "escapes", true, "ask the compiler why the hottest values escape to the heap, where the sources are here")
+	fs.Float64Var(&f.threshold, "threshold", 100*prescribe.DefaultThreshold, "leave out findings whose cure saves less than this `percentage` of CPU and of bytes; 0 shows all")
+	if err := parse(fs, c, args, std); err != nil {
+		return err
+	}
+	if kind, err := f.kind(fs.Args()); err != nil || kind != evidence.TargetFiles || fs.NArg() == 0 {
+		return usagef("give a bundle or recorded files")
+	}
+	if f.threshold < 0 || f.threshold > 100 {
+		return usagef("-threshold is a percentage")
+	}
+	return f.view(ctx, fs.Args(), std)
+}
+
+func (f *viewFlags) view(ctx context.Context, args []string, std stdio) error {
+	p := newProgress(std.err)
+	defer p.Close()
+	shown, err := f.open(ctx, args, p)
+	if err != nil {
+		return err
+	}
+	defer shown.Close()
+	o := web.Options{Served: f.html == "", Source: sourceReader(shown.diagnosis)}
+	if f.html == "" {
+		o.MaxNodes = servedNodes
+	}
+	if f.base != "" {
+		base, err := f.open(ctx, []string{f.base}, p)
+		if err != nil {
+			return fmt.Errorf("recording to compare with: %w", err)
+		}
+		defer base.Close()
+		o.Base = base.diagnosis
+	}
+	p.Printf("building the page")
+	page, err := newPage(shown, o)
+	if err != nil {
+		return err
+	}
+	p.Close()
+	if f.html != "" {
+		return writeFile(f.html, func(w io.Writer) error { return web.Page(w, page.Title, page.Data) })
+	}
+	parts, closeParts, err := partsOf(shown.recorded)
+	if err != nil {
+		return err
+	}
+	defer closeParts()
+	page.Parts = parts
+	return serve(ctx, f.addr, page, std)
+}
+
+// viewed is a recording with its diagnosis.
+type viewed struct {
+	*recorded
+	diagnosis *diagnose.Diagnosis
+	all       report.Prescription
+}
+
+// open opens and diagnoses what the arguments name.
+func (f *viewFlags) open(ctx context.Context, args []string, p *progress) (*viewed, error) {
+	r, err := f.record(ctx, args, p)
+	if err != nil {
+		return nil, err
+	}
+	p.Printf("reading the recording")
+	o := diagnose.Options{Own: splitList(f.own), Escapes: f.escapes, Progress: p.Printf}
+	if r.Manifest.Target.Module == "" {
+		o.Local = record.LocalModule(ctx, f.dir)
+	}
+	d, err := diagnose.Bundle(ctx, r.Bundle, o)
+	if err != nil {
+		r.Close()
+		return nil, err
+	}
+	threshold := f.threshold / 100
+	if threshold == 0 {
+		threshold = -1 // there, zero is the default
+	}
+	prescribe.Apply(ctx, d, prescribe.Options{Threshold: threshold, Progress: p.Printf})
+	return &viewed{r, d, report.Prescription{Together: prescribe.Together(d), Threshold: f.threshold / 100}}, nil
+}
+
+// newPage builds the page's data and names the files that may be read.
+func newPage(v *viewed, o web.Options) (web.ServerOptions, error) {
+	var b bytes.Buffer
+	meta := report.Meta{Tool: version(), Created: v.Manifest.Created, Prescription: v.all}
+	if err := report.JSON(&b, v.diagnosis, meta); err != nil {
+		return web.ServerOptions{}, err
+	}
+	o.Report = b.Bytes()
+	data, err := web.Data(v.diagnosis, o)
+	if err != nil {
+		return web.ServerOptions{}, err
+	}
+	s := web.ServerOptions{Title: pageTitle(v.diagnosis), Data: data, Report: b.Bytes()}
+	for _, run := range v.Manifest.Runs {
+		for _, part := range run.Parts {
+			s.Listed = append(s.Listed, part.Path)
+		}
+	}
+	return s, nil
+}
+
+// pageTitle names the recording for the browser's tab.
+func pageTitle(d *diagnose.Diagnosis) string {
+	name := strings.Join(d.Target.Args, " ")
+	if name == "" {
+		name = d.Target.Module
+	}
+	return "heaptrim: " + name
+}
+
+// serve answers until ctx is done.
+func serve(ctx context.Context, addr string, page web.ServerOptions, std stdio) error {
+	s, err := web.NewServer(page)
+	if err != nil {
+		return err
+	}
+	l, err := web.Listen(addr)
+	if err != nil {
+		return err
+	}
+	server := &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10}
+	stopped := make(chan error, 1)
+	go func() { stopped <- server.Serve(l) }()
+	fmt.Fprintf(std.out, "http://%s/\n", l.Addr())
+	select {
+	case err := <-stopped:
+		return err
+	case <-ctx.Done():
+	}
+	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+	defer cancel()
+	if err := server.Shutdown(end); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return server.Close()
+}
+
+// partsOf opens the directory of a recording's files, out of which no name and
+// no symbolic link leads.
+func partsOf(r *recorded) (fs.FS, func() error, error) {
+	for _, run := range r.Manifest.Runs {
+		for _, part := range run.Parts {
+			dir := strings.TrimSuffix(filepath.ToSlash(r.Path(part)), "/"+part.Path)
+			root, err := os.OpenRoot(filepath.FromSlash(dir))
+			if err != nil {
+				return nil, nil, err
+			}
+			return root.FS(), root.Close, nil
+		}
+	}
+	return nil, func() error { return nil }, nil
+}

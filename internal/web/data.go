@@ -1,0 +1,73 @@
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/heaptrim/heaptrim/internal/diagnose"
+)
+
+// Schema is the version of the page's data. Page and data travel in one file,
+// so nobody but the page of the same release reads it.
+const Schema = "heaptrim.page/1"
+
+// Options tunes Data. Only Report is required.
+type Options struct {
+	Report json.RawMessage // the heaptrim.report/1 document of the same diagnosis
+	Proof  json.RawMessage // a heaptrim.prove/1 document; nil: no proof
+
+	// Source reads a file as findings name it, to show its lines; nil leaves
+	// source out.
+	Source func(file string) ([]byte, error)
+	// Base is a diagnosis to compare with, its recording still open; nil: none.
+	Base *diagnose.Diagnosis
+	// MaxNodes bounds the flame graph: beyond it the lightest calls are counted
+	// to their callers, and the page says how much that moved. 0 means 24 000.
+	MaxNodes int
+	// MaxSource bounds the source text in bytes. 0 means 512 KiB.
+	MaxSource int
+	Served    bool // by heaptrim view, with the parts of the recording beside
+}
+
+const (
+	defaultMaxNodes  = 24_000
+	defaultMaxSource = 512 << 10
+)
+
+// views is what the page shows beside the report. A nil view has no data.
+type views struct {
+	Flame  *flameView      `json:"flame"`
+	Time   []timeRun       `json:"time"`
+	WhatIf []whatIfRun     `json:"whatif"`
+	Source []sourceFile    `json:"source"`
+	Proof  json.RawMessage `json:"proof,omitempty"`
+	Served bool            `json:"served,omitempty"`
+}
+
+// Data returns the page's data as one JSON value, escaped so that it can stand
+// in an HTML element. It reads the profiles of the recording again: the bundle
+// that d came from must still be open. Memory grows with the distinct calls of
+// the profiles up to a fixed number of them, not with their samples.
+func Data(d *diagnose.Diagnosis, o Options) ([]byte, error) {
+	if o.MaxNodes == 0 {
+		o.MaxNodes = defaultMaxNodes
+	}
+	if o.MaxSource == 0 {
+		o.MaxSource = defaultMaxSource
+	}
+	flame, err := newFlameView(d, o)
+	if err != nil {
+		return nil, fmt.Errorf("build the flame graph: %w", err)
+	}
+	v := views{Flame: flame, Time: newTimeRuns(d), WhatIf: newWhatIf(d), Proof: o.Proof, Served: o.Served}
+	v.Source = newSource(d, flame, o)
+	out, err := json.Marshal(struct {
+		Schema string          `json:"schema"`
+		Report json.RawMessage `json:"report"`
+		Views  views           `json:"views"`
+	}{Schema, o.Report, v})
+	if err != nil {
+		return nil, fmt.Errorf("encode the page's data: %w", err)
+	}
+	return out, nil
+}

@@ -1,0 +1,263 @@
+package web
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/evidence"
+)
+
+// flameView is the call tree in the form that the page reads. Columns stand
+// side by side instead of in objects, and numbers that grow are stored as
+// steps, because a service has some ten thousand calls.
+type flameView struct {
+	Functions functionColumns `json:"functions"`
+	Files     []string        `json:"files"`
+	Frames    frameColumns    `json:"frames"`
+
+	// Nodes in depth-first order; node 0 is the root. Parent is how many nodes
+	// back it stands.
+	Parent []int32 `json:"parent"`
+	Frame  []int32 `json:"frame"`
+
+	Buckets []bucketColumn    `json:"buckets"`
+	Runs    []flameRun        `json:"runs"`
+	Weights []column          `json:"weights"`
+	Units   map[string]string `json:"units"`
+	Exact   bool              `json:"exact"` // bytes and objects have no sampling error
+	Base    *baseView         `json:"base"`
+	Trim    trimming          `json:"trim"`
+}
+
+type functionColumns struct {
+	Name    []string `json:"name"`
+	Package []int    `json:"package"` // index into Packages
+	Owner   []string `json:"owner"`
+
+	Packages []string `json:"packages"`
+}
+
+type frameColumns struct {
+	Function []int `json:"function"`
+	File     []int `json:"file"`
+	Line     []int `json:"line"`
+}
+
+type bucketColumn struct {
+	Name      string `json:"name"`
+	Memory    bool   `json:"memory"`
+	Collector bool   `json:"collector"`
+	Idle      bool   `json:"idle"`
+}
+
+// flameRun is one workload. With several, each has a node of its own below the
+// root.
+type flameRun struct {
+	Name   string  `json:"name"`
+	Base   bool    `json:"base"`
+	Sample float64 `json:"sample"` // share of CPU that one sample stands for; 0 without a CPU profile
+	// CollectorError is half the 95 % interval of the collector's CPU, relative
+	// to it: churn and retention have it beside their own.
+	CollectorError float64 `json:"collector_error"`
+	Nanoseconds    float64 `json:"cpu_ns"` // of the whole run
+}
+
+// column is a sparse column of weights: those of a node itself, without its
+// calls. At are steps from one node to the next.
+type column struct {
+	Name string    `json:"name"`
+	CPU  bool      `json:"cpu"` // a bucket of CPU
+	Base bool      `json:"base,omitempty"`
+	At   []int32   `json:"at"`
+	V    []float64 `json:"v"` // shares of CPU in parts of cpuUnit, bytes or counts
+}
+
+// baseView says what the recording is compared with.
+type baseView struct {
+	Target  string `json:"target"`
+	Created string `json:"created"`
+}
+
+// cpuUnit is what shares of CPU are counted in, so that they are short numbers.
+const cpuUnit = 1e-7
+
+// Columns of the heap and of the collector.
+const (
+	colChurn     = "churn"
+	colRetention = "retention"
+	colRemainder = "remainder"
+	colBytes     = "alloc_space"
+	colObjects   = "alloc_objects"
+	colInUse     = "inuse_space"
+	colInUseObj  = "inuse_objects"
+	colAllocN    = "alloc_samples"
+	colInUseN    = "inuse_samples"
+)
+
+func newFlameView(d *diagnose.Diagnosis, o Options) (*flameView, error) {
+	t := newCallTree()
+	t.exact = true
+	v := &flameView{Units: map[string]string{"cpu": fmt.Sprint(cpuUnit)}}
+	several := len(d.RunTimes()) > 1 || o.Base != nil && len(o.Base.RunTimes()) > 1
+	if err := t.fill(v, d, several, false); err != nil {
+		return nil, err
+	}
+	if o.Base != nil {
+		if err := t.fill(v, o.Base, several, true); err != nil {
+			return nil, fmt.Errorf("recording to compare with: %w", err)
+		}
+		v.Base = &baseView{Target: fmt.Sprint(o.Base.Target.Args)}
+	}
+	if len(t.parent) == 1 && len(t.weights) == 0 {
+		return nil, nil
+	}
+	v.Exact = t.sampled && t.exact
+	t.export(v, o.MaxNodes)
+	return v, nil
+}
+
+// fill adds a recording. Runs weigh the same, as in the report: the CPU of each
+// is a share of its own, divided by their number.
+func (t *callTree) fill(v *flameView, d *diagnose.Diagnosis, several, base bool) error {
+	times := d.RunTimes()
+	n := 0.0
+	for _, r := range times {
+		if r.CPU > 0 {
+			n++
+		}
+	}
+	scale := map[string]float64{}
+	root := map[string]int32{}
+	for _, r := range times {
+		run := flameRun{Name: r.Run, Base: base, CollectorError: r.CollectorError, Nanoseconds: r.CPU}
+		if several {
+			root[r.Run] = t.at(0, t.own(r.Run))
+		}
+		if r.CPU > 0 {
+			scale[r.Run] = 1 / r.CPU / n
+			run.Sample = r.Sample * scale[r.Run]
+			if r.Remainder != 0 {
+				t.add(weightKey{colRemainder, false, base}, t.at(root[r.Run], t.own(diagnose.FrameRemainder)), r.Remainder*scale[r.Run])
+			}
+		}
+		v.Runs = append(v.Runs, run)
+	}
+	t.cache = map[*evidence.Location][]int32{}
+	churn, retention := t.own(diagnose.FrameChurn), t.own(diagnose.FrameRetention)
+	return d.WalkStacks(func(s diagnose.WeightedStack) error {
+		node := t.path(d, root[s.Run], s)
+		cpu := scale[s.Run]
+		if !s.Heap {
+			t.add(t.bucket(s.Bucket, base), node, s.CPU*cpu)
+			return nil
+		}
+		t.sampled = true
+		t.exact = t.exact && s.Exact
+		if w := s.Churn * cpu; w != 0 {
+			t.add(weightKey{colChurn, false, base}, t.at(node, churn), w)
+		}
+		if w := s.Retention * cpu; w != 0 {
+			t.add(weightKey{colRetention, false, base}, t.at(node, retention), w)
+		}
+		for _, c := range [...]struct {
+			name string
+			v    float64
+		}{{colBytes, s.Bytes}, {colObjects, s.Objects}, {colInUse, s.InUse}, {colInUseObj, s.InUseObj}, {colAllocN, s.AllocEvents}, {colInUseN, s.InUseEvents}} {
+			t.add(weightKey{c.name, false, base}, node, c.v)
+		}
+		return nil
+	})
+}
+
+// export brings the tree, trimmed, into the page's form.
+func (t *callTree) export(v *flameView, limit int) {
+	keep, trim := t.trim(limit)
+	v.Trim = trim
+	order, number := t.depthFirst(keep)
+	for i, node := range order {
+		v.Parent = append(v.Parent, int32(i)-number[t.parent[node]])
+		v.Frame = append(v.Frame, t.frame[node])
+	}
+	for _, b := range t.buckets {
+		v.Buckets = append(v.Buckets, bucketColumn{b.Name, b.Memory, b.Collector, b.Idle})
+	}
+	for _, k := range slices.SortedFunc(maps.Keys(t.weights), compareKeys) {
+		v.Weights = append(v.Weights, t.column(k, keep, number))
+	}
+	t.exportFrames(v)
+}
+
+func compareKeys(a, b weightKey) int {
+	if a.base != b.base {
+		if a.base {
+			return 1
+		}
+		return -1
+	}
+	if a.cpu != b.cpu {
+		if a.cpu {
+			return -1
+		}
+		return 1
+	}
+	return cmp.Compare(a.name, b.name)
+}
+
+// column writes one column of the kept nodes; what is of others counts to their
+// nearest caller that is kept.
+func (t *callTree) column(k weightKey, keep []bool, number map[int32]int32) column {
+	unit := 1.0
+	if k.cpu || k.name == colChurn || k.name == colRetention || k.name == colRemainder {
+		unit = cpuUnit
+	}
+	sums := map[int32]float64{}
+	for _, node := range slices.Sorted(maps.Keys(t.weights[k])) {
+		at := node
+		for !keep[at] {
+			at = t.parent[at]
+		}
+		sums[number[at]] += t.weights[k][node] / unit
+	}
+	c := column{Name: k.name, CPU: k.cpu, Base: k.base, At: []int32{}, V: []float64{}}
+	last := int32(0)
+	for _, at := range slices.Sorted(maps.Keys(sums)) {
+		// Event counts are small, and their fraction matters.
+		x := math.Round(sums[at])
+		if k.name == colAllocN || k.name == colInUseN {
+			x = math.Round(sums[at]*100) / 100
+		}
+		if x == 0 {
+			continue
+		}
+		c.At, c.V = append(c.At, at-last), append(c.V, x)
+		last = at
+	}
+	return c
+}
+
+func (t *callTree) exportFrames(v *flameView) {
+	used := make([]int32, len(t.rows)) // new number of a frame, from 1
+	fn, files, pkgs := index{}, index{}, index{}
+	for i, f := range v.Frame {
+		if used[f] == 0 {
+			row := t.rows[f]
+			used[f] = int32(len(v.Frames.Function)) + 1
+			name := t.names.list[row.function]
+			at := fn.of(name)
+			if at == len(v.Functions.Name) {
+				v.Functions.Name = append(v.Functions.Name, name)
+				v.Functions.Package = append(v.Functions.Package, pkgs.of(t.pkgs[row.function]))
+				v.Functions.Owner = append(v.Functions.Owner, t.owners[row.function])
+			}
+			v.Frames.Function = append(v.Frames.Function, at)
+			v.Frames.File = append(v.Frames.File, files.of(t.files.list[row.file]))
+			v.Frames.Line = append(v.Frames.Line, row.line)
+		}
+		v.Frame[i] = used[f] - 1
+	}
+	v.Files, v.Functions.Packages = files.list, pkgs.list
+}

@@ -1,0 +1,130 @@
+package web
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Server answers for one recording: the page at /, the report at /report.json
+// and the recording's own files below /bundle/. It only reads. The zero value
+// is not usable; see NewServer.
+type Server struct {
+	html    []byte
+	report  []byte
+	policy  string
+	parts   fs.FS
+	listed  []string
+	started time.Time
+}
+
+// ServerOptions are what a Server shows.
+type ServerOptions struct {
+	Title  string
+	Data   []byte // as [Data] gives it
+	Report []byte // the heaptrim.report/1 document
+	// Parts are the recording's files and Listed the slash-separated names of
+	// those that may be read; no other name is ever opened.
+	Parts  fs.FS
+	Listed []string
+}
+
+// NewServer builds the page.
+func NewServer(o ServerOptions) (*Server, error) {
+	p, err := newPage(o.Title)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	if err := p.write(&b, o.Data); err != nil {
+		return nil, err
+	}
+	return &Server{html: b.Bytes(), report: o.Report, policy: p.policy, parts: o.Parts, listed: o.Listed, started: time.Now()}, nil
+}
+
+// ServeHTTP answers GET and HEAD requests that name this computer: a foreign
+// name in Host means that a web site has had its own name point to the loopback
+// address in order to read what is here.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Security-Policy", s.policy+"; frame-ancestors 'none'")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Frame-Options", "DENY")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cache-Control", "no-store")
+	switch {
+	case !loopbackHost(r.Host):
+		http.Error(w, "this server answers to the names of the loopback interface only", http.StatusMisdirectedRequest)
+	case r.Method != http.MethodGet && r.Method != http.MethodHead:
+		h.Set("Allow", "GET, HEAD")
+		http.Error(w, "read only", http.StatusMethodNotAllowed)
+	case r.URL.Path == "/":
+		s.content(w, r, content{"text/html; charset=utf-8", s.html})
+	case r.URL.Path == "/report.json":
+		s.content(w, r, content{"application/json", s.report})
+	case strings.HasPrefix(r.URL.Path, "/bundle/"):
+		s.part(w, r, strings.TrimPrefix(r.URL.Path, "/bundle/"))
+	default:
+		http.NotFound(w, r)
+	}
+}
+
+type content struct {
+	kind string
+	body []byte
+}
+
+func (s *Server) content(w http.ResponseWriter, r *http.Request, c content) {
+	w.Header().Set("Content-Type", c.kind)
+	http.ServeContent(w, r, "", s.started, bytes.NewReader(c.body))
+}
+
+// part sends a file of the recording, for go tool pprof and the like to open.
+func (s *Server) part(w http.ResponseWriter, r *http.Request, name string) {
+	if s.parts == nil || !slices.Contains(s.listed, name) || !fs.ValidPath(name) {
+		http.NotFound(w, r)
+		return
+	}
+	body, err := fs.ReadFile(s.parts, name)
+	if err != nil {
+		http.NotFound(w, r)
+		return
+	}
+	// Never to be shown as a page of this origin, whatever it holds.
+	w.Header().Set("Content-Disposition", "attachment")
+	s.content(w, r, content{"application/octet-stream", body})
+}
+
+// loopbackHost reports whether the Host of a request is a name of the loopback
+// interface, with or without a port.
+func loopbackHost(host string) bool {
+	name, _, err := net.SplitHostPort(host)
+	if err != nil {
+		name = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
+	}
+	if strings.EqualFold(name, "localhost") {
+		return true
+	}
+	ip := net.ParseIP(name)
+	return ip != nil && ip.IsLoopback()
+}
+
+// Listen opens a port for a Server. It refuses every address that is not of the
+// loopback interface.
+func Listen(address string) (net.Listener, error) {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, fmt.Errorf("address %q: want host:port: %w", address, err)
+	}
+	if !loopbackHost(host) {
+		return nil, fmt.Errorf("address %q is not of the loopback interface: a recording names files and functions, and the page has no password", address)
+	}
+	return net.Listen("tcp", address)
+}
