@@ -1,0 +1,92 @@
+package report
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/stats"
+)
+
+// TestRankMarksBySaving: with cures the marks compare what they save; a finding
+// to leave as it is has none and gives none.
+func TestRankMarksBySaving(t *testing.T) {
+	f := func(savings []float64, want string) {
+		t.Helper()
+		d := &diagnose.Diagnosis{Totals: diagnose.Totals{Samples: 100}}
+		for i, s := range savings {
+			g := diagnose.Finding{Code: "presize-map", Cost: diagnose.Cost{CPU: span95(float64(20-i), 0.1)}}
+			g.Prediction.CPU = span95(s, 0.5)
+			if s == 0 {
+				g.Code, g.Prediction.CPU = leaveIt, stats.Interval{}
+			}
+			d.Findings = append(d.Findings, g)
+		}
+		c := rankColumn(d, d.Findings, knownOf(d))
+		if got := strings.Join(c.cells, " "); got != want {
+			t.Errorf("marks of %v: got %q, want %q", savings, got, want)
+		}
+	}
+	f([]float64{9, 8.5, 2}, "1  2= 3 ")
+	f([]float64{2, 5, 4.5}, "1+ 2  3=")
+	f([]float64{5, 0, 4.8}, "1  2  3 ")
+	f([]float64{0, 5}, "1  2 ")
+}
+
+func TestOutlook(t *testing.T) {
+	together := Prescription{Together: diagnose.Prediction{CPU: span95(10, 1)}}
+	cut := func(saves float64) diagnose.Finding {
+		return diagnose.Finding{Code: "presize-map", Prediction: diagnose.Prediction{CPU: span95(saves, 1), BytesPerOp: 64}, Cut: &diagnose.Cut{Bytes: 1}}
+	}
+	whole := diagnose.Finding{Code: "skip-work", Prediction: diagnose.Prediction{CPU: span95(3, 1)}}
+	leave := diagnose.Finding{Code: leaveIt}
+	f := func(samples int64, findings []diagnose.Finding, want string) {
+		t.Helper()
+		d := &diagnose.Diagnosis{Totals: diagnose.Totals{Samples: samples}, Findings: findings}
+		if got := outlook(d, knownOf(d), together); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	f(9, nil, "")
+	f(9, []diagnose.Finding{leave}, "")
+	f(9, []diagnose.Finding{leave, cut(7)}, "By prediction, the first cure saves 7.0 % ±1.0 of CPU.")
+	f(9, []diagnose.Finding{cut(7), leave, cut(5)}, "By prediction, the first cure saves 7.0 % ±1.0 of CPU, all 2 together 10.0 % ±1.0 of CPU.")
+	f(9, []diagnose.Finding{cut(7), whole, cut(5)}, "By prediction, the first cure saves 7.0 % ±1.0 of CPU, 2 of 3 together 10.0 % ±1.0 of CPU.")
+	f(0, []diagnose.Finding{cut(7), cut(5)}, "By prediction, the first cure saves 64 B/op.")
+}
+
+func TestLeftOut(t *testing.T) {
+	f := func(n int, threshold float64, want string) {
+		t.Helper()
+		if got := leftOut(&diagnose.Diagnosis{BelowThreshold: n}, Prescription{Threshold: threshold}); got != want {
+			t.Errorf("%d below %v: got %q, want %q", n, threshold, got, want)
+		}
+	}
+	f(0, 0.01, "")
+	f(1, 0.01, "1 more finding is below the threshold of 1 %: -threshold 0 shows them.")
+	f(12, 0.025, "12 more findings are below the threshold of 2.5 %: -threshold 0 shows them.")
+	f(3, 0, "3 more findings are below the threshold: -threshold 0 shows them.")
+}
+
+// TestSavingsWithoutCPU: without a CPU profile the table shows the bytes that
+// the cure takes away, and no share.
+func TestSavingsWithoutCPU(t *testing.T) {
+	d := fixture()
+	d.Totals.CPUSeconds, d.Totals.Samples = 0, 0
+	var out bytes.Buffer
+	if err := Text(&out, d, TextOptions{Width: 120}); err != nil {
+		t.Fatal(err)
+	}
+	text := out.String()
+	for _, want := range []string{"  #   saves B/op      B/op  objs/op  where", "  1+     1.2 KiB   1.2 KiB       24", "  2     23.6 KiB  47.2 KiB"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	for _, no := range []string{"costs %", "saves %"} {
+		if strings.Contains(text, no) {
+			t.Errorf("%q stands in\n%s", no, text)
+		}
+	}
+}

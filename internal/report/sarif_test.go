@@ -1,0 +1,125 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/evidence"
+)
+
+func sarifOf(t *testing.T, d *diagnose.Diagnosis) sarifRun {
+	t.Helper()
+	var out bytes.Buffer
+	if err := SARIF(&out, d, Meta{}); err != nil {
+		t.Fatal(err)
+	}
+	var log sarifLog
+	dec := json.NewDecoder(&out)
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&log); err != nil {
+		t.Fatal(err)
+	}
+	if log.Version != sarifVersion || len(log.Runs) != 1 {
+		t.Fatalf("version %s with %d runs, want %s with 1", log.Version, len(log.Runs), sarifVersion)
+	}
+	return log.Runs[0]
+}
+
+// TestSARIFHolds: what the standard demands beyond the shape of its objects
+// holds for any diagnosis.
+func TestSARIFHolds(t *testing.T) {
+	diagnoses := []*diagnose.Diagnosis{fixture(), {}, {Findings: []diagnose.Finding{{}, {}}}}
+	for _, name := range hostileNames {
+		d, _ := poisoned(name)
+		diagnoses = append(diagnoses, d)
+	}
+	for i, d := range diagnoses {
+		run := sarifOf(t, d)
+		if run.Results == nil || run.Tool.Driver.Rules == nil || len(run.Results) != len(d.Findings) {
+			t.Errorf("diagnosis %d: %d results, want %d", i, len(run.Results), len(d.Findings))
+		}
+		ids := map[string]bool{}
+		for _, r := range run.Tool.Driver.Rules {
+			if ids[r.ID] {
+				t.Errorf("diagnosis %d: rule %s stands twice", i, r.ID)
+			}
+			ids[r.ID] = true
+			if r.Short.Text == "" || r.Full.Text == "" || r.Help.Text == "" {
+				t.Errorf("diagnosis %d: rule %s lacks a text", i, r.ID)
+			}
+		}
+		prints := map[string]bool{}
+		for _, r := range run.Results {
+			holdsSARIF(t, run, r)
+			print := r.Fingerprints["heaptrimSite/v1"]
+			if print == "" || prints[print] {
+				t.Errorf("diagnosis %d: fingerprint %q stands twice", i, print)
+			}
+			prints[print] = true
+		}
+	}
+}
+
+func holdsSARIF(t *testing.T, run sarifRun, r sarifResult) {
+	t.Helper()
+	if rules := run.Tool.Driver.Rules; r.RuleIndex >= len(rules) || rules[r.RuleIndex].ID != r.RuleID {
+		t.Errorf("result %d is of rule %s, which is not the one at its index", r.Properties.Rank, r.RuleID)
+	}
+	if (r.Kind == "fail") == (r.Level == "none") {
+		t.Errorf("result %d is of kind %s with level %s", r.Properties.Rank, r.Kind, r.Level)
+	}
+	plain := strings.NewReplacer("{{", "", "}}", "").Replace(r.Message.Text)
+	if plain == "" || strings.ContainsAny(plain, "{}") || strings.Contains(plain, "](") {
+		t.Errorf("result %d: the message has a placeholder or a link: %.200s", r.Properties.Rank, r.Message.Text)
+	}
+	for _, l := range r.Locations {
+		if l.Physical == nil {
+			continue
+		}
+		uri := l.Physical.Artifact.URI
+		if strings.ContainsAny(uri, "\\ \n\t\"<>|`{}") || strings.HasPrefix(uri, "/") {
+			t.Errorf("result %d: %.200q is no URI to a file", r.Properties.Rank, uri)
+		}
+		if region := l.Physical.Region; region != nil && region.StartLine < 1 {
+			t.Errorf("result %d begins at line %d", r.Properties.Rank, region.StartLine)
+		}
+	}
+}
+
+func TestSARIFFile(t *testing.T) {
+	f := func(file, uri, base string) {
+		t.Helper()
+		if got := sarifFile(file); got.URI != uri || got.Base != base {
+			t.Errorf("sarifFile(%q) = %q, %q, want %q, %q", file, got.URI, got.Base, uri, base)
+		}
+	}
+	f("a/b.go", "a/b.go", srcRoot)
+	f("a b/ü.go", "a%20b/%C3%BC.go", srcRoot)
+	f("a:b.go", "./a:b.go", srcRoot)
+	f(`a\b.go`, "a/b.go", srcRoot)
+	f("/usr/src/a b.go", "file:///usr/src/a%20b.go", "")
+	f(`C:\src\a.go`, "file:///C:/src/a.go", "")
+}
+
+// TestSARIFFingerprint: an edit above a site leaves its fingerprint as it is;
+// another function's or another cure's differs.
+func TestSARIFFingerprint(t *testing.T) {
+	of := func(change func(*diagnose.Finding)) string {
+		d := &diagnose.Diagnosis{Findings: []diagnose.Finding{{Code: "presize-map", Site: evidence.Site{Function: "p.F", File: "p.go", Line: 3, Package: "p"}}}}
+		change(&d.Findings[0])
+		return sarifOf(t, d).Results[0].Fingerprints["heaptrimSite/v1"]
+	}
+	first := of(func(*diagnose.Finding) {})
+	if got := of(func(f *diagnose.Finding) { f.Site.Line = 30 }); got != first {
+		t.Errorf("the fingerprint changes with the line")
+	}
+	if got := of(func(f *diagnose.Finding) { f.Site.Function = "p.G" }); got == first {
+		t.Errorf("two functions share a fingerprint")
+	}
+	if got := of(func(f *diagnose.Finding) { f.Code = "skip-work" }); got == first {
+		t.Errorf("two cures share a fingerprint")
+	}
+}
