@@ -1,0 +1,341 @@
+package exectrace
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/bits"
+)
+
+// result is what a batch comes to by itself. Until the thread is seen to
+// change its goroutine, what it does belongs to a leg that began in an earlier
+// batch; these events are kept as they are, for the one who knows the thread.
+type result struct {
+	found
+	before []op   // events of the leg that began earlier
+	known  bool   // the thread changed its goroutine
+	after  thread // its state at the end, where known; spans only if touched
+
+	events      int
+	first, last stamp
+	cycles      []cycleEvent
+	live, goals []sample
+	err         error
+}
+
+func (r *result) reset() {
+	r.found.reset()
+	*r = result{found: r.found, before: r.before[:0], cycles: r.cycles[:0], live: r.live[:0], goals: r.goals[:0]}
+}
+
+// op is an event of a leg that began in an earlier batch, or the end of a span
+// that did.
+type op struct {
+	at   stamp
+	kind byte
+	why  why
+	a, b uint64 // depending on the kind
+	pos  int    // in the data of the generation
+
+	// The end of a span that began before the goroutine did that ends it.
+	late      bool
+	goroutine uint64
+}
+
+var (
+	errCutEvent   = errors.New("an event is longer than its batch")
+	errFarStamp   = errors.New("a time that lies centuries ahead")
+	errBadInteger = errors.New("a number of an event has more than 64 bits")
+)
+
+// farthest is the greatest stamp that a trace may have: three centuries at the
+// usual 15.6 MHz, and sums of such stamps do not overflow.
+const farthest stamp = 1 << 57
+
+// parser reads batches of events; one worker has one.
+type parser struct {
+	skip  [256]uint8
+	data  []byte // of the generation
+	rules *rules
+	*result
+	thread     uint64
+	pos        int    // of the event that is being read
+	statusOf   uint64 // goroutine of the last status event …
+	lastStatus uint8  // … and what it was
+}
+
+// run parses the events of b into r. Its data has slack bytes behind.
+func (p *parser) run(b *batch, r *result) {
+	r.reset()
+	p.result, p.thread, p.statusOf = r, b.thread, 0
+	d, i, at := p.data, b.start, b.time
+	if at > farthest {
+		p.fail(i, errFarStamp)
+		return
+	}
+	events := 0
+	for i < b.end {
+		kind := d[i]
+		window := binary.LittleEndian.Uint64(d[i+1:])
+		ends := ^window & 0x8080808080808080 // the last byte of each number in it
+		events++
+		width := bits.TrailingZeros64(ends)>>3 + 1
+		switch width {
+		case 1:
+			at += window & 0x7f
+		case 2:
+			at += window&0x7f | window>>1&0x3f80
+		case 3:
+			at += window&0x7f | window>>1&0x3f80 | window>>2&0x1fc000
+		default:
+			v, n := binary.Uvarint(d[i+1 : i+1+maxVarint])
+			if n <= 0 || v > farthest || at+v > farthest {
+				p.fail(i, errFarStamp)
+				return
+			}
+			at, width = at+v, n
+		}
+		if events == 1 {
+			r.first = at
+		}
+		if n := p.skip[kind]; n != 0 {
+			for ; n > 1; n-- {
+				ends &= ends - 1
+			}
+			if ends != 0 {
+				i += bits.TrailingZeros64(ends)>>3 + 2
+				continue
+			}
+			p.pos = i
+			i = p.hop(i+1, p.skip[kind])
+		} else {
+			p.pos = i
+			i = p.event(kind, at, i+1+width)
+		}
+		if p.err != nil || i > b.end {
+			p.fail(p.pos, errCutEvent)
+			return
+		}
+	}
+	if i > b.end {
+		p.fail(b.end, errCutEvent)
+	}
+	r.last, r.events = at, events
+}
+
+// fail keeps the first error, with its position.
+func (p *parser) fail(pos int, err error) {
+	if p.err == nil {
+		p.err = &positioned{pos, err}
+	}
+}
+
+// positioned is an error at a byte of the generation's data.
+type positioned struct {
+	pos int
+	err error
+}
+
+func (e *positioned) Error() string { return e.err.Error() }
+
+// hop skips n numbers.
+func (p *parser) hop(i int, n uint8) int {
+	for ; n > 0; n-- {
+		_, i = p.number(i)
+	}
+	return i
+}
+
+// number reads one number. A bad one is an error of the event.
+func (p *parser) number(i int) (uint64, int) {
+	if i >= len(p.data)-maxVarint {
+		p.fail(p.pos, errCutEvent)
+		return 0, i
+	}
+	if c := p.data[i]; c < 0x80 {
+		return uint64(c), i + 1
+	}
+	v, n := binary.Uvarint(p.data[i : i+maxVarint])
+	if n <= 0 {
+		p.fail(p.pos, errBadInteger)
+		return 0, i
+	}
+	return v, i + n
+}
+
+// event reads an event that a scan looks at; i is behind its time. It returns
+// where the next one begins.
+func (p *parser) event(kind byte, at stamp, i int) int {
+	var a, b uint64
+	switch kind {
+	case evGoStart:
+		a, i = p.number(i)
+		b, i = p.number(i)
+		if p.after.flags&bound != 0 { // only in a broken trace; the leg ends here
+			p.leave(at, whyGone, 0)
+		}
+		p.known = true
+		p.after.run(at, a, b)
+	case evGoBlock, evGoStop:
+		a, i = p.number(i)
+		_, i = p.number(i)
+		if p.known && p.after.flags == bound && a != p.rules.assistWait && p.rules.wanted == nil {
+			p.after.flags = 0 // the usual case, quickly
+			break
+		}
+		w := whyBlocked
+		if kind == evGoStop {
+			w = whyStopped
+		}
+		p.leave(at, w, a)
+	case evHeapAlloc:
+		a, i = p.number(i)
+		p.live = append(p.live, sample{at, a})
+	case evGoDestroy, evGoDestroySyscall, evGoSyscallEndBlocked:
+		p.leave(at, whyGone, 0)
+	case evGoSwitch, evGoSwitchDestroy:
+		a, i = p.number(i)
+		b, i = p.number(i)
+		p.leave(at, whyGone, 0)
+		p.after.run(at, a, b)
+	case evGoCreateSyscall:
+		a, i = p.number(i)
+		p.leave(at, whyGone, 0)
+		p.after.run(at, a, 0)
+	default:
+		return p.rare(kind, at, i)
+	}
+	return i
+}
+
+// rare is event for the kinds that are rare.
+func (p *parser) rare(kind byte, at stamp, i int) int {
+	n := p.arguments(kind)
+	if n == 0 {
+		p.fail(p.pos, fmt.Errorf("event %d, which does not occur among events", kind))
+		return i
+	}
+	var args [4]uint64
+	for k := range n - 1 {
+		args[k], i = p.number(i)
+	}
+	o := op{at: at, kind: kind, a: args[0], b: args[1], pos: p.pos}
+	switch kind {
+	case evGoStatus, evGoStatusStack:
+		p.statusOf, p.lastStatus = args[0], uint8(min(args[2], 255))
+		if !(args[2] == statusRunning || args[2] == statusSyscall && args[1] == p.thread) {
+			return i
+		}
+	case evGCBegin, evGCEnd, evGCActive:
+		p.cycles = append(p.cycles, cycleEvent{at, args[0], kind})
+		return i
+	case evHeapGoal:
+		p.goals = append(p.goals, sample{at, args[0]})
+		return i
+	case evGCMarkAssistActive:
+		if o.b = 0; p.statusOf == args[0] {
+			o.b = uint64(p.lastStatus)
+		}
+	}
+	p.do(o)
+	return i
+}
+
+// arguments is the number of arguments, the time included, of a rare event.
+func (p *parser) arguments(kind byte) int {
+	switch kind {
+	case evSTWEnd, evGCMarkAssistEnd:
+		return 1
+	case evGCActive, evGCEnd, evGCSweepActive, evGCSweepBegin, evGCMarkAssistActive, evGCMarkAssistBegin, evHeapGoal, evGoLabel:
+		return 2
+	case evSTWBegin, evGCBegin, evGCSweepEnd:
+		return 3
+	case evGoStatus:
+		return 4
+	case evGoStatusStack:
+		return 5
+	}
+	return 0
+}
+
+// do applies o to the thread, or keeps it where the thread is not known.
+func (p *parser) do(o op) {
+	if !p.known {
+		p.before = append(p.before, o)
+		return
+	}
+	switch o.kind {
+	case evGCSweepEnd, evSTWEnd:
+		if s := p.after.span(o.kind); !s.open && !s.touched {
+			o.late, o.goroutine = true, p.after.running()
+			s.touched = true
+			p.before = append(p.before, o)
+			return
+		}
+	}
+	if err := o.apply(&p.after, p.rules, &p.found); err != nil {
+		p.fail(o.pos, err)
+	}
+}
+
+// leave ends the leg that runs here.
+func (p *parser) leave(at stamp, w why, reason uint64) {
+	if !p.known {
+		p.known = true
+		p.before = append(p.before, op{at: at, kind: evGoBlock, why: w, a: reason, pos: p.pos})
+		return
+	}
+	p.after.leave(at, w, reason, p.rules, &p.found)
+}
+
+// span returns the span that an event of this kind is about.
+func (t *thread) span(kind byte) *span {
+	if kind == evSTWBegin || kind == evSTWEnd {
+		return &t.stop
+	}
+	return &t.sweep
+}
+
+// apply does to a thread what the event says.
+func (o *op) apply(t *thread, r *rules, f *found) error {
+	switch o.kind {
+	case evGoBlock:
+		t.leave(o.at, o.why, o.a, r, f)
+	case evGoStatus, evGoStatusStack:
+		t.status(o.at, o.a)
+	case evGCMarkAssistBegin:
+		return t.assistBegin(o.at)
+	case evGCMarkAssistEnd:
+		return t.assistEnd(o.at, f)
+	case evGCMarkAssistActive:
+		t.assistActive(o.at, o.a, uint8(o.b), f)
+	case evGoLabel:
+		t.label(o.at, o.a, r, f)
+	case evGCSweepActive:
+		if !t.sweep.open {
+			return t.sweep.begin(o.at, 0)
+		}
+	case evGCSweepBegin:
+		return t.sweep.begin(o.at, 0)
+	case evSTWBegin:
+		return t.stop.begin(o.at, o.a)
+	case evGCSweepEnd:
+		start, err := t.sweep.end()
+		f.sweeps = append(f.sweeps, sweepPiece{o.runner(t), start, o.at, o.a, o.b})
+		return err
+	case evSTWEnd:
+		reason := t.stop.reason
+		start, err := t.stop.end()
+		f.stops = append(f.stops, stopPiece{goroutine: o.runner(t), start: start, end: o.at, reason: reason})
+		return err
+	}
+	return nil
+}
+
+// runner returns the goroutine that o happens on.
+func (o *op) runner(t *thread) uint64 {
+	if o.late {
+		return o.goroutine
+	}
+	return t.running()
+}

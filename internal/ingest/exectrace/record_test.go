@@ -1,0 +1,51 @@
+package exectrace_test
+
+import (
+	"bytes"
+	"context"
+	"runtime"
+	"runtime/debug"
+	"runtime/trace"
+	"sync"
+	"testing"
+)
+
+// recordTrace traces a fraction of a second of goroutines that allocate, take
+// turns, and are pressed to assist.
+func recordTrace(t testing.TB) []byte {
+	defer debug.SetGCPercent(debug.SetGCPercent(20))
+	live := make([]*[64]*int, 20_000)
+	for i := range live {
+		live[i] = new([64]*int)
+	}
+	var b bytes.Buffer
+	if err := trace.Start(&b); err != nil {
+		t.Skipf("cannot trace: %v", err)
+	}
+	var wg sync.WaitGroup
+	turns := make(chan int)
+	for range 8 {
+		wg.Go(func() {
+			for range 300 {
+				ctx, task := trace.NewTask(context.Background(), "turn")
+				trace.WithRegion(ctx, "allocate", func() {
+					for range 20 {
+						live[len(live)-1] = new([64]*int)
+						_ = append([]byte(nil), make([]byte, 4000)...)
+					}
+				})
+				turns <- 1
+				task.End()
+			}
+		})
+	}
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	for range 8 * 300 {
+		<-turns
+	}
+	wg.Wait()
+	trace.Stop()
+	runtime.KeepAlive(live)
+	return b.Bytes()
+}

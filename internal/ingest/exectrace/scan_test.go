@@ -1,0 +1,61 @@
+package exectrace_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"testing"
+
+	"github.com/heaptrim/heaptrim/internal/ingest/exectrace"
+)
+
+// TestScanAgrees holds the scan against the reference on a trace made here.
+func TestScanAgrees(t *testing.T) {
+	agree(t, "recorded", recordTrace(t))
+}
+
+func agree(t *testing.T, name string, data []byte) *exectrace.Summary {
+	t.Helper()
+	want, wantErr := referenceSummary(bytes.NewReader(data))
+	for _, workers := range []int{1, 3} {
+		got, err := exectrace.Scan(bytes.NewReader(data), exectrace.Options{Workers: workers})
+		if err != nil || wantErr != nil {
+			t.Fatalf("%s: error %v, reference %v", name, err, wantErr)
+		}
+		for _, d := range differences(got, want) {
+			t.Errorf("%s: %s", name, d)
+		}
+	}
+	return want
+}
+
+func TestHeader(t *testing.T) {
+	f := func(header, want string) {
+		t.Helper()
+		_, err := exectrace.Scan(bytes.NewReader([]byte(header)), exectrace.Options{})
+		if err == nil || err.Error() != want {
+			t.Errorf("%q: got error %v, want %s", header, err, want)
+		}
+	}
+	f("", "execution trace, offset 0: the file is empty")
+	f("go 1.26 trace\x00", "execution trace, offset 14: the header is cut short")
+	f("\x1f\x8b\x08", `execution trace, offset 0: not a Go execution trace: the file does not begin with "go 1."`)
+	f("go 1.21 trace\x00\x00\x00", "execution trace, offset 0: the trace is in the format of Go 1.21; traces of Go 1.22 and later can be read")
+	f("go 1.5 trace\x00\x00\x00\x00", "execution trace, offset 0: the trace is in the format of Go 1.5; traces of Go 1.22 and later can be read")
+	f("go 1.99 trace\x00\x00\x00", "execution trace, offset 0: the trace is in format go 1.99, which this version does not know")
+	f("go 1.26 tracing!", `execution trace, offset 0: not a Go execution trace: header "go 1.26 tracing!"`)
+}
+
+// TestReadError passes on what the source says.
+func TestReadError(t *testing.T) {
+	broken := errors.New("the disk is gone")
+	data := recordTrace(t)
+	r := io.MultiReader(bytes.NewReader(data[:len(data)/2]), failing{broken})
+	if _, err := exectrace.Scan(r, exectrace.Options{}); !errors.Is(err, broken) {
+		t.Errorf("got error %v, want %v", err, broken)
+	}
+}
+
+type failing struct{ err error }
+
+func (f failing) Read([]byte) (int, error) { return 0, f.err }

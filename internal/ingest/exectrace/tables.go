@@ -1,0 +1,150 @@
+package exectrace
+
+import (
+	"encoding/binary"
+	"fmt"
+)
+
+// tables is what a generation says once for all its events.
+type tables struct {
+	frequency uint64 // stamps a second
+	strings   map[uint64]text
+
+	// Strings with a meaning of their own; 0 where the generation has none.
+	assistWait                  uint64
+	dedicated, fractional, idle uint64
+}
+
+// text is where a string stands in the data of its generation.
+type text struct{ start, end int }
+
+// The runtime's words, of runtime/traceruntime.go.
+const (
+	reasonAssistWait = "GC mark assist wait for work"
+	labelDedicated   = "GC (dedicated)"
+	labelFractional  = "GC (fractional)"
+	labelIdle        = "GC (idle)"
+)
+
+// special says what kind of table the data of a batch is; 0 for events.
+func special(data []byte, v version) byte {
+	if len(data) == 0 {
+		return 0
+	}
+	switch kind := data[0]; {
+	case kind == evStrings, kind == evStacks, kind == evCPUSamples:
+		return kind
+	case kind == evSync && v >= version125, kind == evFrequency && v < version125:
+		return evSync
+	}
+	return 0
+}
+
+// readTables finds the clock and the strings of a generation.
+func readTables(g *generation, v version) (*tables, error) {
+	t := &tables{strings: map[uint64]text{}}
+	for _, b := range g.batches {
+		if b.extra {
+			continue
+		}
+		r := tableReader{g: g, pos: b.start, end: b.end}
+		var err error
+		switch special(g.data[b.start:b.end], v) {
+		case evStrings:
+			err = t.readStrings(&r)
+		case evSync:
+			err = t.readClock(&r, v)
+		}
+		if err != nil {
+			return nil, &Error{Offset: g.offset + int64(r.pos), Reason: err.Error()}
+		}
+	}
+	if t.frequency == 0 {
+		return nil, &Error{Offset: g.offset, Reason: fmt.Sprintf("generation %d does not say how fast its clock is", g.id)}
+	}
+	return t, nil
+}
+
+func (t *tables) readStrings(r *tableReader) error {
+	r.pos++ // evStrings
+	for r.pos < r.end {
+		if kind := r.byte(); kind != evString {
+			return fmt.Errorf("event %d among strings", kind)
+		}
+		id, size := r.number(), r.number()
+		if r.bad || size > maxString || int(size) > r.end-r.pos {
+			return fmt.Errorf("string %d is cut short, or longer than %d bytes", id, maxString)
+		}
+		if _, ok := t.strings[id]; ok {
+			return fmt.Errorf("there are two strings %d", id)
+		}
+		s := text{r.pos, r.pos + int(size)}
+		t.strings[id] = s
+		switch string(r.g.data[s.start:s.end]) {
+		case reasonAssistWait:
+			t.assistWait = id
+		case labelDedicated:
+			t.dedicated = id
+		case labelFractional:
+			t.fractional = id
+		case labelIdle:
+			t.idle = id
+		}
+		r.pos = s.end
+	}
+	return nil
+}
+
+func (t *tables) readClock(r *tableReader, v version) error {
+	if v >= version125 {
+		r.pos++ // evSync
+	}
+	for r.pos < r.end {
+		switch kind := r.byte(); {
+		case kind == evFrequency && t.frequency == 0:
+			t.frequency = r.number()
+		case kind == evClockSnapshot && v >= version125:
+			for range 4 { // time, monotonic clock, seconds, nanoseconds
+				r.number()
+			}
+		default:
+			return fmt.Errorf("event %d among clocks, or a second frequency", kind)
+		}
+		if r.bad || t.frequency > 1e12 {
+			return fmt.Errorf("a clock is cut short, or out of range")
+		}
+	}
+	return nil
+}
+
+// lookup returns string id, which data of the tables' generation holds.
+func (t *tables) lookup(g *generation, id uint64) (string, bool) {
+	s, ok := t.strings[id]
+	if !ok {
+		return "", id == 0
+	}
+	return string(g.data[s.start:s.end]), true
+}
+
+// tableReader reads numbers from a batch.
+type tableReader struct {
+	g        *generation
+	pos, end int
+	bad      bool // a number was cut short or too long
+}
+
+func (r *tableReader) byte() byte {
+	b := r.g.data[r.pos]
+	r.pos++
+	return b
+}
+
+func (r *tableReader) number() uint64 {
+	v, n := binary.Uvarint(r.g.data[r.pos:r.end])
+	if n <= 0 {
+		r.bad = true
+		return 0
+	}
+	r.pos += n
+	return v
+}
