@@ -2,6 +2,7 @@ package analyzers
 
 import (
 	"go/ast"
+	"go/token"
 	"go/types"
 
 	"golang.org/x/tools/go/ast/inspector"
@@ -23,7 +24,7 @@ var presizeBuilderRule = Rule{
 func presizeBuilder(s *source) {
 	s.eachSizedLoop(func(loop inspector.Cursor, body *ast.BlockStmt, trips string) {
 		over := s.walksOver(loop.Node())
-		if over == nil || !s.straight(body) {
+		if over == nil || !s.leavesBy(body, token.CONTINUE) {
 			return
 		}
 		v, write := s.alwaysWrites(body.List)
@@ -32,6 +33,9 @@ func presizeBuilder(s *source) {
 		}
 		if _, ok := s.freshBefore(loop, v, emptyBuilder); !ok {
 			return
+		}
+		if text, ok := s.bytesOf(over); ok {
+			over = text
 		}
 		t := s.TypesInfo.TypeOf(over)
 		switch {
@@ -67,13 +71,20 @@ func (s *source) walksOver(loop ast.Node) ast.Expr {
 // alwaysWrites returns the builder that each way through list writes to, and
 // the first of the writes.
 func (s *source) alwaysWrites(list []ast.Stmt) (*types.Var, ast.Node) {
-	for _, stmt := range list {
+	for i, stmt := range list {
 		switch stmt := stmt.(type) {
 		case *ast.ExprStmt:
 			if v := s.writesTo(stmt.X); v != nil {
 				return v, stmt
 			}
 		case *ast.IfStmt:
+			if endsTrip(stmt) {
+				v, at := s.alwaysWrites(stmt.Body.List)
+				if rest, _ := s.alwaysWrites(list[i+1:]); v != rest {
+					return nil, nil
+				}
+				return v, at
+			}
 			if v, at := s.allBranchesWrite(stmt); v != nil {
 				return v, at
 			}
@@ -84,6 +95,16 @@ func (s *source) alwaysWrites(list []ast.Stmt) (*types.Var, ast.Node) {
 		}
 	}
 	return nil, nil
+}
+
+// endsTrip reports whether stmt is an if without else that goes on with the next
+// trip.
+func endsTrip(stmt *ast.IfStmt) bool {
+	if stmt.Else != nil || len(stmt.Body.List) == 0 {
+		return false
+	}
+	branch, ok := stmt.Body.List[len(stmt.Body.List)-1].(*ast.BranchStmt)
+	return ok && branch.Tok == token.CONTINUE
 }
 
 func (s *source) allBranchesWrite(stmt *ast.IfStmt) (*types.Var, ast.Node) {

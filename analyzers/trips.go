@@ -144,7 +144,11 @@ func (s *source) assigned(body ast.Node, v *types.Var) bool {
 
 // straight reports whether every trip runs body to its end, but for those that
 // give up with an error.
-func (s *source) straight(body *ast.BlockStmt) bool {
+func (s *source) straight(body *ast.BlockStmt) bool { return s.leavesBy(body, token.FALLTHROUGH) }
+
+// leavesBy reports whether the only branches in body are of the given kind,
+// and the only returns those of errors.
+func (s *source) leavesBy(body *ast.BlockStmt, kind token.Token) bool {
 	ok := true
 	ast.Inspect(body, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -153,7 +157,7 @@ func (s *source) straight(body *ast.BlockStmt) bool {
 		case *ast.BranchStmt:
 			// A break may belong to an inner loop or switch; without it being
 			// looked up, the loop is left alone.
-			ok = ok && n.Tok == token.FALLTHROUGH
+			ok = ok && n.Label == nil && (n.Tok == kind || n.Tok == token.FALLTHROUGH)
 		case *ast.ReturnStmt:
 			ok = ok && s.givesUp(n)
 		}

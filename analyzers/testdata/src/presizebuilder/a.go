@@ -38,6 +38,18 @@ func escapeMore(s string) string {
 	return b.String()
 }
 
+func escapeEarly(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == '"' {
+			b.WriteString(`\"`) // want `call b.Grow\(len\(s\)\)`
+			continue
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}
+
 func join(parts []string) string {
 	var b strings.Builder
 	for _, p := range parts {
@@ -55,6 +67,28 @@ func digits(s string) string {
 		if '0' <= r && r <= '9' {
 			b.WriteRune(r)
 		}
+	}
+	return b.String()
+}
+
+func without(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == '"' {
+			continue
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}
+
+func untilQuote(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == '"' {
+			break
+		}
+		b.WriteByte(s[i])
 	}
 	return b.String()
 }
