@@ -208,6 +208,7 @@ func (e *engine) lookBack() {
 	if e.trees[0].sameAs(e.trees[1]) {
 		e.warn("both sides are the same program with the same settings: what differs between them is chance")
 	}
+	e.busy()
 	needed := e.needed(testsIn(r.Comparisons))
 	few := 0
 	for _, c := range r.Comparisons {
@@ -217,6 +218,30 @@ func (e *engine) lookBack() {
 	}
 	if few > 0 {
 		e.warn("%d of %d have fewer than the %d pairs of runs that it takes to call a change of what varies: use a larger -budget, or fewer benchmarks", few, len(r.Comparisons), needed)
+	}
+}
+
+// busy notes that CPU time would tell more than time does: on a machine with
+// other work, processes wait for a processor, and that is in the one only.
+func (e *engine) busy() {
+	better := 0
+	for _, c := range e.result.Comparisons {
+		var time, cpu *Change
+		for i := range c.Changes {
+			switch c.Changes[i].Unit {
+			case unitTime:
+				time = &c.Changes[i]
+			case unitCPUOp:
+				cpu = &c.Changes[i]
+			}
+		}
+		if time != nil && cpu != nil && time.Outcome == Unclear && cpu.halfWidth() < time.halfWidth()/2 {
+			better++
+		}
+	}
+	if better > 0 {
+		e.warn("in %d of %d the change of CPU time is known twice as well as that of time, as on a busy machine: -gate %s,%s,%s judges by it",
+			better, len(e.result.Comparisons), unitCPUOp, unitBytes, unitAllocs)
 	}
 }
 

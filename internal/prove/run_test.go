@@ -204,4 +204,13 @@ func TestRevisions(t *testing.T) {
 	if after := git("status", "--porcelain=v2"); after != before {
 		t.Errorf("the index was %q and is %q", before, after)
 	}
+	// A workspace that is not committed counts for both sides.
+	if err := os.WriteFile(filepath.Join(root, "go.work"), []byte("go 1.25\n\nuse ./sub\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("GOWORK", filepath.Join(root, "go.work"))
+	r, err = prove.Run(t.Context(), o)
+	if err != nil || r.Verdict.Outcome != prove.Better || len(r.Warnings) == 0 || !strings.Contains(r.Warnings[0], "go.work") {
+		t.Errorf("in a workspace: %+v, %v, want better, and a warning that names go.work", r, err)
+	}
 }

@@ -4,8 +4,10 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -85,8 +87,43 @@ func (e *engine) checkOut(ctx context.Context, t *tree) error {
 	if _, err := os.Stat(t.tool.dir); err != nil {
 		return fmt.Errorf("%s has no folder %s", t.side.At, r.prefix)
 	}
+	if err := e.workspace(ctx, t, r, root); err != nil {
+		return err
+	}
 	if _, err := os.Stat(filepath.Join(root, ".gitmodules")); err == nil {
 		e.warn("%s has submodules, whose files are not checked out", t.side.At)
+	}
+	return nil
+}
+
+// workspace has a checked-out side build in the workspace that the user's tree
+// is built in, which is often not committed. One outside of the repository is
+// of other folders than the copy.
+func (e *engine) workspace(ctx context.Context, t *tree, r repository, root string) error {
+	work, err := goTool{dir: e.dir, env: t.side.buildEnv()}.goenv(ctx, "GOWORK")
+	if err != nil || work == "" || work == "off" {
+		return err
+	}
+	rel, err := filepath.Rel(r.root, work)
+	if err != nil || !filepath.IsLocal(rel) {
+		t.tool.env = append(t.tool.env, "GOWORK=off")
+		e.warn("%s is built without the workspace %s, which lies outside of the repository", t.side.At, work)
+		return nil
+	}
+	moved := filepath.Join(root, rel)
+	t.tool.env = append(t.tool.env, "GOWORK="+moved)
+	if _, err := os.Stat(moved); err == nil {
+		return nil
+	}
+	e.warn("%s has no %s; the one of the working tree is taken", t.side.At, rel)
+	for _, suffix := range []string{"", ".sum"} {
+		data, err := os.ReadFile(work + suffix)
+		if err == nil {
+			err = os.WriteFile(moved+suffix, data, 0o644)
+		}
+		if err != nil && !(suffix != "" && errors.Is(err, fs.ErrNotExist)) {
+			return fmt.Errorf("workspace: %w", err)
+		}
 	}
 	return nil
 }
