@@ -121,6 +121,17 @@ var layers = []layer{
 		why:    "the page shows a diagnosis and the report that it is handed: it opens no recording and knows no other format",
 	},
 	{
+		folder: "internal/tune/show",
+		ours:   []string{"internal/gcmodel", "internal/prove", "internal/stats", "internal/tune", "internal/unit"},
+		why:    "a plan is shown as it was made",
+	},
+	{
+		folder: "internal/tune",
+		ours: []string{"internal/bundle", "internal/evidence", "internal/gcmodel", "internal/ingest/*", "internal/prove",
+			"internal/stats", "internal/unit"},
+		why: "tuning reads a bundle, asks the model and runs programs through prove; what is shown of it is the business of show",
+	},
+	{
 		folder: "analyzers",
 		others: []string{"golang.org/x/tools/go"},
 		why:    "the analysers are public and judge source alone: what a profile says is not theirs to know",

@@ -47,6 +47,7 @@ func commands() []command {
 		{"record", "record a program into a bundle, to check later or to send to another person", runRecord, recordUsage},
 		{"view", "open a recording in the browser", runView, viewUsage},
 		{"prove", "run two versions of a program in turns and say which one is better", runProve, proveUsage},
+		{"tune", "say which setting of the collector the program should run with", runTune, tuneUsage},
 		{"explain", "explain a cure that check names, or list them all", runExplain, explainUsage},
 		{"version", "print heaptrim's version", runVersion, versionUsage},
 	}

@@ -1,0 +1,243 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/heaptrim/heaptrim/internal/bundle"
+	"github.com/heaptrim/heaptrim/internal/gcmodel"
+	"github.com/heaptrim/heaptrim/internal/tune"
+	"github.com/heaptrim/heaptrim/internal/tune/show"
+	"github.com/heaptrim/heaptrim/internal/unit"
+)
+
+const tuneUsage = `
+Usage: heaptrim tune [flags] bundle or files...
+       heaptrim tune [flags] [packages]
+       heaptrim tune [flags] -exec package [-ready URL] [-load command] [-- args]
+
+Says which setting of the collector a program should run with. From one
+recording, of any kind that check makes, it forecasts GOGC from 25 to 1600,
+memory limits and ballasts: collections per second, processor time of the
+collector, assists and idle marking apart, the largest heap and the resident
+set, each with an interval. It draws processor time against memory and
+recommends the setting at the knee of that curve, within the memory that there
+is: -max-memory, or the limit of the container (found by itself; -container asks
+for it). Where a memory limit is too near to the live heap it says so, "limiter
+territory", and gives no figure.
+
+A second recording of the same program under another GOGC, -with, shows how the
+cost of a collection goes with the size of the heap.
+
+With -exec and -try it then runs the program under the load with settings step
+by step, stops at the knee that it measures, and compares today's setting with
+the recommended one in turns.
+
+Examples:
+  heaptrim tune gateway.tar.zst
+  heaptrim tune -max-memory 4GiB -burst 1.5 gateway.tar.zst
+  heaptrim tune -with gogc400.tar.zst -json tune.json gateway.tar.zst
+  heaptrim tune -settings 'gogc=250 gogc=off,limit=1GiB' gctrace.log
+  heaptrim tune -bench 'Order' ./examples/gateway
+  heaptrim tune -exec ./cmd/words -try -try-for 2s -- -rounds 300
+`
+
+// tuneFlags are the flags of tune beyond those of the target.
+type tuneFlags struct {
+	targetFlags
+	memory    string
+	container bool
+	burst     float64
+	settings  string
+	only      bool
+	knee      float64
+	with      string
+	run       string
+	json      string
+	try       tryFlags
+}
+
+func (f *tuneFlags) register(fs *flag.FlagSet) {
+	f.targetFlags.register(fs)
+	fs.StringVar(&f.memory, "max-memory", "", "`size` that the process may have in memory, such as 4GiB")
+	fs.BoolVar(&f.container, "container", false, "take the memory limit of this container, and fail if there is none")
+	fs.Float64Var(&f.burst, "burst", 1, "by what `factor` the live heap may grow beyond the recorded one")
+	fs.StringVar(&f.settings, "settings", "", "forecast these `settings` too: gogc=PERCENT|off, limit=SIZE, ballast=SIZE joined by commas; several are separated by spaces")
+	fs.BoolVar(&f.only, "only", false, "forecast only today's setting and those of -settings")
+	fs.Float64Var(&f.knee, "knee", 1, "least `percent` of CPU that one more doubling of the headroom must save")
+	fs.StringVar(&f.with, "with", "", "a second `bundle` of the same program under another GOGC")
+	fs.StringVar(&f.run, "run", "", "of a bundle with several runs, take the one of this `name`; default: the one that took most CPU")
+	fs.StringVar(&f.json, "json", "", "write the plan as JSON to `file`; - is standard output, instead of text")
+	f.try.register(fs)
+}
+
+func runTune(ctx context.Context, c command, args []string, std stdio) error {
+	fs := newFlags(c, std)
+	var f tuneFlags
+	f.register(fs)
+	if err := parse(fs, c, args, std); err != nil {
+		return err
+	}
+	o, err := f.options()
+	if err != nil {
+		return err
+	}
+	p := newProgress(std.err)
+	defer p.Close()
+	r, err := f.record(ctx, fs.Args(), p)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	if errors.Is(r.cut, context.Canceled) {
+		ctx = context.WithoutCancel(ctx)
+	}
+	p.Printf("forecasting")
+	plan, err := f.plan(r, o)
+	if err != nil {
+		return err
+	}
+	trials, err := f.trials(ctx, plan, fs.Args(), p)
+	if err != nil {
+		return err
+	}
+	p.Close()
+	return f.output(plan, trials, r.Manifest.Created, std)
+}
+
+// options checks the flags that do not name the target.
+func (f *tuneFlags) options() (tune.Options, error) {
+	o := tune.Options{Only: f.only, Knee: f.knee / 100}
+	var err error
+	if o.Settings, err = parseSettings(f.settings); err != nil {
+		return o, usagef("-settings: %v", err)
+	}
+	switch {
+	case f.memory != "" && f.container:
+		return o, usagef("-max-memory and -container contradict each other")
+	case !(f.burst >= 1 && f.burst <= 100):
+		return o, usagef("-burst %v: want a factor from 1 to 100", f.burst)
+	case !(f.knee > 0 && f.knee < 100):
+		return o, usagef("-knee must be above 0 and below 100 percent")
+	case f.only && f.settings == "":
+		return o, usagef("-only needs -settings")
+	}
+	if f.memory != "" {
+		size, err := unit.ParseBytes(f.memory)
+		if err != nil || size == 0 {
+			return o, usagef("-max-memory %s: want a size above zero such as 4GiB", f.memory)
+		}
+		o.Constraint = tune.Constraint{Max: size, Source: "-max-memory"}
+	}
+	o.Constraint.Burst = f.burst
+	return o, f.try.validate(f)
+}
+
+func parseSettings(text string) ([]gcmodel.Setting, error) {
+	var out []gcmodel.Setting
+	for _, one := range strings.Fields(text) {
+		s, err := tune.ParseSetting(one)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+// plan reads the recording and makes the plan for one of its runs.
+func (f *tuneFlags) plan(r *recorded, o tune.Options) (*tune.Plan, error) {
+	if err := f.constrain(&o.Constraint, r); err != nil {
+		return nil, err
+	}
+	w, notes, err := f.workload(r.Bundle, f.run)
+	if err != nil {
+		return nil, err
+	}
+	if f.with != "" {
+		b, err := bundle.Open(f.path(f.with))
+		if err != nil {
+			return nil, err
+		}
+		defer b.Close()
+		second, _, err := f.workload(b, w.Name)
+		if err != nil {
+			return nil, fmt.Errorf("-with %s: %w", f.with, err)
+		}
+		o.Second = &second
+	}
+	plan, err := tune.Make(w, o)
+	if err != nil {
+		return nil, err
+	}
+	plan.Notes = append(plan.Notes, notes...)
+	return plan, nil
+}
+
+// constrain finds the memory that there is where the user has not said it.
+func (f *tuneFlags) constrain(c *tune.Constraint, r *recorded) error {
+	if c.Max > 0 {
+		return nil
+	}
+	burst := c.Burst
+	here, err := tune.Container(os.DirFS("/"), "self")
+	switch {
+	case err == nil && (f.container || r.Manifest.Environment.CgroupLimit == int64(here.Max)):
+		*c = here
+	case f.container:
+		return fmt.Errorf("-container: %w", err)
+	case r.Manifest.Environment.CgroupLimit > 0:
+		*c = tune.Constraint{Max: unit.Bytes(r.Manifest.Environment.CgroupLimit), Source: "the container of the recording"}
+	}
+	c.Burst = burst
+	return nil
+}
+
+// workload picks one run of a bundle.
+func (f *tuneFlags) workload(b *bundle.Bundle, name string) (tune.Workload, []string, error) {
+	ws, notes, err := tune.Read(b)
+	if err != nil {
+		return tune.Workload{}, nil, err
+	}
+	if name == "" {
+		if len(ws) > 1 {
+			notes = append(notes, fmt.Sprintf("the recording has %d runs; this is the one that took most CPU (-run takes another)", len(ws)))
+		}
+		return ws[0], notes, nil
+	}
+	for _, w := range ws {
+		if w.Name == name {
+			return w, notes, nil
+		}
+	}
+	return tune.Workload{}, nil, fmt.Errorf("no run is named %q", name)
+}
+
+func (f *tuneFlags) output(plan *tune.Plan, trials *tune.Trials, created time.Time, std stdio) error {
+	write := func(w io.Writer) error {
+		return show.JSON(w, plan, trials, show.Meta{Tool: version(), Created: created})
+	}
+	switch f.json {
+	case "-":
+		return write(std.out)
+	case "":
+	default:
+		if err := writeFile(f.json, write); err != nil {
+			return err
+		}
+	}
+	width := terminalOf(std.out).width
+	if err := show.Text(std.out, plan, width); err != nil {
+		return err
+	}
+	if trials == nil {
+		return nil
+	}
+	return show.Trials(std.out, trials, width)
+}

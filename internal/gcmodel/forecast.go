@@ -1,0 +1,328 @@
+package gcmodel
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/heaptrim/heaptrim/internal/stats"
+)
+
+// Forecast is a recorded program under another setting. Shares are of the
+// process's CPU time under that setting, idle marking included in the whole.
+type Forecast struct {
+	Setting Setting
+	Regime  Regime
+
+	Cycles    stats.Interval // in the recorded window
+	PerCycle  stats.Interval // bytes allocated per cycle
+	PerSecond stats.Interval // cycles; zero when the window's length is not known
+	Collector stats.Interval // share of CPU that the collector takes from the program
+	Dedicated stats.Interval // of Collector, what background workers and pauses take
+	Assist    stats.Interval // of Collector, what assists take
+	Idle      stats.Interval // share of CPU that marks on idle processors; not in Collector
+	CPU       stats.Interval // process CPU seconds for the work of the window, as a part of the recorded
+	Peak      stats.Interval // largest heap, bytes, ballast included
+	RSS       stats.Interval // largest resident set, bytes; zero when the recorded one is not known
+
+	Pinned  float64 // share of cycles that assists hold at the goal, 0 to 1
+	Assumed bool    // the exponent is not this program's own: see Forecaster.Exponent
+}
+
+// ErrLimiter says that a memory limit leaves so little room that the collector
+// runs nearly without pause, up to the runtime's limiter of half the CPU. There
+// is no steady state to compute.
+var ErrLimiter = errors.New("limiter territory")
+
+// SafeRatio is the least ratio of what a memory limit leaves for the heap to the
+// largest live heap at which a forecast is made. Below it, small changes of
+// either decide between little and half of the CPU.
+const SafeRatio = 1.3
+
+// Forecaster answers what-if questions of one trace.
+type Forecaster struct {
+	trace *Trace
+	// Exponent is how the cost of a cycle goes with the size of the heap that the
+	// same live objects are spread over: cost ∝ size^Exponent. It is the caches',
+	// and differs between programs.
+	Exponent stats.Interval
+	// Assumed says that Exponent is what programs in general show.
+	Assumed bool
+}
+
+// generalExponent is the range that programs showed: JSON and chat services
+// none, caches that are accessed at random up to 0.3.
+var generalExponent = stats.Interval{Value: 0.1, Low: -0.05, High: 0.3}
+
+// NewForecaster checks a trace. It keeps t, which must not change afterwards.
+func NewForecaster(t *Trace) (*Forecaster, error) {
+	if err := t.check(); err != nil {
+		return nil, err
+	}
+	return &Forecaster{trace: t, Exponent: generalExponent, Assumed: true}, nil
+}
+
+// Trace is the trace that the forecaster was made of.
+func (f *Forecaster) Trace() *Trace { return f.trace }
+
+// LimitRatio is the ratio of what a setting's limit leaves for the heap to the
+// largest live heap; infinite without a limit.
+func (f *Forecaster) LimitRatio(s Setting) float64 {
+	if s.Limit <= 0 {
+		return math.Inf(1)
+	}
+	live := f.trace.PeakLive() + float64(s.Ballast)
+	if live <= 0 {
+		return math.Inf(1)
+	}
+	return math.Max(0, float64(s.Limit)-f.trace.Memory.Fixed) / (live * (1 + f.trace.Memory.Slack))
+}
+
+// At forecasts one setting. It fails with ErrNeverCollects where the collector
+// would not run at all, and with ErrLimiter below SafeRatio.
+func (f *Forecaster) At(s Setting) (Forecast, error) {
+	if s.GOGC < 0 && s.Limit <= 0 {
+		return Forecast{}, ErrNeverCollects
+	}
+	if s.GOGC == 0 || s.GOGC > maxGOGC || s.Limit < 0 || s.Ballast < 0 || s.Ballast > maxBallast {
+		return Forecast{}, fmt.Errorf("setting %+v is out of range", s)
+	}
+	if r := f.LimitRatio(s); r < SafeRatio {
+		return Forecast{}, fmt.Errorf("%w: the limit leaves %.2f × the largest live heap, below %.1f", ErrLimiter, r, SafeRatio)
+	}
+	out := Forecast{Setting: s, Assumed: f.Assumed}
+	ws := f.walks(s)
+	f.counts(&out, ws)
+	f.costs(&out, ws)
+	f.sizes(&out, ws)
+	return out, nil
+}
+
+const (
+	maxGOGC    = 1_000_000
+	maxBallast = 1 << 50
+	// phases is how many walks see where cycles may fall.
+	phases = 24
+	// leastCycles is how many a walk through a service's window sees at least.
+	leastCycles = 2
+)
+
+// walks goes through the trace from different points, or with different first
+// cycles, because where in the work a cycle falls is chance.
+func (f *Forecaster) walks(s Setting) []walk {
+	out := make([]walk, phases)
+	for i := range out {
+		part := (float64(i) + 0.5) / phases
+		if f.trace.Whole {
+			out[i] = f.trace.walkFrom(s, 0, 0.7+0.6*part, 0)
+		} else {
+			out[i] = f.trace.walkFrom(s, part*f.trace.span(), 1, leastCycles)
+		}
+	}
+	return out
+}
+
+// counts fills in how often the collector runs.
+func (f *Forecaster) counts(out *Forecast, ws []walk) {
+	var cycles, bytes, pinned float64
+	var each []float64
+	for _, w := range ws {
+		cycles += w.cycles
+		bytes += w.bytes
+		pinned += w.pinned
+		out.Regime = w.regime
+		if w.cycles > 0 {
+			each = append(each, w.bytes/w.cycles)
+		}
+	}
+	span := f.trace.span()
+	if cycles == 0 {
+		out.Cycles = stats.Interval{High: 1}
+		out.PerCycle = stats.Interval{Value: span, Low: span / 2, High: math.Inf(1)}
+		return
+	}
+	out.Pinned = pinned / cycles
+	per := bytes / cycles
+	rel := spread(each, per)
+	out.PerCycle = widen(per, math.Hypot(rel, f.far(out.Setting)*pacerError))
+	out.Cycles = inverse(out.PerCycle, span)
+	if f.trace.Whole {
+		n := cycles / float64(len(ws))
+		out.Cycles = stats.Interval{Value: n, Low: math.Max(0, math.Min(out.Cycles.Low, n-1)), High: math.Max(out.Cycles.High, n+1)}
+	}
+}
+
+// costs fills in processor time, and with it the rate of cycles.
+func (f *Forecaster) costs(out *Forecast, ws []walk) {
+	var sum Point
+	var cycles, ratio float64
+	for _, w := range ws {
+		cycles += w.cycles
+		ratio += w.endRatio
+		sum.Background += w.work.Background
+		sum.Assist += w.work.Assist
+		sum.Idle += w.work.Idle
+		sum.Pause += w.work.Pause
+	}
+	if cycles == 0 || f.trace.CPU <= 0 {
+		out.CPU = stats.Exact(1)
+		out.PerSecond = f.perSecond(out)
+		return
+	}
+	ratio /= cycles
+	perCycle := 1 / cycles * out.Cycles.Value
+	grow := func(e float64) float64 { return math.Pow(ratio, e) }
+	e := f.Exponent
+	k := stats.Interval{Value: grow(e.Value), Low: math.Min(grow(e.Low), grow(e.High)), High: math.Max(grow(e.Low), grow(e.High))}
+	rel := math.Hypot(f.costScatter(), costError*f.far(out.Setting))
+	rel = math.Hypot(rel, (out.Cycles.High-out.Cycles.Low)/2/math.Max(out.Cycles.Value, 1e-9))
+	// Idle processors may take more or less of the same work another time.
+	part := func(seconds, error float64) stats.Interval {
+		v := seconds * perCycle
+		return stats.Interval{
+			Value: v * k.Value,
+			Low:   math.Max(0, v*(k.Value-math.Hypot(k.Value-k.Low, k.Value*error))),
+			High:  v * (k.Value + math.Hypot(k.High-k.Value, k.Value*error)),
+		}
+	}
+	f.shares(out, [3]stats.Interval{
+		part(sum.Background+sum.Pause, rel),
+		part(sum.Assist, math.Hypot(rel, assistError)),
+		part(sum.Idle, math.Hypot(rel, idleError)),
+	})
+	out.PerSecond = f.perSecond(out)
+}
+
+// shares turns processor seconds into shares of the process's CPU, which
+// changes with them while the program's own work stays.
+func (f *Forecaster) shares(out *Forecast, parts [3]stats.Interval) {
+	background, assist, idle, pause := f.trace.costs()
+	own := math.Max(f.trace.CPU-background-assist-idle-pause, f.trace.CPU*leastOwn)
+	all := own + parts[0].Value + parts[1].Value + parts[2].Value
+	share := func(i stats.Interval) stats.Interval {
+		rest := all - i.Value
+		return stats.Interval{Value: i.Value / all, Low: i.Low / (rest + i.Low), High: i.High / (rest + i.High)}
+	}
+	out.Dedicated, out.Assist, out.Idle = share(parts[0]), share(parts[1]), share(parts[2])
+	sum := stats.Interval{Value: parts[0].Value + parts[1].Value}
+	low := math.Hypot(parts[0].Value-parts[0].Low, parts[1].Value-parts[1].Low)
+	high := math.Hypot(parts[0].High-parts[0].Value, parts[1].High-parts[1].Value)
+	sum.Low, sum.High = math.Max(0, sum.Value-low), sum.Value+high
+	out.Collector = share(sum)
+	now := own + background + assist + idle + pause
+	out.CPU = stats.Interval{Value: all / now, Low: (all - low) / now, High: (all + high) / now}
+}
+
+// perSecond is the rate of cycles. A program that waits for its users goes on
+// at its own rate; one that uses all processors goes faster by what is saved.
+func (f *Forecaster) perSecond(out *Forecast) stats.Interval {
+	if f.trace.Wall <= 0 {
+		return stats.Interval{}
+	}
+	rate := out.Cycles.Scale(1 / f.trace.Wall)
+	if out.CPU.Value <= 0 || !f.Saturated() {
+		return rate
+	}
+	return stats.Interval{Value: rate.Value / out.CPU.Value, Low: rate.Low / out.CPU.High, High: rate.High / math.Max(out.CPU.Low, 1e-3)}
+}
+
+// Saturated tells whether the program used all its processors, so that what the
+// collector saves becomes throughput.
+func (f *Forecaster) Saturated() bool {
+	t := f.trace
+	return t.Procs > 0 && t.Wall > 0 && t.CPU >= saturated*t.Wall*float64(t.Procs)
+}
+
+// sizes fills in the heap and the resident set at their largest.
+func (f *Forecaster) sizes(out *Forecast, ws []walk) {
+	peaks := make([]float64, len(ws))
+	for i, w := range ws {
+		peaks[i] = w.peak
+	}
+	slices.Sort(peaks)
+	mid := peaks[len(peaks)/2]
+	error := f.far(out.Setting) * peakError
+	out.Peak = stats.Interval{
+		Value: mid,
+		Low:   mid - math.Hypot(mid-peaks[1], mid*error),
+		High:  mid + math.Hypot(peaks[len(peaks)-2]-mid, mid*error),
+	}
+	if f.trace.RSS <= 0 {
+		return
+	}
+	here := f.trace.Peak
+	resident := func(peak, slack float64) float64 {
+		return math.Max(f.trace.RSS+(peak-float64(out.Setting.Ballast)-here)*(1+slack), 0)
+	}
+	v := resident(out.Peak.Value, f.trace.Memory.Slack)
+	slack := math.Abs(out.Peak.Value-float64(out.Setting.Ballast)-here) * slackError
+	out.RSS = stats.Interval{
+		Value: v,
+		Low:   math.Max(0, v-math.Hypot(v-resident(out.Peak.Low, f.trace.Memory.Slack), math.Hypot(slack, v*residentError))),
+		High:  v + math.Hypot(resident(out.Peak.High, f.trace.Memory.Slack)-v, math.Hypot(slack, v*residentError)),
+	}
+}
+
+// What a forecast is off by beyond what the trace itself shows, as fractions;
+// the first three grow with the distance from the recorded setting (far).
+const (
+	pacerError    = 0.04
+	costError     = 0.08
+	peakError     = 0.05
+	assistError   = 0.5
+	idleError     = 0.5
+	slackError    = 0.15
+	residentError = 0.02
+	leastOwn      = 0.02 // of CPU is the program's own, whatever the clocks say
+	saturated     = 0.85
+)
+
+// far is how far a setting lies from the recorded one: 1, and 1 more for each
+// doubling of the headroom.
+func (f *Forecaster) far(s Setting) float64 {
+	room := func(s Setting) float64 {
+		w := Workload{Live: f.trace.MeanLive(), NonHeap: f.trace.nonHeap(s)}
+		return headroomOf(w, s).bytes(w, s)
+	}
+	a, b := room(f.trace.Setting), room(s)
+	if a <= 0 || b <= 0 || math.IsInf(a, 1) || math.IsInf(b, 1) {
+		return 3
+	}
+	return 1 + math.Abs(math.Log2(b/a))/2
+}
+
+// costScatter is the standard error of the mean cost of a cycle, as a fraction.
+func (f *Forecaster) costScatter() float64 {
+	var each []float64
+	sum := 0.0
+	for _, p := range f.trace.Points {
+		each = append(each, p.total())
+		sum += p.total()
+	}
+	n := float64(len(each))
+	if sum <= 0 {
+		return 0
+	}
+	return stats.Z95 * spread(each, sum/n) / math.Sqrt(n)
+}
+
+// spread is the standard deviation of values around mid, as a fraction of it.
+func spread(values []float64, mid float64) float64 {
+	if len(values) < 2 || mid <= 0 {
+		return 0
+	}
+	sum := 0.0
+	for _, v := range values {
+		sum += (v - mid) * (v - mid)
+	}
+	return math.Sqrt(sum/float64(len(values)-1)) / mid
+}
+
+func widen(v, rel float64) stats.Interval {
+	return stats.Interval{Value: v, Low: v / (1 + rel), High: v * (1 + rel)}
+}
+
+func inverse(i stats.Interval, of float64) stats.Interval {
+	return stats.Interval{Value: of / i.Value, Low: of / i.High, High: of / i.Low}
+}

@@ -1,0 +1,93 @@
+package gcmodel
+
+import (
+	"errors"
+	"math"
+
+	"github.com/heaptrim/heaptrim/internal/stats"
+)
+
+// errNoContrast says that two traces cannot tell the exponent.
+var errNoContrast = errors.New("both recordings have heaps of about the same size")
+
+// Learn takes the exponent of this program from a second trace of it under
+// another setting: cost and size of its cycles against those of the first. The
+// interval is that of the two mean costs.
+func (f *Forecaster) Learn(second *Trace) error {
+	if err := second.check(); err != nil {
+		return err
+	}
+	a, b := f.trace.cost(), second.cost()
+	if a.perWork <= 0 || b.perWork <= 0 || a.end <= 0 || b.end <= 0 {
+		return errNoContrast
+	}
+	distance := math.Log(b.end / a.end)
+	if math.Abs(distance) < leastContrast {
+		return errNoContrast
+	}
+	e := math.Log(b.perWork/a.perWork) / distance
+	half := stats.Z95 * math.Hypot(a.error, b.error) / math.Abs(distance)
+	// No cache makes marking cheaper on a larger heap, and none makes it dearer
+	// than in proportion: what lies beyond is noise.
+	e = math.Min(math.Max(e, -0.1), 0.6)
+	f.Exponent = stats.Interval{Value: e, Low: math.Max(e-half, -0.15), High: math.Min(e+half, 0.7)}
+	f.Assumed = false
+	return nil
+}
+
+// leastContrast is the least logarithm of the ratio of two heaps' sizes.
+const leastContrast = 0.3
+
+// meanCost is the mean cost of a cycle.
+type meanCost struct {
+	perWork float64 // processor seconds per byte of live heap
+	end     float64 // geometric mean of the heap's size at the cycles' ends
+	error   float64 // standard error of perWork, as a fraction
+}
+
+func (t *Trace) cost() meanCost {
+	var m meanCost
+	var total, live, logs float64
+	var each []float64
+	for _, p := range t.Points {
+		if p.End <= 0 {
+			continue
+		}
+		total += p.total()
+		live += p.Live + p.Beside
+		logs += math.Log(p.End)
+		each = append(each, p.total())
+	}
+	n := float64(len(each))
+	if n == 0 || live == 0 {
+		return m
+	}
+	m.perWork, m.end = total/live, math.Exp(logs/n)
+	m.error = spread(each, total/n) / math.Sqrt(n)
+	return m
+}
+
+// Scaled is the program with a live heap k times as large, and all that goes
+// with it.
+func (t *Trace) Scaled(k float64) *Trace {
+	s := *t
+	s.Points = make([]Point, len(t.Points))
+	for i, p := range t.Points {
+		p.Live *= k
+		p.HeapScan *= k
+		p.Beside *= k
+		p.Natural *= k
+		p.End *= k
+		p.Headroom *= k
+		p.Background *= k
+		p.Assist *= k
+		p.Idle *= k
+		p.Pause *= k
+		s.Points[i] = p
+	}
+	s.Peak *= k
+	if s.RSS > 0 {
+		s.RSS += t.Peak * (k - 1) * (1 + t.Memory.Slack)
+	}
+	return &s
+}

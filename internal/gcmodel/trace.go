@@ -1,0 +1,190 @@
+package gcmodel
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"sort"
+)
+
+// Trace is a recorded run of a program, laid along the bytes that it allocated.
+// What a program keeps alive depends on how far it has come, and hardly on when
+// the collector ran, so a trace of one setting can be walked under another.
+type Trace struct {
+	Points []Point // one per cycle, by At
+	Bytes  float64 // allocated in all; used when Whole
+	// Whole says that the trace is a program's life from its start, which is
+	// walked once. A trace that is not is the window of a service, which goes on
+	// as it was and is walked round and round.
+	Whole   bool
+	Setting Setting
+	Procs   int     // GOMAXPROCS; 0 when not known
+	Wall    float64 // seconds of the span; 0 when not known
+	CPU     float64 // processor seconds of the process in the span; 0 when not known
+	Peak    float64 // largest heap in the window, in bytes
+	RSS     float64 // largest resident set, in bytes; 0 when not known
+	Memory  Memory
+}
+
+// Memory is what the runtime maps beside the objects of the heap, when the heap
+// is at its largest.
+type Memory struct {
+	Fixed float64 // bytes that do not grow with the heap: stacks, tables
+	Slack float64 // per byte of heap: free slots of spans in use, and the runtime's books on them
+}
+
+// Point is one cycle of a trace. Sizes are bytes, times processor seconds.
+type Point struct {
+	At   float64 // bytes allocated from the window's start to the end of marking
+	Live float64 // marked, less what was allocated during marking: the invariant of all settings
+	// Beside is what was allocated while the cycle marked, and Natural what would
+	// have been without assists, which hold the program back at the goal.
+	Beside, Natural float64
+	End             float64 // heap size at the end of marking
+	Headroom        float64 // from the trigger to the goal
+
+	HeapScan, Stacks, Globals float64
+	ConsMark                  float64 // bytes allocated per byte marked, as the pacer measures it
+
+	Background, Assist, Idle, Pause float64 // processor seconds of the cycle
+}
+
+// work is the scan work of the cycle.
+func (p Point) work() float64 { return p.HeapScan + p.Stacks + p.Globals }
+
+// charged is what the cycle took from the program; idle marking is not in it.
+func (p Point) charged() float64 { return p.Background + p.Assist + p.Pause }
+
+// total is all that the cycle took.
+func (p Point) total() float64 { return p.charged() + p.Idle }
+
+// structural is the share of the cycle's work that background marking cannot do
+// before the program reaches its goal, and that assists must.
+func (p Point) structural(headroom float64) float64 {
+	if p.Natural <= 0 || headroom >= p.Natural {
+		return 0
+	}
+	return 1 - math.Max(headroom, 0)/p.Natural
+}
+
+// mix is the point between p and q at f of 0 to 1.
+func (p Point) mix(q Point, f float64) Point {
+	l := func(x, y float64) float64 { return x + (y-x)*f }
+	return Point{
+		At: l(p.At, q.At), Live: l(p.Live, q.Live), Beside: l(p.Beside, q.Beside), Natural: l(p.Natural, q.Natural), End: l(p.End, q.End), Headroom: l(p.Headroom, q.Headroom),
+		HeapScan: l(p.HeapScan, q.HeapScan), Stacks: l(p.Stacks, q.Stacks), Globals: l(p.Globals, q.Globals), ConsMark: l(p.ConsMark, q.ConsMark),
+		Background: l(p.Background, q.Background), Assist: l(p.Assist, q.Assist), Idle: l(p.Idle, q.Idle), Pause: l(p.Pause, q.Pause),
+	}
+}
+
+// Natural is what a program would allocate during a mark phase with nothing to
+// hold it back, when the pacer gives marking a quarter of the processors and
+// idle ones their share: the inverse of the pacer's cons/mark (endCycle in
+// runtime/mgcpacer.go).
+func Natural(consMark, work, idleShare float64) float64 {
+	return consMark * work * (1 - backgroundShare) / (backgroundShare + idleShare)
+}
+
+// backgroundShare is gcBackgroundUtilization of runtime/mgcpacer.go.
+const backgroundShare = 0.25
+
+// errShort says that a trace cannot be walked.
+var errShort = errors.New("the recording holds fewer than two collections: record for longer, or under more load")
+
+func (t *Trace) check() error {
+	if len(t.Points) < 2 {
+		return errShort
+	}
+	last := math.Inf(-1)
+	for i, p := range t.Points {
+		for _, v := range [...]float64{p.At, p.Live, p.Beside, p.Natural, p.End, p.work(), p.ConsMark, p.charged(), p.Idle} {
+			if !(v >= 0 && v <= maxQuantity) {
+				return fmt.Errorf("cycle %d of the recording: quantity %v is out of range", i, v)
+			}
+		}
+		if p.At < last {
+			return fmt.Errorf("cycle %d of the recording ended before the one before it", i)
+		}
+		last = p.At
+	}
+	for _, v := range [...]float64{t.Bytes, t.Wall, t.CPU, t.Peak, t.RSS, t.Memory.Fixed, t.Memory.Slack} {
+		if !(v >= 0 && v <= maxQuantity) {
+			return fmt.Errorf("the recording: quantity %v is out of range", v)
+		}
+	}
+	if t.span() <= 0 {
+		return errShort
+	}
+	return nil
+}
+
+// Span is how many bytes are allocated on a walk through the trace: all of a
+// program's life, or from the end of the first cycle of a service's window to
+// the end of the last.
+func (t *Trace) Span() float64 { return t.span() }
+
+func (t *Trace) span() float64 {
+	if t.Whole {
+		return math.Max(t.Bytes, t.Points[len(t.Points)-1].At)
+	}
+	return t.Points[len(t.Points)-1].At - t.Points[0].At
+}
+
+// at is the program's state after so many bytes. A service's trace repeats.
+func (t *Trace) at(bytes float64) Point {
+	ps := t.Points
+	if !t.Whole {
+		bytes = ps[0].At + math.Mod(bytes, t.span())
+	}
+	i := sort.Search(len(ps), func(i int) bool { return ps[i].At >= bytes })
+	switch {
+	case i == 0:
+		return t.before(bytes)
+	case i == len(ps):
+		return ps[len(ps)-1]
+	case ps[i].At == ps[i-1].At:
+		return ps[i]
+	}
+	return ps[i-1].mix(ps[i], (bytes-ps[i-1].At)/(ps[i].At-ps[i-1].At))
+}
+
+// before is the state before the first cycle: a program begins with nothing.
+func (t *Trace) before(bytes float64) Point {
+	first := t.Points[0]
+	if !t.Whole || first.At <= 0 {
+		return first
+	}
+	nothing := Point{Stacks: first.Stacks, Globals: first.Globals, ConsMark: first.ConsMark}
+	return nothing.mix(first, math.Max(0, bytes/first.At))
+}
+
+// costs are the processor seconds of the cycles of the span; the first cycle of
+// a service's window opens it.
+func (t *Trace) costs() (background, assist, idle, pause float64) {
+	ps := t.Points
+	if !t.Whole {
+		ps = ps[1:]
+	}
+	for _, p := range ps {
+		background, assist, idle, pause = background+p.Background, assist+p.Assist, idle+p.Idle, pause+p.Pause
+	}
+	return background, assist, idle, pause
+}
+
+// PeakLive is the largest live heap of the trace.
+func (t *Trace) PeakLive() float64 {
+	most := 0.0
+	for _, p := range t.Points {
+		most = math.Max(most, p.Live+p.Beside)
+	}
+	return most
+}
+
+// MeanLive is the mean live heap of the trace, over its cycles.
+func (t *Trace) MeanLive() float64 {
+	sum := 0.0
+	for _, p := range t.Points {
+		sum += p.Live + p.Beside
+	}
+	return sum / math.Max(1, float64(len(t.Points)))
+}

@@ -1,0 +1,264 @@
+// Package tune answers which setting of the collector a program should run
+// with: it makes a recording ready for the model, draws the curve of processor
+// time against memory, chooses a setting for the memory that there is, and tries
+// settings under the user's own load with the engine of prove.
+package tune
+
+import (
+	"errors"
+	"math"
+	"slices"
+
+	"github.com/heaptrim/heaptrim/internal/gcmodel"
+	"github.com/heaptrim/heaptrim/internal/stats"
+	"github.com/heaptrim/heaptrim/internal/unit"
+)
+
+// Knob is what a setting turns.
+type Knob string
+
+// The knobs.
+const (
+	KnobNone    Knob = "none" // leave it as it is
+	KnobGOGC    Knob = "GOGC"
+	KnobLimit   Knob = "GOGC=off and GOMEMLIMIT"
+	KnobBoth    Knob = "GOGC and GOMEMLIMIT"
+	KnobBallast Knob = "ballast"
+)
+
+func knobOf(s gcmodel.Setting) Knob {
+	switch {
+	case s.Ballast > 0:
+		return KnobBallast
+	case s.GOGC < 0:
+		return KnobLimit
+	case s.Limit > 0:
+		return KnobBoth
+	}
+	return KnobGOGC
+}
+
+// Options say what to forecast and what memory there is.
+type Options struct {
+	// Settings are forecast beside those that the program's size suggests.
+	Settings []gcmodel.Setting
+	// Only leaves the suggested ones out.
+	Only       bool
+	Constraint Constraint
+	// Knee is the least share of CPU that one more doubling of the headroom must
+	// save; 0 means 0.01.
+	Knee float64
+	// Second is the same program under another setting, to learn from both how
+	// the cost of a cycle goes with the size of the heap; nil for none.
+	Second *Workload
+}
+
+// Constraint is the memory that the process may take.
+type Constraint struct {
+	Max    unit.Bytes // resident, of the process as a whole; 0: none is known
+	Source string     // where Max comes from, for people
+	Beside unit.Bytes // of Max, what is not the process's: page cache in use, the kernel's
+	// Burst is by how much the live heap may grow beyond the recorded one: 2 is
+	// double. 0 means 1.
+	Burst float64
+}
+
+func (c Constraint) burst() float64 { return math.Max(1, c.Burst) }
+
+// room is what is left for the process; 0 without a constraint.
+func (c Constraint) room() float64 { return math.Max(0, float64(c.Max-c.Beside)) }
+
+// Plan is the answer for one workload.
+type Plan struct {
+	Workload   Workload
+	Measured   Measured
+	Exponent   stats.Interval
+	Assumed    bool    // Exponent is of programs in general
+	Today      Point   // the recorded setting, forecast by the same model
+	Curve      []Point // all settings, by kind and size
+	Choice     Choice
+	Constraint Constraint
+	Notes      []string
+}
+
+// Measured is what the recording itself shows.
+type Measured struct {
+	Cycles    int
+	PerCycle  float64 // bytes
+	PerSecond float64
+	Collector float64 // share of CPU
+	Assist    float64
+	Idle      float64
+	Peak      float64
+	RSS       float64
+	Live      float64 // mean
+	AllocRate float64 // bytes per second
+}
+
+// Point is one setting and what it would do.
+type Point struct {
+	gcmodel.Forecast
+	Refused string // why there is no forecast; then only Setting is filled in
+	Fits    bool   // within the constraint, the interval's upper bound included
+}
+
+// Known tells whether there is a forecast.
+func (p Point) Known() bool { return p.Refused == "" }
+
+// maker makes a plan.
+type maker struct {
+	o    Options
+	f    *gcmodel.Forecaster
+	tall *gcmodel.Forecaster // the program at its burst
+	plan *Plan
+}
+
+// Make forecasts settings for a workload and chooses one.
+func Make(w Workload, o Options) (*Plan, error) {
+	f, err := gcmodel.NewForecaster(w.Trace)
+	if err != nil {
+		return nil, err
+	}
+	p := &Plan{Workload: w, Constraint: o.Constraint, Measured: measuredOf(w.Trace)}
+	if o.Second != nil {
+		if err := f.Learn(o.Second.Trace); err != nil {
+			p.Notes = append(p.Notes, "the second recording does not help: "+err.Error())
+		}
+	}
+	tall, err := gcmodel.NewForecaster(w.Trace.Scaled(o.Constraint.burst()))
+	if err != nil {
+		return nil, err
+	}
+	tall.Exponent, tall.Assumed = f.Exponent, f.Assumed
+	p.Exponent, p.Assumed = f.Exponent, f.Assumed
+	if o.Knee <= 0 {
+		o.Knee = 0.01
+	}
+	m := &maker{o: o, f: f, tall: tall, plan: p}
+	p.Today = m.point(w.Trace.Setting)
+	settings := slices.Clone(o.Settings)
+	if !o.Only {
+		settings = append(settings, m.ladder()...)
+	}
+	for i, s := range settings {
+		if !slices.Contains(settings[:i], s) {
+			p.Curve = append(p.Curve, m.point(s))
+		}
+	}
+	p.Choice = m.choose()
+	m.notes()
+	return p, nil
+}
+
+func measuredOf(t *gcmodel.Trace) Measured {
+	m := Measured{Cycles: len(t.Points), Peak: t.Peak, RSS: t.RSS, Live: t.MeanLive()}
+	n := float64(len(t.Points))
+	points := t.Points
+	if !t.Whole {
+		n--
+		points = points[1:]
+	}
+	m.PerCycle = t.Span() / n
+	if t.Whole {
+		m.PerCycle = t.Points[len(t.Points)-1].At / n
+	}
+	if t.Wall > 0 {
+		m.PerSecond, m.AllocRate = n/t.Wall, t.Span()/t.Wall
+	}
+	if t.CPU > 0 {
+		for _, p := range points {
+			m.Collector += (p.Background + p.Assist + p.Pause) / t.CPU
+			m.Assist += p.Assist / t.CPU
+			m.Idle += p.Idle / t.CPU
+		}
+	}
+	return m
+}
+
+// point forecasts one setting.
+func (m *maker) point(s gcmodel.Setting) Point {
+	out := Point{}
+	v, err := m.f.At(s)
+	if err != nil {
+		out.Setting, out.Refused = s, err.Error()
+		return out
+	}
+	out.Forecast = v
+	out.Fits = m.fits(s, v)
+	return out
+}
+
+// fits tells whether a setting keeps the process within its memory, at its
+// burst too.
+func (m *maker) fits(s gcmodel.Setting, v gcmodel.Forecast) bool {
+	room := m.o.Constraint.room()
+	if room == 0 {
+		return true
+	}
+	if m.o.Constraint.burst() > 1 {
+		tall, err := m.tall.At(s)
+		if err != nil {
+			return false
+		}
+		v = tall
+	}
+	return memoryOf(v).High <= room
+}
+
+// memoryOf is the resident set, or the heap where that is not known.
+func memoryOf(v gcmodel.Forecast) stats.Interval {
+	if v.RSS.Value > 0 {
+		return v.RSS
+	}
+	return v.Peak
+}
+
+// ladder lists the settings that a program of this size could have: GOGC from
+// 25 to 1600, and the limits and ballasts that give about the same headroom.
+func (m *maker) ladder() []gcmodel.Setting {
+	var out []gcmodel.Setting
+	for _, g := range gogcSteps() {
+		out = append(out, gcmodel.Setting{GOGC: g})
+	}
+	t := m.f.Trace()
+	live := math.Max(t.PeakLive(), 1<<20)
+	for _, k := range []float64{1.2, 1.5, 2, 3, 5, 9, 17} {
+		out = append(out, gcmodel.Setting{GOGC: -1, Limit: round((live*k*(1+t.Memory.Slack) + t.Memory.Fixed) / 0.97)})
+	}
+	for _, k := range []float64{1, 3, 7, 15} {
+		out = append(out, gcmodel.Setting{GOGC: 100, Ballast: round(math.Max(live, 4<<20) * k)})
+	}
+	return out
+}
+
+func gogcSteps() []int { return []int{25, 50, 100, 200, 400, 800, 1600} }
+
+// notes says what weakens the plan.
+func (m *maker) notes() {
+	p := m.plan
+	t := p.Workload.Trace
+	if p.Workload.Coarse {
+		p.Notes = append(p.Notes, "sizes are known to a MiB only: record with GODEBUG=gctrace=1,gcpacertrace=1")
+	}
+	if n := len(t.Points); n < fewCycles {
+		p.Notes = append(p.Notes, "few collections are recorded: a longer recording narrows the intervals")
+	}
+	if t.CPU <= 0 {
+		p.Notes = append(p.Notes, "the process's CPU time is not recorded: shares of CPU are not known")
+	}
+	if t.RSS <= 0 {
+		p.Notes = append(p.Notes, "the resident set is not recorded: memory is that of the heap")
+	}
+	if p.Assumed {
+		p.Notes = append(p.Notes, "how the cost of a cycle goes with the size of the heap is not known from one recording: a second one under another GOGC tells (-with)")
+	}
+	idle, charged := p.Measured.Idle, p.Measured.Collector
+	if idle > charged && idle > 0.01 {
+		p.Notes = append(p.Notes, "most marking ran on processors with nothing else to do; it is not counted as a saving, though neighbours in the container may want those processors")
+	}
+}
+
+const fewCycles = 10
+
+// errNothing says that no setting fits.
+var errNothing = errors.New("no setting fits the memory that there is")

@@ -1,0 +1,389 @@
+package tune
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/heaptrim/heaptrim/internal/bundle"
+	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/gcmodel"
+	"github.com/heaptrim/heaptrim/internal/ingest/gctrace"
+	"github.com/heaptrim/heaptrim/internal/ingest/metrics"
+	"github.com/heaptrim/heaptrim/internal/unit"
+)
+
+// Workload is one run of a recording, made ready for the model.
+type Workload struct {
+	Name  string // of the benchmark, or of the service
+	Trace *gcmodel.Trace
+	// Coarse says that sizes were read in whole MiB, for want of pacer lines.
+	Coarse bool
+}
+
+// errNoCycles says that a run shows nothing of the collector.
+var errNoCycles = errors.New("no collection is recorded: tune needs a gctrace log (GODEBUG=gctrace=1,gcpacertrace=1) of a run with two collections or more")
+
+// Read makes workloads of the runs of a bundle, the one that took most CPU
+// first. A run that the model cannot use is named in notes; without any that it
+// can, there is an error.
+func Read(b *bundle.Bundle) (ws []Workload, notes []string, err error) {
+	var last error
+	for _, run := range b.Manifest.Runs {
+		w, err := readRun(b, run)
+		if err != nil {
+			last = fmt.Errorf("%s: %w", run.Name, err)
+			notes = append(notes, last.Error())
+			continue
+		}
+		ws = append(ws, w)
+	}
+	if len(ws) == 0 {
+		if last == nil {
+			last = errNoCycles
+		}
+		return nil, notes, last
+	}
+	slices.SortStableFunc(ws, func(a, b Workload) int {
+		switch {
+		case a.Trace.CPU > b.Trace.CPU:
+			return -1
+		case a.Trace.CPU < b.Trace.CPU:
+			return +1
+		}
+		return 0
+	})
+	return ws, notes, nil
+}
+
+// evidenceOf is what the parts of one run say, of the pass that logs the
+// collector.
+type evidenceOf struct {
+	env     evidence.Environment
+	cycles  []evidence.Cycle
+	samples []evidence.Metrics
+	wall    time.Duration
+	cpu     time.Duration
+	rss     int64
+	bench   bool
+}
+
+func readRun(b *bundle.Bundle, run evidence.Run) (Workload, error) {
+	e := evidenceOf{env: b.Manifest.Environment, bench: b.Manifest.Target.Kind == evidence.TargetPackages}
+	log, ok := logOf(run)
+	if !ok {
+		return Workload{}, errNoCycles
+	}
+	f, err := os.Open(b.Path(log))
+	if err != nil {
+		return Workload{}, err
+	}
+	defer f.Close()
+	if _, err := gctrace.Scan(log.Path, f, func(c evidence.Cycle) error {
+		e.cycles = append(e.cycles, c)
+		return nil
+	}); err != nil {
+		return Workload{}, err
+	}
+	e.wall, e.cpu, e.rss = log.Wall, log.CPU, log.PeakRSS
+	for _, p := range run.Parts {
+		if p.Kind == evidence.KindMetrics && p.Pass == log.Pass {
+			if err := e.readMetrics(b, p); err != nil {
+				return Workload{}, err
+			}
+		}
+	}
+	return e.workload(run.Name)
+}
+
+// logOf finds the run's log of collections, of the pass that disturbs least.
+func logOf(run evidence.Run) (evidence.Part, bool) {
+	var found evidence.Part
+	for _, p := range run.Parts {
+		if p.Kind == evidence.KindGCTrace && (found.Path == "" || p.Pass == "gc") {
+			found = p
+		}
+	}
+	return found, found.Path != ""
+}
+
+func (e *evidenceOf) readMetrics(b *bundle.Bundle, p evidence.Part) error {
+	f, err := os.Open(b.Path(p))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = metrics.Scan(p.Path, f, func(m evidence.Metrics) error {
+		e.samples = append(e.samples, m)
+		return nil
+	})
+	return err
+}
+
+// Names of runtime/metrics.
+const (
+	metricCycles  = "/gc/cycles/total:gc-cycles"
+	metricAllocs  = "/gc/heap/allocs:bytes"
+	metricLive    = "/gc/heap/live:bytes"
+	metricGOGC    = "/gc/gogc:percent"
+	metricLimit   = "/gc/gomemlimit:bytes"
+	metricObjects = "/memory/classes/heap/objects:bytes"
+	metricUnused  = "/memory/classes/heap/unused:bytes"
+	metricFree    = "/memory/classes/heap/free:bytes"
+	metricGone    = "/memory/classes/heap/released:bytes"
+	metricTotal   = "/memory/classes/total:bytes"
+	metricSpans   = "/memory/classes/metadata/mspan/inuse:bytes"
+)
+
+// workload lays the cycles along the bytes allocated.
+func (e *evidenceOf) workload(name string) (Workload, error) {
+	if e.bench {
+		// Set-up and calibration lie before the measured run, at the log's end.
+		e.cycles = lastOf(e.cycles, e.wall)
+	}
+	if automatic(e.cycles) < 2 {
+		return Workload{}, errNoCycles
+	}
+	t := &gcmodel.Trace{Procs: e.procs(), RSS: float64(e.rss), Whole: !e.bench && e.cycles[0].N == 1}
+	w := Workload{Name: name, Trace: t, Coarse: e.cycles[len(e.cycles)-1].Pacer == nil}
+	var err error
+	if t.Setting, err = e.setting(); err != nil {
+		return w, err
+	}
+	e.points(t)
+	t.Memory = e.memory(t)
+	e.window(t)
+	_, err = gcmodel.NewForecaster(t)
+	return w, err
+}
+
+func automatic(cycles []evidence.Cycle) int {
+	n := 0
+	for _, c := range cycles {
+		if !c.Forced {
+			n++
+		}
+	}
+	return n
+}
+
+// lastOf keeps the cycles of the last part of a log; 0 keeps all.
+func lastOf(cycles []evidence.Cycle, d time.Duration) []evidence.Cycle {
+	if d <= 0 || len(cycles) == 0 {
+		return cycles
+	}
+	from := cycles[len(cycles)-1].At - d
+	return slices.DeleteFunc(slices.Clone(cycles), func(c evidence.Cycle) bool { return c.At < from })
+}
+
+func (e *evidenceOf) procs() int {
+	if n := e.cycles[len(e.cycles)-1].Procs; n > 0 {
+		return n
+	}
+	return e.env.GOMAXPROCS
+}
+
+// points makes a point of each cycle that the pacer started. One that was asked
+// for only moves on.
+func (e *evidenceOf) points(t *gcmodel.Trace) {
+	marked := e.marked()
+	at, before := 0.0, 0.0
+	for i, c := range e.cycles {
+		end, trigger := float64(c.HeapEnd), float64(c.HeapStart)
+		if c.Pacer != nil {
+			end, trigger = float64(c.Pacer.End), float64(c.Pacer.Trigger)
+		}
+		if i > 0 || t.Whole {
+			at += math.Max(0, end-before)
+		}
+		before = marked[i]
+		t.Peak = math.Max(t.Peak, end)
+		if c.Forced {
+			continue
+		}
+		t.Points = append(t.Points, pointOf(c, cycleSizes{at: at, end: end, trigger: trigger, marked: marked[i]}, float64(t.Procs)))
+	}
+	t.Bytes = at
+}
+
+type cycleSizes struct{ at, end, trigger, marked float64 }
+
+// pinnedAt is how near to its goal a cycle ends that assists held there.
+const pinnedAt = 0.97
+
+func pointOf(c evidence.Cycle, s cycleSizes, procs float64) gcmodel.Point {
+	beside := math.Max(0, s.end-s.trigger)
+	p := gcmodel.Point{
+		At: s.at, End: s.end, Beside: beside, Natural: beside, Live: math.Max(0, s.marked-beside),
+		Stacks: float64(c.Stacks), Globals: float64(c.Globals), HeapScan: s.marked,
+		Headroom:   math.Max(0, float64(c.Goal)-s.trigger),
+		Background: c.BackgroundCPU.Seconds(), Assist: c.AssistCPU.Seconds(), Idle: c.IdleCPU.Seconds(),
+		Pause: (c.SweepTerminationCPU + c.MarkTerminationCPU).Seconds(),
+	}
+	if c.Pacer != nil {
+		p.HeapScan, p.Stacks, p.Globals = float64(c.Pacer.HeapScan), float64(c.Pacer.StackScan), float64(c.Pacer.GlobalScan)
+		p.ConsMark = math.Max(0, c.Pacer.ConsMark)
+	}
+	work, mark := p.HeapScan+p.Stacks+p.Globals, c.ConcurrentMark.Seconds()*procs
+	if mark <= 0 || work <= 0 {
+		return p
+	}
+	idle := p.Idle / mark
+	used := math.Min(backgroundShare+p.Assist/mark, 0.95)
+	p.ConsMark = beside * (used + idle) / (work * (1 - used))
+	if s.end > pinnedAt*float64(c.Goal) {
+		p.Natural = math.Max(beside, gcmodel.Natural(p.ConsMark, work, idle))
+	}
+	return p
+}
+
+// backgroundShare is gcBackgroundUtilization of runtime/mgcpacer.go.
+const backgroundShare = 0.25
+
+// marked gives the bytes marked by each cycle: exact where a sample of the
+// runtime's metrics lies between it and the next, else from the log, which cuts
+// to whole MiB, with the mean of what it cut where both are known.
+func (e *evidenceOf) marked() []float64 {
+	exact := map[int]float64{}
+	for _, m := range e.samples {
+		if live := m.Values[metricLive]; live > 0 {
+			exact[int(m.Values[metricCycles])] = live
+		}
+	}
+	cut, n := float64(unit.MiB)/2, 0.0
+	sum := 0.0
+	for _, c := range e.cycles {
+		if live, ok := exact[c.N]; ok {
+			if d := live - float64(c.HeapLive); d >= 0 && d <= float64(unit.MiB) {
+				sum += d
+				n++
+			}
+		}
+	}
+	if n > 0 {
+		cut = sum / n
+	}
+	out := make([]float64, len(e.cycles))
+	for i, c := range e.cycles {
+		live, ok := exact[c.N]
+		if !ok || math.Abs(live-float64(c.HeapLive)) > 2*float64(unit.MiB) {
+			live = float64(c.HeapLive) + cut
+		}
+		out[i] = live
+	}
+	return out
+}
+
+// window fills in time and processor time of the span that the points cover,
+// which is less than the window: that begins and ends within a cycle.
+func (e *evidenceOf) window(t *gcmodel.Trace) {
+	t.Wall, t.CPU = e.wall.Seconds(), e.cpu.Seconds()
+	n := len(e.samples)
+	if t.Whole {
+		if n > 0 {
+			t.Bytes = math.Max(t.Bytes, e.samples[n-1].Values[metricAllocs])
+			t.Peak = math.Max(t.Peak, e.samples[n-1].Values[metricObjects])
+		}
+		if t.Wall == 0 {
+			t.Wall = e.cycles[len(e.cycles)-1].At.Seconds()
+		}
+		return
+	}
+	first, last := e.cycles[0], e.cycles[len(e.cycles)-1]
+	part := 0.0
+	if n > 1 && !e.bench {
+		if all := e.samples[n-1].Values[metricAllocs] - e.samples[0].Values[metricAllocs]; all > 0 {
+			part = t.Span() / all
+		}
+	}
+	if part == 0 && t.Wall > 0 {
+		part = (last.At - first.At).Seconds() / t.Wall
+	}
+	part = math.Min(part, 1)
+	t.CPU *= part
+	t.Wall = (last.At - first.At).Seconds()
+}
+
+// setting is what the program ran with in the end, which it may have changed
+// itself.
+func (e *evidenceOf) setting() (gcmodel.Setting, error) {
+	s := gcmodel.Setting{GOGC: 100}
+	if g := strings.TrimSpace(e.env.GOGC); g == "off" {
+		s.GOGC = -1
+	} else if g != "" {
+		n, err := strconv.Atoi(g)
+		if err != nil {
+			return s, fmt.Errorf("the recording's GOGC=%q is not a number", g)
+		}
+		s.GOGC = n
+	}
+	if l := strings.TrimSpace(e.env.GOMEMLIMIT); l != "" && l != "off" {
+		v, err := unit.ParseBytes(l)
+		if err != nil {
+			return s, fmt.Errorf("the recording's GOMEMLIMIT: %w", err)
+		}
+		s.Limit = v
+	}
+	if n := len(e.samples); n > 0 {
+		last := e.samples[n-1].Values
+		if v, ok := last[metricGOGC]; ok {
+			s.GOGC = int(v)
+			if v >= math.MaxInt32 {
+				s.GOGC = -1
+			}
+		}
+		if v, ok := last[metricLimit]; ok {
+			s.Limit = unit.Bytes(v)
+			if v >= 1<<60 {
+				s.Limit = 0
+			}
+		}
+	}
+	return s, nil
+}
+
+// What a program has beside its heap where nothing measured it: stacks and the
+// runtime's tables, and free slots of a fragmented heap.
+const (
+	usualFixed = 8 << 20
+	usualSlack = 0.06
+)
+
+// memory measures what is mapped beside objects while the heap is large.
+func (e *evidenceOf) memory(t *gcmodel.Trace) gcmodel.Memory {
+	top := 0.0
+	for _, m := range e.samples {
+		top = math.Max(top, m.Values[metricObjects])
+	}
+	var fixed, slack []float64
+	for _, m := range e.samples {
+		v := m.Values
+		if v[metricObjects] < topShare*top || v[metricTotal] == 0 {
+			continue
+		}
+		grows := v[metricUnused] + v[metricSpans]
+		slack = append(slack, grows/v[metricObjects])
+		fixed = append(fixed, v[metricTotal]-v[metricGone]-v[metricFree]-v[metricObjects]-grows)
+	}
+	if len(fixed) == 0 {
+		last := t.Points[len(t.Points)-1]
+		return gcmodel.Memory{Fixed: usualFixed + 2*last.Stacks + last.Globals, Slack: usualSlack}
+	}
+	return gcmodel.Memory{Fixed: math.Max(0, median(fixed)), Slack: math.Max(0, median(slack))}
+}
+
+// topShare is how near to the largest heap a sample must lie to count.
+const topShare = 0.85
+
+func median(v []float64) float64 {
+	slices.Sort(v)
+	if n := len(v); n%2 == 0 {
+		return (v[n/2-1] + v[n/2]) / 2
+	}
+	return v[len(v)/2]
+}

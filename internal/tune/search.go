@@ -1,0 +1,298 @@
+package tune
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/heaptrim/heaptrim/internal/gcmodel"
+	"github.com/heaptrim/heaptrim/internal/prove"
+	"github.com/heaptrim/heaptrim/internal/stats"
+	"github.com/heaptrim/heaptrim/internal/unit"
+)
+
+// TryOptions say how to run the program that a plan is for.
+type TryOptions struct {
+	Dir        string
+	Command    prove.Command
+	BuildFlags []string
+	// Toolchain and Experiment are of the recommended side; "" leaves them.
+	Toolchain, Experiment string
+	Budget                time.Duration // of the comparison at the end; 0 means two minutes
+	Knee                  float64       // as in Options
+	Progress              func(format string, args ...any)
+}
+
+// Trials are the runs that a plan was tried with.
+type Trials struct {
+	Today   gcmodel.Setting
+	Chosen  gcmodel.Setting // by the steps; the plan's where they did not stop before
+	Steps   []Step
+	Stopped string // why the steps ended
+	// Compared is today's setting, A, against the chosen one, B.
+	Compared *prove.Result
+	// Latency is the median over the runs of A and of B; zero where the load
+	// tool does not tell.
+	Latency [2]Latency
+}
+
+// Step is one setting tried against today's.
+type Step struct {
+	Setting gcmodel.Setting
+	Saved   stats.Interval // share of CPU per request, or of all CPU without load
+	Result  *prove.Result
+	Latency [2]Latency
+}
+
+// Try runs a program with settings from today's towards the plan's, in steps
+// that double the added headroom, until a step saves less than the knee or takes
+// more memory than there is. It then compares today's setting with the one that
+// it stopped at. The unit of all runs is prove's: a process, in turns.
+func Try(ctx context.Context, p *Plan, o TryOptions) (*Trials, error) {
+	if o.Budget <= 0 {
+		o.Budget = 2 * time.Minute
+	}
+	if o.Knee <= 0 {
+		o.Knee = 0.01
+	}
+	if o.Progress == nil {
+		o.Progress = func(string, ...any) {}
+	}
+	tmp, err := os.MkdirTemp("", "heaptrim-tune-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(tmp)
+	s := &search{o: o, plan: p, tmp: tmp}
+	t := &Trials{Today: p.Workload.Trace.Setting}
+	if err := s.climb(ctx, t); err != nil {
+		return nil, err
+	}
+	if t.Chosen == t.Today && o.Toolchain == "" && o.Experiment == "" {
+		return t, nil
+	}
+	o.Progress("comparing %s with %s", SettingText(t.Today), SettingText(t.Chosen))
+	t.Compared, t.Latency, err = s.compare(ctx, t.Chosen, o.Budget)
+	return t, err
+}
+
+// search is one search under way.
+type search struct {
+	o    TryOptions
+	plan *Plan
+	tmp  string
+	runs int // comparisons made
+}
+
+// climb steps up until the knee.
+func (s *search) climb(ctx context.Context, t *Trials) error {
+	t.Chosen = t.Today
+	c := s.plan.Choice
+	if c.Refused != "" || c.Knob == KnobNone {
+		t.Stopped = "the plan recommends nothing else"
+		return nil
+	}
+	if c.Costs <= 0 {
+		// There is nothing to climb: the plan goes down to fit the memory.
+		t.Chosen, t.Stopped = c.Point.Setting, "the recommended setting takes less memory than today's"
+		return nil
+	}
+	before := 0.0
+	t.Stopped = "every step was worth its memory; the last is the plan's doubled"
+	for _, k := range []float64{0.25, 0.5, 1, 2} {
+		set, ok := part(t.Today, c.Point.Setting, k, s.plan)
+		if !ok {
+			continue
+		}
+		s.o.Progress("trying %s", SettingText(set))
+		r, lat, err := s.compare(ctx, set, 1)
+		if err != nil {
+			return err
+		}
+		step := Step{Setting: set, Saved: saved(r), Result: r, Latency: lat}
+		t.Steps = append(t.Steps, step)
+		if room := s.plan.Constraint.room(); room > 0 && valueOf(r, unitRSS, 1) > room {
+			t.Stopped = fmt.Sprintf("%s took %s", SettingText(set), unit.FormatBytes(valueOf(r, unitRSS, 1)))
+			return nil
+		}
+		if !(step.Saved.Value-before >= s.o.Knee) {
+			t.Stopped = fmt.Sprintf("%s saves %s, less than %s beyond the step before it", SettingText(set), percent(step.Saved.Value), percent(s.o.Knee))
+			return nil
+		}
+		before, t.Chosen = step.Saved.Value, set
+	}
+	return nil
+}
+
+// part is a setting at k of the way in added headroom from today's to the
+// recommended one; beyond 1 it goes on. It is false where there is no such
+// setting.
+func part(today, to gcmodel.Setting, k float64, p *Plan) (gcmodel.Setting, bool) {
+	s := to
+	switch knobOf(to) {
+	case KnobBallast:
+		s.Ballast = round(float64(to.Ballast) * k)
+	case KnobLimit:
+		live := p.Workload.Trace.PeakLive()
+		s.Limit = round(live + (float64(to.Limit)-live)*k)
+		if float64(s.Limit) < safeAtBurst*live {
+			return s, false
+		}
+	default:
+		if today.GOGC < 0 || to.GOGC < today.GOGC {
+			return s, k == 1
+		}
+		s.GOGC = today.GOGC + int(math.Round(float64(to.GOGC-today.GOGC)*k))
+	}
+	return s, s != today
+}
+
+// Units of prove's metrics that the search reads.
+const (
+	unitRSS    = "peak-RSS-bytes"
+	unitCPUReq = "cpu-ns/req"
+	unitCPU    = "cpu-sec"
+)
+
+// saved is the share of CPU that B saves, per request where requests are known.
+func saved(r *prove.Result) stats.Interval {
+	for _, u := range []string{unitCPUReq, unitCPU} {
+		if c, ok := changeOf(r, u); ok && !math.IsNaN(c.Delta.Value) {
+			return c.Delta.Scale(-1)
+		}
+	}
+	return stats.Interval{Value: math.NaN(), Low: math.NaN(), High: math.NaN()}
+}
+
+func changeOf(r *prove.Result, u string) (prove.Change, bool) {
+	for _, c := range r.Comparisons {
+		for _, ch := range c.Changes {
+			if ch.Unit == u && ch.NA > 0 && ch.NB > 0 {
+				return ch, true
+			}
+		}
+	}
+	return prove.Change{}, false
+}
+
+// valueOf is the median of a metric on one side, 0 when it is not known.
+func valueOf(r *prove.Result, u string, side int) float64 {
+	c, ok := changeOf(r, u)
+	switch {
+	case !ok:
+		return 0
+	case side == 0:
+		return c.A.Value
+	}
+	return c.B.Value
+}
+
+// compare runs today's setting against another.
+func (s *search) compare(ctx context.Context, set gcmodel.Setting, budget time.Duration) (*prove.Result, [2]Latency, error) {
+	s.runs++
+	var lat [2]Latency
+	dir := filepath.Join(s.tmp, fmt.Sprintf("%d", s.runs))
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return nil, lat, err
+	}
+	a, err := s.side(ctx, s.plan.Workload.Trace.Setting, dir)
+	if err != nil {
+		return nil, lat, err
+	}
+	b, err := s.side(ctx, set, dir)
+	if err != nil {
+		return nil, lat, err
+	}
+	b.Toolchain, b.Experiment = s.o.Toolchain, s.o.Experiment
+	c := s.o.Command
+	if c.Load != "" {
+		c.Load = keepOutput(c.Load, dir)
+	}
+	r, err := prove.Run(ctx, prove.Options{
+		Dir: s.o.Dir, A: a, B: b, Command: &c, Budget: budget, BuildFlags: s.o.BuildFlags, Progress: s.o.Progress,
+	})
+	if err != nil {
+		return nil, lat, err
+	}
+	for _, cmp := range r.Comparisons {
+		for i, f := range cmp.Failed {
+			if f != "" {
+				return nil, lat, fmt.Errorf("%s fails: %s", r.Sides[i].Spec, f)
+			}
+		}
+		lat = latencies(dir, cmp.Runs)
+	}
+	return r, lat, nil
+}
+
+// side is the working tree with a setting. A ballast is a variable of package
+// main that an overlay adds; it is the first thing that package makes.
+func (s *search) side(ctx context.Context, set gcmodel.Setting, dir string) (prove.Side, error) {
+	side := prove.Side{Source: prove.SourceWork, Env: Env(set)}
+	if set.Ballast == 0 {
+		return side, nil
+	}
+	args := append(append([]string{"list"}, s.o.BuildFlags...), "-f", "{{.Dir}}", s.o.Command.Package)
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir = s.o.Dir
+	out, err := cmd.Output()
+	if err != nil {
+		return side, fmt.Errorf("find the folder of %s: %w", s.o.Command.Package, err)
+	}
+	source := filepath.Join(dir, "ballast.go")
+	text := fmt.Sprintf("package main\n\nvar htrim7qBallast = make([]byte, %d)\n", set.Ballast)
+	if err := os.WriteFile(source, []byte(text), 0o600); err != nil {
+		return side, err
+	}
+	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {
+		filepath.Join(strings.TrimSpace(string(out)), "0heaptrim_ballast.go"): source,
+	}})
+	if err != nil {
+		return side, err
+	}
+	side.Overlay = filepath.Join(dir, "overlay.json")
+	return side, os.WriteFile(side.Overlay, overlay, 0o600)
+}
+
+// keepOutput has a shell command leave what it prints in a numbered file too.
+func keepOutput(command, dir string) string {
+	quoted := "'" + strings.ReplaceAll(dir, "'", `'\''`) + "'"
+	return fmt.Sprintf("n=$(ls %s | grep -c '^load-'); ( %s\n) >%s/load-$n.txt 2>&1; s=$?; cat %s/load-$n.txt; exit $s", quoted, command, quoted, quoted)
+}
+
+// latencies reads the outputs of the load in the order of the runs.
+func latencies(dir string, runs []prove.Sample) [2]Latency {
+	var of [2][]Latency
+	for i, r := range runs {
+		text, err := os.ReadFile(filepath.Join(dir, fmt.Sprintf("load-%d.txt", i)))
+		if err != nil {
+			continue
+		}
+		if l, ok := ParseLatency(text); ok {
+			of[r.Side] = append(of[r.Side], l)
+		}
+	}
+	return [2]Latency{medianLatency(of[0]), medianLatency(of[1])}
+}
+
+func medianLatency(all []Latency) Latency {
+	if len(all) == 0 {
+		return Latency{}
+	}
+	pick := func(of func(Latency) time.Duration) time.Duration {
+		v := make([]time.Duration, len(all))
+		for i, l := range all {
+			v[i] = of(l)
+		}
+		slices.Sort(v)
+		return v[len(v)/2]
+	}
+	return Latency{P50: pick(func(l Latency) time.Duration { return l.P50 }), P99: pick(func(l Latency) time.Duration { return l.P99 })}
+}

@@ -1,0 +1,154 @@
+package show
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"time"
+
+	"github.com/heaptrim/heaptrim/internal/prove"
+	"github.com/heaptrim/heaptrim/internal/stats"
+	"github.com/heaptrim/heaptrim/internal/tune"
+	"github.com/heaptrim/heaptrim/internal/unit"
+)
+
+// Trials writes what runs under the user's load showed.
+func Trials(w io.Writer, r *tune.Trials, width int) error {
+	t := &page{width: max(width, 60)}
+	t.line("")
+	t.line("Measured under the load, each against today's setting in turns")
+	for _, s := range r.Steps {
+		t.line("  %-28s saves %s of CPU%s", tune.SettingText(s.Setting), savedText(s.Saved), latencyText(s.Latency))
+	}
+	t.prose("  ", "stopped: "+r.Stopped)
+	if r.Compared != nil {
+		t.compared(r)
+	}
+	_, err := io.WriteString(w, t.text.String())
+	return err
+}
+
+func savedText(i stats.Interval) string {
+	if math.IsNaN(i.Value) {
+		return "an unknown part"
+	}
+	return fmt.Sprintf("%.1f (%.1f to %.1f) %%", 100*i.Value, 100*i.Low, 100*i.High)
+}
+
+func latencyText(l [2]tune.Latency) string {
+	if l[0].P99 == 0 || l[1].P99 == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; p99 %v → %v", short(l[0].P99), short(l[1].P99))
+}
+
+func short(d time.Duration) string { return unit.FormatNanoseconds(float64(d)) }
+
+func (t *page) compared(r *tune.Trials) {
+	t.line("")
+	t.line("%s against %s", tune.SettingText(r.Today), tune.SettingText(r.Chosen))
+	for i, s := range r.Compared.Sides {
+		t.prose("  "+string(rune('A'+i))+"  ", fmt.Sprintf("%s, %s", s.Spec, s.GoVersion))
+	}
+	t.prose("  ", r.Compared.Verdict.Sentence)
+	for _, c := range r.Compared.Comparisons {
+		for _, ch := range c.Changes {
+			t.line("  %-22s %12s → %-12s %s %s", ch.Label, amount(ch.Unit, ch.A.Value), amount(ch.Unit, ch.B.Value), deltaText(ch), ch.Outcome)
+		}
+	}
+	if r.Latency[0].P99 > 0 && r.Latency[1].P99 > 0 {
+		t.line("  %-22s %12s → %-12s", "p50", short(r.Latency[0].P50), short(r.Latency[1].P50))
+		t.line("  %-22s %12s → %-12s", "p99", short(r.Latency[0].P99), short(r.Latency[1].P99))
+	}
+}
+
+func deltaText(c prove.Change) string {
+	if math.IsNaN(c.Delta.Value) || math.IsInf(c.Delta.Value, 0) {
+		return ""
+	}
+	return fmt.Sprintf("%+.1f (%+.1f to %+.1f) %%", 100*c.Delta.Value, 100*c.Delta.Low, 100*c.Delta.High)
+}
+
+// amount prints a value of one of prove's units.
+func amount(u string, v float64) string {
+	switch u {
+	case "peak-heap-bytes", "peak-RSS-bytes":
+		return unit.FormatBytes(v)
+	case "gc-cpu-share", "gc-assist-share":
+		return share(v)
+	case "sec", "cpu-sec":
+		return unit.FormatNanoseconds(v * 1e9)
+	case "cpu-ns/req", "gc-pause-max-ns", "gc-pause-total-ns":
+		return unit.FormatNanoseconds(v)
+	}
+	return unit.FormatScaled(v)
+}
+
+type jsonTrials struct {
+	Today   jsonSetting `json:"today"`
+	Chosen  jsonSetting `json:"chosen"`
+	Steps   []jsonStep  `json:"steps"`
+	Stopped string      `json:"stopped"`
+	Verdict string      `json:"verdict,omitempty"`
+	Changes []jsonDelta `json:"changes"`
+	Latency jsonLatency `json:"latency_seconds"`
+	Sides   []string    `json:"sides,omitempty"`
+}
+
+type jsonStep struct {
+	Setting jsonSetting     `json:"setting"`
+	Saved   *stats.Interval `json:"saved_cpu_share,omitempty"`
+	Latency jsonLatency     `json:"latency_seconds"`
+}
+
+// jsonLatency has today's first; 0 is not known.
+type jsonLatency struct {
+	P50 [2]float64 `json:"p50"`
+	P99 [2]float64 `json:"p99"`
+}
+
+type jsonDelta struct {
+	Unit    string          `json:"unit"`
+	A       *stats.Interval `json:"a"`
+	B       *stats.Interval `json:"b"`
+	Delta   *stats.Interval `json:"delta,omitempty"`
+	Outcome string          `json:"outcome,omitempty"`
+}
+
+func trialsJSON(r *tune.Trials) *jsonTrials {
+	out := &jsonTrials{
+		Today: settingJSON(r.Today), Chosen: settingJSON(r.Chosen), Stopped: r.Stopped,
+		Steps: []jsonStep{}, Changes: []jsonDelta{}, Latency: latencyJSON(r.Latency),
+	}
+	for _, s := range r.Steps {
+		out.Steps = append(out.Steps, jsonStep{settingJSON(s.Setting), number(s.Saved), latencyJSON(s.Latency)})
+	}
+	if r.Compared == nil {
+		return out
+	}
+	out.Verdict = r.Compared.Verdict.Sentence
+	for _, s := range r.Compared.Sides {
+		out.Sides = append(out.Sides, s.Spec+", "+s.GoVersion)
+	}
+	for _, c := range r.Compared.Comparisons {
+		for _, ch := range c.Changes {
+			out.Changes = append(out.Changes, jsonDelta{ch.Unit, number(ch.A), number(ch.B), number(ch.Delta), string(ch.Outcome)})
+		}
+	}
+	return out
+}
+
+// number leaves out what is not known.
+func number(i stats.Interval) *stats.Interval {
+	if math.IsNaN(i.Value) {
+		return nil
+	}
+	return finite(i)
+}
+
+func latencyJSON(l [2]tune.Latency) jsonLatency {
+	return jsonLatency{
+		P50: [2]float64{l[0].P50.Seconds(), l[1].P50.Seconds()},
+		P99: [2]float64{l[0].P99.Seconds(), l[1].P99.Seconds()},
+	}
+}
