@@ -1,0 +1,124 @@
+package exectrace
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"golang.org/x/exp/trace"
+)
+
+// Events calls visit for each event of the trace in r, in the order in which
+// they happened, and while the next ones are being read. Of a trace that is
+// cut short it gives the complete generations, and then the same error that
+// Scan does; other errors come when the events before them have been visited.
+// An event is valid until visit returns.
+func Events(r io.Reader, visit func(*trace.Event)) error {
+	v, err := readHeader(r)
+	if err != nil {
+		return err
+	}
+	const (
+		bunch = 1024 // events that change hands at once
+		ahead = 4
+	)
+	full, empty := make(chan []trace.Event, ahead), make(chan []trace.Event, ahead)
+	for range ahead {
+		empty <- make([]trace.Event, 0, bunch)
+	}
+	var readErr error
+	go func() {
+		defer close(full)
+		readErr = readEvents(newWhole(r, v), full, empty)
+	}()
+	for events := range full {
+		for i := range events {
+			visit(&events[i])
+		}
+		clear(events) // they hold the tables of their generation
+		empty <- events[:0]
+	}
+	return readErr
+}
+
+// readEvents fills what comes from empty with events and sends it to full.
+func readEvents(w *whole, full chan<- []trace.Event, empty <-chan []trace.Event) (err error) {
+	events := <-empty
+	defer func() {
+		// The reader is made for traces of the runtime; what it makes of
+		// others should not bring us down.
+		if p := recover(); p != nil {
+			err = &Error{Offset: w.framer.offset, Reason: fmt.Sprintf("near this place: the reader of events cannot go on: %v", p)}
+		}
+		full <- events
+	}()
+	r, err := trace.NewReader(w)
+	if err != nil {
+		return fmt.Errorf("read execution trace: %w", err)
+	}
+	for {
+		ev, err := r.ReadEvent()
+		switch {
+		case errors.Is(err, io.EOF):
+			return w.err
+		case err != nil:
+			return &Error{Offset: w.framer.offset, Reason: "near this place: " + firstLine(err)}
+		}
+		if events = append(events, ev); len(events) == cap(events) {
+			full <- events
+			events = <-empty
+		}
+	}
+}
+
+// firstLine leaves out the state of all threads, which errors of the reader
+// may bring along.
+func firstLine(err error) string {
+	s := err.Error()
+	for i, c := range s {
+		if c == '\n' {
+			return s[:i]
+		}
+	}
+	return s
+}
+
+// whole reads the complete generations of a trace. What comes instead of the
+// next one is kept in err.
+type whole struct {
+	framer *framer
+	rest   []byte
+	last   *generation
+	err    error
+	done   bool
+}
+
+func newWhole(r io.Reader, v version) *whole {
+	header := fmt.Appendf(nil, "go 1.%d trace\x00\x00\x00", v)
+	return &whole{framer: newFramer(r, v), rest: header}
+}
+
+// Read implements io.Reader.
+func (w *whole) Read(p []byte) (int, error) {
+	for len(w.rest) == 0 {
+		if w.done {
+			return 0, io.EOF
+		}
+		if w.last != nil {
+			w.framer.release(w.last)
+			w.last = nil
+		}
+		g, err := w.framer.next()
+		if err != nil {
+			w.done = true
+			if !errors.Is(err, io.EOF) {
+				w.err = err
+			}
+			return 0, io.EOF
+		}
+		w.last, w.rest = g, g.data[:g.size]
+	}
+	n := copy(p, w.rest)
+	w.rest = w.rest[n:]
+	return n, nil
+}

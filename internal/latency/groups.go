@@ -1,0 +1,118 @@
+package latency
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"golang.org/x/exp/trace"
+)
+
+type groupKey struct{ start, handler string }
+
+const httpServe = "net/http.(*conn).serve"
+
+// place finds out to which group g belongs, or which handler it was in until
+// now. What is known of its start comes with its creation, or is at the root of
+// any of its stacks.
+func (a *account) place(g *goroutine, from trace.GoState, s *trace.StateTransition) {
+	if s.Stack == trace.NoStack {
+		return
+	}
+	if g.group == nil {
+		start := a.start(s.Stack)
+		if start == "" {
+			return
+		}
+		g.serving = start == httpServe
+		g.group = a.group(groupKey{start: start})
+		g.group.Goroutines++
+		if from == trace.GoNotExist {
+			return
+		}
+	}
+	if !g.serving || from != trace.GoRunning {
+		return
+	}
+	// The stack says what ran until now.
+	next := a.group(groupKey{httpServe, a.handler(s.Stack)})
+	if next == g.group {
+		return
+	}
+	a.book(g)
+	g.group = next
+}
+
+func (a *account) group(k groupKey) *Group {
+	g := a.groups[k]
+	if g == nil {
+		g = &Group{Start: k.start, Handler: k.handler}
+		g.System = strings.HasPrefix(k.start, "runtime.") && k.start != "runtime.main"
+		a.groups[k] = g
+	}
+	return g
+}
+
+// book adds what g spent since the last time to its group.
+func (a *account) book(g *goroutine) {
+	d := g.spent.less(&g.booked)
+	g.booked = g.spent
+	if g.group == nil { // there was no stack to tell
+		g.group = a.group(groupKey{})
+		g.group.Goroutines++
+	}
+	g.group.Split.Add(&d)
+}
+
+// start returns the function at the root of a stack, "" where the stack was
+// cut off.
+func (a *account) start(s trace.Stack) string {
+	name, ok := a.starts[s]
+	if ok {
+		return name
+	}
+	const deepest = 128
+	n := 0
+	for f := range s.Frames() {
+		name = f.Func
+		n++
+	}
+	if n >= deepest {
+		name = ""
+	}
+	a.starts[s] = name
+	return name
+}
+
+// handler returns the HTTP handler on a stack, innermost first: the last
+// ServeHTTP outside of net/http, or what the last one in it called.
+func (a *account) handler(s trace.Stack) string {
+	name, ok := a.handlers[s]
+	if ok {
+		return name
+	}
+	below := ""
+	for f := range s.Frames() {
+		if strings.HasSuffix(f.Func, ".ServeHTTP") {
+			if name = f.Func; strings.HasPrefix(name, "net/http.") {
+				name = below
+			}
+			break
+		}
+		below = f.Func
+	}
+	a.handlers[s] = name
+	return name
+}
+
+func sortGroups(groups map[groupKey]*Group) []Group {
+	list := make([]Group, 0, len(groups))
+	for _, g := range groups {
+		list = append(list, *g)
+	}
+	slices.SortFunc(list, func(x, y Group) int {
+		paid := func(g *Group) int64 { return int64(g.Split.Memory() + g.Split[WaitMark]) }
+		return cmp.Or(cmp.Compare(paid(&y), paid(&x)), cmp.Compare(x.Start, y.Start), cmp.Compare(x.Handler, y.Handler))
+	})
+	return list
+}

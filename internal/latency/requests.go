@@ -1,0 +1,264 @@
+package latency
+
+import (
+	"cmp"
+	"maps"
+	"math/bits"
+	"slices"
+	"time"
+
+	"golang.org/x/exp/trace"
+)
+
+// region is a region that is open on a goroutine.
+type region struct {
+	name   string
+	task   trace.TaskID
+	start  trace.Time
+	before Split // what the goroutine had spent
+	mark   time.Duration
+	bears  *task // whose time runs on this goroutine since the region began
+}
+
+// task is a task that is open. Its time runs on one goroutine at a time: the
+// one that began it, or the one that opened a region of the task last and has
+// not closed it.
+type task struct {
+	kind    *kind
+	request Request
+	start   trace.Time
+	mark    time.Duration
+
+	bearers []*goroutine
+	since   trace.Time
+	before  Split // what the last bearer had spent then
+}
+
+func (a *account) beginRegion(ev *trace.Event) {
+	x := ev.Region()
+	g := a.goroutine(ev.Goroutine())
+	a.flush(g)
+	r := region{name: x.Type, task: x.Task, start: a.now, before: g.spent, mark: a.mark.at(a.now)}
+	if t := a.tasks[x.Task]; t != nil && t.bearer() != g {
+		a.shift(t)
+		t.bearers = append(t.bearers, g)
+		t.before = g.spent
+		r.bears = t
+	}
+	g.regions = append(g.regions, r)
+}
+
+func (a *account) endRegion(ev *trace.Event) {
+	x := ev.Region()
+	g := a.goroutine(ev.Goroutine())
+	n := len(g.regions) - 1
+	if n < 0 || g.regions[n].name != x.Type || g.regions[n].task != x.Task {
+		return // it began before the trace
+	}
+	a.flush(g)
+	r := g.regions[n]
+	g.regions = g.regions[:n]
+	a.kind(Region, r.name).add(Request{
+		Start: r.start.Sub(a.first), Length: a.now.Sub(r.start), Goroutine: int64(g.id), Task: uint64(r.task),
+		Split: g.spent.less(&r.before), Mark: a.mark.at(a.now) - r.mark,
+	})
+	if r.bears != nil {
+		a.release(r.bears, g)
+	}
+}
+
+func (a *account) beginTask(ev *trace.Event) {
+	x := ev.Task()
+	g := a.goroutine(ev.Goroutine())
+	a.flush(g)
+	a.tasks[x.ID] = &task{
+		kind: a.kind(Task, x.Type), start: a.now, since: a.now, before: g.spent, mark: a.mark.at(a.now), bearers: []*goroutine{g},
+		request: Request{Start: a.now.Sub(a.first), Goroutine: int64(g.id), Task: uint64(x.ID)},
+	}
+}
+
+func (a *account) endTask(ev *trace.Event) {
+	id := ev.Task().ID
+	t := a.tasks[id]
+	if t == nil {
+		return // it began before the trace, or ended twice
+	}
+	delete(a.tasks, id)
+	a.shift(t)
+	t.request.Length, t.request.Mark = a.now.Sub(t.start), a.mark.at(a.now)-t.mark
+	t.kind.add(t.request)
+}
+
+// bearer is the goroutine on which t's time runs, or nil.
+func (t *task) bearer() *goroutine {
+	if n := len(t.bearers); n > 0 {
+		return t.bearers[n-1]
+	}
+	return nil
+}
+
+// shift books t's time until now on what its bearer did.
+func (a *account) shift(t *task) {
+	g := t.bearer()
+	if g == nil {
+		t.request.Split[Unknown] += a.now.Sub(t.since)
+		t.since = a.now
+		return
+	}
+	if !g.dead {
+		a.flush(g)
+	}
+	d := g.spent.less(&t.before)
+	t.request.Split.Add(&d)
+	t.before = g.spent
+	// What a bearer did not live to see is known of nobody.
+	if rest := a.now.Sub(t.since) - d.Total(); rest > 0 {
+		t.request.Split[Unknown] += rest
+	}
+	t.since = a.now
+	for b := g; b != nil && b.dead; {
+		t.bearers = t.bearers[:len(t.bearers)-1]
+		if b = t.bearer(); b != nil {
+			a.bear(t, b)
+		}
+	}
+}
+
+// bear lets t's time run on g from now on.
+func (a *account) bear(t *task, g *goroutine) {
+	if !g.dead {
+		a.flush(g)
+	}
+	t.before = g.spent
+}
+
+// release takes g from t's bearers, the last time that it is one.
+func (a *account) release(t *task, g *goroutine) {
+	a.shift(t)
+	for i := len(t.bearers) - 1; i >= 0; i-- {
+		if t.bearers[i] == g {
+			t.bearers = slices.Delete(t.bearers, i, i+1)
+			break
+		}
+	}
+	if b := t.bearer(); b != nil {
+		a.bear(t, b)
+	}
+}
+
+// kind sums up the requests of one name.
+type kind struct {
+	Requests
+	buckets map[int]*bucket
+}
+
+type kindKey struct {
+	kind Kind
+	name string
+}
+
+// bucket holds requests of almost the same length.
+type bucket struct {
+	count int
+	total time.Duration
+	split Split
+}
+
+func (a *account) kind(k Kind, name string) *kind {
+	key := kindKey{k, name}
+	if r := a.kinds[key]; r != nil {
+		return r
+	}
+	if len(a.kinds) >= maxKinds {
+		a.report.UnlistedKinds++
+		if key.name = "(others)"; a.kinds[key] != nil {
+			return a.kinds[key]
+		}
+	}
+	r := &kind{Requests: Requests{Kind: k, Name: key.name}, buckets: map[int]*bucket{}}
+	a.kinds[key] = r
+	return r
+}
+
+// add adds a request that has ended.
+func (k *kind) add(r Request) {
+	k.Count++
+	k.Total += r.Length
+	k.Max = max(k.Max, r.Length)
+	k.All.Add(&r.Split)
+	i := bucketOf(r.Length)
+	b := k.buckets[i]
+	if b == nil {
+		b = &bucket{}
+		k.buckets[i] = b
+	}
+	b.count++
+	b.total += r.Length
+	b.split.Add(&r.Split)
+	k.Slowest = keep(k.Slowest, r, func(r *Request) time.Duration { return r.Length })
+	k.MostGC = keep(k.MostGC, r, func(r *Request) time.Duration { return r.Split.Memory() })
+}
+
+// keep puts r into a short list that is sorted by amount, greatest first, if
+// it belongs there.
+func keep(list []Request, r Request, amount func(*Request) time.Duration) []Request {
+	v := amount(&r)
+	if v == 0 || len(list) == shown && v <= amount(&list[shown-1]) {
+		return list
+	}
+	i := len(list)
+	for i > 0 && amount(&list[i-1]) < v {
+		i--
+	}
+	list = slices.Insert(list, i, r)
+	return list[:min(len(list), shown)]
+}
+
+// bucketOf numbers buckets that are 1/64 of their lower bound wide.
+func bucketOf(d time.Duration) int {
+	const fine = 6 // bits that tell buckets apart
+	shift := max(bits.Len64(uint64(d))-fine-1, 0)
+	return shift<<fine + int(d>>shift)
+}
+
+// sum works out quantiles from the buckets.
+func (k *kind) sum() Requests {
+	seen := 0
+	slow := false
+	for _, i := range slices.Sorted(maps.Keys(k.buckets)) {
+		b := k.buckets[i]
+		mean := b.total / time.Duration(b.count)
+		reaches := func(q float64) bool {
+			rank := int(q * float64(k.Count-1))
+			return seen <= rank && rank < seen+b.count
+		}
+		if reaches(0.5) {
+			k.P50 = mean
+		}
+		if reaches(0.9) {
+			k.P90 = mean
+		}
+		if reaches(0.99) {
+			k.P99, slow = mean, true
+		}
+		if slow {
+			k.Slow.Add(&b.split)
+			k.SlowN += b.count
+		}
+		seen += b.count
+	}
+	return k.Requests
+}
+
+func sortRequests(kinds map[kindKey]*kind) []Requests {
+	list := make([]Requests, 0, len(kinds))
+	for _, k := range kinds {
+		if k.Count > 0 {
+			list = append(list, k.sum())
+		}
+	}
+	slices.SortFunc(list, func(x, y Requests) int {
+		return cmp.Or(cmp.Compare(y.Count, x.Count), cmp.Compare(x.Kind, y.Kind), cmp.Compare(x.Name, y.Name))
+	})
+	return list
+}
