@@ -86,3 +86,21 @@ func TestBuildEnv(t *testing.T) {
 		t.Errorf("code %s and %s differ by a setting of the run", a.code(), b.code())
 	}
 }
+
+// FuzzParseSide: what is accepted means the same when it is written out and
+// read again.
+func FuzzParseSide(f *testing.F) {
+	for _, seed := range []string{"work", "rev:HEAD~1,env:GOGC=400", "dir:a,b", "env:GODEBUG=a=1,b=2", "tags:a,overlay:x", "experiment:,", ",,", "rev:env:x=1"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		s, err := ParseSide(text)
+		if err != nil {
+			return
+		}
+		again, err := ParseSide(s.String())
+		if err != nil || !reflect.DeepEqual(s, again) {
+			t.Errorf("ParseSide(%q) = %+v, written as %q and read as %+v, %v", text, s, s, again, err)
+		}
+	})
+}
