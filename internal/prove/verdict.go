@@ -32,12 +32,15 @@ func verdict(cs []Comparison) Verdict {
 	case v.Counts[Same] > 0:
 		v.Outcome = Same
 		v.Sentence = fmt.Sprintf("No difference in %s%s.", plural(v.Counts[Same], "benchmark"), within(cs))
+		if len(cs) == 1 {
+			v.Sentence = fmt.Sprintf("No difference%s.", within(cs))
+		}
 	default:
 		v.Outcome = Incomparable
 		v.Sentence = "Nothing could be compared."
 	}
 	if n := v.Counts[Incomparable]; n > 0 && v.Outcome != Incomparable {
-		v.Sentence += fmt.Sprintf(" %s cannot be compared.", strings.ToUpper(plural(n, "benchmark")[:1])+plural(n, "benchmark")[1:])
+		v.Sentence += fmt.Sprintf(" %s cannot be compared.", plural(n, "benchmark"))
 	}
 	return v
 }
@@ -114,6 +117,9 @@ func unclearSentence(cs []Comparison, unclear int) string {
 	s := "No difference could be called"
 	if counted > 0 && equal == counted {
 		s = "Allocations are the same"
+	}
+	if len(cs) == 1 {
+		return fmt.Sprintf("%s; the runs cannot tell more%s.", s, within(cs))
 	}
 	return fmt.Sprintf("%s, but the runs cannot tell for %d of %s%s.", s, unclear, plural(len(cs), "benchmark"), within(cs))
 }
