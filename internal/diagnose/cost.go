@@ -210,7 +210,6 @@ func (r *runCosts) total(s *siteCost) {
 
 // predict says what the run would save without the site's allocations.
 func (r *runCosts) predict(s *siteCost) Prediction {
-	p := Prediction{BytesPerOp: s.cost.BytesPerOp.Value, ObjectsPerOp: s.cost.ObjectsPerOp.Value}
-	p.CPU, p.Basis = r.saving([]siteCut{{s, Cut{Objects: 1, Bytes: 1, Live: 1}}})
-	return p
+	e := r.saving([]siteCut{{s, Cut{Objects: 1, Bytes: 1, Live: 1}}})
+	return Prediction{CPU: e.cpu, Cycles: e.cycles, Basis: e.basis, BytesPerOp: s.cost.BytesPerOp, ObjectsPerOp: s.cost.ObjectsPerOp}
 }

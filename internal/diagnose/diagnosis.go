@@ -222,8 +222,9 @@ type Remedy struct {
 // Prediction is what removing the finding's allocations would save.
 type Prediction struct {
 	CPU          stats.Interval // share of CPU
-	BytesPerOp   float64
-	ObjectsPerOp float64
+	BytesPerOp   stats.Interval // exact where every allocation was recorded and the remedy takes all of them away
+	ObjectsPerOp stats.Interval
+	Cycles       stats.Interval // share of the collection cycles; zero when not known
 	Basis        string
 }
 

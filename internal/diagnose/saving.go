@@ -36,16 +36,15 @@ func (d *Diagnosis) Saving(cuts []Cut) Prediction {
 				here = append(here, siteCut{site, c})
 			}
 		}
-		saved, basis := r.saving(here)
-		p.CPU = p.CPU.Add(saved.Scale(1 / float64(len(d.runs))))
-		if basis != "" {
-			p.Basis = basis
-		}
+		e := r.saving(here)
+		p.CPU = p.CPU.Add(e.cpu.Scale(1 / float64(len(d.runs))))
+		p.Cycles = p.Cycles.Add(e.cycles.Scale(1 / float64(len(d.runs))))
+		p.Basis = e.basis
 	}
 	for _, c := range cuts {
 		if c.Finding.Run == cuts[0].Finding.Run {
-			p.BytesPerOp += c.Bytes * c.Finding.Cost.BytesPerOp.Value
-			p.ObjectsPerOp += c.Objects * c.Finding.Cost.ObjectsPerOp.Value
+			p.BytesPerOp = p.BytesPerOp.Add(c.Finding.Cost.BytesPerOp.Scale(c.Bytes))
+			p.ObjectsPerOp = p.ObjectsPerOp.Add(c.Finding.Cost.ObjectsPerOp.Scale(c.Objects))
 		}
 	}
 	return p
@@ -70,11 +69,18 @@ type siteCut struct {
 	Cut
 }
 
+// effect is what a set of cuts does to one run.
+type effect struct {
+	cpu    stats.Interval // share of CPU saved
+	cycles stats.Interval // share of the cycles that go away
+	basis  string
+}
+
 // saving is the share of this run's CPU that the cuts save: what they cost
 // directly, and the collector's cost by the model's own what-if, which counts
 // the regime changes that a derivative cannot see. Assists are part of the
 // collector there: how many there are depends on the cycles.
-func (r *runCosts) saving(cuts []siteCut) (stats.Interval, string) {
+func (r *runCosts) saving(cuts []siteCut) effect {
 	var direct, churn stats.Interval
 	var gone gcmodel.Site
 	width := 0.0
@@ -89,17 +95,36 @@ func (r *runCosts) saving(cuts []siteCut) (stats.Interval, string) {
 		gone.Live += site.Live * c.Live
 		gone.Scan += site.Scan * c.Live
 	}
+	const noModel = "direct cost and churn; what it keeps alive is not known"
 	if !r.model.known {
-		return direct.Add(churn), "direct cost and churn; what it keeps alive is not known"
+		return effect{cpu: direct.Add(churn), basis: noModel}
 	}
 	gone.AllocRate, gone.Live, gone.Scan = math.Max(gone.AllocRate, 0), math.Max(gone.Live, 0), math.Max(gone.Scan, 0)
 	rm, err := gcmodel.Without(r.model.workload, r.model.setting, gone)
 	if err != nil {
-		return direct.Add(churn), "direct cost and churn; what it keeps alive is not known"
+		return effect{cpu: direct.Add(churn), basis: noModel}
 	}
 	v := -rm.Change.Sum() * (r.collected.Value + r.assists())
 	collector := stats.Interval{Value: v, Low: v - width, High: v + width}
-	return direct.Add(collector), "direct cost, and the collector's cost without it by the pacer's formula, with " + pace(rm.Regime)
+	return effect{
+		cpu: direct.Add(collector), cycles: r.fewer(rm, cuts),
+		basis: "direct cost, and the collector's cost without it by the pacer's formula, with " + pace(rm.Regime),
+	}
+}
+
+// fewer is the share of cycles that go away, as sure as the counts of bytes
+// that it stands on.
+func (r *runCosts) fewer(rm gcmodel.Removal, cuts []siteCut) stats.Interval {
+	if rm.Before <= 0 {
+		return stats.Interval{}
+	}
+	width := 0.0
+	for _, c := range cuts {
+		width = math.Max(width, relativeError(c.events))
+	}
+	v := spread(1-rm.Cycles/rm.Before, width)
+	v.High = math.Min(v.High, math.Max(v.Value, 1))
+	return v
 }
 
 // added is the share of CPU that a cut spends itself.

@@ -134,7 +134,7 @@ func skipped(lc diagnose.LineCost, text string) diagnose.Finding {
 	// Other calls on the line may be needed, so none of it may be saved.
 	f.Prediction = diagnose.Prediction{
 		CPU:        stats.Interval{Value: lc.CPU.Value, Low: 0, High: math.Max(lc.CPU.High, lc.CPU.Value)},
-		BytesPerOp: lc.BytesPerOp, ObjectsPerOp: lc.ObjectsPerOp,
+		BytesPerOp: stats.Exact(lc.BytesPerOp), ObjectsPerOp: stats.Exact(lc.ObjectsPerOp),
 		Basis: "all that the line costs with what it calls; the rows of the lines below count it too",
 	}
 	f.Remedy = skipWork.remedy(Proposal{Text: text, Why: "cost of the line with all that it calls"}, f.Prediction)
