@@ -40,7 +40,7 @@ func BenchmarkSentinel(b *testing.B) {
 
 // BenchmarkTick is what a Tuner does each second.
 func BenchmarkTick(b *testing.B) {
-	tu, err := set(Options{Mode: Steer, Headroom: 1 << 30}, machine, time.Hour)
+	tu, err := Set(Options{Mode: Steer, Headroom: 1 << 30})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -32,13 +32,10 @@ var experiments = map[string]experiment{
 		print: table,
 	},
 	// Table 4.2: 10,000 requests a second, with 1 GiB, and with next to nothing.
-	"open": {
-		live: 200, memory: 1024, workers: 16,
-		phases: []gateway.Phase{{Rate: 10000, Duration: 1500 * time.Millisecond}, {Rate: 10000, Duration: 8 * time.Second, Measured: true}},
-		settings: []string{"gogc=100", "gogc=400", "off+limit", "bytedance", "heaptrim", "heaptrim-limit", "off+limit@1.2", "off+limit@1.05",
-			"bytedance@1.2", "heaptrim@1.2", "heaptrim@1.05", "heaptrim-limit@1.2", "heaptrim-limit@1.05"},
-		print: table,
-	},
+	"open": openLoop("gogc=100", "gogc=400", "off+limit", "bytedance", "heaptrim", "heaptrim-limit", "automemlimit", "ballast=512"),
+	// The same, where memory is short: what the least room costs.
+	"short": openLoop("gogc=100", "off+limit@1.2", "off+limit@1.05", "bytedance@1.2", "heaptrim@1.2", "heaptrim@1.05",
+		"heaptrim-limit@1.2", "heaptrim-limit@1.05", "heaptrim-mingogc=50@1.2", "heaptrim-mingogc=100@1.2"),
 	// Study S1: a gateway, and a storm of 20 times the requests. 400 MiB alive …
 	"storm": {
 		live: 400, merge: true, workers: 64, phases: storm(20000),
@@ -51,6 +48,13 @@ var experiments = map[string]experiment{
 		settings: []string{"gogc=100", "ballast=10240", "heaptrim-classic=10240"},
 		print:    study,
 	},
+}
+
+func openLoop(settings ...string) experiment {
+	return experiment{
+		live: 200, memory: 1024, workers: 16, settings: settings, print: table,
+		phases: []gateway.Phase{{Rate: 10000, Duration: 1500 * time.Millisecond}, {Rate: 10000, Duration: 8 * time.Second, Measured: true}},
+	}
 }
 
 // storm is the base rate, and then 20 times as much from one moment to the next.

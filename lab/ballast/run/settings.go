@@ -85,6 +85,9 @@ var settings = map[string]func(s steer) (kept, error){
 		return kept{}, nil
 	},
 	"heaptrim": func(s steer) (kept, error) { return ours(ballast.Options{MaxMemory: s.memory}) },
+	"heaptrim-mingogc": func(s steer) (kept, error) {
+		return ours(ballast.Options{MaxMemory: s.memory, MinGOGC: int(s.number)})
+	},
 	"heaptrim-limit": func(s steer) (kept, error) {
 		return ours(ballast.Options{Mode: ballast.Limit, MaxMemory: s.memory})
 	},
