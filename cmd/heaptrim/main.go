@@ -46,6 +46,7 @@ func commands() []command {
 		{"check", "record a program and report what memory management costs it, line by line", runCheck, checkUsage},
 		{"record", "record a program into a bundle, to check later or to send to another person", runRecord, recordUsage},
 		{"view", "open a recording in the browser", runView, viewUsage},
+		{"trace", "say from an execution trace what the collector did and who paid for it", runTrace, traceUsage},
 		{"prove", "run two versions of a program in turns and say which one is better", runProve, proveUsage},
 		{"tune", "say which setting of the collector the program should run with", runTune, tuneUsage},
 		{"explain", "explain a cure that check names, or list them all", runExplain, explainUsage},

@@ -64,21 +64,30 @@ func (a *account) book(g *goroutine) {
 	g.group.Split.Add(&d)
 }
 
+// wraps reports whether goroutines that begin in a function are better named
+// by what it calls.
+func wraps(name string) bool {
+	return name == "sync.(*WaitGroup).Go.func1" || name == "golang.org/x/sync/errgroup.(*Group).Go.func1"
+}
+
 // start returns the function at the root of a stack, "" where the stack was
-// cut off.
+// cut off, or does not show yet what a wrapper calls.
 func (a *account) start(s trace.Stack) string {
 	name, ok := a.starts[s]
 	if ok {
 		return name
 	}
 	const deepest = 128
-	n := 0
+	n, above := 0, ""
 	for f := range s.Frames() {
-		name = f.Func
+		above, name = name, f.Func
 		n++
 	}
-	if n >= deepest {
+	switch {
+	case n >= deepest:
 		name = ""
+	case wraps(name):
+		name = above
 	}
 	a.starts[s] = name
 	return name

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/heaptrim/heaptrim/internal/ingest/exectrace"
+	"github.com/heaptrim/heaptrim/internal/latency"
+	"github.com/heaptrim/heaptrim/internal/report"
+)
+
+const traceUsage = `
+Usage: heaptrim trace [flags] FILE
+
+Says from an execution trace of Go 1.22 or later what the collector did – mark
+phases, assists on the CPU and parked, sweeping, stops of the world – and who
+paid for it: goroutines by the function they began in, HTTP handlers, and tasks
+and regions, whose time it splits into parts that add up. FILE may be of any
+length; - is standard input.
+
+With -summary it stops after the first half, which takes a tenth of the time.
+Of a file that is cut short it reports the part before, and exits with 1.
+
+Examples:
+  heaptrim trace trace.out
+  heaptrim trace -summary trace.out
+  heaptrim trace -json trace.json trace.out
+`
+
+type traceFlags struct {
+	json    string
+	summary bool
+	top     int
+}
+
+func (f *traceFlags) register(fs *flag.FlagSet) {
+	fs.StringVar(&f.json, "json", "", "write the report as JSON to `file`; - is standard output, instead of text")
+	fs.BoolVar(&f.summary, "summary", false, "what the collector did, but not who paid")
+	fs.IntVar(&f.top, "top", 10, "rows of each table")
+}
+
+func runTrace(ctx context.Context, c command, args []string, std stdio) error {
+	fs := newFlags(c, std)
+	var f traceFlags
+	f.register(fs)
+	if err := parse(fs, c, args, std); err != nil {
+		return err
+	}
+	if fs.NArg() != 1 {
+		return usagef("one trace is needed, not %d", fs.NArg())
+	}
+	if f.top < 1 {
+		return usagef("-top must be 1 or more")
+	}
+	p := newProgress(std.err)
+	defer p.Close()
+	t, broken := f.read(ctx, fs.Arg(0), p)
+	p.Close()
+	if t == nil {
+		return broken
+	}
+	t.Top = f.top
+	if err := f.write(t, std); err != nil {
+		return err
+	}
+	return broken
+}
+
+// read reads the trace twice: fast for what the collector did, in order for
+// who paid. With an error it returns what there is, or nil.
+func (f *traceFlags) read(ctx context.Context, name string, p *progress) (*report.Trace, error) {
+	in, err := openTrace(name, !f.summary)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	p.Printf("reading what the collector did")
+	s, err := exectrace.Scan(&interruptible{ctx, in}, exectrace.Options{})
+	if s == nil || ctx.Err() != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	t := &report.Trace{File: name, Summary: s}
+	if !f.summary {
+		if _, err := in.Seek(0, io.SeekStart); err != nil {
+			return nil, err
+		}
+		var orderErr error
+		t.Payers, orderErr = latency.Analyze(&interruptible{ctx, in}, latency.Options{Progress: func(at time.Duration) {
+			p.Printf("reading who paid: %v of %v", at.Round(time.Second), s.Length.Round(time.Second))
+		}})
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err == nil {
+			err = orderErr
+		}
+	}
+	if err != nil {
+		t.Problem = err.Error()
+		err = fmt.Errorf("%s: %w", name, err)
+	}
+	return t, err
+}
+
+// openTrace opens a trace. Standard input is copied to a file where it is to
+// be read twice and is none.
+func openTrace(name string, twice bool) (*os.File, error) {
+	if name != "-" {
+		return os.Open(name)
+	}
+	if _, err := os.Stdin.Seek(0, io.SeekCurrent); err == nil || !twice {
+		return os.Stdin, nil
+	}
+	spool, err := os.CreateTemp("", "heaptrim-trace-")
+	if err != nil {
+		return nil, err
+	}
+	_, err = io.Copy(spool, os.Stdin)
+	if err == nil {
+		_, err = spool.Seek(0, io.SeekStart)
+	}
+	// Windows cannot remove a file that is open, and leaves it to the user's
+	// temporary folder.
+	if removed := os.Remove(spool.Name()); removed != nil && err == nil && !errors.Is(removed, os.ErrPermission) {
+		err = removed
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("keep standard input: %w", err), spool.Close())
+	}
+	return spool, nil
+}
+
+// interruptible ends with the context's error when the context does.
+type interruptible struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (i *interruptible) Read(p []byte) (int, error) {
+	if err := i.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return i.r.Read(p)
+}
+
+func (f *traceFlags) write(t *report.Trace, std stdio) error {
+	switch f.json {
+	case "":
+		return report.TraceText(std.out, t)
+	case "-":
+		return report.TraceJSON(std.out, t)
+	}
+	file, err := os.Create(f.json)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(report.TraceJSON(file, t), file.Close()); err != nil {
+		return err
+	}
+	return report.TraceText(std.out, t)
+}

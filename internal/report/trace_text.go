@@ -1,0 +1,163 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/heaptrim/heaptrim/internal/ingest/exectrace"
+	"github.com/heaptrim/heaptrim/internal/latency"
+	"github.com/heaptrim/heaptrim/internal/unit"
+)
+
+// TraceText prints t for people.
+func TraceText(w io.Writer, t *Trace) error {
+	p := &tracePrinter{tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight|tabwriter.DiscardEmptyColumns), *t}
+	if p.Top <= 0 {
+		p.Top = 10
+	}
+	p.summary()
+	p.goroutines()
+	if t.Payers != nil {
+		p.groups()
+		p.requests()
+	}
+	if err := p.w.Flush(); err != nil {
+		return fmt.Errorf("write the trace report: %w", err)
+	}
+	return nil
+}
+
+// tracePrinter prints a trace in tables. All cells but the
+// last are aligned to the right.
+type tracePrinter struct {
+	w *tabwriter.Writer
+	Trace
+}
+
+func (p *tracePrinter) linef(format string, args ...any) {
+	p.w.Flush() // an error comes again with the last flush
+	fmt.Fprintf(p.w, format+"\n", args...)
+	p.w.Flush()
+}
+
+func (p *tracePrinter) row(cells ...string) {
+	fmt.Fprintln(p.w, strings.Join(cells, "\t"))
+}
+
+func (p *tracePrinter) summary() {
+	s := p.Summary
+	p.linef("%s: trace in format go %s, %s in %s, %s events", clean(p.File), s.Version, unit.Bytes(s.Bytes),
+		nanos(s.Length), unit.FormatCount(float64(s.Events)))
+	if p.Problem != "" {
+		p.linef("Incomplete: %s. What follows is of the part before.", clean(p.Problem))
+	}
+	p.linef("")
+	p.linef("Mark phases  %d, %s, %s of the time", s.Cycles.Count, nanos(s.Cycles.Mark), share(s.Cycles.Mark, s.Length))
+	p.linef("Assists      %d: %s on CPU, %s parked, %s preempted", s.Assist.Count, nanos(s.Assist.OnCPU), nanos(s.Assist.Parked), nanos(s.Assist.Waiting))
+	p.linef("Workers      %s dedicated, %s fractional, %s idle", nanos(s.Workers.Dedicated), nanos(s.Workers.Fractional), nanos(s.Workers.Idle))
+	p.linef("Sweeping     %d times by allocations: %s, %s swept, %s reclaimed", s.Sweep.Count, nanos(s.Sweep.Time), s.Sweep.Swept, s.Sweep.Reclaimed)
+	if l := s.Heap.Live; l.Samples > 0 {
+		p.linef("Heap         %s to %s, at the end %s", l.Min, l.Max, l.Last)
+	}
+	if g := s.Heap.Goal; g.Samples > 0 {
+		p.linef("Goal         %s to %s, at the end %s", g.Min, g.Max, g.Last)
+	}
+	if len(s.Pauses) == 0 {
+		return
+	}
+	p.linef("")
+	p.row("stops", "total", "longest", "  reason")
+	for _, x := range s.Pauses[:min(len(s.Pauses), p.Top)] {
+		p.row(fmt.Sprint(x.Count), nanos(x.Total), nanos(x.Max), "  "+clean(x.Reason))
+	}
+}
+
+func (p *tracePrinter) goroutines() {
+	paid := func(g exectrace.Goroutine) time.Duration { return g.Assist.OnCPU + g.Assist.Parked + g.Sweep.Time }
+	list := slices.Clone(p.Summary.Payers)
+	list = slices.DeleteFunc(list, func(g exectrace.Goroutine) bool { return paid(g) == 0 })
+	if len(list) == 0 || p.Payers != nil {
+		return
+	}
+	slices.SortStableFunc(list, func(a, b exectrace.Goroutine) int { return cmp.Compare(paid(b), paid(a)) })
+	p.linef("")
+	p.row("goroutine", "assists", "on CPU", "parked", "sweep")
+	for _, g := range list[:min(len(list), p.Top)] {
+		p.row(fmt.Sprint(g.ID), fmt.Sprint(g.Assist.Count), nanos(g.Assist.OnCPU), nanos(g.Assist.Parked), nanos(g.Sweep.Time))
+	}
+}
+
+func (p *tracePrinter) groups() {
+	p.linef("")
+	p.linef("Who pays, by start of the goroutine (%s of them):", unit.FormatCount(float64(p.Payers.Goroutines)))
+	p.row("assist", "parked", "sweep", "stopped", "wait in mark", "other wait", "running*", "  goroutines")
+	n := 0
+	for _, g := range p.Payers.Groups {
+		if g.System || n == p.Top {
+			continue
+		}
+		n++
+		s := g.Split
+		name := cmp.Or(clean(g.Start), "(start not known)")
+		switch {
+		case g.Handler != "":
+			name += " in " + clean(g.Handler)
+		case g.Goroutines > 1:
+			name = fmt.Sprintf("%s, %d", name, g.Goroutines)
+		}
+		p.row(nanos(s[latency.AssistCPU]), nanos(s[latency.AssistParked]), nanos(s[latency.Sweep]), nanos(s[latency.STW]),
+			nanos(s[latency.WaitMark]), nanos(s[latency.WaitOutside]), nanos(s[latency.Running]), "  "+name)
+	}
+	p.linef("* or descheduled by the system, which a trace does not tell")
+}
+
+func (p *tracePrinter) requests() {
+	kinds := p.Payers.Requests
+	if len(kinds) == 0 {
+		p.linef("")
+		p.linef("No tasks or regions began and ended in the trace, so there are no requests to split.")
+		return
+	}
+	for _, q := range kinds[:min(len(kinds), p.Top)] {
+		p.linef("")
+		p.linef("%s %q: %d, half within %s, p90 %s, p99 %s, longest %s", q.Kind, clean(q.Name), q.Count, nanos(q.P50), nanos(q.P90), nanos(q.P99), nanos(q.Max))
+		p.linef("  all:          %s", parts(q.All))
+		p.linef("  slowest %4d: %s", q.SlowN, parts(q.Slow))
+		for _, r := range q.Slowest[:min(len(q.Slowest), 3)] {
+			p.linef("  %s at %s on goroutine %d: %s", nanos(r.Length), nanos(r.Start), r.Goroutine, parts(r.Split))
+		}
+		if most := q.MostGC; len(most) > 0 {
+			r := most[0]
+			p.linef("  most memory management: %s at %s on goroutine %d: %s", nanos(r.Length), nanos(r.Start), r.Goroutine, parts(r.Split))
+		}
+	}
+}
+
+// parts lists what a time consists of, largest part first; what is below one
+// in a thousand is left out.
+func parts(s latency.Split) string {
+	total := s.Total()
+	order := make([]latency.Part, 0, latency.Parts)
+	for p := range latency.Parts {
+		if s[p]*1000 >= total && s[p] > 0 {
+			order = append(order, p)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b latency.Part) int { return cmp.Compare(s[b], s[a]) })
+	texts := rowsOf(order, func(p latency.Part) string { return share(s[p], total) + " " + p.String() })
+	return cmp.Or(strings.Join(texts, ", "), "nothing")
+}
+
+func share(part, whole time.Duration) string {
+	if whole <= 0 {
+		return "0 %"
+	}
+	return fmt.Sprintf("%.1f %%", 100*float64(part)/float64(whole))
+}
+
+func nanos(d time.Duration) string { return unit.FormatNanoseconds(float64(d)) }
