@@ -103,8 +103,12 @@ func csvColumns() []csvColumn {
 		predictedCPU("", func(i *interval) float64 { return i.Value }),
 		predictedCPU("_low", func(i *interval) float64 { return i.Low }),
 		predictedCPU("_high", func(i *interval) float64 { return i.High }),
-		predictedAmount("bytes", func(p diagnose.Prediction) float64 { return p.BytesPerOp }),
-		predictedAmount("objects", func(p diagnose.Prediction) float64 { return p.ObjectsPerOp }))
+		predictedAmount("bytes", "", func(p diagnose.Prediction) float64 { return p.BytesPerOp.Value }),
+		predictedAmount("bytes", "_low", func(p diagnose.Prediction) float64 { return p.BytesPerOp.Low }),
+		predictedAmount("bytes", "_high", func(p diagnose.Prediction) float64 { return p.BytesPerOp.High }),
+		predictedAmount("objects", "", func(p diagnose.Prediction) float64 { return p.ObjectsPerOp.Value }),
+		predictedAmount("objects", "_low", func(p diagnose.Prediction) float64 { return p.ObjectsPerOp.Low }),
+		predictedAmount("objects", "_high", func(p diagnose.Prediction) float64 { return p.ObjectsPerOp.High }))
 }
 
 // predictedCPU is a column of the predicted saving of CPU.
@@ -115,8 +119,8 @@ func predictedCPU(suffix string, part func(*interval) float64) csvColumn {
 }
 
 // predictedAmount is a column of a predicted saving for each operation.
-func predictedAmount(what string, of func(diagnose.Prediction) float64) csvColumn {
-	return csvColumn{"predicted_" + what + "_per_op_saved", func(f diagnose.Finding, _ known) string {
+func predictedAmount(what, suffix string, of func(diagnose.Prediction) float64) csvColumn {
+	return csvColumn{"predicted_" + what + "_per_op_saved" + suffix, func(f diagnose.Finding, _ known) string {
 		v := of(f.Prediction)
 		return csvNumber(newInterval(stats.Exact(v), false), func(i *interval) float64 { return i.Value }, 1)
 	}}

@@ -121,7 +121,7 @@ func fixtureFindings() []diagnose.Finding {
 		Sizes: []diagnose.SizeCount{{Size: 8, Objects: 9e5}, {Size: 16, Objects: 1.8e6}, {Size: 48, Objects: 2.1e5}, {Size: 128, Objects: 4e4}},
 		Others: []diagnose.Remedy{{
 			Code: "skip-work", Safety: "review", Text: "keep the result of Sprintf of line 38: it is asked the same again",
-			Saves: diagnose.Prediction{CPU: span95(8.9, 1.4), BytesPerOp: 1214, ObjectsPerOp: 24},
+			Saves: diagnose.Prediction{CPU: span95(8.9, 1.4), BytesPerOp: within(1214, 0.01), ObjectsPerOp: within(24, 0.01)},
 		}},
 	}
 	prescribed(&first, diagnose.Remedy{
@@ -171,7 +171,7 @@ func fixtureFindings() []diagnose.Finding {
 // prescribed gives a finding a remedy that saves the cut's share of its cost.
 func prescribed(f *diagnose.Finding, r diagnose.Remedy, cut diagnose.Cut) {
 	r.Saves = diagnose.Prediction{
-		CPU: f.Cost.CPU.Scale(cut.Bytes), BytesPerOp: cut.Bytes * f.Cost.BytesPerOp.Value, ObjectsPerOp: cut.Objects * f.Cost.ObjectsPerOp.Value,
+		CPU: f.Cost.CPU.Scale(cut.Bytes), BytesPerOp: f.Cost.BytesPerOp.Scale(cut.Bytes), ObjectsPerOp: f.Cost.ObjectsPerOp.Scale(cut.Objects), Cycles: f.Cost.Churn.Scale(3 * cut.Bytes),
 		Basis: "direct cost, and the collector's cost without it by the pacer's formula (GOGC)",
 	}
 	f.Code, f.Remedy, f.Prediction, f.Cut = r.Code, r, r.Saves, &cut
@@ -180,7 +180,7 @@ func prescribed(f *diagnose.Finding, r diagnose.Remedy, cut diagnose.Cut) {
 // fixturePrescription goes with fixture.
 func fixturePrescription() Prescription {
 	return Prescription{
-		Together:  diagnose.Prediction{CPU: span95(17.9, 2.2), BytesPerOp: 1406, ObjectsPerOp: 27, Basis: "direct cost, and the collector's cost without it by the pacer's formula (GOGC)"},
+		Together:  diagnose.Prediction{CPU: span95(17.9, 2.2), BytesPerOp: within(1406, 0.01), ObjectsPerOp: within(27, 0.01), Cycles: span95(31, 2), Basis: "direct cost, and the collector's cost without it by the pacer's formula (GOGC)"},
 		Threshold: 0.01,
 		Rules: []RuleHit{{
 			Code: "presize-slice", Message: "out is appended to once in each round: make it with capacity len(orders)",

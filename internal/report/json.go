@@ -88,7 +88,8 @@ func (doc *document) prescribed(d *diagnose.Diagnosis, p Prescription, k known) 
 func newRemedy(r diagnose.Remedy) remedy { return remedy{r.Code, r.Safety, r.Text, r.Why} }
 
 func newPrediction(p diagnose.Prediction) predictedSaved {
-	return predictedSaved{newInterval(p.CPU, false), positive(p.BytesPerOp), positive(p.ObjectsPerOp), p.Basis}
+	i := predictedIntervals{newInterval(p.BytesPerOp, false), newInterval(p.ObjectsPerOp, false)}
+	return predictedSaved{newInterval(p.CPU, false), newInterval(p.Cycles, false), i.BytesPerOp.value(), i.ObjectsPerOp.value(), i, p.Basis}
 }
 
 func newTarget(t evidence.Target) target {

@@ -37,14 +37,20 @@ func savedText(p diagnose.Prediction, k known) string {
 	return strings.Join(append(parts, savedAmounts(p)...), ", ")
 }
 
+// leastCycles is the share of cycles from which on their saving is worth a word.
+const leastCycles = 0.005
+
 // savedAmounts are what a prediction saves in each operation.
 func savedAmounts(p diagnose.Prediction) []string {
 	var parts []string
-	if some(p.BytesPerOp) {
-		parts = append(parts, unit.FormatBytes(p.BytesPerOp)+"/op")
+	if some(p.BytesPerOp.Value) {
+		parts = append(parts, unit.FormatBytes(p.BytesPerOp.Value)+"/op")
 	}
-	if some(p.ObjectsPerOp) {
-		parts = append(parts, unit.FormatScaled(p.ObjectsPerOp)+plural(p.ObjectsPerOp, " object")+"/op")
+	if some(p.ObjectsPerOp.Value) {
+		parts = append(parts, unit.FormatScaled(p.ObjectsPerOp.Value)+plural(p.ObjectsPerOp.Value, " object")+"/op")
+	}
+	if p.Cycles.Value >= leastCycles {
+		parts = append(parts, sharePercent(p.Cycles)+" of the cycles")
 	}
 	return parts
 }
@@ -58,7 +64,7 @@ func (k known) savings(f diagnose.Finding) stats.Interval {
 	case f.Cut != nil:
 		return bytes.Scale(f.Cut.Bytes)
 	case k.perOp:
-		return stats.Exact(f.Prediction.BytesPerOp)
+		return f.Prediction.BytesPerOp
 	}
 	return stats.Interval{}
 }
@@ -104,8 +110,8 @@ func savedHeadline(p diagnose.Prediction, k known) string {
 	switch {
 	case k.cpu && measured(p.CPU):
 		return sharePercent(p.CPU) + " of CPU"
-	case !k.cpu && some(p.BytesPerOp):
-		return unit.FormatBytes(p.BytesPerOp) + "/op"
+	case !k.cpu && some(p.BytesPerOp.Value):
+		return unit.FormatBytes(p.BytesPerOp.Value) + "/op"
 	}
 	return ""
 }

@@ -37,7 +37,7 @@ func TestRankMarksBySaving(t *testing.T) {
 func TestOutlook(t *testing.T) {
 	together := Prescription{Together: diagnose.Prediction{CPU: span95(10, 1)}}
 	cut := func(saves float64) diagnose.Finding {
-		return diagnose.Finding{Code: "presize-map", Prediction: diagnose.Prediction{CPU: span95(saves, 1), BytesPerOp: 64}, Cut: &diagnose.Cut{Bytes: 1}}
+		return diagnose.Finding{Code: "presize-map", Prediction: diagnose.Prediction{CPU: span95(saves, 1), BytesPerOp: stats.Exact(64)}, Cut: &diagnose.Cut{Bytes: 1}}
 	}
 	whole := diagnose.Finding{Code: "skip-work", Prediction: diagnose.Prediction{CPU: span95(3, 1)}}
 	leave := diagnose.Finding{Code: leaveIt}

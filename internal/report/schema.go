@@ -245,10 +245,17 @@ type (
 	}
 
 	predictedSaved struct {
-		CPUShare     *interval `json:"cpu_share"`
-		BytesPerOp   *float64  `json:"bytes_per_op"`
-		ObjectsPerOp *float64  `json:"objects_per_op"`
-		Basis        string    `json:"basis"`
+		CPUShare     *interval          `json:"cpu_share"`
+		CyclesShare  *interval          `json:"cycles_share"`
+		BytesPerOp   *float64           `json:"bytes_per_op"`
+		ObjectsPerOp *float64           `json:"objects_per_op"`
+		Intervals    predictedIntervals `json:"intervals"`
+		Basis        string             `json:"basis"`
+	}
+
+	predictedIntervals struct {
+		BytesPerOp   *interval `json:"bytes_per_op"`
+		ObjectsPerOp *interval `json:"objects_per_op"`
 	}
 
 	runSummary struct {
