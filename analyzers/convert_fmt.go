@@ -9,6 +9,10 @@ import (
 	"golang.org/x/tools/go/ast/inspector"
 )
 
+// longFormat is the length above which a format is a template, which reads
+// better whole than in pieces.
+const longFormat = 64
+
 // simpleFormat reports whether format and args need fmt for nothing: strings
 // and integers put between constant text. It says how many of each there are.
 func (s *source) simpleFormat(format ast.Expr, args []ast.Expr) (texts, numbers int, ok bool) {
@@ -17,7 +21,7 @@ func (s *source) simpleFormat(format ast.Expr, args []ast.Expr) (texts, numbers 
 		return 0, 0, false
 	}
 	list, simple := verbs(f)
-	if !simple || len(list) != len(args) || len(args) == 0 {
+	if !simple || len(f) > longFormat || len(list) != len(args) || len(args) == 0 {
 		return 0, 0, false
 	}
 	for i, verb := range list {
@@ -91,8 +95,22 @@ func (s *source) consumed(c inspector.Cursor) bool {
 	if _, ok := s.bytesOf(parent); ok {
 		return true
 	}
+	if dwarfs(s.calleeName(parent)) {
+		return true
+	}
 	sel, ok := parent.Fun.(*ast.SelectorExpr)
 	return ok && (strings.HasPrefix(sel.Sel.Name, "Write") || s.logs(parent) != "")
+}
+
+// dwarfs reports whether a call of the named function costs so much that making
+// the text for it does not count.
+func dwarfs(name string) bool {
+	for _, prefix := range []string{"regexp.", "os/exec.", "net/http.NewRequest", "net.Dial", "os.Open", "os.ReadFile"} {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return false
 }
 
 // isMessage reports whether the text at c is named as words for a person.

@@ -17,7 +17,7 @@ import (
 type index struct {
 	calls  map[string][]inspector.Cursor       // by the callee's full name, in files the rules look at
 	uses   map[types.Object][]inspector.Cursor // identifiers, definitions included, in all files
-	files  []inspector.Cursor                  // neither generated nor tests
+	files  []inspector.Cursor                  // neither generated nor tests, nor of a package of errors
 	silent map[*token.File]bool
 }
 
@@ -38,7 +38,7 @@ func buildIndex(pass *analysis.Pass) (any, error) {
 	for file := range pass.ResultOf[inspect.Analyzer].(*inspector.Inspector).Root().Children() {
 		syntax := file.Node().(*ast.File)
 		tf := pass.Fset.File(syntax.FileStart)
-		if ast.IsGenerated(syntax) || strings.HasSuffix(tf.Name(), "_test.go") || importsTesting(syntax) {
+		if strings.HasSuffix(pass.Pkg.Name(), "errors") || ast.IsGenerated(syntax) || strings.HasSuffix(tf.Name(), "_test.go") || importsTesting(syntax) {
 			ix.silent[tf] = true
 		} else {
 			ix.files = append(ix.files, file)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log"
 	"os"
+	"regexp"
 )
 
 type name string
@@ -27,12 +28,14 @@ func sprintf(s string, n int, u uint32, i int64, nm name, use func(string)) {
 func sprintfSilent(s string, n int, l level, f float64, err error, use func(string), args ...any) error {
 	use(fmt.Sprintf("%5d", n))
 	use(fmt.Sprintf("%x", n))
+	use(fmt.Sprintf("a text so long that it is a template, in which %s stands somewhere", s))
 	use(fmt.Sprintf("%v", l))
 	use(fmt.Sprintf("%d", l)) // formats itself for %v only, but is left alone
 	use(fmt.Sprintf("%v", f))
 	use(fmt.Sprintf("%v", err))
 	use(fmt.Sprintf(s, n))
 	use(fmt.Sprintf("%d", args...))
+	regexp.MustCompile(fmt.Sprintf("^%s$", s)) // what costs is the regular expression
 	log.Print(fmt.Sprintf("%d", n))
 	msg := fmt.Sprintf("%s is wrong", s)
 	if n < 0 {
