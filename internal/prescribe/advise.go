@@ -6,6 +6,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/diagnose"
 	"github.com/heaptrim/heaptrim/internal/stats"
+	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
 // roomierGOGC is the setting that more headroom is priced at. Beyond four times
@@ -32,7 +33,7 @@ func advise(d *diagnose.Diagnosis) []diagnose.Advice {
 	return out
 }
 
-func perSecond(v float64) string { return fmt.Sprintf("%.2g/s", v) }
+func perSecond(v float64) string { return unit.FormatScaled(v) + "/s" }
 
 // greenTea is the release whose collector is cheaper, and by how much of the
 // collector's cost: the Go 1.26 release notes expect 10 to 40 % in programs that

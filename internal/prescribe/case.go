@@ -159,12 +159,6 @@ func (c *Case) blockSize() unit.Bytes {
 // perOp is the objects of a part for each operation; 0 when not known.
 func (c *Case) perOp(p *Part) float64 { return c.Finding.Cost.ObjectsPerOp.Value * p.Objects }
 
-// repeated reports whether the site allocates many times in one operation: it
-// stands in a loop, or the function is called in one.
-func (c *Case) repeated(p *Part) bool {
-	return c.perOp(p) >= 4 || p.Expr != nil && len(p.Expr.Loops) > 0
-}
-
 // escape is the compiler's word on the value; "" when it has none.
 func (c *Case) escape() string {
 	if c.Finding.Escape == nil {
@@ -214,13 +208,21 @@ func shortName(function string) string {
 	return function[strings.LastIndexByte(function, '/')+1:]
 }
 
-// amount is what a part allocates, for the evidence of a remedy.
+// amount is what a part allocates, for the evidence of a remedy; with the other
+// parts of the same library call where it is one.
 func (c *Case) amount(p *Part) string {
+	objects, bytes := 0.0, 0.0
+	for _, q := range c.Parts {
+		if q == p || p.Via != "" && q.Via == p.Via {
+			objects += q.Objects
+			bytes += q.Bytes
+		}
+	}
 	cost := c.Finding.Cost
 	if cost.ObjectsPerOp.Value > 0 {
-		return fmt.Sprintf("%s objects and %s an operation", number(cost.ObjectsPerOp.Value*p.Objects), unit.Bytes(math.Round(cost.BytesPerOp.Value*p.Bytes)))
+		return fmt.Sprintf("%s objects and %s an operation", number(cost.ObjectsPerOp.Value*objects), unit.Bytes(math.Round(cost.BytesPerOp.Value*bytes)))
 	}
-	return fmt.Sprintf("%s in the recording", unit.Bytes(math.Round(cost.Bytes.Value*p.Bytes)))
+	return fmt.Sprintf("%s in the recording", unit.Bytes(math.Round(cost.Bytes.Value*bytes)))
 }
 
 // number prints a count without digits that mean nothing.

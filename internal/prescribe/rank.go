@@ -77,6 +77,11 @@ func rank(d *diagnose.Diagnosis, threshold float64) {
 		sorted[i] = kept[k]
 		sorted[i].Rank = i + 1
 	}
+	for i := range sorted {
+		if sorted[i].Cut != nil {
+			sorted[i].Cut.Finding = &sorted[i]
+		}
+	}
 	d.Findings = sorted
 }
 

@@ -22,9 +22,7 @@ func Together(d *diagnose.Diagnosis) diagnose.Prediction {
 			continue
 		}
 		seen[at] = true
-		cut := *f.Cut
-		cut.Finding = f // ranking moves findings
-		cuts = append(cuts, cut)
+		cuts = append(cuts, *f.Cut)
 	}
 	if len(cuts) == 0 {
 		return diagnose.Prediction{}

@@ -75,6 +75,12 @@ func (c *column) marked(mark string) bool {
 	return slices.ContainsFunc(c.cells, func(s string) bool { return strings.HasSuffix(s, mark) })
 }
 
+// savesMore reports whether a finding's cure saves clearly more than the finding
+// costs.
+func savesMore(f diagnose.Finding) bool {
+	return f.Cost.CPU.Value > 0 && f.Prediction.CPU.Value > 1.1*f.Cost.CPU.Value
+}
+
 // notes explain the table's columns and marks, those that it uses only.
 func notes(d *diagnose.Diagnosis, k known, ranks *column) []string {
 	var out []string
@@ -85,6 +91,9 @@ func notes(d *diagnose.Diagnosis, k known, ranks *column) []string {
 		out = append(out, "saves: what the cure would save, by prediction. Shares of CPU are not known: they need a CPU profile.")
 	case !k.cpu:
 		out = append(out, "Cost in CPU is not known: needs a CPU profile. The order is by bytes.")
+	}
+	if k.cpu && slices.ContainsFunc(d.Findings, savesMore) {
+		out = append(out, "A cure can save more than its row costs: what the row keeps alive takes headroom from all others, whose rows bear the cycles.")
 	}
 	if ranks.marked(liftedMark) {
 		out = append(out, "+ stands here for all lines of its function, of which it is the first.")

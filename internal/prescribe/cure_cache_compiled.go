@@ -1,0 +1,42 @@
+package prescribe
+
+import (
+	"fmt"
+	"regexp"
+
+	"github.com/heaptrim/heaptrim/internal/prescribe/source"
+)
+
+var cacheCompiled = Cure{
+	Code:  "cache-compiled",
+	Title: "compute it once and keep the result",
+	Why: "Regular expressions, templates, replacers, time zones and what reflection finds out about a type are the same every time. " +
+		"Made once, in a package variable, a sync.OnceValue or a map by key, they cost nothing afterwards.",
+	Before: "func clean(s string) string {\n\treturn regexp.MustCompile(`\\s+`).ReplaceAllString(s, \" \")\n}",
+	After:  "var spaces = regexp.MustCompile(`\\s+`)\n\nfunc clean(s string) string {\n\treturn spaces.ReplaceAllString(s, \" \")\n}",
+	Safety: Review,
+	Needs:  "the library call; whether its arguments are constant, from the source",
+	Not:    "When the inputs vary without bound: the cache would grow for ever.",
+	match:  matchCacheCompiled,
+}
+
+// compiles matches functions that turn a description into a machine.
+var compiles = regexp.MustCompile(`\.(Must)?(Compile|Parse)[A-Z]?\w*$|\.New\w*(Template|Replacer|Matcher|Regexp|Codec|Parser|Schema)\w*$`)
+
+func matchCacheCompiled(c *Case, p *Part) (Proposal, bool) {
+	if pr, ok := c.fromLibrary(p, "cache-compiled"); ok {
+		switch {
+		case p.Expr == nil:
+		case p.Expr.Consts:
+			pr.Fit, pr.Why = 1, pr.Why+"; its arguments are constants"
+		case len(p.Expr.Args) > 0 && compiles.MatchString(p.Callee):
+			// The input varies: what is made has to be kept by input.
+			pr.Fit, pr.Text = 0.6, fmt.Sprintf("keep what %s makes in a bounded map by its input", shortName(p.Callee))
+		}
+		return pr, true
+	}
+	if e := p.Expr; e != nil && e.Kind == source.Call && e.Consts && compiles.MatchString(e.Callee) {
+		return all(0.9, fmt.Sprintf("call %s once and keep the result: its arguments are constants", shortName(e.Callee)), c.amount(p)), true
+	}
+	return Proposal{}, false
+}

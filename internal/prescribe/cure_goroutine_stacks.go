@@ -1,0 +1,21 @@
+package prescribe
+
+import "github.com/heaptrim/heaptrim/internal/diagnose"
+
+var goroutineStacks = Cure{
+	Code:  "goroutine-stacks",
+	Title: "start fewer goroutines, or keep their stacks",
+	Why: "A goroutine's descriptor and its first stack come from the heap when none is free; a stack that outgrows its size is copied to one twice as large, " +
+		"and the collector scans all of them. Workers that live on pay this once.",
+	Before: "for _, j := range jobs {\n\tgo handle(j)\n}",
+	After:  "for range workers {\n\tgo func() {\n\t\tfor j := range queue {\n\t\t\thandle(j)\n\t\t}\n\t}()\n}",
+	Safety: Advice,
+	Needs:  "the kind of allocation; for growth, the stacks bucket of the decomposition",
+	Not:    "When goroutines wait most of their life: then their number is the design.",
+	match: func(c *Case, p *Part) (Proposal, bool) {
+		if p.Kind != diagnose.KindGoroutine {
+			return Proposal{}, false
+		}
+		return all(0.7, "let goroutines that live on take the work from a channel instead of starting one each time", c.amount(p)), true
+	},
+}

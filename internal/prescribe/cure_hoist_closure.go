@@ -1,0 +1,26 @@
+package prescribe
+
+import (
+	"fmt"
+
+	"github.com/heaptrim/heaptrim/internal/diagnose"
+)
+
+var hoistClosure = Cure{
+	Code:  "hoist-closure",
+	Title: "make the function value once, or not at all",
+	Why: "A function literal that captures variables is an object on the heap when it outlives the line, and what it captures by reference is moved there too. " +
+		"A method value x.M is a closure as well.",
+	Before: "for _, j := range jobs {\n\trun(func() { j.Do(ctx) })\n}",
+	After:  "for _, j := range jobs {\n\trun(ctx, j) // takes the job itself\n}",
+	Safety: Review,
+	Needs:  "the kind of allocation",
+	Not:    "When each closure has to remember something of its own.",
+	match: func(c *Case, p *Part) (Proposal, bool) {
+		if p.Kind != diagnose.KindClosure || p.Via != "" {
+			return Proposal{}, false
+		}
+		text := fmt.Sprintf("make %s once, outside of the hot path, and hand over what it captures as parameters", p.text())
+		return all(0.9, text, c.escape()), true
+	},
+}

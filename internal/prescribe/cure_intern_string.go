@@ -1,0 +1,29 @@
+package prescribe
+
+import (
+	"fmt"
+
+	"github.com/heaptrim/heaptrim/internal/diagnose"
+)
+
+var internString = Cure{
+	Code:  "intern-string",
+	Title: "keep one copy of equal strings",
+	Why: "Texts that are read again and again, such as names, labels and keys, fill the heap with equal copies. One copy by value, " +
+		"from a map or from package unique, makes the live heap smaller and comparison cheaper.",
+	Before: "r.Label = string(field)",
+	After:  "r.Label = labels.intern(field) // map[string]string; a lookup by string(field) does not allocate",
+	Safety: Review,
+	Needs:  "the lifetime of the strings",
+	Not:    "When the values are mostly different: the map holds them all for nothing.",
+	match: func(c *Case, p *Part) (Proposal, bool) {
+		if p.Kind != diagnose.KindConversion || p.Via != "" || c.short() || c.Finding.Lifetime.Class == diagnose.LifetimeUnknown {
+			return Proposal{}, false
+		}
+		pr := all(0.5, fmt.Sprintf("keep one copy of equal strings where %s is stored, if its values repeat", p.text()), "the strings live long")
+		// How often they repeat is not known: half of them is the guess that the
+		// interval has to cover.
+		pr.Objects, pr.Bytes, pr.Live = 0.5, 0.5, 0.5
+		return pr, true
+	},
+}

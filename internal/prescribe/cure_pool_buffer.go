@@ -1,0 +1,69 @@
+package prescribe
+
+import (
+	"fmt"
+
+	"github.com/heaptrim/heaptrim/internal/diagnose"
+)
+
+var poolBuffer = Cure{
+	Code:  "pool-buffer",
+	Title: "take buffers from a pool by size",
+	Why: "Byte buffers of varying size that live for one request are the classic garbage. A pool with size classes hands out one that is large enough " +
+		"and takes it back; it wastes little, where one pool for all sizes keeps the largest for everybody.",
+	Before: "body, err := io.ReadAll(r)\nif err != nil {\n\treturn err\n}\nreturn json.Unmarshal(body, v)",
+	After:  "buf := buffers.Get(size) // pool.Bytes of rt/pool\ndefer buffers.Put(buf)\n",
+	Safety: Review,
+	Needs:  "element type, block sizes and lifetime",
+	Not:    "When the buffer is handed on to someone who may keep it, or is tiny.",
+	match:  matchPoolBuffer,
+}
+
+func matchPoolBuffer(c *Case, p *Part) (Proposal, bool) {
+	if pr, ok := c.fromLibrary(p, "pool-buffer"); ok {
+		pr.Cost = poolPair
+		return pr, true
+	}
+	if !c.short() || c.blockSize() < tinyObject {
+		return Proposal{}, false
+	}
+	if p.Library != nil && p.Library.code == "presize-builder" {
+		return c.pooled(0.65, fmt.Sprintf("take the buffer behind %s from a pool", shortName(p.Callee)), "")
+	}
+	bytesOf := p.Expr != nil && p.Expr.Elem == 1
+	if p.dest() != nil {
+		bytesOf = bytesOf || p.dest().Elem == "byte" || p.dest().Elem == "uint8"
+	}
+	if p.Callee != "" || !bytesOf {
+		return Proposal{}, false
+	}
+	switch p.Kind {
+	case diagnose.KindMake, diagnose.KindGrowth:
+		fit := 0.6
+		if c.blockSize() >= bigObject {
+			fit = 0.85
+		}
+		text := fmt.Sprintf("take %s from a pool of buffers by size", p.text())
+		if spread := sizeSpread(c.Finding.Sizes); spread != "" {
+			text += " (" + spread + ")"
+		}
+		return c.pooled(fit, text, c.escape())
+	}
+	return Proposal{}, false
+}
+
+// sizeSpread says in words how the blocks' sizes spread; "" for one size.
+func sizeSpread(sizes []diagnose.SizeCount) string {
+	if len(sizes) < 2 {
+		return ""
+	}
+	return fmt.Sprintf("blocks from %s to %s", sizes[0].Size, sizes[len(sizes)-1].Size)
+}
+
+// pooled is a proposal that takes everything away for the price of a pool.
+func (c *Case) pooled(fit float64, text, why string) (Proposal, bool) {
+	p := all(fit, text, why)
+	p.Live = 0
+	p.Cost = poolPair
+	return p, true
+}

@@ -1,0 +1,46 @@
+package prescribe
+
+import (
+	"fmt"
+
+	"github.com/heaptrim/heaptrim/internal/diagnose"
+)
+
+var poolObject = Cure{
+	Code:  "pool-object",
+	Title: "keep the objects in a pool",
+	Why: "Objects that live for one request and cost much to make – by size, by initialisation, or by what they allocate themselves – can be handed from one request " +
+		"to the next. What stays in the pool is not garbage, so cycles become rarer.",
+	Before: "zw := gzip.NewWriter(w)\ndefer zw.Close()",
+	After:  "zw := writers.Get().(*gzip.Writer)\ndefer writers.Put(zw)\nzw.Reset(w)\ndefer zw.Close()",
+	Safety: Review,
+	Needs:  "type, size and lifetime of the objects",
+	Not:    "For tiny objects a pool costs as much as malloc; objects that someone may keep must not go back.",
+	match:  matchPoolObject,
+}
+
+func matchPoolObject(c *Case, p *Part) (Proposal, bool) {
+	if pr, ok := c.fromLibrary(p, "pool-object"); ok {
+		pr.Cost, pr.Live = poolPair, 0
+		return pr, true
+	}
+	if !c.short() || p.Via != "" {
+		return Proposal{}, false
+	}
+	size := c.blockSize()
+	why := fmt.Sprintf("%s, %s each", c.amount(p), size)
+	switch p.Kind {
+	case diagnose.KindNew, diagnose.KindMake, diagnose.KindMap, diagnose.KindChan:
+	default:
+		return Proposal{}, false
+	}
+	switch {
+	case size >= bigObject:
+		return c.pooled(0.85, fmt.Sprintf("keep %s in a pool: an object of %s is worth it", p.text(), size), why)
+	case size < tinyObject && c.Finding.Pointers == diagnose.No:
+		return Proposal{}, false
+	case p.Kind == diagnose.KindNew && !c.edge("return"):
+		return c.pooled(0.6, fmt.Sprintf("keep %s in a pool, or inside its owner, and use it again", p.text()), why)
+	}
+	return c.pooled(0.4, fmt.Sprintf("keep %s in a pool and use it again", p.text()), why)
+}

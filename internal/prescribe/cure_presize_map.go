@@ -1,0 +1,50 @@
+package prescribe
+
+import (
+	"fmt"
+
+	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/prescribe/source"
+)
+
+var presizeMap = Cure{
+	Code:  "presize-map",
+	Title: "make the map with its final size",
+	Why: "A map that fills up grows by making larger tables and moving every entry. With a size hint the tables are made once, " +
+		"large enough.",
+	Before: "seen := make(map[string]int)\nfor _, w := range words {\n\tseen[w]++\n}",
+	After:  "seen := make(map[string]int, len(words))\nfor _, w := range words {\n\tseen[w]++\n}",
+	Safety: Safe,
+	Needs:  "block sizes of the site; for the size, the source",
+	Not:    "When the hint is far above what is usually stored: tables are reserved for nothing.",
+	match:  matchPresizeMap,
+}
+
+func matchPresizeMap(c *Case, p *Part) (Proposal, bool) {
+	if pr, ok := c.fromLibrary(p, "presize-map"); ok {
+		return pr, true
+	}
+	if p.Kind != diagnose.KindMapGrowth || p.Callee != "" {
+		return Proposal{}, false
+	}
+	why := c.amount(p) + " are tables that the map makes as it grows"
+	d := p.dest()
+	fit, text := 0.55, "give the map its size when it is made"
+	switch {
+	case d == nil:
+	case d.Local && (d.Made == source.MadeEmpty || d.Made == source.MadeNil) && d.Count != "":
+		fit, text = 1, fmt.Sprintf("make `%s`%s with size %s", d.Name, atLine(d), d.Count)
+	case d.Local && d.Made == source.MadeEmpty:
+		fit, text = 0.8, fmt.Sprintf("make `%s`%s with the size it usually reaches", d.Name, atLine(d))
+	default:
+		text = fmt.Sprintf("give `%s` its size where it is made", d.Name)
+	}
+	// The largest table of each map stays; a map of one small table is made with
+	// it and saves nothing.
+	r := regrowthOf(c.Finding.Sizes)
+	objects, bytes := r.waste()
+	if objects <= 0.02 {
+		return Proposal{}, false
+	}
+	return Proposal{Text: text, Why: why, Fit: fit, Objects: objects, Bytes: bytes}, true
+}

@@ -1,0 +1,65 @@
+package prescribe
+
+import (
+	"fmt"
+
+	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/prescribe/source"
+)
+
+var presizeSlice = Cure{
+	Code:  "presize-slice",
+	Title: "make the slice with its final capacity",
+	Why: "append doubles a slice that is full: it allocates a new array and copies the old one. A slice of n elements that begins empty " +
+		"is allocated about log₂ n times and costs twice its final size in garbage.",
+	Before: "var names []string\nfor _, u := range users {\n\tnames = append(names, u.Name)\n}",
+	After:  "names := make([]string, 0, len(users))\nfor _, u := range users {\n\tnames = append(names, u.Name)\n}",
+	Safety: Safe,
+	Needs:  "block sizes of the site; for the capacity, the source",
+	Not:    "When the bound is far above what is usually appended: the memory would be reserved for nothing.",
+	match:  matchPresizeSlice,
+}
+
+func matchPresizeSlice(c *Case, p *Part) (Proposal, bool) {
+	if pr, ok := c.fromLibrary(p, "presize-slice"); ok {
+		return pr, true
+	}
+	if p.Kind != diagnose.KindGrowth || p.Callee != "" {
+		return Proposal{}, false
+	}
+	objects, _ := regrowthOf(c.Finding.Sizes).waste()
+	why := fmt.Sprintf("%.0f %% of the arrays that append made here were outgrown again", 100*objects)
+	d := p.dest()
+	switch {
+	case d == nil:
+		return c.presized(0.5, "give the slice its final capacity when it is made", why)
+	case d.Made == source.MadeSized || d.Reset:
+		return c.presized(0.3, fmt.Sprintf("make `%s` with a larger capacity", d.Name), why)
+	case d.Field || d.Param || d.Made == source.MadeElse:
+		return c.presized(0.5, fmt.Sprintf("give `%s` its final capacity where it is made", d.Name), why)
+	case d.Count != "":
+		pr, ok := c.presized(0.9, fmt.Sprintf("make `%s`%s with capacity %s", d.Name, atLine(d), d.Count), why)
+		if d.Exact {
+			pr.Fit = 1
+		}
+		return pr, ok
+	}
+	return c.presized(0.6, fmt.Sprintf("make `%s`%s with the capacity it usually reaches", d.Name, atLine(d)), why)
+}
+
+// atLine says where a variable is made; nothing for a named result, which is
+// made nowhere.
+func atLine(d *source.Dest) string {
+	if d.MadeLine == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (line %d)", d.MadeLine)
+}
+
+// dest is where the part's elements go; nil when not known.
+func (p *Part) dest() *source.Dest {
+	if p.Expr == nil {
+		return nil
+	}
+	return p.Expr.Into
+}

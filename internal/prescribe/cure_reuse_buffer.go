@@ -1,0 +1,104 @@
+package prescribe
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/prescribe/source"
+	"github.com/heaptrim/heaptrim/internal/unit"
+)
+
+// Sizes that decide between the ways of using memory again.
+const (
+	// A pool's Get and Put cost as much as malloc of an object about this size
+	// without pointers (lab/libraries/pool: 9 to 13 ns).
+	tinyObject = 64
+	// From here on zeroing and marking make an object worth a pool whatever else.
+	bigObject = 4 << 10
+)
+
+var reuseBuffer = Cure{
+	Code:  "reuse-buffer",
+	Title: "use the same memory again",
+	Why: "A buffer that the loop, the receiver or the caller owns can be cut to length zero and filled again. That is cheaper than any pool: " +
+		"no lookup, no reset of what is not used, nothing for the collector.",
+	Before: "for _, r := range records {\n\tbuf := make([]byte, 0, 1024)\n\tbuf = r.AppendTo(buf)\n\tw.Write(buf)\n}",
+	After:  "buf := make([]byte, 0, 1024)\nfor _, r := range records {\n\tbuf = r.AppendTo(buf[:0])\n\tw.Write(buf)\n}",
+	Safety: Review,
+	Needs:  "the kind of allocation and the lifetime; for the owner, the source",
+	Not:    "When someone keeps the buffer after the round.",
+	match:  matchReuseBuffer,
+}
+
+func matchReuseBuffer(c *Case, p *Part) (Proposal, bool) {
+	if pr, ok := c.fromLibrary(p, "reuse-buffer"); ok {
+		if p.Expr != nil && len(p.Expr.Loops) > 0 {
+			pr.Fit = 1
+		}
+		return pr, true
+	}
+	if p.Callee != "" || !c.short() {
+		return Proposal{}, false
+	}
+	why := c.escape()
+	d := p.dest()
+	switch p.Kind {
+	case diagnose.KindNew:
+		if owner := c.owner(); owner != "" && c.blockSize() < unit.Bytes(largeObject) {
+			return c.reuse(0.65, fmt.Sprintf("keep %s as a field of the owner of `%s` and set it anew: the owner is there already", p.text(), owner), why), true
+		}
+	case diagnose.KindMake, diagnose.KindMap, diagnose.KindChan:
+		if c.kept() {
+			return Proposal{}, false
+		}
+		if p.Expr != nil && len(p.Expr.Loops) > 0 && p.Expr.Use.Kind == source.UseAssigned && !p.Expr.Use.Field {
+			fit := 0.75
+			if strings.Contains(why, "which keeps it") {
+				fit = 0.55
+			}
+			return c.reuse(fit, fmt.Sprintf("make %s once before the loop of line %d and use it again", p.text(), p.Expr.Loops[0].First), why), true
+		}
+		return c.reuse(0.35, fmt.Sprintf("keep %s where its owner can use it again", p.text()), why), true
+	case diagnose.KindGrowth:
+		switch {
+		case c.kept() && (d == nil || !d.Field):
+			return Proposal{}, false
+		case d != nil && d.Field && !d.Receiver:
+			return c.reuse(0.35, fmt.Sprintf("keep the array of `%s` for the next round, if nothing of this one is kept", d.Name), why), true
+		case d != nil && d.Field:
+			return c.reuse(0.6, fmt.Sprintf("keep the array of `%s` and cut it to length zero instead of starting anew", d.Name), why), true
+		case d != nil && d.Local && !c.edge("return"):
+			return c.reuse(0.5, fmt.Sprintf("keep the array of `%s` for the next call", d.Name), why), true
+		}
+		return c.reuse(0.3, "keep the array for the next call", why), true
+	case diagnose.KindMapGrowth:
+		if d == nil || !d.Local || d.Made == source.MadeElse {
+			return Proposal{}, false // nobody here knows who else looks at the map
+		}
+		return c.reuse(0.4, "clear the map and fill it again instead of making a new one", why), true
+	}
+	return Proposal{}, false
+}
+
+// owner is the field that the compiler says the value is stored in; "" for
+// none.
+func (c *Case) owner() string {
+	_, rest, ok := strings.Cut(c.escape(), "is stored in `")
+	if !ok {
+		return ""
+	}
+	name, _, ok := strings.Cut(rest, "`")
+	if !ok || !strings.Contains(name, ".") || strings.ContainsAny(name, "[(") {
+		return ""
+	}
+	return name
+}
+
+// reuse is a proposal that takes everything away for the price of a reset.
+func (c *Case) reuse(fit float64, text, why string) Proposal {
+	p := all(fit, text, why)
+	p.Live = 0 // the memory stays
+	p.Cost = reuseCost
+	return p
+}

@@ -1,0 +1,46 @@
+package prescribe
+
+import (
+	"fmt"
+
+	"github.com/heaptrim/heaptrim/internal/diagnose"
+)
+
+var unboxInterface = Cure{
+	Code:  "unbox-interface",
+	Title: "do not box the value in an interface",
+	Why: "Converting a value that is no pointer to an interface copies it to the heap, unless the compiler can see that the interface does not escape. " +
+		"A concrete type, a type parameter, a pointer that is there anyway, or a branch that is taken before the conversion avoids the copy.",
+	Before: "func assert(ok bool, format string, args ...any) {\n\tif !ok {\n\t\tpanic(fmt.Sprintf(format, args...))\n\t}\n}\n\nassert(n < max, \"too many: %d\", n) // n is boxed although the test holds",
+	After:  "if n >= max {\n\tpanic(fmt.Sprintf(\"too many: %d\", n))\n}",
+	Safety: Review,
+	Needs:  "the kind of allocation; for the way out, the source and the escape flow",
+	Not:    "When the interface is stored: the value has to live somewhere.",
+	match:  matchUnboxInterface,
+}
+
+func matchUnboxInterface(c *Case, p *Part) (Proposal, bool) {
+	if pr, ok := c.fromLibrary(p, "unbox-interface"); ok {
+		return pr, true
+	}
+	why := c.escape()
+	switch p.Kind {
+	case diagnose.KindBoxing, diagnose.KindVariadic:
+		if p.Callee != "" && p.Via != "" {
+			return Proposal{}, false
+		}
+	case diagnose.KindReflect:
+		return all(0.5, "switch on the concrete types that are frequent before reflecting", c.amount(p)+" are values that reflection copies"), true
+	default:
+		return Proposal{}, false
+	}
+	if p.Library != nil && p.Library.code != "unbox-interface" {
+		// A better call than the one that boxes is known.
+		return all(0.4, fmt.Sprintf("hand %s what it needs without boxing", p.callee()), why), true
+	}
+	text := "keep the value in its own type: a concrete parameter, a type parameter, or a pointer that is there anyway"
+	if callee := p.callee(); callee != "the function" {
+		text = fmt.Sprintf("do not box the arguments of %s: test the condition first, or give it typed parameters", callee)
+	}
+	return all(0.85, text, why), true
+}
