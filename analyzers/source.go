@@ -211,14 +211,6 @@ func (s *source) pure(e ast.Expr) bool {
 	return false
 }
 
-// sameExpr reports whether two pure expressions name the same thing.
-func (s *source) sameExpr(a, b ast.Expr) bool {
-	if !s.pure(a) || !s.pure(b) || types.ExprString(ast.Unparen(a)) != types.ExprString(ast.Unparen(b)) {
-		return false
-	}
-	return s.TypesInfo.ObjectOf(root(a)) == s.TypesInfo.ObjectOf(root(b))
-}
-
 // root is the leftmost name of an expression such as x.y[i], or an empty one.
 func root(e ast.Expr) *ast.Ident {
 	for {
