@@ -20,7 +20,7 @@ var poolBuffer = Cure{
 }
 
 func matchPoolBuffer(c *Case, p *Part) (Proposal, bool) {
-	if pr, ok := c.fromLibrary(p, "pool-buffer"); ok {
+	if pr, ok := c.fromLibrary(p, "pool-buffer"); ok && c.short() {
 		pr.Cost = poolPair
 		return pr, true
 	}

@@ -20,7 +20,7 @@ var poolObject = Cure{
 }
 
 func matchPoolObject(c *Case, p *Part) (Proposal, bool) {
-	if pr, ok := c.fromLibrary(p, "pool-object"); ok {
+	if pr, ok := c.fromLibrary(p, "pool-object"); ok && c.short() {
 		pr.Cost, pr.Live = poolPair, 0
 		return pr, true
 	}

@@ -32,7 +32,7 @@ var reuseBuffer = Cure{
 }
 
 func matchReuseBuffer(c *Case, p *Part) (Proposal, bool) {
-	if pr, ok := c.fromLibrary(p, "reuse-buffer"); ok {
+	if pr, ok := c.fromLibrary(p, "reuse-buffer"); ok && c.short() {
 		if p.Expr != nil && len(p.Expr.Loops) > 0 {
 			pr.Fit = 1
 		}

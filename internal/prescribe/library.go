@@ -89,6 +89,7 @@ var library = []libraryEntry{
 	{"io/ioutil.ReadAll", "", "pool-buffer", "read into a pooled bytes.Buffer with ReadFrom", nothing},
 	{"io.Copy*", "", "pool-buffer", "use io.CopyBuffer with a pooled buffer", nothing},
 	{"os.ReadFile", "", "pool-buffer", "open the file and read into a pooled buffer", nothing},
+	{"crypto/hmac.New", "", "pool-object", "keep the hash of each key in a pool and Reset it", nothing},
 	{"crypto/*.New*", "", "pool-object", "use the package's Sum function, which needs no hash object, or keep hashes in a pool and Reset them", nothing},
 	{"hash/*.New*", "", "pool-object", "use the package's Checksum function, or keep hashes in a pool and Reset them", nothing},
 	{"math/rand*.New*", "", "pool-object", "use the package's top-level functions, or keep a source per goroutine", nothing},

@@ -29,9 +29,10 @@ func bundleModules(root fs.FS, entry string) (string, error) {
 }
 
 type bundler struct {
-	root fs.FS
-	done map[string]string // module to the variable with its exports; "" while it is being added
-	out  strings.Builder
+	root  fs.FS
+	done  map[string]string // module to the variable with its exports; "" while it is being added
+	added int
+	out   strings.Builder
 }
 
 // add appends a module, after those it imports, and returns the variable that
@@ -69,7 +70,8 @@ func (b *bundler) add(name string) (string, error) {
 			body.WriteString(line + "\n")
 		}
 	}
-	v := fmt.Sprintf("module%d", len(b.done))
+	b.added++
+	v := fmt.Sprintf("module%d", b.added)
 	fmt.Fprintf(&b.out, "const %s = (() => { // %s\n%s\nreturn { %s };\n})();\n", v, name, strings.TrimSpace(body.String()), strings.Join(exports, ", "))
 	b.done[name] = v
 	return v, nil

@@ -20,6 +20,7 @@ type account struct {
 	sum         Summary
 
 	payers map[uint64]*Goroutine
+	recent *Goroutine // the payer that was asked for last
 	pauses map[string]*Pause
 
 	sequence  uint64 // of the last event of a cycle; 0 at first
@@ -74,7 +75,11 @@ func (a *account) moment(at stamp) time.Duration { return a.span(a.first, at) }
 
 // payer is the row of a goroutine.
 func (a *account) payer(id uint64) *Goroutine {
+	if a.recent != nil && a.recent.ID == id {
+		return a.recent
+	}
 	if g := a.payers[id]; g != nil {
+		a.recent = g
 		return g
 	}
 	if len(a.payers) >= Listed {

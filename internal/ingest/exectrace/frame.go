@@ -148,7 +148,9 @@ func (f *framer) fail(g *generation, pos int, err error, atEnd bool) error {
 func (f *framer) want(g *generation, n int) error {
 	const chunk = 512 << 10
 	for len(g.data) < n && !f.eof {
-		g.data = slices.Grow(g.data, chunk+slack)
+		if cap(g.data) < len(g.data)+chunk+slack {
+			g.data = slices.Grow(g.data, cap(g.data)+2*chunk) // twice as much: little is copied twice
+		}
 		read, err := f.r.Read(g.data[len(g.data) : len(g.data)+chunk])
 		g.data = g.data[:len(g.data)+read]
 		switch {

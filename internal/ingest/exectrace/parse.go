@@ -146,14 +146,26 @@ func (p *parser) hop(i int, n uint8) int {
 	return i
 }
 
-// number reads one number. A bad one is an error of the event.
+// number reads one number. It needs no check of bounds: the event began inside
+// its batch, has no more than five numbers, and there is slack behind.
 func (p *parser) number(i int) (uint64, int) {
-	if i >= len(p.data)-maxVarint {
-		p.fail(p.pos, errCutEvent)
-		return 0, i
-	}
 	if c := p.data[i]; c < 0x80 {
 		return uint64(c), i + 1
+	}
+	return p.long(i)
+}
+
+// long is number where that has more than one byte. A bad one is an error of
+// the event.
+func (p *parser) long(i int) (uint64, int) {
+	x := binary.LittleEndian.Uint64(p.data[i:])
+	switch {
+	case x&0x8000 == 0:
+		return x&0x7f | x>>1&0x3f80, i + 2
+	case x&0x800000 == 0:
+		return x&0x7f | x>>1&0x3f80 | x>>2&0x1fc000, i + 3
+	case x&0x80000000 == 0:
+		return x&0x7f | x>>1&0x3f80 | x>>2&0x1fc000 | x>>3&0xfe00000, i + 4
 	}
 	v, n := binary.Uvarint(p.data[i : i+maxVarint])
 	if n <= 0 {
@@ -202,6 +214,27 @@ func (p *parser) event(kind byte, at stamp, i int) int {
 		a, i = p.number(i)
 		p.leave(at, whyGone, 0)
 		p.after.run(at, a, 0)
+	case evGCSweepBegin, evGCSweepEnd:
+		return p.sweep(kind, at, i)
+	default:
+		return p.rare(kind, at, i)
+	}
+	return i
+}
+
+// sweep is event for sweeping, of which there is much.
+func (p *parser) sweep(kind byte, at stamp, i int) int {
+	s := &p.after.sweep
+	switch {
+	case p.known && kind == evGCSweepBegin && !s.open:
+		_, i = p.number(i)
+		*s = span{open: true, touched: true, start: at}
+	case p.known && kind == evGCSweepEnd && s.open:
+		var swept, reclaimed uint64
+		swept, i = p.number(i)
+		reclaimed, i = p.number(i)
+		p.sweeps = append(p.sweeps, sweepPiece{p.after.running(), s.start, at, swept, reclaimed})
+		s.open = false
 	default:
 		return p.rare(kind, at, i)
 	}

@@ -38,6 +38,7 @@ type scanner struct {
 	version     version
 	parsers     []*parser
 	results     []result // of the batches of the generation
+	scratch     found    // of the generation, for the next one to use again
 	threads     map[uint64]thread
 	chains      map[uint64]chain
 	generations int

@@ -39,7 +39,9 @@ type window struct{ from, to stamp }
 // what is carried from the generations before, since a generation with gaps is
 // stitched twice.
 func (s *scanner) stitch(g *generation, r *rules) (*stitched, error) {
-	st := &stitched{threads: maps.Clone(s.threads), chains: maps.Clone(s.chains), gaps: map[uint64]bool{}}
+	s.scratch.reset()
+	st := &stitched{found: s.scratch, threads: maps.Clone(s.threads), chains: maps.Clone(s.chains), gaps: map[uint64]bool{}}
+	defer func() { s.scratch = st.found }()
 	for i := range s.results[:len(g.batches)] {
 		if err := st.batch(g, i, &s.results[i], r); err != nil {
 			return nil, err
