@@ -134,7 +134,13 @@ func (t *callTree) locate(d *diagnose.Diagnosis, l *evidence.Location) []int32 {
 // path returns the node of a stack below root.
 func (t *callTree) path(d *diagnose.Diagnosis, root int32, s diagnose.WeightedStack) int32 {
 	node := root
-	for i := len(s.Stack) - 1; i >= 0; i-- {
+	outer := len(s.Stack) - 1
+	// Heap profiles show where a goroutine begins and CPU profiles do not: with
+	// it, the two would stand beside each other.
+	if outer > 0 && s.Stack[outer].Frames[0].Function == "runtime.goexit" {
+		outer--
+	}
+	for i := outer; i >= 0; i-- {
 		frames := t.locate(d, s.Stack[i])
 		inner := 0
 		if i == 0 {

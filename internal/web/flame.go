@@ -157,17 +157,23 @@ func (t *callTree) fill(v *flameView, d *diagnose.Diagnosis, several, base bool)
 		}
 		t.sampled = true
 		t.exact = t.exact && s.Exact
-		if w := s.Churn * cpu; w != 0 {
-			t.add(weightKey{colChurn, false, base}, t.at(node, churn), w)
+		// The samples behind a weight stand with it: they give it its interval.
+		alloc, inUse := node, node
+		if s.Churn*cpu != 0 {
+			alloc = t.at(node, churn)
 		}
-		if w := s.Retention * cpu; w != 0 {
-			t.add(weightKey{colRetention, false, base}, t.at(node, retention), w)
+		if s.Retention*cpu != 0 {
+			inUse = t.at(node, retention)
 		}
 		for _, c := range [...]struct {
 			name string
+			node int32
 			v    float64
-		}{{colBytes, s.Bytes}, {colObjects, s.Objects}, {colInUse, s.InUse}, {colInUseObj, s.InUseObj}, {colAllocN, s.AllocEvents}, {colInUseN, s.InUseEvents}} {
-			t.add(weightKey{c.name, false, base}, node, c.v)
+		}{
+			{colChurn, alloc, s.Churn * cpu}, {colRetention, inUse, s.Retention * cpu}, {colAllocN, alloc, s.AllocEvents}, {colInUseN, inUse, s.InUseEvents},
+			{colBytes, node, s.Bytes}, {colObjects, node, s.Objects}, {colInUse, node, s.InUse}, {colInUseObj, node, s.InUseObj},
+		} {
+			t.add(weightKey{c.name, false, base}, c.node, c.v)
 		}
 		return nil
 	})

@@ -1,0 +1,113 @@
+// The ranked cures: one row each, with all that is known of it below.
+import { button, el, replace, table } from "./dom.js";
+import { bytes, count, percent, seconds, share, shortName, sizeSpan, span, trimmed, unknown } from "./format.js";
+import { change } from "./state.js";
+import { term } from "./terms.js";
+
+const firstRows = 15;
+
+const place = (f) => `${f.site.file}:${f.site.line}`;
+
+// perOp writes an amount per operation or per second, whichever is known.
+function amounts(f) {
+  const c = f.cost, i = c.intervals;
+  if (c.bytes_per_op !== null) return `${span(i.bytes_per_op, bytes, "")}/op, ${span(i.objects_per_op, count, "")} objects/op`;
+  if (c.bytes_per_s !== null) return `${span(i.bytes_per_s, bytes, "")}/s, ${span(i.objects_per_s, count, "")} objects/s`;
+  if (c.bytes !== null) return `${bytes(c.bytes)}, ${count(c.objects)} objects in all`;
+  return unknown;
+}
+
+const columns = [["malloc", "malloc"], ["zeroing", "zeroing"], ["growcopy", "growslice copying"], ["assist", "mark assist"], ["churn", "churn"], ["retention", "retention"]];
+
+function costRows(f) {
+  return el("dl", { class: "costs" }, columns.filter(([k]) => f.cost.intervals[k] && f.cost.intervals[k].value !== 0)
+    .map(([k, word]) => [el("dt", {}, term(word)), el("dd", {}, share(f.cost.intervals[k]))]));
+}
+
+function escape(f) {
+  if (!f.escape) return null;
+  const steps = f.escape.flow.flatMap((s) => [`${s.dst} ← ${s.src}`, ...s.edges.map((e) => `   from ${e.expr} (${e.why}) at ${e.file}:${e.line}`)]);
+  return el("div", {}, el("p", {}, term("escape", "On the heap because"), " ", f.escape.reason, "."),
+    steps.length > 0 && el("details", {}, el("summary", {}, "The compiler's explanation"), el("pre", {}, steps.join("\n"))));
+}
+
+function stacks(f) {
+  const all = [{ share: f.stack_share, frames: f.stack }, ...f.stacks].filter((s) => s.frames.length > 0);
+  if (all.length === 0) return null;
+  return el("details", {}, el("summary", {}, `Called from ${all.length === 1 ? "one stack" : `${all.length} stacks`}`),
+    all.map((s) => el("div", { class: "stack" }, s.share !== null && el("p", {}, `${percent(s.share)} of the cost`),
+      el("ol", {}, s.frames.map((x) => el("li", {}, shortName(x.function), " ", el("small", {}, `${x.file.split("/").slice(-2).join("/")}:${x.line}`)))))));
+}
+
+function sizes(f) {
+  if (f.sizes.length === 0) return null;
+  const most = Math.max(...f.sizes.map((s) => s.objects || 0));
+  return el("details", {}, el("summary", {}, "Sizes of the blocks"),
+    el("ul", { class: "bars" }, f.sizes.map((s) => el("li", {}, el("span", {}, bytes(s.block_bytes)),
+      el("i", { style: { width: `${(60 * (s.objects || 0)) / most}%` } }), el("span", {}, count(s.objects))))));
+}
+
+function mix(f) {
+  if (f.mix.length < 2) return null;
+  return el("p", { class: "why" }, "Allocates ", f.mix.map((m) => `${m.kind || "other"}${m.via ? ` in ${shortName(m.via)}` : ""} ${percent(m.objects_share)}`).join(", "), " of its objects.");
+}
+
+function byRun(f) {
+  if (f.by_run.length < 2) return null;
+  return el("details", {}, el("summary", {}, "In each run"), table("Cost by run", [
+    { title: "run", cell: (r) => r.run, class: "name" }, { title: "CPU", cell: (r) => share(r.cost.cpu_share) },
+    { title: "bytes/op", cell: (r) => sizeSpan(r.cost.intervals.bytes_per_op) },
+  ], f.by_run));
+}
+
+function others(f) {
+  if (f.others.length === 0) return null;
+  return el("details", {}, el("summary", {}, `${f.others.length === 1 ? "Another cure" : `${f.others.length} other cures`} that would fit`),
+    el("ul", {}, f.others.map((o) => el("li", {}, el("span", { class: "code" }, o.code), " ", o.text, ". ", o.prediction.cpu_share ? `Would save ${share(o.prediction.cpu_share)} of CPU.` : ""))));
+}
+
+// detail is everything the report says of one finding.
+export function detail(f, inSource) {
+  return el("div", { class: "detail" },
+    inSource ? null : el("p", { class: "todo" }, el("span", { class: "chip" }, term("safety", f.remedy.safety || "none")), " ", f.remedy.text ? f.remedy.text + "." : "No cure is named."),
+    f.remedy.why && el("p", { class: "why" }, "Why: " + f.remedy.why + "."),
+    inSource && f.remedy.safety ? el("p", {}, el("span", { class: "chip" }, term("safety", f.remedy.safety))) : null,
+    el("p", {}, term("saving", "Would save"), " ", el("b", {}, share(f.prediction.cpu_share)), " of CPU",
+      f.prediction.bytes_per_op !== null && `, ${bytes(f.prediction.bytes_per_op)}/op`, f.prediction.objects_per_op !== null && `, ${count(f.prediction.objects_per_op)} objects/op`,
+      f.prediction.basis && el("small", {}, ` – ${f.prediction.basis}`)),
+    el("p", {}, "Costs ", el("b", {}, share(f.cost.cpu_share)), ` of CPU; allocates ${amounts(f)}`, f.via && ` through ${f.via}`, f.run && ` in ${f.run}`, "."),
+    costRows(f), escape(f), mix(f),
+    el("p", {}, term("lifetime", "Lifetime"), ": ", f.lifetime.class, f.lifetime.mean_ns !== null && `, ${seconds(f.lifetime.mean_ns / 1e9)} on average`, f.cost.in_use_bytes ? `; ${sizeSpan(f.cost.intervals.in_use_bytes)} in use` : "", "."),
+    stacks(f), sizes(f), byRun(f), others(f),
+    el("p", { class: "acts noprint" },
+      inSource ? null : button("Show the source", () => change({ view: "source", fn: f.site.function, line: f.site.line, file: f.site.file })),
+      button("Show in the flame graph", () => change({ view: "flame", q: "^" + f.site.function.replace(/[.*+?^${}()|[\]\\]/g, "\\$&") + "$", zoom: null }))));
+}
+
+function row(f, max) {
+  const saved = f.prediction.cpu_share;
+  const width = (v) => `${Math.max(0, Math.min(100, (100 * v) / max))}%`;
+  const bar = saved && max > 0 ? el("div", { class: "meter", "aria-hidden": "true" }, el("i", { style: { width: width(saved.value) } }), el("u", { style: { left: width(Math.max(saved.low, 0)), width: width(saved.high - Math.max(saved.low, 0)) } })) : null;
+  const body = el("div", { class: "body" });
+  const d = el("details", { class: "cure", id: `cure-${f.rank}`, on: { toggle: () => d.open && body.childElementCount === 0 && replace(body, detail(f)) } },
+    el("summary", {}, el("span", { class: "rank" }, f.rank),
+      el("span", { class: "what" }, el("b", { class: "where" }, place(f)), el("span", { class: "title" }, ` ${f.title} in ${shortName(f.site.function)}`), el("span", { class: "code" }, f.remedy.code), el("span", { class: "text" }, f.remedy.text)),
+      el("span", { class: "saves" }, el("b", { data: { saving: f.rank } }, share(saved)), bar)), body);
+  return d;
+}
+
+// cureList is the section of the findings, ranked by what their cures save.
+export function cureList(report) {
+  if (report.findings.length === 0) return el("section", {}, el("h2", {}, "What to change"), el("p", {}, "Nothing: no line costs enough to be worth a change."));
+  const max = Math.max(...report.findings.map((f) => (f.prediction.cpu_share ? f.prediction.cpu_share.high : 0)));
+  const list = el("div", { class: "cures" }, report.findings.slice(0, firstRows).map((f) => row(f, max)));
+  const rest = report.findings.slice(firstRows);
+  const more = rest.length === 0 ? null : button(`Show ${rest.length} more`, () => {
+    for (const f of rest) list.append(row(f, max));
+    more.remove();
+  });
+  return el("section", { class: "what-to-change" }, el("h2", {}, "What to change"),
+    el("p", { class: "note" }, "Ranked by the CPU that each cure would save, ", term("saving", "predicted"), " with its ", term("interval", "95 % interval"),
+      report.together.cpu_share ? [". Together: ", el("b", {}, share(report.together.cpu_share)), " of CPU"] : "", "."),
+    list, more, rest.length > 0 && el("p", { class: "only-print" }, `${trimmed(rest.length)} more in the file itself.`));
+}

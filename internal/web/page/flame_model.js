@@ -1,0 +1,124 @@
+// The call tree as it comes in the data, and the ways to weigh it.
+
+const cpuUnit = 1e-7; // shares of CPU are counted in this
+
+// A mode says which columns make up the weight of a call. kind decides the
+// unit: cpu is a share of CPU, bytes and count are amounts.
+export const modes = [
+  { id: "cost", label: "Cost: CPU + attributed GC", word: "cost", kind: "cpu", cpu: (b) => !b.collector && !b.idle, heap: ["churn", "retention", "remainder"] },
+  { id: "memory", label: "Memory management only", word: "memory management", kind: "cpu", cpu: (b) => b.memory && !b.collector && !b.idle, heap: ["churn", "retention", "remainder"] },
+  { id: "cpu", label: "CPU only", word: "CPU only", kind: "cpu", cpu: () => true, heap: [] },
+  { id: "alloc_space", label: "Allocated bytes", word: "alloc_space", kind: "bytes", heap: ["alloc_space"] },
+  { id: "alloc_objects", label: "Allocated objects", word: "alloc_objects", kind: "count", heap: ["alloc_objects"] },
+  { id: "inuse_space", label: "Bytes in use", word: "inuse_space", kind: "bytes", heap: ["inuse_space"] },
+  { id: "inuse_objects", label: "Objects in use", word: "inuse_objects", kind: "count", heap: ["inuse_objects"] },
+  { id: "churn", label: "GC churn", word: "churn", kind: "cpu", heap: ["churn"] },
+  { id: "retention", label: "GC retention", word: "retention", kind: "cpu", heap: ["retention"] },
+];
+
+const heapCPU = new Set(["churn", "retention", "remainder"]);
+
+// Groups of buckets, for colours.
+export const groups = ["app", "runtime", "alloc", "fill", "assist", "gc", "churn", "retention"];
+
+const groupOfBucket = {
+  "application": "app", "scheduler, timers, netpoll": "runtime", "profiling itself": "runtime", "not classified": "runtime",
+  "stack growth": "runtime", "goroutine stacks": "runtime", "malloc": "alloc", "heap profiler": "alloc",
+  "zeroing": "fill", "growslice copying": "fill", "conversion copying": "fill", "mark assist": "assist",
+};
+
+// decode turns the view's data into typed arrays.
+export function decode(v) {
+  const n = v.parent.length;
+  const parent = new Int32Array(n);
+  for (let i = 1; i < n; i++) parent[i] = i - v.parent[i];
+  const bucket = new Map(v.buckets.map((b) => [b.name, b]));
+  const columns = v.weights.map((c) => {
+    const at = new Int32Array(c.at.length);
+    let last = 0;
+    for (let i = 0; i < at.length; i++) at[i] = last += c.at[i];
+    const unit = c.cpu || heapCPU.has(c.name) ? cpuUnit : 1;
+    const values = Float64Array.from(c.v, (x) => x * unit);
+    const group = c.cpu ? groupOfBucket[c.name] || "gc" : c.name === "retention" ? "retention" : "churn";
+    return { name: c.name, cpu: c.cpu, base: Boolean(c.base), bucket: c.cpu ? bucket.get(c.name) : null, group: groups.indexOf(group), at, values };
+  });
+  const m = { n, parent, frame: Int32Array.from(v.frame), frames: v.frames, functions: v.functions, files: v.files, columns, runs: v.runs, exact: v.exact, hasBase: Boolean(v.base), trim: v.trim };
+  m.runOf = runsOf(m, false);
+  m.runOfBase = m.hasBase ? runsOf(m, true) : null;
+  return m;
+}
+
+// runsOf says for each node which run it belongs to: the only one, or the one
+// whose node below the root it stands under.
+function runsOf(m, base) {
+  const runs = m.runs.filter((r) => Boolean(r.base) === base);
+  const out = new Int16Array(m.n).fill(runs.length === 1 ? 0 : -1);
+  const byName = new Map(runs.map((r, i) => [r.name, i]));
+  for (let i = 1; i < m.n; i++) {
+    if (m.parent[i] !== 0) out[i] = out[m.parent[i]];
+    else {
+      const own = byName.get(functionOf(m, i));
+      if (own !== undefined && m.functions.owner[m.frames.function[m.frame[i]]] === "heaptrim") out[i] = own;
+      else if (runs.length > 1) out[i] = -1;
+    }
+  }
+  m[base ? "baseRuns" : "ownRuns"] = runs;
+  return out;
+}
+
+// functionOf is the name of a node's function.
+export function functionOf(m, node) {
+  return m.functions.name[m.frames.function[m.frame[node]]];
+}
+
+// available lists the modes that there are data for.
+export function available(m) {
+  return modes.filter((mode) => m.columns.some((c) => !c.base && takes(mode, c)));
+}
+
+function takes(mode, c) {
+  return c.cpu ? Boolean(mode.cpu && mode.cpu(c.bucket)) : mode.heap.includes(c.name);
+}
+
+// weigh adds up the columns of a mode for each node: value itself; variance of
+// what was sampled as CPU; churn and retention with their events; bytes' events;
+// and by group, for the colours.
+export function weigh(m, mode, base) {
+  const w = {
+    self: new Float64Array(m.n), variance: new Float64Array(m.n), collected: new Float64Array(m.n), events: new Float64Array(m.n),
+    byGroup: groups.map(() => null), negative: 0,
+  };
+  const runs = base ? m.baseRuns : m.ownRuns, runOf = base ? m.runOfBase : m.runOf;
+  const inUse = mode.id === "retention" || mode.id.startsWith("inuse");
+  for (const c of m.columns) {
+    if (c.base !== base) continue;
+    if (c.name === (inUse ? "inuse_samples" : "alloc_samples")) for (let i = 0; i < c.at.length; i++) w.events[c.at[i]] += c.values[i];
+    if (!takes(mode, c)) continue;
+    const byGroup = w.byGroup[c.group] || (w.byGroup[c.group] = new Float64Array(m.n));
+    for (let i = 0; i < c.at.length; i++) {
+      const at = c.at[i], x = c.values[i];
+      if (x < 0 && mode.id !== "retention") w.negative += x;
+      w.self[at] += x;
+      byGroup[at] += Math.abs(x);
+      if (c.cpu) w.variance[at] += x * (runOf[at] >= 0 ? runs[runOf[at]].sample : meanSample(runs));
+      else if (mode.kind === "cpu") w.collected[at] += x;
+    }
+  }
+  return w;
+}
+
+function meanSample(runs) {
+  return runs.reduce((s, r) => s + r.sample, 0) / Math.max(1, runs.length);
+}
+
+// halfWidth is half the 95 % interval of a sum: counts of CPU samples, the
+// collector's own error on what is attributed, and the sampling of the heap. A
+// share of all CPU cannot be off by more than what is left of it.
+export function halfWidth(m, mode, sum) {
+  const exact = m.exact && !mode.id.startsWith("inuse");
+  const relative = exact ? 0 : sum.events > 0 ? 1.96 / Math.sqrt(sum.events) : 1;
+  if (mode.kind !== "cpu") return Math.abs(sum.total) * relative;
+  const collector = Math.max(0, ...m.ownRuns.map((r) => r.collector_error));
+  const half = Math.hypot(1.96 * Math.sqrt(Math.max(0, sum.variance)), sum.collected * Math.hypot(collector, relative));
+  return half * Math.sqrt(Math.min(1, Math.max(0, 1 - sum.total)));
+}

@@ -1,0 +1,89 @@
+// The controls of the flame graph. They only change the page's state.
+import { button, el, replace, select } from "./dom.js";
+import { available, groups } from "./flame_model.js";
+import { groupColour, groupTitle } from "./flame_colour.js";
+import { compile } from "./flame_project.js";
+import { explain } from "./terms.js";
+import { change, state } from "./state.js";
+
+const filters = [
+  ["focus", "Focus", "Only stacks that pass through a function or file that matches."],
+  ["ignore", "Ignore", "Without stacks that pass through what matches."],
+  ["hide", "Hide", "Takes out the frames that match; what they call moves up to their caller."],
+  ["show", "Show", "Only frames that match."],
+  ["from", "Show from", "Takes out what stands above the first frame that matches."],
+];
+
+function typed(name, label, tip) {
+  const input = el("input", {
+    type: "search", placeholder: "regular expression", spellcheck: false, autocomplete: "off", "aria-label": label,
+    on: { input: () => change({ [name]: input.value, zoom: null, at: null }, true) },
+  });
+  const error = el("span", { class: "bad", "aria-live": "polite" });
+  return {
+    name, input,
+    node: el("label", { class: "field" }, el("span", tip ? { class: "term", data: { tip } } : {}, label), input, error),
+    show(value) {
+      if (document.activeElement !== input) input.value = value || "";
+      error.textContent = compile(value).error ? "not an expression" : "";
+    },
+  };
+}
+
+// flameTools makes the controls; show brings them in line with the state.
+export function flameTools(m, act) {
+  const list = available(m);
+  const weight = select("Weight", list.map((x) => [x.id, x.label]), list[0].id, (v) => change({ weight: v, zoom: null, at: null, pivot: null }));
+  const weightTip = el("small", { class: "dim" });
+  const colour = select("Colour", [["package", "package"], ["bucket", "memory bucket"], ...(m.hasBase ? [["change", "change"]] : [])], "package", (v) => change({ colour: v }));
+  const detail = select("Detail", [["function", "functions"], ["line", "lines"], ["file", "files"], ["package", "packages"]], "function", (v) => change({ detail: v, zoom: null, at: null, pivot: null }));
+  const shape = select("Shape", [["icicle", "icicle, down"], ["flame", "flame, up"]], "icicle", (v) => change({ shape: v }));
+  const panes = select("Show", [["both", "graph and table"], ["graph", "graph"], ["table", "table"]], "both", (v) => change({ panes: v }));
+  const compare = m.hasBase ? select("Compare", [["", "with the base"], ["off", "off"], ["amounts", "with the base, amounts as they are"]], "", (v) => change({ compare: v })) : null;
+  const search = typed("q", "Search");
+  const hits = el("span", { class: "hits", "aria-live": "polite" });
+  search.node.append(hits);
+  const boxes = filters.map((f) => typed(...f));
+  const more = el("details", { class: "filters" }, el("summary", {}, "Filters"), el("div", { class: "row" }, boxes.map((b) => b.node)));
+  const copy = button("Copy link", () => navigator.clipboard.writeText(location.href).then(() => { copy.textContent = "Copied"; }), { class: "quiet" });
+  const legend = el("ul", { class: "legend inline", "aria-label": "Colours" });
+  search.input.addEventListener("keydown", (e) => {
+    if (e.key === "Enter") act.next(e.shiftKey ? -1 : 1);
+    if (e.key === "Escape") change({ q: null });
+  });
+  const node = el("div", { class: "controls" },
+    el("div", { class: "row" }, weight, search.node, colour, shape, compare),
+    el("div", { class: "row" }, detail, panes, more, button("Reset", () => act.reset(), { class: "quiet", title: "Reset (r)" }), copy), weightTip, legend);
+  const boxOf = (label) => label.querySelector("select");
+  return {
+    node, search: search.input, hits,
+    show(now, mode, used) {
+      boxOf(weight).value = mode.id;
+      weightTip.textContent = explain(mode.word);
+      boxOf(colour).value = used.colour;
+      boxOf(detail).value = now.detail || "function";
+      boxOf(shape).value = now.shape || "icicle";
+      boxOf(panes).value = now.panes || "both";
+      if (compare) boxOf(compare).value = now.compare || "";
+      for (const b of [search, ...boxes]) b.show(now[b.name]);
+      if (boxes.some((b) => now[b.name])) more.open = true;
+      copy.textContent = "Copy link";
+      drawLegend(legend, used);
+    },
+  };
+}
+
+function drawLegend(legend, used) {
+  const item = (colour, text) => el("li", {}, el("i", { style: { background: colour } }), text);
+  if (used.colour === "bucket") replace(legend, groups.filter((g) => used.groups.has(groups.indexOf(g))).map((g) => item(groupColour(g), groupTitle[g])));
+  else if (used.colour === "change") replace(legend, item("hsl(211 95% 60%)", "less than before"), item("hsl(0 0% 60%)", "the same"), item("hsl(28 95% 60%)", "more than before"), el("li", { class: "dim" }, "width: mean of before and after"));
+  else replace(legend);
+}
+
+// toggleFilter adds a name to a filter, as an exact expression.
+export function toggleFilter(name, text) {
+  const exact = "^" + text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&") + "$";
+  const now = state()[name];
+  const merged = name === "focus" || name === "from" || !now ? exact : `${now}|${exact}`;
+  change({ [name]: merged, zoom: null, at: null, pivot: null });
+}

@@ -1,0 +1,123 @@
+// The overview: the headline, where CPU goes, what to change, what is missing.
+import { button, el, table } from "./dom.js";
+import { bytes, count, percent, seconds, share, shortName, span, trimmed, unknown } from "./format.js";
+import { decompositionBar } from "./bar.js";
+import { cureList } from "./cures.js";
+import { term } from "./terms.js";
+
+function headline(report) {
+  const t = report.totals;
+  if (!t.memory_share) return el("p", { class: "headline" }, "No CPU profile was recorded: what follows is in bytes and objects.");
+  const cures = report.findings.filter((f) => f.prediction.cpu_share && f.remedy.code !== "leave-it");
+  const saved = report.together.cpu_share;
+  return el("p", { class: "headline" },
+    term("memory management", "Memory management"), " takes ", el("b", { data: { figure: "memory_share" } }, share(t.memory_share)), " of CPU time",
+    cures.length > 0 && saved ? [`; ${cures.length === 1 ? "the cure" : `the ${cures.length} cures`} below would save `,
+      el("b", { data: { figure: "together" } }, share(saved)), " of CPU ", term("saving", "together"), "."] : ".");
+}
+
+function figure(word, label, value, note) {
+  return value === unknown ? null : el("div", { class: "figure" },
+    el("dt", {}, term(word, label)), el("dd", {}, value, note && el("small", {}, " " + note)));
+}
+
+function figures(report) {
+  const t = report.totals;
+  const ns = (v) => (v === null ? unknown : seconds(v / 1e9));
+  const rate = (v, f) => (v === null ? unknown : f(v) + "/s");
+  return el("dl", { class: "figures" },
+    figure("collector", "Collector", share(t.collector_share), "of CPU"),
+    figure("allocation rate", "Allocation rate", rate(t.bytes_per_s, bytes)),
+    figure("cycle", "Collections", rate(t.cycles_per_s, trimmed), t.cycles === null ? "" : `${count(t.cycles)} in all`),
+    figure("live heap", "Live heap", bytes(t.live_heap_bytes), "median"),
+    figure("heap goal", "Heap goal", bytes(t.heap_goal_bytes), "median"),
+    figure("pause", "Pauses", ns(t.pause_p50_ns), t.pause_max_ns === null ? "" : `median, longest ${ns(t.pause_max_ns)}`),
+    figure("remainder", "Of no line", share(t.remainder), "of CPU"));
+}
+
+function runs(report) {
+  if (report.runs.length < 2) return null;
+  const per = (v, f) => (v === null ? unknown : f(v));
+  return el("section", {}, el("h2", {}, "Runs"),
+    table("Runs", [
+      { title: "run", cell: (r) => r.name, class: "name" },
+      { title: "memory share", cell: (r) => share(r.memory_share) },
+      { title: "time/op", cell: (r) => per(r.ns_per_op, (v) => seconds(v / 1e9)) },
+      { title: "bytes/op", cell: (r) => per(r.bytes_per_op, bytes) },
+      { title: "objects/op", cell: (r) => per(r.allocs_per_op, count) },
+      { title: "cycles per 1000 ops", cell: (r) => per(r.cycles_per_1000_ops, trimmed) },
+    ], report.runs));
+}
+
+function advice(report) {
+  if (report.advice.length === 0) return null;
+  return el("section", {}, el("h2", {}, "For the program as a whole"),
+    report.advice.map((a) => el("article", { class: "advice" },
+      el("h3", {}, a.title, " ", el("span", { class: "code" }, a.code), " ", el("span", { class: "chip" }, a.safety)),
+      el("p", {}, a.text + "."), a.why && el("p", { class: "why" }, "Why: " + a.why + "."),
+      a.prediction.cpu_share && el("p", {}, term("saving", "Would save"), " ", el("b", {}, share(a.prediction.cpu_share)), " of CPU", a.prediction.basis && `, by ${a.prediction.basis}`, "."))));
+}
+
+function rules(report) {
+  if (report.vet.length === 0) return null;
+  return el("section", {}, el("h2", {}, "Source rules on hot lines"),
+    table("Source rules", [
+      { title: "line", cell: (h) => `${h.site.file}:${h.site.line}`, class: "name" },
+      { title: "rule", cell: (h) => el("span", { class: "code" }, h.code) },
+      { title: "what", cell: (h) => h.message, class: "wide" },
+      { title: "CPU below it", cell: (h) => share(h.cpu_share) },
+    ], report.vet));
+}
+
+function missing(report) {
+  if (report.missing.length + report.warnings.length === 0) return null;
+  return el("section", { class: "missing" }, el("h2", {}, "What this report lacks"),
+    el("ul", {}, report.missing.map((m) => el("li", {}, "Not recorded: ", el("b", {}, m.what), m.adds && ` – would add ${m.adds}`, ".")),
+      report.warnings.map((w) => el("li", {}, w))));
+}
+
+function environment(report) {
+  const e = report.environment;
+  const rows = [
+    ["Go", [e.go_version, e.goos && `${e.goos}/${e.goarch}`].filter(Boolean).join(" ")], ["GOMAXPROCS", e.gomaxprocs], ["GOGC", e.gogc], ["GOMEMLIMIT", e.gomemlimit],
+    ["GODEBUG", e.godebug], ["GOEXPERIMENT", e.goexperiment], ["CPU", [e.cpu_model, e.num_cpu && `${e.num_cpu} processors`].filter(Boolean).join(", ")],
+    ["memory", e.memory_bytes && bytes(e.memory_bytes)], ["cgroup memory", e.cgroup_limit_bytes && bytes(e.cgroup_limit_bytes)], ["cgroup CPU", e.cgroup_cpu],
+    ["huge pages", e.transparent_huge_pages], ["kernel", e.kernel], ["CPU sampled", report.totals.cpu_seconds && seconds(report.totals.cpu_seconds)],
+    ["CPU samples", report.totals.samples && count(report.totals.samples)], ["written by", report.tool],
+  ].filter(([, v]) => v);
+  return el("details", { class: "environment" }, el("summary", {}, "Where and how this was recorded"),
+    el("dl", {}, rows.map(([k, v]) => [el("dt", {}, k), el("dd", {}, v)])));
+}
+
+// setApart lists what is allocated by tests and by nobody who can be named.
+function setApart(report) {
+  if (report.set_apart.length === 0) return null;
+  return el("details", {}, el("summary", {}, `Set apart: ${report.set_apart.length} lines of tests, benchmarks and other people's goroutines`),
+    table("Set apart", [
+      { title: "function", cell: (f) => shortName(f.site.function) || "–", class: "name" },
+      { title: "line", cell: (f) => `${f.site.file}:${f.site.line}`, class: "name" },
+      { title: "CPU", cell: (f) => share(f.cost.cpu_share) },
+      { title: "bytes", cell: (f) => span(f.cost.intervals.bytes_per_op, bytes, "") === unknown ? bytes(f.cost.bytes) : bytes(f.cost.bytes_per_op) + "/op" },
+    ], report.set_apart));
+}
+
+function served(data) {
+  if (!data.views.served) return null;
+  return el("p", { class: "note" }, "Served from the recording: ", el("a", { href: "report.json" }, "the report as JSON"), ".");
+}
+
+// overviewView is the first view.
+export const overviewView = {
+  id: "overview",
+  title: "Overview",
+  there: () => true,
+  make(data) {
+    const report = data.report;
+    const node = el("div", { class: "overview" },
+      el("section", { class: "first" }, headline(report), report.totals.why && el("p", { class: "why" }, report.totals.why), decompositionBar(report), figures(report)),
+      cureList(report), advice(report), runs(report), rules(report), missing(report), setApart(report), environment(report), served(data),
+      el("p", { class: "note noprint" }, button("Print", () => window.print(), { class: "quiet" }), ` Shares are of CPU time without idle marking, ± is the ${""}`, term("interval", "95 % interval"), ". ",
+        report.threshold ? [term("threshold", "Threshold"), " ", percent(report.threshold), `: ${report.below_threshold} findings left out.`] : null));
+    return { node, show() {} };
+  },
+};
