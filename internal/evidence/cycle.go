@@ -12,6 +12,9 @@ type Cycle struct {
 	N      int           // number of the cycle, from 1
 	At     time.Duration // since the program started, at the end of the cycle
 	Forced bool          // runtime.GC, debug.FreeOSMemory and the like
+	// Periodic says that the cycle was started because two minutes had passed
+	// without one.
+	Periodic bool
 
 	// Wall-clock time of the phases.
 	SweepTermination, ConcurrentMark, MarkTermination time.Duration

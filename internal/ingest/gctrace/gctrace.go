@@ -4,7 +4,8 @@
 //
 // The lines of Go 1.18 to 1.27 are read exactly; those of Go 1.5 to 1.17 too,
 // with stacks, globals and the pacer's byte counts left at zero, because they
-// were not printed then.
+// were not printed then, or in another form. What Go 1.4 and older printed has
+// other figures in it: such lines are named and left out.
 package gctrace
 
 import (
@@ -22,6 +23,7 @@ type Stats struct {
 	Lines        int  // of any kind, the last one even without its newline
 	Cycles       int  // yielded
 	Periodic     int  // announced by "GC forced": started because two minutes had passed
+	Other        int  // lines of the scavenger and the pacer that say nothing about a finished cycle, or in a form of before Go 1.18
 	OrphanPacers int  // pacer lines whose cycle was not found
 	Malformed    int  // lines that begin like gctrace but do not go on so
 	Cut          int  // over-long lines, of which only the end was looked at
@@ -86,6 +88,7 @@ type scanner struct {
 	yield func(evidence.Cycle) error
 	stats Stats
 	pacer *evidence.Pacer // of the cycle whose line comes next
+	timed bool            // the next cycle was started because two minutes had passed
 }
 
 // line handles every gctrace text on one line. Almost always there is none or
@@ -94,11 +97,16 @@ func (s *scanner) line(line []byte) error {
 	whole := bytes.HasSuffix(line, []byte("\n"))
 	line = bytes.TrimRight(line, "\r\n")
 	switch {
-	case bytes.Equal(line, []byte("GC forced")):
+	case bytes.Equal(line, []byte(periodicNote)), bytes.HasSuffix(line, []byte(": "+periodicNote)):
 		s.stats.Periodic++
+		s.timed = true
 		return nil
 	case bytes.Equal(line, []byte(forcedNote)):
 		s.malformed("(forced) stands apart from its cycle")
+		return nil
+	}
+	if kind, _ := markerAt(line, true); kind == otherMarker && line[0] == 's' {
+		s.stats.Other++
 		return nil
 	}
 	for at := 0; ; {
@@ -133,8 +141,12 @@ func (s *scanner) record(kind markerKind, text []byte, whole bool) (int, error) 
 		}
 		s.pacer = p
 		return n, nil
+	case ancientMarker:
+		s.malformed("a collection as Go 1.4 and older printed it, which is not read")
+		return 1, nil
 	}
-	return 1, nil // a line of the pacer that says nothing about a finished cycle
+	s.stats.Other++
+	return 1, nil
 }
 
 func (s *scanner) cycle(text []byte, whole bool) (int, error) {
@@ -151,6 +163,7 @@ func (s *scanner) cycle(text []byte, whole bool) (int, error) {
 		c.Pacer, s.pacer = s.pacer, nil
 	}
 	s.dropPacer()
+	c.Periodic, s.timed = s.timed && !c.Forced, false
 	s.stats.Cycles++
 	return n, s.yield(c)
 }

@@ -73,6 +73,9 @@ func TestScanFields(t *testing.T) {
 	f(strings.TrimSuffix(cycleLine, "\n"), want, nil)
 	f(`{"log":"`+strings.TrimSuffix(cycleLine, "\n")+`\n","stream":"stderr"}`+"\n", want, nil)
 	f(strings.TrimSuffix(cycleLine, "\n")+"text of the program\n", want, nil)
+	f(`{"log":"`+strings.ReplaceAll(strings.TrimSuffix(cycleLine, "\n"), ">", `\u003e`)+`\n","stream":"stderr"}`+"\n", want, nil) // docker
+	f(strings.ReplaceAll(cycleLine, ">", "&gt;"), want, nil)
+	f(strings.Replace(cycleLine, "gc ", "gc #", 1), want, nil)
 	f(strings.Replace(cycleLine, "24%:", "24% (checking for goroutine leaks):", 1), want, nil)
 	f(strings.Repeat("x", 1<<20)+cycleLine, want, nil)
 
@@ -103,8 +106,9 @@ func TestScanPasses(t *testing.T) {
 		}
 	}
 	f("", gctrace.Stats{})
-	f("hello\n\ngc\ngc 1\ngc 1 @home\npacer: fast\nscvg: 8 KB released\nscvg0: inuse: 3\n", gctrace.Stats{})
-	f("pacer: assist ratio=+8.16e-001 (scan 0 MB in 3->4 MB) workers=0++2.5e-001\n", gctrace.Stats{})
+	f("hello\n\ngc\ngc 1\ngc 1 @home\npacer: fast\nscvg: 8 KB released\nscvg0: inuse: 3\nan scvg: 8\n", gctrace.Stats{Other: 2})
+	f("pacer: assist ratio=+8.16e-001 (scan 0 MB in 3->4 MB) workers=0++2.5e-001\n", gctrace.Stats{Other: 1})
+	f("gc1(1): 0+0+0+0 us, 0 -> 0 MB\n", gctrace.Stats{Malformed: 1})
 	f("GC forced\n"+cycleLine, gctrace.Stats{Cycles: 1, Periodic: 1})
 	f(pacerLine, gctrace.Stats{OrphanPacers: 1})
 	f(pacerLine+pacerLine+cycleLine, gctrace.Stats{Cycles: 1, OrphanPacers: 1})
@@ -170,6 +174,8 @@ func TestMalformed(t *testing.T) {
 	f(edit("0.16+", "1+2+3+4+5+6+7+8+"), "ms cpu")
 	f(edit("17->", "99999999999999->"), "out of range")
 	f(edit("->22", "->-22"), "want a number")
+	f(edit("->22", "-&lt;22"), `want ">"`)
+	f(edit("20 MB goal, ", ""), `want " MB goal, "`)
 	f(edit("2 P", "2000000000 P"), "out of range")
 	f(edit(" P", ""), `want " P"`)
 	f(edit("24%", "24% ("+strings.Repeat("x", 100)), `want ")"`)
@@ -284,4 +290,67 @@ func BenchmarkSplitter(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// TestIssues reads what programs of every Go release printed, as it stands in
+// public issues.
+func TestIssues(t *testing.T) {
+	data, err := os.ReadFile("testdata/issues.log")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sections := strings.Split(string(data), "\n== ")[1:]
+	sources := map[string]bool{}
+	for _, section := range sections {
+		head, text, _ := strings.Cut(section, "\n")
+		fields := strings.Fields(head)
+		url, _, _ := strings.Cut(fields[0], "#")
+		sources[url] = true
+		want := gctrace.Stats{Lines: strings.Count(strings.TrimSuffix(text, "\n")+"\n", "\n")}
+		forced := 0
+		counts := map[string]*int{"cycles": &want.Cycles, "other": &want.Other, "malformed": &want.Malformed, "periodic": &want.Periodic, "forced": &forced}
+		for _, f := range fields[2:] {
+			name, n, _ := strings.Cut(f, "=")
+			if _, err := fmt.Sscan(n, counts[name]); err != nil {
+				t.Fatalf("%s: %q: %v", head, f, err)
+			}
+		}
+		cycles, got := scan(t, strings.TrimSuffix(text, "\n")+"\n")
+		errs := got.Errors
+		got.Errors = nil
+		if fmt.Sprint(got) != fmt.Sprint(want) || len(errs) != want.Malformed {
+			t.Errorf("%s:\n got %+v, errors %v,\nwant %+v", head, got, errs, want)
+		}
+		for _, c := range cycles {
+			if c.Forced {
+				forced--
+			}
+			if c.N == 0 || c.Procs == 0 || c.Goal == 0 {
+				t.Errorf("%s: cycle %+v", head, c)
+			}
+		}
+		if forced != 0 {
+			t.Errorf("%s: forced cycles are %d fewer than they should", head, forced)
+		}
+	}
+	if len(sources) < 43 {
+		t.Errorf("%d sources, want at least 43", len(sources))
+	}
+}
+
+func TestScanPeriodic(t *testing.T) {
+	second := strings.Replace(cycleLine, "gc 12 ", "gc 13 ", 1)
+	f := func(in string, want ...bool) {
+		t.Helper()
+		cycles, _ := scan(t, in)
+		for i, c := range cycles {
+			if i >= len(want) || c.Periodic != want[i] {
+				t.Errorf("Scan(%q): cycle %d has Periodic %v, want %v", in, i, c.Periodic, want)
+			}
+		}
+	}
+	f("GC forced\n"+cycleLine+second, true, false)
+	f("etcd[1]: GC forced\r\n"+pacerLine+cycleLine, true)
+	f("was GC forced\n"+cycleLine, false)
+	f("GC forced\n"+strings.Replace(cycleLine, " P", " P (forced)", 1)+second, false, false)
 }

@@ -6,13 +6,14 @@ import "strings"
 type markerKind int
 
 const (
-	noMarker    markerKind = iota
-	cycleMarker            // one cycle's line
-	pacerMarker            // the pacer's line about a cycle that ended
-	otherMarker            // another line that the runtime prints with gctrace or gcpacertrace
+	noMarker      markerKind = iota
+	cycleMarker              // one cycle's line
+	pacerMarker              // the pacer's line about a cycle that ended
+	otherMarker              // another line that the runtime prints with gctrace or gcpacertrace
+	ancientMarker            // one collection's line as Go 1.4 and older printed it
 )
 
-// pattern describes how a gctrace text begins: '#' stands for one to twenty
+// pattern describes how a gctrace text begins: 'N' stands for one to twenty
 // digits and '?' for one. The runtime writes a line in many pieces, and a
 // program may have written a part of its own line before, so most patterns
 // may begin anywhere.
@@ -23,16 +24,19 @@ type pattern struct {
 }
 
 // patterns lists every line of the runtime that gctrace and gcpacertrace
-// print, Go 1.5 to 1.27.
-func patterns() [8]pattern {
-	return [8]pattern{
-		{text: "gc # @?", kind: cycleMarker},
+// print, Go 1.5 to 1.27, and one that they printed before.
+func patterns() [11]pattern {
+	return [11]pattern{
+		{text: "gc N @?", kind: cycleMarker},
+		{text: "gc #N @?", kind: cycleMarker},    // while Go 1.5 was made
+		{text: "gcN(N): ?", kind: ancientMarker}, // to 1.4
 		{text: "pacer: ?", kind: pacerMarker},
 		{text: "pacer: assist ratio=", kind: otherMarker},
 		{text: "pacer: H_m_prev=", kind: otherMarker}, // to 1.17
 		{text: "pacer: sweep done at heap size ", kind: otherMarker},
-		{text: "scvg: ?", kind: otherMarker, lineStart: true}, // to 1.16
-		{text: "scvg#: ", kind: otherMarker, lineStart: true}, // to 1.13
+		{text: "scvg: ?", kind: otherMarker, lineStart: true},       // to 1.16
+		{text: "scvgN: ", kind: otherMarker, lineStart: true},       // to 1.13
+		{text: "scvg: inuse: ", kind: otherMarker, lineStart: true}, // 1.13
 		{text: "GC forced\n", kind: otherMarker, lineStart: true},
 	}
 }
@@ -90,7 +94,7 @@ func (p pattern) match(b []byte) verdict {
 			return mayMatch
 		}
 		switch want := p.text[k]; want {
-		case '#':
+		case 'N':
 			n := digits(b[i:])
 			if n == 0 || n > 20 {
 				return differs

@@ -15,6 +15,8 @@ import (
 const (
 	mib        = unit.MiB
 	forcedNote = " (forced)"
+	// periodicNote stands on a line of its own before the cycle it speaks of.
+	periodicNote = "GC forced"
 
 	// maxTime bounds one time, so that sums stay in range: 18 years.
 	maxTime  = time.Duration(1) << 59
@@ -28,6 +30,7 @@ func parseCycle(b []byte, whole bool) (evidence.Cycle, int, error) {
 	p := parser{b: b}
 	var c evidence.Cycle
 	p.literal("gc ")
+	p.optional("#")
 	c.N = int(p.integer(math.MaxUint32))
 	p.literal(" @")
 	start := p.time(time.Second)
@@ -38,8 +41,10 @@ func parseCycle(b []byte, whole bool) (evidence.Cycle, int, error) {
 	p.literal(": ")
 	p.clock(&c)
 	p.cpu(&c)
-	c.HeapStart = p.megabytes("->")
-	c.HeapEnd = p.megabytes("->")
+	c.HeapStart = p.megabytes("")
+	p.arrow()
+	c.HeapEnd = p.megabytes("")
+	p.arrow()
 	c.HeapLive = p.megabytes(" MB, ")
 	c.Goal = p.megabytes(" MB goal, ")
 	p.roots(&c)
@@ -154,6 +159,25 @@ func (p *parser) literal(s string) {
 		return
 	}
 	p.at += len(s)
+}
+
+func (p *parser) optional(s string) {
+	if p.err == nil && bytes.HasPrefix(p.b[p.at:], []byte(s)) {
+		p.at += len(s)
+	}
+}
+
+// arrow reads "->", also as it stands in JSON that was made safe for HTML, as
+// container logs are, and in HTML itself.
+func (p *parser) arrow() {
+	p.literal("-")
+	for _, head := range []string{`\u003e`, `\u003E`, "&gt;"} {
+		if p.err == nil && bytes.HasPrefix(p.b[p.at:], []byte(head)) {
+			p.at += len(head)
+			return
+		}
+	}
+	p.literal(">")
 }
 
 // integer reads an unsigned decimal of at most limit.
