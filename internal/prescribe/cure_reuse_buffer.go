@@ -69,7 +69,7 @@ func matchReuseBuffer(c *Case, p *Part) (Proposal, bool) {
 		case d != nil && d.Field:
 			return c.reuse(0.6, fmt.Sprintf("keep the array of `%s` and cut it to length zero instead of starting anew", d.Name), why), true
 		case d != nil && d.Local && !c.edge("return"):
-			return c.reuse(0.5, fmt.Sprintf("keep the array of `%s` for the next call", d.Name), why), true
+			return c.reuse(0.4, fmt.Sprintf("keep the array of `%s` for the next call", d.Name), why), true
 		}
 		return c.reuse(0.3, "keep the array for the next call", why), true
 	case diagnose.KindMapGrowth:

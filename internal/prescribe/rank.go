@@ -41,6 +41,12 @@ func bytesSaved(d *diagnose.Diagnosis, f *diagnose.Finding) float64 {
 // the threshold. As in the diagnosis, a function's best line stands where all
 // of the function belongs.
 func rank(d *diagnose.Diagnosis, threshold float64) {
+	total := map[string]float64{}
+	for i := range d.Findings {
+		if f := &d.Findings[i]; f.Code != skipWork.Code { // counts what other rows count
+			total[f.Site.Function] += saving(d, f)
+		}
+	}
 	kept := d.Findings[:0]
 	for _, f := range d.Findings {
 		if below(d, &f, threshold) {
@@ -53,12 +59,6 @@ func rank(d *diagnose.Diagnosis, threshold float64) {
 	slices.SortStableFunc(kept, func(a, b diagnose.Finding) int {
 		return cmp.Or(cmp.Compare(saving(d, &b), saving(d, &a)), cmp.Compare(a.Site.File, b.Site.File), cmp.Compare(a.Site.Line, b.Site.Line))
 	})
-	total := map[string]float64{}
-	for i := range kept {
-		if kept[i].Code != skipWork.Code { // counts what other rows count
-			total[kept[i].Site.Function] += saving(d, &kept[i])
-		}
-	}
 	key := make([]float64, len(kept))
 	for i := range kept {
 		key[i] = saving(d, &kept[i])
