@@ -31,6 +31,7 @@ type targetFlags struct {
 	window    time.Duration
 	forceGC   bool
 	out       string
+	collector bool // no flag: record the collector alone where the target allows it
 }
 
 func (t *targetFlags) register(fs *flag.FlagSet) {
@@ -200,7 +201,11 @@ func (t *targetFlags) fill(ctx context.Context, f fillArgs) error {
 	defer w.Close(false)
 	switch f.kind {
 	case evidence.TargetExec:
-		err = record.Exec(ctx, record.ExecOptions{
+		exec := record.Exec
+		if t.collector {
+			exec = record.ExecCollector
+		}
+		err = exec(ctx, record.ExecOptions{
 			Dir: t.dir, Package: t.exec, Args: f.args, Ready: t.ready, Load: t.load, For: t.window,
 			BuildFlags: t.buildFlags(), Stdout: f.err, Stderr: f.err, Progress: f.p.Printf,
 		}, w)

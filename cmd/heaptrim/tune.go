@@ -84,6 +84,7 @@ func runTune(ctx context.Context, c command, args []string, std stdio) error {
 	if err := parse(fs, c, args, std); err != nil {
 		return err
 	}
+	f.collector = true
 	o, err := f.options()
 	if err != nil {
 		return err
