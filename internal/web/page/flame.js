@@ -97,7 +97,7 @@ class Flame {
       inside[i] = hit || inside[t.parent[i]] ? 1 : 0;
     }
     this.hits.sort((a, b) => t.span[b] - t.span[a] || a - b);
-    this.tools.hits.textContent = this.hits.length === 0 ? "no match" : `${this.hits.length} match${this.hits.length === 1 ? "" : "es"}, ${percent(sum / t.total[0])} of what is shown`;
+    this.tools.hits.textContent = this.hits.length === 0 ? "no match" : `${this.hits.length} hit${this.hits.length === 1 ? "" : "s"}, ${percent(sum / t.total[0])}`;
   }
 
   show(now) {

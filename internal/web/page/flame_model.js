@@ -120,5 +120,6 @@ export function halfWidth(m, mode, sum) {
   if (mode.kind !== "cpu") return Math.abs(sum.total) * relative;
   const collector = Math.max(0, ...m.ownRuns.map((r) => r.collector_error));
   const half = Math.hypot(1.96 * Math.sqrt(Math.max(0, sum.variance)), sum.collected * Math.hypot(collector, relative));
-  return half * Math.sqrt(Math.min(1, Math.max(0, 1 - sum.total)));
+  const left = Math.min(1, Math.max(0, 1 - sum.total));
+  return left < 1e-4 ? 0 : half * Math.sqrt(left);
 }

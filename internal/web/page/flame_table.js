@@ -37,20 +37,21 @@ export class FunctionTable {
   draw() {
     const { sums, tree } = this, compare = this.v.compare;
     const value = (l) => (this.by === "self" ? sums.self[l] : this.by === "change" ? Math.abs(sums.total[l] - sums.base[l] * tree.baseScale) : sums.total[l]);
-    let list = tree.labels.list.map((_, l) => l).filter((l) => sums.total[l] !== 0 || (compare && sums.base[l] !== 0));
+    const least = 1e-6 * Math.abs(tree.total[0]);
+    let list = tree.labels.list.map((_, l) => l).filter((l) => Math.abs(sums.total[l]) > least || (compare && Math.abs(sums.base[l]) > least));
     if (this.found) list = list.filter((l) => this.found[l]);
-    list.sort(this.by === "name" ? (a, b) => tree.labels.list[a].text.localeCompare(tree.labels.list[b].text) : (a, b) => value(b) - value(a) || a - b);
+    list.sort(this.by === "name" ? (a, b) => tree.labels.list[a].text.localeCompare(tree.labels.list[b].text) : (a, b) => value(b) - value(a) || sums.total[b] - sums.total[a] || a - b);
     const head = (id, label, word) => el("th", { scope: "col", class: id === "name" ? "name" : "num", "aria-sort": this.by === id ? (id === "name" ? "ascending" : "descending") : "none" },
       button(label, () => { this.by = id; this.draw(); }, { class: "sort" }), word ? el("span", { class: "unseen" }, term(word)) : null);
     const short = (sum) => amount(this.v.m, tree.mode, sum).replace(/ of CPU| objects/, "");
     const row = (l) => el("tr", {},
-      el("td", { class: "num", data: { label: "self" } }, sums.self[l] === 0 ? "" : short(sumAt(sums, l, true))),
+      el("td", { class: "num", data: { label: "self" } }, Math.abs(sums.self[l]) <= least ? "" : compare ? this.plain(sums.self[l]) : short(sumAt(sums, l, true))),
       el("td", { class: "num", data: { label: "total" } }, short(sumAt(sums, l))),
       compare ? el("td", { class: "num", data: { label: "change" } }, this.plain(sums.total[l] - sums.base[l] * tree.baseScale)) : null,
       el("td", { class: "name" }, el("span", { class: "one-line" }, button("⇅", () => this.o.pivot(l), { class: "link small", title: "Callers and callees of " + tree.labels.list[l].text, "aria-label": "Callers and callees" }),
         button(shortName(tree.labels.list[l].text), () => this.o.choose(l), { class: "link", title: tree.labels.list[l].text }))));
     replace(this.node,
-      el("table", {}, el("caption", { class: "unseen" }, "Functions by weight"),
+      el("table", { class: compare ? "with-change" : "" }, el("caption", { class: "unseen" }, "Functions by weight"),
         el("thead", {}, el("tr", {}, head("self", "self"), head("total", "total"), compare ? head("change", "change") : null, head("name", "function"))),
         el("tbody", {}, list.slice(0, this.rows).map(row))),
       list.length > this.rows ? button(`Show more of ${list.length}`, () => { this.rows += 4 * page; this.draw(); }) : null);
