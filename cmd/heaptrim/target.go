@@ -30,6 +30,8 @@ type targetFlags struct {
 	load      string
 	window    time.Duration
 	forceGC   bool
+	trace     time.Duration
+	requests  bool
 	out       string
 	collector bool // no flag: record the collector alone where the target allows it
 }
@@ -46,16 +48,21 @@ func (t *targetFlags) register(fs *flag.FlagSet) {
 	fs.StringVar(&t.load, "load", "", "with -exec: shell `command` that loads the program; recording ends with it")
 	fs.DurationVar(&t.window, "for", 0, "length of the recorded window of -exec or a URL; default: until the load or the program ends, 30s for a URL")
 	fs.BoolVar(&t.forceGC, "gc", false, "with a URL: ask the service for a collection before each heap profile")
+	fs.DurationVar(&t.trace, "trace", 5*time.Second, "`length` of an execution trace after the window of a URL, or of -exec with -load or -for; 0: none")
+	fs.BoolVar(&t.requests, "trace-requests", false, "with -exec: make each request to net/http a task of the trace; builds net/http anew")
 	fs.StringVar(&t.out, "o", "", "keep the recording as `bundle`: a directory, or a file that ends in .tar.zst")
 }
 
 // kind of target that the flags and arguments name.
 func (t *targetFlags) kind(args []string) (string, error) {
+	if t.trace < 0 || t.requests && t.trace == 0 {
+		return "", usagef("-trace cannot be negative, and with -trace-requests not 0")
+	}
 	if t.exec != "" {
 		return evidence.TargetExec, nil
 	}
-	if t.ready != "" || t.load != "" {
-		return "", usagef("-ready and -load need -exec")
+	if t.ready != "" || t.load != "" || t.requests {
+		return "", usagef("-trace-requests, -ready and -load need -exec")
 	}
 	urls, files := 0, 0
 	for _, a := range args {
@@ -207,6 +214,7 @@ func (t *targetFlags) fill(ctx context.Context, f fillArgs) error {
 		}
 		err = exec(ctx, record.ExecOptions{
 			Dir: t.dir, Package: t.exec, Args: f.args, Ready: t.ready, Load: t.load, For: t.window,
+			Trace: t.trace, Requests: t.requests,
 			BuildFlags: t.buildFlags(), Stdout: f.err, Stderr: f.err, Progress: f.p.Printf,
 		}, w)
 		if errors.Is(err, context.Canceled) && t.load == "" && t.window == 0 {
@@ -214,7 +222,7 @@ func (t *targetFlags) fill(ctx context.Context, f fillArgs) error {
 			err = nil
 		}
 	case evidence.TargetLive:
-		err = record.Live(ctx, record.LiveOptions{URL: f.args[0], For: t.window, ForceGC: t.forceGC, Progress: f.p.Printf}, w)
+		err = record.Live(ctx, record.LiveOptions{URL: f.args[0], For: t.window, Trace: t.trace, ForceGC: t.forceGC, Progress: f.p.Printf}, w)
 	case evidence.TargetFiles:
 		paths := make([]string, len(f.args))
 		for i, a := range f.args {

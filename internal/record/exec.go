@@ -28,6 +28,8 @@ type ExecOptions struct {
 	Load       string        // shell command that loads the program; the window lasts as long as it runs
 	For        time.Duration // length of the window at most; 0 means until the load or the program ends
 	MemRate    int64         // bytes a heap sample in the allocation pass; 0 chooses it by the program's allocation rate
+	Trace      time.Duration // length of an execution trace that follows the window; 0 takes none
+	Requests   bool          // with Trace: make each request to net/http a task, for which net/http is built anew
 	CacheDir   string        // for copies of modules that are not the user's; "" is heaptrim in the user's cache
 	Stdin      io.Reader     // of the program; nil reads nothing
 	Stdout     io.Writer     // of the program; nil drops it
@@ -46,7 +48,10 @@ const (
 // into w: while the load runs, or for a time, or until the program ends. With
 // neither Ready nor Load the window begins with the program. With a load there
 // is a second, shorter run that samples allocations finely, apart from the
-// first, whose times it would disturb.
+// first, whose times it would disturb. The execution trace has a window of its
+// own too: after the first, in the same process, while a second call of the
+// load lasts or whatever else drives the program goes on. There is none of a
+// program that is recorded to its end.
 //
 // When ctx ends, Exec closes the window, keeps what is recorded, ends the
 // program and returns ctx's error. The program is interrupted at the end and
@@ -65,7 +70,7 @@ func Exec(ctx context.Context, o ExecOptions, w *bundle.Writer) error {
 		return err
 	}
 	r.run = w.Run(evidence.Run{Name: "service", Package: r.target.pkg.ImportPath})
-	timing, err := r.record(ctx, execPass{name: passTiming, log: true, options: recorder.Options{CPU: true, GCAtExit: true}})
+	timing, err := r.record(ctx, execPass{name: passTiming, log: true, trace: o.Trace, options: recorder.Options{CPU: true, GCAtExit: true}})
 	if errors.Is(err, process.ErrEnded) {
 		return fmt.Errorf("%s: %w %w", o.Package, ErrProgramFailed, err)
 	}
@@ -111,6 +116,7 @@ type execPass struct {
 	name    string
 	log     bool          // keep gctrace and the load's output
 	limit   time.Duration // interrupts the load; 0: never
+	trace   time.Duration // of the window that follows; 0: none
 	options recorder.Options
 }
 
@@ -157,6 +163,10 @@ func (r *execRecorder) record(ctx context.Context, p execPass) (recordedPass, er
 		return recordedPass{}, err
 	}
 	err = s.window(ctx)
+	var traceErr error
+	if err == nil {
+		traceErr = s.traceWindow(ctx)
+	}
 	s.close()
 	kept, keepErr := r.keep(s)
 	switch {
@@ -164,6 +174,10 @@ func (r *execRecorder) record(ctx context.Context, p execPass) (recordedPass, er
 		return kept, ctx.Err()
 	case err != nil:
 		return kept, err
+	case traceErr != nil:
+		keepErr = errors.Join(keepErr, r.w.Update(func(m *evidence.Manifest) {
+			m.LeftOut = append(m.LeftOut, fmt.Sprintf("the execution trace: %v", traceErr))
+		}))
 	}
 	return kept, keepErr
 }
@@ -182,7 +196,13 @@ func (r *execRecorder) build(ctx context.Context) error {
 	}
 	p := r.target.pkg
 	r.o.Progress("building %s with the recorder", p.ImportPath)
-	overlay, notes, err := commandOverlay(r.tmp, p)
+	also := map[string]string{}
+	if r.o.Trace > 0 && r.o.Requests {
+		if also, err = requestOverlay(ctx, r.tmp, r.target.tool); err != nil {
+			return err
+		}
+	}
+	overlay, notes, err := commandOverlay(r.tmp, p, also)
 	if err != nil {
 		return err
 	}

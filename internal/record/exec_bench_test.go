@@ -94,7 +94,7 @@ func BenchmarkRecording(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	overlay, _, err := commandOverlay(b.TempDir(), p)
+	overlay, _, err := commandOverlay(b.TempDir(), p, nil)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -27,7 +27,7 @@ func (r *execRecorder) keep(s *execSession) (recordedPass, error) {
 	if len(rec.Windows) == 0 {
 		return recordedPass{}, fmt.Errorf("%w: %w%s", errNothing, recorder.ErrNoRecorder, s.lastWords())
 	}
-	p := recordedPass{files: rec.Windows[len(rec.Windows)-1], load: s.load}
+	p := recordedPass{files: rec.Windows[0], load: s.load}
 	if err := r.warnings(s, rec, p.files); err != nil {
 		return p, err
 	}
@@ -40,7 +40,11 @@ func (r *execRecorder) keep(s *execSession) (recordedPass, error) {
 	}
 	p.allocRate = use.allocRate
 	k := keeper{execRecorder: r, s: s, p: p}
-	return p, errors.Join(k.cpu(), k.heap(), k.metrics(), k.log(), k.loadOutput())
+	err = errors.Join(k.cpu(), k.heap(), k.metrics(), k.log(), k.loadOutput())
+	for _, f := range rec.Windows[1:] {
+		err = errors.Join(err, k.trace(f))
+	}
+	return p, err
 }
 
 // environment enters what the program says of itself.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -148,11 +149,9 @@ func (s *execSession) idle(ctx context.Context) {
 // enough.
 func (s *execSession) underLoad(ctx context.Context) error {
 	out := &bytes.Buffer{}
-	cmd := process.Shell(s.o.Load)
-	cmd.Dir, cmd.Stdout, cmd.Stderr = s.o.Dir, out, out
-	load, err := process.Start(cmd, nil)
+	load, err := s.startLoad(out)
 	if err != nil {
-		return fmt.Errorf("start the load: %w", err)
+		return err
 	}
 	limit := s.pass.limit
 	if s.o.For > 0 && (limit == 0 || s.o.For < limit) {
@@ -179,6 +178,16 @@ func (s *execSession) underLoad(ctx context.Context) error {
 		err = errors.Join(err, fmt.Errorf("the load command %q: %w\n%s", s.o.Load, failed, lastLines(out.String(), 10)))
 	}
 	return err
+}
+
+func (s *execSession) startLoad(out io.Writer) (*process.Process, error) {
+	cmd := process.Shell(s.o.Load)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = s.o.Dir, out, out
+	load, err := process.Start(cmd, nil)
+	if err != nil {
+		return nil, fmt.Errorf("start the load: %w", err)
+	}
+	return load, nil
 }
 
 // orderly makes a failure out of an orderly end.

@@ -21,6 +21,7 @@ type LiveOptions struct {
 	URL       string        // such as http://host:6060, with or without /debug/pprof
 	For       time.Duration // length of the window, whole seconds; 0 means 30s
 	Snapshots int           // heap profiles inside the window, at most 8; 0 means 4, below 0 none
+	Trace     time.Duration // length of an execution trace that follows the window; 0 takes none
 	ForceGC   bool          // force a collection before the window and one after it
 	Timeout   time.Duration // for one answer, beyond the time it has to take; 0 means 30s
 	MaxBytes  unit.Bytes    // of one answer; 0 means 512 MiB
@@ -72,6 +73,7 @@ func Live(ctx context.Context, o LiveOptions, w *bundle.Writer) error {
 	defer cancel()
 	r.edge(closing, "end")
 	r.keepGoroutines()
+	r.trace(ctx)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()

@@ -179,6 +179,8 @@ func (s *pprofServer) refused(q query, resp *http.Response) error {
 		return fmt.Errorf("%s: it wants a login; give it as http://user:password@host", at)
 	case strings.Contains(text, "profiling already in use"):
 		return fmt.Errorf("%s: another CPU profile of this process is being taken, perhaps by a continuous profiler; stop that one or try again later (%s)", at, text)
+	case strings.Contains(text, "tracing is already enabled"):
+		return fmt.Errorf("%s: another execution trace of this process is being taken; try again later (%s)", at, text)
 	case strings.Contains(text, "WriteTimeout"):
 		return fmt.Errorf("%s: the window is longer than the service's WriteTimeout allows; record for a shorter time (%s)", at, text)
 	case text == "":

@@ -29,6 +29,7 @@ func pprofMux(overrides map[string]http.HandlerFunc) *http.ServeMux {
 	mux := http.NewServeMux()
 	handlers := map[string]http.HandlerFunc{
 		"/debug/pprof/": netpprof.Index, "/debug/pprof/cmdline": netpprof.Cmdline, "/debug/pprof/profile": netpprof.Profile,
+		"/debug/pprof/trace": netpprof.Trace,
 	}
 	for path, h := range overrides {
 		handlers["/debug/pprof/"+path] = h

@@ -6,6 +6,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,12 +23,15 @@ const recorderFile = "0heaptrim_recorder.go"
 // commandOverlay writes into dir what adds the recorder to a main package, and
 // returns the file for `go build -overlay`. The recorder's last window is
 // finished when main returns or package main calls os.Exit; the notes say where
-// that cannot be had.
-func commandOverlay(dir string, p goPackage) (overlay string, notes []string, err error) {
+// that cannot be had. Files of also are overlaid beside.
+func commandOverlay(dir string, p goPackage, also map[string]string) (overlay string, notes []string, err error) {
 	if p.Name != "main" {
 		return "", nil, fmt.Errorf("%s is package %s: -exec needs a main package", p.ImportPath, p.Name)
 	}
-	files := map[string]string{}
+	files := maps.Clone(also)
+	if files == nil {
+		files = map[string]string{}
+	}
 	add := func(name string, source []byte) error {
 		at := filepath.Join(dir, name)
 		files[filepath.Join(p.Dir, name)] = at

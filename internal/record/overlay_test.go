@@ -63,7 +63,7 @@ func buildOverlay(t *testing.T, dir string, flags ...string) (bin string, notes 
 		t.Fatal(err)
 	}
 	tmp := t.TempDir()
-	overlay, notes, err := commandOverlay(tmp, p)
+	overlay, notes, err := commandOverlay(tmp, p, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +146,7 @@ func TestOverlayOfCgo(t *testing.T) {
 }
 
 func TestOverlayNeedsMain(t *testing.T) {
-	if _, _, err := commandOverlay(t.TempDir(), goPackage{ImportPath: "fmt", Name: "fmt"}); err == nil {
+	if _, _, err := commandOverlay(t.TempDir(), goPackage{ImportPath: "fmt", Name: "fmt"}, nil); err == nil {
 		t.Error("no error for a package that is not main")
 	}
 }

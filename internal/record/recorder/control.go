@@ -123,6 +123,7 @@ type Result struct {
 	Heap     []string      // uncompressed cumulative profiles, in order: the first is from the start of the window
 	Forced   bool          // the last of Heap was taken after forced collections
 	Metrics  string        // metrics.jsonl; empty when not recorded
+	Trace    string        // execution trace; empty when not recorded, or not finished
 }
 
 // marker is the content of the ready and done files.
@@ -215,6 +216,8 @@ func readWindow(dir string) (Result, error) {
 			end = path
 		case name == "metrics.jsonl":
 			f.Metrics = path
+		case name == "trace.out":
+			f.Trace = path
 		}
 	}
 	byNumber := func(a, b string) int {

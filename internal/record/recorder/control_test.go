@@ -1,12 +1,14 @@
 package recorder_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -132,5 +134,44 @@ func TestReadHalfWritten(t *testing.T) {
 	write("env.json", "{")
 	if _, err := recorder.Files(dir); err == nil {
 		t.Error("a broken env.json is no error")
+	}
+}
+
+func TestTraceWindow(t *testing.T) {
+	for _, toolchain := range toolchains() {
+		t.Run("toolchain="+toolchain, func(t *testing.T) {
+			bin := build(t, toolchain)
+			dir := t.TempDir()
+			cmd := exec.Command(bin, "return", "1m")
+			cmd.Env = append(os.Environ(), recorder.Env(dir, recorder.Options{})...)
+			start(t, cmd)
+			window := func(o recorder.Options) recorder.Result {
+				t.Helper()
+				within(t, func(ctx context.Context) error { return recorder.Start(ctx, dir, o) })
+				time.Sleep(300 * time.Millisecond)
+				within(t, func(ctx context.Context) error { return recorder.Stop(ctx, dir) })
+				r, err := recorder.Files(dir)
+				if err != nil || !r.Complete {
+					t.Fatalf("recorded %+v, %v", r, err)
+				}
+				return r
+			}
+			if r := window(recorder.Options{}); r.Trace != "" {
+				t.Errorf("a trace that nobody asked for: %+v", r)
+			}
+			r := window(recorder.Options{Trace: 1 << 30, HeapSnap: -1, Metrics: -1})
+			head, err := os.ReadFile(r.Trace)
+			if err != nil || !bytes.HasPrefix(head, []byte("go 1.")) || len(r.Heap) > 0 || r.Metrics != "" {
+				t.Errorf("recorded %+v, trace %.20q, %v", r, head, err)
+			}
+			// A trace that grows too long ends its window.
+			if r = window(recorder.Options{Trace: 1, HeapSnap: -1, Metrics: -1}); r.Trace == "" || r.Wall > 250*time.Millisecond {
+				t.Errorf("recorded %+v, want a window that ended early", r)
+			}
+			rec, err := recorder.Read(dir)
+			if err != nil || len(rec.Notes) != 1 || !strings.Contains(rec.Notes[0], "largest size") {
+				t.Errorf("notes %q, %v", rec.Notes, err)
+			}
+		})
 	}
 }

@@ -27,6 +27,9 @@ const (
 	FlushFunc = "htrim7qFlush"
 	// ExitFunc is func(int), finishes the open window and calls os.Exit.
 	ExitFunc = "htrim7qExit"
+	// TaskFunc is func(*Server, **Request) func() in what RequestTasks returns:
+	// it begins a task for a request and returns what ends it.
+	TaskFunc = "htrim7qTask"
 )
 
 //go:embed recorder.go.tmpl
@@ -42,6 +45,14 @@ func Render(pkg string) []byte {
 	head := bytes.Replace(recorderSource, []byte("package PACKAGE\n"), []byte("package "+pkg+"\n"), 1)
 	return append(head, heapSource...)
 }
+
+//go:embed http.go.tmpl
+var httpSource []byte
+
+// RequestTasks returns the source of a file for package net/http, of Go 1.25
+// or later, that declares [TaskFunc]. It does nothing while the program is not
+// being traced.
+func RequestTasks() []byte { return bytes.Clone(httpSource) }
 
 // Options tells the recorder of one process what to do. The zero value waits
 // for [Start], leaves the program's sampling rate alone, and records heap
@@ -59,6 +70,7 @@ type Options struct {
 	HeapSnap time.Duration // least distance of heap snapshots; 0 means 250 ms, negative none at all
 	Metrics  time.Duration // distance of runtime/metrics samples; 0 means 100 ms, negative none
 	Max      time.Duration // ends the window by itself; 0 means never
+	Trace    int64         // take an execution trace, and end the window when it is larger than so many bytes; 0 takes none
 }
 
 func (o Options) list() string {
@@ -78,8 +90,12 @@ func (o Options) list() string {
 	case o.GCAtExit:
 		gc = "exit"
 	}
-	return fmt.Sprintf("cpu=%d,gc=%s,heapsnap=%s,metrics=%s,max=%s", cpu, gc,
+	list := fmt.Sprintf("cpu=%d,gc=%s,heapsnap=%s,metrics=%s,max=%s", cpu, gc,
 		set(o.HeapSnap, 250*time.Millisecond), set(o.Metrics, 100*time.Millisecond), o.Max)
+	if o.Trace > 0 {
+		list += fmt.Sprintf(",trace=%d", o.Trace)
+	}
+	return list
 }
 
 // Env returns the environment variables, in the form of os/exec, that make a

@@ -1,0 +1,81 @@
+package record
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/record/process"
+	"github.com/heaptrim/heaptrim/internal/record/recorder"
+)
+
+const passTrace = "trace"
+
+// maxTrace ends a trace window early. The busiest programs write some 30 MB/s,
+// and an archive takes files of 4 GiB.
+const maxTrace = 512 << 20
+
+// traceWindow takes an execution trace after the window, in the same process:
+// its heap is the one that the load has made. An error says why there is none.
+func (s *execSession) traceWindow(ctx context.Context) error {
+	driven := s.o.Load != "" || s.o.For > 0
+	if s.pass.trace <= 0 || !driven || !s.proc.Running() || ctx.Err() != nil {
+		return nil
+	}
+	var loaded <-chan struct{} // closed when the load has ended
+	if s.o.Load != "" {
+		out := &bytes.Buffer{}
+		load, err := s.startLoad(out)
+		if err != nil {
+			return err
+		}
+		defer load.End(endGrace)
+		loaded = load.Done
+		if err := s.warm(ctx, load); err != nil {
+			return fmt.Errorf("the second call of the load %q: %w\n%s", s.o.Load, err, lastLines(out.String(), 10))
+		}
+	}
+	starting, cancel := s.whileRunning(ctx)
+	defer cancel()
+	s.o.Progress("tracing process %d for %v", s.proc.Cmd.Process.Pid, s.pass.trace)
+	err := recorder.Start(starting, s.dir, recorder.Options{Trace: maxTrace, HeapSnap: -1, Metrics: -1})
+	if err != nil {
+		return fmt.Errorf("%w%s", err, s.lastWords())
+	}
+	timer := time.NewTimer(s.pass.trace)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-loaded:
+	case <-s.proc.Done:
+	case <-ctx.Done():
+	}
+	return s.stop()
+}
+
+// warm gives a load the time to connect. It is an error if it ends before.
+func (s *execSession) warm(ctx context.Context, load *process.Process) error {
+	timer := time.NewTimer(settle)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-load.Done:
+		return fmt.Errorf("it ended within %v: %w", settle, orderly(load.Failure()))
+	case <-s.proc.Done:
+		return process.ErrEnded
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// trace keeps the execution trace of the window that f lists.
+func (k keeper) trace(f recorder.Result) error {
+	if f.Trace == "" {
+		return nil
+	}
+	p := evidence.Part{Path: "trace/trace.out", Kind: evidence.KindTrace, Pass: passTrace, Wall: f.Wall, CPU: f.CPU}
+	return k.w.Adopt(k.run, p, f.Trace)
+}

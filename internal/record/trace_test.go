@@ -1,0 +1,190 @@
+package record
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/exp/trace"
+
+	"github.com/heaptrim/heaptrim/internal/bundle"
+	"github.com/heaptrim/heaptrim/internal/evidence"
+)
+
+// traced is what a trace is about.
+type traced struct {
+	events int
+	tasks  map[string]int // ended, by type
+}
+
+// readTrace reads the only trace of a bundle to its end.
+func readTrace(t *testing.T, b *bundle.Bundle) (traced, evidence.Part) {
+	t.Helper()
+	parts := partsOf(b, passTrace, evidence.KindTrace)
+	if len(parts) != 1 {
+		t.Fatalf("trace parts %+v, want one; left out %q", parts, b.Manifest.LeftOut)
+	}
+	f, err := os.Open(b.Path(parts[0]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	r, err := trace.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := traced{tasks: map[string]int{}}
+	for {
+		ev, err := r.ReadEvent()
+		if err == io.EOF {
+			return got, parts[0]
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		got.events++
+		if ev.Kind() == trace.EventTaskEnd {
+			got.tasks[ev.Task().Type]++
+		}
+	}
+}
+
+// loadedServer writes the test's server and builds its load.
+func loadedServer(t *testing.T, length string) ExecOptions {
+	t.Helper()
+	dir := writeTree(t, "go.mod", "module example.com/server\n\ngo 1.21\n", "main.go", serverSource)
+	bin := filepath.Join(t.TempDir(), "load.exe")
+	if _, err := (goTool{dir, nil}).output(context.Background(), "build", "-o", bin, "."); err != nil {
+		t.Fatal(err)
+	}
+	addr := freeAddress(t)
+	return ExecOptions{
+		Dir: dir, Package: ".", Args: []string{addr}, Ready: "http://" + addr + "/x",
+		Load: fmt.Sprintf("%s -load http://%s/orders/o-17 %s", bin, addr, length),
+	}
+}
+
+func TestExecTrace(t *testing.T) {
+	o := loadedServer(t, "2500ms")
+	o.Trace, o.Requests = time.Second, true
+	b, err := execute(context.Background(), t, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := b.Manifest; len(m.Warnings)+len(m.LeftOut) > 0 {
+		t.Errorf("warnings %q, left out %q", m.Warnings, m.LeftOut)
+	}
+	got, part := readTrace(t, b)
+	if n := got.tasks["GET /orders/{}"]; n < 50 || len(got.tasks) != 1 {
+		t.Errorf("tasks %v, want one kind, of requests", got.tasks)
+	}
+	if part.Wall < 900*time.Millisecond || part.Wall > 5*time.Second {
+		t.Errorf("the window was %v long, want about a second", part.Wall)
+	}
+	// The trace's window is none of the others.
+	for _, p := range partsOf(b, passTiming, evidence.KindHeap) {
+		if p.Wall > 10*time.Second {
+			t.Errorf("%+v", p)
+		}
+	}
+	if parts := partsOf(b, passTrace, evidence.KindHeap); len(parts) > 0 {
+		t.Errorf("heap profiles in the trace window: %+v", parts)
+	}
+}
+
+func TestExecTraceWithoutRequests(t *testing.T) {
+	dir := writeTree(t, "go.mod", "module example.com/batch\n\ngo 1.21\n", "main.go", batchSource)
+	b, err := execute(context.Background(), t, ExecOptions{Dir: dir, Package: ".", Args: []string{"1m"}, For: 500 * time.Millisecond, Trace: 500 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := readTrace(t, b); got.events == 0 || len(got.tasks) != 0 {
+		t.Errorf("%d events, tasks %v", got.events, got.tasks)
+	}
+	// A program that is recorded to its end has no window behind it.
+	b, err = execute(context.Background(), t, ExecOptions{Dir: dir, Package: ".", Args: []string{"300ms"}, Trace: time.Second})
+	if err != nil || len(partsOf(b, passTrace, evidence.KindTrace)) > 0 || len(b.Manifest.LeftOut) > 0 {
+		t.Errorf("error %v, manifest %+v", err, b.Manifest)
+	}
+}
+
+func TestExecTraceOfShortLoad(t *testing.T) {
+	o := loadedServer(t, "300ms")
+	o.Trace = time.Second
+	b, err := execute(context.Background(), t, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := b.Manifest; len(m.LeftOut) != 1 || !strings.Contains(m.LeftOut[0], "the execution trace: the second call of the load") {
+		t.Errorf("left out %q, want the trace", m.LeftOut)
+	}
+}
+
+func TestHookServer(t *testing.T) {
+	f := func(in, want string) {
+		t.Helper()
+		got, err := hookServer("server.go", []byte("package http\n"+in))
+		if err != nil || strings.TrimPrefix(string(got), "package http\n") != want {
+			t.Errorf("%q: got %q, %v, want %q", in, got, err, want)
+		}
+	}
+	const head, hook = "func (sh serverHandler) ServeHTTP(rw ResponseWriter, req *Request) {", " defer htrim7qTask(sh.srv, &req)();"
+	f(head+"\n\twork()\n}\n", head+hook+"\n\twork()\n}\n")
+	f("func (sh *other) ServeHTTP(rw ResponseWriter, req *Request) {}\n"+head+"}\n",
+		"func (sh *other) ServeHTTP(rw ResponseWriter, req *Request) {}\n"+head+hook+"}\n")
+	for _, in := range []string{
+		"", "func {", "func ServeHTTP(rw ResponseWriter, req *Request) {}",
+		"func (h serverHandler) ServeHTTP(rw ResponseWriter, req *Request) {}",
+		"func (sh serverHandler) ServeHTTP(w ResponseWriter, r *Request) {}",
+		"func (sh serverHandler) ServeHTTP(rw ResponseWriter) {}",
+	} {
+		if got, err := hookServer("server.go", []byte("package http\n"+in)); err == nil || !strings.Contains(err.Error(), "server.go") {
+			t.Errorf("%q: got %q, %v, want an error", in, got, err)
+		}
+	}
+}
+
+func TestLiveTrace(t *testing.T) {
+	server := httptest.NewServer(pprofMux(map[string]http.HandlerFunc{"profile": noCPU}))
+	defer server.Close()
+	b, err := recordLive(t, t.Context(), LiveOptions{URL: server.URL, For: time.Second, Snapshots: -1, Trace: 300 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, part := readTrace(t, b); got.events == 0 || part.Wall != 300*time.Millisecond {
+		t.Errorf("%d events in %+v", got.events, part)
+	}
+}
+
+func TestLiveTraceFails(t *testing.T) {
+	f := func(name string, h http.HandlerFunc, want ...string) {
+		t.Helper()
+		server := httptest.NewServer(pprofMux(map[string]http.HandlerFunc{"profile": noCPU, "trace": h}))
+		defer server.Close()
+		b, err := recordLive(t, t.Context(), LiveOptions{URL: server.URL, For: time.Second, Snapshots: -1, Trace: 10 * time.Millisecond, Timeout: time.Second})
+		if err != nil || len(partsOf(b, passTrace, evidence.KindTrace)) > 0 {
+			t.Errorf("%s: error %v, runs %+v", name, err, b.Manifest.Runs)
+		}
+		all := strings.Join(b.Manifest.Warnings, "\n")
+		for _, text := range append(want, "no execution trace: ") {
+			if !strings.Contains(all, text) {
+				t.Errorf("%s: warnings %q, want %q", name, all, text)
+			}
+		}
+	}
+	profile := profileBytes(t)
+	f("none", http.NotFound, "net/http/pprof is not served there")
+	f("taken", func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, "Could not enable tracing: tracing is already enabled", http.StatusInternalServerError)
+	}, "another execution trace")
+	f("text", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "all is well here, thank you") }, "did not answer with an execution trace", "all is well")
+	f("empty", func(http.ResponseWriter, *http.Request) {}, "did not answer with an execution trace")
+	f("profile", func(w http.ResponseWriter, _ *http.Request) { w.Write(profile) }, "did not answer with an execution trace")
+}
