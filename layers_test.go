@@ -121,6 +121,10 @@ var layers = []layer{
 		why:    "the page shows a diagnosis and the report that it is handed: it opens no recording and knows no other format",
 	},
 	{
+		folder: "internal/load",
+		why:    "a load knows a URL and a rate: what it is for is others' business",
+	},
+	{
 		folder: "internal/tune/show",
 		ours:   []string{"internal/gcmodel", "internal/prove", "internal/stats", "internal/tune", "internal/unit"},
 		why:    "a plan is shown as it was made",

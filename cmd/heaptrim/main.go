@@ -49,6 +49,7 @@ func commands() []command {
 		{"trace", "say from an execution trace what the collector did and who paid for it", runTrace, traceUsage},
 		{"prove", "run two versions of a program in turns and say which one is better", runProve, proveUsage},
 		{"tune", "say which setting of the collector the program should run with", runTune, tuneUsage},
+		{"load", "make HTTP requests at a fixed rate and print their latencies", runLoad, loadUsage},
 		{"explain", "explain a cure that check names, or list them all", runExplain, explainUsage},
 		{"version", "print heaptrim's version", runVersion, versionUsage},
 	}

@@ -243,8 +243,8 @@ func (m *maker) notes() {
 	if n := len(t.Points); n < fewCycles {
 		p.Notes = append(p.Notes, "few collections are recorded: a longer recording narrows the intervals")
 	}
-	if t.CPU <= 0 {
-		p.Notes = append(p.Notes, "the process's CPU time is not recorded: shares of CPU are not known")
+	if p.Workload.Capacity {
+		p.Notes = append(p.Notes, "the process's CPU time is not recorded: shares are of all its processors, busy or not")
 	}
 	if t.RSS <= 0 {
 		p.Notes = append(p.Notes, "the resident set is not recorded: memory is that of the heap")

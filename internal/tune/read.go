@@ -24,6 +24,9 @@ type Workload struct {
 	Trace *gcmodel.Trace
 	// Coarse says that sizes were read in whole MiB, for want of pacer lines.
 	Coarse bool
+	// Capacity says that the process's CPU time is not recorded: shares are of
+	// all its processors, busy or not.
+	Capacity bool
 }
 
 // errNoCycles says that a run shows nothing of the collector.
@@ -158,6 +161,9 @@ func (e *evidenceOf) workload(name string) (Workload, error) {
 	e.points(t)
 	t.Memory = e.memory(t)
 	e.window(t)
+	if w.Capacity = t.CPU <= 0; w.Capacity {
+		t.CPU = t.Wall * float64(t.Procs)
+	}
 	_, err = gcmodel.NewForecaster(t)
 	return w, err
 }

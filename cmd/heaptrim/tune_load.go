@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/heaptrim/heaptrim/internal/load"
+)
+
+const loadUsage = `
+Usage: heaptrim load [flags] URL
+
+Makes HTTP/1.1 requests at a fixed rate, whatever the service does, and prints
+the quantiles of their latency. A request's latency counts from when it was due,
+so that a service which stalls is charged with all the requests it kept waiting.
+It is a load for check, record, prove and tune where no other is at hand. Hosts
+other than this one need -remote.
+
+With -storm, the middle third of the time has that many times the rate, from one
+moment to the next.
+
+Exit code 1 says that nothing was answered.
+
+Examples:
+  heaptrim load -rate 2000 -for 10s http://127.0.0.1:8080/
+  heaptrim load -rate 100 -storm 20 -for 30s http://localhost:8080/
+`
+
+func runLoad(ctx context.Context, c command, args []string, std stdio) error {
+	fs := newFlags(c, std)
+	rate := fs.Float64("rate", 100, "requests per second")
+	window := fs.Duration("for", 10*time.Second, "`length` of the load")
+	storm := fs.Float64("storm", 0, "`times` the rate in the middle third; 0 keeps the rate")
+	workers := fs.Int("c", 256, "most `requests` under way at once; others wait, and their latency grows")
+	timeout := fs.Duration("timeout", 10*time.Second, "of a request")
+	method := fs.String("method", "", "of the requests; default: GET, or POST with -body")
+	body := fs.String("body", "", "send the content of this `file`")
+	remote := fs.Bool("remote", false, "allow a host that is not this machine")
+	header := http.Header{}
+	fs.Func("H", "add a `header`, as 'Name: value'; may be repeated", func(text string) error {
+		name, value, ok := strings.Cut(text, ":")
+		if !ok {
+			return errors.New("want 'Name: value'")
+		}
+		header.Add(strings.TrimSpace(name), strings.TrimSpace(value))
+		return nil
+	})
+	if err := parse(fs, c, args, std); err != nil {
+		return err
+	}
+	o := load.Options{Method: *method, Header: header, Workers: *workers, Timeout: *timeout, Remote: *remote}
+	switch {
+	case fs.NArg() != 1:
+		return usagef("want one URL")
+	case *storm < 0:
+		return usagef("-storm cannot be negative")
+	}
+	o.URL = fs.Arg(0)
+	o.Phases = []load.Phase{{Rate: *rate, For: *window}}
+	if *storm > 0 {
+		o.Phases = load.Storm(*rate, *storm, *window)
+	}
+	if *body != "" {
+		text, err := os.ReadFile(*body)
+		if err != nil {
+			return err
+		}
+		o.Body = text
+		if o.Method == "" {
+			o.Method = http.MethodPost
+		}
+	}
+	r, err := load.Run(ctx, o)
+	if r == nil {
+		return err
+	}
+	printLoad(std.out, r, o.Phases)
+	if r.Done == 0 {
+		return errors.Join(errors.New("nothing was answered"), r.Error)
+	}
+	return nil
+}
+
+// printLoad writes a summary in the words of wrk, which every reader of loads
+// knows.
+func printLoad(w io.Writer, r *load.Result, phases []load.Phase) {
+	fmt.Fprintf(w, "  Latency from when requests were due\n")
+	for _, q := range []struct {
+		name string
+		of   float64
+	}{{"50%", 0.5}, {"90%", 0.9}, {"99%", 0.99}, {"99.9%", 0.999}} {
+		fmt.Fprintf(w, "  %7s  %s\n", q.name, milliseconds(r.Latency.Quantile(q.of)))
+	}
+	fmt.Fprintf(w, "  %7s  %s\n", "max", milliseconds(r.Latency.Max()))
+	if len(phases) > 1 {
+		for i, p := range phases {
+			h := &r.Phases[i]
+			fmt.Fprintf(w, "  phase %d: %v requests/s for %v, p50 %s, p99 %s\n", i+1, p.Rate, p.For, milliseconds(h.Quantile(0.5)), milliseconds(h.Quantile(0.99)))
+		}
+	}
+	fmt.Fprintf(w, "  %d requests in %.2fs, %d due, %d failed, %d not sent in time\n", r.Done, r.Elapsed.Seconds(), r.Due, r.Failed, r.Unsent)
+	if r.Error != nil {
+		fmt.Fprintf(w, "  first failure: %v\n", r.Error)
+	}
+}
+
+func milliseconds(d time.Duration) string { return fmt.Sprintf("%.3fms", d.Seconds()*1e3) }

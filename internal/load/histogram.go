@@ -1,0 +1,93 @@
+package load
+
+import (
+	"math"
+	"math/bits"
+	"time"
+)
+
+// Histogram counts durations in buckets of 1.6 % width from a microsecond to
+// more than an hour. The zero value is empty. It is not safe for concurrent use.
+type Histogram struct {
+	counts [buckets]int64
+	n      int64
+	sum    time.Duration
+	max    time.Duration
+}
+
+// Each doubling of microseconds has 64 buckets; below 64 µs each has its own.
+const (
+	perDoubling = 64
+	doublings   = 32
+	buckets     = perDoubling * doublings
+)
+
+// Record counts one duration.
+func (h *Histogram) Record(d time.Duration) {
+	d = max(d, 0)
+	h.counts[bucket(d)]++
+	h.n++
+	h.sum += d
+	h.max = max(h.max, d)
+}
+
+// bucket is the place of a duration.
+func bucket(d time.Duration) int {
+	us := uint64(d / time.Microsecond)
+	if us < perDoubling {
+		return int(us)
+	}
+	// The leading bit says the doubling, the six behind it the bucket.
+	shift := bits.Len64(us) - 7
+	return min(perDoubling*(shift+1)+int(us>>shift)-perDoubling, buckets-1)
+}
+
+// lower is the least duration of a bucket.
+func lower(b int) time.Duration {
+	if b < perDoubling {
+		return time.Duration(b) * time.Microsecond
+	}
+	shift := b/perDoubling - 1
+	return time.Duration(uint64(perDoubling+b%perDoubling)<<shift) * time.Microsecond
+}
+
+// Add counts what another histogram holds.
+func (h *Histogram) Add(o *Histogram) {
+	for i, n := range o.counts {
+		h.counts[i] += n
+	}
+	h.n += o.n
+	h.sum += o.sum
+	h.max = max(h.max, o.max)
+}
+
+// N is how many durations are counted.
+func (h *Histogram) N() int64 { return h.n }
+
+// Mean is their mean, 0 without any.
+func (h *Histogram) Mean() time.Duration {
+	if h.n == 0 {
+		return 0
+	}
+	return h.sum / time.Duration(h.n)
+}
+
+// Max is the largest, exact.
+func (h *Histogram) Max() time.Duration { return h.max }
+
+// Quantile is the duration that a share q of 0 to 1 of them does not exceed, to
+// the width of a bucket; 0 without any.
+func (h *Histogram) Quantile(q float64) time.Duration {
+	if h.n == 0 {
+		return 0
+	}
+	rank := max(1, int64(math.Ceil(q*float64(h.n))))
+	seen := int64(0)
+	for i, n := range h.counts {
+		// The last bucket has no upper end.
+		if seen += n; seen >= rank && i < buckets-1 {
+			return min(lower(i+1), h.max)
+		}
+	}
+	return h.max
+}
