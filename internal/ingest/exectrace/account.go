@@ -42,14 +42,14 @@ func newAccount() *account {
 	return &account{payers: map[uint64]*Goroutine{}, pauses: map[string]*Pause{}, first: math.MaxUint64}
 }
 
-// clock hears how many stamps there are in a second.
-func (a *account) clock(frequency uint64) error {
-	if a.frequency != 0 && a.frequency != frequency {
-		return fmt.Errorf("the clock changes its speed from %d to %d a second", a.frequency, frequency)
+// clock hears how many stamps there are in a second. It returns by how much
+// stamps of this generation must be multiplied to be like those of the first.
+func (a *account) clock(frequency uint64) float64 {
+	if a.frequency == 0 {
+		a.frequency = frequency
+		a.nanoseconds = 1 / (float64(frequency) / 1e9)
 	}
-	a.frequency = frequency
-	a.nanoseconds = 1 / (float64(frequency) / 1e9)
-	return nil
+	return float64(a.frequency) / float64(frequency)
 }
 
 // duration converts a time in stamps.

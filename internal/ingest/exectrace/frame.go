@@ -90,7 +90,8 @@ func (f *framer) batch(g *generation, pos int) (next int, done bool, err error) 
 		return pos, true, f.ended(g)
 	}
 	h, err := parseBatchHeader(rest)
-	if err != nil {
+	follows := f.version < version126 && g.id != 0 && h.generation == g.id+1
+	if err != nil && !follows {
 		return pos, false, f.fail(g, pos, err, len(rest) < maxHeader)
 	}
 	if h.kind == evEndOfGeneration {
@@ -104,7 +105,7 @@ func (f *framer) batch(g *generation, pos int) (next int, done bool, err error) 
 		return pos, false, f.fail(g, pos, fmt.Errorf("generation 0"), false)
 	case g.id == 0:
 		g.id = h.generation
-	case h.generation == g.id+1 && f.version < version126:
+	case follows:
 		return pos, true, nil
 	case h.generation != g.id:
 		return pos, false, f.fail(g, pos, fmt.Errorf("a batch of generation %d in generation %d", h.generation, g.id), false)

@@ -28,6 +28,41 @@ func (r *result) reset() {
 	*r = result{found: r.found, before: r.before[:0], cycles: r.cycles[:0], live: r.live[:0], goals: r.goals[:0]}
 }
 
+// rescale multiplies all stamps. The runtime's clock keeps its speed, but the
+// format gives it anew in each generation.
+func (r *result) rescale(k float64) {
+	stamps := []*stamp{
+		&r.first, &r.last, &r.after.start, &r.after.assist, &r.after.work, &r.after.sweep.start, &r.after.stop.start,
+	}
+	for i := range r.before {
+		stamps = append(stamps, &r.before[i].at)
+	}
+	for i := range r.pieces {
+		stamps = append(stamps, &r.pieces[i].start, &r.pieces[i].end)
+	}
+	for i := range r.works {
+		stamps = append(stamps, &r.works[i].start, &r.works[i].end)
+	}
+	for i := range r.sweeps {
+		stamps = append(stamps, &r.sweeps[i].start, &r.sweeps[i].end)
+	}
+	for i := range r.stops {
+		stamps = append(stamps, &r.stops[i].start, &r.stops[i].end)
+	}
+	for i := range r.cycles {
+		stamps = append(stamps, &r.cycles[i].at)
+	}
+	for i := range r.live {
+		stamps = append(stamps, &r.live[i].at)
+	}
+	for i := range r.goals {
+		stamps = append(stamps, &r.goals[i].at)
+	}
+	for _, s := range stamps {
+		*s = stamp(min(float64(*s)*k, float64(farthest)))
+	}
+}
+
 // op is an event of a leg that began in an earlier batch, or the end of a span
 // that did.
 type op struct {
@@ -191,7 +226,7 @@ func (p *parser) event(kind byte, at stamp, i int) int {
 	case evGoBlock, evGoStop:
 		a, i = p.number(i)
 		_, i = p.number(i)
-		if p.known && p.after.flags == bound && a != p.rules.assistWait && p.rules.wanted == nil {
+		if p.known && p.after.flags&^stated == bound && a != p.rules.assistWait && p.rules.wanted == nil {
 			p.after.flags = 0 // the usual case, quickly
 			break
 		}

@@ -8,11 +8,15 @@ import (
 	"runtime/trace"
 	"sync"
 	"testing"
+	"time"
 )
 
 // recordTrace traces a fraction of a second of goroutines that allocate, take
 // turns, and are pressed to assist.
-func recordTrace(t testing.TB) []byte {
+func recordTrace(t testing.TB) []byte { return recordTraceFor(t, 0) }
+
+// recordTraceFor is recordTrace over and over, for a while.
+func recordTraceFor(t testing.TB, long time.Duration) []byte {
 	defer debug.SetGCPercent(debug.SetGCPercent(20))
 	live := make([]*[64]*int, 20_000)
 	for i := range live {
@@ -22,6 +26,18 @@ func recordTrace(t testing.TB) []byte {
 	if err := trace.Start(&b); err != nil {
 		t.Skipf("cannot trace: %v", err)
 	}
+	for start := time.Now(); ; {
+		takeTurns(live)
+		if time.Since(start) >= long {
+			break
+		}
+	}
+	trace.Stop()
+	runtime.KeepAlive(live)
+	return b.Bytes()
+}
+
+func takeTurns(live []*[64]*int) {
 	var wg sync.WaitGroup
 	turns := make(chan int)
 	for range 8 {
@@ -45,7 +61,4 @@ func recordTrace(t testing.TB) []byte {
 		<-turns
 	}
 	wg.Wait()
-	trace.Stop()
-	runtime.KeepAlive(live)
-	return b.Bytes()
 }

@@ -21,6 +21,7 @@ import (
 // instead of legs on threads.
 type reference struct {
 	exectrace.Summary
+	tick        trace.Time
 	first, last time.Duration
 	goroutines  map[trace.GoID]*goroutine
 	sweeps      map[trace.ProcID]time.Duration
@@ -29,6 +30,12 @@ type reference struct {
 	cycle       exectrace.Cycle
 	marking     bool
 	live, goal  []sample
+
+	// The reader of events lets none be earlier than the last one of the
+	// generation before; what it did to a stamp then is not known.
+	generations int
+	edge        bool
+	moved       int // events of ours with such a stamp
 }
 
 type sample struct {
@@ -46,12 +53,22 @@ type goroutine struct {
 	stop    time.Duration
 }
 
-// tick is the clock of the traces here. The reader of events adds nanoseconds
-// to stamps that are equal, so that all differ; this takes them away again.
-const tick = 64
+// usualTick is the clock of the traces here, in nanoseconds. The reader of
+// events adds nanoseconds to stamps that are equal, so that all differ; the
+// reference takes them away again.
+const usualTick = 64
 
-func referenceSummary(r io.Reader) (*exectrace.Summary, error) {
+func referenceSummary(r io.Reader, tick trace.Time) (*exectrace.Summary, error) {
+	ref, err := readReference(r, tick)
+	if ref == nil {
+		return nil, err
+	}
+	return ref.finish(), err
+}
+
+func readReference(r io.Reader, tick trace.Time) (*reference, error) {
 	ref := &reference{
+		tick:  tick,
 		first: -1, goroutines: map[trace.GoID]*goroutine{}, sweeps: map[trace.ProcID]time.Duration{},
 		payers: map[uint64]*exectrace.Goroutine{}, pauses: map[string]*exectrace.Pause{},
 	}
@@ -62,12 +79,20 @@ func referenceSummary(r io.Reader) (*exectrace.Summary, error) {
 	for {
 		ev, err := events.ReadEvent()
 		if errors.Is(err, io.EOF) {
-			return ref.finish(), nil
+			return ref, nil
 		}
 		if err != nil {
-			return ref.finish(), err
+			return ref, err
 		}
-		if k := ev.Kind(); k != trace.EventSync && k != trace.EventStackSample {
+		switch ev.Kind() {
+		case trace.EventSync:
+			ref.generations++
+			ref.edge = ref.generations > 1
+		case trace.EventStackSample:
+		default:
+			if ref.edge = ref.edge && ev.Time()%tick != 0; ref.edge && ev.Kind() != trace.EventStateTransition {
+				ref.moved++
+			}
 			ref.event(ev)
 		}
 	}
@@ -93,7 +118,7 @@ func (r *reference) payer(id trace.GoID) *exectrace.Goroutine {
 }
 
 func (r *reference) event(ev trace.Event) {
-	at := time.Duration(ev.Time() / tick * tick)
+	at := time.Duration(ev.Time() / r.tick * r.tick)
 	if r.first < 0 {
 		r.first = at
 	}

@@ -98,9 +98,7 @@ func (s *scanner) generation(g *generation) error {
 	if err != nil {
 		return err
 	}
-	if err := s.account.clock(t.frequency); err != nil {
-		return &Error{Offset: g.offset, Reason: err.Error()}
-	}
+	t.scale = s.account.clock(t.frequency)
 	r := &rules{tables: t}
 	if err := s.parse(g, r, nil); err != nil {
 		return err
@@ -153,6 +151,9 @@ func (s *scanner) parse(g *generation, r *rules, only []window) error {
 					res.reset()
 				default:
 					p.run(b, res)
+					if r.scale != 1 {
+						res.rescale(r.scale)
+					}
 				}
 			}
 		})

@@ -16,7 +16,7 @@ func TestScanAgrees(t *testing.T) {
 
 func agree(t *testing.T, name string, data []byte) *exectrace.Summary {
 	t.Helper()
-	want, wantErr := referenceSummary(bytes.NewReader(data))
+	want, wantErr := referenceSummary(bytes.NewReader(data), usualTick)
 	for _, workers := range []int{1, 3} {
 		got, err := exectrace.Scan(bytes.NewReader(data), exectrace.Options{Workers: workers})
 		if err != nil || wantErr != nil {

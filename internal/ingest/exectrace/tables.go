@@ -7,7 +7,8 @@ import (
 
 // tables is what a generation says once for all its events.
 type tables struct {
-	frequency uint64 // stamps a second
+	frequency uint64  // stamps a second
+	scale     float64 // from those to stamps of the first generation
 	strings   map[uint64]text
 
 	// Strings with a meaning of their own; 0 where the generation has none.

@@ -32,6 +32,7 @@ const (
 	assisted                    // … and began or ended an assist in this leg
 	begun                       // the open assist began in this leg
 	working                     // … as a mark worker
+	stated                      // the leg began before the trace did
 )
 
 type workerMode uint8
@@ -150,6 +151,7 @@ func (t *thread) status(at stamp, goroutine uint64) {
 		return
 	}
 	t.run(at, goroutine, 0)
+	t.flags |= stated
 }
 
 // leave ends the leg.
@@ -212,7 +214,9 @@ func (t *thread) assistActive(at stamp, goroutine uint64, status uint8, f *found
 		return
 	}
 	if t.flags&assisting == 0 {
-		t.assist = t.start
+		if t.assist = t.start; t.flags&stated != 0 {
+			t.assist = at
+		}
 		t.flags |= assisting | assisted
 	}
 }
