@@ -97,7 +97,12 @@ var columns = []column{
 	{"p99 ms", "%.2f", func(f figures) float64 { return f.P99 }},
 	{"p99.9 ms", "%.1f", func(f figures) float64 { return f.P999 }},
 	{"peak RSS MiB", "%.0f", func(f figures) float64 { return f.Resident }},
-	{"÷ target", "%.2f", func(f figures) float64 { return f.Resident / max(1, f.Memory) }},
+	{"÷ target", "%.2f", func(f figures) float64 {
+		if f.Memory == 0 {
+			return 0 // there is none
+		}
+		return f.Resident / f.Memory
+	}},
 }
 
 // table prints medians, and the ratios to the first setting that the targets are of.
