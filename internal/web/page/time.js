@@ -85,6 +85,7 @@ export const timeView = {
   there: (data) => data.views.time.length > 0,
   make(data) {
     const t = new Time(data);
+    t.node.time = t;
     return { node: t.node, show: (now) => t.show(now) };
   },
 };

@@ -1,0 +1,147 @@
+package browser
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// recordings are the three real ones that the views are clicked through on:
+// benchmarks, a command under its own load, and files that somebody made with
+// go test.
+var recordings = []string{"benchmarks", "service", "files"}
+
+var recordOnce = map[string]*sync.Once{"benchmarks": {}, "service": {}, "files": {}}
+
+// bundleOf records what a name stands for and returns the bundle.
+func bundleOf(t testing.TB, name string) string {
+	t.Helper()
+	run := tool(t)
+	dir := built.dir
+	if *keep != "" {
+		dir = *keep
+	}
+	bundle := filepath.Join(dir, name+".tar.zst")
+	recordOnce[name].Do(func() {
+		if _, err := os.Stat(bundle); err == nil {
+			return
+		}
+		switch name {
+		case "benchmarks":
+			run("record", "-o", bundle, "-bench", "Order", "-benchtime", "300ms", "./examples/gateway")
+		case "service":
+			run("record", "-o", bundle, "-exec", "./examples/gateway/cmd/gateway", "-for", "3s", "--", "-demo", "-addr", "127.0.0.1:0")
+		case "files":
+			cpu, allocs := filepath.Join(dir, "cpu.pprof"), filepath.Join(dir, "allocs.pprof")
+			cmd := exec.Command("go", "test", "-run", "xxx", "-bench", "Order$", "-benchtime", "1s", "-o", filepath.Join(dir, "gateway.test"),
+				"-cpuprofile", cpu, "-memprofile", allocs, "-memprofilerate", "4096", "./examples/gateway")
+			cmd.Dir = root(t)
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Fatalf("go test: %v\n%s", err, out)
+			}
+			run("record", "-o", bundle, cpu, allocs)
+		}
+	})
+	if _, err := os.Stat(bundle); err != nil {
+		t.Fatal(err)
+	}
+	return bundle
+}
+
+// page is an HTML file of heaptrim with the data in it.
+type page struct {
+	file string
+	url  string
+	data data
+}
+
+// data is the part of the page's data that the tests check.
+type data struct {
+	Report struct {
+		Totals struct {
+			MemoryShare *interval `json:"memory_share"`
+			Why         string    `json:"why"`
+		} `json:"totals"`
+		Decomposition []struct {
+			Name     string    `json:"name"`
+			CPUShare *interval `json:"cpu_share"`
+			Charged  bool      `json:"charged"`
+		} `json:"decomposition"`
+		Findings []struct {
+			Rank int `json:"rank"`
+			Site struct {
+				Function string `json:"function"`
+				File     string `json:"file"`
+				Line     int    `json:"line"`
+			} `json:"site"`
+			Title  string `json:"title"`
+			Remedy struct {
+				Code string `json:"code"`
+			} `json:"remedy"`
+			Prediction struct {
+				CPUShare *interval `json:"cpu_share"`
+			} `json:"prediction"`
+		} `json:"findings"`
+		Together struct {
+			CPUShare *interval `json:"cpu_share"`
+		} `json:"together"`
+	} `json:"report"`
+	Views struct {
+		Flame *struct {
+			Parent  []int `json:"parent"`
+			Buckets []struct {
+				Name      string `json:"name"`
+				Collector bool   `json:"collector"`
+				Idle      bool   `json:"idle"`
+			} `json:"buckets"`
+			Weights []struct {
+				Name string    `json:"name"`
+				CPU  bool      `json:"cpu"`
+				V    []float64 `json:"v"`
+			} `json:"weights"`
+		} `json:"flame"`
+		Time   []struct{ Run string } `json:"time"`
+		WhatIf []struct {
+			Run  string `json:"run"`
+			GOGC int    `json:"gogc"`
+		} `json:"whatif"`
+		Source []struct{ File string } `json:"source"`
+	} `json:"views"`
+}
+
+type interval struct{ Value, Low, High float64 }
+
+// pageOf writes the page of a recording.
+func pageOf(t testing.TB, bundle string, flags ...string) page {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "page.html")
+	tool(t)(append(append([]string{"view", "-html", file}, flags...), bundle)...)
+	return readPage(t, file)
+}
+
+func readPage(t testing.TB, file string) page {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := regexp.MustCompile(`(?s)id="data">(.*?)</script>`).FindSubmatch(text)
+	if m == nil {
+		t.Fatalf("%s: no data", file)
+	}
+	p := page{file: file, url: "file://" + filepath.ToSlash(file)}
+	if err := json.Unmarshal(m[1], &p.data); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// number finds the first number of a text.
+func number(text string) string {
+	return regexp.MustCompile(`-?\d+(\.\d+)?`).FindString(strings.ReplaceAll(text, ",", ""))
+}

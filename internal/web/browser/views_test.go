@@ -1,0 +1,280 @@
+package browser
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp/kb"
+)
+
+// TestViews clicks through every view on three recordings and compares what is
+// shown with the data.
+func TestViews(t *testing.T) {
+	for _, name := range recordings {
+		t.Run(name, func(t *testing.T) {
+			browserPath(t)
+			p := pageOf(t, bundleOf(t, name))
+			b := newTab(t, desktop)
+			b.open(p.url)
+			checkOverview(t, b, p)
+			checkFlame(t, b, p)
+			checkSource(t, b, p)
+			if len(p.data.Views.Time) > 0 {
+				checkTime(t, b, p)
+			}
+			if len(p.data.Views.WhatIf) > 0 {
+				checkWhatIf(t, b, p)
+			}
+			if got := eval[int](b, "document.querySelectorAll('nav .tab').length"); got != wantTabs(p) {
+				t.Errorf("%d tabs, want %d", got, wantTabs(p))
+			}
+			if len(b.requests) == 0 {
+				t.Error("no request was seen: the check for them does not work")
+			}
+			for _, url := range b.requests {
+				if url != p.url && url != "about:blank" && !strings.HasPrefix(url, "data:,") {
+					t.Errorf("the page asked for %s", url)
+				}
+			}
+		})
+	}
+}
+
+func wantTabs(p page) int {
+	n := 1
+	for _, there := range []bool{p.data.Views.Flame != nil, len(p.data.Views.Source) > 0, len(p.data.Views.Time) > 0, len(p.data.Views.WhatIf) > 0} {
+		if there {
+			n++
+		}
+	}
+	return n
+}
+
+// near compares the number that a text begins with to a share.
+func near(t *testing.T, what, text string, share float64) {
+	t.Helper()
+	got, err := strconv.ParseFloat(number(text), 64)
+	if err != nil {
+		t.Errorf("%s: no number in %q", what, text)
+		return
+	}
+	if want := 100 * share; math.Abs(got-want) > 0.051+0.005*math.Abs(want) {
+		t.Errorf("%s: the page says %q, the data %.3f %%", what, text, want)
+	}
+	if !strings.Contains(text, "%") {
+		t.Errorf("%s: %q has no unit", what, text)
+	}
+}
+
+func checkOverview(t *testing.T, b *tab, p page) {
+	t.Helper()
+	b.wait("document.querySelector('.overview')")
+	r := p.data.Report
+	if r.Totals.MemoryShare == nil || len(r.Findings) == 0 {
+		t.Fatal("the recording has no CPU or no finding: it tests nothing")
+	}
+	headline := b.text("[data-figure=memory_share]")
+	near(t, "headline", headline, r.Totals.MemoryShare.Value)
+	if !strings.ContainsAny(headline, "±(") {
+		t.Errorf("the headline %q has no interval", headline)
+	}
+	near(t, "together", b.text("[data-figure=together]"), r.Together.CPUShare.Value)
+	if !strings.Contains(b.text(".overview .why"), r.Totals.Why) {
+		t.Errorf("%q is not shown", r.Totals.Why)
+	}
+	for _, row := range r.Decomposition {
+		if row.Charged && row.CPUShare.Value > 0 {
+			near(t, row.Name, b.text(fmt.Sprintf("[data-bucket=%s]", quote(row.Name))), row.CPUShare.Value)
+		}
+	}
+	for i, f := range r.Findings[:min(len(r.Findings), 15)] {
+		row := fmt.Sprintf("#cure-%d", f.Rank)
+		if f.Prediction.CPUShare != nil {
+			near(t, row, b.text(row+" [data-saving]"), f.Prediction.CPUShare.Value)
+		}
+		place := fmt.Sprintf("%s:%d", f.Site.File, f.Site.Line)
+		if text := b.text(row); !strings.Contains(text, place) || !strings.Contains(text, f.Remedy.Code) {
+			t.Errorf("row %d says %q, want %s and %s", i, text, place, f.Remedy.Code)
+		}
+	}
+	first := fmt.Sprintf("#cure-%d", r.Findings[0].Rank)
+	eval[bool](b, "document.querySelector(%s).open = true", quote(first))
+	b.wait("document.querySelector(%s)", quote(first+" .detail"))
+	if text := b.text(first + " .detail"); !strings.Contains(text, "Would save") || !strings.Contains(text, "Lifetime") {
+		t.Errorf("the first cure says %q", text)
+	}
+}
+
+// sums adds up the columns of the flame graph's data for each weight.
+func sums(p page) map[string]float64 {
+	out := map[string]float64{}
+	collector, idle := map[string]bool{}, map[string]bool{}
+	for _, x := range p.data.Views.Flame.Buckets {
+		collector[x.Name], idle[x.Name] = x.Collector, x.Idle
+	}
+	for _, c := range p.data.Views.Flame.Weights {
+		sum := 0.0
+		for _, v := range c.V {
+			sum += v
+		}
+		if c.CPU {
+			out["cpu"] += sum * 1e-7
+			if !collector[c.Name] && !idle[c.Name] {
+				out["cost"] += sum * 1e-7
+			}
+			continue
+		}
+		switch c.Name {
+		case "churn", "retention", "remainder":
+			out["cost"] += sum * 1e-7
+			sum *= 1e-7
+		}
+		out[c.Name] = sum
+	}
+	return out
+}
+
+func checkFlame(t *testing.T, b *tab, p page) {
+	t.Helper()
+	b.view("flame")
+	want := sums(p)
+	if math.Abs(want["cost"]-1) > 1e-3 {
+		t.Errorf("the cost of all stacks is %v of CPU, want 1", want["cost"])
+	}
+	weights := eval[[]string](b, "[...document.querySelector('.flame-view select').options].map((o) => o.value)")
+	for _, weight := range []string{"cost", "cpu", "alloc_space", "alloc_objects"} {
+		if !strings.Contains(" "+strings.Join(weights, " ")+" ", " "+weight+" ") {
+			t.Errorf("the weights %v lack %s", weights, weight)
+		}
+	}
+	for _, weight := range weights {
+		eval[bool](b, "(() => { const s = document.querySelector('.flame-view select'); s.value = %s; s.dispatchEvent(new Event('change')); return true })()", quote(weight))
+		b.wait("new URLSearchParams(location.hash.slice(1)).get('weight') === %s", quote(weight))
+		got := eval[float64](b, "document.querySelector('.flame-view').flame.tree.total[0]")
+		if w, ok := want[weight]; ok && math.Abs(got-w) > 1e-6*math.Abs(w)+1e-9 {
+			t.Errorf("%s: the graph adds up to %v, the data to %v", weight, got, w)
+		}
+		if boxes := eval[int](b, "document.querySelector('.flame-view').flame.main.stats.boxes"); boxes < 5 && weight != "retention" {
+			t.Errorf("%s: %d boxes are drawn", weight, boxes)
+		}
+	}
+	checkFlameKeys(t, b)
+	checkFlameFilters(t, b, p)
+}
+
+const flame = "document.querySelector('.flame-view').flame"
+
+// checkFlameKeys walks, zooms and searches by keyboard, and comes back by a
+// link.
+func checkFlameKeys(t *testing.T, b *tab) {
+	t.Helper()
+	b.key("r")
+	eval[bool](b, "(() => { const s = document.querySelector('.flame-view select'); s.value = 'cost'; s.dispatchEvent(new Event('change')); document.querySelectorAll('canvas.flame')[1].focus(); return true })()")
+	b.key(kb.ArrowDown)
+	b.wait(flame + ".main.chosen > 0")
+	b.key(kb.Enter)
+	b.wait(flame + ".main.root > 0")
+	zoomed := eval[int](b, flame+".main.root")
+	link := eval[string](b, "location.href")
+	if said := eval[string](b, "document.querySelectorAll('.flame-box .unseen')[1].textContent"); !strings.Contains(said, "total") {
+		t.Errorf("the screen reader is told %q", said)
+	}
+	b.key(kb.Backspace)
+	b.wait("%s.main.root !== %d", flame, zoomed)
+	b.open(link)
+	b.wait("%s.main.root === %d", flame, zoomed)
+	b.key("r")
+	b.wait(flame + ".main.root === 0")
+	b.key("/")
+	b.wait("document.activeElement.type === 'search'")
+	b.key("gateway")
+	b.wait("document.querySelector('.hits').textContent.includes('hit')")
+	b.key(kb.Enter)
+	b.wait(flame + ".main.chosen > 0")
+	eval[bool](b, "(document.activeElement.blur(), true)")
+	b.key("r")
+}
+
+func checkFlameFilters(t *testing.T, b *tab, p page) {
+	t.Helper()
+	whole := eval[float64](b, flame+".tree.total[0]")
+	at := strings.SplitN(b.text("header h1"), "\n", 2)[0]
+	open := func(hash string) float64 {
+		b.open(p.url + "#view=flame&" + hash)
+		return eval[float64](b, flame+".tree.total[0]")
+	}
+	focus, ignore := open("focus=gateway"), open("ignore=gateway")
+	if focus <= 0 || ignore <= 0 || math.Abs(focus+ignore-whole) > 1e-9 {
+		t.Errorf("%s: focus %v and ignore %v do not make the whole %v", at, focus, ignore, whole)
+	}
+	if hide := open("hide=gateway"); math.Abs(hide-whole) > 1e-9 {
+		t.Errorf("hiding frames changes the sum from %v to %v", whole, hide)
+	}
+	if eval[bool](b, flame+".tree.labels.list.some((l, i) => /gateway/i.test(l.text + l.file) && "+flame+".tree.label.subarray(1, "+flame+".tree.n).includes(i))") {
+		t.Error("a frame that is hidden is in the tree")
+	}
+	for _, detail := range []string{"line", "file", "package"} {
+		if got := open("detail=" + detail); math.Abs(got-whole) > 1e-9 {
+			t.Errorf("%s: the sum is %v, want %v", detail, got, whole)
+		}
+	}
+	pivot := p.data.Report.Findings[0].Site.Function
+	if total := open("pivot=" + strings.NewReplacer("(", "%28", ")", "%29", "*", "%2A", "[", "%5B", "]", "%5D").Replace(pivot)); total <= 0 {
+		t.Errorf("the callees of %s weigh %v", pivot, total)
+	}
+	if up := eval[float64](b, flame+".up.total[0] - "+flame+".tree.total[0]"); math.Abs(up) > 1e-9 {
+		t.Errorf("callers and callees of %s differ by %v", pivot, up)
+	}
+	if bad := open("q=%28"); bad <= 0 || !strings.Contains(b.text(".controls"), "not an expression") {
+		t.Error("a broken expression is not said to be one")
+	}
+	b.open(p.url)
+}
+
+func checkSource(t *testing.T, b *tab, p page) {
+	t.Helper()
+	b.view("source")
+	f := p.data.Report.Findings[0]
+	b.open(p.url + fmt.Sprintf("#view=source&fn=%s&file=%s&line=%d", strings.NewReplacer("(", "%28", ")", "%29", "*", "%2A", "[", "%5B", "]", "%5D").Replace(f.Site.Function), f.Site.File, f.Site.Line))
+	b.wait("document.querySelector('.listing tr.here')")
+	row := b.text(".listing tr.here")
+	if !strings.Contains(row, strconv.Itoa(f.Site.Line)) || !strings.Contains(row, "%") {
+		t.Errorf("the line of the first finding says %q", row)
+	}
+	if note := b.text(".listing tr.here + tr.about"); !strings.Contains(note, f.Remedy.Code) {
+		t.Errorf("below the line of the first finding stands %q, want %s", note, f.Remedy.Code)
+	}
+	if text := b.text(".jump"); !strings.Contains(text, fmt.Sprintf("%s:%d", f.Site.File, f.Site.Line)) {
+		t.Errorf("the place to jump to is %q", text)
+	}
+}
+
+func checkTime(t *testing.T, b *tab, p page) {
+	t.Helper()
+	b.view("time")
+	b.wait("document.querySelectorAll('.chart canvas').length > 2")
+	whole := eval[[]float64](b, "(() => { const p = document.querySelector('.time-view').time.plots[0]; return [p.scales.x.min, p.scales.x.max] })()")
+	eval[bool](b, "(document.querySelector('.time-view').time.plots[0].setScale('x', {min: %v, max: %v}), true)", whole[0]+0.2*(whole[1]-whole[0]), whole[0]+0.4*(whole[1]-whole[0]))
+	b.wait("document.querySelector('.time-view').time.plots.every((p) => Math.abs(p.scales.x.max - %v) < 1e-6)", whole[0]+0.4*(whole[1]-whole[0]))
+	if n := eval[int](b, "document.querySelector('.time-view').time.plots.length"); n < 3 {
+		t.Errorf("%d charts", n)
+	}
+}
+
+func checkWhatIf(t *testing.T, b *tab, p page) {
+	t.Helper()
+	b.view("whatif")
+	b.wait("document.querySelector('.whatif-view .setting')")
+	today := fmt.Sprintf("GOGC=%d", p.data.Views.WhatIf[0].GOGC)
+	if got := b.text(".setting"); !strings.Contains(got, today) {
+		t.Errorf("today's setting is shown as %q, want %s", got, today)
+	}
+	eval[bool](b, "(() => { const s = document.querySelector('.slider input'); s.value = '11'; s.dispatchEvent(new Event('input')); return true })()")
+	b.wait("document.querySelector('.setting').textContent.includes('GOGC=400')")
+	if got := b.text(".result"); !strings.Contains(got, "Saves") || !strings.Contains(got, "% ") {
+		t.Errorf("GOGC=400 says %q", got)
+	}
+}
