@@ -31,7 +31,9 @@ line, what to change, and what each change would save. It takes
             allocations and the collector (default: the current directory);
   -exec     a main package that it builds with a recorder added by overlay and
             runs under load; the source is not changed. With -load it runs
-            twice: once as it is, once shorter with fine-grained sampling;
+            twice: once as it is, once shorter with fine-grained sampling.
+            A few seconds of execution trace follow the first (-trace), from
+            which it says who paid with time;
   a URL     of a service with net/http/pprof;
   files     that you already have: CPU, allocs and heap profiles, gctrace logs,
             benchmark text, or a bundle of 'heaptrim record'.
@@ -67,7 +69,8 @@ type checkFlags struct {
 	sarif     string
 	pprof     string
 	html      string
-	htmlAsked bool // -html was given
+	htmlAsked bool          // -html was given
+	payers    *report.Trace // from the recording's trace; nil without one
 }
 
 func (f *checkFlags) register(fs *flag.FlagSet) {
@@ -133,6 +136,7 @@ func runCheck(ctx context.Context, c command, args []string, std stdio) error {
 		p.Printf("running the source rules")
 		all.Rules = hotRules(ctx, d, f.threshold/100)
 	}
+	f.payers = payers(ctx, r, p)
 	p.Close()
 	return f.output(d, all, r, std)
 }
@@ -226,7 +230,10 @@ func (f *checkFlags) text(d *diagnose.Diagnosis, all report.Prescription, std st
 	case f.format == "lines":
 		return report.Lines(std.out, d)
 	}
-	return report.Text(std.out, d, report.TextOptions{Width: t.width, Color: t.color(), Top: f.top, Prescription: all})
+	if err := report.Text(std.out, d, report.TextOptions{Width: t.width, Color: t.color(), Top: f.top, Prescription: all}); err != nil {
+		return err
+	}
+	return writePayers(std.out, f.payers)
 }
 
 // sourceReader finds a finding's file below the module it was recorded from.

@@ -194,7 +194,7 @@ func scriptEnvFrom(ts *testscript.TestScript, neg bool, args []string) {
 // example must be run by one, word for word but for flags that make it quick.
 func TestExamplesAreScripted(t *testing.T) {
 	scripted := make(map[string]bool)
-	quick := regexp.MustCompile(` -(C|budget|benchtime|for|pairs) \S+`)
+	quick := regexp.MustCompile(` -(C|budget|benchtime|for|pairs|trace) \S+`)
 	command := regexp.MustCompile(`(?m)^(?:exec|served|status \d) (heaptrim .*)$`)
 	scripts, err := filepath.Glob(filepath.Join("testdata", "script", "*.txtar"))
 	if err != nil || len(scripts) == 0 {

@@ -21,7 +21,7 @@ Says from an execution trace of Go 1.22 or later what the collector did – mark
 phases, assists on the CPU and parked, sweeping, stops of the world – and who
 paid for it: goroutines by the function they began in, HTTP handlers, and tasks
 and regions, whose time it splits into parts that add up. FILE may be of any
-length; - is standard input.
+length; - is standard input, and a bundle stands for the trace in it.
 
 With -summary it stops after the first half, which takes a tenth of the time.
 Of a file that is cut short it reports the part before, and exits with 1.
@@ -59,12 +59,17 @@ func runTrace(ctx context.Context, c command, args []string, std stdio) error {
 	}
 	p := newProgress(std.err)
 	defer p.Close()
-	t, broken := f.read(ctx, fs.Arg(0), p)
+	path, done, err := traceFile(fs.Arg(0))
+	if err != nil {
+		return err
+	}
+	defer done()
+	t, broken := f.read(ctx, path, p)
 	p.Close()
 	if t == nil {
 		return broken
 	}
-	t.Top = f.top
+	t.File, t.Top = fs.Arg(0), f.top
 	if err := f.write(t, std); err != nil {
 		return err
 	}

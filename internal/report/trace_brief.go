@@ -1,0 +1,77 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/heaptrim/heaptrim/internal/latency"
+	"github.com/heaptrim/heaptrim/internal/unit"
+)
+
+// briefRows is how many requests, or groups, a report on something else shows.
+const briefRows = 3
+
+// TraceBrief prints in a few lines who paid in t, for the end of a report that
+// is on more than the trace. It prints nothing of a trace without payers.
+func TraceBrief(w io.Writer, t *Trace) error {
+	if t.Payers == nil {
+		return nil
+	}
+	s, p := t.Summary, t.Payers
+	var b strings.Builder
+	fmt.Fprintf(&b, "\nWho paid with time, from a trace of %s after the other measurements\n", nanos(p.Length))
+	var longest time.Duration
+	stops := 0
+	for _, x := range s.Pauses {
+		longest, stops = max(longest, x.Max), stops+x.Count
+	}
+	fmt.Fprintf(&b, "  marking %s of the time; assists %s on CPU and %s parked; %d stops of the world, %s, longest %s\n",
+		share(p.Mark, p.Length), nanos(s.Assist.OnCPU), nanos(s.Assist.Parked), stops, nanos(p.STW), nanos(longest))
+	if t.Problem != "" {
+		fmt.Fprintf(&b, "  The trace is incomplete: %s. This is of the part before.\n", clean(t.Problem))
+	}
+	if len(p.Requests) > 0 {
+		briefRequests(&b, p.Requests)
+	} else {
+		briefGroups(&b, p.Groups)
+	}
+	if _, err := io.WriteString(w, b.String()); err != nil {
+		return fmt.Errorf("write the report: %w", err)
+	}
+	return nil
+}
+
+func briefRequests(b *strings.Builder, kinds []latency.Requests) {
+	for _, q := range kinds[:min(len(kinds), briefRows)] {
+		fmt.Fprintf(b, "  %s: %s, p50 %s, p99 %s; of the slowest %d, %s is memory management, %s waiting for a processor while marking\n",
+			clean(q.Name), unit.FormatCount(float64(q.Count)), nanos(q.P50), nanos(q.P99), q.SlowN,
+			share(q.Slow.Memory(), q.Slow.Total()), share(q.Slow[latency.WaitMark], q.Slow.Total()))
+		fmt.Fprintf(b, "    %s\n", parts(q.Slow))
+	}
+	if more := len(kinds) - briefRows; more > 0 {
+		fmt.Fprintf(b, "  and %d more kinds of request\n", more)
+	}
+}
+
+func briefGroups(b *strings.Builder, groups []latency.Group) {
+	n := 0
+	for _, g := range groups {
+		if g.System || n == briefRows || g.Split.Memory() == 0 {
+			continue
+		}
+		n++
+		name := cmp.Or(clean(g.Start), "(start not known)")
+		if g.Handler != "" {
+			name += " in " + clean(g.Handler)
+		}
+		fmt.Fprintf(b, "  %s: assists %s on CPU, %s parked, sweeping %s, stopped %s, waiting while marking %s\n", name,
+			nanos(g.Split[latency.AssistCPU]), nanos(g.Split[latency.AssistParked]), nanos(g.Split[latency.Sweep]),
+			nanos(g.Split[latency.STW]), nanos(g.Split[latency.WaitMark]))
+	}
+	if n == 0 {
+		b.WriteString("  no goroutine of the program paid\n")
+	}
+}
