@@ -47,6 +47,16 @@ var layers = []layer{
 		why:    "the model is pure: it computes from values and must not know where they were read",
 	},
 	{
+		folder: "internal/cycles",
+		ours:   []string{"internal/evidence", "internal/unit"},
+		why:    "a log is summed up from its cycles alone, one by one, wherever they were read",
+	},
+	{
+		folder: "internal/cycles/show",
+		ours:   []string{"internal/cycles", "internal/evidence", "internal/unit"},
+		why:    "a summary is shown as it was made",
+	},
+	{
 		folder: "internal/bundle",
 		ours:   []string{"internal/evidence", "internal/unit"},
 		others: []string{"github.com/klauspost/compress/zstd"},

@@ -47,6 +47,7 @@ func commands() []command {
 		{"record", "record a program into a bundle, to check later or to send to another person", runRecord, recordUsage},
 		{"view", "open a recording in the browser", runView, viewUsage},
 		{"trace", "say from an execution trace what the collector did and who paid for it", runTrace, traceUsage},
+		{"gctrace", "sum up a collector's log: pauses, growth and time between cycles, over time", runGCTrace, gctraceUsage},
 		{"prove", "run two versions of a program in turns and say which one is better", runProve, proveUsage},
 		{"tune", "say which setting of the collector the program should run with", runTune, tuneUsage},
 		{"load", "make HTTP requests at a fixed rate and print their latencies", runLoad, loadUsage},

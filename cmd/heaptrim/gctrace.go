@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/heaptrim/heaptrim/internal/cycles"
+	"github.com/heaptrim/heaptrim/internal/cycles/show"
+	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/ingest/gctrace"
+)
+
+const gctraceUsage = `
+Usage: heaptrim gctrace [flags] FILE
+
+Sums up a log of GODEBUG=gctrace=1, of Go 1.5 to 1.27: phases and pauses as a
+histogram, what is allocated from one cycle to the next, the time between
+cycles, and all that over time. The log may stand between the program's own
+lines, and behind what a logger put before them. FILE may be of any length;
+- is standard input, such as the standard error of a program that still runs:
+
+  GODEBUG=gctrace=1 ./server 2>&1 | heaptrim gctrace -each -
+
+An interrupt ends the reading, not the report. Lines that begin like gctrace
+and cannot be read are named with their number.
+
+Examples:
+  heaptrim gctrace gctrace.log
+  heaptrim gctrace -json gctrace.json gctrace.log
+  heaptrim gctrace -each -pass -
+`
+
+type gctraceFlags struct {
+	json string
+	each bool
+	pass bool
+	rows int
+}
+
+func (f *gctraceFlags) register(fs *flag.FlagSet) {
+	fs.StringVar(&f.json, "json", "", "write the report as JSON to `file`; - is standard output, instead of text")
+	fs.BoolVar(&f.each, "each", false, "print each cycle on a line as it comes, before the report")
+	fs.BoolVar(&f.pass, "pass", false, "pass the program's own lines on to standard error")
+	fs.IntVar(&f.rows, "rows", 24, "most rows of the time line")
+}
+
+func runGCTrace(ctx context.Context, c command, args []string, std stdio) error {
+	fs := newFlags(c, std)
+	var f gctraceFlags
+	f.register(fs)
+	if err := parse(fs, c, args, std); err != nil {
+		return err
+	}
+	switch {
+	case fs.NArg() != 1:
+		return usagef("one log is needed, not %d", fs.NArg())
+	case f.rows < 1:
+		return usagef("-rows must be 1 or more")
+	case f.each && f.json == "-":
+		return usagef("-each and -json - cannot both have standard output")
+	}
+	in, name, err := openLog(ctx, fs.Arg(0))
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	l, err := f.read(in, name, std)
+	if err != nil {
+		return err
+	}
+	if l.Summary.Cycles == 0 && l.Unread == 0 {
+		return fmt.Errorf("%s: none of %d lines is a collection that GODEBUG=gctrace=1 prints", name, l.Lines)
+	}
+	return f.write(l, std)
+}
+
+// openLog opens a file or standard input. An interrupt is the end of either.
+func openLog(ctx context.Context, name string) (io.ReadCloser, string, error) {
+	file := os.Stdin
+	if name == "-" {
+		name = "standard input"
+	} else {
+		var err error
+		if file, err = os.Open(name); err != nil {
+			return nil, name, err
+		}
+	}
+	// A read from a pipe cannot be broken off: it goes on beside until the
+	// program ends.
+	r, w := io.Pipe()
+	stop := context.AfterFunc(ctx, func() { w.Close() })
+	go func() {
+		_, err := io.Copy(w, file)
+		w.CloseWithError(err)
+		stop()
+		file.Close()
+	}()
+	return r, name, nil
+}
+
+// read sums up the log, and prints what is asked for on the way.
+func (f *gctraceFlags) read(in io.Reader, name string, std stdio) (*show.Log, error) {
+	if f.pass {
+		own := gctrace.NewSplitter(io.Discard, std.err)
+		defer own.Close()
+		in = io.TeeReader(in, own)
+	}
+	tally := cycles.Tally{Rows: f.rows}
+	stats, err := gctrace.Scan(name, in, func(c evidence.Cycle) error {
+		step := tally.Add(c)
+		if !f.each {
+			return nil
+		}
+		return show.Cycle(std.out, c, step)
+	})
+	if err != nil {
+		return nil, err
+	}
+	l := &show.Log{File: name, Lines: stats.Lines, Unread: stats.Malformed, Summary: tally.Summary()}
+	for _, e := range stats.Errors {
+		l.Errors = append(l.Errors, e.Error())
+	}
+	return l, nil
+}
+
+func (f *gctraceFlags) write(l *show.Log, std stdio) error {
+	if f.json == "-" {
+		return show.JSON(std.out, l)
+	}
+	if f.json != "" {
+		if err := writeFile(f.json, func(w io.Writer) error { return show.JSON(w, l) }); err != nil {
+			return err
+		}
+	}
+	var gap error
+	if f.each && l.Summary.Cycles > 0 {
+		_, gap = fmt.Fprintln(std.out)
+	}
+	return errors.Join(gap, show.Text(std.out, l))
+}

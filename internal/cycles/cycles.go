@@ -1,0 +1,228 @@
+// Package cycles sums up what a collector's log says of a program: phases and
+// pauses, the heap's growth from cycle to cycle, the time between cycles, and
+// how all that went over time. It is pure and takes one cycle after the other,
+// so that a log of any length, or one that is still being written, needs the
+// same little memory.
+package cycles
+
+import (
+	"time"
+
+	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/unit"
+)
+
+// Summary is what a log says. Distributions of times are in nanoseconds, those
+// of sizes in bytes.
+type Summary struct {
+	Cycles    int
+	Forced    int
+	Periodic  int // started because two minutes had passed
+	Processes int // that wrote the log, told by the numbers of their cycles
+	Lost      int // cycles whose lines are not there, by their numbers
+	MinProcs  int
+	MaxProcs  int
+
+	// Span is the time that the log covers: of each process from its first cycle
+	// to its last, from its start if the first has number 1.
+	Span time.Duration
+	// Ends is when the last cycle ended on the time line.
+	Ends time.Duration
+
+	SweepTermination Distribution // a stop of the world
+	Mark             Distribution // concurrent
+	MarkTermination  Distribution // a stop of the world
+	Pause            Distribution // every stop, two in a cycle
+	Pauses           []Bar        // the same as a histogram, from the shortest on
+
+	// Figures from one cycle to the next of the same process.
+	Between  Distribution // time from the end of one to the start of the next
+	Grown    Distribution // bytes allocated meanwhile and until the end of marking
+	InMark   Distribution // bytes by which the heap grew while marking went on
+	OverGoal int          // cycles that ended above their goal
+
+	LiveFirst, LiveLast, LiveMin, LiveMax unit.Bytes
+	HeapPeak                              unit.Bytes
+	GoalMax                               unit.Bytes
+
+	// CPU time of the collector over Span; Idle marking ran where nothing else did.
+	Assist, Background, Idle, Stopped time.Duration
+	// CPUShare is what the collector took, without idle marking, of the time of
+	// all Ps in Span, from 0 to 1.
+	CPUShare float64
+	// AllocRate is in bytes per second over Span.
+	AllocRate float64
+
+	Width time.Duration // of a row of the time line
+	Rows  []Row
+}
+
+// Bar is one bar of a histogram of times: more than the one before it, up to
+// and with UpTo.
+type Bar struct {
+	UpTo  time.Duration
+	Count int64
+}
+
+// Tally counts cycles. The zero value is ready to use; it is not safe for
+// concurrent use.
+type Tally struct {
+	// Rows bounds the time line; 0 means 48. It is not to be changed after the
+	// first Add.
+	Rows int
+
+	s                             Summary
+	sweepTerm, mark, markTerm     histogram
+	pause, between, grown, inMark histogram
+	pauses                        [len(steps)*decades + 1]int64
+	streams                       []stream
+	line                          timeline
+	cpu, procTime, allocated      float64 // over Span; procTime is that of all Ps
+}
+
+const defaultRows = 48
+
+// Step is what a cycle did since the one before it of the same process.
+type Step struct {
+	Known   bool          // there is one before it, or this is the first of its process
+	Between time.Duration // from the end of the one before to the start of this; since the process began for the first
+	Grown   unit.Bytes    // from the live heap of the one before to the heap at the end of marking
+}
+
+// Add counts one cycle, in the order of the log.
+func (t *Tally) Add(c evidence.Cycle) Step {
+	s := &t.s
+	s.Cycles++
+	if c.Forced {
+		s.Forced++
+	}
+	if c.Periodic {
+		s.Periodic++
+	}
+	t.phases(c)
+	t.sizes(c)
+	step, at := t.follow(c)
+	rows := t.Rows
+	if rows <= 0 {
+		rows = defaultRows
+	}
+	s.Ends = max(s.Ends, at)
+	t.line.add(at, c, rows)
+	return step
+}
+
+func (t *Tally) phases(c evidence.Cycle) {
+	t.sweepTerm.add(float64(c.SweepTermination))
+	t.mark.add(float64(c.ConcurrentMark))
+	t.markTerm.add(float64(c.MarkTermination))
+	for _, p := range []time.Duration{c.SweepTermination, c.MarkTermination} {
+		t.pause.add(float64(p))
+		t.pauses[barOf(p)]++
+	}
+}
+
+func (t *Tally) sizes(c evidence.Cycle) {
+	s := &t.s
+	if s.Cycles == 1 {
+		s.LiveFirst, s.LiveMin, s.MinProcs = c.HeapLive, c.HeapLive, c.Procs
+	}
+	s.LiveLast = c.HeapLive
+	s.LiveMin, s.LiveMax = min(s.LiveMin, c.HeapLive), max(s.LiveMax, c.HeapLive)
+	s.HeapPeak, s.GoalMax = max(s.HeapPeak, c.HeapEnd), max(s.GoalMax, c.Goal)
+	s.MinProcs, s.MaxProcs = min(s.MinProcs, c.Procs), max(s.MaxProcs, c.Procs)
+	t.inMark.add(float64(c.HeapEnd - c.HeapStart))
+	if c.HeapEnd > c.Goal && !c.Forced {
+		s.OverGoal++
+	}
+}
+
+// follow joins a cycle to the one before it and returns what lies between, and
+// when the cycle ended on the time line.
+func (t *Tally) follow(c evidence.Cycle) (Step, time.Duration) {
+	before, known := t.stream(c)
+	step := Step{Known: known}
+	if known {
+		start := c.At - c.SweepTermination - c.ConcurrentMark - c.MarkTermination
+		step.Between = max(start-before.at, 0)
+		step.Grown = max(c.HeapEnd-before.live, 0)
+		if before.n > 0 {
+			t.between.add(float64(step.Between))
+			t.grown.add(float64(step.Grown))
+		}
+		passed := max(c.At-before.at, 0)
+		t.s.Span = plus(t.s.Span, passed)
+		t.procTime += float64(passed) * float64(max(c.Procs, 1))
+		t.allocated += float64(step.Grown)
+		t.cpu += float64(c.CPU())
+		t.s.Assist = plus(t.s.Assist, c.AssistCPU)
+		t.s.Background = plus(t.s.Background, c.BackgroundCPU)
+		t.s.Idle = plus(t.s.Idle, c.IdleCPU)
+		t.s.Stopped = plus(t.s.Stopped, c.SweepTerminationCPU+c.MarkTerminationCPU)
+	}
+	return step, plus(before.base, c.At)
+}
+
+// endless is more than any sum of real times: what is made up to overflow
+// stays there.
+const endless = time.Duration(1) << 61
+
+func plus(a, b time.Duration) time.Duration { return min(a+b, endless) }
+
+// Summary returns what was counted so far.
+func (t *Tally) Summary() *Summary {
+	s := t.s
+	s.SweepTermination, s.Mark, s.MarkTermination = t.sweepTerm.distribution(), t.mark.distribution(), t.markTerm.distribution()
+	s.Pause, s.Between = t.pause.distribution(), t.between.distribution()
+	s.Grown, s.InMark = t.grown.distribution(), t.inMark.distribution()
+	s.Pauses = bars(t.pauses[:])
+	if t.procTime > 0 {
+		s.CPUShare = t.cpu / t.procTime
+	}
+	if s.Span > 0 {
+		s.AllocRate = t.allocated / s.Span.Seconds()
+	}
+	s.Width, s.Rows = t.line.width, t.line.used()
+	return &s
+}
+
+// The bars of the histogram end at 1, 2 and 5 of each power of ten from a
+// microsecond on; the last holds all that is longer.
+var steps = [3]int64{1, 2, 5}
+
+const decades = 9
+
+func barEnd(i int) time.Duration {
+	d := time.Microsecond
+	for range i / len(steps) {
+		d *= 10
+	}
+	return d * time.Duration(steps[i%len(steps)])
+}
+
+func barOf(d time.Duration) int {
+	for i := range len(steps) * decades {
+		if d <= barEnd(i) {
+			return i
+		}
+	}
+	return len(steps) * decades
+}
+
+// bars cuts off what is empty at both ends.
+func bars(counts []int64) []Bar {
+	var out []Bar
+	last := 0
+	for i, n := range counts {
+		if n > 0 {
+			last = i
+		}
+		if n > 0 || len(out) > 0 {
+			out = append(out, Bar{barEnd(i), n})
+		}
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	first := len(counts) - len(out)
+	return out[:last-first+1]
+}

@@ -1,0 +1,236 @@
+// Package show prints the summary of a collector's log, as text for people and
+// as JSON for programs.
+package show
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/heaptrim/heaptrim/internal/cycles"
+	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/unit"
+)
+
+// Log is a log with what was read of it.
+type Log struct {
+	File    string
+	Lines   int // of any kind
+	Unread  int // lines that begin like gctrace and do not go on so
+	Errors  []string
+	Summary *cycles.Summary
+}
+
+// Text prints l for people.
+func Text(w io.Writer, l *Log) error {
+	p := &page{w: w}
+	s := l.Summary
+	p.line("%s: %s%s in %s, %s", l.File, plural(s.Cycles, "collection"), kinds(s), nanos(float64(s.Ends)), plural(l.Lines, "line"))
+	if s.Processes > 1 {
+		p.line("%d processes wrote this log; each cycle counts with the ones before it of its own.", s.Processes)
+	}
+	if s.Lost > 0 {
+		p.line("Without a line in the log: %s. No time and no growth is told across such a gap.", plural(s.Lost, "cycle"))
+	}
+	p.unread(l)
+	if s.Cycles > 0 {
+		p.figures(s)
+		p.phases(s)
+		p.pauses(s)
+		p.timeline(s)
+	}
+	if p.err != nil {
+		return fmt.Errorf("write the report: %w", p.err)
+	}
+	return nil
+}
+
+// Cycle prints one cycle on a line, with what it did since the one before.
+func Cycle(w io.Writer, c evidence.Cycle, step cycles.Step) error {
+	note := ""
+	switch {
+	case c.Forced:
+		note = ", forced"
+	case c.Periodic:
+		note = ", periodic"
+	}
+	since := ""
+	if step.Known {
+		since = fmt.Sprintf(", %s after the last, %v allocated", nanos(float64(step.Between)), step.Grown)
+	}
+	_, err := fmt.Fprintf(w, "gc %d at %s%s%s: heap %v → %v, live %v, goal %v; stops %s + %s, mark %s; CPU %s, assist %s, idle %s\n",
+		c.N, nanos(float64(c.At)), note, since, c.HeapStart, c.HeapEnd, c.HeapLive, c.Goal,
+		nanos(float64(c.SweepTermination)), nanos(float64(c.MarkTermination)), nanos(float64(c.ConcurrentMark)),
+		nanos(float64(c.CPU())), nanos(float64(c.AssistCPU)), nanos(float64(c.IdleCPU)))
+	return err
+}
+
+func kinds(s *cycles.Summary) string {
+	var parts []string
+	if s.Forced > 0 {
+		parts = append(parts, fmt.Sprintf("%d forced", s.Forced))
+	}
+	if s.Periodic > 0 {
+		parts = append(parts, fmt.Sprintf("%d periodic", s.Periodic))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(parts, ", ") + ")"
+}
+
+// page writes until the first error, which it keeps.
+type page struct {
+	w   io.Writer
+	err error
+}
+
+func (p *page) line(format string, args ...any) {
+	if p.err == nil {
+		_, p.err = fmt.Fprintf(p.w, format+"\n", args...)
+	}
+}
+
+func (p *page) unread(l *Log) {
+	if l.Unread == 0 {
+		return
+	}
+	p.line("Not read: %s beginning like gctrace and not going on so.", plural(l.Unread, "line"))
+	for _, e := range l.Errors {
+		p.line("  %s", e)
+	}
+	if more := l.Unread - len(l.Errors); more > 0 {
+		p.line("  and %d more", more)
+	}
+}
+
+func (p *page) figures(s *cycles.Summary) {
+	p.line("")
+	if s.Span > 0 {
+		p.line("Collector    %.3g %% of the time of %s, without %s of idle marking", 100*s.CPUShare, procs(s), nanos(float64(s.Idle)))
+		p.line("             %s assists, %s workers, %s in stops", nanos(float64(s.Assist)), nanos(float64(s.Background)), nanos(float64(s.Stopped)))
+		p.line("Allocation   %s/s, to the next MiB in each cycle", unit.FormatBytes(s.AllocRate))
+	}
+	p.line("Live heap    %v at first, %v at last, %v to %v", s.LiveFirst, s.LiveLast, s.LiveMin, s.LiveMax)
+	over := ""
+	if s.OverGoal > 0 {
+		over = fmt.Sprintf("; %s ended above it", plural(s.OverGoal, "cycle"))
+	}
+	p.line("Heap         %v at its largest, goal up to %v%s", s.HeapPeak, s.GoalMax, over)
+}
+
+func procs(s *cycles.Summary) string {
+	if s.MinProcs == s.MaxProcs {
+		return fmt.Sprintf("%d Ps", s.MaxProcs)
+	}
+	return fmt.Sprintf("%d to %d Ps", s.MinProcs, s.MaxProcs)
+}
+
+// phases is the table of what has a distribution.
+func (p *page) phases(s *cycles.Summary) {
+	p.line("")
+	t := tabwriter.NewWriter(p, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, strings.Join([]string{"", "median", "p90", "p99", "longest", "total", ""}, "\t"))
+	times := func(name string, d cycles.Distribution) {
+		if d.Count > 0 {
+			fmt.Fprintln(t, strings.Join([]string{name, nanos(d.P50), nanos(d.P90), nanos(d.P99), nanos(d.Max), nanos(d.Total), ""}, "\t"))
+		}
+	}
+	sizes := func(name string, d cycles.Distribution) {
+		if d.Count > 0 {
+			fmt.Fprintln(t, strings.Join([]string{name, size(d.P50), size(d.P90), size(d.P99), size(d.Max), size(d.Total), ""}, "\t"))
+		}
+	}
+	times("stop for sweep termination", s.SweepTermination)
+	times("concurrent mark", s.Mark)
+	times("stop for mark termination", s.MarkTermination)
+	times("between cycles", s.Between)
+	sizes("allocated per cycle", s.Grown)
+	sizes("of that while marking", s.InMark)
+	if err := t.Flush(); p.err == nil {
+		p.err = err
+	}
+}
+
+// Write implements io.Writer for the table.
+func (p *page) Write(b []byte) (int, error) {
+	if p.err != nil {
+		return 0, p.err
+	}
+	n, err := p.w.Write(b)
+	p.err = err
+	return n, err
+}
+
+const barWidth = 40
+
+// pauses is the histogram of the stops.
+func (p *page) pauses(s *cycles.Summary) {
+	p.line("")
+	p.line("Stops of the world, two in a cycle: %s in all", nanos(s.Pause.Total))
+	top := int64(1)
+	for _, b := range s.Pauses {
+		top = max(top, b.Count)
+	}
+	for _, b := range s.Pauses {
+		p.line("  up to %8s %9s%s", nanos(float64(b.UpTo)), count(b.Count), bar(float64(b.Count)/float64(top)))
+	}
+}
+
+// timeline has a row for each stretch of time; stretches without a cycle are
+// passed over.
+func (p *page) timeline(s *cycles.Summary) {
+	p.line("")
+	p.line("Over time, in steps of %s; the bar is the largest heap:", nanos(float64(s.Width)))
+	p.line("  %9s %8s %10s %10s %10s %10s", "at", "cycles", "worst stop", "assist", "live", "heap")
+	var top unit.Bytes = 1
+	for _, r := range s.Rows {
+		top = max(top, r.HeapPeak)
+	}
+	quiet := 0
+	for _, r := range s.Rows {
+		if r.Cycles == 0 {
+			quiet++
+			continue
+		}
+		if quiet > 0 {
+			p.line("  %9s", fmt.Sprintf("(%s without a cycle)", nanos(float64(quiet)*float64(s.Width))))
+			quiet = 0
+		}
+		p.line("  %9s %8d %10s %10s %10v %10v%s", nanos(float64(r.At)), r.Cycles, nanos(float64(r.Pause)), nanos(float64(r.Assist)),
+			r.Live, r.HeapPeak, bar(float64(r.HeapPeak)/float64(top)))
+	}
+}
+
+// bar draws a share of the whole width behind a space; what is not nothing is
+// seen.
+func bar(share float64) string {
+	if share <= 0 {
+		return ""
+	}
+	n := max(int(share*barWidth+0.5), 1)
+	return " " + strings.Repeat("█", min(n, barWidth))
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return unit.FormatScaled(float64(n)) + " " + noun + "s"
+}
+
+func nanos(ns float64) string {
+	switch {
+	case ns >= float64(48*time.Hour):
+		return unit.FormatCount(ns/float64(24*time.Hour)) + " days"
+	case ns >= float64(10*time.Minute):
+		return time.Duration(ns).Round(time.Second).String()
+	}
+	return unit.FormatNanoseconds(ns)
+}
+
+func size(b float64) string { return unit.FormatBytes(b) }
+
+func count(n int64) string { return unit.FormatScaled(float64(n)) }
