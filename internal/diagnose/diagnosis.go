@@ -213,9 +213,10 @@ type Reason struct {
 // Remedy names the cure of a finding.
 type Remedy struct {
 	Code   string
-	Safety string // "safe", "review" or "advice"
-	Text   string // what to do here, in one or two sentences
-	Why    string // the evidence for this choice
+	Safety string  // "safe", "review" or "advice"
+	Text   string  // what to do here, in one or two sentences
+	Why    string  // the evidence for this choice
+	Fit    float64 // how surely the evidence points at this cure, from 0 to 1
 	Saves  Prediction
 }
 

@@ -69,5 +69,5 @@ func Find(code string) (Cure, bool) {
 
 // remedy is a proposal as the finding's remedy.
 func (c Cure) remedy(p Proposal, saves diagnose.Prediction) diagnose.Remedy {
-	return diagnose.Remedy{Code: c.Code, Safety: string(c.Safety), Text: p.Text, Why: p.Why, Saves: saves}
+	return diagnose.Remedy{Code: c.Code, Safety: string(c.Safety), Text: p.Text, Why: p.Why, Fit: p.Fit, Saves: saves}
 }

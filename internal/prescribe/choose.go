@@ -81,6 +81,13 @@ func (o offer) worth(f *diagnose.Finding) float64 {
 	return o.fit * o.fit * (o.cut.Objects + o.cut.Bytes) / 2
 }
 
+// remedy is the offer as the finding's remedy.
+func (o offer) remedy() diagnose.Remedy {
+	p := o.best
+	p.Fit = o.fit
+	return o.cure.remedy(p, o.saves)
+}
+
 // choose gives the finding the best offer as its remedy and keeps the others
 // as alternatives.
 func choose(c *Case, offers []offer) {
@@ -100,12 +107,12 @@ func choose(c *Case, offers []offer) {
 		return
 	}
 	best := offers[0]
-	f.Code, f.Remedy = best.cure.Code, best.cure.remedy(best.best, best.saves)
+	f.Code, f.Remedy = best.cure.Code, best.remedy()
 	f.Prediction = best.saves
 	f.Cut = &best.cut
 	for _, o := range offers[1:] {
 		if len(f.Others) < 3 && o.fit >= 0.3 && o.worth(f) > 0 {
-			f.Others = append(f.Others, o.cure.remedy(o.best, o.saves))
+			f.Others = append(f.Others, o.remedy())
 		}
 	}
 }

@@ -137,6 +137,6 @@ func skipped(lc diagnose.LineCost, text string) diagnose.Finding {
 		BytesPerOp: stats.Exact(lc.BytesPerOp), ObjectsPerOp: stats.Exact(lc.ObjectsPerOp),
 		Basis: "all that the line costs with what it calls; the rows of the lines below count it too",
 	}
-	f.Remedy = skipWork.remedy(Proposal{Text: text, Why: "cost of the line with all that it calls"}, f.Prediction)
+	f.Remedy = skipWork.remedy(Proposal{Text: text, Fit: 1, Why: "cost of the line with all that it calls"}, f.Prediction)
 	return f
 }

@@ -12,9 +12,9 @@ import (
 const unknownCure = 0.3
 
 // saving is what a finding is ranked by: the predicted share of CPU, or of
-// bytes where CPU was not sampled.
+// bytes where CPU was not sampled, as far as the evidence points at the cure.
 func saving(d *diagnose.Diagnosis, f *diagnose.Finding) float64 {
-	cpu, bytes := f.Prediction.CPU.Value, bytesSaved(d, f)
+	cpu, bytes := f.Remedy.Fit*f.Prediction.CPU.Value, f.Remedy.Fit*bytesSaved(d, f)
 	if f.Code == leaveIt.Code {
 		cpu, bytes = unknownCure*f.Cost.CPU.Value, unknownCure*bytesShare(d, f)
 	}

@@ -222,6 +222,8 @@ type (
 		Safety string `json:"safety"`
 		Text   string `json:"text"`
 		Why    string `json:"why"`
+		// Fit weighs the saving when findings are ranked.
+		Fit *float64 `json:"fit"`
 	}
 
 	otherRemedy struct {
