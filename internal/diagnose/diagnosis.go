@@ -46,6 +46,7 @@ type Totals struct {
 	IdleMarkShare   stats.Interval // idle marking, as a share of CPU; shown, never charged
 	Cycles          int            // collections in the window, without forced ones
 	ForcedCycles    int
+	Logged          bool // a log of the collector covers the window, so that no cycle means none
 	CyclesPerSecond float64
 	LiveHeap        unit.Bytes // median bytes marked
 	HeapGoal        unit.Bytes // median goal

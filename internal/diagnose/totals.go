@@ -51,6 +51,7 @@ func busiest(runs []*runCosts) *runCosts {
 func (t *Totals) cycles(r *runCosts) {
 	log := r.collector
 	auto := log.automatic()
+	t.Logged = log.logged
 	t.Cycles, t.ForcedCycles = len(auto), len(log.cycles)-len(auto)
 	if log.window > 0 {
 		t.CyclesPerSecond = float64(t.Cycles) / log.window.Seconds()

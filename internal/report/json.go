@@ -85,7 +85,9 @@ func (doc *document) prescribed(d *diagnose.Diagnosis, p Prescription, k known) 
 	}
 }
 
-func newRemedy(r diagnose.Remedy) remedy { return remedy{r.Code, r.Safety, r.Text, r.Why, positive(r.Fit)} }
+func newRemedy(r diagnose.Remedy) remedy {
+	return remedy{r.Code, r.Safety, r.Text, r.Why, positive(r.Fit)}
+}
 
 func newPrediction(p diagnose.Prediction) predictedSaved {
 	i := predictedIntervals{newInterval(p.BytesPerOp, false), newInterval(p.ObjectsPerOp, false)}

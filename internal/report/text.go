@@ -92,7 +92,7 @@ func facts(p *page, d *diagnose.Diagnosis) {
 		row("pauses", unit.FormatNanoseconds(float64(t.PauseP50))+" median", unit.FormatNanoseconds(float64(t.PauseMax))+" longest",
 			unit.FormatNanoseconds(float64(t.PauseTotal))+" in all")
 	} else {
-		row("pauses", "not known: needs a gctrace log")
+		row("pauses", unseen(t, "not known: needs a gctrace log"))
 	}
 	row("settings", setting("GOGC", e.GOGC), setting("GOMEMLIMIT", e.GOMEMLIMIT), optional("GODEBUG=", e.GODEBUG), optional("GOEXPERIMENT=", e.Experiment),
 		optional("huge pages ", e.THP))
@@ -112,7 +112,7 @@ func cycleFacts(t diagnose.Totals) []string {
 		parts = append(parts, n)
 	}
 	if len(parts) == 0 {
-		parts = append(parts, "cycles not known: needs a gctrace log")
+		parts = append(parts, unseen(t, "cycles not known: needs a gctrace log"))
 		if t.ForcedCycles > 0 {
 			parts[0] = fmt.Sprintf("none but %d forced cycles", t.ForcedCycles)
 		}
@@ -121,6 +121,15 @@ func cycleFacts(t diagnose.Totals) []string {
 		parts = append(parts, sharePercent(t.CollectorShare)+" of CPU")
 	}
 	return parts
+}
+
+// unseen says why a figure of the cycles is missing: the log holds none, or
+// there is no log.
+func unseen(t diagnose.Totals, otherwise string) string {
+	if t.Logged {
+		return "no collection of its own in the window"
+	}
+	return otherwise
 }
 
 func heapFacts(t diagnose.Totals) []string {
@@ -135,7 +144,7 @@ func heapFacts(t diagnose.Totals) []string {
 		parts = append(parts, "peak "+t.PeakHeap.String())
 	}
 	if len(parts) == 0 {
-		parts = append(parts, "live heap and goal not known: needs a gctrace log")
+		parts = append(parts, unseen(t, "live heap and goal not known: needs a gctrace log"))
 	}
 	if some(t.BytesPerSecond) {
 		parts = append(parts, "allocates "+unit.FormatBytes(t.BytesPerSecond)+"/s")
