@@ -35,7 +35,9 @@ type account struct {
 	marking    bool
 	stopping   int
 	goroutines map[trace.GoID]*goroutine
+	recent     [256]*goroutine // those seen last, by their IDs
 	tasks      map[trace.TaskID]*task
+	spare      []*task // ended ones, to use again
 	kinds      map[kindKey]*kind
 	groups     map[groupKey]*Group
 	starts     map[trace.Stack]string // first function of a stack, in this generation
@@ -82,12 +84,17 @@ type goroutine struct {
 }
 
 func (a *account) goroutine(id trace.GoID) *goroutine {
+	slot := &a.recent[uint64(id)%uint64(len(a.recent))]
+	if g := *slot; g != nil && g.id == id {
+		return g
+	}
 	g := a.goroutines[id]
 	if g == nil {
 		g = &goroutine{id: id, since: a.now, stw0: a.stw.at(a.now), mark0: a.mark.at(a.now)}
 		a.goroutines[id] = g
 		a.report.Goroutines++
 	}
+	*slot = g
 	return g
 }
 
@@ -218,6 +225,9 @@ func (a *account) end(g *goroutine) {
 	g.dead = true
 	a.book(g)
 	delete(a.goroutines, g.id)
+	if slot := &a.recent[uint64(g.id)%uint64(len(a.recent))]; *slot == g {
+		*slot = nil
+	}
 }
 
 // span hears of the collector's ranges of time.
@@ -226,7 +236,8 @@ func (a *account) span(ev *trace.Event) {
 	on := ev.Kind() != trace.EventRangeEnd
 	switch {
 	case x.Name == "GC incremental sweep":
-		if g := a.goroutines[ev.Goroutine()]; g != nil {
+		if id := ev.Goroutine(); id != trace.NoGoroutine {
+			g := a.goroutine(id)
 			a.flush(g)
 			g.sweep = on
 		}

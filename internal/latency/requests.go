@@ -2,7 +2,6 @@ package latency
 
 import (
 	"cmp"
-	"maps"
 	"math/bits"
 	"slices"
 	"time"
@@ -12,6 +11,7 @@ import (
 
 // region is a region that is open on a goroutine.
 type region struct {
+	kind   *kind
 	name   string
 	task   trace.TaskID
 	start  trace.Time
@@ -30,6 +30,8 @@ type task struct {
 	mark    time.Duration
 
 	bearers []*goroutine
+	gone    bool // it has ended, though a region of it may be open
+	regions int  // that bear it and are open
 	since   trace.Time
 	before  Split // what the last bearer had spent then
 }
@@ -38,11 +40,12 @@ func (a *account) beginRegion(ev *trace.Event) {
 	x := ev.Region()
 	g := a.goroutine(ev.Goroutine())
 	a.flush(g)
-	r := region{name: x.Type, task: x.Task, start: a.now, before: g.spent, mark: a.mark.at(a.now)}
+	r := region{kind: a.kind(Region, x.Type), name: x.Type, task: x.Task, start: a.now, before: g.spent, mark: a.mark.at(a.now)}
 	if t := a.tasks[x.Task]; t != nil && t.bearer() != g {
 		a.shift(t)
 		t.bearers = append(t.bearers, g)
 		t.before = g.spent
+		t.regions++
 		r.bears = t
 	}
 	g.regions = append(g.regions, r)
@@ -56,14 +59,19 @@ func (a *account) endRegion(ev *trace.Event) {
 		return // it began before the trace
 	}
 	a.flush(g)
-	r := g.regions[n]
+	r := &g.regions[n]
 	g.regions = g.regions[:n]
-	a.kind(Region, r.name).add(Request{
+	r.kind.add(&Request{
 		Start: r.start.Sub(a.first), Length: a.now.Sub(r.start), Goroutine: int64(g.id), Task: uint64(r.task),
 		Split: g.spent.less(&r.before), Mark: a.mark.at(a.now) - r.mark,
 	})
-	if r.bears != nil {
-		a.release(r.bears, g)
+	if t := r.bears; t != nil {
+		t.regions--
+		if !t.gone {
+			a.release(t, g)
+		} else if t.regions == 0 {
+			a.spare = append(a.spare, t)
+		}
 	}
 }
 
@@ -71,8 +79,13 @@ func (a *account) beginTask(ev *trace.Event) {
 	x := ev.Task()
 	g := a.goroutine(ev.Goroutine())
 	a.flush(g)
-	a.tasks[x.ID] = &task{
-		kind: a.kind(Task, x.Type), start: a.now, since: a.now, before: g.spent, mark: a.mark.at(a.now), bearers: []*goroutine{g},
+	t := &task{}
+	if n := len(a.spare); n > 0 {
+		t, a.spare = a.spare[n-1], a.spare[:n-1]
+	}
+	a.tasks[x.ID] = t
+	*t = task{
+		kind: a.kind(Task, x.Type), start: a.now, since: a.now, before: g.spent, mark: a.mark.at(a.now), bearers: append(t.bearers[:0], g),
 		request: Request{Start: a.now.Sub(a.first), Goroutine: int64(g.id), Task: uint64(x.ID)},
 	}
 }
@@ -86,7 +99,10 @@ func (a *account) endTask(ev *trace.Event) {
 	delete(a.tasks, id)
 	a.shift(t)
 	t.request.Length, t.request.Mark = a.now.Sub(t.start), a.mark.at(a.now)-t.mark
-	t.kind.add(t.request)
+	t.kind.add(&t.request)
+	if t.gone = true; t.regions == 0 {
+		a.spare = append(a.spare, t)
+	}
 }
 
 // bearer is the goroutine on which t's time runs, or nil.
@@ -149,7 +165,7 @@ func (a *account) release(t *task, g *goroutine) {
 // kind sums up the requests of one name.
 type kind struct {
 	Requests
-	buckets map[int]*bucket
+	buckets []*bucket // by bucketOf
 }
 
 type kindKey struct {
@@ -175,18 +191,21 @@ func (a *account) kind(k Kind, name string) *kind {
 			return a.kinds[key]
 		}
 	}
-	r := &kind{Requests: Requests{Kind: k, Name: key.name}, buckets: map[int]*bucket{}}
+	r := &kind{Requests: Requests{Kind: k, Name: key.name}}
 	a.kinds[key] = r
 	return r
 }
 
 // add adds a request that has ended.
-func (k *kind) add(r Request) {
+func (k *kind) add(r *Request) {
 	k.Count++
 	k.Total += r.Length
 	k.Max = max(k.Max, r.Length)
 	k.All.Add(&r.Split)
 	i := bucketOf(r.Length)
+	for len(k.buckets) <= i {
+		k.buckets = append(k.buckets, nil)
+	}
 	b := k.buckets[i]
 	if b == nil {
 		b = &bucket{}
@@ -195,22 +214,21 @@ func (k *kind) add(r Request) {
 	b.count++
 	b.total += r.Length
 	b.split.Add(&r.Split)
-	k.Slowest = keep(k.Slowest, r, func(r *Request) time.Duration { return r.Length })
-	k.MostGC = keep(k.MostGC, r, func(r *Request) time.Duration { return r.Split.Memory() })
+	if n := len(k.Slowest); n < shown || r.Length > k.Slowest[n-1].Length {
+		k.Slowest = keep(k.Slowest, r, func(r *Request) time.Duration { return r.Length })
+	}
+	if n, m := len(k.MostGC), r.Split.Memory(); m > 0 && (n < shown || m > k.MostGC[n-1].Split.Memory()) {
+		k.MostGC = keep(k.MostGC, r, func(r *Request) time.Duration { return r.Split.Memory() })
+	}
 }
 
-// keep puts r into a short list that is sorted by amount, greatest first, if
-// it belongs there.
-func keep(list []Request, r Request, amount func(*Request) time.Duration) []Request {
-	v := amount(&r)
-	if v == 0 || len(list) == shown && v <= amount(&list[shown-1]) {
-		return list
-	}
+// keep puts r into a short list that is sorted by amount, greatest first.
+func keep(list []Request, r *Request, amount func(*Request) time.Duration) []Request {
 	i := len(list)
-	for i > 0 && amount(&list[i-1]) < v {
+	for i > 0 && amount(&list[i-1]) < amount(r) {
 		i--
 	}
-	list = slices.Insert(list, i, r)
+	list = slices.Insert(list, i, *r)
 	return list[:min(len(list), shown)]
 }
 
@@ -225,8 +243,10 @@ func bucketOf(d time.Duration) int {
 func (k *kind) sum() Requests {
 	seen := 0
 	slow := false
-	for _, i := range slices.Sorted(maps.Keys(k.buckets)) {
-		b := k.buckets[i]
+	for _, b := range k.buckets {
+		if b == nil {
+			continue
+		}
 		mean := b.total / time.Duration(b.count)
 		reaches := func(q float64) bool {
 			rank := int(q * float64(k.Count-1))

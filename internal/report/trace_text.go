@@ -86,9 +86,9 @@ func (p *tracePrinter) goroutines() {
 	}
 	slices.SortStableFunc(list, func(a, b exectrace.Goroutine) int { return cmp.Compare(paid(b), paid(a)) })
 	p.linef("")
-	p.row("goroutine", "assists", "on CPU", "parked", "sweep")
+	p.row("goroutine", "assists", "on CPU", "parked", "sweep", "")
 	for _, g := range list[:min(len(list), p.Top)] {
-		p.row(fmt.Sprint(g.ID), fmt.Sprint(g.Assist.Count), nanos(g.Assist.OnCPU), nanos(g.Assist.Parked), nanos(g.Sweep.Time))
+		p.row(fmt.Sprint(g.ID), fmt.Sprint(g.Assist.Count), nanos(g.Assist.OnCPU), nanos(g.Assist.Parked), nanos(g.Sweep.Time), "")
 	}
 }
 

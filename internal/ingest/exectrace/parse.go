@@ -78,9 +78,8 @@ type op struct {
 }
 
 var (
-	errCutEvent   = errors.New("an event is longer than its batch")
-	errFarStamp   = errors.New("a time that lies centuries ahead")
-	errBadInteger = errors.New("a number of an event has more than 64 bits")
+	errCutEvent = errors.New("an event is longer than its batch, or a number in it than 64 bits")
+	errFarStamp = errors.New("a time that lies centuries ahead")
 )
 
 // farthest is the greatest stamp that a trace may have: three centuries at the
@@ -176,24 +175,24 @@ func (e *positioned) Error() string { return e.err.Error() }
 // hop skips n numbers.
 func (p *parser) hop(i int, n uint8) int {
 	for ; n > 0; n-- {
-		_, i = p.number(i)
+		_, i = number(p.data, i)
 	}
 	return i
 }
 
-// number reads one number. It needs no check of bounds: the event began inside
-// its batch, has no more than five numbers, and there is slack behind.
-func (p *parser) number(i int) (uint64, int) {
-	if c := p.data[i]; c < 0x80 {
+// number reads one number. It needs no check of bounds: an event begins inside
+// its batch, has no more than five numbers, and there is slack behind. After a
+// bad one, i is in the slack, where numbers are 0.
+func number(d []byte, i int) (uint64, int) {
+	if c := d[i]; c < 0x80 {
 		return uint64(c), i + 1
 	}
-	return p.long(i)
+	return long(d, i)
 }
 
-// long is number where that has more than one byte. A bad one is an error of
-// the event.
-func (p *parser) long(i int) (uint64, int) {
-	x := binary.LittleEndian.Uint64(p.data[i:])
+// long is number where that has more than one byte.
+func long(d []byte, i int) (uint64, int) {
+	x := binary.LittleEndian.Uint64(d[i:])
 	switch {
 	case x&0x8000 == 0:
 		return x&0x7f | x>>1&0x3f80, i + 2
@@ -202,10 +201,9 @@ func (p *parser) long(i int) (uint64, int) {
 	case x&0x80000000 == 0:
 		return x&0x7f | x>>1&0x3f80 | x>>2&0x1fc000 | x>>3&0xfe00000, i + 4
 	}
-	v, n := binary.Uvarint(p.data[i : i+maxVarint])
+	v, n := binary.Uvarint(d[i : i+maxVarint])
 	if n <= 0 {
-		p.fail(p.pos, errBadInteger)
-		return 0, i
+		return 0, len(d) - slack/4
 	}
 	return v, i + n
 }
@@ -213,19 +211,20 @@ func (p *parser) long(i int) (uint64, int) {
 // event reads an event that a scan looks at; i is behind its time. It returns
 // where the next one begins.
 func (p *parser) event(kind byte, at stamp, i int) int {
+	d := p.data
 	var a, b uint64
 	switch kind {
 	case evGoStart:
-		a, i = p.number(i)
-		b, i = p.number(i)
+		a, i = number(d, i)
+		b, i = number(d, i)
 		if p.after.flags&bound != 0 { // only in a broken trace; the leg ends here
 			p.leave(at, whyGone, 0)
 		}
 		p.known = true
 		p.after.run(at, a, b)
 	case evGoBlock, evGoStop:
-		a, i = p.number(i)
-		_, i = p.number(i)
+		a, i = number(d, i)
+		_, i = number(d, i)
 		if p.known && p.after.flags&^stated == bound && a != p.rules.assistWait && p.rules.wanted == nil {
 			p.after.flags = 0 // the usual case, quickly
 			break
@@ -236,17 +235,17 @@ func (p *parser) event(kind byte, at stamp, i int) int {
 		}
 		p.leave(at, w, a)
 	case evHeapAlloc:
-		a, i = p.number(i)
+		a, i = number(d, i)
 		p.live = append(p.live, sample{at, a})
 	case evGoDestroy, evGoDestroySyscall, evGoSyscallEndBlocked:
 		p.leave(at, whyGone, 0)
 	case evGoSwitch, evGoSwitchDestroy:
-		a, i = p.number(i)
-		b, i = p.number(i)
+		a, i = number(d, i)
+		b, i = number(d, i)
 		p.leave(at, whyGone, 0)
 		p.after.run(at, a, b)
 	case evGoCreateSyscall:
-		a, i = p.number(i)
+		a, i = number(d, i)
 		p.leave(at, whyGone, 0)
 		p.after.run(at, a, 0)
 	case evGCSweepBegin, evGCSweepEnd:
@@ -259,15 +258,16 @@ func (p *parser) event(kind byte, at stamp, i int) int {
 
 // sweep is event for sweeping, of which there is much.
 func (p *parser) sweep(kind byte, at stamp, i int) int {
+	d := p.data
 	s := &p.after.sweep
 	switch {
 	case p.known && kind == evGCSweepBegin && !s.open:
-		_, i = p.number(i)
+		_, i = number(d, i)
 		*s = span{open: true, touched: true, start: at}
 	case p.known && kind == evGCSweepEnd && s.open:
 		var swept, reclaimed uint64
-		swept, i = p.number(i)
-		reclaimed, i = p.number(i)
+		swept, i = number(d, i)
+		reclaimed, i = number(d, i)
 		p.sweeps = append(p.sweeps, sweepPiece{p.after.running(), s.start, at, swept, reclaimed})
 		s.open = false
 	default:
@@ -278,6 +278,7 @@ func (p *parser) sweep(kind byte, at stamp, i int) int {
 
 // rare is event for the kinds that are rare.
 func (p *parser) rare(kind byte, at stamp, i int) int {
+	d := p.data
 	n := p.arguments(kind)
 	if n == 0 {
 		p.fail(p.pos, fmt.Errorf("event %d, which does not occur among events", kind))
@@ -285,7 +286,7 @@ func (p *parser) rare(kind byte, at stamp, i int) int {
 	}
 	var args [4]uint64
 	for k := range n - 1 {
-		args[k], i = p.number(i)
+		args[k], i = number(d, i)
 	}
 	o := op{at: at, kind: kind, a: args[0], b: args[1], pos: p.pos}
 	switch kind {
