@@ -58,6 +58,8 @@ func TestCounted(t *testing.T) {
 	f([]float64{3, 3, 3, 3, 3, 4}, repeat(3, 6), Unclear, false)
 	f(around(1000, 0.02, 12, 1), around(500, 0.02, 12, 2), Better, false)
 	f([]float64{540900, 541000, 540950, 540910}, []float64{56, 119, 60, 57}, Better, false)
+	f([]float64{3, 2, 2, 2}, repeat(0, 4), Better, false) // rounded, and apart by more than that
+	f([]float64{3, 2, 2, 2}, repeat(1, 4), Unclear, false)
 	f([]float64{100, 110, 100, 105}, []float64{150, 151, 152, 150}, Unclear, false) // not apart by far
 	f([]float64{100000, 100001, 100000, 100000}, []float64{100100, 100100, 100100, 100100}, Same, false)
 	f(repeat(0, 12), around(500, 0.02, 12, 2), Worse, false)
