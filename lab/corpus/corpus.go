@@ -28,7 +28,13 @@ type Case struct {
 	Sites     []Site   `json:"sites"`
 	Cure      string   `json:"cure"`
 	CureOK    []string `json:"cure_ok"`
+	Measured  struct {
+		Before, After Amounts
+	} `json:"measured"`
 }
+
+// Amounts are what the list says that the benchmark allocates in an operation.
+type Amounts struct{ B, Allocs float64 }
 
 // Site is a line that was changed.
 type Site struct {

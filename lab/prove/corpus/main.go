@@ -4,7 +4,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -15,24 +14,9 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/heaptrim/heaptrim/lab/corpus"
 	"github.com/heaptrim/heaptrim/lab/prove/heaptrim"
 )
-
-// fix is a case of the list.
-type fix struct {
-	ID        string `json:"id"`
-	Module    string `json:"module"`
-	Before    string `json:"before"`
-	After     string `json:"after"`
-	Package   string `json:"package"`
-	Bench     string `json:"bench"`
-	BenchFrom string `json:"bench_from"` // before, or after-test-file:NAME
-	Measured  struct{ Before, After amounts }
-}
-
-type amounts struct {
-	B, Allocs float64
-}
 
 func main() {
 	os.Exit(run())
@@ -44,7 +28,7 @@ func run() int {
 	budget := flag.String("budget", "15s", "for each case")
 	only := flag.String("only", "", "IDs of the cases to run, comma-separated; all without it")
 	flag.Parse()
-	cases, err := readCases(*list)
+	cases, err := corpus.Read(*list)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
@@ -69,45 +53,19 @@ func run() int {
 	return 0
 }
 
-func readCases(path string) ([]fix, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	var cases []fix
-	if err := json.Unmarshal(data, &cases); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return cases, nil
-}
-
 // trial proves one case and prints its row.
-func trial(c fix, binary, budget string) (bool, error) {
+func trial(c corpus.Case, binary, budget string) (bool, error) {
 	tmp, err := os.MkdirTemp("", "corpus-")
 	if err != nil {
 		return false, err
 	}
 	defer os.RemoveAll(tmp)
-	var dirs [2]string
-	for i, version := range []string{c.Before, c.After} {
-		dirs[i] = filepath.Join(tmp, []string{"a", "b"}[i])
-		if err := fetch(c.Module, version, dirs[i]); err != nil {
-			return false, err
-		}
-	}
-	rel := filepath.FromSlash(strings.TrimPrefix(strings.TrimPrefix(c.Package, c.Module), "/"))
-	if name, ok := strings.CutPrefix(c.BenchFrom, "after-test-file:"); ok {
-		if err := copyFile(filepath.Join(dirs[1], rel, name), filepath.Join(dirs[0], rel, name)); err != nil {
-			return false, err
-		}
+	before, after, err := c.LayOut(tmp)
+	if err != nil {
+		return false, err
 	}
 	env := []string{"GOFLAGS=-mod=mod", "GOWORK=off"}
-	for _, d := range dirs {
-		if err := complete(d, c, rel, env); err != nil {
-			return false, err
-		}
-	}
-	p, err := heaptrim.Prove(binary, dirs[1], env, "-a", "dir:"+dirs[0], "-b", "work", "-bench", c.Bench, "-budget", budget, "./"+filepath.ToSlash(rel))
+	p, err := heaptrim.Prove(binary, after, env, "-a", "dir:"+before, "-b", "work", "-bench", c.Bench, "-budget", budget, c.Pattern())
 	if err != nil {
 		return false, err
 	}
@@ -115,7 +73,7 @@ func trial(c fix, binary, budget string) (bool, error) {
 }
 
 // complete gives a copy of a module what its tests need.
-func complete(dir string, c fix, rel string, env []string) error {
+func complete(dir string, c corpus.Case, rel string, env []string) error {
 	do := func(args ...string) error {
 		cmd := exec.Command("go", args...)
 		cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)
@@ -135,7 +93,7 @@ func complete(dir string, c fix, rel string, env []string) error {
 	return do("mod", "tidy")
 }
 
-func row(c fix, p heaptrim.Proof) (bool, error) {
+func row(c corpus.Case, p heaptrim.Proof) (bool, error) {
 	if len(p.Comparisons) != 1 {
 		return false, fmt.Errorf("%d benchmarks: %v", len(p.Comparisons), p.LeftOut)
 	}
@@ -187,38 +145,6 @@ func agrees(ch heaptrim.Change, before, after float64) bool {
 		want = "worse"
 	}
 	return ch.Outcome == want
-}
-
-// fetch copies a version of a module out of the module cache.
-func fetch(module, version, to string) error {
-	get := exec.Command("go", "mod", "download", "-json", module+"@"+version)
-	get.Dir, get.Env = os.TempDir(), append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off")
-	out, err := get.Output()
-	var m struct{ Dir, Error string }
-	if jerr := json.Unmarshal(out, &m); jerr != nil || m.Error != "" {
-		return fmt.Errorf("fetch %s@%s: %s: %w", module, version, m.Error, errors.Join(err, jerr))
-	}
-	if err := os.CopyFS(to, os.DirFS(m.Dir)); err != nil {
-		return err
-	}
-	// What is copied from the cache is read-only.
-	return filepath.WalkDir(to, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if d.IsDir() {
-			return os.Chmod(path, 0o755)
-		}
-		return os.Chmod(path, 0o644)
-	})
-}
-
-func copyFile(from, to string) error {
-	data, err := os.ReadFile(from)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(to, data, 0o644)
 }
 
 func firstLine(err error) string {
