@@ -130,7 +130,9 @@ func newTab(t testing.TB, l look) *tab {
 }
 
 func action(f func(context.Context, *chromedp.Target) error) chromedp.Action[chromedp.Void] {
-	return func(ctx context.Context, t *chromedp.Target) (chromedp.Void, error) { return chromedp.Void{}, f(ctx, t) }
+	return func(ctx context.Context, t *chromedp.Target) (chromedp.Void, error) {
+		return chromedp.Void{}, f(ctx, t)
+	}
 }
 
 func (b *tab) event(ev any) {

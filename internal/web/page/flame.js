@@ -9,7 +9,7 @@ import { amount, describe, say } from "./flame_text.js";
 import { flameTools, toggleFilter } from "./flame_tools.js";
 import { percent } from "./format.js";
 import { change, state } from "./state.js";
-import { onTheme } from "./theme.js";
+import { isDark, onTheme } from "./theme.js";
 
 const filterNames = ["focus", "ignore", "hide", "show", "from"];
 
@@ -72,6 +72,10 @@ class Flame {
     this.up = pivot >= 0 ? callers(whole, labels, pivot) : null;
     const scale = now.compare === "amounts" || mode.kind === "cpu" || !(whole.base[0] > 0) ? 1 : whole.total[0] / whole.base[0];
     for (const t of [this.tree, this.up]) if (t) ordered(t, this.widths(t, scale));
+    this.groups = new Set(this.tree.group);
+    this.spared = 0;
+    for (let i = 1; i < this.tree.n; i++) this.spared -= Math.min(0, this.tree.self[i]);
+    this.keys.search = this.keys.paint = "";
   }
 
   widths(t, scale) {
@@ -81,6 +85,8 @@ class Flame {
 
   // search marks the labels that match and gathers the outermost hits.
   search(now) {
+    if (this.keys.search === "/" + (now.q || "")) return;
+    this.keys.search = "/" + (now.q || "");
     const { re } = compile(now.q), t = this.tree;
     this.found = re ? Uint8Array.from(t.labels.list, (l) => (re.test(l.text) ? 1 : 0)) : null;
     this.hits = [];
@@ -105,19 +111,29 @@ class Flame {
     this.search(now);
     const t = this.tree, wanted = now.colour || (this.compare ? "change" : "package"), colour = wanted === "change" && !this.compare ? "package" : wanted;
     const zoom = Number(now.zoom) || 0, chosen = Number(now.at) || -1, panes = now.panes || "both";
-    this.main.set({ tree: t, paint: painter(t, colour), root: zoom, chosen, found: this.found, up: now.shape === "flame" });
-    if (this.up) this.above.set({ tree: this.up, paint: painter(this.up, colour === "bucket" ? "package" : colour), root: 0, chosen: -1, found: this.found, up: true });
+    this.colours(colour);
+    this.main.set({ tree: t, paint: this.paint, root: zoom, chosen, found: this.found, up: now.shape === "flame" });
+    if (this.up) this.above.set({ tree: this.up, paint: this.paintUp, root: 0, chosen: -1, found: this.found, up: true });
     this.above.node.hidden = !this.up;
     this.graph.hidden = panes === "table";
     this.table.node.hidden = panes === "graph";
     this.node.dataset.panes = panes;
-    this.tools.show(now, this.mode, { colour, groups: new Set(t.group) });
+    this.tools.show(now, this.mode, { colour, groups: this.groups });
     this.path(zoom);
     this.about(chosen > 0 && chosen < t.n ? chosen : zoom > 0 && zoom < t.n ? zoom : 0);
     this.note();
     this.main.draw();
     if (this.up) this.above.draw();
     if (panes !== "graph") this.table.set({ t, m: this.m, compare: this.compare }, this.found);
+  }
+
+  // colours makes the painters when the trees, the choice or the theme change.
+  colours(by) {
+    const key = by + isDark();
+    if (key === this.keys.paint) return;
+    this.keys.paint = key;
+    this.paint = painter(this.tree, by);
+    this.paintUp = this.up ? painter(this.up, by === "bucket" ? "package" : by) : null;
   }
 
   // path lists the callers of the zoomed node, to go back by.
@@ -141,8 +157,7 @@ class Flame {
 
   note() {
     const parts = [`In all ${amount(this.m, this.mode, this.whole.sum)}.`];
-    const negative = this.tree.total.reduce((s, x, i) => (i > 0 && this.tree.self[i] < 0 ? s + this.tree.self[i] : s), 0);
-    if (negative < -1e-6) parts.push(`Not drawn: ${percent(-negative)} that retention spares, because live memory raises the heap goal; it is taken off the totals.`);
+    if (this.spared > 1e-6) parts.push(`Not drawn: ${percent(this.spared)} that retention spares, because live memory raises the heap goal; it is taken off the totals.`);
     if (this.m.ownRuns.length > 1) parts.push("Runs weigh the same.");
     replace(this.notes, parts.join(" "));
   }
