@@ -212,9 +212,9 @@ func generationEnds(t *testing.T, data []byte) (ends []int, batches map[int]bool
 // and cycles go on from one generation to the next.
 func TestGenerations(t *testing.T) {
 	if testing.Short() {
-		t.Skip("records a trace of three seconds")
+		t.Skip("records a trace of two seconds")
 	}
-	data := recordTraceFor(t, 3*time.Second)
+	data := recordTraceFor(t, 2200*time.Millisecond)
 	for try := 0; ; try++ {
 		ref, err := readReference(bytes.NewReader(data), usualTick)
 		if err != nil {
@@ -228,10 +228,10 @@ func TestGenerations(t *testing.T) {
 		if try == 5 {
 			t.Skip("the reference changed the time of an event in every trace")
 		}
-		data = recordTraceFor(t, 3*time.Second)
+		data = recordTraceFor(t, 2200*time.Millisecond)
 	}
 	s := agree(t, "recorded", data)
 	if s.Cycles.Count < 10 || s.Assist.Count == 0 {
-		t.Errorf("%d cycles and %d assists in three seconds; the program was made to have more", s.Cycles.Count, s.Assist.Count)
+		t.Errorf("%d cycles and %d assists in two seconds; the program was made to have more", s.Cycles.Count, s.Assist.Count)
 	}
 }

@@ -154,6 +154,7 @@ type Error struct {
 	Err    error // io.ErrUnexpectedEOF where the trace was cut short, or nil
 }
 
+// Error implements error.
 func (e *Error) Error() string {
 	return fmt.Sprintf("execution trace, offset %d: %s", e.Offset, e.Reason)
 }

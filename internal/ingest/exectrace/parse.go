@@ -218,7 +218,7 @@ func (p *parser) event(kind byte, at stamp, i int) int {
 		a, i = number(d, i)
 		b, i = number(d, i)
 		if p.after.flags&bound != 0 { // only in a broken trace; the leg ends here
-			p.leave(at, whyGone, 0)
+			p.leave(exit{at, whyGone, 0})
 		}
 		p.known = true
 		p.after.run(at, a, b)
@@ -233,20 +233,20 @@ func (p *parser) event(kind byte, at stamp, i int) int {
 		if kind == evGoStop {
 			w = whyStopped
 		}
-		p.leave(at, w, a)
+		p.leave(exit{at, w, a})
 	case evHeapAlloc:
 		a, i = number(d, i)
 		p.live = append(p.live, sample{at, a})
 	case evGoDestroy, evGoDestroySyscall, evGoSyscallEndBlocked:
-		p.leave(at, whyGone, 0)
+		p.leave(exit{at, whyGone, 0})
 	case evGoSwitch, evGoSwitchDestroy:
 		a, i = number(d, i)
 		b, i = number(d, i)
-		p.leave(at, whyGone, 0)
+		p.leave(exit{at, whyGone, 0})
 		p.after.run(at, a, b)
 	case evGoCreateSyscall:
 		a, i = number(d, i)
-		p.leave(at, whyGone, 0)
+		p.leave(exit{at, whyGone, 0})
 		p.after.run(at, a, 0)
 	case evGCSweepBegin, evGCSweepEnd:
 		return p.sweep(kind, at, i)
@@ -348,13 +348,13 @@ func (p *parser) do(o op) {
 }
 
 // leave ends the leg that runs here.
-func (p *parser) leave(at stamp, w why, reason uint64) {
+func (p *parser) leave(e exit) {
 	if !p.known {
 		p.known = true
-		p.before = append(p.before, op{at: at, kind: evGoBlock, why: w, a: reason, pos: p.pos})
+		p.before = append(p.before, op{at: e.at, kind: evGoBlock, why: e.why, a: e.reason, pos: p.pos})
 		return
 	}
-	p.after.leave(at, w, reason, p.rules, &p.found)
+	p.after.leave(e, p.rules, &p.found)
 }
 
 // span returns the span that an event of this kind is about.
@@ -369,7 +369,7 @@ func (t *thread) span(kind byte) *span {
 func (o *op) apply(t *thread, r *rules, f *found) error {
 	switch o.kind {
 	case evGoBlock:
-		t.leave(o.at, o.why, o.a, r, f)
+		t.leave(exit{o.at, o.why, o.a}, r, f)
 	case evGoStatus, evGoStatusStack:
 		t.status(o.at, o.a)
 	case evGCMarkAssistBegin:

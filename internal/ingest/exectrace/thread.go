@@ -154,12 +154,19 @@ func (t *thread) status(at stamp, goroutine uint64) {
 	t.flags |= stated
 }
 
+// exit is how a leg ends.
+type exit struct {
+	at     stamp
+	why    why
+	reason uint64 // string that says what the goroutine waits for, or 0
+}
+
 // leave ends the leg.
-func (t *thread) leave(at stamp, w why, reason uint64, r *rules, f *found) {
+func (t *thread) leave(e exit, r *rules, f *found) {
 	if t.flags&bound == 0 {
 		return
 	}
-	p := piece{goroutine: t.goroutine, leg: t.leg, start: t.start, end: at, kind: pieceMiddle, why: w}
+	p := piece{goroutine: t.goroutine, leg: t.leg, start: t.start, end: e.at, kind: pieceMiddle, why: e.why}
 	switch {
 	case t.flags&assisting != 0:
 		p.start, p.sure = t.assist, true
@@ -167,11 +174,11 @@ func (t *thread) leave(at stamp, w why, reason uint64, r *rules, f *found) {
 			p.kind = pieceHead
 		}
 		f.pieces = append(f.pieces, p)
-	case t.flags&assisted == 0 && (w == whyBlocked && reason == r.assistWait && reason != 0 || r.wanted[t.goroutine]):
+	case t.flags&assisted == 0 && (e.why == whyBlocked && e.reason == r.assistWait && e.reason != 0 || r.wanted[t.goroutine]):
 		f.pieces = append(f.pieces, p)
 	}
 	if t.flags&working != 0 {
-		f.works = append(f.works, workPiece{t.mode, t.work, at})
+		f.works = append(f.works, workPiece{t.mode, t.work, e.at})
 	}
 	t.flags = 0
 }
