@@ -12,6 +12,9 @@ func interruptGroup(p *os.Process) error { return syscall.Kill(-p.Pid, syscall.S
 
 func killGroup(p *os.Process) { syscall.Kill(-p.Pid, syscall.SIGKILL) }
 
+// peakRSSAfter is 0 on Linux when the figure may be our own: there, a child
+// starts with the largest resident set of its parent (mm_update_hiwater_rss at
+// exec), and its own shows only above that.
 func peakRSSAfter(s *os.ProcessState) int64 {
 	use, ok := s.SysUsage().(*syscall.Rusage)
 	if !ok {
@@ -19,6 +22,10 @@ func peakRSSAfter(s *os.ProcessState) int64 {
 	}
 	if runtime.GOOS == "darwin" || runtime.GOOS == "ios" {
 		return int64(use.Maxrss) // bytes there, KiB elsewhere
+	}
+	var own syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &own); err != nil || use.Maxrss <= own.Maxrss {
+		return 0
 	}
 	return int64(use.Maxrss) << 10
 }
