@@ -93,6 +93,7 @@ type looseFile struct {
 	path string
 	part evidence.Part
 	tail bool // only its MemStats are of use
+	perf bool // perf.data, of which what perf script prints is kept
 }
 
 // inspect finds out what a file is and plans what becomes of it.
@@ -119,7 +120,7 @@ func (r *fileRecorder) inspect(name string) error {
 	r.learn(s.facts)
 	for _, kind := range s.kinds {
 		r.o.Progress("%s: %s", name, kind)
-		if kind == evidence.KindTrace || kind == evidence.KindPerf {
+		if kind == evidence.KindTrace {
 			r.warn("%s is kept in the bundle, but this version of heaptrim does not read files of the kind %s yet", name, kind)
 		}
 		// A log that holds several kinds is stored once for each: every
@@ -130,7 +131,7 @@ func (r *fileRecorder) inspect(name string) error {
 		}
 		r.loose = append(r.loose, looseFile{
 			path: name, part: evidence.Part{Path: r.name(name, suffix), Kind: kind, Pass: passFiles},
-			tail: kind == evidence.KindMemStats,
+			tail: kind == evidence.KindMemStats, perf: kind == evidence.KindPerf && s.magic,
 		})
 	}
 	return nil
@@ -203,7 +204,11 @@ func (r *fileRecorder) keepLoose(ctx context.Context) error {
 	}
 	run := r.w.Run(evidence.Run{Name: "files"})
 	for _, f := range append(r.loose, main.files()...) {
-		if err := r.copy(ctx, run, f); err != nil {
+		keep := r.copy
+		if f.perf {
+			keep = r.keepPerf
+		}
+		if err := keep(ctx, run, f); err != nil {
 			return err
 		}
 	}

@@ -138,6 +138,7 @@ func TestFilesKinds(t *testing.T) {
 	f("escapes", []byte(escapeText), evidence.KindEscapes)
 	f("trace", []byte("go 1.26 trace\x00\x00\x00rest"), evidence.KindTrace)
 	f("perf", []byte("PERFILE2rest"), evidence.KindPerf)
+	f("perf script", []byte("# ========\n#\nmy prog 20528/20529 16487.543647:    2004008 cpu-clock:pppH: \n\t9ebf9 main.fill (/srv/kv)\n\n"), evidence.KindPerf)
 }
 
 func TestFilesRefuses(t *testing.T) {

@@ -23,6 +23,7 @@ type sniffed struct {
 	path    string
 	info    os.FileInfo
 	kinds   []evidence.Kind // of a text or a magic number; a log may hold several
+	magic   bool            // the kind is that of a magic number
 	profile *evidence.Profile
 	bundle  bool
 	facts   textFacts
@@ -64,7 +65,7 @@ func sniff(path string) (sniffed, error) {
 		return s, nil
 	}
 	if kind := magicKind(head); kind != "" {
-		s.kinds = []evidence.Kind{kind}
+		s.kinds, s.magic = []evidence.Kind{kind}, true
 		return s, nil
 	}
 	if what := foreign(head); what != "" {
@@ -94,7 +95,7 @@ func unusable(path string, head []byte, what string) error {
 	if what != "" {
 		what = " (" + what + ")"
 	}
-	return fmt.Errorf("%s is no file that can be used: it begins with %q%s; want a CPU or heap profile, a gctrace log, benchmark text, escape output of the compiler or a bundle",
+	return fmt.Errorf("%s is no file that can be used: it begins with %q%s; want a CPU or heap profile, a gctrace log, benchmark text, escape output of the compiler, perf.data or what perf script prints, or a bundle",
 		path, head[:min(len(head), 24)], what)
 }
 
@@ -170,12 +171,17 @@ type textMarker struct {
 }
 
 func textMarkers() []textMarker {
+	// The first line of a sample of perf script, which ends in the event.
+	perfSample := regexp.MustCompile(`^\s*\S.* \d+(/\d+)? +(\[\d+\] +)?\d+\.\d{6,9}: +(\d+ +)?[A-Za-z][\w./:,=-]*: *\r?$`)
 	return []textMarker{
 		{evidence.KindGCTrace, "gc ", regexp.MustCompile(`gc \d+ @\d`)},
 		{evidence.KindBench, "Benchmark", regexp.MustCompile(`^Benchmark\S*\s+\d+\s+[0-9.e+-]+\s+\S`)},
 		{evidence.KindBench, "ns/op", regexp.MustCompile(`\d\s+[0-9.e+-]+ ns/op`)},
 		{evidence.KindMetrics, `"t_ns"`, regexp.MustCompile(`^\{.*"v"\s*:\s*\{`)},
 		{evidence.KindMemStats, "# runtime.MemStats", regexp.MustCompile(`^# runtime\.MemStats\r?$`)},
+		{evidence.KindPerf, "clock", perfSample},
+		{evidence.KindPerf, "cycles", perfSample},
+		{evidence.KindPerf, "fault", perfSample},
 		{evidence.KindEscapes, ".go:", regexp.MustCompile(`\.go:\d+:\d+: .*(escapes to heap|does not escape|moved to heap|leaking param|leaks to|can inline |inlining call to )`)},
 	}
 }
