@@ -21,7 +21,7 @@ const columns = [["malloc", "malloc"], ["zeroing", "zeroing"], ["growcopy", "gro
 
 function costRows(f) {
   return el("dl", { class: "costs" }, columns.filter(([k]) => f.cost.intervals[k] && f.cost.intervals[k].value !== 0)
-    .map(([k, word]) => [el("dt", {}, term(word)), el("dd", {}, share(f.cost.intervals[k]))]));
+    .map(([k, word]) => el("div", {}, el("dt", {}, term(word)), el("dd", {}, share(f.cost.intervals[k])))));
 }
 
 function escape(f) {
@@ -92,7 +92,7 @@ function row(f, max) {
   const d = el("details", { class: "cure", id: `cure-${f.rank}`, on: { toggle: () => d.open && body.childElementCount === 0 && replace(body, detail(f)) } },
     el("summary", {}, el("span", { class: "rank" }, f.rank),
       el("span", { class: "what" }, el("b", { class: "where" }, place(f)), el("span", { class: "title" }, ` ${f.title} in ${shortName(f.site.function)}`), el("span", { class: "code" }, f.remedy.code), el("span", { class: "text" }, f.remedy.text)),
-      el("span", { class: "saves" }, el("b", { data: { saving: f.rank } }, share(saved)), bar)), body);
+      el("span", { class: "saves" }, saved || f.remedy.code !== "leave-it" ? el("b", { data: { saving: f.rank } }, share(saved)) : el("span", { class: "dim" }, `costs ${share(f.cost.cpu_share)}`), bar)), body);
   return d;
 }
 

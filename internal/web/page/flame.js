@@ -112,7 +112,7 @@ class Flame {
     const t = this.tree, wanted = now.colour || (this.compare ? "change" : "package"), colour = wanted === "change" && !this.compare ? "package" : wanted;
     const zoom = Number(now.zoom) || 0, chosen = Number(now.at) || -1, panes = now.panes || "both";
     this.colours(colour);
-    this.main.set({ tree: t, paint: this.paint, root: zoom, chosen, found: this.found, up: now.shape === "flame" });
+    this.main.set({ tree: t, paint: this.paint, root: zoom, chosen, found: this.found, up: now.shape === "flame" && !this.up });
     if (this.up) this.above.set({ tree: this.up, paint: this.paintUp, root: 0, chosen: -1, found: this.found, up: true });
     this.above.node.hidden = !this.up;
     this.graph.hidden = panes === "table";

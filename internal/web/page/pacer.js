@@ -23,8 +23,8 @@ export function headroom(w, s) {
     const g = s.gogc / 100;
     room = Math.max(g * (marked + w.roots), minimumHeap * g - marked);
   }
-  if (s.limit > 0) room = Math.min(room, limitGoal(w, s) - marked);
-  return Math.max(room, minimumRunway);
+  const limited = s.limit > 0 ? limitGoal(w, s) - marked : Infinity;
+  return limited < room ? limited : Math.max(room, minimumRunway);
 }
 
 // outcome is what the collector costs under a setting: the heap goal, the Go
