@@ -20,7 +20,8 @@ func Analyze(r io.Reader, o Options) (*Report, error) {
 		kinds: map[kindKey]*kind{}, groups: map[groupKey]*Group{},
 		starts: map[trace.Stack]string{}, handlers: map[trace.Stack]string{}, options: o,
 	}
-	err := exectrace.Events(r, a.event)
+	err := exectrace.Events(r, exectrace.KindsOf(trace.EventStateTransition, trace.EventRangeBegin, trace.EventRangeActive,
+		trace.EventRangeEnd, trace.EventRegionBegin, trace.EventRegionEnd, trace.EventTaskBegin, trace.EventTaskEnd, trace.EventSync), a.event)
 	return a.finish(), err
 }
 

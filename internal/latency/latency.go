@@ -85,7 +85,7 @@ type Report struct {
 	Length time.Duration
 	Mark   time.Duration // in mark phases
 	STW    time.Duration // with the world stopped, or stopping
-	Events int64
+	Events int64         // that tell about goroutines, the collector or requests
 
 	Groups   []Group    // by time paid for memory management, greatest first
 	Requests []Requests // by number, greatest first

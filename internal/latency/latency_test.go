@@ -31,12 +31,12 @@ func recordTrace(t testing.TB) []byte {
 	}
 	requests := make(chan request)
 	var clients, servers sync.WaitGroup
-	for range 4 {
+	for i := range 4 {
 		servers.Go(func() {
 			for r := range requests {
 				trace.WithRegion(r.ctx, "serve", func() {
 					for range 40 {
-						live[0] = new([64]*int)
+						live[i] = new([64]*int)
 						_ = append([]byte(nil), make([]byte, 4000)...)
 					}
 				})

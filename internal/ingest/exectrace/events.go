@@ -8,12 +8,25 @@ import (
 	"golang.org/x/exp/trace"
 )
 
-// Events calls visit for each event of the trace in r, in the order in which
-// they happened, and while the next ones are being read. Of a trace that is
+// Kinds is a set of kinds of event.
+type Kinds uint64
+
+// KindsOf returns the set of some kinds.
+func KindsOf(kinds ...trace.EventKind) Kinds {
+	var set Kinds
+	for _, k := range kinds {
+		set |= 1 << k
+	}
+	return set
+}
+
+// Events calls visit for each event of the trace in r that is of one of the
+// kinds, in the order in which they happened, and while the next ones are
+// being read. Of a trace that is
 // cut short it gives the complete generations, and then the same error that
 // Scan does; other errors come when the events before them have been visited.
 // An event is valid until visit returns.
-func Events(r io.Reader, visit func(*trace.Event)) error {
+func Events(r io.Reader, kinds Kinds, visit func(*trace.Event)) error {
 	v, err := readHeader(r)
 	if err != nil {
 		return err
@@ -29,7 +42,7 @@ func Events(r io.Reader, visit func(*trace.Event)) error {
 	var readErr error
 	go func() {
 		defer close(full)
-		readErr = readEvents(newWhole(r, v), full, empty)
+		readErr = readEvents(newWhole(r, v), kinds, full, empty)
 	}()
 	for events := range full {
 		for i := range events {
@@ -42,7 +55,7 @@ func Events(r io.Reader, visit func(*trace.Event)) error {
 }
 
 // readEvents fills what comes from empty with events and sends it to full.
-func readEvents(w *whole, full chan<- []trace.Event, empty <-chan []trace.Event) (err error) {
+func readEvents(w *whole, kinds Kinds, full chan<- []trace.Event, empty <-chan []trace.Event) (err error) {
 	events := <-empty
 	defer func() {
 		// The reader is made for traces of the runtime; what it makes of
@@ -63,6 +76,9 @@ func readEvents(w *whole, full chan<- []trace.Event, empty <-chan []trace.Event)
 			return w.err
 		case err != nil:
 			return &Error{Offset: w.framer.offset, Reason: "near this place: " + firstLine(err)}
+		}
+		if kinds>>ev.Kind()&1 == 0 {
+			continue
 		}
 		if events = append(events, ev); len(events) == cap(events) {
 			full <- events

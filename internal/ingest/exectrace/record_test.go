@@ -40,13 +40,13 @@ func recordTraceFor(t testing.TB, long time.Duration) []byte {
 func takeTurns(live []*[64]*int) {
 	var wg sync.WaitGroup
 	turns := make(chan int)
-	for range 8 {
+	for i := range 8 {
 		wg.Go(func() {
 			for range 300 {
 				ctx, task := trace.NewTask(context.Background(), "turn")
 				trace.WithRegion(ctx, "allocate", func() {
 					for range 20 {
-						live[len(live)-1] = new([64]*int)
+						live[i] = new([64]*int)
 						_ = append([]byte(nil), make([]byte, 4000)...)
 					}
 				})
