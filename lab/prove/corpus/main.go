@@ -7,11 +7,8 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io/fs"
 	"math"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 
 	"github.com/heaptrim/heaptrim/lab/corpus"
@@ -70,27 +67,6 @@ func trial(c corpus.Case, binary, budget string) (bool, error) {
 		return false, err
 	}
 	return row(c, p)
-}
-
-// complete gives a copy of a module what its tests need.
-func complete(dir string, c corpus.Case, rel string, env []string) error {
-	do := func(args ...string) error {
-		cmd := exec.Command("go", args...)
-		cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("go %s: %w: %s", strings.Join(args, " "), err, out)
-		}
-		return nil
-	}
-	if _, err := os.Stat(filepath.Join(dir, "go.mod")); errors.Is(err, fs.ErrNotExist) {
-		if err := do("mod", "init", c.Module); err != nil {
-			return err
-		}
-	}
-	if do("test", "-vet=off", "-run=^$", "./"+filepath.ToSlash(rel)) == nil {
-		return nil
-	}
-	return do("mod", "tidy")
 }
 
 func row(c corpus.Case, p heaptrim.Proof) (bool, error) {
