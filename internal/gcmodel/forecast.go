@@ -49,6 +49,10 @@ type Forecaster struct {
 	Exponent stats.Interval
 	// Assumed says that Exponent is what programs in general show.
 	Assumed bool
+
+	// What the recorded setting itself shows the model to be off by.
+	unhindered float64 // how much of Point.Natural beyond Point.Beside is believed, 0 to 1
+	perCycle   float64 // bytes per cycle, recorded ÷ forecast
 }
 
 // generalExponent is the range that programs showed: JSON and chat services
@@ -60,7 +64,50 @@ func NewForecaster(t *Trace) (*Forecaster, error) {
 	if err := t.check(); err != nil {
 		return nil, err
 	}
-	return &Forecaster{trace: t, Exponent: generalExponent, Assumed: true}, nil
+	f := &Forecaster{trace: t, Exponent: generalExponent, Assumed: true, perCycle: 1}
+	f.calibrate()
+	return f, nil
+}
+
+// calibrate holds the model against the setting that was recorded. How much a
+// program would allocate without assists can be told only where assists hold it
+// back; where they do not, believing all of it makes cycles longer than they
+// were. What is left of the difference is a factor, within bounds.
+func (f *Forecaster) calibrate() {
+	t := f.trace
+	recorded := t.span() / float64(len(t.Points)-1)
+	if t.Whole {
+		recorded = t.Points[len(t.Points)-1].At / float64(len(t.Points))
+	}
+	best := math.Inf(1)
+	for _, u := range []float64{1, 0.75, 0.5, 0.25, 0} {
+		before := f.unhindered
+		f.unhindered = u
+		per := perCycleOf(f.walks(t.Setting))
+		off := math.Abs(math.Log(per / recorded))
+		if !(off < best-0.01) {
+			f.unhindered = before
+			continue
+		}
+		best = off
+		f.perCycle = math.Min(math.Max(recorded/per, 1/mostOff), mostOff)
+	}
+}
+
+// mostOff bounds what calibration corrects.
+const mostOff = 1.15
+
+// perCycleOf is the mean of bytes per cycle over walks; 0 without cycles.
+func perCycleOf(ws []walk) float64 {
+	var cycles, bytes float64
+	for _, w := range ws {
+		cycles += w.cycles
+		bytes += w.bytes
+	}
+	if cycles == 0 {
+		return 0
+	}
+	return bytes / cycles
 }
 
 // Trace is the trace that the forecaster was made of.
@@ -115,9 +162,9 @@ func (f *Forecaster) walks(s Setting) []walk {
 	for i := range out {
 		part := (float64(i) + 0.5) / phases
 		if f.trace.Whole {
-			out[i] = f.trace.walkFrom(s, 0, 0.7+0.6*part, 0)
+			out[i] = f.trace.walkFrom(s, walkOrder{stretch: 0.7 + 0.6*part, unhindered: f.unhindered})
 		} else {
-			out[i] = f.trace.walkFrom(s, part*f.trace.span(), 1, leastCycles)
+			out[i] = f.trace.walkFrom(s, walkOrder{from: part * f.trace.span(), stretch: 1, least: leastCycles, unhindered: f.unhindered})
 		}
 	}
 	return out
@@ -143,12 +190,12 @@ func (f *Forecaster) counts(out *Forecast, ws []walk) {
 		return
 	}
 	out.Pinned = pinned / cycles
-	per := bytes / cycles
+	per := bytes / cycles * math.Pow(f.perCycle, 1/f.far(out.Setting))
 	rel := spread(each, per)
 	out.PerCycle = widen(per, math.Hypot(rel, f.far(out.Setting)*pacerError))
 	out.Cycles = inverse(out.PerCycle, span)
 	if f.trace.Whole {
-		n := cycles / float64(len(ws))
+		n := cycles / float64(len(ws)) * bytes / cycles / per
 		out.Cycles = stats.Interval{Value: n, Low: math.Max(0, math.Min(out.Cycles.Low, n-1)), High: math.Max(out.Cycles.High, n+1)}
 	}
 }

@@ -67,9 +67,17 @@ func (t *Trace) cost() meanCost {
 	return m
 }
 
-// Scaled is the program with a live heap k times as large, and all that goes
+// Scaled answers for the same program with a live heap k times as large, with
+// what f has learnt.
+func (f *Forecaster) Scaled(k float64) *Forecaster {
+	s := *f
+	s.trace = f.trace.scaled(k)
+	return &s
+}
+
+// scaled is the program with a live heap k times as large, and all that goes
 // with it.
-func (t *Trace) Scaled(k float64) *Trace {
+func (t *Trace) scaled(k float64) *Trace {
 	s := *t
 	s.Points = make([]Point, len(t.Points))
 	for i, p := range t.Points {

@@ -24,6 +24,10 @@ type Trace struct {
 	Peak    float64 // largest heap in the window, in bytes
 	RSS     float64 // largest resident set, in bytes; 0 when not known
 	Memory  Memory
+	// Unused is how much more than what is allocated a cycle adds to the heap's
+	// size, in bytes: the runtime counts a span as live when a processor takes it
+	// to allocate from, and some of its slots are still free when a cycle ends.
+	Unused float64
 }
 
 // Memory is what the runtime maps beside the objects of the heap, when the heap
@@ -77,12 +81,17 @@ func (p Point) mix(q Point, f float64) Point {
 	}
 }
 
-// Natural is what a program would allocate during a mark phase with nothing to
-// hold it back, when the pacer gives marking a quarter of the processors and
-// idle ones their share: the inverse of the pacer's cons/mark (endCycle in
-// runtime/mgcpacer.go).
-func Natural(consMark, work, idleShare float64) float64 {
-	return consMark * work * (1 - backgroundShare) / (backgroundShare + idleShare)
+// Unhindered is by what factor a program would have allocated more during a mark
+// phase without assists. What assists took of the processors, as shares of all
+// of them, it would have had for itself, and the phase would have lasted longer,
+// because background and idle workers alone had done the work.
+func Unhindered(background, assist, idle float64) float64 {
+	own := 1 - background - assist
+	if own <= 0 || background+idle <= 0 {
+		return 1
+	}
+	longer := (background + assist + idle) / (background + idle)
+	return longer * (1 - background) / own
 }
 
 // backgroundShare is gcBackgroundUtilization of runtime/mgcpacer.go.
@@ -107,7 +116,7 @@ func (t *Trace) check() error {
 		}
 		last = p.At
 	}
-	for _, v := range [...]float64{t.Bytes, t.Wall, t.CPU, t.Peak, t.RSS, t.Memory.Fixed, t.Memory.Slack} {
+	for _, v := range [...]float64{t.Bytes, t.Wall, t.CPU, t.Peak, t.RSS, t.Memory.Fixed, t.Memory.Slack, t.Unused} {
 		if !(v >= 0 && v <= maxQuantity) {
 			return fmt.Errorf("the recording: quantity %v is out of range", v)
 		}

@@ -71,19 +71,26 @@ func (t *Trace) nonHeap(s Setting) float64 {
 	return math.Min(float64(s.Limit), t.Memory.Fixed+room*t.Memory.Slack/(1+t.Memory.Slack))
 }
 
-// walkFrom goes through the trace once from a point of it, in bytes, and on
-// until it has seen least cycles unless the program ends before. stretch scales
-// the first goal of a program's life: where its cycles fall is chance.
-func (t *Trace) walkFrom(s Setting, from, stretch float64, least int) walk {
+// walkOrder says where a walk begins, in bytes, and how many cycles it sees at
+// least unless the program ends before. stretch scales the first goal of a
+// program's life: where its cycles fall is chance.
+type walkOrder struct {
+	from, stretch float64
+	least         int
+	unhindered    float64
+}
+
+// walkFrom goes through the trace once.
+func (t *Trace) walkFrom(s Setting, o walkOrder) walk {
 	var w walk
-	c := pacer{last: t.at(from)}
+	c := pacer{last: t.at(o.from)}
 	c.marked = c.last.Live + c.last.Beside
 	if t.Whole {
 		c.marked = 0
 	}
 	c.marked += float64(s.Ballast)
 	end := t.span()
-	pos := from
+	pos := o.from
 	for w.cycles < walkCyclesAtMost {
 		goal, trigger, regime := c.aim(t, s)
 		if math.IsInf(goal, 1) {
@@ -91,15 +98,15 @@ func (t *Trace) walkFrom(s Setting, from, stretch float64, least int) walk {
 			return w
 		}
 		if t.Whole && w.cycles == 0 {
-			goal, trigger = c.marked+(goal-c.marked)*stretch, c.marked+(trigger-c.marked)*stretch
+			goal, trigger = c.marked+(goal-c.marked)*o.stretch, c.marked+(trigger-c.marked)*o.stretch
 		}
 		w.regime = regime
-		p := t.at(pos + trigger - c.marked)
-		beside := p.Natural
+		p := t.at(pos + math.Max(0, trigger-c.marked-t.Unused))
+		beside := p.Beside + math.Max(0, p.Natural-p.Beside)*o.unhindered
 		if trigger+beside > goal*overshoot {
 			beside = math.Max(0, goal*overshoot-trigger)
 		}
-		step := math.Max(trigger+beside-c.marked, minRunway)
+		step := math.Max(trigger+beside-c.marked-t.Unused, minRunway)
 		if t.Whole && pos+step > end {
 			w.peak = math.Max(w.peak, c.marked+end-pos)
 			return w
@@ -108,7 +115,7 @@ func (t *Trace) walkFrom(s Setting, from, stretch float64, least int) walk {
 		w.add(p, cycleShape{goal: goal, trigger: trigger, beside: beside, step: step, ballast: float64(s.Ballast)})
 		c.marked = p.Live + beside + float64(s.Ballast)
 		c.next(p)
-		if !t.Whole && pos-from >= end && w.cycles >= float64(least) {
+		if !t.Whole && pos-o.from >= end && w.cycles >= float64(o.least) {
 			return w
 		}
 	}

@@ -3,6 +3,7 @@ package tune
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/gcmodel"
 	"github.com/heaptrim/heaptrim/internal/unit"
@@ -28,149 +29,177 @@ type Other struct {
 
 // candidate is a knob with its best value.
 type candidate struct {
+	knob  Knob
 	point Point
 	tall  float64 // memory at the burst; infinite where there is no forecast
 	why   string  // against it
 }
 
-// choose finds the knee: the headroom from which one more doubling saves too
-// little, or beyond which it does not fit. Then each knob is set to reach it,
-// and the one that takes least memory at the burst is chosen, the simplest of
-// several.
+// choose steps each knob up to its knee: the headroom from which one more
+// doubling saves too little, or beyond which it does not fit. Of the knobs that
+// save about the same, it takes the one that needs least memory at the burst,
+// and of those the simplest.
 func (m *maker) choose() Choice {
-	knee, ok := m.knee()
-	if !ok {
-		return Choice{Knob: KnobNone, Refused: errNothing.Error(), Why: m.tooTight()}
-	}
-	if knee.Setting == m.plan.Today.Setting {
-		return m.stay(knee)
-	}
 	var all []candidate
-	for _, s := range m.equivalents(knee) {
-		all = append(all, m.candidate(s))
+	most, found := 0.0, false
+	for _, k := range []Knob{KnobGOGC, KnobBoth, KnobBallast, KnobLimit} {
+		c := m.climb(k)
+		if c.why == "" {
+			if s := m.saved(m.plan.Today, c.point); !found || s > most {
+				most, found = s, true
+			}
+		}
+		all = append(all, c)
 	}
-	best := 0
+	today := m.plan.Today
+	switch {
+	case !found:
+		return Choice{Knob: KnobNone, Refused: errNothing.Error(), Why: m.tooTight(all)}
+	case today.Known() && today.Fits && most < m.o.Knee:
+		return m.stay(today)
+	}
+	best := -1
 	for i, c := range all {
-		if c.why == "" && (all[best].why != "" || c.tall < all[best].tall*(1-sameMemory)) {
+		if c.why != "" || m.saved(today, c.point) < most-m.o.Knee {
+			continue
+		}
+		if best < 0 || c.tall < all[best].tall*(1-sameMemory) {
 			best = i
 		}
 	}
 	return m.chosen(all, best)
 }
 
-// sameMemory is by how much a knob must need less memory than a simpler one.
-const sameMemory = 0.1
+const (
+	// sameMemory is by how much a knob must need less memory than a simpler one.
+	sameMemory = 0.1
+	// safeAtBurst is the least ratio of a limit to the live heap at the burst:
+	// below it the collector takes a large part of the CPU, and nothing holds it
+	// back.
+	safeAtBurst  = 2
+	guardRoom    = 1.25 // of a limit that is only a guard, over the expected size
+	limitShare   = 0.95 // of the process's memory that a limit may promise; the rest is the binary and C
+	leastBallast = 8 * unit.MiB
+)
 
-// safeAtBurst is the least ratio of a limit to the live heap at the burst where
-// GOGC is off: below it the collector takes a large part of the CPU, and
-// nothing holds it back.
-const safeAtBurst = 2
-
-// knee steps up from the smallest GOGC that is sensible.
-func (m *maker) knee() (Point, bool) {
-	today := m.plan.Today
-	var best Point
+// climb finds the knee of one knob.
+func (m *maker) climb(k Knob) candidate {
+	c := candidate{knob: k, tall: math.Inf(1)}
+	if c.why = m.against(k); c.why != "" {
+		c.point = m.point(m.reaching(k, 400))
+		return c
+	}
 	found := false
 	for _, g := range gogcSteps() {
-		p := m.point(gcmodel.Setting{GOGC: g, Limit: m.plan.Today.Setting.Limit, Ballast: m.plan.Today.Setting.Ballast})
-		if !p.Known() || !p.Fits {
-			continue
+		p := m.point(m.reaching(k, g))
+		why := m.unfit(k, p)
+		switch {
+		case why != "":
+			if !found {
+				c.point, c.why = p, why
+			}
+		case !found || m.saved(c.point, p) >= m.o.Knee:
+			c.point, c.why, found = p, "", true
 		}
-		if !found || m.saved(best, p) >= m.o.Knee {
-			best, found = p, true
-		}
 	}
-	if !found {
-		return best, false
+	if v, err := m.tall.At(c.point.Setting); err == nil {
+		c.tall = memoryOf(v).High
 	}
-	// Today's stays unless the step away from it is worth it.
-	if today.Known() && today.Fits && math.Abs(m.saved(today, best)) < m.o.Knee {
-		return today, true
-	}
-	return best, true
+	return c
 }
+
+// against says what speaks against a knob whatever its value.
+func (m *maker) against(k Knob) string {
+	bound := m.o.Constraint.room() > 0
+	switch {
+	case k == KnobGOGC && bound:
+		return "GOGC alone follows the live heap without bound; there is a bound on memory, and a limit as guard costs nothing"
+	case k == KnobBoth && !bound:
+		return "without a bound on memory a limit guards nothing (give -max-memory or -container)"
+	case k == KnobLimit && !bound:
+		return "without a bound on memory there is no limit to set; with one that is too low, the collector would run without pause"
+	}
+	return ""
+}
+
+// unfit says why a value of a knob will not do.
+func (m *maker) unfit(k Knob, p Point) string {
+	s := p.Setting
+	switch {
+	case !p.Known():
+		return p.Refused
+	case k == KnobBallast && s.Ballast < leastBallast:
+		return "the headroom is too small for a ballast"
+	case (k == KnobLimit || k == KnobBoth) && m.tall.LimitRatio(s) < safeAtBurst:
+		return fmt.Sprintf("when the live heap grows to %.3g × the recorded one, the limit is %.1f × the live heap, below %d: nothing would hold the collector back", m.o.Constraint.burst(), m.tall.LimitRatio(s), safeAtBurst)
+	case !p.Fits:
+		return "does not fit the memory at the burst"
+	}
+	return ""
+}
+
+// reaching is the setting of a knob that gives about the headroom of a GOGC.
+func (m *maker) reaching(k Knob, percent int) gcmodel.Setting {
+	t := m.f.Trace()
+	live := t.MeanLive()
+	headroom := math.Max(live, 4<<20) * float64(percent) / 100
+	total := ((live+headroom)*(1+t.Memory.Slack) + t.Memory.Fixed) / (1 - limitHeadroom)
+	today := m.plan.Today.Setting
+	switch k {
+	case KnobBoth:
+		guard := total * m.o.Constraint.burst() * guardRoom
+		if room := m.o.Constraint.room(); room > 0 {
+			guard = room * limitShare
+		}
+		return gcmodel.Setting{GOGC: percent, Limit: round(guard), Ballast: today.Ballast}
+	case KnobBallast:
+		return gcmodel.Setting{GOGC: 100, Limit: today.Limit, Ballast: round(math.Max(headroom-live, 1))}
+	case KnobLimit:
+		return gcmodel.Setting{GOGC: -1, Limit: round(total)}
+	}
+	return gcmodel.Setting{GOGC: percent, Limit: today.Limit, Ballast: today.Ballast}
+}
+
+// limitHeadroom is memoryLimitHeapGoalHeadroomPercent of runtime/mgcpacer.go.
+const limitHeadroom = 0.03
 
 // saved is the share of today's CPU that b saves against a.
 func (m *maker) saved(a, b Point) float64 { return charged(a) - charged(b) }
 
 // charged is the CPU of a setting without idle marking, as a part of the
 // recorded.
-func charged(p Point) float64 { return p.CPU.Value * (1 - p.Idle.Value) }
+func charged(p Point) float64 {
+	if !p.Known() {
+		return 1
+	}
+	return p.CPU.Value * (1 - p.Idle.Value)
+}
 
 func (m *maker) stay(p Point) Choice {
 	return Choice{
 		Knob: KnobNone, Point: p,
-		Why: fmt.Sprintf("The collector takes %s of CPU; doubling its headroom would save less than %s.", percent(p.Collector.Value), percent(m.o.Knee)),
+		Why: fmt.Sprintf("The collector takes %s of CPU; no other setting that fits saves %s or more.", percent(p.Collector.Value), percent(m.o.Knee)),
 	}
 }
 
-func (m *maker) tooTight() string {
+func (m *maker) tooTight(all []candidate) string {
 	c := m.o.Constraint
-	need := m.f.Trace().PeakLive() * c.burst()
-	return fmt.Sprintf("%v less %v for others holds no safe setting for a live heap of %v: it takes at least %.1f × that, and what is mapped beside the heap.",
-		c.Max, c.Beside, unit.Bytes(need), gcmodel.SafeRatio)
+	text := ""
+	for _, o := range all {
+		text += fmt.Sprintf(" %s: %s.", o.knob, o.why)
+	}
+	if c.room() == 0 {
+		return strings.TrimSpace(text)
+	}
+	return fmt.Sprintf("There are %v, less %v for others; the live heap reaches %s.%s", c.Max, c.Beside, unit.FormatBytes(m.tall.Trace().PeakLive()), text)
 }
-
-// equivalents are the settings of each knob that give about the headroom of
-// one with GOGC, simplest first.
-func (m *maker) equivalents(p Point) []gcmodel.Setting {
-	t := m.f.Trace()
-	peak := p.Peak.Value - float64(p.Setting.Ballast)
-	total := (peak*(1+t.Memory.Slack) + t.Memory.Fixed) / 0.97
-	guard := total * m.o.Constraint.burst() * guardRoom
-	if room := m.o.Constraint.room(); room > 0 {
-		guard = room * limitShare
-	}
-	live := t.MeanLive()
-	return []gcmodel.Setting{
-		p.Setting,
-		{GOGC: p.Setting.GOGC, Limit: round(guard)},
-		{GOGC: 100, Ballast: round(math.Max(float64(unit.MiB), (peak-2*live)/1))},
-		{GOGC: -1, Limit: round(total)},
-	}
-}
-
-const (
-	guardRoom  = 1.25 // of a limit that is only a guard, over the expected size
-	limitShare = 0.95 // of the process's memory that a limit may promise; the rest is the binary and C
-)
-
-func (m *maker) candidate(s gcmodel.Setting) candidate {
-	c := candidate{point: m.point(s), tall: math.Inf(1)}
-	knob, burst := knobOf(s), m.o.Constraint.burst()
-	if v, err := m.tall.At(s); err == nil {
-		c.tall = memoryOf(v).High
-	}
-	switch {
-	case !c.point.Known():
-		c.why = c.point.Refused
-	case knob == KnobBallast && c.point.Setting.Ballast < leastBallast:
-		c.why = "the headroom is too small for a ballast"
-	case knob == KnobLimit && m.tall.LimitRatio(s) < safeAtBurst:
-		c.why = fmt.Sprintf("with collection off below the limit, nothing holds the collector back when the live heap grows: at %.3g × the recorded one the limit is %.1f × the live heap, below %d", burst, m.tall.LimitRatio(s), safeAtBurst)
-	case knob == KnobLimit && m.o.Constraint.room() == 0:
-		c.why = "without a bound on memory there is no limit to set; with one that is too low, the collector would run without pause"
-	case knob == KnobBoth && m.o.Constraint.room() == 0:
-		c.why = "without a bound on memory a limit guards nothing (give -max-memory or -container)"
-	case !c.point.Fits:
-		c.why = "does not fit the memory at the burst"
-	case knob == KnobGOGC && m.o.Constraint.room() > 0:
-		c.why = "GOGC alone follows the live heap without bound; there is a bound on memory, and a limit as guard costs nothing"
-	}
-	return c
-}
-
-const leastBallast = 8 * unit.MiB
 
 func (m *maker) chosen(all []candidate, best int) Choice {
 	p := all[best].point
 	today := m.plan.Today
-	c := Choice{
-		Knob: knobOf(p.Setting), Point: p,
-		Saves: m.saved(today, p), Costs: memoryOf(p.Forecast).Value - memoryOf(today.Forecast).Value,
-	}
-	if all[best].why != "" {
-		return Choice{Knob: KnobNone, Refused: errNothing.Error(), Why: all[best].why}
+	c := Choice{Knob: all[best].knob, Point: p, Saves: m.saved(today, p)}
+	if today.Known() {
+		c.Costs = memoryOf(p.Forecast).Value - memoryOf(today.Forecast).Value
 	}
 	c.Why = m.because(c)
 	for i, o := range all {
@@ -178,12 +207,10 @@ func (m *maker) chosen(all []candidate, best int) Choice {
 			continue
 		}
 		if o.why == "" {
-			o.why = fmt.Sprintf("about the same, %s at the burst against %s", unit.FormatBytes(o.tall), unit.FormatBytes(all[best].tall))
-			if math.IsInf(o.tall, 1) {
-				o.why = "no forecast for the burst"
-			}
+			o.why = fmt.Sprintf("saves %s against %s, and takes up to %s at the burst against %s",
+				percent(m.saved(today, o.point)), percent(c.Saves), unit.FormatBytes(o.tall), unit.FormatBytes(all[best].tall))
 		}
-		c.Others = append(c.Others, Other{knobOf(o.point.Setting), o.point, o.why})
+		c.Others = append(c.Others, Other{o.knob, o.point, o.why})
 	}
 	return c
 }

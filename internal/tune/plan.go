@@ -26,18 +26,6 @@ const (
 	KnobBallast Knob = "ballast"
 )
 
-func knobOf(s gcmodel.Setting) Knob {
-	switch {
-	case s.Ballast > 0:
-		return KnobBallast
-	case s.GOGC < 0:
-		return KnobLimit
-	case s.Limit > 0:
-		return KnobBoth
-	}
-	return KnobGOGC
-}
-
 // Options say what to forecast and what memory there is.
 type Options struct {
 	// Settings are forecast beside those that the program's size suggests.
@@ -125,11 +113,7 @@ func Make(w Workload, o Options) (*Plan, error) {
 			p.Notes = append(p.Notes, "the second recording does not help: "+err.Error())
 		}
 	}
-	tall, err := gcmodel.NewForecaster(w.Trace.Scaled(o.Constraint.burst()))
-	if err != nil {
-		return nil, err
-	}
-	tall.Exponent, tall.Assumed = f.Exponent, f.Assumed
+	tall := f.Scaled(o.Constraint.burst())
 	p.Exponent, p.Assumed = f.Exponent, f.Assumed
 	if o.Knee <= 0 {
 		o.Knee = 0.01

@@ -140,6 +140,8 @@ const (
 	metricFree    = "/memory/classes/heap/free:bytes"
 	metricGone    = "/memory/classes/heap/released:bytes"
 	metricTotal   = "/memory/classes/total:bytes"
+	metricCPU     = "/cpu/classes/total:cpu-seconds"
+	metricIdle    = "/cpu/classes/idle:cpu-seconds"
 	metricSpans   = "/memory/classes/metadata/mspan/inuse:bytes"
 )
 
@@ -161,6 +163,7 @@ func (e *evidenceOf) workload(name string) (Workload, error) {
 	e.points(t)
 	t.Memory = e.memory(t)
 	e.window(t)
+	e.steady(t)
 	if w.Capacity = t.CPU <= 0; w.Capacity {
 		t.CPU = t.Wall * float64(t.Procs)
 	}
@@ -198,6 +201,7 @@ func (e *evidenceOf) procs() int {
 // for only moves on.
 func (e *evidenceOf) points(t *gcmodel.Trace) {
 	marked := e.marked()
+	t.Unused = e.unused(marked)
 	at, before := 0.0, 0.0
 	for i, c := range e.cycles {
 		end, trigger := float64(c.HeapEnd), float64(c.HeapStart)
@@ -205,7 +209,7 @@ func (e *evidenceOf) points(t *gcmodel.Trace) {
 			end, trigger = float64(c.Pacer.End), float64(c.Pacer.Trigger)
 		}
 		if i > 0 || t.Whole {
-			at += math.Max(0, end-before)
+			at += math.Max(0, end-before-t.Unused)
 		}
 		before = marked[i]
 		t.Peak = math.Max(t.Peak, end)
@@ -217,10 +221,34 @@ func (e *evidenceOf) points(t *gcmodel.Trace) {
 	t.Bytes = at
 }
 
-type cycleSizes struct{ at, end, trigger, marked float64 }
+// unused compares what cycles added to the heap by the log with what was
+// allocated by the runtime's count.
+func (e *evidenceOf) unused(marked []float64) float64 {
+	n := len(e.samples)
+	if n < 2 || e.bench {
+		return 0
+	}
+	first, last := e.samples[0].Values, e.samples[n-1].Values
+	cycles := last[metricCycles] - first[metricCycles]
+	sum, counted := 0.0, 0.0
+	for i := 1; i < len(e.cycles); i++ {
+		c := e.cycles[i]
+		if c.Pacer == nil || float64(c.N) <= first[metricCycles] || float64(c.N) > last[metricCycles] {
+			continue
+		}
+		sum += float64(c.Pacer.End) - marked[i-1]
+		counted++
+	}
+	if counted < fewCycles || cycles < fewCycles {
+		return 0
+	}
+	return math.Min(math.Max(0, sum/counted-(last[metricAllocs]-first[metricAllocs])/cycles), mostUnused*sum/counted)
+}
 
-// pinnedAt is how near to its goal a cycle ends that assists held there.
-const pinnedAt = 0.97
+// mostUnused bounds what is believed to be unused, as a part of a cycle.
+const mostUnused = 0.3
+
+type cycleSizes struct{ at, end, trigger, marked float64 }
 
 func pointOf(c evidence.Cycle, s cycleSizes, procs float64) gcmodel.Point {
 	beside := math.Max(0, s.end-s.trigger)
@@ -239,11 +267,11 @@ func pointOf(c evidence.Cycle, s cycleSizes, procs float64) gcmodel.Point {
 	if mark <= 0 || work <= 0 {
 		return p
 	}
-	idle := p.Idle / mark
-	used := math.Min(backgroundShare+p.Assist/mark, 0.95)
+	background, assist, idle := p.Background/mark, p.Assist/mark, p.Idle/mark
+	used := math.Min(backgroundShare+assist, 0.95)
 	p.ConsMark = beside * (used + idle) / (work * (1 - used))
-	if s.end > pinnedAt*float64(c.Goal) {
-		p.Natural = math.Max(beside, gcmodel.Natural(p.ConsMark, work, idle))
+	if background > 0 && background+assist < 1 {
+		p.Natural = beside * gcmodel.Unhindered(background, assist, idle)
 	}
 	return p
 }
@@ -314,6 +342,32 @@ func (e *evidenceOf) window(t *gcmodel.Trace) {
 	t.CPU *= part
 	t.Wall = (last.At - first.At).Seconds()
 }
+
+// steady undoes what other processes do to the runtime's clocks, which go on
+// while the program waits for a processor: its own count of busy time against
+// the system's says by how much.
+func (e *evidenceOf) steady(t *gcmodel.Trace) {
+	n := len(e.samples)
+	if n < 2 || e.cpu <= 0 {
+		return
+	}
+	first, last := e.samples[0].Values, e.samples[n-1].Values
+	if t.Whole {
+		first = nil
+	}
+	busy := last[metricCPU] - last[metricIdle] - (first[metricCPU] - first[metricIdle])
+	k := e.cpu.Seconds() / busy
+	if !(busy > 0 && k < 1 && k > leastClock) {
+		return
+	}
+	for i := range t.Points {
+		p := &t.Points[i]
+		p.Background, p.Assist, p.Idle, p.Pause = p.Background*k, p.Assist*k, p.Idle*k, p.Pause*k
+	}
+}
+
+// leastClock bounds that correction: a machine that is busier tells nothing.
+const leastClock = 0.2
 
 // setting is what the program ran with in the end, which it may have changed
 // itself.

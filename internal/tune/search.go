@@ -136,7 +136,7 @@ func (s *search) climb(ctx context.Context, t *Trials) error {
 // setting.
 func part(today, to gcmodel.Setting, k float64, p *Plan) (gcmodel.Setting, bool) {
 	s := to
-	switch knobOf(to) {
+	switch p.Choice.Knob {
 	case KnobBallast:
 		s.Ballast = round(float64(to.Ballast) * k)
 	case KnobLimit:

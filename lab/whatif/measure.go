@@ -174,6 +174,7 @@ func highWater(pid int) float64 {
 type sample struct {
 	at                                                                     time.Time
 	cycles, forced, allocs, live, goal, objects, unused, free, gone, total float64
+	all, idle                                                              float64 // processor seconds by the runtime's clock
 }
 
 func readSamples(file string) ([]sample, error) {
@@ -186,7 +187,7 @@ func readSamples(file string) ([]sample, error) {
 	lines := bufio.NewScanner(f)
 	for lines.Scan() {
 		fields := strings.Fields(lines.Text())
-		if len(fields) != 11 {
+		if len(fields) != 13 {
 			continue // cut off by the program's end
 		}
 		nanos, err := strconv.ParseInt(fields[0], 10, 64)
@@ -194,7 +195,7 @@ func readSamples(file string) ([]sample, error) {
 			return nil, err
 		}
 		s := sample{at: time.Unix(0, nanos)}
-		for i, to := range []*float64{&s.cycles, &s.forced, &s.allocs, &s.live, &s.goal, &s.objects, &s.unused, &s.free, &s.gone, &s.total} {
+		for i, to := range []*float64{&s.cycles, &s.forced, &s.allocs, &s.live, &s.goal, &s.objects, &s.unused, &s.free, &s.gone, &s.total, &s.all, &s.idle} {
 			if *to, err = strconv.ParseFloat(fields[i+1], 64); err != nil {
 				return nil, err
 			}
@@ -289,7 +290,9 @@ func (w *window) read(log, samplesFile string) (measured, error) {
 	}
 	m.PerCycle = (in[last].allocs - start.allocs) / m.Cycles
 	m.PerSecond = m.Cycles / (w.to.Sub(w.from).Seconds() * part)
-	cpu := w.cpu * part
+	// The runtime's clock goes on while other processes have the processor. Its
+	// figures are shares of its own count of busy time, where that is larger.
+	cpu := max(w.cpu*part, in[last].all-in[last].idle-start.all+start.idle)
 	for n, c := range cycles {
 		if float64(n) > start.cycles && float64(n) <= in[last].cycles && cpu > 0 {
 			m.Collector += (c.assist + c.back + c.pause) / cpu

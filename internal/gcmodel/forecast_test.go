@@ -1,0 +1,235 @@
+package gcmodel_test
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/heaptrim/heaptrim/internal/gcmodel"
+	"github.com/heaptrim/heaptrim/internal/stats"
+	"github.com/heaptrim/heaptrim/internal/unit"
+)
+
+const mebi = 1 << 20
+
+// steady is a service with a live heap that does not change, whose cycles end
+// at their goal and take 50 ms of 0.4 s of CPU.
+func steady(live float64, s gcmodel.Setting) *gcmodel.Trace {
+	t := &gcmodel.Trace{Setting: s, Procs: 2, Wall: 10, CPU: 8, Peak: 2 * live, RSS: 2*live + 30*mebi, Memory: gcmodel.Memory{Fixed: 10 * mebi, Slack: 0.05}}
+	for i := range 21 {
+		t.Points = append(t.Points, gcmodel.Point{
+			At: float64(i) * live, Live: live, End: 2 * live, HeapScan: live / 2,
+			Background: 0.04, Assist: 0.005, Pause: 0.005, Idle: 0.01, Headroom: live / 20,
+		})
+	}
+	return t
+}
+
+func forecaster(t *testing.T, tr *gcmodel.Trace) *gcmodel.Forecaster {
+	t.Helper()
+	f, err := gcmodel.NewForecaster(tr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Exponent = stats.Interval{}
+	return f
+}
+
+func about(got, want, rel float64) bool { return math.Abs(got-want) <= rel*math.Abs(want) }
+
+func TestForecastSteady(t *testing.T) {
+	const live = 100 * mebi
+	f := forecaster(t, steady(live, gcmodel.Setting{GOGC: 100}))
+	check := func(name string, s gcmodel.Setting, headroom, rss float64) {
+		t.Helper()
+		v, err := f.At(s)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		// A trigger is at 95 % of the headroom where marking is instant, or 4 MiB off.
+		if !about(v.PerCycle.Value, headroom, 0.06) {
+			t.Errorf("%s: %.1f MiB per cycle, want about %.1f", name, v.PerCycle.Value/mebi, headroom/mebi)
+		}
+		if !about(v.Cycles.Value, 2000*mebi/headroom, 0.06) {
+			t.Errorf("%s: %.2f cycles, want about %.2f", name, v.Cycles.Value, 2000*mebi/headroom)
+		}
+		gc := 0.05 * v.Cycles.Value
+		idle := 0.01 * v.Cycles.Value
+		own := 8 - 20*0.06
+		if want := gc / (own + gc + idle); !about(v.Collector.Value, want, 1e-6) {
+			t.Errorf("%s: collector %.4f of CPU, want %.4f", name, v.Collector.Value, want)
+		}
+		if !about(v.Dedicated.Value+v.Assist.Value, v.Collector.Value, 1e-9) {
+			t.Errorf("%s: the parts %v and %v do not make up %v", name, v.Dedicated.Value, v.Assist.Value, v.Collector.Value)
+		}
+		if peak := live + float64(s.Ballast) + headroom; !about(v.Peak.Value, peak, 0.05) {
+			t.Errorf("%s: largest heap %.1f MiB, want about %.1f", name, v.Peak.Value/mebi, peak/mebi)
+		}
+		if !about(v.RSS.Value, rss, 0.06) {
+			t.Errorf("%s: resident %.1f MiB, want about %.1f", name, v.RSS.Value/mebi, rss/mebi)
+		}
+	}
+	check("as recorded", gcmodel.Setting{GOGC: 100}, live, 230*mebi)
+	check("a quarter", gcmodel.Setting{GOGC: 25}, live/4, 151*mebi)
+	check("four times", gcmodel.Setting{GOGC: 400}, 4*live, 545*mebi)
+	// A ballast is in the heap and not in memory.
+	check("ballast", gcmodel.Setting{GOGC: 100, Ballast: 200 * mebi}, 3*live, 440*mebi)
+	// 3 % of what is left stay free, and the slack grows with the heap.
+	room := ((500.0-10)/1.05 - 100) * mebi
+	check("limit", gcmodel.Setting{GOGC: -1, Limit: 500 * mebi}, room*0.96, 480*mebi)
+}
+
+func TestForecastRefuses(t *testing.T) {
+	f := forecaster(t, steady(100*mebi, gcmodel.Setting{GOGC: 100}))
+	check := func(s gcmodel.Setting, want error) {
+		t.Helper()
+		if _, err := f.At(s); err == nil || want != nil && !errors.Is(err, want) {
+			t.Errorf("%+v: error %v, want %v", s, err, want)
+		}
+	}
+	check(gcmodel.Setting{GOGC: -1}, gcmodel.ErrNeverCollects)
+	check(gcmodel.Setting{GOGC: -1, Limit: 10 * mebi}, gcmodel.ErrLimiter)
+	// (145 − 10) / 1.05 is 1.29 × the live heap.
+	check(gcmodel.Setting{GOGC: -1, Limit: 145 * mebi}, gcmodel.ErrLimiter)
+	check(gcmodel.Setting{GOGC: 100, Limit: 145 * mebi}, gcmodel.ErrLimiter)
+	check(gcmodel.Setting{GOGC: 0}, nil)
+	check(gcmodel.Setting{GOGC: 100, Ballast: -1}, nil)
+	check(gcmodel.Setting{GOGC: 1 << 40}, nil)
+	if _, err := f.At(gcmodel.Setting{GOGC: -1, Limit: 148 * mebi}); err != nil {
+		t.Errorf("just above the safe ratio: %v", err)
+	}
+}
+
+func TestForecastGrowth(t *testing.T) {
+	// A compiler that keeps all it allocates: 1 GiB, collected at each doubling.
+	tr := &gcmodel.Trace{Whole: true, Bytes: 1024 * mebi, Setting: gcmodel.Setting{GOGC: 100}, Procs: 2, Wall: 10, CPU: 15, Peak: 1024 * mebi}
+	for size := 4.0 * mebi; size <= 1024*mebi; size *= 2 {
+		tr.Points = append(tr.Points, gcmodel.Point{At: size, Live: size, End: size, HeapScan: size, Background: size / (400 * mebi)})
+	}
+	f := forecaster(t, tr)
+	check := func(percent int, want float64) {
+		t.Helper()
+		v, err := f.At(gcmodel.Setting{GOGC: percent})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if math.Abs(v.Cycles.Value-want) > 1 || v.Cycles.Low > want || v.Cycles.High < want {
+			t.Errorf("GOGC=%d: %.1f cycles (%.1f to %.1f), want about %.0f", percent, v.Cycles.Value, v.Cycles.Low, v.Cycles.High, want)
+		}
+		if v.Peak.Value != 1024*mebi {
+			t.Errorf("GOGC=%d: largest heap %v, want all that it allocates", percent, v.Peak.Value)
+		}
+	}
+	check(100, 8)
+	check(300, 4) // from 12 MiB, times 4
+	check(50, 16) // from 2 MiB, times 1.5 less the triggers' lead
+}
+
+func TestLearn(t *testing.T) {
+	first := steady(100*mebi, gcmodel.Setting{GOGC: 100})
+	second := steady(100*mebi, gcmodel.Setting{GOGC: 700})
+	for i := range second.Points {
+		p := &second.Points[i]
+		p.End *= 4
+		p.Background, p.Assist, p.Idle, p.Pause = p.Background*1.5, p.Assist*1.5, p.Idle*1.5, p.Pause*1.5
+	}
+	f := forecaster(t, first)
+	if err := f.Learn(second); err != nil {
+		t.Fatal(err)
+	}
+	if want := math.Log(1.5) / math.Log(4); !about(f.Exponent.Value, want, 1e-9) || f.Assumed {
+		t.Errorf("exponent %v, want %v", f.Exponent, want)
+	}
+	before, err := f.At(gcmodel.Setting{GOGC: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	after, err := f.At(gcmodel.Setting{GOGC: 700})
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := 8 - 20*0.06
+	cost := func(v gcmodel.Forecast) float64 {
+		return v.Collector.Value / (1 - v.Collector.Value - v.Idle.Value) * own / v.Cycles.Value
+	}
+	if got := cost(after) / cost(before); !about(got, 1.5, 0.02) {
+		t.Errorf("a cycle costs %.3f × as much, want 1.5", got)
+	}
+	if err := f.Learn(first); err == nil {
+		t.Error("two recordings of one size taught something")
+	}
+}
+
+func TestScaled(t *testing.T) {
+	tr := steady(100*mebi, gcmodel.Setting{GOGC: 100})
+	a, err := forecaster(t, tr).At(gcmodel.Setting{GOGC: 200})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := forecaster(t, tr).Scaled(2).At(gcmodel.Setting{GOGC: 200})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !about(b.Peak.Value, 2*a.Peak.Value, 0.02) || !about(b.PerCycle.Value, 2*a.PerCycle.Value, 0.02) {
+		t.Errorf("twice the live heap: peak %v and %v, per cycle %v and %v", a.Peak.Value, b.Peak.Value, a.PerCycle.Value, b.PerCycle.Value)
+	}
+	if tr.Points[0].Live != 100*mebi {
+		t.Error("the trace itself was scaled")
+	}
+}
+
+func TestTracesRefused(t *testing.T) {
+	check := func(name string, change func(*gcmodel.Trace)) {
+		t.Helper()
+		tr := steady(100*mebi, gcmodel.Setting{GOGC: 100})
+		change(tr)
+		if _, err := gcmodel.NewForecaster(tr); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	check("one cycle", func(t *gcmodel.Trace) { t.Points = t.Points[:1] })
+	check("backwards", func(t *gcmodel.Trace) { t.Points[3].At = 0 })
+	check("negative", func(t *gcmodel.Trace) { t.Points[3].Live = -1 })
+	check("no number", func(t *gcmodel.Trace) { t.Points[3].Idle = math.NaN() })
+	check("beyond all", func(t *gcmodel.Trace) { t.CPU = math.Inf(1) })
+	check("no bytes", func(t *gcmodel.Trace) {
+		for i := range t.Points {
+			t.Points[i].At = 5
+		}
+	})
+}
+
+// Whatever a recording holds and whatever is asked, a forecast has finite
+// values within their bounds.
+func FuzzForecast(f *testing.F) {
+	f.Add(100.0, 3.0, 0.02, 400, int64(0), int64(0), false)
+	f.Add(1.0, 0.0, 0.0, 25, int64(8*mebi), int64(mebi), true)
+	f.Add(5000.0, 900.0, 9.0, -1, int64(1<<40), int64(0), true)
+	f.Fuzz(func(t *testing.T, live, beside, cost float64, gogc int, limit, ballast int64, whole bool) {
+		tr := &gcmodel.Trace{Whole: whole, Setting: gcmodel.Setting{GOGC: 100}, Procs: 2, Wall: 1, CPU: 1, Peak: 2 * live * mebi, RSS: 3 * live * mebi}
+		for i := range 5 {
+			tr.Points = append(tr.Points, gcmodel.Point{
+				At: float64(i+1) * live * mebi, Live: live * mebi, Beside: beside * mebi, Natural: 2 * beside * mebi, End: 2 * live * mebi,
+				HeapScan: live * mebi, ConsMark: cost, Background: cost, Idle: cost / 2,
+			})
+		}
+		fc, err := gcmodel.NewForecaster(tr)
+		if err != nil {
+			return
+		}
+		v, err := fc.At(gcmodel.Setting{GOGC: gogc, Limit: unit.Bytes(limit), Ballast: unit.Bytes(ballast)})
+		if err != nil {
+			return
+		}
+		for name, i := range map[string]stats.Interval{
+			"cycles": v.Cycles, "collector": v.Collector, "dedicated": v.Dedicated, "assist": v.Assist, "idle": v.Idle, "CPU": v.CPU, "peak": v.Peak, "RSS": v.RSS, "rate": v.PerSecond,
+		} {
+			if !(i.Low <= i.Value && i.Value <= i.High) || math.IsNaN(i.Value) || math.IsInf(i.Value, 0) {
+				t.Errorf("%s is %+v", name, i)
+			}
+		}
+		if v.Collector.High > 1 || v.Idle.High > 1 {
+			t.Errorf("a share above one: %+v, %+v", v.Collector, v.Idle)
+		}
+	})
+}

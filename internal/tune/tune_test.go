@@ -1,0 +1,174 @@
+package tune_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/heaptrim/heaptrim/internal/gcmodel"
+	"github.com/heaptrim/heaptrim/internal/tune"
+	"github.com/heaptrim/heaptrim/internal/unit"
+)
+
+func TestSettings(t *testing.T) {
+	f := func(text string, want gcmodel.Setting) {
+		t.Helper()
+		got, err := tune.ParseSetting(text)
+		if err != nil || got != want {
+			t.Errorf("ParseSetting(%q) = %+v, %v, want %+v", text, got, err, want)
+		}
+		again, err := tune.ParseSetting(tune.SettingText(got))
+		if err != nil || again != got {
+			t.Errorf("%q reads back as %+v, %v", tune.SettingText(got), again, err)
+		}
+	}
+	f("gogc=250", gcmodel.Setting{GOGC: 250})
+	f("gogc=off,limit=1GiB", gcmodel.Setting{GOGC: -1, Limit: unit.GiB})
+	f("limit=1500000001,gogc=40", gcmodel.Setting{GOGC: 40, Limit: 1_500_000_001})
+	f(" ballast=64MiB", gcmodel.Setting{GOGC: 100, Ballast: 64 * unit.MiB})
+	for _, bad := range []string{"", "gogc", "gogc=0", "gogc=-5", "gogc=off", "gogc=1,gogc=2", "limit=-1", "GOGC=100", "gogc=1e9"} {
+		if s, err := tune.ParseSetting(bad); err == nil {
+			t.Errorf("ParseSetting(%q) = %+v, want an error", bad, s)
+		}
+	}
+}
+
+func TestDeploy(t *testing.T) {
+	f := func(s gcmodel.Setting, env string, wantGo ...string) {
+		t.Helper()
+		d := tune.Deploy(s)
+		if got := strings.Join(d.Env, " "); got != env {
+			t.Errorf("%+v: environment %q, want %q", s, got, env)
+		}
+		if len(d.Dockerfile) != len(d.Env) || len(d.Kubernetes) != 1+2*len(d.Env) {
+			t.Errorf("%+v: %q and %q", s, d.Dockerfile, d.Kubernetes)
+		}
+		for _, w := range wantGo {
+			if !strings.Contains(strings.Join(d.Go, "\n"), w) {
+				t.Errorf("%+v: no %q in %q", s, w, d.Go)
+			}
+		}
+	}
+	f(gcmodel.Setting{GOGC: 400}, "GOGC=400", "debug.SetGCPercent(400)")
+	f(gcmodel.Setting{GOGC: -1, Limit: 3 * unit.GiB}, "GOGC=off GOMEMLIMIT=3GiB", "debug.SetGCPercent(-1)", "debug.SetMemoryLimit(3072 << 20)")
+	f(gcmodel.Setting{GOGC: 100, Ballast: 64 * unit.MiB}, "GOGC=100", "ballast.Classic", "64 << 20")
+}
+
+func TestContainer(t *testing.T) {
+	const v2 = "30 25 0:26 / /sys/fs/cgroup rw shared:9 - cgroup2 cgroup2 rw\n"
+	const v1 = "33 25 0:29 / /sys/fs/cgroup/memory rw shared:12 - cgroup cgroup rw,memory\n"
+	file := func(s string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(s)} }
+	f := func(name string, fs fstest.MapFS, max, beside unit.Bytes, folder string) {
+		t.Helper()
+		c, err := tune.Container(fs, "self")
+		if max == 0 {
+			if !errors.Is(err, tune.ErrNoContainer) {
+				t.Errorf("%s: %+v, %v, want no container", name, c, err)
+			}
+			return
+		}
+		if err != nil || c.Max != max || c.Beside != beside || !strings.Contains(c.Source, folder) {
+			t.Errorf("%s: %+v, %v, want %v less %v of %s", name, c, err, max, beside, folder)
+		}
+	}
+	f("the parent is tighter", fstest.MapFS{
+		"proc/self/mountinfo": file(v2), "proc/self/cgroup": file("0::/a/b\n"),
+		"sys/fs/cgroup/a/b/memory.max": file("8589934592\n"), "sys/fs/cgroup/a/memory.max": file("1073741824\n"), "sys/fs/cgroup/memory.max": file("max\n"),
+		"sys/fs/cgroup/a/memory.stat": file("anon 500\nfile 900\nactive_file 300\ninactive_file 600\nkernel 20\nshmem 3\nsock 1\n"),
+	}, unit.GiB, 324, "/sys/fs/cgroup/a")
+	f("version 1", fstest.MapFS{
+		"proc/self/mountinfo": file(v1), "proc/self/cgroup": file("5:cpu:/x\n4:memory:/docker/1f\n0::/\n"),
+		"sys/fs/cgroup/memory/docker/1f/memory.limit_in_bytes": file("536870912\n"), "sys/fs/cgroup/memory/memory.limit_in_bytes": file("9223372036854771712\n"),
+		"sys/fs/cgroup/memory/docker/1f/memory.stat": file("cache 5\ntotal_active_file 7\ntotal_shmem 2\n"),
+	}, 512*unit.MiB, 9, "docker/1f")
+	f("seen from inside", fstest.MapFS{
+		"proc/self/mountinfo": file("30 25 0:26 /kube/pod /sys/fs/cgroup ro - cgroup2 cgroup rw\n"), "proc/self/cgroup": file("0::/\n"),
+		"sys/fs/cgroup/memory.max": file("268435456\n"),
+	}, 256*unit.MiB, 0, "/sys/fs/cgroup")
+	f("no limit", fstest.MapFS{"proc/self/mountinfo": file(v2), "proc/self/cgroup": file("0::/\n"), "sys/fs/cgroup/memory.max": file("max\n")}, 0, 0, "")
+	f("nonsense", fstest.MapFS{"proc/self/mountinfo": file("x\n- -\n" + v2), "proc/self/cgroup": file("0:\nx\n0::/../../etc\n"), "sys/fs/cgroup/memory.max": file("-5\n")}, 0, 0, "")
+	f("no proc", fstest.MapFS{}, 0, 0, "")
+}
+
+func TestParseLatency(t *testing.T) {
+	f := func(name, text string, p50, p99 time.Duration) {
+		t.Helper()
+		got, ok := tune.ParseLatency([]byte(text))
+		if ok != (p99 > 0) || got.P50 != p50 || got.P99 != p99 {
+			t.Errorf("%s: %+v, %v, want %v and %v", name, got, ok, p50, p99)
+		}
+	}
+	f("wrk", "  Latency Distribution\n     50%    1.20ms\n     75%    2.00ms\n     90%    3.00ms\n     99%   12.50ms\n", 1200*time.Microsecond, 12500*time.Microsecond)
+	f("ours", "      50%  0.310ms\n      90%  1.000ms\n      99%  4.000ms\n    99.9%  9.000ms\n", 310*time.Microsecond, 4*time.Millisecond)
+	f("hey", "Latency distribution:\n  10% in 0.0010 secs\n  50% in 0.0020 secs\n  99% in 0.0900 secs\n", 2*time.Millisecond, 90*time.Millisecond)
+	f("vegeta", "Latencies     [min, mean, 50, 90, 95, 99, max]  1ms, 2ms, 3ms, 4ms, 5ms, 66.5ms, 70ms\n", 3*time.Millisecond, 66500*time.Microsecond)
+	f("ab", "Percentage of the requests served within a certain time (ms)\n  50%      7\n  99%     21\n 100%     40 (longest request)\n", 7*time.Millisecond, 21*time.Millisecond)
+	f("nothing", "1000 requests in 1.00s\n", 0, 0)
+}
+
+// service is a workload with a live heap that does not change, recorded at
+// GOGC=100, whose collector takes a share of its CPU.
+func service(live, share float64) tune.Workload {
+	const cycles, cpu = 40, 10.0
+	t := &gcmodel.Trace{Setting: gcmodel.Setting{GOGC: 100}, Procs: 2, Wall: 20, CPU: cpu, Peak: 2 * live, RSS: 2*live + 20<<20, Memory: gcmodel.Memory{Fixed: 10 << 20, Slack: 0.05}}
+	for i := range cycles + 1 {
+		t.Points = append(t.Points, gcmodel.Point{
+			At: float64(i) * live, Live: live, End: 2 * live, HeapScan: live / 2, Background: cpu * share / cycles,
+		})
+	}
+	return tune.Workload{Name: "service", Trace: t}
+}
+
+func TestChoice(t *testing.T) {
+	f := func(name string, w tune.Workload, c tune.Constraint, want tune.Knob) *tune.Plan {
+		t.Helper()
+		p, err := tune.Make(w, tune.Options{Constraint: c})
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if p.Choice.Knob != want {
+			t.Errorf("%s: %s, want %s: %s", name, p.Choice.Knob, want, p.Choice.Why)
+		}
+		return p
+	}
+	const live = 100 << 20
+	// Without a bound, the simplest knob that reaches the knee.
+	p := f("costly", service(live, 0.3), tune.Constraint{}, tune.KnobGOGC)
+	if p.Choice.Point.Setting.GOGC <= 100 || p.Choice.Saves < 0.1 || p.Choice.Costs <= 0 || len(p.Choice.Others) != 3 {
+		t.Errorf("costly: %+v", p.Choice)
+	}
+	f("cheap", service(live, 0.005), tune.Constraint{}, tune.KnobNone)
+	// A bound gets a guard, and the choice keeps to it.
+	p = f("in 1 GiB", service(live, 0.3), tune.Constraint{Max: unit.GiB}, tune.KnobBoth)
+	if got := p.Choice.Point.RSS.High; got > float64(unit.GiB) || p.Choice.Point.Setting.Limit > unit.GiB {
+		t.Errorf("in 1 GiB: resident up to %v under %+v", got, p.Choice.Point.Setting)
+	}
+	// GOGC alone would not fit its burst; a limit holds it back then.
+	p = f("bursts", service(live, 0.3), tune.Constraint{Max: unit.GiB, Burst: 3}, tune.KnobBoth)
+	for _, q := range p.Curve {
+		if q.Setting == (gcmodel.Setting{GOGC: 400}) && q.Fits {
+			t.Error("GOGC=400 fits 1 GiB at three times the live heap")
+		}
+	}
+	// Where a limit would be too near to the live heap at the burst, it is none.
+	p = f("larger bursts", service(live, 0.3), tune.Constraint{Max: unit.GiB, Burst: 4.9}, tune.KnobNone)
+	if p.Choice.Refused == "" || !strings.Contains(p.Choice.Why, "below 2") {
+		t.Errorf("larger bursts: %q: %s", p.Choice.Refused, p.Choice.Why)
+	}
+	p = f("too small", service(live, 0.3), tune.Constraint{Max: 110 << 20}, tune.KnobNone)
+	if p.Choice.Refused == "" {
+		t.Error("too small: a setting is recommended")
+	}
+}
+
+func TestPlanRefusesNearLimits(t *testing.T) {
+	p, err := tune.Make(service(100<<20, 0.3), tune.Options{Settings: []gcmodel.Setting{{GOGC: -1, Limit: 120 << 20}}, Only: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(p.Curve) != 1 || !strings.Contains(p.Curve[0].Refused, "limiter territory") || p.Curve[0].Collector.Value != 0 {
+		t.Errorf("got %+v", p.Curve)
+	}
+}
