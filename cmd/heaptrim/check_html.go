@@ -15,7 +15,7 @@ func (f *checkFlags) page(d *diagnose.Diagnosis, all report.Prescription, r *rec
 	if f.html == "" {
 		return nil
 	}
-	page, err := newPage(&viewed{r, d, all}, web.Options{Source: sourceReader(d)})
+	page, err := newPage(&viewed{r, d, all, f.payers}, web.Options{Source: sourceReader(d)})
 	if err == nil {
 		err = writeFile(f.html, func(w io.Writer) error { return web.Page(w, page.Title, page.Data) })
 	}

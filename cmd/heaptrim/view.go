@@ -31,12 +31,14 @@ heaviest calls, with the report as /report.json and with the files of the
 recording below /bundle/, for go tool pprof and the like. It only reads, and
 answers nobody but this computer.
 
-With -base it compares with an older recording.
+With -base it compares with an older recording, and with -proof it shows what
+heaptrim prove has measured, beside what was predicted.
 
 Examples:
   heaptrim view gateway.tar.zst
   heaptrim view -base before.tar.zst after.tar.zst
   heaptrim view -html page.html cpu.pprof allocs.pprof
+  heaptrim view -proof proof.json -html page.html after.tar.zst
 `
 
 // viewFlags are the flags of view.
@@ -44,6 +46,7 @@ type viewFlags struct {
 	targetFlags
 	addr      string
 	base      string
+	proof     string
 	html      string
 	own       string
 	escapes   bool
@@ -60,6 +63,7 @@ func runView(ctx context.Context, c command, args []string, std stdio) error {
 	var f viewFlags
 	fs.StringVar(&f.addr, "addr", "127.0.0.1:0", "loopback `address` to serve on; port 0 takes a free one")
 	fs.StringVar(&f.base, "base", "", "`bundle` to compare with")
+	fs.StringVar(&f.proof, "proof", "", "show the comparison in `file`, written by heaptrim prove -json")
 	fs.StringVar(&f.html, "html", "", "write the page to `file` and do not serve it")
 	fs.StringVar(&f.own, "own", "", "comma-separated import-path `patterns` of the code you can change; default: the main module, then its workspace")
 	fs.BoolVar(&f.escapes, "escapes", true, "ask the compiler why the hottest values escape to the heap, where the sources are here")
@@ -99,6 +103,14 @@ func (f *viewFlags) view(ctx context.Context, args []string, std stdio) error {
 		}
 		defer base.Close()
 		o.Base = base.diagnosis
+		if o.BaseReport, err = base.report(); err != nil {
+			return err
+		}
+	}
+	if f.proof != "" {
+		if o.Proof, err = os.ReadFile(f.proof); err != nil {
+			return err
+		}
 	}
 	p.Printf("building the page")
 	page, err := newPage(shown, o)
@@ -123,6 +135,7 @@ type viewed struct {
 	*recorded
 	diagnosis *diagnose.Diagnosis
 	all       report.Prescription
+	payers    *report.Trace // nil without a trace
 }
 
 // open opens and diagnoses what the arguments name.
@@ -146,28 +159,40 @@ func (f *viewFlags) open(ctx context.Context, args []string, p *progress) (*view
 		threshold = -1 // there, zero is the default
 	}
 	prescribe.Apply(ctx, d, prescribe.Options{Threshold: threshold, Progress: p.Printf})
-	return &viewed{r, d, report.Prescription{Together: prescribe.Together(d), Threshold: f.threshold / 100}}, nil
+	return &viewed{r, d, report.Prescription{Together: prescribe.Together(d), Threshold: f.threshold / 100}, payers(ctx, r, p)}, nil
 }
 
 // newPage builds the page's data and names the files that may be read.
 func newPage(v *viewed, o web.Options) (web.ServerOptions, error) {
-	var b bytes.Buffer
-	meta := report.Meta{Tool: version(), Created: v.Manifest.Created, Prescription: v.all}
-	if err := report.JSON(&b, v.diagnosis, meta); err != nil {
+	var err error
+	if o.Report, err = v.report(); err != nil {
 		return web.ServerOptions{}, err
 	}
-	o.Report = b.Bytes()
+	if v.payers != nil {
+		var b bytes.Buffer
+		if err := report.TraceJSON(&b, v.payers); err != nil {
+			return web.ServerOptions{}, err
+		}
+		o.Trace = b.Bytes()
+	}
 	data, err := web.Data(v.diagnosis, o)
 	if err != nil {
 		return web.ServerOptions{}, err
 	}
-	s := web.ServerOptions{Title: pageTitle(v.diagnosis), Data: data, Report: b.Bytes()}
+	s := web.ServerOptions{Title: pageTitle(v.diagnosis), Data: data, Report: o.Report}
 	for _, run := range v.Manifest.Runs {
 		for _, part := range run.Parts {
 			s.Listed = append(s.Listed, part.Path)
 		}
 	}
 	return s, nil
+}
+
+// report is the JSON report of what is viewed.
+func (v *viewed) report() ([]byte, error) {
+	var b bytes.Buffer
+	err := report.JSON(&b, v.diagnosis, report.Meta{Tool: version(), Created: v.Manifest.Created, Prescription: v.all})
+	return b.Bytes(), err
 }
 
 // pageTitle names the recording for the browser's tab.

@@ -15,12 +15,15 @@ const Schema = "heaptrim.page/1"
 type Options struct {
 	Report json.RawMessage // the heaptrim.report/1 document of the same diagnosis
 	Proof  json.RawMessage // a heaptrim.prove/1 document; nil: no proof
+	Trace  json.RawMessage // a heaptrim.trace/1 document of the recording's trace; nil: none
 
 	// Source reads a file as findings name it, to show its lines; nil leaves
 	// source out.
 	Source func(file string) ([]byte, error)
 	// Base is a diagnosis to compare with, its recording still open; nil: none.
 	Base *diagnose.Diagnosis
+	// BaseReport is the heaptrim.report/1 document of Base, for what it predicted.
+	BaseReport json.RawMessage
 	// MaxNodes bounds the flame graph: beyond it the lightest calls are counted
 	// to their callers, and the page says how much that moved. 0 means 24 000.
 	MaxNodes int
@@ -36,12 +39,14 @@ const (
 
 // views is what the page shows beside the report. A nil view has no data.
 type views struct {
-	Flame  *flameView      `json:"flame"`
-	Time   []timeRun       `json:"time"`
-	WhatIf []whatIfRun     `json:"whatif"`
-	Source []sourceFile    `json:"source"`
-	Proof  json.RawMessage `json:"proof,omitempty"`
-	Served bool            `json:"served,omitempty"`
+	Flame     *flameView   `json:"flame"`
+	Time      []timeRun    `json:"time"`
+	WhatIf    []whatIfRun  `json:"whatif"`
+	Source    []sourceFile `json:"source"`
+	Latency   *latencyView `json:"latency,omitempty"`
+	Proof     *proofView   `json:"proof,omitempty"`
+	Predicted []predicted  `json:"predicted,omitempty"`
+	Served    bool         `json:"served,omitempty"`
 }
 
 // Data returns the page's data as one JSON value, escaped so that it can stand
@@ -59,8 +64,14 @@ func Data(d *diagnose.Diagnosis, o Options) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("build the flame graph: %w", err)
 	}
-	v := views{Flame: flame, Time: newTimeRuns(d), WhatIf: newWhatIf(d), Proof: o.Proof, Served: o.Served}
+	v := views{Flame: flame, Time: newTimeRuns(d), WhatIf: newWhatIf(d), Served: o.Served}
 	v.Source = newSource(d, flame, o)
+	if v.Proof, v.Predicted, err = newProof(o); err != nil {
+		return nil, err
+	}
+	if v.Latency, err = newLatency(o.Trace); err != nil {
+		return nil, err
+	}
 	out, err := json.Marshal(struct {
 		Schema string          `json:"schema"`
 		Report json.RawMessage `json:"report"`

@@ -35,7 +35,7 @@ func bundleOf(t testing.TB, name string) string {
 		case "benchmarks":
 			run("record", "-o", bundle, "-bench", "Order", "-benchtime", "300ms", "./examples/gateway")
 		case "service":
-			run("record", "-o", bundle, "-exec", "./examples/gateway/cmd/gateway", "-for", "3s", "--", "-demo", "-addr", "127.0.0.1:0")
+			run("record", "-o", bundle, "-exec", "./examples/gateway/cmd/gateway", "-for", "3s", "-trace", "1s", "--", "-demo", "-addr", "127.0.0.1:0")
 		case "files":
 			cpu, allocs := filepath.Join(dir, "cpu.pprof"), filepath.Join(dir, "allocs.pprof")
 			cmd := exec.Command("go", "test", "-run", "xxx", "-bench", "Order$", "-benchtime", "1s", "-o", filepath.Join(dir, "gateway.test"),
@@ -110,7 +110,29 @@ type data struct {
 			Run  string `json:"run"`
 			GOGC int    `json:"gogc"`
 		} `json:"whatif"`
-		Source []struct{ File string } `json:"source"`
+		Source  []struct{ File string } `json:"source"`
+		Latency *struct {
+			Payers struct {
+				Groups []struct {
+					Start   string `json:"start"`
+					Handler string `json:"handler"`
+				} `json:"groups"`
+			} `json:"payers"`
+		} `json:"latency"`
+		Proof *struct {
+			Verdict struct {
+				Sentence string `json:"sentence"`
+			} `json:"verdict"`
+			Comparisons []struct {
+				Name    string `json:"name"`
+				Changes []struct {
+					Label  string `json:"label"`
+					Change *struct {
+						Value float64 `json:"value"`
+					} `json:"change"`
+				} `json:"changes"`
+			} `json:"comparisons"`
+		} `json:"proof"`
 	} `json:"views"`
 }
 

@@ -22,6 +22,7 @@ var states = []struct{ name, hash string }{
 	{"source", "view=source"},
 	{"time", "view=time"},
 	{"whatif", "view=whatif"},
+	{"latency", "view=latency"},
 }
 
 // TestScreenshots writes what the page looks like at both widths in both

@@ -3,6 +3,7 @@ package browser
 import (
 	"fmt"
 	"math"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -28,6 +29,11 @@ func TestViews(t *testing.T) {
 			if len(p.data.Views.WhatIf) > 0 {
 				checkWhatIf(t, b, p)
 			}
+			if p.data.Views.Latency != nil {
+				checkLatency(t, b, p)
+			} else if name == "service" {
+				t.Error("the recording of a service has no trace: it tests nothing")
+			}
 			if got := eval[int](b, "document.querySelectorAll('nav .tab').length"); got != wantTabs(p) {
 				t.Errorf("%d tabs, want %d", got, wantTabs(p))
 			}
@@ -45,7 +51,7 @@ func TestViews(t *testing.T) {
 
 func wantTabs(p page) int {
 	n := 1
-	for _, there := range []bool{p.data.Views.Flame != nil, len(p.data.Views.Source) > 0, len(p.data.Views.Time) > 0, len(p.data.Views.WhatIf) > 0} {
+	for _, there := range []bool{p.data.Views.Flame != nil, len(p.data.Views.Source) > 0, len(p.data.Views.Time) > 0, len(p.data.Views.WhatIf) > 0, p.data.Views.Latency != nil, p.data.Views.Proof != nil} {
 		if there {
 			n++
 		}
@@ -276,5 +282,61 @@ func checkWhatIf(t *testing.T, b *tab, p page) {
 	b.wait("document.querySelector('.setting').textContent.includes('GOGC=400')")
 	if got := b.text(".result"); !strings.Contains(got, "Saves") || !strings.Contains(got, "% ") {
 		t.Errorf("GOGC=400 says %q", got)
+	}
+}
+
+func checkLatency(t *testing.T, b *tab, p page) {
+	t.Helper()
+	b.view("latency")
+	b.wait("document.querySelectorAll('.requests li').length > 0")
+	text := b.text(".latency-view")
+	shown := 0
+	for _, g := range p.data.Views.Latency.Payers.Groups {
+		name := g.Handler
+		if name == "" {
+			name = g.Start
+		}
+		if name != "" && strings.Contains(text, name[strings.LastIndex(name, "/")+1:]) {
+			shown++
+		}
+	}
+	if shown == 0 || !strings.Contains(text, "program stopped") {
+		t.Errorf("the view of who pays says %.300q", text)
+	}
+}
+
+// TestProof measures two settings of the collector and shows the outcome.
+func TestProof(t *testing.T) {
+	if testing.Short() {
+		t.Skip("measures for half a minute")
+	}
+	browserPath(t)
+	bundle := bundleOf(t, "benchmarks")
+	proof := filepath.Join(t.TempDir(), "proof.json")
+	tool(t)("prove", "-a", "env:GOGC=100", "-b", "env:GOGC=400", "-bench", "Order$", "-budget", "8s", "-json", proof, "./examples/gateway")
+	p := pageOf(t, bundle, "-proof", proof, "-base", bundleOf(t, "files"))
+	for _, l := range []look{desktop, {390, 844, true}} {
+		b := newTab(t, l)
+		b.open(p.url + "#view=proof")
+		v := p.data.Views.Proof
+		if text := b.text(".proof-view .headline"); text != v.Verdict.Sentence || text == "" {
+			t.Errorf("the verdict is shown as %q, want %q", text, v.Verdict.Sentence)
+		}
+		rows := eval[int](b, "document.querySelectorAll('.proof-view .whiskers').length")
+		want := 0
+		for _, c := range v.Comparisons {
+			for _, x := range c.Changes {
+				if x.Change != nil {
+					want++
+				}
+			}
+		}
+		if rows != want || want < 5 {
+			t.Errorf("%d changes are drawn, want %d", rows, want)
+		}
+		first := v.Comparisons[0].Changes[0]
+		near(t, first.Label, b.text(".proof-view tbody tr td:nth-child(4)"), first.Change.Value)
+		checkLook(t, b, l, "proof")
+		b.shot(fmt.Sprintf("proof-%d", l.width))
 	}
 }

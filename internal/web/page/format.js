@@ -60,6 +60,7 @@ export function bytes(v) {
 // count writes a number of things, as in 1.5 M.
 export function count(v) {
   if (!known(v)) return unknown;
+  if (Number.isInteger(v) && Math.abs(v) < 1000) return String(v);
   const [x, unit] = scaled(v, ["", "k", "M", "G", "T"], 1000);
   return unit ? `${trimmed(x)} ${unit}` : trimmed(x);
 }

@@ -71,7 +71,10 @@ function main() {
     }
     for (const [id, m] of made) m.node.hidden = id !== v.id;
     views.forEach((x, i) => {
-      if (x === v) head.tabs[i].setAttribute("aria-current", "page");
+      if (x === v) {
+        head.tabs[i].setAttribute("aria-current", "page");
+        head.tabs[i].scrollIntoView({ block: "nearest", inline: "nearest" });
+      }
       else head.tabs[i].removeAttribute("aria-current");
     });
     made.get(v.id).show(now);
