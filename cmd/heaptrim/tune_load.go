@@ -28,8 +28,8 @@ moment to the next.
 Exit code 1 says that nothing was answered.
 
 Examples:
-  heaptrim load -rate 2000 -for 10s http://127.0.0.1:8080/
-  heaptrim load -rate 100 -storm 20 -for 30s http://localhost:8080/
+  heaptrim load -rate 2000 -for 10s http://localhost:6060/
+  heaptrim load -rate 100 -storm 20 -for 30s http://localhost:6060/
 `
 
 func runLoad(ctx context.Context, c command, args []string, std stdio) error {
