@@ -57,6 +57,16 @@ var layers = []layer{
 		why:    "a summary is shown as it was made",
 	},
 	{
+		folder: "internal/kernel",
+		ours:   []string{"internal/evidence", "internal/stats"},
+		why:    "what the kernel did is told from stacks alone, whichever tool recorded them",
+	},
+	{
+		folder: "internal/kernel/show",
+		ours:   []string{"internal/kernel", "internal/stats", "internal/unit"},
+		why:    "the kernel's work is shown as it was counted",
+	},
+	{
 		folder: "internal/bundle",
 		ours:   []string{"internal/evidence", "internal/unit"},
 		others: []string{"github.com/klauspost/compress/zstd"},
@@ -99,7 +109,7 @@ var layers = []layer{
 	{
 		folder: "internal/diagnose/*",
 		ours: []string{"internal/bundle", "internal/diagnose/*", "internal/evidence", "internal/gcmodel", "internal/ingest/*",
-			"internal/stats", "internal/unit"},
+			"internal/kernel", "internal/stats", "internal/unit"},
 		why: "a diagnosis is made from a bundle alone: it starts no process and prints nothing",
 	},
 	{

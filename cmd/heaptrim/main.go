@@ -48,6 +48,7 @@ func commands() []command {
 		{"view", "open a recording in the browser", runView, viewUsage},
 		{"trace", "say from an execution trace what the collector did and who paid for it", runTrace, traceUsage},
 		{"gctrace", "sum up a collector's log: pauses, growth and time between cycles, over time", runGCTrace, gctraceUsage},
+		{"perf", "say from a recording of perf what the kernel did for the program's memory", runPerf, perfUsage},
 		{"prove", "run two versions of a program in turns and say which one is better", runProve, proveUsage},
 		{"tune", "say which setting of the collector the program should run with", runTune, tuneUsage},
 		{"load", "make HTTP requests at a fixed rate and print their latencies", runLoad, loadUsage},

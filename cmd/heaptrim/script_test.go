@@ -34,8 +34,8 @@ func TestMain(m *testing.M) {
 //	env-from NAME FILE      set the variable NAME to what FILE holds
 //	served command...       ask a command that serves, then interrupt it
 //
-// the condition [toolchain:VERSION], which holds where that Go release is there,
-// and, in $REPO, the repository's root.
+// the conditions [toolchain:VERSION], which holds where that Go release is there,
+// and [perf], which holds where Linux's perf can record; and, in $REPO, the repository's root.
 func TestScript(t *testing.T) {
 	env, err := goEnvironment(t.Context())
 	if err != nil {
@@ -80,8 +80,12 @@ func goEnvironment(ctx context.Context) ([]string, error) {
 	return env, nil
 }
 
-// scriptCondition knows which Go releases can be used without the network.
+// scriptCondition knows which Go releases can be used without the network, and
+// whether perf may record.
 func scriptCondition(cond string) (bool, error) {
+	if cond == "perf" {
+		return exec.Command("perf", "record", "-e", "cpu-clock", "-g", "-o", os.DevNull, "true").Run() == nil, nil
+	}
 	version, ok := strings.CutPrefix(cond, "toolchain:")
 	if !ok {
 		return false, fmt.Errorf("unknown condition %q", cond)

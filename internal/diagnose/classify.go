@@ -15,6 +15,7 @@ type locClass struct {
 	copying bool // the innermost frame copies memory
 	grow    bool // passes through growslice
 	tool    bool // the recorder's own work
+	signs   sign // what its frames are signs of
 	frames  []frameClass
 }
 
@@ -46,7 +47,8 @@ func (c *classifier) loc(l *evidence.Location) *locClass {
 	*lc = locClass{known: true, rule: len(c.table.rules), runtime: true, frames: make([]frameClass, len(l.Frames))}
 	for i, f := range l.Frames {
 		name := strings.TrimSuffix(f.Function, "[...]")
-		lc.rule = min(lc.rule, c.table.rule(name))
+		lc.rule = min(lc.rule, c.table.of(f, name))
+		lc.signs |= c.table.signs(name)
 		lc.grow = lc.grow || matchName(name, growFrames)
 		fc := &lc.frames[i]
 		fc.owner = c.own.of(f)

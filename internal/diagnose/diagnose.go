@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/bundle"
@@ -108,7 +109,11 @@ func (r *reader) all(ctx context.Context, d *Diagnosis, o Options) ([]*runCosts,
 // weighing the same.
 func decomposition(runs []*runCosts) []Bucket {
 	out := make([]Bucket, 0, bucketCount)
+	seen := slices.ContainsFunc(runs, func(r *runCosts) bool { return r.kernel != nil })
 	for b := range bucketCount {
+		if !seen && slices.Contains(kernelBuckets, b) {
+			continue // not zero, but not known
+		}
 		share, ok := meanShare(runs, func(x bucket) bool { return x == b })
 		if !ok {
 			return nil

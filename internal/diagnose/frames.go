@@ -3,6 +3,10 @@ package diagnose
 import (
 	"strconv"
 	"strings"
+
+	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/ingest/perf"
+	"github.com/heaptrim/heaptrim/internal/kernel"
 )
 
 // bucket is one class of CPU time. Their order is the order of the rows.
@@ -25,6 +29,9 @@ const (
 	bucketBarrier
 	bucketStackGrowth
 	bucketStackAlloc
+	bucketFault
+	bucketNUMA
+	bucketHugePages
 	bucketScheduler
 	bucketTooling
 	bucketRemainder
@@ -55,6 +62,9 @@ var bucketInfo = [bucketCount]struct {
 	bucketBarrier:        {"write barrier", true, true},
 	bucketStackGrowth:    {"stack growth", true, false},
 	bucketStackAlloc:     {"goroutine stacks", true, false},
+	bucketFault:          {"page faults", true, false},
+	bucketNUMA:           {"NUMA balancing", true, false},
+	bucketHugePages:      {"huge pages", true, false},
 	bucketScheduler:      {"scheduler, timers, netpoll", false, false},
 	bucketTooling:        {"profiling itself", false, false},
 	bucketRemainder:      {"not classified", false, false},
@@ -69,7 +79,11 @@ type frameRule struct {
 	to           bucket
 	since, until int // minor Go versions that have these frames; 0: open
 	names        []string
+	kernel       kernel.Class // in place of names, for frames of the kernel, which perf has
 }
+
+// kernelBuckets are known from stacks that go on into the kernel only.
+var kernelBuckets = []bucket{bucketFault, bucketNUMA, bucketHugePages}
 
 // frameRules names the frames of package runtime, Go 1.24 to 1.27, read from
 // its source and checked against recordings of each release.
@@ -80,6 +94,12 @@ var frameRules = []frameRule{
 		"runtime/pprof.(*Profile).WriteTo", "runtime/pprof.StartCPUProfile", "runtime/pprof.StopCPUProfile",
 		"runtime.profileloop", "runtime.sigprof", "runtime.memProfile*", "runtime.readMetrics*", "runtime/metrics.Read",
 	}},
+	// The kernel's work comes before what Go was doing when it met the kernel:
+	// no other row shows it. Giving memory back is not here: scavenging does that.
+	{to: bucketNUMA, kernel: kernel.NUMA},
+	{to: bucketHugePages, kernel: kernel.HugePages},
+	{to: bucketApp, kernel: kernel.FileFault},
+	{to: bucketFault, kernel: kernel.Fault},
 	{to: bucketMarkIdle, names: []string{"runtime.gcDrainMarkWorkerIdle"}},
 	{to: bucketMarkDedicated, names: []string{"runtime.gcDrainMarkWorkerDedicated"}},
 	{to: bucketMarkFractional, names: []string{"runtime.gcDrainMarkWorkerFractional"}},
@@ -129,6 +149,8 @@ type frameTable struct {
 	exact    map[string]int
 	prefixes []prefixRule
 	rules    []frameRule
+	kernel   *kernel.Table
+	classes  map[kernel.Class]int // rules of the kernel's frames
 }
 
 type prefixRule struct {
@@ -139,11 +161,14 @@ type prefixRule struct {
 // newFrameTable makes the table for a version such as "go1.26.8". An unknown
 // or future version gets every rule: a name that a release lacks cannot match.
 func newFrameTable(version string) *frameTable {
-	t := &frameTable{exact: map[string]int{}, rules: append(append([]frameRule(nil), frameRules...), schedulerRule)}
+	t := &frameTable{exact: map[string]int{}, rules: append(append([]frameRule(nil), frameRules...), schedulerRule), kernel: kernel.NewTable(), classes: map[kernel.Class]int{}}
 	minor := minorVersion(version)
 	for i, r := range t.rules {
 		if minor > 0 && (r.since > minor || r.until > 0 && r.until < minor) {
 			continue
+		}
+		if r.kernel != kernel.None {
+			t.classes[r.kernel] = i
 		}
 		for _, n := range r.names {
 			if p, ok := strings.CutSuffix(n, "*"); ok {
@@ -154,6 +179,17 @@ func newFrameTable(version string) *frameTable {
 		}
 	}
 	return t
+}
+
+// of is rule for a frame, which may be the kernel's.
+func (t *frameTable) of(f evidence.Frame, name string) int {
+	if f.File != perf.KernelFile {
+		return t.rule(name)
+	}
+	if i, ok := t.classes[t.kernel.Of(name)]; ok {
+		return i
+	}
+	return len(t.rules)
 }
 
 // rule returns the index of the first rule that matches the function, or

@@ -9,6 +9,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/bundle"
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/ingest/pprof"
+	"github.com/heaptrim/heaptrim/internal/kernel"
 )
 
 // runData is one run of a recording, read: the profiles boiled down to sites,
@@ -38,6 +39,8 @@ type runData struct {
 
 	collector collectorLog
 	results   []benchResult
+	signs     signTally
+	kernel    *kernel.Work // nil without a recording of perf
 }
 
 type benchResult struct {
@@ -65,6 +68,8 @@ func (r *reader) run(run evidence.Run) *runData {
 		switch p.Kind {
 		case evidence.KindCPU:
 			err = r.cpu(d, p)
+		case evidence.KindPerf:
+			err = r.perf(d, p)
 		case evidence.KindGCTrace, evidence.KindMetrics, evidence.KindMemStats, evidence.KindBench:
 			err = r.log(d, p)
 		}
@@ -100,7 +105,7 @@ func (d *runData) leaveOutSetUp() {
 
 // cpu adds a CPU profile.
 func (r *reader) cpu(d *runData, part evidence.Part) error {
-	p, err := pprof.Open(r.b.Path(part))
+	p, err := r.openCPU(part)
 	if err != nil {
 		return err
 	}
@@ -140,6 +145,7 @@ func (d *runData) addCPU(c *classifier, stack []*evidence.Location, n float64) {
 	}
 	b := c.bucket(stack)
 	d.buckets[b] += n
+	d.signs.add(c, stack, n)
 	d.lines.addCPU(c, stack, n)
 	switch b {
 	case bucketMalloc, bucketZeroing, bucketGrowCopy, bucketConvert, bucketProfiler, bucketAssist:

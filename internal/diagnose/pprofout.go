@@ -58,7 +58,7 @@ type derived struct {
 
 func (p derived) write() error {
 	for _, part := range p.run.run.Parts {
-		if part.Kind == evidence.KindCPU {
+		if cpuPart(p.run.run, part) {
 			if err := p.cpu(part); err != nil {
 				return err
 			}
@@ -83,7 +83,7 @@ func (p derived) nanos(share float64) int64 {
 
 // cpu copies every sample that is not the collector's.
 func (p derived) cpu(part evidence.Part) error {
-	prof, err := pprof.Open(p.b.Path(part))
+	prof, err := p.openCPU(part)
 	if err != nil {
 		return err
 	}

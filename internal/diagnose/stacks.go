@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
-	"github.com/heaptrim/heaptrim/internal/ingest/pprof"
 )
 
 // WeightedStack is one stack of a recording with what it weighs: either CPU
@@ -120,7 +119,7 @@ type stackWalk struct {
 
 func (w stackWalk) run() error {
 	for _, part := range w.derived.run.run.Parts {
-		if part.Kind == evidence.KindCPU {
+		if cpuPart(w.derived.run.run, part) {
 			if err := w.cpu(part); err != nil {
 				return err
 			}
@@ -135,7 +134,7 @@ func (w stackWalk) run() error {
 }
 
 func (w stackWalk) cpu(part evidence.Part) error {
-	prof, err := pprof.Open(w.b.Path(part))
+	prof, err := w.openCPU(part)
 	if err != nil {
 		return err
 	}

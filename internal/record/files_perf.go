@@ -129,3 +129,9 @@ func writePerf(ctx context.Context, path, name string) error {
 	}
 	return errors.Join(PerfScript(ctx, path, out), out.Close())
 }
+
+// IsPerfData tells a perf.data file from what perf script prints of one.
+func IsPerfData(path string) (bool, error) {
+	head, err := readHead(path)
+	return err == nil && magicKind(head) == evidence.KindPerf, err
+}

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/ingest/perf"
+	"github.com/heaptrim/heaptrim/internal/ingest/pprof"
+	"github.com/heaptrim/heaptrim/internal/kernel"
+	"github.com/heaptrim/heaptrim/internal/kernel/show"
+	"github.com/heaptrim/heaptrim/internal/record"
+)
+
+const perfUsage = `
+Usage: heaptrim perf [flags] FILE
+
+Says from a recording of Linux's perf what the kernel did for a Go program's
+memory: page faults, NUMA balancing, huge pages, memory given back, each with
+the functions of Go that met the kernel there. FILE is perf.data, which takes
+perf to be read, or what 'perf script --header' prints; - is such a text on
+standard input. Of several processes, the Go program with most samples counts.
+
+With -pprof it writes a profile that keeps the kernel's frames, to look at with
+go tool pprof. 'heaptrim check' takes the same files beside others.
+
+Recordings of use:
+  perf record -e cpu-clock -F 499 -g -- ./server
+  perf record -e page-faults -c 1 -g -p PID -- sleep 10
+
+Examples:
+  heaptrim perf perf.txt
+  heaptrim perf -pprof kernel.pprof perf.data
+`
+
+type perfFlags struct {
+	pprof string
+	top   int
+}
+
+func (f *perfFlags) register(fs *flag.FlagSet) {
+	fs.StringVar(&f.pprof, "pprof", "", "write the samples as a pprof profile to `file`")
+	fs.IntVar(&f.top, "top", 5, "functions of each kind of work")
+}
+
+func runPerf(ctx context.Context, c command, args []string, std stdio) error {
+	fs := newFlags(c, std)
+	var f perfFlags
+	f.register(fs)
+	if err := parse(fs, c, args, std); err != nil {
+		return err
+	}
+	if fs.NArg() != 1 {
+		return usagef("one recording is needed, not %d", fs.NArg())
+	}
+	if f.top < 1 {
+		return usagef("-top must be 1 or more")
+	}
+	dir, err := os.MkdirTemp("", "heaptrim-perf-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	name := fs.Arg(0)
+	text, err := perfText(ctx, name, dir)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	p, stats, err := perf.Open(text)
+	if err != nil {
+		return err
+	}
+	w, err := kernel.Analyze(p, perf.KernelFile, kernel.Columns{
+		Samples: p.Column(perf.ColumnSamples), CPU: p.Column(perf.ColumnCPU), Faults: p.Column(perf.ColumnFaults)})
+	if err != nil {
+		return err
+	}
+	if f.pprof != "" {
+		if err := writeFile(f.pprof, func(out io.Writer) error { return writeKernelProfile(out, p, stats) }); err != nil {
+			return err
+		}
+	}
+	r := show.Recording{File: name, Process: stats.Process, Frequency: stats.Frequency, Others: stats.Others, Top: f.top}
+	for _, e := range stats.Errors {
+		e.File = name
+		r.Problems = append(r.Problems, e.Error())
+	}
+	if stats.Truncated {
+		r.Problems = append(r.Problems, name+": the last sample is cut off")
+	}
+	return show.Text(std.out, r, w)
+}
+
+// perfText is the file with what perf script prints: the user's own, or one in
+// dir.
+func perfText(ctx context.Context, name, dir string) (string, error) {
+	if name == "-" {
+		name = filepath.Join(dir, "stdin.txt")
+		return name, spool(name, &interruptible{ctx, os.Stdin})
+	}
+	data, err := record.IsPerfData(name)
+	if err != nil || !data {
+		return name, err
+	}
+	text := filepath.Join(dir, "perf.txt")
+	out, err := os.Create(text)
+	if err != nil {
+		return "", err
+	}
+	return text, errors.Join(record.PerfScript(ctx, name, out), out.Close())
+}
+
+func spool(name string, in io.Reader) error {
+	out, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close())
+}
+
+// writeKernelProfile writes the samples as they are, the kernel's frames
+// included.
+func writeKernelProfile(w io.Writer, p *evidence.Profile, stats *perf.Stats) error {
+	out, err := pprof.NewWriter(w, pprof.Header{
+		Types: p.Types, DefaultType: perf.ColumnCPU, PeriodOf: p.PeriodOf, Period: p.Period, Duration: p.Duration, Program: stats.Process,
+		Comments: []string{"made from perf: physical frames, those of the kernel in the file " + perf.KernelFile},
+	})
+	if err != nil {
+		return err
+	}
+	var stack [][]evidence.Frame
+	err = p.Samples.Scan(func(s evidence.Sample) error {
+		stack = stack[:0]
+		for _, l := range s.Stack {
+			stack = append(stack, l.Frames)
+		}
+		return out.Add(stack, s.Values)
+	})
+	return errors.Join(err, out.Close())
+}

@@ -1,0 +1,64 @@
+package diagnose
+
+import (
+	"slices"
+
+	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/ingest/perf"
+	"github.com/heaptrim/heaptrim/internal/ingest/pprof"
+	"github.com/heaptrim/heaptrim/internal/kernel"
+)
+
+// cpuPart says whether a part's samples are the CPU time of a run. Those of
+// perf are, unless there is a profile of the runtime's own, whose stacks have
+// lines and inlined calls: then perf tells of the kernel only.
+func cpuPart(run evidence.Run, part evidence.Part) bool {
+	switch part.Kind {
+	case evidence.KindCPU:
+		return true
+	case evidence.KindPerf:
+		return !slices.ContainsFunc(run.Parts, func(p evidence.Part) bool { return p.Kind == evidence.KindCPU })
+	}
+	return false
+}
+
+// openCPU opens the samples of a part that cpuPart names.
+func (r *reader) openCPU(part evidence.Part) (*evidence.Profile, error) {
+	if part.Kind == evidence.KindPerf {
+		p, _, err := perf.Open(r.b.Path(part))
+		return p, err
+	}
+	return pprof.Open(r.b.Path(part))
+}
+
+// perf reads what perf script printed: what the kernel did, and CPU samples
+// where there are no others.
+func (r *reader) perf(d *runData, part evidence.Part) error {
+	p, st, err := perf.Open(r.b.Path(part))
+	if err != nil {
+		return err
+	}
+	if st.Malformed > 0 {
+		r.warn("%s: %d lines are not what perf script prints, first: %v", part.Path, st.Malformed, st.Errors[0])
+	}
+	if st.Truncated {
+		r.warn("%s: the last sample was cut short", part.Path)
+	}
+	w, err := kernel.Analyze(p, perf.KernelFile, kernel.Columns{
+		Samples: p.Column(perf.ColumnSamples), CPU: p.Column(perf.ColumnCPU), Faults: p.Column(perf.ColumnFaults)})
+	if err != nil {
+		return err
+	}
+	if d.kernel == nil || w.Samples > d.kernel.Samples {
+		if d.kernel != nil && w.Faults == 0 {
+			w.Faults, w.ByFault = d.kernel.Faults, d.kernel.ByFault
+		}
+		d.kernel = w
+	} else if w.Faults > 0 {
+		d.kernel.Faults, d.kernel.ByFault = w.Faults, w.ByFault
+	}
+	if w.Samples == 0 || !cpuPart(d.run, part) {
+		return nil
+	}
+	return r.cpu(d, part)
+}
