@@ -151,7 +151,7 @@ var layers = []layer{
 	},
 	{
 		folder: "internal/tune",
-		ours: []string{"internal/bundle", "internal/evidence", "internal/gcmodel", "internal/ingest/*", "internal/prove",
+		ours: []string{"internal/bundle", "internal/diagnose", "internal/evidence", "internal/gcmodel", "internal/ingest/*", "internal/prove",
 			"internal/stats", "internal/unit"},
 		why: "tuning reads a bundle, asks the model and runs programs through prove; what is shown of it is the business of show",
 	},

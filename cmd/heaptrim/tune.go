@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/heaptrim/heaptrim/internal/bundle"
+	"github.com/heaptrim/heaptrim/internal/diagnose"
 	"github.com/heaptrim/heaptrim/internal/gcmodel"
 	"github.com/heaptrim/heaptrim/internal/tune"
 	"github.com/heaptrim/heaptrim/internal/tune/show"
@@ -21,6 +22,7 @@ const tuneUsage = `
 Usage: heaptrim tune [flags] bundle or files...
        heaptrim tune [flags] [packages]
        heaptrim tune [flags] -exec package [-ready URL] [-load command] [-- args]
+       heaptrim tune [flags] http://host:port
 
 Says which setting of the collector a program should run with. From one
 recording, of any kind that check makes, it forecasts GOGC from 25 to 1600,
@@ -100,7 +102,7 @@ func runTune(ctx context.Context, c command, args []string, std stdio) error {
 		ctx = context.WithoutCancel(ctx)
 	}
 	p.Printf("forecasting")
-	plan, err := f.plan(r, o)
+	plan, err := f.plan(ctx, r, o)
 	if err != nil {
 		return err
 	}
@@ -153,13 +155,20 @@ func parseSettings(text string) ([]gcmodel.Setting, error) {
 }
 
 // plan reads the recording and makes the plan for one of its runs.
-func (f *tuneFlags) plan(r *recorded, o tune.Options) (*tune.Plan, error) {
+func (f *tuneFlags) plan(ctx context.Context, r *recorded, o tune.Options) (*tune.Plan, error) {
 	if err := f.constrain(&o.Constraint, r); err != nil {
 		return nil, err
 	}
 	w, notes, err := f.workload(r.Bundle, f.run)
 	if err != nil {
-		return nil, err
+		// A live service has no log; what a diagnosis knows of it may do.
+		d, failed := diagnose.Bundle(ctx, r.Bundle, diagnose.Options{})
+		if failed != nil {
+			return nil, err
+		}
+		if w, failed = tune.FromDiagnosis(d); failed != nil {
+			return nil, err
+		}
 	}
 	if f.with != "" {
 		b, err := bundle.Open(f.path(f.with))

@@ -16,13 +16,16 @@ type walk struct {
 // Constants of runtime/mgcpacer.go.
 const (
 	runwayFactor     = (1 - backgroundShare) / backgroundShare
-	minTriggerRatio  = 0.7     // minTriggerRatioDistance, 45/64 in fact
-	maxTriggerRatio  = 0.95    // maxTriggerRatioDistance, 61/64 in fact
+	maxTriggerRatio  = 61.0 / 64
 	largestRunway    = 4 << 20 // defaultHeapMinimum: a trigger may be this near the goal
 	consMarkCycles   = 4       // that the pacer remembers, beside the last one
 	overshoot        = 1.02    // assists let a cycle end this far above its goal at most
 	walkCyclesAtMost = 200_000
 )
+
+// LeastTrigger is minTriggerRatioDistance of runtime/mgcpacer.go: a cycle
+// begins when this part of the headroom is used up, at the earliest.
+const LeastTrigger = 45.0 / 64
 
 // pacer is the state that the runtime carries from cycle to cycle.
 type pacer struct {
@@ -54,7 +57,7 @@ func (c *pacer) aim(t *Trace, s Setting) (goal, trigger float64, r Regime) {
 		most = math.Max(most, v)
 	}
 	runway := most * runwayFactor * c.last.work()
-	low, high := c.marked+minTriggerRatio*room, c.marked+maxTriggerRatio*room
+	low, high := c.marked+LeastTrigger*room, c.marked+maxTriggerRatio*room
 	if goal > largestRunway {
 		high = math.Max(high, goal-largestRunway)
 	}

@@ -224,6 +224,9 @@ func (m *maker) notes() {
 	if p.Workload.Coarse {
 		p.Notes = append(p.Notes, "sizes are known to a MiB only: record with GODEBUG=gctrace=1,gcpacertrace=1")
 	}
+	if p.Workload.Means {
+		p.Notes = append(p.Notes, "there is no log of collections: the forecast is of means, and the live heap is half of the goal as under GOGC=100; -exec, or GODEBUG=gctrace=1,gcpacertrace=1, tells more")
+	}
 	if n := len(t.Points); n < fewCycles {
 		p.Notes = append(p.Notes, "few collections are recorded: a longer recording narrows the intervals")
 	}

@@ -27,6 +27,8 @@ type Workload struct {
 	// Capacity says that the process's CPU time is not recorded: shares are of
 	// all its processors, busy or not.
 	Capacity bool
+	// Means says that only means of a window are known; see FromDiagnosis.
+	Means bool
 }
 
 // errNoCycles says that a run shows nothing of the collector.

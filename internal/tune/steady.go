@@ -1,0 +1,64 @@
+package tune
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/gcmodel"
+)
+
+// FromDiagnosis makes a workload of a recording without a log of collections,
+// as of a live service: from means of the window alone. It knows nothing of how
+// the live heap varies, of the resident set, and of what is allocated while the
+// collector marks.
+func FromDiagnosis(d *diagnose.Diagnosis) (Workload, error) {
+	t := d.Totals
+	live, room := float64(t.LiveHeap), float64(t.HeapGoal-t.LiveHeap)
+	if t.Cycles < 2 || live <= 0 || room <= 0 || t.CPUSeconds <= 0 {
+		return Workload{}, fmt.Errorf("%w; of a service without one, a window with two collections, its MemStats and a CPU profile", errNoCycles)
+	}
+	n := float64(t.Cycles)
+	if t.BytesPerSecond > 0 && t.CyclesPerSecond > 0 {
+		// What was allocated per cycle is measured; the goal is of one moment.
+		room = t.BytesPerSecond / t.CyclesPerSecond
+	}
+	e := evidenceOf{env: d.Environment}
+	set, err := e.setting()
+	if err != nil {
+		return Workload{}, err
+	}
+	idle := t.IdleMarkShare.Value
+	tr := &gcmodel.Trace{
+		Setting: set, Procs: d.Environment.GOMAXPROCS, CPU: t.CPUSeconds / math.Max(1-idle, 0.05),
+		Peak:   math.Max(float64(t.PeakHeap), live+room),
+		Memory: gcmodel.Memory{Fixed: usualFixed, Slack: usualSlack},
+	}
+	if t.CyclesPerSecond > 0 {
+		tr.Wall = n / t.CyclesPerSecond
+	}
+	if tr.Procs == 0 {
+		tr.Procs = d.Environment.NumCPU
+	}
+	assist := math.Min(assistOf(d), t.CollectorShare.Value)
+	p := gcmodel.Point{
+		Live: live, End: live + room, HeapScan: live, Headroom: room * (1 - gcmodel.LeastTrigger),
+		Assist: assist * t.CPUSeconds / n, Background: (t.CollectorShare.Value - assist) * t.CPUSeconds / n, Idle: idle * tr.CPU / n,
+	}
+	for i := range t.Cycles + 1 {
+		p.At = float64(i) * room
+		tr.Points = append(tr.Points, p)
+	}
+	_, err = gcmodel.NewForecaster(tr)
+	return Workload{Name: "service", Trace: tr, Means: true}, err
+}
+
+// assistOf is the share of CPU that assists take.
+func assistOf(d *diagnose.Diagnosis) float64 {
+	for _, b := range d.Decomposition {
+		if b.Name == "mark assist" {
+			return b.Share.Value
+		}
+	}
+	return 0
+}
