@@ -1,0 +1,72 @@
+package latency_test
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"runtime/trace"
+	"strings"
+	"testing"
+
+	"github.com/heaptrim/heaptrim/internal/latency"
+)
+
+// slowHandler waits, so that there are stacks with it in the trace.
+type slowHandler struct{}
+
+func (h *slowHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	wait := make(chan bool)
+	go func() { wait <- true }()
+	<-wait
+	io.WriteString(w, "slow")
+}
+
+func fastHandler(w http.ResponseWriter, r *http.Request) {
+	wait := make(chan bool)
+	go func() { wait <- true }()
+	<-wait
+	io.WriteString(w, "fast")
+}
+
+// TestHandlers tells HTTP handlers apart, behind a mux and middleware.
+func TestHandlers(t *testing.T) {
+	mux := http.NewServeMux()
+	mux.Handle("/slow", &slowHandler{})
+	mux.HandleFunc("/fast", fastHandler)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { mux.ServeHTTP(w, r) }))
+	defer server.Close()
+	var b bytes.Buffer
+	if err := trace.Start(&b); err != nil {
+		t.Skipf("cannot trace: %v", err)
+	}
+	for range 20 {
+		for _, path := range []string{"/slow", "/fast"} {
+			res, err := http.Get(server.URL + path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := io.Copy(io.Discard, res.Body); err != nil {
+				t.Fatal(err)
+			}
+			res.Body.Close()
+		}
+	}
+	trace.Stop()
+	r, err := latency.Analyze(&b, latency.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]latency.Split{}
+	for _, g := range r.Groups {
+		if g.Start == "net/http.(*conn).serve" {
+			seen[g.Handler[strings.LastIndex(g.Handler, "/")+1:]] = g.Split
+		}
+	}
+	for _, name := range []string{"latency_test.(*slowHandler).ServeHTTP", "latency_test.fastHandler"} {
+		s, ok := seen[name]
+		if !ok || s[latency.BlockedChannel] == 0 || s[latency.Running] == 0 {
+			t.Errorf("%s: got %v of %v, want running and waiting for a channel", name, s, seen)
+		}
+	}
+}
