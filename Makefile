@@ -17,8 +17,17 @@ export GOWORK := off
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
 
+# The tests of the page need a browser. Where it is missing and cannot be
+# installed, they are skipped and say so.
+.PHONY: browser
+browser:
+	@command -v chromium chromium-browser google-chrome headless-shell >/dev/null || \
+	{ [[ "$$(id -u)" == 0 ]] && command -v apt-get >/dev/null && apt-get update -qq && \
+	  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null && echo "installed chromium"; } || \
+	echo "no Chromium, and none that can be installed: the tests of the page will be skipped"
+
 .PHONY: test
-test: ## test every module, with the race detector; SHORT=1 leaves out what takes long
+test: browser ## test every module, with the race detector; SHORT=1 leaves out what takes long
 	go -C tools run ./testall -dir .. -race $(if $(SHORT),-short) $(if $(SUMMARY),-summary '$(SUMMARY)')
 
 .PHONY: lint
