@@ -30,6 +30,8 @@ type result struct {
 	AssistCPU float64 `json:"assist_cpu_s"`
 	IdleCPU   float64 `json:"gc_idle_cpu_s"`
 	CPU       float64 `json:"cpu_s"` // of the process, as the system has it
+	Procs     int     `json:"procs"`
+	RunDelay  float64 `json:"run_delay_s"` // of all threads, ready to run while other processes had the CPU
 
 	Live     uint64 `json:"live_bytes"`
 	Stacks   uint64 `json:"stack_bytes"`
