@@ -192,7 +192,14 @@ func (f *Forecaster) counts(out *Forecast, ws []walk) {
 	out.Pinned = pinned / cycles
 	per := bytes / cycles * math.Pow(f.perCycle, 1/f.far(out.Setting))
 	rel := spread(each, per)
-	out.PerCycle = widen(per, math.Hypot(rel, f.far(out.Setting)*pacerError))
+	off := math.Hypot(rel, f.far(out.Setting)*pacerError)
+	if out.Regime == MemoryLimit {
+		// The headroom is a difference: what the goal is off by counts more the
+		// nearer the goal is to the live heap.
+		goal := per + f.trace.MeanLive() + float64(out.Setting.Ballast)
+		off = math.Hypot(off, limitError*goal/per)
+	}
+	out.PerCycle = widen(per, off)
 	out.Cycles = inverse(out.PerCycle, span)
 	if f.trace.Whole {
 		n := cycles / float64(len(ws)) * bytes / cycles / per
@@ -317,6 +324,7 @@ const (
 	pacerError    = 0.04
 	costError     = 0.08
 	peakError     = 0.05
+	limitError    = 0.05 // of the goal below a limit, by free slots that come and go
 	assistError   = 0.5
 	idleError     = 0.5
 	slackError    = 0.15

@@ -422,9 +422,10 @@ func (e *evidenceOf) memory(t *gcmodel.Trace) gcmodel.Memory {
 	for _, m := range e.samples {
 		top = math.Max(top, m.Values[metricObjects])
 	}
-	var fixed, slack []float64
+	var fixed, slack, always []float64
 	for _, m := range e.samples {
 		v := m.Values
+		always = append(always, (v[metricUnused]+v[metricSpans])/math.Max(top, 1))
 		if v[metricObjects] < topShare*top || v[metricTotal] == 0 {
 			continue
 		}
@@ -436,7 +437,7 @@ func (e *evidenceOf) memory(t *gcmodel.Trace) gcmodel.Memory {
 		last := t.Points[len(t.Points)-1]
 		return gcmodel.Memory{Fixed: usualFixed + 2*last.Stacks + last.Globals, Slack: usualSlack}
 	}
-	return gcmodel.Memory{Fixed: math.Max(0, median(fixed)), Slack: math.Max(0, median(slack))}
+	return gcmodel.Memory{Fixed: math.Max(0, median(fixed)), Slack: math.Max(median(always), median(slack))}
 }
 
 // topShare is how near to the largest heap a sample must lie to count.

@@ -12,9 +12,9 @@ import (
 )
 
 // publishRate is how many messages a second the NATS server gets.
-const publishRate = 30_000
+const publishRate = 60_000
 
-// publish makes a JetStream stream in memory that keeps the last 100,000
+// publish makes a JetStream stream in memory that keeps the last 50,000
 // messages, and publishes messages of 300 bytes to it at a fixed rate, in the
 // text protocol of NATS.
 func publish(address string, window time.Duration) error {
@@ -25,7 +25,7 @@ func publish(address string, window time.Duration) error {
 	defer conn.Close()
 	go answer(conn)
 	w := bufio.NewWriterSize(conn, 64<<10)
-	stream := `{"name":"S","subjects":["s.>"],"storage":"memory","retention":"limits","discard":"old","max_msgs":100000,"num_replicas":1}`
+	stream := `{"name":"S","subjects":["s.>"],"storage":"memory","retention":"limits","discard":"old","max_msgs":50000,"num_replicas":1}`
 	fmt.Fprintf(w, "CONNECT {\"verbose\":false,\"pedantic\":false}\r\nPUB $JS.API.STREAM.CREATE.S reply %d\r\n%s\r\n", len(stream), stream)
 	if err := w.Flush(); err != nil {
 		return err
