@@ -138,6 +138,9 @@ func runCheck(ctx context.Context, c command, args []string, std stdio) error {
 	}
 	f.payers = payers(ctx, r, p)
 	p.Close()
+	if err := f.page(ctx, &viewed{r, d, all, f.payers}, std); err != nil {
+		return err
+	}
 	return f.output(d, all, r, std)
 }
 
@@ -186,9 +189,6 @@ func (f *checkFlags) output(d *diagnose.Diagnosis, all report.Prescription, r *r
 		{f.md, func(w io.Writer) error { return report.Markdown(w, d, all) }},
 		{f.sarif, func(w io.Writer) error { return report.SARIF(w, d, meta) }},
 		{f.pprof, func(w io.Writer) error { return diagnose.WritePprof(w, d) }},
-	}
-	if err := f.page(d, all, r, std); err != nil {
-		return err
 	}
 	text := true
 	for _, o := range files {

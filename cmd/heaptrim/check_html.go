@@ -1,21 +1,20 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 
-	"github.com/heaptrim/heaptrim/internal/diagnose"
-	"github.com/heaptrim/heaptrim/internal/report"
 	"github.com/heaptrim/heaptrim/internal/web"
 )
 
 // page writes the report as one HTML file. Where nobody asked for it, not being
 // able to is no reason to lose the report: it is said, and that is all.
-func (f *checkFlags) page(d *diagnose.Diagnosis, all report.Prescription, r *recorded, std stdio) error {
+func (f *checkFlags) page(ctx context.Context, v *viewed, std stdio) error {
 	if f.html == "" {
 		return nil
 	}
-	page, err := newPage(&viewed{r, d, all, f.payers}, web.Options{Source: sourceReader(d)})
+	page, err := newPage(ctx, v, web.Options{Source: sourceReader(v.diagnosis)})
 	if err == nil {
 		err = writeFile(f.html, func(w io.Writer) error { return web.Page(w, page.Title, page.Data) })
 	}

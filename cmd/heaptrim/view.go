@@ -18,6 +18,8 @@ import (
 	"github.com/heaptrim/heaptrim/internal/prescribe"
 	"github.com/heaptrim/heaptrim/internal/record"
 	"github.com/heaptrim/heaptrim/internal/report"
+	"github.com/heaptrim/heaptrim/internal/tune"
+	"github.com/heaptrim/heaptrim/internal/tune/show"
 	"github.com/heaptrim/heaptrim/internal/web"
 )
 
@@ -47,6 +49,7 @@ type viewFlags struct {
 	addr      string
 	base      string
 	proof     string
+	tuned     string
 	html      string
 	own       string
 	escapes   bool
@@ -64,6 +67,7 @@ func runView(ctx context.Context, c command, args []string, std stdio) error {
 	fs.StringVar(&f.addr, "addr", "127.0.0.1:0", "loopback `address` to serve on; port 0 takes a free one")
 	fs.StringVar(&f.base, "base", "", "`bundle` to compare with")
 	fs.StringVar(&f.proof, "proof", "", "show the comparison in `file`, written by heaptrim prove -json")
+	fs.StringVar(&f.tuned, "tune", "", "show the plan in `file`, written by heaptrim tune -json, with the trials that it made; default: a plan from the recording")
 	fs.StringVar(&f.html, "html", "", "write the page to `file` and do not serve it")
 	fs.StringVar(&f.own, "own", "", "comma-separated import-path `patterns` of the code you can change; default: the main module, then its workspace")
 	fs.BoolVar(&f.escapes, "escapes", true, "ask the compiler why the hottest values escape to the heap, where the sources are here")
@@ -112,8 +116,13 @@ func (f *viewFlags) view(ctx context.Context, args []string, std stdio) error {
 			return err
 		}
 	}
+	if f.tuned != "" {
+		if o.Plan, err = os.ReadFile(f.tuned); err != nil {
+			return err
+		}
+	}
 	p.Printf("building the page")
-	page, err := newPage(shown, o)
+	page, err := newPage(ctx, shown, o)
 	if err != nil {
 		return err
 	}
@@ -163,10 +172,13 @@ func (f *viewFlags) open(ctx context.Context, args []string, p *progress) (*view
 }
 
 // newPage builds the page's data and names the files that may be read.
-func newPage(v *viewed, o web.Options) (web.ServerOptions, error) {
+func newPage(ctx context.Context, v *viewed, o web.Options) (web.ServerOptions, error) {
 	var err error
 	if o.Report, err = v.report(); err != nil {
 		return web.ServerOptions{}, err
+	}
+	if o.Plan == nil {
+		o.Plan = v.plan(ctx)
 	}
 	if v.payers != nil {
 		var b bytes.Buffer
@@ -193,6 +205,21 @@ func (v *viewed) report() ([]byte, error) {
 	var b bytes.Buffer
 	err := report.JSON(&b, v.diagnosis, report.Meta{Tool: version(), Created: v.Manifest.Created, Prescription: v.all})
 	return b.Bytes(), err
+}
+
+// plan forecasts settings of the collector, as tune does; nil where the
+// recording cannot bear it, which the page then does not show.
+func (v *viewed) plan(ctx context.Context) []byte {
+	var f tuneFlags
+	plan, err := f.plan(ctx, v.recorded, tune.Options{Constraint: tune.Constraint{Burst: 1}})
+	if err != nil {
+		return nil
+	}
+	var b bytes.Buffer
+	if err := show.JSON(&b, plan, nil, show.Meta{Tool: version(), Created: v.Manifest.Created}); err != nil {
+		return nil
+	}
+	return b.Bytes()
 }
 
 // pageTitle names the recording for the browser's tab.

@@ -17,6 +17,8 @@ type Options struct {
 	Proof  json.RawMessage // a heaptrim.prove/1 document; nil: no proof
 	Trace  json.RawMessage // a heaptrim.trace/1 document of the recording's trace; nil: none
 
+	Plan json.RawMessage // a heaptrim.tune/1 document; nil: none
+
 	// Source reads a file as findings name it, to show its lines; nil leaves
 	// source out.
 	Source func(file string) ([]byte, error)
@@ -44,6 +46,7 @@ type views struct {
 	WhatIf    []whatIfRun  `json:"whatif"`
 	Source    []sourceFile `json:"source"`
 	Latency   *latencyView `json:"latency,omitempty"`
+	Plan      *planView    `json:"plan,omitempty"`
 	Proof     *proofView   `json:"proof,omitempty"`
 	Predicted []predicted  `json:"predicted,omitempty"`
 	Served    bool         `json:"served,omitempty"`
@@ -67,6 +70,9 @@ func Data(d *diagnose.Diagnosis, o Options) ([]byte, error) {
 	v := views{Flame: flame, Time: newTimeRuns(d), WhatIf: newWhatIf(d), Served: o.Served}
 	v.Source = newSource(d, flame, o)
 	if v.Proof, v.Predicted, err = newProof(o); err != nil {
+		return nil, err
+	}
+	if v.Plan, err = newPlan(o.Plan); err != nil {
 		return nil, err
 	}
 	if v.Latency, err = newLatency(o.Trace); err != nil {

@@ -119,6 +119,16 @@ type data struct {
 				} `json:"groups"`
 			} `json:"payers"`
 		} `json:"latency"`
+		Plan *struct {
+			Recommended struct {
+				Refused string `json:"refused"`
+				Point   *struct {
+					Setting struct {
+						Text string `json:"text"`
+					} `json:"setting"`
+				} `json:"point"`
+			} `json:"recommended"`
+		} `json:"plan"`
 		Proof *struct {
 			Verdict struct {
 				Sentence string `json:"sentence"`

@@ -51,7 +51,7 @@ func TestViews(t *testing.T) {
 
 func wantTabs(p page) int {
 	n := 1
-	for _, there := range []bool{p.data.Views.Flame != nil, len(p.data.Views.Source) > 0, len(p.data.Views.Time) > 0, len(p.data.Views.WhatIf) > 0, p.data.Views.Latency != nil, p.data.Views.Proof != nil} {
+	for _, there := range []bool{p.data.Views.Flame != nil, len(p.data.Views.Source) > 0, len(p.data.Views.Time) > 0, len(p.data.Views.WhatIf) > 0 || p.data.Views.Plan != nil, p.data.Views.Latency != nil, p.data.Views.Proof != nil} {
 		if there {
 			n++
 		}
@@ -274,6 +274,15 @@ func checkWhatIf(t *testing.T, b *tab, p page) {
 	t.Helper()
 	b.view("whatif")
 	b.wait("document.querySelector('.whatif-view .setting')")
+	if plan := p.data.Views.Plan; plan != nil {
+		want := plan.Recommended.Refused
+		if plan.Recommended.Point != nil {
+			want = plan.Recommended.Point.Setting.Text
+		}
+		if text := b.text(".plan"); !strings.Contains(text, want) {
+			t.Errorf("the plan says %.200q, want %q", text, want)
+		}
+	}
 	today := fmt.Sprintf("GOGC=%d", p.data.Views.WhatIf[0].GOGC)
 	if got := b.text(".setting"); !strings.Contains(got, today) {
 		t.Errorf("today's setting is shown as %q, want %s", got, today)

@@ -3,6 +3,7 @@ import { button, el, replace, select } from "./dom.js";
 import { chart } from "./chart.js";
 import { bytes, percent, share, trimmed } from "./format.js";
 import { outcome } from "./pacer.js";
+import { planChart, planText } from "./plan.js";
 import { change } from "./state.js";
 import { onTheme } from "./theme.js";
 import { term } from "./terms.js";
@@ -46,13 +47,17 @@ class WhatIf {
     this.box = el("div", {});
     this.sliders = el("div", { class: "sliders" });
     this.choice = this.runs.length > 1 ? select("Run", this.runs.map((r) => [r.run, r.run]), this.runs[0].run, (v) => change({ run: v })) : null;
-    this.node = el("div", { class: "whatif-view" }, el("div", { class: "row" }, this.choice),
-      el("p", {}, "What the collector would cost under another setting, predicted by the pacer's formula from the recorded live heap and allocation rate. Requests, load and the program's own CPU are taken to stay as they were."),
+    this.plan = data.views.plan || null;
+    this.planBox = el("div", {});
+    this.node = el("div", { class: "whatif-view" }, this.plan ? el("section", {}, el("h2", {}, "What to set"), this.planBox, planText(this.plan)) : null, this.runs.length > 0 ? el("h2", {}, "Try a setting") : null, el("div", { class: "row" }, this.choice),
+      this.runs.length > 0 && el("p", {}, "What the collector would cost under another setting, predicted by the pacer's formula from the recorded live heap and allocation rate. Requests, load and the program's own CPU are taken to stay as they were. The collector is all that samples show of it but assists: sweeping, write barriers and scavenging are in it, which a log of collections does not count."),
       this.box, this.sliders, this.result);
-    onTheme(() => { this.drawn = ""; if (!this.node.hidden) this.show({ run: this.w.run }); });
+    onTheme(() => { this.drawn = this.planned = ""; if (!this.node.hidden) this.show({ run: this.w && this.w.run }); });
   }
 
   show(now) {
+    this.showPlan();
+    if (this.runs.length === 0) return;
     const w = this.runs.find((r) => r.run === now.run) || this.runs[0];
     if (this.choice) this.choice.querySelector("select").value = w.run;
     if (w !== this.w) this.begin(w);
@@ -60,6 +65,16 @@ class WhatIf {
     if (width === 0 || key === this.drawn) return;
     this.drawn = key;
     this.draw(width);
+  }
+
+  showPlan() {
+    const width = Math.min(this.node.clientWidth, 1100);
+    if (!this.plan || width === 0 || width === this.planned) return;
+    this.planned = width;
+    if (this.planPlot) this.planPlot.destroy();
+    const made = planChart(this.plan, width);
+    this.planPlot = made.plot;
+    replace(this.planBox, made.node);
   }
 
   begin(w) {
@@ -144,7 +159,7 @@ class WhatIf {
 export const whatIfView = {
   id: "whatif",
   title: "What if",
-  there: (data) => data.views.whatif.length > 0,
+  there: (data) => data.views.whatif.length > 0 || Boolean(data.views.plan),
   make(data) {
     const v = new WhatIf(data);
     return { node: v.node, show: (now) => v.show(now) };
