@@ -105,6 +105,7 @@ type Signals struct {
 	Kernel      *kernel.Work       // nil without a recording of perf
 
 	CPUSeconds float64        // sampled, without idle marking; 0 without CPU samples
+	Samples    float64        // behind it
 	Collector  stats.Interval // share of that: the collector, assists included
 	Scavenge   stats.Interval // and giving memory back
 
@@ -150,7 +151,7 @@ func (d *Diagnosis) Signals() []Signals {
 			Cycles: r.collector.cycles, Metrics: r.collector.metrics, Kernel: r.kernel, run: r,
 		}
 		if r.charged > 0 {
-			s.CPUSeconds = r.charged * r.period
+			s.CPUSeconds, s.Samples = r.charged*r.period, r.charged
 			s.Collector, _ = meanShare([]*runCosts{r}, func(b bucket) bool { return bucketInfo[b].collector || b == bucketAssist })
 			s.Scavenge, _ = meanShare([]*runCosts{r}, func(b bucket) bool { return b == bucketScavenge })
 		}

@@ -1,0 +1,184 @@
+// Package detect looks for ways in which the collector and the kernel cost a
+// program more than they need, beside what single lines allocate: finalizers,
+// goroutines' stacks, NUMA balancing, memory given back and taken again,
+// workers that outnumber the processors, collections that somebody forces, and
+// the like. A detector says what it stands on and how much it is, and what to
+// do; where the recording lacks what it needs, it is silent.
+package detect
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/prescribe"
+	"github.com/heaptrim/heaptrim/internal/stats"
+)
+
+// Detection is what one detector found in one run.
+type Detection struct {
+	Detector string // its name
+	Run      string
+	Title    string
+	Code     string         // of the cure in the catalogue
+	Text     string         // what to do
+	Evidence string         // with the measured amounts
+	Amount   float64        // what it costs or takes, as a share; the worst run is told
+	Saves    stats.Interval // share of CPU; zero where no formula tells
+	Basis    string         // of Saves
+}
+
+// Detector is one entry of the list.
+type Detector struct {
+	Name  string
+	Needs string // the evidence without which it is silent
+	find  func(*diagnose.Signals) (Detection, bool)
+}
+
+// Detectors lists all of them.
+func Detectors() []Detector {
+	const log, cpu, metrics = "a gctrace log", "CPU samples", "runtime/metrics"
+	return []Detector{
+		{"finalizers", cpu, finalizers},
+		{"finalizer-backlog", metrics, backlog},
+		{"stack-scan", cpu, stackScan},
+		{"stack-growth", cpu, stackGrowth},
+		{"stack-shrink", cpu, stackShrink},
+		{"numa-balancing", "CPU samples of perf", numa},
+		{"huge-page-work", "CPU samples of perf", hugePages},
+		{"refault", cpu + ", " + metrics, refault},
+		{"worker-surplus", log + ", the number of processors", workers},
+		{"forced-collections", log, forced},
+		{"periodic-collections", log, periodic},
+		{"tiny-heap", log, tinyHeap},
+		{"limiter", metrics, limiter},
+	}
+}
+
+// Worth is the least share of CPU, or of time where CPU is not known, that is
+// worth a word: that of a cure.
+const Worth = prescribe.DefaultThreshold
+
+// Run asks every detector about every run and returns what each found in the
+// run where it is worst, in the order of Detectors.
+func Run(signals []diagnose.Signals) []Detection {
+	var out []Detection
+	for _, d := range Detectors() {
+		var worst *Detection
+		for i := range signals {
+			found, ok := d.find(&signals[i])
+			if ok && (worst == nil || found.Amount > worst.Amount) {
+				found.Detector, found.Run = d.Name, signals[i].Run
+				worst = &found
+			}
+		}
+		if worst != nil {
+			out = append(out, *worst)
+		}
+	}
+	return out
+}
+
+// Advise adds what the detectors find to the advice on the program as a whole.
+// A cure that is there already is not said twice, but for what a detector
+// knows beyond it.
+func Advise(d *diagnose.Diagnosis) {
+	signals := d.Signals()
+	for _, f := range Run(signals) {
+		safety := string(prescribe.Advice)
+		if c, ok := prescribe.Find(f.Code); ok {
+			safety = string(c.Safety)
+		}
+		why := f.Evidence
+		if len(signals) > 1 {
+			why = f.Run + ": " + why
+		}
+		d.Advice = append(d.Advice, diagnose.Advice{
+			Title:  f.Title,
+			Remedy: diagnose.Remedy{Code: f.Code, Safety: safety, Text: f.Text, Why: why, Saves: diagnose.Prediction{CPU: f.Saves, Basis: f.Basis}},
+		})
+	}
+}
+
+// fewSamples are no ground to speak on, whatever share of all they are.
+const fewSamples = 5
+
+// worth says whether a share of so many samples is, and not by a few of them.
+func worth(share stats.Interval, samples float64) bool {
+	return share.Value >= Worth && share.Low >= Worth/2 && share.Value*samples >= fewSamples
+}
+
+// percent prints a share with half its interval.
+func percent(i stats.Interval) string {
+	if half := (i.High - i.Low) / 2; half > 0 {
+		return fmt.Sprintf("%.1f %% ± %.1f", 100*i.Value, 100*half)
+	}
+	return fmt.Sprintf("%.1f %%", 100*i.Value)
+}
+
+// where joins the functions in which a sign shows.
+func where(s *diagnose.Signals, sign diagnose.Sign) string {
+	names := s.Where(sign, 3)
+	if len(names) == 0 {
+		return ""
+	}
+	return ", most under " + strings.Join(names, ", ")
+}
+
+// cyclesCPU is the CPU time of cycles, without idle marking.
+func cyclesCPU(list []evidence.Cycle, which func(evidence.Cycle) bool) (sum time.Duration, n int) {
+	for _, c := range list {
+		if which(c) {
+			sum += c.CPU()
+			n++
+		}
+	}
+	return sum, n
+}
+
+func every(evidence.Cycle) bool { return true }
+
+// collected is the share that some cycles take: of the sampled CPU by their
+// part of the collector's, or of the time of all Ps where nothing was sampled.
+func collected(s *diagnose.Signals, which func(evidence.Cycle) bool) (share stats.Interval, of string, n int) {
+	part, n := cyclesCPU(s.Cycles, which)
+	all, _ := cyclesCPU(s.Cycles, every)
+	switch {
+	case n == 0 || all == 0:
+		return stats.Interval{}, "", n
+	case s.CPUSeconds > 0:
+		return s.Collector.Scale(float64(part) / float64(all)), "of CPU", n
+	case s.Window > 0:
+		procs := float64(max(s.Cycles[0].Procs, 1))
+		return stats.Exact(float64(part) / (float64(s.Window) * procs)), fmt.Sprintf("of the time of %.0f Ps", procs), n
+	}
+	return stats.Interval{}, "", n
+}
+
+// rise is the growth of a counter over the recording, and how long that is.
+func rise(s *diagnose.Signals, name string) (growth float64, length time.Duration, ok bool) {
+	var first, last *evidence.Metrics
+	for i := range s.Metrics {
+		if _, has := s.Metrics[i].Values[name]; has {
+			if first == nil {
+				first = &s.Metrics[i]
+			}
+			last = &s.Metrics[i]
+		}
+	}
+	if first == last {
+		return 0, 0, false
+	}
+	return last.Values[name] - first.Values[name], last.At - first.At, last.At > first.At
+}
+
+// last is the newest sample of a gauge.
+func last(s *diagnose.Signals, name string) (float64, bool) {
+	v := s.Metric(name)
+	if len(v) == 0 {
+		return 0, false
+	}
+	return v[len(v)-1], true
+}

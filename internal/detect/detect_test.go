@@ -1,0 +1,216 @@
+package detect_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/heaptrim/heaptrim/internal/bundle"
+	"github.com/heaptrim/heaptrim/internal/detect"
+	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/prescribe"
+	"github.com/heaptrim/heaptrim/internal/record"
+)
+
+// program builds testdata/program once.
+var program = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "detect-")
+	if err != nil {
+		return "", err
+	}
+	out := filepath.Join(dir, "program")
+	// The program shortens the period of periodic collections, which only the
+	// runtime may do.
+	cmd := exec.Command("go", "build", "-ldflags=-checklinkname=0", "-o", out, "testdata/program/main.go")
+	if text, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w\n%s", err, text)
+	}
+	return out, nil
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if path, err := program(); err == nil {
+		os.RemoveAll(filepath.Dir(path))
+	}
+	os.Exit(code)
+}
+
+// recorded is a program run in one mode, as a diagnosis.
+func recorded(t *testing.T, mode string, length time.Duration, underPerf bool) *diagnose.Diagnosis {
+	t.Helper()
+	path, err := program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	args := []string{path, mode, length.String()}
+	if underPerf {
+		args = append([]string{"perf", "record", "-q", "-e", "cpu-clock", "-F", "499", "-g", "-o", "perf.data"}, args...)
+	}
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GODEBUG=gctrace=1,gcpacertrace=1", "GOGC=", "GOMEMLIMIT=", "GOMAXPROCS=")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	start := time.Now()
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%s: %v\n%s", mode, err, stderr.Bytes())
+	}
+	wall := time.Since(start)
+	w, err := bundle.Create(filepath.Join(dir, "bundle"), evidence.Manifest{
+		Environment: evidence.Environment{GoVersion: runtime.Version(), NumCPU: runtime.NumCPU()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := w.Run(evidence.Run{Name: mode})
+	add := func(name string, kind evidence.Kind, content io.Reader) {
+		t.Helper()
+		if err := w.Add(run, evidence.Part{Path: name, Kind: kind, Pass: "service", Wall: wall}, func(out io.Writer) error {
+			_, err := io.Copy(out, content)
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add("gctrace.txt", evidence.KindGCTrace, &stderr)
+	for name, kind := range map[string]evidence.Kind{"cpu.pprof": evidence.KindCPU, "metrics.jsonl": evidence.KindMetrics} {
+		data, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		add(name, kind, bytes.NewReader(data))
+	}
+	if underPerf {
+		var text bytes.Buffer
+		if err := record.PerfScript(t.Context(), filepath.Join(dir, "perf.data"), &text); err != nil {
+			t.Fatal(err)
+		}
+		add("perf.txt", evidence.KindPerf, &text)
+	}
+	if err := w.Close(true); err != nil {
+		t.Fatal(err)
+	}
+	b, err := bundle.Open(filepath.Join(dir, "bundle"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	d, err := diagnose.Bundle(t.Context(), b, diagnose.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func names(found []detect.Detection) []string {
+	var out []string
+	for _, f := range found {
+		out = append(out, f.Detector)
+	}
+	return out
+}
+
+// TestFires runs a program that has what each detector looks for, and one that
+// has nothing of it.
+func TestFires(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs a program a dozen times")
+	}
+	if runtime.GOOS != "linux" && runtime.GOOS != "darwin" {
+		t.Skip("the program asks Unix for its processor time")
+	}
+	f := func(mode string, length time.Duration, want ...string) {
+		t.Helper()
+		found := detect.Run(recorded(t, mode, length, false).Signals())
+		got := names(found)
+		for _, w := range want {
+			if !slices.Contains(got, w) {
+				t.Errorf("%s: found %q, want %s", mode, got, w)
+			}
+		}
+		if len(want) == 0 && len(got) > 0 {
+			t.Errorf("%s: found %+v, want nothing", mode, found)
+		}
+		for _, d := range found {
+			t.Logf("%s: %s: %s", mode, d.Detector, d.Evidence)
+			if d.Title == "" || d.Text == "" || d.Evidence == "" || d.Amount <= 0 || d.Run != mode {
+				t.Errorf("%s: %+v lacks a text or an amount", mode, d)
+			}
+		}
+	}
+	f("clean", 1500*time.Millisecond)
+	f("finalizers", time.Second, "finalizers")
+	f("cleanups", time.Second, "finalizers")
+	f("backlog", time.Second, "finalizer-backlog")
+	f("stack-scan", time.Second, "stack-scan")
+	f("stack-growth", time.Second, "stack-growth")
+	f("stack-shrink", 1500*time.Millisecond, "stack-shrink")
+	f("forced", time.Second, "forced-collections")
+	f("periodic", time.Second, "periodic-collections")
+	f("tiny", time.Second, "tiny-heap")
+	f("limiter", 6*time.Second, "limiter")
+	f("workers", 1500*time.Millisecond, "worker-surplus")
+	f("refault", 1500*time.Millisecond, "refault")
+}
+
+// TestFiresUnderPerf: with the kernel's stacks the page faults are in the
+// evidence.
+func TestFiresUnderPerf(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs a program")
+	}
+	if exec.Command("perf", "record", "-q", "-e", "cpu-clock", "-g", "-o", os.DevNull, "true").Run() != nil {
+		t.Skip("perf cannot record here")
+	}
+	d := recorded(t, "refault", 1500*time.Millisecond, true)
+	found := detect.Run(d.Signals())
+	i := slices.Index(names(found), "refault")
+	if i < 0 || !strings.Contains(found[i].Evidence, "page faults ") || !strings.Contains(found[i].Evidence, "main.refault") {
+		t.Errorf("found %+v, want refault with page faults", found)
+	}
+	if found := names(detect.Run(recorded(t, "clean", time.Second, true).Signals())); len(found) > 0 {
+		t.Errorf("clean under perf: found %q", found)
+	}
+}
+
+// TestCatalogue: every cure that a detector names is in the catalogue, and
+// every detector says what it needs.
+func TestCatalogue(t *testing.T) {
+	seen := map[string]bool{}
+	for _, d := range detect.Detectors() {
+		if d.Name == "" || d.Needs == "" || seen[d.Name] {
+			t.Errorf("detector %+v", d)
+		}
+		seen[d.Name] = true
+	}
+	for _, code := range []string{"finalizer-cost", "goroutine-stacks", "numa-bind", "huge-pages", "gc-headroom", "skip-work", "upgrade-go"} {
+		if _, ok := prescribe.Find(code); !ok {
+			t.Errorf("no cure %s", code)
+		}
+	}
+}
+
+// TestSilent: without evidence there is nothing to say.
+func TestSilent(t *testing.T) {
+	for _, s := range []diagnose.Signals{{}, {Logged: true, Window: time.Hour}} {
+		if found := detect.Run([]diagnose.Signals{s}); len(found) > 0 {
+			t.Errorf("found %+v in nothing", found)
+		}
+	}
+	d := &diagnose.Diagnosis{}
+	detect.Advise(d)
+	if len(d.Advice) > 0 {
+		t.Errorf("advice %+v on nothing", d.Advice)
+	}
+}
