@@ -19,9 +19,10 @@ func Analyze(r io.Reader, o Options) (*Report, error) {
 		goroutines: map[trace.GoID]*goroutine{}, tasks: map[trace.TaskID]*task{},
 		kinds: map[kindKey]*kind{}, groups: map[groupKey]*Group{},
 		starts: map[trace.Stack]string{}, handlers: map[trace.Stack]string{}, options: o,
+		sites: sites{known: map[siteKey]*site{}, stacks: map[trace.Stack]seen{}},
 	}
 	err := exectrace.Events(r, exectrace.KindsOf(trace.EventStateTransition, trace.EventRangeBegin, trace.EventRangeActive,
-		trace.EventRangeEnd, trace.EventRegionBegin, trace.EventRegionEnd, trace.EventTaskBegin, trace.EventTaskEnd, trace.EventSync), a.event)
+		trace.EventRangeEnd, trace.EventRegionBegin, trace.EventRegionEnd, trace.EventTaskBegin, trace.EventTaskEnd, trace.EventStackSample, trace.EventSync), a.event)
 	return a.finish(), err
 }
 
@@ -35,6 +36,7 @@ type account struct {
 	stw, mark  clock // mark runs only while stw does not
 	marking    bool
 	stopping   int
+	assisting  int // goroutines in an assist
 	goroutines map[trace.GoID]*goroutine
 	recent     [256]*goroutine // those seen last, by their IDs
 	tasks      map[trace.TaskID]*task
@@ -43,6 +45,7 @@ type account struct {
 	groups     map[groupKey]*Group
 	starts     map[trace.Stack]string // first function of a stack, in this generation
 	handlers   map[trace.Stack]string
+	sites      sites
 }
 
 // clock sums up the time while something is so.
@@ -119,9 +122,12 @@ func (a *account) event(ev *trace.Event) {
 		a.beginTask(ev)
 	case trace.EventTaskEnd:
 		a.endTask(ev)
+	case trace.EventStackSample:
+		a.sample(ev)
 	case trace.EventSync:
 		clear(a.starts)
 		clear(a.handlers)
+		clear(a.sites.stacks)
 		if a.options.Progress != nil {
 			a.options.Progress(a.now.Sub(a.first))
 		}
@@ -224,6 +230,9 @@ func (g *goroutine) running() Part {
 // end books what g has left.
 func (a *account) end(g *goroutine) {
 	g.dead = true
+	if g.assist {
+		a.assisting--
+	}
 	a.book(g)
 	delete(a.goroutines, g.id)
 	if slot := &a.recent[uint64(g.id)%uint64(len(a.recent))]; *slot == g {
@@ -245,7 +254,14 @@ func (a *account) span(ev *trace.Event) {
 	case x.Name == "GC mark assist":
 		g := a.goroutine(x.Scope.Goroutine())
 		a.flush(g)
-		g.assist = on
+		if g.assist != on {
+			g.assist = on
+			if on {
+				a.assisting++
+			} else {
+				a.assisting--
+			}
+		}
 	case x.Name == "GC concurrent mark phase":
 		a.setMark(on)
 	case strings.HasPrefix(x.Name, "stop-the-world"):
@@ -276,6 +292,9 @@ func (a *account) setMark(on bool) {
 	a.mark.set(on && a.stopping == 0, a.now)
 	at := a.now.Sub(a.first)
 	windows := &a.report.Windows
+	if n := len(*windows); on && n > 0 && a.report.Unlisted == 0 {
+		a.sites.charge(&(*windows)[n-1]) // nothing more is booked on it
+	}
 	switch {
 	case !on:
 		a.report.Mark += at
@@ -304,5 +323,9 @@ func (a *account) finish() *Report {
 	a.report.STW = a.stw.at(a.now)
 	a.report.Groups = sortGroups(a.groups)
 	a.report.Requests = sortRequests(a.kinds)
+	if n := len(a.report.Windows); n > 0 && a.report.Unlisted == 0 {
+		a.sites.charge(&a.report.Windows[n-1])
+	}
+	a.report.Causes = a.sites.finish()
 	return &a.report
 }

@@ -90,6 +90,7 @@ type Report struct {
 	Groups   []Group    // by time paid for memory management, greatest first
 	Requests []Requests // by number, greatest first
 	Windows  []Window   // mark phases, with what was paid in each
+	Causes   Causes     // who allocated then
 
 	Goroutines    int // that were seen
 	UnlistedKinds int // of requests; those are under the name "(others)"
@@ -141,8 +142,7 @@ type Request struct {
 }
 
 // Window is a mark phase and what goroutines of the program paid in it. What
-// caused it is what allocated then: profiles and samples taken between Start
-// and End tell.
+// allocated then, and made them pay, is in Causes.
 type Window struct {
 	Start, End time.Duration
 	// Paid has the parts AssistCPU, AssistParked, STW and WaitMark; a wait is

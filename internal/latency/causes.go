@@ -1,0 +1,225 @@
+package latency
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"golang.org/x/exp/trace"
+
+	"github.com/heaptrim/heaptrim/internal/stats"
+)
+
+// Causes says which code allocated while others paid: from the CPU samples that
+// are in a trace where a CPU profile was being recorded at the same time. A
+// sample stands for time in the allocator, not for bytes: small objects show
+// more for their bytes than large ones.
+type Causes struct {
+	Samples    int    // of the CPU, in the whole trace; 0 where no profile was recorded
+	Mark       int    // of these, in mark phases
+	Allocating Tally  // of these, in the allocator and at work for the caller
+	Paid       Split  // in all mark phases; see Window
+	Sites      []Site // by samples in mark phases, most first
+	Unlisted   int    // samples in the allocator, of sites beyond the limit
+}
+
+// Tally counts samples.
+type Tally struct {
+	All    int
+	Mark   int // in mark phases
+	Others int // while another goroutine was in an assist, or was stopping the world
+}
+
+// Site is a line that allocates: the innermost one outside of the runtime.
+type Site struct {
+	Func string // "" where the runtime allocated for itself
+	File string
+	Line int
+
+	Allocating Tally
+	// Paying is how many samples were in an allocation of the site, but
+	// assisted, swept or began a cycle there. They are not in Allocating.
+	Paying int
+	// Share is the part of the samples of all sites in mark phases.
+	Share  stats.Interval
+	Phases int   // mark phases in which the site was seen allocating
+	Paid   Split // in these, by all goroutines
+}
+
+// maxSites limits the list of sites.
+const maxSites = 10_000
+
+// sites gathers Causes.
+type sites struct {
+	causes Causes
+	known  map[siteKey]*site
+	stacks map[trace.Stack]seen // in this generation
+	phase  []*site              // seen allocating in the last mark phase
+}
+
+type siteKey struct {
+	file string
+	line int
+	fn   string
+}
+
+type site struct {
+	Site
+	inPhase bool
+}
+
+// seen is what a stack says.
+type seen struct {
+	site *site // nil: beyond the limit
+	does work
+}
+
+// work is what a sample was doing.
+type work int
+
+const (
+	elsewhere  work = iota
+	allocating      // in the allocator
+	paying          // in the allocator, but doing the collector's work
+)
+
+// sample takes note of a CPU sample.
+func (a *account) sample(ev *trace.Event) {
+	c := &a.sites.causes
+	c.Samples++
+	if a.marking {
+		c.Mark++
+	}
+	s := a.sites.look(ev.Stack())
+	if s.does == paying && s.site != nil {
+		s.site.Paying++
+	}
+	if s.does != allocating {
+		return
+	}
+	others := a.assisting + a.stopping
+	if g := a.goroutines[ev.Goroutine()]; g != nil {
+		if g.assist {
+			others--
+		}
+		if g.stop {
+			others--
+		}
+	}
+	c.Allocating.add(a.marking, others > 0)
+	if s.site == nil {
+		c.Unlisted++
+		return
+	}
+	s.site.Allocating.add(a.marking, others > 0)
+	if a.marking && !s.site.inPhase && a.report.Unlisted == 0 {
+		s.site.inPhase = true
+		a.sites.phase = append(a.sites.phase, s.site)
+	}
+}
+
+func (t *Tally) add(mark, others bool) {
+	t.All++
+	if mark {
+		t.Mark++
+	}
+	if others {
+		t.Others++
+	}
+}
+
+// look finds the site of a stack.
+func (l *sites) look(s trace.Stack) seen {
+	if k, ok := l.stacks[s]; ok {
+		return k
+	}
+	f, does := classify(s)
+	k := seen{does: does}
+	if does != elsewhere {
+		key := siteKey{f.File, int(f.Line), f.Func}
+		k.site = l.known[key]
+		if k.site == nil && len(l.known) < maxSites {
+			k.site = &site{Site: Site{Func: f.Func, File: f.File, Line: int(f.Line)}}
+			l.known[key] = k.site
+		}
+	}
+	l.stacks[s] = k
+	return k
+}
+
+// charge books what was paid in a mark phase on the sites seen in it. It is
+// called when no more is booked on that phase.
+func (l *sites) charge(w *Window) {
+	l.causes.Paid.Add(&w.Paid)
+	for _, s := range l.phase {
+		s.inPhase = false
+		s.Phases++
+		s.Paid.Add(&w.Paid)
+	}
+	l.phase = l.phase[:0]
+}
+
+func (l *sites) finish() Causes {
+	c := l.causes
+	for _, s := range l.known {
+		s.Share = stats.Share(float64(s.Allocating.Mark), float64(c.Allocating.Mark))
+		c.Sites = append(c.Sites, s.Site)
+	}
+	slices.SortFunc(c.Sites, func(x, y Site) int {
+		return cmp.Or(cmp.Compare(y.Allocating.Mark, x.Allocating.Mark), cmp.Compare(y.Allocating.All, x.Allocating.All),
+			cmp.Compare(y.Paying, x.Paying), cmp.Compare(x.File, y.File), cmp.Compare(x.Line, y.Line), cmp.Compare(x.Func, y.Func))
+	})
+	return c
+}
+
+// Names of functions, where a star stands for any end.
+var (
+	// inRuntime is what lies between a line that allocates and the allocator.
+	// Names without a package are assembly of the runtime's.
+	inRuntime = [...]string{"runtime.*", "internal/runtime/*", "internal/bytealg.*", "reflect.unsafe_New*"}
+	// allocators are known from the source of Go 1.22 to 1.27. Those that
+	// convert allocate what they fill. A map's assignment is not among them:
+	// without the allocator further in it only looks for a place.
+	allocators = [...]string{
+		"runtime.mallocgc*", "runtime.mallocTiny*", "runtime.mallocNoscan*", "runtime.mallocScan*", "runtime.newobject", "runtime.newarray",
+		"runtime.makeslice*", "runtime.growslice*", "runtime.rawbyteslice", "runtime.rawruneslice", "runtime.rawstring*",
+		"runtime.slicebytetostring", "runtime.stringtoslicebyte", "runtime.stringtoslicerune", "runtime.slicerunetostring",
+		"runtime.concatstring*", "runtime.concatbyte*", "runtime.convT*",
+	}
+	// collectors are what an allocation may be made to do for the collector.
+	collectors = [...]string{
+		"runtime.gcAssistAlloc*", "runtime.gcParkAssist", "runtime.deductAssistCredit", "runtime.deductSweepCredit", "runtime.sweepone",
+		"runtime.(*sweepLocked).sweep*", "runtime.(*mspan).sweep*", "runtime.(*mheap).reclaim*", "runtime.gcStart*",
+	}
+)
+
+func matches(name string, patterns []string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		if start, open := strings.CutSuffix(p, "*"); open {
+			return strings.HasPrefix(name, start)
+		}
+		return name == p
+	})
+}
+
+// classify tells what a sample was doing, and, if that is in the allocator,
+// for which line.
+func classify(s trace.Stack) (trace.StackFrame, work) {
+	var site trace.StackFrame // stays empty where the runtime allocates for itself
+	var allocates, pays bool
+	for f := range s.Frames() {
+		allocates = allocates || matches(f.Func, allocators[:])
+		pays = pays || matches(f.Func, collectors[:])
+		if strings.Contains(f.Func, ".") && !matches(f.Func, inRuntime[:]) {
+			site = f
+			break
+		}
+	}
+	switch {
+	case !allocates: // the collector's work may also be done in the background
+		return site, elsewhere
+	case pays:
+		return site, paying
+	}
+	return site, allocating
+}
