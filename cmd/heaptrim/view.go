@@ -10,9 +10,11 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/heaptrim/heaptrim/internal/detect"
 	"github.com/heaptrim/heaptrim/internal/diagnose"
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/prescribe"
@@ -96,9 +98,12 @@ func (f *viewFlags) view(ctx context.Context, args []string, std stdio) error {
 		return err
 	}
 	defer shown.Close()
-	o := web.Options{Served: f.html == "", Source: sourceReader(shown.diagnosis)}
+	o := web.Options{Source: sourceReader(shown.diagnosis)}
 	if o.MaxNodes = f.nodes; f.nodes == 0 && f.html == "" {
 		o.MaxNodes = servedNodes
+	}
+	if f.html == "" {
+		o.Parts = listed(shown.recorded)
 	}
 	if f.base != "" {
 		base, err := f.open(ctx, []string{f.base}, p)
@@ -168,6 +173,7 @@ func (f *viewFlags) open(ctx context.Context, args []string, p *progress) (*view
 		threshold = -1 // there, zero is the default
 	}
 	prescribe.Apply(ctx, d, prescribe.Options{Threshold: threshold, Progress: p.Printf})
+	detect.Advise(d)
 	return &viewed{r, d, report.Prescription{Together: prescribe.Together(d), Threshold: f.threshold / 100}, payers(ctx, r, p)}, nil
 }
 
@@ -192,12 +198,19 @@ func newPage(ctx context.Context, v *viewed, o web.Options) (web.ServerOptions, 
 		return web.ServerOptions{}, err
 	}
 	s := web.ServerOptions{Title: pageTitle(v.diagnosis), Data: data, Report: o.Report}
-	for _, run := range v.Manifest.Runs {
+	s.Listed = listed(v.recorded)
+	return s, nil
+}
+
+// listed are the names of a recording's parts.
+func listed(r *recorded) []string {
+	var names []string
+	for _, run := range r.Manifest.Runs {
 		for _, part := range run.Parts {
-			s.Listed = append(s.Listed, part.Path)
+			names = append(names, part.Path)
 		}
 	}
-	return s, nil
+	return names
 }
 
 // report is the JSON report of what is viewed.
@@ -261,15 +274,15 @@ func serve(ctx context.Context, addr string, page web.ServerOptions, std stdio) 
 // partsOf opens the directory of a recording's files, out of which no name and
 // no symbolic link leads.
 func partsOf(r *recorded) (fs.FS, func() error, error) {
-	for _, run := range r.Manifest.Runs {
-		for _, part := range run.Parts {
-			dir := strings.TrimSuffix(filepath.ToSlash(r.Path(part)), "/"+part.Path)
-			root, err := os.OpenRoot(filepath.FromSlash(dir))
-			if err != nil {
-				return nil, nil, err
-			}
-			return root.FS(), root.Close, nil
-		}
+	first := slices.IndexFunc(r.Manifest.Runs, func(run evidence.Run) bool { return len(run.Parts) > 0 })
+	if first < 0 {
+		return nil, func() error { return nil }, nil
 	}
-	return nil, func() error { return nil }, nil
+	part := r.Manifest.Runs[first].Parts[0]
+	dir := strings.TrimSuffix(filepath.ToSlash(r.Path(part)), "/"+part.Path)
+	root, err := os.OpenRoot(filepath.FromSlash(dir))
+	if err != nil {
+		return nil, nil, err
+	}
+	return root.FS(), root.Close, nil
 }

@@ -31,7 +31,9 @@ type Options struct {
 	MaxNodes int
 	// MaxSource bounds the source text in bytes. 0 means 512 KiB.
 	MaxSource int
-	Served    bool // by heaptrim view, with the parts of the recording beside
+	// Parts are the files of the recording below /bundle/, for a page that is
+	// served with them; nil for one that stands alone.
+	Parts []string
 }
 
 const (
@@ -49,7 +51,7 @@ type views struct {
 	Plan      *planView    `json:"plan,omitempty"`
 	Proof     *proofView   `json:"proof,omitempty"`
 	Predicted []predicted  `json:"predicted,omitempty"`
-	Served    bool         `json:"served,omitempty"`
+	Parts     []string     `json:"parts,omitempty"` // set only where the page is served
 }
 
 // Data returns the page's data as one JSON value, escaped so that it can stand
@@ -67,7 +69,7 @@ func Data(d *diagnose.Diagnosis, o Options) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("build the flame graph: %w", err)
 	}
-	v := views{Flame: flame, Time: newTimeRuns(d), WhatIf: newWhatIf(d), Served: o.Served}
+	v := views{Flame: flame, Time: newTimeRuns(d), WhatIf: newWhatIf(d), Parts: o.Parts}
 	v.Source = newSource(d, flame, o)
 	if v.Proof, v.Predicted, err = newProof(o); err != nil {
 		return nil, err

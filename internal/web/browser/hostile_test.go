@@ -158,7 +158,10 @@ func TestServed(t *testing.T) {
 	url := strings.TrimSpace(string(line[:n]))
 	b := newTab(t, desktop)
 	b.open(url)
-	b.wait("document.querySelector('.overview a[href=\"report.json\"]')")
+	b.wait("document.querySelector('.served a[href=\"report.json\"]')")
+	if n := eval[int](b, "document.querySelectorAll('.served li').length"); n < 5 {
+		t.Errorf("%d files of the recording are listed", n)
+	}
 	b.view("flame")
 	if boxes := eval[int](b, flame+".main.stats.boxes"); boxes < 5 {
 		t.Errorf("%d boxes", boxes)

@@ -102,8 +102,11 @@ function setApart(report) {
 }
 
 function served(data) {
-  if (!data.views.served) return null;
-  return el("p", { class: "note" }, "Served from the recording: ", el("a", { href: "report.json" }, "the report as JSON"), ".");
+  const parts = data.views.parts;
+  if (!parts) return null;
+  const command = (p) => (p.endsWith(".pprof") ? `go tool pprof -http=: ${location.origin}/bundle/${p}` : "");
+  return el("details", { class: "served" }, el("summary", {}, `The recording: ${parts.length} files, and the report as JSON`),
+    el("ul", {}, el("li", {}, el("a", { href: "report.json" }, "report.json")), parts.map((p) => el("li", {}, el("a", { href: "bundle/" + p.split("/").map(encodeURIComponent).join("/") }, p), " ", command(p) && el("code", { class: "code" }, command(p))))));
 }
 
 // overviewView is the first view.

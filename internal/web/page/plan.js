@@ -31,7 +31,7 @@ export function planChart(plan, width) {
 
 function deploy(lists) {
   return Object.entries(lists || {}).filter(([, lines]) => lines && lines.length > 0).map(([name, lines]) => {
-    const copy = button("Copy", () => navigator.clipboard.writeText(lines.join("\n")).then(() => { copy.textContent = "Copied"; }), { class: "quiet" });
+    const copy = button("Copy", () => navigator.clipboard.writeText(lines.join("\n")).then(() => { copy.textContent = "Copied"; }), { class: "quiet", "aria-label": `Copy the lines for ${name}` });
     return el("details", {}, el("summary", {}, name), el("pre", {}, lines.join("\n")), copy);
   });
 }
