@@ -172,10 +172,11 @@ func (f *Forecaster) walks(s Setting) []walk {
 
 // counts fills in how often the collector runs.
 func (f *Forecaster) counts(out *Forecast, ws []walk) {
-	var cycles, bytes, pinned float64
+	var cycles, bytes, pinned, squeezed float64
 	var each []float64
 	for _, w := range ws {
 		cycles += w.cycles
+		squeezed += w.squeezed
 		bytes += w.bytes
 		pinned += w.pinned
 		out.Regime = w.regime
@@ -200,6 +201,10 @@ func (f *Forecaster) counts(out *Forecast, ws []walk) {
 		off = math.Hypot(off, limitError*goal/per)
 	}
 	out.PerCycle = widen(per, off)
+	// What is allocated while marking is taken for dead afterwards. Where less of
+	// it is than was recorded, some of the rest may have been alive, and the heap
+	// and its headroom are larger than the walk had them.
+	out.PerCycle.High = per * (1 + math.Hypot(off, squeezed/cycles))
 	out.Cycles = inverse(out.PerCycle, span)
 	if f.trace.Whole {
 		n := cycles / float64(len(ws)) * bytes / cycles / per

@@ -10,6 +10,7 @@ type walk struct {
 	work     Point   // sums of the cycles' processor seconds
 	endRatio float64 // sum of the cycles' heap sizes over those of the recording
 	pinned   float64 // cycles that assists held at their goal
+	squeezed float64 // sum of what cycles allocated less while marking than recorded, over the bytes marked
 	regime   Regime
 }
 
@@ -115,7 +116,7 @@ func (t *Trace) walkFrom(s Setting, o walkOrder) walk {
 			return w
 		}
 		pos += step
-		w.add(p, cycleShape{goal: goal, trigger: trigger, beside: beside, step: step, ballast: float64(s.Ballast)})
+		w.add(p, cycleShape{goal: goal, trigger: trigger, beside: beside, step: step, marked: c.marked, ballast: float64(s.Ballast)})
 		c.marked = p.Live + beside + float64(s.Ballast)
 		c.next(p)
 		if !t.Whole && pos-o.from >= end && w.cycles >= float64(o.least) {
@@ -125,7 +126,7 @@ func (t *Trace) walkFrom(s Setting, o walkOrder) walk {
 	return w
 }
 
-type cycleShape struct{ goal, trigger, beside, step, ballast float64 }
+type cycleShape struct{ goal, trigger, beside, step, marked, ballast float64 }
 
 func (w *walk) add(p Point, c cycleShape) {
 	end := c.trigger + c.beside
@@ -136,6 +137,9 @@ func (w *walk) add(p Point, c cycleShape) {
 		w.endRatio += math.Max(1e-3, (end-c.ballast)/p.End)
 	} else {
 		w.endRatio++
+	}
+	if c.marked > 0 {
+		w.squeezed += math.Min(1, math.Max(0, p.Beside-c.beside)/c.marked)
 	}
 	if end >= c.goal*0.97 {
 		w.pinned++

@@ -37,8 +37,8 @@ type candidate struct {
 
 // choose steps each knob up to its knee: the headroom from which one more
 // doubling saves too little, or beyond which it does not fit. Of the knobs that
-// save about the same, it takes the one that needs least memory at the burst,
-// and of those the simplest.
+// save about the same, it takes the simplest and safest; without a bound on memory,
+// one that needs clearly less at the burst.
 func (m *maker) choose() Choice {
 	var all []candidate
 	most, found := 0.0, false
@@ -63,7 +63,8 @@ func (m *maker) choose() Choice {
 		if c.why != "" || m.saved(today, c.point) < most-m.o.Knee {
 			continue
 		}
-		if best < 0 || c.tall < all[best].tall*(1-sameMemory) {
+		// Within a bound, memory that is left over is worth nothing.
+		if best < 0 || m.o.Constraint.room() == 0 && c.tall < all[best].tall*(1-sameMemory) {
 			best = i
 		}
 	}
@@ -205,6 +206,9 @@ func (m *maker) chosen(all []candidate, best int) Choice {
 	for i, o := range all {
 		if i == best {
 			continue
+		}
+		if o.why == "" && o.knob == KnobLimit {
+			o.why = "saves about the same, and with collection off nothing but the limit says how often it runs when more is alive than was recorded"
 		}
 		if o.why == "" {
 			o.why = fmt.Sprintf("saves %s against %s, and takes up to %s at the burst against %s",

@@ -46,7 +46,7 @@ type Trials struct {
 // Step is one setting tried against today's.
 type Step struct {
 	Setting gcmodel.Setting
-	Saved   stats.Interval // share of CPU per request, or of all CPU without load
+	Saved   stats.Interval // share of CPU that the collector takes less than today
 	Result  *prove.Result
 	Latency [2]Latency
 }
@@ -156,19 +156,18 @@ func part(today, to gcmodel.Setting, k float64, p *Plan) (gcmodel.Setting, bool)
 
 // Units of prove's metrics that the search reads.
 const (
-	unitRSS    = "peak-RSS-bytes"
-	unitCPUReq = "cpu-ns/req"
-	unitCPU    = "cpu-sec"
+	unitRSS = "peak-RSS-bytes"
+	unitGC  = "gc-cpu-share"
 )
 
-// saved is the share of CPU that B saves, per request where requests are known.
+// saved is the share of CPU that B's collector takes less than A's: what the
+// setting changes, and far steadier from run to run than all CPU per request.
 func saved(r *prove.Result) stats.Interval {
-	for _, u := range []string{unitCPUReq, unitCPU} {
-		if c, ok := changeOf(r, u); ok && !math.IsNaN(c.Delta.Value) {
-			return c.Delta.Scale(-1)
-		}
+	c, ok := changeOf(r, unitGC)
+	if !ok {
+		return stats.Interval{Value: math.NaN(), Low: math.NaN(), High: math.NaN()}
 	}
-	return stats.Interval{Value: math.NaN(), Low: math.NaN(), High: math.NaN()}
+	return stats.Interval{Value: c.A.Value - c.B.Value, Low: c.A.Low - c.B.High, High: c.A.High - c.B.Low}
 }
 
 func changeOf(r *prove.Result, u string) (prove.Change, bool) {

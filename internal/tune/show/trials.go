@@ -32,6 +32,9 @@ func savedText(i stats.Interval) string {
 	if math.IsNaN(i.Value) {
 		return "an unknown part"
 	}
+	if math.IsInf(i.Low, 0) || math.IsInf(i.High, 0) {
+		return share(i.Value)
+	}
 	return fmt.Sprintf("%.1f (%.1f to %.1f) %%", 100*i.Value, 100*i.Low, 100*i.High)
 }
 
@@ -65,6 +68,9 @@ func (t *page) compared(r *tune.Trials) {
 func deltaText(c prove.Change) string {
 	if math.IsNaN(c.Delta.Value) || math.IsInf(c.Delta.Value, 0) {
 		return ""
+	}
+	if math.IsInf(c.Delta.Low, 0) || math.IsInf(c.Delta.High, 0) || c.Delta.Low <= -1 {
+		return fmt.Sprintf("%+.1f %%, too few runs to bound it", 100*c.Delta.Value)
 	}
 	return fmt.Sprintf("%+.1f (%+.1f to %+.1f) %%", 100*c.Delta.Value, 100*c.Delta.Low, 100*c.Delta.High)
 }

@@ -1,0 +1,122 @@
+package show_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/heaptrim/heaptrim/internal/gcmodel"
+	"github.com/heaptrim/heaptrim/internal/prove"
+	"github.com/heaptrim/heaptrim/internal/stats"
+	"github.com/heaptrim/heaptrim/internal/tune"
+	"github.com/heaptrim/heaptrim/internal/tune/show"
+	"github.com/heaptrim/heaptrim/internal/unit"
+)
+
+func plan(t *testing.T, o tune.Options) *tune.Plan {
+	t.Helper()
+	const live = 100 << 20
+	tr := &gcmodel.Trace{Setting: gcmodel.Setting{GOGC: 100}, Procs: 2, Wall: 20, CPU: 10, Peak: 2 * live, RSS: 2*live + 20<<20, Memory: gcmodel.Memory{Fixed: 10 << 20, Slack: 0.05}}
+	for i := range 41 {
+		tr.Points = append(tr.Points, gcmodel.Point{At: float64(i) * live, Live: live, End: 2 * live, HeapScan: live / 2, Background: 0.06, Assist: 0.01, Idle: 0.02})
+	}
+	p, err := tune.Make(tune.Workload{Name: "service", Trace: tr}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestText(t *testing.T) {
+	p := plan(t, tune.Options{Constraint: tune.Constraint{Max: unit.GiB, Source: "-max-memory", Burst: 1.5}})
+	for _, width := range []int{80, 120, 200} {
+		var b bytes.Buffer
+		if err := show.Text(&b, p, width); err != nil {
+			t.Fatal(err)
+		}
+		text := b.String()
+		for _, want := range []string{
+			"service, recorded with gogc=100", "memory 1 GiB (-max-memory)", "Recommended: ", "GOMEMLIMIT=", "not GOGC (", "not ballast (",
+			"limiter territory", "collector, % of CPU", "│", "R", "too large", "recording: a second",
+		} {
+			if !strings.Contains(text, want) {
+				t.Errorf("width %d: no %q in\n%s", width, want, text)
+			}
+		}
+		for line := range strings.Lines(text) {
+			// Rows of the table have a width of their own.
+			if n := len([]rune(line)); strings.Contains(line, "│") && n > width+1 {
+				t.Errorf("width %d: a line of the curve has %d columns", width, n)
+			}
+			if strings.HasSuffix(strings.TrimSuffix(line, "\n"), " ") {
+				t.Errorf("width %d: a line ends in a space: %q", width, line)
+			}
+		}
+	}
+}
+
+func TestJSON(t *testing.T) {
+	p := plan(t, tune.Options{})
+	nothing := math.NaN()
+	trials := &tune.Trials{
+		Today: p.Today.Setting, Chosen: p.Choice.Point.Setting, Stopped: "the knee",
+		Steps:   []tune.Step{{Setting: p.Choice.Point.Setting, Saved: stats.Interval{Value: nothing, Low: nothing, High: nothing}}},
+		Latency: [2]tune.Latency{{P50: time.Millisecond, P99: 20 * time.Millisecond}, {P50: time.Millisecond, P99: 5 * time.Millisecond}},
+		Compared: &prove.Result{
+			Verdict: prove.Verdict{Sentence: "B is better."},
+			Comparisons: []prove.Comparison{{Changes: []prove.Change{{
+				Metric: prove.Metric{Unit: "req/s", Label: "throughput"}, A: stats.Exact(100), B: stats.Exact(120),
+				Delta: stats.Interval{Value: 0.2, Low: -1, High: math.Inf(1)}, Outcome: prove.Better,
+			}}}},
+		},
+	}
+	var b bytes.Buffer
+	if err := show.JSON(&b, p, trials, show.Meta{Tool: "heaptrim test"}); err != nil {
+		t.Fatal(err)
+	}
+	var doc struct {
+		Schema string
+		Curve  []struct {
+			Refused string
+			RSS     *stats.Interval `json:"peak_rss_bytes"`
+		}
+		Recommended struct {
+			Knob   string
+			Deploy struct{ Env []string }
+			Others []any
+		}
+		Trials struct {
+			Latency struct{ P99 [2]float64 } `json:"latency_seconds"`
+			Changes []struct{ Delta stats.Interval }
+			Steps   []struct {
+				Saved *stats.Interval `json:"saved_cpu_share"`
+			}
+		}
+	}
+	if err := json.Unmarshal(b.Bytes(), &doc); err != nil {
+		t.Fatal(err)
+	}
+	if doc.Schema != show.Schema || doc.Recommended.Knob != "GOGC" || len(doc.Recommended.Deploy.Env) != 1 || len(doc.Recommended.Others) != 3 {
+		t.Errorf("got %+v", doc.Recommended)
+	}
+	for i, q := range doc.Curve {
+		if (q.Refused == "") != (q.RSS != nil) {
+			t.Errorf("point %d: refused %q, with figures %v", i, q.Refused, q.RSS != nil)
+		}
+	}
+	if doc.Trials.Latency.P99 != [2]float64{0.02, 0.005} || doc.Trials.Changes[0].Delta.High != 1e18 || doc.Trials.Steps[0].Saved != nil {
+		t.Errorf("got %+v", doc.Trials)
+	}
+	b.Reset()
+	if err := show.Trials(&b, trials, 100); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"stopped: the knee", "p99", "20 ms → 5 ms", "an unknown part", "too few runs", "B is better."} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in\n%s", want, b.String())
+		}
+	}
+}
