@@ -20,8 +20,10 @@ Usage: heaptrim trace [flags] FILE
 Says from an execution trace of Go 1.22 or later what the collector did – mark
 phases, assists on the CPU and parked, sweeping, stops of the world – and who
 paid for it: goroutines by the function they began in, HTTP handlers, and tasks
-and regions, whose time it splits into parts that add up. FILE may be of any
-length; - is standard input, and a bundle stands for the trace in it.
+and regions, whose time it splits into parts that add up. Where a CPU profile
+was recorded while tracing, it also says who causes: the lines that allocated
+while others paid. FILE may be of any length; - is standard input, and a bundle
+stands for the trace in it.
 
 With -summary it stops after the first half, which takes a tenth of the time.
 Of a file that is cut short it reports the part before, and exits with 1.

@@ -40,7 +40,9 @@ func (s *execSession) traceWindow(ctx context.Context) error {
 	starting, cancel := s.whileRunning(ctx)
 	defer cancel()
 	s.o.Progress("tracing process %d for %v", s.proc.Cmd.Process.Pid, s.pass.trace)
-	err := recorder.Start(starting, s.dir, recorder.Options{Trace: maxTrace, HeapSnap: -1, Metrics: -1})
+	// Samples of the CPU profile land in the trace as well, which is all that is
+	// kept of them.
+	err := recorder.Start(starting, s.dir, recorder.Options{Trace: maxTrace, CPU: true, HeapSnap: -1, Metrics: -1})
 	if err != nil {
 		return fmt.Errorf("%w%s", err, s.lastWords())
 	}

@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
+	"sync"
+	"time"
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
 )
@@ -20,8 +23,10 @@ func (r *liveRecorder) trace(ctx context.Context) {
 	p := evidence.Part{Path: "trace/trace.out", Kind: evidence.KindTrace, Pass: passTrace, Wall: r.o.Trace}
 	name, err := r.w.Unfinished(p)
 	if err == nil {
+		stop := r.sampleMeanwhile(ctx)
 		q := query{path: "trace", args: fmt.Sprintf("seconds=%g", r.o.Trace.Seconds()), takes: r.o.Trace}
 		err = r.download(ctx, q, name)
+		stop()
 	}
 	if err == nil {
 		if err = isTrace(name); err != nil {
@@ -34,6 +39,26 @@ func (r *liveRecorder) trace(ctx context.Context) {
 		err = r.w.Adopt(r.run, p, name)
 	}
 	r.note(ctx, "execution trace", err)
+}
+
+// sampleMeanwhile has the server take a CPU profile: its samples land in the
+// trace as well, which is all that is wanted of it. A trace without them is
+// whole, so a server that takes none is no error. What it returns gives up the
+// profile and waits for that.
+func (r *liveRecorder) sampleMeanwhile(ctx context.Context) func() {
+	ctx, giveUp := context.WithCancel(ctx)
+	var done sync.WaitGroup
+	done.Go(func() {
+		// Whole seconds are all that the server takes.
+		q := query{path: "profile", args: fmt.Sprintf("seconds=%d", max(1, int(math.Ceil(r.o.Trace.Seconds())))), takes: r.o.Trace + time.Second}
+		if err := r.server.get(ctx, q, io.Discard); err != nil && ctx.Err() == nil {
+			r.o.Progress("no CPU profile while tracing: %v", err)
+		}
+	})
+	return func() {
+		giveUp()
+		done.Wait()
+	}
 }
 
 // isTrace looks at the first bytes of a file, as far as they are needed to tell

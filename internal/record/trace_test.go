@@ -20,8 +20,9 @@ import (
 
 // traced is what a trace is about.
 type traced struct {
-	events int
-	tasks  map[string]int // ended, by type
+	events  int
+	samples int            // of the CPU
+	tasks   map[string]int // ended, by type
 }
 
 // readTrace reads the only trace of a bundle to its end.
@@ -50,6 +51,9 @@ func readTrace(t *testing.T, b *bundle.Bundle) (traced, evidence.Part) {
 			t.Fatal(err)
 		}
 		got.events++
+		if ev.Kind() == trace.EventStackSample {
+			got.samples++
+		}
 		if ev.Kind() == trace.EventTaskEnd {
 			got.tasks[ev.Task().Type]++
 		}
@@ -85,6 +89,9 @@ func TestExecTrace(t *testing.T) {
 	if n := got.tasks["GET /orders/{}"]; n < 50 || len(got.tasks) != 1 {
 		t.Errorf("tasks %v, want one kind, of requests", got.tasks)
 	}
+	if got.samples == 0 {
+		t.Error("no CPU samples in the trace")
+	}
 	if part.Wall < 900*time.Millisecond || part.Wall > 5*time.Second {
 		t.Errorf("the window was %v long, want about a second", part.Wall)
 	}
@@ -96,6 +103,9 @@ func TestExecTrace(t *testing.T) {
 	}
 	if parts := partsOf(b, passTrace, evidence.KindHeap); len(parts) > 0 {
 		t.Errorf("heap profiles in the trace window: %+v", parts)
+	}
+	if parts := partsOf(b, passTrace, evidence.KindCPU); len(parts) > 0 {
+		t.Errorf("the trace window's CPU profile was kept: %+v", parts)
 	}
 }
 
@@ -160,6 +170,27 @@ func TestLiveTrace(t *testing.T) {
 	}
 	if got, part := readTrace(t, b); got.events == 0 || part.Wall != 300*time.Millisecond {
 		t.Errorf("%d events in %+v", got.events, part)
+	}
+}
+
+// TestLiveTraceSamples has a CPU profile taken while tracing.
+func TestLiveTraceSamples(t *testing.T) {
+	server := httptest.NewServer(pprofMux(nil))
+	defer server.Close()
+	stop := make(chan struct{})
+	done := make(chan int)
+	go func() { done <- allocate(stop) }()
+	b, err := recordLive(t, t.Context(), LiveOptions{URL: server.URL, For: time.Second, Snapshots: -1, Trace: 700 * time.Millisecond})
+	close(stop)
+	<-done
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := readTrace(t, b); got.samples == 0 {
+		t.Errorf("no CPU samples among %d events", got.events)
+	}
+	if parts := partsOf(b, passTrace, evidence.KindCPU); len(parts) > 0 {
+		t.Errorf("the CPU profile was kept: %+v", parts)
 	}
 }
 

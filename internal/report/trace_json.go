@@ -8,6 +8,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/ingest/exectrace"
 	"github.com/heaptrim/heaptrim/internal/latency"
+	"github.com/heaptrim/heaptrim/internal/stats"
 )
 
 // TraceSchema is the version of the JSON that TraceJSON writes; see
@@ -149,6 +150,30 @@ type (
 		UnlistedKinds int             `json:"unlisted_kinds"`
 		Windows       []traceWindow   `json:"windows"`
 		Unlisted      int             `json:"unlisted_windows"`
+		Causes        traceCauses     `json:"causes"`
+	}
+	traceCauses struct {
+		Samples    int         `json:"samples"`
+		Mark       int         `json:"mark_samples"`
+		Allocating traceTally  `json:"allocating"`
+		PaidNS     traceSplit  `json:"paid_ns"`
+		Sites      []traceSite `json:"sites"`
+		Unlisted   int         `json:"unlisted_samples"`
+	}
+	traceTally struct {
+		All    int `json:"all"`
+		Mark   int `json:"mark"`
+		Others int `json:"others_paying"`
+	}
+	traceSite struct {
+		Func       string         `json:"function"`
+		File       string         `json:"file"`
+		Line       int            `json:"line"`
+		Allocating traceTally     `json:"allocating"`
+		Paying     int            `json:"paying"`
+		Share      stats.Interval `json:"mark_share"`
+		Phases     int            `json:"phases"`
+		PaidNS     traceSplit     `json:"paid_ns"`
 	}
 	traceGroup struct {
 		Start      string     `json:"start"`
@@ -229,9 +254,15 @@ func requestRow(r latency.Request) traceRequest {
 	return traceRequest{r.Start, r.Length, r.Goroutine, r.Task, r.Mark, splitRow(r.Split)}
 }
 
+func causesRow(c latency.Causes) traceCauses {
+	return traceCauses{c.Samples, c.Mark, traceTally(c.Allocating), splitRow(c.Paid), rowsOf(c.Sites, func(s latency.Site) traceSite {
+		return traceSite{s.Func, s.File, s.Line, traceTally(s.Allocating), s.Paying, s.Share, s.Phases, splitRow(s.Paid)}
+	}), c.Unlisted}
+}
+
 func payersRow(r *latency.Report) *tracePayers {
 	return &tracePayers{
-		Goroutines: r.Goroutines, STWNS: r.STW, UnlistedKinds: r.UnlistedKinds, Unlisted: r.Unlisted,
+		Goroutines: r.Goroutines, STWNS: r.STW, UnlistedKinds: r.UnlistedKinds, Unlisted: r.Unlisted, Causes: causesRow(r.Causes),
 		Groups: rowsOf(r.Groups, func(g latency.Group) traceGroup {
 			return traceGroup{g.Start, g.Handler, g.System, g.Goroutines, splitRow(g.Split)}
 		}),

@@ -24,6 +24,7 @@ func TraceText(w io.Writer, t *Trace) error {
 	p.goroutines()
 	if t.Payers != nil {
 		p.groups()
+		p.causes()
 		p.requests()
 	}
 	if err := p.w.Flush(); err != nil {

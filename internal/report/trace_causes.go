@@ -1,0 +1,67 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/heaptrim/heaptrim/internal/latency"
+	"github.com/heaptrim/heaptrim/internal/stats"
+	"github.com/heaptrim/heaptrim/internal/unit"
+)
+
+// howToSample is what to do about a trace without CPU samples.
+const howToSample = "record a CPU profile while tracing, which leaves its samples in the trace too: " +
+	"go test -trace trace.out -cpuprofile cpu.out, or /debug/pprof/profile during /debug/pprof/trace, or heaptrim record -trace"
+
+// causes prints who allocated while others paid.
+func (p *tracePrinter) causes() {
+	c := p.Payers.Causes
+	p.linef("")
+	if c.Samples == 0 {
+		p.linef("Who causes: not known: %s.", howToSample)
+		return
+	}
+	p.linef("Who causes, of %s CPU samples, %s in mark phases, where %s were allocating (paid then: %s):",
+		unit.FormatCount(float64(c.Samples)), unit.FormatCount(float64(c.Mark)), unit.FormatCount(float64(c.Allocating.Mark)), paidIn(c.Paid))
+	if c.Allocating.Mark == 0 {
+		p.linef("not known: no sample in a mark phase was in the allocator. Trace for longer.")
+		return
+	}
+	p.row("in marking", "of it", "others paying", "whole trace", "phases", "assists then", "parked then", "  site")
+	for _, s := range c.Sites[:min(len(c.Sites), p.Top)] {
+		if s.Allocating.Mark == 0 {
+			break
+		}
+		p.row(fmt.Sprint(s.Allocating.Mark), shareBounds(s.Share), fmt.Sprint(s.Allocating.Others), fmt.Sprint(s.Allocating.All), fmt.Sprint(s.Phases),
+			nanos(s.Paid[latency.AssistCPU]), nanos(s.Paid[latency.AssistParked]), "  "+siteName(s))
+	}
+	if c.Unlisted > 0 {
+		p.linef("and %d samples of sites beyond the limit", c.Unlisted)
+	}
+	p.linef("Samples count time in the allocator, not bytes. Phases are those in which the site was seen; what was paid then is by all goroutines.")
+}
+
+// shareBounds shows a share with its 95 % interval.
+func shareBounds(i stats.Interval) string {
+	return fmt.Sprintf("%.0f %% (%.0f–%.0f)", 100*i.Value, 100*i.Low, 100*i.High)
+}
+
+func siteName(s latency.Site) string {
+	if s.Func == "" {
+		return "(the runtime)"
+	}
+	return fmt.Sprintf("%s %s:%d", clean(s.Func), clean(path.Base(strings.ReplaceAll(s.File, `\`, "/"))), s.Line)
+}
+
+// paidIn lists what goroutines paid in mark phases.
+func paidIn(s latency.Split) string {
+	var list []string
+	for p := range latency.Parts {
+		if s[p] > 0 {
+			list = append(list, nanos(s[p])+" "+p.String())
+		}
+	}
+	return cmp.Or(strings.Join(list, ", "), "nothing")
+}
