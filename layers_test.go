@@ -123,6 +123,11 @@ var layers = []layer{
 		why:    "a cure is chosen from a diagnosis and the source: it measures nothing and prints nothing",
 	},
 	{
+		folder: "internal/detect",
+		ours:   []string{"internal/diagnose", "internal/evidence", "internal/kernel", "internal/prescribe", "internal/stats", "internal/unit"},
+		why:    "a detector judges what a diagnosis measured and names a cure of the catalogue: it reads no file",
+	},
+	{
 		folder: "internal/prove/*",
 		ours: []string{"internal/evidence", "internal/ingest/*", "internal/prove/*", "internal/record", "internal/record/process",
 			"internal/stats", "internal/unit"},

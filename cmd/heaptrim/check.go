@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/heaptrim/heaptrim/internal/detect"
 	"github.com/heaptrim/heaptrim/internal/diagnose"
 	"github.com/heaptrim/heaptrim/internal/prescribe"
 	"github.com/heaptrim/heaptrim/internal/record"
@@ -120,6 +121,7 @@ func runCheck(ctx context.Context, c command, args []string, std stdio) error {
 	d, err := diagnose.Bundle(ctx, r.Bundle, o)
 	if err == nil {
 		prescribe.Apply(ctx, d, prescribe.Options{Threshold: f.leastSaving(), Progress: p.Printf})
+		detect.Advise(d)
 	}
 	switch {
 	case errors.Is(r.cut, record.ErrProgramFailed) && (err != nil || len(d.Findings) == 0):

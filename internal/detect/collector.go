@@ -65,7 +65,8 @@ const minimumGoal = 4 << 20
 func tinyHeap(s *diagnose.Signals) (Detection, bool) {
 	automatic := func(c evidence.Cycle) bool { return !c.Forced }
 	share, of, n := collected(s, automatic)
-	if n < constantCycles || s.Window <= 0 || share.Value < worthConstant {
+	// What is live in a benchmark is not what is live in the program.
+	if s.Benchmark || n < constantCycles || s.Window <= 0 || share.Value < worthConstant {
 		return Detection{}, false
 	}
 	rate := float64(n) / s.Window.Seconds()

@@ -82,8 +82,8 @@ func Run(signals []diagnose.Signals) []Detection {
 }
 
 // Advise adds what the detectors find to the advice on the program as a whole.
-// A cure that is there already is not said twice, but for what a detector
-// knows beyond it.
+// Where more room for the heap is advised already, a heap that is too small
+// adds to its reasons.
 func Advise(d *diagnose.Diagnosis) {
 	signals := d.Signals()
 	for _, f := range Run(signals) {
@@ -95,11 +95,25 @@ func Advise(d *diagnose.Diagnosis) {
 		if len(signals) > 1 {
 			why = f.Run + ": " + why
 		}
+		if f.Detector == "tiny-heap" && addWhy(d.Advice, f.Code, why) {
+			continue
+		}
 		d.Advice = append(d.Advice, diagnose.Advice{
 			Title:  f.Title,
 			Remedy: diagnose.Remedy{Code: f.Code, Safety: safety, Text: f.Text, Why: why, Saves: diagnose.Prediction{CPU: f.Saves, Basis: f.Basis}},
 		})
 	}
+}
+
+// addWhy tells a piece of advice with the same cure what else speaks for it.
+func addWhy(advice []diagnose.Advice, code, why string) bool {
+	for i := range advice {
+		if advice[i].Code == code {
+			advice[i].Why += "; " + why
+			return true
+		}
+	}
+	return false
 }
 
 // fewSamples are no ground to speak on, whatever share of all they are.

@@ -37,7 +37,7 @@ func main() {
 	modes := map[string]func(stop func() bool){
 		"clean": clean, "finalizers": finalizers, "cleanups": cleanups, "backlog": backlog,
 		"stack-scan": stackScan, "stack-growth": stackGrowth, "stack-shrink": stackShrink,
-		"forced": forced, "periodic": periodic, "tiny": tiny, "limiter": limiter, "workers": workers, "refault": refault,
+		"forced": forced, "periodic": periodic, "tiny": tiny, "limiter": limiter, "workers": workers, "refault": refault, "huge-pages": hugePages,
 	}
 	run, ok := modes[os.Args[1]]
 	if !ok {
@@ -270,9 +270,11 @@ func tiny(stop func() bool) {
 }
 
 func limiter(stop func() bool) {
+	runtime.GOMAXPROCS(1) // or the other Ps, idle, count as time for the program
+	ballast()
+	ballast()
 	debug.SetGCPercent(-1)
 	debug.SetMemoryLimit(20 << 20)
-	ballast()
 	for i := 0; !stop(); i++ {
 		sinks[i%len(sinks)] = &node{}
 	}
