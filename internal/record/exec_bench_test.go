@@ -72,6 +72,7 @@ func main() {
 type benchService struct {
 	addr    string
 	dir     string // the recorder's; "": plain
+	options recorder.Options
 	process *process.Process
 }
 
@@ -82,7 +83,17 @@ type benchService struct {
 // a quiet machine:
 //
 //	go test ./internal/record -run '^$' -bench Recording -benchtime 20x
-func BenchmarkRecording(b *testing.B) {
+func BenchmarkRecording(b *testing.B) { benchmarkWindow(b, recorder.Options{CPU: true}, false) }
+
+// BenchmarkTracing measures a window that takes an execution trace, in the same
+// way: as it is, and with requests as tasks, for which net/http is changed.
+func BenchmarkTracing(b *testing.B) {
+	o := recorder.Options{Trace: maxTrace, HeapSnap: -1, Metrics: -1}
+	b.Run("plain", func(b *testing.B) { benchmarkWindow(b, o, false) })
+	b.Run("requests", func(b *testing.B) { benchmarkWindow(b, o, true) })
+}
+
+func benchmarkWindow(b *testing.B, o recorder.Options, requests bool) {
 	dir := b.TempDir()
 	for name, text := range map[string]string{"go.mod": "module example.com/service\n\ngo 1.21\n", "main.go": jsonServiceSource} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
@@ -94,7 +105,13 @@ func BenchmarkRecording(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	overlay, _, err := commandOverlay(b.TempDir(), p, nil)
+	var also map[string]string
+	if requests {
+		if also, err = requestOverlay(context.Background(), b.TempDir(), tool); err != nil {
+			b.Fatal(err)
+		}
+	}
+	overlay, _, err := commandOverlay(b.TempDir(), p, also)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -107,6 +124,7 @@ func BenchmarkRecording(b *testing.B) {
 	}
 	plain := startBenchService(b, build("plain.exe"), "")
 	recorded := startBenchService(b, build("recorded.exe", "-overlay", overlay), b.TempDir())
+	recorded.options = o
 	const turn = 4 * time.Second
 	for _, s := range []benchService{plain, recorded} {
 		s.turn(b, turn) // fills what it keeps
@@ -184,7 +202,7 @@ func (s benchService) turn(b *testing.B, d time.Duration) benchTurn {
 	if s.dir != "" {
 		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 		defer cancel()
-		if err := recorder.Start(ctx, s.dir, recorder.Options{CPU: true}); err != nil {
+		if err := recorder.Start(ctx, s.dir, s.options); err != nil {
 			b.Fatal(err)
 		}
 		defer func() {
