@@ -42,7 +42,8 @@ const SafeRatio = 1.3
 
 // Forecaster answers what-if questions of one trace.
 type Forecaster struct {
-	trace *Trace
+	trace  *Trace // as recorded
+	course *Trace // that walks follow
 	// Exponent is how the cost of a cycle goes with the size of the heap that the
 	// same live objects are spread over: cost ∝ size^Exponent. It is the caches',
 	// and differs between programs.
@@ -64,7 +65,7 @@ func NewForecaster(t *Trace) (*Forecaster, error) {
 	if err := t.check(); err != nil {
 		return nil, err
 	}
-	f := &Forecaster{trace: t, Exponent: generalExponent, Assumed: true, perCycle: 1}
+	f := &Forecaster{trace: t, course: t.smooth(), Exponent: generalExponent, Assumed: true, perCycle: 1}
 	f.calibrate()
 	return f, nil
 }
@@ -162,9 +163,9 @@ func (f *Forecaster) walks(s Setting) []walk {
 	for i := range out {
 		part := (float64(i) + 0.5) / phases
 		if f.trace.Whole {
-			out[i] = f.trace.walkFrom(s, walkOrder{stretch: 0.7 + 0.6*part, unhindered: f.unhindered})
+			out[i] = f.course.walkFrom(s, walkOrder{stretch: 0.7 + 0.6*part, unhindered: f.unhindered, seed: uint64(i)})
 		} else {
-			out[i] = f.trace.walkFrom(s, walkOrder{from: part * f.trace.span(), stretch: 1, least: leastCycles, unhindered: f.unhindered})
+			out[i] = f.course.walkFrom(s, walkOrder{from: part * f.trace.span(), stretch: 1, least: leastCycles, unhindered: f.unhindered, seed: uint64(i)})
 		}
 	}
 	return out

@@ -54,7 +54,7 @@ func (t *Trace) cost() meanCost {
 			continue
 		}
 		total += p.total()
-		live += p.Live + p.Beside
+		live += p.Live + t.Dies*p.Beside
 		logs += math.Log(p.End)
 		each = append(each, p.total())
 	}
@@ -72,6 +72,7 @@ func (t *Trace) cost() meanCost {
 func (f *Forecaster) Scaled(k float64) *Forecaster {
 	s := *f
 	s.trace = f.trace.scaled(k)
+	s.course = s.trace.smooth()
 	return &s
 }
 

@@ -28,6 +28,15 @@ type Trace struct {
 	// size, in bytes: the runtime counts a span as live when a processor takes it
 	// to allocate from, and some of its slots are still free when a cycle ends.
 	Unused float64
+	// Dies is the part, 0 to 1, of what is allocated while a cycle marks that
+	// counts as marked and is dead all the same, so that it is headroom lost: all
+	// of it in a service, whose garbage lives for less than a mark phase; little
+	// in a program that builds what it needs later.
+	Dies float64
+
+	// jitter is what the live heap of each cycle differs from its neighbours' by;
+	// see smooth.
+	jitter []float64
 }
 
 // Memory is what the runtime maps beside the objects of the heap, when the heap
@@ -40,7 +49,7 @@ type Memory struct {
 // Point is one cycle of a trace. Sizes are bytes, times processor seconds.
 type Point struct {
 	At   float64 // bytes allocated from the window's start to the end of marking
-	Live float64 // marked, less what was allocated during marking: the invariant of all settings
+	Live float64 // marked, less what Trace.Dies says of Beside: the invariant of all settings
 	// Beside is what was allocated while the cycle marked, and Natural what would
 	// have been without assists, which hold the program back at the goal.
 	Beside, Natural float64
@@ -116,7 +125,7 @@ func (t *Trace) check() error {
 		}
 		last = p.At
 	}
-	for _, v := range [...]float64{t.Bytes, t.Wall, t.CPU, t.Peak, t.RSS, t.Memory.Fixed, t.Memory.Slack, t.Unused} {
+	for _, v := range [...]float64{t.Bytes, t.Wall, t.CPU, t.Peak, t.RSS, t.Memory.Fixed, t.Memory.Slack, t.Unused, t.Dies} {
 		if !(v >= 0 && v <= maxQuantity) {
 			return fmt.Errorf("the recording: quantity %v is out of range", v)
 		}
@@ -167,6 +176,62 @@ func (t *Trace) before(bytes float64) Point {
 	return nothing.mix(first, math.Max(0, bytes/first.At))
 }
 
+// smooth takes the live heap apart into its course and what single cycles differ
+// from it by. A program's live heap swings while it handles one request or one
+// file, faster than it collects, so that what one cycle happened to find says
+// nothing of the moments between it and the next. A walk follows the course and
+// draws the rest anew.
+func (t *Trace) smooth() *Trace {
+	s := *t
+	s.Points = make([]Point, len(t.Points))
+	s.jitter = make([]float64, len(t.Points))
+	for i, p := range t.Points {
+		from, to := max(0, i-courseCycles), min(len(t.Points), i+courseCycles+1)
+		// At the ends the window stays even, or growth would look like a swing.
+		side := min(i-from, to-1-i)
+		from, to = i-side, i+side+1
+		// What only grows, or only shrinks, does not swing.
+		if window := t.Points[from:to]; !monotone(window) {
+			sum := 0.0
+			for _, q := range window {
+				sum += q.Live
+			}
+			p.Live = sum / float64(len(window))
+		}
+		s.Points[i] = p
+		s.jitter[i] = t.Points[i].Live - p.Live
+	}
+	return &s
+}
+
+func monotone(ps []Point) bool {
+	up, down := true, true
+	for i := 1; i < len(ps); i++ {
+		up = up && ps[i].Live >= ps[i-1].Live
+		down = down && ps[i].Live <= ps[i-1].Live
+	}
+	return up || down
+}
+
+const (
+	courseCycles = 2 // on either side, that the course is the mean of
+	drawCycles   = 8 // on either side, that a swing is drawn from
+)
+
+// drawn is the swing of one cycle near a place, by a number from 0 to 1.
+func (t *Trace) drawn(bytes, number float64) float64 {
+	n := len(t.jitter)
+	if n == 0 {
+		return 0
+	}
+	if !t.Whole {
+		bytes = t.Points[0].At + math.Mod(bytes, t.span())
+	}
+	i := sort.Search(n, func(i int) bool { return t.Points[i].At >= bytes })
+	i += int(number*(2*drawCycles+1)) - drawCycles
+	return t.jitter[min(max(i, 0), n-1)]
+}
+
 // costs are the processor seconds of the cycles of the span; the first cycle of
 // a service's window opens it.
 func (t *Trace) costs() (background, assist, idle, pause float64) {
@@ -184,7 +249,7 @@ func (t *Trace) costs() (background, assist, idle, pause float64) {
 func (t *Trace) PeakLive() float64 {
 	most := 0.0
 	for _, p := range t.Points {
-		most = math.Max(most, p.Live+p.Beside)
+		most = math.Max(most, p.Live+t.Dies*p.Beside)
 	}
 	return most
 }
@@ -193,7 +258,7 @@ func (t *Trace) PeakLive() float64 {
 func (t *Trace) MeanLive() float64 {
 	sum := 0.0
 	for _, p := range t.Points {
-		sum += p.Live + p.Beside
+		sum += p.Live + t.Dies*p.Beside
 	}
 	return sum / math.Max(1, float64(len(t.Points)))
 }

@@ -1,6 +1,9 @@
 package gcmodel
 
-import "math"
+import (
+	"math"
+	"math/rand/v2"
+)
 
 // walk is one way through a trace under a setting.
 type walk struct {
@@ -22,6 +25,7 @@ const (
 	consMarkCycles   = 4       // that the pacer remembers, beside the last one
 	overshoot        = 1.02    // assists let a cycle end this far above its goal at most
 	walkCyclesAtMost = 200_000
+	leastSwing       = 0.05 // of the live heap's course remains, whatever is drawn
 )
 
 // LeastTrigger is minTriggerRatioDistance of runtime/mgcpacer.go: a cycle
@@ -82,19 +86,21 @@ type walkOrder struct {
 	from, stretch float64
 	least         int
 	unhindered    float64
+	seed          uint64
 }
 
 // walkFrom goes through the trace once.
 func (t *Trace) walkFrom(s Setting, o walkOrder) walk {
 	var w walk
 	c := pacer{last: t.at(o.from)}
-	c.marked = c.last.Live + c.last.Beside
+	c.marked = c.last.Live + t.Dies*c.last.Beside
 	if t.Whole {
 		c.marked = 0
 	}
 	c.marked += float64(s.Ballast)
 	end := t.span()
 	pos := o.from
+	random := rand.New(rand.NewPCG(o.seed, 0))
 	for w.cycles < walkCyclesAtMost {
 		goal, trigger, regime := c.aim(t, s)
 		if math.IsInf(goal, 1) {
@@ -105,7 +111,9 @@ func (t *Trace) walkFrom(s Setting, o walkOrder) walk {
 			goal, trigger = c.marked+(goal-c.marked)*o.stretch, c.marked+(trigger-c.marked)*o.stretch
 		}
 		w.regime = regime
-		p := t.at(pos + math.Max(0, trigger-c.marked-t.Unused))
+		at := pos + math.Max(0, trigger-c.marked-t.Unused)
+		p := t.at(at)
+		p.Live = math.Max(p.Live+t.drawn(at, random.Float64()), p.Live*leastSwing)
 		beside := p.Beside + math.Max(0, p.Natural-p.Beside)*o.unhindered
 		if trigger+beside > goal*overshoot {
 			beside = math.Max(0, goal*overshoot-trigger)
@@ -117,7 +125,7 @@ func (t *Trace) walkFrom(s Setting, o walkOrder) walk {
 		}
 		pos += step
 		w.add(p, cycleShape{goal: goal, trigger: trigger, beside: beside, step: step, marked: c.marked, ballast: float64(s.Ballast)})
-		c.marked = p.Live + beside + float64(s.Ballast)
+		c.marked = p.Live + t.Dies*beside + float64(s.Ballast)
 		c.next(p)
 		if !t.Whole && pos-o.from >= end && w.cycles >= float64(o.least) {
 			return w

@@ -156,7 +156,10 @@ func (e *evidenceOf) workload(name string) (Workload, error) {
 	if automatic(e.cycles) < 2 {
 		return Workload{}, errNoCycles
 	}
-	t := &gcmodel.Trace{Procs: e.procs(), RSS: float64(e.rss), Whole: !e.bench && e.cycles[0].N == 1}
+	t := &gcmodel.Trace{Procs: e.procs(), RSS: float64(e.rss), Whole: !e.bench && e.cycles[0].N == 1, Dies: 1}
+	if t.Whole {
+		t.Dies = diesInBatch
+	}
 	w := Workload{Name: name, Trace: t, Coarse: e.cycles[len(e.cycles)-1].Pacer == nil}
 	var err error
 	if t.Setting, err = e.setting(); err != nil {
@@ -172,6 +175,10 @@ func (e *evidenceOf) workload(name string) (Workload, error) {
 	_, err = gcmodel.NewForecaster(t)
 	return w, err
 }
+
+// diesInBatch is Trace.Dies of a program that runs to its end: compilers,
+// linters and formatters allocate what they keep for the file at hand.
+const diesInBatch = 0.5
 
 func automatic(cycles []evidence.Cycle) int {
 	n := 0
@@ -218,7 +225,7 @@ func (e *evidenceOf) points(t *gcmodel.Trace) {
 		if c.Forced {
 			continue
 		}
-		t.Points = append(t.Points, pointOf(c, cycleSizes{at: at, end: end, trigger: trigger, marked: marked[i]}, float64(t.Procs)))
+		t.Points = append(t.Points, pointOf(c, cycleSizes{at: at, end: end, trigger: trigger, marked: marked[i], dies: t.Dies}, float64(t.Procs)))
 	}
 	t.Bytes = at
 }
@@ -250,12 +257,12 @@ func (e *evidenceOf) unused(marked []float64) float64 {
 // mostUnused bounds what is believed to be unused, as a part of a cycle.
 const mostUnused = 0.3
 
-type cycleSizes struct{ at, end, trigger, marked float64 }
+type cycleSizes struct{ at, end, trigger, marked, dies float64 }
 
 func pointOf(c evidence.Cycle, s cycleSizes, procs float64) gcmodel.Point {
 	beside := math.Max(0, s.end-s.trigger)
 	p := gcmodel.Point{
-		At: s.at, End: s.end, Beside: beside, Natural: beside, Live: math.Max(0, s.marked-beside),
+		At: s.at, End: s.end, Beside: beside, Natural: beside, Live: math.Max(0, s.marked-s.dies*beside),
 		Stacks: float64(c.Stacks), Globals: float64(c.Globals), HeapScan: s.marked,
 		Headroom:   math.Max(0, float64(c.Goal)-s.trigger),
 		Background: c.BackgroundCPU.Seconds(), Assist: c.AssistCPU.Seconds(), Idle: c.IdleCPU.Seconds(),
