@@ -209,6 +209,9 @@ func (e *engine) lookBack() {
 		e.warn("both sides are the same program with the same settings: what differs between them is chance")
 	}
 	e.busy()
+	if clockRuns(r.Comparisons) {
+		e.warn("the collector took more than all CPU time, by the runtime's clock, which goes on while other processes run: its shares and pauses are too high")
+	}
 	needed := e.needed(testsIn(r.Comparisons))
 	few := 0
 	for _, c := range r.Comparisons {
@@ -243,6 +246,18 @@ func (e *engine) busy() {
 		e.warn("in %d of %d the change of CPU time is known twice as well as that of time, as on a busy machine: -gate %s,%s,%s judges by it",
 			better, len(e.result.Comparisons), unitCPUOp, unitBytes, unitAllocs)
 	}
+}
+
+// clockRuns tells whether a share of the collector is more than there was.
+func clockRuns(list []Comparison) bool {
+	for _, c := range list {
+		for _, ch := range c.Changes {
+			if ch.Unit == unitGCCPU && max(ch.A.Value, ch.B.Value) > 1 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // sameAs tells whether two sides are one program in fact.
