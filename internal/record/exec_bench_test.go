@@ -88,7 +88,7 @@ func BenchmarkRecording(b *testing.B) { benchmarkWindow(b, recorder.Options{CPU:
 // BenchmarkTracing measures a window that takes an execution trace, in the same
 // way: as it is, and with requests as tasks, for which net/http is changed.
 func BenchmarkTracing(b *testing.B) {
-	o := recorder.Options{Trace: maxTrace, HeapSnap: -1, Metrics: -1}
+	o := traceOptions()
 	b.Run("plain", func(b *testing.B) { benchmarkWindow(b, o, false) })
 	b.Run("requests", func(b *testing.B) { benchmarkWindow(b, o, true) })
 }

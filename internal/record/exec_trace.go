@@ -40,9 +40,7 @@ func (s *execSession) traceWindow(ctx context.Context) error {
 	starting, cancel := s.whileRunning(ctx)
 	defer cancel()
 	s.o.Progress("tracing process %d for %v", s.proc.Cmd.Process.Pid, s.pass.trace)
-	// Samples of the CPU profile land in the trace as well, which is all that is
-	// kept of them.
-	err := recorder.Start(starting, s.dir, recorder.Options{Trace: maxTrace, CPU: true, HeapSnap: -1, Metrics: -1})
+	err := recorder.Start(starting, s.dir, traceOptions())
 	if err != nil {
 		return fmt.Errorf("%w%s", err, s.lastWords())
 	}
@@ -55,6 +53,12 @@ func (s *execSession) traceWindow(ctx context.Context) error {
 	case <-ctx.Done():
 	}
 	return s.stop()
+}
+
+// traceOptions are those of a trace window. Samples of the CPU profile land in
+// the trace as well, which is all that is kept of them.
+func traceOptions() recorder.Options {
+	return recorder.Options{Trace: maxTrace, CPU: true, HeapSnap: -1, Metrics: -1}
 }
 
 // warm gives a load the time to connect. It is an error if it ends before.
