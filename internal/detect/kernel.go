@@ -61,7 +61,7 @@ func refault(s *diagnose.Signals) (Detection, bool) {
 	share, samples := returning, s.Samples
 	if s.Kernel != nil {
 		if r := s.Kernel.Class[kernel.Return]; r.Share.Value > returning.Value {
-			returning, share = r.Share, r.Share
+			returning = r.Share
 			evidence = fmt.Sprintf("giving memory back takes %s of CPU", percent(returning))
 		}
 		faults := s.Kernel.Class[kernel.Fault]
