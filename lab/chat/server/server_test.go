@@ -90,11 +90,15 @@ func TestRoom(t *testing.T) {
 	for h.joined.Load() != 3 && ctx.Err() == nil {
 		time.Sleep(time.Millisecond)
 	}
-	h.rooms[1].mu.Lock()
-	defer h.rooms[1].mu.Unlock()
-	if len(h.rooms[1].members) != 2 || len(h.rooms[2].members) != 1 {
-		t.Errorf("members %d and %d, want 2 and 1", len(h.rooms[1].members), len(h.rooms[2].members))
+	if one, two := members(h.roomOf(1)), members(h.roomOf(2)); one != 2 || two != 1 {
+		t.Errorf("members %d and %d, want 2 and 1", one, two)
 	}
+}
+
+func members(r *room) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.members)
 }
 
 // TestMemory runs a small measurement: three goroutines a connection, every
