@@ -57,8 +57,8 @@ type Forecaster struct {
 }
 
 // generalExponent is the range that programs showed: JSON and chat services
-// none, caches that are accessed at random up to 0.3.
-var generalExponent = stats.Interval{Value: 0.1, Low: -0.05, High: 0.3}
+// none, caches that are accessed at random up to 0.3 and more.
+var generalExponent = stats.Interval{Value: 0.15, Low: -0.05, High: 0.35}
 
 // NewForecaster checks a trace. It keeps t, which must not change afterwards.
 func NewForecaster(t *Trace) (*Forecaster, error) {
@@ -162,7 +162,7 @@ func (f *Forecaster) walks(s Setting) []walk {
 	out := make([]walk, phases)
 	for i := range out {
 		part := (float64(i) + 0.5) / phases
-		if f.trace.Whole {
+		if f.course.once {
 			out[i] = f.course.walkFrom(s, walkOrder{stretch: 0.7 + 0.6*part, unhindered: f.unhindered, seed: uint64(i)})
 		} else {
 			out[i] = f.course.walkFrom(s, walkOrder{from: part * f.trace.span(), stretch: 1, least: leastCycles, unhindered: f.unhindered, seed: uint64(i)})
@@ -207,7 +207,7 @@ func (f *Forecaster) counts(out *Forecast, ws []walk) {
 	// and its headroom are larger than the walk had them.
 	out.PerCycle.High = per * (1 + math.Hypot(off, squeezed/cycles))
 	out.Cycles = inverse(out.PerCycle, span)
-	if f.trace.Whole {
+	if f.course.once {
 		n := cycles / float64(len(ws)) * bytes / cycles / per
 		out.Cycles = stats.Interval{Value: n, Low: math.Max(0, math.Min(out.Cycles.Low, n-1)), High: math.Max(out.Cycles.High, n+1)}
 	}
@@ -299,6 +299,10 @@ func (f *Forecaster) sizes(out *Forecast, ws []walk) {
 	peaks := make([]float64, len(ws))
 	for i, w := range ws {
 		peaks[i] = w.peak
+		if w.regime == MemoryLimit {
+			// At its largest the heap has what the overage costs it on the whole.
+			peaks[i] += overage * float64(out.Setting.Limit)
+		}
 	}
 	slices.Sort(peaks)
 	mid := peaks[len(peaks)/2]
@@ -327,9 +331,9 @@ func (f *Forecaster) sizes(out *Forecast, ws []walk) {
 // What a forecast is off by beyond what the trace itself shows, as fractions;
 // the first three grow with the distance from the recorded setting (far).
 const (
-	pacerError    = 0.04
+	pacerError    = 0.06
 	costError     = 0.08
-	peakError     = 0.05
+	peakError     = 0.07
 	limitError    = 0.05 // of the goal below a limit, by free slots that come and go
 	assistError   = 0.5
 	idleError     = 0.5

@@ -37,6 +37,8 @@ type Trace struct {
 	// jitter is what the live heap of each cycle differs from its neighbours' by;
 	// see smooth.
 	jitter []float64
+	// once says that the trace is walked once, from its start.
+	once bool
 }
 
 // Memory is what the runtime maps beside the objects of the heap, when the heap
@@ -151,9 +153,7 @@ func (t *Trace) span() float64 {
 // at is the program's state after so many bytes. A service's trace repeats.
 func (t *Trace) at(bytes float64) Point {
 	ps := t.Points
-	if !t.Whole {
-		bytes = ps[0].At + math.Mod(bytes, t.span())
-	}
+	bytes = t.place(bytes)
 	i := sort.Search(len(ps), func(i int) bool { return ps[i].At >= bytes })
 	switch {
 	case i == 0:
@@ -164,6 +164,48 @@ func (t *Trace) at(bytes float64) Point {
 		return ps[i]
 	}
 	return ps[i-1].mix(ps[i], (bytes-ps[i-1].At)/(ps[i].At-ps[i-1].At))
+}
+
+// place turns bytes of a walk into bytes of the trace.
+func (t *Trace) place(bytes float64) float64 {
+	switch {
+	case t.Whole:
+		return bytes
+	case t.once:
+		return t.Points[0].At + bytes
+	}
+	return t.Points[0].At + math.Mod(bytes, t.span())
+}
+
+// Drifts tells whether the live heap is another one at the end of the window
+// than at its start: caches that fill, or a leak. What such a service would do
+// beyond the window is not known; forecasts are then of the window itself.
+func (t *Trace) Drifts() bool {
+	n := len(t.Points) / 3
+	if t.Whole || n < 2 {
+		return false
+	}
+	first, last := liveOf(t.Points[:n]), liveOf(t.Points[len(t.Points)-n:])
+	mean := (first.mean + last.mean) / 2
+	far := math.Abs(last.mean - first.mean)
+	return far > leastDrift*mean && far > 2*math.Hypot(first.error, last.error)
+}
+
+// leastDrift is the change of the live heap, as a part of it, that counts.
+const leastDrift = 0.15
+
+type meanLive struct{ mean, error float64 }
+
+func liveOf(ps []Point) meanLive {
+	sum, squares := 0.0, 0.0
+	for _, p := range ps {
+		sum += p.Live
+	}
+	n := float64(len(ps))
+	for _, p := range ps {
+		squares += (p.Live - sum/n) * (p.Live - sum/n)
+	}
+	return meanLive{sum / n, math.Sqrt(squares / n / math.Max(1, n-1))}
 }
 
 // before is the state before the first cycle: a program begins with nothing.
@@ -185,6 +227,7 @@ func (t *Trace) smooth() *Trace {
 	s := *t
 	s.Points = make([]Point, len(t.Points))
 	s.jitter = make([]float64, len(t.Points))
+	s.once = t.Whole || t.Drifts()
 	for i, p := range t.Points {
 		from, to := max(0, i-courseCycles), min(len(t.Points), i+courseCycles+1)
 		// At the ends the window stays even, or growth would look like a swing.
@@ -224,9 +267,7 @@ func (t *Trace) drawn(bytes, number float64) float64 {
 	if n == 0 {
 		return 0
 	}
-	if !t.Whole {
-		bytes = t.Points[0].At + math.Mod(bytes, t.span())
-	}
+	bytes = t.place(bytes)
 	i := sort.Search(n, func(i int) bool { return t.Points[i].At >= bytes })
 	i += int(number*(2*drawCycles+1)) - drawCycles
 	return t.jitter[min(max(i, 0), n-1)]

@@ -227,6 +227,9 @@ func (m *maker) notes() {
 	if p.Workload.Means {
 		p.Notes = append(p.Notes, "there is no log of collections: the forecast is of means, and the live heap is half of the goal as under GOGC=100; -exec, or GODEBUG=gctrace=1,gcpacertrace=1, tells more")
 	}
+	if t.Drifts() {
+		p.Notes = append(p.Notes, "the live heap changes while it is recorded: the forecast is of that stretch, and not of what comes after it")
+	}
 	if n := len(t.Points); n < fewCycles {
 		p.Notes = append(p.Notes, "few collections are recorded: a longer recording narrows the intervals")
 	}
