@@ -312,6 +312,12 @@ func (f *Forecaster) sizes(out *Forecast, ws []walk) {
 		Low:   mid - math.Hypot(mid-peaks[1], mid*error),
 		High:  mid + math.Hypot(peaks[len(peaks)-2]-mid, mid*error),
 	}
+	most := math.Inf(1)
+	if out.Setting.Limit > 0 {
+		// The runtime keeps all it maps below the limit, but for moments.
+		most = float64(out.Setting.Limit) * (1 + overage)
+		out.Peak.High = math.Max(out.Peak.Value, math.Min(out.Peak.High, most-f.trace.Memory.Fixed+float64(out.Setting.Ballast)))
+	}
 	if f.trace.RSS <= 0 {
 		return
 	}
@@ -326,6 +332,9 @@ func (f *Forecaster) sizes(out *Forecast, ws []walk) {
 		Low:   math.Max(0, v-math.Hypot(v-resident(out.Peak.Low, f.trace.Memory.Slack), math.Hypot(slack, v*residentError))),
 		High:  v + math.Hypot(resident(out.Peak.High, f.trace.Memory.Slack)-v, math.Hypot(slack, v*residentError)),
 	}
+	// The program's file and what C has are not the runtime's.
+	outside := math.Max(0, f.trace.RSS-here*(1+f.trace.Memory.Slack)-f.trace.Memory.Fixed)
+	out.RSS.High = math.Max(out.RSS.Value, math.Min(out.RSS.High, most+outside))
 }
 
 // What a forecast is off by beyond what the trace itself shows, as fractions;
