@@ -44,6 +44,7 @@ type experiment struct {
 	rate    float64
 	gogc    int
 	window  time.Duration
+	real    bool
 	dir     string // for binaries
 	say     func(format string, args ...any)
 }
@@ -57,6 +58,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags.BoolVar(&e.memory, "memory", false, "connections in memory instead of TCP")
 	flags.Float64Var(&e.rate, "rate", 0, "messages a second that all clients send; default: 10000 in memory, 4000 over TCP")
 	flags.IntVar(&e.gogc, "gogc", 10, "GOGC of the servers: small, so that there are enough collections in the window")
+	flags.BoolVar(&e.real, "realtime", false, "run the servers, not the clients, by chrt with real-time priority, before all other work of the machine; needs root")
 	seconds := flags.Float64("seconds", 45, "length of the measured window")
 	toolchains := flags.String("toolchains", "go1.25.13,go1.26.8,go1.27.4,go1.27.4/nogreenteagc", "Go releases, each with GOEXPERIMENTs after slashes")
 	rounds := flags.Int("rounds", 1, "how often each release is measured; 0 prints the file's table again")

@@ -20,6 +20,7 @@ import (
 type measurement struct {
 	Toolchain string        `json:"toolchain"`
 	Memory    bool          `json:"memory"`
+	Realtime  bool          `json:"realtime"`
 	GOGC      int           `json:"gogc"`
 	Rate      float64       `json:"rate"`
 	Window    time.Duration `json:"window_ns"`
@@ -69,7 +70,7 @@ type bin struct {
 
 // measure runs the servers of one release, and their clients.
 func (e *experiment) measure(ctx context.Context, toolchain string) (measurement, error) {
-	m := measurement{Toolchain: toolchain, Memory: e.memory, GOGC: e.gogc, Rate: e.rate, Window: e.window, Load1: loadAverage()}
+	m := measurement{Toolchain: toolchain, Memory: e.memory, Realtime: e.real, GOGC: e.gogc, Rate: e.rate, Window: e.window, Load1: loadAverage()}
 	e.say("%s: building", toolchain)
 	bin, err := e.build(ctx, toolchain)
 	if err != nil {
@@ -106,6 +107,9 @@ func (e *experiment) serve(ctx context.Context, bin string, conns int) (server, 
 		where = []string{"-memory"}
 	}
 	cmd := exec.CommandContext(ctx, bin, append(where, args...)...)
+	if e.real {
+		cmd = exec.CommandContext(ctx, "chrt", append([]string{"--rr", "1", bin}, cmd.Args[1:]...)...)
+	}
 	cmd.Env = append(os.Environ(), "GODEBUG=gctrace=1", "GOGC=100", "GOMEMLIMIT=off")
 	log := &strings.Builder{}
 	cmd.Stderr = log

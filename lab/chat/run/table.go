@@ -59,6 +59,9 @@ func table(w io.Writer, all []measurement) error {
 	b.WriteString("\n")
 	for _, m := range all {
 		s := sum(m)
+		if m.Realtime {
+			b.WriteString("real-time priority, ")
+		}
 		fmt.Fprintf(&b, "%s: window of %.0f s, GOGC=%d, load average before %s; %.0f messages/s in, %.0f out, %d dropped; %.1f MB/s allocated; "+
 			"CPU %.2f cores, idle marking %.2f, kept waiting by other processes %.2f; %d pauses; runnable goroutines wait p99 %s\n",
 			m.Toolchain, s.seconds, m.GOGC, m.Load1, float64(s.sent)/s.seconds, float64(s.delivered)/s.seconds, s.dropped,
