@@ -29,6 +29,9 @@ var states = []struct{ name, hash string }{
 // themes, and checks what can be checked of that: nothing stands out of the
 // window, and every text can be read on its background.
 func TestScreenshots(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes three dozen screenshots")
+	}
 	browserPath(t)
 	p := pageOf(t, bundleOf(t, "service"))
 	difference := pageOf(t, bundleOf(t, "service"), "-base", bundleOf(t, "files"))
