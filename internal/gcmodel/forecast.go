@@ -347,7 +347,7 @@ const (
 	assistError   = 0.5
 	idleError     = 0.5
 	slackError    = 0.15
-	residentError = 0.02
+	residentError = 0.04
 	leastOwn      = 0.02 // of CPU is the program's own, whatever the clocks say
 	saturated     = 0.85
 )

@@ -11,8 +11,8 @@ import (
 var errNoContrast = errors.New("both recordings have heaps of about the same size")
 
 // Learn takes the exponent of this program from a second trace of it under
-// another setting: cost and size of its cycles against those of the first. The
-// interval is that of the two mean costs.
+// another setting: cost and size of its cycles against those of the first, and
+// weighs it with what programs in general show.
 func (f *Forecaster) Learn(second *Trace) error {
 	if err := second.check(); err != nil {
 		return err
@@ -26,11 +26,15 @@ func (f *Forecaster) Learn(second *Trace) error {
 		return errNoContrast
 	}
 	e := math.Log(b.perWork/a.perWork) / distance
-	half := stats.Z95 * math.Hypot(a.error, b.error) / math.Abs(distance)
-	// No cache makes marking cheaper on a larger heap, and none makes it dearer
-	// than in proportion: what lies beyond is noise.
-	e = math.Min(math.Max(e, -0.1), 0.6)
-	f.Exponent = stats.Interval{Value: e, Low: math.Max(e-half, -0.15), High: math.Min(e+half, 0.7)}
+	own := math.Hypot(a.error, b.error) / math.Abs(distance)
+	// Each of the two, what this program shows and what programs in general do,
+	// counts by its own certainty: two short recordings on a busy machine say
+	// little.
+	general := (generalExponent.High - generalExponent.Low) / 2 / stats.Z95
+	share := general * general / (general*general + own*own)
+	e = share*e + (1-share)*generalExponent.Value
+	half := stats.Z95 * general * math.Sqrt(1-share)
+	f.Exponent = stats.Interval{Value: e, Low: e - half, High: e + half}
 	f.Assumed = false
 	return nil
 }

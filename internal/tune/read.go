@@ -169,6 +169,7 @@ func (e *evidenceOf) workload(name string) (Workload, error) {
 	t.Memory = e.memory(t)
 	e.window(t)
 	e.steady(t)
+	cutPauses(t.Points)
 	if w.Capacity = t.CPU <= 0; w.Capacity {
 		t.CPU = t.Wall * float64(t.Procs)
 	}
@@ -374,6 +375,23 @@ func (e *evidenceOf) steady(t *gcmodel.Trace) {
 		p.Background, p.Assist, p.Idle, p.Pause = p.Background*k, p.Assist*k, p.Idle*k, p.Pause*k
 	}
 }
+
+// cutPauses bounds what single stops of the world took. The runtime counts them
+// by the clock and for all processors, so that a program which waits for a
+// processor while it stops is charged with that many times over.
+func cutPauses(ps []gcmodel.Point) {
+	all := make([]float64, len(ps))
+	for i, p := range ps {
+		all[i] = p.Pause
+	}
+	most := longPause * median(all)
+	for i := range ps {
+		ps[i].Pause = math.Min(ps[i].Pause, most)
+	}
+}
+
+// longPause is how many times the usual a pause may take.
+const longPause = 12
 
 // leastClock bounds that correction: a machine that is busier tells nothing.
 const leastClock = 0.2
