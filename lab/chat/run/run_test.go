@@ -73,7 +73,7 @@ func TestTable(t *testing.T) {
 	if err := table(&out, []measurement{m}); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"| go1.26.8 | 30 | 92 | 3 | 100ms | 10µs | 2ms | 2ms | – | 10µs | 20µs | 20µs | 10 % | 0.5 % |", "6 pauses"} {
+	for _, want := range []string{"| go1.26.8 | 30 | 92 | 3 | 100ms | 10µs | 2ms | 2ms | – | 10µs | 20µs | 20µs | 10.0 % | 0.5 % |", "6 pauses"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, &out)
 		}

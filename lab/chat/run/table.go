@@ -49,7 +49,7 @@ func table(w io.Writer, all []measurement) error {
 		"| GC of all CPU | assists | live heap | stacks | RSS | delivery p50 | p99 | max |\n|---|" + strings.Repeat("---|", 19) + "\n")
 	for _, m := range all {
 		s := sum(m)
-		fmt.Fprintf(&b, "| %s | %d | %d | %d | %s | %s | %s | %s | %s | %s | %s | %s | %.0f %% | %.1f %% | %s | %s | %s | %s | %s | %s |\n",
+		fmt.Fprintf(&b, "| %s | %d | %d | %d | %s | %s | %s | %s | %s | %s | %s | %s | %.1f %% | %.1f %% | %s | %s | %s | %s | %s | %s |\n",
 			m.Toolchain, s.conns, s.goroutines, s.cycles, clock(mean(s.marks)),
 			clock(quantile(s.pauses, 0.5)), clock(quantile(s.pauses, 0.99)), clock(quantile(s.pauses, 1)), clock(quantile(s.stopping, 1)),
 			clock(rank(s.logged, 0.5)), clock(rank(s.logged, 0.99)), clock(rank(s.logged, 1)),
