@@ -27,6 +27,7 @@ const batchSource = `package main
 import (
 	"fmt"
 	"os"
+	"runtime/debug"
 	"strings"
 	"time"
 )
@@ -37,6 +38,9 @@ func main() {
 	for begin := time.Now(); time.Since(begin) < d; {
 		n += len(churn(1000))
 	}
+	// The runtime prints its lines in pieces, and this one must not fall between.
+	debug.SetGCPercent(-1)
+	time.Sleep(100 * time.Millisecond)
 	fmt.Fprintln(os.Stderr, "worked")
 	if len(os.Args) > 2 {
 		os.Exit(7)
