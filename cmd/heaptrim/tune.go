@@ -47,7 +47,7 @@ Examples:
   heaptrim tune -with gogc400.tar.zst -json tune.json gateway.tar.zst
   heaptrim tune -settings 'gogc=250 gogc=off,limit=1GiB' gctrace.log
   heaptrim tune -bench 'Order' ./examples/gateway
-  heaptrim tune -exec ./cmd/words -try -try-for 2s -- -rounds 300
+  heaptrim tune -exec ./cmd/words -try -try-for 2s -json tried.json -- -rounds 300
 `
 
 // tuneFlags are the flags of tune beyond those of the target.

@@ -167,8 +167,15 @@ func saved(r *prove.Result) stats.Interval {
 	if !ok {
 		return stats.Interval{Value: math.NaN(), Low: math.NaN(), High: math.NaN()}
 	}
-	return stats.Interval{Value: c.A.Value - c.B.Value, Low: c.A.Low - c.B.High, High: c.A.High - c.B.Low}
+	out := stats.Interval{Value: c.A.Value - c.B.Value, Low: math.Inf(-1), High: math.Inf(1)}
+	// The median of fewer runs has no bounds.
+	if min(c.NA, c.NB) >= boundedRuns {
+		out.Low, out.High = c.A.Low-c.B.High, c.A.High-c.B.Low
+	}
+	return out
 }
+
+const boundedRuns = 6
 
 func changeOf(r *prove.Result, u string) (prove.Change, bool) {
 	for _, c := range r.Comparisons {
