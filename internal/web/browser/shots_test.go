@@ -61,7 +61,7 @@ func checkLook(t *testing.T, b *tab, l look, name string) {
 	if len(poor) > 0 {
 		t.Errorf("%s: texts with little contrast: %s", name, strings.Join(poor[:min(len(poor), 5)], "; "))
 	}
-	nameless := eval[[]string](b, "[...document.querySelectorAll('button, a, input, select, canvas.flame')].filter((e) => e.offsetParent !== null && !(e.innerText || '').trim() && !e.getAttribute('aria-label') && !e.title && !e.closest('label')).map((e) => e.outerHTML.slice(0, 80))")
+	nameless := eval[[]string](b, "[...document.querySelectorAll('button, a, input, select, canvas.flame')].filter((e) => e.offsetParent !== null && !e.textContent.trim() && !e.getAttribute('aria-label') && !e.title && !e.closest('label')).map((e) => e.outerHTML.slice(0, 80))")
 	if len(nameless) > 0 {
 		t.Errorf("%s: a screen reader has no name for %v", name, nameless)
 	}
