@@ -21,70 +21,48 @@ func KindsOf(kinds ...trace.EventKind) Kinds {
 }
 
 // Events calls visit for each event of the trace in r that is of one of the
-// kinds, in the order in which they happened, and while the next ones are
-// being read. Of a trace that is
+// kinds, in the order in which they happened. Of a trace that is
 // cut short it gives the complete generations, and then the same error that
 // Scan does; other errors come when the events before them have been visited.
-// An event is valid until visit returns.
+// An event is valid until visit returns, and nobody else may hold it: reading
+// on changes the table of the generation that its strings are in.
 func Events(r io.Reader, kinds Kinds, visit func(*trace.Event)) error {
 	v, err := readHeader(r)
 	if err != nil {
 		return err
 	}
-	const (
-		bunch = 1024 // events that change hands at once
-		ahead = 4
-	)
-	full, empty := make(chan []trace.Event, ahead), make(chan []trace.Event, ahead)
-	for range ahead {
-		empty <- make([]trace.Event, 0, bunch)
+	w := newWhole(r, v)
+	events, err := trace.NewReader(w)
+	if err != nil {
+		return fmt.Errorf("read execution trace: %w", err)
 	}
-	var readErr error
-	go func() {
-		defer close(full)
-		readErr = readEvents(newWhole(r, v), kinds, full, empty)
-	}()
-	for events := range full {
-		for i := range events {
-			visit(&events[i])
+	for {
+		ev, err := w.event(events)
+		switch {
+		case errors.Is(err, io.EOF):
+			return w.err
+		case err != nil:
+			return err
 		}
-		clear(events) // they hold the tables of their generation
-		empty <- events[:0]
+		if kinds>>ev.Kind()&1 != 0 {
+			visit(&ev)
+		}
 	}
-	return readErr
 }
 
-// readEvents fills what comes from empty with events and sends it to full.
-func readEvents(w *whole, kinds Kinds, full chan<- []trace.Event, empty <-chan []trace.Event) (err error) {
-	events := <-empty
+// event reads the next event.
+func (w *whole) event(r *trace.Reader) (ev trace.Event, err error) {
 	defer func() {
 		// The reader is made for traces of the runtime; what it makes of
 		// others should not bring us down.
 		if p := recover(); p != nil {
 			err = &Error{Offset: w.framer.offset, Reason: fmt.Sprintf("near this place: the reader of events cannot go on: %v", p)}
 		}
-		full <- events
 	}()
-	r, err := trace.NewReader(w)
-	if err != nil {
-		return fmt.Errorf("read execution trace: %w", err)
+	if ev, err = r.ReadEvent(); err != nil && !errors.Is(err, io.EOF) {
+		err = &Error{Offset: w.framer.offset, Reason: "near this place: " + firstLine(err)}
 	}
-	for {
-		ev, err := r.ReadEvent()
-		switch {
-		case errors.Is(err, io.EOF):
-			return w.err
-		case err != nil:
-			return &Error{Offset: w.framer.offset, Reason: "near this place: " + firstLine(err)}
-		}
-		if kinds>>ev.Kind()&1 == 0 {
-			continue
-		}
-		if events = append(events, ev); len(events) == cap(events) {
-			full <- events
-			events = <-empty
-		}
-	}
+	return ev, err
 }
 
 // firstLine leaves out the state of all threads, which errors of the reader
