@@ -19,6 +19,8 @@ type WeightedStack struct {
 	Stack  []*evidence.Location // leaf first; not valid after the call
 	Inline int
 
+	Labels []evidence.Label // of the sample; not valid after the call
+
 	Bucket BucketKind // of CPU
 	CPU    float64    // nanoseconds
 
@@ -156,7 +158,7 @@ func (w stackWalk) cpu(part evidence.Part) error {
 		}
 		b := c.bucket(s.Stack)
 		return w.yield(WeightedStack{
-			Run: w.derived.run.run.Name, Stack: s.Stack, CPU: float64(s.Values[col]) * scale[b],
+			Run: w.derived.run.run.Name, Stack: s.Stack, Labels: s.Labels, CPU: float64(s.Values[col]) * scale[b],
 			Bucket: BucketKind{bucketInfo[b].name, bucketInfo[b].memory, bucketInfo[b].collector, b == bucketMarkIdle},
 		})
 	})
@@ -180,7 +182,7 @@ func (w stackWalk) heap(h heapUse) error {
 			return nil
 		}
 		stack, inline := programOf(c, s.Stack)
-		out := WeightedStack{Run: run.run.Name, Heap: true, Stack: stack, Inline: inline, Exact: rate <= 1}
+		out := WeightedStack{Run: run.run.Name, Heap: true, Stack: stack, Labels: s.Labels, Inline: inline, Exact: rate <= 1}
 		value := func(col int) float64 {
 			if col < 0 {
 				return 0

@@ -15,8 +15,19 @@ type Frame struct {
 // inlined there. Frames is innermost first and has at least one element. A
 // Location belongs to its profile and must not be changed.
 type Location struct {
-	Index  int // dense, 0-based, for side tables
-	Frames []Frame
+	Index   int // dense, 0-based, for side tables
+	Frames  []Frame
+	Address uint64   // of the instruction, a caller's inside its call; 0 when not recorded
+	Mapping *Mapping // what Address lies in; nil when not recorded
+}
+
+// Mapping is a part of a file that was mapped into the process: a program or a
+// shared library. It belongs to its profile and must not be changed.
+type Mapping struct {
+	Start, Limit uint64 // addresses of its first byte and of the one behind its last
+	Offset       uint64 // of the byte at Start in the file
+	File         string // as the process named it; may be empty
+	BuildID      string // GNU build ID in hexadecimal digits; empty when not recorded
 }
 
 // Sample is one weighted stack. It is valid only during the callback that
@@ -24,6 +35,16 @@ type Location struct {
 type Sample struct {
 	Stack  []*Location // leaf first
 	Values []int64     // one per Profile.Types, in their order
+	Labels []Label     // in file order; a key may come more than once
+}
+
+// Label is one label of a sample: those of pprof.Do, or "bytes", the size of
+// the objects of a heap sample.
+type Label struct {
+	Key    string
+	Text   string // empty for a number
+	Number int64
+	Unit   string // of Number; may be empty
 }
 
 // ValueType names what one column of a profile's samples counts.

@@ -91,6 +91,11 @@ func TestHostile(t *testing.T) {
 	f("too many values", "2 values, but the profile has 1", sound, smp(num(1, 1), msg(2, []byte{1, 2})))
 	f("type after the samples", "1 values, but the profile has 2", sound, smp(num(2, 1)), msg(fieldSampleType, num(1, 1)))
 
+	f("key of a label", "string 4 of a table of 4", sound, smp(num(2, 1), msg(3, num(1, 4), num(3, 1))))
+	f("text of a label", "string -1 of a table of 4", sound, smp(num(2, 1), msg(3, num(1, 1), num(2, minus))))
+	f("wire type of a label", "wire type 0, not 2", sound, smp(num(2, 1), num(3, 1)))
+	f("build ID", "string 8 of a table of 4", sound, msg(fieldMapping, num(1, 1), num(6, 8)))
+
 	f("wire type of a sample", "wire type 0, not 2", sound, num(fieldSample, 1))
 	f("wire type of time", "wire type 2, not 0", sound, msg(fieldTime))
 	f("wire type of an id", "wire type 2, not 0", sound, loc(msg(1)))

@@ -11,8 +11,8 @@
 // refuses: a profile without sample types, field number 0, varints that do not
 // fit 64 bits, line numbers below 0 or above 2³¹−1, profiles in the older text
 // formats, messages of more than 64 MiB and tables beyond the limits in
-// tables.go. It does not look into labels, comments and other parts that
-// nothing here uses. A plain file that was cut exactly between two fields, with
+// tables.go. It looks into labels only while it scans, and not into comments and
+// other parts that nothing here uses. A plain file that was cut exactly between two fields, with
 // all tables in front of the cut, cannot be told from a whole one.
 package pprof
 
@@ -77,6 +77,7 @@ type source struct {
 
 	types   int                         // number of sample types
 	byID    idTable[*evidence.Location] // nil where there is no such location
+	strings stringTable                 // for the labels
 	length  int64                       // of the decompressed stream
 	samples int                         // seen by the first pass
 }
@@ -92,7 +93,7 @@ func (s *source) profile() (*evidence.Profile, error) {
 	if err := t.read(st); err != nil {
 		return nil, s.named(explain(err, st.head))
 	}
-	s.length, s.samples, s.types = st.offset(), t.samples, len(t.types)
+	s.length, s.samples, s.types, s.strings = st.offset(), t.samples, len(t.types), t.strings
 	p := &evidence.Profile{Name: s.name, Samples: s}
 	if err := t.resolve(p, s); err != nil {
 		return nil, s.named(explain(err, st.head))

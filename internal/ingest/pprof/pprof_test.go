@@ -26,13 +26,51 @@ type sample struct {
 	values []int64
 }
 
-// all collects the samples of p.
+// wholeSample is a sample with its labels and where its frames lie.
+type wholeSample struct {
+	sample
+	labels map[string][]evidence.Label
+	places []place
+}
+
+// place is where a location lies.
+type place struct {
+	address uint64
+	mapping evidence.Mapping
+}
+
+// all collects the samples of p, without labels and places.
 func all(p *evidence.Profile) ([]sample, error) {
+	out, err := whole(p)
+	return bare(out), err
+}
+
+func bare(list []wholeSample) []sample {
 	var out []sample
+	for _, s := range list {
+		out = append(out, s.sample)
+	}
+	return out
+}
+
+// whole collects the samples of p.
+func whole(p *evidence.Profile) ([]wholeSample, error) {
+	var out []wholeSample
 	err := p.Samples.Scan(func(s evidence.Sample) error {
-		c := sample{values: append([]int64{}, s.Values...)}
+		c := wholeSample{sample: sample{values: append([]int64{}, s.Values...)}}
 		for _, l := range s.Stack {
 			c.stack = append(c.stack, l.Frames)
+			at := place{address: l.Address}
+			if l.Mapping != nil {
+				at.mapping = *l.Mapping
+			}
+			c.places = append(c.places, at)
+		}
+		for _, l := range s.Labels {
+			if c.labels == nil {
+				c.labels = map[string][]evidence.Label{}
+			}
+			c.labels[l.Key] = append(c.labels[l.Key], l)
 		}
 		out = append(out, c)
 		return nil
@@ -40,15 +78,49 @@ func all(p *evidence.Profile) ([]sample, error) {
 	return out, err
 }
 
-// oracle says what google's own reader makes of a profile.
-func oracle(p *profile.Profile) []sample {
-	var out []sample
+// oracle says what google's own reader makes of a profile, without labels and
+// places.
+func oracle(p *profile.Profile) []sample { return bare(wholeOracle(p)) }
+
+func wholeOracle(p *profile.Profile) []wholeSample {
+	var out []wholeSample
 	for _, s := range p.Sample {
-		c := sample{values: append([]int64{}, s.Value...)}
+		c := wholeSample{sample: sample{values: append([]int64{}, s.Value...)}}
 		for _, l := range s.Location {
 			c.stack = append(c.stack, oracleFrames(l))
+			at := place{address: l.Address}
+			if m := l.Mapping; m != nil {
+				at.mapping = evidence.Mapping{Start: m.Start, Limit: m.Limit, Offset: m.Offset, File: m.File, BuildID: m.BuildID}
+			}
+			c.places = append(c.places, at)
 		}
+		c.labels = oracleLabels(s)
 		out = append(out, c)
+	}
+	return out
+}
+
+func oracleLabels(s *profile.Sample) map[string][]evidence.Label {
+	var out map[string][]evidence.Label
+	add := func(l evidence.Label) {
+		if out == nil {
+			out = map[string][]evidence.Label{}
+		}
+		out[l.Key] = append(out[l.Key], l)
+	}
+	for key, texts := range s.Label {
+		for _, text := range texts {
+			add(evidence.Label{Key: key, Text: text})
+		}
+	}
+	for key, numbers := range s.NumLabel {
+		for i, n := range numbers {
+			l := evidence.Label{Key: key, Number: n}
+			if units := s.NumUnit[key]; len(units) > 0 {
+				l.Unit = units[i]
+			}
+			add(l)
+		}
 	}
 	return out
 }
@@ -81,7 +153,7 @@ func agree(t *testing.T, name string, data []byte) {
 	if err != nil {
 		t.Fatalf("%s: oracle: %v", name, err)
 	}
-	want := oracle(g)
+	want := wholeOracle(g)
 	for _, chunk := range []int{0, 1, 7, 64, 4096} {
 		src := &source{name: name, data: data, inMemory: true, size: int64(len(data)), chunk: chunk}
 		p, err := src.profile()
@@ -89,7 +161,7 @@ func agree(t *testing.T, name string, data []byte) {
 			t.Fatalf("%s, chunk %d: %v", name, chunk, err)
 		}
 		agreeHeader(t, p, g)
-		got, err := all(p)
+		got, err := whole(p)
 		if err != nil {
 			t.Fatalf("%s, chunk %d: Scan: %v", name, chunk, err)
 		}

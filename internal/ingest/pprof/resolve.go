@@ -11,7 +11,7 @@ import (
 // resolve turns ids and string indices into values: it completes p and the
 // lookup table of s.
 func (t *tables) resolve(p *evidence.Profile, s *source) error {
-	r := resolver{tables: t, interned: make(map[uint64]string)}
+	r := resolver{tables: t}
 	if err := r.header(p); err != nil {
 		return err
 	}
@@ -37,8 +37,7 @@ func (t *tables) resolve(p *evidence.Profile, s *source) error {
 
 type resolver struct {
 	*tables
-	interned   map[uint64]string
-	mappingOf  idTable[*mapping]
+	mappingOf  idTable[*evidence.Mapping]
 	functionOf idTable[*evidence.Frame] // without its Line
 }
 
@@ -82,25 +81,13 @@ func (r *resolver) str(i uint64, off int64) (string, error) {
 	if i >= uint64(r.strings.len()) {
 		return "", syntaxErrorf(off, "string %d of a table of %d", int64(i), r.strings.len())
 	}
-	s, ok := r.interned[i]
-	if !ok {
-		s = r.strings.at(i)
-		r.interned[i] = s
-	}
-	return s, nil
+	return r.strings.at(i), nil
 }
 
 // index makes mappings and functions findable by id.
 func (r *resolver) index() error {
-	r.mappingOf = newIDTable[*mapping](len(r.mappings))
-	for i := range r.mappings {
-		m := &r.mappings[i]
-		if m.id == 0 {
-			return syntaxErrorf(m.off, "a mapping has the reserved id 0")
-		}
-		if !r.mappingOf.put(m.id, m) {
-			return syntaxErrorf(m.off, "a second mapping has id %d", m.id)
-		}
+	if err := r.indexMappings(); err != nil {
+		return err
 	}
 	r.functionOf = newIDTable[*evidence.Frame](len(r.functions))
 	frames := make([]evidence.Frame, len(r.functions))
@@ -113,6 +100,28 @@ func (r *resolver) index() error {
 		}
 		var err error
 		if frames[i], err = r.function(f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *resolver) indexMappings() error {
+	r.mappingOf = newIDTable[*evidence.Mapping](len(r.mappings))
+	mapped := make([]evidence.Mapping, len(r.mappings))
+	for i, m := range r.mappings {
+		if m.id == 0 {
+			return syntaxErrorf(m.off, "a mapping has the reserved id 0")
+		}
+		if !r.mappingOf.put(m.id, &mapped[i]) {
+			return syntaxErrorf(m.off, "a second mapping has id %d", m.id)
+		}
+		mapped[i] = evidence.Mapping{Start: m.start, Limit: m.limit, Offset: m.offset}
+		var err error
+		if mapped[i].File, err = r.str(m.file, m.off); err != nil {
+			return err
+		}
+		if mapped[i].BuildID, err = r.str(m.buildID, m.off); err != nil {
 			return err
 		}
 	}
@@ -154,13 +163,9 @@ func (r *resolver) locations() ([]evidence.Location, error) {
 			last := &frames[len(frames)-1]
 			last.Line, last.Inlined = int(ln.line), n+1 < end
 		}
-		locs[i] = evidence.Location{Index: i, Frames: frames[first:len(frames):len(frames)]}
+		locs[i] = evidence.Location{Index: i, Frames: frames[first:len(frames):len(frames)], Address: l.address, Mapping: r.mappingOf.get(l.mapping)}
 		if first == len(frames) {
-			f, err := r.bareFrame(l)
-			if err != nil {
-				return nil, err
-			}
-			locs[i].Frames = []evidence.Frame{f}
+			locs[i].Frames = []evidence.Frame{bareFrame(&locs[i])}
 		}
 	}
 	return locs, nil
@@ -168,17 +173,12 @@ func (r *resolver) locations() ([]evidence.Location, error) {
 
 // bareFrame stands for a location without symbols: its address, and the
 // mapped file where that is known.
-func (r *resolver) bareFrame(l location) (evidence.Frame, error) {
-	fr := evidence.Frame{Function: fmt.Sprintf("%#x", l.address)}
-	m := r.mappingOf.get(l.mapping)
-	if m == nil {
-		return fr, nil
+func bareFrame(l *evidence.Location) evidence.Frame {
+	fr := evidence.Frame{Function: fmt.Sprintf("%#x", l.Address)}
+	if l.Mapping != nil && l.Mapping.File != "" {
+		fr.Function += " [" + path.Base(l.Mapping.File) + "]"
 	}
-	file, err := r.str(m.file, m.off)
-	if file != "" {
-		fr.Function += " [" + path.Base(file) + "]"
-	}
-	return fr, err
+	return fr
 }
 
 // idTable finds values by their id in the file. Ids are dense in nearly every

@@ -60,6 +60,7 @@ func (sc *scanner) sample(st *stream, h header) error {
 	sc.seen++
 	sc.current.Stack = sc.current.Stack[:0]
 	sc.current.Values = sc.current.Values[:0]
+	sc.current.Labels = sc.current.Labels[:0]
 	c := cursor{b: body, base: base}
 	for {
 		ok, err := c.next()
@@ -74,6 +75,8 @@ func (sc *scanner) sample(st *stream, h header) error {
 			err = sc.locations(&c)
 		case 2:
 			err = sc.values(&c)
+		case 3:
+			err = sc.label(&c)
 		}
 		if err != nil {
 			return err
@@ -150,4 +153,42 @@ func (sc *scanner) values(c *cursor) error {
 
 func badPacked(off int64) error {
 	return syntaxErrorf(off, "varint is cut off or does not fit 64 bits")
+}
+
+// label reads one label of a sample.
+func (sc *scanner) label(c *cursor) error {
+	if err := c.want(wireBytes); err != nil {
+		return err
+	}
+	var key, text, number, unit uint64
+	inner := cursor{b: c.data, base: c.dataOff}
+	if err := inner.numbers([]*uint64{1: &key, 2: &text, 3: &number, 4: &unit}); err != nil {
+		return err
+	}
+	if text == 0 && number == 0 && unit == 0 {
+		return nil // says nothing
+	}
+	l := evidence.Label{Number: int64(number)}
+	for _, s := range [...]struct {
+		at  uint64
+		dst *string
+	}{{key, &l.Key}, {text, &l.Text}, {unit, &l.Unit}} {
+		var err error
+		if *s.dst, err = sc.text(s.at, c.dataOff); err != nil {
+			return err
+		}
+	}
+	sc.current.Labels = append(sc.current.Labels, l)
+	return nil
+}
+
+// text returns string i of the table.
+func (sc *scanner) text(i uint64, off int64) (string, error) {
+	if i == 0 {
+		return "", nil
+	}
+	if i >= uint64(sc.strings.len()) {
+		return "", syntaxErrorf(off, "string %d of a table of %d", int64(i), sc.strings.len())
+	}
+	return sc.strings.at(i), nil
 }

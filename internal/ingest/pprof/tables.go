@@ -1,6 +1,9 @@
 package pprof
 
-import "io"
+import (
+	"io"
+	"strings"
+)
 
 // Limits of the tables, far beyond what any real profile has, so that a small
 // hostile file cannot fill the memory. At the limits the tables take about
@@ -79,8 +82,8 @@ type valueType struct {
 }
 
 type mapping struct {
-	id, file uint64
-	off      int64
+	id, start, limit, offset, file, buildID uint64
+	off                                     int64
 }
 
 type function struct {
@@ -98,19 +101,29 @@ type line struct {
 	function, line uint64
 }
 
-// stringTable holds all strings end to end: most may turn out to be labels,
-// which nobody asks for.
+// stringTable holds all strings end to end: its strings are parts of one.
 type stringTable struct {
-	buf  []byte
+	text *strings.Builder // nil: empty
 	ends []uint32
 }
 
 func (t *stringTable) add(b []byte) {
-	t.buf = append(t.buf, b...)
-	t.ends = append(t.ends, uint32(len(t.buf)))
+	if t.text == nil {
+		t.text = new(strings.Builder)
+	}
+	t.text.Write(b)
+	t.ends = append(t.ends, uint32(t.text.Len()))
 }
 
 func (t *stringTable) len() int { return len(t.ends) }
+
+// bytes is the length of all strings together.
+func (t *stringTable) bytes() int {
+	if t.text == nil {
+		return 0
+	}
+	return t.text.Len()
+}
 
 // at returns string i, which must be in range.
 func (t *stringTable) at(i uint64) string {
@@ -118,7 +131,7 @@ func (t *stringTable) at(i uint64) string {
 	if i > 0 {
 		start = t.ends[i-1]
 	}
-	return string(t.buf[start:t.ends[i]])
+	return t.text.String()[start:t.ends[i]]
 }
 
 // read takes the tables from a stream and follows it to its end.
@@ -214,7 +227,7 @@ func (t *tables) mapping(h header, c cursor) error {
 		return tooMany(h, "mappings", maxEntries)
 	}
 	m := mapping{off: h.off}
-	if err := c.numbers([]*uint64{1: &m.id, 5: &m.file}); err != nil {
+	if err := c.numbers([]*uint64{1: &m.id, 2: &m.start, 3: &m.limit, 4: &m.offset, 5: &m.file, 6: &m.buildID}); err != nil {
 		return err
 	}
 	t.mappings = append(t.mappings, m)
@@ -295,7 +308,7 @@ func (t *tables) string(h header, b []byte) error {
 		return syntaxErrorf(h.off, "the string table begins with %.40q, not with the empty string", b)
 	case t.strings.len() == maxStrings:
 		return tooMany(h, "strings", maxStrings)
-	case len(t.strings.buf)+len(b) > maxStringBytes:
+	case t.strings.bytes()+len(b) > maxStringBytes:
 		return tooMany(h, "bytes of strings", maxStringBytes)
 	}
 	t.strings.add(b)
