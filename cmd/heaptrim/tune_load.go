@@ -105,6 +105,7 @@ func printLoad(w io.Writer, r *load.Result, phases []load.Phase) {
 		}
 	}
 	fmt.Fprintf(w, "  %d requests in %.2fs, %d due, %d failed, %d not sent in time\n", r.Done, r.Elapsed.Seconds(), r.Due, r.Failed, r.Unsent)
+	fmt.Fprintf(w, "Requests/sec: %.2f\n", float64(r.Done)/max(r.Elapsed.Seconds(), 1e-9))
 	if r.Error != nil {
 		fmt.Fprintf(w, "  first failure: %v\n", r.Error)
 	}
