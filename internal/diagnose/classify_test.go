@@ -50,6 +50,8 @@ func TestBucket(t *testing.T) {
 	f("go1.26.8", bucketStackGrowth, "runtime.copystack", "runtime.newstack", "runtime.morestack", user)
 	f("go1.26.8", bucketScheduler, "runtime.schedule", "runtime.gopreempt_m", "runtime.newstack", "runtime.morestack", user)
 	f("go1.26.8", bucketScheduler, "runtime.futex", "runtime.notesleep", "runtime.stopm", "runtime.findRunnable", "runtime.schedule", "runtime.park_m", "runtime.mcall")
+	f("go1.26.8", bucketCycle, "runtime.futex", "runtime.notesleep", "runtime.stopm", "runtime.gcstopm", "runtime.findRunnable", "runtime.schedule", "runtime.goschedImpl", "runtime.gopreempt_m", "runtime.asyncPreempt2.func1", "runtime.mcall")
+	f("go1.26.8", bucketCycle, "runtime.futex", "runtime.notewakeup", "runtime.runSafePointFn", "runtime.findRunnable", "runtime.schedule", "runtime.park_m", "runtime.mcall")
 	f("go1.26.8", bucketApp, user, "runtime/pprof.Do")
 	f("go1.26.8", bucketTooling, "compress/flate.(*compressor).deflate", "runtime/pprof.(*profileBuilder).build", "runtime/pprof.profileWriter")
 	f("go1.26.8", bucketRemainder, "runtime.somethingNew")

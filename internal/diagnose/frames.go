@@ -108,6 +108,9 @@ var frameRules = []frameRule{
 	{to: bucketMarkOther, names: []string{"runtime.gcBgMarkWorker*", "runtime.gcBgMarkStartWorkers", "runtime.gcDrain", "runtime.gcDrainN", "runtime.markroot*", "runtime._GC"}},
 	{to: bucketMarkOther, since: 25, names: []string{"internal/runtime/gc/scan.*", "runtime.scanSpan*", "runtime.(*spanQueue)*", "runtime.expandAVX512*", "expandAVX512*", "scanSpanPacked*"}},
 	{to: bucketCycle, names: []string{"runtime.gcStart*", "runtime.gcMarkDone*", "runtime.gcMarkTermination*", "runtime.stopTheWorld*", "runtime.startTheWorld*", "runtime.gcResetMarkState", "runtime.gcSweep", "runtime.forcegchelper", "runtime.clearpools"}},
+	// A processor's own part in it: it stops for the world to stop, and runs
+	// what the cycle's ends ask of each processor.
+	{to: bucketCycle, names: []string{"runtime.gcstopm", "runtime.runSafePointFn", "runtime.forEachP*", "runtime.(*gcControllerState)*"}},
 	{to: bucketSweep, names: []string{"runtime.bgsweep", "runtime.sweepone", "runtime.deductSweepCredit", "runtime.(*sweepLocked).sweep*", "runtime.(*mspan).sweep*", "runtime.(*mheap).reclaim*"}},
 	{to: bucketScavenge, names: []string{"runtime.bgscavenge", "runtime.(*pageAlloc).scavenge*", "runtime.(*scavengerState)*", "runtime.sysUnused*"}},
 	{to: bucketBarrier, names: []string{"runtime.gcWriteBarrier*", "gcWriteBarrier*", "runtime.wbBufFlush*", "runtime.wbMove", "runtime.wbZero", "runtime.bulkBarrierPreWrite*"}},

@@ -85,7 +85,8 @@ func (r *runCosts) saving(cuts []siteCut) effect {
 	var gone gcmodel.Site
 	width := 0.0
 	for _, c := range cuts {
-		direct = direct.Add(c.cost.Malloc.Scale(c.Objects)).Add(c.cost.Zeroing.Add(c.cost.GrowCopy).Scale(c.Bytes))
+		direct = direct.Add(c.cost.Malloc.Scale(c.Objects)).Add(c.cost.GrowCopy.Scale(c.Bytes))
+		direct = direct.Add(c.cost.Zeroing.Scale(c.Bytes * (1 - c.initialised())))
 		direct = direct.Add(r.added(c).Scale(-1))
 		part := c.cost.Churn.Add(c.cost.Assist).Scale(c.Bytes)
 		churn = churn.Add(part)
@@ -110,6 +111,23 @@ func (r *runCosts) saving(cuts []siteCut) effect {
 		cpu: direct.Add(collector), cycles: r.fewer(rm, cuts),
 		basis: "direct cost, and the collector's cost without it by the pacer's formula, with " + pace(rm.Regime),
 	}
+}
+
+// initialised is the share of the site's bytes that the program has to clear in
+// whatever place they get instead of the heap: a single value starts with all
+// its fields at zero on the stack, in a slab and in a pool too, where a buffer
+// starts empty and is filled.
+func (t *siteTally) initialised() float64 {
+	if t.bytes <= 0 {
+		return 0
+	}
+	bytes := 0.0
+	for k, m := range t.mix {
+		if k.kind == KindNew && k.via == "" {
+			bytes += m.bytes
+		}
+	}
+	return math.Min(math.Max(bytes/t.bytes, 0), 1)
 }
 
 // fewer is the share of cycles that go away, as sure as the counts of bytes
