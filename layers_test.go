@@ -87,13 +87,11 @@ var layers = []layer{
 	{
 		folder: "internal/ingest/exectrace",
 		ours:   []string{"internal/evidence", "internal/stats", "internal/unit"},
-		others: []string{"golang.org/x/exp/trace"},
-		why:    "the scan reads the wire format itself; x/exp/trace puts events in order, and is the yardstick of the scan",
+		why:    "it reads the wire format itself; x/exp/trace is the yardstick, in tests only",
 	},
 	{
 		folder: "internal/latency",
 		ours:   []string{"internal/ingest/exectrace", "internal/stats", "internal/unit"},
-		others: []string{"golang.org/x/exp/trace"},
 		why:    "who pays is told from the events of a trace alone, wherever that came from",
 	},
 	{

@@ -2,10 +2,7 @@ package latency
 
 import (
 	"io"
-	"strings"
 	"time"
-
-	"golang.org/x/exp/trace"
 
 	"github.com/heaptrim/heaptrim/internal/ingest/exectrace"
 )
@@ -16,13 +13,14 @@ import (
 // request, but not with the length of the trace.
 func Analyze(r io.Reader, o Options) (*Report, error) {
 	a := &account{
-		goroutines: map[trace.GoID]*goroutine{}, tasks: map[trace.TaskID]*task{},
+		goroutines: map[int64]*goroutine{}, tasks: map[int64]*task{},
 		kinds: map[kindKey]*kind{}, groups: map[groupKey]*Group{},
-		starts: map[trace.Stack]string{}, handlers: map[trace.Stack]string{}, options: o,
-		sites: sites{known: map[siteKey]*site{}, stacks: map[trace.Stack]seen{}},
+		starts: map[exectrace.Stack]string{}, handlers: map[exectrace.Stack]string{}, reasons: map[exectrace.Text]Part{}, options: o,
+		sites: sites{known: map[siteKey]*site{}, stacks: map[exectrace.Stack]seen{}},
 	}
-	err := exectrace.Events(r, exectrace.KindsOf(trace.EventStateTransition, trace.EventRangeBegin, trace.EventRangeActive,
-		trace.EventRangeEnd, trace.EventRegionBegin, trace.EventRegionEnd, trace.EventTaskBegin, trace.EventTaskEnd, trace.EventStackSample, trace.EventSync), a.event)
+	err := exectrace.Events(r, exectrace.KindsOf(exectrace.EventGoroutine, exectrace.EventRangeBegin, exectrace.EventRangeActive,
+		exectrace.EventRangeEnd, exectrace.EventRegionBegin, exectrace.EventRegionEnd, exectrace.EventTaskBegin, exectrace.EventTaskEnd,
+		exectrace.EventSample, exectrace.EventSync), a.event)
 	return a.finish(), err
 }
 
@@ -30,48 +28,56 @@ func Analyze(r io.Reader, o Options) (*Report, error) {
 type account struct {
 	options    Options
 	report     Report
-	first, now trace.Time
+	names      *exectrace.Names // of the event that is being looked at
+	first, now moment
 	begun      bool
 
 	stw, mark  clock // mark runs only while stw does not
 	marking    bool
 	stopping   int
 	assisting  int // goroutines in an assist
-	goroutines map[trace.GoID]*goroutine
+	goroutines map[int64]*goroutine
 	recent     [256]*goroutine // those seen last, by their IDs
-	tasks      map[trace.TaskID]*task
+	tasks      map[int64]*task
 	spare      []*task // ended ones, to use again
 	kinds      map[kindKey]*kind
 	groups     map[groupKey]*Group
-	starts     map[trace.Stack]string // first function of a stack, in this generation
-	handlers   map[trace.Stack]string
+	starts     map[exectrace.Stack]string // first function of a stack, in this generation
+	handlers   map[exectrace.Stack]string
+	reasons    map[exectrace.Text]Part // why goroutines wait, in this generation
 	sites      sites
 }
+
+// moment is a time on the clock of the trace, in nanoseconds.
+type moment int64
+
+// Sub returns the time from s to m.
+func (m moment) Sub(s moment) time.Duration { return time.Duration(m - s) }
 
 // clock sums up the time while something is so.
 type clock struct {
 	on    bool
-	since trace.Time
+	since moment
 	sum   time.Duration
 }
 
-func (c *clock) at(now trace.Time) time.Duration {
+func (c *clock) at(now moment) time.Duration {
 	if c.on {
 		return c.sum + now.Sub(c.since)
 	}
 	return c.sum
 }
 
-func (c *clock) set(on bool, now trace.Time) {
+func (c *clock) set(on bool, now moment) {
 	c.sum = c.at(now)
 	c.on, c.since = on, now
 }
 
 // goroutine is what is known of one.
 type goroutine struct {
-	id      trace.GoID
-	state   trace.GoState
-	since   trace.Time
+	id      int64
+	state   exectrace.State
+	since   moment
 	stw0    time.Duration // what the clocks showed then
 	mark0   time.Duration
 	blocked Part // why it waits
@@ -87,7 +93,7 @@ type goroutine struct {
 	regions []region
 }
 
-func (a *account) goroutine(id trace.GoID) *goroutine {
+func (a *account) goroutine(id int64) *goroutine {
 	slot := &a.recent[uint64(id)%uint64(len(a.recent))]
 	if g := *slot; g != nil && g.id == id {
 		return g
@@ -103,30 +109,31 @@ func (a *account) goroutine(id trace.GoID) *goroutine {
 }
 
 // event takes note of an event.
-func (a *account) event(ev *trace.Event) {
+func (a *account) event(ev *exectrace.Event, n *exectrace.Names) {
 	a.report.Events++
-	a.now = ev.Time()
+	a.now, a.names = moment(ev.Time), n
 	if !a.begun {
 		a.begun, a.first = true, a.now
 	}
-	switch ev.Kind() {
-	case trace.EventStateTransition:
+	switch ev.Kind {
+	case exectrace.EventGoroutine:
 		a.transition(ev)
-	case trace.EventRangeBegin, trace.EventRangeActive, trace.EventRangeEnd:
+	case exectrace.EventRangeBegin, exectrace.EventRangeActive, exectrace.EventRangeEnd:
 		a.span(ev)
-	case trace.EventRegionBegin:
+	case exectrace.EventRegionBegin:
 		a.beginRegion(ev)
-	case trace.EventRegionEnd:
+	case exectrace.EventRegionEnd:
 		a.endRegion(ev)
-	case trace.EventTaskBegin:
+	case exectrace.EventTaskBegin:
 		a.beginTask(ev)
-	case trace.EventTaskEnd:
+	case exectrace.EventTaskEnd:
 		a.endTask(ev)
-	case trace.EventStackSample:
+	case exectrace.EventSample:
 		a.sample(ev)
-	case trace.EventSync:
+	case exectrace.EventSync:
 		clear(a.starts)
 		clear(a.handlers)
+		clear(a.reasons)
 		clear(a.sites.stacks)
 		if a.options.Progress != nil {
 			a.options.Progress(a.now.Sub(a.first))
@@ -135,26 +142,31 @@ func (a *account) event(ev *trace.Event) {
 }
 
 // transition moves a goroutine from one state to another.
-func (a *account) transition(ev *trace.Event) {
-	s := ev.StateTransition()
-	if s.Resource.Kind != trace.ResourceGoroutine {
-		return
-	}
-	from, to := s.Goroutine()
-	g := a.goroutine(s.Resource.Goroutine())
+func (a *account) transition(ev *exectrace.Event) {
+	g := a.goroutine(ev.Subject)
 	if g.group == nil || g.serving {
-		a.place(g, from, &s)
+		a.place(g, ev)
 	}
 	a.flush(g)
-	g.state = to
-	switch to {
-	case trace.GoWaiting:
-		if from != to {
-			g.blocked = blockedBy(s.Reason)
+	g.state = ev.To
+	switch ev.To {
+	case exectrace.Waiting:
+		if ev.From != ev.To {
+			g.blocked = a.blockedBy(ev.Text)
 		}
-	case trace.GoNotExist:
+	case exectrace.NotExist:
 		a.end(g)
 	}
+}
+
+// blockedBy sorts the reasons of a generation.
+func (a *account) blockedBy(reason exectrace.Text) Part {
+	p, ok := a.reasons[reason]
+	if !ok {
+		p = blockedBy(a.names.Text(reason))
+		a.reasons[reason] = p
+	}
+	return p
 }
 
 // blockedBy sorts the runtime's reasons for waiting.
@@ -179,21 +191,21 @@ func (a *account) flush(g *goroutine) {
 	d := a.now.Sub(g.since)
 	g.since = a.now
 	switch g.state {
-	case trace.GoRunning:
+	case exectrace.Running:
 		a.spend(g, g.running(), d)
-	case trace.GoWaiting:
+	case exectrace.Waiting:
 		if g.assist {
 			a.spend(g, AssistParked, d)
 		} else {
 			g.spent[g.blocked] += d
 		}
-	case trace.GoRunnable:
+	case exectrace.Runnable:
 		inSTW := min(a.stw.at(a.now)-g.stw0, d)
 		inMark := min(a.mark.at(a.now)-g.mark0, d-inSTW)
 		a.spend(g, STW, inSTW)
 		a.spend(g, WaitMark, inMark)
 		g.spent[WaitOutside] += d - inSTW - inMark
-	case trace.GoSyscall:
+	case exectrace.Syscall:
 		g.spent[Syscall] += d
 	default:
 		g.spent[Unknown] += d
@@ -241,18 +253,17 @@ func (a *account) end(g *goroutine) {
 }
 
 // span hears of the collector's ranges of time.
-func (a *account) span(ev *trace.Event) {
-	x := ev.Range()
-	on := ev.Kind() != trace.EventRangeEnd
-	switch {
-	case x.Name == "GC incremental sweep":
-		if id := ev.Goroutine(); id != trace.NoGoroutine {
-			g := a.goroutine(id)
+func (a *account) span(ev *exectrace.Event) {
+	on := ev.Kind != exectrace.EventRangeEnd
+	switch ev.Range {
+	case exectrace.RangeSweep:
+		if ev.Goroutine != exectrace.None {
+			g := a.goroutine(ev.Goroutine)
 			a.flush(g)
 			g.sweep = on
 		}
-	case x.Name == "GC mark assist":
-		g := a.goroutine(x.Scope.Goroutine())
+	case exectrace.RangeAssist:
+		g := a.goroutine(ev.Subject)
 		a.flush(g)
 		if g.assist != on {
 			g.assist = on
@@ -262,10 +273,10 @@ func (a *account) span(ev *trace.Event) {
 				a.assisting--
 			}
 		}
-	case x.Name == "GC concurrent mark phase":
+	case exectrace.RangeMark:
 		a.setMark(on)
-	case strings.HasPrefix(x.Name, "stop-the-world"):
-		g := a.goroutine(x.Scope.Goroutine())
+	case exectrace.RangeStop:
+		g := a.goroutine(ev.Subject)
 		a.flush(g)
 		if g.stop != on {
 			g.stop = on

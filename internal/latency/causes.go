@@ -2,11 +2,11 @@ package latency
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"strings"
 
-	"golang.org/x/exp/trace"
-
+	"github.com/heaptrim/heaptrim/internal/ingest/exectrace"
 	"github.com/heaptrim/heaptrim/internal/stats"
 )
 
@@ -53,8 +53,8 @@ const maxSites = 10_000
 type sites struct {
 	causes Causes
 	known  map[siteKey]*site
-	stacks map[trace.Stack]seen // in this generation
-	phase  []*site              // seen allocating in the last mark phase
+	stacks map[exectrace.Stack]seen // in this generation
+	phase  []*site                  // seen allocating in the last mark phase
 }
 
 type siteKey struct {
@@ -84,13 +84,13 @@ const (
 )
 
 // sample takes note of a CPU sample.
-func (a *account) sample(ev *trace.Event) {
+func (a *account) sample(ev *exectrace.Event) {
 	c := &a.sites.causes
 	c.Samples++
 	if a.marking {
 		c.Mark++
 	}
-	s := a.sites.look(ev.Stack())
+	s := a.sites.look(ev.Stack, a.names)
 	if s.does == paying && s.site != nil {
 		s.site.Paying++
 	}
@@ -98,7 +98,7 @@ func (a *account) sample(ev *trace.Event) {
 		return
 	}
 	others := a.assisting + a.stopping
-	if g := a.goroutines[ev.Goroutine()]; g != nil {
+	if g := a.goroutines[ev.Goroutine]; g != nil {
 		if g.assist {
 			others--
 		}
@@ -129,17 +129,17 @@ func (t *Tally) add(mark, others bool) {
 }
 
 // look finds the site of a stack.
-func (l *sites) look(s trace.Stack) seen {
+func (l *sites) look(s exectrace.Stack, n *exectrace.Names) seen {
 	if k, ok := l.stacks[s]; ok {
 		return k
 	}
-	f, does := classify(s)
+	f, does := classify(n.Frames(s))
 	k := seen{does: does}
 	if does != elsewhere {
-		key := siteKey{f.File, int(f.Line), f.Func}
+		key := siteKey{f.File, f.Line, f.Func}
 		k.site = l.known[key]
 		if k.site == nil && len(l.known) < maxSites {
-			k.site = &site{Site: Site{Func: f.Func, File: f.File, Line: int(f.Line)}}
+			k.site = &site{Site: Site{Func: f.Func, File: f.File, Line: f.Line}}
 			l.known[key] = k.site
 		}
 	}
@@ -204,10 +204,10 @@ func matches(name string, patterns []string) bool {
 
 // classify tells what a sample was doing, and, if that is in the allocator,
 // for which line.
-func classify(s trace.Stack) (trace.StackFrame, work) {
-	var site trace.StackFrame // stays empty where the runtime allocates for itself
+func classify(stack iter.Seq[exectrace.Frame]) (exectrace.Frame, work) {
+	var site exectrace.Frame // stays empty where the runtime allocates for itself
 	var allocates, pays bool
-	for f := range s.Frames() {
+	for f := range stack {
 		allocates = allocates || matches(f.Func, allocators[:])
 		pays = pays || matches(f.Func, collectors[:])
 		if strings.Contains(f.Func, ".") && !matches(f.Func, inRuntime[:]) {

@@ -1,10 +1,11 @@
 package latency
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
-	"golang.org/x/exp/trace"
+	"github.com/heaptrim/heaptrim/internal/ingest/exectrace"
 )
 
 // TestClassify has stacks as profiles of Go 1.25 to 1.27 show them, leaf first.
@@ -30,11 +31,11 @@ func TestClassify(t *testing.T) {
 		{"main.compute runtime.mallocgc", "main.compute", elsewhere},
 		{"", "", elsewhere},
 	} {
-		var frames []trace.StackFrame
+		var frames []exectrace.Frame
 		for i, name := range strings.Fields(c.stack) {
-			frames = append(frames, trace.StackFrame{PC: uint64(i + 1), Func: name, File: "f.go", Line: uint64(i + 1)})
+			frames = append(frames, exectrace.Frame{PC: uint64(i + 1), Func: name, File: "f.go", Line: i + 1})
 		}
-		f, does := classify(trace.MakeStack(frames))
+		f, does := classify(slices.Values(frames))
 		if f.Func != c.site || does != c.does {
 			t.Errorf("%s: got %q, %v, want %q, %v", c.stack, f.Func, does, c.site, c.does)
 		}

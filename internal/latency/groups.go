@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/exp/trace"
+	"github.com/heaptrim/heaptrim/internal/ingest/exectrace"
 )
 
 type groupKey struct{ start, handler string }
@@ -15,27 +15,27 @@ const httpServe = "net/http.(*conn).serve"
 // place finds out to which group g belongs, or which handler it was in until
 // now. What is known of its start comes with its creation, or is at the root of
 // any of its stacks.
-func (a *account) place(g *goroutine, from trace.GoState, s *trace.StateTransition) {
-	if s.Stack == trace.NoStack {
+func (a *account) place(g *goroutine, ev *exectrace.Event) {
+	if ev.Stack == 0 {
 		return
 	}
 	if g.group == nil {
-		start := a.start(s.Stack)
+		start := a.start(ev.Stack)
 		if start == "" {
 			return
 		}
 		g.serving = start == httpServe
 		g.group = a.group(groupKey{start: start})
 		g.group.Goroutines++
-		if from == trace.GoNotExist {
+		if ev.From == exectrace.NotExist {
 			return
 		}
 	}
-	if !g.serving || from != trace.GoRunning {
+	if !g.serving || ev.From != exectrace.Running {
 		return
 	}
 	// The stack says what ran until now.
-	next := a.group(groupKey{httpServe, a.handler(s.Stack)})
+	next := a.group(groupKey{httpServe, a.handler(ev.Stack)})
 	if next == g.group {
 		return
 	}
@@ -72,14 +72,14 @@ func wraps(name string) bool {
 
 // start returns the function at the root of a stack, "" where the stack was
 // cut off, or does not show yet what a wrapper calls.
-func (a *account) start(s trace.Stack) string {
+func (a *account) start(s exectrace.Stack) string {
 	name, ok := a.starts[s]
 	if ok {
 		return name
 	}
 	const deepest = 128
 	n, above := 0, ""
-	for f := range s.Frames() {
+	for f := range a.names.Frames(s) {
 		above, name = name, f.Func
 		n++
 	}
@@ -95,13 +95,13 @@ func (a *account) start(s trace.Stack) string {
 
 // handler returns the HTTP handler on a stack, innermost first: the last
 // ServeHTTP outside of net/http, or what the last one in it called.
-func (a *account) handler(s trace.Stack) string {
+func (a *account) handler(s exectrace.Stack) string {
 	name, ok := a.handlers[s]
 	if ok {
 		return name
 	}
 	below := ""
-	for f := range s.Frames() {
+	for f := range a.names.Frames(s) {
 		if strings.HasSuffix(f.Func, ".ServeHTTP") {
 			if name = f.Func; strings.HasPrefix(name, "net/http.") {
 				name = below

@@ -6,15 +6,15 @@ import (
 	"slices"
 	"time"
 
-	"golang.org/x/exp/trace"
+	"github.com/heaptrim/heaptrim/internal/ingest/exectrace"
 )
 
 // region is a region that is open on a goroutine.
 type region struct {
 	kind   *kind
 	name   string
-	task   trace.TaskID
-	start  trace.Time
+	task   int64
+	start  moment
 	before Split // what the goroutine had spent
 	mark   time.Duration
 	bears  *task // whose time runs on this goroutine since the region began
@@ -26,22 +26,22 @@ type region struct {
 type task struct {
 	kind    *kind
 	request Request
-	start   trace.Time
+	start   moment
 	mark    time.Duration
 
 	bearers []*goroutine
 	gone    bool // it has ended, though a region of it may be open
 	regions int  // that bear it and are open
-	since   trace.Time
+	since   moment
 	before  Split // what the last bearer had spent then
 }
 
-func (a *account) beginRegion(ev *trace.Event) {
-	x := ev.Region()
-	g := a.goroutine(ev.Goroutine())
+func (a *account) beginRegion(ev *exectrace.Event) {
+	g := a.goroutine(ev.Goroutine)
 	a.flush(g)
-	r := region{kind: a.kind(Region, x.Type), name: x.Type, task: x.Task, start: a.now, before: g.spent, mark: a.mark.at(a.now)}
-	if t := a.tasks[x.Task]; t != nil && t.bearer() != g {
+	name := a.names.Text(ev.Text)
+	r := region{kind: a.kind(Region, name), name: name, task: ev.Subject, start: a.now, before: g.spent, mark: a.mark.at(a.now)}
+	if t := a.tasks[ev.Subject]; t != nil && t.bearer() != g {
 		a.shift(t)
 		t.bearers = append(t.bearers, g)
 		t.before = g.spent
@@ -51,18 +51,17 @@ func (a *account) beginRegion(ev *trace.Event) {
 	g.regions = append(g.regions, r)
 }
 
-func (a *account) endRegion(ev *trace.Event) {
-	x := ev.Region()
-	g := a.goroutine(ev.Goroutine())
+func (a *account) endRegion(ev *exectrace.Event) {
+	g := a.goroutine(ev.Goroutine)
 	n := len(g.regions) - 1
-	if n < 0 || g.regions[n].name != x.Type || g.regions[n].task != x.Task {
+	if n < 0 || g.regions[n].task != ev.Subject || g.regions[n].name != a.names.Text(ev.Text) {
 		return // it began before the trace
 	}
 	a.flush(g)
 	r := &g.regions[n]
 	g.regions = g.regions[:n]
 	r.kind.add(&Request{
-		Start: r.start.Sub(a.first), Length: a.now.Sub(r.start), Goroutine: int64(g.id), Task: uint64(r.task),
+		Start: r.start.Sub(a.first), Length: a.now.Sub(r.start), Goroutine: g.id, Task: uint64(r.task),
 		Split: g.spent.less(&r.before), Mark: a.mark.at(a.now) - r.mark,
 	})
 	if t := r.bears; t != nil {
@@ -75,23 +74,22 @@ func (a *account) endRegion(ev *trace.Event) {
 	}
 }
 
-func (a *account) beginTask(ev *trace.Event) {
-	x := ev.Task()
-	g := a.goroutine(ev.Goroutine())
+func (a *account) beginTask(ev *exectrace.Event) {
+	g := a.goroutine(ev.Goroutine)
 	a.flush(g)
 	t := &task{}
 	if n := len(a.spare); n > 0 {
 		t, a.spare = a.spare[n-1], a.spare[:n-1]
 	}
-	a.tasks[x.ID] = t
+	a.tasks[ev.Subject] = t
 	*t = task{
-		kind: a.kind(Task, x.Type), start: a.now, since: a.now, before: g.spent, mark: a.mark.at(a.now), bearers: append(t.bearers[:0], g),
-		request: Request{Start: a.now.Sub(a.first), Goroutine: int64(g.id), Task: uint64(x.ID)},
+		kind: a.kind(Task, a.names.Text(ev.Text)), start: a.now, since: a.now, before: g.spent, mark: a.mark.at(a.now), bearers: append(t.bearers[:0], g),
+		request: Request{Start: a.now.Sub(a.first), Goroutine: g.id, Task: uint64(ev.Subject)},
 	}
 }
 
-func (a *account) endTask(ev *trace.Event) {
-	id := ev.Task().ID
+func (a *account) endTask(ev *exectrace.Event) {
+	id := ev.Subject
 	t := a.tasks[id]
 	if t == nil {
 		return // it began before the trace, or ended twice

@@ -41,33 +41,67 @@ func readTestdata(t testing.TB, name string) []byte {
 // TestGoTraces reads the traces by which Go tests its own reader, and those of
 // x/exp/trace.
 func TestGoTraces(t *testing.T) {
-	for _, args := range [][]string{{"env", "GOROOT"}, {"list", "-m", "-f", "{{.Dir}}", "golang.org/x/exp"}} {
-		out, err := exec.CommandContext(t.Context(), "go", args...).Output()
-		if err != nil {
-			t.Fatalf("go %s: %v", strings.Join(args, " "), err)
-		}
-		folder := filepath.Join(strings.TrimSpace(string(out)), "src", "internal", "trace", "testdata", "tests")
-		if args[0] == "list" {
-			folder = filepath.Join(strings.TrimSpace(string(out)), "trace", "testdata", "tests")
-		}
-		files, err := filepath.Glob(filepath.Join(folder, "*.test"))
-		if err != nil || len(files) == 0 {
-			t.Logf("no traces of Go's own in %s", folder)
-			continue
-		}
-		for _, file := range files {
+	for _, file := range goTraceFiles(t) {
+		if filepath.Ext(file) == ".test" {
 			goTrace(t, file)
 		}
 	}
 }
 
-func goTrace(t *testing.T, file string) {
-	a, err := txtar.ParseFile(file)
+// goTraceFiles are the traces, as text, by which the Go releases here and
+// x/exp/trace test their reader, and what fuzzing found for them.
+func goTraceFiles(t testing.TB) []string {
+	ask := func(args ...string) string {
+		out, err := exec.CommandContext(t.Context(), "go", args...).Output()
+		if err != nil {
+			t.Fatalf("go %s: %v", strings.Join(args, " "), err)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	folders := []string{
+		filepath.Join(ask("list", "-m", "-f", "{{.Dir}}", "golang.org/x/exp"), "trace"),
+		filepath.Join(ask("env", "GOROOT"), "src", "internal", "trace"),
+		filepath.Join(ask("env", "GOMODCACHE"), "golang.org", "toolchain@*", "src", "internal", "trace"),
+	}
+	var all []string
+	for _, folder := range folders {
+		for _, pattern := range []string{"tests/*.test", "fuzz/*/*"} {
+			files, err := filepath.Glob(filepath.Join(folder, "testdata", filepath.FromSlash(pattern)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, files...)
+		}
+	}
+	if len(all) == 0 {
+		t.Log("no traces of Go's own are here")
+	}
+	return all
+}
+
+// goTraceData returns the trace in a file of goTraceFiles, or nil where it is
+// in a format before Go 1.22.
+func goTraceData(t testing.TB, file string) (name string, data []byte) {
+	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	name := filepath.Base(file)
-	data := encode(t, name, string(a.Files[1].Data))
+	if name = filepath.Base(file); filepath.Ext(file) == ".test" {
+		return name, encode(t, name, string(txtar.Parse(text).Files[1].Data))
+	}
+	_, quoted, ok := strings.Cut(strings.TrimSpace(string(text)), "[]byte(")
+	s, err := strconv.Unquote(strings.TrimSuffix(quoted, ")"))
+	if !ok || err != nil {
+		t.Fatalf("%s is no input of a fuzz test: %v", file, err)
+	}
+	if s < "go 1.22 " || s > "go 1.3" {
+		return name, nil
+	}
+	return name, []byte(s)
+}
+
+func goTrace(t *testing.T, file string) {
+	name, data := goTraceData(t, file)
 	tick := trace.Time(usualTick)
 	if strings.Contains(name, "-sync") {
 		tick = 1 // these have a faster clock, which changes
@@ -89,7 +123,7 @@ func goTrace(t *testing.T, file string) {
 }
 
 // encode writes a trace from the text form that Go's tests have.
-func encode(t *testing.T, name, text string) []byte {
+func encode(t testing.TB, name, text string) []byte {
 	kinds := map[string]byte{}
 	for i, k := range strings.Fields(`EventBatch Stacks Stack Strings String CPUSamples CPUSample Frequency ProcsChange ProcStart
 		ProcStop ProcSteal ProcStatus GoCreate GoCreateSyscall GoStart GoDestroy GoDestroySyscall GoStop GoBlock GoUnblock

@@ -7,14 +7,12 @@ import (
 	"runtime/trace"
 	"testing"
 
-	xtrace "golang.org/x/exp/trace"
-
 	"github.com/heaptrim/heaptrim/internal/ingest/exectrace"
 )
 
-// TestEventsOfTasks asks each end of a task for its name. The reader notes
-// those names as it goes, in the table that the question is answered from: with
-// the race detector the test fails if one reads on while the other asks.
+// TestEventsOfTasks asks each end of a task for its name, which the reader knows
+// from where the task began. With the race detector the test fails if the reader
+// adds to what the question is answered from.
 func TestEventsOfTasks(t *testing.T) {
 	var b bytes.Buffer
 	if err := trace.Start(&b); err != nil {
@@ -27,7 +25,9 @@ func TestEventsOfTasks(t *testing.T) {
 	}
 	trace.Stop()
 	seen := map[string]bool{}
-	err := exectrace.Events(&b, exectrace.KindsOf(xtrace.EventTaskEnd), func(ev *xtrace.Event) { seen[ev.Task().Type] = true })
+	err := exectrace.Events(&b, exectrace.KindsOf(exectrace.EventTaskEnd), func(ev *exectrace.Event, n *exectrace.Names) {
+		seen[n.Text(ev.Text)] = true
+	})
 	if err != nil || len(seen) < tasks {
 		t.Errorf("got error %v, %d names, want %d", err, len(seen), tasks)
 	}

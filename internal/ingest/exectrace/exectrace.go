@@ -4,10 +4,10 @@
 // [Scan] answers the questions about the collector – cycles, assists, sweeping,
 // pauses, the heap – from the wire format, without putting the events of all
 // threads in order, which is what reading a trace usually takes its time for.
-// [NewReader] gives every event in order, by golang.org/x/exp/trace, for
-// questions that need the states of goroutines.
+// [Events] gives every event in order, for questions that need the states of
+// goroutines.
 //
-// Both hold one or two generations of the trace in memory (the runtime begins a
+// Both hold two or three generations of the trace in memory (the runtime begins a
 // generation every second), whatever the length of the file.
 package exectrace
 

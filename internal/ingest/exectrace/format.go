@@ -27,11 +27,17 @@ const (
 const (
 	evBatch               = 1
 	evStacks              = 2
+	evStack               = 3
 	evStrings             = 4
 	evString              = 5
 	evCPUSamples          = 6
+	evCPUSample           = 7
 	evFrequency           = 8
 	evProcsChange         = 9
+	evProcStart           = 10
+	evProcStop            = 11
+	evProcSteal           = 12
+	evProcStatus          = 13
 	evGoCreate            = 14
 	evGoCreateSyscall     = 15
 	evGoStart             = 16
@@ -39,6 +45,9 @@ const (
 	evGoDestroySyscall    = 18
 	evGoStop              = 19
 	evGoBlock             = 20
+	evGoUnblock           = 21
+	evGoSyscallBegin      = 22
+	evGoSyscallEnd        = 23
 	evGoSyscallEndBlocked = 24
 	evGoStatus            = 25
 	evSTWBegin            = 26
@@ -55,13 +64,29 @@ const (
 	evHeapAlloc           = 37
 	evHeapGoal            = 38
 	evGoLabel             = 39
+	evUserTaskBegin       = 40
+	evUserTaskEnd         = 41
+	evUserRegionBegin     = 42
+	evUserRegionEnd       = 43
+	evUserLog             = 44
 	evGoSwitch            = 45
 	evGoSwitchDestroy     = 46
+	evGoCreateBlocked     = 47
 	evGoStatusStack       = 48
 	evExperimentalBatch   = 49
 	evSync                = 50
 	evClockSnapshot       = 51
 	evEndOfGeneration     = 52
+	evExperimentFirst     = 128 // events of experiments
+	evExperimentLast      = 136
+)
+
+// States of a proc in status events.
+const (
+	procRunning   = 1
+	procIdle      = 2
+	procSyscall   = 3
+	procAbandoned = 4 // in a system call, by a thread that is not known any more
 )
 
 // States of a goroutine in status events.

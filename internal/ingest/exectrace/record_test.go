@@ -3,8 +3,14 @@ package exectrace_test
 import (
 	"bytes"
 	"context"
+	"fmt"
+	"io"
+	"iter"
+	"net"
+	"os"
 	"runtime"
 	"runtime/debug"
+	"runtime/pprof"
 	"runtime/trace"
 	"sync"
 	"testing"
@@ -61,4 +67,88 @@ func takeTurns(live []*[64]*int) {
 		<-turns
 	}
 	wg.Wait()
+}
+
+// recordEverything traces, over two generations and more, what makes events of
+// many kinds: system calls that block and that do not, coroutines, the network,
+// timers, locks, threads of their own, messages, forced collections, and a CPU
+// profile.
+func recordEverything(t testing.TB) []byte {
+	var b bytes.Buffer
+	if err := pprof.StartCPUProfile(io.Discard); err == nil {
+		defer pprof.StopCPUProfile()
+	}
+	if err := trace.Start(&b); err != nil {
+		t.Skipf("cannot trace: %v", err)
+	}
+	var wg sync.WaitGroup
+	until := time.Now().Add(1500 * time.Millisecond)
+	again := func(f func()) {
+		wg.Go(func() {
+			for time.Now().Before(until) {
+				f()
+				time.Sleep(2 * time.Millisecond) // a few events of each kind will do
+			}
+		})
+	}
+	again(func() { _, _ = os.Stat(os.TempDir()) })
+	again(func() {
+		r, w, err := os.Pipe()
+		if err != nil {
+			return
+		}
+		defer r.Close()
+		go func() { time.Sleep(time.Millisecond); w.Close() }()
+		_, _ = io.Copy(io.Discard, r)
+	})
+	again(func() {
+		next, stop := iter.Pull(func(yield func(int) bool) {
+			for i := range 10 {
+				if !yield(i) {
+					return
+				}
+			}
+		})
+		for range 7 {
+			next()
+		}
+		stop()
+	})
+	again(func() { exchange() })
+	again(func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		time.Sleep(2 * time.Millisecond)
+	})
+	again(func() {
+		ctx, task := trace.NewTask(context.Background(), "task")
+		defer task.End()
+		trace.Log(ctx, "category", fmt.Sprint("message ", time.Now().UnixNano()))
+		defer trace.StartRegion(ctx, "outer").End()
+		trace.WithRegion(ctx, "inner", runtime.Gosched)
+	})
+	again(func() { runtime.GC(); runtime.GOMAXPROCS(runtime.GOMAXPROCS(0)); time.Sleep(20 * time.Millisecond) })
+	wg.Wait()
+	trace.Stop()
+	return b.Bytes()
+}
+
+// exchange sends a few bytes over loopback.
+func exchange() {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return
+	}
+	defer l.Close()
+	go func() {
+		if c, err := l.Accept(); err == nil {
+			_, _ = io.Copy(c, c)
+			c.Close()
+		}
+	}()
+	if c, err := net.Dial("tcp", l.Addr().String()); err == nil {
+		_, _ = c.Write([]byte("hello"))
+		_, _ = io.ReadFull(c, make([]byte, 5))
+		c.Close()
+	}
 }

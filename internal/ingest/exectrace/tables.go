@@ -9,6 +9,7 @@ import (
 type tables struct {
 	frequency uint64  // stamps a second
 	scale     float64 // from those to stamps of the first generation
+	snapshot  bool    // the clock was held against others
 	strings   map[uint64]text
 
 	// Strings with a meaning of their own; 0 where the generation has none.
@@ -63,6 +64,9 @@ func readTables(g *generation, v version) (*tables, error) {
 	if t.frequency == 0 {
 		return nil, &Error{Offset: g.offset, Reason: fmt.Sprintf("generation %d does not say how fast its clock is", g.id)}
 	}
+	if v >= version125 && !t.snapshot {
+		return nil, &Error{Offset: g.offset, Reason: fmt.Sprintf("generation %d does not say what time it is", g.id)}
+	}
 	return t, nil
 }
 
@@ -76,8 +80,8 @@ func (t *tables) readStrings(r *tableReader) error {
 		if r.bad || size > maxString || int(size) > r.end-r.pos {
 			return fmt.Errorf("string %d is cut short, or longer than %d bytes", id, maxString)
 		}
-		if _, ok := t.strings[id]; ok {
-			return fmt.Errorf("there are two strings %d", id)
+		if _, ok := t.strings[id]; ok || id == 0 {
+			return fmt.Errorf("there are two strings %d", id) // 0 is the empty one
 		}
 		s := text{r.pos, r.pos + int(size)}
 		t.strings[id] = s
@@ -104,12 +108,13 @@ func (t *tables) readClock(r *tableReader, v version) error {
 		switch kind := r.byte(); {
 		case kind == evFrequency && t.frequency == 0:
 			t.frequency = r.number()
-		case kind == evClockSnapshot && v >= version125:
+		case kind == evClockSnapshot && v >= version125 && !t.snapshot:
+			t.snapshot = true
 			for range 4 { // time, monotonic clock, seconds, nanoseconds
 				r.number()
 			}
 		default:
-			return fmt.Errorf("event %d among clocks, or a second frequency", kind)
+			return fmt.Errorf("event %d among clocks, or a second one of its kind", kind)
 		}
 		if r.bad || t.frequency > 1e12 {
 			return fmt.Errorf("a clock is cut short, or out of range")

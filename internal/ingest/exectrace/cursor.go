@@ -1,0 +1,145 @@
+package exectrace
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// raw is an event as its thread wrote it.
+type raw struct {
+	time int64 // nanoseconds
+	args [4]uint64
+	kind byte
+	pos  int // in the data of the generation
+}
+
+// cursor reads the events of one thread in a generation.
+type cursor struct {
+	*carrier
+	g       *generation
+	counts  *[256]uint8
+	unit    float64 // nanoseconds a stamp
+	batches []*batch
+	last    int64 // time of the event before
+	pos     int
+	end     int
+	raw
+}
+
+// next reads the next event into c, unless there is none.
+func (c *cursor) next() (bool, error) {
+	for c.pos == c.end {
+		if len(c.batches) == 0 {
+			return false, nil
+		}
+		b := c.batches[0]
+		c.batches = c.batches[1:]
+		c.pos, c.end, c.last = b.start, b.end, nanoseconds(b.time, c.unit)
+		if b.time > farthest || c.last < 0 {
+			return false, c.fail(b.start, errFarStamp)
+		}
+	}
+	d, start := c.g.data, c.pos
+	kind := d[start]
+	n := c.counts[kind]
+	if n == 0 {
+		return false, c.fail(start, fmt.Errorf("event %d, which does not occur among events", kind))
+	}
+	since, i := number(d, start+1)
+	for k := range n - 1 {
+		c.args[k&3], i = number(d, i)
+	}
+	if i > c.end {
+		return false, c.fail(start, errCutEvent)
+	}
+	at := c.last + nanoseconds(since, c.unit)
+	if since > farthest || at < c.last {
+		return false, c.fail(start, errFarStamp)
+	}
+	c.kind, c.raw.pos, c.time = kind, start, at
+	c.pos, c.last = i, at
+	return true, nil
+}
+
+func (c *cursor) fail(pos int, err error) error {
+	return &Error{Offset: c.g.offset + int64(pos), Reason: err.Error()}
+}
+
+// nanoseconds converts stamps. What is too far gives a negative time.
+func nanoseconds(d stamp, unit float64) int64 {
+	ns := float64(d) * unit
+	if ns >= 1<<62 {
+		return -1
+	}
+	return int64(ns)
+}
+
+// frontier is the next event of each thread, the earliest one first: a binary
+// heap. It keeps its cursors beside their times, which is what it looks at.
+type frontier []ahead
+
+type ahead struct {
+	time int64
+	*cursor
+}
+
+func (f *frontier) add(c *cursor) {
+	*f = append(*f, ahead{c.time, c})
+	f.up(len(*f) - 1)
+}
+
+// moved puts cursor i, which has read its next event, where it belongs.
+func (f frontier) moved(i int) {
+	f[i].time = f[i].cursor.time
+	if f.up(i) == i {
+		f.down(i)
+	}
+}
+
+// remove takes cursor i out.
+func (f *frontier) remove(i int) {
+	h := *f
+	for i > 0 {
+		parent := (i - 1) / 2
+		h[i], h[parent] = h[parent], h[i]
+		i = parent
+	}
+	last := len(h) - 1
+	h[0], h[last] = h[last], ahead{}
+	*f = h[:last]
+	f.down(0)
+}
+
+// sort puts all cursors in order, which leaves a heap one.
+func (f frontier) sort() {
+	slices.SortFunc(f, func(a, b ahead) int { return cmp.Compare(a.time, b.time) })
+}
+
+func (f frontier) up(i int) int {
+	for i > 0 {
+		parent := (i - 1) / 2
+		if f[parent].time <= f[i].time {
+			break
+		}
+		f[parent], f[i] = f[i], f[parent]
+		i = parent
+	}
+	return i
+}
+
+func (f frontier) down(i int) {
+	for {
+		least, child := i, 2*i+1
+		for k := child; k < min(child+2, len(f)); k++ {
+			if f[k].time < f[least].time {
+				least = k
+			}
+		}
+		if least == i {
+			return
+		}
+		f[i], f[least] = f[least], f[i]
+		i = least
+	}
+}

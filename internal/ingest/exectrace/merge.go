@@ -1,0 +1,154 @@
+package exectrace
+
+import "math"
+
+// merger makes one sequence of the events of all threads. Of the next events
+// of the threads the earliest one comes first, unless it is not its turn by the
+// rules of the scheduler: clocks of two threads may differ. That is the order
+// that golang.org/x/exp/trace gives, event by event.
+type merger struct {
+	*order
+	version  version
+	counts   [256]uint8
+	syncs    uint64
+	frontier frontier
+	samples  []cpuSample
+}
+
+// merge gives the events of g.
+func (m *merger) merge(g *generation) error {
+	t, err := readTables(g, m.version)
+	if err != nil {
+		return err
+	}
+	n, err := readNames(g, m.version, t)
+	if err != nil {
+		return err
+	}
+	unit := 1 / (float64(t.frequency) / 1e9)
+	if m.samples, err = readSamples(g, m.version, unit); err != nil {
+		return err
+	}
+	m.order.generation = g.id
+	if err := m.lineUp(g, unit); err != nil {
+		return &midway{err}
+	}
+	m.use(n)
+	m.sync(nanoseconds(g.begins(), unit))
+	for !m.stopped && (len(m.frontier) > 0 || len(m.samples) > 0) {
+		if err := m.step(); err != nil {
+			return &midway{err}
+		}
+	}
+	return nil
+}
+
+// midway is an error among the events of a generation.
+type midway struct{ error }
+
+// Unwrap returns the error.
+func (m *midway) Unwrap() error { return m.error }
+
+// begins is the earliest time of a batch.
+func (g *generation) begins() uint64 {
+	t := uint64(0)
+	for _, b := range g.batches {
+		if t == 0 || b.time < t {
+			t = b.time
+		}
+	}
+	return t
+}
+
+// sync tells where a generation begins, or the trace ends.
+func (m *merger) sync(at int64) {
+	m.syncs++
+	m.emit(Event{Time: at, Goroutine: None, Thread: None, Kind: EventSync, Value: m.syncs})
+}
+
+// lineUp makes the frontier of a generation.
+func (m *merger) lineUp(g *generation, unit float64) error {
+	cursors := map[uint64]*cursor{}
+	var inOrder []*cursor
+	for i := range g.batches {
+		b := &g.batches[i]
+		if b.extra || special(g.data[b.start:b.end], m.version) != 0 {
+			continue
+		}
+		c := cursors[b.thread]
+		if c == nil {
+			c = &cursor{carrier: m.carrier(int64(b.thread)), g: g, counts: &m.counts, unit: unit}
+			cursors[b.thread] = c
+			inOrder = append(inOrder, c)
+		}
+		c.batches = append(c.batches, b)
+	}
+	m.frontier = m.frontier[:0]
+	for _, c := range inOrder {
+		ok, err := c.next()
+		if err != nil {
+			return err
+		}
+		if ok {
+			m.frontier.add(c)
+		}
+	}
+	return nil
+}
+
+// step lets one event happen, and those after it that come before all others.
+func (m *merger) step() error {
+	sampled := int64(math.MaxInt64)
+	if len(m.samples) > 0 {
+		sampled = m.samples[0].time
+	}
+	if len(m.frontier) == 0 || sampled < m.frontier[0].time {
+		return m.sample()
+	}
+	ok, err := m.try(0)
+	if ok || err != nil {
+		return err
+	}
+	m.frontier.sort()
+	for i := 1; i < len(m.frontier); i++ {
+		if ok, err := m.try(i); ok || err != nil {
+			return err
+		}
+	}
+	c := m.frontier[0].cursor
+	return c.fail(c.raw.pos, errStuck)
+}
+
+// try lets the event of cursor i happen, if it is its turn.
+func (m *merger) try(i int) (bool, error) {
+	c := m.frontier[i].cursor
+	ok, err := m.advance(c)
+	if err != nil {
+		return false, c.fail(c.raw.pos, err)
+	}
+	if !ok {
+		return false, nil
+	}
+	more, err := c.next()
+	switch {
+	case err != nil:
+		return false, err
+	case more:
+		m.frontier.moved(i)
+	default:
+		m.frontier.remove(i)
+	}
+	return true, nil
+}
+
+// sample gives the next sample of the CPU profile.
+func (m *merger) sample() error {
+	s := m.samples[0]
+	m.samples = m.samples[1:]
+	stack, err := m.stack(s.stack)
+	if err != nil {
+		return &Error{Reason: "a sample of the CPU: " + err.Error()}
+	}
+	m.emit(Event{Time: s.time, Goroutine: s.goroutine, Thread: s.thread, Kind: EventSample, Stack: stack})
+	return nil
+}

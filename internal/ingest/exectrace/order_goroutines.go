@@ -1,0 +1,309 @@
+package exectrace
+
+// statusState says as which state a goroutine's status counts.
+var statusState = [...]State{0: Undetermined, statusRunnable: Runnable, statusRunning: Running, statusSyscall: Syscall, statusWaiting: Waiting}
+
+// start lets a goroutine run.
+func (o *order) start(c *cursor) (bool, error) {
+	s := o.goroutines.find(int64(c.args[0]))
+	if s == nil || s.status != statusRunnable || !s.at.before(o.generation, c.args[1]) {
+		return false, nil
+	}
+	switch {
+	case !c.onProc():
+		return true, errNoPlace
+	case c.goroutine != None:
+		return true, errPlaceTaken
+	}
+	s.status, s.at.number = statusRunning, c.args[1]
+	o.emit(c.changes(s.id, Runnable, Running))
+	c.bind(s)
+	return true, nil
+}
+
+// unblock lets a goroutine run again soon. Whoever does it need not be one.
+func (o *order) unblock(c *cursor) (bool, error) {
+	s := o.goroutines.find(int64(c.args[0]))
+	if s == nil || s.status != statusWaiting || !s.at.before(o.generation, c.args[1]) {
+		return false, nil
+	}
+	s.status, s.at.number = statusRunnable, c.args[1]
+	if _, err := o.stack(c.args[2]); err != nil {
+		return true, err
+	}
+	o.emit(c.changes(s.id, Waiting, Runnable))
+	return true, nil
+}
+
+// running returns the goroutine on c, which runs there.
+func (o *order) running(c *cursor) (*goroutineState, error) {
+	if !c.onGoroutine() {
+		return nil, errNoPlace
+	}
+	s := o.current(c.carrier)
+	switch {
+	case s == nil:
+		return nil, errUnborn
+	case s.status != statusRunning:
+		return nil, errState
+	}
+	return s, nil
+}
+
+// stop takes the goroutine from c, for a while or for good.
+func (o *order) stop(c *cursor) error {
+	s, err := o.running(c)
+	if err != nil {
+		return err
+	}
+	ev := c.changes(s.id, Running, NotExist)
+	switch c.kind {
+	case evGoBlock:
+		s.status, ev.To = statusWaiting, Waiting
+	case evGoStop:
+		s.status, ev.To = statusRunnable, Runnable
+	}
+	if c.kind == evGoDestroy {
+		o.goroutines.drop(s)
+	} else {
+		if ev.Text, err = o.text(c.args[0]); err != nil {
+			return err
+		}
+		if ev.Stack, err = o.stack(c.args[1]); err != nil {
+			return err
+		}
+	}
+	c.goroutine = None
+	o.emit(ev)
+	return nil
+}
+
+// born makes a goroutine.
+func (o *order) born(id uint64, status uint8) (*goroutineState, error) {
+	switch {
+	case id >= 1<<63:
+		return nil, errFarID
+	case o.goroutines.find(int64(id)) != nil:
+		return nil, errBornTwice
+	}
+	s := o.goroutines.add(int64(id))
+	s.status, s.at = status, sequence{generation: o.generation}
+	return s, nil
+}
+
+// create makes a goroutine that another one started.
+func (o *order) create(c *cursor) error {
+	if !c.onProc() {
+		return errNoPlace
+	}
+	if s := o.current(c.carrier); s != nil && s.status != statusRunning {
+		return errState
+	}
+	ev := c.changes(int64(c.args[0]), NotExist, Runnable)
+	status := uint8(statusRunnable)
+	if c.kind == evGoCreateBlocked {
+		status, ev.To = statusWaiting, Waiting
+	}
+	if _, err := o.born(c.args[0], status); err != nil {
+		return err
+	}
+	var err error
+	if ev.Stack, err = o.stack(c.args[1]); err != nil {
+		return err
+	}
+	if _, err := o.stack(c.args[2]); err != nil {
+		return err
+	}
+	o.emit(ev)
+	return nil
+}
+
+// goroutineStatus hears in which state a goroutine is.
+func (o *order) goroutineStatus(c *cursor) error {
+	id, thread, status := c.args[0], int64(c.args[1]), c.args[2]
+	if status >= uint64(len(statusState)) {
+		return errState
+	}
+	ev := c.changes(int64(id), statusState[status], statusState[status])
+	s := o.goroutines.find(int64(id))
+	switch {
+	case s != nil && uint64(s.status) != status:
+		return errState
+	case s != nil:
+		s.at = sequence{generation: o.generation}
+	case o.generation != o.initial:
+		return errUnborn
+	default:
+		var err error
+		if s, err = o.born(id, uint8(status)); err != nil {
+			return err
+		}
+		ev.From = Undetermined
+	}
+	if c.kind == evGoStatusStack {
+		var err error
+		if ev.Stack, err = o.stack(c.args[3]); err != nil {
+			return err
+		}
+	}
+	switch {
+	case status == statusSyscall && thread != c.id:
+		if err := o.elsewhere(&ev, s, thread); err != nil {
+			return err
+		}
+	case status == statusSyscall && (thread == None || o.generation != o.initial && c.goroutine != s.id):
+		return errThread
+	case status == statusSyscall, status == statusRunning:
+		c.bind(s)
+	}
+	o.emit(ev)
+	return nil
+}
+
+// elsewhere hears that s has been in a system call on another thread for the
+// whole generation.
+func (o *order) elsewhere(ev *Event, s *goroutineState, thread int64) error {
+	if thread == None {
+		return errThread
+	}
+	other := o.carrier(thread)
+	switch {
+	case !other.seen:
+		other.seen = true
+		other.bind(s)
+	case other.goroutine != s.id:
+		return errThread
+	default:
+		ev.Goroutine = s.id
+	}
+	ev.Thread = thread
+	return nil
+}
+
+// switchTo lets the goroutine on c wait, or end, and another one take over.
+func (o *order) switchTo(c *cursor) (bool, error) {
+	s, err := o.running(c)
+	if err != nil {
+		return true, err
+	}
+	next := o.goroutines.find(int64(c.args[0]))
+	if next == nil || next.status != statusWaiting || !next.at.before(o.generation, c.args[1]) {
+		return false, nil
+	}
+	o.emit(c.changes(next.id, Waiting, Runnable))
+	ev := c.changes(s.id, Running, Waiting)
+	if s.status = statusWaiting; c.kind == evGoSwitchDestroy {
+		ev.To = NotExist
+		o.goroutines.drop(s)
+	}
+	o.emit(ev)
+	next.status, next.at.number = statusRunning, c.args[1]
+	c.goroutine = None
+	o.emit(c.changes(next.id, Runnable, Running))
+	c.bind(next)
+	return true, nil
+}
+
+// syscallBegin takes the goroutine, and its proc, into a system call.
+func (o *order) syscallBegin(c *cursor) error {
+	s, err := o.running(c)
+	switch {
+	case err != nil:
+		return err
+	case !c.proc.at.before(o.generation, c.args[0]):
+		return errSequence
+	}
+	s.status, c.proc.status, c.proc.at.number = statusSyscall, procSyscall, c.args[0]
+	ev := c.changes(s.id, Running, Syscall)
+	if ev.Stack, err = o.stack(c.args[1]); err != nil {
+		return err
+	}
+	o.emit(ev)
+	return nil
+}
+
+// called returns the goroutine on c, which is in a system call there.
+func (o *order) called(c *cursor) (*goroutineState, error) {
+	if c.id == None || c.goroutine == None {
+		return nil, errNoPlace
+	}
+	s := o.current(c.carrier)
+	switch {
+	case s == nil:
+		return nil, errUnborn
+	case s.status != statusSyscall:
+		return nil, errState
+	}
+	return s, nil
+}
+
+func (o *order) syscallEnd(c *cursor) error {
+	if !c.onGoroutine() {
+		return errNoPlace
+	}
+	s, err := o.called(c)
+	switch {
+	case err != nil:
+		return err
+	case c.proc.status != procSyscall:
+		return errState
+	}
+	s.status, c.proc.status = statusRunning, procRunning
+	o.emit(c.changes(s.id, Syscall, Running))
+	return nil
+}
+
+// syscallEndBlocked ends a system call that cost the goroutine its proc. It is
+// not its turn before that is gone.
+func (o *order) syscallEndBlocked(c *cursor) (bool, error) {
+	if c.proc != nil && c.proc.status == procSyscall {
+		return false, nil
+	}
+	s, err := o.called(c)
+	if err != nil {
+		return true, err
+	}
+	s.status = statusRunnable
+	o.emit(c.changes(s.id, Syscall, Runnable))
+	c.goroutine = None
+	return true, nil
+}
+
+// createSyscall makes a goroutine for a call from C.
+func (o *order) createSyscall(c *cursor) error {
+	switch {
+	case c.id == None:
+		return errNoPlace
+	case c.goroutine != None:
+		return errPlaceTaken
+	}
+	s, err := o.born(c.args[0], statusSyscall)
+	if err != nil {
+		return err
+	}
+	o.emit(c.changes(s.id, NotExist, Syscall))
+	c.bind(s)
+	return nil
+}
+
+// destroySyscall ends such a goroutine. What becomes of the proc, if it has
+// one, is not known from then on: the thread's number may be used again.
+func (o *order) destroySyscall(c *cursor) error {
+	s, err := o.called(c)
+	if err != nil {
+		return err
+	}
+	if p := c.proc; p != nil {
+		if p.status != procSyscall {
+			return errState
+		}
+		p.status = procAbandoned
+		steal := c.changes(p.id, Running, Idle)
+		steal.Kind = EventProc
+		o.emit(steal)
+	}
+	o.emit(c.changes(s.id, Syscall, NotExist))
+	o.goroutines.drop(s)
+	c.goroutine, c.proc = None, nil
+	return nil
+}

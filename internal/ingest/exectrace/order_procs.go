@@ -1,0 +1,119 @@
+package exectrace
+
+// procStates says as which state a proc's status counts.
+var procStates = [...]State{0: Undetermined, procRunning: Running, procIdle: Idle, procSyscall: Running, procAbandoned: Idle}
+
+// proc is the event of c as a change of a proc.
+func (c *cursor) ofProc(p *procState, from, to State) Event {
+	ev := c.changes(p.id, from, to)
+	ev.Kind = EventProc
+	return ev
+}
+
+// procStart gives c a proc.
+func (o *order) procStart(c *cursor) (bool, error) {
+	p := o.procs[c.args[0]]
+	if p == nil || p.status != procIdle || !p.at.before(o.generation, c.args[1]) || c.proc != nil {
+		return false, nil
+	}
+	if c.id == None {
+		return true, errNoPlace
+	}
+	p.status, p.at.number = procRunning, c.args[1]
+	o.emit(c.ofProc(p, Idle, Running))
+	c.proc = p
+	return true, nil
+}
+
+// procStop takes the proc from c.
+func (o *order) procStop(c *cursor) error {
+	p := c.proc
+	switch {
+	case !c.onProc():
+		return errNoPlace
+	case p.status != procRunning && p.status != procSyscall:
+		return errState
+	}
+	p.status, c.proc = procIdle, nil
+	o.emit(c.ofProc(p, Running, Idle))
+	return nil
+}
+
+// procSteal takes a proc in a system call from any thread.
+func (o *order) procSteal(c *cursor) (bool, error) {
+	p := o.procs[c.args[0]]
+	if p == nil || p.status != procSyscall && p.status != procAbandoned || !p.at.before(o.generation, c.args[1]) {
+		return false, nil
+	}
+	if c.id == None {
+		return true, errNoPlace
+	}
+	ev := c.ofProc(p, Running, Idle)
+	abandoned := p.status == procAbandoned
+	p.status, p.at.number = procIdle, c.args[1]
+	if abandoned { // the thread may do something else by now
+		ev.From = Idle
+		o.emit(ev)
+		return true, nil
+	}
+	from := c.carrier
+	if thread := int64(c.args[2]); thread != c.id {
+		from = o.carriers[thread]
+	}
+	if from == nil || !from.seen || from.proc != p {
+		return true, errSteal
+	}
+	from.proc = nil
+	o.emit(ev)
+	return true, nil
+}
+
+// procStatus hears in which state a proc is.
+func (o *order) procStatus(c *cursor) error {
+	id, status := c.args[0], c.args[1]
+	switch {
+	case status >= uint64(len(procStates)):
+		return errState
+	case id >= 1<<63:
+		return errFarID
+	}
+	p := o.procs[id]
+	from, to := procStates[status], procStates[status]
+	known := false // that it is stolen from a thread that is known
+	switch {
+	case p == nil:
+		p = &procState{id: int64(id), status: uint8(status)}
+		o.procs[id] = p
+		if from = NotExist; o.generation == o.initial {
+			from = Undetermined
+		}
+	case status == procAbandoned && p.status == procSyscall:
+		from, to, known = Running, Running, true
+	case uint64(p.status) != status:
+		return errState
+	}
+	p.at = sequence{generation: o.generation}
+	ev := c.ofProc(p, from, to)
+	if known {
+		holder := o.holder(p)
+		if holder == nil {
+			return errSteal
+		}
+		ev.Thread, ev.Goroutine = holder.id, holder.goroutine
+	}
+	if c.id != None && (status == procRunning || status == procSyscall) {
+		c.proc = p
+	}
+	o.emit(ev)
+	return nil
+}
+
+// holder returns the thread that has a proc, or nil.
+func (o *order) holder(p *procState) *carrier {
+	for _, c := range o.carriers {
+		if c.seen && c.proc == p {
+			return c
+		}
+	}
+	return nil
+}

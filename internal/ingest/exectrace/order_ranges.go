@@ -1,0 +1,270 @@
+package exectrace
+
+// ranging is the event of c as one of a range.
+func (c *cursor) ranging(kind EventKind, r RangeKind, subject int64) Event {
+	return Event{Time: c.time, Goroutine: c.goroutine, Thread: c.id, Subject: subject, Kind: kind, Range: r}
+}
+
+// mark begins and ends mark phases. They are numbered, since that happens on
+// any thread.
+func (o *order) mark(c *cursor) (bool, error) {
+	kind := [...]EventKind{evGCActive: EventRangeActive, evGCBegin: EventRangeBegin, evGCEnd: EventRangeEnd}[c.kind]
+	begins := c.kind != evGCEnd
+	number := c.args[0]
+	first := c.kind == evGCBegin && o.marking == Undetermined || c.kind == evGCActive && o.generation == o.initial
+	switch {
+	case first && o.marking != Undetermined:
+		return true, errCycle
+	case first:
+	case number != o.cycle+1:
+		return false, nil
+	case c.kind == evGCBegin && o.marking == Running, c.kind != evGCBegin && o.marking != Running:
+		return true, errCycle
+	case !c.onGoroutine():
+		return true, errNoPlace
+	}
+	o.cycle, o.marking = number, Idle
+	if begins {
+		o.marking = Running
+	}
+	ev := c.ranging(kind, RangeMark, None)
+	if c.kind == evGCBegin {
+		var err error
+		if ev.Stack, err = o.stack(c.args[1]); err != nil {
+			return true, err
+		}
+	}
+	o.emit(ev)
+	return true, nil
+}
+
+// sweep begins and ends the sweeping of a proc.
+func (o *order) sweep(c *cursor) error {
+	p := c.proc
+	if c.kind == evGCSweepActive {
+		p = o.procs[c.args[0]]
+		switch {
+		case p == nil:
+			return errUnborn
+		case within(p.ranges, RangeSweep, 0) == (o.generation == o.initial):
+			return errRangeTwice
+		case o.generation == o.initial:
+			p.ranges = append(p.ranges, openRange{kind: RangeSweep})
+		}
+		o.emit(c.ranging(EventRangeActive, RangeSweep, p.id))
+		return nil
+	}
+	if !c.onProc() {
+		return errNoPlace
+	}
+	if c.kind == evGCSweepEnd {
+		if _, ok := leaveRange(&p.ranges, RangeSweep); !ok {
+			return errRangeEnded
+		}
+		ev := c.ranging(EventRangeEnd, RangeSweep, p.id)
+		ev.Value = c.args[0]
+		o.emit(ev)
+		return nil
+	}
+	if within(p.ranges, RangeSweep, 0) {
+		return errRangeTwice
+	}
+	p.ranges = append(p.ranges, openRange{kind: RangeSweep})
+	ev := c.ranging(EventRangeBegin, RangeSweep, p.id)
+	var err error
+	if ev.Stack, err = o.stack(c.args[0]); err != nil {
+		return err
+	}
+	o.emit(ev)
+	return nil
+}
+
+// goroutineRange begins and ends assists and stops of the world.
+func (o *order) goroutineRange(c *cursor) error {
+	if !c.onGoroutine() {
+		return errNoPlace
+	}
+	s := o.current(c.carrier)
+	if s == nil {
+		return errUnborn
+	}
+	r := openRange{kind: RangeAssist}
+	if c.kind == evSTWBegin || c.kind == evSTWEnd {
+		r.kind = RangeStop
+	}
+	if c.kind == evSTWEnd || c.kind == evGCMarkAssistEnd {
+		var ok bool
+		if r, ok = leaveRange(&s.ranges, r.kind); !ok {
+			return errRangeEnded
+		}
+		ev := c.ranging(EventRangeEnd, r.kind, s.id)
+		ev.Text = o.reason(r)
+		o.emit(ev)
+		return nil
+	}
+	ev := c.ranging(EventRangeBegin, r.kind, s.id)
+	stack := c.args[0]
+	if r.kind == RangeStop {
+		var err error
+		if ev.Text, err = o.text(c.args[0]); err != nil {
+			return err
+		}
+		r.number, r.reason, stack = c.args[0], o.names.texts[ev.Text], c.args[1]
+	}
+	if within(s.ranges, r.kind, r.number) {
+		return errRangeTwice
+	}
+	s.ranges = append(s.ranges, r)
+	var err error
+	if ev.Stack, err = o.stack(stack); err != nil {
+		return err
+	}
+	o.emit(ev)
+	return nil
+}
+
+// reason returns the text of why a range began.
+func (o *order) reason(r openRange) Text {
+	t, ok := o.names.textOf.find(r.number)
+	if ok && o.names.texts[t] == r.reason {
+		return Text(t)
+	}
+	return o.late(r.reason)
+}
+
+// assistActive hears that a goroutine, running or not, is in an assist.
+func (o *order) assistActive(c *cursor) error {
+	s := o.goroutines.find(int64(c.args[0]))
+	switch {
+	case s == nil:
+		return errUnborn
+	case within(s.ranges, RangeAssist, 0) == (o.generation == o.initial):
+		return errRangeTwice
+	case o.generation == o.initial:
+		s.ranges = append(s.ranges, openRange{kind: RangeAssist})
+	}
+	o.emit(c.ranging(EventRangeActive, RangeAssist, s.id))
+	return nil
+}
+
+// task begins and ends tasks. They need not begin in the trace, and may end
+// more than once.
+func (o *order) task(c *cursor) error {
+	if !c.onGoroutine() {
+		return errNoPlace
+	}
+	id := c.args[0]
+	ev := c.event(EventTaskEnd)
+	ev.Subject, ev.Value = int64(id), NoTask
+	open, known := o.tasks[id]
+	stack := c.args[1]
+	if c.kind == evUserTaskBegin {
+		if known {
+			return errTaskTwice
+		}
+		var err error
+		if ev.Text, err = o.text(c.args[2]); err != nil {
+			return err
+		}
+		if ev.Kind = EventTaskBegin; c.args[1] != 0 { // 0 is the background
+			ev.Value = c.args[1]
+		}
+		o.tasks[id] = openTask{o.names.texts[ev.Text], ev.Value}
+		stack = c.args[3]
+	} else if known {
+		ev.Text, ev.Value = o.late(open.name), open.parent
+		delete(o.tasks, id)
+	}
+	var err error
+	if ev.Stack, err = o.stack(stack); err != nil {
+		return err
+	}
+	o.emit(ev)
+	return nil
+}
+
+// region begins and ends regions, which nest.
+func (o *order) region(c *cursor) error {
+	if !c.onGoroutine() {
+		return errNoPlace
+	}
+	s := o.current(c.carrier)
+	if s == nil {
+		return errUnborn
+	}
+	ev := c.event(EventRegionBegin)
+	ev.Subject = int64(c.args[0])
+	var err error
+	if ev.Text, err = o.text(c.args[1]); err != nil {
+		return err
+	}
+	r := openRegion{c.args[0], o.names.texts[ev.Text]}
+	last := len(s.regions) - 1
+	switch {
+	case c.kind == evUserRegionBegin:
+		s.regions = append(s.regions, r)
+	case last >= 0 && s.regions[last] != r:
+		return errRegion
+	case last >= 0:
+		s.regions[last] = openRegion{}
+		s.regions = s.regions[:last]
+	}
+	if c.kind == evUserRegionEnd {
+		ev.Kind = EventRegionEnd
+	}
+	if ev.Stack, err = o.stack(c.args[2]); err != nil {
+		return err
+	}
+	o.emit(ev)
+	return nil
+}
+
+// metric hears of the heap.
+func (o *order) metric(c *cursor) error {
+	if !c.onProc() {
+		return errNoPlace
+	}
+	if o.kinds>>EventMetric&1 == 0 {
+		o.pass(c.time)
+		return nil
+	}
+	ev := c.event(EventMetric)
+	ev.Subject, ev.Value = MetricHeapLive, c.args[0]
+	if c.kind == evHeapGoal {
+		ev.Subject = MetricHeapGoal
+	}
+	o.emit(ev)
+	return nil
+}
+
+// annotation hears what changes no state.
+func (o *order) annotation(c *cursor) error {
+	if !c.onGoroutine() {
+		return errNoPlace
+	}
+	var err error
+	var more Text
+	ev := c.event(EventMetric)
+	switch c.kind {
+	case evProcsChange:
+		ev.Subject, ev.Value = MetricProcs, c.args[0]
+		ev.Stack, err = o.stack(c.args[1])
+	case evGoLabel:
+		ev.Kind, ev.Subject = EventLabel, c.goroutine
+		ev.Text, err = o.text(c.args[0])
+	case evUserLog:
+		ev.Kind, ev.Subject = EventLog, int64(c.args[0])
+		if ev.Text, err = o.text(c.args[1]); err == nil {
+			more, err = o.text(c.args[2])
+			ev.Value = uint64(more)
+		}
+		if err == nil {
+			ev.Stack, err = o.stack(c.args[3])
+		}
+	}
+	if err != nil {
+		return err
+	}
+	o.emit(ev)
+	return nil
+}
