@@ -154,11 +154,6 @@ func (t *Tuner) bound() {
 	if p.memory > 0 || o.Mode == Classic || o.Headroom > 0 {
 		p.memory = tighter(p.memory, within(t.limits.machine, o.Reserve))
 	}
-	if p.hard > 0 {
-		t.guard.bound(thrifty)
-	} else {
-		t.guard.bound(fair)
-	}
 }
 
 // tighter returns the smaller of two limits, of which 0 is none.

@@ -50,15 +50,19 @@
 //  1. The room is never less than MinGOGC percent of L. Where the target has no space
 //     for that, it is exceeded, and the memory limit set aside with it.
 //  2. But if the container, or the machine, would then kill the process, the room
-//     is what is left of its limit, down to 10 % of L: for a process that does not
-//     allocate much this costs little.
+//     is what is left of its limit, down to 10 % of L. A program with half of the
+//     default's room still does all its work, if more slowly; a killed one does none.
 //  3. If the collector, without idle marking, takes more than 25 % of the CPU
-//     time that the process uses, in two collections in a row that were not forced,
-//     MinGOGC comes before the container's limit; and in two more, GOGC=100,
-//     as if nobody had set anything. A process that needs more than its container
-//     has then ends quickly, and not after hours of collecting.
-//  4. A step is taken back after a minute, and if that was wrong after two, four …
+//     time that the process uses, in two collections in a row, the room is that of
+//     GOGC=100, as if nobody had set anything, but still within the limit that kills.
+//  4. If then it takes more than 50 % for ten seconds, that limit is given up as well.
+//     A process that needs more than its container has ends then, and not after hours of
+//     collecting.
+//  5. A step is taken back after a minute, and if that was wrong after two, four …
 //     60, so that there is no oscillation.
+//
+// Collections that the program forces do not count, nor a collector that takes less than a
+// tenth of one CPU.
 //
 // # Who wins
 //

@@ -6,9 +6,9 @@ import "time"
 type level int
 
 const (
-	thrifty  level = iota // memory first: below MinGOGC, if a hard limit asks for it
-	fair                  // not below MinGOGC
-	generous              // not below GOGC=100, as if nobody had set anything
+	thrifty  level = iota // no less room than MinGOGC, but within a hard limit
+	fair                  // than GOGC=100, within a hard limit
+	generous              // than GOGC=100, as if nobody had set anything
 )
 
 const (
@@ -17,6 +17,14 @@ const (
 	// the mean means that it runs all the time or that the program assists. Measured:
 	// 16 % at GOGC=100 in a program that does nothing but allocate, 45 % in the spiral.
 	alarmShare = 0.25
+	// spiralShare for spiralTime is the end of it: more is collected than done. Between
+	// the two a program still does its work, slower (lab/ballast: all of the load at
+	// 35 %, 95 % of it at 52 %), which in a container is better than to be killed.
+	spiralShare = 0.5
+	spiralTime  = 10 * time.Second
+	// slightLoad of one CPU keeps nobody from anything. The collection that the runtime
+	// makes every two minutes is most of what an idle process does.
+	slightLoad = 0.1
 	// alarmCycles in a row make one alarm: one cycle may be a burst.
 	alarmCycles = 2
 	// shortestWindow of CPU seconds tells a share.
@@ -31,19 +39,36 @@ const (
 // a heap goal near the live heap the collector takes all the CPU that there is, and
 // the runtime's own limiter (/gc/limiter/last-enabled) does not see it.
 type guard struct {
-	level level
-	// lowest is where calm ends: thrifty with a hard limit, else fair.
-	lowest level
+	level  level
 	alarms uint64
 
 	share  float64 // of the last window
 	assist float64
 
 	last   reading
+	at     time.Duration // of last
 	begun  bool
-	streak int
+	high   streak // of shares above alarmShare
+	spiral streak // above spiralShare
 	hold   time.Duration
 	until  time.Duration // no lower level before
+}
+
+// streak is a run of cycles that have something in common.
+type streak struct {
+	cycles int
+	since  time.Duration
+}
+
+func (s *streak) add(holds bool, from time.Duration) {
+	switch {
+	case !holds:
+		*s = streak{}
+	case s.cycles == 0:
+		*s = streak{1, from}
+	default:
+		s.cycles++
+	}
 }
 
 // observe takes the reading after a collection, at the time now on any clock that
@@ -51,50 +76,45 @@ type guard struct {
 // level went up.
 func (g *guard) observe(r reading, now time.Duration) bool {
 	if !g.begun {
-		g.begun, g.last, g.hold = true, r, firstHold
+		g.begun, g.last, g.at, g.hold = true, r, now, firstHold
 		return false
 	}
 	busy := r.busyCPU - g.last.busyCPU
 	if busy < shortestWindow {
 		return false
 	}
+	gc, from := r.gcCPU-g.last.gcCPU, g.at
 	forced := r.automatic == g.last.automatic
-	g.share = clamp((r.gcCPU - g.last.gcCPU) / busy)
+	g.share = clamp(gc / busy)
 	g.assist = clamp((r.assistCPU - g.last.assistCPU) / busy)
-	g.last = r
-	if forced || g.share <= alarmShare {
-		// What a program forces on itself, more room does not cure.
-		g.streak = 0
+	g.last, g.at = r, now
+	// What a program forces on itself, more room does not cure.
+	matters := !forced && gc > slightLoad*(now-from).Seconds()
+	g.high.add(matters && g.share > alarmShare, from)
+	g.spiral.add(matters && g.share > spiralShare, from)
+	switch {
+	case g.high.cycles == 0:
 		g.relax(now)
-		return false
+	case g.level == thrifty && g.high.cycles >= alarmCycles,
+		g.level == fair && g.spiral.cycles >= alarmCycles && now-g.spiral.since >= spiralTime:
+		g.level++
+		g.alarms++
+		g.high, g.spiral = streak{}, streak{}
+		g.until = now + g.hold
+		g.hold = min(2*g.hold, longHold)
+		return true
+	case g.level > thrifty:
+		g.until = max(g.until, now+g.hold)
 	}
-	g.streak++
-	if g.streak < alarmCycles {
-		return false
-	}
-	g.streak = 0
-	g.until = now + g.hold
-	if g.level == generous {
-		return false
-	}
-	g.level++
-	g.alarms++
-	g.hold = min(2*g.hold, longHold)
-	return true
+	return false
 }
 
 func (g *guard) relax(now time.Duration) {
-	if g.level <= g.lowest || now < g.until {
+	if g.level == thrifty || now < g.until {
 		return
 	}
 	g.level--
 	g.until = now + g.hold
-}
-
-// bound sets the lowest level.
-func (g *guard) bound(lowest level) {
-	g.lowest = lowest
-	g.level = max(g.level, lowest)
 }
 
 func clamp(share float64) float64 { return min(max(share, 0), 1) }

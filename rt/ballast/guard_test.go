@@ -38,13 +38,51 @@ func TestGuardAlarm(t *testing.T) {
 	if !c.cycle(0.45) || c.g.level != fair {
 		t.Errorf("no alarm after two cycles in a row: level %d", c.g.level)
 	}
-	c.cycle(0.45)
-	if !c.cycle(0.45) || c.g.level != generous || c.g.alarms != 2 {
-		t.Errorf("level %d, %d alarms after four cycles", c.g.level, c.g.alarms)
+	for range 100 {
+		if c.cycle(0.45) {
+			t.Fatal("alarm where half of the CPU does the program's work")
+		}
+	}
+}
+
+// TestGuardSpiral has more collected than done. Each cycle takes a second.
+func TestGuardSpiral(t *testing.T) {
+	var c cpu
+	for c.g.level == thrifty {
+		c.cycle(0.6)
+	}
+	from := c.now
+	for c.g.level == fair && c.now < time.Hour {
+		c.cycle(0.6)
+	}
+	if took := c.now - from; took < spiralTime || took > spiralTime+2*time.Second || c.g.alarms != 2 {
+		t.Errorf("the hard limit is given up after %v and %d alarms, want about %v", took, c.g.alarms, spiralTime)
 	}
 	for range 10 {
 		if c.cycle(0.9) {
 			t.Error("alarm where there is nothing left to give")
+		}
+	}
+	c = cpu{}
+	for range 100 {
+		for range 9 {
+			c.cycle(0.6)
+		}
+		c.cycle(0.45)
+	}
+	if c.g.level != fair {
+		t.Errorf("level %d after spirals of 9 s, want %d", c.g.level, fair)
+	}
+}
+
+// TestGuardIdle has a process that does next to nothing but be collected every two
+// minutes. More room would not help it, and in a container would kill it.
+func TestGuardIdle(t *testing.T) {
+	var c cpu
+	for range 100 {
+		c.now += 2 * time.Minute
+		if c.cycle(0.9) {
+			t.Fatal("alarm")
 		}
 	}
 }
@@ -106,19 +144,5 @@ func TestGuardClockJumps(t *testing.T) {
 	c.cycle(0.5)
 	if c.g.share < 0 || c.g.share > 1 {
 		t.Errorf("share %v", c.g.share)
-	}
-}
-
-func TestGuardBound(t *testing.T) {
-	var g guard
-	g.bound(fair)
-	if g.level != fair {
-		t.Errorf("level %d, want %d", g.level, fair)
-	}
-	g.bound(thrifty)
-	g.observe(reading{}, 0)
-	g.observe(reading{busyCPU: 1, automatic: 1}, time.Hour)
-	if g.level != thrifty {
-		t.Errorf("level %d, want %d when the bound is gone", g.level, thrifty)
 	}
 }

@@ -15,8 +15,9 @@ const (
 	// a memory limit the runtime hands pages back as fast as they are used; marking
 	// ends about a percent behind the goal.
 	slack = 0.06
-	// hardSlack is the same towards a limit that kills.
-	hardSlack = 0.03
+	// hardSlack is the same towards a limit that kills, and counts more than this
+	// process's memory: its page tables, the pages of files that it has read.
+	hardSlack = 0.05
 	// deadband is by how much a setting must be wrong to be changed: the live heap of
 	// a steady program varies by less.
 	deadband = 0.02
@@ -56,7 +57,7 @@ type plan struct {
 
 // plan returns the setting for s.
 func (p policy) plan(s state) plan {
-	least := s.room(p.minGOGC)
+	least := p.least(s)
 	goal := int64(math.MaxInt64)
 	switch {
 	case p.mode == Classic:
@@ -67,9 +68,8 @@ func (p policy) plan(s state) plan {
 	var short bool
 	if p.memory > 0 {
 		fits := within(p.memory, slack) - s.beside
-		short = fits < least
+		short = fits < s.room(p.minGOGC)
 		goal = min(goal, fits)
-		least = p.least(s, least, fits)
 	}
 	goal = max(goal, least)
 	if goal == math.MaxInt64 {
@@ -88,19 +88,16 @@ func (p policy) plan(s state) plan {
 	return out
 }
 
-// least returns the smallest goal that the guard allows. fits is what the memory
-// has room for.
-func (p policy) least(s state, least, fits int64) int64 {
-	switch s.level {
-	case thrifty:
-		if p.hard > 0 {
-			// Less room than the least is better than being killed, as long as the
-			// collector keeps up.
-			fits = max(fits, within(p.hard, hardSlack)-s.beside)
-			return max(s.room(lowestGOGC), min(least, fits))
-		}
-	case generous:
-		return max(least, s.room(100))
+// least returns the smallest goal that the guard allows.
+func (p policy) least(s state) int64 {
+	least := s.room(p.minGOGC)
+	if s.level > thrifty {
+		least = max(least, s.room(100))
+	}
+	if s.level < generous && p.memory > 0 && p.hard > 0 {
+		// Less room is better than to be killed.
+		fits := max(p.memory, within(p.hard, hardSlack)) - s.beside
+		least = max(s.room(lowestGOGC), min(least, fits))
 	}
 	return least
 }

@@ -62,7 +62,7 @@ func New(bytes int64) *Service {
 	var prev *session
 	for i := range int(bytes / sessionBytes) {
 		x := newSession(i)
-		if i%16 != 0 {
+		if follows(i) {
 			x.next = prev
 		}
 		prev = x
@@ -130,17 +130,46 @@ func (s *Service) Serve(r *rand.Rand) (int, error) {
 
 // visit returns session i, and renews it if asked to.
 func (s *Service) visit(i int, renew bool) *session {
-	mu := &s.locks[i%len(s.locks)]
-	mu.Lock()
-	defer mu.Unlock()
-	x := s.sessions[i]
-	if renew {
-		fresh := newSession(i)
-		fresh.next, fresh.agent.of = x.next, nil
-		x.next = nil
-		s.sessions[i] = fresh
+	x, fresh := s.swap(i, renew)
+	if fresh != nil && follows(i+1) && i+1 < len(s.sessions) {
+		// Or the old session would live for as long as its neighbour.
+		mu := s.lock(i + 1)
+		mu.Lock()
+		s.sessions[i+1].next = fresh
+		mu.Unlock()
 	}
 	return x
+}
+
+// swap returns session i and, if it is to be renewed, what is there instead now.
+func (s *Service) swap(i int, renew bool) (old, fresh *session) {
+	mu := s.lock(i)
+	mu.Lock()
+	defer mu.Unlock()
+	old = s.sessions[i]
+	if !renew {
+		return old, nil
+	}
+	fresh = newSession(i)
+	fresh.next, old.next = old.next, nil
+	s.sessions[i] = fresh
+	return old, fresh
+}
+
+func (s *Service) lock(i int) *sync.Mutex { return &s.locks[i%len(s.locks)] }
+
+// follows says whether session i points at the one before.
+func follows(i int) bool { return i%16 != 0 }
+
+// Age renews every session once, in random order: what it does to the heap is what hours of
+// service do. The sessions of a fresh heap lie in the order in which the collector
+// comes by; those of an old one lie anywhere, which makes them several times as dear to
+// mark.
+func (s *Service) Age() {
+	for _, i := range rand.New(rand.NewPCG(5, 6)).Perm(len(s.sessions)) {
+		s.visit(i, true)
+	}
+	runtime.GC()
 }
 
 // field is a value in an answer.

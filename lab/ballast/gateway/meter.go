@@ -22,14 +22,16 @@ type Reading struct {
 	Assist  float64
 	Limiter float64
 	Faults  float64 // pages touched for the first time
-	Room    float64 // bytes of the heap goal above the live heap
+	Live    float64 // bytes of heap that the last collection found alive
+	Room    float64 // bytes of the heap goal above that
+	Allocs  float64 // bytes
 }
 
 // Read takes a reading.
 func Read() Reading {
 	names := []string{"/gc/cycles/total:gc-cycles", "/cpu/classes/gc/total:cpu-seconds", "/cpu/classes/gc/mark/idle:cpu-seconds",
 		"/cpu/classes/gc/mark/assist:cpu-seconds", "/gc/limiter/last-enabled:gc-cycle",
-		"/gc/heap/goal:bytes", "/gc/heap/live:bytes"}
+		"/gc/heap/goal:bytes", "/gc/heap/live:bytes", "/gc/heap/allocs:bytes"}
 	samples := make([]metrics.Sample, len(names))
 	for i, n := range names {
 		samples[i].Name = n
@@ -42,7 +44,7 @@ func Read() Reading {
 		return samples[i].Value.Float64()
 	}
 	r := Reading{At: time.Now(), Cycles: value(0), GC: value(1), Idle: value(2), Assist: value(3), Limiter: value(4),
-		Room: value(5) - value(6)}
+		Room: value(5) - value(6), Live: value(6), Allocs: value(7)}
 	var usage syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &usage) == nil {
 		r.Faults = float64(usage.Minflt)

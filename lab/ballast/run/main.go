@@ -5,6 +5,9 @@
 //
 //	go run ./ballast/run -experiment room -rounds 3 -o room.json
 //	go run ./ballast/run -experiment room -rounds 0 -o room.json   # prints the table again
+//
+// Rounds that are added to a file later are as good as the others: -rounds 1 again and
+// again holds a machine for a short time only.
 package main
 
 import (
@@ -18,6 +21,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"syscall"
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
@@ -30,20 +34,22 @@ func run(args []string, stdout, stderr io.Writer) int {
 	only := flags.String("only", "", "the settings, separated by commas, instead of the experiment's")
 	out := flags.String("o", "", "file that the figures are added to and read from")
 	thp := flags.Bool("thp", false, "resident: with transparent huge pages switched to always for the whole machine meanwhile; needs root")
-	child := flags.String("child", "", "measure this setting in this process, print JSON")
+	traced := flags.String("trace", "", "with -child: write an execution trace of what is measured to this file")
+	group := flags.String("cgroup", "", "with -child: folder of the cgroup to run in")
+	setting := flags.String("child", "", "measure this setting in this process, print JSON")
 	if err := flags.Parse(args); err != nil {
 		return 2
 	}
 	err := func() error {
 		if *name == "resident" {
-			return residents(stdout, *child, *thp)
+			return residents(stdout, *setting, *thp)
 		}
 		e, ok := experiments[*name]
 		if !ok {
 			return fmt.Errorf("no such experiment: %q", *name)
 		}
-		if *child != "" {
-			f, err := measure(e, *child)
+		if *setting != "" {
+			f, err := child{*setting, *traced, *group}.measure(e)
 			if err != nil {
 				return err
 			}
@@ -71,24 +77,52 @@ func (e experiment) interleave(name string, rounds int, file string, progress io
 	if err != nil {
 		return nil, err
 	}
-	for range rounds {
+	first := 0
+	for _, f := range all {
+		first = max(first, f.Round+1)
+	}
+	for round := first; round < first+rounds; round++ {
 		for _, i := range rand.Perm(len(e.settings)) {
-			line, err := self("-experiment", name, "-child", e.settings[i])
+			f, err := e.one(name, e.settings[i])
 			if err != nil {
 				return nil, fmt.Errorf("setting %s: %w", e.settings[i], err)
 			}
-			var f figures
-			if err := json.Unmarshal(line, &f); err != nil {
+			f.Round = round
+			line, err := json.Marshal(f)
+			if err != nil {
 				return nil, fmt.Errorf("setting %s: %w", e.settings[i], err)
 			}
-			fmt.Fprintf(progress, "%s %s", name, line)
+			fmt.Fprintf(progress, "%s %s\n", name, line)
 			all = append(all, f)
-			if err := save(file, line); err != nil {
+			if err := save(file, append(line, '\n')); err != nil {
 				return nil, err
 			}
 		}
 	}
 	return all, nil
+}
+
+// one measures one setting in a process of its own.
+func (e experiment) one(name, setting string) (f figures, err error) {
+	args := []string{"-experiment", name, "-child", setting}
+	if e.contained {
+		group, err := makeCgroup()
+		if err != nil {
+			return f, err
+		}
+		defer func() { err = errors.Join(err, group.remove()) }()
+		args = append(args, "-cgroup", group.dir)
+	}
+	line, err := self(args...)
+	if exit := (*exec.ExitError)(nil); e.contained && errors.As(err, &exit) {
+		if s, ok := exit.Sys().(syscall.WaitStatus); ok && s.Signal() == syscall.SIGKILL {
+			return figures{Setting: setting, Killed: true}, nil
+		}
+	}
+	if err != nil {
+		return f, err
+	}
+	return f, json.Unmarshal(line, &f)
 }
 
 // self runs this program again and returns what it prints.

@@ -4,7 +4,9 @@ package main
 
 import (
 	"fmt"
+	"log/slog"
 	"math"
+	"os"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -21,6 +23,9 @@ type setting struct {
 	name   string
 	number float64
 	factor float64
+	// contained is the cgroup whose limit the factor is for, instead of the setting's
+	// own.
+	contained cgroup
 }
 
 func parseSetting(text string) (setting, error) {
@@ -54,6 +59,9 @@ type steer struct {
 	memory int64
 	number float64
 	bytes  int64
+	// contained says that memory is the limit of a container, and that a setting that
+	// can look there shall.
+	contained bool
 }
 
 // kept holds what a setting needs for as long as the process runs.
@@ -70,10 +78,14 @@ var settings = map[string]func(s steer) (kept, error){
 	"ballast": func(s steer) (kept, error) { return kept{ballast: make([]byte, s.bytes)}, nil },
 	"off+limit": func(s steer) (kept, error) {
 		debug.SetGCPercent(-1)
-		debug.SetMemoryLimit(s.memory)
+		debug.SetMemoryLimit(s.share(0.9))
 		return kept{}, nil
 	},
 	"automemlimit": func(s steer) (kept, error) {
+		if s.contained {
+			_, err := memlimit.Set() // 0.9 of the cgroup's
+			return kept{}, err
+		}
 		_, err := memlimit.Set(memlimit.WithProvider(memlimit.Limit(uint64(s.memory))), memlimit.WithRatio(1))
 		return kept{}, err
 	},
@@ -81,10 +93,15 @@ var settings = map[string]func(s steer) (kept, error){
 		if s.number > 0 {
 			gctuner.SetMaxGCPercent(uint32(s.number))
 		}
-		gctuner.Tuning(uint64(s.memory))
+		gctuner.Tuning(uint64(s.share(0.7))) // as its own example
 		return kept{}, nil
 	},
-	"heaptrim": func(s steer) (kept, error) { return ours(ballast.Options{MaxMemory: s.memory}) },
+	"heaptrim": func(s steer) (kept, error) {
+		if s.contained {
+			return ours(ballast.Options{})
+		}
+		return ours(ballast.Options{MaxMemory: s.memory})
+	},
 	"heaptrim-mingogc": func(s steer) (kept, error) {
 		return ours(ballast.Options{MaxMemory: s.memory, MinGOGC: int(s.number)})
 	},
@@ -99,7 +116,18 @@ var settings = map[string]func(s steer) (kept, error){
 	},
 }
 
+// share returns the memory to tell a setting that cannot look for a container, and so
+// has to be told to stay below by a share of it.
+func (s steer) share(of float64) int64 {
+	if s.contained {
+		return int64(of * float64(s.memory))
+	}
+	return s.memory
+}
+
 func ours(o ballast.Options) (kept, error) {
+	// What it finds wrong belongs beside the figures.
+	o.Logger = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	t, err := ballast.Set(o)
 	return kept{tuner: t}, err
 }
@@ -113,5 +141,11 @@ func (s setting) apply(memory, need int64) (kept, error) {
 	if s.number > math.MaxInt32 {
 		return kept{}, fmt.Errorf("%s=%v is too large", s.name, s.number)
 	}
-	return settings[s.name](steer{memory: memory, number: s.number, bytes: int64(s.number) << 20})
+	contained := s.contained.dir != ""
+	if contained {
+		if err := s.contained.allow(memory); err != nil {
+			return kept{}, err
+		}
+	}
+	return settings[s.name](steer{memory: memory, number: s.number, bytes: int64(s.number) << 20, contained: contained})
 }
