@@ -27,6 +27,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// A second interrupt ends the program at once.
 	context.AfterFunc(ctx, stop)
+	offerLoad()
 	os.Exit(run(ctx, os.Args[1:], stdio{os.Stdout, os.Stderr}))
 }
 

@@ -18,12 +18,14 @@ import (
 )
 
 const proveUsage = `
-Usage: heaptrim prove [-a side] [-b side] [flags] [packages]
-       heaptrim prove [-a side] [-b side] [flags] -exec package [-ready URL] [-load command] [-- args]
+Usage: heaptrim prove [-a side] [-b side]... [flags] [packages]
+       heaptrim prove [-a side] [-b side]... [flags] -exec package [-ready URL] [-load command] [-- args]
 
 Builds two versions of a program once, runs them in turns (A B B A …) and says
 which one is better. Without -a and -b it compares the last commit with the
-working tree. A side is a list of
+working tree. With -b more than once, all are built and run in the same turns, and
+each is compared with A: the same program under several Go releases, say. A side
+is a list of
 
   work               the files as they are
   rev:REVISION       a git revision, checked out into a temporary folder
@@ -33,6 +35,7 @@ working tree. A side is a list of
   toolchain:VERSION  GOTOOLCHAIN
   experiment:NAME    GOEXPERIMENT
   tags:TAGS          build tags
+  version:VERSION    of the module of a released command, -exec module/cmd@version
 
 joined by commas. A side that only names settings is the working tree, and so is
 the other one then. Without -exec the benchmarks of the packages run, each alone
@@ -43,7 +46,12 @@ same value. What varies is called a difference only when pairs of neighbouring
 runs and x/perf/benchmath both say so, adjusted for all calls made together:
 comparing a program with itself calls any difference in at most 5 % of cases.
 
-Exit code 3 says that B is worse in something that is judged (-gate).
+With -load, throughput, latency and failed requests are read from what the load
+tool prints at its end: wrk, wrk2, ab, hey, oha, vegeta, bombardier, k6, ghz, or
+heaptrim load, which is there without being installed.
+
+Exit code 3 says that B, or another side, is worse in something that is judged
+(-gate).
 
 Examples:
   heaptrim prove ./...
@@ -53,12 +61,16 @@ Examples:
   heaptrim prove -b toolchain:go1.27.4 -budget 2m ./...
   heaptrim prove -b experiment:nogreenteagc ./...
   heaptrim prove -b env:GOGC=400 -exec ./cmd/words -- -rounds 300
+  heaptrim prove -a toolchain:go1.25.13 -b work -b toolchain:go1.27.4 -b experiment:nogreenteagc -exec ./cmd/words -- -rounds 300
+  heaptrim prove -b env:GOGC=400 -exec ./cmd/serve -ready http://localhost:18080/ -load 'heaptrim load -rate 200 -for 1s http://localhost:18080/' -json load.json
+  heaptrim prove -a version:v1.0.0 -b version:v1.1.0 -exec example.com/words -- -rounds 300
 `
 
 // proveFlags are the flags of prove.
 type proveFlags struct {
 	dir       string
-	a, b      string
+	a         string
+	b         sideList
 	bench     string
 	benchTime time.Duration
 	budget    time.Duration
@@ -79,7 +91,7 @@ type proveFlags struct {
 func (f *proveFlags) register(fs *flag.FlagSet) {
 	fs.StringVar(&f.dir, "C", "", "run in `dir`ectory")
 	fs.StringVar(&f.a, "a", "", "`side` to compare with; default: rev:HEAD, or the working tree if -b only names settings")
-	fs.StringVar(&f.b, "b", "", "`side` that is judged; default: work")
+	fs.Var(&f.b, "b", "`side` that is judged; default: work. Given more than once, each is compared with -a, all in turns")
 	fs.StringVar(&f.bench, "bench", "", "run the benchmarks that match `regexp`; default: all")
 	fs.DurationVar(&f.benchTime, "benchtime", 0, "`length` of one run of a benchmark; default: 20ms to 300ms, by -budget")
 	fs.DurationVar(&f.budget, "budget", 5*time.Minute, "`time` for measuring, beside building; it ends earlier where all is clear")
@@ -147,18 +159,10 @@ func (f *proveFlags) options(args []string) (prove.Options, error) {
 	if err := f.validate(); err != nil {
 		return o, err
 	}
-	var given [2]*prove.Side
-	for i, spec := range []string{f.a, f.b} {
-		if spec == "" {
-			continue
-		}
-		s, err := prove.ParseSide(spec)
-		if err != nil {
-			return o, usagef("-%c: %v", 'a'+i, err)
-		}
-		given[i] = &s
+	var err error
+	if o.Sides, err = f.sides(); err != nil {
+		return o, err
 	}
-	o.A, o.B = prove.Sides(given[0], given[1])
 	kind := prove.KindPackages
 	if f.exec == "" {
 		o.Packages = args
@@ -173,6 +177,43 @@ func (f *proveFlags) options(args []string) (prove.Options, error) {
 		}
 	}
 	return o, nil
+}
+
+// sideList are the sides of -b.
+type sideList []string
+
+func (l *sideList) String() string     { return strings.Join(*l, " ") }
+func (l *sideList) Set(s string) error { *l = append(*l, s); return nil }
+
+// sides makes the engine's sides of -a and -b.
+func (f *proveFlags) sides() ([]prove.Side, error) {
+	var first *prove.Side
+	if f.a != "" {
+		s, err := prove.ParseSide(f.a)
+		if err != nil {
+			return nil, usagef("-a: %v", err)
+		}
+		first = &s
+	}
+	var others []prove.Side
+	for _, spec := range f.b {
+		s, err := prove.ParseSide(spec)
+		if err != nil {
+			return nil, usagef("-b: %v", err)
+		}
+		others = append(others, s)
+	}
+	if len(others) >= prove.MaxSides {
+		return nil, usagef("%d sides of -b: want fewer than %d", len(others), prove.MaxSides)
+	}
+	// A released command has no last commit to compare with.
+	if first == nil && len(others) == 0 && strings.Contains(f.exec, "@") {
+		return nil, usagef("-exec %s: say what to compare, such as -b version:VERSION or -b env:GOGC=400", f.exec)
+	}
+	if first == nil && slices.ContainsFunc(others, func(s prove.Side) bool { return s.Version != "" }) && !strings.Contains(f.exec, "@") {
+		return nil, usagef("-b version: needs -a version: or -exec module/cmd@version to compare with")
+	}
+	return prove.Sides(first, others...), nil
 }
 
 func (f *proveFlags) validate() error {
@@ -202,7 +243,8 @@ func (f *proveFlags) validate() error {
 func (f *proveFlags) output(r *prove.Result, created time.Time, std stdio) error {
 	var errs []error
 	if f.out != "" {
-		for side, name := range []string{"a.txt", "b.txt"} {
+		for side := range r.Sides {
+			name := strings.ToLower(prove.Letter(side)) + ".txt"
 			errs = append(errs, writeFile(filepath.Join(f.out, name), func(w io.Writer) error { return prove.WriteBench(w, r, side) }))
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/google/pprof/profile"
+	"github.com/rogpeppe/go-internal/goproxytest"
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
@@ -41,7 +42,7 @@ func TestScript(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	testscript.Run(t, testscript.Params{
+	p := testscript.Params{
 		Dir: filepath.Join("testdata", "script"),
 		Setup: func(e *testscript.Env) error {
 			e.Vars = append(e.Vars, env...)
@@ -58,7 +59,10 @@ func TestScript(t *testing.T) {
 		},
 		Condition:          scriptCondition,
 		RequireUniqueNames: true,
-	})
+	}
+	// What a script has in .gomodproxy, its go command can download.
+	goproxytest.Setup(&p)
+	testscript.Run(t, p)
 }
 
 // goEnvironment lets the go command of a script work in its own home: with the

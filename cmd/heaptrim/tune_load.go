@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -31,6 +32,17 @@ Examples:
   heaptrim load -rate 2000 -for 10s http://localhost:6060/
   heaptrim load -rate 100 -storm 20 -for 30s http://localhost:6060/
 `
+
+// offerLoad lets a -load command call heaptrim load whether or not it is
+// installed: what PATH has comes first.
+func offerLoad() {
+	self, err := os.Executable()
+	if err != nil || strings.TrimSuffix(filepath.Base(self), ".exe") != "heaptrim" {
+		return
+	}
+	// Without it, such a load says that there is no heaptrim.
+	_ = os.Setenv("PATH", os.Getenv("PATH")+string(os.PathListSeparator)+filepath.Dir(self))
+}
 
 func runLoad(ctx context.Context, c command, args []string, std stdio) error {
 	fs := newFlags(c, std)

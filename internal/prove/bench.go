@@ -29,7 +29,7 @@ type benchmarks struct {
 // benchPackage is a package with its test binary on either side.
 type benchPackage struct {
 	path     string
-	programs [2]program
+	programs []program
 	start    time.Duration // a process that runs nothing
 }
 
@@ -54,9 +54,9 @@ func (w *benchmarks) prepare(ctx context.Context) ([]*subject, error) {
 	}
 	if len(all) == 0 {
 		if w.o.Bench == "" {
-			return nil, fmt.Errorf("%w: every benchmark was skipped or is on one side only%s", ErrNothing, w.because())
+			return nil, fmt.Errorf("%w: every benchmark was skipped or is not on all sides%s", ErrNothing, w.because())
 		}
-		return nil, fmt.Errorf("%w: -bench %s matches no benchmark of both sides%s", ErrNothing, w.o.Bench, w.because())
+		return nil, fmt.Errorf("%w: -bench %s matches no benchmark of %s sides%s", ErrNothing, w.o.Bench, both(len(w.trees)), w.because())
 	}
 	w.plan(all)
 	return all, nil
@@ -72,11 +72,11 @@ func (e *engine) because() string {
 
 // build makes the test binaries. Sides of the same code share theirs.
 func (w *benchmarks) build(ctx context.Context) error {
-	var lists [2][]goPackage
+	lists := make([][]goPackage, len(w.trees))
 	for i, t := range w.trees {
 		list, err := t.tool.packages(ctx, w.patterns())
 		if err != nil {
-			return fmt.Errorf("%s (%s): %w", sideName(i == 1), t.info.Spec, err)
+			return fmt.Errorf("%s (%s): %w", Letter(i), t.info.Spec, err)
 		}
 		lists[i] = list
 	}
@@ -113,8 +113,8 @@ func (w *benchmarks) patterns() []string {
 	return w.o.Packages
 }
 
-// union is the packages of both sides in order, those with tests.
-func union(lists [2][]goPackage) []string {
+// union is the packages of all sides in order, those with tests.
+func union(lists [][]goPackage) []string {
 	var out []string
 	for _, list := range lists {
 		for _, p := range list {
@@ -126,13 +126,13 @@ func union(lists [2][]goPackage) []string {
 	return out
 }
 
-func (w *benchmarks) buildPackage(ctx context.Context, path string, lists [2][]goPackage) (*benchPackage, error) {
+func (w *benchmarks) buildPackage(ctx context.Context, path string, lists [][]goPackage) (*benchPackage, error) {
 	b := &benchPackage{path: path}
 	tests := 0
 	for i, list := range lists {
 		k := slices.IndexFunc(list, func(p goPackage) bool { return p.ImportPath == path })
 		if k < 0 {
-			return nil, fmt.Errorf("the package is not in %s (%s)", sideName(i == 1), w.trees[i].info.Spec)
+			return nil, fmt.Errorf("the package is not in %s (%s)", Letter(i), w.trees[i].info.Spec)
 		}
 		p := list[k]
 		if p.Error != nil && p.Dir == "" {
@@ -150,26 +150,29 @@ func (w *benchmarks) buildPackage(ctx context.Context, path string, lists [2][]g
 			return err
 		})
 		if err != nil {
-			return nil, fmt.Errorf("%s (%s) does not build: %w", sideName(i == 1), w.trees[i].info.Spec, err)
+			return nil, fmt.Errorf("%s (%s) does not build: %w", Letter(i), w.trees[i].info.Spec, err)
 		}
 		if binary == "" {
-			return nil, fmt.Errorf("the package has no tests in %s", sideName(i == 1))
+			return nil, fmt.Errorf("the package has no tests in %s", Letter(i))
 		}
-		b.programs[i] = w.trees[i].programOf(binary, list[k].Dir)
+		b.programs = append(b.programs, w.trees[i].programOf(binary, list[k].Dir))
 	}
 	return b, nil
 }
 
-// binary builds a program for side i, or takes A's where B is the same code.
-// It returns "" where the build makes no file, which is so without tests.
+// binary builds a program for side i, or takes that of a side before it with the
+// same code. It returns "" where the build makes no file, which is so without
+// tests.
 func (e *engine) binary(ctx context.Context, i int, path string, build func(t *tree, to string) error) (string, error) {
 	t := e.trees[i]
-	if i == 1 && t.side.code() == e.trees[0].side.code() {
-		at := filepath.Join(e.trees[0].tmp, fileName(path)+".exe")
-		return at, t.note(path, at)
+	for _, before := range e.trees[:i] {
+		if t.side.code() == before.side.code() {
+			at := filepath.Join(before.tmp, fileName(path)+".exe")
+			return at, t.note(path, at)
+		}
 	}
 	at := filepath.Join(t.tmp, fileName(path)+".exe")
-	e.progress("building %s: %s", sideName(i == 1), path)
+	e.progress("building %s: %s", Letter(i), path)
 	if err := build(t, at); err != nil {
 		return "", err
 	}
@@ -190,38 +193,56 @@ func firstLines(err error) string {
 	return lines[0]
 }
 
-// subjects probes a package on both sides and pairs what is there.
+// subjects probes a package on all sides and joins what is there.
 func (w *benchmarks) subjects(ctx context.Context, i int) ([]*subject, error) {
 	p := &w.pkgs[i]
-	var found [2][]probed
+	var found [][]probed
 	for side := range p.programs {
-		w.progress("probing %s: %s", sideName(side == 1), p.path)
+		w.progress("probing %s: %s", Letter(side), p.path)
 		list, err := w.probe(ctx, p, side)
 		if err != nil {
 			return nil, err
 		}
-		found[side] = list
+		found = append(found, list)
 	}
 	var out []*subject
 	for _, name := range namesOf(found) {
-		a, inA := lookup(found[0], name)
-		b, inB := lookup(found[1], name)
+		s := newSubject(name, p.path, len(found))
+		s.pkg = i
+		in, failed := "", 0
+		for side, list := range found {
+			one, ok := lookup(list, name)
+			if ok {
+				in += Letter(side)
+			}
+			if one.failed != "" {
+				failed++
+			}
+			s.ns[side], s.failed[side] = one.nsPerOp, one.failed
+		}
 		switch {
-		case !inA || !inB:
-			w.leaveOut("%s is only in %s", name, sideName(!inA))
+		case len(in) < len(found):
+			w.leaveOut("%s is only in %s", name, strings.Join(strings.Split(in, ""), ", "))
 			continue
-		case a.failed != "" && b.failed != "":
-			w.leaveOut("%s fails on both sides: %s", name, a.failed)
+		case failed == len(found):
+			w.leaveOut("%s fails on %s sides: %s", name, both(failed), s.failed[0])
 			continue
 		}
-		s := &subject{pkg: i, Comparison: Comparison{Name: name, Package: p.path, Failed: [2]string{a.failed, b.failed}}}
-		s.ns = [2]float64{a.nsPerOp, b.nsPerOp}
+		// What failed already is told even if no run is made.
+		s.compare(w.result.Target.Kind, w.result.Rules.Gate)
 		out = append(out, s)
 	}
 	return out, nil
 }
 
-func namesOf(found [2][]probed) []string {
+func both(sides int) string {
+	if sides == 2 {
+		return "both"
+	}
+	return "all"
+}
+
+func namesOf(found [][]probed) []string {
 	var names []string
 	for _, list := range found {
 		for _, p := range list {
@@ -251,7 +272,7 @@ func (w *benchmarks) probe(ctx context.Context, p *benchPackage, side int) ([]pr
 	if r, err := w.execute(ctx, w.test(p, side, "^$", "1x")); ctx.Err() != nil {
 		return nil, ctx.Err()
 	} else if err != nil {
-		return nil, fmt.Errorf("%s: the tests of %s do not start: %s", sideName(side == 1), p.path, failureText(r, err))
+		return nil, fmt.Errorf("%s: the tests of %s do not start: %s", Letter(side), p.path, failureText(r, err))
 	} else {
 		p.start = max(p.start, r.wall)
 	}
@@ -276,7 +297,7 @@ func (w *benchmarks) probeEach(ctx context.Context, p *benchPackage, side int) (
 	x.args = []string{"-test.list=^Benchmark"}
 	r, err := w.execute(ctx, x)
 	if err != nil {
-		return nil, fmt.Errorf("%s: list the benchmarks of %s: %s", sideName(side == 1), p.path, failureText(r, err))
+		return nil, fmt.Errorf("%s: list the benchmarks of %s: %s", Letter(side), p.path, failureText(r, err))
 	}
 	data, err := os.ReadFile(r.stdout)
 	if err != nil {
@@ -293,7 +314,7 @@ func (w *benchmarks) probeEach(ctx context.Context, p *benchPackage, side int) (
 		if !strings.HasPrefix(name, "Benchmark") || !matcher.MatchString(name) {
 			continue
 		}
-		w.progress("probing %s: %s", sideName(side == 1), name)
+		w.progress("probing %s: %s", Letter(side), name)
 		r, err := w.execute(ctx, w.test(p, side, "^"+regexp.QuoteMeta(name)+"$"+rest, probeTime.String()))
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -387,8 +408,8 @@ func exactly(name string) string {
 	return strings.Join(parts, "/")
 }
 
-// plan chooses the iterations of each benchmark, one number for both sides:
-// what is allocated once then weighs the same on both.
+// plan chooses the iterations of each benchmark, one number for all sides:
+// what is allocated once then weighs the same on all.
 func (w *benchmarks) plan(all []*subject) {
 	length := w.o.BenchTime
 	if length == 0 {
@@ -396,16 +417,20 @@ func (w *benchmarks) plan(all []*subject) {
 	}
 	w.result.Target.RunTime = length
 	for _, s := range all {
-		fast, slow := math.Max(math.Min(s.ns[0], s.ns[1]), 0.1), math.Max(s.ns[0], s.ns[1])
-		if s.Failed[0] != "" || s.Failed[1] != "" {
+		if s.over() {
 			continue
 		}
-		// The faster side runs for the planned time, if the other one then runs
+		fast, slow := math.Inf(1), 0.1
+		for _, side := range s.alive() {
+			fast, slow = math.Min(fast, s.ns[side]), math.Max(slow, s.ns[side])
+		}
+		fast = math.Max(fast, 0.1)
+		// The fastest side runs for the planned time, if the slowest then runs
 		// for no more than eight times that.
-		n := math.Min(float64(length)/fast, math.Max(8*float64(length)/math.Max(slow, 0.1), 1))
-		s.Iterations = max(int64(math.Ceil(n)), 1)
+		n := math.Min(float64(length)/fast, math.Max(8*float64(length)/slow, 1))
+		s.iterations = max(int64(math.Ceil(n)), 1)
 		for i := range s.expected {
-			s.expected[i] = w.pkgs[s.pkg].start + time.Duration(s.ns[i]*float64(s.Iterations))
+			s.expected[i] = w.pkgs[s.pkg].start + time.Duration(s.ns[i]*float64(s.iterations))
 		}
 	}
 }
@@ -418,9 +443,10 @@ func (w *benchmarks) runTime(all []*subject) time.Duration {
 	for _, s := range all {
 		starts += w.pkgs[s.pkg].start
 	}
-	pairs := w.needed(2 * len(all))
-	// Collector runs add to those two of a pair.
-	runs := time.Duration(float64(2*pairs) * 1.4)
+	sides := max(len(w.trees), 2)
+	pairs := w.needed(2 * len(all) * (sides - 1))
+	// Collector runs add to those of a pair.
+	runs := time.Duration(float64(sides*pairs) * 1.4)
 	perRun := (w.o.Budget*8/10/max(runs, 1) - starts) / time.Duration(max(len(all), 1))
 	return min(max(perRun/2, shortest), longest)
 }
@@ -428,7 +454,7 @@ func (w *benchmarks) runTime(all []*subject) time.Duration {
 // run makes one run of a benchmark.
 func (w *benchmarks) run(ctx context.Context, s *subject, o runOrder) (Sample, error) {
 	p := &w.pkgs[s.pkg]
-	x := w.test(p, o.side, exactly(s.Name), fmt.Sprintf("%dx", s.Iterations))
+	x := w.test(p, o.side, exactly(s.name), fmt.Sprintf("%dx", s.iterations))
 	x.trace = o.collector
 	r, err := w.execute(ctx, x)
 	if ctx.Err() != nil {
@@ -442,26 +468,22 @@ func (w *benchmarks) run(ctx context.Context, s *subject, o runOrder) (Sample, e
 	if err != nil {
 		return Sample{}, err
 	}
-	k := slices.IndexFunc(lines, func(l benchlog.Result) bool { return plainName(l.FullName, x.procs) == s.Name })
+	k := slices.IndexFunc(lines, func(l benchlog.Result) bool { return plainName(l.FullName, x.procs) == s.name })
 	if k < 0 {
 		return Sample{}, fmt.Errorf("printed no result: %s", failureText(r, nil))
 	}
 	l := lines[k]
-	if l.Iterations != s.Iterations {
-		return Sample{}, fmt.Errorf("ran %d iterations where %d were asked for", l.Iterations, s.Iterations)
+	if l.Iterations != s.iterations {
+		return Sample{}, fmt.Errorf("ran %d iterations where %d were asked for", l.Iterations, s.iterations)
 	}
 	if o.collector {
-		run.Values, err = collection(r.stderr, r.cpu, 0, 0)
-		if r.rss > 0 {
-			run.Values[unitRSS] = float64(r.rss)
-		}
-		return run, err
+		return run, run.collection(r.stderr, window{cpu: r.cpu, rss: r.rss})
 	}
 	maps.Copy(run.Values, l.Metrics)
 	run.Values[unitTime] = l.NsPerOp
 	if l.Mem {
 		run.Values[unitBytes], run.Values[unitAllocs] = l.BytesPerOp, l.AllocsPerOp
 	}
-	run.Values[unitCPUOp] = float64(r.cpu) / float64(s.Iterations)
+	run.Values[unitCPUOp] = float64(r.cpu) / float64(s.iterations)
 	return run, nil
 }

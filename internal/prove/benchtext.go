@@ -12,13 +12,13 @@ import (
 
 // WriteBench writes the runs of one side, 0 for A and 1 for B, as Go benchmark
 // text with a line for each run: `benchstat a.txt b.txt` compares the two. The
-// headings are the same on both sides, because benchstat would otherwise put
+// headings are the same on all sides, because benchstat would otherwise put
 // them into different tables; which side it is stands in a comment. Runs that
 // log collections are lines of their own, with their own units.
 func WriteBench(w io.Writer, r *Result, side int) error {
 	b := bufio.NewWriter(w)
 	s := r.Sides[side]
-	fmt.Fprintf(b, "# heaptrim prove, side %s: %s\n", sideName(side == 1), oneLine(s.Spec))
+	fmt.Fprintf(b, "# heaptrim prove, side %s: %s\n", Letter(side), oneLine(s.Spec))
 	fmt.Fprintf(b, "# %s %s\n", s.GoVersion, oneLine(strings.Join(s.Env, " ")))
 	fmt.Fprintf(b, "goos: %s\ngoarch: %s\n", r.Environment.GOOS, r.Environment.GOARCH)
 	if r.Environment.CPUModel != "" {
@@ -39,12 +39,16 @@ func WriteBench(w io.Writer, r *Result, side int) error {
 	}
 	pkg := ""
 	for _, c := range r.Comparisons {
+		// Each comparison has the runs of A; those of the first will do.
+		if c.Side != max(side, 1) {
+			continue
+		}
 		if c.Package != pkg {
 			pkg = c.Package
 			fmt.Fprintf(b, "\npkg: %s\n", pkg)
 		}
 		for _, run := range c.Runs {
-			if run.Side == side && len(run.Values) > 0 {
+			if run.Side == min(side, 1) && len(run.Values) > 0 {
 				benchLine(b, c, run)
 			}
 		}

@@ -1,7 +1,6 @@
 package prove
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -9,20 +8,15 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"time"
-
-	"github.com/heaptrim/heaptrim/internal/ingest/loadlog"
-	"github.com/heaptrim/heaptrim/internal/record/process"
 )
 
 // Command is a program to run instead of benchmarks: to its end, or for as long
-// as a load on it lasts. On either side it runs in the folder that the side is
-// built from.
+// as a load on it lasts. On each side it runs in the folder that the side is
+// built from; a released one runs in the user's.
 type Command struct {
-	Package string        // main package, as a pattern of the side's module
+	Package string        // main package, as a pattern of the side's module; or module/cmd@version
 	Args    []string      // of the program
 	Ready   string        // URL that answers once the program is ready; "" waits a second
 	Load    string        // shell command that loads the program; "" runs it to its end
@@ -41,32 +35,32 @@ func (c Command) Kind() string {
 type command struct {
 	*engine
 	Command
-	programs [2]program
+	programs []program
 }
 
 func (w *command) prepare(ctx context.Context) ([]*subject, error) {
-	s := &subject{Comparison: Comparison{Name: "command"}, logsAlways: w.Load != ""}
+	s := newSubject("command", "", len(w.trees))
+	s.logsAlways = w.Load != ""
 	w.result.Target.Args, w.result.Target.Load = append([]string{w.Package}, w.Args...), w.Load
 	for i, t := range w.trees {
 		path, err := w.build(ctx, i)
 		if err != nil {
-			return nil, fmt.Errorf("%s (%s): %w", sideName(i == 1), t.info.Spec, err)
+			return nil, fmt.Errorf("%s (%s): %w", Letter(i), t.info.Spec, err)
 		}
-		s.Package = path
-		s.Name = "Benchmark" + commandName(path)
+		s.name, s.path = "Benchmark"+commandName(path), path
 	}
 	if w.Load != "" {
 		return []*subject{s}, nil
 	}
 	// A first run that does not count fills the caches of the system.
 	for i, p := range w.programs {
-		w.progress("trying %s: %s", sideName(i == 1), s.Package)
+		w.progress("trying %s: %s", Letter(i), s.path)
 		r, err := w.execute(ctx, execution{program: p, args: w.Args, limit: max(w.o.Budget, 10*time.Second)})
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s (%s): the command fails: %s", sideName(i == 1), w.trees[i].info.Spec, failureText(r, err))
+			return nil, fmt.Errorf("%s (%s): the command fails: %s", Letter(i), w.trees[i].info.Spec, failureText(r, err))
 		}
 		s.expected[i] = r.wall
 	}
@@ -76,16 +70,20 @@ func (w *command) prepare(ctx context.Context) ([]*subject, error) {
 // build makes the binary of one side and returns its import path.
 func (w *command) build(ctx context.Context, i int) (string, error) {
 	t := w.trees[i]
-	list, err := t.tool.packages(ctx, []string{w.Package})
+	pattern := w.Package
+	if t.command != "" {
+		pattern = t.command
+	}
+	list, err := t.tool.packages(ctx, []string{pattern})
 	switch {
 	case err != nil:
 		return "", err
 	case len(list) != 1:
-		return "", fmt.Errorf("%s names %d packages: want one main package", w.Package, len(list))
+		return "", fmt.Errorf("%s names %d packages: want one main package", pattern, len(list))
 	case list[0].Name == "" && list[0].Error != nil:
 		return "", errors.New(list[0].Error.Err)
 	case list[0].Name != "main":
-		return "", fmt.Errorf("%s is package %s: want a main package", w.Package, list[0].Name)
+		return "", fmt.Errorf("%s is package %s: want a main package", pattern, list[0].Name)
 	}
 	path := list[0].ImportPath
 	binary, err := w.binary(ctx, i, path, func(t *tree, to string) error {
@@ -95,7 +93,11 @@ func (w *command) build(ctx context.Context, i int) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("does not build: %w", err)
 	}
-	w.programs[i] = t.programOf(binary, t.tool.dir)
+	dir := t.tool.dir
+	if t.runDir != "" {
+		dir = t.runDir
+	}
+	w.programs = append(w.programs, t.programOf(binary, dir))
 	return path, nil
 }
 
@@ -122,11 +124,7 @@ func (w *command) run(ctx context.Context, s *subject, o runOrder) (Sample, erro
 	}
 	run := Sample{Side: o.side, Pair: o.pair, Collector: o.collector, Procs: p.procs, Wall: r.wall, Values: map[string]float64{}}
 	if o.collector {
-		run.Values, err = collection(r.stderr, r.cpu, 0, 0)
-		if r.rss > 0 {
-			run.Values[unitRSS] = float64(r.rss)
-		}
-		return run, err
+		return run, run.collection(r.stderr, window{cpu: r.cpu, rss: r.rss})
 	}
 	run.Values[unitWall], run.Values[unitCPU] = r.wall.Seconds(), r.cpu.Seconds()
 	run.Output, err = hashOf(r.stdout)
@@ -142,105 +140,4 @@ func hashOf(file string) (string, error) {
 	h := sha256.New()
 	_, err = io.Copy(h, f)
 	return hex.EncodeToString(h.Sum(nil)), err
-}
-
-const (
-	readyTimeout = 2 * time.Minute
-	settle       = time.Second
-	endGrace     = 10 * time.Second
-)
-
-// underLoad runs the program until the load on it has ended. Its log of
-// collections is always on: a run is too long to be made twice.
-func (w *command) underLoad(ctx context.Context, o runOrder) (Sample, error) {
-	x := w.programs[o.side]
-	log, err := os.Create(filepath.Join(w.tmp, "stderr"))
-	if err != nil {
-		return Sample{}, err
-	}
-	defer log.Close()
-	cmd := exec.Command(x.path, w.Args...)
-	cmd.Dir, cmd.Stderr = x.dir, log
-	cmd.Env = append(append(os.Environ(), x.env...), "PWD="+x.dir, "GODEBUG="+x.debug("gctrace=1"))
-	began := time.Now()
-	p, err := process.Start(cmd, nil)
-	if err != nil {
-		return Sample{}, err
-	}
-	defer p.End(endGrace)
-	lastWords := func(err error) error {
-		return errors.New(failureText(executed{stderr: log.Name()}, err))
-	}
-	if err := w.awaitReady(ctx, p); err != nil {
-		return Sample{}, errors.Join(ctx.Err(), lastWords(err))
-	}
-	before, known := p.CPU()
-	from := time.Now()
-	requests, err := w.load(ctx, p)
-	if err != nil {
-		return Sample{}, errors.Join(ctx.Err(), lastWords(err))
-	}
-	to, rss := time.Now(), p.PeakRSS()
-	after, still := p.CPU()
-	p.End(endGrace)
-	if !known || !still {
-		after, _ = p.CPU()
-		before = 0
-	}
-	run := Sample{Side: o.side, Pair: o.pair, Procs: x.procs, Wall: time.Since(began)}
-	cpu := after - before
-	if run.Values, err = collection(log.Name(), cpu, from.Sub(began), to.Sub(began)); err != nil {
-		return run, err
-	}
-	run.Values[unitCPU] = cpu.Seconds()
-	if rss > 0 {
-		run.Values[unitRSS] = float64(rss)
-	}
-	if requests > 0 {
-		run.Values[unitReqs] = float64(requests) / to.Sub(from).Seconds()
-		run.Values[unitCPUReq] = float64(cpu) / float64(requests)
-	}
-	return run, nil
-}
-
-func (w *command) awaitReady(ctx context.Context, p *process.Process) error {
-	if w.Ready != "" {
-		return p.Await(ctx, w.Ready, readyTimeout)
-	}
-	begin := time.Now().Add(settle)
-	return p.WaitFor(ctx, settle/10, func() bool { return time.Now().After(begin) })
-}
-
-// load runs the load to its end and returns the number of requests that it
-// says it made, 0 when it says none.
-func (w *command) load(ctx context.Context, p *process.Process) (int64, error) {
-	out := &bytes.Buffer{}
-	cmd := process.Shell(w.Load)
-	cmd.Dir, cmd.Stdout, cmd.Stderr = w.dir, out, out
-	load, err := process.Start(cmd, nil)
-	if err != nil {
-		return 0, fmt.Errorf("start the load: %w", err)
-	}
-	var late <-chan time.Time
-	if w.For > 0 {
-		timer := time.NewTimer(w.For)
-		defer timer.Stop()
-		late = timer.C
-	}
-	cut := true
-	select {
-	case <-load.Done:
-		cut = false
-	case <-late:
-	case <-ctx.Done():
-		err = ctx.Err()
-	case <-p.Done:
-		err = fmt.Errorf("under load: %w", process.ErrEnded)
-	}
-	load.End(endGrace)
-	requests := loadlog.Requests(out.Bytes())
-	if failed := load.Failure(); failed != nil && !cut && requests == 0 {
-		err = fmt.Errorf("the load command %q: %w: %s", w.Load, failed, lastLines(strings.TrimSpace(out.String()), 3))
-	}
-	return requests, err
 }

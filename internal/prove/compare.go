@@ -5,8 +5,9 @@ import (
 	"math"
 	"slices"
 
-	"github.com/heaptrim/heaptrim/internal/stats"
 	"golang.org/x/perf/benchmath"
+
+	"github.com/heaptrim/heaptrim/internal/stats"
 )
 
 // exactRuns is how many runs a side needs before one and the same value in all
@@ -33,7 +34,42 @@ func compare(c *Comparison, kind string, gate []string) {
 			c.Pairs = max(c.Pairs, min(ch.NA, ch.NB))
 		}
 	}
-	c.Differs = workDiffers(c.Runs, c.Iterations)
+	c.Differs = workDiffers(c)
+	for i := range c.Pauses {
+		c.Pauses[i] = pausesOf(c.Runs, i)
+	}
+	answersDiffer(c)
+}
+
+// muchMoreFail is by how much the shares of failed requests of two sides must
+// differ for it to be another thing that the two do.
+const muchMoreFail = 0.01
+
+// answersDiffer looks at the requests that fail under load. To answer with an
+// error is little work, so it is no saving: where B fails more of them, B fails;
+// where A does, there is nothing to compare with.
+func answersDiffer(c *Comparison) {
+	a, b := medianOf(c.Runs, 0, unitFailed), medianOf(c.Runs, 1, unitFailed)
+	switch {
+	case b > a+muchMoreFail:
+		c.Failed[1] = fmt.Sprintf("%.3g %% of the load's requests, %.3g %% in A", b*100, a*100)
+	case a > b+muchMoreFail:
+		c.Differs = append(c.Differs, fmt.Sprintf("%.3g %% of the load's requests fail in A, %.3g %% in %s", a*100, b*100, c.letter(true)))
+	}
+}
+
+// medianOf is the median of a unit on one side, 0 without a value.
+func medianOf(runs []Sample, side int, unit string) float64 {
+	var values []float64
+	for _, r := range runs {
+		if v, ok := r.Values[unit]; ok && r.Side == side {
+			values = append(values, v)
+		}
+	}
+	if len(values) == 0 {
+		return 0
+	}
+	return stats.Median(values).Value
 }
 
 // change compares one metric. Runs that did not measure it are passed over.
@@ -274,7 +310,8 @@ func (c *Comparison) sumUp() {
 	if !judged && len(c.Runs) > 0 {
 		c.Warnings = append(c.Warnings, "the runs measured nothing that is judged")
 	}
-	if c.Outcome == Incomparable {
+	// What fails is fast.
+	if c.Outcome == Incomparable || c.Failed[1] != "" {
 		for i := range c.Changes {
 			c.Changes[i].Outcome = NotJudged
 		}

@@ -123,7 +123,8 @@ func TestFalseCalls(t *testing.T) {
 	for range commands {
 		cs := make([]Comparison, benchmarks)
 		for i := range cs {
-			s := subject{logsAlways: true}
+			s := newSubject("X", "", 2)
+			s.logsAlways = true
 			level, extra := 0.0, 1.0
 			for range 7 {
 				for _, o := range s.round(rng) {
@@ -133,16 +134,16 @@ func TestFalseCalls(t *testing.T) {
 					} else if rng.IntN(3) == 0 {
 						extra = 1
 					}
-					s.Runs = append(s.Runs, Sample{Side: o.side, Pair: o.pair, Values: map[string]float64{
+					s.runs = append(s.runs, Sample{Side: o.side, Pair: o.pair, Values: map[string]float64{
 						unitTime: 100 * math.Exp(level) * extra, unitAllocs: 7, unitBytes: float64(512 + rng.IntN(i+1)),
 					}})
 				}
 			}
-			compare(&s.Comparison, KindPackages, nil)
-			cs[i] = s.Comparison
+			s.compare(KindPackages, nil)
+			cs[i] = s.against[0]
 		}
 		judge(cs, Rules{})
-		if v := verdict(cs); v.Outcome != Same && v.Outcome != Unclear {
+		if v := verdict(cs, "B"); v.Outcome != Same && v.Outcome != Unclear {
 			called++
 		}
 	}

@@ -33,6 +33,14 @@ const (
 	unitPause  = "gc-pause-max-ns"
 	unitPauses = "gc-pause-total-ns"
 	unitPerSec = "MB/s"
+
+	unitPauseP50 = "gc-pause-p50-ns"
+	unitPauseP99 = "gc-pause-p99-ns"
+	unitP50      = "latency-p50-ns"
+	unitP90      = "latency-p90-ns"
+	unitP99      = "latency-p99-ns"
+	unitMax      = "latency-max-ns"
+	unitFailed   = "failed-req-share"
 )
 
 // metrics are all that have a meaning of their own, in the order of reports.
@@ -48,10 +56,17 @@ func metrics() []Metric {
 		{unitCPU, "CPU", -1, false, true, command},
 		{unitReqs, "throughput", +1, false, true, load},
 		{unitCPUReq, "CPU per request", -1, false, true, load},
+		{unitP50, "latency p50", -1, false, false, load},
+		{unitP90, "latency p90", -1, false, false, load},
+		{unitP99, "latency p99", -1, false, false, load},
+		{unitMax, "longest latency", -1, false, false, load},
+		{unitFailed, "failed requests", -1, false, false, load},
 		{unitCPU, "CPU", -1, false, false, load},
 		{unitCycles, "GC cycles", -1, true, false, all},
 		{unitGCCPU, "GC share of CPU", -1, false, false, all},
 		{unitAssist, "assist share of CPU", -1, false, false, all},
+		{unitPauseP50, "pause p50", -1, false, false, all},
+		{unitPauseP99, "pause p99", -1, false, false, all},
 		{unitPause, "longest pause", -1, false, false, all},
 		{unitPauses, "pauses", -1, false, false, all},
 		{unitHeap, "peak heap", -1, false, false, all},

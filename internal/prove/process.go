@@ -13,9 +13,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/heaptrim/heaptrim/internal/evidence"
-	"github.com/heaptrim/heaptrim/internal/ingest/gctrace"
 )
 
 // execution is one process to be run to its end.
@@ -138,37 +135,6 @@ func highWater(status string) int64 {
 		return kib << 10
 	}
 	return 0
-}
-
-// collection is what a log of collections adds up to, between two times since
-// the program's start. Collections that the program asked for are left out.
-func collection(file string, cpu time.Duration, from, to time.Duration) (map[string]float64, error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	var cycles, heap float64
-	var gc, assist, longest, pauses time.Duration
-	_, err = gctrace.Scan(file, f, func(c evidence.Cycle) error {
-		if c.Forced || c.At < from || to > 0 && c.At > to {
-			return nil
-		}
-		cycles++
-		gc, assist = gc+c.CPU(), assist+c.AssistCPU
-		longest = max(longest, c.SweepTermination, c.MarkTermination)
-		pauses += c.SweepTermination + c.MarkTermination
-		heap = max(heap, float64(c.HeapEnd))
-		return nil
-	})
-	values := map[string]float64{unitCycles: cycles, unitPauses: float64(pauses)}
-	if cpu > 0 {
-		values[unitGCCPU], values[unitAssist] = float64(gc)/float64(cpu), float64(assist)/float64(cpu)
-	}
-	if cycles > 0 {
-		values[unitHeap], values[unitPause] = heap, float64(longest)
-	}
-	return values, err
 }
 
 // failureText is the telling part of what a failed process printed: package

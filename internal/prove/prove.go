@@ -1,9 +1,10 @@
-// Package prove runs two versions of a program side by side and says which one
-// is better. A version, a [Side], is code – a git revision, the working tree, a
+// Package prove runs versions of a program side by side – two or more, the
+// first is what the others are compared with – and says which one is better. A
+// version, a [Side], is code – a git revision, the working tree, a
 // folder, an overlay – with a toolchain and settings; what is run are the
 // benchmarks of packages, or a command, alone or under load.
 //
-// The unit of a measurement is a process. Both sides are built once and run in
+// The unit of a measurement is a process. All sides are built once and run in
 // turns, A B B A or B A A B by lot, until the interval of the change is narrow
 // enough or the budget is spent. What is counted is compared exactly where it
 // is the same in every run; what varies is compared by pairs of neighbouring
@@ -24,14 +25,15 @@ import (
 
 // Options say what to compare and for how long.
 type Options struct {
-	Dir        string // the folder that it is about; "" is the current one
-	A, B       Side
+	Dir        string        // the folder that it is about; "" is the current one
+	Sides      []Side        // A, and what is compared with it; from two to MaxSides
 	Packages   []string      // whose benchmarks run; none means "."
 	Bench      string        // regular expression as of go test; "" runs all
 	BenchTime  time.Duration // length of one run; 0 chooses it by Budget
 	Command    *Command      // instead of benchmarks
+	CacheDir   string        // for copies of released commands; "" is heaptrim in the user's cache
 	Budget     time.Duration // for measuring, without building; 0 means 5 minutes
-	BuildFlags []string      // for the go command on both sides
+	BuildFlags []string      // for the go command on all sides
 	Rules      Rules
 	Seed       uint64 // of the order of runs; 0 draws one
 	Progress   func(format string, args ...any)
@@ -39,7 +41,7 @@ type Options struct {
 
 // workload is what the engine can run: benchmarks or a command.
 type workload interface {
-	// prepare builds both sides and finds what can be compared.
+	// prepare builds all sides and finds what can be compared.
 	prepare(ctx context.Context) ([]*subject, error)
 	// run makes one run.
 	run(ctx context.Context, s *subject, o runOrder) (Sample, error)
@@ -50,12 +52,18 @@ type engine struct {
 	o      Options
 	dir    string // absolute, without symbolic links
 	tmp    string
-	trees  [2]*tree
+	trees  []*tree
 	rng    *rand.Rand
 	result *Result
 }
 
-// Run compares two sides. When ctx ends while it measures, the result holds
+// MaxSides is how many sides have a letter.
+const MaxSides = 26
+
+// Letter is the name of the side at a place in Result.Sides.
+func Letter(side int) string { return string(rune('A' + side)) }
+
+// Run compares sides with the first. When ctx ends while it measures, the result holds
 // what was measured until then, with Partial set, and the error is nil; before
 // that the error is ctx's. The user's files are not changed: what is built and
 // checked out lies in a temporary folder that is gone when Run returns.
@@ -65,10 +73,12 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(e.tmp)
-	for i, s := range []Side{e.o.A, e.o.B} {
-		if e.trees[i], err = e.prepareTree(ctx, i, s); err != nil {
-			return nil, fmt.Errorf("%s (%s): %w", sideName(i == 1), s, err)
+	for i, s := range e.o.Sides {
+		t, err := e.prepareTree(ctx, i, s)
+		if err != nil {
+			return nil, fmt.Errorf("%s (%s): %w", Letter(i), s, err)
 		}
+		e.trees = append(e.trees, t)
 	}
 	var w workload = &benchmarks{engine: e}
 	e.result.Target.Kind = KindPackages
@@ -80,8 +90,8 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i, t := range e.trees {
-		e.result.Sides[i] = t.info
+	for _, t := range e.trees {
+		e.result.Sides = append(e.result.Sides, t.info)
 	}
 	if err := e.measure(ctx, w, subjects); err != nil {
 		return nil, err
@@ -91,6 +101,9 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 }
 
 func newEngine(o Options) (*engine, error) {
+	if n := len(o.Sides); n < 2 || n > MaxSides {
+		return nil, fmt.Errorf("%d sides to compare: want from 2 to %d", n, MaxSides)
+	}
 	if o.Budget <= 0 {
 		o.Budget = 5 * time.Minute
 	}
@@ -134,10 +147,10 @@ func (e *engine) measure(ctx context.Context, w workload, subjects []*subject) e
 			if turn <= 2 {
 				left += e.o.Budget
 			}
-			if s.Failed[0] != "" || s.Failed[1] != "" || s.stop(needed, e.result.Rules) || left < s.cost() && turn > 1 {
+			if s.stop(needed, e.result.Rules) || left < s.cost() && turn > 1 {
 				continue
 			}
-			e.progress("measuring %d/%d %s, round %d; %v left", i+1, len(subjects), s.Name, turn, max(e.o.Budget-time.Since(start), 0).Round(time.Second))
+			e.progress("measuring %d/%d %s, round %d; %v left", i+1, len(subjects), s.name, turn, max(e.o.Budget-time.Since(start), 0).Round(time.Second))
 			if err := e.round(ctx, w, s); err != nil {
 				return e.interrupted(ctx, subjects, err)
 			}
@@ -155,7 +168,7 @@ func (e *engine) interrupted(ctx context.Context, subjects []*subject, err error
 		return err
 	}
 	for _, s := range subjects {
-		if s.Pairs > 0 {
+		if s.measured() {
 			e.result.Partial = true
 			return nil
 		}
@@ -163,22 +176,28 @@ func (e *engine) interrupted(ctx context.Context, subjects []*subject, err error
 	return ctx.Err()
 }
 
-// round makes the next runs of a subject. A run that fails ends the subject; it
-// is a finding about it, not an error.
+// round makes the next runs of a subject. A run that fails ends its side of the
+// subject, and the subject where nothing is left to compare; it is a finding
+// about it, not an error.
 func (e *engine) round(ctx context.Context, w workload, s *subject) error {
-	defer compare(&s.Comparison, e.result.Target.Kind, e.result.Rules.Gate)
+	defer s.compare(e.result.Target.Kind, e.result.Rules.Gate)
 	for _, o := range s.round(e.rng) {
+		if s.failed[o.side] != "" {
+			continue
+		}
 		r, err := w.run(ctx, s, o)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if err != nil {
-			s.Failed[o.side] = err.Error()
-			s.ended = true
-			return nil
+			s.failed[o.side] = err.Error()
+			if s.over() {
+				return nil
+			}
+			continue
 		}
 		s.learn(r)
-		s.Runs = append(s.Runs, r)
+		s.runs = append(s.runs, r)
 	}
 	return nil
 }
@@ -188,13 +207,13 @@ func (e *engine) finish(subjects []*subject) {
 	e.result.Comparisons = comparisons(subjects)
 	judge(e.result.Comparisons, e.result.Rules)
 	e.lookBack()
-	e.result.Verdict = verdict(e.result.Comparisons)
+	e.result.Verdict, e.result.BySide = verdicts(e.result.Comparisons, len(e.trees))
 }
 
 func comparisons(subjects []*subject) []Comparison {
-	out := make([]Comparison, len(subjects))
-	for i, s := range subjects {
-		out[i] = s.Comparison
+	var out []Comparison
+	for _, s := range subjects {
+		out = append(out, s.against...)
 	}
 	return out
 }
@@ -202,13 +221,15 @@ func comparisons(subjects []*subject) []Comparison {
 // lookBack adds the warnings that only the whole shows.
 func (e *engine) lookBack() {
 	r := e.result
-	if e.o.A.Source == SourceRevision && e.o.B.Source == SourceWork && r.Sides[0].Commit == r.Sides[1].Commit && !r.Sides[1].Dirty {
-		e.warn("the working tree is the same as %s", e.o.A.At)
+	a := e.o.Sides[0]
+	for i, b := range e.o.Sides[1:] {
+		if a.Source == SourceRevision && b.Source == SourceWork && r.Sides[0].Commit == r.Sides[i+1].Commit && !r.Sides[i+1].Dirty {
+			e.warn("the working tree is the same as %s", a.At)
+		}
 	}
-	if e.trees[0].sameAs(e.trees[1]) {
-		e.warn("both sides are the same program with the same settings: what differs between them is chance")
-	}
+	e.alike()
 	e.busy()
+	e.failing()
 	if clockRuns(r.Comparisons) {
 		e.warn("the collector took more than all CPU time, by the runtime's clock, which goes on while other processes run: its shares and pauses are too high")
 	}
@@ -221,6 +242,32 @@ func (e *engine) lookBack() {
 	}
 	if few > 0 {
 		e.warn("%d of %d have fewer than the %d pairs of runs that it takes to call a change of what varies: use a larger -budget, or fewer benchmarks", few, len(r.Comparisons), needed)
+	}
+}
+
+// alike notes sides that are one program.
+func (e *engine) alike() {
+	for i, t := range e.trees {
+		for k, u := range e.trees[i+1:] {
+			switch {
+			case !t.sameAs(u):
+			case len(e.trees) == 2:
+				e.warn("both sides are the same program with the same settings: what differs between them is chance")
+			default:
+				e.warn("%s and %s are the same program with the same settings: what differs between them is chance", Letter(i), Letter(i+1+k))
+			}
+		}
+	}
+}
+
+// failing notes a load whose requests fail on A already: it measures the making
+// of errors.
+func (e *engine) failing() {
+	for _, c := range e.result.Comparisons {
+		if share := medianOf(c.Runs, 0, unitFailed); share > muchMoreFail {
+			e.warn("%.3g %% of the load's requests fail in A: is the load right?", share*100)
+			return
+		}
 	}
 }
 

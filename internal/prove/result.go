@@ -25,16 +25,17 @@ const (
 // Result is a finished comparison. It is data only: what two reports show of
 // it, they read here.
 type Result struct {
-	Sides       [2]SideInfo // A and B
+	Sides       []SideInfo // A, and what is compared with it: B, C, …
 	Target      Target
 	Rules       Rules
 	Seed        uint64 // of the order of runs
 	Environment evidence.Environment
-	Comparisons []Comparison
+	Comparisons []Comparison // of each benchmark, one for each side but A
 	Verdict     Verdict
-	Warnings    []string // what weakens the whole, one sentence each
-	LeftOut     []string // what is not in it, and why
-	Partial     bool     // interrupted: the runs until then are in it
+	BySide      []Verdict // of B, C, … each alone
+	Warnings    []string  // what weakens the whole, one sentence each
+	LeftOut     []string  // what is not in it, and why
+	Partial     bool      // interrupted: the runs until then are in it
 	Measured    time.Duration
 }
 
@@ -60,6 +61,7 @@ type SideInfo struct {
 	Spec      string
 	Commit    string // of a revision, or of the working tree's HEAD; "" when not known
 	Dirty     bool   // the working tree differs from Commit
+	Version   string // of a released command's module
 	GoVersion string
 	Env       []string // its own settings
 	Binaries  []Binary
@@ -82,10 +84,12 @@ type Verdict struct {
 // Worse reports whether B is worse in anything that is judged.
 func (v Verdict) Worse() bool { return v.Outcome == Worse || v.Outcome == Mixed }
 
-// Comparison is one benchmark, or the command, on both sides.
+// Comparison is one benchmark, or the command, on two sides: A, and one that is
+// called B here whichever it is.
 type Comparison struct {
 	Name       string // without the GOMAXPROCS suffix
 	Package    string
+	Side       int   // B's place in Result.Sides
 	Iterations int64 // of the measured loop, in every run of either side; 0 for a command
 	Pairs      int   // of an A and a B run each that count
 	Outcome    Outcome
@@ -93,7 +97,15 @@ type Comparison struct {
 	Differs    []string // in the work done: then no call is made
 	Failed     [2]string
 	Warnings   []string
-	Runs       []Sample // in the order they were made
+	Pauses     [2]Pauses
+	Runs       []Sample // of the two sides, in the order they were made
+}
+
+// Pauses are the collector's stop-the-world pauses of all runs of a side: two
+// for each cycle that the program did not ask for.
+type Pauses struct {
+	Count         int
+	P50, P99, Max time.Duration // 0 without any
 }
 
 // Change is one metric on both sides.
@@ -117,13 +129,15 @@ type Change struct {
 
 // Sample is one process: of a benchmark that it ran alone, or of the command.
 type Sample struct {
-	Side      int // 0 is A, 1 is B
+	Side      int // 0 is A, 1 is B; before it is in a Comparison, the place in Result.Sides
 	Pair      int // runs of one pair followed each other
 	Collector bool
 	Procs     int
 	Values    map[string]float64 // by unit
 	Output    string             // hash of what a command printed; "" for benchmarks
 	Wall      time.Duration      // of the process
+
+	pauses []uint32 // in nanoseconds, by size
 }
 
 // Rules say what counts as a difference. The zero value means the defaults.

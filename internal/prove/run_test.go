@@ -55,7 +55,7 @@ func modules(t *testing.T) (a, b string) {
 
 func options(a, b string) prove.Options {
 	return prove.Options{
-		Dir: b, A: prove.Side{Source: prove.SourceDir, At: a}, B: prove.Side{Source: prove.SourceWork},
+		Dir: b, Sides: []prove.Side{{Source: prove.SourceDir, At: a}, {Source: prove.SourceWork}},
 		BenchTime: time.Millisecond, Budget: time.Minute, Rules: prove.Rules{MaxPairs: 4}, Seed: 1,
 	}
 }
@@ -193,7 +193,7 @@ func TestRevisions(t *testing.T) {
 	git("add", "sub/m.go") // staged, and to be still so afterwards
 	before := git("status", "--porcelain=v2")
 	o := options("", filepath.Join(root, "sub"))
-	o.A = prove.Side{Source: prove.SourceRevision, At: "HEAD"}
+	o.Sides[0] = prove.Side{Source: prove.SourceRevision, At: "HEAD"}
 	r, err := prove.Run(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)

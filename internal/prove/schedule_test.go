@@ -13,7 +13,7 @@ import (
 // sides and follow each other, and that both orders come up.
 func TestRound(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
-	var s subject
+	s := newSubject("X", "", 2)
 	firsts, pair, logs := [2]int{}, 0, 0
 	for n := range 60 {
 		order := s.round(rng)
@@ -45,7 +45,8 @@ func TestRound(t *testing.T) {
 	if logs != 20 {
 		t.Errorf("%d pairs log collections, want 20 in 60 rounds", logs)
 	}
-	s = subject{logsAlways: true}
+	s = newSubject("X", "", 2)
+	s.logsAlways = true
 	if order := s.round(rng); len(order) != 4 {
 		t.Errorf("a subject that always logs: %d runs, want 4", len(order))
 	}
@@ -61,7 +62,8 @@ func TestStop(t *testing.T) {
 	}
 	f := func(pairs int, changes []Change, want bool) {
 		t.Helper()
-		s := subject{Comparison: Comparison{Pairs: pairs, Changes: changes}}
+		s := newSubject("X", "", 2)
+		s.against[0] = Comparison{Pairs: pairs, Changes: changes}
 		if got := s.stop(9, Rules{}.withDefaults()); got != want {
 			t.Errorf("stop after %d pairs with %v = %v, want %v", pairs, changes, got, want)
 		}
@@ -74,10 +76,13 @@ func TestStop(t *testing.T) {
 	f(50, width(math.Inf(1)), false)
 	f(100, width(0.02), true) // enough is enough
 	few := Rules{MaxPairs: 4}.withDefaults()
-	if s := (subject{Comparison: Comparison{Pairs: 4}}); !s.stop(9, few) {
+	s := newSubject("X", "", 2)
+	s.against[0].Pairs = 4
+	if !s.stop(9, few) {
 		t.Errorf("four pairs are all that is allowed, and it goes on")
 	}
-	s := subject{ended: true}
+	s = newSubject("X", "", 2)
+	s.failed[1] = "panic"
 	if !s.stop(9, Rules{}.withDefaults()) {
 		t.Errorf("a subject that has failed goes on")
 	}
@@ -88,8 +93,9 @@ func TestStop(t *testing.T) {
 func TestStopIsBlind(t *testing.T) {
 	a, b := around(100, 0.02, 12, 1), around(100, 0.02, 12, 2)
 	f := func(a, b []float64) bool {
-		s := subject{Comparison: Comparison{Runs: runsOf(unitTime, a, b)}}
-		compare(&s.Comparison, KindPackages, nil)
+		s := newSubject("X", "", 2)
+		s.runs = runsOf(unitTime, a, b)
+		s.compare(KindPackages, nil)
 		return s.stop(9, Rules{Precision: 0.02}.withDefaults())
 	}
 	if f(a, b) != f(b, a) {
@@ -102,10 +108,11 @@ func TestPlan(t *testing.T) {
 		t.Helper()
 		e := &engine{o: Options{BenchTime: length}, result: &Result{Rules: Rules{}.withDefaults()}}
 		w := &benchmarks{engine: e, pkgs: []benchPackage{{}}}
-		s := &subject{ns: ns}
+		s := newSubject("X", "", 2)
+		copy(s.ns, ns[:])
 		w.plan([]*subject{s})
-		if s.Iterations != want {
-			t.Errorf("%v ns per operation in runs of %v: %d iterations, want %d", ns, length, s.Iterations, want)
+		if s.iterations != want {
+			t.Errorf("%v ns per operation in runs of %v: %d iterations, want %d", ns, length, s.iterations, want)
 		}
 	}
 	f([2]float64{100, 100}, time.Millisecond, 10_000)

@@ -28,6 +28,7 @@ type Side struct {
 	Toolchain  string   // GOTOOLCHAIN; "" leaves it
 	Experiment string   // GOEXPERIMENT; "" leaves it
 	Tags       string   // build tags; "" for none but those of the build flags
+	Version    string   // of a released command's module; "" is that of the command
 }
 
 // spec is a word of a side's specification.
@@ -59,6 +60,7 @@ func specs() []spec {
 		{"toolchain", "goVERSION", func(s *Side, v string) error { return once(&s.Toolchain, v) }},
 		{"experiment", "NAME", func(s *Side, v string) error { return once(&s.Experiment, v) }},
 		{"tags", "TAG", func(s *Side, v string) error { return once(&s.Tags, v) }},
+		{"version", "VERSION", func(s *Side, v string) error { return once(&s.Version, v) }},
 	}
 }
 
@@ -146,39 +148,39 @@ func (s Side) String() string {
 	add("toolchain", s.Toolchain)
 	add("experiment", s.Experiment)
 	add("tags", s.Tags)
+	add("version", s.Version)
 	if len(parts) == 0 {
 		return "work"
 	}
 	return strings.Join(parts, ",")
 }
 
-// Sides fills in where the code of two sides comes from, as far as they do not
-// say it. A nil side was not given at all. Without any, the last commit is
-// compared with the working tree; a side that only names settings is the
-// working tree, and so is the other one then.
-func Sides(a, b *Side) (Side, Side) {
-	settings := func(s *Side) bool { return s != nil && s.Source == SourceAny }
-	var x, y Side
+// Sides fills in where the code of the sides comes from, as far as they do not
+// say it. A nil a was not given at all, and others may be empty. Without any,
+// the last commit is compared with the working tree; a side that only names
+// settings is the working tree, and so is then the first, if it was not given.
+func Sides(a *Side, others ...Side) []Side {
+	var first Side
 	if a != nil {
-		x = *a
+		first = *a
 	}
-	if b != nil {
-		y = *b
+	code := true // every other side is a revision or the working tree, as such
+	for _, s := range others {
+		code = code && (s.Source == SourceRevision || s.Source == SourceWork)
 	}
-	if a == nil && !settings(b) && (b == nil || b.Source != SourceDir) {
-		x.Source, x.At = SourceRevision, "HEAD"
+	if a == nil && code {
+		first.Source, first.At = SourceRevision, "HEAD"
 	}
-	if x.Source == SourceAny {
-		x.Source = SourceWork
+	sides := append([]Side{first}, others...)
+	if len(others) == 0 {
+		sides = append(sides, Side{Source: SourceWork})
 	}
-	if y.Source == SourceAny {
-		y.Source = SourceWork
+	for i := range sides {
+		if sides[i].Source == SourceAny {
+			sides[i].Source = SourceWork
+		}
 	}
-	// Settings on one side only leave the code the same on both.
-	if b == nil && settings(a) || a == nil && settings(b) {
-		x.Source, y.Source = SourceWork, SourceWork
-	}
-	return x, y
+	return sides
 }
 
 // runOnly are the settings that must not reach the go command, which is a Go

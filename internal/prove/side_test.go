@@ -25,6 +25,7 @@ func TestParseSide(t *testing.T) {
 	f("env:GODEBUG=a=1,b=2,env:GOGC=off", Side{Env: []string{"GODEBUG=a=1,b=2", "GOGC=off"}})
 	f("experiment:nogreenteagc,arenas,toolchain:go1.27.4", Side{Experiment: "nogreenteagc,arenas", Toolchain: "go1.27.4"})
 	f("overlay:x.json,tags:a,b", Side{Overlay: "x.json", Tags: "a,b"})
+	f("version:v1.2.3,env:GOGC=50", Side{Version: "v1.2.3", Env: []string{"GOGC=50"}})
 }
 
 func TestParseSideErrors(t *testing.T) {
@@ -59,7 +60,15 @@ func TestSides(t *testing.T) {
 			}
 			given[i] = &s
 		}
-		x, y := Sides(given[0], given[1])
+		var others []Side
+		if given[1] != nil {
+			others = append(others, *given[1])
+		}
+		sides := Sides(given[0], others...)
+		if len(sides) != 2 {
+			t.Fatalf("Sides(%q, %q) = %v", a, b, sides)
+		}
+		x, y := sides[0], sides[1]
 		if x.String() != wantA || y.String() != wantB {
 			t.Errorf("Sides(%q, %q) = %s, %s, want %s, %s", a, b, x, y, wantA, wantB)
 		}
@@ -74,6 +83,19 @@ func TestSides(t *testing.T) {
 	f("env:GOGC=50", "env:GOGC=400", "work,env:GOGC=50", "work,env:GOGC=400")
 	f("rev:v1", "env:GOGC=400", "rev:v1", "work,env:GOGC=400")
 	f("", "work,env:GOGC=400", "rev:HEAD", "work,env:GOGC=400")
+
+	several := func(want string, others ...Side) {
+		t.Helper()
+		var got []string
+		for _, s := range Sides(nil, others...) {
+			got = append(got, s.String())
+		}
+		if text := strings.Join(got, " "); text != want {
+			t.Errorf("Sides(nil, %v) = %s, want %s", others, text, want)
+		}
+	}
+	several("rev:HEAD rev:a rev:b", Side{Source: SourceRevision, At: "a"}, Side{Source: SourceRevision, At: "b"})
+	several("work work,toolchain:go1.25.13 rev:b", Side{Toolchain: "go1.25.13"}, Side{Source: SourceRevision, At: "b"})
 }
 
 func TestBuildEnv(t *testing.T) {

@@ -13,6 +13,8 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+
+	"github.com/heaptrim/heaptrim/internal/record"
 )
 
 // tree is a side made ready for building: its files are in a folder and its
@@ -22,12 +24,15 @@ type tree struct {
 	tool goTool
 	info SideInfo
 	tmp  string // for its binaries
+	// Of a released command: what to build in tool's folder, and where it runs,
+	// which is the user's.
+	command, runDir string
 }
 
 // prepareTree puts the files of a side where they can be built. Nothing of the
 // user's is written to.
 func (e *engine) prepareTree(ctx context.Context, i int, s Side) (*tree, error) {
-	t := &tree{side: s, tmp: filepath.Join(e.tmp, "bin"+string(rune('a'+i))), info: SideInfo{Spec: s.String(), Env: s.Env}}
+	t := &tree{side: s, tmp: filepath.Join(e.tmp, "bin"+strings.ToLower(Letter(i))), info: SideInfo{Spec: s.String(), Env: s.Env}}
 	if err := os.Mkdir(t.tmp, 0o755); err != nil {
 		return nil, err
 	}
@@ -37,13 +42,21 @@ func (e *engine) prepareTree(ctx context.Context, i int, s Side) (*tree, error) 
 	}
 	t.tool = goTool{dir: e.dir, env: s.buildEnv(), flags: flags}
 	move := func(path string) string { return path }
-	switch s.Source {
-	case SourceRevision:
+	release, err := e.releaseOf(s)
+	switch {
+	case err != nil:
+		return nil, err
+	case release != "":
+		if err := e.fetch(ctx, t, release); err != nil {
+			return nil, err
+		}
+		move = e.mover(t)
+	case s.Source == SourceRevision:
 		if err := e.checkOut(ctx, t); err != nil {
 			return nil, err
 		}
 		move = e.mover(t)
-	case SourceDir:
+	case s.Source == SourceDir:
 		dir := s.At
 		if !filepath.IsAbs(dir) {
 			dir = filepath.Join(e.dir, dir)
@@ -64,9 +77,42 @@ func (e *engine) prepareTree(ctx context.Context, i int, s Side) (*tree, error) 
 			return nil, err
 		}
 	}
-	var err error
 	t.info.GoVersion, err = t.tool.goenv(ctx, "GOVERSION")
 	return t, err
+}
+
+// releaseOf is the released command that a side is, NAME@VERSION; "" where it is
+// of the user's own code.
+func (e *engine) releaseOf(s Side) (string, error) {
+	name := ""
+	if e.o.Command != nil {
+		name = e.o.Command.Package
+	}
+	name, version, released := strings.Cut(name, "@")
+	switch {
+	case !released && s.Version == "":
+		return "", nil
+	case name == "" || strings.HasPrefix(name, ".") || filepath.IsAbs(name):
+		return "", errors.New("a version is of a released command: name its import path")
+	case s.Source == SourceRevision || s.Source == SourceDir:
+		return "", fmt.Errorf("a released command has versions, not %s", s.Source)
+	case s.Version != "":
+		version = s.Version
+	}
+	return name + "@" + version, nil
+}
+
+// fetch makes a released command ready. Its overlay names files of the module,
+// relative to its root.
+func (e *engine) fetch(ctx context.Context, t *tree, release string) error {
+	e.progress("fetching %s", release)
+	r, err := record.Fetch(ctx, release, e.o.CacheDir)
+	if err != nil {
+		return err
+	}
+	t.tool = goTool{dir: r.Dir, env: append(append([]string{}, r.Env...), t.tool.env...), flags: append(t.tool.flags, r.Flags...)}
+	t.command, t.runDir, t.info.Version = r.Package, e.dir, r.Version
+	return nil
 }
 
 // checkOut writes the files of a revision into a folder of ours.

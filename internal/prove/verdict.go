@@ -6,8 +6,53 @@ import (
 	"strings"
 )
 
-// verdict sums up all benchmarks in one sentence.
-func verdict(cs []Comparison) Verdict {
+// verdicts sums up all comparisons, and those of each side but A alone.
+func verdicts(cs []Comparison, sides int) (all Verdict, each []Verdict) {
+	all.Counts = map[Outcome]int{}
+	var sentences []string
+	for side := 1; side < sides; side++ {
+		var own []Comparison
+		for _, c := range cs {
+			if c.Side == side {
+				own = append(own, c)
+			}
+		}
+		v := verdict(own, Letter(side))
+		if sides > 2 && !strings.HasPrefix(v.Sentence, Letter(side)+" is ") {
+			v.Sentence = Letter(side) + ": " + v.Sentence
+		}
+		each, sentences = append(each, v), append(sentences, v.Sentence)
+		for o, n := range v.Counts {
+			all.Counts[o] += n
+		}
+	}
+	all.Outcome, all.Sentence = together(each), strings.Join(sentences, " ")
+	return all, each
+}
+
+// together is the outcome of several verdicts.
+func together(each []Verdict) Outcome {
+	seen := map[Outcome]bool{}
+	for _, v := range each {
+		seen[v.Outcome] = true
+	}
+	switch {
+	case seen[Mixed], seen[Better] && seen[Worse]:
+		return Mixed
+	case seen[Worse]:
+		return Worse
+	case seen[Better]:
+		return Better
+	case seen[Unclear]:
+		return Unclear
+	case seen[Same]:
+		return Same
+	}
+	return Incomparable
+}
+
+// verdict sums up all benchmarks of one side, which is called by its letter.
+func verdict(cs []Comparison, b string) Verdict {
 	v := Verdict{Counts: map[Outcome]int{}}
 	for _, c := range cs {
 		v.Counts[c.Outcome]++
@@ -16,15 +61,15 @@ func verdict(cs []Comparison) Verdict {
 	switch {
 	case better > 0 && worse > 0:
 		v.Outcome = Mixed
-		v.Sentence = fmt.Sprintf("B is worse in %s, and better in %s.", tellMost(cs, Worse), tellMost(cs, Better))
+		v.Sentence = fmt.Sprintf("%s is worse in %s, and better in %s.", b, tellMost(cs, Worse), tellMost(cs, Better))
 	case worse > 0:
 		v.Outcome = Worse
-		v.Sentence = fmt.Sprintf("B is worse: %s.", tellMost(cs, Worse))
+		v.Sentence = fmt.Sprintf("%s is worse: %s.", b, tellMost(cs, Worse))
 	case better > 0:
 		v.Outcome = Better
-		v.Sentence = fmt.Sprintf("B is better: %s; none is worse.", tellMost(cs, Better))
+		v.Sentence = fmt.Sprintf("%s is better: %s; none is worse.", b, tellMost(cs, Better))
 		if len(cs) == 1 {
-			v.Sentence = fmt.Sprintf("B is better: %s.", tellMost(cs, Better))
+			v.Sentence = fmt.Sprintf("%s is better: %s.", b, tellMost(cs, Better))
 		}
 	case v.Counts[Unclear] > 0:
 		v.Outcome = Unclear

@@ -23,7 +23,7 @@ func TestVerdict(t *testing.T) {
 	}
 	f := func(want Outcome, sentence string, cs ...Comparison) {
 		t.Helper()
-		v := verdict(cs)
+		v := verdict(cs, "B")
 		if v.Outcome != want || v.Sentence != sentence {
 			t.Errorf("got %s: %s\nwant %s: %s", v.Outcome, v.Sentence, want, sentence)
 		}
@@ -49,7 +49,7 @@ func TestVerdict(t *testing.T) {
 	f(Incomparable, "Nothing could be compared.", other)
 	f(Incomparable, "Nothing could be compared.")
 
-	if c := bench("N", allocs(0, 3, Worse)); !math.IsInf(c.Changes[0].Delta.Value, 1) || verdict([]Comparison{c}).Sentence != "B is worse: 0 → 3 allocs/op." {
-		t.Errorf("from nothing: %+v", verdict([]Comparison{c}))
+	if c := bench("N", allocs(0, 3, Worse)); !math.IsInf(c.Changes[0].Delta.Value, 1) || verdict([]Comparison{c}, "B").Sentence != "B is worse: 0 → 3 allocs/op." {
+		t.Errorf("from nothing: %+v", verdict([]Comparison{c}, "B"))
 	}
 }

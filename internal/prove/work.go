@@ -10,8 +10,9 @@ import (
 // workDiffers says in which ways the two sides did not do the same work, as far
 // as the benchmark itself tells: iterations, bytes processed, its own metrics
 // that are constant on either side, and what a command printed.
-func workDiffers(runs []Sample, iterations int64) []string {
+func workDiffers(c *Comparison) []string {
 	var out []string
+	runs := c.Runs
 	var own [2]map[string][]float64
 	for i := range own {
 		own[i] = map[string][]float64{}
@@ -26,7 +27,7 @@ func workDiffers(runs []Sample, iterations int64) []string {
 			}
 		}
 	}
-	if d := bytesDiffer(runs, iterations); d != "" {
+	if d := bytesDiffer(c); d != "" {
 		out = append(out, d)
 	}
 	for _, u := range slices.Sorted(keysOf(own[0], own[1])) {
@@ -34,14 +35,14 @@ func workDiffers(runs []Sample, iterations int64) []string {
 		switch {
 		case u == unitPerSec:
 			if len(a) > 0 != (len(b) > 0) && len(runs) > 1 {
-				out = append(out, fmt.Sprintf("only %s sets the bytes that an operation processes", sideName(len(a) == 0)))
+				out = append(out, fmt.Sprintf("only %s sets the bytes that an operation processes", c.letter(len(a) == 0)))
 			}
 		case len(a) == 0 || len(b) == 0:
 			if sidesSeen(runs) == 3 {
-				out = append(out, fmt.Sprintf("only %s reports %s", sideName(len(a) == 0), u))
+				out = append(out, fmt.Sprintf("only %s reports %s", c.letter(len(a) == 0), u))
 			}
 		case !timed(u) && constant(a) && constant(b) && a[0] != b[0]:
-			out = append(out, fmt.Sprintf("%v %s in A, %v in B", a[0], u, b[0]))
+			out = append(out, fmt.Sprintf("%v %s in A, %v in %s", a[0], u, b[0], c.letter(true)))
 		}
 	}
 	if d := outputDiffers(runs); d != "" {
@@ -50,11 +51,12 @@ func workDiffers(runs []Sample, iterations int64) []string {
 	return out
 }
 
-func sideName(second bool) string {
+// letter is the name of the first side, or of the second.
+func (c *Comparison) letter(second bool) string {
 	if second {
-		return "B"
+		return Letter(max(c.Side, 1))
 	}
-	return "A"
+	return Letter(0)
 }
 
 func sidesSeen(runs []Sample) int {
@@ -102,10 +104,10 @@ func keysOf(ms ...map[string][]float64) func(yield func(string) bool) {
 // bytesDiffer finds out from MB/s and ns/op, both rounded, whether the sides
 // called SetBytes with different numbers: when no number of bytes agrees with
 // all runs of both, while each side agrees with itself.
-func bytesDiffer(runs []Sample, iterations int64) string {
+func bytesDiffer(c *Comparison) string {
 	low, high := [2]float64{}, [2]float64{math.Inf(1), math.Inf(1)}
 	seen := [2]bool{}
-	for _, r := range runs {
+	for _, r := range c.Runs {
 		rate, ok := r.Values[unitPerSec]
 		ns, timed := r.Values[unitTime]
 		if !ok || !timed || r.Collector || ns <= 0 {
@@ -117,13 +119,13 @@ func bytesDiffer(runs []Sample, iterations int64) string {
 		low[r.Side] = math.Max(low[r.Side], (rate-rateError)*ns*(1-timeError)/1e3)
 		high[r.Side] = math.Min(high[r.Side], (rate+rateError)*ns*(1+timeError)/1e3)
 	}
-	if !seen[0] || !seen[1] || low[0] > high[0] || low[1] > high[1] || iterations == 0 {
+	if !seen[0] || !seen[1] || low[0] > high[0] || low[1] > high[1] || c.Iterations == 0 {
 		return ""
 	}
 	if low[0] <= high[1] && low[1] <= high[0] {
 		return ""
 	}
-	return fmt.Sprintf("an operation processes about %.4g bytes in A, %.4g in B", (low[0]+high[0])/2, (low[1]+high[1])/2)
+	return fmt.Sprintf("an operation processes about %.4g bytes in A, %.4g in %s", (low[0]+high[0])/2, (low[1]+high[1])/2, c.letter(true))
 }
 
 // outputDiffers compares what a command printed, where that is the same in all

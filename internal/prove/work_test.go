@@ -16,7 +16,7 @@ func TestWorkDiffers(t *testing.T) {
 	}
 	f := func(a, b map[string]float64, want string) {
 		t.Helper()
-		got := strings.Join(workDiffers(both(a, b), 100), "; ")
+		got := strings.Join(workDiffers(&Comparison{Runs: both(a, b), Iterations: 100}), "; ")
 		if want == "" && got != "" || !strings.Contains(got, want) {
 			t.Errorf("%v against %v: %q, want %q", a, b, got, want)
 		}
@@ -52,7 +52,7 @@ func TestBytesRounded(t *testing.T) {
 			}
 			runs = append(runs, Sample{Side: i % 2, Pair: i / 2, Values: map[string]float64{unitTime: shown, unitPerSec: round(bytes/ns*1e3, 100)}})
 		}
-		if d := bytesDiffer(runs, 1); d != "" {
+		if d := bytesDiffer(&Comparison{Runs: runs, Iterations: 1}); d != "" {
 			t.Errorf("SetBytes(%v) on both sides: %s", bytes, d)
 		}
 	}

@@ -13,29 +13,67 @@ import (
 	"github.com/heaptrim/heaptrim/internal/evidence"
 )
 
+// Release is a command of a released module, in a copy of the module that
+// builds by itself.
+type Release struct {
+	Dir     string // of the copy, to run the go command in
+	Package string // pattern of the command below Dir
+	Flags   []string
+	Env     []string // for the go command: no workspace of the user's, and no flags
+	Version string   // of the module, where the query was one such as latest
+}
+
+// Fetch downloads the command NAME@VERSION, unless that is done, and copies its
+// module into cacheDir; "" is heaptrim's folder in the user's cache. Copies stay.
+func Fetch(ctx context.Context, command, cacheDir string) (Release, error) {
+	name, version, ok := strings.Cut(command, "@")
+	if !ok || name == "" || version == "" {
+		return Release{}, fmt.Errorf("%s: want module/cmd@version", command)
+	}
+	tmp, err := os.MkdirTemp("", "heaptrim-fetch-")
+	if err != nil {
+		return Release{}, err
+	}
+	defer os.RemoveAll(tmp)
+	r := &execRecorder{o: ExecOptions{CacheDir: cacheDir, Progress: func(string, ...any) {}}, tmp: tmp}
+	m, dir, err := r.copyRelease(ctx, name, version)
+	if err != nil {
+		return Release{}, err
+	}
+	return Release{
+		Dir: dir, Package: "." + strings.TrimPrefix(name, m.Path), Flags: []string{"-mod=mod"},
+		Env: []string{"GOWORK=off", "GOFLAGS="}, Version: m.Version,
+	}, nil
+}
+
 // released prepares a command of a released module: a copy of it is built as
 // the main module.
 func (r *execRecorder) released(ctx context.Context, name, version string) (execTarget, error) {
-	r.o.Progress("fetching %s@%s", name, version)
-	m, err := r.findModule(ctx, name, version)
+	m, dir, err := r.copyRelease(ctx, name, version)
 	if err != nil {
 		return execTarget{}, err
 	}
-	tool := goTool{r.tmp, nil}
-	cache, err := moduleCache(ctx, tool)
+	tool := goTool{dir, append(append([]string{}, r.o.BuildFlags...), "-mod=mod")}
+	t := execTarget{tool: tool, evidence: evidence.Target{Module: m.Path, ModuleDir: dir}}
+	t.pkg, err = mainPackage(ctx, tool, "."+strings.TrimPrefix(name, m.Path))
+	return t, err
+}
+
+// copyRelease finds the module of a released command and copies it.
+func (r *execRecorder) copyRelease(ctx context.Context, name, version string) (downloaded, string, error) {
+	r.o.Progress("fetching %s@%s", name, version)
+	m, err := r.findModule(ctx, name, version)
 	if err != nil {
-		return execTarget{}, err
+		return m, "", err
+	}
+	cache, err := moduleCache(ctx, goTool{r.tmp, nil})
+	if err != nil {
+		return m, "", err
 	}
 	dir, err := r.copyModule(moduleCopy{from: m.Dir, cache: cache, role: "main", edit: func(dir string) error {
 		return standAlone(ctx, dir, m)
 	}})
-	if err != nil {
-		return execTarget{}, err
-	}
-	tool = goTool{dir, append(append([]string{}, r.o.BuildFlags...), "-mod=mod")}
-	t := execTarget{tool: tool, evidence: evidence.Target{Module: m.Path, ModuleDir: dir}}
-	t.pkg, err = mainPackage(ctx, tool, "."+strings.TrimPrefix(name, m.Path))
-	return t, err
+	return m, dir, err
 }
 
 // downloaded is what `go mod download -json` says.

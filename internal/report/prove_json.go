@@ -26,6 +26,7 @@ type (
 		Verdict     proveVerdict      `json:"verdict"`
 		A           proveSide         `json:"a"`
 		B           proveSide         `json:"b"`
+		Sides       []proveNamed      `json:"sides"`
 		Target      proveTarget       `json:"target"`
 		Rules       proveRules        `json:"rules"`
 		Seed        uint64            `json:"seed"`
@@ -43,10 +44,17 @@ type (
 		Counts   map[string]int `json:"counts"`
 	}
 
+	proveNamed struct {
+		Name    string        `json:"name"`
+		Side    proveSide     `json:"side"`
+		Verdict *proveVerdict `json:"verdict"`
+	}
+
 	proveSide struct {
 		Spec      string        `json:"spec"`
 		Commit    string        `json:"commit"`
 		Dirty     bool          `json:"dirty"`
+		Version   string        `json:"version"`
 		GoVersion string        `json:"go_version"`
 		Env       []string      `json:"env"`
 		Binaries  []proveBinary `json:"binaries"`
@@ -77,6 +85,7 @@ type (
 	proveComparison struct {
 		Name       string        `json:"name"`
 		Package    string        `json:"package"`
+		Side       string        `json:"side"`
 		Outcome    string        `json:"outcome"`
 		Iterations *float64      `json:"iterations"`
 		Pairs      int           `json:"pairs"`
@@ -85,7 +94,17 @@ type (
 		FailedA    string        `json:"failed_a"`
 		FailedB    string        `json:"failed_b"`
 		Warnings   []string      `json:"warnings"`
+		PausesA    *provePauses  `json:"pauses_a"`
+		PausesB    *provePauses  `json:"pauses_b"`
 		Runs       []proveRun    `json:"runs"`
+	}
+
+	// provePauses are of all runs of a side.
+	provePauses struct {
+		Count int           `json:"count"`
+		P50NS time.Duration `json:"p50_ns"`
+		P99NS time.Duration `json:"p99_ns"`
+		MaxNS time.Duration `json:"max_ns"`
 	}
 
 	proveChange struct {
@@ -140,8 +159,7 @@ func ProveJSON(w io.Writer, r *prove.Result, m Meta) error {
 func newProveDocument(r *prove.Result, m Meta) proveDocument {
 	doc := proveDocument{
 		Schema: ProveSchema, Tool: m.Tool,
-		Verdict: proveVerdict{string(r.Verdict.Outcome), r.Verdict.Sentence, map[string]int{}},
-		A:       newProveSide(r.Sides[0]), B: newProveSide(r.Sides[1]),
+		Verdict: newProveVerdict(r.Verdict), A: newProveSide(prove.SideInfo{}), B: newProveSide(prove.SideInfo{}), Sides: []proveNamed{},
 		Target: proveTarget{r.Target.Kind, list(r.Target.Args), r.Target.Bench, r.Target.Load, list(r.Target.Flags), int64(r.Target.RunTime)},
 		Rules:  proveRules{r.Rules.Alpha, r.Rules.MinEffect, r.Rules.Precision, r.Rules.MaxPairs, list(r.Rules.Gate)},
 		Seed:   r.Seed, MeasuredNS: int64(r.Measured), Partial: r.Partial, Environment: newEnvironment(r.Environment),
@@ -151,8 +169,19 @@ func newProveDocument(r *prove.Result, m Meta) proveDocument {
 		created := m.Created.UTC()
 		doc.Created = &created
 	}
-	for o, n := range r.Verdict.Counts {
-		doc.Verdict.Counts[string(o)] = n
+	for i, s := range r.Sides {
+		named := proveNamed{Name: prove.Letter(i), Side: newProveSide(s)}
+		switch i {
+		case 0:
+			doc.A = named.Side
+		case 1:
+			doc.B = named.Side
+		}
+		if i > 0 && i <= len(r.BySide) {
+			v := newProveVerdict(r.BySide[i-1])
+			named.Verdict = &v
+		}
+		doc.Sides = append(doc.Sides, named)
 	}
 	for _, c := range r.Comparisons {
 		doc.Comparisons = append(doc.Comparisons, newProveComparison(c))
@@ -160,8 +189,16 @@ func newProveDocument(r *prove.Result, m Meta) proveDocument {
 	return doc
 }
 
+func newProveVerdict(v prove.Verdict) proveVerdict {
+	out := proveVerdict{string(v.Outcome), v.Sentence, map[string]int{}}
+	for o, n := range v.Counts {
+		out.Counts[string(o)] = n
+	}
+	return out
+}
+
 func newProveSide(s prove.SideInfo) proveSide {
-	out := proveSide{s.Spec, s.Commit, s.Dirty, s.GoVersion, list(s.Env), []proveBinary{}}
+	out := proveSide{s.Spec, s.Commit, s.Dirty, s.Version, s.GoVersion, list(s.Env), []proveBinary{}}
 	for _, b := range s.Binaries {
 		out.Binaries = append(out.Binaries, proveBinary(b))
 	}
@@ -170,7 +207,8 @@ func newProveSide(s prove.SideInfo) proveSide {
 
 func newProveComparison(c prove.Comparison) proveComparison {
 	out := proveComparison{
-		Name: c.Name, Package: c.Package, Outcome: string(c.Outcome), Iterations: positive(float64(c.Iterations)), Pairs: c.Pairs,
+		Name: c.Name, Package: c.Package, Side: prove.Letter(max(c.Side, 1)), Outcome: string(c.Outcome), Iterations: positive(float64(c.Iterations)), Pairs: c.Pairs,
+		PausesA: newProvePauses(c.Pauses[0]), PausesB: newProvePauses(c.Pauses[1]),
 		Changes: []proveChange{}, Differs: list(c.Differs), FailedA: c.Failed[0], FailedB: c.Failed[1], Warnings: list(c.Warnings), Runs: []proveRun{},
 	}
 	for _, ch := range c.Changes {
@@ -183,9 +221,16 @@ func newProveComparison(c prove.Comparison) proveComparison {
 	for _, r := range c.Runs {
 		values := maps.Clone(r.Values)
 		maps.DeleteFunc(values, func(_ string, v float64) bool { return !finite(v) })
-		out.Runs = append(out.Runs, proveRun{string(rune('A' + r.Side)), r.Pair, r.Collector, int64(r.Wall), values})
+		out.Runs = append(out.Runs, proveRun{prove.Letter(r.Side * max(c.Side, 1)), r.Pair, r.Collector, int64(r.Wall), values})
 	}
 	return out
+}
+
+func newProvePauses(p prove.Pauses) *provePauses {
+	if p.Count == 0 {
+		return nil
+	}
+	return &provePauses{p.Count, p.P50, p.P99, p.Max}
 }
 
 func newRange(i stats.Interval) *openRange {

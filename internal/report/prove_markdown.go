@@ -17,6 +17,19 @@ func ProveMarkdown(w io.Writer, r *prove.Result) error {
 	for _, f := range proveFacts(r) {
 		fmt.Fprintf(b, "- %s: %s\n", mdText(f[0]), mdText(f[1]))
 	}
+	if len(r.Sides) > 2 {
+		markdownSubjects(b, r)
+	} else {
+		markdownPair(b, r)
+	}
+	mdList(b, "Cannot be compared", incomparable(r))
+	mdList(b, "Left out", r.LeftOut)
+	mdList(b, "Warnings", allProveWarnings(r))
+	return b.Flush()
+}
+
+// markdownPair has the tables of two sides.
+func markdownPair(b *bufio.Writer, r *prove.Result) {
 	b.WriteString("\n| benchmark | metric | A | B | change |  | basis |\n|---|---|--:|--:|--:|---|---|\n")
 	rows(r, true, func(c prove.Comparison, ch prove.Change) {
 		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s |\n", mdCode(c.Name), mdText(ch.Unit), mdText(metricValue(ch.Unit, ch.A.Value)),
@@ -28,10 +41,6 @@ func ProveMarkdown(w io.Writer, r *prove.Result) error {
 			mdText(intervalText(ch.Unit, ch.B)), mdText(changeText(ch)))
 	})
 	b.WriteString("\n</details>\n")
-	mdList(b, "Cannot be compared", incomparable(r))
-	mdList(b, "Left out", r.LeftOut)
-	mdList(b, "Warnings", allProveWarnings(r))
-	return b.Flush()
 }
 
 // rows calls visit for each metric that is judged, or for each that is not.
@@ -57,8 +66,9 @@ func incomparable(r *prove.Result) []string {
 	var out []string
 	for _, c := range r.Comparisons {
 		for i, f := range c.Failed {
-			if f != "" {
-				out = append(out, fmt.Sprintf("%s fails in %c: %s", c.Name, 'A'+i, f))
+			// Each comparison says of A what the first said.
+			if f != "" && (i > 0 || c.Side <= 1) {
+				out = append(out, fmt.Sprintf("%s fails in %s: %s", c.Name, prove.Letter(i*max(c.Side, 1)), f))
 			}
 		}
 		for _, d := range c.Differs {

@@ -21,7 +21,7 @@ func proveFixture() *prove.Result {
 	nan := math.NaN()
 	judged := func(u string) prove.Metric { return prove.Metric{Unit: u, Label: u, Sense: -1, Judged: true} }
 	return &prove.Result{
-		Sides: [2]prove.SideInfo{{Spec: "rev:HEAD", Commit: "0123456789abcdef", GoVersion: "go1.26.8"}, {Spec: "work", Dirty: true, Commit: "0123456789abcdef"}},
+		Sides: []prove.SideInfo{{Spec: "rev:HEAD", Commit: "0123456789abcdef", GoVersion: "go1.26.8"}, {Spec: "work", Dirty: true, Commit: "0123456789abcdef"}},
 		Comparisons: []prove.Comparison{
 			{Name: "BenchmarkA", Package: "p", Iterations: 7, Pairs: 4, Outcome: prove.Better, Changes: []prove.Change{
 				{Metric: judged("allocs/op"), A: stats.Exact(4), B: stats.Exact(1), NA: 4, NB: 4, Delta: stats.Exact(-0.75), Exact: true, P: nan, Rank: nan, Holm: nan, Outcome: prove.Better},
@@ -75,7 +75,8 @@ func TestProveSchemaIsDocumented(t *testing.T) {
 // proveKeys collects the paths of a type's keys, those of types that occur
 // more than once under a name of their own.
 func proveKeys(t reflect.Type, at string, out map[string]bool) {
-	own := map[reflect.Type]string{reflect.TypeFor[proveSide](): "SIDE", reflect.TypeFor[openRange](): "RANGE"}
+	own := map[reflect.Type]string{reflect.TypeFor[proveSide](): "SIDE", reflect.TypeFor[openRange](): "RANGE", reflect.TypeFor[proveVerdict](): "VERDICT",
+		reflect.TypeFor[provePauses](): "PAUSES"}
 	for i := range t.NumField() {
 		f := t.Field(i)
 		path := strings.TrimPrefix(at+"."+f.Tag.Get("json"), ".")
@@ -125,7 +126,7 @@ func TestProveJSON(t *testing.T) {
 	if err := ProveJSON(&out, &prove.Result{}, Meta{}); err != nil {
 		t.Fatal(err)
 	}
-	for _, list := range []string{`"comparisons": []`, `"warnings": []`, `"left_out": []`, `"gate": []`, `"env": []`, `"counts": {}`} {
+	for _, list := range []string{`"comparisons": []`, `"warnings": []`, `"left_out": []`, `"gate": []`, `"env": []`, `"counts": {}`, `"sides": []`} {
 		if !strings.Contains(out.String(), list) {
 			t.Errorf("an empty comparison lacks %s:\n%s", list, &out)
 		}

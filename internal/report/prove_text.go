@@ -15,14 +15,18 @@ import (
 // was compared, a row for each metric that is judged, and the others beside.
 func ProveText(w io.Writer, r *prove.Result, o TextOptions) error {
 	p := newPage(w, o.Width, o.Color)
-	p.prose("", r.Verdict.Sentence, bold+";"+outcomeStyle(r.Verdict.Outcome))
+	said := r.BySide
+	if len(said) == 0 {
+		said = []prove.Verdict{r.Verdict}
+	}
+	for _, v := range said {
+		p.prose("", v.Sentence, bold+";"+outcomeStyle(v.Outcome))
+	}
 	p.blank()
 	for _, f := range proveFacts(r) {
 		p.prose("  "+padRight(f[0], 11), f[1], noStyle)
 	}
-	for _, c := range r.Comparisons {
-		proveRows(p, c)
-	}
+	proveSubjects(p, r)
 	proveList(p, "Left out", r.LeftOut)
 	proveList(p, "Warnings", r.Warnings)
 	return p.flush()
@@ -52,7 +56,7 @@ func proveFacts(r *prove.Result) [][2]string {
 			}
 			text += ")"
 		}
-		out = append(out, [2]string{string(rune('A' + i)), joinKnown([]string{text, s.GoVersion})})
+		out = append(out, [2]string{prove.Letter(i), joinKnown([]string{text, s.Version, s.GoVersion})})
 	}
 	pairs, most := math.MaxInt, 0
 	for _, c := range r.Comparisons {
@@ -82,10 +86,13 @@ func proveRows(p *page, c prove.Comparison) {
 	if c.Iterations > 0 {
 		remark = joinKnown([]string{remark, fmt.Sprintf("%d iterations a run", c.Iterations)})
 	}
+	if c.Side > 1 {
+		remark = prove.Letter(c.Side) + " against A: " + remark
+	}
 	p.line(span{c.Name, bold}, span{"  " + remark, outcomeStyle(c.Outcome)})
 	for i, f := range c.Failed {
 		if f != "" {
-			p.prose("  ! ", string(rune('A'+i))+" fails: "+f, red)
+			p.prose("  ! ", prove.Letter(i*max(c.Side, 1))+" fails: "+f, red)
 		}
 	}
 	for _, d := range c.Differs {

@@ -67,6 +67,16 @@ type Plan struct {
 	Choice     Choice
 	Constraint Constraint
 	Notes      []string
+
+	point func(gcmodel.Setting) Point
+}
+
+// At forecasts any setting for the plan's workload, as the points of its curve.
+func (p *Plan) At(s gcmodel.Setting) Point {
+	if p.point == nil {
+		return Point{Forecast: gcmodel.Forecast{Setting: s}, Refused: "no plan was made"}
+	}
+	return p.point(s)
 }
 
 // Measured is what the recording itself shows.
@@ -119,6 +129,7 @@ func Make(w Workload, o Options) (*Plan, error) {
 		o.Knee = 0.01
 	}
 	m := &maker{o: o, f: f, tall: tall, plan: p}
+	p.point = m.point
 	p.Today = m.point(w.Trace.Setting)
 	settings := slices.Clone(o.Settings)
 	if !o.Only {

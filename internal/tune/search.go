@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -36,11 +35,17 @@ type Trials struct {
 	Chosen  gcmodel.Setting // by the steps; the plan's where they did not stop before
 	Steps   []Step
 	Stopped string // why the steps ended
-	// Compared is today's setting, A, against the chosen one, B.
+	// Compared is today's setting, A, against the chosen one, B; nil where they
+	// are the same.
 	Compared *prove.Result
+	// Rows are its figures with the forecast beside them.
+	Rows []Row
 	// Latency is the median over the runs of A and of B; zero where the load
 	// tool does not tell.
 	Latency [2]Latency
+	// Built says that B differs in its toolchain or experiment too, of which the
+	// forecast knows nothing.
+	Built bool
 }
 
 // Step is one setting tried against today's.
@@ -79,8 +84,12 @@ func Try(ctx context.Context, p *Plan, o TryOptions) (*Trials, error) {
 		return t, nil
 	}
 	o.Progress("comparing %s with %s", SettingText(t.Today), SettingText(t.Chosen))
-	t.Compared, t.Latency, err = s.compare(ctx, t.Chosen, o.Budget)
-	return t, err
+	if t.Compared, err = s.compare(ctx, t.Chosen, o.Budget); err != nil {
+		return nil, err
+	}
+	t.Latency, t.Built = latencyOf(t.Compared), o.Toolchain != "" || o.Experiment != ""
+	t.Rows = beside(t.Compared, p.Today, p.At(t.Chosen))
+	return t, nil
 }
 
 // search is one search under way.
@@ -112,11 +121,11 @@ func (s *search) climb(ctx context.Context, t *Trials) error {
 			continue
 		}
 		s.o.Progress("trying %s", SettingText(set))
-		r, lat, err := s.compare(ctx, set, 1)
+		r, err := s.compare(ctx, set, 1)
 		if err != nil {
 			return err
 		}
-		step := Step{Setting: set, Saved: saved(r), Result: r, Latency: lat}
+		step := Step{Setting: set, Saved: saved(r), Result: r, Latency: latencyOf(r)}
 		t.Steps = append(t.Steps, step)
 		if room := s.plan.Constraint.room(); room > 0 && valueOf(r, unitRSS, 1) > room {
 			t.Stopped = fmt.Sprintf("%s took %s", SettingText(set), unit.FormatBytes(valueOf(r, unitRSS, 1)))
@@ -156,8 +165,15 @@ func part(today, to gcmodel.Setting, k float64, p *Plan) (gcmodel.Setting, bool)
 
 // Units of prove's metrics that the search reads.
 const (
-	unitRSS = "peak-RSS-bytes"
-	unitGC  = "gc-cpu-share"
+	unitRSS    = "peak-RSS-bytes"
+	unitGC     = "gc-cpu-share"
+	unitAssist = "gc-assist-share"
+	unitHeap   = "peak-heap-bytes"
+	unitCycles = "gc-cycles"
+	unitCPU    = "cpu-sec"
+	unitCPUReq = "cpu-ns/req"
+	unitP50    = "latency-p50-ns"
+	unitP99    = "latency-p99-ns"
 )
 
 // saved is the share of CPU that B's collector takes less than A's: what the
@@ -201,41 +217,36 @@ func valueOf(r *prove.Result, u string, side int) float64 {
 }
 
 // compare runs today's setting against another.
-func (s *search) compare(ctx context.Context, set gcmodel.Setting, budget time.Duration) (*prove.Result, [2]Latency, error) {
+func (s *search) compare(ctx context.Context, set gcmodel.Setting, budget time.Duration) (*prove.Result, error) {
 	s.runs++
-	var lat [2]Latency
 	dir := filepath.Join(s.tmp, fmt.Sprintf("%d", s.runs))
 	if err := os.Mkdir(dir, 0o755); err != nil {
-		return nil, lat, err
+		return nil, err
 	}
 	a, err := s.side(ctx, s.plan.Workload.Trace.Setting, dir)
 	if err != nil {
-		return nil, lat, err
+		return nil, err
 	}
 	b, err := s.side(ctx, set, dir)
 	if err != nil {
-		return nil, lat, err
+		return nil, err
 	}
 	b.Toolchain, b.Experiment = s.o.Toolchain, s.o.Experiment
 	c := s.o.Command
-	if c.Load != "" {
-		c.Load = keepOutput(c.Load, dir)
-	}
 	r, err := prove.Run(ctx, prove.Options{
-		Dir: s.o.Dir, A: a, B: b, Command: &c, Budget: budget, BuildFlags: s.o.BuildFlags, Progress: s.o.Progress,
+		Dir: s.o.Dir, Sides: []prove.Side{a, b}, Command: &c, Budget: budget, BuildFlags: s.o.BuildFlags, Progress: s.o.Progress,
 	})
 	if err != nil {
-		return nil, lat, err
+		return nil, err
 	}
 	for _, cmp := range r.Comparisons {
 		for i, f := range cmp.Failed {
 			if f != "" {
-				return nil, lat, fmt.Errorf("%s fails: %s", r.Sides[i].Spec, f)
+				return nil, fmt.Errorf("%s fails: %s", r.Sides[i].Spec, f)
 			}
 		}
-		lat = latencies(dir, cmp.Runs)
 	}
-	return r, lat, nil
+	return r, nil
 }
 
 // side is the working tree with a setting. A ballast is a variable of package
@@ -265,40 +276,4 @@ func (s *search) side(ctx context.Context, set gcmodel.Setting, dir string) (pro
 	}
 	side.Overlay = filepath.Join(dir, "overlay.json")
 	return side, os.WriteFile(side.Overlay, overlay, 0o600)
-}
-
-// keepOutput has a shell command leave what it prints in a numbered file too.
-func keepOutput(command, dir string) string {
-	quoted := "'" + strings.ReplaceAll(dir, "'", `'\''`) + "'"
-	return fmt.Sprintf("n=$(ls %s | grep -c '^load-'); ( %s\n) >%s/load-$n.txt 2>&1; s=$?; cat %s/load-$n.txt; exit $s", quoted, command, quoted, quoted)
-}
-
-// latencies reads the outputs of the load in the order of the runs.
-func latencies(dir string, runs []prove.Sample) [2]Latency {
-	var of [2][]Latency
-	for i, r := range runs {
-		text, err := os.ReadFile(filepath.Join(dir, fmt.Sprintf("load-%d.txt", i)))
-		if err != nil {
-			continue
-		}
-		if l, ok := ParseLatency(text); ok {
-			of[r.Side] = append(of[r.Side], l)
-		}
-	}
-	return [2]Latency{medianLatency(of[0]), medianLatency(of[1])}
-}
-
-func medianLatency(all []Latency) Latency {
-	if len(all) == 0 {
-		return Latency{}
-	}
-	pick := func(of func(Latency) time.Duration) time.Duration {
-		v := make([]time.Duration, len(all))
-		for i, l := range all {
-			v[i] = of(l)
-		}
-		slices.Sort(v)
-		return v[len(v)/2]
-	}
-	return Latency{P50: pick(func(l Latency) time.Duration { return l.P50 }), P99: pick(func(l Latency) time.Duration { return l.P99 })}
 }

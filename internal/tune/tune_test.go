@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
-	"time"
 
 	"github.com/heaptrim/heaptrim/internal/gcmodel"
 	"github.com/heaptrim/heaptrim/internal/tune"
@@ -92,22 +91,6 @@ func TestContainer(t *testing.T) {
 	f("no proc", fstest.MapFS{}, 0, 0, "")
 }
 
-func TestParseLatency(t *testing.T) {
-	f := func(name, text string, p50, p99 time.Duration) {
-		t.Helper()
-		got, ok := tune.ParseLatency([]byte(text))
-		if ok != (p99 > 0) || got.P50 != p50 || got.P99 != p99 {
-			t.Errorf("%s: %+v, %v, want %v and %v", name, got, ok, p50, p99)
-		}
-	}
-	f("wrk", "  Latency Distribution\n     50%    1.20ms\n     75%    2.00ms\n     90%    3.00ms\n     99%   12.50ms\n", 1200*time.Microsecond, 12500*time.Microsecond)
-	f("ours", "      50%  0.310ms\n      90%  1.000ms\n      99%  4.000ms\n    99.9%  9.000ms\n", 310*time.Microsecond, 4*time.Millisecond)
-	f("hey", "Latency distribution:\n  10% in 0.0010 secs\n  50% in 0.0020 secs\n  99% in 0.0900 secs\n", 2*time.Millisecond, 90*time.Millisecond)
-	f("vegeta", "Latencies     [min, mean, 50, 90, 95, 99, max]  1ms, 2ms, 3ms, 4ms, 5ms, 66.5ms, 70ms\n", 3*time.Millisecond, 66500*time.Microsecond)
-	f("ab", "Percentage of the requests served within a certain time (ms)\n  50%      7\n  99%     21\n 100%     40 (longest request)\n", 7*time.Millisecond, 21*time.Millisecond)
-	f("nothing", "1000 requests in 1.00s\n", 0, 0)
-}
-
 // service is a workload with a live heap that does not change, recorded at
 // GOGC=100, whose collector takes a share of its CPU.
 func service(live, share float64) tune.Workload {
@@ -170,5 +153,21 @@ func TestPlanRefusesNearLimits(t *testing.T) {
 	}
 	if len(p.Curve) != 1 || !strings.Contains(p.Curve[0].Refused, "limiter territory") || p.Curve[0].Collector.Value != 0 {
 		t.Errorf("got %+v", p.Curve)
+	}
+}
+
+// TestAt: the forecast beside a comparison is that of the plan's own curve.
+func TestAt(t *testing.T) {
+	p, err := tune.Make(service(100<<20, 0.3), tune.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range p.Curve {
+		if got := p.At(q.Setting); got != q {
+			t.Errorf("At(%+v) = %+v, want %+v", q.Setting, got, q)
+		}
+	}
+	if got := (&tune.Plan{}).At(gcmodel.Setting{GOGC: 100}); got.Known() {
+		t.Errorf("a plan of nothing: %+v", got)
 	}
 }

@@ -76,7 +76,10 @@ func (s Summary) checked() (Summary, bool) {
 			*d = 0
 		}
 	}
-	return s, s.Requests > 0 || s.Failed > 0
+	if s.Requests == 0 && s.Failed == 0 {
+		return Summary{}, false
+	}
+	return s, true
 }
 
 // plain is text without the colours and the returns of a terminal.

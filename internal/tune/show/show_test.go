@@ -58,20 +58,36 @@ func TestText(t *testing.T) {
 	}
 }
 
+// rows are what a comparison measured, with and without a forecast.
+func rows() []tune.Row {
+	return []tune.Row{
+		{Change: prove.Change{
+			Metric: prove.Metric{Unit: "req/s", Label: "throughput"}, A: stats.Exact(100), B: stats.Exact(120),
+			Delta: stats.Interval{Value: 0.2, Low: -1, High: math.Inf(1)}, Outcome: prove.Better,
+		}},
+		{Change: prove.Change{
+			Metric: prove.Metric{Unit: "latency-p99-ns", Label: "latency p99"}, A: stats.Exact(20e6), B: stats.Exact(5e6), Delta: stats.Exact(-0.75),
+		}},
+		{Change: prove.Change{
+			Metric: prove.Metric{Unit: "gc-cpu-share", Label: "GC share of CPU"}, A: stats.Exact(0.2), B: stats.Exact(0.1),
+			Delta: stats.Interval{Value: -0.5, Low: -0.6, High: -0.4},
+		}, Forecast: &tune.Expected{A: stats.Exact(0.2), B: stats.Exact(0.15), Delta: stats.Interval{Value: -0.25, Low: -0.3, High: -0.2}}},
+		{Change: prove.Change{
+			Metric: prove.Metric{Unit: "cpu-ns/req", Label: "CPU per request"}, A: stats.Exact(1e6), B: stats.Exact(9e5),
+			Delta: stats.Interval{Value: -0.1, Low: -0.12, High: -0.08},
+		}, Forecast: &tune.Expected{Delta: stats.Interval{Value: -0.09, Low: -0.1, High: -0.08}}},
+	}
+}
+
 func TestJSON(t *testing.T) {
 	p := plan(t, tune.Options{})
 	nothing := math.NaN()
 	trials := &tune.Trials{
 		Today: p.Today.Setting, Chosen: p.Choice.Point.Setting, Stopped: "the knee",
-		Steps:   []tune.Step{{Setting: p.Choice.Point.Setting, Saved: stats.Interval{Value: nothing, Low: nothing, High: nothing}}},
-		Latency: [2]tune.Latency{{P50: time.Millisecond, P99: 20 * time.Millisecond}, {P50: time.Millisecond, P99: 5 * time.Millisecond}},
-		Compared: &prove.Result{
-			Verdict: prove.Verdict{Sentence: "B is better."},
-			Comparisons: []prove.Comparison{{Changes: []prove.Change{{
-				Metric: prove.Metric{Unit: "req/s", Label: "throughput"}, A: stats.Exact(100), B: stats.Exact(120),
-				Delta: stats.Interval{Value: 0.2, Low: -1, High: math.Inf(1)}, Outcome: prove.Better,
-			}}}},
-		},
+		Steps:    []tune.Step{{Setting: p.Choice.Point.Setting, Saved: stats.Interval{Value: nothing, Low: nothing, High: nothing}}},
+		Latency:  [2]tune.Latency{{P50: time.Millisecond, P99: 20 * time.Millisecond}, {P50: time.Millisecond, P99: 5 * time.Millisecond}},
+		Compared: &prove.Result{Verdict: prove.Verdict{Sentence: "B is better."}, Warnings: []string{"few pairs"}},
+		Rows:     rows(),
 	}
 	var b bytes.Buffer
 	if err := show.JSON(&b, p, trials, show.Meta{Tool: "heaptrim test"}); err != nil {
@@ -90,8 +106,15 @@ func TestJSON(t *testing.T) {
 		}
 		Trials struct {
 			Latency struct{ P99 [2]float64 } `json:"latency_seconds"`
-			Changes []struct{ Delta stats.Interval }
-			Steps   []struct {
+			Changes []struct {
+				Delta     stats.Interval
+				Predicted *struct {
+					B     *stats.Interval
+					Delta stats.Interval
+					Meets *bool
+				}
+			}
+			Steps []struct {
 				Saved *stats.Interval `json:"saved_cpu_share"`
 			}
 		}
@@ -110,11 +133,14 @@ func TestJSON(t *testing.T) {
 	if doc.Trials.Latency.P99 != [2]float64{0.02, 0.005} || doc.Trials.Changes[0].Delta.High != 1e18 || doc.Trials.Steps[0].Saved != nil {
 		t.Errorf("got %+v", doc.Trials)
 	}
+	if c := doc.Trials.Changes; c[0].Predicted != nil || *c[2].Predicted.Meets || c[2].Predicted.B.Value != 0.15 || !*c[3].Predicted.Meets || c[3].Predicted.B != nil {
+		t.Errorf("the forecast beside what was measured: %s", b.String())
+	}
 	b.Reset()
 	if err := show.Trials(&b, trials, 100); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"stopped: the knee", "p99", "20 ms → 5 ms", "an unknown part", "too few runs", "B is better."} {
+	for _, want := range []string{"stopped: the knee", "latency p99", "20 ms → 5 ms", "-25.0 (-30.0 to -20.0) %, 20.0 % → 15.0 % – not met", "-9.0 (-10.0 to -8.0) %\n", "! few pairs", "an unknown part", "too few runs", "B is better."} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, b.String())
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/heaptrim/heaptrim/internal/prove"
@@ -54,15 +55,37 @@ func (t *page) compared(r *tune.Trials) {
 		t.prose("  "+string(rune('A'+i))+"  ", fmt.Sprintf("%s, %s", s.Spec, s.GoVersion))
 	}
 	t.prose("  ", r.Compared.Verdict.Sentence)
-	for _, c := range r.Compared.Comparisons {
-		for _, ch := range c.Changes {
-			t.line("  %-22s %12s → %-12s %s %s", ch.Label, amount(ch.Unit, ch.A.Value), amount(ch.Unit, ch.B.Value), deltaText(ch), ch.Outcome)
+	for i, n := range r.Compared.Warnings {
+		if i == 0 {
+			t.line("")
 		}
+		t.prose("  ! ", n)
 	}
-	if r.Latency[0].P99 > 0 && r.Latency[1].P99 > 0 {
-		t.line("  %-22s %12s → %-12s", "p50", short(r.Latency[0].P50), short(r.Latency[1].P50))
-		t.line("  %-22s %12s → %-12s", "p99", short(r.Latency[0].P99), short(r.Latency[1].P99))
+	t.line("")
+	t.line("  %-22s %27s  %-26s %s", "", "measured: today → chosen", "change", "predicted")
+	for _, row := range r.Rows {
+		t.line("  %-22s %12s → %-12s  %-26s %s", row.Label, amount(row.Unit, row.A.Value), amount(row.Unit, row.B.Value), deltaText(row.Change), expectedText(row))
 	}
+	if r.Built {
+		t.prose("  ! ", "the prediction is of the settings alone: it does not know what another toolchain or experiment changes")
+	}
+}
+
+// expectedText is the forecast beside a measured change, and whether that meets
+// it.
+func expectedText(r tune.Row) string {
+	e := r.Forecast
+	if e == nil || math.IsNaN(e.Delta.Value) {
+		return string(r.Outcome)
+	}
+	text := fmt.Sprintf("%+.1f (%+.1f to %+.1f) %%", 100*e.Delta.Value, 100*e.Delta.Low, 100*e.Delta.High)
+	if e.B.Value > 0 || e.A.Value > 0 {
+		text += fmt.Sprintf(", %s → %s", amount(r.Unit, e.A.Value), amount(r.Unit, e.B.Value))
+	}
+	if meets, known := r.Meets(); known && !meets {
+		text += " – not met"
+	}
+	return text
 }
 
 func deltaText(c prove.Change) string {
@@ -84,7 +107,10 @@ func amount(u string, v float64) string {
 		return share(v)
 	case "sec", "cpu-sec":
 		return unit.FormatNanoseconds(v * 1e9)
-	case "cpu-ns/req", "gc-pause-max-ns", "gc-pause-total-ns":
+	case "failed-req-share":
+		return share(v)
+	}
+	if strings.Contains(u, "-ns") {
 		return unit.FormatNanoseconds(v)
 	}
 	return unit.FormatScaled(v)
@@ -99,6 +125,8 @@ type jsonTrials struct {
 	Changes []jsonDelta `json:"changes"`
 	Latency jsonLatency `json:"latency_seconds"`
 	Sides   []string    `json:"sides,omitempty"`
+	// Of the comparison.
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 type jsonStep struct {
@@ -114,11 +142,34 @@ type jsonLatency struct {
 }
 
 type jsonDelta struct {
-	Unit    string          `json:"unit"`
-	A       *stats.Interval `json:"a"`
-	B       *stats.Interval `json:"b"`
-	Delta   *stats.Interval `json:"delta,omitempty"`
-	Outcome string          `json:"outcome,omitempty"`
+	Unit      string          `json:"unit"`
+	A         *stats.Interval `json:"a"`
+	B         *stats.Interval `json:"b"`
+	Delta     *stats.Interval `json:"delta,omitempty"`
+	Outcome   string          `json:"outcome,omitempty"`
+	Predicted *jsonPredicted  `json:"predicted,omitempty"`
+}
+
+type jsonPredicted struct {
+	A     *stats.Interval `json:"a,omitempty"`
+	B     *stats.Interval `json:"b,omitempty"`
+	Delta *stats.Interval `json:"delta"`
+	Meets *bool           `json:"meets,omitempty"`
+}
+
+func predictedJSON(r tune.Row) *jsonPredicted {
+	e := r.Forecast
+	if e == nil || math.IsNaN(e.Delta.Value) {
+		return nil
+	}
+	out := &jsonPredicted{Delta: number(e.Delta)}
+	if e.A.Value > 0 || e.B.Value > 0 {
+		out.A, out.B = number(e.A), number(e.B)
+	}
+	if meets, known := r.Meets(); known {
+		out.Meets = &meets
+	}
+	return out
 }
 
 func trialsJSON(r *tune.Trials) *jsonTrials {
@@ -136,10 +187,9 @@ func trialsJSON(r *tune.Trials) *jsonTrials {
 	for _, s := range r.Compared.Sides {
 		out.Sides = append(out.Sides, s.Spec+", "+s.GoVersion)
 	}
-	for _, c := range r.Compared.Comparisons {
-		for _, ch := range c.Changes {
-			out.Changes = append(out.Changes, jsonDelta{ch.Unit, number(ch.A), number(ch.B), number(ch.Delta), string(ch.Outcome)})
-		}
+	out.Warnings = append(out.Warnings, r.Compared.Warnings...)
+	for _, row := range r.Rows {
+		out.Changes = append(out.Changes, jsonDelta{row.Unit, number(row.A), number(row.B), number(row.Delta), string(row.Outcome), predictedJSON(row)})
 	}
 	return out
 }
