@@ -1,13 +1,16 @@
+//go:build unix
+
 package gateway
 
 import (
 	"cmp"
 	"context"
+	"io"
 	"math/rand/v2"
+	"os"
 	"runtime/trace"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -68,44 +71,36 @@ func (r Result) Tail(q float64) Tail {
 	return t
 }
 
-// Load runs the phases one after another with a number of workers. A request's
-// latency counts from when it is due, not from when a worker is free for it.
+// Load is how a service is used: phases one after another, by a number of workers. A
+// request's latency counts from when it is due, not from when a worker is free for it.
 // Where an answer comes after the end of the phase, it counts as a latency but not
 // as a request.
-func (s *Service) Load(workers int, phases []Phase, measuring func(begin bool)) Result {
-	start := time.Now()
+type Load struct {
+	Workers int
+	Phases  []Phase
+	// Sockets is where requests come from; without a program, each worker sleeps until its next
+	// one is due. Then they wait for the runtime's timers, which a collector that has
+	// all CPUs does not look at (runtime.pollWork): what is late for that is late
+	// by up to the 10 ms of a time slice, and again.
+	Sockets Sockets
+}
+
+// Run returns what the load saw. measuring is called around the measured phases.
+func (l Load) Run(s *Service, measuring func(begin bool)) Result {
 	var out Result
-	var mu sync.Mutex
-	var sent atomic.Int64
-	for _, p := range phases {
+	for _, p := range l.Phases {
 		if p.Measured {
 			measuring(true)
 		}
-		var wg sync.WaitGroup
-		end := start.Add(p.Duration)
-		for k := range workers {
-			wg.Go(func() {
-				w := worker{s: s, r: rand.New(rand.NewPCG(uint64(k), uint64(p.Rate))), phase: p, end: end}
-				w.run(start, k, workers)
-				sent.Add(int64(w.bytes))
-				mu.Lock()
-				defer mu.Unlock()
-				if w.failed != nil {
-					out.Failed = w.failed
-				}
-				if p.Measured {
-					out.Requests += w.inTime
-					out.Answers = append(out.Answers, w.answers...)
-				}
-			})
-		}
-		wg.Wait()
+		l.phase(s, p, &out)
 		if p.Measured {
 			measuring(false)
 			out.Measured += p.Duration
 			out.Due += int(p.Rate * p.Duration.Seconds())
 		}
-		start = time.Now()
+		if out.Failed != nil {
+			return out
+		}
 	}
 	if out.Due == 0 {
 		out.Due = out.Requests
@@ -114,40 +109,66 @@ func (s *Service) Load(workers int, phases []Phase, measuring func(begin bool)) 
 	return out
 }
 
+func (l Load) phase(s *Service, p Phase, out *Result) {
+	var pace *pacing
+	if l.Sockets.Program != "" {
+		if pace, out.Failed = l.Sockets.start(l.Workers, p); out.Failed != nil {
+			return
+		}
+	}
+	start := time.Now()
+	var wg sync.WaitGroup
+	workers := make([]worker, l.Workers)
+	for k := range workers {
+		w := &workers[k]
+		*w = worker{s: s, r: rand.New(rand.NewPCG(uint64(k), uint64(p.Rate))), end: start.Add(p.Duration)}
+		w.due = start
+		// What is measured must not be what measures: a large slice would be a ballast.
+		w.answers = make([]Answer, 0, 1024+int(p.Rate*p.Duration.Seconds())/l.Workers)
+		if pace != nil {
+			w.conn = pace.conns[k]
+		} else if p.Rate > 0 {
+			w.period = time.Duration(float64(l.Workers) / p.Rate * 1e9)
+			w.due = start.Add(w.period * time.Duration(k) / time.Duration(l.Workers))
+		}
+		wg.Go(w.run)
+	}
+	wg.Wait()
+	if pace != nil {
+		out.Failed = pace.stop()
+	}
+	for _, w := range workers {
+		if w.failed != nil {
+			out.Failed = w.failed
+		}
+		if p.Measured {
+			out.Requests += w.inTime
+			out.Answers = append(out.Answers, w.answers...)
+		}
+	}
+}
+
 type worker struct {
 	s       *Service
 	r       *rand.Rand
-	phase   Phase
 	end     time.Time
+	conn    *os.File // nil: timers
+	due     time.Time
+	period  time.Duration // 0: as fast as it goes
 	answers []Answer
 	inTime  int
-	bytes   int
+	bytes   int // of answers, so that they are not for nothing
 	failed  error
 }
 
 // overtime is how long after a phase its late requests are still answered.
 const overtime = 3 * time.Second
 
-func (w *worker) run(start time.Time, k, workers int) {
-	var period time.Duration
-	if w.phase.Rate > 0 {
-		period = time.Duration(float64(workers) / w.phase.Rate * 1e9)
-	}
-	due := start.Add(period * time.Duration(k) / time.Duration(workers))
-	// What is measured must not be what measures: a large slice would be a ballast.
-	w.answers = make([]Answer, 0, 1024+int(w.phase.Rate*w.phase.Duration.Seconds())/workers)
+func (w *worker) run() {
 	for {
-		now := time.Now()
-		if period == 0 {
-			due = now
-		}
-		if due.After(w.end) || now.Sub(w.end) > overtime {
+		a, ok := w.next()
+		if !ok {
 			return
-		}
-		wait := due.Sub(now)
-		if wait > 0 {
-			time.Sleep(wait)
-			now = time.Now()
 		}
 		n, err := w.serve()
 		if err != nil {
@@ -156,12 +177,44 @@ func (w *worker) run(start time.Time, k, workers int) {
 		}
 		w.bytes += n
 		done := time.Now()
-		w.answers = append(w.answers, Answer{Latency: done.Sub(due), Wait: now.Sub(due), Idle: wait > 0})
+		a.Latency = done.Sub(w.due)
+		w.answers = append(w.answers, a)
 		if done.Before(w.end) {
 			w.inTime++
 		}
-		due = due.Add(period)
+		w.due = w.due.Add(w.period)
 	}
+}
+
+// next waits for the next request, if there is one.
+func (w *worker) next() (Answer, bool) {
+	now := time.Now()
+	if now.Sub(w.end) > overtime {
+		return Answer{}, false
+	}
+	if w.conn != nil {
+		due, err := receive(w.conn)
+		if err != nil {
+			if err != io.EOF {
+				w.failed = err
+			}
+			return Answer{}, false
+		}
+		w.due = due
+		return Answer{Wait: time.Since(due), Idle: due.After(now)}, true
+	}
+	if w.period == 0 {
+		w.due = now
+	}
+	if w.due.After(w.end) {
+		return Answer{}, false
+	}
+	wait := w.due.Sub(now)
+	if wait > 0 {
+		time.Sleep(wait)
+		now = time.Now()
+	}
+	return Answer{Wait: now.Sub(w.due), Idle: wait > 0}, true
 }
 
 // serve has a region in an execution trace.

@@ -90,7 +90,15 @@ func (c child) measure(e experiment) (figures, error) {
 	var peak gateway.Peak
 	var most int64
 	rec := recording{file: c.traced}
-	result := service.Load(workers, e.phases, func(begin bool) {
+	load := gateway.Load{Workers: workers, Phases: e.phases}
+	if e.sockets {
+		program, err := os.Executable()
+		if err != nil {
+			return figures{}, err
+		}
+		load.Sockets = gateway.Sockets{Program: program, Arguments: []string{"-pace"}}
+	}
+	result := load.Run(service, func(begin bool) {
 		if begin {
 			rec.start()
 			from, peak = gateway.Read(), gateway.StartPeak()

@@ -22,6 +22,8 @@ type experiment struct {
 	phases   []gateway.Phase
 	settings []string
 	print    func(w io.Writer, e experiment, all []figures) error
+	// sockets: see gateway.Load.
+	sockets bool
 	// contained experiments have each process in a cgroup with a limit of its own, which
 	// needs root.
 	contained bool
@@ -42,6 +44,9 @@ var experiments = map[string]experiment{
 	// there to see what the figures of two equal settings differ by.
 	"short": openLoop(12*time.Second, "gogc=100", "gogc=100.0", "off+limit@1.2", "off+limit@1.05", "bytedance@1.2",
 		"heaptrim@1.2", "heaptrim@1.05", "heaptrim-limit@1.05", "heaptrim-mingogc=75@1.05"),
+	// The same, with requests that come by sockets.
+	"sockets": bySockets(12*time.Second, "gogc=100", "gogc=100.0", "off+limit@1.2", "off+limit@1.05", "bytedance@1.2",
+		"heaptrim@1.2", "heaptrim@1.05", "heaptrim-limit@1.05", "heaptrim-mingogc=75@1.05", "heaptrim"),
 	// Containers, whose kernel kills a process that takes more.
 	"container": contained("gogc=100@3", "automemlimit@3", "off+limit@3", "bytedance@3", "heaptrim@3",
 		"gogc=100@1.5", "automemlimit@1.5", "off+limit@1.5", "heaptrim@1.5",
@@ -61,6 +66,12 @@ func openLoop(window time.Duration, settings ...string) experiment {
 		live: 200, memory: 1024, workers: 16, settings: settings, print: table,
 		phases: []gateway.Phase{{Rate: 10000, Duration: 1500 * time.Millisecond}, {Rate: 10000, Duration: window, Measured: true}},
 	}
+}
+
+func bySockets(window time.Duration, settings ...string) experiment {
+	e := openLoop(window, settings...)
+	e.sockets = true
+	return e
 }
 
 func contained(settings ...string) experiment {

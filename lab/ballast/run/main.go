@@ -20,8 +20,12 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
+	"time"
+
+	"github.com/heaptrim/heaptrim/lab/ballast/gateway"
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
@@ -37,10 +41,14 @@ func run(args []string, stdout, stderr io.Writer) int {
 	traced := flags.String("trace", "", "with -child: write an execution trace of what is measured to this file")
 	group := flags.String("cgroup", "", "with -child: folder of the cgroup to run in")
 	setting := flags.String("child", "", "measure this setting in this process, print JSON")
+	pace := flags.Bool("pace", false, "send requests to a child that has started this program: workers, rate, duration")
 	if err := flags.Parse(args); err != nil {
 		return 2
 	}
 	err := func() error {
+		if *pace {
+			return pacer(flags.Args())
+		}
 		if *name == "resident" {
 			return residents(stdout, *setting, *thp)
 		}
@@ -69,6 +77,23 @@ func run(args []string, stdout, stderr io.Writer) int {
 		return 1
 	}
 	return 0
+}
+
+// pacer is the process that sends requests to another's.
+func pacer(args []string) error {
+	if len(args) != 3 {
+		return fmt.Errorf("pace: %d arguments, want workers, rate and duration", len(args))
+	}
+	workers, err1 := strconv.Atoi(args[0])
+	rate, err2 := strconv.ParseFloat(args[1], 64)
+	duration, err3 := time.ParseDuration(args[2])
+	if err := errors.Join(err1, err2, err3); err != nil {
+		return fmt.Errorf("pace: %w", err)
+	}
+	if workers <= 0 || !(rate > 0) {
+		return fmt.Errorf("pace: %d workers, %v requests a second", workers, rate)
+	}
+	return gateway.Pace(workers, gateway.Phase{Rate: rate, Duration: duration})
 }
 
 // interleave measures, adds to the file, and returns all that is in it.
