@@ -28,10 +28,7 @@ func Pace(workers int, p Phase) error {
 			return nil
 		}
 		if wait := at - time.Since(start); wait > 0 {
-			t := syscall.NsecToTimespec(int64(wait))
-			// Not a timer of the runtime's, which may be late by a millisecond; interrupted, it
-			// is early by as little.
-			_ = syscall.Nanosleep(&t, nil)
+			pause(wait)
 		}
 		binary.LittleEndian.PutUint64(request[:], uint64(start.Add(at).UnixNano()))
 		if _, err := syscall.Write(3+i%workers, request[:]); errors.Is(err, syscall.EPIPE) {
