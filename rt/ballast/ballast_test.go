@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -184,6 +185,25 @@ func TestShortMemory(t *testing.T) {
 		tu.Stop()
 		runtime.KeepAlive(live)
 	}
+}
+
+// TestTightContainer has a limit that kills below what MinGOGC asks for: it is not
+// exceeded, though nearly all of it is used.
+func TestTightContainer(t *testing.T) {
+	live := chainOf(64 << 20)
+	runtime.GC()
+	r := newGauge().read()
+	limit := (r.live + r.nonHeap()) * 14 / 10
+	c := host("proc/meminfo", "MemTotal: 67108864 kB\n", "proc/self/cgroup", "0::/\n", "proc/self/mountinfo", mountV2,
+		"sys/fs/cgroup/memory.max", strconv.FormatInt(limit, 10))
+	tu := steered(t, Options{}, c)
+	runtime.GC()
+	eventually(t, "goal", func() bool {
+		s := tu.Stats()
+		total := heapGoal() + s.Beside
+		return s.Short && s.Container == limit && total <= within(limit, hardSlack/2) && total >= within(limit, 2*hardSlack)
+	})
+	runtime.KeepAlive(live)
 }
 
 func TestTwoTuners(t *testing.T) {
