@@ -65,7 +65,7 @@ func NewForecaster(t *Trace) (*Forecaster, error) {
 	if err := t.check(); err != nil {
 		return nil, err
 	}
-	f := &Forecaster{trace: t, course: t.smooth(), Exponent: generalExponent, Assumed: true, perCycle: 1}
+	f := &Forecaster{trace: t, course: t.course(), Exponent: generalExponent, Assumed: true, perCycle: 1}
 	f.calibrate()
 	return f, nil
 }
@@ -75,16 +75,16 @@ func NewForecaster(t *Trace) (*Forecaster, error) {
 // back; where they do not, believing all of it makes cycles longer than they
 // were. What is left of the difference is a factor, within bounds.
 func (f *Forecaster) calibrate() {
-	t := f.trace
-	recorded := t.span() / float64(len(t.Points)-1)
+	t := f.course
+	recorded := t.span() / float64(len(f.trace.Points)-1)
 	if t.Whole {
-		recorded = t.Points[len(t.Points)-1].At / float64(len(t.Points))
+		recorded = t.Points[len(t.Points)-1].At / float64(len(f.trace.Points))
 	}
 	best := math.Inf(1)
 	for _, u := range []float64{1, 0.75, 0.5, 0.25, 0} {
 		before := f.unhindered
 		f.unhindered = u
-		per := perCycleOf(f.walks(t.Setting))
+		per, _ := f.meanStep(f.walks(t.Setting))
 		off := math.Abs(math.Log(per / recorded))
 		if !(off < best-0.01) {
 			f.unhindered = before
@@ -98,17 +98,25 @@ func (f *Forecaster) calibrate() {
 // mostOff bounds what calibration corrects.
 const mostOff = 1.15
 
-// perCycleOf is the mean of bytes per cycle over walks; 0 without cycles.
-func perCycleOf(ws []walk) float64 {
+// meanStep is the mean of bytes per cycle over walks, and that of each; 0
+// without cycles. The first cycle of a service's window began before it, so that
+// it does not count where the window is walked once.
+func (f *Forecaster) meanStep(ws []walk) (per float64, each []float64) {
 	var cycles, bytes float64
 	for _, w := range ws {
-		cycles += w.cycles
-		bytes += w.bytes
+		n, b := w.cycles, w.bytes
+		if f.course.once && !f.course.Whole && n > 1 {
+			n, b = n-1, b-w.first
+		}
+		if n > 0 {
+			each = append(each, b/n)
+		}
+		cycles, bytes = cycles+n, bytes+b
 	}
 	if cycles == 0 {
-		return 0
+		return 0, nil
 	}
-	return bytes / cycles
+	return bytes / cycles, each
 }
 
 // Trace is the trace that the forecaster was made of.
@@ -163,9 +171,9 @@ func (f *Forecaster) walks(s Setting) []walk {
 	for i := range out {
 		part := (float64(i) + 0.5) / phases
 		if f.course.once {
-			out[i] = f.course.walkFrom(s, walkOrder{stretch: 0.7 + 0.6*part, unhindered: f.unhindered, seed: uint64(i)})
+			out[i] = f.course.walkFrom(s, walkOrder{stretch: 0.7 + 0.6*part, unhindered: f.unhindered, exponent: f.Exponent.Value, seed: uint64(i)})
 		} else {
-			out[i] = f.course.walkFrom(s, walkOrder{from: part * f.trace.span(), stretch: 1, least: leastCycles, unhindered: f.unhindered, seed: uint64(i)})
+			out[i] = f.course.walkFrom(s, walkOrder{from: part * f.course.span(), stretch: 1, least: leastCycles, unhindered: f.unhindered, exponent: f.Exponent.Value, seed: uint64(i)})
 		}
 	}
 	return out
@@ -173,26 +181,23 @@ func (f *Forecaster) walks(s Setting) []walk {
 
 // counts fills in how often the collector runs.
 func (f *Forecaster) counts(out *Forecast, ws []walk) {
-	var cycles, bytes, pinned, squeezed float64
-	var each []float64
+	var cycles, pinned, squeezed float64
 	for _, w := range ws {
 		cycles += w.cycles
 		squeezed += w.squeezed
-		bytes += w.bytes
 		pinned += w.pinned
 		out.Regime = w.regime
-		if w.cycles > 0 {
-			each = append(each, w.bytes/w.cycles)
-		}
 	}
-	span := f.trace.span()
+	span := f.course.span()
 	if cycles == 0 {
 		out.Cycles = stats.Interval{High: 1}
 		out.PerCycle = stats.Interval{Value: span, Low: span / 2, High: math.Inf(1)}
 		return
 	}
 	out.Pinned = pinned / cycles
-	per := bytes / cycles * math.Pow(f.perCycle, 1/f.far(out.Setting))
+	step, each := f.meanStep(ws)
+	correction := math.Pow(f.perCycle, 1/f.far(out.Setting))
+	per := step * correction
 	rel := spread(each, per)
 	off := math.Hypot(rel, f.far(out.Setting)*pacerError)
 	if out.Regime == MemoryLimit {
@@ -208,7 +213,7 @@ func (f *Forecaster) counts(out *Forecast, ws []walk) {
 	out.PerCycle.High = per * (1 + math.Hypot(off, squeezed/cycles))
 	out.Cycles = inverse(out.PerCycle, span)
 	if f.course.once {
-		n := cycles / float64(len(ws)) * bytes / cycles / per
+		n := cycles / float64(len(ws)) / correction
 		out.Cycles = stats.Interval{Value: n, Low: math.Max(0, math.Min(out.Cycles.Low, n-1)), High: math.Max(out.Cycles.High, n+1)}
 	}
 }

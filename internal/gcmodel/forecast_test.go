@@ -137,8 +137,9 @@ func TestLearn(t *testing.T) {
 	if err := f.Learn(second); err != nil {
 		t.Fatal(err)
 	}
-	if want := math.Log(1.5) / math.Log(4); !about(f.Exponent.Value, want, 1e-9) || f.Assumed {
-		t.Errorf("exponent %v, want %v", f.Exponent, want)
+	// What the two show is weighed with what programs in general do.
+	if want := math.Log(1.5) / math.Log(4); !about(f.Exponent.Value, want, 0.1) || f.Exponent.Value >= want || f.Exponent.High < want || f.Assumed {
+		t.Errorf("exponent %v, want a little less than %v", f.Exponent, want)
 	}
 	before, err := f.At(gcmodel.Setting{GOGC: 100})
 	if err != nil {
@@ -152,7 +153,7 @@ func TestLearn(t *testing.T) {
 	cost := func(v gcmodel.Forecast) float64 {
 		return v.Collector.Value / (1 - v.Collector.Value - v.Idle.Value) * own / v.Cycles.Value
 	}
-	if got := cost(after) / cost(before); !about(got, 1.5, 0.02) {
+	if got := cost(after) / cost(before); !about(got, 1.5, 0.04) {
 		t.Errorf("a cycle costs %.3f × as much, want 1.5", got)
 	}
 	if err := f.Learn(first); err == nil {

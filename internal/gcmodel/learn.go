@@ -26,7 +26,7 @@ func (f *Forecaster) Learn(second *Trace) error {
 		return errNoContrast
 	}
 	e := math.Log(b.perWork/a.perWork) / distance
-	own := math.Hypot(a.error, b.error) / math.Abs(distance)
+	own := math.Hypot(math.Hypot(a.error, b.error), runError) / math.Abs(distance)
 	// Each of the two, what this program shows and what programs in general do,
 	// counts by its own certainty: two short recordings on a busy machine say
 	// little.
@@ -38,6 +38,11 @@ func (f *Forecaster) Learn(second *Trace) error {
 	f.Assumed = false
 	return nil
 }
+
+// runError is what the cost of a cycle differs by between two runs of the same
+// program under the same setting, one standard deviation: how fast the processor
+// and its caches happen to be.
+const runError = 0.06
 
 // leastContrast is the least logarithm of the ratio of two heaps' sizes.
 const leastContrast = 0.3
@@ -76,7 +81,7 @@ func (t *Trace) cost() meanCost {
 func (f *Forecaster) Scaled(k float64) *Forecaster {
 	s := *f
 	s.trace = f.trace.scaled(k)
-	s.course = s.trace.smooth()
+	s.course = s.trace.course()
 	return &s
 }
 

@@ -34,11 +34,13 @@ type Trace struct {
 	// in a program that builds what it needs later.
 	Dies float64
 
-	// jitter is what the live heap of each cycle differs from its neighbours' by;
-	// see smooth.
-	jitter []float64
 	// once says that the trace is walked once, from its start.
 	once bool
+	// fresh is the part of Unused that does not grow with what a cycle adds.
+	fresh float64
+	// late is by how much cycles begin behind the trigger, in bytes.
+	late  float64
+	swing swing
 }
 
 // Memory is what the runtime maps beside the objects of the heap, when the heap
@@ -150,8 +152,16 @@ func (t *Trace) span() float64 {
 	return t.Points[len(t.Points)-1].At - t.Points[0].At
 }
 
+// chance is what a walk leaves to chance at a place: z is by how many of its
+// deviations the live heap differs there from what is expected, and falls, of 0
+// to 1, where between two cycles it falls if it does.
+type chance struct {
+	z     float64
+	falls func(cycle int) float64
+}
+
 // at is the program's state after so many bytes. A service's trace repeats.
-func (t *Trace) at(bytes float64) Point {
+func (t *Trace) at(bytes float64, c chance) Point {
 	ps := t.Points
 	bytes = t.place(bytes)
 	i := sort.Search(len(ps), func(i int) bool { return ps[i].At >= bytes })
@@ -163,8 +173,29 @@ func (t *Trace) at(bytes float64) Point {
 	case ps[i].At == ps[i-1].At:
 		return ps[i]
 	}
-	return ps[i-1].mix(ps[i], (bytes-ps[i-1].At)/(ps[i].At-ps[i-1].At))
+	part := (bytes - ps[i-1].At) / (ps[i].At - ps[i-1].At)
+	if ps[i].Live < fall*ps[i-1].Live {
+		// What is let go of when a piece of work is done goes together: the live
+		// heap was never halfway down.
+		if part < c.falls(i) {
+			return ps[i-1]
+		}
+		return ps[i]
+	}
+	p := ps[i-1].mix(ps[i], part)
+	live := t.swing.bridge(ps, span{i - 1, i}, bytes, c.z)
+	if was := p.Live + t.Dies*p.Beside; was > 0 {
+		k := math.Max(0, 1+(live-p.Live)/was)
+		p.HeapScan *= k
+		cost := 1 + t.swing.grows*(k-1)
+		p.Background, p.Assist, p.Idle = p.Background*cost, p.Assist*cost, p.Idle*cost
+	}
+	p.Live = live
+	return p
 }
+
+// fall is what part of the live heap remains, at most, where it falls at once.
+const fall = 0.5
 
 // place turns bytes of a walk into bytes of the trace.
 func (t *Trace) place(bytes float64) float64 {
@@ -216,61 +247,6 @@ func (t *Trace) before(bytes float64) Point {
 	}
 	nothing := Point{Stacks: first.Stacks, Globals: first.Globals, ConsMark: first.ConsMark}
 	return nothing.mix(first, math.Max(0, bytes/first.At))
-}
-
-// smooth takes the live heap apart into its course and what single cycles differ
-// from it by. A program's live heap swings while it handles one request or one
-// file, faster than it collects, so that what one cycle happened to find says
-// nothing of the moments between it and the next. A walk follows the course and
-// draws the rest anew.
-func (t *Trace) smooth() *Trace {
-	s := *t
-	s.Points = make([]Point, len(t.Points))
-	s.jitter = make([]float64, len(t.Points))
-	s.once = t.Whole || t.Drifts()
-	for i, p := range t.Points {
-		from, to := max(0, i-courseCycles), min(len(t.Points), i+courseCycles+1)
-		// At the ends the window stays even, or growth would look like a swing.
-		side := min(i-from, to-1-i)
-		from, to = i-side, i+side+1
-		// What only grows, or only shrinks, does not swing.
-		if window := t.Points[from:to]; !monotone(window) {
-			sum := 0.0
-			for _, q := range window {
-				sum += q.Live
-			}
-			p.Live = sum / float64(len(window))
-		}
-		s.Points[i] = p
-		s.jitter[i] = t.Points[i].Live - p.Live
-	}
-	return &s
-}
-
-func monotone(ps []Point) bool {
-	up, down := true, true
-	for i := 1; i < len(ps); i++ {
-		up = up && ps[i].Live >= ps[i-1].Live
-		down = down && ps[i].Live <= ps[i-1].Live
-	}
-	return up || down
-}
-
-const (
-	courseCycles = 2 // on either side, that the course is the mean of
-	drawCycles   = 8 // on either side, that a swing is drawn from
-)
-
-// drawn is the swing of one cycle near a place, by a number from 0 to 1.
-func (t *Trace) drawn(bytes, number float64) float64 {
-	n := len(t.jitter)
-	if n == 0 {
-		return 0
-	}
-	bytes = t.place(bytes)
-	i := sort.Search(n, func(i int) bool { return t.Points[i].At >= bytes })
-	i += int(number*(2*drawCycles+1)) - drawCycles
-	return t.jitter[min(max(i, 0), n-1)]
 }
 
 // costs are the processor seconds of the cycles of the span; the first cycle of

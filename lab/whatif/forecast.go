@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 )
 
@@ -24,6 +23,7 @@ type setting struct {
 	GOGC    int    `json:"gogc"`
 	Limit   int64  `json:"limit_bytes"`
 	Ballast int64  `json:"ballast_bytes"`
+	Once    bool   `json:"once,omitempty"` // in a program's list of settings: one run is enough
 }
 
 type point struct {
@@ -48,66 +48,85 @@ type plan struct {
 // limits of about 2 and 5 times the live heap, a ballast of three times, and one
 // limit that tune should refuse. They are of tune's own ladder, so that they
 // suit the program's size.
-func (p plan) chosen() []point {
-	var out []point
+func (p plan) chosen() []setting {
+	var out []setting
 	limits, ballasts := 0, 0
 	for _, q := range p.Curve {
 		switch {
 		case q.Setting.Ballast > 0:
 			if ballasts++; ballasts == 2 {
-				out = append(out, q)
+				out = append(out, q.Setting)
 			}
 		case q.Setting.Limit > 0 && q.Setting.GOGC < 0:
 			limits++
 			if limits == 1 || limits == 3 || limits == 5 {
-				out = append(out, q)
+				q.Setting.Once = q.Refused != ""
+				out = append(out, q.Setting)
 			}
 		case q.Setting.GOGC == 50, q.Setting.GOGC == 200, q.Setting.GOGC == 400, q.Setting.GOGC == 800:
-			out = append(out, q)
+			out = append(out, q.Setting)
 		}
 	}
 	return out
 }
 
+// The setting of the second recording, as a variable and as tune writes it.
+const (
+	secondSetting = "GOGC=400"
+	secondText    = "gogc=400"
+)
+
+// recording is the folder of a program's recording, made with more variables
+// for the second one.
+func (o options) recording(p program, env ...string) string {
+	return o.dir(p, strings.Join(append([]string{"recording"}, env...), "-"))
+}
+
 // record has the tool record a program, at the runtime's default, or with more
 // variables for the second recording.
 func (o options) record(p program, env ...string) error {
-	name := "recording"
-	if len(env) > 0 {
-		name = "recording-" + env[0]
-	}
-	if err := os.RemoveAll(o.dir(p, name)); err != nil {
+	to := o.recording(p, env...)
+	if err := os.RemoveAll(to); err != nil {
 		return err
 	}
-	o.freshen(p)
-	args := []string{"tune", "-json", os.DevNull, "-C", o.dir(p, "src"), "-o", o.dir(p, name), "-exec", "./" + p.pkg}
+	if err := o.freshen(p); err != nil {
+		return err
+	}
+	args := []string{"tune", "-json", os.DevNull, "-C", o.dir(p, "src"), "-o", to, "-exec", "./" + p.pkg}
 	if p.ready != "" {
 		args = append(args, "-ready", p.ready, "-load", p.load)
 	}
-	cmd := exec.Command(o.heaptrim, append(append(args, "--"), p.args...)...)
-	cmd.Env = append(append(append(os.Environ(), "GOFLAGS=-mod=mod"), p.env...), env...)
+	cmd := o.command(o.heaptrim, append(append(args, "--"), p.args...)...)
+	cmd.Env = append(append(append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off"), p.env...), env...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("record: %w: %s", err, lastLine(out))
 	}
 	return nil
 }
 
-func (o options) freshen(p program) {
-	for _, f := range p.fresh {
-		os.RemoveAll(o.dir(p, f))
+// freshen brings a program's files to what they are before each run.
+func (o options) freshen(p program) error {
+	if p.before == "" {
+		return nil
 	}
+	return shell(o.dir(p), "%s", p.before)
 }
 
-// forecast has the tool forecast settings from a recording.
-func (o options) forecast(p program, settings []string, second string) (plan, error) {
+// forecast has the tool forecast settings from one recording or from two; the
+// tool's own ladder without settings.
+func (o options) forecast(p program, settings []setting, second bool) (plan, error) {
 	args := []string{"tune", "-json", "-"}
 	if len(settings) > 0 {
-		args = append(args, "-settings", strings.Join(settings, " "))
+		var text []string
+		for _, s := range settings {
+			text = append(text, s.Text)
+		}
+		args = append(args, "-only", "-settings", strings.Join(text, " "))
 	}
-	if second != "" {
-		args = append(args, "-with", second)
+	if second {
+		args = append(args, "-with", o.recording(p, secondSetting))
 	}
-	out, err := exec.Command(o.heaptrim, append(args, o.dir(p, "recording"))...).Output()
+	out, err := exec.Command(o.heaptrim, append(args, o.recording(p))...).Output()
 	if err != nil {
 		var exit *exec.ExitError
 		if errors.As(err, &exit) {
@@ -117,37 +136,4 @@ func (o options) forecast(p program, settings []string, second string) (plan, er
 	}
 	var pl plan
 	return pl, json.Unmarshal(out, &pl)
-}
-
-// forecastAgain replaces the forecasts of measured rows.
-func (o options) forecastAgain(p program, rows []row) ([]row, error) {
-	second := ""
-	const other = "GOGC=400"
-	if o.second {
-		second = o.dir(p, "recording-"+other)
-		if _, err := os.Stat(filepath.Join(second, "manifest.json")); err != nil {
-			if err := o.record(p, other); err != nil {
-				return nil, err
-			}
-		}
-	}
-	var settings []string
-	for _, r := range rows {
-		settings = append(settings, r.Forecast.Setting.Text)
-	}
-	pl, err := o.forecast(p, settings, second)
-	if err != nil {
-		return nil, err
-	}
-	var out []row
-	for _, r := range rows {
-		for _, q := range pl.Curve {
-			if q.Setting.Text == r.Forecast.Setting.Text && !(o.second && q.Setting.Text == "gogc=400") {
-				r.Forecast = q
-				out = append(out, r)
-				break
-			}
-		}
-	}
-	return out, nil
 }

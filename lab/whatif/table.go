@@ -34,62 +34,127 @@ func quantities() []quantity {
 	}
 }
 
-// printTable prints rows and sums in Markdown. A cell is forecast / measured
-// and the error; a star says that the interval holds the measured value.
+// shareColumn is the place of the collector's share among the quantities.
+const shareColumn = 1
+
+// truth is what the runs of a row measured.
+type truth struct{ median, low, high float64 }
+
+// scatter is half of the range of the runs, as a part of their median.
+func (t truth) scatter() float64 { return (t.high - t.low) / 2 / t.median }
+
+func truthOf(runs []measured, of func(measured) float64) truth {
+	var v []float64
+	for _, m := range runs {
+		v = append(v, of(m))
+	}
+	slices.Sort(v)
+	n := len(v)
+	return truth{(v[(n-1)/2] + v[n/2]) / 2, v[0], v[n-1]}
+}
+
+// column sums up one quantity over rows.
+type column struct {
+	errors   []float64
+	scatters []float64
+	held     int // rows whose interval holds the median of the runs
+	points   int // rows within two points; of the collector's share only
+	among    int // rows whose forecast lies among the runs
+}
+
+// printTable prints rows and sums in Markdown.
 func printTable(w io.Writer, rows []row) {
 	qs := quantities()
-	fmt.Fprint(w, "| program | setting | cycles |")
+	fmt.Fprint(w, "| program | setting | runs | cycles |")
 	for _, q := range qs {
 		fmt.Fprintf(w, " %s |", q.name)
 	}
-	fmt.Fprintf(w, " assist %% | load |\n|%s\n", strings.Repeat("---|", len(qs)+5))
-	errors := make([][]float64, len(qs))
-	held, points := make([]int, len(qs)), 0
-	refused := 0
+	fmt.Fprintf(w, " assist %% | load |\n|%s\n", strings.Repeat("---|", len(qs)+6))
+	sums := map[bool][]column{false: make([]column, len(qs)), true: make([]column, len(qs))}
+	refused := map[bool]int{}
 	for _, r := range rows {
-		fmt.Fprintf(w, "| %s | %s | %.0f |", r.Program, r.Forecast.Setting.Text, r.Measured.Cycles)
-		if r.Forecast.Refused != "" {
-			refused++
-			fmt.Fprintf(w, " refused: measured GC %.1f %% |\n", 100*r.Measured.Collector)
-			continue
-		}
-		for i, q := range qs {
-			f, m := q.forecast(r.Forecast), q.measured(r.Measured)
-			if q.cycles && r.Measured.Cycles < leastCycles || m <= 0 {
-				fmt.Fprint(w, " – |")
-				continue
-			}
-			e := f.Value/m - 1
-			errors[i] = append(errors[i], e)
-			star := ""
-			if f.Low <= m && m <= f.High {
-				held[i]++
-				star = "*"
-			}
-			if i == 1 && math.Abs(f.Value-m) <= 0.02 {
-				points++
-			}
-			fmt.Fprintf(w, " %.1f / %.1f %+.0f %%%s |", f.Value/q.scale, m/q.scale, 100*e, star)
-		}
-		fmt.Fprintf(w, " %.1f / %.1f | %.1f |\n", 100*r.Forecast.Assist.Value, 100*r.Measured.Assist, r.Measured.Load)
+		refused[r.Held] += printRow(w, r, sums[r.Held])
 	}
-	fmt.Fprintf(w, "\n| quantity | rows | median | p90 | worst | mean | interval holds | target |\n|%s\n", strings.Repeat("---|", 8))
-	for i, q := range qs {
-		if len(errors[i]) == 0 {
+	for _, held := range []bool{true, false} {
+		title := "Programs that the model was changed by"
+		if held {
+			title = "Programs held out"
+		}
+		printSums(w, title, sums[held])
+		if n := len(sums[held][shareColumn].errors); n > 0 {
+			fmt.Fprintf(w, "\nGC share within 2 points: %d of %d rows. Settings refused: %d.\n", sums[held][shareColumn].points, n, refused[held])
+		}
+	}
+}
+
+// printRow prints a row, adds it to the columns, and says 1 if the setting was
+// refused. A cell is forecast / median of the runs, what they differ by, and
+// the error; a star says that the interval holds the median.
+func printRow(w io.Writer, r row, sums []column) int {
+	cycles := truthOf(r.Runs, func(m measured) float64 { return m.Cycles })
+	fmt.Fprintf(w, "| %s | %s | %d | %.0f |", r.Program, r.Forecast.Setting.Text, len(r.Runs), cycles.median)
+	if r.Forecast.Refused != "" {
+		gc := truthOf(r.Runs, func(m measured) float64 { return m.Collector })
+		fmt.Fprintf(w, " refused: measured GC %.1f %% |\n", 100*gc.median)
+		return 1
+	}
+	for i, q := range quantities() {
+		f, t := q.forecast(r.Forecast), truthOf(r.Runs, q.measured)
+		if q.cycles && cycles.low < leastCycles || t.median <= 0 {
+			fmt.Fprint(w, " – |")
 			continue
 		}
-		abs := make([]float64, len(errors[i]))
+		sums[i].add(i, f, t)
+		star := ""
+		if f.Low <= t.median && t.median <= f.High {
+			star = "*"
+		}
+		fmt.Fprintf(w, " %.1f / %.1f ±%.0f %+.0f %%%s |", f.Value/q.scale, t.median/q.scale, 100*t.scatter(), 100*(f.Value/t.median-1), star)
+	}
+	load := 0.0
+	for _, m := range r.Runs {
+		load = max(load, m.Load, m.After)
+	}
+	assist := truthOf(r.Runs, func(m measured) float64 { return m.Assist })
+	fmt.Fprintf(w, " %.1f / %.1f | %.1f |\n", 100*r.Forecast.Assist.Value, 100*assist.median, load)
+	return 0
+}
+
+func (c *column) add(i int, f interval, t truth) {
+	c.errors = append(c.errors, f.Value/t.median-1)
+	c.scatters = append(c.scatters, t.scatter())
+	if f.Low <= t.median && t.median <= f.High {
+		c.held++
+	}
+	if t.low <= f.Value && f.Value <= t.high {
+		c.among++
+	}
+	if i == shareColumn && math.Abs(f.Value-t.median) <= 0.02 {
+		c.points++
+	}
+}
+
+func printSums(w io.Writer, title string, sums []column) {
+	if len(sums[0].errors) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\n%s:\n\n| quantity | rows | median | p90 | worst | mean | interval holds | runs differ by ± | forecast among the runs | target |\n|%s\n", title, strings.Repeat("---|", 10))
+	for i, q := range quantities() {
+		c := sums[i]
+		n := len(c.errors)
+		if n == 0 {
+			continue
+		}
 		mean := 0.0
-		for k, e := range errors[i] {
+		abs := slices.Clone(c.errors)
+		for k, e := range c.errors {
+			mean += e / float64(n)
 			abs[k] = math.Abs(e)
-			mean += e / float64(len(abs))
 		}
 		slices.Sort(abs)
-		n := len(abs)
-		fmt.Fprintf(w, "| %s | %d | %.1f %% | %.1f %% | %.1f %% | %+.1f %% | %.0f %% | %s |\n", q.name, n, 100*abs[n/2], 100*abs[min(n-1, n*9/10)], 100*abs[n-1], 100*mean,
-			100*float64(held[i])/float64(n), q.target)
-	}
-	if n := len(errors[1]); n > 0 {
-		fmt.Fprintf(w, "\nGC share within 2 points: %d of %d rows. Settings refused: %d.\n", points, n, refused)
+		slices.Sort(c.scatters)
+		percent := func(k int) float64 { return 100 * float64(k) / float64(n) }
+		fmt.Fprintf(w, "| %s | %d | %.1f %% | %.1f %% | %.1f %% | %+.1f %% | %.0f %% | %.1f %% | %.0f %% | %s |\n", q.name, n,
+			100*abs[n/2], 100*abs[min(n-1, n*9/10)], 100*abs[n-1], 100*mean, percent(c.held), 100*c.scatters[n/2], percent(c.among), q.target)
 	}
 }

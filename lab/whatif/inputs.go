@@ -1,0 +1,112 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+)
+
+// prometheusConfig has Prometheus read its own metrics that often.
+func prometheusConfig(every string) string {
+	return fmt.Sprintf("global: {scrape_interval: %s, scrape_timeout: %s}\nscrape_configs: [{job_name: self, static_configs: [{targets: ['127.0.0.1:19090']}]}]\n", every, every)
+}
+
+const opaPolicy = `package app
+
+default allow := false
+
+allow if {
+	some role in data.users[input.user].roles
+	some grant in data.roles[role]
+	grant.path == input.path
+	grant.method == input.method
+}
+
+paths contains grant.path if {
+	some role in data.users[input.user].roles
+	some grant in data.roles[role]
+}
+`
+
+// opaData are 20,000 users with three of 200 roles each.
+func opaData() string {
+	var b strings.Builder
+	b.WriteString(`{"users":{`)
+	for i := range 20_000 {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, `"user%d":{"name":"name of user %d","roles":["role%d","role%d","role%d"]}`, i, i, i%200, i*7%200, i*13%200)
+	}
+	b.WriteString(`},"roles":{`)
+	for i := range 200 {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, `"role%d":[`, i)
+		for j := range 8 {
+			if j > 0 {
+				b.WriteByte(',')
+			}
+			fmt.Fprintf(&b, `{"method":"GET","path":"/things/%d"}`, (i*8+j)%500)
+		}
+		b.WriteByte(']')
+	}
+	b.WriteString("}}\n")
+	return b.String()
+}
+
+const opaLoad = `local n = 0
+request = function()
+  n = n + 1
+  local body = string.format('{"input":{"user":"user%d","path":"/things/%d","method":"GET"}}', (n*7919) % 20000, n % 500)
+  return wrk.format('POST', '/v1/data/app', {['Content-Type'] = 'application/json'}, body)
+end
+`
+
+// jqData is an array of 150,000 objects.
+func jqData() string {
+	r := rand.New(rand.NewPCG(1, 2))
+	var b strings.Builder
+	b.WriteString("[\n")
+	for i := range 150_000 {
+		if i > 0 {
+			b.WriteString(",\n")
+		}
+		fmt.Fprintf(&b, `{"id":%d,"team":"team-%d","tags":["t%d","t%d"],"values":[%d,%d,%d,%d]}`, i, r.IntN(500), r.IntN(50), r.IntN(50), r.IntN(1000), r.IntN(1000), r.IntN(1000), r.IntN(1000))
+	}
+	b.WriteString("\n]\n")
+	return b.String()
+}
+
+// starlarkScript keeps a dictionary whose entries it replaces at random.
+const starlarkScript = `
+def main():
+    cache = {}
+    x = 12345
+    hits = 0
+    for i in range(3000000):
+        x = (x * 1103515245 + 12345) % 2147483648
+        key = x % 150000
+        entry = cache.get(key)
+        if entry != None and i % 3 != 0:
+            hits += len(entry)
+        else:
+            cache[key] = [i, "value of %d" % i, {"n": x}]
+    print(len(cache), hits)
+
+main()
+`
+
+// jsonnetText builds, joins and folds objects.
+const jsonnetText = `
+local make(i) = { id: i, name: 'object %d' % i, even: i % 2 == 0, parts: [ { k: 'part %d' % j, v: i * j } for j in std.range(0, 9) ] };
+local objects = [ make(i) { extra: self.name + '!' } for i in std.range(0, 5999) ];
+{
+  total: std.foldl(function(a, o) a + std.foldl(function(b, p) b + p.v, o.parts, 0), objects, 0),
+  byParity: { [k]: [ o { parts:: null } for o in objects if o.even == (k == 'even') ] for k in ['even', 'odd'] },
+  names: std.sort([ o.extra for o in objects ]),
+}
+`

@@ -1,0 +1,142 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// programs are what the forecasts are judged by.
+func programs(o options) []program {
+	self, err := os.Executable()
+	if err != nil {
+		self = os.Args[0]
+	}
+	sec := max(1, int(o.window/time.Second))
+	load := ""
+	if o.realtime {
+		load = "chrt --other 0 " // the load is a child of what runs with that priority
+	}
+	wrk := func(url, more string) string { return fmt.Sprintf("%swrk -t1 -c8 -d%ds %s %s", load, sec, more, url) }
+	at := func(name, file string) string { return filepath.Join(o.work, name, file) }
+	goroot, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		goroot = nil
+	}
+	root := strings.TrimSpace(string(goroot))
+	return []program{
+		{
+			name: "caddy", module: "github.com/caddyserver/caddy/v2@v2.11.9", pkg: "cmd/caddy",
+			files: map[string]string{"caddy.json": strings.ReplaceAll(caddyConfig, "ROOT", at("caddy", "www")), "www/index.html": caddyPage()},
+			args:  []string{"run", "--config", at("caddy", "caddy.json")}, ready: "http://127.0.0.1:18080/",
+			load: wrk("http://127.0.0.1:18080/", "-H 'Accept-Encoding: gzip'"),
+		},
+		{
+			name: "etcd", module: "go.etcd.io/etcd/server/v3@v3.7.3", drop: true, files: map[string]string{"load.lua": etcdLoad},
+			args: []string{"--data-dir", at("etcd", "data"), "--listen-client-urls", "http://127.0.0.1:12379", "--advertise-client-urls", "http://127.0.0.1:12379",
+				"--listen-peer-urls", "http://127.0.0.1:12380", "--log-level", "error", "--unsafe-no-fsync"},
+			ready: "http://127.0.0.1:12379/health", load: wrk("http://127.0.0.1:12379/", "-s "+at("etcd", "load.lua")), before: "rm -rf data",
+		},
+		{
+			name: "victoriametrics", module: "github.com/VictoriaMetrics/VictoriaMetrics@v1.102.0", pkg: "app/victoria-metrics",
+			files: map[string]string{"load.lua": victoriaLoad},
+			args:  []string{"-storageDataPath=" + at("victoriametrics", "data"), "-httpListenAddr=127.0.0.1:18428", "-loggerLevel=ERROR", "-memory.allowedBytes=256MB"},
+			ready: "http://127.0.0.1:18428/health", load: wrk("http://127.0.0.1:18428/", "-s "+at("victoriametrics", "load.lua")), before: "rm -rf data",
+		},
+		{
+			name: "nats-server", module: "github.com/nats-io/nats-server/v2@v2.15.2",
+			args:  []string{"-a", "127.0.0.1", "-p", "14222", "-m", "14224", "-js", "-sd", at("nats-server", "data")},
+			ready: "http://127.0.0.1:14224/healthz", load: fmt.Sprintf("%s%s -publish 127.0.0.1:14222 -window %s", load, self, o.window), before: "rm -rf data",
+		},
+		{name: "gofumpt", module: "mvdan.cc/gofumpt@v0.12.0", args: []string{"-l", filepath.Join(root, "src")}, batch: true},
+		{
+			name: "staticcheck", module: "honnef.co/go/tools@v0.7.0", pkg: "cmd/staticcheck", batch: true,
+			args: []string{"-checks", "SA4006", "net/http"}, env: []string{"STATICCHECK_CACHE=" + at("staticcheck", "cache")}, before: "rm -rf cache",
+		},
+		{
+			name: "prometheus", module: "github.com/prometheus/prometheus@v0.315.0", pkg: "cmd/prometheus", drop: true, held: true,
+			files: map[string]string{"seed.yml": prometheusConfig("500ms"), "run.yml": prometheusConfig("1h")},
+			// Twenty seconds of its own metrics are what the queries read.
+			prime:  "timeout -s INT 20 ./bin --config.file=seed.yml --storage.tsdb.path=seed --web.listen-address=127.0.0.1:19090 || test -d seed",
+			before: "rm -rf data && cp -r seed data",
+			args: []string{"--config.file=" + at("prometheus", "run.yml"), "--storage.tsdb.path=" + at("prometheus", "data"), "--storage.tsdb.retention.time=10y",
+				"--web.listen-address=127.0.0.1:19090", "--log.level=error"},
+			ready: "http://127.0.0.1:19090/-/ready",
+			load:  wrk("'http://127.0.0.1:19090/api/v1/query?query=%7B__name__%3D~%22.%2B%22%7D%5B1w%5D'", ""),
+		},
+		{
+			name: "opa", module: "github.com/open-policy-agent/opa@v1.22.0", held: true,
+			files: map[string]string{"policy.rego": opaPolicy, "data.json": opaData(), "load.lua": opaLoad},
+			args:  []string{"run", "--server", "--addr", "127.0.0.1:18181", "--log-level", "error", "--disable-telemetry", at("opa", "policy.rego"), at("opa", "data.json")},
+			ready: "http://127.0.0.1:18181/health", load: wrk("http://127.0.0.1:18181/", "-s "+at("opa", "load.lua")),
+		},
+		{
+			name: "gojq", module: "github.com/itchyny/gojq@v0.12.16", pkg: "cmd/gojq", batch: true, held: true,
+			files: map[string]string{"in.json": jqData()},
+			args:  []string{"group_by(.team) | map({team: .[0].team, n: length, sum: (map(.values | add) | add), tags: (map(.tags[]) | group_by(.) | map({(.[0]): length}) | add)})", at("gojq", "in.json")},
+		},
+		{
+			name: "starlark", module: "go.starlark.net@v0.0.0-20260908191801-89a6a09411d5", pkg: "cmd/starlark", batch: true, held: true,
+			files: map[string]string{"cache.star": starlarkScript}, args: []string{at("starlark", "cache.star")},
+		},
+		{
+			name: "jsonnet", module: "github.com/google/go-jsonnet@v0.22.0", pkg: "cmd/jsonnet", batch: true, held: true,
+			files: map[string]string{"in.jsonnet": jsonnetText}, args: []string{"--max-stack", "100000", at("jsonnet", "in.jsonnet")},
+		},
+		{name: "deadcode", module: "golang.org/x/tools@v0.52.0", pkg: "cmd/deadcode", args: []string{"-test", "./..."}, env: []string{"GOFLAGS=-mod=mod"}, batch: true, held: true},
+	}
+}
+
+const caddyConfig = `{"admin":{"disabled":true},"logging":{"logs":{"default":{"level":"ERROR"}}},
+"apps":{"http":{"servers":{"s":{"listen":["127.0.0.1:18080"],"automatic_https":{"disable":true},"routes":[{"handle":[
+{"handler":"encode","encodings":{"gzip":{}}},{"handler":"templates"},{"handler":"file_server","root":"ROOT"}]}]}}}}}`
+
+func caddyPage() string {
+	var b strings.Builder
+	b.WriteString("<html><body>{{$x := list 1 2 3 4 5 6 7 8}}")
+	for i := range 200 {
+		fmt.Fprintf(&b, "<p>{{range $x}}{{.}} {{end}}line %d of the page with some words to fill it {{now | date \"2006-01-02\"}}</p>\n", i)
+	}
+	b.WriteString("</body></html>")
+	return b.String()
+}
+
+// etcdLoad puts each of 2,000 keys once, with values of 200 bytes, and then one
+// for forty ranges of fifty, as etcd's JSON gateway takes them. etcd keeps what
+// a key was before: more puts would let its live heap grow with the work done,
+// which differs between runs.
+const etcdLoad = `local n = 0
+local b = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
+local function enc(data)
+  return ((data:gsub('.', function(x) local r,b='',x:byte() for i=8,1,-1 do r=r..(b%2^i-b%2^(i-1)>0 and '1' or '0') end return r end)..'0000'):gsub('%d%d%d?%d?%d?%d?', function(x)
+    if (#x < 6) then return '' end local c=0 for i=1,6 do c=c+(x:sub(i,i)=='1' and 2^(6-i) or 0) end return b:sub(c+1,c+1) end)..({ '', '==', '=' })[#data%3+1])
+end
+local value = enc(string.rep('v', 200))
+local first, puts = {}, {}
+for i = 0, 1999 do
+  first[i] = '{"key":"'..enc(string.format('k%04d', i))..'","range_end":"'..enc('l')..'","limit":"50"}'
+  puts[i] = '{"key":"'..enc(string.format('k%04d', i))..'","value":"'..value..'"}'
+end
+request = function()
+  n = n + 1
+  if n <= 2000 or n % 40 == 0 then return wrk.format('POST', '/v3/kv/put', nil, puts[(n*7919) % 2000]) end
+  return wrk.format('POST', '/v3/kv/range', nil, first[(n*104729) % 2000])
+end
+`
+
+// victoriaLoad imports a hundred samples a request, of 20,000 series.
+const victoriaLoad = `local n = 0
+request = function()
+  local t = {}
+  for i = 1, 100 do
+    n = n + 1
+    t[i] = string.format('requests_total{instance="host-%d",path="/api/v1/p%d",code="%d"} %d', n % 200, n % 20, 200 + n % 5, n)
+  end
+  return wrk.format('POST', '/api/v1/import/prometheus', nil, table.concat(t, '\n'))
+end
+`
