@@ -113,8 +113,12 @@ func (r *runCosts) saving(cuts []siteCut) effect {
 	}
 }
 
+// maxInitialised bounds what initialised counts: a larger value is mostly
+// array, which code that uses it again fills only as far as it needs.
+const maxInitialised = 1 << 10
+
 // initialised is the share of the site's bytes that the program has to clear in
-// whatever place they get instead of the heap: a single value starts with all
+// whatever place they get instead of the heap: a small value starts with all
 // its fields at zero on the stack, in a slab and in a pool too, where a buffer
 // starts empty and is filled.
 func (t *siteTally) initialised() float64 {
@@ -123,7 +127,7 @@ func (t *siteTally) initialised() float64 {
 	}
 	bytes := 0.0
 	for k, m := range t.mix {
-		if k.kind == KindNew && k.via == "" {
+		if k.kind == KindNew && k.via == "" && m.bytes <= maxInitialised*m.objects {
 			bytes += m.bytes
 		}
 	}
