@@ -134,7 +134,7 @@ var layers = []layer{
 	},
 	{
 		folder: "internal/report/*",
-		ours: []string{"internal/diagnose", "internal/evidence", "internal/ingest/exectrace", "internal/ingest/pprof",
+		ours: []string{"internal/detect", "internal/diagnose", "internal/evidence", "internal/ingest/exectrace", "internal/ingest/pprof",
 			"internal/latency", "internal/prescribe", "internal/prove", "internal/report/*", "internal/stats", "internal/unit"},
 		why: "a report reads every noun, computes nothing and changes none; ingest/pprof is there to write profiles",
 	},

@@ -72,6 +72,7 @@ type checkFlags struct {
 	html      string
 	htmlAsked bool          // -html was given
 	payers    *report.Trace // from the recording's trace; nil without one
+	detected  []detect.Detection
 }
 
 func (f *checkFlags) register(fs *flag.FlagSet) {
@@ -122,6 +123,7 @@ func runCheck(ctx context.Context, c command, args []string, std stdio) error {
 	if err == nil {
 		prescribe.Apply(ctx, d, prescribe.Options{Threshold: f.leastSaving(), Progress: p.Printf})
 		detect.Advise(d)
+		f.detected = detect.Run(d.Signals())
 	}
 	switch {
 	case errors.Is(r.cut, record.ErrProgramFailed) && (err != nil || len(d.Findings) == 0):
@@ -181,7 +183,7 @@ func (f *checkFlags) validate() error {
 
 // output writes every form that was asked for and the text last.
 func (f *checkFlags) output(d *diagnose.Diagnosis, all report.Prescription, r *recorded, std stdio) error {
-	meta := report.Meta{Tool: version(), Created: r.Manifest.Created, Prescription: all}
+	meta := report.Meta{Tool: version(), Created: r.Manifest.Created, Prescription: all, Trace: f.payers, Detections: f.detected}
 	files := []struct {
 		to    string
 		write func(io.Writer) error

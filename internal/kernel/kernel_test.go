@@ -90,3 +90,42 @@ func TestReal(t *testing.T) {
 		t.Errorf("page faults %+v", f)
 	}
 }
+
+// TestPublishedStacks has the ways into NUMA balancing that people published in
+// reports on the kernel, from machines with several nodes: the functions as they
+// stand there, innermost first, above a function of Go. There is no such machine
+// here, and no text of perf script with them was found in public.
+func TestPublishedStacks(t *testing.T) {
+	f := func(source string, frames ...string) {
+		t.Helper()
+		stack := append([]string{}, frames...)
+		for i := range stack {
+			stack[i] = "k:" + stack[i]
+		}
+		w := analyze(t, sample("cpu-clock", append(stack, "runtime.scanobject", "runtime.gcDrain", "runtime.gcBgMarkWorker", "runtime.goexit.abi0")...))
+		if w.Class[kernel.NUMA].Samples != 1 || w.Class[kernel.NUMA].By[0].Via != "runtime.scanobject" {
+			t.Errorf("%s: %+v, want NUMA balancing", source, w.Class)
+		}
+	}
+	f("LKML 2012, KOSAKI, dirty pages of aio, 3.x",
+		"migrate_page_copy", "aio_migratepage", "move_to_new_page", "migrate_pages", "migrate_misplaced_page", "do_numa_page", "handle_pte_fault",
+		"handle_mm_fault", "__do_page_fault", "do_page_fault", "page_fault")
+	f("Ubuntu 3.13.0-65, KASan in task_numa_find_cpu",
+		"task_numa_find_cpu", "task_numa_fault", "do_numa_page", "handle_mm_fault", "__do_page_fault", "do_page_fault", "page_fault")
+	f("LKML 2014, Trinity on linux-next, 3.15",
+		"remove_migration_pte", "rmap_walk", "remove_migration_ptes", "migrate_pages", "migrate_misplaced_page", "__handle_mm_fault", "handle_mm_fault",
+		"__get_user_pages", "__mlock_vma_pages_range", "__mm_populate", "SyS_mlockall", "tracesys")
+	f("LKML 2020, UBSAN on arm64, 4.19",
+		"task_numa_find_cpu", "task_numa_migrate", "task_numa_fault", "do_numa_page", "__handle_mm_fault", "handle_mm_fault", "do_page_fault",
+		"do_translation_fault", "do_mem_abort", "el0_da")
+	f("github.com/alibaba/diagnose-tools/pull/161, 2022, 4.19",
+		"should_numa_migrate_memory", "mpol_misplaced", "do_numa_page", "handle_mm_fault", "__do_page_fault", "do_page_fault", "page_fault")
+	f("gdb on 6.1, huge pages",
+		"move_to_new_folio", "__unmap_and_move", "unmap_and_move", "migrate_pages", "migrate_misplaced_page", "do_huge_pmd_numa_page", "__handle_mm_fault",
+		"handle_mm_fault", "do_user_addr_fault", "handle_page_fault", "exc_page_fault", "asm_exc_page_fault")
+	f("LKML 2023, folio_undo_large_rmappable, 6.7-rc4",
+		"destroy_large_folio", "migrate_folio_move", "migrate_pages_batch", "migrate_pages", "migrate_misplaced_folio", "do_numa_page", "__handle_mm_fault",
+		"handle_mm_fault", "do_user_addr_fault", "exc_page_fault", "asm_exc_page_fault")
+	f("LKML 2024, BUG at mm/migrate.c, 6.9-rc1",
+		"migrate_misplaced_folio", "do_numa_page", "__handle_mm_fault", "handle_mm_fault", "do_user_addr_fault", "exc_page_fault", "asm_exc_page_fault")
+}

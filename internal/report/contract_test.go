@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/heaptrim/heaptrim/internal/detect"
 	"github.com/heaptrim/heaptrim/internal/diagnose"
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/stats"
@@ -69,6 +70,10 @@ func keys(t reflect.Type, at string, out map[string]bool) {
 			ft = ft.Elem()
 		}
 		out[path] = true
+		// What doc/format/trace.md specifies is not repeated.
+		if ft == reflect.TypeFor[tracePayers]() {
+			continue
+		}
 		if ft.Kind() != reflect.Struct || ft.PkgPath() == "time" {
 			continue
 		}
@@ -114,7 +119,7 @@ func TestKeysAreAlwaysThere(t *testing.T) {
 	}
 	visit("", doc)
 	for _, list := range []string{`"warnings": []`, `"missing": []`, `"stack": []`, `"stacks": []`, `"by_run": []`, `"decomposition": []`, `"set_apart": []`,
-		`"advice": []`, `"vet": []`, `"mix": []`, `"sizes": []`, `"others": []`} {
+		`"advice": []`, `"detections": []`, `"latency": null`, `"vet": []`, `"mix": []`, `"sizes": []`, `"others": []`} {
 		if !strings.Contains(out.String(), list) {
 			t.Errorf("the report lacks %s", list)
 		}
@@ -294,5 +299,18 @@ func BenchmarkJSON(b *testing.B) {
 			b.Fatal(err)
 		}
 		b.SetBytes(int64(out.Len()))
+	}
+}
+
+// TestDetectorsAreDocumented: a reader of the report knows every detector.
+func TestDetectorsAreDocumented(t *testing.T) {
+	doc, err := os.ReadFile("../../doc/format/report.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range detect.Detectors() {
+		if !bytes.Contains(doc, []byte("`"+d.Name+"`")) {
+			t.Errorf("doc/format/report.md lacks the detector %s", d.Name)
+		}
 	}
 }

@@ -3,8 +3,11 @@ package report
 import (
 	"time"
 
+	"github.com/heaptrim/heaptrim/internal/detect"
 	"github.com/heaptrim/heaptrim/internal/diagnose"
 	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/ingest/exectrace"
+	"github.com/heaptrim/heaptrim/internal/latency"
 	"github.com/heaptrim/heaptrim/internal/stats"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
@@ -222,4 +225,33 @@ func fixtureSource(string) ([]byte, error) {
 		src += "//\n"
 	}
 	return []byte(src + "// cacheKey names a page of an order.\nfunc (s *Server) cacheKey(id string, page int) string {\n\treturn fmt.Sprintf(\"%s/%d\", id, page)\n}\n\nfunc (s *Server) get(key string) (page, bool) {\n\treturn s.cache.get(key)\n}\n"), nil
+}
+
+// fixtureTrace is what a trace window of the gateway could show.
+func fixtureTrace() *Trace {
+	var paid latency.Split
+	paid[latency.Running], paid[latency.AssistCPU], paid[latency.AssistParked] = 9*time.Millisecond, 2*time.Millisecond, 3*time.Millisecond
+	request := latency.Request{Start: time.Second, Length: 14 * time.Millisecond, Goroutine: 7, Task: 3, Mark: 12 * time.Millisecond, Split: paid}
+	s := &exectrace.Summary{Length: 5 * time.Second, Pauses: []exectrace.Pause{{Reason: "GC mark termination", Count: 12, Total: 600 * time.Microsecond, Max: 90 * time.Microsecond}}}
+	s.Cycles.Count, s.Cycles.Mark = 12, 700*time.Millisecond
+	return &Trace{File: "trace.out", Summary: s, Payers: &latency.Report{
+		Goroutines: 42, STW: 600 * time.Microsecond,
+		Groups: []latency.Group{{Start: "net/http.(*conn).serve", Handler: "/order", Goroutines: 8, Split: paid}},
+		Requests: []latency.Requests{{
+			Kind: latency.Task, Name: "/order", Count: 900, Total: 2 * time.Second, P50: time.Millisecond, P90: 3 * time.Millisecond, P99: 14 * time.Millisecond,
+			Max: 20 * time.Millisecond, All: paid, SlowN: 9, Slow: paid, Slowest: []latency.Request{request},
+		}},
+		Windows: []latency.Window{{Start: time.Second, End: 2 * time.Second, Paid: paid}},
+		Causes: latency.Causes{
+			Samples: 200, Mark: 40, Allocating: latency.Tally{All: 60, Mark: 25, Others: 12}, Paid: paid,
+			Sites: []latency.Site{{Func: "example.com/gateway.render", File: "render.go", Line: 17, Allocating: latency.Tally{All: 40, Mark: 20, Others: 9}, Share: span95(80, 15), Phases: 6, Paid: paid}},
+		},
+	}}
+}
+
+func fixtureDetections() []detect.Detection {
+	return []detect.Detection{
+		{Detector: "tiny-heap", Run: "service", Title: "a heap so small that cycles are constant", Code: "gc-headroom", Text: "Give it more room.", Evidence: "58 collections per second of a heap of 4 MiB", Amount: 0.12, Saves: span95(9, 2), Basis: "the pacer's model"},
+		{Detector: "limiter", Run: "service", Title: "the collector's CPU limiter was on", Code: "gc-headroom", Text: "Raise the limit.", Evidence: "on in 3 of 9 cycles"},
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/heaptrim/heaptrim/internal/detect"
 	"github.com/heaptrim/heaptrim/internal/diagnose"
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/stats"
@@ -19,6 +20,8 @@ type Meta struct {
 	Created time.Time // when the recording was made
 
 	Prescription Prescription
+	Trace        *Trace // who paid with time; nil without an execution trace
+	Detections   []detect.Detection
 }
 
 // JSON writes a diagnosis as one JSON document of [Schema], indented, with a
@@ -41,7 +44,7 @@ func newDocument(d *diagnose.Diagnosis, m Meta) document {
 	doc := document{
 		Schema: Schema, Tool: m.Tool,
 		Target: newTarget(d.Target), Environment: newEnvironment(d.Environment), Totals: newTotals(d.Totals, k),
-		Decomposition: []bucket{}, Findings: []finding{}, SetApart: []finding{}, Advice: []advisedThing{}, Vet: []ruleHit{}, Runs: []runSummary{}, Missing: []missingThing{},
+		Decomposition: []bucket{}, Findings: []finding{}, SetApart: []finding{}, Advice: []advisedThing{}, Detections: rowsOf(m.Detections, newDetection), Latency: newLatency(m.Trace), Vet: []ruleHit{}, Runs: []runSummary{}, Missing: []missingThing{},
 		Warnings: list(d.Warnings),
 	}
 	if !m.Created.IsZero() {

@@ -31,7 +31,7 @@ func explainAt(width int) writer {
 }
 
 func asJSON(w io.Writer, d *diagnose.Diagnosis, p Prescription) error {
-	return JSON(w, d, Meta{Tool: "v0.1.0", Created: time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC), Prescription: p})
+	return JSON(w, d, Meta{Tool: "v0.1.0", Created: time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC), Prescription: p, Trace: fixtureTrace(), Detections: fixtureDetections()})
 }
 
 func asSARIF(w io.Writer, d *diagnose.Diagnosis, p Prescription) error {

@@ -13,23 +13,25 @@ const Schema = "heaptrim.report/1"
 // and a list is never null.
 type (
 	document struct {
-		Schema        string         `json:"schema"`
-		Tool          string         `json:"tool"`
-		Created       *time.Time     `json:"created"`
-		Target        target         `json:"target"`
-		Environment   environment    `json:"environment"`
-		Totals        totals         `json:"totals"`
-		Decomposition []bucket       `json:"decomposition"`
-		Findings      []finding      `json:"findings"`
-		SetApart      []finding      `json:"set_apart"`
-		Advice        []advisedThing `json:"advice"`
-		Threshold     *float64       `json:"threshold"`
-		Below         int            `json:"below_threshold"`
-		Together      predictedSaved `json:"together"`
-		Vet           []ruleHit      `json:"vet"`
-		Runs          []runSummary   `json:"runs"`
-		Missing       []missingThing `json:"missing"`
-		Warnings      []string       `json:"warnings"`
+		Schema        string          `json:"schema"`
+		Tool          string          `json:"tool"`
+		Created       *time.Time      `json:"created"`
+		Target        target          `json:"target"`
+		Environment   environment     `json:"environment"`
+		Totals        totals          `json:"totals"`
+		Decomposition []bucket        `json:"decomposition"`
+		Findings      []finding       `json:"findings"`
+		SetApart      []finding       `json:"set_apart"`
+		Advice        []advisedThing  `json:"advice"`
+		Threshold     *float64        `json:"threshold"`
+		Below         int             `json:"below_threshold"`
+		Together      predictedSaved  `json:"together"`
+		Detections    []detection     `json:"detections"`
+		Latency       *latencySection `json:"latency"`
+		Vet           []ruleHit       `json:"vet"`
+		Runs          []runSummary    `json:"runs"`
+		Missing       []missingThing  `json:"missing"`
+		Warnings      []string        `json:"warnings"`
 	}
 
 	target struct {
