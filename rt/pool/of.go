@@ -13,6 +13,8 @@ import (
 // It keeps objects as [sync.Pool] does: what lies unused over two collections is
 // dropped.
 type Of[T any] struct {
+	pool sync.Pool // of unsafe.Pointer: the type is known, and comparing it costs
+
 	// New makes an object when the pool is empty. If it is nil, new(T) does.
 	New func() *T
 	// Reset is called by Put: to empty the object, and above all to let go of
@@ -27,7 +29,6 @@ type Of[T any] struct {
 	Report func(*Misuse)
 
 	_      noCopy
-	pool   sync.Pool // of unsafe.Pointer: the type is known, and comparing it costs
 	misses atomic.Uint64
 	drops  atomic.Uint64
 	checks checks
@@ -38,13 +39,31 @@ func (p *Of[T]) Get() *T {
 	if checking {
 		return p.checkedGet()
 	}
-	if x, _ := p.pool.Get().(unsafe.Pointer); x != nil {
-		return (*T)(x)
-	}
-	return p.make()
+	return p.get(fromPool, missed)
 }
 
+// get and put are inlined into their callers. The compiler's budget for that has
+// room for one call, of the sync.Pool; but it takes the call of a parameter for a
+// third of one, and then finds out what the parameter is. TestFastPathsInline holds
+// it.
+func (p *Of[T]) get(get func(*sync.Pool) unsafe.Pointer, missed func(maker) unsafe.Pointer) *T {
+	x := get(&p.pool)
+	if x != nil {
+		return (*T)(x)
+	}
+	return (*T)(missed((*made[T])(p)))
+}
+
+// maker is the part of an Of that Get does not have inlined.
+type maker interface{ make() unsafe.Pointer }
+
 //go:noinline
+func missed(m maker) unsafe.Pointer { return m.make() }
+
+type made[T any] Of[T]
+
+func (m *made[T]) make() unsafe.Pointer { return unsafe.Pointer((*Of[T])(m).make()) }
+
 func (p *Of[T]) make() *T {
 	p.misses.Add(1)
 	if p.New != nil {
@@ -61,14 +80,42 @@ func (p *Of[T]) Put(x *T) {
 		p.checkedPut(x)
 		return
 	}
-	if x == nil || p.Keep != nil && !p.keep(x) {
+	p.put(toPool, special, x)
+}
+
+func (p *Of[T]) put(put func(*sync.Pool, unsafe.Pointer), special func(putter, unsafe.Pointer), x *T) {
+	if p.Keep == nil && p.Reset == nil && x != nil {
+		put(&p.pool, unsafe.Pointer(x))
+		return
+	}
+	special((*hooks[T])(p), unsafe.Pointer(x))
+}
+
+// putter is the part of an Of that Put does not have inlined.
+type putter interface{ put(unsafe.Pointer) }
+
+//go:noinline
+func special(h putter, x unsafe.Pointer) { h.put(x) }
+
+type hooks[T any] Of[T]
+
+func (h *hooks[T]) put(ptr unsafe.Pointer) {
+	p, x := (*Of[T])(h), (*T)(ptr)
+	if x == nil || !p.keep(x) {
 		return
 	}
 	if p.Reset != nil {
 		p.Reset(x)
 	}
-	p.pool.Put(unsafe.Pointer(x))
+	p.pool.Put(ptr)
 }
+
+func fromPool(p *sync.Pool) unsafe.Pointer {
+	x, _ := p.Get().(unsafe.Pointer)
+	return x
+}
+
+func toPool(p *sync.Pool, x unsafe.Pointer) { p.Put(x) }
 
 func (p *Of[T]) keep(x *T) bool {
 	keep := p.Keep == nil || p.Keep(x)

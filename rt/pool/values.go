@@ -32,15 +32,14 @@ type holder[T any] struct {
 
 // Get returns a value: one that was put, or a new one.
 func (p *Values[T]) Get() T {
-	x, _ := p.full.Get().(unsafe.Pointer)
+	x := fromPool(&p.full)
 	if x == nil {
 		return p.make()
 	}
 	h := (*holder[T])(x)
 	v := h.v
-	var zero T
-	h.v = zero // lest it keep what the value refers to
-	p.empty.Put(x)
+	h.v = *new(T) // lest it keep what the value refers to
+	toPool(&p.empty, x)
 	return v
 }
 
@@ -50,18 +49,20 @@ func (p *Values[T]) make() T {
 	if p.New != nil {
 		return p.New()
 	}
-	var zero T
-	return zero
+	return *new(T)
 }
 
 // Put gives v back; its owner must not use what it refers to any more.
-func (p *Values[T]) Put(v T) {
-	x, _ := p.empty.Get().(unsafe.Pointer)
+func (p *Values[T]) Put(v T) { p.put(fromPool, toPool, v) }
+
+// put is inlined; see [Of].
+func (p *Values[T]) put(get func(*sync.Pool) unsafe.Pointer, put func(*sync.Pool, unsafe.Pointer), v T) {
+	x := get(&p.empty)
 	if x == nil {
 		x = unsafe.Pointer(new(holder[T]))
 	}
 	(*holder[T])(x).v = v
-	p.full.Put(x)
+	put(&p.full, x)
 }
 
 // Stats returns the counts so far.

@@ -1,0 +1,27 @@
+//go:build !heaptrimcheck && !race
+
+package pool_test
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// TestFastPathsInline wants the compiler to inline what the figures depend on, as
+// TestAllocationBudget calls it.
+func TestFastPathsInline(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs the compiler")
+	}
+	out, err := exec.Command("go", "test", "-c", "-o", os.DevNull, "-gcflags=-m", ".").CombinedOutput()
+	if err != nil {
+		t.Skipf("no compiler here: %v\n%s", err, out)
+	}
+	for _, method := range []string{"(*Of[go.shape.[100]int]).Get", "(*Of[go.shape.[100]int]).Put", "(*Values[go.shape.[]int]).Put"} {
+		if want := "inlining call to pool." + method; !strings.Contains(string(out), want+"\n") {
+			t.Errorf("the compiler does not say %q", want)
+		}
+	}
+}
