@@ -20,6 +20,9 @@ const (
 	endGrace     = 10 * time.Second
 )
 
+// errLoad says that the load did not work while the program did.
+var errLoad = errors.New("the load command")
+
 // underLoad runs the program until the load on it has ended. Its log of
 // collections is always on: a run is too long to be made twice.
 func (w *command) underLoad(ctx context.Context, o runOrder) (Sample, error) {
@@ -47,6 +50,9 @@ func (w *command) underLoad(ctx context.Context, o runOrder) (Sample, error) {
 	before, known := p.CPU()
 	from := time.Now()
 	said, err := w.load(ctx, p)
+	if errors.Is(err, errLoad) {
+		return Sample{}, errors.Join(ctx.Err(), err)
+	}
 	if err != nil {
 		return Sample{}, errors.Join(ctx.Err(), lastWords(err))
 	}
@@ -101,7 +107,7 @@ func (w *command) awaitReady(ctx context.Context, p *process.Process) error {
 // load runs the load to its end and returns what it says of itself, which may
 // be nothing.
 func (w *command) load(ctx context.Context, p *process.Process) (loadlog.Summary, error) {
-	out := &lastPart{most: 8 << 20}
+	out := &lastPart{most: 512 << 10}
 	cmd := process.Shell(w.Load)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = w.dir, out, out
 	load, err := process.Start(cmd, nil)
@@ -130,8 +136,10 @@ func (w *command) load(ctx context.Context, p *process.Process) (loadlog.Summary
 	}
 	said, understood := loadlog.Read(out.bytes())
 	switch failed := load.Failure(); {
+	case failed != nil && !cut && !understood && !p.Running():
+		err = fmt.Errorf("under load: %w", process.ErrEnded)
 	case failed != nil && !cut && !understood:
-		err = fmt.Errorf("the load command %q: %w: %s", w.Load, failed, lastLines(strings.TrimSpace(string(out.bytes())), 3))
+		err = fmt.Errorf("%w %q: %w: %s", errLoad, w.Load, failed, lastLines(strings.TrimSpace(string(out.bytes())), 3))
 	case !p.Running() && p.Failure() != nil:
 		// The load may have ended because the program did.
 		err = fmt.Errorf("under load: %w", process.ErrEnded)

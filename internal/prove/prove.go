@@ -14,6 +14,7 @@ package prove
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -190,6 +191,9 @@ func (e *engine) round(ctx context.Context, w workload, s *subject) error {
 			return ctx.Err()
 		}
 		if err != nil {
+			if e.loadFails(ctx, w, s, err) {
+				return err
+			}
 			s.failed[o.side] = err.Error()
 			if s.over() {
 				return nil
@@ -200,6 +204,20 @@ func (e *engine) round(ctx context.Context, w workload, s *subject) error {
 		s.runs = append(s.runs, r)
 	}
 	return nil
+}
+
+// loadFails tells whether a load that failed on one side before it worked on any
+// fails on another too: then it is the load that is wrong, not a side.
+func (e *engine) loadFails(ctx context.Context, w workload, s *subject, err error) bool {
+	if !errors.Is(err, errLoad) || len(s.runs) > 0 {
+		return false
+	}
+	for _, side := range s.alive() {
+		if _, other := w.run(ctx, s, runOrder{side: side}); !errors.Is(other, errLoad) {
+			return false
+		}
+	}
+	return true
 }
 
 // finish makes the calls and the verdict.
@@ -230,6 +248,7 @@ func (e *engine) lookBack() {
 	e.alike()
 	e.busy()
 	e.failing()
+	e.mute()
 	if clockRuns(r.Comparisons) {
 		e.warn("the collector took more than all CPU time, by the runtime's clock, which goes on while other processes run: its shares and pauses are too high")
 	}
@@ -268,6 +287,25 @@ func (e *engine) failing() {
 			e.warn("%.3g %% of the load's requests fail in A: is the load right?", share*100)
 			return
 		}
+	}
+}
+
+// mute notes a load that says nothing of its requests.
+func (e *engine) mute() {
+	if e.result.Target.Kind != KindLoad {
+		return
+	}
+	runs := 0
+	for _, c := range e.result.Comparisons {
+		for _, r := range c.Runs {
+			if _, ok := r.Values[unitReqs]; ok {
+				return
+			}
+			runs++
+		}
+	}
+	if runs > 0 {
+		e.warn("nothing that the load printed is understood, so there is neither throughput nor latency: use a tool that heaptrim prove -h names, or judge by -gate %s", unitCPU)
 	}
 }
 
