@@ -45,7 +45,9 @@ type account struct {
 	starts     map[exectrace.Stack]string // first function of a stack, in this generation
 	handlers   map[exectrace.Stack]string
 	reasons    map[exectrace.Text]Part // why goroutines wait, in this generation
-	sites      sites
+
+	regionKinds, taskKinds []*kind // by the number of the name, in this generation
+	sites                  sites
 }
 
 // moment is a time on the clock of the trace, in nanoseconds.
@@ -134,6 +136,8 @@ func (a *account) event(ev *exectrace.Event, n *exectrace.Names) {
 		clear(a.starts)
 		clear(a.handlers)
 		clear(a.reasons)
+		clear(a.regionKinds)
+		clear(a.taskKinds)
 		clear(a.sites.stacks)
 		if a.options.Progress != nil {
 			a.options.Progress(a.now.Sub(a.first))

@@ -94,6 +94,9 @@ func TestLatencyCauses(t *testing.T) {
 		}
 	}
 	c := r.Causes
+	if c.Samples < 200 {
+		t.Skipf("only %d samples in eight seconds: there is no processor left to test with", c.Samples)
+	}
 	if c.Allocating.Mark < 10 {
 		t.Fatalf("got %+v, want samples in mark phases; there were %v of those", c, r.Mark)
 	}

@@ -103,6 +103,22 @@ func TestAnalyze(t *testing.T) {
 	}
 }
 
+// TestAnalyzeAllocates asserts that neither events nor requests are allocated:
+// what is left is the tables of a generation, and a row for each goroutine and
+// length of request.
+func TestAnalyzeAllocates(t *testing.T) {
+	data := recordTrace(t)
+	const requests = 1600
+	n := testing.AllocsPerRun(1, func() {
+		if _, err := latency.Analyze(bytes.NewReader(data), latency.Options{}); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if n > 2*requests {
+		t.Errorf("%v allocations for %d requests", n, requests)
+	}
+}
+
 // checkSums asserts that parts make up the whole.
 func checkSums(t *testing.T, r *latency.Report) {
 	t.Helper()

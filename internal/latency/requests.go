@@ -39,8 +39,7 @@ type task struct {
 func (a *account) beginRegion(ev *exectrace.Event) {
 	g := a.goroutine(ev.Goroutine)
 	a.flush(g)
-	name := a.names.Text(ev.Text)
-	r := region{kind: a.kind(Region, name), name: name, task: ev.Subject, start: a.now, before: g.spent, mark: a.mark.at(a.now)}
+	r := region{kind: a.kindOf(Region, ev.Text), name: a.names.Text(ev.Text), task: ev.Subject, start: a.now, before: g.spent, mark: a.mark.at(a.now)}
 	if t := a.tasks[ev.Subject]; t != nil && t.bearer() != g {
 		a.shift(t)
 		t.bearers = append(t.bearers, g)
@@ -77,13 +76,15 @@ func (a *account) endRegion(ev *exectrace.Event) {
 func (a *account) beginTask(ev *exectrace.Event) {
 	g := a.goroutine(ev.Goroutine)
 	a.flush(g)
-	t := &task{}
+	var t *task
 	if n := len(a.spare); n > 0 {
 		t, a.spare = a.spare[n-1], a.spare[:n-1]
+	} else {
+		t = &task{}
 	}
 	a.tasks[ev.Subject] = t
 	*t = task{
-		kind: a.kind(Task, a.names.Text(ev.Text)), start: a.now, since: a.now, before: g.spent, mark: a.mark.at(a.now), bearers: append(t.bearers[:0], g),
+		kind: a.kindOf(Task, ev.Text), start: a.now, since: a.now, before: g.spent, mark: a.mark.at(a.now), bearers: append(t.bearers[:0], g),
 		request: Request{Start: a.now.Sub(a.first), Goroutine: g.id, Task: uint64(ev.Subject)},
 	}
 }
@@ -178,6 +179,27 @@ type bucket struct {
 	split Split
 }
 
+// kindOf is kind for a name of the generation.
+func (a *account) kindOf(k Kind, name exectrace.Text) *kind {
+	known := &a.regionKinds
+	if k == Task {
+		known = &a.taskKinds
+	}
+	if int(name) < len(*known) && (*known)[name] != nil {
+		return (*known)[name]
+	}
+	text := a.names.Text(name)
+	r := a.kind(k, text)
+	if r.Name != text || name >= maxKinds*4 {
+		return r
+	}
+	for len(*known) <= int(name) {
+		*known = append(*known, nil)
+	}
+	(*known)[name] = r
+	return r
+}
+
 func (a *account) kind(k Kind, name string) *kind {
 	key := kindKey{k, name}
 	if r := a.kinds[key]; r != nil {
@@ -213,15 +235,23 @@ func (k *kind) add(r *Request) {
 	b.total += r.Length
 	b.split.Add(&r.Split)
 	if n := len(k.Slowest); n < shown || r.Length > k.Slowest[n-1].Length {
-		k.Slowest = keep(k.Slowest, r, func(r *Request) time.Duration { return r.Length })
+		k.Slowest = keep(k.Slowest, r, false)
 	}
 	if n, m := len(k.MostGC), r.Split.Memory(); m > 0 && (n < shown || m > k.MostGC[n-1].Split.Memory()) {
-		k.MostGC = keep(k.MostGC, r, func(r *Request) time.Duration { return r.Split.Memory() })
+		k.MostGC = keep(k.MostGC, r, true)
 	}
 }
 
-// keep puts r into a short list that is sorted by amount, greatest first.
-func keep(list []Request, r *Request, amount func(*Request) time.Duration) []Request {
+// keep puts r into a short list that is sorted, greatest first, by what memory
+// management took, or by length. It does not keep r itself, which is why the
+// amount is no function to be given: requests would have to be allocated.
+func keep(list []Request, r *Request, byMemory bool) []Request {
+	amount := func(r *Request) time.Duration {
+		if byMemory {
+			return r.Split.Memory()
+		}
+		return r.Length
+	}
 	i := len(list)
 	for i > 0 && amount(&list[i-1]) < amount(r) {
 		i--

@@ -13,7 +13,6 @@ import (
 
 // account sums up what the generations come to.
 type account struct {
-	frequency   uint64
 	nanoseconds float64 // a stamp
 	first, last stamp
 	events      int64
@@ -42,14 +41,12 @@ func newAccount() *account {
 	return &account{payers: map[uint64]*Goroutine{}, pauses: map[string]*Pause{}, first: math.MaxUint64}
 }
 
-// clock hears how many stamps there are in a second. It returns by how much
-// stamps of this generation must be multiplied to be like those of the first.
-func (a *account) clock(frequency uint64) float64 {
-	if a.frequency == 0 {
-		a.frequency = frequency
+// clock hears how many stamps there are in a second. Those of the first
+// generation count.
+func (a *account) clock(frequency uint64) {
+	if a.nanoseconds == 0 {
 		a.nanoseconds = 1 / (float64(frequency) / 1e9)
 	}
-	return float64(a.frequency) / float64(frequency)
 }
 
 // duration converts a time in stamps.
@@ -91,7 +88,8 @@ func (a *account) payer(id uint64) *Goroutine {
 }
 
 // add takes over a generation.
-func (a *account) add(g *generation, st *stitched, results []result) error {
+func (a *account) add(p *parsed, st *stitched) error {
+	results := p.results[:len(p.batches)]
 	first, last, events := a.first, a.last, int64(0)
 	var cycles []cycleEvent
 	for i := range results {
@@ -105,10 +103,10 @@ func (a *account) add(g *generation, st *stitched, results []result) error {
 	}
 	slices.SortStableFunc(cycles, func(x, y cycleEvent) int { return cmp.Compare(x.sequence, y.sequence) })
 	if err := a.checkCycles(cycles); err != nil {
-		return &Error{Offset: g.offset, Reason: err.Error()}
+		return &Error{Offset: p.offset, Reason: err.Error()}
 	}
 	if first != math.MaxUint64 && a.duration(last-first) > 1<<58 {
-		return &Error{Offset: g.offset, Reason: fmt.Sprintf("the trace would be %v long", a.duration(last-first))}
+		return &Error{Offset: p.offset, Reason: fmt.Sprintf("the trace would be %v long", a.duration(last-first))}
 	}
 	a.first, a.last = first, last
 	a.events += events

@@ -25,10 +25,7 @@ func Scan(r io.Reader, o Options) (*Summary, error) {
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
-	s := &scanner{version: v, threads: map[uint64]thread{}, chains: map[uint64]chain{}, account: newAccount()}
-	for range o.Workers {
-		s.parsers = append(s.parsers, &parser{skip: skippable()})
-	}
+	s := &scanner{version: v, workers: o.Workers, threads: map[uint64]thread{}, chains: map[uint64]chain{}, account: newAccount()}
 	err = s.run(r)
 	return s.summary(s, v), err
 }
@@ -36,9 +33,9 @@ func Scan(r io.Reader, o Options) (*Summary, error) {
 // scanner reads a trace, one generation after the other.
 type scanner struct {
 	version     version
-	parsers     []*parser
-	results     []result // of the batches of the generation
-	scratch     found    // of the generation, for the next one to use again
+	workers     int
+	again       []*parser // for a generation that needs a second look
+	scratch     found     // of the generation, for the next one to use again
 	threads     map[uint64]thread
 	chains      map[uint64]chain
 	generations int
@@ -47,27 +44,45 @@ type scanner struct {
 	*account
 }
 
-// run scans generations while the next one is being read.
+// parsed is a generation whose batches have been read, each by itself.
+type parsed struct {
+	*generation
+	rules   *rules
+	results []result // of the batches
+	err     error
+}
+
+// run puts generations together while the batches of the next one are being
+// parsed, and the one after that is being read.
 func (s *scanner) run(r io.Reader) error {
 	f := newFramer(r, s.version)
 	s.size = headerSize
 	generations := make(chan *generation)
+	full, empty := make(chan *parsed), make(chan *parsed, 2)
+	for range cap(empty) {
+		empty <- &parsed{}
+	}
 	stop := make(chan struct{})
 	var readErr error
-	var reader sync.WaitGroup
-	reader.Go(func() {
+	var ahead sync.WaitGroup
+	ahead.Go(func() {
 		defer close(generations)
 		readErr = f.readAll(generations, stop)
 	})
+	ahead.Go(func() {
+		defer close(full)
+		s.parseAll(generations, full, empty, stop)
+	})
 	var err error
-	for g := range generations {
-		if err = s.generation(g); err != nil {
+	for p := range full {
+		if err = s.put(p); err != nil {
 			break
 		}
-		f.release(g)
+		f.release(p.generation)
+		empty <- p
 	}
 	close(stop)
-	reader.Wait()
+	ahead.Wait()
 	if err != nil {
 		return err
 	}
@@ -91,77 +106,114 @@ func (f *framer) readAll(out chan<- *generation, stop <-chan struct{}) error {
 	}
 }
 
-// generation scans one generation and adds it to what there is, or leaves that
-// as it is.
-func (s *scanner) generation(g *generation) error {
-	t, err := readTables(g, s.version)
-	if err != nil {
-		return err
+// parseAll parses the batches of generations, until one is broken.
+func (s *scanner) parseAll(in <-chan *generation, out chan<- *parsed, empty <-chan *parsed, stop <-chan struct{}) {
+	parsers := newParsers(s.workers)
+	frequency := uint64(0) // of the first generation
+	for g := range in {
+		var p *parsed
+		select {
+		case p = <-empty:
+		case <-stop:
+			return
+		}
+		p.generation = g
+		var t *tables
+		if t, p.err = readTables(g, s.version); p.err == nil {
+			if frequency == 0 {
+				frequency = t.frequency
+			}
+			t.scale = float64(frequency) / float64(t.frequency)
+			p.rules = &rules{tables: t}
+			p.err = p.parse(parsers, s.version, nil)
+		}
+		select {
+		case out <- p:
+		case <-stop:
+			return
+		}
+		if p.err != nil {
+			return
+		}
 	}
-	t.scale = s.account.clock(t.frequency)
-	r := &rules{tables: t}
-	if err := s.parse(g, r, nil); err != nil {
-		return err
+}
+
+// put adds a generation to what there is, or leaves that as it is.
+func (s *scanner) put(p *parsed) error {
+	if p.err != nil {
+		return p.err
 	}
-	st, err := s.stitch(g, r)
+	s.account.clock(p.rules.frequency)
+	st, err := s.stitch(p)
 	if err != nil {
 		return err
 	}
 	if len(st.gaps) > 0 {
 		// A goroutine in an assist may have run without our having been told.
 		// Look at its legs one by one.
-		r = &rules{tables: t, wanted: st.gaps}
-		if err := s.parse(g, r, st.windows); err != nil {
+		if s.again == nil {
+			s.again = newParsers(s.workers)
+		}
+		p.rules = &rules{tables: p.rules.tables, wanted: st.gaps}
+		if err := p.parse(s.again, s.version, st.windows); err != nil {
 			return err
 		}
-		if st, err = s.stitch(g, r); err != nil {
+		if st, err = s.stitch(p); err != nil {
 			return err
 		}
 	}
-	if err := s.add(g, st, s.results[:len(g.batches)]); err != nil {
+	if err := s.add(p, st); err != nil {
 		return err
 	}
 	s.threads, s.chains = st.threads, st.chains
 	s.generations++
-	s.batches += len(g.batches)
-	s.size = g.offset + int64(g.size)
+	s.batches += len(p.batches)
+	s.size = p.offset + int64(p.size)
 	return nil
 }
 
-// parse fills the results with the batches of g, in parallel; with windows,
-// only with those that have events in one.
-func (s *scanner) parse(g *generation, r *rules, only []window) error {
-	for len(s.results) < len(g.batches) {
-		s.results = append(s.results, result{})
+func newParsers(n int) []*parser {
+	var list []*parser
+	for range n {
+		list = append(list, &parser{skip: skippable()})
+	}
+	return list
+}
+
+// parse fills the results with the batches, in parallel; with windows, only
+// with those that have events in one.
+func (p *parsed) parse(parsers []*parser, v version, only []window) error {
+	for len(p.results) < len(p.batches) {
+		p.results = append(p.results, result{})
 	}
 	var next atomic.Int64
 	var workers sync.WaitGroup
-	for _, p := range s.parsers {
+	for _, w := range parsers {
 		workers.Go(func() {
-			p.data, p.rules = g.data, r
+			w.data, w.rules = p.data, p.rules
 			for {
 				i := int(next.Add(1)) - 1
-				if i >= len(g.batches) {
+				if i >= len(p.batches) {
 					return
 				}
-				b, res := &g.batches[i], &s.results[i]
+				b, res := &p.batches[i], &p.results[i]
 				switch {
 				case only != nil && !touches(only, res):
-				case b.extra || special(g.data[b.start:b.end], s.version) != 0:
+				case b.extra || special(p.data[b.start:b.end], v) != 0:
 					res.reset()
 				default:
-					p.run(b, res)
-					if r.scale != 1 {
-						res.rescale(r.scale)
+					w.run(b, res)
+					if p.rules.scale != 1 {
+						res.rescale(p.rules.scale)
 					}
 				}
 			}
 		})
 	}
 	workers.Wait()
-	for i := range g.batches {
-		if e := (*positioned)(nil); errors.As(s.results[i].err, &e) {
-			return &Error{Offset: g.offset + int64(e.pos), Reason: e.Error()}
+	for i := range p.batches {
+		if e := (*positioned)(nil); errors.As(p.results[i].err, &e) {
+			return &Error{Offset: p.offset + int64(e.pos), Reason: e.Error()}
 		}
 	}
 	return nil

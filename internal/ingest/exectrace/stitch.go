@@ -38,12 +38,13 @@ type window struct{ from, to stamp }
 // stitch puts the batches of a generation together. It changes nothing of
 // what is carried from the generations before, since a generation with gaps is
 // stitched twice.
-func (s *scanner) stitch(g *generation, r *rules) (*stitched, error) {
+func (s *scanner) stitch(p *parsed) (*stitched, error) {
+	g, r := p.generation, p.rules
 	s.scratch.reset()
 	st := &stitched{found: s.scratch, threads: maps.Clone(s.threads), chains: maps.Clone(s.chains), gaps: map[uint64]bool{}}
 	defer func() { s.scratch = st.found }()
-	for i := range s.results[:len(g.batches)] {
-		if err := st.batch(g, i, &s.results[i], r); err != nil {
+	for i := range g.batches {
+		if err := st.batch(g, i, &p.results[i], r); err != nil {
 			return nil, err
 		}
 	}
