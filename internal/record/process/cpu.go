@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// CPU is the user and system time that the process has taken so far, to a
-// hundredth of a second; ok is false where the system does not tell. Once the
-// process has ended, it is exact everywhere.
+// CPU is the user and system time that the process has taken so far; ok is false
+// where the system does not tell. Once the process has ended, it is known
+// everywhere.
 func (p *Process) CPU() (cpu time.Duration, ok bool) {
 	if !p.Running() {
 		s := p.Cmd.ProcessState
@@ -19,6 +19,9 @@ func (p *Process) CPU() (cpu time.Duration, ok bool) {
 	}
 	if runtime.GOOS != "linux" {
 		return 0, false
+	}
+	if cpu, ok := clockCPU(p.Cmd.Process.Pid); ok {
+		return cpu, true
 	}
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.Cmd.Process.Pid))
 	if err != nil {
