@@ -3,11 +3,9 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -33,7 +31,8 @@ Serves the page of a recording on the loopback interface until interrupted: the
 page that check writes as heaptrim.html, with the whole call tree instead of its
 heaviest calls, with the report as /report.json and with the files of the
 recording below /bundle/, for go tool pprof and the like. It only reads, and
-answers nobody but this computer.
+answers nobody but this computer. When the recording changes, the page says so
+and offers the new one.
 
 With -base it compares with an older recording, and with -proof it shows what
 heaptrim prove has measured, beside what was predicted.
@@ -43,6 +42,7 @@ Examples:
   heaptrim view -base before.tar.zst after.tar.zst
   heaptrim view -html page.html cpu.pprof allocs.pprof
   heaptrim view -proof proof.json -html page.html after.tar.zst
+  heaptrim view -binary ./gateway.test -html page.html cpu.pprof
 `
 
 // viewFlags are the flags of view.
@@ -53,6 +53,7 @@ type viewFlags struct {
 	proof     string
 	tuned     string
 	html      string
+	binary    string
 	own       string
 	escapes   bool
 	nodes     int
@@ -63,6 +64,12 @@ type viewFlags struct {
 // as many as a browser draws smoothly.
 const servedNodes = 200_000
 
+// Bytes of source text and of machine code in a served page.
+const (
+	servedSource = 4 << 20
+	servedCode   = 4 << 20
+)
+
 func runView(ctx context.Context, c command, args []string, std stdio) error {
 	fs := newFlags(c, std)
 	var f viewFlags
@@ -71,6 +78,7 @@ func runView(ctx context.Context, c command, args []string, std stdio) error {
 	fs.StringVar(&f.proof, "proof", "", "show the comparison in `file`, written by heaptrim prove -json")
 	fs.StringVar(&f.tuned, "tune", "", "show the plan in `file`, written by heaptrim tune -json, with the trials that it made; default: a plan from the recording")
 	fs.StringVar(&f.html, "html", "", "write the page to `file` and do not serve it")
+	fs.StringVar(&f.binary, "binary", "", "program that was recorded, built as it was, in `file`, for its machine code; default: what the recording holds, then the program where it was, if it is the same one")
 	fs.StringVar(&f.own, "own", "", "comma-separated import-path `patterns` of the code you can change; default: the main module, then its workspace")
 	fs.BoolVar(&f.escapes, "escapes", true, "ask the compiler why the hottest values escape to the heap, where the sources are here")
 	fs.IntVar(&f.nodes, "nodes", 0, "`calls` of the flame graph, the heaviest; default: 200000 when serving, 24000 in a file")
@@ -93,55 +101,74 @@ func runView(ctx context.Context, c command, args []string, std stdio) error {
 func (f *viewFlags) view(ctx context.Context, args []string, std stdio) error {
 	p := newProgress(std.err)
 	defer p.Close()
-	shown, err := f.open(ctx, args, p)
+	if f.html == "" {
+		return f.serve(ctx, args, viewing{std, p})
+	}
+	page, done, err := f.page(ctx, args, p)
 	if err != nil {
 		return err
 	}
-	defer shown.Close()
-	o := web.Options{Source: sourceReader(shown.diagnosis)}
+	defer done()
+	p.Close()
+	return writeFile(f.html, func(w io.Writer) error { return web.Page(w, page.Title, page.Data) })
+}
+
+// page builds what the arguments name. What it shows of the recording's own
+// files is there until done is called.
+func (f *viewFlags) page(ctx context.Context, args []string, p *progress) (page web.ServerOptions, done func(), err error) {
+	shown, err := f.open(ctx, args, p)
+	if err != nil {
+		return page, nil, err
+	}
+	defer func() {
+		if err != nil {
+			shown.Close()
+		}
+	}()
+	o := web.Options{Source: sourceReader(shown.diagnosis), Code: codeReader(ctx, shown.recorded, f.binary)}
 	if o.MaxNodes = f.nodes; f.nodes == 0 && f.html == "" {
 		o.MaxNodes = servedNodes
 	}
 	if f.html == "" {
-		o.Parts = listed(shown.recorded)
+		o.Parts, o.MaxSource, o.MaxCode = listed(shown.recorded), servedSource, servedCode
+		o.Version = fmt.Sprint(time.Now().UnixNano())
 	}
 	if f.base != "" {
 		base, err := f.open(ctx, []string{f.base}, p)
 		if err != nil {
-			return fmt.Errorf("recording to compare with: %w", err)
+			return page, nil, fmt.Errorf("recording to compare with: %w", err)
 		}
 		defer base.Close()
 		o.Base = base.diagnosis
 		if o.BaseReport, err = base.report(); err != nil {
-			return err
+			return page, nil, err
 		}
+		o.BasePlan = base.plan(ctx)
 	}
 	if f.proof != "" {
 		if o.Proof, err = os.ReadFile(f.proof); err != nil {
-			return err
+			return page, nil, err
 		}
 	}
 	if f.tuned != "" {
 		if o.Plan, err = os.ReadFile(f.tuned); err != nil {
-			return err
+			return page, nil, err
 		}
 	}
 	p.Printf("building the page")
-	page, err := newPage(ctx, shown, o)
-	if err != nil {
-		return err
+	if page, err = newPage(ctx, shown, o); err != nil {
+		return page, nil, err
 	}
-	p.Close()
-	if f.html != "" {
-		return writeFile(f.html, func(w io.Writer) error { return web.Page(w, page.Title, page.Data) })
-	}
+	page.Version = o.Version
 	parts, closeParts, err := partsOf(shown.recorded)
 	if err != nil {
-		return err
+		return page, nil, err
 	}
-	defer closeParts()
 	page.Parts = parts
-	return serve(ctx, f.addr, page, std)
+	return page, func() {
+		closeParts()
+		shown.Close()
+	}, nil
 }
 
 // viewed is a recording with its diagnosis.
@@ -242,33 +269,6 @@ func pageTitle(d *diagnose.Diagnosis) string {
 		name = d.Target.Module
 	}
 	return "heaptrim: " + name
-}
-
-// serve answers until ctx is done.
-func serve(ctx context.Context, addr string, page web.ServerOptions, std stdio) error {
-	s, err := web.NewServer(page)
-	if err != nil {
-		return err
-	}
-	l, err := web.Listen(addr)
-	if err != nil {
-		return err
-	}
-	server := &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10}
-	stopped := make(chan error, 1)
-	go func() { stopped <- server.Serve(l) }()
-	fmt.Fprintf(std.out, "http://%s/\n", l.Addr())
-	select {
-	case err := <-stopped:
-		return err
-	case <-ctx.Done():
-	}
-	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
-	defer cancel()
-	if err := server.Shutdown(end); err != nil && !errors.Is(err, context.DeadlineExceeded) {
-		return err
-	}
-	return server.Close()
 }
 
 // partsOf opens the directory of a recording's files, out of which no name and

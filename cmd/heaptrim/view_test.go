@@ -57,6 +57,7 @@ func scriptServed(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	ask("/", "")
 	ask("/report.json", "")
+	ask("/version.json", "")
 	ask("/bundle/../manifest.json", "")
 	ask("/", "rebound.example")
 	ts.Check(cmd.Process.Signal(os.Interrupt))

@@ -196,7 +196,7 @@ func kinds() []evidence.Kind {
 	return []evidence.Kind{
 		evidence.KindCPU, evidence.KindAllocs, evidence.KindHeap, evidence.KindGCTrace,
 		evidence.KindBench, evidence.KindMetrics, evidence.KindMemStats, evidence.KindEscapes,
-		evidence.KindTrace, evidence.KindPerf, evidence.KindLoad,
+		evidence.KindTrace, evidence.KindPerf, evidence.KindLoad, evidence.KindCode,
 	}
 }
 

@@ -48,8 +48,12 @@ type Pacer struct {
 	ConsMark                        float64    // cons/mark ratio
 }
 
+// MetricRSS is the name, among those of runtime/metrics, of the process's
+// resident set as the operating system counts it.
+const MetricRSS = "/process/rss:bytes"
+
 // Metrics is one sample of runtime/metrics: names of the package's own
-// spelling, counters and gauges only (no histograms).
+// spelling, counters and gauges only (no histograms), and MetricRSS.
 type Metrics struct {
 	At     time.Duration // since the recorder started
 	Values map[string]float64

@@ -77,6 +77,9 @@ func Exec(ctx context.Context, o ExecOptions, w *bundle.Writer) error {
 	if err != nil {
 		return err
 	}
+	if err := keepCode(ctx, w, func(evidence.Run) string { return r.binary }); err != nil {
+		return err
+	}
 	if o.Load == "" {
 		if r.failed != nil {
 			return fmt.Errorf("%s: %w: %w", o.Package, ErrProgramFailed, r.failed)

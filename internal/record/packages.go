@@ -66,7 +66,17 @@ func Packages(ctx context.Context, o PackagesOptions, w *bundle.Writer) error {
 	if failed == len(chosen) {
 		return fmt.Errorf("none of %d benchmarks could be recorded: %s", failed, r.lastWarning)
 	}
-	return nil
+	return keepCode(ctx, w, r.binaryOf)
+}
+
+// binaryOf is the test binary of a run's package.
+func (r *benchRecorder) binaryOf(run evidence.Run) string {
+	for _, p := range r.pkgs {
+		if p.ImportPath == run.Package && fileExists(p.binary) {
+			return p.binary
+		}
+	}
+	return ""
 }
 
 func (o PackagesOptions) withDefaults() PackagesOptions {

@@ -34,14 +34,14 @@ func TestNewProof(t *testing.T) {
 }
 
 func TestNewPlan(t *testing.T) {
-	v, err := newPlan(json.RawMessage(`{"schema":"heaptrim.tune/1","workload":"service","recommended":{"knob":"GOGC","point":{"setting":{"text":"gogc=400","gogc":400}},"deploy":{"env":["GOGC=400"]}}}`))
+	v, err := newPlan(json.RawMessage(`{"schema":"heaptrim.tune/1","workload":"service","recommended":{"knob":"GOGC","point":{"setting":{"text":"gogc=400","gogc":400}},"deploy":{"env":["GOGC=400"]}}}`), nil)
 	if err != nil || v.Recommended.Point.Setting.GOGC != 400 || v.Recommended.Deploy["env"][0] != "GOGC=400" {
 		t.Errorf("the plan was read as %+v, %v", v, err)
 	}
-	if v, err := newPlan(nil); v != nil || err != nil {
+	if v, err := newPlan(nil, nil); v != nil || err != nil {
 		t.Errorf("no plan: %v, %v", v, err)
 	}
-	if _, err := newPlan(json.RawMessage(`{"schema":"heaptrim.tune/9"}`)); err == nil {
+	if _, err := newPlan(json.RawMessage(`{"schema":"heaptrim.tune/9"}`), nil); err == nil {
 		t.Error("no error for another document")
 	}
 }

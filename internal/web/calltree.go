@@ -1,6 +1,8 @@
 package web
 
 import (
+	"slices"
+
 	"github.com/heaptrim/heaptrim/internal/diagnose"
 	"github.com/heaptrim/heaptrim/internal/evidence"
 )
@@ -26,9 +28,10 @@ type frameRow struct {
 // weightKey is one column of weights: a bucket of CPU, or one of the columns of
 // the heap.
 type weightKey struct {
-	name string // bucket or column
-	cpu  bool
-	base bool // of the recording that is compared with
+	name   string // bucket or column
+	cpu    bool
+	base   bool // of the recording that is compared with
+	labels int  // set of labels; 0: none
 }
 
 // callTree is the calls of a recording, with what each weighs itself. Node 0 is
@@ -45,13 +48,21 @@ type callTree struct {
 	owners  []string // by function
 	pkgs    []string
 	buckets []diagnose.BucketKind
+	labels  labelTable
 
 	weights map[weightKey]map[int32]float64
 	folded  bool // maxBuilt was reached
 	exact   bool // no stack of the heap was sampled
 	sampled bool
 
-	cache map[*evidence.Location][]int32 // frames of a Location, outermost first
+	cache map[*evidence.Location]*located
+	code  *codeTally // nil: of a recording that is compared with
+}
+
+// located is what is known of a Location.
+type located struct {
+	frames []int32 // innermost first
+	place  *placeWeight
 }
 
 // index numbers texts in the order they come.
@@ -117,18 +128,21 @@ func (t *callTree) intern(id frameID, owner, pkg string) int32 {
 	return f
 }
 
-// locate returns the frames of a Location, innermost first.
-func (t *callTree) locate(d *diagnose.Diagnosis, l *evidence.Location) []int32 {
-	if ids, ok := t.cache[l]; ok {
-		return ids
+// locate returns what is known of a Location.
+func (t *callTree) locate(d *diagnose.Diagnosis, l *evidence.Location) *located {
+	if x, ok := t.cache[l]; ok {
+		return x
 	}
-	ids := make([]int32, len(l.Frames))
+	x := &located{frames: make([]int32, len(l.Frames))}
 	for i, f := range l.Frames {
 		s := d.Place(f)
-		ids[i] = t.intern(frameID{s.Function, s.File, s.Line}, d.Owner(f), s.Package)
+		x.frames[i] = t.intern(frameID{s.Function, s.File, s.Line}, d.Owner(f), s.Package)
 	}
-	t.cache[l] = ids
-	return ids
+	if t.code != nil {
+		x.place = t.code.place(d, l)
+	}
+	t.cache[l] = x
+	return x
 }
 
 // path returns the node of a stack below root.
@@ -141,7 +155,7 @@ func (t *callTree) path(d *diagnose.Diagnosis, root int32, s diagnose.WeightedSt
 		outer--
 	}
 	for i := outer; i >= 0; i-- {
-		frames := t.locate(d, s.Stack[i])
+		frames := t.locate(d, s.Stack[i]).frames
 		inner := 0
 		if i == 0 {
 			inner = s.Inline
@@ -165,13 +179,10 @@ func (t *callTree) add(k weightKey, node int32, v float64) {
 	w[node] += v
 }
 
-// bucket notes a class of CPU time and returns its column.
-func (t *callTree) bucket(b diagnose.BucketKind, base bool) weightKey {
-	for _, have := range t.buckets {
-		if have == b {
-			return weightKey{b.Name, true, base}
-		}
+// bucket notes a class of CPU time and returns its name.
+func (t *callTree) bucket(b diagnose.BucketKind) string {
+	if !slices.Contains(t.buckets, b) {
+		t.buckets = append(t.buckets, b)
 	}
-	t.buckets = append(t.buckets, b)
-	return weightKey{b.Name, true, base}
+	return b.Name
 }

@@ -27,10 +27,13 @@ type flameView struct {
 	Buckets []bucketColumn    `json:"buckets"`
 	Runs    []flameRun        `json:"runs"`
 	Weights []column          `json:"weights"`
+	Labels  *labelsView       `json:"labels,omitempty"` // nil: no sample has any
 	Units   map[string]string `json:"units"`
 	Exact   bool              `json:"exact"` // bytes and objects have no sampling error
 	Base    *baseView         `json:"base"`
 	Trim    trimming          `json:"trim"`
+
+	code codeTally
 }
 
 type functionColumns struct {
@@ -72,6 +75,7 @@ type column struct {
 	Name string    `json:"name"`
 	CPU  bool      `json:"cpu"` // a bucket of CPU
 	Base bool      `json:"base,omitempty"`
+	Set  int       `json:"set,omitempty"` // of labels; -1: one that is not told apart
 	At   []int32   `json:"at"`
 	V    []float64 `json:"v"` // shares of CPU in parts of cpuUnit, bytes or counts
 }
@@ -141,18 +145,25 @@ func (t *callTree) fill(v *flameView, d *diagnose.Diagnosis, several, base bool)
 			scale[r.Run] = 1 / r.CPU / n
 			run.Sample = r.Sample * scale[r.Run]
 			if r.Remainder != 0 {
-				t.add(weightKey{colRemainder, false, base}, t.at(root[r.Run], t.own(diagnose.FrameRemainder)), r.Remainder*scale[r.Run])
+				t.add(weightKey{name: colRemainder, base: base}, t.at(root[r.Run], t.own(diagnose.FrameRemainder)), r.Remainder*scale[r.Run])
 			}
 		}
 		v.Runs = append(v.Runs, run)
 	}
-	t.cache = map[*evidence.Location][]int32{}
+	t.cache = map[*evidence.Location]*located{}
+	if t.code = nil; !base {
+		t.code = &v.code
+	}
 	churn, retention := t.own(diagnose.FrameChurn), t.own(diagnose.FrameRetention)
 	return d.WalkStacks(func(s diagnose.WeightedStack) error {
 		node := t.path(d, root[s.Run], s)
-		cpu := scale[s.Run]
+		cpu, labels := scale[s.Run], t.labels.of(s.Labels)
+		if t.code != nil {
+			t.code.add(s.Stack, t.cache, [...]float64{s.CPU * cpu, s.Bytes, s.Objects, s.InUse, s.InUseObj})
+			t.code.ran(s)
+		}
 		if !s.Heap {
-			t.add(t.bucket(s.Bucket, base), node, s.CPU*cpu)
+			t.add(weightKey{t.bucket(s.Bucket), true, base, labels}, node, s.CPU*cpu)
 			return nil
 		}
 		t.sampled = true
@@ -173,7 +184,7 @@ func (t *callTree) fill(v *flameView, d *diagnose.Diagnosis, several, base bool)
 			{colChurn, alloc, s.Churn * cpu}, {colRetention, inUse, s.Retention * cpu}, {colAllocN, alloc, s.AllocEvents}, {colInUseN, inUse, s.InUseEvents},
 			{colBytes, node, s.Bytes}, {colObjects, node, s.Objects}, {colInUse, node, s.InUse}, {colInUseObj, node, s.InUseObj},
 		} {
-			t.add(weightKey{c.name, false, base}, c.node, c.v)
+			t.add(weightKey{c.name, false, base, labels}, c.node, c.v)
 		}
 		return nil
 	})
@@ -181,6 +192,7 @@ func (t *callTree) fill(v *flameView, d *diagnose.Diagnosis, several, base bool)
 
 // export brings the tree, trimmed, into the page's form.
 func (t *callTree) export(v *flameView, limit int) {
+	v.Labels = t.exportLabels()
 	keep, trim := t.trim(limit)
 	v.Trim = trim
 	order, number := t.depthFirst(keep)
@@ -210,7 +222,7 @@ func compareKeys(a, b weightKey) int {
 		}
 		return 1
 	}
-	return cmp.Compare(a.name, b.name)
+	return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.labels, b.labels))
 }
 
 // column writes one column of the kept nodes; what is of others counts to their
@@ -228,14 +240,18 @@ func (t *callTree) column(k weightKey, keep []bool, number map[int32]int32) colu
 		}
 		sums[number[at]] += t.weights[k][node] / unit
 	}
-	c := column{Name: k.name, CPU: k.cpu, Base: k.base, At: []int32{}, V: []float64{}}
-	last := int32(0)
+	c := column{Name: k.name, CPU: k.cpu, Base: k.base, Set: k.labels, At: []int32{}, V: []float64{}}
+	last, left := int32(0), 0.0
 	for _, at := range slices.Sorted(maps.Keys(sums)) {
+		// What rounding takes from one call is left for the next, so that the sum
+		// stays: labels cut weights into many small ones.
+		want := sums[at] + left
+		x := math.Round(want)
 		// Event counts are small, and their fraction matters.
-		x := math.Round(sums[at])
 		if k.name == colAllocN || k.name == colInUseN {
-			x = math.Round(sums[at]*100) / 100
+			x = math.Round(want*100) / 100
 		}
+		left = want - x
 		if x == 0 {
 			continue
 		}

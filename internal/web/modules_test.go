@@ -61,8 +61,14 @@ func TestPageModules(t *testing.T) {
 		t.Fatalf("%d modules, %v", len(modules), err)
 	}
 	forbidden := regexp.MustCompile(`innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function\(|setAttribute\("style"|\.cssText|fetch\(|XMLHttpRequest|WebSocket|EventSource|sendBeacon|importScripts|\bimport\(|https?://`)
+	// A served page asks its own server for the version; the namespace of SVG is a
+	// name, which nobody opens.
+	allowed := map[string]string{"fresh.js": `fetch("version.json"`, "graph_svg.js": `"http://www.w3.org/2000/svg"`}
 	for _, m := range modules {
 		for i, line := range strings.Split(m.Text, "\n") {
+			if ok := allowed[m.Name]; ok != "" && strings.Count(m.Text, ok) == 1 {
+				line = strings.Replace(line, ok, "", 1)
+			}
 			if found := forbidden.FindString(line); found != "" {
 				t.Errorf("%s:%d: %s", m.Name, i+1, found)
 			}

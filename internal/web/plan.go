@@ -8,13 +8,13 @@ import (
 // The parts of a heaptrim.tune/1 document that the page shows.
 type (
 	planView struct {
-		Schema   string `json:"schema"`
-		Workload string `json:"workload"`
-		Measured struct {
-			Collector float64 `json:"collector_cpu_share"`
-			RSS       float64 `json:"peak_rss_bytes"`
-			Cycles    int     `json:"cycles"`
-		} `json:"measured"`
+		Schema   string       `json:"schema"`
+		Workload string       `json:"workload"`
+		Recorded planSetting  `json:"recorded_setting"`
+		Measured planMeasured `json:"measured"`
+		// Base is what the recording that is compared with has measured; nil: none,
+		// or it bears no plan.
+		Base       *planBase `json:"base,omitempty"`
 		Constraint struct {
 			Max    int64  `json:"max_memory_bytes"`
 			Source string `json:"source"`
@@ -34,22 +34,38 @@ type (
 		Trials *planTrials `json:"trials"`
 	}
 
+	planMeasured struct {
+		Collector float64 `json:"collector_cpu_share"`
+		RSS       float64 `json:"peak_rss_bytes"`
+		Cycles    int     `json:"cycles"`
+	}
+
+	planBase struct {
+		Recorded planSetting  `json:"recorded_setting"`
+		Measured planMeasured `json:"measured"`
+	}
+
+	planSetting struct {
+		Text    string `json:"text"`
+		GOGC    int    `json:"gogc"`
+		Limit   int64  `json:"limit_bytes"`
+		Ballast int64  `json:"ballast_bytes"`
+	}
+
 	planPoint struct {
-		Setting struct {
-			Text    string `json:"text"`
-			GOGC    int    `json:"gogc"`
-			Limit   int64  `json:"limit_bytes"`
-			Ballast int64  `json:"ballast_bytes"`
-		} `json:"setting"`
-		Refused   string  `json:"refused"`
-		Fits      bool    `json:"fits"`
-		Collector *bounds `json:"collector_cpu_share"`
-		RSS       *bounds `json:"peak_rss_bytes"`
+		Setting   planSetting `json:"setting"`
+		Refused   string      `json:"refused"`
+		Fits      bool        `json:"fits"`
+		Collector *bounds     `json:"collector_cpu_share"`
+		RSS       *bounds     `json:"peak_rss_bytes"`
 	}
 
 	planTrials struct {
-		Verdict string `json:"verdict"`
-		Stopped string `json:"stopped"`
+		Today   planSetting  `json:"today"`
+		Chosen  planSetting  `json:"chosen"`
+		Changes []planChange `json:"changes"`
+		Verdict string       `json:"verdict"`
+		Stopped string       `json:"stopped"`
 		Steps   []struct {
 			Setting struct {
 				Text string `json:"text"`
@@ -59,10 +75,32 @@ type (
 	}
 )
 
+// planChange is one figure of the trials' comparison: of today's setting and of
+// the chosen one.
+type planChange struct {
+	Unit string  `json:"unit"`
+	A    *bounds `json:"a"`
+	B    *bounds `json:"b"`
+}
+
 const planSchema = "heaptrim.tune/1"
 
-// newPlan reads what tune forecasts; nil without a document.
-func newPlan(doc json.RawMessage) (*planView, error) {
+// newPlan reads what tune forecasts, and what the recording that is compared
+// with has measured under its own setting; nil without a document.
+func newPlan(doc, base json.RawMessage) (*planView, error) {
+	v, err := readPlan(doc)
+	if v == nil || err != nil || base == nil {
+		return v, err
+	}
+	other, err := readPlan(base)
+	if err != nil {
+		return nil, err
+	}
+	v.Base = &planBase{other.Recorded, other.Measured}
+	return v, nil
+}
+
+func readPlan(doc json.RawMessage) (*planView, error) {
 	if doc == nil {
 		return nil, nil
 	}
@@ -73,5 +111,6 @@ func newPlan(doc json.RawMessage) (*planView, error) {
 	if v.Schema != planSchema {
 		return nil, fmt.Errorf("read the plan: its schema is %q, want %s", v.Schema, planSchema)
 	}
+	v.Base = nil // heaptrim's own, not the document's
 	return &v, nil
 }

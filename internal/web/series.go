@@ -1,6 +1,7 @@
 package web
 
 import (
+	"slices"
 	"time"
 
 	"github.com/heaptrim/heaptrim/internal/diagnose"
@@ -43,6 +44,7 @@ type metricColumns struct {
 	AllocRate []float64 `json:"alloc_rate"` // bytes/s
 	AssistCPU []float64 `json:"assist_cpu"` // processors busy with mark assist
 	Goroutine []float64 `json:"goroutines"`
+	RSS       []float64 `json:"rss"` // resident set of the process; empty where no sample has it
 }
 
 // maxPoints bounds the points of a column; a screen has fewer.
@@ -94,7 +96,8 @@ func newCycles(cycles []evidence.Cycle, step int) cycleColumns {
 const unlimited = float64(1 << 60)
 
 func newMetrics(samples []evidence.Metrics, step int) metricColumns {
-	m := metricColumns{At: []float64{}, Held: []float64{}, Objects: []float64{}, Live: []float64{}, Goal: []float64{}, AllocRate: []float64{}, AssistCPU: []float64{}, Goroutine: []float64{}}
+	m := metricColumns{At: []float64{}, Held: []float64{}, Objects: []float64{}, Live: []float64{}, Goal: []float64{}, AllocRate: []float64{}, AssistCPU: []float64{}, Goroutine: []float64{}, RSS: []float64{}}
+	known := slices.ContainsFunc(samples, func(s evidence.Metrics) bool { return s.Values[evidence.MetricRSS] > 0 })
 	for i := step; i < len(samples); i += step {
 		now, before := samples[i], samples[i-step]
 		sec := (now.At - before.At).Seconds()
@@ -113,6 +116,9 @@ func newMetrics(samples []evidence.Metrics, step int) metricColumns {
 		m.AllocRate = append(m.AllocRate, rate("/gc/heap/allocs:bytes"))
 		m.AssistCPU = append(m.AssistCPU, rate("/cpu/classes/gc/mark/assist:cpu-seconds"))
 		m.Goroutine = append(m.Goroutine, now.Values["/sched/goroutines:goroutines"])
+		if known {
+			m.RSS = append(m.RSS, now.Values[evidence.MetricRSS])
+		}
 	}
 	return m
 }

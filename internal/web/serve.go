@@ -2,32 +2,42 @@ package web
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"net"
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
-// Server answers for one recording: the page at /, the report at /report.json
-// and the recording's own files below /bundle/. It only reads. The zero value
-// is not usable; see NewServer.
+// Server answers for one recording: the page at /, the report at /report.json,
+// the version of both at /version.json, and the recording's own files below
+// /bundle/. It only reads. The zero value is not usable; see NewServer. It is
+// safe for concurrent use.
 type Server struct {
+	shown atomic.Pointer[served]
+}
+
+// served is what a Server answers with at one time.
+type served struct {
 	html    []byte
 	report  []byte
+	version []byte
 	policy  string
 	parts   fs.FS
 	listed  []string
-	started time.Time
+	built   time.Time
 }
 
 // ServerOptions are what a Server shows.
 type ServerOptions struct {
-	Title  string
-	Data   []byte // as [Data] gives it
-	Report []byte // the heaptrim.report/1 document
+	Title   string
+	Data    []byte // as [Data] gives it
+	Report  []byte // the heaptrim.report/1 document
+	Version string // as in the options of Data
 	// Parts are the recording's files and Listed the slash-separated names of
 	// those that may be read; no other name is ever opened.
 	Parts  fs.FS
@@ -36,23 +46,36 @@ type ServerOptions struct {
 
 // NewServer builds the page.
 func NewServer(o ServerOptions) (*Server, error) {
-	p, err := newPage(o.Title)
+	s := &Server{}
+	return s, s.Show(o)
+}
+
+// Show replaces what the server answers with, for requests that begin from now
+// on. When it fails, all stays as it was.
+func (s *Server) Show(o ServerOptions) error {
+	// The page asks its own server, and nobody else, for the version.
+	p, err := newPage(o.Title, "; connect-src 'self'")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	var b bytes.Buffer
 	if err := p.write(&b, o.Data); err != nil {
-		return nil, err
+		return err
 	}
-	return &Server{html: b.Bytes(), report: o.Report, policy: p.policy, parts: o.Parts, listed: o.Listed, started: time.Now()}, nil
+	version, err := json.Marshal(map[string]string{"version": o.Version})
+	if err != nil {
+		return err
+	}
+	s.shown.Store(&served{html: b.Bytes(), report: o.Report, version: version, policy: p.policy, parts: o.Parts, listed: o.Listed, built: time.Now()})
+	return nil
 }
 
 // ServeHTTP answers GET and HEAD requests that name this computer: a foreign
 // name in Host means that a web site has had its own name point to the loopback
 // address in order to read what is here.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	h := w.Header()
-	h.Set("Content-Security-Policy", s.policy+"; frame-ancestors 'none'")
+	now, h := s.shown.Load(), w.Header()
+	h.Set("Content-Security-Policy", now.policy+"; frame-ancestors 'none'")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("X-Frame-Options", "DENY")
 	h.Set("Referrer-Policy", "no-referrer")
@@ -66,11 +89,13 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.Set("Allow", "GET, HEAD")
 		http.Error(w, "read only", http.StatusMethodNotAllowed)
 	case r.URL.Path == "/":
-		s.content(w, r, content{"text/html; charset=utf-8", s.html})
+		now.content(w, r, content{"text/html; charset=utf-8", now.html})
 	case r.URL.Path == "/report.json":
-		s.content(w, r, content{"application/json", s.report})
+		now.content(w, r, content{"application/json", now.report})
+	case r.URL.Path == "/version.json":
+		now.content(w, r, content{"application/json", now.version})
 	case strings.HasPrefix(r.URL.Path, "/bundle/"):
-		s.part(w, r, strings.TrimPrefix(r.URL.Path, "/bundle/"))
+		now.part(w, r, strings.TrimPrefix(r.URL.Path, "/bundle/"))
 	default:
 		http.NotFound(w, r)
 	}
@@ -81,13 +106,13 @@ type content struct {
 	body []byte
 }
 
-func (s *Server) content(w http.ResponseWriter, r *http.Request, c content) {
+func (s *served) content(w http.ResponseWriter, r *http.Request, c content) {
 	w.Header().Set("Content-Type", c.kind)
-	http.ServeContent(w, r, "", s.started, bytes.NewReader(c.body))
+	http.ServeContent(w, r, "", s.built, bytes.NewReader(c.body))
 }
 
 // part sends a file of the recording, for go tool pprof and the like to open.
-func (s *Server) part(w http.ResponseWriter, r *http.Request, name string) {
+func (s *served) part(w http.ResponseWriter, r *http.Request, name string) {
 	if s.parts == nil || !slices.Contains(s.listed, name) || !fs.ValidPath(name) {
 		http.NotFound(w, r)
 		return

@@ -1,6 +1,8 @@
 package web
 
 import (
+	"bytes"
+	"html"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -61,6 +63,8 @@ func TestServer(t *testing.T) {
 	f("GET", "localhost", "/", 200, "<!DOCTYPE html>")
 	f("GET", "[::1]:80", "/report.json", 200, "heaptrim.report/1")
 	f("HEAD", "127.0.0.1", "/", 200, "")
+	f("GET", "localhost", "/version.json", 200, `{"version":`)
+	f("GET", "evil.example", "/version.json", 421, "loopback")
 	f("GET", "localhost:1", "/bundle/service/cpu.pprof", 200, "profile")
 
 	f("GET", "evil.example", "/", 421, "loopback")
@@ -72,6 +76,44 @@ func TestServer(t *testing.T) {
 
 	for _, path := range []string{"/bundle/../secret", "/bundle/manifest.json", "/bundle/", "/bundle//service/cpu.pprof", "/bundle/service/../../secret", "/bundle/link", "/bundle/gone", "/bundle/" + `..\secret`, "/etc/passwd", "/x"} {
 		f("GET", "localhost", path, 404, "")
+	}
+}
+
+// TestShow: what is shown changes as a whole, and stays when the next cannot be
+// shown. Only a page that is served may ask its server for something.
+func TestShow(t *testing.T) {
+	s, _ := testServer(t)
+	get := func(path string) *httptest.ResponseRecorder {
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://localhost"+path, nil))
+		return w
+	}
+	if err := s.Show(ServerOptions{Title: "second", Data: []byte(`{"n":2}`), Report: []byte(`{"r":2}`), Version: "v2"}); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{"/": `{"n":2}`, "/report.json": `{"r":2}`, "/version.json": `{"version":"v2"}`} {
+		if got := get(path).Body.String(); !strings.Contains(got, want) {
+			t.Errorf("%s answers %.80q, want %q", path, got, want)
+		}
+	}
+	if got := get("/bundle/service/cpu.pprof").Code; got != http.StatusNotFound {
+		t.Errorf("a file of the first recording is still there: status %d", got)
+	}
+	if err := s.Show(ServerOptions{Data: []byte("</script>")}); err == nil {
+		t.Error("data that are not escaped were shown")
+	}
+	if got := get("/version.json").Body.String(); got != `{"version":"v2"}` {
+		t.Errorf("after a failure the version is %s", got)
+	}
+	page := get("/")
+	for _, policy := range []string{page.Header().Get("Content-Security-Policy"), html.UnescapeString(page.Body.String())} {
+		if !strings.Contains(policy, "connect-src 'self'") {
+			t.Error("the served page cannot ask for the version")
+		}
+	}
+	var alone bytes.Buffer
+	if err := Page(&alone, "alone", []byte(`{}`)); err != nil || strings.Contains(alone.String(), "connect-src") {
+		t.Errorf("a page that stands alone may ask for something, or %v", err)
 	}
 }
 

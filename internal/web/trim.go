@@ -47,16 +47,21 @@ func (t *callTree) trim(limit int) ([]bool, trimming) {
 	}
 	keep[0] = true
 	info.Kept = max(limit, 1)
+	moved, all := map[string]float64{}, map[string]float64{}
 	for k, w := range t.weights {
-		var moved, all float64
+		if k.base {
+			continue
+		}
 		for node, v := range w {
-			all += math.Abs(v)
+			all[k.name] += math.Abs(v)
 			if !keep[node] {
-				moved += math.Abs(v)
+				moved[k.name] += math.Abs(v)
 			}
 		}
-		if all > 0 && !k.base {
-			info.Moved[k.name] = moved / all
+	}
+	for name, sum := range all {
+		if sum > 0 {
+			info.Moved[name] = moved[name] / sum
 		}
 	}
 	return keep, info
@@ -72,10 +77,7 @@ func (t *callTree) scores() []float64 {
 		if k.name == colAllocN || k.name == colInUseN {
 			continue
 		}
-		group := k
-		if k.cpu {
-			group.name = "cpu"
-		}
+		group := weightKey{name: k.group(), base: k.base}
 		if sums[group] == nil {
 			sums[group] = make([]float64, n)
 		}

@@ -29,7 +29,7 @@ var styles = []string{"page/vendor/uPlot.min.css", "page/base.css", "page/views.
 // and style but its own, which it names by their hashes. All text of the data
 // stays data: title is escaped here, and the page's code writes text only.
 func Page(w io.Writer, title string, data []byte) error {
-	p, err := newPage(title)
+	p, err := newPage(title, "")
 	if err != nil {
 		return err
 	}
@@ -44,7 +44,9 @@ type page struct {
 	policy string
 }
 
-func newPage(title string) (page, error) {
+// newPage puts the page together; also is what its policy allows beyond that of
+// a page that stands alone.
+func newPage(title, also string) (page, error) {
 	p := page{title: title}
 	for _, name := range styles {
 		text, err := source.ReadFile(name)
@@ -66,7 +68,7 @@ func newPage(title string) (page, error) {
 		return page{}, err
 	}
 	p.script = "\n" + string(bytes.TrimSpace(uplot)) + "\n" + modules
-	p.policy = policyOf(p.script, p.style)
+	p.policy = policyOf(p.script, p.style) + also
 	return p, nil
 }
 

@@ -160,6 +160,9 @@ func files(t *testing.T, dir string) recorder.Result {
 		if err := json.Unmarshal(s.Bytes(), &v); err != nil || len(v.V) < 20 {
 			t.Fatalf("%s:%d: %d values, error %v", r.Metrics, lines+1, len(v.V), err)
 		}
+		if rss := v.V[evidence.MetricRSS]; runtime.GOOS == "linux" && (rss < 1<<20 || rss > 1<<30) {
+			t.Errorf("%s:%d: a resident set of %v bytes", r.Metrics, lines+1, rss)
+		}
 	}
 	if lines == 0 {
 		t.Errorf("%s is empty", r.Metrics)

@@ -27,7 +27,7 @@ const shots = "screenshots"
 
 // timeout of everything that is done in one tab. It is long because CI may have
 // few processors.
-const timeout = 3 * time.Minute
+const timeout = 6 * time.Minute
 
 var keep = flag.String("bundles", "", "keep the recordings in `directory` and use those that are there")
 

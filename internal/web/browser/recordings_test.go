@@ -102,9 +102,42 @@ type data struct {
 			Weights []struct {
 				Name string    `json:"name"`
 				CPU  bool      `json:"cpu"`
+				Base bool      `json:"base"`
+				Set  int       `json:"set"`
+				At   []int     `json:"at"`
 				V    []float64 `json:"v"`
 			} `json:"weights"`
+			Frame  []int `json:"frame"`
+			Frames struct {
+				Function []int `json:"function"`
+			} `json:"frames"`
+			Functions struct {
+				Name  []string `json:"name"`
+				Owner []string `json:"owner"`
+			} `json:"functions"`
+			Labels *struct {
+				Keys []string `json:"keys"`
+				Sets [][]struct {
+					Key  int      `json:"key"`
+					Text string   `json:"text"`
+					High *float64 `json:"high"`
+				} `json:"sets"`
+			} `json:"labels"`
 		} `json:"flame"`
+		Code *struct {
+			Texts     []string `json:"texts"`
+			Missing   []string `json:"missing"`
+			Functions []struct {
+				Name    string `json:"name"`
+				Step    []int  `json:"step"`
+				Text    []int  `json:"text"`
+				Weights map[string]struct {
+					At    []int     `json:"at"`
+					Self  []float64 `json:"self"`
+					Total []float64 `json:"total"`
+				} `json:"weights"`
+			} `json:"functions"`
+		} `json:"code"`
 		Time   []struct{ Run string } `json:"time"`
 		WhatIf []struct {
 			Run  string `json:"run"`

@@ -22,6 +22,10 @@ func TestViews(t *testing.T) {
 			b.open(p.url)
 			checkOverview(t, b, p)
 			checkFlame(t, b, p)
+			checkCalls(t, b, p)
+			checkFunctions(t, b, p)
+			checkLabels(t, b, p)
+			checkCode(t, b, p)
 			checkSource(t, b, p)
 			if len(p.data.Views.Time) > 0 {
 				checkTime(t, b, p)
@@ -51,7 +55,7 @@ func TestViews(t *testing.T) {
 
 func wantTabs(p page) int {
 	n := 1
-	for _, there := range []bool{p.data.Views.Flame != nil, len(p.data.Views.Source) > 0, len(p.data.Views.Time) > 0, len(p.data.Views.WhatIf) > 0 || p.data.Views.Plan != nil, p.data.Views.Latency != nil, p.data.Views.Proof != nil} {
+	for _, there := range []bool{p.data.Views.Flame != nil, p.data.Views.Flame != nil, p.data.Views.Flame != nil, p.data.Views.Code != nil, len(p.data.Views.Source) > 0, len(p.data.Views.Time) > 0, len(p.data.Views.WhatIf) > 0 || p.data.Views.Plan != nil, p.data.Views.Latency != nil, p.data.Views.Proof != nil} {
 		if there {
 			n++
 		}
@@ -138,7 +142,7 @@ func sums(p page) map[string]float64 {
 			out["cost"] += sum * 1e-7
 			sum *= 1e-7
 		}
-		out[c.Name] = sum
+		out[c.Name] += sum
 	}
 	return out
 }

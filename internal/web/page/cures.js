@@ -2,7 +2,7 @@
 import { button, el, replace, table } from "./dom.js";
 import { bytes, count, percent, seconds, share, shortName, sizeSpan, span, trimmed, unknown } from "./format.js";
 import { change } from "./state.js";
-import { term } from "./terms.js";
+import { explain, term } from "./terms.js";
 
 const firstRows = 15;
 
@@ -84,13 +84,27 @@ export function detail(f, inSource) {
       button("Show in the flame graph", () => change({ view: "flame", q: "^" + f.site.function.replace(/[.*+?^${}()|[\]\\]/g, "\\$&") + "$", zoom: null }))));
 }
 
-function row(f, max) {
+// marksOf says for each finding whether it stands higher than by itself, which
+// is lifted, or cannot be told from the one above, which is tied.
+function marksOf(findings) {
+  const own = findings.map((f) => (f.remedy.code === "leave-it" ? null : f.prediction.cpu_share));
+  return findings.map((_, i) => {
+    if (!own[i]) return "";
+    if (own.some((o, j) => j > i && o && o.value > own[i].value)) return "lifted";
+    const above = i > 0 ? own[i - 1] : null;
+    return above && own[i].low <= above.high && above.low <= own[i].high ? "tied" : "";
+  });
+}
+
+const signs = { lifted: "+", tied: "=" };
+
+function row(f, max, mark) {
   const saved = f.prediction.cpu_share;
   const width = (v) => `${Math.max(0, Math.min(100, (100 * v) / max))}%`;
   const bar = saved && max > 0 ? el("div", { class: "meter", "aria-hidden": "true" }, el("i", { style: { width: width(saved.value) } }), el("u", { style: { left: width(Math.max(saved.low, 0)), width: width(saved.high - Math.max(saved.low, 0)) } })) : null;
   const body = el("div", { class: "body" });
   const d = el("details", { class: "cure", id: `cure-${f.rank}`, on: { toggle: () => d.open && body.childElementCount === 0 && replace(body, detail(f)) } },
-    el("summary", {}, el("span", { class: "rank" }, f.rank),
+    el("summary", {}, el("span", { class: "rank" }, f.rank, mark ? el("span", { class: "mark" }, term(mark, signs[mark])) : null),
       el("span", { class: "what" }, el("b", { class: "where" }, place(f)), el("span", { class: "title" }, ` ${f.title} in ${shortName(f.site.function)}`), el("span", { class: "code" }, f.remedy.code), el("span", { class: "text" }, f.remedy.text)),
       el("span", { class: "saves" }, saved || f.remedy.code !== "leave-it" ? el("b", { data: { saving: f.rank } }, share(saved)) : el("span", { class: "dim" }, `costs ${share(f.cost.cpu_share)}`), bar)), body);
   return d;
@@ -100,14 +114,16 @@ function row(f, max) {
 export function cureList(report) {
   if (report.findings.length === 0) return el("section", {}, el("h2", {}, "What to change"), el("p", {}, "Nothing: no line costs enough to be worth a change."));
   const max = Math.max(...report.findings.map((f) => (f.prediction.cpu_share ? f.prediction.cpu_share.high : 0)));
-  const list = el("div", { class: "cures" }, report.findings.slice(0, firstRows).map((f) => row(f, max)));
+  const marks = marksOf(report.findings);
+  const list = el("div", { class: "cures" }, report.findings.slice(0, firstRows).map((f, i) => row(f, max, marks[i])));
   const rest = report.findings.slice(firstRows);
   const more = rest.length === 0 ? null : button(`Show ${rest.length} more`, () => {
-    for (const f of rest) list.append(row(f, max));
+    rest.forEach((f, i) => list.append(row(f, max, marks[firstRows + i])));
     more.remove();
   });
   return el("section", { class: "what-to-change" }, el("h2", {}, "What to change"),
     el("p", { class: "note" }, "Ranked by the CPU that each cure would save, ", term("saving", "predicted"), " with its ", term("interval", "95 % interval"),
-      report.together.cpu_share ? [". Together: ", el("b", {}, share(report.together.cpu_share)), " of CPU"] : "", "."),
+      report.together.cpu_share ? [". Together: ", el("b", {}, share(report.together.cpu_share)), " of CPU"] : "", ". ",
+      ["lifted", "tied"].filter((k) => marks.includes(k)).map((k) => [el("b", {}, signs[k]), " ", explain(k), " "])),
     list, more, rest.length > 0 && el("p", { class: "only-print" }, `${trimmed(rest.length)} more in the file itself.`));
 }

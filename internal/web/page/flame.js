@@ -1,26 +1,25 @@
 // The flame graph: what each stack costs, from every point of view.
+import { actKeys, acts, isFree } from "./acts.js";
 import { button, el, replace } from "./dom.js";
 import { FlameCanvas } from "./flame_canvas.js";
 import { painter } from "./flame_colour.js";
-import { available, decode } from "./flame_model.js";
-import { callers, compile, labelsOf, ordered, project, sumAt } from "./flame_project.js";
+import { compile } from "./flame_project.js";
 import { FunctionTable } from "./flame_table.js";
 import { amount, describe, say } from "./flame_text.js";
-import { flameTools, toggleFilter } from "./flame_tools.js";
+import { flameTools } from "./flame_tools.js";
 import { percent } from "./format.js";
+import { exactly, isCode, resetPatch, stacksOf } from "./stacks.js";
 import { change, state } from "./state.js";
 import { isDark, onTheme } from "./theme.js";
-
-const filterNames = ["focus", "ignore", "hide", "show", "from"];
 
 // Flame holds the trees of the state that is shown.
 class Flame {
   constructor(data) {
-    this.m = decode(data.views.flame);
-    this.modes = available(this.m);
-    this.labels = new Map();
+    this.data = data;
+    this.stacks = stacksOf(data);
+    this.m = this.stacks.m;
     this.keys = {};
-    this.tools = flameTools(this.m, { next: (step) => this.next(step), reset: () => this.reset() });
+    this.tools = flameTools(this.stacks, { next: (step) => this.next(step), reset: () => this.reset() });
     this.main = this.canvas("Flame graph: what the stacks cost");
     this.above = this.canvas("What calls the chosen function");
     this.table = new FunctionTable({ choose: (l) => this.find(l), pivot: (l) => this.pivot(l) });
@@ -47,40 +46,13 @@ class Flame {
     return this.pivotName || "all";
   }
 
-  labelsFor(detail) {
-    if (!this.labels.has(detail)) this.labels.set(detail, labelsOf(this.m, detail));
-    return this.labels.get(detail);
-  }
-
-  // build makes the trees anew when the state asks for other ones.
+  // build takes over what the state shows.
   build(now) {
-    const mode = this.modes.find((x) => x.id === now.weight) || this.modes[0];
-    this.detail = now.detail || "function";
-    this.compare = this.m.hasBase && now.compare !== "off";
-    const key = JSON.stringify([mode.id, this.detail, now.compare, now.pivot, ...filterNames.map((f) => now[f])]);
-    if (key === this.keys.tree) return;
-    this.keys.tree = key;
-    const labels = this.labelsFor(this.detail);
-    const options = { mode, detail: this.detail };
-    for (const f of filterNames) options[f] = compile(now[f]).re ? now[f] : "";
-    const pivot = now.pivot === undefined ? -1 : labels.list.findIndex((l) => l.text === now.pivot);
-    this.pivotName = pivot >= 0 ? now.pivot : "";
-    const whole = project(this.m, labels, options);
-    this.mode = mode;
-    this.whole = { total: whole.total[0], sum: sumAt(whole, 0) };
-    this.tree = pivot >= 0 ? project(this.m, labels, { ...options, pivot }) : whole;
-    this.up = pivot >= 0 ? callers(whole, labels, pivot) : null;
-    const scale = now.compare === "amounts" || mode.kind === "cpu" || !(whole.base[0] > 0) ? 1 : whole.total[0] / whole.base[0];
-    for (const t of [this.tree, this.up]) if (t) ordered(t, this.widths(t, scale));
-    this.groups = new Set(this.tree.group);
-    this.spared = 0;
-    for (let i = 1; i < this.tree.n; i++) this.spared -= Math.min(0, this.tree.self[i]);
+    const shown = this.stacks.at(now);
+    if (shown === this.shown) return;
+    this.shown = shown;
+    Object.assign(this, { mode: shown.mode, detail: shown.detail, compare: shown.compare, pivotName: shown.pivotName, whole: shown.whole, tree: shown.tree, up: shown.up, groups: shown.groups, spared: shown.spared });
     this.keys.search = this.keys.paint = "";
-  }
-
-  widths(t, scale) {
-    t.baseScale = scale;
-    return this.compare ? Float64Array.from(t.total, (x, i) => (Math.max(0, x) + Math.max(0, t.base[i] * scale)) / 2) : t.total;
   }
 
   // search marks the labels that match and gathers the outermost hits.
@@ -147,12 +119,12 @@ class Flame {
 
   about(n) {
     const t = this.tree, l = n > 0 ? t.labels.list[t.label[n]] : null;
-    const act = (label, f, key) => button(label, f, { class: "quiet", title: key });
-    replace(this.facts, describe({ m: this.m, t, compare: this.compare, detail: this.detail, pivotName: this.pivotName, rootName: () => this.rootName() }, n),
-      l && l.owner !== "heaptrim" ? el("p", { class: "acts noprint" },
-        act("Focus", () => toggleFilter("focus", l.text), "f"), act("Ignore", () => toggleFilter("ignore", l.text), "i"), act("Hide", () => toggleFilter("hide", l.text), "h"),
-        act("Callers and callees", () => this.pivot(t.label[n]), "c"), act("Source", () => this.source(l), "s"), act("Copy name", () => navigator.clipboard.writeText(l.text), "")) : null);
-    this.selected = l ? t.label[n] : -1;
+    replace(this.facts, describe({ m: this.m, t, compare: this.compare, detail: this.detail, pivotName: this.pivotName, rootName: () => this.rootName() }, n), acts(this.actor(), l));
+    this.selected = isCode(l) ? t.label[n] : -1;
+  }
+
+  actor() {
+    return { data: this.data, m: this.m, detail: this.detail, here: "flame" };
   }
 
   note() {
@@ -163,15 +135,12 @@ class Flame {
   }
 
   find(label) {
-    change({ q: "^" + this.tree.labels.list[label].text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&") + "$" });
+    change({ q: exactly(this.tree.labels.list[label].text) });
   }
 
   pivot(label) {
-    change({ pivot: this.labelsFor(this.detail).list[label].text, zoom: null, at: null });
-  }
-
-  source(l) {
-    change({ view: "source", fn: this.m.functions.name[l.fn], file: l.file, line: this.detail === "line" ? l.line : null });
+    const l = this.tree.labels.list[label];
+    if (l.owner !== "label") change({ pivot: l.text, zoom: null, at: null });
   }
 
   next(step) {
@@ -182,21 +151,20 @@ class Flame {
   }
 
   reset() {
-    change(Object.fromEntries(["zoom", "at", "q", "pivot", "detail", ...filterNames].map((k) => [k, null])));
+    change(resetPatch());
   }
 
   shortcut(e) {
-    if (this.node.hidden || e.defaultPrevented || e.ctrlKey || e.metaKey || e.altKey || e.target.closest("input, select, textarea, dialog")) return;
-    const l = this.selected >= 0 ? this.tree.labels.list[this.selected] : null;
-    const acts = { "/": () => this.tools.search.focus(), n: () => this.next(1), N: () => this.next(-1), r: () => this.reset() };
-    if (l) Object.assign(acts, { f: () => toggleFilter("focus", l.text), i: () => toggleFilter("ignore", l.text), h: () => toggleFilter("hide", l.text), c: () => this.pivot(this.selected), s: () => this.source(l) });
-    if (!Object.hasOwn(acts, e.key)) return;
+    if (this.node.hidden || !isFree(e)) return;
+    const keys = { "/": () => this.tools.search.focus(), n: () => this.next(1), N: () => this.next(-1), r: () => this.reset(), ...actKeys(this.actor(), this.selected >= 0 ? this.tree.labels.list[this.selected] : null) };
+    if (!Object.hasOwn(keys, e.key)) return;
     e.preventDefault();
-    acts[e.key]();
+    keys[e.key]();
   }
 }
 
-function trimNote(trim) {
+// trimNote says what the limit on calls has done.
+export function trimNote(trim) {
   if (trim.kept >= trim.nodes && !trim.folded) return null;
   const worst = Math.max(0, ...Object.values(trim.moved));
   return el("p", { class: "note" }, `The ${trim.kept} heaviest of ${trim.nodes} calls are here; at most ${percent(worst)} of any weight counts to a caller instead. `,

@@ -49,18 +49,32 @@ export const groupColour = (g) => hsl(groupHue[g][0], groupHue[g][1], g === "app
 const steps = 8;
 
 function byDifference(t) {
+  const scale = differenceScale();
+  return (node) => scale[steps + Math.round(steps * changeOf(t, node))];
+}
+
+function differenceScale() {
   const scale = [];
   for (let i = -steps; i <= steps; i++) {
     const k = Math.abs(i) / steps;
     scale.push(i === 0 ? hsl(0, 0, 88, 28) : hsl(i < 0 ? 211 : 28, 35 + 60 * k, 88 - 28 * k, 28 + 14 * k));
   }
-  return (node) => scale[steps + Math.round(steps * changeOf(t, node))];
+  return scale;
+}
+
+// changeColour is the colour of a weight that has changed.
+export function changeColour(total, base) {
+  return differenceScale()[steps + Math.round(steps * relative(total, base))];
 }
 
 // changeOf is the change of a node's weight from -1, gone, over 0, the same, to
 // 1, new; a doubling is 0.5.
 export function changeOf(t, node) {
-  const now = Math.max(0, t.total[node]), then = Math.max(0, t.base[node] * (t.baseScale || 1));
+  return relative(t.total[node], t.base[node] * (t.baseScale || 1));
+}
+
+function relative(total, base) {
+  const now = Math.max(0, total), then = Math.max(0, base);
   const most = Math.max(now, then);
   return most > 0 ? (now - then) / most : 0;
 }

@@ -40,9 +40,9 @@ export function decode(v) {
     const unit = c.cpu || heapCPU.has(c.name) ? cpuUnit : 1;
     const values = Float64Array.from(c.v, (x) => x * unit);
     const group = c.cpu ? groupOfBucket[c.name] || "gc" : c.name === "retention" ? "retention" : "churn";
-    return { name: c.name, cpu: c.cpu, base: Boolean(c.base), bucket: c.cpu ? bucket.get(c.name) : null, group: groups.indexOf(group), at, values };
+    return { name: c.name, cpu: c.cpu, base: Boolean(c.base), set: c.set || 0, bucket: c.cpu ? bucket.get(c.name) : null, group: groups.indexOf(group), at, values };
   });
-  const m = { n, parent, frame: Int32Array.from(v.frame), frames: v.frames, functions: v.functions, files: v.files, columns, runs: v.runs, exact: v.exact, hasBase: Boolean(v.base), trim: v.trim };
+  const m = { n, parent, frame: Int32Array.from(v.frame), frames: v.frames, functions: v.functions, files: v.files, columns, runs: v.runs, exact: v.exact, hasBase: Boolean(v.base), trim: v.trim, labels: v.labels || null };
   m.runOf = runsOf(m, false);
   m.runOfBase = m.hasBase ? runsOf(m, true) : null;
   return m;
@@ -82,8 +82,9 @@ function takes(mode, c) {
 
 // weigh adds up the columns of a mode for each node: value itself; variance of
 // what was sampled as CPU; churn and retention with their events; bytes' events;
-// and by group, for the colours.
-export function weigh(m, mode, base) {
+// and by group, for the colours. With takes, only samples of the label sets that
+// it says yes to count.
+export function weigh(m, mode, base, takesSet) {
   const w = {
     self: new Float64Array(m.n), variance: new Float64Array(m.n), collected: new Float64Array(m.n), events: new Float64Array(m.n),
     byGroup: groups.map(() => null), negative: 0,
@@ -91,7 +92,7 @@ export function weigh(m, mode, base) {
   const runs = base ? m.baseRuns : m.ownRuns, runOf = base ? m.runOfBase : m.runOf;
   const inUse = mode.id === "retention" || mode.id.startsWith("inuse");
   for (const c of m.columns) {
-    if (c.base !== base) continue;
+    if (c.base !== base || (takesSet && !takesSet(c.set))) continue;
     if (c.name === (inUse ? "inuse_samples" : "alloc_samples")) for (let i = 0; i < c.at.length; i++) w.events[c.at[i]] += c.values[i];
     if (!takes(mode, c)) continue;
     const byGroup = w.byGroup[c.group] || (w.byGroup[c.group] = new Float64Array(m.n));

@@ -1,6 +1,7 @@
 // From the call tree of the data to the tree that is shown: filtered, with the
 // wanted detail, and from the wanted point of view.
 import { groups, weigh } from "./flame_model.js";
+import { splitSets } from "./labels.js";
 
 // labelsOf numbers what frames are called at a level of detail: function, line,
 // file or package.
@@ -80,12 +81,27 @@ class Tree {
 const sums = ["total", "variance", "collected", "events", "base", "baseVariance", "baseCollected"];
 const selves = ["self", "selfVariance", "selfCollected", "selfEvents"];
 
-// weighed fills in a tree's sums: map says where the weights of a data node go,
-// -1 for nowhere.
-function weighed(t, m, mode, map, part) {
+// weighed fills in a tree's sums from its parts: the map of each says where the
+// weights of a data node go, -1 for nowhere.
+function weighed(t, m, mode, parts) {
   for (const k of [...sums, ...selves]) t[k] = new Float64Array(t.n);
-  const now = part.now, then = part.base;
-  const groupSums = groups.map((_, g) => (now.byGroup[g] ? new Float64Array(t.n) : null));
+  const groupSums = groups.map((_, g) => (parts.some((p) => p.now.byGroup[g]) ? new Float64Array(t.n) : null));
+  for (const part of parts) addPart(t, m, part, groupSums);
+  for (let i = t.n - 1; i > 0; i--) {
+    const p = t.parent[i];
+    for (const k of sums) t[k][p] += t[k][i];
+    for (const g of groupSums) if (g) g[p] += g[i];
+  }
+  t.group = new Uint8Array(t.n);
+  for (let i = 0; i < t.n; i++) {
+    let best = 0;
+    for (let g = 0; g < groups.length; g++) if (groupSums[g] && groupSums[g][i] > best) [best, t.group[i]] = [groupSums[g][i], g];
+  }
+  t.mode = mode;
+  return t;
+}
+
+function addPart(t, m, { now, base: then, map }, groupSums) {
   for (let i = 0; i < m.n; i++) {
     const at = map[i];
     if (at < 0) continue;
@@ -102,46 +118,69 @@ function weighed(t, m, mode, map, part) {
       t.baseVariance[at] += then.variance[i];
       t.baseCollected[at] += then.collected[i];
     }
-    for (let g = 0; g < groups.length; g++) if (groupSums[g]) groupSums[g][at] += now.byGroup[g][i];
+    for (let g = 0; g < groups.length; g++) if (groupSums[g] && now.byGroup[g]) groupSums[g][at] += now.byGroup[g][i];
   }
-  for (let i = t.n - 1; i > 0; i--) {
-    const p = t.parent[i];
-    for (const k of sums) t[k][p] += t[k][i];
-    for (const g of groupSums) if (g) g[p] += g[i];
-  }
-  t.group = new Uint8Array(t.n);
-  for (let i = 0; i < t.n; i++) {
-    let best = 0;
-    for (let g = 0; g < groups.length; g++) if (groupSums[g] && groupSums[g][i] > best) [best, t.group[i]] = [groupSums[g][i], g];
-  }
-  t.mode = mode;
-  return t;
+}
+
+// partsOf weighs the samples: all that a state lets through together, or, to be
+// put below or above a label of theirs, each value for itself.
+function partsOf(m, o) {
+  const weights = (takes) => ({ now: weigh(m, o.mode, false, takes), base: m.hasBase ? weigh(m, o.mode, true, takes) : null });
+  if (!o.view || (!o.tagroot && !o.tagleaf)) return [{ root: "", leaf: "", ...weights(o.allowed || null) }];
+  return splitSets(o.view, o.tagroot, o.tagleaf, o.allowed).map((g) => ({ root: g.root, leaf: g.leaf, ...weights(g.takes), split: true }));
 }
 
 // project builds the tree of a state: {mode, detail, focus, ignore, hide, show,
-// from, pivot}. With a pivot, a label's number, it is the tree of what that one
-// calls, and callers(…) the tree of what calls it.
+// from, pivot, view, allowed, tagroot, tagleaf}. With a pivot, a label's number,
+// it is the tree of what that one calls, and callers(…) the tree of what calls it.
 export function project(m, labels, o) {
-  const f = filters(m, o);
-  const part = o.part || { now: weigh(m, o.mode, false), base: m.hasBase ? weigh(m, o.mode, true) : null };
-  const t = new Tree(labels, m.n + 1), map = new Int32Array(m.n).fill(-1);
-  const virtual = o.mode.id === "churn" || o.mode.id === "retention";
-  const place = new Int32Array(m.n).fill(-1), inPath = new Uint8Array(m.n);
-  if (o.pivot === undefined) place[0] = 0;
+  const f = filters(m, o), parts = partsOf(m, o);
+  const all = { list: labels.list.slice(), of: labels.of }, extra = new Map();
+  const label = (text) => {
+    if (!extra.has(text)) extra.set(text, all.list.push({ text, fn: 0, file: "", line: 0, pkg: text, owner: "label" }) - 1);
+    return extra.get(text);
+  };
+  const t = new Tree(all, m.n + 1);
+  for (const part of parts) {
+    const used = part.split ? usedBy(m, part) : null;
+    part.map = place(m, t, { o, f, used, labels, root: part.root && used[0] ? t.child(0, label(part.root)) : 0 });
+    if (part.leaf) for (let i = 0; i < m.n; i++) if (part.map[i] >= 0 && (part.now.self[i] !== 0 || part.now.events[i] !== 0 || (part.base && part.base.self[i] !== 0))) part.map[i] = t.child(part.map[i], label(part.leaf));
+  }
+  return weighed(t, m, o.mode, parts);
+}
+
+// usedBy marks the nodes that a part has weight below.
+function usedBy(m, part) {
+  const used = new Uint8Array(m.n);
+  for (let i = m.n - 1; i >= 0; i--) {
+    if (part.now.self[i] !== 0 || part.now.events[i] !== 0 || (part.base && part.base.self[i] !== 0)) used[i] = 1;
+    if (used[i] && i > 0) used[m.parent[i]] = 1;
+  }
+  return used;
+}
+
+// place finds where the weights of each data node go, and makes the nodes.
+function place(m, t, { o, f, used, labels, root }) {
+  const map = new Int32Array(m.n).fill(-1);
+  // The collector's time stands on frames of its own, which weigh nothing else.
+  const virtual = o.mode.kind !== "cpu" || o.mode.id === "churn" || o.mode.id === "retention";
+  const places = new Int32Array(m.n).fill(-1), inPath = new Uint8Array(m.n);
+  if (o.pivot === undefined) places[0] = root;
   if (!f.focus) inPath[0] |= 1;
   if (!f.from) inPath[0] |= 4;
-  if (inPath[0] === 5) map[0] = place[0];
+  if (inPath[0] === 5) map[0] = places[0];
   for (let i = 1; i < m.n; i++) {
+    if (used && !used[i]) continue;
     const p = m.parent[i], frame = m.frame[i], label = labels.of[frame];
     const isOwn = labels.list[label].owner === "heaptrim";
     inPath[i] = inPath[p] | (f.focus && f.focus[frame] ? 1 : 0) | (f.ignore && f.ignore[frame] ? 2 : 0) | (f.from && f.from[frame] ? 4 : 0);
-    let at = place[p];
-    if (o.pivot !== undefined && at < 0 && label === o.pivot) at = 0;
+    let at = places[p];
+    if (o.pivot !== undefined && at < 0 && label === o.pivot) at = root;
     else if (at >= 0 && inPath[i] & 4 && !(f.hide && f.hide[frame]) && (!f.show || f.show[frame]) && !(virtual && isOwn && p !== 0)) at = t.child(at, label);
-    place[i] = at;
+    places[i] = at;
     if ((inPath[i] & 7) === 5) map[i] = at;
   }
-  return weighed(t, m, o.mode, map, part);
+  return map;
 }
 
 function filters(m, o) {
@@ -150,8 +189,8 @@ function filters(m, o) {
 
 // callers builds the tree of what calls a label, outwards, from a projected
 // tree: each outermost call of it weighs what it weighs with its own calls.
-export function callers(t, labels, pivot) {
-  const c = new Tree(labels, 1024);
+export function callers(t, pivot) {
+  const c = new Tree(t.labels, 1024);
   const where = [];
   const inside = new Uint8Array(t.n);
   for (let i = 1; i < t.n; i++) {

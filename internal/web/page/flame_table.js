@@ -51,7 +51,7 @@ export class FunctionTable {
       el("td", { class: "name" }, el("span", { class: "one-line" }, button("⇅", () => this.o.pivot(l), { class: "link small", title: "Callers and callees of " + tree.labels.list[l].text, "aria-label": "Callers and callees" }),
         button(shortName(tree.labels.list[l].text), () => this.o.choose(l), { class: "link", title: tree.labels.list[l].text }))));
     replace(this.node,
-      el("table", { class: compare ? "with-change" : "" }, el("caption", { class: "unseen" }, "Functions by weight"),
+      el("table", { class: compare ? "with-change" : this.tree.mode.kind === "bytes" ? "wide" : "" }, el("caption", { class: "unseen" }, "Functions by weight"),
         el("thead", {}, el("tr", {}, head("self", "self"), head("total", "total"), compare ? head("change", "change") : null, head("name", "function"))),
         el("tbody", {}, list.slice(0, this.rows).map(row))),
       list.length > this.rows ? button(`Show more of ${list.length}`, () => { this.rows += 4 * page; this.draw(); }) : null);

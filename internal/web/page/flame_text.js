@@ -51,6 +51,7 @@ export function describe(v, node) {
   return [
     el("b", {}, l ? l.text : v.rootName()),
     l && l.file && v.detail !== "package" ? el("div", { class: "dim" }, `${l.file}${v.detail === "line" ? ":" + l.line : ""}`) : null,
+    l && l.owner === "label" ? el("div", { class: "dim" }, "a label of the samples") : null,
     l && l.owner === "heaptrim" ? el("div", { class: "dim" }, "put here by heaptrim: the collector's time, under the code that causes it") : null,
     el("dl", {}, facts(v, node).map(([k, text]) => [el("dt", {}, k), el("dd", {}, text)])),
   ].filter(Boolean);

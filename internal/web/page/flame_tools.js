@@ -1,8 +1,13 @@
-// The controls of the flame graph. They only change the page's state.
+// The controls of the views of stacks: what is weighed, how it is shown, what is
+// left out.
 import { button, el, replace, select } from "./dom.js";
-import { available, groups } from "./flame_model.js";
+import { groups } from "./flame_model.js";
 import { groupColour, groupTitle } from "./flame_colour.js";
 import { compile } from "./flame_project.js";
+import { compileLabels } from "./labels.js";
+import { labelPanel } from "./label_panel.js";
+import { savedViews } from "./saved.js";
+import { exactly } from "./stacks.js";
 import { explain } from "./terms.js";
 import { change, state } from "./state.js";
 
@@ -14,7 +19,12 @@ const filters = [
   ["from", "Show from", "Takes out what stands above the first frame that matches."],
 ];
 
-function typed(name, label, tip) {
+const labelFilters = [
+  ["tagfocus", "Label focus", "Only samples with a label that matches: an expression, key=expression, or a range of numbers such as bytes=1kb:64kb."],
+  ["tagignore", "Label ignore", "Without samples that have a label that matches."],
+];
+
+function typed(name, label, tip, check) {
   const input = el("input", {
     type: "search", placeholder: "regular expression", spellcheck: false, autocomplete: "off", "aria-label": label,
     on: { input: () => change({ [name]: input.value, zoom: null, at: null }, true) },
@@ -25,18 +35,19 @@ function typed(name, label, tip) {
     node: el("label", { class: "field" }, el("span", tip ? { class: "term", data: { tip } } : {}, label), input, error),
     show(value) {
       if (document.activeElement !== input) input.value = value || "";
-      error.textContent = compile(value).error ? "not an expression" : "";
+      error.textContent = (check || compile)(value).error ? "not an expression" : "";
     },
   };
 }
 
-// flameTools makes the controls; show brings them in line with the state.
-export function flameTools(m, act) {
-  const list = available(m);
-  const weight = select("Weight", list.map((x) => [x.id, x.label]), list[0].id, (v) => change({ weight: v, zoom: null, at: null, pivot: null }));
+// flameTools makes the controls; show brings them in line with the state. act:
+// {next(step), reset()}; lacks names controls that a view has no use for.
+export function flameTools(stacks, act, lacks) {
+  const m = stacks.m, without = (name, node) => (lacks && lacks.includes(name) ? null : node);
+  const weight = select("Weight", stacks.modes.map((x) => [x.id, x.label]), stacks.modes[0].id, (v) => change({ weight: v, zoom: null, at: null, pivot: null }));
   const weightTip = el("small", { class: "dim" });
   const colour = select("Colour", [["package", "package"], ["bucket", "memory bucket"], ...(m.hasBase ? [["change", "change"]] : [])], "package", (v) => change({ colour: v }));
-  const detail = select("Detail", [["function", "functions"], ["line", "lines"], ["file", "files"], ["package", "packages"]], "function", (v) => change({ detail: v, zoom: null, at: null, pivot: null }));
+  const detail = select("Detail", [["function", "functions"], ["line", "lines"], ["file", "files"], ["package", "packages"]], "function", (v) => change({ detail: v, zoom: null, at: null, pivot: null, node: null, cam: null }));
   const shape = select("Shape", [["icicle", "icicle, down"], ["flame", "flame, up"]], "icicle", (v) => change({ shape: v }));
   const panes = select("Show", [["both", "graph and table"], ["graph", "graph"], ["table", "table"]], "both", (v) => change({ panes: v }));
   const compare = m.hasBase ? select("Compare", [["", "with the base"], ["off", "off"], ["amounts", "with the base, amounts as they are"]], "", (v) => change({ compare: v })) : null;
@@ -44,7 +55,10 @@ export function flameTools(m, act) {
   const hits = el("span", { class: "hits", "aria-live": "polite" });
   search.node.append(hits);
   const boxes = filters.map((f) => typed(...f));
-  const more = el("details", { class: "filters" }, el("summary", {}, "Filters"), el("div", { class: "row" }, boxes.map((b) => b.node)));
+  const labels = m.labels ? labelPanel(stacks) : null;
+  const labelBoxes = m.labels ? labelFilters.map((f) => typed(...f, (v) => compileLabels(v, m.labels))) : [];
+  const more = el("details", { class: "filters" }, el("summary", {}, "Filters"), el("div", { class: "row" }, [...boxes, ...labelBoxes].map((b) => b.node)));
+  const saved = savedViews();
   const copy = button("Copy link", () => navigator.clipboard.writeText(location.href).then(() => { copy.textContent = "Copied"; }), { class: "quiet" });
   const legend = el("ul", { class: "legend inline", "aria-label": "Colours" });
   search.input.addEventListener("keydown", (e) => {
@@ -52,8 +66,8 @@ export function flameTools(m, act) {
     if (e.key === "Escape") change({ q: null });
   });
   const node = el("div", { class: "controls" },
-    el("div", { class: "row" }, weight, search.node, colour, shape, compare),
-    el("div", { class: "row" }, detail, panes, more, button("Reset", () => act.reset(), { class: "quiet", title: "Reset (r)" }), copy), weightTip, legend);
+    el("div", { class: "row" }, weight, search.node, without("colour", colour), without("shape", shape), compare),
+    el("div", { class: "row" }, detail, without("panes", panes), more, labels && labels.node, saved.node, button("Reset", () => act.reset(), { class: "quiet", title: "Reset (r)" }), copy), weightTip, legend);
   const boxOf = (label) => label.querySelector("select");
   return {
     node, search: search.input, hits,
@@ -65,8 +79,10 @@ export function flameTools(m, act) {
       boxOf(shape).value = now.shape || "icicle";
       boxOf(panes).value = now.panes || "both";
       if (compare) boxOf(compare).value = now.compare || "";
-      for (const b of [search, ...boxes]) b.show(now[b.name]);
-      if (boxes.some((b) => now[b.name])) more.open = true;
+      for (const b of [search, ...boxes, ...labelBoxes]) b.show(now[b.name]);
+      if ([...boxes, ...labelBoxes].some((b) => now[b.name])) more.open = true;
+      if (labels) labels.show(now, mode);
+      saved.show(now);
       copy.textContent = "Copy link";
       drawLegend(legend, used);
     },
@@ -82,8 +98,7 @@ function drawLegend(legend, used) {
 
 // toggleFilter adds a name to a filter, as an exact expression.
 export function toggleFilter(name, text) {
-  const exact = "^" + text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&") + "$";
-  const now = state()[name];
+  const exact = exactly(text), now = state()[name];
   const merged = name === "focus" || name === "from" || !now ? exact : `${now}|${exact}`;
-  change({ [name]: merged, zoom: null, at: null, pivot: null });
+  change({ [name]: merged, zoom: null, at: null, pivot: null, cam: null });
 }

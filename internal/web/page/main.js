@@ -1,8 +1,12 @@
 // Boots the page: reads the data, makes the views that the data are there for,
 // and moves between them.
 import { button, el, replace } from "./dom.js";
+import { callsView } from "./calls.js";
+import { codeView } from "./code.js";
 import { date } from "./format.js";
 import { flameView } from "./flame.js";
+import { watchRecording } from "./fresh.js";
+import { functionsView } from "./functions.js";
 import { latencyView } from "./latency.js";
 import { overviewView } from "./overview.js";
 import { proofView } from "./proof.js";
@@ -14,13 +18,15 @@ import { startTips } from "./tip.js";
 import { whatIfView } from "./whatif.js";
 
 // A view is {id, title, there(data), make(data) → {node, show(state)}}.
-const all = [overviewView, flameView, sourceView, timeView, whatIfView, latencyView, proofView];
+const all = [overviewView, flameView, callsView, functionsView, sourceView, codeView, timeView, whatIfView, latencyView, proofView];
 
 const keys = [
-  ["1 … 7", "change the view"], ["/", "search the flame graph"], ["n, N", "next and previous match"],
-  ["← ↑ → ↓", "walk through the flame graph"], ["Enter", "zoom in"], ["Backspace, Esc", "zoom out"],
-  ["f, i, h", "focus on, ignore, hide the chosen function"], ["c", "callers and callees of the chosen function"],
-  ["s", "source of the chosen function"], ["r", "reset the flame graph"], ["t", "light or dark"], ["?", "this list"],
+  ["1 … 9, 0", "change the view"], ["/", "search the functions"], ["n, N", "next and previous match"],
+  ["← ↑ → ↓", "walk through the flame graph or the call graph"], ["Enter", "zoom in, or choose"], ["Backspace, Esc", "zoom out, or choose nothing"],
+  ["+, −, 0", "call graph: larger, smaller, all of it"],
+  ["f, i, h", "focus on, ignore, hide the chosen function"], ["c", "callers and callees of the chosen function, as flame graphs"],
+  ["p", "peek: who calls it and what it calls, as a table"], ["g", "the chosen function in the call graph"],
+  ["s", "source of the chosen function"], ["r", "reset filters and choices"], ["t", "light or dark"], ["?", "this list"],
 ];
 
 function helpDialog() {
@@ -35,7 +41,7 @@ function helpDialog() {
 function header(data, views) {
   const t = data.report.target;
   const tabs = views.map((v, i) => el("a", {
-    class: "tab", href: "#view=" + v.id, id: "tab-" + v.id, title: `${v.title} (${i + 1})`,
+    class: "tab", href: "#view=" + v.id, id: "tab-" + v.id, title: i < 10 ? `${v.title} (${(i + 1) % 10})` : v.title,
     on: { click: (e) => { e.preventDefault(); change({ view: v.id }); } },
   }, v.title));
   return {
@@ -83,7 +89,7 @@ function main() {
   window.addEventListener("resize", () => show(state()));
   window.addEventListener("keydown", (e) => {
     if (e.ctrlKey || e.metaKey || e.altKey || e.target.closest("input, select, textarea, dialog")) return;
-    const n = Number(e.key);
+    const n = e.key === "0" ? 10 : Number(e.key);
     if (n >= 1 && n <= views.length) change({ view: views[n - 1].id });
     else if (e.key === "t") toggleTheme();
     else if (e.key === "?") help.showModal();
@@ -91,6 +97,7 @@ function main() {
     e.preventDefault();
   });
   show(state());
+  watchRecording(data.views.version);
   document.documentElement.dataset.ready = "yes";
 }
 

@@ -12,20 +12,41 @@ const kinds = [
   ["GOGC", "line1", (s) => s.ballast_bytes === 0 && s.limit_bytes === 0], ["memory limit", "line3", (s) => s.limit_bytes > 0], ["ballast", "line5", (s) => s.ballast_bytes > 0],
 ];
 
+const measuredKinds = [["here", "measured", "line2"], ["base", "measured, base", "line3"], ["trial", "measured in trials", "line1"]];
+
+// measuredPoints are the settings that were run: this recording's, that of the
+// base, and those of tune's trials, as {kind, text, rss, cpu}.
+export function measuredPoints(plan) {
+  const out = [];
+  const add = (kind, setting, rss, cpu) => rss > 0 && cpu >= 0 && out.push({ kind, text: setting.text, rss, cpu });
+  add("here", plan.recorded_setting, plan.measured.peak_rss_bytes, plan.measured.collector_cpu_share);
+  if (plan.base) add("base", plan.base.recorded_setting, plan.base.measured.peak_rss_bytes, plan.base.measured.collector_cpu_share);
+  const t = plan.trials, of = (unit) => t && (t.changes || []).find((c) => c.unit === unit);
+  const rss = of("peak-RSS-bytes"), cpu = of("gc-cpu-share");
+  if (rss && cpu) for (const [side, setting] of [["a", t.today], ["b", t.chosen]]) if (rss[side] && cpu[side]) add("trial", setting, rss[side].value, cpu[side].value);
+  return out;
+}
+
+function measuredList(plan) {
+  const list = measuredPoints(plan);
+  const title = Object.fromEntries(measuredKinds.map(([kind, label]) => [kind, label]));
+  return list.length === 0 ? null : el("ul", { class: "measured" }, list.map((m) => el("li", {}, title[m.kind], " with ", el("code", { class: "code" }, m.text), `: collector ${percent(m.cpu)} of CPU, up to ${bytes(m.rss)}`)));
+}
+
 // planChart draws CPU against memory for each setting.
 export function planChart(plan, width) {
   const points = plan.curve.filter(known).map((p) => ({ ...p, x: p.peak_rss_bytes.value, y: p.collector_cpu_share.value }));
   const add = (p, kind) => p && known(p) && points.push({ ...p, kind, x: p.peak_rss_bytes.value, y: p.collector_cpu_share.value });
   add(plan.today, "today");
   add(plan.recommended.point, "recommended");
-  if (plan.measured.peak_rss_bytes > 0) points.push({ kind: "measured", x: plan.measured.peak_rss_bytes, y: plan.measured.collector_cpu_share });
+  for (const m of measuredPoints(plan)) points.push({ kind: m.kind, x: m.rss, y: m.cpu });
   points.sort((a, b) => a.x - b.x);
   const pick = (f) => points.map((p) => (f(p) ? p.y : null));
   return chart({
     title: "Forecast: collector's CPU against resident memory at its peak", note: `marking and assists, as the log of ${plan.measured.cycles} collections counts them`, xs: points.map((p) => p.x), x: bytes, xLabel: "peak RSS", y: percent, height: 300, log: true,
     summary: "see the recommendation below",
     series: [...kinds.map(([label, color, is]) => ({ label, color, kind: label === "GOGC" ? "line" : "points", values: pick((p) => !p.kind && is(p.setting)) })),
-      { label: "measured", color: "line2", kind: "points", size: 8, values: pick((p) => p.kind === "measured") }, { label: "today, by the model", color: "line2", kind: "points", values: pick((p) => p.kind === "today") }, { label: "recommended", color: "line4", kind: "points", size: 13, values: pick((p) => p.kind === "recommended") }],
+      ...measuredKinds.map(([kind, label, color]) => ({ label, color, kind: "points", size: 8, values: pick((p) => p.kind === kind) })).filter((s) => s.values.some((v) => v !== null)), { label: "today, by the model", color: "line2", kind: "points", values: pick((p) => p.kind === "today") }, { label: "recommended", color: "line4", kind: "points", size: 13, values: pick((p) => p.kind === "recommended") }],
   }, width);
 }
 
@@ -48,6 +69,6 @@ export function planText(plan) {
     r.refused ? el("p", {}, "Nothing is recommended: ", r.refused) : el("p", {}, "Recommended: ", el("b", {}, r.point ? r.point.setting.text : r.knob), r.saved_cpu_share > 0 ? ` – by forecast saves ${percent(r.saved_cpu_share)} of CPU for ${bytes(Math.abs(r.added_memory_bytes))} ${r.added_memory_bytes < 0 ? "less" : "more"} memory` : "",
       r.point && known(r.point) ? `; then the collector takes ${share(r.point.collector_cpu_share)} of CPU and the process up to ${sizeSpan(r.point.peak_rss_bytes)}.` : "."),
     r.why && el("p", { class: "why" }, r.why), plan.constraint.max_memory_bytes > 0 && el("p", { class: "why" }, `The process may take ${bytes(plan.constraint.max_memory_bytes)}: ${plan.constraint.source}.`),
-    deploy(r.deploy), trials(plan.trials), plan.notes.map((n) => el("p", { class: "note" }, n)),
+    deploy(r.deploy), measuredList(plan), trials(plan.trials), plan.notes.map((n) => el("p", { class: "note" }, n)),
     el("p", { class: "note" }, "Intervals of a forecast hold the truth in about four of five cases; see ", term("saving", "predicted"), "."));
 }

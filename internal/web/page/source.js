@@ -1,16 +1,17 @@
 // The source of a function: each line with what it costs, why it allocates and
 // what to do about it.
 import { button, el, replace, select } from "./dom.js";
-import { available, decode, halfWidth, modes, weigh } from "./flame_model.js";
+import { available, halfWidth, modes, weigh } from "./flame_model.js";
 import { bytes, count, share, shortName, span } from "./format.js";
 import { detail } from "./cures.js";
+import { stacksOf } from "./stacks.js";
 import { change } from "./state.js";
 import { term } from "./terms.js";
 
 // Lines holds what every line of a function costs together with its calls.
 class Lines {
   constructor(data) {
-    this.m = data.views.flame ? decode(data.views.flame) : null;
+    this.m = data.views.flame ? stacksOf(data).m : null;
     this.columns = new Map();
     if (!this.m) return;
     const has = new Set(available(this.m).map((x) => x.id));

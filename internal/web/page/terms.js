@@ -29,6 +29,8 @@ const sentences = {
   "retention": "What the collector costs because of what stays alive; negative where live memory raises the heap goal and so spares collections.",
   "remainder": "Collector cost that no allocation site bears: the fixed cost of a cycle, stacks, globals, and shared headroom.",
   "saving": "What the program would save without these allocations, predicted from the pacer's formula and the direct cost; not measured.",
+  "lifted": "Stands here for all lines of its function, of which it is the first: by itself it would stand lower.",
+  "tied": "Cannot be told from the row above: their intervals overlap.",
   "interval": "The figure lies in this range with 95 % confidence, by the sampling of the profiles.",
   "live heap": "Bytes that the last marking found reachable.",
   "heap goal": "The heap size at which the current cycle should end; GOGC and the memory limit set it.",

@@ -8,6 +8,13 @@ import { term } from "./terms.js";
 
 const at = (v) => seconds(v);
 
+// rssNote says what is known of the resident set.
+function rssNote(run) {
+  const peak = run.peak_rss_bytes > 0 ? `peak RSS of the process ${bytes(run.peak_rss_bytes)}` : "";
+  if (run.metrics.rss.length > 0) return peak;
+  return [peak, "RSS over time was not recorded: held memory is close to it"].filter(Boolean).join("; ");
+}
+
 // charts lists what a run has data for.
 function charts(run) {
   const c = run.cycles, m = run.metrics, out = [];
@@ -17,7 +24,8 @@ function charts(run) {
       line("goal", c.goal, "line5", { kind: "steps", dash: [6, 4] }), line("end of marking", c.heap_end, "line2"), line("live after it", c.heap_live, "line1")] });
   }
   if (m.at.length > 0) {
-    out.push({ title: "Memory", note: run.peak_rss_bytes > 0 ? `peak RSS ${bytes(run.peak_rss_bytes)}` : "RSS over time was not recorded: held memory is close to it", xs: m.at, y: bytes, binary: true, series: [
+    out.push({ title: "Memory", note: rssNote(run), xs: m.at, y: bytes, binary: true, series: [
+      ...(m.rss.length > 0 ? [line("RSS", m.rss.map((x) => x || null), "line3")] : []),
       line("held by Go", m.held, "line4"), line("goal", m.goal, "line5", { dash: [6, 4] }), line("heap objects", m.objects, "line2"), line("live", m.live, "line1")] });
     out.push({ title: "Allocation rate", xs: m.at, y: (v) => bytes(v) + "/s", binary: true, series: [line("allocated", m.alloc_rate, "line2")] });
     if (m.assist_cpu.some((x) => x > 0)) out.push({ title: "Mark assist", xs: m.at, y: (v) => trimmed(v), series: [line("processors busy", m.assist_cpu, "line4")] });
@@ -38,7 +46,7 @@ class Time {
     this.choice = this.runs.length > 1 ? select("Run", this.runs.map((r) => [r.run, r.run]), this.runs[0].run, (v) => change({ run: v })) : null;
     this.node = el("div", { class: "time-view" },
       el("div", { class: "row" }, this.choice, button("Whole recording", () => this.zoom(null), { class: "quiet" })),
-      el("p", { class: "note" }, "Drag over a chart to zoom into all of them, double-click for the whole. ", term("live heap", "Live heap"), ", ", term("heap goal"), ", ", term("pause", "pauses"), ", ", term("mark assist"), " and ", term("held memory"), " are as the runtime reported them: counted, not sampled, so they have no interval."), this.box);
+      el("p", { class: "note" }, "Drag over a chart to zoom into all of them, double-click for the whole. ", term("live heap", "Live heap"), ", ", term("heap goal"), ", ", term("pause", "pauses"), ", ", term("mark assist"), " and ", term("held memory"), " are as the runtime reported them, ", term("RSS"), " as the operating system did: counted, not sampled, so they have no interval."), this.box);
     onTheme(() => {
       this.drawn = "";
       if (!this.node.hidden) this.show({ run: this.run && this.run.run });

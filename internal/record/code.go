@@ -1,0 +1,157 @@
+package record
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/heaptrim/heaptrim/internal/bundle"
+	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/ingest/pprof"
+)
+
+// passCode is the pass of what is known of the binary.
+const passCode = "code"
+
+// keptFunctions is how many functions a recording holds the machine code of.
+const keptFunctions = 200
+
+// maxPattern bounds the expression that names them: a command line has a limit.
+const maxPattern = 60 << 10
+
+// Disassemble returns what go tool objdump prints of the functions of a
+// binary, named as profiles do. Those that the binary does not have are left
+// out; the go command must be there.
+func Disassemble(ctx context.Context, binary string, functions []string) ([]byte, error) {
+	var patterns []string
+	size := 0
+	for _, f := range functions {
+		// Profiles leave out the types that a generic function was made for.
+		p := strings.ReplaceAll(regexp.QuoteMeta(f), `\[\.\.\.\]`, `\[.*\]`)
+		if size += len(p) + 1; size > maxPattern {
+			break
+		}
+		patterns = append(patterns, p)
+	}
+	if len(patterns) == 0 {
+		return nil, nil
+	}
+	cmd := exec.CommandContext(ctx, "go", "tool", "objdump", "-s", "^("+strings.Join(patterns, "|")+")$", binary)
+	var out, said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &said
+	if err := cmd.Run(); err != nil {
+		return nil, fmt.Errorf("disassemble %s: %w: %s", binary, err, firstSaid(said.String()))
+	}
+	return out.Bytes(), nil
+}
+
+func firstSaid(s string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
+	return line
+}
+
+// keepCode adds the machine code of the hottest functions to a recording:
+// its binaries are gone afterwards. binary names that of a run, "" where none
+// is known. Parts that cannot be had are left out of the recording, which is
+// whole without them.
+func keepCode(ctx context.Context, w *bundle.Writer, binary func(evidence.Run) string) error {
+	var runs []evidence.Run
+	if err := w.Update(func(m *evidence.Manifest) { runs = slices.Clone(m.Runs) }); err != nil {
+		return err
+	}
+	hot := map[string]map[string]float64{}
+	first := map[string]int{}
+	for i, run := range runs {
+		b := binary(run)
+		if b == "" {
+			continue
+		}
+		if hot[b] == nil {
+			hot[b], first[b] = map[string]float64{}, i
+		}
+		if err := addHot(hot[b], w.Dir(), run); err != nil {
+			return err
+		}
+	}
+	for i, b := range slices.SortedFunc(maps.Keys(first), func(a, b string) int { return cmp.Compare(first[a], first[b]) }) {
+		text, err := Disassemble(ctx, b, hottest(hot[b], keptFunctions))
+		if errors.Is(err, exec.ErrNotFound) || ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			if err := w.Update(func(m *evidence.Manifest) {
+				m.LeftOut = append(m.LeftOut, fmt.Sprintf("the machine code of the hottest functions: %v", err))
+			}); err != nil {
+				return err
+			}
+			continue
+		}
+		if len(text) == 0 {
+			continue
+		}
+		part := evidence.Part{Path: fmt.Sprintf("code/objdump-%d.txt", i), Kind: evidence.KindCode, Pass: passCode}
+		if err := w.Add(first[b], part, func(out io.Writer) error { _, err := out.Write(text); return err }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addHot adds the share of CPU samples that each function of a run was on
+// itself, and a part of what its calls had: a function that only calls has
+// instructions worth a look too.
+func addHot(hot map[string]float64, dir string, run evidence.Run) error {
+	const callers = 0.2
+	sum := 0.0
+	own := map[string]float64{}
+	for _, part := range run.Parts {
+		if part.Kind != evidence.KindCPU {
+			continue
+		}
+		p, err := pprof.Open(filepath.Join(dir, filepath.FromSlash(part.Path)))
+		if err != nil {
+			return err
+		}
+		col := p.Column("cpu")
+		if col < 0 {
+			continue
+		}
+		err = p.Samples.Scan(func(s evidence.Sample) error {
+			v := float64(s.Values[col])
+			sum += v
+			for i, l := range s.Stack {
+				name := l.Frames[len(l.Frames)-1].Function
+				if i == 0 {
+					own[name] += (1 - callers) * v
+				}
+				own[name] += callers * v
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for name, v := range own {
+		if sum > 0 {
+			hot[name] += v / sum
+		}
+	}
+	return nil
+}
+
+// hottest returns the names of the n largest weights.
+func hottest(weights map[string]float64, n int) []string {
+	names := slices.Sorted(maps.Keys(weights))
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(weights[b], weights[a]) })
+	return names[:min(n, len(names))]
+}

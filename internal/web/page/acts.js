@@ -1,0 +1,48 @@
+// What can be done with a function, wherever one is shown.
+import { button, el } from "./dom.js";
+import { toggleFilter } from "./flame_tools.js";
+import { isCode } from "./stacks.js";
+import { change } from "./state.js";
+
+const codeNames = new WeakMap();
+
+// hasCode reports whether the machine code of a function is there.
+export function hasCode(data, name) {
+  if (!codeNames.has(data)) codeNames.set(data, new Set(data.views.code ? data.views.code.functions.map((f) => f.name) : []));
+  return codeNames.get(data).has(name);
+}
+
+// toSource shows the source of a label.
+export function toSource(m, l, detail) {
+  change({ view: "source", fn: m.functions.name[l.fn], file: l.file, line: detail === "line" ? l.line : null });
+}
+
+// acts makes the buttons for a label; o: {data, m, detail, here}, here being the
+// view that needs no button to itself.
+export function acts(o, l) {
+  if (!isCode(l)) return null;
+  const act = (label, f, key) => button(label, f, { class: "quiet", title: key || "" });
+  const name = o.m.functions.name[l.fn], single = o.detail === "function" || o.detail === "line";
+  return el("p", { class: "acts noprint" },
+    act("Focus", () => toggleFilter("focus", l.text), "f"), act("Ignore", () => toggleFilter("ignore", l.text), "i"), act("Hide", () => toggleFilter("hide", l.text), "h"), act("Show from", () => toggleFilter("from", l.text)),
+    act("Callers and callees", () => change({ view: "flame", pivot: l.text, zoom: null, at: null }), "c"),
+    o.here === "functions" ? null : act("Peek", () => change({ view: "functions", node: l.text }), "p"),
+    o.here === "calls" ? null : act("Call graph", () => change({ view: "calls", node: l.text, cam: null }), "g"),
+    act("Source", () => toSource(o.m, l, o.detail), "s"),
+    single && hasCode(o.data, name) ? act("Instructions", () => change({ view: "code", fn: name })) : null,
+    act("Copy name", () => navigator.clipboard.writeText(l.text)));
+}
+
+// actKeys are the same by keyboard.
+export function actKeys(o, l) {
+  if (!isCode(l)) return {};
+  return {
+    f: () => toggleFilter("focus", l.text), i: () => toggleFilter("ignore", l.text), h: () => toggleFilter("hide", l.text), s: () => toSource(o.m, l, o.detail),
+    c: () => change({ view: "flame", pivot: l.text, zoom: null, at: null }), p: () => change({ view: "functions", node: l.text }), g: () => change({ view: "calls", node: l.text, cam: null }),
+  };
+}
+
+// isFree reports whether a key is meant for the page and not for a field.
+export function isFree(e) {
+  return !(e.defaultPrevented || e.ctrlKey || e.metaKey || e.altKey || e.target.closest("input, select, textarea, dialog"));
+}

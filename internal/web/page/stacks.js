@@ -1,0 +1,79 @@
+// The call tree of the data and what the state makes of it, one for all views
+// that show stacks.
+import { available, decode } from "./flame_model.js";
+import { callers, compile, labelsOf, ordered, project, sumAt } from "./flame_project.js";
+import { allowedSets } from "./labels.js";
+
+export const filterNames = ["focus", "ignore", "hide", "show", "from", "tagfocus", "tagignore", "tagroot", "tagleaf"];
+const expressions = ["focus", "ignore", "hide", "show", "from"];
+
+const made = new WeakMap();
+
+// stacksOf returns the stacks of the data.
+export function stacksOf(data) {
+  if (!made.has(data)) made.set(data, new Stacks(data.views.flame));
+  return made.get(data);
+}
+
+class Stacks {
+  constructor(view) {
+    this.view = view;
+    this.m = decode(view);
+    this.modes = available(this.m);
+    this.labels = new Map();
+    this.kept = [];
+  }
+
+  // labelsFor numbers what frames are called at a level of detail.
+  labelsFor(detail) {
+    if (!this.labels.has(detail)) this.labels.set(detail, labelsOf(this.m, detail));
+    return this.labels.get(detail);
+  }
+
+  // at returns what a state shows, the same value for the same state:
+  // {mode, detail, compare, tree, up, whole, pivotName, groups, spared}. Tree is
+  // that of the pivot, where the state has one and pivots is not false, and up
+  // that of its callers.
+  at(now, pivots) {
+    const mode = this.modes.find((x) => x.id === now.weight) || this.modes[0], detail = now.detail || "function";
+    const pivot = pivots === false ? undefined : now.pivot;
+    const key = JSON.stringify([mode.id, detail, now.compare, pivot, ...filterNames.map((f) => now[f])]);
+    const have = this.kept.find((x) => x.key === key);
+    if (have) return have;
+    const shown = this.build(now, { mode, detail, pivot });
+    shown.key = key;
+    this.kept = [shown, ...this.kept].slice(0, 2);
+    return shown;
+  }
+
+  build(now, { mode, detail, pivot }) {
+    const labels = this.labelsFor(detail), options = { mode, detail, view: this.m.labels, allowed: allowedSets(this.m.labels, now), tagroot: now.tagroot, tagleaf: now.tagleaf };
+    for (const f of expressions) options[f] = compile(now[f]).re ? now[f] : "";
+    const number = pivot === undefined ? -1 : labels.list.findIndex((l) => l.text === pivot);
+    const whole = project(this.m, labels, options);
+    const out = { mode, detail, compare: this.m.hasBase && now.compare !== "off", pivotName: number >= 0 ? pivot : "", spared: 0 };
+    out.whole = { total: whole.total[0], sum: sumAt(whole, 0) };
+    out.tree = number >= 0 ? project(this.m, labels, { ...options, pivot: number }) : whole;
+    out.up = number >= 0 ? callers(whole, number) : null;
+    const scale = now.compare === "amounts" || mode.kind === "cpu" || !(whole.base[0] > 0) ? 1 : whole.total[0] / whole.base[0];
+    for (const t of [out.tree, out.up]) if (t) ordered(t, widths(t, scale, out.compare));
+    out.groups = new Set(out.tree.group);
+    for (let i = 1; i < out.tree.n; i++) out.spared -= Math.min(0, out.tree.self[i]);
+    return out;
+  }
+}
+
+function widths(t, scale, compare) {
+  t.baseScale = scale;
+  return compare ? Float64Array.from(t.total, (x, i) => (Math.max(0, x) + Math.max(0, t.base[i] * scale)) / 2) : t.total;
+}
+
+// isCode reports whether a label stands for code, and not for what heaptrim or a
+// label of the samples has put on the stack.
+export const isCode = (l) => Boolean(l) && l.owner !== "heaptrim" && l.owner !== "label";
+
+// exactly is the expression that matches one text.
+export const exactly = (text) => "^" + text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&") + "$";
+
+// resetPatch takes all filters and choices away, as the state has them.
+export const resetPatch = () => Object.fromEntries(["zoom", "at", "q", "pivot", "node", "cam", "detail", ...filterNames].map((k) => [k, null]));
