@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"flag"
-	"strings"
 	"time"
 
 	"github.com/heaptrim/heaptrim/internal/prove"
@@ -35,8 +34,6 @@ func (f *tryFlags) validate(t *tuneFlags) error {
 		return usagef("-ready needs -load with -try")
 	case f.budget <= 0:
 		return usagef("-try-for must be positive")
-	case strings.Contains(t.exec, "@") && f.try:
-		return usagef("-try builds a package of the current module, not package@version")
 	}
 	return nil
 }

@@ -256,6 +256,9 @@ func (s *search) side(ctx context.Context, set gcmodel.Setting, dir string) (pro
 	if set.Ballast == 0 {
 		return side, nil
 	}
+	if strings.Contains(s.o.Command.Package, "@") {
+		return side, fmt.Errorf("a ballast cannot be tried in %s: it is added to the source, which a release has elsewhere", s.o.Command.Package)
+	}
 	args := append(append([]string{"list"}, s.o.BuildFlags...), "-f", "{{.Dir}}", s.o.Command.Package)
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = s.o.Dir
