@@ -21,8 +21,8 @@ Says from an execution trace of Go 1.22 or later what the collector did – mark
 phases, assists on the CPU and parked, sweeping, stops of the world – and who
 paid for it: goroutines by the function they began in, HTTP handlers, and tasks
 and regions, whose time it splits into parts that add up. Where a CPU profile
-was recorded while tracing, it also says who causes: the lines that allocated
-while others paid. FILE may be of any length; - is standard input, and a bundle
+was recorded while tracing, it also says who causes: the lines of the program's
+own code that allocated, themselves or in a library, while others paid. FILE may be of any length; - is standard input, and a bundle
 stands for the trace in it.
 
 With -summary it stops after the first half, which takes a tenth of the time.
@@ -38,6 +38,7 @@ type traceFlags struct {
 	json    string
 	summary bool
 	top     int
+	own     []string // import paths of the user's code, where they are known
 }
 
 func (f *traceFlags) register(fs *flag.FlagSet) {
@@ -61,11 +62,12 @@ func runTrace(ctx context.Context, c command, args []string, std stdio) error {
 	}
 	p := newProgress(std.err)
 	defer p.Close()
-	path, done, err := traceFile(fs.Arg(0))
+	path, target, done, err := traceFile(fs.Arg(0))
 	if err != nil {
 		return err
 	}
 	defer done()
+	f.own = ownPaths(target)
 	t, broken := f.read(ctx, path, p)
 	p.Close()
 	if t == nil {
@@ -97,7 +99,7 @@ func (f *traceFlags) read(ctx context.Context, name string, p *progress) (*repor
 			return nil, err
 		}
 		var orderErr error
-		t.Payers, orderErr = latency.Analyze(&interruptible{ctx, in}, latency.Options{Progress: func(at time.Duration) {
+		t.Payers, orderErr = latency.Analyze(&interruptible{ctx, in}, latency.Options{Own: f.own, Progress: func(at time.Duration) {
 			p.Printf("reading who paid: %v of %v", at.Round(time.Second), s.Length.Round(time.Second))
 		}})
 		if ctx.Err() != nil {

@@ -12,21 +12,31 @@ import (
 )
 
 // traceFile is the file of a trace: name itself, or the trace that the bundle
-// of that name holds. The function it returns removes what was unpacked.
-func traceFile(name string) (string, func(), error) {
+// of that name holds, with what was recorded there. The function it returns
+// removes what was unpacked.
+func traceFile(name string) (path string, t evidence.Target, done func(), err error) {
 	if name == "-" || !isBundle(name) {
-		return name, func() {}, nil
+		return name, t, func() {}, nil
 	}
 	b, err := bundle.Open(name)
 	if err != nil {
-		return "", nil, err
+		return "", t, nil, err
 	}
 	path, ok := traceOf(b)
 	if !ok {
 		b.Close()
-		return "", nil, fmt.Errorf("%s holds no execution trace; record one with -trace", name)
+		return "", t, nil, fmt.Errorf("%s holds no execution trace; record one with -trace", name)
 	}
-	return path, func() { b.Close() }, nil
+	return path, b.Manifest.Target, func() { b.Close() }, nil
+}
+
+// ownPaths are the import paths of a target's own code.
+func ownPaths(t evidence.Target) []string {
+	own := append(slices.Clone(t.Workspace), t.Packages...)
+	if t.Module != "" {
+		own = append(own, t.Module)
+	}
+	return own
 }
 
 // traceOf finds the last execution trace of a bundle.
@@ -48,7 +58,7 @@ func payers(ctx context.Context, r *recorded, p *progress) *report.Trace {
 	if !ok {
 		return nil
 	}
-	f := traceFlags{}
+	f := traceFlags{own: ownPaths(r.Bundle.Manifest.Target)}
 	t, err := f.read(ctx, path, p)
 	if t == nil {
 		p.Printf("the execution trace: %v", err)

@@ -16,7 +16,7 @@ func Analyze(r io.Reader, o Options) (*Report, error) {
 		goroutines: map[int64]*goroutine{}, tasks: map[int64]*task{},
 		kinds: map[kindKey]*kind{}, groups: map[groupKey]*Group{},
 		starts: map[exectrace.Stack]string{}, handlers: map[exectrace.Stack]string{}, reasons: map[exectrace.Text]Part{}, options: o,
-		sites: sites{known: map[siteKey]*site{}, stacks: map[exectrace.Stack]seen{}},
+		sites: sites{own: o.Own, known: map[siteKey]*site{}, stacks: map[exectrace.Stack]seen{}},
 	}
 	err := exectrace.Events(r, exectrace.KindsOf(exectrace.EventGoroutine, exectrace.EventRangeBegin, exectrace.EventRangeActive,
 		exectrace.EventRangeEnd, exectrace.EventRegionBegin, exectrace.EventRegionEnd, exectrace.EventTaskBegin, exectrace.EventTaskEnd,

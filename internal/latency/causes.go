@@ -30,7 +30,9 @@ type Tally struct {
 	Others int // while another goroutine was in an assist, or was stopping the world
 }
 
-// Site is a line that allocates: the innermost one outside of the runtime.
+// Site is a line that allocates: the innermost one of the user's own code, see
+// Options.Own. Where none is on the stack it is the innermost one of another
+// module, else of the standard library.
 type Site struct {
 	Func string // "" where the runtime allocated for itself
 	File string
@@ -52,6 +54,7 @@ const maxSites = 10_000
 // sites gathers Causes.
 type sites struct {
 	causes Causes
+	own    boundary
 	known  map[siteKey]*site
 	stacks map[exectrace.Stack]seen // in this generation
 	phase  []*site                  // seen allocating in the last mark phase
@@ -133,7 +136,7 @@ func (l *sites) look(s exectrace.Stack, n *exectrace.Names) seen {
 	if k, ok := l.stacks[s]; ok {
 		return k
 	}
-	f, does := classify(n.Frames(s))
+	f, does := classify(n.Frames(s), l.own)
 	k := seen{does: does}
 	if does != elsewhere {
 		key := siteKey{f.File, f.Line, f.Func}
@@ -203,23 +206,28 @@ func matches(name string, patterns []string) bool {
 }
 
 // classify tells what a sample was doing, and, if that is in the allocator,
-// for which line.
-func classify(stack iter.Seq[exectrace.Frame]) (exectrace.Frame, work) {
-	var site exectrace.Frame // stays empty where the runtime allocates for itself
+// for which line: of the frames around the allocator the one nearest to the
+// user.
+func classify(stack iter.Seq[exectrace.Frame], own boundary) (exectrace.Frame, work) {
+	var site nearest // stays empty where the runtime allocates for itself
 	var allocates, pays bool
 	for f := range stack {
-		allocates = allocates || matches(f.Func, allocators[:])
-		pays = pays || matches(f.Func, collectors[:])
-		if strings.Contains(f.Func, ".") && !matches(f.Func, inRuntime[:]) {
-			site = f
+		if !site.any {
+			allocates = allocates || matches(f.Func, allocators[:])
+			pays = pays || matches(f.Func, collectors[:])
+		}
+		if site.any || strings.Contains(f.Func, ".") && !matches(f.Func, inRuntime[:]) {
+			site.see(f, own.of(f.Func))
+		}
+		if site.whose == users {
 			break
 		}
 	}
 	switch {
 	case !allocates: // the collector's work may also be done in the background
-		return site, elsewhere
+		return site.frame, elsewhere
 	case pays:
-		return site, paying
+		return site.frame, paying
 	}
-	return site, allocating
+	return site.frame, allocating
 }

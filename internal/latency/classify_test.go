@@ -16,11 +16,14 @@ func TestClassify(t *testing.T) {
 	}{
 		{"runtime.memclrNoHeapPointers runtime.mallocgcSmallScanNoHeader runtime.mallocgc runtime.newobject main.fill main.main runtime.main", "main.fill", allocating},
 		{"runtime.mallocgcSmallScanNoHeaderSC4 runtime.newobject main.fill", "main.fill", allocating},
-		{"runtime.memmove runtime.growslice strings.(*Builder).WriteString main.text", "strings.(*Builder).WriteString", allocating},
+		{"runtime.memmove runtime.growslice strings.(*Builder).WriteString main.text", "main.text", allocating},
 		{"runtime.nextFreeFast runtime.mallocgc runtime.newarray internal/runtime/maps.newarray internal/runtime/maps.(*table).grow runtime.mapassign_faststr main.index", "main.index", allocating},
 		{"internal/runtime/maps.ctrlGroup.matchH2 runtime.mapassign_faststr main.index", "main.index", elsewhere},
 		{"memeqbody runtime.mapaccess1_faststr main.index", "main.index", elsewhere},
 		{"runtime.mallocgc reflect.unsafe_New reflect.New encoding/json.indirect", "reflect.New", allocating},
+		{"runtime.mallocgc reflect.unsafe_New reflect.New encoding/json.indirect gopkg.in/yaml%2ev3.load own.example/app/web.(*Page[...]).Show main.main", "own.example/app/web.(*Page[...]).Show", allocating},
+		{"runtime.mallocgc runtime.newobject gopkg.in/yaml%2ev3.load net/http.(*conn).serve", "gopkg.in/yaml%2ev3.load", allocating},
+		{"runtime.mallocgc runtime.newobject own.example/application.F net/http.(*conn).serve own.example/app.Main", "own.example/app.Main", allocating},
 		{"runtime.mallocgc runtime.makeslice internal/bytealg.MakeNoZero strings.(*Builder).grow", "strings.(*Builder).grow", allocating},
 		{"runtime.gcDrainN runtime.gcAssistAlloc1 runtime.gcAssistAlloc.func2 runtime.systemstack runtime.gcAssistAlloc runtime.deductAssistCredit runtime.mallocgc main.fill", "main.fill", paying},
 		{"runtime.(*sweepLocked).sweep runtime.(*mcentral).cacheSpan runtime.(*mcache).refill runtime.mallocgc main.fill", "main.fill", paying},
@@ -35,7 +38,7 @@ func TestClassify(t *testing.T) {
 		for i, name := range strings.Fields(c.stack) {
 			frames = append(frames, exectrace.Frame{PC: uint64(i + 1), Func: name, File: "f.go", Line: i + 1})
 		}
-		f, does := classify(slices.Values(frames))
+		f, does := classify(slices.Values(frames), boundary{"own.example/app"})
 		if f.Func != c.site || does != c.does {
 			t.Errorf("%s: got %q, %v, want %q, %v", c.stack, f.Func, does, c.site, c.does)
 		}

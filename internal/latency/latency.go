@@ -162,4 +162,8 @@ type Options struct {
 	// Progress, where not nil, is called now and then with the time of the
 	// trace that has been seen.
 	Progress func(time.Duration)
+	// Own are the import paths of the user's code, which stand for all below
+	// them too: allocations that libraries make are charged to the line there
+	// that called them. Without any, all but the standard library is the user's.
+	Own []string
 }
