@@ -51,6 +51,8 @@ type Forecaster struct {
 	// Assumed says that Exponent is what programs in general show.
 	Assumed bool
 
+	other *Forecaster // of a second trace; nil for none
+
 	// What the recorded setting itself shows the model to be off by.
 	unhindered float64 // how much of Point.Natural beyond Point.Beside is believed, 0 to 1
 	perCycle   float64 // bytes per cycle, recorded ÷ forecast
@@ -152,7 +154,7 @@ func (f *Forecaster) At(s Setting) (Forecast, error) {
 	f.counts(&out, ws)
 	f.costs(&out, ws)
 	f.sizes(&out, ws)
-	return out, nil
+	return f.blend(out), nil
 }
 
 const (
@@ -199,7 +201,8 @@ func (f *Forecaster) counts(out *Forecast, ws []walk) {
 	correction := math.Pow(f.perCycle, 1/f.far(out.Setting))
 	per := step * correction
 	rel := spread(each, per)
-	off := math.Hypot(rel, f.far(out.Setting)*pacerError)
+	far := f.far(out.Setting)
+	off := math.Hypot(math.Hypot(rel, far*pacerError), (far-1)*swingError*f.course.swing.relative())
 	if out.Regime == MemoryLimit {
 		// The headroom is a difference: what the goal is off by counts more the
 		// nearer the goal is to the live heap.
@@ -240,7 +243,7 @@ func (f *Forecaster) costs(out *Forecast, ws []walk) {
 	grow := func(e float64) float64 { return math.Pow(ratio, e) }
 	e := f.Exponent
 	k := stats.Interval{Value: grow(e.Value), Low: math.Min(grow(e.Low), grow(e.High)), High: math.Max(grow(e.Low), grow(e.High))}
-	rel := math.Hypot(f.costScatter(), costError*f.far(out.Setting))
+	rel := math.Hypot(math.Hypot(f.costScatter(), stats.Z95*runError), costError*f.far(out.Setting))
 	rel = math.Hypot(rel, (out.Cycles.High-out.Cycles.Low)/2/math.Max(out.Cycles.Value, 1e-9))
 	// Idle processors may take more or less of the same work another time.
 	part := func(seconds, error float64) stats.Interval {
@@ -251,8 +254,13 @@ func (f *Forecaster) costs(out *Forecast, ws []walk) {
 			High:  v * (k.Value + math.Hypot(k.High-k.Value, k.Value*error)),
 		}
 	}
+	// What idle processors take less, background workers take.
+	split := 0.0
+	if rest := sum.Background + sum.Idle; rest > 0 {
+		split = splitError * sum.Idle / rest
+	}
 	f.shares(out, [3]stats.Interval{
-		part(sum.Background+sum.Pause, rel),
+		part(sum.Background+sum.Pause, math.Hypot(rel, split)),
 		part(sum.Assist, math.Hypot(rel, assistError)),
 		part(sum.Idle, math.Hypot(rel, idleError)),
 	})
@@ -327,15 +335,19 @@ func (f *Forecaster) sizes(out *Forecast, ws []walk) {
 		return
 	}
 	here := f.trace.Peak
-	resident := func(peak, slack float64) float64 {
-		return math.Max(f.trace.RSS+(peak-float64(out.Setting.Ballast)-here)*(1+slack), 0)
+	mapped := func(heap float64) float64 {
+		fixed, slots := f.trace.beside(heap)
+		return heap + fixed + slots
 	}
-	v := resident(out.Peak.Value, f.trace.Memory.Slack)
+	resident := func(peak float64) float64 {
+		return math.Max(f.trace.RSS+mapped(math.Max(0, peak-float64(out.Setting.Ballast)))-mapped(here), 0)
+	}
+	v := resident(out.Peak.Value)
 	slack := math.Abs(out.Peak.Value-float64(out.Setting.Ballast)-here) * slackError
 	out.RSS = stats.Interval{
 		Value: v,
-		Low:   math.Max(0, v-math.Hypot(v-resident(out.Peak.Low, f.trace.Memory.Slack), math.Hypot(slack, v*residentError))),
-		High:  v + math.Hypot(resident(out.Peak.High, f.trace.Memory.Slack)-v, math.Hypot(slack, v*residentError)),
+		Low:   math.Max(0, v-math.Hypot(v-resident(out.Peak.Low), math.Hypot(slack, v*residentError))),
+		High:  v + math.Hypot(resident(out.Peak.High)-v, math.Hypot(slack, v*residentError)),
 	}
 	// The program's file and what C has are not the runtime's.
 	outside := math.Max(0, f.trace.RSS-here*(1+f.trace.Memory.Slack)-f.trace.Memory.Fixed)
@@ -343,16 +355,18 @@ func (f *Forecaster) sizes(out *Forecast, ws []walk) {
 }
 
 // What a forecast is off by beyond what the trace itself shows, as fractions;
-// the first three grow with the distance from the recorded setting (far).
+// the first four grow with the distance from the recorded setting (far).
 const (
 	pacerError    = 0.06
-	costError     = 0.08
+	swingError    = 0.2 // of the live heap's deviation; grows with far - 1
+	costError     = 0.1
 	peakError     = 0.07
 	limitError    = 0.05 // of the goal below a limit, by free slots that come and go
 	assistError   = 0.5
 	idleError     = 0.5
+	splitError    = 0.3 // of the background's part where all the rest is idle marking
 	slackError    = 0.15
-	residentError = 0.04
+	residentError = 0.05
 	leastOwn      = 0.02 // of CPU is the program's own, whatever the clocks say
 	saturated     = 0.85
 )

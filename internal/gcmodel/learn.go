@@ -12,7 +12,9 @@ var errNoContrast = errors.New("both recordings have heaps of about the same siz
 
 // Learn takes the exponent of this program from a second trace of it under
 // another setting: cost and size of its cycles against those of the first, and
-// weighs it with what programs in general show.
+// weighs it with what programs in general show. Where the second trace holds
+// cycles enough, settings that are nearer to its own are then forecast from it.
+// It is kept and must not change.
 func (f *Forecaster) Learn(second *Trace) error {
 	if err := second.check(); err != nil {
 		return err
@@ -36,13 +38,68 @@ func (f *Forecaster) Learn(second *Trace) error {
 	half := stats.Z95 * general * math.Sqrt(1-share)
 	f.Exponent = stats.Interval{Value: e, Low: e - half, High: e + half}
 	f.Assumed = false
+	if o, err := NewForecaster(second); err == nil && len(second.Points) >= fewToWalk {
+		o.Exponent, o.Assumed = f.Exponent, false
+		f.other = o
+	}
 	return nil
+}
+
+// fewToWalk is how many cycles a second trace must have to be walked itself.
+const fewToWalk = 8
+
+// blend weighs a forecast from the first trace with one from the second, which
+// may lie nearer to the setting: each by the inverse square of its distance, in
+// doublings of the headroom.
+func (f *Forecaster) blend(own Forecast) Forecast {
+	if f.other == nil {
+		return own
+	}
+	there, err := f.other.At(own.Setting)
+	if err != nil {
+		return own
+	}
+	here, far := f.far(own.Setting)-1, f.other.far(own.Setting)-1
+	if here*here+far*far <= 0 {
+		return own
+	}
+	part := here * here / (here*here + far*far)
+	out := own
+	for _, i := range [...]struct{ to, from *stats.Interval }{
+		{&out.PerCycle, &there.PerCycle}, {&out.Collector, &there.Collector}, {&out.Dedicated, &there.Dedicated}, {&out.Assist, &there.Assist},
+		{&out.Idle, &there.Idle}, {&out.Peak, &there.Peak},
+	} {
+		*i.to = between(*i.to, *i.from, part)
+	}
+	if own.RSS.Value > 0 && there.RSS.Value > 0 {
+		out.RSS = between(own.RSS, there.RSS, part)
+	}
+	out.Pinned += (there.Pinned - own.Pinned) * part
+	// How much work there is to do is the first trace's.
+	if k := own.PerCycle.Value / out.PerCycle.Value; k > 0 && !math.IsInf(k, 0) {
+		out.Cycles, out.PerSecond = own.Cycles.Scale(k), own.PerSecond.Scale(k)
+	}
+	rest := func(v Forecast) float64 { return math.Max(1-v.Collector.Value-v.Idle.Value, leastOwn) }
+	out.CPU = own.CPU.Scale(rest(own) / rest(out))
+	return out
+}
+
+// between is a part of the way from one interval to another; an infinite bound
+// stays.
+func between(a, b stats.Interval, part float64) stats.Interval {
+	mix := func(x, y float64) float64 {
+		if math.IsInf(x, 0) || math.IsInf(y, 0) {
+			return math.Max(x, y)
+		}
+		return x + (y-x)*part
+	}
+	return stats.Interval{Value: mix(a.Value, b.Value), Low: mix(a.Low, b.Low), High: mix(a.High, b.High)}
 }
 
 // runError is what the cost of a cycle differs by between two runs of the same
 // program under the same setting, one standard deviation: how fast the processor
 // and its caches happen to be.
-const runError = 0.06
+const runError = 0.08
 
 // leastContrast is the least logarithm of the ratio of two heaps' sizes.
 const leastContrast = 0.3
@@ -82,6 +139,9 @@ func (f *Forecaster) Scaled(k float64) *Forecaster {
 	s := *f
 	s.trace = f.trace.scaled(k)
 	s.course = s.trace.course()
+	if f.other != nil {
+		s.other = f.other.Scaled(k)
+	}
 	return &s
 }
 

@@ -69,6 +69,18 @@ func around(ps []Point, reach float64) swing {
 	return s
 }
 
+// relative is the deviation of the live heap as a part of its mean.
+func (s swing) relative() float64 {
+	var sd, mean float64
+	for i := range s.mean {
+		sd, mean = sd+s.sd[i], mean+s.mean[i]
+	}
+	if mean <= 0 {
+		return 0
+	}
+	return sd / mean
+}
+
 // surprise is what cycles differ by from what their neighbours let expect, on
 // the whole.
 func (s swing) surprise(ps []Point) float64 {

@@ -89,11 +89,7 @@ func (t *Trace) nonHeap(s Setting) float64 {
 	}
 	limit := float64(s.Limit)
 	beside := func(heap float64) float64 {
-		fixed, slots := t.Memory.Fixed, heap*t.Memory.Slack
-		if t.Peak > 0 {
-			fixed += math.Max(-fixed/4, books*(heap-t.Peak))
-			slots = t.Peak * t.Memory.Slack * math.Pow(heap/t.Peak, slotPower)
-		}
+		fixed, slots := t.beside(heap)
 		return fixed + slots + overage*limit
 	}
 	// The heap is what is left, and what is left depends on it: weakly enough for
@@ -103,6 +99,17 @@ func (t *Trace) nonHeap(s Setting) float64 {
 		heap = (heap + math.Max(0, limit-beside(heap))) / 2
 	}
 	return math.Min(limit, beside(heap))
+}
+
+// beside is what is mapped beside the objects of a heap that has been so large:
+// tables and stacks, and the free slots of its spans.
+func (t *Trace) beside(heap float64) (fixed, slots float64) {
+	fixed, slots = t.Memory.Fixed, heap*t.Memory.Slack
+	if t.Peak > 0 {
+		fixed += math.Max(-fixed/4, books*(heap-t.Peak))
+		slots = t.Peak * t.Memory.Slack * math.Pow(math.Max(heap, 0)/t.Peak, slotPower)
+	}
+	return fixed, slots
 }
 
 // walkOrder says where a walk begins, in bytes, and how many cycles it sees at
@@ -203,11 +210,17 @@ func (w *walk) add(p Point, c cycleShape) {
 		w.pinned++
 	}
 	// What assists must do beyond what they did in the recording is taken from
-	// background marking, and back: the work is the same.
+	// background and idle marking, and what they need not do is given back: the
+	// work is the same, and those two share the rest at their own rates.
+	rest := p.Background + p.Idle
 	more := (p.structural(c.most-c.trigger) - p.structural(p.Headroom)) * p.total()
-	more = math.Min(math.Max(more, -p.Assist), p.Background)
-	w.work.Background += p.Background - more
+	more = math.Min(math.Max(more, -p.Assist), rest)
+	keep := 1.0
+	if rest > 0 {
+		keep = 1 - more/rest
+	}
+	w.work.Background += p.Background * keep
+	w.work.Idle += p.Idle * keep
 	w.work.Assist += p.Assist + more
-	w.work.Idle += p.Idle
 	w.work.Pause += p.Pause
 }

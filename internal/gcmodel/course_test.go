@@ -1,0 +1,136 @@
+package gcmodel
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// swinging is a service whose live heap is read from a process that goes back
+// to its mean and forgets over so many bytes.
+func swinging(reach float64, percent int) *Trace {
+	const mebi = 1 << 20
+	r := rand.New(rand.NewPCG(5, 6))
+	live := 20.0 * mebi
+	t := &Trace{Setting: Setting{GOGC: percent}, Procs: 2, Wall: 10, CPU: 8, RSS: 90 * mebi, Memory: Memory{Fixed: 8 * mebi, Slack: 0.05}}
+	at := 0.0
+	for range 400 {
+		step := live * float64(percent) / 100
+		at += step
+		end := live + step
+		kept := math.Exp(-step / reach)
+		live = math.Max(20*mebi+(live-20*mebi)*kept+5*mebi*math.Sqrt(1-kept*kept)*r.NormFloat64(), 2*mebi)
+		t.Peak = math.Max(t.Peak, end)
+		t.Points = append(t.Points, Point{At: at, Live: live, End: end, HeapScan: live / 2, Background: live / mebi * 1e-4})
+	}
+	return t
+}
+
+// A live heap that is another one at each cycle says nothing of what lies
+// between two of them; one that moves slowly does.
+func TestSwingReach(t *testing.T) {
+	const mebi = 1 << 20
+	f := func(reach, least, most float64) {
+		t.Helper()
+		got := swingOf(swinging(reach, 100).Points).reach
+		if got < least || got > most {
+			t.Errorf("reach %.0f MiB found for a process of %.0f MiB, want %.0f to %.0f", got/mebi, reach/mebi, least/mebi, most/mebi)
+		}
+	}
+	f(2*mebi, 0, 20*mebi)
+	f(200*mebi, 40*mebi, math.Inf(1))
+}
+
+// The mean of the live heap is what sets the bytes per cycle, however fast it
+// swings: a long way behind a large live heap is not all large.
+func TestForecastSwings(t *testing.T) {
+	const mebi = 1 << 20
+	f, err := NewForecaster(swinging(2*mebi, 100))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, percent := range []int{50, 200, 400, 800} {
+		v, err := f.At(Setting{GOGC: percent})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := 20 * float64(percent) / 100
+		if got := v.PerCycle.Value / mebi; math.Abs(got/want-1) > 0.08 {
+			t.Errorf("GOGC=%d: %.1f MiB per cycle, want about %.1f", percent, got, want)
+		}
+	}
+}
+
+func TestFalls(t *testing.T) {
+	tr := &Trace{Points: []Point{{At: 0, Live: 10}, {At: 100, Live: 20}, {At: 200, Live: 4}, {At: 300, Live: 8}}}
+	f := func(at, falls, want float64) {
+		t.Helper()
+		if got := tr.at(at, chance{falls: func(int) float64 { return falls }}).Live; got != want {
+			t.Errorf("live heap at %v with a fall at %v: %v, want %v", at, falls, got, want)
+		}
+	}
+	f(50, 0.5, 15)
+	f(140, 0.5, 20) // not halfway down
+	f(160, 0.5, 4)
+	f(160, 0.7, 20)
+	f(250, 0.5, 6)
+}
+
+// What no object holds of what a cycle adds is a part of it, and slots of the
+// spans in use, which is most of a small cycle.
+func TestUsed(t *testing.T) {
+	const mebi = 1 << 20
+	tr := swinging(2*mebi, 100)
+	if c := tr.course(); c.used(7*mebi) != 7*mebi {
+		t.Error("without a figure of what is unused, all is used")
+	}
+	tr.Unused = 1.2 * mebi
+	for i := range tr.Points {
+		tr.Points[i].At -= float64(i+1) * tr.Unused
+	}
+	c := tr.course()
+	f := func(grown, want float64) {
+		t.Helper()
+		if got := c.used(grown * mebi); math.Abs(got-want*mebi) > 0.15*mebi {
+			t.Errorf("%v MiB of growth: %.2f MiB allocated, want %.2f", grown, got/mebi, want)
+		}
+	}
+	f(20, 18.8)   // as recorded
+	f(160, 155.0) // 2.7 % and 0.66 MiB
+	f(1, 0.7)     // bounded
+	if c.span() >= tr.span()*1.02 || c.span() <= tr.span()*0.98 {
+		t.Errorf("%.0f MiB allocated by the new count, %.0f by the recorded one", c.span()/mebi, tr.span()/mebi)
+	}
+}
+
+// A cycle that finds more work than the one before may go on in proportion.
+func TestMost(t *testing.T) {
+	c := pacer{marked: 100, last: Point{HeapScan: 50}}
+	f := func(percent int, work, want float64) {
+		t.Helper()
+		if got := c.most(Setting{GOGC: percent}, Point{HeapScan: work}, 200, 180) / overshoot; math.Abs(got-want) > 1e-9 {
+			t.Errorf("GOGC=%d, work %v: ends at %v, want %v", percent, work, got, want)
+		}
+	}
+	f(100, 40, 200)
+	f(100, 50, 200)
+	f(100, 100, 220)
+	f(100, 1e6, 400) // twice as far at most
+	f(50, 1e6, 300)
+}
+
+// Free slots grow less than the heap does, tables do not shrink much.
+func TestBeside(t *testing.T) {
+	tr := &Trace{Peak: 100, Memory: Memory{Fixed: 8, Slack: 0.2}}
+	fixed, slots := tr.beside(100)
+	if fixed != 8 || slots != 20 {
+		t.Errorf("as recorded: %v and %v, want 8 and 20", fixed, slots)
+	}
+	more, wider := tr.beside(400)
+	if more <= fixed || more > 16 || wider <= slots || wider >= 80 {
+		t.Errorf("four times the heap: %v and %v", more, wider)
+	}
+	if less, _ := tr.beside(0); less < 6 {
+		t.Errorf("without a heap %v of 8 are left, want three quarters", less)
+	}
+}
