@@ -12,7 +12,7 @@ import (
 
 // leastCycles is how many a row must have measured to have bytes per cycle and
 // a share of the collector.
-const leastCycles = 2
+const leastCycles = 3
 
 // quantity is one of those that are compared.
 type quantity struct {
