@@ -338,7 +338,7 @@ func (f *Forecaster) sizes(out *Forecast, ws []walk) {
 	most := math.Inf(1)
 	if out.Setting.Limit > 0 {
 		// The runtime keeps all it maps below the limit, but for moments.
-		most = float64(out.Setting.Limit) * (1 + overage)
+		most = float64(out.Setting.Limit) * (1 + momentary)
 		out.Peak.High = math.Max(out.Peak.Value, math.Min(out.Peak.High, most-f.trace.Memory.Fixed+float64(out.Setting.Ballast)))
 	}
 	if f.trace.RSS <= 0 {
@@ -377,6 +377,7 @@ const (
 	splitError    = 0.3 // of the background's part where all the rest is idle marking
 	slackError    = 0.15
 	residentError = 0.05
+	momentary     = 0.03 // of a limit, that is held beyond it before memory goes back
 	leastOwn      = 0.02 // of CPU is the program's own, whatever the clocks say
 	saturated     = 0.85
 )
