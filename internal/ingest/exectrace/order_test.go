@@ -2,7 +2,6 @@ package exectrace_test
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"runtime"
@@ -162,7 +161,7 @@ func compareEvents(data []byte) (counts map[exectrace.EventKind]int, wrong []str
 	if theirErr == nil {
 		_, theirErr = ref.ReadEvent()
 	}
-	if errors.Is(theirErr, io.EOF) {
+	if theirErr == io.EOF { // wrapped it is an error: a table is cut short
 		theirErr = nil
 	}
 	// An event whose successor cannot be read is given here, and not there.
