@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"unsafe"
 )
 
 // Bytes is a pool of byte slices of all sizes. The zero value is ready to use. It
@@ -61,11 +62,22 @@ func (p *Bytes) Get(n int) []byte {
 	if checking {
 		return p.checkedGet(n)
 	}
+	k := classOf(n)
 	l, _ := p.caches.Get().(*Local)
 	if l == nil {
 		l = p.newLocal()
 	}
-	b := l.Get(n)
+	buf, size := l.pop(k)
+	if buf == nil {
+		return p.refill(l, n, k)
+	}
+	p.caches.Put(l)
+	return unsafe.Slice((*byte)(buf), size)[:n]
+}
+
+//go:noinline
+func (p *Bytes) refill(l *Local, n int, k uint) []byte {
+	b := l.refill(n, k)
 	p.caches.Put(l)
 	return b
 }
@@ -95,11 +107,14 @@ func (p *Bytes) Put(b []byte) {
 		p.checkedPut(b)
 		return
 	}
+	k := classOf(cap(b))
 	l, _ := p.caches.Get().(*Local)
 	if l == nil {
 		l = p.newLocal()
 	}
-	l.Put(b)
+	if k >= numClasses || !l.push(k, unsafe.Pointer(unsafe.SliceData(b)), cap(b)) {
+		l.putSlow(b)
+	}
 	p.caches.Put(l)
 }
 

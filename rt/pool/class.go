@@ -19,7 +19,9 @@ func classOf(n int) uint {
 	if n <= minSize {
 		return 0
 	}
-	e := uint(bits.Len(uint(n - 1))) // 2^(e-1) < n <= 2^e, e >= 7
+	// 2^(e-1) < n <= 2^e, e >= 7. On amd64, Len32 is shorter than Len. From 2^32 on e
+	// is wrong, and the result all the same too large: q makes up for it, or it wraps.
+	e := uint(bits.Len32(uint32(n - 1)))
 	q := uint(n-1) >> ((e - 3) & 63) // the three upper bits of n-1: 4 … 7
 	return e*4 + q - 31
 }

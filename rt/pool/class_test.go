@@ -2,6 +2,7 @@ package pool
 
 import (
 	"math"
+	"math/bits"
 	"testing"
 	"unsafe"
 )
@@ -24,9 +25,18 @@ func TestClasses(t *testing.T) {
 	if got := classSize(numClasses - 1); got != maxSize {
 		t.Errorf("largest class is %d, want %d", got, maxSize)
 	}
-	for _, n := range []int{maxSize + 1, 1 << 30, math.MaxInt} {
-		if got := classOf(n); got < numClasses {
+	f := func(n int) {
+		t.Helper()
+		if got := classOf(n); n > maxSize && got < numClasses {
 			t.Errorf("classOf(%d) = %d, a class", n, got)
+		}
+	}
+	f(math.MaxInt)
+	for shift := maxShift; shift < bits.UintSize-1; shift++ {
+		for low := 1; low < 1<<shift && low > 0; low *= 2 {
+			f(1<<shift + low - 1)
+			f(1<<shift + low)
+			f(1<<shift + low + 1)
 		}
 	}
 }

@@ -239,7 +239,7 @@ func (d *depot) large(n int) []byte {
 	return make([]byte, n)
 }
 
-// refill serves a Get of n bytes of class k for which l has no buffer.
+// refill serves a Get of n bytes for which l has no buffer in class k.
 //
 //go:noinline
 func (l *Local) refill(n int, k uint) []byte {
@@ -247,10 +247,10 @@ func (l *Local) refill(n int, k uint) []byte {
 		panic("pool: Get of a negative size")
 	}
 	d := l.depot
-	st := &l.stacks[k]
-	if int(st.size) > d.options.maxSize() {
+	if k >= numClasses || classSize(k) > d.options.maxSize() {
 		return d.large(n)
 	}
+	st := &l.stacks[k]
 	l.turn()
 	st.gets++
 	// For a class that is not cached, one buffer passes through the stack.

@@ -48,22 +48,30 @@ func (l *Local) Get(n int) []byte {
 		return l.checkedGet(n)
 	}
 	k := classOf(n)
+	p, size := l.pop(k)
+	if p == nil {
+		return l.refill(n, k)
+	}
+	return unsafe.Slice((*byte)(p), size)[:n]
+}
+
+// pop returns a buffer of class k and its size, or nil.
+func (l *Local) pop(k uint) (p unsafe.Pointer, size int) {
 	if k >= numClasses {
-		return l.depot.large(n)
+		return nil, 0
 	}
 	st := &l.stacks[k]
 	top := st.n
 	if top > stackLen {
 		panic("pool: a Local is corrupt: is it used by two goroutines at once?")
 	}
-	p := st.s[top]
-	if p == nil {
-		return l.refill(n, k)
+	p = st.s[top]
+	if p != nil {
+		st.s[top] = nil
+		st.n = top - 1
+		st.gets++
 	}
-	st.s[top] = nil
-	st.n = top - 1
-	st.gets++
-	return unsafe.Slice((*byte)(p), int(st.size))[:n]
+	return p, int(st.size)
 }
 
 // Put is [Bytes.Put].
@@ -73,17 +81,20 @@ func (l *Local) Put(b []byte) {
 		return
 	}
 	k := classOf(cap(b))
-	if k >= numClasses || l.cycle != l.depot.cycle.Load() {
+	if k >= numClasses || !l.push(k, unsafe.Pointer(unsafe.SliceData(b)), cap(b)) {
 		l.putSlow(b)
-		return
 	}
+}
+
+// push takes a buffer of size bytes, which belong into class k. It reports whether
+// that was all there is to do.
+func (l *Local) push(k uint, p unsafe.Pointer, size int) bool {
 	st := &l.stacks[k]
-	p := unsafe.Pointer(unsafe.SliceData(b))
 	top := st.n
-	if top >= st.depth || cap(b) != int(st.size) || st.s[top] == p {
-		l.putSlow(b)
-		return
+	if top >= st.depth || size != int(st.size) || st.s[top] == p || l.cycle != l.depot.cycle.Load() {
+		return false
 	}
 	st.s[top+1] = p
 	st.n = top + 1
+	return true
 }
