@@ -2,11 +2,15 @@ package browser
 
 import (
 	"bufio"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
 )
 
 // TestRecordingChanges serves a recording, puts another in its place, and takes
@@ -56,7 +60,7 @@ func TestRecordingChanges(t *testing.T) {
 	put("service")
 	b.wait("document.querySelector('.fresh').checkVisibility()")
 	eval[bool](b, "(document.querySelector('.fresh button').click(), true)")
-	b.wait("document.querySelector('header h1') && document.querySelector('header h1').innerText !== %s && document.querySelector('.functions-view')", quote(before))
+	b.afterReload("Boolean(document.querySelector('header h1') && document.querySelector('header h1').innerText !== %s && document.querySelector('.functions-view'))", quote(before))
 	if got := b.text("header h1"); !strings.Contains(got, "gateway") {
 		t.Errorf("after the change the page is of %q", got)
 	}
@@ -65,4 +69,17 @@ func TestRecordingChanges(t *testing.T) {
 			t.Errorf("the page asked for %s", asked)
 		}
 	}
+}
+
+// afterReload waits for an expression to become true while the page is being
+// exchanged: until then it may have nothing to be asked in.
+func (b *tab) afterReload(format string, args ...any) {
+	b.t.Helper()
+	for b.ctx.Err() == nil {
+		if ok, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](fmt.Sprintf(format, args...))); err == nil && ok {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	b.t.Fatalf("%s never became true", fmt.Sprintf(format, args...))
 }

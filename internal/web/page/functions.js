@@ -12,7 +12,7 @@ import { resetPatch, stacksOf } from "./stacks.js";
 import { change, state } from "./state.js";
 import { term } from "./terms.js";
 
-const page = 100, peeks = 10;
+const page = 60, peeks = 10;
 
 class Functions {
   constructor(data) {
@@ -74,16 +74,16 @@ class Functions {
     const { sums, shown } = this, t = shown.tree, whole = t.total[0] || 1, share = shown.mode.kind !== "cpu", least = 1e-7 * Math.abs(whole);
     const head = (id, label, word) => el("th", { scope: "col", class: id === "name" ? "name" : "num", "aria-sort": this.by === id ? (id === "name" ? "ascending" : "descending") : "none" },
       button(label, () => change({ sort: id }), { class: "sort" }), word ? el("span", { class: "unseen" }, term(word)) : null);
-    const plainHead = (label) => el("th", { scope: "col", class: "num" }, label);
+    const plainHead = (label) => el("th", { scope: "col", class: "num share" }, label);
     const row = (l) => el("tr", { class: l === this.chosen ? "here" : "", data: { name: t.labels.list[l].text } },
       el("td", { class: "num", data: { label: "self" } }, Math.abs(sums.self[l]) <= least ? "" : this.short(sumAt(sums, l, true))),
-      share ? el("td", { class: "num", data: { label: "self %" } }, percent(sums.self[l] / whole)) : null,
-      el("td", { class: "num", data: { label: "sum %" } }, percent(this.before.get(l) / whole)),
+      share ? el("td", { class: "num share", data: { label: "self %" } }, percent(sums.self[l] / whole)) : null,
+      el("td", { class: "num share", data: { label: "sum %" } }, percent(this.before.get(l) / whole)),
       el("td", { class: "num", data: { label: "total" } }, this.short(sumAt(sums, l))),
-      share ? el("td", { class: "num", data: { label: "total %" } }, percent(sums.total[l] / whole)) : null,
+      share ? el("td", { class: "num share", data: { label: "total %" } }, percent(sums.total[l] / whole)) : null,
       shown.compare ? el("td", { class: "num", data: { label: "change" } }, this.plain(sums.total[l] - sums.base[l] * t.baseScale)) : null,
       el("td", { class: "name", data: { label: "function" } }, button(shortName(t.labels.list[l].text), () => change({ node: t.labels.list[l].text }), { class: "link", title: t.labels.list[l].text })));
-    replace(this.list, el("div", { class: "scroll", tabIndex: 0, role: "region", "aria-label": "Functions by weight" }, el("table", {}, el("caption", { class: "unseen" }, "Functions by weight"),
+    replace(this.list, el("div", { class: "rows", tabIndex: 0, role: "region", "aria-label": "Functions by weight" }, el("table", {}, el("caption", { class: "unseen" }, "Functions by weight"),
       el("thead", {}, el("tr", {}, head("self", "self", "self"), share ? plainHead("self %") : null, plainHead("sum %"), head("total", "total", "total"), share ? plainHead("total %") : null, shown.compare ? head("change", "change") : null, head("name", "function"))),
       el("tbody", {}, this.sorted.slice(0, this.rows).map(row)))),
       this.sorted.length > this.rows ? button(`Show more of ${this.sorted.length}`, () => { this.rows += 4 * page; this.draw(); }) : null);

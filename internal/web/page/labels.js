@@ -1,6 +1,7 @@
 // Labels of samples: which of their sets a filter lets through, and what each
 // value weighs. A filter is written as for pprof: expressions divided by commas,
 // a key in front of "=", or a range of numbers such as 16kb:1mb.
+import { bytes } from "./format.js";
 
 const units = { b: 1, kb: 1024, kib: 1024, mb: 1024 ** 2, mib: 1024 ** 2, gb: 1024 ** 3, gib: 1024 ** 3, ns: 1, us: 1e3, ms: 1e6, s: 1e9, min: 60e9, h: 3600e9 };
 const unitOfLabel = { bytes: 1, kilobytes: 1024, megabytes: 1024 ** 2, nanoseconds: 1, microseconds: 1e3, milliseconds: 1e6, seconds: 1e9 };
@@ -63,8 +64,8 @@ export function valueOf(view, key, set) {
 // shownValue writes a value with its unit.
 export function shownValue(l) {
   if (l.low === undefined) return l.text;
-  const unit = l.unit === "bytes" ? "B" : l.unit || "";
-  return unit ? `${l.text} ${unit}` : l.text;
+  if (l.unit === "bytes") return l.low === l.high ? bytes(l.high) : `${bytes(l.low)} … ${bytes(l.high)}`;
+  return l.unit ? `${l.text} ${l.unit}` : l.text;
 }
 
 // splitSets groups the sets by the values of one or two keys: [{root, leaf,
