@@ -5,24 +5,25 @@ import (
 	"slices"
 )
 
-// wasted is how many of the bytes that count as allocated by the pacer hold no
-// object, as a part of them: the ends of spans, and the bits that the runtime
-// keeps there. Measured on the programs of lab/whatif under all their settings:
-// 0.022 to 0.034.
-const wasted = 0.027
-
-// mostUnused bounds what is taken to be unused, as a part of what a cycle adds
-// to the heap.
-const mostUnused = 0.3
+// Bytes that count as allocated by the pacer and hold no object: when a processor
+// takes a span to allocate from, all of it counts that is not taken, with its
+// end, where no object fits, and the bits that the runtime keeps there. A cycle
+// takes nearly all spans of the heap once, so that this goes with the size of the
+// heap at its end (2 to 5 %, by the sizes of a program's objects) and not with
+// what the cycle adds; a little more are slots that processors hold.
+const (
+	heldSlots  = 256 << 10
+	mostUnused = 0.3 // of what a cycle adds, whatever else
+)
 
 // course is the trace as walks follow it, with the bytes allocated counted
-// anew: what is not used of what a cycle adds to the heap is a part of that,
-// and some slots of the spans that processors hold.
+// anew: what is not used of what a cycle adds to the heap is a part of the heap.
 func (t *Trace) course() *Trace {
 	c := *t
 	c.once = t.Whole || t.Drifts()
 	c.Points = slices.Clone(t.Points)
 	c.relay(t)
+	c.shareCosts(t)
 	c.swing = swingOf(c.Points)
 	c.late = t.lateness()
 	return &c
@@ -48,31 +49,62 @@ func (t *Trace) lateness() float64 {
 	return math.Max(0, sum/n)
 }
 
+// shareCosts gives each cycle what cycles around it took, for the bytes that it
+// marks. Who marks, and what a pause waits for, is chance from one cycle to the
+// next: a walk that sees five of them must not depend on which five.
+func (c *Trace) shareCosts(t *Trace) {
+	marked := func(p Point) float64 { return p.Live + t.Dies*p.Beside + leastMarked }
+	for i := range c.Points {
+		var sum Point
+		bytes, n := 0.0, 0.0
+		for _, p := range t.Points[max(0, i-costCycles):min(len(t.Points), i+costCycles+1)] {
+			sum.Background += p.Background
+			sum.Assist += p.Assist
+			sum.Idle += p.Idle
+			sum.Pause += p.Pause
+			bytes += marked(p)
+			n++
+		}
+		p := &c.Points[i]
+		k := marked(*p) / bytes
+		p.Background, p.Assist, p.Idle, p.Pause = sum.Background*k, sum.Assist*k, sum.Idle*k, sum.Pause/n
+	}
+}
+
+const (
+	costCycles  = 5       // on either side, that a cycle's cost is the mean of
+	leastMarked = 1 << 20 // bytes: what a cycle costs without a heap is about what these cost
+)
+
 // relay lays the points of t anew.
 func (c *Trace) relay(t *Trace) {
 	if t.Unused <= 0 {
 		return
 	}
 	grown := make([]float64, len(t.Points))
-	sum := 0.0
+	ends := 0.0
 	for i, p := range t.Points {
-		switch {
-		case i > 0:
-			// A forced cycle between the two has its own part in At.
-			before := t.Points[i-1]
-			grown[i] = math.Max(p.At-before.At+t.Unused, p.End-before.Live-t.Dies*before.Beside)
-		case t.Whole:
-			grown[i] = math.Max(p.At+t.Unused, p.End)
+		before := Point{}
+		if i > 0 {
+			before = t.Points[i-1]
 		}
-		sum += grown[i]
+		if i > 0 || t.Whole {
+			grown[i] = math.Max(0, p.End-before.Live-t.Dies*before.Beside)
+			if far := p.At - before.At; far > 0 {
+				// A forced cycle between the two has its own part in At.
+				grown[i] = math.Max(grown[i], far+t.Unused)
+			}
+		}
+		ends += math.Max(1, p.End-float64(t.Setting.Ballast))
 	}
-	c.fresh = math.Max(0, t.Unused-wasted*sum/float64(len(t.Points)))
+	c.held = math.Min(heldSlots, t.Unused/2)
+	c.ends = (t.Unused - c.held) * float64(len(t.Points)) / ends
 	at := 0.0
 	if !t.Whole {
 		at = t.Points[0].At
 	}
 	for i := range c.Points {
-		at += c.used(grown[i])
+		at += c.used(grown[i], c.Points[i].End-float64(t.Setting.Ballast))
 		c.Points[i].At = at
 	}
 	if t.Whole {
@@ -80,10 +112,10 @@ func (c *Trace) relay(t *Trace) {
 	}
 }
 
-// used is how much is allocated while the heap grows so much.
-func (t *Trace) used(grown float64) float64 {
+// used is how much is allocated while the heap grows so much, to an end.
+func (t *Trace) used(grown, end float64) float64 {
 	if t.Unused <= 0 {
 		return grown
 	}
-	return grown - math.Min(wasted*grown+t.fresh, mostUnused*grown)
+	return grown - math.Min(t.held+t.ends*math.Max(end, 0), mostUnused*grown)
 }

@@ -36,8 +36,9 @@ type Trace struct {
 
 	// once says that the trace is walked once, from its start.
 	once bool
-	// fresh is the part of Unused that does not grow with what a cycle adds.
-	fresh float64
+	// Unused is made up of bytes that processors hold, and a part of the heap at
+	// the cycle's end.
+	held, ends float64
 	// late is by how much cycles begin behind the trigger, in bytes.
 	late  float64
 	swing swing
@@ -75,14 +76,29 @@ func (p Point) charged() float64 { return p.Background + p.Assist + p.Pause }
 // total is all that the cycle took.
 func (p Point) total() float64 { return p.charged() + p.Idle }
 
-// structural is the share of the cycle's work that background marking cannot do
-// before the program reaches its goal, and that assists must.
-func (p Point) structural(headroom float64) float64 {
-	if p.Natural <= 0 || headroom >= p.Natural {
-		return 0
+// marking is the part of the processors that mark in the background and where
+// they would be idle, while the cycle does. The pacer's own figure tells it:
+//
+//	ConsMark = Beside ÷ work × (¼ + assist + idle) ÷ (¾ − assist)
+//
+// A program that is held back by a part h while so many processors mark assists
+// with h × (1 − marking) of the work: what its goroutines mark they do not
+// allocate, and the phase is shorter by it.
+func (p Point) marking() float64 {
+	if p.Beside <= 0 || p.work() <= 0 {
+		return backgroundShare
 	}
-	return 1 - math.Max(headroom, 0)/p.Natural
+	k := p.ConsMark * p.work() / p.Beside
+	per := (1-backgroundShare)*k - backgroundShare
+	sum := p.Assist + p.Idle + k*p.Assist
+	if per <= 0 || sum <= 0 {
+		return backgroundShare
+	}
+	return math.Min(math.Max(per/sum*(p.Background+p.Idle), backgroundShare), mostMarking)
 }
+
+// mostMarking is below 1: someone allocates.
+const mostMarking = 0.95
 
 // mix is the point between p and q at f of 0 to 1.
 func (p Point) mix(q Point, f float64) Point {

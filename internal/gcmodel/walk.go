@@ -147,17 +147,19 @@ func (t *Trace) walkFrom(s Setting, o walkOrder) walk {
 		}
 		trigger += t.late
 		w.regime = regime
-		p := t.at(pos+t.used(math.Max(0, trigger-c.marked)), chance{random.NormFloat64(), falls})
-		beside := p.Beside + math.Max(0, p.Natural-p.Beside)*o.unhindered
+		p := t.at(pos+t.used(math.Max(0, trigger-c.marked), trigger-float64(s.Ballast)), chance{random.NormFloat64(), falls})
+		free := p.Beside + math.Max(0, p.Natural-p.Beside)*o.unhindered
+		held, beside := heldBack(free, p.Beside), free
 		if p.End > 0 {
 			// A mark phase that costs more lasts longer.
 			beside *= math.Pow(math.Max((trigger+beside-float64(s.Ballast))/p.End, 1e-3), o.exponent)
 		}
+		free = beside
 		most := c.most(s, p, goal, trigger)
 		if trigger+beside > most {
 			beside = math.Max(0, most-trigger)
 		}
-		step := math.Max(t.used(trigger+beside-c.marked), minRunway)
+		step := math.Max(t.used(trigger+beside-c.marked, trigger+beside-float64(s.Ballast)), minRunway)
 		if t.once && pos+step > end {
 			w.peak = math.Max(w.peak, c.marked+end-pos)
 			return w
@@ -166,7 +168,7 @@ func (t *Trace) walkFrom(s Setting, o walkOrder) walk {
 		if w.cycles == 0 {
 			w.first = step
 		}
-		w.add(p, cycleShape{goal: goal, most: most, trigger: trigger, beside: beside, step: step, marked: c.marked, ballast: float64(s.Ballast)})
+		w.add(p, cycleShape{goal: goal, more: heldBack(free, beside) - held, trigger: trigger, beside: beside, step: step, marked: c.marked, ballast: float64(s.Ballast)})
 		c.marked = p.Live + t.Dies*beside + float64(s.Ballast)
 		c.next(p)
 		if !t.once && pos-o.from >= end && w.cycles >= float64(o.least) {
@@ -191,7 +193,9 @@ func (c *pacer) most(s Setting, p Point, goal, trigger float64) float64 {
 	return most * overshoot
 }
 
-type cycleShape struct{ goal, most, trigger, beside, step, marked, ballast float64 }
+// cycleShape is a cycle of a walk; more is by how much more than in the recording
+// the program is held back while it marks.
+type cycleShape struct{ goal, more, trigger, beside, step, marked, ballast float64 }
 
 func (w *walk) add(p Point, c cycleShape) {
 	end := c.trigger + c.beside
@@ -213,7 +217,7 @@ func (w *walk) add(p Point, c cycleShape) {
 	// background and idle marking, and what they need not do is given back: the
 	// work is the same, and those two share the rest at their own rates.
 	rest := p.Background + p.Idle
-	more := (p.structural(c.most-c.trigger) - p.structural(p.Headroom)) * p.total()
+	more := c.more * (1 - p.marking()) * p.total()
 	more = math.Min(math.Max(more, -p.Assist), rest)
 	keep := 1.0
 	if rest > 0 {
@@ -223,4 +227,13 @@ func (w *walk) add(p Point, c cycleShape) {
 	w.work.Idle += p.Idle * keep
 	w.work.Assist += p.Assist + more
 	w.work.Pause += p.Pause
+}
+
+// heldBack is the part of what a program would allocate while a cycle marks that
+// assists keep it from.
+func heldBack(free, beside float64) float64 {
+	if free <= 0 {
+		return 0
+	}
+	return math.Max(0, 1-beside/free)
 }
