@@ -38,6 +38,7 @@ type traceFlags struct {
 	json    string
 	summary bool
 	top     int
+	delays  bool     // tell descheduled from running
 	own     []string // import paths of the user's code, where they are known
 }
 
@@ -67,7 +68,7 @@ func runTrace(ctx context.Context, c command, args []string, std stdio) error {
 		return err
 	}
 	defer done()
-	f.own = ownPaths(target)
+	f.own, f.delays = ownPaths(target), true
 	t, broken := f.read(ctx, path, p)
 	p.Close()
 	if t == nil {
@@ -99,7 +100,7 @@ func (f *traceFlags) read(ctx context.Context, name string, p *progress) (*repor
 			return nil, err
 		}
 		var orderErr error
-		t.Payers, orderErr = latency.Analyze(&interruptible{ctx, in}, latency.Options{Own: f.own, Progress: func(at time.Duration) {
+		t.Payers, orderErr = latency.Analyze(&interruptible{ctx, in}, latency.Options{Own: f.own, Delays: f.delays, Progress: func(at time.Duration) {
 			p.Printf("reading who paid: %v of %v", at.Round(time.Second), s.Length.Round(time.Second))
 		}})
 		if ctx.Err() != nil {

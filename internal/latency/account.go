@@ -18,9 +18,14 @@ func Analyze(r io.Reader, o Options) (*Report, error) {
 		starts: map[exectrace.Stack]string{}, handlers: map[exectrace.Stack]string{}, reasons: map[exectrace.Text]Part{}, options: o,
 		sites: sites{own: o.Own, known: map[siteKey]*site{}, stacks: map[exectrace.Stack]seen{}},
 	}
-	err := exectrace.Events(r, exectrace.KindsOf(exectrace.EventGoroutine, exectrace.EventRangeBegin, exectrace.EventRangeActive,
+	kinds := exectrace.KindsOf(exectrace.EventGoroutine, exectrace.EventRangeBegin, exectrace.EventRangeActive,
 		exectrace.EventRangeEnd, exectrace.EventRegionBegin, exectrace.EventRegionEnd, exectrace.EventTaskBegin, exectrace.EventTaskEnd,
-		exectrace.EventSample, exectrace.EventSync), a.event)
+		exectrace.EventSample, exectrace.EventSync)
+	if o.Delays {
+		a.delays.threads = map[int64]*threadDelays{}
+		kinds |= exectrace.KindsOf(exectrace.EventLog)
+	}
+	err := exectrace.Events(r, kinds, a.event)
 	return a.finish(), err
 }
 
@@ -46,6 +51,7 @@ type account struct {
 	handlers   map[exectrace.Stack]string
 	reasons    map[exectrace.Text]Part // why goroutines wait, in this generation
 
+	delays                 delays
 	regionKinds, taskKinds []*kind // by the number of the name, in this generation
 	sites                  sites
 }
@@ -79,6 +85,7 @@ func (c *clock) set(on bool, now moment) {
 type goroutine struct {
 	id      int64
 	state   exectrace.State
+	thread  int64 // where it runs, or ran last
 	since   moment
 	stw0    time.Duration // what the clocks showed then
 	mark0   time.Duration
@@ -112,6 +119,10 @@ func (a *account) goroutine(id int64) *goroutine {
 
 // event takes note of an event.
 func (a *account) event(ev *exectrace.Event, n *exectrace.Names) {
+	if ev.Kind == exectrace.EventLog {
+		a.log(ev, n)
+		return
+	}
 	a.report.Events++
 	a.now, a.names = moment(ev.Time), n
 	if !a.begun {
@@ -139,6 +150,9 @@ func (a *account) event(ev *exectrace.Event, n *exectrace.Names) {
 		clear(a.regionKinds)
 		clear(a.taskKinds)
 		clear(a.sites.stacks)
+		if a.options.Delays {
+			a.delays.read(n.Texts())
+		}
 		if a.options.Progress != nil {
 			a.options.Progress(a.now.Sub(a.first))
 		}
@@ -152,7 +166,9 @@ func (a *account) transition(ev *exectrace.Event) {
 		a.place(g, ev)
 	}
 	a.flush(g)
-	g.state = ev.To
+	if g.state = ev.To; ev.To == exectrace.Running {
+		g.thread = ev.Thread
+	}
 	switch ev.To {
 	case exectrace.Waiting:
 		if ev.From != ev.To {
@@ -192,11 +208,17 @@ func blockedBy(reason string) Part {
 
 // flush books the time since g's last event on what it was doing.
 func (a *account) flush(g *goroutine) {
-	d := a.now.Sub(g.since)
+	since, d := g.since, a.now.Sub(g.since)
 	g.since = a.now
 	switch g.state {
 	case exectrace.Running:
-		a.spend(g, g.running(), d)
+		p := g.running()
+		if p != STW && a.delays.known {
+			w := a.delays.waited(g.thread, since, a.now)
+			g.spent[Descheduled] += w
+			d -= w
+		}
+		a.spend(g, p, d)
 	case exectrace.Waiting:
 		if g.assist {
 			a.spend(g, AssistParked, d)

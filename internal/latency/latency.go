@@ -12,7 +12,7 @@ type Part int
 
 // The parts, which exclude each other.
 const (
-	Running          Part = iota // running, or descheduled by the system: a trace cannot tell
+	Running          Part = iota // running, or descheduled by the system: a trace cannot tell, but see Options.Delays
 	AssistCPU                    // marking in place of the collector
 	AssistParked                 // in an assist, waiting for marking to be done by others
 	Sweep                        // sweeping in order to allocate
@@ -27,6 +27,7 @@ const (
 	BlockedCollector             // on the collector, but not in an assist
 	BlockedOther                 // for another reason
 	Unknown                      // the trace does not say
+	Descheduled                  // would have run, but the system ran something else, at least; only with Options.Delays
 	Parts                        // how many there are
 )
 
@@ -35,7 +36,7 @@ func (p Part) String() string {
 	return [...]string{
 		"running or descheduled", "assist on CPU", "assist parked", "sweep", "stop the world",
 		"runnable during mark", "runnable outside mark", "system call", "blocked on channel", "blocked on sync",
-		"blocked on network", "sleep", "blocked on collector", "blocked, other", "unknown",
+		"blocked on network", "sleep", "blocked on collector", "blocked, other", "unknown", "descheduled",
 	}[p]
 }
 
@@ -43,7 +44,7 @@ func (p Part) String() string {
 func (p Part) Key() string {
 	return [...]string{
 		"running", "assist_cpu", "assist_parked", "sweep", "stw", "wait_mark", "wait_outside", "syscall",
-		"blocked_channel", "blocked_sync", "blocked_network", "blocked_sleep", "blocked_collector", "blocked_other", "unknown",
+		"blocked_channel", "blocked_sync", "blocked_network", "blocked_sleep", "blocked_collector", "blocked_other", "unknown", "descheduled",
 	}[p]
 }
 
@@ -166,4 +167,7 @@ type Options struct {
 	// them too: allocations that libraries make are charged to the line there
 	// that called them. Without any, all but the standard library is the user's.
 	Own []string
+	// Delays takes from Running, AssistCPU and Sweep what threads have surely waited for a processor,
+	// where the recorder has noted in the trace how long they ran.
+	Delays bool
 }

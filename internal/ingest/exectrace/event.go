@@ -127,6 +127,20 @@ func (n *Names) Text(t Text) string {
 	return n.texts[t]
 }
 
+// Texts iterates over the strings of the generation, in no order.
+func (n *Names) Texts() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		if n.names == nil {
+			return
+		}
+		for _, s := range n.texts[1:] {
+			if !yield(s) {
+				return
+			}
+		}
+	}
+}
+
 // Frames iterates over a stack, innermost call first.
 func (n *Names) Frames(s Stack) iter.Seq[Frame] {
 	return func(yield func(Frame) bool) {

@@ -29,12 +29,16 @@ func (m *merger) merge(g *generation) error {
 	if m.samples, err = readSamples(g, m.version, unit); err != nil {
 		return err
 	}
+	begins := nanoseconds(g.begins(), unit)
+	if begins < 0 {
+		return &Error{Offset: g.offset, Reason: errFarStamp.Error()}
+	}
 	m.order.generation = g.id
 	if err := m.lineUp(g, unit); err != nil {
 		return &midway{err}
 	}
 	m.use(n)
-	m.sync(nanoseconds(g.begins(), unit))
+	m.sync(begins)
 	for !m.stopped && (len(m.frontier) > 0 || len(m.samples) > 0) {
 		if err := m.step(); err != nil {
 			return &midway{err}

@@ -83,8 +83,14 @@ func (n *names) readStack(r *tableReader, known map[uint64]uint32) error {
 		return fmt.Errorf("event %d among stacks", kind)
 	}
 	id, depth := r.number(), r.number()
-	if _, again := n.stackOf.sparse[id]; r.bad || id == 0 || again || depth > maxFrames {
-		return fmt.Errorf("stack %d is cut short, or not the first of its number, or deeper than %d", id, maxFrames)
+	_, again := n.stackOf.sparse[id]
+	switch {
+	case r.bad:
+		return fmt.Errorf("stack %d is cut short", id)
+	case again, id == 0: // 0 is none
+		return fmt.Errorf("there are two stacks %d", id)
+	case depth > maxFrames:
+		return fmt.Errorf("stack %d is %d calls deep; the format allows %d", id, depth, maxFrames)
 	}
 	for range depth {
 		pc, fn, file, line := r.number(), r.number(), r.number(), r.number()

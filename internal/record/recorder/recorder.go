@@ -38,12 +38,15 @@ var recorderSource []byte
 //go:embed heap.go.tmpl
 var heapSource []byte
 
+//go:embed delays.go.tmpl
+var delaysSource []byte
+
 // Render returns the recorder's source for a package of the given name. The
 // file needs Go 1.24 or later, imports the standard library only, and declares
 // no name that a user's file is likely to declare.
 func Render(pkg string) []byte {
 	head := bytes.Replace(recorderSource, []byte("package PACKAGE\n"), []byte("package "+pkg+"\n"), 1)
-	return append(head, heapSource...)
+	return append(append(head, heapSource...), delaysSource...)
 }
 
 //go:embed http.go.tmpl
