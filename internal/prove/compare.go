@@ -26,19 +26,27 @@ func compare(c *Comparison, kind string, gate []string) {
 			}
 		}
 	}
-	c.Changes, c.Pairs = nil, 0
+	c.Changes, c.Pairs = nil, pairsOf(c.Runs)
 	for _, m := range metricsFor(kind, gate, units) {
-		ch := change(m, c.Runs)
-		c.Changes = append(c.Changes, ch)
-		if m.Judged {
-			c.Pairs = max(c.Pairs, min(ch.NA, ch.NB))
-		}
+		c.Changes = append(c.Changes, change(m, c.Runs))
 	}
 	c.Differs = workDiffers(c)
 	for i := range c.Pauses {
 		c.Pauses[i] = pausesOf(c.Runs, i)
 	}
 	answersDiffer(c)
+}
+
+// pairsOf counts the pairs of runs that are not made for the log of collections,
+// whatever they measured.
+func pairsOf(runs []Sample) int {
+	var of [2]int
+	for _, r := range runs {
+		if !r.Collector {
+			of[r.Side]++
+		}
+	}
+	return min(of[0], of[1])
 }
 
 // muchMoreFail is by how much the shares of failed requests of two sides must

@@ -156,11 +156,25 @@ func failureText(r executed, err error) string {
 	}
 	switch {
 	case len(telling) > 0 && err != nil:
-		return telling[0] + " (" + err.Error() + ")"
+		return tellingOf(telling, r.stdout == "") + " (" + err.Error() + ")"
 	case err != nil:
 		return err.Error()
 	}
 	return "no result"
+}
+
+// tellingOf picks the line that says why a process failed: a crash, or else the
+// first of what package testing reports and the last of what a server logs.
+func tellingOf(lines []string, server bool) string {
+	for _, l := range lines {
+		if strings.HasPrefix(l, "panic: ") || strings.HasPrefix(l, "fatal error: ") || strings.HasPrefix(l, "runtime: ") {
+			return l
+		}
+	}
+	if server {
+		return lines[len(lines)-1]
+	}
+	return lines[0]
 }
 
 // readEnd is the last part of a file, enough for a stack or a few lines.

@@ -86,6 +86,8 @@ func (s *subject) stop(needed int, r Rules) bool {
 		c := s.against[side-1]
 		switch {
 		case c.Pairs >= r.MaxPairs:
+		case c.Pairs >= exactRuns && (c.Failed != [2]string{} || len(c.Differs) > 0):
+			// More runs of what is not compared tell nothing.
 		case c.Pairs < needed, c.wide(r.Precision):
 			return false
 		}

@@ -71,3 +71,51 @@ func TestOutputDiffers(t *testing.T) {
 	f("x", "z", "y", "y", false) // A does not even agree with itself
 	f("", "", "", "", false)
 }
+
+func TestTellingOf(t *testing.T) {
+	f := func(want string, server bool, lines ...string) {
+		t.Helper()
+		if got := tellingOf(lines, server); got != want {
+			t.Errorf("%q: %q, want %q", lines, got, want)
+		}
+	}
+	f("bench_test.go:7: no", false, "bench_test.go:7: no", "more")
+	f("listen: address in use", true, "starting", "listen: address in use")
+	f("panic: oh", true, "starting", "panic: oh", "goroutine 1 [running]:", "main.main()")
+	f("fatal error: all goroutines are asleep - deadlock!", false, "first", "fatal error: all goroutines are asleep - deadlock!")
+}
+
+// TestAnswersDiffer: errors are answered fast, and that is no saving.
+func TestAnswersDiffer(t *testing.T) {
+	f := func(a, b float64, want Outcome) {
+		t.Helper()
+		c := Comparison{Name: "X"}
+		for i := range 4 {
+			c.Runs = append(c.Runs,
+				Sample{Pair: i, Values: map[string]float64{unitReqs: 100, unitCPUReq: 50, unitFailed: a}},
+				Sample{Side: 1, Pair: i, Values: map[string]float64{unitReqs: 900, unitCPUReq: 5, unitFailed: b}})
+		}
+		compare(&c, KindLoad, nil)
+		cs := []Comparison{c}
+		judge(cs, Rules{})
+		if cs[0].Outcome != want {
+			t.Errorf("%v and %v of the requests fail: %s, want %s", a, b, cs[0].Outcome, want)
+		}
+		for _, ch := range cs[0].Changes {
+			if want != Unclear && ch.Outcome != NotJudged {
+				t.Errorf("%v and %v of the requests fail: %s is called %s", a, b, ch.Unit, ch.Outcome)
+			}
+		}
+		s := newSubject("X", "", 2)
+		s.against[0] = cs[0]
+		if stops := s.stop(9, Rules{}.withDefaults()); stops != (want != Unclear) {
+			t.Errorf("%v and %v of the requests fail: stop after four pairs is %v", a, b, stops)
+		}
+	}
+	f(0, 0, Unclear)
+	f(0, 0.005, Unclear)
+	f(0.5, 0.505, Unclear)
+	f(0, 1, Worse)
+	f(0.2, 0.3, Worse)
+	f(0.3, 0, Incomparable)
+}
