@@ -48,17 +48,19 @@ type Trials struct {
 	Built bool
 }
 
-// Step is one setting tried against today's.
+// Step is one setting tried against the one that the step before it kept.
 type Step struct {
 	Setting gcmodel.Setting
-	Saved   stats.Interval // share of CPU that the collector takes less than today
+	Against gcmodel.Setting
+	Gained  stats.Interval // share of CPU that the collector takes less than under Against
+	Saved   stats.Interval // the same of all steps together, so than under today's
 	Result  *prove.Result
 	Latency [2]Latency
 }
 
 // Try runs a program with settings from today's towards the plan's, in steps
-// that double the added headroom, until a step saves less than the knee or takes
-// more memory than there is. It then compares today's setting with the one that
+// that double the added headroom, until a step saves less than the knee beyond the
+// one before it or takes more memory than there is. It then compares today's setting with the one that
 // it stopped at. The unit of all runs is prove's: a process, in turns.
 func Try(ctx context.Context, p *Plan, o TryOptions) (*Trials, error) {
 	if o.Budget <= 0 {
@@ -84,7 +86,7 @@ func Try(ctx context.Context, p *Plan, o TryOptions) (*Trials, error) {
 		return t, nil
 	}
 	o.Progress("comparing %s with %s", SettingText(t.Today), SettingText(t.Chosen))
-	if t.Compared, err = s.compare(ctx, t.Chosen, o.Budget); err != nil {
+	if t.Compared, err = s.compare(ctx, pair{t.Today, t.Chosen}, o.Budget); err != nil {
 		return nil, err
 	}
 	t.Latency, t.Built = latencyOf(t.Compared), o.Toolchain != "" || o.Experiment != ""
@@ -113,7 +115,7 @@ func (s *search) climb(ctx context.Context, t *Trials) error {
 		t.Chosen, t.Stopped = c.Point.Setting, "the recommended setting takes less memory than today's"
 		return nil
 	}
-	before := 0.0
+	var all stats.Interval
 	t.Stopped = "every step was worth its memory; the last is the plan's doubled"
 	for _, k := range []float64{0.25, 0.5, 1, 2} {
 		set, ok := part(t.Today, c.Point.Setting, k, s.plan)
@@ -121,21 +123,22 @@ func (s *search) climb(ctx context.Context, t *Trials) error {
 			continue
 		}
 		s.o.Progress("trying %s", SettingText(set))
-		r, err := s.compare(ctx, set, 1)
+		r, err := s.compare(ctx, pair{t.Chosen, set}, 1)
 		if err != nil {
 			return err
 		}
-		step := Step{Setting: set, Saved: saved(r), Result: r, Latency: latencyOf(r)}
+		step := Step{Setting: set, Against: t.Chosen, Gained: saved(r), Result: r, Latency: latencyOf(r)}
+		step.Saved = all.Add(step.Gained)
 		t.Steps = append(t.Steps, step)
 		if room := s.plan.Constraint.room(); room > 0 && valueOf(r, unitRSS, 1) > room {
 			t.Stopped = fmt.Sprintf("%s took %s", SettingText(set), unit.FormatBytes(valueOf(r, unitRSS, 1)))
 			return nil
 		}
-		if !(step.Saved.Value-before >= s.o.Knee) {
-			t.Stopped = fmt.Sprintf("%s saves %s, less than %s beyond the step before it", SettingText(set), percent(step.Saved.Value), percent(s.o.Knee))
+		if !(step.Gained.Value >= s.o.Knee) {
+			t.Stopped = fmt.Sprintf("%s saves %s beyond the step before it, less than %s", SettingText(set), percent(step.Gained.Value), percent(s.o.Knee))
 			return nil
 		}
-		before, t.Chosen = step.Saved.Value, set
+		all, t.Chosen = step.Saved, set
 	}
 	return nil
 }
@@ -216,18 +219,21 @@ func valueOf(r *prove.Result, u string, side int) float64 {
 	return c.B.Value
 }
 
-// compare runs today's setting against another.
-func (s *search) compare(ctx context.Context, set gcmodel.Setting, budget time.Duration) (*prove.Result, error) {
+// pair is two settings to compare.
+type pair struct{ a, b gcmodel.Setting }
+
+// compare runs one setting against another.
+func (s *search) compare(ctx context.Context, of pair, budget time.Duration) (*prove.Result, error) {
 	s.runs++
 	dir := filepath.Join(s.tmp, fmt.Sprintf("%d", s.runs))
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return nil, err
 	}
-	a, err := s.side(ctx, s.plan.Workload.Trace.Setting, dir)
+	a, err := s.side(ctx, of.a, filepath.Join(dir, "a"))
 	if err != nil {
 		return nil, err
 	}
-	b, err := s.side(ctx, set, dir)
+	b, err := s.side(ctx, of.b, filepath.Join(dir, "b"))
 	if err != nil {
 		return nil, err
 	}
@@ -265,6 +271,9 @@ func (s *search) side(ctx context.Context, set gcmodel.Setting, dir string) (pro
 	out, err := cmd.Output()
 	if err != nil {
 		return side, fmt.Errorf("find the folder of %s: %w", s.o.Command.Package, err)
+	}
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return side, err
 	}
 	source := filepath.Join(dir, "ballast.go")
 	text := fmt.Sprintf("package main\n\nvar htrim7qBallast = make([]byte, %d)\n", set.Ballast)

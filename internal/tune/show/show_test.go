@@ -84,7 +84,7 @@ func TestJSON(t *testing.T) {
 	nothing := math.NaN()
 	trials := &tune.Trials{
 		Today: p.Today.Setting, Chosen: p.Choice.Point.Setting, Stopped: "the knee",
-		Steps:    []tune.Step{{Setting: p.Choice.Point.Setting, Saved: stats.Interval{Value: nothing, Low: nothing, High: nothing}}},
+		Steps:    []tune.Step{{Setting: p.Choice.Point.Setting, Gained: stats.Interval{Value: nothing, Low: nothing, High: nothing}, Saved: stats.Interval{Value: nothing, Low: nothing, High: nothing}}},
 		Latency:  [2]tune.Latency{{P50: time.Millisecond, P99: 20 * time.Millisecond}, {P50: time.Millisecond, P99: 5 * time.Millisecond}},
 		Compared: &prove.Result{Verdict: prove.Verdict{Sentence: "B is better."}, Warnings: []string{"few pairs"}},
 		Rows:     rows(),

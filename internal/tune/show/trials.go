@@ -17,9 +17,9 @@ import (
 func Trials(w io.Writer, r *tune.Trials, width int) error {
 	t := &page{width: max(width, 60)}
 	t.line("")
-	t.line("Measured under the load, each against today's setting in turns")
+	t.line("Measured under the load, each in turns with the one before it, today's first")
 	for _, s := range r.Steps {
-		t.line("  %-28s saves %s of CPU%s", tune.SettingText(s.Setting), savedText(s.Saved), latencyText(s.Latency))
+		t.line("  %-28s saves %s of CPU beyond %s%s", tune.SettingText(s.Setting), savedText(s.Gained), tune.SettingText(s.Against), latencyText(s.Latency))
 	}
 	t.prose("  ", "stopped: "+r.Stopped)
 	if r.Compared != nil {
@@ -131,6 +131,8 @@ type jsonTrials struct {
 
 type jsonStep struct {
 	Setting jsonSetting     `json:"setting"`
+	Against jsonSetting     `json:"against"`
+	Gained  *stats.Interval `json:"gained_cpu_share,omitempty"`
 	Saved   *stats.Interval `json:"saved_cpu_share,omitempty"`
 	Latency jsonLatency     `json:"latency_seconds"`
 }
@@ -178,7 +180,7 @@ func trialsJSON(r *tune.Trials) *jsonTrials {
 		Steps: []jsonStep{}, Changes: []jsonDelta{}, Latency: latencyJSON(r.Latency),
 	}
 	for _, s := range r.Steps {
-		out.Steps = append(out.Steps, jsonStep{settingJSON(s.Setting), number(s.Saved), latencyJSON(s.Latency)})
+		out.Steps = append(out.Steps, jsonStep{settingJSON(s.Setting), settingJSON(s.Against), number(s.Gained), number(s.Saved), latencyJSON(s.Latency)})
 	}
 	if r.Compared == nil {
 		return out
