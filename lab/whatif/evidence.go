@@ -5,6 +5,7 @@ package main
 import (
 	"bufio"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -30,27 +31,29 @@ func readSamples(file string) ([]sample, error) {
 	var out []sample
 	lines := bufio.NewScanner(f)
 	for lines.Scan() {
-		fields := strings.Fields(lines.Text())
-		if len(fields) != 14 {
-			continue // cut off by the program's end
+		// The last line may be cut off by the program's end, and one of the first
+		// be mixed with that of a copy that the program starts of itself.
+		if v, err := numbers(lines.Text()); err == nil && len(v) == 14 && v[0] < math.MaxInt64 {
+			out = append(out, sample{
+				at: time.Unix(0, int64(v[0])), cpu: v[1] / 1e9,
+				cycles: v[2], forced: v[3], allocs: v[4], live: v[5], goal: v[6], objects: v[7], unused: v[8], free: v[9], gone: v[10], total: v[11], all: v[12], idle: v[13],
+			})
 		}
-		nanos, err := strconv.ParseInt(fields[0], 10, 64)
+	}
+	return out, lines.Err()
+}
+
+// numbers reads a line of numbers.
+func numbers(line string) ([]float64, error) {
+	var out []float64
+	for _, f := range strings.Fields(line) {
+		v, err := strconv.ParseFloat(f, 64)
 		if err != nil {
 			return nil, err
 		}
-		s := sample{at: time.Unix(0, nanos)}
-		if s.cpu, err = strconv.ParseFloat(fields[1], 64); err != nil {
-			return nil, err
-		}
-		s.cpu /= 1e9
-		for i, to := range []*float64{&s.cycles, &s.forced, &s.allocs, &s.live, &s.goal, &s.objects, &s.unused, &s.free, &s.gone, &s.total, &s.all, &s.idle} {
-			if *to, err = strconv.ParseFloat(fields[i+2], 64); err != nil {
-				return nil, err
-			}
-		}
-		out = append(out, s)
+		out = append(out, v)
 	}
-	return out, lines.Err()
+	return out, nil
 }
 
 // cycle is one collection of the log.

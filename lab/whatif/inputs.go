@@ -110,3 +110,27 @@ local objects = [ make(i) { extra: self.name + '!' } for i in std.range(0, 5999)
   names: std.sort([ o.extra for o in objects ]),
 }
 `
+
+// talk is a presentation of a hundred slides.
+func talk() string {
+	var b strings.Builder
+	b.WriteString("# A talk\nOf many slides\n\nSomeone\n\n")
+	for i := range 100 {
+		fmt.Fprintf(&b, "## Slide %d\n\nSome *words* with `code` and a [link](https://example.com/%d).\n\n- one\n- two\n- three\n\n\tfunc f%d() int {\n\t\treturn %d\n\t}\n\n", i, i, i, i)
+	}
+	return b.String()
+}
+
+// luaScript keeps a table of tables, replaces entries at random, and builds
+// strings beside it.
+const luaScript = `
+local t, x = {}, 42
+for i = 1, 120000 do t[i] = { id = i, name = "entry " .. i } end
+local sum = 0
+for i = 1, 4000000 do
+  x = (x * 1103515245 + 12345) % 2147483648
+  local k = x % 120000 + 1
+  if i % 4 == 0 then t[k] = { id = i, name = "entry " .. i, tags = { "a", "b" } } else sum = sum + #t[k].name end
+end
+print(sum)
+`

@@ -19,7 +19,7 @@ type ran struct {
 // row is a forecast beside what was measured.
 type row struct {
 	Program  string
-	Held     bool // the model was not changed by this program
+	Set      set
 	Forecast point
 	Runs     []measured
 }
@@ -131,7 +131,7 @@ func (o options) rows(p program) ([]row, error) {
 	for _, s := range settings {
 		i := slices.IndexFunc(plan.Curve, func(q point) bool { return q.Setting.Text == s.Text })
 		if runs := kept[s.Text]; i >= 0 && len(runs) > 0 {
-			out = append(out, row{p.name, p.held, plan.Curve[i], runs})
+			out = append(out, row{p.name, p.set, plan.Curve[i], runs})
 		}
 	}
 	return out, nil

@@ -27,8 +27,22 @@ type program struct {
 	prime  string // shell command in the program's folder, once it is built
 	before string // shell command in the program's folder, before each run
 	batch  bool
-	held   bool // held out: the model was not changed by what this program shows
+	set    set
 }
+
+// set says what a program was for.
+type set string
+
+// The sets. The model was changed while the rows of the tuned programs were
+// looked at, then judged by those held out, mended by what they showed, and
+// judged by the later ones.
+const (
+	tuned set = "tuned"
+	held  set = "held"
+	later set = "later"
+)
+
+func sets() []set { return []set{later, held, tuned} }
 
 func (o options) dir(p program, more ...string) string {
 	return filepath.Join(append([]string{o.work, p.name}, more...)...)

@@ -31,35 +31,35 @@ func programs(o options) []program {
 	root := strings.TrimSpace(string(goroot))
 	return []program{
 		{
-			name: "caddy", module: "github.com/caddyserver/caddy/v2@v2.11.9", pkg: "cmd/caddy",
+			name: "caddy", set: tuned, module: "github.com/caddyserver/caddy/v2@v2.11.9", pkg: "cmd/caddy",
 			files: map[string]string{"caddy.json": strings.ReplaceAll(caddyConfig, "ROOT", at("caddy", "www")), "www/index.html": caddyPage()},
 			args:  []string{"run", "--config", at("caddy", "caddy.json")}, ready: "http://127.0.0.1:18080/",
 			load: wrk("http://127.0.0.1:18080/", "-H 'Accept-Encoding: gzip'"),
 		},
 		{
-			name: "etcd", module: "go.etcd.io/etcd/server/v3@v3.7.3", drop: true, files: map[string]string{"load.lua": etcdLoad},
+			name: "etcd", set: tuned, module: "go.etcd.io/etcd/server/v3@v3.7.3", drop: true, files: map[string]string{"load.lua": etcdLoad},
 			args: []string{"--data-dir", at("etcd", "data"), "--listen-client-urls", "http://127.0.0.1:12379", "--advertise-client-urls", "http://127.0.0.1:12379",
 				"--listen-peer-urls", "http://127.0.0.1:12380", "--log-level", "error", "--unsafe-no-fsync"},
 			ready: "http://127.0.0.1:12379/health", load: wrk("http://127.0.0.1:12379/", "-s "+at("etcd", "load.lua")), before: "rm -rf data",
 		},
 		{
-			name: "victoriametrics", module: "github.com/VictoriaMetrics/VictoriaMetrics@v1.102.0", pkg: "app/victoria-metrics",
+			name: "victoriametrics", set: tuned, module: "github.com/VictoriaMetrics/VictoriaMetrics@v1.102.0", pkg: "app/victoria-metrics",
 			files: map[string]string{"load.lua": victoriaLoad},
 			args:  []string{"-storageDataPath=" + at("victoriametrics", "data"), "-httpListenAddr=127.0.0.1:18428", "-loggerLevel=ERROR", "-memory.allowedBytes=256MB"},
 			ready: "http://127.0.0.1:18428/health", load: wrk("http://127.0.0.1:18428/", "-s "+at("victoriametrics", "load.lua")), before: "rm -rf data",
 		},
 		{
-			name: "nats-server", module: "github.com/nats-io/nats-server/v2@v2.15.2",
+			name: "nats-server", set: tuned, module: "github.com/nats-io/nats-server/v2@v2.15.2",
 			args:  []string{"-a", "127.0.0.1", "-p", "14222", "-m", "14224", "-js", "-sd", at("nats-server", "data")},
 			ready: "http://127.0.0.1:14224/healthz", load: fmt.Sprintf("%s%s -publish 127.0.0.1:14222 -window %s", load, self, o.window), before: "rm -rf data",
 		},
-		{name: "gofumpt", module: "mvdan.cc/gofumpt@v0.12.0", args: []string{"-l", filepath.Join(root, "src")}, batch: true},
+		{name: "gofumpt", set: tuned, module: "mvdan.cc/gofumpt@v0.12.0", args: []string{"-l", filepath.Join(root, "src")}, batch: true},
 		{
-			name: "staticcheck", module: "honnef.co/go/tools@v0.7.0", pkg: "cmd/staticcheck", batch: true,
+			name: "staticcheck", set: tuned, module: "honnef.co/go/tools@v0.7.0", pkg: "cmd/staticcheck", batch: true,
 			args: []string{"-checks", "SA4006", "net/http"}, env: []string{"STATICCHECK_CACHE=" + at("staticcheck", "cache")}, before: "rm -rf cache",
 		},
 		{
-			name: "prometheus", module: "github.com/prometheus/prometheus@v0.315.0", pkg: "cmd/prometheus", drop: true, held: true,
+			name: "prometheus", module: "github.com/prometheus/prometheus@v0.315.0", pkg: "cmd/prometheus", drop: true, set: held,
 			files: map[string]string{"seed.yml": prometheusConfig("500ms"), "run.yml": prometheusConfig("1h")},
 			// Twenty seconds of its own metrics are what the queries read.
 			prime:  "timeout -s INT 20 ./bin --config.file=seed.yml --storage.tsdb.path=seed --web.listen-address=127.0.0.1:19090 || test -d seed",
@@ -70,25 +70,40 @@ func programs(o options) []program {
 			load:  wrk("'http://127.0.0.1:19090/api/v1/query?query=%7B__name__%3D~%22.%2B%22%7D%5B1w%5D'", ""),
 		},
 		{
-			name: "opa", module: "github.com/open-policy-agent/opa@v1.22.0", held: true,
+			name: "opa", module: "github.com/open-policy-agent/opa@v1.22.0", set: held,
 			files: map[string]string{"policy.rego": opaPolicy, "data.json": opaData(), "load.lua": opaLoad},
 			args:  []string{"run", "--server", "--addr", "127.0.0.1:18181", "--log-level", "error", "--disable-telemetry", at("opa", "policy.rego"), at("opa", "data.json")},
 			ready: "http://127.0.0.1:18181/health", load: wrk("http://127.0.0.1:18181/", "-s "+at("opa", "load.lua")),
 		},
 		{
-			name: "gojq", module: "github.com/itchyny/gojq@v0.12.16", pkg: "cmd/gojq", batch: true, held: true,
+			name: "gojq", module: "github.com/itchyny/gojq@v0.12.16", pkg: "cmd/gojq", batch: true, set: held,
 			files: map[string]string{"in.json": jqData()},
 			args:  []string{"group_by(.team) | map({team: .[0].team, n: length, sum: (map(.values | add) | add), tags: (map(.tags[]) | group_by(.) | map({(.[0]): length}) | add)})", at("gojq", "in.json")},
 		},
 		{
-			name: "starlark", module: "go.starlark.net@v0.0.0-20260908191801-89a6a09411d5", pkg: "cmd/starlark", batch: true, held: true,
+			name: "starlark", module: "go.starlark.net@v0.0.0-20260908191801-89a6a09411d5", pkg: "cmd/starlark", batch: true, set: held,
 			files: map[string]string{"cache.star": starlarkScript}, args: []string{at("starlark", "cache.star")},
 		},
 		{
-			name: "jsonnet", module: "github.com/google/go-jsonnet@v0.22.0", pkg: "cmd/jsonnet", batch: true, held: true,
+			name: "jsonnet", module: "github.com/google/go-jsonnet@v0.22.0", pkg: "cmd/jsonnet", batch: true, set: held,
 			files: map[string]string{"in.jsonnet": jsonnetText}, args: []string{"--max-stack", "100000", at("jsonnet", "in.jsonnet")},
 		},
-		{name: "deadcode", module: "golang.org/x/tools@v0.52.0", pkg: "cmd/deadcode", args: []string{"-test", "./..."}, env: []string{"GOFLAGS=-mod=mod"}, batch: true, held: true},
+		{name: "deadcode", module: "golang.org/x/tools@v0.52.0", pkg: "cmd/deadcode", args: []string{"-test", "./..."}, env: []string{"GOFLAGS=-mod=mod"}, batch: true, set: held},
+		{
+			name: "present", module: "golang.org/x/tools@v0.52.0", pkg: "cmd/present", set: later,
+			files: map[string]string{"content/talk.slide": talk()},
+			args:  []string{"-http=127.0.0.1:13999", "-play=false", "-content=" + at("present", "content")},
+			ready: "http://127.0.0.1:13999/", load: wrk("http://127.0.0.1:13999/talk.slide", ""),
+		},
+		{
+			name: "glua", module: "github.com/yuin/gopher-lua@v1.1.2", pkg: "cmd/glua", batch: true, set: later,
+			files: map[string]string{"table.lua": luaScript}, args: []string{at("glua", "table.lua")},
+		},
+		{
+			name: "goimports", module: "golang.org/x/tools@v0.52.0", pkg: "cmd/goimports", batch: true, set: later,
+			args: []string{"-format-only", "-l", filepath.Join(root, "src", "net"), filepath.Join(root, "src", "runtime"), filepath.Join(root, "src", "crypto"),
+				filepath.Join(root, "src", "encoding"), filepath.Join(root, "src", "os"), filepath.Join(root, "src", "cmd", "link")},
+		},
 	}
 }
 

@@ -65,24 +65,23 @@ type column struct {
 // printTable prints rows and sums in Markdown.
 func printTable(w io.Writer, rows []row) {
 	qs := quantities()
-	fmt.Fprint(w, "| program | setting | runs | cycles |")
-	for _, q := range qs {
-		fmt.Fprintf(w, " %s |", q.name)
-	}
-	fmt.Fprintf(w, " assist %% | load |\n|%s\n", strings.Repeat("---|", len(qs)+6))
-	sums := map[bool][]column{false: make([]column, len(qs)), true: make([]column, len(qs))}
-	refused := map[bool]int{}
-	for _, r := range rows {
-		refused[r.Held] += printRow(w, r, sums[r.Held])
-	}
-	for _, held := range []bool{true, false} {
-		title := "Programs that the model was changed by"
-		if held {
-			title = "Programs held out"
+	for _, s := range sets() {
+		sums, refused := make([]column, len(qs)), 0
+		of := slices.DeleteFunc(slices.Clone(rows), func(r row) bool { return r.Set != s })
+		if len(of) == 0 {
+			continue
 		}
-		printSums(w, title, sums[held])
-		if n := len(sums[held][shareColumn].errors); n > 0 {
-			fmt.Fprintf(w, "\nGC share within 2 points: %d of %d rows. Settings refused: %d.\n", sums[held][shareColumn].points, n, refused[held])
+		fmt.Fprintf(w, "\n### %s\n\n| program | setting | runs | cycles |", titles()[s])
+		for _, q := range qs {
+			fmt.Fprintf(w, " %s |", q.name)
+		}
+		fmt.Fprintf(w, " assist %% | load |\n|%s\n", strings.Repeat("---|", len(qs)+6))
+		for _, r := range of {
+			refused += printRow(w, r, sums)
+		}
+		printSums(w, sums)
+		if n := len(sums[shareColumn].errors); n > 0 {
+			fmt.Fprintf(w, "\nGC share within 2 points: %d of %d rows. Settings refused: %d.\n", sums[shareColumn].points, n, refused)
 		}
 	}
 }
@@ -134,11 +133,16 @@ func (c *column) add(i int, f interval, t truth) {
 	}
 }
 
-func printSums(w io.Writer, title string, sums []column) {
+// titles are those of the tables.
+func titles() map[set]string {
+	return map[set]string{later: "Later programs", held: "Programs held out", tuned: "Programs that the model was changed by"}
+}
+
+func printSums(w io.Writer, sums []column) {
 	if len(sums[0].errors) == 0 {
 		return
 	}
-	fmt.Fprintf(w, "\n%s:\n\n| quantity | rows | median | p90 | worst | mean | interval holds | runs differ by ± | forecast among the runs | target |\n|%s\n", title, strings.Repeat("---|", 10))
+	fmt.Fprintf(w, "\n| quantity | rows | median | p90 | worst | mean | interval holds | runs differ by ± | forecast among the runs | target |\n|%s\n", strings.Repeat("---|", 10))
 	for i, q := range quantities() {
 		c := sums[i]
 		n := len(c.errors)
