@@ -32,14 +32,15 @@ type holder[T any] struct {
 
 // Get returns a value: one that was put, or a new one.
 func (p *Values[T]) Get() T {
-	x := fromPool(&p.full)
+	x, _ := p.full.Get().(unsafe.Pointer)
 	if x == nil {
 		return p.make()
 	}
 	h := (*holder[T])(x)
 	v := h.v
-	h.v = *new(T) // lest it keep what the value refers to
-	toPool(&p.empty, x)
+	var zero T
+	h.v = zero // lest it keep what the value refers to
+	p.empty.Put(x)
 	return v
 }
 
@@ -49,20 +50,18 @@ func (p *Values[T]) make() T {
 	if p.New != nil {
 		return p.New()
 	}
-	return *new(T)
+	var zero T
+	return zero
 }
 
 // Put gives v back; its owner must not use what it refers to any more.
-func (p *Values[T]) Put(v T) { p.put(fromPool, toPool, v) }
-
-// put is inlined; see [Of].
-func (p *Values[T]) put(get func(*sync.Pool) unsafe.Pointer, put func(*sync.Pool, unsafe.Pointer), v T) {
-	x := get(&p.empty)
+func (p *Values[T]) Put(v T) {
+	x, _ := p.empty.Get().(unsafe.Pointer)
 	if x == nil {
 		x = unsafe.Pointer(new(holder[T]))
 	}
 	(*holder[T])(x).v = v
-	put(&p.full, x)
+	p.full.Put(x)
 }
 
 // Stats returns the counts so far.

@@ -53,7 +53,7 @@ func BenchmarkWaste(b *testing.B) {
 		name string
 		size func(r *rand.Rand) int
 	}{
-		{"mixed-ratio", mixed},
+		{"mixed-ratio", func(r *rand.Rand) int { return mixed(r, big) }},
 		{"64B-1MiB-ratio", func(r *rand.Rand) int { return wide[r.IntN(len(wide))] }},
 		{"64B-4KiB-ratio", func(r *rand.Rand) int { return narrow[r.IntN(len(narrow))] }},
 	}

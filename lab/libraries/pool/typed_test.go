@@ -67,6 +67,18 @@ func BenchmarkTyped(b *testing.B) {
 			of.Put(o)
 		}
 	})
+	// The least that values cost which lie behind a pointer: two sync.Pools, used
+	// twice in each op, and no value.
+	full, empty := sync.Pool{New: func() any { return new(object) }}, sync.Pool{New: func() any { return new(object) }}
+	parallel("floor-two-pools", func(pb *testing.PB) {
+		for pb.Next() {
+			o := full.Get().(*object)
+			empty.Put(o)
+			o = empty.Get().(*object)
+			o.a++
+			full.Put(o)
+		}
+	})
 	var two twoPools[object]
 	parallel("two-pools-value", func(pb *testing.PB) {
 		for pb.Next() {
