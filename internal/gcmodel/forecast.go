@@ -367,14 +367,14 @@ func (f *Forecaster) sizes(out *Forecast, ws []walk) {
 // What a forecast is off by beyond what the trace itself shows, as fractions;
 // the first four grow with the distance from the recorded setting (far).
 const (
-	pacerError    = 0.06
+	pacerError    = 0.08
 	swingError    = 0.2 // of the live heap's deviation; grows with far - 1
 	costError     = 0.1
 	peakError     = 0.07
 	limitError    = 0.05 // of the goal below a limit, by free slots that come and go
 	assistError   = 0.5
 	idleError     = 0.5
-	splitError    = 0.3 // of the background's part where all the rest is idle marking
+	splitError    = 0.6 // of the background's part where all the rest is idle marking
 	slackError    = 0.15
 	residentError = 0.05
 	momentary     = 0.03 // of a limit, that is held beyond it before memory goes back
