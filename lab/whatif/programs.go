@@ -7,102 +7,125 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
 
+// maker knows what the programs have in common.
+type maker struct {
+	o    options
+	self string // this program
+	root string // GOROOT
+	load string // what a load command begins with
+}
+
 // programs are what the forecasts are judged by.
 func programs(o options) []program {
-	self, err := os.Executable()
-	if err != nil {
-		self = os.Args[0]
+	m := maker{o: o, self: os.Args[0]}
+	if self, err := os.Executable(); err == nil {
+		m.self = self
 	}
-	sec := max(1, int(o.window/time.Second))
-	load := ""
+	if out, err := exec.Command("go", "env", "GOROOT").Output(); err == nil {
+		m.root = strings.TrimSpace(string(out))
+	}
 	if o.realtime {
-		load = "chrt --other 0 " // the load is a child of what runs with that priority
+		m.load = "chrt --other 0 " // the load is a child of what runs with that priority
 	}
-	wrk := func(url, more string) string { return fmt.Sprintf("%swrk -t1 -c8 -d%ds %s %s", load, sec, more, url) }
-	at := func(name, file string) string { return filepath.Join(o.work, name, file) }
-	goroot, err := exec.Command("go", "env", "GOROOT").Output()
-	if err != nil {
-		goroot = nil
-	}
-	root := strings.TrimSpace(string(goroot))
+	return slices.Concat(m.tuned(), m.held(), m.later())
+}
+
+func (m maker) at(name, file string) string { return filepath.Join(m.o.work, name, file) }
+
+func (m maker) wrk(url, more string) string {
+	return fmt.Sprintf("%swrk -t1 -c8 -d%ds %s %s", m.load, max(1, int(m.o.window/time.Second)), more, url)
+}
+
+func (m maker) tuned() []program {
 	return []program{
 		{
 			name: "caddy", set: tuned, module: "github.com/caddyserver/caddy/v2@v2.11.9", pkg: "cmd/caddy",
-			files: map[string]string{"caddy.json": strings.ReplaceAll(caddyConfig, "ROOT", at("caddy", "www")), "www/index.html": caddyPage()},
-			args:  []string{"run", "--config", at("caddy", "caddy.json")}, ready: "http://127.0.0.1:18080/",
-			load: wrk("http://127.0.0.1:18080/", "-H 'Accept-Encoding: gzip'"),
+			files: map[string]string{"caddy.json": strings.ReplaceAll(caddyConfig, "ROOT", m.at("caddy", "www")), "www/index.html": caddyPage()},
+			args:  []string{"run", "--config", m.at("caddy", "caddy.json")}, ready: "http://127.0.0.1:18080/",
+			load: m.wrk("http://127.0.0.1:18080/", "-H 'Accept-Encoding: gzip'"),
 		},
 		{
 			name: "etcd", set: tuned, module: "go.etcd.io/etcd/server/v3@v3.7.3", drop: true, files: map[string]string{"load.lua": etcdLoad},
-			args: []string{"--data-dir", at("etcd", "data"), "--listen-client-urls", "http://127.0.0.1:12379", "--advertise-client-urls", "http://127.0.0.1:12379",
+			args: []string{"--data-dir", m.at("etcd", "data"), "--listen-client-urls", "http://127.0.0.1:12379", "--advertise-client-urls", "http://127.0.0.1:12379",
 				"--listen-peer-urls", "http://127.0.0.1:12380", "--log-level", "error", "--unsafe-no-fsync"},
-			ready: "http://127.0.0.1:12379/health", load: wrk("http://127.0.0.1:12379/", "-s "+at("etcd", "load.lua")), before: "rm -rf data",
+			ready: "http://127.0.0.1:12379/health", load: m.wrk("http://127.0.0.1:12379/", "-s "+m.at("etcd", "load.lua")), before: "rm -rf data",
 		},
 		{
 			name: "victoriametrics", set: tuned, module: "github.com/VictoriaMetrics/VictoriaMetrics@v1.102.0", pkg: "app/victoria-metrics",
 			files: map[string]string{"load.lua": victoriaLoad},
-			args:  []string{"-storageDataPath=" + at("victoriametrics", "data"), "-httpListenAddr=127.0.0.1:18428", "-loggerLevel=ERROR", "-memory.allowedBytes=256MB"},
-			ready: "http://127.0.0.1:18428/health", load: wrk("http://127.0.0.1:18428/", "-s "+at("victoriametrics", "load.lua")), before: "rm -rf data",
+			args:  []string{"-storageDataPath=" + m.at("victoriametrics", "data"), "-httpListenAddr=127.0.0.1:18428", "-loggerLevel=ERROR", "-memory.allowedBytes=256MB"},
+			ready: "http://127.0.0.1:18428/health", load: m.wrk("http://127.0.0.1:18428/", "-s "+m.at("victoriametrics", "load.lua")), before: "rm -rf data",
 		},
 		{
 			name: "nats-server", set: tuned, module: "github.com/nats-io/nats-server/v2@v2.15.2",
-			args:  []string{"-a", "127.0.0.1", "-p", "14222", "-m", "14224", "-js", "-sd", at("nats-server", "data")},
-			ready: "http://127.0.0.1:14224/healthz", load: fmt.Sprintf("%s%s -publish 127.0.0.1:14222 -window %s", load, self, o.window), before: "rm -rf data",
+			args:  []string{"-a", "127.0.0.1", "-p", "14222", "-m", "14224", "-js", "-sd", m.at("nats-server", "data")},
+			ready: "http://127.0.0.1:14224/healthz", load: fmt.Sprintf("%s%s -publish 127.0.0.1:14222 -window %s", m.load, m.self, m.o.window), before: "rm -rf data",
 		},
-		{name: "gofumpt", set: tuned, module: "mvdan.cc/gofumpt@v0.12.0", args: []string{"-l", filepath.Join(root, "src")}, batch: true},
+		{name: "gofumpt", set: tuned, module: "mvdan.cc/gofumpt@v0.12.0", args: []string{"-l", filepath.Join(m.root, "src")}, batch: true},
 		{
 			name: "staticcheck", set: tuned, module: "honnef.co/go/tools@v0.7.0", pkg: "cmd/staticcheck", batch: true,
-			args: []string{"-checks", "SA4006", "net/http"}, env: []string{"STATICCHECK_CACHE=" + at("staticcheck", "cache")}, before: "rm -rf cache",
+			args: []string{"-checks", "SA4006", "net/http"}, env: []string{"STATICCHECK_CACHE=" + m.at("staticcheck", "cache")}, before: "rm -rf cache",
 		},
+	}
+}
+
+func (m maker) held() []program {
+	return []program{
 		{
 			name: "prometheus", module: "github.com/prometheus/prometheus@v0.315.0", pkg: "cmd/prometheus", drop: true, set: held,
 			files: map[string]string{"seed.yml": prometheusConfig("500ms"), "run.yml": prometheusConfig("1h")},
 			// Twenty seconds of its own metrics are what the queries read.
 			prime:  "timeout -s INT 20 ./bin --config.file=seed.yml --storage.tsdb.path=seed --web.listen-address=127.0.0.1:19090 || test -d seed",
 			before: "rm -rf data && cp -r seed data",
-			args: []string{"--config.file=" + at("prometheus", "run.yml"), "--storage.tsdb.path=" + at("prometheus", "data"), "--storage.tsdb.retention.time=10y",
+			args: []string{"--config.file=" + m.at("prometheus", "run.yml"), "--storage.tsdb.path=" + m.at("prometheus", "data"), "--storage.tsdb.retention.time=10y",
 				"--web.listen-address=127.0.0.1:19090", "--log.level=error"},
 			ready: "http://127.0.0.1:19090/-/ready",
-			load:  wrk("'http://127.0.0.1:19090/api/v1/query?query=%7B__name__%3D~%22.%2B%22%7D%5B1w%5D'", ""),
+			load:  m.wrk("'http://127.0.0.1:19090/api/v1/query?query=%7B__name__%3D~%22.%2B%22%7D%5B1w%5D'", ""),
 		},
 		{
 			name: "opa", module: "github.com/open-policy-agent/opa@v1.22.0", set: held,
 			files: map[string]string{"policy.rego": opaPolicy, "data.json": opaData(), "load.lua": opaLoad},
-			args:  []string{"run", "--server", "--addr", "127.0.0.1:18181", "--log-level", "error", "--disable-telemetry", at("opa", "policy.rego"), at("opa", "data.json")},
-			ready: "http://127.0.0.1:18181/health", load: wrk("http://127.0.0.1:18181/", "-s "+at("opa", "load.lua")),
+			args:  []string{"run", "--server", "--addr", "127.0.0.1:18181", "--log-level", "error", "--disable-telemetry", m.at("opa", "policy.rego"), m.at("opa", "data.json")},
+			ready: "http://127.0.0.1:18181/health", load: m.wrk("http://127.0.0.1:18181/", "-s "+m.at("opa", "load.lua")),
 		},
 		{
 			name: "gojq", module: "github.com/itchyny/gojq@v0.12.16", pkg: "cmd/gojq", batch: true, set: held,
 			files: map[string]string{"in.json": jqData()},
-			args:  []string{"group_by(.team) | map({team: .[0].team, n: length, sum: (map(.values | add) | add), tags: (map(.tags[]) | group_by(.) | map({(.[0]): length}) | add)})", at("gojq", "in.json")},
+			args:  []string{"group_by(.team) | map({team: .[0].team, n: length, sum: (map(.values | add) | add), tags: (map(.tags[]) | group_by(.) | map({(.[0]): length}) | add)})", m.at("gojq", "in.json")},
 		},
 		{
 			name: "starlark", module: "go.starlark.net@v0.0.0-20260908191801-89a6a09411d5", pkg: "cmd/starlark", batch: true, set: held,
-			files: map[string]string{"cache.star": starlarkScript}, args: []string{at("starlark", "cache.star")},
+			files: map[string]string{"cache.star": starlarkScript}, args: []string{m.at("starlark", "cache.star")},
 		},
 		{
 			name: "jsonnet", module: "github.com/google/go-jsonnet@v0.22.0", pkg: "cmd/jsonnet", batch: true, set: held,
-			files: map[string]string{"in.jsonnet": jsonnetText}, args: []string{"--max-stack", "100000", at("jsonnet", "in.jsonnet")},
+			files: map[string]string{"in.jsonnet": jsonnetText}, args: []string{"--max-stack", "100000", m.at("jsonnet", "in.jsonnet")},
 		},
 		{name: "deadcode", module: "golang.org/x/tools@v0.52.0", pkg: "cmd/deadcode", args: []string{"-test", "./..."}, env: []string{"GOFLAGS=-mod=mod"}, batch: true, set: held},
+	}
+}
+
+func (m maker) later() []program {
+	return []program{
 		{
 			name: "present", module: "golang.org/x/tools@v0.52.0", pkg: "cmd/present", set: later,
 			files: map[string]string{"content/talk.slide": talk()},
-			args:  []string{"-http=127.0.0.1:13999", "-play=false", "-content=" + at("present", "content")},
-			ready: "http://127.0.0.1:13999/", load: wrk("http://127.0.0.1:13999/talk.slide", ""),
+			args:  []string{"-http=127.0.0.1:13999", "-play=false", "-content=" + m.at("present", "content")},
+			ready: "http://127.0.0.1:13999/", load: m.wrk("http://127.0.0.1:13999/talk.slide", ""),
 		},
 		{
 			name: "glua", module: "github.com/yuin/gopher-lua@v1.1.2", pkg: "cmd/glua", batch: true, set: later,
-			files: map[string]string{"table.lua": luaScript}, args: []string{at("glua", "table.lua")},
+			files: map[string]string{"table.lua": luaScript}, args: []string{m.at("glua", "table.lua")},
 		},
 		{
 			name: "goimports", module: "golang.org/x/tools@v0.52.0", pkg: "cmd/goimports", batch: true, set: later,
-			args: []string{"-format-only", "-l", filepath.Join(root, "src", "net"), filepath.Join(root, "src", "runtime"), filepath.Join(root, "src", "crypto"),
-				filepath.Join(root, "src", "encoding"), filepath.Join(root, "src", "os"), filepath.Join(root, "src", "cmd", "link")},
+			args: []string{"-format-only", "-l", filepath.Join(m.root, "src", "net"), filepath.Join(m.root, "src", "runtime"), filepath.Join(m.root, "src", "crypto"),
+				filepath.Join(m.root, "src", "encoding"), filepath.Join(m.root, "src", "os"), filepath.Join(m.root, "src", "cmd", "link")},
 		},
 	}
 }
