@@ -114,42 +114,53 @@ func TestFamily(t *testing.T) {
 	}
 }
 
-// TestFalseCalls compares programs with themselves: time that drifts and comes
-// in bursts, counts that vary. At most 5 % of comparisons may call anything.
+// TestFalseCalls compares programs with themselves, two at a time and four at a
+// time: time that drifts and comes in bursts, counts that vary. At most 5 % of
+// comparisons may call anything.
 func TestFalseCalls(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	const commands, benchmarks = 300, 10
-	called := 0
-	for range commands {
-		cs := make([]Comparison, benchmarks)
-		for i := range cs {
-			s := newSubject("X", "", 2)
-			s.logsAlways = true
-			level, extra := 0.0, 1.0
-			for range 7 {
-				for _, o := range s.round(rng) {
-					level = 0.8*level + 0.05*rng.NormFloat64()
-					if rng.IntN(10) == 0 {
-						extra = 1 + rng.Float64()
-					} else if rng.IntN(3) == 0 {
-						extra = 1
-					}
-					s.runs = append(s.runs, Sample{Side: o.side, Pair: o.pair, Values: map[string]float64{
-						unitTime: 100 * math.Exp(level) * extra, unitAllocs: 7, unitBytes: float64(512 + rng.IntN(i+1)),
-					}})
-				}
+	f := func(sides, rounds int) {
+		t.Helper()
+		called := 0
+		for range commands {
+			var cs []Comparison
+			for i := range benchmarks {
+				s := newSubject("X", "", sides)
+				s.logsAlways = true
+				noisyRuns(s, rounds, i, rng)
+				s.compare(KindPackages, nil)
+				cs = append(cs, s.against...)
 			}
-			s.compare(KindPackages, nil)
-			cs[i] = s.against[0]
+			judge(cs, Rules{})
+			if v, _ := verdicts(cs, sides); v.Outcome != Same && v.Outcome != Unclear {
+				called++
+			}
 		}
-		judge(cs, Rules{})
-		if v := verdict(cs, "B"); v.Outcome != Same && v.Outcome != Unclear {
-			called++
+		// Three standard deviations above 5 %.
+		if limit := 0.05*commands + 3*math.Sqrt(commands*0.05*0.95); float64(called) > limit {
+			t.Errorf("%d of %d comparisons of a program with itself on %d sides call a difference, want at most %.0f", called, commands, sides, limit)
 		}
 	}
-	// Three standard deviations above 5 %.
-	if limit := 0.05*commands + 3*math.Sqrt(commands*0.05*0.95); float64(called) > limit {
-		t.Errorf("%d of %d comparisons of a program with itself call a difference, want at most %.0f", called, commands, limit)
+	f(2, 7)
+	f(4, 8)
+}
+
+// noisyRuns are those of one program on all sides of a subject.
+func noisyRuns(s *subject, rounds, i int, rng *rand.Rand) {
+	level, extra := 0.0, 1.0
+	for range rounds {
+		for _, o := range s.round(rng) {
+			level = 0.8*level + 0.05*rng.NormFloat64()
+			if rng.IntN(10) == 0 {
+				extra = 1 + rng.Float64()
+			} else if rng.IntN(3) == 0 {
+				extra = 1
+			}
+			s.runs = append(s.runs, Sample{Side: o.side, Pair: o.pair, Values: map[string]float64{
+				unitTime: 100 * math.Exp(level) * extra, unitAllocs: 7, unitBytes: float64(512 + rng.IntN(i+1)),
+			}})
+		}
 	}
 }
 

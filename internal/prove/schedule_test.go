@@ -52,6 +52,51 @@ func TestRound(t *testing.T) {
 	}
 }
 
+// TestRoundOfFour checks that a round of four sides runs each twice, once in
+// each direction, that every side comes before every other about as often as
+// after it, and that a side that failed is left out.
+func TestRoundOfFour(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 2))
+	s := newSubject("X", "", 4)
+	s.logsAlways = true
+	var before [4][4]int
+	for range 200 {
+		order := s.round(rng)
+		if len(order) != 8 {
+			t.Fatalf("%d runs, want 8", len(order))
+		}
+		for i, o := range order[:4] {
+			back := order[7-i]
+			if back.side != o.side || o.pair%2 != 0 || back.pair != o.pair+1 {
+				t.Fatalf("%+v is not the way there and back", order)
+			}
+			for _, later := range order[i+1 : 4] {
+				before[o.side][later.side]++
+			}
+		}
+	}
+	for a := range before {
+		for b := range before {
+			if a != b && (before[a][b] < 70 || before[a][b] > 130) {
+				t.Errorf("side %d comes before %d in %d of 200 rounds", a, b, before[a][b])
+			}
+		}
+	}
+	s.failed[2] = "panic"
+	for _, o := range s.round(rng) {
+		if o.side == 2 {
+			t.Error("a side that failed runs again")
+		}
+	}
+	if s.over() {
+		t.Error("three sides are left, and it is over")
+	}
+	s.failed[0] = "panic"
+	if !s.over() {
+		t.Error("there is nothing to compare with, and it goes on")
+	}
+}
+
 func TestStop(t *testing.T) {
 	width := func(half float64) []Change {
 		return []Change{

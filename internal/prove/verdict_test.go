@@ -53,3 +53,41 @@ func TestVerdict(t *testing.T) {
 		t.Errorf("from nothing: %+v", verdict([]Comparison{c}, "B"))
 	}
 }
+
+func TestVerdicts(t *testing.T) {
+	on := func(side int, o Outcome) Comparison {
+		return Comparison{Name: "X", Side: side, Outcome: o, Changes: []Change{{Metric: Metric{Unit: unitTime, Label: "time", Judged: true}, Delta: stats.Exact(0.5), Outcome: o}}}
+	}
+	f := func(want Outcome, sentence string, cs ...Comparison) {
+		t.Helper()
+		got, each := verdicts(cs, 3)
+		if got.Outcome != want || got.Sentence != sentence || len(each) != 2 {
+			t.Errorf("got %s: %s (%d sides)\nwant %s: %s", got.Outcome, got.Sentence, len(each), want, sentence)
+		}
+	}
+	f(Worse, "B: No difference: time differs by less than 50.0 %. C is worse: +50.0 % ns/op.", on(1, Same), on(2, Worse))
+	f(Mixed, "B is better: +50.0 % ns/op. C is worse: +50.0 % ns/op.", on(1, Better), on(2, Worse))
+	f(Better, "B is better: +50.0 % ns/op. C: No difference could be called; the runs cannot tell more: time differs by less than 50.0 %.", on(1, Better), on(2, Unclear))
+	f(Incomparable, "B: Nothing could be compared. C: Nothing could be compared.", on(1, Incomparable), on(2, Incomparable))
+}
+
+func TestPausesOf(t *testing.T) {
+	runs := []Sample{{pauses: []uint32{1, 2, 3}}, {Side: 1, pauses: []uint32{100}}, {pauses: []uint32{4, 5}}, {}}
+	if got, want := pausesOf(runs, 0), (Pauses{5, 3, 5, 5}); got != want {
+		t.Errorf("A: %+v, want %+v", got, want)
+	}
+	if got, want := pausesOf(runs, 1), (Pauses{1, 100, 100, 100}); got != want {
+		t.Errorf("B: %+v, want %+v", got, want)
+	}
+	if got := pausesOf(nil, 0); got != (Pauses{}) {
+		t.Errorf("nothing: %+v", got)
+	}
+	many := make([]uint32, 1<<16)
+	for i := range many {
+		many[i] = uint32(i)
+	}
+	thinned := thin(many)
+	if got := pausesOf([]Sample{{pauses: thinned}}, 0); len(thinned) != 1<<14 || got.Max != 1<<16-1 || got.P99 < 64800 || got.P99 > 64900 || got.P50 < 32700 || got.P50 > 32800 {
+		t.Errorf("thinned to %d: %+v", len(thinned), got)
+	}
+}
