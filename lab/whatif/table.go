@@ -62,9 +62,16 @@ type column struct {
 	among    int // rows whose forecast lies among the runs
 }
 
+// join adds the rows of another column of the same quantity.
+func (c *column) join(d column) {
+	c.errors, c.scatters = append(c.errors, d.errors...), append(c.scatters, d.scatters...)
+	c.held, c.points, c.among = c.held+d.held, c.points+d.points, c.among+d.among
+}
+
 // printTable prints rows and sums in Markdown.
 func printTable(w io.Writer, rows []row) {
 	qs := quantities()
+	all, left := make([]column, len(qs)), 0
 	for _, s := range sets() {
 		sums, refused := make([]column, len(qs)), 0
 		of := slices.DeleteFunc(slices.Clone(rows), func(r row) bool { return r.Set != s })
@@ -79,11 +86,14 @@ func printTable(w io.Writer, rows []row) {
 		for _, r := range of {
 			refused += printRow(w, r, sums)
 		}
-		printSums(w, sums)
-		if n := len(sums[shareColumn].errors); n > 0 {
-			fmt.Fprintf(w, "\nGC share within 2 points: %d of %d rows. Settings refused: %d.\n", sums[shareColumn].points, n, refused)
+		printSums(w, sums, refused)
+		for i := range all {
+			all[i].join(sums[i])
 		}
+		left += refused
 	}
+	fmt.Fprint(w, "\n### All\n")
+	printSums(w, all, left)
 }
 
 // printRow prints a row, adds it to the columns, and says 1 if the setting was
@@ -99,7 +109,7 @@ func printRow(w io.Writer, r row, sums []column) int {
 	}
 	for i, q := range quantities() {
 		f, t := q.forecast(r.Forecast), truthOf(r.Runs, q.measured)
-		if q.cycles && cycles.low < leastCycles || t.median <= 0 {
+		if q.cycles && cycles.low < leastCycles || t.median <= 0 || f.Value <= 0 {
 			fmt.Fprint(w, " – |")
 			continue
 		}
@@ -138,7 +148,7 @@ func titles() map[set]string {
 	return map[set]string{later: "Later programs", held: "Programs held out", tuned: "Programs that the model was changed by"}
 }
 
-func printSums(w io.Writer, sums []column) {
+func printSums(w io.Writer, sums []column, refused int) {
 	if len(sums[0].errors) == 0 {
 		return
 	}
@@ -161,4 +171,5 @@ func printSums(w io.Writer, sums []column) {
 		fmt.Fprintf(w, "| %s | %d | %.1f %% | %.1f %% | %.1f %% | %+.1f %% | %.0f %% | %.1f %% | %.0f %% | %s |\n", q.name, n,
 			100*abs[n/2], 100*abs[min(n-1, n*9/10)], 100*abs[n-1], 100*mean, percent(c.held), 100*c.scatters[n/2], percent(c.among), q.target)
 	}
+	fmt.Fprintf(w, "\nGC share within 2 points: %d of %d rows. Settings refused: %d.\n", sums[shareColumn].points, len(sums[shareColumn].errors), refused)
 }
