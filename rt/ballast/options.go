@@ -66,8 +66,8 @@ type Options struct {
 
 const (
 	defaultReserve = 0.1
-	// At 90 the 99th percentile of a JSON service is what it is by default; at 75 it is a tenth longer,
-	// in a tenth less memory (lab/ballast).
+	// At 90 a JSON service has the 99th percentile that it has by default; at 75 it takes
+	// 7 % more CPU for a request than at 90, for 2 % less memory (lab/ballast).
 	defaultMinGOGC = 90
 	// Nobody means these; above, the arithmetic could overflow.
 	maxBytes = 1 << 46
