@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"os"
 	"runtime"
 	"slices"
 	"testing"
@@ -188,6 +189,24 @@ func TestEventsAgree(t *testing.T) {
 		}
 		t.Log(name, counts)
 	}
+}
+
+// TestEventsOfNamedTrace holds events against the reference's on the trace that
+// HEAPTRIM_TRACE names, such as a large one of lab/trace.
+func TestEventsOfNamedTrace(t *testing.T) {
+	name := os.Getenv("HEAPTRIM_TRACE")
+	if name == "" {
+		t.Skip("HEAPTRIM_TRACE names no trace")
+	}
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts, err, theirErr := sameEvents(t, name, data)
+	if err != nil || theirErr != nil {
+		t.Errorf("got error %v, the reference's is %v", err, theirErr)
+	}
+	t.Log(counts)
 }
 
 // TestEventsOfGoTraces reads the traces by which Go, in several releases, and
