@@ -145,8 +145,9 @@ func (t *callTree) locate(d *diagnose.Diagnosis, l *evidence.Location) *located 
 	return x
 }
 
-// path returns the node of a stack below root.
-func (t *callTree) path(d *diagnose.Diagnosis, root int32, s diagnose.WeightedStack) int32 {
+// path returns the node of a stack below root, and books the sample at the
+// addresses that it passes; w is what it weighs there.
+func (t *callTree) path(d *diagnose.Diagnosis, root int32, s diagnose.WeightedStack, w *[len(codeWeights)]float64) int32 {
 	node := root
 	outer := len(s.Stack) - 1
 	// Heap profiles show where a goroutine begins and CPU profiles do not: with
@@ -154,14 +155,20 @@ func (t *callTree) path(d *diagnose.Diagnosis, root int32, s diagnose.WeightedSt
 	if outer > 0 && s.Stack[outer].Frames[0].Function == "runtime.goexit" {
 		outer--
 	}
+	if t.code != nil {
+		t.code.samples++
+	}
 	for i := outer; i >= 0; i-- {
-		frames := t.locate(d, s.Stack[i]).frames
+		x := t.locate(d, s.Stack[i])
+		if t.code != nil {
+			t.code.visit(x.place, w, i == 0)
+		}
 		inner := 0
 		if i == 0 {
 			inner = s.Inline
 		}
-		for j := len(frames) - 1; j >= inner; j-- {
-			node = t.at(node, frames[j])
+		for j := len(x.frames) - 1; j >= inner; j-- {
+			node = t.at(node, x.frames[j])
 		}
 	}
 	return node

@@ -79,27 +79,24 @@ func (t *codeTally) place(d *diagnose.Diagnosis, l *evidence.Location) *placeWei
 	return w
 }
 
-// add books a sample: its weights count once at each address of its stack.
-func (t *codeTally) add(stack []*evidence.Location, at map[*evidence.Location]*located, w [len(codeWeights)]float64) {
-	t.samples++
-	for i, l := range stack {
-		x := at[l]
-		if x == nil || x.place == nil {
-			continue // goexit, or without an address
+// visit books a sample at one address of its stack, once however often it comes;
+// leaf says that the stack ends there. samples counts the samples.
+func (t *codeTally) visit(p *placeWeight, w *[len(codeWeights)]float64, leaf bool) {
+	if p == nil {
+		return
+	}
+	again := p.seen == t.samples
+	p.seen = t.samples
+	for k, v := range w {
+		if v == 0 {
+			continue
 		}
-		p := x.place
-		for k, v := range w {
-			if v == 0 {
-				continue
-			}
-			if i == 0 {
-				p.self[k] += v
-			}
-			if p.seen != t.samples {
-				p.total[k] += v
-			}
+		if leaf {
+			p.self[k] += v
 		}
-		p.seen = t.samples
+		if !again {
+			p.total[k] += v
+		}
 	}
 }
 

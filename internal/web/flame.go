@@ -156,10 +156,9 @@ func (t *callTree) fill(v *flameView, d *diagnose.Diagnosis, several, base bool)
 	}
 	churn, retention := t.own(diagnose.FrameChurn), t.own(diagnose.FrameRetention)
 	return d.WalkStacks(func(s diagnose.WeightedStack) error {
-		node := t.path(d, root[s.Run], s)
 		cpu, labels := scale[s.Run], t.labels.of(s.Labels)
+		node := t.path(d, root[s.Run], s, &[...]float64{s.CPU * cpu, s.Bytes, s.Objects, s.InUse, s.InUseObj})
 		if t.code != nil {
-			t.code.add(s.Stack, t.cache, [...]float64{s.CPU * cpu, s.Bytes, s.Objects, s.InUse, s.InUseObj})
 			t.code.ran(s)
 		}
 		if !s.Heap {

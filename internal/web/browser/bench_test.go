@@ -96,7 +96,10 @@ func BenchmarkPage(b *testing.B) {
 	run("view", "-html", served, "-nodes", "250000", profile)
 	b.Run("FirstPaint", func(b *testing.B) { benchPaint(b, file, making) })
 	b.Run("FirstPaintFlame", func(b *testing.B) { benchPaint(b, file+"#view=flame", 0) })
+	b.Run("FirstPaintCalls", func(b *testing.B) { benchPaint(b, file+"#view=calls", 0) })
+	b.Run("FirstPaintFunctions", func(b *testing.B) { benchPaint(b, file+"#view=functions", 0) })
 	b.Run("FirstPaintServed", func(b *testing.B) { benchPaint(b, served, 0) })
+	b.Run("FirstPaintServedCalls", func(b *testing.B) { benchPaint(b, served+"#view=calls&nodes=320", 0) })
 	b.Run("Zoom", func(b *testing.B) { benchZoom(b, served) })
 }
 

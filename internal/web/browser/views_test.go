@@ -257,6 +257,15 @@ func checkSource(t *testing.T, b *tab, p page) {
 	if note := b.text(".listing tr.here + tr.about"); !strings.Contains(note, f.Remedy.Code) {
 		t.Errorf("below the line of the first finding stands %q, want %s", note, f.Remedy.Code)
 	}
+	cost := parse(t, b.text(".listing tr.here td"))
+	link := eval[string](b, "location.href")
+	b.open(link + "&ignore=" + "%5E" + strings.NewReplacer("(", "%5C%28", ")", "%5C%29", "*", "%5C%2A", ".", "%5C.", "[", "%5C%5B", "]", "%5C%5D").Replace(f.Site.Function) + "%24")
+	b.wait("document.querySelector('.listing tr.here')")
+	if left := b.text(".listing tr.here td"); cost > 0 && left != "" {
+		t.Errorf("without the function's own stacks its line costs %q", left)
+	}
+	b.open(link)
+	b.wait("document.querySelector('.listing tr.here')")
 	if text := b.text(".jump"); !strings.Contains(text, fmt.Sprintf("%s:%d", f.Site.File, f.Site.Line)) {
 		t.Errorf("the place to jump to is %q", text)
 	}

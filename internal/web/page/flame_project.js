@@ -183,6 +183,20 @@ function place(m, t, { o, f, used, labels, root }) {
   return map;
 }
 
+// passing says for each data node whether its stack passes through what focus
+// wants and through nothing that is ignored; null without such filters.
+export function passing(m, o) {
+  const f = filters(m, o);
+  if (!f.focus && !f.ignore) return null;
+  const path = new Uint8Array(m.n), out = new Uint8Array(m.n);
+  path[0] = f.focus ? 0 : 1;
+  for (let i = 0; i < m.n; i++) {
+    if (i > 0) path[i] = path[m.parent[i]] | (f.focus && f.focus[m.frame[i]] ? 1 : 0) | (f.ignore && f.ignore[m.frame[i]] ? 2 : 0);
+    out[i] = path[i] === 1 ? 1 : 0;
+  }
+  return out;
+}
+
 function filters(m, o) {
   return { focus: matches(m, o.focus), ignore: matches(m, o.ignore), hide: matches(m, o.hide), show: matches(m, o.show), from: matches(m, o.from) };
 }

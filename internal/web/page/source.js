@@ -14,8 +14,8 @@ class Lines {
     this.m = data.views.flame ? stacksOf(data).m : null;
     this.columns = new Map();
     if (!this.m) return;
-    const has = new Set(available(this.m).map((x) => x.id));
-    for (const id of ["cost", "alloc_space", "alloc_objects"]) if (has.has(id)) this.columns.set(id, this.sums(modes.find((x) => x.id === id)));
+    this.stacks = stacksOf(data);
+    this.use({});
     this.byFunction = new Map();
     const f = this.m.frames;
     for (let i = 0; i < f.function.length; i++) {
@@ -25,9 +25,20 @@ class Lines {
     }
   }
 
+  // use counts only what a state's filters let through.
+  use(now) {
+    if (!this.m) return;
+    const only = this.stacks.only(now), has = new Set(available(this.m).map((x) => x.id));
+    if (only.key === this.key) return;
+    this.key = only.key;
+    this.filtered = only.any;
+    for (const id of ["cost", "alloc_space", "alloc_objects"]) if (has.has(id)) this.columns.set(id, this.sums(modes.find((x) => x.id === id), only));
+  }
+
   // sums adds up each frame's weight with its calls, once for each stack.
-  sums(mode) {
-    const m = this.m, w = weigh(m, mode, false), n = m.n;
+  sums(mode, only) {
+    const m = this.m, w = weigh(m, mode, false, only.takes), n = m.n;
+    if (only.passes) for (const x of [w.self, w.variance, w.collected, w.events]) for (let i = 0; i < n; i++) if (!only.passes[i]) x[i] = 0;
     const total = w.self.slice(), variance = w.variance.slice(), collected = w.collected.slice(), events = w.events.slice();
     for (let i = n - 1; i > 0; i--) for (const x of [total, variance, collected, events]) x[m.parent[i]] += x[i];
     const out = { mode, total: new Map(), variance: new Map(), collected: new Map(), events: new Map() };
@@ -108,6 +119,7 @@ class Source {
   }
 
   show(now) {
+    this.lines.use(now);
     let i = this.list.findIndex((f) => f.name === now.fn && (!now.file || f.file === now.file));
     const missing = now.fn && i < 0;
     if (i < 0) i = 0;
@@ -123,7 +135,8 @@ class Source {
     const part = partOf(this.data, f.file, this.line) || partOf(this.data, f.file, f.line);
     const head = el("h2", {}, shortName(f.name), " ", el("small", {}, jump(this.data.report, this.editor, f.file, this.line || f.line)));
     if (!part) return replace(this.box, head, el("p", {}, "The source of this function is not in the report: the file was not there when the report was made, or costs too little."));
-    return replace(this.box, head, this.listing(f, part));
+    const filtered = this.lines.filtered ? el("p", { class: "note" }, "Only what the filters let through is counted. ", button("Count all", () => change({ focus: null, ignore: null, tagfocus: null, tagignore: null }), { class: "quiet" })) : null;
+    return replace(this.box, head, filtered, this.listing(f, part));
   }
 
   // frames are those of the flame graph that stand on a line of the file.

@@ -1,7 +1,7 @@
 // The call tree of the data and what the state makes of it, one for all views
 // that show stacks.
 import { available, decode } from "./flame_model.js";
-import { callers, compile, labelsOf, ordered, project, sumAt } from "./flame_project.js";
+import { callers, compile, labelsOf, ordered, passing, project, sumAt } from "./flame_project.js";
 import { allowedSets } from "./labels.js";
 
 export const filterNames = ["focus", "ignore", "hide", "show", "from", "tagfocus", "tagignore", "tagroot", "tagleaf"];
@@ -44,6 +44,13 @@ class Stacks {
     shown.key = key;
     this.kept = [shown, ...this.kept].slice(0, 2);
     return shown;
+  }
+
+  // only returns what weigh needs to count the samples that a state's filters let
+  // through: {takes, passes}, null for all of them; and a key of these filters.
+  only(now) {
+    const names = ["focus", "ignore", "tagfocus", "tagignore"], key = JSON.stringify(names.map((f) => now[f]));
+    return { key, any: names.some((f) => now[f]), takes: allowedSets(this.m.labels, now), passes: passing(this.m, { focus: compile(now.focus).re ? now.focus : "", ignore: compile(now.ignore).re ? now.ignore : "" }) };
   }
 
   build(now, { mode, detail, pivot }) {
