@@ -72,7 +72,7 @@ func (c *pacer) aim(t *Trace, s Setting) (goal, trigger float64, r Regime) {
 
 // What counts against a limit beside objects, as measured on the programs of
 // lab/whatif: when the collector runs in a steady state, the goal by the
-// runtime's formula and its own metrics came out to within 0.3 % of the limit for
+// runtime's formula and its own metrics came out to within half a per cent of the limit for
 // services, and 1 to 2 % for programs that grow.
 const (
 	overage = 0.005 // of the limit that the runtime holds beyond it on the whole
