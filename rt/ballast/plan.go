@@ -80,7 +80,13 @@ func (p policy) plan(s state) plan {
 		// Behind the steering, the limit holds what comes between two readings. It
 		// makes way for the goal, for at a limit below that the runtime does nothing
 		// but collect.
-		out.limit = max(p.memory, int64(float64(goal+s.beside)/(1-slack))) - s.foreign + s.object
+		out.limit = max(p.memory, int64(float64(goal+s.beside)/(1-slack)))
+		if s.level < generous && p.hard > 0 {
+			// Nearest to being killed, the runtime's own count at every moment is better than
+			// ours after each collection.
+			out.limit = min(out.limit, within(p.hard, hardSlack/2))
+		}
+		out.limit += s.object - s.foreign
 	}
 	if p.mode == Limit {
 		out.gogc = gogcOff
