@@ -49,8 +49,9 @@ func pairsOf(runs []Sample) int {
 	return min(of[0], of[1])
 }
 
-// muchMoreFail is by how much the shares of failed requests of two sides must
-// differ for it to be another thing that the two do.
+// muchMoreFail is by how much the shares of failed requests must differ, between
+// any run of one side and any of the other, for it to be another thing that the
+// two do.
 const muchMoreFail = 0.01
 
 // answersDiffer looks at the requests that fail under load. To answer with an
@@ -58,12 +59,32 @@ const muchMoreFail = 0.01
 // where A does, there is nothing to compare with.
 func answersDiffer(c *Comparison) {
 	a, b := medianOf(c.Runs, 0, unitFailed), medianOf(c.Runs, 1, unitFailed)
+	leastA, mostA := rangeOf(c.Runs, 0, unitFailed)
+	leastB, mostB := rangeOf(c.Runs, 1, unitFailed)
+	// On a machine that is too busy for the load, some fail now here and now there.
 	switch {
-	case b > a+muchMoreFail:
+	case leastB > mostA+muchMoreFail:
 		c.Failed[1] = fmt.Sprintf("%.3g %% of the load's requests, %.3g %% in A", b*100, a*100)
-	case a > b+muchMoreFail:
+	case leastA > mostB+muchMoreFail:
 		c.Differs = append(c.Differs, fmt.Sprintf("%.3g %% of the load's requests fail in A, %.3g %% in %s", a*100, b*100, c.letter(true)))
 	}
+}
+
+// rangeOf are the least and the largest value of a unit on one side, 0 without
+// any.
+func rangeOf(runs []Sample, side int, unit string) (least, most float64) {
+	any := false
+	for _, r := range runs {
+		v, ok := r.Values[unit]
+		if !ok || r.Side != side {
+			continue
+		}
+		if !any {
+			least, most, any = v, v, true
+		}
+		least, most = math.Min(least, v), math.Max(most, v)
+	}
+	return least, most
 }
 
 // medianOf is the median of a unit on one side, 0 without a value.

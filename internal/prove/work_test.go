@@ -118,4 +118,9 @@ func TestAnswersDiffer(t *testing.T) {
 	f(0, 1, Worse)
 	f(0.2, 0.3, Worse)
 	f(0.3, 0, Incomparable)
+
+	busy := Comparison{Runs: []Sample{{Values: map[string]float64{unitFailed: 0.5}}, {Side: 1, Values: map[string]float64{unitFailed: 0.56}}, {Values: map[string]float64{unitFailed: 0.6}}}}
+	if answersDiffer(&busy); busy.Failed[1] != "" || len(busy.Differs) > 0 {
+		t.Errorf("shares that overlap: %v, %v", busy.Failed, busy.Differs)
+	}
 }

@@ -49,3 +49,27 @@ func TestBeside(t *testing.T) {
 		t.Error("a change without bounds meets a forecast")
 	}
 }
+
+// TestSaved: where the collector's clock counts more than there was, all CPU
+// tells what a setting saves.
+func TestSaved(t *testing.T) {
+	result := func(a, b float64) *prove.Result {
+		return &prove.Result{Comparisons: []prove.Comparison{{Changes: []prove.Change{
+			{Metric: prove.Metric{Unit: unitGC}, A: stats.Exact(a), B: stats.Exact(b), NA: 8, NB: 8},
+			{Metric: prove.Metric{Unit: unitCPUReq}, A: stats.Exact(10), B: stats.Exact(9), Delta: stats.Exact(-0.1), NA: 8, NB: 8},
+		}}}}
+	}
+	f := func(a, b, want float64) {
+		t.Helper()
+		if got := saved(result(a, b)); math.Abs(got.Value-want) > 1e-9 {
+			t.Errorf("the collector takes %v, then %v: saved %v, want %v", a, b, got, want)
+		}
+	}
+	f(0.3, 0.1, 0.2)
+	f(0.1, 0.3, -0.2)
+	f(3.9, 2.1, 0.1)
+	f(0.9, 1.2, 0.1)
+	if got := saved(&prove.Result{}); !math.IsNaN(got.Value) {
+		t.Errorf("nothing measured: %v", got)
+	}
+}
