@@ -62,7 +62,7 @@ Examples:
   heaptrim prove -b experiment:nogreenteagc ./...
   heaptrim prove -b env:GOGC=400 -exec ./cmd/words -- -rounds 300
   heaptrim prove -a toolchain:go1.25.13 -b work -b toolchain:go1.27.4 -b experiment:nogreenteagc -exec ./cmd/words -- -rounds 300
-  heaptrim prove -b env:GOGC=400 -exec ./cmd/serve -ready http://localhost:18080/ -load 'heaptrim load -rate 200 -for 1s http://localhost:18080/' -json load.json
+  heaptrim prove -b env:GOGC=400 -exec ./cmd/serve -ready http://localhost:6060/ -load 'heaptrim load -rate 200 -for 1s http://localhost:6060/' -json load.json
   heaptrim prove -a version:v1.0.0 -b version:v1.1.0 -exec example.com/words -- -rounds 300
 `
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -36,7 +37,8 @@ func TestMain(m *testing.M) {
 //	served command...       ask a command that serves, then interrupt it
 //
 // the conditions [toolchain:VERSION], which holds where that Go release is there,
-// and [perf], which holds where Linux's perf can record; and, in $REPO, the repository's root.
+// and [perf], which holds where Linux's perf can record; and, in $REPO, the repository's root,
+// and in $ADDRESS one that a server can listen on.
 func TestScript(t *testing.T) {
 	env, err := goEnvironment(t.Context())
 	if err != nil {
@@ -45,8 +47,9 @@ func TestScript(t *testing.T) {
 	p := testscript.Params{
 		Dir: filepath.Join("testdata", "script"),
 		Setup: func(e *testscript.Env) error {
-			e.Vars = append(e.Vars, env...)
-			return nil
+			address, err := freeAddress()
+			e.Vars = append(append(e.Vars, env...), "ADDRESS="+address)
+			return err
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"status":   scriptStatus,
@@ -63,6 +66,16 @@ func TestScript(t *testing.T) {
 	// What a script has in .gomodproxy, its go command can download.
 	goproxytest.Setup(&p)
 	testscript.Run(t, p)
+}
+
+// freeAddress is one of this machine that nobody listens on: scripts run beside
+// each other.
+func freeAddress() (string, error) {
+	l, err := net.Listen("tcp", "localhost:0")
+	if err != nil {
+		return "", err
+	}
+	return l.Addr().String(), l.Close()
 }
 
 // goEnvironment lets the go command of a script work in its own home: with the
