@@ -21,6 +21,7 @@ type Arena struct {
 	tab   []any
 	mul   uint64
 	shift uint8
+	near  [nearSlots]any // where New looks first; see nearSlots
 
 	kind  slabKind
 	slabs []slab
@@ -108,6 +109,7 @@ func (a *Arena) Free() {
 		f.Free()
 	}
 	a.tab, a.slabs, a.forks.all, a.forks.next = nil, nil, nil, 0
+	clear(a.near[:])
 }
 
 // Fork returns an arena for another goroutine, with the mode of a, whose values

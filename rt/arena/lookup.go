@@ -11,6 +11,13 @@ const (
 	tableTries = 32
 )
 
+// nearSlots is how many slabs New finds by the size of their type, which the
+// compiler knows: to 128 bytes, every size has a place of its own. Of several types
+// of one size, the first takes it, and the others are found through the table.
+const nearSlots = 16
+
+func nearSlot[T any]() uintptr { return unsafe.Sizeof(*(*T)(nil)) / 8 % nearSlots }
+
 // SlabOf returns the slab that a takes its values of type T from, for the
 // fastest path: it saves the look-up of the type. Allocations through both are
 // alike and end together. For a nil arena the slab allocates on the heap.
@@ -30,7 +37,9 @@ func SlabOf[T any](a *Arena) *Slab[T] {
 // good for nothing but a hash.
 func wordOf[T any]() uint64 {
 	var t any = (*Slab[T])(nil)
-	return uint64(*(*uintptr)(unsafe.Pointer(&t)))
+	// Read as a *byte, which is what the compiler takes it for, the word does not
+	// go through memory.
+	return uint64(uintptr(unsafe.Pointer(*(**byte)(unsafe.Pointer(&t)))))
 }
 
 func (s *Slab[T]) typeWord() uint64 { return wordOf[T]() }
@@ -53,6 +62,9 @@ func addSlab[T any](a *Arena) *Slab[T] {
 		s.watch = a.watched()
 	}
 	a.slabs = append(a.slabs, s)
+	if near := &a.near[nearSlot[T]()]; *near == nil {
+		*near = s
+	}
 	a.index()
 	return s
 }

@@ -98,12 +98,20 @@ func (s *Slab[T]) fill() {
 // MakeSlice returns a slice of zero elements, as make([]T, n, c) does. It
 // panics where make does.
 func (s *Slab[T]) MakeSlice(n, c int) []T {
-	lo := s.last + 1
-	if !checking && n >= 0 && n <= c && c <= len(s.cur)-lo {
-		s.last += c
-		return s.cur[lo : lo+n : lo+c]
+	if !checking && s.fits(n, c) {
+		return s.cut(n, c)
 	}
 	return s.sliceSlow(n, c)
+}
+
+// fits reports whether cur has room for a slice of n elements and capacity c.
+func (s *Slab[T]) fits(n, c int) bool { return n >= 0 && n <= c && c < len(s.cur)-s.last }
+
+// cut hands out a slice that fits.
+func (s *Slab[T]) cut(n, c int) []T {
+	lo := s.last + 1
+	s.last += c
+	return s.cur[lo : lo+n : lo+c]
 }
 
 //go:noinline

@@ -2,6 +2,7 @@ package arena_test
 
 import (
 	"math/rand/v2"
+	"os"
 	"runtime"
 	"sync"
 	"testing"
@@ -11,13 +12,10 @@ import (
 )
 
 // TestSoak runs workers with an arena each, and forks of one arena, while the
-// collector runs without pause.
+// collector runs without pause: for seconds, or as long as HEAPTRIM_SOAK says, 1h
+// for one.
 func TestSoak(t *testing.T) {
-	length := 2 * time.Second
-	if testing.Short() {
-		length = 200 * time.Millisecond
-	}
-	end := time.Now().Add(length)
+	end := time.Now().Add(soakTime(t))
 	var wait sync.WaitGroup
 	wait.Go(func() {
 		for time.Now().Before(end) {
@@ -35,6 +33,21 @@ func TestSoak(t *testing.T) {
 		})
 	}
 	wait.Wait()
+}
+
+func soakTime(t *testing.T) time.Duration {
+	t.Helper()
+	if s := os.Getenv("HEAPTRIM_SOAK"); s != "" {
+		d, err := time.ParseDuration(s)
+		if err != nil {
+			t.Fatalf("HEAPTRIM_SOAK: %v", err)
+		}
+		return d
+	}
+	if testing.Short() {
+		return 200 * time.Millisecond
+	}
+	return 2 * time.Second
 }
 
 // soakRound builds a tree with a fork on the way and checks it.

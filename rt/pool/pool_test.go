@@ -5,7 +5,6 @@ import (
 	"runtime"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/heaptrim/heaptrim/rt/pool"
 )
@@ -211,43 +210,4 @@ func TestConcurrent(t *testing.T) {
 		})
 	}
 	wg.Wait()
-}
-
-// TestSoak runs all at once, with collections, for a bounded time.
-func TestSoak(t *testing.T) {
-	limit := 3 * time.Second
-	if testing.Short() {
-		limit = 300 * time.Millisecond
-	}
-	var p pool.Bytes
-	var objects pool.Of[[64]int]
-	until := time.Now().Add(limit)
-	var wg sync.WaitGroup
-	for g := range 6 {
-		wg.Go(func() {
-			for i := 0; time.Now().Before(until); i++ {
-				switch {
-				case g == 0:
-					runtime.GC()
-				case g == 1 && i%50 == 0:
-					burst(p.Get, p.Put, 64, 128<<10)
-				default:
-					l := p.Local()
-					burst(l.Get, l.Put, 1+i%40, 10<<(i%10))
-					l.Release()
-					burst(p.Get, p.Put, 1+i%7, 10<<(i%14))
-					o := objects.Get()
-					o[i%64]++
-					objects.Put(o)
-				}
-			}
-		})
-	}
-	wg.Wait()
-	if n := p.Check() + objects.Check(); n != 0 {
-		t.Errorf("%d buffers were written to while in the pool", n)
-	}
-	if held := p.Stats().HeldBytes; held < 0 || held > 512<<20 {
-		t.Errorf("%d bytes held", held)
-	}
 }
