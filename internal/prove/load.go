@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,13 +22,20 @@ const (
 	endGrace     = 10 * time.Second
 )
 
-// errLoad says that the load did not work while the program did.
-var errLoad = errors.New("the load command")
+// errLoad says that the load did not work while the program did, errTaken that
+// another program has its address. Neither is a side's fault.
+var (
+	errLoad  = errors.New("the load command")
+	errTaken = errors.New("something answers already, before the program runs: the load would meet that")
+)
 
 // underLoad runs the program until the load on it has ended. Its log of
 // collections is always on: a run is too long to be made twice.
 func (w *command) underLoad(ctx context.Context, o runOrder) (Sample, error) {
 	x := w.programs[o.side]
+	if err := free(ctx, w.Ready); err != nil {
+		return Sample{}, err
+	}
 	log, err := os.Create(filepath.Join(w.tmp, "stderr"))
 	if err != nil {
 		return Sample{}, err
@@ -71,6 +80,21 @@ func (w *command) underLoad(ctx context.Context, o runOrder) (Sample, error) {
 	run.Values[unitCPU] = cpu.Seconds()
 	run.answers(said, cpu, to.Sub(from))
 	return run, nil
+}
+
+// free makes sure that nobody else is at the address that a program is to
+// answer at.
+func free(ctx context.Context, ready string) error {
+	u, err := url.Parse(ready)
+	if err != nil || ready == "" || u.Port() == "" {
+		return nil // what is wrong with it, waiting for it says
+	}
+	dialer := net.Dialer{Timeout: time.Second}
+	c, err := dialer.DialContext(ctx, "tcp", u.Host)
+	if err != nil {
+		return nil
+	}
+	return errors.Join(fmt.Errorf("%s: %w", u.Host, errTaken), c.Close())
 }
 
 // answers adds what the load tool says. Its own rate is without the time that it

@@ -207,9 +207,13 @@ func (e *engine) round(ctx context.Context, w workload, s *subject) error {
 }
 
 // loadFails tells whether a load that failed on one side before it worked on any
-// fails on another too: then it is the load that is wrong, not a side.
+// fails on another too: then it is the load that is wrong, not a side. So it is
+// where somebody else has taken the program's address.
 func (e *engine) loadFails(ctx context.Context, w workload, s *subject, err error) bool {
-	if !errors.Is(err, errLoad) || len(s.runs) > 0 {
+	switch {
+	case errors.Is(err, errTaken):
+		return true
+	case !errors.Is(err, errLoad), len(s.runs) > 0:
 		return false
 	}
 	for _, side := range s.alive() {
