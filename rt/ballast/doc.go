@@ -50,8 +50,9 @@
 //  1. The room is never less than MinGOGC percent of L. Where the target has no space
 //     for that, it is exceeded, and the memory limit set aside with it.
 //  2. But if the container, or the machine, would then kill the process, the room
-//     is what is left of its limit, down to 10 % of L. A program with half of the
-//     default's room still does all its work, if more slowly; a killed one does none.
+//     is what is left of its limit, and the runtime's own memory limit is set 2.5 %
+//     below that, whatever room this leaves. A program with half of the default's room still
+//     does all its work, if more slowly; a killed one does none.
 //  3. If the collector, without idle marking, takes more than 25 % of the CPU
 //     time that the process uses, in two collections in a row, the room is that of
 //     GOGC=100, as if nobody had set anything, but still within the limit that kills.
