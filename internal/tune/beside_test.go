@@ -73,3 +73,13 @@ func TestSaved(t *testing.T) {
 		t.Errorf("nothing measured: %v", got)
 	}
 }
+
+// TestBallastOfRelease: what cannot be tried is said, and the plan stands.
+func TestBallastOfRelease(t *testing.T) {
+	p := &Plan{Choice: Choice{Knob: KnobBallast, Costs: 1, Point: Point{Forecast: gcmodel.Forecast{Setting: gcmodel.Setting{GOGC: 100, Ballast: 1 << 20}}}}}
+	p.Workload.Trace = &gcmodel.Trace{Setting: gcmodel.Setting{GOGC: 100}}
+	got, err := Try(t.Context(), p, TryOptions{Command: prove.Command{Package: "example.com/x@v1.0.0"}})
+	if err != nil || got.Compared != nil || got.Stopped == "" || got.Chosen != got.Today {
+		t.Errorf("%+v, %v, want nothing tried and the reason", got, err)
+	}
+}

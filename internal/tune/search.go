@@ -110,6 +110,10 @@ func (s *search) climb(ctx context.Context, t *Trials) error {
 		t.Stopped = "the plan recommends nothing else"
 		return nil
 	}
+	if c.Point.Setting.Ballast > 0 && strings.Contains(s.o.Command.Package, "@") {
+		t.Stopped = "a ballast is added to the source of package main, and that of a released command is not yours: try it in a clone"
+		return nil
+	}
 	if c.Costs <= 0 {
 		// There is nothing to climb: the plan goes down to fit the memory.
 		t.Chosen, t.Stopped = c.Point.Setting, "the recommended setting takes less memory than today's"
@@ -276,9 +280,6 @@ func (s *search) side(ctx context.Context, set gcmodel.Setting, dir string) (pro
 	side := prove.Side{Source: prove.SourceWork, Env: Env(set)}
 	if set.Ballast == 0 {
 		return side, nil
-	}
-	if strings.Contains(s.o.Command.Package, "@") {
-		return side, fmt.Errorf("a ballast cannot be tried in %s: it is added to the source, which a release has elsewhere", s.o.Command.Package)
 	}
 	args := append(append([]string{"list"}, s.o.BuildFlags...), "-f", "{{.Dir}}", s.o.Command.Package)
 	cmd := exec.CommandContext(ctx, "go", args...)
