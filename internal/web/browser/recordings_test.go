@@ -138,7 +138,11 @@ type data struct {
 				} `json:"weights"`
 			} `json:"functions"`
 		} `json:"code"`
-		Time   []struct{ Run string } `json:"time"`
+		Time []struct {
+			Metrics struct {
+				RSS []float64 `json:"rss"`
+			} `json:"metrics"`
+		} `json:"time"`
 		WhatIf []struct {
 			Run  string `json:"run"`
 			GOGC int    `json:"gogc"`
@@ -153,6 +157,9 @@ type data struct {
 			} `json:"payers"`
 		} `json:"latency"`
 		Plan *struct {
+			Measured struct {
+				RSS float64 `json:"peak_rss_bytes"`
+			} `json:"measured"`
 			Recommended struct {
 				Refused string `json:"refused"`
 				Point   *struct {

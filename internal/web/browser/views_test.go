@@ -110,11 +110,35 @@ func checkOverview(t *testing.T, b *tab, p page) {
 			t.Errorf("row %d says %q, want %s and %s", i, text, place, f.Remedy.Code)
 		}
 	}
+	checkMarks(t, b, p)
 	first := fmt.Sprintf("#cure-%d", r.Findings[0].Rank)
 	eval[bool](b, "document.querySelector(%s).open = true", quote(first))
 	b.wait("document.querySelector(%s)", quote(first+" .detail"))
 	if text := b.text(first + " .detail"); !strings.Contains(text, "Would save") || !strings.Contains(text, "Lifetime") {
 		t.Errorf("the first cure says %q", text)
+	}
+}
+
+// checkMarks looks for the marks of rows that stand higher than by themselves.
+func checkMarks(t *testing.T, b *tab, p page) {
+	t.Helper()
+	list := p.data.Report.Findings
+	for i, f := range list[:min(len(list), 15)] {
+		own := f.Prediction.CPUShare
+		if f.Remedy.Code == "leave-it" || own == nil {
+			continue
+		}
+		lifted := false
+		for _, g := range list[i+1:] {
+			lifted = lifted || g.Remedy.Code != "leave-it" && g.Prediction.CPUShare != nil && g.Prediction.CPUShare.Value > own.Value
+		}
+		mark := fmt.Sprintf("#cure-%d .mark", f.Rank)
+		if got := b.text(mark) == "+"; got != lifted {
+			t.Errorf("%s: marked as lifted %v, want %v", mark, got, lifted)
+		}
+		if tip := eval[string](b, "(document.querySelector(%s) || {dataset: {tip: ''}}).dataset.tip", quote(mark+" .term")); lifted && !strings.Contains(tip, "its function") {
+			t.Errorf("%s says %q", mark, tip)
+		}
 	}
 }
 
@@ -278,6 +302,9 @@ func checkTime(t *testing.T, b *tab, p page) {
 	whole := eval[[]float64](b, "(() => { const p = document.querySelector('.time-view').time.plots[0]; return [p.scales.x.min, p.scales.x.max] })()")
 	eval[bool](b, "(document.querySelector('.time-view').time.plots[0].setScale('x', {min: %v, max: %v}), true)", whole[0]+0.2*(whole[1]-whole[0]), whole[0]+0.4*(whole[1]-whole[0]))
 	b.wait("document.querySelector('.time-view').time.plots.every((p) => Math.abs(p.scales.x.max - %v) < 1e-6)", whole[0]+0.4*(whole[1]-whole[0]))
+	if shown := eval[bool](b, "[...document.querySelectorAll('.time-view .u-label')].some((x) => x.textContent === 'RSS')"); shown != (len(p.data.Views.Time[0].Metrics.RSS) > 0) {
+		t.Errorf("the resident set is shown %v, and there are %d samples", shown, len(p.data.Views.Time[0].Metrics.RSS))
+	}
 	if n := eval[int](b, "document.querySelector('.time-view').time.plots.length"); n < 3 {
 		t.Errorf("%d charts", n)
 	}
@@ -291,6 +318,9 @@ func checkWhatIf(t *testing.T, b *tab, p page) {
 		want := plan.Recommended.Refused
 		if plan.Recommended.Point != nil {
 			want = plan.Recommended.Point.Setting.Text
+		}
+		if text := b.text(".plan .measured"); plan.Measured.RSS > 0 && !strings.Contains(text, "measured with") {
+			t.Errorf("of what was measured the plan says %q", text)
 		}
 		if text := b.text(".plan"); !strings.Contains(text, want) {
 			t.Errorf("the plan says %.200q, want %q", text, want)
