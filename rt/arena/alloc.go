@@ -30,6 +30,9 @@ func (n *newer[T]) make() unsafe.Pointer {
 	if n == nil {
 		return unsafe.Pointer(new(T))
 	}
+	if s, ok := n.second[nearSlot[T]()].(*Slab[T]); ok {
+		return unsafe.Pointer(s.New())
+	}
 	return unsafe.Pointer(SlabOf[T]((*Arena)(n)).New())
 }
 

@@ -18,10 +18,10 @@ type Arena struct {
 	// tab is a perfect hash of the slabs: the type T has its *Slab[T], if it has
 	// one, at the type's address times mul shifted right by shift. The type
 	// assertion on it decides, so that no type can be taken for another.
-	tab   []any
-	mul   uint64
-	shift uint8
-	near  [nearSlots]any // where New looks first; see nearSlots
+	tab          []any
+	mul          uint64
+	shift        uint8
+	near, second [nearSlots]any // where New looks first; see nearSlots
 
 	kind  slabKind
 	slabs []slab
@@ -110,6 +110,7 @@ func (a *Arena) Free() {
 	}
 	a.tab, a.slabs, a.forks.all, a.forks.next = nil, nil, nil, 0
 	clear(a.near[:])
+	clear(a.second[:])
 }
 
 // Fork returns an arena for another goroutine, with the mode of a, whose values

@@ -11,9 +11,10 @@ const (
 	tableTries = 32
 )
 
-// nearSlots is how many slabs New finds by the size of their type, which the
+// nearSlots is how many sizes of types New tells apart to find a slab, by what the
 // compiler knows: to 128 bytes, every size has a place of its own. Of several types
-// of one size, the first takes it, and the others are found through the table.
+// of one size, the first is near, for the part of New that is inlined; the second is
+// where the rest of New looks next, and others are found through the table.
 const nearSlots = 16
 
 func nearSlot[T any]() uintptr { return unsafe.Sizeof(*(*T)(nil)) / 8 % nearSlots }
@@ -62,8 +63,10 @@ func addSlab[T any](a *Arena) *Slab[T] {
 		s.watch = a.watched()
 	}
 	a.slabs = append(a.slabs, s)
-	if near := &a.near[nearSlot[T]()]; *near == nil {
-		*near = s
+	if k := nearSlot[T](); a.near[k] == nil {
+		a.near[k] = s
+	} else if a.second[k] == nil {
+		a.second[k] = s
 	}
 	a.index()
 	return s

@@ -132,15 +132,17 @@ var owned = peer{"floor", func(largest int) func() user {
 // from a sync.Pool for each call and given back, and nothing is done with it. What
 // it holds between the calls is as in owned.
 var borrowed = peer{"floor-borrowed", func(largest int) func() user {
-	worker := owned.start(largest)
 	caches := sync.Pool{New: func() any { return new([64]int) }}
 	return func() user {
-		u := worker()
+		var own [8][]byte
+		for i := range own {
+			own[i] = make([]byte, largest)
+		}
 		return user{
 			get: func(n int) buffer {
 				c := caches.Get().(*[64]int)
 				caches.Put(c)
-				return u.get(n)
+				return buffer{b: own[n&7][:n]}
 			},
 			put: func(buffer) {
 				c := caches.Get().(*[64]int)
