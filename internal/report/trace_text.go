@@ -114,7 +114,7 @@ func (p *tracePrinter) groups() {
 		p.row(nanos(s[latency.AssistCPU]), nanos(s[latency.AssistParked]), nanos(s[latency.Sweep]), nanos(s[latency.STW]),
 			nanos(s[latency.WaitMark]), nanos(s[latency.WaitOutside]), nanos(s[latency.Running]), "  "+name)
 	}
-	p.linef("* or descheduled by the system, which a trace does not tell")
+	p.linef("* or descheduled by the system, which a trace tells only where heaptrim recorded it, and then of times from some 10 ms")
 }
 
 func (p *tracePrinter) requests() {

@@ -7,13 +7,14 @@ import { term } from "./terms.js";
 // The parts of a request's time, in the order of the bar. gc marks those that
 // memory management takes for itself.
 const parts = [
-  ["running", "running", false, "On a processor, or descheduled by the operating system."],
+  ["running", "running", false, "On a processor, or descheduled by the operating system for shorter than the recording tells."],
   ["assist_cpu", "assist on CPU", true, "Marking in place of the collector, because the goroutine allocated."],
   ["assist_parked", "assist parked", true, "In an assist, waiting for others to mark."],
   ["sweep", "sweep", true, "Sweeping in order to allocate."],
   ["stw", "program stopped", true, "Waiting for the world to go on, or stopping it."],
   ["wait_mark", "waiting for a processor during marking", false, "Ready to run while the collector marked: some of it would have been without a collection too."],
   ["wait_outside", "waiting for a processor", false, "Ready to run, outside of a mark phase."],
+  ["descheduled", "descheduled", false, "The operating system certainly ran something else: a lower bound, from what each thread ran and waited."],
   ["syscall", "system call", false, "In a system call."],
   ["blocked_network", "network", false, "Blocked on the network or a file that is polled."],
   ["blocked_channel", "channel", false, "Blocked on a channel or in a select."],
