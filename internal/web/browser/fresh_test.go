@@ -65,7 +65,7 @@ func TestRecordingChanges(t *testing.T) {
 		t.Errorf("after the change the page is of %q", got)
 	}
 	b.do(chromedp.Navigate("about:blank")) // it would miss its server
-	for _, asked := range b.requests {
+	for _, asked := range b.asked() {
 		if !strings.HasPrefix(asked, url) && asked != "about:blank" && !strings.HasPrefix(asked, "data:,") {
 			t.Errorf("the page asked for %s", asked)
 		}

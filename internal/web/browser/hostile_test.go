@@ -141,14 +141,15 @@ func TestServed(t *testing.T) {
 		t.Fatal(err)
 	}
 	ended := make(chan error, 1)
-	defer func() {
+	// After the tab, which asks its server as long as it is open.
+	t.Cleanup(func() {
 		cmd.Process.Signal(os.Interrupt)
 		select {
 		case <-ended:
 		case <-time.After(20 * time.Second):
 			cmd.Process.Kill()
 		}
-	}()
+	})
 	line := make([]byte, 64)
 	n, err := out.Read(line)
 	if err != nil {
@@ -166,7 +167,7 @@ func TestServed(t *testing.T) {
 	if boxes := eval[int](b, flame+".main.stats.boxes"); boxes < 5 {
 		t.Errorf("%d boxes", boxes)
 	}
-	for _, asked := range b.requests {
+	for _, asked := range b.asked() {
 		if !strings.HasPrefix(asked, url) && asked != "about:blank" && !strings.HasPrefix(asked, "data:,") {
 			t.Errorf("the page asked for %s", asked)
 		}

@@ -41,10 +41,10 @@ func TestViews(t *testing.T) {
 			if got := eval[int](b, "document.querySelectorAll('nav .tab').length"); got != wantTabs(p) {
 				t.Errorf("%d tabs, want %d", got, wantTabs(p))
 			}
-			if len(b.requests) == 0 {
+			if len(b.asked()) == 0 {
 				t.Error("no request was seen: the check for them does not work")
 			}
-			for _, url := range b.requests {
+			for _, url := range b.asked() {
 				if url != p.url && url != "about:blank" && !strings.HasPrefix(url, "data:,") {
 					t.Errorf("the page asked for %s", url)
 				}
