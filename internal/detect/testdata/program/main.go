@@ -296,13 +296,13 @@ func workers(stop func() bool) {
 }
 
 func refault(stop func() bool) {
+	const page = 4096
 	for !stop() {
-		var list *node
-		for range 300_000 {
-			list = &node{next: list}
+		sink = make([]byte, 32<<20)
+		for i := 0; i < len(sink); i += page {
+			sink[i] = 1
 		}
-		keep = list
-		keep = nil
+		sink = nil
 		debug.FreeOSMemory()
 	}
 }
