@@ -22,7 +22,7 @@ func (t *Trace) course() *Trace {
 	c := *t
 	c.once = t.Whole || t.Drifts()
 	c.Points = slices.Clone(t.Points)
-	c.relay(t)
+	c.recount(t)
 	c.shareCosts(t)
 	c.swing = swingOf(c.Points)
 	c.late = t.lateness()
@@ -33,14 +33,14 @@ func (t *Trace) course() *Trace {
 // cycles began, on the whole. The formula itself is right to a hundredth of a
 // MiB in the median; programs that allocate in large pieces jump over it.
 func (t *Trace) lateness() float64 {
-	var c pacer
+	c := pacer{nonHeap: t.nonHeap(t.Setting)}
 	sum, n := 0.0, 0.0
 	for i, p := range t.Points {
-		if _, trigger, _ := c.aim(t, t.Setting); i > 0 && !math.IsInf(trigger, 0) {
+		if _, trigger, _ := c.aim(t.Setting); i > 0 && !math.IsInf(trigger, 0) {
 			sum += p.End - p.Beside - trigger
 			n++
 		}
-		c.marked = p.Live + t.Dies*p.Beside + float64(t.Setting.Ballast)
+		c.marked = t.marked(p) + float64(t.Setting.Ballast)
 		c.next(p)
 	}
 	if n == 0 || t.Unused <= 0 {
@@ -53,7 +53,7 @@ func (t *Trace) lateness() float64 {
 // marks. Who marks, and what a pause waits for, is chance from one cycle to the
 // next: a walk that sees five of them must not depend on which five.
 func (c *Trace) shareCosts(t *Trace) {
-	marked := func(p Point) float64 { return p.Live + t.Dies*p.Beside + leastMarked }
+	marked := func(p Point) float64 { return t.marked(p) + leastMarked }
 	for i := range c.Points {
 		var sum Point
 		bytes, n := 0.0, 0.0
@@ -76,8 +76,8 @@ const (
 	leastMarked = 1 << 20 // bytes: what a cycle costs without a heap is about what these cost
 )
 
-// relay lays the points of t anew.
-func (c *Trace) relay(t *Trace) {
+// recount lays the points of t along the bytes allocated as used counts them.
+func (c *Trace) recount(t *Trace) {
 	if t.Unused <= 0 {
 		return
 	}

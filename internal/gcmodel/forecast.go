@@ -78,10 +78,7 @@ func NewForecaster(t *Trace) (*Forecaster, error) {
 // were. What is left of the difference is a factor, within bounds.
 func (f *Forecaster) calibrate() {
 	t := f.course
-	recorded := t.span() / float64(len(f.trace.Points)-1)
-	if t.Whole {
-		recorded = t.Points[len(t.Points)-1].At / float64(len(f.trace.Points))
-	}
+	recorded := t.PerCycle()
 	best := math.Inf(1)
 	for _, u := range []float64{1, 0.75, 0.5, 0.25, 0} {
 		before := f.unhindered
@@ -208,10 +205,10 @@ func (f *Forecaster) counts(out *Forecast, ws []walk) {
 	}
 	out.Pinned = pinned / cycles
 	step, each := f.meanStep(ws)
-	correction := math.Pow(f.perCycle, 1/f.far(out.Setting))
+	far := f.far(out.Setting)
+	correction := math.Pow(f.perCycle, 1/far)
 	per := step * correction
 	rel := spread(each, per)
-	far := f.far(out.Setting)
 	off := math.Hypot(math.Hypot(rel, far*pacerError), (far-1)*swingError*f.course.swing.relative())
 	if out.Regime == MemoryLimit {
 		// The headroom is a difference: what the goal is off by counts more the
@@ -382,8 +379,8 @@ const (
 	saturated     = 0.85
 )
 
-// far is how far a setting lies from the recorded one: 1, and 1 more for each
-// doubling of the headroom.
+// far is how far a setting lies from the recorded one: 1, and ½ more for each
+// doubling or halving of the headroom; 3 where that is not known.
 func (f *Forecaster) far(s Setting) float64 {
 	room := func(s Setting) float64 {
 		w := Workload{Live: f.trace.MeanLive(), NonHeap: f.trace.nonHeap(s)}

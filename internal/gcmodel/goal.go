@@ -82,11 +82,14 @@ type Target struct {
 	Regime   Regime
 }
 
+// LimitHeadroom is the part of a goal under a memory limit that the pacer keeps
+// free: memoryLimitHeapGoalHeadroomPercent of runtime/mgcpacer.go.
+const LimitHeadroom = 0.03
+
 // Constants of runtime/mgcpacer.go.
 const (
 	defaultHeapMinimum = 4 << 20
 	minRunway          = 64 << 10
-	limitHeadroomShare = 0.03    // memoryLimitHeapGoalHeadroomPercent
 	limitHeadroomMin   = 1 << 20 // memoryLimitMinHeapGoalHeadroom
 )
 
@@ -159,7 +162,7 @@ func limitGoal(w Workload, s Setting) float64 {
 	if goal <= 0 {
 		return 0
 	}
-	reserve := math.Max(goal*limitHeadroomShare, limitHeadroomMin)
+	reserve := math.Max(goal*LimitHeadroom, limitHeadroomMin)
 	return math.Max(goal-reserve, reserve)
 }
 

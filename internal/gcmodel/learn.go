@@ -120,7 +120,7 @@ func (t *Trace) cost() meanCost {
 			continue
 		}
 		total += p.total()
-		live += p.Live + t.Dies*p.Beside
+		live += t.marked(p)
 		logs += math.Log(p.End)
 		each = append(each, p.total())
 	}
@@ -156,7 +156,6 @@ func (t *Trace) scaled(k float64) *Trace {
 		p.Beside *= k
 		p.Natural *= k
 		p.End *= k
-		p.Headroom *= k
 		p.Background *= k
 		p.Assist *= k
 		p.Idle *= k

@@ -133,7 +133,7 @@ func (s swing) bridge(ps []Point, between span, at, z float64) float64 {
 	if s.reach <= 0 || far < straight {
 		return a.Live + (b.Live-a.Live)*part
 	}
-	far = math.Min(far, 50)
+	far = math.Min(far, 50) // beyond, all is forgotten, and Sinh overflows
 	whole := math.Sinh(far)
 	from, to := math.Sinh(far*(1-part))/whole, math.Sinh(far*part)/whole
 	ma, mb := s.mean[between.from], s.mean[between.to]

@@ -59,7 +59,6 @@ type Point struct {
 	// have been without assists, which hold the program back at the goal.
 	Beside, Natural float64
 	End             float64 // heap size at the end of marking
-	Headroom        float64 // from the trigger to the goal
 
 	HeapScan, Stacks, Globals float64
 	ConsMark                  float64 // bytes allocated per byte marked, as the pacer measures it
@@ -86,15 +85,15 @@ func (p Point) total() float64 { return p.charged() + p.Idle }
 // allocate, and the phase is shorter by it.
 func (p Point) marking() float64 {
 	if p.Beside <= 0 || p.work() <= 0 {
-		return backgroundShare
+		return BackgroundShare
 	}
 	k := p.ConsMark * p.work() / p.Beside
-	per := (1-backgroundShare)*k - backgroundShare
+	per := (1-BackgroundShare)*k - BackgroundShare
 	sum := p.Assist + p.Idle + k*p.Assist
 	if per <= 0 || sum <= 0 {
-		return backgroundShare
+		return BackgroundShare
 	}
-	return math.Min(math.Max(per/sum*(p.Background+p.Idle), backgroundShare), mostMarking)
+	return math.Min(math.Max(per/sum*(p.Background+p.Idle), BackgroundShare), mostMarking)
 }
 
 // mostMarking is below 1: someone allocates.
@@ -104,7 +103,7 @@ const mostMarking = 0.95
 func (p Point) mix(q Point, f float64) Point {
 	l := func(x, y float64) float64 { return x + (y-x)*f }
 	return Point{
-		At: l(p.At, q.At), Live: l(p.Live, q.Live), Beside: l(p.Beside, q.Beside), Natural: l(p.Natural, q.Natural), End: l(p.End, q.End), Headroom: l(p.Headroom, q.Headroom),
+		At: l(p.At, q.At), Live: l(p.Live, q.Live), Beside: l(p.Beside, q.Beside), Natural: l(p.Natural, q.Natural), End: l(p.End, q.End),
 		HeapScan: l(p.HeapScan, q.HeapScan), Stacks: l(p.Stacks, q.Stacks), Globals: l(p.Globals, q.Globals), ConsMark: l(p.ConsMark, q.ConsMark),
 		Background: l(p.Background, q.Background), Assist: l(p.Assist, q.Assist), Idle: l(p.Idle, q.Idle), Pause: l(p.Pause, q.Pause),
 	}
@@ -123,8 +122,9 @@ func Unhindered(background, assist, idle float64) float64 {
 	return longer * (1 - background) / own
 }
 
-// backgroundShare is gcBackgroundUtilization of runtime/mgcpacer.go.
-const backgroundShare = 0.25
+// BackgroundShare is the share of all processors that marks in the background:
+// gcBackgroundUtilization of runtime/mgcpacer.go.
+const BackgroundShare = 0.25
 
 // errShort says that a trace cannot be walked.
 var errShort = errors.New("the recording holds fewer than two collections: record for longer, or under more load")
@@ -168,6 +168,19 @@ func (t *Trace) span() float64 {
 	return t.Points[len(t.Points)-1].At - t.Points[0].At
 }
 
+// PerCycle is how many bytes are allocated per cycle on the mean. What a program
+// allocates after its last cycle is not in it.
+func (t *Trace) PerCycle() float64 {
+	n := float64(len(t.Points))
+	if t.Whole {
+		return t.Points[len(t.Points)-1].At / n
+	}
+	return t.span() / (n - 1)
+}
+
+// marked is what the cycle at p marked.
+func (t *Trace) marked(p Point) float64 { return p.Live + t.Dies*p.Beside }
+
 // chance is what a walk leaves to chance at a place: z is by how many of its
 // deviations the live heap differs there from what is expected, and falls, of 0
 // to 1, where between two cycles it falls if it does.
@@ -200,7 +213,7 @@ func (t *Trace) at(bytes float64, c chance) Point {
 	}
 	p := ps[i-1].mix(ps[i], part)
 	live := t.swing.bridge(ps, span{i - 1, i}, bytes, c.z)
-	if was := p.Live + t.Dies*p.Beside; was > 0 {
+	if was := t.marked(p); was > 0 {
 		k := math.Max(0, 1+(live-p.Live)/was)
 		p.HeapScan *= k
 		cost := 1 + t.swing.grows*(k-1)
@@ -282,7 +295,7 @@ func (t *Trace) costs() (background, assist, idle, pause float64) {
 func (t *Trace) PeakLive() float64 {
 	most := 0.0
 	for _, p := range t.Points {
-		most = math.Max(most, p.Live+t.Dies*p.Beside)
+		most = math.Max(most, t.marked(p))
 	}
 	return most
 }
@@ -291,7 +304,7 @@ func (t *Trace) PeakLive() float64 {
 func (t *Trace) MeanLive() float64 {
 	sum := 0.0
 	for _, p := range t.Points {
-		sum += p.Live + t.Dies*p.Beside
+		sum += t.marked(p)
 	}
 	return sum / math.Max(1, float64(len(t.Points)))
 }

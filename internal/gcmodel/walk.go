@@ -20,20 +20,22 @@ type walk struct {
 
 // Constants of runtime/mgcpacer.go.
 const (
-	runwayFactor     = (1 - backgroundShare) / backgroundShare
-	maxTriggerRatio  = 61.0 / 64
-	largestRunway    = 4 << 20 // defaultHeapMinimum: a trigger may be this near the goal
-	consMarkCycles   = 4       // that the pacer remembers, beside the last one
-	overshoot        = 1.02    // assists let a cycle end this far above its goal at most
-	walkCyclesAtMost = 200_000
+	runwayFactor    = (1 - BackgroundShare) / BackgroundShare
+	leastTrigger    = 45.0 / 64 // minTriggerRatioDistance: of the headroom, used up when a cycle begins, at the earliest
+	maxTriggerRatio = 61.0 / 64
+	largestRunway   = 4 << 20 // defaultHeapMinimum: a trigger may be this near the goal
+	consMarkCycles  = 4       // that the pacer remembers, beside the last one
 )
 
-// LeastTrigger is minTriggerRatioDistance of runtime/mgcpacer.go: a cycle
-// begins when this part of the headroom is used up, at the earliest.
-const LeastTrigger = 45.0 / 64
+const (
+	walkCyclesAtMost = 200_000
+	overshoot        = 1.02 // assists let a cycle end this far above its goal at most
+	atGoal           = 0.97 // of its goal, from where assists are taken to hold a cycle
+)
 
 // pacer is the state that the runtime carries from cycle to cycle.
 type pacer struct {
+	nonHeap  float64 // see Workload; of the setting that it paces for
 	marked   float64 // heapMarked, ballast included
 	last     Point
 	consMark []float64
@@ -49,8 +51,8 @@ func (c *pacer) next(p Point) {
 }
 
 // aim computes goal and trigger as commit and trigger of runtime/mgcpacer.go do.
-func (c *pacer) aim(t *Trace, s Setting) (goal, trigger float64, r Regime) {
-	w := Workload{Live: c.marked - float64(s.Ballast), Stacks: c.last.Stacks, Globals: c.last.Globals, NonHeap: t.nonHeap(s)}
+func (c *pacer) aim(s Setting) (goal, trigger float64, r Regime) {
+	w := Workload{Live: c.marked - float64(s.Ballast), Stacks: c.last.Stacks, Globals: c.last.Globals, NonHeap: c.nonHeap}
 	h := headroomOf(w, s)
 	room := h.bytes(w, s)
 	if s.Limit > 0 {
@@ -62,7 +64,7 @@ func (c *pacer) aim(t *Trace, s Setting) (goal, trigger float64, r Regime) {
 		most = math.Max(most, v)
 	}
 	runway := most * runwayFactor * c.last.work()
-	low, high := c.marked+LeastTrigger*room, c.marked+maxTriggerRatio*room
+	low, high := c.marked+leastTrigger*room, c.marked+maxTriggerRatio*room
 	if goal > largestRunway {
 		high = math.Max(high, goal-largestRunway)
 	}
@@ -128,8 +130,8 @@ func (t *Trace) walkFrom(s Setting, o walkOrder) walk {
 	var w walk
 	random := rand.New(rand.NewPCG(o.seed, 0))
 	falls := func(cycle int) float64 { return rand.New(rand.NewPCG(o.seed, uint64(cycle))).Float64() }
-	c := pacer{last: t.at(o.from, chance{falls: falls})}
-	c.marked = c.last.Live + t.Dies*c.last.Beside
+	c := pacer{nonHeap: t.nonHeap(s), last: t.at(o.from, chance{falls: falls})}
+	c.marked = t.marked(c.last)
 	if t.Whole {
 		c.marked = 0
 	}
@@ -137,7 +139,7 @@ func (t *Trace) walkFrom(s Setting, o walkOrder) walk {
 	end := t.span()
 	pos := o.from
 	for w.cycles < walkCyclesAtMost {
-		goal, trigger, regime := c.aim(t, s)
+		goal, trigger, regime := c.aim(s)
 		if math.IsInf(goal, 1) {
 			w.peak = math.Max(w.peak, c.marked+math.Max(0, end-pos))
 			return w
@@ -210,7 +212,7 @@ func (w *walk) add(p Point, c cycleShape) {
 	if c.marked > 0 {
 		w.squeezed += math.Min(1, math.Max(0, p.Beside-c.beside)/c.marked)
 	}
-	if end >= c.goal*0.97 {
+	if end >= c.goal*atGoal {
 		w.pinned++
 	}
 	// What assists must do beyond what they did in the recording is taken from

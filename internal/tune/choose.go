@@ -144,7 +144,7 @@ func (m *maker) reaching(k Knob, percent int) gcmodel.Setting {
 	t := m.f.Trace()
 	live := t.MeanLive()
 	headroom := math.Max(live, 4<<20) * float64(percent) / 100
-	total := ((live+headroom)*(1+t.Memory.Slack) + t.Memory.Fixed) / (1 - limitHeadroom)
+	total := ((live+headroom)*(1+t.Memory.Slack) + t.Memory.Fixed) / (1 - gcmodel.LimitHeadroom)
 	today := m.plan.Today.Setting
 	switch k {
 	case KnobBoth:
@@ -160,9 +160,6 @@ func (m *maker) reaching(k Knob, percent int) gcmodel.Setting {
 	}
 	return gcmodel.Setting{GOGC: percent, Limit: today.Limit, Ballast: today.Ballast}
 }
-
-// limitHeadroom is memoryLimitHeapGoalHeadroomPercent of runtime/mgcpacer.go.
-const limitHeadroom = 0.03
 
 // saved is the share of today's CPU that b saves against a.
 func (m *maker) saved(a, b Point) float64 { return charged(a) - charged(b) }

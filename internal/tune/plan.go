@@ -146,16 +146,12 @@ func Make(w Workload, o Options) (*Plan, error) {
 }
 
 func measuredOf(t *gcmodel.Trace) Measured {
-	m := Measured{Cycles: len(t.Points), Peak: t.Peak, RSS: t.RSS, Live: t.MeanLive()}
+	m := Measured{Cycles: len(t.Points), Peak: t.Peak, RSS: t.RSS, Live: t.MeanLive(), PerCycle: t.PerCycle()}
 	n := float64(len(t.Points))
 	points := t.Points
 	if !t.Whole {
 		n--
 		points = points[1:]
-	}
-	m.PerCycle = t.Span() / n
-	if t.Whole {
-		m.PerCycle = t.Points[len(t.Points)-1].At / n
 	}
 	if t.Wall > 0 {
 		m.PerSecond, m.AllocRate = n/t.Wall, t.Span()/t.Wall
@@ -218,7 +214,7 @@ func (m *maker) ladder() []gcmodel.Setting {
 	t := m.f.Trace()
 	live := math.Max(t.PeakLive(), 1<<20)
 	for _, k := range []float64{1.2, 1.5, 2, 3, 5, 9, 17} {
-		out = append(out, gcmodel.Setting{GOGC: -1, Limit: round((live*k*(1+t.Memory.Slack) + t.Memory.Fixed) / 0.97)})
+		out = append(out, gcmodel.Setting{GOGC: -1, Limit: round((live*k*(1+t.Memory.Slack) + t.Memory.Fixed) / (1 - gcmodel.LimitHeadroom))})
 	}
 	for _, k := range []float64{1, 3, 7, 15} {
 		out = append(out, gcmodel.Setting{GOGC: 100, Ballast: round(math.Max(live, 4<<20) * k)})

@@ -265,7 +265,6 @@ func pointOf(c evidence.Cycle, s cycleSizes, procs float64) gcmodel.Point {
 	p := gcmodel.Point{
 		At: s.at, End: s.end, Beside: beside, Natural: beside, Live: math.Max(0, s.marked-s.dies*beside),
 		Stacks: float64(c.Stacks), Globals: float64(c.Globals), HeapScan: s.marked,
-		Headroom:   math.Max(0, float64(c.Goal)-s.trigger),
 		Background: c.BackgroundCPU.Seconds(), Assist: c.AssistCPU.Seconds(), Idle: c.IdleCPU.Seconds(),
 		Pause: (c.SweepTerminationCPU + c.MarkTerminationCPU).Seconds(),
 	}
@@ -278,16 +277,13 @@ func pointOf(c evidence.Cycle, s cycleSizes, procs float64) gcmodel.Point {
 		return p
 	}
 	background, assist, idle := p.Background/mark, p.Assist/mark, p.Idle/mark
-	used := math.Min(backgroundShare+assist, 0.95)
+	used := math.Min(gcmodel.BackgroundShare+assist, 0.95)
 	p.ConsMark = beside * (used + idle) / (work * (1 - used))
 	if background > 0 && background+assist < 1 {
 		p.Natural = beside * gcmodel.Unhindered(background, assist, idle)
 	}
 	return p
 }
-
-// backgroundShare is gcBackgroundUtilization of runtime/mgcpacer.go.
-const backgroundShare = 0.25
 
 // marked gives the bytes marked by each cycle: exact where a sample of the
 // runtime's metrics lies between it and the next, else from the log, which cuts

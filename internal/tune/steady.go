@@ -42,7 +42,7 @@ func FromDiagnosis(d *diagnose.Diagnosis) (Workload, error) {
 	}
 	assist := math.Min(assistOf(d), t.CollectorShare.Value)
 	p := gcmodel.Point{
-		Live: live, End: live + room, HeapScan: live, Headroom: room * (1 - gcmodel.LeastTrigger),
+		Live: live, End: live + room, HeapScan: live,
 		Assist: assist * t.CPUSeconds / n, Background: (t.CollectorShare.Value - assist) * t.CPUSeconds / n, Idle: idle * tr.CPU / n,
 	}
 	for i := range t.Cycles + 1 {
