@@ -3,7 +3,7 @@ package exectrace
 // procStates says as which state a proc's status counts.
 var procStates = [...]State{0: Undetermined, procRunning: Running, procIdle: Idle, procSyscall: Running, procAbandoned: Idle}
 
-// proc is the event of c as a change of a proc.
+// ofProc is the event of c as a change of a proc.
 func (c *cursor) ofProc(p *procState, from, to State) Event {
 	ev := c.changes(p.id, from, to)
 	ev.Kind = EventProc

@@ -1,6 +1,7 @@
 package loadlog_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -123,6 +124,12 @@ func TestMixed(t *testing.T) {
 	twice := want
 	twice.Requests, twice.Failed, twice.Rate = 2*want.Requests, 2*want.Failed, 0
 	f(string(text)+string(text), twice)
+	last := twice
+	last.P50, last.Max = 90*us, 20*ms
+	second := strings.NewReplacer("50%   57.00us", "50%   90.00us", "10.48ms", "20.00ms").Replace(string(text))
+	f(string(text)+second, last)
+	k6 := "    http_reqs....: 10 5/s\n    http_req_duration....: avg=2ms med=%s p(90)=3ms p(99)=4ms max=%s\n"
+	f(fmt.Sprintf(k6, "1ms", "9ms")+fmt.Sprintf(k6, "2ms", "5ms"), loadlog.Summary{Tool: "k6", Requests: 20, P50: 2 * ms, P90: 3 * ms, P99: 4 * ms, Max: 5 * ms})
 	json, err := os.ReadFile("testdata/oha-1.16.json")
 	if err != nil {
 		t.Fatal(err)

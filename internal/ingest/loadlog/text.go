@@ -71,7 +71,7 @@ func forms() []form {
 			tool: "bombardier", requests: `(?m)^\s*1xx - (\d+), 2xx - (\d+), 3xx - (\d+), 4xx - (\d+), 5xx - (\d+)\s*$`,
 			failed: []string{`(?m)^\s*1xx - .*4xx - (\d+), 5xx - (\d+)\s*$`, `(?m)^\s*others - (\d+)\s*$`},
 			rate:   `(?m)^\s*Reqs/sec\s+` + number + `\s`, heading: `(?m)^\s*Latency Distribution\s*$`,
-			p50: percent("50", `\s+`), p90: percent("90", `\s+`), p99: percent("99", `\s+`), max: `(?m)^\s*Latency\s+\S+\s+\S+\s+` + number + when + `\s*$`,
+			p50: percent("50", `\s+`), p90: percent("90", `\s+`), p99: percent("99", `\s+`), max: `(?m)^\s*Latency[ \t]+\S+[ \t]+\S+[ \t]+` + number + when + `\s*$`,
 		},
 		{tool: "vegeta", requests: `(?m)^\s*Requests\s+\[total, rate(?:, throughput)?\]\s+(\d+),`, rate: `(?m)^\s*Requests\s+\[total, rate(?:, throughput)?\]\s+\d+, ` + number, fix: vegeta},
 		{
@@ -109,19 +109,27 @@ func (f form) read(text []byte) (Summary, bool) {
 			s.Rate = number(m[0][1])
 		}
 	}
-	behind := text
-	if f.heading != "" {
-		behind = nil
-		if at := regexp.MustCompile(f.heading).FindAllIndex(text, -1); len(at) > 0 {
-			behind = text[at[len(at)-1][1]:]
-		}
-	}
-	s.P50, s.P90, s.P99 = f.time(f.p50, behind), f.time(f.p90, behind), f.time(f.p99, behind)
-	s.Max = f.time(f.max, text)
+	f.latency(&s, text)
 	if f.fix != nil {
 		f.fix(&s, text)
 	}
 	return s, true
+}
+
+// latency reads the quantiles and the longest of the last load.
+func (f form) latency(s *Summary, text []byte) {
+	if f.max != "" {
+		s.Max = f.last(f.max, text)
+	}
+	at := regexp.MustCompile(f.heading).FindAllIndex(text, -1)
+	switch {
+	case f.p50 == "":
+	case f.heading == "":
+		s.P50, s.P90, s.P99 = f.last(f.p50, text), f.last(f.p90, text), f.last(f.p99, text)
+	case len(at) > 0:
+		behind := text[at[len(at)-1][1]:]
+		s.P50, s.P90, s.P99 = f.first(f.p50, behind), f.first(f.p90, behind), f.first(f.p99, behind)
+	}
 }
 
 // sum adds all groups of all matches, and counts the matches. What is beyond
@@ -149,13 +157,22 @@ func number(text []byte) float64 {
 	return v
 }
 
-// time is the first match of a pattern in a text, or the last of one that
-// stands without a heading.
-func (f form) time(pattern string, text []byte) time.Duration {
-	if pattern == "" {
+// first is the time of the first match of a pattern in a text.
+func (f form) first(pattern string, text []byte) time.Duration {
+	return f.time(regexp.MustCompile(pattern).FindSubmatch(text))
+}
+
+// last is that of the last match.
+func (f form) last(pattern string, text []byte) time.Duration {
+	all := regexp.MustCompile(pattern).FindAllSubmatch(text, -1)
+	if len(all) == 0 {
 		return 0
 	}
-	m := regexp.MustCompile(pattern).FindSubmatch(text)
+	return f.time(all[len(all)-1])
+}
+
+// time is the time of a match, 0 of none.
+func (f form) time(m [][]byte) time.Duration {
 	if m == nil {
 		return 0
 	}

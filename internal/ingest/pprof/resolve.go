@@ -56,7 +56,7 @@ func (r *resolver) header(p *evidence.Profile) error {
 	if p.PeriodOf, err = r.valueType(r.periodOf); err != nil {
 		return err
 	}
-	if _, err := r.str(r.defaultType, r.defaultOffset); err != nil {
+	if _, err := r.strings.at(r.defaultType, r.defaultOffset); err != nil {
 		return err
 	}
 	p.Period = r.period
@@ -68,20 +68,12 @@ func (r *resolver) header(p *evidence.Profile) error {
 }
 
 func (r *resolver) valueType(v valueType) (evidence.ValueType, error) {
-	typ, err := r.str(v.typ, v.off)
+	typ, err := r.strings.at(v.typ, v.off)
 	if err != nil {
 		return evidence.ValueType{}, err
 	}
-	unit, err := r.str(v.unit, v.off)
+	unit, err := r.strings.at(v.unit, v.off)
 	return evidence.ValueType{Type: typ, Unit: unit}, err
-}
-
-// str returns string i of the table; off is where it was referred to.
-func (r *resolver) str(i uint64, off int64) (string, error) {
-	if i >= uint64(r.strings.len()) {
-		return "", syntaxErrorf(off, "string %d of a table of %d", int64(i), r.strings.len())
-	}
-	return r.strings.at(i), nil
 }
 
 // index makes mappings and functions findable by id.
@@ -118,10 +110,10 @@ func (r *resolver) indexMappings() error {
 		}
 		mapped[i] = evidence.Mapping{Start: m.start, Limit: m.limit, Offset: m.offset}
 		var err error
-		if mapped[i].File, err = r.str(m.file, m.off); err != nil {
+		if mapped[i].File, err = r.strings.at(m.file, m.off); err != nil {
 			return err
 		}
-		if mapped[i].BuildID, err = r.str(m.buildID, m.off); err != nil {
+		if mapped[i].BuildID, err = r.strings.at(m.buildID, m.off); err != nil {
 			return err
 		}
 	}
@@ -132,15 +124,15 @@ func (r *resolver) indexMappings() error {
 func (r *resolver) function(f function) (evidence.Frame, error) {
 	fr := evidence.Frame{StartLine: int(f.startLine)}
 	var err error
-	if fr.Function, err = r.str(f.name, f.off); err != nil {
+	if fr.Function, err = r.strings.at(f.name, f.off); err != nil {
 		return fr, err
 	}
 	if fr.Function == "" {
-		if fr.Function, err = r.str(f.systemName, f.off); err != nil {
+		if fr.Function, err = r.strings.at(f.systemName, f.off); err != nil {
 			return fr, err
 		}
 	}
-	fr.File, err = r.str(f.file, f.off)
+	fr.File, err = r.strings.at(f.file, f.off)
 	return fr, err
 }
 

@@ -173,22 +173,14 @@ func (sc *scanner) label(c *cursor) error {
 		at  uint64
 		dst *string
 	}{{key, &l.Key}, {text, &l.Text}, {unit, &l.Unit}} {
+		if s.at == 0 {
+			continue // empty, also where there is no table
+		}
 		var err error
-		if *s.dst, err = sc.text(s.at, c.dataOff); err != nil {
+		if *s.dst, err = sc.strings.at(s.at, c.dataOff); err != nil {
 			return err
 		}
 	}
 	sc.current.Labels = append(sc.current.Labels, l)
 	return nil
-}
-
-// text returns string i of the table.
-func (sc *scanner) text(i uint64, off int64) (string, error) {
-	if i == 0 {
-		return "", nil
-	}
-	if i >= uint64(sc.strings.len()) {
-		return "", syntaxErrorf(off, "string %d of a table of %d", int64(i), sc.strings.len())
-	}
-	return sc.strings.at(i), nil
 }

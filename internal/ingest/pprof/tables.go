@@ -125,13 +125,16 @@ func (t *stringTable) bytes() int {
 	return t.text.Len()
 }
 
-// at returns string i, which must be in range.
-func (t *stringTable) at(i uint64) string {
+// at returns string i; off is where it was referred to.
+func (t *stringTable) at(i uint64, off int64) (string, error) {
+	if i >= uint64(t.len()) {
+		return "", syntaxErrorf(off, "string %d of a table of %d", int64(i), t.len())
+	}
 	start := uint32(0)
 	if i > 0 {
 		start = t.ends[i-1]
 	}
-	return t.text.String()[start:t.ends[i]]
+	return t.text.String()[start:t.ends[i]], nil
 }
 
 // read takes the tables from a stream and follows it to its end.
