@@ -12,6 +12,7 @@ import (
 	"bytes"
 	_ "embed"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -35,6 +36,9 @@ const (
 //go:embed recorder.go.tmpl
 var recorderSource []byte
 
+//go:embed state.go.tmpl
+var stateSource []byte
+
 //go:embed heap.go.tmpl
 var heapSource []byte
 
@@ -46,7 +50,7 @@ var delaysSource []byte
 // no name that a user's file is likely to declare.
 func Render(pkg string) []byte {
 	head := bytes.Replace(recorderSource, []byte("package PACKAGE\n"), []byte("package "+pkg+"\n"), 1)
-	return append(append(head, heapSource...), delaysSource...)
+	return slices.Concat(head, stateSource, heapSource, delaysSource)
 }
 
 //go:embed http.go.tmpl
