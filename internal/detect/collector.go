@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"go/version"
 	"math"
-	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -193,13 +192,12 @@ func limiter(s *diagnose.Signals) (Detection, bool) {
 	}, true
 }
 
+// median is 0 without values.
 func median(v []float64) float64 {
 	if len(v) == 0 {
 		return 0
 	}
-	s := append([]float64(nil), v...)
-	sort.Float64s(s)
-	return s[len(s)/2]
+	return stats.Median(v).Value
 }
 
 // half is where an effect is between none and all of a share.

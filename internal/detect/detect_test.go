@@ -147,6 +147,9 @@ func TestFires(t *testing.T) {
 			if d.Title == "" || d.Text == "" || d.Evidence == "" || d.Amount <= 0 || d.Run != mode {
 				t.Errorf("%s: %+v lacks a text or an amount", mode, d)
 			}
+			if _, ok := prescribe.Find(d.Code); !ok {
+				t.Errorf("%s: %s names the cure %q, which the catalogue does not have", mode, d.Detector, d.Code)
+			}
 		}
 	}
 	f("clean", 1500*time.Millisecond)

@@ -9,13 +9,13 @@ import (
 // locClass is what the classifiers need to know of one Location, computed once.
 type locClass struct {
 	known   bool
-	rule    int  // first frame rule any of its frames matches
-	runtime bool // only frames of the runtime, or assembly without a package
-	zeroing bool // the innermost frame clears memory
-	copying bool // the innermost frame copies memory
-	grow    bool // passes through growslice
-	tool    bool // the recorder's own work
-	signs   sign // what its frames are signs of
+	rule    int     // first frame rule any of its frames matches
+	runtime bool    // only frames of the runtime, or assembly without a package
+	zeroing bool    // the innermost frame clears memory
+	copying bool    // the innermost frame copies memory
+	grow    bool    // passes through growslice
+	tool    bool    // the recorder's own work
+	signs   signSet // what its frames are signs of
 	frames  []frameClass
 }
 

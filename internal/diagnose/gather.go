@@ -109,6 +109,11 @@ func (r *reader) cpu(d *runData, part evidence.Part) error {
 	if err != nil {
 		return err
 	}
+	return r.addProfile(d, part, p)
+}
+
+// addProfile adds the CPU samples of a part that has been opened.
+func (r *reader) addProfile(d *runData, part evidence.Part, p *evidence.Profile) error {
 	col := p.Column("cpu")
 	if col < 0 {
 		return fmt.Errorf("%s: a CPU profile without a cpu column", part.Path)

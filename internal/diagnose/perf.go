@@ -60,5 +60,5 @@ func (r *reader) perf(d *runData, part evidence.Part) error {
 	if w.Samples == 0 || !cpuPart(d.run, part) {
 		return nil
 	}
-	return r.cpu(d, part)
+	return r.addProfile(d, part, p)
 }

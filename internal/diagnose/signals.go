@@ -21,15 +21,15 @@ const (
 	SignStackScan               // marks from a goroutine's stack
 	SignStackGrowth             // copies a goroutine's stack to a larger one
 	SignStackShrink             // copies it to a smaller one
-	signs
+	signCount
 )
 
-// sign is a set of Signs.
-type sign uint8
+// signSet is a set of Signs, a bit for each.
+type signSet uint8
 
 // signNames tell the signs, Go 1.21 to 1.27. Copying a stack is told by
 // growing and shrinking together: see signTally.
-var signNames = [signs][]string{
+var signNames = [signCount][]string{
 	SignFinalizer: {"runtime.runFinalizers*", "runtime.runfinq*", "runtime.runCleanups*", "runtime.callCleanup*", "runtime.SetFinalizer*", "runtime.AddCleanup*",
 		"runtime.addfinalizer", "runtime.addCleanup", "runtime.queuefinalizer", "runtime.(*cleanupQueue)*", "runtime.createfing"},
 	SignStackScan:   {"runtime.scanstack"},
@@ -38,8 +38,8 @@ var signNames = [signs][]string{
 }
 
 // signs returns what a function is a sign of.
-func (t *frameTable) signs(function string) sign {
-	var out sign
+func (t *frameTable) signs(function string) signSet {
+	var out signSet
 	for s, names := range signNames {
 		if matchName(function, names) {
 			out |= 1 << s
@@ -51,12 +51,12 @@ func (t *frameTable) signs(function string) sign {
 // signTally counts CPU samples by sign, and by the function that the user can
 // name: the innermost one outside the standard library.
 type signTally struct {
-	samples [signs]float64
-	by      [signs]map[string]float64
+	samples [signCount]float64
+	by      [signCount]map[string]float64
 }
 
 func (t *signTally) add(c *classifier, stack []*evidence.Location, n float64) {
-	var set sign
+	var set signSet
 	for _, l := range stack {
 		set |= c.loc(l).signs
 	}
