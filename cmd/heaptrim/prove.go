@@ -23,9 +23,9 @@ Usage: heaptrim prove [-a side] [-b side]... [flags] [packages]
 
 Builds two versions of a program once, runs them in turns (A B B A …) and says
 which one is better. Without -a and -b it compares the last commit with the
-working tree. With -b more than once, all are built and run in the same turns, and
-each is compared with A: the same program under several Go releases, say. A side
-is a list of
+working tree. With -b more than once, all are built and run in the same turns,
+and each is compared with A: the same program under several Go releases, say. A
+side is a list of
 
   work               the files as they are
   rev:REVISION       a git revision, checked out into a temporary folder

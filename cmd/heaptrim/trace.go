@@ -22,8 +22,8 @@ phases, assists on the CPU and parked, sweeping, stops of the world – and who
 paid for it: goroutines by the function they began in, HTTP handlers, and tasks
 and regions, whose time it splits into parts that add up. Where a CPU profile
 was recorded while tracing, it also says who causes: the lines of the program's
-own code that allocated, themselves or in a library, while others paid. FILE may be of any length; - is standard input, and a bundle
-stands for the trace in it.
+own code that allocated, themselves or in a library, while others paid. FILE may
+be of any length; - is standard input, and a bundle stands for the trace in it.
 
 With -summary it stops after the first half, which takes a tenth of the time.
 Of a file that is cut short it reports the part before, and exits with 1.
@@ -38,7 +38,6 @@ type traceFlags struct {
 	json    string
 	summary bool
 	top     int
-	delays  bool     // tell descheduled from running
 	own     []string // import paths of the user's code, where they are known
 }
 
@@ -68,7 +67,7 @@ func runTrace(ctx context.Context, c command, args []string, std stdio) error {
 		return err
 	}
 	defer done()
-	f.own, f.delays = ownPaths(target), true
+	f.own = ownPaths(target)
 	t, broken := f.read(ctx, path, p)
 	p.Close()
 	if t == nil {
@@ -100,7 +99,7 @@ func (f *traceFlags) read(ctx context.Context, name string, p *progress) (*repor
 			return nil, err
 		}
 		var orderErr error
-		t.Payers, orderErr = latency.Analyze(&interruptible{ctx, in}, latency.Options{Own: f.own, Delays: f.delays, Progress: func(at time.Duration) {
+		t.Payers, orderErr = latency.Analyze(&interruptible{ctx, in}, latency.Options{Own: f.own, Delays: true, Progress: func(at time.Duration) {
 			p.Printf("reading who paid: %v of %v", at.Round(time.Second), s.Length.Round(time.Second))
 		}})
 		if ctx.Err() != nil {

@@ -58,7 +58,7 @@ func payers(ctx context.Context, r *recorded, p *progress) *report.Trace {
 	if !ok {
 		return nil
 	}
-	f := traceFlags{own: ownPaths(r.Bundle.Manifest.Target), delays: true}
+	f := traceFlags{own: ownPaths(r.Bundle.Manifest.Target)}
 	t, err := f.read(ctx, path, p)
 	if t == nil {
 		p.Printf("the execution trace: %v", err)

@@ -167,7 +167,8 @@ type Options struct {
 	// them too: allocations that libraries make are charged to the line there
 	// that called them. Without any, all but the standard library is the user's.
 	Own []string
-	// Delays takes from Running, AssistCPU and Sweep what threads have surely waited for a processor,
-	// where the recorder has noted in the trace how long they ran.
+	// Delays takes from Running, AssistCPU and Sweep what threads have surely
+	// waited for a processor, where the recorder has noted in the trace how long
+	// they ran.
 	Delays bool
 }

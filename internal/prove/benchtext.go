@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// WriteBench writes the runs of one side, 0 for A and 1 for B, as Go benchmark
-// text with a line for each run: `benchstat a.txt b.txt` compares the two. The
+// WriteBench writes the runs of one side, by its place in Result.Sides, as Go
+// benchmark text with a line for each run: `benchstat a.txt b.txt` compares the two. The
 // headings are the same on all sides, because benchstat would otherwise put
 // them into different tables; which side it is stands in a comment. Runs that
 // log collections are lines of their own, with their own units.

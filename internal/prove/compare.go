@@ -73,14 +73,14 @@ func answersDiffer(c *Comparison) {
 // rangeOf are the least and the largest value of a unit on one side, 0 without
 // any.
 func rangeOf(runs []Sample, side int, unit string) (least, most float64) {
-	any := false
+	found := false
 	for _, r := range runs {
 		v, ok := r.Values[unit]
 		if !ok || r.Side != side {
 			continue
 		}
-		if !any {
-			least, most, any = v, v, true
+		if !found {
+			least, most, found = v, v, true
 		}
 		least, most = math.Min(least, v), math.Max(most, v)
 	}

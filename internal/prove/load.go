@@ -99,11 +99,11 @@ func free(ctx context.Context, ready string) error {
 
 // answers adds what the load tool says. Its own rate is without the time that it
 // takes to start and to end.
-func (s *Sample) answers(said loadlog.Summary, cpu, window time.Duration) {
+func (s *Sample) answers(said loadlog.Summary, cpu, took time.Duration) {
 	if said.Requests > 0 {
 		rate := said.Rate
 		if rate == 0 {
-			rate = float64(said.Requests) / window.Seconds()
+			rate = float64(said.Requests) / took.Seconds()
 		}
 		s.Values[unitReqs], s.Values[unitCPUReq] = rate, float64(cpu)/float64(said.Requests)
 	}

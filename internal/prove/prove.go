@@ -64,8 +64,8 @@ const MaxSides = 26
 // Letter is the name of the side at a place in Result.Sides.
 func Letter(side int) string { return string(rune('A' + side)) }
 
-// Run compares sides with the first. When ctx ends while it measures, the result holds
-// what was measured until then, with Partial set, and the error is nil; before
+// Run compares sides with the first. When ctx ends while it measures, the result
+// holds what was measured until then, with Partial set, and the error is nil; before
 // that the error is ctx's. The user's files are not changed: what is built and
 // checked out lies in a temporary folder that is gone when Run returns.
 func Run(ctx context.Context, o Options) (*Result, error) {

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/heaptrim/heaptrim/internal/detect"
-	"github.com/heaptrim/heaptrim/internal/ingest/exectrace"
 )
 
 type (
@@ -41,7 +40,7 @@ func newLatency(t *Trace) *latencySection {
 	s := t.Summary
 	out := &latencySection{
 		Problem: t.Problem, LengthNS: &s.Length, MarkN: &s.Cycles.Count, MarkNS: &s.Cycles.Mark,
-		Pauses: rowsOf(s.Pauses, func(p exectrace.Pause) tracePause { return tracePause{p.Reason, p.Count, p.Total, p.Max} }),
+		Pauses: rowsOf(s.Pauses, pauseRow),
 	}
 	if t.Payers != nil {
 		out.Payers = payersRow(t.Payers)

@@ -48,14 +48,12 @@ func subjectsOf(r *prove.Result) []proveSubject {
 }
 
 func (s *proveSubject) fill() {
-	for _, unit := range s.units() {
-		s.rows = append(s.rows, s.row(unit))
+	for _, metric := range s.metrics() {
+		s.rows = append(s.rows, s.row(metric))
 	}
 	s.rows = append(s.rows, s.pauses()...)
-	for i, f := range s.of[0].Failed[:1] {
-		if f != "" {
-			s.notes = append(s.notes, prove.Letter(i)+" fails: "+f)
-		}
+	if f := s.of[0].Failed[0]; f != "" {
+		s.notes = append(s.notes, prove.Letter(0)+" fails: "+f)
 	}
 	for _, c := range s.of {
 		if c.Failed[1] != "" {
@@ -67,9 +65,9 @@ func (s *proveSubject) fill() {
 	}
 }
 
-// units are those of any side in the order of metrics, without the pauses of
+// metrics are the units of any side, in their order, without the pauses of
 // single runs: those of all runs together tell more.
-func (s *proveSubject) units() []string {
+func (s *proveSubject) metrics() []string {
 	var out []string
 	seen := map[string]bool{"gc-pause-p50-ns": true, "gc-pause-p99-ns": true, "gc-pause-max-ns": true}
 	for _, c := range s.of {
@@ -83,19 +81,19 @@ func (s *proveSubject) units() []string {
 	return out
 }
 
-func (s *proveSubject) row(unit string) proveRow {
+func (s *proveSubject) row(metric string) proveRow {
 	row := proveRow{cells: make([]proveCell, len(s.of)+1)}
 	for i, c := range s.of {
 		for _, ch := range c.Changes {
-			if ch.Unit != unit {
+			if ch.Unit != metric {
 				continue
 			}
 			row.label, row.judged = ch.Label, ch.Judged
 			if ch.NA > 0 {
-				row.cells[0].value = metricValue(unit, ch.A.Value)
+				row.cells[0].value = metricValue(metric, ch.A.Value)
 			}
 			if ch.NB > 0 {
-				row.cells[i+1] = proveCell{metricValue(unit, ch.B.Value), changeText(ch), ch.Outcome}
+				row.cells[i+1] = proveCell{metricValue(metric, ch.B.Value), changeText(ch), ch.Outcome}
 			}
 		}
 	}

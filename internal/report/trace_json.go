@@ -35,7 +35,7 @@ func TraceJSON(w io.Writer, t *Trace) error {
 		WorkersNS: traceWorkers{s.Workers.Dedicated, s.Workers.Fractional, s.Workers.Idle},
 		Sweep:     sweepRow(s.Sweep),
 		Heap:      traceHeap{courseRow(s.Heap.Live), courseRow(s.Heap.Goal)},
-		Pauses:    rowsOf(s.Pauses, func(p exectrace.Pause) tracePause { return tracePause{p.Reason, p.Count, p.Total, p.Max} }),
+		Pauses:    rowsOf(s.Pauses, pauseRow),
 		Stops: rowsOf(s.Stops, func(s exectrace.Stop) traceStop {
 			return traceStop{s.Start, s.Length, s.Reason, s.Goroutine}
 		}),
@@ -236,6 +236,10 @@ func sweepRow(s exectrace.Sweep) traceSweep {
 
 func courseRow(c exectrace.Course) traceCourse {
 	return traceCourse{c.Samples, int64(c.First), int64(c.Last), int64(c.Min), int64(c.Max)}
+}
+
+func pauseRow(p exectrace.Pause) tracePause {
+	return tracePause{p.Reason, p.Count, p.Total, p.Max}
 }
 
 func goroutineRow(g exectrace.Goroutine) traceGoroutine {
