@@ -143,6 +143,13 @@ type codeColumn struct {
 // maxCodeFunctions bounds what is asked of a disassembler at once.
 const maxCodeFunctions = 400
 
+// Bytes of the page, roughly: of one instruction, and of a function of usual
+// length, by which it is guessed how many to ask for.
+const (
+	instructionBytes = 40
+	functionBytes    = 3000
+)
+
 // newCode shows the machine code of the hottest functions as far as the limit
 // allows; nil where no sample has an address.
 func (t *codeTally) newCode(o Options) *codeView {
@@ -154,10 +161,11 @@ func (t *codeTally) newCode(o Options) *codeView {
 	left := o.MaxCode
 	hot := t.hottest()
 	wanted := map[*codeBinary][]string{}
-	for _, h := range hot[:min(len(hot), min(maxCodeFunctions, o.MaxCode/3000))] {
+	for _, h := range hot[:min(len(hot), maxCodeFunctions, o.MaxCode/functionBytes)] {
 		wanted[h.binary] = append(wanted[h.binary], h.name)
 	}
-	code := map[*codeBinary][]evidence.Code{}
+	// By plain name: a generic function has code for each shape of its types.
+	code := map[*codeBinary]map[string][]evidence.Code{}
 	for _, b := range t.binaries {
 		if len(wanted[b]) == 0 {
 			continue
@@ -166,21 +174,24 @@ func (t *codeTally) newCode(o Options) *codeView {
 		if err != nil {
 			v.Missing = append(v.Missing, fmt.Sprintf("%s: %v", path.Base(b.File), err))
 		}
-		code[b] = list
+		code[b] = map[string][]evidence.Code{}
+		for _, c := range list {
+			name := plainName(c.Function)
+			code[b][name] = append(code[b][name], c)
+		}
 	}
 	for _, h := range hot {
 		if left <= 0 {
 			break
 		}
 		f := h.binary.functions[h.name]
-		for _, c := range code[h.binary] {
-			// A generic function has code for each shape of its types.
-			if plainName(c.Function) != plainName(h.name) || len(c.Instructions) == 0 {
+		for _, c := range code[h.binary][plainName(h.name)] {
+			if len(c.Instructions) == 0 {
 				continue
 			}
 			if out, ok := f.show(c, &files, &texts); ok {
 				out.Name, out.Source, out.Binary = h.name, f.file, path.Base(h.binary.File)
-				left -= 40 * len(out.Step)
+				left -= instructionBytes * len(out.Step)
 				v.Functions = append(v.Functions, out)
 			}
 		}

@@ -7,13 +7,13 @@ import { change } from "./state.js";
 const codeNames = new WeakMap();
 
 // hasCode reports whether the machine code of a function is there.
-export function hasCode(data, name) {
+function hasCode(data, name) {
   if (!codeNames.has(data)) codeNames.set(data, new Set(data.views.code ? data.views.code.functions.map((f) => f.name) : []));
   return codeNames.get(data).has(name);
 }
 
 // toSource shows the source of a label.
-export function toSource(m, l, detail) {
+function toSource(m, l, detail) {
   change({ view: "source", fn: m.functions.name[l.fn], file: l.file, line: detail === "line" ? l.line : null });
 }
 

@@ -4,7 +4,7 @@ import { button, el, replace, select } from "./dom.js";
 import { trimNote } from "./flame.js";
 import { changeColour, painter } from "./flame_colour.js";
 import { compile, sumAt } from "./flame_project.js";
-import { amount } from "./flame_text.js";
+import { amount, short } from "./flame_text.js";
 import { flameTools } from "./flame_tools.js";
 import { percent, shortName } from "./format.js";
 import { layout } from "./graph_layout.js";
@@ -73,7 +73,7 @@ class Calls {
     const { sums } = this.graph, t = this.shown.tree, self = Math.max(0, sums.self[l]) / (Math.abs(t.total[0]) || 1);
     const size = 11 + 11 * Math.sqrt(Math.min(1, self * 2)), text = shortName(t.labels.list[l].text);
     const name = text.length > 46 ? `${text.slice(0, 18)}…${text.slice(-27)}` : text; // what tells closures apart stands at the end
-    const brief = (own) => amount(this.m, this.shown.mode, this.sum(l, own)).replace(/ of CPU| objects/, "").replace(/ ± .*| \(.*/, "");
+    const brief = (own) => short(this.m, this.shown.mode, this.sum(l, own)).replace(/ ± .*| \(.*/, "");
     const out = [{ text: name, size, bold: true }];
     out.push({ text: sums.self[l] !== 0 && sums.self[l] !== sums.total[l] ? `${brief(true)} of ${brief(false)}` : brief(false), size: Math.max(10, size * 0.8) });
     return out;
@@ -113,7 +113,7 @@ class Calls {
   }
 
   edgeText(e) {
-    return amount(this.m, this.shown.mode, { total: e.total, variance: 0, collected: 0, events: Infinity }).replace(/ of CPU| objects/, "");
+    return short(this.m, this.shown.mode, { total: e.total, variance: 0, collected: 0, events: Infinity });
   }
 
   name(i) {

@@ -1,6 +1,6 @@
 // The ranked cures: one row each, with all that is known of it below.
 import { button, el, replace, table } from "./dom.js";
-import { bytes, count, percent, seconds, share, shortName, sizeSpan, span, trimmed, unknown } from "./format.js";
+import { bytes, count, exactly, percent, seconds, share, shortName, sizeSpan, span, trimmed, unknown } from "./format.js";
 import { change } from "./state.js";
 import { explain, term } from "./terms.js";
 
@@ -8,7 +8,7 @@ const firstRows = 15;
 
 const place = (f) => `${f.site.file}:${f.site.line}`;
 
-// perOp writes an amount per operation or per second, whichever is known.
+// amounts writes what is allocated per operation or per second, whichever is known.
 function amounts(f) {
   const c = f.cost, i = c.intervals;
   if (c.bytes_per_op !== null) return `${span(i.bytes_per_op, bytes, "")}/op, ${span(i.objects_per_op, count, "")} objects/op`;
@@ -81,7 +81,7 @@ export function detail(f, inSource) {
     stacks(f), sizes(f), byRun(f), others(f),
     el("p", { class: "acts noprint" },
       inSource ? null : button("Show the source", () => change({ view: "source", fn: f.site.function, line: f.site.line, file: f.site.file })),
-      button("Show in the flame graph", () => change({ view: "flame", q: "^" + f.site.function.replace(/[.*+?^${}()|[\]\\]/g, "\\$&") + "$", zoom: null }))));
+      button("Show in the flame graph", () => change({ view: "flame", q: exactly(f.site.function), zoom: null }))));
 }
 
 // marksOf says for each finding whether it stands higher than by itself, which

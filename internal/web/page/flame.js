@@ -7,8 +7,8 @@ import { compile } from "./flame_project.js";
 import { FunctionTable } from "./flame_table.js";
 import { amount, describe, say } from "./flame_text.js";
 import { flameTools } from "./flame_tools.js";
-import { percent } from "./format.js";
-import { exactly, isCode, resetPatch, stacksOf } from "./stacks.js";
+import { exactly, percent } from "./format.js";
+import { isCode, resetPatch, stacksOf } from "./stacks.js";
 import { change, state } from "./state.js";
 import { isDark, onTheme } from "./theme.js";
 

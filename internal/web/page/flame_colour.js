@@ -69,7 +69,7 @@ export function changeColour(total, base) {
 
 // changeOf is the change of a node's weight from -1, gone, over 0, the same, to
 // 1, new; a doubling is 0.5.
-export function changeOf(t, node) {
+function changeOf(t, node) {
   return relative(t.total[node], t.base[node] * (t.baseScale || 1));
 }
 

@@ -67,7 +67,7 @@ function runsOf(m, base) {
 }
 
 // functionOf is the name of a node's function.
-export function functionOf(m, node) {
+function functionOf(m, node) {
   return m.functions.name[m.frames.function[m.frame[node]]];
 }
 

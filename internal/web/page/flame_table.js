@@ -1,7 +1,7 @@
 // The table beside the flame graph: functions with what they cost themselves
 // and with their calls.
 import { button, el, replace } from "./dom.js";
-import { amount } from "./flame_text.js";
+import { short } from "./flame_text.js";
 import { byLabel, sumAt } from "./flame_project.js";
 import { bytes, count, shortName } from "./format.js";
 import { term } from "./terms.js";
@@ -43,10 +43,10 @@ export class FunctionTable {
     list.sort(this.by === "name" ? (a, b) => tree.labels.list[a].text.localeCompare(tree.labels.list[b].text) : (a, b) => value(b) - value(a) || sums.total[b] - sums.total[a] || a - b);
     const head = (id, label, word) => el("th", { scope: "col", class: id === "name" ? "name" : "num", "aria-sort": this.by === id ? (id === "name" ? "ascending" : "descending") : "none" },
       button(label, () => { this.by = id; this.draw(); }, { class: "sort" }), word ? el("span", { class: "unseen" }, term(word)) : null);
-    const short = (sum) => amount(this.v.m, tree.mode, sum).replace(/ of CPU| objects/, "");
+    const weight = (sum) => short(this.v.m, tree.mode, sum);
     const row = (l) => el("tr", {},
-      el("td", { class: "num", data: { label: "self" } }, Math.abs(sums.self[l]) <= least ? "" : compare ? this.plain(sums.self[l]) : short(sumAt(sums, l, true))),
-      el("td", { class: "num", data: { label: "total" } }, short(sumAt(sums, l))),
+      el("td", { class: "num", data: { label: "self" } }, Math.abs(sums.self[l]) <= least ? "" : compare ? this.plain(sums.self[l]) : weight(sumAt(sums, l, true))),
+      el("td", { class: "num", data: { label: "total" } }, weight(sumAt(sums, l))),
       compare ? el("td", { class: "num", data: { label: "change" } }, this.plain(sums.total[l] - sums.base[l] * tree.baseScale)) : null,
       el("td", { class: "name" }, el("span", { class: "one-line" }, button("⇅", () => this.o.pivot(l), { class: "link small", title: "Callers and callees of " + tree.labels.list[l].text, "aria-label": "Callers and callees" }),
         button(shortName(tree.labels.list[l].text), () => this.o.choose(l), { class: "link", title: tree.labels.list[l].text }))));

@@ -16,6 +16,9 @@ export function amount(m, mode, sum) {
   return span(i, count, "") + " objects";
 }
 
+// short writes a weight where it is plain of what it is.
+export const short = (m, mode, sum) => amount(m, mode, sum).replace(/ of CPU| objects/, "");
+
 // time writes a share of CPU as time, where there is one run.
 function time(m, share) {
   return m.ownRuns.length === 1 && m.ownRuns[0].cpu_ns > 0 ? seconds((share * m.ownRuns[0].cpu_ns) / 1e9) : "";

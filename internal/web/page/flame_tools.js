@@ -4,10 +4,10 @@ import { button, el, replace, select } from "./dom.js";
 import { groups } from "./flame_model.js";
 import { groupColour, groupTitle } from "./flame_colour.js";
 import { compile } from "./flame_project.js";
+import { exactly } from "./format.js";
 import { compileLabels } from "./labels.js";
 import { labelPanel } from "./label_panel.js";
 import { savedViews } from "./saved.js";
-import { exactly } from "./stacks.js";
 import { explain } from "./terms.js";
 import { change, state } from "./state.js";
 
@@ -58,7 +58,6 @@ export function flameTools(stacks, act, lacks) {
   const labels = m.labels ? labelPanel(stacks) : null;
   const labelBoxes = m.labels ? labelFilters.map((f) => typed(...f, (v) => compileLabels(v, m.labels))) : [];
   const more = el("details", { class: "filters" }, el("summary", {}, "Filters"), el("div", { class: "row" }, [...boxes, ...labelBoxes].map((b) => b.node)));
-  const saved = savedViews();
   const copy = button("Copy link", () => navigator.clipboard.writeText(location.href).then(() => { copy.textContent = "Copied"; }), { class: "quiet" });
   const legend = el("ul", { class: "legend inline", "aria-label": "Colours" });
   search.input.addEventListener("keydown", (e) => {
@@ -67,7 +66,7 @@ export function flameTools(stacks, act, lacks) {
   });
   const node = el("div", { class: "controls" },
     el("div", { class: "row" }, weight, search.node, without("colour", colour), without("shape", shape), compare),
-    el("div", { class: "row" }, detail, without("panes", panes), more, labels && labels.node, saved.node, button("Reset", () => act.reset(), { class: "quiet", title: "Reset (r)" }), copy), weightTip, legend);
+    el("div", { class: "row" }, detail, without("panes", panes), more, labels && labels.node, savedViews(), button("Reset", () => act.reset(), { class: "quiet", title: "Reset (r)" }), copy), weightTip, legend);
   const boxOf = (label) => label.querySelector("select");
   return {
     node, search: search.input, hits,
@@ -82,7 +81,6 @@ export function flameTools(stacks, act, lacks) {
       for (const b of [search, ...boxes, ...labelBoxes]) b.show(now[b.name]);
       if ([...boxes, ...labelBoxes].some((b) => now[b.name])) more.open = true;
       if (labels) labels.show(now, mode);
-      saved.show(now);
       copy.textContent = "Copy link";
       drawLegend(legend, used);
     },

@@ -81,6 +81,9 @@ export function sizeSpan(i) {
   return span(i, bytes, "");
 }
 
+// exactly is the regular expression that matches one text.
+export const exactly = (text) => "^" + text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&") + "$";
+
 // countSpan writes an interval of counts.
 export function countSpan(i) {
   return span(i, count, "");

@@ -4,7 +4,7 @@ import { actKeys, acts, isFree } from "./acts.js";
 import { button, el, replace } from "./dom.js";
 import { trimNote } from "./flame.js";
 import { byLabel, compile, sumAt } from "./flame_project.js";
-import { amount } from "./flame_text.js";
+import { amount, short } from "./flame_text.js";
 import { flameTools } from "./flame_tools.js";
 import { bytes, count, percent, shortName } from "./format.js";
 import { around } from "./graph_model.js";
@@ -62,7 +62,7 @@ class Functions {
   }
 
   short(sum) {
-    return amount(this.m, this.shown.mode, sum).replace(/ of CPU| objects/, "");
+    return short(this.m, this.shown.mode, sum);
   }
 
   plain(x) {

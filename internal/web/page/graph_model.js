@@ -4,27 +4,27 @@ import { byLabel } from "./flame_project.js";
 
 const edgeFraction = 0.001; // lighter edges are left out, but for the heaviest into a node
 
-// callGraph returns {nodes, edges, lost}: the nodes that weigh most, by index
-// {label, sum, own}, where sum are the weights of byLabel; edges {from, to, total,
-// base, residual}, residual meaning that all of it leads over functions that are
+// callGraph returns {nodes, sums, edges, lost}: the nodes that weigh most, {label};
+// the weights of byLabel; edges {from, to, total, base, residual} between indices
+// of nodes, residual meaning that all of it leads over functions that are
 // not drawn. o: {count, fraction, keep}: how many nodes, the least share of the
 // whole of a node, and a label that must be there, -1 for none.
 export function callGraph(t, o) {
   const sums = byLabel(t), whole = Math.abs(t.total[0]) || 1;
-  const weight = (x, l) => Math.max(Math.abs(x.total[l]), Math.abs(x.base[l] * t.baseScale));
+  const weight = (l) => Math.max(Math.abs(sums.total[l]), Math.abs(sums.base[l] * t.baseScale));
   const own = (l) => Math.abs(sums.self[l]);
-  let list = t.labels.list.map((_, l) => l).filter((l) => weight(sums, l) >= o.fraction * whole && weight(sums, l) > 0);
+  let list = t.labels.list.map((_, l) => l).filter((l) => weight(l) >= o.fraction * whole && weight(l) > 0);
   const there = t.labels.list.map((_, l) => l).filter((l) => sums.total[l] !== 0 || sums.base[l] !== 0).length;
-  const first = (by) => list.slice().sort((a, b) => by(b) - by(a) || a - b).slice(0, Math.ceil(o.count / 2));
+  const heaviest = (by) => list.slice().sort((a, b) => by(b) - by(a) || a - b);
   if (list.length > o.count) {
     // Half by what they cost with their calls, which holds the drawing together,
     // and the rest by what they cost themselves.
-    const chosen = new Set(first((l) => weight(sums, l)));
-    for (const l of list.slice().sort((a, b) => own(b) - own(a) || a - b)) if (chosen.size < o.count) chosen.add(l);
+    const chosen = new Set(heaviest(weight).slice(0, Math.ceil(o.count / 2)));
+    for (const l of heaviest(own)) if (chosen.size < o.count) chosen.add(l);
     list = [...chosen];
   }
   if (o.keep >= 0 && !list.includes(o.keep)) list.push(o.keep);
-  list.sort((a, b) => weight(sums, b) - weight(sums, a) || a - b);
+  list.sort((a, b) => weight(b) - weight(a) || a - b);
   const number = new Map(list.map((l, i) => [l, i]));
   const { edges, dropped } = edgesOf(t, number, whole);
   let lost = 0, all = 0;

@@ -3,7 +3,8 @@
 import { hideTip, showTip } from "./tip.js";
 
 const space = "http://www.w3.org/2000/svg";
-const most = 8, margin = 20;
+const most = 8, margin = 20; // times and pixels
+const readable = 0.62; // the smallest that text can be read at
 
 // svg makes an SVG element; children are elements, texts or null.
 export function svg(tag, attributes, ...children) {
@@ -46,7 +47,7 @@ export class Camera {
     if (size) this.size = size;
     const w = this.box.clientWidth, h = this.box.clientHeight;
     const all = Math.min((w - 2 * margin) / this.size.width, (h - 2 * margin) / this.size.height, 1.2);
-    const k = first ? Math.max(all, Math.min(0.62, 1.2)) : all;
+    const k = first ? Math.max(all, readable) : all;
     const x = first && this.size.width * k > w ? w / 2 - first.x * k : (w - this.size.width * k) / 2;
     const y = first && this.size.height * k > h ? Math.min(margin, h / 2 - first.y * k) : margin;
     this.set({ x, y, k });

@@ -1,7 +1,7 @@
 // Labels of samples: which of their sets a filter lets through, and what each
 // value weighs. A filter is written as for pprof: expressions divided by commas,
 // a key in front of "=", or a range of numbers such as 16kb:1mb.
-import { bytes } from "./format.js";
+import { bytes, exactly } from "./format.js";
 
 const units = { b: 1, kb: 1024, kib: 1024, mb: 1024 ** 2, mib: 1024 ** 2, gb: 1024 ** 3, gib: 1024 ** 3, ns: 1, us: 1e3, ms: 1e6, s: 1e9, min: 60e9, h: 3600e9 };
 const unitOfLabel = { bytes: 1, kilobytes: 1024, megabytes: 1024 ** 2, nanoseconds: 1, microseconds: 1e3, milliseconds: 1e6, seconds: 1e9 };
@@ -56,7 +56,7 @@ export function allowedSets(view, now) {
 }
 
 // valueOf is the text of a set's label of a key, "" without one.
-export function valueOf(view, key, set) {
+function valueOf(view, key, set) {
   const own = (view.sets[set] || []).filter((l) => view.keys[l.key] === key).map((l) => shownValue(l));
   return own.join(", ");
 }
@@ -85,5 +85,5 @@ export function splitSets(view, rootKey, leafKey, allowed) {
 // filterFor writes the filter that takes one value of a key.
 export function filterFor(view, key, l) {
   if (l.low !== undefined) return `${key}=${l.low === l.high ? l.low : `${l.low + 1}:${l.high}`}`;
-  return `${key}=^${l.text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replace(/,/g, ".")}$`;
+  return `${key}=${exactly(l.text).replace(/,/g, ".")}`;
 }

@@ -16,7 +16,7 @@ const measuredKinds = [["here", "measured", "line2"], ["base", "measured, base",
 
 // measuredPoints are the settings that were run: this recording's, that of the
 // base, and those of tune's trials, as {kind, text, rss, cpu}.
-export function measuredPoints(plan) {
+function measuredPoints(plan) {
   const out = [];
   const add = (kind, setting, rss, cpu) => rss > 0 && cpu >= 0 && out.push({ kind, text: setting.text, rss, cpu });
   add("here", plan.recorded_setting, plan.measured.peak_rss_bytes, plan.measured.collector_cpu_share);

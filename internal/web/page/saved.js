@@ -47,5 +47,5 @@ export function savedViews() {
   name.addEventListener("keydown", (e) => e.key === "Enter" && keep());
   const node = el("details", { class: "filters" }, el("summary", {}, "Saved views"), el("div", { class: "row" }, name, button("Save this view", keep), said), list);
   node.addEventListener("toggle", () => node.open && draw());
-  return { node, show() {} };
+  return node;
 }

@@ -4,7 +4,7 @@ import { available, decode } from "./flame_model.js";
 import { callers, compile, labelsOf, ordered, passing, project, sumAt } from "./flame_project.js";
 import { allowedSets } from "./labels.js";
 
-export const filterNames = ["focus", "ignore", "hide", "show", "from", "tagfocus", "tagignore", "tagroot", "tagleaf"];
+const filterNames = ["focus", "ignore", "hide", "show", "from", "tagfocus", "tagignore", "tagroot", "tagleaf"];
 const expressions = ["focus", "ignore", "hide", "show", "from"];
 
 const made = new WeakMap();
@@ -78,9 +78,6 @@ function widths(t, scale, compare) {
 // isCode reports whether a label stands for code, and not for what heaptrim or a
 // label of the samples has put on the stack.
 export const isCode = (l) => Boolean(l) && l.owner !== "heaptrim" && l.owner !== "label";
-
-// exactly is the expression that matches one text.
-export const exactly = (text) => "^" + text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&") + "$";
 
 // resetPatch takes all filters and choices away, as the state has them.
 export const resetPatch = () => Object.fromEntries(["zoom", "at", "q", "pivot", "node", "cam", "detail", ...filterNames].map((k) => [k, null]));

@@ -104,7 +104,7 @@ class WhatIf {
 
   // points are the curve, today's setting and the chosen one, by memory.
   points() {
-    const at = (s) => outcome(this.w, s), list = curve.map((gogc) => ({ ...at({ ...this.setting, gogc, limit: this.setting.limit, ballast: this.setting.ballast }), kind: "curve", gogc })).filter((p) => p.cpu);
+    const at = (s) => outcome(this.w, s), list = curve.map((gogc) => ({ ...at({ ...this.setting, gogc }), kind: "curve", gogc })).filter((p) => p.cpu);
     const today = at(this.today), chosen = at(this.setting);
     if (today) list.push({ ...today, kind: "today" });
     if (chosen) list.push({ ...chosen, kind: "chosen" });
@@ -113,7 +113,7 @@ class WhatIf {
 
   columns() {
     const p = this.points();
-    const pick = (f) => p.map((x) => f(x));
+    const pick = (f) => p.map(f);
     return [pick((x) => x.memory), pick((x) => (x.kind === "curve" ? x.cpu.value : null)), pick((x) => (x.kind === "curve" ? x.cpu.high : null)), pick((x) => (x.kind === "curve" ? x.cpu.low : null)),
       pick((x) => (x.kind === "today" ? x.cpu.value : null)), pick((x) => (x.kind === "chosen" ? x.cpu.value : null))];
   }
