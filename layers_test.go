@@ -91,7 +91,7 @@ var layers = []layer{
 	},
 	{
 		folder: "internal/latency",
-		ours:   []string{"internal/ingest/exectrace", "internal/stats", "internal/unit"},
+		ours:   []string{"internal/evidence", "internal/ingest/exectrace", "internal/stats", "internal/unit"},
 		why:    "who pays is told from the events of a trace alone, wherever that came from",
 	},
 	{

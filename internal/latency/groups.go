@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/ingest/exectrace"
 )
 
@@ -47,11 +48,14 @@ func (a *account) group(k groupKey) *Group {
 	g := a.groups[k]
 	if g == nil {
 		g = &Group{Start: k.start, Handler: k.handler}
-		g.System = strings.HasPrefix(k.start, "runtime.") && k.start != "runtime.main"
+		g.System = strings.HasPrefix(k.start, "runtime.") && k.start != "runtime.main" || recorders(k.start)
 		a.groups[k] = g
 	}
 	return g
 }
+
+// recorders reports whether the recorder added a function to the program.
+func recorders(name string) bool { return strings.Contains(name, "."+evidence.RecorderPrefix) }
 
 // book adds what g spent since the last time to its group.
 func (a *account) book(g *goroutine) {
@@ -102,6 +106,10 @@ func (a *account) handler(s exectrace.Stack) string {
 	}
 	below := ""
 	for f := range a.names.Frames(s) {
+		if recorders(f.Func) {
+			below = ""
+			continue
+		}
 		if strings.HasSuffix(f.Func, ".ServeHTTP") {
 			if name = f.Func; strings.HasPrefix(name, "net/http.") {
 				name = below

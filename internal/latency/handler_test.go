@@ -29,11 +29,22 @@ func fastHandler(w http.ResponseWriter, r *http.Request) {
 	io.WriteString(w, "fast")
 }
 
-// TestHandlers tells HTTP handlers apart, behind a mux and middleware.
+// htrim7qTask has a name as the recorder's functions do.
+func htrim7qTask(w http.ResponseWriter, r *http.Request) {
+	wait := make(chan bool)
+	go htrim7qLoop(wait)
+	<-wait
+}
+
+func htrim7qLoop(wait chan bool) { wait <- true }
+
+// TestHandlers tells HTTP handlers apart, behind a mux and middleware. The
+// recorder's own functions are neither handlers nor the program's goroutines.
 func TestHandlers(t *testing.T) {
 	mux := http.NewServeMux()
 	mux.Handle("/slow", &slowHandler{})
 	mux.HandleFunc("/fast", fastHandler)
+	mux.HandleFunc("/task", htrim7qTask)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { mux.ServeHTTP(w, r) }))
 	defer server.Close()
 	var b bytes.Buffer
@@ -41,7 +52,7 @@ func TestHandlers(t *testing.T) {
 		t.Skipf("cannot trace: %v", err)
 	}
 	for range 20 {
-		for _, path := range []string{"/slow", "/fast"} {
+		for _, path := range []string{"/slow", "/fast", "/task"} {
 			res, err := http.Get(server.URL + path)
 			if err != nil {
 				t.Fatal(err)
@@ -58,10 +69,23 @@ func TestHandlers(t *testing.T) {
 		t.Fatal(err)
 	}
 	seen := map[string]latency.Split{}
+	own := 0
 	for _, g := range r.Groups {
+		if strings.Contains(g.Handler, "htrim7q") {
+			t.Errorf("%s is shown as a handler", g.Handler)
+		}
+		if strings.Contains(g.Start, "htrim7q") {
+			own++
+			if !g.System {
+				t.Errorf("%s counts as a goroutine of the program", g.Start)
+			}
+		}
 		if g.Start == "net/http.(*conn).serve" {
 			seen[g.Handler[strings.LastIndex(g.Handler, "/")+1:]] = g.Split
 		}
+	}
+	if own == 0 {
+		t.Error("the goroutines of the recorder's name are not in the trace")
 	}
 	for _, name := range []string{"latency_test.(*slowHandler).ServeHTTP", "latency_test.fastHandler"} {
 		s, ok := seen[name]

@@ -102,7 +102,7 @@ type Report struct {
 type Group struct {
 	Start      string // the function, or "" where it is not known
 	Handler    string // HTTP handler they served meanwhile; "" outside of one, or where it is not known
-	System     bool   // goroutines of the runtime
+	System     bool   // goroutines of the runtime, or of heaptrim's recorder
 	Goroutines int    // 0 in the rows of handlers, which goroutines pass through
 	Split      Split
 }
