@@ -149,7 +149,7 @@ func (t *targetFlags) record(ctx context.Context, args []string, p *progress) (*
 		return nil, err
 	}
 	err = t.fill(ctx, fillArgs{kind, args, dir, p, p.w})
-	if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, record.ErrProgramFailed) {
+	if err != nil && !opens(err) {
 		r.Close()
 		return nil, err
 	}
@@ -165,6 +165,11 @@ func (t *targetFlags) record(ctx context.Context, args []string, p *progress) (*
 		return nil, err
 	}
 	return r, nil
+}
+
+// opens reports whether a recording that ended with err is worth a look.
+func opens(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, record.ErrProgramFailed)
 }
 
 const archiveSuffix = ".tar.zst"
@@ -236,6 +241,9 @@ func (t *targetFlags) fill(ctx context.Context, f fillArgs) error {
 		}, w)
 	}
 	if err != nil {
+		if !opens(err) {
+			w.Discard() // what keeps it from going is no news beside err
+		}
 		return err
 	}
 	if err := w.Close(true); err != nil {

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,7 +24,8 @@ import (
 // holds a bundle that [Open] accepts, with every part that was finished. It is
 // safe for concurrent use. Call Close when done.
 type Writer struct {
-	dir string
+	dir  string
+	made bool // by Create
 
 	mu     sync.Mutex
 	m      evidence.Manifest
@@ -38,6 +40,8 @@ var errClosed = errors.New("the bundle is closed")
 // manifest.json at once, with Complete false. Of m, Schema, Complete and Runs
 // are set by the Writer, and Created too if it is zero.
 func Create(dir string, m evidence.Manifest) (*Writer, error) {
+	_, err := os.Stat(dir)
+	made := errors.Is(err, fs.ErrNotExist)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("create bundle: %w", err)
 	}
@@ -55,7 +59,7 @@ func Create(dir string, m evidence.Manifest) (*Writer, error) {
 	if m.Target.Args == nil {
 		m.Target.Args = []string{}
 	}
-	w := &Writer{dir: dir, m: clone(m), taken: map[string]bool{}}
+	w := &Writer{dir: dir, made: made, m: clone(m), taken: map[string]bool{}}
 	if err := w.writeManifest(); err != nil {
 		return nil, err
 	}
@@ -187,6 +191,26 @@ func (w *Writer) Close(complete bool) error {
 	w.closed = true
 	w.m.Complete = complete
 	return errors.Join(w.failed, w.writeManifest())
+}
+
+// Discard is Close(false) for a recording that failed: where no run was begun,
+// nothing stays of the bundle, so that its name is free for the next attempt.
+func (w *Writer) Discard() error {
+	w.mu.Lock()
+	empty := !w.closed && len(w.m.Runs) == 0
+	w.closed = w.closed || empty
+	w.mu.Unlock()
+	if !empty {
+		return w.Close(false)
+	}
+	err := os.Remove(filepath.Join(w.dir, ManifestName))
+	if w.made {
+		err = errors.Join(err, os.Remove(w.dir))
+	}
+	if err != nil {
+		return fmt.Errorf("discard bundle: %w", err)
+	}
+	return nil
 }
 
 // writeManifest replaces manifest.json; mu is held, or the Writer not shared yet.

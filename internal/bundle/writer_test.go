@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -115,6 +116,40 @@ func TestCreateRefusesFullDirectory(t *testing.T) {
 	must(t, os.WriteFile(filepath.Join(dir, "thesis.txt"), []byte("x"), 0o644))
 	_, err := bundle.Create(dir, evidence.Manifest{})
 	wantErr(t, "Create", err, dir, "not empty", "thesis.txt")
+}
+
+func TestDiscard(t *testing.T) {
+	w, dir := create(t)
+	if err := w.Discard(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("Discard of a bundle without a run leaves %s: %v", dir, err)
+	}
+
+	own := t.TempDir()
+	w, err := bundle.Create(own, evidence.Manifest{Tool: "test", Target: evidence.Target{Kind: evidence.TargetLive}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Discard(); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := os.ReadDir(own); err != nil || len(left) > 0 {
+		t.Errorf("Discard leaves %v in a directory that was there before, %v; want it empty", left, err)
+	}
+
+	w, dir = create(t)
+	run := w.Run(evidence.Run{Name: "r"})
+	if err := w.Add(run, evidence.Part{Kind: evidence.KindGCTrace, Path: "r/gctrace.txt"}, text("x")); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Discard(); err != nil {
+		t.Fatal(err)
+	}
+	if b := open(t, dir); len(b.Manifest.Runs) != 1 || b.Manifest.Complete {
+		t.Errorf("Discard of a bundle with a run leaves %+v, want it as it was, not complete", b.Manifest)
+	}
 }
 
 func TestWriterRefuses(t *testing.T) {
