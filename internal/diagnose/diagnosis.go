@@ -109,7 +109,11 @@ type Finding struct {
 	Remedy     Remedy
 	Others     []Remedy // further cures that fit, best first
 	Prediction Prediction
-	Cut        *Cut // what the remedy takes away; nil when there is none or it is no cut of this site
+	// Removal is what would go with all that the site allocates and keeps alive,
+	// whatever brings that about; nil for a finding that is no site of its own.
+	// Where live memory raises the heap goal it may be negative.
+	Removal *Prediction
+	Cut     *Cut // what the remedy takes away; nil when there is none or it is no cut of this site
 
 	from *merged // nil for a finding that is no site of its own
 }

@@ -93,6 +93,8 @@ func (m merged) finding(module moduleRoot, runs int) Finding {
 	// Shares are means over the runs; amounts stay those of the heaviest run.
 	f.Cost = scaleShares(f.Cost, cost, 1/float64(runs))
 	f.Prediction.CPU = saved.Scale(1 / float64(runs))
+	removal := f.Prediction
+	f.Removal = &removal
 	return f
 }
 

@@ -105,6 +105,9 @@ func (e *explainer) cost() {
 	if c.Retention.Value < 0 {
 		e.p.prose("    ", "Negative: what it keeps alive raises the heap goal, so the program collects less often.", dim)
 	}
+	if r := e.f.Removal; r != nil {
+		share("saved without it", r.CPU, e.k.cpu)
+	}
 	e.amount("allocates", c.BytesPerOp, func(v float64) string { return unit.FormatBytes(v) + "/op" })
 	e.amount("", c.ObjectsPerOp, func(v float64) string { return unit.FormatScaled(v) + plural(v, " object") + "/op" })
 	e.amount("at the rate of", c.BytesPerSecond, func(v float64) string { return unit.FormatBytes(v) + "/s" })

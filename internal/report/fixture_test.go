@@ -178,6 +178,9 @@ func prescribed(f *diagnose.Finding, r diagnose.Remedy, cut diagnose.Cut) {
 		Basis: "direct cost, and the collector's cost without it by the pacer's formula (GOGC)",
 	}
 	f.Code, f.Remedy, f.Prediction, f.Cut = r.Code, r, r.Saves, &cut
+	removal := r.Saves
+	removal.CPU = span95(100*r.Saves.CPU.Value+0.4, 1.1)
+	f.Removal = &removal
 }
 
 // fixturePrescription goes with fixture.

@@ -138,6 +138,10 @@ func newFinding(f diagnose.Finding, k known) finding {
 	for _, s := range f.Sizes {
 		out.Sizes = append(out.Sizes, sizeCount{int64(s.Size), number(s.Objects, true)})
 	}
+	if f.Removal != nil {
+		removal := newPrediction(*f.Removal)
+		out.Removal = &removal
+	}
 	for _, r := range f.Others {
 		out.Others = append(out.Others, otherRemedy{newRemedy(r), newPrediction(r.Saves)})
 	}

@@ -117,7 +117,9 @@ type (
 		Escape     *escapeReason  `json:"escape"`
 		Remedy     remedy         `json:"remedy"`
 		Prediction predictedSaved `json:"prediction"`
-		Others     []otherRemedy  `json:"others"`
+		// Removal is null where the finding is no allocation site.
+		Removal *predictedSaved `json:"removal"`
+		Others  []otherRemedy   `json:"others"`
 	}
 
 	mixed struct {

@@ -34,11 +34,12 @@ type report struct {
 			File     string `json:"file"`
 			Line     int    `json:"line"`
 		} `json:"site"`
-		Cost       json.RawMessage `json:"cost"`
-		Lifetime   json.RawMessage `json:"lifetime"`
-		Prediction struct {
+		Cost     json.RawMessage `json:"cost"`
+		Lifetime json.RawMessage `json:"lifetime"`
+		// The programs differ by the site, whatever cure heaptrim names for it.
+		Removal struct {
 			CPU Interval `json:"cpu_share"`
-		} `json:"prediction"`
+		} `json:"removal"`
 	} `json:"findings"`
 	Warnings []string `json:"warnings"`
 }
@@ -81,7 +82,7 @@ func readPrediction(b []byte, site Site) (*Prediction, error) {
 		}
 		if f.Site.Line == site.Line {
 			p.Found, p.Near = true, nil
-			p.Rank, p.Function, p.Saving = f.Rank, f.Site.Function, f.Prediction.CPU
+			p.Rank, p.Function, p.Saving = f.Rank, f.Site.Function, f.Removal.CPU
 			p.Cost, p.Lifetime = f.Cost, f.Lifetime
 			return p, nil
 		}

@@ -106,8 +106,8 @@ func TestJudge(t *testing.T) {
 
 func TestReadPrediction(t *testing.T) {
 	const doc = `{"schema":"heaptrim.report/1","findings":[
-		{"rank":1,"site":{"function":"p.other","file":"attribution/progs/rules/rules.go","line":7},"prediction":{"cpu_share":{"value":0.5,"low":0.4,"high":0.6}}},
-		{"rank":2,"site":{"function":"p.node","file":"attribution/progs/rules/rules.go","line":9},"prediction":{"cpu_share":{"value":0.25,"low":0.2,"high":0.3}}}]}`
+		{"rank":1,"site":{"function":"p.other","file":"attribution/progs/rules/rules.go","line":7},"removal":{"cpu_share":{"value":0.5,"low":0.4,"high":0.6}}},
+		{"rank":2,"site":{"function":"p.node","file":"attribution/progs/rules/rules.go","line":9},"removal":{"cpu_share":{"value":0.25,"low":0.2,"high":0.3}}}]}`
 	f := func(doc string, line int, want *Prediction) {
 		t.Helper()
 		got, err := readPrediction([]byte(doc), Site{"attribution/progs/rules/rules.go", line})
