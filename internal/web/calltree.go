@@ -37,9 +37,10 @@ type weightKey struct {
 // callTree is the calls of a recording, with what each weighs itself. Node 0 is
 // the root; a node's parent comes before it.
 type callTree struct {
-	parent []int32
-	frame  []int32
-	child  map[uint64]int32
+	parent  []int32
+	frame   []int32
+	inlined []bool // into their parent
+	child   map[uint64]int32
 
 	frames  map[frameID]int32
 	rows    []frameRow
@@ -86,15 +87,18 @@ func (x *index) of(s string) int {
 
 func newCallTree() *callTree {
 	return &callTree{
-		parent: []int32{0}, frame: []int32{0}, child: map[uint64]int32{}, frames: map[frameID]int32{{}: 0}, rows: []frameRow{{}},
+		parent: []int32{0}, frame: []int32{0}, inlined: []bool{false}, child: map[uint64]int32{}, frames: map[frameID]int32{{}: 0}, rows: []frameRow{{}},
 		names: index{list: []string{""}, at: map[string]int{"": 0}}, files: index{list: []string{""}, at: map[string]int{"": 0}},
 		owners: []string{""}, pkgs: []string{""}, weights: map[weightKey]map[int32]float64{},
 	}
 }
 
-// at returns the child of a node that is a call of frame.
-func (t *callTree) at(node, frame int32) int32 {
-	key := uint64(uint32(node))<<32 | uint64(uint32(frame))
+// at returns the child of a node that is a call of frame, or its inlined code.
+func (t *callTree) at(node, frame int32, inlined bool) int32 {
+	key := uint64(uint32(node))<<32 | uint64(uint32(frame))<<1
+	if inlined {
+		key |= 1
+	}
 	c, ok := t.child[key]
 	if ok {
 		return c
@@ -104,7 +108,7 @@ func (t *callTree) at(node, frame int32) int32 {
 		return node
 	}
 	c = int32(len(t.parent))
-	t.parent, t.frame = append(t.parent, node), append(t.frame, frame)
+	t.parent, t.frame, t.inlined = append(t.parent, node), append(t.frame, frame), append(t.inlined, inlined)
 	t.child[key] = c
 	return c
 }
@@ -168,7 +172,7 @@ func (t *callTree) path(d *diagnose.Diagnosis, root int32, s diagnose.WeightedSt
 			inner = s.Inline
 		}
 		for j := len(x.frames) - 1; j >= inner; j-- {
-			node = t.at(node, x.frames[j])
+			node = t.at(node, x.frames[j], j < len(x.frames)-1)
 		}
 	}
 	return node

@@ -3,6 +3,7 @@ package web
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -144,6 +145,37 @@ func TestBase(t *testing.T) {
 		if now[name] != then[name] {
 			t.Errorf("%s: %v now, %v before", name, now[name], then[name])
 		}
+	}
+}
+
+// TestInlined: code that was inlined is told from code that was called, though it
+// stands on the same lines.
+func TestInlined(t *testing.T) {
+	d := record(t, []stack{
+		{"m/a.leaf@a.go:9|m/a.middle@a.go:5|m/a.outer@a.go:2 main.main@main.go:3", []int64{40, 400 * ms}},
+		{"m/a.leaf@a.go:9 m/a.middle@a.go:5|m/a.outer@a.go:2 main.main@main.go:3", []int64{20, 200 * ms}},
+	}, nil, 0)
+	v, err := newFlameView(d, Options{MaxNodes: defaultMaxNodes})
+	if err != nil {
+		t.Fatal(err)
+	}
+	inlined := map[int32]bool{}
+	at := int32(0)
+	for _, step := range v.Inlined {
+		at += step
+		inlined[at] = true
+	}
+	got := map[string]int{}
+	for i, f := range v.Frame {
+		name := v.Functions.Name[v.Frames.Function[f]]
+		if inlined[int32(i)] {
+			name += " inlined"
+		}
+		got[name]++
+	}
+	want := map[string]int{"": 1, "main.main": 1, "m/a.outer": 1, "m/a.middle inlined": 1, "m/a.leaf inlined": 1, "m/a.leaf": 1}
+	if !maps.Equal(got, want) {
+		t.Errorf("nodes %v, want %v", got, want)
 	}
 }
 

@@ -23,6 +23,9 @@ type flameView struct {
 	// back it stands.
 	Parent []int32 `json:"parent"`
 	Frame  []int32 `json:"frame"`
+	// Inlined are the nodes whose code the compiler put into that of their
+	// caller, as steps from one to the next.
+	Inlined []int32 `json:"inlined"`
 
 	Buckets []bucketColumn    `json:"buckets"`
 	Runs    []flameRun        `json:"runs"`
@@ -139,13 +142,13 @@ func (t *callTree) fill(v *flameView, d *diagnose.Diagnosis, several, base bool)
 	for _, r := range times {
 		run := flameRun{Name: r.Run, Base: base, CollectorError: r.CollectorError, Nanoseconds: r.CPU}
 		if several {
-			root[r.Run] = t.at(0, t.own(r.Run))
+			root[r.Run] = t.at(0, t.own(r.Run), false)
 		}
 		if r.CPU > 0 {
 			scale[r.Run] = 1 / r.CPU / n
 			run.Sample = r.Sample * scale[r.Run]
 			if r.Remainder != 0 {
-				t.add(weightKey{name: colRemainder, base: base}, t.at(root[r.Run], t.own(diagnose.FrameRemainder)), r.Remainder*scale[r.Run])
+				t.add(weightKey{name: colRemainder, base: base}, t.at(root[r.Run], t.own(diagnose.FrameRemainder), false), r.Remainder*scale[r.Run])
 			}
 		}
 		v.Runs = append(v.Runs, run)
@@ -170,10 +173,10 @@ func (t *callTree) fill(v *flameView, d *diagnose.Diagnosis, several, base bool)
 		// The samples behind a weight stand with it: they give it its interval.
 		alloc, inUse := node, node
 		if s.Churn*cpu != 0 {
-			alloc = t.at(node, churn)
+			alloc = t.at(node, churn, false)
 		}
 		if s.Retention*cpu != 0 {
-			inUse = t.at(node, retention)
+			inUse = t.at(node, retention, false)
 		}
 		for _, c := range [...]struct {
 			name string
@@ -195,9 +198,15 @@ func (t *callTree) export(v *flameView, limit int) {
 	keep, trim := t.trim(limit)
 	v.Trim = trim
 	order, number := t.depthFirst(keep)
+	last := int32(0)
+	v.Inlined = []int32{}
 	for i, node := range order {
 		v.Parent = append(v.Parent, int32(i)-number[t.parent[node]])
 		v.Frame = append(v.Frame, t.frame[node])
+		if t.inlined[node] {
+			v.Inlined = append(v.Inlined, int32(i)-last)
+			last = int32(i)
+		}
 	}
 	for _, b := range t.buckets {
 		v.Buckets = append(v.Buckets, bucketColumn{b.Name, b.Memory, b.Collector, b.Idle})

@@ -17,7 +17,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// stack is frames leaf first, separated by spaces, with their values.
+// stack is frames leaf first, separated by spaces, with their values; between
+// inlined code and what it was inlined into stands a bar.
 type stack struct {
 	frames string
 	values []int64
@@ -48,20 +49,28 @@ func profile(types string, period int64, stacks []stack) func(io.Writer) error {
 
 func framesOf(text string) [][]evidence.Frame {
 	var out [][]evidence.Frame
-	for f := range strings.FieldsSeq(text) {
-		frame := evidence.Frame{Function: f, File: "f.go", Line: 1}
-		if name, place, ok := strings.Cut(f, "@"); ok {
-			frame.Function = name
-			file, line, _ := strings.Cut(place, ":")
-			frame.File = file
-			fmt.Sscan(line, &frame.Line)
+	for place := range strings.FieldsSeq(text) {
+		var frames []evidence.Frame
+		for f := range strings.SplitSeq(place, "|") {
+			frames = append(frames, frameOf(f))
 		}
-		// A space cannot stand in the list; hostile names have one.
-		frame.Function = strings.ReplaceAll(frame.Function, "␠", " ")
-		frame.File = strings.ReplaceAll(frame.File, "␠", " ")
-		out = append(out, []evidence.Frame{frame})
+		out = append(out, frames)
 	}
 	return out
+}
+
+func frameOf(text string) evidence.Frame {
+	frame := evidence.Frame{Function: text, File: "f.go", Line: 1}
+	if name, place, ok := strings.Cut(text, "@"); ok {
+		frame.Function = name
+		file, line, _ := strings.Cut(place, ":")
+		frame.File = file
+		fmt.Sscan(line, &frame.Line)
+	}
+	// A space cannot stand in the list; hostile names have one.
+	frame.Function = strings.ReplaceAll(frame.Function, "␠", " ")
+	frame.File = strings.ReplaceAll(frame.File, "␠", " ")
+	return frame
 }
 
 const (
