@@ -106,6 +106,7 @@ func (r *runCosts) saving(cuts []siteCut) effect {
 		return effect{cpu: direct.Add(churn), basis: noModel}
 	}
 	v := -rm.Change.Sum() * (r.collected.Value + r.assists())
+	width = math.Hypot(width, rm.Off*(r.collected.Value+r.assists()))
 	collector := stats.Interval{Value: v, Low: v - width, High: v + width}
 	return effect{
 		cpu: direct.Add(collector), cycles: r.fewer(rm, cuts),

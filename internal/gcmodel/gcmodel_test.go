@@ -223,6 +223,12 @@ func TestWithout(t *testing.T) {
 		if m.Regime == gcmodel.Proportional && got.Regime == m.Regime && got.Change.Headroom < 0 {
 			t.Errorf("%+v, %+v, %+v: less live heap gives headroom under GOGC: %+v", w, s, site, got.Change)
 		}
+		if short, err := gcmodel.Without(w, s, gcmodel.Site{AllocRate: site.AllocRate}); err != nil || short.Off > 1e-9*short.Cost {
+			t.Errorf("%+v, %+v: %v off for less allocation alone, whose effect is counted and not modelled (error %v)", w, s, short.Off, err)
+		}
+		if moved := got.Change.Headroom != 0 || got.Change.MarkWork != 0; got.Off < 0 || moved != (got.Off > 0) && got.Cost > 1e-9*m.Cost {
+			t.Errorf("%+v, %+v, %+v: off by %v of %v, changes %+v", w, s, site, got.Off, got.Cost, got.Change)
+		}
 		more := site
 		more.AllocRate = w.AllocRate
 		if all, err := gcmodel.Without(w, s, more); err != nil || all.Cost > got.Cost {

@@ -10,6 +10,7 @@ import (
 type Removal struct {
 	Target         // of the program without the site
 	Cost   float64 // collector cost per time unit that remains
+	Off    float64 // by which Cost may be off because the model moves the headroom or the cost of a cycle
 	Cycles float64 // cycles per time unit that remain
 	Before float64 // cycles per time unit with the site
 	Change Change
@@ -52,7 +53,8 @@ func Without(w Workload, set Setting, s Site) (Removal, error) {
 	after := factors{rest.AllocRate, 1 / t.Headroom, c.perCycle(rest)}
 	return Removal{
 		Target: t,
-		Cost:   after.rate * after.perByte * after.perCycle,
+		Cost:   after.cost(),
+		Off:    after.cost() * costError * before.distance(after),
 		Cycles: after.rate * after.perByte,
 		Before: before.rate * before.perByte,
 		Change: changeOf(before, after),
@@ -74,6 +76,23 @@ type factors struct {
 	perByte  float64 // cycles per byte allocated
 	perCycle float64 // cost per cycle
 }
+
+func (f factors) cost() float64 { return f.rate * f.perByte * f.perCycle }
+
+// distance is how far the model moves what it computes, in doublings. The rate
+// is counted and not computed.
+func (f factors) distance(to factors) float64 {
+	sum := 0.0
+	for _, d := range []float64{math.Log2(to.perByte / f.perByte), math.Log2(to.perCycle / f.perCycle)} {
+		if !math.IsNaN(d) {
+			sum += math.Min(math.Abs(d), mostDistance)
+		}
+	}
+	return sum
+}
+
+// mostDistance is in doublings: beyond it a part that vanishes is not less known.
+const mostDistance = 4
 
 func changeOf(a, b factors) Change {
 	return Change{
