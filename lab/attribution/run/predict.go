@@ -50,7 +50,7 @@ const exitFindings = 3
 
 // predict asks heaptrim for the saving at a site.
 func predict(ctx context.Context, c *config, p program, site Site) (*Prediction, error) {
-	args := []string{"check", "-json", "-", "-bench", "^BenchmarkWork$"}
+	args := []string{"check", "-json", "-", "-html", "", "-bench", "^BenchmarkWork$"}
 	args = append(args, strings.Fields(c.checkArgs)...)
 	cmd := exec.CommandContext(ctx, c.heaptrim, append(args, "./"+p.dir())...)
 	var stdout, stderr bytes.Buffer
