@@ -148,7 +148,7 @@ func (t *Tuner) bound() {
 	if t.operator.limit {
 		p.memory = t.set.limit
 	}
-	if l := t.limits.cgroup; l > 0 {
+	if l := t.limits.container(); l > 0 {
 		p.memory = tighter(p.memory, within(l, o.Reserve))
 	}
 	if p.memory > 0 || o.Mode == Classic || o.Headroom > 0 {

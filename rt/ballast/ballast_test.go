@@ -3,9 +3,11 @@ package ballast
 import (
 	"bytes"
 	"errors"
+	"io/fs"
 	"log/slog"
 	"math"
 	"os"
+	"path"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
@@ -14,6 +16,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/fstest"
 	"time"
 )
 
@@ -201,7 +204,8 @@ func TestTightContainer(t *testing.T) {
 	eventually(t, "goal", func() bool {
 		s := tu.Stats()
 		total := heapGoal() + s.Beside
-		return s.Short && s.Container == limit && total <= within(limit, hardSlack/2) && total >= within(limit, 2*hardSlack)
+		return s.Short && s.Container == limit && s.MemoryLimit == within(limit, hardSlack) &&
+			total <= within(limit, hardSlack) && total >= within(limit, 0.1)
 	})
 	runtime.KeepAlive(live)
 }
@@ -329,6 +333,41 @@ func TestContainerChanges(t *testing.T) {
 	if n := strings.Count(log.String(), "keeping the last known"); n != 1 {
 		t.Errorf("unreadable limit logged %d times:\n%s", n, &log)
 	}
+}
+
+// TestOthersInTheContainer has another process take memory, and give it back.
+func TestOthersInTheContainer(t *testing.T) {
+	var others atomic.Int64
+	root := &usage{host("proc/self/cgroup", "0::/\n", "proc/self/mountinfo", mountV2, "sys/fs/cgroup/memory.max", "1073741824",
+		"sys/fs/cgroup/memory.stat", "inactive_file 1048576\n").root, &others}
+	own := func() int64 { return 32 << 20 }
+	others.Store(33 << 20) // no more than its own and files
+	var log bytes.Buffer
+	tu := steered(t, Options{Logger: slog.New(slog.NewTextHandler(&log, nil))}, container{root: root, anonymous: own})
+	for _, bytes := range []int64{0, 300 << 20, 100 << 20} {
+		others.Store(33<<20 + bytes)
+		eventually(t, "the process makes way", func() bool {
+			s := tu.Stats()
+			return s.Outside == bytes && s.Container == 1<<30 && s.Memory == within(1<<30-bytes, 0.1) && s.MemoryLimit <= s.Memory
+		})
+	}
+	tu.Stop()
+	if n := strings.Count(log.String(), "has changed"); n != 0 {
+		t.Errorf("the limit has not changed, but that is logged:\n%s", &log)
+	}
+}
+
+// usage is a file system in which a cgroup's usage changes.
+type usage struct {
+	fs.FS
+	bytes *atomic.Int64
+}
+
+func (u *usage) Open(name string) (fs.File, error) {
+	if path.Base(name) == "memory.current" {
+		return fstest.MapFS{name: {Data: strconv.AppendInt(nil, u.bytes.Load(), 10)}}.Open(name)
+	}
+	return u.FS.Open(name)
 }
 
 func TestUnreadableContainer(t *testing.T) {

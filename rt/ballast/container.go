@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -23,16 +24,20 @@ type container struct {
 // limits are in bytes; 0 is none.
 type limits struct {
 	cgroup  int64 // the tightest of the process's cgroup and those above it
+	outside int64 // of that, what others have; 0 if it is not known
 	machine int64 // physical memory
 }
 
-// hard is beyond which the kernel kills.
-func (l limits) hard() int64 {
-	if l.cgroup > 0 && l.machine > 0 {
-		return min(l.cgroup, l.machine)
+// container is what the cgroup leaves to this process.
+func (l limits) container() int64 {
+	if l.cgroup == 0 {
+		return 0
 	}
-	return max(l.cgroup, l.machine)
+	return max(minBytes, l.cgroup-l.outside)
 }
+
+// hard is beyond which the kernel kills.
+func (l limits) hard() int64 { return tighter(l.container(), l.machine) }
 
 // limits returns the limits of now. A file that is not there sets no limit. With an
 // error, one that cannot be read or understood, the others' limits are returned.
@@ -49,13 +54,15 @@ func (c container) limits() (limits, error) {
 	l.machine = machine
 	folders, err := c.folders()
 	note(err)
+	var tightest folder
 	for _, f := range folders {
 		limit, err := c.limit(f)
 		note(err)
 		if limit > 0 && (l.cgroup == 0 || limit < l.cgroup) {
-			l.cgroup = limit
+			l.cgroup, tightest = limit, f
 		}
 	}
+	l.outside = c.outside(tightest)
 	return l, errors.Join(errs...)
 }
 
@@ -191,4 +198,39 @@ func (c container) limit(f folder) (int64, error) {
 		}
 	}
 	return tightest, nil
+}
+
+// outside returns what counts against the limit of a cgroup, cannot be reclaimed, and is
+// not this process's: what the kernel has for it (page tables, sockets), files that live in
+// memory, other processes. It is 0 where that is not known.
+func (c container) outside(f folder) int64 {
+	if f.path == "" || c.anonymous == nil {
+		return 0
+	}
+	// Read first: what is taken meanwhile rather counts twice than not at all.
+	own := c.anonymous()
+	usage, reclaimable := "memory.usage_in_bytes", []string{"total_active_file", "total_inactive_file"}
+	if f.v2 {
+		usage, reclaimable = "memory.current", []string{"active_file", "inactive_file", "slab_reclaimable"}
+	}
+	data, err := fs.ReadFile(c.root, path.Join(f.path, usage))
+	if err != nil || own == 0 {
+		return 0
+	}
+	used, err := strconv.ParseInt(strings.TrimSpace(string(data)), 10, 64)
+	if err != nil {
+		return 0
+	}
+	// Without it, all files in memory would count.
+	stat, err := fs.ReadFile(c.root, path.Join(f.path, "memory.stat"))
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(stat)) {
+		key, value, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if n, err := strconv.ParseInt(value, 10, 64); err == nil && slices.Contains(reclaimable, key) {
+			used -= n
+		}
+	}
+	return max(0, used-own)
 }

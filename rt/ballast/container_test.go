@@ -76,3 +76,46 @@ func TestLimitsErrors(t *testing.T) {
 		"proc/self/cgroup", "0::/\n", "proc/self/mountinfo", mountV2, "sys/fs/cgroup/memory.max/x", "a folder where a file should be")
 	f("no MemTotal", limits{}, "proc/meminfo", "MemTotal: many kB\n")
 }
+
+func TestOutside(t *testing.T) {
+	f := func(name string, own, want int64, files ...string) {
+		t.Helper()
+		c := host(append(files, "proc/self/cgroup", "4:memory:/x\n0::/u\n", "proc/self/mountinfo",
+			mountV1+strings.ReplaceAll(mountV2, "/sys/fs/cgroup", "/sys/fs/cgroup/unified"))...)
+		c.anonymous = func() int64 { return own }
+		if got, err := c.limits(); got.outside != want || err != nil {
+			t.Errorf("%s: outside = %d, %v, want %d", name, got.outside, err, want)
+		}
+	}
+	const (
+		v1 = "sys/fs/cgroup/memory/x/memory."
+		v2 = "sys/fs/cgroup/unified/u/memory."
+	)
+	statV2 := "anon 700\nfile 300\ninactive_file 200\nactive_file 50\nshmem 50\nslab_reclaimable 5\nslab_unreclaimable 20\n"
+	f("v2", 400, 1000-200-50-5-400, v2+"max", "5000", v2+"current", "1000\n", v2+"stat", statV2)
+	f("v1, with the cgroups below it", 400, 1000-200-50-400, v1+"limit_in_bytes", "5000", v1+"usage_in_bytes", "1000\n",
+		v1+"stat", "inactive_file 3\nactive_file 4\ntotal_inactive_file 200\ntotal_active_file 50\n")
+	f("of the cgroup whose limit is tightest", 400, 500, v1+"limit_in_bytes", "6000", v1+"usage_in_bytes", "3000", v1+"stat", "",
+		v2+"max", "5000", v2+"current", "900", v2+"stat", "")
+	f("all is the process's", 400, 0, v2+"max", "5000", v2+"current", "390", v2+"stat", statV2)
+	f("no limit", 400, 0, v2+"max", "max", v2+"current", "1000", v2+"stat", statV2)
+	f("what the process has is not known", 0, 0, v2+"max", "5000", v2+"current", "1000", v2+"stat", statV2)
+	f("no usage", 400, 0, v2+"max", "5000", v2+"stat", statV2)
+	f("no stat: all of it may be files", 400, 0, v2+"max", "5000", v2+"current", "1000")
+	f("not a number", 400, 0, v2+"max", "5000", v2+"current", "lots", v2+"stat", statV2)
+	f("lines that are not understood", 400, 590, v2+"max", "5000", v2+"current", "1000", v2+"stat", "inactive_file\nactive_file x\n\ninactive_file 10\n")
+}
+
+func TestWhatIsLeft(t *testing.T) {
+	f := func(l limits, container, hard int64) {
+		t.Helper()
+		if c, h := l.container(), l.hard(); c != container || h != hard {
+			t.Errorf("%+v: container %d, hard %d, want %d and %d", l, c, h, container, hard)
+		}
+	}
+	f(limits{}, 0, 0)
+	f(limits{machine: gib}, 0, gib)
+	f(limits{cgroup: gib, outside: 100 * mib, machine: 2 * gib}, gib-100*mib, gib-100*mib)
+	f(limits{cgroup: 4 * gib, outside: gib, machine: 2 * gib}, 3*gib, 2*gib)
+	f(limits{cgroup: gib, outside: 2 * gib}, minBytes, minBytes) // 0 would be none
+}

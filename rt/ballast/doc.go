@@ -18,9 +18,10 @@
 //
 //   - [Auto]: the process stays within the memory limit of its container less
 //     Options.Reserve, or within MaxMemory, and uses 94 % of it before it collects.
-//     The limit is the tightest of the cgroup and all above it, v1 or v2, and is
-//     looked at again every ten seconds. Outside of a container, and with no
-//     MaxMemory: nothing is changed.
+//     The limit is the tightest of the cgroup and all above it, v1 or v2, less what others
+//     have in that cgroup: the kernel for this process, files that live in memory, other
+//     processes. All that is looked at again every ten seconds. Outside of a container, and
+//     with no MaxMemory: nothing is changed.
 //   - [Classic]: the heap grows to 2L + Ballast. The ballast takes no memory: it is
 //     at most 2 GiB of address space from which every resident page has been
 //     removed, for which huge pages are switched off, and which nobody touches; the
@@ -49,18 +50,23 @@
 //
 //  1. The room is never less than MinGOGC percent of L. Where the target has no space
 //     for that, it is exceeded, and the memory limit set aside with it.
-//  2. But if the container, or the machine, would then kill the process, the room
-//     is what is left of its limit, and the runtime's own memory limit is set 2.5 %
-//     below that, whatever room this leaves. A program with half of the default's room still
-//     does all its work, if more slowly; a killed one does none.
+//  2. But if the container, or the machine, would then kill the process, its limit comes
+//     first, whatever room this leaves, for a killed program does nothing. The runtime's memory
+//     limit is set 1 % below it, and the runtime aims 3 % lower by itself; GOGC, which is
+//     set once in a collection only, stays out of its way. No more than that is left unused,
+//     since what is left unused is what kills: the smaller the room, the more is collected,
+//     and where that is more than half of all CPU time for some ten seconds, the runtime
+//     lets the heap grow beyond the limit rather than collect more.
 //  3. If the collector, without idle marking, takes more than 25 % of the CPU
 //     time that the process uses, in two collections in a row, the room is that of
 //     GOGC=100, as if nobody had set anything, but still within the limit that kills.
-//  4. If then it takes more than 50 % for ten seconds, that limit is given up as well.
-//     A process that needs more than its container has ends then, and not after hours of
-//     collecting.
-//  5. A step is taken back after a minute, and if that was wrong after two, four …
-//     60, so that there is no oscillation.
+//     This is taken back after a minute, and if that was wrong after two, four … 60, so
+//     that there is no oscillation.
+//
+// So a process that needs more than its container has is killed, if the runtime can no
+// longer collect fast enough, and that is not the tuner's decision. It can be avoided by
+// doing less: Stats.Short together with a GCShare of more than 0.4 is the time to turn requests
+// away.
 //
 // Collections that the program forces do not count, nor a collector that takes less than a
 // tenth of one CPU.
@@ -75,9 +81,9 @@
 //
 // # When not to use it
 //
-//   - The process shares its container with others that take memory (sidecars, a
-//     page cache that matters, workers forked from one image): Auto would take what is
-//     theirs. Give MaxMemory.
+//   - The process shares its container with others that take memory in bursts, or a
+//     page cache that matters: Auto sees what they have, every ten seconds, but leaves the
+//     Reserve for what they come to want. Give MaxMemory.
 //   - A profile shows no cost of the collector, or a share of idle marking only.
 //   - Commands that end before they have collected ten times: set GOGC=off.
 //   - Memory that grows without end: a larger heap only postpones it.

@@ -6,9 +6,8 @@ import "time"
 type level int
 
 const (
-	thrifty  level = iota // no less room than MinGOGC, but within a hard limit
-	fair                  // than GOGC=100, within a hard limit
-	generous              // than GOGC=100, as if nobody had set anything
+	thrifty level = iota // no less room than MinGOGC, within a hard limit
+	fair                 // than GOGC=100, within a hard limit
 )
 
 const (
@@ -17,11 +16,6 @@ const (
 	// the mean means that it runs all the time or that the program assists. Measured:
 	// 16 % at GOGC=100 in a program that does nothing but allocate, 45 % in the spiral.
 	alarmShare = 0.25
-	// spiralShare for spiralTime is the end of it: more is collected than done. Between
-	// the two a program still does its work, slower (lab/ballast: all of the load at
-	// 35 %, 95 % of it at 52 %), which in a container is better than to be killed.
-	spiralShare = 0.5
-	spiralTime  = 10 * time.Second
 	// slightLoad of one CPU keeps nobody from anything. The collection that the runtime
 	// makes every two minutes is most of what an idle process does.
 	slightLoad = 0.1
@@ -36,8 +30,10 @@ const (
 )
 
 // guard watches what the collector costs. It is the way out of the death spiral: at
-// a heap goal near the live heap the collector takes all the CPU that there is, and
-// the runtime's own limiter (/gc/limiter/last-enabled) does not see it.
+// a heap goal near the live heap the collector takes all the CPU that there is. The
+// runtime's own limiter (/gc/limiter/last-enabled) sees that late, when it is more than half
+// of what all CPUs could do, and idle ones count as if they had worked. There is no level at
+// which a hard limit is given up: the limiter does that.
 type guard struct {
 	level  level
 	alarms uint64
@@ -45,30 +41,12 @@ type guard struct {
 	share  float64 // of the last window
 	assist float64
 
-	last   reading
-	at     time.Duration // of last
-	begun  bool
-	high   streak // of shares above alarmShare
-	spiral streak // above spiralShare
-	hold   time.Duration
-	until  time.Duration // no lower level before
-}
-
-// streak is a run of cycles that have something in common.
-type streak struct {
-	cycles int
-	since  time.Duration
-}
-
-func (s *streak) add(holds bool, from time.Duration) {
-	switch {
-	case !holds:
-		*s = streak{}
-	case s.cycles == 0:
-		*s = streak{1, from}
-	default:
-		s.cycles++
-	}
+	last  reading
+	at    time.Duration // of last
+	begun bool
+	high  int // cycles in a row above alarmShare
+	hold  time.Duration
+	until time.Duration // no lower level before
 }
 
 // observe takes the reading after a collection, at the time now on any clock that
@@ -89,21 +67,21 @@ func (g *guard) observe(r reading, now time.Duration) bool {
 	g.assist = clamp((r.assistCPU - g.last.assistCPU) / busy)
 	g.last, g.at = r, now
 	// What a program forces on itself, more room does not cure.
-	matters := !forced && gc > slightLoad*(now-from).Seconds()
-	g.high.add(matters && g.share > alarmShare, from)
-	g.spiral.add(matters && g.share > spiralShare, from)
-	switch {
-	case g.high.cycles == 0:
+	if forced || g.share <= alarmShare || gc <= slightLoad*(now-from).Seconds() {
+		g.high = 0
 		g.relax(now)
-	case g.level == thrifty && g.high.cycles >= alarmCycles,
-		g.level == fair && g.spiral.cycles >= alarmCycles && now-g.spiral.since >= spiralTime:
-		g.level++
+		return false
+	}
+	g.high++
+	switch {
+	case g.level == thrifty && g.high >= alarmCycles:
+		g.level = fair
 		g.alarms++
-		g.high, g.spiral = streak{}, streak{}
+		g.high = 0
 		g.until = now + g.hold
 		g.hold = min(2*g.hold, longHold)
 		return true
-	case g.level > thrifty:
+	case g.level == fair:
 		g.until = max(g.until, now+g.hold)
 	}
 	return false
@@ -113,7 +91,7 @@ func (g *guard) relax(now time.Duration) {
 	if g.level == thrifty || now < g.until {
 		return
 	}
-	g.level--
+	g.level = thrifty
 	g.until = now + g.hold
 }
 

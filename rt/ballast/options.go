@@ -72,6 +72,8 @@ const (
 	// Nobody means these; above, the arithmetic could overflow.
 	maxBytes = 1 << 46
 	minBytes = 1 << 20
+	// Below this the room is next to nothing.
+	lowestGOGC = 10
 )
 
 // check returns o with its defaults, or what is wrong with it.

@@ -4,8 +4,6 @@ import "math"
 
 const (
 	gogcOff = -1
-	// lowestGOGC is as small as the room ever gets.
-	lowestGOGC = 10
 	// highestGOGC keeps the runtime's own products within 64 bits.
 	highestGOGC = 1 << 30
 	// The runtime collects no heap below 4 MiB at GOGC=100, and scales that by GOGC:
@@ -15,9 +13,14 @@ const (
 	// a memory limit the runtime hands pages back as fast as they are used; marking
 	// ends about a percent behind the goal.
 	slack = 0.06
-	// hardSlack is the same towards a limit that kills, and counts more than this
-	// process's memory: its page tables, the pages of files that it has read.
-	hardSlack = 0.05
+	// hardSlack is what the memory limit stays below one that kills, and limitSlack what
+	// the runtime by itself keeps its heap goal below a memory limit
+	// (runtime/mgcpacer.go, memoryLimitHeapGoalHeadroomPercent). More would kill sooner: in
+	// lab/ballast, of 347 MiB, 2.5 % instead of 1 % made so many collections that they took half
+	// of all CPU time. Then the runtime's CPU limiter stops assists, and marking ends
+	// up to 24 MiB beyond the goal, where without it 3 MiB below to 4 above.
+	hardSlack  = 0.01
+	limitSlack = 0.03
 	// deadband is by how much a setting must be wrong to be changed: the live heap of
 	// a steady program varies by less.
 	deadband = 0.02
@@ -40,7 +43,7 @@ type policy struct {
 type state struct {
 	live    int64
 	roots   int64
-	beside  int64 // memory that is neither live heap nor room for it
+	beside  int64 // memory of the process that is neither live heap nor room for it
 	foreign int64 // of that, what the runtime does not know of
 	object  int64 // size of the ballast's object
 	level   level // of the guard
@@ -57,7 +60,6 @@ type plan struct {
 
 // plan returns the setting for s.
 func (p policy) plan(s state) plan {
-	least := p.least(s)
 	goal := int64(math.MaxInt64)
 	switch {
 	case p.mode == Classic:
@@ -71,7 +73,7 @@ func (p policy) plan(s state) plan {
 		short = fits < s.room(p.minGOGC)
 		goal = min(goal, fits)
 	}
-	goal = max(goal, least)
+	goal = max(goal, p.least(s))
 	if goal == math.MaxInt64 {
 		return plan{limit: math.MaxInt64, goal: goal}
 	}
@@ -80,13 +82,15 @@ func (p policy) plan(s state) plan {
 		// Behind the steering, the limit holds what comes between two readings. It
 		// makes way for the goal, for at a limit below that the runtime does nothing
 		// but collect.
-		out.limit = max(p.memory, int64(float64(goal+s.beside)/(1-slack)))
-		if s.level < generous && p.hard > 0 {
+		limit := max(p.memory, int64(float64(goal+s.beside)/(1-slack)))
+		if most := within(p.hard, hardSlack); p.hard > 0 && limit > most {
 			// Nearest to being killed, the runtime's own count at every moment is better than
-			// ours after each collection.
-			out.limit = min(out.limit, within(p.hard, hardSlack/2))
+			// ours after each collection, so GOGC is not in its way.
+			limit = most
+			out.goal = max(s.live, min(goal, within(most, limitSlack)-s.beside))
 		}
-		out.limit += s.object - s.foreign
+		// The runtime takes a negative limit for a question.
+		out.limit = max(minBytes, limit+s.object-s.foreign)
 	}
 	if p.mode == Limit {
 		out.gogc = gogcOff
@@ -94,16 +98,12 @@ func (p policy) plan(s state) plan {
 	return out
 }
 
-// least returns the smallest goal that the guard allows.
+// least returns the smallest goal that the guard allows. A limit that kills may leave
+// less, for less room is better than to be killed.
 func (p policy) least(s state) int64 {
 	least := s.room(p.minGOGC)
-	if s.level > thrifty {
+	if s.level == fair {
 		least = max(least, s.room(100))
-	}
-	if s.level < generous && p.memory > 0 && p.hard > 0 {
-		// Less room is better than to be killed.
-		fits := max(p.memory, within(p.hard, hardSlack)) - s.beside
-		least = max(s.room(lowestGOGC), min(least, fits))
 	}
 	return least
 }

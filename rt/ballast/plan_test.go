@@ -22,8 +22,6 @@ func TestPlan(t *testing.T) {
 		}
 	}
 	const none = math.MaxInt64
-	at := func(share float64, of int64) int64 { return int64(float64(of) * share) }
-
 	above := func(need int64) int64 { return int64(float64(need) / (1 - slack)) } // what a limit makes way to
 
 	f("a ballast that is all object leaves GOGC alone", policy{mode: Classic, ballast: gib}, state{live: 200 * mib, object: gib},
@@ -49,20 +47,21 @@ func TestPlan(t *testing.T) {
 		plan{gogc: 50, limit: above(160 * mib), goal: 150 * mib, short: true})
 	f("short memory in mode limit", policy{mode: Limit, memory: 120 * mib}, short,
 		plan{gogc: gogcOff, limit: above(160 * mib), goal: 150 * mib, short: true})
-	f("a hard limit comes before MinGOGC", policy{mode: Auto, memory: 120 * mib, hard: 144 * mib}, short,
-		plan{gogc: 27, limit: within(144*mib, hardSlack/2), goal: at(1-hardSlack, 144*mib) - 10*mib, short: true})
-	f("but not before GOGC=10", policy{mode: Auto, memory: 100 * mib, hard: 101 * mib}, short,
-		plan{gogc: 10, limit: within(101*mib, hardSlack/2), goal: 110 * mib, short: true})
+	tight := func(hard int64) int64 { return within(within(hard, hardSlack), limitSlack) - 10*mib }
+	f("a hard limit comes before MinGOGC, and is the runtime's to hold", policy{mode: Auto, memory: 120 * mib, hard: 144 * mib}, short,
+		plan{gogc: 50, limit: within(144*mib, hardSlack), goal: tight(144 * mib), short: true})
+	f("even if it has no room at all", policy{mode: Auto, memory: 100 * mib, hard: 101 * mib}, short,
+		plan{gogc: 50, limit: within(101*mib, hardSlack), goal: 100 * mib, short: true})
+	foreign := state{live: 100 * mib, beside: 200 * mib, foreign: 190 * mib}
+	f("or memory from C has all of it", policy{mode: Auto, memory: 100 * mib, hard: 110 * mib}, foreign,
+		plan{gogc: 50, limit: minBytes, goal: 100 * mib, short: true})
 	f("memory that suffices is all used, and no more", policy{mode: Auto, memory: 200 * mib, hard: 220 * mib}, short,
 		plan{gogc: 78, limit: 200 * mib, goal: within(200*mib, slack) - 10*mib})
 	short.level = fair
 	f("after an alarm GOGC=100", policy{mode: Auto, memory: 120 * mib}, short,
 		plan{gogc: 100, limit: above(210 * mib), goal: 200 * mib, short: true})
 	f("within the hard limit", policy{mode: Auto, memory: 120 * mib, hard: 200 * mib}, short,
-		plan{gogc: 80, limit: within(200*mib, hardSlack/2), goal: 180 * mib, short: true})
-	short.level = generous
-	f("after two, the hard limit is given up", policy{mode: Auto, memory: 120 * mib, hard: 144 * mib}, short,
-		plan{gogc: 100, limit: above(210 * mib), goal: 200 * mib, short: true})
+		plan{gogc: 100, limit: within(200*mib, hardSlack), goal: tight(200 * mib), short: true})
 }
 
 // TestPlanStaysSane tries random states, absurd ones among them.
@@ -76,15 +75,21 @@ func TestPlanStaysSane(t *testing.T) {
 	}
 	for range 200_000 {
 		p := policy{mode: Mode(r.IntN(4)), ballast: size(), headroom: size(), memory: size(), hard: size(), minGOGC: 10 + r.IntN(200)}
-		s := state{live: size(), roots: size() / 8, beside: size(), object: size(), level: level(r.IntN(3))}
+		s := state{live: size(), roots: size() / 8, beside: size(), object: size(), level: level(r.IntN(2))}
 		got := p.plan(s)
 		switch {
 		case got.none():
 		case got.gogc != gogcOff && (got.gogc < 1 || got.gogc > highestGOGC):
 			t.Fatalf("%+v of %+v: GOGC=%d", p, s, got.gogc)
-		case got.goal < s.room(lowestGOGC):
-			t.Fatalf("%+v of %+v: goal %d leaves no room above the live heap", p, s, got.goal)
-		case p.memory > 0 && (p.hard == 0 || s.level == generous) && got.limit < got.goal+s.beside-s.foreign+s.object:
+		case got.goal < s.live:
+			t.Fatalf("%+v of %+v: goal %d is below the live heap", p, s, got.goal)
+		case got.gogc != gogcOff && s.live > heapMinimum && s.goal(got.gogc) < s.room(lowestGOGC)-(s.live+s.roots+s.object)/100:
+			t.Fatalf("%+v of %+v: GOGC=%d leaves no room above the live heap", p, s, got.gogc)
+		case got.limit < minBytes:
+			t.Fatalf("%+v of %+v: limit %d", p, s, got.limit)
+		case p.hard > 0 && got.limit != math.MaxInt64 && got.limit > max(minBytes, p.hard+s.object):
+			t.Fatalf("%+v of %+v: limit %d is above the one that kills", p, s, got.limit)
+		case p.memory > 0 && p.hard == 0 && got.limit < got.goal+s.beside-s.foreign+s.object:
 			t.Fatalf("%+v of %+v: limit %d is below what goal %d needs", p, s, got.limit, got.goal)
 		}
 	}

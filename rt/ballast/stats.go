@@ -16,6 +16,9 @@ type Stats struct {
 	// Container is the tightest memory limit of the process's cgroup and those above
 	// it; 0 is none.
 	Container int64
+	// Outside is what of Container is not this process's and cannot be reclaimed: what the
+	// kernel has for it, other processes. It is looked at every ten seconds.
+	Outside int64
 	// Ballast is the size of the object that stands for the ballast, which may be
 	// less than Options.Ballast: GOGC does the rest.
 	Ballast int64
@@ -52,7 +55,7 @@ func (t *Tuner) Stats() Stats {
 	return Stats{
 		Mode: t.options.Mode, Status: t.status(),
 		LiveHeap: s.live, HeapGoal: t.plan.goal, Beside: s.beside,
-		Memory: t.policy.memory, Container: t.limits.cgroup, Ballast: t.object.size,
+		Memory: t.policy.memory, Container: t.limits.cgroup, Outside: t.limits.outside, Ballast: t.object.size,
 		GOGC: r.gogc, MemoryLimit: r.limit,
 		Cycles: r.cycles, Late: t.counts.ticks, Adjustments: t.counts.gogcSets + t.counts.limitSets,
 		GCShare: t.guard.share, AssistShare: t.guard.assist, Short: t.plan.short, Alarms: t.guard.alarms,

@@ -164,14 +164,16 @@ func (t *Tuner) refresh() bool {
 	if limits == t.limits {
 		return false
 	}
-	t.note(slog.LevelInfo, "memory limit of the container has changed", "from", t.limits.cgroup, "to", limits.cgroup)
+	if limits.cgroup != t.limits.cgroup {
+		t.note(slog.LevelInfo, "memory limit of the container has changed", "from", t.limits.cgroup, "to", limits.cgroup)
+	}
 	t.limits = limits
 	before := t.policy.memory
 	t.bound()
 	r := t.gauge.read()
 	t.act(r)
 	after := t.policy.memory
-	return after > 0 && (before == 0 || after < before) && r.objects-t.object.size+t.beside.bytes(r) > after
+	return after > 0 && (before == 0 || after < within(before, deadband)) && r.objects-t.object.size+t.beside.bytes(r) > after
 }
 
 func (t *Tuner) note(level slog.Level, text string, args ...any) {

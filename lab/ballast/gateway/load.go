@@ -83,6 +83,30 @@ type Load struct {
 	// all CPUs does not look at (runtime.pollWork): what is late for that is late
 	// by up to the 10 ms of a time slice, and again.
 	Sockets Sockets
+
+	prepared []Answer
+}
+
+// spare answers of each worker are more than what it is asked for beyond its share.
+const spare = 256
+
+// share returns how many answers a worker gives in p, or somewhat more.
+func (l Load) share(p Phase) int { return spare + int(p.Rate*p.Duration.Seconds())/l.Workers }
+
+// Prepare takes the memory that the measured answers will be kept in, all of it resident. Where memory is
+// short, what measures then is among what was there before. Of a closed loop, whose answers
+// nobody can count before, it takes none.
+func (l *Load) Prepare() {
+	most := 0
+	for _, p := range l.Phases {
+		if p.Measured {
+			most = max(most, l.share(p))
+		}
+	}
+	l.prepared = make([]Answer, l.Workers*most)
+	for i := range l.prepared {
+		l.prepared[i].Latency = -1
+	}
 }
 
 // Run returns what the load saw. measuring is called around the measured phases.
@@ -124,7 +148,11 @@ func (l Load) phase(s *Service, p Phase, out *Result) {
 		*w = worker{s: s, r: rand.New(rand.NewPCG(uint64(k), uint64(p.Rate))), end: start.Add(p.Duration)}
 		w.due = start
 		// What is measured must not be what measures: a large slice would be a ballast.
-		w.answers = make([]Answer, 0, 1024+int(p.Rate*p.Duration.Seconds())/l.Workers)
+		if n := l.share(p); p.Measured && l.Workers*n <= len(l.prepared) {
+			w.answers = l.prepared[k*n : k*n : (k+1)*n]
+		} else {
+			w.answers = make([]Answer, 0, n)
+		}
 		if pace != nil {
 			w.conn = pace.conns[k]
 		} else if p.Rate > 0 {
@@ -141,10 +169,25 @@ func (l Load) phase(s *Service, p Phase, out *Result) {
 		if w.failed != nil {
 			out.Failed = w.failed
 		}
-		if p.Measured {
-			out.Requests += w.inTime
-			out.Answers = append(out.Answers, w.answers...)
-		}
+	}
+	if p.Measured {
+		l.gather(workers, l.share(p), out)
+	}
+}
+
+// gather puts the answers of all workers together: in place if they were prepared and none has
+// given more than its share, for then no worker's begin before those of the ones before it end.
+func (l Load) gather(workers []worker, share int, out *Result) {
+	inPlace := len(out.Answers) == 0 && len(workers)*share <= len(l.prepared)
+	for _, w := range workers {
+		inPlace = inPlace && len(w.answers) <= share
+	}
+	if inPlace {
+		out.Answers = l.prepared[:0]
+	}
+	for _, w := range workers {
+		out.Requests += w.inTime
+		out.Answers = append(out.Answers, w.answers...)
 	}
 }
 

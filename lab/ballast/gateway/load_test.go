@@ -42,6 +42,9 @@ func TestLoad(t *testing.T) {
 	}
 	phase := []Phase{{Rate: 500, Duration: 20 * time.Millisecond}, {Rate: 500, Duration: 200 * time.Millisecond, Measured: true}}
 	f("timers", Load{Workers: 4, Phases: phase}, 99, 101)
+	prepared := Load{Workers: 4, Phases: phase}
+	prepared.Prepare()
+	f("prepared", prepared, 99, 101)
 	f("sockets", Load{Workers: 4, Phases: phase[1:], Sockets: Sockets{Program: os.Args[0], Arguments: []string{"pace"}}}, 99, 101)
 	f("as fast as it goes", Load{Workers: 2, Phases: []Phase{{Duration: 50 * time.Millisecond, Measured: true}}}, 1, 1<<20)
 }

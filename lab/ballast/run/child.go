@@ -73,6 +73,8 @@ func (c child) measure(e experiment) (figures, error) {
 	if e.old {
 		service.Age()
 	}
+	load := e.load()
+	load.Prepare()
 	need := needed()
 	if !s.early() {
 		if keep, err = s.apply(memory, need); err != nil {
@@ -82,15 +84,10 @@ func (c child) measure(e experiment) (figures, error) {
 	if e.merge {
 		use()
 	}
-	workers := e.workers
-	if workers == 0 {
-		workers = runtime.GOMAXPROCS(0)
-	}
 	var from, to gateway.Reading
 	var peak gateway.Peak
 	var most int64
 	rec := recording{file: c.traced}
-	load := gateway.Load{Workers: workers, Phases: e.phases}
 	if e.sockets {
 		program, err := os.Executable()
 		if err != nil {
@@ -119,6 +116,15 @@ func (c child) measure(e experiment) (figures, error) {
 	}
 	runtime.KeepAlive(keep)
 	return f, nil
+}
+
+// load is of the experiment, with a worker for each CPU if it does not say how many.
+func (e experiment) load() gateway.Load {
+	workers := e.workers
+	if workers == 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	return gateway.Load{Workers: workers, Phases: e.phases}
 }
 
 // recording is an execution trace of what is measured, if it has a file.

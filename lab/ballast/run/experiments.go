@@ -51,6 +51,10 @@ var experiments = map[string]experiment{
 	"container": contained("gogc=100@3", "automemlimit@3", "off+limit@3", "bytedance@3", "heaptrim@3",
 		"gogc=100@1.5", "automemlimit@1.5", "off+limit@1.5", "heaptrim@1.5",
 		"gogc=100@1.2", "automemlimit@1.2", "off+limit@1.2", "heaptrim@1.2"),
+	// The same around the least that somebody lives with, and for longer: the runtime's CPU limiter, by which
+	// those die who use half of all CPU time for collections, takes ten seconds.
+	"edge": edge("gogc=100@1.5", "automemlimit@1.2", "off+limit@1.2", "heaptrim@1.2", "off+limit@1.3", "heaptrim@1.3",
+		"off+limit@1.35", "heaptrim@1.35", "off+limit@1.4", "heaptrim@1.4", "off+limit@1.5", "heaptrim@1.5"),
 	// Study S1: a gateway, and a storm of 20 times the requests. 400 MiB alive, just made …
 	"storm": stormOf(400, false, 15*time.Second),
 	// … the same after a while …
@@ -77,6 +81,13 @@ func bySockets(window time.Duration, settings ...string) experiment {
 func contained(settings ...string) experiment {
 	e := openLoop(8*time.Second, settings...)
 	e.contained = true
+	return e
+}
+
+// edge has an old heap, whose marking costs as much at the end as in the beginning.
+func edge(settings ...string) experiment {
+	e := openLoop(20*time.Second, settings...)
+	e.contained, e.old = true, true
 	return e
 }
 
