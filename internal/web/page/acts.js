@@ -1,8 +1,16 @@
 // What can be done with a function, wherever one is shown.
 import { button, el } from "./dom.js";
 import { toggleFilter } from "./flame_tools.js";
+import { exactly } from "./format.js";
 import { isCode } from "./stacks.js";
 import { change } from "./state.js";
+
+// pattern is the expression that a filter takes a label by: expressions hold for
+// functions and files, so that of a place is that of its function.
+function pattern(o, l) {
+  if (o.detail === "package" && l.pkg) return exactly(l.pkg).replace(/\$$/, "\\.");
+  return exactly(o.detail === "file" && l.file ? l.file : o.m.functions.name[l.fn]);
+}
 
 const codeNames = new WeakMap();
 
@@ -22,9 +30,9 @@ function toSource(m, l, detail) {
 export function acts(o, l) {
   if (!isCode(l)) return null;
   const act = (label, f, key) => button(label, f, { class: "quiet", title: key || "" });
-  const name = o.m.functions.name[l.fn], single = o.detail === "function" || o.detail === "line";
+  const name = o.m.functions.name[l.fn], single = o.detail !== "file" && o.detail !== "package";
   return el("p", { class: "acts noprint" },
-    act("Focus", () => toggleFilter("focus", l.text), "f"), act("Ignore", () => toggleFilter("ignore", l.text), "i"), act("Hide", () => toggleFilter("hide", l.text), "h"), act("Show from", () => toggleFilter("from", l.text)),
+    act("Focus", () => toggleFilter("focus", pattern(o, l)), "f"), act("Ignore", () => toggleFilter("ignore", pattern(o, l)), "i"), act("Hide", () => toggleFilter("hide", pattern(o, l)), "h"), act("Show from", () => toggleFilter("from", pattern(o, l))),
     act("Callers and callees", () => change({ view: "flame", pivot: l.text, zoom: null, at: null }), "c"),
     o.here === "functions" ? null : act("Peek", () => change({ view: "functions", node: l.text }), "p"),
     o.here === "calls" ? null : act("Call graph", () => change({ view: "calls", node: l.text, cam: null }), "g"),
@@ -37,7 +45,7 @@ export function acts(o, l) {
 export function actKeys(o, l) {
   if (!isCode(l)) return {};
   return {
-    f: () => toggleFilter("focus", l.text), i: () => toggleFilter("ignore", l.text), h: () => toggleFilter("hide", l.text), s: () => toSource(o.m, l, o.detail),
+    f: () => toggleFilter("focus", pattern(o, l)), i: () => toggleFilter("ignore", pattern(o, l)), h: () => toggleFilter("hide", pattern(o, l)), s: () => toSource(o.m, l, o.detail),
     c: () => change({ view: "flame", pivot: l.text, zoom: null, at: null }), p: () => change({ view: "functions", node: l.text }), g: () => change({ view: "calls", node: l.text, cam: null }),
   };
 }

@@ -2,28 +2,36 @@
 import { actKeys, acts, isFree } from "./acts.js";
 import { button, el, replace, select } from "./dom.js";
 import { trimNote } from "./flame.js";
-import { changeColour, painter } from "./flame_colour.js";
-import { compile, sumAt } from "./flame_project.js";
-import { amount, short } from "./flame_text.js";
+import { compile } from "./flame_filter.js";
 import { flameTools } from "./flame_tools.js";
-import { percent, shortName } from "./format.js";
+import { percent } from "./format.js";
+import { arrow, boxOf, edgeOf, nameOf, paintOf, rowsOf, sizeOf, weightOf } from "./graph_draw.js";
 import { layout } from "./graph_layout.js";
-import { callGraph } from "./graph_model.js";
-import { Camera, curve, svg, tips } from "./graph_svg.js";
-import { resetPatch, stacksOf } from "./stacks.js";
+import { callGraph, callTree } from "./graph_model.js";
+import { Camera, svg } from "./graph_svg.js";
+import { amount, measureNote } from "./measure.js";
+import { listed, resetPatch, stacksOf } from "./stacks.js";
 import { change, state } from "./state.js";
 import { onTheme } from "./theme.js";
+import { onOff } from "./typed.js";
 
-const counts = [20, 40, 80, 160, 320];
-const least = 0.002; // share of the whole below which a function is not drawn
+const counts = [20, 40, 80, 160, 320, 1000];
+const shares = [0, 0.05, 0.1, 0.2, 0.5, 1, 2, 5]; // percent of the whole below which nothing is drawn
+
+// limits are what bounds the drawing: name in the state, label, choices, usual one.
+const limits = [["nodes", "Functions at most", counts, 80], ["nf", "Functions from", shares, 0.2], ["ef", "Calls from", shares, 0.1]];
+
+// limit reads one of them from a state.
+const limit = (now, [name, , choices, usual]) => (now[name] !== undefined && choices.includes(Number(now[name])) ? Number(now[name]) : usual);
 
 class Calls {
   constructor(data) {
     this.data = data;
     this.stacks = stacksOf(data);
     this.m = this.stacks.m;
-    this.tools = flameTools(this.stacks, { next: (step) => this.next(step), reset: () => change(resetPatch()) }, ["shape", "panes"]);
-    this.count = select("Functions at most", counts.map((n) => [String(n), String(n)]), "80", (v) => change({ nodes: v, cam: null }));
+    this.tools = flameTools(this.stacks, { next: (step) => this.next(step), reset: () => this.reset() }, ["shape", "panes"]);
+    this.limits = limits.map(([name, label, choices, usual]) => select(label, choices.map((n) => [String(n), name === "nodes" ? String(n) : n === 0 ? "any weight" : `${n} %`]), String(usual), (v) => change({ [name]: v === String(usual) ? null : v, cam: null })));
+    this.paths = onOff("paths", "each path by itself", "A tree: a function has a box for each way that leads to it.", "1");
     this.root = svg("g", {});
     this.box = svg("svg", { class: "calls", role: "group", "aria-label": "Call graph", tabindex: 0 }, svg("defs", {}, arrow("arrow"), arrow("arrow-on")), this.root);
     this.camera = new Camera(this.box, this.root, () => this.keep());
@@ -31,7 +39,7 @@ class Calls {
     this.notes = el("p", { class: "note" });
     const zoom = (label, f, name) => button(label, f, { class: "quiet", "aria-label": name, title: name });
     this.node = el("div", { class: "calls-view" }, this.tools.node,
-      el("div", { class: "row" }, this.count, el("span", { class: "acts noprint" }, zoom("+", () => this.camera.zoom(1.4), "Larger (+)"), zoom("−", () => this.camera.zoom(1 / 1.4), "Smaller (-)"), zoom("Whole graph", () => { this.camera.fit(); this.keep(); }, "Show the whole graph (0)"))),
+      el("div", { class: "row" }, this.limits, this.paths.node, el("span", { class: "acts noprint" }, zoom("+", () => this.camera.zoom(1.4), "Larger (+)"), zoom("−", () => this.camera.zoom(1 / 1.4), "Smaller (-)"), zoom("Whole graph", () => this.fit(), "Show the whole graph (0)"))),
       this.box, this.facts, this.notes, el("p", { class: "note" }, "Drag to move, click into the graph and turn the wheel to enlarge; arrow keys lead from a chosen function to its callers and callees. A dashed arrow leads over functions that are not drawn."), trimNote(data.views.flame.trim));
     this.box.addEventListener("keydown", (e) => this.walk(e));
     this.box.addEventListener("dblclick", (e) => e.preventDefault());
@@ -43,18 +51,23 @@ class Calls {
     change({ cam: this.camera.text() }, true);
   }
 
+  fit() {
+    this.camera.fit();
+    this.keep();
+  }
+
+  reset() {
+    change({ ...resetPatch(), nodes: null, nf: null, ef: null, paths: null });
+  }
+
   show(now) {
-    const shown = this.stacks.at(now, false), t = shown.tree;
-    const chosen = now.node === undefined ? -1 : t.labels.list.findIndex((l) => l.text === now.node);
-    const count = counts.includes(Number(now.nodes)) ? Number(now.nodes) : 80;
-    this.count.querySelector("select").value = String(count);
-    const wanted = now.colour || (shown.compare ? "change" : "package"), colour = wanted === "change" && !shown.compare ? "package" : wanted;
-    if (this.shown !== shown || this.wanted !== count || (chosen >= 0 && !this.index.has(chosen))) {
-      this.graph = callGraph(t, { count, fraction: least, keep: chosen });
-      this.index = new Map(this.graph.nodes.map((n, i) => [n.label, i]));
-      this.drawn = "";
-    }
-    Object.assign(this, { shown, wanted: count, chosen });
+    const shown = this.stacks.at(now, false), wanted = limits.map((x) => limit(now, x)), tree = now.paths === "1";
+    this.limits.forEach((node, i) => { node.querySelector("select").value = String(wanted[i]); });
+    this.paths.show(now.paths);
+    const asked = now.colour || (shown.compare ? "change" : "package"), colour = asked === "change" && !shown.compare ? "package" : asked;
+    const keep = keptOf(shown.tree, now, tree), key = JSON.stringify([wanted, tree]);
+    if (this.shown !== shown || this.wanted !== key || (keep >= 0 && !this.index.has(keep))) this.build(shown, { wanted, tree, keep });
+    Object.assign(this, { shown, wanted: key, chosen: this.index.has(keep) ? this.index.get(keep) : -1 });
     this.tools.show(now, shown.mode, { colour, groups: shown.groups });
     if (this.box.clientWidth === 0) return;
     if (this.drawn !== colour) this.draw(colour, now);
@@ -63,92 +76,50 @@ class Calls {
     this.note();
   }
 
-  sum(l, own) {
-    return sumAt(this.graph.sums, l, own);
-  }
-
-  // lines are the texts of a box, with their sizes: larger where a function
-  // costs more itself.
-  lines(l) {
-    const { sums } = this.graph, t = this.shown.tree, self = Math.max(0, sums.self[l]) / (Math.abs(t.total[0]) || 1);
-    const size = 11 + 11 * Math.sqrt(Math.min(1, self * 2)), text = shortName(t.labels.list[l].text);
-    const name = text.length > 46 ? `${text.slice(0, 18)}…${text.slice(-27)}` : text; // what tells closures apart stands at the end
-    const brief = (own) => short(this.m, this.shown.mode, this.sum(l, own)).replace(/ ± .*| \(.*/, "");
-    const out = [{ text: name, size, bold: true }];
-    out.push({ text: sums.self[l] !== 0 && sums.self[l] !== sums.total[l] ? `${brief(true)} of ${brief(false)}` : brief(false), size: Math.max(10, size * 0.8) });
-    return out;
+  build(shown, { wanted: [count, fraction, edges], tree, keep }) {
+    const t = shown.tree, options = { count, fraction: fraction / 100, edges: edges / 100, keep, takes: () => true };
+    this.graph = (tree ? callTree : callGraph)(t, options);
+    if (shown.compare && shown.grew) {
+      const takes = listed(shown, this.graph.sums, 0);
+      this.graph = (tree ? callTree : callGraph)(t, { ...options, takes });
+    }
+    this.index = new Map(this.graph.nodes.map((n, i) => [n.at, i]));
+    this.drawn = "";
   }
 
   draw(colour, now) {
-    const { nodes, edges } = this.graph, t = this.shown.tree;
+    const { nodes, edges } = this.graph;
     const first = this.drawn === "" && !this.placed;
     this.drawn = colour;
-    const boxes = nodes.map(({ label }) => {
-      const lines = this.lines(label);
-      return { label, lines, w: Math.max(60, ...lines.map((x) => x.text.length * x.size * 0.61)) + 16, h: lines.reduce((s, x) => s + x.size * 1.3, 0) + 10 };
-    });
-    const whole = Math.abs(t.total[0]) || 1, weight = (e) => Math.max(Math.abs(e.total), Math.abs(e.base * t.baseScale)) / whole;
-    this.place = layout(boxes, edges.map((e) => ({ from: e.from, to: e.to, weight: weight(e) + 1e-6 })));
-    const paint = labelPainter(t, colour, this.graph.sums);
-    this.edgeNodes = edges.map((e, i) => this.edge(e, { at: this.place.edges[i], box: boxes[e.from], centre: this.place.nodes[e.from], share: weight(e), colour }));
-    this.boxNodes = boxes.map((b, i) => this.boxOf(b, this.place.nodes[i], paint(b.label)));
+    const boxes = nodes.map((_, i) => sizeOf(this, i));
+    this.place = layout(boxes, edges.map((e) => ({ from: e.from, to: e.to, weight: weightOf(this, e) + 1e-6 })));
+    const paint = paintOf(this, colour);
+    this.edgeNodes = edges.map((e, i) => edgeOf(this, e, { at: this.place.edges[i], box: boxes[e.from], centre: this.place.nodes[e.from], colour }));
+    this.boxNodes = boxes.map((box, i) => boxOf(this, i, { box, at: this.place.nodes[i], fill: paint(i), choose: () => !this.camera.wasDrag() && this.choose(i) }));
     this.root.replaceChildren(svg("g", {}, ...this.edgeNodes), svg("g", {}, ...this.boxNodes));
-    const heavy = this.place.nodes[this.index.has(this.chosen) ? this.index.get(this.chosen) : 0] || { x: 0, y: 0 };
+    const heavy = this.place.nodes[Math.max(0, this.chosen)] || { x: 0, y: 0 };
     if (!(first && this.camera.read(now.cam))) this.camera.fit(this.place, heavy);
     else this.camera.size = this.place;
     this.placed = true;
   }
 
-  edge(e, { at, box, centre, share, colour }) {
-    const text = this.edgeText(e), width = Math.min(14, 0.8 + 16 * share);
-    const c = centre, side = c.x + box.w / 2;
-    const d = at.points.length > 1 ? curve(at.points) : `M${side},${c.y - 8}C${side + 28},${c.y - 22} ${side + 28},${c.y + 22} ${side},${c.y + 8}`;
-    const mid = at.points.length > 1 ? middle(at.points) : { x: side + 24, y: c.y + 4 };
-    const stroke = colour === "change" ? changeColour(e.total, e.base * this.shown.tree.baseScale) : null;
-    const node = svg("g", { class: `edge${e.residual ? " residual" : ""}`, "data-from": e.from, "data-to": e.to },
-      svg("path", { d, "stroke-width": width.toFixed(1), "marker-end": "url(#arrow)" }), svg("text", { x: mid.x + width / 2 + 3, y: mid.y }, text));
-    if (stroke) node.firstChild.style.stroke = stroke;
-    tips(node, () => [el("b", {}, `${this.name(e.from)} → ${this.name(e.to)}`), el("div", {}, `${text}${e.residual ? ", over functions that are not drawn" : ""}`), el("div", { class: "dim" }, `${percent(e.total / (this.graph.sums.total[this.graph.nodes[e.from].label] || 1))} of the caller, ${percent(e.total / (this.graph.sums.total[this.graph.nodes[e.to].label] || 1))} of the callee`)]);
-    return node;
-  }
-
-  edgeText(e) {
-    return short(this.m, this.shown.mode, { total: e.total, variance: 0, collected: 0, events: Infinity });
-  }
-
   name(i) {
-    return this.shown.tree.labels.list[this.graph.nodes[i].label].text;
+    return nameOf(this, i);
   }
 
-  boxOf(b, at, fill) {
-    const t = this.shown.tree, text = t.labels.list[b.label].text;
-    let y = at.y - b.h / 2 + 4;
-    const lines = b.lines.map((l) => {
-      y += l.size * 1.3;
-      return svg("text", { x: at.x, y: y - l.size * 0.3, "font-size": l.size.toFixed(1), "font-weight": l.bold ? 600 : 400 }, l.text);
-    });
-    const say = `${text}, self ${amount(this.m, this.shown.mode, this.sum(b.label, true))}, total ${amount(this.m, this.shown.mode, this.sum(b.label))}`;
-    const node = svg("g", { class: "box", tabindex: -1, role: "button", "aria-label": say, "data-label": text }, svg("rect", { x: at.x - b.w / 2, y: at.y - b.h / 2, width: b.w, height: b.h, rx: 5 }), ...lines);
-    node.firstChild.style.fill = fill;
-    node.addEventListener("click", () => !this.camera.wasDrag() && this.choose(b.label));
-    tips(node, () => [el("b", {}, text), el("dl", {}, this.rows(b.label).flatMap(([k, v]) => [el("dt", {}, k), el("dd", {}, v)]))]);
-    return node;
+  // pick is the state that has a box chosen.
+  pick(i) {
+    return { node: this.name(i), box: this.graph.sums === this.shown.tree ? this.graph.nodes[i].at : null };
   }
 
-  rows(l) {
-    const { sums } = this.graph, t = this.shown.tree, out = [["total", amount(this.m, this.shown.mode, this.sum(l))], ["self", amount(this.m, this.shown.mode, this.sum(l, true))]];
-    if (this.shown.compare) out.push(["before", amount(this.m, this.shown.mode, { total: sums.base[l] * t.baseScale, variance: sums.baseVariance[l], collected: sums.baseCollected[l], events: sums.events[l] })]);
-    return out;
-  }
-
-  choose(l) {
-    change({ node: l === this.chosen ? null : this.shown.tree.labels.list[l].text }, true);
+  choose(i) {
+    change(i === this.chosen ? { node: null, box: null } : this.pick(i), true);
   }
 
   // mark shows what is chosen with its callers and callees, and what the search
   // has hit.
   mark(now) {
-    const on = this.index.has(this.chosen) ? this.index.get(this.chosen) : -1, { re } = compile(now.q);
+    const on = this.chosen, { re } = compile(now.q);
     const near = new Set([on]);
     this.graph.edges.forEach((e, i) => {
       const lit = e.from === on || e.to === on;
@@ -163,17 +134,26 @@ class Calls {
       node.classList.toggle("on", i === on);
       node.classList.toggle("hit", Boolean(hit));
       node.classList.toggle("faint", re ? !hit : on >= 0 && !near.has(i));
-      node.setAttribute("tabindex", i === (on >= 0 ? on : 0) ? 0 : -1);
+      node.setAttribute("tabindex", i === Math.max(0, on) ? 0 : -1);
     });
     this.box.classList.toggle("chosen-one", on >= 0);
-    this.tools.hits.textContent = !re ? "" : this.hits.length === 0 ? "no match" : `${this.hits.length} of ${this.graph.nodes.length} functions`;
+    this.tools.hits.textContent = !re ? "" : this.hits.length === 0 ? "no match" : `${this.hits.length} of ${this.graph.nodes.length} ${this.what()}`;
+  }
+
+  what() {
+    return this.graph.sums === this.shown.tree ? "paths" : "functions";
+  }
+
+  // label is that of the chosen box, null for none.
+  label() {
+    return this.chosen >= 0 ? this.shown.tree.labels.list[this.graph.nodes[this.chosen].label] : null;
   }
 
   about() {
-    const l = this.chosen >= 0 ? this.shown.tree.labels.list[this.chosen] : null;
+    const l = this.label();
     if (!l) return replace(this.facts, el("p", { class: "dim" }, "Click a function to see what calls it and what it calls."));
     return replace(this.facts, el("b", {}, l.text), l.file && this.shown.detail !== "package" ? el("div", { class: "dim" }, l.file) : null,
-      el("dl", {}, this.rows(this.chosen).flatMap(([k, v]) => [el("dt", {}, k), el("dd", {}, v)])), acts(this.actor(), l));
+      el("dl", {}, rowsOf(this, this.chosen).flatMap(([k, v]) => [el("dt", {}, k), el("dd", {}, v)])), acts(this.actor(), l));
   }
 
   actor() {
@@ -183,19 +163,19 @@ class Calls {
   note() {
     const { lost } = this.graph;
     const parts = [`In all ${amount(this.m, this.shown.mode, this.shown.whole.sum)}.`];
-    if (lost.nodes > 0) parts.push(`${lost.of - lost.nodes} of ${lost.of} functions are drawn; ${percent(lost.share)} of the weight is that of the others themselves.`);
+    if (lost.nodes > 0) parts.push(`${lost.of - lost.nodes} of ${lost.of} ${this.what()} are drawn; ${percent(lost.share)} of the weight is that of the others themselves.`);
     if (lost.edges > 0) parts.push(`${lost.edges} calls are left out, none with more than ${percent(lost.edge)}.`);
-    replace(this.notes, parts.join(" "));
+    replace(this.notes, parts.join(" "), " ", measureNote(this.m, this.shown.mode));
   }
 
   next(step) {
     if (this.hits.length === 0) return;
-    const at = this.hits.indexOf(this.index.get(this.chosen));
+    const at = this.hits.indexOf(this.chosen);
     this.goTo(this.hits[(at + step + this.hits.length) % this.hits.length]);
   }
 
   goTo(i) {
-    change({ node: this.name(i) }, true);
+    change(this.pick(i), true);
     this.camera.centre(this.place.nodes[i]);
     this.keep();
     this.boxNodes[i].focus({ preventScroll: true });
@@ -204,7 +184,7 @@ class Calls {
   // walk leads along the heaviest edges, and sideways within a rank.
   walk(e) {
     if (!isFree(e)) return;
-    const on = this.index.has(this.chosen) ? this.index.get(this.chosen) : -1, { edges } = this.graph;
+    const on = this.chosen, { edges } = this.graph;
     const focused = this.boxNodes.indexOf(document.activeElement);
     const row = () => this.place.nodes.map((p, i) => ({ ...p, i })).filter((p) => p.y === this.place.nodes[on].y).sort((a, b) => a.x - b.x);
     const beside = (step) => { const r = row(), k = r.findIndex((p) => p.i === on) + step; return r[k] ? r[k].i : -1; };
@@ -213,11 +193,11 @@ class Calls {
       ArrowLeft: () => beside(-1), ArrowRight: () => beside(1),
     };
     const moves = { ArrowDown: [0, -far], ArrowUp: [0, far], ArrowLeft: [far, 0], ArrowRight: [-far, 0] };
-    if ((e.key === "Enter" || e.key === " ") && focused >= 0) this.choose(this.graph.nodes[focused].label);
-    else if (e.key === "Escape") change({ node: null });
+    if ((e.key === "Enter" || e.key === " ") && focused >= 0) this.choose(focused);
+    else if (e.key === "Escape") change({ node: null, box: null });
     else if (e.key === "+" || e.key === "=") this.camera.zoom(1.4);
     else if (e.key === "-") this.camera.zoom(1 / 1.4);
-    else if (e.key === "0") { this.camera.fit(); this.keep(); }
+    else if (e.key === "0") this.fit();
     else if (keys[e.key] && on >= 0) {
       const to = keys[e.key]();
       if (to >= 0) this.goTo(to);
@@ -229,30 +209,24 @@ class Calls {
 
   shortcut(e) {
     if (this.node.hidden || !isFree(e)) return;
-    const l = this.chosen >= 0 ? this.shown.tree.labels.list[this.chosen] : null;
-    const keys = { "/": () => this.tools.search.focus(), n: () => this.next(1), N: () => this.next(-1), r: () => change(resetPatch()), ...actKeys(this.actor(), l) };
+    const keys = { "/": () => this.tools.search.focus(), n: () => this.next(1), N: () => this.next(-1), r: () => this.reset(), ...actKeys(this.actor(), this.label()) };
     if (!Object.hasOwn(keys, e.key)) return;
     e.preventDefault();
     keys[e.key]();
   }
 }
 
-function arrow(id) {
-  return svg("marker", { id, viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 8, markerHeight: 8, orient: "auto-start-reverse", markerUnits: "userSpaceOnUse" }, svg("path", { d: "M0,0L8,4L0,8z" }));
-}
-
-// middle is a place for the text of an edge: on its longest piece.
-function middle(points) {
-  const k = Math.floor((points.length - 1) / 2);
-  return { x: (points[k].x + points[k + 1].x) / 2, y: (points[k].y + points[k + 1].y) / 2 };
-}
-
-// labelPainter returns the colour of a label.
-function labelPainter(t, by, sums) {
-  if (by === "change") return (l) => changeColour(sums.total[l], sums.base[l] * t.baseScale);
-  const paint = painter(t, by), first = new Map();
-  for (let i = 1; i < t.n; i++) if (!first.has(t.label[i]) || Math.abs(t.total[i]) > Math.abs(t.total[first.get(t.label[i])])) first.set(t.label[i], i);
-  return (l) => paint(first.get(l) || 0);
+// keptOf is what must be drawn because it is chosen: a label, or a node of the
+// tree; -1 for none.
+function keptOf(t, now, tree) {
+  if (now.node === undefined) return -1;
+  const label = t.labels.list.findIndex((l) => l.text === now.node);
+  if (!tree || label < 0) return label;
+  const box = Number(now.box);
+  if (Number.isInteger(box) && box > 0 && box < t.n && t.label[box] === label) return box;
+  let best = -1;
+  for (let i = 1; i < t.n; i++) if (t.label[i] === label && (best < 0 || Math.abs(t.total[i]) > Math.abs(t.total[best]))) best = i;
+  return best;
 }
 
 // callsView is there when the recording has stacks.

@@ -3,11 +3,12 @@ import { actKeys, acts, isFree } from "./acts.js";
 import { button, el, replace } from "./dom.js";
 import { FlameCanvas } from "./flame_canvas.js";
 import { painter } from "./flame_colour.js";
-import { compile } from "./flame_project.js";
+import { compile } from "./flame_filter.js";
 import { FunctionTable } from "./flame_table.js";
-import { amount, describe, say } from "./flame_text.js";
+import { describe, say } from "./flame_text.js";
 import { flameTools } from "./flame_tools.js";
 import { exactly, percent } from "./format.js";
+import { amount, measureNote } from "./measure.js";
 import { isCode, resetPatch, stacksOf } from "./stacks.js";
 import { change, state } from "./state.js";
 import { isDark, onTheme } from "./theme.js";
@@ -51,7 +52,7 @@ class Flame {
     const shown = this.stacks.at(now);
     if (shown === this.shown) return;
     this.shown = shown;
-    Object.assign(this, { mode: shown.mode, detail: shown.detail, compare: shown.compare, pivotName: shown.pivotName, whole: shown.whole, tree: shown.tree, up: shown.up, groups: shown.groups, spared: shown.spared });
+    Object.assign(this, { mode: shown.mode, detail: shown.detail, compare: shown.compare, grew: shown.grew, pivotName: shown.pivotName, whole: shown.whole, tree: shown.tree, up: shown.up, groups: shown.groups, spared: shown.spared });
     this.keys.search = this.keys.paint = "";
   }
 
@@ -96,7 +97,7 @@ class Flame {
     this.note();
     this.main.draw();
     if (this.up) this.above.draw();
-    if (panes !== "graph") this.table.set({ t, m: this.m, compare: this.compare }, this.found);
+    if (panes !== "graph") this.table.set({ t, m: this.m, compare: this.compare, grew: this.grew }, this.found);
   }
 
   // colours makes the painters when the trees, the choice or the theme change.
@@ -130,8 +131,7 @@ class Flame {
   note() {
     const parts = [`In all ${amount(this.m, this.mode, this.whole.sum)}.`];
     if (this.spared > 1e-6) parts.push(`Not drawn: ${percent(this.spared)} that retention spares, because live memory raises the heap goal; it is taken off the totals.`);
-    if (this.m.ownRuns.length > 1) parts.push("Runs weigh the same.");
-    replace(this.notes, parts.join(" "));
+    replace(this.notes, parts.join(" "), " ", measureNote(this.m, this.mode));
   }
 
   find(label) {

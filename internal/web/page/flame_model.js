@@ -42,7 +42,10 @@ export function decode(v) {
     const group = c.cpu ? groupOfBucket[c.name] || "gc" : c.name === "retention" ? "retention" : "churn";
     return { name: c.name, cpu: c.cpu, base: Boolean(c.base), set: c.set || 0, bucket: c.cpu ? bucket.get(c.name) : null, group: groups.indexOf(group), at, values };
   });
-  const m = { n, parent, frame: Int32Array.from(v.frame), frames: v.frames, functions: v.functions, files: v.files, columns, runs: v.runs, exact: v.exact, hasBase: Boolean(v.base), trim: v.trim, labels: v.labels || null };
+  const inlined = new Uint8Array(n);
+  let node = 0;
+  for (const step of v.inlined) inlined[(node += step)] = 1;
+  const m = { n, parent, inlined, frame: Int32Array.from(v.frame), frames: v.frames, functions: v.functions, files: v.files, columns, runs: v.runs, exact: v.exact, hasBase: Boolean(v.base), trim: v.trim, labels: v.labels || null };
   m.runOf = runsOf(m, false);
   m.runOfBase = m.hasBase ? runsOf(m, true) : null;
   return m;
@@ -80,32 +83,90 @@ function takes(mode, c) {
   return c.cpu ? Boolean(mode.cpu && mode.cpu(c.bucket)) : mode.heap.includes(c.name);
 }
 
+// isCPU reports whether a mode weighs time of the processor, as shares or as it is.
+export const isCPU = (mode) => mode.kind === "cpu" || mode.kind === "time";
+
 // weigh adds up the columns of a mode for each node: value itself; variance of
 // what was sampled as CPU; churn and retention with their events; bytes' events;
-// and by group, for the colours. With takes, only samples of the label sets that
-// it says yes to count.
+// and by group, for the colours. A mode of kind time is in nanoseconds, of all
+// runs together. With takes, only samples of the label sets that it says yes to
+// count.
 export function weigh(m, mode, base, takesSet) {
   const w = {
     self: new Float64Array(m.n), variance: new Float64Array(m.n), collected: new Float64Array(m.n), events: new Float64Array(m.n),
     byGroup: groups.map(() => null), negative: 0,
   };
   const runs = base ? m.baseRuns : m.ownRuns, runOf = base ? m.runOfBase : m.runOf;
-  const inUse = mode.id === "retention" || mode.id.startsWith("inuse");
+  const inUse = mode.id === "retention" || mode.id.startsWith("inuse"), scale = mode.kind === "time" ? nanoseconds(runs) : null;
   for (const c of m.columns) {
     if (c.base !== base || (takesSet && !takesSet(c.set))) continue;
     if (c.name === (inUse ? "inuse_samples" : "alloc_samples")) for (let i = 0; i < c.at.length; i++) w.events[c.at[i]] += c.values[i];
     if (!takes(mode, c)) continue;
     const byGroup = w.byGroup[c.group] || (w.byGroup[c.group] = new Float64Array(m.n));
     for (let i = 0; i < c.at.length; i++) {
-      const at = c.at[i], x = c.values[i];
+      const at = c.at[i], run = runOf[at], factor = scale ? scale(run) : 1, x = c.values[i] * factor;
       if (x < 0 && mode.id !== "retention") w.negative += x;
       w.self[at] += x;
       byGroup[at] += Math.abs(x);
-      if (c.cpu) w.variance[at] += x * (runOf[at] >= 0 ? runs[runOf[at]].sample : meanSample(runs));
-      else if (mode.kind === "cpu") w.collected[at] += x;
+      if (c.cpu) w.variance[at] += x * factor * (run >= 0 ? runs[run].sample : meanSample(runs));
+      else if (isCPU(mode)) w.collected[at] += x;
     }
   }
+  if (mode.mean && !base) addMeans(m, mode, w, takesSet);
   return w;
+}
+
+// meanSums are what the mean of an object and its interval need beside the bytes:
+// the objects, and over what n samples have found, b bytes in o objects, the sums
+// of b²/n, bo/n and o²/n.
+export const meanSums = ["objects", "squares", "products", "objectSquares"];
+
+// addMeans adds up meanSums. Samples of one stack and one set of labels, which
+// have the size of the block, stand together.
+function addMeans(m, mode, w, takesSet) {
+  for (const k of meanSums) w[k] = new Float64Array(m.n);
+  const own = m.columns.filter((c) => !c.base && (!takesSet || takesSet(c.set)));
+  const objects = new Float64Array(m.n), events = new Float64Array(m.n);
+  for (const c of own.filter((x) => x.name === mode.id)) {
+    const beside = (name) => own.find((x) => x.name === name && x.set === c.set) || { at: [], values: [] };
+    const columns = [[beside(mode.mean), objects], [beside(mode.id.startsWith("inuse") ? "inuse_samples" : "alloc_samples"), events]];
+    for (const [x, into] of columns) for (let i = 0; i < x.at.length; i++) into[hostOf(m, x.at[i])] += x.values[i];
+    const spread = spreadOf(m, c.set);
+    for (let i = 0; i < c.at.length; i++) {
+      const at = c.at[i], b = c.values[i], o = objects[at], n = Math.max(events[at], 1);
+      w.objects[at] += o;
+      w.squares[at] += (b * b + o * o * spread) / n;
+      w.products[at] += (b * o) / n;
+      w.objectSquares[at] += (o * o) / n;
+    }
+    for (const [x, into] of columns) for (let i = 0; i < x.at.length; i++) into[hostOf(m, x.at[i])] = 0;
+  }
+}
+
+// hostOf is the call that a node of the collector's stands under; others are
+// their own.
+function hostOf(m, node) {
+  return m.functions.owner[m.frames.function[m.frame[node]]] === "heaptrim" && m.parent[node] !== 0 ? m.parent[node] : node;
+}
+
+// spreadOf is the variance of the sizes in a set of labels that gathers a range
+// of them, if they lie evenly in it.
+function spreadOf(m, set) {
+  const size = m.labels && (m.labels.sets[set] || []).find((l) => m.labels.keys[l.key] === "bytes" && l.low !== undefined);
+  return size ? (size.high - size.low) ** 2 / 12 : 0;
+}
+
+// nanoseconds returns how long all CPU of a run took that shares are parts of.
+// Runs weigh the same as shares: each is a part of its own CPU, divided by their
+// number.
+function nanoseconds(runs) {
+  const all = runs.filter((r) => r.cpu_ns > 0), mean = cpuTime(runs) / Math.max(1, all.length);
+  return (run) => (run >= 0 ? runs[run].cpu_ns : mean) * all.length;
+}
+
+// cpuTime is the CPU of all runs in nanoseconds.
+export function cpuTime(runs) {
+  return runs.reduce((s, r) => s + r.cpu_ns, 0);
 }
 
 function meanSample(runs) {
@@ -116,11 +177,27 @@ function meanSample(runs) {
 // collector's own error on what is attributed, and the sampling of the heap. A
 // share of all CPU cannot be off by more than what is left of it.
 export function halfWidth(m, mode, sum) {
-  const exact = m.exact && !mode.id.startsWith("inuse");
-  const relative = exact ? 0 : sum.events > 0 ? 1.96 / Math.sqrt(sum.events) : 1;
+  const relative = isExact(m, mode) ? 0 : sum.events > 0 ? 1.96 / Math.sqrt(sum.events) : 1;
+  if (mode.kind === "time") {
+    const all = cpuTime(m.ownRuns);
+    return all * halfWidth(m, { ...mode, kind: "cpu" }, { total: sum.total / all, variance: sum.variance / all ** 2, collected: sum.collected / all, events: sum.events });
+  }
   if (mode.kind !== "cpu") return Math.abs(sum.total) * relative;
   const collector = Math.max(0, ...m.ownRuns.map((r) => r.collector_error));
   const half = Math.hypot(1.96 * Math.sqrt(Math.max(0, sum.variance)), sum.collected * Math.hypot(collector, relative));
   const left = Math.min(1, Math.max(0, 1 - sum.total));
   return left < 1e-4 ? 0 : half * Math.sqrt(left);
+}
+
+// isExact reports whether bytes and objects of a mode have no sampling error.
+export function isExact(m, mode) {
+  return m.exact && !mode.id.startsWith("inuse");
+}
+
+// meanOf is the mean of an object in a sum of a mode that has one, with half its
+// 95 % interval: that of a ratio of two sums over the same samples.
+export function meanOf(m, mode, sum) {
+  if (!(sum.objects > 0)) return { value: 0, half: 0 };
+  const value = sum.total / sum.objects, variance = (sum.squares || 0) - 2 * value * (sum.products || 0) + value * value * (sum.objectSquares || 0);
+  return { value, half: isExact(m, mode) ? 0 : (1.96 * Math.sqrt(Math.max(0, variance))) / sum.objects };
 }

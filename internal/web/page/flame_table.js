@@ -1,9 +1,11 @@
 // The table beside the flame graph: functions with what they cost themselves
 // and with their calls.
 import { button, el, replace } from "./dom.js";
-import { short } from "./flame_text.js";
+import { changeText } from "./flame_text.js";
 import { byLabel, sumAt } from "./flame_project.js";
-import { bytes, count, shortName } from "./format.js";
+import { shortName } from "./format.js";
+import { figure, plain, short } from "./measure.js";
+import { listed } from "./stacks.js";
 import { term } from "./terms.js";
 
 const page = 50;
@@ -29,29 +31,24 @@ export class FunctionTable {
     this.draw();
   }
 
-  plain(x) {
-    const kind = this.tree.mode.kind;
-    return kind === "cpu" ? (100 * x).toFixed(Math.abs(x) < 0.00995 ? 2 : 1) + " %" : kind === "bytes" ? bytes(x) : count(x);
-  }
-
   draw() {
-    const { sums, tree } = this, compare = this.v.compare;
-    const value = (l) => (this.by === "self" ? sums.self[l] : this.by === "change" ? Math.abs(sums.total[l] - sums.base[l] * tree.baseScale) : sums.total[l]);
+    const { sums, tree } = this, compare = this.v.compare, mode = tree.mode;
+    const value = (l) => (this.by === "change" ? Math.abs(sums.total[l] - sums.base[l] * tree.baseScale) : figure(mode, sumAt(sums, l, this.by === "self")));
     const least = 1e-6 * Math.abs(tree.total[0]);
-    let list = tree.labels.list.map((_, l) => l).filter((l) => Math.abs(sums.total[l]) > least || (compare && Math.abs(sums.base[l]) > least));
+    let list = tree.labels.list.map((_, l) => l).filter(listed({ tree, compare, grew: this.v.grew }, sums, least));
     if (this.found) list = list.filter((l) => this.found[l]);
     list.sort(this.by === "name" ? (a, b) => tree.labels.list[a].text.localeCompare(tree.labels.list[b].text) : (a, b) => value(b) - value(a) || sums.total[b] - sums.total[a] || a - b);
     const head = (id, label, word) => el("th", { scope: "col", class: id === "name" ? "name" : "num", "aria-sort": this.by === id ? (id === "name" ? "ascending" : "descending") : "none" },
       button(label, () => { this.by = id; this.draw(); }, { class: "sort" }), word ? el("span", { class: "unseen" }, term(word)) : null);
-    const weight = (sum) => short(this.v.m, tree.mode, sum);
+    const weight = (sum) => short(this.v.m, mode, sum);
     const row = (l) => el("tr", {},
-      el("td", { class: "num", data: { label: "self" } }, Math.abs(sums.self[l]) <= least ? "" : compare ? this.plain(sums.self[l]) : weight(sumAt(sums, l, true))),
+      el("td", { class: "num", data: { label: "self" } }, Math.abs(sums.self[l]) <= least ? "" : compare ? plain(mode, sums.self[l]) : weight(sumAt(sums, l, true))),
       el("td", { class: "num", data: { label: "total" } }, weight(sumAt(sums, l))),
-      compare ? el("td", { class: "num", data: { label: "change" } }, this.plain(sums.total[l] - sums.base[l] * tree.baseScale)) : null,
+      compare ? el("td", { class: "num", data: { label: "change" } }, changeText(mode, sums, l, tree.baseScale)) : null,
       el("td", { class: "name" }, el("span", { class: "one-line" }, button("⇅", () => this.o.pivot(l), { class: "link small", title: "Callers and callees of " + tree.labels.list[l].text, "aria-label": "Callers and callees" }),
         button(shortName(tree.labels.list[l].text), () => this.o.choose(l), { class: "link", title: tree.labels.list[l].text }))));
     replace(this.node,
-      el("table", { class: compare ? "with-change" : this.tree.mode.kind === "bytes" ? "wide" : "" }, el("caption", { class: "unseen" }, "Functions by weight"),
+      el("table", { class: compare ? "with-change" : mode.kind !== "cpu" ? "wide" : "" }, el("caption", { class: "unseen" }, "Functions by weight"),
         el("thead", {}, el("tr", {}, head("self", "self"), head("total", "total"), compare ? head("change", "change") : null, head("name", "function"))),
         el("tbody", {}, list.slice(0, this.rows).map(row))),
       list.length > this.rows ? button(`Show more of ${list.length}`, () => { this.rows += 4 * page; this.draw(); }) : null);

@@ -3,13 +3,13 @@
 import { button, el, replace, select } from "./dom.js";
 import { groups } from "./flame_model.js";
 import { groupColour, groupTitle } from "./flame_colour.js";
-import { compile } from "./flame_project.js";
-import { exactly } from "./format.js";
 import { compileLabels } from "./labels.js";
 import { labelPanel } from "./label_panel.js";
+import { moreTools } from "./more_tools.js";
 import { savedViews } from "./saved.js";
 import { explain } from "./terms.js";
 import { change, state } from "./state.js";
+import { typed } from "./typed.js";
 
 const filters = [
   ["focus", "Focus", "Only stacks that pass through a function or file that matches."],
@@ -17,28 +17,13 @@ const filters = [
   ["hide", "Hide", "Takes out the frames that match; what they call moves up to their caller."],
   ["show", "Show", "Only frames that match."],
   ["from", "Show from", "Takes out what stands above the first frame that matches."],
+  ["prune", "Prune from", "Takes out what a function that matches calls: it counts as its own."],
 ];
 
 const labelFilters = [
   ["tagfocus", "Label focus", "Only samples with a label that matches: an expression, key=expression, or a range of numbers such as bytes=1kb:64kb."],
   ["tagignore", "Label ignore", "Without samples that have a label that matches."],
 ];
-
-function typed(name, label, tip, check) {
-  const input = el("input", {
-    type: "search", placeholder: "regular expression", spellcheck: false, autocomplete: "off", "aria-label": label,
-    on: { input: () => change({ [name]: input.value, zoom: null, at: null }, true) },
-  });
-  const error = el("span", { class: "bad", "aria-live": "polite" });
-  return {
-    name, input,
-    node: el("label", { class: "field" }, el("span", tip ? { class: "term", data: { tip } } : {}, label), input, error),
-    show(value) {
-      if (document.activeElement !== input) input.value = value || "";
-      error.textContent = (check || compile)(value).error ? "not an expression" : "";
-    },
-  };
-}
 
 // flameTools makes the controls; show brings them in line with the state. act:
 // {next(step), reset()}; lacks names controls that a view has no use for.
@@ -47,7 +32,7 @@ export function flameTools(stacks, act, lacks) {
   const weight = select("Weight", stacks.modes.map((x) => [x.id, x.label]), stacks.modes[0].id, (v) => change({ weight: v, zoom: null, at: null, pivot: null }));
   const weightTip = el("small", { class: "dim" });
   const colour = select("Colour", [["package", "package"], ["bucket", "memory bucket"], ...(m.hasBase ? [["change", "change"]] : [])], "package", (v) => change({ colour: v }));
-  const detail = select("Detail", [["function", "functions"], ["line", "lines"], ["file", "files"], ["package", "packages"]], "function", (v) => change({ detail: v, zoom: null, at: null, pivot: null, node: null, cam: null }));
+  const detail = select("Detail", [["function", "functions"], ["filefunction", "functions in files"], ["line", "lines"], ["file", "files"], ["package", "packages"]], "function", (v) => change({ detail: v, zoom: null, at: null, pivot: null, node: null, cam: null }));
   const shape = select("Shape", [["icicle", "icicle, down"], ["flame", "flame, up"]], "icicle", (v) => change({ shape: v }));
   const panes = select("Show", [["both", "graph and table"], ["graph", "graph"], ["table", "table"]], "both", (v) => change({ panes: v }));
   const compare = m.hasBase ? select("Compare", [["", "with the base"], ["off", "off"], ["amounts", "with the base, amounts as they are"]], "", (v) => change({ compare: v })) : null;
@@ -58,6 +43,7 @@ export function flameTools(stacks, act, lacks) {
   const labels = m.labels ? labelPanel(stacks) : null;
   const labelBoxes = m.labels ? labelFilters.map((f) => typed(...f, (v) => compileLabels(v, m.labels))) : [];
   const more = el("details", { class: "filters" }, el("summary", {}, "Filters"), el("div", { class: "row" }, [...boxes, ...labelBoxes].map((b) => b.node)));
+  const figures = moreTools(m);
   const copy = button("Copy link", () => navigator.clipboard.writeText(location.href).then(() => { copy.textContent = "Copied"; }), { class: "quiet" });
   const legend = el("ul", { class: "legend inline", "aria-label": "Colours" });
   search.input.addEventListener("keydown", (e) => {
@@ -66,7 +52,7 @@ export function flameTools(stacks, act, lacks) {
   });
   const node = el("div", { class: "controls" },
     el("div", { class: "row" }, weight, search.node, without("colour", colour), without("shape", shape), compare),
-    el("div", { class: "row" }, detail, without("panes", panes), more, labels && labels.node, savedViews(), button("Reset", () => act.reset(), { class: "quiet", title: "Reset (r)" }), copy), weightTip, legend);
+    el("div", { class: "row" }, without("detail", detail), without("panes", panes), more, labels && labels.node, figures.node, savedViews(), button("Reset", () => act.reset(), { class: "quiet", title: "Reset (r)" }), copy), weightTip, legend);
   const boxOf = (label) => label.querySelector("select");
   return {
     node, search: search.input, hits,
@@ -81,6 +67,7 @@ export function flameTools(stacks, act, lacks) {
       for (const b of [search, ...boxes, ...labelBoxes]) b.show(now[b.name]);
       if ([...boxes, ...labelBoxes].some((b) => now[b.name])) more.open = true;
       if (labels) labels.show(now, mode);
+      figures.show(now, mode);
       copy.textContent = "Copy link";
       drawLegend(legend, used);
     },
@@ -94,9 +81,9 @@ function drawLegend(legend, used) {
   else replace(legend);
 }
 
-// toggleFilter adds a name to a filter, as an exact expression.
-export function toggleFilter(name, text) {
-  const exact = exactly(text), now = state()[name];
-  const merged = name === "focus" || name === "from" || !now ? exact : `${now}|${exact}`;
+// toggleFilter adds an expression to a filter.
+export function toggleFilter(name, expression) {
+  const now = state()[name];
+  const merged = name === "focus" || name === "from" || name === "prune" || !now ? expression : `${now}|${expression}`;
   change({ [name]: merged, zoom: null, at: null, pivot: null, cam: null });
 }

@@ -3,12 +3,14 @@
 import { actKeys, acts, isFree } from "./acts.js";
 import { button, el, replace } from "./dom.js";
 import { trimNote } from "./flame.js";
-import { byLabel, compile, sumAt } from "./flame_project.js";
-import { amount, short } from "./flame_text.js";
+import { compile } from "./flame_filter.js";
+import { byLabel, sumAt } from "./flame_project.js";
+import { changeText } from "./flame_text.js";
 import { flameTools } from "./flame_tools.js";
-import { bytes, count, percent, shortName } from "./format.js";
+import { percent, shortName } from "./format.js";
 import { around } from "./graph_model.js";
-import { resetPatch, stacksOf } from "./stacks.js";
+import { amount, figure, measureNote, shareOf, short } from "./measure.js";
+import { listed, resetPatch, stacksOf } from "./stacks.js";
 import { change, state } from "./state.js";
 import { term } from "./terms.js";
 
@@ -40,7 +42,7 @@ class Functions {
     this.order(now);
     this.draw();
     this.drawPeek(now);
-    replace(this.notes, `In all ${amount(this.m, shown.mode, shown.whole.sum)}.`, this.m.ownRuns.length > 1 ? " Runs weigh the same." : "");
+    replace(this.notes, `In all ${amount(this.m, shown.mode, shown.whole.sum)}. `, measureNote(this.m, shown.mode));
   }
 
   // order sorts the functions that have any weight: name, or a column, largest
@@ -49,9 +51,9 @@ class Functions {
     const { sums, shown } = this, t = shown.tree, least = 1e-7 * Math.abs(t.total[0]), { re } = compile(now.q);
     this.by = ["self", "total", "change", "name"].includes(now.sort) ? now.sort : "self";
     const delta = (l) => sums.total[l] - sums.base[l] * t.baseScale;
-    const value = { self: (l) => sums.self[l], total: (l) => sums.total[l], change: (l) => Math.abs(delta(l)) }[this.by];
+    const value = { self: (l) => figure(shown.mode, sumAt(sums, l, true)), total: (l) => figure(shown.mode, sumAt(sums, l)), change: (l) => Math.abs(delta(l)) }[this.by];
     const text = (l) => t.labels.list[l].text;
-    let list = t.labels.list.map((_, l) => l).filter((l) => Math.abs(sums.total[l]) > least || (shown.compare && Math.abs(sums.base[l]) > least));
+    let list = t.labels.list.map((_, l) => l).filter(listed(shown, sums, least));
     list.sort(this.by === "name" ? (a, b) => text(a).localeCompare(text(b)) : (a, b) => value(b) - value(a) || sums.total[b] - sums.total[a] || a - b);
     this.before = new Map();
     let sum = 0;
@@ -65,23 +67,23 @@ class Functions {
     return short(this.m, this.shown.mode, sum);
   }
 
-  plain(x) {
-    const kind = this.shown.mode.kind;
-    return kind === "cpu" ? (100 * x).toFixed(Math.abs(x) < 0.00995 ? 2 : 1) + " %" : kind === "bytes" ? bytes(x) : count(x);
+  changed(sums, at) {
+    return changeText(this.shown.mode, sums, at, this.shown.tree.baseScale);
   }
 
   draw() {
-    const { sums, shown } = this, t = shown.tree, whole = t.total[0] || 1, share = shown.mode.kind !== "cpu", least = 1e-7 * Math.abs(whole);
+    const { sums, shown } = this, t = shown.tree, share = shown.mode.kind !== "cpu", least = 1e-7 * Math.abs(t.total[0] || 1);
+    const part = (x) => percent(shareOf(shown.mode, x));
     const head = (id, label, word) => el("th", { scope: "col", class: id === "name" ? "name" : "num", "aria-sort": this.by === id ? (id === "name" ? "ascending" : "descending") : "none" },
       button(label, () => change({ sort: id }), { class: "sort" }), word ? el("span", { class: "unseen" }, term(word)) : null);
     const plainHead = (label) => el("th", { scope: "col", class: "num share" }, label);
     const row = (l) => el("tr", { class: l === this.chosen ? "here" : "", data: { name: t.labels.list[l].text } },
       el("td", { class: "num", data: { label: "self" } }, Math.abs(sums.self[l]) <= least ? "" : this.short(sumAt(sums, l, true))),
-      share ? el("td", { class: "num share", data: { label: "self %" } }, percent(sums.self[l] / whole)) : null,
-      el("td", { class: "num share", data: { label: "sum %" } }, percent(this.before.get(l) / whole)),
+      share ? el("td", { class: "num share", data: { label: "self %" } }, part(sums.self[l])) : null,
+      el("td", { class: "num share", data: { label: "sum %" } }, part(this.before.get(l))),
       el("td", { class: "num", data: { label: "total" } }, this.short(sumAt(sums, l))),
-      share ? el("td", { class: "num share", data: { label: "total %" } }, percent(sums.total[l] / whole)) : null,
-      shown.compare ? el("td", { class: "num", data: { label: "change" } }, this.plain(sums.total[l] - sums.base[l] * t.baseScale)) : null,
+      share ? el("td", { class: "num share", data: { label: "total %" } }, part(sums.total[l])) : null,
+      shown.compare ? el("td", { class: "num", data: { label: "change" } }, this.changed(sums, l)) : null,
       el("td", { class: "name", data: { label: "function" } }, button(shortName(t.labels.list[l].text), () => change({ node: t.labels.list[l].text }), { class: "link", title: t.labels.list[l].text })));
     replace(this.list, el("div", { class: "rows", tabIndex: 0, role: "region", "aria-label": "Functions by weight" }, el("table", {}, el("caption", { class: "unseen" }, "Functions by weight"),
       el("thead", {}, el("tr", {}, head("self", "self", "self"), share ? plainHead("self %") : null, plainHead("sum %"), head("total", "total", "total"), share ? plainHead("total %") : null, shown.compare ? head("change", "change") : null, head("name", "function"))),
@@ -98,7 +100,7 @@ class Functions {
 
   peekOf(label) {
     const { callers, callees } = around(this.shown.tree, label), l = this.shown.tree.labels.list[label], whole = this.sums.total[label];
-    const row = (e) => el("tr", {}, el("td", { class: "num" }, this.short(e)), el("td", { class: "num" }, whole !== 0 ? percent(e.total / whole) : ""), this.shown.compare ? el("td", { class: "num" }, this.plain(e.total - e.base * this.shown.tree.baseScale)) : null,
+    const row = (e) => el("tr", {}, el("td", { class: "num" }, this.short(e)), el("td", { class: "num" }, whole !== 0 ? percent(e.total / whole) : ""), this.shown.compare ? el("td", { class: "num" }, this.changed({ total: [e.total], base: [e.base] }, 0)) : null,
       el("td", { class: "name" }, e.label < 0 ? el("span", { class: "dim" }, "the outermost call") : button(shortName(this.shown.tree.labels.list[e.label].text), () => change({ node: this.shown.tree.labels.list[e.label].text }), { class: "link", title: this.shown.tree.labels.list[e.label].text })));
     const block = (title, list) => el("table", { class: "edges" }, el("caption", {}, title), el("thead", { class: "unseen" }, el("tr", {}, ["weight", "share of the function", ...(this.shown.compare ? ["change"] : []), "function"].map((x) => el("th", { scope: "col" }, x)))), el("tbody", {}, list.map(row)));
     return el("section", { class: "peeked", data: { name: l.text } }, block(callers.length === 0 ? "Called by nobody" : "Called by", callers),

@@ -1,6 +1,7 @@
 // Labels of samples: which of their sets a filter lets through, and what each
 // value weighs. A filter is written as for pprof: expressions divided by commas,
 // a key in front of "=", or a range of numbers such as 16kb:1mb.
+import { compile } from "./flame_filter.js";
 import { bytes, exactly } from "./format.js";
 
 const units = { b: 1, kb: 1024, kib: 1024, mb: 1024 ** 2, mib: 1024 ** 2, gb: 1024 ** 3, gib: 1024 ** 3, ns: 1, us: 1e3, ms: 1e6, s: 1e9, min: 60e9, h: 3600e9 };
@@ -55,6 +56,16 @@ export function allowedSets(view, now) {
   return (set) => (!focus || focus(set)) && (!ignore || !ignore(set));
 }
 
+// keyList reads the keys of labels that a state names, divided by commas.
+export const keyList = (text) => (text || "").split(",").filter(Boolean);
+
+// shownKey returns the function from a key to whether a state's expressions let
+// it be listed.
+export function shownKey(now) {
+  const show = compile(now.tagshow).re, hide = compile(now.taghide).re;
+  return (key) => (!show || show.test(key)) && (!hide || !hide.test(key));
+}
+
 // valueOf is the text of a set's label of a key, "" without one.
 function valueOf(view, key, set) {
   const own = (view.sets[set] || []).filter((l) => view.keys[l.key] === key).map((l) => shownValue(l));
@@ -68,15 +79,15 @@ export function shownValue(l) {
   return l.unit ? `${l.text} ${l.unit}` : l.text;
 }
 
-// splitSets groups the sets by the values of one or two keys: [{root, leaf,
-// takes(set)}], the values as texts, "" without a key.
-export function splitSets(view, rootKey, leafKey, allowed) {
+// splitSets groups the sets by the values of keys: [{roots, leaves, takes(set)}],
+// the values as texts, in the order of the keys.
+export function splitSets(view, rootKeys, leafKeys, allowed) {
   const groups = new Map();
   for (let set = -1; set < view.sets.length; set++) {
     if (allowed && !allowed(set)) continue;
-    const text = (key) => (!key ? "" : `${key}: ${set < 0 ? "not told apart" : valueOf(view, key, set) || "none"}`);
-    const id = `${text(rootKey)}\n${text(leafKey)}`;
-    if (!groups.has(id)) groups.set(id, { root: text(rootKey), leaf: text(leafKey), sets: new Set() });
+    const text = (key) => `${key}: ${set < 0 ? "not told apart" : valueOf(view, key, set) || "none"}`;
+    const roots = rootKeys.map(text), leaves = leafKeys.map(text), id = JSON.stringify([roots, leaves]);
+    if (!groups.has(id)) groups.set(id, { roots, leaves, sets: new Set() });
     groups.get(id).sets.add(set);
   }
   return [...groups.values()].map((g) => ({ ...g, takes: (set) => g.sets.has(set) }));

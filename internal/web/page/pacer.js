@@ -2,7 +2,7 @@
 // 1.19 to 1.27. A test compares the two.
 
 const minimumHeap = 4 * 1024 * 1024; // defaultHeapMinimum
-const minimumRunway = 64 * 1024; // minRunway
+const minimumRunway = (1024 + 64) * 1024; // sweepMinHeapDistance and minRunway
 const reserveShare = 0.03; // memoryLimitHeapGoalHeadroomPercent
 const reserveLeast = 1024 * 1024; // memoryLimitMinHeapGoalHeadroom
 

@@ -25,7 +25,7 @@ function write(views) {
 }
 
 // What depends on one recording is not kept.
-const fleeting = new Set(["zoom", "at", "cam"]);
+const fleeting = new Set(["zoom", "at", "box", "cam"]);
 
 function options() {
   return Object.fromEntries(Object.entries(state()).filter(([k]) => !fleeting.has(k)));
