@@ -54,19 +54,18 @@
 //     first, whatever room this leaves, for a killed program does nothing. The runtime's memory
 //     limit is set 1 % below it, and the runtime aims 3 % lower by itself; GOGC, which is
 //     set once in a collection only, stays out of its way. No more than that is left unused,
-//     since what is left unused is what kills: the smaller the room, the more is collected,
-//     and where that is more than half of all CPU time for some ten seconds, the runtime
-//     lets the heap grow beyond the limit rather than collect more.
+//     since that kills as well: the smaller the room, the more is collected, and where that
+//     takes more than half of the CPU time that the process uses, for about ten seconds, the
+//     runtime lets the heap grow beyond the limit rather than collect more.
 //  3. If the collector, without idle marking, takes more than 25 % of the CPU
 //     time that the process uses, in two collections in a row, the room is that of
 //     GOGC=100, as if nobody had set anything, but still within the limit that kills.
 //     This is taken back after a minute, and if that was wrong after two, four … 60, so
 //     that there is no oscillation.
 //
-// So a process that needs more than its container has is killed, if the runtime can no
-// longer collect fast enough, and that is not the tuner's decision. It can be avoided by
-// doing less: Stats.Short together with a GCShare of more than 0.4 is the time to turn requests
-// away.
+// So a container is large enough where Stats.GCShare stays below 0.5. Fewer requests do not
+// change that share, since they take less of the program's CPU time as well; more memory does,
+// or fewer pointers in what lives.
 //
 // Collections that the program forces do not count, nor a collector that takes less than a
 // tenth of one CPU.

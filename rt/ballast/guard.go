@@ -31,9 +31,9 @@ const (
 
 // guard watches what the collector costs. It is the way out of the death spiral: at
 // a heap goal near the live heap the collector takes all the CPU that there is. The
-// runtime's own limiter (/gc/limiter/last-enabled) sees that late, when it is more than half
-// of what all CPUs could do, and idle ones count as if they had worked. There is no level at
-// which a hard limit is given up: the limiter does that.
+// runtime's own limiter (runtime/mgclimit.go) acts later, at a share of more than half, and by
+// letting the heap grow. So there is no level at which a hard limit is given up: the limiter
+// does that.
 type guard struct {
 	level  level
 	alarms uint64

@@ -70,7 +70,7 @@ func (t *Tuner) act(r reading) {
 		t.beside.cycle()
 		t.beside.sample(r)
 		if t.guard.observe(r, time.Since(t.start)) {
-			t.note(slog.LevelWarn, "collector takes too much CPU: more room", "share", t.guard.share, "assist", t.guard.assist,
+			t.note(slog.LevelWarn, "collector takes too much CPU: room of GOGC=100, within the container", "share", t.guard.share, "assist", t.guard.assist,
 				"memory", t.policy.memory, "level", int(t.guard.level))
 		}
 	}

@@ -37,6 +37,13 @@ var experiments = map[string]experiment{
 			"heaptrim", "heaptrim-limit", "heaptrim-steer=2560", "heaptrim-classic=2048"},
 		print: table,
 	},
+	// The same for long enough that a collection more or less does not matter, with a heap that is old from the start.
+	"roomlong": {
+		live: 200, memory: 3072, old: true,
+		phases:   []gateway.Phase{{Duration: 1500 * time.Millisecond}, {Duration: 40 * time.Second, Measured: true}},
+		settings: []string{"gogc=100", "off+limit", "heaptrim", "heaptrim-limit", "heaptrim-steer=2560"},
+		print:    table,
+	},
 	// Table 4.2: 10,000 requests a second, with 1 GiB, and with next to nothing.
 	"open": openLoop(8*time.Second, "gogc=100", "gogc=400", "automemlimit", "ballast=512", "off+limit", "bytedance",
 		"heaptrim", "heaptrim-limit", "heaptrim-classic=512"),
@@ -53,8 +60,8 @@ var experiments = map[string]experiment{
 		"gogc=100@1.2", "automemlimit@1.2", "off+limit@1.2", "heaptrim@1.2"),
 	// The same around the least that somebody lives with, and for longer: the runtime's CPU limiter, by which
 	// those die who use half of all CPU time for collections, takes ten seconds.
-	"edge": edge("gogc=100@1.5", "automemlimit@1.2", "off+limit@1.2", "heaptrim@1.2", "off+limit@1.3", "heaptrim@1.3",
-		"off+limit@1.35", "heaptrim@1.35", "off+limit@1.4", "heaptrim@1.4", "off+limit@1.5", "heaptrim@1.5"),
+	"edge": edge("gogc=100@1.5", "off+limit@1.3", "heaptrim@1.3", "automemlimit@1.2", "off+limit@1.2", "heaptrim@1.2",
+		"off+limit@1.15", "heaptrim@1.15", "off+limit@1.1", "heaptrim@1.1"),
 	// Study S1: a gateway, and a storm of 20 times the requests. 400 MiB alive, just made …
 	"storm": stormOf(400, false, 15*time.Second),
 	// … the same after a while …

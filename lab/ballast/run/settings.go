@@ -13,6 +13,7 @@ import (
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
 	"github.com/bytedance/gopkg/util/gctuner"
+
 	"github.com/heaptrim/heaptrim/rt/ballast"
 )
 
