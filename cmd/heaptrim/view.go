@@ -220,11 +220,11 @@ func newPage(ctx context.Context, v *viewed, o web.Options) (web.ServerOptions, 
 		}
 		o.Trace = b.Bytes()
 	}
-	data, err := web.Data(v.diagnosis, o)
+	data, rest, err := web.Data(v.diagnosis, o)
 	if err != nil {
 		return web.ServerOptions{}, err
 	}
-	s := web.ServerOptions{Title: pageTitle(v.diagnosis), Data: data, Report: o.Report}
+	s := web.ServerOptions{Title: pageTitle(v.diagnosis), Data: data, Report: o.Report, Rest: rest}
 	s.Listed = listed(v.recorded)
 	return s, nil
 }

@@ -25,7 +25,7 @@ const (
 	KindTrace    Kind = "execution-trace"
 	KindPerf     Kind = "perf"
 	KindLoad     Kind = "load-output" // what the load tool printed
-	KindCode     Kind = "disassembly" // text of go tool objdump, the hottest functions
+	KindCode     Kind = "disassembly" // text of go tool objdump, the functions with samples
 )
 
 // Target kinds, for Manifest.Target.

@@ -22,30 +22,52 @@ import (
 // passCode is the pass of what is known of the binary.
 const passCode = "code"
 
-// keptFunctions is how many functions a recording holds the machine code of.
-const keptFunctions = 200
+// keptFunctions is how many functions a recording holds the machine code of:
+// more than have samples in most programs.
+const keptFunctions = 2000
 
-// maxPattern bounds the expression that names them: a command line has a limit.
-const maxPattern = 60 << 10
+// maxPattern bounds the expression that names functions: the command line of
+// Windows holds 32 767 characters.
+const maxPattern = 30_000
 
 // Disassemble returns what go tool objdump prints of the functions of a
 // binary, named as profiles do. Those that the binary does not have are left
 // out; the go command must be there.
 func Disassemble(ctx context.Context, binary string, functions []string) ([]byte, error) {
-	var patterns []string
-	size := 0
+	var out, patterns []byte
+	flush := func() error {
+		if len(patterns) == 0 {
+			return nil
+		}
+		text, err := disassembled(ctx, binary, string(patterns))
+		out, patterns = append(out, text...), patterns[:0]
+		return err
+	}
 	for _, f := range functions {
 		// Profiles leave out the types that a generic function was made for.
 		p := strings.ReplaceAll(regexp.QuoteMeta(f), `\[\.\.\.\]`, `\[.*\]`)
-		if size += len(p) + 1; size > maxPattern {
-			break
+		if len(p) > maxPattern {
+			continue // no function of a compiler has such a name
 		}
-		patterns = append(patterns, p)
+		if len(patterns)+len(p) > maxPattern {
+			if err := flush(); err != nil {
+				return nil, err
+			}
+		}
+		if len(patterns) > 0 {
+			patterns = append(patterns, '|')
+		}
+		patterns = append(patterns, p...)
 	}
-	if len(patterns) == 0 {
-		return nil, nil
+	if err := flush(); err != nil {
+		return nil, err
 	}
-	cmd := exec.CommandContext(ctx, "go", "tool", "objdump", "-s", "^("+strings.Join(patterns, "|")+")$", binary)
+	return out, nil
+}
+
+// disassembled is the text of the functions that a pattern matches as a whole.
+func disassembled(ctx context.Context, binary, pattern string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, "go", "tool", "objdump", "-s", "^("+pattern+")$", binary)
 	var out, said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &said
 	if err := cmd.Run(); err != nil {
@@ -59,7 +81,7 @@ func firstSaid(s string) string {
 	return line
 }
 
-// keepCode adds the machine code of the hottest functions to a recording:
+// keepCode adds the machine code of the functions with samples to a recording:
 // its binaries are gone afterwards. binary names that of a run, "" where none
 // is known. Parts that cannot be had are left out of the recording, which is
 // whole without them.
@@ -89,7 +111,7 @@ func keepCode(ctx context.Context, w *bundle.Writer, binary func(evidence.Run) s
 		}
 		if err != nil {
 			if err := w.Update(func(m *evidence.Manifest) {
-				m.LeftOut = append(m.LeftOut, fmt.Sprintf("the machine code of the hottest functions: %v", err))
+				m.LeftOut = append(m.LeftOut, fmt.Sprintf("the machine code of the functions with samples: %v", err))
 			}); err != nil {
 				return err
 			}
@@ -106,34 +128,29 @@ func keepCode(ctx context.Context, w *bundle.Writer, binary func(evidence.Run) s
 	return nil
 }
 
-// addHot adds the share of CPU samples that each function of a run was on
-// itself, and a part of what its calls had: a function that only calls has
-// instructions worth a look too.
+// addHot adds what a function has of each kind of sample of a run: the share that
+// was on itself, and a part of what its calls had, because a function that only
+// calls has instructions worth a look too.
 func addHot(hot map[string]float64, dir string, run evidence.Run) error {
-	const callers = 0.2
-	sum := 0.0
-	own := map[string]float64{}
+	names := [...]string{"cpu", "alloc_space", "inuse_space"}
+	var sums [len(names)]hotSum
 	for _, part := range run.Parts {
-		if part.Kind != evidence.KindCPU {
+		if part.Kind != evidence.KindCPU && part.Kind != evidence.KindHeap && part.Kind != evidence.KindAllocs {
 			continue
 		}
 		p, err := pprof.Open(filepath.Join(dir, filepath.FromSlash(part.Path)))
 		if err != nil {
 			return err
 		}
-		col := p.Column("cpu")
-		if col < 0 {
-			continue
+		var cols [len(names)]int
+		for i, name := range names {
+			cols[i] = p.Column(name)
 		}
 		err = p.Samples.Scan(func(s evidence.Sample) error {
-			v := float64(s.Values[col])
-			sum += v
-			for i, l := range s.Stack {
-				name := l.Frames[len(l.Frames)-1].Function
-				if i == 0 {
-					own[name] += (1 - callers) * v
+			for i, col := range cols {
+				if col >= 0 {
+					sums[i].add(s.Stack, float64(s.Values[col]))
 				}
-				own[name] += callers * v
 			}
 			return nil
 		})
@@ -141,12 +158,33 @@ func addHot(hot map[string]float64, dir string, run evidence.Run) error {
 			return err
 		}
 	}
-	for name, v := range own {
-		if sum > 0 {
-			hot[name] += v / sum
+	for _, sum := range sums {
+		for name, v := range sum.own {
+			hot[name] += v / max(sum.all, 1)
 		}
 	}
 	return nil
+}
+
+// hotSum is what functions have of one kind of sample.
+type hotSum struct {
+	all float64
+	own map[string]float64
+}
+
+func (h *hotSum) add(stack []*evidence.Location, v float64) {
+	const callers = 0.2
+	if h.own == nil {
+		h.own = map[string]float64{}
+	}
+	h.all += v
+	for i, l := range stack {
+		name := l.Frames[len(l.Frames)-1].Function
+		if i == 0 {
+			h.own[name] += (1 - callers) * v
+		}
+		h.own[name] += callers * v
+	}
 }
 
 // hottest returns the names of the n largest weights.

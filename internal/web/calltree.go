@@ -11,11 +11,14 @@ import (
 // lies deeper counts to the last call that was told apart.
 const maxBuilt = 2 << 20
 
-// frameID names one line of one function, or what heaptrim itself puts on a
-// stack.
+// frameID names one line of one function at one instruction, or what heaptrim
+// itself puts on a stack. Calls of one line from several instructions are several
+// frames, so that what is filtered can be summed by instruction too: call trees
+// have some 5 % more nodes by it.
 type frameID struct {
 	function, file string
 	line           int
+	place          int32 // number of the instruction's place; 0: not known
 }
 
 // frameRow is a frame as the page gets it.
@@ -23,6 +26,7 @@ type frameRow struct {
 	function int // index into functions
 	file     int // index into files
 	line     int
+	place    int32
 }
 
 // weightKey is one column of weights: a bucket of CPU, or one of the columns of
@@ -37,10 +41,13 @@ type weightKey struct {
 // callTree is the calls of a recording, with what each weighs itself. Node 0 is
 // the root; a node's parent comes before it.
 type callTree struct {
-	parent  []int32
-	frame   []int32
-	inlined []bool // into their parent
-	child   map[uint64]int32
+	parent []int32
+	step   []int32            // of each node, index into steps
+	child  map[uint64]int32   // by node and step
+	alike  map[likeCall]int32 // nil: instructions are told apart
+
+	steps  []step
+	stepAt map[step]int32
 
 	frames  map[frameID]int32
 	rows    []frameRow
@@ -60,10 +67,16 @@ type callTree struct {
 	code  *codeTally // nil: of a recording that is compared with
 }
 
+// step is what leads from a node to one of its calls.
+type step struct {
+	frame   int32
+	inlined bool // into the caller
+}
+
 // located is what is known of a Location.
 type located struct {
-	frames []int32 // innermost first
-	place  *placeWeight
+	steps []int32 // innermost first
+	place *placeWeight
 }
 
 // index numbers texts in the order they come.
@@ -87,35 +100,81 @@ func (x *index) of(s string) int {
 
 func newCallTree() *callTree {
 	return &callTree{
-		parent: []int32{0}, frame: []int32{0}, inlined: []bool{false}, child: map[uint64]int32{}, frames: map[frameID]int32{{}: 0}, rows: []frameRow{{}},
+		parent: []int32{0}, step: []int32{0}, child: map[uint64]int32{}, steps: []step{{}}, stepAt: map[step]int32{{}: 0},
+		frames: map[frameID]int32{{}: 0}, rows: []frameRow{{}},
 		names: index{list: []string{""}, at: map[string]int{"": 0}}, files: index{list: []string{""}, at: map[string]int{"": 0}},
 		owners: []string{""}, pkgs: []string{""}, weights: map[weightKey]map[int32]float64{},
 	}
 }
 
-// at returns the child of a node that is a call of frame, or its inlined code.
-func (t *callTree) at(node, frame int32, inlined bool) int32 {
-	key := uint64(uint32(node))<<32 | uint64(uint32(frame))<<1
-	if inlined {
-		key |= 1
-	}
+// at returns the child of a node that a step leads to.
+func (t *callTree) at(node, next int32) int32 {
+	key := uint64(uint32(node))<<32 | uint64(uint32(next))
 	c, ok := t.child[key]
 	if ok {
 		return c
+	}
+	var same likeCall
+	if t.alike != nil {
+		same = t.likeness(node, next)
+		if c, ok := t.alike[same]; ok {
+			return c
+		}
 	}
 	if len(t.parent) >= maxBuilt {
 		t.folded = true
 		return node
 	}
 	c = int32(len(t.parent))
-	t.parent, t.frame, t.inlined = append(t.parent, node), append(t.frame, frame), append(t.inlined, inlined)
+	t.parent, t.step = append(t.parent, node), append(t.step, next)
 	t.child[key] = c
+	if t.alike != nil {
+		t.alike[same] = c
+	}
 	return c
 }
 
-// own returns a frame that heaptrim itself puts on a stack.
+// likeness is the key under which calls that only differ in their instruction
+// are one.
+func (t *callTree) likeness(node, next int32) likeCall {
+	s := t.steps[next]
+	row := t.rows[s.frame]
+	row.place = 0
+	return likeCall{node, row, s.inlined}
+}
+
+type likeCall struct {
+	node    int32
+	row     frameRow
+	inlined bool
+}
+
+// addAlike makes calls from now on count to those that are there, whatever their
+// instruction: addresses of another build say nothing.
+func (t *callTree) addAlike() {
+	t.alike = map[likeCall]int32{}
+	for i := 1; i < len(t.parent); i++ {
+		key := t.likeness(t.parent[i], t.step[i])
+		if _, ok := t.alike[key]; !ok {
+			t.alike[key] = int32(i)
+		}
+	}
+}
+
+// stepTo numbers steps in the order they come.
+func (t *callTree) stepTo(s step) int32 {
+	n, ok := t.stepAt[s]
+	if !ok {
+		n = int32(len(t.steps))
+		t.stepAt[s] = n
+		t.steps = append(t.steps, s)
+	}
+	return n
+}
+
+// own returns the step to a frame that heaptrim itself puts on a stack.
 func (t *callTree) own(name string) int32 {
-	return t.intern(frameID{function: name}, "heaptrim", "")
+	return t.stepTo(step{frame: t.intern(frameID{function: name}, "heaptrim", "")})
 }
 
 func (t *callTree) intern(id frameID, owner, pkg string) int32 {
@@ -127,7 +186,7 @@ func (t *callTree) intern(id frameID, owner, pkg string) int32 {
 		if fn == len(t.owners) {
 			t.owners, t.pkgs = append(t.owners, owner), append(t.pkgs, pkg)
 		}
-		t.rows = append(t.rows, frameRow{fn, t.files.of(id.file), id.line})
+		t.rows = append(t.rows, frameRow{fn, t.files.of(id.file), id.line, id.place})
 	}
 	return f
 }
@@ -137,13 +196,16 @@ func (t *callTree) locate(d *diagnose.Diagnosis, l *evidence.Location) *located 
 	if x, ok := t.cache[l]; ok {
 		return x
 	}
-	x := &located{frames: make([]int32, len(l.Frames))}
+	x := &located{steps: make([]int32, len(l.Frames))}
+	number := int32(0)
+	if t.code != nil {
+		if x.place = t.code.place(d, l); x.place != nil {
+			number = x.place.number
+		}
+	}
 	for i, f := range l.Frames {
 		s := d.Place(f)
-		x.frames[i] = t.intern(frameID{s.Function, s.File, s.Line}, d.Owner(f), s.Package)
-	}
-	if t.code != nil {
-		x.place = t.code.place(d, l)
+		x.steps[i] = t.stepTo(step{t.intern(frameID{s.Function, s.File, s.Line, number}, d.Owner(f), s.Package), i < len(l.Frames)-1})
 	}
 	t.cache[l] = x
 	return x
@@ -171,8 +233,8 @@ func (t *callTree) path(d *diagnose.Diagnosis, root int32, s diagnose.WeightedSt
 		if i == 0 {
 			inner = s.Inline
 		}
-		for j := len(x.frames) - 1; j >= inner; j-- {
-			node = t.at(node, x.frames[j], j < len(x.frames)-1)
+		for j := len(x.steps) - 1; j >= inner; j-- {
+			node = t.at(node, x.steps[j])
 		}
 	}
 	return node

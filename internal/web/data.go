@@ -31,12 +31,15 @@ type Options struct {
 	// MaxNodes bounds the flame graph: beyond it the lightest calls are counted
 	// to their callers, and the page says how much that moved. 0 means 24 000.
 	MaxNodes int
-	// MaxSource bounds the source text in bytes. 0 means 512 KiB.
+	// MaxSource bounds the source text in bytes. 0 means 512 KiB, and more where the
+	// page is still short of 2.6 MB.
 	MaxSource int
 	// Code returns the machine code of functions of a binary, in any order, those
-	// that cannot be had left out; the error says why. Nil leaves instructions out.
+	// that cannot be had left out and others perhaps with them; the error says why.
+	// Nil leaves instructions out.
 	Code func(b Binary, functions []string) ([]evidence.Code, error)
-	// MaxCode bounds instructions in bytes of the page. 0 means 256 KiB.
+	// MaxCode bounds instructions in bytes of the page. 0 means 256 KiB, and more
+	// where the page is still short of 2.6 MB.
 	MaxCode int
 	// Parts are the files of the recording below /bundle/, for a page that is
 	// served with them; nil for one that stands alone.
@@ -50,6 +53,10 @@ const (
 	defaultMaxNodes  = 24_000
 	defaultMaxSource = 512 << 10
 	defaultMaxCode   = 256 << 10
+
+	// A file that is mailed should stay below 3 MB. Sizes of source and instructions
+	// are guessed, and the page's own code is some 300 kB.
+	wantedData = 2_600_000 - 300_000
 )
 
 // views is what the page shows beside the report. A nil view has no data.
@@ -58,6 +65,7 @@ type views struct {
 	Time      []timeRun    `json:"time"`
 	WhatIf    []whatIfRun  `json:"whatif"`
 	Source    []sourceFile `json:"source"`
+	SourceCut int          `json:"source_cut"`     // functions with samples whose source is left out for its size
 	Code      *codeView    `json:"code,omitempty"` // nil: no sample has an address
 	Latency   *latencyView `json:"latency,omitempty"`
 	Plan      *planView    `json:"plan,omitempty"`
@@ -68,42 +76,70 @@ type views struct {
 }
 
 // Data returns the page's data as one JSON value, escaped so that it can stand
-// in an HTML element. It reads the profiles of the recording again: the bundle
-// that d came from must still be open. Memory grows with the distinct calls of
-// the profiles up to a fixed number of them, not with their samples.
-func Data(d *diagnose.Diagnosis, o Options) ([]byte, error) {
+// in an HTML element, and what can be asked of the functions that it leaves out;
+// nil where the recording has no stacks. It reads the profiles of the recording
+// again: the bundle that d came from must still be open. Memory grows with the
+// distinct calls of the profiles up to a fixed number of them, not with their
+// samples.
+func Data(d *diagnose.Diagnosis, o Options) ([]byte, *Rest, error) {
 	if o.MaxNodes == 0 {
 		o.MaxNodes = defaultMaxNodes
 	}
-	if o.MaxSource == 0 {
-		o.MaxSource = defaultMaxSource
-	}
-	if o.MaxCode == 0 {
-		o.MaxCode = defaultMaxCode
-	}
 	flame, err := newFlameView(d, o)
 	if err != nil {
-		return nil, fmt.Errorf("build the flame graph: %w", err)
+		return nil, nil, fmt.Errorf("build the flame graph: %w", err)
 	}
 	v := views{Flame: flame, Time: newTimeRuns(d), WhatIf: newWhatIf(d), Parts: o.Parts, Version: o.Version}
-	v.Source = newSource(d, flame, o)
-	if flame != nil {
-		v.Code = flame.code.newCode(o)
-	}
 	if v.Proof, v.Predicted, err = newProof(o); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if v.Plan, err = newPlan(o.Plan, o.BasePlan); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if v.Latency, err = newLatency(o.Trace); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	if err := v.addText(d, o); err != nil {
+		return nil, nil, err
+	}
+	out, err := v.encode(o.Report)
+	return out, newRest(flame, o), err
+}
+
+// addText adds source and instructions, which are as much as there is room for.
+func (v *views) addText(d *diagnose.Diagnosis, o Options) error {
+	room := 0
+	if o.MaxSource == 0 || o.MaxCode == 0 {
+		size, err := v.encode(o.Report)
+		if err != nil {
+			return err
+		}
+		room = wantedData - len(size)
+	}
+	if o.MaxSource == 0 {
+		o.MaxSource = max(defaultMaxSource, room/3)
+	}
+	v.Source, v.SourceCut = newSource(d, v.Flame, o)
+	if v.Flame == nil {
+		return nil
+	}
+	if o.MaxCode == 0 {
+		text, err := json.Marshal(v.Source)
+		if err != nil {
+			return fmt.Errorf("encode the page's source: %w", err)
+		}
+		o.MaxCode = max(defaultMaxCode, room-len(text))
+	}
+	v.Code = v.Flame.code.newCode(o)
+	return nil
+}
+
+func (v *views) encode(report json.RawMessage) ([]byte, error) {
 	out, err := json.Marshal(struct {
 		Schema string          `json:"schema"`
 		Report json.RawMessage `json:"report"`
-		Views  views           `json:"views"`
-	}{Schema, o.Report, v})
+		Views  *views          `json:"views"`
+	}{Schema, report, v})
 	if err != nil {
 		return nil, fmt.Errorf("encode the page's data: %w", err)
 	}

@@ -51,6 +51,10 @@ type frameColumns struct {
 	Function []int `json:"function"`
 	File     []int `json:"file"`
 	Line     []int `json:"line"`
+	// Place is the number of the instruction that a frame stands at, from 1, and 0
+	// without one: the view of code has them by function. Inlined code stands where
+	// its caller does. Nil: no sample has an address.
+	Place []int32 `json:"place,omitempty"`
 }
 
 type bucketColumn struct {
@@ -142,13 +146,13 @@ func (t *callTree) fill(v *flameView, d *diagnose.Diagnosis, several, base bool)
 	for _, r := range times {
 		run := flameRun{Name: r.Run, Base: base, CollectorError: r.CollectorError, Nanoseconds: r.CPU}
 		if several {
-			root[r.Run] = t.at(0, t.own(r.Run), false)
+			root[r.Run] = t.at(0, t.own(r.Run))
 		}
 		if r.CPU > 0 {
 			scale[r.Run] = 1 / r.CPU / n
 			run.Sample = r.Sample * scale[r.Run]
 			if r.Remainder != 0 {
-				t.add(weightKey{name: colRemainder, base: base}, t.at(root[r.Run], t.own(diagnose.FrameRemainder), false), r.Remainder*scale[r.Run])
+				t.add(weightKey{name: colRemainder, base: base}, t.at(root[r.Run], t.own(diagnose.FrameRemainder)), r.Remainder*scale[r.Run])
 			}
 		}
 		v.Runs = append(v.Runs, run)
@@ -156,6 +160,8 @@ func (t *callTree) fill(v *flameView, d *diagnose.Diagnosis, several, base bool)
 	t.cache = map[*evidence.Location]*located{}
 	if t.code = nil; !base {
 		t.code = &v.code
+	} else {
+		t.addAlike()
 	}
 	churn, retention := t.own(diagnose.FrameChurn), t.own(diagnose.FrameRetention)
 	return d.WalkStacks(func(s diagnose.WeightedStack) error {
@@ -173,10 +179,10 @@ func (t *callTree) fill(v *flameView, d *diagnose.Diagnosis, several, base bool)
 		// The samples behind a weight stand with it: they give it its interval.
 		alloc, inUse := node, node
 		if s.Churn*cpu != 0 {
-			alloc = t.at(node, churn, false)
+			alloc = t.at(node, churn)
 		}
 		if s.Retention*cpu != 0 {
-			inUse = t.at(node, retention, false)
+			inUse = t.at(node, retention)
 		}
 		for _, c := range [...]struct {
 			name string
@@ -201,9 +207,10 @@ func (t *callTree) export(v *flameView, limit int) {
 	last := int32(0)
 	v.Inlined = []int32{}
 	for i, node := range order {
+		s := t.steps[t.step[node]]
 		v.Parent = append(v.Parent, int32(i)-number[t.parent[node]])
-		v.Frame = append(v.Frame, t.frame[node])
-		if t.inlined[node] {
+		v.Frame = append(v.Frame, s.frame)
+		if s.inlined {
 			v.Inlined = append(v.Inlined, int32(i)-last)
 			last = int32(i)
 		}
@@ -286,8 +293,49 @@ func (t *callTree) exportFrames(v *flameView) {
 			v.Frames.Function = append(v.Frames.Function, at)
 			v.Frames.File = append(v.Frames.File, files.of(t.files.list[row.file]))
 			v.Frames.Line = append(v.Frames.Line, row.line)
+			v.Frames.Place = append(v.Frames.Place, row.place)
 		}
 		v.Frame[i] = used[f] - 1
 	}
 	v.Files, v.Functions.Packages = files.list, pkgs.list
+	v.Frames.Place = v.code.arrange(v.Frames.Place)
+}
+
+// frameShares is, for each frame, its largest share of any weight: mostly of its
+// own, and a little of what it calls.
+func (v *flameView) frameShares() []float64 {
+	const callers = 0.2
+	n := len(v.Parent)
+	groups := map[string][]float64{}
+	for _, c := range v.Weights {
+		if c.Base || c.Name == colAllocN || c.Name == colInUseN {
+			continue
+		}
+		name := c.Name
+		if c.CPU {
+			name = "cpu"
+		}
+		if groups[name] == nil {
+			groups[name] = make([]float64, n)
+		}
+		at := int32(0)
+		for i, step := range c.At {
+			at += step
+			groups[name][at] += math.Abs(c.V[i])
+		}
+	}
+	out := make([]float64, len(v.Frames.Line))
+	for _, self := range groups {
+		total, sum := slices.Clone(self), make([]float64, len(out))
+		for i := n - 1; i > 0; i-- {
+			total[i-int(v.Parent[i])] += total[i]
+			sum[v.Frame[i]] += (1-callers)*self[i] + callers*total[i]
+		}
+		for f := range out {
+			if total[0] > 0 {
+				out[f] = max(out[f], sum[f]/total[0])
+			}
+		}
+	}
+	return out
 }

@@ -29,7 +29,7 @@ func hostileStacks() (cpu, heap []stack) {
 // stand in, or adds one to the page.
 func TestHostileNames(t *testing.T) {
 	cpu, heap := hostileStacks()
-	data, err := Data(record(t, cpu, heap, 10), Options{Report: json.RawMessage(`{"title":"</script><b>"}`)})
+	data, _, err := Data(record(t, cpu, heap, 10), Options{Report: json.RawMessage(`{"title":"</script><b>"}`)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,13 +8,15 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
 )
 
 // Server answers for one recording: the page at /, the report at /report.json,
-// the version of both at /version.json, and the recording's own files below
+// the version of both at /version.json, source and machine code that the page
+// leaves out at /source.json and /code.json, and the recording's own files below
 // /bundle/. It only reads. The zero value is not usable; see NewServer. It is
 // safe for concurrent use.
 type Server struct {
@@ -26,6 +28,8 @@ type served struct {
 	html    []byte
 	report  []byte
 	version []byte
+	name    string // of the version
+	rest    *Rest
 	policy  string
 	parts   fs.FS
 	listed  []string
@@ -38,6 +42,8 @@ type ServerOptions struct {
 	Data    []byte // as [Data] gives it
 	Report  []byte // the heaptrim.report/1 document
 	Version string // as in the options of Data
+	// Rest answers for what Data leave out; nil: nobody does.
+	Rest *Rest
 	// Parts are the recording's files and Listed the slash-separated names of
 	// those that may be read; no other name is ever opened.
 	Parts  fs.FS
@@ -53,7 +59,8 @@ func NewServer(o ServerOptions) (*Server, error) {
 // Show replaces what the server answers with, for requests that begin from now
 // on. When it fails, all stays as it was.
 func (s *Server) Show(o ServerOptions) error {
-	// The page asks its own server, and nobody else, for the version.
+	// The page asks its own server, and nobody else, for the version and for what
+	// it leaves out.
 	p, err := newPage(o.Title, "; connect-src 'self'")
 	if err != nil {
 		return err
@@ -66,7 +73,7 @@ func (s *Server) Show(o ServerOptions) error {
 	if err != nil {
 		return err
 	}
-	s.shown.Store(&served{html: b.Bytes(), report: o.Report, version: version, policy: p.policy, parts: o.Parts, listed: o.Listed, built: time.Now()})
+	s.shown.Store(&served{html: b.Bytes(), report: o.Report, version: version, name: o.Version, rest: o.Rest, policy: p.policy, parts: o.Parts, listed: o.Listed, built: time.Now()})
 	return nil
 }
 
@@ -94,6 +101,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		now.content(w, r, content{"application/json", now.report})
 	case r.URL.Path == "/version.json":
 		now.content(w, r, content{"application/json", now.version})
+	case r.URL.Path == "/source.json" || r.URL.Path == "/code.json":
+		now.more(w, r)
 	case strings.HasPrefix(r.URL.Path, "/bundle/"):
 		now.part(w, r, strings.TrimPrefix(r.URL.Path, "/bundle/"))
 	default:
@@ -109,6 +118,40 @@ type content struct {
 func (s *served) content(w http.ResponseWriter, r *http.Request, c content) {
 	w.Header().Set("Content-Type", c.kind)
 	http.ServeContent(w, r, "", s.built, bytes.NewReader(c.body))
+}
+
+// more sends the source or the machine code of one function, which the request
+// names by its index: names and paths are never taken from a request. A page of
+// another recording, shown before, has other indices, and is told so.
+func (s *served) more(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	number := func(key string) int {
+		n, err := strconv.Atoi(q.Get(key))
+		if err != nil {
+			return -1
+		}
+		return n
+	}
+	switch {
+	case s.rest == nil:
+		http.NotFound(w, r)
+		return
+	case q.Get("version") != s.name:
+		http.Error(w, "the recording has changed since this page was made", http.StatusConflict)
+		return
+	}
+	var body []byte
+	var err error
+	if r.URL.Path == "/source.json" {
+		body, err = s.rest.Source(number("file"), number("line"))
+	} else {
+		body, err = s.rest.Code(number("function"))
+	}
+	if err != nil {
+		http.NotFound(w, r)
+		return
+	}
+	s.content(w, r, content{"application/json", body})
 }
 
 // part sends a file of the recording, for go tool pprof and the like to open.

@@ -2,13 +2,17 @@ package web
 
 import (
 	"bytes"
+	"fmt"
 	"html"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/heaptrim/heaptrim/internal/evidence"
 )
 
 func testServer(t *testing.T) (*Server, string) {
@@ -115,6 +119,52 @@ func TestShow(t *testing.T) {
 	if err := Page(&alone, "alone", []byte(`{}`)); err != nil || strings.Contains(alone.String(), "connect-src") {
 		t.Errorf("a page that stands alone may ask for something, or %v", err)
 	}
+}
+
+// TestMore: a request names a function or a line that the page has by its number,
+// and nothing else is ever read.
+func TestMore(t *testing.T) {
+	var read []string
+	v, rest := codeOf(t, Options{Code: func(Binary, []string) ([]evidence.Code, error) { return []evidence.Code{parse()}, nil }, Source: func(file string) ([]byte, error) {
+		read = append(read, file)
+		return sourceOf(file)
+	}})
+	s, err := NewServer(ServerOptions{Data: []byte(`{}`), Version: "v1", Rest: rest})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := func(method, host, target string, status int, body string) {
+		t.Helper()
+		r := httptest.NewRequest(method, "http://localhost"+target, nil)
+		r.Host = host
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, r)
+		if w.Code != status || !strings.Contains(w.Body.String(), body) {
+			t.Errorf("%s %s of %s: %d %.80q, want %d and %q", method, target, host, w.Code, w.Body, status, body)
+		}
+		if w.Code == http.StatusOK && w.Header().Get("Content-Type") != "application/json" {
+			t.Errorf("%s came as %s", target, w.Header().Get("Content-Type"))
+		}
+	}
+	hot := fmt.Sprintf("/code.json?version=v1&function=%d", slices.IndexFunc(v.Code.Functions, func(f codeFunction) bool { return f.Name == "example.com/m/a.Parse" }))
+	lines := fmt.Sprintf("/source.json?version=v1&line=20&file=%d", slices.Index(v.Flame.Files, "a/a.go"))
+	read = nil
+	f("GET", "localhost", hot, 200, `{"code":{"files":["a.go"],"texts":["NOP"]`)
+	f("GET", "localhost", lines, 200, `{"part":{"first":3,"lines":[`)
+	f("GET", "localhost", "/code.json?version=v0&function=0", 409, "has changed")
+	f("GET", "localhost", "/code.json?function=0", 409, "has changed")
+	f("GET", "localhost", "/code.json?version=v1&function=99", 404, "")
+	f("GET", "localhost", "/code.json?version=v1&function=main.main", 404, "")
+	f("GET", "localhost", "/source.json?version=v1&file=/etc/passwd&line=1", 404, "")
+	f("GET", "localhost", "/source.json?version=v1&file=a/a.go&line=20", 404, "")
+	f("GET", "localhost", strings.Replace(lines, "line=20", "line=2", 1), 404, "")
+	f("GET", "evil.example", hot, 421, "loopback")
+	f("POST", "localhost", hot, 405, "read only")
+	if !slices.Equal(read, []string{"a/a.go"}) {
+		t.Errorf("read %q, want the one file that was asked for", read)
+	}
+	s, _ = testServer(t)
+	f("GET", "localhost", hot, 404, "")
 }
 
 // TestPartsAreNoPages: a file of a recording is never shown by the browser as

@@ -6,6 +6,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"math"
 	"path"
 	"slices"
 	"strings"
@@ -35,11 +36,12 @@ const aroundLine = 12
 const maxLineBytes = 400
 
 // newSource reads the functions of the findings first and then those of the
-// heaviest lines, as far as the limit allows.
-func newSource(d *diagnose.Diagnosis, v *flameView, o Options) []sourceFile {
-	out := []sourceFile{}
+// heaviest lines, as far as the limit allows. left is how many functions with
+// samples, whose source is there, are left out by it.
+func newSource(d *diagnose.Diagnosis, v *flameView, o Options) (out []sourceFile, left int) {
+	out = []sourceFile{}
 	if o.Source == nil {
-		return out
+		return out, 0
 	}
 	s := sourceSet{read: o.Source, left: o.MaxSource, files: map[string]*parsedFile{}}
 	for _, f := range d.Findings {
@@ -55,7 +57,7 @@ func newSource(d *diagnose.Diagnosis, v *flameView, o Options) []sourceFile {
 		s.add(f.Site.File, f.Site.Line)
 	}
 	if v != nil {
-		s.addFrames(v)
+		left = s.addFrames(v)
 	}
 	for name, f := range s.files {
 		if len(f.parts) > 0 {
@@ -64,38 +66,27 @@ func newSource(d *diagnose.Diagnosis, v *flameView, o Options) []sourceFile {
 		}
 	}
 	slices.SortFunc(out, func(a, b sourceFile) int { return cmp.Compare(a.File, b.File) })
-	return out
+	return out, left
 }
 
-// addFrames adds the functions of the flame graph that weigh most themselves,
-// whoever owns them.
-func (s *sourceSet) addFrames(v *flameView) {
-	weight := make([]float64, len(v.Frames.Line))
-	for _, c := range v.Weights {
-		unit := 0.0
-		switch {
-		case c.CPU || c.Name == colChurn:
-			unit = cpuUnit
-		default:
-			continue
-		}
-		at := int32(0)
-		for i, step := range c.At {
-			at += step
-			weight[v.Frame[at]] += c.V[i] * unit
-		}
-	}
+// addFrames adds the functions of the flame graph, whoever owns them, in the
+// order of what their lines weigh, and returns how many had no room.
+func (s *sourceSet) addFrames(v *flameView) int {
+	weight := v.frameShares()
 	order := make([]int, len(weight))
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(weight[b], weight[a]) })
-	for _, f := range order[:min(len(order), 200)] {
-		if weight[f] < 0.002 {
-			return
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(math.Round(1e9*weight[b]), math.Round(1e9*weight[a])) })
+	out := map[[2]int]bool{} // function and file
+	for _, f := range order {
+		file, line := v.Files[v.Frames.File[f]], v.Frames.Line[f]
+		s.add(file, line)
+		if s.has(file, line) && !s.shows(file, line) {
+			out[[2]int{v.Frames.Function[f], v.Frames.File[f]}] = true
 		}
-		s.add(v.Files[v.Frames.File[f]], v.Frames.Line[f])
 	}
+	return len(out)
 }
 
 type sourceSet struct {
@@ -111,37 +102,49 @@ type parsedFile struct {
 }
 
 // add makes sure that a line is shown, with the function that it stands in. A
-// file that cannot be read, and a line that it does not have, are left out.
+// file that cannot be read, and a line that it does not have, are left out, and
+// so is everything when there is no more room.
 func (s *sourceSet) add(file string, line int) {
-	if file == "" || line <= 0 || s.left <= 0 {
+	if s.left <= 0 || !s.has(file, line) || s.shows(file, line) {
 		return
 	}
 	f := s.files[file]
-	if f == nil {
-		f = s.parse(file)
-		s.files[file] = f
+	part := f.around(line)
+	for _, text := range part.Lines {
+		s.left -= len(text) + 8
 	}
-	if line > len(f.lines) {
-		return
+	f.parts = append(f.parts, part)
+}
+
+// has reports whether there is such a line.
+func (s *sourceSet) has(file string, line int) bool {
+	if file == "" || line <= 0 {
+		return false
 	}
-	for _, p := range f.parts {
-		if line >= p.First && line < p.First+len(p.Lines) {
-			return
-		}
+	if s.files[file] == nil {
+		s.files[file] = s.parse(file)
 	}
+	return line <= len(s.files[file].lines)
+}
+
+// shows reports whether a line of a file that is there has been added.
+func (s *sourceSet) shows(file string, line int) bool {
+	return slices.ContainsFunc(s.files[file].parts, func(p sourceLines) bool { return line >= p.First && line < p.First+len(p.Lines) })
+}
+
+// around is the function that a line stands in, or the lines around.
+func (f *parsedFile) around(line int) sourceLines {
 	first, last := max(line-aroundLine, 1), min(line+aroundLine, len(f.lines))
 	for _, sp := range f.spans {
 		if line >= sp[0] && line <= sp[1] {
-			first, last = sp[0], sp[1]
+			first, last = sp[0], min(sp[1], len(f.lines))
 		}
 	}
 	part := sourceLines{First: first}
 	for _, text := range f.lines[first-1 : last] {
-		clean := readable(text)
-		s.left -= len(clean) + 8
-		part.Lines = append(part.Lines, clean)
+		part.Lines = append(part.Lines, readable(text))
 	}
-	f.parts = append(f.parts, part)
+	return part
 }
 
 func (s *sourceSet) parse(file string) *parsedFile {

@@ -110,7 +110,11 @@ type data struct {
 			Frame  []int `json:"frame"`
 			Frames struct {
 				Function []int `json:"function"`
+				File     []int `json:"file"`
+				Line     []int `json:"line"`
+				Place    []int `json:"place"`
 			} `json:"frames"`
+			Files     []string `json:"files"`
 			Functions struct {
 				Name  []string `json:"name"`
 				Owner []string `json:"owner"`
@@ -127,15 +131,17 @@ type data struct {
 		Code *struct {
 			Texts     []string `json:"texts"`
 			Missing   []string `json:"missing"`
+			Left      int      `json:"left"`
 			Functions []struct {
-				Name    string `json:"name"`
-				Step    []int  `json:"step"`
-				Text    []int  `json:"text"`
-				Weights map[string]struct {
-					At    []int     `json:"at"`
-					Self  []float64 `json:"self"`
-					Total []float64 `json:"total"`
-				} `json:"weights"`
+				Name  string   `json:"name"`
+				First string   `json:"first"`
+				Step  []uint64 `json:"step"`
+				Code  []struct {
+					First string   `json:"first"`
+					Step  []uint64 `json:"step"`
+					Text  []int    `json:"text"`
+					At    []int    `json:"at"`
+				} `json:"code"`
 			} `json:"functions"`
 		} `json:"code"`
 		Time []struct {
@@ -147,8 +153,9 @@ type data struct {
 			Run  string `json:"run"`
 			GOGC int    `json:"gogc"`
 		} `json:"whatif"`
-		Source  []struct{ File string } `json:"source"`
-		Latency *struct {
+		Source    []struct{ File string } `json:"source"`
+		SourceCut int                     `json:"source_cut"`
+		Latency   *struct {
 			Payers struct {
 				Groups []struct {
 					Start   string `json:"start"`

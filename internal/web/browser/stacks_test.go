@@ -286,39 +286,89 @@ func checkCode(t *testing.T, b *tab, p page) {
 		return
 	}
 	b.view("code")
-	if len(v.Functions) == 0 {
-		if text := b.text(".code-view .note"); len(v.Missing) == 0 || !strings.Contains(text, v.Missing[0]) {
+	if len(v.Missing) > 0 {
+		if text := b.text(".code-view .note"); !strings.Contains(text, v.Missing[0]) {
 			t.Errorf("without machine code the view says %q, want %q", text, v.Missing)
+		}
+	}
+	self, total := byPlace(p)
+	heavy, at, place := -1.0, 0, 1
+	first := make([]int, len(v.Functions))
+	for i, f := range v.Functions {
+		first[i] = place
+		for range f.Step {
+			if self[place] > heavy {
+				heavy, at = self[place], i
+			}
+			place++
+		}
+	}
+	f := v.Functions[at]
+	b.open(p.url + "#view=code&weight=alloc_space&unit=B&fn=" + url.QueryEscape(f.Name))
+	b.wait("document.querySelector('.machine tbody tr[data-at]')")
+	if len(f.Code) == 0 {
+		if rows := eval[int](b, "document.querySelectorAll('.machine tr[data-at]').length"); rows == 0 || rows > len(f.Step) {
+			t.Errorf("%d addresses of %s, want up to %d", rows, f.Name, len(f.Step))
 		}
 		return
 	}
-	f, heavy := v.Functions[0], -1.0
-	for _, x := range v.Functions {
-		for _, self := range x.Weights["alloc_space"].Self {
-			if self > heavy {
-				heavy, f = self, x
+	own, all := map[int]float64{}, map[int]float64{}
+	for i, instruction := range f.Code[0].At {
+		own[instruction] += self[first[at]+i]
+		all[instruction] += total[first[at]+i]
+	}
+	for instruction := range all {
+		row := fmt.Sprintf(".machine tr[data-at='%d']", instruction)
+		if got, want := b.text(row), v.Texts[f.Code[0].Text[instruction]]; instruction >= 0 && !strings.Contains(got, want) {
+			t.Errorf("instruction %d of %s is shown as %q, want %q", instruction, f.Name, got, want)
+		}
+		for i, want := range []float64{own[instruction], all[instruction]} {
+			if got := b.text(fmt.Sprintf("%s td:nth-child(%d)", row, i+1)); instruction >= 0 && math.Abs(parseOr(got)-want) > 0.01*want+1 {
+				t.Errorf("instruction %d of %s weighs %q in column %d, want %v", instruction, f.Name, got, i+1, want)
 			}
 		}
 	}
-	b.open(p.url + "#view=code&weight=alloc_space&fn=" + url.QueryEscape(f.Name))
-	b.wait("document.querySelector('.machine tbody tr')")
-	w := f.Weights["alloc_space"]
-	for k, at := range w.At {
-		row := fmt.Sprintf(".machine tr[data-at='%d']", at)
-		got := b.text(row)
-		if !strings.Contains(got, v.Texts[f.Text[at]]) {
-			t.Errorf("instruction %d of %s is shown as %q, want %q", at, f.Name, got, v.Texts[f.Text[at]])
-		}
-		if w.Total[k] > 0 && !strings.ContainsAny(got, "0123456789") {
-			t.Errorf("instruction %d of %s has no weight: %q", at, f.Name, got)
-		}
-	}
-	if got := eval[int](b, "document.querySelectorAll('.machine tr[data-at]').length"); got < len(f.Step) {
-		t.Errorf("%d instructions of %s, want %d", got, f.Name, len(f.Step))
+	if got := eval[int](b, "document.querySelectorAll('.machine tr[data-at]').length"); got < len(f.Code[0].Step) {
+		t.Errorf("%d instructions of %s, want %d", got, f.Name, len(f.Code[0].Step))
 	}
 	if sources := b.text(".machine tr.line"); !strings.Contains(sources, ":") {
 		t.Errorf("above the first instruction stands %q", sources)
 	}
+}
+
+// byPlace adds up the allocated bytes of a recording's places: of stacks that end
+// there, and of all that pass.
+func byPlace(p page) (self, total map[int]float64) {
+	v := p.data.Views.Flame
+	self, total = map[int]float64{}, map[int]float64{}
+	for _, c := range v.Weights {
+		if c.Name != "alloc_space" || c.Base {
+			continue
+		}
+		node := 0
+		for i, step := range c.At {
+			node += step
+			place := func(n int) int { return v.Frames.Place[v.Frame[n]] }
+			self[place(node)] += c.V[i]
+			seen := map[int]bool{}
+			for n := node; n > 0; n -= v.Parent[n] {
+				if !seen[place(n)] {
+					seen[place(n)] = true
+					total[place(n)] += c.V[i]
+				}
+			}
+		}
+	}
+	return self, total
+}
+
+// parseOr is the first number of a text, 0 without one.
+func parseOr(text string) float64 {
+	var x float64
+	if _, err := fmt.Sscan(number(text), &x); err != nil {
+		return 0
+	}
+	return x
 }
 
 func parse(t *testing.T, text string) float64 {

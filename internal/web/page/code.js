@@ -1,114 +1,105 @@
-// The machine code of the hottest functions: each instruction with the samples
-// that were taken on it, below the source line it comes from.
+// The machine code of functions: each instruction with the samples that were
+// taken on it, below the source line it comes from.
 import { button, el, replace, select } from "./dom.js";
-import { bytes, count, shortName } from "./format.js";
+import { trimNote } from "./flame.js";
+import { compile } from "./flame_filter.js";
+import { flameTools } from "./flame_tools.js";
+import { shortName } from "./format.js";
+import { addresses, instructions } from "./code_lines.js";
+import { measureNote } from "./measure.js";
+import { Rest } from "./rest.js";
+import { isFiltered, spotsOf } from "./spots.js";
+import { resetPatch, stacksOf } from "./stacks.js";
 import { change } from "./state.js";
 import { term } from "./terms.js";
 
-const cpuUnit = 1e-7; // shares of CPU are counted in this
-const weights = {
-  cpu: ["CPU", (v) => share(v * cpuUnit)], alloc_space: ["allocated bytes", bytes], alloc_objects: ["allocated objects", count],
-  inuse_space: ["bytes in use", bytes], inuse_objects: ["objects in use", count],
-};
-
-function share(v) {
-  const p = 100 * v;
-  return `${p.toFixed(p < 0.995 ? 2 : 1)} %`;
-}
-
-// sums adds up a column of a function.
-function sums(f, weight) {
-  const c = f.weights[weight], out = { self: 0, total: 0 };
-  if (c) for (let i = 0; i < c.at.length; i++) {
-    out.self += c.self[i];
-    out.total = Math.max(out.total, c.total[i]);
-  }
-  return out;
-}
+const most = 400; // functions in the list
 
 class Code {
   constructor(data) {
     this.data = data;
     this.view = data.views.code;
-    const there = Object.keys(weights).filter((w) => this.view.functions.some((f) => f.weights[w]));
-    this.there = there.length > 0 ? there : ["cpu"];
-    this.weight = select("Weight", this.there.map((w) => [w, weights[w][0]]), this.there[0], (v) => change({ weight: v }));
-    this.search = el("input", { type: "search", placeholder: "part of a name", "aria-label": "Find a function", spellcheck: false, autocomplete: "off", on: { input: () => this.fill() } });
+    this.stacks = stacksOf(data);
+    this.rest = new Rest(data, () => this.draw());
+    let place = 1;
+    this.functions = this.view.functions.map((f, index) => {
+      const places = f.step.map(() => `@${place++}`);
+      return { ...f, index, places };
+    });
+    this.tools = flameTools(this.stacks, { next: (step) => this.step(step), reset: () => change({ ...resetPatch(), quiet: null }) }, ["colour", "shape", "panes", "detail"]);
     this.choice = el("div", {});
     this.around = el("input", { type: "checkbox", id: "only-hot", on: { change: () => change({ quiet: this.around.checked ? "1" : null }) } });
     this.box = el("div", {});
-    this.node = el("div", { class: "code-view" },
-      el("div", { class: "row" }, this.weight, el("label", { class: "field" }, el("span", {}, "Find"), this.search), this.choice, el("label", { class: "check" }, this.around, " only around samples")),
-      this.box, this.notes());
+    this.words = el("p", {});
+    this.node = el("div", { class: "code-view" }, this.tools.node,
+      el("div", { class: "row" }, this.choice, el("label", { class: "check" }, this.around, " only around samples")),
+      this.box, this.notes(), trimNote(data.views.flame.trim));
   }
 
   notes() {
-    const v = this.view, few = v.functions.length;
-    return el("div", { class: "note" },
-      few > 0 ? el("p", {}, `The machine code of ${few} functions is here`, v.left > 0 ? `, those with the most samples; ${v.left} others have samples too. ` : ". ", "Filters do not apply to it. ", term("self"), ": samples on the instruction; ", term("total"), ": and on what it calls. They are counts of samples, with the same error as elsewhere; a processor may report an instruction a little behind the one that took the time.") : null,
-      v.missing.length > 0 ? el("ul", {}, v.missing.map((m) => el("li", {}, "No machine code of ", m, "."))) : null,
-      few === 0 && v.missing.length === 0 ? el("p", {}, "None of the recorded addresses lies in the machine code that is at hand.") : null);
+    const v = this.view, left = v.left === 0 ? null : this.data.views.version ? `The machine code of ${v.left} of the ${v.functions.length} functions is fetched when they are chosen. ` : `The machine code of the ${v.left} lightest of the ${v.functions.length} functions is left out of this file for its size; their addresses are here, and heaptrim view shows their instructions. `;
+    return el("div", { class: "note code-notes" },
+      el("p", {}, left, term("self"), ": samples on the instruction; ", term("total"), ": and on what it calls. They are counts of samples, with the same error as elsewhere; a processor may report an instruction a little behind the one that took the time. ", this.words),
+      v.missing.length > 0 ? el("ul", {}, v.missing.map((m) => el("li", {}, "No machine code of ", m, "."))) : null);
   }
 
-  // fill lists the functions, heaviest first, that the search finds.
-  fill() {
-    const by = this.current.weight, f = this.view.functions;
-    const rank = f.map((x, i) => ({ i, ...sums(x, by) })).sort((a, b) => b.self - a.self || b.total - a.total || a.i - b.i);
-    const list = rank.filter(({ i }) => f[i].name.toLowerCase().includes(this.search.value.toLowerCase()));
-    replace(this.choice, select("Function", list.map(({ i, self }) => [String(i), `${weights[by][1](self)}  ${shortName(f[i].name)}`]), String(this.current.at), (i) => change({ fn: f[Number(i)].name, shape: null })));
+  // rank lists the functions that the search finds and that have any weight, the
+  // heaviest first.
+  rank(now) {
+    const s = this.spots, { re } = compile(now.q);
+    const list = this.functions.map((f) => ({ f, self: f.places.reduce((sum, p) => sum + s.self(p), 0), total: Math.max(0, ...f.places.map((p) => s.total(p))) }));
+    return list.filter((x) => (x.self !== 0 || x.total !== 0) && (!re || re.test(x.f.name))).sort((a, b) => b.self - a.self || b.total - a.total || a.f.index - b.f.index);
   }
 
   show(now) {
-    const f = this.view.functions, weight = this.there.includes(now.weight) ? now.weight : this.there[0];
-    let at = f.findIndex((x) => x.name === now.fn);
-    const missing = now.fn && at < 0;
-    if (at < 0) at = f.map((x, i) => ({ i, self: sums(x, weight).self })).sort((a, b) => b.self - a.self || a.i - b.i).map((x) => x.i)[0];
-    const key = JSON.stringify([at, weight, now.quiet, missing]);
-    if (key === this.key) return;
-    this.key = key;
-    this.current = { at, weight };
-    this.weight.querySelector("select").value = weight;
+    this.now = now;
+    this.spots = spotsOf(this.stacks, now, "place");
+    this.tools.show(now, this.spots.mode, { colour: "package", groups: new Set() });
+    this.list = this.rank(now);
+    this.tools.hits.textContent = !compile(now.q).re ? "" : this.list.length === 0 ? "no match" : `${this.list.length} function${this.list.length === 1 ? "" : "s"}`;
+    this.at = this.list.findIndex((x) => x.f.name === now.fn);
+    // A function that the search leaves out stays while it is chosen by name.
+    this.current = this.at >= 0 ? this.list[this.at].f : this.functions.find((f) => f.name === now.fn) || (now.fn || this.list.length === 0 ? null : this.list[this.at = 0].f);
     this.around.checked = Boolean(now.quiet);
-    if (at === undefined) return;
-    this.fill();
-    replace(this.box, missing ? el("p", { class: "bad" }, `The machine code of ${now.fn} is not here; this is the heaviest that is.`) : null, this.heading(f[at], weight), this.listing(f[at], weight, Boolean(now.quiet)));
+    const text = ({ f }) => [this.spots.writeAll(f.places, true).replace(/ ±.*| \(.*/, ""), shortName(f.name)].filter(Boolean).join("  ");
+    const shown = this.list.slice(0, most).map((x, i) => [String(i), text(x)]), other = this.at < 0 || this.at >= most;
+    if (other) shown.unshift(["-", this.current ? text({ f: this.current }) : "none"]);
+    replace(this.choice, select(this.list.length > most ? `Function (${most} of ${this.list.length}; search for others)` : "Function", shown, other ? "-" : String(this.at), (i) => { if (this.list[Number(i)]) this.go(this.list[Number(i)].f); }));
+    this.words.textContent = measureNote(this.stacks.m, this.spots.mode);
+    this.draw();
   }
 
-  heading(f, weight) {
-    const s = sums(f, weight), text = weights[weight][1];
-    return el("div", {}, el("h2", {}, shortName(f.name), " ", el("small", {}, `${f.source} in ${f.binary}`)),
-      el("p", { class: "acts" }, el("span", { data: { figure: "self" } }, `self ${text(s.self)}`), button("Source", () => change({ view: "source", fn: f.name, file: f.source }), { class: "quiet" }), button("Callers and callees", () => change({ view: "flame", pivot: f.name, detail: null, zoom: null, at: null }), { class: "quiet" })));
+  go(f) {
+    change({ fn: f.name });
   }
 
-  // text is a line of source, "" where it is not in the report. Files have base
-  // names only here: that of the function's own counts first.
-  text(f, file, line) {
-    const base = (x) => x.split("/").pop();
-    const files = this.data.views.source.filter((s) => base(s.file) === file), own = files.find((s) => s.file === f.source) || (files.length === 1 ? files[0] : null);
-    const part = own && own.parts.find((p) => line >= p.first && line < p.first + p.lines.length);
-    return part ? part.lines[line - part.first].trim() : "";
+  step(by) {
+    const n = this.list.length;
+    if (n > 0) this.go(this.list[(this.at + by + n) % n].f);
   }
 
-  listing(f, weight, quiet) {
-    const c = f.weights[weight] || { at: [], self: [], total: [] }, at = new Map(c.at.map((i, k) => [i, k])), text = weights[weight][1];
-    const near = (i) => [-3, -2, -1, 0, 1, 2, 3].some((d) => at.has(i + d)), most = Math.max(1e-9, ...c.self);
-    let address = BigInt("0x" + f.first), place = "", gap = false;
-    const rows = [];
-    for (let i = 0; i < f.step.length; i++) {
-      address += BigInt(f.step[i]);
-      if (quiet && !near(i)) {
-        gap = true;
-        continue;
-      }
-      const file = this.view.files[f.file[i]], here = `${file}:${f.line[i]}`;
-      if (here !== place || gap) rows.push(el("tr", { class: "line" }, el("td", { colSpan: 4 }, gap ? el("span", { class: "dim" }, "⋯ ") : null, el("span", { class: "where" }, here), " ", el("code", {}, this.text(f, file, f.line[i])))));
-      place = here;
-      gap = false;
-      const k = at.get(i), self = k === undefined ? 0 : c.self[k], total = k === undefined ? 0 : c.total[k];
-      rows.push(el("tr", { class: self > most / 4 ? "hot" : "", data: { at: i } }, el("td", { class: "num" }, self ? text(self) : ""), el("td", { class: "num" }, total ? text(total) : ""), el("td", { class: "num address" }, address.toString(16)), el("td", { class: "text" }, el("code", {}, this.view.texts[f.text[i]]))));
-    }
-    return el("div", { class: "scroll", tabIndex: 0, role: "region", "aria-label": "Instructions" }, el("table", { class: "listing machine" }, el("caption", { class: "unseen" }, `Instructions of ${f.name}`),
-      el("thead", {}, el("tr", {}, ["self", "total", "address", "instruction"].map((t, i) => el("th", { scope: "col", class: i < 3 ? "num" : "" }, t)))), el("tbody", {}, rows)));
+  // code is the machine code of a function: that of the data, or the server's.
+  code(f) {
+    if (f.code) return { files: this.view.files, texts: this.view.texts, code: f.code };
+    const answer = this.rest.get("code.json", { function: f.index });
+    if (answer === null) return { waiting: true };
+    return answer && answer.code ? answer.code : { missing: answer && answer.missing };
+  }
+
+  draw() {
+    const f = this.current, now = this.now;
+    const filtered = isFiltered(now) ? el("p", { class: "note" }, "Only what the filters let through is counted. ", button("Count all", () => change({ focus: null, ignore: null, hide: null, show: null, from: null, prune: null, tagfocus: null, tagignore: null }), { class: "quiet" })) : null;
+    if (!f) return replace(this.box, filtered, el("p", now.fn ? { class: "bad" } : {}, now.fn ? `No sample has an address in ${now.fn}.` : "Nothing that passes the filters has an address."));
+    const o = { data: this.data, m: this.stacks.m, spots: this.spots, f, quiet: Boolean(now.quiet) }, code = this.code(f);
+    const body = code.waiting ? el("p", { class: "dim" }, "Reading …") : code.code ? code.code.map((shape) => instructions({ ...o, code, shape })) : [
+      el("p", { class: "note" }, code.missing ? `Its machine code is not here: ${code.missing}. ` : "Its machine code is not here. ", "These are the addresses that its samples have."), addresses(o)];
+    return replace(this.box, this.heading(f), filtered, body);
+  }
+
+  heading(f) {
+    const file = this.stacks.m.functions.name.indexOf(f.name), frame = this.stacks.m.frames.function.indexOf(file), source = frame < 0 ? "" : this.stacks.m.files[this.stacks.m.frames.file[frame]];
+    return el("div", {}, el("h2", {}, shortName(f.name), " ", el("small", {}, `${source} in ${this.view.binaries[f.binary]}`)),
+      el("p", { class: "acts" }, el("span", { data: { figure: "self" } }, `self ${this.spots.writeAll(f.places, true) || "0"}`), button("Source", () => change({ view: "source", fn: f.name, file: source, line: null }), { class: "quiet" }), button("Callers and callees", () => change({ view: "flame", pivot: f.name, detail: null, zoom: null, at: null }), { class: "quiet" })));
   }
 }
 
@@ -119,6 +110,7 @@ export const codeView = {
   there: (data) => Boolean(data.views.code),
   make(data) {
     const c = new Code(data);
+    c.node.code = c;
     return { node: c.node, show: (now) => c.show(now) };
   },
 };

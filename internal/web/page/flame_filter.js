@@ -3,14 +3,16 @@
 import { isCPU } from "./flame_model.js";
 
 // labelsOf numbers what frames are called at a level of detail: function,
-// filefunction, line, file or package.
+// filefunction, line, address, file or package.
 export function labelsOf(m, detail) {
   const index = new Map(), list = [], of = new Int32Array(m.frames.function.length);
   for (let f = 0; f < of.length; f++) {
     const fn = m.frames.function[f], file = m.files[m.frames.file[f]], name = m.functions.name[fn];
     const pkg = m.functions.packages[m.functions.package[fn]];
     const own = m.functions.owner[fn] === "heaptrim";
-    const text = own ? name : { line: `${name} ${file.split("/").pop()}:${m.frames.line[f]}`, filefunction: `${name} ${file}`, file: file || name, package: pkg || name }[detail] || name;
+    const address = detail === "address" && m.frames.place ? m.addresses[m.frames.place[f]] : "";
+    const texts = { address: `${address ? `${address} ` : ""}${name} ${file.split("/").pop()}:${m.frames.line[f]}`, line: `${name} ${file.split("/").pop()}:${m.frames.line[f]}`, filefunction: `${name} ${file}`, file: file || name, package: pkg || name };
+    const text = !own && Object.hasOwn(texts, detail) && texts[detail] ? texts[detail] : name;
     const key = detail === "function" ? fn : text;
     let at = index.get(key);
     if (at === undefined) {
@@ -55,13 +57,15 @@ export function place(m, t, { o, f, used, labels, root }) {
   const kept = f.prune ? keptBelow(m, f) : null, cut = kept ? new Int32Array(m.n).fill(-1) : null, merged = o.inline === "off" ? new Uint8Array(m.n) : null;
   // The collector's time stands on frames of its own, which weigh nothing else.
   const virtual = !isCPU(o.mode) || o.mode.id === "churn" || o.mode.id === "retention";
+  // As for pprof, what has no frame left is not there.
+  const bared = o.pivot === undefined && Boolean(f.hide || f.show);
   if (o.pivot === undefined) places[0] = root;
   path[0] = (f.focus ? 0 : focused) | (f.from ? 0 : begun);
   if (path[0] === (focused | begun)) map[0] = places[0];
   for (let i = 1; i < m.n; i++) {
     if (used && !used[i]) continue;
     const p = m.parent[i], frame = m.frame[i], label = labels.of[frame], isOwn = labels.list[label].owner === "heaptrim";
-    path[i] = path[p] | (f.focus && f.focus[frame] ? focused : 0) | (f.ignore && f.ignore[frame] ? ignored : 0) | (f.from && f.from[frame] ? begun : 0);
+    path[i] = path[p] | (f.focus && f.focus[frame] ? focused : 0) | (f.ignore && f.ignore[frame] ? ignored : 0) | (f.from && f.from[frame] && !hidden(f, frame) ? begun : 0);
     const inside = Boolean(path[p] & pruned) && !kept[i];
     let shown = Boolean(path[i] & begun) && !hidden(f, frame) && !(virtual && isOwn && p !== 0);
     const prunes = shown && Boolean(f.prune) && f.prune[frame] === 1;
@@ -78,7 +82,7 @@ export function place(m, t, { o, f, used, labels, root }) {
     places[i] = at;
     if (cut) cut[i] = prunes ? at : path[p] & pruned ? cut[p] : -1;
     if (prunes) path[i] |= pruned;
-    if ((path[i] & (focused | ignored | begun)) === (focused | begun)) map[i] = path[i] & pruned ? cut[i] : at;
+    if ((path[i] & (focused | ignored | begun)) === (focused | begun)) map[i] = path[i] & pruned ? cut[i] : at === root && bared ? -1 : at;
   }
   return map;
 }

@@ -1,0 +1,178 @@
+package browser
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/heaptrim/heaptrim/internal/bundle"
+	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/ingest/objdump"
+	"github.com/heaptrim/heaptrim/internal/web"
+)
+
+// TestRest opens a page that has room for hardly any source and machine code:
+// served, it fetches what is chosen; alone, it says what it leaves out and asks
+// for nothing.
+func TestRest(t *testing.T) {
+	browserPath(t)
+	r, err := bundle.Open(bundleOf(t, "benchmarks"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	d, err := diagnose.Bundle(context.Background(), r, diagnose.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var asked []string
+	o := web.Options{Report: emptyReport(t), MaxSource: 1, MaxCode: 1, Version: "v1", Code: keptCode(r), Source: func(file string) ([]byte, error) {
+		asked = append(asked, file)
+		return os.ReadFile(filepath.Join(root(t), file))
+	}}
+	data, rest, err := web.Data(d, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := web.NewServer(web.ServerOptions{Title: "rest", Data: data, Report: o.Report, Version: o.Version, Rest: rest})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(s)
+	defer server.Close()
+	b := newTab(t, desktop)
+	defer b.do(chromedp.Navigate("about:blank")) // before its server goes
+	name, file, line := ownFunction(t, data)
+	b.open(server.URL + "/#view=source&weight=alloc_space&fn=" + url.QueryEscape(name) + "&file=" + url.QueryEscape(file))
+	b.wait("document.querySelector('.listing.lines')")
+	text, err := os.ReadFile(filepath.Join(root(t), file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := strings.TrimSpace(strings.Split(string(text), "\n")[line-1])
+	if got := b.text(".listing tr[data-line='" + strconv.Itoa(line) + "'] .text"); strings.TrimSpace(got) != want {
+		t.Errorf("line %d of %s is shown as %q, want %q", line, file, got, want)
+	}
+	b.open(server.URL + "/#view=code&weight=alloc_space&fn=" + url.QueryEscape(name))
+	b.wait("document.querySelector('.machine tr[data-at] .text')")
+	if got := b.text(".machine"); !strings.Contains(got, "CALL") || !strings.Contains(got, "RET") {
+		t.Errorf("the machine code of %s is shown as %.200q", name, got)
+	}
+	for _, a := range b.asked() {
+		if !strings.HasPrefix(a, server.URL) && !strings.HasPrefix(a, "data:") && a != "about:blank" {
+			t.Errorf("the page asked for %s", a)
+		}
+	}
+	if !slices.Contains(asked, file) {
+		t.Errorf("read %q, want %s among them", asked, file)
+	}
+	checkAlone(t, d, o, name)
+}
+
+// ownFunction is the hottest function of the example, with one of its lines.
+func ownFunction(t *testing.T, text []byte) (name, file string, line int) {
+	t.Helper()
+	var d data
+	if err := json.Unmarshal(text, &d); err != nil {
+		t.Fatal(err)
+	}
+	v := d.Views.Flame
+	for _, f := range d.Views.Code.Functions {
+		for i, at := range v.Frames.Function {
+			if file := v.Files[v.Frames.File[i]]; v.Functions.Name[at] == f.Name && strings.HasPrefix(file, "examples/gateway/") {
+				return f.Name, file, v.Frames.Line[i]
+			}
+		}
+	}
+	t.Fatal("no function of the example has samples")
+	return "", "", 0
+}
+
+// checkAlone opens the same page as a file.
+func checkAlone(t *testing.T, d *diagnose.Diagnosis, o web.Options, name string) {
+	t.Helper()
+	o.Version = ""
+	data, _, err := web.Data(d, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var html bytes.Buffer
+	if err := web.Page(&html, "alone", data); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "page.html")
+	if err := os.WriteFile(path, html.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	p := readPage(t, path)
+	b := newTab(t, desktop)
+	b.open(p.url + "#view=code&weight=alloc_space&fn=" + url.QueryEscape(name))
+	b.wait("document.querySelector('.machine tr[data-at]')")
+	if got := b.text(".code-view"); !strings.Contains(got, "heaptrim view shows their instructions") || p.data.Views.Code.Left == 0 {
+		t.Errorf("of %d functions without machine code the page says %.300q", p.data.Views.Code.Left, got)
+	}
+	b.open(p.url + "#view=source&weight=alloc_space&fn=" + url.QueryEscape(name))
+	b.wait("document.querySelector('.listing.lines tr[data-line] td[data-column=total]')")
+	if got := b.text(".source-view"); !strings.Contains(got, "heaptrim view shows them") || p.data.Views.SourceCut == 0 {
+		t.Errorf("of %d functions without source the page says %.300q", p.data.Views.SourceCut, got)
+	}
+	for _, a := range b.asked() {
+		if !strings.HasPrefix(a, p.url) && !strings.HasPrefix(a, "data:") && a != "about:blank" {
+			t.Errorf("the page asked for %s", a)
+		}
+	}
+}
+
+// emptyReport is a report without findings.
+func emptyReport(t *testing.T) json.RawMessage {
+	t.Helper()
+	var report map[string]any
+	text := tool(t)("check", "-json", "-threshold", "100", bundleOf(t, "benchmarks"))
+	if err := json.Unmarshal([]byte(text), &report); err != nil {
+		t.Fatal(err)
+	}
+	report["findings"] = []any{}
+	out, err := json.Marshal(report)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// keptCode reads the machine code that a recording holds.
+func keptCode(r *bundle.Bundle) func(web.Binary, []string) ([]evidence.Code, error) {
+	return func(web.Binary, []string) ([]evidence.Code, error) {
+		var out []evidence.Code
+		for _, run := range r.Manifest.Runs {
+			for _, part := range run.Parts {
+				if part.Kind != evidence.KindCode {
+					continue
+				}
+				f, err := os.Open(r.Path(part))
+				if err != nil {
+					return nil, err
+				}
+				err = objdump.Read(part.Path, f, func(c evidence.Code) error {
+					out = append(out, c)
+					return nil
+				})
+				if err := errors.Join(err, f.Close()); err != nil {
+					return nil, err
+				}
+			}
+		}
+		return out, nil
+	}
+}
