@@ -23,6 +23,7 @@ func (t *Trace) course() *Trace {
 	c.once = t.Whole || t.Drifts()
 	c.Points = slices.Clone(t.Points)
 	c.recount(t)
+	c.demands(t)
 	c.shareCosts(t)
 	c.swing = swingOf(c.Points)
 	c.late = t.lateness()
@@ -49,25 +50,50 @@ func (t *Trace) lateness() float64 {
 	return math.Max(0, sum/n)
 }
 
+// demands fills in what the recorded cycles demanded of assists.
+func (c *Trace) demands(t *Trace) {
+	q := pacer{nonHeap: t.nonHeap(t.Setting)}
+	for i, p := range t.Points {
+		if goal, _, _ := q.aim(t.Setting); i > 0 && !math.IsInf(goal, 0) {
+			c.Points[i].demand = demand(p.Beside, goal-(p.End-p.Beside))
+		}
+		q.marked = t.marked(p) + float64(t.Setting.Ballast)
+		q.next(p)
+	}
+	c.Points[0].demand = c.Points[1].demand
+}
+
 // shareCosts gives each cycle what cycles around it took, for the bytes that it
 // marks. Who marks, and what a pause waits for, is chance from one cycle to the
 // next: a walk that sees five of them must not depend on which five.
 func (c *Trace) shareCosts(t *Trace) {
-	marked := func(p Point) float64 { return t.marked(p) + leastMarked }
+	own := slices.Clone(c.Points)
+	shared, all := 0.0, 0.0
 	for i := range c.Points {
 		var sum Point
 		bytes, n := 0.0, 0.0
-		for _, p := range t.Points[max(0, i-costCycles):min(len(t.Points), i+costCycles+1)] {
+		for k := max(0, i-costCycles); k < min(len(own), i+costCycles+1); k++ {
+			p, marked := t.Points[k], t.marked(t.Points[k])+leastMarked
 			sum.Background += p.Background
 			sum.Assist += p.Assist
 			sum.Idle += p.Idle
 			sum.Pause += p.Pause
-			bytes += marked(p)
+			sum.demand += own[k].demand * marked
+			bytes += marked
 			n++
 		}
 		p := &c.Points[i]
-		k := marked(*p) / bytes
+		k := (t.marked(t.Points[i]) + leastMarked) / bytes
 		p.Background, p.Assist, p.Idle, p.Pause = sum.Background*k, sum.Assist*k, sum.Idle*k, sum.Pause/n
+		p.demand = sum.demand / bytes
+		shared, all = shared+p.total(), all+t.Points[i].total()
+	}
+	if shared <= 0 {
+		return
+	}
+	// At either end there are fewer neighbours: the sum stays what it was.
+	for i := range c.Points {
+		c.Points[i].scaleCost(all / shared)
 	}
 }
 

@@ -120,6 +120,56 @@ func TestMost(t *testing.T) {
 	f(50, 1e6, 300)
 }
 
+// Assists do what falls due, in proportion to what is allocated on the way to
+// the goal, and at least what they hold the program back by.
+func TestAssistsMore(t *testing.T) {
+	p := Point{Background: 4, Assist: 2, Idle: 4, demand: 0.2}
+	f := func(c cycleShape, want float64) {
+		t.Helper()
+		if got := p.assistsMore(c); math.Abs(got-want) > 1e-9 {
+			t.Errorf("%+v: %v more than recorded, want %v", c, got, want)
+		}
+	}
+	f(cycleShape{demand: 0.2}, 0)
+	f(cycleShape{demand: 0.1}, -1)
+	f(cycleShape{demand: 0.4}, 2)
+	f(cycleShape{demand: 0.4, more: 0.8}, 0.8*0.75*10)
+	f(cycleShape{demand: 0.4, more: 0.1}, 2)
+	if got := demand(1<<20, 4<<20); got != 0.25 {
+		t.Errorf("demand of 1 MiB on a way of 4: %v", got)
+	}
+	if got := demand(8<<20, 4<<20); got != 1 {
+		t.Errorf("demand beyond the goal: %v, want 1", got)
+	}
+}
+
+// What cycles cost in all stays when it is shared out, also at either end.
+func TestShareCosts(t *testing.T) {
+	tr := swinging(1<<30, 100)
+	tr.Points = tr.Points[:7]
+	tr.Points[6].Background *= 10
+	c := tr.course()
+	got, want := 0.0, 0.0
+	for i := range c.Points {
+		got, want = got+c.Points[i].total(), want+tr.Points[i].total()
+	}
+	if math.Abs(got-want) > 1e-9*want {
+		t.Errorf("cycles cost %v in all, want the recorded %v", got, want)
+	}
+}
+
+// Under GOGC no cycle begins before the sweeper had a MiB; below a limit it may.
+func TestSweepDistance(t *testing.T) {
+	c := pacer{marked: 1.2 * (1 << 20)}
+	goal, trigger, r := c.aim(Setting{GOGC: 50})
+	if want := c.marked + sweepDistance; trigger < want || trigger >= goal || goal != want+minRunway || r != MinimumRunway {
+		t.Errorf("GOGC=50: trigger %v, goal %v, %v, want %v or more, and 64 KiB more than that", trigger, goal, r, want)
+	}
+	if _, trigger, r = c.aim(Setting{GOGC: -1, Limit: 3 << 20}); trigger >= c.marked+sweepDistance || r != MemoryLimit {
+		t.Errorf("limit: trigger %v, %v, want one below %v", trigger, r, c.marked+sweepDistance)
+	}
+}
+
 // Free slots grow less than the heap does, tables do not shrink much.
 func TestBeside(t *testing.T) {
 	tr := &Trace{Peak: 100, Memory: Memory{Fixed: 8, Slack: 0.2}}

@@ -36,7 +36,8 @@ func TestGoal(t *testing.T) {
 	f(live(100), gcmodel.Setting{GOGC: 100, Ballast: 1 << 30}, 2248, gcmodel.Proportional)
 	f(live(0), gcmodel.Setting{GOGC: 100}, 4, gcmodel.MinimumHeap)
 	f(live(1), gcmodel.Setting{GOGC: 400}, 16, gcmodel.MinimumHeap)
-	f(live(100), gcmodel.Setting{GOGC: 0}, 100+1.0/16, gcmodel.MinimumRunway)
+	f(live(100), gcmodel.Setting{GOGC: 0}, 101+1.0/16, gcmodel.MinimumRunway)
+	f(live(1.2), gcmodel.Setting{GOGC: 50}, 2.2+1.0/16, gcmodel.MinimumRunway)
 	// The runtime's own figures: 200 MiB less 3 %, and at least 1 MiB less.
 	f(live(100), gcmodel.Setting{GOGC: -1, Limit: 200 * unit.MiB}, 194, gcmodel.MemoryLimit)
 	f(live(10), gcmodel.Setting{GOGC: -1, Limit: 20 * unit.MiB}, 19, gcmodel.MemoryLimit)

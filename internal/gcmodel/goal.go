@@ -50,7 +50,7 @@ const (
 	Proportional  Regime = iota // gcPercentHeapGoal: headroom grows with the live heap
 	MinimumHeap                 // heapMinimum, 4 MiB·GOGC/100: the goal is a constant
 	MemoryLimit                 // memoryLimitHeapGoal: the goal is what the limit leaves
-	MinimumRunway               // minRunway: headroom is a constant
+	MinimumRunway               // sweepDistMinTrigger and minRunway: headroom is a constant
 )
 
 // String names the regime in the words of a report.
@@ -89,8 +89,12 @@ const LimitHeadroom = 0.03
 // Constants of runtime/mgcpacer.go.
 const (
 	defaultHeapMinimum = 4 << 20
-	minRunway          = 64 << 10
-	limitHeadroomMin   = 1 << 20 // memoryLimitMinHeapGoalHeadroom
+	minRunway          = 64 << 10 // between trigger and goal
+	limitHeadroomMin   = 1 << 20  // memoryLimitMinHeapGoalHeadroom
+	// sweepDistance is sweepMinHeapDistance of runtime/mgc.go: under GOGC no cycle
+	// begins before so much is allocated after the last, whatever its goal, so
+	// that the sweeper can finish. The goal then moves behind the trigger.
+	sweepDistance = 1 << 20
 )
 
 // Goal returns what the pacer aims at for w under s. It fails for quantities
@@ -130,7 +134,8 @@ func (h headroom) bytes(w Workload, s Setting) float64 {
 }
 
 // headroomOf follows heapGoalInternal: the larger of gcPercentHeapGoal and
-// heapMinimum; the limit's goal if that is smaller; else at least minRunway.
+// heapMinimum; the limit's goal if that is smaller; else at least what the
+// sweeper needs.
 func headroomOf(w Workload, s Setting) headroom {
 	h := headroom{regime: Proportional, shared: math.Inf(1)}
 	if s.GOGC >= 0 {
@@ -145,7 +150,7 @@ func headroomOf(w Workload, s Setting) headroom {
 			return l
 		}
 	}
-	return larger(w, s, h, headroom{regime: MinimumRunway, shared: minRunway})
+	return larger(w, s, h, headroom{regime: MinimumRunway, shared: sweepDistance + minRunway})
 }
 
 func larger(w Workload, s Setting, a, b headroom) headroom {

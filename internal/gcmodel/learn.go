@@ -156,10 +156,7 @@ func (t *Trace) scaled(k float64) *Trace {
 		p.Beside *= k
 		p.Natural *= k
 		p.End *= k
-		p.Background *= k
-		p.Assist *= k
-		p.Idle *= k
-		p.Pause *= k
+		p.scaleCost(k)
 		s.Points[i] = p
 	}
 	s.Peak *= k

@@ -26,7 +26,7 @@ func TestGoalIsTheRuntimes(t *testing.T) {
 		}
 		debug.SetMemoryLimit(int64(limit))
 		debug.SetGCPercent(s.GOGC)
-		runtime.GC() // also finishes sweeping, so that no sweep distance is left
+		runtime.GC()
 		w, want := workloadNow()
 		runtime.KeepAlive(keep)
 		got, err := gcmodel.Goal(w, s)
@@ -44,6 +44,8 @@ func TestGoalIsTheRuntimes(t *testing.T) {
 	}
 	f(gcmodel.Setting{GOGC: 400}, 16, gcmodel.MinimumHeap, 1e-6)
 	f(gcmodel.Setting{GOGC: 800}, unit.MiB, gcmodel.MinimumHeap, 1e-6)
+	// The goal is a sweep distance away until a cycle begins, and 64 KiB more then.
+	f(gcmodel.Setting{GOGC: 5}, 4*unit.MiB, gcmodel.MinimumRunway, 0.02)
 	// What is not heap changes between reading it and reading the goal.
 	f(gcmodel.Setting{GOGC: -1, Limit: 200 * unit.MiB}, 64*unit.MiB, gcmodel.MemoryLimit, 0.02)
 	f(gcmodel.Setting{GOGC: 400, Limit: 256 * unit.MiB}, 64*unit.MiB, gcmodel.MemoryLimit, 0.02)

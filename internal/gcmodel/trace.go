@@ -64,6 +64,8 @@ type Point struct {
 	ConsMark                  float64 // bytes allocated per byte marked, as the pacer measures it
 
 	Background, Assist, Idle, Pause float64 // processor seconds of the cycle
+
+	demand float64 // see the function of that name; 0 when not known
 }
 
 // work is the scan work of the cycle.
@@ -74,6 +76,14 @@ func (p Point) charged() float64 { return p.Background + p.Assist + p.Pause }
 
 // total is all that the cycle took.
 func (p Point) total() float64 { return p.charged() + p.Idle }
+
+// scaleCost has all that the cycle took k times as large.
+func (p *Point) scaleCost(k float64) {
+	p.Background *= k
+	p.Assist *= k
+	p.Idle *= k
+	p.Pause *= k
+}
 
 // marking is the part of the processors that mark in the background and where
 // they would be idle, while the cycle does. The pacer's own figure tells it:
@@ -106,6 +116,7 @@ func (p Point) mix(q Point, f float64) Point {
 		At: l(p.At, q.At), Live: l(p.Live, q.Live), Beside: l(p.Beside, q.Beside), Natural: l(p.Natural, q.Natural), End: l(p.End, q.End),
 		HeapScan: l(p.HeapScan, q.HeapScan), Stacks: l(p.Stacks, q.Stacks), Globals: l(p.Globals, q.Globals), ConsMark: l(p.ConsMark, q.ConsMark),
 		Background: l(p.Background, q.Background), Assist: l(p.Assist, q.Assist), Idle: l(p.Idle, q.Idle), Pause: l(p.Pause, q.Pause),
+		demand: l(p.demand, q.demand),
 	}
 }
 

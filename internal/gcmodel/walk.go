@@ -65,6 +65,9 @@ func (c *pacer) aim(s Setting) (goal, trigger float64, r Regime) {
 	}
 	runway := most * runwayFactor * c.last.work()
 	low, high := c.marked+leastTrigger*room, c.marked+maxTriggerRatio*room
+	if h.regime != MemoryLimit {
+		low = math.Max(low, c.marked+sweepDistance)
+	}
 	if goal > largestRunway {
 		high = math.Max(high, goal-largestRunway)
 	}
@@ -170,7 +173,7 @@ func (t *Trace) walkFrom(s Setting, o walkOrder) walk {
 		if w.cycles == 0 {
 			w.first = step
 		}
-		w.add(p, cycleShape{goal: goal, more: heldBack(free, beside) - held, trigger: trigger, beside: beside, step: step, marked: c.marked, ballast: float64(s.Ballast)})
+		w.add(p, cycleShape{goal: goal, more: heldBack(free, beside) - held, demand: demand(beside, goal-trigger), trigger: trigger, beside: beside, step: step, marked: c.marked, ballast: float64(s.Ballast)})
 		c.marked = p.Live + t.Dies*beside + float64(s.Ballast)
 		c.next(p)
 		if !t.once && pos-o.from >= end && w.cycles >= float64(o.least) {
@@ -196,8 +199,9 @@ func (c *pacer) most(s Setting, p Point, goal, trigger float64) float64 {
 }
 
 // cycleShape is a cycle of a walk; more is by how much more than in the recording
-// the program is held back while it marks.
-type cycleShape struct{ goal, more, trigger, beside, step, marked, ballast float64 }
+// the program is held back while it marks, and demand is the function of that
+// name.
+type cycleShape struct{ goal, more, demand, trigger, beside, step, marked, ballast float64 }
 
 func (w *walk) add(p Point, c cycleShape) {
 	end := c.trigger + c.beside
@@ -215,12 +219,10 @@ func (w *walk) add(p Point, c cycleShape) {
 	if end >= c.goal*atGoal {
 		w.pinned++
 	}
-	// What assists must do beyond what they did in the recording is taken from
-	// background and idle marking, and what they need not do is given back: the
-	// work is the same, and those two share the rest at their own rates.
+	// The work is the same whoever does it: background and idle marking share what
+	// assists leave at their own rates.
 	rest := p.Background + p.Idle
-	more := c.more * (1 - p.marking()) * p.total()
-	more = math.Min(math.Max(more, -p.Assist), rest)
+	more := math.Min(math.Max(p.assistsMore(c), -p.Assist), rest)
 	keep := 1.0
 	if rest > 0 {
 		keep = 1 - more/rest
@@ -229,6 +231,28 @@ func (w *walk) add(p Point, c cycleShape) {
 	w.work.Idle += p.Idle * keep
 	w.work.Assist += p.Assist + more
 	w.work.Pause += p.Pause
+}
+
+// assistsMore is how much more than in the recording assists do, in processor
+// seconds: in proportion to the demand, and where they hold the program at the
+// goal at least what it is held back by.
+func (p Point) assistsMore(c cycleShape) float64 {
+	more := 0.0
+	if p.demand > 0 {
+		more = p.Assist * (c.demand/p.demand - 1)
+	}
+	if c.more > 0 {
+		more = math.Max(more, c.more*(1-p.marking())*p.total())
+	}
+	return more
+}
+
+// demand is the part of a cycle's work that the pacer wants done in step with
+// what is allocated beside it. Assists share the work out over the distance from
+// trigger to goal (assistWorkPerByte of runtime/mgcpacer.go), and do what
+// background workers have not done yet when it falls due.
+func demand(beside, runway float64) float64 {
+	return math.Min(1, beside/math.Max(runway, minRunway))
 }
 
 // heldBack is the part of what a program would allocate while a cycle marks that
