@@ -22,7 +22,7 @@ function hasCode(data, name) {
 
 // toSource shows the source of a label.
 function toSource(m, l, detail) {
-  change({ view: "source", fn: m.functions.name[l.fn], file: l.file, line: detail === "line" ? l.line : null });
+  change({ view: "source", fn: m.functions.name[l.fn], file: l.file, line: detail === "line" || detail === "address" ? l.line : null });
 }
 
 // acts makes the buttons for a label; o: {data, m, detail, here}, here being the

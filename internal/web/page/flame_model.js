@@ -27,8 +27,20 @@ const groupOfBucket = {
   "zeroing": "fill", "growslice copying": "fill", "conversion copying": "fill", "mark assist": "assist",
 };
 
-// decode turns the view's data into typed arrays.
-export function decode(v) {
+// addressesOf lists the addresses of the places that frames stand at, by number,
+// in hexadecimal digits.
+function addressesOf(code) {
+  const out = [""];
+  for (const f of code ? code.functions : []) {
+    let at = BigInt(`0x${f.first}`);
+    for (const step of f.step) out.push((at += BigInt(step)).toString(16));
+  }
+  return out;
+}
+
+// decode turns the view's data, and those of the machine code if there are any,
+// into typed arrays.
+export function decode(v, code) {
   const n = v.parent.length;
   const parent = new Int32Array(n);
   for (let i = 1; i < n; i++) parent[i] = i - v.parent[i];
@@ -45,7 +57,7 @@ export function decode(v) {
   const inlined = new Uint8Array(n);
   let node = 0;
   for (const step of v.inlined) inlined[(node += step)] = 1;
-  const m = { n, parent, inlined, frame: Int32Array.from(v.frame), frames: v.frames, functions: v.functions, files: v.files, columns, runs: v.runs, exact: v.exact, hasBase: Boolean(v.base), trim: v.trim, labels: v.labels || null };
+  const m = { n, parent, inlined, frame: Int32Array.from(v.frame), frames: v.frames, functions: v.functions, files: v.files, columns, runs: v.runs, exact: v.exact, hasBase: Boolean(v.base), trim: v.trim, labels: v.labels || null, addresses: v.frames.place ? addressesOf(code) : [] };
   m.runOf = runsOf(m, false);
   m.runOfBase = m.hasBase ? runsOf(m, true) : null;
   return m;
@@ -199,5 +211,6 @@ export function isExact(m, mode) {
 export function meanOf(m, mode, sum) {
   if (!(sum.objects > 0)) return { value: 0, half: 0 };
   const value = sum.total / sum.objects, variance = (sum.squares || 0) - 2 * value * (sum.products || 0) + value * value * (sum.objectSquares || 0);
-  return { value, half: isExact(m, mode) ? 0 : (1.96 * Math.sqrt(Math.max(0, variance))) / sum.objects };
+  if (isExact(m, mode) || variance < 1e-9 * sum.squares) return { value, half: 0 }; // all of one size, but for rounding
+  return { value, half: (1.96 * Math.sqrt(variance)) / sum.objects };
 }

@@ -50,7 +50,7 @@ export function describe(v, node) {
   const l = node > 0 ? v.t.labels.list[v.t.label[node]] : null;
   return [
     el("b", {}, l ? l.text : v.rootName()),
-    l && l.file && v.detail !== "package" ? el("div", { class: "dim" }, `${l.file}${v.detail === "line" ? ":" + l.line : ""}`) : null,
+    l && l.file && v.detail !== "package" ? el("div", { class: "dim" }, `${l.file}${v.detail === "line" || v.detail === "address" ? ":" + l.line : ""}`) : null,
     l && l.owner !== "label" && !v.t.called[node] ? el("div", { class: "dim" }, "inlined into its caller") : null,
     l && l.owner === "label" ? el("div", { class: "dim" }, "a label of the samples") : null,
     l && l.owner === "heaptrim" ? el("div", { class: "dim" }, "put here by heaptrim: the collector's time, under the code that causes it") : null,

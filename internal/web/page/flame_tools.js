@@ -32,7 +32,7 @@ export function flameTools(stacks, act, lacks) {
   const weight = select("Weight", stacks.modes.map((x) => [x.id, x.label]), stacks.modes[0].id, (v) => change({ weight: v, zoom: null, at: null, pivot: null }));
   const weightTip = el("small", { class: "dim" });
   const colour = select("Colour", [["package", "package"], ["bucket", "memory bucket"], ...(m.hasBase ? [["change", "change"]] : [])], "package", (v) => change({ colour: v }));
-  const detail = select("Detail", [["function", "functions"], ["filefunction", "functions in files"], ["line", "lines"], ["file", "files"], ["package", "packages"]], "function", (v) => change({ detail: v, zoom: null, at: null, pivot: null, node: null, cam: null }));
+  const detail = select("Detail", [["function", "functions"], ["filefunction", "functions in files"], ["line", "lines"], ...(m.addresses.length > 1 ? [["address", "addresses"]] : []), ["file", "files"], ["package", "packages"]], "function", (v) => change({ detail: v, zoom: null, at: null, pivot: null, node: null, cam: null }));
   const shape = select("Shape", [["icicle", "icicle, down"], ["flame", "flame, up"]], "icicle", (v) => change({ shape: v }));
   const panes = select("Show", [["both", "graph and table"], ["graph", "graph"], ["table", "table"]], "both", (v) => change({ panes: v }));
   const compare = m.hasBase ? select("Compare", [["", "with the base"], ["off", "off"], ["amounts", "with the base, amounts as they are"]], "", (v) => change({ compare: v })) : null;

@@ -188,7 +188,7 @@ function drawn(nodes, edges, { g, order, x, turned }) {
   const left = Math.min(...g.items.map((v, i) => x[i] - v.w / 2)), right = Math.max(...g.items.map((v, i) => x[i] + v.w / 2));
   const at = (i) => ({ x: x[i] - left, y: top[g.items[i].rank] });
   return {
-    width: right - left, height: Math.max(0, y - gapY), nodes: nodes.map((_, i) => at(i)),
+    width: nodes.length > 0 ? right - left : 0, height: Math.max(0, y - gapY), nodes: nodes.map((_, i) => at(i)),
     edges: edges.map((e, i) => {
       const points = g.chains[i].map((k) => at(k));
       if (points.length > 1) {

@@ -46,7 +46,8 @@ export class Camera {
   fit(size, first) {
     if (size) this.size = size;
     const w = this.box.clientWidth, h = this.box.clientHeight;
-    const all = Math.min((w - 2 * margin) / this.size.width, (h - 2 * margin) / this.size.height, 1.2);
+    // Where the filters leave nothing, the drawing has no size.
+    const all = Math.min((w - 2 * margin) / (this.size.width || w), (h - 2 * margin) / (this.size.height || h), 1.2);
     const k = first ? Math.max(all, readable) : all;
     const x = first && this.size.width * k > w ? w / 2 - first.x * k : (w - this.size.width * k) / 2;
     const y = first && this.size.height * k > h ? Math.min(margin, h / 2 - first.y * k) : margin;

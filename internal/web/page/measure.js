@@ -1,6 +1,6 @@
 // What figures are written in: shares, time or amounts, in a unit of the reader's
 // choice, as parts of a divisor, or as the mean of an object.
-import { cpuTime, halfWidth, meanOf } from "./flame_model.js";
+import { cpuTime, halfWidth, isExact, meanOf } from "./flame_model.js";
 import { bytes, count, seconds, span, trimmed } from "./format.js";
 
 const times = { h: 3600e9, min: 60e9, s: 1e9, ms: 1e6, "µs": 1e3, ns: 1 };
@@ -74,7 +74,8 @@ export const figure = (mode, sum) => (mode.mean ? (sum.objects > 0 ? sum.total /
 export function short(m, mode, sum) {
   if (!mode.mean) return written(mode, sum.total, halfWidth(m, mode, sum));
   const { value, half } = meanOf(m, mode, sum);
-  return sum.objects > 0 ? written(mode, value, half) : "";
+  if (!(sum.objects > 0)) return "";
+  return written(mode, value, half) + (sum.events <= 1.5 && !isExact(m, mode) ? " (1 sample)" : "");
 }
 
 // amount writes a sum with its interval and what it is of.
@@ -100,6 +101,6 @@ export function measureNote(m, mode) {
   if (m.ownRuns.length > 1 && mode.kind === "cpu") parts.push("Runs weigh the same.");
   if (m.ownRuns.length > 1 && mode.kind === "time") parts.push("Runs are added up.");
   if (mode.divisor !== 1) parts.push(`All but shares is divided by ${mode.divisor}.`);
-  if (mode.mean) parts.push("Width is by bytes; figures are the mean size of an object.");
+  if (mode.mean) parts.push("Width is by bytes; figures are the mean size of an object, ± by the sizes that were sampled.");
   return parts.join(" ");
 }

@@ -14,14 +14,13 @@ const made = new WeakMap();
 
 // stacksOf returns the stacks of the data.
 export function stacksOf(data) {
-  if (!made.has(data)) made.set(data, new Stacks(data.views.flame));
+  if (!made.has(data)) made.set(data, new Stacks(data.views));
   return made.get(data);
 }
 
 class Stacks {
-  constructor(view) {
-    this.view = view;
-    this.m = decode(view);
+  constructor({ flame, code }) {
+    this.m = decode(flame, code);
     this.modes = available(this.m);
     this.labels = new Map();
     this.kept = [];
