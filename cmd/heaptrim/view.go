@@ -29,9 +29,10 @@ Usage: heaptrim view [flags] bundle
 
 Serves the page of a recording on the loopback interface until interrupted: the
 page that check writes as heaptrim.html, with the whole call tree instead of its
-heaviest calls, with the report as /report.json and with the files of the
-recording below /bundle/, for go tool pprof and the like. It only reads, and
-answers nobody but this computer. When the recording changes, the page says so
+heaviest calls, with the source and the machine code of every function that has
+samples, with the report as /report.json and with the files of the recording
+below /bundle/, for go tool pprof and the like. It only reads, and answers
+nobody but this computer. When the recording changes, the page says so
 and offers the new one.
 
 With -base it compares with an older recording, and with -proof it shows what
@@ -64,10 +65,11 @@ type viewFlags struct {
 // as many as a browser draws smoothly.
 const servedNodes = 200_000
 
-// Bytes of source text and of machine code in a served page.
+// Bytes of source text and of machine code that a served page has from the
+// start; it asks for the rest.
 const (
 	servedSource = 4 << 20
-	servedCode   = 4 << 20
+	servedCode   = 1 << 20
 )
 
 func runView(ctx context.Context, c command, args []string, std stdio) error {

@@ -51,11 +51,11 @@ type codeShape struct {
 // maxCodeFunctions bounds what is asked of a disassembler at once.
 const maxCodeFunctions = 1000
 
-// Bytes of the page, roughly: of one instruction, and of a short function, by
+// Bytes of the page, roughly: of one instruction, and of a usual function, by
 // which it is guessed how many to ask for.
 const (
 	instructionBytes = 30
-	functionBytes    = 1000
+	functionBytes    = 2000
 )
 
 // newCode shows the functions with the machine code of the hottest as far as

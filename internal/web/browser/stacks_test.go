@@ -287,7 +287,7 @@ func checkCode(t *testing.T, b *tab, p page) {
 	}
 	b.view("code")
 	if len(v.Missing) > 0 {
-		if text := b.text(".code-view .note"); !strings.Contains(text, v.Missing[0]) {
+		if text := b.text(".code-view .code-notes"); !strings.Contains(text, v.Missing[0]) {
 			t.Errorf("without machine code the view says %q, want %q", text, v.Missing)
 		}
 	}
