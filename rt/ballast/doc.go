@@ -53,10 +53,10 @@
 //  2. But if the container, or the machine, would then kill the process, its limit comes
 //     first, whatever room this leaves, for a killed program does nothing. The runtime's memory
 //     limit is set 1 % below it, and the runtime aims 3 % lower by itself; GOGC, which is
-//     set once in a collection only, stays out of its way. No more than that is left unused,
-//     since that kills as well: the smaller the room, the more is collected, and where that
-//     takes more than half of the CPU time that the process uses, for about ten seconds, the
-//     runtime lets the heap grow beyond the limit rather than collect more.
+//     set once in a collection only, stays out of its way. No more than that is left unused:
+//     the smaller the room, the more is collected, and where that takes more than half of the
+//     CPU time that the process uses, for about ten seconds, the runtime lets the heap grow
+//     beyond the limit rather than collect more.
 //  3. If the collector, without idle marking, takes more than 25 % of the CPU
 //     time that the process uses, in two collections in a row, the room is that of
 //     GOGC=100, as if nobody had set anything, but still within the limit that kills.

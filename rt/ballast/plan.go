@@ -15,10 +15,11 @@ const (
 	slack = 0.06
 	// hardSlack is what the memory limit stays below one that kills, and limitSlack what
 	// the runtime by itself keeps its heap goal below a memory limit
-	// (runtime/mgcpacer.go, memoryLimitHeapGoalHeadroomPercent). More would kill sooner: in
-	// lab/ballast, of 347 MiB, 2.5 % instead of 1 % made a quarter more collections. Where they take
-	// more than half of the CPU time, the runtime's CPU limiter stops assists, and marking
-	// ends up to 24 MiB beyond the goal, where without it 5 MiB below to 4 above.
+	// (runtime/mgcpacer.go, memoryLimitHeapGoalHeadroomPercent). More would not save anybody: in
+	// lab/ballast, of 260 to 390 MiB, marking ended 5 MiB below the goal to 4 above, until
+	// collections took more than half of the CPU time. Then the runtime's CPU limiter stops
+	// assists, and it ends up to 55 MiB above; 5 or 10 % of reserve bring that on sooner, and
+	// are exceeded as well.
 	hardSlack  = 0.01
 	limitSlack = 0.03
 	// deadband is by how much a setting must be wrong to be changed: the live heap of
