@@ -4,7 +4,7 @@ import { button, el, replace } from "./dom.js";
 import { changeText } from "./flame_text.js";
 import { byLabel, sumAt } from "./flame_project.js";
 import { shortName } from "./format.js";
-import { figure, plain, short } from "./measure.js";
+import { figures, plain, short } from "./measure.js";
 import { listed } from "./stacks.js";
 import { term } from "./terms.js";
 
@@ -33,7 +33,7 @@ export class FunctionTable {
 
   draw() {
     const { sums, tree } = this, compare = this.v.compare, mode = tree.mode;
-    const value = (l) => (this.by === "change" ? Math.abs(sums.total[l] - sums.base[l] * tree.baseScale) : figure(mode, sumAt(sums, l, this.by === "self")));
+    const value = this.by === "change" ? (l) => Math.abs(sums.total[l] - sums.base[l] * tree.baseScale) : figures(mode, sums, this.by === "self");
     const least = 1e-6 * Math.abs(tree.total[0]);
     let list = tree.labels.list.map((_, l) => l).filter(listed({ tree, compare, grew: this.v.grew }, sums, least));
     if (this.found) list = list.filter((l) => this.found[l]);

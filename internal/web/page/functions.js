@@ -9,7 +9,7 @@ import { changeText } from "./flame_text.js";
 import { flameTools } from "./flame_tools.js";
 import { percent, shortName } from "./format.js";
 import { around } from "./graph_model.js";
-import { amount, figure, measureNote, shareOf, short } from "./measure.js";
+import { amount, figures, measureNote, shareOf, short } from "./measure.js";
 import { listed, resetPatch, stacksOf } from "./stacks.js";
 import { change, state } from "./state.js";
 import { term } from "./terms.js";
@@ -51,7 +51,7 @@ class Functions {
     const { sums, shown } = this, t = shown.tree, least = 1e-7 * Math.abs(t.total[0]), { re } = compile(now.q);
     this.by = ["self", "total", "change", "name"].includes(now.sort) ? now.sort : "self";
     const delta = (l) => sums.total[l] - sums.base[l] * t.baseScale;
-    const value = { self: (l) => figure(shown.mode, sumAt(sums, l, true)), total: (l) => figure(shown.mode, sumAt(sums, l)), change: (l) => Math.abs(delta(l)) }[this.by];
+    const value = { self: figures(shown.mode, sums, true), total: figures(shown.mode, sums), change: (l) => Math.abs(delta(l)) }[this.by];
     const text = (l) => t.labels.list[l].text;
     let list = t.labels.list.map((_, l) => l).filter(listed(shown, sums, least));
     list.sort(this.by === "name" ? (a, b) => text(a).localeCompare(text(b)) : (a, b) => value(b) - value(a) || sums.total[b] - sums.total[a] || a - b);

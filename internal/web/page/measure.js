@@ -69,6 +69,13 @@ export function written(mode, value, half) {
 // figure is the number that stands for a sum, before it is divided.
 export const figure = (mode, sum) => (mode.mean ? (sum.objects > 0 ? sum.total / sum.objects : 0) : sum.total);
 
+// figures returns the function from a place in sums, as byLabel gives them, to the
+// number that is shown of it, before it is divided: in all, or alone.
+export function figures(mode, sums, alone) {
+  const total = alone ? sums.self : sums.total, objects = mode.mean ? (alone ? sums.own_objects : sums.objects) : null;
+  return objects ? (l) => (objects[l] > 0 ? total[l] / objects[l] : 0) : (l) => total[l];
+}
+
 // short writes a sum {total, variance, collected, events, …} with its interval,
 // where it is plain of what it is.
 export function short(m, mode, sum) {
