@@ -134,3 +134,93 @@ for i = 1, 4000000 do
 end
 print(sum)
 `
+
+// godocLoad asks for the documentation of packages of the standard library in
+// turn.
+const godocLoad = `local n = 0
+local packages = {'sort', 'strings', 'bufio', 'errors', 'io', 'path', 'context', 'bytes', 'sync', 'container/list', 'encoding/csv', 'hash/crc32'}
+request = function()
+  n = n + 1
+  return wrk.format('GET', '/pkg/' .. packages[n % 12 + 1] .. '/')
+end
+`
+
+// gojaScript keeps a graph of objects, replaces nodes at random, and walks it.
+const gojaScript = `
+var nodes = [], x = 7;
+function next(n) { x = (x * 16807) % 2147483647; return x % n; }
+for (var i = 0; i < 60000; i++) nodes.push({ id: i, name: "node " + i, edges: [] });
+var sum = 0;
+for (var i = 0; i < 400000; i++) {
+  var n = nodes[next(60000)];
+  if (i % 5 == 0) {
+    nodes[n.id] = { id: n.id, name: "node " + i, edges: [next(60000), next(60000)] };
+  } else {
+    sum += n.edges.map(function (e) { return nodes[e].name.length; }).reduce(function (a, b) { return a + b; }, 0);
+  }
+}
+console.log(sum);
+`
+
+// yaegiProgram counts words and keeps the lines that hold them.
+const yaegiProgram = `package main
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+)
+
+type line struct {
+	n     int
+	words []string
+}
+
+func main() {
+	index := map[string][]*line{}
+	x := 11
+	for i := 0; i < 250000; i++ {
+		var words []string
+		for j := 0; j < 6; j++ {
+			x = (x*1103515245 + 12345) & 0x7fffffff
+			words = append(words, fmt.Sprintf("word%d", x>>8%5000))
+		}
+		l := &line{i, strings.Fields(strings.Join(words, " "))}
+		for _, w := range l.words {
+			kept := append(index[w], l)
+			if len(kept) > 12 {
+				kept = append([]*line(nil), kept[6:]...)
+			}
+			index[w] = kept
+		}
+	}
+	var all []string
+	for w := range index {
+		all = append(all, w)
+	}
+	sort.Strings(all)
+	fmt.Println(len(all), len(index[all[0]]))
+}
+`
+
+// cueText unifies services with a schema and sums them up.
+const cueText = `import ("list", "strings")
+
+#Service: {
+	name:     string & =~"^svc-"
+	replicas: int & >0 & <100
+	ports: [...{port: int & >1024, name: string}]
+	labels: [string]: string
+	labels: app: name
+}
+
+services: [for i in list.Range(0, 2500, 1) {#Service & {
+	name:     "svc-\(i)"
+	replicas: mod(i, 9) + 1
+	ports: [for p in list.Range(0, 3, 1) {port: 2000 + i + p, name: "p\(p)"}]
+	labels: team: "team-\(mod(i, 20))"
+}}]
+
+names: strings.Join([for s in services {s.name}], ",")
+total: list.Sum([for s in services {s.replicas}])
+`

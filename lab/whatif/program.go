@@ -34,15 +34,16 @@ type program struct {
 type set string
 
 // The sets. The model was changed while the rows of the tuned programs were
-// looked at, then judged by those held out, mended by what they showed, and
-// judged by the later ones.
+// looked at, then judged by those held out, mended by what they showed,
+// judged by the later ones, changed once more, and judged by the last ones.
 const (
 	tuned set = "tuned"
 	held  set = "held"
 	later set = "later"
+	last  set = "last"
 )
 
-func sets() []set { return []set{later, held, tuned} }
+func sets() []set { return []set{last, later, held, tuned} }
 
 func (o options) dir(p program, more ...string) string {
 	return filepath.Join(append([]string{o.work, p.name}, more...)...)

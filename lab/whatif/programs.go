@@ -32,7 +32,7 @@ func programs(o options) []program {
 	if o.realtime {
 		m.load = "chrt --other 0 " // the load is a child of what runs with that priority
 	}
-	return slices.Concat(m.tuned(), m.held(), m.later())
+	return slices.Concat(m.tuned(), m.held(), m.later(), m.last())
 }
 
 func (m maker) at(name, file string) string { return filepath.Join(m.o.work, name, file) }
@@ -126,6 +126,33 @@ func (m maker) later() []program {
 			name: "goimports", module: "golang.org/x/tools@v0.52.0", pkg: "cmd/goimports", batch: true, set: later,
 			args: []string{"-format-only", "-l", filepath.Join(m.root, "src", "net"), filepath.Join(m.root, "src", "runtime"), filepath.Join(m.root, "src", "crypto"),
 				filepath.Join(m.root, "src", "encoding"), filepath.Join(m.root, "src", "os"), filepath.Join(m.root, "src", "cmd", "link")},
+		},
+	}
+}
+
+func (m maker) last() []program {
+	return []program{
+		{
+			name: "pprof", module: "github.com/google/pprof@v0.0.0-20260906184651-6331bc6350fe", set: last,
+			args: []string{"-http=127.0.0.1:13998", "-no_browser", "-symbolize=none", m.at("pprof", "src/internal/driver/testdata/cppbench.cpu")}, ready: "http://127.0.0.1:13998/ui/top",
+			load: m.wrk("http://127.0.0.1:13998/ui/flamegraph", ""),
+		},
+		{
+			name: "godoc", module: "golang.org/x/tools@v0.30.0", pkg: "cmd/godoc", set: last, files: map[string]string{"load.lua": godocLoad},
+			args: []string{"-http=127.0.0.1:13997", "-goroot=" + m.root, "-links=true"}, ready: "http://127.0.0.1:13997/pkg/sort/",
+			load: m.wrk("http://127.0.0.1:13997/", "-s "+m.at("godoc", "load.lua")),
+		},
+		{
+			name: "goja", module: "github.com/dop251/goja@v0.0.0-20260917113740-793a2a65c13b", pkg: "goja", batch: true, set: last,
+			files: map[string]string{"graph.js": gojaScript}, args: []string{m.at("goja", "graph.js")},
+		},
+		{
+			name: "yaegi", module: "github.com/traefik/yaegi@v0.16.1", pkg: "cmd/yaegi", batch: true, set: last,
+			files: map[string]string{"words/words.go": yaegiProgram}, args: []string{"run", m.at("yaegi", "words/words.go")},
+		},
+		{
+			name: "cue", module: "cuelang.org/go@v0.17.1", pkg: "cmd/cue", batch: true, set: last,
+			files: map[string]string{"in.cue": cueText}, args: []string{"export", m.at("cue", "in.cue")},
 		},
 	}
 }
