@@ -98,6 +98,14 @@ func (x *index) of(s string) int {
 	return i
 }
 
+// cut forgets all texts from number n on.
+func (x *index) cut(n int) {
+	for _, s := range x.list[n:] {
+		delete(x.at, s)
+	}
+	x.list = x.list[:n]
+}
+
 func newCallTree() *callTree {
 	return &callTree{
 		parent: []int32{0}, step: []int32{0}, child: map[uint64]int32{}, steps: []step{{}}, stepAt: map[step]int32{{}: 0},

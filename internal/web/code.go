@@ -2,6 +2,7 @@ package web
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"path"
 	"slices"
@@ -51,18 +52,15 @@ type codeShape struct {
 // maxCodeFunctions bounds what is asked of a disassembler at once.
 const maxCodeFunctions = 1000
 
-// Bytes of the page, roughly: of one instruction, and of a usual function, by
-// which it is guessed how many to ask for.
-const (
-	instructionBytes = 30
-	functionBytes    = 2000
-)
+// functionBytes is what a usual function takes of the page, roughly, by which it
+// is guessed how many to ask for.
+const functionBytes = 2000
 
 // newCode shows the functions with the machine code of the hottest as far as
 // the limit allows; nil where no sample has an address.
-func (t *codeTally) newCode(o Options) *codeView {
+func (t *codeTally) newCode(o Options) (*codeView, error) {
 	if len(t.shown) == 0 || o.Code == nil {
-		return nil
+		return nil, nil
 	}
 	v := &codeView{Binaries: []string{}, Missing: []string{}}
 	var texts textTable
@@ -73,10 +71,18 @@ func (t *codeTally) newCode(o Options) *codeView {
 		out := codeFunction{Name: f.shown, Binary: binaries.of(path.Base(f.binary.File))}
 		out.First, out.Step = steps(f.list, func(p *placeWeight) uint64 { return p.address })
 		shapes := code[f.binary][plainName(f.name)]
-		if left > 0 && i < asked(o) {
+		if i < asked(o) {
+			known := len(texts.texts.list)
 			out.Code = f.shapes(shapes, &texts)
-			for _, s := range out.Code {
-				left -= instructionBytes * len(s.Step)
+			text, err := json.Marshal([]any{out.Code, texts.texts.list[known:]})
+			if err != nil {
+				return nil, fmt.Errorf("encode the machine code of %s: %w", f.name, err)
+			}
+			if left -= len(text); left < 0 {
+				left += len(text)
+				out.Code = nil
+				texts.texts.cut(known)
+				v.Left++
 			}
 		} else {
 			v.Left++
@@ -84,7 +90,7 @@ func (t *codeTally) newCode(o Options) *codeView {
 		v.Functions = append(v.Functions, out)
 	}
 	v.codeTexts, v.Binaries = texts.lists(), append(v.Binaries, binaries.list...)
-	return v
+	return v, nil
 }
 
 // asked is how many functions a disassembler is asked for.

@@ -32,14 +32,14 @@ type Options struct {
 	// to their callers, and the page says how much that moved. 0 means 24 000.
 	MaxNodes int
 	// MaxSource bounds the source text in bytes. 0 means 512 KiB, and more where the
-	// page is still short of 2.6 MB.
+	// page is still short of 2.9 MB.
 	MaxSource int
 	// Code returns the machine code of functions of a binary, in any order, those
 	// that cannot be had left out and others perhaps with them; the error says why.
 	// Nil leaves instructions out.
 	Code func(b Binary, functions []string) ([]evidence.Code, error)
 	// MaxCode bounds instructions in bytes of the page. 0 means 256 KiB, and more
-	// where the page is still short of 2.6 MB.
+	// where the page is still short of 2.9 MB.
 	MaxCode int
 	// Parts are the files of the recording below /bundle/, for a page that is
 	// served with them; nil for one that stands alone.
@@ -54,9 +54,9 @@ const (
 	defaultMaxSource = 512 << 10
 	defaultMaxCode   = 256 << 10
 
-	// A file that is mailed should stay below 3 MB. Sizes of source and instructions
-	// are guessed, and the page's own code is some 300 kB.
-	wantedData = 2_600_000 - 300_000
+	// A file that is mailed should stay below 3 MB, and the page's own code is some
+	// 300 kB of it.
+	wantedData = 2_900_000 - 300_000
 )
 
 // views is what the page shows beside the report. A nil view has no data.
@@ -130,8 +130,9 @@ func (v *views) addText(d *diagnose.Diagnosis, o Options) error {
 		}
 		o.MaxCode = max(defaultMaxCode, room-len(text))
 	}
-	v.Code = v.Flame.code.newCode(o)
-	return nil
+	var err error
+	v.Code, err = v.Flame.code.newCode(o)
+	return err
 }
 
 func (v *views) encode(report json.RawMessage) ([]byte, error) {
