@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -40,7 +41,7 @@ func scriptServed(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("no address: %v", err)
 	}
 	url := strings.TrimSuffix(strings.TrimSpace(line), "/")
-	ask := func(path, host string) {
+	ask := func(path, host string) []byte {
 		r, err := http.NewRequest(http.MethodGet, url, nil)
 		ts.Check(err)
 		r.URL.Opaque = path // as it is, without the cleaning of a well-meant client
@@ -51,13 +52,19 @@ func scriptServed(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		response, err := http.DefaultTransport.RoundTrip(r)
 		ts.Check(err)
-		io.Copy(io.Discard, response.Body)
+		body, err := io.ReadAll(response.Body)
+		ts.Check(err)
 		response.Body.Close()
 		fmt.Fprintln(ts.Stdout(), response.StatusCode, what, response.Header.Get("Content-Type"))
+		return body
 	}
 	ask("/", "")
 	ask("/report.json", "")
-	ask("/version.json", "")
+	var now struct{ Version string }
+	ts.Check(json.Unmarshal(ask("/version.json", ""), &now))
+	// What the page has no room for, of the recording that it was made from.
+	fmt.Fprintf(ts.Stdout(), "answer %.20s\n", ask("/code.json?function=0&version="+now.Version, ""))
+	ask("/code.json?function=0&version=0", "")
 	ask("/bundle/../manifest.json", "")
 	ask("/", "rebound.example")
 	ts.Check(cmd.Process.Signal(os.Interrupt))
