@@ -60,6 +60,7 @@ export function decode(v, code) {
   const m = { n, parent, inlined, frame: Int32Array.from(v.frame), frames: v.frames, functions: v.functions, files: v.files, columns, runs: v.runs, exact: v.exact, hasBase: Boolean(v.base), trim: v.trim, labels: v.labels || null, addresses: v.frames.place ? addressesOf(code) : [] };
   m.runOf = runsOf(m, false);
   m.runOfBase = m.hasBase ? runsOf(m, true) : null;
+  m.errors = errorSums.slice(0, Math.max(1, m.ownRuns.length, m.hasBase ? m.baseRuns.length : 0));
   return m;
 }
 
@@ -98,9 +99,14 @@ function takes(mode, c) {
 // isCPU reports whether a mode weighs time of the processor, as shares or as it is.
 export const isCPU = (mode) => mode.kind === "cpu" || mode.kind === "time";
 
-// weigh adds up the columns of a mode for each node: value itself; variance of
-// what was sampled as CPU; churn and retention with their events; bytes' events;
-// and by group, for the colours. A mode of kind time is in nanoseconds, of all
+// errorSums are by how much the collector's own error moves what is attributed of
+// it: one for each run, as runs err independently of each other, and within a run all
+// sums the same way. More runs than this share them.
+export const errorSums = ["error0", "error1", "error2", "error3", "error4", "error5", "error6", "error7"];
+
+// weigh adds up the columns of a measured mode for each node: value itself;
+// variance of what was sampled as CPU; churn and retention with their events and
+// errorSums; bytes' events; and by group, for the colours. A mode of kind time is in nanoseconds, of all
 // runs together. With takes, only samples of the label sets that it says yes to
 // count.
 export function weigh(m, mode, base, takesSet) {
@@ -108,6 +114,7 @@ export function weigh(m, mode, base, takesSet) {
     self: new Float64Array(m.n), variance: new Float64Array(m.n), collected: new Float64Array(m.n), events: new Float64Array(m.n),
     byGroup: groups.map(() => null), negative: 0,
   };
+  for (const k of mode.errors) w[k] = new Float64Array(m.n);
   const runs = base ? m.baseRuns : m.ownRuns, runOf = base ? m.runOfBase : m.runOf;
   const inUse = mode.id === "retention" || mode.id.startsWith("inuse"), scale = mode.kind === "time" ? nanoseconds(runs) : null;
   for (const c of m.columns) {
@@ -121,7 +128,10 @@ export function weigh(m, mode, base, takesSet) {
       w.self[at] += x;
       byGroup[at] += Math.abs(x);
       if (c.cpu) w.variance[at] += x * factor * (run >= 0 ? runs[run].sample : meanSample(runs));
-      else if (isCPU(mode)) w.collected[at] += x;
+      else if (isCPU(mode)) {
+        w.collected[at] += x;
+        w[mode.errors[Math.max(run, 0) % mode.errors.length]][at] += x * errorOf(runs, run);
+      }
     }
   }
   if (mode.mean && !base) addMeans(m, mode, w, takesSet);
@@ -181,6 +191,12 @@ export function cpuTime(runs) {
   return runs.reduce((s, r) => s + r.cpu_ns, 0);
 }
 
+// errorOf is the relative error of the collector's CPU in a run, the largest where
+// it is not known which.
+function errorOf(runs, run) {
+  return run >= 0 ? runs[run].collector_error : Math.max(0, ...runs.map((r) => r.collector_error));
+}
+
 function meanSample(runs) {
   return runs.reduce((s, r) => s + r.sample, 0) / Math.max(1, runs.length);
 }
@@ -192,11 +208,11 @@ export function halfWidth(m, mode, sum) {
   const relative = isExact(m, mode) ? 0 : sum.events > 0 ? 1.96 / Math.sqrt(sum.events) : 1;
   if (mode.kind === "time") {
     const all = cpuTime(m.ownRuns);
-    return all * halfWidth(m, { ...mode, kind: "cpu" }, { total: sum.total / all, variance: sum.variance / all ** 2, collected: sum.collected / all, events: sum.events });
+    const errors = Object.fromEntries(mode.errors.map((k) => [k, (sum[k] || 0) / all]));
+    return all * halfWidth(m, { ...mode, kind: "cpu" }, { total: sum.total / all, variance: sum.variance / all ** 2, collected: sum.collected / all, events: sum.events, ...errors });
   }
   if (mode.kind !== "cpu") return Math.abs(sum.total) * relative;
-  const collector = Math.max(0, ...m.ownRuns.map((r) => r.collector_error));
-  const half = Math.hypot(1.96 * Math.sqrt(Math.max(0, sum.variance)), sum.collected * Math.hypot(collector, relative));
+  const half = Math.hypot(1.96 * Math.sqrt(Math.max(0, sum.variance)), sum.collected * relative, ...mode.errors.map((k) => sum[k] || 0));
   const left = Math.min(1, Math.max(0, 1 - sum.total));
   return left < 1e-4 ? 0 : half * Math.sqrt(left);
 }

@@ -1,7 +1,7 @@
 // From the call tree of the data to the tree that is shown: filtered, with the
 // wanted detail, and from the wanted point of view.
 import { filters, place } from "./flame_filter.js";
-import { groups, meanSums, weigh } from "./flame_model.js";
+import { errorSums, groups, meanSums, weigh } from "./flame_model.js";
 import { keyList, splitSets } from "./labels.js";
 
 // Tree is the tree that is shown. Node 0 is the root; calls come after their
@@ -43,11 +43,14 @@ const sums = ["total", "variance", "collected", "events", "base", "baseVariance"
 const selves = ["self", "selfVariance", "selfCollected", "selfEvents"];
 
 // own is the name of what stands beside a sum for the node alone.
-const own = { total: "self", variance: "selfVariance", collected: "selfCollected", events: "selfEvents", ...Object.fromEntries(meanSums.map((k) => [k, `own_${k}`])) };
+const own = { total: "self", variance: "selfVariance", collected: "selfCollected", events: "selfEvents", ...Object.fromEntries([...errorSums, ...meanSums].map((k) => [k, `own_${k}`])) };
+
+// before is the name of one of errorSums in the base.
+const before = (k) => `base_${k}`;
 
 // sumsOf and selvesOf are the arrays of a tree of a mode.
-const sumsOf = (mode) => (mode.mean ? [...sums, ...meanSums] : sums);
-const selvesOf = (mode) => (mode.mean ? [...selves, ...meanSums.map((k) => own[k])] : selves);
+const sumsOf = (mode) => [...sums, ...mode.errors, ...mode.errors.map(before), ...(mode.mean ? meanSums : [])];
+const selvesOf = (mode) => [...selves, ...[...mode.errors, ...(mode.mean ? meanSums : [])].map((k) => own[k])];
 
 // weighed fills in a tree's sums from its parts: the map of each says where the
 // weights of a data node go, -1 for nowhere.
@@ -55,7 +58,7 @@ function weighed(t, m, mode, parts) {
   const whole = sumsOf(mode);
   for (const k of [...whole, ...selvesOf(mode)]) t[k] = new Float64Array(t.n);
   const groupSums = groups.map((_, g) => (parts.some((p) => p.now.byGroup[g]) ? new Float64Array(t.n) : null));
-  for (const part of parts) addPart(t, m, part, groupSums);
+  for (const part of parts) addPart(t, m, part, { groupSums, errors: mode.errors });
   for (let i = t.n - 1; i > 0; i--) {
     const p = t.parent[i];
     for (const k of whole) t[k][p] += t[k][i];
@@ -70,7 +73,8 @@ function weighed(t, m, mode, parts) {
   return t;
 }
 
-function addPart(t, m, { now, base: then, map }, groupSums) {
+function addPart(t, m, { now, base: then, map }, { groupSums, errors }) {
+  const more = now.objects ? [...errors, ...meanSums] : errors;
   for (let i = 0; i < m.n; i++) {
     const at = map[i];
     if (at < 0) continue;
@@ -86,9 +90,10 @@ function addPart(t, m, { now, base: then, map }, groupSums) {
       t.base[at] += then.self[i];
       t.baseVariance[at] += then.variance[i];
       t.baseCollected[at] += then.collected[i];
+      for (const k of errors) t[before(k)][at] += then[k][i];
     }
     for (let g = 0; g < groups.length; g++) if (groupSums[g] && now.byGroup[g]) groupSums[g][at] += now.byGroup[g][i];
-    if (now.objects) for (const k of meanSums) {
+    for (const k of more) {
       t[own[k]][at] += now[k][i];
       t[k][at] += now[k][i];
     }
@@ -155,9 +160,10 @@ export function callers(t, pivot) {
   c.called.fill(1); // what calls is not the callee's caller here
   for (const k of [...whole, ...selvesOf(t.mode)]) c[k] = new Float64Array(c.n);
   for (const [i, at] of where) {
-    c.self[at] += t.total[i];
-    for (const k of whole) c[k][at] += t[k][i];
-    if (t.mode.mean) c[own.objects][at] += t.objects[i];
+    for (const k of whole) {
+      c[k][at] += t[k][i];
+      if (own[k]) c[own[k]][at] += t[k][i];
+    }
   }
   for (let i = c.n - 1; i > 0; i--) for (const k of whole) c[k][c.parent[i]] += c[k][i];
   c.group = new Uint8Array(c.n);
@@ -201,12 +207,19 @@ export function byLabel(t) {
 }
 
 // edgeSums are what a call between two functions weighs, of a tree.
-export const edgeSums = (t) => ["total", "base", "variance", "collected", "events", ...(t.mode.mean ? meanSums : [])];
+export const edgeSums = (t) => ["total", "base", "variance", "collected", "events", ...t.mode.errors, ...(t.mode.mean ? meanSums : [])];
 
 // sumAt gathers what an interval needs from such arrays: of a node or a label,
 // in all or itself.
 export function sumAt(x, at, alone) {
   const out = {};
-  for (const k of ["total", "variance", "collected", "events", ...(x.objects ? meanSums : [])]) out[k] = x[alone ? own[k] : k][at];
+  for (const k of ["total", "variance", "collected", "events", ...errorSums, ...meanSums]) if (x[k]) out[k] = x[alone ? own[k] : k][at];
+  return out;
+}
+
+// baseAt is sumAt of the base, scaled.
+export function baseAt(x, at, scale) {
+  const out = { total: x.base[at] * scale, variance: x.baseVariance[at] * scale ** 2, collected: x.baseCollected[at] * scale, events: x.events[at] };
+  for (const k of errorSums) if (x[before(k)]) out[k] = x[before(k)][at] * scale;
   return out;
 }

@@ -2,7 +2,7 @@
 import { el } from "./dom.js";
 import { bytes, count, percent, seconds } from "./format.js";
 import { halfWidth } from "./flame_model.js";
-import { sumAt } from "./flame_project.js";
+import { baseAt, sumAt } from "./flame_project.js";
 import { amount, plain, written } from "./measure.js";
 
 // time writes a share of CPU as time, where there is one run.
@@ -34,7 +34,7 @@ export function facts(v, node) {
 // changes are the facts of a comparison.
 function changes({ m, t }, node) {
   const mode = t.mode, scale = t.baseScale, then = t.base[node] * scale;
-  const half = halfWidth(m, mode, { total: then, variance: t.baseVariance[node] * scale ** 2, collected: t.baseCollected[node] * scale, events: t.events[node] });
+  const half = halfWidth(m, mode, baseAt(t, node, scale));
   const change = t.total[node] - then, error = Math.hypot(half, halfWidth(m, mode, sumAt(t, node))), sign = change > 0 ? "+" : "";
   return [["before", written(mode, then, half)],
     ["change", sign + written(mode, change, error) + (then > 0 ? `, ${sign}${percent(change / then)}` : "") + (Math.abs(change) <= error ? ", within the error" : "")]];

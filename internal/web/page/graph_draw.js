@@ -1,10 +1,10 @@
 // What the boxes and arrows of the call graph look like, and what they say.
 import { el } from "./dom.js";
 import { changeColour, painter } from "./flame_colour.js";
-import { sumAt } from "./flame_project.js";
+import { baseAt, sumAt } from "./flame_project.js";
 import { percent, shortName } from "./format.js";
 import { curve, svg, tips } from "./graph_svg.js";
-import { amount, shareOf, short } from "./measure.js";
+import { amount, figure, plain, shareOf, short } from "./measure.js";
 
 // A drawing is of v: {m, shown, graph}.
 
@@ -30,7 +30,7 @@ export function rowsOf(v, i) {
   const { sums, nodes } = v.graph, at = nodes[i].at, mode = v.shown.mode, scale = v.shown.tree.baseScale;
   const out = [["total", amount(v.m, mode, sumOf(v, i))], ["self", amount(v.m, mode, sumOf(v, i, true))]];
   if (mode.kind !== "cpu") out.push(["", `${percent(shareOf(mode, sums.total[at]))} of ${mode.relative ? "what is shown" : "all"}`]);
-  if (v.shown.compare) out.push(["before", amount(v.m, mode, { total: sums.base[at] * scale, variance: sums.baseVariance[at] * scale ** 2, collected: sums.baseCollected[at] * scale, events: sums.events[at] })]);
+  if (v.shown.compare) out.push(["before", amount(v.m, mode, baseAt(sums, at, scale))]);
   return out;
 }
 
@@ -57,7 +57,7 @@ export const weightOf = (v, e) => Math.max(Math.abs(e.total), Math.abs(e.base * 
 
 // edgeOf draws an edge along points; box and centre are those it comes from.
 export function edgeOf(v, e, { at, box, centre, colour }) {
-  const text = short(v.m, v.shown.mode, { ...e, variance: 0, collected: 0, events: Infinity, squares: 0, products: 0, objectSquares: 0 }), width = Math.min(14, 0.8 + 16 * weightOf(v, e));
+  const text = e.objects === 0 ? "" : plain(v.shown.mode, figure(v.shown.mode, e)), width = Math.min(14, 0.8 + 16 * weightOf(v, e));
   const c = centre, side = c.x + box.w / 2;
   const d = at.points.length > 1 ? curve(at.points) : `M${side},${c.y - 8}C${side + 28},${c.y - 22} ${side + 28},${c.y + 22} ${side},${c.y + 8}`;
   const mid = at.points.length > 1 ? middle(at.points) : { x: side + 24, y: c.y + 4 };

@@ -63,7 +63,7 @@ export function labelPanel(stacks) {
 
 // sumOf adds up what the samples of some label sets weigh.
 function sumOf(m, mode, takes) {
-  const w = weigh(m, mode, false, takes), from = { total: "self", variance: "variance", collected: "collected", events: "events", ...(mode.mean ? Object.fromEntries(meanSums.map((k) => [k, k])) : {}) };
+  const w = weigh(m, mode, false, takes), from = { total: "self", variance: "variance", collected: "collected", events: "events", ...Object.fromEntries([...mode.errors, ...(mode.mean ? meanSums : [])].map((k) => [k, k])) };
   return Object.fromEntries(Object.entries(from).map(([k, name]) => [k, w[name].reduce((s, x) => s + x, 0)]));
 }
 

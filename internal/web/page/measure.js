@@ -1,6 +1,6 @@
 // What figures are written in: shares, time or amounts, in a unit of the reader's
 // choice, as parts of a divisor, or as the mean of an object.
-import { cpuTime, halfWidth, isExact, meanOf } from "./flame_model.js";
+import { cpuTime, halfWidth, isCPU, isExact, meanOf } from "./flame_model.js";
 import { bytes, count, seconds, span, trimmed } from "./format.js";
 
 const times = { h: 3600e9, min: 60e9, s: 1e9, ms: 1e6, "µs": 1e3, ns: 1 };
@@ -29,12 +29,12 @@ export function meanThere(m, mode) {
 
 // measured is a mode as a state measures it: kind can become time; mean names the
 // column of objects, "" for sums; divisor, unit and relative say how figures are
-// written; all is the whole without filters, and whole that of what is shown, for
+// written; errors are the errorSums it has; all is the whole without filters, and whole that of what is shown, for
 // others to set.
 export function measured(m, mode, now) {
   const divisor = divisorOf(now.div), unit = unitChoices(mode.kind).some(([u]) => u === now.unit) ? now.unit : "";
   const kind = mode.kind === "cpu" && (unit || divisor !== 1) && cpuTime(m.ownRuns) > 0 ? "time" : mode.kind;
-  return { ...mode, kind, unit, divisor: kind === "cpu" ? 1 : divisor, mean: now.mean && meanThere(m, mode) ? objectsOf[mode.id] : "", relative: now.rel === "shown", all: 1, whole: 1 };
+  return { ...mode, kind, errors: isCPU(mode) ? m.errors : [], unit, divisor: kind === "cpu" ? 1 : divisor, mean: now.mean && meanThere(m, mode) ? objectsOf[mode.id] : "", relative: now.rel === "shown", all: 1, whole: 1 };
 }
 
 // allOf is the whole of a measured mode without any filter.
