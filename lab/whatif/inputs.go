@@ -224,3 +224,12 @@ services: [for i in list.Range(0, 2500, 1) {#Service & {
 names: strings.Join([for s in services {s.name}], ",")
 total: list.Sum([for s in services {s.replicas}])
 `
+
+// shellScript is a script of 100,000 functions.
+func shellScript() string {
+	var b strings.Builder
+	for i := range 100_000 {
+		fmt.Fprintf(&b, "f%d () {\n  local x=$(( %d+1 ));  if [ \"$x\" -gt 3 ];then echo \"value ${x}\" | sed -e 's/a/b/g' > /dev/null;fi\n}\n", i, i)
+	}
+	return b.String()
+}

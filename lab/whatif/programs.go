@@ -133,6 +133,20 @@ func (m maker) later() []program {
 func (m maker) last() []program {
 	return []program{
 		{
+			name: "shfmt", module: "mvdan.cc/sh/v3@v3.14.1", pkg: "cmd/shfmt", batch: true, set: last,
+			files: map[string]string{"long.sh": shellScript()}, args: []string{"-s", "-d", m.at("shfmt", "long.sh")},
+		},
+		{
+			name: "callgraph", module: "golang.org/x/tools@v0.52.0", pkg: "cmd/callgraph", batch: true, set: last,
+			args: []string{"-algo=rta", "-format=digraph", "./cmd/callgraph"}, env: []string{"GOFLAGS=-mod=mod"},
+		},
+		{
+			name: "registry", module: "github.com/distribution/distribution/v3@v3.1.2", pkg: "cmd/registry", set: last,
+			files: map[string]string{"config.yml": "version: 0.1\nlog: {level: error, accesslog: {disabled: true}}\nstorage: {inmemory: {}}\nhttp: {addr: 127.0.0.1:15000}\n"},
+			args:  []string{"serve", m.at("registry", "config.yml")}, ready: "http://127.0.0.1:15000/v2/",
+			load: m.wrk("http://127.0.0.1:15000/v2/_catalog", ""),
+		},
+		{
 			name: "pprof", module: "github.com/google/pprof@v0.0.0-20260906184651-6331bc6350fe", set: last,
 			args: []string{"-http=127.0.0.1:13998", "-no_browser", "-symbolize=none", m.at("pprof", "src/internal/driver/testdata/cppbench.cpu")}, ready: "http://127.0.0.1:13998/ui/top",
 			load: m.wrk("http://127.0.0.1:13998/ui/flamegraph", ""),
