@@ -120,13 +120,13 @@ func newTop() top { return top{map[string]topRow{}, map[string]bool{}} }
 var (
 	inlineMark = regexp.MustCompile(` \((?:partial-)?inline\)$`)
 	typesOf    = regexp.MustCompile(`\[.*\]`)
-	zeros      = regexp.MustCompile(`^ *0+`)
-	folders    = regexp.MustCompile(` \S*/([^/ ]+)$`)
+	addresses  = regexp.MustCompile(`^0*([0-9a-f]{4,16}) (.*)$`)
+	folders    = regexp.MustCompile(` \S*/([^/ ]+)( 0x[0-9a-f]+)?$`)
 )
 
 func (l top) add(name string, w topRow) {
-	name = zeros.ReplaceAllString(name, "")
-	name = folders.ReplaceAllString(typesOf.ReplaceAllString(inlineMark.ReplaceAllString(strings.TrimSpace(name), ""), "[...]"), " $1")
+	name = strings.TrimSpace(addresses.ReplaceAllString(inlineMark.ReplaceAllString(strings.TrimSpace(name), ""), "$2 0x$1"))
+	name = folders.ReplaceAllString(typesOf.ReplaceAllString(inlineMark.ReplaceAllString(strings.TrimSpace(name), ""), "[...]"), " $1$2")
 	if _, ok := l.of[name]; ok {
 		l.twice[name] = true
 	}

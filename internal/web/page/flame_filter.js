@@ -11,7 +11,7 @@ export function labelsOf(m, detail) {
     const pkg = m.functions.packages[m.functions.package[fn]];
     const own = m.functions.owner[fn] === "heaptrim";
     const address = detail === "address" && m.frames.place ? m.addresses[m.frames.place[f]] : "";
-    const texts = { address: `${address ? `${address} ` : ""}${name} ${file.split("/").pop()}:${m.frames.line[f]}`, line: `${name} ${file.split("/").pop()}:${m.frames.line[f]}`, filefunction: `${name} ${file}`, file: file || name, package: pkg || name };
+    const texts = { address: `${name} ${file.split("/").pop()}:${m.frames.line[f]}${address ? ` 0x${address}` : ""}`, line: `${name} ${file.split("/").pop()}:${m.frames.line[f]}`, filefunction: `${name} ${file}`, file: file || name, package: pkg || name };
     const text = !own && Object.hasOwn(texts, detail) && texts[detail] ? texts[detail] : name;
     const key = detail === "function" ? fn : text;
     let at = index.get(key);

@@ -22,7 +22,7 @@ export function facts(v, node) {
   if (mode.mean && t.objects[node] > 0) out.push(["", `${bytes(total)} in ${count(t.objects[node])} objects`]);
   if (mode.kind === "cpu" && time(m, total)) out.push(["", time(m, total) + " of the recording"]);
   if (t.self[node] !== 0) out.push(["self", amount(m, mode, sumAt(t, node, true))]);
-  if (mode.kind !== "cpu" && (less || mode.kind === "time")) out.push(["", of(total, mode.all, mode.kind === "time" ? "all CPU" : "all")]);
+  if (mode.kind !== "cpu" && (less || mode.kind === "time")) out.push(["", of(total, mode.all, mode.kind === "time" ? "CPU without idle marking" : "all")]);
   if (node > 0) {
     out.push(["", of(total, t.total[t.parent[node]], "its caller")]);
     if (mode.kind !== "cpu" || v.pivotName || less) out.push(["", of(total, t.total[0], "what is shown")]);
@@ -35,7 +35,7 @@ export function facts(v, node) {
 function changes({ m, t }, node) {
   const mode = t.mode, scale = t.baseScale, then = t.base[node] * scale;
   const half = halfWidth(m, mode, baseAt(t, node, scale));
-  const change = t.total[node] - then, error = Math.hypot(half, halfWidth(m, mode, sumAt(t, node))), sign = change > 0 ? "+" : "";
+  const exact = t.total[node] - then, change = Math.abs(exact) < 1e-9 * then ? 0 : exact, error = Math.hypot(half, halfWidth(m, mode, sumAt(t, node))), sign = change > 0 ? "+" : "";
   return [["before", written(mode, then, half)],
     ["change", sign + written(mode, change, error) + (then > 0 ? `, ${sign}${percent(change / then)}` : "") + (Math.abs(change) <= error ? ", within the error" : "")]];
 }

@@ -95,9 +95,10 @@ export function date(text) {
   return Number.isNaN(d.getTime()) ? "" : d.toISOString().replace("T", " ").replace(/\.\d+Z|Z$/, " UTC");
 }
 
-// shortName drops the import path in front of a function's package.
+// shortName drops the import path in front of a function's package; what stands
+// behind the function, such as its types or its file, stays.
 export function shortName(fn) {
-  const bracket = fn.indexOf("[");
-  const slash = fn.lastIndexOf("/", bracket < 0 ? fn.length : bracket);
+  const end = fn.search(/[[ ]/);
+  const slash = fn.lastIndexOf("/", end < 0 ? fn.length : end);
   return slash < 0 ? fn : fn.slice(slash + 1);
 }
