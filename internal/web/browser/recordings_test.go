@@ -119,6 +119,10 @@ type data struct {
 				Name  []string `json:"name"`
 				Owner []string `json:"owner"`
 			} `json:"functions"`
+			Runs []struct {
+				Name           string  `json:"name"`
+				CollectorError float64 `json:"collector_error"`
+			} `json:"runs"`
 			Labels *struct {
 				Keys []string `json:"keys"`
 				Sets [][]struct {
