@@ -117,7 +117,7 @@ func (v *views) addText(d *diagnose.Diagnosis, o Options) error {
 		room = wantedData - len(size)
 	}
 	if o.MaxSource == 0 {
-		o.MaxSource = max(defaultMaxSource, room/3)
+		o.MaxSource = max(defaultMaxSource, room/2)
 	}
 	v.Source, v.SourceCut = newSource(d, v.Flame, o)
 	if v.Flame == nil {
