@@ -236,7 +236,9 @@ func TestFigures(t *testing.T) {
 	p := pageOf(t, bundleOf(t, "service"))
 	b := newTab(t, desktop)
 	b.open(p.url + "#view=functions&weight=alloc_space")
-	eval[bool](b, "(document.querySelector('.more').open = true, true)")
+	b.key("u")
+	b.wait("document.querySelector('.functions-view .more').open && document.activeElement.getAttribute('aria-label') === 'Unit'")
+	eval[bool](b, "(document.activeElement.blur(), true)")
 	pick := func(label, value string) {
 		t.Helper()
 		eval[bool](b, `(() => { const box = [...document.querySelectorAll('.functions-view select')].find((s) => s.getAttribute('aria-label') === %s); box.value = %s; box.dispatchEvent(new Event('change')); return true })()`, quote(label), quote(value))

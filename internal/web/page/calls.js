@@ -209,7 +209,7 @@ class Calls {
 
   shortcut(e) {
     if (this.node.hidden || !isFree(e)) return;
-    const keys = { "/": () => this.tools.search.focus(), n: () => this.next(1), N: () => this.next(-1), r: () => this.reset(), ...actKeys(this.actor(), this.label()) };
+    const keys = { "/": () => this.tools.search.focus(), u: () => this.tools.figures(), n: () => this.next(1), N: () => this.next(-1), r: () => this.reset(), ...actKeys(this.actor(), this.label()) };
     if (!Object.hasOwn(keys, e.key)) return;
     e.preventDefault();
     keys[e.key]();

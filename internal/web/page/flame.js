@@ -156,7 +156,7 @@ class Flame {
 
   shortcut(e) {
     if (this.node.hidden || !isFree(e)) return;
-    const keys = { "/": () => this.tools.search.focus(), n: () => this.next(1), N: () => this.next(-1), r: () => this.reset(), ...actKeys(this.actor(), this.selected >= 0 ? this.tree.labels.list[this.selected] : null) };
+    const keys = { "/": () => this.tools.search.focus(), u: () => this.tools.figures(), n: () => this.next(1), N: () => this.next(-1), r: () => this.reset(), ...actKeys(this.actor(), this.selected >= 0 ? this.tree.labels.list[this.selected] : null) };
     if (!Object.hasOwn(keys, e.key)) return;
     e.preventDefault();
     keys[e.key]();

@@ -55,7 +55,7 @@ export function flameTools(stacks, act, lacks) {
     el("div", { class: "row" }, without("detail", detail), without("panes", panes), more, labels && labels.node, figures.node, savedViews(), button("Reset", () => act.reset(), { class: "quiet", title: "Reset (r)" }), copy), weightTip, legend);
   const boxOf = (label) => label.querySelector("select");
   return {
-    node, search: search.input, hits,
+    node, search: search.input, hits, figures: () => figures.focus(),
     show(now, mode, used) {
       boxOf(weight).value = mode.id;
       weightTip.textContent = explain(mode.word);

@@ -125,7 +125,7 @@ class Functions {
   shortcut(e) {
     if (this.node.hidden || !isFree(e)) return;
     const l = this.chosen >= 0 ? this.shown.tree.labels.list[this.chosen] : null;
-    const keys = { "/": () => this.tools.search.focus(), n: () => this.step(1), N: () => this.step(-1), r: () => change({ ...resetPatch(), sort: null }), ...actKeys(this.actor(), l) };
+    const keys = { "/": () => this.tools.search.focus(), u: () => this.tools.figures(), n: () => this.step(1), N: () => this.step(-1), r: () => change({ ...resetPatch(), sort: null }), ...actKeys(this.actor(), l) };
     if (!Object.hasOwn(keys, e.key)) return;
     e.preventDefault();
     keys[e.key]();

@@ -54,7 +54,7 @@ function lostOf(t, { sums, all, list }, dropped) {
 // edgesOf walks the tree depth first: each stack counts an edge once, at its
 // outermost call.
 function edgesOf(t, g) {
-  const fields = edgeSums(t);
+  const fields = edgeSums(t), columns = fields.map((k) => t[k]);
   const edges = new Map(), open = new Map(), path = [], stack = [0];
   const nearest = new Int32Array(t.n).fill(-1), direct = new Uint8Array(t.n);
   while (stack.length > 0) {
@@ -70,15 +70,16 @@ function edgesOf(t, g) {
       if (to !== undefined && nearest[p] >= 0) {
         const from = nearest[p], key = from * 65536 + to;
         let e = edges.get(key);
-        if (!e) edges.set(key, (e = { from, to, residual: true, ...Object.fromEntries(fields.map((k) => [k, 0])) }));
+        if (!e) edges.set(key, (e = { from, to, residual: true, sums: new Float64Array(columns.length) }));
         if (direct[p]) e.residual = false;
-        if (!open.get(key)) for (const k of fields) e[k] += t[k][node];
+        if (!open.get(key)) for (let k = 0; k < columns.length; k++) e.sums[k] += columns[k][node];
         open.set(key, (open.get(key) || 0) + 1);
         path.push({ key, depth: t.depth[node] });
       }
     }
     for (let k = t.from[node + 1] - 1; k >= t.from[node]; k--) stack.push(t.list[k]);
   }
+  for (const e of edges.values()) fields.forEach((k, i) => { e[k] = e.sums[i]; });
   const { kept, dropped } = trimmedEdges([...edges.values()], t.baseScale, g.o.edges * (Math.abs(t.total[0]) || 1));
   return { edges: kept, lost: lostOf(t, g, dropped) };
 }

@@ -26,7 +26,7 @@ const keys = [
   ["+, −, 0", "call graph: larger, smaller, all of it"],
   ["f, i, h", "focus on, ignore, hide the chosen function"], ["c", "callers and callees of the chosen function, as flame graphs"],
   ["p", "peek: who calls it and what it calls, as a table"], ["g", "the chosen function in the call graph"],
-  ["s", "source of the chosen function"], ["r", "reset filters and choices"], ["t", "light or dark"], ["?", "this list"],
+  ["s", "source of the chosen function"], ["u", "units, shares, means, inlined calls"], ["r", "reset filters and choices"], ["t", "light or dark"], ["?", "this list"],
 ];
 
 function helpDialog() {

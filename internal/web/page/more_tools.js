@@ -22,6 +22,10 @@ export function moreTools(m) {
   const node = el("details", { class: "filters more" }, el("summary", {}, "Figures"), el("div", { class: "row" }, unit, rel, fields.map((f) => f.node)));
   return {
     node,
+    focus() {
+      node.open = true;
+      box.focus();
+    },
     show(now, mode) {
       if (kind !== mode.kind) replace(box, unitChoices(mode.kind).map(([v, text]) => el("option", { value: v }, text)));
       kind = mode.kind;
