@@ -59,11 +59,8 @@ function weighed(t, m, mode, parts) {
   for (const k of [...whole, ...selvesOf(mode)]) t[k] = new Float64Array(t.n);
   const groupSums = groups.map((_, g) => (parts.some((p) => p.now.byGroup[g]) ? new Float64Array(t.n) : null));
   for (const part of parts) addPart(t, m, part, { groupSums, errors: mode.errors });
-  for (let i = t.n - 1; i > 0; i--) {
-    const p = t.parent[i];
-    for (const k of whole) t[k][p] += t[k][i];
-    for (const g of groupSums) if (g) g[p] += g[i];
-  }
+  // One array after another: a page with all calls has some 200 000.
+  for (const x of [...whole.map((k) => t[k]), ...groupSums]) if (x) for (let i = t.n - 1; i > 0; i--) x[t.parent[i]] += x[i];
   t.group = new Uint8Array(t.n);
   for (let i = 0; i < t.n; i++) {
     let best = 0;
@@ -74,30 +71,22 @@ function weighed(t, m, mode, parts) {
 }
 
 function addPart(t, m, { now, base: then, map }, { groupSums, errors }) {
-  const more = now.objects ? [...errors, ...meanSums] : errors;
-  for (let i = 0; i < m.n; i++) {
-    const at = map[i];
-    if (at < 0) continue;
-    t.self[at] += now.self[i];
-    t.selfVariance[at] += now.variance[i];
-    t.selfCollected[at] += now.collected[i];
-    t.selfEvents[at] += now.events[i];
-    t.total[at] += now.self[i];
-    t.variance[at] += now.variance[i];
-    t.collected[at] += now.collected[i];
-    t.events[at] += now.events[i];
-    if (then) {
-      t.base[at] += then.self[i];
-      t.baseVariance[at] += then.variance[i];
-      t.baseCollected[at] += then.collected[i];
-      for (const k of errors) t[before(k)][at] += then[k][i];
-    }
-    for (let g = 0; g < groups.length; g++) if (groupSums[g] && now.byGroup[g]) groupSums[g][at] += now.byGroup[g][i];
-    for (const k of more) {
-      t[own[k]][at] += now[k][i];
-      t[k][at] += now[k][i];
-    }
+  const add = (to, from) => {
+    for (let i = 0; i < m.n; i++) if (map[i] >= 0) to[map[i]] += from[i];
+  };
+  const parts = { total: "self", variance: "variance", collected: "collected", events: "events" };
+  for (const k of [...errors, ...(now.objects ? meanSums : [])]) parts[k] = k;
+  for (const [k, from] of Object.entries(parts)) {
+    add(t[k], now[from]);
+    add(t[own[k]], now[from]);
   }
+  if (then) {
+    add(t.base, then.self);
+    add(t.baseVariance, then.variance);
+    add(t.baseCollected, then.collected);
+    for (const k of errors) add(t[before(k)], then[k]);
+  }
+  groupSums.forEach((sum, g) => sum && now.byGroup[g] && add(sum, now.byGroup[g]));
 }
 
 // partsOf weighs the samples: all that a state lets through together, or, to be
@@ -192,13 +181,14 @@ export function ordered(t, width) {
 export function byLabel(t) {
   const n = t.labels.list.length, out = {}, whole = sumsOf(t.mode), alone = selvesOf(t.mode);
   for (const k of [...whole, ...alone]) out[k] = new Float64Array(n);
+  const wholes = whole.map((k) => [out[k], t[k]]), alones = alone.map((k) => [out[k], t[k]]);
   const open = new Int32Array(n), path = [], stack = [0];
   while (stack.length > 0) {
     const node = stack.pop(), label = t.label[node];
     if (node > 0) {
       while (path.length >= t.depth[node]) open[path.pop()]--;
-      for (const k of alone) out[k][label] += t[k][node];
-      if (open[label]++ === 0) for (const k of whole) out[k][label] += t[k][node];
+      for (const [to, from] of alones) to[label] += from[node];
+      if (open[label]++ === 0) for (const [to, from] of wholes) to[label] += from[node];
       path.push(label);
     }
     for (let k = t.from[node + 1] - 1; k >= t.from[node]; k--) stack.push(t.list[k]);
