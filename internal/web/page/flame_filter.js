@@ -25,7 +25,7 @@ export function labelsOf(m, detail) {
   return { list, of };
 }
 
-// compile makes a regular expression, or says what is wrong with it. As in
+// compile makes a regular expression, or says what is wrong with it. Unlike in
 // pprof, an expression without capitals does not care about them.
 export function compile(text) {
   if (!text) return { re: null, error: "" };
