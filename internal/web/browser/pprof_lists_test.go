@@ -88,7 +88,7 @@ func pprofText(t *testing.T, c filterCase, heap bool, args ...string) []byte {
 // -list prints under the same filters.
 func TestSourceOfPprof(t *testing.T) {
 	eachFilter(t, func(t *testing.T, b *tab, c filterCase, o pprofOf) {
-		want, printed := listOf(t, pprofText(t, c, o.heap, "-list=.", o.profile))
+		want := listOf(t, pprofText(t, c, o.heap, "-list=.", o.profile))
 		b.open(o.page.url + "#view=source&" + o.weight + "&" + c.hash(o.heap))
 		type spot struct {
 			File        string
@@ -120,13 +120,21 @@ func TestSourceOfPprof(t *testing.T) {
 				t.Errorf("%s:%d: the page has %v, pprof %v", at.file, at.line, g, w.weights)
 			}
 		}
-		shown := map[line]bool{}
-		for at := range printed {
-			shown[line{short(at.file), at.line}] = true
-		}
+		// -list prints a function from its first line on, and some instructions have
+		// one before that: -top has them.
+		var top map[line]weights
 		for at, g := range got {
-			if listed[at.file] && !known[at] && !beforeStart(shown, at) {
-				t.Errorf("%s:%d: the page has %v, pprof nothing", at.file, at.line, g)
+			if !listed[at.file] || known[at] {
+				continue
+			}
+			if top == nil {
+				top = map[line]weights{}
+				for at, w := range linesOf(t, pprofText(t, c, o.heap, "-top", "-lines", "-nodecount=1000000", "-nodefraction=0", o.profile)) {
+					top[line{short(at.file), at.line}] = w
+				}
+			}
+			if w := top[at]; !alike(g.Self, w.Self) || !alike(g.Total, w.Total) {
+				t.Errorf("%s:%d: the page has %v, pprof does not list it and has %v", at.file, at.line, g, w)
 			}
 		}
 		if len(want) < 5 {
@@ -223,24 +231,33 @@ type lineWeights struct {
 var (
 	routine = regexp.MustCompile(`^ROUTINE =+ (.*) in (/.*)$`)
 	listRow = regexp.MustCompile(`^\s*(\S+)\s+(\S+)\s+(\d+):`)
+	lineRow = regexp.MustCompile(`(?m)^\s*(\S+)\s+\S+%\s+\S+%\s+(\S+)\s+\S+%\s+.* (/\S+):(\d+)(?: \(.*\))?$`)
 	codeRow = regexp.MustCompile(`^\s*(\S+)\s+(\S+)\s+([0-9a-f]+): `)
 )
 
-// beforeStart reports whether a line stands in front of what pprof prints of a
-// function. The compiler gives some instructions such a line, and pprof prints a
-// function from its first line on.
-func beforeStart(printed map[line]bool, at line) bool {
-	near := false
-	for n := 1; n <= 3; n++ {
-		near = near || printed[line{at.file, at.line + n}]
+// linesOf reads what -top -lines prints: what lines weigh, of all functions that stand
+// on them.
+func linesOf(t *testing.T, text []byte) map[line]weights {
+	t.Helper()
+	out := map[line]weights{}
+	for _, m := range lineRow.FindAllSubmatch(text, -1) {
+		n, err := strconv.Atoi(string(m[4]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := line{string(m[3]), n}
+		out[at] = weights{out[at].Self + amountOf(t, string(m[1])), out[at].Total + amountOf(t, string(m[2]))}
 	}
-	return near && !printed[at]
+	if len(out) == 0 {
+		t.Errorf("pprof -top has no lines: %.300s", text)
+	}
+	return out
 }
 
-// listOf reads what -list prints: lines with any weight, and all that are there.
-func listOf(t *testing.T, text []byte) (weighted map[line]lineWeights, printed map[line]bool) {
+// listOf reads what -list prints: lines with any weight.
+func listOf(t *testing.T, text []byte) map[line]lineWeights {
 	t.Helper()
-	out, printed := map[line]lineWeights{}, map[line]bool{}
+	out := map[line]lineWeights{}
 	file := ""
 	lines := bufio.NewScanner(bytes.NewReader(text))
 	lines.Buffer(nil, 1<<20)
@@ -250,21 +267,17 @@ func listOf(t *testing.T, text []byte) (weighted map[line]lineWeights, printed m
 			continue
 		}
 		m := listRow.FindStringSubmatch(lines.Text())
-		if m == nil {
+		if m == nil || m[1] == "." && m[2] == "." {
 			continue
 		}
 		n, err := strconv.Atoi(m[3])
 		if err != nil {
 			t.Fatal(err)
 		}
-		printed[line{file, n}] = true
-		if m[1] == "." && m[2] == "." {
-			continue
-		}
 		w := out[line{file, n}]
 		out[line{file, n}] = lineWeights{weights{w.Self + amountOf(t, m[1]), w.Total + amountOf(t, m[2])}, w.functions + 1}
 	}
-	return out, printed
+	return out
 }
 
 // disassemblyOf reads what -disasm prints: instructions with any weight.
