@@ -231,7 +231,7 @@ type lineWeights struct {
 var (
 	routine = regexp.MustCompile(`^ROUTINE =+ (.*) in (/.*)$`)
 	listRow = regexp.MustCompile(`^\s*(\S+)\s+(\S+)\s+(\d+):`)
-	lineRow = regexp.MustCompile(`(?m)^\s*(\S+)\s+\S+%\s+\S+%\s+(\S+)\s+\S+%\s+.* (/\S+):(\d+)(?: \(.*\))?$`)
+	lineRow = regexp.MustCompile(`(?m)^ *(\d\S*) +\S+% +\S+% +(\d\S*) +\S+% +.* (/\S+):(\d+)(?: \(.*\))?$`)
 	codeRow = regexp.MustCompile(`^\s*(\S+)\s+(\S+)\s+([0-9a-f]+): `)
 )
 
