@@ -65,15 +65,22 @@ func (t *codeTally) newCode(o Options) (*codeView, error) {
 	v := &codeView{Binaries: []string{}, Missing: []string{}}
 	var texts textTable
 	var binaries index
-	code := t.read(o, v)
-	left := o.MaxCode
-	for i, f := range t.shown {
+	for _, f := range t.shown {
 		out := codeFunction{Name: f.shown, Binary: binaries.of(path.Base(f.binary.File))}
 		out.First, out.Step = steps(f.list, func(p *placeWeight) uint64 { return p.address })
-		shapes := code[f.binary][plainName(f.name)]
+		v.Functions = append(v.Functions, out)
+	}
+	table, err := json.Marshal(v.Functions)
+	if err != nil {
+		return nil, fmt.Errorf("encode the functions with machine code: %w", err)
+	}
+	code := t.read(o, v)
+	left := o.MaxCode - len(table)
+	for i, f := range t.shown {
+		out := &v.Functions[i]
 		if i < asked(o) {
 			known := len(texts.texts.list)
-			out.Code = f.shapes(shapes, &texts)
+			out.Code = f.shapes(code[f.binary][plainName(f.name)], &texts)
 			text, err := json.Marshal([]any{out.Code, texts.texts.list[known:]})
 			if err != nil {
 				return nil, fmt.Errorf("encode the machine code of %s: %w", f.name, err)
@@ -87,7 +94,6 @@ func (t *codeTally) newCode(o Options) (*codeView, error) {
 		} else {
 			v.Left++
 		}
-		v.Functions = append(v.Functions, out)
 	}
 	v.codeTexts, v.Binaries = texts.lists(), append(v.Binaries, binaries.list...)
 	return v, nil

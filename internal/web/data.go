@@ -38,7 +38,7 @@ type Options struct {
 	// that cannot be had left out and others perhaps with them; the error says why.
 	// Nil leaves instructions out.
 	Code func(b Binary, functions []string) ([]evidence.Code, error)
-	// MaxCode bounds instructions in bytes of the page. 0 means 256 KiB, and more
+	// MaxCode bounds instructions, with the table of functions, in bytes of the page. 0 means 256 KiB, and more
 	// where the page is still short of 2.9 MB.
 	MaxCode int
 	// Parts are the files of the recording below /bundle/, for a page that is
