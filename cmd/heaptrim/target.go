@@ -71,6 +71,11 @@ func (t *targetFlags) kind(args []string) (string, error) {
 			urls++
 		case isRecording(t.path(a)):
 			files++
+		case isFileName(a):
+			// It would be looked for as a package, and not be found as one.
+			if _, err := os.Stat(t.path(a)); err != nil {
+				return "", err
+			}
 		}
 	}
 	switch {
@@ -89,6 +94,17 @@ func (t *targetFlags) kind(args []string) (string, error) {
 		}
 	}
 	return evidence.TargetFiles, nil
+}
+
+// isFileName reports whether an argument that is no recording has a name such as
+// recordings have, and packages do not.
+func isFileName(a string) bool {
+	for _, suffix := range []string{archiveSuffix, ".pprof", ".prof", ".pb.gz", ".gz", ".log", ".txt", ".out", ".json", ".jsonl", ".trace", ".data"} {
+		if strings.HasSuffix(a, suffix) {
+			return true
+		}
+	}
+	return false
 }
 
 func (t *targetFlags) path(a string) string {

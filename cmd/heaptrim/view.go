@@ -88,7 +88,11 @@ func runView(ctx context.Context, c command, args []string, std stdio) error {
 	if err := parse(fs, c, args, std); err != nil {
 		return err
 	}
-	if kind, err := f.kind(fs.Args()); err != nil || kind != evidence.TargetFiles || fs.NArg() == 0 {
+	kind, err := f.kind(fs.Args())
+	if err != nil {
+		return err
+	}
+	if kind != evidence.TargetFiles || fs.NArg() == 0 {
 		return usagef("give a bundle or recorded files")
 	}
 	if f.nodes < 0 {
