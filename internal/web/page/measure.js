@@ -29,8 +29,8 @@ export function meanThere(m, mode) {
 
 // measured is a mode as a state measures it: kind can become time; mean names the
 // column of objects, "" for sums; divisor, unit and relative say how figures are
-// written; errors are the errorSums it has; all is the whole without filters, and whole that of what is shown, for
-// others to set.
+// written; errors are the errorSums it has; all is the whole without filters, and
+// whole that of what is shown, for others to set.
 export function measured(m, mode, now) {
   const divisor = divisorOf(now.div), unit = unitChoices(mode.kind).some(([u]) => u === now.unit) ? now.unit : "";
   const kind = mode.kind === "cpu" && (unit || divisor !== 1) && cpuTime(m.ownRuns) > 0 ? "time" : mode.kind;

@@ -77,5 +77,5 @@ class Spots {
   }
 }
 
-// filterNote says that filters are set, null where none is.
+// isFiltered reports whether a state has filters.
 export const isFiltered = (now) => ["focus", "ignore", "hide", "show", "from", "prune", "tagfocus", "tagignore"].some((k) => now[k]);
