@@ -139,10 +139,7 @@ func (s *execSession) idle(ctx context.Context) {
 		ctx, cancel = context.WithTimeout(ctx, s.o.For)
 		defer cancel()
 	}
-	select {
-	case <-ctx.Done():
-	case <-s.proc.Done:
-	}
+	s.proc.Watch(ctx)
 }
 
 // underLoad runs the load command to its end, or until the pass is long

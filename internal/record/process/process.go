@@ -5,13 +5,11 @@ package process
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"runtime"
-	"strconv"
-	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -22,6 +20,7 @@ type Process struct {
 	Cmd  *exec.Cmd
 	Done chan struct{} // closed when it has ended and its output is copied
 	err  error         // of Wait, after Done
+	peak atomic.Int64  // the largest resident set that Watch has seen
 }
 
 // Start starts cmd, with what it prints on standard error going to
@@ -126,26 +125,6 @@ func (p *Process) Failure() error {
 		return nil
 	}
 	return p.err
-}
-
-// PeakRSS is the largest resident set of the process so far, 0 when not known.
-func (p *Process) PeakRSS() int64 {
-	if !p.Running() {
-		return peakRSSAfter(p.Cmd.ProcessState)
-	}
-	if runtime.GOOS != "linux" {
-		return 0
-	}
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Cmd.Process.Pid))
-	if err != nil {
-		return 0
-	}
-	_, rest, _ := strings.Cut(string(status), "VmHWM:")
-	if f := strings.Fields(rest); len(f) > 0 {
-		kib, _ := strconv.ParseInt(f[0], 10, 64)
-		return kib << 10
-	}
-	return 0
 }
 
 // Shell is a command line as the user's shell would run it.
