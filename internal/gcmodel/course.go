@@ -21,6 +21,7 @@ const (
 func (t *Trace) course() *Trace {
 	c := *t
 	c.once = t.Whole || t.Drifts()
+	c.eager = 1
 	c.Points = slices.Clone(t.Points)
 	c.recount(t)
 	c.demands(t)
@@ -34,7 +35,7 @@ func (t *Trace) course() *Trace {
 // cycles began, on the whole. The formula itself is right to a hundredth of a
 // MiB in the median; programs that allocate in large pieces jump over it.
 func (t *Trace) lateness() float64 {
-	c := pacer{nonHeap: t.nonHeap(t.Setting)}
+	c := t.pacer(t.Setting)
 	sum, n := 0.0, 0.0
 	for i, p := range t.Points {
 		if _, trigger, _ := c.aim(t.Setting); i > 0 && !math.IsInf(trigger, 0) {
@@ -52,11 +53,13 @@ func (t *Trace) lateness() float64 {
 
 // demands fills in what the recorded cycles demanded of assists.
 func (c *Trace) demands(t *Trace) {
-	q := pacer{nonHeap: t.nonHeap(t.Setting)}
+	q := t.pacer(t.Setting)
 	for i, p := range t.Points {
 		if goal, _, _ := q.aim(t.Setting); i > 0 && !math.IsInf(goal, 0) {
-			c.Points[i].demand = demand(p.Beside, goal-(p.End-p.Beside))
+			trigger := p.End - p.Beside
+			c.Points[i].demand = demand(p.Beside, q.most(t.Setting, p, goal, trigger)/overshoot-trigger)
 		}
+		c.Points[i].hindered = math.Min(heldBack(p.Natural, p.Beside), mostHindered)
 		q.marked = t.marked(p) + float64(t.Setting.Ballast)
 		q.next(p)
 	}
@@ -79,13 +82,14 @@ func (c *Trace) shareCosts(t *Trace) {
 			sum.Idle += p.Idle
 			sum.Pause += p.Pause
 			sum.demand += own[k].demand * marked
+			sum.hindered += own[k].hindered * marked
 			bytes += marked
 			n++
 		}
 		p := &c.Points[i]
 		k := (t.marked(t.Points[i]) + leastMarked) / bytes
 		p.Background, p.Assist, p.Idle, p.Pause = sum.Background*k, sum.Assist*k, sum.Idle*k, sum.Pause/n
-		p.demand = sum.demand / bytes
+		p.demand, p.hindered = sum.demand/bytes, sum.hindered/bytes
 		shared, all = shared+p.total(), all+t.Points[i].total()
 	}
 	if shared <= 0 {
@@ -98,8 +102,9 @@ func (c *Trace) shareCosts(t *Trace) {
 }
 
 const (
-	costCycles  = 5       // on either side, that a cycle's cost is the mean of
-	leastMarked = 1 << 20 // bytes: what a cycle costs without a heap is about what these cost
+	mostHindered = 0.9     // of what a program would allocate beside a cycle, that assists are believed to keep it from
+	costCycles   = 5       // on either side, that a cycle's cost is the mean of
+	leastMarked  = 1 << 20 // bytes: what a cycle costs without a heap is about what these cost
 )
 
 // recount lays the points of t along the bytes allocated as used counts them.

@@ -4,12 +4,15 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/heaptrim/heaptrim/internal/unit"
 )
+
+const mebi = 1 << 20
 
 // swinging is a service whose live heap is read from a process that goes back
 // to its mean and forgets over so many bytes.
 func swinging(reach float64, percent int) *Trace {
-	const mebi = 1 << 20
 	r := rand.New(rand.NewPCG(5, 6))
 	live := 20.0 * mebi
 	t := &Trace{Setting: Setting{GOGC: percent}, Procs: 2, Wall: 10, CPU: 8, RSS: 90 * mebi, Memory: Memory{Fixed: 8 * mebi, Slack: 0.05}}
@@ -29,7 +32,6 @@ func swinging(reach float64, percent int) *Trace {
 // A live heap that is another one at each cycle says nothing of what lies
 // between two of them; one that moves slowly does.
 func TestSwingReach(t *testing.T) {
-	const mebi = 1 << 20
 	f := func(reach, least, most float64) {
 		t.Helper()
 		got := swingOf(swinging(reach, 100).Points).reach
@@ -44,7 +46,6 @@ func TestSwingReach(t *testing.T) {
 // The mean of the live heap is what sets the bytes per cycle, however fast it
 // swings: a long way behind a large live heap is not all large.
 func TestForecastSwings(t *testing.T) {
-	const mebi = 1 << 20
 	f, err := NewForecaster(swinging(2*mebi, 100))
 	if err != nil {
 		t.Fatal(err)
@@ -79,7 +80,6 @@ func TestFalls(t *testing.T) {
 // What no object holds is a part of the heap at a cycle's end, whatever the
 // cycle adds, within bounds.
 func TestUsed(t *testing.T) {
-	const mebi = 1 << 20
 	tr := swinging(2*mebi, 100)
 	if c := tr.course(); c.used(7*mebi, 9*mebi) != 7*mebi {
 		t.Error("without a figure of what is unused, all is used")
@@ -138,8 +138,8 @@ func TestAssistsMore(t *testing.T) {
 	if got := demand(1<<20, 4<<20); got != 0.25 {
 		t.Errorf("demand of 1 MiB on a way of 4: %v", got)
 	}
-	if got := demand(8<<20, 4<<20); got != 1 {
-		t.Errorf("demand beyond the goal: %v, want 1", got)
+	if got := demand(8<<20, 4<<20); got != 2 {
+		t.Errorf("demand beyond the goal: %v, want 2", got)
 	}
 }
 
@@ -172,16 +172,61 @@ func TestSweepDistance(t *testing.T) {
 
 // Free slots grow less than the heap does, tables do not shrink much.
 func TestBeside(t *testing.T) {
-	tr := &Trace{Peak: 100, Memory: Memory{Fixed: 8, Slack: 0.2}}
-	fixed, slots := tr.beside(100)
-	if fixed != 8 || slots != 20 {
-		t.Errorf("as recorded: %v and %v, want 8 and 20", fixed, slots)
+	tr := &Trace{Peak: 100 * mebi, Procs: 2, Memory: Memory{Fixed: 8 * mebi, Slack: 0.2}}
+	fixed, slots := tr.beside(100 * mebi)
+	if fixed != 8*mebi || math.Abs(slots-20*mebi) > 1 {
+		t.Errorf("as recorded: %v and %v, want 8 and 20 MiB", fixed/mebi, slots/mebi)
 	}
-	more, wider := tr.beside(400)
-	if more <= fixed || more > 16 || wider <= slots || wider >= 80 {
-		t.Errorf("four times the heap: %v and %v", more, wider)
+	more, wider := tr.beside(400 * mebi)
+	if more <= fixed || more > 16*mebi || wider <= slots || wider >= 80*mebi {
+		t.Errorf("four times the heap: %v and %v MiB", more/mebi, wider/mebi)
 	}
-	if less, _ := tr.beside(0); less < 6 {
-		t.Errorf("without a heap %v of 8 are left, want three quarters", less)
+	less, held := tr.beside(0)
+	if less < 6*mebi || held != 2*heldPerProc {
+		t.Errorf("without a heap %v of 8 MiB are left, want three quarters, and %v of slots, want what two processors hold", less/mebi, held)
+	}
+	// A tiny heap has nothing but what processors hold.
+	tr = &Trace{Peak: 4 * mebi, Procs: 2, Memory: Memory{Slack: 0.3}}
+	if _, slots := tr.beside(40 * mebi); math.Abs(slots-1.2*mebi) > 1 {
+		t.Errorf("ten times a tiny heap: %v MiB, want 1.2 as recorded", slots/mebi)
+	}
+}
+
+// Below a limit a heap that lies scattered cannot grow to its goal: while it
+// fills free slots goal and heap grow side by side, and meet at the trigger.
+func TestScattered(t *testing.T) {
+	const live = 80 // MiB
+	s := Setting{GOGC: -1, Limit: 252 * unit.MiB}
+	c := pacer{nonHeap: 12 * mebi, slots: 2 * mebi, marked: live * mebi, last: Point{HeapScan: 67 * mebi, ConsMark: 0.2}}
+	free, _, _ := c.aim(s)
+	c.spans = 222 * mebi
+	goal, trigger, r := c.aim(s)
+	if r != MemoryLimit || goal >= free || trigger <= c.marked || trigger >= goal {
+		t.Fatalf("scattered: trigger %v, goal %v of %v MiB, %v", trigger/mebi, goal/mebi, free/mebi, r)
+	}
+	// The goal by the runtime's formula with the free slots at the trigger.
+	if want := 0.97 * (float64(s.Limit) - 10*mebi - (c.spans - trigger)); math.Abs(goal-want) > 0.01*want {
+		t.Errorf("goal %v, want %v MiB", goal/mebi, want/mebi)
+	}
+	c.scatter(230*mebi, live*mebi, 0.9)
+	if want := 215.0 * mebi; math.Abs(c.spans-want) > 1 {
+		t.Errorf("spans of %v MiB are left, want nine tenths of what was freed and what lives, %v", c.spans/mebi, want/mebi)
+	}
+}
+
+// With more room assists hide less of what a program allocates beside a cycle.
+func TestFree(t *testing.T) {
+	p := Point{Beside: 1 * mebi, demand: 0.5, hindered: 0.5}
+	f := func(runway, want float64) {
+		t.Helper()
+		if got := p.free(runway*mebi) / mebi; math.Abs(got-want) > 1e-9 {
+			t.Errorf("%v MiB to the goal: %v MiB, want %v", runway, got, want)
+		}
+	}
+	f(2, 1) // as recorded
+	f(20, 2.0/1.1)
+	f(1, 2.0/3)
+	if got := (Point{Beside: 3}).free(1); got != 3 {
+		t.Errorf("without assists: %v, want what was recorded", got)
 	}
 }

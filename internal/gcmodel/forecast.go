@@ -54,8 +54,7 @@ type Forecaster struct {
 	other *Forecaster // of a second trace; nil for none
 
 	// What the recorded setting itself shows the model to be off by.
-	unhindered float64 // how much of Point.Natural beyond Point.Beside is believed, 0 to 1
-	perCycle   float64 // bytes per cycle, recorded ÷ forecast
+	perCycle float64 // bytes per cycle, recorded ÷ forecast
 }
 
 // generalExponent is the range that fifteen programs of lab/whatif showed, of the
@@ -72,26 +71,13 @@ func NewForecaster(t *Trace) (*Forecaster, error) {
 	return f, nil
 }
 
-// calibrate holds the model against the setting that was recorded. How much a
-// program would allocate without assists can be told only where assists hold it
-// back; where they do not, believing all of it makes cycles longer than they
-// were. What is left of the difference is a factor, within bounds.
+// calibrate holds the model against the setting that was recorded: what it is off
+// by there is a factor, within bounds.
 func (f *Forecaster) calibrate() {
 	t := f.course
 	recorded := t.PerCycle()
-	best := math.Inf(1)
-	for _, u := range []float64{1, 0.75, 0.5, 0.25, 0} {
-		before := f.unhindered
-		f.unhindered = u
-		per, _ := f.meanStep(f.walks(t.Setting))
-		off := math.Abs(math.Log(per / recorded))
-		if !(off < best-0.01) {
-			f.unhindered = before
-			continue
-		}
-		best = off
-		f.perCycle = math.Min(math.Max(recorded/per, 1/mostOff), mostOff)
-	}
+	per, _ := f.meanStep(f.walks(t.Setting))
+	f.perCycle = math.Min(math.Max(recorded/per, 1/mostOff), mostOff)
 	f.calibrateDemand()
 }
 
@@ -109,10 +95,7 @@ func (f *Forecaster) calibrateDemand() {
 	if !(model > 0 && recorded > 0) {
 		return
 	}
-	k := math.Min(math.Max(model/recorded, 1/mostDemandOff), mostDemandOff)
-	for i := range f.course.Points {
-		f.course.Points[i].demand *= k
-	}
+	f.course.eager = math.Min(math.Max(model/recorded, 1/mostDemandOff), mostDemandOff)
 }
 
 // What calibration corrects at most: bytes per cycle, and demands.
@@ -155,7 +138,11 @@ func (f *Forecaster) LimitRatio(s Setting) float64 {
 	if live <= 0 {
 		return math.Inf(1)
 	}
-	return math.Max(0, float64(s.Limit)-f.trace.Memory.Fixed) / (live * (1 + f.trace.Memory.Slack))
+	// A heap of little more than what lives has the free slots that go with it, and
+	// at least those that processors hold.
+	_, held := f.trace.beside(0)
+	slots := math.Max(live*f.trace.Memory.Slack, held)
+	return math.Max(0, float64(s.Limit)-f.trace.Memory.Fixed) / (live + slots)
 }
 
 // At forecasts one setting. It fails with ErrNeverCollects where the collector
@@ -189,15 +176,20 @@ const (
 
 // walks goes through the trace from different points, or with different first
 // cycles, because where in the work a cycle falls is chance.
-func (f *Forecaster) walks(s Setting) []walk {
+func (f *Forecaster) walks(s Setting) []walk { return f.walksAt(s, f.course.Memory.Scatter.Value) }
+
+// walksAt has Memory.Scatter at another value.
+func (f *Forecaster) walksAt(s Setting, scatter float64) []walk {
 	out := make([]walk, phases)
 	for i := range out {
 		part := (float64(i) + 0.5) / phases
+		o := walkOrder{stretch: 1, exponent: f.Exponent.Value, scatter: scatter, seed: uint64(i)}
 		if f.course.once {
-			out[i] = f.course.walkFrom(s, walkOrder{stretch: f.stretch(part), unhindered: f.unhindered, exponent: f.Exponent.Value, seed: uint64(i)})
+			o.stretch = f.stretch(part)
 		} else {
-			out[i] = f.course.walkFrom(s, walkOrder{from: part * f.course.span(), stretch: 1, least: leastCycles, unhindered: f.unhindered, exponent: f.Exponent.Value, seed: uint64(i)})
+			o.from, o.least = part*f.course.span(), leastCycles
 		}
+		out[i] = f.course.walkFrom(s, o)
 	}
 	return out
 }
@@ -245,11 +237,29 @@ func (f *Forecaster) counts(out *Forecast, ws []walk) {
 	// it is than was recorded, some of the rest may have been alive, and the heap
 	// and its headroom are larger than the walk had them.
 	out.PerCycle.High = per * (1 + math.Hypot(off, squeezed/cycles))
+	if out.Regime == MemoryLimit {
+		f.scatters(out, per)
+	}
 	out.Cycles = inverse(out.PerCycle, span)
 	if f.course.once {
 		n := cycles / float64(len(ws)) / correction
 		out.Cycles = stats.Interval{Value: n, Low: math.Max(0, math.Min(out.Cycles.Low, n-1)), High: math.Max(out.Cycles.High, n+1)}
 	}
+}
+
+// scatters widens bytes per cycle below a limit by what is not known of how far
+// apart the objects lie that live on.
+func (f *Forecaster) scatters(out *Forecast, per float64) {
+	at := func(scatter float64) float64 {
+		step, _ := f.meanStep(f.walksAt(out.Setting, scatter))
+		return step / per
+	}
+	i := f.course.Memory.Scatter
+	less, more := math.Min(at(i.High), 1), math.Max(at(i.Low), 1)
+	if less > 0 {
+		out.PerCycle.Low = per / (1 + math.Hypot(per/out.PerCycle.Low-1, 1/less-1))
+	}
+	out.PerCycle.High = per * (1 + math.Hypot(out.PerCycle.High/per-1, more-1))
 }
 
 // costs fills in processor time, and with it the rate of cycles.
@@ -419,7 +429,8 @@ const besideCost = 0.4
 // doubling or halving of the headroom; 3 where that is not known.
 func (f *Forecaster) far(s Setting) float64 {
 	room := func(s Setting) float64 {
-		w := Workload{Live: f.trace.MeanLive(), NonHeap: f.trace.nonHeap(s)}
+		nonHeap, _ := f.trace.nonHeap(s)
+		w := Workload{Live: f.trace.MeanLive(), NonHeap: nonHeap}
 		return headroomOf(w, s).bytes(w, s)
 	}
 	a, b := room(f.trace.Setting), room(s)

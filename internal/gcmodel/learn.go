@@ -139,6 +139,7 @@ func (f *Forecaster) Scaled(k float64) *Forecaster {
 	s := *f
 	s.trace = f.trace.scaled(k)
 	s.course = s.trace.course()
+	s.course.eager = f.course.eager
 	if f.other != nil {
 		s.other = f.other.Scaled(k)
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"sort"
+
+	"github.com/heaptrim/heaptrim/internal/stats"
 )
 
 // Trace is a recorded run of a program, laid along the bytes that it allocated.
@@ -40,7 +42,10 @@ type Trace struct {
 	// the cycle's end.
 	held, ends float64
 	// late is by how much cycles begin behind the trigger, in bytes.
-	late  float64
+	late float64
+	// eager is by what factor the model has cycles demand more of assists under
+	// the recorded setting than the recording; see demand.
+	eager float64
 	swing swing
 }
 
@@ -49,6 +54,10 @@ type Trace struct {
 type Memory struct {
 	Fixed float64 // bytes that do not grow with the heap: stacks, tables
 	Slack float64 // per byte of heap: free slots of spans in use, and the runtime's books on them
+	// Scatter is the part, 0 to 1, of what a cycle frees that lies in spans with
+	// objects that live on. The program allocates there before it takes more
+	// spans; until it has, those slots count against a limit.
+	Scatter stats.Interval
 }
 
 // Point is one cycle of a trace. Sizes are bytes, times processor seconds.
@@ -65,7 +74,8 @@ type Point struct {
 
 	Background, Assist, Idle, Pause float64 // processor seconds of the cycle
 
-	demand float64 // see the function of that name; 0 when not known
+	demand   float64 // see the function of that name; 0 when not known
+	hindered float64 // part of Natural that assists kept the program from, 0 to below 1
 }
 
 // work is the scan work of the cycle.
@@ -116,7 +126,7 @@ func (p Point) mix(q Point, f float64) Point {
 		At: l(p.At, q.At), Live: l(p.Live, q.Live), Beside: l(p.Beside, q.Beside), Natural: l(p.Natural, q.Natural), End: l(p.End, q.End),
 		HeapScan: l(p.HeapScan, q.HeapScan), Stacks: l(p.Stacks, q.Stacks), Globals: l(p.Globals, q.Globals), ConsMark: l(p.ConsMark, q.ConsMark),
 		Background: l(p.Background, q.Background), Assist: l(p.Assist, q.Assist), Idle: l(p.Idle, q.Idle), Pause: l(p.Pause, q.Pause),
-		demand: l(p.demand, q.demand),
+		demand: l(p.demand, q.demand), hindered: l(p.hindered, q.hindered),
 	}
 }
 

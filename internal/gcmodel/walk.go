@@ -31,11 +31,14 @@ const (
 	walkCyclesAtMost = 200_000
 	overshoot        = 1.02 // assists let a cycle end this far above its goal at most
 	atGoal           = 0.97 // of its goal, from where assists are taken to hold a cycle
+	mostDemand       = 4    // of a cycle's work: one that goes beyond its goal may do it several times over
 )
 
 // pacer is the state that the runtime carries from cycle to cycle.
 type pacer struct {
 	nonHeap  float64 // see Workload; of the setting that it paces for
+	slots    float64 // of nonHeap, free slots when the heap fills the limit
+	spans    float64 // bytes of the spans in use after the last cycle, free slots too
 	marked   float64 // heapMarked, ballast included
 	last     Point
 	consMark []float64
@@ -50,9 +53,37 @@ func (c *pacer) next(p Point) {
 	}
 }
 
-// aim computes goal and trigger as commit and trigger of runtime/mgcpacer.go do.
+// aim is goal and trigger of the next cycle. Below a limit the goal moves with
+// what spans in use have free at the time (memoryLimitHeapGoal is computed anew at
+// each check): while the program fills slots that garbage left in them, goal and
+// heap grow side by side, and the trigger is where they meet.
 func (c *pacer) aim(s Setting) (goal, trigger float64, r Regime) {
-	w := Workload{Live: c.marked - float64(s.Ballast), Stacks: c.last.Stacks, Globals: c.last.Globals, NonHeap: c.nonHeap}
+	goal, trigger, r = c.aimAt(s, c.nonHeap)
+	if r != MemoryLimit || c.spans <= trigger+c.slots {
+		return goal, trigger, r
+	}
+	low, high := c.marked, trigger
+	for range 40 {
+		heap := (low + high) / 2
+		goal, trigger, r = c.aimAt(s, c.nonHeap+math.Max(0, c.spans-heap-c.slots))
+		if trigger > heap {
+			low = heap
+		} else {
+			high = heap
+		}
+	}
+	return goal, math.Max(trigger, c.marked), r
+}
+
+// scatter keeps the books on spans for a cycle that ended with so large a heap
+// and marked so much.
+func (c *pacer) scatter(end, marked, part float64) {
+	c.spans = math.Max(c.spans, end) - (1-part)*math.Max(0, end-marked)
+}
+
+// aimAt computes goal and trigger as commit and trigger of runtime/mgcpacer.go do.
+func (c *pacer) aimAt(s Setting, nonHeap float64) (goal, trigger float64, r Regime) {
+	w := Workload{Live: c.marked - float64(s.Ballast), Stacks: c.last.Stacks, Globals: c.last.Globals, NonHeap: nonHeap}
 	h := headroomOf(w, s)
 	room := h.bytes(w, s)
 	if s.Limit > 0 {
@@ -85,16 +116,22 @@ const (
 	// Free slots of spans in use go with the size of the heap to this power: they
 	// are filled before fresh spans are taken.
 	slotPower = 0.65
+	// heldPerProc is what a processor has free in the spans that it takes objects
+	// from, one for each size class in use, however small the heap: a program that
+	// has allocated nothing yet has 0.6 to 1.3 MiB with two processors, and pprof
+	// 1.5 MiB with heaps from 1 to 18.
+	heldPerProc = 768 << 10
 )
 
 // nonHeap is what counts against a limit beside objects when the heap fills it.
-func (t *Trace) nonHeap(s Setting) float64 {
+func (t *Trace) nonHeap(s Setting) (all, slots float64) {
 	if s.Limit <= 0 {
-		return 0
+		return 0, 0
 	}
 	limit := float64(s.Limit)
 	beside := func(heap float64) float64 {
-		fixed, slots := t.beside(heap)
+		fixed, free := t.beside(heap)
+		slots = free
 		return fixed + slots + overage*limit
 	}
 	// The heap is what is left, and what is left depends on it: weakly enough for
@@ -103,7 +140,14 @@ func (t *Trace) nonHeap(s Setting) float64 {
 	for range 8 {
 		heap = (heap + math.Max(0, limit-beside(heap))) / 2
 	}
-	return math.Min(limit, beside(heap))
+	return math.Min(limit, beside(heap)), slots
+}
+
+// pacer begins where the program has done nothing.
+func (t *Trace) pacer(s Setting) pacer {
+	var c pacer
+	c.nonHeap, c.slots = t.nonHeap(s)
+	return c
 }
 
 // beside is what is mapped beside the objects of a heap that has been so large:
@@ -112,7 +156,9 @@ func (t *Trace) beside(heap float64) (fixed, slots float64) {
 	fixed, slots = t.Memory.Fixed, heap*t.Memory.Slack
 	if t.Peak > 0 {
 		fixed += math.Max(-fixed/4, books*(heap-t.Peak))
-		slots = t.Peak * t.Memory.Slack * math.Pow(math.Max(heap, 0)/t.Peak, slotPower)
+		slots = t.Peak * t.Memory.Slack
+		held := math.Min(slots, heldPerProc*math.Max(1, float64(t.Procs)))
+		slots = held + (slots-held)*math.Pow(math.Max(heap, 0)/t.Peak, slotPower)
 	}
 	return fixed, slots
 }
@@ -123,8 +169,8 @@ func (t *Trace) beside(heap float64) (fixed, slots float64) {
 type walkOrder struct {
 	from, stretch float64
 	least         int
-	unhindered    float64
 	exponent      float64 // of the cost of a cycle; see Forecaster
+	scatter       float64 // see Memory
 	seed          uint64
 }
 
@@ -133,12 +179,19 @@ func (t *Trace) walkFrom(s Setting, o walkOrder) walk {
 	var w walk
 	random := rand.New(rand.NewPCG(o.seed, 0))
 	falls := func(cycle int) float64 { return rand.New(rand.NewPCG(o.seed, uint64(cycle))).Float64() }
-	c := pacer{nonHeap: t.nonHeap(s), last: t.at(o.from, chance{falls: falls})}
+	c := t.pacer(s)
+	c.last = t.at(o.from, chance{falls: falls})
 	c.marked = t.marked(c.last)
 	if t.Whole {
 		c.marked = 0
 	}
 	c.marked += float64(s.Ballast)
+	if !t.Whole && s.Limit > 0 {
+		// A service has run for a while.
+		if goal, _, _ := c.aim(s); !math.IsInf(goal, 0) {
+			c.scatter(goal, c.marked, o.scatter)
+		}
+	}
 	end := t.span()
 	pos := o.from
 	for w.cycles < walkCyclesAtMost {
@@ -153,14 +206,15 @@ func (t *Trace) walkFrom(s Setting, o walkOrder) walk {
 		trigger += t.late
 		w.regime = regime
 		p := t.at(pos+t.used(math.Max(0, trigger-c.marked), trigger-float64(s.Ballast)), chance{random.NormFloat64(), falls})
-		free := p.Beside + math.Max(0, p.Natural-p.Beside)*o.unhindered
+		most := c.most(s, p, goal, trigger)
+		runway := most/overshoot - trigger
+		free := p.free(runway)
 		held, beside := heldBack(free, p.Beside), free
 		if p.End > 0 {
 			// A mark phase that costs more lasts longer.
 			beside *= math.Pow(math.Max((trigger+beside-float64(s.Ballast))/p.End, 1e-3), o.exponent)
 		}
 		free = beside
-		most := c.most(s, p, goal, trigger)
 		if trigger+beside > most {
 			beside = math.Max(0, most-trigger)
 		}
@@ -173,8 +227,9 @@ func (t *Trace) walkFrom(s Setting, o walkOrder) walk {
 		if w.cycles == 0 {
 			w.first = step
 		}
-		w.add(p, cycleShape{goal: goal, more: heldBack(free, beside) - held, demand: demand(beside, goal-trigger), trigger: trigger, beside: beside, step: step, marked: c.marked, ballast: float64(s.Ballast)})
+		w.add(p, cycleShape{goal: goal, more: heldBack(free, beside) - held, demand: demand(beside, runway) / t.eager, trigger: trigger, beside: beside, step: step, marked: c.marked, ballast: float64(s.Ballast)})
 		c.marked = p.Live + t.Dies*beside + float64(s.Ballast)
+		c.scatter(trigger+beside, c.marked, o.scatter)
 		c.next(p)
 		if !t.once && pos-o.from >= end && w.cycles >= float64(o.least) {
 			return w
@@ -247,12 +302,28 @@ func (p Point) assistsMore(c cycleShape) float64 {
 	return more
 }
 
+// free is what is allocated beside the cycle at p with so much room from trigger
+// to goal, if nothing holds it there. What a program allocates while a cycle marks
+// falls in proportion to what assists do of the work, and that rises with what
+// it allocates on the way:
+//
+//	beside = natural − (natural − recorded) × demand ÷ recorded demand
+//	demand = beside ÷ runway
+func (p Point) free(runway float64) float64 {
+	natural := p.Beside / (1 - p.hindered)
+	if p.demand <= 0 {
+		return natural
+	}
+	return natural / (1 + (natural-p.Beside)/(math.Max(runway, minRunway)*p.demand))
+}
+
 // demand is the part of a cycle's work that the pacer wants done in step with
 // what is allocated beside it. Assists share the work out over the distance from
 // trigger to goal (assistWorkPerByte of runtime/mgcpacer.go), and do what
-// background workers have not done yet when it falls due.
+// background workers have not done yet when it falls due. It is above 1 where a
+// cycle ended beyond its goal.
 func demand(beside, runway float64) float64 {
-	return math.Min(1, beside/math.Max(runway, minRunway))
+	return math.Min(mostDemand, beside/math.Max(runway, minRunway))
 }
 
 // heldBack is the part of what a program would allocate while a cycle marks that
