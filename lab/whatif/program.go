@@ -41,9 +41,10 @@ const (
 	held  set = "held"
 	later set = "later"
 	last  set = "last"
+	fresh set = "fresh" // see maker.fresh
 )
 
-func sets() []set { return []set{last, later, held, tuned} }
+func sets() []set { return []set{fresh, last, later, held, tuned} }
 
 func (o options) dir(p program, more ...string) string {
 	return filepath.Join(append([]string{o.work, p.name}, more...)...)
