@@ -31,37 +31,53 @@ type holder[T any] struct {
 }
 
 // Get returns a value: one that was put, or a new one.
-func (p *Values[T]) Get() T {
-	x, _ := p.full.Get().(unsafe.Pointer)
-	if x == nil {
-		return p.make()
-	}
-	h := (*holder[T])(x)
+func (p *Values[T]) Get() T { return p.get(taken, toPool) }
+
+// get and put are inlined as those of Of are, with all calls but four of the
+// sync.Pools.
+func (p *Values[T]) get(take func(*sync.Pool, maker) unsafe.Pointer, put func(*sync.Pool, unsafe.Pointer)) T {
+	h := (*holder[T])(take(&p.full, (*filler[T])(p)))
 	v := h.v
 	var zero T
 	h.v = zero // lest it keep what the value refers to
-	p.empty.Put(x)
+	put(&p.empty, unsafe.Pointer(h))
 	return v
 }
 
-//go:noinline
-func (p *Values[T]) make() T {
+// filler makes a holder with a new value.
+type filler[T any] Values[T]
+
+func (p *filler[T]) make() unsafe.Pointer {
 	p.misses.Add(1)
+	h := new(holder[T])
 	if p.New != nil {
-		return p.New()
+		h.v = p.New()
 	}
-	var zero T
-	return zero
+	return unsafe.Pointer(h)
 }
 
 // Put gives v back; its owner must not use what it refers to any more.
-func (p *Values[T]) Put(v T) {
-	x, _ := p.empty.Get().(unsafe.Pointer)
-	if x == nil {
-		x = unsafe.Pointer(new(holder[T]))
+func (p *Values[T]) Put(v T) { p.put(taken, toPool, v) }
+
+func (p *Values[T]) put(take func(*sync.Pool, maker) unsafe.Pointer, put func(*sync.Pool, unsafe.Pointer), v T) {
+	h := (*holder[T])(take(&p.empty, (*hollow[T])(p)))
+	h.v = v
+	put(&p.full, unsafe.Pointer(h))
+}
+
+// hollow makes a holder without a value.
+type hollow[T any] Values[T]
+
+func (*hollow[T]) make() unsafe.Pointer { return unsafe.Pointer(new(holder[T])) }
+
+// taken returns what lies in p, or what m makes.
+func taken(p *sync.Pool, m maker) unsafe.Pointer { return takenOr(p, m, fromPool, missed) }
+
+func takenOr(p *sync.Pool, m maker, get func(*sync.Pool) unsafe.Pointer, missed func(maker) unsafe.Pointer) unsafe.Pointer {
+	if x := get(p); x != nil {
+		return x
 	}
-	(*holder[T])(x).v = v
-	p.full.Put(x)
+	return missed(m)
 }
 
 // Stats returns the counts so far.
