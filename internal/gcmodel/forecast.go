@@ -142,7 +142,10 @@ func (f *Forecaster) LimitRatio(s Setting) float64 {
 	// at least those that processors hold.
 	_, held := f.trace.beside(0)
 	slots := math.Max(live*f.trace.Memory.Slack, held)
-	return math.Max(0, float64(s.Limit)-f.trace.Memory.Fixed) / (live + slots)
+	room := float64(s.Limit) - f.trace.Memory.Fixed
+	// Of a small limit the runtime keeps more than its three per cent free.
+	room -= math.Max(0, limitHeadroomMin-LimitHeadroom*room)
+	return math.Max(0, room) / (live + slots)
 }
 
 // At forecasts one setting. It fails with ErrNeverCollects where the collector
@@ -369,12 +372,15 @@ func (f *Forecaster) sizes(out *Forecast, ws []walk) {
 		Low:   mid - math.Hypot(mid-peaks[1], mid*error),
 		High:  mid + math.Hypot(peaks[len(peaks)-2]-mid, mid*error),
 	}
-	most := math.Inf(1)
-	if out.Setting.Limit > 0 {
-		// The runtime keeps all it maps below the limit, but for moments.
-		most = float64(out.Setting.Limit) * (1 + momentary)
+	if most := limitMost(out.Setting); out.Setting.Limit > 0 {
 		out.Peak.High = math.Max(out.Peak.Value, math.Min(out.Peak.High, most-f.trace.Memory.Fixed+float64(out.Setting.Ballast)))
 	}
+	f.resident(out)
+}
+
+// resident fills in the resident set: the recorded one, and what the runtime maps
+// more for a heap of that size.
+func (f *Forecaster) resident(out *Forecast) {
 	if f.trace.RSS <= 0 {
 		return
 	}
@@ -395,7 +401,16 @@ func (f *Forecaster) sizes(out *Forecast, ws []walk) {
 	}
 	// The program's file and what C has are not the runtime's.
 	outside := math.Max(0, f.trace.RSS-here*(1+f.trace.Memory.Slack)-f.trace.Memory.Fixed)
-	out.RSS.High = math.Max(out.RSS.Value, math.Min(out.RSS.High, most+outside))
+	out.RSS.High = math.Max(out.RSS.Value, math.Min(out.RSS.High, limitMost(out.Setting)+outside))
+}
+
+// limitMost is what the runtime maps at most: it keeps below the limit, but for
+// moments.
+func limitMost(s Setting) float64 {
+	if s.Limit <= 0 {
+		return math.Inf(1)
+	}
+	return float64(s.Limit) * (1 + momentary)
 }
 
 // What a forecast is off by beyond what the trace itself shows, as fractions;

@@ -48,9 +48,16 @@ func (f *Forecaster) Learn(second *Trace) error {
 // fewToWalk is how many cycles a second trace must have to be walked itself.
 const fewToWalk = 8
 
+// doubt is the square of what a forecast may be off by: with the distance from
+// the setting that was recorded, between two runs, and by few cycles that differ.
+func (f *Forecaster) doubt(s Setting) float64 {
+	away := pacerError * (f.far(s) - 1)
+	chance := f.costScatter() / stats.Z95
+	return away*away + runError*runError + chance*chance
+}
+
 // blend weighs a forecast from the first trace with one from the second, which
-// may lie nearer to the setting: each by the inverse square of its distance, in
-// doublings of the headroom.
+// may lie nearer to the setting: each by the inverse of its doubt.
 func (f *Forecaster) blend(own Forecast) Forecast {
 	if f.other == nil {
 		return own
@@ -59,11 +66,8 @@ func (f *Forecaster) blend(own Forecast) Forecast {
 	if err != nil {
 		return own
 	}
-	here, far := f.far(own.Setting)-1, f.other.far(own.Setting)-1
-	if here*here+far*far <= 0 {
-		return own
-	}
-	part := here * here / (here*here + far*far)
+	here, far := f.doubt(own.Setting), f.other.doubt(own.Setting)
+	part := here / (here + far)
 	out := own
 	for _, i := range [...]struct{ to, from *stats.Interval }{
 		{&out.PerCycle, &there.PerCycle}, {&out.Collector, &there.Collector}, {&out.Dedicated, &there.Dedicated}, {&out.Assist, &there.Assist},
@@ -71,9 +75,7 @@ func (f *Forecaster) blend(own Forecast) Forecast {
 	} {
 		*i.to = between(*i.to, *i.from, part)
 	}
-	if own.RSS.Value > 0 && there.RSS.Value > 0 {
-		out.RSS = between(own.RSS, there.RSS, part)
-	}
+	f.resident(&out)
 	out.Pinned += (there.Pinned - own.Pinned) * part
 	// How much work there is to do is the first trace's.
 	if k := own.PerCycle.Value / out.PerCycle.Value; k > 0 && !math.IsInf(k, 0) {

@@ -205,19 +205,15 @@ func (t *Trace) walkFrom(s Setting, o walkOrder) walk {
 		}
 		trigger += t.late
 		w.regime = regime
-		p := t.at(pos+t.used(math.Max(0, trigger-c.marked), trigger-float64(s.Ballast)), chance{random.NormFloat64(), falls})
-		most := c.most(s, p, goal, trigger)
-		runway := most/overshoot - trigger
-		free := p.free(runway)
-		held, beside := heldBack(free, p.Beside), free
-		if p.End > 0 {
-			// A mark phase that costs more lasts longer.
-			beside *= math.Pow(math.Max((trigger+beside-float64(s.Ballast))/p.End, 1e-3), o.exponent)
-		}
-		free = beside
-		if trigger+beside > most {
-			beside = math.Max(0, most-trigger)
-		}
+		draw := chance{random.NormFloat64(), falls}
+		p := t.at(pos+t.used(math.Max(0, trigger-c.marked), trigger-float64(s.Ballast)), draw)
+		// A cycle's figures are those of its end, which lies as far behind the trigger
+		// as they say.
+		at := aimed{goal, trigger, o.exponent}
+		_, beside, _ := c.mark(p, s, at)
+		p = t.at(pos+t.used(math.Max(0, trigger+beside-c.marked), trigger+beside-float64(s.Ballast)), draw)
+		free, beside, runway := c.mark(p, s, at)
+		held := heldBack(p.free(runway), p.Beside)
 		step := math.Max(t.used(trigger+beside-c.marked, trigger+beside-float64(s.Ballast)), minRunway)
 		if t.once && pos+step > end {
 			w.peak = math.Max(w.peak, c.marked+end-pos)
@@ -237,6 +233,23 @@ func (t *Trace) walkFrom(s Setting, o walkOrder) walk {
 	}
 	return w
 }
+
+// mark is what the program allocates beside a cycle that begins at trigger: free
+// if nothing held it at the goal, and beside with what assists leave of that; and
+// the way to where they hold it.
+func (c *pacer) mark(p Point, s Setting, at aimed) (free, beside, runway float64) {
+	most := c.most(s, p, at.goal, at.trigger)
+	runway = most/overshoot - at.trigger
+	free = p.free(runway)
+	if p.End > 0 {
+		// A mark phase that costs more lasts longer.
+		free *= math.Pow(math.Max((at.trigger+free-float64(s.Ballast))/p.End, 1e-3), at.exponent)
+	}
+	return free, math.Max(0, math.Min(free, most-at.trigger)), runway
+}
+
+// aimed is where a cycle begins and should end; for exponent see Forecaster.
+type aimed struct{ goal, trigger, exponent float64 }
 
 // most is where assists hold a cycle at the latest. They share out the distance
 // to the goal over the work that is expected, that of the cycle before; when
