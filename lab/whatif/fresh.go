@@ -4,19 +4,12 @@ package main
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 )
 
 // fresh are programs that were fixed, with their input and load, before any row
 // of theirs was seen, while the model was changed once more without them.
 func (m maker) fresh() []program {
-	src := func(folders ...string) (out []string) {
-		for _, f := range folders {
-			out = append(out, filepath.Join(m.root, "src", f)+"/...")
-		}
-		return out
-	}
 	return []program{
 		{
 			name: "influxd", module: "github.com/influxdata/influxdb@v1.8.10", pkg: "cmd/influxd", set: fresh,
@@ -50,7 +43,10 @@ func (m maker) fresh() []program {
 			args: []string{"--web.listen-address=127.0.0.1:19091", "--log.level=error"}, ready: "http://127.0.0.1:19091/-/ready",
 			load: m.wrk("http://127.0.0.1:19091/", "-s "+m.at("pushgateway", "load.lua")),
 		},
-		{name: "revive", module: "github.com/mgechev/revive@v1.9.0", args: src("net", "crypto", "encoding"), batch: true, set: fresh},
+		{
+			name: "buf", module: "github.com/bufbuild/buf@v1.75.0", pkg: "cmd/buf", batch: true, set: fresh, files: protos(),
+			args: []string{"lint", m.at("buf", "protos")},
+		},
 		{
 			name: "errcheck", module: "github.com/kisielk/errcheck@v1.30.0", batch: true, set: fresh, env: []string{"GOFLAGS=-mod=mod"},
 			args: []string{"net/...", "crypto/...", "go/...", "encoding/...", "text/...", "html/...", "image/..."},
@@ -214,4 +210,35 @@ func hclText() string {
 		fmt.Fprintf(&b, "  tags={ team = \"t%d\", cost=\"${local.costs[%d]}\" }\n  disk {\n  gigabytes=%d\n    kind   = \"ssd\" # fast\n  }\n}\n\n", i%20, i%9, i%500+1)
 	}
 	return b.String()
+}
+
+// protos are 200 files of twenty messages and a service each, of which nine in
+// ten use the messages of another.
+func protos() map[string]string {
+	out := map[string]string{"protos/buf.yaml": "version: v2\nlint: {use: [STANDARD, COMMENTS]}\n"}
+	for i := range 200 {
+		var b strings.Builder
+		base := i - i%10
+		fmt.Fprintf(&b, "syntax = \"proto3\";\n\npackage shop.p%03d.v1;\n\n", i)
+		if i != base {
+			fmt.Fprintf(&b, "import \"shop/p%03d/v1/p.proto\";\n\n", base)
+		}
+		for j := range 20 {
+			fmt.Fprintf(&b, "// Thing%d is one of them.\nmessage Thing%d {\n  // Its name.\n  string name = 1;\n  repeated int64 counts = 2;\n  map<string, string> labels = 3;\n", j, j)
+			for k := 4; k < 12; k++ {
+				fmt.Fprintf(&b, "  // Field %d.\n  optional double value%d = %d;\n", k, k, k)
+			}
+			if i != base {
+				fmt.Fprintf(&b, "  shop.p%03d.v1.Thing%d other = 12;\n", base, j)
+			}
+			b.WriteString("}\n\n")
+		}
+		b.WriteString("service ShopService {\n")
+		for j := range 20 {
+			fmt.Fprintf(&b, "  // Get%d gets one.\n  rpc Get%d(Thing%d) returns (Thing%d);\n", j, j, j, j)
+		}
+		b.WriteString("}\n")
+		out[fmt.Sprintf("protos/shop/p%03d/v1/p.proto", i)] = b.String()
+	}
+	return out
 }
