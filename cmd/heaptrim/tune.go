@@ -35,7 +35,9 @@ for it). Where a memory limit is too near to the live heap it says so, "limiter
 territory", and gives no figure.
 
 A second recording of the same program under another GOGC, -with, shows how the
-cost of a collection goes with the size of the heap.
+cost of a collection goes with the size of the heap. Where that is worth its
+while tune asks for one, and says under which: where the collector takes 5 % of
+CPU or more and there are collections enough to tell.
 
 With -exec and -try it then runs the program under the load with settings step
 by step, stops at the knee that it measures, and compares today's setting with

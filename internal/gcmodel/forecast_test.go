@@ -186,6 +186,51 @@ func TestLearn(t *testing.T) {
 	}
 }
 
+// A second recording is asked for where the collector costs something and its
+// cycles would tell the exponent.
+func TestAsk(t *testing.T) {
+	f := func(name string, tr *gcmodel.Trace, want int) {
+		t.Helper()
+		fc, err := gcmodel.NewForecaster(tr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, ok := fc.Ask()
+		if ok != (want > 0) || ok && s != (gcmodel.Setting{GOGC: want}) {
+			t.Errorf("%s: %+v, %v, want GOGC=%d", name, s, ok, want)
+		}
+	}
+	f("costly", steady(100*mebi, gcmodel.Setting{GOGC: 100}), 400)
+	f("less room", steady(100*mebi, gcmodel.Setting{GOGC: 75}), 400)
+	f("more room", steady(100*mebi, gcmodel.Setting{GOGC: 200}), 800)
+	f("a limit", steady(100*mebi, gcmodel.Setting{GOGC: -1, Limit: 250 * mebi}), 0)
+	cheap := steady(100*mebi, gcmodel.Setting{GOGC: 100})
+	cheap.CPU = 80
+	f("cheap", cheap, 0)
+	chance := steady(100*mebi, gcmodel.Setting{GOGC: 100})
+	for i := range chance.Points {
+		chance.Points[i].Background *= float64(1 + i%2)
+	}
+	f("cycles that differ", chance, 0)
+	fc, err := gcmodel.NewForecaster(steady(100*mebi, gcmodel.Setting{GOGC: 100}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := fc.Learn(steady(100*mebi, gcmodel.Setting{GOGC: 100})); err == nil {
+		t.Error("the same recording twice tells an exponent")
+	}
+	second := steady(100*mebi, gcmodel.Setting{GOGC: 400})
+	for i := range second.Points {
+		second.Points[i].End *= 2.5
+	}
+	if err := fc.Learn(second); err != nil {
+		t.Fatal(err)
+	}
+	if s, ok := fc.Ask(); ok {
+		t.Errorf("asks for %+v though there are two", s)
+	}
+}
+
 func TestScaled(t *testing.T) {
 	tr := steady(100*mebi, gcmodel.Setting{GOGC: 100})
 	a, err := forecaster(t, tr).At(gcmodel.Setting{GOGC: 200})

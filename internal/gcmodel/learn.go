@@ -45,6 +45,29 @@ func (f *Forecaster) Learn(second *Trace) error {
 	return nil
 }
 
+// Ask tells whether a second recording, as long as the first, is worth its while,
+// and under which setting: GOGC=400, or four times a larger one. It is where the
+// collector takes so much that the exponent matters, and where the cycles of the
+// second, about a fifth as many, would tell the cost of one better than programs
+// in general do.
+func (f *Forecaster) Ask() (Setting, bool) {
+	t := f.trace
+	s := t.Setting
+	if !f.Assumed || s.GOGC <= 0 || s.GOGC > maxGOGC/askedTimes || s.Ballast > 0 || t.CPU <= 0 || f.LimitRatio(s) < 2*askedTimes {
+		return Setting{}, false
+	}
+	background, assist, _, pause := t.costs()
+	chance := f.costScatter() / stats.Z95 * math.Sqrt(askedTimes+1)
+	s.GOGC = askedTimes * max(s.GOGC, 100)
+	return s, (background+assist+pause)/t.CPU >= askedShare && chance <= askedChance
+}
+
+const (
+	askedTimes  = 4
+	askedShare  = 0.05 // of CPU
+	askedChance = 0.1  // standard error of a cycle's cost in the second recording, as a fraction
+)
+
 // fewToWalk is how many cycles a second trace must have to be walked itself.
 const fewToWalk = 8
 

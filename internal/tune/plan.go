@@ -6,8 +6,10 @@ package tune
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/gcmodel"
 	"github.com/heaptrim/heaptrim/internal/stats"
@@ -66,9 +68,18 @@ type Plan struct {
 	Curve      []Point // all settings, by kind and size
 	Choice     Choice
 	Constraint Constraint
-	Notes      []string
+	// Ask is a second recording that is worth its while; nil for none.
+	Ask   *Ask
+	Notes []string
 
 	point func(gcmodel.Setting) Point
+}
+
+// Ask is a recording that the tool asks for, to give beside the first.
+type Ask struct {
+	Setting gcmodel.Setting
+	Env     []string // what it is recorded with
+	Why     string
 }
 
 // At forecasts any setting for the plan's workload, as the points of its curve.
@@ -125,6 +136,7 @@ func Make(w Workload, o Options) (*Plan, error) {
 	}
 	tall := f.Scaled(o.Constraint.burst())
 	p.Exponent, p.Assumed = f.Exponent, f.Assumed
+	p.Ask = asked(w, f)
 	if o.Knee <= 0 {
 		o.Knee = 0.01
 	}
@@ -246,13 +258,26 @@ func (m *maker) notes() {
 	if t.RSS <= 0 {
 		p.Notes = append(p.Notes, "the resident set is not recorded: memory is that of the heap")
 	}
-	if p.Assumed {
+	switch {
+	case p.Ask != nil:
+		p.Notes = append(p.Notes, fmt.Sprintf("please record once more with %s and give both (-with): %s", strings.Join(p.Ask.Env, " "), p.Ask.Why))
+	case p.Assumed:
 		p.Notes = append(p.Notes, "how the cost of a cycle goes with the size of the heap is not known from one recording: a second one under another GOGC tells (-with)")
 	}
 	idle, charged := p.Measured.Idle, p.Measured.Collector
 	if idle > charged && idle > 0.01 {
 		p.Notes = append(p.Notes, "most marking ran on processors with nothing else to do; it is not counted as a saving, though neighbours in the container may want those processors")
 	}
+}
+
+// asked is the second recording that is worth its while, if there is one.
+func asked(w Workload, f *gcmodel.Forecaster) *Ask {
+	s, ok := f.Ask()
+	if !ok || w.Means || w.Capacity {
+		return nil
+	}
+	// A limit is the program's own, or is set already.
+	return &Ask{s, []string{"GOGC=" + gogcText(s.GOGC)}, fmt.Sprintf("the collector takes %.1f %% of CPU, and how the cost of a cycle goes with the size of the heap is not known from one recording", 100*measuredOf(w.Trace).Collector)}
 }
 
 const fewCycles = 10

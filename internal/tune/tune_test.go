@@ -156,6 +156,32 @@ func TestPlanRefusesNearLimits(t *testing.T) {
 	}
 }
 
+// What is asked for stands in the plan and in a note, with how to record it.
+func TestAsk(t *testing.T) {
+	f := func(name string, w tune.Workload, want string) {
+		t.Helper()
+		p, err := tune.Make(w, tune.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		notes := strings.Join(p.Notes, "\n")
+		if want == "" {
+			if p.Ask != nil || strings.Contains(notes, "record once more") {
+				t.Errorf("%s: asks for %+v: %s", name, p.Ask, notes)
+			}
+			return
+		}
+		if p.Ask == nil || strings.Join(p.Ask.Env, " ") != want || !strings.Contains(notes, "record once more with "+want) {
+			t.Errorf("%s: asks for %+v, want %s: %s", name, p.Ask, want, notes)
+		}
+	}
+	f("costly", service(100<<20, 0.3), "GOGC=400")
+	f("cheap", service(100<<20, 0.005), "")
+	means := service(100<<20, 0.3)
+	means.Means = true
+	f("of means", means, "")
+}
+
 // TestAt: the forecast beside a comparison is that of the plan's own curve.
 func TestAt(t *testing.T) {
 	p, err := tune.Make(service(100<<20, 0.3), tune.Options{})

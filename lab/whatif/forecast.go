@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 )
 
@@ -42,6 +43,16 @@ type plan struct {
 	Recorded setting  `json:"recorded_setting"`
 	Curve    []point  `json:"curve"`
 	Exponent interval `json:"cache_exponent"`
+	Ask      *struct {
+		Env []string `json:"env"`
+	} `json:"ask"`
+}
+
+// asks tells whether tune, given a program's first recording, asks for the second
+// that is here.
+func (o options) asks(p program) (bool, error) {
+	pl, err := o.forecast(p, nil, false)
+	return err == nil && pl.Ask != nil && slices.Equal(pl.Ask.Env, []string{secondSetting}), err
 }
 
 // chosen are the settings of a program's rows: GOGC within a factor of eight,

@@ -120,10 +120,16 @@ func (o options) rows(p program) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.second {
+	second := o.second
+	if o.asked {
+		if second, err = o.asks(p); err != nil {
+			return nil, err
+		}
+	}
+	if second {
 		settings = slices.DeleteFunc(settings, func(s setting) bool { return s.Text == secondText })
 	}
-	plan, err := o.forecast(p, settings, o.second)
+	plan, err := o.forecast(p, settings, second)
 	if err != nil {
 		return nil, err
 	}

@@ -38,6 +38,7 @@ type options struct {
 	runs     int
 	prepare  bool
 	second   bool
+	asked    bool
 	table    bool
 	realtime bool
 	publish  string
@@ -55,6 +56,7 @@ func run() error {
 	flag.BoolVar(&o.prepare, "prepare", false, "only fetch and build")
 	flag.BoolVar(&o.table, "table", false, "forecast from the recordings that are there and print the table of the runs that are there; run nothing")
 	flag.BoolVar(&o.second, "second", false, "with -table: give tune the second recording too, at GOGC=400, and leave that row out")
+	flag.BoolVar(&o.asked, "asked", false, "with -table: give tune the second recording of the programs for which it asks for one, and of no other")
 	flag.BoolVar(&o.realtime, "realtime", false, "run and record the programs with real-time priority (chrt), and their load without it")
 	flag.StringVar(&o.publish, "publish", "", "only publish to the NATS server at this `address` for the window")
 	flag.Parse()

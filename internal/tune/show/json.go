@@ -27,6 +27,7 @@ type jsonDocument struct {
 	Today       jsonPoint      `json:"today"`
 	Curve       []jsonPoint    `json:"curve"`
 	Recommended jsonChoice     `json:"recommended"`
+	Ask         *jsonAsk       `json:"ask,omitempty"`
 	Notes       []string       `json:"notes"`
 	Trials      *jsonTrials    `json:"trials,omitempty"`
 }
@@ -36,6 +37,12 @@ type jsonSetting struct {
 	GOGC    int    `json:"gogc"`
 	Limit   int64  `json:"limit_bytes"`
 	Ballast int64  `json:"ballast_bytes"`
+}
+
+type jsonAsk struct {
+	Setting jsonSetting `json:"setting"`
+	Env     []string    `json:"env"`
+	Why     string      `json:"why"`
 }
 
 type jsonMeasured struct {
@@ -105,6 +112,9 @@ func JSON(w io.Writer, p *tune.Plan, t *tune.Trials, m Meta) error {
 		Recorded: settingJSON(p.Workload.Trace.Setting), Measured: jsonMeasured(p.Measured), Exponent: p.Exponent, Assumed: p.Assumed,
 		Constraint: jsonConstraint{int64(p.Constraint.Max), p.Constraint.Source, int64(p.Constraint.Beside), math.Max(1, p.Constraint.Burst)},
 		Today:      pointJSON(p.Today), Curve: []jsonPoint{}, Recommended: choiceJSON(p.Choice), Notes: append([]string{}, p.Notes...),
+	}
+	if a := p.Ask; a != nil {
+		doc.Ask = &jsonAsk{settingJSON(a.Setting), a.Env, a.Why}
 	}
 	for _, q := range p.Curve {
 		doc.Curve = append(doc.Curve, pointJSON(q))

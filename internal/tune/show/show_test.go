@@ -40,7 +40,7 @@ func TestText(t *testing.T) {
 		text := b.String()
 		for _, want := range []string{
 			"service, recorded with gogc=100", "memory 1 GiB (-max-memory)", "Recommended: ", "GOMEMLIMIT=", "not GOGC (", "not ballast (",
-			"limiter territory", "collector, % of CPU", "│", "R", "too large", "recording: a second",
+			"limiter territory", "collector, % of CPU", "│", "R", "too large", "record once more with GOGC=400",
 		} {
 			if !strings.Contains(text, want) {
 				t.Errorf("width %d: no %q in\n%s", width, want, text)
@@ -95,6 +95,11 @@ func TestJSON(t *testing.T) {
 	}
 	var doc struct {
 		Schema string
+		Ask    struct {
+			Setting struct{ GOGC int }
+			Env     []string
+			Why     string
+		}
 		Curve  []struct {
 			Refused string
 			RSS     *stats.Interval `json:"peak_rss_bytes"`
@@ -124,6 +129,9 @@ func TestJSON(t *testing.T) {
 	}
 	if doc.Schema != show.Schema || doc.Recommended.Knob != "GOGC" || len(doc.Recommended.Deploy.Env) != 1 || len(doc.Recommended.Others) != 3 {
 		t.Errorf("got %+v", doc.Recommended)
+	}
+	if doc.Ask.Setting.GOGC != 400 || len(doc.Ask.Env) != 1 || doc.Ask.Env[0] != "GOGC=400" || doc.Ask.Why == "" {
+		t.Errorf("asks for %+v, want GOGC=400", doc.Ask)
 	}
 	for i, q := range doc.Curve {
 		if (q.Refused == "") != (q.RSS != nil) {
