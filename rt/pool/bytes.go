@@ -11,6 +11,8 @@ import (
 // must not be copied, nor its fields changed, after the first use. All methods may
 // be called by any number of goroutines at once.
 type Bytes struct {
+	caches sync.Pool // of *Local; in front, where it has the address of the Bytes
+
 	// MaxBytes bounds the bytes that lie free in the shared part of the pool;
 	// what is put beyond is dropped. On top come, at the utmost, a quarter of it
 	// in the hands of the pool, and a sixth of it for each P and each Local that
@@ -27,7 +29,6 @@ type Bytes struct {
 	_      noCopy
 	once   sync.Once
 	shared atomic.Pointer[depot]
-	caches sync.Pool // of *Local
 	checks checks
 }
 
@@ -62,22 +63,36 @@ func (p *Bytes) Get(n int) []byte {
 	if checking {
 		return p.checkedGet(n)
 	}
-	k := classOf(n)
-	l, _ := p.caches.Get().(*Local)
+	l := p.borrow()
+	if l != nil {
+		if k := classOf(n); k < numClasses {
+			st := &l.stacks[k]
+			t := st.tally
+			if top := t % oneGet; top <= stackLen {
+				if buf := st.s[top]; buf != nil {
+					st.s[top] = nil
+					st.tally = t + oneGet - 1
+					size := int(st.size)
+					p.caches.Put(l)
+					return unsafe.Slice((*byte)(buf), size)[:n]
+				}
+			}
+		}
+	}
+	return p.getSlow(l, n)
+}
+
+// borrow takes a cache, or nil, which is to be given back.
+func (p *Bytes) borrow() *Local { return (*Local)(word(p.caches.Get())) }
+
+// getSlow is Get without a cache, or with one that has no buffer.
+//
+//go:noinline
+func (p *Bytes) getSlow(l *Local, n int) []byte {
 	if l == nil {
 		l = p.newLocal()
 	}
-	buf, size := l.pop(k)
-	if buf == nil {
-		return p.refill(l, n, k)
-	}
-	p.caches.Put(l)
-	return unsafe.Slice((*byte)(buf), size)[:n]
-}
-
-//go:noinline
-func (p *Bytes) refill(l *Local, n int, k uint) []byte {
-	b := l.refill(n, k)
+	b := l.Get(n)
 	p.caches.Put(l)
 	return b
 }
@@ -107,14 +122,34 @@ func (p *Bytes) Put(b []byte) {
 		p.checkedPut(b)
 		return
 	}
-	k := classOf(cap(b))
-	l, _ := p.caches.Get().(*Local)
+	l := p.borrow()
+	if l != nil {
+		if k := classOf(cap(b)); k < numClasses {
+			st := &l.stacks[k]
+			t := st.tally
+			top := t % oneGet
+			buf := unsafe.Pointer(unsafe.SliceData(b))
+			if top < uint64(st.depth) && top < stackLen && cap(b) == int(st.size) && st.s[top] != buf {
+				if l.depot.cycle.Load() == l.cycle {
+					st.s[top+1] = buf
+					st.tally = t + 1
+					p.caches.Put(l)
+					return
+				}
+			}
+		}
+	}
+	p.putSlow(l, b)
+}
+
+// putSlow is Put without a cache, or with one that does not simply take b.
+//
+//go:noinline
+func (p *Bytes) putSlow(l *Local, b []byte) {
 	if l == nil {
 		l = p.newLocal()
 	}
-	if k >= numClasses || !l.push(k, unsafe.Pointer(unsafe.SliceData(b)), cap(b)) {
-		l.putSlow(b)
-	}
+	l.putSlow(b)
 	p.caches.Put(l)
 }
 
@@ -124,7 +159,7 @@ func (p *Bytes) Local() *Local {
 	if checking {
 		return p.checkedLocal()
 	}
-	l, _ := p.caches.Get().(*Local)
+	l := p.borrow()
 	if l == nil {
 		l = p.newLocal()
 	}
@@ -156,11 +191,10 @@ func (p *Bytes) newLocal() *Local {
 		runtime.SetFinalizer(l, (*Local).retire)
 		return l
 	}
-	l := &Local{depot: d, cycle: d.cycle.Load()}
+	l := &Local{depot: d, cycle: d.cycle.Load(), room: p.maxBytes() / cacheBudget}
 	for k := range l.stacks {
-		st := &l.stacks[k]
-		st.size = uint32(d.classes[k].size)
-		st.depth = uint32(d.classes[k].depth)
+		l.stacks[k].size = uint32(d.classes[k].size)
+		l.relax(uint(k))
 	}
 	// The sync.Pool drops a cache that its P did not use during two collections,
 	// be it that the goroutine runs on another P now.

@@ -28,10 +28,11 @@ type depot struct {
 // shelf is the free buffers of one class, and its counts.
 type shelf struct {
 	// Hardly ever written; a cache line.
-	full  sync.Pool // of *block
-	size  int       // of a buffer
-	depth int       // of a cache's stack
-	batch int       // buffers in a block: half a cache's
+	full    sync.Pool // of *block
+	size    int       // of a buffer
+	depth   uint32    // that a cache's stack has in any case
+	deepest uint32    // that it has at most
+	batch   int       // buffers in a block
 
 	// Written at every exchange; the second.
 	tray tray
@@ -57,7 +58,7 @@ type oversize struct {
 	puts  atomic.Uint64
 }
 
-const blockLen = stackLen / 2
+const blockLen = (stackLen/2 + 4) &^ 7
 
 // block carries buffers of one class between a Local and the depot.
 type block struct {
@@ -73,10 +74,14 @@ func newDepot(p *Bytes) *depot {
 		sh := &d.classes[k]
 		sh.size = classSize(uint(k))
 		if sh.size <= p.maxSize() {
-			sh.depth = stackDepth(sh.size, p.maxBytes())
+			sh.depth = uint32(stackDepth(sh.size, p.maxBytes()))
+			sh.deepest = uint32(stackDeepest(sh.size, p.maxBytes()))
 		}
-		sh.batch = max(1, sh.depth/2)
+		sh.batch = batchOf(int(sh.depth))
 		sh.tray.depth = trayDepth(sh.size, p.maxBytes())
+		if sh.tray.depth > sh.batch {
+			sh.tray.depth -= sh.tray.depth % sh.batch
+		}
 	}
 	d.watch()
 	return d
@@ -239,30 +244,37 @@ func (d *depot) large(n int) []byte {
 	return make([]byte, n)
 }
 
-// refill serves a Get of n bytes for which l has no buffer in class k.
+// refill serves a Get of n bytes for which l has no buffer.
 //
 //go:noinline
-func (l *Local) refill(n int, k uint) []byte {
+func (l *Local) refill(n int) []byte {
 	if n < 0 {
 		panic("pool: Get of a negative size")
 	}
+	k := classOf(n)
 	d := l.depot
 	if k >= numClasses || classSize(k) > d.options.maxSize() {
 		return d.large(n)
 	}
-	st := &l.stacks[k]
+	st, sh := &l.stacks[k], &d.classes[k]
+	if st.n() > stackLen {
+		panic("pool: a Local is corrupt: is it used by two goroutines at once?")
+	}
 	l.turn()
-	st.gets++
+	if st.depth < sh.depth {
+		l.deepen(k)
+	}
+	st.tally += oneGet
 	// For a class that is not cached, one buffer passes through the stack.
-	m := d.take(k, st.s[1:1+d.classes[k].batch])
+	m := d.take(k, st.s[1:1+sh.batch])
 	if m == 0 {
-		d.classes[k].misses.Add(1)
+		sh.misses.Add(1)
 		d.reserve.missed(k)
 		return make([]byte, n, int(st.size))
 	}
 	p := st.s[m]
 	st.s[m] = nil
-	st.n = uint32(m - 1)
+	st.tally += uint64(m - 1)
 	return unsafe.Slice((*byte)(p), int(st.size))[:n]
 }
 
@@ -284,18 +296,23 @@ func (l *Local) putSlow(b []byte) {
 		if cap(b) > 0 {
 			d.odd.Add(1)
 		}
-	case st.s[st.n] == p:
+	case st.s[st.n()] == p:
 		d.classes[k].twice.Add(1)
 	case int(st.size) > d.options.maxSize():
 		d.classes[k].drops.Add(1)
-	case st.depth == 0:
-		d.give(k, []unsafe.Pointer{p})
 	default:
-		if st.n >= st.depth {
-			l.spill(k, (st.depth+1)/2)
+		if st.n() >= st.depth {
+			l.deepen(k)
 		}
-		st.n++
-		st.s[st.n] = p
+		if st.depth == 0 {
+			d.give(k, []unsafe.Pointer{p})
+			return
+		}
+		if st.n() >= st.depth {
+			l.spill(k, min(st.depth, uint32(d.classes[k].batch)))
+		}
+		st.tally++
+		st.s[st.n()] = p
 	}
 }
 
@@ -304,14 +321,14 @@ func (l *Local) putSlow(b []byte) {
 // processor's cache, and the lower ones of the stack are never touched.
 func (l *Local) spill(k uint, n uint32) {
 	st := &l.stacks[k]
-	l.depot.give(k, st.s[st.n+1-n:st.n+1])
+	l.depot.give(k, st.s[st.n()+1-n:st.n()+1])
 	st.drop(n)
 }
 
 // drop removes the n uppermost buffers.
 func (st *stack) drop(n uint32) {
-	clear(st.s[st.n+1-n : st.n+1])
-	st.n -= n
+	clear(st.s[st.n()+1-n : st.n()+1])
+	st.tally -= uint64(n)
 }
 
 // turn hands back the classes that saw no Get since the last collection but one.
@@ -323,10 +340,13 @@ func (l *Local) turn() {
 	l.cycle = cycle
 	for k := range l.stacks {
 		st := &l.stacks[k]
-		if st.gets == l.counts[k].before && st.n > 0 {
-			l.spill(uint(k), st.n)
+		if st.gets() == l.counts[k].before {
+			if st.n() > 0 {
+				l.spill(uint(k), st.n())
+			}
+			l.relax(uint(k))
 		}
-		l.counts[k].before = st.gets
+		l.counts[k].before = st.gets()
 		l.publish(uint(k))
 	}
 }
@@ -334,12 +354,12 @@ func (l *Local) turn() {
 // publish adds what l counted for class k to the counts of the pool.
 func (l *Local) publish(k uint) {
 	st, c, sh := &l.stacks[k], &l.counts[k], &l.depot.classes[k]
-	if st.gets != c.gets {
-		sh.gets.Add(st.gets - c.gets)
-		c.gets = st.gets
+	if st.gets() != c.gets {
+		sh.gets.Add(st.gets() - c.gets)
+		c.gets = st.gets()
 	}
-	if st.n != c.n {
-		sh.cached.Add(int64(st.n) - int64(c.n))
-		c.n = st.n
+	if st.n() != c.n {
+		sh.cached.Add(int64(st.n()) - int64(c.n))
+		c.n = st.n()
 	}
 }

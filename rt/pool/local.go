@@ -7,17 +7,18 @@ import "unsafe"
 // operation, no lock. Buffers may be put through another Local, or through the
 // Bytes itself, than they were got from.
 //
-// A Local holds at most 60 buffers of a class, fewer if they make more than 1/256 of
-// MaxBytes (1 MiB), but at least four; larger buffers than that pass through it. All
-// classes full make a sixth of MaxBytes. A class that saw no Get between two
-// collections is handed back to the Bytes at the next Put. A Local that lies idle
-// keeps what it holds: Release it when there is nothing to do.
+// A Local holds at most 60 buffers of a class, and no more than 1/64 of MaxBytes
+// (4 MiB), as the need shows; buffers larger than 1/256 of MaxBytes (1 MiB) pass
+// through it. All its classes together hold at most a sixth of MaxBytes. A class that
+// saw no Get between two collections is handed back to the Bytes at the next Put. A
+// Local that lies idle keeps what it holds: Release it when there is nothing to do.
 //
 // Make one with [Bytes.Local].
 type Local struct {
 	stacks [numClasses]stack
 	counts [numClasses]counts
 	depot  *depot
+	room   int64  // bytes that the stacks may still be deepened by
 	cycle  uint32 // of the collector, when the stacks were last looked through
 	idle   int    // turns that it lay among the spares
 	check  *localCheck
@@ -26,14 +27,22 @@ type Local struct {
 // stack holds the free buffers of one class. Only data pointers: the class knows
 // the capacity, and slice headers of several Ps would share cache lines.
 type stack struct {
-	n     uint32 // buffers in s; the top is s[n]
-	depth uint32 // at most
+	// tally is the number of Gets times oneGet, and the number of buffers in s, of
+	// which the top is s[n]: one word, which a Get has to load and store once.
+	tally uint64
+	depth uint32 // buffers at most
 	size  uint32 // of a buffer
-	gets  uint64
 	// s[0] is always nil, so that an empty stack needs no test of its own, neither
 	// to pop nor to compare with the top.
 	s [stackLen + 1]unsafe.Pointer
+	_ [8]byte
 }
+
+const oneGet = 1 << 8 // in a tally; more than stackLen
+
+func (st *stack) n() uint32 { return uint32(st.tally % oneGet) }
+
+func (st *stack) gets() uint64 { return st.tally / oneGet }
 
 // counts are the figures of a stack at two moments.
 type counts struct {
@@ -47,31 +56,20 @@ func (l *Local) Get(n int) []byte {
 	if checking {
 		return l.checkedGet(n)
 	}
-	k := classOf(n)
-	p, size := l.pop(k)
-	if p == nil {
-		return l.refill(n, k)
+	// Here and in the other three fast paths, the conditions are nested so that the
+	// compiler has the way with all of them true without a jump.
+	if k := classOf(n); k < numClasses {
+		st := &l.stacks[k]
+		t := st.tally
+		if top := t % oneGet; top <= stackLen {
+			if p := st.s[top]; p != nil {
+				st.s[top] = nil
+				st.tally = t + oneGet - 1
+				return unsafe.Slice((*byte)(p), int(st.size))[:n]
+			}
+		}
 	}
-	return unsafe.Slice((*byte)(p), size)[:n]
-}
-
-// pop returns a buffer of class k and its size, or nil.
-func (l *Local) pop(k uint) (p unsafe.Pointer, size int) {
-	if k >= numClasses {
-		return nil, 0
-	}
-	st := &l.stacks[k]
-	top := st.n
-	if top > stackLen {
-		panic("pool: a Local is corrupt: is it used by two goroutines at once?")
-	}
-	p = st.s[top]
-	if p != nil {
-		st.s[top] = nil
-		st.n = top - 1
-		st.gets++
-	}
-	return p, int(st.size)
+	return l.refill(n)
 }
 
 // Put is [Bytes.Put].
@@ -80,21 +78,18 @@ func (l *Local) Put(b []byte) {
 		l.checkedPut(b)
 		return
 	}
-	k := classOf(cap(b))
-	if k >= numClasses || !l.push(k, unsafe.Pointer(unsafe.SliceData(b)), cap(b)) {
-		l.putSlow(b)
+	if k := classOf(cap(b)); k < numClasses {
+		st := &l.stacks[k]
+		t := st.tally
+		top := t % oneGet
+		p := unsafe.Pointer(unsafe.SliceData(b))
+		if top < uint64(st.depth) && top < stackLen && cap(b) == int(st.size) && st.s[top] != p {
+			if l.depot.cycle.Load() == l.cycle {
+				st.s[top+1] = p
+				st.tally = t + 1
+				return
+			}
+		}
 	}
-}
-
-// push takes a buffer of size bytes, which belong into class k. It reports whether
-// that was all there is to do.
-func (l *Local) push(k uint, p unsafe.Pointer, size int) bool {
-	st := &l.stacks[k]
-	top := st.n
-	if top >= st.depth || size != int(st.size) || st.s[top] == p || l.cycle != l.depot.cycle.Load() {
-		return false
-	}
-	st.s[top+1] = p
-	st.n = top + 1
-	return true
+	l.putSlow(b)
 }

@@ -30,7 +30,7 @@ func (s *spares) take(cycle uint32) *Local {
 	s.list = s.list[:last]
 	l.idle, l.cycle = 0, cycle
 	for k := range l.stacks {
-		l.stacks[k].gets++ // else all would be handed back at the next turn
+		l.stacks[k].tally += oneGet // else all would be handed back at the next turn
 		l.counts[k].gets++
 	}
 	return l
@@ -64,21 +64,31 @@ func (l *Local) retire() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.active && len(s.list) < runtime.GOMAXPROCS(0) {
+		for k := range l.stacks {
+			l.keep(uint(k), l.depot.classes[k].depth)
+		}
 		s.list = append(s.list, l)
 		return
 	}
 	l.forget(new([numClasses]bool))
 }
 
-// forget drops the buffers of all classes but those that are busy, and publishes
-// all counts.
+// forget drops the buffers of all classes but those that are busy, and of these what
+// their stacks were deepened for, and publishes all counts.
 func (l *Local) forget(busy *[numClasses]bool) {
 	for k := range l.stacks {
-		st := &l.stacks[k]
-		if !busy[k] && st.n > 0 {
-			clear(st.s[:])
-			st.n = 0
+		keep := uint32(0)
+		if busy[k] {
+			keep = l.depot.classes[k].depth
 		}
+		l.keep(uint(k), keep)
 		l.publish(uint(k))
+	}
+}
+
+// keep drops all buffers of class k but n.
+func (l *Local) keep(k uint, n uint32) {
+	if st := &l.stacks[k]; st.n() > n {
+		st.drop(st.n() - n)
 	}
 }

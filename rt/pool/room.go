@@ -1,0 +1,50 @@
+package pool
+
+// A cache's stacks share its room: each is deepened when it overflows, and gives up
+// its depth when its class is not used any more. Small classes have all the depth
+// there is from the beginning.
+
+// deepen gives the stack of class k twice the depth that it has, and that which it
+// has a right to in any case even if others have to give up what they got beyond.
+func (l *Local) deepen(k uint) {
+	st, sh := &l.stacks[k], &l.depot.classes[k]
+	if l.resize(k, min(max(2*st.depth, sh.depth), sh.deepest)) || st.depth >= sh.depth {
+		return
+	}
+	for j := range l.stacks {
+		if beyond := l.depot.classes[j].depth; l.stacks[j].depth > beyond {
+			l.cut(uint(j), beyond)
+		}
+	}
+	l.resize(k, sh.depth)
+}
+
+// cut takes the stack of class k back to depth.
+func (l *Local) cut(k uint, depth uint32) {
+	if n := l.stacks[k].n(); n > depth {
+		l.spill(k, n-depth)
+	}
+	l.resize(k, depth)
+}
+
+// relax takes the depth from the empty stack of class k, unless it is a small one.
+func (l *Local) relax(k uint) {
+	depth := l.depot.classes[k].depth
+	if depth < stackLen {
+		depth = 0
+	}
+	l.resize(k, depth)
+}
+
+// resize changes the depth of a stack, which has no more buffers than that, and
+// reports whether there is room.
+func (l *Local) resize(k uint, depth uint32) bool {
+	st := &l.stacks[k]
+	need := (int64(depth) - int64(st.depth)) * int64(st.size)
+	if need > l.room {
+		return false
+	}
+	l.room -= need
+	st.depth = depth
+	return true
+}

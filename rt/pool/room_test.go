@@ -1,0 +1,75 @@
+package pool
+
+import (
+	"math/rand/v2"
+	"testing"
+)
+
+// TestRoom fills a cache in several orders, and wants all stacks within their depths,
+// and these within the documented part of MaxBytes and the right of each class.
+func TestRoom(t *testing.T) {
+	if checking {
+		t.Skip("the checking mode has no caches")
+	}
+	for seed := range uint64(20) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		p := &Bytes{MaxBytes: 1 << (16 + r.IntN(8))}
+		l := p.Local()
+		for range 30 {
+			size := classSize(r.UintN(numClasses - 20))
+			var out [][]byte
+			for range r.IntN(100) {
+				out = append(out, l.Get(size))
+			}
+			for _, b := range out {
+				l.Put(b)
+			}
+			testRoom(t, p, l)
+			if r.IntN(10) == 0 {
+				p.depot().cycle.Add(1) // as after a collection
+			}
+		}
+	}
+}
+
+func testRoom(t *testing.T, p *Bytes, l *Local) {
+	t.Helper()
+	total := int64(0)
+	for k := range l.stacks {
+		st := &l.stacks[k]
+		if st.n() > st.depth || st.depth > l.depot.classes[k].deepest {
+			t.Fatalf("class %d: %d buffers, depth %d of at most %d", k, st.n(), st.depth, l.depot.classes[k].deepest)
+		}
+		for i := st.n() + 1; i <= stackLen; i++ {
+			if st.s[i] != nil {
+				t.Fatalf("class %d: a buffer above the top", k)
+			}
+		}
+		total += int64(st.depth) * int64(st.size)
+	}
+	if limit := p.MaxBytes / 6; l.room < 0 || total+l.room != limit {
+		t.Fatalf("stacks of %d bytes and room for %d do not make %d", total, l.room, limit)
+	}
+}
+
+// A class that overflows gets the whole of its depth when no other needs the room.
+func TestDeepening(t *testing.T) {
+	if checking {
+		t.Skip("the checking mode has no caches")
+	}
+	var p Bytes
+	l := p.Local()
+	var out [][]byte
+	for range 20 {
+		out = append(out, l.Get(256<<10))
+	}
+	for _, b := range out {
+		l.Put(b)
+	}
+	if got := l.stacks[classOf(256<<10)].n(); got < 14 || got > 16 {
+		t.Errorf("%d buffers of 256 KiB in the cache, want 14 to 16", got)
+	}
+	if got := l.stacks[classOf(256<<10)].depth; got != 16 {
+		t.Errorf("depth %d, want 16, which make 4 MiB", got)
+	}
+}
