@@ -110,8 +110,9 @@ func (r *reader) all(ctx context.Context, d *Diagnosis, o Options) ([]*runCosts,
 func decomposition(runs []*runCosts) []Bucket {
 	out := make([]Bucket, 0, bucketCount)
 	seen := slices.ContainsFunc(runs, func(r *runCosts) bool { return r.kernel != nil })
+	told := slices.ContainsFunc(runs, func(r *runCosts) bool { return r.profiled > 0 })
 	for b := range bucketCount {
-		if !seen && slices.Contains(kernelBuckets, b) {
+		if !seen && slices.Contains(kernelBuckets, b) || !told && slices.Contains(unsampledBuckets, b) {
 			continue // not zero, but not known
 		}
 		share, ok := meanShare(runs, func(x bucket) bool { return x == b })

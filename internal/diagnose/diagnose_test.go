@@ -29,7 +29,7 @@ type recording struct {
 func newRecording(t *testing.T) *recording {
 	t.Helper()
 	dir := t.TempDir() + "/b"
-	m := evidence.Manifest{Tool: "test", Target: evidence.Target{Kind: evidence.TargetExec, Module: "example.com/m"}, Environment: evidence.Environment{GoVersion: "go1.26.8", GOGC: "100"}}
+	m := evidence.Manifest{Tool: "test", Target: evidence.Target{Kind: evidence.TargetExec, Module: "example.com/m"}, Environment: evidence.Environment{GoVersion: "go1.26.8", GOGC: "100", GOMAXPROCS: 2}}
 	w, err := bundle.Create(dir, m)
 	if err != nil {
 		t.Fatal(err)
@@ -77,8 +77,12 @@ func profile(types string, period int64, samples []sample) func(io.Writer) error
 	}
 }
 
-func (r *recording) cpu(samples []sample) {
-	r.add(evidence.Part{Path: "cpu.pprof", Kind: evidence.KindCPU, Wall: 10 * time.Second}, profile("samples/count cpu/nanoseconds", 1e7, samples))
+func (r *recording) cpu(samples []sample) { r.cpuOf(evidence.Part{}, samples) }
+
+// cpuOf adds a CPU profile of a process that has used what p says meanwhile.
+func (r *recording) cpuOf(p evidence.Part, samples []sample) {
+	p.Path, p.Kind, p.Wall = "cpu.pprof", evidence.KindCPU, 10*time.Second
+	r.add(p, profile("samples/count cpu/nanoseconds", 1e7, samples))
 }
 
 func (r *recording) snapshot(samples []sample) {
@@ -127,6 +131,7 @@ func TestPartsMakeTheWhole(t *testing.T) {
 			{"runtime.scanobject runtime.gcDrainMarkWorkerIdle runtime.gcBgMarkWorker", []int64{0, 1e7 * rnd.Int64N(400)}},
 			{"runtime.sweepone runtime.bgsweep", []int64{0, 1e7 * rnd.Int64N(50)}},
 			{"example.com/m.Work main.main", []int64{0, 1e7 * (1 + rnd.Int64N(900))}},
+			{"runtime.futex runtime.findRunnable runtime.schedule", []int64{0, 1e7 * rnd.Int64N(60)}},
 		}
 		var first, last []sample
 		for i := range 1 + rnd.IntN(12) {
@@ -136,7 +141,7 @@ func TestPartsMakeTheWhole(t *testing.T) {
 			first = append(first, sample{stack, []int64{n / 2, n * 32, live, live * 64}})
 			last = append(last, sample{stack, []int64{n, n * 64, live, live * 64}})
 		}
-		r.cpu(cpu)
+		r.cpuOf(evidence.Part{Profiled: time.Duration(rnd.Int64N(40)) * time.Second, Sleeps: rnd.Int64N(1000)}, cpu)
 		r.snapshot(first)
 		r.snapshot(last)
 		r.cycles(20, 1+rnd.IntN(200))

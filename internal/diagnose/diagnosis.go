@@ -39,7 +39,7 @@ type Diagnosis struct {
 
 // Totals is the headline. A nil or zero field is not known; Missing says why.
 type Totals struct {
-	CPUSeconds      float64        // sampled CPU time without idle marking
+	CPUSeconds      float64        // CPU time without idle marking, with what is in no sample where that is known
 	Samples         int64          // CPU samples behind it
 	MemoryShare     stats.Interval // share of CPU that memory management takes
 	CollectorShare  stats.Interval // share of CPU that the collector takes: mark, assist, sweep, write barrier, cycle ends

@@ -26,6 +26,8 @@ const (
 	bucketCycle
 	bucketSweep
 	bucketScavenge
+	bucketCycleScheduler
+	bucketCollectorUnsampled
 	bucketBarrier
 	bucketStackGrowth
 	bucketStackAlloc
@@ -33,6 +35,7 @@ const (
 	bucketNUMA
 	bucketHugePages
 	bucketScheduler
+	bucketSchedulerUnsampled
 	bucketTooling
 	bucketRemainder
 	bucketMarkIdle
@@ -59,16 +62,20 @@ var bucketInfo = [bucketCount]struct {
 	bucketCycle:          {"cycle start and end", true, true},
 	bucketSweep:          {"sweep", true, true},
 	bucketScavenge:       {"scavenge", true, true},
-	bucketBarrier:        {"write barrier", true, true},
-	bucketStackGrowth:    {"stack growth", true, false},
-	bucketStackAlloc:     {"goroutine stacks", true, false},
-	bucketFault:          {"page faults", true, false},
-	bucketNUMA:           {"NUMA balancing", true, false},
-	bucketHugePages:      {"huge pages", true, false},
-	bucketScheduler:      {"scheduler, timers, netpoll", false, false},
-	bucketTooling:        {"profiling itself", false, false},
-	bucketRemainder:      {"not classified", false, false},
-	bucketMarkIdle:       {"mark, idle workers", true, false},
+	// No frames lead there: see unsampled.go.
+	bucketCycleScheduler:     {"scheduler, for collections", true, true},
+	bucketCollectorUnsampled: {"collector, in no sample", true, true},
+	bucketBarrier:            {"write barrier", true, true},
+	bucketStackGrowth:        {"stack growth", true, false},
+	bucketStackAlloc:         {"goroutine stacks", true, false},
+	bucketFault:              {"page faults", true, false},
+	bucketNUMA:               {"NUMA balancing", true, false},
+	bucketHugePages:          {"huge pages", true, false},
+	bucketScheduler:          {"scheduler, timers, netpoll", false, false},
+	bucketSchedulerUnsampled: {"scheduler, in no sample", false, false},
+	bucketTooling:            {"profiling itself", false, false},
+	bucketRemainder:          {"not classified", false, false},
+	bucketMarkIdle:           {"mark, idle workers", true, false},
 }
 
 // frameRule puts every stack that holds one of its functions into a bucket.

@@ -18,15 +18,22 @@ type runData struct {
 	run   evidence.Run
 	bench bool // a benchmark: figures are per operation, and set-up is known
 
-	sites     *siteSet
-	lines     lineSet
-	buckets   [bucketCount]float64 // CPU samples
-	setUpCPU  float64              // CPU samples of set-up and harness, in no bucket
-	period    float64              // seconds of CPU a sample stands for
-	hasCPU    bool
-	hasAllocs bool
-	hasInUse  bool
-	raw       bool // stacks keep the runtime's frames
+	sites    *siteSet
+	lines    lineSet
+	buckets  [bucketCount]float64 // CPU samples
+	setUpCPU float64              // CPU samples of set-up and harness, in no bucket
+	// Of setUpCPU, those that run for moments, as those of burstBuckets do.
+	setUpBursts float64
+	sampled     float64       // all CPU samples
+	profiled    time.Duration // process CPU while they were taken
+	unprofiled  bool          // some CPU profile does not tell that
+	sleeps      float64       // of threads, meanwhile
+	forCycles   float64       // share of the scheduler's CPU that collections cause
+	period      float64       // seconds of CPU a sample stands for
+	hasCPU      bool
+	hasAllocs   bool
+	hasInUse    bool
+	raw         bool // stacks keep the runtime's frames
 
 	allocOps    float64       // operations behind the allocation columns
 	allocWindow time.Duration // window behind the allocation columns; 0: since the process started
@@ -83,6 +90,8 @@ func (r *reader) run(run evidence.Run) *runData {
 		}
 	}
 	d.leaveOutSetUp()
+	d.chargeScheduler(r.b.Manifest.Environment.GOMAXPROCS)
+	d.chargeUnsampled(r.b.Manifest.Environment.GOMAXPROCS)
 	d.countTiny()
 	return d
 }
@@ -99,6 +108,7 @@ func (d *runData) leaveOutSetUp() {
 	part := d.collector.part()
 	for _, b := range backgroundBuckets {
 		d.setUpCPU += d.buckets[b] * (1 - part)
+		d.setUpBursts += d.buckets[b] * (1 - part)
 		d.buckets[b] *= part
 	}
 }
@@ -132,8 +142,12 @@ func (r *reader) addProfile(d *runData, part evidence.Part, p *evidence.Profile)
 	}
 	d.wall += window
 	d.cpu += part.CPU
+	d.profiled += part.Profiled
+	d.sleeps += float64(part.Sleeps)
+	d.unprofiled = d.unprofiled || part.Profiled == 0
 	c := newClassifier(p, r.table, r.own, d.run.Loops)
 	return p.Samples.Scan(func(s evidence.Sample) error {
+		d.sampled += float64(s.Values[col]) / period
 		d.addCPU(c, s.Stack, float64(s.Values[col])/period)
 		return nil
 	})

@@ -66,6 +66,7 @@ func (r *reader) gcText(d *runData, part evidence.Part, f *os.File) error {
 	if st.Malformed > 0 {
 		r.warn("%s: %d lines begin like gctrace and do not go on so, first: %v", part.Path, st.Malformed, st.Errors[0])
 	}
+	d.collector.all += len(cycles)
 	window := part.Wall
 	if d.bench {
 		if ns := d.resultNs(part.Pass); ns > 0 && part.Ops > 0 {

@@ -15,14 +15,16 @@ const (
 	FrameChurn     = "GC churn (attributed)"
 	FrameRetention = "GC retention (attributed)"
 	FrameRemainder = "GC remainder (of no allocation site)"
+	FrameUnsampled = "in no CPU sample"
 )
 
 // WritePprof writes a CPU profile in which the collector's samples are
 // replaced by virtual leaf frames under the stacks that cause them, so that a
 // flame graph shows the collector's cost under the code. The samples of all
 // runs add up to the recorded CPU time without benchmark set-up; what belongs
-// to no site is FrameRemainder, which can be negative. The bundle that d came
-// from must still be open.
+// to no site is FrameRemainder, which can be negative, and what the scheduler
+// did between samples FrameUnsampled. The bundle that d came from must still be
+// open.
 func WritePprof(w io.Writer, d *Diagnosis) error {
 	if d.reader == nil {
 		return errors.New("this diagnosis was not made from a recording")
@@ -69,11 +71,20 @@ func (p derived) write() error {
 			return err
 		}
 	}
-	rest := p.nanos(p.run.remainder.Value)
-	if rest == 0 {
-		return nil
+	unsampled := p.run.buckets[bucketSchedulerUnsampled] / max(p.run.charged, 1)
+	for _, v := range []struct {
+		frame string
+		share float64
+	}{{FrameRemainder, p.run.remainder.Value}, {FrameUnsampled, unsampled}} {
+		n := p.nanos(v.share)
+		if n == 0 {
+			continue
+		}
+		if err := p.out.Add([][]evidence.Frame{{{Function: v.frame}}}, []int64{n, 0, 0}); err != nil {
+			return err
+		}
 	}
-	return p.out.Add([][]evidence.Frame{{{Function: FrameRemainder}}}, []int64{rest, 0, 0})
+	return nil
 }
 
 // nanos turns a share of the run's CPU into nanoseconds.
@@ -97,6 +108,9 @@ func (p derived) cpu(part evidence.Part) error {
 		v := s.Values[col]
 		if b == bucketMarkIdle {
 			v = int64(float64(v) * p.run.runData.collector.part())
+		}
+		if b == bucketScheduler {
+			v = int64(float64(v) * (1 - p.run.forCycles))
 		}
 		return p.out.Add(physical(s.Stack), []int64{v, 0, 0})
 	})

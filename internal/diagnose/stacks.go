@@ -70,9 +70,10 @@ func (d *Diagnosis) WalkStacks(yield func(WeightedStack) error) error {
 // RunTime is the CPU time of one run.
 type RunTime struct {
 	Run       string
-	CPU       float64 // nanoseconds charged: the whole of the run's shares; 0 without a CPU profile
-	Sample    float64 // nanoseconds that a CPU sample stands for
-	Remainder float64 // nanoseconds of the collector that no stack bears; can be negative
+	CPU       float64      // nanoseconds charged: the whole of the run's shares; 0 without a CPU profile
+	Sample    float64      // nanoseconds that a CPU sample stands for
+	Remainder float64      // nanoseconds of the collector that no stack bears; can be negative
+	Unsampled []BucketTime // nanoseconds that are in no sample, hence on no stack
 	// CollectorError is half the 95 % interval of the collector's CPU, relative to it.
 	CollectorError float64
 }
@@ -82,9 +83,29 @@ func (d *Diagnosis) RunTimes() []RunTime {
 	out := make([]RunTime, 0, len(d.runs))
 	for _, r := range d.runs {
 		cpu := r.charged * r.period * 1e9
-		out = append(out, RunTime{r.run.Name, cpu, r.period * 1e9, r.remainder.Value * cpu, relativeWidth(r.collected)})
+		out = append(out, RunTime{r.run.Name, cpu, r.period * 1e9, r.remainder.Value * cpu, r.unsampledTimes(), relativeWidth(r.collected)})
 	}
 	return out
+}
+
+// BucketTime is CPU time of one class.
+type BucketTime struct {
+	Bucket BucketKind
+	CPU    float64 // nanoseconds
+}
+
+func (r *runCosts) unsampledTimes() []BucketTime {
+	var out []BucketTime
+	for _, b := range []bucket{bucketCollectorUnsampled, bucketSchedulerUnsampled} {
+		if n := r.buckets[b]; n > 0 {
+			out = append(out, BucketTime{timeClass(b), n * r.period * 1e9})
+		}
+	}
+	return out
+}
+
+func timeClass(b bucket) BucketKind {
+	return BucketKind{bucketInfo[b].name, bucketInfo[b].memory, bucketInfo[b].collector, b == bucketMarkIdle}
 }
 
 // Owner says who can change a frame's source: "yours", "test", "module" for
@@ -151,16 +172,22 @@ func (w stackWalk) cpu(part evidence.Part) error {
 	for _, b := range backgroundBuckets {
 		scale[b] = w.derived.run.collector.part()
 	}
+	scale[bucketScheduler] = 1 - w.derived.run.forCycles
 	c := newClassifier(prof, w.table, w.own, w.derived.run.run.Loops)
 	return prof.Samples.Scan(func(s evidence.Sample) error {
 		if s.Values[col] <= 0 || c.setUp(s.Stack) {
 			return nil
 		}
-		b := c.bucket(s.Stack)
-		return w.yield(WeightedStack{
-			Run: w.derived.run.run.Name, Stack: s.Stack, Labels: s.Labels, CPU: float64(s.Values[col]) * scale[b],
-			Bucket: BucketKind{bucketInfo[b].name, bucketInfo[b].memory, bucketInfo[b].collector, b == bucketMarkIdle},
-		})
+		b, v := c.bucket(s.Stack), float64(s.Values[col])
+		out := WeightedStack{Run: w.derived.run.run.Name, Stack: s.Stack, Labels: s.Labels, CPU: v * scale[b], Bucket: timeClass(b)}
+		if b == bucketScheduler && w.derived.run.forCycles > 0 {
+			part := out
+			part.CPU, part.Bucket = v-out.CPU, timeClass(bucketCycleScheduler)
+			if err := w.yield(part); err != nil {
+				return err
+			}
+		}
+		return w.yield(out)
 	})
 }
 

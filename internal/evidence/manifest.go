@@ -107,6 +107,12 @@ type Part struct {
 	Ops  int64         `json:"ops,omitempty"`
 	Wall time.Duration `json:"wall_ns,omitempty"`
 	CPU  time.Duration `json:"cpu_ns,omitempty"` // user and system time of the process, 0 when not known
+	// Of a CPU profile: what the process used between its start and its end, as
+	// exactly as the system tells. Less than all of it is in samples: threads
+	// that run for moments only miss the ticks at which samples are taken.
+	Profiled    time.Duration `json:"profiled_cpu_ns,omitempty"` // user and system time; 0 when not known
+	MinorFaults int64         `json:"minor_faults,omitempty"`    // page faults that needed no disk; known where Profiled is
+	Sleeps      int64         `json:"sleeps,omitempty"`          // times that a thread went to sleep; known where Profiled is
 	// PeakRSS is the largest resident set of the process from its start to the
 	// end of the part, in bytes; 0 when not known.
 	PeakRSS int64 `json:"peak_rss_bytes,omitempty"`

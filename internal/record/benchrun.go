@@ -16,6 +16,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/ingest/benchlog"
 	"github.com/heaptrim/heaptrim/internal/ingest/gctrace"
+	"github.com/heaptrim/heaptrim/internal/ingest/pprof"
 	"github.com/heaptrim/heaptrim/internal/record/recorder"
 )
 
@@ -342,22 +343,60 @@ func (b *benchRun) part(p evidence.Part, res ran) evidence.Part {
 // too little CPU time to sample.
 func (b *benchRun) timing(ctx context.Context) error {
 	cpu := filepath.Join(b.tmp, "cpu.pprof")
-	args := func() []string { return append(b.args(b.ops, ""), "-test.cpuprofile="+cpu) }
-	res, err := b.runOne(ctx, testRun{args: args()})
+	res, use, err := b.profiled(ctx, cpu)
 	if err != nil {
 		return err
 	}
 	if more := b.enough(res); more > b.ops && b.count == 0 {
 		b.ops = more
-		if res, err = b.runOne(ctx, testRun{args: args()}); err != nil {
+		if res, use, err = b.profiled(ctx, cpu); err != nil {
 			return err
 		}
 	}
 	if err := b.keepText(b.part(evidence.Part{Path: "timing.txt", Kind: evidence.KindBench, Pass: passTiming, Ops: b.ops}, res), b.benchText(res.out)); err != nil {
 		return err
 	}
-	return b.w.Adopt(b.id, b.part(evidence.Part{Path: "cpu.pprof", Kind: evidence.KindCPU, Pass: passTiming, Ops: b.ops}, res), cpu)
+	p := b.part(evidence.Part{Path: "cpu.pprof", Kind: evidence.KindCPU, Pass: passTiming, Ops: b.ops}, res)
+	p.Profiled, p.MinorFaults, p.Sleeps = use.Profiled, use.Faults, use.Sleeps
+	return b.w.Adopt(b.id, p, cpu)
 }
+
+// profiled runs the benchmark with go test's own CPU profile in a file. The
+// recorder, where it is in the binary, does nothing meanwhile but read what the
+// process has used at both ends.
+func (b *benchRun) profiled(ctx context.Context, file string) (ran, recorder.Result, error) {
+	var use recorder.Result
+	if !b.pkg.recorder {
+		res, err := b.runOne(ctx, testRun{args: append(b.args(b.ops, ""), "-test.cpuprofile="+file)})
+		return res, use, err
+	}
+	dir, err := os.MkdirTemp(b.tmp, "rec-")
+	if err != nil {
+		return ran{}, use, err
+	}
+	defer os.RemoveAll(dir)
+	env := recorder.Env(dir, recorder.Options{Auto: true, HeapSnap: -1, Metrics: -1})
+	res, err := b.runOne(ctx, testRun{args: append(b.args(b.ops, flushBenchmark), "-test.cpuprofile="+file), env: env})
+	if err != nil {
+		return res, use, err
+	}
+	if use, err = recorder.Files(dir); err != nil {
+		return res, use, err
+	}
+	prof, err := pprof.Open(file)
+	if err != nil {
+		return res, use, fmt.Errorf("the CPU profile of %s: %w", b.name, err)
+	}
+	// A TestMain may work long before it runs the benchmarks: that is in no
+	// profile.
+	if !use.Complete || prof.Start.Sub(use.Start) > lateProfile {
+		use.Profiled, use.Faults, use.Sleeps = 0, 0, 0
+	}
+	return res, use, nil
+}
+
+// lateProfile is more than package testing takes to start the CPU profile.
+const lateProfile = 20 * time.Millisecond
 
 // enough returns the number of operations that bring the CPU time planned for
 // a timing pass, at most ten times as many as were run. A pass that came near

@@ -99,6 +99,10 @@ func (k keeper) part(kind evidence.Kind, name string) evidence.Part {
 // cpu keeps the parts of the CPU profile, each with its share of the window's
 // work: between them lie gaps of about 0.1 s, which belong to no part.
 func (k keeper) cpu() error {
+	all, err := lengthOf(k.p.files.CPUParts)
+	if err != nil {
+		return err
+	}
 	for i, from := range k.p.files.CPUParts {
 		prof, err := pprof.Open(from)
 		if err != nil {
@@ -110,12 +114,31 @@ func (k keeper) cpu() error {
 			p.Ops = int64(float64(p.Ops)*share + 0.5)
 			p.CPU = time.Duration(float64(p.CPU) * share)
 		}
+		if all > 0 {
+			share := float64(prof.Duration) / float64(all)
+			p.Profiled = time.Duration(float64(k.p.files.Profiled) * share)
+			p.MinorFaults = int64(float64(k.p.files.Faults)*share + 0.5)
+			p.Sleeps = int64(float64(k.p.files.Sleeps)*share + 0.5)
+		}
 		p.Wall = prof.Duration
 		if err := k.w.Adopt(k.run, p, from); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// lengthOf is the time that CPU profiles cover together.
+func lengthOf(files []string) (time.Duration, error) {
+	var sum time.Duration
+	for _, f := range files {
+		prof, err := pprof.Open(f)
+		if err != nil {
+			return 0, fmt.Errorf("the recorder's CPU profile: %w", err)
+		}
+		sum += prof.Duration
+	}
+	return sum, nil
 }
 
 // heap keeps the cumulative snapshots: the last less the first is the window.

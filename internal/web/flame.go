@@ -154,6 +154,9 @@ func (t *callTree) fill(v *flameView, d *diagnose.Diagnosis, several, base bool)
 			if r.Remainder != 0 {
 				t.add(weightKey{name: colRemainder, base: base}, t.at(root[r.Run], t.own(diagnose.FrameRemainder)), r.Remainder*scale[r.Run])
 			}
+			for _, u := range r.Unsampled {
+				t.add(weightKey{name: t.bucket(u.Bucket), cpu: true, base: base}, t.at(root[r.Run], t.own(diagnose.FrameUnsampled)), u.CPU*scale[r.Run])
+			}
 		}
 		v.Runs = append(v.Runs, run)
 	}

@@ -115,7 +115,11 @@ type Result struct {
 	Complete bool          // false: the program ended before the window did
 	Exit     bool          // the window ended with the program, which finished it
 	Wall     time.Duration // of the window; 0 when not complete
+	Start    time.Time     // of the window
 	CPU      time.Duration // of the process during the window; 0 when not known
+	Profiled time.Duration // of it, without what passed between the parts of the CPU profile; 0 when not known
+	Faults   int64         // page faults without disk in the time of Profiled
+	Sleeps   int64         // times that a thread went to sleep in the time of Profiled
 	Began    time.Duration // start of the window, since the recorder started
 	MemRate  int64         // bytes a heap sample
 	OwnBytes int64         // allocated by the recorder, left out of the last snapshot
@@ -129,8 +133,12 @@ type Result struct {
 // marker is the content of the ready and done files.
 type marker struct {
 	At       time.Duration `json:"t_ns"`
+	Unix     int64         `json:"unix_ns"`
 	Wall     time.Duration `json:"wall_ns"`
 	CPU      int64         `json:"window_cpu_ns"`
+	Profiled int64         `json:"profiled_cpu_ns"`
+	Faults   int64         `json:"profiled_minor_faults"`
+	Sleeps   int64         `json:"profiled_sleeps"`
 	Total    int64         `json:"cpu_ns"`
 	MemRate  int64         `json:"memrate"`
 	OwnBytes int64         `json:"own_alloc_bytes"`
@@ -193,11 +201,12 @@ func readWindow(dir string) (Result, error) {
 	if err := readJSON(filepath.Join(dir, "done"), &done); err != nil {
 		return f, err
 	}
-	f.Began, f.MemRate = ready.At, ready.MemRate
+	f.Began, f.MemRate, f.Start = ready.At, ready.MemRate, time.Unix(0, ready.Unix)
 	if f.Complete {
 		f.Wall, f.OwnBytes, f.Exit = done.Wall, done.OwnBytes, done.Why == "exit"
 		if ready.Total >= 0 && done.CPU > 0 {
 			f.CPU = time.Duration(done.CPU)
+			f.Profiled, f.Faults, f.Sleeps = time.Duration(max(done.Profiled, 0)), done.Faults, done.Sleeps
 		}
 	}
 	entries, err := os.ReadDir(dir)

@@ -42,6 +42,9 @@ var stateSource []byte
 //go:embed heap.go.tmpl
 var heapSource []byte
 
+//go:embed use.go.tmpl
+var useSource []byte
+
 //go:embed delays.go.tmpl
 var delaysSource []byte
 
@@ -50,7 +53,7 @@ var delaysSource []byte
 // no name that a user's file is likely to declare.
 func Render(pkg string) []byte {
 	head := bytes.Replace(recorderSource, []byte("package PACKAGE\n"), []byte("package "+pkg+"\n"), 1)
-	return slices.Concat(head, stateSource, heapSource, delaysSource)
+	return slices.Concat(head, stateSource, useSource, heapSource, delaysSource)
 }
 
 //go:embed http.go.tmpl

@@ -213,6 +213,9 @@ func TestRecord(t *testing.T) {
 			if runtime.GOOS == "linux" && r.CPU < 100*time.Millisecond {
 				t.Errorf("process CPU = %v", r.CPU)
 			}
+			if runtime.GOOS == "linux" && (r.Profiled > r.CPU || r.Profiled < r.CPU/2 || r.Faults <= 0 || r.Sleeps <= 0) {
+				t.Errorf("%v, %d faults and %d sleeps while profiled, of %v", r.Profiled, r.Faults, r.Sleeps, r.CPU)
+			}
 			checkAllocs(t, open(t, r.Heap[len(r.Heap)-1]))
 			rec, err := recorder.Read(dir)
 			if err != nil {

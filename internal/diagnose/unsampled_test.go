@@ -1,0 +1,78 @@
+package diagnose
+
+import (
+	"bytes"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/ingest/pprof"
+)
+
+// TestInNoSample: what the process used beyond its samples goes to collector
+// and scheduler as they have samples, and the scheduler's work to the collector
+// as its cycles put threads to sleep.
+func TestInNoSample(t *testing.T) {
+	site := "runtime.mallocgc runtime.newobject example.com/m.A main.main"
+	f := func(used evidence.Part, want map[bucket]float64) {
+		t.Helper()
+		r := newRecording(t)
+		r.cpuOf(used, []sample{
+			{"runtime.scanobject runtime.gcDrainMarkWorkerDedicated runtime.gcBgMarkWorker", []int64{0, 200e7}},
+			{"runtime.scanobject runtime.gcDrainMarkWorkerIdle runtime.gcBgMarkWorker", []int64{0, 100e7}},
+			{"runtime.futex runtime.findRunnable runtime.schedule", []int64{0, 100e7}},
+			{"example.com/m.Work main.main", []int64{0, 590e7}},
+			{site, []int64{0, 10e7}},
+		})
+		r.snapshot([]sample{{site, []int64{10, 1000, 5, 500}}})
+		r.snapshot([]sample{{site, []int64{40, 4000, 5, 500}}})
+		r.cycles(20, 10)
+		d := r.diagnose()
+		checkSums(t, d)
+		for b, n := range want {
+			if got := d.runs[0].buckets[b]; math.Abs(got-n) > 1e-9 {
+				t.Errorf("%v: %s has %v samples, want %v", used, bucketInfo[b].name, got, n)
+			}
+		}
+		if got := d.Totals.Samples; got != 900 {
+			t.Errorf("%v: %d samples, want 900", used, got)
+		}
+		rows := 0
+		for _, row := range d.Decomposition {
+			for _, b := range unsampledBuckets {
+				if row.Name == bucketInfo[b].name {
+					rows++
+				}
+			}
+		}
+		if told := used.Profiled > 0; told != (rows > 0) {
+			t.Errorf("%v: %d rows for what is in no sample", used, rows)
+		}
+		var out bytes.Buffer
+		if err := WritePprof(&out, d); err != nil {
+			t.Fatal(err)
+		}
+		p, err := pprof.Bytes("out.pprof", out.Bytes())
+		if err != nil {
+			t.Fatal(err)
+		}
+		total := 100e7 // idle marking is there too, and in no share
+		total += d.Totals.CPUSeconds * 1e9
+		err = p.Samples.Scan(func(s evidence.Sample) error {
+			total -= float64(s.Values[0])
+			return nil
+		})
+		if err != nil || math.Abs(total) > 10 {
+			t.Errorf("%v: the derived profile lacks %v ns (%v)", used, total, err)
+		}
+	}
+	none := map[bucket]float64{bucketCollectorUnsampled: 0, bucketSchedulerUnsampled: 0, bucketCycleScheduler: 0, bucketScheduler: 100}
+	f(evidence.Part{}, none)
+	f(evidence.Part{Profiled: 10010 * time.Millisecond}, none) // one sample short is chance
+	// 400 samples run for moments: 200 of the collector, 100 of idle marking.
+	f(evidence.Part{Profiled: 10400 * time.Millisecond}, map[bucket]float64{bucketCollectorUnsampled: 20, bucketSchedulerUnsampled: 10, bucketScheduler: 100})
+	// 12 of 24 sleeps a cycle are the collector's on the second processor.
+	f(evidence.Part{Profiled: 10400 * time.Millisecond, Sleeps: 480}, map[bucket]float64{bucketCycleScheduler: 50, bucketScheduler: 50, bucketCollectorUnsampled: 25, bucketSchedulerUnsampled: 5})
+	f(evidence.Part{Profiled: 9 * time.Second, Sleeps: 10}, map[bucket]float64{bucketCycleScheduler: 100, bucketScheduler: 0, bucketCollectorUnsampled: 0})
+}
