@@ -100,7 +100,7 @@ func TestJSON(t *testing.T) {
 			Env     []string
 			Why     string
 		}
-		Curve  []struct {
+		Curve []struct {
 			Refused string
 			RSS     *stats.Interval `json:"peak_rss_bytes"`
 		}
