@@ -41,6 +41,7 @@ type config struct {
 	length    time.Duration
 	jsonFile  string
 	keep      string
+	again     string
 }
 
 func (c *config) register(fs *flag.FlagSet) {
@@ -50,7 +51,8 @@ func (c *config) register(fs *flag.FlagSet) {
 	fs.IntVar(&c.rounds, "rounds", 6, "rounds; each runs the version with the site, twice the one without, and again the one with")
 	fs.DurationVar(&c.length, "length", 1500*time.Millisecond, "length of one run of the version with the site")
 	fs.StringVar(&c.jsonFile, "json", "", "write every figure as JSON to `file`")
-	fs.StringVar(&c.keep, "keep", "", "keep the reports of heaptrim in this `directory`")
+	fs.StringVar(&c.keep, "keep", "", "keep the reports of heaptrim, and its recordings, in this `directory`")
+	fs.StringVar(&c.again, "again", "", "judge the recordings that -keep left in this `directory` instead of making new ones")
 }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
@@ -108,14 +110,14 @@ func truth(ctx context.Context, c *config, p program, tmp string) (Row, error) {
 	if row.Site, err = findSite(p); err != nil {
 		return row, err
 	}
-	pair, err := build(ctx, p, tmp)
+	pairs, err := buildAll(ctx, p, tmp, c.rounds)
 	if err != nil {
 		return row, err
 	}
-	if row.Checksum, err = pair.sameChecksum(ctx); err != nil {
+	if row.Checksum, err = pairs[0].sameChecksum(ctx); err != nil {
 		return row, err
 	}
-	if row.Measured, err = measure(ctx, pair, c.rounds, c.length); err != nil {
+	if row.Measured, err = measure(ctx, pairs, c.length); err != nil {
 		return row, err
 	}
 	if c.heaptrim == "" {

@@ -20,10 +20,26 @@ type pair struct {
 	with, without string
 }
 
-func build(ctx context.Context, p program, dir string) (pair, error) {
-	b := pair{filepath.Join(dir, p.Name+".with"), filepath.Join(dir, p.Name+".without")}
+// buildAll makes a pair for each round. The linker puts the functions of each
+// pair in another order: where code lies may cost or save some percent, and
+// that is not the site's doing.
+func buildAll(ctx context.Context, p program, dir string, rounds int) ([]pair, error) {
+	var all []pair
+	for layout := 1; layout <= rounds; layout++ {
+		b, err := build(ctx, p, dir, layout)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, b)
+	}
+	return all, nil
+}
+
+func build(ctx context.Context, p program, dir string, layout int) (pair, error) {
+	base := filepath.Join(dir, fmt.Sprintf("%s.%d", p.Name, layout))
+	b := pair{base + ".with", base + ".without"}
 	for _, v := range []struct{ out, tags string }{{b.with, ""}, {b.without, "without"}} {
-		cmd := exec.CommandContext(ctx, "go", "test", "-c", "-tags", v.tags, "-o", v.out, "./"+p.dir())
+		cmd := exec.CommandContext(ctx, "go", "test", "-c", "-tags", v.tags, fmt.Sprintf("-ldflags=-randlayout=%d", layout), "-o", v.out, "./"+p.dir())
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return b, fmt.Errorf("build with tags %q: %w\n%s", v.tags, err, out)
 		}
@@ -134,18 +150,18 @@ func (r round) saving(perOp func(sample) float64) float64 {
 	return 1 - (perOp(r[1])+perOp(r[2]))/(perOp(r[0])+perOp(r[3]))
 }
 
-// measure runs the two versions interleaved. Within a round every run does
-// the same number of operations. Between rounds the number varies by some
+// measure runs the two versions interleaved, a pair each round. Within a round
+// every run does the same number of operations. Between rounds the number varies by some
 // percent, so that where a run ends within a collection cycle evens out.
-func measure(ctx context.Context, b pair, rounds int, length time.Duration) (Measurement, error) {
+func measure(ctx context.Context, pairs []pair, length time.Duration) (Measurement, error) {
 	var m Measurement
-	first, err := bench(ctx, b.with, "500ms")
+	first, err := bench(ctx, pairs[0].with, "500ms")
 	if err != nil {
 		return m, err
 	}
 	wanted := length.Seconds() * float64(runtime.GOMAXPROCS(0)) / first.cpuOp()
-	for r := range rounds {
-		vary := 0.93 + 0.14*(float64(r)+0.5)/float64(rounds)
+	for r, b := range pairs {
+		vary := 0.93 + 0.14*(float64(r)+0.5)/float64(len(pairs))
 		n := strconv.Itoa(max(100, int(wanted*vary))) + "x"
 		var abba round
 		for i, bin := range []string{b.with, b.without, b.without, b.with} {

@@ -50,9 +50,18 @@ const exitFindings = 3
 
 // predict asks heaptrim for the saving at a site.
 func predict(ctx context.Context, c *config, p program, site Site) (*Prediction, error) {
-	args := []string{"check", "-json", "-", "-html", "", "-bench", "^BenchmarkWork$"}
-	args = append(args, strings.Fields(c.checkArgs)...)
-	cmd := exec.CommandContext(ctx, c.heaptrim, append(args, "./"+p.dir())...)
+	args := []string{"check", "-json", "-", "-html", ""}
+	if c.again != "" {
+		args = append(args, filepath.Join(c.again, p.Name))
+	} else {
+		args = append(args, "-bench", "^BenchmarkWork$")
+		args = append(args, strings.Fields(c.checkArgs)...)
+		if c.keep != "" {
+			args = append(args, "-o", filepath.Join(c.keep, p.Name))
+		}
+		args = append(args, "./"+p.dir())
+	}
+	cmd := exec.CommandContext(ctx, c.heaptrim, args...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	var exit *exec.ExitError

@@ -35,6 +35,8 @@ var programs = [...]program{
 	{"search", "scatter and gather on goroutines", short, "25 MiB"},
 	{"filter", "large buffer per tile", short, "4 MiB minimum"},
 	{"groupby", "values of a map", short, "90 MiB"},
+	{"scores", "vectors of numbers", short, "40 MiB"},
+	{"ledger", "list of a line's fields", short, "25 MiB"},
 	{"cache", "pointerful records in a cache", retained, "150 MiB"},
 	{"docstore", "kept text without pointers", retained, "120 MiB"},
 }
