@@ -42,9 +42,10 @@ const (
 	later set = "later"
 	last  set = "last"
 	fresh set = "fresh" // see maker.fresh
+	newer set = "newer" // see maker.newer
 )
 
-func sets() []set { return []set{fresh, last, later, held, tuned} }
+func sets() []set { return []set{newer, fresh, last, later, held, tuned} }
 
 func (o options) dir(p program, more ...string) string {
 	return filepath.Join(append([]string{o.work, p.name}, more...)...)
