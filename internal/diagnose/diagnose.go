@@ -156,13 +156,14 @@ func meanShare(runs []*runCosts, in func(bucket) bool) (stats.Interval, bool) {
 
 // missing says what the recording lacks and what it would add.
 func missing(runs []*runCosts, t evidence.Target) []Missing {
-	var has struct{ cpu, allocs, inUse, cycles, raw bool }
-	has.raw = true
+	var has struct{ cpu, allocs, inUse, cycles, raw, used bool }
+	has.raw, has.used = true, true
 	for _, r := range runs {
 		has.cpu = has.cpu || r.hasCPU
 		has.allocs = has.allocs || r.hasAllocs
 		has.inUse = has.inUse || r.hasInUse
 		has.cycles = has.cycles || r.collector.logged || len(r.collector.stats) > 0
+		has.used = has.used && !r.hiddenBursts()
 		has.raw = has.raw && (r.raw || !r.hasAllocs)
 	}
 	var out []Missing
@@ -176,6 +177,7 @@ func missing(runs []*runCosts, t evidence.Target) []Missing {
 	add(has.inUse, "a heap profile taken while the program runs", "lifetimes, and what retained memory costs the collector")
 	add(has.cycles, "a gctrace log (GODEBUG=gctrace=1,gcpacertrace=1)", "collection cycles, live heap, goal and pauses")
 	add(has.raw, "raw allocation stacks (recorded by heaptrim itself)", "the exact kind of every allocation, which pprof hides")
+	add(has.used, "the processor time that the process used (Linux; benchmarks and -exec)", "work of the collector in stretches too short for samples, some percent of CPU where cycles are as frequent as here")
 	if t.Kind == evidence.TargetLive || t.Kind == evidence.TargetFiles {
 		add(t.Module != "" && t.ModuleDir != "", "the module's sources (run heaptrim in the module's directory)", "the compiler's reason for every escape, and source lines")
 	}

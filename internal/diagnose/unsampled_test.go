@@ -3,6 +3,7 @@ package diagnose
 import (
 	"bytes"
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -75,4 +76,25 @@ func TestInNoSample(t *testing.T) {
 	// 12 of 24 sleeps a cycle are the collector's on the second processor.
 	f(evidence.Part{Profiled: 10400 * time.Millisecond, Sleeps: 480}, map[bucket]float64{bucketCycleScheduler: 50, bucketScheduler: 50, bucketCollectorUnsampled: 25, bucketSchedulerUnsampled: 5})
 	f(evidence.Part{Profiled: 9 * time.Second, Sleeps: 10}, map[bucket]float64{bucketCycleScheduler: 100, bucketScheduler: 0, bucketCollectorUnsampled: 0})
+}
+
+// TestUsedIsMissing: a program that collects often and does not tell what it
+// used is said to lack it.
+func TestUsedIsMissing(t *testing.T) {
+	f := func(used time.Duration, cycles int, want bool) {
+		t.Helper()
+		r := newRecording(t)
+		r.cpuOf(evidence.Part{Profiled: used}, []sample{{"example.com/m.Work main.main", []int64{0, 590e7}}})
+		r.cycles(cycles, 10)
+		got := false
+		for _, m := range r.diagnose().Missing {
+			got = got || strings.HasPrefix(m.What, "the processor time")
+		}
+		if got != want {
+			t.Errorf("used %v, %d cycles in 10 s: missing %v, want %v", used, cycles, got, want)
+		}
+	}
+	f(0, 20, false)
+	f(0, 1200, true)
+	f(6*time.Second, 1200, false)
 }

@@ -42,6 +42,7 @@ type config struct {
 	jsonFile  string
 	keep      string
 	again     string
+	layouts   bool
 }
 
 func (c *config) register(fs *flag.FlagSet) {
@@ -52,6 +53,7 @@ func (c *config) register(fs *flag.FlagSet) {
 	fs.DurationVar(&c.length, "length", 1500*time.Millisecond, "length of one run of the version with the site")
 	fs.StringVar(&c.jsonFile, "json", "", "write every figure as JSON to `file`")
 	fs.StringVar(&c.keep, "keep", "", "keep the reports of heaptrim, and its recordings, in this `directory`")
+	fs.BoolVar(&c.layouts, "layouts", false, "give the code of each round another layout")
 	fs.StringVar(&c.again, "again", "", "judge the recordings that -keep left in this `directory` instead of making new ones")
 }
 
@@ -110,7 +112,7 @@ func truth(ctx context.Context, c *config, p program, tmp string) (Row, error) {
 	if row.Site, err = findSite(p); err != nil {
 		return row, err
 	}
-	pairs, err := buildAll(ctx, p, tmp, c.rounds)
+	pairs, err := c.build(ctx, p, tmp)
 	if err != nil {
 		return row, err
 	}

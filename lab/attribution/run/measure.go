@@ -20,12 +20,22 @@ type pair struct {
 	with, without string
 }
 
-// buildAll makes a pair for each round. The linker puts the functions of each
-// pair in another order: where code lies may cost or save some percent, and
-// that is not the site's doing.
-func buildAll(ctx context.Context, p program, dir string, rounds int) ([]pair, error) {
+// build makes the pairs that the rounds run: the same one each time, or with
+// -layouts each time another one, for which the linker has put all functions in
+// another order. Where code lies may cost or save some percent, and that is not
+// the site's doing; but an order by chance is no program's either: it puts the
+// functions of the runtime far from each other.
+func (c *config) build(ctx context.Context, p program, dir string) ([]pair, error) {
 	var all []pair
-	for layout := 1; layout <= rounds; layout++ {
+	for round := range c.rounds {
+		if !c.layouts && round > 0 {
+			all = append(all, all[0])
+			continue
+		}
+		layout := 0
+		if c.layouts {
+			layout = round + 1
+		}
 		b, err := build(ctx, p, dir, layout)
 		if err != nil {
 			return nil, err
@@ -35,6 +45,7 @@ func buildAll(ctx context.Context, p program, dir string, rounds int) ([]pair, e
 	return all, nil
 }
 
+// build makes a pair; layout 0 is the linker's own.
 func build(ctx context.Context, p program, dir string, layout int) (pair, error) {
 	base := filepath.Join(dir, fmt.Sprintf("%s.%d", p.Name, layout))
 	b := pair{base + ".with", base + ".without"}
