@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"math/rand/v2"
+	"path/filepath"
 	"strings"
 )
 
@@ -34,12 +35,6 @@ func (m maker) newer() []program {
 			load: m.wrk("http://127.0.0.1:19100/metrics", ""),
 		},
 		{
-			name: "rclone", module: "github.com/rclone/rclone@v1.76.0", set: newer, files: map[string]string{"load.lua": listLoad},
-			prime: `for d in $(seq 8); do mkdir -p tree/d$d && for i in $(seq 300); do echo "file $i of $d" > "tree/d$d/some file $i.txt"; done; done`,
-			args:  []string{"serve", "http", m.at("rclone", "tree"), "--addr=127.0.0.1:18083", "--config=", "--log-level=ERROR"},
-			ready: "http://127.0.0.1:18083/", load: m.wrk("http://127.0.0.1:18083/", "-s "+m.at("rclone", "load.lua")),
-		},
-		{
 			name: "minify", module: "github.com/tdewolff/minify/v2@v2.24.25", pkg: "cmd/minify", batch: true, set: newer,
 			files:  map[string]string{"one.js": scriptText(), "one.html": htmlText(), "one.css": cssText()},
 			prime:  "mkdir in && for i in $(seq 500); do cp one.js in/$i.js && cp one.html in/$i.html && cp one.css in/$i.css; done",
@@ -53,6 +48,10 @@ func (m maker) newer() []program {
 		{
 			name: "bleve", module: "github.com/blevesearch/bleve/v2@v2.5.7", pkg: "cmd/bleve", batch: true, set: newer, files: map[string]string{"documents.json": documents()},
 			args: []string{"bulk", m.at("bleve", "index"), m.at("bleve", "documents.json")}, before: "rm -rf index && ./bin create index",
+		},
+		{
+			name: "misspell", module: "github.com/golangci/misspell@v0.8.0", pkg: "cmd/misspell", batch: true, set: newer,
+			args: []string{"-q", filepath.Join(m.root, "src")},
 		},
 	}
 }
@@ -128,15 +127,6 @@ request = function()
   if k == 1 then return wrk.format('GET', '/v1/customers/cus_' .. n % 1000, key) end
   if k == 2 then return wrk.format('GET', '/v1/subscriptions/sub_' .. n % 1000 .. '?expand[]=customer', key) end
   return wrk.format('POST', '/v1/payment_intents', form, 'amount=' .. 100 + n % 9000 .. '&currency=usd')
-end
-`
-
-// listLoad asks for lists of a folder's 300 files, and for files.
-const listLoad = `local n = 0
-request = function()
-  n = n + 1
-  if n % 4 == 0 then return wrk.format('GET', string.format('/d%d/?sort=size&order=desc', n % 8 + 1)) end
-  return wrk.format('GET', string.format('/d%d/some%%20file%%20%d.txt', n % 8 + 1, n * 7919 % 300 + 1))
 end
 `
 
