@@ -31,17 +31,19 @@ type holder[T any] struct {
 }
 
 // Get returns a value: one that was put, or a new one.
-func (p *Values[T]) Get() T { return p.get(taken, toPool) }
+func (p *Values[T]) Get() (v T) {
+	p.get(taken, toPool, &v)
+	return v
+}
 
-// get and put are inlined as those of Of are, with all calls but four of the
-// sync.Pools.
-func (p *Values[T]) get(take func(*sync.Pool, maker) unsafe.Pointer, put func(*sync.Pool, unsafe.Pointer)) T {
+// get and put are inlined as those of Of are, with no call but the four of the
+// sync.Pools. A result of get would be one more copy of a large value.
+func (p *Values[T]) get(take func(*sync.Pool, maker) unsafe.Pointer, put func(*sync.Pool, unsafe.Pointer), v *T) {
 	h := (*holder[T])(take(&p.full, (*filler[T])(p)))
-	v := h.v
+	*v = h.v
 	var zero T
 	h.v = zero // lest it keep what the value refers to
 	put(&p.empty, unsafe.Pointer(h))
-	return v
 }
 
 // filler makes a holder with a new value.
