@@ -7,7 +7,7 @@ import "math"
 // So the samples add up to less than the processor time that the process had,
 // and what they lack is that of threads that run for moments only. Beside the
 // samples of perf, which have a timer of their own, that is hardly ever the
-// program's code, its allocations included, which runs on until a tick hits it,
+// program's code, its allocations included, which runs on until a tick hits it, on a busy machine too,
 // but what the collector and the scheduler do between two sleeps: the mark
 // workers that each cycle wakes, the processors that stop for it and start
 // again, the search for work. In programs with a thousand cycles a second the
