@@ -42,10 +42,6 @@ func (m maker) newer() []program {
 			before: "rm -rf out",
 		},
 		{
-			name: "gosec", module: "github.com/securego/gosec/v2@v2.30.0", pkg: "cmd/gosec", batch: true, set: newer, env: []string{"GOFLAGS=-mod=mod"},
-			args: []string{"-quiet", "-no-fail", "./..."},
-		},
-		{
 			name: "bleve", module: "github.com/blevesearch/bleve/v2@v2.5.7", pkg: "cmd/bleve", batch: true, set: newer, files: map[string]string{"documents.json": documents()},
 			args: []string{"bulk", m.at("bleve", "index"), m.at("bleve", "documents.json")}, before: "rm -rf index && ./bin create index",
 		},
