@@ -7,11 +7,11 @@ import "math"
 // So the samples add up to less than the processor time that the process had,
 // and what they lack is that of threads that run for moments only. Beside the
 // samples of perf, which have a timer of their own, that is hardly ever the
-// program's code, its allocations included, which runs on until a tick hits it, on a busy machine too,
-// but what the collector and the scheduler do between two sleeps: the mark
-// workers that each cycle wakes, the processors that stop for it and start
-// again, the search for work. In programs with a thousand cycles a second the
-// collector's own figures are short by a tenth to a quarter.
+// program's code, its allocations included, which runs on until a tick hits it,
+// on a busy machine too, but what the collector and the scheduler do between
+// two sleeps: the mark workers that each cycle wakes, the processors that stop
+// for it and start again, the search for work. In programs with hundreds of
+// cycles a second the collector's own figures are short by up to a quarter.
 
 // burstBuckets are what runs for moments, as far as the collector does it.
 var burstBuckets = []bucket{bucketAssist, bucketMarkDedicated, bucketMarkFractional, bucketMarkOther, bucketCycle, bucketSweep, bucketScavenge}
