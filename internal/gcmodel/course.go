@@ -28,7 +28,23 @@ func (t *Trace) course() *Trace {
 	c.shareCosts(t)
 	c.swing = swingOf(c.Points)
 	c.late = t.lateness()
+	c.lives = c.survival()
 	return &c
+}
+
+// survival is the part of what is allocated that lives on, on the whole: that
+// by which the live heap grows from nothing to its largest.
+func (c *Trace) survival() float64 {
+	if !c.Whole {
+		return 0
+	}
+	most := c.Points[0]
+	for _, p := range c.Points {
+		if p.Live > most.Live {
+			most = p
+		}
+	}
+	return math.Min(most.Live/math.Max(most.At, 1), 1-c.Dies)
 }
 
 // lateness is by how much later than the pacer's formula says the recorded

@@ -133,14 +133,48 @@ func TestAssistsMore(t *testing.T) {
 	f(cycleShape{demand: 0.2}, 0)
 	f(cycleShape{demand: 0.1}, -1)
 	f(cycleShape{demand: 0.4}, 2)
-	f(cycleShape{demand: 0.4, more: 0.8}, 0.8*0.75*10)
-	f(cycleShape{demand: 0.4, more: 0.1}, 2)
+	f(cycleShape{demand: 0.4, held: 0.8}, 0.8*0.75*10-2)
+	f(cycleShape{demand: 0.4, held: 0.1}, 2)
 	if got := demand(1<<20, 4<<20); got != 0.25 {
 		t.Errorf("demand of 1 MiB on a way of 4: %v", got)
 	}
 	if got := demand(8<<20, 4<<20); got != 2 {
 		t.Errorf("demand beyond the goal: %v, want 2", got)
 	}
+}
+
+// What is allocated beside a cycle is not scanned by it: of a heap that grows,
+// a cycle with less of that beside it has more to scan.
+func TestRescan(t *testing.T) {
+	f := func(lives, beside, want float64) {
+		t.Helper()
+		tr := &Trace{lives: lives}
+		p := tr.rescan(Point{Live: 100, Beside: 40, Background: 4, Assist: 2, Idle: 2, Pause: 1}, beside)
+		if got := (p.Background + p.Assist + p.Idle) / 8; math.Abs(got-want) > 1e-9 || p.Pause != 1 {
+			t.Errorf("%v of it lives, %v beside: costs %v times as much, want %v; pauses %v, want 1", lives, beside, got, want, p.Pause)
+		}
+	}
+	f(0, 10, 1)
+	f(0.5, 40, 1)
+	f(0.5, 20, 90.0/80)
+	f(0.5, 80, 60.0/80)
+	f(0.5, 190, 1.0/mostRescan)
+	f(0.5, 400, 1) // nothing would be left: not such a heap
+}
+
+// What lives on of what is allocated is what a program's heap grows by; a
+// service's does not.
+func TestSurvival(t *testing.T) {
+	f := func(whole bool, dies, want float64) {
+		t.Helper()
+		tr := &Trace{Whole: whole, Dies: dies, Points: []Point{{At: 10, Live: 5}, {At: 100, Live: 30}, {At: 200, Live: 10}}}
+		if got := tr.survival(); math.Abs(got-want) > 1e-9 {
+			t.Errorf("whole %v, %v dies: %v lives, want %v", whole, dies, got, want)
+		}
+	}
+	f(true, 0.5, 0.3)
+	f(true, 0.9, 0.1)
+	f(false, 0.5, 0)
 }
 
 // What cycles cost in all stays when it is shared out, also at either end.

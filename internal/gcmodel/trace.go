@@ -47,6 +47,7 @@ type Trace struct {
 	// the recorded setting than the recording; see demand.
 	eager float64
 	swing swing
+	lives float64 // part of what is allocated that lives on; see survival
 }
 
 // Memory is what the runtime maps beside the objects of the heap, when the heap

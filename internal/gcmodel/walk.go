@@ -213,7 +213,11 @@ func (t *Trace) walkFrom(s Setting, o walkOrder) walk {
 		_, beside, _ := c.mark(p, s, at)
 		p = t.at(pos+t.used(math.Max(0, trigger+beside-c.marked), trigger+beside-float64(s.Ballast)), draw)
 		free, beside, runway := c.mark(p, s, at)
-		held := heldBack(p.free(runway), p.Beside)
+		p = t.rescan(p, beside)
+		held := 0.0
+		if beside < free {
+			held = heldBack(free/p.free(runway)*p.natural(), beside)
+		}
 		step := math.Max(t.used(trigger+beside-c.marked, trigger+beside-float64(s.Ballast)), minRunway)
 		if t.once && pos+step > end {
 			w.peak = math.Max(w.peak, c.marked+end-pos)
@@ -223,7 +227,7 @@ func (t *Trace) walkFrom(s Setting, o walkOrder) walk {
 		if w.cycles == 0 {
 			w.first = step
 		}
-		w.add(p, cycleShape{goal: goal, more: heldBack(free, beside) - held, demand: demand(beside, runway) / t.eager, trigger: trigger, beside: beside, step: step, marked: c.marked, ballast: float64(s.Ballast)})
+		w.add(p, cycleShape{goal: goal, held: held, demand: demand(beside, runway) / t.eager, trigger: trigger, beside: beside, step: step, marked: c.marked, ballast: float64(s.Ballast)})
 		c.marked = p.Live + t.Dies*beside + float64(s.Ballast)
 		c.scatter(trigger+beside, c.marked, o.scatter)
 		c.next(p)
@@ -266,10 +270,10 @@ func (c *pacer) most(s Setting, p Point, goal, trigger float64) float64 {
 	return most * overshoot
 }
 
-// cycleShape is a cycle of a walk; more is by how much more than in the recording
-// the program is held back while it marks, and demand is the function of that
-// name.
-type cycleShape struct{ goal, more, demand, trigger, beside, step, marked, ballast float64 }
+// cycleShape is a cycle of a walk; held is the part of what the program would
+// allocate beside it without assists, where they hold it at the goal, that they
+// keep it from, and demand is the function of that name.
+type cycleShape struct{ goal, held, demand, trigger, beside, step, marked, ballast float64 }
 
 func (w *walk) add(p Point, c cycleShape) {
 	end := c.trigger + c.beside
@@ -303,14 +307,14 @@ func (w *walk) add(p Point, c cycleShape) {
 
 // assistsMore is how much more than in the recording assists do, in processor
 // seconds: in proportion to the demand, and where they hold the program at the
-// goal at least what it is held back by.
+// goal at least what keeps it from so much of what it would allocate without any.
 func (p Point) assistsMore(c cycleShape) float64 {
 	more := 0.0
 	if p.demand > 0 {
 		more = p.Assist * (c.demand/p.demand - 1)
 	}
-	if c.more > 0 {
-		more = math.Max(more, c.more*(1-p.marking())*p.total())
+	if c.held > 0 {
+		more = math.Max(more, c.held*(1-p.marking())*p.total()-p.Assist)
 	}
 	return more
 }
@@ -323,12 +327,31 @@ func (p Point) assistsMore(c cycleShape) float64 {
 //	beside = natural − (natural − recorded) × demand ÷ recorded demand
 //	demand = beside ÷ runway
 func (p Point) free(runway float64) float64 {
-	natural := p.Beside / (1 - p.hindered)
+	natural := p.natural()
 	if p.demand <= 0 {
 		return natural
 	}
 	return natural / (1 + (natural-p.Beside)/(math.Max(runway, minRunway)*p.demand))
 }
+
+// rescan is the cycle at p if so much is allocated beside it. What is allocated
+// while a cycle marks counts as marked and is not scanned: where less of it is,
+// the cycle finds those of these objects that live in the heap.
+func (t *Trace) rescan(p Point, beside float64) Point {
+	was, is := p.Live-t.lives*p.Beside, p.Live-t.lives*beside
+	if was <= 0 || is <= 0 {
+		return p
+	}
+	k := math.Min(math.Max(is/was, 1/mostRescan), mostRescan)
+	p.Background, p.Assist, p.Idle = p.Background*k, p.Assist*k, p.Idle*k
+	return p
+}
+
+// mostRescan bounds what a cycle scans more or less for that.
+const mostRescan = 2.0
+
+// natural is what is allocated beside the cycle without assists.
+func (p Point) natural() float64 { return p.Beside / (1 - p.hindered) }
 
 // demand is the part of a cycle's work that the pacer wants done in step with
 // what is allocated beside it. Assists share the work out over the distance from

@@ -60,3 +60,17 @@ func TestMemorySlack(t *testing.T) {
 		t.Errorf("got %+v, want 0.2 of 160 free, and 38 fixed", m)
 	}
 }
+
+// The recorder's part of the resident set is not the program's; a set that is
+// not known stays so.
+func TestResident(t *testing.T) {
+	f := func(rss int64, want float64) {
+		t.Helper()
+		if got := (&evidenceOf{rss: rss}).resident(); got != want {
+			t.Errorf("%d bytes resident: %v without the recorder, want %v", rss, got, want)
+		}
+	}
+	f(0, 0)
+	f(1<<20, 0)
+	f(10<<20, 10<<20-recorderResident)
+}
