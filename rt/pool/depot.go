@@ -301,8 +301,8 @@ func (l *Local) putSlow(b []byte) {
 	case int(st.size) > d.options.maxSize():
 		d.classes[k].drops.Add(1)
 	default:
-		if st.n() >= st.depth {
-			l.deepen(k)
+		if st.n() >= st.depth && (st.depth < d.classes[k].depth || st.gets() != l.counts[k].before) {
+			l.deepen(k) // not only for what others got: nobody would take it from here
 		}
 		if st.depth == 0 {
 			d.give(k, []unsafe.Pointer{p})
