@@ -82,3 +82,16 @@ func TestLayout(t *testing.T) {
 		t.Errorf("a shelf has %d bytes", got)
 	}
 }
+
+// TestWord: the pointer in an interface is read as it was put, of whatever type.
+func TestWord(t *testing.T) {
+	n, l := new(int), new(Local)
+	for _, x := range []struct {
+		in   any
+		want unsafe.Pointer
+	}{{n, unsafe.Pointer(n)}, {l, unsafe.Pointer(l)}, {unsafe.Pointer(l), unsafe.Pointer(l)}, {nil, nil}, {(*int)(nil), nil}} {
+		if got := word(x.in); got != x.want {
+			t.Errorf("word(%T) is %p, want %p", x.in, got, x.want)
+		}
+	}
+}

@@ -120,6 +120,18 @@ func fromPool(p *sync.Pool) unsafe.Pointer { return word(p.Get()) }
 // cost two jumps.
 func word(x any) unsafe.Pointer { return (*[2]unsafe.Pointer)(unsafe.Pointer(&x))[1] }
 
+// A toolchain whose interfaces look otherwise is told of when a program starts, and not
+// by memory that goes wrong.
+var _ = pointerIsSecondWord()
+
+func pointerIsSecondWord() bool {
+	x := new(int)
+	if unsafe.Sizeof(any(x)) != 2*unsafe.Sizeof(x) || word(x) != unsafe.Pointer(x) || word(nil) != nil {
+		panic("pool: this toolchain's interfaces do not have their pointer in the second word")
+	}
+	return true
+}
+
 func toPool(p *sync.Pool, x unsafe.Pointer) { p.Put(x) }
 
 func (p *Of[T]) keep(x *T) bool {
