@@ -29,6 +29,8 @@ browser:
 .PHONY: test
 test: browser ## test every module, with the race detector; SHORT=1 leaves out what takes long
 	go -C tools run ./testall -dir .. -race $(if $(SHORT),-short) $(if $(SUMMARY),-summary '$(SUMMARY)')
+	@echo "the libraries as programs are built with them: the race detector turns their checking mode on"
+	go -C tools run ./testall -dir ../rt $(if $(SHORT),-short)
 
 .PHONY: lint
 lint: $(BIN)/staticcheck ## gofmt, go vet and staticcheck on every module, and the import policy
