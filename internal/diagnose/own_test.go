@@ -60,3 +60,19 @@ func TestOwnership(t *testing.T) {
 		t.Errorf("-own other.org/lib/...: got %v, want the user's", got)
 	}
 }
+
+// TestAllocatesForReflect: what allocates on its own account is no helper of the
+// runtime, whatever package it is in.
+func TestAllocatesForReflect(t *testing.T) {
+	f := func(function string, want bool) {
+		t.Helper()
+		if got := isRuntime(packageOf(function), function); got != want {
+			t.Errorf("isRuntime(%s) = %v, want %v", function, got, want)
+		}
+	}
+	f("internal/abi.NewName", false)
+	f("internal/abi.(*Type).Len", true)
+	f("runtime.makeslice", true)
+	f("reflect.unsafe_New", true)
+	f("reflect.FuncOf", false)
+}
