@@ -248,7 +248,9 @@ func checkAllocs(t *testing.T, p *profile.Profile) {
 		if strings.Contains(text, evidence.RecorderPrefix) {
 			t.Errorf("a stack of the recorder itself: %s", text)
 		}
-		if strings.Contains(text, "main.box") {
+		// A goroutine that has to wait for another to start the collector gets a
+		// sudog there, which is the runtime's own object.
+		if strings.Contains(text, "main.box") && !strings.Contains(text, "runtime.gcStart") {
 			boxes, bytes = boxes+s.Value[0], bytes+s.Value[1]
 		}
 		if strings.Contains(text, "main.grow") {
