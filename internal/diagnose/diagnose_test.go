@@ -119,6 +119,26 @@ func (r *recording) diagnose() *Diagnosis {
 	return d
 }
 
+// scanDerived gives f the samples of the profile that WritePprof derives.
+func scanDerived(t *testing.T, d *Diagnosis, f func(evidence.Sample)) {
+	t.Helper()
+	var out bytes.Buffer
+	if err := WritePprof(&out, d); err != nil {
+		t.Fatal(err)
+	}
+	p, err := pprof.Bytes("out.pprof", out.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = p.Samples.Scan(func(s evidence.Sample) error {
+		f(s)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestPartsMakeTheWhole: whatever was recorded, the charged buckets add up to
 // all CPU, the columns of every site to its cost, and churn, retention and the
 // remainder to the collector's cost as measured.
@@ -193,27 +213,15 @@ func TestWritePprofKeepsTheTotal(t *testing.T) {
 	r.snapshot([]sample{{a, []int64{40, 4000, 5, 500}}, {b, []int64{10, 1000, 5, 500}}})
 	r.cycles(20, 10)
 	d := r.diagnose()
-	var out bytes.Buffer
-	if err := WritePprof(&out, d); err != nil {
-		t.Fatal(err)
-	}
-	p, err := pprof.Bytes("out.pprof", out.Bytes())
-	if err != nil {
-		t.Fatal(err)
-	}
 	leaves, total := map[string]int64{}, int64(0)
-	err = p.Samples.Scan(func(s evidence.Sample) error {
+	scanDerived(t, d, func(s evidence.Sample) {
 		total += s.Values[0]
 		site := ""
 		if len(s.Stack) > 1 {
 			site = " < " + s.Stack[1].Frames[0].Function
 		}
 		leaves[s.Stack[0].Frames[0].Function+site] += s.Values[0]
-		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	if want := int64(860e7); math.Abs(float64(total-want)) > 10 {
 		t.Errorf("total %d ns, want %d", total, want)
 	}

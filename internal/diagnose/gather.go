@@ -142,6 +142,10 @@ func (r *reader) addProfile(d *runData, part evidence.Part, p *evidence.Profile)
 	}
 	d.wall += window
 	d.cpu += part.CPU
+	if most := processorTime(window, r.b.Manifest.Environment.NumCPU); part.Profiled > most {
+		r.warn("%s: profiled_cpu_ns says %v of processor time, more than the machine had (%v): what is in no sample is not told", part.Path, part.Profiled, most)
+		part.Profiled = 0
+	}
 	d.profiled += part.Profiled
 	d.sleeps += float64(part.Sleeps)
 	d.unprofiled = d.unprofiled || part.Profiled == 0

@@ -1,6 +1,9 @@
 package diagnose
 
-import "math"
+import (
+	"math"
+	"time"
+)
 
 // The kernel takes CPU samples on its timer's ticks, from the thread that runs
 // just then, and a thread whose turn comes late loses what it is behind with.
@@ -79,6 +82,12 @@ func (d *runData) unsampled(processors int) float64 {
 		return lack
 	}
 	return 0
+}
+
+// processorTime is the most that a process can have had in a window, with a
+// tenth and a tick of each processor for clocks that were read at other moments.
+func processorTime(window time.Duration, processors int) time.Duration {
+	return time.Duration(math.Min(float64(max(processors, 1))*(1.1*window.Seconds()+0.01), 1e9) * 1e9)
 }
 
 // chargeUnsampled gives what is in no sample to the collector and the scheduler
