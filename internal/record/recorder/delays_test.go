@@ -19,7 +19,7 @@ func TestDelays(t *testing.T) {
 	}
 	dir := t.TempDir()
 	env := recorder.Env(dir, recorder.Options{Auto: true, HeapSnap: -1, Metrics: -1, Trace: 64 << 20})
-	if code := run(t, build(t, ""), env, "return", "300ms"); code != 0 {
+	if code := run(t, build(t, ""), env, "return", "300ms").ExitCode(); code != 0 {
 		t.Fatalf("exit code %d", code)
 	}
 	data, err := os.ReadFile(filepath.Join(dir, "window-001", "trace.out"))

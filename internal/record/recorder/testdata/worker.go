@@ -1,6 +1,6 @@
 // Command worker allocates in known places until it is told to end.
 //
-// Usage: worker TASK DURATION
+// Usage: worker TASK DURATION [PROFILE STOP]
 package main
 
 import (
@@ -34,7 +34,14 @@ func main() {
 		if err := pprof.StartCPUProfile(f); err != nil {
 			fmt.Println("own profile:", err)
 		}
+		fmt.Println("profiling")
 		work(d)
+		for { // and until it is told to end
+			if _, err := os.Stat(os.Args[4]); err == nil {
+				break
+			}
+			work(10 * time.Millisecond)
+		}
 		pprof.StopCPUProfile()
 	case "parent":
 		child := exec.Command(os.Args[0], "return", "50ms")
