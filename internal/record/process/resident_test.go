@@ -2,10 +2,12 @@ package process
 
 import (
 	"context"
+	"io"
 	"os"
 	"os/exec"
 	"runtime"
 	"testing"
+	"time"
 )
 
 func TestHighWater(t *testing.T) {
@@ -28,14 +30,30 @@ func TestWatchedPeak(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux tells it of another process")
 	}
-	sleep, err := exec.LookPath("sleep")
+	cat, err := exec.LookPath("cat")
 	if err != nil {
 		t.Skip(err)
 	}
-	p, err := Start(exec.Command(sleep, "0.1"), nil)
-	if err != nil {
-		t.Fatal(err)
+	waiting := func() (*Process, io.Closer) { // for its input to end
+		t.Helper()
+		cmd := exec.Command(cat)
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := Start(cmd, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p, in
 	}
+	p, in := waiting()
+	go func() {
+		for p.peak.Load() < 64<<10 && p.Running() {
+			time.Sleep(time.Millisecond)
+		}
+		in.Close()
+	}()
 	p.Watch(context.Background())
 	own, err := os.ReadFile("/proc/self/status")
 	if err != nil {
@@ -46,10 +64,9 @@ func TestWatchedPeak(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if p, err = Start(exec.Command(sleep, "60"), nil); err != nil {
-		t.Fatal(err)
-	}
+	p, in = waiting()
 	defer p.End(0)
+	defer in.Close()
 	p.Watch(ctx)
 	if !p.Running() || p.PeakRSS() == 0 {
 		t.Errorf("after ctx the process runs: %v, with a resident set of %d, want true and some", p.Running(), p.PeakRSS())
