@@ -37,12 +37,14 @@ func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); <-tick.C {
+	// It is long because a machine may be busy, or stand still.
+	const patience = 10 * time.Minute
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); <-tick.C {
 		if ok() {
 			return
 		}
 	}
-	t.Errorf("%s: not within 10 s", what)
+	t.Errorf("%s: not within %v", what, patience)
 }
 
 // inForce returns the setting of the process.
@@ -182,8 +184,10 @@ func TestShortMemory(t *testing.T) {
 		tu := steered(t, Options{Mode: mode, MaxMemory: 32 << 20}, machine)
 		runtime.GC()
 		eventually(t, mode.String(), func() bool {
+			// Where the guard has raised the alarm, it is the room of GOGC=100, of which
+			// stacks and globals have a part.
 			s := tu.Stats()
-			return s.Short && heapGoal() >= s.LiveHeap*170/100 && heapGoal() <= s.LiveHeap*2
+			return s.Short && heapGoal() >= s.LiveHeap*170/100 && heapGoal() <= s.LiveHeap*2+4<<20
 		})
 		tu.Stop()
 		runtime.KeepAlive(live)
