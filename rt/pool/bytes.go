@@ -59,10 +59,48 @@ func (p *Bytes) maxSize() int {
 //
 // The slice is the caller's until Put, which may be never: then the collector
 // frees it like any other.
+//
+//go:nosplit
+//go:noinline
 func (p *Bytes) Get(n int) []byte {
 	if checking {
 		return p.checkedGet(n)
 	}
+	var here byte
+	k := classOf(n)
+	l := p.seatedLocal(&here)
+	if l == nil {
+		return p.getBorrowed(n, place(&here))
+	}
+	// From here on, nothing may be called until l is done with.
+	if k < numClasses {
+		st := &l.stacks[k]
+		t := st.tally
+		if top := t % oneGet; top <= stackLen {
+			if buf := st.s[top]; buf != nil {
+				st.s[top] = nil
+				st.tally = t + oneGet - 1
+				return unsafe.Slice((*byte)(buf), int(st.size))[:n]
+			}
+		}
+	}
+	atomic.StoreUintptr(&l.owner, 0)
+	return p.getHeld(l, n, place(&here))
+}
+
+// getHeld is Get with the goroutine's own cache, which has no buffer.
+//
+//go:noinline
+func (p *Bytes) getHeld(l *Local, n int, block uintptr) []byte {
+	b := l.refill(n)
+	p.giveBack(l, block)
+	return b
+}
+
+// getBorrowed is Get with a cache that others use as well, by the goroutine of a block.
+//
+//go:noinline
+func (p *Bytes) getBorrowed(n int, block uintptr) []byte {
 	l := p.borrow()
 	if l != nil {
 		if k := classOf(n); k < numClasses {
@@ -79,7 +117,7 @@ func (p *Bytes) Get(n int) []byte {
 			}
 		}
 	}
-	return p.getSlow(l, n)
+	return p.getSlow(l, n, block)
 }
 
 // borrow takes a cache, or nil, which is to be given back.
@@ -88,12 +126,12 @@ func (p *Bytes) borrow() *Local { return (*Local)(word(p.caches.Get())) }
 // getSlow is Get without a cache, or with one that has no buffer.
 //
 //go:noinline
-func (p *Bytes) getSlow(l *Local, n int) []byte {
+func (p *Bytes) getSlow(l *Local, n int, block uintptr) []byte {
 	if l == nil {
 		l = p.newLocal()
 	}
 	b := l.Get(n)
-	p.caches.Put(l)
+	p.offer(l, block)
 	return b
 }
 
@@ -117,11 +155,51 @@ func (p *Bytes) GetZeroed(n int) []byte {
 // A second Put of the same buffer is refused when nothing of its class was got or
 // put in between through the same cache. Otherwise the buffer is handed out twice,
 // as with every other pool; the checking mode finds that.
+//
+//go:nosplit
+//go:noinline
 func (p *Bytes) Put(b []byte) {
 	if checking {
 		p.checkedPut(b)
 		return
 	}
+	var here byte
+	k := classOf(cap(b))
+	l := p.seatedLocal(&here)
+	if l == nil {
+		p.putBorrowed(b, place(&here))
+		return
+	}
+	// From here on, nothing may be called until l is done with.
+	if k < numClasses {
+		st := &l.stacks[k]
+		t := st.tally
+		top := t % oneGet
+		buf := unsafe.Pointer(unsafe.SliceData(b))
+		if top < uint64(st.depth) && top < stackLen && cap(b) == int(st.size) && st.s[top] != buf {
+			if atomic.LoadUint32(&l.depot.cycle) == atomic.LoadUint32(&l.cycle) {
+				st.s[top+1] = buf
+				st.tally = t + 1
+				return
+			}
+		}
+	}
+	atomic.StoreUintptr(&l.owner, 0)
+	p.putHeld(l, b, place(&here))
+}
+
+// putHeld is Put into the goroutine's own cache, which does not simply take b.
+//
+//go:noinline
+func (p *Bytes) putHeld(l *Local, b []byte, block uintptr) {
+	l.putSlow(b)
+	p.giveBack(l, block)
+}
+
+// putBorrowed is Put with a cache that others use as well, by the goroutine of a block.
+//
+//go:noinline
+func (p *Bytes) putBorrowed(b []byte, block uintptr) {
 	l := p.borrow()
 	if l != nil {
 		if k := classOf(cap(b)); k < numClasses {
@@ -130,7 +208,7 @@ func (p *Bytes) Put(b []byte) {
 			top := t % oneGet
 			buf := unsafe.Pointer(unsafe.SliceData(b))
 			if top < uint64(st.depth) && top < stackLen && cap(b) == int(st.size) && st.s[top] != buf {
-				if l.depot.cycle.Load() == l.cycle {
+				if atomic.LoadUint32(&l.depot.cycle) == atomic.LoadUint32(&l.cycle) && (!seated || t&lookMask != 0) {
 					st.s[top+1] = buf
 					st.tally = t + 1
 					p.caches.Put(l)
@@ -139,18 +217,18 @@ func (p *Bytes) Put(b []byte) {
 			}
 		}
 	}
-	p.putSlow(l, b)
+	p.putSlow(l, b, block)
 }
 
 // putSlow is Put without a cache, or with one that does not simply take b.
 //
 //go:noinline
-func (p *Bytes) putSlow(l *Local, b []byte) {
+func (p *Bytes) putSlow(l *Local, b []byte, block uintptr) {
 	if l == nil {
 		l = p.newLocal()
 	}
 	l.putSlow(b)
-	p.caches.Put(l)
+	p.offer(l, block)
 }
 
 // Local returns a cache in front of p for a goroutine of its own, with what an
@@ -187,11 +265,12 @@ func (p *Bytes) depot() *depot {
 //go:noinline
 func (p *Bytes) newLocal() *Local {
 	d := p.depot()
-	if l := d.spares.take(d.cycle.Load()); l != nil {
+	if l := d.spares.take(atomic.LoadUint32(&d.cycle)); l != nil {
 		runtime.SetFinalizer(l, (*Local).retire)
 		return l
 	}
-	l := &Local{depot: d, cycle: d.cycle.Load(), room: p.maxBytes() / cacheBudget}
+	l := &Local{depot: d, room: p.maxBytes() / cacheBudget}
+	atomic.StoreUint32(&l.cycle, atomic.LoadUint32(&d.cycle))
 	for k := range l.stacks {
 		l.stacks[k].size = uint32(d.classes[k].size)
 		l.relax(uint(k))

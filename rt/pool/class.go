@@ -15,6 +15,8 @@ const (
 
 // classOf returns the class that holds n bytes. The result is numClasses or more
 // if none does.
+//
+//go:nosplit
 func classOf(n int) uint {
 	k := uint(0)
 	if n > minSize {

@@ -15,13 +15,14 @@ import (
 // late.
 type depot struct {
 	classes  [numClasses]shelf
-	empty    sync.Pool // of *block
-	cycle    atomic.Uint32
+	empty    sync.Pool    // of *block
+	cycle    uint32       // collections so far; only accessed atomically
 	granted  atomic.Int64 // bytes that the classes and the reserve may hold
 	odd      atomic.Uint64
 	options  *Bytes
 	reserve  reserve
 	spares   spares
+	seats    seats
 	oversize oversize
 }
 
@@ -83,6 +84,7 @@ func newDepot(p *Bytes) *depot {
 			sh.tray.depth -= sh.tray.depth % sh.batch
 		}
 	}
+	d.seats.open()
 	d.watch()
 	return d
 }
@@ -110,7 +112,7 @@ const quietTurns = 3
 // turn keeps the accounts in step with the collector: old blocks are gone, young
 // ones are old.
 func (d *depot) turn() {
-	d.cycle.Add(1)
+	atomic.AddUint32(&d.cycle, 1)
 	var busy [numClasses]bool
 	for k := range d.classes {
 		sh := &d.classes[k]
@@ -132,6 +134,7 @@ func (d *depot) turn() {
 	d.shrink()
 	d.reserve.turn()
 	d.spares.turn(&busy)
+	d.seats.turn(atomic.LoadUint32(&d.cycle))
 }
 
 // take moves free buffers of class k to the empty list, and returns how many.
@@ -174,7 +177,7 @@ func (d *depot) stow(k uint, list []unsafe.Pointer) {
 			d.recycle(b)
 			continue
 		}
-		b.cycle = d.cycle.Load()
+		b.cycle = atomic.LoadUint32(&d.cycle)
 		d.account(k, b, b.n)
 		sh.full.Put(b)
 	}
@@ -214,7 +217,7 @@ func (d *depot) shrink() {
 
 func (d *depot) account(k uint, b *block, n int) {
 	sh := &d.classes[k]
-	if b.cycle == d.cycle.Load() {
+	if b.cycle == atomic.LoadUint32(&d.cycle) {
 		sh.young.Add(int64(n))
 	} else {
 		sh.old.Add(int64(n))
@@ -333,11 +336,11 @@ func (st *stack) drop(n uint32) {
 
 // turn hands back the classes that saw no Get since the last collection but one.
 func (l *Local) turn() {
-	cycle := l.depot.cycle.Load()
-	if l.cycle == cycle {
+	cycle := atomic.LoadUint32(&l.depot.cycle)
+	if atomic.LoadUint32(&l.cycle) == cycle {
 		return
 	}
-	l.cycle = cycle
+	atomic.StoreUint32(&l.cycle, cycle)
 	for k := range l.stacks {
 		st := &l.stacks[k]
 		if st.gets() == l.counts[k].before {

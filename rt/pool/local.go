@@ -1,6 +1,9 @@
 package pool
 
-import "unsafe"
+import (
+	"sync/atomic"
+	"unsafe"
+)
 
 // Local is a cache of buffers in front of a Bytes. It belongs to one goroutine at
 // a time – a worker, a request – and is the fastest way to Get and Put: no atomic
@@ -18,9 +21,11 @@ type Local struct {
 	stacks [numClasses]stack
 	counts [numClasses]counts
 	depot  *depot
-	room   int64  // bytes that the stacks may still be deepened by
-	cycle  uint32 // of the collector, when the stacks were last looked through
-	idle   int    // turns that it lay among the spares
+	room   int64   // bytes that the stacks may still be deepened by
+	cycle  uint32  // of the collector, when the stacks were last looked through; only accessed atomically
+	owner  uintptr // block of the stack of whom it belongs to; only accessed atomically
+	user   uintptr // block of the stack of who borrowed it the last time that somebody looked
+	idle   int     // turns that it lay among the spares
 	check  *localCheck
 }
 
@@ -84,7 +89,7 @@ func (l *Local) Put(b []byte) {
 		top := t % oneGet
 		p := unsafe.Pointer(unsafe.SliceData(b))
 		if top < uint64(st.depth) && top < stackLen && cap(b) == int(st.size) && st.s[top] != p {
-			if l.depot.cycle.Load() == l.cycle {
+			if atomic.LoadUint32(&l.depot.cycle) == atomic.LoadUint32(&l.cycle) {
 				st.s[top+1] = p
 				st.tally = t + 1
 				return

@@ -11,12 +11,22 @@ import (
 	"github.com/heaptrim/heaptrim/rt/pool"
 )
 
+// oneP leaves the test one P and no collections, until its end: what a P keeps for
+// itself cannot be had from another, and the collector drops it.
+func oneP(t *testing.T) {
+	t.Helper()
+	procs, percent := runtime.GOMAXPROCS(1), debug.SetGCPercent(-1)
+	t.Cleanup(func() {
+		debug.SetGCPercent(percent)
+		runtime.GOMAXPROCS(procs)
+	})
+}
+
 func TestAllocationBudget(t *testing.T) {
 	// As AllocsPerRun does: a change of it has a sync.Pool lose what it holds.
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	oneP(t)
 	f := func(name string, budget float64, op func()) {
 		t.Helper()
-		defer debug.SetGCPercent(debug.SetGCPercent(-1))
 		for range 100 {
 			op()
 		}
@@ -48,6 +58,7 @@ func TestAllocationBudget(t *testing.T) {
 }
 
 func TestStats(t *testing.T) {
+	oneP(t)
 	var p pool.Bytes
 	l := p.Local()
 	for range 10 {
@@ -58,8 +69,6 @@ func TestStats(t *testing.T) {
 	l.Put(make([]byte, 1000, 1001)[:0])
 	l.Release()
 	p.Get(40 << 20)
-	runtime.LockOSThread() // most likely keeps the test on its P
-	defer runtime.UnlockOSThread()
 	s := p.Stats()
 	if s.Oversize != 1 || s.OversizeBytes != 40<<20 || s.Foreign != 1 || len(s.Classes) != 1 {
 		t.Fatalf("got %+v", s)
@@ -91,8 +100,8 @@ func TestStatsOfDroppedCaches(t *testing.T) {
 }
 
 func TestMaxBytes(t *testing.T) {
+	oneP(t)
 	p := pool.Bytes{MaxBytes: 4 << 20}
-	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	l := p.Local()
 	burst(l.Get, l.Put, 100, 256<<10)
 	l.Release()
@@ -106,6 +115,7 @@ func TestMaxBytes(t *testing.T) {
 }
 
 func TestDoublePutRefused(t *testing.T) {
+	oneP(t)
 	var p pool.Bytes
 	l := p.Local()
 	b := l.Get(100)

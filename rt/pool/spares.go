@@ -3,6 +3,7 @@ package pool
 import (
 	"runtime"
 	"sync"
+	"sync/atomic"
 )
 
 // spareTurns is how many cycles a cache waits for an owner.
@@ -28,7 +29,8 @@ func (s *spares) take(cycle uint32) *Local {
 	l := s.list[last]
 	s.list[last] = nil
 	s.list = s.list[:last]
-	l.idle, l.cycle = 0, cycle
+	l.idle = 0
+	atomic.StoreUint32(&l.cycle, cycle)
 	for k := range l.stacks {
 		l.stacks[k].tally += oneGet // else all would be handed back at the next turn
 		l.counts[k].gets++
@@ -60,6 +62,7 @@ func (s *spares) turn(busy *[numClasses]bool) {
 
 // retire is called when the collector found nobody who has l.
 func (l *Local) retire() {
+	atomic.StoreUintptr(&l.owner, 0)
 	s := &l.depot.spares
 	s.mu.Lock()
 	defer s.mu.Unlock()
