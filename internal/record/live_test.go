@@ -89,17 +89,28 @@ func TestLive(t *testing.T) {
 	stop := make(chan struct{})
 	done := make(chan int)
 	go func() { done <- allocate(stop) }()
+	defer func() { close(stop); <-done }()
 	var progress atomic.Int64
-	b, err := recordLive(t, t.Context(), LiveOptions{URL: server.URL, For: time.Second, Snapshots: 2,
-		Progress: func(string, ...any) { progress.Add(1) }})
-	close(stop)
-	<-done
-	if err != nil {
-		t.Fatal(err)
-	}
 	want := []string{"memstats-start.txt", "allocs-start.pprof", "heap-1.pprof", "heap-2.pprof", "cpu.pprof", "allocs-end.pprof", "memstats-end.txt", "goroutines.jsonl"}
-	if got := partNames(t, b); !slices.Equal(got, want) {
-		t.Errorf("parts = %q, want %q", got, want)
+	var b *bundle.Bundle
+	w := liveWindow{asked: time.Second}
+	// Heap profiles that a busy machine has no time for are left out.
+	for ; ; w.asked *= 4 {
+		begin := time.Now()
+		var err error
+		b, err = recordLive(t, t.Context(), LiveOptions{URL: server.URL, For: w.asked, Snapshots: 2, Timeout: patience,
+			Progress: func(string, ...any) { progress.Add(1) }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.took = time.Since(begin)
+		got := partNames(t, b)
+		if slices.Equal(got, want) {
+			break
+		}
+		if w.asked > time.Minute {
+			t.Fatalf("parts = %q, want %q", got, want)
+		}
 	}
 	m := b.Manifest
 	if len(m.Warnings) != 0 || len(b.Problems()) != 0 || progress.Load() == 0 {
@@ -109,7 +120,7 @@ func TestLive(t *testing.T) {
 		t.Errorf("target = %+v", m.Target)
 	}
 	for _, p := range m.Runs[0].Parts {
-		checkLivePart(t, b, p)
+		w.check(t, b, p)
 	}
 	if runtime.GOOS == "linux" && (m.Environment.GoVersion != runtime.Version() || m.Environment.GOGC == "") {
 		t.Errorf("environment = %+v, want this process's", m.Environment)
@@ -127,14 +138,20 @@ func allocate(stop <-chan struct{}) (n int) {
 	}
 }
 
-func checkLivePart(t *testing.T, b *bundle.Bundle, p evidence.Part) {
+// patience is for what happens for sure: a machine may be busy, or stand still.
+const patience = 10 * time.Minute
+
+// liveWindow is how long a window was to be, and the recording was.
+type liveWindow struct{ asked, took time.Duration }
+
+func (w liveWindow) check(t *testing.T, b *bundle.Bundle, p evidence.Part) {
 	t.Helper()
 	heapLike := p.Kind == evidence.KindAllocs || p.Kind == evidence.KindHeap
 	if heapLike && p.Rate != int64(runtime.MemProfileRate) {
 		t.Errorf("%s: rate %d, want %d", p.Path, p.Rate, runtime.MemProfileRate)
 	}
-	if strings.Contains(p.Path, "-end") && (p.Wall < 900*time.Millisecond || p.Wall > 20*time.Second) {
-		t.Errorf("%s: window of %v, want about a second", p.Path, p.Wall)
+	if strings.Contains(p.Path, "-end") && (p.Wall < w.asked*9/10 || p.Wall > w.took) {
+		t.Errorf("%s: window of %v, want %v or more, of %v", p.Path, p.Wall, w.asked, w.took)
 	}
 	if p.Kind != evidence.KindMemStats {
 		return
@@ -186,7 +203,11 @@ func TestLivePartialSuccess(t *testing.T) {
 			overrides := map[string]http.HandlerFunc{"profile": noCPU, path: h}
 			server := httptest.NewServer(pprofMux(overrides))
 			defer server.Close()
-			b, err := recordLive(t, t.Context(), LiveOptions{URL: server.URL, For: time.Second, Snapshots: -1, Timeout: 4 * time.Second, MaxBytes: unit.MiB})
+			timeout := patience
+			if strings.HasPrefix(name, "hang") {
+				timeout = 4 * time.Second
+			}
+			b, err := recordLive(t, t.Context(), LiveOptions{URL: server.URL, For: time.Second, Snapshots: -1, Timeout: timeout, MaxBytes: unit.MiB})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -237,7 +258,7 @@ func endless(w http.ResponseWriter, r *http.Request) {
 func TestLiveFails(t *testing.T) {
 	f := func(url string, want ...string) {
 		t.Helper()
-		_, err := recordLive(t, t.Context(), LiveOptions{URL: url, For: 20 * time.Second, Timeout: time.Second})
+		_, err := recordLive(t, t.Context(), LiveOptions{URL: url, For: 20 * time.Second, Timeout: time.Minute})
 		if err == nil {
 			t.Errorf("Live(%s): no error", url)
 			return
@@ -272,7 +293,7 @@ func TestLiveInterrupted(t *testing.T) {
 	defer server.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	b, err := recordLive(t, ctx, LiveOptions{URL: server.URL, For: 60 * time.Second, Snapshots: 8,
+	b, err := recordLive(t, ctx, LiveOptions{URL: server.URL, For: time.Hour, Snapshots: 8,
 		Progress: func(format string, _ ...any) {
 			if strings.HasPrefix(format, "recording") {
 				time.AfterFunc(200*time.Millisecond, cancel)
