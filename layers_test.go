@@ -101,7 +101,7 @@ var layers = []layer{
 	},
 	{
 		folder: "internal/record/*",
-		ours:   []string{"internal/bundle", "internal/evidence", "internal/ingest/*", "internal/record/*", "internal/unit"},
+		ours:   []string{"internal/bundle", "internal/evidence", "internal/ingest/*", "internal/record/*", "internal/stats", "internal/unit"},
 		why:    "recording only produces a bundle; what it means is diagnosed later, perhaps on another machine",
 	},
 	{

@@ -116,6 +116,11 @@ func TestOpenRefusesManifest(t *testing.T) {
 	f(head+`"environment":{"num_cpu":-2}}`, "negative")
 	f(part(`{"path":"x","wall_ns":-5}`), "negative", `"r"`)
 	f(part(`{"path":"x","ops":1.5}`), "ops")
+	line := func(c string) string { return head + `"runs":[{"name":"r","parts":[],"fresh_line":` + c + `}]}` }
+	f(line(`{"threads":0,"live_bytes":1,"ns":{"value":1,"low":1,"high":1}}`), `"r"`, "fresh_line")
+	f(line(`{"threads":1,"live_bytes":1,"ns":{"value":1,"low":2,"high":3}}`), "fresh_line")
+	f(line(`{"threads":1,"live_bytes":1,"ns":{"value":1,"low":-1,"high":3}}`), "fresh_line")
+	f(line(`{"threads":1,"live_bytes":1,"ns":{"value":1,"low":1,"high":1e300}}`), "fresh_line")
 	f(part(`{"path":"x"},{"path":"x"}`), "twice")
 	f(part(`{"path":"../x"}`), `"../x"`, "leaves the bundle")
 	f(part(`{"path":"/etc/passwd"}`), `"/etc/passwd"`, "leaves the bundle")

@@ -106,6 +106,23 @@ func check(m evidence.Manifest) error {
 			}
 			seen[fold(p.Path)] = true
 		}
+		if err := checkFreshLine(run.FreshLine); err != nil {
+			return fmt.Errorf("%s: run %q: %w", ManifestName, run.Name, err)
+		}
+	}
+	return nil
+}
+
+// slowestLine is far more than any memory takes to bring in a line, in
+// nanoseconds.
+const slowestLine = 1e5
+
+func checkFreshLine(c *evidence.FreshLine) error {
+	if c == nil {
+		return nil
+	}
+	if c.Threads < 1 || c.LiveBytes < 0 || c.NS.Low < 0 || c.NS.Value < c.NS.Low || c.NS.High < c.NS.Value || c.NS.High > slowestLine {
+		return fmt.Errorf("fresh_line of %d threads, %d bytes and %v ns is none that a machine has", c.Threads, c.LiveBytes, c.NS)
 	}
 	return nil
 }

@@ -211,5 +211,5 @@ func (r *runCosts) total(s *siteCost) {
 // predict says what the run would save without the site's allocations.
 func (r *runCosts) predict(s *siteCost) Prediction {
 	e := r.saving([]siteCut{{s, Cut{Objects: 1, Bytes: 1, Live: 1}}})
-	return Prediction{CPU: e.cpu, Cycles: e.cycles, Basis: e.basis, BytesPerOp: s.cost.BytesPerOp, ObjectsPerOp: s.cost.ObjectsPerOp}
+	return Prediction{CPU: e.cpu, Cycles: e.cycles, Caches: e.caches, Basis: e.basis, BytesPerOp: s.cost.BytesPerOp, ObjectsPerOp: s.cost.ObjectsPerOp}
 }

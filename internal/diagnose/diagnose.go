@@ -156,7 +156,7 @@ func meanShare(runs []*runCosts, in func(bucket) bool) (stats.Interval, bool) {
 
 // missing says what the recording lacks and what it would add.
 func missing(runs []*runCosts, t evidence.Target) []Missing {
-	var has struct{ cpu, allocs, inUse, cycles, raw, used bool }
+	var has struct{ cpu, allocs, inUse, cycles, raw, used, lines bool }
 	has.raw, has.used = true, true
 	for _, r := range runs {
 		has.cpu = has.cpu || r.hasCPU
@@ -165,6 +165,7 @@ func missing(runs []*runCosts, t evidence.Target) []Missing {
 		has.cycles = has.cycles || r.collector.logged || len(r.collector.stats) > 0
 		has.used = has.used && !r.hiddenBursts()
 		has.raw = has.raw && (r.raw || !r.hasAllocs)
+		has.lines = has.lines || r.run.FreshLine != nil || !r.hasCPU || !r.hasAllocs
 	}
 	var out []Missing
 	add := func(have bool, what, adds string) {
@@ -178,6 +179,7 @@ func missing(runs []*runCosts, t evidence.Target) []Missing {
 	add(has.cycles, "a gctrace log (GODEBUG=gctrace=1,gcpacertrace=1)", "collection cycles, live heap, goal and pauses")
 	add(has.raw, "raw allocation stacks (recorded by heaptrim itself)", "the exact kind of every allocation, which pprof hides")
 	add(has.used, "the processor time that the process used (Linux; benchmarks and -exec)", "work of the collector in stretches too short for samples, some percent of CPU where cycles are as frequent as here")
+	add(has.lines, "what fresh memory costs the caches (benchmarks and -exec, recorded for 5 s or more on this machine)", "the part of a saving that no profile shows")
 	if t.Kind == evidence.TargetLive || t.Kind == evidence.TargetFiles {
 		add(t.Module != "" && t.ModuleDir != "", "the module's sources (run heaptrim in the module's directory)", "the compiler's reason for every escape, and source lines")
 	}

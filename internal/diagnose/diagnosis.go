@@ -228,6 +228,7 @@ type Remedy struct {
 // Prediction is what removing the finding's allocations would save.
 type Prediction struct {
 	CPU          stats.Interval // share of CPU
+	Caches       stats.Interval // of it, what fresh memory costs the program's other code through the caches; zero when not known
 	BytesPerOp   stats.Interval // exact where every allocation was recorded and the remedy takes all of them away
 	ObjectsPerOp stats.Interval
 	Cycles       stats.Interval // share of the collection cycles; zero when not known
@@ -246,6 +247,7 @@ type RunSummary struct {
 	MemoryShare     stats.Interval
 	CPUSecondsPerOp float64
 	RequestsPerSec  float64
+	FreshLine       *evidence.FreshLine // what fresh memory costs a program of this shape; nil when not measured
 }
 
 // Missing is evidence that the recording lacks and what it would add.

@@ -84,15 +84,15 @@ func (m merged) finding(module moduleRoot, runs int) Finding {
 	}
 	f.Prediction = s.prediction
 	var cost Cost
-	var saved stats.Interval
+	var saved, caches stats.Interval
 	for i, r := range m.runs {
 		f.ByRun = append(f.ByRun, RunCost{r.run.Name, m.sites[i].cost})
 		cost = addShares(cost, m.sites[i].cost)
-		saved = saved.Add(m.sites[i].prediction.CPU)
+		saved, caches = saved.Add(m.sites[i].prediction.CPU), caches.Add(m.sites[i].prediction.Caches)
 	}
 	// Shares are means over the runs; amounts stay those of the heaviest run.
 	f.Cost = scaleShares(f.Cost, cost, 1/float64(runs))
-	f.Prediction.CPU = saved.Scale(1 / float64(runs))
+	f.Prediction.CPU, f.Prediction.Caches = saved.Scale(1/float64(runs)), caches.Scale(1/float64(runs))
 	removal := f.Prediction
 	f.Removal = &removal
 	return f

@@ -39,6 +39,7 @@ func (d *Diagnosis) Saving(cuts []Cut) Prediction {
 		e := r.saving(here)
 		p.CPU = p.CPU.Add(e.cpu.Scale(1 / float64(len(d.runs))))
 		p.Cycles = p.Cycles.Add(e.cycles.Scale(1 / float64(len(d.runs))))
+		p.Caches = p.Caches.Add(e.caches.Scale(1 / float64(len(d.runs))))
 		p.Basis = e.basis
 	}
 	for _, c := range cuts {
@@ -72,15 +73,31 @@ type siteCut struct {
 // effect is what a set of cuts does to one run.
 type effect struct {
 	cpu    stats.Interval // share of CPU saved
+	caches stats.Interval // of it, what the program's other code saves
 	cycles stats.Interval // share of the cycles that go away
 	basis  string
 }
 
 // saving is the share of this run's CPU that the cuts save: what they cost
-// directly, and the collector's cost by the model's own what-if, which counts
-// the regime changes that a derivative cannot see. Assists are part of the
+// directly, the collector's cost by the model's own what-if, which counts
+// the regime changes that a derivative cannot see, and what their fresh memory
+// costs the caches. Assists are part of the
 // collector there: how many there are depends on the cycles.
 func (r *runCosts) saving(cuts []siteCut) effect {
+	e := r.withoutCaches(cuts)
+	bytes := 0.0
+	for _, c := range cuts {
+		bytes += math.Max(c.bytes, 0) * c.Bytes
+	}
+	if e.caches = r.caches(bytes); e.caches.Value > 0 {
+		e.cpu = e.cpu.Add(e.caches)
+		e.basis += "; with what its fresh memory costs the caches, by a measurement of the machine"
+	}
+	return e
+}
+
+// withoutCaches is what shows in the profile of what cuts save.
+func (r *runCosts) withoutCaches(cuts []siteCut) effect {
 	var direct, churn stats.Interval
 	var gone gcmodel.Site
 	width := 0.0

@@ -1,6 +1,10 @@
 package evidence
 
-import "time"
+import (
+	"time"
+
+	"github.com/heaptrim/heaptrim/internal/stats"
+)
 
 // ManifestSchema is the version of the bundle format that this code writes.
 const ManifestSchema = "heaptrim.bundle/1"
@@ -92,6 +96,22 @@ type Run struct {
 	Package string `json:"package,omitempty"` // import path
 	Parts   []Part `json:"parts"`
 	Loops   []Loop `json:"loops,omitempty"` // where the benchmark's measured loops are in its source
+	// FreshLine is what fresh memory costs a program of this run's shape on the
+	// machine of the recording; nil where it was not measured.
+	FreshLine *FreshLine `json:"fresh_line,omitempty"`
+}
+
+// CacheLine is the size in bytes of a line of the caches, as fresh memory is
+// counted.
+const CacheLine = 64
+
+// FreshLine is what a line of fresh memory costs code that uses other memory
+// over again: the time by which that slows down for each line that is written
+// between.
+type FreshLine struct {
+	Threads   int            `json:"threads"`    // that use memory at a time
+	LiveBytes int64          `json:"live_bytes"` // used over again, by all threads together
+	NS        stats.Interval `json:"ns"`         // nanoseconds; median and quartiles
 }
 
 // Part is one file of a bundle.

@@ -80,20 +80,23 @@ func Exec(ctx context.Context, o ExecOptions, w *bundle.Writer) error {
 	if err := keepCode(ctx, w, func(evidence.Run) string { return r.binary }); err != nil {
 		return err
 	}
-	if o.Load == "" {
-		if r.failed != nil {
-			return fmt.Errorf("%s: %w: %w", o.Package, ErrProgramFailed, r.failed)
-		}
-		return nil
+	if o.Load != "" {
+		err = r.allocations(ctx, timing)
 	}
-	err = r.allocations(ctx, timing)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	if err != nil {
-		return w.Update(func(m *evidence.Manifest) {
-			m.LeftOut = append(m.LeftOut, fmt.Sprintf("the run that samples allocations finely: %v", err))
-		})
+		left := fmt.Sprintf("the run that samples allocations finely: %v", err)
+		if err := w.Update(func(m *evidence.Manifest) { m.LeftOut = append(m.LeftOut, left) }); err != nil {
+			return err
+		}
+	}
+	if err := keepFreshLines(ctx, w, timing.files.Wall, o.Progress); err != nil {
+		return err
+	}
+	if o.Load == "" && r.failed != nil {
+		return fmt.Errorf("%s: %w: %w", o.Package, ErrProgramFailed, r.failed)
 	}
 	return nil
 }

@@ -32,8 +32,8 @@ var ErrNoBenchmarks = errors.New("no benchmarks to record")
 
 // Packages builds the test binary of each package once and records its
 // benchmarks into w, each by separate passes over the same work: timing with a
-// CPU profile, allocations at a fine rate, and the collector's own log. When
-// ctx ends, what has been recorded stays in w and the error is ctx's.
+// CPU profile, allocations at a fine rate, and the collector's own log. After
+// them it measures what fresh memory costs the caches. When ctx ends, what has been recorded stays in w and the error is ctx's.
 func Packages(ctx context.Context, o PackagesOptions, w *bundle.Writer) error {
 	o = o.withDefaults()
 	tmp, err := os.MkdirTemp("", "heaptrim-")
@@ -53,7 +53,7 @@ func Packages(ctx context.Context, o PackagesOptions, w *bundle.Writer) error {
 	if len(leftOut) > 0 {
 		r.leaveOut(leftOut)
 	}
-	failed := 0
+	failed, begin := 0, time.Now()
 	for i, p := range chosen {
 		o.Progress("recording %d/%d %s: timing, allocations, collector", i+1, len(chosen), p.name)
 		if err := r.record(ctx, p); ctx.Err() != nil {
@@ -66,7 +66,11 @@ func Packages(ctx context.Context, o PackagesOptions, w *bundle.Writer) error {
 	if failed == len(chosen) {
 		return fmt.Errorf("none of %d benchmarks could be recorded: %s", failed, r.lastWarning)
 	}
-	return keepCode(ctx, w, r.binaryOf)
+	recorded := time.Since(begin)
+	if err := keepCode(ctx, w, r.binaryOf); err != nil {
+		return err
+	}
+	return keepFreshLines(ctx, w, recorded, o.Progress)
 }
 
 // binaryOf is the test binary of a run's package.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/stats"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
@@ -107,6 +108,10 @@ func (e *explainer) cost() {
 	}
 	if r := e.f.Removal; r != nil {
 		share("saved without it", r.CPU, e.k.cpu)
+		if r.Caches.Value > 0 {
+			share("  of it in the caches", r.Caches, e.k.cpu)
+			e.p.prose("    ", e.freshLine(), dim)
+		}
 	}
 	e.amount("allocates", c.BytesPerOp, func(v float64) string { return unit.FormatBytes(v) + "/op" })
 	e.amount("", c.ObjectsPerOp, func(v float64) string { return unit.FormatScaled(v) + plural(v, " object") + "/op" })
@@ -120,6 +125,17 @@ func (e *explainer) cost() {
 	if basis := e.d.Totals.RetentionBasis; basis != "" && e.k.cpu {
 		e.p.prose("  ", "Retention: "+basis, dim)
 	}
+}
+
+// freshLine says what the part that no profile shows stands on.
+func (e *explainer) freshLine() string {
+	for _, r := range e.d.Runs {
+		if c := r.FreshLine; c != nil && r.Name == e.f.Run && finite(c.NS.Value) && finite(c.NS.Low) && finite(c.NS.High) {
+			return fmt.Sprintf("Each line of %d bytes of fresh memory puts another one out of the caches. On this machine that cost %.1f ns (%.1f to %.1f) beside %s in use by %d%s.",
+				evidence.CacheLine, c.NS.Value, c.NS.Low, c.NS.High, unit.Bytes(c.LiveBytes), c.Threads, plural(float64(c.Threads), " thread"))
+		}
+	}
+	return "Each line of fresh memory puts another one out of the caches."
 }
 
 // figure is one line of the cost table.

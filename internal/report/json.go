@@ -94,7 +94,7 @@ func newRemedy(r diagnose.Remedy) remedy {
 
 func newPrediction(p diagnose.Prediction) predictedSaved {
 	i := predictedIntervals{newInterval(p.BytesPerOp, false), newInterval(p.ObjectsPerOp, false)}
-	return predictedSaved{newInterval(p.CPU, false), newInterval(p.Cycles, false), i.BytesPerOp.value(), i.ObjectsPerOp.value(), i, p.Basis}
+	return predictedSaved{newInterval(p.CPU, false), newInterval(p.Caches, false), newInterval(p.Cycles, false), i.BytesPerOp.value(), i.ObjectsPerOp.value(), i, p.Basis}
 }
 
 func newTarget(t evidence.Target) target {
@@ -217,10 +217,14 @@ func newEscape(r *diagnose.Reason) *escapeReason {
 
 func newRun(d *diagnose.Diagnosis, r diagnose.RunSummary) runSummary {
 	ops := perOpKnown(d, r)
+	var line *freshLine
+	if c := r.FreshLine; c != nil {
+		line = &freshLine{c.Threads, c.LiveBytes, newInterval(c.NS, true)}
+	}
 	return runSummary{
 		Name: r.Name, Package: r.Package, Ops: positive(float64(r.Ops)), NsPerOp: positive(r.NsPerOp),
 		BytesPerOp: number(r.BytesPerOp, ops), AllocsPerOp: number(r.AllocsPerOp, ops), CyclesPerKiloOp: positive(r.CyclesPerKiloOp),
-		MemoryShare: newInterval(r.MemoryShare, false), CPUSecondsPerOp: positive(r.CPUSecondsPerOp), RequestsPerS: positive(r.RequestsPerSec),
+		MemoryShare: newInterval(r.MemoryShare, false), CPUSecondsPerOp: positive(r.CPUSecondsPerOp), RequestsPerS: positive(r.RequestsPerSec), FreshLine: line,
 	}
 }
 

@@ -252,6 +252,7 @@ type (
 
 	predictedSaved struct {
 		CPUShare     *interval          `json:"cpu_share"`
+		CachesShare  *interval          `json:"caches_share"`
 		CyclesShare  *interval          `json:"cycles_share"`
 		BytesPerOp   *float64           `json:"bytes_per_op"`
 		ObjectsPerOp *float64           `json:"objects_per_op"`
@@ -265,16 +266,23 @@ type (
 	}
 
 	runSummary struct {
-		Name            string    `json:"name"`
-		Package         string    `json:"package"`
-		Ops             *float64  `json:"ops"`
-		NsPerOp         *float64  `json:"ns_per_op"`
-		BytesPerOp      *float64  `json:"bytes_per_op"`
-		AllocsPerOp     *float64  `json:"allocs_per_op"`
-		CyclesPerKiloOp *float64  `json:"cycles_per_1000_ops"`
-		MemoryShare     *interval `json:"memory_share"`
-		CPUSecondsPerOp *float64  `json:"cpu_seconds_per_op"`
-		RequestsPerS    *float64  `json:"requests_per_s"`
+		Name            string     `json:"name"`
+		Package         string     `json:"package"`
+		Ops             *float64   `json:"ops"`
+		NsPerOp         *float64   `json:"ns_per_op"`
+		BytesPerOp      *float64   `json:"bytes_per_op"`
+		AllocsPerOp     *float64   `json:"allocs_per_op"`
+		CyclesPerKiloOp *float64   `json:"cycles_per_1000_ops"`
+		MemoryShare     *interval  `json:"memory_share"`
+		CPUSecondsPerOp *float64   `json:"cpu_seconds_per_op"`
+		RequestsPerS    *float64   `json:"requests_per_s"`
+		FreshLine       *freshLine `json:"fresh_line"`
+	}
+
+	freshLine struct {
+		Threads   int       `json:"threads"`
+		LiveBytes int64     `json:"live_bytes"`
+		NS        *interval `json:"ns"`
 	}
 
 	missingThing struct {

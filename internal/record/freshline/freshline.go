@@ -1,0 +1,149 @@
+// Package freshline measures what fresh memory costs the rest of a program on
+// this machine. An allocation brings cache lines into the caches that were not
+// there, and for each of them another one has to go; where the program would
+// have used that again, it waits. No profile shows whose fault that was: the
+// samples are the waiting code's.
+package freshline
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/stats"
+)
+
+// Shape is how the rest of a program uses memory.
+type Shape struct {
+	Threads   int   // that use it at a time; at least 1 and at most GOMAXPROCS are taken
+	LiveBytes int64 // used over again by all threads together; at least 64 KiB and at most MaxLive are taken
+}
+
+// MaxLive is the most memory that Measure uses over again. Beyond it the caches
+// of most machines hold so little of it that a fresh line displaces nothing.
+const MaxLive = 128 << 20
+
+const (
+	minLive = 64 << 10
+	fresh   = 32 << 20 // bytes of fresh memory before its lines come round again, all threads together
+	batch   = 16       // lines used again, and then lines written, between two looks at the clock
+)
+
+// phase is how long each half of a comparison takes, after as long again in
+// which the caches fill: a shared cache of 8 MiB takes 7 ms.
+const phase = 12 * time.Millisecond
+
+// Comparison is how long one comparison takes.
+const Comparison = 4 * phase
+
+// line is a cache line of the usual size.
+type line [evidence.CacheLine / 8]uint64
+
+// Measure makes n comparisons, at least one, of the time that lines take which
+// are used over again, at random and each after the one before: with and
+// without writing as many lines of fresh memory in between. The time of writing
+// is not in it: an allocation's own samples show that. It returns the median
+// difference a line, with the quartiles as bounds, and the shape that was
+// taken. It holds the shape's memory and 32 MiB while it runs, and ends with
+// ctx's error when ctx does.
+func Measure(ctx context.Context, s Shape, n int) (evidence.FreshLine, error) {
+	s.Threads = min(max(s.Threads, 1), runtime.GOMAXPROCS(0))
+	s.LiveBytes = min(max(s.LiveBytes, minLive), MaxLive)
+	live := make([]line, s.LiveBytes/evidence.CacheLine)
+	touch(live)
+	users := make([]*user, s.Threads)
+	for i := range users {
+		users[i] = &user{live: live, fresh: make([]line, fresh/evidence.CacheLine/s.Threads), at: uint64(i) << 40}
+		touch(users[i].fresh)
+	}
+	var costs []float64
+	for range max(n, 1) {
+		if err := ctx.Err(); err != nil {
+			return evidence.FreshLine{}, fmt.Errorf("measure what fresh memory costs: %w", err)
+		}
+		alone := together(users, 0)
+		costs = append(costs, max(together(users, batch)-alone, 0))
+	}
+	slices.Sort(costs)
+	at := func(share float64) float64 { return costs[int(share*float64(len(costs)-1))] }
+	return evidence.FreshLine{Threads: s.Threads, LiveBytes: s.LiveBytes, NS: stats.Interval{Value: at(0.5), Low: at(0.25), High: at(0.75)}}, nil
+}
+
+// touch gives every page its own memory: what was never written is all one
+// page of zeros.
+func touch(lines []line) {
+	const page = 4096 / evidence.CacheLine
+	for i := 0; i < len(lines); i += page {
+		lines[i][1] = 1
+	}
+}
+
+// user is one thread's work.
+type user struct {
+	live  []line // shared, read only
+	fresh []line
+	next  int    // in fresh
+	at    uint64 // where in live it is
+}
+
+// together has all users work at once and returns their mean time per line
+// used again, in nanoseconds.
+func together(users []*user, written int) float64 {
+	per := make([]float64, len(users))
+	var wg sync.WaitGroup
+	for i, u := range users {
+		wg.Go(func() {
+			u.work(written)
+			per[i] = u.work(written)
+		})
+	}
+	wg.Wait()
+	sum := 0.0
+	for _, v := range per {
+		sum += v
+	}
+	return sum / float64(len(per))
+}
+
+// work goes on for a phase and returns its time per line used again.
+func (u *user) work(written int) float64 {
+	begin := time.Now()
+	var used time.Duration
+	n := 0
+	for time.Since(begin) < phase {
+		for range 32 {
+			start := time.Now()
+			u.again()
+			used += time.Since(start)
+			u.write(written)
+		}
+		n += 32 * batch
+	}
+	return float64(used.Nanoseconds()) / math.Max(float64(n), 1)
+}
+
+// again uses a batch of lines. Each place is computed with what the one before
+// held, so that the processor has to wait for it; the generator is Knuth's
+// MMIX.
+func (u *user) again() {
+	at, n := u.at, uint64(len(u.live))
+	for range batch {
+		at = at*6364136223846793005 + 1442695040888963407 + u.live[(at>>32)*n>>32][0]
+	}
+	u.at = at
+}
+
+// write fills n lines of fresh memory.
+func (u *user) write(n int) {
+	for range n {
+		u.fresh[u.next] = line{}
+		if u.next++; u.next == len(u.fresh) {
+			u.next = 0
+		}
+	}
+}

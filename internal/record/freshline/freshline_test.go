@@ -1,0 +1,62 @@
+package freshline_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"testing"
+
+	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/record/freshline"
+)
+
+func TestMeasure(t *testing.T) {
+	f := func(s freshline.Shape, threads int, live int64) {
+		t.Helper()
+		for n := range 4 {
+			got, err := freshline.Measure(t.Context(), s, n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Threads != threads || got.LiveBytes != live {
+				t.Errorf("%+v: %d threads and %d bytes, want %d and %d", s, got.Threads, got.LiveBytes, threads, live)
+			}
+			if ns := got.NS; ns.Low < 0 || ns.Low > ns.Value || ns.Value > ns.High {
+				t.Errorf("%+v: %v", s, ns)
+			}
+		}
+	}
+	f(freshline.Shape{}, 1, 64<<10)
+	f(freshline.Shape{Threads: -1, LiveBytes: -1}, 1, 64<<10)
+	f(freshline.Shape{Threads: 1 << 20, LiveBytes: 1 << 20}, runtime.GOMAXPROCS(0), 1<<20)
+	f(freshline.Shape{Threads: 1, LiveBytes: 1 << 62}, 1, freshline.MaxLive)
+}
+
+func TestMeasureEnds(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if got, err := freshline.Measure(ctx, freshline.Shape{}, 3); !errors.Is(err, context.Canceled) || got != (evidence.FreshLine{}) {
+		t.Errorf("got %v, %v", got, err)
+	}
+}
+
+// BenchmarkMeasure prints the costs of the machine, in nanoseconds a line.
+func BenchmarkMeasure(b *testing.B) {
+	for threads := 1; threads <= runtime.GOMAXPROCS(0); threads *= 2 {
+		for live := int64(1); live <= freshline.MaxLive>>20; live *= 2 {
+			b.Run(fmt.Sprintf("threads=%d/live=%dMiB", threads, live), func(b *testing.B) {
+				var c evidence.FreshLine
+				for b.Loop() {
+					var err error
+					if c, err = freshline.Measure(b.Context(), freshline.Shape{Threads: threads, LiveBytes: live << 20}, 15); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(c.NS.Value, "ns/line")
+				b.ReportMetric(c.NS.Low, "low-ns/line")
+				b.ReportMetric(c.NS.High, "high-ns/line")
+			})
+		}
+	}
+}

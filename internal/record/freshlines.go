@@ -1,0 +1,135 @@
+package record
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/heaptrim/heaptrim/internal/bundle"
+	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/ingest/gctrace"
+	"github.com/heaptrim/heaptrim/internal/record/freshline"
+	"github.com/heaptrim/heaptrim/internal/unit"
+)
+
+// Measuring what fresh memory costs may take a tenth of the time that was
+// recorded: the first comparisons already tell, and beyond 2 s a shape is known
+// as well as a shared machine lets it be.
+const (
+	freshShare = 0.1
+	fewest     = 9 * freshline.Comparison
+	most       = 2 * time.Second
+)
+
+// keepFreshLines measures what a line of fresh memory costs programs of the
+// runs' shapes on this machine, now that it is theirs no more, and adds that to
+// the recording. recorded is how long the runs took: after a short recording
+// there is no time for it, or for the shapes of the most runs only.
+func keepFreshLines(ctx context.Context, w *bundle.Writer, recorded time.Duration, progress func(string, ...any)) error {
+	var runs []evidence.Run
+	if err := w.Update(func(m *evidence.Manifest) { runs = slices.Clone(m.Runs) }); err != nil {
+		return err
+	}
+	count := map[freshline.Shape]int{}
+	of := make([]freshline.Shape, len(runs))
+	for i, run := range runs {
+		if s, ok := shapeOf(w.Dir(), run); ok {
+			of[i] = s
+			count[s]++
+		}
+	}
+	shapes := mostFirst(count)
+	allowed := time.Duration(freshShare * float64(recorded))
+	shapes = shapes[:min(len(shapes), int(allowed/fewest))]
+	if len(shapes) == 0 {
+		return nil
+	}
+	n := int(min(allowed/time.Duration(len(shapes)), most) / freshline.Comparison)
+	known := map[freshline.Shape]*evidence.FreshLine{}
+	for _, s := range shapes {
+		progress("measuring what fresh memory costs the caches beside %s in use", unit.Bytes(s.LiveBytes))
+		c, err := freshline.Measure(ctx, s, n)
+		if err != nil {
+			return err
+		}
+		known[s] = &c
+	}
+	return w.Update(func(m *evidence.Manifest) {
+		for i := range m.Runs {
+			m.Runs[i].FreshLine = known[of[i]]
+		}
+	})
+}
+
+// mostFirst returns the shapes of most runs first.
+func mostFirst(count map[freshline.Shape]int) []freshline.Shape {
+	var shapes []freshline.Shape
+	for s := range count {
+		shapes = append(shapes, s)
+	}
+	slices.SortFunc(shapes, func(a, b freshline.Shape) int {
+		if d := count[b] - count[a]; d != 0 {
+			return d
+		}
+		if d := a.Threads - b.Threads; d != 0 {
+			return d
+		}
+		return int(a.LiveBytes - b.LiveBytes)
+	})
+	return shapes
+}
+
+// shapeOf tells how a run uses memory: its live heap in steps of half an
+// octave, as its log of the collector has it, and how many threads it kept
+// busy. It is false where the recording does not tell.
+func shapeOf(dir string, run evidence.Run) (freshline.Shape, bool) {
+	var live []unit.Bytes
+	s := freshline.Shape{Threads: 1}
+	for _, p := range run.Parts {
+		switch p.Kind {
+		case evidence.KindGCTrace:
+			found, err := liveHeaps(filepath.Join(dir, filepath.FromSlash(p.Path)))
+			if err != nil {
+				return s, false
+			}
+			live = append(live, found...)
+		case evidence.KindCPU:
+			if p.Wall > 0 {
+				s.Threads = max(s.Threads, int(math.Round(p.CPU.Seconds()/p.Wall.Seconds())))
+			}
+		}
+	}
+	if len(live) == 0 {
+		return s, false
+	}
+	slices.Sort(live)
+	// The log has whole MiB: none is less than one.
+	median := math.Max(float64(live[len(live)/2]), 1<<19)
+	s.LiveBytes = min(int64(math.Exp2(math.Round(2*math.Log2(median))/2)), freshline.MaxLive)
+	return s, true
+}
+
+// liveHeaps are the bytes that each collection of a log left alive, those that
+// the program forced left out.
+func liveHeaps(file string) ([]unit.Bytes, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var live []unit.Bytes
+	_, err = gctrace.Scan(file, f, func(c evidence.Cycle) error {
+		if !c.Forced {
+			live = append(live, c.HeapLive)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("live heap: %w", err)
+	}
+	return live, nil
+}
