@@ -3,6 +3,7 @@ package diagnose
 import (
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -56,8 +57,8 @@ func copyToString(b []byte) string { return string(b) }
 
 var keep []any
 
-// recordAllocations returns the raw stack of the last allocation of each
-// function above.
+// recordAllocations returns the raw stack of an allocation of each function
+// above.
 func recordAllocations(t *testing.T) map[string][]*evidence.Location {
 	t.Helper()
 	rate := runtime.MemProfileRate
@@ -89,7 +90,18 @@ func recordAllocations(t *testing.T) map[string][]*evidence.Location {
 				break
 			}
 		}
-		out[site] = stack
+		if !collects(stack) {
+			out[site] = stack
+		}
 	}
 	return out
 }
+
+// collects says whether a stack leads through the collector: where an allocation
+// starts, helps or ends a collection and has to wait, the runtime makes an object
+// of its own, which nobody's line asked for.
+func collects(stack []*evidence.Location) bool {
+	return slices.ContainsFunc(stack, func(l *evidence.Location) bool { return ofCollector(l.Frames[0].Function) })
+}
+
+func ofCollector(function string) bool { return strings.HasPrefix(function, "runtime.gc") }
