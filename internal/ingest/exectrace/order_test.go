@@ -297,7 +297,7 @@ func TestEventsVisitorPanics(t *testing.T) {
 		defer func() { _ = recover() }()
 		_ = exectrace.Events(bytes.NewReader(readTestdata(t, "go1.26")), exectrace.AllKinds, func(*exectrace.Event, *exectrace.Names) { panic("enough") })
 	}()
-	for range 1000 { // who is done may be counted for a moment yet
+	for range 60_000 { // who is done may be counted for a moment yet
 		if runtime.NumGoroutine() <= before {
 			return
 		}
