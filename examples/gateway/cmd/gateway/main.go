@@ -38,7 +38,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	var o options
 	flags := flag.NewFlagSet("gateway", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	flags.StringVar(&o.addr, "addr", "127.0.0.1:8080", "address to listen on; port 0 picks a free one")
+	flags.StringVar(&o.addr, "addr", "127.0.0.1:0", "address to listen on; port 0 picks a free one, which is printed")
 	flags.BoolVar(&o.demo, "demo", false, "load the gateway with requests of its own")
 	flags.BoolVar(&o.log, "log", false, "write the access log to standard error")
 	if err := flags.Parse(args); err != nil {
