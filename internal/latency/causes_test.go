@@ -83,12 +83,13 @@ func recordCauses(t *testing.T, length time.Duration, profile bool) []byte {
 func TestLatencyCauses(t *testing.T) {
 	var r *latency.Report
 	// A sample comes every 10 ms of CPU; a busy machine needs longer.
-	for length := time.Second; ; length *= 2 {
+	for length, turn := time.Second, 1; ; length, turn = min(2*length, 8*time.Second), turn+1 {
 		var err error
 		if r, err = latency.Analyze(bytes.NewReader(recordCauses(t, length, true)), latency.Options{}); err != nil {
 			t.Fatal(err)
 		}
-		if r.Causes.Allocating.Mark >= 10 || length > 4*time.Second {
+		enough := r.Causes.Samples >= 200
+		if enough && r.Causes.Allocating.Mark >= 10 || !enough && turn == 4 || turn == 12 {
 			break
 		}
 	}
@@ -143,12 +144,12 @@ func checkCauses(t *testing.T, r *latency.Report) {
 func TestLatencyCausesWithoutSamples(t *testing.T) {
 	var r *latency.Report
 	// On a busy machine a mark phase may find nobody who wants to run.
-	for length := 100 * time.Millisecond; ; length *= 2 {
+	for length, turn := 100*time.Millisecond, 1; ; length, turn = min(2*length, 8*time.Second), turn+1 {
 		var err error
 		if r, err = latency.Analyze(bytes.NewReader(recordCauses(t, length, false)), latency.Options{}); err != nil {
 			t.Fatal(err)
 		}
-		if r.Causes.Paid.Total() > 0 || length > 4*time.Second {
+		if r.Causes.Paid.Total() > 0 || turn == 16 {
 			break
 		}
 	}
