@@ -15,8 +15,9 @@ type Bytes struct {
 
 	// MaxBytes bounds the bytes that lie free in the shared part of the pool;
 	// what is put beyond is dropped. On top come, at the utmost, a quarter of it
-	// in the hands of the pool, and a sixth of it for each P and each Local that
-	// uses buffers of all sizes. 0 means 256 MiB.
+	// in the hands of the pool, and a sixth of it for each P, each Local, and each
+	// goroutine with a cache of its own, that uses buffers of all sizes. 0 means
+	// 256 MiB.
 	MaxBytes int64
 	// MaxSize is the largest buffer that is pooled: requests beyond come from the
 	// heap and go back to it. 0, and everything above, means 32 MiB.
@@ -68,8 +69,12 @@ func (p *Bytes) Get(n int) []byte {
 	}
 	var here byte
 	k := classOf(n)
-	l := p.seatedLocal(&here)
-	if l == nil {
+	d := p.shared.Load()
+	if d == nil || !seated {
+		return p.getBorrowed(n, 0)
+	}
+	l := d.seats.seat(place(&here)).Load()
+	if l == nil || atomic.LoadUintptr(&l.owner) != place(&here) {
 		return p.getBorrowed(n, place(&here))
 	}
 	// From here on, nothing may be called until l is done with.
@@ -165,8 +170,13 @@ func (p *Bytes) Put(b []byte) {
 	}
 	var here byte
 	k := classOf(cap(b))
-	l := p.seatedLocal(&here)
-	if l == nil {
+	d := p.shared.Load()
+	if d == nil || !seated {
+		p.putBorrowed(b, 0)
+		return
+	}
+	l := d.seats.seat(place(&here)).Load()
+	if l == nil || atomic.LoadUintptr(&l.owner) != place(&here) {
 		p.putBorrowed(b, place(&here))
 		return
 	}
@@ -177,7 +187,7 @@ func (p *Bytes) Put(b []byte) {
 		top := t % oneGet
 		buf := unsafe.Pointer(unsafe.SliceData(b))
 		if top < uint64(st.depth) && top < stackLen && cap(b) == int(st.size) && st.s[top] != buf {
-			if atomic.LoadUint32(&l.depot.cycle) == atomic.LoadUint32(&l.cycle) {
+			if atomic.LoadUint32(&d.cycle) == atomic.LoadUint32(&l.cycle) {
 				st.s[top+1] = buf
 				st.tally = t + 1
 				return

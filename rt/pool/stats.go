@@ -2,8 +2,8 @@ package pool
 
 // Stats is what a [Bytes] did and what it holds.
 //
-// Every P and every Local counts for itself, and adds its counts to these at its
-// first Put after a collection, and when it is dropped. So Gets and
+// Every cache – of a P, a goroutine, a Local – counts for itself, and adds its counts
+// to these at its first Put after a collection, and when it is dropped. So Gets and
 // HeldBytes may lag behind by what the caches did since the last collection;
 // everything else is exact.
 type Stats struct {
@@ -71,6 +71,11 @@ func (p *Bytes) publish() {
 	if checking {
 		return
 	}
+	if l, from := p.rise(); l != nil {
+		l.turn()
+		l.publishAll()
+		p.giveBack(l, from)
+	}
 	var seen []*Local
 	for {
 		l, _ := p.caches.Get().(*Local)
@@ -78,13 +83,17 @@ func (p *Bytes) publish() {
 			break
 		}
 		l.turn()
-		for k := range l.stacks {
-			l.publish(uint(k))
-		}
+		l.publishAll()
 		seen = append(seen, l)
 	}
 	for _, l := range seen {
 		p.caches.Put(l)
+	}
+}
+
+func (l *Local) publishAll() {
+	for k := range l.stacks {
+		l.publish(uint(k))
 	}
 }
 
