@@ -2,8 +2,10 @@ package prescribe
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
 var leaveIt = Cure{
@@ -30,7 +32,10 @@ func pays(f *diagnose.Finding, o offer) error {
 func leave(c *Case, offers []offer) {
 	f := c.Finding
 	text := "no cure of the catalogue fits: " + c.whyNot()
-	if len(offers) > 0 {
+	switch {
+	case f.Cost.Objects.Value <= 0 && f.Cost.InUse.Value > 0:
+		text = fmt.Sprintf("leave it: nothing is allocated here while the program works, it only keeps %s alive", unit.Bytes(math.Round(f.Cost.InUse.Value)))
+	case len(offers) > 0:
 		o := offers[0]
 		text = fmt.Sprintf("leave it: %s would cost as much as it saves: %s of %s each", o.cure.Code, c.amount(c.Parts[0]), c.blockSize())
 	}

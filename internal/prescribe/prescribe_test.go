@@ -10,6 +10,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/diagnose"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
+	"github.com/heaptrim/heaptrim/internal/stats"
 )
 
 // The codes that the design promises; more may come.
@@ -153,4 +154,19 @@ func TestRegrowth(t *testing.T) {
 	// One size only: nothing grows.
 	f([]diagnose.SizeCount{{Size: 64, Objects: 100}}, 0, 0)
 	f(nil, 0, 0)
+}
+
+// TestLeaveWhatOnlyLives: a row that allocates nothing while the program works
+// is not told of blocks of no bytes.
+func TestLeaveWhatOnlyLives(t *testing.T) {
+	f := func(cost diagnose.Cost, want string) {
+		t.Helper()
+		c := &Case{Finding: &diagnose.Finding{Cost: cost}, Parts: []*Part{{}}}
+		leave(c, []offer{{cure: batchArena}})
+		if got := c.Finding.Remedy.Text; !strings.Contains(got, want) {
+			t.Errorf("%+v: %q, want %q in it", cost, got, want)
+		}
+	}
+	f(diagnose.Cost{InUse: stats.Exact(3 << 20)}, "only keeps 3 MiB alive")
+	f(diagnose.Cost{InUse: stats.Exact(3 << 20), Objects: stats.Exact(2), Bytes: stats.Exact(64)}, "of 32 B each")
 }
