@@ -81,6 +81,15 @@ func savesMore(f diagnose.Finding) bool {
 	return f.Cost.CPU.Value > 0 && f.Prediction.CPU.Value > 1.1*f.Cost.CPU.Value
 }
 
+// whyMore says what a cure saves beyond its row's cost.
+func whyMore(d *diagnose.Diagnosis) string {
+	const headroom = "what the row keeps alive takes headroom from all others, whose rows bear the cycles"
+	if slices.ContainsFunc(d.Findings, func(f diagnose.Finding) bool { return savesMore(f) && f.Prediction.Caches.Value > 0 }) {
+		return headroom + ", and its fresh memory puts out of the caches what others use again"
+	}
+	return headroom
+}
+
 // notes explain the table's columns and marks, those that it uses only.
 func notes(d *diagnose.Diagnosis, k known, ranks *column) []string {
 	var out []string
@@ -93,7 +102,7 @@ func notes(d *diagnose.Diagnosis, k known, ranks *column) []string {
 		out = append(out, "Cost in CPU is not known: needs a CPU profile. The order is by bytes.")
 	}
 	if k.cpu && slices.ContainsFunc(d.Findings, savesMore) {
-		out = append(out, "A cure can save more than its row costs: what the row keeps alive takes headroom from all others, whose rows bear the cycles.")
+		out = append(out, "A cure can save more than its row costs: "+whyMore(d)+".")
 	}
 	if ranks.marked(liftedMark) {
 		out = append(out, "+ stands here for all lines of its function, of which it is the first.")
