@@ -264,10 +264,10 @@ func (l *Local) refill(n int) []byte {
 		panic("pool: a Local is corrupt: is it used by two goroutines at once?")
 	}
 	l.turn()
+	st.tally += oneGet
 	if st.depth < sh.depth {
 		l.deepen(k)
 	}
-	st.tally += oneGet
 	// For a class that is not cached, one buffer passes through the stack.
 	m := d.take(k, st.s[1:1+sh.batch])
 	if m == 0 {
@@ -304,8 +304,8 @@ func (l *Local) putSlow(b []byte) {
 	case int(st.size) > d.options.maxSize():
 		d.classes[k].drops.Add(1)
 	default:
-		if st.n() >= st.depth && (st.depth < d.classes[k].depth || st.gets() != l.counts[k].before) {
-			l.deepen(k) // not only for what others got: nobody would take it from here
+		if st.n() >= st.depth {
+			l.deepen(k)
 		}
 		if st.depth == 0 {
 			d.give(k, []unsafe.Pointer{p})

@@ -11,8 +11,9 @@ import (
 // Bytes itself, than they were got from.
 //
 // A Local holds at most 60 buffers of a class, and no more than 1/64 of MaxBytes
-// (4 MiB), as the need shows; buffers larger than 1/256 of MaxBytes (1 MiB) pass
-// through it. All its classes together hold at most a sixth of MaxBytes. A class that
+// (4 MiB), as the need shows: half of that or less if they are only put through it, and
+// got elsewhere. Buffers larger than 1/256 of MaxBytes (1 MiB) pass through it. All its
+// classes together hold at most a sixth of MaxBytes. A class that
 // saw no Get between two collections is handed back to the Bytes at the next Put. A
 // Local that lies idle keeps what it holds: Release it when there is nothing to do.
 //

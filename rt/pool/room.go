@@ -1,14 +1,20 @@
 package pool
 
 // A cache's stacks share its room: each is deepened when it overflows, and gives up
-// its depth when its class is not used any more. Small classes have all the depth
-// there is from the beginning.
+// its depth when its class is not used any more. Small classes have room for a batch
+// from the beginning. A class that is only put here, and got elsewhere, has room for a
+// batch and no more: what lies here is what the others have to make.
 
 // deepen gives the stack of class k twice the depth that it has, and that which it
 // has a right to in any case even if others have to give up what they got beyond.
 func (l *Local) deepen(k uint) {
 	st, sh := &l.stacks[k], &l.depot.classes[k]
-	if l.resize(k, min(max(2*st.depth, sh.depth), sh.deepest)) || st.depth >= sh.depth {
+	right, deepest := sh.depth, sh.deepest
+	if st.gets() == l.counts[k].before {
+		right = min(right, uint32(sh.batch))
+		deepest = right
+	}
+	if st.depth >= deepest || l.resize(k, min(max(2*st.depth, right), deepest)) || st.depth >= right {
 		return
 	}
 	for j := range l.stacks {
@@ -16,7 +22,7 @@ func (l *Local) deepen(k uint) {
 			l.cut(uint(j), beyond)
 		}
 	}
-	l.resize(k, sh.depth)
+	l.resize(k, right)
 }
 
 // cut takes the stack of class k back to depth.
@@ -29,9 +35,10 @@ func (l *Local) cut(k uint, depth uint32) {
 
 // relax takes the depth from the empty stack of class k, unless it is a small one.
 func (l *Local) relax(k uint) {
-	depth := l.depot.classes[k].depth
-	if depth < stackLen {
-		depth = 0
+	sh := &l.depot.classes[k]
+	depth := uint32(0)
+	if sh.depth == stackLen {
+		depth = uint32(sh.batch)
 	}
 	l.resize(k, depth)
 }

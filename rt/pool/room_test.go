@@ -74,3 +74,25 @@ func TestDeepening(t *testing.T) {
 		t.Errorf("depth %d, want 16, which make 4 MiB", got)
 	}
 }
+
+// What only is put through a cache, and got through others, does not pile up in it.
+func TestPutOnly(t *testing.T) {
+	if checking {
+		t.Skip("the checking mode has no caches")
+	}
+	var p Bytes
+	from, to := p.Local(), p.Local()
+	for _, size := range []int{100, 16 << 10, 64 << 10, 256 << 10} {
+		k := classOf(size)
+		batch := uint32(p.depot().classes[k].batch)
+		for range 5 * stackLen {
+			to.Put(from.Get(size))
+			if got := to.stacks[k].n(); got > batch {
+				t.Fatalf("%d buffers of %d bytes, want at most a batch, %d", got, size, batch)
+			}
+		}
+		if got, want := p.depot().classes[k].misses.Load(), uint64(2*batch+1); got > want {
+			t.Errorf("%d buffers of %d bytes were made, want at most %d", got, size, want)
+		}
+	}
+}

@@ -114,6 +114,10 @@ func allocloop(b *testing.B, big int) {
 
 const largest = 1 << 20
 
+// warm is how many ops come before the clock starts where the buffers that an op needs
+// depend on the ones before: until the pool knows the demand.
+const warm = 20 * 4096
+
 // owned is no pool: eight buffers that belong to the goroutine.
 var owned = peer{"floor", func(largest int) func() user {
 	return func() user {
@@ -227,7 +231,7 @@ func benchmarkGC(b *testing.B, next func(sizes []int)) {
 				slot.b[0] = 1
 				i++
 			}
-			for range 20 * 4096 { // until the pool knows the demand
+			for range warm {
 				op()
 			}
 			start()
@@ -264,8 +268,7 @@ func BenchmarkProdCons(b *testing.B) {
 			u := worker()
 			defer u.leave()
 			batch := <-empty
-			start()
-			for i := range b.N {
+			op := func(i int) {
 				x := u.get(sizes[i&4095])
 				x.b[0] = 1
 				batch = append(batch, x)
@@ -273,6 +276,13 @@ func BenchmarkProdCons(b *testing.B) {
 					full <- batch
 					batch = <-empty
 				}
+			}
+			for i := range warm {
+				op(i)
+			}
+			start()
+			for i := range b.N {
+				op(i)
 			}
 			full <- batch
 			close(full)
