@@ -28,7 +28,7 @@ const shots = "screenshots"
 
 // timeout of everything that is done in one tab. It is long because CI may have
 // few processors.
-const timeout = 6 * time.Minute
+const timeout = 10 * time.Minute
 
 var keep = flag.String("bundles", "", "keep the recordings in `directory` and use those that are there")
 
@@ -53,7 +53,7 @@ var allocator = sync.OnceValues(func() (context.Context, error) {
 			break
 		}
 	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.Flag("disable-gpu", true))
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.Flag("disable-gpu", true), chromedp.WSURLReadTimeout(timeout))
 	ctx, cancel := chromedp.NewExecAllocator(context.Background(), options...)
 	closers = append(closers, cancel)
 	browser, cancelBrowser := chromedp.NewContext(ctx)
@@ -190,11 +190,11 @@ func eval[T any](b *tab, format string, args ...any) T {
 	return v
 }
 
-// wait polls until an expression is true.
+// wait polls until an expression is true, or the tab's time is over.
 func (b *tab) wait(format string, args ...any) {
 	b.t.Helper()
 	expression := fmt.Sprintf(format, args...)
-	if _, err := chromedp.Run(b.ctx, chromedp.Poll[bool]("Boolean("+expression+")")); err != nil {
+	if _, err := chromedp.Run(b.ctx, chromedp.Poll[bool]("Boolean("+expression+")", chromedp.WithPollingTimeout(0))); err != nil {
 		b.t.Fatalf("wait for %s: %v", expression, err)
 	}
 }

@@ -146,7 +146,7 @@ func TestServed(t *testing.T) {
 		cmd.Process.Signal(os.Interrupt)
 		select {
 		case <-ended:
-		case <-time.After(20 * time.Second):
+		case <-time.After(timeout):
 			cmd.Process.Kill()
 		}
 	})
