@@ -39,9 +39,7 @@ func (t *tray) take(list []unsafe.Pointer) int {
 	}
 	t.mu.Lock()
 	n := min(t.n, len(list))
-	top := t.items[t.n-n : t.n]
-	copy(list, top)
-	clear(top)
+	copy(list, t.items[t.n-n:t.n]) // and left there until turn, or the lines would have to be had for writing
 	t.n -= n
 	t.low = min(t.low, t.n)
 	t.mu.Unlock()
@@ -69,8 +67,8 @@ func (t *tray) turn() []unsafe.Pointer {
 	defer t.mu.Unlock()
 	idle := append([]unsafe.Pointer(nil), t.items[:t.low]...)
 	copy(t.items, t.items[t.low:t.n])
-	clear(t.items[t.n-t.low : t.n])
 	t.n -= t.low
+	clear(t.items[t.n:])
 	t.low = t.n
 	return idle
 }
