@@ -35,9 +35,10 @@ type benchPackage struct {
 
 // probed is what a first run said of one benchmark on one side.
 type probed struct {
-	name    string
-	nsPerOp float64
-	failed  string
+	name       string
+	nsPerOp    float64
+	iterations int64 // that nsPerOp is of
+	failed     string
 }
 
 func (w *benchmarks) prepare(ctx context.Context) ([]*subject, error) {
@@ -200,6 +201,9 @@ func (w *benchmarks) subjects(ctx context.Context, i int) ([]*subject, error) {
 	for side := range p.programs {
 		w.progress("probing %s: %s", Letter(side), p.path)
 		list, err := w.probe(ctx, p, side)
+		if err == nil {
+			err = w.probeAgain(ctx, p, side, list)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -291,6 +295,35 @@ func (w *benchmarks) probe(ctx context.Context, p *benchPackage, side int) ([]pr
 	return w.probeEach(ctx, p, side)
 }
 
+// probeAgain repeats what few iterations tell of. A benchmark that another program
+// came between seems many times as slow as it is; runs of a few iterations would
+// follow from that, in which what the process allocates by itself counts. The
+// smaller figure holds.
+func (w *benchmarks) probeAgain(ctx context.Context, p *benchPackage, side int, list []probed) error {
+	const few, longest = 100, 2 * time.Second
+	for i := range list {
+		one := &list[i]
+		if one.failed != "" || one.iterations >= few || one.nsPerOp*float64(one.iterations) > float64(longest) {
+			continue
+		}
+		r, err := w.execute(ctx, w.test(p, side, exactly(one.name), probeTime.String()))
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			continue // if it fails again, its runs tell how
+		}
+		found, err := w.results(p, side, r)
+		if err != nil {
+			return err
+		}
+		if second, ok := lookup(found, one.name); ok {
+			one.nsPerOp = min(one.nsPerOp, second.nsPerOp)
+		}
+	}
+	return nil
+}
+
 // probeEach runs each top-level benchmark in a process of its own.
 func (w *benchmarks) probeEach(ctx context.Context, p *benchPackage, side int) ([]probed, error) {
 	x := w.test(p, side, "^$", "1x")
@@ -373,7 +406,7 @@ func (w *benchmarks) results(p *benchPackage, side int, r executed) ([]probed, e
 	for _, l := range lines {
 		name := plainName(l.FullName, p.programs[side].procs)
 		if _, dup := lookup(out, name); !dup {
-			out = append(out, probed{name: name, nsPerOp: l.NsPerOp})
+			out = append(out, probed{name: name, nsPerOp: l.NsPerOp, iterations: l.Iterations})
 		}
 	}
 	return out, nil

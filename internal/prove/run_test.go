@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -56,7 +57,7 @@ func modules(t *testing.T) (a, b string) {
 func options(a, b string) prove.Options {
 	return prove.Options{
 		Dir: b, Sides: []prove.Side{{Source: prove.SourceDir, At: a}, {Source: prove.SourceWork}},
-		BenchTime: time.Millisecond, Budget: time.Minute, Rules: prove.Rules{MaxPairs: 4}, Seed: 1,
+		BenchTime: time.Millisecond, Budget: 20 * time.Minute, Rules: prove.Rules{MaxPairs: 4}, Seed: 1,
 	}
 }
 
@@ -87,6 +88,39 @@ func TestRun(t *testing.T) {
 		}
 	}
 	checkBench(t, r)
+}
+
+// TestDisturbedProbe has something come between while the length of runs is
+// chosen: they must not become short by that.
+func TestDisturbedProbe(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds and measures programs")
+	}
+	dir := t.TempDir()
+	sleeps := strings.Replace(benchText, "	for b.Loop() {\n", fmt.Sprintf(`	for b.Loop() {
+		if !woken {
+			f, err := os.OpenFile(%q, os.O_CREATE|os.O_EXCL, 0o600)
+			if err == nil {
+				f.Close()
+				time.Sleep(200 * time.Millisecond)
+			}
+			woken = true
+		}
+`, filepath.Join(dir, "slept")), 1)
+	sleeps = strings.Replace(sleeps, `import "testing"`, "import (\n\t\"os\"\n\t\"testing\"\n\t\"time\"\n)\n\nvar woken bool", 1)
+	with := func(size string) string {
+		return module(t, map[string]string{"go.mod": "module example.com/m\n\ngo 1.25\n", "m.go": "package m\n\nconst size = " + size + "\n", "m_test.go": sleeps})
+	}
+	r, err := prove.Run(t.Context(), options(with("64"), with("128")))
+	if err != nil || len(r.Comparisons) != 1 {
+		t.Fatalf("%+v, %v, want one comparison", r, err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "slept")); err != nil {
+		t.Fatalf("no benchmark slept: %v", err)
+	}
+	if n := r.Comparisons[0].Iterations; n < 100 {
+		t.Errorf("runs of %d iterations, want about a millisecond's", n)
+	}
 }
 
 // checkBench reads what is written for benchstat.
