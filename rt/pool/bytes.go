@@ -69,74 +69,36 @@ func (p *Bytes) Get(n int) []byte {
 	}
 	var here byte
 	k := classOf(n)
-	d := p.shared.Load()
-	if d == nil || !seated {
-		return p.getBorrowed(n, 0)
+	l := p.seatedLocal(&here)
+	if l != nil { // nothing may be called until it is done with
+		if buf, size := l.pop(k); buf != nil {
+			return unsafe.Slice((*byte)(buf), size)[:n]
+		}
+		atomic.StoreUintptr(&l.owner, 0)
+		return p.getSlow(l, true, n, place(&here))
 	}
-	l := d.seats.seat(place(&here)).Load()
-	if l == nil || atomic.LoadUintptr(&l.owner) != place(&here) {
-		return p.getBorrowed(n, place(&here))
-	}
-	// From here on, nothing may be called until l is done with.
-	if k < numClasses {
-		st := &l.stacks[k]
-		t := st.tally
-		if top := t % oneGet; top <= stackLen {
-			if buf := st.s[top]; buf != nil {
-				st.s[top] = nil
-				st.tally = t + oneGet - 1
-				return unsafe.Slice((*byte)(buf), int(st.size))[:n]
-			}
+	if l = p.borrow(); l != nil {
+		if buf, size := l.pop(k); buf != nil {
+			p.caches.Put(l)
+			return unsafe.Slice((*byte)(buf), size)[:n]
 		}
 	}
-	atomic.StoreUintptr(&l.owner, 0)
-	return p.getHeld(l, n, place(&here))
-}
-
-// getHeld is Get with the goroutine's own cache, which has no buffer.
-//
-//go:noinline
-func (p *Bytes) getHeld(l *Local, n int, block uintptr) []byte {
-	b := l.refill(n)
-	p.giveBack(l, block)
-	return b
-}
-
-// getBorrowed is Get with a cache that others use as well, by the goroutine of a block.
-//
-//go:noinline
-func (p *Bytes) getBorrowed(n int, block uintptr) []byte {
-	l := p.borrow()
-	if l != nil {
-		if k := classOf(n); k < numClasses {
-			st := &l.stacks[k]
-			t := st.tally
-			if top := t % oneGet; top <= stackLen {
-				if buf := st.s[top]; buf != nil {
-					st.s[top] = nil
-					st.tally = t + oneGet - 1
-					size := int(st.size)
-					p.caches.Put(l)
-					return unsafe.Slice((*byte)(buf), size)[:n]
-				}
-			}
-		}
-	}
-	return p.getSlow(l, n, block)
+	return p.getSlow(l, false, n, place(&here))
 }
 
 // borrow takes a cache, or nil, which is to be given back.
 func (p *Bytes) borrow() *Local { return (*Local)(word(p.caches.Get())) }
 
-// getSlow is Get without a cache, or with one that has no buffer.
+// getSlow is Get without a cache, or with one that has no buffer, by the goroutine of a
+// block, which owns the cache or borrowed it.
 //
 //go:noinline
-func (p *Bytes) getSlow(l *Local, n int, block uintptr) []byte {
+func (p *Bytes) getSlow(l *Local, own bool, n int, block uintptr) []byte {
 	if l == nil {
 		l = p.newLocal()
 	}
-	b := l.Get(n)
-	p.offer(l, block)
+	b := l.refill(n)
+	p.giveBack(l, own, block)
 	return b
 }
 
@@ -170,75 +132,41 @@ func (p *Bytes) Put(b []byte) {
 	}
 	var here byte
 	k := classOf(cap(b))
-	d := p.shared.Load()
-	if d == nil || !seated {
-		p.putBorrowed(b, 0)
-		return
-	}
-	l := d.seats.seat(place(&here)).Load()
-	if l == nil || atomic.LoadUintptr(&l.owner) != place(&here) {
-		p.putBorrowed(b, place(&here))
-		return
-	}
-	// From here on, nothing may be called until l is done with.
-	if k < numClasses {
-		st := &l.stacks[k]
-		t := st.tally
-		top := t % oneGet
-		buf := unsafe.Pointer(unsafe.SliceData(b))
-		if top < uint64(st.depth) && top < stackLen && cap(b) == int(st.size) && st.s[top] != buf {
-			if atomic.LoadUint32(&d.cycle) == atomic.LoadUint32(&l.cycle) {
-				st.s[top+1] = buf
-				st.tally = t + 1
-				return
-			}
-		}
-	}
-	atomic.StoreUintptr(&l.owner, 0)
-	p.putHeld(l, b, place(&here))
-}
-
-// putHeld is Put into the goroutine's own cache, which does not simply take b.
-//
-//go:noinline
-func (p *Bytes) putHeld(l *Local, b []byte, block uintptr) {
-	l.putSlow(b)
-	p.giveBack(l, block)
-}
-
-// putBorrowed is Put with a cache that others use as well, by the goroutine of a block.
-//
-//go:noinline
-func (p *Bytes) putBorrowed(b []byte, block uintptr) {
-	l := p.borrow()
-	if l != nil {
-		if k := classOf(cap(b)); k < numClasses {
+	l := p.seatedLocal(&here)
+	if l != nil { // nothing may be called until it is done with
+		if k < numClasses {
 			st := &l.stacks[k]
 			t := st.tally
 			top := t % oneGet
 			buf := unsafe.Pointer(unsafe.SliceData(b))
 			if top < uint64(st.depth) && top < stackLen && cap(b) == int(st.size) && st.s[top] != buf {
-				if atomic.LoadUint32(&l.depot.cycle) == atomic.LoadUint32(&l.cycle) && (!seated || t&lookMask != 0) {
+				if atomic.LoadUint32(&l.depot.cycle) == atomic.LoadUint32(&l.cycle) {
 					st.s[top+1] = buf
 					st.tally = t + 1
-					p.caches.Put(l)
 					return
 				}
 			}
 		}
+		atomic.StoreUintptr(&l.owner, 0)
+		p.putSlow(l, true, b, place(&here))
+		return
 	}
-	p.putSlow(l, b, block)
+	if l = p.borrow(); l != nil && l.push(k, b) {
+		p.caches.Put(l)
+		return
+	}
+	p.putSlow(l, false, b, place(&here))
 }
 
 // putSlow is Put without a cache, or with one that does not simply take b.
 //
 //go:noinline
-func (p *Bytes) putSlow(l *Local, b []byte, block uintptr) {
+func (p *Bytes) putSlow(l *Local, own bool, b []byte, block uintptr) {
 	if l == nil {
 		l = p.newLocal()
 	}
 	l.putSlow(b)
-	p.offer(l, block)
+	p.giveBack(l, own, block)
 }
 
 // Local returns a cache in front of p for a goroutine of its own, with what an

@@ -62,18 +62,8 @@ func (l *Local) Get(n int) []byte {
 	if checking {
 		return l.checkedGet(n)
 	}
-	// Here and in the other three fast paths, the conditions are nested so that the
-	// compiler has the way with all of them true without a jump.
-	if k := classOf(n); k < numClasses {
-		st := &l.stacks[k]
-		t := st.tally
-		if top := t % oneGet; top <= stackLen {
-			if p := st.s[top]; p != nil {
-				st.s[top] = nil
-				st.tally = t + oneGet - 1
-				return unsafe.Slice((*byte)(p), int(st.size))[:n]
-			}
-		}
+	if buf, size := l.pop(classOf(n)); buf != nil {
+		return unsafe.Slice((*byte)(buf), size)[:n]
 	}
 	return l.refill(n)
 }
@@ -98,4 +88,43 @@ func (l *Local) Put(b []byte) {
 		}
 	}
 	l.putSlow(b)
+}
+
+// pop takes a buffer of class k from its stack, if there is one. The conditions here,
+// in push, and in the Puts are nested so that the compiler has the way with all of them
+// true without a jump.
+//
+//go:nosplit
+func (l *Local) pop(k uint) (buf unsafe.Pointer, size int) {
+	if k < numClasses {
+		st := &l.stacks[k]
+		t := st.tally
+		if top := t % oneGet; top <= stackLen {
+			if buf := st.s[top]; buf != nil {
+				st.s[top] = nil
+				st.tally = t + oneGet - 1
+				return buf, int(st.size)
+			}
+		}
+	}
+	return nil, 0
+}
+
+// push is the fast part of Put where a call of it does not count, and reports whether b,
+// of class k, could be taken as it is. Now and then it says no, for somebody to look.
+func (l *Local) push(k uint, b []byte) bool {
+	if k < numClasses {
+		st := &l.stacks[k]
+		t := st.tally
+		top := t % oneGet
+		p := unsafe.Pointer(unsafe.SliceData(b))
+		if top < uint64(st.depth) && top < stackLen && cap(b) == int(st.size) && st.s[top] != p {
+			if atomic.LoadUint32(&l.depot.cycle) == atomic.LoadUint32(&l.cycle) && (!seated || t&lookMask != 0) {
+				st.s[top+1] = p
+				st.tally = t + 1
+				return true
+			}
+		}
+	}
+	return false
 }

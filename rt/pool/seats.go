@@ -114,8 +114,8 @@ func (p *Bytes) seatedLocal(here *byte) *Local {
 		return nil
 	}
 	l := d.seats.seat(place(here)).Load()
-	if l == nil || atomic.LoadUintptr(&l.owner) != place(here) {
-		return nil
+	if l != nil && atomic.LoadUintptr(&l.owner) != place(here) {
+		l = nil
 	}
 	return l
 }
@@ -132,20 +132,12 @@ func (p *Bytes) rise() (l *Local, from uintptr) {
 	return l, place(&here)
 }
 
-// giveBack takes l from the caller, for the goroutine of the block, which l belonged to
-// before.
-func (p *Bytes) giveBack(l *Local, block uintptr) {
-	if !l.depot.seats.settle(l, block) {
-		p.caches.Put(l)
-	}
-}
-
-// offer takes l from the caller, who borrowed it: for the goroutine of the block, if
-// that had it the last time, too, or for all.
-func (p *Bytes) offer(l *Local, block uintptr) {
-	last := l.user
+// giveBack takes l from the caller: for the goroutine of the block, if that owned it, or
+// was the last that borrowed it and was seen, too; otherwise for all.
+func (p *Bytes) giveBack(l *Local, own bool, block uintptr) {
+	own = own || l.user == block
 	l.user = block
-	if !seated || last != block || !l.depot.seats.settle(l, block) {
+	if !seated || !own || !l.depot.seats.settle(l, block) {
 		p.caches.Put(l)
 	}
 }

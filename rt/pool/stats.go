@@ -74,7 +74,7 @@ func (p *Bytes) publish() {
 	if l, from := p.rise(); l != nil {
 		l.turn()
 		l.publishAll()
-		p.giveBack(l, from)
+		p.giveBack(l, true, from)
 	}
 	var seen []*Local
 	for {

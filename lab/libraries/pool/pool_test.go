@@ -118,53 +118,68 @@ const largest = 1 << 20
 // depend on the ones before: until the pool knows the demand.
 const warm = 20 * 4096
 
-// owned is no pool: eight buffers that belong to the goroutine.
-var owned = peer{"floor", func(largest int) func() user {
-	return func() user {
-		var own [8][]byte
+// own makes eight buffers of the largest size; in a crowd, all have the same ones.
+func own(largest, crowd int) func() [8][]byte {
+	fresh := func() (own [8][]byte) {
 		for i := range own {
 			own[i] = make([]byte, largest)
 		}
-		return user{
-			get: func(n int) buffer { return buffer{b: own[n&7][:n]} },
-			put: func(buffer) {},
-		}
+		return own
 	}
-}}
+	if crowd > 1 {
+		return sync.OnceValue(fresh)
+	}
+	return fresh
+}
+
+// owned is no pool: eight buffers that belong to the goroutine.
+func owned(crowd int) peer {
+	return peer{"floor", func(largest int) func() user {
+		buffers := own(largest, crowd)
+		return func() user {
+			own := buffers()
+			return user{
+				get: func(n int) buffer { return buffer{b: own[n&7][:n]} },
+				put: func(buffer) {},
+			}
+		}
+	}}
+}
 
 // borrowed is the least that a pool costs whose caches belong to Ps: one is taken
 // from a sync.Pool for each call and given back, and nothing is done with it. What
 // it holds between the calls is as in owned.
-var borrowed = peer{"floor-borrowed", func(largest int) func() user {
-	caches := sync.Pool{New: func() any { return new([64]int) }}
-	return func() user {
-		var own [8][]byte
-		for i := range own {
-			own[i] = make([]byte, largest)
+func borrowed(crowd int) peer {
+	return peer{"floor-borrowed", func(largest int) func() user {
+		caches := sync.Pool{New: func() any { return new([64]int) }}
+		buffers := own(largest, crowd)
+		return func() user {
+			own := buffers()
+			return user{
+				get: func(n int) buffer {
+					c := caches.Get().(*[64]int)
+					caches.Put(c)
+					return buffer{b: own[n&7][:n]}
+				},
+				put: func(buffer) {
+					c := caches.Get().(*[64]int)
+					caches.Put(c)
+				},
+			}
 		}
-		return user{
-			get: func(n int) buffer {
-				c := caches.Get().(*[64]int)
-				caches.Put(c)
-				return buffer{b: own[n&7][:n]}
-			},
-			put: func(buffer) {
-				c := caches.Get().(*[64]int)
-				caches.Put(c)
-			},
-		}
-	}
-}}
+	}}
+}
 
-// benchmarkGetPut has each goroutine hold a number of buffers, a power of two; an
-// op puts the one held longest and gets another.
-func benchmarkGetPut(b *testing.B, hold int) {
+// benchmarkGetPut has each of as many goroutines as there are Ps, times crowd, hold a
+// number of buffers, a power of two; an op puts the one held longest and gets another.
+func benchmarkGetPut(b *testing.B, hold, crowd int) {
 	sizes := logUniform(64, largest)
-	for _, p := range append(append([]peer{owned, borrowed}, ours()...), others()...) {
+	for _, p := range append(append([]peer{owned(crowd), borrowed(crowd)}, ours()...), others()...) {
 		// The pool is the same for the runs that find b.N, and warm in the last.
 		worker := p.start(largest)
 		measure(b, p.name, func(b *testing.B, start func()) {
 			var workers atomic.Int64
+			b.SetParallelism(crowd)
 			start()
 			b.RunParallel(func(pb *testing.PB) {
 				u := worker()
@@ -179,6 +194,9 @@ func benchmarkGetPut(b *testing.B, hold int) {
 					*slot = u.get(sizes[i&4095])
 					slot.b[0] = 1
 					i++
+					if crowd > 1 && i&63 == 0 {
+						runtime.Gosched() // or one would be through before the next begins
+					}
 				}
 				for _, x := range out {
 					if x.b != nil {
@@ -190,8 +208,11 @@ func benchmarkGetPut(b *testing.B, hold int) {
 	}
 }
 
-func BenchmarkGetPut1(b *testing.B)  { benchmarkGetPut(b, 1) }
-func BenchmarkGetPut16(b *testing.B) { benchmarkGetPut(b, 16) }
+func BenchmarkGetPut1(b *testing.B)  { benchmarkGetPut(b, 1, 1) }
+func BenchmarkGetPut16(b *testing.B) { benchmarkGetPut(b, 16, 1) }
+
+// BenchmarkGetPutCrowd has more goroutines than can have caches of their own.
+func BenchmarkGetPutCrowd(b *testing.B) { benchmarkGetPut(b, 1, 64) }
 
 // BenchmarkGetPutGC collects every 4096 ops: what has to be made again? The sizes
 // recur every 4096 ops.
@@ -246,7 +267,7 @@ func benchmarkGC(b *testing.B, next func(sizes []int)) {
 func BenchmarkProdCons(b *testing.B) {
 	const top = 64 << 10
 	sizes := logUniform(64, top)
-	for _, p := range append(append([]peer{owned, borrowed}, ours()...), others()...) {
+	for _, p := range append(append([]peer{owned(1), borrowed(1)}, ours()...), others()...) {
 		worker := p.start(top)
 		measure(b, p.name, func(b *testing.B, start func()) {
 			full, empty := make(chan []buffer, 8), make(chan []buffer, 8)
