@@ -97,7 +97,7 @@ func (p *Bytes) getSlow(l *Local, own bool, n int, block uintptr) []byte {
 	if l == nil {
 		l = p.newLocal()
 	}
-	b := l.refill(n)
+	b := l.Get(n) // not refill: a spare has buffers
 	p.giveBack(l, own, block)
 	return b
 }
