@@ -1,7 +1,9 @@
 package prove
 
 import (
+	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -156,7 +158,12 @@ func failureText(r executed, err error) string {
 	}
 	switch {
 	case len(telling) > 0 && err != nil:
-		return tellingOf(telling, r.stdout == "") + " (" + err.Error() + ")"
+		why := tellingOf(telling, r.stdout == "")
+		if !tellsCrash(why) {
+			// The stacks of all goroutines may be longer than the end that was read.
+			why = cmp.Or(crashIn(r.stderr), why)
+		}
+		return why + " (" + err.Error() + ")"
 	case err != nil:
 		return err.Error()
 	}
@@ -167,7 +174,7 @@ func failureText(r executed, err error) string {
 // first of what package testing reports and the last of what a server logs.
 func tellingOf(lines []string, server bool) string {
 	for _, l := range lines {
-		if strings.HasPrefix(l, "panic: ") || strings.HasPrefix(l, "fatal error: ") || strings.HasPrefix(l, "runtime: ") {
+		if tellsCrash(l) {
 			return l
 		}
 	}
@@ -175,6 +182,31 @@ func tellingOf(lines []string, server bool) string {
 		return lines[len(lines)-1]
 	}
 	return lines[0]
+}
+
+func tellsCrash(line string) bool {
+	return strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") || strings.HasPrefix(line, "runtime: ")
+}
+
+// crashIn is the last line of a file that tells of a crash, "" if there is none.
+// It holds one line at a time, and of that no more than the beginning.
+func crashIn(file string) (found string) {
+	f, err := os.Open(file)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	r := bufio.NewReaderSize(f, 64<<10)
+	for begins := true; ; {
+		part, err := r.ReadSlice('\n')
+		if line := string(part[:min(len(part), 1000)]); begins && tellsCrash(line) {
+			found = strings.TrimSpace(line)
+		}
+		begins = err == nil // or the line goes on
+		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
+			return found
+		}
+	}
 }
 
 // readEnd is the last part of a file, enough for a stack or a few lines.

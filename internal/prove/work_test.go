@@ -1,7 +1,10 @@
 package prove
 
 import (
+	"errors"
 	"math"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -83,6 +86,26 @@ func TestTellingOf(t *testing.T) {
 	f("listen: address in use", true, "starting", "listen: address in use")
 	f("panic: oh", true, "starting", "panic: oh", "goroutine 1 [running]:", "main.main()")
 	f("fatal error: all goroutines are asleep - deadlock!", false, "first", "fatal error: all goroutines are asleep - deadlock!")
+}
+
+// TestLongCrash: the reason stands before the stacks of all goroutines, however
+// many there are, and what a line goes on with is no line.
+func TestLongCrash(t *testing.T) {
+	f := func(want, text string) {
+		t.Helper()
+		file := filepath.Join(t.TempDir(), "stderr")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := failureText(executed{stderr: file}, errors.New("exit status 2")); got != want+" (exit status 2)" {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	stacks := strings.Repeat("\ngoroutine 7 [running]:\nmain.main.func1()\n\t/src/main.go:7 +0xb6\n", 5000)
+	f("panic: oh", "starting\npanic: oh\n"+stacks)
+	f("fatal error: concurrent map writes", "panic: before\nfatal error: concurrent map writes\n"+stacks+"gc 9 @1s: x\n")
+	f("/src/main.go:7 +0xb6", strings.Repeat("x", 64<<10)+"panic: oh\n"+stacks)
+	f("/src/main.go:7 +0xb6", stacks)
 }
 
 // TestAnswersDiffer: errors are answered fast, and that is no saving.
