@@ -112,7 +112,7 @@ func decomposition(runs []*runCosts) []Bucket {
 	seen := slices.ContainsFunc(runs, func(r *runCosts) bool { return r.kernel != nil })
 	told := slices.ContainsFunc(runs, func(r *runCosts) bool { return r.profiled > 0 })
 	for b := range bucketCount {
-		if !seen && slices.Contains(kernelBuckets, b) || !told && slices.Contains(unsampledBuckets, b) {
+		if !seen && slices.Contains(kernelBuckets, b) || !told && (b == bucketCycleScheduler || slices.Contains(noSampleBuckets, b)) {
 			continue // not zero, but not known
 		}
 		share, ok := meanShare(runs, func(x bucket) bool { return x == b })

@@ -36,6 +36,7 @@ const (
 	bucketHugePages
 	bucketScheduler
 	bucketSchedulerUnsampled
+	bucketAppUnsampled
 	bucketTooling
 	bucketRemainder
 	bucketMarkIdle
@@ -73,6 +74,7 @@ var bucketInfo = [bucketCount]struct {
 	bucketHugePages:          {"huge pages", true, false},
 	bucketScheduler:          {"scheduler, timers, netpoll", false, false},
 	bucketSchedulerUnsampled: {"scheduler, in no sample", false, false},
+	bucketAppUnsampled:       {"application, in no sample", false, false},
 	bucketTooling:            {"profiling itself", false, false},
 	bucketRemainder:          {"not classified", false, false},
 	bucketMarkIdle:           {"mark, idle workers", true, false},

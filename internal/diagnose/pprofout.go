@@ -23,7 +23,7 @@ const (
 // flame graph shows the collector's cost under the code. The samples of all
 // runs add up to the recorded CPU time without benchmark set-up; what belongs
 // to no site is FrameRemainder, which can be negative, and what the scheduler
-// did between samples FrameUnsampled. The bundle that d came from must still be
+// and the program did between samples FrameUnsampled. The bundle that d came from must still be
 // open.
 func WritePprof(w io.Writer, d *Diagnosis) error {
 	if d.reader == nil {
@@ -71,7 +71,7 @@ func (p derived) write() error {
 			return err
 		}
 	}
-	unsampled := p.run.buckets[bucketSchedulerUnsampled] / max(p.run.charged, 1)
+	unsampled := (p.run.noSample() - p.run.buckets[bucketCollectorUnsampled]) / max(p.run.charged, 1)
 	for _, v := range []struct {
 		frame string
 		share float64

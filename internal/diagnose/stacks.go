@@ -96,7 +96,7 @@ type BucketTime struct {
 
 func (r *runCosts) unsampledTimes() []BucketTime {
 	var out []BucketTime
-	for _, b := range []bucket{bucketCollectorUnsampled, bucketSchedulerUnsampled} {
+	for _, b := range noSampleBuckets {
 		if n := r.buckets[b]; n > 0 {
 			out = append(out, BucketTime{timeClass(b), n * r.period * 1e9})
 		}

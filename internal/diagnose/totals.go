@@ -18,7 +18,7 @@ func totals(runs []*runCosts) Totals {
 	var t Totals
 	for _, r := range runs {
 		t.CPUSeconds += r.charged * r.period
-		t.Samples += int64(r.charged - r.buckets[bucketCollectorUnsampled] - r.buckets[bucketSchedulerUnsampled])
+		t.Samples += int64(r.charged - r.noSample())
 	}
 	t.MemoryShare, _ = meanShare(runs, func(b bucket) bool { return bucketInfo[b].memory && b != bucketMarkIdle })
 	t.CollectorShare, _ = meanShare(runs, func(b bucket) bool { return bucketInfo[b].collector || b == bucketAssist })

@@ -39,7 +39,7 @@ func TestInNoSample(t *testing.T) {
 		}
 		rows := 0
 		for _, row := range d.Decomposition {
-			for _, b := range unsampledBuckets {
+			for _, b := range append([]bucket{bucketCycleScheduler}, noSampleBuckets...) {
 				if row.Name == bucketInfo[b].name {
 					rows++
 				}
@@ -63,6 +63,8 @@ func TestInNoSample(t *testing.T) {
 	f(evidence.Part{Profiled: 10400 * time.Millisecond}, map[bucket]float64{bucketCollectorUnsampled: 20, bucketSchedulerUnsampled: 10, bucketScheduler: 100})
 	// 12 of 24 sleeps a cycle are the collector's on the second processor.
 	f(evidence.Part{Profiled: 10400 * time.Millisecond, Sleeps: 480}, map[bucket]float64{bucketCycleScheduler: 50, bucketScheduler: 50, bucketCollectorUnsampled: 25, bucketSchedulerUnsampled: 5})
+	// More than twice that are not all the collector's: the program sleeps itself.
+	f(evidence.Part{Profiled: 10400 * time.Millisecond, Sleeps: 481}, map[bucket]float64{bucketAppUnsampled: 40, bucketCollectorUnsampled: 0, bucketSchedulerUnsampled: 0})
 	f(evidence.Part{Profiled: 9 * time.Second, Sleeps: 10}, map[bucket]float64{bucketCycleScheduler: 100, bucketScheduler: 0, bucketCollectorUnsampled: 0})
 }
 

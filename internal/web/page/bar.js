@@ -6,7 +6,7 @@ import { explain, term } from "./terms.js";
 // Parts of the bar, in the order they stand in. Rows of the report that share
 // a part stand next to each other in one colour.
 const groups = [
-  { id: "app", title: "application and runtime", rows: ["application", "scheduler, timers, netpoll", "scheduler, in no sample", "profiling itself", "not classified"] },
+  { id: "app", title: "application and runtime", rows: ["application", "scheduler, timers, netpoll", "scheduler, in no sample", "application, in no sample", "profiling itself", "not classified"] },
   { id: "alloc", title: "allocating", rows: ["malloc", "heap profiler"] },
   { id: "fill", title: "clearing and copying", rows: ["zeroing", "growslice copying", "conversion copying"] },
   { id: "stack", title: "goroutine stacks", rows: ["stack growth", "goroutine stacks"] },

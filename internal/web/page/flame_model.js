@@ -22,7 +22,7 @@ const heapCPU = new Set(["churn", "retention", "remainder"]);
 export const groups = ["app", "runtime", "alloc", "fill", "assist", "gc", "churn", "retention"];
 
 const groupOfBucket = {
-  "application": "app", "scheduler, timers, netpoll": "runtime", "scheduler, in no sample": "runtime", "profiling itself": "runtime", "not classified": "runtime",
+  "application": "app", "scheduler, timers, netpoll": "runtime", "scheduler, in no sample": "runtime", "application, in no sample": "app", "profiling itself": "runtime", "not classified": "runtime",
   "stack growth": "runtime", "goroutine stacks": "runtime", "malloc": "alloc", "heap profiler": "alloc",
   "zeroing": "fill", "growslice copying": "fill", "conversion copying": "fill", "mark assist": "assist",
 };

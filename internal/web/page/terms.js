@@ -25,6 +25,7 @@ const sentences = {
   "stack growth": "Copying a goroutine's stack to a larger one.",
   "goroutine stacks": "Allocating and freeing the stacks of goroutines.",
   "scheduler, timers, netpoll": "The runtime's scheduling of goroutines, timers and network events.",
+  "application, in no sample": "Processor time that the process had and that is in no sample, of a program that puts threads to sleep itself: most of it is the program's own work between two sleeps.",
   "scheduler, in no sample": "Processor time that the process had and that is in no sample: the scheduler's part by the samples that it has.",
   "profiling itself": "What the recording costs.",
   "not classified": "Samples whose functions no table of the runtime knows.",
