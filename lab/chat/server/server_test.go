@@ -70,11 +70,11 @@ func TestRoom(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer c.Close()
-		c.SetDeadline(time.Now().Add(20 * time.Second))
+		c.SetDeadline(time.Now().Add(10 * time.Minute))
 		fmt.Fprintf(c, "J%d user%d\n", room, i)
 		clients = append(clients, c)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	if err := h.await(ctx, 4); err != nil {
 		t.Fatal(err)
