@@ -10,9 +10,10 @@ import (
 // end, where no object fits, and the bits that the runtime keeps there. A cycle
 // takes nearly all spans of the heap once, so that this goes with the size of the
 // heap at its end (2 to 5 %, by the sizes of a program's objects) and not with
-// what the cycle adds; a little more are slots that processors hold.
+// what the cycle adds; a little more, about half a MiB of tiny heaps whatever is between
+// two cycles, are slots that processors hold.
 const (
-	heldSlots  = 256 << 10
+	heldSlots  = 512 << 10
 	mostUnused = 0.3 // of what a cycle adds, whatever else
 )
 
@@ -21,7 +22,7 @@ const (
 func (t *Trace) course() *Trace {
 	c := *t
 	c.once = t.Whole || t.Drifts()
-	c.eager = 1
+	c.eager, c.freer = 1, 1
 	c.Points = slices.Clone(t.Points)
 	c.recount(t)
 	c.demands(t)
@@ -30,6 +31,32 @@ func (t *Trace) course() *Trace {
 	c.late = t.lateness()
 	c.lives = c.survival()
 	return &c
+}
+
+// freely is what is allocated beside a cycle without assists, on the mean over the
+// bytes allocated.
+func (c *Trace) freely() float64 {
+	sum, all := 0.0, 0.0
+	for i := 1; i < len(c.Points); i++ {
+		far := math.Max(0, c.Points[i].At-c.Points[i-1].At)
+		sum, all = sum+far*c.Points[i].natural(), all+far
+	}
+	if all <= 0 {
+		return 0
+	}
+	return sum / all
+}
+
+// unhinder has cycles that assists held back allocate k times as much beside them
+// without any. What they would do is beyond what was seen: the workers of the
+// background wait for a time slice where no processor is theirs alone, so that a
+// mark phase which nobody helps lasts longer than its work.
+func (c *Trace) unhinder(k float64) {
+	for i := range c.Points {
+		p := &c.Points[i]
+		p.hindered = math.Min(heldBack(k*p.natural(), p.Beside), mostHindered)
+	}
+	c.freer = k
 }
 
 // survival is the part of what is allocated that lives on, on the whole: that

@@ -35,6 +35,10 @@ type Forecast struct {
 // is no steady state to compute.
 var ErrLimiter = errors.New("limiter territory")
 
+// ErrUnknown says that a recording does not tell what a setting would do: the
+// bounds of the forecast lie too far apart.
+var ErrUnknown = errors.New("not known from this recording")
+
 // SafeRatio is the least ratio of what a memory limit leaves for the heap to the
 // largest live heap at which a forecast is made. Below it, small changes of
 // either decide between little and half of the CPU.
@@ -149,7 +153,8 @@ func (f *Forecaster) LimitRatio(s Setting) float64 {
 }
 
 // At forecasts one setting. It fails with ErrNeverCollects where the collector
-// would not run at all, and with ErrLimiter below SafeRatio.
+// would not run at all, and with ErrLimiter below SafeRatio, and with ErrUnknown where
+// its bounds would lie farther apart than settings do.
 func (f *Forecaster) At(s Setting) (Forecast, error) {
 	if s.GOGC < 0 && s.Limit <= 0 {
 		return Forecast{}, ErrNeverCollects
@@ -165,8 +170,42 @@ func (f *Forecaster) At(s Setting) (Forecast, error) {
 	f.counts(&out, ws)
 	f.costs(&out, ws)
 	f.sizes(&out, ws)
-	return f.blend(out), nil
+	f.loosen(&out)
+	out = f.blend(out)
+	if i := out.PerCycle; !math.IsInf(i.High, 0) && i.High > tooWide*i.Low {
+		return Forecast{}, fmt.Errorf("%w: bytes per cycle may be anything from %.0f to %.0f MiB; record the program with this setting to know", ErrUnknown, i.Low/(1<<20), i.High/(1<<20))
+	}
+	return out, nil
 }
+
+// tooWide is by what factor the bounds of bytes per cycle differ at most for a
+// forecast to be one: a doubling of GOGC moves them by a factor of two.
+const tooWide = 3
+
+// loosen widens what goes with the bytes allocated beside a cycle where assists
+// hid how many they would be, and no second trace shows it.
+func (f *Forecaster) loosen(out *Forecast) {
+	if f.other != nil || !f.Hinders() {
+		return
+	}
+	g := *f
+	g.course = f.trace.course()
+	g.course.unhinder(looseFreer)
+	g.course.eager = f.course.eager
+	more := Forecast{Setting: out.Setting}
+	ws := g.walks(out.Setting)
+	g.counts(&more, ws)
+	g.sizes(&more, ws)
+	out.PerCycle.High = math.Max(out.PerCycle.High, more.PerCycle.Value)
+	out.Cycles.Low = math.Min(out.Cycles.Low, more.Cycles.Value)
+	out.Peak.High = math.Max(out.Peak.High, more.Peak.Value)
+	out.RSS.High = math.Max(out.RSS.High, more.RSS.Value)
+}
+
+// looseFreer is what may be allocated beside a cycle without assists, against
+// what the trace tells: the second traces of the programs of lab/whatif that
+// hinder showed 1.2 to 5 times as much.
+const looseFreer = 5
 
 const (
 	maxGOGC    = 1_000_000
@@ -242,6 +281,10 @@ func (f *Forecaster) counts(out *Forecast, ws []walk) {
 	out.PerCycle.High = per * (1 + math.Hypot(off, squeezed/cycles))
 	if out.Regime == MemoryLimit {
 		f.scatters(out, per)
+		// What is free beside objects depends on how large the heap was when they were
+		// made, and below a limit alone it first fills that.
+		_, slots := f.trace.nonHeap(out.Setting)
+		out.PerCycle.Low = per / (1 + math.Hypot(per/out.PerCycle.Low-1, slotsError*slots/per))
 	}
 	out.Cycles = inverse(out.PerCycle, span)
 	if f.course.once {
@@ -421,6 +464,7 @@ const (
 	costError     = 0.1
 	peakError     = 0.07
 	limitError    = 0.05 // of the goal below a limit, by free slots that come and go
+	slotsError    = 0.5  // of free slots below a limit
 	assistError   = 0.5
 	idleError     = 0.5
 	splitError    = 0.6 // of the background's part where all the rest is idle marking
@@ -443,16 +487,18 @@ const besideCost = 0.4
 // far is how far a setting lies from the recorded one: 1, and ½ more for each
 // doubling or halving of the headroom; 3 where that is not known.
 func (f *Forecaster) far(s Setting) float64 {
-	room := func(s Setting) float64 {
-		nonHeap, _ := f.trace.nonHeap(s)
-		w := Workload{Live: f.trace.MeanLive(), NonHeap: nonHeap}
-		return headroomOf(w, s).bytes(w, s)
-	}
-	a, b := room(f.trace.Setting), room(s)
+	a, b := f.room(f.trace.Setting), f.room(s)
 	if a <= 0 || b <= 0 || math.IsInf(a, 1) || math.IsInf(b, 1) {
 		return 3
 	}
 	return 1 + math.Abs(math.Log2(b/a))/2
+}
+
+// room is the headroom under a setting, with the mean live heap.
+func (f *Forecaster) room(s Setting) float64 {
+	nonHeap, _ := f.trace.nonHeap(s)
+	w := Workload{Live: f.trace.MeanLive(), NonHeap: nonHeap}
+	return headroomOf(w, s).bytes(w, s)
 }
 
 // costScatter is the standard error of the mean cost of a cycle, as a fraction.

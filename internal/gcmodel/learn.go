@@ -41,15 +41,47 @@ func (f *Forecaster) Learn(second *Trace) error {
 	if o, err := NewForecaster(second); err == nil && len(second.Points) >= fewToWalk {
 		o.Exponent, o.Assumed = f.Exponent, false
 		f.other = o
+		if k := o.course.freely() / f.course.freely(); k > 1 && f.Hinders() {
+			f.unhinder(math.Min(k, mostFreer))
+		}
 	}
 	return nil
 }
+
+// unhinder passes on to the first trace what the second shows of what is
+// allocated beside a cycle that assists leave alone.
+func (f *Forecaster) unhinder(k float64) {
+	f.course.unhinder(k)
+	f.calibrate()
+}
+
+// mostFreer bounds what a second trace says the program would allocate beside
+// the cycles of the first.
+const mostFreer = 10
+
+// Hinders tells whether assists do so much of the marking, while so much is
+// allocated beside it, that what would be without them is not known: it counts as
+// marked, so that the heap after a cycle goes with it, and the distance to the next.
+func (f *Forecaster) Hinders() bool {
+	background, assist, idle, _ := f.trace.costs()
+	beside, marked := 0.0, 0.0
+	for _, p := range f.trace.Points {
+		beside, marked = beside+p.Beside, marked+f.trace.marked(p)
+	}
+	return assist >= hinderedWork*(background+assist+idle) && beside >= hinderedHeap*marked
+}
+
+const (
+	hinderedWork = 0.2 // of the marking
+	hinderedHeap = 0.1 // of the bytes marked
+)
 
 // Ask tells whether a second recording, as long as the first, is worth its while,
 // and under which setting: GOGC=400, or four times a larger one. It is where the
 // collector takes so much that the exponent matters, and where the cycles of the
 // second, about a fifth as many, would tell the cost of one better than programs
-// in general do.
+// in general do; and where assists hide what is allocated beside a cycle (Hinders),
+// and the second has cycles enough to show it.
 func (f *Forecaster) Ask() (Setting, bool) {
 	t := f.trace
 	s := t.Setting
@@ -59,7 +91,8 @@ func (f *Forecaster) Ask() (Setting, bool) {
 	background, assist, _, pause := t.costs()
 	chance := f.costScatter() / stats.Z95 * math.Sqrt(askedTimes+1)
 	s.GOGC = askedTimes * max(s.GOGC, 100)
-	return s, (background+assist+pause)/t.CPU >= askedShare && chance <= askedChance
+	enough := len(t.Points) >= fewToWalk*(askedTimes+1)
+	return s, (background+assist+pause)/t.CPU >= askedShare && (chance <= askedChance || enough && f.Hinders())
 }
 
 const (
@@ -91,6 +124,13 @@ func (f *Forecaster) blend(own Forecast) Forecast {
 	}
 	here, far := f.doubt(own.Setting), f.other.doubt(own.Setting)
 	part := here / (here + far)
+	switch a, b, is := f.room(f.trace.Setting), f.room(f.other.trace.Setting), f.room(own.Setting); {
+	case math.IsInf(a, 1) || math.IsInf(b, 1) || math.IsInf(is, 1):
+	case is < a && a < b, is > a && a > b:
+		part = 0 // both are wrong in the same direction, and the second more so
+	case is < b && b < a, is > b && b > a:
+		part = 1
+	}
 	out := own
 	for _, i := range [...]struct{ to, from *stats.Interval }{
 		{&out.PerCycle, &there.PerCycle}, {&out.Collector, &there.Collector}, {&out.Dedicated, &there.Dedicated}, {&out.Assist, &there.Assist},
@@ -164,6 +204,9 @@ func (f *Forecaster) Scaled(k float64) *Forecaster {
 	s := *f
 	s.trace = f.trace.scaled(k)
 	s.course = s.trace.course()
+	if f.course.freer > 1 {
+		s.course.unhinder(f.course.freer)
+	}
 	s.course.eager = f.course.eager
 	if f.other != nil {
 		s.other = f.other.Scaled(k)

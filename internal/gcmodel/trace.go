@@ -48,6 +48,7 @@ type Trace struct {
 	eager float64
 	swing swing
 	lives float64 // part of what is allocated that lives on; see survival
+	freer float64 // by what factor more is allocated beside a cycle without assists than the trace itself tells; see unhinder
 }
 
 // Memory is what the runtime maps beside the objects of the heap, when the heap

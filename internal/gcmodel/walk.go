@@ -216,7 +216,7 @@ func (t *Trace) walkFrom(s Setting, o walkOrder) walk {
 		p = t.rescan(p, beside)
 		held := 0.0
 		if beside < free {
-			held = heldBack(free/p.free(runway)*p.natural(), beside)
+			held = heldBack(free/p.free(runway)*p.natural()/t.freer, beside)
 		}
 		step := math.Max(t.used(trigger+beside-c.marked, trigger+beside-float64(s.Ballast)), minRunway)
 		if t.once && pos+step > end {
@@ -230,6 +230,9 @@ func (t *Trace) walkFrom(s Setting, o walkOrder) walk {
 		w.add(p, cycleShape{goal: goal, held: held, demand: demand(beside, runway) / t.eager, trigger: trigger, beside: beside, step: step, marked: c.marked, ballast: float64(s.Ballast)})
 		c.marked = p.Live + t.Dies*beside + float64(s.Ballast)
 		c.scatter(trigger+beside, c.marked, o.scatter)
+		if more := beside * t.freer / math.Max(p.natural(), 1); t.freer > 1 && more > 1 {
+			p.ConsMark *= more // as the pacer measures it when the phase lasts so much longer
+		}
 		c.next(p)
 		if !t.once && pos-o.from >= end && w.cycles >= float64(o.least) {
 			return w

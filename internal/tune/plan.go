@@ -277,7 +277,11 @@ func asked(w Workload, f *gcmodel.Forecaster) *Ask {
 		return nil
 	}
 	// A limit is the program's own, or is set already.
-	return &Ask{s, []string{"GOGC=" + gogcText(s.GOGC)}, fmt.Sprintf("the collector takes %.1f %% of CPU, and how the cost of a cycle goes with the size of the heap is not known from one recording", 100*measuredOf(w.Trace).Collector)}
+	unknown := "how the cost of a cycle goes with the size of the heap is"
+	if f.Hinders() {
+		unknown = "what the program would allocate during a cycle if it did not have to assist, which counts as live afterwards, and how the cost of a cycle goes with the size of the heap are"
+	}
+	return &Ask{s, []string{"GOGC=" + gogcText(s.GOGC)}, fmt.Sprintf("the collector takes %.1f %% of CPU, and %s not known from one recording", 100*measuredOf(w.Trace).Collector, unknown)}
 }
 
 const fewCycles = 10

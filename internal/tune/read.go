@@ -158,9 +158,6 @@ func (e *evidenceOf) workload(name string) (Workload, error) {
 		return Workload{}, errNoCycles
 	}
 	t := &gcmodel.Trace{Procs: e.procs(), RSS: e.resident(), Whole: !e.bench && e.cycles[0].N == 1, Dies: 1}
-	if t.Whole {
-		t.Dies = diesInBatch
-	}
 	w := Workload{Name: name, Trace: t, Coarse: e.cycles[len(e.cycles)-1].Pacer == nil}
 	var err error
 	if t.Setting, err = e.setting(); err != nil {
@@ -186,10 +183,6 @@ func (e *evidenceOf) resident() float64 { return math.Max(0, float64(e.rss)-reco
 // lab/whatif had 0 to 4 MiB more than their runs, 1.5 in the median (one of them 14,
 // and one 3 less).
 const recorderResident = 1.5 * (1 << 20)
-
-// diesInBatch is Trace.Dies of a program that runs to its end: compilers,
-// linters and formatters allocate what they keep for the file at hand.
-const diesInBatch = 0.5
 
 func automatic(cycles []evidence.Cycle) int {
 	n := 0
@@ -222,6 +215,9 @@ func (e *evidenceOf) procs() int {
 func (e *evidenceOf) points(t *gcmodel.Trace) {
 	marked := e.marked()
 	t.Unused = e.unused(marked)
+	if t.Whole {
+		t.Dies = 1 - e.survival(marked, t.Unused)
+	}
 	at, before := 0.0, 0.0
 	for i, c := range e.cycles {
 		end, trigger := float64(c.HeapEnd), float64(c.HeapStart)
@@ -239,6 +235,24 @@ func (e *evidenceOf) points(t *gcmodel.Trace) {
 		t.Points = append(t.Points, pointOf(c, cycleSizes{at: at, end: end, trigger: trigger, marked: marked[i], dies: t.Dies}, float64(t.Procs)))
 	}
 	t.Bytes = at
+}
+
+// survival is the part, 0 to 1, of what is allocated that lives on, of a program
+// whose whole life is recorded: by what its live heap has grown when it is largest.
+func (e *evidenceOf) survival(marked []float64, unused float64) float64 {
+	at, before, most, part := 0.0, 0.0, 0.0, 0.0
+	for i, c := range e.cycles {
+		end := float64(c.HeapEnd)
+		if c.Pacer != nil {
+			end = float64(c.Pacer.End)
+		}
+		at += math.Max(0, end-before-unused)
+		before = marked[i]
+		if marked[i] > most {
+			most, part = marked[i], marked[i]/math.Max(at, 1)
+		}
+	}
+	return math.Min(part, 1)
 }
 
 // unused compares what cycles added to the heap by the log with what was

@@ -48,7 +48,7 @@ func run() error {
 	var o options
 	flag.StringVar(&o.heaptrim, "heaptrim", "heaptrim", "the tool to judge")
 	flag.StringVar(&o.work, "work", "whatif.work", "`folder` for sources, binaries, recordings and runs")
-	flag.StringVar(&o.only, "only", "", "comma-separated `names` of programs, or of sets: tuned, held, later, last, fresh, newer; default: all")
+	flag.StringVar(&o.only, "only", "", "comma-separated `names` of programs, or of sets: tuned, held, later, last, fresh, newer, newest; default: all")
 	flag.StringVar(&o.json, "json", "", "also write the rows to `file`")
 	flag.DurationVar(&o.window, "window", 8*time.Second, "length of a load")
 	flag.DurationVar(&o.budget, "for", 0, "begin no recording and no run after this time; 0: until all are there")

@@ -37,15 +37,16 @@ type set string
 // looked at, then judged by those held out, mended by what they showed,
 // judged by the later ones, changed once more, and judged by the last ones.
 const (
-	tuned set = "tuned"
-	held  set = "held"
-	later set = "later"
-	last  set = "last"
-	fresh set = "fresh" // see maker.fresh
-	newer set = "newer" // see maker.newer
+	tuned  set = "tuned"
+	held   set = "held"
+	later  set = "later"
+	last   set = "last"
+	fresh  set = "fresh"  // see maker.fresh
+	newer  set = "newer"  // see maker.newer
+	newest set = "newest" // see maker.newest
 )
 
-func sets() []set { return []set{newer, fresh, last, later, held, tuned} }
+func sets() []set { return []set{newest, newer, fresh, last, later, held, tuned} }
 
 func (o options) dir(p program, more ...string) string {
 	return filepath.Join(append([]string{o.work, p.name}, more...)...)

@@ -32,7 +32,7 @@ func programs(o options) []program {
 	if o.realtime {
 		m.load = "chrt --other 0 " // the load is a child of what runs with that priority
 	}
-	return slices.Concat(m.tuned(), m.held(), m.later(), m.last(), m.fresh(), m.newer())
+	return slices.Concat(m.tuned(), m.held(), m.later(), m.last(), m.fresh(), m.newer(), m.newest())
 }
 
 func (m maker) at(name, file string) string { return filepath.Join(m.o.work, name, file) }

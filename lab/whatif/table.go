@@ -145,7 +145,7 @@ func (c *column) add(i int, f interval, t truth) {
 
 // titles are those of the tables.
 func titles() map[set]string {
-	return map[set]string{newer: "Newer programs", fresh: "Fresh programs", last: "Last programs", later: "Later programs", held: "Programs held out", tuned: "Programs that the model was changed by"}
+	return map[set]string{newest: "Newest programs", newer: "Newer programs", fresh: "Fresh programs", last: "Last programs", later: "Later programs", held: "Programs held out", tuned: "Programs that the model was changed by"}
 }
 
 func printSums(w io.Writer, sums []column, refused int) {
