@@ -110,8 +110,8 @@ const CacheLine = 64
 // between.
 type FreshLine struct {
 	Threads   int            `json:"threads"`    // that use memory at a time
-	LiveBytes int64          `json:"live_bytes"` // used over again, by all threads together
-	NS        stats.Interval `json:"ns"`         // nanoseconds; median and quartiles
+	LiveBytes int64          `json:"live_bytes"` // of which all threads together use some over again
+	NS        stats.Interval `json:"ns"`         // nanoseconds, with quartiles
 }
 
 // Part is one file of a bundle.

@@ -16,13 +16,13 @@ import (
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
-// Measuring what fresh memory costs may take a tenth of the time that was
-// recorded: the first comparisons already tell, and beyond 2 s a shape is known
-// as well as a shared machine lets it be.
+// Measuring what fresh memory costs may take some of the time that was recorded:
+// the first comparisons already tell, and beyond 4 s a shape is known as well as
+// a shared machine lets it be.
 const (
-	freshShare = 0.1
-	fewest     = 9 * freshline.Comparison
-	most       = 2 * time.Second
+	freshShare = 0.15
+	fewest     = 12 * freshline.Comparison
+	most       = 4 * time.Second
 )
 
 // keepFreshLines measures what a line of fresh memory costs programs of the

@@ -84,7 +84,7 @@ func TestKeepFreshLines(t *testing.T) {
 			}
 		}
 	}
-	f(4*time.Second, false, false, false)
+	f(3*time.Second, false, false, false)
 	f(5*time.Second, false, true, true) // time for the shape of the most runs
 	f(10*time.Second, true, true, true)
 }

@@ -44,13 +44,19 @@ const Comparison = 4 * phase
 // line is a cache line of the usual size.
 type line [evidence.CacheLine / 8]uint64
 
-// Measure makes n comparisons, at least one, of the time that lines take which
-// are used over again, at random and each after the one before: with and
-// without writing as many lines of fresh memory in between. The time of writing
-// is not in it: an allocation's own samples show that. It returns the median
-// difference a line, with the quartiles as bounds, and the shape that was
-// taken. It holds the shape's memory and 32 MiB while it runs, and ends with
-// ctx's error when ctx does.
+// parts are how much of its live heap a program is taken to use over again: all
+// of it, or down to a half. Near the size of a cache the cost differs by the
+// tenfold between them, and no recording tells them apart.
+var parts = [...]float64{0.5, math.Sqrt2 / 2, 1}
+
+// Measure makes n comparisons, at least one of each part of the shape's live
+// bytes, of the time that lines take which are used over again, at random and
+// each after the one before: with and without writing as many lines of fresh
+// memory in between. The time of writing is not in it: an allocation's own
+// samples show that. It returns the median difference a line as the mean over
+// the parts, with bounds from their quartiles, and the shape that was taken. It
+// holds the shape's memory and 32 MiB while it runs, and ends with ctx's error
+// when ctx does.
 func Measure(ctx context.Context, s Shape, n int) (evidence.FreshLine, error) {
 	s.Threads = min(max(s.Threads, 1), runtime.GOMAXPROCS(0))
 	s.LiveBytes = min(max(s.LiveBytes, minLive), MaxLive)
@@ -58,20 +64,30 @@ func Measure(ctx context.Context, s Shape, n int) (evidence.FreshLine, error) {
 	touch(live)
 	users := make([]*user, s.Threads)
 	for i := range users {
-		users[i] = &user{live: live, fresh: make([]line, fresh/evidence.CacheLine/s.Threads), at: uint64(i) << 40}
+		users[i] = &user{fresh: make([]line, fresh/evidence.CacheLine/s.Threads), at: uint64(i) << 40}
 		touch(users[i].fresh)
 	}
-	var costs []float64
-	for range max(n, 1) {
+	var costs [len(parts)][]float64
+	for i := range max(n, len(parts)) {
 		if err := ctx.Err(); err != nil {
 			return evidence.FreshLine{}, fmt.Errorf("measure what fresh memory costs: %w", err)
 		}
+		p := i % len(parts)
+		for _, u := range users {
+			u.live = live[:int(parts[p]*float64(len(live)))]
+		}
 		alone := together(users, 0)
-		costs = append(costs, max(together(users, batch)-alone, 0))
+		costs[p] = append(costs[p], together(users, batch)-alone)
 	}
-	slices.Sort(costs)
-	at := func(share float64) float64 { return costs[int(share*float64(len(costs)-1))] }
-	return evidence.FreshLine{Threads: s.Threads, LiveBytes: s.LiveBytes, NS: stats.Interval{Value: at(0.5), Low: at(0.25), High: at(0.75)}}, nil
+	out := evidence.FreshLine{Threads: s.Threads, LiveBytes: s.LiveBytes}
+	for _, c := range costs {
+		slices.Sort(c)
+		at := func(share float64) float64 { return c[int(share*float64(len(c)-1))] }
+		out.NS = out.NS.Add(stats.Interval{Value: at(0.5), Low: at(0.25), High: at(0.75)}.Scale(1 / float64(len(parts))))
+	}
+	ns := &out.NS
+	ns.Value, ns.Low, ns.High = max(ns.Value, 0), max(ns.Low, 0), max(ns.High, 0)
+	return out, nil
 }
 
 // touch gives every page its own memory: what was never written is all one
