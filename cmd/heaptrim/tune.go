@@ -37,7 +37,10 @@ territory", and gives no figure.
 A second recording of the same program under another GOGC, -with, shows how the
 cost of a collection goes with the size of the heap. Where that is worth its
 while tune asks for one, and says under which: where the collector takes 5 % of
-CPU or more and there are collections enough to tell.
+CPU or more and there are collections enough to tell. It tells as well what a
+program allocates during a collection when it need not assist, which counts as
+live afterwards. A setting whose bounds lie too far apart has the reason, "not
+known from this recording", and no figure.
 
 With -exec and -try it then runs the program under the load with settings step
 by step, stops at the knee that it measures, and compares today's setting with
