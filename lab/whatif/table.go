@@ -71,9 +71,9 @@ func (c *column) join(d column) {
 // printTable prints rows and sums in Markdown.
 func printTable(w io.Writer, rows []row) {
 	qs := quantities()
-	all, left := make([]column, len(qs)), 0
+	all, left := make([]column, len(qs)), refusals{}
 	for _, s := range sets() {
-		sums, refused := make([]column, len(qs)), 0
+		sums, refused := make([]column, len(qs)), refusals{}
 		of := slices.DeleteFunc(slices.Clone(rows), func(r row) bool { return r.Set != s })
 		if len(of) == 0 {
 			continue
@@ -84,28 +84,51 @@ func printTable(w io.Writer, rows []row) {
 		}
 		fmt.Fprintf(w, " assist %% | load |\n|%s\n", strings.Repeat("---|", len(qs)+6))
 		for _, r := range of {
-			refused += printRow(w, r, sums)
+			printRow(w, r, sums)
+			refused.add(r)
 		}
 		printSums(w, sums, refused)
 		for i := range all {
 			all[i].join(sums[i])
 		}
-		left += refused
+		left.join(refused)
 	}
 	fmt.Fprint(w, "\n### All\n")
 	printSums(w, all, left)
 }
 
-// printRow prints a row, adds it to the columns, and says 1 if the setting was
-// refused. A cell is forecast / median of the runs, what they differ by, and
+// refusals counts rows without a forecast.
+type refusals struct {
+	rows    int
+	limiter int // of them, too near to the live heap
+	unknown int // of them, not known from the recording
+}
+
+func (c *refusals) add(r row) {
+	c.rows++
+	switch {
+	case r.Forecast.Refused == "":
+	case strings.Contains(r.Forecast.Refused, "not known"):
+		c.unknown++
+	default:
+		c.limiter++
+	}
+}
+
+func (c *refusals) join(d refusals) {
+	c.rows, c.limiter, c.unknown = c.rows+d.rows, c.limiter+d.limiter, c.unknown+d.unknown
+}
+
+// printRow prints a row and adds it to the columns. A cell is forecast / median of the runs, what they differ by, and
 // the error; a star says that the interval holds the median.
-func printRow(w io.Writer, r row, sums []column) int {
+func printRow(w io.Writer, r row, sums []column) {
 	cycles := truthOf(r.Runs, func(m measured) float64 { return m.Cycles })
 	fmt.Fprintf(w, "| %s | %s | %d | %.0f |", r.Program, r.Forecast.Setting.Text, len(r.Runs), cycles.median)
 	if r.Forecast.Refused != "" {
 		gc := truthOf(r.Runs, func(m measured) float64 { return m.Collector })
-		fmt.Fprintf(w, " refused: measured GC %.1f %% |\n", 100*gc.median)
-		return 1
+		reason, _, _ := strings.Cut(r.Forecast.Refused, ":")
+		fmt.Fprintf(w, " refused, %s: measured GC %.1f %% |\n", reason, 100*gc.median)
+		return
 	}
 	for i, q := range quantities() {
 		f, t := q.forecast(r.Forecast), truthOf(r.Runs, q.measured)
@@ -126,7 +149,6 @@ func printRow(w io.Writer, r row, sums []column) int {
 	}
 	assist := truthOf(r.Runs, func(m measured) float64 { return m.Assist })
 	fmt.Fprintf(w, " %.1f / %.1f | %.1f |\n", 100*r.Forecast.Assist.Value, 100*assist.median, load)
-	return 0
 }
 
 func (c *column) add(i int, f interval, t truth) {
@@ -148,7 +170,7 @@ func titles() map[set]string {
 	return map[set]string{newest: "Newest programs", newer: "Newer programs", fresh: "Fresh programs", last: "Last programs", later: "Later programs", held: "Programs held out", tuned: "Programs that the model was changed by"}
 }
 
-func printSums(w io.Writer, sums []column, refused int) {
+func printSums(w io.Writer, sums []column, refused refusals) {
 	if len(sums[0].errors) == 0 {
 		return
 	}
@@ -171,5 +193,7 @@ func printSums(w io.Writer, sums []column, refused int) {
 		fmt.Fprintf(w, "| %s | %d | %.1f %% | %.1f %% | %.1f %% | %+.1f %% | %.0f %% | %.1f %% | %.0f %% | %s |\n", q.name, n,
 			100*abs[n/2], 100*abs[min(n-1, n*9/10)], 100*abs[n-1], 100*mean, percent(c.held), 100*c.scatters[n/2], percent(c.among), q.target)
 	}
-	fmt.Fprintf(w, "\nGC share within 2 points: %d of %d rows. Settings refused: %d.\n", sums[shareColumn].points, len(sums[shareColumn].errors), refused)
+	fmt.Fprintf(w, "\nGC share within 2 points: %d of %d rows. Refused: %d of %d rows (%.0f %%), %d as limiter territory, %d as not known from the recording.\n",
+		sums[shareColumn].points, len(sums[shareColumn].errors), refused.limiter+refused.unknown, refused.rows,
+		100*float64(refused.limiter+refused.unknown)/float64(refused.rows), refused.limiter, refused.unknown)
 }
