@@ -38,7 +38,8 @@ func bundleOf(t testing.TB, name string) string {
 			run("record", "-o", bundle, "-exec", "./examples/gateway/cmd/gateway", "-for", "3s", "-trace", "1s", "--", "-demo", "-addr", "127.0.0.1:0")
 		case "files":
 			cpu, allocs := filepath.Join(dir, "cpu.pprof"), filepath.Join(dir, "allocs.pprof")
-			cmd := exec.Command("go", "test", "-run", "xxx", "-bench", "Order$", "-benchtime", "1s", "-o", filepath.Join(dir, "gateway.test"),
+			// An amount of work, not of time: on a busy machine time brings no samples.
+			cmd := exec.Command("go", "test", "-run", "xxx", "-bench", "Order$", "-benchtime", "5000x", "-o", filepath.Join(dir, "gateway.test"),
 				"-cpuprofile", cpu, "-memprofile", allocs, "-memprofilerate", "4096", "./examples/gateway")
 			cmd.Dir = root(t)
 			if out, err := cmd.CombinedOutput(); err != nil {
