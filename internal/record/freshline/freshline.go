@@ -105,6 +105,7 @@ type user struct {
 	fresh []line
 	next  int    // in fresh
 	at    uint64 // where in live it is
+	took  []time.Duration
 }
 
 // together has all users work at once and returns their mean time per line
@@ -126,21 +127,21 @@ func together(users []*user, written int) float64 {
 	return sum / float64(len(per))
 }
 
-// work goes on for a phase and returns its time per line used again.
+// work goes on for a phase and returns its time per line used again, by the
+// median batch: on a busy machine some last for as long as another program runs
+// in between.
 func (u *user) work(written int) float64 {
-	begin := time.Now()
-	var used time.Duration
-	n := 0
-	for time.Since(begin) < phase {
+	u.took = u.took[:0]
+	for begin := time.Now(); len(u.took) == 0 || time.Since(begin) < phase; {
 		for range 32 {
 			start := time.Now()
 			u.again()
-			used += time.Since(start)
+			u.took = append(u.took, time.Since(start))
 			u.write(written)
 		}
-		n += 32 * batch
 	}
-	return float64(used.Nanoseconds()) / math.Max(float64(n), 1)
+	slices.Sort(u.took)
+	return float64(u.took[len(u.took)/2]) / batch
 }
 
 // again uses a batch of lines. Each place is computed with what the one before
