@@ -49,7 +49,39 @@ func (m maker) newest() []program {
 			name: "d2", module: "oss.terrastruct.com/d2@v0.7.0", batch: true, set: newest, files: map[string]string{"in.d2": diagram()},
 			args: []string{m.at("d2", "in.d2"), m.at("d2", "out.svg")},
 		},
+		// The seven before were judged first, and none of them hinders (gcmodel.Forecaster.Hinders).
+		// These two allocate on all processors; they were fixed before a row of theirs was seen.
+		{
+			name: "goconst", module: "github.com/jgautheron/goconst@v1.11.0", pkg: "cmd/goconst", batch: true, set: newest,
+			args: []string{"-min-occurrences", "3", filepath.Join(m.root, "src", "...")},
+		},
+		{
+			name: "actionlint", module: "github.com/rhysd/actionlint@v1.7.12", pkg: "cmd/actionlint", batch: true, set: newest, files: map[string]string{"one.yml": workflow()},
+			prime: "mkdir in && for i in $(seq 200); do cp one.yml in/$i.yml; done",
+			args:  append([]string{"-no-color", "-shellcheck=", "-pyflakes="}, m.copies("actionlint", 200)...),
+		},
 	}
+}
+
+// copies are the names of so many copies of a program's input.
+func (m maker) copies(name string, n int) []string {
+	var out []string
+	for i := range n {
+		out = append(out, m.at(name, fmt.Sprintf("in/%d.yml", i+1)))
+	}
+	return out
+}
+
+// workflow has 40 jobs of five steps.
+func workflow() string {
+	var b strings.Builder
+	b.WriteString("name: build\non:\n  push:\n    branches: [main]\n  pull_request:\njobs:\n")
+	for i := range 40 {
+		fmt.Fprintf(&b, "  job%d:\n    runs-on: ubuntu-latest\n    strategy:\n      matrix:\n        go: ['1.25', '1.26']\n        kind: [a, b, c%d]\n    env:\n      NAME: ${{ matrix.kind }}-${{ github.sha }}\n    steps:\n      - uses: actions/checkout@v4\n", i, i)
+		fmt.Fprintf(&b, "      - uses: actions/setup-go@v5\n        with:\n          go-version: ${{ matrix.go }}\n      - id: one\n        run: echo \"value=%d\" >> \"$GITHUB_OUTPUT\"\n", i)
+		fmt.Fprintf(&b, "      - if: ${{ steps.one.outputs.value == '%d' && startsWith(github.ref, 'refs/heads/') }}\n        run: go test -run '${{ format('Test{0}', matrix.kind) }}' ./...\n      - run: go vet ./...\n        working-directory: part%d\n", i, i)
+	}
+	return b.String()
 }
 
 // nsqLoad publishes single messages and some twenty at once, to a topic that
