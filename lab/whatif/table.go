@@ -34,6 +34,12 @@ func quantities() []quantity {
 	}
 }
 
+// seen are the runs that measured the quantity: a program that ends soon may be
+// gone before its resident set is read.
+func (q quantity) seen(runs []measured) []measured {
+	return slices.DeleteFunc(slices.Clone(runs), func(m measured) bool { return q.measured(m) <= 0 })
+}
+
 // shareColumn is the place of the collector's share among the quantities.
 const shareColumn = 1
 
@@ -131,11 +137,12 @@ func printRow(w io.Writer, r row, sums []column) {
 		return
 	}
 	for i, q := range quantities() {
-		f, t := q.forecast(r.Forecast), truthOf(r.Runs, q.measured)
-		if q.cycles && cycles.low < leastCycles || t.median <= 0 || f.Value <= 0 {
+		f, seen := q.forecast(r.Forecast), q.seen(r.Runs)
+		if q.cycles && cycles.low < leastCycles || len(seen) == 0 || f.Value <= 0 {
 			fmt.Fprint(w, " – |")
 			continue
 		}
+		t := truthOf(seen, q.measured)
 		sums[i].add(i, f, t)
 		star := ""
 		if f.Low <= t.median && t.median <= f.High {
