@@ -84,6 +84,7 @@ func newDepot(p *Bytes) *depot {
 			sh.tray.depth -= sh.tray.depth % sh.batch
 		}
 	}
+	d.seats.looks = looksToSit
 	d.seats.open()
 	d.watch()
 	return d

@@ -26,6 +26,7 @@ type Local struct {
 	cycle  uint32  // of the collector, when the stacks were last looked through; only accessed atomically
 	owner  uintptr // block of the stack of whom it belongs to; only accessed atomically
 	user   uintptr // block of the stack of who borrowed it the last time that somebody looked
+	looks  int     // that saw it with this one, one after the other
 	idle   int     // turns that it lay among the spares
 	check  *localCheck
 }

@@ -24,6 +24,7 @@ import (
 // may take anything out of it; when it lost its seat, and nobody has it any more, the
 // collector hands it to retire.
 type seats struct {
+	looks int          // looksToSit; less in tests
 	limit atomic.Int32 // caches at most
 	taken atomic.Int32
 	list  [numSeats]atomic.Pointer[Local]
@@ -43,6 +44,10 @@ const (
 	// A Put looks whether it is the same goroutine as the last time that uses a cache when
 	// these bits of the tally are 0: once in 32 Gets, and in 8 Puts without a Get.
 	lookMask = 31*oneGet | 7
+
+	// looksToSit is how often it has to be the same one: so often that who comes, fills
+	// some dozens of buffers, and goes does not take a cache along that others need.
+	looksToSit = 64
 )
 
 // place returns the number of the block of memory that here lies in, which is on the
@@ -133,11 +138,16 @@ func (p *Bytes) rise() (l *Local, from uintptr) {
 }
 
 // giveBack takes l from the caller: for the goroutine of the block, if that owned it, or
-// was the last that borrowed it and was seen, too; otherwise for all.
+// has been the one that borrowed it for long enough; otherwise for all.
 func (p *Bytes) giveBack(l *Local, own bool, block uintptr) {
-	own = own || l.user == block
-	l.user = block
-	if !seated || !own || !l.depot.seats.settle(l, block) {
+	if !own {
+		if l.user != block {
+			l.user, l.looks = block, 0
+		}
+		l.looks++
+		own = seated && l.looks >= l.depot.seats.looks
+	}
+	if !own || !l.depot.seats.settle(l, block) {
 		p.caches.Put(l)
 	}
 }

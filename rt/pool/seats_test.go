@@ -33,19 +33,25 @@ func use(p *Bytes, n int) {
 func TestSeat(t *testing.T) {
 	skipUnseated(t)
 	var p Bytes
-	use(&p, 1)
-	if l, _ := p.rise(); l != nil {
-		t.Fatal("one use, and the goroutine has a cache of its own")
+	var out [30][]byte
+	for i := range out {
+		out[i] = p.Get(i * 1000)
 	}
-	use(&p, 200)
+	for _, b := range out {
+		p.Put(b)
+	}
+	if l, _ := p.rise(); l != nil {
+		t.Fatal("thirty uses, and the goroutine has a cache of its own")
+	}
+	use(&p, 3000)
 	l, from := p.rise()
 	if l == nil {
-		t.Fatal("201 uses, and the goroutine has no cache of its own")
+		t.Fatal("3001 uses, and the goroutine has no cache of its own")
 	}
 	p.giveBack(l, true, from)
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		use(&p, 200)
+		use(&p, 3000)
 		if other, _ := p.rise(); other == nil || other == l {
 			t.Errorf("another goroutine has %p, the first %p", other, l)
 		}
@@ -63,7 +69,7 @@ func TestSeat(t *testing.T) {
 			p.giveBack(again, true, from)
 		}
 	}
-	if misses := p.Stats().Classes[0].Misses; misses > 2 {
+	if misses := p.depot().classes[classOf(1000)].misses.Load(); misses > 2 {
 		t.Errorf("%d buffers were made, want one for each goroutine", misses)
 	}
 }
@@ -72,7 +78,7 @@ func TestSeat(t *testing.T) {
 func TestSeatIsLost(t *testing.T) {
 	skipUnseated(t)
 	var p Bytes
-	use(&p, 200)
+	use(&p, 3000)
 	s := &p.depot().seats
 	if s.taken.Load() == 0 { // or more than one, if the stack grew
 		t.Fatal("no seat is taken")
@@ -96,7 +102,7 @@ func TestSeatsAreFew(t *testing.T) {
 	limit := p.depot().seats.limit.Load()
 	for range 4 * limit {
 		wg.Go(func() {
-			use(&p, 200)
+			use(&p, 3000)
 			<-stay
 		})
 	}
@@ -112,7 +118,7 @@ func TestSeatedPoolIsCollected(t *testing.T) {
 	skipUnseated(t)
 	d := func() weak.Pointer[depot] {
 		var p Bytes
-		use(&p, 200)
+		use(&p, 3000)
 		return weak.Make(p.depot())
 	}()
 	for range 1000 {
@@ -130,6 +136,8 @@ func TestSeatedPoolIsCollected(t *testing.T) {
 func TestSeatsAlone(t *testing.T) {
 	skipUnseated(t)
 	var p Bytes
+	p.depot().seats.looks = 2
+	most := int32(0)
 	until := time.Now().Add(time.Second)
 	if testing.Short() {
 		until = time.Now().Add(300 * time.Millisecond)
@@ -155,7 +163,14 @@ func TestSeatsAlone(t *testing.T) {
 			}
 		})
 	}
+	for time.Now().Before(until) {
+		most = max(most, p.depot().seats.taken.Load())
+		time.Sleep(time.Millisecond)
+	}
 	wg.Wait()
+	if most == 0 {
+		t.Error("no seat was taken: nothing was tested")
+	}
 }
 
 // deep gets and puts some buffers, marked with id, far down on the stack.
