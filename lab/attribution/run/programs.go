@@ -37,6 +37,9 @@ var programs = [...]program{
 	{"groupby", "values of a map", short, "90 MiB"},
 	{"scores", "vectors of numbers", short, "40 MiB"},
 	{"ledger", "list of a line's fields", short, "25 MiB"},
+	{"routes", "frontier of a graph search", short, "15 MiB"},
+	{"merge", "page of merged entries", short, "30 MiB"},
+	{"geo", "corners of clipped outlines", short, "8 MiB"},
 	{"cache", "pointerful records in a cache", retained, "150 MiB"},
 	{"docstore", "kept text without pointers", retained, "120 MiB"},
 }
