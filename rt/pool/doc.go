@@ -27,8 +27,8 @@
 // [Bytes.Local] lends a cache to one goroutine – a worker, a request – for as long as
 // it says.
 //
-// Goroutines are told apart by the place of their stacks. That rests on when the
-// runtime moves them, and so is done only where that is known: by the gc toolchains of
+// Goroutines are told apart by the place of their stacks: one whose stack grows or
+// shrinks often had better use a Local. That rests on when the runtime moves stacks, and so is done only where that is known: by the gc toolchains of
 // Go 1.25 to 1.27, on amd64 and arm64, and not with the build tag heaptrimnoseats.
 // Elsewhere, every call borrows.
 //
