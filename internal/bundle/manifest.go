@@ -121,7 +121,7 @@ func checkFreshLine(c *evidence.FreshLine) error {
 	if c == nil {
 		return nil
 	}
-	if c.Threads < 1 || c.LiveBytes < 0 || c.NS.Low < 0 || c.NS.Value < c.NS.Low || c.NS.High < c.NS.Value || c.NS.High > slowestLine {
+	if c.Threads < 1 || c.LiveBytes < 0 || c.NS.Low < 0 || c.NS.Value < c.NS.Low || c.NS.High < c.NS.Value || c.NS.High > slowestLine || c.UseNS < c.NS.Value || c.UseNS > slowestLine {
 		return fmt.Errorf("fresh_line of %d threads, %d bytes and %v ns is none that a machine has", c.Threads, c.LiveBytes, c.NS)
 	}
 	return nil

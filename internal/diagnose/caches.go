@@ -28,9 +28,12 @@ func (r *runCosts) caches(bytes float64) stats.Interval {
 		return stats.Interval{}
 	}
 	v := bytes / evidence.CacheLine * c.NS.Value / 1e9 / sec
-	// All sites together cannot have made the program wait for longer than it
-	// ran.
-	most := r.buckets[bucketApp] / r.charged * bytes / max(r.allBytes(), bytes)
+	// The loop did nothing but use lines again and lost this part of its time.
+	// No program loses more, however much fresh memory it takes.
+	most := 0.0
+	if c.UseNS > 0 {
+		most = c.NS.Value / c.UseNS * r.buckets[bucketApp] / r.charged * bytes / max(r.allBytes(), bytes)
+	}
 	v = min(v, most)
-	return stats.Interval{Value: v, Low: 0, High: min(unsureLines*v, most)}
+	return stats.Interval{Value: v, Low: 0, High: unsureLines * v}
 }

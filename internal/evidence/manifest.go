@@ -112,6 +112,9 @@ type FreshLine struct {
 	Threads   int            `json:"threads"`    // that use memory at a time
 	LiveBytes int64          `json:"live_bytes"` // of which all threads together use some over again
 	NS        stats.Interval `json:"ns"`         // nanoseconds, with quartiles
+	// UseNS is how long a line used again takes meanwhile, in nanoseconds: code
+	// that does nothing else loses NS of it, and no code loses more.
+	UseNS float64 `json:"use_ns"`
 }
 
 // Part is one file of a bundle.

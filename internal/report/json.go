@@ -219,7 +219,7 @@ func newRun(d *diagnose.Diagnosis, r diagnose.RunSummary) runSummary {
 	ops := perOpKnown(d, r)
 	var line *freshLine
 	if c := r.FreshLine; c != nil {
-		line = &freshLine{c.Threads, c.LiveBytes, newInterval(c.NS, true)}
+		line = &freshLine{c.Threads, c.LiveBytes, newInterval(c.NS, true), positive(c.UseNS)}
 	}
 	return runSummary{
 		Name: r.Name, Package: r.Package, Ops: positive(float64(r.Ops)), NsPerOp: positive(r.NsPerOp),

@@ -283,6 +283,7 @@ type (
 		Threads   int       `json:"threads"`
 		LiveBytes int64     `json:"live_bytes"`
 		NS        *interval `json:"ns"`
+		UseNS     *float64  `json:"use_ns"`
 	}
 
 	missingThing struct {

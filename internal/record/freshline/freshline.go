@@ -67,7 +67,7 @@ func Measure(ctx context.Context, s Shape, n int) (evidence.FreshLine, error) {
 		users[i] = &user{fresh: make([]line, fresh/evidence.CacheLine/s.Threads), at: uint64(i) << 40}
 		touch(users[i].fresh)
 	}
-	var costs [len(parts)][]float64
+	var costs, uses [len(parts)][]float64
 	for i := range max(n, len(parts)) {
 		if err := ctx.Err(); err != nil {
 			return evidence.FreshLine{}, fmt.Errorf("measure what fresh memory costs: %w", err)
@@ -77,16 +77,21 @@ func Measure(ctx context.Context, s Shape, n int) (evidence.FreshLine, error) {
 			u.live = live[:int(parts[p]*float64(len(live)))]
 		}
 		alone := together(users, 0)
-		costs[p] = append(costs[p], together(users, batch)-alone)
+		beside := together(users, batch)
+		costs[p] = append(costs[p], beside-alone)
+		uses[p] = append(uses[p], beside)
 	}
 	out := evidence.FreshLine{Threads: s.Threads, LiveBytes: s.LiveBytes}
-	for _, c := range costs {
+	for p, c := range costs {
 		slices.Sort(c)
+		slices.Sort(uses[p])
+		out.UseNS += uses[p][len(uses[p])/2] / float64(len(parts))
 		at := func(share float64) float64 { return c[int(share*float64(len(c)-1))] }
 		out.NS = out.NS.Add(stats.Interval{Value: at(0.5), Low: at(0.25), High: at(0.75)}.Scale(1 / float64(len(parts))))
 	}
 	ns := &out.NS
 	ns.Value, ns.Low, ns.High = max(ns.Value, 0), max(ns.Low, 0), max(ns.High, 0)
+	out.UseNS = max(out.UseNS, ns.Value)
 	return out, nil
 }
 

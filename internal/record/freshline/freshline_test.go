@@ -22,8 +22,8 @@ func TestMeasure(t *testing.T) {
 			if got.Threads != threads || got.LiveBytes != live {
 				t.Errorf("%+v: %d threads and %d bytes, want %d and %d", s, got.Threads, got.LiveBytes, threads, live)
 			}
-			if ns := got.NS; ns.Low < 0 || ns.Low > ns.Value || ns.Value > ns.High {
-				t.Errorf("%+v: %v", s, ns)
+			if ns := got.NS; ns.Low < 0 || ns.Low > ns.Value || ns.Value > ns.High || got.UseNS <= 0 || got.UseNS < ns.Value {
+				t.Errorf("%+v: %v of %v", s, ns, got.UseNS)
 			}
 		}
 	}
