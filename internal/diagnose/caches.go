@@ -12,10 +12,9 @@ import (
 // line costs was measured on the machine of the recording, by a loop that uses
 // as much memory over again as the program keeps alive.
 
-// unsureLines is how far a line's cost may lie beyond what was measured: the
-// program may use its live heap less than line by line, which is why nothing
-// at all is possible too. In the programs of the lab that a removal resolved, a
-// line cost up to about as often more as less.
+// unsureLines is how much more than was measured a line may cost, as far as the
+// programs of the lab tell that a removal resolved. Less is possible down to
+// nothing: the program may hardly come back to what it has used.
 const unsureLines = 2
 
 // caches is what so many bytes of fresh memory, of the work behind the
@@ -24,16 +23,14 @@ const unsureLines = 2
 func (r *runCosts) caches(bytes float64) stats.Interval {
 	sec := r.cpuSecondsOfAllocs()
 	c := r.run.FreshLine
-	if c == nil || sec <= 0 || bytes <= 0 {
+	if c == nil || c.UseNS <= 0 || sec <= 0 || bytes <= 0 {
 		return stats.Interval{}
 	}
-	v := bytes / evidence.CacheLine * c.NS.Value / 1e9 / sec
-	// The loop did nothing but use lines again and lost this part of its time.
-	// No program loses more, however much fresh memory it takes.
-	most := 0.0
-	if c.UseNS > 0 {
-		most = c.NS.Value / c.UseNS * r.buckets[bucketApp] / r.charged * bytes / max(r.allBytes(), bytes)
+	own := r.buckets[bucketApp] / r.charged * bytes / max(r.allBytes(), bytes)
+	loses := func(ns float64) float64 {
+		// The loop did nothing but use lines again and lost this part of its
+		// time. No program loses more, however much fresh memory it takes.
+		return min(bytes/evidence.CacheLine*ns/1e9/sec, own*min(ns/c.UseNS, 1))
 	}
-	v = min(v, most)
-	return stats.Interval{Value: v, Low: 0, High: unsureLines * v}
+	return stats.Interval{Value: loses(c.NS.Value), Low: 0, High: loses(max(unsureLines*c.NS.Value, c.NS.High))}
 }

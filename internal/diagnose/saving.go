@@ -89,7 +89,7 @@ func (r *runCosts) saving(cuts []siteCut) effect {
 	for _, c := range cuts {
 		bytes += math.Max(c.bytes, 0) * c.Bytes
 	}
-	if e.caches = r.caches(bytes); e.caches.Value > 0 {
+	if e.caches = r.caches(bytes); e.caches.High > 0 {
 		e.cpu = e.cpu.Add(e.caches)
 		e.basis += "; with what its fresh memory costs the caches, by a measurement of the machine"
 	}

@@ -71,13 +71,17 @@ func TestCaches(t *testing.T) {
 		}
 	}
 	cost := func(ns float64) *evidence.FreshLine {
-		return &evidence.FreshLine{Threads: 1, LiveBytes: 10 << 20, NS: stats.Exact(ns), UseNS: max(2*ns, 1)}
+		return &evidence.FreshLine{Threads: 1, LiveBytes: 10 << 20, NS: stats.Exact(ns), UseNS: max(2*ns, 1e3)}
 	}
 	f(nil, stats.Interval{})
 	f(cost(0), stats.Interval{})
 	// A million lines at 300 ns, of five seconds of CPU time.
 	v := lines * 300 / 1e9 / (5 * time.Second).Seconds()
 	f(cost(300), stats.Interval{Value: v, High: 2 * v})
+	// The comparisons do not tell it from nothing.
+	unsure := cost(0)
+	unsure.NS.High = 300
+	f(unsure, stats.Interval{High: v})
 	// The loop lost a half of its time, and four fifths of CPU are the program's.
 	f(cost(1e4), stats.Interval{Value: 0.4, High: 0.8})
 }

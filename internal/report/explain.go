@@ -108,7 +108,7 @@ func (e *explainer) cost() {
 	}
 	if r := e.f.Removal; r != nil {
 		share("saved without it", r.CPU, e.k.cpu)
-		if r.Caches.Value > 0 {
+		if r.Caches.High > 0 {
 			share("  of it in the caches", r.Caches, e.k.cpu)
 			e.p.prose("    ", e.freshLine(), dim)
 		}
