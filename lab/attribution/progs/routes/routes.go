@@ -21,7 +21,7 @@ type road struct {
 type junction struct {
 	id    int
 	roads []road
-	name  [64]byte
+	_     [64]byte // its name and place, which a search does not look at
 }
 
 type stop struct {
