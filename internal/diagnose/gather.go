@@ -35,6 +35,8 @@ type runData struct {
 	hasInUse    bool
 	raw         bool // stacks keep the runtime's frames
 
+	unread map[string]bool // paths of parts with an error, nil for none; the warnings tell it
+
 	allocOps    float64       // operations behind the allocation columns
 	allocWindow time.Duration // window behind the allocation columns; 0: since the process started
 	setUpBytes  float64       // allocated in set-up, in no site
@@ -80,20 +82,49 @@ func (r *reader) run(run evidence.Run) *runData {
 		case evidence.KindGCTrace, evidence.KindMetrics, evidence.KindMemStats, evidence.KindBench:
 			err = r.log(d, p)
 		}
-		if err != nil {
-			r.warn("%v", err)
-		}
+		r.damaged(d, p, err)
 	}
 	for _, h := range heapUses(run, d.bench) {
-		if err := r.heap(d, h); err != nil {
-			r.warn("%v", err)
-		}
+		r.damaged(d, h.part, r.heap(d, h))
 	}
 	d.leaveOutSetUp()
 	d.chargeScheduler(r.b.Manifest.Environment.GOMAXPROCS)
 	d.chargeUnsampled(r.b.Manifest.Environment.GOMAXPROCS)
 	d.countTiny()
 	return d
+}
+
+// damaged notes that a part could not be read, or not to its end; nil is no
+// damage.
+func (r *reader) damaged(d *runData, part evidence.Part, err error) {
+	if err == nil {
+		return
+	}
+	r.warn("%v", err)
+	if d.unread == nil {
+		d.unread = map[string]bool{}
+	}
+	d.unread[part.Path] = true
+}
+
+// profiles calls cpu and heap with the profiles of a run, in the order of the
+// first reading. An error that reading a part gave then, and the warnings tell,
+// is passed over: what stands before the damage was counted then, too.
+func (d *runData) profiles(cpu func(evidence.Part) error, heap func(heapUse) error) error {
+	for _, p := range d.run.Parts {
+		if !cpuPart(d.run, p) {
+			continue
+		}
+		if err := cpu(p); err != nil && !d.unread[p.Path] {
+			return err
+		}
+	}
+	for _, h := range heapUses(d.run, d.bench) {
+		if err := heap(h); err != nil && !d.unread[h.part.Path] {
+			return err
+		}
+	}
+	return nil
 }
 
 // backgroundBuckets are the collector's work on its own goroutines, whose

@@ -59,17 +59,8 @@ type derived struct {
 }
 
 func (p derived) write() error {
-	for _, part := range p.run.run.Parts {
-		if cpuPart(p.run.run, part) {
-			if err := p.cpu(part); err != nil {
-				return err
-			}
-		}
-	}
-	for _, h := range heapUses(p.run.run, p.run.bench) {
-		if err := p.heap(h); err != nil {
-			return err
-		}
+	if err := p.run.profiles(p.cpu, p.heap); err != nil {
+		return err
 	}
 	unsampled := (p.run.noSample() - p.run.buckets[bucketCollectorUnsampled]) / max(p.run.charged, 1)
 	for _, v := range []struct {
@@ -99,6 +90,9 @@ func (p derived) cpu(part evidence.Part) error {
 		return err
 	}
 	col := prof.Column("cpu")
+	if col < 0 {
+		return nil // the diagnosis has warned of it
+	}
 	c := newClassifier(prof, p.table, p.own, p.run.run.Loops)
 	return prof.Samples.Scan(func(s evidence.Sample) error {
 		b := c.bucket(s.Stack)

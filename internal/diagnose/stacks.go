@@ -60,7 +60,7 @@ func (d *Diagnosis) WalkStacks(yield func(WeightedStack) error) error {
 		for i := range r.sites {
 			w.sites[r.sites[i].key] = &r.sites[i]
 		}
-		if err := w.run(); err != nil {
+		if err := r.profiles(w.cpu, w.heap); err != nil {
 			return err
 		}
 	}
@@ -138,22 +138,6 @@ func (d *Diagnosis) Place(f evidence.Frame) evidence.Site {
 type stackWalk struct {
 	derived
 	yield func(WeightedStack) error
-}
-
-func (w stackWalk) run() error {
-	for _, part := range w.derived.run.run.Parts {
-		if cpuPart(w.derived.run.run, part) {
-			if err := w.cpu(part); err != nil {
-				return err
-			}
-		}
-	}
-	for _, h := range heapUses(w.derived.run.run, w.derived.run.bench) {
-		if err := w.heap(h); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func (w stackWalk) cpu(part evidence.Part) error {
