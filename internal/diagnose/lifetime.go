@@ -45,7 +45,7 @@ func (r *runCosts) lifetimeOf(t *siteTally) Lifetime {
 	}
 	share := t.bytes / r.allBytes()
 	cycles := live * r.model.live / (share * r.model.marginal.Headroom)
-	mean := time.Duration(cycles * float64(r.cyclePeriod()))
+	mean := time.Duration(math.Min(cycles*float64(r.cyclePeriod()), longestLife*float64(time.Second)))
 	l := Lifetime{Mean: mean, Basis: fmt.Sprintf("live ÷ allocated: %.2g cycles, from %.0f heap profiles", cycles, n)}
 	switch {
 	case cycles < shortCycles:
@@ -58,6 +58,10 @@ func (r *runCosts) lifetimeOf(t *siteTally) Lifetime {
 	return l
 }
 
+// longestLife, in seconds, bounds what live ÷ allocated gives where next to
+// nothing was allocated.
+const longestLife = 1e9
+
 // lifetimeByClock gives the mean life where the length of a cycle is unknown:
 // only a life beyond the whole window can be classed.
 func (r *runCosts) lifetimeByClock(t *siteTally, live float64) Lifetime {
@@ -65,7 +69,7 @@ func (r *runCosts) lifetimeByClock(t *siteTally, live float64) Lifetime {
 	if sec <= 0 {
 		return Lifetime{Class: LifetimeUnknown, Basis: "not known: needs the length of the window"}
 	}
-	mean := time.Duration(math.Min(live/(t.bytes/sec), 1e9) * float64(time.Second))
+	mean := time.Duration(math.Min(live/(t.bytes/sec), longestLife) * float64(time.Second))
 	l := Lifetime{Class: LifetimeUnknown, Mean: mean, Basis: "live ÷ allocation rate; the class needs the collector's log"}
 	if mean.Seconds() > sec {
 		l.Class = LifetimeLong

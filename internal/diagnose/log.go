@@ -66,11 +66,17 @@ func (r *reader) gcText(d *runData, part evidence.Part, f *os.File) error {
 	if st.Malformed > 0 {
 		r.warn("%s: %d lines begin like gctrace and do not go on so, first: %v", part.Path, st.Malformed, st.Errors[0])
 	}
+	if st.Cycles == 0 && (d.bench || st.Malformed > 0) {
+		// Package testing forces collections, so that every benchmark's log has some:
+		// this one does not tell that there were none.
+		r.warn("%s: no collection can be read in it, so it is left out", part.Path)
+		return nil
+	}
 	d.collector.all += len(cycles)
 	window := part.Wall
 	if d.bench {
 		if ns := d.resultNs(part.Pass); ns > 0 && part.Ops > 0 {
-			window = min(time.Duration(ns*float64(part.Ops)), part.Wall)
+			window = time.Duration(min(ns*float64(part.Ops), float64(part.Wall)))
 			all := cycles
 			cycles = windowed(cycles, part.Wall, window)
 			d.collector.outside += markTime(all, true) - markTime(cycles, false)
