@@ -30,6 +30,7 @@ type Bytes struct {
 	_      noCopy
 	once   sync.Once
 	shared atomic.Pointer[depot]
+	seats  atomic.Pointer[seats] // of shared, if one is taken
 	checks checks
 }
 
@@ -62,43 +63,42 @@ func (p *Bytes) maxSize() int {
 // frees it like any other.
 //
 //go:nosplit
-//go:noinline
-func (p *Bytes) Get(n int) []byte {
+func (p *Bytes) Get(n int) []byte { // nosplit, as is Put, for the nanosecond that the look for room on the stack takes
 	if checking {
 		return p.checkedGet(n)
 	}
-	var here byte
 	k := classOf(n)
-	l := p.seatedLocal(&here)
-	if l != nil { // nothing may be called until it is done with
-		if buf, size := l.pop(k); buf != nil {
-			return unsafe.Slice((*byte)(buf), size)[:n]
+	if s := p.seats.Load(); seated && s != nil {
+		if l := s.of(goroutine()); l != nil {
+			if buf, size := l.pop(k); buf != nil {
+				return unsafe.Slice((*byte)(buf), size)[:n]
+			}
+			return p.getSlow(l, true, n)
 		}
-		atomic.StoreUintptr(&l.owner, 0)
-		return p.getSlow(l, true, n, place(&here))
 	}
-	if l = p.borrow(); l != nil {
+	l := p.borrow()
+	if l != nil {
 		if buf, size := l.pop(k); buf != nil {
 			p.caches.Put(l)
 			return unsafe.Slice((*byte)(buf), size)[:n]
 		}
 	}
-	return p.getSlow(l, false, n, place(&here))
+	return p.getSlow(l, false, n)
 }
 
 // borrow takes a cache, or nil, which is to be given back.
 func (p *Bytes) borrow() *Local { return (*Local)(word(p.caches.Get())) }
 
-// getSlow is Get without a cache, or with one that has no buffer, by the goroutine of a
-// block, which owns the cache or borrowed it.
+// getSlow is Get without a cache, or with one that has no buffer, by the goroutine that
+// owns the cache or borrowed it.
 //
 //go:noinline
-func (p *Bytes) getSlow(l *Local, own bool, n int, block uintptr) []byte {
+func (p *Bytes) getSlow(l *Local, own bool, n int) []byte {
 	if l == nil {
 		l = p.newLocal()
 	}
 	b := l.Get(n) // not refill: a spare has buffers
-	p.giveBack(l, own, block)
+	p.giveBack(l, own)
 	return b
 }
 
@@ -124,49 +124,47 @@ func (p *Bytes) GetZeroed(n int) []byte {
 // as with every other pool; the checking mode finds that.
 //
 //go:nosplit
-//go:noinline
 func (p *Bytes) Put(b []byte) {
 	if checking {
 		p.checkedPut(b)
 		return
 	}
-	var here byte
 	k := classOf(cap(b))
-	l := p.seatedLocal(&here)
-	if l != nil { // nothing may be called until it is done with
-		if k < numClasses {
-			st := &l.stacks[k]
-			t := st.tally
-			top := t % oneGet
-			buf := unsafe.Pointer(unsafe.SliceData(b))
-			if top < uint64(st.depth) && top < stackLen && cap(b) == int(st.size) && st.s[top] != buf {
-				if atomic.LoadUint32(&l.depot.cycle) == atomic.LoadUint32(&l.cycle) {
+	if s := p.seats.Load(); seated && s != nil {
+		if l := s.of(goroutine()); l != nil {
+			if k < numClasses {
+				st := &l.stacks[k]
+				t := st.tally
+				top := t % oneGet
+				buf := unsafe.Pointer(unsafe.SliceData(b))
+				if top < uint64(st.depth) && top < stackLen && cap(b) == int(st.size) && st.s[top] != buf &&
+					atomic.LoadUint32(&l.depot.cycle) == atomic.LoadUint32(&l.cycle) {
 					st.s[top+1] = buf
 					st.tally = t + 1
 					return
 				}
 			}
+			p.putSlow(l, true, b)
+			return
 		}
-		atomic.StoreUintptr(&l.owner, 0)
-		p.putSlow(l, true, b, place(&here))
-		return
 	}
-	if l = p.borrow(); l != nil && l.push(k, b) {
+	l := p.borrow()
+	if l != nil && l.push(k, b) {
 		p.caches.Put(l)
 		return
 	}
-	p.putSlow(l, false, b, place(&here))
+	p.putSlow(l, false, b)
 }
 
 // putSlow is Put without a cache, or with one that does not simply take b.
 //
 //go:noinline
-func (p *Bytes) putSlow(l *Local, own bool, b []byte, block uintptr) {
+func (p *Bytes) putSlow(l *Local, own bool, b []byte) {
 	if l == nil {
 		l = p.newLocal()
 	}
 	l.putSlow(b)
-	p.giveBack(l, own, block)
+	p.giveBack(l, own)
 }
 
 // Local returns a cache in front of p for a goroutine of its own, with what an

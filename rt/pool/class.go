@@ -15,8 +15,6 @@ const (
 
 // classOf returns the class that holds n bytes. The result is numClasses or more
 // if none does.
-//
-//go:nosplit
 func classOf(n int) uint {
 	k := uint(0)
 	if n > minSize {

@@ -135,7 +135,7 @@ func (d *depot) turn() {
 	d.shrink()
 	d.reserve.turn()
 	d.spares.turn(&busy)
-	d.seats.turn(atomic.LoadUint32(&d.cycle))
+	d.seats.turn(d.options, atomic.LoadUint32(&d.cycle))
 }
 
 // take moves free buffers of class k to the empty list, and returns how many.

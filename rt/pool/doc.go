@@ -27,11 +27,11 @@
 // [Bytes.Local] lends a cache to one goroutine – a worker, a request – for as long as
 // it says.
 //
-// Goroutines are told apart by the place of their stacks: one whose stack grows or
-// shrinks often had better use a Local. It rests on when the runtime moves stacks, and
-// so is done only where that is known: by the gc toolchains of Go 1.25 to 1.27, on
-// amd64 and arm64, and not with the build tag heaptrimnoseats. Elsewhere, every call
-// borrows.
+// Goroutines are told apart by the address of what the runtime keeps of them, which
+// stays the same when their stacks move; one that starts in the place of another that
+// ended takes over its cache. It takes an instruction of assembly, and so is done by the
+// gc toolchains of Go 1.25 to 1.27, on amd64 and arm64, and not with the build tag
+// heaptrimnoseats. Elsewhere, every call borrows.
 //
 // Buffers come in classes, four for each doubling from 64 bytes to 32 MiB. What is
 // handed out is less than a quarter larger than asked for, 8.6 % on the mean over

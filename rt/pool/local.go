@@ -24,8 +24,8 @@ type Local struct {
 	depot  *depot
 	room   int64   // bytes that the stacks may still be deepened by
 	cycle  uint32  // of the collector, when the stacks were last looked through; only accessed atomically
-	owner  uintptr // block of the stack of whom it belongs to; only accessed atomically
-	user   uintptr // block of the stack of who borrowed it the last time that somebody looked
+	owner  uintptr // goroutine that it belongs to if it has a seat; only accessed atomically
+	user   uintptr // goroutine that borrowed it the last time that somebody looked
 	looks  int     // that saw it with this one, one after the other
 	idle   int     // turns that it lay among the spares
 	check  *localCheck
@@ -94,8 +94,6 @@ func (l *Local) Put(b []byte) {
 // pop takes a buffer of class k from its stack, if there is one. The conditions here,
 // in push, and in the Puts are nested so that the compiler has the way with all of them
 // true without a jump.
-//
-//go:nosplit
 func (l *Local) pop(k uint) (buf unsafe.Pointer, size int) {
 	if k < numClasses {
 		st := &l.stacks[k]

@@ -2,39 +2,39 @@ package pool
 
 import (
 	"runtime"
+	"sync"
 	"sync/atomic"
-	"unsafe"
 )
 
 // A goroutine that keeps using a Bytes gets one of its caches to itself, which it then
-// need not borrow and give back for every call. It is told from others by where its
-// stack is: a block of 2 KiB, the least that a stack has, is part of the stack of one
-// goroutine at a time, and whoever has that stack next comes after it. So nothing has
-// to be locked, nor is anything atomic but what a plain load and store do.
+// need not borrow and give back for every call: no lock, and nothing atomic but what a
+// plain load does. It is told from others by the address of its g, what the runtime knows
+// it by. That is never given back to the heap, and is another goroutine's only after
+// this one has ended: whoever has it next comes after it, and takes over the cache.
 //
-// What this rests on: that the stack stays where it is between the look at the owner of
-// a cache and the last access to it. The runtime moves a stack where a function begins,
-// or where one waits, but not elsewhere, for it does not know there what on the stack is
-// a pointer. Therefore Get and Put do this in one go, in functions that do not look for
-// room on the stack (go:nosplit), and call nothing that does. A cache that somebody
-// has for longer belongs to no block meanwhile. The constant seated holds for the
-// toolchains of which all this is known.
+// A cache is at the seat of its owner, and names it, from before it gets there. Only who
+// finds itself named may use it: others cannot be, nor become the owner meanwhile. So it
+// stays where it is while it is used, and nobody has to know that it is.
 //
 // A cache stays at its seat until two collections passed without a Put. Only its owner
 // may take anything out of it; when it lost its seat, and nobody has it any more, the
 // collector hands it to retire.
 type seats struct {
-	looks int          // looksToSit; less in tests
-	limit atomic.Int32 // caches at most
-	taken atomic.Int32
+	looks int // looksToSit; less in tests
 	list  [numSeats]atomic.Pointer[Local]
+
+	mu    sync.Mutex // of all changes of list
+	limit int        // caches at most
+	taken int
+	full  atomic.Bool // taken is the limit
 }
 
 const (
 	numSeats = 1 << seatBits
-	seatBits = 7
+	seatBits = 9
 
-	blockShift = 11 // of the least stack, 2 KiB
+	// The least bits of the address of a g that differ from one to the next.
+	goroutineShift = 5
 
 	// seatsPerP is how many goroutines have a cache of their own for each P; more than
 	// one, as those that wait have theirs as well.
@@ -42,112 +42,96 @@ const (
 	minSeated = 8
 
 	// A Put looks whether it is the same goroutine as the last time that uses a cache when
-	// these bits of the tally are 0: once in 32 Gets, and in 8 Puts without a Get.
-	lookMask = 31*oneGet | 7
+	// these bits of the tally are 0: once in 64 Gets, and in 8 Puts without a Get.
+	lookMask = 63*oneGet | 7
 
 	// looksToSit is how often it has to be the same one: so often that who comes, fills
 	// some dozens of buffers, and goes does not take a cache along that others need.
-	looksToSit = 64
+	looksToSit = 40
 )
 
-// place returns the number of the block of memory that here lies in, which is on the
-// stack of the caller.
-//
-//go:nosplit
-func place(here *byte) uintptr { return uintptr(unsafe.Pointer(here)) >> blockShift }
-
-// seat returns where the cache is that belongs to a block. Blocks that share a seat
-// have no cache at the same time.
-//
-//go:nosplit
-func (s *seats) seat(block uintptr) *atomic.Pointer[Local] {
-	return &s.list[uint32(block)*0x9e3779b1>>(32-seatBits)]
+// seat returns where the cache of a goroutine is. Goroutines that share a seat have no
+// cache at the same time.
+func (s *seats) seat(g uintptr) *atomic.Pointer[Local] {
+	return &s.list[uint32(g>>goroutineShift)*0x9e3779b1>>(32-seatBits)]
 }
 
 // open sets how many may sit.
 func (s *seats) open() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if seated {
-		s.limit.Store(int32(min(numSeats/2, max(minSeated, seatsPerP*runtime.GOMAXPROCS(0)))))
+		s.limit = min(numSeats/4, max(minSeated, seatsPerP*runtime.GOMAXPROCS(0)))
 	}
+	s.full.Store(s.taken >= s.limit)
 }
 
-// settle gives l, which the caller has and must not use any more, to the goroutine whose
-// stack the block is, and reports whether there is a seat. That stack may be
-// another's by now: then it is that one's.
-func (s *seats) settle(l *Local, block uintptr) bool {
-	seat := s.seat(block)
-	if seat.Load() != l && !s.claim(seat, l) {
+// settle gives l, which the caller has and must not use any more, to goroutine g, and
+// reports whether there is a seat.
+func (s *seats) settle(l *Local, g uintptr) bool {
+	seat := s.seat(g)
+	if seat.Load() == l {
+		return true
+	}
+	if seat.Load() != nil || s.full.Load() {
 		return false
 	}
-	atomic.StoreUintptr(&l.owner, block)
-	return true
-}
-
-func (s *seats) claim(seat *atomic.Pointer[Local], l *Local) bool {
-	if seat.Load() != nil || s.taken.Load() >= s.limit.Load() || !seat.CompareAndSwap(nil, l) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if seat.Load() != nil || s.taken >= s.limit {
 		return false
 	}
-	s.taken.Add(1)
+	atomic.StoreUintptr(&l.owner, g) // first, for it names somebody else until then
+	seat.Store(l)
+	s.taken++
+	s.full.Store(s.taken >= s.limit)
+	l.depot.options.seats.Store(s)
 	return true
-}
-
-// vacate takes the seat from l if it has that one.
-func (s *seats) vacate(seat *atomic.Pointer[Local], l *Local) {
-	if seat.CompareAndSwap(l, nil) {
-		s.taken.Add(-1)
-	}
 }
 
 // turn is called after each collection. It leaves the caches as they are, for their
 // owners may be using them.
-func (s *seats) turn(cycle uint32) {
+func (s *seats) turn(p *Bytes, cycle uint32) {
 	s.open()
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	for i := range s.list {
-		if l := s.list[i].Load(); l != nil && cycle-atomic.LoadUint32(&l.cycle) >= 2 {
-			s.vacate(&s.list[i], l)
+		l := s.list[i].Load()
+		if l == nil {
+			continue
+		}
+		if cycle-atomic.LoadUint32(&l.cycle) >= 2 {
+			s.list[i].Store(nil)
+			s.taken--
 		}
 	}
+	s.full.Store(s.taken >= s.limit)
+	if s.taken == 0 {
+		p.seats.Store(nil)
+	}
 }
 
-// seatedLocal returns the cache of the goroutine on whose stack here is, or nil. It may
-// be used for as long as the stack does not move.
-//
-//go:nosplit
-func (p *Bytes) seatedLocal(here *byte) *Local {
-	d := p.shared.Load()
-	if !seated || d == nil {
-		return nil
+// of returns the cache of goroutine g, or nil.
+func (s *seats) of(g uintptr) *Local {
+	l := s.seat(g).Load()
+	if l != nil && atomic.LoadUintptr(&l.owner) == g {
+		return l
 	}
-	l := d.seats.seat(place(here)).Load()
-	if l != nil && atomic.LoadUintptr(&l.owner) != place(here) {
-		l = nil
-	}
-	return l
+	return nil
 }
 
-// rise returns the cache of the goroutine, or nil, which then belongs to the caller.
-//
-//go:nosplit
-//go:noinline
-func (p *Bytes) rise() (l *Local, from uintptr) {
-	var here byte
-	if l = p.seatedLocal(&here); l != nil {
-		atomic.StoreUintptr(&l.owner, 0)
-	}
-	return l, place(&here)
-}
-
-// giveBack takes l from the caller: for the goroutine of the block, if that owned it, or
+// giveBack takes l from the caller: for the running goroutine, if that owned it, or
 // has been the one that borrowed it for long enough; otherwise for all.
-func (p *Bytes) giveBack(l *Local, own bool, block uintptr) {
+func (p *Bytes) giveBack(l *Local, own bool) {
+	g := goroutine()
 	if !own {
-		if l.user != block {
-			l.user, l.looks = block, 0
+		if l.user != g {
+			l.user, l.looks = g, 0
 		}
 		l.looks++
 		own = seated && l.looks >= l.depot.seats.looks
 	}
-	if !own || !l.depot.seats.settle(l, block) {
+	if !own || !l.depot.seats.settle(l, g) {
 		p.caches.Put(l)
 	}
 }

@@ -4,3 +4,6 @@ package pool
 
 // seated says that goroutines have caches of their own; see seats.
 const seated = true
+
+// goroutine returns the address of what the runtime knows the running goroutine by.
+func goroutine() uintptr

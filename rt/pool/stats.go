@@ -71,10 +71,11 @@ func (p *Bytes) publish() {
 	if checking {
 		return
 	}
-	if l, from := p.rise(); l != nil {
-		l.turn()
-		l.publishAll()
-		p.giveBack(l, true, from)
+	if s := p.seats.Load(); seated && s != nil {
+		if l := s.of(goroutine()); l != nil {
+			l.turn()
+			l.publishAll()
+		}
 	}
 	var seen []*Local
 	for {

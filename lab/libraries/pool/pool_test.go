@@ -118,19 +118,31 @@ const largest = 1 << 20
 // depend on the ones before: until the pool knows the demand.
 const warm = 20 * 4096
 
-// own makes eight buffers of the largest size; in a crowd, all have the same ones.
+// own makes eight buffers of the largest size. In a crowd, all have the same ones, but
+// begin at one of crowdLines lines, lest two processors write to one all the time.
 func own(largest, crowd int) func() [8][]byte {
-	fresh := func() (own [8][]byte) {
+	fresh := func(size int) (own [8][]byte) {
 		for i := range own {
-			own[i] = make([]byte, largest)
+			own[i] = make([]byte, size)
 		}
 		return own
 	}
-	if crowd > 1 {
-		return sync.OnceValue(fresh)
+	if crowd == 1 {
+		return func() [8][]byte { return fresh(largest) }
 	}
-	return fresh
+	const line = 64
+	all := sync.OnceValue(func() [8][]byte { return fresh(largest + crowdLines*line) })
+	var users atomic.Int64
+	return func() (own [8][]byte) {
+		at := int(users.Add(1)) % crowdLines * line
+		for i, b := range all() {
+			own[i] = b[at : at+largest]
+		}
+		return own
+	}
 }
+
+const crowdLines = 16
 
 // owned is no pool: eight buffers that belong to the goroutine.
 func owned(crowd int) peer {
