@@ -220,9 +220,18 @@ func (c *Case) amount(p *Part) string {
 	}
 	cost := c.Finding.Cost
 	if cost.ObjectsPerOp.Value > 0 {
-		return fmt.Sprintf("%s objects and %s an operation", number(cost.ObjectsPerOp.Value*objects), unit.Bytes(math.Round(cost.BytesPerOp.Value*bytes)))
+		return fmt.Sprintf("%s and %s an operation", objectCount(cost.ObjectsPerOp.Value*objects), unit.Bytes(math.Round(cost.BytesPerOp.Value*bytes)))
 	}
 	return fmt.Sprintf("%s in the recording", unit.Bytes(math.Round(cost.Bytes.Value*bytes)))
+}
+
+// objectCount prints how many objects there are: 1 object, 2.5 objects.
+func objectCount(v float64) string {
+	n := number(v)
+	if n == "1" {
+		return n + " object"
+	}
+	return n + " objects"
 }
 
 // number prints a count without digits that mean nothing.

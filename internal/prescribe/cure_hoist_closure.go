@@ -21,6 +21,10 @@ var hoistClosure = Cure{
 			return Proposal{}, false
 		}
 		text := fmt.Sprintf("make %s once, outside of the hot path, and hand over what it captures as parameters", p.text())
+		if c.edge("return") {
+			// Who gets it calls it later, and has nothing to hand over.
+			text = fmt.Sprintf("make %s once for all that capture the same, or return a value with a method", p.text())
+		}
 		return all(0.9, text, c.escape()), true
 	},
 }

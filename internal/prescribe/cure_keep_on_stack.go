@@ -90,6 +90,8 @@ func (c *Case) coldEscape() int {
 				return 0
 			case heaviestOf(c.diagnosis, c.Finding.Site.File, []int{edge.Line}) > 0 || !c.Line.Conditional(edge.Line):
 				return 0
+			case !c.Line.Avoidable(edge.Line):
+				return 0 // every call comes by, and is over too soon to be sampled there
 			}
 			cold = edge.Line
 		}

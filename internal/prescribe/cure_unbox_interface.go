@@ -2,6 +2,7 @@ package prescribe
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/diagnose"
 )
@@ -29,7 +30,13 @@ func matchUnboxInterface(c *Case, p *Part) (Proposal, bool) {
 		if p.Callee != "" && p.Via != "" {
 			return Proposal{}, false
 		}
+		if p.Kind == diagnose.KindVariadic && p.Expr != nil && p.Expr.Unboxed {
+			return Proposal{}, false // the slice holds the values themselves
+		}
 	case diagnose.KindReflect:
+		if p.Via != "" && !strings.HasPrefix(p.Via, "reflect.") {
+			return Proposal{}, false // it is the library that reflects
+		}
 		return all(0.5, "switch on the concrete types that are frequent before reflecting", c.amount(p)+" are values that reflection copies"), true
 	default:
 		return Proposal{}, false

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/tools/go/packages"
 
 	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 	"github.com/heaptrim/heaptrim/internal/stats"
 )
@@ -169,4 +170,32 @@ func TestLeaveWhatOnlyLives(t *testing.T) {
 	}
 	f(diagnose.Cost{InUse: stats.Exact(3 << 20)}, "only keeps 3 MiB alive")
 	f(diagnose.Cost{InUse: stats.Exact(3 << 20), Objects: stats.Exact(2), Bytes: stats.Exact(64)}, "of 32 B each")
+}
+
+// TestCuresOfSources: what the source shows rules a cure out, or words it.
+func TestCuresOfSources(t *testing.T) {
+	returned := &diagnose.Reason{Flow: []evidence.Flow{{Edges: []evidence.FlowEdge{{Why: "return"}}}}}
+	lit := &source.Expr{Kind: source.FuncLit, Text: "func() {…}"}
+	f := func(cure Cure, escape *diagnose.Reason, p Part, want string) {
+		t.Helper()
+		c := &Case{Finding: &diagnose.Finding{Escape: escape}, Parts: []*Part{&p}}
+		got, ok := cure.match(c, &p)
+		if ok != (want != "") || !strings.Contains(got.Text, want) {
+			t.Errorf("%s of %+v: %v, %q, want %q in it", cure.Code, p.Mix, ok, got.Text, want)
+		}
+	}
+	f(hoistClosure, nil, Part{Mix: diagnose.Mix{Kind: diagnose.KindClosure}, Expr: lit}, "hand over what it captures")
+	f(hoistClosure, returned, Part{Mix: diagnose.Mix{Kind: diagnose.KindClosure}, Expr: lit}, "make `func() {…}` once for all that capture the same")
+	f(unboxInterface, nil, Part{Mix: diagnose.Mix{Kind: diagnose.KindVariadic}, Expr: &source.Expr{Kind: source.Call, Callee: "m.log"}}, "do not box")
+	f(unboxInterface, nil, Part{Mix: diagnose.Mix{Kind: diagnose.KindVariadic}, Expr: &source.Expr{Kind: source.Call, Callee: "m.runes", Unboxed: true}}, "")
+	f(unboxInterface, nil, Part{Mix: diagnose.Mix{Kind: diagnose.KindReflect, Via: "reflect.Value.Call"}}, "switch on the concrete types")
+	f(unboxInterface, nil, Part{Mix: diagnose.Mix{Kind: diagnose.KindReflect, Via: "html/template.(*Template).Execute"}}, "")
+}
+
+func TestObjectCount(t *testing.T) {
+	for v, want := range map[float64]string{1: "1 object", 0.5: "0.5 objects", 2: "2 objects", 1.04: "1 object", 340.4: "340 objects"} {
+		if got := objectCount(v); got != want {
+			t.Errorf("objectCount(%v) = %q, want %q", v, got, want)
+		}
+	}
 }

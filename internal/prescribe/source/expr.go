@@ -39,6 +39,7 @@ type Expr struct {
 	Packed   int64  // of a struct: its size with the fields in the best order; 0 for others
 	Elem     int64  // size of one element of a slice; 0 for others
 	Pointers bool   // what is allocated holds pointers
+	Unboxed  bool   // a call whose variadic arguments are of a type that is no interface
 	Consts   bool   // a call whose arguments are all constants, a conversion of one, or a make of constant size
 	Args     []string
 	Loops    []Loop // around it inside the function, innermost first
@@ -145,7 +146,7 @@ func (l *Line) call(n *ast.CallExpr) *Expr {
 	}
 	switch b := l.builtin(n); b {
 	case "":
-		return &Expr{Kind: Call, node: n, Callee: l.callee(n), Consts: l.allConstant(n.Args)}
+		return &Expr{Kind: Call, node: n, Callee: l.callee(n), Unboxed: l.unboxed(n), Consts: l.allConstant(n.Args)}
 	case "make":
 		return &Expr{Kind: Make, node: n, Callee: b, Consts: l.allConstant(n.Args[1:])}
 	case "new":
@@ -154,6 +155,21 @@ func (l *Line) call(n *ast.CallExpr) *Expr {
 		return &Expr{Kind: Append, node: n, Callee: b}
 	}
 	return nil
+}
+
+// unboxed reports whether a call puts its last arguments into a slice of a type
+// that is no interface.
+func (l *Line) unboxed(n *ast.CallExpr) bool {
+	t := l.info().TypeOf(n.Fun)
+	if t == nil {
+		return false
+	}
+	sig, ok := t.Underlying().(*types.Signature)
+	if !ok || !sig.Variadic() || n.Ellipsis.IsValid() || len(n.Args) < sig.Params().Len() {
+		return false
+	}
+	last, ok := sig.Params().At(sig.Params().Len() - 1).Type().(*types.Slice)
+	return ok && !types.IsInterface(last.Elem())
 }
 
 // copies reports whether a conversion copies its operand: between strings and
@@ -310,8 +326,12 @@ func called(n ast.Expr, path []ast.Node) bool {
 
 const maxText = 60
 
-// text is the source of an expression on one line.
+// text is the source of an expression on one line; of a function literal, what
+// stands before its body.
 func (l *Line) text(n ast.Node) string {
+	if f, ok := n.(*ast.FuncLit); ok {
+		return l.text(f.Type) + " {…}"
+	}
 	var b bytes.Buffer
 	if err := printer.Fprint(&b, l.program.fset, n); err != nil {
 		return ""

@@ -126,6 +126,52 @@ func (l *Line) partly(f *Flow, call made) {
 	f.Unused = l.linesOf(start, seen, u)
 }
 
+// Avoidable reports whether there is a way from this line to the end of its
+// function, or to this line again, that does not pass another line, other than
+// one that ends in an error or a panic. Without SSA form that is not known, and
+// the answer is no.
+func (l *Line) Avoidable(line int) bool {
+	if l.Func.fn == nil {
+		return false
+	}
+	starts, passed := map[*ssa.BasicBlock]bool{}, map[*ssa.BasicBlock]bool{}
+	for _, b := range l.Func.fn.Blocks {
+		for _, in := range b.Instrs {
+			switch in.(type) {
+			case *ssa.Phi, *ssa.DebugRef:
+				continue // they stand where the variable does
+			}
+			if p := in.Pos(); p.IsValid() {
+				starts[b] = starts[b] || l.line(p) == l.Number
+				passed[b] = passed[b] || l.line(p) == line
+			}
+		}
+	}
+	seen := map[*ssa.BasicBlock]bool{}
+	var avoids func(b *ssa.BasicBlock) bool
+	avoids = func(b *ssa.BasicBlock) bool {
+		if ret, ok := b.Instrs[len(b.Instrs)-1].(*ssa.Return); ok {
+			return !returnsError(ret)
+		}
+		for _, s := range b.Succs {
+			if passed[s] || seen[s] {
+				continue
+			}
+			seen[s] = true
+			if starts[s] || avoids(s) {
+				return true
+			}
+		}
+		return false
+	}
+	for b := range starts {
+		if starts[b] && avoids(b) {
+			return true
+		}
+	}
+	return false
+}
+
 // addUses collects where a value, or one that is made of it without work, is
 // used.
 func (l *Line) addUses(u *uses, v ssa.Value, seen map[ssa.Value]bool) {

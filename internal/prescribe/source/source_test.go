@@ -293,3 +293,88 @@ func TestConditional(t *testing.T) {
 		}
 	}
 }
+
+// A line that every call comes by is not avoided by an error that ends it
+// sooner.
+func TestAvoidable(t *testing.T) {
+	_, line := load(t, `package m
+
+func next() (int, error) { return 0, nil }
+
+func all() ([]int, error) {
+	list := make([]int, 0, 64) //all
+	for {
+		v, err := next()
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, v)
+		if v == 0 {
+			return list, nil
+		}
+	}
+}
+
+func some(v int) int {
+	x := new(int) //some
+	*x = v
+	if v > 3 {
+		keep(x)
+	}
+	return *x
+}
+
+func each(n int) {
+	for i := range n { //each
+		x := &i
+		if i == 9 {
+			keep(x)
+			return
+		}
+	}
+}
+
+func keep(*int) {}
+`)
+	f := func(name string, at int, want bool) {
+		t.Helper()
+		if got := line(name).Avoidable(at); got != want {
+			t.Errorf("%s: line %d avoidable: %v, want %v", name, at, got, want)
+		}
+	}
+	f("all", 14, false)
+	f("all", 10, true)
+	f("some", 23, true)
+	f("some", 25, false)
+	f("each", 32, true)
+}
+
+// The text of a function literal is its head: its body on one line would be no Go.
+func TestFuncLitText(t *testing.T) {
+	_, line := load(t, "package m\n\nfunc f(v int) func() int {\n\treturn func() int { //lit\n\t\tw := v\n\t\treturn w\n\t}\n}\n")
+	if got, want := first(t, line("lit"), FuncLit).Text, "func() int {…}"; got != want {
+		t.Errorf("text %q, want %q", got, want)
+	}
+}
+
+func TestUnboxed(t *testing.T) {
+	_, line := load(t, `package m
+
+func runes(string, ...rune) {}
+func boxes(...any)          {}
+func typed[T any](...T)     {}
+
+func f(s []rune) {
+	runes("a", '.', '(') //runes
+	runes("a")           //none
+	runes("a", s...)     //slice
+	boxes(1, 2)          //boxes
+	typed(1, 2)          //typed
+}
+`)
+	for name, want := range map[string]bool{"runes": true, "none": false, "slice": false, "boxes": false, "typed": true} {
+		if got := first(t, line(name), Call).Unboxed; got != want {
+			t.Errorf("%s: unboxed is %v, want %v", name, got, want)
+		}
+	}
+}
