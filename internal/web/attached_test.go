@@ -38,6 +38,13 @@ func TestNewPlan(t *testing.T) {
 	if err != nil || v.Recommended.Point.Setting.GOGC != 400 || v.Recommended.Deploy["env"][0] != "GOGC=400" {
 		t.Errorf("the plan was read as %+v, %v", v, err)
 	}
+	// Without a resident set, memory is that of the heap.
+	for measured, heapOnly := range map[string]bool{`"peak_heap_bytes":5,"peak_rss_bytes":0`: true, `"peak_heap_bytes":5,"peak_rss_bytes":9`: false} {
+		v, err := newPlan(json.RawMessage(`{"schema":"heaptrim.tune/1","measured":{`+measured+`},"curve":[{"peak_heap_bytes":{"value":4}}]}`), nil)
+		if err != nil || v.HeapOnly != heapOnly || v.Measured.Peak != 5 || v.Curve[0].Peak.Value != 4 {
+			t.Errorf("of %s the plan was read as %+v, %v", measured, v, err)
+		}
+	}
 	if v, err := newPlan(nil, nil); v != nil || err != nil {
 		t.Errorf("no plan: %v, %v", v, err)
 	}

@@ -32,10 +32,14 @@ type (
 		} `json:"recommended"`
 		Notes  []string    `json:"notes"`
 		Trials *planTrials `json:"trials"`
+
+		// HeapOnly: the resident set is not known, and memory is that of the heap.
+		HeapOnly bool `json:"heap_only"`
 	}
 
 	planMeasured struct {
 		Collector float64 `json:"collector_cpu_share"`
+		Peak      float64 `json:"peak_heap_bytes"`
 		RSS       float64 `json:"peak_rss_bytes"`
 		Cycles    int     `json:"cycles"`
 	}
@@ -57,6 +61,7 @@ type (
 		Refused   string      `json:"refused"`
 		Fits      bool        `json:"fits"`
 		Collector *bounds     `json:"collector_cpu_share"`
+		Peak      *bounds     `json:"peak_heap_bytes"`
 		RSS       *bounds     `json:"peak_rss_bytes"`
 	}
 
@@ -112,5 +117,6 @@ func readPlan(doc json.RawMessage) (*planView, error) {
 		return nil, fmt.Errorf("read the plan: its schema is %q, want %s", v.Schema, planSchema)
 	}
 	v.Base = nil // heaptrim's own, not the document's
+	v.HeapOnly = v.Measured.RSS <= 0
 	return &v, nil
 }
