@@ -53,7 +53,7 @@ func (t *page) curve(p *tune.Plan) {
 	}
 	t.line("%*s └%s", curveMargin-2, "", strings.Repeat("─", a.columns))
 	t.line("%*s  %s", curveMargin-2, "", a.ticks())
-	t.prose("  ", "o GOGC   l GOGC=off and a limit   b ballast   + several   T today   R recommended; memory is the resident set at its largest")
+	t.prose("  ", "o GOGC   l GOGC=off and a limit   b ballast   + several   T today   R recommended; memory is the "+sizeName(p.Today))
 }
 
 func known(p *tune.Plan) []tune.Point {
@@ -72,6 +72,14 @@ func size(q tune.Point) stats.Interval {
 		return q.RSS
 	}
 	return q.Peak
+}
+
+// sizeName says what size gives.
+func sizeName(q tune.Point) string {
+	if q.RSS.Value > 0 {
+		return "resident set at its largest"
+	}
+	return "largest heap: the resident set is not known"
 }
 
 func glyphOf(s gcmodel.Setting) rune {

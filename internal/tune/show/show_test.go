@@ -154,3 +154,27 @@ func TestJSON(t *testing.T) {
 		}
 	}
 }
+
+// TestCurveNamesItsMemory: where no resident set was recorded, the curve is over
+// the largest heap, and says so.
+func TestCurveNamesItsMemory(t *testing.T) {
+	for _, resident := range []bool{true, false} {
+		p := plan(t, tune.Options{Constraint: tune.Constraint{Max: unit.GiB, Source: "-max-memory"}})
+		if !resident {
+			p.Today.RSS = stats.Interval{}
+			for i := range p.Curve {
+				p.Curve[i].RSS = stats.Interval{}
+			}
+		}
+		var b bytes.Buffer
+		if err := show.Text(&b, p, 200); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(b.String(), "memory is the resident set at its largest"); got != resident {
+			t.Errorf("resident set known: %v; named: %v", resident, got)
+		}
+		if got := strings.Contains(b.String(), "memory is the largest heap"); got == resident {
+			t.Errorf("resident set known: %v; the heap named: %v", resident, got)
+		}
+	}
+}
