@@ -15,17 +15,30 @@ func stackScan(s *diagnose.Signals) (Detection, bool) {
 		return Detection{}, false
 	}
 	evidence := fmt.Sprintf("scanning goroutines' stacks takes %s of CPU", percent(share))
-	if stack, heap := median(s.Metric("/gc/scan/stack:bytes")), median(s.Metric("/gc/scan/total:bytes")); heap > 0 {
+	stack, heap := median(s.Metric("/gc/scan/stack:bytes")), median(s.Metric("/gc/scan/total:bytes"))
+	if heap > 0 {
 		evidence += fmt.Sprintf("; %s of the %s to scan in a cycle are stacks", unit.FormatBytes(stack), unit.FormatBytes(heap))
 	}
 	if n := median(s.Metric("/sched/goroutines:goroutines")); n > 0 {
 		evidence += fmt.Sprintf("; %s goroutines", unit.FormatScaled(n))
 	}
-	return Detection{
-		Title: "Goroutines' stacks are much of what the collector scans", Code: "goroutine-stacks", Amount: share.Value,
-		Text:     "fewer goroutines that wait, and none in the depth of a call: what waits in a small function has a small stack. Fewer cycles scan them less often: see gc-headroom",
-		Evidence: evidence,
-	}, true
+	title, text := stackAdvice(stack, heap)
+	return Detection{Title: title, Code: "goroutine-stacks", Amount: share.Value, Text: text, Evidence: evidence}, true
+}
+
+// muchStack is the part of what a cycle scans from which on there are too many
+// stacks, or too large ones; below it they are only scanned too often.
+const muchStack = 0.1
+
+// stackAdvice says what to do about stacks of so many bytes to scan, among all
+// the bytes to scan in a cycle; 0 when that is not known.
+func stackAdvice(stack, all float64) (title, text string) {
+	const often = "fewer cycles scan them less often: see gc-headroom"
+	if all > 0 && stack < muchStack*all {
+		return "Goroutines' stacks are scanned in each of many cycles", often
+	}
+	return "Goroutines' stacks are much of what the collector scans",
+		"fewer goroutines that wait, and none in the depth of a call: what waits in a small function has a small stack. F" + often[1:]
 }
 
 // stackGrowth: a goroutine begins with a small stack, which is copied to one of
