@@ -122,6 +122,13 @@ func TestOpenRefusesManifest(t *testing.T) {
 	f(line(`{"threads":1,"live_bytes":1,"ns":{"value":1,"low":-1,"high":3}}`), "fresh_line")
 	f(line(`{"threads":1,"live_bytes":1,"ns":{"value":1,"low":1,"high":1e300},"use_ns":2}`), "fresh_line")
 	f(line(`{"threads":1,"live_bytes":1,"ns":{"value":3,"low":1,"high":4},"use_ns":2}`), "fresh_line")
+	cycle := func(c string) string { return head + `"runs":[{"name":"r","parts":[],"cycle_cost":` + c + `}]}` }
+	f(cycle(`{"pairs":0,"times":3,"ns":{"value":1,"low":1,"high":1}}`), `"r"`, "cycle_cost")
+	f(cycle(`{"pairs":9,"times":1,"ns":{"value":1,"low":1,"high":1}}`), "cycle_cost")
+	f(cycle(`{"pairs":9,"times":3,"ns":{"value":1,"low":2,"high":3}}`), "cycle_cost")
+	f(cycle(`{"pairs":9,"times":3,"ns":{"value":1,"low":1,"high":1e300}}`), "cycle_cost")
+	f(cycle(`{"pairs":9,"times":3,"ns":{"value":1,"low":-1e300,"high":1}}`), "cycle_cost")
+	f(cycle(`{"pairs":"9"}`), "cycle_cost")
 	f(part(`{"path":"x"},{"path":"x"}`), "twice")
 	f(part(`{"path":"../x"}`), `"../x"`, "leaves the bundle")
 	f(part(`{"path":"/etc/passwd"}`), `"/etc/passwd"`, "leaves the bundle")

@@ -109,6 +109,23 @@ func check(m evidence.Manifest) error {
 		if err := checkFreshLine(run.FreshLine); err != nil {
 			return fmt.Errorf("%s: run %q: %w", ManifestName, run.Name, err)
 		}
+		if err := checkCycleCost(run.CycleCost); err != nil {
+			return fmt.Errorf("%s: run %q: %w", ManifestName, run.Name, err)
+		}
+	}
+	return nil
+}
+
+// longestCycle is far more processor time than any collection takes, in
+// nanoseconds.
+const longestCycle = 1e13
+
+func checkCycleCost(c *evidence.CycleCost) error {
+	if c == nil {
+		return nil
+	}
+	if c.Pairs < 1 || c.Times <= 1 || c.NS.Low < -longestCycle || c.NS.Value < c.NS.Low || c.NS.High < c.NS.Value || c.NS.High > longestCycle {
+		return fmt.Errorf("cycle_cost of %d pairs, %v times the distance and %v ns is none that a collection has", c.Pairs, c.Times, c.NS)
 	}
 	return nil
 }
@@ -121,7 +138,7 @@ func checkFreshLine(c *evidence.FreshLine) error {
 	if c == nil {
 		return nil
 	}
-	if c.Threads < 1 || c.LiveBytes < 0 || c.NS.Low < 0 || c.NS.Value < c.NS.Low || c.NS.High < c.NS.Value || c.NS.High > slowestLine || c.UseNS < c.NS.Value || c.UseNS > slowestLine {
+	if c.Threads < 1 || c.LiveBytes < 0 || c.FreshBytes < 0 || c.NS.Low < 0 || c.NS.Value < c.NS.Low || c.NS.High < c.NS.Value || c.NS.High > slowestLine || c.UseNS < c.NS.Value || c.UseNS > slowestLine {
 		return fmt.Errorf("fresh_line of %d threads, %d bytes and %v ns is none that a machine has", c.Threads, c.LiveBytes, c.NS)
 	}
 	return nil

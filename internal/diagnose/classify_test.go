@@ -48,6 +48,7 @@ func TestBucket(t *testing.T) {
 	f("go1.26.8", bucketSweep, "runtime.(*sweepLocked).sweep", "runtime.sweepone", "runtime.bgsweep")
 	f("go1.26.8", bucketBarrier, "gcWriteBarrier", user)
 	f("go1.26.8", bucketStackGrowth, "runtime.copystack", "runtime.newstack", "runtime.morestack", user)
+	f("go1.26.8", bucketScheduler, "runtime.asyncPreempt", user)
 	f("go1.26.8", bucketScheduler, "runtime.schedule", "runtime.gopreempt_m", "runtime.newstack", "runtime.morestack", user)
 	f("go1.26.8", bucketScheduler, "runtime.futex", "runtime.notesleep", "runtime.stopm", "runtime.findRunnable", "runtime.schedule", "runtime.park_m", "runtime.mcall")
 	f("go1.26.8", bucketCycle, "runtime.futex", "runtime.notesleep", "runtime.stopm", "runtime.gcstopm", "runtime.findRunnable", "runtime.schedule", "runtime.goschedImpl", "runtime.gopreempt_m", "runtime.asyncPreempt2.func1", "runtime.mcall")

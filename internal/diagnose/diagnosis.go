@@ -247,6 +247,7 @@ type RunSummary struct {
 	MemoryShare     stats.Interval
 	CPUSecondsPerOp float64
 	RequestsPerSec  float64
+	CycleCost       *evidence.CycleCost // what a collection costs the process, by a run at two paces; nil when not measured
 	FreshLine       *evidence.FreshLine // what fresh memory costs a program of this shape; nil when not measured
 }
 

@@ -123,7 +123,9 @@ var frameRules = []frameRule{
 	{to: bucketSweep, names: []string{"runtime.bgsweep", "runtime.sweepone", "runtime.deductSweepCredit", "runtime.(*sweepLocked).sweep*", "runtime.(*mspan).sweep*", "runtime.(*mheap).reclaim*"}},
 	{to: bucketScavenge, names: []string{"runtime.bgscavenge", "runtime.(*pageAlloc).scavenge*", "runtime.(*scavengerState)*", "runtime.sysUnused*"}},
 	{to: bucketBarrier, names: []string{"runtime.gcWriteBarrier*", "gcWriteBarrier*", "runtime.wbBufFlush*", "runtime.wbMove", "runtime.wbZero", "runtime.bulkBarrierPreWrite*"}},
-	{to: bucketScheduler, names: []string{"runtime.gopreempt_m", "runtime.preemptPark"}},
+	// A goroutine that a signal stopped wherever it was has the signal's frame on
+	// top of its own.
+	{to: bucketScheduler, names: []string{"runtime.gopreempt_m", "runtime.preemptPark", "runtime.asyncPreempt*"}},
 	{to: bucketStackGrowth, names: []string{"runtime.newstack", "runtime.copystack", "runtime.morestack*", "runtime.shrinkstack"}},
 	{to: bucketProfiler, names: []string{"runtime.mProf_Malloc", "runtime.profilealloc", "runtime.mProf_Free"}},
 	{to: bucketMalloc, names: []string{"runtime.mallocgc*", "runtime.newobject", "runtime.newarray", "runtime.makeslice*", "runtime.growslice*", "runtime.rawbyteslice", "runtime.rawstring*", "runtime.persistentalloc*"}},

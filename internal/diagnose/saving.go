@@ -75,7 +75,10 @@ type effect struct {
 	cpu    stats.Interval // share of CPU saved
 	caches stats.Interval // of it, what the program's other code saves
 	cycles stats.Interval // share of the cycles that go away
-	basis  string
+	// collector is the share of the collector's cost that goes away; negative
+	// when there is more to do. 0 when not known.
+	collector float64
+	basis     string
 }
 
 // saving is the share of this run's CPU that the cuts save: what they cost
@@ -89,10 +92,15 @@ func (r *runCosts) saving(cuts []siteCut) effect {
 	for _, c := range cuts {
 		bytes += math.Max(c.bytes, 0) * c.Bytes
 	}
-	if e.caches = r.caches(bytes); e.caches.High > 0 {
-		e.cpu = e.cpu.Add(e.caches)
+	fresh, after := r.caches(bytes), r.aftermath().Scale(e.collector)
+	if fresh.High > 0 {
 		e.basis += "; with what its fresh memory costs the caches, by a measurement of the machine"
 	}
+	if after != (stats.Interval{}) {
+		e.basis += "; with what the program waits for after collections, by a run at two paces"
+	}
+	e.caches = fresh.Add(after)
+	e.cpu = e.cpu.Add(e.caches)
 	return e
 }
 
@@ -126,7 +134,7 @@ func (r *runCosts) withoutCaches(cuts []siteCut) effect {
 	width = math.Hypot(width, rm.Off*(r.collected.Value+r.assists()))
 	collector := stats.Interval{Value: v, Low: v - width, High: v + width}
 	return effect{
-		cpu: direct.Add(collector), cycles: r.fewer(rm, cuts),
+		cpu: direct.Add(collector), cycles: r.fewer(rm, cuts), collector: -rm.Change.Sum(),
 		basis: "direct cost, and the collector's cost without it by the pacer's formula, with " + pace(rm.Regime),
 	}
 }

@@ -75,13 +75,51 @@ func TestCaches(t *testing.T) {
 	}
 	f(nil, stats.Interval{})
 	f(cost(0), stats.Interval{})
-	// A million lines at 300 ns, of five seconds of CPU time.
-	v := lines * 300 / 1e9 / (5 * time.Second).Seconds()
-	f(cost(300), stats.Interval{Value: v, High: 2 * v})
+	// A million lines, of five seconds of CPU time of which four fifths are the
+	// program's.
+	of := func(ns float64) float64 { return 0.8 * (1 - math.Exp(-lines*ns/1e9/(4*time.Second).Seconds())) }
+	f(cost(3), stats.Interval{Value: of(3), High: of(6)})
+	f(cost(300), stats.Interval{Value: of(300), High: of(600)})
 	// The comparisons do not tell it from nothing.
 	unsure := cost(0)
 	unsure.NS.High = 300
-	f(unsure, stats.Interval{High: v})
-	// The loop lost a half of its time, and four fifths of CPU are the program's.
-	f(cost(1e4), stats.Interval{Value: 0.4, High: 0.8})
+	f(unsure, stats.Interval{High: of(300)})
+	f(cost(1e4), stats.Interval{Value: of(1e4), High: of(2e4)})
+	if few := of(3); math.Abs(few-lines*3/1e9/5) > 1e-6 {
+		t.Errorf("few lines cost %v", few)
+	}
+}
+
+// TestAftermath: what a cycle costs the process beyond the collector's samples
+// is the program's, goes with the cycles, and counts the less the less sure it is.
+func TestAftermath(t *testing.T) {
+	site := "runtime.mallocgc runtime.newobject example.com/m.A main.main"
+	f := func(cost *evidence.CycleCost, low, value, high float64) {
+		t.Helper()
+		r := newRecording(t)
+		if err := r.w.Update(func(m *evidence.Manifest) { m.Runs[r.run].CycleCost = cost }); err != nil {
+			t.Fatal(err)
+		}
+		// Ten seconds, of which the collector has two.
+		r.cpuOf(evidence.Part{}, []sample{{"example.com/m.Work main.main", []int64{0, 700e7}}, {site, []int64{0, 100e7}},
+			{"runtime.scanobject runtime.gcDrain runtime.gcBgMarkWorker.func2 runtime.systemstack", []int64{0, 200e7}}})
+		r.snapshot([]sample{{site, []int64{0, 0, 0, 0}}})
+		r.snapshot([]sample{{site, []int64{1 << 20, 64 << 20, 0, 0}}})
+		r.cycles(20, 10)
+		d := r.diagnose()
+		checkSums(t, d)
+		got := d.Findings[0].Removal.Caches
+		if math.Abs(got.Low-low) > 0.003 || math.Abs(got.Value-value) > 0.003 || math.Abs(got.High-high) > 0.003 {
+			t.Errorf("%+v: %v, want %v in %v to %v", cost, got, value, low, high)
+		}
+	}
+	// Twenty cycles.
+	cost := func(low, value, high float64) *evidence.CycleCost {
+		return &evidence.CycleCost{Pairs: 20, Times: 3, NS: stats.Interval{Value: value, Low: low, High: high}}
+	}
+	f(nil, 0, 0, 0)
+	f(cost(100e6, 100e6, 100e6), 0, 0, 0.025)         // just what the samples show
+	f(cost(250e6, 250e6, 250e6), 0.275, 0.295, 0.325) // half of all, and sure
+	f(cost(50e6, 250e6, 450e6), 0, 0.058, 0.7)        // and not sure: no more than the program has
+	f(cost(10e6, 50e6, 90e6), 0, 0, 0)
 }

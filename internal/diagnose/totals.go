@@ -130,7 +130,7 @@ func why(r *runCosts, t Totals) string {
 func summaries(runs []*runCosts) []RunSummary {
 	var out []RunSummary
 	for _, r := range runs {
-		s := RunSummary{Name: r.run.Name, Package: r.run.Package, Ops: r.ops, FreshLine: r.run.FreshLine}
+		s := RunSummary{Name: r.run.Name, Package: r.run.Package, Ops: r.ops, FreshLine: r.run.FreshLine, CycleCost: r.run.CycleCost}
 		var ns, bytes, allocs meanOf
 		for _, b := range r.results {
 			if b.pass == passTiming {

@@ -99,6 +99,9 @@ type Run struct {
 	// FreshLine is what fresh memory costs a program of this run's shape on the
 	// machine of the recording; nil where it was not measured.
 	FreshLine *FreshLine `json:"fresh_line,omitempty"`
+	// CycleCost is what one collection costs the process, by a run of the same
+	// work at two paces; nil where it was not measured.
+	CycleCost *CycleCost `json:"cycle_cost,omitempty"`
 }
 
 // CacheLine is the size in bytes of a line of the caches, as fresh memory is
@@ -106,15 +109,26 @@ type Run struct {
 const CacheLine = 64
 
 // FreshLine is what a line of fresh memory costs code that uses other memory
-// over again: the time by which that slows down for each line that is written
-// between.
+// over again: the time by which that, and writing and reading the line, takes
+// longer than with a line that is in the nearest cache.
 type FreshLine struct {
-	Threads   int            `json:"threads"`    // that use memory at a time
-	LiveBytes int64          `json:"live_bytes"` // of which all threads together use some over again
-	NS        stats.Interval `json:"ns"`         // nanoseconds, with quartiles
+	Threads   int   `json:"threads"`    // that use memory at a time
+	LiveBytes int64 `json:"live_bytes"` // of which all threads together use some over again
+	// FreshBytes are allocated before the same memory comes round again; 0 in
+	// recordings whose loop did not time the writing.
+	FreshBytes int64          `json:"fresh_bytes,omitempty"`
+	NS         stats.Interval `json:"ns"` // nanoseconds, with quartiles
 	// UseNS is how long a line used again takes meanwhile, in nanoseconds: code
 	// that does nothing else loses NS of it, and no code loses more.
 	UseNS float64 `json:"use_ns"`
+}
+
+// CycleCost is what one collection cycle costs a process in processor time, the
+// collector's own work and what the program waits for because of it.
+type CycleCost struct {
+	Pairs int            `json:"pairs"` // of stretches that were compared
+	Times float64        `json:"times"` // distance of cycles in every other stretch, in those of the run
+	NS    stats.Interval `json:"ns"`    // user and system time in nanoseconds, with its 95 % interval; chance may put it below zero
 }
 
 // Part is one file of a bundle.

@@ -33,6 +33,9 @@ const (
 	defaultBenchTime = 1500 * time.Millisecond // a timing pass when -bench names the benchmarks
 	shortBenchTime   = 500 * time.Millisecond  // the shortest worth recording: 50 samples of one core
 	longBenchTime    = 1500 * time.Millisecond
+	// A benchmark takes two passes of equal length, about half of one for
+	// allocations, and up to one more where it collects often.
+	passes = 3.25
 	// Recording an allocation with its stack costs one to two microseconds, so
 	// this many take about half a second.
 	recordedAllocs = 300_000
@@ -43,10 +46,9 @@ const (
 // out: the budget then goes to as many top-level benchmarks as possible.
 func plan(all []probed, budget, perBench time.Duration) (chosen []planned, leftOut []probed) {
 	if perBench == 0 {
-		// Two passes of equal length and about half of one for allocations.
-		perBench = time.Duration(float64(budget) / 2.5 / float64(max(len(all), 1)))
+		perBench = time.Duration(float64(budget) / passes / float64(max(len(all), 1)))
 		if perBench < shortBenchTime {
-			fit := int(float64(budget) / 2.5 / float64(shortBenchTime))
+			fit := int(float64(budget) / passes / float64(shortBenchTime))
 			all, leftOut = spread(all, max(fit, 1))
 			perBench = shortBenchTime
 		}

@@ -292,7 +292,7 @@ func (r *benchRecorder) record(ctx context.Context, p planned) error {
 		id: r.w.Run(evidence.Run{Name: p.name, Package: pkg.ImportPath, Loops: pkg.source.loops}),
 	}
 	for range r.o.Count {
-		for _, pass := range []func(context.Context) error{b.timing, b.allocation, b.collector} {
+		for _, pass := range []func(context.Context) error{b.timing, b.allocation, b.collector, b.paces} {
 			if err := pass(ctx); err != nil {
 				return err
 			}
@@ -309,6 +309,9 @@ type benchRun struct {
 	pkg   *testPackage
 	id    int
 	count int
+	// Of the collector pass.
+	log      []byte
+	measured time.Duration // how long its operations took
 }
 
 // Pass names of a benchmark's parts.
@@ -509,6 +512,13 @@ func (b *benchRun) collector(ctx context.Context) error {
 	}
 	if err := b.keepText(b.part(evidence.Part{Path: "gctrace.txt", Kind: evidence.KindGCTrace, Pass: passCollector, Ops: b.ops}, res), res.err); err != nil {
 		return err
+	}
+	found, err := b.results(b.planned.pkg, res.out)
+	if err != nil {
+		return err
+	}
+	if b.log, b.measured = res.err, 0; len(found) == 1 {
+		b.measured = time.Duration(found[0].nsPerOp * float64(b.ops))
 	}
 	if !b.pkg.recorder {
 		return nil

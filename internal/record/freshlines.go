@@ -87,16 +87,16 @@ func mostFirst(count map[freshline.Shape]int) []freshline.Shape {
 // octave, as its log of the collector has it, and how many threads it kept
 // busy. It is false where the recording does not tell.
 func shapeOf(dir string, run evidence.Run) (freshline.Shape, bool) {
-	var live []unit.Bytes
+	var live, fresh []unit.Bytes
 	s := freshline.Shape{Threads: 1}
 	for _, p := range run.Parts {
 		switch p.Kind {
 		case evidence.KindGCTrace:
-			found, err := liveHeaps(filepath.Join(dir, filepath.FromSlash(p.Path)))
+			found, between, err := heaps(filepath.Join(dir, filepath.FromSlash(p.Path)))
 			if err != nil {
 				return s, false
 			}
-			live = append(live, found...)
+			live, fresh = append(live, found...), append(fresh, between...)
 		case evidence.KindCPU:
 			if p.Wall > 0 {
 				s.Threads = max(s.Threads, int(math.Round(p.CPU.Seconds()/p.Wall.Seconds())))
@@ -106,30 +106,36 @@ func shapeOf(dir string, run evidence.Run) (freshline.Shape, bool) {
 	if len(live) == 0 {
 		return s, false
 	}
-	slices.Sort(live)
-	// The log has whole MiB: none is less than one.
-	median := math.Max(float64(live[len(live)/2]), 1<<19)
-	s.LiveBytes = min(int64(math.Exp2(math.Round(2*math.Log2(median))/2)), freshline.MaxLive)
+	s.LiveBytes = min(halfOctave(live), freshline.MaxLive)
+	s.FreshBytes = min(halfOctave(fresh), freshline.MaxFresh)
 	return s, true
 }
 
-// liveHeaps are the bytes that each collection of a log left alive, those that
-// the program forced left out.
-func liveHeaps(file string) ([]unit.Bytes, error) {
+// halfOctave is the median in steps of half an octave. The log has whole MiB:
+// none is less than a half.
+func halfOctave(sizes []unit.Bytes) int64 {
+	slices.Sort(sizes)
+	median := math.Max(float64(sizes[len(sizes)/2]), 1<<19)
+	return int64(math.Exp2(math.Round(2*math.Log2(median)) / 2))
+}
+
+// heaps are the bytes that each collection of a log left alive, and those from
+// there to the goal that it was started for; collections that the program
+// forced are left out.
+func heaps(file string) (live, fresh []unit.Bytes, err error) {
 	f, err := os.Open(file)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer f.Close()
-	var live []unit.Bytes
 	_, err = gctrace.Scan(file, f, func(c evidence.Cycle) error {
 		if !c.Forced {
-			live = append(live, c.HeapLive)
+			live, fresh = append(live, c.HeapLive), append(fresh, max(c.Goal-c.HeapLive, 0))
 		}
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("live heap: %w", err)
+		return nil, nil, fmt.Errorf("live heap: %w", err)
 	}
-	return live, nil
+	return live, fresh, nil
 }

@@ -44,10 +44,10 @@ func TestShapeOf(t *testing.T) {
 		}
 	}
 	second := evidence.Part{Wall: time.Second, CPU: time.Second}
-	f(collections(16), second, freshline.Shape{Threads: 1, LiveBytes: 16 << 20}, true)
-	f(collections(20), second, freshline.Shape{Threads: 1, LiveBytes: 23726566}, true) // 16 MiB × √2
-	f(collections(0), evidence.Part{Wall: time.Second, CPU: 1900 * time.Millisecond}, freshline.Shape{Threads: 2, LiveBytes: 1 << 19}, true)
-	f(collections(5000), evidence.Part{CPU: time.Second}, freshline.Shape{Threads: 1, LiveBytes: freshline.MaxLive}, true)
+	f(collections(16), second, freshline.Shape{Threads: 1, LiveBytes: 16 << 20, FreshBytes: 16 << 20}, true)
+	f(collections(20), second, freshline.Shape{Threads: 1, LiveBytes: 23726566, FreshBytes: 23726566}, true) // 16 MiB × √2
+	f(collections(0), evidence.Part{Wall: time.Second, CPU: 1900 * time.Millisecond}, freshline.Shape{Threads: 2, LiveBytes: 1 << 19, FreshBytes: 1 << 19}, true)
+	f(collections(5000), evidence.Part{CPU: time.Second}, freshline.Shape{Threads: 1, LiveBytes: freshline.MaxLive, FreshBytes: freshline.MaxFresh}, true)
 	f("", second, freshline.Shape{}, false)
 	f("gc 1 @0.000s", second, freshline.Shape{}, false)
 }

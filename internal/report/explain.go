@@ -110,7 +110,9 @@ func (e *explainer) cost() {
 		share("saved without it", r.CPU, e.k.cpu)
 		if r.Caches.High > 0 {
 			share("  of it in the caches", r.Caches, e.k.cpu)
-			e.p.prose("    ", e.freshLine(), dim)
+			for _, text := range e.caches() {
+				e.p.prose("    ", text, dim)
+			}
 		}
 	}
 	e.amount("allocates", c.BytesPerOp, func(v float64) string { return unit.FormatBytes(v) + "/op" })
@@ -127,15 +129,24 @@ func (e *explainer) cost() {
 	}
 }
 
-// freshLine says what the part that no profile shows stands on.
-func (e *explainer) freshLine() string {
+// caches says what the part that no profile shows stands on.
+func (e *explainer) caches() (texts []string) {
+	known := func(i stats.Interval) bool { return finite(i.Value) && finite(i.Low) && finite(i.High) }
 	for _, r := range e.d.Runs {
-		if c := r.FreshLine; c != nil && r.Name == e.f.Run && finite(c.NS.Value) && finite(c.NS.Low) && finite(c.NS.High) {
-			return fmt.Sprintf("Each line of %d bytes of fresh memory puts another one out of the caches. On this machine that cost %.1f ns (%.1f to %.1f) beside %s in use by %d%s.",
-				evidence.CacheLine, c.NS.Value, c.NS.Low, c.NS.High, unit.Bytes(c.LiveBytes), c.Threads, plural(float64(c.Threads), " thread"))
+		if r.Name != e.f.Run {
+			continue
+		}
+		if c := r.FreshLine; c != nil && known(c.NS) {
+			texts = append(texts, fmt.Sprintf("Each line of %d bytes of fresh memory has to come into the caches and puts another one out of them. On this machine that cost %.1f ns (%.1f to %.1f) beside %s in use by %d%s.",
+				evidence.CacheLine, c.NS.Value, c.NS.Low, c.NS.High, unit.Bytes(c.LiveBytes), c.Threads, plural(float64(c.Threads), " thread")))
+		}
+		if c := r.CycleCost; c != nil && known(c.NS) {
+			ms := func(ns float64) string { return unit.FormatScaled(ns/1e6) + " ms" }
+			texts = append(texts, fmt.Sprintf("Marking puts the program's memory out of the caches, too. A collection costs this process %s of processor time (%s to %s), measured with %g times the distance of cycles in every other stretch (%d pairs); what of it the samples of the collector lack, the program waits for.",
+				ms(c.NS.Value), ms(c.NS.Low), ms(c.NS.High), c.Times, c.Pairs))
 		}
 	}
-	return "Each line of fresh memory puts another one out of the caches."
+	return texts
 }
 
 // figure is one line of the cost table.

@@ -219,12 +219,16 @@ func newRun(d *diagnose.Diagnosis, r diagnose.RunSummary) runSummary {
 	ops := perOpKnown(d, r)
 	var line *freshLine
 	if c := r.FreshLine; c != nil {
-		line = &freshLine{c.Threads, c.LiveBytes, newInterval(c.NS, true), positive(c.UseNS)}
+		line = &freshLine{c.Threads, c.LiveBytes, c.FreshBytes, newInterval(c.NS, true), positive(c.UseNS)}
+	}
+	var cycle *cycleCost
+	if c := r.CycleCost; c != nil && finite(c.Times) {
+		cycle = &cycleCost{c.Pairs, c.Times, newInterval(c.NS, true)}
 	}
 	return runSummary{
 		Name: r.Name, Package: r.Package, Ops: positive(float64(r.Ops)), NsPerOp: positive(r.NsPerOp),
 		BytesPerOp: number(r.BytesPerOp, ops), AllocsPerOp: number(r.AllocsPerOp, ops), CyclesPerKiloOp: positive(r.CyclesPerKiloOp),
-		MemoryShare: newInterval(r.MemoryShare, false), CPUSecondsPerOp: positive(r.CPUSecondsPerOp), RequestsPerS: positive(r.RequestsPerSec), FreshLine: line,
+		MemoryShare: newInterval(r.MemoryShare, false), CPUSecondsPerOp: positive(r.CPUSecondsPerOp), RequestsPerS: positive(r.RequestsPerSec), FreshLine: line, CycleCost: cycle,
 	}
 }
 

@@ -277,13 +277,21 @@ type (
 		CPUSecondsPerOp *float64   `json:"cpu_seconds_per_op"`
 		RequestsPerS    *float64   `json:"requests_per_s"`
 		FreshLine       *freshLine `json:"fresh_line"`
+		CycleCost       *cycleCost `json:"cycle_cost"`
 	}
 
 	freshLine struct {
-		Threads   int       `json:"threads"`
-		LiveBytes int64     `json:"live_bytes"`
-		NS        *interval `json:"ns"`
-		UseNS     *float64  `json:"use_ns"`
+		Threads    int       `json:"threads"`
+		LiveBytes  int64     `json:"live_bytes"`
+		FreshBytes int64     `json:"fresh_bytes"`
+		NS         *interval `json:"ns"`
+		UseNS      *float64  `json:"use_ns"`
+	}
+
+	cycleCost struct {
+		Pairs int       `json:"pairs"`
+		Times float64   `json:"times"`
+		NS    *interval `json:"ns"`
 	}
 
 	missingThing struct {

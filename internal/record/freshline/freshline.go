@@ -1,8 +1,10 @@
 // Package freshline measures what fresh memory costs the rest of a program on
 // this machine. An allocation brings cache lines into the caches that were not
 // there, and for each of them another one has to go; where the program would
-// have used that again, it waits. No profile shows whose fault that was: the
-// samples are the waiting code's.
+// have used that again, it waits. It waits for the fresh line, too, but hardly where it
+// is cleared: a processor goes on while its writes are under way, until it has too
+// many of them. No profile shows whose fault that was: the samples are the
+// waiting code's.
 package freshline
 
 import (
@@ -22,16 +24,23 @@ import (
 type Shape struct {
 	Threads   int   // that use it at a time; at least 1 and at most GOMAXPROCS are taken
 	LiveBytes int64 // used over again by all threads together; at least 64 KiB and at most MaxLive are taken
+	// FreshBytes are allocated by all threads together before the same memory
+	// comes round again: what a program allocates between two collections. At least 64 KiB
+	// and at most MaxFresh are taken.
+	FreshBytes int64
 }
 
 // MaxLive is the most memory that Measure uses over again. Beyond it the caches
 // of most machines hold so little of it that a fresh line displaces nothing.
 const MaxLive = 128 << 20
 
+// MaxFresh is the most fresh memory: no cache keeps a line for as long as that.
+const MaxFresh = 64 << 20
+
 const (
-	minLive = 64 << 10
-	fresh   = 32 << 20 // bytes of fresh memory before its lines come round again, all threads together
-	batch   = 16       // lines used again, and then lines written, between two looks at the clock
+	least = 64 << 10
+	hot   = 8 << 10 // bytes that are written instead of fresh ones, and stay in the nearest cache
+	batch = 16      // lines used again, and then lines written and read, between two looks at the clock
 )
 
 // phase is how long each half of a comparison takes, after as long again in
@@ -51,20 +60,20 @@ var parts = [...]float64{0.5, math.Sqrt2 / 2, 1}
 
 // Measure makes n comparisons, at least one of each part of the shape's live
 // bytes, of the time that lines take which are used over again, at random and
-// each after the one before: with and without writing as many lines of fresh
-// memory in between. The time of writing is not in it: an allocation's own
-// samples show that. It returns the median difference a line as the mean over
-// the parts, with bounds from their quartiles, and the shape that was taken. It
-// holds the shape's memory and 32 MiB while it runs, and ends with ctx's error
-// when ctx does.
+// each after the one before, with as many other lines written and read in between: of
+// fresh memory, and of the same few all the time. It returns the median
+// difference a line as the mean over the parts, with bounds from their
+// quartiles, and the shape that was taken. It holds the shape's memory while it
+// runs, and ends with ctx's error when ctx does.
 func Measure(ctx context.Context, s Shape, n int) (evidence.FreshLine, error) {
 	s.Threads = min(max(s.Threads, 1), runtime.GOMAXPROCS(0))
-	s.LiveBytes = min(max(s.LiveBytes, minLive), MaxLive)
+	s.LiveBytes = min(max(s.LiveBytes, least), MaxLive)
+	s.FreshBytes = min(max(s.FreshBytes, least), MaxFresh)
 	live := make([]line, s.LiveBytes/evidence.CacheLine)
 	touch(live)
 	users := make([]*user, s.Threads)
 	for i := range users {
-		users[i] = &user{fresh: make([]line, fresh/evidence.CacheLine/s.Threads), at: uint64(i) << 40}
+		users[i] = &user{fresh: make([]line, max(s.FreshBytes/int64(s.Threads), hot)/evidence.CacheLine), at: uint64(i) << 40}
 		touch(users[i].fresh)
 	}
 	var costs, uses [len(parts)][]float64
@@ -76,12 +85,12 @@ func Measure(ctx context.Context, s Shape, n int) (evidence.FreshLine, error) {
 		for _, u := range users {
 			u.live = live[:int(parts[p]*float64(len(live)))]
 		}
-		alone := together(users, 0)
-		beside := together(users, batch)
+		alone := together(users, hot)
+		beside := together(users, MaxFresh)
 		costs[p] = append(costs[p], beside-alone)
 		uses[p] = append(uses[p], beside)
 	}
-	out := evidence.FreshLine{Threads: s.Threads, LiveBytes: s.LiveBytes}
+	out := evidence.FreshLine{Threads: s.Threads, LiveBytes: s.LiveBytes, FreshBytes: s.FreshBytes}
 	for p, c := range costs {
 		slices.Sort(c)
 		slices.Sort(uses[p])
@@ -113,15 +122,16 @@ type user struct {
 	took  []time.Duration
 }
 
-// together has all users work at once and returns their mean time per line
-// used again, in nanoseconds.
-func together(users []*user, written int) float64 {
+// together has all users work at once, each with at most so many bytes of its fresh memory,
+// and returns their mean time per line used again, in nanoseconds.
+func together(users []*user, bytes int) float64 {
 	per := make([]float64, len(users))
 	var wg sync.WaitGroup
 	for i, u := range users {
+		others := u.fresh[:min(len(u.fresh), bytes/evidence.CacheLine)]
 		wg.Go(func() {
-			u.work(written)
-			per[i] = u.work(written)
+			u.work(others)
+			per[i] = u.work(others)
 		})
 	}
 	wg.Wait()
@@ -135,14 +145,14 @@ func together(users []*user, written int) float64 {
 // work goes on for a phase and returns its time per line used again, by the
 // median batch: on a busy machine some last for as long as another program runs
 // in between.
-func (u *user) work(written int) float64 {
+func (u *user) work(others []line) float64 {
 	u.took = u.took[:0]
 	for begin := time.Now(); len(u.took) == 0 || time.Since(begin) < phase; {
 		for range 32 {
 			start := time.Now()
 			u.again()
+			u.write(others)
 			u.took = append(u.took, time.Since(start))
-			u.write(written)
 		}
 	}
 	slices.Sort(u.took)
@@ -160,12 +170,18 @@ func (u *user) again() {
 	u.at = at
 }
 
-// write fills n lines of fresh memory.
-func (u *user) write(n int) {
-	for range n {
-		u.fresh[u.next] = line{}
-		if u.next++; u.next == len(u.fresh) {
-			u.next = 0
-		}
+// write fills a batch of the next ones of other lines and reads it again, as a
+// program does with what it allocates.
+func (u *user) write(others []line) {
+	if u.next+batch > len(others) {
+		u.next = 0
 	}
+	now := others[u.next : u.next+batch]
+	for i := range now {
+		now[i] = line{}
+	}
+	for i := range now {
+		u.at += now[i][2]
+	}
+	u.next += batch
 }

@@ -19,7 +19,7 @@ func TestMeasure(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got.Threads != threads || got.LiveBytes != live {
+			if got.Threads != threads || got.LiveBytes != live || got.FreshBytes < 64<<10 || got.FreshBytes > freshline.MaxFresh {
 				t.Errorf("%+v: %d threads and %d bytes, want %d and %d", s, got.Threads, got.LiveBytes, threads, live)
 			}
 			if ns := got.NS; ns.Low < 0 || ns.Low > ns.Value || ns.Value > ns.High || got.UseNS <= 0 || got.UseNS < ns.Value {
@@ -29,8 +29,8 @@ func TestMeasure(t *testing.T) {
 	}
 	f(freshline.Shape{}, 1, 64<<10)
 	f(freshline.Shape{Threads: -1, LiveBytes: -1}, 1, 64<<10)
-	f(freshline.Shape{Threads: 1 << 20, LiveBytes: 1 << 20}, runtime.GOMAXPROCS(0), 1<<20)
-	f(freshline.Shape{Threads: 1, LiveBytes: 1 << 62}, 1, freshline.MaxLive)
+	f(freshline.Shape{Threads: 1 << 20, LiveBytes: 1 << 20, FreshBytes: -5}, runtime.GOMAXPROCS(0), 1<<20)
+	f(freshline.Shape{Threads: 1, LiveBytes: 1 << 62, FreshBytes: 1 << 62}, 1, freshline.MaxLive)
 }
 
 func TestMeasureEnds(t *testing.T) {
@@ -49,7 +49,7 @@ func BenchmarkMeasure(b *testing.B) {
 				var c evidence.FreshLine
 				for b.Loop() {
 					var err error
-					if c, err = freshline.Measure(b.Context(), freshline.Shape{Threads: threads, LiveBytes: live << 20}, 15); err != nil {
+					if c, err = freshline.Measure(b.Context(), freshline.Shape{Threads: threads, LiveBytes: live << 20, FreshBytes: live << 20}, 15); err != nil {
 						b.Fatal(err)
 					}
 				}

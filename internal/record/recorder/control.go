@@ -127,6 +127,7 @@ type Result struct {
 	Heap     []string      // uncompressed cumulative profiles, in order: the first is from the start of the window
 	Forced   bool          // the last of Heap was taken after forced collections
 	Metrics  string        // metrics.jsonl; empty when not recorded
+	Paces    string        // paces.jsonl, as package cyclecost reads it; empty when not recorded
 	Trace    string        // execution trace; empty when not recorded, or not finished
 }
 
@@ -225,6 +226,8 @@ func readWindow(dir string) (Result, error) {
 			end = path
 		case name == "metrics.jsonl":
 			f.Metrics = path
+		case name == "paces.jsonl":
+			f.Paces = path
 		case name == "trace.out":
 			f.Trace = path
 		}

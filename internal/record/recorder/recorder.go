@@ -48,12 +48,15 @@ var useSource []byte
 //go:embed delays.go.tmpl
 var delaysSource []byte
 
+//go:embed paces.go.tmpl
+var pacesSource []byte
+
 // Render returns the recorder's source for a package of the given name. The
 // file needs Go 1.24 or later, imports the standard library only, and declares
 // no name that a user's file is likely to declare.
 func Render(pkg string) []byte {
 	head := bytes.Replace(recorderSource, []byte("package PACKAGE\n"), []byte("package "+pkg+"\n"), 1)
-	return slices.Concat(head, stateSource, useSource, heapSource, delaysSource)
+	return slices.Concat(head, stateSource, useSource, heapSource, delaysSource, pacesSource)
 }
 
 //go:embed http.go.tmpl
@@ -63,6 +66,10 @@ var httpSource []byte
 // or later, that declares [TaskFunc]. It does nothing while the program is not
 // being traced.
 func RequestTasks() []byte { return bytes.Clone(httpSource) }
+
+// LeastStretch is how long the recorder goes on collecting at one of its
+// [Options.Paces], at least.
+const LeastStretch = 20 * time.Millisecond
 
 // Options tells the recorder of one process what to do. The zero value waits
 // for [Start], leaves the program's sampling rate alone, and records heap
@@ -80,6 +87,7 @@ type Options struct {
 	HeapSnap time.Duration // least distance of heap snapshots; 0 means 250 ms, negative none at all
 	Metrics  time.Duration // distance of runtime/metrics samples; 0 means 100 ms, negative none
 	Max      time.Duration // ends the window by itself; 0 means never
+	Paces    int           // every other stretch, collect at so many times the distance of cycles, where GOGC alone sets that; 0 never does
 	Trace    int64         // take an execution trace, and end the window when it is larger than so many bytes; 0 takes none
 }
 
@@ -102,6 +110,9 @@ func (o Options) list() string {
 	}
 	list := fmt.Sprintf("cpu=%d,gc=%s,heapsnap=%s,metrics=%s,max=%s", cpu, gc,
 		set(o.HeapSnap, 250*time.Millisecond), set(o.Metrics, 100*time.Millisecond), o.Max)
+	if o.Paces > 0 {
+		list += fmt.Sprintf(",paces=%d", o.Paces)
+	}
 	if o.Trace > 0 {
 		list += fmt.Sprintf(",trace=%d", o.Trace)
 	}

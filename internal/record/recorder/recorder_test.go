@@ -2,6 +2,7 @@ package recorder_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -20,6 +21,7 @@ import (
 	"github.com/google/pprof/profile"
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/record/cyclecost"
 	"github.com/heaptrim/heaptrim/internal/record/recorder"
 )
 
@@ -233,6 +235,63 @@ func TestRecord(t *testing.T) {
 				t.Errorf("notes: %q", rec.Notes)
 			}
 		})
+	}
+}
+
+// TestPaces: stretches of GOGC and of three times that take turns, each as long
+// as it should be, and the program has its own GOGC in the end.
+func TestPaces(t *testing.T) {
+	for _, toolchain := range toolchains() {
+		t.Run("toolchain="+toolchain, func(t *testing.T) {
+			bin := build(t, toolchain)
+			dir := t.TempDir()
+			env := recorder.Env(dir, recorder.Options{Auto: true, HeapSnap: -1, Metrics: -1, Paces: 3})
+			if code := run(t, bin, append(env, "GOGC=50"), "return", "1s").ExitCode(); code != 0 {
+				t.Fatalf("exit code %d", code)
+			}
+			r, err := recorder.Files(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, err := os.ReadFile(r.Paces)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var last cyclecost.Reading
+			all, err := cyclecost.Read(r.Paces, bytes.NewReader(text))
+			if err != nil || len(all) < 9 {
+				t.Fatalf("%d readings, %v:\n%s", len(all), err, text)
+			}
+			for i, now := range all {
+				want := int64(50)
+				if i%4 == 3 || i > 0 && i%4 == 0 {
+					want = 150
+				}
+				if now.GOGC != want || i > 0 && (now.At-last.At < recorder.LeastStretch || now.Cycles == last.Cycles || now.Bytes == last.Bytes) {
+					t.Errorf("reading %d: %+v after %+v, want GOGC=%d", i, now, last, want)
+				}
+				if runtime.GOOS == "linux" && i > 0 && now.CPU <= last.CPU {
+					t.Errorf("reading %d: no processor time after %+v", i, last)
+				}
+				last = now
+			}
+		})
+	}
+}
+
+// TestPacesLimited: where a memory limit sets the distance too, nothing is
+// changed, and that is said.
+func TestPacesLimited(t *testing.T) {
+	bin := build(t, "")
+	dir := t.TempDir()
+	env := recorder.Env(dir, recorder.Options{Auto: true, HeapSnap: -1, Metrics: -1, Paces: 3})
+	run(t, bin, append(env, "GOMEMLIMIT=1GiB"), "return", "50ms")
+	rec, err := recorder.Read(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(rec.Windows) != 1 || rec.Windows[0].Paces != "" || len(rec.Notes) != 1 || !strings.Contains(rec.Notes[0], "GOGC alone") {
+		t.Errorf("recorded %+v", rec)
 	}
 }
 

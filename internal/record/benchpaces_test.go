@@ -1,0 +1,100 @@
+package record
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/heaptrim/heaptrim/internal/bundle"
+	"github.com/heaptrim/heaptrim/internal/evidence"
+)
+
+// TestCycleCost: a benchmark that collects often is run at two paces, and one
+// that does not is left alone.
+func TestCycleCost(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds and measures programs")
+	}
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod": "module example.com/pacetest\n\ngo 1.25\n",
+		"pace_test.go": `package pacetest
+
+import "testing"
+
+var sink []byte
+
+func BenchmarkChurn(b *testing.B) {
+	for b.Loop() {
+		sink = make([]byte, 8<<10)
+	}
+}
+
+func BenchmarkStill(b *testing.B) {
+	sum := 0
+	for b.Loop() {
+		for i := range 1000 {
+			sum += i * i % 7
+		}
+	}
+	sink = make([]byte, sum&1)
+}
+`,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out := filepath.Join(t.TempDir(), "b")
+	w, err := bundle.Create(out, evidence.Manifest{Tool: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Packages(context.Background(), PackagesOptions{Dir: dir, Bench: ".", BenchTime: 2 * time.Second}, w); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(true); err != nil {
+		t.Fatal(err)
+	}
+	b, err := bundle.Open(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	for _, run := range b.Manifest.Runs {
+		c := run.CycleCost
+		if want := run.Name == "BenchmarkChurn"; (c != nil) != want {
+			t.Errorf("%s: a cycle costs %+v, warnings %q", run.Name, c, b.Manifest.Warnings)
+			continue
+		}
+		if c != nil && (c.Pairs < 6 || c.Times != paceTimes || !(c.NS.Low <= c.NS.Value && c.NS.Value <= c.NS.High)) {
+			t.Errorf("%s: %+v", run.Name, c)
+		}
+	}
+}
+
+func TestPairTime(t *testing.T) {
+	f := func(distance, want time.Duration) {
+		t.Helper()
+		if got := pairTime(distance); got != want {
+			t.Errorf("collections every %v: a pair takes %v, want %v", distance, got, want)
+		}
+	}
+	f(0, 80*time.Millisecond)
+	f(10*time.Millisecond, 100*time.Millisecond)
+	f(100*time.Millisecond, 800*time.Millisecond)
+}
+
+func TestMemoryFor(t *testing.T) {
+	f := func(e evidence.Environment, want int64) {
+		t.Helper()
+		if got := memoryFor(e); got != want {
+			t.Errorf("%d bytes, limited to %d: %d, want %d", e.MemoryBytes, e.CgroupLimit, got, want)
+		}
+	}
+	f(evidence.Environment{}, 0) // not known: none is taken
+	f(evidence.Environment{MemoryBytes: 8 << 30}, 2<<30)
+	f(evidence.Environment{MemoryBytes: 8 << 30, CgroupLimit: 1 << 30}, 256<<20)
+}
