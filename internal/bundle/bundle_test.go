@@ -116,12 +116,21 @@ func TestOpenRefusesManifest(t *testing.T) {
 	f(head+`"environment":{"num_cpu":-2}}`, "negative")
 	f(part(`{"path":"x","wall_ns":-5}`), "negative", `"r"`)
 	f(part(`{"path":"x","ops":1.5}`), "ops")
+	for _, field := range []string{"rate", "ops", "wall_ns", "cpu_ns", "profiled_cpu_ns", "minor_faults", "sleeps", "peak_rss_bytes"} {
+		f(part(`{"path":"x","`+field+`":-1}`), "negative", `"x"`)
+	}
+	loop := func(lines string) string {
+		return head + `"runs":[{"name":"r","parts":[],"loops":[{"file":"a_test.go",` + lines + `}]}]}`
+	}
+	f(loop(`"first":-5,"last":-1`), "a_test.go", "line -5")
+	f(loop(`"first":0,"last":3`), "line 0")
+	f(loop(`"first":9,"last":3`), "line 9 to line 3")
 	line := func(c string) string { return head + `"runs":[{"name":"r","parts":[],"fresh_line":` + c + `}]}` }
 	f(line(`{"threads":0,"live_bytes":1,"ns":{"value":1,"low":1,"high":1}}`), `"r"`, "fresh_line")
 	f(line(`{"threads":1,"live_bytes":1,"ns":{"value":1,"low":2,"high":3}}`), "fresh_line")
 	f(line(`{"threads":1,"live_bytes":1,"ns":{"value":1,"low":-1,"high":3}}`), "fresh_line")
 	f(line(`{"threads":1,"live_bytes":1,"ns":{"value":1,"low":1,"high":1e300},"use_ns":2}`), "fresh_line")
-	f(line(`{"threads":1,"live_bytes":1,"ns":{"value":3,"low":1,"high":4},"use_ns":2}`), "fresh_line")
+	f(line(`{"threads":1,"live_bytes":1,"ns":{"value":3,"low":1,"high":4},"use_ns":2}`), "fresh_line", "use_ns 2")
 	cycle := func(c string) string { return head + `"runs":[{"name":"r","parts":[],"cycle_cost":` + c + `}]}` }
 	f(cycle(`{"pairs":0,"times":3,"ns":{"value":1,"low":1,"high":1}}`), `"r"`, "cycle_cost")
 	f(cycle(`{"pairs":9,"times":1,"ns":{"value":1,"low":1,"high":1}}`), "cycle_cost")

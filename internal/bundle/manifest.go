@@ -89,7 +89,8 @@ func jsonError(data []byte, err error) error {
 }
 
 // check refuses what no recorder writes and no reader could use: paths that
-// leave the bundle, one file under two parts, negative quantities.
+// leave the bundle, one file under two parts, negative quantities, loops without
+// lines.
 func check(m evidence.Manifest) error {
 	e := m.Environment
 	if e.GOMAXPROCS < 0 || e.NumCPU < 0 || e.MemoryBytes < 0 || e.CgroupLimit < 0 || e.CgroupCPU < 0 {
@@ -105,6 +106,11 @@ func check(m evidence.Manifest) error {
 				return fmt.Errorf("%s: part %q is listed twice", ManifestName, p.Path)
 			}
 			seen[fold(p.Path)] = true
+		}
+		for _, l := range run.Loops {
+			if l.First < 1 || l.Last < l.First {
+				return fmt.Errorf("%s: run %q: a loop in %q from line %d to line %d", ManifestName, run.Name, l.File, l.First, l.Last)
+			}
 		}
 		if err := checkFreshLine(run.FreshLine); err != nil {
 			return fmt.Errorf("%s: run %q: %w", ManifestName, run.Name, err)
@@ -139,7 +145,7 @@ func checkFreshLine(c *evidence.FreshLine) error {
 		return nil
 	}
 	if c.Threads < 1 || c.LiveBytes < 0 || c.FreshBytes < 0 || c.NS.Low < 0 || c.NS.Value < c.NS.Low || c.NS.High < c.NS.Value || c.NS.High > slowestLine || c.UseNS < c.NS.Value || c.UseNS > slowestLine {
-		return fmt.Errorf("fresh_line of %d threads, %d bytes and %v ns is none that a machine has", c.Threads, c.LiveBytes, c.NS)
+		return fmt.Errorf("fresh_line of %d threads, %d bytes, %v ns and use_ns %v is none that a machine has", c.Threads, c.LiveBytes, c.NS, c.UseNS)
 	}
 	return nil
 }
@@ -148,7 +154,7 @@ func checkPart(p evidence.Part) error {
 	if err := checkPath(p.Path); err != nil {
 		return err
 	}
-	if p.Rate < 0 || p.Ops < 0 || p.Wall < 0 || p.CPU < 0 {
+	if p.Rate < 0 || p.Ops < 0 || p.Wall < 0 || p.CPU < 0 || p.Profiled < 0 || p.MinorFaults < 0 || p.Sleeps < 0 || p.PeakRSS < 0 {
 		return fmt.Errorf("part %q holds a negative quantity", p.Path)
 	}
 	return nil
