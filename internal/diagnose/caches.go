@@ -7,28 +7,29 @@ import (
 	"github.com/heaptrim/heaptrim/internal/stats"
 )
 
-// What a site allocates is fresh memory: its lines have to come into the caches,
-// while the code that follows waits, and
-// for each of them another one has to go, which the program may have used
-// again. The samples of that waiting are the program's own, wherever it waits,
-// so that no column of the site has them, and yet they go with it. What such a
-// line costs was measured on the machine of the recording, by a loop that uses
-// as much memory over again as the program keeps alive.
+// What a site allocates is fresh memory: its lines have to come into the caches
+// while the code that follows waits, and for each of them another one has to go,
+// which the program may have used again. The samples of that waiting are the
+// program's own, wherever it waits, so that no column of the site has them, and
+// yet they go with it. What such a line costs was measured on the machine of the
+// recording, by a loop that writes such lines and uses as much memory over again
+// as the program keeps alive.
 
 // unsureLines is how much more than was measured a line may cost, as far as the
 // programs of the lab tell that a removal resolved. Less is possible down to
 // nothing: the program may hardly come back to what it has used.
 const unsureLines = 2
 
-// Marking reads what is alive, all of it, and so puts the rest of what the
-// program uses out of the caches too. What the program loses by that was measured with the
+// Marking reads what is alive, all of it, and so puts out of the caches what the
+// program was using. What the program loses by that was measured with the
 // program itself: what a cycle costs the process in all, less what the samples
 // show of the collector.
 
 // aftermath is what the program itself loses to collections, as a share of CPU,
 // never below zero; zero where the recording does not tell. The difference of
 // two figures that chance moves counts as much as it is likely to be there, by
-// the posterior mean of a normal variable: before, it is nothing, give or take afterSpread.
+// the posterior mean of a normal variable: before it is measured it is nothing,
+// give or take afterSpread.
 func (r *runCosts) aftermath() stats.Interval {
 	c := r.run.CycleCost
 	if c == nil || r.charged <= 0 || r.period <= 0 {
@@ -56,9 +57,9 @@ func (r *runCosts) aftermath() stats.Interval {
 
 // sweptByBytes is what of sweeping the run at two paces takes for a cost of the
 // bytes allocated and not of the cycle, as a share of CPU. With the cycle's cost
-// c, the bytes' cost a and the cost s of sweeping a heap, which is G times as large
-// at k times the distance, a stretch takes c + a + s, and a longer one c + ka + Gs: the
-// two give c + s(k-G)/(k-1), where c + s is meant.
+// c, the bytes' cost a and the cost s of sweeping a heap, which is G times as
+// large at k times the distance, a stretch takes c + a + s, and a longer one
+// c + ka + Gs: the two give c + s(k-G)/(k-1), where c + s is meant.
 func (r *runCosts) sweptByBytes(times float64) float64 {
 	live, goal := r.medianHeaps()
 	if goal <= 0 || times <= 1 {
@@ -78,9 +79,10 @@ func (r *runCosts) medianHeaps() (live, goal float64) {
 	return median(lives), median(goals)
 }
 
-// afterSpread is how much a program is thought to lose to collections before it
-// is measured, as a part of what the collector's samples show: in thirteen programs of the
-// lab the root of the mean square was 0.4, ledger with 1.0 among them.
+// afterSpread is how much a program is thought to lose to collections before
+// that is measured, as a part of what the collector's samples show: the root of
+// the mean square in thirteen programs of the lab was 0.4, with ledger's 1.0
+// among them.
 const afterSpread = 0.5
 
 // normal95 is how many standard deviations from the mean 95 % lie within.

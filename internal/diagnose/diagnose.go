@@ -156,7 +156,7 @@ func meanShare(runs []*runCosts, in func(bucket) bool) (stats.Interval, bool) {
 
 // missing says what the recording lacks and what it would add.
 func missing(runs []*runCosts, t evidence.Target) []Missing {
-	var has struct{ cpu, allocs, inUse, cycles, raw, used, lines bool }
+	var has struct{ cpu, allocs, inUse, cycles, raw, used, lines, cycleCost bool }
 	has.raw, has.used = true, true
 	for _, r := range runs {
 		has.cpu = has.cpu || r.hasCPU
@@ -165,6 +165,7 @@ func missing(runs []*runCosts, t evidence.Target) []Missing {
 		has.cycles = has.cycles || r.collector.logged || len(r.collector.stats) > 0
 		has.used = has.used && !r.hiddenBursts()
 		has.raw = has.raw && (r.raw || !r.hasAllocs)
+		has.cycleCost = has.cycleCost || r.run.CycleCost != nil || !r.bench || len(r.collector.automatic()) == 0
 		has.lines = has.lines || r.run.FreshLine != nil || !r.hasCPU || !r.hasAllocs
 	}
 	var out []Missing
@@ -180,6 +181,7 @@ func missing(runs []*runCosts, t evidence.Target) []Missing {
 	add(has.raw, "raw allocation stacks (recorded by heaptrim itself)", "the exact kind of every allocation, which pprof hides")
 	add(has.used, "the processor time that the process used (Linux; benchmarks and -exec)", "work of the collector in stretches too short for samples, some percent of CPU where cycles are as frequent as here")
 	add(has.lines, "what fresh memory costs the caches (benchmarks and -exec, recorded for 4 s or more)", "the part of a saving that no profile shows")
+	add(has.cycleCost, "what a collection costs the whole process (Linux; benchmarks that are recorded for longer, with -benchtime)", "what the program itself gains from fewer collections")
 	if t.Kind == evidence.TargetLive || t.Kind == evidence.TargetFiles {
 		add(t.Module != "" && t.ModuleDir != "", "the module's sources (run heaptrim in the module's directory)", "the compiler's reason for every escape, and source lines")
 	}

@@ -228,7 +228,7 @@ type Remedy struct {
 // Prediction is what removing the finding's allocations would save.
 type Prediction struct {
 	CPU          stats.Interval // share of CPU
-	Caches       stats.Interval // of it, what fresh memory costs the program's other code through the caches; zero when not known
+	Caches       stats.Interval // of it, what fresh memory and collections cost the program's own code through the caches; zero when not known
 	BytesPerOp   stats.Interval // exact where every allocation was recorded and the remedy takes all of them away
 	ObjectsPerOp stats.Interval
 	Cycles       stats.Interval // share of the collection cycles; zero when not known
