@@ -181,7 +181,7 @@ func missing(runs []*runCosts, t evidence.Target) []Missing {
 	add(has.raw, "raw allocation stacks (recorded by heaptrim itself)", "the exact kind of every allocation, which pprof hides")
 	add(has.used, "the processor time that the process used (Linux; benchmarks and -exec)", "work of the collector in stretches too short for samples, some percent of CPU where cycles are as frequent as here")
 	add(has.lines, "what fresh memory costs the caches (benchmarks and -exec, recorded for 4 s or more)", "the part of a saving that no profile shows")
-	add(has.cycleCost, "what a collection costs the whole process (Linux; benchmarks that are recorded for longer, with -benchtime)", "what the program itself gains from fewer collections")
+	add(has.cycleCost, "what a collection costs the whole process (Linux; benchmarks that are recorded for longer, with -benchtime, and collect as GOGC alone has it)", "what the program itself gains from fewer collections")
 	if t.Kind == evidence.TargetLive || t.Kind == evidence.TargetFiles {
 		add(t.Module != "" && t.ModuleDir != "", "the module's sources (run heaptrim in the module's directory)", "the compiler's reason for every escape, and source lines")
 	}

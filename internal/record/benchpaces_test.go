@@ -1,13 +1,11 @@
 package record
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
-	"github.com/heaptrim/heaptrim/internal/bundle"
 	"github.com/heaptrim/heaptrim/internal/evidence"
 )
 
@@ -47,22 +45,7 @@ func BenchmarkStill(b *testing.B) {
 			t.Fatal(err)
 		}
 	}
-	out := filepath.Join(t.TempDir(), "b")
-	w, err := bundle.Create(out, evidence.Manifest{Tool: "test"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := Packages(context.Background(), PackagesOptions{Dir: dir, Bench: ".", BenchTime: 2 * time.Second}, w); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(true); err != nil {
-		t.Fatal(err)
-	}
-	b, err := bundle.Open(out)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.Close()
+	b := recordBenchmarks(t, PackagesOptions{Dir: dir, Bench: ".", BenchTime: 2 * time.Second})
 	for _, run := range b.Manifest.Runs {
 		c := run.CycleCost
 		if want := run.Name == "BenchmarkChurn"; (c != nil) != want {

@@ -49,7 +49,7 @@ func TestDisassemble(t *testing.T) {
 // TestCodeOfBenchmarks looks for the machine code of a recording's hottest
 // functions.
 func TestCodeOfBenchmarks(t *testing.T) {
-	b := recordBenchmarks(t, "Sum$")
+	b := recordBenchmarks(t, PackagesOptions{Dir: codeModule(t), Bench: "Sum$", BenchTime: 200e6})
 	for _, run := range b.Manifest.Runs {
 		for _, part := range run.Parts {
 			if part.Kind != evidence.KindCode {
@@ -148,15 +148,15 @@ func BenchmarkSum(b *testing.B) {
 	return dir
 }
 
-func recordBenchmarks(t *testing.T, bench string) *bundle.Bundle {
+// recordBenchmarks records what o says into a bundle.
+func recordBenchmarks(t *testing.T, o PackagesOptions) *bundle.Bundle {
 	t.Helper()
-	dir := codeModule(t)
 	out := filepath.Join(t.TempDir(), "b")
 	w, err := bundle.Create(out, evidence.Manifest{Tool: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := Packages(context.Background(), PackagesOptions{Dir: dir, Bench: bench, BenchTime: 200e6}, w); err != nil {
+	if err := Packages(context.Background(), o, w); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Close(true); err != nil {

@@ -63,13 +63,13 @@ const fewest = 6
 
 // Estimate returns what a cycle costs by the stretches between from and to, of a
 // process that does the same work all the time; false where there are fewer than
-// six pairs. A stretch counts if the one before had the same GOGC: the heap that a
-// cycle leaves is swept, and its memory used again, in the stretch that follows. In stretches of GOGC and of several times
-// that, the time goes by the bytes that were allocated, which stand for the work
-// done, and by the cycles: two neighbouring ones have these two unknowns, and
-// what else runs on the machine changes little between them. The result is the
-// pseudomedian over the pairs that do not overlap, with its 95 % interval by
-// signed ranks.
+// six pairs. A stretch counts if the one before had the same GOGC: the heap that
+// a cycle leaves is swept, and its memory used again, in the stretch that
+// follows. In stretches of GOGC and of several times that, the time goes by the
+// bytes that were allocated, which stand for the work done, and by the cycles:
+// two neighbouring ones have these two unknowns, and what else runs on the
+// machine changes little between them. The result is the pseudomedian over the
+// pairs that do not overlap, with its 95 % interval by signed ranks.
 func Estimate(all []Reading, from, to time.Duration) (evidence.CycleCost, bool) {
 	var costs []float64
 	var out evidence.CycleCost

@@ -1,10 +1,10 @@
 // Package freshline measures what fresh memory costs the rest of a program on
 // this machine. An allocation brings cache lines into the caches that were not
 // there, and for each of them another one has to go; where the program would
-// have used that again, it waits. It waits for the fresh line, too, but hardly where it
-// is cleared: a processor goes on while its writes are under way, until it has too
-// many of them. No profile shows whose fault that was: the samples are the
-// waiting code's.
+// have used that again, it waits. It waits for the fresh line, too, but hardly
+// where that is cleared: a processor goes on while its writes are under way, until
+// it has too many of them. No profile shows whose fault that was: the samples
+// are the waiting code's.
 package freshline
 
 import (
@@ -25,8 +25,8 @@ type Shape struct {
 	Threads   int   // that use it at a time; at least 1 and at most GOMAXPROCS are taken
 	LiveBytes int64 // used over again by all threads together; at least 64 KiB and at most MaxLive are taken
 	// FreshBytes are allocated by all threads together before the same memory
-	// comes round again: what a program allocates between two collections. At least 64 KiB
-	// and at most MaxFresh are taken.
+	// comes round again: what a program allocates between two collections. At
+	// least 64 KiB and at most MaxFresh are taken.
 	FreshBytes int64
 }
 
@@ -60,9 +60,9 @@ var parts = [...]float64{0.5, math.Sqrt2 / 2, 1}
 
 // Measure makes n comparisons, at least one of each part of the shape's live
 // bytes, of the time that lines take which are used over again, at random and
-// each after the one before, with as many other lines written and read in between: of
-// fresh memory, and of the same few all the time. It returns the median
-// difference a line as the mean over the parts, with bounds from their
+// each after the one before, with as many other lines written and read in
+// between: of fresh memory, and of the same few all the time. It returns the
+// median difference a line as the mean over the parts, with bounds from their
 // quartiles, and the shape that was taken. It holds the shape's memory while it
 // runs, and ends with ctx's error when ctx does.
 func Measure(ctx context.Context, s Shape, n int) (evidence.FreshLine, error) {
@@ -122,8 +122,8 @@ type user struct {
 	took  []time.Duration
 }
 
-// together has all users work at once, each with at most so many bytes of its fresh memory,
-// and returns their mean time per line used again, in nanoseconds.
+// together has all users work at once, each with at most so many bytes of its
+// fresh memory, and returns their mean time per line used again, in nanoseconds.
 func together(users []*user, bytes int) float64 {
 	per := make([]float64, len(users))
 	var wg sync.WaitGroup
