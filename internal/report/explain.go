@@ -142,7 +142,7 @@ func (e *explainer) caches() (texts []string) {
 		}
 		if c := r.CycleCost; c != nil && known(c.NS) {
 			ms := func(ns float64) string { return unit.FormatScaled(ns/1e6) + " ms" }
-			texts = append(texts, fmt.Sprintf("Marking puts the program's memory out of the caches, too. A collection costs this process %s of processor time (%s to %s), measured with %g times the distance of cycles in every other stretch (%d pairs); what of it the samples of the collector lack, the program waits for.",
+			texts = append(texts, fmt.Sprintf("Marking puts the program's memory out of the caches, too. A collection costs this process %s of processor time (%s to %s), measured by stretches with it at its own distance and at %g times that (%d pairs); what of it the samples of the collector lack, the program waits for.",
 				ms(c.NS.Value), ms(c.NS.Low), ms(c.NS.High), c.Times, c.Pairs))
 		}
 	}
