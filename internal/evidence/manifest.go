@@ -127,7 +127,7 @@ type FreshLine struct {
 // collector's own work and what the program waits for because of it.
 type CycleCost struct {
 	Pairs int            `json:"pairs"` // of stretches that were compared
-	Times float64        `json:"times"` // distance of cycles in every other stretch, in those of the run
+	Times float64        `json:"times"` // distance of cycles in half of the stretches, in that of the others
 	NS    stats.Interval `json:"ns"`    // user and system time in nanoseconds, with its 95 % interval; chance may put it below zero
 }
 

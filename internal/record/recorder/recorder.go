@@ -87,7 +87,7 @@ type Options struct {
 	HeapSnap time.Duration // least distance of heap snapshots; 0 means 250 ms, negative none at all
 	Metrics  time.Duration // distance of runtime/metrics samples; 0 means 100 ms, negative none
 	Max      time.Duration // ends the window by itself; 0 means never
-	Paces    int           // every other stretch, collect at so many times the distance of cycles, where GOGC alone sets that; 0 never does
+	Paces    int           // two stretches of four, collect at so many times the distance of cycles, where GOGC alone sets that; 0 never does
 	Trace    int64         // take an execution trace, and end the window when it is larger than so many bytes; 0 takes none
 }
 
