@@ -3,6 +3,7 @@ package record
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -51,49 +52,67 @@ func (b *benchRun) measurePaces(ctx context.Context) error {
 	if b.measured < fewestPairs*pair {
 		return nil
 	}
-	ops := int64(float64(b.ops) * min(1, float64(enoughPairs*pair)/float64(b.measured)))
+	want := min(b.measured, enoughPairs*pair)
+	ops := int64(float64(b.ops) * float64(want) / float64(b.measured))
+	cost, took, err := b.runAtPaces(ctx, ops)
+	if errors.Is(err, errFewPairs) && took > 0 && took < want/2 {
+		// The machine was that much slower when the operations were counted.
+		ops = int64(float64(ops) * float64(want) / float64(max(took, want/16)))
+		cost, _, err = b.runAtPaces(ctx, ops)
+	}
+	if err != nil || cost.Pairs == 0 {
+		return err
+	}
+	return b.w.Update(func(m *evidence.Manifest) { m.Runs[b.id].CycleCost = &cost })
+}
+
+// runAtPaces runs so many operations with collections at two distances in turn
+// and returns what a cycle cost, and how long they took; nothing where the
+// recorder has said why it left the pace alone.
+func (b *benchRun) runAtPaces(ctx context.Context, ops int64) (evidence.CycleCost, time.Duration, error) {
 	dir, err := os.MkdirTemp(b.tmp, "rec-")
 	if err != nil {
-		return err
+		return evidence.CycleCost{}, 0, err
 	}
 	defer os.RemoveAll(dir)
 	env := recorder.Env(dir, recorder.Options{Auto: true, HeapSnap: -1, Metrics: -1, Paces: paceTimes})
 	res, err := b.runOne(ctx, testRun{args: b.args(ops, flushBenchmark), env: env})
 	if err != nil {
-		return err
+		return evidence.CycleCost{}, 0, err
 	}
 	files, err := recorder.Files(dir)
 	if err != nil {
-		return err
+		return evidence.CycleCost{}, 0, err
 	}
 	found, err := b.results(b.planned.pkg, res.out)
 	if err != nil || len(found) != 1 || files.Paces == "" {
-		return err
+		return evidence.CycleCost{}, 0, err
 	}
-	cost, err := costOf(files, time.Duration(found[0].nsPerOp*float64(ops)))
-	if err != nil || cost == nil {
-		return err
-	}
-	return b.w.Update(func(m *evidence.Manifest) { m.Runs[b.id].CycleCost = cost })
+	took := time.Duration(found[0].nsPerOp * float64(ops))
+	cost, err := costOf(files, took)
+	return cost, took, err
 }
 
+var errFewPairs = errors.New("too few pairs of stretches")
+
 // costOf reads what the recorder noted of the last part of its window, which
-// took as long as the benchmark measured; nil where that is too little.
-func costOf(files recorder.Result, measured time.Duration) (*evidence.CycleCost, error) {
+// took as long as the benchmark measured.
+func costOf(files recorder.Result, measured time.Duration) (evidence.CycleCost, error) {
 	f, err := os.Open(files.Paces)
 	if err != nil {
-		return nil, fmt.Errorf("read paces: %w", err)
+		return evidence.CycleCost{}, fmt.Errorf("read paces: %w", err)
 	}
 	defer f.Close()
 	all, err := cyclecost.Read(files.Paces, f)
 	if err != nil {
-		return nil, err
+		return evidence.CycleCost{}, err
 	}
 	end := files.Began + files.Wall
-	if c, ok := cyclecost.Estimate(all, end-measured, end); ok {
-		return &c, nil
+	c, ok := cyclecost.Estimate(all, end-measured, end)
+	if !ok {
+		err = fmt.Errorf("%w: %d readings in %v", errFewPairs, len(all), measured.Round(time.Millisecond))
 	}
-	return nil, nil
+	return c, err
 }
 
 // paceOf is how many collections the pacer started in a log, and how large

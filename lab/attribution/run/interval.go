@@ -1,6 +1,7 @@
 package main
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 )
@@ -14,6 +15,12 @@ type Interval struct {
 
 // contains reports whether v lies in the interval.
 func (i Interval) contains(v float64) bool { return i.Low <= v && v <= i.High }
+
+// known reports whether the interval tells a share of CPU within a fifth of it,
+// or a point, to either side.
+func (i Interval) known() bool {
+	return max(i.High-i.Value, i.Value-i.Low) <= max(0.2*math.Abs(i.Value), targetPoints)
+}
 
 // sign is -1 or 1 where the whole interval lies on that side of zero, else 0.
 func (i Interval) sign() int {

@@ -38,6 +38,8 @@ type config struct {
 	checkArgs string
 	only      string
 	rounds    int
+	most      int
+	every     int
 	length    time.Duration
 	jsonFile  string
 	keep      string
@@ -49,10 +51,12 @@ func (c *config) register(fs *flag.FlagSet) {
 	fs.StringVar(&c.heaptrim, "heaptrim", "", "heaptrim `binary` whose predictions are judged")
 	fs.StringVar(&c.checkArgs, "checkargs", "-benchtime 4s", "further `arguments` of heaptrim check")
 	fs.StringVar(&c.only, "only", "", "comma-separated `names` of programs; default: all")
-	fs.IntVar(&c.rounds, "rounds", 6, "rounds; each runs the version with the site, twice the one without, and again the one with")
+	fs.IntVar(&c.rounds, "rounds", 6, "rounds at least; each runs the version with the site, twice the one without, and again the one with")
+	fs.IntVar(&c.most, "most", 18, "rounds at most: more than -rounds are run while the measured saving is not known within a fifth, or a point of CPU")
+	fs.IntVar(&c.every, "every", 2, "rounds after which heaptrim records again: its prediction is the median over the recordings")
 	fs.DurationVar(&c.length, "length", 1500*time.Millisecond, "length of one run of the version with the site")
 	fs.StringVar(&c.jsonFile, "json", "", "write every figure as JSON to `file`")
-	fs.StringVar(&c.keep, "keep", "", "keep the reports of heaptrim, and its recordings, in this `directory`")
+	fs.StringVar(&c.keep, "keep", "", "keep the reports of heaptrim, and its recordings NAME.1 and so on, in this `directory`")
 	fs.BoolVar(&c.layouts, "layouts", false, "give the code of each round another layout")
 	fs.StringVar(&c.again, "again", "", "judge the recordings that -keep left in this `directory` instead of making new ones")
 }
@@ -64,6 +68,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	c.register(fs)
 	if err := fs.Parse(args); err != nil {
 		return err
+	}
+	if c.rounds < 1 || c.every < 1 {
+		return fmt.Errorf("-rounds %d and -every %d must be 1 or more", c.rounds, c.every)
 	}
 	selected, err := choose(c.only)
 	if err != nil {
@@ -119,14 +126,12 @@ func truth(ctx context.Context, c *config, p program, tmp string) (Row, error) {
 	if row.Checksum, err = pairs[0].sameChecksum(ctx); err != nil {
 		return row, err
 	}
-	if row.Measured, err = measure(ctx, pairs, c.length); err != nil {
+	j := judgement{config: c, program: p, site: row.Site}
+	row.Measured, err = measure(ctx, &series{pairs, c.length, c.rounds, c.most}, j.afterRound)
+	if err != nil || c.heaptrim == "" {
 		return row, err
 	}
-	if c.heaptrim == "" {
-		return row, nil
-	}
-	row.Prediction, err = predict(ctx, c, p, row.Site)
-	if err != nil {
+	if row.Prediction, err = j.prediction(ctx); err != nil {
 		return row, err
 	}
 	row.judge()

@@ -40,19 +40,19 @@ func writeMeasured(b *bufio.Writer, rows []Row) {
 }
 
 func writeCompared(b *bufio.Writer, rows []Row) {
-	b.WriteString("| program | class | rank | predicted saving | measured saving | error, points | relative | verdict |\n")
-	b.WriteString("|---|---|--:|--:|--:|--:|--:|---|\n")
+	b.WriteString("| program | class | rank | predicted saving | recordings | measured saving | rounds | error, points | relative | verdict |\n")
+	b.WriteString("|---|---|--:|--:|--:|--:|--:|--:|--:|---|\n")
 	for _, r := range rows {
 		if r.Prediction == nil {
 			continue
 		}
 		if !r.Prediction.Found {
-			fmt.Fprintf(b, "| %s | %s | – | – | %s | – | – | %s; in its file: %s |\n",
-				r.Name, r.Class, percent(r.Measured.Saving), r.Verdict, orUnknown(strings.Join(r.Prediction.Near, "; ")))
+			fmt.Fprintf(b, "| %s | %s | – | – | – | %s | %d | – | – | %s; in its file: %s |\n",
+				r.Name, r.Class, percent(r.Measured.Saving), len(r.Measured.Rounds), r.Verdict, orUnknown(strings.Join(r.Prediction.Near, "; ")))
 			continue
 		}
-		fmt.Fprintf(b, "| %s | %s | %d | %s | %s | %+.1f | %.0f %% | %s |\n",
-			r.Name, r.Class, r.Prediction.Rank, percent(r.Prediction.Saving), percent(r.Measured.Saving),
+		fmt.Fprintf(b, "| %s | %s | %d | %s | %d | %s | %d | %+.1f | %.0f %% | %s |\n",
+			r.Name, r.Class, r.Prediction.Rank, percent(r.Prediction.Saving), len(r.Prediction.Each), percent(r.Measured.Saving), len(r.Measured.Rounds),
 			100*r.Error, 100*r.Relative, r.Verdict)
 	}
 	b.WriteString("\n")

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -165,19 +166,29 @@ func (r round) saving(perOp func(sample) float64) float64 {
 	return 1 - (perOp(r[1])+perOp(r[2]))/(perOp(r[0])+perOp(r[3]))
 }
 
-// measure runs the two versions interleaved, a pair each round. Within a round
-// every run does the same number of operations. Between rounds the number varies by some
+// series is how a program is measured.
+type series struct {
+	pairs  []pair // in turn
+	length time.Duration
+	rounds int // at least
+	most   int
+}
+
+// measure runs the two versions interleaved, a pair each round, and calls after
+// at the end of each with the number of rounds so far. Within a round every run
+// does the same number of operations. Between rounds the number varies by some
 // percent, so that where a run ends within a collection cycle evens out.
-func measure(ctx context.Context, pairs []pair, length time.Duration) (Measurement, error) {
+func measure(ctx context.Context, s *series, after func(ctx context.Context, rounds int) error) (Measurement, error) {
 	var m Measurement
-	first, err := bench(ctx, pairs[0].with, "500ms")
+	first, err := bench(ctx, s.pairs[0].with, "500ms")
 	if err != nil {
 		return m, err
 	}
-	wanted := length.Seconds() * float64(runtime.GOMAXPROCS(0)) / first.cpuOp()
-	for r, b := range pairs {
-		vary := 0.93 + 0.14*(float64(r)+0.5)/float64(len(pairs))
-		n := strconv.Itoa(max(100, int(wanted*vary))) + "x"
+	wanted := s.length.Seconds() * float64(runtime.GOMAXPROCS(0)) / first.cpuOp()
+	for r := 0; r < s.rounds || r < s.most && !m.Saving.known(); r++ {
+		b := s.pairs[r%len(s.pairs)]
+		_, part := math.Modf(float64(r) * math.Phi) // parts of an irrational number's multiples lie evenly
+		n := strconv.Itoa(max(100, int(wanted*(0.93+0.14*part)))) + "x"
 		var abba round
 		for i, bin := range []string{b.with, b.without, b.without, b.with} {
 			if abba[i], err = bench(ctx, bin, n); err != nil {
@@ -185,8 +196,11 @@ func measure(ctx context.Context, pairs []pair, length time.Duration) (Measureme
 			}
 		}
 		m.Rounds = append(m.Rounds, abba)
+		m.summarise()
+		if err := after(ctx, len(m.Rounds)); err != nil {
+			return m, err
+		}
 	}
-	m.summarise()
 	return m, nil
 }
 

@@ -18,6 +18,7 @@ type Prediction struct {
 	Rank     int             `json:"rank"`
 	Function string          `json:"function"`
 	Saving   Interval        `json:"saving"` // share of CPU
+	Each     []float64       `json:"each"`   // by the single recordings
 	Cost     json.RawMessage `json:"cost"`
 	Lifetime json.RawMessage `json:"lifetime"`
 	Near     []string        `json:"near,omitempty"` // where it was not found: the findings in its file
@@ -48,32 +49,97 @@ type report struct {
 // something.
 const exitFindings = 3
 
-// predict asks heaptrim for the saving at a site.
-func predict(ctx context.Context, c *config, p program, site Site) (*Prediction, error) {
+// judgement gathers what heaptrim says of a program, from recordings made in
+// between the rounds that measure it: the machine that both see is the same one.
+type judgement struct {
+	*config
+	program program
+	site    Site
+	found   []*Prediction
+}
+
+func (j *judgement) afterRound(ctx context.Context, rounds int) error {
+	if j.heaptrim == "" || j.again != "" || rounds%j.every != 0 {
+		return nil
+	}
+	return j.predict(ctx, fmt.Sprintf("%s.%d", j.program.Name, rounds/j.every))
+}
+
+// prediction is the median over the recordings, of the value and of either end
+// of its interval.
+func (j *judgement) prediction(ctx context.Context) (*Prediction, error) {
+	if j.again != "" {
+		kept, err := filepath.Glob(filepath.Join(j.again, j.program.Name+".*"))
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range kept {
+			if strings.HasSuffix(name, ".json") {
+				continue
+			}
+			if err := j.predict(ctx, filepath.Base(name)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if len(j.found) == 0 {
+		return nil, errors.New("no recording: -every is more than -rounds, or -again has none")
+	}
+	return combine(j.found), nil
+}
+
+// combine makes one prediction of those of several recordings. The site counts
+// as found where most of them found it.
+func combine(all []*Prediction) *Prediction {
+	var found []*Prediction
+	var values, lows, highs []float64
+	for _, p := range all {
+		if p.Found {
+			found = append(found, p)
+			values, lows, highs = append(values, p.Saving.Value), append(lows, p.Saving.Low), append(highs, p.Saving.High)
+		}
+	}
+	if 2*len(found) <= len(all) {
+		return &Prediction{Near: all[0].Near, Warnings: all[0].Warnings}
+	}
+	out := *found[0]
+	out.Saving = Interval{median(values), median(lows), median(highs)}
+	out.Each = values
+	return &out
+}
+
+// predict asks heaptrim for the saving at the site by a recording of the given
+// name.
+func (j *judgement) predict(ctx context.Context, name string) error {
 	args := []string{"check", "-json", "-", "-html", ""}
-	if c.again != "" {
-		args = append(args, filepath.Join(c.again, p.Name))
+	if j.again != "" {
+		args = append(args, filepath.Join(j.again, name))
 	} else {
 		args = append(args, "-bench", "^BenchmarkWork$")
-		args = append(args, strings.Fields(c.checkArgs)...)
-		if c.keep != "" {
-			args = append(args, "-o", filepath.Join(c.keep, p.Name))
+		args = append(args, strings.Fields(j.checkArgs)...)
+		if j.keep != "" {
+			args = append(args, "-o", filepath.Join(j.keep, name))
 		}
-		args = append(args, "./"+p.dir())
+		args = append(args, "./"+j.program.dir())
 	}
-	cmd := exec.CommandContext(ctx, c.heaptrim, args...)
+	cmd := exec.CommandContext(ctx, j.config.heaptrim, args...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	var exit *exec.ExitError
 	if err := cmd.Run(); err != nil && !(errors.As(err, &exit) && exit.ExitCode() == exitFindings) {
-		return nil, fmt.Errorf("%s: %w\n%s", cmd, err, stderr.String())
+		return fmt.Errorf("%s: %w\n%s", cmd, err, stderr.String())
 	}
-	if c.keep != "" {
-		if err := os.WriteFile(filepath.Join(c.keep, p.Name+".json"), stdout.Bytes(), 0o666); err != nil {
-			return nil, err
+	if j.keep != "" {
+		if err := os.WriteFile(filepath.Join(j.keep, name+".json"), stdout.Bytes(), 0o666); err != nil {
+			return err
 		}
 	}
-	return readPrediction(stdout.Bytes(), site)
+	p, err := readPrediction(stdout.Bytes(), j.site)
+	if err != nil {
+		return err
+	}
+	j.found = append(j.found, p)
+	return nil
 }
 
 func readPrediction(b []byte, site Site) (*Prediction, error) {

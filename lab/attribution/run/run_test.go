@@ -104,6 +104,41 @@ func TestJudge(t *testing.T) {
 	f(retained, at(-0.005), at(0.011), verdictMiss) // intervals overlap, sign wrong
 }
 
+func TestKnown(t *testing.T) {
+	f := func(i Interval, want bool) {
+		t.Helper()
+		if got := i.known(); got != want {
+			t.Errorf("%v known: %v, want %v", i, got, want)
+		}
+	}
+	f(Interval{}, true)
+	f(Interval{0.50, 0.41, 0.59}, true)
+	f(Interval{0.50, 0.39, 0.51}, false)
+	f(Interval{-0.50, -0.59, -0.41}, true)
+	f(Interval{0.01, 0.001, 0.019}, true) // within a point
+	f(Interval{0.01, -0.001, 0.019}, false)
+}
+
+func TestCombine(t *testing.T) {
+	at := func(v float64) *Prediction {
+		return &Prediction{Found: true, Rank: 1, Saving: Interval{v, v - 0.01, v + 0.02}}
+	}
+	lost := &Prediction{Near: []string{"1: line 7, p.other"}}
+	f := func(all []*Prediction, want *Prediction) {
+		t.Helper()
+		if got := combine(all); !reflect.DeepEqual(got, want) {
+			t.Errorf("combine: %+v, want %+v", got, want)
+		}
+	}
+	want := at(0.5)
+	want.Each = []float64{0.25, 0.75, 0.5}
+	f([]*Prediction{at(0.25), at(0.75), at(0.5)}, want)
+	want = at(0.25)
+	want.Each = []float64{0.25, 0.25}
+	f([]*Prediction{lost, at(0.25), at(0.25)}, want)
+	f([]*Prediction{lost, at(0.25)}, lost)
+}
+
 func TestReadPrediction(t *testing.T) {
 	const doc = `{"schema":"heaptrim.report/1","findings":[
 		{"rank":1,"site":{"function":"p.other","file":"attribution/progs/rules/rules.go","line":7},"removal":{"cpu_share":{"value":0.5,"low":0.4,"high":0.6}}},
