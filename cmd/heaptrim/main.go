@@ -75,8 +75,7 @@ func run(ctx context.Context, args []string, std stdio) int {
 		return exitUsage
 	}
 	name, rest := args[0], args[1:]
-	switch name {
-	case "help", "-h", "-help", "--help":
+	if isHelp(name) {
 		return help(rest, std)
 	}
 	for _, c := range commands() {
@@ -103,8 +102,18 @@ func exitCode(c command, err error, std stdio) int {
 	return exitFailed
 }
 
+// isHelp reports whether a command's name asks for help: the verb itself, or a
+// flag in its place.
+func isHelp(name string) bool {
+	switch name {
+	case "help", "-h", "-help", "--help":
+		return true
+	}
+	return false
+}
+
 func help(args []string, std stdio) int {
-	if len(args) == 0 {
+	if len(args) == 0 || isHelp(args[0]) {
 		printHelp(std.out)
 		return exitClean
 	}
@@ -146,14 +155,23 @@ func parse(fs *flag.FlagSet, c command, args []string, std stdio) error {
 	err := fs.Parse(args)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
-		fmt.Fprint(std.out, strings.TrimLeft(c.usage, "\n"), "\nFlags:\n")
-		fs.SetOutput(std.out)
-		fs.PrintDefaults()
+		fmt.Fprint(std.out, strings.TrimLeft(c.usage, "\n"))
+		if hasFlags(fs) {
+			fmt.Fprint(std.out, "\nFlags:\n")
+			fs.SetOutput(std.out)
+			fs.PrintDefaults()
+		}
 		return err
 	case err != nil:
 		return usagef("%v", err)
 	}
 	return nil
+}
+
+func hasFlags(fs *flag.FlagSet) bool {
+	found := false
+	fs.VisitAll(func(*flag.Flag) { found = true })
+	return found
 }
 
 const versionUsage = `
