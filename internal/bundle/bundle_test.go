@@ -114,6 +114,9 @@ func TestOpenRefusesManifest(t *testing.T) {
 	f(head+`"runs":{}}`, "manifest.json:1", "runs")
 	f(head+`"runs":[]} and more`, "after top-level value")
 	f(head+`"environment":{"num_cpu":-2}}`, "negative")
+	for _, gogc := range []string{"NaN", "-1", "1e9", "99999999999", " 100"} {
+		f(head+`"environment":{"gogc":"`+gogc+`"}}`, "environment", `gogc "`+gogc+`"`)
+	}
 	f(part(`{"path":"x","wall_ns":-5}`), "negative", `"r"`)
 	f(part(`{"path":"x","ops":1.5}`), "ops")
 	for _, field := range []string{"rate", "ops", "wall_ns", "cpu_ns", "profiled_cpu_ns", "minor_faults", "sleeps", "peak_rss_bytes"} {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
@@ -89,12 +90,15 @@ func jsonError(data []byte, err error) error {
 }
 
 // check refuses what no recorder writes and no reader could use: paths that
-// leave the bundle, one file under two parts, negative quantities, loops without
-// lines.
+// leave the bundle, one file under two parts, negative quantities, a GOGC that
+// is none, loops without lines.
 func check(m evidence.Manifest) error {
 	e := m.Environment
 	if e.GOMAXPROCS < 0 || e.NumCPU < 0 || e.MemoryBytes < 0 || e.CgroupLimit < 0 || e.CgroupCPU < 0 {
 		return fmt.Errorf("%s: the environment holds a negative quantity", ManifestName)
+	}
+	if !validGOGC(e.GOGC) {
+		return fmt.Errorf("%s: the environment holds gogc %q: want off or a percentage", ManifestName, e.GOGC)
 	}
 	seen := map[string]bool{}
 	for _, run := range m.Runs {
@@ -120,6 +124,16 @@ func check(m evidence.Manifest) error {
 		}
 	}
 	return nil
+}
+
+// validGOGC reports whether a process can have been started with this GOGC; empty
+// is not known.
+func validGOGC(s string) bool {
+	if s == "" || s == "off" {
+		return true
+	}
+	n, err := strconv.ParseInt(s, 10, 32)
+	return err == nil && n >= 0
 }
 
 // longestCycle is far more processor time than any collection takes, in

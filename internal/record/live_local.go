@@ -128,7 +128,7 @@ func linuxProcess(root fs.FS, pid string, e *evidence.Environment) {
 		switch {
 		case value == "":
 		case key == "GOGC":
-			e.GOGC = value
+			e.GOGC = startGOGC(value)
 		case key == "GOMEMLIMIT":
 			e.GOMEMLIMIT = value
 		case key == "GODEBUG":

@@ -214,7 +214,7 @@ func (r *benchRecorder) describe(ctx context.Context) error {
 		e := &m.Environment
 		e.GoVersion, e.GOOS, e.GOARCH, e.GOROOT, e.Experiment = env["GOVERSION"], env["GOOS"], env["GOARCH"], env["GOROOT"], env["GOEXPERIMENT"]
 		e.GOMAXPROCS = r.procs
-		e.GOGC, e.GOMEMLIMIT, e.GODEBUG = orDefault(os.Getenv("GOGC"), "100"), orDefault(os.Getenv("GOMEMLIMIT"), "off"), os.Getenv("GODEBUG")
+		e.GOGC, e.GOMEMLIMIT, e.GODEBUG = startGOGC(os.Getenv("GOGC")), orDefault(os.Getenv("GOMEMLIMIT"), "off"), os.Getenv("GODEBUG")
 	})
 }
 
