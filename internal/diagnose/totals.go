@@ -108,22 +108,36 @@ func why(r *runCosts, t Totals) string {
 	case t.Cycles == 0:
 		return "It did not collect on its own in the window."
 	}
-	rate := ""
-	if t.BytesPerSecond > 0 {
-		rate = fmt.Sprintf(" at %s/s", unit.FormatBytes(t.BytesPerSecond))
-	}
 	live, goal := t.LiveHeap, t.HeapGoal
 	if !r.model.known {
-		return fmt.Sprintf("The program allocates%s, and each cycle lets the heap grow from %v live to %v.", rate, live, goal)
+		return fmt.Sprintf("The program allocates%s, and each cycle lets the heap grow from %v live to %v.", atRate(t), live, goal)
 	}
-	room := unit.FormatBytes(r.model.marginal.Headroom)
+	pace := fills(t, r.model.marginal.Headroom)
 	switch r.model.marginal.Regime {
 	case gcmodel.MinimumHeap:
-		return fmt.Sprintf("The live heap is so small (%v) that the runtime's minimum heap sets the goal of %v: the program allocates%s and fills the %s between them in each cycle.", live, goal, rate, room)
+		return fmt.Sprintf("The live heap is so small (%v) that the runtime's minimum heap sets the goal of %v: the program %s.", live, goal, pace)
 	case gcmodel.MemoryLimit:
-		return fmt.Sprintf("The memory limit leaves %s above the %v that are live; the program fills that%s in each cycle.", room, live, rate)
+		return fmt.Sprintf("The memory limit leaves %s above the %v that are live: the program %s.", unit.FormatBytes(r.model.marginal.Headroom), live, pace)
 	}
-	return fmt.Sprintf("%v are live, so GOGC lets the heap grow to %v: the program allocates%s and fills these %s in each cycle.", live, goal, rate, room)
+	return fmt.Sprintf("%v are live, so GOGC lets the heap grow to %v: the program %s.", live, goal, pace)
+}
+
+// fills says what the program allocates in a cycle: its rate over the cycles a
+// second that stand beside the sentence, so that a reader's division agrees.
+// Where one of the two is not known it is the model's distance between two
+// cycles, in bytes.
+func fills(t Totals, headroom float64) string {
+	if t.BytesPerSecond > 0 && t.CyclesPerSecond > 0 {
+		return fmt.Sprintf("allocates%s, %s in each cycle", atRate(t), unit.FormatBytes(t.BytesPerSecond/t.CyclesPerSecond))
+	}
+	return fmt.Sprintf("allocates%s and fills %s in each cycle", atRate(t), unit.FormatBytes(headroom))
+}
+
+func atRate(t Totals) string {
+	if t.BytesPerSecond > 0 {
+		return fmt.Sprintf(" at %s/s", unit.FormatBytes(t.BytesPerSecond))
+	}
+	return ""
 }
 
 // summaries gives each run its line.
