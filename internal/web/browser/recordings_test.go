@@ -83,6 +83,7 @@ type data struct {
 			Title  string `json:"title"`
 			Remedy struct {
 				Code string `json:"code"`
+				Text string `json:"text"`
 			} `json:"remedy"`
 			Prediction struct {
 				CPUShare *interval `json:"cpu_share"`

@@ -111,11 +111,28 @@ func checkOverview(t *testing.T, b *tab, p page) {
 		}
 	}
 	checkMarks(t, b, p)
+	checkQuoted(t, b, p)
 	first := fmt.Sprintf("#cure-%d", r.Findings[0].Rank)
 	eval[bool](b, "document.querySelector(%s).open = true", quote(first))
 	b.wait("document.querySelector(%s)", quote(first+" .detail"))
 	if text := b.text(first + " .detail"); !strings.Contains(text, "Would save") || !strings.Contains(text, "Lifetime") {
 		t.Errorf("the first cure says %q", text)
+	}
+}
+
+// checkQuoted wants what stands between backticks in a cure's text as code.
+func checkQuoted(t *testing.T, b *tab, p page) {
+	t.Helper()
+	list := p.data.Report.Findings
+	for _, f := range list[:min(len(list), 15)] {
+		text := fmt.Sprintf("#cure-%d summary .text", f.Rank)
+		ticks := strings.Count(f.Remedy.Text, "`")
+		if ticks%2 != 0 {
+			continue
+		}
+		if got := eval[int](b, "document.querySelectorAll(%s).length", quote(text+" code")); got != ticks/2 || strings.Contains(b.text(text), "`") {
+			t.Errorf("cure %d shows %d pieces of code in %q, want %d", f.Rank, got, b.text(text), ticks/2)
+		}
 	}
 }
 

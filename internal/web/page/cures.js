@@ -1,5 +1,5 @@
 // The ranked cures: one row each, with all that is known of it below.
-import { button, el, replace, table } from "./dom.js";
+import { button, el, prose, replace, table } from "./dom.js";
 import { bytes, count, exactly, percent, seconds, share, shortName, sizeSpan, span, trimmed, unknown } from "./format.js";
 import { change } from "./state.js";
 import { explain, term } from "./terms.js";
@@ -27,7 +27,7 @@ function costRows(f) {
 function escape(f) {
   if (!f.escape) return null;
   const steps = f.escape.flow.flatMap((s) => [`${s.dst} ← ${s.src}`, ...s.edges.map((e) => `   from ${e.expr} (${e.why}) at ${e.file}:${e.line}`)]);
-  return el("div", {}, el("p", {}, term("escape", "On the heap because"), " ", f.escape.reason, "."),
+  return el("div", {}, el("p", {}, term("escape", "On the heap because"), " ", prose(f.escape.reason), "."),
     steps.length > 0 && el("details", {}, el("summary", {}, "The compiler's explanation"), el("pre", {}, steps.join("\n"))));
 }
 
@@ -63,14 +63,14 @@ function byRun(f) {
 function others(f) {
   if (f.others.length === 0) return null;
   return el("details", {}, el("summary", {}, `${f.others.length === 1 ? "Another cure" : `${f.others.length} other cures`} that would fit`),
-    el("ul", {}, f.others.map((o) => el("li", {}, el("span", { class: "code" }, o.code), " ", o.text, ". ", o.prediction.cpu_share ? `Would save ${share(o.prediction.cpu_share)} of CPU.` : ""))));
+    el("ul", {}, f.others.map((o) => el("li", {}, el("span", { class: "code" }, o.code), " ", prose(o.text), ". ", o.prediction.cpu_share ? `Would save ${share(o.prediction.cpu_share)} of CPU.` : ""))));
 }
 
 // detail is everything the report says of one finding.
 export function detail(f, inSource) {
   return el("div", { class: "detail" },
-    inSource ? null : el("p", { class: "todo" }, el("span", { class: "chip" }, term("safety", f.remedy.safety || "none")), " ", f.remedy.text ? f.remedy.text + "." : "No cure is named."),
-    f.remedy.why && el("p", { class: "why" }, "Why: " + f.remedy.why + "."),
+    inSource ? null : el("p", { class: "todo" }, el("span", { class: "chip" }, term("safety", f.remedy.safety || "none")), " ", f.remedy.text ? [prose(f.remedy.text), "."] : "No cure is named."),
+    f.remedy.why && el("p", { class: "why" }, "Why: ", prose(f.remedy.why), "."),
     inSource && f.remedy.safety ? el("p", {}, el("span", { class: "chip" }, term("safety", f.remedy.safety))) : null,
     el("p", {}, term("saving", "Would save"), " ", el("b", {}, share(f.prediction.cpu_share)), " of CPU",
       f.prediction.bytes_per_op !== null && `, ${bytes(f.prediction.bytes_per_op)}/op`, f.prediction.objects_per_op !== null && `, ${count(f.prediction.objects_per_op)} objects/op`,
@@ -105,7 +105,7 @@ function row(f, max, mark) {
   const body = el("div", { class: "body" });
   const d = el("details", { class: "cure", id: `cure-${f.rank}`, on: { toggle: () => d.open && body.childElementCount === 0 && replace(body, detail(f)) } },
     el("summary", {}, el("span", { class: "rank" }, f.rank, mark ? el("span", { class: "mark" }, term(mark, signs[mark])) : null),
-      el("span", { class: "what" }, el("b", { class: "where" }, place(f)), el("span", { class: "title" }, ` ${f.title} in ${shortName(f.site.function)}`), el("span", { class: "code" }, f.remedy.code), el("span", { class: "text" }, f.remedy.text)),
+      el("span", { class: "what" }, el("b", { class: "where" }, place(f)), el("span", { class: "title" }, ` ${f.title} in ${shortName(f.site.function)}`), el("span", { class: "code" }, f.remedy.code), el("span", { class: "text" }, prose(f.remedy.text))),
       el("span", { class: "saves" }, saved || f.remedy.code !== "leave-it" ? el("b", { data: { saving: f.rank } }, share(saved)) : el("span", { class: "dim" }, `costs ${share(f.cost.cpu_share)}`), bar)), body);
   return d;
 }

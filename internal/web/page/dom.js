@@ -44,6 +44,13 @@ export function visible(text) {
   return text.replace(unseen, (c) => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0"));
 }
 
+// prose is a sentence of the report as children of an element: what stands
+// between backticks is code. An odd one is no pair, so the text stays as it is.
+export function prose(text) {
+  const parts = text.split("`");
+  return parts.length % 2 === 0 ? text : parts.map((part, i) => (i % 2 ? el("code", {}, part) : part));
+}
+
 // button makes a button that acts.
 export function button(label, act, props) {
   return el("button", { type: "button", ...props, on: { click: act } }, label);

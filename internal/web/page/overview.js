@@ -1,5 +1,5 @@
 // The overview: the headline, where CPU goes, what to change, what is missing.
-import { button, el, table } from "./dom.js";
+import { button, el, prose, table } from "./dom.js";
 import { bytes, count, percent, seconds, share, shortName, span, trimmed, unknown } from "./format.js";
 import { decompositionBar } from "./bar.js";
 import { cureList } from "./cures.js";
@@ -54,7 +54,7 @@ function advice(report) {
   return el("section", {}, el("h2", {}, "For the program as a whole"),
     report.advice.map((a) => el("article", { class: "advice" },
       el("h3", {}, a.title, " ", el("span", { class: "code" }, a.code), " ", el("span", { class: "chip" }, a.safety)),
-      el("p", {}, a.text + "."), a.why && el("p", { class: "why" }, "Why: " + a.why + "."),
+      el("p", {}, prose(a.text), "."), a.why && el("p", { class: "why" }, "Why: ", prose(a.why), "."),
       a.prediction.cpu_share && el("p", {}, term("saving", "Would save"), " ", el("b", {}, share(a.prediction.cpu_share)), " of CPU", a.prediction.basis && `, by ${a.prediction.basis}`, "."))));
 }
 
@@ -64,7 +64,7 @@ function rules(report) {
     table("Source rules", [
       { title: "line", cell: (h) => `${h.site.file}:${h.site.line}`, class: "name" },
       { title: "rule", cell: (h) => el("span", { class: "code" }, h.code) },
-      { title: "what", cell: (h) => h.message, class: "wide" },
+      { title: "what", cell: (h) => prose(h.message), class: "wide" },
       { title: "CPU below it", cell: (h) => share(h.cpu_share) },
     ], report.vet));
 }

@@ -1,5 +1,5 @@
 // Lines of source with what they weigh, and what heaptrim says of them.
-import { button, el } from "./dom.js";
+import { button, el, prose } from "./dom.js";
 import { share } from "./format.js";
 import { detail } from "./cures.js";
 import { plain } from "./measure.js";
@@ -70,6 +70,6 @@ function row({ line, text, cells, spot, here, heat, found }) {
     el("td", { class: "num dim lineno" }, String(line)), el("td", { class: "text" }, el("code", {}, text.replace(/\t/g, "    ") || " ")));
   if (found.length === 0) return [tr];
   return [tr, el("tr", { class: "about" }, el("td", { colspan: String(cells.length + 2) }, found.map((x) => el("details", { open: here },
-    el("summary", {}, el("span", { class: "code" }, x.remedy.code), " ", x.escape ? el("span", { class: "dim" }, x.escape.reason + ". ") : null, x.remedy.text || x.title, ". ", x.prediction.cpu_share ? el("b", {}, `Would save ${share(x.prediction.cpu_share)} of CPU.`) : ""),
+    el("summary", {}, el("span", { class: "code" }, x.remedy.code), " ", x.escape ? el("span", { class: "dim" }, prose(x.escape.reason), ". ") : null, prose(x.remedy.text || x.title), ". ", x.prediction.cpu_share ? el("b", {}, `Would save ${share(x.prediction.cpu_share)} of CPU.`) : ""),
     detail(x, true)))))];
 }
