@@ -1,0 +1,107 @@
+package pool
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"weak"
+)
+
+// rows are the seats of a Values: what seats are of a Bytes, with the same rules. A stash
+// is made for its owner, whom it names, and never gets another. When it lost its seat,
+// the collector drops it with what is in it.
+type rows struct {
+	list  [numSeats]atomic.Pointer[stash]
+	cycle uint32 // collections so far; only accessed atomically
+	looks uint16 // looksToSit; less in tests
+
+	mu      sync.Mutex // of all changes of list
+	limit   int        // stashes at most
+	taken   int
+	full    atomic.Bool // taken is the limit
+	holders *holders    // whose these are
+}
+
+func newRows(p *holders) *rows {
+	r := &rows{looks: looksToSit, holders: p}
+	r.open()
+	r.watch()
+	return r
+}
+
+// seat returns where the stash of a goroutine is.
+func (r *rows) seat(g uintptr) *atomic.Pointer[stash] {
+	return &r.list[uint32(g>>goroutineShift)*0x9e3779b1>>(32-seatBits)]
+}
+
+// of returns the stash of goroutine g, or nil.
+func (r *rows) of(g uintptr) *stash {
+	s := r.seat(g).Load()
+	if s != nil && s.owner == g {
+		return s
+	}
+	return nil
+}
+
+// open sets how many may sit.
+func (r *rows) open() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.limit = min(numSeats/4, max(minSeated, seatsPerP*runtime.GOMAXPROCS(0)))
+	r.full.Store(r.taken >= r.limit)
+}
+
+// settle makes a stash of goroutine g, the caller, with a value in h to be, and reports
+// whether there is a seat.
+func (r *rows) settle(h *holder, g uintptr) bool {
+	seat := r.seat(g)
+	if seat.Load() != nil || r.full.Load() {
+		return false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if seat.Load() != nil || r.taken >= r.limit {
+		return false
+	}
+	s := &stash{owner: g, cycle: atomic.LoadUint32(&r.cycle), n: 1}
+	s.h[0] = h
+	seat.Store(s)
+	r.taken++
+	r.full.Store(r.taken >= r.limit)
+	r.holders.seats.Store(r)
+	return true
+}
+
+// watch has turn called after every collection, for as long as r is in use.
+func (r *rows) watch() {
+	runtime.AddCleanup(new(marker), turnRows, weak.Make(r))
+}
+
+func turnRows(w weak.Pointer[rows]) {
+	if r := w.Value(); r != nil {
+		r.turn()
+		r.watch()
+	}
+}
+
+// turn takes the seats of those that did not put anything during two cycles. It leaves
+// the stashes as they are, for their owners may be using them.
+func (r *rows) turn() {
+	cycle := atomic.AddUint32(&r.cycle, 1)
+	r.open()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.taken == 0 {
+		return
+	}
+	for i := range r.list {
+		if s := r.list[i].Load(); s != nil && cycle-atomic.LoadUint32(&s.cycle) >= 2 {
+			r.list[i].Store(nil)
+			r.taken--
+		}
+	}
+	r.full.Store(r.taken >= r.limit)
+	if r.taken == 0 {
+		r.holders.seats.Store(nil)
+	}
+}

@@ -1,0 +1,312 @@
+package pool
+
+import (
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+	"weak"
+)
+
+// own returns the stash that belongs to the running goroutine, or nil.
+func (p *Values[T]) own() *stash {
+	if r := p.holders.seats.Load(); r != nil {
+		return r.of(goroutine())
+	}
+	return nil
+}
+
+// use gets and puts one value n times.
+func (p *Values[T]) use(n int) {
+	for range n {
+		p.Put(p.Get())
+	}
+}
+
+// What was put is got again, whole, whatever its size, through a stash and without.
+func TestValuesWhole(t *testing.T) {
+	type mixed struct {
+		a int64
+		b [3]int64
+		c string
+		d *int
+	}
+	x := 5
+	wholeValues(t, func(i int) int64 { return int64(i) })
+	wholeValues(t, func(int) struct{} { return struct{}{} })
+	wholeValues(t, func(i int) byte { return byte(i) })
+	wholeValues(t, func(i int) string { return string(rune(i)) })
+	wholeValues(t, func(int) *int { return &x })
+	wholeValues(t, func(i int) mixed { return mixed{int64(i), [3]int64{1, 2, int64(i)}, string(rune(i)), &x} })
+	wholeValues(t, func(i int) [300]int64 { return [300]int64{7, 299: int64(i)} })
+}
+
+// wholeValues has more values out than a stash holds, and puts and gets them in turns.
+func wholeValues[T comparable](t *testing.T, of func(int) T) {
+	t.Helper()
+	p := Values[T]{New: func() T { return of(0) }}
+	p.use(3000)
+	for range 3 {
+		const n = 2*stashLen + 3
+		there := make(map[T]int)
+		for i := range n {
+			p.Put(of(i + 1))
+			there[of(i+1)]++
+		}
+		for range n {
+			got := p.Get()
+			there[got]--
+			if there[got] < 0 && got != of(0) {
+				t.Errorf("got %v once more than it was put", got)
+			}
+		}
+		runtime.GC()
+	}
+}
+
+// A goroutine that keeps using a pool gets a stash, which nobody else uses, and keeps it
+// over collections for as long as it uses it.
+func TestValuesSeat(t *testing.T) {
+	skipUnseated(t)
+	var p Values[[]int]
+	for range 200 {
+		p.use(1)
+	}
+	if p.own() != nil {
+		t.Fatal("200 uses, and the goroutine has a stash")
+	}
+	p.use(3000)
+	s := p.own()
+	if s == nil {
+		t.Fatal("3200 uses, and the goroutine has no stash")
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		p.use(3000)
+		if other := p.own(); other == nil || other == s {
+			t.Errorf("another goroutine has %p, the first %p", other, s)
+		}
+	})
+	wg.Wait()
+	for range 20 {
+		runtime.GC()
+		for range 5 {
+			p.use(10)
+			time.Sleep(time.Millisecond) // for the cleanup that calls turn
+		}
+		if again := p.own(); again != s {
+			t.Fatalf("the goroutine has %p after a collection, before it %p", again, s)
+		}
+	}
+	if n := p.Stats().Misses; n > 2 {
+		t.Errorf("%d values were made, want one for each goroutine", n)
+	}
+}
+
+// Once a goroutine has a stash, neither its uses nor those of others allocate.
+func TestValuesAllocations(t *testing.T) {
+	skipUnseated(t)
+	var p Values[[7]*int]
+	p.use(3000)
+	var out [2 * stashLen][7]*int
+	if n := testing.AllocsPerRun(1000, func() { p.use(1) }); n != 0 {
+		t.Errorf("%v allocations for a value, want 0", n)
+	}
+	many := func() {
+		for i := range out {
+			out[i] = p.Get()
+		}
+		for i := range out {
+			p.Put(out[i])
+		}
+	}
+	if n := testing.AllocsPerRun(1000, many); n != 0 {
+		t.Errorf("%v allocations for %d values, want 0", n, len(out))
+	}
+}
+
+// New may use the pool that it is called for.
+func TestValuesNewUsesPool(t *testing.T) {
+	var p Values[int]
+	made := 0
+	p.New = func() int {
+		made++
+		if made%3 == 0 {
+			p.Put(-made)
+		}
+		return made
+	}
+	seen := map[int]bool{}
+	p.use(3000)
+	for range 100 {
+		v := p.Get()
+		if seen[v] {
+			t.Fatalf("got %d twice", v)
+		}
+		seen[v] = true
+	}
+}
+
+// What nobody uses is dropped: with a stash of the goroutine and without, and when the
+// goroutine goes on with fewer values.
+func TestValuesAreDropped(t *testing.T) {
+	for _, uses := range []int{1, 3000} {
+		var p Values[*[64]int]
+		p.use(uses)
+		var old []weak.Pointer[[64]int]
+		for range 12 {
+			v := new([64]int)
+			old = append(old, weak.Make(v))
+			p.Put(v)
+		}
+		for i := range 5 {
+			runtime.GC()
+			time.Sleep(5 * time.Millisecond) // for the cleanup that calls turn
+			if i < 4 {
+				p.use(10)
+			}
+		}
+		left := 0
+		for _, w := range old {
+			if w.Value() != nil {
+				left++
+			}
+		}
+		if left > 1 {
+			t.Errorf("%d uses before: of 12 values %d are there after 5 collections, want the one that is used", uses, left)
+		}
+	}
+}
+
+// Who does not use the pool any more has no stash after some collections, and nothing is
+// left of what was in it; a pool that nobody has any more is collected.
+func TestValuesSeatIsLost(t *testing.T) {
+	skipUnseated(t)
+	var p Values[*[64]int]
+	p.use(3000)
+	if p.own() == nil {
+		t.Fatal("no stash")
+	}
+	v := new([64]int)
+	w := weak.Make(v)
+	p.Put(v)
+	v = nil
+	collectUntil(t, "the stash and the value are gone", func() bool { return p.own() == nil && w.Value() == nil })
+	if p.holders.seats.Load() != nil {
+		t.Error("nobody has a stash, and all look for theirs")
+	}
+	runtime.KeepAlive(&p)
+
+	gone := func() weak.Pointer[rows] {
+		var p Values[int]
+		p.use(3000)
+		return weak.Make(p.holders.shared.Load())
+	}()
+	collectUntil(t, "the pool is gone", func() bool { return gone.Value() == nil })
+}
+
+func collectUntil(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for range 1000 {
+		runtime.GC()
+		if ok() {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+	t.Errorf("1000 collections, and not yet: %s", what)
+}
+
+// TestValuesAlone has goroutines come and go, and wants that no value is ever had by two.
+func TestValuesAlone(t *testing.T) {
+	procs := runtime.GOMAXPROCS(0)
+	t.Cleanup(func() { runtime.GOMAXPROCS(procs) })
+	for _, n := range []int{1, 2, 4} {
+		runtime.GOMAXPROCS(n)
+		valuesAlone(t)
+	}
+}
+
+func valuesAlone(t *testing.T) {
+	p := Values[*atomic.Uint64]{New: func() *atomic.Uint64 { return new(atomic.Uint64) }}
+	p.holders.once.Do(func() { p.holders.shared.Store(newRows(&p.holders)) })
+	p.holders.shared.Load().looks = 1
+	until := time.Now().Add(700 * time.Millisecond)
+	if testing.Short() {
+		until = time.Now().Add(150 * time.Millisecond)
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for time.Now().Before(until) {
+			runtime.GC()
+			time.Sleep(time.Millisecond)
+		}
+	})
+	moved := make(chan *atomic.Uint64, 32)
+	var sat atomic.Bool
+	for worker := range uint64(24) {
+		wg.Go(func() {
+			for life := uint64(1); time.Now().Before(until) && !t.Failed(); life++ {
+				done := make(chan struct{})
+				go func() {
+					defer close(done)
+					r := rand.New(rand.NewPCG(worker, life))
+					liveOnValues(t, &p, moved, r, worker<<32|life)
+					if p.own() != nil {
+						sat.Store(true)
+					}
+				}()
+				<-done
+			}
+		})
+	}
+	wg.Wait()
+	if seated && !checking && !sat.Load() {
+		t.Error("nobody ever had a stash: nothing was tested")
+	}
+}
+
+// liveOnValues is what a goroutine does that marks with id all values that it has.
+func liveOnValues(t *testing.T, p *Values[*atomic.Uint64], moved chan *atomic.Uint64, r *rand.Rand, id uint64) {
+	var out []*atomic.Uint64
+	put := func(v *atomic.Uint64) {
+		if !v.CompareAndSwap(id, 0) {
+			t.Errorf("a value of %x belongs to %x", id, v.Load())
+		}
+		p.Put(v)
+	}
+	for range 1 + r.IntN(3000) {
+		switch k := r.IntN(100); {
+		case k < 49 && len(out) < 40:
+			v := p.Get()
+			if !v.CompareAndSwap(0, id) {
+				t.Errorf("got a value that belongs to %x", v.Load())
+			}
+			out = append(out, v)
+		case k < 98 && len(out) > 0:
+			put(out[len(out)-1])
+			out = out[:len(out)-1]
+		case k == 98 && len(out) > 0: // another one puts it
+			v := out[len(out)-1]
+			v.Store(0)
+			select {
+			case moved <- v:
+				out = out[:len(out)-1]
+			default:
+				v.Store(id)
+			}
+		case k == 99:
+			select {
+			case v := <-moved:
+				p.Put(v)
+			default:
+				runtime.Gosched()
+			}
+		}
+	}
+	for _, v := range out {
+		put(v)
+	}
+}
