@@ -193,6 +193,9 @@ func checkSums(t *testing.T, d *Diagnosis) {
 	if math.Abs(sum-run.collected.Value) > 1e-9 {
 		t.Fatalf("churn, retention and remainder add up to %v, the collector costs %v", sum, run.collected.Value)
 	}
+	if got := d.Totals.Sites.Value + d.Totals.Remainder.Value; math.Abs(got-run.collected.Value) > 1e-9 {
+		t.Fatalf("totals: sites and remainder add up to %v, the collector costs %v", got, run.collected.Value)
+	}
 	if !run.model.known {
 		t.Fatalf("no collector model: %s", run.model.why)
 	}

@@ -57,6 +57,7 @@ type Totals struct {
 	BytesPerSecond  float64        // allocation rate
 	Why             string         // why the program collects as often as it does, in one or two sentences with its own numbers
 	RetentionBasis  string         // what the retention column stands on, or why it is not known
+	Sites           stats.Interval // churn and retention of all sites, those too small for a row among them; with Remainder, the collector's cost without assists
 	Remainder       stats.Interval // collector cost not charged to any site: fixed cost per cycle, roots, shared headroom
 }
 

@@ -26,6 +26,8 @@ func totals(runs []*runCosts) Totals {
 	main := busiest(runs)
 	t.RetentionBasis = main.model.why
 	for _, r := range runs {
+		borne := spread(r.collected.Value-r.remainder.Value, relativeWidth(r.collected))
+		t.Sites = t.Sites.Add(borne.Scale(1 / float64(len(runs))))
 		t.Remainder = t.Remainder.Add(r.remainder.Scale(1 / float64(len(runs))))
 	}
 	t.cycles(main)

@@ -115,7 +115,7 @@ func newTotals(t diagnose.Totals, k known) totals {
 	return totals{
 		CPUSeconds: positive(t.CPUSeconds), Samples: positive(float64(t.Samples)),
 		MemoryShare: newInterval(t.MemoryShare, k.cpu), CollectorShare: newInterval(t.CollectorShare, k.cpu),
-		IdleMarkShare: newInterval(t.IdleMarkShare, k.cpu), Remainder: newInterval(t.Remainder, k.churn),
+		IdleMarkShare: newInterval(t.IdleMarkShare, k.cpu), Sites: newInterval(t.Sites, k.churn), Remainder: newInterval(t.Remainder, k.churn),
 		Cycles: positive(float64(t.Cycles)), ForcedCycles: number(float64(t.ForcedCycles), t.Cycles > 0), CyclesPerS: positive(t.CyclesPerSecond),
 		LiveHeapBytes: positive(float64(t.LiveHeap)), HeapGoalBytes: positive(float64(t.HeapGoal)), PeakHeapBytes: positive(float64(t.PeakHeap)),
 		PauseP50NS: positive(float64(t.PauseP50)), PauseMaxNS: positive(float64(t.PauseMax)), PauseTotalNS: positive(float64(t.PauseTotal)),
@@ -176,9 +176,10 @@ func newFrames(frames []evidence.Frame) []frame {
 }
 
 func newCost(c diagnose.Cost, k known) cost {
+	parts := !undivided(c)
 	i := costIntervals{
-		Malloc: newInterval(c.Malloc, k.cpu), Zeroing: newInterval(c.Zeroing, k.cpu), GrowCopy: newInterval(c.GrowCopy, k.cpu),
-		Assist: newInterval(c.Assist, k.cpu), Churn: newInterval(c.Churn, k.churn), Retention: newInterval(c.Retention, k.retention),
+		Malloc: newInterval(c.Malloc, k.cpu && parts), Zeroing: newInterval(c.Zeroing, k.cpu && parts), GrowCopy: newInterval(c.GrowCopy, k.cpu && parts),
+		Assist: newInterval(c.Assist, k.cpu && parts), Churn: newInterval(c.Churn, k.churn && parts), Retention: newInterval(c.Retention, k.retention && parts),
 		BytesPerOp: newInterval(c.BytesPerOp, false), ObjectsPerOp: newInterval(c.ObjectsPerOp, false),
 		BytesPerS: newInterval(c.BytesPerSecond, false), ObjectsPerS: newInterval(c.ObjectsPerSecond, false),
 		InUseBytes: newInterval(c.InUse, k.inUse),
@@ -191,6 +192,17 @@ func newCost(c diagnose.Cost, k known) cost {
 		InUseBytes: i.InUseBytes.value(), InUseObjects: number(c.InUseObjects, k.inUse),
 		BytesAll: number(c.Bytes.Value, measured(c.Bytes)), ObjectsAll: number(c.Objects.Value, measured(c.Objects)),
 	}
+}
+
+// undivided reports whether a cost has no columns, as that of a line with all
+// that it calls: they are not known then, and not zero.
+func undivided(c diagnose.Cost) bool {
+	for _, part := range []stats.Interval{c.Malloc, c.Zeroing, c.GrowCopy, c.Assist, c.Churn, c.Retention} {
+		if part.Value != 0 {
+			return false
+		}
+	}
+	return c.CPU.Value != 0
 }
 
 func newEscape(r *diagnose.Reason) *escapeReason {

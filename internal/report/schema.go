@@ -69,7 +69,8 @@ type (
 		MemoryShare    *interval `json:"memory_share"`
 		CollectorShare *interval `json:"collector_share"`
 		IdleMarkShare  *interval `json:"idle_mark_share"`
-		Remainder      *interval `json:"remainder"`
+		Sites          *interval `json:"sites"`
+	Remainder      *interval `json:"remainder"`
 		Cycles         *float64  `json:"cycles"`
 		ForcedCycles   *float64  `json:"forced_cycles"`
 		CyclesPerS     *float64  `json:"cycles_per_s"`
