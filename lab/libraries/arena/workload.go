@@ -91,56 +91,44 @@ const (
 	fieldString   = 6
 )
 
-// field is one of a protocol buffer that is known to be well-formed.
-type field struct {
-	num, value uint64
-	data       []byte
-}
-
+// varint returns the first number of in, and what follows it.
 func varint(in []byte) (v uint64, rest []byte) {
-	if in[0] < 0x80 {
-		return uint64(in[0]), in[1:]
-	}
-	return longVarint(in)
-}
-
-func longVarint(in []byte) (v uint64, rest []byte) {
 	for shift := 0; ; shift += 7 {
 		c := in[0]
 		in = in[1:]
-		v |= uint64(c&0x7f) << shift
+		v |= uint64(c&0x7f) << (shift & 63)
 		if c < 0x80 {
 			return v, in
 		}
 	}
 }
 
-// next returns the first field of in, and what follows it.
-func next(in []byte) (f field, rest []byte) {
+// next returns the first field of in, which is known to be well-formed, and what follows
+// it: a number or data. In a struct they would go through memory.
+func next(in []byte) (num, value uint64, data, rest []byte) {
 	key, in := varint(in)
-	f.num = key >> 3
 	switch key & 7 {
 	case 0:
-		f.value, in = varint(in)
+		value, in = varint(in)
 	case 2:
 		var n uint64
 		n, in = varint(in)
-		f.data, in = in[:n], in[n:]
+		data, in = in[:n], in[n:]
 	case 1:
 		in = in[8:]
 	case 5:
 		in = in[4:]
 	}
-	return f, in
+	return key >> 3, value, data, in
 }
 
 // countFields counts the fields of a message by number.
 func countFields(in []byte) (count [8]int) {
 	for rest := in; len(rest) > 0; {
-		var f field
-		f, rest = next(rest)
-		if f.num < 8 {
-			count[f.num]++
+		var num uint64
+		num, _, _, rest = next(rest)
+		if num < 8 {
+			count[num]++
 		}
 	}
 	return count
@@ -157,69 +145,69 @@ func countVarints(in []byte) int {
 }
 
 func (x *function) read(p *profile, in []byte) {
-	for rest := in; len(rest) > 0; {
-		var f field
-		f, rest = next(rest)
-		switch f.num {
+	for len(in) > 0 {
+		var num, value uint64
+		num, value, _, in = next(in)
+		switch num {
 		case 1:
-			x.id = f.value
+			x.id = value
 		case 2:
-			x.name = p.strings[f.value]
+			x.name = p.strings[value]
 		case 3:
-			x.system = p.strings[f.value]
+			x.system = p.strings[value]
 		case 4:
-			x.file = p.strings[f.value]
+			x.file = p.strings[value]
 		case 5:
-			x.start = int64(f.value)
+			x.start = int64(value)
 		}
 	}
 }
 
 func (x *mapping) read(p *profile, in []byte) {
-	for rest := in; len(rest) > 0; {
-		var f field
-		f, rest = next(rest)
-		switch f.num {
+	for len(in) > 0 {
+		var num, value uint64
+		num, value, _, in = next(in)
+		switch num {
 		case 1:
-			x.id = f.value
+			x.id = value
 		case 2:
-			x.start = f.value
+			x.start = value
 		case 3:
-			x.limit = f.value
+			x.limit = value
 		case 4:
-			x.offset = f.value
+			x.offset = value
 		case 5:
-			x.file = p.strings[f.value]
+			x.file = p.strings[value]
 		case 6:
-			x.build = p.strings[f.value]
+			x.build = p.strings[value]
 		}
 	}
 }
 
 func (x *label) read(p *profile, in []byte) {
-	for rest := in; len(rest) > 0; {
-		var f field
-		f, rest = next(rest)
-		switch f.num {
+	for len(in) > 0 {
+		var num, value uint64
+		num, value, _, in = next(in)
+		switch num {
 		case 1:
-			x.key = p.strings[f.value]
+			x.key = p.strings[value]
 		case 2:
-			x.text = p.strings[f.value]
+			x.text = p.strings[value]
 		case 3:
-			x.number = int64(f.value)
+			x.number = int64(value)
 		}
 	}
 }
 
 func readLine(p *profile, in []byte) (x line) {
-	for rest := in; len(rest) > 0; {
-		var f field
-		f, rest = next(rest)
-		switch f.num {
+	for len(in) > 0 {
+		var num, value uint64
+		num, value, _, in = next(in)
+		switch num {
 		case 1:
-			x.function = p.functions[f.value]
+			x.function = p.functions[value]
 		case 2:
-			x.number = int64(f.value)
+			x.number = int64(value)
 		}
 	}
 	return x

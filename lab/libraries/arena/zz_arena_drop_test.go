@@ -45,42 +45,46 @@ func dropProfile(a *arena.Arena, in []byte) *profile {
 	p := arena.New[profile](a)
 	p.strings = arena.MakeSlice[string](a, count[fieldString], count[fieldString])[:0]
 	for rest := in; len(rest) > 0; {
-		var f field
-		f, rest = next(rest)
-		if f.num == fieldString {
-			p.strings = append(p.strings, arena.String(a, f.data))
+		var num uint64
+		var data []byte
+		num, _, data, rest = next(rest)
+		if num == fieldString {
+			p.strings = append(p.strings, arena.String(a, data))
 		}
 	}
 	p.functions = arena.MakeSlice[*function](a, count[fieldFunction]+1, count[fieldFunction]+1)
 	p.mappings = arena.MakeSlice[*mapping](a, count[fieldMapping]+1, count[fieldMapping]+1)
 	p.locations = arena.MakeSlice[*location](a, count[fieldLocation]+1, count[fieldLocation]+1)
 	for rest := in; len(rest) > 0; {
-		var f field
-		f, rest = next(rest)
-		switch f.num {
+		var num uint64
+		var data []byte
+		num, _, data, rest = next(rest)
+		switch num {
 		case fieldFunction:
 			x := arena.New[function](a)
-			x.read(p, f.data)
+			x.read(p, data)
 			p.functions[x.id] = x
 		case fieldMapping:
 			x := arena.New[mapping](a)
-			x.read(p, f.data)
+			x.read(p, data)
 			p.mappings[x.id] = x
 		}
 	}
 	for rest := in; len(rest) > 0; {
-		var f field
-		f, rest = next(rest)
-		if f.num == fieldLocation {
-			x := dropLocation(a, p, f.data)
+		var num uint64
+		var data []byte
+		num, _, data, rest = next(rest)
+		if num == fieldLocation {
+			x := dropLocation(a, p, data)
 			p.locations[x.id] = x
 		}
 	}
 	for rest := in; len(rest) > 0; {
-		var f field
-		f, rest = next(rest)
-		if f.num == fieldSample {
-			x := dropSample(a, p, f.data)
+		var num uint64
+		var data []byte
+		num, _, data, rest = next(rest)
+		if num == fieldSample {
+			x := dropSample(a, p, data)
 			p.samples = arena.Append(a, p.samples, x)
 		}
 	}
@@ -92,18 +96,19 @@ func dropLocation(a *arena.Arena, p *profile, in []byte) *location {
 	if n := countFields(in)[4]; n > 0 {
 		x.lines = arena.MakeSlice[line](a, n, n)[:0]
 	}
-	for rest := in; len(rest) > 0; {
-		var f field
-		f, rest = next(rest)
-		switch f.num {
+	for len(in) > 0 {
+		var num, value uint64
+		var data []byte
+		num, value, data, in = next(in)
+		switch num {
 		case 1:
-			x.id = f.value
+			x.id = value
 		case 2:
-			x.mapping = p.mappings[f.value]
+			x.mapping = p.mappings[value]
 		case 3:
-			x.addr = f.value
+			x.addr = value
 		case 4:
-			x.lines = append(x.lines, readLine(p, f.data))
+			x.lines = append(x.lines, readLine(p, data))
 		}
 	}
 	return x
@@ -111,31 +116,34 @@ func dropLocation(a *arena.Arena, p *profile, in []byte) *location {
 
 func dropSample(a *arena.Arena, p *profile, in []byte) *sample {
 	x := arena.New[sample](a)
-	for rest := in; len(rest) > 0; {
-		var f field
-		f, rest = next(rest)
-		switch f.num {
+	for len(in) > 0 {
+		var num, value uint64
+		var data []byte
+		num, value, data, in = next(in)
+		switch num {
 		case 1:
-			if f.data == nil { // few are not packed
-				x.stack = arena.Append(a, x.stack, p.locations[f.value])
+			if data == nil { // few are not packed
+				x.stack = arena.Append(a, x.stack, p.locations[value])
 				continue
 			}
-			x.stack = arena.MakeSlice[*location](a, countVarints(f.data), countVarints(f.data))[:0]
-			for len(f.data) > 0 {
+			n := countVarints(data)
+			x.stack = arena.MakeSlice[*location](a, n, n)[:0]
+			for len(data) > 0 {
 				var id uint64
-				id, f.data = varint(f.data)
+				id, data = varint(data)
 				x.stack = append(x.stack, p.locations[id])
 			}
 		case 2:
-			x.values = arena.MakeSlice[int64](a, countVarints(f.data), countVarints(f.data))[:0]
-			for len(f.data) > 0 {
+			n := countVarints(data)
+			x.values = arena.MakeSlice[int64](a, n, n)[:0]
+			for len(data) > 0 {
 				var v uint64
-				v, f.data = varint(f.data)
+				v, data = varint(data)
 				x.values = append(x.values, int64(v))
 			}
 		case 3:
 			l := arena.New[label](a)
-			l.read(p, f.data)
+			l.read(p, data)
 			x.labels = arena.Append(a, x.labels, l)
 		}
 	}

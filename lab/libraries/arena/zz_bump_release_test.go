@@ -43,42 +43,46 @@ func bumpReleaseProfile(a bumper, in []byte) *profile {
 	p := bumpNew[profile](a)
 	p.strings = bumpSlice[string](a, count[fieldString])[:0]
 	for rest := in; len(rest) > 0; {
-		var f field
-		f, rest = next(rest)
-		if f.num == fieldString {
-			p.strings = append(p.strings, bumpString(a, f.data))
+		var num uint64
+		var data []byte
+		num, _, data, rest = next(rest)
+		if num == fieldString {
+			p.strings = append(p.strings, bumpString(a, data))
 		}
 	}
 	p.functions = bumpSlice[*function](a, count[fieldFunction]+1)
 	p.mappings = bumpSlice[*mapping](a, count[fieldMapping]+1)
 	p.locations = bumpSlice[*location](a, count[fieldLocation]+1)
 	for rest := in; len(rest) > 0; {
-		var f field
-		f, rest = next(rest)
-		switch f.num {
+		var num uint64
+		var data []byte
+		num, _, data, rest = next(rest)
+		switch num {
 		case fieldFunction:
 			x := bumpNew[function](a)
-			x.read(p, f.data)
+			x.read(p, data)
 			p.functions[x.id] = x
 		case fieldMapping:
 			x := bumpNew[mapping](a)
-			x.read(p, f.data)
+			x.read(p, data)
 			p.mappings[x.id] = x
 		}
 	}
 	for rest := in; len(rest) > 0; {
-		var f field
-		f, rest = next(rest)
-		if f.num == fieldLocation {
-			x := bumpReleaseLocation(a, p, f.data)
+		var num uint64
+		var data []byte
+		num, _, data, rest = next(rest)
+		if num == fieldLocation {
+			x := bumpReleaseLocation(a, p, data)
 			p.locations[x.id] = x
 		}
 	}
 	for rest := in; len(rest) > 0; {
-		var f field
-		f, rest = next(rest)
-		if f.num == fieldSample {
-			x := bumpReleaseSample(a, p, f.data)
+		var num uint64
+		var data []byte
+		num, _, data, rest = next(rest)
+		if num == fieldSample {
+			x := bumpReleaseSample(a, p, data)
 			p.samples = bumpAppend(a, p.samples, x)
 		}
 	}
@@ -90,18 +94,19 @@ func bumpReleaseLocation(a bumper, p *profile, in []byte) *location {
 	if n := countFields(in)[4]; n > 0 {
 		x.lines = bumpSlice[line](a, n)[:0]
 	}
-	for rest := in; len(rest) > 0; {
-		var f field
-		f, rest = next(rest)
-		switch f.num {
+	for len(in) > 0 {
+		var num, value uint64
+		var data []byte
+		num, value, data, in = next(in)
+		switch num {
 		case 1:
-			x.id = f.value
+			x.id = value
 		case 2:
-			x.mapping = p.mappings[f.value]
+			x.mapping = p.mappings[value]
 		case 3:
-			x.addr = f.value
+			x.addr = value
 		case 4:
-			x.lines = append(x.lines, readLine(p, f.data))
+			x.lines = append(x.lines, readLine(p, data))
 		}
 	}
 	return x
@@ -109,31 +114,34 @@ func bumpReleaseLocation(a bumper, p *profile, in []byte) *location {
 
 func bumpReleaseSample(a bumper, p *profile, in []byte) *sample {
 	x := bumpNew[sample](a)
-	for rest := in; len(rest) > 0; {
-		var f field
-		f, rest = next(rest)
-		switch f.num {
+	for len(in) > 0 {
+		var num, value uint64
+		var data []byte
+		num, value, data, in = next(in)
+		switch num {
 		case 1:
-			if f.data == nil { // few are not packed
-				x.stack = bumpAppend(a, x.stack, p.locations[f.value])
+			if data == nil { // few are not packed
+				x.stack = bumpAppend(a, x.stack, p.locations[value])
 				continue
 			}
-			x.stack = bumpSlice[*location](a, countVarints(f.data))[:0]
-			for len(f.data) > 0 {
+			n := countVarints(data)
+			x.stack = bumpSlice[*location](a, n)[:0]
+			for len(data) > 0 {
 				var id uint64
-				id, f.data = varint(f.data)
+				id, data = varint(data)
 				x.stack = append(x.stack, p.locations[id])
 			}
 		case 2:
-			x.values = bumpSlice[int64](a, countVarints(f.data))[:0]
-			for len(f.data) > 0 {
+			n := countVarints(data)
+			x.values = bumpSlice[int64](a, n)[:0]
+			for len(data) > 0 {
 				var v uint64
-				v, f.data = varint(f.data)
+				v, data = varint(data)
 				x.values = append(x.values, int64(v))
 			}
 		case 3:
 			l := bumpNew[label](a)
-			l.read(p, f.data)
+			l.read(p, data)
 			x.labels = bumpAppend(a, x.labels, l)
 		}
 	}

@@ -43,42 +43,46 @@ func flatProfile(a *flats, in []byte) *profile {
 	p := a.profileSlab.new()
 	p.strings = a.strings.slice(count[fieldString])[:0]
 	for rest := in; len(rest) > 0; {
-		var f field
-		f, rest = next(rest)
-		if f.num == fieldString {
-			p.strings = append(p.strings, a.string(f.data))
+		var num uint64
+		var data []byte
+		num, _, data, rest = next(rest)
+		if num == fieldString {
+			p.strings = append(p.strings, a.string(data))
 		}
 	}
 	p.functions = a.functionPtrs.slice(count[fieldFunction] + 1)
 	p.mappings = a.mappingPtrs.slice(count[fieldMapping] + 1)
 	p.locations = a.locationPtrs.slice(count[fieldLocation] + 1)
 	for rest := in; len(rest) > 0; {
-		var f field
-		f, rest = next(rest)
-		switch f.num {
+		var num uint64
+		var data []byte
+		num, _, data, rest = next(rest)
+		switch num {
 		case fieldFunction:
 			x := a.functionSlab.new()
-			x.read(p, f.data)
+			x.read(p, data)
 			p.functions[x.id] = x
 		case fieldMapping:
 			x := a.mappingSlab.new()
-			x.read(p, f.data)
+			x.read(p, data)
 			p.mappings[x.id] = x
 		}
 	}
 	for rest := in; len(rest) > 0; {
-		var f field
-		f, rest = next(rest)
-		if f.num == fieldLocation {
-			x := flatLocation(a, p, f.data)
+		var num uint64
+		var data []byte
+		num, _, data, rest = next(rest)
+		if num == fieldLocation {
+			x := flatLocation(a, p, data)
 			p.locations[x.id] = x
 		}
 	}
 	for rest := in; len(rest) > 0; {
-		var f field
-		f, rest = next(rest)
-		if f.num == fieldSample {
-			x := flatSample(a, p, f.data)
+		var num uint64
+		var data []byte
+		num, _, data, rest = next(rest)
+		if num == fieldSample {
+			x := flatSample(a, p, data)
 			p.samples = a.samplePtrs.append(p.samples, x)
 		}
 	}
@@ -90,18 +94,19 @@ func flatLocation(a *flats, p *profile, in []byte) *location {
 	if n := countFields(in)[4]; n > 0 {
 		x.lines = a.lineSlab.slice(n)[:0]
 	}
-	for rest := in; len(rest) > 0; {
-		var f field
-		f, rest = next(rest)
-		switch f.num {
+	for len(in) > 0 {
+		var num, value uint64
+		var data []byte
+		num, value, data, in = next(in)
+		switch num {
 		case 1:
-			x.id = f.value
+			x.id = value
 		case 2:
-			x.mapping = p.mappings[f.value]
+			x.mapping = p.mappings[value]
 		case 3:
-			x.addr = f.value
+			x.addr = value
 		case 4:
-			x.lines = append(x.lines, readLine(p, f.data))
+			x.lines = append(x.lines, readLine(p, data))
 		}
 	}
 	return x
@@ -109,31 +114,34 @@ func flatLocation(a *flats, p *profile, in []byte) *location {
 
 func flatSample(a *flats, p *profile, in []byte) *sample {
 	x := a.sampleSlab.new()
-	for rest := in; len(rest) > 0; {
-		var f field
-		f, rest = next(rest)
-		switch f.num {
+	for len(in) > 0 {
+		var num, value uint64
+		var data []byte
+		num, value, data, in = next(in)
+		switch num {
 		case 1:
-			if f.data == nil { // few are not packed
-				x.stack = a.locationPtrs.append(x.stack, p.locations[f.value])
+			if data == nil { // few are not packed
+				x.stack = a.locationPtrs.append(x.stack, p.locations[value])
 				continue
 			}
-			x.stack = a.locationPtrs.slice(countVarints(f.data))[:0]
-			for len(f.data) > 0 {
+			n := countVarints(data)
+			x.stack = a.locationPtrs.slice(n)[:0]
+			for len(data) > 0 {
 				var id uint64
-				id, f.data = varint(f.data)
+				id, data = varint(data)
 				x.stack = append(x.stack, p.locations[id])
 			}
 		case 2:
-			x.values = a.int64s.slice(countVarints(f.data))[:0]
-			for len(f.data) > 0 {
+			n := countVarints(data)
+			x.values = a.int64s.slice(n)[:0]
+			for len(data) > 0 {
 				var v uint64
-				v, f.data = varint(f.data)
+				v, data = varint(data)
 				x.values = append(x.values, int64(v))
 			}
 		case 3:
 			l := a.labelSlab.new()
-			l.read(p, f.data)
+			l.read(p, data)
 			x.labels = a.labelPtrs.append(x.labels, l)
 		}
 	}

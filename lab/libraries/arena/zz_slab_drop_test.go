@@ -45,42 +45,46 @@ func slabDropProfile(a *slabs, in []byte) *profile {
 	p := a.profileSlab.New()
 	p.strings = a.strings.MakeSlice(count[fieldString], count[fieldString])[:0]
 	for rest := in; len(rest) > 0; {
-		var f field
-		f, rest = next(rest)
-		if f.num == fieldString {
-			p.strings = append(p.strings, arena.String(a.arena, f.data))
+		var num uint64
+		var data []byte
+		num, _, data, rest = next(rest)
+		if num == fieldString {
+			p.strings = append(p.strings, arena.String(a.arena, data))
 		}
 	}
 	p.functions = a.functionPtrs.MakeSlice(count[fieldFunction]+1, count[fieldFunction]+1)
 	p.mappings = a.mappingPtrs.MakeSlice(count[fieldMapping]+1, count[fieldMapping]+1)
 	p.locations = a.locationPtrs.MakeSlice(count[fieldLocation]+1, count[fieldLocation]+1)
 	for rest := in; len(rest) > 0; {
-		var f field
-		f, rest = next(rest)
-		switch f.num {
+		var num uint64
+		var data []byte
+		num, _, data, rest = next(rest)
+		switch num {
 		case fieldFunction:
 			x := a.functionSlab.New()
-			x.read(p, f.data)
+			x.read(p, data)
 			p.functions[x.id] = x
 		case fieldMapping:
 			x := a.mappingSlab.New()
-			x.read(p, f.data)
+			x.read(p, data)
 			p.mappings[x.id] = x
 		}
 	}
 	for rest := in; len(rest) > 0; {
-		var f field
-		f, rest = next(rest)
-		if f.num == fieldLocation {
-			x := slabDropLocation(a, p, f.data)
+		var num uint64
+		var data []byte
+		num, _, data, rest = next(rest)
+		if num == fieldLocation {
+			x := slabDropLocation(a, p, data)
 			p.locations[x.id] = x
 		}
 	}
 	for rest := in; len(rest) > 0; {
-		var f field
-		f, rest = next(rest)
-		if f.num == fieldSample {
-			x := slabDropSample(a, p, f.data)
+		var num uint64
+		var data []byte
+		num, _, data, rest = next(rest)
+		if num == fieldSample {
+			x := slabDropSample(a, p, data)
 			p.samples = a.samplePtrs.Append(p.samples, x)
 		}
 	}
@@ -92,18 +96,19 @@ func slabDropLocation(a *slabs, p *profile, in []byte) *location {
 	if n := countFields(in)[4]; n > 0 {
 		x.lines = a.lineSlab.MakeSlice(n, n)[:0]
 	}
-	for rest := in; len(rest) > 0; {
-		var f field
-		f, rest = next(rest)
-		switch f.num {
+	for len(in) > 0 {
+		var num, value uint64
+		var data []byte
+		num, value, data, in = next(in)
+		switch num {
 		case 1:
-			x.id = f.value
+			x.id = value
 		case 2:
-			x.mapping = p.mappings[f.value]
+			x.mapping = p.mappings[value]
 		case 3:
-			x.addr = f.value
+			x.addr = value
 		case 4:
-			x.lines = append(x.lines, readLine(p, f.data))
+			x.lines = append(x.lines, readLine(p, data))
 		}
 	}
 	return x
@@ -111,31 +116,34 @@ func slabDropLocation(a *slabs, p *profile, in []byte) *location {
 
 func slabDropSample(a *slabs, p *profile, in []byte) *sample {
 	x := a.sampleSlab.New()
-	for rest := in; len(rest) > 0; {
-		var f field
-		f, rest = next(rest)
-		switch f.num {
+	for len(in) > 0 {
+		var num, value uint64
+		var data []byte
+		num, value, data, in = next(in)
+		switch num {
 		case 1:
-			if f.data == nil { // few are not packed
-				x.stack = a.locationPtrs.Append(x.stack, p.locations[f.value])
+			if data == nil { // few are not packed
+				x.stack = a.locationPtrs.Append(x.stack, p.locations[value])
 				continue
 			}
-			x.stack = a.locationPtrs.MakeSlice(countVarints(f.data), countVarints(f.data))[:0]
-			for len(f.data) > 0 {
+			n := countVarints(data)
+			x.stack = a.locationPtrs.MakeSlice(n, n)[:0]
+			for len(data) > 0 {
 				var id uint64
-				id, f.data = varint(f.data)
+				id, data = varint(data)
 				x.stack = append(x.stack, p.locations[id])
 			}
 		case 2:
-			x.values = a.int64s.MakeSlice(countVarints(f.data), countVarints(f.data))[:0]
-			for len(f.data) > 0 {
+			n := countVarints(data)
+			x.values = a.int64s.MakeSlice(n, n)[:0]
+			for len(data) > 0 {
 				var v uint64
-				v, f.data = varint(f.data)
+				v, data = varint(data)
 				x.values = append(x.values, int64(v))
 			}
 		case 3:
 			l := a.labelSlab.New()
-			l.read(p, f.data)
+			l.read(p, data)
 			x.labels = a.labelPtrs.Append(x.labels, l)
 		}
 	}
