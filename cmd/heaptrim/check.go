@@ -168,15 +168,31 @@ func (f *checkFlags) validate() error {
 		return usagef("only one of -json, -csv, -md and -sarif can go to standard output")
 	case f.format != "text" && f.format != "lines":
 		return usagef("-format %s: want text or lines", f.format)
-	case f.explain < 0, f.top < 0, f.count < 1:
-		return usagef("-explain, -top and -count cannot be negative, and -count not zero")
-	case f.threshold < 0 || f.threshold > 100:
+	case f.explain < 0, f.top < 0:
+		return usagef("-explain and -top cannot be negative")
+	case !(f.threshold >= 0 && f.threshold <= 100): // NaN is neither
 		return usagef("-threshold is a percentage")
-	case f.budget <= 0:
-		return usagef("-budget must be positive")
 	}
 	if _, err := regexp.Compile(f.bench); err != nil {
 		return usagef("-bench: %v", err)
+	}
+	return f.writable()
+}
+
+// writable looks for the folders that results go to: one that is missing is
+// better known before a recording than after it.
+func (f *checkFlags) writable() error {
+	results := []string{f.json, f.csv, f.md, f.sarif, f.pprof, f.html}
+	if strings.HasSuffix(f.out, archiveSuffix) {
+		results = append(results, f.out) // a folder is made as it is asked for
+	}
+	for _, to := range results {
+		if to == "" || to == "-" {
+			continue
+		}
+		if _, err := os.Stat(filepath.Dir(to)); err != nil {
+			return fmt.Errorf("write %s: %w", to, err)
+		}
 	}
 	return nil
 }
@@ -272,7 +288,12 @@ func writeFile(path string, write func(io.Writer) error) error {
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".heaptrim-*")
 	if err != nil {
-		return err
+		// The name of the temporary file says nothing to who asked for path.
+		var at *os.PathError
+		if errors.As(err, &at) {
+			err = at.Err
+		}
+		return fmt.Errorf("write %s: %w", path, err)
 	}
 	defer os.Remove(f.Name())
 	if err := errors.Join(write(f), f.Chmod(0o644), f.Close()); err != nil {

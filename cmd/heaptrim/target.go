@@ -55,8 +55,15 @@ func (t *targetFlags) register(fs *flag.FlagSet) {
 
 // kind of target that the flags and arguments name.
 func (t *targetFlags) kind(args []string) (string, error) {
-	if t.trace < 0 || t.requests && t.trace == 0 {
+	switch {
+	case t.trace < 0 || t.requests && t.trace == 0:
 		return "", usagef("-trace cannot be negative, and with -trace-requests not 0")
+	case t.window < 0, t.benchTime < 0:
+		return "", usagef("-for and -benchtime cannot be negative")
+	case t.budget <= 0:
+		return "", usagef("-budget must be positive")
+	case t.count < 1:
+		return "", usagef("-count must be positive")
 	}
 	if t.exec != "" {
 		return evidence.TargetExec, nil

@@ -167,6 +167,8 @@ func TestFilesRefuses(t *testing.T) {
 	f([]byte("PK\x03\x04\x00"), "PK", "zip archive")
 	f([]byte("\x00\x01\x02\x03"), `\x00\x01`)
 	f(heap[:len(heap)/2], "decompressed profile")
+	raw := inflated(t, heap)
+	f(raw[:len(raw)/2], "decompressed profile", "offset")
 	f(gzText.Bytes(), "gctrace log")
 	f([]byte("\x28\xb5\x2f\xfdnot a frame"), "zstd")
 	f([]byte("# runtime.MemStats\n# Alloc = 1\n"), "cut off")
@@ -182,6 +184,20 @@ func TestFilesRefuses(t *testing.T) {
 	if !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a missing file: %v", err)
 	}
+}
+
+// inflated is a profile without its compression, as some tools write them.
+func inflated(t *testing.T, profile []byte) []byte {
+	t.Helper()
+	gz, err := gzip.NewReader(bytes.NewReader(profile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := io.ReadAll(gz)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
 }
 
 func TestFilesLeavesOut(t *testing.T) {

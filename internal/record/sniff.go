@@ -137,11 +137,16 @@ func magicKind(head []byte) evidence.Kind {
 	return ""
 }
 
+// seemsProfile is how many bytes of a file have to read as a profile without
+// compression before the file counts as a damaged one. Other files fail in the
+// first few.
+const seemsProfile = 256
+
 // unknownFile is the error for a file of no kind. A syntax error of the pprof
 // reader is worth repeating only if the file seems to be a profile.
 func unknownFile(path string, head []byte, cause error) error {
 	var syntax *pprof.SyntaxError
-	if bytes.HasPrefix(head, []byte("\x1f\x8b")) || !errors.As(cause, &syntax) {
+	if bytes.HasPrefix(head, []byte("\x1f\x8b")) || !errors.As(cause, &syntax) || syntax.Offset >= seemsProfile {
 		return cause
 	}
 	_, what, _ := strings.Cut(syntax.Msg, "looks like ")
