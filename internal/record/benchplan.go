@@ -36,8 +36,11 @@ const (
 	// A benchmark takes two passes of equal length, about half of one for
 	// allocations, and up to one more where it collects often.
 	passes = 3.25
+	// Beside them it takes four processes to start and to end, each with the
+	// benchmark's own set-up.
+	perBenchmark = 200 * time.Millisecond
 	// Recording an allocation with its stack costs one to two microseconds, so
-	// this many take about half a second.
+	// this many take about half a second, a third of a long pass.
 	recordedAllocs = 300_000
 )
 
@@ -45,20 +48,22 @@ const (
 // pass and no budget applies. Benchmarks that do not fit are returned as left
 // out: the budget then goes to as many top-level benchmarks as possible.
 func plan(all []probed, budget, perBench time.Duration) (chosen []planned, leftOut []probed) {
+	allocs := float64(recordedAllocs)
 	if perBench == 0 {
-		perBench = time.Duration(float64(budget) / passes / float64(max(len(all), 1)))
+		perBench = time.Duration((float64(budget)/float64(max(len(all), 1)) - float64(perBenchmark)) / passes)
 		if perBench < shortBenchTime {
-			fit := int(float64(budget) / passes / float64(shortBenchTime))
+			fit := int(float64(budget) / (passes*float64(shortBenchTime) + float64(perBenchmark)))
 			all, leftOut = spread(all, max(fit, 1))
 			perBench = shortBenchTime
 		}
 		perBench = min(perBench, longBenchTime)
+		allocs *= perBench.Seconds() / longBenchTime.Seconds()
 	}
 	for _, p := range all {
 		ops := int64(math.Ceil(float64(perBench.Nanoseconds()) / math.Max(p.nsPerOp, 0.1)))
 		allocOps := ops
 		if p.allocsPerOp > 0 {
-			allocOps = min(allocOps, int64(recordedAllocs/p.allocsPerOp))
+			allocOps = min(allocOps, int64(allocs/p.allocsPerOp))
 		}
 		chosen = append(chosen, planned{p, max(ops, 1), max(allocOps, 1), perBench})
 	}

@@ -45,15 +45,17 @@ func Packages(ctx context.Context, o PackagesOptions, w *bundle.Writer) error {
 	if err := r.prepare(ctx); err != nil {
 		return err
 	}
+	begin := time.Now()
 	all, err := r.probe(ctx)
 	if err != nil {
 		return err
 	}
-	chosen, leftOut := r.choose(all)
+	chosen, leftOut := r.choose(all, time.Since(begin))
 	if len(leftOut) > 0 {
 		r.leaveOut(leftOut)
 	}
-	failed, begin := 0, time.Now()
+	failed := 0
+	begin = time.Now()
 	for i, p := range chosen {
 		o.Progress("recording %d/%d %s: timing, allocations, collector", i+1, len(chosen), p.name)
 		if err := r.record(ctx, p); ctx.Err() != nil {
@@ -259,10 +261,11 @@ func LocalModule(ctx context.Context, dir string) evidence.Target {
 	return t
 }
 
-// choose applies the budget.
-func (r *benchRecorder) choose(all []probed) ([]planned, []probed) {
-	per := r.o.BenchTime
-	return plan(all, r.o.Budget/time.Duration(r.o.Count), per)
+// choose applies the budget, of which looking at the benchmarks took a part: at
+// most half of it counts, so that a slow look leaves something to record.
+func (r *benchRecorder) choose(all []probed, look time.Duration) ([]planned, []probed) {
+	left := r.o.Budget - min(look, r.o.Budget/2)
+	return plan(all, left/time.Duration(r.o.Count), r.o.BenchTime)
 }
 
 // leaveOut tells the reader of the report what the budget kept out.
