@@ -19,6 +19,7 @@ type rows struct {
 	limit   int        // stashes at most
 	taken   int
 	full    atomic.Bool // taken is the limit
+	left    uintptr     // goroutine that had no use for its stash, since the last collection
 	holders *holders    // whose these are
 }
 
@@ -60,7 +61,7 @@ func (r *rows) settle(h *holder, g uintptr) bool {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if seat.Load() != nil || r.taken >= r.limit {
+	if seat.Load() != nil || r.taken >= r.limit || r.left == g {
 		return false
 	}
 	s := &stash{owner: g, cycle: atomic.LoadUint32(&r.cycle), n: 1}
@@ -70,6 +71,26 @@ func (r *rows) settle(h *holder, g uintptr) bool {
 	r.full.Store(r.taken >= r.limit)
 	r.holders.seats.Store(r)
 	return true
+}
+
+// leave takes the seat of s, whose owner calls it and must not use it any more.
+func (r *rows) leave(s *stash) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.left = s.owner
+	if seat := r.seat(s.owner); seat.Load() == s {
+		seat.Store(nil)
+		r.taken--
+	}
+	r.count()
+}
+
+// count has others know how many seats are taken. The caller holds the lock.
+func (r *rows) count() {
+	r.full.Store(r.taken >= r.limit)
+	if r.taken == 0 {
+		r.holders.seats.Store(nil)
+	}
 }
 
 // watch has turn called after every collection, for as long as r is in use.
@@ -91,6 +112,7 @@ func (r *rows) turn() {
 	r.open()
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.left = 0
 	if r.taken == 0 {
 		return
 	}
@@ -100,8 +122,5 @@ func (r *rows) turn() {
 			r.taken--
 		}
 	}
-	r.full.Store(r.taken >= r.limit)
-	if r.taken == 0 {
-		r.holders.seats.Store(nil)
-	}
+	r.count()
 }

@@ -30,7 +30,8 @@ type stash struct {
 	cycle uint32 // of the collector, when a Put last looked; only accessed atomically
 	n     uint32 // holders with a value: h[:n]; those above are without, or not there
 	h     [stashLen]*holder
-	_     [48]byte // to whole cache lines
+	drift uint32   // Puts that had to look elsewhere for a holder, and no Get for a value
+	_     [44]byte // to whole cache lines
 }
 
 const (
@@ -38,6 +39,10 @@ const (
 
 	// A Put looks who it is when these bits of the number of a holder's Puts are 0.
 	holderLookMask = 7
+
+	// maxDrift is how much of a drift is left alone: a goroutine that puts what others get
+	// has no use for a stash.
+	maxDrift = 64
 )
 
 // x is where the value in h lies: behind it, see holderOf.
@@ -71,6 +76,7 @@ func (p *holders) ownFull(s *stash, m maker) *holder {
 		backEmpty(p, s.h[0])
 	}
 	s.h[0] = h
+	s.drift = 0
 	return h
 }
 
@@ -85,7 +91,7 @@ func takeEmpty(p *holders, m maker) (x unsafe.Pointer, borrowed *holder) {
 					return h.x(), nil
 				}
 			}
-			return p.ownEmpty(s, m).x(), nil
+			return p.ownEmpty(r, s, m)
 		}
 	}
 	h := taken(&p.empty, m)
@@ -99,26 +105,38 @@ func takeEmpty(p *holders, m maker) (x unsafe.Pointer, borrowed *holder) {
 // looked at.
 //
 //go:noinline
-func (p *holders) ownEmpty(s *stash, m maker) *holder {
-	if cycle := atomic.LoadUint32(&p.shared.Load().cycle); cycle != atomic.LoadUint32(&s.cycle) {
+func (p *holders) ownEmpty(r *rows, s *stash, m maker) (x unsafe.Pointer, borrowed *holder) {
+	if cycle := atomic.LoadUint32(&r.cycle); cycle != atomic.LoadUint32(&s.cycle) {
 		// What nobody asks for has to get where the collector drops it.
 		atomic.StoreUint32(&s.cycle, cycle)
-		p.spill(s, 0)
-		for i, h := range s.h {
-			if h != nil {
-				backEmpty(p, h)
-				s.h[i] = nil
-			}
-		}
+		p.clear(s)
 	}
 	if s.n == stashLen {
 		p.spill(s, stashLen/2)
 	}
 	if s.h[s.n] == nil {
-		s.h[s.n] = taken(&p.empty, m)
+		h := taken(&p.empty, m)
+		if s.drift++; s.drift > maxDrift {
+			r.leave(s)
+			p.clear(s)
+			return h.x(), h
+		}
+		s.h[s.n] = h
 	}
 	s.n++
-	return s.h[s.n-1]
+	return s.h[s.n-1].x(), nil
+}
+
+// clear gives all that is in s to all.
+func (p *holders) clear(s *stash) {
+	p.spill(s, 0)
+	for i, h := range s.h {
+		if h != nil {
+			backEmpty(p, h)
+			s.h[i] = nil
+		}
+	}
+	s.drift = 0
 }
 
 // spill gives the values of s to all, but for the n that were put first.

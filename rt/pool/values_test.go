@@ -207,6 +207,43 @@ func TestValuesSeatIsLost(t *testing.T) {
 	collectUntil(t, "the pool is gone", func() bool { return gone.Value() == nil })
 }
 
+// A goroutine that only puts what others get has no stash for long.
+func TestValuesOnlyPut(t *testing.T) {
+	skipUnseated(t)
+	var p Values[int]
+	p.use(3000)
+	if p.own() == nil {
+		t.Fatal("no stash")
+	}
+	next := make(chan []int)
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		batch := make([]int, 8)
+		for range 1000 {
+			for i := range batch {
+				batch[i] = p.Get()
+			}
+			next <- batch
+			batch = <-next
+		}
+		close(next)
+	})
+	seatless := 0
+	for batch := range next {
+		for _, v := range batch {
+			p.Put(v)
+		}
+		if p.own() == nil {
+			seatless++
+		}
+		next <- batch
+	}
+	wg.Wait()
+	if seatless < 900 {
+		t.Errorf("after %d of 1000 batches, the goroutine that puts has no stash, want most", seatless)
+	}
+}
+
 func collectUntil(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	for range 1000 {
@@ -248,7 +285,8 @@ func valuesAlone(t *testing.T) {
 	var sat atomic.Bool
 	for worker := range uint64(24) {
 		wg.Go(func() {
-			for life := uint64(1); time.Now().Before(until) && !t.Failed(); life++ {
+			// One life in any case, for a machine that has no time for this test.
+			for life := uint64(1); (life == 1 || time.Now().Before(until)) && !t.Failed(); life++ {
 				done := make(chan struct{})
 				go func() {
 					defer close(done)
