@@ -177,7 +177,8 @@ func fitCollector(d *runData, env evidence.Environment) collectorModel {
 	m.setting = set
 	m.workload = gcmodel.Workload{
 		AllocRate: 1, Live: live.heap, HeapScan: scan.heap, Stacks: scan.stacks, Globals: scan.globals,
-		NonHeap: d.collector.nonHeap(), CollectorCost: 1,
+		MarkAlloc: whileMarking(cycles),
+		NonHeap:   d.collector.nonHeap(), CollectorCost: 1,
 	}
 	fit := gcmodel.Fit(cycles)
 	m.workload.FixedShare = fit.FixedShare.Value
@@ -191,6 +192,20 @@ func fitCollector(d *runData, env evidence.Environment) collectorModel {
 	m.known = true
 	m.why = fmt.Sprintf("in-use bytes of %d heap profiles in the run, %d cycles, %s", d.snapshots, len(cycles), pace(m.marginal.Regime))
 	return m
+}
+
+// whileMarking is how much is allocated while a cycle marks, in bytes; 0 where
+// the log, which counts in MiB, does not tell it to within an eighth.
+func whileMarking(cycles []evidence.Cycle) float64 {
+	var all []float64
+	for _, c := range cycles {
+		all = append(all, float64(c.HeapEnd-c.HeapStart))
+	}
+	const step = 1 << 20
+	if v := median(all); v >= 8*step {
+		return v
+	}
+	return 0
 }
 
 // pace says what sets the heap goal in a regime.

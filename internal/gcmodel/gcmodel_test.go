@@ -238,6 +238,29 @@ func TestWithout(t *testing.T) {
 	}
 }
 
+// TestWithoutMarkAlloc: what is allocated while marking counts as alive, so a
+// program that marks for as long as the pacer lets it loses headroom twice.
+func TestWithoutMarkAlloc(t *testing.T) {
+	set := gcmodel.Setting{GOGC: 100}
+	w := gcmodel.Workload{AllocRate: 1, Live: 192 << 20, HeapScan: 64 << 20, CollectorCost: 1}
+	f := func(while float64, s gcmodel.Site, want float64) {
+		t.Helper()
+		w.MarkAlloc = while
+		got, err := gcmodel.Without(w, set, s)
+		if err != nil || math.Abs(got.Marked-want) > 1 {
+			t.Errorf("%v allocated while marking, without %+v: %v are marked (error %v), want %v", while, s, got.Marked, err, want)
+		}
+	}
+	kept := gcmodel.Site{Live: 64 << 20}
+	f(0, kept, 128<<20)
+	f(8<<20, kept, 128<<20)                            // soon marked, then as now
+	f(57<<20, kept, (192-57-64)*(1<<20)/(1-19.0/64))   // at once after the earliest trigger
+	f(57<<20, gcmodel.Site{}, (192-57)*(1<<20)+57<<20) // nothing is gone
+	// What a site allocates while marking is in use too, and goes once.
+	f(8<<20, gcmodel.Site{AllocRate: 0.5, Live: 4 << 20}, 188<<20)
+	f(8<<20, gcmodel.Site{AllocRate: 0.5}, 188<<20)
+}
+
 // TestMoreHeadroomCostsLess: a higher GOGC, a higher limit and, under GOGC, a
 // larger ballast each lower the cycle rate.
 func TestMoreHeadroomCostsLess(t *testing.T) {

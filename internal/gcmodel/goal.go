@@ -33,6 +33,7 @@ type Setting struct {
 type Workload struct {
 	AllocRate float64 // bytes allocated per time unit (second or operation)
 	Live      float64 // heapMarked: bytes marked by a cycle, without Setting.Ballast
+	MarkAlloc float64 // of Live, what was allocated while the cycle marked and so counts as alive whatever becomes of it; 0: not known
 	HeapScan  float64 // scan work of a cycle in the heap: pointerful prefixes only
 	Stacks    float64 // lastStackScan: stack bytes scanned
 	Globals   float64 // globalsScan: data and bss bytes scanned
@@ -187,6 +188,7 @@ func (w Workload) check(s Setting) error {
 	}{
 		{"allocation rate", w.AllocRate},
 		{"live heap", w.Live},
+		{"allocation while marking", w.MarkAlloc},
 		{"heap scan work", w.HeapScan},
 		{"stack scan work", w.Stacks},
 		{"globals scan work", w.Globals},

@@ -41,10 +41,7 @@ func Without(w Workload, set Setting, s Site) (Removal, error) {
 	if err != nil {
 		return Removal{}, err
 	}
-	rest := w
-	rest.AllocRate = math.Max(0, w.AllocRate-s.AllocRate)
-	rest.Live = math.Max(0, w.Live-s.Live)
-	rest.HeapScan = math.Max(0, w.HeapScan-s.Scan)
+	rest := c.without(w, set, s)
 	t, err := Goal(rest, set)
 	if err != nil {
 		return Removal{}, fmt.Errorf("without the site: %w", err)
@@ -59,6 +56,40 @@ func Without(w Workload, set Setting, s Site) (Removal, error) {
 		Before: before.rate * before.perByte,
 		Change: changeOf(before, after),
 	}, nil
+}
+
+// settling is how many rounds live heap and headroom take to agree: what is
+// allocated while marking is at most 19/64 of the headroom, so that each round
+// takes off two thirds of what is left with GOGC=100.
+const settling = 100
+
+// without is the workload without the site. What a program allocates while a
+// cycle marks is part of the live heap that sets the next goal. It goes with the
+// allocation and with the work of marking, but the pacer does not begin before
+// leastTrigger of the headroom is used up: a program that marks for as long as
+// that leaves has a smaller headroom twice over, by what is gone and by what it
+// can no longer allocate while marking.
+func (c cycleCost) without(w Workload, set Setting, s Site) Workload {
+	rest := w
+	rest.AllocRate = math.Max(0, w.AllocRate-s.AllocRate)
+	rest.HeapScan = math.Max(0, w.HeapScan-s.Scan)
+	while := math.Min(w.MarkAlloc, w.Live)
+	if while == 0 || w.AllocRate == 0 {
+		rest.Live = math.Max(0, w.Live-s.Live)
+		return rest
+	}
+	remains := rest.AllocRate / w.AllocRate
+	kept := math.Max(0, w.Live-while-math.Max(0, s.Live-(1-remains)*while))
+	while *= remains
+	if per := c.perCycle(w); per > 0 {
+		while *= c.perCycle(rest) / per
+	}
+	rest.Live = kept + while
+	for range settling {
+		runway := (1 - leastTrigger) * headroomOf(rest, set).bytes(rest, set)
+		rest.Live = kept + math.Min(while, math.Max(0, runway))
+	}
+	return rest
 }
 
 func (s Site) check() error {
