@@ -71,5 +71,5 @@ func writePayers(w io.Writer, t *report.Trace) error {
 	if t == nil {
 		return nil
 	}
-	return report.TraceBrief(w, t)
+	return report.TraceBrief(w, t, terminalOf(w).width)
 }

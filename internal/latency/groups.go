@@ -55,7 +55,7 @@ func (a *account) group(k groupKey) *Group {
 }
 
 // recorders reports whether the recorder added a function to the program.
-func recorders(name string) bool { return strings.Contains(name, "."+evidence.RecorderPrefix) }
+func recorders(name string) bool { return strings.Contains(name, evidence.RecorderPrefix) }
 
 // book adds what g spent since the last time to its group.
 func (a *account) book(g *goroutine) {

@@ -70,7 +70,7 @@ type (
 		CollectorShare *interval `json:"collector_share"`
 		IdleMarkShare  *interval `json:"idle_mark_share"`
 		Sites          *interval `json:"sites"`
-	Remainder      *interval `json:"remainder"`
+		Remainder      *interval `json:"remainder"`
 		Cycles         *float64  `json:"cycles"`
 		ForcedCycles   *float64  `json:"forced_cycles"`
 		CyclesPerS     *float64  `json:"cycles_per_s"`

@@ -15,8 +15,9 @@ import (
 const briefRows = 3
 
 // TraceBrief prints in a few lines who paid in t, for the end of a report that
-// is on more than the trace. It prints nothing of a trace without payers.
-func TraceBrief(w io.Writer, t *Trace) error {
+// is on more than the trace, in lines of width cells and at least 60. It prints
+// nothing of a trace without payers.
+func TraceBrief(w io.Writer, t *Trace, width int) error {
 	if t.Payers == nil {
 		return nil
 	}
@@ -38,10 +39,31 @@ func TraceBrief(w io.Writer, t *Trace) error {
 	} else {
 		briefGroups(&b, p.Groups)
 	}
-	if _, err := io.WriteString(w, b.String()); err != nil {
+	if _, err := io.WriteString(w, narrow(b.String(), max(width, 60))); err != nil {
 		return fmt.Errorf("write the report: %w", err)
 	}
 	return nil
+}
+
+// narrow breaks the lines of text that have more than width cells; what goes on
+// is set in by two more.
+func narrow(text string, width int) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(line, "\n")
+		if cells(line) <= width {
+			fmt.Fprintln(&b, line)
+			continue
+		}
+		indent := line[:len(line)-len(strings.TrimLeft(line, " "))]
+		for i, part := range wrap(line, width-len(indent)-2) {
+			if i == 1 {
+				indent += "  "
+			}
+			fmt.Fprintln(&b, indent+part)
+		}
+	}
+	return b.String()
 }
 
 func briefRequests(b *strings.Builder, kinds []latency.Requests) {
