@@ -187,7 +187,9 @@ func (l *Local) Release() {
 		return
 	}
 	l.turn()
-	l.depot.options.caches.Put(l)
+	if at := &l.depot.spares.released; at.Load() != nil || !at.CompareAndSwap(nil, l) {
+		l.depot.options.caches.Put(l)
+	}
 }
 
 func (p *Bytes) depot() *depot {
@@ -201,6 +203,9 @@ func (p *Bytes) depot() *depot {
 //go:noinline
 func (p *Bytes) newLocal() *Local {
 	d := p.depot()
+	if l := d.spares.released.Swap(nil); l != nil {
+		return l
+	}
 	if l := d.spares.take(atomic.LoadUint32(&d.cycle)); l != nil {
 		runtime.SetFinalizer(l, (*Local).retire)
 		return l

@@ -134,8 +134,9 @@ func (d *depot) turn() {
 	}
 	d.shrink()
 	d.reserve.turn()
-	d.spares.turn(&busy)
-	d.seats.turn(d.options, atomic.LoadUint32(&d.cycle))
+	cycle := atomic.LoadUint32(&d.cycle)
+	d.spares.turn(&busy, cycle)
+	d.seats.turn(d.options, cycle)
 }
 
 // take moves free buffers of class k to the empty list, and returns how many.

@@ -197,3 +197,33 @@ func TestLocalForgets(t *testing.T) {
 	}
 	t.Errorf("%d bytes are still held", p.Stats().HeldBytes)
 }
+
+// A Local that was released is there for the next one, on whatever P, also after a
+// collection; and not for ever.
+func TestReleasedLocal(t *testing.T) {
+	old := runtime.GOMAXPROCS(2)
+	t.Cleanup(func() { runtime.GOMAXPROCS(old) })
+	var p pool.Bytes
+	for range 100 {
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			l := p.Local()
+			l.Put(l.Get(1000))
+			l.Release()
+		}()
+		<-done
+		runtime.GC()
+	}
+	if s := p.Stats(); len(s.Classes) != 1 || s.Classes[0].Misses != 1 {
+		t.Errorf("got %+v, want one buffer made", s)
+	}
+	for range 1000 {
+		runtime.GC()
+		if p.Stats().HeldBytes == 0 {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+	t.Errorf("%d bytes held", p.Stats().HeldBytes)
+}

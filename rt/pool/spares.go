@@ -13,6 +13,10 @@ const spareTurns = 8
 // to another P and back would otherwise have to make everything again. Only while
 // the pool is in use, and only what is in use.
 type spares struct {
+	// released is a Local that waits for whoever wants one next. A sync.Pool would not
+	// let go of the only one that was put into it on another P.
+	released atomic.Pointer[Local]
+
 	mu     sync.Mutex
 	list   []*Local
 	active bool // some class is in use
@@ -39,7 +43,11 @@ func (s *spares) take(cycle uint32) *Local {
 }
 
 // turn is called after each collection, with the classes that are in use.
-func (s *spares) turn(busy *[numClasses]bool) {
+func (s *spares) turn(busy *[numClasses]bool, cycle uint32) {
+	if l := s.released.Load(); l != nil && cycle-atomic.LoadUint32(&l.cycle) >= 2 && s.released.CompareAndSwap(l, nil) {
+		runtime.SetFinalizer(l, nil)
+		l.retire()
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.active = false
@@ -60,7 +68,7 @@ func (s *spares) turn(busy *[numClasses]bool) {
 	s.list = kept
 }
 
-// retire is called when the collector found nobody who has l.
+// retire is called when nobody has l any more, as the collector found out or turn knows.
 func (l *Local) retire() {
 	atomic.StoreUintptr(&l.owner, 0)
 	s := &l.depot.spares

@@ -90,6 +90,11 @@ func (p *Bytes) publish() {
 	for _, l := range seen {
 		p.caches.Put(l)
 	}
+	if l := p.depot().spares.released.Swap(nil); l != nil {
+		l.turn()
+		l.publishAll()
+		l.Release()
+	}
 }
 
 func (l *Local) publishAll() {
