@@ -53,7 +53,7 @@ func (c *classifier) loc(l *evidence.Location) *locClass {
 		fc := &lc.frames[i]
 		fc.owner = c.own.of(f)
 		fc.inLoop = c.inLoop(f)
-		lc.tool = lc.tool || strings.Contains(name, "."+evidence.RecorderPrefix)
+		lc.tool = lc.tool || evidence.OfRecorder(name)
 		// Benchmarks run on goroutines of their own: what the main goroutine does,
 		// package initialisation included, is never the measured operation.
 		fc.bench = strings.HasPrefix(name, "testing.(*B).run") || strings.HasPrefix(name, "testing.(*B).launch") || name == "runtime.main"

@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"strings"
 	"time"
 
 	"github.com/heaptrim/heaptrim/internal/stats"
@@ -12,6 +13,10 @@ const ManifestSchema = "heaptrim.bundle/1"
 // RecorderPrefix begins the name of every function that the recorder adds to a
 // program; what happens below them is the recorder's cost, not the program's.
 const RecorderPrefix = "htrim7q"
+
+// OfRecorder reports whether the recorder added a function, or a method of a type
+// of its own, to the program; the name is as profiles and traces spell it.
+func OfRecorder(function string) bool { return strings.Contains(function, RecorderPrefix) }
 
 // Kind says what a part of a bundle holds; see doc/format/bundle.md.
 type Kind string

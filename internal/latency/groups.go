@@ -48,14 +48,11 @@ func (a *account) group(k groupKey) *Group {
 	g := a.groups[k]
 	if g == nil {
 		g = &Group{Start: k.start, Handler: k.handler}
-		g.System = strings.HasPrefix(k.start, "runtime.") && k.start != "runtime.main" || recorders(k.start)
+		g.System = strings.HasPrefix(k.start, "runtime.") && k.start != "runtime.main" || evidence.OfRecorder(k.start)
 		a.groups[k] = g
 	}
 	return g
 }
-
-// recorders reports whether the recorder added a function to the program.
-func recorders(name string) bool { return strings.Contains(name, evidence.RecorderPrefix) }
 
 // book adds what g spent since the last time to its group.
 func (a *account) book(g *goroutine) {
@@ -106,7 +103,7 @@ func (a *account) handler(s exectrace.Stack) string {
 	}
 	below := ""
 	for f := range a.names.Frames(s) {
-		if recorders(f.Func) {
+		if evidence.OfRecorder(f.Func) {
 			below = ""
 			continue
 		}

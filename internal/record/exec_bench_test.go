@@ -77,8 +77,8 @@ type benchService struct {
 }
 
 // BenchmarkRecording measures what a window of the timing pass costs a JSON
-// service: two processes of it, one plain and one with the recorder, are loaded
-// in turn, A B B A, in each of b.N rounds. It reports the median of the rounds
+// service: two new processes of it, one plain and one with the recorder, are
+// loaded in turn, A B B A, in each of b.N rounds. It reports the median of the rounds
 // and its standard error for throughput, and for CPU time a request. Run it on
 // a quiet machine:
 //
@@ -122,19 +122,11 @@ func benchmarkWindow(b *testing.B, o recorder.Options, requests bool) {
 		}
 		return bin
 	}
-	plain := startBenchService(b, build("plain.exe"), "")
-	recorded := startBenchService(b, build("recorded.exe", "-overlay", overlay), b.TempDir())
-	recorded.options = o
-	const turn = 4 * time.Second
-	for _, s := range []benchService{plain, recorded} {
-		s.turn(b, turn) // fills what it keeps
-	}
+	bins := [2]string{build("plain.exe"), build("recorded.exe", "-overlay", overlay)}
 	var throughput, cpu []float64
 	for b.Loop() {
-		a1, b1 := plain.turn(b, turn), recorded.turn(b, turn)
-		b2, a2 := recorded.turn(b, turn), plain.turn(b, turn)
-		throughput = append(throughput, 100*(1-(b1.rate+b2.rate)/(a1.rate+a2.rate)))
-		cpu = append(cpu, 100*((b1.cpu+b2.cpu)/(a1.cpu+a2.cpu)-1))
+		more, less := benchRound(b, bins, o)
+		cpu, throughput = append(cpu, more), append(throughput, less)
 	}
 	m, e := medianError(throughput)
 	b.ReportMetric(m, "%throughput-lost")
@@ -158,6 +150,24 @@ func medianError(v []float64) (median, stderr float64) {
 	}
 	n := float64(len(v))
 	return (v[(len(v)-1)/2] + v[len(v)/2]) / 2, 1.25 * math.Sqrt(ss/max(1, n-1)/n)
+}
+
+// benchRound is one round with processes of its own: the same program is faster
+// or slower by some percent from one process to the next. It returns how much
+// more CPU a request takes in a window, and how much less is served, in percent.
+func benchRound(b *testing.B, bins [2]string, o recorder.Options) (cpu, throughput float64) {
+	b.Helper()
+	const turn = 4 * time.Second
+	plain, recorded := startBenchService(b, bins[0], ""), startBenchService(b, bins[1], b.TempDir())
+	defer plain.process.End(time.Second)
+	defer recorded.process.End(time.Second)
+	recorded.options = o
+	for _, s := range []benchService{plain, recorded} {
+		s.turn(b, turn) // fills what it keeps
+	}
+	a1, b1 := plain.turn(b, turn), recorded.turn(b, turn)
+	b2, a2 := recorded.turn(b, turn), plain.turn(b, turn)
+	return 100 * ((b1.cpu+b2.cpu)/(a1.cpu+a2.cpu) - 1), 100 * (1 - (b1.rate+b2.rate)/(a1.rate+a2.rate))
 }
 
 func startBenchService(b *testing.B, bin, dir string) benchService {

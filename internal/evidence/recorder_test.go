@@ -1,13 +1,13 @@
-package latency
+package evidence
 
 import "testing"
 
 // What the recorder adds to a program pays for itself, its methods too.
-func TestRecorders(t *testing.T) {
+func TestOfRecorder(t *testing.T) {
 	f := func(name string, want bool) {
 		t.Helper()
-		if got := recorders(name); got != want {
-			t.Errorf("recorders(%q) = %v, want %v", name, got, want)
+		if got := OfRecorder(name); got != want {
+			t.Errorf("OfRecorder(%q) = %v, want %v", name, got, want)
 		}
 	}
 	f("main.htrim7qFlush", true)
