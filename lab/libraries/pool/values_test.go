@@ -13,7 +13,7 @@ type (
 	number     int64
 	numbers    [7]int64
 	page       [128]int64
-	linkedPage struct{ links, more [64]*int64 }
+	linkedPage [128]*int64
 )
 
 // valueUse is how a benchmark uses a pool of values.
