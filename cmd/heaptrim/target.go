@@ -53,18 +53,23 @@ func (t *targetFlags) register(fs *flag.FlagSet) {
 	fs.StringVar(&t.out, "o", "", "keep the recording as `bundle`: a directory, or a file that ends in .tar.zst")
 }
 
-// kind of target that the flags and arguments name.
-func (t *targetFlags) kind(args []string) (string, error) {
+// validate looks at what the flags ask of a recording.
+func (t *targetFlags) validate() error {
 	switch {
 	case t.trace < 0 || t.requests && t.trace == 0:
-		return "", usagef("-trace cannot be negative, and with -trace-requests not 0")
+		return usagef("-trace cannot be negative, and with -trace-requests not 0")
 	case t.window < 0, t.benchTime < 0:
-		return "", usagef("-for and -benchtime cannot be negative")
+		return usagef("-for and -benchtime cannot be negative")
 	case t.budget <= 0:
-		return "", usagef("-budget must be positive")
+		return usagef("-budget must be positive")
 	case t.count < 1:
-		return "", usagef("-count must be positive")
+		return usagef("-count must be positive")
 	}
+	return nil
+}
+
+// kind of target that the flags and arguments name.
+func (t *targetFlags) kind(args []string) (string, error) {
 	if t.exec != "" {
 		return evidence.TargetExec, nil
 	}
@@ -155,6 +160,9 @@ func (r *recorded) Close() {
 // record makes the recording that the flags and arguments name and opens it.
 // A single bundle as argument is opened as it is.
 func (t *targetFlags) record(ctx context.Context, args []string, p *progress) (*recorded, error) {
+	if err := t.validate(); err != nil {
+		return nil, err
+	}
 	kind, err := t.kind(args)
 	if err != nil {
 		return nil, err
