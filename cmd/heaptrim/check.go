@@ -176,6 +176,9 @@ func (f *checkFlags) validate() error {
 	if _, err := regexp.Compile(f.bench); err != nil {
 		return usagef("-bench: %v", err)
 	}
+	if err := f.targetFlags.validate(); err != nil {
+		return err
+	}
 	return f.writable()
 }
 

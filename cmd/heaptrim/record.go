@@ -29,6 +29,9 @@ func runRecord(ctx context.Context, c command, args []string, std stdio) error {
 	if err := parse(fs, c, args, std); err != nil {
 		return err
 	}
+	if err := t.validate(); err != nil {
+		return err
+	}
 	if t.out == "" {
 		t.out = "heaptrim-" + time.Now().Format("20060102-150405") + archiveSuffix
 	}

@@ -160,9 +160,6 @@ func (r *recorded) Close() {
 // record makes the recording that the flags and arguments name and opens it.
 // A single bundle as argument is opened as it is.
 func (t *targetFlags) record(ctx context.Context, args []string, p *progress) (*recorded, error) {
-	if err := t.validate(); err != nil {
-		return nil, err
-	}
 	kind, err := t.kind(args)
 	if err != nil {
 		return nil, err
