@@ -51,6 +51,8 @@ func (c *Case) whyNot() string {
 		return "the objects live long, so their memory cannot be used again"
 	case len(c.Parts) > 0 && c.Parts[0].Via != "":
 		return "the memory is allocated inside " + shortName(c.Parts[0].Via) + ", and no call that does without is known"
+	case len(c.Parts) > 0 && c.Parts[0].Kind == diagnose.KindMapGrowth && len(c.Finding.Sizes) > 0:
+		return "each map makes its table once, with its first entry, so that a size would save nothing and only fewer maps would"
 	}
 	return "the evidence does not say how the allocation could be avoided"
 }

@@ -172,6 +172,21 @@ func TestLeaveWhatOnlyLives(t *testing.T) {
 	f(diagnose.Cost{InUse: stats.Exact(3 << 20), Objects: stats.Exact(2), Bytes: stats.Exact(64)}, "of 32 B each")
 }
 
+// TestWhyNothingFits: a map whose only table comes with its first entry is told
+// from one that the recording says too little of.
+func TestWhyNothingFits(t *testing.T) {
+	f := func(sizes []diagnose.SizeCount, kind diagnose.Kind, want string) {
+		t.Helper()
+		c := &Case{Finding: &diagnose.Finding{Sizes: sizes}, Parts: []*Part{{Mix: diagnose.Mix{Kind: kind}}}}
+		if got := c.whyNot(); !strings.Contains(got, want) {
+			t.Errorf("%s of %v: %q, want %q in it", kind, sizes, got, want)
+		}
+	}
+	f([]diagnose.SizeCount{{Size: 288, Objects: 10}}, diagnose.KindMapGrowth, "its table once")
+	f(nil, diagnose.KindMapGrowth, "evidence does not say")
+	f([]diagnose.SizeCount{{Size: 288, Objects: 10}}, diagnose.KindNew, "evidence does not say")
+}
+
 // TestCuresOfSources: what the source shows rules a cure out, or words it.
 func TestCuresOfSources(t *testing.T) {
 	returned := &diagnose.Reason{Flow: []evidence.Flow{{Edges: []evidence.FlowEdge{{Why: "return"}}}}}
