@@ -72,15 +72,16 @@ func main() {
 type benchService struct {
 	addr    string
 	dir     string // the recorder's; "": plain
-	options recorder.Options
 	process *process.Process
 }
 
 // BenchmarkRecording measures what a window of the timing pass costs a JSON
 // service: two new processes of it, one plain and one with the recorder, are
-// loaded in turn, A B B A, in each of b.N rounds. It reports the median of the rounds
-// and its standard error for throughput, and for CPU time a request. Run it on
-// a quiet machine:
+// loaded in turn, the second in a window and without one, in each of b.N rounds.
+// It reports the median of the rounds and its standard error for throughput, and
+// for CPU time a request: of a window beside the plain program, and, as one
+// process differs from the next by some percent, beside itself without a window.
+// Run it on a quiet machine:
 //
 //	go test ./internal/record -run '^$' -bench Recording -benchtime 20x
 func BenchmarkRecording(b *testing.B) { benchmarkWindow(b, recorder.Options{CPU: true}, false) }
@@ -123,17 +124,24 @@ func benchmarkWindow(b *testing.B, o recorder.Options, requests bool) {
 		return bin
 	}
 	bins := [2]string{build("plain.exe"), build("recorded.exe", "-overlay", overlay)}
-	var throughput, cpu []float64
+	var plain, itself [2][]float64
 	for b.Loop() {
-		more, less := benchRound(b, bins, o)
-		cpu, throughput = append(cpu, more), append(throughput, less)
+		r := benchRound(b, bins, o)
+		for i := range plain {
+			plain[i] = append(plain[i], r.plain[i])
+			itself[i] = append(itself[i], r.itself[i])
+		}
 	}
-	m, e := medianError(throughput)
-	b.ReportMetric(m, "%throughput-lost")
-	b.ReportMetric(e, "±%throughput")
-	if m, e = medianError(cpu); !math.IsNaN(m) {
-		b.ReportMetric(m, "%CPU/request-more")
-		b.ReportMetric(e, "±%CPU/request")
+	for i, unit := range []string{"%throughput-lost", "%CPU/request-more"} {
+		for _, of := range []struct {
+			rounds []float64
+			name   string
+		}{{plain[i], ""}, {itself[i], "-in-process"}} {
+			if m, e := medianError(of.rounds); !math.IsNaN(m) {
+				b.ReportMetric(m, unit+of.name)
+				b.ReportMetric(e, "±"+unit+of.name)
+			}
+		}
 	}
 	b.ReportMetric(0, "ns/op")
 }
@@ -152,22 +160,32 @@ func medianError(v []float64) (median, stderr float64) {
 	return (v[(len(v)-1)/2] + v[len(v)/2]) / 2, 1.25 * math.Sqrt(ss/max(1, n-1)/n)
 }
 
+// roundCost is what a window costs by one round, in percent: how much less is
+// served, and how much more CPU a request takes.
+type roundCost struct {
+	plain  [2]float64 // beside the plain process
+	itself [2]float64 // beside the same process without a window
+}
+
 // benchRound is one round with processes of its own: the same program is faster
-// or slower by some percent from one process to the next. It returns how much
-// more CPU a request takes in a window, and how much less is served, in percent.
-func benchRound(b *testing.B, bins [2]string, o recorder.Options) (cpu, throughput float64) {
+// or slower by some percent from one process to the next.
+func benchRound(b *testing.B, bins [2]string, o recorder.Options) roundCost {
 	b.Helper()
-	const turn = 4 * time.Second
+	const turn = 3 * time.Second
 	plain, recorded := startBenchService(b, bins[0], ""), startBenchService(b, bins[1], b.TempDir())
 	defer plain.process.End(time.Second)
 	defer recorded.process.End(time.Second)
-	recorded.options = o
 	for _, s := range []benchService{plain, recorded} {
-		s.turn(b, turn) // fills what it keeps
+		s.load(b, turn) // fills what it keeps
 	}
-	a1, b1 := plain.turn(b, turn), recorded.turn(b, turn)
-	b2, a2 := recorded.turn(b, turn), plain.turn(b, turn)
-	return 100 * ((b1.cpu+b2.cpu)/(a1.cpu+a2.cpu) - 1), 100 * (1 - (b1.rate+b2.rate)/(a1.rate+a2.rate))
+	var without, window, idle benchTurn
+	without.add(plain.load(b, turn))
+	window.add(recorded.window(b, o, turn))
+	idle.add(recorded.load(b, turn))
+	idle.add(recorded.load(b, turn)) // and back, so that what drifts evens out
+	window.add(recorded.window(b, o, turn))
+	without.add(plain.load(b, turn))
+	return roundCost{window.beside(without), window.beside(idle)}
 }
 
 func startBenchService(b *testing.B, bin, dir string) benchService {
@@ -200,27 +218,37 @@ func startBenchService(b *testing.B, bin, dir string) benchService {
 	return s
 }
 
-// benchTurn is the figures of one turn.
+// benchTurn is the figures of one turn, or the sums of several as long ones.
 type benchTurn struct {
 	rate float64 // requests/s
 	cpu  float64 // seconds a request; NaN when not known
 }
 
-// turn loads the service for d, in a window if it has the recorder.
-func (s benchService) turn(b *testing.B, d time.Duration) benchTurn {
+func (t *benchTurn) add(u benchTurn) { t.rate, t.cpu = t.rate+u.rate, t.cpu+u.cpu }
+
+func (t *benchTurn) beside(u benchTurn) [2]float64 {
+	return [2]float64{100 * (1 - t.rate/u.rate), 100 * (t.cpu/u.cpu - 1)}
+}
+
+// window loads the service for d in a window of its recorder.
+func (s benchService) window(b *testing.B, o recorder.Options, d time.Duration) benchTurn {
 	b.Helper()
-	if s.dir != "" {
-		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
-		defer cancel()
-		if err := recorder.Start(ctx, s.dir, s.options); err != nil {
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	if err := recorder.Start(ctx, s.dir, o); err != nil {
+		b.Fatal(err)
+	}
+	defer func() {
+		if err := recorder.Stop(ctx, s.dir); err != nil {
 			b.Fatal(err)
 		}
-		defer func() {
-			if err := recorder.Stop(ctx, s.dir); err != nil {
-				b.Fatal(err)
-			}
-		}()
-	}
+	}()
+	return s.load(b, d)
+}
+
+// load loads the service for d.
+func (s benchService) load(b *testing.B, d time.Duration) benchTurn {
+	b.Helper()
 	var n atomic.Int64
 	var clients sync.WaitGroup
 	cpu, begin := s.cpu(), time.Now()
