@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/heaptrim/heaptrim/internal/bundle"
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/record/recorder"
 )
@@ -48,13 +49,26 @@ func BenchmarkStill(b *testing.B) {
 			t.Fatal(err)
 		}
 	}
-	b := recordBenchmarks(t, PackagesOptions{Dir: dir, Bench: ".", BenchTime: 2 * time.Second})
+	// A busy machine may leave too few pairs, of which the user is told; with
+	// longer to run there are enough.
+	for _, length := range []time.Duration{2 * time.Second, 8 * time.Second} {
+		b := recordBenchmarks(t, PackagesOptions{Dir: dir, Bench: ".", BenchTime: length})
+		warned := strings.Join(b.Manifest.Warnings, "\n")
+		if strings.Contains(warned, errFewPairs.Error()) && length < 8*time.Second {
+			t.Logf("a benchmark time of %v: %s", length, warned)
+			continue
+		}
+		checkCycleCosts(t, b)
+		return
+	}
+}
+
+// checkCycleCosts: BenchmarkChurn has a cost, and no other benchmark.
+func checkCycleCosts(t *testing.T, b *bundle.Bundle) {
+	t.Helper()
 	for _, run := range b.Manifest.Runs {
 		c := run.CycleCost
 		if want := run.Name == "BenchmarkChurn"; (c != nil) != want {
-			if want && strings.Contains(strings.Join(b.Manifest.Warnings, "\n"), errFewPairs.Error()) {
-				continue // the machine gave it too little time, and the user is told
-			}
 			t.Errorf("%s: a cycle costs %+v, warnings %q", run.Name, c, b.Manifest.Warnings)
 			continue
 		}
