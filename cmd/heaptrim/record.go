@@ -49,6 +49,9 @@ func runRecord(ctx context.Context, c command, args []string, std stdio) error {
 	for _, w := range append(r.Manifest.LeftOut, r.Problems()...) {
 		fmt.Fprintf(std.err, "heaptrim record: %s\n", w)
 	}
+	for _, l := range r.Manifest.Lacks {
+		fmt.Fprintf(std.err, "heaptrim record: not recorded: %s\n", l.What)
+	}
 	fmt.Fprintln(std.out, t.out)
 	if errors.Is(r.cut, context.Canceled) {
 		fmt.Fprintln(std.err, "heaptrim record: interrupted; the bundle holds what was recorded until then")

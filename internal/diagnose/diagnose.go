@@ -52,6 +52,9 @@ func Bundle(ctx context.Context, b *bundle.Bundle, o Options) (*Diagnosis, error
 	for _, what := range m.LeftOut {
 		d.Missing = append(d.Missing, Missing{What: what, Adds: "what they cost"})
 	}
+	for _, l := range m.Lacks {
+		d.Missing = append(d.Missing, Missing(l))
+	}
 	d.Missing = append(d.Missing, missing(runs, d.Target)...)
 	all := merge(runs)
 	d.Findings, d.SetApart = rank(all, moduleRoot{d.Target.Module, d.Target.ModuleDir, d.Environment.GOROOT}, len(runs))

@@ -57,6 +57,15 @@ type Manifest struct {
 	Runs        []Run       `json:"runs"`
 	Warnings    []string    `json:"warnings,omitempty"`
 	LeftOut     []string    `json:"left_out,omitempty"` // what a budget or a failure kept out, one sentence each
+	Lacks       []Lack      `json:"lacks,omitempty"`    // of what else was meant to be recorded
+}
+
+// Lack is evidence that was to be recorded and is not there. It is entered
+// before the recording of it begins and taken out at its end, so that a crash
+// leaves it.
+type Lack struct {
+	What string `json:"what"` // with the reason where it is known
+	Adds string `json:"adds"` // what it would tell
 }
 
 // Target says what was recorded.

@@ -10,6 +10,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/heaptrim/heaptrim/internal/bundle"
@@ -69,6 +71,11 @@ func Exec(ctx context.Context, o ExecOptions, w *bundle.Writer) error {
 	if err := r.build(ctx); err != nil {
 		return err
 	}
+	if o.Load != "" {
+		if err := r.lack(fineRun(), errUnfinished); err != nil {
+			return err
+		}
+	}
 	r.run = w.Run(evidence.Run{Name: "service", Package: r.target.pkg.ImportPath})
 	timing, err := r.record(ctx, execPass{name: passTiming, log: true, trace: o.Trace, options: recorder.Options{CPU: true, GCAtExit: true}})
 	if errors.Is(err, process.ErrEnded) {
@@ -87,10 +94,7 @@ func Exec(ctx context.Context, o ExecOptions, w *bundle.Writer) error {
 		return ctx.Err()
 	}
 	if err != nil {
-		left := fmt.Sprintf("the run that samples allocations finely: %v", err)
-		if err := w.Update(func(m *evidence.Manifest) { m.LeftOut = append(m.LeftOut, left) }); err != nil {
-			return err
-		}
+		return err
 	}
 	if err := keepFreshLines(ctx, w, timing.files.Wall, o.Progress); err != nil {
 		return err
@@ -133,18 +137,43 @@ type recordedPass struct {
 	allocRate float64 // bytes/s, 0 when not known
 }
 
+// fineRun is what a recording under load lacks until its second run is done.
+func fineRun() evidence.Lack {
+	return evidence.Lack{What: "the run that samples allocations finely", Adds: "the sites of which the first run's sampling tells little or nothing, and closer bounds for the others"}
+}
+
+var errUnfinished = errors.New("the recording ended before it was done")
+
+// lack enters why something is not recorded, in place of what was entered of it
+// before; with no reason, it is recorded.
+func (r *execRecorder) lack(l evidence.Lack, why error) error {
+	return r.w.Update(func(m *evidence.Manifest) {
+		m.Lacks = slices.DeleteFunc(m.Lacks, func(x evidence.Lack) bool { return strings.HasPrefix(x.What, l.What+":") })
+		if why != nil {
+			m.Lacks = append(m.Lacks, evidence.Lack{What: fmt.Sprintf("%s: %v", l.What, why), Adds: l.Adds})
+		}
+	})
+}
+
 // allocations repeats the run with fine sampling, under load for half as long.
+// If the run fails, the manifest says so, and there is no error.
 func (r *execRecorder) allocations(ctx context.Context, timing recordedPass) error {
 	rate := r.o.MemRate
 	if rate <= 0 {
 		rate = fineRate(timing.allocRate)
 	}
-	_, err := r.record(ctx, execPass{
+	kept, err := r.record(ctx, execPass{
 		name:    passAllocation,
 		limit:   max(timing.files.Wall/2, 5*time.Second),
 		options: recorder.Options{MemRate: rate, GC: true},
 	})
-	return err
+	if ctx.Err() != nil {
+		err = nil
+		if len(kept.files.Heap) == 0 {
+			err = errUnfinished
+		}
+	}
+	return r.lack(fineRun(), err)
 }
 
 // fineRate is the sampling distance, a power of two, at which a program takes
@@ -181,9 +210,9 @@ func (r *execRecorder) record(ctx context.Context, p execPass) (recordedPass, er
 	case err != nil:
 		return kept, err
 	case traceErr != nil:
-		keepErr = errors.Join(keepErr, r.w.Update(func(m *evidence.Manifest) {
-			m.LeftOut = append(m.LeftOut, fmt.Sprintf("the execution trace: %v", traceErr))
-		}))
+		keepErr = errors.Join(keepErr, r.lack(evidence.Lack{
+			What: "the execution trace", Adds: "who paid with time for memory management, and who caused it",
+		}, traceErr))
 	}
 	return kept, keepErr
 }

@@ -229,8 +229,8 @@ func TestExecLoad(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m := b.Manifest; len(m.Warnings)+len(m.LeftOut) > 0 {
-		t.Errorf("warnings %q, left out %q", m.Warnings, m.LeftOut)
+	if m := b.Manifest; len(m.Warnings)+len(m.LeftOut)+len(m.Lacks) > 0 {
+		t.Errorf("warnings %q, left out %q, lacks %q", m.Warnings, m.LeftOut, m.Lacks)
 	}
 	for _, pass := range []string{passTiming, passAllocation} {
 		heap := partsOf(b, pass, evidence.KindHeap)

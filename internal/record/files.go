@@ -301,6 +301,9 @@ func (r *fileRecorder) inherit(m *evidence.Manifest, b *bundle.Bundle, name stri
 	for _, text := range b.Manifest.LeftOut {
 		m.LeftOut = append(m.LeftOut, name+": "+text)
 	}
+	for _, l := range b.Manifest.Lacks {
+		m.Lacks = append(m.Lacks, evidence.Lack{What: name + ": " + l.What, Adds: l.Adds})
+	}
 	t, from := &m.Target, b.Manifest.Target
 	switch {
 	case first:

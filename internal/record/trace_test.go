@@ -30,7 +30,7 @@ func readTrace(t *testing.T, b *bundle.Bundle) (traced, evidence.Part) {
 	t.Helper()
 	parts := partsOf(b, passTrace, evidence.KindTrace)
 	if len(parts) != 1 {
-		t.Fatalf("trace parts %+v, want one; left out %q", parts, b.Manifest.LeftOut)
+		t.Fatalf("trace parts %+v, want one; lacks %q", parts, b.Manifest.Lacks)
 	}
 	f, err := os.Open(b.Path(parts[0]))
 	if err != nil {
@@ -93,8 +93,8 @@ func TestExecTrace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m := b.Manifest; len(m.Warnings)+len(m.LeftOut) > 0 {
-		t.Errorf("warnings %q, left out %q", m.Warnings, m.LeftOut)
+	if m := b.Manifest; len(m.Warnings)+len(m.LeftOut)+len(m.Lacks) > 0 {
+		t.Errorf("warnings %q, left out %q, lacks %q", m.Warnings, m.LeftOut, m.Lacks)
 	}
 	got, part := readTrace(t, b)
 	if n := got.tasks["GET /orders/{}"]; n == 0 || len(got.tasks) != 1 {
@@ -131,7 +131,7 @@ func TestExecTraceWithoutRequests(t *testing.T) {
 	}
 	// A program that is recorded to its end has no window behind it.
 	b, err = execute(context.Background(), t, ExecOptions{Dir: dir, Package: ".", Args: []string{"300ms"}, Trace: time.Second})
-	if err != nil || len(partsOf(b, passTrace, evidence.KindTrace)) > 0 || len(b.Manifest.LeftOut) > 0 {
+	if err != nil || len(partsOf(b, passTrace, evidence.KindTrace)) > 0 || len(b.Manifest.LeftOut)+len(b.Manifest.Lacks) > 0 {
 		t.Errorf("error %v, manifest %+v", err, b.Manifest)
 	}
 }
@@ -143,8 +143,8 @@ func TestExecTraceOfShortLoad(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m := b.Manifest; len(m.LeftOut) != 1 || !strings.Contains(m.LeftOut[0], "the execution trace: the second call of the load") {
-		t.Errorf("left out %q, want the trace", m.LeftOut)
+	if m := b.Manifest; len(m.Lacks) != 1 || !strings.Contains(m.Lacks[0].What, "the execution trace: the second call of the load") || m.Lacks[0].Adds == "" {
+		t.Errorf("lacks %q, want the trace", m.Lacks)
 	}
 }
 
