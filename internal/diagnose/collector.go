@@ -266,7 +266,7 @@ func liveAndScan(l collectorLog) (liveSize, scanSize, bool) {
 // under GOGC=100 by the pacer's formula without stacks and globals. There is
 // none when collection is off.
 func goalOf(m metrics.MemStats) (goal, live float64, ok bool) {
-	if m.NextGC <= 0 || m.NextGC == math.MaxInt64 {
+	if m.NextGC <= 0 || m.NextGC >= maxHeap {
 		return 0, 0, false
 	}
 	return float64(m.NextGC), float64(m.NextGC) / 2, true

@@ -47,7 +47,7 @@ func Bundle(ctx context.Context, b *bundle.Bundle, o Options) (*Diagnosis, error
 		d.Environment.GOGC = g
 	}
 	d.Decomposition = decomposition(runs)
-	d.Totals = totals(runs)
+	d.Totals = totals(runs, d.Environment)
 	d.Runs = summaries(runs)
 	for _, what := range m.LeftOut {
 		d.Missing = append(d.Missing, Missing{What: what, Adds: "what they cost"})

@@ -50,6 +50,7 @@ type Totals struct {
 	CyclesPerSecond float64
 	LiveHeap        unit.Bytes // median bytes marked
 	HeapGoal        unit.Bytes // median goal
+	NoGoal          bool       // in the end there was no goal: collection was off, and no memory limit was set
 	PeakHeap        unit.Bytes
 	PauseP50        time.Duration // stop-the-world pauses, both of a cycle
 	PauseMax        time.Duration

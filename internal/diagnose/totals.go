@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/gcmodel"
 	"github.com/heaptrim/heaptrim/internal/ingest/metrics"
 	"github.com/heaptrim/heaptrim/internal/unit"
@@ -14,7 +15,7 @@ import (
 // totals is the headline over all runs. Shares come from the decomposition;
 // the collector's figures are those of the run with most cycles, because
 // cycles of different programs have no mean.
-func totals(runs []*runCosts) Totals {
+func totals(runs []*runCosts, env evidence.Environment) Totals {
 	var t Totals
 	for _, r := range runs {
 		t.CPUSeconds += r.charged * r.period
@@ -31,6 +32,7 @@ func totals(runs []*runCosts) Totals {
 		t.Remainder = t.Remainder.Add(r.remainder.Scale(1 / float64(len(runs))))
 	}
 	t.cycles(main)
+	t.goal(main.collector, env)
 	if sec := main.secondsOfAllocs(); sec > 0 {
 		t.BytesPerSecond = main.allBytes() / sec
 	}
@@ -84,6 +86,23 @@ func (t *Totals) cycles(r *runCosts) {
 	}
 }
 
+// goal says whether the program had a heap goal in the end, and drops one that
+// no collection had: of the moments before the program turned collection off.
+func (t *Totals) goal(log collectorLog, env evidence.Environment) {
+	sampled := log.metric("/gc/heap/goal:bytes")
+	switch n, m := len(sampled), len(log.stats); {
+	case n > 0:
+		t.NoGoal = sampled[n-1] >= maxHeap
+	case m > 0:
+		t.NoGoal = log.stats[m-1].NextGC >= maxHeap
+	default:
+		t.NoGoal = t.Cycles == 0 && env.GOGC == "off" && env.GOMEMLIMIT == "off"
+	}
+	if t.NoGoal && t.Cycles == 0 {
+		t.HeapGoal = 0
+	}
+}
+
 // memStats fills in what the MemStats of a live service say at the start and
 // the end of a window, and returns the pauses between. MemStats has one pause
 // a cycle, both of its stops together.
@@ -105,10 +124,12 @@ func why(r *runCosts, t Totals) string {
 	switch {
 	case !r.collector.logged && len(r.collector.stats) == 0 && len(r.collector.metrics) == 0:
 		return "not known: needs a gctrace log"
-	case t.Cycles == 0 && r.collector.gogc() == "off":
-		return "The program has turned collection off (GOGC=off), and did not collect in the window."
+	case t.Cycles == 0 && (t.NoGoal || r.collector.gogc() == "off"):
+		return "The program has turned collection off (GOGC=off), and did not collect on its own in the window."
 	case t.Cycles == 0:
 		return "It did not collect on its own in the window."
+	case t.NoGoal:
+		return fmt.Sprintf("The program has turned collection off (GOGC=off) before the end of the window. Until then its collections let the heap grow from %v live to %v.", t.LiveHeap, t.HeapGoal)
 	}
 	live, goal := t.LiveHeap, t.HeapGoal
 	if !r.model.known {

@@ -117,7 +117,7 @@ func newTotals(t diagnose.Totals, k known) totals {
 		MemoryShare: newInterval(t.MemoryShare, k.cpu), CollectorShare: newInterval(t.CollectorShare, k.cpu),
 		IdleMarkShare: newInterval(t.IdleMarkShare, k.cpu), Sites: newInterval(t.Sites, k.churn), Remainder: newInterval(t.Remainder, k.churn),
 		Cycles: positive(float64(t.Cycles)), ForcedCycles: number(float64(t.ForcedCycles), t.Cycles > 0), CyclesPerS: positive(t.CyclesPerSecond),
-		LiveHeapBytes: positive(float64(t.LiveHeap)), HeapGoalBytes: positive(float64(t.HeapGoal)), PeakHeapBytes: positive(float64(t.PeakHeap)),
+		LiveHeapBytes: positive(float64(t.LiveHeap)), HeapGoalBytes: positive(float64(t.HeapGoal)), NoHeapGoal: t.NoGoal, PeakHeapBytes: positive(float64(t.PeakHeap)),
 		PauseP50NS: positive(float64(t.PauseP50)), PauseMaxNS: positive(float64(t.PauseMax)), PauseTotalNS: positive(float64(t.PauseTotal)),
 		BytesPerS: positive(t.BytesPerSecond), Why: t.Why, RetentionBasis: t.RetentionBasis,
 	}

@@ -76,6 +76,7 @@ type (
 		CyclesPerS     *float64  `json:"cycles_per_s"`
 		LiveHeapBytes  *float64  `json:"live_heap_bytes"`
 		HeapGoalBytes  *float64  `json:"heap_goal_bytes"`
+		NoHeapGoal     bool      `json:"no_heap_goal"`
 		PeakHeapBytes  *float64  `json:"peak_heap_bytes"`
 		PauseP50NS     *float64  `json:"pause_p50_ns"`
 		PauseMaxNS     *float64  `json:"pause_max_ns"`

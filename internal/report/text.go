@@ -140,6 +140,12 @@ func heapFacts(t diagnose.Totals) []string {
 	if t.HeapGoal > 0 {
 		parts = append(parts, "goal "+t.HeapGoal.String())
 	}
+	switch {
+	case t.NoGoal && t.HeapGoal > 0:
+		parts = append(parts, "no goal in the end")
+	case t.NoGoal:
+		parts = append(parts, "no goal")
+	}
 	if t.PeakHeap > 0 {
 		parts = append(parts, "peak "+t.PeakHeap.String())
 	}

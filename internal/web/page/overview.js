@@ -30,7 +30,7 @@ function figures(report) {
     figure("allocation rate", "Allocation rate", rate(t.bytes_per_s, bytes)),
     figure("cycle", "Collections", rate(t.cycles_per_s, trimmed), t.cycles === null ? "" : `${count(t.cycles)} in all`),
     figure("live heap", "Live heap", bytes(t.live_heap_bytes), "median"),
-    figure("heap goal", "Heap goal", bytes(t.heap_goal_bytes), "median"),
+    figure("heap goal", "Heap goal", t.no_heap_goal && t.heap_goal_bytes === null ? "none" : bytes(t.heap_goal_bytes), t.no_heap_goal ? "collection is off in the end" : "median"),
     figure("pause", "Pauses", ns(t.pause_p50_ns), t.pause_max_ns === null ? "" : `median, longest ${ns(t.pause_max_ns)}`),
     figure("remainder", "Of no line", share(t.remainder), "of CPU"));
 }
