@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -59,15 +60,11 @@ func unpack(r io.Reader, dir string, limits Limits) error {
 	}
 	defer dec.Close()
 	u := unpacker{root: root, limits: limits, seen: map[string]bool{}}
-	if err := u.all(tar.NewReader(dec)); err != nil {
+	unpacked := &countingReader{r: dec}
+	if err := u.all(tar.NewReader(unpacked)); err != nil {
 		return fmt.Errorf("in the first %d bytes: %w", counted.n, err)
 	}
-	// What follows the end of the tar is read to have zstd's checksum checked.
-	n, err := io.Copy(io.Discard, io.LimitReader(dec, maxPadding+1))
-	if err == nil && n > maxPadding {
-		err = errors.New("there is more data after the end of the tar archive")
-	}
-	if err != nil {
+	if err := padding(unpacked); err != nil {
 		return fmt.Errorf("after the tar archive, in the first %d bytes: %w", counted.n, noEOF(err))
 	}
 	return nil
@@ -75,6 +72,28 @@ func unpack(r io.Reader, dir string, limits Limits) error {
 
 // maxPadding is what may follow the end of a tar: tar pads to its record size.
 const maxPadding = 1 << 20
+
+// padding reads what follows the end of a tar, which also has zstd's checksum
+// checked, and refuses whatever is not padding: a second archive would be lost.
+func padding(r *countingReader) error {
+	end, buf := r.n, make([]byte, 32<<10)
+	for {
+		at := r.n
+		n, err := r.Read(buf)
+		more := slices.IndexFunc(buf[:n], func(b byte) bool { return b != 0 })
+		if more < 0 && r.n-end > maxPadding {
+			more = 0
+		}
+		switch {
+		case more >= 0:
+			return fmt.Errorf("there is more data at byte %d of what it unpacks to, where the tar archive has ended: of archives laid end to end only the first would count, so give each as a file of its own", at+int64(more))
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return err
+		}
+	}
+}
 
 type unpacker struct {
 	root    *os.Root

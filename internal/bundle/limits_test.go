@@ -1,10 +1,14 @@
 package bundle
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/klauspost/compress/zstd"
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/unit"
@@ -68,6 +72,51 @@ func TestLimits(t *testing.T) {
 	if err := b.fits(Limits{File: unit.GiB, Total: 2999, Entries: 10}); err == nil {
 		t.Error("Pack would write an archive that Open refuses")
 	}
+}
+
+// TestAfterTheTar: padding may follow the end of a tar, and nothing else.
+func TestAfterTheTar(t *testing.T) {
+	whole, err := os.ReadFile(packed(t, 2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	zip, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer zip.Close()
+	unzip, err := zstd.NewReader(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unzip.Close()
+	plain, err := unzip.DecodeAll(whole, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := len(plain)
+	f := func(name, want string, after ...[]byte) {
+		t.Helper()
+		file := filepath.Join(t.TempDir(), "b.tar.zst")
+		if err := os.WriteFile(file, slices.Concat(append([][]byte{whole}, after...)...), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		b, err := Open(file)
+		if err == nil {
+			b.Close()
+		}
+		if err == nil != (want == "") || err != nil && (!strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), file)) {
+			t.Errorf("%s: error %v, want %q", name, err, want)
+		}
+	}
+	zeros := func(n int) []byte { return zip.EncodeAll(make([]byte, n), nil) }
+	f("nothing", "")
+	f("padding", "", zeros(10<<10))
+	f("much padding", "more data at byte", zeros(maxPadding+64<<10))
+	f("another archive", fmt.Sprintf("more data at byte %d of", end), whole)
+	f("another archive behind padding", fmt.Sprintf("more data at byte %d of", end+70_000), zeros(70_000), whole)
+	f("one byte", fmt.Sprintf("more data at byte %d of", end), zip.EncodeAll([]byte("x"), nil))
+	f("no zstd", "after the tar archive", []byte("garbage"))
 }
 
 func FuzzArchive(f *testing.F) {
