@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -223,6 +224,24 @@ func (t *targetFlags) workDir(r *recorded) (string, error) {
 	return filepath.Join(tmp, "bundle"), nil
 }
 
+// withBareFolder adds to an error of packages that an argument names a folder in
+// which there is nothing to look at, where that is so: what the go command says
+// of it is of packages that have its name.
+func (t *targetFlags) withBareFolder(err error, args []string) error {
+	for _, a := range args {
+		entries, no := os.ReadDir(t.path(a))
+		if no != nil || slices.ContainsFunc(entries, func(e os.DirEntry) bool { return strings.HasSuffix(e.Name(), ".go") }) {
+			continue
+		}
+		what := "the folder holds"
+		if len(entries) == 0 {
+			what = "the folder is empty: it holds"
+		}
+		return fmt.Errorf("%s: %s neither Go files nor a recording, which has a %s (%w)", a, what, bundle.ManifestName, err)
+	}
+	return err
+}
+
 type fillArgs struct {
 	kind string
 	args []string
@@ -267,6 +286,9 @@ func (t *targetFlags) fill(ctx context.Context, f fillArgs) error {
 			Dir: t.dir, Patterns: f.args, Bench: t.bench, BenchTime: t.benchTime, Count: t.count, Budget: t.budget,
 			BuildFlags: t.buildFlags(), Progress: f.p.Printf,
 		}, w)
+		if err != nil && !opens(err) {
+			err = t.withBareFolder(err, f.args)
+		}
 	}
 	if err != nil {
 		if !opens(err) {
