@@ -35,8 +35,10 @@ func Markdown(w io.Writer, d *diagnose.Diagnosis, p Prescription) error {
 	b.WriteString(mdText(joinKnown(facts)) + "\n")
 	mdDecomposition(b, d)
 	mdFindings(b, d, k)
-	if s := leftOut(d, p); s != "" {
-		b.WriteString("\n" + mdText(s) + "\n")
+	for _, s := range []string{leftOut(d, p), overcharged(d, k)} {
+		if s != "" {
+			b.WriteString("\n" + mdText(s) + "\n")
+		}
 	}
 	mdList(b, "For the program as a whole", adviceTexts(d, k))
 	mdList(b, "Source rules on hot lines", ruleTexts(p.Rules, k))

@@ -113,12 +113,23 @@ func notes(d *diagnose.Diagnosis, k known, ranks *column) []string {
 	if len(d.Runs) > 1 {
 		out = append(out, fmt.Sprintf("Shares are means over the %d runs; amounts are of the run where the row costs most.", len(d.Runs)))
 	}
-	if r := d.Totals.Remainder; k.churn && measured(r) && r.Value < 0 {
-		out = append(out, fmt.Sprintf("All sites together bear %s more collector cost than was measured: they share one headroom.", sharePercent(r.Scale(-1))))
-	} else if k.churn && measured(r) {
+	if r := d.Totals.Remainder; k.churn && measured(r) && r.Value >= 0 {
 		out = append(out, fmt.Sprintf("Collector cost that no site bears: %s (fixed cost of a cycle, stacks and globals, shared headroom).", sharePercent(r)))
 	}
+	if s := overcharged(d, k); s != "" {
+		out = append(out, s)
+	}
 	return append(out, "All of one row – why it is on the heap, other cures, stacks, source: -explain N. A cure in general: heaptrim explain CODE.")
+}
+
+// overcharged says that the sites bear more collector cost than there was, where
+// that is beyond its error and no less than what a site needs for a row.
+func overcharged(d *diagnose.Diagnosis, k known) string {
+	r := d.Totals.Remainder
+	if !k.churn || !measured(r) || r.High >= 0 || r.Value > -0.0005 {
+		return ""
+	}
+	return fmt.Sprintf("All sites together bear %s of CPU more for the collector than it was measured to take: they share one headroom.", sharePercent(r.Scale(-1)))
 }
 
 // cureTable has what each finding's cure saves and what the site costs.
