@@ -57,8 +57,8 @@ func Bundle(ctx context.Context, b *bundle.Bundle, o Options) (*Diagnosis, error
 	}
 	d.Missing = append(d.Missing, missing(runs, d.Target)...)
 	all := merge(runs)
-	d.Findings, d.SetApart = rank(all, moduleRoot{d.Target.Module, d.Target.ModuleDir, d.Environment.GOROOT}, len(runs))
-	d.Lines = lineCosts(runs, moduleRoot{d.Target.Module, d.Target.ModuleDir, d.Environment.GOROOT})
+	d.Findings, d.SetApart = rank(all, d.root(), len(runs))
+	d.Lines = lineCosts(runs, d.root())
 	if text := hint(all, r.own, len(runs)); text != "" {
 		warn("%s", text)
 	}

@@ -45,13 +45,24 @@ func explain(ctx context.Context, d *Diagnosis, o Options, warn func(string, ...
 		if f.Kind == KindUnknown && f.Via == "" {
 			f.Kind = src.kindAt(f.Site)
 		}
-		f.Escape = explainEscape(innermost(*f), f.Kind, index)
+		frames := innermost(*f)
+		f.Escape = explainEscape(frames, f.Kind, index)
 		f.Kind = refineKind(f.Kind, f.Escape)
 		f.Title = title(*f)
 		if f.Escape != nil {
-			f.Escape.At.File = relative(d.Target.ModuleDir, f.Escape.At.File)
+			f.Escape.At.File = d.placeOf(f.Escape.At.File, frames)
 		}
 	}
+}
+
+// placeOf spells a file as a site in it would, by the frame that is in it.
+func (d *Diagnosis) placeOf(file string, frames []evidence.Frame) string {
+	for _, fr := range frames {
+		if fr.File == file {
+			return d.Place(fr).File
+		}
+	}
+	return relative(d.Target.ModuleDir, file)
 }
 
 // sources tells the kind of allocation from the source line alone, parsing

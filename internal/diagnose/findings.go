@@ -119,7 +119,14 @@ func scaleShares(c, from Cost, k float64) Cost {
 
 // moduleRoot makes files relative to the module and says which package a
 // function is in.
-type moduleRoot struct{ path, dir, goroot string }
+type moduleRoot struct {
+	path, dir, goroot string
+	workspace         []string // module paths
+}
+
+func (d *Diagnosis) root() moduleRoot {
+	return moduleRoot{d.Target.Module, d.Target.ModuleDir, d.Environment.GOROOT, d.Target.Workspace}
+}
 
 func (r moduleRoot) site(k siteKey) evidence.Site {
 	file := relative(r.dir, k.file)
@@ -129,7 +136,25 @@ func (r moduleRoot) site(k siteKey) evidence.Site {
 	if file == k.file {
 		file = outside(r.goroot, k.file)
 	}
+	if file == k.file {
+		file = r.beside(k)
+	}
 	return evidence.Site{Function: k.function, Package: packageOf(k.function), File: file, Line: k.line}
+}
+
+// beside makes a file of another module of the workspace relative to the module
+// too, by the way up and down to it: whoever joins it to the module's root, as a
+// shell or an editor does, comes to the file.
+func (r moduleRoot) beside(k siteKey) string {
+	pkg := strings.TrimSuffix(packageOf(k.function), "_test")
+	ours := func(module string) bool { return pkg == module || strings.HasPrefix(pkg, module+"/") }
+	if !filepath.IsAbs(r.dir) || !filepath.IsAbs(k.file) || !slices.ContainsFunc(r.workspace, ours) {
+		return k.file
+	}
+	if rel, err := filepath.Rel(r.dir, k.file); err == nil {
+		return filepath.ToSlash(rel)
+	}
+	return k.file
 }
 
 // outside shortens a file of the standard library to its import path and one

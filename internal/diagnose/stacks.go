@@ -128,10 +128,9 @@ func (d *Diagnosis) Owner(f evidence.Frame) string {
 }
 
 // Place is a frame as a finding would name it: with its package, and its file
-// relative to the module where it lies below it.
+// relative to the module where it lies below it or in the workspace.
 func (d *Diagnosis) Place(f evidence.Frame) evidence.Site {
-	root := moduleRoot{d.Target.Module, d.Target.ModuleDir, d.Environment.GOROOT}
-	return root.site(siteKey{function: f.Function, file: f.File, line: f.Line})
+	return d.root().site(siteKey{function: f.Function, file: f.File, line: f.Line})
 }
 
 // stackWalk reads the profiles of one run.

@@ -46,7 +46,7 @@ func SARIF(w io.Writer, d *diagnose.Diagnosis, m Meta) error {
 	for _, text := range d.Warnings {
 		run.Invocations[0].Notifications = append(run.Invocations[0].Notifications, sarifNotification{"warning", sarifText{Text: sarifMessage(text)}})
 	}
-	s := sarifBuilder{&run, k, map[string]int{}, map[string]int{}}
+	s := sarifBuilder{&run, k, d.Target.ModuleDir, map[string]int{}, map[string]int{}}
 	for i, f := range d.Findings {
 		f.Rank = rankOf(d, i)
 		s.add(f)
@@ -67,6 +67,7 @@ func SARIF(w io.Writer, d *diagnose.Diagnosis, m Meta) error {
 type sarifBuilder struct {
 	run   *sarifRun
 	k     known
+	root  string         // of the module, where it is known
 	rules map[string]int // index of a code's rule
 	seen  map[string]int // results of one code in one function
 }
@@ -90,7 +91,7 @@ func (s *sarifBuilder) add(f diagnose.Finding) {
 	s.run.Results = append(s.run.Results, sarifResult{
 		RuleID: clean(code), RuleIndex: rule, Kind: kind, Level: level,
 		Message:      sarifText{Text: sarifMessage(strings.TrimSuffix(sentence(text), ".") + " (" + lineFigure(f, s.k) + ").")},
-		Locations:    sarifLocations(f),
+		Locations:    sarifLocations(f, s.root),
 		Fingerprints: map[string]string{"heaptrimSite/v1": s.fingerprint(code, f)},
 		Properties: sarifResultProperties{
 			Rank: f.Rank, Safety: clean(f.Remedy.Safety), Prediction: sarifPrediction(f.Prediction), CostCPU: newInterval(f.Cost.CPU, s.k.cpu),
@@ -164,10 +165,15 @@ func sarifPrediction(p diagnose.Prediction) *predictedSaved {
 	return &out
 }
 
-func sarifLocations(f diagnose.Finding) []sarifLocation {
+// sarifLocations says where a finding is. Of files beside the module the whole
+// name: hosts of code take none that leads out of the source's root.
+func sarifLocations(f diagnose.Finding, root string) []sarifLocation {
 	var at sarifLocation
-	if f.Site.File != "" {
-		at.Physical = &sarifPhysical{Artifact: sarifFile(f.Site.File)}
+	if file := f.Site.File; file != "" {
+		if strings.HasPrefix(file, "../") && root != "" {
+			file = strings.ReplaceAll(root, `\`, "/") + "/" + file
+		}
+		at.Physical = &sarifPhysical{Artifact: sarifFile(file)}
 		if f.Site.Line > 0 {
 			at.Physical.Region = &sarifRegion{f.Site.Line}
 		}

@@ -29,6 +29,7 @@ type Request struct {
 
 // Program is the code that was read. It is safe for concurrent use once loaded.
 type Program struct {
+	dir   string // where names that lead out of it begin
 	fset  *token.FileSet
 	files map[string][]*file // by base name
 	funcs map[*types.Func]*ssa.Function
@@ -44,7 +45,7 @@ type file struct {
 // Load reads the packages. Those that do not compile are left out and
 // reported; an error means that the go command could not be asked.
 func Load(ctx context.Context, r Request) (*Program, []error, error) {
-	p := &Program{fset: token.NewFileSet(), files: map[string][]*file{}, funcs: map[*types.Func]*ssa.Function{}, lits: map[*ast.FuncLit]*ssa.Function{}}
+	p := &Program{dir: r.Dir, fset: token.NewFileSet(), files: map[string][]*file{}, funcs: map[*types.Func]*ssa.Function{}, lits: map[*ast.FuncLit]*ssa.Function{}}
 	if len(r.Packages) == 0 {
 		return p, nil, nil
 	}
@@ -117,6 +118,9 @@ func (p *Program) build(pkgs []*packages.Package) (err error) {
 // one ends with the other.
 func (p *Program) find(name string) *file {
 	name = filepath.ToSlash(name)
+	if strings.HasPrefix(name, "../") {
+		name = filepath.ToSlash(filepath.Join(p.dir, name))
+	}
 	candidates := p.files[path.Base(name)]
 	sort.Slice(candidates, func(i, j int) bool { return candidates[i].name < candidates[j].name })
 	for _, f := range candidates {
