@@ -38,10 +38,7 @@ func Bundle(ctx context.Context, b *bundle.Bundle, o Options) (*Diagnosis, error
 		return nil, err
 	}
 	if len(runs) == 0 {
-		if len(d.Warnings) > 0 {
-			return nil, fmt.Errorf("%w: %s", ErrNoEvidence, d.Warnings[0])
-		}
-		return nil, ErrNoEvidence
+		return nil, noEvidence(m, d.Warnings)
 	}
 	if g := busiest(runs).collector.gogc(); g != "" {
 		d.Environment.GOGC = g
@@ -68,6 +65,18 @@ func Bundle(ctx context.Context, b *bundle.Bundle, o Options) (*Diagnosis, error
 	d.runs, d.reader = runs, r
 	explain(ctx, d, o, warn)
 	return d, nil
+}
+
+// noEvidence says why there is nothing to diagnose, and what to do where the
+// recording gives no reason of its own.
+func noEvidence(m evidence.Manifest, warnings []string) error {
+	switch {
+	case len(warnings) == 0:
+		return ErrNoEvidence
+	case !m.Complete && len(m.Warnings) == 0:
+		return fmt.Errorf("%w: %s; record it again: an interrupt (^C) keeps what there is, a kill does not", ErrNoEvidence, warnings[0])
+	}
+	return fmt.Errorf("%w: %s", ErrNoEvidence, warnings[0])
 }
 
 // all reads every run of the bundle. A recording that names no module is read
