@@ -287,6 +287,33 @@ func TestExecInterrupted(t *testing.T) {
 	}
 }
 
+// TestExecInterruptedUnderLoad: an interrupt in the first run leaves a recording
+// that says it lacks the second, and one in the second keeps what that has.
+func TestExecInterruptedUnderLoad(t *testing.T) {
+	o := loadedServer(t, "1h 1") // and is interrupted
+	o.For = 1500 * time.Millisecond
+	f := func(pass string, lacks int) {
+		t.Helper()
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		o := o
+		o.Progress = func(format string, args ...any) {
+			if text := fmt.Sprintf(format, args...); strings.HasPrefix(text, pass+" pass: recording") {
+				cancel()
+			}
+		}
+		b, err := execute(ctx, t, o)
+		if !errors.Is(err, context.Canceled) {
+			t.Fatalf("%s: got error %v, want it cancelled", pass, err)
+		}
+		if len(partsOf(b, pass, evidence.KindHeap)) < 2 || len(b.Manifest.Lacks) != lacks {
+			t.Errorf("%s: runs %+v, lacks %+v, want %d", pass, b.Manifest.Runs, b.Manifest.Lacks, lacks)
+		}
+	}
+	f(passTiming, 1)
+	f(passAllocation, 0)
+}
+
 // onWrite is called when something is written.
 type onWrite func()
 
