@@ -94,10 +94,13 @@ func (p *Bytes) borrow() *Local { return (*Local)(word(p.caches.Get())) }
 //
 //go:noinline
 func (p *Bytes) getSlow(l *Local, own bool, n int) []byte {
-	if l == nil {
+	var b []byte
+	if l != nil {
+		b = l.refill(n)
+	} else {
 		l = p.newLocal()
+		b = l.Get(n) // not refill: a spare has buffers
 	}
-	b := l.Get(n) // not refill: a spare has buffers
 	p.giveBack(l, own)
 	return b
 }

@@ -157,7 +157,7 @@ func (d *depot) take(k uint, list []unsafe.Pointer) int {
 
 // give puts buffers of class k in the depot. If that is full, they are dropped.
 func (d *depot) give(k uint, list []unsafe.Pointer) {
-	for len(list) > 0 && d.reserve.give(k, list[0]) {
+	for len(list) > 0 && d.reserve.wants(k) && d.reserve.give(k, list[0]) {
 		list = list[1:]
 	}
 	list = list[:len(list)-d.classes[k].tray.give(list)]
@@ -306,7 +306,7 @@ func (l *Local) putSlow(b []byte) {
 	case int(st.size) > d.options.maxSize():
 		d.classes[k].drops.Add(1)
 	default:
-		if st.n() >= st.depth {
+		if st.n() >= st.depth && l.mayDeepen(k) {
 			l.deepen(k)
 		}
 		if st.depth == 0 {
@@ -336,12 +336,15 @@ func (st *stack) drop(n uint32) {
 	st.tally -= uint64(n)
 }
 
-// turn hands back the classes that saw no Get since the last collection but one.
+// turn calls turnTo if there was a collection since.
 func (l *Local) turn() {
-	cycle := atomic.LoadUint32(&l.depot.cycle)
-	if atomic.LoadUint32(&l.cycle) == cycle {
-		return
+	if cycle := atomic.LoadUint32(&l.depot.cycle); atomic.LoadUint32(&l.cycle) != cycle {
+		l.turnTo(cycle)
 	}
+}
+
+// turnTo hands back the classes that saw no Get since the last collection but one.
+func (l *Local) turnTo(cycle uint32) {
 	atomic.StoreUint32(&l.cycle, cycle)
 	for k := range l.stacks {
 		st := &l.stacks[k]

@@ -5,6 +5,12 @@ package pool
 // from the beginning. A class that is only put here, and got elsewhere, has room for a
 // batch and no more: what lies here is what the others have to make.
 
+// mayDeepen reports whether deepen could do anything for class k.
+func (l *Local) mayDeepen(k uint) bool {
+	st, sh := &l.stacks[k], &l.depot.classes[k]
+	return st.depth < uint32(sh.batch) || st.depth < sh.deepest && st.gets() != l.counts[k].before
+}
+
 // deepen gives the stack of class k twice the depth that it has, and that which it
 // has a right to in any case even if others have to give up what they got beyond.
 func (l *Local) deepen(k uint) {

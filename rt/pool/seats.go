@@ -121,17 +121,22 @@ func (s *seats) of(g uintptr) *Local {
 }
 
 // giveBack takes l from the caller: for the running goroutine, if that owned it, or
-// has been the one that borrowed it for long enough; otherwise for all.
+// has been the one that borrowed it for long enough; otherwise for all. A cache that is
+// at the seat of its owner stays there.
 func (p *Bytes) giveBack(l *Local, own bool) {
+	s := &l.depot.seats
+	if own && s.seat(atomic.LoadUintptr(&l.owner)).Load() == l {
+		return
+	}
 	g := goroutine()
 	if !own {
 		if l.user != g {
 			l.user, l.looks = g, 0
 		}
 		l.looks++
-		own = seated && l.looks >= l.depot.seats.looks
+		own = seated && l.looks >= s.looks
 	}
-	if !own || !l.depot.seats.settle(l, g) {
+	if !own || !s.settle(l, g) {
 		p.caches.Put(l)
 	}
 }
