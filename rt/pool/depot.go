@@ -277,6 +277,9 @@ func (l *Local) refill(n int) []byte {
 		d.reserve.missed(k)
 		return make([]byte, n, int(st.size))
 	}
+	// Who put them may have run on another processor, and some of them are in its cache:
+	// one after the other, each would be waited for when it is written to.
+	fetch(&st.s[1], m)
 	p := st.s[m]
 	st.s[m] = nil
 	st.tally += uint64(m - 1)

@@ -5,7 +5,7 @@ package pool
 // from the beginning. A class that is only put here, and got elsewhere, has room for a
 // batch and no more: what lies here is what the others have to make.
 
-// mayDeepen reports whether deepen could do anything for class k.
+// mayDeepen reports whether there is anything for deepen to do. It is inlined.
 func (l *Local) mayDeepen(k uint) bool {
 	st, sh := &l.stacks[k], &l.depot.classes[k]
 	return st.depth < uint32(sh.batch) || st.depth < sh.deepest && st.gets() != l.counts[k].before
