@@ -36,6 +36,9 @@ const (
 	// The least bits of the address of a g that differ from one to the next.
 	goroutineShift = 5
 
+	// A g times this has bits of its own in the upper ones.
+	goroutineSpread = 0x9e3779b1
+
 	// seatsPerP is how many goroutines have a cache of their own for each P; more than
 	// one, as those that wait have theirs as well.
 	seatsPerP = 4
@@ -53,15 +56,18 @@ const (
 // seat returns where the cache of a goroutine is. Goroutines that share a seat have no
 // cache at the same time.
 func (s *seats) seat(g uintptr) *atomic.Pointer[Local] {
-	return &s.list[uint32(g>>goroutineShift)*0x9e3779b1>>(32-seatBits)]
+	return &s.list[uint32(g>>goroutineShift)*goroutineSpread>>(32-seatBits)]
 }
+
+// mostSeated returns how many goroutines have a cache of their own at most.
+func mostSeated() int { return min(numSeats/4, max(minSeated, seatsPerP*runtime.GOMAXPROCS(0))) }
 
 // open sets how many may sit.
 func (s *seats) open() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if seated {
-		s.limit = min(numSeats/4, max(minSeated, seatsPerP*runtime.GOMAXPROCS(0)))
+		s.limit = mostSeated()
 	}
 	s.full.Store(s.taken >= s.limit)
 }

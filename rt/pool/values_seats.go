@@ -32,7 +32,7 @@ func newRows(p *holders) *rows {
 
 // seat returns where the stash of a goroutine is.
 func (r *rows) seat(g uintptr) *atomic.Pointer[stash] {
-	return &r.list[uint32(g>>goroutineShift)*0x9e3779b1>>(32-seatBits)]
+	return &r.list[uint32(g>>goroutineShift)*goroutineSpread>>(32-seatBits)]
 }
 
 // of returns the stash of goroutine g, or nil.
@@ -48,7 +48,7 @@ func (r *rows) of(g uintptr) *stash {
 func (r *rows) open() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.limit = min(numSeats/4, max(minSeated, seatsPerP*runtime.GOMAXPROCS(0)))
+	r.limit = mostSeated()
 	r.full.Store(r.taken >= r.limit)
 }
 
