@@ -21,6 +21,7 @@ type collectorLog struct {
 	window time.Duration    // 0: not known
 	logged bool             // there is a log, which may hold no cycle
 	all    int              // cycles of the whole process, a benchmark's set-up and forced ones included
+	forced int              // of all
 	// Processor time of a benchmark's cycles: those of its measured run, and
 	// those of its set-up and the ones that package testing forces.
 	inside, outside time.Duration

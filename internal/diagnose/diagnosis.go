@@ -249,6 +249,7 @@ type RunSummary struct {
 	MemoryShare     stats.Interval
 	CPUSecondsPerOp float64
 	RequestsPerSec  float64
+	ProfilePace     float64             // collections of the work by itself for each one of its profiled run, as which the collector's samples count; 0 when not known
 	CycleCost       *evidence.CycleCost // what a collection costs the process, by a run at two paces; nil when not measured
 	FreshLine       *evidence.FreshLine // what fresh memory costs a program of this shape; nil when not measured
 }

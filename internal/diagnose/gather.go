@@ -28,6 +28,8 @@ type runData struct {
 	profiled    time.Duration // process CPU while they were taken
 	unprofiled  bool          // some CPU profile does not tell that
 	sleeps      float64       // of threads, meanwhile
+	cyclesSeen  int64         // collections meanwhile; 0 when not known
+	pace        float64       // collections of the program by itself for each one meanwhile; 1 when not known
 	forCycles   float64       // share of the scheduler's CPU that collections cause
 	period      float64       // seconds of CPU a sample stands for
 	hasCPU      bool
@@ -73,14 +75,16 @@ type reader struct {
 func (r *reader) run(run evidence.Run) *runData {
 	d := &runData{run: run, sites: newSiteSet(r.kind), lines: lineSet{}, bench: len(run.Loops) > 0 || r.b.Manifest.Target.Kind == evidence.TargetPackages}
 	for _, p := range run.Parts {
+		r.damaged(d, p, r.log(d, p))
+	}
+	d.setPace()
+	for _, p := range run.Parts {
 		var err error
 		switch p.Kind {
 		case evidence.KindCPU:
 			err = r.cpu(d, p)
 		case evidence.KindPerf:
 			err = r.perf(d, p)
-		case evidence.KindGCTrace, evidence.KindMetrics, evidence.KindMemStats, evidence.KindBench:
-			err = r.log(d, p)
 		}
 		r.damaged(d, p, err)
 	}
@@ -198,6 +202,7 @@ func (d *runData) addCPU(c *classifier, stack []*evidence.Location, n float64) {
 		return
 	}
 	b := c.bucket(stack)
+	n *= d.paceOf(b)
 	d.buckets[b] += n
 	d.signs.add(c, stack, n)
 	d.lines.addCPU(c, stack, n)

@@ -17,24 +17,27 @@ const (
 	passAllocation = "allocation"
 )
 
-// log reads a part that is text.
+// log reads a part that is a log; others it leaves alone.
 func (r *reader) log(d *runData, part evidence.Part) error {
+	var read func(*runData, evidence.Part, *os.File) error
+	switch part.Kind {
+	case evidence.KindBench:
+		read = r.benchText
+	case evidence.KindGCTrace:
+		read = r.gcText
+	case evidence.KindMetrics:
+		read = r.metricsText
+	case evidence.KindMemStats:
+		read = r.memStats
+	default:
+		return nil
+	}
 	f, err := os.Open(r.b.Path(part))
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	switch part.Kind {
-	case evidence.KindBench:
-		return r.benchText(d, part, f)
-	case evidence.KindGCTrace:
-		return r.gcText(d, part, f)
-	case evidence.KindMetrics:
-		return r.metricsText(d, part, f)
-	case evidence.KindMemStats:
-		return r.memStats(d, part, f)
-	}
-	return nil
+	return read(d, part, f)
 }
 
 func (r *reader) benchText(d *runData, part evidence.Part, f *os.File) error {
@@ -73,6 +76,11 @@ func (r *reader) gcText(d *runData, part evidence.Part, f *os.File) error {
 		return nil
 	}
 	d.collector.all += len(cycles)
+	for _, c := range cycles {
+		if c.Forced {
+			d.collector.forced++
+		}
+	}
 	window := part.Wall
 	if d.bench {
 		if ns := d.resultNs(part.Pass); ns > 0 && part.Ops > 0 {

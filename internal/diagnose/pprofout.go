@@ -99,14 +99,7 @@ func (p derived) cpu(part evidence.Part) error {
 		if c.setUp(s.Stack) || bucketInfo[b].collector {
 			return nil
 		}
-		v := s.Values[col]
-		if b == bucketMarkIdle {
-			v = int64(float64(v) * p.run.runData.collector.part())
-		}
-		if b == bucketScheduler {
-			v = int64(float64(v) * (1 - p.run.forCycles))
-		}
-		return p.out.Add(physical(s.Stack), []int64{v, 0, 0})
+		return p.out.Add(physical(s.Stack), []int64{int64(float64(s.Values[col]) * p.run.weight(b)), 0, 0})
 	})
 }
 

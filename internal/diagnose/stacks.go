@@ -148,24 +148,16 @@ func (w stackWalk) cpu(part evidence.Part) error {
 	if col < 0 {
 		return nil // the diagnosis has warned of it
 	}
-	var scale [bucketCount]float64
-	for b := range scale {
-		scale[b] = 1
-	}
-	for _, b := range backgroundBuckets {
-		scale[b] = w.derived.run.collector.part()
-	}
-	scale[bucketScheduler] = 1 - w.derived.run.forCycles
 	c := newClassifier(prof, w.table, w.own, w.derived.run.run.Loops)
 	return prof.Samples.Scan(func(s evidence.Sample) error {
 		if s.Values[col] <= 0 || c.setUp(s.Stack) {
 			return nil
 		}
 		b, v := c.bucket(s.Stack), float64(s.Values[col])
-		out := WeightedStack{Run: w.derived.run.run.Name, Stack: s.Stack, Labels: s.Labels, CPU: v * scale[b], Bucket: timeClass(b)}
+		out := WeightedStack{Run: w.derived.run.run.Name, Stack: s.Stack, Labels: s.Labels, CPU: v * w.derived.run.weight(b), Bucket: timeClass(b)}
 		if b == bucketScheduler && w.derived.run.forCycles > 0 {
 			part := out
-			part.CPU, part.Bucket = v-out.CPU, timeClass(bucketCycleScheduler)
+			part.CPU, part.Bucket = (v-out.CPU)*w.derived.run.pace, timeClass(bucketCycleScheduler)
 			if err := w.yield(part); err != nil {
 				return err
 			}

@@ -19,7 +19,7 @@ func totals(runs []*runCosts, env evidence.Environment) Totals {
 	var t Totals
 	for _, r := range runs {
 		t.CPUSeconds += r.charged * r.period
-		t.Samples += int64(r.charged - r.noSample())
+		t.Samples += int64(math.Round(r.samples()))
 	}
 	t.MemoryShare, _ = meanShare(runs, func(b bucket) bool { return bucketInfo[b].memory && b != bucketMarkIdle })
 	t.CollectorShare, _ = meanShare(runs, func(b bucket) bool { return bucketInfo[b].collector || b == bucketAssist })
@@ -180,6 +180,9 @@ func summaries(runs []*runCosts) []RunSummary {
 		if r.ops > 0 {
 			s.CyclesPerKiloOp = 1000 * float64(len(r.collector.automatic())) / float64(r.ops)
 			s.CPUSecondsPerOp = r.charged * r.period / float64(r.ops)
+		}
+		if r.bench && r.cyclesSeen > 0 {
+			s.ProfilePace = r.pace
 		}
 		if r.charged > 0 {
 			s.MemoryShare, _ = meanShare([]*runCosts{r}, func(b bucket) bool { return bucketInfo[b].memory && b != bucketMarkIdle })

@@ -59,13 +59,16 @@ func (d *runData) chargeScheduler(processors int) {
 		return
 	}
 	d.forCycles = math.Min(1, sleepsPerCycle*float64(max(processors-1, 0))*d.cyclesProfiled()/d.sleeps)
-	d.buckets[bucketCycleScheduler] = d.buckets[bucketScheduler] * d.forCycles
+	d.buckets[bucketCycleScheduler] = d.buckets[bucketScheduler] * d.forCycles * d.paceOf(bucketCycleScheduler)
 	d.buckets[bucketScheduler] *= 1 - d.forCycles
 }
 
-// cyclesProfiled is how many cycles there were while CPU samples were taken. A
-// benchmark's log is of the same work, a service's of another window.
+// cyclesProfiled is how many cycles there were while CPU samples were taken. Where
+// that was not counted, a benchmark's log is of the same work, a service's of another window.
 func (d *runData) cyclesProfiled() float64 {
+	if d.cyclesSeen > 0 {
+		return float64(d.cyclesSeen)
+	}
 	n := float64(d.collector.all)
 	if d.bench || d.collector.window <= 0 {
 		return n

@@ -164,6 +164,7 @@ type Part struct {
 	Profiled    time.Duration `json:"profiled_cpu_ns,omitempty"` // user and system time; 0 when not known
 	MinorFaults int64         `json:"minor_faults,omitempty"`    // page faults that needed no disk; known where Profiled is
 	Sleeps      int64         `json:"sleeps,omitempty"`          // times that a thread went to sleep; known where Profiled is
+	Cycles      int64         `json:"cycles,omitempty"`          // collections, forced ones included; 0 when not known
 	// PeakRSS is the largest resident set of the process from its start to the
 	// end of the part, in bytes; 0 when not known.
 	PeakRSS int64 `json:"peak_rss_bytes,omitempty"`

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -74,6 +75,11 @@ func checkCycleCosts(t *testing.T, b *bundle.Bundle) {
 		}
 		if c != nil && (c.Pairs < 6 || c.Times != paceTimes || !(c.NS.Low <= c.NS.Value && c.NS.Value <= c.NS.High)) {
 			t.Errorf("%s: %+v", run.Name, c)
+		}
+		for _, p := range run.Parts {
+			if p.Kind == evidence.KindCPU && run.Name == "BenchmarkChurn" && runtime.GOOS == "linux" && p.Cycles == 0 {
+				t.Errorf("%s: no collections were counted while it was profiled", run.Name)
+			}
 		}
 	}
 }

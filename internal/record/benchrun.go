@@ -360,7 +360,7 @@ func (b *benchRun) timing(ctx context.Context) error {
 		return err
 	}
 	p := b.part(evidence.Part{Path: "cpu.pprof", Kind: evidence.KindCPU, Pass: passTiming, Ops: b.ops}, res)
-	p.Profiled, p.MinorFaults, p.Sleeps = use.Profiled, use.Faults, use.Sleeps
+	p.Profiled, p.MinorFaults, p.Sleeps, p.Cycles = use.Profiled, use.Faults, use.Sleeps, use.Cycles
 	return b.w.Adopt(b.id, p, cpu)
 }
 
@@ -393,7 +393,7 @@ func (b *benchRun) profiled(ctx context.Context, file string) (ran, recorder.Res
 	// A TestMain may work long before it runs the benchmarks: that is in no
 	// profile.
 	if !use.Complete || prof.Start.Sub(use.Start) > lateProfile {
-		use.Profiled, use.Faults, use.Sleeps = 0, 0, 0
+		use.Profiled, use.Faults, use.Sleeps, use.Cycles = 0, 0, 0, 0
 	}
 	return res, use, nil
 }

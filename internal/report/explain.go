@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"math"
 	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/diagnose"
@@ -126,6 +127,17 @@ func (e *explainer) cost() {
 	e.amount("live", c.InUse, unit.FormatBytes)
 	if basis := e.d.Totals.RetentionBasis; basis != "" && e.k.cpu {
 		e.p.prose("  ", "Retention: "+basis, dim)
+	}
+	e.profilePace()
+}
+
+// profilePace says by what the collector's samples were multiplied, where that
+// is more than a few per cent.
+func (e *explainer) profilePace() {
+	for _, r := range e.d.Runs {
+		if r.Name == e.f.Run && finite(r.ProfilePace) && r.ProfilePace > 0 && math.Abs(r.ProfilePace-1) >= 0.05 {
+			e.p.prose("  ", fmt.Sprintf("The CPU profile is on the heap while it is taken: the program by itself has %.2f times the collections of the profiled run, and the collector's samples count for that.", r.ProfilePace), dim)
+		}
 	}
 }
 

@@ -240,7 +240,7 @@ func newRun(d *diagnose.Diagnosis, r diagnose.RunSummary) runSummary {
 	return runSummary{
 		Name: r.Name, Package: r.Package, Ops: positive(float64(r.Ops)), NsPerOp: positive(r.NsPerOp),
 		BytesPerOp: number(r.BytesPerOp, ops), AllocsPerOp: number(r.AllocsPerOp, ops), CyclesPerKiloOp: positive(r.CyclesPerKiloOp),
-		MemoryShare: newInterval(r.MemoryShare, false), CPUSecondsPerOp: positive(r.CPUSecondsPerOp), RequestsPerS: positive(r.RequestsPerSec), FreshLine: line, CycleCost: cycle,
+		MemoryShare: newInterval(r.MemoryShare, false), CPUSecondsPerOp: positive(r.CPUSecondsPerOp), RequestsPerS: positive(r.RequestsPerSec), ProfilePace: positive(r.ProfilePace), FreshLine: line, CycleCost: cycle,
 	}
 }
 

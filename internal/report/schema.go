@@ -278,6 +278,7 @@ type (
 		MemoryShare     *interval  `json:"memory_share"`
 		CPUSecondsPerOp *float64   `json:"cpu_seconds_per_op"`
 		RequestsPerS    *float64   `json:"requests_per_s"`
+		ProfilePace     *float64   `json:"profile_pace"`
 		FreshLine       *freshLine `json:"fresh_line"`
 		CycleCost       *cycleCost `json:"cycle_cost"`
 	}

@@ -120,6 +120,7 @@ type Result struct {
 	Profiled time.Duration // of it, without what passed between the parts of the CPU profile; 0 when not known
 	Faults   int64         // page faults without disk in the time of Profiled
 	Sleeps   int64         // times that a thread went to sleep in the time of Profiled
+	Cycles   int64         // collections in the time of Profiled, forced ones included
 	Began    time.Duration // start of the window, since the recorder started
 	MemRate  int64         // bytes a heap sample
 	OwnBytes int64         // allocated by the recorder, left out of the last snapshot
@@ -140,6 +141,7 @@ type marker struct {
 	Profiled int64         `json:"profiled_cpu_ns"`
 	Faults   int64         `json:"profiled_minor_faults"`
 	Sleeps   int64         `json:"profiled_sleeps"`
+	Cycles   int64         `json:"profiled_cycles"`
 	Total    int64         `json:"cpu_ns"`
 	MemRate  int64         `json:"memrate"`
 	OwnBytes int64         `json:"own_alloc_bytes"`
@@ -207,7 +209,7 @@ func readWindow(dir string) (Result, error) {
 		f.Wall, f.OwnBytes, f.Exit = done.Wall, done.OwnBytes, done.Why == "exit"
 		if ready.Total >= 0 && done.CPU > 0 {
 			f.CPU = time.Duration(done.CPU)
-			f.Profiled, f.Faults, f.Sleeps = time.Duration(max(done.Profiled, 0)), done.Faults, done.Sleeps
+			f.Profiled, f.Faults, f.Sleeps, f.Cycles = time.Duration(max(done.Profiled, 0)), done.Faults, done.Sleeps, done.Cycles
 		}
 	}
 	entries, err := os.ReadDir(dir)

@@ -1,0 +1,80 @@
+package diagnose
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/heaptrim/heaptrim/internal/evidence"
+)
+
+// TestProfilePace: the collector's samples of a benchmark count for as many
+// collections as its work has without a CPU profile on the heap.
+func TestProfilePace(t *testing.T) {
+	const collector, assist, site = 200.0, 40.0, "runtime.mallocgc runtime.newobject example.com/m.A main.main"
+	const forced = 15 // in either process, by package testing
+	// seen are the collections of the profiled process that were not forced, and logged
+	// those of the same work without a profile.
+	f := func(loops []evidence.Loop, seen int64, logged int, want float64) {
+		t.Helper()
+		r := newRecording(t)
+		r.run = r.w.Run(evidence.Run{Name: "BenchmarkA", Loops: loops})
+		text := func(w io.Writer) error {
+			_, err := fmt.Fprintln(w, "BenchmarkA-2 100 100000000 ns/op")
+			return err
+		}
+		r.add(evidence.Part{Path: "timing.txt", Kind: evidence.KindBench, Pass: passTiming, Ops: 100, Wall: 10 * time.Second}, text)
+		used := evidence.Part{Ops: 100, Pass: passTiming}
+		if seen > 0 {
+			used.Cycles = seen + forced
+		}
+		r.cpuOf(used, []sample{
+			{"runtime.scanobject runtime.gcDrainMarkWorkerDedicated runtime.gcBgMarkWorker", []int64{0, collector * 1e7}},
+			{"runtime.scanobject runtime.gcDrainMarkWorkerIdle runtime.gcBgMarkWorker", []int64{0, 30e7}},
+			{"runtime.gcAssistAlloc " + site, []int64{0, assist * 1e7}},
+			{"example.com/m.Work main.main", []int64{0, 500e7}},
+			{site, []int64{0, 10e7}},
+		})
+		r.snapshot([]sample{{site, []int64{10, 1000, 5, 500}}})
+		r.snapshot([]sample{{site, []int64{40, 4000, 5, 500}}})
+		r.add(evidence.Part{Path: "gc.txt", Kind: evidence.KindBench, Pass: "service", Ops: 100, Wall: 10 * time.Second}, text)
+		r.cycles(logged, 10)
+		r.add(evidence.Part{Path: "forced.txt", Kind: evidence.KindGCTrace, Wall: time.Second}, func(w io.Writer) error {
+			for i := 1; i <= forced; i++ {
+				fmt.Fprintf(w, "gc %d @0.0%02ds 3%%: 0.1+5.0+0.1 ms clock, 0.2+1.0/5.0/0+0.2 ms cpu, 19->20->10 MB, 20 MB goal, 0 MB stacks, 0 MB globals, 2 P (forced)\n", i, i)
+			}
+			return nil
+		})
+		d := r.diagnose()
+		run := d.runs[0]
+		for b, n := range map[bucket]float64{bucketMarkDedicated: collector * want, bucketAssist: assist * want, bucketMarkIdle: 30 * want, bucketApp: 500, bucketMalloc: 10} {
+			if got := run.buckets[b]; math.Abs(got-n) > 1e-9 {
+				t.Errorf("%d collections seen, %d logged: %s has %v samples, want %v", seen, logged, bucketInfo[b].name, got, n)
+			}
+		}
+		checkSums(t, d)
+		if d.Totals.Samples != 750 {
+			t.Errorf("%d collections seen, %d logged: %d samples, want 750", seen, logged, d.Totals.Samples)
+		}
+		total := d.Totals.CPUSeconds*1e9 + run.buckets[bucketMarkIdle]*1e7
+		derived, walked := total, total
+		scanDerived(t, d, func(s evidence.Sample) { derived -= float64(s.Values[0]) })
+		err := d.WalkStacks(func(s WeightedStack) error {
+			walked -= s.CPU
+			return nil
+		})
+		if err != nil || math.Abs(derived) > 10 || math.Abs(walked) > 10 {
+			t.Errorf("%d collections seen, %d logged: the derived profile lacks %v ns, the stacks %v: %v", seen, logged, derived, walked, err)
+		}
+	}
+	bench := []evidence.Loop{{File: "a_test.go", First: 1, Last: 9}}
+	f(bench, 40, 60, 1.5)
+	f(bench, 60, 30, 0.5)
+	f(bench, 0, 60, 1)   // not counted
+	f(bench, 19, 60, 1)  // too few
+	f(bench, 100, 19, 1) // too few
+	f(bench, 25, 60, 2)  // hardly the same work
+	f(nil, 40, 60, 1)    // a service's log is of another window
+}
