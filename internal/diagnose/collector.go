@@ -125,13 +125,20 @@ type scanShare struct{ pointerful, unknown float64 }
 func (m collectorModel) site(t *siteTally, share float64) gcmodel.Site {
 	live := t.inUse.mean() * m.live
 	s := gcmodel.Site{AllocRate: share, Live: live}
+	marked := m.marked(live, share)
 	switch t.pointerful() {
 	case Yes:
-		s.Scan = live * m.scan.pointerful
+		s.Scan = marked * m.scan.pointerful
 	case Unknown:
-		s.Scan = live * m.scan.unknown
+		s.Scan = marked * m.scan.unknown
 	}
 	return s
+}
+
+// marked is what of a site's live bytes a cycle has to mark. Objects that are
+// allocated while it marks count as alive, and nobody looks into them.
+func (m collectorModel) marked(live, share float64) float64 {
+	return math.Max(0, live-share*m.workload.MarkAlloc)
 }
 
 // churn is the part of the collector's cost that goes by bytes allocated; the
@@ -189,18 +196,26 @@ func fitCollector(d *runData, env evidence.Environment) collectorModel {
 		return m
 	}
 	m.live = liveScale(d, live.heap)
-	m.scan = scanShares(d, scan.heap/m.live)
+	m.scan = scanShares(d, m, scan.heap)
 	m.known = true
 	m.why = fmt.Sprintf("in-use bytes of %d heap profiles in the run, %d cycles, %s", d.snapshots, len(cycles), pace(m.marginal.Regime))
 	return m
 }
 
-// whileMarking is how much is allocated while a cycle marks, in bytes; 0 where
-// the log, which counts in MiB, does not tell it to within an eighth.
+// whileMarking is how much is allocated while a cycle marks, in bytes: by the
+// pacer's lines, or else by the cycles', which count in MiB; 0 where these do not
+// tell it to within an eighth.
 func whileMarking(cycles []evidence.Cycle) float64 {
 	var all []float64
+	var exact meanOf
 	for _, c := range cycles {
 		all = append(all, float64(c.HeapEnd-c.HeapStart))
+		if c.Pacer != nil {
+			exact.add(float64(c.Pacer.End - c.Pacer.Trigger))
+		}
+	}
+	if exact.n > 0 {
+		return math.Max(0, exact.mean())
 	}
 	const step = 1 << 20
 	if v := median(all); v >= 8*step {
@@ -317,10 +332,15 @@ func liveScale(d *runData, live float64) float64 {
 
 // scanShares scales the live bytes of pointerful sites to the heap's scan
 // work. Sites whose objects may or may not hold pointers get the average.
-func scanShares(d *runData, heapScan float64) scanShare {
+func scanShares(d *runData, m collectorModel, heapScan float64) scanShare {
 	var yes, unknown, all float64
+	bytes := d.allBytes()
 	for _, t := range d.sites.sites {
-		live := t.inUse.mean()
+		share := 0.0
+		if bytes > 0 {
+			share = math.Max(t.bytes, 0) / bytes
+		}
+		live := m.marked(t.inUse.mean()*m.live, share)
 		all += live
 		switch t.pointerful() {
 		case Yes:
@@ -337,10 +357,10 @@ func scanShares(d *runData, heapScan float64) scanShare {
 	if known := all - unknown; known > 0 {
 		part = yes / known
 	}
-	k := min(heapScan/(yes+part*unknown), 1)
 	if yes+part*unknown == 0 {
 		return scanShare{}
 	}
+	k := min(heapScan/(yes+part*unknown), 1)
 	return scanShare{k, k * part}
 }
 
