@@ -119,7 +119,7 @@ func TestOpenRefusesManifest(t *testing.T) {
 	}
 	f(part(`{"path":"x","wall_ns":-5}`), "negative", `"r"`)
 	f(part(`{"path":"x","ops":1.5}`), "ops")
-	for _, field := range []string{"rate", "ops", "wall_ns", "cpu_ns", "profiled_cpu_ns", "minor_faults", "sleeps", "peak_rss_bytes"} {
+	for _, field := range []string{"rate", "ops", "wall_ns", "cpu_ns", "profiled_cpu_ns", "minor_faults", "sleeps", "cycles", "peak_rss_bytes"} {
 		f(part(`{"path":"x","`+field+`":-1}`), "negative", `"x"`)
 	}
 	loop := func(lines string) string {
