@@ -22,6 +22,7 @@ type collectorLog struct {
 	logged bool             // there is a log, which may hold no cycle
 	all    int              // cycles of the whole process, a benchmark's set-up and forced ones included
 	forced int              // of all
+	ops    int64            // operations of a benchmark behind all
 	// Processor time of a benchmark's cycles: those of its measured run, and
 	// those of its set-up and the ones that package testing forces.
 	inside, outside time.Duration
@@ -336,11 +337,7 @@ func scanShares(d *runData, m collectorModel, heapScan float64) scanShare {
 	var yes, unknown, all float64
 	bytes := d.allBytes()
 	for _, t := range d.sites.sites {
-		share := 0.0
-		if bytes > 0 {
-			share = math.Max(t.bytes, 0) / bytes
-		}
-		live := m.marked(t.inUse.mean()*m.live, share)
+		live := m.marked(t.inUse.mean()*m.live, t.shareOf(bytes))
 		all += live
 		switch t.pointerful() {
 		case Yes:

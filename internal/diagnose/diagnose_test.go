@@ -93,7 +93,13 @@ func (r *recording) snapshot(samples []sample) {
 
 // cycles writes a gctrace log of n equal cycles.
 func (r *recording) cycles(n, liveMiB int) {
-	r.add(evidence.Part{Path: "gctrace.txt", Kind: evidence.KindGCTrace, Wall: 10 * time.Second}, func(w io.Writer) error {
+	r.cyclesOf(evidence.Part{Wall: 10 * time.Second}, n, liveMiB)
+}
+
+// cyclesOf writes that of a process that did what p says meanwhile.
+func (r *recording) cyclesOf(p evidence.Part, n, liveMiB int) {
+	p.Path, p.Kind = "gctrace.txt", evidence.KindGCTrace
+	r.add(p, func(w io.Writer) error {
 		for i := 1; i <= n; i++ {
 			fmt.Fprintf(w, "pacer: 26%% CPU (25 exp.) for %d+3000+90000 B work (%d B exp.) in %d B -> %d B (∆goal -1000, cons/mark +1.0e-001)\n", liveMiB<<19, liveMiB<<19, liveMiB<<21-liveMiB<<18, liveMiB<<21)
 			fmt.Fprintf(w, "gc %d @%d.%03ds 3%%: 0.1+5.0+0.1 ms clock, 0.2+1.0/5.0/0+0.2 ms cpu, %d->%d->%d MB, %d MB goal, 0 MB stacks, 0 MB globals, 2 P\n", i, i*10/n, i%1000, 2*liveMiB-1, 2*liveMiB, liveMiB, 2*liveMiB)

@@ -30,6 +30,7 @@ type runData struct {
 	sleeps      float64       // of threads, meanwhile
 	cyclesSeen  int64         // collections meanwhile; 0 when not known
 	pace        float64       // collections of the program by itself for each one meanwhile; 1 when not known
+	paced       bool          // pace is known
 	forCycles   float64       // share of the scheduler's CPU that collections cause
 	period      float64       // seconds of CPU a sample stands for
 	hasCPU      bool
@@ -77,7 +78,9 @@ func (r *reader) run(run evidence.Run) *runData {
 	for _, p := range run.Parts {
 		r.damaged(d, p, r.log(d, p))
 	}
-	d.setPace()
+	if seen, ok := d.setPace(); !ok {
+		r.warn("%s: the profiled process had %.3g collections for each one of the collector's log, of the same work: that is not believed, so the collector's samples count as they are", run.Name, seen)
+	}
 	for _, p := range run.Parts {
 		var err error
 		switch p.Kind {

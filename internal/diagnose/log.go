@@ -76,6 +76,7 @@ func (r *reader) gcText(d *runData, part evidence.Part, f *os.File) error {
 		return nil
 	}
 	d.collector.all += len(cycles)
+	d.collector.ops += part.Ops
 	for _, c := range cycles {
 		if c.Forced {
 			d.collector.forced++

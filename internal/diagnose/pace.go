@@ -1,9 +1,6 @@
 package diagnose
 
-import (
-	"math"
-	"slices"
-)
+import "slices"
 
 // While a CPU profile is taken its buffers and the writer that compresses it are on
 // the heap, 1.2 MB with Go 1.26, and every collection finds them alive. So the profiled
@@ -17,31 +14,39 @@ const (
 	// fewestPaced is how many collections either process must have had that were not
 	// forced, set-up included: of fewer, where it begins and ends within a cycle counts too much.
 	fewestPaced = 20
-	// mostPaced bounds the ratio, for a recording that does not fit together.
-	mostPaced = 2
+	// mostPaced is the largest ratio, either way, that is believed: with a live heap of
+	// 1 MiB at the runtime's minimum heap it is 1.5, and with larger ones less.
+	mostPaced = 3
 )
 
 // setPace learns how many collections the program has by itself for each one of
-// the profiled run. The logs must have been read.
-func (d *runData) setPace() {
-	d.pace, d.cyclesSeen = 1, 0
+// the profiled run. The logs must have been read. It returns the inverse, and false
+// where that is no figure that a profile on the heap explains.
+func (d *runData) setPace() (seenForOne float64, ok bool) {
+	d.pace, d.paced, d.cyclesSeen = 1, false, 0
+	ops := int64(0)
 	for _, p := range d.run.Parts {
 		if !cpuPart(d.run, p) {
 			continue
 		}
 		if p.Cycles == 0 {
 			d.cyclesSeen = 0
-			return
+			return 1, true
 		}
 		d.cyclesSeen += p.Cycles
-	}
-	if !d.bench {
-		return
+		ops += p.Ops
 	}
 	alone, seen := float64(d.collector.all-d.collector.forced), float64(d.cyclesSeen)-float64(d.collector.forced)
-	if alone >= fewestPaced && seen >= fewestPaced {
-		d.pace = math.Min(math.Max(alone/seen, 1.0/mostPaced), mostPaced)
+	if !d.bench || ops <= 0 || d.collector.ops <= 0 || alone < fewestPaced || seen < fewestPaced {
+		return 1, true
 	}
+	// With several counts, one of the passes may have been kept from its last.
+	pace := alone / float64(d.collector.ops) / (seen / float64(ops))
+	if pace < 1.0/mostPaced || pace > mostPaced {
+		return 1 / pace, false
+	}
+	d.pace, d.paced = pace, true
+	return 1 / pace, true
 }
 
 // paceOf is what a CPU sample of a bucket counts for: more or less than one where

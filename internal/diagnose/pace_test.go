@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -17,12 +18,12 @@ func TestProfilePace(t *testing.T) {
 	const forced = 15 // in either process, by package testing
 	// seen are the collections of the profiled process that were not forced, and logged
 	// those of the same work without a profile.
-	f := func(loops []evidence.Loop, seen int64, logged int, want float64) {
+	f := func(loops []evidence.Loop, seen int64, logged int, ops int64, want float64, warned bool) {
 		t.Helper()
 		r := newRecording(t)
 		r.run = r.w.Run(evidence.Run{Name: "BenchmarkA", Loops: loops})
 		text := func(w io.Writer) error {
-			_, err := fmt.Fprintln(w, "BenchmarkA-2 100 100000000 ns/op")
+			_, err := fmt.Fprintln(w, "BenchmarkA-2 100 120000000 ns/op")
 			return err
 		}
 		r.add(evidence.Part{Path: "timing.txt", Kind: evidence.KindBench, Pass: passTiming, Ops: 100, Wall: 10 * time.Second}, text)
@@ -40,7 +41,7 @@ func TestProfilePace(t *testing.T) {
 		r.snapshot([]sample{{site, []int64{10, 1000, 5, 500}}})
 		r.snapshot([]sample{{site, []int64{40, 4000, 5, 500}}})
 		r.add(evidence.Part{Path: "gc.txt", Kind: evidence.KindBench, Pass: "service", Ops: 100, Wall: 10 * time.Second}, text)
-		r.cycles(logged, 10)
+		r.cyclesOf(evidence.Part{Ops: ops, Wall: 11 * time.Second}, logged, 10)
 		r.add(evidence.Part{Path: "forced.txt", Kind: evidence.KindGCTrace, Wall: time.Second}, func(w io.Writer) error {
 			for i := 1; i <= forced; i++ {
 				fmt.Fprintf(w, "gc %d @0.0%02ds 3%%: 0.1+5.0+0.1 ms clock, 0.2+1.0/5.0/0+0.2 ms cpu, 19->20->10 MB, 20 MB goal, 0 MB stacks, 0 MB globals, 2 P (forced)\n", i, i)
@@ -53,6 +54,12 @@ func TestProfilePace(t *testing.T) {
 			if got := run.buckets[b]; math.Abs(got-n) > 1e-9 {
 				t.Errorf("%d collections seen, %d logged: %s has %v samples, want %v", seen, logged, bucketInfo[b].name, got, n)
 			}
+		}
+		if told := strings.Contains(strings.Join(d.Warnings, "\n"), "that is not believed"); told != warned {
+			t.Errorf("%d collections seen, %d logged: warnings %q", seen, logged, d.Warnings)
+		}
+		if got, known := d.Runs[0].ProfilePace, want != 1; (got != 0) != known || known && math.Abs(got-want) > 1e-9 {
+			t.Errorf("%d collections seen, %d logged: a pace of %v, want %v", seen, logged, got, want)
 		}
 		checkSums(t, d)
 		if d.Totals.Samples != 750 {
@@ -70,11 +77,14 @@ func TestProfilePace(t *testing.T) {
 		}
 	}
 	bench := []evidence.Loop{{File: "a_test.go", First: 1, Last: 9}}
-	f(bench, 40, 60, 1.5)
-	f(bench, 60, 30, 0.5)
-	f(bench, 0, 60, 1)   // not counted
-	f(bench, 19, 60, 1)  // too few
-	f(bench, 100, 19, 1) // too few
-	f(bench, 25, 60, 2)  // hardly the same work
-	f(nil, 40, 60, 1)    // a service's log is of another window
+	f(bench, 40, 60, 100, 1.5, false)
+	f(bench, 60, 30, 100, 0.5, false)
+	f(bench, 40, 60, 200, 0.75, false) // one more count in the log than in the profile
+	f(bench, 40, 60, 0, 1, false)      // of what work is not known
+	f(bench, 0, 60, 100, 1, false)     // not counted
+	f(bench, 19, 60, 100, 1, false)    // too few
+	f(bench, 100, 19, 100, 1, false)   // too few
+	f(bench, 20, 61, 100, 1, true)     // hardly the same work
+	f(bench, math.MaxInt64-forced, 60, 100, 1, true)
+	f(nil, 40, 60, 100, 1, false) // a service's log is of another window
 }

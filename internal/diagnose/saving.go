@@ -116,7 +116,7 @@ func (r *runCosts) withoutCaches(cuts []siteCut) effect {
 		part := c.cost.Churn.Add(c.cost.Assist).Scale(c.Bytes)
 		churn = churn.Add(part)
 		width += math.Max(part.High-part.Low, math.Abs(c.Live)*(c.cost.Retention.High-c.cost.Retention.Low)) / 2
-		site := r.model.site(c.siteTally, r.shareOf(c.siteCost))
+		site := r.model.site(c.siteTally, r.shareOf(c.siteTally))
 		gone.AllocRate += site.AllocRate * c.Bytes
 		gone.Live += site.Live * c.Live
 		gone.Scan += site.Scan * c.Live
@@ -205,11 +205,15 @@ func (r *runCosts) assists() float64 {
 	return r.buckets[bucketAssist] / r.charged
 }
 
-func (r *runCosts) shareOf(s *siteCost) float64 {
-	if all := r.allBytes(); all > 0 {
-		return math.Max(s.bytes, 0) / all
+// shareOf is a site's share of all bytes allocated; 0 when not known.
+func (d *runData) shareOf(t *siteTally) float64 { return t.shareOf(d.allBytes()) }
+
+// shareOf is its share of so many bytes allocated; 0 of none.
+func (t *siteTally) shareOf(all float64) float64 {
+	if all <= 0 {
+		return 0
 	}
-	return 0
+	return math.Max(t.bytes, 0) / all
 }
 
 // ByteShare is a finding's share of all bytes allocated, in the run where it
@@ -217,7 +221,7 @@ func (r *runCosts) shareOf(s *siteCost) float64 {
 func (d *Diagnosis) ByteShare(f *Finding) float64 {
 	for _, r := range d.runs {
 		if s := r.siteOf(f); s != nil && r.run.Name == f.Run {
-			return r.shareOf(s)
+			return r.shareOf(s.siteTally)
 		}
 	}
 	return 0

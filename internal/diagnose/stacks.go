@@ -157,7 +157,7 @@ func (w stackWalk) cpu(part evidence.Part) error {
 		out := WeightedStack{Run: w.derived.run.run.Name, Stack: s.Stack, Labels: s.Labels, CPU: v * w.derived.run.weight(b), Bucket: timeClass(b)}
 		if b == bucketScheduler && w.derived.run.forCycles > 0 {
 			part := out
-			part.CPU, part.Bucket = (v-out.CPU)*w.derived.run.pace, timeClass(bucketCycleScheduler)
+			part.CPU, part.Bucket = (v-out.CPU)*w.derived.run.paceOf(bucketCycleScheduler), timeClass(bucketCycleScheduler)
 			if err := w.yield(part); err != nil {
 				return err
 			}

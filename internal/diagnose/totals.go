@@ -181,7 +181,7 @@ func summaries(runs []*runCosts) []RunSummary {
 			s.CyclesPerKiloOp = 1000 * float64(len(r.collector.automatic())) / float64(r.ops)
 			s.CPUSecondsPerOp = r.charged * r.period / float64(r.ops)
 		}
-		if r.bench && r.cyclesSeen > 0 {
+		if r.paced {
 			s.ProfilePace = r.pace
 		}
 		if r.charged > 0 {
