@@ -43,6 +43,7 @@ func (d *runData) setPace() (seenForOne float64, ok bool) {
 	// With several counts, one of the passes may have been kept from its last.
 	pace := alone / float64(d.collector.ops) / (seen / float64(ops))
 	if pace < 1.0/mostPaced || pace > mostPaced {
+		d.cyclesSeen = 0
 		return 1 / pace, false
 	}
 	d.pace, d.paced = pace, true

@@ -61,6 +61,9 @@ func TestProfilePace(t *testing.T) {
 		if got, known := d.Runs[0].ProfilePace, want != 1; (got != 0) != known || known && math.Abs(got-want) > 1e-9 {
 			t.Errorf("%d collections seen, %d logged: a pace of %v, want %v", seen, logged, got, want)
 		}
+		if warned && run.cyclesSeen != 0 {
+			t.Errorf("%d collections seen, %d logged: the count is not believed and used", seen, logged)
+		}
 		checkSums(t, d)
 		if d.Totals.Samples != 750 {
 			t.Errorf("%d collections seen, %d logged: %d samples, want 750", seen, logged, d.Totals.Samples)
