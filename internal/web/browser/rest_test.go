@@ -154,6 +154,12 @@ func checkAlone(t *testing.T, d *diagnose.Diagnosis, o web.Options, name string)
 // emptyReport is a report without findings.
 func emptyReport(t *testing.T) json.RawMessage {
 	t.Helper()
+	return editedReport(t, func(report map[string]any) { report["findings"] = []any{} })
+}
+
+// editedReport is the report of the recorded benchmarks after an edit.
+func editedReport(t *testing.T, edit func(report map[string]any)) json.RawMessage {
+	t.Helper()
 	file := filepath.Join(t.TempDir(), "report.json")
 	tool(t)("check", "-json", file, "-html", "", bundleOf(t, "benchmarks"))
 	text, err := os.ReadFile(file)
@@ -164,12 +170,55 @@ func emptyReport(t *testing.T) json.RawMessage {
 	if err := json.Unmarshal(text, &report); err != nil {
 		t.Fatal(err)
 	}
-	report["findings"] = []any{}
+	edit(report)
 	out, err := json.Marshal(report)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return out
+}
+
+// TestRemainder: what no line bears of the collector has a figure, and what all
+// lines bear beyond it has one of its own where that is more than its error.
+func TestRemainder(t *testing.T) {
+	browserPath(t)
+	r, err := bundle.Open(bundleOf(t, "benchmarks"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	d, err := diagnose.Bundle(context.Background(), r, diagnose.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := func(value, low, high float64, want string) {
+		t.Helper()
+		report := editedReport(t, func(report map[string]any) {
+			report["totals"].(map[string]any)["remainder"] = map[string]any{"value": value, "low": low, "high": high}
+		})
+		data, _, err := web.Data(d, web.Options{Report: report})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var html bytes.Buffer
+		if err := web.Page(&html, "remainder", data); err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(t.TempDir(), "page.html")
+		if err := os.WriteFile(path, html.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		b := newTab(t, desktop)
+		b.open(readPage(t, path).url + "#view=overview")
+		b.wait("document.querySelector('.figures')")
+		if got := strings.Join(strings.Fields(b.text(".figures .figure:last-child")), " "); got != want {
+			t.Errorf("a remainder of %v from %v to %v: %q, want %q", value, low, high, got, want)
+		}
+	}
+	f(0.021, 0.019, 0.023, "Of no line 2.1 % ± 0.2 of CPU")
+	f(-0.021, -0.023, -0.019, "Lines bear beyond it 2.1 % ± 0.2 of CPU")
+	f(-0.021, -0.043, 0.001, "Of no line -2.1 % ± 2.2 of CPU")
+	f(-0.0004, -0.00041, -0.00039, "Of no line -0.040 % ± 0.0010 of CPU")
 }
 
 // keptCode reads the machine code that a recording holds.

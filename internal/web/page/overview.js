@@ -32,7 +32,15 @@ function figures(report) {
     figure("live heap", "Live heap", bytes(t.live_heap_bytes), "median"),
     figure("heap goal", "Heap goal", t.no_heap_goal && t.heap_goal_bytes === null ? "none" : bytes(t.heap_goal_bytes), t.no_heap_goal ? "collection is off in the end" : "median"),
     figure("pause", "Pauses", ns(t.pause_p50_ns), t.pause_max_ns === null ? "" : `median, longest ${ns(t.pause_max_ns)}`),
-    figure("remainder", "Of no line", share(t.remainder), "of CPU"));
+    remainder(t.remainder));
+}
+
+// remainder is what of the collector no line bears, or what all lines bear beyond it.
+function remainder(r) {
+  const beyond = r && r.high < 0 && r.value <= -0.0005; // no less than a site needs for a row
+  return beyond
+    ? figure("overcharged", "Lines bear beyond it", share({ value: -r.value, low: -r.high, high: -r.low }), "of CPU")
+    : figure("remainder", "Of no line", share(r), "of CPU");
 }
 
 function runs(report) {

@@ -32,6 +32,7 @@ const sentences = {
   "churn": "What the collector costs because of how much is allocated: it runs once each time the free part of the heap fills up.",
   "retention": "What the collector costs because of what stays alive; negative where live memory raises the heap goal and so spares collections.",
   "remainder": "Collector cost that no allocation site bears: the fixed cost of a cycle, stacks, globals, and shared headroom.",
+  "overcharged": "What all allocation sites together bear of the collector beyond what it was measured to take: they share one headroom.",
   "saving": "What the program would save without these allocations, predicted from the pacer's formula and the direct cost; not measured.",
   "lifted": "Stands here for all lines of its function, of which it is the first: by itself it would stand lower.",
   "tied": "Cannot be told from the row above: their intervals overlap.",
