@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -166,7 +167,7 @@ func (t *siteTally) pointerful() Tri {
 func fitCollector(d *runData, env evidence.Environment) collectorModel {
 	var m collectorModel
 	cycles := d.collector.automatic()
-	live, scan, ok := liveAndScan(d.collector)
+	live, scan, ok := liveAndScan(d, env)
 	switch {
 	case !ok:
 		m.why = "not known: needs a gctrace log or runtime/metrics of the run"
@@ -175,8 +176,12 @@ func fitCollector(d *runData, env evidence.Environment) collectorModel {
 		m.why = "not known: needs a heap profile taken while the program runs"
 		return m
 	}
-	if g := d.collector.gogc(); g != "" {
+	switch g := d.collector.gogc(); {
+	case g != "":
 		env.GOGC = g
+	case len(cycles) == 0 && len(d.collector.stats) > 0:
+		told, _ := d.goalOf(d.collector.stats[len(d.collector.stats)-1], env) // none has no gogc
+		env.GOGC = cmp.Or(told.gogc, env.GOGC)
 	}
 	set, err := settingOf(env)
 	if err != nil {
@@ -244,7 +249,8 @@ type scanSize struct{ heap, stacks, globals float64 }
 
 // liveAndScan returns the medians over the cycles, exact from the pacer's
 // lines or from runtime/metrics, in MiB steps from gctrace alone.
-func liveAndScan(l collectorLog) (liveSize, scanSize, bool) {
+func liveAndScan(d *runData, env evidence.Environment) (liveSize, scanSize, bool) {
+	l := d.collector
 	cycles := l.automatic()
 	var heap, stacks, globals, live []float64
 	for _, c := range cycles {
@@ -265,8 +271,8 @@ func liveAndScan(l collectorLog) (liveSize, scanSize, bool) {
 		heap, stacks, globals = v, l.metric("/gc/scan/stack:bytes"), l.metric("/gc/scan/globals:bytes")
 	}
 	if len(live) == 0 && len(l.stats) > 0 {
-		if _, v, ok := goalOf(l.stats[len(l.stats)-1]); ok {
-			live = []float64{v}
+		if told, ok := d.goalOf(l.stats[len(l.stats)-1], env); ok {
+			live = []float64{told.live}
 		}
 	}
 	if len(live) == 0 {
@@ -277,16 +283,6 @@ func liveAndScan(l collectorLog) (liveSize, scanSize, bool) {
 		size.heap = median(live)
 	}
 	return liveSize{median(live)}, size, true
-}
-
-// goalOf reads the heap goal from MemStats, and the live heap that leads to it
-// under GOGC=100 by the pacer's formula without stacks and globals. There is
-// none when collection is off.
-func goalOf(m metrics.MemStats) (goal, live float64, ok bool) {
-	if m.NextGC <= 0 || m.NextGC >= maxHeap {
-		return 0, 0, false
-	}
-	return float64(m.NextGC), float64(m.NextGC) / 2, true
 }
 
 // roundedUp undoes what gctrace does to sizes: it cuts them to whole MiB, so

@@ -40,3 +40,41 @@ func TestNoGoal(t *testing.T) {
 	f("no samples, a limit that is not known", collectorLog{}, evidence.Environment{GOGC: "off"}, 0, false)
 	f("nothing known", collectorLog{}, evidence.Environment{}, 0, false)
 }
+
+// TestToldGoal: the live heap of a service without a log is the one that leads to
+// its heap goal, unless its heap profiles show another one.
+func TestToldGoal(t *testing.T) {
+	const mib = unit.MiB
+	// inUse MiB in objects of 64 KiB, sampled every 512 KiB.
+	limited := func(goal unit.Bytes, gogc, limit string, inUse float64, live float64, want string) {
+		t.Helper()
+		d := &runData{sites: newSiteSet(kinder{}), hasInUse: inUse > 0, liveRate: 512 << 10}
+		tally := &siteTally{}
+		tally.inUse.add(inUse * (1 << 20))
+		tally.inUseObjs.add(inUse * 16)
+		d.sites.sites[siteKey{function: "a"}] = tally
+		got, ok := d.goalOf(metrics.MemStats{NextGC: goal}, evidence.Environment{GOGC: gogc, GOMEMLIMIT: limit})
+		if !ok || got.goal != float64(goal) || math.Abs(got.live-live*(1<<20)) > 1<<10 || got.gogc != want {
+			t.Errorf("a goal of %v, GOGC=%q, %v MiB in use: %+v, want %v MiB and %q", goal, gogc, inUse, got, live, want)
+		}
+	}
+	f := func(goal unit.Bytes, gogc string, inUse float64, live float64, want string) {
+		t.Helper()
+		limited(goal, gogc, "off", inUse, live, want)
+	}
+	f(400*mib, "", 0, 200, "")
+	f(400*mib, "", 210, 200, "")
+	f(400*mib, "", 80, 80, "400")
+	f(400*mib, "", 320, 320, "25")
+	f(400*mib, "400", 0, 80, "")
+	f(400*mib, "400", 85, 80, "")
+	f(400*mib, "400", 200, 200, "100") // the program has set another one
+	f(400*mib, "off", 300, 300, "")
+	limited(400*mib, "100", "500MiB", 300, 300, "") // the limit may have set it
+	limited(400*mib, "", "", 300, 300, "33")
+	f(400*mib, "", 500, 200, "") // more than the goal: of another moment
+	f(8*mib, "", 2, 4, "")       // too few samples to contradict
+	f(4*mib, "", 0.4, 2, "")
+	f(400*mib, "10000", 80, 80, "") // the runtime's minimum
+	f(80*mib, "100", 8, 8, "900")
+}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/gcmodel"
-	"github.com/heaptrim/heaptrim/internal/ingest/metrics"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
@@ -31,7 +30,7 @@ func totals(runs []*runCosts, env evidence.Environment) Totals {
 		t.Sites = t.Sites.Add(borne.Scale(1 / float64(len(runs))))
 		t.Remainder = t.Remainder.Add(r.remainder.Scale(1 / float64(len(runs))))
 	}
-	t.cycles(main)
+	t.cycles(main, env)
 	t.goal(main.collector, env)
 	if sec := main.secondsOfAllocs(); sec > 0 {
 		t.BytesPerSecond = main.allBytes() / sec
@@ -52,7 +51,7 @@ func busiest(runs []*runCosts) *runCosts {
 }
 
 // cycles fills in what the collector's log says.
-func (t *Totals) cycles(r *runCosts) {
+func (t *Totals) cycles(r *runCosts, env evidence.Environment) {
 	log := r.collector
 	auto := log.automatic()
 	t.Logged = log.logged
@@ -75,7 +74,7 @@ func (t *Totals) cycles(r *runCosts) {
 	}
 	t.LiveHeap, t.HeapGoal = unit.Bytes(median(live)), unit.Bytes(median(goal))
 	if len(log.cycles) == 0 && len(log.stats) >= 2 {
-		pauses = t.memStats(log.stats[0], log.stats[len(log.stats)-1], r.allocWindow)
+		pauses = t.memStats(r.runData, env)
 	}
 	slices.Sort(pauses)
 	for _, p := range pauses {
@@ -106,14 +105,15 @@ func (t *Totals) goal(log collectorLog, env evidence.Environment) {
 // memStats fills in what the MemStats of a live service say at the start and
 // the end of a window, and returns the pauses between. MemStats has one pause
 // a cycle, both of its stops together.
-func (t *Totals) memStats(first, last metrics.MemStats, window time.Duration) []time.Duration {
+func (t *Totals) memStats(d *runData, env evidence.Environment) []time.Duration {
+	first, last := d.collector.stats[0], d.collector.stats[len(d.collector.stats)-1]
 	t.ForcedCycles = int(last.NumForcedGC - first.NumForcedGC)
 	t.Cycles = int(last.NumGC-first.NumGC) - t.ForcedCycles
-	if window > 0 {
-		t.CyclesPerSecond = float64(t.Cycles) / window.Seconds()
+	if d.allocWindow > 0 {
+		t.CyclesPerSecond = float64(t.Cycles) / d.allocWindow.Seconds()
 	}
-	if goal, live, ok := goalOf(last); ok {
-		t.HeapGoal, t.LiveHeap = unit.Bytes(goal), unit.Bytes(live)
+	if told, ok := d.goalOf(last, env); ok {
+		t.HeapGoal, t.LiveHeap = unit.Bytes(told.goal), unit.Bytes(told.live)
 	}
 	t.PeakHeap = max(t.PeakHeap, first.HeapAlloc, last.HeapAlloc)
 	return last.PausesSince(first.NumGC)
