@@ -75,11 +75,11 @@ func (c *checksum) Write(p []byte) (int, error) {
 // Worker returns the operation: log eight requests.
 func (w *World) Worker(int) drive.Op {
 	out := &checksum{}
-	l := &requestLog{log: slog.New(slog.NewTextHandler(out, &slog.HandlerOptions{ReplaceAttr: dropTime}))}
+	l := &requestLog{slog.New(slog.NewTextHandler(out, &slog.HandlerOptions{ReplaceAttr: dropTime}))}
 	return func(i int) uint64 {
 		out.sum = 0
 		for k := range 8 {
-			l.done(w.requests[(i*8+k)%len(w.requests)])
+			l.done(&w.requests[(i*8+k)%len(w.requests)])
 		}
 		return uint64(out.sum) | 1<<40
 	}
@@ -92,18 +92,14 @@ func dropTime(groups []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-type requestLog struct {
-	log     *slog.Logger
-	current Request // reused between records
-}
+type requestLog struct{ log *slog.Logger }
 
-func (l *requestLog) done(r Request) {
+func (l *requestLog) done(r *Request) {
 	var value slog.LogValuer
 	if variant.Without {
-		l.current = r
-		value = &l.current
+		value = r
 	} else {
-		value = r // site
+		value = *r // site
 	}
 	l.log.LogAttrs(context.Background(), slog.LevelInfo, "request done", slog.Any("request", value))
 }
