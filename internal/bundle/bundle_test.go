@@ -119,7 +119,7 @@ func TestOpenRefusesManifest(t *testing.T) {
 	}
 	f(part(`{"path":"x","wall_ns":-5}`), "negative", `"r"`)
 	f(part(`{"path":"x","ops":1.5}`), "ops")
-	for _, field := range []string{"rate", "ops", "wall_ns", "cpu_ns", "profiled_cpu_ns", "minor_faults", "sleeps", "cycles", "peak_rss_bytes"} {
+	for _, field := range []string{"rate", "ops", "wall_ns", "cpu_ns", "profiled_cpu_ns", "minor_faults", "sleeps", "cycles", "collector_cpu_ns", "peak_rss_bytes"} {
 		f(part(`{"path":"x","`+field+`":-1}`), "negative", `"x"`)
 	}
 	loop := func(lines string) string {
@@ -141,6 +141,12 @@ func TestOpenRefusesManifest(t *testing.T) {
 	f(cycle(`{"pairs":9,"times":3,"ns":{"value":1,"low":1,"high":1e300}}`), "cycle_cost")
 	f(cycle(`{"pairs":9,"times":3,"ns":{"value":1,"low":-1e300,"high":1}}`), "cycle_cost")
 	f(cycle(`{"pairs":"9"}`), "cycle_cost")
+	fault := func(c string) string { return head + `"runs":[{"name":"r","parts":[],"page_fault":` + c + `}]}` }
+	f(fault(`{"pages":0,"ns":{"value":1,"low":1,"high":1}}`), `"r"`, "page_fault")
+	f(fault(`{"pages":9,"ns":{"value":1,"low":-1,"high":1}}`), "page_fault")
+	f(fault(`{"pages":9,"ns":{"value":1,"low":2,"high":3}}`), "page_fault")
+	f(fault(`{"pages":9,"ns":{"value":4,"low":2,"high":3}}`), "page_fault")
+	f(fault(`{"pages":9,"ns":{"value":1,"low":1,"high":1e300}}`), "page_fault")
 	f(part(`{"path":"x"},{"path":"x"}`), "twice")
 	f(part(`{"path":"../x"}`), `"../x"`, "leaves the bundle")
 	f(part(`{"path":"/etc/passwd"}`), `"/etc/passwd"`, "leaves the bundle")

@@ -122,6 +122,9 @@ func check(m evidence.Manifest) error {
 		if err := checkCycleCost(run.CycleCost); err != nil {
 			return fmt.Errorf("%s: run %q: %w", ManifestName, run.Name, err)
 		}
+		if c := run.PageFault; c != nil && (c.Pages < 1 || c.NS.Low < 0 || c.NS.Value < c.NS.Low || c.NS.High < c.NS.Value || c.NS.High > slowestFault) {
+			return fmt.Errorf("%s: run %q: page_fault of %d pages and %v ns is none that a machine has", ManifestName, run.Name, c.Pages, c.NS)
+		}
 	}
 	return nil
 }
@@ -154,6 +157,9 @@ func checkCycleCost(c *evidence.CycleCost) error {
 // nanoseconds.
 const slowestLine = 1e5
 
+// slowestFault is far more than a page without a disk behind it takes, in nanoseconds.
+const slowestFault = 1e8
+
 func checkFreshLine(c *evidence.FreshLine) error {
 	if c == nil {
 		return nil
@@ -168,7 +174,7 @@ func checkPart(p evidence.Part) error {
 	if err := checkPath(p.Path); err != nil {
 		return err
 	}
-	if p.Rate < 0 || p.Ops < 0 || p.Wall < 0 || p.CPU < 0 || p.Profiled < 0 || p.MinorFaults < 0 || p.Sleeps < 0 || p.Cycles < 0 || p.PeakRSS < 0 {
+	if p.Rate < 0 || p.Ops < 0 || p.Wall < 0 || p.CPU < 0 || p.Profiled < 0 || p.MinorFaults < 0 || p.Sleeps < 0 || p.Cycles < 0 || p.Collector < 0 || p.PeakRSS < 0 {
 		return fmt.Errorf("part %q holds a negative quantity", p.Path)
 	}
 	return nil

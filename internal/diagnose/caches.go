@@ -35,7 +35,7 @@ func (r *runCosts) aftermath() stats.Interval {
 	if c == nil || r.charged <= 0 || r.period <= 0 {
 		return stats.Interval{}
 	}
-	perCycle := float64(len(r.collector.automatic())) / (r.charged * r.period) / 1e9
+	perCycle := float64(len(r.collector.automatic())) * r.cyclesAlone() / (r.charged * r.period) / 1e9
 	whole := c.NS.Scale(perCycle)
 	// Idle marking is in no share, but in what the process used.
 	shown := r.collected.Value + r.assists() + r.buckets[bucketMarkIdle]/r.charged - r.sweptByBytes(c.Times)

@@ -24,6 +24,7 @@ type collectorLog struct {
 	all    int              // cycles of the whole process, a benchmark's set-up and forced ones included
 	forced int              // of all
 	ops    int64            // operations of a benchmark behind all
+	logs   int              // processes behind all
 	// Processor time of a benchmark's cycles: those of its measured run, and
 	// those of its set-up and the ones that package testing forces.
 	inside, outside time.Duration

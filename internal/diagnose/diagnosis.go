@@ -230,7 +230,7 @@ type Remedy struct {
 // Prediction is what removing the finding's allocations would save.
 type Prediction struct {
 	CPU          stats.Interval // share of CPU
-	Caches       stats.Interval // of it, what fresh memory and collections cost the program's own code through the caches; zero when not known
+	Caches       stats.Interval // of it, what fresh memory and collections cost the program's own code: through the caches, and in page faults; zero when not known
 	BytesPerOp   stats.Interval // exact where every allocation was recorded and the remedy takes all of them away
 	ObjectsPerOp stats.Interval
 	Cycles       stats.Interval // share of the collection cycles; zero when not known
@@ -249,9 +249,18 @@ type RunSummary struct {
 	MemoryShare     stats.Interval
 	CPUSecondsPerOp float64
 	RequestsPerSec  float64
-	ProfilePace     float64             // collections of the work by itself for each one of its profiled run, as which the collector's samples count; 0 when not known
+	ProfilePace     float64             // what the collector costs the work by itself for each unit in its profiled run, as which its samples count; 0 when not known
+	PageFaults      *PageFaults         // nil when not known
 	CycleCost       *evidence.CycleCost // what a collection costs the process, by a run at two paces; nil when not measured
 	FreshLine       *evidence.FreshLine // what fresh memory costs a program of this shape; nil when not measured
+}
+
+// PageFaults compares the page faults of a benchmark's profiled run with those of the
+// same work by itself.
+type PageFaults struct {
+	Alone, Profiled float64        // an operation
+	NS              stats.Interval // what one costs the machine
+	Counts          float64        // samples of code that meets fresh pages first, the allocator's, count so many times
 }
 
 // Missing is evidence that the recording lacks and what it would add.

@@ -28,9 +28,11 @@ type runData struct {
 	profiled    time.Duration // process CPU while they were taken
 	unprofiled  bool          // some CPU profile does not tell that
 	sleeps      float64       // of threads, meanwhile
-	cyclesSeen  int64         // collections meanwhile; 0 when not known
-	pace        float64       // collections of the program by itself for each one meanwhile; 1 when not known
+	cyclesSeen  float64       // collections meanwhile; 0 when not known
+	seen, alone processUse    // meanwhile, and of the same work without a profile
+	pace        float64       // what the collector costs the program by itself for each unit meanwhile; 1 when not known
 	paced       bool          // pace is known
+	touched     float64       // what a sample of code that meets fresh pages counts for; 1 when not known
 	forCycles   float64       // share of the scheduler's CPU that collections cause
 	period      float64       // seconds of CPU a sample stands for
 	hasCPU      bool
@@ -79,7 +81,7 @@ func (r *reader) run(run evidence.Run) *runData {
 		r.damaged(d, p, r.log(d, p))
 	}
 	if seen, ok := d.setPace(); !ok {
-		r.warn("%s: the profiled process had %.3g collections for each one of the collector's log, of the same work: that is not believed, so the collector's samples count as they are", run.Name, seen)
+		r.warn("%s: the profiled process collected %.3g times as much as the same work without a profile: that is not believed, so the collector's samples count as they are", run.Name, seen)
 	}
 	for _, p := range run.Parts {
 		var err error
@@ -95,6 +97,7 @@ func (r *reader) run(run evidence.Run) *runData {
 		r.damaged(d, h.part, r.heap(d, h))
 	}
 	d.leaveOutSetUp()
+	d.chargeFaults()
 	d.chargeScheduler(r.b.Manifest.Environment.GOMAXPROCS)
 	d.chargeUnsampled(r.b.Manifest.Environment.GOMAXPROCS)
 	d.countTiny()
@@ -208,7 +211,7 @@ func (d *runData) addCPU(c *classifier, stack []*evidence.Location, n float64) {
 	n *= d.paceOf(b)
 	d.buckets[b] += n
 	d.signs.add(c, stack, n)
-	d.lines.addCPU(c, stack, n)
+	d.lines.addCPU(c, stack, n, slices.Contains(touching, b))
 	switch b {
 	case bucketMalloc, bucketZeroing, bucketGrowCopy, bucketConvert, bucketProfiler, bucketAssist:
 	default:

@@ -25,7 +25,11 @@ type LineCost struct {
 // lineSet tallies the user's lines of one run, with all that they call.
 type lineSet map[siteKey]*lineTally
 
-type lineTally struct{ cpu, objects, bytes, own float64 }
+type lineTally struct {
+	cpu, objects, bytes, own float64
+
+	touching float64 // of cpu, what counts for page faults
+}
 
 // maxLines bounds the lines kept for one run; the first ones seen stay.
 const maxLines = 1 << 15
@@ -60,8 +64,13 @@ func (l lineSet) each(c *classifier, stack []*evidence.Location, f func(t *lineT
 	}
 }
 
-func (l lineSet) addCPU(c *classifier, stack []*evidence.Location, n float64) {
-	l.each(c, stack, func(t *lineTally, _ bool) { t.cpu += n })
+func (l lineSet) addCPU(c *classifier, stack []*evidence.Location, n float64, touching bool) {
+	l.each(c, stack, func(t *lineTally, _ bool) {
+		t.cpu += n
+		if touching {
+			t.touching += n
+		}
+	})
 }
 
 func (l lineSet) addHeap(c *classifier, stack []*evidence.Location, objects, bytes float64) {

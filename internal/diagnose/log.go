@@ -15,6 +15,7 @@ import (
 const (
 	passTiming     = "timing"
 	passAllocation = "allocation"
+	passAlone      = "alone"
 )
 
 // log reads a part that is a log; others it leaves alone.
@@ -77,6 +78,9 @@ func (r *reader) gcText(d *runData, part evidence.Part, f *os.File) error {
 	}
 	d.collector.all += len(cycles)
 	d.collector.ops += part.Ops
+	if part.Ops > 0 {
+		d.collector.logs++
+	}
 	for _, c := range cycles {
 		if c.Forced {
 			d.collector.forced++

@@ -84,22 +84,26 @@ type effect struct {
 // saving is the share of this run's CPU that the cuts save: what they cost
 // directly, the collector's cost by the model's own what-if, which counts
 // the regime changes that a derivative cannot see, and what their fresh memory
-// costs the caches. Assists are part of the
+// costs the caches and in page faults of the program's own. Assists are part of the
 // collector there: how many there are depends on the cycles.
 func (r *runCosts) saving(cuts []siteCut) effect {
 	e := r.withoutCaches(cuts)
-	bytes := 0.0
+	bytes, large := 0.0, 0.0
 	for _, c := range cuts {
 		bytes += math.Max(c.bytes, 0) * c.Bytes
+		large += math.Max(c.bytes, 0) * c.Bytes * c.largeShare()
 	}
-	fresh, after := r.caches(bytes), r.aftermath().Scale(e.collector)
+	fresh, after, faults := r.caches(bytes), r.aftermath().Scale(e.collector), r.ownFaults(large)
 	if fresh.High > 0 {
 		e.basis += "; with what its fresh memory costs the caches, by a measurement of the machine"
 	}
 	if after != (stats.Interval{}) {
 		e.basis += "; with what the program waits for after collections, by a run at two paces"
 	}
-	e.caches = fresh.Add(after)
+	if faults != (stats.Interval{}) {
+		e.basis += "; with the page faults of its large objects, by their number and a measurement of the machine"
+	}
+	e.caches = fresh.Add(after).Add(faults)
 	e.cpu = e.cpu.Add(e.caches)
 	return e
 }

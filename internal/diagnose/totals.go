@@ -184,6 +184,9 @@ func summaries(runs []*runCosts) []RunSummary {
 		if r.paced {
 			s.ProfilePace = r.pace
 		}
+		if alone, seen, ok := r.faultsSeen(); ok {
+			s.PageFaults = &PageFaults{alone, seen, r.run.PageFault.NS, r.touched}
+		}
 		if r.charged > 0 {
 			s.MemoryShare, _ = meanShare([]*runCosts{r}, func(b bucket) bool { return bucketInfo[b].memory && b != bucketMarkIdle })
 		}

@@ -67,7 +67,7 @@ func (d *runData) chargeScheduler(processors int) {
 // that was not counted, a benchmark's log is of the same work, a service's of another window.
 func (d *runData) cyclesProfiled() float64 {
 	if d.cyclesSeen > 0 {
-		return float64(d.cyclesSeen)
+		return d.cyclesSeen
 	}
 	n := float64(d.collector.all)
 	if d.bench || d.collector.window <= 0 {

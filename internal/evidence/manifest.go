@@ -116,6 +116,9 @@ type Run struct {
 	// CycleCost is what one collection costs the process, by a run of the same
 	// work at two paces; nil where it was not measured.
 	CycleCost *CycleCost `json:"cycle_cost,omitempty"`
+	// PageFault is what it costs the machine of the recording when a process touches a page that
+	// has no memory yet; nil when not measured.
+	PageFault *PageFault `json:"page_fault,omitempty"`
 }
 
 // CacheLine is the size in bytes of a line of the caches, as fresh memory is
@@ -135,6 +138,12 @@ type FreshLine struct {
 	// UseNS is how long a line used again takes meanwhile, in nanoseconds: code
 	// that does nothing else loses NS of it, and no code loses more.
 	UseNS float64 `json:"use_ns"`
+}
+
+// PageFault is what the first touch of a page costs, measured after the run.
+type PageFault struct {
+	Pages int            `json:"pages"` // that were timed
+	NS    stats.Interval `json:"ns"`    // time of one page in nanoseconds: the median, and the quartiles
 }
 
 // CycleCost is what one collection cycle costs a process in processor time, the
@@ -158,13 +167,17 @@ type Part struct {
 	Ops  int64         `json:"ops,omitempty"`
 	Wall time.Duration `json:"wall_ns,omitempty"`
 	CPU  time.Duration `json:"cpu_ns,omitempty"` // user and system time of the process, 0 when not known
-	// Of a CPU profile: what the process used between its start and its end, as
-	// exactly as the system tells. Less than all of it is in samples: threads
-	// that run for moments only miss the ticks at which samples are taken.
+	// Of a CPU profile what the process used between its start and its end, and of the
+	// text of a run alone what it used in the recorder's window, as exactly as the
+	// system tells. Less than all of it is in samples: threads that run for moments
+	// only miss the ticks at which samples are taken.
 	Profiled    time.Duration `json:"profiled_cpu_ns,omitempty"` // user and system time; 0 when not known
 	MinorFaults int64         `json:"minor_faults,omitempty"`    // page faults that needed no disk; known where Profiled is
 	Sleeps      int64         `json:"sleeps,omitempty"`          // times that a thread went to sleep; known where Profiled is
 	Cycles      int64         `json:"cycles,omitempty"`          // collections, forced ones included; 0 when not known
+	// Collector is what these took as the runtime accounts for it: marking, but for
+	// idle marking, and stops, which count for all processors; 0 when not known.
+	Collector time.Duration `json:"collector_cpu_ns,omitempty"`
 	// PeakRSS is the largest resident set of the process from its start to the
 	// end of the part, in bytes; 0 when not known.
 	PeakRSS int64 `json:"peak_rss_bytes,omitempty"`

@@ -34,9 +34,10 @@ const (
 	shortBenchTime   = 500 * time.Millisecond  // the shortest worth recording: 50 samples of one core
 	longBenchTime    = 1500 * time.Millisecond
 	// A benchmark takes two passes of equal length, about half of one for
-	// allocations, and up to one more where it collects often.
-	passes = 3.25
-	// Beside them it takes four processes to start and to end, each with the
+	// allocations, one more where its heap is small, and up to one where it collects often:
+	// few have all of them.
+	passes = 3.75
+	// Beside them it takes up to five processes to start and to end, each with the
 	// benchmark's own set-up.
 	perBenchmark = 200 * time.Millisecond
 	// Recording an allocation with its stack costs one to two microseconds, so

@@ -292,7 +292,7 @@ func (r *benchRecorder) record(ctx context.Context, p planned) error {
 		id: r.w.Run(evidence.Run{Name: p.name, Package: pkg.ImportPath, Loops: pkg.source.loops}),
 	}
 	for range r.o.Count {
-		for _, pass := range []func(context.Context) error{b.timing, b.allocation, b.collector, b.paces} {
+		for _, pass := range []func(context.Context) error{b.timing, b.allocation, b.collector, b.alone, b.paces} {
 			if err := pass(ctx); err != nil {
 				return err
 			}
@@ -309,6 +309,7 @@ type benchRun struct {
 	pkg   *testPackage
 	id    int
 	count int
+	used  recorder.Result // of the timing pass
 	// Of the collector pass.
 	log      []byte
 	measured time.Duration // how long its operations took
@@ -319,6 +320,7 @@ const (
 	passTiming     = "timing"
 	passAllocation = "allocation"
 	passCollector  = "gc"
+	passAlone      = "alone"
 )
 
 func (b *benchRun) args(ops int64, also string) []string {
@@ -360,8 +362,8 @@ func (b *benchRun) timing(ctx context.Context) error {
 		return err
 	}
 	p := b.part(evidence.Part{Path: "cpu.pprof", Kind: evidence.KindCPU, Pass: passTiming, Ops: b.ops}, res)
-	p.Profiled, p.MinorFaults, p.Sleeps, p.Cycles = use.Profiled, use.Faults, use.Sleeps, use.Cycles
-	return b.w.Adopt(b.id, p, cpu)
+	b.used = use
+	return b.w.Adopt(b.id, withUse(p, use), cpu)
 }
 
 // profiled runs the benchmark with go test's own CPU profile in a file. The
@@ -393,7 +395,7 @@ func (b *benchRun) profiled(ctx context.Context, file string) (ran, recorder.Res
 	// A TestMain may work long before it runs the benchmarks: that is in no
 	// profile.
 	if !use.Complete || prof.Start.Sub(use.Start) > lateProfile {
-		use.Profiled, use.Faults, use.Sleeps, use.Cycles = 0, 0, 0, 0
+		use.Profiled, use.Faults, use.Sleeps, use.Cycles, use.Collector = 0, 0, 0, 0, 0
 	}
 	return res, use, nil
 }

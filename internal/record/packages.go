@@ -32,8 +32,10 @@ var ErrNoBenchmarks = errors.New("no benchmarks to record")
 
 // Packages builds the test binary of each package once and records its
 // benchmarks into w, each by separate passes over the same work: timing with a
-// CPU profile, allocations at a fine rate, and the collector's own log. After
-// them it measures what fresh memory costs the caches. When ctx ends, what has been recorded stays in w and the error is ctx's.
+// CPU profile, allocations at a fine rate, the collector's own log, and nothing at
+// all where the heap is small. After them it measures what fresh memory costs the
+// caches, and what a page fault costs. When ctx ends, what has been recorded stays in
+// w and the error is ctx's.
 func Packages(ctx context.Context, o PackagesOptions, w *bundle.Writer) error {
 	o = o.withDefaults()
 	tmp, err := os.MkdirTemp("", "heaptrim-")
@@ -72,7 +74,10 @@ func Packages(ctx context.Context, o PackagesOptions, w *bundle.Writer) error {
 	if err := keepCode(ctx, w, r.binaryOf); err != nil {
 		return err
 	}
-	return keepFreshLines(ctx, w, recorded, o.Progress)
+	if err := keepFreshLines(ctx, w, recorded, o.Progress); err != nil {
+		return err
+	}
+	return keepPageFault(ctx, w)
 }
 
 // binaryOf is the test binary of a run's package.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/diagnose"
@@ -110,7 +111,7 @@ func (e *explainer) cost() {
 	if r := e.f.Removal; r != nil {
 		share("saved without it", r.CPU, e.k.cpu)
 		if r.Caches.High > 0 {
-			share("  of it in the caches", r.Caches, e.k.cpu)
+			share("  of it elsewhere", r.Caches, e.k.cpu)
 			for _, text := range e.caches() {
 				e.p.prose("    ", text, dim)
 			}
@@ -128,15 +129,23 @@ func (e *explainer) cost() {
 	if basis := e.d.Totals.RetentionBasis; basis != "" && e.k.cpu {
 		e.p.prose("  ", "Retention: "+basis, dim)
 	}
-	e.profilePace()
+	e.profiling()
 }
 
-// profilePace says by what the collector's samples were multiplied, where that
-// is more than a few per cent.
-func (e *explainer) profilePace() {
+// profiling says by what samples were multiplied because the profile itself changes
+// the program, where that is more than a few per cent.
+func (e *explainer) profiling() {
+	much := func(times float64) bool { return finite(times) && times > 0 && math.Abs(times-1) >= 0.05 }
 	for _, r := range e.d.Runs {
-		if r.Name == e.f.Run && finite(r.ProfilePace) && r.ProfilePace > 0 && math.Abs(r.ProfilePace-1) >= 0.05 {
-			e.p.prose("  ", fmt.Sprintf("The CPU profile is on the heap while it is taken: the program by itself has %.2f times the collections of the profiled run, and the collector's samples count for that.", r.ProfilePace), dim)
+		if r.Name != e.f.Run {
+			continue
+		}
+		if much(r.ProfilePace) {
+			e.p.prose("  ", fmt.Sprintf("The CPU profile is on the heap while it is taken: the program by itself has %.2f times the collector's work of the profiled run, and the collector's samples count for that.", r.ProfilePace), dim)
+		}
+		if c := r.PageFaults; c != nil && much(c.Counts) {
+			e.p.prose("  ", fmt.Sprintf("The program has %s page faults an operation by itself and %s in the profiled run, each of about %.1f µs; the allocator's samples count %.2f times for that.",
+				unit.FormatScaled(c.Alone), unit.FormatScaled(c.Profiled), c.NS.Value/1000, c.Counts), dim)
 		}
 	}
 }
@@ -147,6 +156,9 @@ func (e *explainer) caches() (texts []string) {
 	for _, r := range e.d.Runs {
 		if r.Name != e.f.Run {
 			continue
+		}
+		if c := r.PageFaults; c != nil && known(c.NS) && slices.ContainsFunc(e.f.Sizes, func(s diagnose.SizeCount) bool { return s.Size > diagnose.LargestSmall }) {
+			texts = append(texts, fmt.Sprintf("Memory that was given to the system and is used again costs a page fault for each page, of %.1f µs here; those of objects above 32 KiB are in the program's own code.", c.NS.Value/1000))
 		}
 		if c := r.FreshLine; c != nil && known(c.NS) {
 			texts = append(texts, fmt.Sprintf("Each line of %d bytes of fresh memory has to come into the caches and puts another one out of them. On this machine that cost %.1f ns (%.1f to %.1f) beside %s in use by %d%s.",

@@ -237,10 +237,14 @@ func newRun(d *diagnose.Diagnosis, r diagnose.RunSummary) runSummary {
 	if c := r.CycleCost; c != nil && finite(c.Times) {
 		cycle = &cycleCost{c.Pairs, c.Times, newInterval(c.NS, true)}
 	}
+	var faults *pageFaults
+	if c := r.PageFaults; c != nil {
+		faults = &pageFaults{number(c.Alone, true), number(c.Profiled, true), newInterval(c.NS, true), positive(c.Counts)}
+	}
 	return runSummary{
 		Name: r.Name, Package: r.Package, Ops: positive(float64(r.Ops)), NsPerOp: positive(r.NsPerOp),
 		BytesPerOp: number(r.BytesPerOp, ops), AllocsPerOp: number(r.AllocsPerOp, ops), CyclesPerKiloOp: positive(r.CyclesPerKiloOp),
-		MemoryShare: newInterval(r.MemoryShare, false), CPUSecondsPerOp: positive(r.CPUSecondsPerOp), RequestsPerS: positive(r.RequestsPerSec), ProfilePace: positive(r.ProfilePace), FreshLine: line, CycleCost: cycle,
+		MemoryShare: newInterval(r.MemoryShare, false), CPUSecondsPerOp: positive(r.CPUSecondsPerOp), RequestsPerS: positive(r.RequestsPerSec), ProfilePace: positive(r.ProfilePace), PageFaults: faults, FreshLine: line, CycleCost: cycle,
 	}
 }
 

@@ -85,7 +85,7 @@ func savesMore(f diagnose.Finding) bool {
 func whyMore(d *diagnose.Diagnosis) string {
 	const headroom = "what the row keeps alive takes headroom from all others, whose rows bear the cycles"
 	if slices.ContainsFunc(d.Findings, func(f diagnose.Finding) bool { return savesMore(f) && f.Prediction.Caches.Value > 0 }) {
-		return headroom + ", and its fresh memory and the collections for it put out of the caches what others use again"
+		return headroom + ", and its fresh memory and the collections for it cost other code something, mostly through the caches"
 	}
 	return headroom
 }

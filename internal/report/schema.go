@@ -268,19 +268,20 @@ type (
 	}
 
 	runSummary struct {
-		Name            string     `json:"name"`
-		Package         string     `json:"package"`
-		Ops             *float64   `json:"ops"`
-		NsPerOp         *float64   `json:"ns_per_op"`
-		BytesPerOp      *float64   `json:"bytes_per_op"`
-		AllocsPerOp     *float64   `json:"allocs_per_op"`
-		CyclesPerKiloOp *float64   `json:"cycles_per_1000_ops"`
-		MemoryShare     *interval  `json:"memory_share"`
-		CPUSecondsPerOp *float64   `json:"cpu_seconds_per_op"`
-		RequestsPerS    *float64   `json:"requests_per_s"`
-		ProfilePace     *float64   `json:"profile_pace"`
-		FreshLine       *freshLine `json:"fresh_line"`
-		CycleCost       *cycleCost `json:"cycle_cost"`
+		Name            string      `json:"name"`
+		Package         string      `json:"package"`
+		Ops             *float64    `json:"ops"`
+		NsPerOp         *float64    `json:"ns_per_op"`
+		BytesPerOp      *float64    `json:"bytes_per_op"`
+		AllocsPerOp     *float64    `json:"allocs_per_op"`
+		CyclesPerKiloOp *float64    `json:"cycles_per_1000_ops"`
+		MemoryShare     *interval   `json:"memory_share"`
+		CPUSecondsPerOp *float64    `json:"cpu_seconds_per_op"`
+		RequestsPerS    *float64    `json:"requests_per_s"`
+		ProfilePace     *float64    `json:"profile_pace"`
+		PageFaults      *pageFaults `json:"page_faults"`
+		FreshLine       *freshLine  `json:"fresh_line"`
+		CycleCost       *cycleCost  `json:"cycle_cost"`
 	}
 
 	freshLine struct {
@@ -289,6 +290,13 @@ type (
 		FreshBytes int64     `json:"fresh_bytes"`
 		NS         *interval `json:"ns"`
 		UseNS      *float64  `json:"use_ns"`
+	}
+
+	pageFaults struct {
+		AlonePerOp    *float64  `json:"alone_per_op"`
+		ProfiledPerOp *float64  `json:"profiled_per_op"`
+		NS            *interval `json:"ns"`
+		SamplesCount  *float64  `json:"samples_count"`
 	}
 
 	cycleCost struct {

@@ -121,15 +121,18 @@ type Result struct {
 	Faults   int64         // page faults without disk in the time of Profiled
 	Sleeps   int64         // times that a thread went to sleep in the time of Profiled
 	Cycles   int64         // collections in the time of Profiled, forced ones included
-	Began    time.Duration // start of the window, since the recorder started
-	MemRate  int64         // bytes a heap sample
-	OwnBytes int64         // allocated by the recorder, left out of the last snapshot
-	CPUParts []string      // gzipped CPU profiles, in order; together they cover the window but for gaps of about 0.1 s
-	Heap     []string      // uncompressed cumulative profiles, in order: the first is from the start of the window
-	Forced   bool          // the last of Heap was taken after forced collections
-	Metrics  string        // metrics.jsonl; empty when not recorded
-	Paces    string        // paces.jsonl, as package cyclecost reads it; empty when not recorded
-	Trace    string        // execution trace; empty when not recorded, or not finished
+	// Collector is the processor time, as the runtime accounts for it, of the collections
+	// that ended in the time of Profiled, without idle marking.
+	Collector time.Duration
+	Began     time.Duration // start of the window, since the recorder started
+	MemRate   int64         // bytes a heap sample
+	OwnBytes  int64         // allocated by the recorder, left out of the last snapshot
+	CPUParts  []string      // gzipped CPU profiles, in order; together they cover the window but for gaps of about 0.1 s
+	Heap      []string      // uncompressed cumulative profiles, in order: the first is from the start of the window
+	Forced    bool          // the last of Heap was taken after forced collections
+	Metrics   string        // metrics.jsonl; empty when not recorded
+	Paces     string        // paces.jsonl, as package cyclecost reads it; empty when not recorded
+	Trace     string        // execution trace; empty when not recorded, or not finished
 }
 
 // marker is the content of the ready and done files.
@@ -142,10 +145,12 @@ type marker struct {
 	Faults   int64         `json:"profiled_minor_faults"`
 	Sleeps   int64         `json:"profiled_sleeps"`
 	Cycles   int64         `json:"profiled_cycles"`
-	Total    int64         `json:"cpu_ns"`
-	MemRate  int64         `json:"memrate"`
-	OwnBytes int64         `json:"own_alloc_bytes"`
-	Why      string        `json:"why"`
+
+	Collector time.Duration `json:"profiled_collector_ns"`
+	Total     int64         `json:"cpu_ns"`
+	MemRate   int64         `json:"memrate"`
+	OwnBytes  int64         `json:"own_alloc_bytes"`
+	Why       string        `json:"why"`
 }
 
 // Files lists what the latest window of dir holds. It is an error if there is
@@ -210,6 +215,7 @@ func readWindow(dir string) (Result, error) {
 		if ready.Total >= 0 && done.CPU > 0 {
 			f.CPU = time.Duration(done.CPU)
 			f.Profiled, f.Faults, f.Sleeps, f.Cycles = time.Duration(max(done.Profiled, 0)), done.Faults, done.Sleeps, done.Cycles
+			f.Collector = max(done.Collector, 0)
 		}
 	}
 	entries, err := os.ReadDir(dir)

@@ -219,8 +219,8 @@ func TestRecord(t *testing.T) {
 			if runtime.GOOS == "linux" && (r.CPU <= 0 || r.CPU < sampled*7/10-20*time.Millisecond || r.CPU > all+20*time.Millisecond) {
 				t.Errorf("process CPU = %v, sampled %v, of %v by the system", r.CPU, sampled, all)
 			}
-			if runtime.GOOS == "linux" && (r.Profiled > r.CPU || r.Profiled < r.CPU/2 || r.Faults <= 0 || r.Sleeps <= 0 || r.Cycles <= 0) {
-				t.Errorf("%v, %d faults, %d sleeps and %d collections while profiled, of %v", r.Profiled, r.Faults, r.Sleeps, r.Cycles, r.CPU)
+			if runtime.GOOS == "linux" && (r.Profiled > r.CPU || r.Profiled < r.CPU/2 || r.Faults <= 0 || r.Sleeps <= 0 || r.Cycles <= 0 || r.Collector <= 0 || r.Collector > r.Profiled) {
+				t.Errorf("%v, %d faults, %d sleeps and %d collections of %v while profiled, of %v", r.Profiled, r.Faults, r.Sleeps, r.Cycles, r.Collector, r.CPU)
 			}
 			checkAllocs(t, open(t, r.Heap[len(r.Heap)-1]))
 			rec, err := recorder.Read(dir)

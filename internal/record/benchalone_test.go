@@ -1,0 +1,87 @@
+package record
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/heaptrim/heaptrim/internal/evidence"
+)
+
+// TestAlone: a benchmark with a small heap is run alone, too, for the same number of
+// operations, and one with a large heap or without collections is not.
+func TestAlone(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds and measures programs")
+	}
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod": "module example.com/alonetest\n\ngo 1.25\n",
+		"alone_test.go": `package alonetest
+
+import "testing"
+
+var (
+	sink []byte
+	held [][]byte
+)
+
+func BenchmarkSmall(b *testing.B) {
+	for b.Loop() {
+		sink = make([]byte, 8<<10)
+	}
+}
+
+func BenchmarkLarge(b *testing.B) {
+	held = make([][]byte, 32)
+	for i := range held {
+		held[i] = make([]byte, 1<<20)
+	}
+	for b.Loop() {
+		sink = make([]byte, 8<<10)
+	}
+	held = nil
+}
+
+func BenchmarkStill(b *testing.B) {
+	sum := 0
+	for b.Loop() {
+		for i := range 1000 {
+			sum += i * i % 7
+		}
+	}
+	sink = make([]byte, sum&1)
+}
+`,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b := recordBenchmarks(t, PackagesOptions{Dir: dir, Bench: ".", BenchTime: time.Second})
+	for _, run := range b.Manifest.Runs {
+		var alone, profiled []evidence.Part
+		for _, p := range run.Parts {
+			switch {
+			case p.Pass == passAlone:
+				alone = append(alone, p)
+			case p.Kind == evidence.KindCPU:
+				profiled = append(profiled, p)
+			}
+		}
+		small := run.Name == "BenchmarkSmall" && runtime.GOOS == "linux" // elsewhere nobody tells what a process used
+		if (len(alone) == 1) != small || (run.PageFault != nil) != small {
+			t.Errorf("%s: alone %+v, a page fault costs %+v, warnings %q", run.Name, alone, run.PageFault, b.Manifest.Warnings)
+		}
+		for _, p := range alone {
+			if p.Kind != evidence.KindBench || len(profiled) != 1 || p.Ops != profiled[0].Ops || p.Wall <= 0 {
+				t.Errorf("%s: alone %+v, profiled %+v", run.Name, p, profiled)
+			}
+			if p.Cycles <= 0 || p.Collector <= 0 || p.Profiled < p.Collector || p.MinorFaults <= 0 {
+				t.Errorf("%s: alone it used %+v", run.Name, p)
+			}
+		}
+	}
+}
