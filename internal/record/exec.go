@@ -71,8 +71,8 @@ func Exec(ctx context.Context, o ExecOptions, w *bundle.Writer) error {
 	if err := r.build(ctx); err != nil {
 		return err
 	}
-	if o.Load != "" {
-		if err := r.lack(fineRun(), errUnfinished); err != nil {
+	for _, l := range r.meant() {
+		if err := r.lack(l, errUnfinished); err != nil {
 			return err
 		}
 	}
@@ -140,6 +140,23 @@ type recordedPass struct {
 // fineRun is what a recording under load lacks until its second run is done.
 func fineRun() evidence.Lack {
 	return evidence.Lack{What: "the run that samples allocations finely", Adds: "the sites of which the first run's sampling tells little or nothing, and closer bounds for the others"}
+}
+
+// traceRun is what a recording with a trace lacks until that is kept.
+func traceRun() evidence.Lack {
+	return evidence.Lack{What: "the execution trace", Adds: "who paid with time for memory management, and who caused it"}
+}
+
+// meant is what is recorded after the first window.
+func (r *execRecorder) meant() []evidence.Lack {
+	var out []evidence.Lack
+	if r.o.Load != "" {
+		out = append(out, fineRun())
+	}
+	if r.o.Trace > 0 && r.o.driven() {
+		out = append(out, traceRun())
+	}
+	return out
 }
 
 var errUnfinished = errors.New("the recording ended before it was done")
@@ -210,9 +227,7 @@ func (r *execRecorder) record(ctx context.Context, p execPass) (recordedPass, er
 	case err != nil:
 		return kept, err
 	case traceErr != nil:
-		keepErr = errors.Join(keepErr, r.lack(evidence.Lack{
-			What: "the execution trace", Adds: "who paid with time for memory management, and who caused it",
-		}, traceErr))
+		keepErr = errors.Join(keepErr, r.lack(traceRun(), traceErr))
 	}
 	return kept, keepErr
 }

@@ -288,15 +288,17 @@ func TestExecInterrupted(t *testing.T) {
 }
 
 // TestExecInterruptedUnderLoad: an interrupt in the first run leaves a recording
-// that says it lacks the second, and one in the second keeps what that has.
+// that says it lacks the second and the trace that was asked for, and one in the
+// second keeps what that has.
 func TestExecInterruptedUnderLoad(t *testing.T) {
 	o := loadedServer(t, "1h 1") // and is interrupted
 	o.For = 1500 * time.Millisecond
-	f := func(pass string, lacks int) {
+	f := func(pass string, trace time.Duration, lacks int) {
 		t.Helper()
 		ctx, cancel := context.WithCancel(context.Background())
 		defer cancel()
 		o := o
+		o.Trace = trace
 		o.Progress = func(format string, args ...any) {
 			if text := fmt.Sprintf(format, args...); strings.HasPrefix(text, pass+" pass: recording") {
 				cancel()
@@ -310,8 +312,10 @@ func TestExecInterruptedUnderLoad(t *testing.T) {
 			t.Errorf("%s: runs %+v, lacks %+v, want %d", pass, b.Manifest.Runs, b.Manifest.Lacks, lacks)
 		}
 	}
-	f(passTiming, 1)
-	f(passAllocation, 0)
+	f(passTiming, 0, 1)
+	f(passTiming, time.Second, 2)
+	f(passAllocation, 0, 0)
+	f(passAllocation, 300*time.Millisecond, 0)
 }
 
 // onWrite is called when something is written.

@@ -17,11 +17,14 @@ const passTrace = "trace"
 // and an archive takes files of 4 GiB.
 const maxTrace = 512 << 20
 
+// driven reports whether the window has an end that is not the user's or the
+// program's.
+func (o ExecOptions) driven() bool { return o.Load != "" || o.For > 0 }
+
 // traceWindow takes an execution trace after the window, in the same process:
 // its heap is the one that the load has made. An error says why there is none.
 func (s *execSession) traceWindow(ctx context.Context) error {
-	driven := s.o.Load != "" || s.o.For > 0
-	if s.pass.trace <= 0 || !driven || !s.proc.Running() || ctx.Err() != nil {
+	if s.pass.trace <= 0 || !s.o.driven() || !s.proc.Running() || ctx.Err() != nil {
 		return nil
 	}
 	var loaded <-chan struct{} // closed when the load has ended
@@ -83,5 +86,8 @@ func (k keeper) trace(f recorder.Result) error {
 		return nil
 	}
 	p := evidence.Part{Path: "trace/trace.out", Kind: evidence.KindTrace, Pass: passTrace, Wall: f.Wall, CPU: f.CPU}
-	return k.w.Adopt(k.run, p, f.Trace)
+	if err := k.w.Adopt(k.run, p, f.Trace); err != nil {
+		return err
+	}
+	return k.lack(traceRun(), nil)
 }
