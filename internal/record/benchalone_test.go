@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -83,5 +84,64 @@ func BenchmarkStill(b *testing.B) {
 				t.Errorf("%s: alone it used %+v", run.Name, p)
 			}
 		}
+	}
+}
+
+// TestAloneFails: a benchmark that cannot be run alone is recorded all the same, and
+// the user is told.
+func TestAloneFails(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds and measures programs")
+	}
+	if runtime.GOOS != "linux" {
+		t.Skip("nobody tells what a process used")
+	}
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod": "module example.com/alonetest\n\ngo 1.25\n",
+		"alone_test.go": `package alonetest
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+var sink []byte
+
+// BenchmarkShy does not run again after it has run with a log.
+func BenchmarkShy(b *testing.B) {
+	switch _, err := os.Stat("logged"); {
+	case strings.Contains(os.Getenv("GODEBUG"), "gctrace"):
+		if err := os.WriteFile("logged", nil, 0o600); err != nil {
+			b.Fatal(err)
+		}
+	case err == nil:
+		b.Fatal("I am alone")
+	}
+	for b.Loop() {
+		sink = make([]byte, 8<<10)
+	}
+}
+`,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b := recordBenchmarks(t, PackagesOptions{Dir: dir, Bench: ".", BenchTime: time.Second})
+	warned := strings.Join(b.Manifest.Warnings, "\n")
+	if !strings.Contains(warned, "BenchmarkShy: it could not be run without a profile") || len(b.Manifest.Lacks) > 0 {
+		t.Errorf("warnings %q, lacks %q", b.Manifest.Warnings, b.Manifest.Lacks)
+	}
+	if len(b.Manifest.Runs) != 1 || b.Manifest.Runs[0].PageFault != nil {
+		t.Fatalf("runs %+v", b.Manifest.Runs)
+	}
+	passes := map[string]bool{}
+	for _, p := range b.Manifest.Runs[0].Parts {
+		passes[p.Pass] = true
+	}
+	if !passes[passTiming] || !passes[passAllocation] || !passes[passCollector] || passes[passAlone] {
+		t.Errorf("passes %v", passes)
 	}
 }
