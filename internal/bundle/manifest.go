@@ -122,8 +122,8 @@ func check(m evidence.Manifest) error {
 		if err := checkCycleCost(run.CycleCost); err != nil {
 			return fmt.Errorf("%s: run %q: %w", ManifestName, run.Name, err)
 		}
-		if c := run.PageFault; c != nil && (c.Pages < 1 || c.NS.Low < 0 || c.NS.Value < c.NS.Low || c.NS.High < c.NS.Value || c.NS.High > slowestFault) {
-			return fmt.Errorf("%s: run %q: page_fault of %d pages and %v ns is none that a machine has", ManifestName, run.Name, c.Pages, c.NS)
+		if err := checkPageFault(run.PageFault); err != nil {
+			return fmt.Errorf("%s: run %q: %w", ManifestName, run.Name, err)
 		}
 	}
 	return nil
@@ -157,15 +157,26 @@ func checkCycleCost(c *evidence.CycleCost) error {
 // nanoseconds.
 const slowestLine = 1e5
 
-// slowestFault is far more than a page without a disk behind it takes, in nanoseconds.
-const slowestFault = 1e8
-
 func checkFreshLine(c *evidence.FreshLine) error {
 	if c == nil {
 		return nil
 	}
 	if c.Threads < 1 || c.LiveBytes < 0 || c.FreshBytes < 0 || c.NS.Low < 0 || c.NS.Value < c.NS.Low || c.NS.High < c.NS.Value || c.NS.High > slowestLine || c.UseNS < c.NS.Value || c.UseNS > slowestLine {
 		return fmt.Errorf("fresh_line of %d threads, %d bytes, %v ns and use_ns %v is none that a machine has", c.Threads, c.LiveBytes, c.NS, c.UseNS)
+	}
+	return nil
+}
+
+// slowestFault is far more than a page without a disk behind it takes, in
+// nanoseconds.
+const slowestFault = 1e8
+
+func checkPageFault(c *evidence.PageFault) error {
+	if c == nil {
+		return nil
+	}
+	if c.Pages < 1 || c.NS.Low < 0 || c.NS.Value < c.NS.Low || c.NS.High < c.NS.Value || c.NS.High > slowestFault {
+		return fmt.Errorf("page_fault of %d pages and %v ns is none that a machine has", c.Pages, c.NS)
 	}
 	return nil
 }

@@ -3,7 +3,6 @@ package diagnose
 import (
 	"math"
 	"strconv"
-	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/ingest/metrics"
@@ -38,9 +37,11 @@ func (d *runData) goalOf(m metrics.MemStats, env evidence.Environment) (toldGoal
 	if m.NextGC <= 0 || m.NextGC >= maxHeap {
 		return toldGoal{}, false
 	}
+	set, err := settingOf(env)
+	limited := err != nil || set.Limit > 0 || set.GOGC < 0
 	gogc := 100.0
-	if n, err := strconv.Atoi(strings.TrimSpace(env.GOGC)); err == nil && n >= 0 {
-		gogc = float64(n)
+	if err == nil && set.GOGC >= 0 {
+		gogc = float64(set.GOGC)
 	}
 	t := toldGoal{goal: float64(m.NextGC)}
 	t.live = t.goal / (1 + gogc/100)
@@ -53,7 +54,6 @@ func (d *runData) goalOf(m metrics.MemStats, env evidence.Environment) (toldGoal
 		return t, true
 	}
 	t.live = inUse
-	limited := env.GOMEMLIMIT != "" && env.GOMEMLIMIT != "off" || strings.TrimSpace(env.GOGC) == "off"
 	atMinimum := math.Abs(t.goal-float64(minimumHeap)*gogc/100) < 1
 	if now := math.Round(100 * (t.goal/inUse - 1)); !limited && !atMinimum && now <= largestGOGC {
 		t.gogc = strconv.Itoa(int(now))

@@ -69,16 +69,7 @@ func TestProfilePace(t *testing.T) {
 		if d.Totals.Samples != 750 {
 			t.Errorf("%d collections seen, %d logged: %d samples, want 750", seen, logged, d.Totals.Samples)
 		}
-		total := d.Totals.CPUSeconds*1e9 + run.buckets[bucketMarkIdle]*1e7
-		derived, walked := total, total
-		scanDerived(t, d, func(s evidence.Sample) { derived -= float64(s.Values[0]) })
-		err := d.WalkStacks(func(s WeightedStack) error {
-			walked -= s.CPU
-			return nil
-		})
-		if err != nil || math.Abs(derived) > 10 || math.Abs(walked) > 10 {
-			t.Errorf("%d collections seen, %d logged: the derived profile lacks %v ns, the stacks %v: %v", seen, logged, derived, walked, err)
-		}
+		checkWeights(t, d)
 	}
 	bench := []evidence.Loop{{File: "a_test.go", First: 1, Last: 9}}
 	f(bench, 40, 60, 100, 1.5, false)
@@ -91,6 +82,22 @@ func TestProfilePace(t *testing.T) {
 	f(bench, 20, 61, 100, 1, true)     // hardly the same work
 	f(bench, math.MaxInt64-forced, 60, 100, 1, true)
 	f(nil, 40, 60, 100, 1, false) // a service's log is of another window
+}
+
+// checkWeights: the derived profile and the stacks hold all CPU of the first run, idle
+// marking too, where every sample is on a stack.
+func checkWeights(t *testing.T, d *Diagnosis) {
+	t.Helper()
+	derived := d.Totals.CPUSeconds*1e9 + d.runs[0].buckets[bucketMarkIdle]*1e7
+	walked := derived
+	scanDerived(t, d, func(s evidence.Sample) { derived -= float64(s.Values[0]) })
+	err := d.WalkStacks(func(s WeightedStack) error {
+		walked -= s.CPU
+		return nil
+	})
+	if err != nil || math.Abs(derived) > 10 || math.Abs(walked) > 10 {
+		t.Errorf("the derived profile lacks %v ns, the stacks %v: %v", derived, walked, err)
+	}
 }
 
 // TestAlone: where the work was run alone, too, the collector's samples count for what
@@ -134,16 +141,7 @@ func TestAlone(t *testing.T) {
 			t.Errorf("%+v alone, %+v seen: page faults %+v", alone, seen, got)
 		}
 		checkSums(t, d)
-		total := d.Totals.CPUSeconds * 1e9
-		derived, walked := total, total
-		scanDerived(t, d, func(s evidence.Sample) { derived -= float64(s.Values[0]) })
-		err := d.WalkStacks(func(s WeightedStack) error {
-			walked -= s.CPU
-			return nil
-		})
-		if err != nil || math.Abs(derived) > 10 || math.Abs(walked) > 10 {
-			t.Errorf("%+v alone, %+v seen: the derived profile lacks %v ns, the stacks %v: %v", alone, seen, derived, walked, err)
-		}
+		checkWeights(t, d)
 	}
 	use := func(cycles, faults int64, collector, cpu time.Duration) evidence.Part {
 		return evidence.Part{Cycles: cycles, MinorFaults: faults, Collector: collector, Profiled: cpu}

@@ -3,9 +3,8 @@ package diagnose
 import (
 	"math"
 
-	"github.com/heaptrim/heaptrim/internal/unit"
-
 	"github.com/heaptrim/heaptrim/internal/stats"
+	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
 // A heap comes back to pages that the scavenger has given to the system, and each is a page

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"slices"
 
@@ -28,13 +27,7 @@ const fewestAlone = 20
 // program's, if that is small: no profile and no log. What the process used then stands
 // beside what it used while it was profiled.
 func (b *benchRun) alone(ctx context.Context) error {
-	err := b.recordAlone(ctx)
-	if err != nil && ctx.Err() == nil {
-		// The benchmark itself has been recorded.
-		b.warn(fmt.Sprintf("%s: it could not be run without a profile, so what the profile itself changes is not known: %s", b.name, firstFailure(err)))
-		return nil
-	}
-	return err
+	return b.optional(ctx, b.recordAlone, "it could not be run without a profile, so what the profile itself changes is not known")
 }
 
 func (b *benchRun) recordAlone(ctx context.Context) error {

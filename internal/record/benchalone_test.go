@@ -1,8 +1,6 @@
 package record
 
 import (
-	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -17,10 +15,7 @@ func TestAlone(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds and measures programs")
 	}
-	dir := t.TempDir()
-	for name, text := range map[string]string{
-		"go.mod": "module example.com/alonetest\n\ngo 1.25\n",
-		"alone_test.go": `package alonetest
+	dir := writeTree(t, "go.mod", "module example.com/alonetest\n\ngo 1.25\n", "alone_test.go", `package alonetest
 
 import "testing"
 
@@ -55,12 +50,7 @@ func BenchmarkStill(b *testing.B) {
 	}
 	sink = make([]byte, sum&1)
 }
-`,
-	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+`)
 	b := recordBenchmarks(t, PackagesOptions{Dir: dir, Bench: ".", BenchTime: time.Second})
 	for _, run := range b.Manifest.Runs {
 		var alone, profiled []evidence.Part
@@ -96,10 +86,7 @@ func TestAloneFails(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("nobody tells what a process used")
 	}
-	dir := t.TempDir()
-	for name, text := range map[string]string{
-		"go.mod": "module example.com/alonetest\n\ngo 1.25\n",
-		"alone_test.go": `package alonetest
+	dir := writeTree(t, "go.mod", "module example.com/alonetest\n\ngo 1.25\n", "alone_test.go", `package alonetest
 
 import (
 	"os"
@@ -123,12 +110,7 @@ func BenchmarkShy(b *testing.B) {
 		sink = make([]byte, 8<<10)
 	}
 }
-`,
-	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+`)
 	b := recordBenchmarks(t, PackagesOptions{Dir: dir, Bench: ".", BenchTime: time.Second})
 	warned := strings.Join(b.Manifest.Warnings, "\n")
 	if !strings.Contains(warned, "BenchmarkShy: it could not be run without a profile") || len(b.Manifest.Lacks) > 0 {

@@ -34,13 +34,7 @@ func pairTime(distance time.Duration) time.Duration {
 // collector pass had enough of them, and tells what one costs. Programs that
 // hardly collect, or would need much of the memory, are left alone.
 func (b *benchRun) paces(ctx context.Context) error {
-	err := b.measurePaces(ctx)
-	if err != nil && ctx.Err() == nil {
-		// The benchmark itself has been recorded.
-		b.warn(fmt.Sprintf("%s: what a cycle costs could not be measured: %s", b.name, firstFailure(err)))
-		return nil
-	}
-	return err
+	return b.optional(ctx, b.measurePaces, "what a cycle costs could not be measured")
 }
 
 func (b *benchRun) measurePaces(ctx context.Context) error {

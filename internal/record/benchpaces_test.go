@@ -20,10 +20,7 @@ func TestCycleCost(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds and measures programs")
 	}
-	dir := t.TempDir()
-	for name, text := range map[string]string{
-		"go.mod": "module example.com/pacetest\n\ngo 1.25\n",
-		"pace_test.go": `package pacetest
+	dir := writeTree(t, "go.mod", "module example.com/pacetest\n\ngo 1.25\n", "pace_test.go", `package pacetest
 
 import "testing"
 
@@ -44,12 +41,7 @@ func BenchmarkStill(b *testing.B) {
 	}
 	sink = make([]byte, sum&1)
 }
-`,
-	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+`)
 	// A busy machine may leave too few pairs, of which the user is told; with
 	// longer to run there are enough.
 	for _, length := range []time.Duration{2 * time.Second, 8 * time.Second} {

@@ -315,6 +315,17 @@ type benchRun struct {
 	measured time.Duration // how long its operations took
 }
 
+// optional makes a pass without which the benchmark has been recorded: its failure
+// is a warning.
+func (b *benchRun) optional(ctx context.Context, pass func(context.Context) error, failed string) error {
+	err := pass(ctx)
+	if err != nil && ctx.Err() == nil {
+		b.warn(fmt.Sprintf("%s: %s: %s", b.name, failed, firstFailure(err)))
+		return nil
+	}
+	return err
+}
+
 // Pass names of a benchmark's parts.
 const (
 	passTiming     = "timing"

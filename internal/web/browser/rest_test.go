@@ -116,23 +116,29 @@ func ownFunction(t *testing.T, text []byte) (name, file string, line int) {
 	return name, file, line
 }
 
-// checkAlone opens the same page as a file.
-func checkAlone(t *testing.T, d *diagnose.Diagnosis, o web.Options, name string) {
+// filePage writes the page of a diagnosis to a file.
+func filePage(t *testing.T, d *diagnose.Diagnosis, o web.Options) page {
 	t.Helper()
-	o.Version = ""
 	data, _, err := web.Data(d, o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var html bytes.Buffer
-	if err := web.Page(&html, "alone", data); err != nil {
+	if err := web.Page(&html, t.Name(), data); err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "page.html")
 	if err := os.WriteFile(path, html.Bytes(), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	p := readPage(t, path)
+	return readPage(t, path)
+}
+
+// checkAlone opens the same page as a file.
+func checkAlone(t *testing.T, d *diagnose.Diagnosis, o web.Options, name string) {
+	t.Helper()
+	o.Version = ""
+	p := filePage(t, d, o)
 	b := newTab(t, desktop)
 	b.open(p.url + "#view=code&weight=alloc_space&fn=" + url.QueryEscape(name))
 	b.wait("document.querySelector('.machine tr[data-at]')")
@@ -196,20 +202,8 @@ func TestRemainder(t *testing.T) {
 		report := editedReport(t, func(report map[string]any) {
 			report["totals"].(map[string]any)["remainder"] = map[string]any{"value": value, "low": low, "high": high}
 		})
-		data, _, err := web.Data(d, web.Options{Report: report})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var html bytes.Buffer
-		if err := web.Page(&html, "remainder", data); err != nil {
-			t.Fatal(err)
-		}
-		path := filepath.Join(t.TempDir(), "page.html")
-		if err := os.WriteFile(path, html.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
 		b := newTab(t, desktop)
-		b.open(readPage(t, path).url + "#view=overview")
+		b.open(filePage(t, d, web.Options{Report: report}).url + "#view=overview")
 		b.wait("document.querySelector('.figures')")
 		if got := strings.Join(strings.Fields(b.text(".figures .figure:last-child")), " "); got != want {
 			t.Errorf("a remainder of %v from %v to %v: %q, want %q", value, low, high, got, want)
