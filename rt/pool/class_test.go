@@ -72,13 +72,17 @@ func TestCacheBound(t *testing.T) {
 	}
 }
 
-// A stack has whole cache lines, an odd number of them; a shelf shares no line with the next.
+// A stack has whole cache lines, an odd number of them; a shelf shares no line with the next,
+// and a seat lies within one.
 func TestLayout(t *testing.T) {
 	if got := unsafe.Sizeof(stack{}); got%128 != 64 && unsafe.Sizeof(uintptr(0)) == 8 {
 		t.Errorf("a stack has %d bytes", got)
 	}
 	if got := unsafe.Sizeof(shelf{}); got%64 != 0 && unsafe.Sizeof(uintptr(0)) == 8 {
 		t.Errorf("a shelf has %d bytes", got)
+	}
+	if at := unsafe.Offsetof(depot{}.seats) + unsafe.Offsetof(seats{}.list); at%unsafe.Sizeof(seat{}) != 0 {
+		t.Errorf("the seats begin at %d, across cache lines", at)
 	}
 }
 

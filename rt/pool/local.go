@@ -24,7 +24,6 @@ type Local struct {
 	depot  *depot
 	room   int64   // bytes that the stacks may still be deepened by
 	cycle  uint32  // of the collector, when the stacks were last looked through; only accessed atomically
-	owner  uintptr // goroutine that it belongs to if it has a seat; only accessed atomically
 	user   uintptr // goroutine that borrowed it the last time that somebody looked
 	looks  int     // that saw it with this one, one after the other
 	idle   int     // turns that it lay among the spares

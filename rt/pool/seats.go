@@ -12,21 +12,27 @@ import (
 // it by. That is never given back to the heap, and is another goroutine's only after
 // this one has ended: whoever has it next comes after it, and takes over the cache.
 //
-// A cache is at the seat of its owner, and names it, from before it gets there. Only who
-// finds itself named may use it: others cannot be, nor become the owner meanwhile. So it
-// stays where it is while it is used, and nobody has to know that it is.
+// A seat names the owner of the cache that is there, from before the cache gets there.
+// Only who finds itself named may use it: others cannot be, nor become the owner
+// meanwhile. So it stays where it is while it is used, and nobody has to know that it is.
 //
 // A cache stays at its seat until two collections passed without a Put. Only its owner
 // may take anything out of it; when it lost its seat, and nobody has it any more, the
 // collector hands it to retire.
 type seats struct {
 	looks int // looksToSit; less in tests
-	list  [numSeats]atomic.Pointer[Local]
+	list  [numSeats]seat
 
 	mu    sync.Mutex // of all changes of list
 	limit int        // caches at most
 	taken int
 	full  atomic.Bool // taken is the limit
+}
+
+// seat is where a cache is that has an owner.
+type seat struct {
+	cache atomic.Pointer[Local]
+	owner atomic.Uintptr // of the cache, or of the last one that was here
 }
 
 const (
@@ -55,7 +61,7 @@ const (
 
 // seat returns where the cache of a goroutine is. Goroutines that share a seat have no
 // cache at the same time.
-func (s *seats) seat(g uintptr) *atomic.Pointer[Local] {
+func (s *seats) seat(g uintptr) *seat {
 	return &s.list[uint32(g>>goroutineShift)*goroutineSpread>>(32-seatBits)]
 }
 
@@ -76,19 +82,16 @@ func (s *seats) open() {
 // reports whether there is a seat.
 func (s *seats) settle(l *Local, g uintptr) bool {
 	seat := s.seat(g)
-	if seat.Load() == l {
-		return true
-	}
-	if seat.Load() != nil || s.full.Load() {
+	if seat.cache.Load() != nil || s.full.Load() {
 		return false
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if seat.Load() != nil || s.taken >= s.limit {
+	if seat.cache.Load() != nil || s.taken >= s.limit {
 		return false
 	}
-	atomic.StoreUintptr(&l.owner, g) // first, for it names somebody else until then
-	seat.Store(l)
+	seat.owner.Store(g) // first: see of
+	seat.cache.Store(l)
 	s.taken++
 	s.full.Store(s.taken >= s.limit)
 	l.depot.options.seats.Store(s)
@@ -102,12 +105,12 @@ func (s *seats) turn(p *Bytes, cycle uint32) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i := range s.list {
-		l := s.list[i].Load()
+		l := s.list[i].cache.Load()
 		if l == nil {
 			continue
 		}
 		if cycle-atomic.LoadUint32(&l.cycle) >= 2 {
-			s.list[i].Store(nil)
+			s.list[i].cache.Store(nil)
 			s.taken--
 		}
 	}
@@ -119,23 +122,24 @@ func (s *seats) turn(p *Bytes, cycle uint32) {
 
 // of returns the cache of goroutine g, or nil.
 func (s *seats) of(g uintptr) *Local {
-	l := s.seat(g).Load()
-	if l != nil && atomic.LoadUintptr(&l.owner) == g {
-		return l
+	seat := s.seat(g)
+	l := seat.cache.Load() // first: after the owner was read, another's cache may get here
+	if seat.owner.Load() != g {
+		return nil
 	}
-	return nil
+	return l
 }
 
 // giveBack takes l from the caller: for the running goroutine, if that owned it, or
 // has been the one that borrowed it for long enough; otherwise for all. A cache that is
 // at the seat of its owner stays there.
 func (p *Bytes) giveBack(l *Local, own bool) {
-	s := &l.depot.seats
-	if own && s.seat(atomic.LoadUintptr(&l.owner)).Load() == l {
-		return
-	}
-	g := goroutine()
-	if !own {
+	s, g := &l.depot.seats, goroutine()
+	if own {
+		if s.seat(g).cache.Load() == l {
+			return
+		}
+	} else {
 		if l.user != g {
 			l.user, l.looks = g, 0
 		}

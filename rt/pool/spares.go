@@ -70,7 +70,6 @@ func (s *spares) turn(busy *[numClasses]bool, cycle uint32) {
 
 // retire is called when nobody has l any more, as the collector found out or turn knows.
 func (l *Local) retire() {
-	atomic.StoreUintptr(&l.owner, 0)
 	s := &l.depot.spares
 	s.mu.Lock()
 	defer s.mu.Unlock()
