@@ -67,18 +67,25 @@ func (p *Bytes) Get(n int) []byte { // nosplit, as is Put, for the nanosecond th
 	if checking {
 		return p.checkedGet(n)
 	}
-	k := classOf(n)
 	if s := p.seats.Load(); seated && s != nil {
 		if l := s.of(goroutine()); l != nil {
-			if buf, size := l.pop(k); buf != nil {
-				return unsafe.Slice((*byte)(buf), size)[:n]
+			if k := classOf(n); k < numClasses { // as pop
+				st := &l.stacks[k]
+				t := st.tally
+				if top := t % oneGet; top <= stackLen {
+					if buf := st.s[top]; buf != nil {
+						st.s[top] = nil
+						st.tally = t + oneGet - 1
+						return (*[maxSize]byte)(buf)[:n:st.size]
+					}
+				}
 			}
 			return p.getSlow(l, true, n)
 		}
 	}
 	l := p.borrow()
 	if l != nil {
-		if buf, size := l.pop(k); buf != nil {
+		if buf, size := l.pop(classOf(n)); buf != nil {
 			p.caches.Put(l)
 			return unsafe.Slice((*byte)(buf), size)[:n]
 		}
@@ -132,19 +139,20 @@ func (p *Bytes) Put(b []byte) {
 		p.checkedPut(b)
 		return
 	}
-	k := classOf(cap(b))
 	if s := p.seats.Load(); seated && s != nil {
 		if l := s.of(goroutine()); l != nil {
-			if k < numClasses {
+			if k := classOf(cap(b)); k < numClasses {
 				st := &l.stacks[k]
 				t := st.tally
-				top := t % oneGet
-				buf := unsafe.Pointer(unsafe.SliceData(b))
-				if top < uint64(st.depth) && top < stackLen && cap(b) == int(st.size) && st.s[top] != buf &&
-					atomic.LoadUint32(&l.depot.cycle) == atomic.LoadUint32(&l.cycle) {
-					st.s[top+1] = buf
-					st.tally = t + 1
-					return
+				if top := t % oneGet; top < uint64(st.depth) && top < stackLen {
+					buf := unsafe.Pointer(unsafe.SliceData(b))
+					if cap(b) == int(st.size) && st.s[top] != buf {
+						if atomic.LoadUint32(&l.depot.cycle) == atomic.LoadUint32(&l.cycle) {
+							st.s[top+1] = buf
+							st.tally = t + 1
+							return
+						}
+					}
 				}
 			}
 			p.putSlow(l, true, b)
@@ -152,7 +160,7 @@ func (p *Bytes) Put(b []byte) {
 		}
 	}
 	l := p.borrow()
-	if l != nil && l.push(k, b) {
+	if l != nil && l.push(classOf(cap(b)), b) {
 		p.caches.Put(l)
 		return
 	}
