@@ -72,12 +72,11 @@ func (p *Bytes) Get(n int) []byte { // nosplit, as is Put, for the nanosecond th
 			if k := classOf(n); k < numClasses { // as pop
 				st := &l.stacks[k]
 				t := st.tally
-				if top := t % oneGet; top <= stackLen {
-					if buf := st.s[top]; buf != nil {
-						st.s[top] = nil
-						st.tally = t + oneGet - 1
-						return (*[maxSize]byte)(buf)[:n:st.size]
-					}
+				if top := t % oneGet; top > uint64(st.far) && top <= stackLen {
+					buf := st.s[top]
+					st.s[top] = nil
+					st.tally = t + oneGet - 1
+					return (*[maxSize]byte)(buf)[:n:st.size]
 				}
 			}
 			return p.getSlow(l, true, n)
@@ -96,8 +95,8 @@ func (p *Bytes) Get(n int) []byte { // nosplit, as is Put, for the nanosecond th
 // borrow takes a cache, or nil, which is to be given back.
 func (p *Bytes) borrow() *Local { return (*Local)(word(p.caches.Get())) }
 
-// getSlow is Get without a cache, or with one that has no buffer, by the goroutine that
-// owns the cache or borrowed it.
+// getSlow is Get without a cache, or with one that does not simply pop a buffer, by the
+// goroutine that owns the cache or borrowed it.
 //
 //go:noinline
 func (p *Bytes) getSlow(l *Local, own bool, n int) []byte {

@@ -249,7 +249,7 @@ func (d *depot) large(n int) []byte {
 	return make([]byte, n)
 }
 
-// refill serves a Get of n bytes for which l has no buffer.
+// refill serves a Get of n bytes for which l has no buffer, or none that was fetched.
 //
 //go:noinline
 func (l *Local) refill(n int) []byte {
@@ -267,23 +267,37 @@ func (l *Local) refill(n int) []byte {
 	}
 	l.turn()
 	st.tally += oneGet
-	if st.depth < sh.depth {
-		l.deepen(k)
+	if st.n() == 0 {
+		if st.depth < sh.depth {
+			l.deepen(k)
+		}
+		// For a class that is not cached, one buffer passes through the stack.
+		m := d.take(k, st.s[1:1+sh.batch])
+		if m == 0 {
+			sh.misses.Add(1)
+			d.reserve.missed(k)
+			return make([]byte, n, int(st.size))
+		}
+		st.tally += uint64(m)
 	}
-	// For a class that is not cached, one buffer passes through the stack.
-	m := d.take(k, st.s[1:1+sh.batch])
-	if m == 0 {
-		sh.misses.Add(1)
-		d.reserve.missed(k)
-		return make([]byte, n, int(st.size))
-	}
-	// Who put them may have run on another processor, and some of them are in its cache:
-	// one after the other, each would be waited for when it is written to.
-	fetch(&st.s[1], m)
-	p := st.s[m]
-	st.s[m] = nil
-	st.tally += uint64(m - 1)
+	st.bringNear()
+	p := st.s[st.n()]
+	st.s[st.n()] = nil
+	st.tally--
 	return unsafe.Slice((*byte)(p), int(st.size))[:n]
+}
+
+// ahead is how many buffers of a class are fetched at a time: the first lines of as many
+// of all small classes stay in a first-level cache until they are handed out.
+const ahead = 8
+
+// bringNear fetches the uppermost buffers. Who put them may have run on another
+// processor, and some of them are in its cache: one after the other, each would be
+// waited for when it is written to.
+func (st *stack) bringNear() {
+	n := st.n()
+	st.far = n - min(n, ahead)
+	fetch(&st.s[st.far+1], int(n-st.far))
 }
 
 // putSlow is Put for a full stack, another GC cycle, and everything that is wrong.

@@ -38,10 +38,13 @@ type stack struct {
 	tally uint64
 	depth uint32 // buffers at most
 	size  uint32 // of a buffer
-	// s[0] is always nil, so that an empty stack needs no test of its own, neither
-	// to pop nor to compare with the top.
+	// far is how many of the lowest ones came from the depot and were not fetched yet. A
+	// Get of one of these looks after that, as one from an empty stack looks for more.
+	far uint32
+	// s[0] is always nil, so that an empty stack needs no test of its own to compare with
+	// the top.
 	s [stackLen + 1]unsafe.Pointer
-	_ [72]byte // an odd number of cache lines, or the first ones of all stacks would share a few sets of the cache
+	_ [64]byte // an odd number of cache lines, or the first ones of all stacks would share a few sets of the cache
 }
 
 const oneGet = 1 << 8 // in a tally; more than stackLen
@@ -97,12 +100,11 @@ func (l *Local) pop(k uint) (buf unsafe.Pointer, size int) {
 	if k < numClasses {
 		st := &l.stacks[k]
 		t := st.tally
-		if top := t % oneGet; top <= stackLen {
-			if buf := st.s[top]; buf != nil {
-				st.s[top] = nil
-				st.tally = t + oneGet - 1
-				return buf, int(st.size)
-			}
+		if top := t % oneGet; top > uint64(st.far) && top <= stackLen {
+			buf := st.s[top]
+			st.s[top] = nil
+			st.tally = t + oneGet - 1
+			return buf, int(st.size)
 		}
 	}
 	return nil, 0

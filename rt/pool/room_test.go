@@ -98,3 +98,43 @@ func TestPutOnly(t *testing.T) {
 		}
 	}
 }
+
+// What comes from the depot is fetched some buffers at a time, and every buffer and
+// every Get counts once.
+func TestFetchedAhead(t *testing.T) {
+	if checking {
+		t.Skip("the checking mode has no caches")
+	}
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection could drop what lies in the depot
+	var p Bytes
+	from, to := p.Local(), p.Local()
+	const size = 100
+	st, batch := &to.stacks[classOf(size)], p.depot().classes[classOf(size)].batch
+	var out [][]byte
+	for range 2 * stackLen {
+		out = append(out, from.Get(size))
+	}
+	for _, b := range out {
+		from.Put(b)
+	}
+	seen := make(map[*byte]bool)
+	for i := range batch {
+		b := to.Get(size)
+		if seen[&b[0]] {
+			t.Fatal("a buffer was handed out twice")
+		}
+		seen[&b[0]] = true
+		if got, want := int(st.n()), batch-1-i; got != want {
+			t.Fatalf("%d buffers left after %d Gets, want %d", got, i+1, want)
+		}
+		if got, want := int(st.far), max(0, batch-(i/ahead+1)*ahead); got != want {
+			t.Fatalf("%d buffers not fetched after %d Gets, want %d", got, i+1, want)
+		}
+	}
+	if got := st.gets(); got != uint64(batch) {
+		t.Errorf("%d Gets counted, want %d", got, batch)
+	}
+	if got := p.depot().classes[classOf(size)].misses.Load(); got != 2*stackLen {
+		t.Errorf("%d buffers made, want %d", got, 2*stackLen)
+	}
+}
