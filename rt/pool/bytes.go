@@ -146,7 +146,7 @@ func (p *Bytes) Put(b []byte) {
 				if top := t % oneGet; top < uint64(st.depth) && top < stackLen {
 					buf := unsafe.Pointer(unsafe.SliceData(b))
 					if cap(b) == int(st.size) && st.s[top] != buf {
-						if atomic.LoadUint32(&l.depot.cycle) == atomic.LoadUint32(&l.cycle) {
+						if atomic.LoadUint32(&s.cycle) == atomic.LoadUint32(&l.cycle) {
 							st.s[top+1] = buf
 							st.tally = t + 1
 							return
@@ -216,12 +216,12 @@ func (p *Bytes) newLocal() *Local {
 	if l := d.spares.released.Swap(nil); l != nil {
 		return l
 	}
-	if l := d.spares.take(atomic.LoadUint32(&d.cycle)); l != nil {
+	if l := d.spares.take(atomic.LoadUint32(&d.seats.cycle)); l != nil {
 		runtime.SetFinalizer(l, (*Local).retire)
 		return l
 	}
 	l := &Local{depot: d, room: p.maxBytes() / cacheBudget}
-	atomic.StoreUint32(&l.cycle, atomic.LoadUint32(&d.cycle))
+	atomic.StoreUint32(&l.cycle, atomic.LoadUint32(&d.seats.cycle))
 	for k := range l.stacks {
 		l.stacks[k].size = uint32(d.classes[k].size)
 		l.relax(uint(k))

@@ -16,7 +16,6 @@ import (
 type depot struct {
 	classes  [numClasses]shelf
 	empty    sync.Pool    // of *block
-	cycle    uint32       // collections so far; only accessed atomically
 	granted  atomic.Int64 // bytes that the classes and the reserve may hold
 	odd      atomic.Uint64
 	options  *Bytes
@@ -113,7 +112,7 @@ const quietTurns = 3
 // turn keeps the accounts in step with the collector: old blocks are gone, young
 // ones are old.
 func (d *depot) turn() {
-	atomic.AddUint32(&d.cycle, 1)
+	atomic.AddUint32(&d.seats.cycle, 1)
 	var busy [numClasses]bool
 	for k := range d.classes {
 		sh := &d.classes[k]
@@ -134,7 +133,7 @@ func (d *depot) turn() {
 	}
 	d.shrink()
 	d.reserve.turn()
-	cycle := atomic.LoadUint32(&d.cycle)
+	cycle := atomic.LoadUint32(&d.seats.cycle)
 	d.spares.turn(&busy, cycle)
 	d.seats.turn(d.options, cycle)
 }
@@ -179,7 +178,7 @@ func (d *depot) stow(k uint, list []unsafe.Pointer) {
 			d.recycle(b)
 			continue
 		}
-		b.cycle = atomic.LoadUint32(&d.cycle)
+		b.cycle = atomic.LoadUint32(&d.seats.cycle)
 		d.account(k, b, b.n)
 		sh.full.Put(b)
 	}
@@ -219,7 +218,7 @@ func (d *depot) shrink() {
 
 func (d *depot) account(k uint, b *block, n int) {
 	sh := &d.classes[k]
-	if b.cycle == atomic.LoadUint32(&d.cycle) {
+	if b.cycle == atomic.LoadUint32(&d.seats.cycle) {
 		sh.young.Add(int64(n))
 	} else {
 		sh.old.Add(int64(n))
@@ -355,7 +354,7 @@ func (st *stack) drop(n uint32) {
 
 // turn calls turnTo if there was a collection since.
 func (l *Local) turn() {
-	if cycle := atomic.LoadUint32(&l.depot.cycle); atomic.LoadUint32(&l.cycle) != cycle {
+	if cycle := atomic.LoadUint32(&l.depot.seats.cycle); atomic.LoadUint32(&l.cycle) != cycle {
 		l.turnTo(cycle)
 	}
 }

@@ -83,7 +83,7 @@ func (l *Local) Put(b []byte) {
 		top := t % oneGet
 		p := unsafe.Pointer(unsafe.SliceData(b))
 		if top < uint64(st.depth) && top < stackLen && cap(b) == int(st.size) && st.s[top] != p {
-			if atomic.LoadUint32(&l.depot.cycle) == atomic.LoadUint32(&l.cycle) {
+			if atomic.LoadUint32(&l.depot.seats.cycle) == atomic.LoadUint32(&l.cycle) {
 				st.s[top+1] = p
 				st.tally = t + 1
 				return
@@ -119,7 +119,7 @@ func (l *Local) push(k uint, b []byte) bool {
 		top := t % oneGet
 		p := unsafe.Pointer(unsafe.SliceData(b))
 		if top < uint64(st.depth) && top < stackLen && cap(b) == int(st.size) && st.s[top] != p {
-			if atomic.LoadUint32(&l.depot.cycle) == atomic.LoadUint32(&l.cycle) && (!seated || t&lookMask != 0) {
+			if atomic.LoadUint32(&l.depot.seats.cycle) == atomic.LoadUint32(&l.cycle) && (!seated || t&lookMask != 0) {
 				st.s[top+1] = p
 				st.tally = t + 1
 				return true

@@ -28,7 +28,7 @@ func TestRoom(t *testing.T) {
 			}
 			testRoom(t, p, l)
 			if r.IntN(10) == 0 {
-				atomic.AddUint32(&p.depot().cycle, 1) // as after a collection
+				atomic.AddUint32(&p.depot().seats.cycle, 1) // as after a collection
 			}
 		}
 	}

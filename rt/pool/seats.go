@@ -20,7 +20,8 @@ import (
 // may take anything out of it; when it lost its seat, and nobody has it any more, the
 // collector hands it to retire.
 type seats struct {
-	looks int // looksToSit; less in tests
+	cycle uint32 // collections so far; only accessed atomically; here, where every Put looks at it
+	looks int    // looksToSit; less in tests
 	list  [numSeats]seat
 
 	mu    sync.Mutex // of all changes of list
