@@ -68,7 +68,7 @@ func (p *Bytes) Get(n int) []byte { // nosplit, as is Put, for the nanosecond th
 		return p.checkedGet(n)
 	}
 	if s := p.seats.Load(); seated && s != nil {
-		if l := s.of(goroutine()); l != nil {
+		if l := s.list.of(goroutine()); l != nil {
 			if k := classOf(n); k < numClasses { // as pop
 				st := &l.stacks[k]
 				t := st.tally
@@ -139,7 +139,7 @@ func (p *Bytes) Put(b []byte) {
 		return
 	}
 	if s := p.seats.Load(); seated && s != nil {
-		if l := s.of(goroutine()); l != nil {
+		if l := s.list.of(goroutine()); l != nil {
 			if k := classOf(cap(b)); k < numClasses {
 				st := &l.stacks[k]
 				t := st.tally

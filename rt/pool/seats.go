@@ -22,7 +22,7 @@ import (
 type seats struct {
 	cycle uint32 // collections so far; only accessed atomically; here, where every Put looks at it
 	looks int    // looksToSit; less in tests
-	list  [numSeats]seat
+	list  seatList[Local]
 
 	mu    sync.Mutex // of all changes of list
 	limit int        // caches at most
@@ -30,9 +30,11 @@ type seats struct {
 	full  atomic.Bool // taken is the limit
 }
 
-// seat is where a cache is that has an owner.
-type seat struct {
-	cache atomic.Pointer[Local]
+// seatList is where caches are that have owners.
+type seatList[C any] [numSeats]seat[C]
+
+type seat[C any] struct {
+	cache atomic.Pointer[C]
 	owner atomic.Uintptr // of the cache, or of the last one that was here
 }
 
@@ -60,10 +62,26 @@ const (
 	looksToSit = 40
 )
 
-// seat returns where the cache of a goroutine is. Goroutines that share a seat have no
+// at returns where the cache of a goroutine is. Goroutines that share a seat have no
 // cache at the same time.
-func (s *seats) seat(g uintptr) *seat {
-	return &s.list[uint32(g>>goroutineShift)*goroutineSpread>>(32-seatBits)]
+func (s *seatList[C]) at(g uintptr) *seat[C] {
+	return &s[uint32(g>>goroutineShift)*goroutineSpread>>(32-seatBits)]
+}
+
+// of returns the cache of goroutine g, or nil.
+func (s *seatList[C]) of(g uintptr) *C {
+	seat := s.at(g)
+	c := seat.cache.Load() // first: after the owner was read, another's cache may get here
+	if seat.owner.Load() != g {
+		return nil
+	}
+	return c
+}
+
+// take puts c at the free seat of goroutine g.
+func (s *seat[C]) take(c *C, g uintptr) {
+	s.owner.Store(g) // first: see of
+	s.cache.Store(c)
 }
 
 // mostSeated returns how many goroutines have a cache of their own at most.
@@ -82,7 +100,7 @@ func (s *seats) open() {
 // settle gives l, which the caller has and must not use any more, to goroutine g, and
 // reports whether there is a seat.
 func (s *seats) settle(l *Local, g uintptr) bool {
-	seat := s.seat(g)
+	seat := s.list.at(g)
 	if seat.cache.Load() != nil || s.full.Load() {
 		return false
 	}
@@ -91,8 +109,7 @@ func (s *seats) settle(l *Local, g uintptr) bool {
 	if seat.cache.Load() != nil || s.taken >= s.limit {
 		return false
 	}
-	seat.owner.Store(g) // first: see of
-	seat.cache.Store(l)
+	seat.take(l, g)
 	s.taken++
 	s.full.Store(s.taken >= s.limit)
 	l.depot.options.seats.Store(s)
@@ -121,23 +138,13 @@ func (s *seats) turn(p *Bytes, cycle uint32) {
 	}
 }
 
-// of returns the cache of goroutine g, or nil.
-func (s *seats) of(g uintptr) *Local {
-	seat := s.seat(g)
-	l := seat.cache.Load() // first: after the owner was read, another's cache may get here
-	if seat.owner.Load() != g {
-		return nil
-	}
-	return l
-}
-
 // giveBack takes l from the caller: for the running goroutine, if that owned it, or
 // has been the one that borrowed it for long enough; otherwise for all. A cache that is
 // at the seat of its owner stays there.
 func (p *Bytes) giveBack(l *Local, own bool) {
 	s, g := &l.depot.seats, goroutine()
 	if own {
-		if s.seat(g).cache.Load() == l {
+		if s.list.at(g).cache.Load() == l {
 			return
 		}
 	} else {

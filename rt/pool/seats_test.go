@@ -22,7 +22,7 @@ func skipUnseated(t *testing.T) {
 // own returns the cache that belongs to the running goroutine, or nil.
 func (p *Bytes) own() *Local {
 	if s := p.seats.Load(); s != nil {
-		return s.of(goroutine())
+		return s.list.of(goroutine())
 	}
 	return nil
 }

@@ -72,7 +72,7 @@ func (p *Bytes) publish() {
 		return
 	}
 	if s := p.seats.Load(); seated && s != nil {
-		if l := s.of(goroutine()); l != nil {
+		if l := s.list.of(goroutine()); l != nil {
 			l.turn()
 			l.publishAll()
 		}

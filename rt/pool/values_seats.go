@@ -8,10 +8,10 @@ import (
 )
 
 // rows are the seats of a Values: what seats are of a Bytes, with the same rules. A stash
-// is made for its owner, whom it names, and never gets another. When it lost its seat,
-// the collector drops it with what is in it.
+// is made for its owner, and never gets another. When it lost its seat, the collector
+// drops it with what is in it.
 type rows struct {
-	list  [numSeats]atomic.Pointer[stash]
+	list  seatList[stash]
 	cycle uint32 // collections so far; only accessed atomically
 	looks uint16 // looksToSit; less in tests
 
@@ -30,20 +30,6 @@ func newRows(p *holders) *rows {
 	return r
 }
 
-// seat returns where the stash of a goroutine is.
-func (r *rows) seat(g uintptr) *atomic.Pointer[stash] {
-	return &r.list[uint32(g>>goroutineShift)*goroutineSpread>>(32-seatBits)]
-}
-
-// of returns the stash of goroutine g, or nil.
-func (r *rows) of(g uintptr) *stash {
-	s := r.seat(g).Load()
-	if s != nil && s.owner == g {
-		return s
-	}
-	return nil
-}
-
 // open sets how many may sit.
 func (r *rows) open() {
 	r.mu.Lock()
@@ -55,31 +41,31 @@ func (r *rows) open() {
 // settle makes a stash of goroutine g, the caller, with a value in h to be, and reports
 // whether there is a seat.
 func (r *rows) settle(h *holder, g uintptr) bool {
-	seat := r.seat(g)
-	if seat.Load() != nil || r.full.Load() {
+	seat := r.list.at(g)
+	if seat.cache.Load() != nil || r.full.Load() {
 		return false
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if seat.Load() != nil || r.taken >= r.limit || r.left == g {
+	if seat.cache.Load() != nil || r.taken >= r.limit || r.left == g {
 		return false
 	}
-	s := &stash{owner: g, cycle: atomic.LoadUint32(&r.cycle), n: 1}
+	s := &stash{cycle: atomic.LoadUint32(&r.cycle), n: 1}
 	s.h[0] = h
-	seat.Store(s)
+	seat.take(s, g)
 	r.taken++
 	r.full.Store(r.taken >= r.limit)
 	r.holders.seats.Store(r)
 	return true
 }
 
-// leave takes the seat of s, whose owner calls it and must not use it any more.
-func (r *rows) leave(s *stash) {
+// leave takes the seat of s, whose owner g calls it and must not use it any more.
+func (r *rows) leave(s *stash, g uintptr) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.left = s.owner
-	if seat := r.seat(s.owner); seat.Load() == s {
-		seat.Store(nil)
+	r.left = g
+	if seat := r.list.at(g); seat.cache.Load() == s {
+		seat.cache.Store(nil)
 		r.taken--
 	}
 	r.count()
@@ -117,8 +103,8 @@ func (r *rows) turn() {
 		return
 	}
 	for i := range r.list {
-		if s := r.list[i].Load(); s != nil && cycle-atomic.LoadUint32(&s.cycle) >= 2 {
-			r.list[i].Store(nil)
+		if s := r.list[i].cache.Load(); s != nil && cycle-atomic.LoadUint32(&s.cycle) >= 2 {
+			r.list[i].cache.Store(nil)
 			r.taken--
 		}
 	}

@@ -26,12 +26,11 @@ type holder struct {
 
 // stash is a stack of holders that belongs to one goroutine.
 type stash struct {
-	owner uintptr
 	cycle uint32 // of the collector, when a Put last looked; only accessed atomically
 	n     uint32 // holders with a value: h[:n]; those above are without, or not there
 	h     [stashLen]*holder
 	drift uint32   // Puts that had to look elsewhere for a holder, and no Get for a value
-	_     [44]byte // to whole cache lines
+	_     [52]byte // to whole cache lines
 }
 
 const (
@@ -52,7 +51,7 @@ func (h *holder) x() unsafe.Pointer { return unsafe.Add(unsafe.Pointer(h), unsaf
 // anything else. If the holder is borrowed, it then has to be given back.
 func takeFull(p *holders, m maker) (x unsafe.Pointer, borrowed *holder) {
 	if r := p.seats.Load(); seated && r != nil {
-		if s := r.of(goroutine()); s != nil {
+		if s := r.list.of(goroutine()); s != nil {
 			if i := s.n - 1; i < stashLen {
 				s.n = i
 				return s.h[i].x(), nil
@@ -84,7 +83,7 @@ func (p *holders) ownFull(s *stash, m maker) *holder {
 // anything else. If the holder is borrowed, it then has to be given back.
 func takeEmpty(p *holders, m maker) (x unsafe.Pointer, borrowed *holder) {
 	if r := p.seats.Load(); seated && r != nil {
-		if s := r.of(goroutine()); s != nil {
+		if s := r.list.of(goroutine()); s != nil {
 			if i := s.n; i < stashLen && atomic.LoadUint32(&r.cycle) == atomic.LoadUint32(&s.cycle) {
 				if h := s.h[i]; h != nil {
 					s.n = i + 1
@@ -117,7 +116,7 @@ func (p *holders) ownEmpty(r *rows, s *stash, m maker) (x unsafe.Pointer, borrow
 	if s.h[s.n] == nil {
 		h := taken(&p.empty, m)
 		if s.drift++; s.drift > maxDrift {
-			r.leave(s)
+			r.leave(s, goroutine())
 			p.clear(s)
 			return h.x(), h
 		}

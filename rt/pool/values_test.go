@@ -13,7 +13,7 @@ import (
 // own returns the stash that belongs to the running goroutine, or nil.
 func (p *Values[T]) own() *stash {
 	if r := p.holders.seats.Load(); r != nil {
-		return r.of(goroutine())
+		return r.list.of(goroutine())
 	}
 	return nil
 }
