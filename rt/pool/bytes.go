@@ -73,10 +73,11 @@ func (p *Bytes) Get(n int) []byte { // nosplit, as is Put, for the nanosecond th
 				st := &l.stacks[k]
 				t := st.tally
 				if top := t % oneGet; top > uint64(st.far) && top <= stackLen {
-					buf := st.s[top]
-					st.s[top] = nil
-					st.tally = t + oneGet - 1
-					return (*[maxSize]byte)(buf)[:n:st.size]
+					if buf := st.s[top]; buf != nil { // or the compiler would load from it to see
+						st.s[top] = nil
+						st.tally = t + oneGet - 1
+						return (*[maxSize]byte)(buf)[:n:st.size]
+					}
 				}
 			}
 			return p.getSlow(l, true, n)
@@ -100,13 +101,10 @@ func (p *Bytes) borrow() *Local { return (*Local)(word(p.caches.Get())) }
 //
 //go:noinline
 func (p *Bytes) getSlow(l *Local, own bool, n int) []byte {
-	var b []byte
-	if l != nil {
-		b = l.refill(n)
-	} else {
+	if l == nil {
 		l = p.newLocal()
-		b = l.Get(n) // not refill: a spare has buffers
 	}
+	b := l.refill(n)
 	p.giveBack(l, own)
 	return b
 }

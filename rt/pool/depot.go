@@ -262,7 +262,7 @@ func (l *Local) refill(n int) []byte {
 	}
 	st, sh := &l.stacks[k], &d.classes[k]
 	if st.n() > stackLen {
-		panic("pool: a Local is corrupt: is it used by two goroutines at once?")
+		panic(corrupt)
 	}
 	l.turn()
 	st.tally += oneGet
@@ -281,10 +281,15 @@ func (l *Local) refill(n int) []byte {
 	}
 	st.bringNear()
 	p := st.s[st.n()]
+	if p == nil {
+		panic(corrupt)
+	}
 	st.s[st.n()] = nil
 	st.tally--
 	return unsafe.Slice((*byte)(p), int(st.size))[:n]
 }
+
+const corrupt = "pool: a Local is corrupt: is it used by two goroutines at once?"
 
 // ahead is how many buffers of a class are fetched at a time: the first lines of as many
 // of all small classes stay in a first-level cache until they are handed out.

@@ -38,8 +38,9 @@ type stack struct {
 	tally uint64
 	depth uint32 // buffers at most
 	size  uint32 // of a buffer
-	// far is how many of the lowest ones came from the depot and were not fetched yet. A
-	// Get of one of these looks after that, as one from an empty stack looks for more.
+	// far is how many of the lowest ones, at most, came from the depot and were not fetched
+	// yet. A Get of one of these looks after that, as one from an empty stack looks for
+	// more.
 	far uint32
 	// s[0] is always nil, so that an empty stack needs no test of its own to compare with
 	// the top.
@@ -93,18 +94,19 @@ func (l *Local) Put(b []byte) {
 	l.putSlow(b)
 }
 
-// pop takes a buffer of class k from its stack, if there is one. The conditions here,
-// in push, and in the Puts are nested so that the compiler has the way with all of them
-// true without a jump.
+// pop takes a buffer of class k from its stack, if there is one that was fetched. The
+// conditions here, in push, and in the Puts are nested so that the compiler has the way
+// with all of them true without a jump.
 func (l *Local) pop(k uint) (buf unsafe.Pointer, size int) {
 	if k < numClasses {
 		st := &l.stacks[k]
 		t := st.tally
 		if top := t % oneGet; top > uint64(st.far) && top <= stackLen {
-			buf := st.s[top]
-			st.s[top] = nil
-			st.tally = t + oneGet - 1
-			return buf, int(st.size)
+			if buf := st.s[top]; buf != nil {
+				st.s[top] = nil
+				st.tally = t + oneGet - 1
+				return buf, int(st.size)
+			}
 		}
 	}
 	return nil, 0
