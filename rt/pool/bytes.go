@@ -127,8 +127,9 @@ func (p *Bytes) GetZeroed(n int) []byte {
 // capacity is that of a class. Put of nil does nothing.
 //
 // A second Put of the same buffer is refused when nothing of its class was got or
-// put in between through the same cache. Otherwise the buffer is handed out twice,
-// as with every other pool; the checking mode finds that.
+// put in between through the same cache, and caches keep its class: up to 1/256 of
+// MaxBytes, 1 MiB. Otherwise the buffer is handed out twice, as with every other
+// pool; the checking mode finds that.
 //
 //go:nosplit
 func (p *Bytes) Put(b []byte) {

@@ -314,15 +314,16 @@ func (l *Local) putSlow(b []byte) {
 		d.oversize.puts.Add(1)
 		return
 	}
-	l.turn()
 	st := &l.stacks[k]
 	p := unsafe.Pointer(unsafe.SliceData(b))
+	twice := st.s[st.n()] == p // before turn, which may hand it back
+	l.turn()
 	switch {
 	case cap(b) != int(st.size):
 		if cap(b) > 0 {
 			d.odd.Add(1)
 		}
-	case st.s[st.n()] == p:
+	case twice:
 		d.classes[k].twice.Add(1)
 	case int(st.size) > d.options.maxSize():
 		d.classes[k].drops.Add(1)

@@ -47,8 +47,8 @@
 // # Misuse
 //
 // Without checks, these are harmless: never putting a buffer, putting a shorter
-// slice of it, putting a slice from elsewhere, putting the same one twice in a row
-// through the same cache. These are not: using a buffer after its Put, and putting
+// slice of it, putting a slice from elsewhere, putting the same one, of up to 1 MiB,
+// twice in a row through the same cache. These are not: using a buffer after its Put, and putting
 // it twice with other use of the pool in between; two users then share one buffer.
 // Neither corrupts anything but the content of that buffer: it never gets smaller
 // than its users believe, nor is it freed under them.

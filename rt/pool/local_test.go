@@ -1,6 +1,10 @@
 package pool
 
-import "testing"
+import (
+	"sync/atomic"
+	"testing"
+	"unsafe"
+)
 
 // A cache that two goroutines used at once says so, when it finds out.
 func TestCorruptLocal(t *testing.T) {
@@ -27,5 +31,27 @@ func TestCorruptLocal(t *testing.T) {
 	if seated {
 		use(&q, 6000)
 		corrupted("seat", q.Get, q.Put, q.own)
+	}
+}
+
+// A second Put is refused also when there was a collection between the two.
+func TestDoublePutOverCollection(t *testing.T) {
+	if checking {
+		t.Skip("the checking mode has no caches")
+	}
+	var p Bytes
+	l := p.Local()
+	b := l.Get(100)
+	cycle := &p.depot().seats.cycle
+	atomic.AddUint32(cycle, 1)
+	l.turn() // from here on, the class sees no Get
+	l.Put(b)
+	atomic.AddUint32(cycle, 1)
+	l.Put(b)
+	if x, y := l.Get(100), l.Get(100); unsafe.SliceData(x) == unsafe.SliceData(y) {
+		t.Error("a buffer that was put twice in a row was handed out twice")
+	}
+	if got := p.depot().classes[classOf(100)].twice.Load(); got != 1 {
+		t.Errorf("%d second Puts refused, want 1", got)
 	}
 }
