@@ -287,3 +287,46 @@ func deep(t *testing.T, p *Bytes, r *rand.Rand, id uint64, depth int) byte {
 	}
 	return room[0]
 }
+
+// Goroutines that share a seat never find each other's caches there, however often it
+// changes hands between a look at the cache and one at its owner.
+func TestSharedSeat(t *testing.T) {
+	skipUnseated(t)
+	var p Bytes
+	s := &p.depot().seats
+	const first = 1 << goroutineShift
+	second := uintptr(2 * first)
+	for s.list.at(second) != s.list.at(first) {
+		second += first
+	}
+	lasting := time.Second
+	if testing.Short() {
+		lasting /= 5
+	}
+	until := time.Now().Add(lasting)
+	var wg sync.WaitGroup
+	var sat [2]int
+	for i, g := range []uintptr{first, second} {
+		wg.Go(func() {
+			for l := p.Local(); time.Now().Before(until) && !t.Failed(); {
+				if s.settle(l, g) {
+					sat[i]++
+					s.mu.Lock()
+					s.list.at(g).cache.Store(nil) // as turn does
+					s.taken--
+					s.mu.Unlock()
+				}
+				for range 1000 {
+					if s.list.of(g) != nil {
+						t.Error("a goroutine found a cache where it has none")
+						return
+					}
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if sat[0] == 0 || sat[1] == 0 {
+		t.Errorf("the goroutines sat %d times: nothing was tested", sat)
+	}
+}
