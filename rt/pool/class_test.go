@@ -81,9 +81,16 @@ func TestLayout(t *testing.T) {
 	if got := unsafe.Sizeof(shelf{}); got%64 != 0 && unsafe.Sizeof(uintptr(0)) == 8 {
 		t.Errorf("a shelf has %d bytes", got)
 	}
-	for _, at := range []uintptr{unsafe.Offsetof(depot{}.seats) + unsafe.Offsetof(seats{}.list), unsafe.Offsetof(rows{}.list)} {
-		if at%unsafe.Sizeof(seat[Local]{}) != 0 {
-			t.Errorf("seats begin at %d, across cache lines", at)
+	if !seated {
+		return
+	}
+	d, r := newDepot(new(Bytes)), newRows(new(holders)) // where the allocator puts them
+	if at := uintptr(unsafe.Pointer(&d.classes)) % 64; at != 0 {
+		t.Errorf("the shelves begin at byte %d of a cache line", at)
+	}
+	for _, list := range []unsafe.Pointer{unsafe.Pointer(&d.seats.list), unsafe.Pointer(&r.list)} {
+		if at := uintptr(list) % unsafe.Sizeof(seat[Local]{}); at != 0 {
+			t.Errorf("seats begin at byte %d of one, across cache lines", at)
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 // cycles, and what is used stays. A list that a cleanup trims is always a cycle
 // late.
 type depot struct {
+	_        [56]byte // with the word that the allocator puts in front, a cache line
 	classes  [numClasses]shelf
 	empty    sync.Pool    // of *block
 	granted  atomic.Int64 // bytes that the classes and the reserve may hold

@@ -11,6 +11,7 @@ import (
 // is made for its owner, and never gets another. When it lost its seat, the collector
 // drops it with what is in it.
 type rows struct {
+	_     [8]byte // with the word that the allocator puts in front, a seat's
 	list  seatList[stash]
 	cycle uint32 // collections so far; only accessed atomically
 	looks uint16 // looksToSit; less in tests
