@@ -366,18 +366,24 @@ func (l *Local) turn() {
 	}
 }
 
-// turnTo hands back the classes that saw no Get since the last collection but one.
+// turnTo hands back what the Gets since the last turn but one cannot have asked for, and
+// of the classes that saw none since the last one all. Two may be close together.
 func (l *Local) turnTo(cycle uint32) {
 	atomic.StoreUint32(&l.cycle, cycle)
 	for k := range l.stacks {
-		st := &l.stacks[k]
-		if st.gets() == l.counts[k].before {
-			if st.n() > 0 {
-				l.spill(uint(k), st.n())
-			}
+		st, c := &l.stacks[k], &l.counts[k]
+		used := st.gets() - c.before
+		keep := used + uint64(c.last)
+		if used == 0 {
+			keep = 0
+		}
+		if n := uint64(st.n()); n > keep {
+			l.spill(uint(k), uint32(n-keep))
+		}
+		if used == 0 {
 			l.relax(uint(k))
 		}
-		l.counts[k].before = st.gets()
+		c.before, c.last = st.gets(), uint32(min(used, stackLen))
 		l.publish(uint(k))
 	}
 }

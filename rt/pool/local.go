@@ -59,6 +59,7 @@ type counts struct {
 	before uint64 // gets at the last turn of the collector
 	gets   uint64 // when they were last published
 	n      uint32 // when it was last published
+	last   uint32 // gets between the last turn and the one before, or stackLen if more
 }
 
 // Get is [Bytes.Get].

@@ -50,7 +50,8 @@ func TestAllocationBudget(t *testing.T) {
 			p.Put(out[i])
 		}
 	})
-	f("a larger one than MaxSize", 1, func() { p.Put(p.Get(33 << 20)) })
+	small := pool.Bytes{MaxSize: 1000}
+	f("a larger one than MaxSize", 1, func() { small.Put(small.Get(2000)) })
 	var objects pool.Of[[100]int]
 	f("Of: Get, Put", 0, func() { objects.Put(objects.Get()) })
 	values := pool.Values[[]int]{New: func() []int { return make([]int, 10) }}
@@ -191,6 +192,22 @@ func TestLocalForgets(t *testing.T) {
 		l.Release()
 		l = p.Local()
 		if held := p.Stats().HeldBytes; held < 1<<20 {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+	t.Errorf("%d bytes are still held", p.Stats().HeldBytes)
+}
+
+// A burst is given back also where its class stays in use, for less.
+func TestBurstInUse(t *testing.T) {
+	var p pool.Bytes
+	l := p.Local()
+	burst(l.Get, l.Put, 1000, 1000)
+	for range 100 {
+		runtime.GC()
+		l.Put(l.Get(1000))
+		if held := p.Stats().HeldBytes; held <= 8<<10 { // a cache has room for 60 KB
 			return
 		}
 		time.Sleep(time.Millisecond)
