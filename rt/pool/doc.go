@@ -23,7 +23,7 @@
 // [Bytes.Get] and [Bytes.Put] are for use anywhere. A goroutine that keeps using a pool
 // is given a cache to itself until two collections pass without a Put of it, and then
 // pays less than for one use of a [sync.Pool]; up to 8 goroutines have one, or four for
-// each P. All others borrow one for each call, which costs two uses of a sync.Pool.
+// each P, but 128 at most. All others borrow one for each call, which costs two uses of a sync.Pool.
 // [Bytes.Local] lends a cache to one goroutine – a worker, a request – for as long as
 // it says.
 //
@@ -35,28 +35,49 @@
 //
 // Buffers come in classes, four for each doubling from 64 bytes to 32 MiB. What is
 // handed out is less than a quarter larger than asked for, 8.6 % on the mean over
-// all sizes. Anything larger is made, and left to the collector by Put.
+// all sizes. Eight a doubling would halve that; but each class would then be used half as
+// often and may keep half as much, and a goroutine with 16 buffers of all sizes out would
+// pay three to five times as much, for its ways to the shared part. Anything larger than
+// 32 MiB is made, and left to the collector by Put.
 //
 // The pool follows demand: what nobody asked for during two collections is dropped,
 // so a burst is given back within three, but for the few buffers of each class in
-// caches, which take two or three more. A buffer that has to be made again after it
+// caches, which take two or three more. Of a class that stays in use, a cache keeps no
+// more than was got through it in two cycles. A buffer that has to be made again after it
 // was dropped is from then on kept in a reserve, which takes 4 MiB at most and
 // dwindles when it is not needed. There is nothing to close: a pool that is no
 // longer used holds nothing, and can be collected itself.
+//
+// # Of
+//
+// There are no pools here for bytes.Buffer, gzip.Writer and their like: an [Of] is one
+// in a line, and as fast as what is written by hand around a sync.Pool. What makes it
+// right is that Reset lets go of what the object refers to, and Keep of what has grown:
+//
+//	var buffers = pool.Of[bytes.Buffer]{
+//		Reset: (*bytes.Buffer).Reset,
+//		Keep:  func(b *bytes.Buffer) bool { return b.Cap() <= 64<<10 },
+//	}
+//	var writers = pool.Of[bufio.Writer]{
+//		Reset: func(w *bufio.Writer) { w.Reset(nil) },
+//	}
+//
+// A json.Encoder cannot be reset: pool the buffer that it writes to.
 //
 // # Misuse
 //
 // Without checks, these are harmless: never putting a buffer, putting a shorter
 // slice of it, putting a slice from elsewhere, putting the same one, of up to 1 MiB,
-// twice in a row through the same cache. These are not: using a buffer after its Put, and putting
-// it twice with other use of the pool in between; two users then share one buffer.
-// Neither corrupts anything but the content of that buffer: it never gets smaller
-// than its users believe, nor is it freed under them.
+// twice in a row through the same cache. These are not: using a buffer after its Put,
+// and putting it twice with other use of the pool in between; two users then share one
+// buffer. Neither corrupts anything but the content of that buffer: it never gets
+// smaller than its users believe, nor is it freed under them.
 //
 // With the build tag heaptrimcheck, and under the race detector, every Get and Put
 // is entered in a ledger with its stack. Found are: a second Put, a write after Put
 // (when the buffer is to be handed out again, or by Check), a Put of something that
-// is not from the pool, a buffer that was never put (when the collector finds it),
+// is not from the pool, a buffer that was never put (when the collector finds it, and
+// the pool is still in use),
 // a [Local] that is used after Release or by two goroutines at once. Each is
 // reported with the stacks of both places; see [Misuse]. The checks take a lock and
 // are for tests.

@@ -65,6 +65,19 @@ func ExampleOf() {
 	// Output: how now brown cow
 }
 
+// A pool of a well-known type: what has grown too large is left to the collector.
+func ExampleOf_keep() {
+	texts := pool.Of[bytes.Buffer]{
+		Reset: (*bytes.Buffer).Reset,
+		Keep:  func(b *bytes.Buffer) bool { return b.Cap() <= 64<<10 },
+	}
+	text := texts.Get()
+	defer texts.Put(text)
+	fmt.Fprintf(text, "%d bottles", 99)
+	fmt.Println(text)
+	// Output: 99 bottles
+}
+
 func ExampleValues() {
 	rows := pool.Values[[]int]{New: func() []int { return make([]int, 0, 100) }}
 	row := rows.Get()

@@ -6,16 +6,18 @@ import (
 )
 
 // Local is a cache of buffers in front of a Bytes. It belongs to one goroutine at
-// a time – a worker, a request – and is the fastest way to Get and Put: no atomic
-// operation, no lock. Buffers may be put through another Local, or through the
-// Bytes itself, than they were got from.
+// a time – a worker, a request – and spares it what it takes to find out which
+// goroutine calls, and the borrowing where that has no cache: no lock, and nothing
+// atomic but what a plain load does. Buffers may be put through another Local, or
+// through the Bytes itself, than they were got from.
 //
 // A Local holds at most 60 buffers of a class, and no more than 1/64 of MaxBytes
 // (4 MiB), as the need shows: half of that or less if they are only put through it, and
 // got elsewhere. Buffers larger than 1/256 of MaxBytes (1 MiB) pass through it. All its
-// classes together hold at most a sixth of MaxBytes. A class that
-// saw no Get between two collections is handed back to the Bytes at the next Put. A
-// Local that lies idle keeps what it holds: Release it when there is nothing to do.
+// classes together hold at most a sixth of MaxBytes. A class that saw no Get between
+// two collections is handed back to the Bytes at the next Put, and one that saw few in
+// two of those but for as many. A Local that lies idle keeps what it holds: Release it
+// when there is nothing to do.
 //
 // Make one with [Bytes.Local].
 type Local struct {

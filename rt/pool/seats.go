@@ -58,7 +58,8 @@ const (
 	lookMask = 63*oneGet | 7
 
 	// looksToSit is how often it has to be the same one: so often that who comes, fills
-	// some dozens of buffers, and goes does not take a cache along that others need.
+	// some dozens of buffers, and goes does not take a cache along that others need. A Get
+	// that has to look for more is a look, too.
 	looksToSit = 40
 )
 
