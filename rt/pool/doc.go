@@ -37,7 +37,7 @@
 // handed out is less than a quarter larger than asked for, 8.6 % on the mean over
 // all sizes. Eight a doubling would halve that; but each class would then be used half as
 // often and may keep half as much, and a goroutine with 16 buffers of all sizes out would
-// pay three to five times as much, for its ways to the shared part. Anything larger than
+// pay three to four times as much, for its ways to the shared part. Anything larger than
 // 32 MiB is made, and left to the collector by Put.
 //
 // The pool follows demand: what nobody asked for during two collections is dropped,

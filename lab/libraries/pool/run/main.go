@@ -52,7 +52,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	}
 	groups := flags.Args()
 	if len(groups) == 0 {
-		groups = []string{"Allocloop", "AllocloopHalf", "GetPut1", "GetPut16", "GetPutCrowd", "GetPutGC", "GetPutGCShuffled", "ProdCons", "Typed", "Values", "Values16", "ValuesCrowd", "ValuesProdCons", "Gunzip", "Retained", "Waste"}
+		groups = []string{"Allocloop", "AllocloopHalf", "GetPut1", "GetPut16", "GetPutCrowd", "GetPutGC", "GetPutGCShuffled", "ProdCons", "Typed", "Values", "Values16", "ValuesCrowd", "ValuesProdCons", "Gunzip", "Wrappers", "Retained", "Waste"}
 	}
 	if err := measure(o, groups, stdout); err != nil {
 		fmt.Fprintln(stderr, "run:", err)
