@@ -68,7 +68,7 @@ func (p *Bytes) Get(n int) []byte { // nosplit, as is Put, for the nanosecond th
 		return p.checkedGet(n)
 	}
 	if s := p.seats.Load(); seated && s != nil {
-		if l := s.list.of(goroutine()); l != nil {
+		if l, ok := s.list.of(goroutine()); ok {
 			if k := classOf(n); k < numClasses { // as pop
 				st := &l.stacks[k]
 				t := st.tally
@@ -80,7 +80,7 @@ func (p *Bytes) Get(n int) []byte { // nosplit, as is Put, for the nanosecond th
 					}
 				}
 			}
-			return p.getSlow(l, true, n)
+			return l.refill(n)
 		}
 	}
 	l := p.borrow()
@@ -90,22 +90,22 @@ func (p *Bytes) Get(n int) []byte { // nosplit, as is Put, for the nanosecond th
 			return unsafe.Slice((*byte)(buf), size)[:n]
 		}
 	}
-	return p.getSlow(l, false, n)
+	return p.getSlow(l, n)
 }
 
 // borrow takes a cache, or nil, which is to be given back.
 func (p *Bytes) borrow() *Local { return (*Local)(word(p.caches.Get())) }
 
-// getSlow is Get without a cache, or with one that does not simply pop a buffer, by the
-// goroutine that owns the cache or borrowed it.
+// getSlow is Get without a cache, or with a borrowed one that does not simply pop a
+// buffer.
 //
 //go:noinline
-func (p *Bytes) getSlow(l *Local, own bool, n int) []byte {
+func (p *Bytes) getSlow(l *Local, n int) []byte {
 	if l == nil {
 		l = p.newLocal()
 	}
 	b := l.refill(n)
-	p.giveBack(l, own)
+	p.giveBack(l)
 	return b
 }
 
@@ -138,7 +138,7 @@ func (p *Bytes) Put(b []byte) {
 		return
 	}
 	if s := p.seats.Load(); seated && s != nil {
-		if l := s.list.of(goroutine()); l != nil {
+		if l, ok := s.list.of(goroutine()); ok {
 			if k := classOf(cap(b)); k < numClasses {
 				st := &l.stacks[k]
 				t := st.tally
@@ -153,7 +153,7 @@ func (p *Bytes) Put(b []byte) {
 					}
 				}
 			}
-			p.putSlow(l, true, b)
+			l.putSlow(b)
 			return
 		}
 	}
@@ -162,18 +162,18 @@ func (p *Bytes) Put(b []byte) {
 		p.caches.Put(l)
 		return
 	}
-	p.putSlow(l, false, b)
+	p.putSlow(l, b)
 }
 
-// putSlow is Put without a cache, or with one that does not simply take b.
+// putSlow is Put without a cache, or with a borrowed one that does not simply take b.
 //
 //go:noinline
-func (p *Bytes) putSlow(l *Local, own bool, b []byte) {
+func (p *Bytes) putSlow(l *Local, b []byte) {
 	if l == nil {
 		l = p.newLocal()
 	}
 	l.putSlow(b)
-	p.giveBack(l, own)
+	p.giveBack(l)
 }
 
 // Local returns a cache in front of p for a goroutine of its own, with what an

@@ -20,9 +20,9 @@ import (
 // may take anything out of it; when it lost its seat, and nobody has it any more, the
 // collector hands it to retire.
 type seats struct {
+	list  seatList[Local]
 	cycle uint32 // collections so far; only accessed atomically; here, where every Put looks at it
 	looks int    // looksToSit; less in tests
-	list  seatList[Local]
 
 	mu    sync.Mutex // of all changes of list
 	limit int        // caches at most
@@ -35,7 +35,7 @@ type seatList[C any] [numSeats]seat[C]
 
 type seat[C any] struct {
 	cache atomic.Pointer[C]
-	owner atomic.Uintptr // of the cache, or of the last one that was here
+	owner uintptr // of the cache
 }
 
 const (
@@ -69,20 +69,23 @@ func (s *seatList[C]) at(g uintptr) *seat[C] {
 	return &s[uint32(g>>goroutineShift)*goroutineSpread>>(32-seatBits)]
 }
 
-// of returns the cache of goroutine g, or nil.
-func (s *seatList[C]) of(g uintptr) *C {
+// of returns the cache of goroutine g, and whether it has one.
+func (s *seatList[C]) of(g uintptr) (c *C, ok bool) {
 	seat := s.at(g)
-	c := seat.cache.Load() // first: after the owner was read, another's cache may get here
-	if seat.owner.Load() != g {
-		return nil
-	}
-	return c
+	c = seat.cache.Load()     // first: after the owner was read, another's cache may get here
+	return c, seat.owner == g // as atomic as a word is, and the load before keeps it behind
 }
 
 // take puts c at the free seat of goroutine g.
 func (s *seat[C]) take(c *C, g uintptr) {
-	s.owner.Store(g) // first: see of
+	atomic.StoreUintptr(&s.owner, g)
 	s.cache.Store(c)
+}
+
+// leave takes away what is at the seat.
+func (s *seat[C]) leave() {
+	atomic.StoreUintptr(&s.owner, 0) // first: who still finds itself named has found the cache
+	s.cache.Store(nil)
 }
 
 // mostSeated returns how many goroutines have a cache of their own at most.
@@ -129,7 +132,7 @@ func (s *seats) turn(p *Bytes, cycle uint32) {
 			continue
 		}
 		if cycle-atomic.LoadUint32(&l.cycle) >= 2 {
-			s.list[i].cache.Store(nil)
+			s.list[i].leave()
 			s.taken--
 		}
 	}
@@ -139,23 +142,15 @@ func (s *seats) turn(p *Bytes, cycle uint32) {
 	}
 }
 
-// giveBack takes l from the caller: for the running goroutine, if that owned it, or
-// has been the one that borrowed it for long enough; otherwise for all. A cache that is
-// at the seat of its owner stays there.
-func (p *Bytes) giveBack(l *Local, own bool) {
+// giveBack takes l from the caller, who borrowed it: for the running goroutine, if that
+// has been the one for long enough; otherwise for all.
+func (p *Bytes) giveBack(l *Local) {
 	s, g := &l.depot.seats, goroutine()
-	if own {
-		if s.list.at(g).cache.Load() == l {
-			return
-		}
-	} else {
-		if l.user != g {
-			l.user, l.looks = g, 0
-		}
-		l.looks++
-		own = seated && l.looks >= s.looks
+	if l.user != g {
+		l.user, l.looks = g, 0
 	}
-	if !own || !s.settle(l, g) {
+	l.looks++
+	if !seated || l.looks < s.looks || !s.settle(l, g) {
 		p.caches.Put(l)
 	}
 }

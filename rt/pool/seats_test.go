@@ -22,7 +22,9 @@ func skipUnseated(t *testing.T) {
 // own returns the cache that belongs to the running goroutine, or nil.
 func (p *Bytes) own() *Local {
 	if s := p.seats.Load(); s != nil {
-		return s.list.of(goroutine())
+		if l, ok := s.list.of(goroutine()); ok {
+			return l
+		}
 	}
 	return nil
 }
@@ -289,7 +291,7 @@ func deep(t *testing.T, p *Bytes, r *rand.Rand, id uint64, depth int) byte {
 }
 
 // Goroutines that share a seat never find each other's caches there, however often it
-// changes hands between a look at the cache and one at its owner.
+// is emptied between a look at the cache and one at its owner.
 func TestSharedSeat(t *testing.T) {
 	skipUnseated(t)
 	var p Bytes
@@ -304,29 +306,34 @@ func TestSharedSeat(t *testing.T) {
 		lasting /= 5
 	}
 	until := time.Now().Add(lasting)
+	on := func() bool { return time.Now().Before(until) && !t.Failed() }
 	var wg sync.WaitGroup
-	var sat [2]int
+	var found [2]int
 	for i, g := range []uintptr{first, second} {
 		wg.Go(func() {
-			for l := p.Local(); time.Now().Before(until) && !t.Failed(); {
-				if s.settle(l, g) {
-					sat[i]++
-					s.mu.Lock()
-					s.list.at(g).cache.Store(nil) // as turn does
-					s.taken--
-					s.mu.Unlock()
-				}
+			for l := p.Local(); on(); {
+				s.settle(l, g)
 				for range 1000 {
-					if s.list.of(g) != nil {
-						t.Error("a goroutine found a cache where it has none")
+					if c, ok := s.list.of(g); ok && c != l {
+						t.Error("a goroutine found the cache of another, or none where it should have one")
 						return
+					} else if ok {
+						found[i]++
 					}
 				}
 			}
 		})
 	}
+	for on() {
+		s.mu.Lock()
+		if seat := s.list.at(first); seat.cache.Load() != nil { // as turn does
+			seat.leave()
+			s.taken--
+		}
+		s.mu.Unlock()
+	}
 	wg.Wait()
-	if sat[0] == 0 || sat[1] == 0 {
-		t.Errorf("the goroutines sat %d times: nothing was tested", sat)
+	if found[0] == 0 || found[1] == 0 {
+		t.Errorf("the goroutines found their caches %d times: nothing was tested", found)
 	}
 }

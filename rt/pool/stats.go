@@ -72,7 +72,7 @@ func (p *Bytes) publish() {
 		return
 	}
 	if s := p.seats.Load(); seated && s != nil {
-		if l := s.list.of(goroutine()); l != nil {
+		if l, ok := s.list.of(goroutine()); ok {
 			l.turn()
 			l.publishAll()
 		}

@@ -66,7 +66,7 @@ func (r *rows) leave(s *stash, g uintptr) {
 	defer r.mu.Unlock()
 	r.left = g
 	if seat := r.list.at(g); seat.cache.Load() == s {
-		seat.cache.Store(nil)
+		seat.leave()
 		r.taken--
 	}
 	r.count()
@@ -105,7 +105,7 @@ func (r *rows) turn() {
 	}
 	for i := range r.list {
 		if s := r.list[i].cache.Load(); s != nil && cycle-atomic.LoadUint32(&s.cycle) >= 2 {
-			r.list[i].cache.Store(nil)
+			r.list[i].leave()
 			r.taken--
 		}
 	}

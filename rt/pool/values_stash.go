@@ -51,7 +51,7 @@ func (h *holder) x() unsafe.Pointer { return unsafe.Add(unsafe.Pointer(h), unsaf
 // anything else. If the holder is borrowed, it then has to be given back.
 func takeFull(p *holders, m maker) (x unsafe.Pointer, borrowed *holder) {
 	if r := p.seats.Load(); seated && r != nil {
-		if s := r.list.of(goroutine()); s != nil {
+		if s, ok := r.list.of(goroutine()); ok {
 			if i := s.n - 1; i < stashLen {
 				s.n = i
 				return s.h[i].x(), nil
@@ -83,7 +83,7 @@ func (p *holders) ownFull(s *stash, m maker) *holder {
 // anything else. If the holder is borrowed, it then has to be given back.
 func takeEmpty(p *holders, m maker) (x unsafe.Pointer, borrowed *holder) {
 	if r := p.seats.Load(); seated && r != nil {
-		if s := r.list.of(goroutine()); s != nil {
+		if s, ok := r.list.of(goroutine()); ok {
 			if i := s.n; i < stashLen && atomic.LoadUint32(&r.cycle) == atomic.LoadUint32(&s.cycle) {
 				if h := s.h[i]; h != nil {
 					s.n = i + 1

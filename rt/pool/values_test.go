@@ -13,7 +13,9 @@ import (
 // own returns the stash that belongs to the running goroutine, or nil.
 func (p *Values[T]) own() *stash {
 	if r := p.holders.seats.Load(); r != nil {
-		return r.list.of(goroutine())
+		if s, ok := r.list.of(goroutine()); ok {
+			return s
+		}
 	}
 	return nil
 }
