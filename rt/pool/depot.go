@@ -292,9 +292,9 @@ func (l *Local) refill(n int) []byte {
 
 const corrupt = "pool: a Local is corrupt: is it used by two goroutines at once?"
 
-// ahead is how many buffers of a class are fetched at a time: the first lines of as many
-// of all small classes stay in a first-level cache until they are handed out.
-const ahead = 8
+// ahead is how many buffers of a class are fetched at a time. Of a whole batch, the lines
+// of the last ones would have left the first-level cache again before they are handed out.
+const ahead = 16
 
 // bringNear fetches the uppermost buffers. Who put them may have run on another
 // processor, and some of them are in its cache: one after the other, each would be
