@@ -12,9 +12,9 @@ import (
 // it by. That is never given back to the heap, and is another goroutine's only after
 // this one has ended: whoever has it next comes after it, and takes over the cache.
 //
-// A seat names the owner of the cache that is there, from before the cache gets there.
-// Only who finds itself named may use it: others cannot be, nor become the owner
-// meanwhile. So it stays where it is while it is used, and nobody has to know that it is.
+// A seat names the owner of the cache that is there, until before the cache leaves. Only
+// who finds itself named may use it: others cannot be, nor become the owner meanwhile. So
+// it stays where it is while it is used, and nobody has to know that it is.
 //
 // A cache stays at its seat until two collections passed without a Put. Only its owner
 // may take anything out of it; when it lost its seat, and nobody has it any more, the
