@@ -73,11 +73,8 @@ func TestSeat(t *testing.T) {
 	})
 	wg.Wait()
 	for range 20 {
-		runtime.GC()
-		for range 5 {
-			use(&p, 10)
-			time.Sleep(time.Millisecond) // for the cleanup that calls turn
-		}
+		collect(t, &p)
+		use(&p, 10)
 		if again := p.own(); again != l {
 			t.Fatalf("the goroutine has %p after a collection, before it %p", again, l)
 		}
@@ -186,7 +183,7 @@ func TestSeatOfMovedStack(t *testing.T) {
 	l := p.own()
 	for range 10 {
 		atDepth(200, func() { use(&p, 1) })
-		runtime.GC() // which shrinks the stack
+		collect(t, &p) // which shrinks the stack
 		if got := p.own(); got != l || l == nil {
 			t.Fatalf("the goroutine has %p after its stack moved, before it %p", got, l)
 		}
@@ -194,6 +191,24 @@ func TestSeatOfMovedStack(t *testing.T) {
 	if misses := p.depot().classes[classOf(1000)].misses.Load(); misses != 1 {
 		t.Errorf("%d buffers were made, want 1", misses)
 	}
+}
+
+// collect returns after a collection that p knows of. Two that it learns of one right
+// after the other would leave a goroutine no time to show that it uses its cache.
+func collect(t *testing.T, p *Bytes) {
+	t.Helper()
+	cycle := &p.depot().seats.cycle
+	before := atomic.LoadUint32(cycle)
+	for range 1000 {
+		runtime.GC()
+		for range 10 {
+			if atomic.LoadUint32(cycle) != before {
+				return
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}
+	t.Fatal("a thousand collections, and the pool knows of none")
 }
 
 // atDepth calls f with that many KiB more on the stack.
