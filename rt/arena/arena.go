@@ -87,8 +87,12 @@ func (a *Arena) Reset() {
 	for _, s := range a.slabs {
 		s.reset()
 	}
-	for _, f := range a.forks.all[:a.forks.next] {
-		f.Reset()
+	for k, f := range a.forks.all {
+		if k < a.forks.next {
+			f.Reset()
+		} else if checking {
+			f.watched().inspect(callers())
+		}
 	}
 	a.forks.next = 0
 }
@@ -108,7 +112,10 @@ func (a *Arena) Free() {
 	for _, f := range a.forks.all {
 		f.Free()
 	}
-	a.tab, a.slabs, a.forks.all, a.forks.next = nil, nil, nil, 0
+	if !checking { // a second Free looks at their memory, and who forks gets one that is free
+		a.forks.all = nil
+	}
+	a.tab, a.slabs, a.forks.next = nil, nil, 0
 	clear(a.near[:])
 	clear(a.second[:])
 }

@@ -124,9 +124,10 @@ func (w *watch) inspect(here Stack) {
 	}
 }
 
-// free ends the life of the arena. The second time it does nothing.
+// free ends the life of the arena. After the first time it only looks for writes.
 func (w *watch) free(regions []region) {
 	if w.freed != nil {
+		w.inspect(callers())
 		return
 	}
 	w.retire(UseAfterFree, regions)

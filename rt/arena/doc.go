@@ -48,8 +48,9 @@
 //     immutable.
 //   - With heaptrimcheck alone, uses that the package sees are found: allocation
 //     from an arena or a slab after Free, and stale slices given to Append,
-//     AppendSlice, Grow, Clone and String. Writes to memory without pointers are
-//     found at the next Reset or Free.
+//     AppendSlice, Grow, Clone and String. Writes are found at the next Reset or
+//     Free, also at a second Free, unless they write what is there already (see
+//     below). Remembered for that are the last rounds, of up to 4 MiB together.
 //   - In both, memory without pointers is filled with 0xDB and other memory is
 //     zeroed when it is taken back, so that what is not reported is conspicuous.
 //   - Use by two goroutines at once is found when two calls overlap, and with

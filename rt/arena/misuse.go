@@ -13,7 +13,7 @@ type Kind string
 const (
 	UseAfterFree    Kind = "use after Free"
 	UseAfterReset   Kind = "use after Reset"
-	WriteAfterReset Kind = "write after Reset or Free" // found later, when the memory was looked at
+	WriteAfterReset Kind = "write after Reset or Free" // found later, when the memory is looked at
 	ConcurrentUse   Kind = "use by two goroutines at once"
 	Leak            Kind = "collected without Free"
 )

@@ -16,6 +16,8 @@ var (
 	// rawUses go past the package: only the race detector sees the place.
 	rawUses = []string{"read-field", "write-field", "write-pointer", "read-slice", "write-big", "copy-text", "print-text",
 		"copy-array", "other-goroutine"}
+	// rawWrites are those of them that a later Free finds without it.
+	rawWrites = []string{"write-field", "write-pointer", "write-big"}
 	seenUses  = []string{"append", "append-slice", "clone", "string", "clone-string", "slab-append", "slab-grow", "tail"}
 	freedUses = []string{"new", "make-slice", "slab-new", "reset-freed"}
 	modes     = []string{"drop", "reuse"}
@@ -38,6 +40,11 @@ func mistakes(race bool) []mistake {
 			}
 			for _, use := range uses {
 				list = append(list, mistake{end, use, mode, "use:" + use, "back:" + end})
+			}
+			if !race {
+				for _, use := range rawWrites {
+					list = append(list, mistake{end, use, mode, "found:free", "back:" + end})
+				}
 			}
 		}
 		for _, use := range []string{"new", "slab", "own-slab", "reset"} {

@@ -168,7 +168,7 @@ func main() {
 		h := hold(a)
 		ends[end](a, root)
 		uses[use](h)
-		root.Free()
+		root.Free() // found:free
 	}
 }
 
