@@ -160,3 +160,42 @@ func clearly(t *testing.T, v []int) {
 		v[i] = 1
 	}
 }
+
+// TestSlabModes wants of Reset what the mode of the slab promises: the same
+// memory, zeroed, or memory of its own for what is kept.
+func TestSlabModes(t *testing.T) {
+	for _, reuse := range []bool{false, true} {
+		s := arena.MakeSlab[node](arena.Options{Reuse: reuse})
+		first := s.New()
+		first.n = 1
+		s.Reset()
+		second := s.New()
+		if second.n != 0 || (first == second) != reuse {
+			t.Errorf("reuse %v: after Reset New gives the same memory: %v, with %d in it, want 0", reuse, first == second, second.n)
+		}
+		if second.n = 2; !reuse && first.n != 1 {
+			t.Errorf("drop mode: what is kept beyond Reset is %d, want 1", first.n)
+		}
+		s.Free()
+		if first.n != map[bool]int{false: 1, true: 2}[reuse] {
+			t.Errorf("reuse %v: what is kept beyond Free is %d", reuse, first.n)
+		}
+	}
+}
+
+func TestSteadySlabAllocatesNothing(t *testing.T) {
+	s := arena.MakeSlab[node](arena.Options{Reuse: true})
+	defer s.Free()
+	round := func() {
+		for range 5000 {
+			s.New()
+		}
+		s.MakeSlice(3000, 3000)
+		s.Reset()
+	}
+	round()
+	round()
+	if n := testing.AllocsPerRun(20, round); n != 0 {
+		t.Errorf("a round makes %v allocations of the runtime, want 0", n)
+	}
+}
