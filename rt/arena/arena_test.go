@@ -1,6 +1,7 @@
 package arena_test
 
 import (
+	"math"
 	"runtime"
 	"slices"
 	"strings"
@@ -89,7 +90,7 @@ func TestMakeSlicePanics(t *testing.T) {
 		f(-1, 5)
 		f(6, 5)
 		f(0, -1)
-		f(0, 1<<62)
+		f(0, math.MaxInt)
 		a.Free()
 	}
 }
