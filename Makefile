@@ -9,6 +9,16 @@ BIN := $(CURDIR)/bin
 MODULES := $(patsubst %/go.mod,%,$(shell find . -name go.mod -not -path '*/testdata/*' -not -path './.*/*'))
 SOURCES = $(shell find . -name '*.go' -not -path '*/testdata/*' -not -path './.*/*')
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
+LIBRARY_PLATFORMS := linux/arm64 windows/amd64 linux/386
+
+# The libraries as programs are built with them (the race detector turns their
+# checking mode on), with each of their tags, and by the oldest Go that they need.
+# Tests that build programs themselves do the same each time.
+BUILDS := -also 'rt' \
+	-also 'rt -tags=heaptrimcheck -skip=Misuse|Inline ./arena' \
+	-also 'rt -tags=heaptrimcheck -skip=Inline ./pool' \
+	-also 'rt -tags=heaptrimnoseats -skip=Inline ./pool' \
+	-also 'rt GOTOOLCHAIN=go1.25.13 -skip=Misuse|Inline'
 
 # Tests and builds belong to one module each, whatever workspace they stand in.
 export GOWORK := off
@@ -28,9 +38,7 @@ browser:
 
 .PHONY: test
 test: browser ## test every module, with the race detector; SHORT=1 leaves out what takes long
-	go -C tools run ./testall -dir .. -race $(if $(SHORT),-short) $(if $(SUMMARY),-summary '$(SUMMARY)')
-	@echo "the libraries as programs are built with them: the race detector turns their checking mode on"
-	go -C tools run ./testall -dir ../rt $(if $(SHORT),-short)
+	go -C tools run ./testall -dir .. -race $(if $(SHORT),-short) $(if $(SUMMARY),-summary '$(SUMMARY)') $(BUILDS)
 
 .PHONY: lint
 lint: $(BIN)/staticcheck ## gofmt, go vet and staticcheck on every module, and the import policy
@@ -55,6 +63,12 @@ cross: ## build for every platform, and type-check the tests there
 	@for system in darwin windows; do \
 		echo "vet $$system"; \
 		CGO_ENABLED=0 GOOS=$$system GOARCH=amd64 go vet ./...; \
+	done
+	@for platform in $(LIBRARY_PLATFORMS); do \
+		echo "build and vet rt $$platform"; \
+		export CGO_ENABLED=0 GOOS=$${platform%/*} GOARCH=$${platform#*/}; \
+		go -C rt build ./...; \
+		go -C rt vet ./...; \
 	done
 
 .PHONY: bench

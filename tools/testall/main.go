@@ -7,7 +7,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"flag"
@@ -39,6 +38,12 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	short := flags.Bool("short", false, "leave out tests that take long")
 	pattern := flags.String("run", "", "only tests that match the regular expression")
 	summary := flags.String("summary", "", "write the closing summary to `file` too")
+	var builds []build
+	flags.Func("also", "after all modules, without the race detector, test a `build` of one: its folder, variables, flags, packages", func(text string) error {
+		b, err := parseBuild(text)
+		builds = append(builds, b)
+		return err
+	})
 	if err := flags.Parse(args); err != nil {
 		return 2
 	}
@@ -50,26 +55,34 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	// The go command's ten minutes are too few for the longest package where the
 	// machine has other work.
 	command := []string{"test", "-json", "-timeout=90m"}
-	if *race {
-		if missing := raceNeeds(ctx); missing != "" {
-			fmt.Fprintf(stdout, "testing without the race detector: %s\n", missing)
-		} else {
-			command = append(command, "-race")
-		}
-	}
 	if *short {
 		command = append(command, "-short")
 	}
 	if *pattern != "" {
 		command = append(command, "-run", *pattern)
 	}
+	whole := build{packages: []string{"./..."}}
+	if *race {
+		if missing := raceNeeds(ctx); missing != "" {
+			fmt.Fprintf(stdout, "testing without the race detector: %s\n", missing)
+		} else {
+			whole.flags = []string{"-race"}
+		}
+	}
 	total := newTally(stdout)
 	for _, module := range modules {
 		fmt.Fprintf(stdout, "--- module %s\n", module)
-		if err := testModule(ctx, module, append(command, "./..."), total); err != nil {
-			fmt.Fprintln(stdout, err)
-			total.broken = append(total.broken, err.Error())
+		whole.test(ctx, module, command, total)
+	}
+	for _, b := range builds {
+		fmt.Fprintf(stdout, "--- module %s\n", b.text)
+		total.build = " of " + b.text
+		module := filepath.Join(*dir, b.dir)
+		if reason := b.missing(ctx, module); reason != "" {
+			total.skipped = append(total.skipped, b.text+": "+reason)
+			continue
 		}
+		b.test(ctx, module, command, total)
 	}
 	return finish(total, *summary, stdout, stderr)
 }
@@ -127,34 +140,4 @@ func raceNeeds(ctx context.Context) string {
 		return "no C compiler: " + err.Error()
 	}
 	return ""
-}
-
-// testModule runs the go command in a module and adds up what it reports.
-func testModule(ctx context.Context, module string, args []string, total *tally) error {
-	cmd := exec.CommandContext(ctx, "go", args...)
-	cmd.Dir = module
-	cmd.Env = append(os.Environ(), "GOWORK=off")
-	cmd.Stderr = total.live
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return err
-	}
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	failed := total.failures()
-	lines := bufio.NewReader(out)
-	for {
-		line, err := lines.ReadBytes('\n')
-		if len(line) > 0 {
-			total.add(line)
-		}
-		if err != nil {
-			break
-		}
-	}
-	if err := cmd.Wait(); err != nil && total.failures() == failed {
-		return fmt.Errorf("module %s: go %s: %w", module, strings.Join(args, " "), err)
-	}
-	return nil
 }

@@ -19,7 +19,8 @@ type event struct {
 
 // tally adds up the events of any number of go test runs.
 type tally struct {
-	live io.Writer // gets results and the output of failed tests as they come
+	live  io.Writer // gets results and the output of failed tests as they come
+	build string    // what to add to the names of tests
 
 	passed  int
 	skipped []string // test: reason
@@ -69,9 +70,9 @@ func (t *tally) endTest(e event, name string) {
 	case "pass":
 		t.passed++
 	case "skip":
-		t.skipped = append(t.skipped, name+": "+skipReason(t.output[name]))
+		t.skipped = append(t.skipped, name+t.build+": "+skipReason(t.output[name]))
 	case "fail":
-		t.failed = append(t.failed, name)
+		t.failed = append(t.failed, name+t.build)
 		t.inner[e.Package] = true
 		for _, line := range t.output[name] {
 			fmt.Fprint(t.live, line)
@@ -88,7 +89,7 @@ func (t *tally) endPackage(e event) {
 	case "fail":
 		fmt.Fprintf(t.live, "FAIL  %s %.1fs\n", e.Package, e.Elapsed)
 		if !t.inner[e.Package] { // did not build, or died outside a test
-			t.failed = append(t.failed, e.Package)
+			t.failed = append(t.failed, e.Package+t.build)
 			for _, line := range t.output[e.Package] {
 				fmt.Fprint(t.live, line)
 			}
