@@ -177,6 +177,100 @@ func bumpString(a bumper, b []byte) string {
 	return unsafe.String(unsafe.SliceData(d), len(d))
 }
 
+// typed is the technique of the typed arena of joetifa2003/mm-go, whose module the
+// proxy does not serve: chunks for a fixed number of values of one type, from an
+// allocator outside of the heap, handed out by index and given back together. Here
+// that allocator is modernc's, which lasts and keeps pages for what comes next,
+// as the C library's does there.
+type typed[T any] struct {
+	last []T // the chunk being handed out
+	n    int // how much of it is
+}
+
+// Measured: with 64 or 256 KiB the tree takes 1.6 times as long, with 8 as long.
+const typedBytes = 16 << 10
+
+// offHeap lists the chunks of all types.
+type offHeap struct {
+	memory memory.Allocator
+	chunks []unsafe.Pointer
+}
+
+func (a *typed[T]) new(from *offHeap) *T {
+	if a.n == len(a.last) {
+		a.more(from, 1)
+	}
+	a.n++
+	return &a.last[a.n-1]
+}
+
+func (a *typed[T]) slice(from *offHeap, n int) []T {
+	if n > len(a.last)-a.n {
+		a.more(from, n)
+	}
+	a.n += n
+	return a.last[a.n-n : a.n : a.n]
+}
+
+func (a *typed[T]) append(from *offHeap, v []T, x T) []T {
+	if len(v) < cap(v) {
+		return append(v, x)
+	}
+	w := a.slice(from, max(4, 2*cap(v)))
+	return append(w[:copy(w, v)], x)
+}
+
+// more begins a chunk, larger than others if one slice needs that.
+//
+//go:noinline
+func (a *typed[T]) more(from *offHeap, n int) {
+	n = max(n, typedBytes/sizeOf[T](1))
+	p := calloc(&from.memory, sizeOf[T](n))
+	from.chunks = append(from.chunks, p)
+	a.last, a.n = unsafe.Slice((*T)(p), n), 0
+}
+
+// typeds is an arena for each type, as a user would hold them.
+type typeds struct {
+	from         *offHeap
+	branchSlab   typed[branch]
+	leafSlab     typed[leaf]
+	metaSlab     typed[meta]
+	profileSlab  typed[profile]
+	sampleSlab   typed[sample]
+	labelSlab    typed[label]
+	locationSlab typed[location]
+	functionSlab typed[function]
+	mappingSlab  typed[mapping]
+	lineSlab     typed[line]
+	int64s       typed[int64]
+	strings      typed[string]
+	samplePtrs   typed[*sample]
+	labelPtrs    typed[*label]
+	locationPtrs typed[*location]
+	functionPtrs typed[*function]
+	mappingPtrs  typed[*mapping]
+	text         typed[byte]
+}
+
+func newTypeds() *typeds { return &typeds{from: new(offHeap)} }
+
+func (a *typeds) string(b []byte) string {
+	d := a.text.slice(a.from, len(b))
+	copy(d, b)
+	return unsafe.String(unsafe.SliceData(d), len(d))
+}
+
+func (a *typeds) free() {
+	for _, p := range a.from.chunks {
+		if err := a.from.memory.UnsafeFree(p); err != nil {
+			panic(err)
+		}
+	}
+	a.from.chunks = a.from.chunks[:0]
+	*a = typeds{from: a.from}
+}
+
 func sizeOf[T any](n int) int {
 	var zero T
 	return int(unsafe.Sizeof(zero)) * n

@@ -17,7 +17,7 @@ import (
 var source string
 
 // candidate is an allocator. In the calls, T stands for the type, F for the name
-// of its field in slabs and flats, and N, S, X and B for the arguments.
+// of its field in slabs, flats and typeds, and N, S, X and B for the arguments.
 type candidate struct {
 	Name, ID string
 	Build    string // build constraint
@@ -46,6 +46,8 @@ func candidates() []candidate {
 		Append: "zAppend(a, S, X)", String: "zString(a, B)"}
 	bump := candidate{Type: "bumper", Setup: "a := newBump()", New: "bumpNew[T](a)", Slice: "bumpSlice[T](a, N)",
 		Append: "bumpAppend(a, S, X)", String: "bumpString(a, B)"}
+	typed := candidate{Type: "*typeds", New: "a.F.new(a.from)", Slice: "a.F.slice(a.from, N)", Append: "a.F.append(a.from, S, X)",
+		String: "a.string(B)"}
 	return []candidate{
 		{Name: "new", ID: "plain", Type: "heap", Setup: "var a heap", New: "new(T)", Slice: "make([]T, N)", Append: "append(S, X)", String: "string(B)"},
 		{Name: "floor", ID: "flat", Type: "*flats", Setup: "a := newFlats()", End: "a.reset()", New: "a.F.new()",
@@ -61,6 +63,7 @@ func candidates() []candidate {
 		z.with("ristretto_release", "zRelease", `a := z.NewAllocator(64<<10, "lab")`, "a.Release()"),
 		bump.as("bump_reset", "bumpReset", bump.Setup, "a.reset(false)"),
 		bump.as("bump_release", "bumpRelease", bump.Setup, "a.reset(true)"),
+		typed.as("typed_free", "typed", "a := newTypeds()", "a.free()"),
 		{Name: "modernc", ID: "modernc", Imports: []string{modernc}, Type: "*memory.Allocator", Begin: "a := new(memory.Allocator)",
 			End: "a.Close()", New: "cNew[T](a)", Slice: "cSlice[T](a, N)", Append: "cAppend(a, S, X)", String: "cString(a, B)"},
 	}
