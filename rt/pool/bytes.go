@@ -67,22 +67,30 @@ func (p *Bytes) Get(n int) []byte { // nosplit, as is Put, for the nanosecond th
 	if checking {
 		return p.checkedGet(n)
 	}
-	if s := p.seats.Load(); seated && s != nil {
-		if l, ok := s.list.of(goroutine()); ok {
-			if k := classOf(n); k < numClasses { // as pop
-				st := &l.stacks[k]
-				t := st.tally
-				if top := t % oneGet; top > uint64(st.far) && top <= stackLen {
-					if buf := st.s[top]; buf != nil { // or the compiler would load from it to see
-						st.s[top] = nil
-						st.tally = t + oneGet - 1
-						return (*[maxSize]byte)(buf)[:n:st.size]
-					}
-				}
+	s := p.seats.Load()
+	if !seated || s == nil {
+		return p.getBorrowed(n)
+	}
+	l, ok := s.list.of(goroutine())
+	if !ok {
+		return p.getBorrowed(n)
+	}
+	if k := classOf(n); k < numClasses { // as pop
+		st := &l.stacks[k]
+		t := st.tally
+		if top := t % oneGet; top > uint64(st.far) && top <= stackLen {
+			if buf := st.s[top]; buf != nil { // or the compiler would load from it to see
+				st.s[top] = nil
+				st.tally = t + oneGet - 1
+				return (*[maxSize]byte)(buf)[:n:st.size]
 			}
-			return l.refill(n)
 		}
 	}
+	return l.refill(n)
+}
+
+// getBorrowed is Get by who has no cache.
+func (p *Bytes) getBorrowed(n int) []byte {
 	l := p.borrow()
 	if l != nil {
 		if buf, size := l.pop(classOf(n)); buf != nil {
@@ -137,26 +145,35 @@ func (p *Bytes) Put(b []byte) {
 		p.checkedPut(b)
 		return
 	}
-	if s := p.seats.Load(); seated && s != nil {
-		if l, ok := s.list.of(goroutine()); ok {
-			if k := classOf(cap(b)); k < numClasses {
-				st := &l.stacks[k]
-				t := st.tally
-				if top := t % oneGet; top < uint64(st.depth) && top < stackLen {
-					buf := unsafe.Pointer(unsafe.SliceData(b))
-					if cap(b) == int(st.size) && st.s[top] != buf {
-						if atomic.LoadUint32(&s.cycle) == atomic.LoadUint32(&l.cycle) {
-							st.s[top+1] = buf
-							st.tally = t + 1
-							return
-						}
-					}
+	s := p.seats.Load()
+	if !seated || s == nil {
+		p.putBorrowed(b)
+		return
+	}
+	l, ok := s.list.of(goroutine())
+	if !ok {
+		p.putBorrowed(b)
+		return
+	}
+	if k := classOf(cap(b)); k < numClasses { // as push
+		st := &l.stacks[k]
+		t := st.tally
+		if top := t % oneGet; top < uint64(st.depth) && top < stackLen {
+			buf := unsafe.Pointer(unsafe.SliceData(b))
+			if cap(b) == int(st.size) && st.s[top] != buf {
+				if atomic.LoadUint32(&s.cycle) == atomic.LoadUint32(&l.cycle) {
+					st.s[top+1] = buf
+					st.tally = t + 1
+					return
 				}
 			}
-			l.putSlow(b)
-			return
 		}
 	}
+	l.putSlow(b)
+}
+
+// putBorrowed is Put by who has no cache.
+func (p *Bytes) putBorrowed(b []byte) {
 	l := p.borrow()
 	if l != nil && l.push(classOf(cap(b)), b) {
 		p.caches.Put(l)
