@@ -23,9 +23,9 @@
 // [Bytes.Get] and [Bytes.Put] are for use anywhere. A goroutine that keeps using a pool
 // is given a cache to itself until two collections pass without a Put of it, and then
 // pays less than for one use of a [sync.Pool]; up to 8 goroutines have one, or four for
-// each P, but 128 at most. All others borrow one for each call, which costs two uses of a sync.Pool.
-// [Bytes.Local] lends a cache to one goroutine – a worker, a request – for as long as
-// it says.
+// each P, but 128 at most. All others borrow one for each call, which costs two uses of
+// a sync.Pool. [Bytes.Local] lends a cache to one goroutine – a worker, a request – for
+// as long as it says.
 //
 // Goroutines are told apart by the address of what the runtime keeps of them, which
 // stays the same when their stacks move; one that starts in the place of another that
@@ -77,8 +77,7 @@
 // is entered in a ledger with its stack. Found are: a second Put, a write after Put
 // (when the buffer is to be handed out again, or by Check), a Put of something that
 // is not from the pool, a buffer that was never put (when the collector finds it, and
-// the pool is still in use),
-// a [Local] that is used after Release or by two goroutines at once. Each is
-// reported with the stacks of both places; see [Misuse]. The checks take a lock and
-// are for tests.
+// the pool is still in use), a [Local] that is used after Release or by two goroutines
+// at once. Each is reported with the stacks of both places; see [Misuse]. The checks
+// take a lock and are for tests.
 package pool

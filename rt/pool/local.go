@@ -15,9 +15,9 @@ import (
 // (4 MiB), as the need shows: half of that or less if they are only put through it, and
 // got elsewhere. Buffers larger than 1/256 of MaxBytes (1 MiB) pass through it. All its
 // classes together hold at most a sixth of MaxBytes. A class that saw no Get between
-// two collections is handed back to the Bytes at the next Put, and one that saw few in
-// two of those but for as many. A Local that lies idle keeps what it holds: Release it
-// when there is nothing to do.
+// two collections is handed back to the Bytes at the next Put; one that saw some keeps
+// no more buffers than it saw Gets in the last two cycles. A Local that lies idle keeps
+// what it holds: Release it when there is nothing to do.
 //
 // Make one with [Bytes.Local].
 type Local struct {

@@ -233,8 +233,8 @@ func TestReleasedLocal(t *testing.T) {
 		runtime.GC()
 	}
 	// Of two collections that the pool learns of at once, the Local may not survive the second.
-	if s := p.Stats(); len(s.Classes) != 1 || s.Classes[0].Misses > 5 {
-		t.Errorf("got %+v, want one buffer made, or few", s)
+	if s := p.Stats(); len(s.Classes) != 1 || s.Classes[0].Misses > 3 {
+		t.Errorf("got %+v, want one buffer made, three at most", s)
 	}
 	for range 1000 {
 		runtime.GC()
