@@ -2,7 +2,7 @@ package browser
 
 import (
 	"bytes"
-	"io"
+	"iter"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,24 +23,50 @@ var names = []string{
 	"javascript:window.hit=1", "${window.hit=1}", "<!--", "a\u202egnp.exe", "\u2028window.hit=1//", "__proto__", "constructor",
 }
 
-func hostileProfile(w io.Writer, types string, values func(i int) []int64) error {
+// What the values of profiles mean, as writeProfile takes it.
+const (
+	cpuTypes  = "samples/count cpu/nanoseconds"
+	heapTypes = "alloc_objects/count alloc_space/bytes inuse_objects/count inuse_space/bytes"
+)
+
+// writeProfile writes a profile with the stacks that samples yields, innermost
+// call first, and their values.
+func writeProfile(t *testing.T, file, types string, samples iter.Seq2[[][]evidence.Frame, []int64]) {
+	t.Helper()
 	var header pprof.Header
 	for t := range strings.FieldsSeq(types) {
 		name, unit, _ := strings.Cut(t, "/")
 		header.Types = append(header.Types, evidence.ValueType{Type: name, Unit: unit})
 	}
 	header.Period, header.PeriodOf = 1e7, header.Types[len(header.Types)-1]
-	out, err := pprof.NewWriter(w, header)
+	var b bytes.Buffer
+	out, err := pprof.NewWriter(&b, header)
 	if err != nil {
-		return err
+		t.Fatal(err)
 	}
-	for i, name := range names {
-		stack := [][]evidence.Frame{{{Function: "runtime.mallocgc", File: "malloc.go", Line: 1}}, {{Function: "example.com/x." + name, File: "/src/" + name + ".go", Line: 7}}, {{Function: "example.com/x.serve", File: "/src/main.go", Line: 3}}}
-		if err := out.Add(stack, values(i)); err != nil {
-			return err
+	for stack, values := range samples {
+		if err := out.Add(stack, values); err != nil {
+			t.Fatal(err)
 		}
 	}
-	return out.Close()
+	if err := out.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, b.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// hostile yields a stack with each of the names, and its values.
+func hostile(values func(i int) []int64) iter.Seq2[[][]evidence.Frame, []int64] {
+	return func(yield func([][]evidence.Frame, []int64) bool) {
+		for i, name := range names {
+			stack := [][]evidence.Frame{{{Function: "runtime.mallocgc", File: "malloc.go", Line: 1}}, {{Function: "example.com/x." + name, File: "/src/" + name + ".go", Line: 7}}, {{Function: "example.com/x.serve", File: "/src/main.go", Line: 3}}}
+			if !yield(stack, values(i)) {
+				return
+			}
+		}
+	}
 }
 
 // TestHostileProfile opens a page whose functions and files have hostile
@@ -49,22 +75,8 @@ func TestHostileProfile(t *testing.T) {
 	browserPath(t)
 	dir := t.TempDir()
 	cpu, allocs := filepath.Join(dir, "cpu.pprof"), filepath.Join(dir, "allocs.pprof")
-	for file, write := range map[string]func(io.Writer) error{
-		cpu: func(w io.Writer) error {
-			return hostileProfile(w, "samples/count cpu/nanoseconds", func(i int) []int64 { return []int64{10, int64(20+i) * 1e7} })
-		},
-		allocs: func(w io.Writer) error {
-			return hostileProfile(w, "alloc_objects/count alloc_space/bytes inuse_objects/count inuse_space/bytes", func(i int) []int64 { return []int64{100, 10000, 10, 1000} })
-		},
-	} {
-		var b bytes.Buffer
-		if err := write(&b); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, b.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	writeProfile(t, cpu, cpuTypes, hostile(func(i int) []int64 { return []int64{10, int64(20+i) * 1e7} }))
+	writeProfile(t, allocs, heapTypes, hostile(func(int) []int64 { return []int64{100, 10000, 10, 1000} }))
 	html := filepath.Join(dir, "page.html")
 	tool(t)("check", "-threshold", "0", "-html", html, cpu, allocs)
 	p := readPage(t, html)

@@ -71,7 +71,7 @@ function edgesOf(t, g) {
         const from = nearest[p], key = from * 65536 + to;
         let e = edges.get(key);
         if (!e) edges.set(key, (e = { from, to, residual: true, sums: new Float64Array(columns.length) }));
-        if (direct[p]) e.residual = false;
+        if (direct[p] && columns.some((c) => c[node] !== 0)) e.residual = false;
         if (!open.get(key)) for (let k = 0; k < columns.length; k++) e.sums[k] += columns[k][node];
         open.set(key, (open.get(key) || 0) + 1);
         path.push({ key, depth: t.depth[node] });
