@@ -12,13 +12,15 @@ PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 win
 LIBRARY_PLATFORMS := linux/arm64 windows/amd64 linux/386
 
 # The libraries as programs are built with them (the race detector turns their
-# checking mode on), with each of their tags, and by the oldest Go that they need.
+# checking mode on), with each of their tags, by the oldest Go that they need, and
+# in 32 bits where such programs run.
 # Tests that build programs themselves do the same each time.
 BUILDS := -also 'rt' \
 	-also 'rt -tags=heaptrimcheck -skip=Misuse|Inline ./arena' \
 	-also 'rt -tags=heaptrimcheck -skip=Inline ./pool' \
 	-also 'rt -tags=heaptrimnoseats -skip=Inline ./pool' \
-	-also 'rt GOTOOLCHAIN=go1.25.13 -skip=Misuse|Inline'
+	-also 'rt GOTOOLCHAIN=go1.25.13 -skip=Misuse|Inline' \
+	$(if $(filter linux/amd64,$(shell go env GOHOSTOS GOHOSTARCH | paste -sd/)),-also 'rt GOARCH=386 -short -skip=Misuse|Inline')
 
 # Tests and builds belong to one module each, whatever workspace they stand in.
 export GOWORK := off

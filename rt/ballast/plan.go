@@ -129,7 +129,8 @@ func (s state) gogc(goal int64) int {
 
 // goal is the inverse of gogc.
 func (s state) goal(gogc int) int64 {
-	return s.live + int64(float64(s.live+s.roots+s.object)*float64(gogc)/100)
+	percent := float64(gogc) / 100
+	return max(s.live+int64(float64(s.live+s.roots+s.object)*percent), int64(heapMinimum*percent)-s.object)
 }
 
 // near says whether the setting is as good as the plan's.

@@ -96,12 +96,13 @@ func TestPlanStaysSane(t *testing.T) {
 }
 
 func TestNear(t *testing.T) {
+	steer := policy{mode: Auto, memory: gib, minGOGC: 50}
 	s := state{live: 100 * mib}
-	p := policy{mode: Auto, memory: gib, minGOGC: 50}.plan(s)
+	p := steer.plan(s)
 	f := func(gogc int, want bool) {
 		t.Helper()
 		if got, _ := p.near(s, gogc, p.limit); got != want {
-			t.Errorf("near(%d) = %v, want %v; the plan is %d", gogc, got, want, p.gogc)
+			t.Errorf("%+v: near(%d) = %v, want %v; the plan is %d", s, gogc, got, want, p.gogc)
 		}
 	}
 	f(p.gogc, true)
@@ -110,4 +111,14 @@ func TestNear(t *testing.T) {
 	f(p.gogc+40, false)
 	f(p.gogc-40, false)
 	f(gogcOff, false)
+
+	// In a heap below the minimum, GOGC is a multiple of that: also before the first
+	// collection, which is the first to tell what is live.
+	for _, s = range []state{{}, {live: 100 << 10}, {object: 64 * mib}} {
+		p = steer.plan(s)
+		f(p.gogc, true)
+		f(p.gogc-p.gogc/100, true)
+		f(p.gogc/2, false)
+		f(100, false)
+	}
 }
