@@ -1,3 +1,5 @@
+//go:build !heaptrimcheck && !race
+
 package pool
 
 import (
@@ -10,9 +12,6 @@ import (
 // TestRoom fills a cache in several orders, and wants all stacks within their depths,
 // and these within the documented part of MaxBytes and the right of each class.
 func TestRoom(t *testing.T) {
-	if checking {
-		t.Skip("the checking mode has no caches")
-	}
 	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		p := &Bytes{MaxBytes: 1 << (16 + r.IntN(8))}
@@ -56,9 +55,6 @@ func testRoom(t *testing.T, p *Bytes, l *Local) {
 
 // A class that overflows gets the whole of its depth when no other needs the room.
 func TestDeepening(t *testing.T) {
-	if checking {
-		t.Skip("the checking mode has no caches")
-	}
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // after a collection, the class would be one that is only put
 	var p Bytes
 	l := p.Local()
@@ -79,9 +75,6 @@ func TestDeepening(t *testing.T) {
 
 // What only is put through a cache, and got through others, does not pile up in it.
 func TestPutOnly(t *testing.T) {
-	if checking {
-		t.Skip("the checking mode has no caches")
-	}
 	var p Bytes
 	from, to := p.Local(), p.Local()
 	for _, size := range []int{100, 16 << 10, 64 << 10, 256 << 10} {
@@ -102,9 +95,6 @@ func TestPutOnly(t *testing.T) {
 // What comes from the depot is fetched some buffers at a time, and every buffer and
 // every Get counts once.
 func TestFetchedAhead(t *testing.T) {
-	if checking {
-		t.Skip("the checking mode has no caches")
-	}
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection could drop what lies in the depot
 	var p Bytes
 	from, to := p.Local(), p.Local()

@@ -1,3 +1,5 @@
+//go:build (amd64 || arm64) && !heaptrimcheck && !race && !heaptrimnoseats
+
 package pool
 
 import (
@@ -14,19 +16,9 @@ import (
 
 func skipUnseated(t *testing.T) {
 	t.Helper()
-	if !seated || checking {
+	if !seated {
 		t.Skip("goroutines have no caches of their own here")
 	}
-}
-
-// own returns the cache that belongs to the running goroutine, or nil.
-func (p *Bytes) own() *Local {
-	if s := p.seats.Load(); s != nil {
-		if l, ok := s.list.of(goroutine()); ok {
-			return l
-		}
-	}
-	return nil
 }
 
 // occupied returns how many seats are taken, and how many may be.
@@ -35,13 +27,6 @@ func (p *Bytes) occupied() (taken, limit int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.taken, s.limit
-}
-
-// use gets and puts one buffer of 1000 bytes n times.
-func use(p *Bytes, n int) {
-	for range n {
-		p.Put(p.Get(1000))
-	}
 }
 
 // A goroutine that keeps using a pool gets a cache, which nobody else uses, and keeps it
