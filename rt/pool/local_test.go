@@ -3,6 +3,7 @@
 package pool
 
 import (
+	"sync"
 	"sync/atomic"
 	"testing"
 	"unsafe"
@@ -25,6 +26,45 @@ func use(p *Bytes, n int) {
 	}
 }
 
+// sit uses a pool until the goroutine has a cache of its own, and returns that. As long as
+// the goroutine stays on its P, 3000 uses are enough.
+func sit[C any](t *testing.T, use func(), own func() *C) *C {
+	t.Helper()
+	for range 100 {
+		use()
+		if c := own(); c != nil {
+			return c
+		}
+	}
+	t.Fatal("300000 uses, and the goroutine has no cache of its own")
+	return nil
+}
+
+// sitBeside returns the cache that another goroutine gets. One that shares its seat with
+// the running one gets none, so it is not the first in any case.
+func sitBeside[C any](use func(), own func() *C) *C {
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	stay := make(chan struct{})
+	defer close(stay)
+	for range 10 {
+		got := make(chan *C)
+		wg.Go(func() {
+			var c *C
+			for i := 0; i < 100 && c == nil; i++ {
+				use()
+				c = own()
+			}
+			got <- c
+			<-stay // or the next one would be the same
+		})
+		if c := <-got; c != nil {
+			return c
+		}
+	}
+	return nil
+}
+
 // A cache that two goroutines used at once says so, when it finds out.
 func TestCorruptLocal(t *testing.T) {
 	corrupted := func(name string, get func(int) []byte, put func([]byte), cache func() *Local) {
@@ -45,7 +85,7 @@ func TestCorruptLocal(t *testing.T) {
 	l := p.Local()
 	corrupted("Local", l.Get, l.Put, func() *Local { return l })
 	if seated {
-		use(&q, 6000)
+		sit(t, func() { use(&q, 3000) }, q.own)
 		corrupted("seat", q.Get, q.Put, q.own)
 	}
 }

@@ -44,28 +44,22 @@ func TestSeat(t *testing.T) {
 	if p.own() != nil {
 		t.Fatal("thirty uses, and the goroutine has a cache of its own")
 	}
-	use(&p, 3000)
-	l := p.own()
-	if l == nil {
-		t.Fatal("3001 uses, and the goroutine has no cache of its own")
+	much := func() { use(&p, 3000) }
+	l := sit(t, much, p.own)
+	if other := sitBeside(much, p.own); other == nil || other == l {
+		t.Errorf("another goroutine has %p, the first %p", other, l)
 	}
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		use(&p, 3000)
-		if other := p.own(); other == nil || other == l {
-			t.Errorf("another goroutine has %p, the first %p", other, l)
-		}
-	})
-	wg.Wait()
+	misses := &p.depot().classes[classOf(1000)].misses
+	before := misses.Load()
 	for range 20 {
-		collect(t, &p)
+		collect(t, &p.depot().seats.cycle)
 		use(&p, 10)
 		if again := p.own(); again != l {
 			t.Fatalf("the goroutine has %p after a collection, before it %p", again, l)
 		}
 	}
-	if misses := p.depot().classes[classOf(1000)].misses.Load(); misses > 2 {
-		t.Errorf("%d buffers were made, want one for each goroutine", misses)
+	if got := misses.Load(); got != before {
+		t.Errorf("%d buffers were made by a goroutine that has a cache, want none", got-before)
 	}
 }
 
@@ -73,7 +67,7 @@ func TestSeat(t *testing.T) {
 func TestSeatIsLost(t *testing.T) {
 	skipUnseated(t)
 	var p Bytes
-	use(&p, 3000)
+	sit(t, func() { use(&p, 3000) }, p.own)
 	if n, _ := p.occupied(); n != 1 {
 		t.Fatalf("%d seats are taken, want 1", n)
 	}
@@ -116,7 +110,7 @@ func TestSeatedPoolIsCollected(t *testing.T) {
 	skipUnseated(t)
 	d := func() weak.Pointer[depot] {
 		var p Bytes
-		use(&p, 3000)
+		sit(t, func() { use(&p, 3000) }, p.own)
 		return weak.Make(p.depot())
 	}()
 	for range 1000 {
@@ -164,36 +158,19 @@ func TestGoroutine(t *testing.T) {
 func TestSeatOfMovedStack(t *testing.T) {
 	skipUnseated(t)
 	var p Bytes
-	use(&p, 3000)
-	l := p.own()
+	l := sit(t, func() { use(&p, 3000) }, p.own)
+	misses := &p.depot().classes[classOf(1000)].misses
+	before := misses.Load()
 	for range 10 {
 		atDepth(200, func() { use(&p, 1) })
-		collect(t, &p) // which shrinks the stack
-		if got := p.own(); got != l || l == nil {
+		collect(t, &p.depot().seats.cycle) // which shrinks the stack
+		if got := p.own(); got != l {
 			t.Fatalf("the goroutine has %p after its stack moved, before it %p", got, l)
 		}
 	}
-	if misses := p.depot().classes[classOf(1000)].misses.Load(); misses != 1 {
-		t.Errorf("%d buffers were made, want 1", misses)
+	if got := misses.Load(); got != before {
+		t.Errorf("%d buffers were made, want none", got-before)
 	}
-}
-
-// collect returns after a collection that p knows of. Two that it learns of one right
-// after the other would leave a goroutine no time to show that it uses its cache.
-func collect(t *testing.T, p *Bytes) {
-	t.Helper()
-	cycle := &p.depot().seats.cycle
-	before := atomic.LoadUint32(cycle)
-	for range 1000 {
-		runtime.GC()
-		for range 10 {
-			if atomic.LoadUint32(cycle) != before {
-				return
-			}
-			time.Sleep(time.Millisecond)
-		}
-	}
-	t.Fatal("a thousand collections, and the pool knows of none")
 }
 
 // atDepth calls f with that many KiB more on the stack.

@@ -6,7 +6,6 @@ import (
 	"runtime"
 	"sync"
 	"testing"
-	"time"
 	"weak"
 )
 
@@ -21,31 +20,21 @@ func TestValuesSeat(t *testing.T) {
 	if p.own() != nil {
 		t.Fatal("200 uses, and the goroutine has a stash")
 	}
-	p.use(3000)
-	s := p.own()
-	if s == nil {
-		t.Fatal("3200 uses, and the goroutine has no stash")
+	much := func() { p.use(3000) }
+	s := sit(t, much, p.own)
+	if other := sitBeside(much, p.own); other == nil || other == s {
+		t.Errorf("another goroutine has %p, the first %p", other, s)
 	}
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		p.use(3000)
-		if other := p.own(); other == nil || other == s {
-			t.Errorf("another goroutine has %p, the first %p", other, s)
-		}
-	})
-	wg.Wait()
+	before := p.Stats().Misses
 	for range 20 {
-		runtime.GC()
-		for range 5 {
-			p.use(10)
-			time.Sleep(time.Millisecond) // for the cleanup that calls turn
-		}
+		collect(t, &p.holders.shared.Load().cycle)
+		p.use(10)
 		if again := p.own(); again != s {
 			t.Fatalf("the goroutine has %p after a collection, before it %p", again, s)
 		}
 	}
-	if n := p.Stats().Misses; n > 2 {
-		t.Errorf("%d values were made, want one for each goroutine", n)
+	if got := p.Stats().Misses; got != before {
+		t.Errorf("%d values were made by a goroutine that has a stash, want none", got-before)
 	}
 }
 
@@ -53,7 +42,7 @@ func TestValuesSeat(t *testing.T) {
 func TestValuesAllocations(t *testing.T) {
 	skipUnseated(t)
 	var p Values[[7]*int]
-	p.use(3000)
+	sit(t, func() { p.use(3000) }, p.own)
 	var out [2 * stashLen][7]*int
 	if n := testing.AllocsPerRun(1000, func() { p.use(1) }); n != 0 {
 		t.Errorf("%v allocations for a value, want 0", n)
@@ -76,10 +65,7 @@ func TestValuesAllocations(t *testing.T) {
 func TestValuesSeatIsLost(t *testing.T) {
 	skipUnseated(t)
 	var p Values[*[64]int]
-	p.use(3000)
-	if p.own() == nil {
-		t.Fatal("no stash")
-	}
+	sit(t, func() { p.use(3000) }, p.own)
 	v := new([64]int)
 	w := weak.Make(v)
 	p.Put(v)
@@ -92,7 +78,7 @@ func TestValuesSeatIsLost(t *testing.T) {
 
 	gone := func() weak.Pointer[rows] {
 		var p Values[int]
-		p.use(3000)
+		sit(t, func() { p.use(3000) }, p.own)
 		return weak.Make(p.holders.shared.Load())
 	}()
 	collectUntil(t, "the pool is gone", func() bool { return gone.Value() == nil })
@@ -102,10 +88,7 @@ func TestValuesSeatIsLost(t *testing.T) {
 func TestValuesOnlyPut(t *testing.T) {
 	skipUnseated(t)
 	var p Values[int]
-	p.use(3000)
-	if p.own() == nil {
-		t.Fatal("no stash")
-	}
+	sit(t, func() { p.use(3000) }, p.own)
 	next := make(chan []int)
 	var wg sync.WaitGroup
 	wg.Go(func() {
