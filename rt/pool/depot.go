@@ -173,14 +173,15 @@ func (d *depot) stow(k uint, list []unsafe.Pointer) {
 		b := d.block()
 		b.n = copy(b.s[:sh.batch], list)
 		list = list[b.n:]
-		need := (sh.young.Load()+sh.old.Load()+int64(b.n))*int64(sh.size) - sh.granted.Load()
+		b.cycle = atomic.LoadUint32(&d.seats.cycle)
+		d.account(k, b, b.n) // before the look, or many at once would all find the last room
+		need := (sh.young.Load()+sh.old.Load())*int64(sh.size) - sh.granted.Load()
 		if need > 0 && !d.grow(sh, need) {
+			d.account(k, b, -b.n)
 			sh.drops.Add(uint64(b.n))
 			d.recycle(b)
 			continue
 		}
-		b.cycle = atomic.LoadUint32(&d.seats.cycle)
-		d.account(k, b, b.n)
 		sh.full.Put(b)
 	}
 }
