@@ -15,12 +15,12 @@ type Bytes struct {
 
 	// MaxBytes bounds the bytes that lie free in the shared part of the pool;
 	// what is put beyond is dropped. On top come, at the utmost, a quarter of it
-	// in the hands of the pool, and a sixth of it for each P, each Local, and each
-	// goroutine with a cache of its own, that uses buffers of all sizes. 0 means
-	// 256 MiB.
+	// in the hands of the pool, a sixth of it for each Local and each goroutine with
+	// a cache of its own that uses buffers of all sizes, and two sixths for each P,
+	// one of them in a spare cache. 0 means 256 MiB.
 	MaxBytes int64
-	// MaxSize is the largest buffer that is pooled: requests beyond come from the
-	// heap and go back to it. 0, and everything above, means 32 MiB.
+	// MaxSize is the largest capacity that is pooled: requests of a class beyond
+	// come from the heap and go back to it. 0, and everything above, means 32 MiB.
 	MaxSize int
 	// Report is called for every misuse that the checking mode finds, perhaps by
 	// several goroutines at once. If it is nil, a [Leak] is written to standard
@@ -134,10 +134,12 @@ func (p *Bytes) GetZeroed(n int) []byte {
 // capacity is the same; other slices are dropped, and counted, unless their
 // capacity is that of a class. Put of nil does nothing.
 //
-// A second Put of the same buffer is refused when nothing of its class was got or
-// put in between through the same cache, and caches keep its class: up to 1/256 of
-// MaxBytes, 1 MiB. Otherwise the buffer is handed out twice, as with every other
-// pool; the checking mode finds that.
+// A second Put of the same buffer is refused while the buffer lies uppermost of its
+// class in the same cache. So it does until something of its class is got or put there,
+// or the cache hands it back: at the first Put that it takes after a collection, and
+// when another class needs the room. Caches keep classes up to 1/256 of MaxBytes, 1 MiB.
+// Otherwise the buffer is handed out twice, as with every other pool; the checking mode
+// finds that.
 //
 //go:nosplit
 func (p *Bytes) Put(b []byte) {

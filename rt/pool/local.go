@@ -14,10 +14,11 @@ import (
 // A Local holds at most 60 buffers of a class, and no more than 1/64 of MaxBytes
 // (4 MiB), as the need shows: half of that or less if they are only put through it, and
 // got elsewhere. Buffers larger than 1/256 of MaxBytes (1 MiB) pass through it. All its
-// classes together hold at most a sixth of MaxBytes. A class that saw no Get between
-// two collections is handed back to the Bytes at the next Put; one that saw some keeps
-// no more buffers than it saw Gets in the last two cycles. A Local that lies idle keeps
-// what it holds: Release it when there is nothing to do.
+// classes together hold at most a sixth of MaxBytes. It looks through them at its first
+// Put after a collection: a class that saw no Get since the last look is handed back to
+// the Bytes; one that saw some keeps no more buffers than it saw Gets since the last look
+// but one. A Local that lies idle keeps what it holds: Release it when there is nothing
+// to do.
 //
 // Make one with [Bytes.Local].
 type Local struct {
