@@ -193,10 +193,13 @@ func sums(p page, keep func(node int) bool) map[string]float64 {
 }
 
 // beyond tells the nodes whose stacks have a frame that an expression matches
-// neither the function nor the file of.
+// neither the function nor the file of, and the root, where samples without a stack are.
 func beyond(p page, re *regexp.Regexp) func(node int) bool {
 	v := p.data.Views.Flame
 	return func(node int) bool {
+		if node == 0 {
+			return true
+		}
 		for ; node > 0; node -= v.Parent[node] {
 			f := v.Frame[node]
 			if !re.MatchString(v.Functions.Name[v.Frames.Function[f]]) && !re.MatchString(v.Files[v.Frames.File[f]]) {

@@ -3,7 +3,9 @@ package browser
 import (
 	"iter"
 	"maps"
+	"math"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -56,5 +58,29 @@ func TestArrowsOfOneWeight(t *testing.T) {
 		if got := eval[string](b, "("+calls+").graph.edges.map((e) => "+calls+".name(e.from) + (e.residual ? ' over others' : '') + ' > ' + "+calls+".name(e.to)).join(', ')"); got != want {
 			t.Errorf("by %s the arrows are %q, want %q", weight, got, want)
 		}
+	}
+}
+
+// TestNoStack: what has no stack is not hidden, and not in focus.
+func TestNoStack(t *testing.T) {
+	browserPath(t)
+	dir := t.TempDir()
+	cpu, html := filepath.Join(dir, "cpu.pprof"), filepath.Join(dir, "page.html")
+	writeProfile(t, cpu, cpuTypes, paths(map[string][]int64{
+		"":                          {10, 10e7},
+		"x.serve x.walk":            {60, 60e7},
+		"x.serve runtime.morestack": {30, 30e7},
+	}))
+	tool(t)("check", "-threshold", "0", "-html", html, cpu)
+	p := readPage(t, html)
+	b := newTab(t, desktop)
+	for filter, want := range map[string]float64{"": 1, "focus=serve": 0.9, "ignore=serve": 0.1, "hide=serve": 1, "hide=serve%7Cwalk": 0.4} {
+		b.open(p.url + "#view=flame&weight=cpu&" + filter)
+		if got := eval[float64](b, flame+".tree.total[0]"); math.Abs(got-want) > 1e-6 {
+			t.Errorf("%s: the sum is %v, want %v", filter, got, want)
+		}
+	}
+	if left := sums(p, beyond(p, regexp.MustCompile("serve|walk")))["cpu"]; math.Abs(left-0.4) > 1e-6 {
+		t.Errorf("the data without two functions add up to %v, want 0.4", left)
 	}
 }
