@@ -77,9 +77,7 @@ func TestHostileProfile(t *testing.T) {
 	cpu, allocs := filepath.Join(dir, "cpu.pprof"), filepath.Join(dir, "allocs.pprof")
 	writeProfile(t, cpu, cpuTypes, hostile(func(i int) []int64 { return []int64{10, int64(20+i) * 1e7} }))
 	writeProfile(t, allocs, heapTypes, hostile(func(int) []int64 { return []int64{100, 10000, 10, 1000} }))
-	html := filepath.Join(dir, "page.html")
-	tool(t)("check", "-threshold", "0", "-html", html, cpu, allocs)
-	p := readPage(t, html)
+	p := pageOfFiles(t, cpu, allocs)
 	// A name can look like another package's: that one is not the user's then.
 	if len(p.data.Report.Findings) < len(names)-2 {
 		t.Fatalf("%d findings of %d names", len(p.data.Report.Findings), len(names))

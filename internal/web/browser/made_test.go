@@ -45,9 +45,7 @@ func TestArrowsOfOneWeight(t *testing.T) {
 		"x.serve x.walk runtime.mallocgc":               {980, 98000, 0, 0},
 		"x.serve x.walk x.each x.walk runtime.mallocgc": {20, 2000, 0, 0},
 	}))
-	html := filepath.Join(dir, "page.html")
-	tool(t)("check", "-threshold", "0", "-html", html, cpu, allocs)
-	p := readPage(t, html)
+	p := pageOfFiles(t, cpu, allocs)
 	b := newTab(t, desktop)
 	for weight, want := range map[string]string{
 		"alloc_space": "x.serve > x.walk, x.walk over others > x.walk",
@@ -64,15 +62,13 @@ func TestArrowsOfOneWeight(t *testing.T) {
 // TestNoStack: what has no stack is not hidden, and not in focus.
 func TestNoStack(t *testing.T) {
 	browserPath(t)
-	dir := t.TempDir()
-	cpu, html := filepath.Join(dir, "cpu.pprof"), filepath.Join(dir, "page.html")
+	cpu := filepath.Join(t.TempDir(), "cpu.pprof")
 	writeProfile(t, cpu, cpuTypes, paths(map[string][]int64{
 		"":                          {10, 10e7},
 		"x.serve x.walk":            {60, 60e7},
 		"x.serve runtime.morestack": {30, 30e7},
 	}))
-	tool(t)("check", "-threshold", "0", "-html", html, cpu)
-	p := readPage(t, html)
+	p := pageOfFiles(t, cpu)
 	b := newTab(t, desktop)
 	for filter, want := range map[string]float64{"": 1, "focus=serve": 0.9, "ignore=serve": 0.1, "hide=serve": 1, "hide=serve%7Cwalk": 0.4} {
 		b.open(p.url + "#view=flame&weight=cpu&" + filter)

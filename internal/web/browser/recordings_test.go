@@ -209,6 +209,14 @@ func pageOf(t testing.TB, bundle string, flags ...string) page {
 	return readPage(t, file)
 }
 
+// pageOfFiles writes the page of a diagnosis of files, with all lines that cost anything.
+func pageOfFiles(t testing.TB, files ...string) page {
+	t.Helper()
+	html := filepath.Join(t.TempDir(), "page.html")
+	tool(t)(append([]string{"check", "-threshold", "0", "-html", html}, files...)...)
+	return readPage(t, html)
+}
+
 func readPage(t testing.TB, file string) page {
 	t.Helper()
 	text, err := os.ReadFile(file)
