@@ -44,10 +44,10 @@
 // so a burst is given back within three, but for the few buffers of each class in
 // caches, which take two or three more, or eight where they lie in a spare cache of a
 // pool that is in use. Of a class that stays in use, a cache keeps no more than was got
-// through it in the last two cycles that saw a Put of it. A buffer that has to be made again after it
-// was dropped is from then on kept in a reserve, which takes 4 MiB at most and
-// dwindles when it is not needed. There is nothing to close: a pool that is no
-// longer used holds nothing, and can be collected itself.
+// through it in the last two cycles that saw a Put of it. A buffer that has to be made
+// again after it was dropped is from then on kept in a reserve, which takes 4 MiB at most
+// and dwindles when it is not needed. There is nothing to close: a pool that is no longer
+// used holds nothing, and can be collected itself.
 //
 // # Of
 //
@@ -71,8 +71,8 @@
 // slice of it, putting a slice from elsewhere, putting the same one, of up to 1 MiB,
 // again at once through the same cache. These are not: using a buffer after its Put,
 // and putting it twice with other use of the pool or a collection in between; two users
-// may then share one buffer. Neither corrupts anything but the content of that buffer: it never gets
-// smaller than its users believe, nor is it freed under them.
+// may then share one buffer. Neither corrupts anything but the content of that buffer: it
+// never gets smaller than its users believe, nor is it freed under them.
 //
 // With the build tag heaptrimcheck, and under the race detector, every Get and Put
 // is entered in a ledger with its stack. Found are: a second Put, a write after Put

@@ -36,7 +36,8 @@ func (s *spares) take(cycle uint32) *Local {
 	l.idle = 0
 	atomic.StoreUint32(&l.cycle, cycle)
 	for k := range l.stacks {
-		l.stacks[k].tally += oneGet // else all would be handed back at the next turn, and not only what is not used until then
+		// Else all would be handed back at the next turn, and not only what is not used until then.
+		l.stacks[k].tally += oneGet
 		l.counts[k].gets++
 	}
 	return l
