@@ -52,8 +52,13 @@ var layers = []layer{
 		why:    "a log is summed up from its cycles alone, one by one, wherever they were read",
 	},
 	{
+		folder: "internal/schema",
+		ours:   []string{"internal/evidence", "internal/stats"},
+		why:    "documents are types that writers and readers share: they must not know who fills them",
+	},
+	{
 		folder: "internal/cycles/show",
-		ours:   []string{"internal/cycles", "internal/evidence", "internal/unit"},
+		ours:   []string{"internal/cycles", "internal/evidence", "internal/schema", "internal/unit"},
 		why:    "a summary is shown as it was made",
 	},
 	{
@@ -135,7 +140,7 @@ var layers = []layer{
 	{
 		folder: "internal/report/*",
 		ours: []string{"internal/detect", "internal/diagnose", "internal/evidence", "internal/ingest/exectrace", "internal/ingest/pprof",
-			"internal/latency", "internal/prescribe", "internal/prove", "internal/report/*", "internal/stats", "internal/unit"},
+			"internal/latency", "internal/prescribe", "internal/prove", "internal/report/*", "internal/schema", "internal/stats", "internal/unit"},
 		why: "a report reads every noun, computes nothing and changes none; ingest/pprof is there to write profiles",
 	},
 	{
@@ -149,7 +154,7 @@ var layers = []layer{
 	},
 	{
 		folder: "internal/tune/show",
-		ours:   []string{"internal/gcmodel", "internal/prove", "internal/stats", "internal/tune", "internal/unit"},
+		ours:   []string{"internal/gcmodel", "internal/prove", "internal/schema", "internal/stats", "internal/tune", "internal/unit"},
 		why:    "a plan is shown as it was made",
 	},
 	{

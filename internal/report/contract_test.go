@@ -13,6 +13,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/detect"
 	"github.com/heaptrim/heaptrim/internal/diagnose"
 	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/schema"
 	"github.com/heaptrim/heaptrim/internal/stats"
 )
 
@@ -31,7 +32,7 @@ func TestSchemaIsDocumented(t *testing.T) {
 		}
 	}
 	written := map[string]bool{}
-	keys(reflect.TypeFor[document](), "", written)
+	keys(reflect.TypeFor[schema.Report](), "", written)
 	for k := range written {
 		if !documented[k] {
 			t.Errorf("doc/format/report.md lacks %s", k)
@@ -42,8 +43,8 @@ func TestSchemaIsDocumented(t *testing.T) {
 			t.Errorf("doc/format/report.md has %s, which no report has", k)
 		}
 	}
-	if !bytes.Contains(doc, []byte(Schema)) {
-		t.Errorf("doc/format/report.md does not name %s", Schema)
+	if !bytes.Contains(doc, []byte(schema.ReportVersion)) {
+		t.Errorf("doc/format/report.md does not name %s", schema.ReportVersion)
 	}
 }
 
@@ -51,8 +52,8 @@ func TestSchemaIsDocumented(t *testing.T) {
 // are described once, under their own name.
 func keys(t reflect.Type, at string, out map[string]bool) {
 	own := map[reflect.Type]string{
-		reflect.TypeFor[interval](): "INTERVAL", reflect.TypeFor[finding](): "FINDING", reflect.TypeFor[cost](): "COST", reflect.TypeFor[frame](): "FRAME",
-		reflect.TypeFor[predictedSaved](): "PREDICTION",
+		reflect.TypeFor[schema.Interval](): "INTERVAL", reflect.TypeFor[schema.Finding](): "FINDING", reflect.TypeFor[schema.Cost](): "COST", reflect.TypeFor[schema.Frame](): "FRAME",
+		reflect.TypeFor[schema.Prediction](): "PREDICTION",
 	}
 	for i := range t.NumField() {
 		f := t.Field(i)
@@ -71,7 +72,7 @@ func keys(t reflect.Type, at string, out map[string]bool) {
 		}
 		out[path] = true
 		// What doc/format/trace.md specifies is not repeated.
-		if ft == reflect.TypeFor[tracePayers]() {
+		if ft == reflect.TypeFor[schema.TracePayers]() {
 			continue
 		}
 		if ft.Kind() != reflect.Struct || ft.PkgPath() == "time" {
@@ -129,7 +130,7 @@ func TestKeysAreAlwaysThere(t *testing.T) {
 // TestUnknownIsNotZero: what the evidence cannot bear is null, and what it
 // bears is a number even when that is zero.
 func TestUnknownIsNotZero(t *testing.T) {
-	f := func(name string, d *diagnose.Diagnosis, got func(document) *float64, want any) {
+	f := func(name string, d *diagnose.Diagnosis, got func(schema.Report) *float64, want any) {
 		t.Helper()
 		v := got(newDocument(d, Meta{}))
 		switch {
@@ -141,9 +142,9 @@ func TestUnknownIsNotZero(t *testing.T) {
 			t.Errorf("%s is %v, want %v", name, *v, want)
 		}
 	}
-	growcopy := func(doc document) *float64 { return doc.Findings[0].Cost.GrowCopy }
-	retention := func(doc document) *float64 { return doc.Findings[1].Cost.Retention }
-	bytesPerOp := func(doc document) *float64 { return doc.Runs[2].BytesPerOp }
+	growcopy := func(doc schema.Report) *float64 { return doc.Findings[0].Cost.GrowCopy }
+	retention := func(doc schema.Report) *float64 { return doc.Findings[1].Cost.Retention }
+	bytesPerOp := func(doc schema.Report) *float64 { return doc.Runs[2].BytesPerOp }
 
 	f("growcopy of a finding that grows nothing", fixture(), growcopy, 0.0)
 	noCPU := fixture()

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/schema"
 	"github.com/heaptrim/heaptrim/internal/stats"
 )
 
@@ -83,15 +84,15 @@ func csvColumns() []csvColumn {
 		{"objects_per_s", 1, func(c diagnose.Cost) stats.Interval { return c.ObjectsPerSecond }, never},
 		{"in_use_bytes", 1, func(c diagnose.Cost) stats.Interval { return c.InUse }, func(k known) bool { return k.inUse }},
 	} {
-		at := func(part func(*interval) float64) func(diagnose.Finding, known) string {
+		at := func(part func(*schema.Interval) float64) func(diagnose.Finding, known) string {
 			return func(f diagnose.Finding, k known) string {
-				return csvNumber(newInterval(q.of(f.Cost), q.zero(k)), part, q.scale)
+				return csvNumber(schema.NewInterval(q.of(f.Cost), q.zero(k)), part, q.scale)
 			}
 		}
 		all = append(all,
-			csvColumn{q.name, at(func(i *interval) float64 { return i.Value })},
-			csvColumn{q.name + "_low", at(func(i *interval) float64 { return i.Low })},
-			csvColumn{q.name + "_high", at(func(i *interval) float64 { return i.High })})
+			csvColumn{q.name, at(func(i *schema.Interval) float64 { return i.Value })},
+			csvColumn{q.name + "_low", at(func(i *schema.Interval) float64 { return i.Low })},
+			csvColumn{q.name + "_high", at(func(i *schema.Interval) float64 { return i.High })})
 	}
 	return append(all,
 		text("lifetime", func(f diagnose.Finding) string { return string(f.Lifetime.Class) }),
@@ -100,9 +101,9 @@ func csvColumns() []csvColumn {
 		text("remedy", func(f diagnose.Finding) string { return f.Remedy.Code }),
 		text("remedy_safety", func(f diagnose.Finding) string { return f.Remedy.Safety }),
 		text("remedy_text", func(f diagnose.Finding) string { return f.Remedy.Text }),
-		predictedCPU("", func(i *interval) float64 { return i.Value }),
-		predictedCPU("_low", func(i *interval) float64 { return i.Low }),
-		predictedCPU("_high", func(i *interval) float64 { return i.High }),
+		predictedCPU("", func(i *schema.Interval) float64 { return i.Value }),
+		predictedCPU("_low", func(i *schema.Interval) float64 { return i.Low }),
+		predictedCPU("_high", func(i *schema.Interval) float64 { return i.High }),
 		predictedAmount("bytes", "", func(p diagnose.Prediction) float64 { return p.BytesPerOp.Value }),
 		predictedAmount("bytes", "_low", func(p diagnose.Prediction) float64 { return p.BytesPerOp.Low }),
 		predictedAmount("bytes", "_high", func(p diagnose.Prediction) float64 { return p.BytesPerOp.High }),
@@ -112,9 +113,9 @@ func csvColumns() []csvColumn {
 }
 
 // predictedCPU is a column of the predicted saving of CPU.
-func predictedCPU(suffix string, part func(*interval) float64) csvColumn {
+func predictedCPU(suffix string, part func(*schema.Interval) float64) csvColumn {
 	return csvColumn{"predicted_cpu_percent_saved" + suffix, func(f diagnose.Finding, _ known) string {
-		return csvNumber(newInterval(f.Prediction.CPU, false), part, 100)
+		return csvNumber(schema.NewInterval(f.Prediction.CPU, false), part, 100)
 	}}
 }
 
@@ -122,7 +123,7 @@ func predictedCPU(suffix string, part func(*interval) float64) csvColumn {
 func predictedAmount(what, suffix string, of func(diagnose.Prediction) float64) csvColumn {
 	return csvColumn{"predicted_" + what + "_per_op_saved" + suffix, func(f diagnose.Finding, _ known) string {
 		v := of(f.Prediction)
-		return csvNumber(newInterval(stats.Exact(v), false), func(i *interval) float64 { return i.Value }, 1)
+		return csvNumber(schema.NewInterval(stats.Exact(v), false), func(i *schema.Interval) float64 { return i.Value }, 1)
 	}}
 }
 
@@ -147,8 +148,8 @@ func csvCount(n int) string {
 	return fmt.Sprint(n)
 }
 
-func csvNumber(i *interval, part func(*interval) float64, scale float64) string {
-	if i == nil || !finite(part(i)*scale) {
+func csvNumber(i *schema.Interval, part func(*schema.Interval) float64, scale float64) string {
+	if i == nil || !schema.Finite(part(i)*scale) {
 		return ""
 	}
 	return strconv.FormatFloat(part(i)*scale, 'g', 6, 64)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/diagnose"
 	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/schema"
 	"github.com/heaptrim/heaptrim/internal/stats"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
@@ -135,7 +136,7 @@ func (e *explainer) cost() {
 // profiling says by what samples were multiplied because the profile itself changes
 // the program, where that is more than a few per cent.
 func (e *explainer) profiling() {
-	much := func(times float64) bool { return finite(times) && times > 0 && math.Abs(times-1) >= 0.05 }
+	much := func(times float64) bool { return schema.Finite(times) && times > 0 && math.Abs(times-1) >= 0.05 }
 	for _, r := range e.d.Runs {
 		if r.Name != e.f.Run {
 			continue
@@ -152,7 +153,9 @@ func (e *explainer) profiling() {
 
 // caches says what the part that no profile shows stands on.
 func (e *explainer) caches() (texts []string) {
-	known := func(i stats.Interval) bool { return finite(i.Value) && finite(i.Low) && finite(i.High) }
+	known := func(i stats.Interval) bool {
+		return schema.Finite(i.Value) && schema.Finite(i.Low) && schema.Finite(i.High)
+	}
 	for _, r := range e.d.Runs {
 		if r.Name != e.f.Run {
 			continue

@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/schema"
 )
 
 // hostileNames are what a profile, a log or a path may hold.
@@ -267,7 +268,7 @@ func TestJSONKeepsNames(t *testing.T) {
 		if err := JSON(&out, d, Meta{Prescription: p}); err != nil {
 			t.Fatal(err)
 		}
-		var doc document
+		var doc schema.Report
 		if err := json.Unmarshal(out.Bytes(), &doc); err != nil {
 			t.Fatalf("%.20q: %v", name, err)
 		}

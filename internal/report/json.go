@@ -1,16 +1,13 @@
 package report
 
 import (
-	"bufio"
-	"bytes"
-	"encoding/json"
-	"fmt"
 	"io"
 	"time"
 
 	"github.com/heaptrim/heaptrim/internal/detect"
 	"github.com/heaptrim/heaptrim/internal/diagnose"
 	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/schema"
 	"github.com/heaptrim/heaptrim/internal/stats"
 )
 
@@ -27,32 +24,23 @@ type Meta struct {
 // JSON writes a diagnosis as one JSON document of [Schema], indented, with a
 // newline at its end. Numbers that are not finite are written as null.
 func JSON(w io.Writer, d *diagnose.Diagnosis, m Meta) error {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(newDocument(d, m)); err != nil {
-		return fmt.Errorf("encode the report: %w", err)
-	}
-	l := layout{w: bufio.NewWriter(w)}
-	l.write(bytes.TrimSpace(b.Bytes()))
-	l.w.WriteByte('\n')
-	return l.w.Flush()
+	return schema.Write(w, newDocument(d, m))
 }
 
-func newDocument(d *diagnose.Diagnosis, m Meta) document {
+func newDocument(d *diagnose.Diagnosis, m Meta) schema.Report {
 	k := knownOf(d)
-	doc := document{
-		Schema: Schema, Tool: m.Tool,
-		Target: newTarget(d.Target), Environment: newEnvironment(d.Environment), Totals: newTotals(d.Totals, k),
-		Decomposition: []bucket{}, Findings: []finding{}, SetApart: []finding{}, Advice: []advisedThing{}, Detections: rowsOf(m.Detections, newDetection), Latency: newLatency(m.Trace), Vet: []ruleHit{}, Runs: []runSummary{}, Missing: []missingThing{},
-		Warnings: list(d.Warnings),
+	doc := schema.Report{
+		Schema: schema.ReportVersion, Tool: m.Tool,
+		Target: newTarget(d.Target), Environment: schema.NewEnvironment(d.Environment), Totals: newTotals(d.Totals, k),
+		Decomposition: []schema.Bucket{}, Findings: []schema.Finding{}, SetApart: []schema.Finding{}, Advice: []schema.Advice{}, Detections: schema.Rows(m.Detections, newDetection), Latency: newLatency(m.Trace), Vet: []schema.RuleHit{}, Runs: []schema.RunSummary{}, Missing: []schema.Gap{},
+		Warnings: schema.List(d.Warnings),
 	}
 	if !m.Created.IsZero() {
 		at := m.Created.UTC()
 		doc.Created = &at
 	}
 	for _, b := range d.Decomposition {
-		doc.Decomposition = append(doc.Decomposition, bucket{b.Name, newInterval(b.Share, true), b.Memory, b.Charged})
+		doc.Decomposition = append(doc.Decomposition, schema.Bucket{b.Name, schema.NewInterval(b.Share, true), b.Memory, b.Charged})
 	}
 	for i, f := range d.Findings {
 		f.Rank = rankOf(d, i)
@@ -62,88 +50,78 @@ func newDocument(d *diagnose.Diagnosis, m Meta) document {
 		f.Rank = 0
 		doc.SetApart = append(doc.SetApart, newFinding(f, k))
 	}
-	doc.prescribed(d, m.Prescription, k)
+	addCures(&doc, d, m.Prescription, k)
 	for _, r := range d.Runs {
 		doc.Runs = append(doc.Runs, newRun(d, r))
 	}
 	for _, x := range d.Missing {
-		doc.Missing = append(doc.Missing, missingThing(x))
+		doc.Missing = append(doc.Missing, schema.Gap(x))
 	}
 	return doc
 }
 
-// prescribed adds what is said of all cures.
-func (doc *document) prescribed(d *diagnose.Diagnosis, p Prescription, k known) {
-	doc.Threshold, doc.Below = positive(p.Threshold), d.BelowThreshold
+// addCures adds what is said of all cures.
+func addCures(doc *schema.Report, d *diagnose.Diagnosis, p Prescription, k known) {
+	doc.Threshold, doc.Below = schema.Positive(p.Threshold), d.BelowThreshold
 	doc.Together = newPrediction(p.Together)
 	for _, a := range d.Advice {
-		doc.Advice = append(doc.Advice, advisedThing{newRemedy(a.Remedy), a.Title, newPrediction(a.Saves)})
+		doc.Advice = append(doc.Advice, schema.Advice{newRemedy(a.Remedy), a.Title, newPrediction(a.Saves)})
 	}
 	for _, h := range p.Rules {
 		s := h.Cost.Site
-		doc.Vet = append(doc.Vet, ruleHit{
-			h.Code, h.Message, site{s.Function, s.File, s.Line, s.Package}, h.Cost.Run,
-			newInterval(h.Cost.CPU, k.cpu), number(h.Cost.BytesShare, k.allocated),
+		doc.Vet = append(doc.Vet, schema.RuleHit{
+			h.Code, h.Message, schema.Site{s.Function, s.File, s.Line, s.Package}, h.Cost.Run,
+			schema.NewInterval(h.Cost.CPU, k.cpu), schema.Number(h.Cost.BytesShare, k.allocated),
 		})
 	}
 }
 
-func newRemedy(r diagnose.Remedy) remedy {
-	return remedy{r.Code, r.Safety, r.Text, r.Why, positive(r.Fit)}
+func newRemedy(r diagnose.Remedy) schema.Remedy {
+	return schema.Remedy{r.Code, r.Safety, r.Text, r.Why, schema.Positive(r.Fit)}
 }
 
-func newPrediction(p diagnose.Prediction) predictedSaved {
-	i := predictedIntervals{newInterval(p.BytesPerOp, false), newInterval(p.ObjectsPerOp, false)}
-	return predictedSaved{newInterval(p.CPU, false), newInterval(p.Caches, false), newInterval(p.Cycles, false), i.BytesPerOp.value(), i.ObjectsPerOp.value(), i, p.Basis}
+func newPrediction(p diagnose.Prediction) schema.Prediction {
+	i := schema.PredictionIntervals{schema.NewInterval(p.BytesPerOp, false), schema.NewInterval(p.ObjectsPerOp, false)}
+	return schema.Prediction{schema.NewInterval(p.CPU, false), schema.NewInterval(p.Caches, false), schema.NewInterval(p.Cycles, false), i.BytesPerOp.Known(), i.ObjectsPerOp.Known(), i, p.Basis}
 }
 
-func newTarget(t evidence.Target) target {
-	return target{t.Kind, list(t.Args), t.Module, t.ModuleDir, list(t.Workspace), list(t.Packages), list(t.BuildFlags), list(t.Command)}
+func newTarget(t evidence.Target) schema.Target {
+	return schema.Target{t.Kind, schema.List(t.Args), t.Module, t.ModuleDir, schema.List(t.Workspace), schema.List(t.Packages), schema.List(t.BuildFlags), schema.List(t.Command)}
 }
 
-func newEnvironment(e evidence.Environment) environment {
-	return environment{
-		GoVersion: e.GoVersion, GOOS: e.GOOS, GOARCH: e.GOARCH,
-		GOMAXPROCS: positive(float64(e.GOMAXPROCS)), NumCPU: positive(float64(e.NumCPU)),
-		GOGC: e.GOGC, GOMEMLIMIT: e.GOMEMLIMIT, GODEBUG: e.GODEBUG, GOEXPERIMENT: e.Experiment,
-		MemoryBytes: positive(float64(e.MemoryBytes)), CgroupLimitBytes: positive(float64(e.CgroupLimit)), CgroupCPU: positive(e.CgroupCPU),
-		THP: e.THP, CPUModel: e.CPUModel, Kernel: e.Kernel,
+func newTotals(t diagnose.Totals, k known) schema.Totals {
+	return schema.Totals{
+		CPUSeconds: schema.Positive(t.CPUSeconds), Samples: schema.Positive(float64(t.Samples)),
+		MemoryShare: schema.NewInterval(t.MemoryShare, k.cpu), CollectorShare: schema.NewInterval(t.CollectorShare, k.cpu),
+		IdleMarkShare: schema.NewInterval(t.IdleMarkShare, k.cpu), Sites: schema.NewInterval(t.Sites, k.churn), Remainder: schema.NewInterval(t.Remainder, k.churn),
+		Cycles: schema.Positive(float64(t.Cycles)), ForcedCycles: schema.Number(float64(t.ForcedCycles), t.Cycles > 0), CyclesPerS: schema.Positive(t.CyclesPerSecond),
+		LiveHeapBytes: schema.Positive(float64(t.LiveHeap)), HeapGoalBytes: schema.Positive(float64(t.HeapGoal)), NoHeapGoal: t.NoGoal, PeakHeapBytes: schema.Positive(float64(t.PeakHeap)),
+		PauseP50NS: schema.Positive(float64(t.PauseP50)), PauseMaxNS: schema.Positive(float64(t.PauseMax)), PauseTotalNS: schema.Positive(float64(t.PauseTotal)),
+		BytesPerS: schema.Positive(t.BytesPerSecond), Why: t.Why, RetentionBasis: t.RetentionBasis,
 	}
 }
 
-func newTotals(t diagnose.Totals, k known) totals {
-	return totals{
-		CPUSeconds: positive(t.CPUSeconds), Samples: positive(float64(t.Samples)),
-		MemoryShare: newInterval(t.MemoryShare, k.cpu), CollectorShare: newInterval(t.CollectorShare, k.cpu),
-		IdleMarkShare: newInterval(t.IdleMarkShare, k.cpu), Sites: newInterval(t.Sites, k.churn), Remainder: newInterval(t.Remainder, k.churn),
-		Cycles: positive(float64(t.Cycles)), ForcedCycles: number(float64(t.ForcedCycles), t.Cycles > 0), CyclesPerS: positive(t.CyclesPerSecond),
-		LiveHeapBytes: positive(float64(t.LiveHeap)), HeapGoalBytes: positive(float64(t.HeapGoal)), NoHeapGoal: t.NoGoal, PeakHeapBytes: positive(float64(t.PeakHeap)),
-		PauseP50NS: positive(float64(t.PauseP50)), PauseMaxNS: positive(float64(t.PauseMax)), PauseTotalNS: positive(float64(t.PauseTotal)),
-		BytesPerS: positive(t.BytesPerSecond), Why: t.Why, RetentionBasis: t.RetentionBasis,
-	}
-}
-
-func newFinding(f diagnose.Finding, k known) finding {
-	out := finding{
-		Rank: f.Rank, Code: f.Code, Title: f.Title, Site: site{f.Site.Function, f.Site.File, f.Site.Line, f.Site.Package},
+func newFinding(f diagnose.Finding, k known) schema.Finding {
+	out := schema.Finding{
+		Rank: f.Rank, Code: f.Code, Title: f.Title, Site: schema.Site{f.Site.Function, f.Site.File, f.Site.Line, f.Site.Package},
 		Run: f.Run, Via: f.Via, Kind: string(f.Kind), Pointers: yesNo(f.Pointers),
-		Stack: []frame{}, Stacks: []stack{}, Cost: newCost(f.Cost, k), ByRun: []runCost{},
-		Lifetime: lifetime{string(f.Lifetime.Class), positive(float64(f.Lifetime.Mean)), f.Lifetime.Basis},
+		Stack: []schema.Frame{}, Stacks: []schema.Stack{}, Cost: newCost(f.Cost, k), ByRun: []schema.RunCost{},
+		Lifetime: schema.Lifetime{string(f.Lifetime.Class), schema.Positive(float64(f.Lifetime.Mean)), f.Lifetime.Basis},
 		Escape:   newEscape(f.Escape), Remedy: newRemedy(f.Remedy), Prediction: newPrediction(f.Prediction),
-		Mix: []mixed{}, Sizes: []sizeCount{}, Others: []otherRemedy{},
+		Mix: []schema.Mix{}, Sizes: []schema.SizeCount{}, Others: []schema.OtherRemedy{},
 	}
 	for _, m := range f.Mix {
-		out.Mix = append(out.Mix, mixed{string(m.Kind), m.Via, number(m.Objects, true), number(m.Bytes, true)})
+		out.Mix = append(out.Mix, schema.Mix{string(m.Kind), m.Via, schema.Number(m.Objects, true), schema.Number(m.Bytes, true)})
 	}
 	for _, s := range f.Sizes {
-		out.Sizes = append(out.Sizes, sizeCount{int64(s.Size), number(s.Objects, true)})
+		out.Sizes = append(out.Sizes, schema.SizeCount{int64(s.Size), schema.Number(s.Objects, true)})
 	}
 	if f.Removal != nil {
 		removal := newPrediction(*f.Removal)
 		out.Removal = &removal
 	}
 	for _, r := range f.Others {
-		out.Others = append(out.Others, otherRemedy{newRemedy(r), newPrediction(r.Saves)})
+		out.Others = append(out.Others, schema.OtherRemedy{newRemedy(r), newPrediction(r.Saves)})
 	}
 	if out.Code == "" {
 		out.Code = unclassified
@@ -156,41 +134,41 @@ func newFinding(f diagnose.Finding, k known) finding {
 	}
 	for i, s := range f.Stacks {
 		if i == 0 {
-			out.Stack, out.StackShare = newFrames(s.Frames), positive(s.Share)
+			out.Stack, out.StackShare = newFrames(s.Frames), schema.Positive(s.Share)
 			continue
 		}
-		out.Stacks = append(out.Stacks, stack{positive(s.Share), newFrames(s.Frames)})
+		out.Stacks = append(out.Stacks, schema.Stack{schema.Positive(s.Share), newFrames(s.Frames)})
 	}
 	for _, r := range f.ByRun {
-		out.ByRun = append(out.ByRun, runCost{r.Run, newCost(r.Cost, k)})
+		out.ByRun = append(out.ByRun, schema.RunCost{r.Run, newCost(r.Cost, k)})
 	}
 	return out
 }
 
-func newFrames(frames []evidence.Frame) []frame {
-	out := make([]frame, 0, len(frames))
+func newFrames(frames []evidence.Frame) []schema.Frame {
+	out := make([]schema.Frame, 0, len(frames))
 	for _, f := range frames {
-		out = append(out, frame{f.Function, f.File, f.Line})
+		out = append(out, schema.Frame{f.Function, f.File, f.Line})
 	}
 	return out
 }
 
-func newCost(c diagnose.Cost, k known) cost {
+func newCost(c diagnose.Cost, k known) schema.Cost {
 	parts := !undivided(c)
-	i := costIntervals{
-		Malloc: newInterval(c.Malloc, k.cpu && parts), Zeroing: newInterval(c.Zeroing, k.cpu && parts), GrowCopy: newInterval(c.GrowCopy, k.cpu && parts),
-		Assist: newInterval(c.Assist, k.cpu && parts), Churn: newInterval(c.Churn, k.churn && parts), Retention: newInterval(c.Retention, k.retention && parts),
-		BytesPerOp: newInterval(c.BytesPerOp, false), ObjectsPerOp: newInterval(c.ObjectsPerOp, false),
-		BytesPerS: newInterval(c.BytesPerSecond, false), ObjectsPerS: newInterval(c.ObjectsPerSecond, false),
-		InUseBytes: newInterval(c.InUse, k.inUse),
+	i := schema.CostIntervals{
+		Malloc: schema.NewInterval(c.Malloc, k.cpu && parts), Zeroing: schema.NewInterval(c.Zeroing, k.cpu && parts), GrowCopy: schema.NewInterval(c.GrowCopy, k.cpu && parts),
+		Assist: schema.NewInterval(c.Assist, k.cpu && parts), Churn: schema.NewInterval(c.Churn, k.churn && parts), Retention: schema.NewInterval(c.Retention, k.retention && parts),
+		BytesPerOp: schema.NewInterval(c.BytesPerOp, false), ObjectsPerOp: schema.NewInterval(c.ObjectsPerOp, false),
+		BytesPerS: schema.NewInterval(c.BytesPerSecond, false), ObjectsPerS: schema.NewInterval(c.ObjectsPerSecond, false),
+		InUseBytes: schema.NewInterval(c.InUse, k.inUse),
 	}
-	return cost{
-		CPUShare: newInterval(c.CPU, k.cpu), Intervals: i,
-		Malloc: i.Malloc.value(), Zeroing: i.Zeroing.value(), GrowCopy: i.GrowCopy.value(), Assist: i.Assist.value(),
-		Churn: i.Churn.value(), Retention: i.Retention.value(),
-		BytesPerOp: i.BytesPerOp.value(), ObjectsPerOp: i.ObjectsPerOp.value(), BytesPerS: i.BytesPerS.value(), ObjectsPerS: i.ObjectsPerS.value(),
-		InUseBytes: i.InUseBytes.value(), InUseObjects: number(c.InUseObjects, k.inUse),
-		BytesAll: number(c.Bytes.Value, measured(c.Bytes)), ObjectsAll: number(c.Objects.Value, measured(c.Objects)),
+	return schema.Cost{
+		CPUShare: schema.NewInterval(c.CPU, k.cpu), Intervals: i,
+		Malloc: i.Malloc.Known(), Zeroing: i.Zeroing.Known(), GrowCopy: i.GrowCopy.Known(), Assist: i.Assist.Known(),
+		Churn: i.Churn.Known(), Retention: i.Retention.Known(),
+		BytesPerOp: i.BytesPerOp.Known(), ObjectsPerOp: i.ObjectsPerOp.Known(), BytesPerS: i.BytesPerS.Known(), ObjectsPerS: i.ObjectsPerS.Known(),
+		InUseBytes: i.InUseBytes.Known(), InUseObjects: schema.Number(c.InUseObjects, k.inUse),
+		BytesAll: schema.Number(c.Bytes.Value, measured(c.Bytes)), ObjectsAll: schema.Number(c.Objects.Value, measured(c.Objects)),
 	}
 }
 
@@ -205,11 +183,11 @@ func undivided(c diagnose.Cost) bool {
 	return c.CPU.Value != 0
 }
 
-func newEscape(r *diagnose.Reason) *escapeReason {
+func newEscape(r *diagnose.Reason) *schema.Escape {
 	if r == nil {
 		return nil
 	}
-	out := &escapeReason{Reason: r.Text, Expr: r.Expr, File: r.At.File, Line: r.At.Line, Flow: []flow{}}
+	out := &schema.Escape{Reason: r.Text, Expr: r.Expr, File: r.At.File, Line: r.At.Line, Flow: []schema.Flow{}}
 	if r.From != nil {
 		out.Verb, out.Truncated = string(r.From.Verb), r.From.Cut
 		if r.From.Col > 0 {
@@ -218,62 +196,35 @@ func newEscape(r *diagnose.Reason) *escapeReason {
 		}
 	}
 	for _, step := range r.Flow {
-		s := flow{step.Dst, step.Src, []flowEdge{}}
+		s := schema.Flow{step.Dst, step.Src, []schema.FlowEdge{}}
 		for _, e := range step.Edges {
-			s.Edges = append(s.Edges, flowEdge{e.Expr, e.Why, e.File, e.Line, e.Col})
+			s.Edges = append(s.Edges, schema.FlowEdge{e.Expr, e.Why, e.File, e.Line, e.Col})
 		}
 		out.Flow = append(out.Flow, s)
 	}
 	return out
 }
 
-func newRun(d *diagnose.Diagnosis, r diagnose.RunSummary) runSummary {
+func newRun(d *diagnose.Diagnosis, r diagnose.RunSummary) schema.RunSummary {
 	ops := perOpKnown(d, r)
-	var line *freshLine
+	var line *schema.FreshLine
 	if c := r.FreshLine; c != nil {
-		line = &freshLine{c.Threads, c.LiveBytes, c.FreshBytes, newInterval(c.NS, true), positive(c.UseNS)}
+		line = &schema.FreshLine{c.Threads, c.LiveBytes, c.FreshBytes, schema.NewInterval(c.NS, true), schema.Positive(c.UseNS)}
 	}
-	var cycle *cycleCost
-	if c := r.CycleCost; c != nil && finite(c.Times) {
-		cycle = &cycleCost{c.Pairs, c.Times, newInterval(c.NS, true)}
+	var cycle *schema.CycleCost
+	if c := r.CycleCost; c != nil && schema.Finite(c.Times) {
+		cycle = &schema.CycleCost{c.Pairs, c.Times, schema.NewInterval(c.NS, true)}
 	}
-	var faults *pageFaults
+	var faults *schema.PageFaults
 	if c := r.PageFaults; c != nil {
-		faults = &pageFaults{number(c.Alone, true), number(c.Profiled, true), newInterval(c.NS, true), positive(c.Counts)}
+		faults = &schema.PageFaults{schema.Number(c.Alone, true), schema.Number(c.Profiled, true), schema.NewInterval(c.NS, true), schema.Positive(c.Counts)}
 	}
-	return runSummary{
-		Name: r.Name, Package: r.Package, Ops: positive(float64(r.Ops)), NsPerOp: positive(r.NsPerOp),
-		BytesPerOp: number(r.BytesPerOp, ops), AllocsPerOp: number(r.AllocsPerOp, ops), CyclesPerKiloOp: positive(r.CyclesPerKiloOp),
-		MemoryShare: newInterval(r.MemoryShare, false), CPUSecondsPerOp: positive(r.CPUSecondsPerOp), RequestsPerS: positive(r.RequestsPerSec), ProfilePace: positive(r.ProfilePace), PageFaults: faults, FreshLine: line, CycleCost: cycle,
+	return schema.RunSummary{
+		Name: r.Name, Package: r.Package, Ops: schema.Positive(float64(r.Ops)), NsPerOp: schema.Positive(r.NsPerOp),
+		BytesPerOp: schema.Number(r.BytesPerOp, ops), AllocsPerOp: schema.Number(r.AllocsPerOp, ops), CyclesPerKiloOp: schema.Positive(r.CyclesPerKiloOp),
+		MemoryShare: schema.NewInterval(r.MemoryShare, false), CPUSecondsPerOp: schema.Positive(r.CPUSecondsPerOp), RequestsPerS: schema.Positive(r.RequestsPerSec), ProfilePace: schema.Positive(r.ProfilePace), PageFaults: faults, FreshLine: line, CycleCost: cycle,
 	}
 }
-
-// newInterval is nil for what is not a number, and for a zero that nothing
-// measured.
-func newInterval(i stats.Interval, zeroKnown bool) *interval {
-	if !finite(i.Value) || !finite(i.Low) || !finite(i.High) || (i == stats.Interval{}) && !zeroKnown {
-		return nil
-	}
-	return &interval{i.Value, i.Low, i.High}
-}
-
-func (i *interval) value() *float64 {
-	if i == nil {
-		return nil
-	}
-	v := i.Value
-	return &v
-}
-
-func number(v float64, zeroKnown bool) *float64 {
-	if !finite(v) || v == 0 && !zeroKnown {
-		return nil
-	}
-	return &v
-}
-
-// positive is a quantity whose zero means that it is not known.
-func positive(v float64) *float64 { return number(v, false) }
 
 func yesNo(t diagnose.Tri) *bool {
 	if t == diagnose.Unknown {
@@ -282,6 +233,3 @@ func yesNo(t diagnose.Tri) *bool {
 	yes := t == diagnose.Yes
 	return &yes
 }
-
-// list is s, never nil.
-func list(s []string) []string { return append([]string{}, s...) }

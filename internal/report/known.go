@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/schema"
 	"github.com/heaptrim/heaptrim/internal/stats"
 )
 
@@ -45,7 +46,7 @@ func knownOf(d *diagnose.Diagnosis) known {
 
 // measured reports whether an interval is more than the zero that stands for
 // "not known".
-func measured(i stats.Interval) bool { return i != stats.Interval{} && finite(i.Value) }
+func measured(i stats.Interval) bool { return i != stats.Interval{} && schema.Finite(i.Value) }
 
 // rankedBy is the quantity that the findings are ranked by: what their cures
 // save, or what they cost where no cures are named. It is false for a finding
@@ -105,7 +106,7 @@ func allocates(d *diagnose.Diagnosis, run string) bool {
 // known. Both zero is a true figure of a benchmark that was timed, unless a
 // finding allocates in it.
 func perOpKnown(d *diagnose.Diagnosis, r diagnose.RunSummary) bool {
-	if !finite(r.BytesPerOp) || !finite(r.AllocsPerOp) {
+	if !schema.Finite(r.BytesPerOp) || !schema.Finite(r.AllocsPerOp) {
 		return false
 	}
 	if r.BytesPerOp > 0 || r.AllocsPerOp > 0 {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/heaptrim/heaptrim/internal/schema"
 	"github.com/heaptrim/heaptrim/internal/stats"
 )
 
@@ -20,17 +21,15 @@ func plural(v float64, one string) string {
 // what it needs.
 const dash = "–"
 
-func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
-
 // some reports whether v is more than nothing, and a number.
-func some(v float64) bool { return finite(v) && v > 0 }
+func some(v float64) bool { return schema.Finite(v) && v > 0 }
 
 // percent prints a share as a number of percent, without the sign.
 func percent(share float64) string {
 	v := share * 100
 	a := math.Abs(v)
 	switch {
-	case !finite(v):
+	case !schema.Finite(v):
 		return dash
 	case a == 0:
 		return "0"
@@ -47,7 +46,7 @@ func percent(share float64) string {
 // half is the larger half of an interval; 0 when it is exact or not a number.
 func half(i stats.Interval) float64 {
 	h := math.Max(i.High-i.Value, i.Value-i.Low)
-	if !finite(h) || h < 0 {
+	if !schema.Finite(h) || h < 0 {
 		return 0
 	}
 	return h
@@ -67,7 +66,7 @@ func sharePercent(i stats.Interval) string { return percent(i.Value) + " %" + pl
 // between prints an interval's bounds with a printer of one value; exact ones
 // have none.
 func between(i stats.Interval, format func(float64) string) string {
-	if half(i) == 0 || !finite(i.Low) || !finite(i.High) {
+	if half(i) == 0 || !schema.Finite(i.Low) || !schema.Finite(i.High) {
 		return ""
 	}
 	low, high := format(i.Low), format(i.High)
@@ -90,7 +89,7 @@ func unitOf(s string) string {
 
 // amount prints a quantity that is not known when it is zero.
 func amount(v float64, format func(float64) string) string {
-	if v == 0 || !finite(v) {
+	if v == 0 || !schema.Finite(v) {
 		return dash
 	}
 	return format(v)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/heaptrim/heaptrim/internal/prove"
+	"github.com/heaptrim/heaptrim/internal/schema"
 	"github.com/heaptrim/heaptrim/internal/stats"
 )
 
@@ -91,7 +92,7 @@ func TestProveSidesJSON(t *testing.T) {
 	if err := ProveJSON(&out, sidesFixture(), Meta{}); err != nil {
 		t.Fatal(err)
 	}
-	var doc proveDocument
+	var doc schema.Prove
 	if err := json.Unmarshal(out.Bytes(), &doc); err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/heaptrim/heaptrim/internal/prove"
+	"github.com/heaptrim/heaptrim/internal/schema"
 	"github.com/heaptrim/heaptrim/internal/stats"
 )
 
@@ -51,7 +52,7 @@ func TestProveSchemaIsDocumented(t *testing.T) {
 		}
 	}
 	written := map[string]bool{}
-	proveKeys(reflect.TypeFor[proveDocument](), "", written)
+	proveKeys(reflect.TypeFor[schema.Prove](), "", written)
 	for k := range written {
 		if !documented[k] {
 			t.Errorf("doc/format/prove.md lacks %s", k)
@@ -67,16 +68,16 @@ func TestProveSchemaIsDocumented(t *testing.T) {
 			t.Errorf("doc/format/prove.md lacks the unit %s", u)
 		}
 	}
-	if !strings.Contains(string(doc), ProveSchema) {
-		t.Errorf("doc/format/prove.md does not name %s", ProveSchema)
+	if !strings.Contains(string(doc), schema.ProveVersion) {
+		t.Errorf("doc/format/prove.md does not name %s", schema.ProveVersion)
 	}
 }
 
 // proveKeys collects the paths of a type's keys, those of types that occur
 // more than once under a name of their own.
 func proveKeys(t reflect.Type, at string, out map[string]bool) {
-	own := map[reflect.Type]string{reflect.TypeFor[proveSide](): "SIDE", reflect.TypeFor[openRange](): "RANGE", reflect.TypeFor[proveVerdict](): "VERDICT",
-		reflect.TypeFor[provePauses](): "PAUSES"}
+	own := map[reflect.Type]string{reflect.TypeFor[schema.ProveSide](): "SIDE", reflect.TypeFor[schema.OpenInterval](): "RANGE", reflect.TypeFor[schema.ProveVerdict](): "VERDICT",
+		reflect.TypeFor[schema.ProvePauses](): "PAUSES"}
 	for i := range t.NumField() {
 		f := t.Field(i)
 		path := strings.TrimPrefix(at+"."+f.Tag.Get("json"), ".")
@@ -89,7 +90,7 @@ func proveKeys(t reflect.Type, at string, out map[string]bool) {
 			ft = ft.Elem()
 		}
 		out[path] = true
-		if ft.Kind() != reflect.Struct || ft.PkgPath() == "time" || ft == reflect.TypeFor[environment]() {
+		if ft.Kind() != reflect.Struct || ft.PkgPath() == "time" || ft == reflect.TypeFor[schema.Environment]() {
 			continue
 		}
 		if name := own[ft]; name != "" {
@@ -107,13 +108,13 @@ func TestProveJSON(t *testing.T) {
 	if strings.Contains(out.String(), "\x1b") {
 		t.Errorf("an escape character is in %q", out.String())
 	}
-	var doc proveDocument
+	var doc schema.Prove
 	dec := json.NewDecoder(&out)
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&doc); err != nil {
 		t.Fatal(err)
 	}
-	if c := doc.Comparisons[0].Changes; c[0].P != nil || *c[0].Change != (openRange{-0.75, ptr(-0.75), ptr(-0.75)}) && *c[0].Change.Low != -0.75 {
+	if c := doc.Comparisons[0].Changes; c[0].P != nil || *c[0].Change != (schema.OpenInterval{-0.75, ptr(-0.75), ptr(-0.75)}) && *c[0].Change.Low != -0.75 {
 		t.Errorf("an exact change: %+v", c[0])
 	}
 	if c := doc.Comparisons[0].Changes; c[1].Change.Low != nil || c[2].Change != nil || c[3].A != nil || c[2].A.Value != 0 {

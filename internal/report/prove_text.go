@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/prove"
+	"github.com/heaptrim/heaptrim/internal/schema"
 	"github.com/heaptrim/heaptrim/internal/stats"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
@@ -172,7 +173,7 @@ func besideText(ch prove.Change) string {
 // metricValue prints a value in the scale that suits its unit.
 func metricValue(u string, v float64) string {
 	switch {
-	case !finite(v):
+	case !schema.Finite(v):
 		return dash
 	case u == "B/op" || strings.HasSuffix(u, "-bytes"):
 		return unit.FormatBytes(v)

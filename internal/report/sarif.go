@@ -1,11 +1,8 @@
 package report
 
 import (
-	"bufio"
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/url"
@@ -14,6 +11,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/diagnose"
 	"github.com/heaptrim/heaptrim/internal/prescribe"
+	"github.com/heaptrim/heaptrim/internal/schema"
 )
 
 // Where the standard's schema and the project's pages are.
@@ -41,7 +39,7 @@ func SARIF(w io.Writer, d *diagnose.Diagnosis, m Meta) error {
 		BaseIDs:     map[string]sarifBase{srcRoot: {sarifText{Text: sarifMessage("the root of module " + d.Target.Module)}}},
 		ColumnKind:  "unicodeCodePoints",
 		Results:     []sarifResult{},
-		Properties:  sarifRunProperties{newInterval(d.Totals.MemoryShare, k.cpu), sarifPrediction(m.Prescription.Together)},
+		Properties:  sarifRunProperties{schema.NewInterval(d.Totals.MemoryShare, k.cpu), sarifPrediction(m.Prescription.Together)},
 	}
 	for _, text := range d.Warnings {
 		run.Invocations[0].Notifications = append(run.Invocations[0].Notifications, sarifNotification{"warning", sarifText{Text: sarifMessage(text)}})
@@ -51,16 +49,7 @@ func SARIF(w io.Writer, d *diagnose.Diagnosis, m Meta) error {
 		f.Rank = rankOf(d, i)
 		s.add(f)
 	}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(sarifLog{sarifSchema, sarifVersion, []sarifRun{run}}); err != nil {
-		return fmt.Errorf("encode the SARIF log: %w", err)
-	}
-	l := layout{w: bufio.NewWriter(w)}
-	l.write(bytes.TrimSpace(b.Bytes()))
-	l.w.WriteByte('\n')
-	return l.w.Flush()
+	return schema.Write(w, sarifLog{sarifSchema, sarifVersion, []sarifRun{run}})
 }
 
 // sarifBuilder adds results and the rules that they need.
@@ -94,8 +83,8 @@ func (s *sarifBuilder) add(f diagnose.Finding) {
 		Locations:    sarifLocations(f, s.root),
 		Fingerprints: map[string]string{"heaptrimSite/v1": s.fingerprint(code, f)},
 		Properties: sarifResultProperties{
-			Rank: f.Rank, Safety: clean(f.Remedy.Safety), Prediction: sarifPrediction(f.Prediction), CostCPU: newInterval(f.Cost.CPU, s.k.cpu),
-			BytesPerOp: positive(f.Cost.BytesPerOp.Value), ObjectsPerOp: positive(f.Cost.ObjectsPerOp.Value),
+			Rank: f.Rank, Safety: clean(f.Remedy.Safety), Prediction: sarifPrediction(f.Prediction), CostCPU: schema.NewInterval(f.Cost.CPU, s.k.cpu),
+			BytesPerOp: schema.Positive(f.Cost.BytesPerOp.Value), ObjectsPerOp: schema.Positive(f.Cost.ObjectsPerOp.Value),
 		},
 	})
 }
@@ -156,7 +145,7 @@ func sarifLevel(f diagnose.Finding) (kind, level string) {
 	return "fail", "warning"
 }
 
-func sarifPrediction(p diagnose.Prediction) *predictedSaved {
+func sarifPrediction(p diagnose.Prediction) *schema.Prediction {
 	out := newPrediction(p)
 	if out.CPUShare == nil && out.BytesPerOp == nil && out.ObjectsPerOp == nil {
 		return nil

@@ -1,5 +1,7 @@
 package report
 
+import "github.com/heaptrim/heaptrim/internal/schema"
+
 // The types below are the part of SARIF 2.1.0 that we write. Numbers that may
 // be unknown and objects that may be missing are left out, as the standard has
 // no null for them. Property bags have the keys of the JSON report.
@@ -105,16 +107,16 @@ type (
 	}
 
 	sarifResultProperties struct {
-		Rank         int             `json:"rank"`
-		Safety       string          `json:"safety"`
-		Prediction   *predictedSaved `json:"prediction,omitempty"`
-		CostCPU      *interval       `json:"cpu_share,omitempty"`
-		BytesPerOp   *float64        `json:"bytes_per_op,omitempty"`
-		ObjectsPerOp *float64        `json:"objects_per_op,omitempty"`
+		Rank         int                `json:"rank"`
+		Safety       string             `json:"safety"`
+		Prediction   *schema.Prediction `json:"prediction,omitempty"`
+		CostCPU      *schema.Interval   `json:"cpu_share,omitempty"`
+		BytesPerOp   *float64           `json:"bytes_per_op,omitempty"`
+		ObjectsPerOp *float64           `json:"objects_per_op,omitempty"`
 	}
 
 	sarifRunProperties struct {
-		MemoryShare *interval       `json:"memory_share,omitempty"`
-		Together    *predictedSaved `json:"together,omitempty"`
+		MemoryShare *schema.Interval   `json:"memory_share,omitempty"`
+		Together    *schema.Prediction `json:"together,omitempty"`
 	}
 )

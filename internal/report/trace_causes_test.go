@@ -10,6 +10,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/ingest/exectrace"
 	"github.com/heaptrim/heaptrim/internal/latency"
+	"github.com/heaptrim/heaptrim/internal/schema"
 	"github.com/heaptrim/heaptrim/internal/stats"
 )
 
@@ -77,13 +78,13 @@ func TestTraceCausesAsJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got struct {
-		Payers struct{ Causes traceCauses }
+		Payers struct{ Causes schema.TraceCauses }
 	}
 	if err := json.Unmarshal(b.Bytes(), &got); err != nil {
 		t.Fatal(err)
 	}
 	c := got.Payers.Causes
-	if len(c.Sites) != 3 || c.Sites[0].Func != "main.fill" || c.Sites[0].Share != stats.Share(6, 9) || c.Allocating != (traceTally{12, 9, 3}) {
+	if len(c.Sites) != 3 || c.Sites[0].Func != "main.fill" || c.Sites[0].Share != stats.Share(6, 9) || c.Allocating != (schema.TraceTally{12, 9, 3}) {
 		t.Errorf("got %+v", c)
 	}
 }

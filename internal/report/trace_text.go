@@ -11,6 +11,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/ingest/exectrace"
 	"github.com/heaptrim/heaptrim/internal/latency"
+	"github.com/heaptrim/heaptrim/internal/schema"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
@@ -150,7 +151,7 @@ func parts(s latency.Split) string {
 		}
 	}
 	slices.SortStableFunc(order, func(a, b latency.Part) int { return cmp.Compare(s[b], s[a]) })
-	texts := rowsOf(order, func(p latency.Part) string { return share(s[p], total) + " " + p.String() })
+	texts := schema.Rows(order, func(p latency.Part) string { return share(s[p], total) + " " + p.String() })
 	return cmp.Or(strings.Join(texts, ", "), "nothing")
 }
 

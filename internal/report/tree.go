@@ -8,6 +8,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/diagnose"
 	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/schema"
 )
 
 // call is a frame of the call tree with what it calls.
@@ -22,7 +23,7 @@ func callTree(stacks []diagnose.Stack) *call {
 	root := &call{}
 	for _, s := range stacks {
 		share := s.Share
-		if !finite(share) || share < 0 {
+		if !schema.Finite(share) || share < 0 {
 			share = 0
 		}
 		at := root

@@ -98,10 +98,10 @@ func Env(s gcmodel.Setting) []string {
 
 // Deployment is a setting in the forms that people paste.
 type Deployment struct {
-	Env        []string `json:"env"`
-	Dockerfile []string `json:"dockerfile"`
-	Kubernetes []string `json:"kubernetes"`
-	Go         []string `json:"go"`
+	Env        []string
+	Dockerfile []string
+	Kubernetes []string
+	Go         []string
 }
 
 // Deploy writes a setting in all forms. Those that only set variables leave a

@@ -10,6 +10,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/gcmodel"
 	"github.com/heaptrim/heaptrim/internal/prove"
+	"github.com/heaptrim/heaptrim/internal/schema"
 	"github.com/heaptrim/heaptrim/internal/stats"
 	"github.com/heaptrim/heaptrim/internal/tune"
 	"github.com/heaptrim/heaptrim/internal/tune/show"
@@ -127,7 +128,7 @@ func TestJSON(t *testing.T) {
 	if err := json.Unmarshal(b.Bytes(), &doc); err != nil {
 		t.Fatal(err)
 	}
-	if doc.Schema != show.Schema || doc.Recommended.Knob != "GOGC" || len(doc.Recommended.Deploy.Env) != 1 || len(doc.Recommended.Others) != 3 {
+	if doc.Schema != schema.TuneVersion || doc.Recommended.Knob != "GOGC" || len(doc.Recommended.Deploy.Env) != 1 || len(doc.Recommended.Others) != 3 {
 		t.Errorf("got %+v", doc.Recommended)
 	}
 	if doc.Ask.Setting.GOGC != 400 || len(doc.Ask.Env) != 1 || doc.Ask.Env[0] != "GOGC=400" || doc.Ask.Why == "" {

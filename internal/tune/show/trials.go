@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/heaptrim/heaptrim/internal/prove"
+	"github.com/heaptrim/heaptrim/internal/schema"
 	"github.com/heaptrim/heaptrim/internal/stats"
 	"github.com/heaptrim/heaptrim/internal/tune"
 	"github.com/heaptrim/heaptrim/internal/unit"
@@ -116,55 +117,12 @@ func amount(u string, v float64) string {
 	return unit.FormatScaled(v)
 }
 
-type jsonTrials struct {
-	Today   jsonSetting `json:"today"`
-	Chosen  jsonSetting `json:"chosen"`
-	Steps   []jsonStep  `json:"steps"`
-	Stopped string      `json:"stopped"`
-	Verdict string      `json:"verdict,omitempty"`
-	Changes []jsonDelta `json:"changes"`
-	Latency jsonLatency `json:"latency_seconds"`
-	Sides   []string    `json:"sides,omitempty"`
-	// Of the comparison.
-	Warnings []string `json:"warnings,omitempty"`
-}
-
-type jsonStep struct {
-	Setting jsonSetting     `json:"setting"`
-	Against jsonSetting     `json:"against"`
-	Gained  *stats.Interval `json:"gained_cpu_share,omitempty"`
-	Saved   *stats.Interval `json:"saved_cpu_share,omitempty"`
-	Latency jsonLatency     `json:"latency_seconds"`
-}
-
-// jsonLatency has today's first; 0 is not known.
-type jsonLatency struct {
-	P50 [2]float64 `json:"p50"`
-	P99 [2]float64 `json:"p99"`
-}
-
-type jsonDelta struct {
-	Unit      string          `json:"unit"`
-	A         *stats.Interval `json:"a"`
-	B         *stats.Interval `json:"b"`
-	Delta     *stats.Interval `json:"delta,omitempty"`
-	Outcome   string          `json:"outcome,omitempty"`
-	Predicted *jsonPredicted  `json:"predicted,omitempty"`
-}
-
-type jsonPredicted struct {
-	A     *stats.Interval `json:"a,omitempty"`
-	B     *stats.Interval `json:"b,omitempty"`
-	Delta *stats.Interval `json:"delta"`
-	Meets *bool           `json:"meets,omitempty"`
-}
-
-func predictedJSON(r tune.Row) *jsonPredicted {
+func predictedJSON(r tune.Row) *schema.TunePredicted {
 	e := r.Forecast
 	if e == nil || math.IsNaN(e.Delta.Value) {
 		return nil
 	}
-	out := &jsonPredicted{Delta: number(e.Delta)}
+	out := &schema.TunePredicted{Delta: number(e.Delta)}
 	if e.A.Value > 0 || e.B.Value > 0 {
 		out.A, out.B = number(e.A), number(e.B)
 	}
@@ -174,13 +132,13 @@ func predictedJSON(r tune.Row) *jsonPredicted {
 	return out
 }
 
-func trialsJSON(r *tune.Trials) *jsonTrials {
-	out := &jsonTrials{
+func trialsJSON(r *tune.Trials) *schema.TuneTrials {
+	out := &schema.TuneTrials{
 		Today: settingJSON(r.Today), Chosen: settingJSON(r.Chosen), Stopped: r.Stopped,
-		Steps: []jsonStep{}, Changes: []jsonDelta{}, Latency: latencyJSON(r.Latency),
+		Steps: []schema.TuneStep{}, Changes: []schema.TuneDelta{}, Latency: latencyJSON(r.Latency),
 	}
 	for _, s := range r.Steps {
-		out.Steps = append(out.Steps, jsonStep{settingJSON(s.Setting), settingJSON(s.Against), number(s.Gained), number(s.Saved), latencyJSON(s.Latency)})
+		out.Steps = append(out.Steps, schema.TuneStep{settingJSON(s.Setting), settingJSON(s.Against), number(s.Gained), number(s.Saved), latencyJSON(s.Latency)})
 	}
 	if r.Compared == nil {
 		return out
@@ -191,7 +149,7 @@ func trialsJSON(r *tune.Trials) *jsonTrials {
 	}
 	out.Warnings = append(out.Warnings, r.Compared.Warnings...)
 	for _, row := range r.Rows {
-		out.Changes = append(out.Changes, jsonDelta{row.Unit, number(row.A), number(row.B), number(row.Delta), string(row.Outcome), predictedJSON(row)})
+		out.Changes = append(out.Changes, schema.TuneDelta{row.Unit, number(row.A), number(row.B), number(row.Delta), string(row.Outcome), predictedJSON(row)})
 	}
 	return out
 }
@@ -204,8 +162,8 @@ func number(i stats.Interval) *stats.Interval {
 	return finite(i)
 }
 
-func latencyJSON(l [2]tune.Latency) jsonLatency {
-	return jsonLatency{
+func latencyJSON(l [2]tune.Latency) schema.TuneLatency {
+	return schema.TuneLatency{
 		P50: [2]float64{l[0].P50.Seconds(), l[1].P50.Seconds()},
 		P99: [2]float64{l[0].P99.Seconds(), l[1].P99.Seconds()},
 	}

@@ -1,15 +1,32 @@
-package report
+package schema
 
 import (
 	"bufio"
+	"bytes"
+	"encoding/json"
 	"fmt"
+	"io"
 	"unicode"
 	"unicode/utf8"
 )
 
-// layout indents compact JSON for people, with intervals, frames and other
-// small things on one line each: a large report is a third of the size that
-// one value a line would give.
+// Write writes doc as JSON that people can read, with a newline at its end.
+func Write(w io.Writer, doc any) error {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(doc); err != nil {
+		return fmt.Errorf("encode JSON: %w", err)
+	}
+	l := layout{w: bufio.NewWriter(w)}
+	l.write(bytes.TrimSpace(b.Bytes()))
+	l.w.WriteByte('\n')
+	return l.w.Flush()
+}
+
+// layout indents compact JSON, with intervals, frames and other small values on
+// one line each: a large report is a third of the size that one value a line
+// would give.
 type layout struct {
 	w     *bufio.Writer
 	depth int

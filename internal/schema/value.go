@@ -1,0 +1,52 @@
+package schema
+
+import (
+	"math"
+
+	"github.com/heaptrim/heaptrim/internal/stats"
+)
+
+// NewInterval returns i, or nil where it is not finite or is a zero that
+// nothing measured.
+func NewInterval(i stats.Interval, zeroKnown bool) *Interval {
+	if !Finite(i.Value) || !Finite(i.Low) || !Finite(i.High) || (i == stats.Interval{}) && !zeroKnown {
+		return nil
+	}
+	return &Interval{i.Value, i.Low, i.High}
+}
+
+// Known returns the value; nil of a nil interval.
+func (i *Interval) Known() *float64 {
+	if i == nil {
+		return nil
+	}
+	v := i.Value
+	return &v
+}
+
+// Number returns v, or nil where it is not finite or is a zero that nothing
+// measured.
+func Number(v float64, zeroKnown bool) *float64 {
+	if !Finite(v) || v == 0 && !zeroKnown {
+		return nil
+	}
+	return &v
+}
+
+// Positive is a quantity whose zero means that it is not known.
+func Positive(v float64) *float64 { return Number(v, false) }
+
+// List returns s, never nil.
+func List(s []string) []string { return append([]string{}, s...) }
+
+// Finite reports whether JSON can hold v.
+func Finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+// Rows converts rows; no rows are [] in JSON, not null.
+func Rows[T, R any](from []T, row func(T) R) []R {
+	rows := make([]R, 0, len(from))
+	for _, f := range from {
+		rows = append(rows, row(f))
+	}
+	return rows
+}
