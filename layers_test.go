@@ -42,6 +42,10 @@ var layers = []layer{
 		why:    "evidence is data that every stage shares; a stage imported here would be imported by all",
 	},
 	{
+		folder: "internal/ctxio",
+		why:    "a leaf: a context ends a reader, whatever is read",
+	},
+	{
 		folder: "internal/gcmodel",
 		ours:   []string{"internal/evidence", "internal/stats", "internal/unit"},
 		why:    "the model is pure: it computes from values and must not know where they were read",
@@ -96,8 +100,13 @@ var layers = []layer{
 	},
 	{
 		folder: "internal/latency",
-		ours:   []string{"internal/evidence", "internal/ingest/exectrace", "internal/stats", "internal/unit"},
+		ours:   []string{"internal/ctxio", "internal/evidence", "internal/ingest/exectrace", "internal/stats", "internal/unit"},
 		why:    "who pays is told from the events of a trace alone, wherever that came from",
+	},
+	{
+		folder: "internal/finding",
+		ours:   []string{"internal/evidence", "internal/latency", "internal/stats", "internal/unit"},
+		why:    "findings are data that every stage behind the diagnosis shares: no stage, no open file",
 	},
 	{
 		folder: "internal/ingest/*",
@@ -111,7 +120,7 @@ var layers = []layer{
 	},
 	{
 		folder: "internal/diagnose/*",
-		ours: []string{"internal/bundle", "internal/diagnose/*", "internal/evidence", "internal/gcmodel", "internal/ingest/*",
+		ours: []string{"internal/bundle", "internal/diagnose/*", "internal/evidence", "internal/finding", "internal/gcmodel", "internal/ingest/*",
 			"internal/kernel", "internal/stats", "internal/unit"},
 		why: "a diagnosis is made from a bundle alone: it starts no process and prints nothing",
 	},
@@ -122,13 +131,19 @@ var layers = []layer{
 	},
 	{
 		folder: "internal/prescribe/*",
-		ours:   []string{"internal/diagnose", "internal/evidence", "internal/prescribe/*", "internal/stats", "internal/unit"},
+		ours:   []string{"internal/diagnose", "internal/evidence", "internal/finding", "internal/prescribe/*", "internal/stats", "internal/unit"},
 		why:    "a cure is chosen from a diagnosis and the source: it measures nothing and prints nothing",
 	},
 	{
 		folder: "internal/detect",
-		ours:   []string{"internal/diagnose", "internal/evidence", "internal/kernel", "internal/prescribe", "internal/stats", "internal/unit"},
+		ours:   []string{"internal/diagnose", "internal/evidence", "internal/finding", "internal/kernel", "internal/prescribe", "internal/stats", "internal/unit"},
 		why:    "a detector judges what a diagnosis measured and names a cure of the catalogue: it reads no file",
+	},
+	{
+		folder: "internal/check",
+		ours: []string{"internal/bundle", "internal/detect", "internal/diagnose", "internal/evidence", "internal/finding", "internal/latency",
+			"internal/prescribe", "internal/vet"},
+		why: "the pipeline wires the stages from a bundle to a report: how that was recorded and how it is shown are others' business",
 	},
 	{
 		folder: "internal/prove/*",
@@ -139,13 +154,13 @@ var layers = []layer{
 	},
 	{
 		folder: "internal/report/*",
-		ours: []string{"internal/detect", "internal/diagnose", "internal/evidence", "internal/ingest/exectrace", "internal/ingest/pprof",
+		ours: []string{"internal/detect", "internal/diagnose", "internal/evidence", "internal/finding", "internal/ingest/exectrace", "internal/ingest/pprof",
 			"internal/latency", "internal/prescribe", "internal/prove", "internal/report/*", "internal/schema", "internal/stats", "internal/unit"},
 		why: "a report reads every noun, computes nothing and changes none; ingest/pprof is there to write profiles",
 	},
 	{
 		folder: "internal/web",
-		ours:   []string{"internal/diagnose", "internal/evidence", "internal/stats", "internal/unit"},
+		ours:   []string{"internal/diagnose", "internal/evidence", "internal/finding", "internal/stats", "internal/unit"},
 		why:    "the page shows a diagnosis and the report that it is handed: it opens no recording and knows no other format",
 	},
 	{
@@ -159,7 +174,7 @@ var layers = []layer{
 	},
 	{
 		folder: "internal/tune",
-		ours: []string{"internal/bundle", "internal/diagnose", "internal/evidence", "internal/gcmodel", "internal/ingest/*", "internal/prove",
+		ours: []string{"internal/bundle", "internal/diagnose", "internal/evidence", "internal/finding", "internal/gcmodel", "internal/ingest/*", "internal/prove",
 			"internal/stats", "internal/unit"},
 		why: "tuning reads a bundle, asks the model and runs programs through prove; what is shown of it is the business of show",
 	},

@@ -12,8 +12,8 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/heaptrim/heaptrim/internal/detect"
-	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/check"
+	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe"
 	"github.com/heaptrim/heaptrim/internal/record"
 	"github.com/heaptrim/heaptrim/internal/report"
@@ -57,12 +57,9 @@ Examples:
 // checkFlags are the flags of check beyond those of the target.
 type checkFlags struct {
 	targetFlags
-	own       string
-	escapes   bool
+	reportFlags
 	explain   int
 	top       int
-	threshold float64
-	vet       bool
 	format    string
 	json      string
 	csv       string
@@ -70,18 +67,14 @@ type checkFlags struct {
 	sarif     string
 	pprof     string
 	html      string
-	htmlAsked bool          // -html was given
-	payers    *report.Trace // from the recording's trace; nil without one
-	detected  []detect.Detection
+	htmlAsked bool // -html was given
 }
 
 func (f *checkFlags) register(fs *flag.FlagSet) {
 	f.targetFlags.register(fs)
-	fs.StringVar(&f.own, "own", "", "comma-separated import-path `patterns` of the code you can change; default: the main module, then its workspace")
-	fs.BoolVar(&f.escapes, "escapes", true, "ask the compiler why the hottest values escape to the heap")
+	f.reportFlags.register(fs)
 	fs.IntVar(&f.explain, "explain", 0, "print finding `n` with its stacks and source lines instead of the table")
 	fs.IntVar(&f.top, "top", 15, "rows of the table")
-	fs.Float64Var(&f.threshold, "threshold", 100*prescribe.DefaultThreshold, "leave out findings whose cure saves less than this `percentage` of CPU and of bytes; 0 shows all")
 	fs.BoolVar(&f.vet, "vet", false, "run the source rules of heaptrimvet too, and show what they say of lines that are hot")
 	fs.StringVar(&f.format, "format", "text", "what goes to standard output: `text`, or lines of file:line: message")
 	fs.StringVar(&f.json, "json", "", "write the report as JSON to `file`; - is standard output, instead of text")
@@ -114,42 +107,63 @@ func runCheck(ctx context.Context, c command, args []string, std stdio) error {
 		// The interrupt ended the recording, not the report on it.
 		ctx = context.WithoutCancel(ctx)
 	}
-	p.Printf("reading the recording")
-	o := diagnose.Options{Own: splitList(f.own), Escapes: f.escapes, Progress: p.Printf}
-	if r.Manifest.Target.Module == "" {
-		o.Local = record.LocalModule(ctx, f.dir)
-	}
-	d, err := diagnose.Bundle(ctx, r.Bundle, o)
-	if err == nil {
-		prescribe.Apply(ctx, d, prescribe.Options{Threshold: f.leastSaving(), Progress: p.Printf})
-		detect.Advise(d)
-		f.detected = detect.Run(d.Signals())
-	}
+	v, err := f.report(ctx, r, f.dir, p)
 	switch {
-	case errors.Is(r.cut, record.ErrProgramFailed) && (err != nil || len(d.Findings) == 0):
+	case errors.Is(r.cut, record.ErrProgramFailed) && (err != nil || len(v.Prescription.Rows) == 0):
 		return r.cut
 	case err != nil:
 		return err
 	case errors.Is(r.cut, record.ErrProgramFailed):
-		d.Warnings = append(d.Warnings, r.cut.Error())
+		v.Warnings = append(v.Warnings, r.cut.Error())
 	case errors.Is(r.cut, context.Canceled):
-		d.Warnings = append(d.Warnings, "the recording was interrupted: figures are of what was recorded until then")
+		v.Warnings = append(v.Warnings, "the recording was interrupted: figures are of what was recorded until then")
 	}
-	all := report.Prescription{Together: prescribe.Together(d), Threshold: f.threshold / 100}
-	if f.vet {
-		p.Printf("running the source rules")
-		all.Rules = hotRules(ctx, d, f.threshold/100)
-	}
-	f.payers = payers(ctx, r, p)
 	p.Close()
-	if err := f.page(ctx, &viewed{r, d, all, f.payers}, std); err != nil {
+	if err := f.page(ctx, v, std); err != nil {
 		return err
 	}
-	return f.output(d, all, r, std)
+	return f.output(v, std)
+}
+
+// reportFlags are the flags of commands that report on a recording.
+type reportFlags struct {
+	own       string
+	escapes   bool
+	threshold float64
+	vet       bool
+}
+
+func (f *reportFlags) register(fs *flag.FlagSet) {
+	fs.StringVar(&f.own, "own", "", "comma-separated import-path `patterns` of the code you can change; default: the main module, then its workspace")
+	fs.BoolVar(&f.escapes, "escapes", true, "ask the compiler why the hottest values escape to the heap, where the sources are here")
+	fs.Float64Var(&f.threshold, "threshold", 100*prescribe.DefaultThreshold, "leave out findings whose cure saves less than this `percentage` of CPU and of bytes; 0 shows all")
+}
+
+func (f *reportFlags) validate() error {
+	if !(f.threshold >= 0 && f.threshold <= 100) { // NaN is neither
+		return usagef("-threshold is a percentage")
+	}
+	return nil
+}
+
+// viewed is a recording with the report on it.
+type viewed struct {
+	*recorded
+	*check.Report
+}
+
+// report reports on a recording of the module in dir, or elsewhere.
+func (f *reportFlags) report(ctx context.Context, r *recorded, dir string, p *progress) (*viewed, error) {
+	o := check.Options{Own: splitList(f.own), Escapes: f.escapes, Threshold: f.leastSaving(), Rules: f.vet, Progress: p.Printf}
+	if r.Manifest.Target.Module == "" {
+		o.Local = record.LocalModule(ctx, dir)
+	}
+	all, err := check.Run(ctx, r.Bundle, o)
+	return &viewed{r, all}, err
 }
 
 // leastSaving is the threshold as Options has it: there, zero is the default.
-func (f *checkFlags) leastSaving() float64 {
+func (f *reportFlags) leastSaving() float64 {
 	if f.threshold == 0 {
 		return -1
 	}
@@ -170,8 +184,9 @@ func (f *checkFlags) validate() error {
 		return usagef("-format %s: want text or lines", f.format)
 	case f.explain < 0, f.top < 0:
 		return usagef("-explain and -top cannot be negative")
-	case !(f.threshold >= 0 && f.threshold <= 100): // NaN is neither
-		return usagef("-threshold is a percentage")
+	}
+	if err := f.reportFlags.validate(); err != nil {
+		return err
 	}
 	if _, err := regexp.Compile(f.bench); err != nil {
 		return usagef("-bench: %v", err)
@@ -201,17 +216,17 @@ func (f *checkFlags) writable() error {
 }
 
 // output writes every form that was asked for and the text last.
-func (f *checkFlags) output(d *diagnose.Diagnosis, all report.Prescription, r *recorded, std stdio) error {
-	meta := report.Meta{Tool: version(), Created: r.Manifest.Created, Prescription: all, Trace: f.payers, Detections: f.detected}
+func (f *checkFlags) output(v *viewed, std stdio) error {
+	rep, meta := &v.Report.Report, v.meta()
 	files := []struct {
 		to    string
 		write func(io.Writer) error
 	}{
-		{f.json, func(w io.Writer) error { return report.JSON(w, d, meta) }},
-		{f.csv, func(w io.Writer) error { return report.CSV(w, d) }},
-		{f.md, func(w io.Writer) error { return report.Markdown(w, d, all) }},
-		{f.sarif, func(w io.Writer) error { return report.SARIF(w, d, meta) }},
-		{f.pprof, func(w io.Writer) error { return diagnose.WritePprof(w, d) }},
+		{f.json, func(w io.Writer) error { return report.JSON(w, rep, meta) }},
+		{f.csv, func(w io.Writer) error { return report.CSV(w, rep) }},
+		{f.md, func(w io.Writer) error { return report.Markdown(w, rep) }},
+		{f.sarif, func(w io.Writer) error { return report.SARIF(w, rep, meta) }},
+		{f.pprof, func(w io.Writer) error { return v.Session.WritePprof(w) }},
 	}
 	text := true
 	for _, o := range files {
@@ -230,11 +245,11 @@ func (f *checkFlags) output(d *diagnose.Diagnosis, all report.Prescription, r *r
 		}
 	}
 	if text {
-		if err := f.text(d, all, std); err != nil {
+		if err := f.text(rep, std); err != nil {
 			return err
 		}
 	}
-	for _, row := range d.Findings {
+	for _, row := range rep.Prescription.Rows {
 		// Rows that cost less than nothing are for information.
 		if row.Cost.CPU.Value > 0 || row.Cost.CPU.Value == 0 && row.Cost.Bytes.Value > 0 {
 			return errFindings
@@ -243,24 +258,24 @@ func (f *checkFlags) output(d *diagnose.Diagnosis, all report.Prescription, r *r
 	return nil
 }
 
-func (f *checkFlags) text(d *diagnose.Diagnosis, all report.Prescription, std stdio) error {
+func (f *checkFlags) text(rep *finding.Report, std stdio) error {
 	t := terminalOf(std.out)
 	switch {
-	case f.explain > len(d.Findings):
-		return usagef("-explain %d: there are %d findings", f.explain, len(d.Findings))
+	case f.explain > len(rep.Prescription.Rows):
+		return usagef("-explain %d: there are %d findings", f.explain, len(rep.Prescription.Rows))
 	case f.explain > 0:
-		return report.Explain(std.out, d, f.explain, report.ExplainOptions{Source: sourceReader(d), Width: t.width, Color: t.color()})
+		return report.Explain(std.out, rep, f.explain, report.ExplainOptions{Source: sourceReader(rep.Diagnosis), Width: t.width, Color: t.color()})
 	case f.format == "lines":
-		return report.Lines(std.out, d)
+		return report.Lines(std.out, rep)
 	}
-	if err := report.Text(std.out, d, report.TextOptions{Width: t.width, Color: t.color(), Top: f.top, Prescription: all}); err != nil {
+	if err := report.Text(std.out, rep, report.TextOptions{Width: t.width, Color: t.color(), Top: f.top}); err != nil {
 		return err
 	}
-	return writePayers(std.out, f.payers)
+	return writeDelays(std.out, rep.Trace)
 }
 
 // sourceReader finds a finding's file below the module it was recorded from.
-func sourceReader(d *diagnose.Diagnosis) func(string) ([]byte, error) {
+func sourceReader(d *finding.Diagnosis) func(string) ([]byte, error) {
 	return func(file string) ([]byte, error) {
 		if filepath.IsAbs(file) {
 			return os.ReadFile(file)

@@ -14,7 +14,7 @@ func (f *checkFlags) page(ctx context.Context, v *viewed, std stdio) error {
 	if f.html == "" {
 		return nil
 	}
-	page, err := newPage(ctx, v, web.Options{Source: sourceReader(v.diagnosis), Code: codeReader(ctx, v.recorded, "")})
+	page, err := newPage(ctx, v, web.Options{Source: sourceReader(v.Diagnosis), Code: codeReader(ctx, v.recorded, "")})
 	if err == nil {
 		err = writeFile(f.html, func(w io.Writer) error { return web.Page(w, page.Title, page.Data) })
 	}

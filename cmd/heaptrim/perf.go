@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/heaptrim/heaptrim/internal/ctxio"
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/ingest/perf"
 	"github.com/heaptrim/heaptrim/internal/ingest/pprof"
@@ -101,7 +102,7 @@ func runPerf(ctx context.Context, c command, args []string, std stdio) error {
 func perfText(ctx context.Context, name, dir string) (string, error) {
 	if name == "-" {
 		name = filepath.Join(dir, "stdin.txt")
-		return name, spool(name, &interruptible{ctx, os.Stdin})
+		return name, spool(name, ctxio.Reader(ctx, os.Stdin))
 	}
 	data, err := record.IsPerfData(name)
 	if err != nil || !data {

@@ -7,9 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"time"
 
-	"github.com/heaptrim/heaptrim/internal/ingest/exectrace"
+	"github.com/heaptrim/heaptrim/internal/check"
 	"github.com/heaptrim/heaptrim/internal/latency"
 	"github.com/heaptrim/heaptrim/internal/report"
 )
@@ -67,53 +66,27 @@ func runTrace(ctx context.Context, c command, args []string, std stdio) error {
 		return err
 	}
 	defer done()
-	f.own = ownPaths(target)
+	f.own = check.OwnPaths(target)
 	t, broken := f.read(ctx, path, p)
 	p.Close()
 	if t == nil {
 		return broken
 	}
-	t.File, t.Top = fs.Arg(0), f.top
+	t.File = fs.Arg(0)
 	if err := f.write(t, std); err != nil {
 		return err
 	}
 	return broken
 }
 
-// read reads the trace twice: fast for what the collector did, in order for
-// who paid. With an error it returns what there is, or nil.
-func (f *traceFlags) read(ctx context.Context, name string, p *progress) (*report.Trace, error) {
+// read reads the trace. With an error it returns what there is, or nil.
+func (f *traceFlags) read(ctx context.Context, name string, p *progress) (*latency.Trace, error) {
 	in, err := openTrace(name, !f.summary)
 	if err != nil {
 		return nil, err
 	}
 	defer in.Close()
-	p.Printf("reading what the collector did")
-	s, err := exectrace.Scan(&interruptible{ctx, in}, exectrace.Options{})
-	if s == nil || ctx.Err() != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	t := &report.Trace{File: name, Summary: s}
-	if !f.summary {
-		if _, err := in.Seek(0, io.SeekStart); err != nil {
-			return nil, err
-		}
-		var orderErr error
-		t.Payers, orderErr = latency.Analyze(&interruptible{ctx, in}, latency.Options{Own: f.own, Delays: true, Progress: func(at time.Duration) {
-			p.Printf("reading who paid: %v of %v", at.Round(time.Second), s.Length.Round(time.Second))
-		}})
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if err == nil {
-			err = orderErr
-		}
-	}
-	if err != nil {
-		t.Problem = err.Error()
-		err = fmt.Errorf("%s: %w", name, err)
-	}
-	return t, err
+	return latency.Read(ctx, name, in, latency.ReadOptions{Own: f.own, SummaryOnly: f.summary, Progress: p.Printf})
 }
 
 // openTrace opens a trace. Standard input is copied to a file where it is to
@@ -144,23 +117,10 @@ func openTrace(name string, twice bool) (*os.File, error) {
 	return spool, nil
 }
 
-// interruptible ends with the context's error when the context does.
-type interruptible struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-func (i *interruptible) Read(p []byte) (int, error) {
-	if err := i.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return i.r.Read(p)
-}
-
-func (f *traceFlags) write(t *report.Trace, std stdio) error {
+func (f *traceFlags) write(t *latency.Trace, std stdio) error {
 	switch f.json {
 	case "":
-		return report.TraceText(std.out, t)
+		return report.TraceText(std.out, t, f.top)
 	case "-":
 		return report.TraceJSON(std.out, t)
 	}
@@ -171,5 +131,5 @@ func (f *traceFlags) write(t *report.Trace, std stdio) error {
 	if err := errors.Join(report.TraceJSON(file, t), file.Close()); err != nil {
 		return err
 	}
-	return report.TraceText(std.out, t)
+	return report.TraceText(std.out, t, f.top)
 }

@@ -1,13 +1,13 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/heaptrim/heaptrim/internal/bundle"
+	"github.com/heaptrim/heaptrim/internal/check"
 	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/latency"
 	"github.com/heaptrim/heaptrim/internal/report"
 )
 
@@ -22,7 +22,7 @@ func traceFile(name string) (path string, t evidence.Target, done func(), err er
 	if err != nil {
 		return "", t, nil, err
 	}
-	path, ok := traceOf(b)
+	path, ok := check.TraceOf(b)
 	if !ok {
 		b.Close()
 		return "", t, nil, fmt.Errorf("%s holds no execution trace; record one with -trace", name)
@@ -30,44 +30,8 @@ func traceFile(name string) (path string, t evidence.Target, done func(), err er
 	return path, b.Manifest.Target, func() { b.Close() }, nil
 }
 
-// ownPaths are the import paths of a target's own code.
-func ownPaths(t evidence.Target) []string {
-	own := append(slices.Clone(t.Workspace), t.Packages...)
-	if t.Module != "" {
-		own = append(own, t.Module)
-	}
-	return own
-}
-
-// traceOf finds the last execution trace of a bundle.
-func traceOf(b *bundle.Bundle) (path string, ok bool) {
-	for _, r := range slices.Backward(b.Manifest.Runs) {
-		for _, p := range slices.Backward(r.Parts) {
-			if p.Kind == evidence.KindTrace {
-				return b.Path(p), true
-			}
-		}
-	}
-	return "", false
-}
-
-// payers adds to a report who paid, if the recording has a trace. A trace that
-// cannot be read is no reason to withhold the rest.
-func payers(ctx context.Context, r *recorded, p *progress) *report.Trace {
-	path, ok := traceOf(r.Bundle)
-	if !ok {
-		return nil
-	}
-	f := traceFlags{own: ownPaths(r.Bundle.Manifest.Target)}
-	t, err := f.read(ctx, path, p)
-	if t == nil {
-		p.Printf("the execution trace: %v", err)
-	}
-	return t
-}
-
-// writePayers writes the part of a report that payers has read.
-func writePayers(w io.Writer, t *report.Trace) error {
+// writeDelays writes the part of a report that comes from its trace.
+func writeDelays(w io.Writer, t *latency.Trace) error {
 	if t == nil {
 		return nil
 	}

@@ -167,11 +167,11 @@ func (f *tuneFlags) plan(ctx context.Context, r *recorded, o tune.Options) (*tun
 	w, notes, err := f.workload(r.Bundle, f.run)
 	if err != nil {
 		// A live service has no log; what a diagnosis knows of it may do.
-		d, failed := diagnose.Bundle(ctx, r.Bundle, diagnose.Options{})
+		s, failed := diagnose.Open(ctx, r.Bundle, diagnose.Options{})
 		if failed != nil {
 			return nil, err
 		}
-		if w, failed = tune.FromDiagnosis(d); failed != nil {
+		if w, failed = tune.FromDiagnosis(s.Diagnosis()); failed != nil {
 			return nil, err
 		}
 	}

@@ -12,11 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/heaptrim/heaptrim/internal/detect"
-	"github.com/heaptrim/heaptrim/internal/diagnose"
 	"github.com/heaptrim/heaptrim/internal/evidence"
-	"github.com/heaptrim/heaptrim/internal/prescribe"
-	"github.com/heaptrim/heaptrim/internal/record"
+	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/report"
 	"github.com/heaptrim/heaptrim/internal/tune"
 	"github.com/heaptrim/heaptrim/internal/tune/show"
@@ -49,16 +46,14 @@ Examples:
 // viewFlags are the flags of view.
 type viewFlags struct {
 	targetFlags
-	addr      string
-	base      string
-	proof     string
-	tuned     string
-	html      string
-	binary    string
-	own       string
-	escapes   bool
-	nodes     int
-	threshold float64
+	reportFlags
+	addr   string
+	base   string
+	proof  string
+	tuned  string
+	html   string
+	binary string
+	nodes  int
 }
 
 // servedNodes bounds the call tree of a served page: more than the file's, and
@@ -81,10 +76,8 @@ func runView(ctx context.Context, c command, args []string, std stdio) error {
 	fs.StringVar(&f.tuned, "tune", "", "show the plan in `file`, written by heaptrim tune -json, with the trials that it made; default: a plan from the recording")
 	fs.StringVar(&f.html, "html", "", "write the page to `file` and do not serve it")
 	fs.StringVar(&f.binary, "binary", "", "program that was recorded, built as it was, in `file`, for its machine code; default: what the recording holds, then the program where it was, if it is the same one")
-	fs.StringVar(&f.own, "own", "", "comma-separated import-path `patterns` of the code you can change; default: the main module, then its workspace")
-	fs.BoolVar(&f.escapes, "escapes", true, "ask the compiler why the hottest values escape to the heap, where the sources are here")
 	fs.IntVar(&f.nodes, "nodes", 0, "`calls` of the flame graph, the heaviest; default: 200000 when serving, 24000 in a file")
-	fs.Float64Var(&f.threshold, "threshold", 100*prescribe.DefaultThreshold, "leave out findings whose cure saves less than this `percentage` of CPU and of bytes; 0 shows all")
+	f.reportFlags.register(fs)
 	if err := parse(fs, c, args, std); err != nil {
 		return err
 	}
@@ -98,8 +91,8 @@ func runView(ctx context.Context, c command, args []string, std stdio) error {
 	if f.nodes < 0 {
 		return usagef("-nodes cannot be negative")
 	}
-	if f.threshold < 0 || f.threshold > 100 {
-		return usagef("-threshold is a percentage")
+	if err := f.reportFlags.validate(); err != nil {
+		return err
 	}
 	return f.view(ctx, fs.Args(), std)
 }
@@ -131,7 +124,7 @@ func (f *viewFlags) page(ctx context.Context, args []string, p *progress) (page 
 			shown.Close()
 		}
 	}()
-	o := web.Options{Source: sourceReader(shown.diagnosis), Code: codeReader(ctx, shown.recorded, f.binary)}
+	o := web.Options{Source: sourceReader(shown.Diagnosis), Code: codeReader(ctx, shown.recorded, f.binary)}
 	if o.MaxNodes = f.nodes; f.nodes == 0 && f.html == "" {
 		o.MaxNodes = servedNodes
 	}
@@ -145,8 +138,8 @@ func (f *viewFlags) page(ctx context.Context, args []string, p *progress) (page 
 			return page, nil, fmt.Errorf("recording to compare with: %w", err)
 		}
 		defer base.Close()
-		o.Base = base.diagnosis
-		if o.BaseReport, err = base.report(); err != nil {
+		o.Base = base.Session
+		if o.BaseReport, err = base.json(); err != nil {
 			return page, nil, err
 		}
 		o.BasePlan = base.plan(ctx)
@@ -177,60 +170,47 @@ func (f *viewFlags) page(ctx context.Context, args []string, p *progress) (page 
 	}, nil
 }
 
-// viewed is a recording with its diagnosis.
-type viewed struct {
-	*recorded
-	diagnosis *diagnose.Diagnosis
-	all       report.Prescription
-	payers    *report.Trace // nil without a trace
-}
-
 // open opens and diagnoses what the arguments name.
 func (f *viewFlags) open(ctx context.Context, args []string, p *progress) (*viewed, error) {
 	r, err := f.record(ctx, args, p)
 	if err != nil {
 		return nil, err
 	}
-	p.Printf("reading the recording")
-	o := diagnose.Options{Own: splitList(f.own), Escapes: f.escapes, Progress: p.Printf}
-	if r.Manifest.Target.Module == "" {
-		o.Local = record.LocalModule(ctx, f.dir)
-	}
-	d, err := diagnose.Bundle(ctx, r.Bundle, o)
+	v, err := f.report(ctx, r, f.dir, p)
 	if err != nil {
 		r.Close()
 		return nil, err
 	}
-	threshold := f.threshold / 100
-	if threshold == 0 {
-		threshold = -1 // there, zero is the default
-	}
-	prescribe.Apply(ctx, d, prescribe.Options{Threshold: threshold, Progress: p.Printf})
-	detect.Advise(d)
-	return &viewed{r, d, report.Prescription{Together: prescribe.Together(d), Threshold: f.threshold / 100}, payers(ctx, r, p)}, nil
+	return v, nil
+}
+
+// meta is what the documents on a recording say of themselves.
+func (v *viewed) meta() report.Meta {
+	return report.Meta{Tool: version(), Created: v.Manifest.Created}
 }
 
 // newPage builds the page's data and names the files that may be read.
 func newPage(ctx context.Context, v *viewed, o web.Options) (web.ServerOptions, error) {
 	var err error
-	if o.Report, err = v.report(); err != nil {
+	if o.Report, err = v.json(); err != nil {
 		return web.ServerOptions{}, err
 	}
 	if o.Plan == nil {
 		o.Plan = v.plan(ctx)
 	}
-	if v.payers != nil {
+	if v.Trace != nil {
 		var b bytes.Buffer
-		if err := report.TraceJSON(&b, v.payers); err != nil {
+		if err := report.TraceJSON(&b, v.Trace); err != nil {
 			return web.ServerOptions{}, err
 		}
 		o.Trace = b.Bytes()
 	}
-	data, rest, err := web.Data(v.diagnosis, o)
+	o.Rows = v.Prescription.Rows
+	data, rest, err := web.Data(v.Session, o)
 	if err != nil {
 		return web.ServerOptions{}, err
 	}
-	s := web.ServerOptions{Title: pageTitle(v.diagnosis), Data: data, Report: o.Report, Rest: rest}
+	s := web.ServerOptions{Title: pageTitle(v.Diagnosis), Data: data, Report: o.Report, Rest: rest}
 	s.Listed = listed(v.recorded)
 	return s, nil
 }
@@ -246,10 +226,10 @@ func listed(r *recorded) []string {
 	return names
 }
 
-// report is the JSON report of what is viewed.
-func (v *viewed) report() ([]byte, error) {
+// json is the JSON report of what is viewed.
+func (v *viewed) json() ([]byte, error) {
 	var b bytes.Buffer
-	err := report.JSON(&b, v.diagnosis, report.Meta{Tool: version(), Created: v.Manifest.Created, Prescription: v.all})
+	err := report.JSON(&b, &v.Report.Report, v.meta())
 	return b.Bytes(), err
 }
 
@@ -269,7 +249,7 @@ func (v *viewed) plan(ctx context.Context) []byte {
 }
 
 // pageTitle names the recording for the browser's tab.
-func pageTitle(d *diagnose.Diagnosis) string {
+func pageTitle(d *finding.Diagnosis) string {
 	name := strings.Join(d.Target.Args, " ")
 	if name == "" {
 		name = d.Target.Module

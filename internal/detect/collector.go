@@ -10,6 +10,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/diagnose"
 	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/stats"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
@@ -19,16 +20,16 @@ import (
 const fewForced = 5
 
 // forced: somebody calls runtime.GC or debug.FreeOSMemory.
-func forced(s *diagnose.Signals) (Detection, bool) {
+func forced(s *diagnose.Signals) (finding.Detection, bool) {
 	share, of, n := collected(s, func(c evidence.Cycle) bool { return c.Forced })
 	if n < fewForced || share.Value < Worth {
-		return Detection{}, false
+		return finding.Detection{}, false
 	}
 	rate := ""
 	if s.Window > 0 {
 		rate = fmt.Sprintf(", %.3g a second", float64(n)/s.Window.Seconds())
 	}
-	return Detection{
+	return finding.Detection{
 		Title: "Collections that somebody forces", Code: "skip-work", Amount: share.Value,
 		Text:     "take out the calls of runtime.GC and debug.FreeOSMemory: the pacer collects when it pays. For less memory, set GOMEMLIMIT",
 		Evidence: fmt.Sprintf("%d of %d cycles are forced%s; they take %s %s", n, len(s.Cycles), rate, percent(share), of),
@@ -36,12 +37,12 @@ func forced(s *diagnose.Signals) (Detection, bool) {
 }
 
 // periodic: a program that allocates nothing is collected every two minutes.
-func periodic(s *diagnose.Signals) (Detection, bool) {
+func periodic(s *diagnose.Signals) (finding.Detection, bool) {
 	share, of, n := collected(s, func(c evidence.Cycle) bool { return c.Periodic })
 	if n < 2 || share.Value < Worth {
-		return Detection{}, false
+		return finding.Detection{}, false
 	}
-	return Detection{
+	return finding.Detection{
 		Title: "Collections of an idle program", Code: "gc-headroom", Amount: share.Value,
 		Text:     "the runtime collects when two minutes have passed without a cycle. With GOGC=off and a memory limit it does not",
 		Evidence: fmt.Sprintf("%d of %d cycles were started because two minutes had passed; they take %s %s", n, len(s.Cycles), percent(share), of),
@@ -61,12 +62,12 @@ const (
 const minimumGoal = 4 << 20
 
 // tinyHeap: so little is live that the runtime's minimum sets the goal.
-func tinyHeap(s *diagnose.Signals) (Detection, bool) {
+func tinyHeap(s *diagnose.Signals) (finding.Detection, bool) {
 	automatic := func(c evidence.Cycle) bool { return !c.Forced }
 	share, of, n := collected(s, automatic)
 	// What is live in a benchmark is not what is live in the program.
 	if s.Benchmark || n < constantCycles || s.Window <= 0 || share.Value < worthConstant {
-		return Detection{}, false
+		return finding.Detection{}, false
 	}
 	rate := float64(n) / s.Window.Seconds()
 	var goals, live []float64
@@ -77,9 +78,9 @@ func tinyHeap(s *diagnose.Signals) (Detection, bool) {
 	}
 	percentGOGC := gogc(s.Environment.GOGC)
 	if percentGOGC <= 0 || rate < constantRate || median(goals) > 1.25*minimumGoal*percentGOGC/100 {
-		return Detection{}, false
+		return finding.Detection{}, false
 	}
-	return Detection{
+	return finding.Detection{
 		Title: "The heap is so small that cycles never end", Code: "gc-headroom", Amount: share.Value,
 		Text: fmt.Sprintf("the minimum of the goal is 4 MiB for each 100 of GOGC: GOGC=%.0f lets the heap grow to %s and collects a quarter as often; a ballast or a memory limit with GOGC=off does more",
 			4*percentGOGC, unit.FormatBytes(4*minimumGoal*percentGOGC/100)),
@@ -110,14 +111,14 @@ const longMarking = 0.05
 
 // workers: the runtime counts Ps, and what it counts may not be there. A quarter
 // of GOMAXPROCS marks at a time, whatever the container's quota is.
-func workers(s *diagnose.Signals) (Detection, bool) {
+func workers(s *diagnose.Signals) (finding.Detection, bool) {
 	available := float64(s.Environment.NumCPU)
 	quota := s.Environment.CgroupCPU > 0 && (available == 0 || s.Environment.CgroupCPU < available)
 	if quota {
 		available = s.Environment.CgroupCPU
 	}
 	if available <= 0 || len(s.Cycles) < fewForced || s.Window <= 0 {
-		return Detection{}, false
+		return finding.Detection{}, false
 	}
 	procs := s.Cycles[len(s.Cycles)-1].Procs
 	n := dedicated(procs)
@@ -127,7 +128,7 @@ func workers(s *diagnose.Signals) (Detection, bool) {
 	}
 	share := float64(mark) / float64(s.Window)
 	if float64(procs) <= math.Ceil(available) || float64(n) < available/2 || share < longMarking {
-		return Detection{}, false
+		return finding.Detection{}, false
 	}
 	have := fmt.Sprintf("%.3g processors", available)
 	if quota {
@@ -137,7 +138,7 @@ func workers(s *diagnose.Signals) (Detection, bool) {
 	if v := s.Environment.GoVersion; quota && version.IsValid(v) && version.Compare(v, countsQuota) < 0 {
 		code = "upgrade-go"
 	}
-	return Detection{
+	return finding.Detection{
 		Title: "More workers of the collector than processors to spare", Code: code, Amount: share,
 		Text: fmt.Sprintf("set GOMAXPROCS=%.0f; from Go 1.25 on the runtime does so by itself from the container's quota, where GOMAXPROCS is not set", math.Ceil(available)),
 		Evidence: fmt.Sprintf("GOMAXPROCS is %d on %s: in each cycle the collector starts %d workers that give way to nobody, and it marks %.1f %% of the time",
@@ -162,14 +163,14 @@ func dedicated(procs int) int {
 
 // limiter: the runtime lets memory exceed the limit rather than spend more than
 // half of the time on collecting.
-func limiter(s *diagnose.Signals) (Detection, bool) {
+func limiter(s *diagnose.Signals) (finding.Detection, bool) {
 	enabled, total := s.Metric("/gc/limiter/last-enabled:gc-cycle"), s.Metric("/gc/cycles/total:gc-cycles")
 	if len(enabled) < 2 || len(total) < 2 {
-		return Detection{}, false
+		return finding.Detection{}, false
 	}
 	at, first := enabled[len(enabled)-1], total[0]
 	if at <= 0 || at < first {
-		return Detection{}, false
+		return finding.Detection{}, false
 	}
 	moments := 0
 	for i := 1; i < len(enabled); i++ {
@@ -185,7 +186,7 @@ func limiter(s *diagnose.Signals) (Detection, bool) {
 	if limit, ok := last(s, "/gc/gomemlimit:bytes"); ok && limit < 1<<60 {
 		evidence += fmt.Sprintf("; the memory limit is %s with %s live", unit.FormatBytes(limit), unit.FormatBytes(median(s.Metric("/gc/heap/live:bytes"))))
 	}
-	return Detection{
+	return finding.Detection{
 		Title: "The memory limit leaves no room to collect", Code: "gc-headroom", Amount: math.Max(amount, Worth),
 		Text:     "raise GOMEMLIMIT well above the live heap, a third at least, or keep less; until then memory passes the limit and goroutines that allocate do not help to mark",
 		Evidence: evidence,

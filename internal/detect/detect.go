@@ -8,33 +8,22 @@ package detect
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/heaptrim/heaptrim/internal/diagnose"
 	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe"
 	"github.com/heaptrim/heaptrim/internal/stats"
 )
-
-// Detection is what one detector found in one run.
-type Detection struct {
-	Detector string // its name
-	Run      string
-	Title    string
-	Code     string         // of the cure in the catalogue
-	Text     string         // what to do
-	Evidence string         // with the measured amounts
-	Amount   float64        // what it costs or takes, as a share; the worst run is told
-	Saves    stats.Interval // share of CPU; zero where no formula tells
-	Basis    string         // of Saves
-}
 
 // Detector is one entry of the list.
 type Detector struct {
 	Name  string
 	Needs string // the evidence without which it is silent
-	find  func(*diagnose.Signals) (Detection, bool)
+	find  func(*diagnose.Signals) (finding.Detection, bool)
 }
 
 // Detectors lists all of them.
@@ -63,10 +52,10 @@ const Worth = prescribe.DefaultThreshold
 
 // Run asks every detector about every run and returns what each found in the
 // run where it is worst, in the order of Detectors.
-func Run(signals []diagnose.Signals) []Detection {
-	var out []Detection
+func Run(signals []diagnose.Signals) []finding.Detection {
+	var out []finding.Detection
 	for _, d := range Detectors() {
-		var worst *Detection
+		var worst *finding.Detection
 		for i := range signals {
 			found, ok := d.find(&signals[i])
 			if ok && (worst == nil || found.Amount > worst.Amount) {
@@ -81,35 +70,39 @@ func Run(signals []diagnose.Signals) []Detection {
 	return out
 }
 
-// Advise adds what the detectors find to the advice on the program as a whole.
-// Where more room for the heap is advised already, a heap that is too small
-// adds to its reasons.
-func Advise(d *diagnose.Diagnosis) {
-	signals := d.Signals()
-	for _, f := range Run(signals) {
+// Advice turns detections into advice on the program as a whole, and returns it
+// behind what is advised already. Where more room for the heap is advised, a
+// heap that is too small adds to its reasons. runs is how many runs the
+// recording has.
+func Advice(already []finding.Advice, found []finding.Detection, runs int) []finding.Advice {
+	advice := slices.Clone(already)
+	for _, f := range found {
 		safety := string(prescribe.Advice)
 		if c, ok := prescribe.Find(f.Code); ok {
 			safety = string(c.Safety)
 		}
 		why := f.Evidence
-		if len(signals) > 1 {
+		if runs > 1 {
 			why = f.Run + ": " + why
 		}
-		if f.Detector == "tiny-heap" && addWhy(d.Advice, f.Code, why) {
+		if f.Detector == "tiny-heap" && addWhy(advice, f.Code, why) {
 			continue
 		}
-		d.Advice = append(d.Advice, diagnose.Advice{
-			Title:  f.Title,
-			Remedy: diagnose.Remedy{Code: f.Code, Safety: safety, Text: f.Text, Why: why, Saves: diagnose.Prediction{CPU: f.Saves, Basis: f.Basis}},
+		advice = append(advice, finding.Advice{
+			Title: f.Title,
+			Remedy: finding.Remedy{
+				Code: f.Code, Safety: safety, Text: f.Text, Why: why, Saves: finding.Prediction{CPU: f.Saves, Basis: f.Basis},
+			},
 		})
 	}
+	return advice
 }
 
-// addWhy tells a piece of advice with the same cure what else speaks for it.
-func addWhy(advice []diagnose.Advice, code, why string) bool {
+// addWhy adds a reason to the advice that names the same cure.
+func addWhy(advice []finding.Advice, code, why string) bool {
 	for i := range advice {
-		if advice[i].Code == code {
-			advice[i].Why += "; " + why
+		if advice[i].Remedy.Code == code {
+			advice[i].Remedy.Why += "; " + why
 			return true
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/detect"
 	"github.com/heaptrim/heaptrim/internal/diagnose"
 	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe"
 	"github.com/heaptrim/heaptrim/internal/record"
 )
@@ -47,7 +48,7 @@ func TestMain(m *testing.M) {
 }
 
 // recorded is a program run in one mode, as a diagnosis.
-func recorded(t *testing.T, mode string, length time.Duration, underPerf bool) *diagnose.Diagnosis {
+func recorded(t *testing.T, mode string, length time.Duration, underPerf bool) *diagnose.Session {
 	t.Helper()
 	path, err := program()
 	if err != nil {
@@ -106,14 +107,14 @@ func recorded(t *testing.T, mode string, length time.Duration, underPerf bool) *
 		t.Fatal(err)
 	}
 	defer b.Close()
-	d, err := diagnose.Bundle(t.Context(), b, diagnose.Options{})
+	d, err := diagnose.Open(t.Context(), b, diagnose.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return d
 }
 
-func names(found []detect.Detection) []string {
+func names(found []finding.Detection) []string {
 	var out []string
 	for _, f := range found {
 		out = append(out, f.Detector)
@@ -232,13 +233,14 @@ func TestNUMA(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer b.Close()
-		d, err := diagnose.Bundle(t.Context(), b, diagnose.Options{})
+		d, err := diagnose.Open(t.Context(), b, diagnose.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		detect.Advise(d)
-		if got := names(detect.Run(d.Signals())); !slices.Equal(got, want) || len(d.Advice) != len(want) {
-			t.Errorf("found %q and %d pieces of advice, want %q", got, len(d.Advice), want)
+		found := detect.Run(d.Signals())
+		advice := detect.Advice(nil, found, 1)
+		if got := names(found); !slices.Equal(got, want) || len(advice) != len(want) {
+			t.Errorf("found %q and %d pieces of advice, want %q", got, len(advice), want)
 		}
 	}
 	quiet := stacks(200)
@@ -273,10 +275,5 @@ func TestSilent(t *testing.T) {
 		if found := detect.Run([]diagnose.Signals{s}); len(found) > 0 {
 			t.Errorf("found %+v in nothing", found)
 		}
-	}
-	d := &diagnose.Diagnosis{}
-	detect.Advise(d)
-	if len(d.Advice) > 0 {
-		t.Errorf("advice %+v on nothing", d.Advice)
 	}
 }

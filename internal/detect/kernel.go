@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/kernel"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
@@ -11,15 +12,15 @@ import (
 // numa: on a machine with several nodes, the kernel unmaps pages to see who
 // uses them and moves them there, while the collector's workers on every node
 // touch all of the heap.
-func numa(s *diagnose.Signals) (Detection, bool) {
+func numa(s *diagnose.Signals) (finding.Detection, bool) {
 	if s.Kernel == nil {
-		return Detection{}, false
+		return finding.Detection{}, false
 	}
 	k := s.Kernel.Class[kernel.NUMA]
 	if !worth(k.Share, float64(s.Kernel.Samples)) {
-		return Detection{}, false
+		return finding.Detection{}, false
 	}
-	return Detection{
+	return finding.Detection{
 		Title: "The kernel moves the heap between NUMA nodes", Code: "numa-bind", Amount: k.Share.Value,
 		Text:     "bind the process to one node (numactl --cpunodebind=0 --membind=0), one process a node, or switch balancing off (sysctl kernel.numa_balancing=0)",
 		Evidence: fmt.Sprintf("NUMA balancing takes %s of CPU%s", percent(k.Share), met(k.By)),
@@ -29,19 +30,19 @@ func numa(s *diagnose.Signals) (Detection, bool) {
 
 // hugePages: making a huge page clears 2 MiB at once, and collecting small ones
 // into a huge one copies as much.
-func hugePages(s *diagnose.Signals) (Detection, bool) {
+func hugePages(s *diagnose.Signals) (finding.Detection, bool) {
 	if s.Kernel == nil {
-		return Detection{}, false
+		return finding.Detection{}, false
 	}
 	k := s.Kernel.Class[kernel.HugePages]
 	if !worth(k.Share, float64(s.Kernel.Samples)) {
-		return Detection{}, false
+		return finding.Detection{}, false
 	}
 	thp := ""
 	if s.Environment.THP != "" {
 		thp = "; transparent huge pages: " + s.Environment.THP
 	}
-	return Detection{
+	return finding.Detection{
 		Title: "The kernel works on huge pages", Code: "huge-pages", Amount: k.Share.Value,
 		Text:     "they pay when the heap keeps them: compare /sys/kernel/mm/transparent_hugepage/enabled at madvise, and a memory limit with room, so that the runtime gives back less",
 		Evidence: fmt.Sprintf("making, splitting and collecting huge pages takes %s of CPU%s%s", percent(k.Share), met(k.By), thp),
@@ -54,7 +55,7 @@ const worthReturning = 0.005
 
 // refault: memory that was given back to the system is zeroed by the kernel and
 // mapped again, page by page, as soon as the heap grows.
-func refault(s *diagnose.Signals) (Detection, bool) {
+func refault(s *diagnose.Signals) (finding.Detection, bool) {
 	again, given := taken(s.Metric("/memory/classes/heap/released:bytes"))
 	returning := s.Scavenge
 	evidence := fmt.Sprintf("giving memory back takes %s of CPU", percent(returning))
@@ -69,17 +70,17 @@ func refault(s *diagnose.Signals) (Detection, bool) {
 		evidence += fmt.Sprintf(", page faults %s%s", percent(faults.Share), met(faults.By))
 	}
 	if returning.Value < worthReturning || returning.Low < worthReturning/2 || !worth(share, samples) {
-		return Detection{}, false
+		return finding.Detection{}, false
 	}
 	if len(s.Metrics) > 1 {
 		if again < given/4 || again == 0 {
-			return Detection{}, false // given back, and not missed
+			return finding.Detection{}, false // given back, and not missed
 		}
 		evidence += fmt.Sprintf("; %s were given back and %s of that taken again", unit.FormatBytes(given), unit.FormatBytes(again))
 	} else if s.Kernel == nil || s.Kernel.Class[kernel.Fault].Share.Value < Worth {
-		return Detection{}, false // nothing says that it was taken again
+		return finding.Detection{}, false // nothing says that it was taken again
 	}
-	return Detection{
+	return finding.Detection{
 		Title: "Memory is given back and faulted in again", Code: "gc-headroom", Amount: share.Value,
 		Text:     "call debug.FreeOSMemory less often or not at all, or raise the memory limit: near it the runtime gives back what it will need soon",
 		Evidence: evidence,

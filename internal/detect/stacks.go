@@ -4,15 +4,16 @@ import (
 	"fmt"
 
 	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/stats"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
 // stackScan: marking begins at the goroutines' stacks, all of them, each cycle.
-func stackScan(s *diagnose.Signals) (Detection, bool) {
+func stackScan(s *diagnose.Signals) (finding.Detection, bool) {
 	share := s.Share(diagnose.SignStackScan)
 	if !worth(share, s.Samples) {
-		return Detection{}, false
+		return finding.Detection{}, false
 	}
 	evidence := fmt.Sprintf("scanning goroutines' stacks takes %s of CPU", percent(share))
 	stack, heap := median(s.Metric("/gc/scan/stack:bytes")), median(s.Metric("/gc/scan/total:bytes"))
@@ -23,7 +24,7 @@ func stackScan(s *diagnose.Signals) (Detection, bool) {
 		evidence += fmt.Sprintf("; %s goroutines", unit.FormatScaled(n))
 	}
 	title, text := stackAdvice(stack, heap)
-	return Detection{Title: title, Code: "goroutine-stacks", Amount: share.Value, Text: text, Evidence: evidence}, true
+	return finding.Detection{Title: title, Code: "goroutine-stacks", Amount: share.Value, Text: text, Evidence: evidence}, true
 }
 
 // muchStack is the part of what a cycle scans from which on there are too many
@@ -43,12 +44,12 @@ func stackAdvice(stack, all float64) (title, text string) {
 
 // stackGrowth: a goroutine begins with a small stack, which is copied to one of
 // twice the size whenever it does not suffice.
-func stackGrowth(s *diagnose.Signals) (Detection, bool) {
+func stackGrowth(s *diagnose.Signals) (finding.Detection, bool) {
 	share := s.Share(diagnose.SignStackGrowth)
 	if !worth(share, s.Samples) {
-		return Detection{}, false
+		return finding.Detection{}, false
 	}
-	return Detection{
+	return finding.Detection{
 		Title: "Goroutines' stacks are copied as they grow", Code: "goroutine-stacks", Amount: share.Value,
 		Text:     "let goroutines live on and take the next piece of work, so that each stack grows once; keep large arrays out of frames. GODEBUG=adaptivestackstart=1 lets new goroutines begin with the size that they mostly come to",
 		Evidence: fmt.Sprintf("copying growing stacks takes %s of CPU%s", percent(share), where(s, diagnose.SignStackGrowth)),
@@ -61,13 +62,13 @@ const worthShrinking = 0.002
 
 // stackShrink: a cycle halves every stack of which less than a quarter is in
 // use, and the goroutine's next deep call grows it again.
-func stackShrink(s *diagnose.Signals) (Detection, bool) {
+func stackShrink(s *diagnose.Signals) (finding.Detection, bool) {
 	shrink, grow := s.Share(diagnose.SignStackShrink), s.Share(diagnose.SignStackGrowth)
 	both := shrink.Add(grow)
 	if shrink.Low < worthShrinking/2 || shrink.Value < worthShrinking || !worth(both, s.Samples) {
-		return Detection{}, false
+		return finding.Detection{}, false
 	}
-	return Detection{
+	return finding.Detection{
 		Title: "Stacks shrink in each cycle and grow again", Code: "goroutine-stacks", Amount: both.Value,
 		Text:     "GODEBUG=gcshrinkstackoff=1 leaves stacks as large as they became; the memory stays with the goroutines",
 		Evidence: fmt.Sprintf("shrinking takes %s of CPU and growing %s", percent(shrink), percent(grow)),
@@ -79,10 +80,10 @@ func stackShrink(s *diagnose.Signals) (Detection, bool) {
 
 // finalizers run on goroutines of the runtime's, cost a table entry each, and
 // keep their object for one more cycle.
-func finalizers(s *diagnose.Signals) (Detection, bool) {
+func finalizers(s *diagnose.Signals) (finding.Detection, bool) {
 	share := s.Share(diagnose.SignFinalizer)
 	if !worth(share, s.Samples) {
-		return Detection{}, false
+		return finding.Detection{}, false
 	}
 	evidence := fmt.Sprintf("registering, queueing and running finalizers and cleanups takes %s of CPU%s", percent(share), where(s, diagnose.SignFinalizer))
 	for _, k := range []struct{ name, what string }{{"/gc/finalizers/executed:finalizers", "finalizers"}, {"/gc/cleanups/executed:cleanups", "cleanups"}} {
@@ -90,7 +91,7 @@ func finalizers(s *diagnose.Signals) (Detection, bool) {
 			evidence += fmt.Sprintf("; %s %s/s", unit.FormatScaled(n/length.Seconds()), k.what)
 		}
 	}
-	return Detection{
+	return finding.Detection{
 		Title: "Finalizers and cleanups", Code: "finalizer-cost", Amount: share.Value,
 		Text:     "close what is finalized when it is done with, and keep the finalizer for what was forgotten; runtime.AddCleanup costs less than runtime.SetFinalizer and does not keep the object for another cycle",
 		Evidence: evidence,
@@ -101,7 +102,7 @@ func finalizers(s *diagnose.Signals) (Detection, bool) {
 const enoughWaiting = 10_000
 
 // backlog: what waits for its finalizer or cleanup stays in memory.
-func backlog(s *diagnose.Signals) (Detection, bool) {
+func backlog(s *diagnose.Signals) (finding.Detection, bool) {
 	for _, k := range []struct{ queued, executed, what string }{
 		{"/gc/finalizers/queued:finalizers", "/gc/finalizers/executed:finalizers", "finalizers"},
 		{"/gc/cleanups/queued:cleanups", "/gc/cleanups/executed:cleanups", "cleanups"},
@@ -119,11 +120,11 @@ func backlog(s *diagnose.Signals) (Detection, bool) {
 		if waiting < enoughWaiting {
 			continue
 		}
-		return Detection{
+		return finding.Detection{
 			Title: "Finalizers do not keep up", Code: "finalizer-cost", Amount: waiting / max(queued[n-1], 1),
 			Text:     "one goroutine runs all finalizers: let none wait for anything, and close what is finalized when it is done with",
 			Evidence: fmt.Sprintf("at least %s %s wait to be run through the last third of the recording; what they keep stays in memory", unit.FormatScaled(waiting), k.what),
 		}, true
 	}
-	return Detection{}, false
+	return finding.Detection{}, false
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/gcmodel"
 	"github.com/heaptrim/heaptrim/internal/ingest/metrics"
 	"github.com/heaptrim/heaptrim/internal/unit"
@@ -130,9 +131,9 @@ func (m collectorModel) site(t *siteTally, share float64) gcmodel.Site {
 	s := gcmodel.Site{AllocRate: share, Live: live}
 	marked := m.marked(live, share)
 	switch t.pointerful() {
-	case Yes:
+	case finding.Yes:
 		s.Scan = marked * m.scan.pointerful
-	case Unknown:
+	case finding.Unknown:
 		s.Scan = marked * m.scan.unknown
 	}
 	return s
@@ -154,14 +155,14 @@ func (m collectorModel) churn() float64 {
 }
 
 // pointerful is the vote on whether the site's objects hold pointers.
-func (t *siteTally) pointerful() Tri {
+func (t *siteTally) pointerful() finding.Tri {
 	switch {
-	case t.pointers[Yes] > t.pointers[No]:
-		return Yes
-	case t.pointers[No] > 0:
-		return No
+	case t.pointers[finding.Yes] > t.pointers[finding.No]:
+		return finding.Yes
+	case t.pointers[finding.No] > 0:
+		return finding.No
 	}
-	return Unknown
+	return finding.Unknown
 }
 
 // fitCollector fits the model to one run.
@@ -337,9 +338,9 @@ func scanShares(d *runData, m collectorModel, heapScan float64) scanShare {
 		live := m.marked(t.inUse.mean()*m.live, t.shareOf(bytes))
 		all += live
 		switch t.pointerful() {
-		case Yes:
+		case finding.Yes:
 			yes += live
-		case Unknown:
+		case finding.Unknown:
 			unknown += live
 		}
 	}

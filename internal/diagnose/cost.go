@@ -3,15 +3,16 @@ package diagnose
 import (
 	"math"
 
+	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/stats"
 )
 
 // siteCost is one site of one run with its cost.
 type siteCost struct {
 	*siteTally
-	cost       Cost
-	prediction Prediction
-	lifetime   Lifetime
+	cost       finding.Cost
+	prediction finding.Prediction
+	lifetime   finding.Lifetime
 }
 
 // runCosts is what one run costs, site by site.
@@ -209,7 +210,7 @@ func (r *runCosts) total(s *siteCost) {
 }
 
 // predict says what the run would save without the site's allocations.
-func (r *runCosts) predict(s *siteCost) Prediction {
-	e := r.saving([]siteCut{{s, Cut{Objects: 1, Bytes: 1, Live: 1}}})
-	return Prediction{CPU: e.cpu, Cycles: e.cycles, Caches: e.caches, Basis: e.basis, BytesPerOp: s.cost.BytesPerOp, ObjectsPerOp: s.cost.ObjectsPerOp}
+func (r *runCosts) predict(s *siteCost) finding.Prediction {
+	e := r.saving([]siteCut{{s, finding.Cut{Objects: 1, Bytes: 1, Live: 1}}})
+	return finding.Prediction{CPU: e.cpu, Cycles: e.cycles, Caches: e.caches, Basis: e.basis, BytesPerOp: s.cost.BytesPerOp, ObjectsPerOp: s.cost.ObjectsPerOp}
 }

@@ -37,8 +37,8 @@ func TestDamagedProfiles(t *testing.T) {
 		r.add(evidence.Part{Path: "heap.pprof", Kind: evidence.KindAllocs, Delta: true, Rate: 1}, c.heap)
 		r.cycles(20, 10)
 		d := r.diagnose()
-		if got := strings.Join(d.Warnings, "\n"); (got == "") != (c.warning == "") || !strings.Contains(got, c.warning) || len(d.Warnings) > 1 {
-			t.Errorf("%s: warnings %q, want one with %q", c.name, d.Warnings, c.warning)
+		if got := strings.Join(d.Diagnosis().Warnings, "\n"); (got == "") != (c.warning == "") || !strings.Contains(got, c.warning) || len(d.Diagnosis().Warnings) > 1 {
+			t.Errorf("%s: warnings %q, want one with %q", c.name, d.Diagnosis().Warnings, c.warning)
 		}
 		ofCPU, ofMem := false, false
 		err := d.WalkStacks(func(s WeightedStack) error {
@@ -82,8 +82,8 @@ func TestLogWithoutCycles(t *testing.T) {
 		if got := d.runs[0].collector.logged; got != c.logged {
 			t.Errorf("benchmark %v, log %q: taken for a log is %v, want %v", c.bench, c.text, got, c.logged)
 		}
-		if warned := strings.Contains(fmt.Sprint(d.Warnings), "no collection can be read"); warned == c.logged {
-			t.Errorf("benchmark %v, log %q: warnings %q", c.bench, c.text, d.Warnings)
+		if warned := strings.Contains(fmt.Sprint(d.Diagnosis().Warnings), "no collection can be read"); warned == c.logged {
+			t.Errorf("benchmark %v, log %q: warnings %q", c.bench, c.text, d.Diagnosis().Warnings)
 		}
 	}
 }

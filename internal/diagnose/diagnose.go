@@ -1,3 +1,6 @@
+// Package diagnose turns a recording into findings: it decomposes CPU time
+// into what memory management costs, attributes it to the first source line
+// the user can change, and says why each value is on the heap.
 package diagnose
 
 import (
@@ -9,6 +12,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/bundle"
 	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/stats"
 )
 
@@ -25,11 +29,24 @@ type Options struct {
 // ErrNoEvidence says that a recording holds nothing to diagnose.
 var ErrNoEvidence = errors.New("the recording holds neither a CPU profile nor an allocation profile nor a gctrace log")
 
-// Bundle diagnoses a recording. Parts that cannot be read become warnings of
-// the diagnosis; an error means that nothing could be.
-func Bundle(ctx context.Context, b *bundle.Bundle, o Options) (*Diagnosis, error) {
+// Session is a recording that has been read: its diagnosis, and answers to
+// questions that need the recording itself. Its methods may read the parts
+// again, so the bundle must stay open. It is not safe for concurrent use.
+type Session struct {
+	diagnosis *finding.Diagnosis
+	runs      []*runCosts
+	sites     []merged // of a finding with an ID, at ID-1
+	reader    *reader
+}
+
+// Diagnosis returns what the recording says. Callers must not change it.
+func (s *Session) Diagnosis() *finding.Diagnosis { return s.diagnosis }
+
+// Open reads a recording. Parts that cannot be read become warnings of the
+// diagnosis; an error means that nothing could be.
+func Open(ctx context.Context, b *bundle.Bundle, o Options) (*Session, error) {
 	m := b.Manifest
-	d := &Diagnosis{Target: m.Target, Environment: m.Environment, Warnings: append([]string(nil), m.Warnings...)}
+	d := &finding.Diagnosis{Target: m.Target, Environment: m.Environment, Warnings: append([]string(nil), m.Warnings...)}
 	d.Warnings = append(d.Warnings, b.Problems()...)
 	warn := func(format string, args ...any) { d.Warnings = append(d.Warnings, fmt.Sprintf(format, args...)) }
 	r := &reader{b: b, table: newFrameTable(m.Environment.GoVersion), kind: newKinder(m.Environment.GOROOT, m.Environment.GoVersion), warn: warn}
@@ -47,24 +64,23 @@ func Bundle(ctx context.Context, b *bundle.Bundle, o Options) (*Diagnosis, error
 	d.Totals = totals(runs, d.Environment)
 	d.Runs = summaries(runs)
 	for _, what := range m.LeftOut {
-		d.Missing = append(d.Missing, Missing{What: what, Adds: "what they cost"})
+		d.Gaps = append(d.Gaps, finding.Gap{What: what, Adds: "what they cost"})
 	}
 	for _, l := range m.Lacks {
-		d.Missing = append(d.Missing, Missing(l))
+		d.Gaps = append(d.Gaps, finding.Gap(l))
 	}
-	d.Missing = append(d.Missing, missing(runs, d.Target)...)
+	d.Gaps = append(d.Gaps, missing(runs, d.Target)...)
 	all := merge(runs)
-	d.Findings, d.SetApart = rank(all, d.root(), len(runs))
-	d.Lines = lineCosts(runs, d.root())
+	d.Findings, d.Excluded = rank(all, rootOf(d), len(runs))
+	d.Lines = lineCosts(runs, rootOf(d))
 	if text := hint(all, r.own, len(runs)); text != "" {
 		warn("%s", text)
 	}
 	if len(o.Own) > 0 && len(d.Findings) == 0 {
 		warn("no frame that allocates matches -own %s", strings.Join(o.Own, ","))
 	}
-	d.runs, d.reader = runs, r
 	explain(ctx, d, o, warn)
-	return d, nil
+	return &Session{d, runs, all, r}, nil
 }
 
 // noEvidence says why there is nothing to diagnose, and what to do where the
@@ -82,7 +98,7 @@ func noEvidence(m evidence.Manifest, warnings []string) error {
 // all reads every run of the bundle. A recording that names no module is read
 // as one of the local module first, and without any boundary when it holds no
 // frame of that.
-func (r *reader) all(ctx context.Context, d *Diagnosis, o Options) ([]*runCosts, error) {
+func (r *reader) all(ctx context.Context, d *finding.Diagnosis, o Options) ([]*runCosts, error) {
 	guess := d.Target.Module == "" && o.Local.Module != "" && len(o.Own) == 0
 	if guess {
 		d.Target.Module, d.Target.ModuleDir, d.Target.Workspace = o.Local.Module, o.Local.ModuleDir, o.Local.Workspace
@@ -119,8 +135,8 @@ func (r *reader) all(ctx context.Context, d *Diagnosis, o Options) ([]*runCosts,
 
 // decomposition averages the buckets of all runs with CPU samples, each run
 // weighing the same.
-func decomposition(runs []*runCosts) []Bucket {
-	out := make([]Bucket, 0, bucketCount)
+func decomposition(runs []*runCosts) []finding.Bucket {
+	out := make([]finding.Bucket, 0, bucketCount)
 	seen := slices.ContainsFunc(runs, func(r *runCosts) bool { return r.kernel != nil })
 	told := slices.ContainsFunc(runs, func(r *runCosts) bool { return r.profiled > 0 })
 	for b := range bucketCount {
@@ -131,7 +147,7 @@ func decomposition(runs []*runCosts) []Bucket {
 		if !ok {
 			return nil
 		}
-		out = append(out, Bucket{Name: bucketInfo[b].name, Share: share, Memory: bucketInfo[b].memory, Charged: b != bucketMarkIdle})
+		out = append(out, finding.Bucket{Name: bucketInfo[b].name, Share: share, Memory: bucketInfo[b].memory, Charged: b != bucketMarkIdle})
 	}
 	return out
 }
@@ -167,7 +183,7 @@ func meanShare(runs []*runCosts, in func(bucket) bool) (stats.Interval, bool) {
 }
 
 // missing says what the recording lacks and what it would add.
-func missing(runs []*runCosts, t evidence.Target) []Missing {
+func missing(runs []*runCosts, t evidence.Target) []finding.Gap {
 	var has struct{ cpu, allocs, inUse, cycles, raw, used, lines, cycleCost bool }
 	has.raw, has.used = true, true
 	for _, r := range runs {
@@ -180,10 +196,10 @@ func missing(runs []*runCosts, t evidence.Target) []Missing {
 		has.cycleCost = has.cycleCost || r.run.CycleCost != nil || !r.bench || len(r.collector.automatic()) == 0
 		has.lines = has.lines || r.run.FreshLine != nil || !r.hasCPU || !r.hasAllocs
 	}
-	var out []Missing
+	var out []finding.Gap
 	add := func(have bool, what, adds string) {
 		if !have {
-			out = append(out, Missing{what, adds})
+			out = append(out, finding.Gap{What: what, Adds: adds})
 		}
 	}
 	add(has.cpu, "a CPU profile", "the decomposition of CPU time and what each site costs in CPU")

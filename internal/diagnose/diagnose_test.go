@@ -14,6 +14,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/bundle"
 	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/ingest/pprof"
 )
 
@@ -108,7 +109,7 @@ func (r *recording) cyclesOf(p evidence.Part, n, liveMiB int) {
 	})
 }
 
-func (r *recording) diagnose() *Diagnosis {
+func (r *recording) diagnose() *Session {
 	r.t.Helper()
 	if err := r.w.Close(true); err != nil {
 		r.t.Fatal(err)
@@ -118,7 +119,7 @@ func (r *recording) diagnose() *Diagnosis {
 		r.t.Fatal(err)
 	}
 	r.t.Cleanup(func() { b.Close() })
-	d, err := Bundle(context.Background(), b, Options{})
+	d, err := Open(context.Background(), b, Options{})
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -126,10 +127,10 @@ func (r *recording) diagnose() *Diagnosis {
 }
 
 // scanDerived gives f the samples of the profile that WritePprof derives.
-func scanDerived(t *testing.T, d *Diagnosis, f func(evidence.Sample)) {
+func scanDerived(t *testing.T, d *Session, f func(evidence.Sample)) {
 	t.Helper()
 	var out bytes.Buffer
-	if err := WritePprof(&out, d); err != nil {
+	if err := d.WritePprof(&out); err != nil {
 		t.Fatal(err)
 	}
 	p, err := pprof.Bytes("out.pprof", out.Bytes())
@@ -175,10 +176,10 @@ func TestPartsMakeTheWhole(t *testing.T) {
 	}
 }
 
-func checkSums(t *testing.T, d *Diagnosis) {
+func checkSums(t *testing.T, d *Session) {
 	t.Helper()
 	whole := 0.0
-	for _, b := range d.Decomposition {
+	for _, b := range d.Diagnosis().Decomposition {
 		if b.Charged {
 			whole += b.Share.Value
 		}
@@ -199,7 +200,7 @@ func checkSums(t *testing.T, d *Diagnosis) {
 	if math.Abs(sum-run.collected.Value) > 1e-9 {
 		t.Fatalf("churn, retention and remainder add up to %v, the collector costs %v", sum, run.collected.Value)
 	}
-	if got := d.Totals.Sites.Value + d.Totals.Remainder.Value; math.Abs(got-run.collected.Value) > 1e-9 {
+	if got := d.Diagnosis().Totals.Sites.Value + d.Diagnosis().Totals.Remainder.Value; math.Abs(got-run.collected.Value) > 1e-9 {
 		t.Fatalf("totals: sites and remainder add up to %v, the collector costs %v", got, run.collected.Value)
 	}
 	if !run.model.known {
@@ -266,7 +267,7 @@ func TestBundleWithoutEvidence(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer b.Close()
-	if _, err := Bundle(context.Background(), b, Options{}); !errors.Is(err, ErrNoEvidence) {
+	if _, err := Open(context.Background(), b, Options{}); !errors.Is(err, ErrNoEvidence) {
 		t.Errorf("got %v, want ErrNoEvidence", err)
 	}
 }
@@ -280,17 +281,17 @@ func TestSiteIsTheUsersFrame(t *testing.T) {
 	r.snapshot(nil)
 	r.snapshot([]sample{{lib, []int64{100, 409600, 1, 4096}}, {"runtime.mallocgc net/http.(*conn).serve", []int64{1, 100, 0, 0}}})
 	d := r.diagnose()
-	if len(d.Findings) != 1 {
-		t.Fatalf("%d findings, want 1: %+v", len(d.Findings), d.Findings)
+	if len(d.Diagnosis().Findings) != 1 {
+		t.Fatalf("%d findings, want 1: %+v", len(d.Diagnosis().Findings), d.Diagnosis().Findings)
 	}
-	f := d.Findings[0]
-	if f.Site.Function != "example.com/m.(*T).Open" || f.Site.Package != "example.com/m" || f.Via != "bufio.NewReader" || f.Kind != KindMake {
-		t.Errorf("site %+v via %q kind %q, want Open via bufio.NewReader, make", f.Site, f.Via, f.Kind)
+	f := d.Diagnosis().Findings[0]
+	if f.Site.Function != "example.com/m.(*T).Open" || f.Site.Package != "example.com/m" || f.Allocation.Via != "bufio.NewReader" || f.Allocation.Kind != finding.KindMake {
+		t.Errorf("site %+v via %q kind %q, want Open via bufio.NewReader, make", f.Site, f.Allocation.Via, f.Allocation.Kind)
 	}
 	if got := f.Cost.BytesPerSecond.Value; math.Abs(got-40960) > 1 {
 		t.Errorf("%v bytes/s, want 40960", got)
 	}
-	if len(d.SetApart) != 0 && d.SetApart[0].Site.Function != "net/http.(*conn).serve" {
-		t.Errorf("set apart %+v", d.SetApart)
+	if len(d.Diagnosis().Excluded) != 0 && d.Diagnosis().Excluded[0].Site.Function != "net/http.(*conn).serve" {
+		t.Errorf("set apart %+v", d.Diagnosis().Excluded)
 	}
 }

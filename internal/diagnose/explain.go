@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/ingest/escapes"
 )
 
@@ -22,7 +23,7 @@ const (
 // explain adds to each finding why its value is on the heap: from the
 // compiler's own explanation where it can be asked, else from the kind of
 // allocation.
-func explain(ctx context.Context, d *Diagnosis, o Options, warn func(string, ...any)) {
+func explain(ctx context.Context, d *finding.Diagnosis, o Options, warn func(string, ...any)) {
 	hot := d.Findings[:min(len(d.Findings), explainedFindings)]
 	index := newEscapeIndex()
 	if o.Escapes {
@@ -42,24 +43,24 @@ func explain(ctx context.Context, d *Diagnosis, o Options, warn func(string, ...
 	src := sources{root: d.Target.ModuleDir, read: map[string]*sourceKinds{}}
 	for i := range hot {
 		f := &hot[i]
-		if f.Kind == KindUnknown && f.Via == "" {
-			f.Kind = src.kindAt(f.Site)
+		if f.Allocation.Kind == finding.KindUnknown && f.Allocation.Via == "" {
+			f.Allocation.Kind = src.kindAt(f.Site)
 		}
 		frames := innermost(*f)
-		f.Escape = explainEscape(frames, f.Kind, index)
-		f.Kind = refineKind(f.Kind, f.Escape)
+		f.Escape = explainEscape(frames, f.Allocation.Kind, index)
+		f.Allocation.Kind = refineKind(f.Allocation.Kind, f.Escape)
 		f.Title = title(*f)
 		if f.Escape != nil {
-			f.Escape.At.File = d.placeOf(f.Escape.At.File, frames)
+			f.Escape.At.File = placeOf(d, f.Escape.At.File, frames)
 		}
 	}
 }
 
 // placeOf spells a file as a site in it would, by the frame that is in it.
-func (d *Diagnosis) placeOf(file string, frames []evidence.Frame) string {
+func placeOf(d *finding.Diagnosis, file string, frames []evidence.Frame) string {
 	for _, fr := range frames {
 		if fr.File == file {
-			return d.Place(fr).File
+			return rootOf(d).place(fr).File
 		}
 	}
 	return relative(d.Target.ModuleDir, file)
@@ -72,11 +73,11 @@ type sources struct {
 	read map[string]*sourceKinds
 }
 
-func (s sources) kindAt(at evidence.Site) Kind {
+func (s sources) kindAt(at evidence.Site) finding.Kind {
 	file := filepath.FromSlash(at.File)
 	if !filepath.IsAbs(file) {
 		if s.root == "" {
-			return KindUnknown
+			return finding.KindUnknown
 		}
 		file = filepath.Join(s.root, file)
 	}
@@ -88,14 +89,14 @@ func (s sources) kindAt(at evidence.Site) Kind {
 		s.read[file] = k
 	}
 	if k == nil {
-		return KindUnknown
+		return finding.KindUnknown
 	}
 	return k.at(at.Line)
 }
 
 // innermost returns the frames of a finding's heaviest stack from the leaf to
 // the site, without the runtime's.
-func innermost(f Finding) []evidence.Frame {
+func innermost(f finding.Finding) []evidence.Frame {
 	if len(f.Stacks) == 0 {
 		return nil
 	}
@@ -131,7 +132,7 @@ func askCompiler(ctx context.Context, t evidence.Target, packages []string, keep
 
 // hotPackages lists the packages whose escape decisions matter, those of the
 // heaviest findings first, and fills keep with their lines.
-func hotPackages(hot []Finding, keep *escapes.Filter, t evidence.Target) []string {
+func hotPackages(hot []finding.Finding, keep *escapes.Filter, t evidence.Target) []string {
 	weight := map[string]float64{}
 	for i, f := range hot {
 		for _, fr := range innermost(f) {

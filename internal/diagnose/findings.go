@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/stats"
 )
 
@@ -65,41 +66,36 @@ func weight(s *siteCost, r *runCosts) float64 {
 
 // finding makes the report's row of a site. runs is the number of runs in the
 // recording: a run without the site counts as zero.
-func (m merged) finding(module moduleRoot, runs int) Finding {
+func (m merged) finding(module moduleRoot, runs int) finding.Finding {
 	h := m.heaviest()
 	s := m.sites[h]
-	f := Finding{
-		Code:     "unclassified",
-		Site:     module.site(m.key),
-		Run:      m.runs[h].run.Name,
-		Via:      top(s.via),
-		Kind:     top(s.kinds),
-		Mix:      s.mixes(),
-		Sizes:    s.sizeCounts(),
-		Pointers: s.pointerful(),
-		from:     &m,
+	f := finding.Finding{
+		Site: module.site(m.key),
+		Run:  m.runs[h].run.Name,
+		Allocation: finding.Allocation{
+			Kind: top(s.kinds), Via: top(s.via), Mix: s.mixes(), Sizes: s.sizeCounts(), Pointers: s.pointerful(),
+		},
 		Cost:     s.cost,
 		Lifetime: s.lifetime,
 		Stacks:   s.heaviest(5),
 	}
-	f.Prediction = s.prediction
-	var cost Cost
+	removal := s.prediction
+	var cost finding.Cost
 	var saved, caches stats.Interval
 	for i, r := range m.runs {
-		f.ByRun = append(f.ByRun, RunCost{r.run.Name, m.sites[i].cost})
+		f.ByRun = append(f.ByRun, finding.RunCost{Run: r.run.Name, Cost: m.sites[i].cost})
 		cost = addShares(cost, m.sites[i].cost)
 		saved, caches = saved.Add(m.sites[i].prediction.CPU), caches.Add(m.sites[i].prediction.Caches)
 	}
 	// Shares are means over the runs; amounts stay those of the heaviest run.
 	f.Cost = scaleShares(f.Cost, cost, 1/float64(runs))
-	f.Prediction.CPU, f.Prediction.Caches = saved.Scale(1/float64(runs)), caches.Scale(1/float64(runs))
-	removal := f.Prediction
+	removal.CPU, removal.Caches = saved.Scale(1/float64(runs)), caches.Scale(1/float64(runs))
 	f.Removal = &removal
 	return f
 }
 
 // addShares adds the CPU columns of two costs.
-func addShares(a, b Cost) Cost {
+func addShares(a, b finding.Cost) finding.Cost {
 	a.CPU = a.CPU.Add(b.CPU)
 	a.Malloc = a.Malloc.Add(b.Malloc)
 	a.Zeroing = a.Zeroing.Add(b.Zeroing)
@@ -111,7 +107,7 @@ func addShares(a, b Cost) Cost {
 }
 
 // scaleShares puts k times the CPU columns of from into c.
-func scaleShares(c, from Cost, k float64) Cost {
+func scaleShares(c, from finding.Cost, k float64) finding.Cost {
 	c.CPU, c.Malloc, c.Zeroing, c.GrowCopy = from.CPU.Scale(k), from.Malloc.Scale(k), from.Zeroing.Scale(k), from.GrowCopy.Scale(k)
 	c.Assist, c.Churn, c.Retention = from.Assist.Scale(k), from.Churn.Scale(k), from.Retention.Scale(k)
 	return c
@@ -124,8 +120,13 @@ type moduleRoot struct {
 	workspace         []string // module paths
 }
 
-func (d *Diagnosis) root() moduleRoot {
+func rootOf(d *finding.Diagnosis) moduleRoot {
 	return moduleRoot{d.Target.Module, d.Target.ModuleDir, d.Environment.GOROOT, d.Target.Workspace}
+}
+
+// place is a frame as a finding would name it.
+func (r moduleRoot) place(f evidence.Frame) evidence.Site {
+	return r.site(siteKey{function: f.Function, file: f.File, line: f.Line})
 }
 
 func (r moduleRoot) site(k siteKey) evidence.Site {
@@ -212,9 +213,10 @@ func thirdParty(s *siteCost, own *ownership) string {
 
 // rank splits the sites into ranked findings and those set apart, heaviest
 // first, and leaves out what costs less than floor of everything.
-func rank(all []merged, module moduleRoot, runs int) (findings, apart []Finding) {
-	for _, m := range all {
+func rank(all []merged, module moduleRoot, runs int) (findings, apart []finding.Finding) {
+	for i, m := range all {
 		f := m.finding(module, runs)
+		f.ID = i + 1
 		w := 0.0
 		for i, s := range m.sites {
 			w += weight(s, m.runs[i]) / float64(runs)
@@ -237,7 +239,6 @@ func rank(all []merged, module moduleRoot, runs int) (findings, apart []Finding)
 	order(findings)
 	order(apart)
 	for i := range findings {
-		findings[i].Rank = i + 1
 		findings[i].Title = title(findings[i])
 	}
 	return findings, apart
@@ -251,8 +252,8 @@ const floor = 0.0005
 // whole function belongs: a cure is looked for function by function, and a cost
 // that is spread over the lines of one must not hide behind a lone line
 // elsewhere. Its other lines stand by their own cost.
-func order(fs []Finding) {
-	byOwn := func(a, b Finding) int {
+func order(fs []finding.Finding) {
+	byOwn := func(a, b finding.Finding) int {
 		return cmp.Or(cmp.Compare(amount(b), amount(a)), cmp.Compare(a.Site.File, b.Site.File), cmp.Compare(a.Site.Line, b.Site.Line))
 	}
 	slices.SortStableFunc(fs, byOwn)
@@ -268,12 +269,12 @@ func order(fs []Finding) {
 			delete(total, f.Site.Function)
 		}
 	}
-	slices.SortStableFunc(fs, func(a, b Finding) int { return cmp.Compare(key[b.Site], key[a.Site]) })
+	slices.SortStableFunc(fs, func(a, b finding.Finding) int { return cmp.Compare(key[b.Site], key[a.Site]) })
 }
 
 // amount is the cost that findings are compared by: CPU where it was sampled,
 // else bytes.
-func amount(f Finding) float64 {
+func amount(f finding.Finding) float64 {
 	if f.Cost.CPU.Value != 0 {
 		return f.Cost.CPU.Value
 	}
@@ -281,13 +282,13 @@ func amount(f Finding) float64 {
 }
 
 // title names a finding in a few words.
-func title(f Finding) string {
-	what := string(f.Kind)
+func title(f finding.Finding) string {
+	what := string(f.Allocation.Kind)
 	if what == "" {
 		what = "allocation"
 	}
-	if f.Via != "" {
-		return what + " in " + shortFunction(f.Via)
+	if via := f.Allocation.Via; via != "" {
+		return what + " in " + shortFunction(via)
 	}
 	return what
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/bundle"
 	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/ingest/pprof"
 	"github.com/heaptrim/heaptrim/internal/kernel"
 )
@@ -219,7 +220,7 @@ func (d *runData) addCPU(c *classifier, stack []*evidence.Location, n float64) {
 	}
 	t, p := d.sites.at(c, stack)
 	t.cpu[b] += n
-	if k := d.sites.kind.of(p); k != KindUnknown {
+	if k := d.sites.kind.of(p); k != finding.KindUnknown {
 		// Allocation profiles outvote samples wherever they name a kind.
 		t.kinds[k] += n * 1e-6
 	}
@@ -229,16 +230,16 @@ func (d *runData) addCPU(c *classifier, stack []*evidence.Location, n float64) {
 
 // pointersIn tells from the names of the allocator's own functions whether the
 // object holds pointers: the allocator has a path of its own for each case.
-func pointersIn(above []string) Tri {
+func pointersIn(above []string) finding.Tri {
 	for _, f := range above {
 		switch {
 		case matchName(f, []string{"runtime.mallocgcTiny*", "runtime.mallocTiny*", "runtime.mallocgcSmallNoscan*", "runtime.mallocgcSmallNoScan*", "runtime.mallocNoscan*"}):
-			return No
+			return finding.No
 		case matchName(f, []string{"runtime.mallocgcSmallScan*", "runtime.mallocScan*"}):
-			return Yes
+			return finding.Yes
 		}
 	}
-	return Unknown
+	return finding.Unknown
 }
 
 // heapUse is one heap profile of a run and what it contributes.
@@ -489,7 +490,7 @@ func (d *runData) addHeap(h heapSample, seen map[*siteTally]*[2]float64) {
 		kind = d.sites.kind.ofRaw
 	}
 	k := kind(p)
-	if k != KindUnknown {
+	if k != finding.KindUnknown {
 		t.kinds[k] += math.Abs(bytes)
 	}
 	pointers := d.sites.kind.pointers(h.s.Stack)

@@ -15,8 +15,8 @@ func TestNoGoal(t *testing.T) {
 	f := func(name string, log collectorLog, env evidence.Environment, goal unit.Bytes, none bool) {
 		t.Helper()
 		got := totals([]*runCosts{{runData: &runData{collector: log}}}, env)
-		if got.HeapGoal != goal || got.NoGoal != none {
-			t.Errorf("%s: goal %v, none %v, want %v, %v", name, got.HeapGoal, got.NoGoal, goal, none)
+		if got.Heap.Goal != goal || got.Heap.NoGoal != none {
+			t.Errorf("%s: goal %v, none %v, want %v, %v", name, got.Heap.Goal, got.Heap.NoGoal, goal, none)
 		}
 	}
 	sampled := func(goals ...float64) (out []evidence.Metrics) {

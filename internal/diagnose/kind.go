@@ -4,62 +4,63 @@ import (
 	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/finding"
 )
 
 // kindRule gives the kind of what a function allocates. It matches the
 // function itself and those that the name is a prefix of.
 type kindRule struct {
 	prefix string
-	kind   Kind
+	kind   finding.Kind
 }
 
 // callerKinds are functions outside the runtime whose allocations are of one
 // kind, whatever runtime function they use for them.
 var callerKinds = []kindRule{
-	{"strings.(*Builder).", KindString},
-	{"bytes.(*Buffer).", KindGrowth},
-	{"bytes.growSlice", KindGrowth},
-	{"reflect.", KindReflect},
-	{"internal/reflectlite.", KindReflect},
+	{"strings.(*Builder).", finding.KindString},
+	{"bytes.(*Buffer).", finding.KindGrowth},
+	{"bytes.growSlice", finding.KindGrowth},
+	{"reflect.", finding.KindReflect},
+	{"internal/reflectlite.", finding.KindReflect},
 }
 
 // runtimeKinds are the functions that compiled code calls to allocate. The
 // names hold for Go 1.24 to 1.27; the first match counts.
 var runtimeKinds = []kindRule{
-	{"runtime.growslice", KindGrowth},
-	{"runtime.moveSlice", KindGrowth}, // Go 1.26: a grown slice leaves the stack
-	{"runtime.makeslice", KindMake},
-	{"runtime.makemap", KindMap},
-	{"runtime.mapclone", KindMap},
-	{"internal/runtime/maps.NewMap", KindMap},
-	{"internal/runtime/maps.NewEmptyMap", KindMap},
-	{"runtime.mapassign", KindMapGrowth},
-	{"internal/runtime/maps.", KindMapGrowth},
-	{"runtime.makechan", KindChan},
-	{"runtime.convT", KindBoxing},
-	{"runtime.slicebytetostring", KindConversion},
-	{"runtime.stringtoslicebyte", KindConversion},
-	{"runtime.stringtoslicerune", KindConversion},
-	{"runtime.slicerunetostring", KindConversion},
-	{"runtime.intstring", KindConversion},
-	{"runtime.concat", KindConcat}, // concatstrings, concatstring2 …, concatbytes …
-	{"runtime.newproc", KindGoroutine},
-	{"runtime.malg", KindGoroutine},
-	{"reflect.unsafe_New", KindReflect},
-	{"internal/bytealg.MakeNoZero", KindString},
-	{"runtime.newobject", KindNew},
-	{"runtime.newarray", KindNew},
+	{"runtime.growslice", finding.KindGrowth},
+	{"runtime.moveSlice", finding.KindGrowth}, // Go 1.26: a grown slice leaves the stack
+	{"runtime.makeslice", finding.KindMake},
+	{"runtime.makemap", finding.KindMap},
+	{"runtime.mapclone", finding.KindMap},
+	{"internal/runtime/maps.NewMap", finding.KindMap},
+	{"internal/runtime/maps.NewEmptyMap", finding.KindMap},
+	{"runtime.mapassign", finding.KindMapGrowth},
+	{"internal/runtime/maps.", finding.KindMapGrowth},
+	{"runtime.makechan", finding.KindChan},
+	{"runtime.convT", finding.KindBoxing},
+	{"runtime.slicebytetostring", finding.KindConversion},
+	{"runtime.stringtoslicebyte", finding.KindConversion},
+	{"runtime.stringtoslicerune", finding.KindConversion},
+	{"runtime.slicerunetostring", finding.KindConversion},
+	{"runtime.intstring", finding.KindConversion},
+	{"runtime.concat", finding.KindConcat}, // concatstrings, concatstring2 …, concatbytes …
+	{"runtime.newproc", finding.KindGoroutine},
+	{"runtime.malg", finding.KindGoroutine},
+	{"reflect.unsafe_New", finding.KindReflect},
+	{"internal/bytealg.MakeNoZero", finding.KindString},
+	{"runtime.newobject", finding.KindNew},
+	{"runtime.newarray", finding.KindNew},
 }
 
 // libraryKinds are what is left to go by where a profile hides the runtime's
 // frames and the compiler printed nothing.
 var libraryKinds = []kindRule{
-	{"strings.", KindString},
-	{"strconv.Append", KindGrowth},
-	{"strconv.", KindConversion},
-	{"slices.Grow", KindGrowth},
-	{"slices.Insert", KindGrowth},
-	{"maps.Clone", KindMap},
+	{"strings.", finding.KindString},
+	{"strconv.Append", finding.KindGrowth},
+	{"strconv.", finding.KindConversion},
+	{"slices.Grow", finding.KindGrowth},
+	{"slices.Insert", finding.KindGrowth},
+	{"maps.Clone", finding.KindMap},
 }
 
 // kindOf tells what kind of expression allocates. Frames are the runtime's
@@ -67,88 +68,88 @@ var libraryKinds = []kindRule{
 // for small objects in Go 1.27 even in a raw one. Fn is the function that
 // called them, or the library function that the site called. Expr is the
 // compiler's text for what escapes, empty where it printed none.
-func kindOf(frames []string, fn, expr string) Kind {
-	if k := kindIn(callerKinds, fn); k != KindUnknown {
+func kindOf(frames []string, fn, expr string) finding.Kind {
+	if k := kindIn(callerKinds, fn); k != finding.KindUnknown {
 		return k
 	}
 	byExpr := kindOfExpr(expr)
 	// The outermost runtime function is the one that the code called.
 	for i := len(frames) - 1; i >= 0; i-- {
 		switch k := kindIn(runtimeKinds, frames[i]); {
-		case k == KindUnknown:
-		case k == KindMapGrowth && byExpr == KindMap:
-			return KindMap // a map literal fills itself
-		case k == KindNew && byExpr != KindUnknown:
+		case k == finding.KindUnknown:
+		case k == finding.KindMapGrowth && byExpr == finding.KindMap:
+			return finding.KindMap // a map literal fills itself
+		case k == finding.KindNew && byExpr != finding.KindUnknown:
 			return byExpr
 		default:
 			return k
 		}
 	}
-	if byExpr != KindUnknown {
+	if byExpr != finding.KindUnknown {
 		return byExpr
 	}
 	return kindIn(libraryKinds, fn)
 }
 
-func kindIn(rules []kindRule, function string) Kind {
+func kindIn(rules []kindRule, function string) finding.Kind {
 	for _, r := range rules {
 		if strings.HasPrefix(function, r.prefix) {
 			return r.kind
 		}
 	}
-	return KindUnknown
+	return finding.KindUnknown
 }
 
 // exprKinds tell the kind from how the compiler's text for an expression
 // begins. The first match counts.
 var exprKinds = []kindRule{
-	{"append(", KindGrowth},
-	{"make([]", KindMake},
-	{"make(map[", KindMap},
-	{"make(chan ", KindChan},
-	{"make(<-chan ", KindChan},
-	{"func literal", KindClosure},
-	{"... argument", KindVariadic},
-	{"string(", KindConversion},
-	{"([]byte)(", KindConversion},
-	{"([]rune)(", KindConversion},
-	{"([]uint8)(", KindConversion},
-	{"([]int32)(", KindConversion},
-	{"&", KindNew},
-	{"new(", KindNew},
+	{"append(", finding.KindGrowth},
+	{"make([]", finding.KindMake},
+	{"make(map[", finding.KindMap},
+	{"make(chan ", finding.KindChan},
+	{"make(<-chan ", finding.KindChan},
+	{"func literal", finding.KindClosure},
+	{"... argument", finding.KindVariadic},
+	{"string(", finding.KindConversion},
+	{"([]byte)(", finding.KindConversion},
+	{"([]rune)(", finding.KindConversion},
+	{"([]uint8)(", finding.KindConversion},
+	{"([]int32)(", finding.KindConversion},
+	{"&", finding.KindNew},
+	{"new(", finding.KindNew},
 }
 
 // kindOfExpr tells the kind from the compiler's text alone. A plain name is
 // a moved variable or a boxed value, which the text does not tell apart.
-func kindOfExpr(expr string) Kind {
+func kindOfExpr(expr string) finding.Kind {
 	switch {
 	case expr == "append": // the text of -m level 1
-		return KindGrowth
+		return finding.KindGrowth
 	case isSum(expr):
-		return KindConcat
+		return finding.KindConcat
 	case strings.HasPrefix(expr, "make(") && strings.HasSuffix(expr, ")") && !strings.ContainsAny(expr, "[], "):
-		return KindMap // of a named type without a length
+		return finding.KindMap // of a named type without a length
 	case strings.HasPrefix(expr, "map[") && strings.HasSuffix(expr, "}"):
-		return KindMap
+		return finding.KindMap
 	case strings.HasPrefix(expr, "[]") && strings.HasSuffix(expr, "}"):
-		return KindNew
+		return finding.KindNew
 	}
 	return kindIn(exprKinds, expr)
 }
 
 // kindOfEscape tells the kind from a decision of the compiler. What goes to
 // the heap under its own name without being moved is boxed.
-func kindOfEscape(e *evidence.Escape) Kind {
+func kindOfEscape(e *evidence.Escape) finding.Kind {
 	if e.Verb == evidence.MovedToHeap {
-		return KindNew
+		return finding.KindNew
 	}
-	if k := kindOfExpr(e.Expr); k != KindUnknown {
+	if k := kindOfExpr(e.Expr); k != finding.KindUnknown {
 		return k
 	}
 	if isConstant(e.Expr) || strings.HasPrefix(e.Expr, "make(") {
-		return KindUnknown
+		return finding.KindUnknown
 	}
-	return KindBoxing
+	return finding.KindBoxing
 }
 
 // isSum reports whether the expression is a + outside all brackets and

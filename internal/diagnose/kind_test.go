@@ -6,152 +6,153 @@ import (
 	"testing"
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/finding"
 )
 
 func TestKindOf(t *testing.T) {
-	f := func(frames, fn, expr string, want Kind) {
+	f := func(frames, fn, expr string, want finding.Kind) {
 		t.Helper()
 		if got := kindOf(strings.Fields(frames), fn, expr); got != want {
 			t.Errorf("kindOf(%q, %q, %q) = %q, want %q", frames, fn, expr, got, want)
 		}
 	}
-	f("", "main.f", "", KindUnknown)
-	f("runtime.mallocgc", "main.f", "", KindUnknown)
-	f("runtime.mallocgcSmallScanNoHeaderSC2", "main.f", "&T{...}", KindNew)
-	f("runtime.mallocgc runtime.newobject", "main.f", "", KindNew)
-	f("runtime.mallocgc runtime.newobject", "main.f", "func literal", KindClosure)
-	f("runtime.mallocgc runtime.newobject", "main.f", "... argument", KindVariadic)
-	f("runtime.mallocgc runtime.newobject", "main.f", "x", KindNew)
-	f("runtime.mallocgc runtime.growslice", "main.f", "", KindGrowth)
-	f("runtime.mallocgc runtime.growsliceNoAlias", "main.f", "", KindGrowth)
-	f("runtime.mallocgc runtime.makeslice", "main.f", "", KindMake)
-	f("runtime.mallocgc runtime.makeslicecopy", "main.f", "", KindMake)
-	f("runtime.mallocgc runtime.convTstring", "main.f", "", KindBoxing)
-	f("runtime.mallocgc runtime.rawstring runtime.rawstringtmp runtime.concatstrings runtime.concatstring2", "main.f", "", KindConcat)
-	f("runtime.mallocgc runtime.rawbyteslice runtime.concatbytes runtime.concatbyte2", "main.f", "", KindConcat)
-	f("runtime.mallocgc runtime.slicebytetostring", "main.f", "", KindConversion)
-	f("runtime.mallocgc runtime.rawbyteslice runtime.stringtoslicebyte", "main.f", "", KindConversion)
-	f("runtime.mallocgc runtime.rawstring runtime.intstring", "main.f", "", KindConversion)
-	f("runtime.mallocgc runtime.newobject internal/runtime/maps.NewMap runtime.makemap", "main.f", "", KindMap)
-	f("runtime.newobject internal/runtime/maps.NewEmptyMap runtime.makemap_small", "main.f", "", KindMap)
-	f("runtime.newarray internal/runtime/maps.newarray internal/runtime/maps.(*table).grow runtime.mapassign_faststr", "main.f", "", KindMapGrowth)
-	f("runtime.newarray internal/runtime/maps.newGroups runtime.mapassign_faststr", "main.f", "map[string]int{...}", KindMap)
-	f("internal/runtime/maps.(*table).rehash", "main.f", "", KindMapGrowth)
-	f("runtime.mallocgc runtime.makechan", "main.f", "", KindChan)
-	f("runtime.newobject runtime.malg runtime.newproc1 runtime.newproc.func1 runtime.systemstack", "main.f", "", KindGoroutine)
-	f("runtime.growslice runtime.allgadd runtime.newproc1 runtime.newproc.func1 runtime.systemstack", "", "", KindGoroutine)
-	f("runtime.mallocgc reflect.unsafe_New", "main.f", "", KindReflect)
-	f("runtime.makeslice", "reflect.MakeSlice", "", KindReflect)
-	f("runtime.growslice", "strings.(*Builder).WriteString", "", KindString)
-	f("internal/bytealg.MakeNoZero", "strings.Repeat", "", KindString)
-	f("runtime.makeslice", "bytes.(*Buffer).grow", "", KindGrowth)
-	f("", "bytes.growSlice", "", KindGrowth)
-	f("", "strings.Join", "", KindString)
-	f("", "strconv.Itoa", "", KindConversion)
-	f("", "strconv.AppendInt", "", KindGrowth)
+	f("", "main.f", "", finding.KindUnknown)
+	f("runtime.mallocgc", "main.f", "", finding.KindUnknown)
+	f("runtime.mallocgcSmallScanNoHeaderSC2", "main.f", "&T{...}", finding.KindNew)
+	f("runtime.mallocgc runtime.newobject", "main.f", "", finding.KindNew)
+	f("runtime.mallocgc runtime.newobject", "main.f", "func literal", finding.KindClosure)
+	f("runtime.mallocgc runtime.newobject", "main.f", "... argument", finding.KindVariadic)
+	f("runtime.mallocgc runtime.newobject", "main.f", "x", finding.KindNew)
+	f("runtime.mallocgc runtime.growslice", "main.f", "", finding.KindGrowth)
+	f("runtime.mallocgc runtime.growsliceNoAlias", "main.f", "", finding.KindGrowth)
+	f("runtime.mallocgc runtime.makeslice", "main.f", "", finding.KindMake)
+	f("runtime.mallocgc runtime.makeslicecopy", "main.f", "", finding.KindMake)
+	f("runtime.mallocgc runtime.convTstring", "main.f", "", finding.KindBoxing)
+	f("runtime.mallocgc runtime.rawstring runtime.rawstringtmp runtime.concatstrings runtime.concatstring2", "main.f", "", finding.KindConcat)
+	f("runtime.mallocgc runtime.rawbyteslice runtime.concatbytes runtime.concatbyte2", "main.f", "", finding.KindConcat)
+	f("runtime.mallocgc runtime.slicebytetostring", "main.f", "", finding.KindConversion)
+	f("runtime.mallocgc runtime.rawbyteslice runtime.stringtoslicebyte", "main.f", "", finding.KindConversion)
+	f("runtime.mallocgc runtime.rawstring runtime.intstring", "main.f", "", finding.KindConversion)
+	f("runtime.mallocgc runtime.newobject internal/runtime/maps.NewMap runtime.makemap", "main.f", "", finding.KindMap)
+	f("runtime.newobject internal/runtime/maps.NewEmptyMap runtime.makemap_small", "main.f", "", finding.KindMap)
+	f("runtime.newarray internal/runtime/maps.newarray internal/runtime/maps.(*table).grow runtime.mapassign_faststr", "main.f", "", finding.KindMapGrowth)
+	f("runtime.newarray internal/runtime/maps.newGroups runtime.mapassign_faststr", "main.f", "map[string]int{...}", finding.KindMap)
+	f("internal/runtime/maps.(*table).rehash", "main.f", "", finding.KindMapGrowth)
+	f("runtime.mallocgc runtime.makechan", "main.f", "", finding.KindChan)
+	f("runtime.newobject runtime.malg runtime.newproc1 runtime.newproc.func1 runtime.systemstack", "main.f", "", finding.KindGoroutine)
+	f("runtime.growslice runtime.allgadd runtime.newproc1 runtime.newproc.func1 runtime.systemstack", "", "", finding.KindGoroutine)
+	f("runtime.mallocgc reflect.unsafe_New", "main.f", "", finding.KindReflect)
+	f("runtime.makeslice", "reflect.MakeSlice", "", finding.KindReflect)
+	f("runtime.growslice", "strings.(*Builder).WriteString", "", finding.KindString)
+	f("internal/bytealg.MakeNoZero", "strings.Repeat", "", finding.KindString)
+	f("runtime.makeslice", "bytes.(*Buffer).grow", "", finding.KindGrowth)
+	f("", "bytes.growSlice", "", finding.KindGrowth)
+	f("", "strings.Join", "", finding.KindString)
+	f("", "strconv.Itoa", "", finding.KindConversion)
+	f("", "strconv.AppendInt", "", finding.KindGrowth)
 }
 
 func TestKindOfExpr(t *testing.T) {
-	f := func(expr string, want Kind) {
+	f := func(expr string, want finding.Kind) {
 		t.Helper()
 		if got := kindOfExpr(expr); got != want {
 			t.Errorf("kindOfExpr(%q) = %q, want %q", expr, got, want)
 		}
 	}
-	f("", KindUnknown)
-	f("x", KindUnknown)
-	f("append", KindGrowth)
-	f("append(s, a + b)", KindGrowth)
-	f("make([]byte, n + 1)", KindMake)
-	f("make(map[string]int, n)", KindMap)
-	f("make(http.Header)", KindMap)
-	f("make(Header, n)", KindUnknown)
-	f("make(chan int)", KindChan)
-	f("func literal", KindClosure)
-	f("... argument", KindVariadic)
-	f("string(b)", KindConversion)
-	f("string(b) + c", KindConcat)
-	f("([]byte)(s)", KindConversion)
-	f(`a + " + " + b`, KindConcat)
-	f(`f("a + b")`, KindUnknown)
-	f(`f(a + b)`, KindUnknown)
-	f("&T{...}", KindNew)
-	f("new(T)", KindNew)
-	f("map[string]int{...}", KindMap)
-	f("[]int{...}", KindNew)
-	f("T{...}", KindUnknown)
-	f("\"unclosed", KindUnknown)
-	f("+ ", KindUnknown)
-	f(" + ", KindUnknown)
+	f("", finding.KindUnknown)
+	f("x", finding.KindUnknown)
+	f("append", finding.KindGrowth)
+	f("append(s, a + b)", finding.KindGrowth)
+	f("make([]byte, n + 1)", finding.KindMake)
+	f("make(map[string]int, n)", finding.KindMap)
+	f("make(http.Header)", finding.KindMap)
+	f("make(Header, n)", finding.KindUnknown)
+	f("make(chan int)", finding.KindChan)
+	f("func literal", finding.KindClosure)
+	f("... argument", finding.KindVariadic)
+	f("string(b)", finding.KindConversion)
+	f("string(b) + c", finding.KindConcat)
+	f("([]byte)(s)", finding.KindConversion)
+	f(`a + " + " + b`, finding.KindConcat)
+	f(`f("a + b")`, finding.KindUnknown)
+	f(`f(a + b)`, finding.KindUnknown)
+	f("&T{...}", finding.KindNew)
+	f("new(T)", finding.KindNew)
+	f("map[string]int{...}", finding.KindMap)
+	f("[]int{...}", finding.KindNew)
+	f("T{...}", finding.KindUnknown)
+	f("\"unclosed", finding.KindUnknown)
+	f("+ ", finding.KindUnknown)
+	f(" + ", finding.KindUnknown)
 }
 
 func TestKindOfEscape(t *testing.T) {
-	f := func(verb evidence.EscapeVerb, expr string, want Kind) {
+	f := func(verb evidence.EscapeVerb, expr string, want finding.Kind) {
 		t.Helper()
 		if got := kindOfEscape(&evidence.Escape{Verb: verb, Expr: expr}); got != want {
 			t.Errorf("kindOfEscape(%s %q) = %q, want %q", verb, expr, got, want)
 		}
 	}
-	f(evidence.MovedToHeap, "x", KindNew)
-	f(evidence.EscapesToHeap, "x", KindBoxing)
-	f(evidence.EscapesToHeap, "T{...}", KindBoxing)
-	f(evidence.EscapesToHeap, `"constant"`, KindUnknown)
-	f(evidence.EscapesToHeap, "-12", KindUnknown)
-	f(evidence.EscapesToHeap, "true", KindUnknown)
-	f(evidence.EscapesToHeap, `"a" + b`, KindConcat)
+	f(evidence.MovedToHeap, "x", finding.KindNew)
+	f(evidence.EscapesToHeap, "x", finding.KindBoxing)
+	f(evidence.EscapesToHeap, "T{...}", finding.KindBoxing)
+	f(evidence.EscapesToHeap, `"constant"`, finding.KindUnknown)
+	f(evidence.EscapesToHeap, "-12", finding.KindUnknown)
+	f(evidence.EscapesToHeap, "true", finding.KindUnknown)
+	f(evidence.EscapesToHeap, `"a" + b`, finding.KindConcat)
 }
 
 func TestKindAtLine(t *testing.T) {
-	f := func(body string, want Kind) {
+	f := func(body string, want finding.Kind) {
 		t.Helper()
 		src := "package p\n\ntype T struct{ m map[string]int; a any; n int }\ntype header map[string][]string\nfunc (t *T) method() {}\nfunc f(s, u string, b []byte, i int, v any, t *T, h header) {\n" + body + "\n}\n"
 		if got := kindAtLine([]byte(src), 7); got != want {
 			t.Errorf("kindAtLine(%q) = %q, want %q", body, got, want)
 		}
 	}
-	f("", KindUnknown)
-	f("i++", KindUnknown)
-	f("b = append(b, 1)", KindGrowth)
-	f("b = make([]byte, i)", KindMake)
-	f("t.m = make(map[string]int)", KindMap)
-	f("h = make(header)", KindMap)
-	f("v = make(chan int)", KindChan)
-	f("v = make(unknown)", KindUnknown)
-	f("t = &T{n: 1}", KindNew)
-	f("t = new(T)", KindNew)
-	f("v = []int{1, 2}", KindNew)
-	f("v = [2]int{1, 2}", KindUnknown)
-	f("t.m = map[string]int{}", KindMap)
-	f("s = string(b)", KindConversion)
-	f("b = []byte(s)", KindConversion)
-	f("v = []rune(s)", KindConversion)
-	f(`s = string("constant")`, KindUnknown)
-	f("go f(func() {})", KindClosure)
-	f("v = func() int { return i }", KindClosure)
-	f("v = t.method", KindClosure)
-	f("t.method()", KindUnknown)
-	f("t.m[s] = i", KindMapGrowth)
-	f("b[i] = 1", KindUnknown)
-	f(`s = "a" + s + u`, KindConcat)
-	f(`s = "a" + "b"`, KindUnknown)
-	f("s = s + u", KindUnknown)
-	f("s = string(b) + u", KindUnknown) // the conversion may allocate, or the sum
-	f("s += u", KindUnknown)
-	f(`s += "x"`, KindConcat)
-	f("i = i + 1", KindUnknown)
-	f("fmt.Println(i)", KindBoxing)
-	f(`fmt.Println("constant")`, KindUnknown)
-	f("fmt := t; fmt.method()", KindUnknown)
-	f("x := T{}; v = &x", KindNew)
-	f("x := T{}; v = x.n", KindUnknown)
-	f("append := f; append(b, 1)", KindUnknown)
-	f("t = &T{n: len(append(b, 1))}", KindUnknown)
-	f("b = append(b, 1", KindGrowth) // a syntax error further on
+	f("", finding.KindUnknown)
+	f("i++", finding.KindUnknown)
+	f("b = append(b, 1)", finding.KindGrowth)
+	f("b = make([]byte, i)", finding.KindMake)
+	f("t.m = make(map[string]int)", finding.KindMap)
+	f("h = make(header)", finding.KindMap)
+	f("v = make(chan int)", finding.KindChan)
+	f("v = make(unknown)", finding.KindUnknown)
+	f("t = &T{n: 1}", finding.KindNew)
+	f("t = new(T)", finding.KindNew)
+	f("v = []int{1, 2}", finding.KindNew)
+	f("v = [2]int{1, 2}", finding.KindUnknown)
+	f("t.m = map[string]int{}", finding.KindMap)
+	f("s = string(b)", finding.KindConversion)
+	f("b = []byte(s)", finding.KindConversion)
+	f("v = []rune(s)", finding.KindConversion)
+	f(`s = string("constant")`, finding.KindUnknown)
+	f("go f(func() {})", finding.KindClosure)
+	f("v = func() int { return i }", finding.KindClosure)
+	f("v = t.method", finding.KindClosure)
+	f("t.method()", finding.KindUnknown)
+	f("t.m[s] = i", finding.KindMapGrowth)
+	f("b[i] = 1", finding.KindUnknown)
+	f(`s = "a" + s + u`, finding.KindConcat)
+	f(`s = "a" + "b"`, finding.KindUnknown)
+	f("s = s + u", finding.KindUnknown)
+	f("s = string(b) + u", finding.KindUnknown) // the conversion may allocate, or the sum
+	f("s += u", finding.KindUnknown)
+	f(`s += "x"`, finding.KindConcat)
+	f("i = i + 1", finding.KindUnknown)
+	f("fmt.Println(i)", finding.KindBoxing)
+	f(`fmt.Println("constant")`, finding.KindUnknown)
+	f("fmt := t; fmt.method()", finding.KindUnknown)
+	f("x := T{}; v = &x", finding.KindNew)
+	f("x := T{}; v = x.n", finding.KindUnknown)
+	f("append := f; append(b, 1)", finding.KindUnknown)
+	f("t = &T{n: len(append(b, 1))}", finding.KindUnknown)
+	f("b = append(b, 1", finding.KindGrowth) // a syntax error further on
 }
 
 func TestKindAtLineOfNoGo(t *testing.T) {
 	for _, src := range []string{"", "\x00", "package", strings.Repeat("(", 10000)} {
-		if got := kindAtLine([]byte(src), 1); got != KindUnknown {
+		if got := kindAtLine([]byte(src), 1); got != finding.KindUnknown {
 			t.Errorf("kindAtLine(%.20q) = %q", src, got)
 		}
 	}
@@ -168,13 +169,13 @@ func TestKindAtLineAgreesWithRuns(t *testing.T) {
 	kinds := newSourceKinds(src)
 	open, all := 0, 0
 	for line, w := range wantedLines(t, file) {
-		if w.kind == KindString || w.kind == KindReflect || strings.HasPrefix(w.text, "has to grow") {
+		if w.kind == finding.KindString || w.kind == finding.KindReflect || strings.HasPrefix(w.text, "has to grow") {
 			continue // made inside a library
 		}
 		all++
 		switch got := kinds.at(line); got {
 		case w.kind:
-		case KindUnknown:
+		case finding.KindUnknown:
 			open++
 		default:
 			t.Errorf("line %d: kind %q, want %q", line, got, w.kind)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/finding"
 )
 
 // kinder tells from the runtime's own frames what kind of expression
@@ -18,7 +19,7 @@ type kinder struct {
 	// allocation profile end in the allocator, on the line that calls its
 	// variant for pointer-free or for pointerful objects.
 	dir   string
-	files map[string][]Tri // by base name, by line
+	files map[string][]finding.Tri // by base name, by line
 	// plainNew says that a raw stack without frames of the runtime above the
 	// site is a plain new object: every other allocation leaves the runtime
 	// function that it goes through.
@@ -26,7 +27,7 @@ type kinder struct {
 }
 
 func newKinder(goroot, version string) kinder {
-	k := kinder{files: map[string][]Tri{}, plainNew: minorVersion(version) >= 26}
+	k := kinder{files: map[string][]finding.Tri{}, plainNew: minorVersion(version) >= 26}
 	if goroot != "" {
 		k.dir = filepath.Join(goroot, "src", "runtime")
 	}
@@ -34,15 +35,15 @@ func newKinder(goroot, version string) kinder {
 }
 
 // ofRaw is of for a stack that keeps the runtime's frames.
-func (k kinder) ofRaw(p allocPath) Kind {
+func (k kinder) ofRaw(p allocPath) finding.Kind {
 	if len(p.above) == 0 && k.plainNew {
-		return KindNew
+		return finding.KindNew
 	}
 	return k.of(p)
 }
 
 // of returns the kind of allocation that the runtime frames above a site show.
-func (k kinder) of(p allocPath) Kind {
+func (k kinder) of(p allocPath) finding.Kind {
 	function, via := p.key.function, p.via
 	if via != "" {
 		function = via
@@ -52,28 +53,28 @@ func (k kinder) of(p allocPath) Kind {
 
 // pointers tells whether the object that a heap profile's stack allocated
 // holds pointers.
-func (k kinder) pointers(stack []*evidence.Location) Tri {
+func (k kinder) pointers(stack []*evidence.Location) finding.Tri {
 	for _, l := range stack {
 		for _, f := range l.Frames {
 			if !isRuntime(packageOf(f.Function), f.Function) {
-				return Unknown
+				return finding.Unknown
 			}
-			if t := pointersIn([]string{f.Function}); t != Unknown {
+			if t := pointersIn([]string{f.Function}); t != finding.Unknown {
 				return t
 			}
-			if t := k.onLine(f); t != Unknown {
+			if t := k.onLine(f); t != finding.Unknown {
 				return t
 			}
 		}
 	}
-	return Unknown
+	return finding.Unknown
 }
 
 // onLine reads from the runtime's source which variant of the allocator a line
 // calls.
-func (k kinder) onLine(f evidence.Frame) Tri {
+func (k kinder) onLine(f evidence.Frame) finding.Tri {
 	if k.dir == "" || !strings.HasPrefix(f.Function, "runtime.") {
-		return Unknown
+		return finding.Unknown
 	}
 	base := path.Base(filepath.ToSlash(f.File))
 	lines, ok := k.files[base]
@@ -82,20 +83,20 @@ func (k kinder) onLine(f evidence.Frame) Tri {
 		k.files[base] = lines
 	}
 	if f.Line <= 0 || f.Line > len(lines) {
-		return Unknown
+		return finding.Unknown
 	}
 	return lines[f.Line-1]
 }
 
 // readMallocLines classifies each line of a runtime source file by the
 // allocator that it calls.
-func readMallocLines(file string) []Tri {
+func readMallocLines(file string) []finding.Tri {
 	src, err := os.ReadFile(file)
 	if err != nil {
 		return nil
 	}
 	text := strings.Split(string(src), "\n")
-	lines := make([]Tri, len(text))
+	lines := make([]finding.Tri, len(text))
 	for i, t := range text {
 		at := strings.Index(t, "mallocgc")
 		if at < 0 || strings.HasPrefix(t, "func ") || strings.HasPrefix(strings.TrimSpace(t), "//") {
@@ -108,16 +109,16 @@ func readMallocLines(file string) []Tri {
 
 // variant tells which objects a call of the allocator is for: by its name, or
 // by its type argument, which is nil for pointer-free memory.
-func variant(call string) Tri {
+func variant(call string) finding.Tri {
 	switch {
 	case strings.HasPrefix(call, "mallocgcSmallScan"):
-		return Yes
-	case pointersIn([]string{"runtime." + call}) == No:
-		return No
+		return finding.Yes
+	case pointersIn([]string{"runtime." + call}) == finding.No:
+		return finding.No
 	case strings.HasPrefix(call, "mallocgc(") && strings.Contains(call, ", nil, "):
-		return No
+		return finding.No
 	case strings.HasPrefix(call, "mallocgc(") && strings.Contains(call, ", et, true)"):
-		return Yes
+		return finding.Yes
 	}
-	return Unknown
+	return finding.Unknown
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/finding"
 )
 
 // TestPointersOnRealStacks allocates known values with every allocation
@@ -22,7 +23,7 @@ func TestPointersOnRealStacks(t *testing.T) {
 		t.Skipf("the toolchain's own source is needed: %v", err)
 	}
 	k := newKinder(strings.TrimSpace(string(root)), runtime.Version())
-	f := func(function string, want Tri) {
+	f := func(function string, want finding.Tri) {
 		t.Helper()
 		stack, ok := records[function]
 		if !ok {
@@ -33,11 +34,11 @@ func TestPointersOnRealStacks(t *testing.T) {
 		}
 	}
 	const pkg = "github.com/heaptrim/heaptrim/internal/diagnose."
-	f(pkg+"allocBytes", No)
-	f(pkg+"allocPointers", Yes)
-	f(pkg+"growBytes", No)
-	f(pkg+"growPointers", Yes)
-	f(pkg+"copyToString", No)
+	f(pkg+"allocBytes", finding.No)
+	f(pkg+"allocPointers", finding.Yes)
+	f(pkg+"growBytes", finding.No)
+	f(pkg+"growPointers", finding.Yes)
+	f(pkg+"copyToString", finding.No)
 }
 
 //go:noinline

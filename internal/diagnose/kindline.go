@@ -6,25 +6,27 @@ import (
 	"go/token"
 	"slices"
 	"strings"
+
+	"github.com/heaptrim/heaptrim/internal/finding"
 )
 
 // sourceKinds says which kind of expression allocates on each line of a file,
 // from the syntax alone. It is what is left where a profile hides the
 // runtime's frames and nobody asked the compiler. It must not be changed.
 type sourceKinds struct {
-	lines map[int]Kind // KindUnknown where several kinds are on the line
-	moved map[int]bool // lines that declare a variable whose address is taken
+	lines map[int]finding.Kind // KindUnknown where several kinds are on the line
+	moved map[int]bool         // lines that declare a variable whose address is taken
 }
 
 // kindAtLine tells the kind of the only expression on a line that can
 // allocate, or KindUnknown where there is none or several.
-func kindAtLine(src []byte, line int) Kind {
+func kindAtLine(src []byte, line int) finding.Kind {
 	return newSourceKinds(src).at(line)
 }
 
 // newSourceKinds reads a file. A file with errors is read as far as it goes.
 func newSourceKinds(src []byte) *sourceKinds {
-	k := &sourceKinds{lines: map[int]Kind{}, moved: map[int]bool{}}
+	k := &sourceKinds{lines: map[int]finding.Kind{}, moved: map[int]bool{}}
 	files := token.NewFileSet()
 	file, _ := parser.ParseFile(files, "", src, 0)
 	if file == nil {
@@ -42,14 +44,14 @@ func newSourceKinds(src []byte) *sourceKinds {
 	return k
 }
 
-func (k *sourceKinds) at(line int) Kind {
+func (k *sourceKinds) at(line int) finding.Kind {
 	if kind, ok := k.lines[line]; ok {
 		return kind
 	}
 	if k.moved[line] {
-		return KindNew
+		return finding.KindNew
 	}
-	return KindUnknown
+	return finding.KindUnknown
 }
 
 // kindWalker walks one file.
@@ -62,13 +64,13 @@ type kindWalker struct {
 	methods map[string]bool
 }
 
-func (w *kindWalker) add(pos token.Pos, kind Kind) {
-	if kind == KindUnknown {
+func (w *kindWalker) add(pos token.Pos, kind finding.Kind) {
+	if kind == finding.KindUnknown {
 		return
 	}
 	line := w.line(pos)
 	if have, ok := w.kinds.lines[line]; ok && have != kind {
-		kind = KindUnknown
+		kind = finding.KindUnknown
 	}
 	w.kinds.lines[line] = kind
 }
@@ -80,14 +82,14 @@ func (w *kindWalker) visit(n ast.Node) bool {
 		w.add(n.Lparen, w.call(n))
 	case *ast.SelectorExpr:
 		if !w.inner[n] && w.methods[n.Sel.Name] {
-			w.add(n.Sel.Pos(), KindClosure)
+			w.add(n.Sel.Pos(), finding.KindClosure)
 		}
 	case *ast.UnaryExpr:
 		w.address(n)
 	case *ast.CompositeLit:
 		w.add(n.Lbrace, literal(n))
 	case *ast.FuncLit:
-		w.add(n.Type.Func, KindClosure)
+		w.add(n.Type.Func, finding.KindClosure)
 	case *ast.SliceExpr:
 		w.move(n.X)
 	case *ast.BinaryExpr:
@@ -106,7 +108,7 @@ func (w *kindWalker) address(n *ast.UnaryExpr) {
 		return
 	}
 	if _, ok := ast.Unparen(n.X).(*ast.CompositeLit); ok {
-		w.add(n.OpPos, KindNew)
+		w.add(n.OpPos, finding.KindNew)
 		return
 	}
 	w.move(n.X)
@@ -133,81 +135,81 @@ func (w *kindWalker) move(x ast.Expr) {
 
 // literal tells what a composite literal without & allocates: a struct or an
 // array is a value.
-func literal(n *ast.CompositeLit) Kind {
+func literal(n *ast.CompositeLit) finding.Kind {
 	switch t := n.Type.(type) {
 	case *ast.MapType:
-		return KindMap
+		return finding.KindMap
 	case *ast.ArrayType:
 		if t.Len == nil && len(n.Elts) > 0 {
-			return KindNew
+			return finding.KindNew
 		}
 	}
-	return KindUnknown
+	return finding.KindUnknown
 }
 
-func (w *kindWalker) call(n *ast.CallExpr) Kind {
+func (w *kindWalker) call(n *ast.CallExpr) finding.Kind {
 	switch fun := ast.Unparen(n.Fun).(type) {
 	case *ast.Ident:
 		return w.builtin(fun, n.Args)
 	case *ast.ArrayType:
 		elem, ok := fun.Elt.(*ast.Ident)
 		if ok && fun.Len == nil && (elem.Name == "byte" || elem.Name == "rune") {
-			return KindConversion
+			return finding.KindConversion
 		}
 	case *ast.SelectorExpr:
 		if boxes(fun) && slices.ContainsFunc(n.Args, variable) {
-			return KindBoxing
+			return finding.KindBoxing
 		}
 	}
-	return KindUnknown
+	return finding.KindUnknown
 }
 
-func (w *kindWalker) builtin(fun *ast.Ident, args []ast.Expr) Kind {
+func (w *kindWalker) builtin(fun *ast.Ident, args []ast.Expr) finding.Kind {
 	if fun.Obj != nil || len(args) == 0 { // shadowed
-		return KindUnknown
+		return finding.KindUnknown
 	}
 	switch fun.Name {
 	case "append":
-		return KindGrowth
+		return finding.KindGrowth
 	case "new":
-		return KindNew
+		return finding.KindNew
 	case "string":
 		if variable(args[0]) {
-			return KindConversion
+			return finding.KindConversion
 		}
 	case "make":
 		switch t := args[0].(type) {
 		case *ast.ArrayType:
-			return KindMake
+			return finding.KindMake
 		case *ast.MapType:
-			return KindMap
+			return finding.KindMap
 		case *ast.ChanType:
-			return KindChan
+			return finding.KindChan
 		case *ast.Ident:
 			return declared(t)
 		}
 	}
-	return KindUnknown
+	return finding.KindUnknown
 }
 
 // declared tells what make of a type that the same file declares gives.
-func declared(t *ast.Ident) Kind {
+func declared(t *ast.Ident) finding.Kind {
 	if t.Obj == nil {
-		return KindUnknown
+		return finding.KindUnknown
 	}
 	spec, ok := t.Obj.Decl.(*ast.TypeSpec)
 	if !ok {
-		return KindUnknown
+		return finding.KindUnknown
 	}
 	switch spec.Type.(type) {
 	case *ast.ArrayType:
-		return KindMake
+		return finding.KindMake
 	case *ast.MapType:
-		return KindMap
+		return finding.KindMap
 	case *ast.ChanType:
-		return KindChan
+		return finding.KindChan
 	}
-	return KindUnknown
+	return finding.KindUnknown
 }
 
 // boxes reports whether a call is of a standard function that takes its
@@ -243,7 +245,7 @@ func (w *kindWalker) sum(n *ast.BinaryExpr) {
 	}
 	operands := w.operands(n, nil)
 	if slices.ContainsFunc(operands, isString) && slices.ContainsFunc(operands, variable) {
-		w.add(n.OpPos, KindConcat)
+		w.add(n.OpPos, finding.KindConcat)
 	}
 }
 
@@ -293,13 +295,13 @@ func stringCall(fun *ast.SelectorExpr) bool {
 // assign handles s += "x" and m[k] = v.
 func (w *kindWalker) assign(n *ast.AssignStmt) {
 	if n.Tok == token.ADD_ASSIGN && len(n.Rhs) == 1 && slices.ContainsFunc(w.operands(n.Rhs[0], nil), isString) {
-		w.add(n.TokPos, KindConcat)
+		w.add(n.TokPos, finding.KindConcat)
 		return
 	}
 	for _, l := range n.Lhs {
 		index, ok := ast.Unparen(l).(*ast.IndexExpr)
 		if ok && w.maps[nameOf(index.X)] {
-			w.add(index.Lbrack, KindMapGrowth)
+			w.add(index.Lbrack, finding.KindMapGrowth)
 		}
 	}
 }

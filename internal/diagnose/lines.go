@@ -6,21 +6,9 @@ import (
 	"slices"
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/stats"
 )
-
-// LineCost is what one line of the user's code costs together with all that it
-// calls. Shares are means over the runs; amounts are of the run in which the
-// line costs most.
-type LineCost struct {
-	Site         evidence.Site
-	Run          string
-	CPU          stats.Interval // samples through the line, and the collector's cost of the bytes allocated below it, as a share of CPU
-	BytesPerOp   float64        // 0 when operations are not known
-	ObjectsPerOp float64
-	BytesShare   float64 // of all bytes allocated in the run
-	OwnBytes     float64 // share of its bytes that the line is charged for as a site
-}
 
 // lineSet tallies the user's lines of one run, with all that they call.
 type lineSet map[siteKey]*lineTally
@@ -85,15 +73,15 @@ func (l lineSet) addHeap(c *classifier, stack []*evidence.Location, objects, byt
 
 // lineCosts turns the tallies of all runs into costs, heaviest first; what is
 // below the floor is left out.
-func lineCosts(runs []*runCosts, module moduleRoot) []LineCost {
-	costs := map[siteKey]*LineCost{}
+func lineCosts(runs []*runCosts, module moduleRoot) []finding.LineCost {
+	costs := map[siteKey]*finding.LineCost{}
 	best := map[siteKey]float64{}
 	for _, r := range runs {
 		for k, t := range r.lines {
 			cpu, weight := r.lineShare(t)
 			c := costs[k]
 			if c == nil {
-				c = &LineCost{Site: module.site(k)}
+				c = &finding.LineCost{Site: module.site(k)}
 				costs[k] = c
 			}
 			c.CPU = c.CPU.Add(cpu.Scale(1 / float64(len(runs))))
@@ -103,13 +91,13 @@ func lineCosts(runs []*runCosts, module moduleRoot) []LineCost {
 			}
 		}
 	}
-	var out []LineCost
+	var out []finding.LineCost
 	for k, c := range costs {
 		if best[k] >= floor {
 			out = append(out, *c)
 		}
 	}
-	slices.SortFunc(out, func(a, b LineCost) int {
+	slices.SortFunc(out, func(a, b finding.LineCost) int {
 		return cmp.Or(cmp.Compare(b.CPU.Value, a.CPU.Value), cmp.Compare(b.BytesShare, a.BytesShare),
 			cmp.Compare(a.Site.File, b.Site.File), cmp.Compare(a.Site.Line, b.Site.Line), cmp.Compare(a.Site.Function, b.Site.Function))
 	})
@@ -129,7 +117,7 @@ func (r *runCosts) lineShare(t *lineTally) (stats.Interval, float64) {
 	return cpu, cpu.Value
 }
 
-func (r *runCosts) lineAmounts(c *LineCost, t *lineTally) {
+func (r *runCosts) lineAmounts(c *finding.LineCost, t *lineTally) {
 	c.Run = r.run.Name
 	c.BytesPerOp, c.ObjectsPerOp, c.BytesShare, c.OwnBytes = 0, 0, 0, 0
 	if r.allocOps > 0 {

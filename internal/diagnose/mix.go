@@ -5,12 +5,13 @@ import (
 	"math"
 	"slices"
 
+	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
 // mixKey tells apart what one line allocates.
 type mixKey struct {
-	kind Kind
+	kind finding.Kind
 	via  string
 }
 
@@ -49,14 +50,14 @@ func (t *siteTally) addMix(k mixKey, objects, bytes float64) *mixTally {
 }
 
 // mixes returns the parts of what the site allocates, most objects first.
-func (t *siteTally) mixes() []Mix {
-	var out []Mix
+func (t *siteTally) mixes() []finding.Mix {
+	var out []finding.Mix
 	for k, m := range t.mix {
 		if m.objects > 0 && t.objects > 0 && t.bytes > 0 {
-			out = append(out, Mix{k.kind, k.via, m.objects / t.objects, m.bytes / t.bytes})
+			out = append(out, finding.Mix{Kind: k.kind, Via: k.via, Objects: m.objects / t.objects, Bytes: m.bytes / t.bytes})
 		}
 	}
-	slices.SortFunc(out, func(a, b Mix) int {
+	slices.SortFunc(out, func(a, b finding.Mix) int {
 		return cmp.Or(cmp.Compare(b.Objects, a.Objects), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Via, b.Via))
 	})
 	return out
@@ -64,16 +65,16 @@ func (t *siteTally) mixes() []Mix {
 
 // sizeCounts returns the block sizes, smallest first. A site with more sizes
 // than were kept has none.
-func (t *siteTally) sizeCounts() []SizeCount {
+func (t *siteTally) sizeCounts() []finding.SizeCount {
 	if len(t.sizes) >= maxSizes {
 		return nil
 	}
-	var out []SizeCount
+	var out []finding.SizeCount
 	for size, n := range t.sizes {
 		if n > 0 {
-			out = append(out, SizeCount{size, n})
+			out = append(out, finding.SizeCount{Size: size, Objects: n})
 		}
 	}
-	slices.SortFunc(out, func(a, b SizeCount) int { return cmp.Compare(a.Size, b.Size) })
+	slices.SortFunc(out, func(a, b finding.SizeCount) int { return cmp.Compare(a.Size, b.Size) })
 	return out
 }

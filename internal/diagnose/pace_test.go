@@ -56,18 +56,18 @@ func TestProfilePace(t *testing.T) {
 				t.Errorf("%d collections seen, %d logged: %s has %v samples, want %v", seen, logged, bucketInfo[b].name, got, n)
 			}
 		}
-		if told := strings.Contains(strings.Join(d.Warnings, "\n"), "that is not believed"); told != warned {
-			t.Errorf("%d collections seen, %d logged: warnings %q", seen, logged, d.Warnings)
+		if told := strings.Contains(strings.Join(d.Diagnosis().Warnings, "\n"), "that is not believed"); told != warned {
+			t.Errorf("%d collections seen, %d logged: warnings %q", seen, logged, d.Diagnosis().Warnings)
 		}
-		if got, known := d.Runs[0].ProfilePace, want != 1; (got != 0) != known || known && math.Abs(got-want) > 1e-9 {
+		if got, known := d.Diagnosis().Runs[0].CycleScale, want != 1; (got != 0) != known || known && math.Abs(got-want) > 1e-9 {
 			t.Errorf("%d collections seen, %d logged: a pace of %v, want %v", seen, logged, got, want)
 		}
 		if warned && run.cyclesSeen != 0 {
 			t.Errorf("%d collections seen, %d logged: the count is not believed and used", seen, logged)
 		}
 		checkSums(t, d)
-		if d.Totals.Samples != 750 {
-			t.Errorf("%d collections seen, %d logged: %d samples, want 750", seen, logged, d.Totals.Samples)
+		if d.Diagnosis().Totals.Samples != 750 {
+			t.Errorf("%d collections seen, %d logged: %d samples, want 750", seen, logged, d.Diagnosis().Totals.Samples)
 		}
 		checkWeights(t, d)
 	}
@@ -86,9 +86,9 @@ func TestProfilePace(t *testing.T) {
 
 // checkWeights: the derived profile and the stacks hold all CPU of the first run, idle
 // marking too, where every sample is on a stack.
-func checkWeights(t *testing.T, d *Diagnosis) {
+func checkWeights(t *testing.T, d *Session) {
 	t.Helper()
-	derived := d.Totals.CPUSeconds*1e9 + d.runs[0].buckets[bucketMarkIdle]*1e7
+	derived := d.Diagnosis().Totals.CPUSeconds*1e9 + d.runs[0].buckets[bucketMarkIdle]*1e7
 	walked := derived
 	scanDerived(t, d, func(s evidence.Sample) { derived -= float64(s.Values[0]) })
 	err := d.WalkStacks(func(s WeightedStack) error {
@@ -134,10 +134,10 @@ func TestAlone(t *testing.T) {
 				t.Errorf("%+v alone, %+v seen: %s has %v samples, want %v", alone, seen, bucketInfo[b].name, got, n)
 			}
 		}
-		if d.Totals.Samples != 850 {
-			t.Errorf("%+v alone, %+v seen: %d samples, want 850", alone, seen, d.Totals.Samples)
+		if d.Diagnosis().Totals.Samples != 850 {
+			t.Errorf("%+v alone, %+v seen: %d samples, want 850", alone, seen, d.Diagnosis().Totals.Samples)
 		}
-		if got := d.Runs[0].PageFaults; (got != nil) != known || got != nil && (got.Counts != run.touched || got.NS != fault.NS) {
+		if got := d.Diagnosis().Runs[0].PageFaults; (got != nil) != known || got != nil && (got.FaultScale != run.touched || got.NS != fault.NS) {
 			t.Errorf("%+v alone, %+v seen: page faults %+v", alone, seen, got)
 		}
 		checkSums(t, d)

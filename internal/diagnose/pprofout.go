@@ -25,21 +25,21 @@ const (
 // to no site is FrameRemainder, which can be negative, and what the scheduler
 // and the program did between samples FrameUnsampled. The bundle that d came from must still be
 // open.
-func WritePprof(w io.Writer, d *Diagnosis) error {
-	if d.reader == nil {
+func (s *Session) WritePprof(w io.Writer) error {
+	if s.reader == nil {
 		return errors.New("this diagnosis was not made from a recording")
 	}
 	out, err := pprof.NewWriter(w, pprof.Header{
 		Types:       []evidence.ValueType{{Type: "cpu", Unit: "nanoseconds"}, {Type: "alloc_objects", Unit: "count"}, {Type: "alloc_space", Unit: "bytes"}},
 		DefaultType: "cpu", PeriodOf: evidence.ValueType{Type: "cpu", Unit: "nanoseconds"}, Period: 1e7,
-		Program:  strings.Join(d.Target.Packages, " "),
+		Program:  strings.Join(s.diagnosis.Target.Packages, " "),
 		Comments: []string{"written by heaptrim: the collector's CPU time stands under the allocations that cause it"},
 	})
 	if err != nil {
 		return err
 	}
-	for _, r := range d.runs {
-		p := derived{d.reader, r, out, map[siteKey]*siteCost{}}
+	for _, r := range s.runs {
+		p := derived{s.reader, r, out, map[siteKey]*siteCost{}}
 		for i := range r.sites {
 			p.sites[r.sites[i].key] = &r.sites[i]
 		}

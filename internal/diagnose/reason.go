@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/finding"
 )
 
 // EscapeIndex finds the compiler's decisions by source line. The zero value is
@@ -107,7 +108,7 @@ func sameFile(a, b string) bool {
 // every frame that is inlined into the allocating function, and names the
 // reason by the kind of allocation alone where the compiler printed nothing
 // that fits. It returns nil if there is nothing to say.
-func explainEscape(frames []evidence.Frame, kind Kind, x *EscapeIndex) *Reason {
+func explainEscape(frames []evidence.Frame, kind finding.Kind, x *EscapeIndex) *finding.Escape {
 	own := make([]evidence.Frame, 0, len(frames))
 	for _, f := range frames {
 		if !isRuntime(packageOf(f.Function), f.Function) {
@@ -120,35 +121,39 @@ func explainEscape(frames []evidence.Frame, kind Kind, x *EscapeIndex) *Reason {
 	if p := pickEscape(own, kind, x); p.escape != nil {
 		e := p.escape
 		kind = refine(kind, e)
-		return &Reason{Text: escapeText(kind, e, p.others), Expr: e.Expr, At: siteOf(p.at), Flow: e.Flow, From: e}
+		c := causeOf(e)
+		return &finding.Escape{
+			Text: escapeText(kind, e, p.others), Fate: c.fate, Holder: c.holder,
+			Expr: e.Expr, At: siteOf(p.at), Flow: e.Flow, From: e,
+		}
 	}
 	text := textOfKind(kind, len(x.At(own[0].File, own[0].Line)) > 0)
 	if text == "" {
 		return nil
 	}
-	return &Reason{Text: text, At: siteOf(own[0])}
+	return &finding.Escape{Text: text, Fate: finding.FateUnexplained, At: siteOf(own[0])}
 }
 
 // refineKind sharpens a kind that the runtime's frames left open by what the
 // compiler said: a new object may be a closure or a variadic slice.
-func refineKind(kind Kind, r *Reason) Kind {
+func refineKind(kind finding.Kind, r *finding.Escape) finding.Kind {
 	if r == nil || r.From == nil {
 		return kind
 	}
 	return refine(kind, r.From)
 }
 
-func refine(kind Kind, e *evidence.Escape) Kind {
+func refine(kind finding.Kind, e *evidence.Escape) finding.Kind {
 	have := kindOfEscape(e)
 	switch {
-	case kind == KindMapGrowth && have == KindMap:
-		return KindMap // a literal fills the map it made
-	case kind != KindUnknown && kind != KindNew || have == KindUnknown:
+	case kind == finding.KindMapGrowth && have == finding.KindMap:
+		return finding.KindMap // a literal fills the map it made
+	case kind != finding.KindUnknown && kind != finding.KindNew || have == finding.KindUnknown:
 		return kind
-	case kind == KindNew && have == KindBoxing:
+	case kind == finding.KindNew && have == finding.KindBoxing:
 		// What is boxed does not come from newobject.
 		if methodValue(e) {
-			return KindClosure
+			return finding.KindClosure
 		}
 		return kind
 	}
@@ -170,7 +175,7 @@ type picked struct {
 // leaf is inlined, the compiler says for each copy, at the line of the call,
 // what happens there: that decision is the one on this allocation, and the
 // leaf's own line speaks of the function's copy that stands alone.
-func pickEscape(frames []evidence.Frame, kind Kind, x *EscapeIndex) picked {
+func pickEscape(frames []evidence.Frame, kind finding.Kind, x *EscapeIndex) picked {
 	machine := 1 // frames of the leaf's machine function
 	for machine < len(frames) && frames[machine-1].Inlined {
 		machine++
@@ -230,7 +235,7 @@ func inlinedCopy(a, b *evidence.Escape) bool {
 
 // fitting returns the decisions on a frame's line that fit the kind, those
 // that the compiler places in the frame's own function first.
-func fitting(f evidence.Frame, kind Kind, x *EscapeIndex) []*evidence.Escape {
+func fitting(f evidence.Frame, kind finding.Kind, x *EscapeIndex) []*evidence.Escape {
 	var own, other []*evidence.Escape
 	name := functionName(f.Function)
 	for _, e := range x.At(f.File, f.Line) {
@@ -298,34 +303,34 @@ func closing(s string, open int) int {
 
 // fits reports whether a decision can be the one behind an allocation of the
 // kind.
-func fits(kind Kind, e *evidence.Escape) bool {
+func fits(kind finding.Kind, e *evidence.Escape) bool {
 	if isConstant(e.Expr) && e.Verb == evidence.EscapesToHeap {
 		return false
 	}
 	switch kind {
-	case KindUnknown:
+	case finding.KindUnknown:
 		return true
-	case KindMapGrowth:
-		return kindOfExpr(e.Expr) == KindMap && strings.HasSuffix(e.Expr, "}")
-	case KindGoroutine, KindReflect, KindString:
+	case finding.KindMapGrowth:
+		return kindOfExpr(e.Expr) == finding.KindMap && strings.HasSuffix(e.Expr, "}")
+	case finding.KindGoroutine, finding.KindReflect, finding.KindString:
 		return false // of the runtime's or a library's making: no decision of the compiler
 	}
 	have := kindOfEscape(e)
 	switch {
 	case have == kind:
 		return true
-	case kind == KindNew:
+	case kind == finding.KindNew:
 		// All of them call newobject; what the text alone cannot tell is boxed
 		// through other functions.
-		return have == KindClosure || have == KindVariadic || methodValue(e)
-	case kind == KindBoxing:
+		return have == finding.KindClosure || have == finding.KindVariadic || methodValue(e)
+	case kind == finding.KindBoxing:
 		// The value that is boxed may be any expression, made on the spot.
-		return interfaceConverted(e) || have == KindConcat || strings.HasSuffix(e.Expr, "}") && e.Expr[0] != '&'
-	case kind == KindMake:
-		return strings.HasPrefix(e.Expr, "make(") && have == KindUnknown
-	case kind == KindConversion:
-		return have == KindBoxing && strings.HasSuffix(e.Expr, ")") && !interfaceConverted(e) // of a named type
-	case kind == KindClosure:
+		return interfaceConverted(e) || have == finding.KindConcat || strings.HasSuffix(e.Expr, "}") && e.Expr[0] != '&'
+	case kind == finding.KindMake:
+		return strings.HasPrefix(e.Expr, "make(") && have == finding.KindUnknown
+	case kind == finding.KindConversion:
+		return have == finding.KindBoxing && strings.HasSuffix(e.Expr, ")") && !interfaceConverted(e) // of a named type
+	case kind == finding.KindClosure:
 		return methodValue(e)
 	}
 	return false

@@ -12,13 +12,14 @@ import (
 	"testing"
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/ingest/escapes"
 )
 
 // wanted is a comment of testdata/reason: the kind of the line's allocation
 // and a part of the reason's text.
 type wanted struct {
-	kind Kind
+	kind finding.Kind
 	text string
 }
 
@@ -36,7 +37,7 @@ func wantedLines(t *testing.T, file string) map[int]wanted {
 			continue
 		}
 		if kind, text, ok := strings.Cut(comment, ":"); ok {
-			want[i+1] = wanted{Kind(kind), strings.TrimSpace(text)}
+			want[i+1] = wanted{finding.Kind(kind), strings.TrimSpace(text)}
 		}
 	}
 	if len(want) < 30 {
@@ -120,17 +121,17 @@ func TestReasonsOfRealStacks(t *testing.T) {
 			site := stack[len(stack)-1]
 			w := want[site.Line]
 			frames, fn := split(stack)
-			if w.kind == KindBoxing && packageOf(fn) != "main" {
+			if w.kind == finding.KindBoxing && packageOf(fn) != "main" {
 				continue // fmt's own allocations
 			}
 			seen[site.Line] = true
 			kind := kindOf(frames, fn, "")
-			if kind == KindUnknown && version != "go1.25.13" {
+			if kind == finding.KindUnknown && version != "go1.25.13" {
 				// Raw stacks of newer runtimes lack the runtime's frames where the
 				// compiled code called a specialised newobject.
-				kind = KindNew
+				kind = finding.KindNew
 			}
-			if kind == KindUnknown && packageOf(fn) == "main" {
+			if kind == finding.KindUnknown && packageOf(fn) == "main" {
 				kind = source.at(site.Line)
 			}
 			reason := explainEscape(stack, kind, &index)
@@ -161,7 +162,7 @@ func split(stack []evidence.Frame) (frames []string, fn string) {
 	return frames, ""
 }
 
-func show(r *Reason) string {
+func show(r *finding.Escape) string {
 	if r == nil {
 		return "none"
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/finding"
 )
 
 // heapFlow is an explanation of one step.
@@ -75,7 +76,7 @@ func TestPickEscape(t *testing.T) {
 	frame := func(fn, file string, line int, inlined bool) evidence.Frame {
 		return evidence.Frame{Function: fn, File: file, Line: line, Inlined: inlined}
 	}
-	f := func(name string, kind Kind, want string, frames ...evidence.Frame) {
+	f := func(name string, kind finding.Kind, want string, frames ...evidence.Frame) {
 		t.Helper()
 		r := explainEscape(frames, kind, x)
 		if want == "" && r != nil || want != "" && (r == nil || !strings.Contains(r.Text, want)) {
@@ -84,23 +85,23 @@ func TestPickEscape(t *testing.T) {
 	}
 	leaf := frame("example.com/lib.New", "lib.go", 5, false)
 	inlined := frame("example.com/lib.New", "lib.go", 5, true)
-	f("a leaf of its own", KindNew, "is returned", leaf)
-	f("a caller's line is not the leaf's", KindNew, "is returned", leaf, frame("main.f", "f.go", 11, false))
-	f("an inlined leaf", KindNew, "is stored in `global`", frame("example.com/lib.New", "lib.go", 99, true), frame("main.f", "f.go", 10, false))
-	f("an inlined leaf with its own line", KindNew, "is returned", inlined, frame("main.f", "f.go", 11, false))
-	f("unknown inlining, the leaf's package is named", KindNew, "is stored in `global`", frame("example.com/lib.New", "lib.go", 99, false), frame("main.f", "f.go", 10, false))
-	f("unknown inlining, nothing named", KindNew, "no compiler output", frame("example.com/lib.New", "lib.go", 99, false), frame("main.f", "f.go", 11, false))
-	f("an argument put in", KindMake, "is sent on a channel", frame("example.com/lib.Ints", "lib.go", 8, true), frame("main.f", "f.go", 12, false))
-	f("runtime frames are skipped", KindNew, "is returned", frame("runtime.mallocgc", "malloc.go", 1, false), frame("runtime.newobject", "malloc.go", 2, false), leaf)
-	f("boxes of one line are all named", KindBoxing, "the copy of `a` or `b` that", frame("main.f", "f.go", 13, false))
-	f("a constant is no allocation", KindConversion, "names no such expression", frame("main.f", "f.go", 13, false))
-	f("the decision of the function itself", KindNew, "is sent", frame("main.box[...].f", "f.go", 14, false))
-	f("map growth has no decision", KindMapGrowth, "makes the map grow", frame("main.f", "f.go", 13, false))
-	f("nothing known", KindUnknown, "", frame("main.f", "f.go", 999, false))
-	f("no frames", KindNew, "")
-	f("runtime only", KindNew, "", frame("runtime.mallocgc", "malloc.go", 1, false))
+	f("a leaf of its own", finding.KindNew, "is returned", leaf)
+	f("a caller's line is not the leaf's", finding.KindNew, "is returned", leaf, frame("main.f", "f.go", 11, false))
+	f("an inlined leaf", finding.KindNew, "is stored in `global`", frame("example.com/lib.New", "lib.go", 99, true), frame("main.f", "f.go", 10, false))
+	f("an inlined leaf with its own line", finding.KindNew, "is returned", inlined, frame("main.f", "f.go", 11, false))
+	f("unknown inlining, the leaf's package is named", finding.KindNew, "is stored in `global`", frame("example.com/lib.New", "lib.go", 99, false), frame("main.f", "f.go", 10, false))
+	f("unknown inlining, nothing named", finding.KindNew, "no compiler output", frame("example.com/lib.New", "lib.go", 99, false), frame("main.f", "f.go", 11, false))
+	f("an argument put in", finding.KindMake, "is sent on a channel", frame("example.com/lib.Ints", "lib.go", 8, true), frame("main.f", "f.go", 12, false))
+	f("runtime frames are skipped", finding.KindNew, "is returned", frame("runtime.mallocgc", "malloc.go", 1, false), frame("runtime.newobject", "malloc.go", 2, false), leaf)
+	f("boxes of one line are all named", finding.KindBoxing, "the copy of `a` or `b` that", frame("main.f", "f.go", 13, false))
+	f("a constant is no allocation", finding.KindConversion, "names no such expression", frame("main.f", "f.go", 13, false))
+	f("the decision of the function itself", finding.KindNew, "is sent", frame("main.box[...].f", "f.go", 14, false))
+	f("map growth has no decision", finding.KindMapGrowth, "makes the map grow", frame("main.f", "f.go", 13, false))
+	f("nothing known", finding.KindUnknown, "", frame("main.f", "f.go", 999, false))
+	f("no frames", finding.KindNew, "")
+	f("runtime only", finding.KindNew, "", frame("runtime.mallocgc", "malloc.go", 1, false))
 
-	r := explainEscape([]evidence.Frame{leaf}, KindNew, x)
+	r := explainEscape([]evidence.Frame{leaf}, finding.KindNew, x)
 	if r.At.Function != "example.com/lib.New" || r.At.Package != "example.com/lib" || r.At.Line != 5 || r.Expr != "&T{...}" || r.From == nil || len(r.Flow) != 1 {
 		t.Errorf("reason %+v lacks its place", r)
 	}
@@ -134,7 +135,7 @@ func TestFunctionName(t *testing.T) {
 func TestCauses(t *testing.T) {
 	f := func(dst, expr, why, want string) {
 		t.Helper()
-		got := causeOf(&evidence.Escape{Flow: heapFlow(dst, expr, why)})
+		got := causeOf(&evidence.Escape{Flow: heapFlow(dst, expr, why)}).text
 		if !strings.Contains(got, want) || strings.Contains(got, "``") {
 			t.Errorf("cause of %s ← (%s, %s) = %q, want %q", dst, expr, why, got, want)
 		}
@@ -161,7 +162,7 @@ func TestCauses(t *testing.T) {
 	f("{storage for []*T{...}}", "[]*T{...}", "slice-literal-element", "part of `[]*T{...}`")
 	f("{heap}", "m[k]", "key of map put", "key of a map")
 	f("{temp}", "x", "no such reason", "flows to a temporary value (no such reason)")
-	if got := causeOf(&evidence.Escape{Flow: []evidence.Flow{{Dst: "{temp}"}}}); got != "" {
+	if got := causeOf(&evidence.Escape{Flow: []evidence.Flow{{Dst: "{temp}"}}}).text; got != "" {
 		t.Errorf("a flow without steps gives %q", got)
 	}
 	long := strings.Repeat("é", 100)
@@ -172,9 +173,9 @@ func TestCauses(t *testing.T) {
 
 // Each kind has words where the compiler has none.
 func TestTextOfKind(t *testing.T) {
-	for _, k := range []Kind{
-		KindNew, KindMake, KindGrowth, KindMap, KindMapGrowth, KindChan, KindBoxing, KindConversion, KindConcat,
-		KindClosure, KindGoroutine, KindVariadic, KindReflect, KindString,
+	for _, k := range []finding.Kind{
+		finding.KindNew, finding.KindMake, finding.KindGrowth, finding.KindMap, finding.KindMapGrowth, finding.KindChan, finding.KindBoxing, finding.KindConversion, finding.KindConcat,
+		finding.KindClosure, finding.KindGoroutine, finding.KindVariadic, finding.KindReflect, finding.KindString,
 	} {
 		if textOfKind(k, false) == "" || textOfKind(k, true) == "" {
 			t.Errorf("no text for %q", k)
@@ -186,7 +187,7 @@ func FuzzExplain(f *testing.F) {
 	f.Add("main.f", "append(a, b[1:])", "{storage for x}", "global = x", "assign")
 	f.Add("a/b.(*T[...]).f[", "\"", "{", "(", "call parameter")
 	f.Fuzz(func(t *testing.T, fn, expr, dst, edge, why string) {
-		for kind := range map[Kind]bool{KindUnknown: true, KindNew: true, KindGrowth: true, KindBoxing: true, KindConversion: true, KindClosure: true} {
+		for kind := range map[finding.Kind]bool{finding.KindUnknown: true, finding.KindNew: true, finding.KindGrowth: true, finding.KindBoxing: true, finding.KindConversion: true, finding.KindClosure: true} {
 			x := indexOf(evidence.Escape{File: "a.go", Line: 1, Expr: expr, Func: fn, Flow: heapFlow(dst, edge, why)})
 			r := explainEscape([]evidence.Frame{{Function: fn, File: "a.go", Line: 1}}, kind, x)
 			if r != nil && r.Text == "" {

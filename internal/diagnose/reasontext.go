@@ -4,16 +4,16 @@ import (
 	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/finding"
 )
 
 // escapeText says in plain words why a value is on the heap: what is
 // allocated, and where the last step of the compiler's explanation takes it.
-func escapeText(kind Kind, e *evidence.Escape, others []*evidence.Escape) string {
+func escapeText(kind finding.Kind, e *evidence.Escape, others []*evidence.Escape) string {
 	subject := subjectOf(kind, e, others)
-	cause := causeOf(e)
-	switch {
-	case cause != "":
-		return subject + " " + cause
+	switch c := causeOf(e); {
+	case c.text != "":
+		return subject + " " + c.text
 	case e.Verb == evidence.MovedToHeap:
 		return subject + " outlives the function: its address is kept"
 	}
@@ -21,26 +21,26 @@ func escapeText(kind Kind, e *evidence.Escape, others []*evidence.Escape) string
 }
 
 // subjectOf names what is allocated, as the subject of a sentence.
-func subjectOf(kind Kind, e *evidence.Escape, others []*evidence.Escape) string {
+func subjectOf(kind finding.Kind, e *evidence.Escape, others []*evidence.Escape) string {
 	expr := quoted(e.Expr)
 	switch kind {
-	case KindGrowth:
+	case finding.KindGrowth:
 		if slice := firstArgument(e.Expr); slice != "" {
 			return "append grows " + quoted(slice) + "; the new backing array"
 		}
 		return "append grows a slice; the new backing array"
-	case KindBoxing:
+	case finding.KindBoxing:
 		return "the copy of " + oneOf(e, others) + " that converting to an interface makes"
-	case KindClosure:
+	case finding.KindClosure:
 		if strings.HasPrefix(e.Expr, "func literal") {
 			return "the function literal with the variables it captures"
 		}
 		return "the method value " + expr
-	case KindVariadic:
+	case finding.KindVariadic:
 		return "the slice that holds the variadic arguments"
-	case KindConversion:
+	case finding.KindConversion:
 		return "the copy that " + expr + " makes"
-	case KindConcat:
+	case finding.KindConcat:
 		return "the string that " + expr + " makes"
 	}
 	if e.Verb == evidence.MovedToHeap {
@@ -69,9 +69,16 @@ func quoted(expr string) string {
 	return "`" + strings.ReplaceAll(expr, "`", "'") + "`"
 }
 
-// causeOf turns the last step of the flow into the rest of the sentence, or
-// returns the empty string if there is no flow.
-func causeOf(e *evidence.Escape) string {
+// cause is why a value is on the heap: the rest of the sentence that begins
+// with it, and the same for programs.
+type cause struct {
+	text   string
+	fate   finding.Fate
+	holder string // of a stored value, as an expression of the source
+}
+
+// causeOf reads the last step of the flow; its text is empty without a flow.
+func causeOf(e *evidence.Escape) cause {
 	for i := len(e.Flow) - 1; i >= 0; i-- {
 		flow := e.Flow[i]
 		if len(flow.Edges) == 0 {
@@ -81,14 +88,14 @@ func causeOf(e *evidence.Escape) string {
 		if c, ok := causes[step.Why]; ok {
 			return c(flow.Dst, step.Expr)
 		}
-		return "flows to " + place(flow.Dst) + " (" + step.Why + ")"
+		return cause{text: "flows to " + place(flow.Dst) + " (" + step.Why + ")"}
 	}
-	return ""
+	return cause{}
 }
 
 // causes gives the words for each reason that the compiler prints. dst is
 // where the value ends, expr the expression that takes it there.
-var causes = map[string]func(dst, expr string) string{
+var causes = map[string]func(dst, expr string) cause{
 	"return":                  returned,
 	"assign":                  assigned,
 	"assign-pair":             assigned,
@@ -128,68 +135,78 @@ var causes = map[string]func(dst, expr string) string{
 	"type switch case clause": converted,
 }
 
-func returned(string, string) string { return "is returned, so it outlives the function" }
-
-func sent(string, string) string {
-	return "is sent on a channel; the receiver may keep it"
+func returned(string, string) cause {
+	return cause{"is returned, so it outlives the function", finding.FateReturned, ""}
 }
 
-func tooLarge(string, string) string { return "is too large for the stack" }
-
-func tooAligned(string, string) string { return "needs more alignment than the stack gives" }
-
-func notConstant(string, string) string { return "has a size that is not known at compile time" }
-
-func emptyElement(string, string) string { return "has elements without a size" }
-
-func keptForCall(string, string) string {
-	return "must stay in place during a call that takes it as uintptr"
+func sent(string, string) cause {
+	return cause{text: "is sent on a channel; the receiver may keep it"}
 }
 
-func mapKey(_, expr string) string { return "becomes the key of a map, " + quoted(expr) }
+func tooLarge(string, string) cause {
+	return cause{"is too large for the stack", finding.FateTooLarge, ""}
+}
 
-func captured(dst, _ string) string {
+func tooAligned(string, string) cause {
+	return cause{text: "needs more alignment than the stack gives"}
+}
+
+func notConstant(string, string) cause {
+	return cause{text: "has a size that is not known at compile time"}
+}
+
+func emptyElement(string, string) cause { return cause{text: "has elements without a size"} }
+
+func keptForCall(string, string) cause {
+	return cause{text: "must stay in place during a call that takes it as uintptr"}
+}
+
+func mapKey(_, expr string) cause { return cause{text: "becomes the key of a map, " + quoted(expr)} }
+
+func captured(dst, _ string) cause {
 	if dst == "{heap}" {
-		return "is captured by a closure that outlives the function"
+		return cause{text: "is captured by a closure that outlives the function"}
 	}
-	return "is captured by a closure, which is on the heap itself"
+	return cause{text: "is captured by a closure, which is on the heap itself"}
 }
 
-func called(string, string) string { return "is called as a function that the compiler cannot follow" }
+func called(string, string) cause {
+	return cause{text: "is called as a function that the compiler cannot follow"}
+}
 
-func converted(dst, _ string) string {
-	return "is put into an interface value that goes to " + place(dst)
+func converted(dst, _ string) cause {
+	return cause{"is put into an interface value that goes to " + place(dst), finding.FateInterface, ""}
 }
 
 // spilled is the last step where a value is kept by the statement that makes
 // it: the closure of a go statement, or of a defer in a loop.
-func spilled(dst, expr string) string {
+func spilled(dst, expr string) cause {
 	switch {
 	case dst != "{heap}":
-		return "is stored in " + place(dst) + ", which outlives it"
+		return cause{"is stored in " + place(dst) + ", which outlives it", finding.FateStored, dst}
 	case strings.HasPrefix(expr, "func literal"):
-		return "is run by a go statement, or by a defer in a loop, and outlives the frame"
+		return cause{text: "is run by a go statement, or by a defer in a loop, and outlives the frame"}
 	}
-	return "is kept by the statement that makes it"
+	return cause{text: "is kept by the statement that makes it"}
 }
 
-func assigned(dst, expr string) string {
+func assigned(dst, expr string) cause {
 	switch {
 	case isResult(dst):
-		return "is returned, so it outlives the function"
+		return cause{"is returned, so it outlives the function", finding.FateReturned, ""}
 	case dst != "{heap}":
-		return "is assigned to " + place(dst) + ", which outlives it: declared outside the loop, or on the heap itself"
+		return cause{text: "is assigned to " + place(dst) + ", which outlives it: declared outside the loop, or on the heap itself"}
 	}
 	left := target(expr)
 	switch {
 	case left == "":
-		return "is stored where it outlives the function"
+		return cause{text: "is stored where it outlives the function"}
 	case strings.HasSuffix(left, "]"):
-		return "is stored in the element " + quoted(left) + ", which outlives the function"
+		return cause{"is stored in the element " + quoted(left) + ", which outlives the function", finding.FateStored, left}
 	case strings.ContainsAny(left, ".*"):
-		return "is stored in " + quoted(left) + ", through a pointer or in another package, which may outlive the function"
+		return cause{"is stored in " + quoted(left) + ", through a pointer or in another package, which may outlive the function", finding.FateStored, left}
 	}
-	return "is stored in " + quoted(left) + ", which outlives the function"
+	return cause{"is stored in " + quoted(left) + ", which outlives the function", finding.FateStored, left}
 }
 
 // target is the left side of an assignment as printed.
@@ -202,44 +219,50 @@ func target(expr string) string {
 	return ""
 }
 
-func partOf(dst, expr string) string {
+func partOf(dst, expr string) cause {
 	if dst == "{heap}" {
-		return "becomes part of " + quoted(expr) + ", which is on the heap"
+		return cause{text: "becomes part of " + quoted(expr) + ", which is on the heap"}
 	}
-	return "becomes part of " + place(dst) + ", which is on the heap"
+	return cause{text: "becomes part of " + place(dst) + ", which is on the heap"}
 }
 
-func appended(dst, _ string) string { return "is appended to " + place(dst) + ", which is on the heap" }
-
-func copied(dst, _ string) string { return "is copied into " + place(dst) + ", which is on the heap" }
-
-func ranged(dst, _ string) string { return "is reached by a range loop and goes to " + place(dst) }
-
-func addressTaken(dst, expr string) string {
-	return "has its address kept by " + quoted(expr) + " in " + place(dst)
+func appended(dst, _ string) cause {
+	return cause{text: "is appended to " + place(dst) + ", which is on the heap"}
 }
 
-func partTaken(dst, expr string) string {
-	return "is reached through " + quoted(expr) + " from " + place(dst)
+func copied(dst, _ string) cause {
+	return cause{text: "is copied into " + place(dst) + ", which is on the heap"}
+}
+
+func ranged(dst, _ string) cause {
+	return cause{text: "is reached by a range loop and goes to " + place(dst)}
+}
+
+func addressTaken(dst, expr string) cause {
+	return cause{text: "has its address kept by " + quoted(expr) + " in " + place(dst)}
+}
+
+func partTaken(dst, expr string) cause {
+	return cause{text: "is reached through " + quoted(expr) + " from " + place(dst)}
 }
 
 // passed handles arguments of calls. The compiler prints the same reason for a
 // callee that it cannot know and one that it saw to keep its argument.
-func passed(_, expr string) string {
+func passed(_, expr string) cause {
 	callee := calleeOf(expr)
 	switch {
 	case callee == "append":
-		return "is stored in the elements of " + quoted(firstArgument(expr)) + ", whose array may be on the heap"
+		return cause{"is stored in the elements of " + quoted(firstArgument(expr)) + ", whose array may be on the heap", finding.FateStored, ""}
 	case callee == "panic":
-		return "is passed to panic"
+		return cause{text: "is passed to panic"}
 	case callee == "":
-		return "is passed to a call that may keep it"
+		return cause{text: "is passed to a call that may keep it"}
 	case standardCall(callee):
-		return "is passed to " + quoted(callee) + ", which may keep it or hand it to an interface"
+		return cause{text: "is passed to " + quoted(callee) + ", which may keep it or hand it to an interface"}
 	case strings.Contains(callee, "."):
-		return "is passed to " + quoted(callee) + ", which keeps it, or is a method of an interface that the compiler cannot see through"
+		return cause{"is passed to " + quoted(callee) + ", which keeps it, or is a method of an interface that the compiler cannot see through", finding.FateKept, ""}
 	}
-	return "is passed to " + quoted(callee) + ", which keeps it, or is a function value that the compiler cannot see through"
+	return cause{"is passed to " + quoted(callee) + ", which keeps it, or is a function value that the compiler cannot see through", finding.FateKept, ""}
 }
 
 // calleeOf is what stands before the first argument list.
@@ -306,19 +329,19 @@ func place(dst string) string {
 
 // textOfKind says why memory is allocated where the compiler's output has
 // nothing on it. Asked says whether the compiler was asked about the line.
-func textOfKind(kind Kind, asked bool) string {
+func textOfKind(kind finding.Kind, asked bool) string {
 	switch kind {
-	case KindGrowth:
+	case finding.KindGrowth:
 		return "append, or a buffer that appends, has to grow its backing array"
-	case KindMapGrowth:
+	case finding.KindMapGrowth:
 		return "storing a new key makes the map grow; the compiler prints no message for it"
-	case KindGoroutine:
+	case finding.KindGoroutine:
 		return "starting a goroutine allocates its descriptor when no dead one can be reused"
-	case KindReflect:
+	case finding.KindReflect:
 		return "reflection makes values whose size is known only at run time"
-	case KindString:
+	case finding.KindString:
 		return "building a string allocates its buffer, which becomes the string"
-	case KindChan:
+	case finding.KindChan:
 		return "a channel is shared between goroutines, so its buffer is on the heap"
 	}
 	because := "the recording has no compiler output for the line"
@@ -326,21 +349,21 @@ func textOfKind(kind Kind, asked bool) string {
 		because = "the compiler's output names no such expression on the line"
 	}
 	switch kind {
-	case KindMake:
+	case finding.KindMake:
 		return "make takes memory whose size or life the stack cannot hold; " + because
-	case KindMap:
+	case finding.KindMap:
 		return "the map outlives the function or is too large for the stack; " + because
-	case KindBoxing:
+	case finding.KindBoxing:
 		return "converting a value to an interface copies it to the heap; " + because
-	case KindConversion:
+	case finding.KindConversion:
 		return "converting between string and slice copies the data; " + because
-	case KindConcat:
+	case finding.KindConcat:
 		return "joining strings makes a new one; " + because
-	case KindClosure:
+	case finding.KindClosure:
 		return "a function literal that outlives its function keeps its variables on the heap; " + because
-	case KindVariadic:
+	case finding.KindVariadic:
 		return "a variadic call puts its arguments in a slice that outlives the call; " + because
-	case KindNew:
+	case finding.KindNew:
 		return "the object outlives the function or is too large for the stack; " + because
 	}
 	return ""

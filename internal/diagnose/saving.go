@@ -3,43 +3,32 @@ package diagnose
 import (
 	"math"
 
+	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/gcmodel"
 	"github.com/heaptrim/heaptrim/internal/stats"
 )
-
-// Cut is what a change takes away from one finding, as shares of what its site
-// allocates now, from 0 to 1.
-type Cut struct {
-	Finding *Finding
-	Objects float64 // share of the objects
-	Bytes   float64 // share of the bytes allocated, zeroed and copied
-	Live    float64 // share of the bytes in use; negative when more stays alive
-	// Added is CPU time in seconds that the change spends on each object that
-	// it takes away, such as a pool's Get and Put.
-	Added stats.Interval
-}
 
 // Saving predicts what a set of cuts saves together. The collector's part is
 // not a sum over the cuts: it is the cost by the pacer's formula of the program
 // with all of them, so that fewer cycles count once. Amounts per operation are
 // of the run in which the first cut's finding costs most; the share of CPU is
 // the mean over all runs.
-func (d *Diagnosis) Saving(cuts []Cut) Prediction {
-	var p Prediction
-	if len(d.runs) == 0 {
+func (s *Session) Saving(cuts []finding.Cut) finding.Prediction {
+	var p finding.Prediction
+	if len(s.runs) == 0 {
 		return p
 	}
-	for _, r := range d.runs {
+	for _, r := range s.runs {
 		var here []siteCut
 		for _, c := range cuts {
-			if site := r.siteOf(c.Finding); site != nil {
+			if site := s.siteIn(r, c.Finding); site != nil {
 				here = append(here, siteCut{site, c})
 			}
 		}
 		e := r.saving(here)
-		p.CPU = p.CPU.Add(e.cpu.Scale(1 / float64(len(d.runs))))
-		p.Cycles = p.Cycles.Add(e.cycles.Scale(1 / float64(len(d.runs))))
-		p.Caches = p.Caches.Add(e.caches.Scale(1 / float64(len(d.runs))))
+		p.CPU = p.CPU.Add(e.cpu.Scale(1 / float64(len(s.runs))))
+		p.Cycles = p.Cycles.Add(e.cycles.Scale(1 / float64(len(s.runs))))
+		p.Caches = p.Caches.Add(e.caches.Scale(1 / float64(len(s.runs))))
 		p.Basis = e.basis
 	}
 	for _, c := range cuts {
@@ -51,14 +40,15 @@ func (d *Diagnosis) Saving(cuts []Cut) Prediction {
 	return p
 }
 
-// siteOf finds a finding's site in this run; nil when the run has none.
-func (r *runCosts) siteOf(f *Finding) *siteCost {
-	if f.from == nil {
+// siteIn finds a finding's site in a run; nil when the run has none.
+func (s *Session) siteIn(r *runCosts, f *finding.Finding) *siteCost {
+	if f.ID == 0 {
 		return nil
 	}
-	for i, run := range f.from.runs {
+	from := s.sites[f.ID-1]
+	for i, run := range from.runs {
 		if run == r {
-			return f.from.sites[i]
+			return from.sites[i]
 		}
 	}
 	return nil
@@ -67,7 +57,7 @@ func (r *runCosts) siteOf(f *Finding) *siteCost {
 // siteCut is a cut with the site of one run that it stands for.
 type siteCut struct {
 	*siteCost
-	Cut
+	finding.Cut
 }
 
 // effect is what a set of cuts does to one run.
@@ -157,7 +147,7 @@ func (t *siteTally) initialised() float64 {
 	}
 	bytes := 0.0
 	for k, m := range t.mix {
-		if k.kind == KindNew && k.via == "" && m.bytes <= maxInitialised*m.objects {
+		if k.kind == finding.KindNew && k.via == "" && m.bytes <= maxInitialised*m.objects {
 			bytes += m.bytes
 		}
 	}
@@ -222,10 +212,10 @@ func (t *siteTally) shareOf(all float64) float64 {
 
 // ByteShare is a finding's share of all bytes allocated, in the run where it
 // costs most; 0 when allocations are not known.
-func (d *Diagnosis) ByteShare(f *Finding) float64 {
-	for _, r := range d.runs {
-		if s := r.siteOf(f); s != nil && r.run.Name == f.Run {
-			return r.shareOf(s.siteTally)
+func (s *Session) ByteShare(f *finding.Finding) float64 {
+	for _, r := range s.runs {
+		if site := s.siteIn(r, f); site != nil && r.run.Name == f.Run {
+			return r.shareOf(site.siteTally)
 		}
 	}
 	return 0

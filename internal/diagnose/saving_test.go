@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/stats"
 )
 
@@ -13,7 +14,7 @@ import (
 // clearing; a buffer, a large value and what a library makes do save it.
 func TestInitialised(t *testing.T) {
 	type part struct {
-		kind           Kind
+		kind           finding.Kind
 		via            string
 		objects, bytes float64
 	}
@@ -29,11 +30,11 @@ func TestInitialised(t *testing.T) {
 		}
 	}
 	f("nothing allocated", 0)
-	f("a small value", 1, part{KindNew, "", 10, 800})
-	f("a buffer", 0, part{KindMake, "", 10, 800})
-	f("a large value", 0, part{KindNew, "", 1, 1 << 20})
-	f("inside a library", 0, part{KindNew, "encoding/json.Unmarshal", 10, 800})
-	f("half and half", 0.5, part{KindNew, "", 10, 800}, part{KindGrowth, "", 1, 800})
+	f("a small value", 1, part{finding.KindNew, "", 10, 800})
+	f("a buffer", 0, part{finding.KindMake, "", 10, 800})
+	f("a large value", 0, part{finding.KindNew, "", 1, 1 << 20})
+	f("inside a library", 0, part{finding.KindNew, "encoding/json.Unmarshal", 10, 800})
+	f("half and half", 0.5, part{finding.KindNew, "", 10, 800}, part{finding.KindGrowth, "", 1, 800})
 }
 
 // TestCaches: what a site's fresh memory costs the program's other code is its
@@ -54,7 +55,7 @@ func TestCaches(t *testing.T) {
 		r.cycles(20, 10)
 		d := r.diagnose()
 		checkSums(t, d)
-		got := d.Findings[0]
+		got := d.Diagnosis().Findings[0]
 		if math.Abs(got.Removal.Caches.Value-want.Value) > 1e-9 || math.Abs(got.Removal.Caches.Low-want.Low) > 1e-9 || math.Abs(got.Removal.Caches.High-want.High) > 1e-9 {
 			t.Errorf("%+v: the caches save %v, want %v", cost, got.Removal.Caches, want)
 		}
@@ -63,11 +64,11 @@ func TestCaches(t *testing.T) {
 			t.Errorf("%+v: %v saved beside the caches, want 0.2", cost, d)
 		}
 		told := false
-		for _, m := range d.Missing {
+		for _, m := range d.Diagnosis().Gaps {
 			told = told || m.Adds == "the part of a saving that no profile shows"
 		}
 		if told != (cost == nil) {
-			t.Errorf("%+v: missing %+v", cost, d.Missing)
+			t.Errorf("%+v: missing %+v", cost, d.Diagnosis().Gaps)
 		}
 	}
 	cost := func(ns float64) *evidence.FreshLine {
@@ -108,7 +109,7 @@ func TestAftermath(t *testing.T) {
 		r.cycles(20, 10)
 		d := r.diagnose()
 		checkSums(t, d)
-		got := d.Findings[0].Removal.Caches
+		got := d.Diagnosis().Findings[0].Removal.Caches
 		if math.Abs(got.Low-low) > 0.003 || math.Abs(got.Value-value) > 0.003 || math.Abs(got.High-high) > 0.003 {
 			t.Errorf("%+v: %v, want %v in %v to %v", cost, got, value, low, high)
 		}

@@ -20,9 +20,9 @@ type RunSeries struct {
 }
 
 // Series returns the time series of the runs that have any.
-func (d *Diagnosis) Series() []RunSeries {
+func (s *Session) Series() []RunSeries {
 	var out []RunSeries
-	for _, r := range d.runs {
+	for _, r := range s.runs {
 		if len(r.collector.cycles) == 0 && len(r.collector.metrics) == 0 {
 			continue
 		}
@@ -47,9 +47,9 @@ type RunModel struct {
 }
 
 // Models returns the models of the runs that have one.
-func (d *Diagnosis) Models() []RunModel {
+func (s *Session) Models() []RunModel {
 	var out []RunModel
-	for _, r := range d.runs {
+	for _, r := range s.runs {
 		if r.model.known && r.collected.Value > 0 {
 			out = append(out, RunModel{r.run.Name, r.model.workload, r.model.setting, r.collected})
 		}

@@ -143,11 +143,11 @@ func (s Signals) Where(of Sign, n int) []string {
 func (s Signals) Metric(name string) []float64 { return collectorLog{metrics: s.Metrics}.metric(name) }
 
 // Signals returns those of every run, in the order of the recording.
-func (d *Diagnosis) Signals() []Signals {
-	out := make([]Signals, 0, len(d.runs))
-	for _, r := range d.runs {
+func (s *Session) Signals() []Signals {
+	out := make([]Signals, 0, len(s.runs))
+	for _, r := range s.runs {
 		s := Signals{
-			Run: r.run.Name, Benchmark: r.bench, Environment: d.Environment, Window: r.collector.window, Logged: r.collector.logged,
+			Run: r.run.Name, Benchmark: r.bench, Environment: s.diagnosis.Environment, Window: r.collector.window, Logged: r.collector.logged,
 			Cycles: r.collector.cycles, Metrics: r.collector.metrics, Kernel: r.kernel, run: r,
 		}
 		if r.charged > 0 {

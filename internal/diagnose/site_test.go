@@ -5,17 +5,18 @@ import (
 	"testing"
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/finding"
 )
 
 func TestSiteFile(t *testing.T) {
 	ws := t.TempDir()
-	d := &Diagnosis{
+	d := &finding.Diagnosis{
 		Target:      evidence.Target{Module: "example.com/app", ModuleDir: filepath.Join(ws, "app"), Workspace: []string{"example.com/app", "example.com/lib"}},
 		Environment: evidence.Environment{GOROOT: filepath.Join(ws, "go")},
 	}
 	f := func(function, file, want string) {
 		t.Helper()
-		if got := d.Place(evidence.Frame{Function: function, File: file, Line: 1}).File; got != want {
+		if got := rootOf(d).place(evidence.Frame{Function: function, File: file, Line: 1}).File; got != want {
 			t.Errorf("%s in %s: %q, want %q", function, file, got, want)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
@@ -31,7 +32,7 @@ type siteTally struct {
 	firstLive float64 // bytes in use at the first and the last snapshot, for the survival slope
 	lastLive  float64
 	via       map[string]float64
-	kinds     map[Kind]float64
+	kinds     map[finding.Kind]float64
 	mix       map[mixKey]*mixTally
 	sizes     map[unit.Bytes]float64 // objects by block size
 	pointers  [3]float64             // votes by Tri
@@ -71,7 +72,7 @@ func (s *siteSet) at(c *classifier, stack []*evidence.Location) (*siteTally, all
 	p := findPath(c, stack)
 	t := s.sites[p.key]
 	if t == nil {
-		t = &siteTally{key: p.key, via: map[string]float64{}, kinds: map[Kind]float64{}, mix: map[mixKey]*mixTally{}, sizes: map[unit.Bytes]float64{}, stacks: map[uint64]*stackTally{}}
+		t = &siteTally{key: p.key, via: map[string]float64{}, kinds: map[finding.Kind]float64{}, mix: map[mixKey]*mixTally{}, sizes: map[unit.Bytes]float64{}, stacks: map[uint64]*stackTally{}}
 		s.sites[p.key] = t
 	}
 	return t, p
@@ -183,7 +184,7 @@ func (t *siteTally) dropLightest() {
 }
 
 // heaviest returns up to n call paths, heaviest first, with their share.
-func (t *siteTally) heaviest(n int) []Stack {
+func (t *siteTally) heaviest(n int) []finding.Stack {
 	var all []*stackTally
 	total := 0.0
 	for _, s := range t.stacks {
@@ -196,13 +197,13 @@ func (t *siteTally) heaviest(n int) []Stack {
 		}
 		return lessFrames(all[i].frames, all[j].frames)
 	})
-	var out []Stack
+	var out []finding.Stack
 	for i, s := range all[:min(n, len(all))] {
 		// Stacks that CPU samples alone have seen weigh next to nothing.
 		if i > 0 && s.weight < 0.001*total {
 			break
 		}
-		out = append(out, Stack{Frames: s.frames, Share: s.weight / total})
+		out = append(out, finding.Stack{Frames: s.frames, Share: s.weight / total})
 	}
 	return out
 }

@@ -51,12 +51,12 @@ type BucketKind struct {
 // place, what is no collector's plus Churn, Retention and the remainder of
 // RunTimes adds up to the same. It reads the profiles again: the bundle that d came from
 // must still be open.
-func (d *Diagnosis) WalkStacks(yield func(WeightedStack) error) error {
-	if d.reader == nil {
+func (s *Session) WalkStacks(yield func(WeightedStack) error) error {
+	if s.reader == nil {
 		return errors.New("this diagnosis was not made from a recording")
 	}
-	for _, r := range d.runs {
-		w := stackWalk{derived{d.reader, r, nil, map[siteKey]*siteCost{}}, yield}
+	for _, r := range s.runs {
+		w := stackWalk{derived{s.reader, r, nil, map[siteKey]*siteCost{}}, yield}
 		for i := range r.sites {
 			w.sites[r.sites[i].key] = &r.sites[i]
 		}
@@ -79,9 +79,9 @@ type RunTime struct {
 }
 
 // RunTimes returns the CPU time of every run, in the order of the recording.
-func (d *Diagnosis) RunTimes() []RunTime {
-	out := make([]RunTime, 0, len(d.runs))
-	for _, r := range d.runs {
+func (s *Session) RunTimes() []RunTime {
+	out := make([]RunTime, 0, len(s.runs))
+	for _, r := range s.runs {
 		cpu := r.charged * r.period * 1e9
 		out = append(out, RunTime{r.run.Name, cpu, r.period * 1e9, r.remainder.Value * cpu, r.unsampledTimes(), relativeWidth(r.collected)})
 	}
@@ -110,11 +110,11 @@ func timeClass(b bucket) BucketKind {
 
 // Owner says who can change a frame's source: "yours", "test", "module" for
 // another module, "std" or "runtime".
-func (d *Diagnosis) Owner(f evidence.Frame) string {
-	if d.reader == nil {
+func (s *Session) Owner(f evidence.Frame) string {
+	if s.reader == nil {
 		return ""
 	}
-	switch d.reader.own.of(f) {
+	switch s.reader.own.of(f) {
 	case ownerUser:
 		return "yours"
 	case ownerTest:
@@ -129,8 +129,8 @@ func (d *Diagnosis) Owner(f evidence.Frame) string {
 
 // Place is a frame as a finding would name it: with its package, and its file
 // relative to the module where it lies below it or in the workspace.
-func (d *Diagnosis) Place(f evidence.Frame) evidence.Site {
-	return d.root().site(siteKey{function: f.Function, file: f.File, line: f.Line})
+func (s *Session) Place(f evidence.Frame) evidence.Site {
+	return rootOf(s.diagnosis).place(f)
 }
 
 // stackWalk reads the profiles of one run.

@@ -1,6 +1,10 @@
 package diagnose
 
-import "math"
+import (
+	"math"
+
+	"github.com/heaptrim/heaptrim/internal/finding"
+)
 
 // The runtime packs objects below 16 bytes that hold no pointers into blocks
 // of 16 bytes, and the heap profile sees only those that begin a new block
@@ -23,8 +27,8 @@ type tinyCount struct {
 }
 
 // tinyOf counts the blocks of one sample.
-func tinyOf(p allocPath, pointers Tri, objects, bytes float64) tinyCount {
-	if objects == 0 || pointers != No || math.Round(bytes/objects) != tinyBlock {
+func tinyOf(p allocPath, pointers finding.Tri, objects, bytes float64) tinyCount {
+	if objects == 0 || pointers != finding.No || math.Round(bytes/objects) != tinyBlock {
 		return tinyCount{}
 	}
 	for _, f := range p.above {

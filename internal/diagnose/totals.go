@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/gcmodel"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
@@ -14,8 +15,8 @@ import (
 // totals is the headline over all runs. Shares come from the decomposition;
 // the collector's figures are those of the run with most cycles, because
 // cycles of different programs have no mean.
-func totals(runs []*runCosts, env evidence.Environment) Totals {
-	var t Totals
+func totals(runs []*runCosts, env evidence.Environment) finding.Totals {
+	var t finding.Totals
 	for _, r := range runs {
 		t.CPUSeconds += r.charged * r.period
 		t.Samples += int64(math.Round(r.samples()))
@@ -24,14 +25,14 @@ func totals(runs []*runCosts, env evidence.Environment) Totals {
 	t.CollectorShare, _ = meanShare(runs, func(b bucket) bool { return bucketInfo[b].collector || b == bucketAssist })
 	t.IdleMarkShare, _ = meanShare(runs, func(b bucket) bool { return b == bucketMarkIdle })
 	main := busiest(runs)
-	t.RetentionBasis = main.model.why
+	t.Retention = finding.Basis{Known: main.model.known, Text: main.model.why}
 	for _, r := range runs {
 		borne := spread(r.collected.Value-r.remainder.Value, relativeWidth(r.collected))
 		t.Sites = t.Sites.Add(borne.Scale(1 / float64(len(runs))))
 		t.Remainder = t.Remainder.Add(r.remainder.Scale(1 / float64(len(runs))))
 	}
-	t.cycles(main, env)
-	t.goal(main.collector, env)
+	fillCycles(&t, main, env)
+	fillGoal(&t, main.collector, env)
 	if sec := main.secondsOfAllocs(); sec > 0 {
 		t.BytesPerSecond = main.allBytes() / sec
 	}
@@ -50,21 +51,21 @@ func busiest(runs []*runCosts) *runCosts {
 	return best
 }
 
-// cycles fills in what the collector's log says.
-func (t *Totals) cycles(r *runCosts, env evidence.Environment) {
+// fillCycles fills in what the collector's log says.
+func fillCycles(t *finding.Totals, r *runCosts, env evidence.Environment) {
 	log := r.collector
 	auto := log.automatic()
-	t.Logged = log.logged
-	t.Cycles, t.ForcedCycles = len(auto), len(log.cycles)-len(auto)
+	t.Cycles.Logged = log.logged
+	t.Cycles.Automatic, t.Cycles.Forced = len(auto), len(log.cycles)-len(auto)
 	if log.window > 0 {
-		t.CyclesPerSecond = float64(t.Cycles) / log.window.Seconds()
+		t.Cycles.PerSecond = float64(t.Cycles.Automatic) / log.window.Seconds()
 	}
 	var live, goal []float64
 	var pauses []time.Duration
 	for _, c := range auto {
 		live = append(live, roundedUp(c.HeapLive))
 		goal = append(goal, float64(c.Goal))
-		t.PeakHeap = max(t.PeakHeap, c.HeapEnd)
+		t.Heap.Peak = max(t.Heap.Peak, c.HeapEnd)
 		pauses = append(pauses, c.SweepTermination, c.MarkTermination)
 	}
 	// Cycles and samples in time have medians of their own: both figures come
@@ -72,66 +73,66 @@ func (t *Totals) cycles(r *runCosts, env evidence.Environment) {
 	if len(auto) == 0 {
 		live, goal = log.metric("/gc/heap/live:bytes"), log.goals()
 	}
-	t.LiveHeap, t.HeapGoal = unit.Bytes(median(live)), unit.Bytes(median(goal))
+	t.Heap.Live, t.Heap.Goal = unit.Bytes(median(live)), unit.Bytes(median(goal))
 	if len(log.cycles) == 0 && len(log.stats) >= 2 {
-		pauses = t.memStats(r.runData, env)
+		pauses = fillMemStats(t, r.runData, env)
 	}
 	slices.Sort(pauses)
 	for _, p := range pauses {
-		t.PauseTotal += p
+		t.Pauses.Total += p
 	}
 	if n := len(pauses); n > 0 {
-		t.PauseP50, t.PauseMax = pauses[n/2], pauses[n-1]
+		t.Pauses.P50, t.Pauses.Max = pauses[n/2], pauses[n-1]
 	}
 }
 
-// goal says whether the program had a heap goal in the end, and drops one that
+// fillGoal says whether the program had a heap goal in the end, and drops one that
 // no collection had: of the moments before the program turned collection off.
-func (t *Totals) goal(log collectorLog, env evidence.Environment) {
+func fillGoal(t *finding.Totals, log collectorLog, env evidence.Environment) {
 	sampled := log.metric("/gc/heap/goal:bytes")
 	switch n, m := len(sampled), len(log.stats); {
 	case n > 0:
-		t.NoGoal = sampled[n-1] >= maxHeap
+		t.Heap.NoGoal = sampled[n-1] >= maxHeap
 	case m > 0:
-		t.NoGoal = log.stats[m-1].NextGC >= maxHeap
+		t.Heap.NoGoal = log.stats[m-1].NextGC >= maxHeap
 	default:
-		t.NoGoal = t.Cycles == 0 && env.GOGC == "off" && env.GOMEMLIMIT == "off"
+		t.Heap.NoGoal = t.Cycles.Automatic == 0 && env.GOGC == "off" && env.GOMEMLIMIT == "off"
 	}
-	if t.NoGoal && t.Cycles == 0 {
-		t.HeapGoal = 0
+	if t.Heap.NoGoal && t.Cycles.Automatic == 0 {
+		t.Heap.Goal = 0
 	}
 }
 
-// memStats fills in what the MemStats of a live service say at the start and
+// fillMemStats fills in what the MemStats of a live service say at the start and
 // the end of a window, and returns the pauses between. MemStats has one pause
 // a cycle, both of its stops together.
-func (t *Totals) memStats(d *runData, env evidence.Environment) []time.Duration {
+func fillMemStats(t *finding.Totals, d *runData, env evidence.Environment) []time.Duration {
 	first, last := d.collector.stats[0], d.collector.stats[len(d.collector.stats)-1]
-	t.ForcedCycles = int(last.NumForcedGC - first.NumForcedGC)
-	t.Cycles = int(last.NumGC-first.NumGC) - t.ForcedCycles
+	t.Cycles.Forced = int(last.NumForcedGC - first.NumForcedGC)
+	t.Cycles.Automatic = int(last.NumGC-first.NumGC) - t.Cycles.Forced
 	if d.allocWindow > 0 {
-		t.CyclesPerSecond = float64(t.Cycles) / d.allocWindow.Seconds()
+		t.Cycles.PerSecond = float64(t.Cycles.Automatic) / d.allocWindow.Seconds()
 	}
 	if told, ok := d.goalOf(last, env); ok {
-		t.HeapGoal, t.LiveHeap = unit.Bytes(told.goal), unit.Bytes(told.live)
+		t.Heap.Goal, t.Heap.Live = unit.Bytes(told.goal), unit.Bytes(told.live)
 	}
-	t.PeakHeap = max(t.PeakHeap, first.HeapAlloc, last.HeapAlloc)
+	t.Heap.Peak = max(t.Heap.Peak, first.HeapAlloc, last.HeapAlloc)
 	return last.PausesSince(first.NumGC)
 }
 
 // why says what sets the pace of collection, in the program's own numbers.
-func why(r *runCosts, t Totals) string {
+func why(r *runCosts, t finding.Totals) string {
 	switch {
 	case !r.collector.logged && len(r.collector.stats) == 0 && len(r.collector.metrics) == 0:
 		return "not known: needs a gctrace log"
-	case t.Cycles == 0 && (t.NoGoal || r.collector.gogc() == "off"):
+	case t.Cycles.Automatic == 0 && (t.Heap.NoGoal || r.collector.gogc() == "off"):
 		return "The program has turned collection off (GOGC=off), and did not collect on its own in the window."
-	case t.Cycles == 0:
+	case t.Cycles.Automatic == 0:
 		return "It did not collect on its own in the window."
-	case t.NoGoal:
-		return fmt.Sprintf("The program has turned collection off (GOGC=off) before the end of the window. Until then its collections let the heap grow from %v live to %v.", t.LiveHeap, t.HeapGoal)
+	case t.Heap.NoGoal:
+		return fmt.Sprintf("The program has turned collection off (GOGC=off) before the end of the window. Until then its collections let the heap grow from %v live to %v.", t.Heap.Live, t.Heap.Goal)
 	}
-	live, goal := t.LiveHeap, t.HeapGoal
+	live, goal := t.Heap.Live, t.Heap.Goal
 	if !r.model.known {
 		return fmt.Sprintf("The program allocates%s, and each cycle lets the heap grow from %v live to %v.", atRate(t), live, goal)
 	}
@@ -149,14 +150,14 @@ func why(r *runCosts, t Totals) string {
 // second that stand beside the sentence, so that a reader's division agrees.
 // Where one of the two is not known it is the model's distance between two
 // cycles, in bytes.
-func fills(t Totals, headroom float64) string {
-	if t.BytesPerSecond > 0 && t.CyclesPerSecond > 0 {
-		return fmt.Sprintf("allocates%s, %s in each cycle", atRate(t), unit.FormatBytes(t.BytesPerSecond/t.CyclesPerSecond))
+func fills(t finding.Totals, headroom float64) string {
+	if t.BytesPerSecond > 0 && t.Cycles.PerSecond > 0 {
+		return fmt.Sprintf("allocates%s, %s in each cycle", atRate(t), unit.FormatBytes(t.BytesPerSecond/t.Cycles.PerSecond))
 	}
 	return fmt.Sprintf("allocates%s and fills %s in each cycle", atRate(t), unit.FormatBytes(headroom))
 }
 
-func atRate(t Totals) string {
+func atRate(t finding.Totals) string {
 	if t.BytesPerSecond > 0 {
 		return fmt.Sprintf(" at %s/s", unit.FormatBytes(t.BytesPerSecond))
 	}
@@ -164,10 +165,10 @@ func atRate(t Totals) string {
 }
 
 // summaries gives each run its line.
-func summaries(runs []*runCosts) []RunSummary {
-	var out []RunSummary
+func summaries(runs []*runCosts) []finding.RunSummary {
+	var out []finding.RunSummary
 	for _, r := range runs {
-		s := RunSummary{Name: r.run.Name, Package: r.run.Package, Ops: r.ops, FreshLine: r.run.FreshLine, CycleCost: r.run.CycleCost}
+		s := finding.RunSummary{Name: r.run.Name, Package: r.run.Package, Ops: r.ops, FreshLine: r.run.FreshLine, CycleCost: r.run.CycleCost}
 		var ns, bytes, allocs meanOf
 		for _, b := range r.results {
 			if b.pass == passTiming {
@@ -182,10 +183,10 @@ func summaries(runs []*runCosts) []RunSummary {
 			s.CPUSecondsPerOp = r.charged * r.period / float64(r.ops)
 		}
 		if r.paced {
-			s.ProfilePace = r.pace
+			s.CycleScale = r.pace
 		}
 		if alone, seen, ok := r.faultsSeen(); ok {
-			s.PageFaults = &PageFaults{alone, seen, r.run.PageFault.NS, r.touched}
+			s.PageFaults = &finding.PageFaults{Unprofiled: alone, Profiled: seen, NS: r.run.PageFault.NS, FaultScale: r.touched}
 		}
 		if r.charged > 0 {
 			s.MemoryShare, _ = meanShare([]*runCosts{r}, func(b bucket) bool { return bucketInfo[b].memory && b != bucketMarkIdle })

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/gcmodel"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
@@ -18,7 +19,7 @@ func TestWhyAgreesWithItsFigures(t *testing.T) {
 		r.model.known = true
 		r.model.marginal.Headroom = 5 * float64(unit.MiB)
 		r.model.marginal.Regime = regime
-		totals := Totals{Cycles: 10, LiveHeap: 4 * unit.MiB, HeapGoal: 8 * unit.MiB, BytesPerSecond: rate, CyclesPerSecond: cycles}
+		totals := finding.Totals{Cycles: finding.CycleTotals{Automatic: 10, PerSecond: cycles}, Heap: finding.HeapTotals{Live: 4 * unit.MiB, Goal: 8 * unit.MiB}, BytesPerSecond: rate}
 		if got := why(r, totals); !strings.HasSuffix(got, want) {
 			t.Errorf("%s: got %q, want it to end in %q", name, got, want)
 		}

@@ -34,11 +34,11 @@ func TestInNoSample(t *testing.T) {
 				t.Errorf("%v: %s has %v samples, want %v", used, bucketInfo[b].name, got, n)
 			}
 		}
-		if got := d.Totals.Samples; got != 900 {
+		if got := d.Diagnosis().Totals.Samples; got != 900 {
 			t.Errorf("%v: %d samples, want 900", used, got)
 		}
 		rows := 0
-		for _, row := range d.Decomposition {
+		for _, row := range d.Diagnosis().Decomposition {
 			for _, b := range append([]bucket{bucketCycleScheduler}, noSampleBuckets...) {
 				if row.Name == bucketInfo[b].name {
 					rows++
@@ -49,7 +49,7 @@ func TestInNoSample(t *testing.T) {
 			t.Errorf("%v: %d rows for what is in no sample", used, rows)
 		}
 		total := 100e7 // idle marking is there too, and in no share
-		total += d.Totals.CPUSeconds * 1e9
+		total += d.Diagnosis().Totals.CPUSeconds * 1e9
 		scanDerived(t, d, func(s evidence.Sample) { total -= float64(s.Values[0]) })
 		if math.Abs(total) > 10 {
 			t.Errorf("%v: the derived profile lacks %v ns", used, total)
@@ -77,7 +77,7 @@ func TestUsedIsMissing(t *testing.T) {
 		r.cpuOf(evidence.Part{Profiled: used}, []sample{{"example.com/m.Work main.main", []int64{0, 590e7}}})
 		r.cycles(cycles, 10)
 		got := false
-		for _, m := range r.diagnose().Missing {
+		for _, m := range r.diagnose().Diagnosis().Gaps {
 			got = got || strings.HasPrefix(m.What, "the processor time")
 		}
 		if got != want {

@@ -16,10 +16,10 @@ type WhatIf struct {
 // WithGOGC answers what the collector would cost with another GOGC, as the mean
 // over the runs. It is false where the model is not known for any run or
 // collection is off.
-func (d *Diagnosis) WithGOGC(percent int) (WhatIf, bool) {
+func (s *Session) WithGOGC(percent int) (WhatIf, bool) {
 	var w WhatIf
 	n, most := 0.0, 0.0
-	for _, r := range d.runs {
+	for _, r := range s.runs {
 		if !r.model.known || r.collected.Value <= 0 {
 			continue
 		}
@@ -45,7 +45,7 @@ func (d *Diagnosis) WithGOGC(percent int) (WhatIf, bool) {
 	if n == 0 {
 		return WhatIf{}, false
 	}
-	w.Saved = w.Saved.Scale(1 / float64(len(d.runs)))
+	w.Saved = w.Saved.Scale(1 / float64(len(s.runs)))
 	w.CyclesShare /= n
 	return w, true
 }

@@ -5,6 +5,7 @@ import (
 	"go/version"
 
 	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/stats"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
@@ -16,16 +17,17 @@ const roomierGOGC = 400
 
 // advise lists remedies for the program as a whole whose saving is worth a
 // line.
-func advise(d *diagnose.Diagnosis) []diagnose.Advice {
-	var out []diagnose.Advice
-	if w, ok := d.WithGOGC(roomierGOGC); ok && w.Saved.Value >= DefaultThreshold {
+func advise(s *diagnose.Session) []finding.Advice {
+	d := s.Diagnosis()
+	var out []finding.Advice
+	if w, ok := s.WithGOGC(roomierGOGC); ok && w.Saved.Value >= DefaultThreshold {
 		p := Proposal{
 			Text: fmt.Sprintf("GOGC=%d would let the heap grow to %s instead of %s before each collection: %s cycles instead of %s",
-				roomierGOGC, w.Goal, w.GoalNow, perSecond(w.CyclesShare*d.Totals.CyclesPerSecond), perSecond(d.Totals.CyclesPerSecond)),
-			Why: fmt.Sprintf("the collector takes %.1f %% of CPU with %s live", 100*d.Totals.CollectorShare.Value, d.Totals.LiveHeap),
+				roomierGOGC, w.Goal, w.GoalNow, perSecond(w.CyclesShare*d.Totals.Cycles.PerSecond), perSecond(d.Totals.Cycles.PerSecond)),
+			Why: fmt.Sprintf("the collector takes %.1f %% of CPU with %s live", 100*d.Totals.CollectorShare.Value, d.Totals.Heap.Live),
 		}
-		saves := diagnose.Prediction{CPU: w.Saved, Basis: "the pacer's formula with the recorded live heap and allocation rate"}
-		out = append(out, diagnose.Advice{Remedy: gcHeadroom.remedy(p, saves), Title: gcHeadroom.Title})
+		saves := finding.Prediction{CPU: w.Saved, Basis: "the pacer's formula with the recorded live heap and allocation rate"}
+		out = append(out, finding.Advice{Remedy: gcHeadroom.remedy(p, saves), Title: gcHeadroom.Title})
 	}
 	if a, ok := newerGo(d); ok {
 		out = append(out, a)
@@ -40,13 +42,13 @@ func perSecond(v float64) string { return unit.FormatScaled(v) + "/s" }
 // use the collector heavily.
 const greenTea = "go1.26"
 
-func newerGo(d *diagnose.Diagnosis) (diagnose.Advice, bool) {
+func newerGo(d *finding.Diagnosis) (finding.Advice, bool) {
 	have := d.Environment.GoVersion
 	if !version.IsValid(have) || version.Compare(have, greenTea) >= 0 || d.Totals.CollectorShare.Value*0.1 < DefaultThreshold {
-		return diagnose.Advice{}, false
+		return finding.Advice{}, false
 	}
 	share := d.Totals.CollectorShare.Value
-	saves := diagnose.Prediction{
+	saves := finding.Prediction{
 		CPU:   stats.Interval{Value: 0.25 * share, Low: 0.1 * share, High: 0.4 * share},
 		Basis: "10 to 40 % of the collector's cost by the release notes of Go 1.26; 'heaptrim prove' measures it on this program",
 	}
@@ -54,5 +56,5 @@ func newerGo(d *diagnose.Diagnosis) (diagnose.Advice, bool) {
 		Text: fmt.Sprintf("build with Go 1.26 or newer instead of %s", have),
 		Why:  fmt.Sprintf("the collector takes %.1f %% of CPU", 100*share),
 	}
-	return diagnose.Advice{Remedy: upgradeGo.remedy(p, saves), Title: upgradeGo.Title}, true
+	return finding.Advice{Remedy: upgradeGo.remedy(p, saves), Title: upgradeGo.Title}, true
 }

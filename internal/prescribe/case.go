@@ -6,22 +6,24 @@ import (
 	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
 // Case is the evidence on one finding.
 type Case struct {
-	Finding *diagnose.Finding
+	Finding *finding.Finding
 	Line    *source.Line // nil when the source was not read
 	Parts   []*Part
 
-	diagnosis *diagnose.Diagnosis
+	session   *diagnose.Session
+	diagnosis *finding.Diagnosis
 }
 
 // Part is one part of what a site allocates, with the expression that does.
 type Part struct {
-	diagnose.Mix
+	finding.Mix
 	Expr    *source.Expr  // nil when not known
 	Library *libraryEntry // what is known of the library function; nil for none
 	Callee  string        // the function called on the line, if one is: that of the library, or the one that boxed values go to
@@ -30,29 +32,29 @@ type Part struct {
 // maxParts bounds the parts looked at: what comes after them is dust.
 const maxParts = 6
 
-func newCase(d *diagnose.Diagnosis, f *diagnose.Finding, src *source.Program) *Case {
-	c := &Case{Finding: f, diagnosis: d}
+func newCase(s *diagnose.Session, f *finding.Finding, src *source.Program) *Case {
+	c := &Case{Finding: f, session: s, diagnosis: s.Diagnosis()}
 	if src != nil {
 		c.Line = src.At(f.Site.File, f.Site.Line)
 	}
-	mix := f.Mix
+	mix := f.Allocation.Mix
 	if len(mix) == 0 {
-		mix = []diagnose.Mix{{Kind: f.Kind, Via: f.Via, Objects: 1, Bytes: 1}}
+		mix = []finding.Mix{{Kind: f.Allocation.Kind, Via: f.Allocation.Via, Objects: 1, Bytes: 1}}
 	}
 	for i, m := range mix[:min(len(mix), maxParts)] {
-		if i == 0 && m.Via == f.Via {
-			m.Kind = f.Kind // sharpened by the compiler's output
+		if i == 0 && m.Via == f.Allocation.Via {
+			m.Kind = f.Allocation.Kind // sharpened by the compiler's output
 		}
 		c.Parts = append(c.Parts, c.part(m))
 	}
 	return c
 }
 
-func (c *Case) part(m diagnose.Mix) *Part {
+func (c *Case) part(m finding.Mix) *Part {
 	p := &Part{Mix: m, Callee: plainName(m.Via)}
 	if c.Line != nil {
 		p.Expr = pickExpr(c.Line.Exprs, p)
-		if v := variableOf(c.Line.Exprs); v != nil && c.moved() && m.Kind == diagnose.KindNew && m.Via == "" {
+		if v := variableOf(c.Line.Exprs); v != nil && c.moved() && m.Kind == finding.KindNew && m.Via == "" {
 			p.Expr = v // the compiler speaks of the variable, not of what it is set to
 		}
 	}
@@ -88,19 +90,19 @@ func plainName(function string) string {
 
 // exprKinds are the kinds of expression that can be behind a kind of
 // allocation, likeliest first.
-var exprKinds = map[diagnose.Kind][]source.ExprKind{
-	diagnose.KindNew:        {source.Literal, source.New, source.Variable},
-	diagnose.KindMake:       {source.Make, source.Literal},
-	diagnose.KindGrowth:     {source.Append},
-	diagnose.KindMap:        {source.Make, source.Literal, source.MapInsert},
-	diagnose.KindMapGrowth:  {source.MapInsert, source.Literal, source.Make},
-	diagnose.KindChan:       {source.Make},
-	diagnose.KindBoxing:     {source.Call},
-	diagnose.KindConversion: {source.Conversion},
-	diagnose.KindConcat:     {source.Concat},
-	diagnose.KindClosure:    {source.FuncLit, source.MethodVal},
-	diagnose.KindVariadic:   {source.Call},
-	diagnose.KindGoroutine:  {source.Go},
+var exprKinds = map[finding.Kind][]source.ExprKind{
+	finding.KindNew:        {source.Literal, source.New, source.Variable},
+	finding.KindMake:       {source.Make, source.Literal},
+	finding.KindGrowth:     {source.Append},
+	finding.KindMap:        {source.Make, source.Literal, source.MapInsert},
+	finding.KindMapGrowth:  {source.MapInsert, source.Literal, source.Make},
+	finding.KindChan:       {source.Make},
+	finding.KindBoxing:     {source.Call},
+	finding.KindConversion: {source.Conversion},
+	finding.KindConcat:     {source.Concat},
+	finding.KindClosure:    {source.FuncLit, source.MethodVal},
+	finding.KindVariadic:   {source.Call},
+	finding.KindGoroutine:  {source.Go},
 }
 
 // pickExpr finds the expression on the line that a part comes from.
@@ -142,7 +144,7 @@ func variableOf(exprs []*source.Expr) *source.Expr {
 // known to, or not known not to.
 func (c *Case) short() bool {
 	switch c.Finding.Lifetime.Class {
-	case diagnose.LifetimeLong, diagnose.LifetimeLeak:
+	case finding.LifetimeLong, finding.LifetimeLeak:
 		return false
 	}
 	return true
@@ -167,12 +169,23 @@ func (c *Case) escape() string {
 	return c.Finding.Escape.Text
 }
 
+// fate is where the compiler says that the value goes.
+func (c *Case) fate() finding.Fate {
+	if c.Finding.Escape == nil {
+		return finding.FateUnknown
+	}
+	return c.Finding.Escape.Fate
+}
+
 // kept reports whether the compiler says that the value itself goes somewhere
 // where it may live on: into a result, a variable of someone else's, or an
 // interface that goes there.
 func (c *Case) kept() bool {
-	text := c.escape()
-	return strings.Contains(text, "is stored in") || strings.Contains(text, "is returned") || strings.Contains(text, "value that goes to") || c.edge("return")
+	switch c.fate() {
+	case finding.FateStored, finding.FateReturned, finding.FateInterface:
+		return true
+	}
+	return c.edge("return")
 }
 
 // edge reports whether the compiler's flow has a step of a kind, such as

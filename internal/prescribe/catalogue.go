@@ -1,6 +1,8 @@
 package prescribe
 
-import "github.com/heaptrim/heaptrim/internal/diagnose"
+import (
+	"github.com/heaptrim/heaptrim/internal/finding"
+)
 
 // Safety says how far a cure can be trusted to change nothing but the cost.
 type Safety string
@@ -68,6 +70,6 @@ func Find(code string) (Cure, bool) {
 }
 
 // remedy is a proposal as the finding's remedy.
-func (c Cure) remedy(p Proposal, saves diagnose.Prediction) diagnose.Remedy {
-	return diagnose.Remedy{Code: c.Code, Safety: string(c.Safety), Text: p.Text, Why: p.Why, Fit: p.Fit, Saves: saves}
+func (c Cure) remedy(p Proposal, saves finding.Prediction) finding.Remedy {
+	return finding.Remedy{Code: c.Code, Safety: string(c.Safety), Text: p.Text, Why: p.Why, Fit: p.Fit, Saves: saves}
 }

@@ -3,7 +3,7 @@ package prescribe
 import (
 	"slices"
 
-	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/stats"
 )
 
@@ -26,9 +26,9 @@ var (
 type offer struct {
 	cure  Cure
 	best  Proposal // of the heaviest part
-	cut   diagnose.Cut
+	cut   finding.Cut
 	fit   float64
-	saves diagnose.Prediction
+	saves finding.Prediction
 }
 
 // proposals tries every cure on every part.
@@ -38,7 +38,7 @@ func (c *Case) proposals() []offer {
 		if cure.match == nil {
 			continue
 		}
-		o := offer{cure: cure, cut: diagnose.Cut{Finding: c.Finding}}
+		o := offer{cure: cure, cut: finding.Cut{Finding: c.Finding}}
 		weight, objects := 0.0, 0.0
 		var added stats.Interval
 		for _, p := range c.Parts {
@@ -65,7 +65,7 @@ func (c *Case) proposals() []offer {
 		if objects > 0 {
 			o.cut.Added = added.Scale(1 / objects)
 		}
-		o.saves = c.diagnosis.Saving([]diagnose.Cut{o.cut})
+		o.saves = c.session.Saving([]finding.Cut{o.cut})
 		out = append(out, o)
 	}
 	return out
@@ -74,7 +74,7 @@ func (c *Case) proposals() []offer {
 // worth is what offers are compared by: the predicted saving, as far as the
 // evidence points at the cure. Without CPU samples the bytes and objects it
 // takes away stand in.
-func (o offer) worth(f *diagnose.Finding) float64 {
+func (o offer) worth(f *finding.Finding) float64 {
 	if f.Cost.CPU.Value > 0 {
 		return o.fit * o.fit * max(o.saves.CPU.Value, 0)
 	}
@@ -82,15 +82,15 @@ func (o offer) worth(f *diagnose.Finding) float64 {
 }
 
 // remedy is the offer as the finding's remedy.
-func (o offer) remedy() diagnose.Remedy {
+func (o offer) remedy() finding.Remedy {
 	p := o.best
 	p.Fit = o.fit
 	return o.cure.remedy(p, o.saves)
 }
 
-// choose gives the finding the best offer as its remedy and keeps the others
-// as alternatives.
-func choose(c *Case, offers []offer) {
+// choose makes the finding's row: with the best offer as its remedy and the
+// others as alternatives.
+func (c *Case) choose(offers []offer) finding.Row {
 	f := c.Finding
 	slices.SortStableFunc(offers, func(a, b offer) int {
 		wa, wb := a.worth(f), b.worth(f)
@@ -103,16 +103,14 @@ func choose(c *Case, offers []offer) {
 		return 0
 	})
 	if len(offers) == 0 || pays(f, offers[0]) != nil {
-		leave(c, offers)
-		return
+		return c.leave(offers)
 	}
 	best := offers[0]
-	f.Code, f.Remedy = best.cure.Code, best.remedy()
-	f.Prediction = best.saves
-	f.Cut = &best.cut
+	row := finding.Row{Finding: f, Remedy: best.remedy(), Cut: &best.cut}
 	for _, o := range offers[1:] {
-		if len(f.Others) < 3 && o.fit >= 0.3 && o.worth(f) > 0 {
-			f.Others = append(f.Others, o.remedy())
+		if len(row.Others) < 3 && o.fit >= 0.3 && o.worth(f) > 0 {
+			row.Others = append(row.Others, o.remedy())
 		}
 	}
+	return row
 }

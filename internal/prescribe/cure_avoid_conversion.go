@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"regexp"
 
-	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 )
 
@@ -33,15 +33,15 @@ func matchAvoidConversion(c *Case, p *Part) (Proposal, bool) {
 		return Proposal{}, false
 	}
 	switch p.Kind {
-	case diagnose.KindConversion:
+	case finding.KindConversion:
 		text := fmt.Sprintf("do without the copy that %s makes: keep the text in one form", p.text())
 		if p.Expr != nil && p.Expr.Consts {
 			text = fmt.Sprintf("keep %s in a package variable: it is converted on every call", p.text())
 		}
 		return all(0.9, text, why), true
-	case diagnose.KindConcat:
+	case finding.KindConcat:
 		return all(0.85, fmt.Sprintf("write the parts of %s to where the text goes, one by one", p.text()), why), true
-	case diagnose.KindNew, diagnose.KindBoxing:
+	case finding.KindNew, finding.KindBoxing:
 		// A constant that is converted to bytes is a new array, not a call of
 		// the conversion.
 		if e := convertedConstant(c); e != nil {

@@ -1,6 +1,8 @@
 package prescribe
 
-import "github.com/heaptrim/heaptrim/internal/diagnose"
+import (
+	"github.com/heaptrim/heaptrim/internal/finding"
+)
 
 var goroutineStacks = Cure{
 	Code:  "goroutine-stacks",
@@ -13,7 +15,7 @@ var goroutineStacks = Cure{
 	Needs:  "the kind of allocation; for growth, the stacks bucket of the decomposition",
 	Not:    "When goroutines wait most of their life: then their number is the design.",
 	match: func(c *Case, p *Part) (Proposal, bool) {
-		if p.Kind != diagnose.KindGoroutine {
+		if p.Kind != finding.KindGoroutine {
 			return Proposal{}, false
 		}
 		return all(0.7, "let goroutines that live on take the work from a channel instead of starting one each time", c.amount(p)), true

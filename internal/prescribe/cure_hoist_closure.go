@@ -3,7 +3,7 @@ package prescribe
 import (
 	"fmt"
 
-	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/finding"
 )
 
 var hoistClosure = Cure{
@@ -17,7 +17,7 @@ var hoistClosure = Cure{
 	Needs:  "the kind of allocation",
 	Not:    "When each closure has to remember something of its own.",
 	match: func(c *Case, p *Part) (Proposal, bool) {
-		if p.Kind != diagnose.KindClosure || p.Via != "" {
+		if p.Kind != finding.KindClosure || p.Via != "" {
 			return Proposal{}, false
 		}
 		text := fmt.Sprintf("make %s once, outside of the hot path, and hand over what it captures as parameters", p.text())

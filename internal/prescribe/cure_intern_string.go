@@ -3,7 +3,7 @@ package prescribe
 import (
 	"fmt"
 
-	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/finding"
 )
 
 var internString = Cure{
@@ -17,7 +17,7 @@ var internString = Cure{
 	Needs:  "the lifetime of the strings",
 	Not:    "When the values are mostly different: the map holds them all for nothing.",
 	match: func(c *Case, p *Part) (Proposal, bool) {
-		if p.Kind != diagnose.KindConversion || p.Via != "" || c.short() || c.Finding.Lifetime.Class == diagnose.LifetimeUnknown {
+		if p.Kind != finding.KindConversion || p.Via != "" || c.short() || c.Finding.Lifetime.Class == finding.LifetimeUnknown {
 			return Proposal{}, false
 		}
 		pr := all(0.5, fmt.Sprintf("keep one copy of equal strings where %s is stored, if its values repeat", p.text()), "the strings live long")

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 )
 
@@ -33,8 +33,8 @@ func matchKeepOnStack(c *Case, p *Part) (Proposal, bool) {
 		return Proposal{}, false
 	}
 	switch p.Kind {
-	case diagnose.KindNew, diagnose.KindVariadic:
-	case diagnose.KindMake:
+	case finding.KindNew, finding.KindVariadic:
+	case finding.KindMake:
 		if p.Expr != nil && !p.Expr.Consts {
 			return Proposal{}, false // what has no constant size is on the heap, but for a few bytes
 		}
@@ -42,7 +42,7 @@ func matchKeepOnStack(c *Case, p *Part) (Proposal, bool) {
 		return Proposal{}, false
 	}
 	why := c.escape()
-	tooLarge := strings.Contains(why, "too large for the stack")
+	tooLarge := c.tooLarge()
 	small := c.blockSize() <= largeObject
 	if line := c.coldEscape(); line > 0 && !tooLarge {
 		text := fmt.Sprintf("copy %s into a new variable on the way to line %d: only that line makes it escape, and the recording shows no cost there", p.text(), line)
@@ -53,7 +53,7 @@ func matchKeepOnStack(c *Case, p *Part) (Proposal, bool) {
 		return Proposal{}, false
 	case c.moved() && small:
 		return all(0.75, fmt.Sprintf("keep %s on the stack: hand it on by value, or keep its address out of what outlives the function", p.text()), why), true
-	case p.Kind == diagnose.KindNew && c.edge("return") && small:
+	case p.Kind == finding.KindNew && c.edge("return") && small:
 		fit := 0.8
 		switch {
 		case c.perOp(p) >= 4*manyObjects || c.recursive():
@@ -62,14 +62,26 @@ func matchKeepOnStack(c *Case, p *Part) (Proposal, bool) {
 			fit = 0.85
 		}
 		return all(fit, fmt.Sprintf("return %s by value, or fill one that the caller owns", p.text()), why), true
-	case p.Kind == diagnose.KindVariadic:
+	case p.Kind == finding.KindVariadic:
 		return all(0.5, fmt.Sprintf("call %s without a variadic slice", p.callee()), why), true
-	case p.Kind == diagnose.KindNew && small && c.short() && !c.kept():
+	case p.Kind == finding.KindNew && small && c.short() && !c.kept():
 		return all(0.4, fmt.Sprintf("keep %s on the stack", p.text()), why), true
-	case p.Kind == diagnose.KindMake && c.edge("return") && small && c.short():
+	case p.Kind == finding.KindMake && c.edge("return") && small && c.short():
 		return all(0.35, fmt.Sprintf("let the caller hand in the memory for %s", p.text()), why), true
 	}
 	return Proposal{}, false
+}
+
+// tooLarge reports whether the value may be on the heap for its size: the
+// compiler says so, or it says nothing of a value that could be.
+func (c *Case) tooLarge() bool {
+	switch kind := c.Finding.Allocation.Kind; c.fate() {
+	case finding.FateTooLarge:
+		return true
+	case finding.FateUnexplained:
+		return kind == finding.KindNew || kind == finding.KindMap
+	}
+	return false
 }
 
 // coldEscape is the line of the same function that makes the value escape,

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
@@ -21,7 +21,7 @@ var leaveIt = Cure{
 }
 
 // pays reports why an offer is not worth making; nil when it is.
-func pays(f *diagnose.Finding, o offer) error {
+func pays(f *finding.Finding, o offer) error {
 	if f.Cost.CPU.Value > 0 && o.saves.CPU.Value <= 0 {
 		return fmt.Errorf("%s would cost more than it saves", o.cure.Code)
 	}
@@ -29,7 +29,7 @@ func pays(f *diagnose.Finding, o offer) error {
 }
 
 // leave names leave-it, with the reason.
-func leave(c *Case, offers []offer) {
+func (c *Case) leave(offers []offer) finding.Row {
 	f := c.Finding
 	text := "no cure of the catalogue fits: " + c.whyNot()
 	switch {
@@ -39,9 +39,8 @@ func leave(c *Case, offers []offer) {
 		o := offers[0]
 		text = fmt.Sprintf("leave it: %s would cost as much as it saves: %s of %s each", o.cure.Code, c.amount(c.Parts[0]), c.blockSize())
 	}
-	f.Code = leaveIt.Code
-	f.Remedy = leaveIt.remedy(Proposal{Text: text, Why: c.escape()}, diagnose.Prediction{Basis: "nothing is changed"})
-	f.Prediction = f.Remedy.Saves
+	remedy := leaveIt.remedy(Proposal{Text: text, Why: c.escape()}, finding.Prediction{Basis: "nothing is changed"})
+	return finding.Row{Finding: f, Remedy: remedy}
 }
 
 // whyNot says why no cure fits.
@@ -51,7 +50,7 @@ func (c *Case) whyNot() string {
 		return "the objects live long, so their memory cannot be used again"
 	case len(c.Parts) > 0 && c.Parts[0].Via != "":
 		return "the memory is allocated inside " + shortName(c.Parts[0].Via) + ", and no call that does without is known"
-	case len(c.Parts) > 0 && c.Parts[0].Kind == diagnose.KindMapGrowth && len(c.Finding.Sizes) > 0:
+	case len(c.Parts) > 0 && c.Parts[0].Kind == finding.KindMapGrowth && len(c.Finding.Allocation.Sizes) > 0:
 		return "each map makes its table once, with its first entry, so that a size would save nothing and only fewer maps would"
 	}
 	return "the evidence does not say how the allocation could be avoided"

@@ -3,7 +3,7 @@ package prescribe
 import (
 	"fmt"
 
-	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/finding"
 )
 
 var poolBuffer = Cure{
@@ -38,13 +38,13 @@ func matchPoolBuffer(c *Case, p *Part) (Proposal, bool) {
 		return Proposal{}, false
 	}
 	switch p.Kind {
-	case diagnose.KindMake, diagnose.KindGrowth:
+	case finding.KindMake, finding.KindGrowth:
 		fit := 0.6
 		if c.blockSize() >= bigObject {
 			fit = 0.85
 		}
 		text := fmt.Sprintf("take %s from a pool of buffers by size", p.text())
-		if spread := sizeSpread(c.Finding.Sizes); spread != "" {
+		if spread := sizeSpread(c.Finding.Allocation.Sizes); spread != "" {
 			text += " (" + spread + ")"
 		}
 		return c.pooled(fit, text, c.escape())
@@ -53,7 +53,7 @@ func matchPoolBuffer(c *Case, p *Part) (Proposal, bool) {
 }
 
 // sizeSpread says in words how the blocks' sizes spread; "" for one size.
-func sizeSpread(sizes []diagnose.SizeCount) string {
+func sizeSpread(sizes []finding.SizeCount) string {
 	if len(sizes) < 2 {
 		return ""
 	}

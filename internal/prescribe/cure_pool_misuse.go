@@ -1,7 +1,7 @@
 package prescribe
 
 import (
-	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/finding"
 )
 
 var poolMisuse = Cure{
@@ -18,7 +18,7 @@ var poolMisuse = Cure{
 }
 
 func matchPoolMisuse(c *Case, p *Part) (Proposal, bool) {
-	if p.Library != nil && p.Library.function == "sync.(*Pool).Put" || p.Kind == diagnose.KindBoxing && p.Callee == "sync.(*Pool).Put" {
+	if p.Library != nil && p.Library.function == "sync.(*Pool).Put" || p.Kind == finding.KindBoxing && p.Callee == "sync.(*Pool).Put" {
 		return all(1, "put a pointer into the pool: a slice or a struct is boxed on each Put", c.amount(p)+" are headers that Put boxes"), true
 	}
 	if !c.below("sync.(*Pool).Get") {

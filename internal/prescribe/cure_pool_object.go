@@ -3,7 +3,7 @@ package prescribe
 import (
 	"fmt"
 
-	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/finding"
 )
 
 var poolObject = Cure{
@@ -30,16 +30,16 @@ func matchPoolObject(c *Case, p *Part) (Proposal, bool) {
 	size := c.blockSize()
 	why := fmt.Sprintf("%s, %s each", c.amount(p), size)
 	switch p.Kind {
-	case diagnose.KindNew, diagnose.KindMake, diagnose.KindMap, diagnose.KindChan:
+	case finding.KindNew, finding.KindMake, finding.KindMap, finding.KindChan:
 	default:
 		return Proposal{}, false
 	}
 	switch {
 	case size >= bigObject:
 		return c.pooled(0.85, fmt.Sprintf("keep %s in a pool: an object of %s is worth it", p.text(), size), why)
-	case size < tinyObject && c.Finding.Pointers == diagnose.No:
+	case size < tinyObject && c.Finding.Allocation.Pointers == finding.No:
 		return Proposal{}, false
-	case p.Kind == diagnose.KindNew && !c.edge("return"):
+	case p.Kind == finding.KindNew && !c.edge("return"):
 		return c.pooled(0.6, fmt.Sprintf("keep %s in a pool, or inside its owner, and use it again", p.text()), why)
 	}
 	return c.pooled(0.4, fmt.Sprintf("keep %s in a pool and use it again", p.text()), why)

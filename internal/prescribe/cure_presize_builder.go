@@ -3,7 +3,7 @@ package prescribe
 import (
 	"fmt"
 
-	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 )
 
@@ -28,7 +28,7 @@ func matchPresizeBuilder(c *Case, p *Part) (Proposal, bool) {
 			return Proposal{}, false
 		}
 		return pr, true
-	case p.Kind == diagnose.KindConcat && p.Expr != nil && len(p.Expr.Loops) > 0 && p.Expr.Use.Kind == source.UseAssigned && !p.Expr.Use.Field && grows(p.Expr):
+	case p.Kind == finding.KindConcat && p.Expr != nil && len(p.Expr.Loops) > 0 && p.Expr.Use.Kind == source.UseAssigned && !p.Expr.Use.Field && grows(p.Expr):
 		return all(0.9, fmt.Sprintf("build `%s` in a strings.Builder: each + copies all of it again", p.Expr.Use.Name), c.amount(p)+" are strings that the next + throws away"), true
 	}
 	return Proposal{}, false

@@ -3,7 +3,7 @@ package prescribe
 import (
 	"fmt"
 
-	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 )
 
@@ -24,7 +24,7 @@ func matchPresizeMap(c *Case, p *Part) (Proposal, bool) {
 	if pr, ok := c.fromLibrary(p, "presize-map"); ok {
 		return pr, true
 	}
-	if p.Kind != diagnose.KindMapGrowth || p.Callee != "" {
+	if p.Kind != finding.KindMapGrowth || p.Callee != "" {
 		return Proposal{}, false
 	}
 	why := c.amount(p) + " are tables that the map makes as it grows"
@@ -41,7 +41,7 @@ func matchPresizeMap(c *Case, p *Part) (Proposal, bool) {
 	}
 	// The largest table of each map stays; a map of one small table is made with
 	// it and saves nothing.
-	r := regrowthOf(c.Finding.Sizes)
+	r := regrowthOf(c.Finding.Allocation.Sizes)
 	objects, bytes := r.waste()
 	if objects <= 0.02 {
 		return Proposal{}, false

@@ -3,7 +3,7 @@ package prescribe
 import (
 	"fmt"
 
-	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 )
 
@@ -24,10 +24,10 @@ func matchPresizeSlice(c *Case, p *Part) (Proposal, bool) {
 	if pr, ok := c.fromLibrary(p, "presize-slice"); ok {
 		return pr, true
 	}
-	if p.Kind != diagnose.KindGrowth || p.Callee != "" {
+	if p.Kind != finding.KindGrowth || p.Callee != "" {
 		return Proposal{}, false
 	}
-	objects, _ := regrowthOf(c.Finding.Sizes).waste()
+	objects, _ := regrowthOf(c.Finding.Allocation.Sizes).waste()
 	why := fmt.Sprintf("%.0f %% of the arrays that append made here were outgrown again", 100*objects)
 	d := p.dest()
 	switch {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
@@ -44,23 +44,23 @@ func matchReuseBuffer(c *Case, p *Part) (Proposal, bool) {
 	why := c.escape()
 	d := p.dest()
 	switch p.Kind {
-	case diagnose.KindNew:
+	case finding.KindNew:
 		if owner := c.owner(); owner != "" && c.blockSize() < unit.Bytes(largeObject) {
 			return c.reuse(0.65, fmt.Sprintf("keep %s as a field of the owner of `%s` and set it anew: the owner is there already", p.text(), owner), why), true
 		}
-	case diagnose.KindMake, diagnose.KindMap, diagnose.KindChan:
+	case finding.KindMake, finding.KindMap, finding.KindChan:
 		if c.kept() {
 			return Proposal{}, false
 		}
 		if p.Expr != nil && len(p.Expr.Loops) > 0 && p.Expr.Use.Kind == source.UseAssigned && !p.Expr.Use.Field {
 			fit := 0.75
-			if strings.Contains(why, "which keeps it") {
+			if c.fate() == finding.FateKept {
 				fit = 0.55
 			}
 			return c.reuse(fit, fmt.Sprintf("make %s once before the loop of line %d and use it again", p.text(), p.Expr.Loops[0].First), why), true
 		}
 		return c.reuse(0.35, fmt.Sprintf("keep %s where its owner can use it again", p.text()), why), true
-	case diagnose.KindGrowth:
+	case finding.KindGrowth:
 		switch {
 		case c.kept() && (d == nil || !d.Field):
 			return Proposal{}, false
@@ -72,7 +72,7 @@ func matchReuseBuffer(c *Case, p *Part) (Proposal, bool) {
 			return c.reuse(0.4, fmt.Sprintf("keep the array of `%s` for the next call", d.Name), why), true
 		}
 		return c.reuse(0.3, "keep the array for the next call", why), true
-	case diagnose.KindMapGrowth:
+	case finding.KindMapGrowth:
 		if d == nil || !d.Local || d.Made == source.MadeElse {
 			return Proposal{}, false // nobody here knows who else looks at the map
 		}
@@ -84,12 +84,11 @@ func matchReuseBuffer(c *Case, p *Part) (Proposal, bool) {
 // owner is the field that the compiler says the value is stored in; "" for
 // none.
 func (c *Case) owner() string {
-	_, rest, ok := strings.Cut(c.escape(), "is stored in `")
-	if !ok {
+	if c.Finding.Escape == nil {
 		return ""
 	}
-	name, _, ok := strings.Cut(rest, "`")
-	if !ok || !strings.Contains(name, ".") || strings.ContainsAny(name, "[(") {
+	name := c.Finding.Escape.Holder
+	if !strings.Contains(name, ".") || strings.ContainsAny(name, "[({") {
 		return ""
 	}
 	return name

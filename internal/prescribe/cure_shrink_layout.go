@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"runtime"
 
-	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
@@ -23,7 +23,7 @@ var shrinkLayout = Cure{
 
 func matchShrinkLayout(c *Case, p *Part) (Proposal, bool) {
 	e := p.Expr
-	if p.Kind != diagnose.KindNew || p.Via != "" || e == nil || e.Packed == 0 || e.Packed >= e.Size {
+	if p.Kind != finding.KindNew || p.Via != "" || e == nil || e.Packed == 0 || e.Packed >= e.Size {
 		return Proposal{}, false
 	}
 	now, then := sizeClass(unit.Bytes(e.Size)), sizeClass(unit.Bytes(e.Packed))

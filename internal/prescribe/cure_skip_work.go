@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 	"github.com/heaptrim/heaptrim/internal/stats"
 )
@@ -41,7 +41,7 @@ func matchSkipWork(c *Case, p *Part) (Proposal, bool) {
 
 // wasted says why an expression's work need not be done, and how surely: from 0
 // to 1.
-func wasted(d *diagnose.Diagnosis, l *source.Line, e *source.Expr, file string) (string, float64) {
+func wasted(d *finding.Diagnosis, l *source.Line, e *source.Expr, file string) (string, float64) {
 	if e.Kind != source.Call && e.Kind != source.Literal {
 		return "", 0
 	}
@@ -65,7 +65,7 @@ func wasted(d *diagnose.Diagnosis, l *source.Line, e *source.Expr, file string) 
 
 // heaviestOf is the largest cost of any of the lines, as a share of CPU or of
 // bytes.
-func heaviestOf(d *diagnose.Diagnosis, file string, lines []int) float64 {
+func heaviestOf(d *finding.Diagnosis, file string, lines []int) float64 {
 	most := 0.0
 	for _, l := range d.Lines {
 		if l.Site.File == file && slices.Contains(lines, l.Site.Line) {
@@ -97,7 +97,7 @@ const hotLine = 0.01
 
 // skippable finds the lines that allocate nothing themselves but call for work
 // that is not needed.
-func skippable(d *diagnose.Diagnosis, src *source.Program) []diagnose.Finding {
+func skippable(d *finding.Diagnosis, src *source.Program) []finding.Row {
 	if src == nil {
 		return nil
 	}
@@ -106,7 +106,7 @@ func skippable(d *diagnose.Diagnosis, src *source.Program) []diagnose.Finding {
 	for _, f := range d.Findings {
 		sites[key(f.Site.File, f.Site.Line)] = true
 	}
-	var out []diagnose.Finding
+	var out []finding.Row
 	for _, lc := range d.Lines[:min(len(d.Lines), readFindings)] {
 		if max(lc.CPU.Value, lc.BytesShare) < hotLine || sites[key(lc.Site.File, lc.Site.Line)] {
 			continue
@@ -125,18 +125,18 @@ func skippable(d *diagnose.Diagnosis, src *source.Program) []diagnose.Finding {
 	return out
 }
 
-// skipped is the finding of a line whose work is not needed.
-func skipped(lc diagnose.LineCost, text string) diagnose.Finding {
-	f := diagnose.Finding{
-		Code: skipWork.Code, Title: "work that is not used", Site: lc.Site, Run: lc.Run,
-		Cost: diagnose.Cost{CPU: lc.CPU, BytesPerOp: stats.Exact(lc.BytesPerOp), ObjectsPerOp: stats.Exact(lc.ObjectsPerOp)},
+// skipped is the row of a line whose work is not needed.
+func skipped(lc finding.LineCost, text string) finding.Row {
+	f := &finding.Finding{
+		Title: "work that is not used", Site: lc.Site, Run: lc.Run,
+		Cost: finding.Cost{CPU: lc.CPU, BytesPerOp: stats.Exact(lc.BytesPerOp), ObjectsPerOp: stats.Exact(lc.ObjectsPerOp)},
 	}
 	// Other calls on the line may be needed, so none of it may be saved.
-	f.Prediction = diagnose.Prediction{
+	saves := finding.Prediction{
 		CPU:        stats.Interval{Value: lc.CPU.Value, Low: 0, High: math.Max(lc.CPU.High, lc.CPU.Value)},
 		BytesPerOp: stats.Exact(lc.BytesPerOp), ObjectsPerOp: stats.Exact(lc.ObjectsPerOp),
 		Basis: "all that the line costs with what it calls; the rows of the lines below count it too",
 	}
-	f.Remedy = skipWork.remedy(Proposal{Text: text, Fit: 1, Why: "cost of the line with all that it calls"}, f.Prediction)
-	return f
+	remedy := skipWork.remedy(Proposal{Text: text, Fit: 1, Why: "cost of the line with all that it calls"}, saves)
+	return finding.Row{Finding: f, Remedy: remedy}
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/finding"
 )
 
 var unboxInterface = Cure{
@@ -26,14 +26,14 @@ func matchUnboxInterface(c *Case, p *Part) (Proposal, bool) {
 	}
 	why := c.escape()
 	switch p.Kind {
-	case diagnose.KindBoxing, diagnose.KindVariadic:
+	case finding.KindBoxing, finding.KindVariadic:
 		if p.Callee != "" && p.Via != "" {
 			return Proposal{}, false
 		}
-		if p.Kind == diagnose.KindVariadic && p.Expr != nil && p.Expr.Unboxed {
+		if p.Kind == finding.KindVariadic && p.Expr != nil && p.Expr.Unboxed {
 			return Proposal{}, false // the slice holds the values themselves
 		}
-	case diagnose.KindReflect:
+	case finding.KindReflect:
 		if p.Via != "" && !strings.HasPrefix(p.Via, "reflect.") {
 			return Proposal{}, false // it is the library that reflects
 		}

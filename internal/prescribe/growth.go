@@ -1,6 +1,8 @@
 package prescribe
 
-import "github.com/heaptrim/heaptrim/internal/diagnose"
+import (
+	"github.com/heaptrim/heaptrim/internal/finding"
+)
 
 // regrowth is what the block sizes of a growing slice, buffer or table say:
 // each began with a small block and went through larger ones to its last.
@@ -16,7 +18,7 @@ type regrowth struct {
 // were copied into it. That is exact where every slice passes through every
 // size on its way, as append's growth does for slices that begin empty; where
 // they begin at different sizes it counts too few as outgrown, never too many.
-func regrowthOf(sizes []diagnose.SizeCount) regrowth {
+func regrowthOf(sizes []finding.SizeCount) regrowth {
 	var r regrowth
 	for i, s := range sizes {
 		r.objects += s.Objects
@@ -43,7 +45,7 @@ func (r regrowth) waste() (objects, bytes float64) {
 
 // presized is a proposal that takes the outgrown blocks away.
 func (c *Case) presized(fit float64, text, why string) (Proposal, bool) {
-	objects, bytes := regrowthOf(c.Finding.Sizes).waste()
+	objects, bytes := regrowthOf(c.Finding.Allocation.Sizes).waste()
 	if objects <= 0.02 {
 		return Proposal{}, false
 	}

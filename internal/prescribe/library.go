@@ -3,7 +3,7 @@ package prescribe
 import (
 	"strings"
 
-	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 )
 
@@ -244,7 +244,7 @@ func (c *Case) fromLibrary(p *Part, code string) (Proposal, bool) {
 // of, and not the decoder's own memory.
 func (p *Part) isValue() bool {
 	switch p.Kind {
-	case diagnose.KindReflect, diagnose.KindMap, diagnose.KindMapGrowth, diagnose.KindBoxing:
+	case finding.KindReflect, finding.KindMap, finding.KindMapGrowth, finding.KindBoxing:
 		return true
 	}
 	return p.isResult()
@@ -254,7 +254,7 @@ func (p *Part) isValue() bool {
 // not what it makes on the way.
 func (p *Part) isResult() bool {
 	switch p.Kind {
-	case diagnose.KindConversion, diagnose.KindString, diagnose.KindConcat:
+	case finding.KindConversion, finding.KindString, finding.KindConcat:
 		return true
 	}
 	return false

@@ -13,10 +13,11 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/diagnose"
 	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 )
 
-// Options tunes Apply. The zero value is ready to use.
+// Options tunes Run. The zero value is ready to use.
 type Options struct {
 	// Threshold is the share of CPU or of bytes that a cure must save for its
 	// finding to be shown; 0 means DefaultThreshold, a negative one shows all.
@@ -34,35 +35,40 @@ const (
 	readPackages = 16
 )
 
-// Apply names the cure of each finding of d, predicts its saving, ranks the
-// findings by it, adds those whose cure is not to do the work, and takes out
-// what lies below the threshold. Where the sources cannot be read, the evidence
+// Run names the cure of each finding of a session, predicts its saving, ranks
+// the findings by it, adds those whose cure is not to do the work, and leaves
+// out those below the threshold. Where the sources cannot be read, the evidence
 // of the profile alone decides, and a warning says so.
-func Apply(ctx context.Context, d *diagnose.Diagnosis, o Options) {
+func Run(ctx context.Context, s *diagnose.Session, o Options) *finding.Prescription {
 	if o.Threshold == 0 {
 		o.Threshold = DefaultThreshold
 	}
-	src := readSource(ctx, d, o)
+	d := s.Diagnosis()
+	p := &finding.Prescription{Threshold: max(o.Threshold, 0)}
+	src, problems := readSource(ctx, d, o)
+	p.Warnings = problems
+	var rows []finding.Row
 	for i := range d.Findings {
-		f := &d.Findings[i]
-		c := newCase(d, f, src)
-		choose(c, c.proposals())
+		c := newCase(s, &d.Findings[i], src)
+		rows = append(rows, c.choose(c.proposals()))
 	}
-	d.Findings = append(d.Findings, skippable(d, src)...)
-	rank(d, o.Threshold)
-	d.Advice = advise(d)
+	rows = append(rows, skippable(d, src)...)
+	p.Rows, p.Below = rank(s, rows, o.Threshold)
+	p.Advice = advise(s)
+	p.Together = together(s, p.Rows)
+	return p
 }
 
 // readSource loads the packages of the hottest lines; nil when there is no
-// source to read.
-func readSource(ctx context.Context, d *diagnose.Diagnosis, o Options) *source.Program {
+// source to read. The warnings say what could not be read.
+func readSource(ctx context.Context, d *finding.Diagnosis, o Options) (p *source.Program, warnings []string) {
 	t := d.Target
 	if t.ModuleDir == "" || len(d.Findings) == 0 {
-		return nil
+		return nil, nil
 	}
 	dir, err := filepath.Abs(t.ModuleDir)
 	if err != nil {
-		return nil
+		return nil, nil
 	}
 	packages := hotPackages(d)
 	if o.Progress != nil {
@@ -70,18 +76,17 @@ func readSource(ctx context.Context, d *diagnose.Diagnosis, o Options) *source.P
 	}
 	p, problems, err := source.Load(ctx, source.Request{Dir: dir, Packages: packages, BuildFlags: t.BuildFlags})
 	if err != nil {
-		d.Warnings = append(d.Warnings, "cures are named without the source: "+err.Error())
-		return nil
+		return nil, []string{"cures are named without the source: " + err.Error()}
 	}
 	for _, e := range problems {
-		d.Warnings = append(d.Warnings, "cures are named without some of the source: "+e.Error())
+		warnings = append(warnings, "cures are named without some of the source: "+e.Error())
 	}
-	return p
+	return p, warnings
 }
 
 // hotPackages lists the import paths of the findings' packages, those of the
 // heaviest first.
-func hotPackages(d *diagnose.Diagnosis) []string {
+func hotPackages(d *finding.Diagnosis) []string {
 	weight := map[string]float64{}
 	add := func(pkg string, w float64) {
 		if pkg == "main" {

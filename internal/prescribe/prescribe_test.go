@@ -8,8 +8,8 @@ import (
 
 	"golang.org/x/tools/go/packages"
 
-	"github.com/heaptrim/heaptrim/internal/diagnose"
 	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 	"github.com/heaptrim/heaptrim/internal/stats"
 )
@@ -141,7 +141,7 @@ func TestMatchPattern(t *testing.T) {
 }
 
 func TestRegrowth(t *testing.T) {
-	f := func(sizes []diagnose.SizeCount, objects, bytes float64) {
+	f := func(sizes []finding.SizeCount, objects, bytes float64) {
 		t.Helper()
 		o, b := regrowthOf(sizes).waste()
 		if math.Abs(o-objects) > 1e-9 || math.Abs(b-bytes) > 1e-9 {
@@ -149,62 +149,61 @@ func TestRegrowth(t *testing.T) {
 		}
 	}
 	// Ten slices that all go through 8, 16, 32: two of three arrays are outgrown.
-	f([]diagnose.SizeCount{{Size: 8, Objects: 10}, {Size: 16, Objects: 10}, {Size: 32, Objects: 10}}, 2.0/3, 240.0/560)
+	f([]finding.SizeCount{{Size: 8, Objects: 10}, {Size: 16, Objects: 10}, {Size: 32, Objects: 10}}, 2.0/3, 240.0/560)
 	// Half of them stop at 16.
-	f([]diagnose.SizeCount{{Size: 8, Objects: 10}, {Size: 16, Objects: 10}, {Size: 32, Objects: 5}}, 0.6, 1-(5*16.0+5*32)/(80+160+160))
+	f([]finding.SizeCount{{Size: 8, Objects: 10}, {Size: 16, Objects: 10}, {Size: 32, Objects: 5}}, 0.6, 1-(5*16.0+5*32)/(80+160+160))
 	// One size only: nothing grows.
-	f([]diagnose.SizeCount{{Size: 64, Objects: 100}}, 0, 0)
+	f([]finding.SizeCount{{Size: 64, Objects: 100}}, 0, 0)
 	f(nil, 0, 0)
 }
 
 // TestLeaveWhatOnlyLives: a row that allocates nothing while the program works
 // is not told of blocks of no bytes.
 func TestLeaveWhatOnlyLives(t *testing.T) {
-	f := func(cost diagnose.Cost, want string) {
+	f := func(cost finding.Cost, want string) {
 		t.Helper()
-		c := &Case{Finding: &diagnose.Finding{Cost: cost}, Parts: []*Part{{}}}
-		leave(c, []offer{{cure: batchArena}})
-		if got := c.Finding.Remedy.Text; !strings.Contains(got, want) {
+		c := &Case{Finding: &finding.Finding{Cost: cost}, Parts: []*Part{{}}}
+		if got := c.leave([]offer{{cure: batchArena}}).Remedy.Text; !strings.Contains(got, want) {
 			t.Errorf("%+v: %q, want %q in it", cost, got, want)
 		}
 	}
-	f(diagnose.Cost{InUse: stats.Exact(3 << 20)}, "only keeps 3 MiB alive")
-	f(diagnose.Cost{InUse: stats.Exact(3 << 20), Objects: stats.Exact(2), Bytes: stats.Exact(64)}, "of 32 B each")
+	f(finding.Cost{InUse: stats.Exact(3 << 20)}, "only keeps 3 MiB alive")
+	f(finding.Cost{InUse: stats.Exact(3 << 20), Objects: stats.Exact(2), Bytes: stats.Exact(64)}, "of 32 B each")
 }
 
 // TestWhyNothingFits: a map whose only table comes with its first entry is told
 // from one that the recording says too little of.
 func TestWhyNothingFits(t *testing.T) {
-	f := func(sizes []diagnose.SizeCount, kind diagnose.Kind, want string) {
+	f := func(sizes []finding.SizeCount, kind finding.Kind, want string) {
 		t.Helper()
-		c := &Case{Finding: &diagnose.Finding{Sizes: sizes}, Parts: []*Part{{Mix: diagnose.Mix{Kind: kind}}}}
+		c := &Case{Finding: &finding.Finding{Allocation: finding.Allocation{Sizes: sizes}}, Parts: []*Part{{Mix: finding.Mix{Kind: kind}}}}
 		if got := c.whyNot(); !strings.Contains(got, want) {
 			t.Errorf("%s of %v: %q, want %q in it", kind, sizes, got, want)
 		}
 	}
-	f([]diagnose.SizeCount{{Size: 288, Objects: 10}}, diagnose.KindMapGrowth, "its table once")
-	f(nil, diagnose.KindMapGrowth, "evidence does not say")
-	f([]diagnose.SizeCount{{Size: 288, Objects: 10}}, diagnose.KindNew, "evidence does not say")
+	f([]finding.SizeCount{{Size: 288, Objects: 10}}, finding.KindMapGrowth, "its table once")
+	f(nil, finding.KindMapGrowth, "evidence does not say")
+	f([]finding.SizeCount{{Size: 288, Objects: 10}}, finding.KindNew, "evidence does not say")
 }
 
 // TestCuresOfSources: what the source shows rules a cure out, or words it.
 func TestCuresOfSources(t *testing.T) {
-	returned := &diagnose.Reason{Flow: []evidence.Flow{{Edges: []evidence.FlowEdge{{Why: "return"}}}}}
+	returned := &finding.Escape{Flow: []evidence.Flow{{Edges: []evidence.FlowEdge{{Why: "return"}}}}}
 	lit := &source.Expr{Kind: source.FuncLit, Text: "func() {…}"}
-	f := func(cure Cure, escape *diagnose.Reason, p Part, want string) {
+	f := func(cure Cure, escape *finding.Escape, p Part, want string) {
 		t.Helper()
-		c := &Case{Finding: &diagnose.Finding{Escape: escape}, Parts: []*Part{&p}}
+		c := &Case{Finding: &finding.Finding{Escape: escape}, Parts: []*Part{&p}}
 		got, ok := cure.match(c, &p)
 		if ok != (want != "") || !strings.Contains(got.Text, want) {
 			t.Errorf("%s of %+v: %v, %q, want %q in it", cure.Code, p.Mix, ok, got.Text, want)
 		}
 	}
-	f(hoistClosure, nil, Part{Mix: diagnose.Mix{Kind: diagnose.KindClosure}, Expr: lit}, "hand over what it captures")
-	f(hoistClosure, returned, Part{Mix: diagnose.Mix{Kind: diagnose.KindClosure}, Expr: lit}, "make `func() {…}` once for all that capture the same")
-	f(unboxInterface, nil, Part{Mix: diagnose.Mix{Kind: diagnose.KindVariadic}, Expr: &source.Expr{Kind: source.Call, Callee: "m.log"}}, "do not box")
-	f(unboxInterface, nil, Part{Mix: diagnose.Mix{Kind: diagnose.KindVariadic}, Expr: &source.Expr{Kind: source.Call, Callee: "m.runes", Unboxed: true}}, "")
-	f(unboxInterface, nil, Part{Mix: diagnose.Mix{Kind: diagnose.KindReflect, Via: "reflect.Value.Call"}}, "switch on the concrete types")
-	f(unboxInterface, nil, Part{Mix: diagnose.Mix{Kind: diagnose.KindReflect, Via: "html/template.(*Template).Execute"}}, "")
+	f(hoistClosure, nil, Part{Mix: finding.Mix{Kind: finding.KindClosure}, Expr: lit}, "hand over what it captures")
+	f(hoistClosure, returned, Part{Mix: finding.Mix{Kind: finding.KindClosure}, Expr: lit}, "make `func() {…}` once for all that capture the same")
+	f(unboxInterface, nil, Part{Mix: finding.Mix{Kind: finding.KindVariadic}, Expr: &source.Expr{Kind: source.Call, Callee: "m.log"}}, "do not box")
+	f(unboxInterface, nil, Part{Mix: finding.Mix{Kind: finding.KindVariadic}, Expr: &source.Expr{Kind: source.Call, Callee: "m.runes", Unboxed: true}}, "")
+	f(unboxInterface, nil, Part{Mix: finding.Mix{Kind: finding.KindReflect, Via: "reflect.Value.Call"}}, "switch on the concrete types")
+	f(unboxInterface, nil, Part{Mix: finding.Mix{Kind: finding.KindReflect, Via: "html/template.(*Template).Execute"}}, "")
 }
 
 func TestObjectCount(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/stats"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
@@ -34,13 +34,13 @@ const (
 )
 
 // decomposition draws where CPU time goes: a stacked bar and its legend.
-func decomposition(p *page, d *diagnose.Diagnosis) {
-	parts := segments(d.Decomposition, p.color)
+func decomposition(p *page, rep *finding.Report) {
+	parts := segments(rep.Diagnosis.Decomposition, p.color)
 	if len(parts) == 0 {
 		return
 	}
 	remark := ""
-	if t := d.Totals; some(t.CPUSeconds) && t.Samples > 0 {
+	if t := rep.Diagnosis.Totals; some(t.CPUSeconds) && t.Samples > 0 {
 		remark = fmt.Sprintf("%s s of CPU in %s samples", unit.FormatCount(t.CPUSeconds), unit.FormatScaled(float64(t.Samples)))
 	}
 	p.section("Where CPU time goes", remark)
@@ -50,7 +50,7 @@ func decomposition(p *page, d *diagnose.Diagnosis) {
 	}
 	p.line(spans...)
 	legend(p, parts)
-	for _, b := range d.Decomposition {
+	for _, b := range rep.Diagnosis.Decomposition {
 		if !b.Charged && some(b.Share.Value) {
 			p.prose("    ", fmt.Sprintf("and %s: %s, on processors with nothing else to do; shown, not charged", b.Name, sharePercent(b.Share)), dim)
 		}
@@ -59,7 +59,7 @@ func decomposition(p *page, d *diagnose.Diagnosis) {
 
 // segments orders the rows for the bar: memory management by size, then the
 // rest by size. Rows too small to see share one.
-func segments(rows []diagnose.Bucket, color bool) []segment {
+func segments(rows []finding.Bucket, color bool) []segment {
 	memory, other := pick(rows, true), pick(rows, false)
 	for i := range memory {
 		memory[i].glyph, memory[i].style = memoryGlyphs[i%len(memoryGlyphs)], memoryStyles[i%len(memoryStyles)]
@@ -75,7 +75,7 @@ func segments(rows []diagnose.Bucket, color bool) []segment {
 
 // pick collects the charged rows that are memory management, or those that are
 // not, largest first, the small ones in one.
-func pick(rows []diagnose.Bucket, memory bool) []segment {
+func pick(rows []finding.Bucket, memory bool) []segment {
 	var out []segment
 	for _, b := range rows {
 		if b.Charged && b.Memory == memory && some(b.Share.Value) {

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/heaptrim/heaptrim/internal/detect"
-	"github.com/heaptrim/heaptrim/internal/diagnose"
 	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/schema"
 	"github.com/heaptrim/heaptrim/internal/stats"
 )
@@ -89,8 +89,10 @@ func keys(t reflect.Type, at string, out map[string]bool) {
 // is a zero that nobody measured.
 func TestKeysAreAlwaysThere(t *testing.T) {
 	var out bytes.Buffer
-	d := &diagnose.Diagnosis{Findings: []diagnose.Finding{{}}, Runs: []diagnose.RunSummary{{}}}
-	if err := JSON(&out, d, Meta{}); err != nil {
+	rep := empty()
+	rep.Prescription.Rows = []finding.Row{{Finding: &finding.Finding{}}}
+	rep.Diagnosis.Runs = []finding.RunSummary{{}}
+	if err := JSON(&out, rep, Meta{}); err != nil {
 		t.Fatal(err)
 	}
 	var doc any
@@ -130,9 +132,9 @@ func TestKeysAreAlwaysThere(t *testing.T) {
 // TestUnknownIsNotZero: what the evidence cannot bear is null, and what it
 // bears is a number even when that is zero.
 func TestUnknownIsNotZero(t *testing.T) {
-	f := func(name string, d *diagnose.Diagnosis, got func(schema.Report) *float64, want any) {
+	f := func(name string, rep *finding.Report, got func(schema.Report) *float64, want any) {
 		t.Helper()
-		v := got(newDocument(d, Meta{}))
+		v := got(newDocument(rep, Meta{}))
 		switch {
 		case v == nil && want != nil:
 			t.Errorf("%s is null, want %v", name, want)
@@ -148,28 +150,29 @@ func TestUnknownIsNotZero(t *testing.T) {
 
 	f("growcopy of a finding that grows nothing", fixture(), growcopy, 0.0)
 	noCPU := fixture()
-	noCPU.Totals.CPUSeconds, noCPU.Totals.Samples = 0, 0
+	noCPU.Diagnosis.Totals.CPUSeconds, noCPU.Diagnosis.Totals.Samples = 0, 0
 	f("growcopy without a CPU profile", noCPU, growcopy, nil)
 
 	f("retention of a finding that keeps nothing", fixture(), retention, 0.0)
 	noRetention := fixture()
-	noRetention.Totals.RetentionBasis = "not known: needs a heap profile taken while the program runs"
-	for i := range noRetention.Findings {
-		noRetention.Findings[i].Cost.Retention = stats.Interval{}
+	noRetention.Diagnosis.Totals.Retention = finding.Basis{Text: "not known: needs a heap profile taken while the program runs"}
+	for i := range noRetention.Prescription.Rows {
+		noRetention.Prescription.Rows[i].Cost.Retention = stats.Interval{}
 	}
 	f("retention without heap profiles", noRetention, retention, nil)
 
 	f("B/op of a benchmark that allocates nothing", fixture(), bytesPerOp, 0.0)
 	noBenchmem := fixture()
-	noBenchmem.Findings[0].ByRun = append(noBenchmem.Findings[0].ByRun, diagnose.RunCost{Run: "BenchmarkRoute", Cost: noBenchmem.Findings[0].Cost})
+	first := noBenchmem.Prescription.Rows[0]
+	first.ByRun = append(first.ByRun, finding.RunCost{Run: "BenchmarkRoute", Cost: first.Cost})
 	f("B/op of a benchmark with an allocating finding", noBenchmem, bytesPerOp, nil)
 }
 
 // TestColumnsAddUp: the shares of a finding in the JSON report are the
 // diagnosis's own, to the last bit.
 func TestColumnsAddUp(t *testing.T) {
-	d := fixture()
-	c := newDocument(d, Meta{}).Findings[0].Cost
+	rep := fixture()
+	c := newDocument(rep, Meta{}).Findings[0].Cost
 	sum := *c.Malloc + *c.Zeroing + *c.GrowCopy + *c.Assist + *c.Churn + *c.Retention
 	if math.Abs(sum-c.CPUShare.Value) > 1e-12 {
 		t.Errorf("columns add up to %v, want %v", sum, c.CPUShare.Value)
@@ -208,14 +211,14 @@ func TestExplainSource(t *testing.T) {
 
 // TestDeepStack: a chain of any length is cut in its middle.
 func TestDeepStack(t *testing.T) {
-	d := fixture()
+	rep := fixture()
 	var frames []evidence.Frame
 	for range 200_000 {
 		frames = append(frames, evidence.Frame{Function: "example.com/m.walk", File: "/src/walk.go", Line: 9})
 	}
-	d.Findings[0].Stacks = []diagnose.Stack{{Frames: frames, Share: 1}}
+	rep.Prescription.Rows[0].Stacks = []finding.Stack{{Frames: frames, Share: 1}}
 	var out bytes.Buffer
-	if err := Explain(&out, d, 1, ExplainOptions{}); err != nil {
+	if err := Explain(&out, rep, 1, ExplainOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(out.String(), "… 199968 more frames") {
@@ -231,11 +234,11 @@ func TestDeepStack(t *testing.T) {
 func TestRankMarks(t *testing.T) {
 	f := func(intervals []stats.Interval, want string) {
 		t.Helper()
-		d := &diagnose.Diagnosis{Totals: diagnose.Totals{Samples: 100}}
+		rep := sampled()
 		for _, i := range intervals {
-			d.Findings = append(d.Findings, diagnose.Finding{Cost: diagnose.Cost{CPU: i}})
+			rep.Prescription.Rows = append(rep.Prescription.Rows, finding.Row{Finding: &finding.Finding{Cost: finding.Cost{CPU: i}}})
 		}
-		c := rankColumn(d, d.Findings, knownOf(d))
+		c := rankColumn(rep, rep.Prescription.Rows, knownOf(rep))
 		if got := strings.Join(c.cells, " "); got != want || c.marked(tiedMark) != strings.Contains(want, "=") {
 			t.Errorf("marks of %v: got %q, want %q", intervals, got, want)
 		}
@@ -286,17 +289,17 @@ func TestShortName(t *testing.T) {
 // BenchmarkJSON is the largest report that a recording makes: findings in the
 // hundreds, each in dozens of runs.
 func BenchmarkJSON(b *testing.B) {
-	d := fixture()
-	for len(d.Findings[0].ByRun) < 40 {
-		d.Findings[0].ByRun = append(d.Findings[0].ByRun, d.Findings[0].ByRun[0])
+	rep := fixture()
+	for len(rep.Prescription.Rows[0].ByRun) < 40 {
+		rep.Prescription.Rows[0].ByRun = append(rep.Prescription.Rows[0].ByRun, rep.Prescription.Rows[0].ByRun[0])
 	}
-	for len(d.Findings) < 300 {
-		d.Findings = append(d.Findings, d.Findings[0])
+	for len(rep.Prescription.Rows) < 300 {
+		rep.Prescription.Rows = append(rep.Prescription.Rows, rep.Prescription.Rows[0])
 	}
 	b.ReportAllocs()
 	for b.Loop() {
 		var out bytes.Buffer
-		if err := JSON(&out, d, Meta{}); err != nil {
+		if err := JSON(&out, rep, Meta{}); err != nil {
 			b.Fatal(err)
 		}
 		b.SetBytes(int64(out.Len()))

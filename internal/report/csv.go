@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/schema"
 	"github.com/heaptrim/heaptrim/internal/stats"
 )
@@ -15,13 +15,13 @@ import (
 // csvColumn is one column: its name, which holds the unit, and its cell.
 type csvColumn struct {
 	name string
-	cell func(f diagnose.Finding, k known) string
+	cell func(f finding.Row, k known) string
 }
 
 // CSV writes a header and one row a finding, first the ranked ones, then those
 // set apart. A figure that is not known is an empty cell. Text that a
 // spreadsheet would take for a formula gets an apostrophe in front.
-func CSV(w io.Writer, d *diagnose.Diagnosis) error {
+func CSV(w io.Writer, rep *finding.Report) error {
 	columns := csvColumns()
 	out := csv.NewWriter(w)
 	row := make([]string, 0, len(columns)+1)
@@ -29,21 +29,20 @@ func CSV(w io.Writer, d *diagnose.Diagnosis) error {
 		row = append(row, c.name)
 	}
 	out.Write(append(row, "set_apart")) // errors stick until Error
-	k := knownOf(d)
-	write := func(f diagnose.Finding, apart string) {
+	k := knownOf(rep)
+	write := func(f finding.Row, apart string) {
 		row = row[:0]
 		for _, c := range columns {
 			row = append(row, c.cell(f, k))
 		}
 		out.Write(append(row, apart))
 	}
-	for i, f := range d.Findings {
-		f.Rank = rankOf(d, i)
+	for i, f := range rep.Prescription.Rows {
+		f.Rank = rankOf(rep, i)
 		write(f, "no")
 	}
-	for _, f := range d.SetApart {
-		f.Rank = 0
-		write(f, "yes")
+	for i := range rep.Diagnosis.Excluded {
+		write(finding.Unranked(&rep.Diagnosis.Excluded[i]), "yes")
 	}
 	out.Flush()
 	return out.Error()
@@ -52,40 +51,40 @@ func CSV(w io.Writer, d *diagnose.Diagnosis) error {
 // csvColumns lists the columns in their order.
 func csvColumns() []csvColumn {
 	all := []csvColumn{
-		{"rank", func(f diagnose.Finding, _ known) string { return csvCount(f.Rank) }},
-		text("code", func(f diagnose.Finding) string { return f.Code }),
-		text("title", func(f diagnose.Finding) string { return f.Title }),
-		text("function", func(f diagnose.Finding) string { return f.Site.Function }),
-		text("package", func(f diagnose.Finding) string { return f.Site.Package }),
-		text("file", func(f diagnose.Finding) string { return f.Site.File }),
-		{"line", func(f diagnose.Finding, _ known) string { return csvCount(f.Site.Line) }},
-		text("run", func(f diagnose.Finding) string { return f.Run }),
-		text("via", func(f diagnose.Finding) string { return f.Via }),
-		text("kind", func(f diagnose.Finding) string { return string(f.Kind) }),
+		{"rank", func(f finding.Row, _ known) string { return csvCount(f.Rank) }},
+		text("code", codeOf),
+		text("title", func(f finding.Row) string { return f.Title }),
+		text("function", func(f finding.Row) string { return f.Site.Function }),
+		text("package", func(f finding.Row) string { return f.Site.Package }),
+		text("file", func(f finding.Row) string { return f.Site.File }),
+		{"line", func(f finding.Row, _ known) string { return csvCount(f.Site.Line) }},
+		text("run", func(f finding.Row) string { return f.Run }),
+		text("via", func(f finding.Row) string { return f.Allocation.Via }),
+		text("kind", func(f finding.Row) string { return string(f.Allocation.Kind) }),
 	}
 	cpu := func(k known) bool { return k.cpu }
 	never := func(known) bool { return false }
 	for _, q := range []struct {
 		name  string
 		scale float64
-		of    func(c diagnose.Cost) stats.Interval
+		of    func(c finding.Cost) stats.Interval
 		zero  func(known) bool
 	}{
-		{"cpu_percent", 100, func(c diagnose.Cost) stats.Interval { return c.CPU }, cpu},
-		{"malloc_percent", 100, func(c diagnose.Cost) stats.Interval { return c.Malloc }, cpu},
-		{"zeroing_percent", 100, func(c diagnose.Cost) stats.Interval { return c.Zeroing }, cpu},
-		{"growcopy_percent", 100, func(c diagnose.Cost) stats.Interval { return c.GrowCopy }, cpu},
-		{"assist_percent", 100, func(c diagnose.Cost) stats.Interval { return c.Assist }, cpu},
-		{"churn_percent", 100, func(c diagnose.Cost) stats.Interval { return c.Churn }, func(k known) bool { return k.churn }},
-		{"retention_percent", 100, func(c diagnose.Cost) stats.Interval { return c.Retention }, func(k known) bool { return k.retention }},
-		{"bytes_per_op", 1, func(c diagnose.Cost) stats.Interval { return c.BytesPerOp }, never},
-		{"objects_per_op", 1, func(c diagnose.Cost) stats.Interval { return c.ObjectsPerOp }, never},
-		{"bytes_per_s", 1, func(c diagnose.Cost) stats.Interval { return c.BytesPerSecond }, never},
-		{"objects_per_s", 1, func(c diagnose.Cost) stats.Interval { return c.ObjectsPerSecond }, never},
-		{"in_use_bytes", 1, func(c diagnose.Cost) stats.Interval { return c.InUse }, func(k known) bool { return k.inUse }},
+		{"cpu_percent", 100, func(c finding.Cost) stats.Interval { return c.CPU }, cpu},
+		{"malloc_percent", 100, func(c finding.Cost) stats.Interval { return c.Malloc }, cpu},
+		{"zeroing_percent", 100, func(c finding.Cost) stats.Interval { return c.Zeroing }, cpu},
+		{"growcopy_percent", 100, func(c finding.Cost) stats.Interval { return c.GrowCopy }, cpu},
+		{"assist_percent", 100, func(c finding.Cost) stats.Interval { return c.Assist }, cpu},
+		{"churn_percent", 100, func(c finding.Cost) stats.Interval { return c.Churn }, func(k known) bool { return k.churn }},
+		{"retention_percent", 100, func(c finding.Cost) stats.Interval { return c.Retention }, func(k known) bool { return k.retention }},
+		{"bytes_per_op", 1, func(c finding.Cost) stats.Interval { return c.BytesPerOp }, never},
+		{"objects_per_op", 1, func(c finding.Cost) stats.Interval { return c.ObjectsPerOp }, never},
+		{"bytes_per_s", 1, func(c finding.Cost) stats.Interval { return c.BytesPerSecond }, never},
+		{"objects_per_s", 1, func(c finding.Cost) stats.Interval { return c.ObjectsPerSecond }, never},
+		{"in_use_bytes", 1, func(c finding.Cost) stats.Interval { return c.InUse }, func(k known) bool { return k.inUse }},
 	} {
-		at := func(part func(*schema.Interval) float64) func(diagnose.Finding, known) string {
-			return func(f diagnose.Finding, k known) string {
+		at := func(part func(*schema.Interval) float64) func(finding.Row, known) string {
+			return func(f finding.Row, k known) string {
 				return csvNumber(schema.NewInterval(q.of(f.Cost), q.zero(k)), part, q.scale)
 			}
 		}
@@ -95,41 +94,41 @@ func csvColumns() []csvColumn {
 			csvColumn{q.name + "_high", at(func(i *schema.Interval) float64 { return i.High })})
 	}
 	return append(all,
-		text("lifetime", func(f diagnose.Finding) string { return string(f.Lifetime.Class) }),
-		csvColumn{"lifetime_mean_ns", func(f diagnose.Finding, _ known) string { return csvCount(int(f.Lifetime.Mean)) }},
+		text("lifetime", func(f finding.Row) string { return string(f.Lifetime.Class) }),
+		csvColumn{"lifetime_mean_ns", func(f finding.Row, _ known) string { return csvCount(int(f.Lifetime.Mean)) }},
 		text("why_on_heap", whyOnHeap),
-		text("remedy", func(f diagnose.Finding) string { return f.Remedy.Code }),
-		text("remedy_safety", func(f diagnose.Finding) string { return f.Remedy.Safety }),
-		text("remedy_text", func(f diagnose.Finding) string { return f.Remedy.Text }),
+		text("remedy", func(f finding.Row) string { return f.Remedy.Code }),
+		text("remedy_safety", func(f finding.Row) string { return f.Remedy.Safety }),
+		text("remedy_text", func(f finding.Row) string { return f.Remedy.Text }),
 		predictedCPU("", func(i *schema.Interval) float64 { return i.Value }),
 		predictedCPU("_low", func(i *schema.Interval) float64 { return i.Low }),
 		predictedCPU("_high", func(i *schema.Interval) float64 { return i.High }),
-		predictedAmount("bytes", "", func(p diagnose.Prediction) float64 { return p.BytesPerOp.Value }),
-		predictedAmount("bytes", "_low", func(p diagnose.Prediction) float64 { return p.BytesPerOp.Low }),
-		predictedAmount("bytes", "_high", func(p diagnose.Prediction) float64 { return p.BytesPerOp.High }),
-		predictedAmount("objects", "", func(p diagnose.Prediction) float64 { return p.ObjectsPerOp.Value }),
-		predictedAmount("objects", "_low", func(p diagnose.Prediction) float64 { return p.ObjectsPerOp.Low }),
-		predictedAmount("objects", "_high", func(p diagnose.Prediction) float64 { return p.ObjectsPerOp.High }))
+		predictedAmount("bytes", "", func(p finding.Prediction) float64 { return p.BytesPerOp.Value }),
+		predictedAmount("bytes", "_low", func(p finding.Prediction) float64 { return p.BytesPerOp.Low }),
+		predictedAmount("bytes", "_high", func(p finding.Prediction) float64 { return p.BytesPerOp.High }),
+		predictedAmount("objects", "", func(p finding.Prediction) float64 { return p.ObjectsPerOp.Value }),
+		predictedAmount("objects", "_low", func(p finding.Prediction) float64 { return p.ObjectsPerOp.Low }),
+		predictedAmount("objects", "_high", func(p finding.Prediction) float64 { return p.ObjectsPerOp.High }))
 }
 
 // predictedCPU is a column of the predicted saving of CPU.
 func predictedCPU(suffix string, part func(*schema.Interval) float64) csvColumn {
-	return csvColumn{"predicted_cpu_percent_saved" + suffix, func(f diagnose.Finding, _ known) string {
-		return csvNumber(schema.NewInterval(f.Prediction.CPU, false), part, 100)
+	return csvColumn{"predicted_cpu_percent_saved" + suffix, func(f finding.Row, _ known) string {
+		return csvNumber(schema.NewInterval(f.Remedy.Saves.CPU, false), part, 100)
 	}}
 }
 
 // predictedAmount is a column of a predicted saving for each operation.
-func predictedAmount(what, suffix string, of func(diagnose.Prediction) float64) csvColumn {
-	return csvColumn{"predicted_" + what + "_per_op_saved" + suffix, func(f diagnose.Finding, _ known) string {
-		v := of(f.Prediction)
+func predictedAmount(what, suffix string, of func(finding.Prediction) float64) csvColumn {
+	return csvColumn{"predicted_" + what + "_per_op_saved" + suffix, func(f finding.Row, _ known) string {
+		v := of(f.Remedy.Saves)
 		return csvNumber(schema.NewInterval(stats.Exact(v), false), func(i *schema.Interval) float64 { return i.Value }, 1)
 	}}
 }
 
 // text is a column of text.
-func text(name string, of func(diagnose.Finding) string) csvColumn {
-	return csvColumn{name, func(f diagnose.Finding, _ known) string { return csvText(of(f)) }}
+func text(name string, of func(finding.Row) string) csvColumn {
+	return csvColumn{name, func(f finding.Row, _ known) string { return csvText(of(f)) }}
 }
 
 // csvText keeps a spreadsheet from running a name as a formula.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/diagnose"
 	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/schema"
 	"github.com/heaptrim/heaptrim/internal/stats"
 	"github.com/heaptrim/heaptrim/internal/unit"
@@ -40,12 +41,12 @@ func (e *RankError) Error() string {
 // that saves, the other cures that fit, its cost column by column, what it
 // allocates in which sizes, its lifetime, why it is on the heap, its stacks and
 // the source round it. The error is a *RankError if there is no such finding.
-func Explain(w io.Writer, d *diagnose.Diagnosis, n int, o ExplainOptions) error {
-	for i := range d.Findings {
-		if rankOf(d, i) != n {
+func Explain(w io.Writer, rep *finding.Report, n int, o ExplainOptions) error {
+	for i := range rep.Prescription.Rows {
+		if rankOf(rep, i) != n {
 			continue
 		}
-		e := &explainer{newPage(w, o.Width, o.Color), d, knownOf(d), d.Findings[i]}
+		e := &explainer{newPage(w, o.Width, o.Color), rep, knownOf(rep), rep.Prescription.Rows[i]}
 		e.title(n)
 		e.whatToDo()
 		e.others()
@@ -59,30 +60,30 @@ func Explain(w io.Writer, d *diagnose.Diagnosis, n int, o ExplainOptions) error 
 		e.stacks()
 		return e.p.flush()
 	}
-	return &RankError{n, len(d.Findings)}
+	return &RankError{n, len(rep.Prescription.Rows)}
 }
 
 // explainer writes one finding.
 type explainer struct {
-	p *page
-	d *diagnose.Diagnosis
-	k known
-	f diagnose.Finding
+	p   *page
+	rep *finding.Report
+	k   known
+	f   finding.Row
 }
 
 func (e *explainer) title(n int) {
 	f := e.f
 	e.p.line(span{fmt.Sprintf("#%d  ", n), bold}, span{place(f.Site), bold + ";" + cyan}, span{"  " + f.Title, bold})
 	e.p.line(span{"    " + elideMiddle(clean(f.Site.Function), e.p.width-4), noStyle})
-	if f.Via != "" {
-		e.p.line(span{"    allocates through ", dim}, span{elideMiddle(clean(f.Via), e.p.width-22), noStyle})
+	if f.Allocation.Via != "" {
+		e.p.line(span{"    allocates through ", dim}, span{elideMiddle(clean(f.Allocation.Via), e.p.width-22), noStyle})
 	}
 }
 
 // cost is the table of columns, each with its interval.
 func (e *explainer) cost() {
 	remark := ""
-	if e.f.Run != "" && len(e.d.Runs) > 1 {
+	if e.f.Run != "" && len(e.rep.Diagnosis.Runs) > 1 {
 		remark = "shares: mean over the runs; amounts: " + e.f.Run
 	}
 	e.p.section("What it costs", remark)
@@ -127,7 +128,7 @@ func (e *explainer) cost() {
 		e.amount("", c.Objects, func(v float64) string { return unit.FormatScaled(v) + plural(v, " object") })
 	}
 	e.amount("live", c.InUse, unit.FormatBytes)
-	if basis := e.d.Totals.RetentionBasis; basis != "" && e.k.cpu {
+	if basis := e.rep.Diagnosis.Totals.Retention.Text; basis != "" && e.k.cpu {
 		e.p.prose("  ", "Retention: "+basis, dim)
 	}
 	e.profiling()
@@ -137,16 +138,16 @@ func (e *explainer) cost() {
 // the program, where that is more than a few per cent.
 func (e *explainer) profiling() {
 	much := func(times float64) bool { return schema.Finite(times) && times > 0 && math.Abs(times-1) >= 0.05 }
-	for _, r := range e.d.Runs {
+	for _, r := range e.rep.Diagnosis.Runs {
 		if r.Name != e.f.Run {
 			continue
 		}
-		if much(r.ProfilePace) {
-			e.p.prose("  ", fmt.Sprintf("The CPU profile is on the heap while it is taken: the program by itself has %.2f times the collector's work of the profiled run, and the collector's samples count for that.", r.ProfilePace), dim)
+		if much(r.CycleScale) {
+			e.p.prose("  ", fmt.Sprintf("The CPU profile is on the heap while it is taken: the program by itself has %.2f times the collector's work of the profiled run, and the collector's samples count for that.", r.CycleScale), dim)
 		}
-		if c := r.PageFaults; c != nil && much(c.Counts) {
+		if c := r.PageFaults; c != nil && much(c.FaultScale) {
 			e.p.prose("  ", fmt.Sprintf("The program has %s page faults an operation by itself and %s in the profiled run, each of about %.1f µs; the allocator's samples count %.2f times for that.",
-				unit.FormatScaled(c.Alone), unit.FormatScaled(c.Profiled), c.NS.Value/1000, c.Counts), dim)
+				unit.FormatScaled(c.Unprofiled), unit.FormatScaled(c.Profiled), c.NS.Value/1000, c.FaultScale), dim)
 		}
 	}
 }
@@ -156,11 +157,11 @@ func (e *explainer) caches() (texts []string) {
 	known := func(i stats.Interval) bool {
 		return schema.Finite(i.Value) && schema.Finite(i.Low) && schema.Finite(i.High)
 	}
-	for _, r := range e.d.Runs {
+	for _, r := range e.rep.Diagnosis.Runs {
 		if r.Name != e.f.Run {
 			continue
 		}
-		if c := r.PageFaults; c != nil && known(c.NS) && slices.ContainsFunc(e.f.Sizes, func(s diagnose.SizeCount) bool { return s.Size > diagnose.LargestSmall }) {
+		if c := r.PageFaults; c != nil && known(c.NS) && slices.ContainsFunc(e.f.Allocation.Sizes, func(s finding.SizeCount) bool { return s.Size > diagnose.LargestSmall }) {
 			texts = append(texts, fmt.Sprintf("Memory that was given to the system and is used again costs a page fault for each page, of %.1f µs here; those of objects above 32 KiB are in the program's own code.", c.NS.Value/1000))
 		}
 		if c := r.FreshLine; c != nil && known(c.NS) {
@@ -214,18 +215,18 @@ func (e *explainer) lifetime() {
 	e.p.section("How long it lives", "")
 	text := "not known"
 	switch l.Class {
-	case diagnose.LifetimeShort:
+	case finding.LifetimeShort:
 		text = "short: it dies before the next collection"
-	case diagnose.LifetimeCycle:
+	case finding.LifetimeCycle:
 		text = "for a few collections"
-	case diagnose.LifetimeLong:
+	case finding.LifetimeLong:
 		text = "long: for many collections, but bounded"
-	case diagnose.LifetimeLeak:
+	case finding.LifetimeLeak:
 		text = "leak suspect: what is allocated stays"
 	}
 	if l.Mean > 0 {
 		text += ", on average "
-		if l.Class == diagnose.LifetimeShort {
+		if l.Class == finding.LifetimeShort {
 			text += "at most "
 		}
 		text += unit.FormatNanoseconds(float64(l.Mean))
@@ -234,17 +235,17 @@ func (e *explainer) lifetime() {
 		text += " (" + l.Basis + ")"
 	}
 	e.p.prose("  ", text, noStyle)
-	switch e.f.Pointers {
-	case diagnose.Yes:
+	switch e.f.Allocation.Pointers {
+	case finding.Yes:
 		e.p.prose("  ", "The objects hold pointers, so every collection that finds them alive scans them.", dim)
-	case diagnose.No:
+	case finding.No:
 		e.p.prose("  ", "The objects hold no pointers, so the collector never looks inside.", dim)
 	}
 }
 
 // reason says why the value is on the heap, with the compiler's own steps.
 func (e *explainer) reason() {
-	e.p.section("Why it is on the heap", string(e.f.Kind))
+	e.p.section("Why it is on the heap", string(e.f.Allocation.Kind))
 	r := e.f.Escape
 	if r == nil {
 		e.p.prose("  ", needsCompiler, noStyle)

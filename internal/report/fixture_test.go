@@ -3,9 +3,8 @@ package report
 import (
 	"time"
 
-	"github.com/heaptrim/heaptrim/internal/detect"
-	"github.com/heaptrim/heaptrim/internal/diagnose"
 	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/ingest/exectrace"
 	"github.com/heaptrim/heaptrim/internal/latency"
 	"github.com/heaptrim/heaptrim/internal/stats"
@@ -24,8 +23,23 @@ func within(v, relative float64) stats.Interval {
 
 // fixture is a diagnosis as `heaptrim check ./examples/gateway` could give it.
 // Its figures are invented.
-func fixture() *diagnose.Diagnosis {
-	return &diagnose.Diagnosis{
+func fixture() *finding.Report {
+	d := fixtureDiagnosis()
+	return &finding.Report{
+		Diagnosis: d, Prescription: fixturePrescription(), Rules: fixtureRules(), Warnings: d.Warnings,
+		Advice: []finding.Advice{{
+			Title: "give the heap more room",
+			Remedy: finding.Remedy{
+				Code: "gc-headroom", Safety: "review", Text: "GOGC=400 would let the heap grow to 31 MiB instead of 12.4 MiB before each collection: 20/s cycles instead of 81/s",
+				Why:   "the collector takes 19.6 % of CPU with 6.1 MiB live",
+				Saves: finding.Prediction{CPU: span95(13.1, 0.9), Basis: "the pacer's formula with the recorded live heap and allocation rate"},
+			},
+		}},
+	}
+}
+
+func fixtureDiagnosis() *finding.Diagnosis {
+	return &finding.Diagnosis{
 		Target: evidence.Target{
 			Kind: evidence.TargetPackages, Args: []string{"./examples/gateway/..."}, Module: "github.com/heaptrim/heaptrim",
 			ModuleDir: "/src/heaptrim", Packages: []string{"github.com/heaptrim/heaptrim/examples/gateway/api"},
@@ -36,53 +50,44 @@ func fixture() *diagnose.Diagnosis {
 		},
 		Totals:        fixtureTotals(),
 		Decomposition: fixtureBuckets(),
-		Findings:      fixtureFindings(),
-		SetApart: []diagnose.Finding{
+		Excluded: []finding.Finding{
 			{
-				Code: "unclassified", Title: "benchmark or test code", Run: "BenchmarkOrder",
+				Title: "benchmark or test code", Run: "BenchmarkOrder",
 				Site:     evidence.Site{Function: "github.com/heaptrim/heaptrim/examples/gateway/api.newRequest", Package: "github.com/heaptrim/heaptrim/examples/gateway/api", File: "examples/gateway/api/api_test.go", Line: 31},
-				Cost:     diagnose.Cost{CPU: span95(3.2, 0.5), Malloc: span95(1.9, 0.4), Churn: span95(1.3, 0.2), BytesPerOp: within(912, 0.01), ObjectsPerOp: within(9, 0.01)},
-				Lifetime: diagnose.Lifetime{Class: diagnose.LifetimeShort},
+				Cost:     finding.Cost{CPU: span95(3.2, 0.5), Malloc: span95(1.9, 0.4), Churn: span95(1.3, 0.2), BytesPerOp: within(912, 0.01), ObjectsPerOp: within(9, 0.01)},
+				Lifetime: finding.Lifetime{Class: finding.LifetimeShort},
 			},
 		},
-		Runs: []diagnose.RunSummary{
-			{Name: "BenchmarkOrder", Package: "github.com/heaptrim/heaptrim/examples/gateway/api", Ops: 812_400, NsPerOp: 11_840, BytesPerOp: 6213, AllocsPerOp: 97, CyclesPerKiloOp: 1.42, MemoryShare: span95(44.1, 2.3), CPUSecondsPerOp: 1.3e-5, ProfilePace: 0.84, PageFaults: &diagnose.PageFaults{Alone: 0.19, Profiled: 0.77, NS: stats.Interval{Value: 1270, Low: 1257, High: 1292}, Counts: 0.91},
+		Runs: []finding.RunSummary{
+			{Name: "BenchmarkOrder", Package: "github.com/heaptrim/heaptrim/examples/gateway/api", Ops: 812_400, NsPerOp: 11_840, BytesPerOp: 6213, AllocsPerOp: 97, CyclesPerKiloOp: 1.42, MemoryShare: span95(44.1, 2.3), CPUSecondsPerOp: 1.3e-5, CycleScale: 0.84, PageFaults: &finding.PageFaults{Unprofiled: 0.19, Profiled: 0.77, NS: stats.Interval{Value: 1270, Low: 1257, High: 1292}, FaultScale: 0.91},
 				FreshLine: &evidence.FreshLine{Threads: 1, LiveBytes: 6 << 20, FreshBytes: 6 << 20, NS: stats.Interval{Value: 14.2, Low: 11.8, High: 17.1}, UseNS: 61},
 				CycleCost: &evidence.CycleCost{Pairs: 21, Times: 3, NS: stats.Interval{Value: 6.2e6, Low: 5.1e6, High: 7.4e6}}},
 			{Name: "BenchmarkList/100_items", Package: "github.com/heaptrim/heaptrim/examples/gateway/api", Ops: 51_220, NsPerOp: 189_300, BytesPerOp: 74_112, AllocsPerOp: 1212, CyclesPerKiloOp: 17.1, MemoryShare: span95(32.3, 2.1), CPUSecondsPerOp: 2.1e-4},
 			{Name: "BenchmarkRoute", Package: "github.com/heaptrim/heaptrim/examples/gateway/api", Ops: 28_812_400, NsPerOp: 141.3, MemoryShare: span95(0.3, 0.2), CPUSecondsPerOp: 1.5e-7},
 		},
-		Missing: []diagnose.Missing{
+		Gaps: []finding.Gap{
 			{What: "raw allocation stacks (recorded by heaptrim itself)", Adds: "the exact kind of every allocation, which pprof hides"},
 		},
-		Advice: []diagnose.Advice{{
-			Title: "give the heap more room",
-			Remedy: diagnose.Remedy{
-				Code: "gc-headroom", Safety: "review", Text: "GOGC=400 would let the heap grow to 31 MiB instead of 12.4 MiB before each collection: 20/s cycles instead of 81/s",
-				Why:   "the collector takes 19.6 % of CPU with 6.1 MiB live",
-				Saves: diagnose.Prediction{CPU: span95(13.1, 0.9), Basis: "the pacer's formula with the recorded live heap and allocation rate"},
-			},
-		}},
-		BelowThreshold: 11,
-		Warnings:       []string{"BenchmarkRoute: 3 collections in the window, too few for its collector share"},
+		Warnings: []string{"BenchmarkRoute: 3 collections in the window, too few for its collector share"},
 	}
 }
 
-func fixtureTotals() diagnose.Totals {
-	return diagnose.Totals{
+func fixtureTotals() finding.Totals {
+	return finding.Totals{
 		CPUSeconds: 41.37, Samples: 4137, MemoryShare: span95(38.2, 1.9), CollectorShare: span95(19.6, 1.3), IdleMarkShare: span95(4.1, 0.6),
-		Cycles: 2811, ForcedCycles: 6, CyclesPerSecond: 81.4, LiveHeap: 6_400_000, HeapGoal: 13_000_000, PeakHeap: 14_800_000,
-		PauseP50: 46 * time.Microsecond, PauseMax: 312 * time.Microsecond, PauseTotal: 271 * time.Millisecond, BytesPerSecond: 524.7e6,
-		Why:            "6.1 MiB are live, so GOGC lets the heap grow to 12.4 MiB: the program allocates at 500.4 MiB/s and fills these 6.3 MiB in each cycle.",
-		RetentionBasis: "in-use bytes of 24 heap profiles in the run, 2811 cycles, goal by GOGC", Sites: span95(15.1, 1.2), Remainder: span95(0.8, 0.1),
+		Cycles: finding.CycleTotals{Automatic: 2811, Forced: 6, PerSecond: 81.4},
+		Heap:   finding.HeapTotals{Live: 6_400_000, Goal: 13_000_000, Peak: 14_800_000},
+		Pauses: finding.PauseTotals{P50: 46 * time.Microsecond, Max: 312 * time.Microsecond, Total: 271 * time.Millisecond}, BytesPerSecond: 524.7e6,
+		Why:       "6.1 MiB are live, so GOGC lets the heap grow to 12.4 MiB: the program allocates at 500.4 MiB/s and fills these 6.3 MiB in each cycle.",
+		Retention: finding.Basis{Known: true, Text: "in-use bytes of 24 heap profiles in the run, 2811 cycles, goal by GOGC"}, Sites: span95(15.1, 1.2), Remainder: span95(0.8, 0.1),
 	}
 }
 
-func fixtureBuckets() []diagnose.Bucket {
-	row := func(name string, v, half float64, memory bool) diagnose.Bucket {
-		return diagnose.Bucket{Name: name, Share: span95(v, half), Memory: memory, Charged: name != "mark, idle workers"}
+func fixtureBuckets() []finding.Bucket {
+	row := func(name string, v, half float64, memory bool) finding.Bucket {
+		return finding.Bucket{Name: name, Share: span95(v, half), Memory: memory, Charged: name != "mark, idle workers"}
 	}
-	return []diagnose.Bucket{
+	return []finding.Bucket{
 		row("application", 58.4, 1.5, false), row("malloc", 12.9, 1.0, true), row("zeroing", 2.6, 0.5, true), row("growslice copying", 1.7, 0.4, true),
 		row("heap profiler", 0.02, 0.02, true), row("mark assist", 3.1, 0.5, true), row("mark, dedicated workers", 13.2, 1.1, true),
 		row("mark, fractional workers", 0, 0, true), row("cycle start and end", 0.9, 0.3, true), row("sweep", 1.6, 0.4, true),
@@ -92,21 +97,27 @@ func fixtureBuckets() []diagnose.Bucket {
 	}
 }
 
-func fixtureFindings() []diagnose.Finding {
+func fixtureFindings() []finding.Row {
 	const pkg = "github.com/heaptrim/heaptrim/examples/gateway/"
 	at := func(fn, file string, line int) evidence.Site {
 		return evidence.Site{Function: pkg + fn, Package: pkg + "api", File: "examples/gateway/" + file, Line: line}
 	}
-	first := diagnose.Finding{
-		Rank: 1, Code: "avoid-conversion", Title: "interface boxing in fmt.Sprintf", Site: at("api.(*Server).cacheKey", "api/cache.go", 42), Run: "BenchmarkOrder",
-		Via: "fmt.Sprintf", Kind: diagnose.KindBoxing, Pointers: diagnose.Yes,
-		Cost: diagnose.Cost{
+	first := finding.Row{Rank: 1, Finding: &finding.Finding{
+		Title: "interface boxing in fmt.Sprintf", Site: at("api.(*Server).cacheKey", "api/cache.go", 42), Run: "BenchmarkOrder",
+		Allocation: finding.Allocation{
+			Via: "fmt.Sprintf", Kind: finding.KindBoxing, Pointers: finding.Yes,
+			Mix: []finding.Mix{
+				{Kind: finding.KindBoxing, Via: "fmt.Sprintf", Objects: 0.67, Bytes: 0.31}, {Kind: finding.KindString, Via: "fmt.Sprintf", Objects: 0.33, Bytes: 0.69},
+			},
+			Sizes: []finding.SizeCount{{Size: 8, Objects: 9e5}, {Size: 16, Objects: 1.8e6}, {Size: 48, Objects: 2.1e5}, {Size: 128, Objects: 4e4}},
+		},
+		Cost: finding.Cost{
 			CPU: span95(9.1, 0.9), Malloc: span95(4.2, 0.6), Zeroing: span95(0.4, 0.2), Assist: span95(0.6, 0.3), Churn: span95(4.1, 0.4), Retention: span95(-0.2, 0.1),
 			BytesPerOp: within(1214, 0.01), ObjectsPerOp: within(24, 0.01), BytesPerSecond: within(102.5e6, 0.01), ObjectsPerSecond: within(2.03e6, 0.01),
 			InUse: within(88_000, 0.2), InUseObjects: 1740,
 		},
-		Lifetime: diagnose.Lifetime{Class: diagnose.LifetimeShort, Mean: 840 * time.Microsecond, Basis: "in use over allocation rate, 24 heap profiles"},
-		Escape: &diagnose.Reason{
+		Lifetime: finding.Lifetime{Class: finding.LifetimeShort, Mean: 840 * time.Microsecond, Basis: "in use over allocation rate, 24 heap profiles"},
+		Escape: &finding.Escape{
 			Text: "the copy of `id` or `page` that converting to an interface makes is passed to fmt.Sprintf, which keeps its arguments",
 			Expr: "id", At: at("", "api/cache.go", 42), From: &evidence.Escape{Line: 42, Col: 38, Verb: evidence.EscapesToHeap, Expr: "id"},
 			Flow: []evidence.Flow{
@@ -120,88 +131,84 @@ func fixtureFindings() []diagnose.Finding {
 			},
 		},
 		Stacks: fixtureStacks(pkg),
-		Mix: []diagnose.Mix{
-			{Kind: diagnose.KindBoxing, Via: "fmt.Sprintf", Objects: 0.67, Bytes: 0.31}, {Kind: diagnose.KindString, Via: "fmt.Sprintf", Objects: 0.33, Bytes: 0.69},
-		},
-		Sizes: []diagnose.SizeCount{{Size: 8, Objects: 9e5}, {Size: 16, Objects: 1.8e6}, {Size: 48, Objects: 2.1e5}, {Size: 128, Objects: 4e4}},
-		Others: []diagnose.Remedy{{
-			Code: "skip-work", Safety: "review", Text: "keep the result of Sprintf of line 38: it is asked the same again",
-			Saves: diagnose.Prediction{CPU: span95(8.9, 1.4), BytesPerOp: within(1214, 0.01), ObjectsPerOp: within(24, 0.01)},
-		}},
-	}
-	prescribed(&first, diagnose.Remedy{
+	}, Others: []finding.Remedy{{
+		Code: "skip-work", Safety: "review", Text: "keep the result of Sprintf of line 38: it is asked the same again",
+		Saves: finding.Prediction{CPU: span95(8.9, 1.4), BytesPerOp: within(1214, 0.01), ObjectsPerOp: within(24, 0.01)},
+	}}}
+	prescribed(&first, finding.Remedy{
 		Code: "avoid-conversion", Safety: "review", Text: "append the parts of `id` and `page` to a buffer with strconv.AppendInt instead of formatting",
 		Why: "24 objects and 1.2 KiB an operation come from fmt.Sprintf",
-	}, diagnose.Cut{Objects: 1, Bytes: 1, Live: 1})
-	first.ByRun = []diagnose.RunCost{
+	}, finding.Cut{Objects: 1, Bytes: 1, Live: 1})
+	first.ByRun = []finding.RunCost{
 		{Run: "BenchmarkOrder", Cost: first.Cost},
-		{Run: "BenchmarkList/100_items", Cost: diagnose.Cost{CPU: span95(2.2, 0.5), BytesPerOp: within(310, 0.05), ObjectsPerOp: within(6, 0.05)}},
+		{Run: "BenchmarkList/100_items", Cost: finding.Cost{CPU: span95(2.2, 0.5), BytesPerOp: within(310, 0.05), ObjectsPerOp: within(6, 0.05)}},
 	}
-	plain := func(rank int, site evidence.Site, cpu stats.Interval, bytes, objects float64) diagnose.Finding {
-		return diagnose.Finding{
-			Rank: rank, Code: "unclassified", Title: "new object", Site: site, Run: "BenchmarkOrder", Kind: diagnose.KindNew,
-			Cost: diagnose.Cost{
+	plain := func(rank int, site evidence.Site, cpu stats.Interval, bytes, objects float64) finding.Row {
+		return finding.Row{Rank: rank, Finding: &finding.Finding{
+			Title: "new object", Site: site, Run: "BenchmarkOrder", Allocation: finding.Allocation{Kind: finding.KindNew},
+			Cost: finding.Cost{
 				CPU: cpu, Malloc: cpu.Scale(0.5), Churn: cpu.Scale(0.5), BytesPerOp: within(bytes, 0.01), ObjectsPerOp: within(objects, 0.01),
 				BytesPerSecond: within(bytes*84_000, 0.01), ObjectsPerSecond: within(objects*84_000, 0.01),
 			},
-			Lifetime: diagnose.Lifetime{Class: diagnose.LifetimeShort},
-		}
+			Lifetime: finding.Lifetime{Class: finding.LifetimeShort},
+		}}
 	}
 	growth := plain(2, at("api.(*Server).listOrders", "api/orders.go", 118), span95(7.4, 0.8), 48_300, 11)
-	growth.Kind, growth.Run = diagnose.KindGrowth, "BenchmarkList/100_items"
-	growth.Escape = &diagnose.Reason{Text: "append grows `out`; the new backing array is returned by listOrders"}
-	prescribed(&growth, diagnose.Remedy{
+	growth.Allocation.Kind, growth.Run = finding.KindGrowth, "BenchmarkList/100_items"
+	growth.Escape = &finding.Escape{Text: "append grows `out`; the new backing array is returned by listOrders"}
+	prescribed(&growth, finding.Remedy{
 		Code: "presize-slice", Safety: "safe", Text: "make `out` with capacity len(orders) (line 112)", Why: "86 % of the arrays that append made here were outgrown again",
-	}, diagnose.Cut{Objects: 0.86, Bytes: 0.5})
+	}, finding.Cut{Objects: 0.86, Bytes: 0.5})
 	decode := plain(3, at("api.(*Server).decode.func1", "api/decode.go", 77), span95(7.1, 0.8), 1904, 21)
-	decode.Via, decode.Kind, decode.Pointers = "encoding/json.(*Decoder).Decode", diagnose.KindReflect, diagnose.Yes
-	decode.Escape = &diagnose.Reason{Text: "reflect.New allocates what encoding/json decodes into"}
-	prescribed(&decode, diagnose.Remedy{Code: "pool-buffer", Safety: "review", Text: "read the body into a pooled buffer and call json.Unmarshal on it"},
-		diagnose.Cut{Objects: 0.2, Bytes: 0.55})
+	decode.Allocation.Via, decode.Allocation.Kind, decode.Allocation.Pointers = "encoding/json.(*Decoder).Decode", finding.KindReflect, finding.Yes
+	decode.Escape = &finding.Escape{Text: "reflect.New allocates what encoding/json decodes into"}
+	prescribed(&decode, finding.Remedy{Code: "pool-buffer", Safety: "review", Text: "read the body into a pooled buffer and call json.Unmarshal on it"},
+		finding.Cut{Objects: 0.2, Bytes: 0.55})
 	closure := plain(4, at("middleware.Chain[go.shape.struct { Name string }].func2.1", "middleware/chain.go", 29), span95(2.3, 0.5), 192, 3)
-	closure.Kind = diagnose.KindClosure
-	closure.Escape = &diagnose.Reason{Text: "the function literal with the variables it captures is stored in `next`, which outlives the call"}
-	prescribed(&closure, diagnose.Remedy{Code: "hoist-closure", Safety: "review", Text: "make the function once, outside of the hot path, and hand over what it captures as parameters"},
-		diagnose.Cut{Objects: 1, Bytes: 1})
+	closure.Allocation.Kind = finding.KindClosure
+	closure.Escape = &finding.Escape{Text: "the function literal with the variables it captures is stored in `next`, which outlives the call"}
+	prescribed(&closure, finding.Remedy{Code: "hoist-closure", Safety: "review", Text: "make the function once, outside of the hot path, and hand over what it captures as parameters"},
+		finding.Cut{Objects: 1, Bytes: 1})
 	cache := plain(5, at("store.(*Cache).put", "store/cache.go", 61), span95(1.9, 0.5), 96, 1)
 	cache.Cost.Retention, cache.Cost.InUse = span95(0.9, 0.4), within(4.2*float64(unit.MiB), 0.1)
-	cache.Lifetime = diagnose.Lifetime{Class: diagnose.LifetimeLeak, Mean: 41 * time.Second}
-	cache.Code = "leave-it"
-	cache.Remedy = diagnose.Remedy{Code: "leave-it", Safety: "safe", Text: "no cure of the catalogue fits: the objects live long, so their memory cannot be used again"}
+	cache.Lifetime = finding.Lifetime{Class: finding.LifetimeLeak, Mean: 41 * time.Second}
+	cache.Remedy = finding.Remedy{Code: "leave-it", Safety: "safe", Text: "no cure of the catalogue fits: the objects live long, so their memory cannot be used again"}
 	log := plain(6, at("middleware.logRequest", "middleware/log.go", 19), span95(0.04, 0.03), 16, 1)
-	log.Kind, log.Lifetime = diagnose.KindUnknown, diagnose.Lifetime{}
-	return []diagnose.Finding{first, growth, decode, closure, cache, log}
+	log.Allocation.Kind, log.Lifetime = finding.KindUnknown, finding.Lifetime{}
+	return []finding.Row{first, growth, decode, closure, cache, log}
 }
 
 // prescribed gives a finding a remedy that saves the cut's share of its cost.
-func prescribed(f *diagnose.Finding, r diagnose.Remedy, cut diagnose.Cut) {
-	r.Saves = diagnose.Prediction{
+func prescribed(f *finding.Row, r finding.Remedy, cut finding.Cut) {
+	r.Saves = finding.Prediction{
 		CPU: f.Cost.CPU.Scale(cut.Bytes), BytesPerOp: f.Cost.BytesPerOp.Scale(cut.Bytes), ObjectsPerOp: f.Cost.ObjectsPerOp.Scale(cut.Objects), Cycles: f.Cost.Churn.Scale(3 * cut.Bytes),
 		Basis: "direct cost, and the collector's cost without it by the pacer's formula (GOGC)",
 	}
-	f.Code, f.Remedy, f.Prediction, f.Cut = r.Code, r, r.Saves, &cut
+	f.Remedy, f.Cut = r, &cut
 	removal := r.Saves
 	removal.CPU = span95(100*r.Saves.CPU.Value+0.4, 1.1)
 	removal.Caches = stats.Interval{Value: 0.004, High: 0.008}
 	f.Removal = &removal
 }
 
-// fixturePrescription goes with fixture.
-func fixturePrescription() Prescription {
-	return Prescription{
-		Together:  diagnose.Prediction{CPU: span95(17.9, 2.2), BytesPerOp: within(1406, 0.01), ObjectsPerOp: within(27, 0.01), Cycles: span95(31, 2), Basis: "direct cost, and the collector's cost without it by the pacer's formula (GOGC)"},
-		Threshold: 0.01,
-		Rules: []RuleHit{{
-			Code: "presize-slice", Message: "out is appended to once in each round: make it with capacity len(orders)",
-			Cost: diagnose.LineCost{
-				Site: evidence.Site{Function: "github.com/heaptrim/heaptrim/examples/gateway/api.(*Server).listOrders", File: "examples/gateway/api/orders.go", Line: 118},
-				Run:  "BenchmarkList/100_items", CPU: span95(8.2, 0.9), BytesPerOp: 48_300, ObjectsPerOp: 11, BytesShare: 0.65, OwnBytes: 1,
-			},
-		}},
+func fixturePrescription() *finding.Prescription {
+	return &finding.Prescription{
+		Rows: fixtureFindings(), Below: 11, Threshold: 0.01,
+		Together: finding.Prediction{CPU: span95(17.9, 2.2), BytesPerOp: within(1406, 0.01), ObjectsPerOp: within(27, 0.01), Cycles: span95(31, 2), Basis: "direct cost, and the collector's cost without it by the pacer's formula (GOGC)"},
 	}
 }
 
-func fixtureStacks(pkg string) []diagnose.Stack {
+func fixtureRules() []finding.RuleHit {
+	return []finding.RuleHit{{
+		Code: "presize-slice", Message: "out is appended to once in each round: make it with capacity len(orders)",
+		Cost: finding.LineCost{
+			Site: evidence.Site{Function: "github.com/heaptrim/heaptrim/examples/gateway/api.(*Server).listOrders", File: "examples/gateway/api/orders.go", Line: 118},
+			Run:  "BenchmarkList/100_items", CPU: span95(8.2, 0.9), BytesPerOp: 48_300, ObjectsPerOp: 11, BytesShare: 0.65, OwnBytes: 1,
+		},
+	}}
+}
+
+func fixtureStacks(pkg string) []finding.Stack {
 	frame := func(fn, file string, line int) evidence.Frame {
 		return evidence.Frame{Function: fn, File: file, Line: line}
 	}
@@ -215,10 +222,10 @@ func fixtureStacks(pkg string) []diagnose.Stack {
 		frame("net/http.serverHandler.ServeHTTP", "/usr/local/go/src/net/http/server.go", 3311),
 		frame("net/http.(*conn).serve", "/usr/local/go/src/net/http/server.go", 2073),
 	}
-	path := func(share float64, middle ...evidence.Frame) diagnose.Stack {
-		return diagnose.Stack{Share: share, Frames: append(append(append([]evidence.Frame{}, leaf...), middle...), serve...)}
+	path := func(share float64, middle ...evidence.Frame) finding.Stack {
+		return finding.Stack{Share: share, Frames: append(append(append([]evidence.Frame{}, leaf...), middle...), serve...)}
 	}
-	return []diagnose.Stack{
+	return []finding.Stack{
 		path(0.71, frame(pkg+"api.(*Server).getOrder", "/src/heaptrim/examples/gateway/api/orders.go", 71)),
 		path(0.22, frame(pkg+"api.(*Server).listOrders", "/src/heaptrim/examples/gateway/api/orders.go", 121)),
 	}
@@ -234,13 +241,13 @@ func fixtureSource(string) ([]byte, error) {
 }
 
 // fixtureTrace is what a trace window of the gateway could show.
-func fixtureTrace() *Trace {
+func fixtureTrace() *latency.Trace {
 	var paid latency.Split
 	paid[latency.Running], paid[latency.AssistCPU], paid[latency.AssistParked] = 9*time.Millisecond, 2*time.Millisecond, 3*time.Millisecond
 	request := latency.Request{Start: time.Second, Length: 14 * time.Millisecond, Goroutine: 7, Task: 3, Mark: 12 * time.Millisecond, Split: paid}
 	s := &exectrace.Summary{Length: 5 * time.Second, Pauses: []exectrace.Pause{{Reason: "GC mark termination", Count: 12, Total: 600 * time.Microsecond, Max: 90 * time.Microsecond}}}
 	s.Cycles.Count, s.Cycles.Mark = 12, 700*time.Millisecond
-	return &Trace{File: "trace.out", Summary: s, Payers: &latency.Report{
+	return &latency.Trace{File: "trace.out", Summary: s, Payers: &latency.Report{
 		Goroutines: 42, STW: 600 * time.Microsecond,
 		Groups: []latency.Group{{Start: "net/http.(*conn).serve", Handler: "/order", Goroutines: 8, Split: paid}},
 		Requests: []latency.Requests{{
@@ -255,8 +262,8 @@ func fixtureTrace() *Trace {
 	}}
 }
 
-func fixtureDetections() []detect.Detection {
-	return []detect.Detection{
+func fixtureDetections() []finding.Detection {
+	return []finding.Detection{
 		{Detector: "tiny-heap", Run: "service", Title: "a heap so small that cycles are constant", Code: "gc-headroom", Text: "Give it more room.", Evidence: "58 collections per second of a heap of 4 MiB", Amount: 0.12, Saves: span95(9, 2), Basis: "the pacer's model"},
 		{Detector: "limiter", Run: "service", Title: "the collector's CPU limiter was on", Code: "gc-headroom", Text: "Raise the limit.", Evidence: "on in 3 of 9 cycles"},
 	}

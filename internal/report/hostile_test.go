@@ -14,7 +14,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/schema"
 )
 
@@ -78,24 +78,23 @@ func spoil(v reflect.Value, x float64) {
 	}
 }
 
-func poisoned(text string) (*diagnose.Diagnosis, Prescription) {
-	d, p := fixture(), fixturePrescription()
-	poison(reflect.ValueOf(d), text)
-	poison(reflect.ValueOf(&p), text)
-	return d, p
+func poisoned(text string) *finding.Report {
+	rep := fixture()
+	poison(reflect.ValueOf(rep), text)
+	return rep
 }
 
 // TestHostileNames: whatever names say, only printable text reaches the output,
 // and no line of the terminal's formats is too wide.
 func TestHostileNames(t *testing.T) {
 	for _, name := range hostileNames {
-		d, p := poisoned(name)
+		rep := poisoned(name)
 		for _, f := range formats {
 			if strings.HasPrefix(f.golden, "color") {
 				continue
 			}
 			var out bytes.Buffer
-			if err := f.write(&out, d, p); err != nil {
+			if err := f.write(&out, rep); err != nil {
 				t.Errorf("%s of %.20q: %v", f.golden, name, err)
 			}
 			for _, r := range out.String() {
@@ -112,11 +111,11 @@ func TestHostileNames(t *testing.T) {
 func TestHostileNamesInColor(t *testing.T) {
 	for _, name := range hostileNames {
 		var color bytes.Buffer
-		d, p := poisoned(name)
-		if err := Text(&color, d, TextOptions{Color: true, Prescription: p}); err != nil {
+		rep := poisoned(name)
+		if err := Text(&color, rep, TextOptions{Color: true}); err != nil {
 			t.Fatal(err)
 		}
-		if err := Explain(&color, d, 1, ExplainOptions{Color: true, Source: fixtureSource}); err != nil {
+		if err := Explain(&color, rep, 1, ExplainOptions{Color: true, Source: fixtureSource}); err != nil {
 			t.Fatal(err)
 		}
 		text := color.String()
@@ -130,30 +129,28 @@ func TestHostileNamesInColor(t *testing.T) {
 }
 
 func TestNoLineIsWiderThanTheTerminal(t *testing.T) {
-	diagnoses := []*diagnose.Diagnosis{fixture(), {}}
-	prescriptions := []Prescription{fixturePrescription(), {}}
+	reports := []*finding.Report{fixture(), empty()}
 	for _, name := range hostileNames {
-		d, p := poisoned(name)
-		diagnoses, prescriptions = append(diagnoses, d), append(prescriptions, p)
+		reports = append(reports, poisoned(name))
 	}
 	for width := minWidth; width <= 200; width += 7 {
-		for i, d := range diagnoses {
+		for i, rep := range reports {
 			var out bytes.Buffer
-			if err := textAt(width)(&out, d, prescriptions[i]); err != nil {
+			if err := textAt(width)(&out, rep); err != nil {
 				t.Fatal(err)
 			}
-			if len(d.Findings) > 0 {
-				if err := explainAt(width)(&out, d, prescriptions[i]); err != nil {
+			if len(rep.Prescription.Rows) > 0 {
+				if err := explainAt(width)(&out, rep); err != nil {
 					t.Fatal(err)
 				}
 			}
 			for line := range strings.Lines(out.String()) {
 				line = strings.TrimSuffix(line, "\n")
 				if n := cells(line); n > width {
-					t.Errorf("diagnosis %d at width %d: line of %d cells: %s", i, width, n, line)
+					t.Errorf("report %d at width %d: line of %d cells: %s", i, width, n, line)
 				}
 				if strings.TrimRight(line, " ") != line {
-					t.Errorf("diagnosis %d at width %d: trailing space: %q", i, width, line)
+					t.Errorf("report %d at width %d: trailing space: %q", i, width, line)
 				}
 			}
 		}
@@ -164,12 +161,11 @@ func TestNoLineIsWiderThanTheTerminal(t *testing.T) {
 // printed.
 func TestUselessNumbers(t *testing.T) {
 	for _, x := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat64, -math.MaxFloat64, 0, -1, 5e-324} {
-		d, p := fixture(), fixturePrescription()
-		spoil(reflect.ValueOf(d), x)
-		spoil(reflect.ValueOf(&p), x)
+		rep := fixture()
+		spoil(reflect.ValueOf(rep), x)
 		for _, f := range formats {
 			var out bytes.Buffer
-			if err := f.write(&out, d, p); err != nil {
+			if err := f.write(&out, rep); err != nil {
 				t.Errorf("%s with %v: %v", f.golden, x, err)
 			}
 			for _, bad := range []string{"NaN", "Inf"} {
@@ -183,9 +179,8 @@ func TestUselessNumbers(t *testing.T) {
 }
 
 func TestEmptyDiagnosis(t *testing.T) {
-	d := &diagnose.Diagnosis{}
 	for _, f := range formats {
-		err := f.write(io.Discard, d, Prescription{})
+		err := f.write(io.Discard, empty())
 		if strings.HasPrefix(f.golden, "explain") {
 			if want := "there is no finding 1: the report has none"; err == nil || err.Error() != want {
 				t.Errorf("%s: got %v, want %s", f.golden, err, want)
@@ -199,8 +194,8 @@ func TestEmptyDiagnosis(t *testing.T) {
 func TestCSVHoldsNoFormula(t *testing.T) {
 	for _, name := range hostileNames {
 		var out bytes.Buffer
-		d, _ := poisoned(name)
-		if err := CSV(&out, d); err != nil {
+		rep := poisoned(name)
+		if err := CSV(&out, rep); err != nil {
 			t.Fatal(err)
 		}
 		rows, err := csv.NewReader(&out).ReadAll()
@@ -225,8 +220,8 @@ func TestCSVHoldsNoFormula(t *testing.T) {
 func TestMarkdownTableSurvives(t *testing.T) {
 	for _, name := range hostileNames {
 		var out bytes.Buffer
-		d, p := poisoned(name)
-		if err := Markdown(&out, d, p); err != nil {
+		rep := poisoned(name)
+		if err := Markdown(&out, rep); err != nil {
 			t.Fatal(err)
 		}
 		bars := 0
@@ -264,8 +259,8 @@ func outsideCode(s string) string {
 func TestJSONKeepsNames(t *testing.T) {
 	for _, name := range hostileNames {
 		var out bytes.Buffer
-		d, p := poisoned(name)
-		if err := JSON(&out, d, Meta{Prescription: p}); err != nil {
+		rep := poisoned(name)
+		if err := JSON(&out, rep, Meta{}); err != nil {
 			t.Fatal(err)
 		}
 		var doc schema.Report

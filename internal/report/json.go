@@ -4,9 +4,8 @@ import (
 	"io"
 	"time"
 
-	"github.com/heaptrim/heaptrim/internal/detect"
-	"github.com/heaptrim/heaptrim/internal/diagnose"
 	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/schema"
 	"github.com/heaptrim/heaptrim/internal/stats"
 )
@@ -16,131 +15,125 @@ type Meta struct {
 	Tool    string    // heaptrim's version
 	Created time.Time // when the recording was made
 
-	Prescription Prescription
-	Trace        *Trace // who paid with time; nil without an execution trace
-	Detections   []detect.Detection
 }
 
-// JSON writes a diagnosis as one JSON document of [Schema], indented, with a
+// JSON writes a report as one JSON document of [Schema], indented, with a
 // newline at its end. Numbers that are not finite are written as null.
-func JSON(w io.Writer, d *diagnose.Diagnosis, m Meta) error {
-	return schema.Write(w, newDocument(d, m))
+func JSON(w io.Writer, rep *finding.Report, m Meta) error {
+	return schema.Write(w, newDocument(rep, m))
 }
 
-func newDocument(d *diagnose.Diagnosis, m Meta) schema.Report {
-	k := knownOf(d)
+func newDocument(rep *finding.Report, m Meta) schema.Report {
+	k := knownOf(rep)
 	doc := schema.Report{
 		Schema: schema.ReportVersion, Tool: m.Tool,
-		Target: newTarget(d.Target), Environment: schema.NewEnvironment(d.Environment), Totals: newTotals(d.Totals, k),
-		Decomposition: []schema.Bucket{}, Findings: []schema.Finding{}, SetApart: []schema.Finding{}, Advice: []schema.Advice{}, Detections: schema.Rows(m.Detections, newDetection), Latency: newLatency(m.Trace), Vet: []schema.RuleHit{}, Runs: []schema.RunSummary{}, Missing: []schema.Gap{},
-		Warnings: schema.List(d.Warnings),
+		Target: newTarget(rep.Diagnosis.Target), Environment: schema.NewEnvironment(rep.Diagnosis.Environment), Totals: newTotals(rep.Diagnosis.Totals, k),
+		Decomposition: []schema.Bucket{}, Findings: []schema.Finding{}, SetApart: []schema.Finding{}, Advice: []schema.Advice{}, Detections: schema.Rows(rep.Detections, newDetection), Latency: newLatency(rep.Trace), Vet: []schema.RuleHit{}, Runs: []schema.RunSummary{}, Missing: []schema.Gap{},
+		Warnings: schema.List(rep.Warnings),
 	}
 	if !m.Created.IsZero() {
 		at := m.Created.UTC()
 		doc.Created = &at
 	}
-	for _, b := range d.Decomposition {
-		doc.Decomposition = append(doc.Decomposition, schema.Bucket{b.Name, schema.NewInterval(b.Share, true), b.Memory, b.Charged})
+	for _, b := range rep.Diagnosis.Decomposition {
+		doc.Decomposition = append(doc.Decomposition, schema.Bucket{Name: b.Name, CPUShare: schema.NewInterval(b.Share, true), Memory: b.Memory, Charged: b.Charged})
 	}
-	for i, f := range d.Findings {
-		f.Rank = rankOf(d, i)
+	for i, f := range rep.Prescription.Rows {
+		f.Rank = rankOf(rep, i)
 		doc.Findings = append(doc.Findings, newFinding(f, k))
 	}
-	for _, f := range d.SetApart {
-		f.Rank = 0
-		doc.SetApart = append(doc.SetApart, newFinding(f, k))
+	for i := range rep.Diagnosis.Excluded {
+		doc.SetApart = append(doc.SetApart, newFinding(finding.Unranked(&rep.Diagnosis.Excluded[i]), k))
 	}
-	addCures(&doc, d, m.Prescription, k)
-	for _, r := range d.Runs {
-		doc.Runs = append(doc.Runs, newRun(d, r))
+	addCures(&doc, rep, k)
+	for _, r := range rep.Diagnosis.Runs {
+		doc.Runs = append(doc.Runs, newRun(rep, r))
 	}
-	for _, x := range d.Missing {
+	for _, x := range rep.Diagnosis.Gaps {
 		doc.Missing = append(doc.Missing, schema.Gap(x))
 	}
 	return doc
 }
 
 // addCures adds what is said of all cures.
-func addCures(doc *schema.Report, d *diagnose.Diagnosis, p Prescription, k known) {
-	doc.Threshold, doc.Below = schema.Positive(p.Threshold), d.BelowThreshold
+func addCures(doc *schema.Report, rep *finding.Report, k known) {
+	p := rep.Prescription
+	doc.Threshold, doc.Below = schema.Positive(p.Threshold), p.Below
 	doc.Together = newPrediction(p.Together)
-	for _, a := range d.Advice {
-		doc.Advice = append(doc.Advice, schema.Advice{newRemedy(a.Remedy), a.Title, newPrediction(a.Saves)})
+	for _, a := range rep.Advice {
+		doc.Advice = append(doc.Advice, schema.Advice{Remedy: newRemedy(a.Remedy), Title: a.Title, Prediction: newPrediction(a.Remedy.Saves)})
 	}
-	for _, h := range p.Rules {
+	for _, h := range rep.Rules {
 		s := h.Cost.Site
 		doc.Vet = append(doc.Vet, schema.RuleHit{
-			h.Code, h.Message, schema.Site{s.Function, s.File, s.Line, s.Package}, h.Cost.Run,
-			schema.NewInterval(h.Cost.CPU, k.cpu), schema.Number(h.Cost.BytesShare, k.allocated),
+			Code: h.Code, Message: h.Message, Site: schema.Site{Function: s.Function, File: s.File, Line: s.Line, Package: s.Package}, Run: h.Cost.Run,
+			CPUShare: schema.NewInterval(h.Cost.CPU, k.cpu), BytesShare: schema.Number(h.Cost.BytesShare, k.allocated),
 		})
 	}
 }
 
-func newRemedy(r diagnose.Remedy) schema.Remedy {
-	return schema.Remedy{r.Code, r.Safety, r.Text, r.Why, schema.Positive(r.Fit)}
+func newRemedy(r finding.Remedy) schema.Remedy {
+	return schema.Remedy{Code: r.Code, Safety: r.Safety, Text: r.Text, Why: r.Why, Fit: schema.Positive(r.Fit)}
 }
 
-func newPrediction(p diagnose.Prediction) schema.Prediction {
-	i := schema.PredictionIntervals{schema.NewInterval(p.BytesPerOp, false), schema.NewInterval(p.ObjectsPerOp, false)}
-	return schema.Prediction{schema.NewInterval(p.CPU, false), schema.NewInterval(p.Caches, false), schema.NewInterval(p.Cycles, false), i.BytesPerOp.Known(), i.ObjectsPerOp.Known(), i, p.Basis}
+func newPrediction(p finding.Prediction) schema.Prediction {
+	i := schema.PredictionIntervals{BytesPerOp: schema.NewInterval(p.BytesPerOp, false), ObjectsPerOp: schema.NewInterval(p.ObjectsPerOp, false)}
+	return schema.Prediction{CPUShare: schema.NewInterval(p.CPU, false), CachesShare: schema.NewInterval(p.Caches, false), CyclesShare: schema.NewInterval(p.Cycles, false), BytesPerOp: i.BytesPerOp.Known(), ObjectsPerOp: i.ObjectsPerOp.Known(), Intervals: i, Basis: p.Basis}
 }
 
 func newTarget(t evidence.Target) schema.Target {
-	return schema.Target{t.Kind, schema.List(t.Args), t.Module, t.ModuleDir, schema.List(t.Workspace), schema.List(t.Packages), schema.List(t.BuildFlags), schema.List(t.Command)}
+	return schema.Target{Kind: t.Kind, Args: schema.List(t.Args), Module: t.Module, ModuleDir: t.ModuleDir, Workspace: schema.List(t.Workspace), Packages: schema.List(t.Packages), BuildFlags: schema.List(t.BuildFlags), Command: schema.List(t.Command)}
 }
 
-func newTotals(t diagnose.Totals, k known) schema.Totals {
+func newTotals(t finding.Totals, k known) schema.Totals {
 	return schema.Totals{
 		CPUSeconds: schema.Positive(t.CPUSeconds), Samples: schema.Positive(float64(t.Samples)),
 		MemoryShare: schema.NewInterval(t.MemoryShare, k.cpu), CollectorShare: schema.NewInterval(t.CollectorShare, k.cpu),
 		IdleMarkShare: schema.NewInterval(t.IdleMarkShare, k.cpu), Sites: schema.NewInterval(t.Sites, k.churn), Remainder: schema.NewInterval(t.Remainder, k.churn),
-		Cycles: schema.Positive(float64(t.Cycles)), ForcedCycles: schema.Number(float64(t.ForcedCycles), t.Cycles > 0), CyclesPerS: schema.Positive(t.CyclesPerSecond),
-		LiveHeapBytes: schema.Positive(float64(t.LiveHeap)), HeapGoalBytes: schema.Positive(float64(t.HeapGoal)), NoHeapGoal: t.NoGoal, PeakHeapBytes: schema.Positive(float64(t.PeakHeap)),
-		PauseP50NS: schema.Positive(float64(t.PauseP50)), PauseMaxNS: schema.Positive(float64(t.PauseMax)), PauseTotalNS: schema.Positive(float64(t.PauseTotal)),
-		BytesPerS: schema.Positive(t.BytesPerSecond), Why: t.Why, RetentionBasis: t.RetentionBasis,
+		Cycles: schema.Positive(float64(t.Cycles.Automatic)), ForcedCycles: schema.Number(float64(t.Cycles.Forced), t.Cycles.Automatic > 0), CyclesPerS: schema.Positive(t.Cycles.PerSecond),
+		LiveHeapBytes: schema.Positive(float64(t.Heap.Live)), HeapGoalBytes: schema.Positive(float64(t.Heap.Goal)), NoHeapGoal: t.Heap.NoGoal, PeakHeapBytes: schema.Positive(float64(t.Heap.Peak)),
+		PauseP50NS: schema.Positive(float64(t.Pauses.P50)), PauseMaxNS: schema.Positive(float64(t.Pauses.Max)), PauseTotalNS: schema.Positive(float64(t.Pauses.Total)),
+		BytesPerS: schema.Positive(t.BytesPerSecond), Why: t.Why, RetentionBasis: t.Retention.Text,
 	}
 }
 
-func newFinding(f diagnose.Finding, k known) schema.Finding {
+func newFinding(f finding.Row, k known) schema.Finding {
 	out := schema.Finding{
-		Rank: f.Rank, Code: f.Code, Title: f.Title, Site: schema.Site{f.Site.Function, f.Site.File, f.Site.Line, f.Site.Package},
-		Run: f.Run, Via: f.Via, Kind: string(f.Kind), Pointers: yesNo(f.Pointers),
+		Rank: f.Rank, Code: codeOf(f), Title: f.Title, Site: schema.Site{Function: f.Site.Function, File: f.Site.File, Line: f.Site.Line, Package: f.Site.Package},
+		Run: f.Run, Via: f.Allocation.Via, Kind: string(f.Allocation.Kind), Pointers: yesNo(f.Allocation.Pointers),
 		Stack: []schema.Frame{}, Stacks: []schema.Stack{}, Cost: newCost(f.Cost, k), ByRun: []schema.RunCost{},
-		Lifetime: schema.Lifetime{string(f.Lifetime.Class), schema.Positive(float64(f.Lifetime.Mean)), f.Lifetime.Basis},
-		Escape:   newEscape(f.Escape), Remedy: newRemedy(f.Remedy), Prediction: newPrediction(f.Prediction),
+		Lifetime: schema.Lifetime{Class: string(f.Lifetime.Class), MeanNS: schema.Positive(float64(f.Lifetime.Mean)), Basis: f.Lifetime.Basis},
+		Escape:   newEscape(f.Escape), Remedy: newRemedy(f.Remedy), Prediction: newPrediction(f.Remedy.Saves),
 		Mix: []schema.Mix{}, Sizes: []schema.SizeCount{}, Others: []schema.OtherRemedy{},
 	}
-	for _, m := range f.Mix {
-		out.Mix = append(out.Mix, schema.Mix{string(m.Kind), m.Via, schema.Number(m.Objects, true), schema.Number(m.Bytes, true)})
+	for _, m := range f.Allocation.Mix {
+		out.Mix = append(out.Mix, schema.Mix{Kind: string(m.Kind), Via: m.Via, Objects: schema.Number(m.Objects, true), Bytes: schema.Number(m.Bytes, true)})
 	}
-	for _, s := range f.Sizes {
-		out.Sizes = append(out.Sizes, schema.SizeCount{int64(s.Size), schema.Number(s.Objects, true)})
+	for _, s := range f.Allocation.Sizes {
+		out.Sizes = append(out.Sizes, schema.SizeCount{Bytes: int64(s.Size), Objects: schema.Number(s.Objects, true)})
 	}
 	if f.Removal != nil {
 		removal := newPrediction(*f.Removal)
 		out.Removal = &removal
 	}
 	for _, r := range f.Others {
-		out.Others = append(out.Others, schema.OtherRemedy{newRemedy(r), newPrediction(r.Saves)})
-	}
-	if out.Code == "" {
-		out.Code = unclassified
+		out.Others = append(out.Others, schema.OtherRemedy{Remedy: newRemedy(r), Prediction: newPrediction(r.Saves)})
 	}
 	if out.Remedy.Code == "" {
 		out.Remedy.Code = out.Code
 	}
 	if out.Lifetime.Class == "" {
-		out.Lifetime.Class = string(diagnose.LifetimeUnknown)
+		out.Lifetime.Class = string(finding.LifetimeUnknown)
 	}
 	for i, s := range f.Stacks {
 		if i == 0 {
 			out.Stack, out.StackShare = newFrames(s.Frames), schema.Positive(s.Share)
 			continue
 		}
-		out.Stacks = append(out.Stacks, schema.Stack{schema.Positive(s.Share), newFrames(s.Frames)})
+		out.Stacks = append(out.Stacks, schema.Stack{Share: schema.Positive(s.Share), Frames: newFrames(s.Frames)})
 	}
 	for _, r := range f.ByRun {
-		out.ByRun = append(out.ByRun, schema.RunCost{r.Run, newCost(r.Cost, k)})
+		out.ByRun = append(out.ByRun, schema.RunCost{Run: r.Run, Cost: newCost(r.Cost, k)})
 	}
 	return out
 }
@@ -148,12 +141,12 @@ func newFinding(f diagnose.Finding, k known) schema.Finding {
 func newFrames(frames []evidence.Frame) []schema.Frame {
 	out := make([]schema.Frame, 0, len(frames))
 	for _, f := range frames {
-		out = append(out, schema.Frame{f.Function, f.File, f.Line})
+		out = append(out, schema.Frame{Function: f.Function, File: f.File, Line: f.Line})
 	}
 	return out
 }
 
-func newCost(c diagnose.Cost, k known) schema.Cost {
+func newCost(c finding.Cost, k known) schema.Cost {
 	parts := !undivided(c)
 	i := schema.CostIntervals{
 		Malloc: schema.NewInterval(c.Malloc, k.cpu && parts), Zeroing: schema.NewInterval(c.Zeroing, k.cpu && parts), GrowCopy: schema.NewInterval(c.GrowCopy, k.cpu && parts),
@@ -174,7 +167,7 @@ func newCost(c diagnose.Cost, k known) schema.Cost {
 
 // undivided reports whether a cost has no columns, as that of a line with all
 // that it calls: they are not known then, and not zero.
-func undivided(c diagnose.Cost) bool {
+func undivided(c finding.Cost) bool {
 	for _, part := range []stats.Interval{c.Malloc, c.Zeroing, c.GrowCopy, c.Assist, c.Churn, c.Retention} {
 		if part.Value != 0 {
 			return false
@@ -183,7 +176,7 @@ func undivided(c diagnose.Cost) bool {
 	return c.CPU.Value != 0
 }
 
-func newEscape(r *diagnose.Reason) *schema.Escape {
+func newEscape(r *finding.Escape) *schema.Escape {
 	if r == nil {
 		return nil
 	}
@@ -196,40 +189,40 @@ func newEscape(r *diagnose.Reason) *schema.Escape {
 		}
 	}
 	for _, step := range r.Flow {
-		s := schema.Flow{step.Dst, step.Src, []schema.FlowEdge{}}
+		s := schema.Flow{Dst: step.Dst, Src: step.Src, Edges: []schema.FlowEdge{}}
 		for _, e := range step.Edges {
-			s.Edges = append(s.Edges, schema.FlowEdge{e.Expr, e.Why, e.File, e.Line, e.Col})
+			s.Edges = append(s.Edges, schema.FlowEdge{Expr: e.Expr, Why: e.Why, File: e.File, Line: e.Line, Column: e.Col})
 		}
 		out.Flow = append(out.Flow, s)
 	}
 	return out
 }
 
-func newRun(d *diagnose.Diagnosis, r diagnose.RunSummary) schema.RunSummary {
-	ops := perOpKnown(d, r)
+func newRun(rep *finding.Report, r finding.RunSummary) schema.RunSummary {
+	ops := perOpKnown(rep, r)
 	var line *schema.FreshLine
 	if c := r.FreshLine; c != nil {
-		line = &schema.FreshLine{c.Threads, c.LiveBytes, c.FreshBytes, schema.NewInterval(c.NS, true), schema.Positive(c.UseNS)}
+		line = &schema.FreshLine{Threads: c.Threads, LiveBytes: c.LiveBytes, FreshBytes: c.FreshBytes, NS: schema.NewInterval(c.NS, true), UseNS: schema.Positive(c.UseNS)}
 	}
 	var cycle *schema.CycleCost
 	if c := r.CycleCost; c != nil && schema.Finite(c.Times) {
-		cycle = &schema.CycleCost{c.Pairs, c.Times, schema.NewInterval(c.NS, true)}
+		cycle = &schema.CycleCost{Pairs: c.Pairs, Times: c.Times, NS: schema.NewInterval(c.NS, true)}
 	}
 	var faults *schema.PageFaults
 	if c := r.PageFaults; c != nil {
-		faults = &schema.PageFaults{schema.Number(c.Alone, true), schema.Number(c.Profiled, true), schema.NewInterval(c.NS, true), schema.Positive(c.Counts)}
+		faults = &schema.PageFaults{AlonePerOp: schema.Number(c.Unprofiled, true), ProfiledPerOp: schema.Number(c.Profiled, true), NS: schema.NewInterval(c.NS, true), SamplesCount: schema.Positive(c.FaultScale)}
 	}
 	return schema.RunSummary{
 		Name: r.Name, Package: r.Package, Ops: schema.Positive(float64(r.Ops)), NsPerOp: schema.Positive(r.NsPerOp),
 		BytesPerOp: schema.Number(r.BytesPerOp, ops), AllocsPerOp: schema.Number(r.AllocsPerOp, ops), CyclesPerKiloOp: schema.Positive(r.CyclesPerKiloOp),
-		MemoryShare: schema.NewInterval(r.MemoryShare, false), CPUSecondsPerOp: schema.Positive(r.CPUSecondsPerOp), RequestsPerS: schema.Positive(r.RequestsPerSec), ProfilePace: schema.Positive(r.ProfilePace), PageFaults: faults, FreshLine: line, CycleCost: cycle,
+		MemoryShare: schema.NewInterval(r.MemoryShare, false), CPUSecondsPerOp: schema.Positive(r.CPUSecondsPerOp), RequestsPerS: schema.Positive(r.RequestsPerSec), ProfilePace: schema.Positive(r.CycleScale), PageFaults: faults, FreshLine: line, CycleCost: cycle,
 	}
 }
 
-func yesNo(t diagnose.Tri) *bool {
-	if t == diagnose.Unknown {
+func yesNo(t finding.Tri) *bool {
+	if t == finding.Unknown {
 		return nil
 	}
-	yes := t == diagnose.Yes
+	yes := t == finding.Yes
 	return &yes
 }

@@ -1,9 +1,9 @@
 package report
 
 import (
-	"strings"
+	"slices"
 
-	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/schema"
 	"github.com/heaptrim/heaptrim/internal/stats"
 )
@@ -23,25 +23,31 @@ type known struct {
 
 // knownOf looks at all findings: a column that is zero in every one of them
 // carries no evidence.
-func knownOf(d *diagnose.Diagnosis) known {
-	k := known{cpu: d.Totals.CPUSeconds > 0 || d.Totals.Samples > 0}
-	for _, all := range [][]diagnose.Finding{d.Findings, d.SetApart} {
-		for _, f := range all {
-			k.cures = k.cures || cure(f) != ""
-			c := f.Cost
-			k.perOp = k.perOp || measured(c.BytesPerOp) || measured(c.ObjectsPerOp)
-			k.perSecond = k.perSecond || measured(c.BytesPerSecond) || measured(c.ObjectsPerSecond)
-			k.allocated = k.allocated || measured(c.Bytes)
-			k.inUse = k.inUse || measured(c.InUse)
-			k.churn = k.churn || measured(c.Churn)
-			k.retention = k.retention || measured(c.Retention)
-		}
+func knownOf(rep *finding.Report) known {
+	k := known{cpu: rep.Diagnosis.Totals.CPUSeconds > 0 || rep.Diagnosis.Totals.Samples > 0}
+	for _, f := range everyRow(rep) {
+		k.cures = k.cures || cure(f) != ""
+		c := f.Cost
+		k.perOp = k.perOp || measured(c.BytesPerOp) || measured(c.ObjectsPerOp)
+		k.perSecond = k.perSecond || measured(c.BytesPerSecond) || measured(c.ObjectsPerSecond)
+		k.allocated = k.allocated || measured(c.Bytes)
+		k.inUse = k.inUse || measured(c.InUse)
+		k.churn = k.churn || measured(c.Churn)
+		k.retention = k.retention || measured(c.Retention)
 	}
 	k.allocated = k.allocated || k.perOp || k.perSecond
 	k.churn = k.churn || k.cpu && k.allocated
-	basis := d.Totals.RetentionBasis
-	k.retention = k.retention || k.cpu && basis != "" && !strings.HasPrefix(basis, "not known")
+	k.retention = k.retention || k.cpu && rep.Diagnosis.Totals.Retention.Known
 	return k
+}
+
+// everyRow returns the ranked rows and those that are excluded.
+func everyRow(rep *finding.Report) []finding.Row {
+	all := slices.Clone(rep.Prescription.Rows)
+	for i := range rep.Diagnosis.Excluded {
+		all = append(all, finding.Unranked(&rep.Diagnosis.Excluded[i]))
+	}
+	return all
 }
 
 // measured reports whether an interval is more than the zero that stands for
@@ -51,7 +57,7 @@ func measured(i stats.Interval) bool { return i != stats.Interval{} && schema.Fi
 // rankedBy is the quantity that the findings are ranked by: what their cures
 // save, or what they cost where no cures are named. It is false for a finding
 // without a change to rank by.
-func (k known) rankedBy(f diagnose.Finding) (stats.Interval, bool) {
+func (k known) rankedBy(f finding.Row) (stats.Interval, bool) {
 	if k.cures {
 		return k.savings(f), cured(f)
 	}
@@ -64,7 +70,7 @@ func (k known) rankedBy(f diagnose.Finding) (stats.Interval, bool) {
 
 // amounts are the bytes and objects of a cost in the finest form that is known:
 // per operation, per second, or of all that the profile covers.
-func (k known) amounts(c diagnose.Cost) (bytes, objects stats.Interval) {
+func (k known) amounts(c finding.Cost) (bytes, objects stats.Interval) {
 	switch {
 	case k.perOp:
 		return c.BytesPerOp, c.ObjectsPerOp
@@ -86,17 +92,15 @@ func (k known) per() string {
 }
 
 // allocates reports whether any finding has bytes in the run.
-func allocates(d *diagnose.Diagnosis, run string) bool {
-	for _, all := range [][]diagnose.Finding{d.Findings, d.SetApart} {
-		for _, f := range all {
-			for _, r := range f.ByRun {
-				if r.Run == run && r.Cost.BytesPerOp.Value > 0 {
-					return true
-				}
-			}
-			if f.Run == run && f.Cost.BytesPerOp.Value > 0 {
+func allocates(rep *finding.Report, run string) bool {
+	for _, f := range everyRow(rep) {
+		for _, r := range f.ByRun {
+			if r.Run == run && r.Cost.BytesPerOp.Value > 0 {
 				return true
 			}
+		}
+		if f.Run == run && f.Cost.BytesPerOp.Value > 0 {
+			return true
 		}
 	}
 	return false
@@ -105,12 +109,12 @@ func allocates(d *diagnose.Diagnosis, run string) bool {
 // perOpKnown reports whether a run's bytes and allocations per operation are
 // known. Both zero is a true figure of a benchmark that was timed, unless a
 // finding allocates in it.
-func perOpKnown(d *diagnose.Diagnosis, r diagnose.RunSummary) bool {
+func perOpKnown(rep *finding.Report, r finding.RunSummary) bool {
 	if !schema.Finite(r.BytesPerOp) || !schema.Finite(r.AllocsPerOp) {
 		return false
 	}
 	if r.BytesPerOp > 0 || r.AllocsPerOp > 0 {
 		return true
 	}
-	return r.NsPerOp > 0 && r.Ops > 0 && !allocates(d, r.Name)
+	return r.NsPerOp > 0 && r.Ops > 0 && !allocates(rep, r.Name)
 }

@@ -1,13 +1,14 @@
 package report
 
 import (
-	"github.com/heaptrim/heaptrim/internal/detect"
+	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/latency"
 	"github.com/heaptrim/heaptrim/internal/schema"
 )
 
 // newLatency is the section of a trace; nil without one. The single mark phases
 // are left to `heaptrim trace -json`: there can be very many.
-func newLatency(t *Trace) *schema.Latency {
+func newLatency(t *latency.Trace) *schema.Latency {
 	if t == nil || t.Summary == nil {
 		return nil
 	}
@@ -24,8 +25,8 @@ func newLatency(t *Trace) *schema.Latency {
 	return out
 }
 
-func newDetection(d detect.Detection) schema.Detection {
-	out := schema.Detection{d.Detector, d.Run, d.Title, d.Code, d.Text, d.Evidence, schema.Positive(d.Amount), nil, d.Basis}
+func newDetection(d finding.Detection) schema.Detection {
+	out := schema.Detection{Detector: d.Detector, Run: d.Run, Title: d.Title, Code: d.Code, Text: d.Text, Evidence: d.Evidence, Amount: schema.Positive(d.Amount), Saves: nil, Basis: d.Basis}
 	if d.Saves.Value != 0 {
 		out.Saves = schema.NewInterval(d.Saves, true)
 	}

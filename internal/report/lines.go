@@ -6,17 +6,17 @@ import (
 	"io"
 	"strings"
 
-	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
 // Lines writes one line a finding in rank order, as go vet does:
 // "file:line:col: [code] what to do (what that saves)". The column is there
 // only where the compiler gave one for that very line. Lines are not cut.
-func Lines(w io.Writer, d *diagnose.Diagnosis) error {
+func Lines(w io.Writer, rep *finding.Report) error {
 	b := bufio.NewWriter(w)
-	k := knownOf(d)
-	for _, f := range d.Findings {
+	k := knownOf(rep)
+	for _, f := range rep.Prescription.Rows {
 		at := place(f.Site)
 		if r := f.Escape; r != nil && r.From != nil && r.From.Col > 0 && r.At.Line == f.Site.Line && r.At.File == f.Site.File {
 			at += fmt.Sprintf(":%d", r.From.Col)
@@ -27,15 +27,15 @@ func Lines(w io.Writer, d *diagnose.Diagnosis) error {
 }
 
 // lineFigure is what a finding's cure saves; without a cure, what it costs.
-func lineFigure(f diagnose.Finding, k known) string {
-	if saved := savedText(f.Prediction, k); saved != "" && cured(f) {
+func lineFigure(f finding.Row, k known) string {
+	if saved := savedText(f.Remedy.Saves, k); saved != "" && cured(f) {
 		return "saves " + saved
 	}
 	return "costs " + lineCost(f, k)
 }
 
 // lineCost is the cost of a finding in a few words.
-func lineCost(f diagnose.Finding, k known) string {
+func lineCost(f finding.Row, k known) string {
 	var parts []string
 	if k.cpu {
 		parts = append(parts, sharePercent(f.Cost.CPU)+" of CPU")

@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
@@ -14,10 +14,10 @@ import (
 // comment on a change: headline, decomposition, the first 15 findings with
 // their cures, and advice. No name in it can open a tag, a link, a mention or
 // another table cell.
-func Markdown(w io.Writer, d *diagnose.Diagnosis, p Prescription) error {
+func Markdown(w io.Writer, rep *finding.Report) error {
 	b := bufio.NewWriter(w)
-	k := knownOf(d)
-	t := d.Totals
+	k := knownOf(rep)
+	t := rep.Diagnosis.Totals
 	if k.cpu {
 		fmt.Fprintf(b, "**Memory management takes %s of CPU time.**", mdText(sharePercent(t.MemoryShare)))
 	} else {
@@ -26,29 +26,29 @@ func Markdown(w io.Writer, d *diagnose.Diagnosis, p Prescription) error {
 	if t.Why != "" {
 		b.WriteString(" " + mdText(sentence(t.Why)))
 	}
-	if s := outlook(d, k, p); s != "" {
+	if s := outlook(rep, k); s != "" {
 		b.WriteString(" **" + mdText(s) + "**")
 	}
 	b.WriteString("\n\n")
-	facts := append(append([]string{targetName(d.Target)}, cycleFacts(t)...), heapFacts(t)...)
-	facts = append(facts, setting("GOGC", d.Environment.GOGC), d.Environment.GoVersion)
+	facts := append(append([]string{targetName(rep.Diagnosis.Target)}, cycleFacts(t)...), heapFacts(t)...)
+	facts = append(facts, setting("GOGC", rep.Diagnosis.Environment.GOGC), rep.Diagnosis.Environment.GoVersion)
 	b.WriteString(mdText(joinKnown(facts)) + "\n")
-	mdDecomposition(b, d)
-	mdFindings(b, d, k)
-	for _, s := range []string{leftOut(d, p), overcharged(d, k)} {
+	mdDecomposition(b, rep)
+	mdFindings(b, rep, k)
+	for _, s := range []string{leftOut(rep), overcharged(rep, k)} {
 		if s != "" {
 			b.WriteString("\n" + mdText(s) + "\n")
 		}
 	}
-	mdList(b, "For the program as a whole", adviceTexts(d, k))
-	mdList(b, "Source rules on hot lines", ruleTexts(p.Rules, k))
-	mdList(b, "Not known", missingTexts(d))
-	mdList(b, "Warnings", d.Warnings)
+	mdList(b, "For the program as a whole", adviceTexts(rep, k))
+	mdList(b, "Source rules on hot lines", ruleTexts(rep.Rules, k))
+	mdList(b, "Not known", missingTexts(rep))
+	mdList(b, "Warnings", rep.Warnings)
 	return b.Flush()
 }
 
-func mdDecomposition(b *bufio.Writer, d *diagnose.Diagnosis) {
-	parts := segments(d.Decomposition, false)
+func mdDecomposition(b *bufio.Writer, rep *finding.Report) {
+	parts := segments(rep.Diagnosis.Decomposition, false)
 	if len(parts) == 0 {
 		return
 	}
@@ -61,15 +61,15 @@ func mdDecomposition(b *bufio.Writer, d *diagnose.Diagnosis) {
 		bar := strings.Repeat(glyph, min(max(int(s.share.Value*40+0.5), 0), 40))
 		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", mdText(s.name), mdText(percent(s.share.Value)), mdText(percent(half(s.share))), bar)
 	}
-	for _, r := range d.Decomposition {
+	for _, r := range rep.Diagnosis.Decomposition {
 		if !r.Charged && some(r.Share.Value) {
 			fmt.Fprintf(b, "| %s (not charged) | %s | %s |  |\n", mdText(r.Name), mdText(percent(r.Share.Value)), mdText(percent(half(r.Share))))
 		}
 	}
 }
 
-func mdFindings(b *bufio.Writer, d *diagnose.Diagnosis, k known) {
-	shown := d.Findings[:min(defaultTop, len(d.Findings))]
+func mdFindings(b *bufio.Writer, rep *finding.Report, k known) {
+	shown := rep.Prescription.Rows[:min(defaultTop, len(rep.Prescription.Rows))]
 	if len(shown) == 0 {
 		b.WriteString("\nNo allocation site of your code stands out in this recording.\n")
 		return
@@ -82,10 +82,10 @@ func mdFindings(b *bufio.Writer, d *diagnose.Diagnosis, k known) {
 			cpu = percent(f.Cost.CPU.Value) + plusMinus(f.Cost.CPU)
 		}
 		bytes, objects := k.amounts(f.Cost)
-		fmt.Fprintf(b, "| %d | %s | %s | %s | %s | %s | %s | %s |\n", rankOf(d, i), mdText(strings.TrimSpace(k.savingCell(f))), mdText(cpu), amount(bytes.Value, unit.FormatBytes),
+		fmt.Fprintf(b, "| %d | %s | %s | %s | %s | %s | %s | %s |\n", rankOf(rep, i), mdText(strings.TrimSpace(k.savingCell(f))), mdText(cpu), amount(bytes.Value, unit.FormatBytes),
 			amount(objects.Value, unit.FormatScaled), mdCode(place(f.Site)), mdCode(shortName(f.Site.Function)), mdProse(whatToDo(f)))
 	}
-	if n := len(d.Findings) - len(shown); n > 0 {
+	if n := len(rep.Prescription.Rows) - len(shown); n > 0 {
 		fmt.Fprintf(b, "\n… and %d more.\n", n)
 	}
 }
@@ -98,11 +98,11 @@ func (k known) savedIn() string {
 	return "B" + k.per()
 }
 
-func adviceTexts(d *diagnose.Diagnosis, k known) []string {
+func adviceTexts(rep *finding.Report, k known) []string {
 	var out []string
-	for _, a := range d.Advice {
-		text := tag(a.Code) + a.Title + ": " + a.Text
-		if s := savedText(a.Saves, k); s != "" {
+	for _, a := range rep.Advice {
+		text := tag(a.Remedy.Code) + a.Title + ": " + a.Remedy.Text
+		if s := savedText(a.Remedy.Saves, k); s != "" {
 			text += " (saves " + s + ")"
 		}
 		out = append(out, text)
@@ -110,7 +110,7 @@ func adviceTexts(d *diagnose.Diagnosis, k known) []string {
 	return out
 }
 
-func ruleTexts(hits []RuleHit, k known) []string {
+func ruleTexts(hits []finding.RuleHit, k known) []string {
 	var out []string
 	for _, h := range hits[:min(shownRules, len(hits))] {
 		cost := percent(h.Cost.BytesShare) + " % of bytes"
@@ -122,9 +122,9 @@ func ruleTexts(hits []RuleHit, k known) []string {
 	return out
 }
 
-func missingTexts(d *diagnose.Diagnosis) []string {
+func missingTexts(rep *finding.Report) []string {
 	var out []string
-	for _, m := range d.Missing {
+	for _, m := range rep.Diagnosis.Gaps {
 		out = append(out, m.What+": "+m.Adds)
 	}
 	return out

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/heaptrim/heaptrim/internal/diagnose"
 	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/finding"
 )
 
 // shortName drops the directories of a function's package path and undoes the
@@ -41,29 +41,34 @@ const (
 
 // whyOnHeap is the reason of a finding in one sentence: the compiler's in
 // plain words, else the kind of allocation.
-func whyOnHeap(f diagnose.Finding) string {
+func whyOnHeap(f finding.Row) string {
 	why := noReason
 	switch {
 	case f.Escape != nil && f.Escape.Text != "":
 		why = f.Escape.Text
-	case f.Kind != diagnose.KindUnknown:
-		why = string(f.Kind) + ", " + noReason
+	case f.Allocation.Kind != finding.KindUnknown:
+		why = string(f.Allocation.Kind) + ", " + noReason
 	}
-	if f.Via != "" {
-		why = "via " + shortName(f.Via) + ": " + why
+	if f.Allocation.Via != "" {
+		why = "via " + shortName(f.Allocation.Via) + ": " + why
 	}
 	return why
 }
 
 // cure is the code of a finding's remedy; empty when none is named.
-func cure(f diagnose.Finding) string {
-	if f.Remedy.Code != "" && f.Remedy.Code != unclassified {
-		return f.Remedy.Code
+func cure(f finding.Row) string {
+	if f.Remedy.Code == unclassified {
+		return ""
 	}
-	if f.Code != unclassified {
-		return f.Code
+	return f.Remedy.Code
+}
+
+// codeOf is the same with a word for none.
+func codeOf(f finding.Row) string {
+	if f.Remedy.Code == "" {
+		return unclassified
 	}
-	return ""
+	return f.Remedy.Code
 }
 
 // Codes that name no change.
@@ -73,7 +78,7 @@ const (
 )
 
 // cured reports whether a finding's remedy is a change.
-func cured(f diagnose.Finding) bool { return cure(f) != "" && cure(f) != leaveIt }
+func cured(f finding.Row) bool { return cure(f) != "" && cure(f) != leaveIt }
 
 // tag is a code as it stands before a text; empty when there is none.
 func tag(code string) string {
@@ -85,7 +90,7 @@ func tag(code string) string {
 
 // whatToDo is a finding's remedy in one line; where none is named, why the
 // value is on the heap.
-func whatToDo(f diagnose.Finding) string {
+func whatToDo(f finding.Row) string {
 	if cure(f) == "" {
 		return whyOnHeap(f)
 	}
@@ -93,8 +98,8 @@ func whatToDo(f diagnose.Finding) string {
 }
 
 // rankOf is the rank of the i-th finding.
-func rankOf(d *diagnose.Diagnosis, i int) int {
-	if r := d.Findings[i].Rank; r > 0 {
+func rankOf(rep *finding.Report, i int) int {
+	if r := rep.Prescription.Rows[i].Rank; r > 0 {
 		return r
 	}
 	return i + 1

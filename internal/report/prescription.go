@@ -5,31 +5,13 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/stats"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
-// Prescription is what is said of a diagnosis's cures as a whole, beyond its
-// findings. The zero value leaves it out.
-type Prescription struct {
-	// Together is the saving of all findings' cures at once.
-	Together diagnose.Prediction
-	// Threshold is the share of CPU or of bytes below which findings were left
-	// out, from 0 to 1; 0 says that all are there.
-	Threshold float64
-	Rules     []RuleHit
-}
-
-// RuleHit is what a rule for source says of a line that the profile finds hot.
-type RuleHit struct {
-	Code    string
-	Message string
-	Cost    diagnose.LineCost // of the hottest line that the rule speaks of
-}
-
 // savedText says in words what a prediction saves; empty when it says nothing.
-func savedText(p diagnose.Prediction, k known) string {
+func savedText(p finding.Prediction, k known) string {
 	var parts []string
 	if k.cpu && measured(p.CPU) {
 		parts = append(parts, sharePercent(p.CPU)+" of CPU")
@@ -41,7 +23,7 @@ func savedText(p diagnose.Prediction, k known) string {
 const leastCycles = 0.005
 
 // savedAmounts are what a prediction saves in each operation.
-func savedAmounts(p diagnose.Prediction) []string {
+func savedAmounts(p finding.Prediction) []string {
 	var parts []string
 	if some(p.BytesPerOp.Value) {
 		parts = append(parts, unit.FormatBytes(p.BytesPerOp.Value)+"/op")
@@ -57,25 +39,25 @@ func savedAmounts(p diagnose.Prediction) []string {
 
 // savings is what a finding's cure saves: as a share of CPU where it was
 // sampled, else in the finest amount of bytes that is known.
-func (k known) savings(f diagnose.Finding) stats.Interval {
+func (k known) savings(f finding.Row) stats.Interval {
 	switch bytes, _ := k.amounts(f.Cost); {
 	case k.cpu:
-		return f.Prediction.CPU
+		return f.Remedy.Saves.CPU
 	case f.Cut != nil:
 		return bytes.Scale(f.Cut.Bytes)
 	case k.perOp:
-		return f.Prediction.BytesPerOp
+		return f.Remedy.Saves.BytesPerOp
 	}
 	return stats.Interval{}
 }
 
 // outlook is the headline's sentence on the cures: what the first saves, and
 // what all save together. It is empty when there are none.
-func outlook(d *diagnose.Diagnosis, k known, p Prescription) string {
-	var first *diagnose.Finding
+func outlook(rep *finding.Report, k known) string {
+	var first *finding.Row
 	cures, cuts := 0, 0
-	for i := range d.Findings {
-		f := &d.Findings[i]
+	for i := range rep.Prescription.Rows {
+		f := &rep.Prescription.Rows[i]
 		if !cured(*f) {
 			continue
 		}
@@ -90,12 +72,12 @@ func outlook(d *diagnose.Diagnosis, k known, p Prescription) string {
 	if first == nil {
 		return ""
 	}
-	one := savedHeadline(first.Prediction, k)
+	one := savedHeadline(first.Remedy.Saves, k)
 	if one == "" {
 		return ""
 	}
 	text := "By prediction, the first cure saves " + one
-	if all := savedHeadline(p.Together, k); all != "" && k.cpu && cuts > 1 {
+	if all := savedHeadline(rep.Prescription.Together, k); all != "" && k.cpu && cuts > 1 {
 		which := fmt.Sprintf("all %d together", cuts)
 		if cuts < cures {
 			which = fmt.Sprintf("%d of %d together", cuts, cures)
@@ -106,7 +88,7 @@ func outlook(d *diagnose.Diagnosis, k known, p Prescription) string {
 }
 
 // savedHeadline is the saving in one figure.
-func savedHeadline(p diagnose.Prediction, k known) string {
+func savedHeadline(p finding.Prediction, k known) string {
 	switch {
 	case k.cpu && measured(p.CPU):
 		return sharePercent(p.CPU) + " of CPU"
@@ -117,8 +99,9 @@ func savedHeadline(p diagnose.Prediction, k known) string {
 }
 
 // leftOut says how many findings the threshold hides; empty when it hides none.
-func leftOut(d *diagnose.Diagnosis, p Prescription) string {
-	n := d.BelowThreshold
+func leftOut(rep *finding.Report) string {
+	p := rep.Prescription
+	n := p.Below
 	if n <= 0 {
 		return ""
 	}
@@ -134,19 +117,19 @@ func leftOut(d *diagnose.Diagnosis, p Prescription) string {
 }
 
 // advice is the section on remedies that belong to no line.
-func advice(p *page, d *diagnose.Diagnosis, k known) {
-	if len(d.Advice) == 0 {
+func advice(p *page, rep *finding.Report, k known) {
+	if len(rep.Advice) == 0 {
 		return
 	}
 	p.section("For the program as a whole", "")
-	for _, a := range d.Advice {
+	for _, a := range rep.Advice {
 		saves := ""
-		if s := savedText(a.Saves, k); s != "" {
+		if s := savedText(a.Remedy.Saves, k); s != "" {
 			saves = "  saves " + s
 		}
-		p.line(span{"  " + tag(a.Code) + a.Title, bold}, span{saves, noStyle})
-		p.prose("      ", fullSentence(a.Text), noStyle)
-		if why := because(a.Why, a.Saves.Basis); why != "" {
+		p.line(span{"  " + tag(a.Remedy.Code) + a.Title, bold}, span{saves, noStyle})
+		p.prose("      ", fullSentence(a.Remedy.Text), noStyle)
+		if why := because(a.Remedy.Why, a.Remedy.Saves.Basis); why != "" {
 			p.prose("      ", why, dim)
 		}
 	}
@@ -168,7 +151,7 @@ func because(why, basis string) string {
 const shownRules = 15
 
 // rules is the section of what the rules for source say of hot lines.
-func rules(p *page, hits []RuleHit, k known) {
+func rules(p *page, hits []finding.RuleHit, k known) {
 	if len(hits) == 0 {
 		return
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/stats"
 )
 
@@ -14,16 +14,16 @@ import (
 func TestRankMarksBySaving(t *testing.T) {
 	f := func(savings []float64, want string) {
 		t.Helper()
-		d := &diagnose.Diagnosis{Totals: diagnose.Totals{Samples: 100}}
+		rep := sampled()
 		for i, s := range savings {
-			g := diagnose.Finding{Code: "presize-map", Cost: diagnose.Cost{CPU: span95(float64(20-i), 0.1)}}
-			g.Prediction.CPU = span95(s, 0.5)
+			g := finding.Row{Finding: &finding.Finding{Cost: finding.Cost{CPU: span95(float64(20-i), 0.1)}}}
+			g.Remedy.Code, g.Remedy.Saves.CPU = "presize-map", span95(s, 0.5)
 			if s == 0 {
-				g.Code, g.Prediction.CPU = leaveIt, stats.Interval{}
+				g.Remedy.Code, g.Remedy.Saves.CPU = leaveIt, stats.Interval{}
 			}
-			d.Findings = append(d.Findings, g)
+			rep.Prescription.Rows = append(rep.Prescription.Rows, g)
 		}
-		c := rankColumn(d, d.Findings, knownOf(d))
+		c := rankColumn(rep, rep.Prescription.Rows, knownOf(rep))
 		if got := strings.Join(c.cells, " "); got != want {
 			t.Errorf("marks of %v: got %q, want %q", savings, got, want)
 		}
@@ -34,32 +34,43 @@ func TestRankMarksBySaving(t *testing.T) {
 	f([]float64{0, 5}, "1  2 ")
 }
 
+// sampled is a report with CPU samples and no rows.
+func sampled() *finding.Report {
+	rep := empty()
+	rep.Diagnosis.Totals.Samples = 100
+	return rep
+}
+
 func TestOutlook(t *testing.T) {
-	together := Prescription{Together: diagnose.Prediction{CPU: span95(10, 1)}}
-	cut := func(saves float64) diagnose.Finding {
-		return diagnose.Finding{Code: "presize-map", Prediction: diagnose.Prediction{CPU: span95(saves, 1), BytesPerOp: stats.Exact(64)}, Cut: &diagnose.Cut{Bytes: 1}}
+	row := func(code string, saves float64, cut *finding.Cut) finding.Row {
+		return finding.Row{
+			Finding: &finding.Finding{}, Cut: cut,
+			Remedy: finding.Remedy{Code: code, Saves: finding.Prediction{CPU: span95(saves, 1), BytesPerOp: stats.Exact(64)}},
+		}
 	}
-	whole := diagnose.Finding{Code: "skip-work", Prediction: diagnose.Prediction{CPU: span95(3, 1)}}
-	leave := diagnose.Finding{Code: leaveIt}
-	f := func(samples int64, findings []diagnose.Finding, want string) {
+	cut := func(saves float64) finding.Row { return row("presize-map", saves, &finding.Cut{Bytes: 1}) }
+	whole, leave := row("skip-work", 3, nil), row(leaveIt, 0, nil)
+	f := func(samples int64, findings []finding.Row, want string) {
 		t.Helper()
-		d := &diagnose.Diagnosis{Totals: diagnose.Totals{Samples: samples}, Findings: findings}
-		if got := outlook(d, knownOf(d), together); got != want {
+		rep := empty()
+		rep.Diagnosis.Totals.Samples = samples
+		rep.Prescription.Rows, rep.Prescription.Together.CPU = findings, span95(10, 1)
+		if got := outlook(rep, knownOf(rep)); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
 	f(9, nil, "")
-	f(9, []diagnose.Finding{leave}, "")
-	f(9, []diagnose.Finding{leave, cut(7)}, "By prediction, the first cure saves 7.0 % ±1.0 of CPU.")
-	f(9, []diagnose.Finding{cut(7), leave, cut(5)}, "By prediction, the first cure saves 7.0 % ±1.0 of CPU, all 2 together 10.0 % ±1.0 of CPU.")
-	f(9, []diagnose.Finding{cut(7), whole, cut(5)}, "By prediction, the first cure saves 7.0 % ±1.0 of CPU, 2 of 3 together 10.0 % ±1.0 of CPU.")
-	f(0, []diagnose.Finding{cut(7), cut(5)}, "By prediction, the first cure saves 64 B/op.")
+	f(9, []finding.Row{leave}, "")
+	f(9, []finding.Row{leave, cut(7)}, "By prediction, the first cure saves 7.0 % ±1.0 of CPU.")
+	f(9, []finding.Row{cut(7), leave, cut(5)}, "By prediction, the first cure saves 7.0 % ±1.0 of CPU, all 2 together 10.0 % ±1.0 of CPU.")
+	f(9, []finding.Row{cut(7), whole, cut(5)}, "By prediction, the first cure saves 7.0 % ±1.0 of CPU, 2 of 3 together 10.0 % ±1.0 of CPU.")
+	f(0, []finding.Row{cut(7), cut(5)}, "By prediction, the first cure saves 64 B/op.")
 }
 
 func TestLeftOut(t *testing.T) {
 	f := func(n int, threshold float64, want string) {
 		t.Helper()
-		if got := leftOut(&diagnose.Diagnosis{BelowThreshold: n}, Prescription{Threshold: threshold}); got != want {
+		if got := leftOut(&finding.Report{Prescription: &finding.Prescription{Below: n, Threshold: threshold}}); got != want {
 			t.Errorf("%d below %v: got %q, want %q", n, threshold, got, want)
 		}
 	}
@@ -72,10 +83,10 @@ func TestLeftOut(t *testing.T) {
 // TestSavingsWithoutCPU: without a CPU profile the table shows the bytes that
 // the cure takes away, and no share.
 func TestSavingsWithoutCPU(t *testing.T) {
-	d := fixture()
-	d.Totals.CPUSeconds, d.Totals.Samples = 0, 0
+	rep := fixture()
+	rep.Diagnosis.Totals.CPUSeconds, rep.Diagnosis.Totals.Samples = 0, 0
 	var out bytes.Buffer
-	if err := Text(&out, d, TextOptions{Width: 120}); err != nil {
+	if err := Text(&out, rep, TextOptions{Width: 120}); err != nil {
 		t.Fatal(err)
 	}
 	text := out.String()

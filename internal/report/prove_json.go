@@ -19,8 +19,8 @@ func newProveDocument(r *prove.Result, m Meta) schema.Prove {
 	doc := schema.Prove{
 		Schema: schema.ProveVersion, Tool: m.Tool,
 		Verdict: newProveVerdict(r.Verdict), A: newProveSide(prove.SideInfo{}), B: newProveSide(prove.SideInfo{}), Sides: []schema.ProveNamed{},
-		Target: schema.ProveTarget{r.Target.Kind, schema.List(r.Target.Args), r.Target.Bench, r.Target.Load, schema.List(r.Target.Flags), int64(r.Target.RunTime)},
-		Rules:  schema.ProveRules{r.Rules.Alpha, r.Rules.MinEffect, r.Rules.Precision, r.Rules.MaxPairs, schema.List(r.Rules.Gate)},
+		Target: schema.ProveTarget{Kind: r.Target.Kind, Args: schema.List(r.Target.Args), Bench: r.Target.Bench, Load: r.Target.Load, BuildFlags: schema.List(r.Target.Flags), RunTimeNS: int64(r.Target.RunTime)},
+		Rules:  schema.ProveRules{Alpha: r.Rules.Alpha, MinEffect: r.Rules.MinEffect, Precision: r.Rules.Precision, MaxPairs: r.Rules.MaxPairs, Gate: schema.List(r.Rules.Gate)},
 		Seed:   r.Seed, MeasuredNS: int64(r.Measured), Partial: r.Partial, Environment: schema.NewEnvironment(r.Environment),
 		Comparisons: []schema.ProveComparison{}, LeftOut: schema.List(r.LeftOut), Warnings: schema.List(r.Warnings),
 	}
@@ -49,7 +49,7 @@ func newProveDocument(r *prove.Result, m Meta) schema.Prove {
 }
 
 func newProveVerdict(v prove.Verdict) schema.ProveVerdict {
-	out := schema.ProveVerdict{string(v.Outcome), v.Sentence, map[string]int{}}
+	out := schema.ProveVerdict{Outcome: string(v.Outcome), Sentence: v.Sentence, Counts: map[string]int{}}
 	for o, n := range v.Counts {
 		out.Counts[string(o)] = n
 	}
@@ -57,7 +57,7 @@ func newProveVerdict(v prove.Verdict) schema.ProveVerdict {
 }
 
 func newProveSide(s prove.SideInfo) schema.ProveSide {
-	out := schema.ProveSide{s.Spec, s.Commit, s.Dirty, s.Version, s.GoVersion, schema.List(s.Env), []schema.ProveBinary{}}
+	out := schema.ProveSide{Spec: s.Spec, Commit: s.Commit, Dirty: s.Dirty, Version: s.Version, GoVersion: s.GoVersion, Env: schema.List(s.Env), Binaries: []schema.ProveBinary{}}
 	for _, b := range s.Binaries {
 		out.Binaries = append(out.Binaries, schema.ProveBinary(b))
 	}
@@ -80,7 +80,7 @@ func newProveComparison(c prove.Comparison) schema.ProveComparison {
 	for _, r := range c.Runs {
 		values := maps.Clone(r.Values)
 		maps.DeleteFunc(values, func(_ string, v float64) bool { return !schema.Finite(v) })
-		out.Runs = append(out.Runs, schema.ProveRun{prove.Letter(r.Side * max(c.Side, 1)), r.Pair, r.Collector, int64(r.Wall), values})
+		out.Runs = append(out.Runs, schema.ProveRun{Side: prove.Letter(r.Side * max(c.Side, 1)), Pair: r.Pair, Collector: r.Collector, WallNS: int64(r.Wall), Values: values})
 	}
 	return out
 }
@@ -89,14 +89,14 @@ func newProvePauses(p prove.Pauses) *schema.ProvePauses {
 	if p.Count == 0 {
 		return nil
 	}
-	return &schema.ProvePauses{p.Count, p.P50, p.P99, p.Max}
+	return &schema.ProvePauses{Count: p.Count, P50NS: p.P50, P99NS: p.P99, MaxNS: p.Max}
 }
 
 func newRange(i stats.Interval) *schema.OpenInterval {
 	if math.IsNaN(i.Value) || math.IsInf(i.Value, 0) {
 		return nil
 	}
-	return &schema.OpenInterval{i.Value, known0(i.Low), known0(i.High)}
+	return &schema.OpenInterval{Value: i.Value, Low: known0(i.Low), High: known0(i.High)}
 }
 
 // known0 is a number in which 0 is a measured zero.

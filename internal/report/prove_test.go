@@ -114,7 +114,7 @@ func TestProveJSON(t *testing.T) {
 	if err := dec.Decode(&doc); err != nil {
 		t.Fatal(err)
 	}
-	if c := doc.Comparisons[0].Changes; c[0].P != nil || *c[0].Change != (schema.OpenInterval{-0.75, ptr(-0.75), ptr(-0.75)}) && *c[0].Change.Low != -0.75 {
+	if c := doc.Comparisons[0].Changes; c[0].P != nil || *c[0].Change != (schema.OpenInterval{Value: -0.75, Low: ptr(-0.75), High: ptr(-0.75)}) && *c[0].Change.Low != -0.75 {
 		t.Errorf("an exact change: %+v", c[0])
 	}
 	if c := doc.Comparisons[0].Changes; c[1].Change.Low != nil || c[2].Change != nil || c[3].A != nil || c[2].A.Value != 0 {

@@ -5,34 +5,34 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/stats"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
 // ranking is the ranked table.
-func ranking(p *page, d *diagnose.Diagnosis, k known, o TextOptions) {
-	shown := d.Findings[:min(o.Top, len(d.Findings))]
+func ranking(p *page, rep *finding.Report, k known, o TextOptions) {
+	shown := rep.Prescription.Rows[:min(o.Top, len(rep.Prescription.Rows))]
 	title, remark := "What to change", ""
 	if len(shown) > 0 && !k.cures {
 		title = "What costs most"
 	}
-	if n := len(d.Findings); n > len(shown) {
+	if n := len(rep.Prescription.Rows); n > len(shown) {
 		remark = fmt.Sprintf("the first %d of %d", len(shown), n)
 	}
 	p.section(title, remark)
-	hidden := leftOut(d, o.Prescription)
+	hidden := leftOut(rep)
 	if len(shown) == 0 {
 		p.prose("  ", "No allocation site of your code stands out in this recording.", noStyle)
 		p.prose("  ", hidden, noStyle)
 		return
 	}
 	t := cureTable(shown, k, p.width)
-	ranks := rankColumn(d, shown, k)
+	ranks := rankColumn(rep, shown, k)
 	t.columns = append([]*column{ranks}, t.columns...)
 	t.write(p)
 	p.prose("  ", hidden, noStyle)
-	for _, note := range notes(d, k, ranks) {
+	for _, note := range notes(rep, k, ranks) {
 		p.prose("  ", note, dim)
 	}
 }
@@ -44,11 +44,11 @@ const (
 )
 
 // rankColumn numbers the rows and marks them.
-func rankColumn(d *diagnose.Diagnosis, shown []diagnose.Finding, k known) *column {
+func rankColumn(rep *finding.Report, shown []finding.Row, k known) *column {
 	c := newColumn("# ", true)
 	c.style = bold
-	more := func(own stats.Interval) func(diagnose.Finding) bool {
-		return func(g diagnose.Finding) bool {
+	more := func(own stats.Interval) func(finding.Row) bool {
+		return func(g finding.Row) bool {
 			other, ok := k.rankedBy(g)
 			return ok && other.Value > own.Value
 		}
@@ -65,7 +65,7 @@ func rankColumn(d *diagnose.Diagnosis, shown []diagnose.Finding, k known) *colum
 				mark = tiedMark
 			}
 		}
-		c.add(fmt.Sprint(rankOf(d, i)) + mark)
+		c.add(fmt.Sprint(rankOf(rep, i)) + mark)
 	}
 	return c
 }
@@ -77,21 +77,21 @@ func (c *column) marked(mark string) bool {
 
 // savesMore reports whether a finding's cure saves clearly more than the finding
 // costs.
-func savesMore(f diagnose.Finding) bool {
-	return f.Cost.CPU.Value > 0 && f.Prediction.CPU.Value > 1.1*f.Cost.CPU.Value
+func savesMore(f finding.Row) bool {
+	return f.Cost.CPU.Value > 0 && f.Remedy.Saves.CPU.Value > 1.1*f.Cost.CPU.Value
 }
 
 // whyMore says what a cure saves beyond its row's cost.
-func whyMore(d *diagnose.Diagnosis) string {
+func whyMore(rep *finding.Report) string {
 	const headroom = "what the row keeps alive takes headroom from all others, whose rows bear the cycles"
-	if slices.ContainsFunc(d.Findings, func(f diagnose.Finding) bool { return savesMore(f) && f.Prediction.Caches.Value > 0 }) {
+	if slices.ContainsFunc(rep.Prescription.Rows, func(f finding.Row) bool { return savesMore(f) && f.Remedy.Saves.Caches.Value > 0 }) {
 		return headroom + ", and its fresh memory and the collections for it cost other code something, mostly through the caches"
 	}
 	return headroom
 }
 
 // notes explain the table's columns and marks, those that it uses only.
-func notes(d *diagnose.Diagnosis, k known, ranks *column) []string {
+func notes(rep *finding.Report, k known, ranks *column) []string {
 	var out []string
 	switch {
 	case k.cures && k.cpu:
@@ -101,8 +101,8 @@ func notes(d *diagnose.Diagnosis, k known, ranks *column) []string {
 	case !k.cpu:
 		out = append(out, "Cost in CPU is not known: needs a CPU profile. The order is by bytes.")
 	}
-	if k.cpu && slices.ContainsFunc(d.Findings, savesMore) {
-		out = append(out, "A cure can save more than its row costs: "+whyMore(d)+".")
+	if k.cpu && slices.ContainsFunc(rep.Prescription.Rows, savesMore) {
+		out = append(out, "A cure can save more than its row costs: "+whyMore(rep)+".")
 	}
 	if ranks.marked(liftedMark) {
 		out = append(out, "+ stands here for all lines of its function, of which it is the first.")
@@ -110,13 +110,13 @@ func notes(d *diagnose.Diagnosis, k known, ranks *column) []string {
 	if ranks.marked(tiedMark) {
 		out = append(out, "= cannot be told from the row above: their intervals overlap.")
 	}
-	if len(d.Runs) > 1 {
-		out = append(out, fmt.Sprintf("Shares are means over the %d runs; amounts are of the run where the row costs most.", len(d.Runs)))
+	if len(rep.Diagnosis.Runs) > 1 {
+		out = append(out, fmt.Sprintf("Shares are means over the %d runs; amounts are of the run where the row costs most.", len(rep.Diagnosis.Runs)))
 	}
-	if r := d.Totals.Remainder; k.churn && measured(r) && r.Value >= 0 {
+	if r := rep.Diagnosis.Totals.Remainder; k.churn && measured(r) && r.Value >= 0 {
 		out = append(out, fmt.Sprintf("Collector cost that no site bears: %s (fixed cost of a cycle, stacks and globals, shared headroom).", sharePercent(r)))
 	}
-	if s := overcharged(d, k); s != "" {
+	if s := overcharged(rep, k); s != "" {
 		out = append(out, s)
 	}
 	return append(out, "All of one row – why it is on the heap, other cures, stacks, source: -explain N. A cure in general: heaptrim explain CODE.")
@@ -124,8 +124,8 @@ func notes(d *diagnose.Diagnosis, k known, ranks *column) []string {
 
 // overcharged says that the sites bear more collector cost than there was, where
 // that is beyond its error and no less than what a site needs for a row.
-func overcharged(d *diagnose.Diagnosis, k known) string {
-	r := d.Totals.Remainder
+func overcharged(rep *finding.Report, k known) string {
+	r := rep.Diagnosis.Totals.Remainder
 	if !k.churn || !measured(r) || r.High >= 0 || r.Value > -0.0005 {
 		return ""
 	}
@@ -133,7 +133,7 @@ func overcharged(d *diagnose.Diagnosis, k known) string {
 }
 
 // cureTable has what each finding's cure saves and what the site costs.
-func cureTable(findings []diagnose.Finding, k known, width int) *table {
+func cureTable(findings []finding.Row, k known, width int) *table {
 	saves, cpu := newColumn("saves %", false), newColumn("costs %", false)
 	bytes, objects := newColumn("B"+k.per(), true), newColumn("objs"+k.per(), true)
 	where, function := newColumn("where", false), newColumn("function", false)
@@ -163,7 +163,7 @@ func cureTable(findings []diagnose.Finding, k known, width int) *table {
 }
 
 // savingCell is a finding's saving; a dash when its remedy is no change.
-func (k known) savingCell(f diagnose.Finding) string {
+func (k known) savingCell(f finding.Row) string {
 	own := k.savings(f)
 	switch {
 	case !cured(f) || !measured(own):

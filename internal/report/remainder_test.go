@@ -13,11 +13,11 @@ import (
 func TestOvercharged(t *testing.T) {
 	f := func(remainder stats.Interval, want string) {
 		t.Helper()
-		d := fixture()
-		d.Totals.Remainder = remainder
+		rep := fixture()
+		rep.Diagnosis.Totals.Remainder = remainder
 		for name, write := range map[string]writer{"text": textAt(180), "markdown": Markdown} {
 			var b bytes.Buffer
-			if err := write(&b, d, fixturePrescription()); err != nil {
+			if err := write(&b, rep); err != nil {
 				t.Fatal(err)
 			}
 			if got := b.String(); strings.Contains(got, "All sites together bear") != (want != "") || !strings.Contains(got, want) {

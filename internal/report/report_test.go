@@ -10,36 +10,38 @@ import (
 	"testing"
 	"time"
 
-	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/finding"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
 // writer makes one kind of report.
-type writer func(io.Writer, *diagnose.Diagnosis, Prescription) error
+type writer func(io.Writer, *finding.Report) error
 
 func textAt(width int) writer {
-	return func(w io.Writer, d *diagnose.Diagnosis, p Prescription) error {
-		return Text(w, d, TextOptions{Width: width, Prescription: p})
+	return func(w io.Writer, rep *finding.Report) error {
+		return Text(w, rep, TextOptions{Width: width})
 	}
 }
 
 func explainAt(width int) writer {
-	return func(w io.Writer, d *diagnose.Diagnosis, _ Prescription) error {
-		return Explain(w, d, 1, ExplainOptions{Width: width, Source: fixtureSource})
+	return func(w io.Writer, rep *finding.Report) error {
+		return Explain(w, rep, 1, ExplainOptions{Width: width, Source: fixtureSource})
 	}
 }
 
-func asJSON(w io.Writer, d *diagnose.Diagnosis, p Prescription) error {
-	return JSON(w, d, Meta{Tool: "v0.1.0", Created: time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC), Prescription: p, Trace: fixtureTrace(), Detections: fixtureDetections()})
+func asJSON(w io.Writer, rep *finding.Report) error {
+	rep.Trace, rep.Detections = fixtureTrace(), fixtureDetections()
+	return JSON(w, rep, Meta{Tool: "v0.1.0", Created: time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)})
 }
 
-func asSARIF(w io.Writer, d *diagnose.Diagnosis, p Prescription) error {
-	return SARIF(w, d, Meta{Tool: "heaptrim v0.1.0", Prescription: p})
+func asSARIF(w io.Writer, rep *finding.Report) error {
+	return SARIF(w, rep, Meta{Tool: "heaptrim v0.1.0"})
 }
 
-func alone(f func(io.Writer, *diagnose.Diagnosis) error) writer {
-	return func(w io.Writer, d *diagnose.Diagnosis, _ Prescription) error { return f(w, d) }
+// empty is the report on a recording that says nothing.
+func empty() *finding.Report {
+	return &finding.Report{Diagnosis: &finding.Diagnosis{}, Prescription: &finding.Prescription{}}
 }
 
 // formats lists every kind of report with its golden file.
@@ -51,22 +53,22 @@ var formats = []struct {
 	{"text100.txt", textAt(100)},
 	{"text120.txt", textAt(120)},
 	{"text180.txt", textAt(180)},
-	{"color80.txt", func(w io.Writer, d *diagnose.Diagnosis, p Prescription) error {
-		return Text(w, d, TextOptions{Color: true, Prescription: p})
+	{"color80.txt", func(w io.Writer, rep *finding.Report) error {
+		return Text(w, rep, TextOptions{Color: true})
 	}},
 	{"explain80.txt", explainAt(80)},
 	{"explain120.txt", explainAt(120)},
 	{"report.json", asJSON},
 	{"report.sarif", asSARIF},
-	{"report.csv", alone(CSV)},
+	{"report.csv", CSV},
 	{"report.md", Markdown},
-	{"lines.txt", alone(Lines)},
+	{"lines.txt", Lines},
 }
 
 func TestGolden(t *testing.T) {
 	for _, f := range formats {
 		var got bytes.Buffer
-		if err := f.write(&got, fixture(), fixturePrescription()); err != nil {
+		if err := f.write(&got, fixture()); err != nil {
 			t.Errorf("%s: %v", f.golden, err)
 			continue
 		}

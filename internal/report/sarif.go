@@ -9,7 +9,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe"
 	"github.com/heaptrim/heaptrim/internal/schema"
 )
@@ -31,22 +31,22 @@ const worthWarning = prescribe.DefaultThreshold
 // is named, a result for each finding. Files below the module's root are
 // relative to %SRCROOT%. A finding whose remedy is to leave the line as it is
 // becomes an informational result, which asks for nothing.
-func SARIF(w io.Writer, d *diagnose.Diagnosis, m Meta) error {
-	k := knownOf(d)
+func SARIF(w io.Writer, rep *finding.Report, m Meta) error {
+	k := knownOf(rep)
 	run := sarifRun{
 		Tool:        sarifTool{sarifDriver{Name: "heaptrim", FullName: clean(m.Tool), InformationURI: projectURI, Rules: []sarifRule{}}},
 		Invocations: []sarifInvocation{{Successful: true}},
-		BaseIDs:     map[string]sarifBase{srcRoot: {sarifText{Text: sarifMessage("the root of module " + d.Target.Module)}}},
+		BaseIDs:     map[string]sarifBase{srcRoot: {sarifText{Text: sarifMessage("the root of module " + rep.Diagnosis.Target.Module)}}},
 		ColumnKind:  "unicodeCodePoints",
 		Results:     []sarifResult{},
-		Properties:  sarifRunProperties{schema.NewInterval(d.Totals.MemoryShare, k.cpu), sarifPrediction(m.Prescription.Together)},
+		Properties:  sarifRunProperties{schema.NewInterval(rep.Diagnosis.Totals.MemoryShare, k.cpu), sarifPrediction(rep.Prescription.Together)},
 	}
-	for _, text := range d.Warnings {
+	for _, text := range rep.Warnings {
 		run.Invocations[0].Notifications = append(run.Invocations[0].Notifications, sarifNotification{"warning", sarifText{Text: sarifMessage(text)}})
 	}
-	s := sarifBuilder{&run, k, d.Target.ModuleDir, map[string]int{}, map[string]int{}}
-	for i, f := range d.Findings {
-		f.Rank = rankOf(d, i)
+	s := sarifBuilder{&run, k, rep.Diagnosis.Target.ModuleDir, map[string]int{}, map[string]int{}}
+	for i, f := range rep.Prescription.Rows {
+		f.Rank = rankOf(rep, i)
 		s.add(f)
 	}
 	return schema.Write(w, sarifLog{sarifSchema, sarifVersion, []sarifRun{run}})
@@ -61,7 +61,7 @@ type sarifBuilder struct {
 	seen  map[string]int // results of one code in one function
 }
 
-func (s *sarifBuilder) add(f diagnose.Finding) {
+func (s *sarifBuilder) add(f finding.Row) {
 	code := cure(f)
 	if code == "" {
 		code = unclassified
@@ -83,7 +83,7 @@ func (s *sarifBuilder) add(f diagnose.Finding) {
 		Locations:    sarifLocations(f, s.root),
 		Fingerprints: map[string]string{"heaptrimSite/v1": s.fingerprint(code, f)},
 		Properties: sarifResultProperties{
-			Rank: f.Rank, Safety: clean(f.Remedy.Safety), Prediction: sarifPrediction(f.Prediction), CostCPU: schema.NewInterval(f.Cost.CPU, s.k.cpu),
+			Rank: f.Rank, Safety: clean(f.Remedy.Safety), Prediction: sarifPrediction(f.Remedy.Saves), CostCPU: schema.NewInterval(f.Cost.CPU, s.k.cpu),
 			BytesPerOp: schema.Positive(f.Cost.BytesPerOp.Value), ObjectsPerOp: schema.Positive(f.Cost.ObjectsPerOp.Value),
 		},
 	})
@@ -91,7 +91,7 @@ func (s *sarifBuilder) add(f diagnose.Finding) {
 
 // fingerprint tells a finding from others by what an edit elsewhere in the file
 // leaves as it is: its cure, its function, and which of these it is there.
-func (s *sarifBuilder) fingerprint(code string, f diagnose.Finding) string {
+func (s *sarifBuilder) fingerprint(code string, f finding.Row) string {
 	key := strings.Join([]string{code, f.Site.Package, f.Site.Function, f.Site.File}, "\x00")
 	n := s.seen[key]
 	s.seen[key]++
@@ -135,17 +135,17 @@ func ruleName(code string) string {
 }
 
 // sarifLevel is how urgent a finding is. No waste of memory is an error.
-func sarifLevel(f diagnose.Finding) (kind, level string) {
+func sarifLevel(f finding.Row) (kind, level string) {
 	switch {
 	case cure(f) == leaveIt:
 		return "informational", "none" // the standard wants no level but for what fails
-	case !cured(f), f.Remedy.Safety == string(prescribe.Advice), f.Prediction.CPU.Value > 0 && f.Prediction.CPU.Value < worthWarning:
+	case !cured(f), f.Remedy.Safety == string(prescribe.Advice), f.Remedy.Saves.CPU.Value > 0 && f.Remedy.Saves.CPU.Value < worthWarning:
 		return "fail", "note"
 	}
 	return "fail", "warning"
 }
 
-func sarifPrediction(p diagnose.Prediction) *schema.Prediction {
+func sarifPrediction(p finding.Prediction) *schema.Prediction {
 	out := newPrediction(p)
 	if out.CPUShare == nil && out.BytesPerOp == nil && out.ObjectsPerOp == nil {
 		return nil
@@ -156,7 +156,7 @@ func sarifPrediction(p diagnose.Prediction) *schema.Prediction {
 
 // sarifLocations says where a finding is. Of files beside the module the whole
 // name: hosts of code take none that leads out of the source's root.
-func sarifLocations(f diagnose.Finding, root string) []sarifLocation {
+func sarifLocations(f finding.Row, root string) []sarifLocation {
 	var at sarifLocation
 	if file := f.Site.File; file != "" {
 		if strings.HasPrefix(file, "../") && root != "" {

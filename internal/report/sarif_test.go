@@ -6,14 +6,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/heaptrim/heaptrim/internal/diagnose"
 	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/finding"
 )
 
-func sarifOf(t *testing.T, d *diagnose.Diagnosis) sarifRun {
+func sarifOf(t *testing.T, rep *finding.Report) sarifRun {
 	t.Helper()
 	var out bytes.Buffer
-	if err := SARIF(&out, d, Meta{}); err != nil {
+	if err := SARIF(&out, rep, Meta{}); err != nil {
 		t.Fatal(err)
 	}
 	var log sarifLog
@@ -31,24 +31,25 @@ func sarifOf(t *testing.T, d *diagnose.Diagnosis) sarifRun {
 // TestSARIFHolds: what the standard demands beyond the shape of its objects
 // holds for any diagnosis.
 func TestSARIFHolds(t *testing.T) {
-	diagnoses := []*diagnose.Diagnosis{fixture(), {}, {Findings: []diagnose.Finding{{}, {}}}}
+	bare := empty()
+	bare.Prescription.Rows = []finding.Row{{Finding: &finding.Finding{}}, {Finding: &finding.Finding{}}}
+	reports := []*finding.Report{fixture(), empty(), bare}
 	for _, name := range hostileNames {
-		d, _ := poisoned(name)
-		diagnoses = append(diagnoses, d)
+		reports = append(reports, poisoned(name))
 	}
-	for i, d := range diagnoses {
-		run := sarifOf(t, d)
-		if run.Results == nil || run.Tool.Driver.Rules == nil || len(run.Results) != len(d.Findings) {
-			t.Errorf("diagnosis %d: %d results, want %d", i, len(run.Results), len(d.Findings))
+	for i, rep := range reports {
+		run := sarifOf(t, rep)
+		if run.Results == nil || run.Tool.Driver.Rules == nil || len(run.Results) != len(rep.Prescription.Rows) {
+			t.Errorf("report %d: %d results, want %d", i, len(run.Results), len(rep.Prescription.Rows))
 		}
 		ids := map[string]bool{}
 		for _, r := range run.Tool.Driver.Rules {
 			if ids[r.ID] {
-				t.Errorf("diagnosis %d: rule %s stands twice", i, r.ID)
+				t.Errorf("report %d: rule %s stands twice", i, r.ID)
 			}
 			ids[r.ID] = true
 			if r.Short.Text == "" || r.Full.Text == "" || r.Help.Text == "" {
-				t.Errorf("diagnosis %d: rule %s lacks a text", i, r.ID)
+				t.Errorf("report %d: rule %s lacks a text", i, r.ID)
 			}
 		}
 		prints := map[string]bool{}
@@ -56,7 +57,7 @@ func TestSARIFHolds(t *testing.T) {
 			holdsSARIF(t, run, r)
 			print := r.Fingerprints["heaptrimSite/v1"]
 			if print == "" || prints[print] {
-				t.Errorf("diagnosis %d: fingerprint %q stands twice", i, print)
+				t.Errorf("report %d: fingerprint %q stands twice", i, print)
 			}
 			prints[print] = true
 		}
@@ -107,19 +108,21 @@ func TestSARIFFile(t *testing.T) {
 // TestSARIFFingerprint: an edit above a site leaves its fingerprint as it is;
 // another function's or another cure's differs.
 func TestSARIFFingerprint(t *testing.T) {
-	of := func(change func(*diagnose.Finding)) string {
-		d := &diagnose.Diagnosis{Findings: []diagnose.Finding{{Code: "presize-map", Site: evidence.Site{Function: "p.F", File: "p.go", Line: 3, Package: "p"}}}}
-		change(&d.Findings[0])
-		return sarifOf(t, d).Results[0].Fingerprints["heaptrimSite/v1"]
+	of := func(change func(*finding.Row)) string {
+		rep := empty()
+		site := evidence.Site{Function: "p.F", File: "p.go", Line: 3, Package: "p"}
+		rep.Prescription.Rows = []finding.Row{{Finding: &finding.Finding{Site: site}, Remedy: finding.Remedy{Code: "presize-map"}}}
+		change(&rep.Prescription.Rows[0])
+		return sarifOf(t, rep).Results[0].Fingerprints["heaptrimSite/v1"]
 	}
-	first := of(func(*diagnose.Finding) {})
-	if got := of(func(f *diagnose.Finding) { f.Site.Line = 30 }); got != first {
+	first := of(func(*finding.Row) {})
+	if got := of(func(f *finding.Row) { f.Site.Line = 30 }); got != first {
 		t.Errorf("the fingerprint changes with the line")
 	}
-	if got := of(func(f *diagnose.Finding) { f.Site.Function = "p.G" }); got == first {
+	if got := of(func(f *finding.Row) { f.Site.Function = "p.G" }); got == first {
 		t.Errorf("two functions share a fingerprint")
 	}
-	if got := of(func(f *diagnose.Finding) { f.Code = "skip-work" }); got == first {
+	if got := of(func(f *finding.Row) { f.Remedy.Code = "skip-work" }); got == first {
 		t.Errorf("two cures share a fingerprint")
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
@@ -135,7 +135,7 @@ func below(p *page, remark string) {
 }
 
 // siteTable has what sites cost, in the columns that the page has room for.
-func siteTable(findings []diagnose.Finding, k known, width int) *table {
+func siteTable(findings []finding.Row, k known, width int) *table {
 	cpu, gc := newColumn("CPU %", false), newColumn("by GC", true)
 	bytes, objects := newColumn("B"+k.per(), true), newColumn("objs"+k.per(), true)
 	lives, where, function := newColumn("lives", false), newColumn("where", false), newColumn("function", false)
@@ -168,26 +168,29 @@ func siteTable(findings []diagnose.Finding, k known, width int) *table {
 }
 
 // lifeWord is the lifetime class in one word.
-func lifeWord(c diagnose.LifetimeClass) string {
+func lifeWord(c finding.LifetimeClass) string {
 	switch c {
-	case diagnose.LifetimeUnknown, "":
+	case finding.LifetimeUnknown, "":
 		return dash
-	case diagnose.LifetimeCycle:
+	case finding.LifetimeCycle:
 		return "cycle"
-	case diagnose.LifetimeLeak:
+	case finding.LifetimeLeak:
 		return "leak?"
 	}
 	return string(c)
 }
 
 // setApart is the table of what the user would not change.
-func setApart(p *page, d *diagnose.Diagnosis, k known) {
-	if len(d.SetApart) == 0 {
+func setApart(p *page, rep *finding.Report, k known) {
+	if len(rep.Diagnosis.Excluded) == 0 {
 		return
 	}
-	shown := d.SetApart[:min(shownApart, len(d.SetApart))]
+	var shown []finding.Row
+	for i := range min(shownApart, len(rep.Diagnosis.Excluded)) {
+		shown = append(shown, finding.Unranked(&rep.Diagnosis.Excluded[i]))
+	}
 	remark := "not ranked with the others"
-	if n := len(d.SetApart); n > len(shown) {
+	if n := len(rep.Diagnosis.Excluded); n > len(shown) {
 		remark += fmt.Sprintf("; the first %d of %d", len(shown), n)
 	}
 	p.section("Set apart", remark)
@@ -196,11 +199,11 @@ func setApart(p *page, d *diagnose.Diagnosis, k known) {
 }
 
 // runs is the table of benchmarks, or of the service's window.
-func runs(p *page, d *diagnose.Diagnosis) {
-	if len(d.Runs) == 0 {
+func runs(p *page, rep *finding.Report) {
+	if len(rep.Diagnosis.Runs) == 0 {
 		return
 	}
-	shown := d.Runs[:min(shownRuns, len(d.Runs))]
+	shown := rep.Diagnosis.Runs[:min(shownRuns, len(rep.Diagnosis.Runs))]
 	name, time, bytes, allocs := newColumn("run", false), newColumn("time/op", true), newColumn("B/op", true), newColumn("allocs/op", true)
 	cycles, rate, memory := newColumn("GCs/1000 ops", true), newColumn("requests/s", true), newColumn("memory % of CPU", false)
 	t := &table{path: name}
@@ -208,7 +211,7 @@ func runs(p *page, d *diagnose.Diagnosis) {
 		name.add(r.Name)
 		time.add(amount(r.NsPerOp, unit.FormatNanoseconds))
 		b, n := dash, dash
-		if perOpKnown(d, r) {
+		if perOpKnown(rep, r) {
 			b, n = unit.FormatBytes(r.BytesPerOp), unit.FormatScaled(r.AllocsPerOp)
 		}
 		bytes.add(b)
@@ -233,7 +236,7 @@ func runs(p *page, d *diagnose.Diagnosis) {
 	t.columns = append([]*column{name}, t.columns...)
 	p.section("Runs", "")
 	t.write(p)
-	if n := len(d.Runs); n > len(shown) {
+	if n := len(rep.Diagnosis.Runs); n > len(shown) {
 		p.line(span{fmt.Sprintf("  … and %d more in the JSON report", n-len(shown)), dim})
 	}
 }

@@ -5,8 +5,8 @@ import (
 	"io"
 	"strings"
 
-	"github.com/heaptrim/heaptrim/internal/diagnose"
 	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
@@ -15,8 +15,6 @@ type TextOptions struct {
 	Width int  // columns of the terminal; 0 means 80, and below 60 counts as 60
 	Color bool // use the terminal's colours; the caller knows whether it is one
 	Top   int  // findings shown; 0 means 15
-
-	Prescription Prescription
 }
 
 // How many rows the lesser lists show.
@@ -30,29 +28,29 @@ const (
 // Text writes a diagnosis for a reader at a terminal: the headline, where CPU
 // time goes, what to change, ranked, and what is not known. No line is wider
 // than the terminal.
-func Text(w io.Writer, d *diagnose.Diagnosis, o TextOptions) error {
+func Text(w io.Writer, rep *finding.Report, o TextOptions) error {
 	if o.Top <= 0 {
 		o.Top = defaultTop
 	}
 	p := newPage(w, o.Width, o.Color)
-	k := knownOf(d)
-	headline(p, d, k, o.Prescription)
-	facts(p, d)
-	decomposition(p, d)
-	runs(p, d)
-	ranking(p, d, k, o)
-	advice(p, d, k)
-	rules(p, o.Prescription.Rules, k)
-	setApart(p, d, k)
-	missing(p, d)
-	warnings(p, d)
+	k := knownOf(rep)
+	headline(p, rep, k)
+	facts(p, rep)
+	decomposition(p, rep)
+	runs(p, rep)
+	ranking(p, rep, k, o)
+	advice(p, rep, k)
+	rules(p, rep.Rules, k)
+	setApart(p, rep, k)
+	missing(p, rep)
+	warnings(p, rep)
 	return p.flush()
 }
 
 // headline is the one sentence to read when there is time for one, the reason
 // for it, and what can be won.
-func headline(p *page, d *diagnose.Diagnosis, k known, all Prescription) {
-	t := d.Totals
+func headline(p *page, rep *finding.Report, k known) {
+	t := rep.Diagnosis.Totals
 	if !k.cpu {
 		p.prose("", "What share of CPU time memory management takes is not known: needs a CPU profile.", bold)
 	} else {
@@ -62,7 +60,7 @@ func headline(p *page, d *diagnose.Diagnosis, k known, all Prescription) {
 	if t.Why != "" {
 		p.prose("", sentence(t.Why), noStyle)
 	}
-	if s := outlook(d, k, all); s != "" {
+	if s := outlook(rep, k); s != "" {
 		p.prose("", s, bold)
 	}
 	p.blank()
@@ -80,17 +78,17 @@ func heat(share float64) style {
 }
 
 // facts are the figures behind the headline, one subject a line.
-func facts(p *page, d *diagnose.Diagnosis) {
-	t, e := d.Totals, d.Environment
+func facts(p *page, rep *finding.Report) {
+	t, e := rep.Diagnosis.Totals, rep.Diagnosis.Environment
 	row := func(label string, parts ...string) {
 		p.prose("  "+padRight(label, 11), joinKnown(parts), noStyle)
 	}
-	row("target", targetName(d.Target))
+	row("target", targetName(rep.Diagnosis.Target))
 	row("collector", cycleFacts(t)...)
 	row("heap", heapFacts(t)...)
-	if t.PauseMax > 0 {
-		row("pauses", unit.FormatNanoseconds(float64(t.PauseP50))+" median", unit.FormatNanoseconds(float64(t.PauseMax))+" longest",
-			unit.FormatNanoseconds(float64(t.PauseTotal))+" in all")
+	if t.Pauses.Max > 0 {
+		row("pauses", unit.FormatNanoseconds(float64(t.Pauses.P50))+" median", unit.FormatNanoseconds(float64(t.Pauses.Max))+" longest",
+			unit.FormatNanoseconds(float64(t.Pauses.Total))+" in all")
 	} else {
 		row("pauses", unseen(t, "not known: needs a gctrace log"))
 	}
@@ -99,22 +97,22 @@ func facts(p *page, d *diagnose.Diagnosis) {
 	row("machine", machineFacts(e)...)
 }
 
-func cycleFacts(t diagnose.Totals) []string {
+func cycleFacts(t finding.Totals) []string {
 	var parts []string
-	if some(t.CyclesPerSecond) {
-		parts = append(parts, unit.FormatScaled(t.CyclesPerSecond)+" cycles/s")
+	if some(t.Cycles.PerSecond) {
+		parts = append(parts, unit.FormatScaled(t.Cycles.PerSecond)+" cycles/s")
 	}
-	if t.Cycles > 0 {
-		n := unit.FormatScaled(float64(t.Cycles)) + " cycles"
-		if t.ForcedCycles > 0 {
-			n += " and " + unit.FormatScaled(float64(t.ForcedCycles)) + " forced"
+	if t.Cycles.Automatic > 0 {
+		n := unit.FormatScaled(float64(t.Cycles.Automatic)) + " cycles"
+		if t.Cycles.Forced > 0 {
+			n += " and " + unit.FormatScaled(float64(t.Cycles.Forced)) + " forced"
 		}
 		parts = append(parts, n)
 	}
 	if len(parts) == 0 {
 		parts = append(parts, unseen(t, "cycles not known: needs a gctrace log"))
-		if t.ForcedCycles > 0 {
-			parts[0] = fmt.Sprintf("none but %d forced cycles", t.ForcedCycles)
+		if t.Cycles.Forced > 0 {
+			parts[0] = fmt.Sprintf("none but %d forced cycles", t.Cycles.Forced)
 		}
 	}
 	if t.CPUSeconds > 0 {
@@ -125,29 +123,29 @@ func cycleFacts(t diagnose.Totals) []string {
 
 // unseen says why a figure of the cycles is missing: the log holds none, or
 // there is no log.
-func unseen(t diagnose.Totals, otherwise string) string {
-	if t.Logged {
+func unseen(t finding.Totals, otherwise string) string {
+	if t.Cycles.Logged {
 		return "no collection of its own in the window"
 	}
 	return otherwise
 }
 
-func heapFacts(t diagnose.Totals) []string {
+func heapFacts(t finding.Totals) []string {
 	var parts []string
-	if t.LiveHeap > 0 {
-		parts = append(parts, t.LiveHeap.String()+" live")
+	if t.Heap.Live > 0 {
+		parts = append(parts, t.Heap.Live.String()+" live")
 	}
-	if t.HeapGoal > 0 {
-		parts = append(parts, "goal "+t.HeapGoal.String())
+	if t.Heap.Goal > 0 {
+		parts = append(parts, "goal "+t.Heap.Goal.String())
 	}
 	switch {
-	case t.NoGoal && t.HeapGoal > 0:
+	case t.Heap.NoGoal && t.Heap.Goal > 0:
 		parts = append(parts, "no goal in the end")
-	case t.NoGoal:
+	case t.Heap.NoGoal:
 		parts = append(parts, "no goal")
 	}
-	if t.PeakHeap > 0 {
-		parts = append(parts, "peak "+t.PeakHeap.String())
+	if t.Heap.Peak > 0 {
+		parts = append(parts, "peak "+t.Heap.Peak.String())
 	}
 	if len(parts) == 0 {
 		parts = append(parts, unseen(t, "live heap and goal not known: needs a gctrace log"))
@@ -250,24 +248,24 @@ func fullSentence(s string) string {
 	return s + "."
 }
 
-func missing(p *page, d *diagnose.Diagnosis) {
-	if len(d.Missing) == 0 {
+func missing(p *page, rep *finding.Report) {
+	if len(rep.Diagnosis.Gaps) == 0 {
 		return
 	}
 	p.section("Not known", "what the recording lacks, and what it would add")
-	for _, m := range d.Missing {
+	for _, m := range rep.Diagnosis.Gaps {
 		p.prose("  - ", m.What+": "+m.Adds, noStyle)
 	}
 }
 
-func warnings(p *page, d *diagnose.Diagnosis) {
-	if len(d.Warnings) == 0 {
+func warnings(p *page, rep *finding.Report) {
+	if len(rep.Warnings) == 0 {
 		return
 	}
 	p.section("Warnings", "")
-	for i, s := range d.Warnings {
+	for i, s := range rep.Warnings {
 		if i == shownWarning {
-			p.line(span{fmt.Sprintf("  … and %d more in the JSON report", len(d.Warnings)-i), dim})
+			p.line(span{fmt.Sprintf("  … and %d more in the JSON report", len(rep.Warnings)-i), dim})
 			break
 		}
 		p.prose("  ! ", s, yellow)

@@ -17,7 +17,7 @@ const briefRows = 3
 // TraceBrief prints in a few lines who paid in t, for the end of a report that
 // is on more than the trace, in lines of width cells and at least 60. It prints
 // nothing of a trace without payers.
-func TraceBrief(w io.Writer, t *Trace, width int) error {
+func TraceBrief(w io.Writer, t *latency.Trace, width int) error {
 	if t.Payers == nil {
 		return nil
 	}

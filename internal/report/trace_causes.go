@@ -30,7 +30,7 @@ func (p *tracePrinter) causes() {
 		return
 	}
 	p.row("in marking", "of it", "others paying", "whole trace", "phases", "assists then", "parked then", "  site")
-	for _, s := range c.Sites[:min(len(c.Sites), p.Top)] {
+	for _, s := range c.Sites[:min(len(c.Sites), p.top)] {
 		if s.Allocating.Mark == 0 {
 			break
 		}

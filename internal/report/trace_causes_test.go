@@ -17,7 +17,7 @@ import (
 func causesText(t *testing.T, c latency.Causes) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := TraceText(&b, &Trace{File: "trace.out", Summary: &exectrace.Summary{}, Payers: &latency.Report{Causes: c}, Top: 2}); err != nil {
+	if err := TraceText(&b, &latency.Trace{File: "trace.out", Summary: &exectrace.Summary{}, Payers: &latency.Report{Causes: c}}, 2); err != nil {
 		t.Fatal(err)
 	}
 	text := b.String()
@@ -74,7 +74,7 @@ func TestTraceCausesOfHostileNames(t *testing.T) {
 
 func TestTraceCausesAsJSON(t *testing.T) {
 	var b bytes.Buffer
-	if err := TraceJSON(&b, &Trace{Summary: &exectrace.Summary{}, Payers: &latency.Report{Causes: someCauses()}}); err != nil {
+	if err := TraceJSON(&b, &latency.Trace{Summary: &exectrace.Summary{}, Payers: &latency.Report{Causes: someCauses()}}); err != nil {
 		t.Fatal(err)
 	}
 	var got struct {
@@ -84,7 +84,7 @@ func TestTraceCausesAsJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := got.Payers.Causes
-	if len(c.Sites) != 3 || c.Sites[0].Func != "main.fill" || c.Sites[0].Share != stats.Share(6, 9) || c.Allocating != (schema.TraceTally{12, 9, 3}) {
+	if len(c.Sites) != 3 || c.Sites[0].Func != "main.fill" || c.Sites[0].Share != stats.Share(6, 9) || c.Allocating != (schema.TraceTally{All: 12, Mark: 9, Others: 3}) {
 		t.Errorf("got %+v", c)
 	}
 }

@@ -15,12 +15,12 @@ import (
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
-// TraceText prints t for people.
-func TraceText(w io.Writer, t *Trace) error {
-	p := &tracePrinter{tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight|tabwriter.DiscardEmptyColumns), *t}
-	if p.Top <= 0 {
-		p.Top = 10
+// TraceText prints t for people, with top rows of each table; 0 stands for 10.
+func TraceText(w io.Writer, t *latency.Trace, top int) error {
+	if top <= 0 {
+		top = 10
 	}
+	p := &tracePrinter{tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight|tabwriter.DiscardEmptyColumns), *t, top}
 	p.summary()
 	p.goroutines()
 	if t.Payers != nil {
@@ -38,7 +38,8 @@ func TraceText(w io.Writer, t *Trace) error {
 // last are aligned to the right.
 type tracePrinter struct {
 	w *tabwriter.Writer
-	Trace
+	latency.Trace
+	top int
 }
 
 func (p *tracePrinter) linef(format string, args ...any) {
@@ -74,7 +75,7 @@ func (p *tracePrinter) summary() {
 	}
 	p.linef("")
 	p.row("stops", "total", "longest", "  reason")
-	for _, x := range s.Pauses[:min(len(s.Pauses), p.Top)] {
+	for _, x := range s.Pauses[:min(len(s.Pauses), p.top)] {
 		p.row(fmt.Sprint(x.Count), nanos(x.Total), nanos(x.Max), "  "+clean(x.Reason))
 	}
 }
@@ -89,7 +90,7 @@ func (p *tracePrinter) goroutines() {
 	slices.SortStableFunc(list, func(a, b exectrace.Goroutine) int { return cmp.Compare(paid(b), paid(a)) })
 	p.linef("")
 	p.row("goroutine", "assists", "on CPU", "parked", "sweep", "")
-	for _, g := range list[:min(len(list), p.Top)] {
+	for _, g := range list[:min(len(list), p.top)] {
 		p.row(fmt.Sprint(g.ID), fmt.Sprint(g.Assist.Count), nanos(g.Assist.OnCPU), nanos(g.Assist.Parked), nanos(g.Sweep.Time), "")
 	}
 }
@@ -100,7 +101,7 @@ func (p *tracePrinter) groups() {
 	p.row("assist", "parked", "sweep", "stopped", "wait in mark", "other wait", "running*", "  goroutines")
 	n := 0
 	for _, g := range p.Payers.Groups {
-		if g.System || n == p.Top {
+		if g.System || n == p.top {
 			continue
 		}
 		n++
@@ -125,7 +126,7 @@ func (p *tracePrinter) requests() {
 		p.linef("No tasks or regions began and ended in the trace, so there are no requests to split.")
 		return
 	}
-	for _, q := range kinds[:min(len(kinds), p.Top)] {
+	for _, q := range kinds[:min(len(kinds), p.top)] {
 		p.linef("")
 		p.linef("%s %q: %d, half within %s, p90 %s, p99 %s, longest %s", q.Kind, clean(q.Name), q.Count, nanos(q.P50), nanos(q.P90), nanos(q.P99), nanos(q.Max))
 		p.linef("  all:          %s", parts(q.All))

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/heaptrim/heaptrim/internal/diagnose"
 	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/schema"
 )
 
@@ -19,7 +19,7 @@ type call struct {
 }
 
 // callTree merges stacks from the root, heaviest callee first.
-func callTree(stacks []diagnose.Stack) *call {
+func callTree(stacks []finding.Stack) *call {
 	root := &call{}
 	for _, s := range stacks {
 		share := s.Share

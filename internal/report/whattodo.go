@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe"
 )
 
@@ -17,7 +17,7 @@ func (e *explainer) whatToDo() {
 	f := e.f
 	code := cure(f)
 	if code == "" {
-		if savedText(f.Prediction, e.k) != "" {
+		if savedText(f.Remedy.Saves, e.k) != "" {
 			e.p.section("What it would save without these allocations", "predicted, not measured")
 			e.saves()
 		}
@@ -44,7 +44,7 @@ func (e *explainer) whatToDo() {
 
 // saves is the predicted saving with its bounds, and what it stands on.
 func (e *explainer) saves() {
-	p := e.f.Prediction
+	p := e.f.Remedy.Saves
 	var parts []string
 	if e.k.cpu && measured(p.CPU) {
 		share := formatPercent(p.CPU.Value) + " of CPU"
@@ -83,14 +83,14 @@ func (e *explainer) others() {
 
 // mix shows the parts of what the line allocates, when it is more than one.
 func (e *explainer) mix() {
-	if len(e.f.Mix) < 2 {
+	if len(e.f.Allocation.Mix) < 2 {
 		return
 	}
 	e.p.section("What it allocates", "shares of the line's own")
 	objects, bytes := newColumn("objects %", true), newColumn("bytes %", true)
 	kind, via := newColumn("kind", false), newColumn("through", false)
 	t := &table{columns: []*column{objects, bytes, kind, via}, path: via}
-	for _, m := range e.f.Mix {
+	for _, m := range e.f.Allocation.Mix {
 		objects.add(percent(m.Objects))
 		bytes.add(percent(m.Bytes))
 		name := string(m.Kind)
@@ -110,23 +110,23 @@ const shownSizes = 8
 // sizes shows how the sizes of blocks spread: the heaviest ones, smallest
 // first.
 func (e *explainer) sizes() {
-	if len(e.f.Sizes) < 2 {
+	if len(e.f.Allocation.Sizes) < 2 {
 		return
 	}
 	var objects, bytes float64
-	for _, s := range e.f.Sizes {
+	for _, s := range e.f.Allocation.Sizes {
 		objects += s.Objects
 		bytes += s.Objects * float64(s.Size)
 	}
-	shown := slices.Clone(e.f.Sizes)
-	slices.SortStableFunc(shown, func(a, b diagnose.SizeCount) int {
+	shown := slices.Clone(e.f.Allocation.Sizes)
+	slices.SortStableFunc(shown, func(a, b finding.SizeCount) int {
 		return cmp.Compare(b.Objects*float64(b.Size), a.Objects*float64(a.Size))
 	})
 	shown = shown[:min(shownSizes, len(shown))]
-	slices.SortStableFunc(shown, func(a, b diagnose.SizeCount) int { return cmp.Compare(a.Size, b.Size) })
+	slices.SortStableFunc(shown, func(a, b finding.SizeCount) int { return cmp.Compare(a.Size, b.Size) })
 	remark := ""
-	if n := len(e.f.Sizes); n > len(shown) {
-		first, last := e.f.Sizes[0].Size, e.f.Sizes[n-1].Size
+	if n := len(e.f.Allocation.Sizes); n > len(shown) {
+		first, last := e.f.Allocation.Sizes[0].Size, e.f.Allocation.Sizes[n-1].Size
 		remark = fmt.Sprintf("the %d with most bytes, of %d from %s to %s", len(shown), n, first, last)
 	}
 	e.p.section("Sizes of its blocks", remark)

@@ -6,8 +6,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/heaptrim/heaptrim/internal/stats"
 	"golang.org/x/perf/benchmath"
+
+	"github.com/heaptrim/heaptrim/internal/stats"
 )
 
 // TestMedian holds our bounds against those of benchmath, from the number of

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/gcmodel"
 )
 
@@ -12,16 +12,16 @@ import (
 // as of a live service: from means of the window alone. It knows nothing of how
 // the live heap varies, of the resident set, and of what is allocated while the
 // collector marks.
-func FromDiagnosis(d *diagnose.Diagnosis) (Workload, error) {
+func FromDiagnosis(d *finding.Diagnosis) (Workload, error) {
 	t := d.Totals
-	live, room := float64(t.LiveHeap), float64(t.HeapGoal-t.LiveHeap)
-	if t.Cycles < 2 || live <= 0 || room <= 0 || t.CPUSeconds <= 0 {
+	live, room := float64(t.Heap.Live), float64(t.Heap.Goal-t.Heap.Live)
+	if t.Cycles.Automatic < 2 || live <= 0 || room <= 0 || t.CPUSeconds <= 0 {
 		return Workload{}, fmt.Errorf("%w; of a service without one, a window with two collections, its MemStats and a CPU profile", errNoCycles)
 	}
-	n := float64(t.Cycles)
-	if t.BytesPerSecond > 0 && t.CyclesPerSecond > 0 {
+	n := float64(t.Cycles.Automatic)
+	if t.BytesPerSecond > 0 && t.Cycles.PerSecond > 0 {
 		// What was allocated per cycle is measured; the goal is of one moment.
-		room = t.BytesPerSecond / t.CyclesPerSecond
+		room = t.BytesPerSecond / t.Cycles.PerSecond
 	}
 	e := evidenceOf{env: d.Environment}
 	set, err := e.setting()
@@ -31,11 +31,11 @@ func FromDiagnosis(d *diagnose.Diagnosis) (Workload, error) {
 	idle := t.IdleMarkShare.Value
 	tr := &gcmodel.Trace{
 		Setting: set, Procs: d.Environment.GOMAXPROCS, CPU: t.CPUSeconds / math.Max(1-idle, 0.05),
-		Peak:   math.Max(float64(t.PeakHeap), live+room),
+		Peak:   math.Max(float64(t.Heap.Peak), live+room),
 		Memory: gcmodel.Memory{Fixed: usualFixed, Slack: usualSlack},
 	}
-	if t.CyclesPerSecond > 0 {
-		tr.Wall = n / t.CyclesPerSecond
+	if t.Cycles.PerSecond > 0 {
+		tr.Wall = n / t.Cycles.PerSecond
 	}
 	if tr.Procs == 0 {
 		tr.Procs = d.Environment.NumCPU
@@ -45,7 +45,7 @@ func FromDiagnosis(d *diagnose.Diagnosis) (Workload, error) {
 		Live: live, End: live + room, HeapScan: live,
 		Assist: assist * t.CPUSeconds / n, Background: (t.CollectorShare.Value - assist) * t.CPUSeconds / n, Idle: idle * tr.CPU / n,
 	}
-	for i := range t.Cycles + 1 {
+	for i := range t.Cycles.Automatic + 1 {
 		p.At = float64(i) * room
 		tr.Points = append(tr.Points, p)
 	}
@@ -54,7 +54,7 @@ func FromDiagnosis(d *diagnose.Diagnosis) (Workload, error) {
 }
 
 // assistOf is the share of CPU that assists take.
-func assistOf(d *diagnose.Diagnosis) float64 {
+func assistOf(d *finding.Diagnosis) float64 {
 	for _, b := range d.Decomposition {
 		if b.Name == "mark assist" {
 			return b.Share.Value

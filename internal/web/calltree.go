@@ -200,7 +200,7 @@ func (t *callTree) intern(id frameID, owner, pkg string) int32 {
 }
 
 // locate returns what is known of a Location.
-func (t *callTree) locate(d *diagnose.Diagnosis, l *evidence.Location) *located {
+func (t *callTree) locate(d *diagnose.Session, l *evidence.Location) *located {
 	if x, ok := t.cache[l]; ok {
 		return x
 	}
@@ -221,7 +221,7 @@ func (t *callTree) locate(d *diagnose.Diagnosis, l *evidence.Location) *located 
 
 // path returns the node of a stack below root, and books the sample at the
 // addresses that it passes; w is what it weighs there.
-func (t *callTree) path(d *diagnose.Diagnosis, root int32, s diagnose.WeightedStack, w *[len(codeWeights)]float64) int32 {
+func (t *callTree) path(d *diagnose.Session, root int32, s diagnose.WeightedStack, w *[len(codeWeights)]float64) int32 {
 	node := root
 	outer := len(s.Stack) - 1
 	// Heap profiles show where a goroutine begins and CPU profiles do not: with

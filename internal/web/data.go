@@ -6,6 +6,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/diagnose"
 	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/finding"
 )
 
 // Schema is the version of the page's data. Page and data travel in one file,
@@ -24,8 +25,10 @@ type Options struct {
 	// Source reads a file as findings name it, to show its lines; nil leaves
 	// source out.
 	Source func(file string) ([]byte, error)
-	// Base is a diagnosis to compare with, its recording still open; nil: none.
-	Base *diagnose.Diagnosis
+	// Rows are those of the report: their source comes first.
+	Rows []finding.Row
+	// Base is a recording to compare with, still open; nil: none.
+	Base *diagnose.Session
 	// BaseReport is the heaptrim.report/1 document of Base, for what it predicted.
 	BaseReport json.RawMessage
 	// MaxNodes bounds the flame graph: beyond it the lightest calls are counted
@@ -81,7 +84,7 @@ type views struct {
 // again: the bundle that d came from must still be open. Memory grows with the
 // distinct calls of the profiles up to a fixed number of them, not with their
 // samples.
-func Data(d *diagnose.Diagnosis, o Options) ([]byte, *Rest, error) {
+func Data(d *diagnose.Session, o Options) ([]byte, *Rest, error) {
 	if o.MaxNodes == 0 {
 		o.MaxNodes = defaultMaxNodes
 	}
@@ -107,7 +110,7 @@ func Data(d *diagnose.Diagnosis, o Options) ([]byte, *Rest, error) {
 }
 
 // addText adds source and instructions, which are as much as there is room for.
-func (v *views) addText(d *diagnose.Diagnosis, o Options) error {
+func (v *views) addText(d *diagnose.Session, o Options) error {
 	room := 0
 	if o.MaxSource == 0 || o.MaxCode == 0 {
 		size, err := v.encode(o.Report)

@@ -184,7 +184,7 @@ func TestInlined(t *testing.T) {
 func TestLittleEvidence(t *testing.T) {
 	cpu := []stack{{"example.com/m/a.Parse@a/a.go:20 main.main@main.go:3", []int64{40, 400 * ms}}}
 	heap := []stack{{"example.com/m/a.Parse@a/a.go:22 main.main@main.go:3", []int64{3000, 300_000, 10, 1000}}}
-	for name, d := range map[string]*diagnose.Diagnosis{"cpu": record(t, cpu, nil, 0), "heap": record(t, nil, heap, 0), "log": record(t, nil, nil, 5)} {
+	for name, d := range map[string]*diagnose.Session{"cpu": record(t, cpu, nil, 0), "heap": record(t, nil, heap, 0), "log": record(t, nil, nil, 5)} {
 		data, _, err := Data(d, Options{Report: json.RawMessage(report)})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)

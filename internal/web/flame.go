@@ -109,7 +109,7 @@ const (
 	colInUseN    = "inuse_samples"
 )
 
-func newFlameView(d *diagnose.Diagnosis, o Options) (*flameView, error) {
+func newFlameView(d *diagnose.Session, o Options) (*flameView, error) {
 	t := newCallTree()
 	t.exact = true
 	v := &flameView{Units: map[string]string{"cpu": fmt.Sprint(cpuUnit)}}
@@ -121,7 +121,7 @@ func newFlameView(d *diagnose.Diagnosis, o Options) (*flameView, error) {
 		if err := t.fill(v, o.Base, several, true); err != nil {
 			return nil, fmt.Errorf("recording to compare with: %w", err)
 		}
-		v.Base = &baseView{Target: fmt.Sprint(o.Base.Target.Args)}
+		v.Base = &baseView{Target: fmt.Sprint(o.Base.Diagnosis().Target.Args)}
 	}
 	if len(t.parent) == 1 && len(t.weights) == 0 {
 		return nil, nil
@@ -133,7 +133,7 @@ func newFlameView(d *diagnose.Diagnosis, o Options) (*flameView, error) {
 
 // fill adds a recording. Runs weigh the same, as in the report: the CPU of each
 // is a share of its own, divided by their number.
-func (t *callTree) fill(v *flameView, d *diagnose.Diagnosis, several, base bool) error {
+func (t *callTree) fill(v *flameView, d *diagnose.Session, several, base bool) error {
 	times := d.RunTimes()
 	n := 0.0
 	for _, r := range times {

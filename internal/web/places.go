@@ -56,7 +56,7 @@ type codePlaces struct {
 }
 
 // place returns what a location's address is known by; nil without one.
-func (t *codeTally) place(d *diagnose.Diagnosis, l *evidence.Location) *placeWeight {
+func (t *codeTally) place(d *diagnose.Session, l *evidence.Location) *placeWeight {
 	if l.Address == 0 || l.Mapping == nil || l.Mapping.File == "" || len(l.Frames) == 0 {
 		return nil
 	}

@@ -80,7 +80,7 @@ const (
 )
 
 // record makes a bundle of one service run and diagnoses it.
-func record(t testing.TB, cpu, heap []stack, cycles int) *diagnose.Diagnosis {
+func record(t testing.TB, cpu, heap []stack, cycles int) *diagnose.Session {
 	t.Helper()
 	dir := t.TempDir() + "/b"
 	m := evidence.Manifest{
@@ -121,7 +121,7 @@ func record(t testing.TB, cpu, heap []stack, cycles int) *diagnose.Diagnosis {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { b.Close() })
-	d, err := diagnose.Bundle(context.Background(), b, diagnose.Options{})
+	d, err := diagnose.Open(context.Background(), b, diagnose.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +129,7 @@ func record(t testing.TB, cpu, heap []stack, cycles int) *diagnose.Diagnosis {
 }
 
 // small is a recording of a few stacks.
-func small(t testing.TB) *diagnose.Diagnosis {
+func small(t testing.TB) *diagnose.Session {
 	return record(t, []stack{
 		{"example.com/m/a.Parse@a/a.go:20 example.com/m/a.Serve@a/a.go:10 main.main@main.go:3", []int64{40, 400 * ms}},
 		{"runtime.mallocgc runtime.newobject example.com/m/a.Parse@a/a.go:22 example.com/m/a.Serve@a/a.go:10 main.main@main.go:3", []int64{20, 200 * ms}},

@@ -50,7 +50,7 @@ type metricColumns struct {
 // maxPoints bounds the points of a column; a screen has fewer.
 const maxPoints = 4000
 
-func newTimeRuns(d *diagnose.Diagnosis) []timeRun {
+func newTimeRuns(d *diagnose.Session) []timeRun {
 	out := []timeRun{}
 	for _, s := range d.Series() {
 		r := timeRun{Run: s.Run, PeakRSS: int64(s.PeakRSS)}
@@ -136,7 +136,7 @@ type whatIfRun struct {
 	Collected [3]float64 `json:"collected"` // share of CPU today: value and 95 % bounds
 }
 
-func newWhatIf(d *diagnose.Diagnosis) []whatIfRun {
+func newWhatIf(d *diagnose.Session) []whatIfRun {
 	out := []whatIfRun{}
 	for _, m := range d.Models() {
 		out = append(out, whatIfRun{

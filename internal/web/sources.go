@@ -38,22 +38,22 @@ const maxLineBytes = 400
 // newSource reads the functions of the findings first and then those of the
 // heaviest lines, as far as the limit allows. left is how many functions with
 // samples, whose source is there, are left out by it.
-func newSource(d *diagnose.Diagnosis, v *flameView, o Options) (out []sourceFile, left int) {
+func newSource(d *diagnose.Session, v *flameView, o Options) (out []sourceFile, left int) {
 	out = []sourceFile{}
 	if o.Source == nil {
 		return out, 0
 	}
 	s := sourceSet{read: o.Source, left: o.MaxSource, files: map[string]*parsedFile{}}
-	for _, f := range d.Findings {
+	for _, f := range o.Rows {
 		s.add(f.Site.File, f.Site.Line)
 		if f.Escape != nil && f.Escape.At.File != "" {
 			s.add(f.Escape.At.File, f.Escape.At.Line)
 		}
 	}
-	for _, l := range d.Lines {
+	for _, l := range d.Diagnosis().Lines {
 		s.add(l.Site.File, l.Site.Line)
 	}
-	for _, f := range d.SetApart {
+	for _, f := range d.Diagnosis().Excluded {
 		s.add(f.Site.File, f.Site.Line)
 	}
 	if v != nil {

@@ -25,7 +25,7 @@ func JSON(w io.Writer, l *Log) error {
 		CPUShare: s.CPUShare, AllocRate: s.AllocRate, Width: int64(s.Width), Rows: []schema.GCTraceStep{},
 	}
 	for _, b := range s.Pauses {
-		d.Pauses = append(d.Pauses, schema.GCTraceBin{int64(b.UpTo), b.Count})
+		d.Pauses = append(d.Pauses, schema.GCTraceBin{UpTo: int64(b.UpTo), Count: b.Count})
 	}
 	for _, r := range s.Rows {
 		d.Rows = append(d.Rows, rowOf(r))
@@ -39,10 +39,10 @@ func JSON(w io.Writer, l *Log) error {
 }
 
 func spreadOf(d cycles.Distribution) schema.GCTraceSpread {
-	return schema.GCTraceSpread{d.Count, d.Min, d.P50, d.P90, d.P99, d.Max, d.Total}
+	return schema.GCTraceSpread{Count: d.Count, Min: d.Min, P50: d.P50, P90: d.P90, P99: d.P99, Max: d.Max, Total: d.Total}
 }
 
 func rowOf(r cycles.Row) schema.GCTraceStep {
 	ns := func(d time.Duration) int64 { return int64(d) }
-	return schema.GCTraceStep{ns(r.At), r.Cycles, r.Forced, ns(r.Mark), ns(r.Pause), ns(r.Assist), ns(r.CPU), int64(r.Live), int64(r.HeapPeak)}
+	return schema.GCTraceStep{At: ns(r.At), Cycles: r.Cycles, Forced: r.Forced, Mark: ns(r.Mark), Pause: ns(r.Pause), Assist: ns(r.Assist), CPU: ns(r.CPU), Live: int64(r.Live), HeapPeak: int64(r.HeapPeak)}
 }

@@ -23,11 +23,11 @@ func JSON(w io.Writer, p *tune.Plan, t *tune.Trials, m Meta) error {
 	doc := schema.Tune{
 		Schema: schema.TuneVersion, Tool: m.Tool, Created: m.Created.UTC(), Workload: p.Workload.Name,
 		Recorded: settingJSON(p.Workload.Trace.Setting), Measured: schema.TuneMeasured(p.Measured), Exponent: p.Exponent, Assumed: p.Assumed,
-		Constraint: schema.TuneConstraint{int64(p.Constraint.Max), p.Constraint.Source, int64(p.Constraint.Beside), math.Max(1, p.Constraint.Burst)},
+		Constraint: schema.TuneConstraint{Max: int64(p.Constraint.Max), Source: p.Constraint.Source, Beside: int64(p.Constraint.Beside), Burst: math.Max(1, p.Constraint.Burst)},
 		Today:      pointJSON(p.Today), Curve: []schema.TunePoint{}, Recommended: choiceJSON(p.Choice), Notes: append([]string{}, p.Notes...),
 	}
 	if a := p.Ask; a != nil {
-		doc.Ask = &schema.TuneAsk{settingJSON(a.Setting), a.Env, a.Why}
+		doc.Ask = &schema.TuneAsk{Setting: settingJSON(a.Setting), Env: a.Env, Why: a.Why}
 	}
 	for _, q := range p.Curve {
 		doc.Curve = append(doc.Curve, pointJSON(q))
@@ -42,7 +42,7 @@ func JSON(w io.Writer, p *tune.Plan, t *tune.Trials, m Meta) error {
 }
 
 func settingJSON(s gcmodel.Setting) schema.TuneSetting {
-	return schema.TuneSetting{tune.SettingText(s), s.GOGC, int64(s.Limit), int64(s.Ballast)}
+	return schema.TuneSetting{Text: tune.SettingText(s), GOGC: s.GOGC, Limit: int64(s.Limit), Ballast: int64(s.Ballast)}
 }
 
 func pointJSON(q tune.Point) schema.TunePoint {
@@ -75,7 +75,7 @@ func choiceJSON(c tune.Choice) schema.TuneChoice {
 		}
 	}
 	for _, o := range c.Others {
-		out.Others = append(out.Others, schema.TuneOther{string(o.Knob), settingJSON(o.Point.Setting), o.Why})
+		out.Others = append(out.Others, schema.TuneOther{Knob: string(o.Knob), Setting: settingJSON(o.Point.Setting), Why: o.Why})
 	}
 	return out
 }

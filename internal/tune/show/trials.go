@@ -138,7 +138,7 @@ func trialsJSON(r *tune.Trials) *schema.TuneTrials {
 		Steps: []schema.TuneStep{}, Changes: []schema.TuneDelta{}, Latency: latencyJSON(r.Latency),
 	}
 	for _, s := range r.Steps {
-		out.Steps = append(out.Steps, schema.TuneStep{settingJSON(s.Setting), settingJSON(s.Against), number(s.Gained), number(s.Saved), latencyJSON(s.Latency)})
+		out.Steps = append(out.Steps, schema.TuneStep{Setting: settingJSON(s.Setting), Against: settingJSON(s.Against), Gained: number(s.Gained), Saved: number(s.Saved), Latency: latencyJSON(s.Latency)})
 	}
 	if r.Compared == nil {
 		return out
@@ -149,7 +149,7 @@ func trialsJSON(r *tune.Trials) *schema.TuneTrials {
 	}
 	out.Warnings = append(out.Warnings, r.Compared.Warnings...)
 	for _, row := range r.Rows {
-		out.Changes = append(out.Changes, schema.TuneDelta{row.Unit, number(row.A), number(row.B), number(row.Delta), string(row.Outcome), predictedJSON(row)})
+		out.Changes = append(out.Changes, schema.TuneDelta{Unit: row.Unit, A: number(row.A), B: number(row.B), Delta: number(row.Delta), Outcome: string(row.Outcome), Predicted: predictedJSON(row)})
 	}
 	return out
 }

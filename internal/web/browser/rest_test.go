@@ -33,7 +33,7 @@ func TestRest(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	d, err := diagnose.Bundle(context.Background(), r, diagnose.Options{})
+	d, err := diagnose.Open(context.Background(), r, diagnose.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func ownFunction(t *testing.T, text []byte) (name, file string, line int) {
 }
 
 // filePage writes the page of a diagnosis to a file.
-func filePage(t *testing.T, d *diagnose.Diagnosis, o web.Options) page {
+func filePage(t *testing.T, d *diagnose.Session, o web.Options) page {
 	t.Helper()
 	data, _, err := web.Data(d, o)
 	if err != nil {
@@ -135,7 +135,7 @@ func filePage(t *testing.T, d *diagnose.Diagnosis, o web.Options) page {
 }
 
 // checkAlone opens the same page as a file.
-func checkAlone(t *testing.T, d *diagnose.Diagnosis, o web.Options, name string) {
+func checkAlone(t *testing.T, d *diagnose.Session, o web.Options, name string) {
 	t.Helper()
 	o.Version = ""
 	p := filePage(t, d, o)
@@ -193,7 +193,7 @@ func TestRemainder(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	d, err := diagnose.Bundle(context.Background(), r, diagnose.Options{})
+	d, err := diagnose.Open(context.Background(), r, diagnose.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

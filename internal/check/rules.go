@@ -1,4 +1,4 @@
-package main
+package check
 
 import (
 	"cmp"
@@ -9,8 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/heaptrim/heaptrim/internal/diagnose"
-	"github.com/heaptrim/heaptrim/internal/report"
+	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/vet"
 )
 
@@ -20,29 +19,27 @@ const maxVetFolders = 16
 
 // hotRules runs the source rules on the packages of the hot lines and keeps
 // what they say of a line that takes the share of CPU or of bytes with all that
-// it calls, hottest line first. What cannot be read becomes a warning of the
-// diagnosis.
-func hotRules(ctx context.Context, d *diagnose.Diagnosis, share float64) []report.RuleHit {
+// it calls, hottest line first. The warnings say what could not be read.
+func hotRules(ctx context.Context, d *finding.Diagnosis, share float64) (hits []finding.RuleHit, warnings []string) {
 	dir, err := filepath.Abs(d.Target.ModuleDir)
 	if d.Target.ModuleDir == "" || err != nil {
-		d.Warnings = append(d.Warnings, "source rules need the module that was recorded, and its folder is not known")
-		return nil
+		return nil, []string{"source rules need the module that was recorded, and its folder is not known"}
 	}
 	hot := hotLines(d, share)
 	folders := foldersOf(dir, hot)
 	if len(folders) == 0 {
-		return nil
+		return nil, nil
 	}
 	said, err := vet.Run(ctx, dir, folders, vet.Options{BuildFlags: d.Target.BuildFlags})
 	if err != nil {
-		d.Warnings = append(d.Warnings, "source rules do not cover all of the hot code: "+err.Error())
+		warnings = append(warnings, "source rules do not cover all of the hot code: "+err.Error())
 	}
-	return ruleHits(dir, hot, said)
+	return ruleHits(dir, hot, said), warnings
 }
 
 // hotLines are the lines that take the share of CPU or of bytes.
-func hotLines(d *diagnose.Diagnosis, share float64) []diagnose.LineCost {
-	var hot []diagnose.LineCost
+func hotLines(d *finding.Diagnosis, share float64) []finding.LineCost {
+	var hot []finding.LineCost
 	for _, l := range d.Lines {
 		if l.Site.File != "" && max(l.CPU.Value, l.BytesShare) >= share {
 			hot = append(hot, l)
@@ -53,7 +50,7 @@ func hotLines(d *diagnose.Diagnosis, share float64) []diagnose.LineCost {
 
 // foldersOf lists the folders of lines in files below dir, as patterns of the
 // go command, those of the hottest lines first.
-func foldersOf(dir string, lines []diagnose.LineCost) []string {
+func foldersOf(dir string, lines []finding.LineCost) []string {
 	var out []string
 	for _, l := range lines {
 		if filepath.IsAbs(l.Site.File) || strings.HasSuffix(l.Site.File, "_test.go") {
@@ -75,8 +72,8 @@ func foldersOf(dir string, lines []diagnose.LineCost) []string {
 // ruleHits joins what the rules say with the lines, which are the hot ones. A
 // rule speaks of the lines from its place's first to its last, and of those
 // where it acts.
-func ruleHits(dir string, hot []diagnose.LineCost, said []vet.Diagnostic) []report.RuleHit {
-	var hits []report.RuleHit
+func ruleHits(dir string, hot []finding.LineCost, said []vet.Diagnostic) []finding.RuleHit {
+	var hits []finding.RuleHit
 	for _, s := range said {
 		best := -1
 		for i, l := range hot {
@@ -86,14 +83,14 @@ func ruleHits(dir string, hot []diagnose.LineCost, said []vet.Diagnostic) []repo
 			}
 		}
 		if best >= 0 {
-			hits = append(hits, report.RuleHit{Code: s.Code, Message: s.Message, Cost: hot[best]})
+			hits = append(hits, finding.RuleHit{Code: s.Code, Message: s.Message, Cost: hot[best]})
 		}
 	}
-	slices.SortStableFunc(hits, func(a, b report.RuleHit) int { return cmp.Compare(heatOf(b.Cost), heatOf(a.Cost)) })
+	slices.SortStableFunc(hits, func(a, b finding.RuleHit) int { return cmp.Compare(heatOf(b.Cost), heatOf(a.Cost)) })
 	return hits
 }
 
-func heatOf(l diagnose.LineCost) float64 { return max(l.CPU.Value, l.BytesShare) }
+func heatOf(l finding.LineCost) float64 { return max(l.CPU.Value, l.BytesShare) }
 
 func speaksOf(s vet.Diagnostic, file string, line int) bool {
 	if s.File == file && s.Line <= line && line <= max(s.Line, s.EndLine) {

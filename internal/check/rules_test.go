@@ -1,21 +1,21 @@
-package main
+package check
 
 import (
 	"path/filepath"
 	"testing"
 
-	"github.com/heaptrim/heaptrim/internal/diagnose"
 	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/stats"
 	"github.com/heaptrim/heaptrim/internal/vet"
 )
 
-func line(file string, n int, cpu, bytes float64) diagnose.LineCost {
-	return diagnose.LineCost{Site: evidence.Site{File: file, Line: n}, CPU: stats.Exact(cpu), BytesShare: bytes}
+func line(file string, n int, cpu, bytes float64) finding.LineCost {
+	return finding.LineCost{Site: evidence.Site{File: file, Line: n}, CPU: stats.Exact(cpu), BytesShare: bytes}
 }
 
 func TestHotLines(t *testing.T) {
-	d := &diagnose.Diagnosis{Lines: []diagnose.LineCost{
+	d := &finding.Diagnosis{Lines: []finding.LineCost{
 		line("a.go", 1, 0.5, 0), line("a.go", 2, 0.001, 0.02), line("a.go", 3, 0.009, 0.009), line("", 0, 0.5, 0.5),
 	}}
 	f := func(share float64, want int) {
@@ -34,7 +34,7 @@ func TestHotLines(t *testing.T) {
 func TestRuleHits(t *testing.T) {
 	dir := t.TempDir()
 	abs := func(name string) string { return filepath.Join(dir, name) }
-	hot := []diagnose.LineCost{line("a.go", 10, 0.1, 0), line("a.go", 11, 0, 0.3), line("sub/a.go", 10, 0.05, 0)}
+	hot := []finding.LineCost{line("a.go", 10, 0.1, 0), line("a.go", 11, 0, 0.3), line("sub/a.go", 10, 0.05, 0)}
 	said := []vet.Diagnostic{
 		{Code: "first line", File: abs("a.go"), Line: 10},
 		{Code: "range", File: abs("a.go"), Line: 9, EndLine: 12},
@@ -62,7 +62,7 @@ func TestFoldersOf(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := foldersOf(dir, []diagnose.LineCost{
+	got := foldersOf(dir, []finding.LineCost{
 		line("check.go", 1, 1, 1), line("check.go", 2, 1, 1), line("check_vet_test.go", 2, 1, 1), line("fmt/print.go", 1, 1, 1), line("/elsewhere/a.go", 1, 1, 1),
 	})
 	if len(got) != 1 || got[0] != "./." {

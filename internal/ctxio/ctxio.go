@@ -1,0 +1,23 @@
+// Package ctxio lets a context end what reads from an io.Reader. A leaf.
+package ctxio
+
+import (
+	"context"
+	"io"
+)
+
+// Reader returns a reader of r that fails with the context's error once ctx is
+// done. A Read that has begun is not interrupted.
+func Reader(ctx context.Context, r io.Reader) io.Reader { return reader{ctx, r} }
+
+type reader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (r reader) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.r.Read(p)
+}
