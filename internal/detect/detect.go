@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/diagnose/stack"
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe"
@@ -126,7 +127,7 @@ func percent(i stats.Interval) string {
 }
 
 // where joins the functions in which a sign shows.
-func where(s *diagnose.Signals, sign diagnose.Sign) string {
+func where(s *diagnose.Signals, sign stack.Sign) string {
 	names := s.Where(sign, 3)
 	if len(names) == 0 {
 		return ""

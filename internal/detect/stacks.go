@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/diagnose/stack"
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/stats"
 	"github.com/heaptrim/heaptrim/internal/unit"
@@ -11,7 +12,7 @@ import (
 
 // stackScan: marking begins at the goroutines' stacks, all of them, each cycle.
 func stackScan(s *diagnose.Signals) (finding.Detection, bool) {
-	share := s.Share(diagnose.SignStackScan)
+	share := s.Share(stack.SignStackScan)
 	if !worth(share, s.Samples) {
 		return finding.Detection{}, false
 	}
@@ -45,14 +46,14 @@ func stackAdvice(stack, all float64) (title, text string) {
 // stackGrowth: a goroutine begins with a small stack, which is copied to one of
 // twice the size whenever it does not suffice.
 func stackGrowth(s *diagnose.Signals) (finding.Detection, bool) {
-	share := s.Share(diagnose.SignStackGrowth)
+	share := s.Share(stack.SignStackGrowth)
 	if !worth(share, s.Samples) {
 		return finding.Detection{}, false
 	}
 	return finding.Detection{
 		Title: "Goroutines' stacks are copied as they grow", Code: "goroutine-stacks", Amount: share.Value,
 		Text:     "let goroutines live on and take the next piece of work, so that each stack grows once; keep large arrays out of frames. GODEBUG=adaptivestackstart=1 lets new goroutines begin with the size that they mostly come to",
-		Evidence: fmt.Sprintf("copying growing stacks takes %s of CPU%s", percent(share), where(s, diagnose.SignStackGrowth)),
+		Evidence: fmt.Sprintf("copying growing stacks takes %s of CPU%s", percent(share), where(s, stack.SignStackGrowth)),
 	}, true
 }
 
@@ -63,7 +64,7 @@ const worthShrinking = 0.002
 // stackShrink: a cycle halves every stack of which less than a quarter is in
 // use, and the goroutine's next deep call grows it again.
 func stackShrink(s *diagnose.Signals) (finding.Detection, bool) {
-	shrink, grow := s.Share(diagnose.SignStackShrink), s.Share(diagnose.SignStackGrowth)
+	shrink, grow := s.Share(stack.SignStackShrink), s.Share(stack.SignStackGrowth)
 	both := shrink.Add(grow)
 	if shrink.Low < worthShrinking/2 || shrink.Value < worthShrinking || !worth(both, s.Samples) {
 		return finding.Detection{}, false
@@ -81,11 +82,11 @@ func stackShrink(s *diagnose.Signals) (finding.Detection, bool) {
 // finalizers run on goroutines of the runtime's, cost a table entry each, and
 // keep their object for one more cycle.
 func finalizers(s *diagnose.Signals) (finding.Detection, bool) {
-	share := s.Share(diagnose.SignFinalizer)
+	share := s.Share(stack.SignFinalizer)
 	if !worth(share, s.Samples) {
 		return finding.Detection{}, false
 	}
-	evidence := fmt.Sprintf("registering, queueing and running finalizers and cleanups takes %s of CPU%s", percent(share), where(s, diagnose.SignFinalizer))
+	evidence := fmt.Sprintf("registering, queueing and running finalizers and cleanups takes %s of CPU%s", percent(share), where(s, stack.SignFinalizer))
 	for _, k := range []struct{ name, what string }{{"/gc/finalizers/executed:finalizers", "finalizers"}, {"/gc/cleanups/executed:cleanups", "cleanups"}} {
 		if n, length, ok := rise(s, k.name); ok && n > 0 {
 			evidence += fmt.Sprintf("; %s %s/s", unit.FormatScaled(n/length.Seconds()), k.what)

@@ -3,6 +3,7 @@ package diagnose
 import (
 	"math"
 
+	"github.com/heaptrim/heaptrim/internal/diagnose/stack"
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/stats"
 )
@@ -38,7 +39,7 @@ func (r *runCosts) aftermath() stats.Interval {
 	perCycle := float64(len(r.collector.automatic())) * r.cyclesAlone() / (r.charged * r.period) / 1e9
 	whole := c.NS.Scale(perCycle)
 	// Idle marking is in no share, but in what the process used.
-	shown := r.collected.Value + r.assists() + r.buckets[bucketMarkIdle]/r.charged - r.sweptByBytes(c.Times)
+	shown := r.collected.Value + r.assists() + r.buckets[stack.BucketMarkIdle]/r.charged - r.sweptByBytes(c.Times)
 	sure := (r.collected.High - r.collected.Low) / 2
 	v := math.Max(0, whole.Value-shown)
 	out := stats.Interval{
@@ -50,7 +51,7 @@ func (r *runCosts) aftermath() stats.Interval {
 		prior := afterSpread * shown
 		out.Value = v * prior * prior / (prior*prior + off*off)
 	}
-	own := r.buckets[bucketApp] / r.charged
+	own := r.buckets[stack.BucketApp] / r.charged
 	out.Low = math.Min(out.Low, out.Value)
 	return stats.Interval{Value: math.Min(out.Value, own), Low: math.Min(out.Low, own), High: math.Min(out.High, own)}
 }
@@ -66,7 +67,7 @@ func (r *runCosts) sweptByBytes(times float64) float64 {
 		return 0
 	}
 	grown := (live + times*(goal-live)) / goal
-	return r.buckets[bucketSweep] / r.charged * (grown - 1) / (times - 1)
+	return r.buckets[stack.BucketSweep] / r.charged * (grown - 1) / (times - 1)
 }
 
 // medianHeaps are the live heap and the heap goal of the run's collections, in
@@ -76,7 +77,7 @@ func (r *runCosts) medianHeaps() (live, goal float64) {
 	for _, c := range r.collector.automatic() {
 		lives, goals = append(lives, roundedUp(c.HeapLive)), append(goals, float64(c.Goal))
 	}
-	return median(lives), median(goals)
+	return stats.MedianOf(lives), stats.MedianOf(goals)
 }
 
 // afterSpread is how much a program is thought to lose to collections before
@@ -97,7 +98,7 @@ func (r *runCosts) caches(bytes float64) stats.Interval {
 	if c == nil || sec <= 0 || bytes <= 0 {
 		return stats.Interval{}
 	}
-	own := r.buckets[bucketApp] / r.charged * bytes / max(r.allBytes(), bytes)
+	own := r.buckets[stack.BucketApp] / r.charged * bytes / max(r.allBytes(), bytes)
 	loses := func(ns float64) float64 {
 		if own <= 0 {
 			return 0

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/gcmodel"
 	"github.com/heaptrim/heaptrim/internal/ingest/metrics"
+	"github.com/heaptrim/heaptrim/internal/stats"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
@@ -226,7 +226,7 @@ func whileMarking(cycles []evidence.Cycle) float64 {
 		return math.Max(0, exact.mean())
 	}
 	const step = 1 << 20
-	if v := median(all); v >= 8*step {
+	if v := stats.MedianOf(all); v >= 8*step {
 		return v
 	}
 	return 0
@@ -280,11 +280,11 @@ func liveAndScan(d *runData, env evidence.Environment) (liveSize, scanSize, bool
 	if len(live) == 0 {
 		return liveSize{}, scanSize{}, false
 	}
-	size := scanSize{median(heap), median(stacks), median(globals)}
+	size := scanSize{stats.MedianOf(heap), stats.MedianOf(stacks), stats.MedianOf(globals)}
 	if len(heap) == 0 {
-		size.heap = median(live)
+		size.heap = stats.MedianOf(live)
 	}
-	return liveSize{median(live)}, size, true
+	return liveSize{stats.MedianOf(live)}, size, true
 }
 
 // roundedUp undoes what gctrace does to sizes: it cuts them to whole MiB, so
@@ -304,7 +304,7 @@ func (l collectorLog) metric(name string) []float64 {
 
 // nonHeap is the memory that counts against a limit and is not heap objects.
 func (l collectorLog) nonHeap() float64 {
-	part := func(name string) float64 { return median(l.metric(name)) }
+	part := func(name string) float64 { return stats.MedianOf(l.metric(name)) }
 	total := part("/memory/classes/total:bytes")
 	if total == 0 {
 		return 0
@@ -381,16 +381,4 @@ func settingOf(env evidence.Environment) (gcmodel.Setting, error) {
 		s.Limit = v
 	}
 	return s, nil
-}
-
-func median(v []float64) float64 {
-	if len(v) == 0 {
-		return 0
-	}
-	s := append([]float64(nil), v...)
-	sort.Float64s(s)
-	if n := len(s); n%2 == 0 {
-		return (s[n/2-1] + s[n/2]) / 2
-	}
-	return s[len(s)/2]
 }

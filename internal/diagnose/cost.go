@@ -3,6 +3,7 @@ package diagnose
 import (
 	"math"
 
+	"github.com/heaptrim/heaptrim/internal/diagnose/stack"
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/stats"
 )
@@ -26,17 +27,17 @@ type runCosts struct {
 }
 
 // directBuckets are those whose samples carry the site on their stack.
-var directBuckets = []bucket{bucketMalloc, bucketZeroing, bucketGrowCopy, bucketConvert, bucketProfiler, bucketAssist}
+var directBuckets = []stack.Bucket{stack.BucketMalloc, stack.BucketZeroing, stack.BucketGrowCopy, stack.BucketConvert, stack.BucketProfiler, stack.BucketAssist}
 
 // costs charges a run's CPU to its sites.
 func costs(d *runData, m collectorModel) *runCosts {
 	r := &runCosts{runData: d, model: m}
 	var samples float64
 	for b, n := range d.buckets {
-		if bucket(b) != bucketMarkIdle {
+		if stack.Bucket(b) != stack.BucketMarkIdle {
 			r.charged += n
 		}
-		if bucketInfo[b].collector {
+		if stack.BucketInfo[b].Collector {
 			samples += n
 		}
 	}
@@ -66,30 +67,30 @@ func (r *runCosts) direct() {
 	objects, bytes, samples := make([]float64, n), make([]float64, n), make([]float64, n)
 	for i, s := range r.sites {
 		objects[i], bytes[i] = math.Max(s.objects, 0), math.Max(s.bytes, 0)
-		samples[i] = s.cpu[bucketMalloc]
+		samples[i] = s.cpu[stack.BucketMalloc]
 	}
-	a, b := fitWeights(samples, objects, bytes)
+	a, b := stats.FitWeights(samples, objects, bytes)
 	malloc := make([]float64, n)
 	for i := range malloc {
 		malloc[i] = a*objects[i] + b*bytes[i]
 	}
-	weights := map[bucket][]float64{bucketMalloc: malloc, bucketProfiler: bytes, bucketZeroing: bytes, bucketAssist: bytes, bucketGrowCopy: make([]float64, n), bucketConvert: make([]float64, n)}
+	weights := map[stack.Bucket][]float64{stack.BucketMalloc: malloc, stack.BucketProfiler: bytes, stack.BucketZeroing: bytes, stack.BucketAssist: bytes, stack.BucketGrowCopy: make([]float64, n), stack.BucketConvert: make([]float64, n)}
 	for _, bucket := range directBuckets {
 		counts := make([]float64, n)
 		for i, s := range r.sites {
 			counts[i] = s.cpu[bucket]
 		}
-		for i, v := range shrink(counts, weights[bucket]) {
+		for i, v := range stats.Shrink(counts, weights[bucket]) {
 			v = v.Scale(1 / r.charged)
 			c := &r.sites[i].cost
 			switch bucket {
-			case bucketMalloc, bucketProfiler:
+			case stack.BucketMalloc, stack.BucketProfiler:
 				c.Malloc = c.Malloc.Add(v)
-			case bucketZeroing:
+			case stack.BucketZeroing:
 				c.Zeroing = v
-			case bucketGrowCopy, bucketConvert:
+			case stack.BucketGrowCopy, stack.BucketConvert:
 				c.GrowCopy = c.GrowCopy.Add(v)
-			case bucketAssist:
+			case stack.BucketAssist:
 				c.Assist = v
 			}
 		}
@@ -110,16 +111,16 @@ func (r *runCosts) apportion() {
 		return
 	}
 	left := r.collected.Value
-	width := relativeWidth(r.collected)
+	width := stats.RelativeWidth(r.collected)
 	for i := range r.sites {
 		s := &r.sites[i]
 		share := math.Max(s.bytes, 0) / total
-		err := math.Hypot(width, relativeError(s.events))
-		s.cost.Churn = spread(r.collected.Value*share*r.model.churn(), err)
+		err := math.Hypot(width, stats.RelativeError(s.events))
+		s.cost.Churn = stats.Spread(r.collected.Value*share*r.model.churn(), err)
 		left -= s.cost.Churn.Value
 		if r.model.known {
 			ret := r.model.marginal.Retention(r.model.site(s.siteTally, share)) * r.collected.Value
-			s.cost.Retention = spread(ret, math.Hypot(width, relativeError(r.inUseEvents(s.siteTally))))
+			s.cost.Retention = stats.Spread(ret, math.Hypot(width, stats.RelativeError(r.inUseEvents(s.siteTally))))
 			left -= ret
 		}
 	}
@@ -133,32 +134,10 @@ func (r *runData) inUseEvents(t *siteTally) float64 {
 	return math.Max(events(t.inUseObjs.mean(), t.inUse.mean(), r.liveRate), 0.5)
 }
 
-// relativeWidth is half the interval's width over its value.
-func relativeWidth(i stats.Interval) float64 {
-	if i.Value == 0 {
-		return 0
-	}
-	return (i.High - i.Low) / 2 / math.Abs(i.Value)
-}
-
-// relativeError is the 95 % relative error of a count of sampled events.
-func relativeError(events float64) float64 {
-	if math.IsInf(events, 1) {
-		return 0
-	}
-	return stats.Z95 / math.Sqrt(math.Max(events, 0.5))
-}
-
-// spread is a value with a relative error, never across zero.
-func spread(v, relative float64) stats.Interval {
-	low, high := v/(1+relative), v*(1+relative)
-	return stats.Interval{Value: v, Low: math.Min(low, high), High: math.Max(low, high)}
-}
-
 // quantities fills the columns that count bytes and objects.
 func (r *runCosts) quantities(s *siteCost) {
-	err := relativeError(s.events)
-	bytes, objects := spread(s.bytes, err), spread(s.objects, err)
+	err := stats.RelativeError(s.events)
+	bytes, objects := stats.Spread(s.bytes, err), stats.Spread(s.objects, err)
 	s.cost.Bytes, s.cost.Objects = bytes, objects
 	if r.allocOps > 0 {
 		s.cost.BytesPerOp, s.cost.ObjectsPerOp = bytes.Scale(1/r.allocOps), objects.Scale(1/r.allocOps)
@@ -166,7 +145,7 @@ func (r *runCosts) quantities(s *siteCost) {
 	if sec := r.secondsOfAllocs(); sec > 0 {
 		s.cost.BytesPerSecond, s.cost.ObjectsPerSecond = bytes.Scale(1/sec), objects.Scale(1/sec)
 	}
-	s.cost.InUse = spread(s.inUse.mean(), relativeError(r.inUseEvents(s.siteTally)))
+	s.cost.InUse = stats.Spread(s.inUse.mean(), stats.RelativeError(r.inUseEvents(s.siteTally)))
 	s.cost.InUseObjects = s.inUseObjs.mean()
 }
 

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/bundle"
+	"github.com/heaptrim/heaptrim/internal/diagnose/alloc"
+	"github.com/heaptrim/heaptrim/internal/diagnose/stack"
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/stats"
@@ -49,7 +51,7 @@ func Open(ctx context.Context, b *bundle.Bundle, o Options) (*Session, error) {
 	d := &finding.Diagnosis{Target: m.Target, Environment: m.Environment, Warnings: append([]string(nil), m.Warnings...)}
 	d.Warnings = append(d.Warnings, b.Problems()...)
 	warn := func(format string, args ...any) { d.Warnings = append(d.Warnings, fmt.Sprintf(format, args...)) }
-	r := &reader{b: b, table: newFrameTable(m.Environment.GoVersion), kind: newKinder(m.Environment.GOROOT, m.Environment.GoVersion), warn: warn}
+	r := &reader{b: b, table: stack.NewTable(m.Environment.GoVersion), kind: alloc.NewKinder(m.Environment.GOROOT, m.Environment.GoVersion), warn: warn}
 	runs, err := r.all(ctx, d, o)
 	if err != nil {
 		return nil, err
@@ -103,7 +105,7 @@ func (r *reader) all(ctx context.Context, d *finding.Diagnosis, o Options) ([]*r
 	if guess {
 		d.Target.Module, d.Target.ModuleDir, d.Target.Workspace = o.Local.Module, o.Local.ModuleDir, o.Local.Workspace
 	}
-	r.own = newOwnership(d.Target, o.Own)
+	r.own = stack.NewOwnership(d.Target, o.Own)
 	var runs []*runCosts
 	users := 0
 	warned := len(d.Warnings)
@@ -119,7 +121,7 @@ func (r *reader) all(ctx context.Context, d *finding.Diagnosis, o Options) ([]*r
 			runs = append(runs, costs(data, fitCollector(data, d.Environment)))
 		}
 		for k := range data.sites.sites {
-			if k.by == ownerUser {
+			if k.By == stack.OwnerUser {
 				users++
 			}
 		}
@@ -136,18 +138,18 @@ func (r *reader) all(ctx context.Context, d *finding.Diagnosis, o Options) ([]*r
 // decomposition averages the buckets of all runs with CPU samples, each run
 // weighing the same.
 func decomposition(runs []*runCosts) []finding.Bucket {
-	out := make([]finding.Bucket, 0, bucketCount)
+	out := make([]finding.Bucket, 0, stack.BucketCount)
 	seen := slices.ContainsFunc(runs, func(r *runCosts) bool { return r.kernel != nil })
 	told := slices.ContainsFunc(runs, func(r *runCosts) bool { return r.profiled > 0 })
-	for b := range bucketCount {
-		if !seen && slices.Contains(kernelBuckets, b) || !told && (b == bucketCycleScheduler || slices.Contains(noSampleBuckets, b)) {
+	for b := range stack.BucketCount {
+		if !seen && slices.Contains(stack.KernelBuckets, b) || !told && (b == stack.BucketCycleScheduler || slices.Contains(noSampleBuckets, b)) {
 			continue // not zero, but not known
 		}
-		share, ok := meanShare(runs, func(x bucket) bool { return x == b })
+		share, ok := meanShare(runs, func(x stack.Bucket) bool { return x == b })
 		if !ok {
 			return nil
 		}
-		out = append(out, finding.Bucket{Name: bucketInfo[b].name, Share: share, Memory: bucketInfo[b].memory, Charged: b != bucketMarkIdle})
+		out = append(out, finding.Bucket{Name: stack.BucketInfo[b].Name, Share: share, Memory: stack.BucketInfo[b].Memory, Charged: b != stack.BucketMarkIdle})
 	}
 	return out
 }
@@ -155,7 +157,7 @@ func decomposition(runs []*runCosts) []finding.Bucket {
 // meanShare is the mean over the runs of the share of CPU in some buckets,
 // with the relative interval of the pooled samples. It is false without any
 // samples.
-func meanShare(runs []*runCosts, in func(bucket) bool) (stats.Interval, bool) {
+func meanShare(runs []*runCosts, in func(stack.Bucket) bool) (stats.Interval, bool) {
 	var n, mean, samples, total float64
 	for _, r := range runs {
 		if r.charged == 0 {
@@ -164,7 +166,7 @@ func meanShare(runs []*runCosts, in func(bucket) bool) (stats.Interval, bool) {
 		n++
 		total += r.charged
 		for b, v := range r.buckets {
-			if in(bucket(b)) {
+			if in(stack.Bucket(b)) {
 				mean += v / r.charged
 				samples += v
 			}

@@ -50,7 +50,7 @@ func (r *recording) add(p evidence.Part, fill func(io.Writer) error) {
 
 // sample is a stack, leaf first, with its values.
 type sample struct {
-	stack  string
+	locs   string
 	values []int64
 }
 
@@ -66,11 +66,11 @@ func profile(types string, period int64, samples []sample) func(io.Writer) error
 			return err
 		}
 		for _, s := range samples {
-			var stack [][]evidence.Frame
-			for i, f := range strings.Fields(s.stack) {
-				stack = append(stack, []evidence.Frame{{Function: f, File: "f.go", Line: 10 + i}})
+			var locs [][]evidence.Frame
+			for i, f := range strings.Fields(s.locs) {
+				locs = append(locs, []evidence.Frame{{Function: f, File: "f.go", Line: 10 + i}})
 			}
-			if err := out.Add(stack, s.values); err != nil {
+			if err := out.Add(locs, s.values); err != nil {
 				return err
 			}
 		}
@@ -162,11 +162,11 @@ func TestPartsMakeTheWhole(t *testing.T) {
 		}
 		var first, last []sample
 		for i := range 1 + rnd.IntN(12) {
-			stack := fmt.Sprintf("runtime.mallocgc runtime.newobject example.com/m.Site%d main.main", i)
-			cpu = append(cpu, sample{stack, []int64{0, 1e7 * rnd.Int64N(100)}})
+			locs := fmt.Sprintf("runtime.mallocgc runtime.newobject example.com/m.Site%d main.main", i)
+			cpu = append(cpu, sample{locs, []int64{0, 1e7 * rnd.Int64N(100)}})
 			n, live := rnd.Int64N(1e6), rnd.Int64N(1e5)
-			first = append(first, sample{stack, []int64{n / 2, n * 32, live, live * 64}})
-			last = append(last, sample{stack, []int64{n, n * 64, live, live * 64}})
+			first = append(first, sample{locs, []int64{n / 2, n * 32, live, live * 64}})
+			last = append(last, sample{locs, []int64{n, n * 64, live, live * 64}})
 		}
 		r.cpuOf(evidence.Part{Profiled: time.Duration(rnd.Int64N(40)) * time.Second, Sleeps: rnd.Int64N(1000)}, cpu)
 		r.snapshot(first)

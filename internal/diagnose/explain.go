@@ -7,6 +7,9 @@ import (
 	"sort"
 	"time"
 
+	"github.com/heaptrim/heaptrim/internal/diagnose/alloc"
+	"github.com/heaptrim/heaptrim/internal/diagnose/escape"
+	"github.com/heaptrim/heaptrim/internal/diagnose/stack"
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/ingest/escapes"
@@ -25,7 +28,7 @@ const (
 // allocation.
 func explain(ctx context.Context, d *finding.Diagnosis, o Options, warn func(string, ...any)) {
 	hot := d.Findings[:min(len(d.Findings), explainedFindings)]
-	index := newEscapeIndex()
+	index := escape.NewIndex()
 	if o.Escapes {
 		keep := &escapes.Filter{}
 		packages := hotPackages(hot, keep, d.Target)
@@ -40,15 +43,15 @@ func explain(ctx context.Context, d *finding.Diagnosis, o Options, warn func(str
 			index.Add(e)
 		}
 	}
-	src := sources{root: d.Target.ModuleDir, read: map[string]*sourceKinds{}}
+	src := sources{root: d.Target.ModuleDir, read: map[string]*alloc.Source{}}
 	for i := range hot {
 		f := &hot[i]
 		if f.Allocation.Kind == finding.KindUnknown && f.Allocation.Via == "" {
 			f.Allocation.Kind = src.kindAt(f.Site)
 		}
 		frames := innermost(*f)
-		f.Escape = explainEscape(frames, f.Allocation.Kind, index)
-		f.Allocation.Kind = refineKind(f.Allocation.Kind, f.Escape)
+		f.Escape = escape.Explain(frames, f.Allocation.Kind, index)
+		f.Allocation.Kind = escape.RefineKind(f.Allocation.Kind, f.Escape)
 		f.Title = title(*f)
 		if f.Escape != nil {
 			f.Escape.At.File = placeOf(d, f.Escape.At.File, frames)
@@ -60,17 +63,17 @@ func explain(ctx context.Context, d *finding.Diagnosis, o Options, warn func(str
 func placeOf(d *finding.Diagnosis, file string, frames []evidence.Frame) string {
 	for _, fr := range frames {
 		if fr.File == file {
-			return rootOf(d).place(fr).File
+			return rootOf(d).Place(fr).File
 		}
 	}
-	return relative(d.Target.ModuleDir, file)
+	return stack.Relative(d.Target.ModuleDir, file)
 }
 
 // sources tells the kind of allocation from the source line alone, parsing
 // each file once.
 type sources struct {
 	root string
-	read map[string]*sourceKinds
+	read map[string]*alloc.Source
 }
 
 func (s sources) kindAt(at evidence.Site) finding.Kind {
@@ -84,14 +87,14 @@ func (s sources) kindAt(at evidence.Site) finding.Kind {
 	k, ok := s.read[file]
 	if !ok {
 		if src, err := os.ReadFile(file); err == nil {
-			k = newSourceKinds(src)
+			k = alloc.NewSource(src)
 		}
 		s.read[file] = k
 	}
 	if k == nil {
 		return finding.KindUnknown
 	}
-	return k.at(at.Line)
+	return k.At(at.Line)
 }
 
 // innermost returns the frames of a finding's heaviest stack from the leaf to
@@ -102,10 +105,10 @@ func innermost(f finding.Finding) []evidence.Frame {
 	}
 	var out []evidence.Frame
 	for _, fr := range f.Stacks[0].Frames {
-		if !isRuntime(packageOf(fr.Function), fr.Function) {
+		if !stack.IsRuntime(stack.PackageOf(fr.Function), fr.Function) {
 			out = append(out, fr)
 		}
-		if anyTypes(fr.Function) == f.Site.Function && fr.Line == f.Site.Line {
+		if stack.AnyTypes(fr.Function) == f.Site.Function && fr.Line == f.Site.Line {
 			break
 		}
 	}
@@ -137,7 +140,7 @@ func hotPackages(hot []finding.Finding, keep *escapes.Filter, t evidence.Target)
 	for i, f := range hot {
 		for _, fr := range innermost(f) {
 			keep.Add(fr.File, fr.Line)
-			pkg := packageOf(fr.Function)
+			pkg := stack.PackageOf(fr.Function)
 			if pkg == "main" {
 				// A command's functions do not carry its import path.
 				if t.Kind != evidence.TargetExec || len(t.Packages) != 1 {

@@ -4,10 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"path/filepath"
 	"slices"
-	"strings"
 
+	"github.com/heaptrim/heaptrim/internal/diagnose/stack"
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/stats"
@@ -15,7 +14,7 @@ import (
 
 // merged is one site over all runs that have it.
 type merged struct {
-	key   siteKey
+	key   stack.Key
 	runs  []*runCosts
 	sites []*siteCost // parallel to runs
 }
@@ -23,7 +22,7 @@ type merged struct {
 // merge joins the sites of all runs. Every run weighs the same: a benchmark's
 // length says nothing about its importance.
 func merge(runs []*runCosts) []merged {
-	at := map[siteKey]int{}
+	at := map[stack.Key]int{}
 	var out []merged
 	for _, r := range runs {
 		for i := range r.sites {
@@ -66,11 +65,11 @@ func weight(s *siteCost, r *runCosts) float64 {
 
 // finding makes the report's row of a site. runs is the number of runs in the
 // recording: a run without the site counts as zero.
-func (m merged) finding(module moduleRoot, runs int) finding.Finding {
+func (m merged) finding(module stack.Root, runs int) finding.Finding {
 	h := m.heaviest()
 	s := m.sites[h]
 	f := finding.Finding{
-		Site: module.site(m.key),
+		Site: module.Site(m.key),
 		Run:  m.runs[h].run.Name,
 		Allocation: finding.Allocation{
 			Kind: top(s.kinds), Via: top(s.via), Mix: s.mixes(), Sizes: s.sizeCounts(), Pointers: s.pointerful(),
@@ -113,80 +112,25 @@ func scaleShares(c, from finding.Cost, k float64) finding.Cost {
 	return c
 }
 
-// moduleRoot makes files relative to the module and says which package a
-// function is in.
-type moduleRoot struct {
-	path, dir, goroot string
-	workspace         []string // module paths
-}
-
-func rootOf(d *finding.Diagnosis) moduleRoot {
-	return moduleRoot{d.Target.Module, d.Target.ModuleDir, d.Environment.GOROOT, d.Target.Workspace}
-}
-
-// place is a frame as a finding would name it.
-func (r moduleRoot) place(f evidence.Frame) evidence.Site {
-	return r.site(siteKey{function: f.Function, file: f.File, line: f.Line})
-}
-
-func (r moduleRoot) site(k siteKey) evidence.Site {
-	file := relative(r.dir, k.file)
-	if file == k.file {
-		file = trimmedFile(r.path, k.file)
-	}
-	if file == k.file {
-		file = outside(r.goroot, k.file)
-	}
-	if file == k.file {
-		file = r.beside(k)
-	}
-	return evidence.Site{Function: k.function, Package: packageOf(k.function), File: file, Line: k.line}
-}
-
-// beside makes a file of another module of the workspace relative to the module
-// too, by the way up and down to it: whoever joins it to the module's root, as a
-// shell or an editor does, comes to the file.
-func (r moduleRoot) beside(k siteKey) string {
-	pkg := strings.TrimSuffix(packageOf(k.function), "_test")
-	ours := func(module string) bool { return pkg == module || strings.HasPrefix(pkg, module+"/") }
-	if !filepath.IsAbs(r.dir) || !filepath.IsAbs(k.file) || !slices.ContainsFunc(r.workspace, ours) {
-		return k.file
-	}
-	if rel, err := filepath.Rel(r.dir, k.file); err == nil {
-		return filepath.ToSlash(rel)
-	}
-	return k.file
-}
-
-// outside shortens a file of the standard library to its import path and one
-// of the module cache to path@version.
-func outside(goroot, file string) string {
-	if goroot != "" {
-		if std := relative(filepath.Join(goroot, "src"), file); std != file {
-			return std
-		}
-	}
-	if _, mod, ok := strings.Cut(filepath.ToSlash(file), "/pkg/mod/"); ok {
-		return mod
-	}
-	return file
+func rootOf(d *finding.Diagnosis) stack.Root {
+	return stack.Root{Path: d.Target.Module, Dir: d.Target.ModuleDir, Goroot: d.Environment.GOROOT, Workspace: d.Target.Workspace}
 }
 
 // hint names the module that most of the cost outside of the user's code lies
 // in, where that is more than the findings show. Whoever wraps another module
 // in a main package of three lines wants to look there.
-func hint(all []merged, own *ownership, runs int) string {
-	if own.explicit {
+func hint(all []merged, own *stack.Ownership, runs int) string {
+	if own.Explicit {
 		return ""
 	}
 	outside, mine := map[string]float64{}, 0.0
 	for _, m := range all {
 		for i, s := range m.sites {
 			w := weight(s, m.runs[i]) / float64(runs)
-			if m.key.by == ownerUser {
+			if m.key.By == stack.OwnerUser {
 				mine += w
-			} else if m.key.by == ownerStd {
-				outside[own.moduleOf(thirdParty(s, own))] += w
+			} else if m.key.By == stack.OwnerStd {
+				outside[own.ModuleOf(thirdParty(s, own))] += w
 			}
 		}
 	}
@@ -200,10 +144,10 @@ func hint(all []merged, own *ownership, runs int) string {
 
 // thirdParty is the first function of another module on a site's heaviest
 // stack, leaf first; "" when there is none.
-func thirdParty(s *siteCost, own *ownership) string {
+func thirdParty(s *siteCost, own *stack.Ownership) string {
 	for _, st := range s.heaviest(1) {
 		for _, f := range st.Frames {
-			if own.of(f) == ownerThirdParty {
+			if own.Of(f) == stack.OwnerThirdParty {
 				return f.Function
 			}
 		}
@@ -213,7 +157,7 @@ func thirdParty(s *siteCost, own *ownership) string {
 
 // rank splits the sites into ranked findings and those set apart, heaviest
 // first, and leaves out what costs less than floor of everything.
-func rank(all []merged, module moduleRoot, runs int) (findings, apart []finding.Finding) {
+func rank(all []merged, module stack.Root, runs int) (findings, apart []finding.Finding) {
 	for i, m := range all {
 		f := m.finding(module, runs)
 		f.ID = i + 1
@@ -226,12 +170,12 @@ func rank(all []merged, module moduleRoot, runs int) (findings, apart []finding.
 		if math.Abs(w) < floor {
 			continue
 		}
-		if m.key.by == ownerUser {
+		if m.key.By == stack.OwnerUser {
 			findings = append(findings, f)
 			continue
 		}
 		f.Title = "benchmark or test code"
-		if m.key.by != ownerTest {
+		if m.key.By != stack.OwnerTest {
 			f.Title = "no frame of your code on the stack"
 		}
 		apart = append(apart, f)

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/heaptrim/heaptrim/internal/bundle"
+	"github.com/heaptrim/heaptrim/internal/diagnose/alloc"
+	"github.com/heaptrim/heaptrim/internal/diagnose/stack"
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/ingest/pprof"
@@ -21,8 +23,8 @@ type runData struct {
 
 	sites    *siteSet
 	lines    lineSet
-	buckets  [bucketCount]float64 // CPU samples
-	setUpCPU float64              // CPU samples of set-up and harness, in no bucket
+	buckets  [stack.BucketCount]float64 // CPU samples
+	setUpCPU float64                    // CPU samples of set-up and harness, in no bucket
 	// Of setUpCPU, those that run for moments, as those of burstBuckets do.
 	setUpBursts float64
 	sampled     float64       // all CPU samples
@@ -54,7 +56,7 @@ type runData struct {
 
 	collector collectorLog
 	results   []benchResult
-	signs     signTally
+	signs     stack.Signs
 	kernel    *kernel.Work // nil without a recording of perf
 }
 
@@ -68,9 +70,9 @@ type benchResult struct {
 // reader reads the runs of a bundle.
 type reader struct {
 	b     *bundle.Bundle
-	table *frameTable
-	own   *ownership
-	kind  kinder
+	table *stack.Table
+	own   *stack.Ownership
+	kind  alloc.Kinder
 	warn  func(format string, args ...any)
 }
 
@@ -141,7 +143,7 @@ func (d *runData) profiles(cpu func(evidence.Part) error, heap func(heapUse) err
 // backgroundBuckets are the collector's work on its own goroutines, whose
 // stacks cannot show whether a benchmark's set-up or its measured run caused
 // it.
-var backgroundBuckets = []bucket{bucketMarkDedicated, bucketMarkFractional, bucketMarkOther, bucketMarkIdle, bucketCycle}
+var backgroundBuckets = []stack.Bucket{stack.BucketMarkDedicated, stack.BucketMarkFractional, stack.BucketMarkOther, stack.BucketMarkIdle, stack.BucketCycle}
 
 // leaveOutSetUp takes out of a benchmark's CPU what the collector did for its
 // set-up and when package testing forced it to, in the proportion that the log
@@ -191,7 +193,7 @@ func (r *reader) addProfile(d *runData, part evidence.Part, p *evidence.Profile)
 	d.profiled += part.Profiled
 	d.sleeps += float64(part.Sleeps)
 	d.unprofiled = d.unprofiled || part.Profiled == 0
-	c := newClassifier(p, r.table, r.own, d.run.Loops)
+	c := stack.NewClassifier(p, r.table, r.own, d.run.Loops)
 	return p.Samples.Scan(func(s evidence.Sample) error {
 		d.sampled += float64(s.Values[col]) / period
 		d.addCPU(c, s.Stack, float64(s.Values[col])/period)
@@ -200,46 +202,32 @@ func (r *reader) addProfile(d *runData, part evidence.Part, p *evidence.Profile)
 }
 
 // addCPU books one CPU stack of n samples.
-func (d *runData) addCPU(c *classifier, stack []*evidence.Location, n float64) {
+func (d *runData) addCPU(c *stack.Classifier, locs []*evidence.Location, n float64) {
 	if n <= 0 {
 		return
 	}
-	if c.setUp(stack) {
+	if c.SetUp(locs) {
 		d.setUpCPU += n
 		return
 	}
-	b := c.bucket(stack)
+	b := c.Bucket(locs)
 	n *= d.paceOf(b)
 	d.buckets[b] += n
-	d.signs.add(c, stack, n)
-	d.lines.addCPU(c, stack, n, slices.Contains(touching, b))
+	d.signs.Add(c, locs, n)
+	d.lines.addCPU(c, locs, n, slices.Contains(touching, b))
 	switch b {
-	case bucketMalloc, bucketZeroing, bucketGrowCopy, bucketConvert, bucketProfiler, bucketAssist:
+	case stack.BucketMalloc, stack.BucketZeroing, stack.BucketGrowCopy, stack.BucketConvert, stack.BucketProfiler, stack.BucketAssist:
 	default:
 		return
 	}
-	t, p := d.sites.at(c, stack)
+	t, p := d.sites.at(c, locs)
 	t.cpu[b] += n
-	if k := d.sites.kind.of(p); k != finding.KindUnknown {
+	if k := d.sites.kind.Of(p); k != finding.KindUnknown {
 		// Allocation profiles outvote samples wherever they name a kind.
 		t.kinds[k] += n * 1e-6
 	}
-	t.pointers[pointersIn(p.above)] += n
-	t.addStack(stack, n*1e-6)
-}
-
-// pointersIn tells from the names of the allocator's own functions whether the
-// object holds pointers: the allocator has a path of its own for each case.
-func pointersIn(above []string) finding.Tri {
-	for _, f := range above {
-		switch {
-		case matchName(f, []string{"runtime.mallocgcTiny*", "runtime.mallocTiny*", "runtime.mallocgcSmallNoscan*", "runtime.mallocgcSmallNoScan*", "runtime.mallocNoscan*"}):
-			return finding.No
-		case matchName(f, []string{"runtime.mallocgcSmallScan*", "runtime.mallocScan*"}):
-			return finding.Yes
-		}
-	}
-	return finding.Unknown
+	t.pointers[alloc.PointersIn(p.Above)] += n
+	t.addStack(locs, n*1e-6)
 }
 
 // heapUse is one heap profile of a run and what it contributes.
@@ -421,10 +409,10 @@ func (r *reader) heap(d *runData, h heapUse) error {
 	if u.inUse {
 		d.liveRate = rate
 	}
-	c := newClassifier(p, r.table, r.own, d.run.Loops)
+	c := stack.NewClassifier(p, r.table, r.own, d.run.Loops)
 	seen := map[*siteTally]*[2]float64{}
 	err = p.Samples.Scan(func(s evidence.Sample) error {
-		if c.tool(s.Stack) {
+		if c.Tool(s.Stack) {
 			return nil
 		}
 		d.addHeap(heapSample{c, s, cols, u, rate, part.Raw}, seen)
@@ -439,7 +427,7 @@ func (r *reader) heap(d *runData, h heapUse) error {
 type heapColumns struct{ allocObjects, allocBytes, inUseObjects, inUseBytes int }
 
 type heapSample struct {
-	c    *classifier
+	c    *stack.Classifier
 	s    evidence.Sample
 	cols heapColumns
 	use  use
@@ -449,7 +437,7 @@ type heapSample struct {
 
 // addHeap books one heap stack.
 func (d *runData) addHeap(h heapSample, seen map[*siteTally]*[2]float64) {
-	setUp := h.c.setUp(h.s.Stack)
+	setUp := h.c.SetUp(h.s.Stack)
 	value := func(col int) float64 {
 		if col < 0 {
 			return 0
@@ -482,19 +470,19 @@ func (d *runData) addHeap(h heapSample, seen map[*siteTally]*[2]float64) {
 	t.objects += objects
 	t.bytes += bytes
 	t.events += events(objects, bytes, h.rate)
-	if p.via != "" {
-		t.via[p.via] += math.Abs(bytes)
+	if p.Via != "" {
+		t.via[p.Via] += math.Abs(bytes)
 	}
-	kind := d.sites.kind.of
+	kind := d.sites.kind.Of
 	if h.raw {
-		kind = d.sites.kind.ofRaw
+		kind = d.sites.kind.OfRaw
 	}
 	k := kind(p)
 	if k != finding.KindUnknown {
 		t.kinds[k] += math.Abs(bytes)
 	}
-	pointers := d.sites.kind.pointers(h.s.Stack)
-	m := t.addMix(mixKey{k, p.via}, objects, bytes)
+	pointers := d.sites.kind.Pointers(h.s.Stack)
+	m := t.addMix(mixKey{k, p.Via}, objects, bytes)
 	if h.raw {
 		m.addTiny(tinyOf(p, pointers, objects, bytes))
 	}

@@ -4,6 +4,8 @@ import (
 	"math"
 	"testing"
 
+	"github.com/heaptrim/heaptrim/internal/diagnose/alloc"
+	"github.com/heaptrim/heaptrim/internal/diagnose/stack"
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/ingest/metrics"
 	"github.com/heaptrim/heaptrim/internal/unit"
@@ -48,11 +50,11 @@ func TestToldGoal(t *testing.T) {
 	// inUse MiB in objects of 64 KiB, sampled every 512 KiB.
 	limited := func(goal unit.Bytes, gogc, limit string, inUse float64, live float64, want string) {
 		t.Helper()
-		d := &runData{sites: newSiteSet(kinder{}), hasInUse: inUse > 0, liveRate: 512 << 10}
+		d := &runData{sites: newSiteSet(alloc.Kinder{}), hasInUse: inUse > 0, liveRate: 512 << 10}
 		tally := &siteTally{}
 		tally.inUse.add(inUse * (1 << 20))
 		tally.inUseObjs.add(inUse * 16)
-		d.sites.sites[siteKey{function: "a"}] = tally
+		d.sites.sites[stack.Key{Function: "a"}] = tally
 		got, ok := d.goalOf(metrics.MemStats{NextGC: goal}, evidence.Environment{GOGC: gogc, GOMEMLIMIT: limit})
 		if !ok || got.goal != float64(goal) || math.Abs(got.live-live*(1<<20)) > 1<<10 || got.gogc != want {
 			t.Errorf("a goal of %v, GOGC=%q, %v MiB in use: %+v, want %v MiB and %q", goal, gogc, inUse, got, live, want)

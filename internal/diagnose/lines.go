@@ -5,13 +5,14 @@ import (
 	"math"
 	"slices"
 
+	"github.com/heaptrim/heaptrim/internal/diagnose/stack"
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/stats"
 )
 
 // lineSet tallies the user's lines of one run, with all that they call.
-type lineSet map[siteKey]*lineTally
+type lineSet map[stack.Key]*lineTally
 
 type lineTally struct {
 	cpu, objects, bytes, own float64
@@ -22,7 +23,7 @@ type lineTally struct {
 // maxLines bounds the lines kept for one run; the first ones seen stay.
 const maxLines = 1 << 15
 
-func (l lineSet) at(k siteKey) *lineTally {
+func (l lineSet) at(k stack.Key) *lineTally {
 	t := l[k]
 	if t == nil {
 		t = &lineTally{}
@@ -34,16 +35,16 @@ func (l lineSet) at(k siteKey) *lineTally {
 }
 
 // each calls f once for every line of the user's on a stack, leaf first.
-func (l lineSet) each(c *classifier, stack []*evidence.Location, f func(t *lineTally, innermost bool)) {
+func (l lineSet) each(c *stack.Classifier, locs []*evidence.Location, f func(t *lineTally, innermost bool)) {
 	var few [16]*lineTally
 	seen := few[:0]
-	for _, loc := range stack {
-		lc := c.loc(loc)
+	for _, loc := range locs {
+		lc := c.Loc(loc)
 		for i, fr := range loc.Frames {
-			if lc.frames[i].owner != ownerUser {
+			if lc.Frames[i].Owner != stack.OwnerUser {
 				continue
 			}
-			t := l.at(siteKey{anyTypes(fr.Function), fr.File, fr.Line, ownerUser})
+			t := l.at(stack.Key{Function: stack.AnyTypes(fr.Function), File: fr.File, Line: fr.Line, By: stack.OwnerUser})
 			if !slices.Contains(seen, t) {
 				f(t, len(seen) == 0)
 				seen = append(seen, t)
@@ -52,8 +53,8 @@ func (l lineSet) each(c *classifier, stack []*evidence.Location, f func(t *lineT
 	}
 }
 
-func (l lineSet) addCPU(c *classifier, stack []*evidence.Location, n float64, touching bool) {
-	l.each(c, stack, func(t *lineTally, _ bool) {
+func (l lineSet) addCPU(c *stack.Classifier, locs []*evidence.Location, n float64, touching bool) {
+	l.each(c, locs, func(t *lineTally, _ bool) {
 		t.cpu += n
 		if touching {
 			t.touching += n
@@ -61,8 +62,8 @@ func (l lineSet) addCPU(c *classifier, stack []*evidence.Location, n float64, to
 	})
 }
 
-func (l lineSet) addHeap(c *classifier, stack []*evidence.Location, objects, bytes float64) {
-	l.each(c, stack, func(t *lineTally, innermost bool) {
+func (l lineSet) addHeap(c *stack.Classifier, locs []*evidence.Location, objects, bytes float64) {
+	l.each(c, locs, func(t *lineTally, innermost bool) {
 		t.objects += objects
 		t.bytes += bytes
 		if innermost {
@@ -73,15 +74,15 @@ func (l lineSet) addHeap(c *classifier, stack []*evidence.Location, objects, byt
 
 // lineCosts turns the tallies of all runs into costs, heaviest first; what is
 // below the floor is left out.
-func lineCosts(runs []*runCosts, module moduleRoot) []finding.LineCost {
-	costs := map[siteKey]*finding.LineCost{}
-	best := map[siteKey]float64{}
+func lineCosts(runs []*runCosts, module stack.Root) []finding.LineCost {
+	costs := map[stack.Key]*finding.LineCost{}
+	best := map[stack.Key]float64{}
 	for _, r := range runs {
 		for k, t := range r.lines {
 			cpu, weight := r.lineShare(t)
 			c := costs[k]
 			if c == nil {
-				c = &finding.LineCost{Site: module.site(k)}
+				c = &finding.LineCost{Site: module.Site(k)}
 				costs[k] = c
 			}
 			c.CPU = c.CPU.Add(cpu.Scale(1 / float64(len(runs))))

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/heaptrim/heaptrim/internal/diagnose/stack"
 	"github.com/heaptrim/heaptrim/internal/evidence"
 )
 
@@ -128,9 +129,9 @@ func (d *runData) cyclesAlone() float64 {
 
 // paceOf is what a CPU sample of a bucket counts for: more or less than one where
 // it goes with the collections or with page faults.
-func (d *runData) paceOf(b bucket) float64 {
+func (d *runData) paceOf(b stack.Bucket) float64 {
 	switch {
-	case bucketInfo[b].collector || b == bucketAssist || b == bucketMarkIdle:
+	case stack.BucketInfo[b].Collector || b == stack.BucketAssist || b == stack.BucketMarkIdle:
 		return d.pace
 	case slices.Contains(touching, b):
 		return d.touched
@@ -140,12 +141,12 @@ func (d *runData) paceOf(b bucket) float64 {
 
 // weight is the part of a sample of a CPU profile that is in its bucket after all
 // that the logs tell of it.
-func (d *runData) weight(b bucket) float64 {
+func (d *runData) weight(b stack.Bucket) float64 {
 	w := d.paceOf(b)
 	if slices.Contains(backgroundBuckets, b) {
 		w *= d.collector.part()
 	}
-	if b == bucketScheduler {
+	if b == stack.BucketScheduler {
 		w *= 1 - d.forCycles
 	}
 	return w
@@ -155,7 +156,7 @@ func (d *runData) weight(b bucket) float64 {
 func (d *runData) samples() float64 {
 	sum := 0.0
 	for i, n := range d.buckets {
-		if b := bucket(i); b != bucketMarkIdle && !slices.Contains(noSampleBuckets, b) {
+		if b := stack.Bucket(i); b != stack.BucketMarkIdle && !slices.Contains(noSampleBuckets, b) {
 			sum += n / d.paceOf(b)
 		}
 	}

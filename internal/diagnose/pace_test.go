@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/heaptrim/heaptrim/internal/diagnose/stack"
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/stats"
 )
@@ -51,9 +52,9 @@ func TestProfilePace(t *testing.T) {
 		})
 		d := r.diagnose()
 		run := d.runs[0]
-		for b, n := range map[bucket]float64{bucketMarkDedicated: collector * want, bucketAssist: assist * want, bucketMarkIdle: 30 * want, bucketApp: 500, bucketMalloc: 10} {
+		for b, n := range map[stack.Bucket]float64{stack.BucketMarkDedicated: collector * want, stack.BucketAssist: assist * want, stack.BucketMarkIdle: 30 * want, stack.BucketApp: 500, stack.BucketMalloc: 10} {
 			if got := run.buckets[b]; math.Abs(got-n) > 1e-9 {
-				t.Errorf("%d collections seen, %d logged: %s has %v samples, want %v", seen, logged, bucketInfo[b].name, got, n)
+				t.Errorf("%d collections seen, %d logged: %s has %v samples, want %v", seen, logged, stack.BucketInfo[b].Name, got, n)
 			}
 		}
 		if told := strings.Contains(strings.Join(d.Diagnosis().Warnings, "\n"), "that is not believed"); told != warned {
@@ -88,7 +89,7 @@ func TestProfilePace(t *testing.T) {
 // marking too, where every sample is on a stack.
 func checkWeights(t *testing.T, d *Session) {
 	t.Helper()
-	derived := d.Diagnosis().Totals.CPUSeconds*1e9 + d.runs[0].buckets[bucketMarkIdle]*1e7
+	derived := d.Diagnosis().Totals.CPUSeconds*1e9 + d.runs[0].buckets[stack.BucketMarkIdle]*1e7
 	walked := derived
 	scanDerived(t, d, func(s evidence.Sample) { derived -= float64(s.Values[0]) })
 	err := d.WalkStacks(func(s WeightedStack) error {
@@ -129,9 +130,9 @@ func TestAlone(t *testing.T) {
 		r.add(alone, text)
 		d := r.diagnose()
 		run := d.runs[0]
-		for b, n := range map[bucket]float64{bucketMarkDedicated: 200 * collector, bucketApp: 500, bucketMalloc: 100 * touched, bucketZeroing: 50 * touched} {
+		for b, n := range map[stack.Bucket]float64{stack.BucketMarkDedicated: 200 * collector, stack.BucketApp: 500, stack.BucketMalloc: 100 * touched, stack.BucketZeroing: 50 * touched} {
 			if got := run.buckets[b]; math.Abs(got-n) > 1e-6 {
-				t.Errorf("%+v alone, %+v seen: %s has %v samples, want %v", alone, seen, bucketInfo[b].name, got, n)
+				t.Errorf("%+v alone, %+v seen: %s has %v samples, want %v", alone, seen, stack.BucketInfo[b].Name, got, n)
 			}
 		}
 		if d.Diagnosis().Totals.Samples != 850 {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/heaptrim/heaptrim/internal/diagnose/stack"
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/ingest/pprof"
 )
@@ -39,7 +40,7 @@ func (s *Session) WritePprof(w io.Writer) error {
 		return err
 	}
 	for _, r := range s.runs {
-		p := derived{s.reader, r, out, map[siteKey]*siteCost{}}
+		p := derived{s.reader, r, out, map[stack.Key]*siteCost{}}
 		for i := range r.sites {
 			p.sites[r.sites[i].key] = &r.sites[i]
 		}
@@ -55,14 +56,14 @@ type derived struct {
 	*reader
 	run   *runCosts
 	out   *pprof.Writer
-	sites map[siteKey]*siteCost
+	sites map[stack.Key]*siteCost
 }
 
 func (p derived) write() error {
 	if err := p.run.profiles(p.cpu, p.heap); err != nil {
 		return err
 	}
-	unsampled := (p.run.noSample() - p.run.buckets[bucketCollectorUnsampled]) / max(p.run.charged, 1)
+	unsampled := (p.run.noSample() - p.run.buckets[stack.BucketCollectorUnsampled]) / max(p.run.charged, 1)
 	for _, v := range []struct {
 		frame string
 		share float64
@@ -93,19 +94,19 @@ func (p derived) cpu(part evidence.Part) error {
 	if col < 0 {
 		return nil // the diagnosis has warned of it
 	}
-	c := newClassifier(prof, p.table, p.own, p.run.run.Loops)
+	c := stack.NewClassifier(prof, p.table, p.own, p.run.run.Loops)
 	return prof.Samples.Scan(func(s evidence.Sample) error {
-		b := c.bucket(s.Stack)
-		if c.setUp(s.Stack) || bucketInfo[b].collector {
+		b := c.Bucket(s.Stack)
+		if c.SetUp(s.Stack) || stack.BucketInfo[b].Collector {
 			return nil
 		}
 		return p.out.Add(physical(s.Stack), []int64{int64(float64(s.Values[col]) * p.run.weight(b)), 0, 0})
 	})
 }
 
-func physical(stack []*evidence.Location) [][]evidence.Frame {
-	out := make([][]evidence.Frame, len(stack))
-	for i, l := range stack {
+func physical(locs []*evidence.Location) [][]evidence.Frame {
+	out := make([][]evidence.Frame, len(locs))
+	for i, l := range locs {
 		out[i] = l.Frames
 	}
 	return out
@@ -118,45 +119,45 @@ func (p derived) heap(h heapUse) error {
 	if err != nil {
 		return err
 	}
-	c := newClassifier(prof, p.table, p.own, p.run.run.Loops)
+	c := stack.NewClassifier(prof, p.table, p.own, p.run.run.Loops)
 	all := p.run.allBytes()
 	return prof.Samples.Scan(func(s evidence.Sample) error {
-		site := p.sites[findPath(c, s.Stack).key]
+		site := p.sites[stack.FindPath(c, s.Stack).Key]
 		if site == nil {
 			return nil
 		}
-		stack := program(c, s.Stack)
-		if h.alloc != 0 && cols.allocBytes >= 0 && all > 0 && !c.setUp(s.Stack) {
+		locs := program(c, s.Stack)
+		if h.alloc != 0 && cols.allocBytes >= 0 && all > 0 && !c.SetUp(s.Stack) {
 			objects, bytes := float64(s.Values[max(cols.allocObjects, 0)])*h.alloc, float64(s.Values[cols.allocBytes])*h.alloc
 			values := []int64{p.nanos(p.run.collected.Value * p.run.model.churn() * bytes / all), int64(objects), int64(bytes)}
-			if err := p.add(stack, FrameChurn, values); err != nil {
+			if err := p.add(locs, FrameChurn, values); err != nil {
 				return err
 			}
 		}
 		if live := site.inUse; h.inUse && cols.inUseBytes >= 0 && live.sum > 0 {
 			part := float64(s.Values[cols.inUseBytes]) / live.sum
-			return p.add(stack, FrameRetention, []int64{p.nanos(site.cost.Retention.Value * part), 0, 0})
+			return p.add(locs, FrameRetention, []int64{p.nanos(site.cost.Retention.Value * part), 0, 0})
 		}
 		return nil
 	})
 }
 
-func (p derived) add(stack [][]evidence.Frame, leaf string, values []int64) error {
+func (p derived) add(locs [][]evidence.Frame, leaf string, values []int64) error {
 	if values[0] == 0 && values[2] == 0 {
 		return nil
 	}
-	return p.out.Add(append([][]evidence.Frame{{{Function: leaf}}}, stack...), values)
+	return p.out.Add(append([][]evidence.Frame{{{Function: leaf}}}, locs...), values)
 }
 
 // program drops the runtime's frames above the allocation.
-func program(c *classifier, stack []*evidence.Location) [][]evidence.Frame {
-	for i, l := range stack {
-		for j, f := range c.loc(l).frames {
-			if f.owner != ownerRuntime {
-				out := append([][]evidence.Frame{l.Frames[j:]}, physical(stack[i+1:])...)
+func program(c *stack.Classifier, locs []*evidence.Location) [][]evidence.Frame {
+	for i, l := range locs {
+		for j, f := range c.Loc(l).Frames {
+			if f.Owner != stack.OwnerRuntime {
+				out := append([][]evidence.Frame{l.Frames[j:]}, physical(locs[i+1:])...)
 				return out
 			}
 		}
 	}
-	return physical(stack)
+	return physical(locs)
 }

@@ -3,6 +3,7 @@ package diagnose
 import (
 	"math"
 
+	"github.com/heaptrim/heaptrim/internal/diagnose/stack"
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/gcmodel"
 	"github.com/heaptrim/heaptrim/internal/stats"
@@ -162,9 +163,9 @@ func (r *runCosts) fewer(rm gcmodel.Removal, cuts []siteCut) stats.Interval {
 	}
 	width := 0.0
 	for _, c := range cuts {
-		width = math.Max(width, relativeError(c.events))
+		width = math.Max(width, stats.RelativeError(c.events))
 	}
-	v := spread(1-rm.Cycles/rm.Before, width)
+	v := stats.Spread(1-rm.Cycles/rm.Before, width)
 	v.High = math.Min(v.High, math.Max(v.Value, 1))
 	return v
 }
@@ -196,7 +197,7 @@ func (r *runCosts) assists() float64 {
 	if r.charged == 0 {
 		return 0
 	}
-	return r.buckets[bucketAssist] / r.charged
+	return r.buckets[stack.BucketAssist] / r.charged
 }
 
 // shareOf is a site's share of all bytes allocated; 0 when not known.

@@ -3,94 +3,13 @@ package diagnose
 import (
 	"slices"
 	"sort"
-	"strings"
 	"time"
 
+	"github.com/heaptrim/heaptrim/internal/diagnose/stack"
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/kernel"
 	"github.com/heaptrim/heaptrim/internal/stats"
 )
-
-// Sign is something that shows on the stack of a CPU sample beside the bucket
-// that the sample is in.
-type Sign int
-
-// The signs.
-const (
-	SignFinalizer   Sign = iota // registers, queues or runs a finalizer or a cleanup
-	SignStackScan               // marks from a goroutine's stack
-	SignStackGrowth             // copies a goroutine's stack to a larger one
-	SignStackShrink             // copies it to a smaller one
-	signCount
-)
-
-// signSet is a set of Signs, a bit for each.
-type signSet uint8
-
-// signNames tell the signs, Go 1.21 to 1.27. Copying a stack is told by
-// growing and shrinking together: see signTally.
-var signNames = [signCount][]string{
-	SignFinalizer: {"runtime.runFinalizers*", "runtime.runfinq*", "runtime.runCleanups*", "runtime.callCleanup*", "runtime.SetFinalizer*", "runtime.AddCleanup*",
-		"runtime.addfinalizer", "runtime.addCleanup", "runtime.queuefinalizer", "runtime.(*cleanupQueue)*", "runtime.createfing"},
-	SignStackScan:   {"runtime.scanstack"},
-	SignStackGrowth: {"runtime.copystack"},
-	SignStackShrink: {"runtime.shrinkstack"},
-}
-
-// signs returns what a function is a sign of.
-func (t *frameTable) signs(function string) signSet {
-	var out signSet
-	for s, names := range signNames {
-		if matchName(function, names) {
-			out |= 1 << s
-		}
-	}
-	return out
-}
-
-// signTally counts CPU samples by sign, and by the function that the user can
-// name: the innermost one outside the standard library.
-type signTally struct {
-	samples [signCount]float64
-	by      [signCount]map[string]float64
-}
-
-func (t *signTally) add(c *classifier, stack []*evidence.Location, n float64) {
-	var set signSet
-	for _, l := range stack {
-		set |= c.loc(l).signs
-	}
-	if set == 0 {
-		return
-	}
-	if set&(1<<SignStackShrink) != 0 {
-		set &^= 1 << SignStackGrowth
-	}
-	name := c.named(stack)
-	for s := range t.samples {
-		if set&(1<<s) == 0 {
-			continue
-		}
-		t.samples[s] += n
-		if t.by[s] == nil {
-			t.by[s] = map[string]float64{}
-		}
-		t.by[s][name] += n
-	}
-}
-
-// named is the innermost function of the user's or another module's; "" on a
-// stack without any.
-func (c *classifier) named(stack []*evidence.Location) string {
-	for _, l := range stack {
-		for i, f := range c.loc(l).frames {
-			if f.owner != ownerRuntime && f.owner != ownerStd {
-				return strings.TrimSuffix(l.Frames[i].Function, "[...]")
-			}
-		}
-	}
-	return ""
-}
 
 // Signals is what the recording of one run holds beside its sites. It belongs
 // to the diagnosis: callers must not change it.
@@ -114,16 +33,16 @@ type Signals struct {
 
 // Share is the part of the run's CPU that shows a sign, zero without CPU
 // samples.
-func (s Signals) Share(of Sign) stats.Interval {
+func (s Signals) Share(of stack.Sign) stats.Interval {
 	if s.CPUSeconds == 0 {
 		return stats.Interval{}
 	}
-	return stats.Share(s.run.signs.samples[of], s.run.charged)
+	return stats.Share(s.run.signs.Samples[of], s.run.charged)
 }
 
 // Where names the functions in which a sign shows most, at most n.
-func (s Signals) Where(of Sign, n int) []string {
-	by := s.run.signs.by[of]
+func (s Signals) Where(of stack.Sign, n int) []string {
+	by := s.run.signs.By[of]
 	var names []string
 	for name := range by {
 		if name != "" {
@@ -152,8 +71,8 @@ func (s *Session) Signals() []Signals {
 		}
 		if r.charged > 0 {
 			s.CPUSeconds, s.Samples = r.charged*r.period, r.charged
-			s.Collector, _ = meanShare([]*runCosts{r}, func(b bucket) bool { return bucketInfo[b].collector || b == bucketAssist })
-			s.Scavenge, _ = meanShare([]*runCosts{r}, func(b bucket) bool { return b == bucketScavenge })
+			s.Collector, _ = meanShare([]*runCosts{r}, func(b stack.Bucket) bool { return stack.BucketInfo[b].Collector || b == stack.BucketAssist })
+			s.Scavenge, _ = meanShare([]*runCosts{r}, func(b stack.Bucket) bool { return b == stack.BucketScavenge })
 		}
 		out = append(out, s)
 	}

@@ -16,7 +16,7 @@ func TestSiteFile(t *testing.T) {
 	}
 	f := func(function, file, want string) {
 		t.Helper()
-		if got := rootOf(d).place(evidence.Frame{Function: function, File: file, Line: 1}).File; got != want {
+		if got := rootOf(d).Place(evidence.Frame{Function: function, File: file, Line: 1}).File; got != want {
 			t.Errorf("%s in %s: %q, want %q", function, file, got, want)
 		}
 	}

@@ -3,27 +3,19 @@ package diagnose
 import (
 	"math"
 	"sort"
-	"strings"
 
+	"github.com/heaptrim/heaptrim/internal/diagnose/alloc"
+	"github.com/heaptrim/heaptrim/internal/diagnose/stack"
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
-// siteKey identifies an allocation site. Sites that hold no frame of the
-// user's are keyed by the outermost frame outside the runtime, or of the
-// runtime's own goroutines.
-type siteKey struct {
-	function, file string
-	line           int
-	by             owner // ownerUser, ownerTest, or ownerStd for "outside the user's code"
-}
-
 // siteTally is what one run's profiles say of one site. CPU is in samples;
 // bytes and objects are totals over the window.
 type siteTally struct {
-	key       siteKey
-	cpu       [bucketCount]float64
+	key       stack.Key
+	cpu       [stack.BucketCount]float64
 	objects   float64
 	bytes     float64
 	events    float64 // heap-profile sampling events behind bytes; +Inf when every allocation was recorded
@@ -61,19 +53,19 @@ const maxStacks = 64
 
 // siteSet is the sites of one run.
 type siteSet struct {
-	sites map[siteKey]*siteTally
-	kind  kinder
+	sites map[stack.Key]*siteTally
+	kind  alloc.Kinder
 }
 
-func newSiteSet(k kinder) *siteSet { return &siteSet{sites: map[siteKey]*siteTally{}, kind: k} }
+func newSiteSet(k alloc.Kinder) *siteSet { return &siteSet{sites: map[stack.Key]*siteTally{}, kind: k} }
 
 // at returns the tally of the site that a stack allocates at.
-func (s *siteSet) at(c *classifier, stack []*evidence.Location) (*siteTally, allocPath) {
-	p := findPath(c, stack)
-	t := s.sites[p.key]
+func (s *siteSet) at(c *stack.Classifier, locs []*evidence.Location) (*siteTally, stack.Path) {
+	p := stack.FindPath(c, locs)
+	t := s.sites[p.Key]
 	if t == nil {
-		t = &siteTally{key: p.key, via: map[string]float64{}, kinds: map[finding.Kind]float64{}, mix: map[mixKey]*mixTally{}, sizes: map[unit.Bytes]float64{}, stacks: map[uint64]*stackTally{}}
-		s.sites[p.key] = t
+		t = &siteTally{key: p.Key, via: map[string]float64{}, kinds: map[finding.Kind]float64{}, mix: map[mixKey]*mixTally{}, sizes: map[unit.Bytes]float64{}, stacks: map[uint64]*stackTally{}}
+		s.sites[p.Key] = t
 	}
 	return t, p
 }
@@ -84,78 +76,17 @@ func (s *siteSet) sorted() []*siteTally {
 	for _, t := range s.sites {
 		out = append(out, t)
 	}
-	sort.Slice(out, func(i, j int) bool { return out[i].key.less(out[j].key) })
+	sort.Slice(out, func(i, j int) bool { return out[i].key.Less(out[j].key) })
 	return out
 }
 
-func (k siteKey) less(o siteKey) bool {
-	switch {
-	case k.file != o.file:
-		return k.file < o.file
-	case k.line != o.line:
-		return k.line < o.line
-	case k.function != o.function:
-		return k.function < o.function
-	}
-	return k.by < o.by
-}
-
-// allocPath is one stack seen from its site.
-type allocPath struct {
-	key   siteKey
-	via   string // function that the site calls and that allocates, outside the user's code
-	above []string
-	leafs []evidence.Frame // from the leaf up to and including the site, inlined frames expanded
-}
-
-// findPath walks a stack from its leaf to the first frame that the user can
-// change, through inlined frames.
-func findPath(c *classifier, stack []*evidence.Location) allocPath {
-	var p allocPath
-	var outer evidence.Frame
-	for _, l := range stack {
-		lc := c.loc(l)
-		for i, f := range l.Frames {
-			switch own := lc.frames[i].owner; own {
-			case ownerUser, ownerTest:
-				p.leafs = append(p.leafs, f)
-				p.key = siteKey{anyTypes(f.Function), f.File, f.Line, own}
-				return p
-			case ownerRuntime:
-				p.above = append(p.above, f.Function)
-			default:
-				outer = f
-				p.via = f.Function
-			}
-			p.leafs = append(p.leafs, f)
-		}
-	}
-	if outer.Function == "" && len(p.leafs) > 0 {
-		outer = p.leafs[len(p.leafs)-1]
-	}
-	p.key = siteKey{anyTypes(outer.Function), outer.File, outer.Line, ownerStd}
-	return p
-}
-
-// anyTypes spells the type arguments of an instantiated function as heap
-// profiles do, "[...]": CPU profiles name the shapes, and both have to meet at
-// one site.
-func anyTypes(function string) string {
-	open := strings.IndexByte(function, '[')
-	if open < 0 {
-		return function
-	}
-	end := closing(function, open)
-	return function[:open] + "[...]" + anyTypes(function[end:])
-}
-
 // addStack remembers a call path with its weight; the lightest make room.
-func (t *siteTally) addStack(stack []*evidence.Location, w float64) {
+func (t *siteTally) addStack(locs []*evidence.Location, w float64) {
 	if w <= 0 {
 		return
 	}
 	h := uint64(14695981039346656037)
-	for _, l := range stack {
+	for _, l := range locs {
 		h = (h ^ uint64(l.Index+1)) * 1099511628211
 	}
 	if s := t.stacks[h]; s != nil {
@@ -166,7 +97,7 @@ func (t *siteTally) addStack(stack []*evidence.Location, w float64) {
 		t.dropLightest()
 	}
 	s := &stackTally{weight: w}
-	for _, l := range stack {
+	for _, l := range locs {
 		s.frames = append(s.frames, l.Frames...)
 	}
 	t.stacks[h] = s

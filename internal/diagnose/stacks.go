@@ -4,7 +4,9 @@ import (
 	"errors"
 	"math"
 
+	"github.com/heaptrim/heaptrim/internal/diagnose/stack"
 	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/stats"
 )
 
 // WeightedStack is one stack of a recording with what it weighs: either CPU
@@ -56,7 +58,7 @@ func (s *Session) WalkStacks(yield func(WeightedStack) error) error {
 		return errors.New("this diagnosis was not made from a recording")
 	}
 	for _, r := range s.runs {
-		w := stackWalk{derived{s.reader, r, nil, map[siteKey]*siteCost{}}, yield}
+		w := stackWalk{derived{s.reader, r, nil, map[stack.Key]*siteCost{}}, yield}
 		for i := range r.sites {
 			w.sites[r.sites[i].key] = &r.sites[i]
 		}
@@ -83,7 +85,7 @@ func (s *Session) RunTimes() []RunTime {
 	out := make([]RunTime, 0, len(s.runs))
 	for _, r := range s.runs {
 		cpu := r.charged * r.period * 1e9
-		out = append(out, RunTime{r.run.Name, cpu, r.period * 1e9, r.remainder.Value * cpu, r.unsampledTimes(), relativeWidth(r.collected)})
+		out = append(out, RunTime{r.run.Name, cpu, r.period * 1e9, r.remainder.Value * cpu, r.unsampledTimes(), stats.RelativeWidth(r.collected)})
 	}
 	return out
 }
@@ -104,8 +106,8 @@ func (r *runCosts) unsampledTimes() []BucketTime {
 	return out
 }
 
-func timeClass(b bucket) BucketKind {
-	return BucketKind{bucketInfo[b].name, bucketInfo[b].memory, bucketInfo[b].collector, b == bucketMarkIdle}
+func timeClass(b stack.Bucket) BucketKind {
+	return BucketKind{stack.BucketInfo[b].Name, stack.BucketInfo[b].Memory, stack.BucketInfo[b].Collector, b == stack.BucketMarkIdle}
 }
 
 // Owner says who can change a frame's source: "yours", "test", "module" for
@@ -114,14 +116,14 @@ func (s *Session) Owner(f evidence.Frame) string {
 	if s.reader == nil {
 		return ""
 	}
-	switch s.reader.own.of(f) {
-	case ownerUser:
+	switch s.reader.own.Of(f) {
+	case stack.OwnerUser:
 		return "yours"
-	case ownerTest:
+	case stack.OwnerTest:
 		return "test"
-	case ownerThirdParty:
+	case stack.OwnerThirdParty:
 		return "module"
-	case ownerStd:
+	case stack.OwnerStd:
 		return "std"
 	}
 	return "runtime"
@@ -130,7 +132,7 @@ func (s *Session) Owner(f evidence.Frame) string {
 // Place is a frame as a finding would name it: with its package, and its file
 // relative to the module where it lies below it or in the workspace.
 func (s *Session) Place(f evidence.Frame) evidence.Site {
-	return rootOf(s.diagnosis).place(f)
+	return rootOf(s.diagnosis).Place(f)
 }
 
 // stackWalk reads the profiles of one run.
@@ -148,16 +150,16 @@ func (w stackWalk) cpu(part evidence.Part) error {
 	if col < 0 {
 		return nil // the diagnosis has warned of it
 	}
-	c := newClassifier(prof, w.table, w.own, w.derived.run.run.Loops)
+	c := stack.NewClassifier(prof, w.table, w.own, w.derived.run.run.Loops)
 	return prof.Samples.Scan(func(s evidence.Sample) error {
-		if s.Values[col] <= 0 || c.setUp(s.Stack) {
+		if s.Values[col] <= 0 || c.SetUp(s.Stack) {
 			return nil
 		}
-		b, v := c.bucket(s.Stack), float64(s.Values[col])
+		b, v := c.Bucket(s.Stack), float64(s.Values[col])
 		out := WeightedStack{Run: w.derived.run.run.Name, Stack: s.Stack, Labels: s.Labels, CPU: v * w.derived.run.weight(b), Bucket: timeClass(b)}
-		if b == bucketScheduler && w.derived.run.forCycles > 0 {
+		if b == stack.BucketScheduler && w.derived.run.forCycles > 0 {
 			part := out
-			part.CPU, part.Bucket = (v-out.CPU)*w.derived.run.paceOf(bucketCycleScheduler), timeClass(bucketCycleScheduler)
+			part.CPU, part.Bucket = (v-out.CPU)*w.derived.run.paceOf(stack.BucketCycleScheduler), timeClass(stack.BucketCycleScheduler)
 			if err := w.yield(part); err != nil {
 				return err
 			}
@@ -176,22 +178,22 @@ func (w stackWalk) heap(h heapUse) error {
 	if h.part.Rate > 0 {
 		rate = float64(h.part.Rate)
 	}
-	c := newClassifier(prof, w.table, w.own, run.run.Loops)
+	c := stack.NewClassifier(prof, w.table, w.own, run.run.Loops)
 	nanos, all := run.charged*run.period*1e9, run.allBytes()
 	return prof.Samples.Scan(func(s evidence.Sample) error {
-		site := w.sites[findPath(c, s.Stack).key]
-		if site == nil || c.tool(s.Stack) {
+		site := w.sites[stack.FindPath(c, s.Stack).Key]
+		if site == nil || c.Tool(s.Stack) {
 			return nil
 		}
-		stack, inline := programOf(c, s.Stack)
-		out := WeightedStack{Run: run.run.Name, Heap: true, Stack: stack, Labels: s.Labels, Inline: inline, Exact: rate <= 1}
+		locs, inline := programOf(c, s.Stack)
+		out := WeightedStack{Run: run.run.Name, Heap: true, Stack: locs, Labels: s.Labels, Inline: inline, Exact: rate <= 1}
 		value := func(col int) float64 {
 			if col < 0 {
 				return 0
 			}
 			return float64(s.Values[col])
 		}
-		if h.alloc != 0 && cols.allocBytes >= 0 && !c.setUp(s.Stack) {
+		if h.alloc != 0 && cols.allocBytes >= 0 && !c.SetUp(s.Stack) {
 			out.Objects, out.Bytes = value(cols.allocObjects)*h.alloc, value(cols.allocBytes)*h.alloc
 			out.AllocEvents = countable(out.Objects, out.Bytes, rate) * h.alloc
 			if all > 0 {
@@ -225,13 +227,13 @@ func countable(objects, bytes, rate float64) float64 {
 // programOf drops the runtime's frames above the allocation, as program does,
 // without making anything new: the first frames of the first Location may have
 // to be passed over.
-func programOf(c *classifier, stack []*evidence.Location) ([]*evidence.Location, int) {
-	for i, l := range stack {
-		for j, f := range c.loc(l).frames {
-			if f.owner != ownerRuntime {
-				return stack[i:], j
+func programOf(c *stack.Classifier, locs []*evidence.Location) ([]*evidence.Location, int) {
+	for i, l := range locs {
+		for j, f := range c.Loc(l).Frames {
+			if f.Owner != stack.OwnerRuntime {
+				return locs[i:], j
 			}
 		}
 	}
-	return stack, 0
+	return locs, 0
 }

@@ -3,6 +3,7 @@ package diagnose
 import (
 	"math"
 
+	"github.com/heaptrim/heaptrim/internal/diagnose/stack"
 	"github.com/heaptrim/heaptrim/internal/finding"
 )
 
@@ -27,11 +28,11 @@ type tinyCount struct {
 }
 
 // tinyOf counts the blocks of one sample.
-func tinyOf(p allocPath, pointers finding.Tri, objects, bytes float64) tinyCount {
+func tinyOf(p stack.Path, pointers finding.Tri, objects, bytes float64) tinyCount {
 	if objects == 0 || pointers != finding.No || math.Round(bytes/objects) != tinyBlock {
 		return tinyCount{}
 	}
-	for _, f := range p.above {
+	for _, f := range p.Above {
 		if k, ok := boxedPerBlock[f]; ok {
 			return tinyCount{more: objects * (k - 1)}
 		}

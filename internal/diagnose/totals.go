@@ -6,9 +6,11 @@ import (
 	"slices"
 	"time"
 
+	"github.com/heaptrim/heaptrim/internal/diagnose/stack"
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/gcmodel"
+	"github.com/heaptrim/heaptrim/internal/stats"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
@@ -21,13 +23,13 @@ func totals(runs []*runCosts, env evidence.Environment) finding.Totals {
 		t.CPUSeconds += r.charged * r.period
 		t.Samples += int64(math.Round(r.samples()))
 	}
-	t.MemoryShare, _ = meanShare(runs, func(b bucket) bool { return bucketInfo[b].memory && b != bucketMarkIdle })
-	t.CollectorShare, _ = meanShare(runs, func(b bucket) bool { return bucketInfo[b].collector || b == bucketAssist })
-	t.IdleMarkShare, _ = meanShare(runs, func(b bucket) bool { return b == bucketMarkIdle })
+	t.MemoryShare, _ = meanShare(runs, func(b stack.Bucket) bool { return stack.BucketInfo[b].Memory && b != stack.BucketMarkIdle })
+	t.CollectorShare, _ = meanShare(runs, func(b stack.Bucket) bool { return stack.BucketInfo[b].Collector || b == stack.BucketAssist })
+	t.IdleMarkShare, _ = meanShare(runs, func(b stack.Bucket) bool { return b == stack.BucketMarkIdle })
 	main := busiest(runs)
 	t.Retention = finding.Basis{Known: main.model.known, Text: main.model.why}
 	for _, r := range runs {
-		borne := spread(r.collected.Value-r.remainder.Value, relativeWidth(r.collected))
+		borne := stats.Spread(r.collected.Value-r.remainder.Value, stats.RelativeWidth(r.collected))
 		t.Sites = t.Sites.Add(borne.Scale(1 / float64(len(runs))))
 		t.Remainder = t.Remainder.Add(r.remainder.Scale(1 / float64(len(runs))))
 	}
@@ -73,7 +75,7 @@ func fillCycles(t *finding.Totals, r *runCosts, env evidence.Environment) {
 	if len(auto) == 0 {
 		live, goal = log.metric("/gc/heap/live:bytes"), log.goals()
 	}
-	t.Heap.Live, t.Heap.Goal = unit.Bytes(median(live)), unit.Bytes(median(goal))
+	t.Heap.Live, t.Heap.Goal = unit.Bytes(stats.MedianOf(live)), unit.Bytes(stats.MedianOf(goal))
 	if len(log.cycles) == 0 && len(log.stats) >= 2 {
 		pauses = fillMemStats(t, r.runData, env)
 	}
@@ -189,7 +191,7 @@ func summaries(runs []*runCosts) []finding.RunSummary {
 			s.PageFaults = &finding.PageFaults{Unprofiled: alone, Profiled: seen, NS: r.run.PageFault.NS, FaultScale: r.touched}
 		}
 		if r.charged > 0 {
-			s.MemoryShare, _ = meanShare([]*runCosts{r}, func(b bucket) bool { return bucketInfo[b].memory && b != bucketMarkIdle })
+			s.MemoryShare, _ = meanShare([]*runCosts{r}, func(b stack.Bucket) bool { return stack.BucketInfo[b].Memory && b != stack.BucketMarkIdle })
 		}
 		if !r.bench && r.ops > 0 && r.wall > 0 {
 			s.RequestsPerSec = float64(r.ops) / r.wall.Seconds()

@@ -3,6 +3,7 @@ package diagnose
 import (
 	"math"
 
+	"github.com/heaptrim/heaptrim/internal/diagnose/stack"
 	"github.com/heaptrim/heaptrim/internal/stats"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
@@ -36,7 +37,7 @@ const (
 
 // touching are the buckets of code that meets a page first: the allocator's. Some
 // pages are first touched by the program, which does not show.
-var touching = []bucket{bucketMalloc, bucketZeroing, bucketGrowCopy, bucketConvert}
+var touching = []stack.Bucket{stack.BucketMalloc, stack.BucketZeroing, stack.BucketGrowCopy, stack.BucketConvert}
 
 // faultsSeen returns the page faults an operation of the program alone and of the
 // profiled run; false where they or their cost are not known, or would take more time than
@@ -114,7 +115,7 @@ func (r *runCosts) ownFaults(large float64) stats.Interval {
 	again := math.Max(0, alone*r.alone.ops-r.alone.processes*(peak/leastPage+startFaults)) / r.alone.ops
 	share := math.Min(large/all, 1)
 	perNS := again * r.seen.ops * share / 1e9 / (r.charged * r.period)
-	most := r.buckets[bucketApp] / r.charged * share
+	most := r.buckets[stack.BucketApp] / r.charged * share
 	ns := r.run.PageFault.NS
 	return stats.Interval{Value: math.Min(perNS*ns.Value, most), Low: 0, High: math.Min(perNS*ns.High*dearerFaults, most)}
 }

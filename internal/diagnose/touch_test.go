@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/heaptrim/heaptrim/internal/diagnose/stack"
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/stats"
 	"github.com/heaptrim/heaptrim/internal/unit"
@@ -39,9 +40,9 @@ func TestOwnFaults(t *testing.T) {
 			alone:     processUse{processes: 1, ops: 50, cpu: 5, faults: 50*faultsPerOp + 1024 + startFaults},
 			seen:      processUse{processes: 1, ops: 100, cpu: 10, faults: 7},
 			collector: collectorLog{cycles: []evidence.Cycle{{HeapEnd: 4 << 20}, {HeapEnd: 3 << 20}}},
-			sites:     &siteSet{sites: map[siteKey]*siteTally{{function: "a"}: site}},
+			sites:     &siteSet{sites: map[stack.Key]*siteTally{{Function: "a"}: site}},
 		}}
-		r.buckets[bucketApp] = app
+		r.buckets[stack.BucketApp] = app
 		got := r.ownFaults(large)
 		if math.Abs(got.Value-want) > 1e-12 || got.Low != 0 || math.Abs(got.High-high) > 1e-12 {
 			t.Errorf("%v samples, %v faults an operation, %v bytes in large objects: %v, want %v to %v", app, faultsPerOp, large, got, want, high)
@@ -67,18 +68,18 @@ func TestLargeFaults(t *testing.T) {
 		r := &runData{
 			run: evidence.Run{PageFault: &evidence.PageFault{Pages: 9, NS: stats.Interval{Value: 1000}}}, period: 0.01, paced: true, touched: 1,
 			alone: processUse{ops: 100, cpu: 1e6, faults: 1e6 + faults}, seen: processUse{ops: 100, cpu: 1e6, faults: 1e6},
-			sites: &siteSet{sites: map[siteKey]*siteTally{
-				{function: "a"}: {bytes: 100 * large, sizes: map[unit.Bytes]float64{1 << 20: 5}},
-				{function: "b"}: {bytes: 100 * (1 - large), sizes: map[unit.Bytes]float64{1 << 10: 5}},
+			sites: &siteSet{sites: map[stack.Key]*siteTally{
+				{Function: "a"}: {bytes: 100 * large, sizes: map[unit.Bytes]float64{1 << 20: 5}},
+				{Function: "b"}: {bytes: 100 * (1 - large), sizes: map[unit.Bytes]float64{1 << 10: 5}},
 			}},
-			lines: lineSet{{function: "b", line: 7}: {cpu: 80, touching: 50}},
+			lines: lineSet{{Function: "b", Line: 7}: {cpu: 80, touching: 50}},
 		}
-		r.buckets[bucketMalloc], r.buckets[bucketZeroing], r.buckets[bucketApp] = 60, 40, 300
-		r.sites.sites[siteKey{function: "b"}].cpu[bucketZeroing] = 40
+		r.buckets[stack.BucketMalloc], r.buckets[stack.BucketZeroing], r.buckets[stack.BucketApp] = 60, 40, 300
+		r.sites.sites[stack.Key{Function: "b"}].cpu[stack.BucketZeroing] = 40
 		r.chargeFaults()
 		line := 80 + 50*(want-1)
-		if got := r.buckets[bucketMalloc] / 60; math.Abs(got-want) > 1e-9 || r.buckets[bucketZeroing] != 40*got || r.buckets[bucketApp] != 300 ||
-			r.sites.sites[siteKey{function: "b"}].cpu[bucketZeroing] != 40*got || math.Abs(r.lines[siteKey{function: "b", line: 7}].cpu-line) > 1e-9 {
+		if got := r.buckets[stack.BucketMalloc] / 60; math.Abs(got-want) > 1e-9 || r.buckets[stack.BucketZeroing] != 40*got || r.buckets[stack.BucketApp] != 300 ||
+			r.sites.sites[stack.Key{Function: "b"}].cpu[stack.BucketZeroing] != 40*got || math.Abs(r.lines[stack.Key{Function: "b", Line: 7}].cpu-line) > 1e-9 {
 			t.Errorf("%v of the bytes large, %v faults more: samples count %v times, want %v: %+v", large, faults, got, want, r.buckets)
 		}
 	}

@@ -3,6 +3,8 @@ package diagnose
 import (
 	"math"
 	"time"
+
+	"github.com/heaptrim/heaptrim/internal/diagnose/stack"
 )
 
 // The kernel takes CPU samples on its timer's ticks, from the thread that runs
@@ -17,10 +19,10 @@ import (
 // cycles a second the collector's own figures are short by up to a quarter.
 
 // burstBuckets are what runs for moments, as far as the collector does it.
-var burstBuckets = []bucket{bucketAssist, bucketMarkDedicated, bucketMarkFractional, bucketMarkOther, bucketCycle, bucketSweep, bucketScavenge}
+var burstBuckets = []stack.Bucket{stack.BucketAssist, stack.BucketMarkDedicated, stack.BucketMarkFractional, stack.BucketMarkOther, stack.BucketCycle, stack.BucketSweep, stack.BucketScavenge}
 
 // noSampleBuckets hold CPU time that is in no sample.
-var noSampleBuckets = []bucket{bucketCollectorUnsampled, bucketSchedulerUnsampled, bucketAppUnsampled}
+var noSampleBuckets = []stack.Bucket{stack.BucketCollectorUnsampled, stack.BucketSchedulerUnsampled, stack.BucketAppUnsampled}
 
 // often is how many cycles a second leave about a percent of CPU between
 // samples: in the lab 400 had 2 to 4 %, 100 had 1 and 20 none.
@@ -59,8 +61,8 @@ func (d *runData) chargeScheduler(processors int) {
 		return
 	}
 	d.forCycles = math.Min(1, sleepsPerCycle*float64(max(processors-1, 0))*d.cyclesProfiled()/d.sleeps)
-	d.buckets[bucketCycleScheduler] = d.buckets[bucketScheduler] * d.forCycles * d.paceOf(bucketCycleScheduler)
-	d.buckets[bucketScheduler] *= 1 - d.forCycles
+	d.buckets[stack.BucketCycleScheduler] = d.buckets[stack.BucketScheduler] * d.forCycles * d.paceOf(stack.BucketCycleScheduler)
+	d.buckets[stack.BucketScheduler] *= 1 - d.forCycles
 }
 
 // cyclesProfiled is how many cycles there were while CPU samples were taken. Where
@@ -122,18 +124,18 @@ func (d *runData) chargeUnsampled(processors int) {
 		return
 	}
 	if d.sleepsOfItsOwn(processors) {
-		d.buckets[bucketAppUnsampled] = lack
+		d.buckets[stack.BucketAppUnsampled] = lack
 		return
 	}
-	collector := d.buckets[bucketCycleScheduler]
+	collector := d.buckets[stack.BucketCycleScheduler]
 	for _, b := range burstBuckets {
 		collector += d.buckets[b]
 	}
-	scheduler := d.buckets[bucketScheduler]
-	all := collector + scheduler + d.buckets[bucketMarkIdle] + d.setUpBursts
+	scheduler := d.buckets[stack.BucketScheduler]
+	all := collector + scheduler + d.buckets[stack.BucketMarkIdle] + d.setUpBursts
 	if all == 0 {
 		scheduler, all = 1, 1
 	}
-	d.buckets[bucketCollectorUnsampled] = lack * collector / all
-	d.buckets[bucketSchedulerUnsampled] = lack * scheduler / all
+	d.buckets[stack.BucketCollectorUnsampled] = lack * collector / all
+	d.buckets[stack.BucketSchedulerUnsampled] = lack * scheduler / all
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/heaptrim/heaptrim/internal/diagnose/stack"
 	"github.com/heaptrim/heaptrim/internal/evidence"
 )
 
@@ -14,7 +15,7 @@ import (
 // as its cycles put threads to sleep.
 func TestInNoSample(t *testing.T) {
 	site := "runtime.mallocgc runtime.newobject example.com/m.A main.main"
-	f := func(used evidence.Part, want map[bucket]float64) {
+	f := func(used evidence.Part, want map[stack.Bucket]float64) {
 		t.Helper()
 		r := newRecording(t)
 		r.cpuOf(used, []sample{
@@ -31,7 +32,7 @@ func TestInNoSample(t *testing.T) {
 		checkSums(t, d)
 		for b, n := range want {
 			if got := d.runs[0].buckets[b]; math.Abs(got-n) > 1e-9 {
-				t.Errorf("%v: %s has %v samples, want %v", used, bucketInfo[b].name, got, n)
+				t.Errorf("%v: %s has %v samples, want %v", used, stack.BucketInfo[b].Name, got, n)
 			}
 		}
 		if got := d.Diagnosis().Totals.Samples; got != 900 {
@@ -39,8 +40,8 @@ func TestInNoSample(t *testing.T) {
 		}
 		rows := 0
 		for _, row := range d.Diagnosis().Decomposition {
-			for _, b := range append([]bucket{bucketCycleScheduler}, noSampleBuckets...) {
-				if row.Name == bucketInfo[b].name {
+			for _, b := range append([]stack.Bucket{stack.BucketCycleScheduler}, noSampleBuckets...) {
+				if row.Name == stack.BucketInfo[b].Name {
 					rows++
 				}
 			}
@@ -55,17 +56,17 @@ func TestInNoSample(t *testing.T) {
 			t.Errorf("%v: the derived profile lacks %v ns", used, total)
 		}
 	}
-	none := map[bucket]float64{bucketCollectorUnsampled: 0, bucketSchedulerUnsampled: 0, bucketCycleScheduler: 0, bucketScheduler: 100}
+	none := map[stack.Bucket]float64{stack.BucketCollectorUnsampled: 0, stack.BucketSchedulerUnsampled: 0, stack.BucketCycleScheduler: 0, stack.BucketScheduler: 100}
 	f(evidence.Part{}, none)
 	f(evidence.Part{Profiled: math.MaxInt64}, none)            // more than a machine has
 	f(evidence.Part{Profiled: 10010 * time.Millisecond}, none) // one sample short is chance
 	// 400 samples run for moments: 200 of the collector, 100 of idle marking.
-	f(evidence.Part{Profiled: 10400 * time.Millisecond}, map[bucket]float64{bucketCollectorUnsampled: 20, bucketSchedulerUnsampled: 10, bucketScheduler: 100})
+	f(evidence.Part{Profiled: 10400 * time.Millisecond}, map[stack.Bucket]float64{stack.BucketCollectorUnsampled: 20, stack.BucketSchedulerUnsampled: 10, stack.BucketScheduler: 100})
 	// 12 of 24 sleeps a cycle are the collector's on the second processor.
-	f(evidence.Part{Profiled: 10400 * time.Millisecond, Sleeps: 480}, map[bucket]float64{bucketCycleScheduler: 50, bucketScheduler: 50, bucketCollectorUnsampled: 25, bucketSchedulerUnsampled: 5})
+	f(evidence.Part{Profiled: 10400 * time.Millisecond, Sleeps: 480}, map[stack.Bucket]float64{stack.BucketCycleScheduler: 50, stack.BucketScheduler: 50, stack.BucketCollectorUnsampled: 25, stack.BucketSchedulerUnsampled: 5})
 	// More than twice that are not all the collector's: the program sleeps itself.
-	f(evidence.Part{Profiled: 10400 * time.Millisecond, Sleeps: 481}, map[bucket]float64{bucketAppUnsampled: 40, bucketCollectorUnsampled: 0, bucketSchedulerUnsampled: 0})
-	f(evidence.Part{Profiled: 9 * time.Second, Sleeps: 10}, map[bucket]float64{bucketCycleScheduler: 100, bucketScheduler: 0, bucketCollectorUnsampled: 0})
+	f(evidence.Part{Profiled: 10400 * time.Millisecond, Sleeps: 481}, map[stack.Bucket]float64{stack.BucketAppUnsampled: 40, stack.BucketCollectorUnsampled: 0, stack.BucketSchedulerUnsampled: 0})
+	f(evidence.Part{Profiled: 9 * time.Second, Sleeps: 10}, map[stack.Bucket]float64{stack.BucketCycleScheduler: 100, stack.BucketScheduler: 0, stack.BucketCollectorUnsampled: 0})
 }
 
 // TestUsedIsMissing: a program that collects often and does not tell what it

@@ -1,4 +1,4 @@
-package diagnose
+package stack
 
 import (
 	"strings"
@@ -16,60 +16,63 @@ type locClass struct {
 	grow    bool    // passes through growslice
 	tool    bool    // the recorder's own work
 	signs   signSet // what its frames are signs of
-	frames  []frameClass
+	Frames  []frameClass
 }
 
 // frameClass is the owner of one frame.
 type frameClass struct {
-	owner  owner
+	Owner  owner
 	inLoop bool // inside a benchmark's measured loop
 	bench  bool // the benchmark driver or the main goroutine
 }
 
-// classifier sorts the stacks of one profile. It belongs to that profile: its
+// Classifier sorts the stacks of one profile. It belongs to that profile: its
 // side table is indexed by Location.Index.
-type classifier struct {
-	table *frameTable
-	own   *ownership
+type Classifier struct {
+	table *Table
+	own   *Ownership
 	loops []evidence.Loop
 	locs  []locClass
 }
 
-func newClassifier(p *evidence.Profile, t *frameTable, own *ownership, loops []evidence.Loop) *classifier {
-	return &classifier{table: t, own: own, loops: loops, locs: make([]locClass, p.Locations)}
+// NewClassifier returns the classifier of a profile. Loops are the measured ones
+// of a benchmark.
+func NewClassifier(p *evidence.Profile, t *Table, own *Ownership, loops []evidence.Loop) *Classifier {
+	return &Classifier{table: t, own: own, loops: loops, locs: make([]locClass, p.Locations)}
 }
 
-func (c *classifier) loc(l *evidence.Location) *locClass {
+// Loc returns what is known of a Location.
+func (c *Classifier) Loc(l *evidence.Location) *locClass {
 	lc := &c.locs[l.Index]
 	if lc.known {
 		return lc
 	}
-	*lc = locClass{known: true, rule: len(c.table.rules), runtime: true, frames: make([]frameClass, len(l.Frames))}
+	*lc = locClass{known: true, rule: len(c.table.rules), runtime: true, Frames: make([]frameClass, len(l.Frames))}
 	for i, f := range l.Frames {
 		name := strings.TrimSuffix(f.Function, "[...]")
 		lc.rule = min(lc.rule, c.table.of(f, name))
 		lc.signs |= c.table.signs(name)
-		lc.grow = lc.grow || matchName(name, growFrames)
-		fc := &lc.frames[i]
-		fc.owner = c.own.of(f)
+		lc.grow = lc.grow || MatchName(name, growFrames)
+		fc := &lc.Frames[i]
+		fc.Owner = c.own.Of(f)
 		fc.inLoop = c.inLoop(f)
 		lc.tool = lc.tool || evidence.OfRecorder(name)
 		// Benchmarks run on goroutines of their own: what the main goroutine does,
 		// package initialisation included, is never the measured operation.
 		fc.bench = strings.HasPrefix(name, "testing.(*B).run") || strings.HasPrefix(name, "testing.(*B).launch") || name == "runtime.main"
-		if fc.owner != ownerRuntime {
+		if fc.Owner != OwnerRuntime {
 			lc.runtime = false
 		}
 	}
 	if len(l.Frames) > 0 {
 		leaf := l.Frames[0].Function
-		lc.zeroing = matchName(leaf, zeroingLeaves)
-		lc.copying = matchName(leaf, copyLeaves)
+		lc.zeroing = MatchName(leaf, zeroingLeaves)
+		lc.copying = MatchName(leaf, copyLeaves)
 	}
 	return lc
 }
 
-func (c *classifier) inLoop(f evidence.Frame) bool {
+func (c *Classifier) inLoop(f evidence.Frame) bool {
 	for _, l := range c.loops {
 		if f.Line >= l.First && f.Line <= l.Last && f.File == l.File {
 			return true
@@ -78,16 +81,16 @@ func (c *classifier) inLoop(f evidence.Frame) bool {
 	return false
 }
 
-// bucket classifies one CPU sample.
-func (c *classifier) bucket(stack []*evidence.Location) bucket {
+// Bucket classifies one CPU sample.
+func (c *Classifier) Bucket(stack []*evidence.Location) Bucket {
 	if len(stack) == 0 {
-		return bucketRemainder
+		return BucketRemainder
 	}
 	rule, runtimeOnly, grow := len(c.table.rules), true, false
 	for _, l := range stack {
-		lc := c.loc(l)
+		lc := c.Loc(l)
 		if lc.tool {
-			return bucketTooling
+			return BucketTooling
 		}
 		rule = min(rule, lc.rule)
 		runtimeOnly = runtimeOnly && lc.runtime
@@ -97,46 +100,46 @@ func (c *classifier) bucket(stack []*evidence.Location) bucket {
 	if rule >= schedulers {
 		switch {
 		case !runtimeOnly:
-			return bucketApp
+			return BucketApp
 		case rule == schedulers:
-			return bucketScheduler
+			return BucketScheduler
 		}
-		return bucketRemainder
+		return BucketRemainder
 	}
 	b := c.table.rules[rule].to
-	if b != bucketMalloc {
+	if b != BucketMalloc {
 		return b
 	}
-	leaf := c.loc(stack[0])
+	leaf := c.Loc(stack[0])
 	switch {
 	case leaf.zeroing:
-		return bucketZeroing
+		return BucketZeroing
 	case leaf.copying && grow:
-		return bucketGrowCopy
+		return BucketGrowCopy
 	}
-	return bucketMalloc
+	return BucketMalloc
 }
 
-// tool reports whether a stack is the recorder's.
-func (c *classifier) tool(stack []*evidence.Location) bool {
+// Tool reports whether a stack is the recorder's.
+func (c *Classifier) Tool(stack []*evidence.Location) bool {
 	for _, l := range stack {
-		if c.loc(l).tool {
+		if c.Loc(l).tool {
 			return true
 		}
 	}
 	return false
 }
 
-// setUp reports whether a stack is a benchmark's set-up or the harness: it
+// SetUp reports whether a stack is a benchmark's set-up or the harness: it
 // passes through the benchmark driver but not through a measured loop. Without
 // known loops nothing is set-up.
-func (c *classifier) setUp(stack []*evidence.Location) bool {
+func (c *Classifier) SetUp(stack []*evidence.Location) bool {
 	if len(c.loops) == 0 {
 		return false
 	}
 	driver := false
 	for _, l := range stack {
-		for _, f := range c.loc(l).frames {
+		for _, f := range c.Loc(l).Frames {
 			if f.inLoop {
 				return false
 			}

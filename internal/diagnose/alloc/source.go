@@ -1,4 +1,4 @@
-package diagnose
+package alloc
 
 import (
 	"go/ast"
@@ -10,10 +10,10 @@ import (
 	"github.com/heaptrim/heaptrim/internal/finding"
 )
 
-// sourceKinds says which kind of expression allocates on each line of a file,
+// Source says which kind of expression allocates on each line of a file,
 // from the syntax alone. It is what is left where a profile hides the
 // runtime's frames and nobody asked the compiler. It must not be changed.
-type sourceKinds struct {
+type Source struct {
 	lines map[int]finding.Kind // KindUnknown where several kinds are on the line
 	moved map[int]bool         // lines that declare a variable whose address is taken
 }
@@ -21,12 +21,12 @@ type sourceKinds struct {
 // kindAtLine tells the kind of the only expression on a line that can
 // allocate, or KindUnknown where there is none or several.
 func kindAtLine(src []byte, line int) finding.Kind {
-	return newSourceKinds(src).at(line)
+	return NewSource(src).At(line)
 }
 
-// newSourceKinds reads a file. A file with errors is read as far as it goes.
-func newSourceKinds(src []byte) *sourceKinds {
-	k := &sourceKinds{lines: map[int]finding.Kind{}, moved: map[int]bool{}}
+// NewSource reads a file. A file with errors is read as far as it goes.
+func NewSource(src []byte) *Source {
+	k := &Source{lines: map[int]finding.Kind{}, moved: map[int]bool{}}
 	files := token.NewFileSet()
 	file, _ := parser.ParseFile(files, "", src, 0)
 	if file == nil {
@@ -44,7 +44,8 @@ func newSourceKinds(src []byte) *sourceKinds {
 	return k
 }
 
-func (k *sourceKinds) at(line int) finding.Kind {
+// At returns what allocates on a line.
+func (k *Source) At(line int) finding.Kind {
 	if kind, ok := k.lines[line]; ok {
 		return kind
 	}
@@ -56,7 +57,7 @@ func (k *sourceKinds) at(line int) finding.Kind {
 
 // kindWalker walks one file.
 type kindWalker struct {
-	kinds *sourceKinds
+	kinds *Source
 	line  func(token.Pos) int
 	maps  map[string]bool
 	inner map[ast.Node]bool // parts of an expression that is counted already

@@ -1,16 +1,20 @@
-package diagnose
+// Package escape joins the compiler's escape decisions with recorded
+// allocations, and puts the reason into words and into facts.
+package escape
 
 import (
 	"path"
 	"strings"
 
+	"github.com/heaptrim/heaptrim/internal/diagnose/alloc"
+	"github.com/heaptrim/heaptrim/internal/diagnose/stack"
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
 )
 
 // EscapeIndex finds the compiler's decisions by source line. The zero value is
 // empty. Reading is safe for concurrent use, Add is not.
-type EscapeIndex struct {
+type Index struct {
 	lines map[escapeKey][]*evidence.Escape
 	count int
 }
@@ -22,11 +26,12 @@ type escapeKey struct {
 	line int
 }
 
-func newEscapeIndex() *EscapeIndex { return &EscapeIndex{} }
+// NewIndex returns an empty index.
+func NewIndex() *Index { return &Index{} }
 
 // Add puts a decision into the index. One that is there already is dropped;
 // one with an explanation replaces one without.
-func (x *EscapeIndex) Add(e evidence.Escape) {
+func (x *Index) Add(e evidence.Escape) {
 	if x.lines == nil {
 		x.lines = map[escapeKey][]*evidence.Escape{}
 	}
@@ -49,12 +54,12 @@ func (x *EscapeIndex) Add(e evidence.Escape) {
 }
 
 // Len returns the number of decisions.
-func (x *EscapeIndex) Len() int { return x.count }
+func (x *Index) Len() int { return x.count }
 
 // At returns the decisions on a line, in the order of Add. The file matches
 // when one of the two paths ends with the other, so that a path inside a
 // module finds the absolute one. The result must not be changed.
-func (x *EscapeIndex) At(file string, line int) []*evidence.Escape {
+func (x *Index) At(file string, line int) []*evidence.Escape {
 	all := x.lines[escapeKey{baseName(file), line}]
 	for i, e := range all {
 		if sameFile(e.File, file) {
@@ -102,16 +107,16 @@ func sameFile(a, b string) bool {
 	return ok && (rest == "" || strings.HasSuffix(rest, "/"))
 }
 
-// explainEscape says why the value that a stack allocates is on the heap.
+// Explain says why the value that a stack allocates is on the heap.
 // Frames lead from the leaf to the site, inlined ones expanded; those of the
 // runtime are skipped. It looks for the compiler's decision on the line of
 // every frame that is inlined into the allocating function, and names the
 // reason by the kind of allocation alone where the compiler printed nothing
 // that fits. It returns nil if there is nothing to say.
-func explainEscape(frames []evidence.Frame, kind finding.Kind, x *EscapeIndex) *finding.Escape {
+func Explain(frames []evidence.Frame, kind finding.Kind, x *Index) *finding.Escape {
 	own := make([]evidence.Frame, 0, len(frames))
 	for _, f := range frames {
-		if !isRuntime(packageOf(f.Function), f.Function) {
+		if !stack.IsRuntime(stack.PackageOf(f.Function), f.Function) {
 			own = append(own, f)
 		}
 	}
@@ -134,9 +139,9 @@ func explainEscape(frames []evidence.Frame, kind finding.Kind, x *EscapeIndex) *
 	return &finding.Escape{Text: text, Fate: finding.FateUnexplained, At: siteOf(own[0])}
 }
 
-// refineKind sharpens a kind that the runtime's frames left open by what the
+// RefineKind sharpens a kind that the runtime's frames left open by what the
 // compiler said: a new object may be a closure or a variadic slice.
-func refineKind(kind finding.Kind, r *finding.Escape) finding.Kind {
+func RefineKind(kind finding.Kind, r *finding.Escape) finding.Kind {
 	if r == nil || r.From == nil {
 		return kind
 	}
@@ -144,7 +149,7 @@ func refineKind(kind finding.Kind, r *finding.Escape) finding.Kind {
 }
 
 func refine(kind finding.Kind, e *evidence.Escape) finding.Kind {
-	have := kindOfEscape(e)
+	have := alloc.KindOfEscape(e)
 	switch {
 	case kind == finding.KindMapGrowth && have == finding.KindMap:
 		return finding.KindMap // a literal fills the map it made
@@ -161,7 +166,7 @@ func refine(kind finding.Kind, e *evidence.Escape) finding.Kind {
 }
 
 func siteOf(f evidence.Frame) evidence.Site {
-	return evidence.Site{Function: f.Function, Package: packageOf(f.Function), File: f.File, Line: f.Line}
+	return evidence.Site{Function: f.Function, Package: stack.PackageOf(f.Function), File: f.File, Line: f.Line}
 }
 
 // picked is the decision behind an allocation.
@@ -175,7 +180,7 @@ type picked struct {
 // leaf is inlined, the compiler says for each copy, at the line of the call,
 // what happens there: that decision is the one on this allocation, and the
 // leaf's own line speaks of the function's copy that stands alone.
-func pickEscape(frames []evidence.Frame, kind finding.Kind, x *EscapeIndex) picked {
+func pickEscape(frames []evidence.Frame, kind finding.Kind, x *Index) picked {
 	machine := 1 // frames of the leaf's machine function
 	for machine < len(frames) && frames[machine-1].Inlined {
 		machine++
@@ -208,8 +213,8 @@ func pickEscape(frames []evidence.Frame, kind finding.Kind, x *EscapeIndex) pick
 // leaf's package, not of the caller's: &errors.errorString{...} on a line that
 // calls errors.New came there by inlining.
 func namesPackage(e *evidence.Escape, leaf, caller evidence.Frame) bool {
-	pkg := packageOf(leaf.Function)
-	return pkg != packageOf(caller.Function) && strings.Contains(e.Expr, path.Base(pkg)+".")
+	pkg := stack.PackageOf(leaf.Function)
+	return pkg != stack.PackageOf(caller.Function) && strings.Contains(e.Expr, path.Base(pkg)+".")
 }
 
 func sameExpr(list []*evidence.Escape, e *evidence.Escape) *evidence.Escape {
@@ -235,7 +240,7 @@ func inlinedCopy(a, b *evidence.Escape) bool {
 
 // fitting returns the decisions on a frame's line that fit the kind, those
 // that the compiler places in the frame's own function first.
-func fitting(f evidence.Frame, kind finding.Kind, x *EscapeIndex) []*evidence.Escape {
+func fitting(f evidence.Frame, kind finding.Kind, x *Index) []*evidence.Escape {
 	var own, other []*evidence.Escape
 	name := functionName(f.Function)
 	for _, e := range x.At(f.File, f.Line) {
@@ -267,7 +272,7 @@ func withoutTypes(name string) string {
 		if open < 0 {
 			return name
 		}
-		name = name[:open] + name[closing(name, open):]
+		name = name[:open] + name[stack.Closing(name, open):]
 	}
 }
 
@@ -285,37 +290,21 @@ func packageEscaped(function string) string {
 	return cut[:slash+1+dot]
 }
 
-// closing returns the index behind the bracket that closes the one at open.
-func closing(s string, open int) int {
-	depth := 0
-	for i := open; i < len(s); i++ {
-		switch s[i] {
-		case '[':
-			depth++
-		case ']':
-			if depth--; depth == 0 {
-				return i + 1
-			}
-		}
-	}
-	return len(s)
-}
-
 // fits reports whether a decision can be the one behind an allocation of the
 // kind.
 func fits(kind finding.Kind, e *evidence.Escape) bool {
-	if isConstant(e.Expr) && e.Verb == evidence.EscapesToHeap {
+	if alloc.IsConstant(e.Expr) && e.Verb == evidence.EscapesToHeap {
 		return false
 	}
 	switch kind {
 	case finding.KindUnknown:
 		return true
 	case finding.KindMapGrowth:
-		return kindOfExpr(e.Expr) == finding.KindMap && strings.HasSuffix(e.Expr, "}")
+		return alloc.KindOfExpr(e.Expr) == finding.KindMap && strings.HasSuffix(e.Expr, "}")
 	case finding.KindGoroutine, finding.KindReflect, finding.KindString:
 		return false // of the runtime's or a library's making: no decision of the compiler
 	}
-	have := kindOfEscape(e)
+	have := alloc.KindOfEscape(e)
 	switch {
 	case have == kind:
 		return true

@@ -1,4 +1,4 @@
-package diagnose
+package stack
 
 import (
 	"testing"
@@ -9,7 +9,7 @@ import (
 func TestPackageOf(t *testing.T) {
 	f := func(function, want string) {
 		t.Helper()
-		if got := packageOf(function); got != want {
+		if got := PackageOf(function); got != want {
 			t.Errorf("packageOf(%q) = %q, want %q", function, got, want)
 		}
 	}
@@ -29,34 +29,34 @@ func TestPackageOf(t *testing.T) {
 
 func TestOwnership(t *testing.T) {
 	target := evidence.Target{Module: "example.com/m", Dependencies: []string{"example.com/m/nested", "other.org/lib"}}
-	o := newOwnership(target, nil)
+	o := NewOwnership(target, nil)
 	f := func(function, file string, want owner) {
 		t.Helper()
-		if got := o.of(evidence.Frame{Function: function, File: file}); got != want {
+		if got := o.Of(evidence.Frame{Function: function, File: file}); got != want {
 			t.Errorf("of(%q, %q) = %v, want %v", function, file, got, want)
 		}
 	}
-	f("example.com/m/pkg.F", "pkg/f.go", ownerUser)
-	f("example.com/m.F", "f.go", ownerUser)
-	f("example.com/m/nested.F", "f.go", ownerThirdParty)
-	f("example.com/m/nestedpkg.F", "f.go", ownerUser)
-	f("example.com/more.F", "f.go", ownerThirdParty)
-	f("example.com/m/pkg.BenchmarkF", "pkg/f_test.go", ownerTest)
-	f("example.com/m/pkg_test.BenchmarkF", "pkg/f_test.go", ownerTest)
-	f("other.org/lib.F", "f.go", ownerThirdParty)
-	f("net/http.(*conn).serve", "server.go", ownerStd)
-	f("runtime.mallocgc", "malloc.go", ownerRuntime)
-	f("internal/runtime/maps.newTable", "table.go", ownerRuntime)
-	f("main.main", "main.go", ownerUser)
+	f("example.com/m/pkg.F", "pkg/f.go", OwnerUser)
+	f("example.com/m.F", "f.go", OwnerUser)
+	f("example.com/m/nested.F", "f.go", OwnerThirdParty)
+	f("example.com/m/nestedpkg.F", "f.go", OwnerUser)
+	f("example.com/more.F", "f.go", OwnerThirdParty)
+	f("example.com/m/pkg.BenchmarkF", "pkg/f_test.go", OwnerTest)
+	f("example.com/m/pkg_test.BenchmarkF", "pkg/f_test.go", OwnerTest)
+	f("other.org/lib.F", "f.go", OwnerThirdParty)
+	f("net/http.(*conn).serve", "server.go", OwnerStd)
+	f("runtime.mallocgc", "malloc.go", OwnerRuntime)
+	f("internal/runtime/maps.newTable", "table.go", OwnerRuntime)
+	f("main.main", "main.go", OwnerUser)
 
-	none := newOwnership(evidence.Target{}, nil)
-	if got := none.of(evidence.Frame{Function: "other.org/lib.F"}); got != ownerUser {
+	none := NewOwnership(evidence.Target{}, nil)
+	if got := none.Of(evidence.Frame{Function: "other.org/lib.F"}); got != OwnerUser {
 		t.Errorf("without a known module a third-party package is %v, want the user's", got)
 	}
-	if got := newOwnership(target, []string{"other.org/..."}).of(evidence.Frame{Function: "other.org/lib.F"}); got != ownerUser {
+	if got := NewOwnership(target, []string{"other.org/..."}).Of(evidence.Frame{Function: "other.org/lib.F"}); got != OwnerUser {
 		t.Errorf("-own other.org/...: got %v, want the user's, whatever the dependencies", got)
 	}
-	if got := newOwnership(target, []string{"other.org/lib/..."}).of(evidence.Frame{Function: "other.org/lib/x.F"}); got != ownerUser {
+	if got := NewOwnership(target, []string{"other.org/lib/..."}).Of(evidence.Frame{Function: "other.org/lib/x.F"}); got != OwnerUser {
 		t.Errorf("-own other.org/lib/...: got %v, want the user's", got)
 	}
 }
@@ -66,7 +66,7 @@ func TestOwnership(t *testing.T) {
 func TestAllocatesForReflect(t *testing.T) {
 	f := func(function string, want bool) {
 		t.Helper()
-		if got := isRuntime(packageOf(function), function); got != want {
+		if got := IsRuntime(PackageOf(function), function); got != want {
 			t.Errorf("isRuntime(%s) = %v, want %v", function, got, want)
 		}
 	}

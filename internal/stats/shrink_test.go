@@ -1,4 +1,4 @@
-package diagnose
+package stats
 
 import (
 	"math"
@@ -20,7 +20,7 @@ func TestShrinkKeepsTheTotal(t *testing.T) {
 			total += counts[i]
 		}
 		sum := 0.0
-		for i, v := range shrink(counts, weights) {
+		for i, v := range Shrink(counts, weights) {
 			sum += v.Value
 			if v.Low > v.Value+1e-9 || v.High < v.Value-1e-9 || v.Low < 0 || math.IsNaN(v.Value) {
 				t.Fatalf("site %d of %v (weights %v): interval %+v", i, counts, weights, v)
@@ -45,7 +45,7 @@ func TestShrinkBeatsRawCounts(t *testing.T) {
 			truth[i] = weights[i] * math.Exp(0.3*r.NormFloat64())
 			counts[i] = poisson(r, truth[i])
 		}
-		for i, v := range shrink(counts, weights) {
+		for i, v := range Shrink(counts, weights) {
 			raw += (counts[i] - truth[i]) * (counts[i] - truth[i])
 			shrunk += (v.Value - truth[i]) * (v.Value - truth[i])
 		}
@@ -57,7 +57,7 @@ func TestShrinkBeatsRawCounts(t *testing.T) {
 
 // TestShrinkTrustsManySamples: a site with many samples is not moved.
 func TestShrinkTrustsManySamples(t *testing.T) {
-	got := shrink([]float64{10000, 100}, []float64{1, 1})
+	got := Shrink([]float64{10000, 100}, []float64{1, 1})
 	if math.Abs(got[0].Value-10000) > 300 {
 		t.Errorf("10000 samples became %v", got[0])
 	}
@@ -76,7 +76,7 @@ func poisson(r *rand.Rand, mean float64) float64 {
 func TestFitWeights(t *testing.T) {
 	f := func(samples, objects, bytes []float64, a, b float64) {
 		t.Helper()
-		ga, gb := fitWeights(samples, objects, bytes)
+		ga, gb := FitWeights(samples, objects, bytes)
 		if math.Abs(ga-a) > 1e-6 || math.Abs(gb-b) > 1e-6 {
 			t.Errorf("fitWeights(%v, %v, %v) = %v, %v, want %v, %v", samples, objects, bytes, ga, gb, a, b)
 		}

@@ -1,12 +1,10 @@
-package diagnose
+package stats
 
 import (
 	"math"
-
-	"github.com/heaptrim/heaptrim/internal/stats"
 )
 
-// shrink estimates how a bucket of CPU samples spreads over sites. counts are
+// Shrink estimates how a bucket of CPU samples spreads over sites. counts are
 // the samples seen at each site; weights say how a bucket would spread if cost
 // followed the allocation profile, whose counts are far larger. The estimate
 // is the gamma-Poisson (empirical Bayes) posterior mean: sites with many
@@ -16,13 +14,13 @@ import (
 //
 // See Efron and Morris, "Stein's Paradox in Statistics", 1977, for why this
 // has a smaller error than the raw counts at every site together.
-func shrink(counts, weights []float64) []stats.Interval {
+func Shrink(counts, weights []float64) []Interval {
 	total, wsum := 0.0, 0.0
 	for i := range counts {
 		total += counts[i]
 		wsum += weights[i]
 	}
-	out := make([]stats.Interval, len(counts))
+	out := make([]Interval, len(counts))
 	if total == 0 {
 		return out
 	}
@@ -41,9 +39,9 @@ func shrink(counts, weights []float64) []stats.Interval {
 		}
 		out[i] = gammaInterval(v, k+alpha)
 		if prior[i] == 0 {
-			out[i] = stats.Poisson(k)
+			out[i] = Poisson(k)
 			if k == 0 {
-				out[i] = stats.Interval{}
+				out[i] = Interval{}
 			}
 		}
 		sum += v
@@ -71,16 +69,16 @@ func scatter(counts, prior []float64) float64 {
 
 // gammaInterval is the 95 % interval of a gamma variable with the given mean
 // and shape, by the Wilson-Hilferty cube-root approximation.
-func gammaInterval(mean, shape float64) stats.Interval {
+func gammaInterval(mean, shape float64) Interval {
 	c := 1 / (9 * shape)
 	q := func(z float64) float64 { return mean * math.Pow(math.Max(0, 1-c+z*math.Sqrt(c)), 3) }
-	return stats.Interval{Value: mean, Low: q(-stats.Z95), High: q(stats.Z95)}
+	return Interval{Value: mean, Low: q(-Z95), High: q(Z95)}
 }
 
-// fitWeights returns the non-negative a and b that best explain samples as
+// FitWeights returns the non-negative a and b that best explain samples as
 // a·objects + b·bytes, weighted by the counting noise. When the samples cannot
 // tell, cost follows objects.
-func fitWeights(samples, objects, bytes []float64) (a, b float64) {
+func FitWeights(samples, objects, bytes []float64) (a, b float64) {
 	var oo, ob, bb, so, sb float64
 	for i, k := range samples {
 		w := 1 / (1 + k)

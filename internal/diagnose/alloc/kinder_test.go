@@ -1,4 +1,4 @@
-package diagnose
+package alloc
 
 import (
 	"os/exec"
@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/heaptrim/heaptrim/internal/diagnose/stack"
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
 )
@@ -14,7 +15,7 @@ import (
 // TestPointersOnRealStacks allocates known values with every allocation
 // recorded and asks the kinder what the runtime's own lines say of them.
 func TestPointersOnRealStacks(t *testing.T) {
-	if minorVersion(runtime.Version()) < 26 {
+	if stack.MinorVersion(runtime.Version()) < 26 {
 		t.Skip("raw stacks end below the allocator before Go 1.26")
 	}
 	records := recordAllocations(t)
@@ -22,18 +23,18 @@ func TestPointersOnRealStacks(t *testing.T) {
 	if err != nil {
 		t.Skipf("the toolchain's own source is needed: %v", err)
 	}
-	k := newKinder(strings.TrimSpace(string(root)), runtime.Version())
+	k := NewKinder(strings.TrimSpace(string(root)), runtime.Version())
 	f := func(function string, want finding.Tri) {
 		t.Helper()
-		stack, ok := records[function]
+		locs, ok := records[function]
 		if !ok {
 			t.Fatalf("no allocation of %s was recorded", function)
 		}
-		if got := k.pointers(stack); got != want {
-			t.Errorf("%s: pointers %v, want %v (%s)", function, got, want, stack[0].Frames[0].Function)
+		if got := k.Pointers(locs); got != want {
+			t.Errorf("%s: pointers %v, want %v (%s)", function, got, want, locs[0].Frames[0].Function)
 		}
 	}
-	const pkg = "github.com/heaptrim/heaptrim/internal/diagnose."
+	const pkg = "github.com/heaptrim/heaptrim/internal/diagnose/alloc."
 	f(pkg+"allocBytes", finding.No)
 	f(pkg+"allocPointers", finding.Yes)
 	f(pkg+"growBytes", finding.No)
@@ -58,7 +59,7 @@ func copyToString(b []byte) string { return string(b) }
 
 var keep []any
 
-// recordAllocations returns the raw stack of an allocation of each function
+// recordAllocations returns the raw locs of an allocation of each function
 // above.
 func recordAllocations(t *testing.T) map[string][]*evidence.Location {
 	t.Helper()
@@ -78,31 +79,31 @@ func recordAllocations(t *testing.T) map[string][]*evidence.Location {
 	}
 	out := map[string][]*evidence.Location{}
 	for _, r := range records[:n] {
-		var stack []*evidence.Location
+		var locs []*evidence.Location
 		site := ""
 		frames := runtime.CallersFrames(r.Stack())
 		for {
 			f, more := frames.Next()
-			stack = append(stack, &evidence.Location{Frames: []evidence.Frame{{Function: f.Function, File: f.File, Line: f.Line}}})
-			if site == "" && !isRuntime(packageOf(f.Function), f.Function) {
+			locs = append(locs, &evidence.Location{Frames: []evidence.Frame{{Function: f.Function, File: f.File, Line: f.Line}}})
+			if site == "" && !stack.IsRuntime(stack.PackageOf(f.Function), f.Function) {
 				site = f.Function
 			}
 			if !more {
 				break
 			}
 		}
-		if !collects(stack) {
-			out[site] = stack
+		if !collects(locs) {
+			out[site] = locs
 		}
 	}
 	return out
 }
 
-// collects says whether a stack leads through the collector: where an allocation
+// collects says whether a locs leads through the collector: where an allocation
 // starts, helps or ends a collection and has to wait, the runtime makes an object
 // of its own, which nobody's line asked for.
-func collects(stack []*evidence.Location) bool {
-	return slices.ContainsFunc(stack, func(l *evidence.Location) bool { return ofCollector(l.Frames[0].Function) })
+func collects(locs []*evidence.Location) bool {
+	return slices.ContainsFunc(locs, func(l *evidence.Location) bool { return ofCollector(l.Frames[0].Function) })
 }
 
 func ofCollector(function string) bool { return strings.HasPrefix(function, "runtime.gc") }

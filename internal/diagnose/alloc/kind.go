@@ -1,4 +1,7 @@
-package diagnose
+// Package alloc tells what kind of expression allocates: from the runtime's
+// functions on the stack, from the library function that was called, or from
+// the source line.
+package alloc
 
 import (
 	"strings"
@@ -63,16 +66,16 @@ var libraryKinds = []kindRule{
 	{"maps.Clone", finding.KindMap},
 }
 
-// kindOf tells what kind of expression allocates. Frames are the runtime's
+// Of tells what kind of expression allocates. Frames are the runtime's
 // functions above the site, leaf first; they are empty in a plain profile, and
 // for small objects in Go 1.27 even in a raw one. Fn is the function that
 // called them, or the library function that the site called. Expr is the
 // compiler's text for what escapes, empty where it printed none.
-func kindOf(frames []string, fn, expr string) finding.Kind {
+func Of(frames []string, fn, expr string) finding.Kind {
 	if k := kindIn(callerKinds, fn); k != finding.KindUnknown {
 		return k
 	}
-	byExpr := kindOfExpr(expr)
+	byExpr := KindOfExpr(expr)
 	// The outermost runtime function is the one that the code called.
 	for i := len(frames) - 1; i >= 0; i-- {
 		switch k := kindIn(runtimeKinds, frames[i]); {
@@ -119,9 +122,9 @@ var exprKinds = []kindRule{
 	{"new(", finding.KindNew},
 }
 
-// kindOfExpr tells the kind from the compiler's text alone. A plain name is
+// KindOfExpr tells the kind from the compiler's text alone. A plain name is
 // a moved variable or a boxed value, which the text does not tell apart.
-func kindOfExpr(expr string) finding.Kind {
+func KindOfExpr(expr string) finding.Kind {
 	switch {
 	case expr == "append": // the text of -m level 1
 		return finding.KindGrowth
@@ -137,16 +140,16 @@ func kindOfExpr(expr string) finding.Kind {
 	return kindIn(exprKinds, expr)
 }
 
-// kindOfEscape tells the kind from a decision of the compiler. What goes to
+// KindOfEscape tells the kind from a decision of the compiler. What goes to
 // the heap under its own name without being moved is boxed.
-func kindOfEscape(e *evidence.Escape) finding.Kind {
+func KindOfEscape(e *evidence.Escape) finding.Kind {
 	if e.Verb == evidence.MovedToHeap {
 		return finding.KindNew
 	}
-	if k := kindOfExpr(e.Expr); k != finding.KindUnknown {
+	if k := KindOfExpr(e.Expr); k != finding.KindUnknown {
 		return k
 	}
-	if isConstant(e.Expr) || strings.HasPrefix(e.Expr, "make(") {
+	if IsConstant(e.Expr) || strings.HasPrefix(e.Expr, "make(") {
 		return finding.KindUnknown
 	}
 	return finding.KindBoxing
@@ -163,7 +166,7 @@ func isSum(expr string) bool {
 		case ')', ']', '}':
 			depth--
 		case '"', '`', '\'':
-			i = endOfQuote(expr, i)
+			i = EndOfQuote(expr, i)
 		case '+':
 			if depth == 0 && strings.HasPrefix(expr[i:], "+ ") && i > 1 && expr[i-1] == ' ' {
 				return true
@@ -173,9 +176,9 @@ func isSum(expr string) bool {
 	return false
 }
 
-// endOfQuote returns the index of the quote that closes the one at i, or the
+// EndOfQuote returns the index of the quote that closes the one at i, or the
 // last index.
-func endOfQuote(s string, i int) int {
+func EndOfQuote(s string, i int) int {
 	quote := s[i]
 	for i++; i < len(s); i++ {
 		switch {
@@ -188,16 +191,16 @@ func endOfQuote(s string, i int) int {
 	return len(s) - 1
 }
 
-// isConstant reports whether the expression is a literal. The compiler says
+// IsConstant reports whether the expression is a literal. The compiler says
 // that constants escape when they are boxed; they lie in read-only data and
 // allocate nothing.
-func isConstant(expr string) bool {
+func IsConstant(expr string) bool {
 	if expr == "" {
 		return false
 	}
 	switch c := expr[0]; {
 	case c == '"' || c == '`' || c == '\'':
-		return endOfQuote(expr, 0) == len(expr)-1
+		return EndOfQuote(expr, 0) == len(expr)-1
 	case c == '-' && len(expr) > 1:
 		return '0' <= expr[1] && expr[1] <= '9'
 	case '0' <= c && c <= '9':

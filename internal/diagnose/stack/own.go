@@ -1,4 +1,4 @@
-package diagnose
+package stack
 
 import (
 	"path"
@@ -13,20 +13,20 @@ import (
 type owner int8
 
 const (
-	ownerRuntime    owner = iota // package runtime and its assembly
-	ownerStd                     // the rest of the standard library
-	ownerThirdParty              // another module
-	ownerTest                    // test and benchmark code of the user's
-	ownerUser                    // the user's code
+	OwnerRuntime    owner = iota // package runtime and its assembly
+	OwnerStd                     // the rest of the standard library
+	OwnerThirdParty              // another module
+	OwnerTest                    // test and benchmark code of the user's
+	OwnerUser                    // the user's code
 )
 
-// ownership decides the owner of a frame from its package path: the longest
+// Ownership decides the owner of a frame from its package path: the longest
 // matching module prefix wins, so a dependency nested below the main module's
 // path is still a dependency.
-type ownership struct {
+type Ownership struct {
 	prefixes []ownedPrefix // longest first
 	anyone   bool          // no module is known: every third-party package is the user's
-	explicit bool          // the prefixes are the user's -own patterns
+	Explicit bool          // the prefixes are the user's -own patterns
 	modules  []string      // paths of the dependencies
 }
 
@@ -35,11 +35,11 @@ type ownedPrefix struct {
 	own  bool
 }
 
-// newOwnership makes the boundary from the -own patterns where given, else
+// NewOwnership makes the boundary from the -own patterns where given, else
 // from the target's main module and workspace. A pattern is an import path,
 // with "/..." for everything below it.
-func newOwnership(t evidence.Target, patterns []string) *ownership {
-	o := &ownership{explicit: len(patterns) > 0}
+func NewOwnership(t evidence.Target, patterns []string) *Ownership {
+	o := &Ownership{Explicit: len(patterns) > 0}
 	own := patterns
 	if len(own) == 0 {
 		own = append(own, t.Workspace...)
@@ -56,7 +56,7 @@ func newOwnership(t evidence.Target, patterns []string) *ownership {
 	// says what is theirs, nothing else has a say.
 	for _, d := range t.Dependencies {
 		o.modules = append(o.modules, d)
-		if !o.explicit {
+		if !o.Explicit {
 			o.prefixes = append(o.prefixes, ownedPrefix{d, false})
 		}
 	}
@@ -65,23 +65,24 @@ func newOwnership(t evidence.Target, patterns []string) *ownership {
 	return o
 }
 
-func (o *ownership) of(f evidence.Frame) owner {
-	pkg := packageOf(f.Function)
+// Of returns the owner of a frame.
+func (o *Ownership) Of(f evidence.Frame) owner {
+	pkg := PackageOf(f.Function)
 	switch {
-	case isRuntime(pkg, f.Function):
-		return ownerRuntime
+	case IsRuntime(pkg, f.Function):
+		return OwnerRuntime
 	case !o.owns(pkg):
 		if strings.Contains(firstElement(pkg), ".") {
-			return ownerThirdParty
+			return OwnerThirdParty
 		}
-		return ownerStd
+		return OwnerStd
 	case strings.HasSuffix(f.File, "_test.go") || path.Base(f.File) == "_testmain.go" || strings.HasSuffix(pkg, "_test") || strings.HasSuffix(pkg, ".test"):
-		return ownerTest
+		return OwnerTest
 	}
-	return ownerUser
+	return OwnerUser
 }
 
-func (o *ownership) owns(pkg string) bool {
+func (o *Ownership) owns(pkg string) bool {
 	if pkg == "main" || pkg == "command-line-arguments" {
 		return true
 	}
@@ -94,10 +95,10 @@ func (o *ownership) owns(pkg string) bool {
 	return o.anyone && strings.Contains(firstElement(pkg), ".")
 }
 
-// moduleOf returns the dependency that a function belongs to, or its package
+// ModuleOf returns the dependency that a function belongs to, or its package
 // where the modules are not known.
-func (o *ownership) moduleOf(function string) string {
-	pkg := packageOf(function)
+func (o *Ownership) ModuleOf(function string) string {
+	pkg := PackageOf(function)
 	best := ""
 	for _, m := range o.modules {
 		if rest, ok := strings.CutPrefix(pkg, m); ok && (rest == "" || rest[0] == '/') && len(m) > len(best) {
@@ -110,10 +111,10 @@ func (o *ownership) moduleOf(function string) string {
 	return best
 }
 
-// packageOf returns the import path of a function as pprof spells it:
+// PackageOf returns the import path of a function as pprof spells it:
 // everything to the first dot after the last slash, unescaped. Slashes inside
 // type arguments do not count.
-func packageOf(function string) string {
+func PackageOf(function string) string {
 	name := function
 	if i := strings.IndexByte(name, '['); i >= 0 {
 		name = name[:i]
@@ -137,7 +138,9 @@ func firstElement(pkg string) string {
 	return e
 }
 
-func isRuntime(pkg, function string) bool {
+// IsRuntime reports whether a function is the runtime's: code that is called to
+// allocate and that nobody changes.
+func IsRuntime(pkg, function string) bool {
 	switch {
 	case pkg == "":
 		return true
@@ -151,8 +154,8 @@ func isRuntime(pkg, function string) bool {
 	return function == "reflect.unsafe_New" || function == "reflect.unsafe_NewArray"
 }
 
-// relative returns file below root where it lies there, with slashes.
-func relative(root, file string) string {
+// Relative returns file below root where it lies there, with slashes.
+func Relative(root, file string) string {
 	if root == "" || file == "" {
 		return file
 	}

@@ -1,8 +1,9 @@
-package diagnose
+package escape
 
 import (
 	"strings"
 
+	"github.com/heaptrim/heaptrim/internal/diagnose/alloc"
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
 )
@@ -293,7 +294,7 @@ func firstArgument(expr string) string {
 	for i := open + 1; i < len(expr); i++ {
 		switch c := expr[i]; {
 		case c == '"' || c == '`' || c == '\'':
-			i = endOfQuote(expr, i)
+			i = alloc.EndOfQuote(expr, i)
 		case strings.IndexByte("([{", c) >= 0:
 			depth++
 		case depth == 0 && (c == ',' || c == ')'):

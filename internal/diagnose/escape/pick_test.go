@@ -1,4 +1,4 @@
-package diagnose
+package escape
 
 import (
 	"strings"
@@ -13,8 +13,8 @@ func heapFlow(dst, expr, why string) []evidence.Flow {
 	return []evidence.Flow{{Dst: dst, Src: "&x", Edges: []evidence.FlowEdge{{Expr: expr, Why: why}}}}
 }
 
-func indexOf(list ...evidence.Escape) *EscapeIndex {
-	x := newEscapeIndex()
+func indexOf(list ...evidence.Escape) *Index {
+	x := NewIndex()
 	for _, e := range list {
 		if e.Verb == "" {
 			e.Verb = evidence.EscapesToHeap
@@ -53,7 +53,7 @@ func TestEscapeIndex(t *testing.T) {
 	if x.Len() != 3 || len(x.At("/m/a/a.go", 3)[0].Flow) != 1 {
 		t.Errorf("Len = %d, first %+v; want 3 and the explanation kept", x.Len(), x.At("/m/a/a.go", 3)[0])
 	}
-	if got := new(EscapeIndex).At("a.go", 1); got != nil {
+	if got := new(Index).At("a.go", 1); got != nil {
 		t.Errorf("zero index: At = %v", got)
 	}
 }
@@ -78,7 +78,7 @@ func TestPickEscape(t *testing.T) {
 	}
 	f := func(name string, kind finding.Kind, want string, frames ...evidence.Frame) {
 		t.Helper()
-		r := explainEscape(frames, kind, x)
+		r := Explain(frames, kind, x)
 		if want == "" && r != nil || want != "" && (r == nil || !strings.Contains(r.Text, want)) {
 			t.Errorf("%s: reason %s, want %q", name, show(r), want)
 		}
@@ -101,7 +101,7 @@ func TestPickEscape(t *testing.T) {
 	f("no frames", finding.KindNew, "")
 	f("runtime only", finding.KindNew, "", frame("runtime.mallocgc", "malloc.go", 1, false))
 
-	r := explainEscape([]evidence.Frame{leaf}, finding.KindNew, x)
+	r := Explain([]evidence.Frame{leaf}, finding.KindNew, x)
 	if r.At.Function != "example.com/lib.New" || r.At.Package != "example.com/lib" || r.At.Line != 5 || r.Expr != "&T{...}" || r.From == nil || len(r.Flow) != 1 {
 		t.Errorf("reason %+v lacks its place", r)
 	}
@@ -189,11 +189,11 @@ func FuzzExplain(f *testing.F) {
 	f.Fuzz(func(t *testing.T, fn, expr, dst, edge, why string) {
 		for kind := range map[finding.Kind]bool{finding.KindUnknown: true, finding.KindNew: true, finding.KindGrowth: true, finding.KindBoxing: true, finding.KindConversion: true, finding.KindClosure: true} {
 			x := indexOf(evidence.Escape{File: "a.go", Line: 1, Expr: expr, Func: fn, Flow: heapFlow(dst, edge, why)})
-			r := explainEscape([]evidence.Frame{{Function: fn, File: "a.go", Line: 1}}, kind, x)
+			r := Explain([]evidence.Frame{{Function: fn, File: "a.go", Line: 1}}, kind, x)
 			if r != nil && r.Text == "" {
 				t.Errorf("a reason without text")
 			}
-			refineKind(kind, r)
+			RefineKind(kind, r)
 		}
 	})
 }

@@ -1,4 +1,4 @@
-package diagnose
+package alloc
 
 import (
 	"os"
@@ -6,14 +6,29 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/heaptrim/heaptrim/internal/diagnose/stack"
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
 )
 
-// kinder tells from the runtime's own frames what kind of expression
+// PointersIn tells from the names of the allocator's own functions whether the
+// object holds pointers: the allocator has a path of its own for each case.
+func PointersIn(above []string) finding.Tri {
+	for _, f := range above {
+		switch {
+		case stack.MatchName(f, []string{"runtime.mallocgcTiny*", "runtime.mallocTiny*", "runtime.mallocgcSmallNoscan*", "runtime.mallocgcSmallNoScan*", "runtime.mallocNoscan*"}):
+			return finding.No
+		case stack.MatchName(f, []string{"runtime.mallocgcSmallScan*", "runtime.mallocScan*"}):
+			return finding.Yes
+		}
+	}
+	return finding.Unknown
+}
+
+// Kinder tells from the runtime's own frames what kind of expression
 // allocates and whether the object holds pointers. It is not safe for
 // concurrent use.
-type kinder struct {
+type Kinder struct {
 	// dir holds the sources of package runtime of the toolchain that built the
 	// target; empty when not known. From Go 1.26 on the raw stacks of an
 	// allocation profile end in the allocator, on the line that calls its
@@ -26,40 +41,42 @@ type kinder struct {
 	plainNew bool
 }
 
-func newKinder(goroot, version string) kinder {
-	k := kinder{files: map[string][]finding.Tri{}, plainNew: minorVersion(version) >= 26}
+// NewKinder returns the kinder for programs of a Go release, whose runtime it
+// reads in goroot where that is there.
+func NewKinder(goroot, version string) Kinder {
+	k := Kinder{files: map[string][]finding.Tri{}, plainNew: stack.MinorVersion(version) >= 26}
 	if goroot != "" {
 		k.dir = filepath.Join(goroot, "src", "runtime")
 	}
 	return k
 }
 
-// ofRaw is of for a stack that keeps the runtime's frames.
-func (k kinder) ofRaw(p allocPath) finding.Kind {
-	if len(p.above) == 0 && k.plainNew {
+// OfRaw is of for a stack that keeps the runtime's frames.
+func (k Kinder) OfRaw(p stack.Path) finding.Kind {
+	if len(p.Above) == 0 && k.plainNew {
 		return finding.KindNew
 	}
-	return k.of(p)
+	return k.Of(p)
 }
 
-// of returns the kind of allocation that the runtime frames above a site show.
-func (k kinder) of(p allocPath) finding.Kind {
-	function, via := p.key.function, p.via
+// Of returns the kind of allocation that the runtime frames above a site show.
+func (k Kinder) Of(p stack.Path) finding.Kind {
+	function, via := p.Key.Function, p.Via
 	if via != "" {
 		function = via
 	}
-	return kindOf(p.above, function, "")
+	return Of(p.Above, function, "")
 }
 
-// pointers tells whether the object that a heap profile's stack allocated
+// Pointers tells whether the object that a heap profile's stack allocated
 // holds pointers.
-func (k kinder) pointers(stack []*evidence.Location) finding.Tri {
-	for _, l := range stack {
+func (k Kinder) Pointers(locs []*evidence.Location) finding.Tri {
+	for _, l := range locs {
 		for _, f := range l.Frames {
-			if !isRuntime(packageOf(f.Function), f.Function) {
+			if !stack.IsRuntime(stack.PackageOf(f.Function), f.Function) {
 				return finding.Unknown
 			}
-			if t := pointersIn([]string{f.Function}); t != finding.Unknown {
+			if t := PointersIn([]string{f.Function}); t != finding.Unknown {
 				return t
 			}
 			if t := k.onLine(f); t != finding.Unknown {
@@ -72,7 +89,7 @@ func (k kinder) pointers(stack []*evidence.Location) finding.Tri {
 
 // onLine reads from the runtime's source which variant of the allocator a line
 // calls.
-func (k kinder) onLine(f evidence.Frame) finding.Tri {
+func (k Kinder) onLine(f evidence.Frame) finding.Tri {
 	if k.dir == "" || !strings.HasPrefix(f.Function, "runtime.") {
 		return finding.Unknown
 	}
@@ -113,7 +130,7 @@ func variant(call string) finding.Tri {
 	switch {
 	case strings.HasPrefix(call, "mallocgcSmallScan"):
 		return finding.Yes
-	case pointersIn([]string{"runtime." + call}) == finding.No:
+	case PointersIn([]string{"runtime." + call}) == finding.No:
 		return finding.No
 	case strings.HasPrefix(call, "mallocgc(") && strings.Contains(call, ", nil, "):
 		return finding.No

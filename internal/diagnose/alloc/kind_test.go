@@ -1,4 +1,4 @@
-package diagnose
+package alloc
 
 import (
 	"os"
@@ -12,7 +12,7 @@ import (
 func TestKindOf(t *testing.T) {
 	f := func(frames, fn, expr string, want finding.Kind) {
 		t.Helper()
-		if got := kindOf(strings.Fields(frames), fn, expr); got != want {
+		if got := Of(strings.Fields(frames), fn, expr); got != want {
 			t.Errorf("kindOf(%q, %q, %q) = %q, want %q", frames, fn, expr, got, want)
 		}
 	}
@@ -55,7 +55,7 @@ func TestKindOf(t *testing.T) {
 func TestKindOfExpr(t *testing.T) {
 	f := func(expr string, want finding.Kind) {
 		t.Helper()
-		if got := kindOfExpr(expr); got != want {
+		if got := KindOfExpr(expr); got != want {
 			t.Errorf("kindOfExpr(%q) = %q, want %q", expr, got, want)
 		}
 	}
@@ -89,7 +89,7 @@ func TestKindOfExpr(t *testing.T) {
 func TestKindOfEscape(t *testing.T) {
 	f := func(verb evidence.EscapeVerb, expr string, want finding.Kind) {
 		t.Helper()
-		if got := kindOfEscape(&evidence.Escape{Verb: verb, Expr: expr}); got != want {
+		if got := KindOfEscape(&evidence.Escape{Verb: verb, Expr: expr}); got != want {
 			t.Errorf("kindOfEscape(%s %q) = %q, want %q", verb, expr, got, want)
 		}
 	}
@@ -158,44 +158,16 @@ func TestKindAtLineOfNoGo(t *testing.T) {
 	}
 }
 
-// The syntax may leave a kind open, but must not name a wrong one. Nearly all
-// of the program's lines are clear.
-func TestKindAtLineAgreesWithRuns(t *testing.T) {
-	const file = "testdata/reason/main.go"
-	src, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	kinds := newSourceKinds(src)
-	open, all := 0, 0
-	for line, w := range wantedLines(t, file) {
-		if w.kind == finding.KindString || w.kind == finding.KindReflect || strings.HasPrefix(w.text, "has to grow") {
-			continue // made inside a library
-		}
-		all++
-		switch got := kinds.at(line); got {
-		case w.kind:
-		case finding.KindUnknown:
-			open++
-		default:
-			t.Errorf("line %d: kind %q, want %q", line, got, w.kind)
-		}
-	}
-	if open > all/3 {
-		t.Errorf("the kind is open on %d of %d lines", open, all)
-	}
-}
-
 func FuzzKindAtLine(f *testing.F) {
 	if src, err := os.ReadFile("testdata/reason/main.go"); err == nil {
 		f.Add(src)
 	}
 	f.Add([]byte("package p\nvar x = append(make([]int, 0), func() { &x.y[:] + \"\" })"))
 	f.Fuzz(func(t *testing.T, src []byte) {
-		k := newSourceKinds(src)
+		k := NewSource(src)
 		for line := range 10 {
-			k.at(line)
+			k.At(line)
 		}
-		kindOfExpr(string(src))
+		KindOfExpr(string(src))
 	})
 }
