@@ -4,105 +4,13 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"slices"
-	"strconv"
-	"strings"
-	"time"
 
+	"github.com/heaptrim/heaptrim/internal/diagnose/run"
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/gcmodel"
-	"github.com/heaptrim/heaptrim/internal/ingest/metrics"
 	"github.com/heaptrim/heaptrim/internal/stats"
-	"github.com/heaptrim/heaptrim/internal/unit"
 )
-
-// collectorLog is what the logs of one run say of the collector.
-type collectorLog struct {
-	cycles []evidence.Cycle // of the window, forced ones included
-	window time.Duration    // 0: not known
-	logged bool             // there is a log, which may hold no cycle
-	all    int              // cycles of the whole process, a benchmark's set-up and forced ones included
-	forced int              // of all
-	ops    int64            // operations of a benchmark behind all
-	logs   int              // processes behind all
-	// Processor time of a benchmark's cycles: those of its measured run, and
-	// those of its set-up and the ones that package testing forces.
-	inside, outside time.Duration
-	metrics         []evidence.Metrics
-	stats           []metrics.MemStats // at the start and the end of a live service's window
-}
-
-// automatic returns the cycles that the pacer started.
-func (l collectorLog) automatic() []evidence.Cycle {
-	var out []evidence.Cycle
-	for _, c := range l.cycles {
-		if !c.Forced {
-			out = append(out, c)
-		}
-	}
-	return out
-}
-
-// allocRate is what the program allocated per second as the runtime itself
-// counts it; 0 when not known.
-func (l collectorLog) allocRate() float64 {
-	const name = "/gc/heap/allocs:bytes"
-	n := len(l.metrics)
-	if n < 2 {
-		return 0
-	}
-	first, last := l.metrics[0], l.metrics[n-1]
-	if sec := (last.At - first.At).Seconds(); sec > 0 && last.Values[name] > 0 {
-		return (last.Values[name] - first.Values[name]) / sec
-	}
-	return 0
-}
-
-// gogc is the setting that the program ran with in the end, which it may have
-// changed itself; "" when not known.
-func (l collectorLog) gogc() string {
-	v := l.metric("/gc/gogc:percent")
-	if len(v) == 0 {
-		return ""
-	}
-	if last := v[len(v)-1]; last < maxPercent {
-		return strconv.Itoa(int(last))
-	}
-	return "off"
-}
-
-// The runtime reports "off" as the largest number there is.
-const (
-	maxPercent = 1 << 31
-	maxHeap    = 1 << 60
-)
-
-// goals are the heap goals that were sampled, without those of a program that
-// has none.
-func (l collectorLog) goals() []float64 {
-	return slices.DeleteFunc(l.metric("/gc/heap/goal:bytes"), func(v float64) bool { return v >= maxHeap })
-}
-
-// part is the share of the collector's work that belongs to the measured run;
-// 1 when the log does not tell.
-func (l collectorLog) part() float64 {
-	if l.inside+l.outside <= 0 {
-		return 1
-	}
-	return float64(l.inside) / float64(l.inside+l.outside)
-}
-
-// windowed keeps the cycles that ended in the last d before end.
-func windowed(cycles []evidence.Cycle, end, d time.Duration) []evidence.Cycle {
-	var out []evidence.Cycle
-	for _, c := range cycles {
-		if c.At >= end-d && c.At <= end {
-			out = append(out, c)
-		}
-	}
-	return out
-}
 
 // collectorModel is the pacer's model fitted to one run. Its costs are in
 // units of the run's collector cost, its rates in units of the run's
@@ -126,11 +34,11 @@ type scanShare struct{ pointerful, unknown float64 }
 
 // site is a tally in the units of the model; share is its part of all bytes
 // allocated.
-func (m collectorModel) site(t *siteTally, share float64) gcmodel.Site {
-	live := t.inUse.mean() * m.live
+func (m collectorModel) site(t *run.Site, share float64) gcmodel.Site {
+	live := t.InUse.Mean() * m.live
 	s := gcmodel.Site{AllocRate: share, Live: live}
 	marked := m.marked(live, share)
-	switch t.pointerful() {
+	switch t.Pointerful() {
 	case finding.Yes:
 		s.Scan = marked * m.scan.pointerful
 	case finding.Unknown:
@@ -154,38 +62,27 @@ func (m collectorModel) churn() float64 {
 	return m.marginal.PerAlloc
 }
 
-// pointerful is the vote on whether the site's objects hold pointers.
-func (t *siteTally) pointerful() finding.Tri {
-	switch {
-	case t.pointers[finding.Yes] > t.pointers[finding.No]:
-		return finding.Yes
-	case t.pointers[finding.No] > 0:
-		return finding.No
-	}
-	return finding.Unknown
-}
-
 // fitCollector fits the model to one run.
-func fitCollector(d *runData, env evidence.Environment) collectorModel {
+func fitCollector(d *run.Data, env evidence.Environment) collectorModel {
 	var m collectorModel
-	cycles := d.collector.automatic()
+	cycles := d.Collector.Automatic()
 	live, scan, ok := liveAndScan(d, env)
 	switch {
 	case !ok:
 		m.why = "not known: needs a gctrace log or runtime/metrics of the run"
 		return m
-	case !d.hasInUse:
+	case !d.Heap.InUse:
 		m.why = "not known: needs a heap profile taken while the program runs"
 		return m
 	}
-	switch g := d.collector.gogc(); {
+	switch g := d.Collector.Gogc(); {
 	case g != "":
 		env.GOGC = g
-	case len(cycles) == 0 && len(d.collector.stats) > 0:
-		told, _ := d.goalOf(d.collector.stats[len(d.collector.stats)-1], env) // none has no gogc
-		env.GOGC = cmp.Or(told.gogc, env.GOGC)
+	case len(cycles) == 0 && len(d.Collector.Stats) > 0:
+		told, _ := d.GoalOf(d.Collector.Stats[len(d.Collector.Stats)-1], env) // none has no gogc
+		env.GOGC = cmp.Or(told.Gogc, env.GOGC)
 	}
-	set, err := settingOf(env)
+	set, err := run.SettingOf(env)
 	if err != nil {
 		m.why = "not known: " + err.Error()
 		return m
@@ -194,7 +91,7 @@ func fitCollector(d *runData, env evidence.Environment) collectorModel {
 	m.workload = gcmodel.Workload{
 		AllocRate: 1, Live: live.heap, HeapScan: scan.heap, Stacks: scan.stacks, Globals: scan.globals,
 		MarkAlloc: whileMarking(cycles),
-		NonHeap:   d.collector.nonHeap(), CollectorCost: 1,
+		NonHeap:   d.Collector.NonHeap(), CollectorCost: 1,
 	}
 	fit := gcmodel.Fit(cycles)
 	m.workload.FixedShare = fit.FixedShare.Value
@@ -206,7 +103,7 @@ func fitCollector(d *runData, env evidence.Environment) collectorModel {
 	m.live = liveScale(d, live.heap)
 	m.scan = scanShares(d, m, scan.heap)
 	m.known = true
-	m.why = fmt.Sprintf("in-use bytes of %d heap profiles in the run, %d cycles, %s", d.snapshots, len(cycles), pace(m.marginal.Regime))
+	m.why = fmt.Sprintf("in-use bytes of %d heap profiles in the run, %d cycles, %s", d.Heap.Snapshots, len(cycles), pace(m.marginal.Regime))
 	return m
 }
 
@@ -215,15 +112,15 @@ func fitCollector(d *runData, env evidence.Environment) collectorModel {
 // tell it to within an eighth.
 func whileMarking(cycles []evidence.Cycle) float64 {
 	var all []float64
-	var exact meanOf
+	var exact run.MeanOf
 	for _, c := range cycles {
 		all = append(all, float64(c.HeapEnd-c.HeapStart))
 		if c.Pacer != nil {
-			exact.add(float64(c.Pacer.End - c.Pacer.Trigger))
+			exact.Add(float64(c.Pacer.End - c.Pacer.Trigger))
 		}
 	}
-	if exact.n > 0 {
-		return math.Max(0, exact.mean())
+	if exact.N > 0 {
+		return math.Max(0, exact.Mean())
 	}
 	const step = 1 << 20
 	if v := stats.MedianOf(all); v >= 8*step {
@@ -251,12 +148,12 @@ type scanSize struct{ heap, stacks, globals float64 }
 
 // liveAndScan returns the medians over the cycles, exact from the pacer's
 // lines or from runtime/metrics, in MiB steps from gctrace alone.
-func liveAndScan(d *runData, env evidence.Environment) (liveSize, scanSize, bool) {
-	l := d.collector
-	cycles := l.automatic()
+func liveAndScan(d *run.Data, env evidence.Environment) (liveSize, scanSize, bool) {
+	l := d.Collector
+	cycles := l.Automatic()
 	var heap, stacks, globals, live []float64
 	for _, c := range cycles {
-		live = append(live, roundedUp(c.HeapLive))
+		live = append(live, run.RoundedUp(c.HeapLive))
 		if c.Pacer != nil {
 			heap = append(heap, float64(c.Pacer.HeapScan))
 			stacks = append(stacks, float64(c.Pacer.StackScan))
@@ -267,14 +164,14 @@ func liveAndScan(d *runData, env evidence.Environment) (liveSize, scanSize, bool
 		}
 	}
 	if len(live) == 0 {
-		live = l.metric("/gc/heap/live:bytes")
+		live = l.Metric("/gc/heap/live:bytes")
 	}
-	if v := l.metric("/gc/scan/heap:bytes"); len(v) > 0 && len(heap) == 0 {
-		heap, stacks, globals = v, l.metric("/gc/scan/stack:bytes"), l.metric("/gc/scan/globals:bytes")
+	if v := l.Metric("/gc/scan/heap:bytes"); len(v) > 0 && len(heap) == 0 {
+		heap, stacks, globals = v, l.Metric("/gc/scan/stack:bytes"), l.Metric("/gc/scan/globals:bytes")
 	}
-	if len(live) == 0 && len(l.stats) > 0 {
-		if told, ok := d.goalOf(l.stats[len(l.stats)-1], env); ok {
-			live = []float64{told.live}
+	if len(live) == 0 && len(l.Stats) > 0 {
+		if told, ok := d.GoalOf(l.Stats[len(l.Stats)-1], env); ok {
+			live = []float64{told.Live}
 		}
 	}
 	if len(live) == 0 {
@@ -287,41 +184,16 @@ func liveAndScan(d *runData, env evidence.Environment) (liveSize, scanSize, bool
 	return liveSize{stats.MedianOf(live)}, size, true
 }
 
-// roundedUp undoes what gctrace does to sizes: it cuts them to whole MiB, so
-// the middle of the step is the best guess.
-func roundedUp(b unit.Bytes) float64 { return float64(b) + float64(unit.MiB)/2 }
-
-// metric returns a metric's samples.
-func (l collectorLog) metric(name string) []float64 {
-	var v []float64
-	for _, m := range l.metrics {
-		if x, ok := m.Values[name]; ok {
-			v = append(v, x)
-		}
-	}
-	return v
-}
-
-// nonHeap is the memory that counts against a limit and is not heap objects.
-func (l collectorLog) nonHeap() float64 {
-	part := func(name string) float64 { return stats.MedianOf(l.metric(name)) }
-	total := part("/memory/classes/total:bytes")
-	if total == 0 {
-		return 0
-	}
-	return total - part("/memory/classes/heap/released:bytes") - part("/memory/classes/heap/free:bytes") - part("/memory/classes/heap/objects:bytes")
-}
-
 // maxLiveScale bounds how far in-use bytes are scaled up: a profile that shows
 // less than half of the live heap says little of the rest.
 const maxLiveScale = 2
 
 // liveScale makes the sites' in-use bytes add up to the live heap that the
 // collector itself counted.
-func liveScale(d *runData, live float64) float64 {
+func liveScale(d *run.Data, live float64) float64 {
 	sum := 0.0
-	for _, t := range d.sites.sites {
-		sum += t.inUse.mean()
+	for _, t := range d.Sites.Sites {
+		sum += t.InUse.Mean()
 	}
 	if sum == 0 {
 		return 1
@@ -331,13 +203,13 @@ func liveScale(d *runData, live float64) float64 {
 
 // scanShares scales the live bytes of pointerful sites to the heap's scan
 // work. Sites whose objects may or may not hold pointers get the average.
-func scanShares(d *runData, m collectorModel, heapScan float64) scanShare {
+func scanShares(d *run.Data, m collectorModel, heapScan float64) scanShare {
 	var yes, unknown, all float64
-	bytes := d.allBytes()
-	for _, t := range d.sites.sites {
-		live := m.marked(t.inUse.mean()*m.live, t.shareOf(bytes))
+	bytes := d.AllBytes()
+	for _, t := range d.Sites.Sites {
+		live := m.marked(t.InUse.Mean()*m.live, t.ShareOf(bytes))
 		all += live
-		switch t.pointerful() {
+		switch t.Pointerful() {
 		case finding.Yes:
 			yes += live
 		case finding.Unknown:
@@ -357,28 +229,4 @@ func scanShares(d *runData, m collectorModel, heapScan float64) scanShare {
 	}
 	k := min(heapScan/(yes+part*unknown), 1)
 	return scanShare{k, k * part}
-}
-
-// settingOf reads the collector's settings as the runtime does.
-func settingOf(env evidence.Environment) (gcmodel.Setting, error) {
-	s := gcmodel.Setting{GOGC: 100}
-	switch g := strings.TrimSpace(env.GOGC); g {
-	case "":
-	case "off":
-		s.GOGC = -1
-	default:
-		n, err := strconv.Atoi(g)
-		if err != nil {
-			return s, fmt.Errorf("GOGC=%q is not a number", g)
-		}
-		s.GOGC = n
-	}
-	if l := strings.TrimSpace(env.GOMEMLIMIT); l != "" && l != "off" {
-		v, err := unit.ParseBytes(l)
-		if err != nil {
-			return s, fmt.Errorf("GOMEMLIMIT: %w", err)
-		}
-		s.Limit = v
-	}
-	return s, nil
 }

@@ -3,6 +3,8 @@ package diagnose
 import (
 	"math"
 
+	"github.com/heaptrim/heaptrim/internal/diagnose/correct"
+	"github.com/heaptrim/heaptrim/internal/diagnose/run"
 	"github.com/heaptrim/heaptrim/internal/diagnose/stack"
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/stats"
@@ -10,7 +12,8 @@ import (
 
 // siteCost is one site of one run with its cost.
 type siteCost struct {
-	*siteTally
+	site       *run.Site
+	objects    float64 // with those that share blocks
 	cost       finding.Cost
 	prediction finding.Prediction
 	lifetime   finding.Lifetime
@@ -18,41 +21,49 @@ type siteCost struct {
 
 // runCosts is what one run costs, site by site.
 type runCosts struct {
-	*runData
-	charged   float64        // CPU samples without idle marking and set-up: the whole of every share
+	*run.Data
+	counts *correct.Result // what its samples count for
+	cpu    charges
+	sites  []siteCost
+	model  collectorModel
+}
+
+// charges is the CPU time of a run, in samples.
+type charges struct {
+	buckets   [stack.BucketCount]float64
+	charged   float64        // without idle marking and set-up: the whole of every share
 	collected stats.Interval // the collector, without assists and idle marking, as a share
-	sites     []siteCost
-	remainder stats.Interval // collector cost that no site bears
-	model     collectorModel
+	remainder stats.Interval // collector cost that is unattributed
 }
 
 // directBuckets are those whose samples carry the site on their stack.
 var directBuckets = []stack.Bucket{stack.BucketMalloc, stack.BucketZeroing, stack.BucketGrowCopy, stack.BucketConvert, stack.BucketProfiler, stack.BucketAssist}
 
 // costs charges a run's CPU to its sites.
-func costs(d *runData, m collectorModel) *runCosts {
-	r := &runCosts{runData: d, model: m}
+func costs(d *run.Data, counts *correct.Result, m collectorModel) *runCosts {
+	r := &runCosts{Data: d, counts: counts, model: m}
+	r.cpu.buckets = counts.Buckets()
 	var samples float64
-	for b, n := range d.buckets {
+	for b, n := range r.cpu.buckets {
 		if stack.Bucket(b) != stack.BucketMarkIdle {
-			r.charged += n
+			r.cpu.charged += n
 		}
 		if stack.BucketInfo[b].Collector {
 			samples += n
 		}
 	}
-	for _, t := range d.sites.sorted() {
-		r.sites = append(r.sites, siteCost{siteTally: t})
+	for _, t := range d.Sites.Sorted() {
+		r.sites = append(r.sites, siteCost{site: t, objects: counts.Tiny.SiteObjects(t)})
 	}
-	if r.charged > 0 {
-		r.collected = stats.Share(samples, r.charged)
+	if r.cpu.charged > 0 {
+		r.cpu.collected = stats.Share(samples, r.cpu.charged)
 		r.direct()
 		r.apportion()
 	}
 	for i := range r.sites {
 		r.quantities(&r.sites[i])
 		r.total(&r.sites[i])
-		r.sites[i].lifetime = r.lifetimeOf(r.sites[i].siteTally)
+		r.sites[i].lifetime = r.lifetimeOf(r.sites[i].site)
 		r.sites[i].prediction = r.predict(&r.sites[i])
 	}
 	return r
@@ -66,8 +77,8 @@ func (r *runCosts) direct() {
 	n := len(r.sites)
 	objects, bytes, samples := make([]float64, n), make([]float64, n), make([]float64, n)
 	for i, s := range r.sites {
-		objects[i], bytes[i] = math.Max(s.objects, 0), math.Max(s.bytes, 0)
-		samples[i] = s.cpu[stack.BucketMalloc]
+		objects[i], bytes[i] = math.Max(s.objects, 0), math.Max(s.site.Bytes, 0)
+		samples[i] = s.site.CPU[stack.BucketMalloc] * r.counts.Scale(stack.BucketMalloc)
 	}
 	a, b := stats.FitWeights(samples, objects, bytes)
 	malloc := make([]float64, n)
@@ -78,10 +89,10 @@ func (r *runCosts) direct() {
 	for _, bucket := range directBuckets {
 		counts := make([]float64, n)
 		for i, s := range r.sites {
-			counts[i] = s.cpu[bucket]
+			counts[i] = s.site.CPU[bucket] * r.counts.Scale(bucket)
 		}
 		for i, v := range stats.Shrink(counts, weights[bucket]) {
-			v = v.Scale(1 / r.charged)
+			v = v.Scale(1 / r.cpu.charged)
 			c := &r.sites[i].cost
 			switch bucket {
 			case stack.BucketMalloc, stack.BucketProfiler:
@@ -104,78 +115,42 @@ func (r *runCosts) direct() {
 func (r *runCosts) apportion() {
 	total := 0.0
 	for _, s := range r.sites {
-		total += math.Max(s.bytes, 0)
+		total += math.Max(s.site.Bytes, 0)
 	}
 	if total == 0 {
-		r.remainder = r.collected
+		r.cpu.remainder = r.cpu.collected
 		return
 	}
-	left := r.collected.Value
-	width := stats.RelativeWidth(r.collected)
+	left := r.cpu.collected.Value
+	width := stats.RelativeWidth(r.cpu.collected)
 	for i := range r.sites {
 		s := &r.sites[i]
-		share := math.Max(s.bytes, 0) / total
-		err := math.Hypot(width, stats.RelativeError(s.events))
-		s.cost.Churn = stats.Spread(r.collected.Value*share*r.model.churn(), err)
+		share := math.Max(s.site.Bytes, 0) / total
+		err := math.Hypot(width, stats.RelativeError(s.site.Events))
+		s.cost.Churn = stats.Spread(r.cpu.collected.Value*share*r.model.churn(), err)
 		left -= s.cost.Churn.Value
 		if r.model.known {
-			ret := r.model.marginal.Retention(r.model.site(s.siteTally, share)) * r.collected.Value
-			s.cost.Retention = stats.Spread(ret, math.Hypot(width, stats.RelativeError(r.inUseEvents(s.siteTally))))
+			ret := r.model.marginal.Retention(r.model.site(s.site, share)) * r.cpu.collected.Value
+			s.cost.Retention = stats.Spread(ret, math.Hypot(width, stats.RelativeError(r.InUseEvents(s.site))))
 			left -= ret
 		}
 	}
-	r.remainder = stats.Interval{Value: left, Low: left - width*math.Abs(left), High: left + width*math.Abs(left)}
-}
-
-// inUseEvents is the number of sampled live objects behind a site's in-use
-// figure. Snapshots see the same long-lived objects again, so their number
-// adds nothing.
-func (r *runData) inUseEvents(t *siteTally) float64 {
-	return math.Max(events(t.inUseObjs.mean(), t.inUse.mean(), r.liveRate), 0.5)
+	r.cpu.remainder = stats.Interval{Value: left, Low: left - width*math.Abs(left), High: left + width*math.Abs(left)}
 }
 
 // quantities fills the columns that count bytes and objects.
 func (r *runCosts) quantities(s *siteCost) {
-	err := stats.RelativeError(s.events)
-	bytes, objects := stats.Spread(s.bytes, err), stats.Spread(s.objects, err)
+	err := stats.RelativeError(s.site.Events)
+	bytes, objects := stats.Spread(s.site.Bytes, err), stats.Spread(s.objects, err)
 	s.cost.Bytes, s.cost.Objects = bytes, objects
-	if r.allocOps > 0 {
-		s.cost.BytesPerOp, s.cost.ObjectsPerOp = bytes.Scale(1/r.allocOps), objects.Scale(1/r.allocOps)
+	if r.Heap.Ops > 0 {
+		s.cost.BytesPerOp, s.cost.ObjectsPerOp = bytes.Scale(1/r.Heap.Ops), objects.Scale(1/r.Heap.Ops)
 	}
-	if sec := r.secondsOfAllocs(); sec > 0 {
+	if sec := r.SecondsOfAllocs(); sec > 0 {
 		s.cost.BytesPerSecond, s.cost.ObjectsPerSecond = bytes.Scale(1/sec), objects.Scale(1/sec)
 	}
-	s.cost.InUse = stats.Spread(s.inUse.mean(), stats.RelativeError(r.inUseEvents(s.siteTally)))
-	s.cost.InUseObjects = s.inUseObjs.mean()
-}
-
-// secondsOfAllocs is how long the program takes, undisturbed, for the work
-// behind the allocation columns.
-func (r *runData) secondsOfAllocs() float64 {
-	if !r.bench {
-		// The runtime's own count of the undisturbed run says how fast the
-		// program allocates; the profiles say where. A profile of another pass,
-		// or one that was cut short, has a speed of its own.
-		if rate := r.collector.allocRate(); rate > 0 {
-			return r.allBytes() / rate
-		}
-		return r.allocWindow.Seconds()
-	}
-	if ns := r.nsPerOp(); ns > 0 {
-		return r.allocOps * ns / 1e9
-	}
-	return 0
-}
-
-// nsPerOp is the mean of the timing pass's results; 0 when there are none.
-func (r *runData) nsPerOp() float64 {
-	var m meanOf
-	for _, b := range r.results {
-		if b.pass == passTiming {
-			m.add(b.nsPerOp)
-		}
-	}
-	return m.mean()
+	s.cost.InUse = stats.Spread(s.site.InUse.Mean(), stats.RelativeError(r.InUseEvents(s.site)))
+	s.cost.InUseObjects = s.site.InUseObjs.Mean()
 }
 
 // total adds the CPU columns up.

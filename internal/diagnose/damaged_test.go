@@ -79,7 +79,7 @@ func TestLogWithoutCycles(t *testing.T) {
 			return err
 		})
 		d := r.diagnose()
-		if got := d.runs[0].collector.logged; got != c.logged {
+		if got := d.runs[0].Collector.Logged; got != c.logged {
 			t.Errorf("benchmark %v, log %q: taken for a log is %v, want %v", c.bench, c.text, got, c.logged)
 		}
 		if warned := strings.Contains(fmt.Sprint(d.Diagnosis().Warnings), "no collection can be read"); warned == c.logged {
@@ -107,12 +107,12 @@ func TestHugeWork(t *testing.T) {
 		return nil
 	})
 	d := r.diagnose()
-	if w := d.runs[0].collector.window; w != 10*time.Second {
+	if w := d.runs[0].Collector.Window; w != 10*time.Second {
 		t.Errorf("window %v, want that of the log", w)
 	}
 	for _, s := range d.runs[0].sites {
 		if s.lifetime.Mean < 0 {
-			t.Errorf("%v lives for %v", s.key, s.lifetime.Mean)
+			t.Errorf("%v lives for %v", s.site.Key, s.lifetime.Mean)
 		}
 	}
 }

@@ -12,6 +12,8 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/bundle"
 	"github.com/heaptrim/heaptrim/internal/diagnose/alloc"
+	"github.com/heaptrim/heaptrim/internal/diagnose/correct"
+	"github.com/heaptrim/heaptrim/internal/diagnose/run"
 	"github.com/heaptrim/heaptrim/internal/diagnose/stack"
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
@@ -25,6 +27,7 @@ type Options struct {
 	// Local is the module that the user stands in. It counts as the target's
 	// when the recording names none and holds frames of it.
 	Local    evidence.Target
+	Without  []string // names of corrections of samples to leave out, of correct.List
 	Progress func(format string, args ...any)
 }
 
@@ -38,7 +41,7 @@ type Session struct {
 	diagnosis *finding.Diagnosis
 	runs      []*runCosts
 	sites     []merged // of a finding with an ID, at ID-1
-	reader    *reader
+	reader    *run.Reader
 }
 
 // Diagnosis returns what the recording says. Callers must not change it.
@@ -51,15 +54,15 @@ func Open(ctx context.Context, b *bundle.Bundle, o Options) (*Session, error) {
 	d := &finding.Diagnosis{Target: m.Target, Environment: m.Environment, Warnings: append([]string(nil), m.Warnings...)}
 	d.Warnings = append(d.Warnings, b.Problems()...)
 	warn := func(format string, args ...any) { d.Warnings = append(d.Warnings, fmt.Sprintf(format, args...)) }
-	r := &reader{b: b, table: stack.NewTable(m.Environment.GoVersion), kind: alloc.NewKinder(m.Environment.GOROOT, m.Environment.GoVersion), warn: warn}
-	runs, err := r.all(ctx, d, o)
+	r := &run.Reader{B: b, Table: stack.NewTable(m.Environment.GoVersion), Kind: alloc.NewKinder(m.Environment.GOROOT, m.Environment.GoVersion), Warn: warn}
+	runs, err := readAll(ctx, r, d, o)
 	if err != nil {
 		return nil, err
 	}
 	if len(runs) == 0 {
 		return nil, noEvidence(m, d.Warnings)
 	}
-	if g := busiest(runs).collector.gogc(); g != "" {
+	if g := busiest(runs).Collector.Gogc(); g != "" {
 		d.Environment.GOGC = g
 	}
 	d.Decomposition = decomposition(runs)
@@ -75,7 +78,7 @@ func Open(ctx context.Context, b *bundle.Bundle, o Options) (*Session, error) {
 	all := merge(runs)
 	d.Findings, d.Excluded = rank(all, rootOf(d), len(runs))
 	d.Lines = lineCosts(runs, rootOf(d))
-	if text := hint(all, r.own, len(runs)); text != "" {
+	if text := hint(all, r.Own, len(runs)); text != "" {
 		warn("%s", text)
 	}
 	if len(o.Own) > 0 && len(d.Findings) == 0 {
@@ -97,30 +100,34 @@ func noEvidence(m evidence.Manifest, warnings []string) error {
 	return fmt.Errorf("%w: %s", ErrNoEvidence, warnings[0])
 }
 
-// all reads every run of the bundle. A recording that names no module is read
+// readAll reads every run of the bundle. A recording that names no module is read
 // as one of the local module first, and without any boundary when it holds no
 // frame of that.
-func (r *reader) all(ctx context.Context, d *finding.Diagnosis, o Options) ([]*runCosts, error) {
+func readAll(ctx context.Context, r *run.Reader, d *finding.Diagnosis, o Options) ([]*runCosts, error) {
 	guess := d.Target.Module == "" && o.Local.Module != "" && len(o.Own) == 0
 	if guess {
 		d.Target.Module, d.Target.ModuleDir, d.Target.Workspace = o.Local.Module, o.Local.ModuleDir, o.Local.Workspace
 	}
-	r.own = stack.NewOwnership(d.Target, o.Own)
+	r.Own = stack.NewOwnership(d.Target, o.Own)
 	var runs []*runCosts
 	users := 0
 	warned := len(d.Warnings)
-	for _, run := range r.b.Manifest.Runs {
+	for _, run := range r.B.Manifest.Runs {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		data := r.run(run)
-		if text := data.disagreement(); text != "" {
-			r.warn("%s", text)
+		data := r.Run(run)
+		counts := correct.Apply(data, correct.Options{Processors: d.Environment.GOMAXPROCS, Without: o.Without})
+		for _, text := range counts.Warnings {
+			r.Warn("%s", text)
 		}
-		if data.hasCPU || data.hasAllocs || data.hasInUse || len(data.collector.cycles) > 0 {
-			runs = append(runs, costs(data, fitCollector(data, d.Environment)))
+		if text := data.Disagreement(); text != "" {
+			r.Warn("%s", text)
 		}
-		for k := range data.sites.sites {
+		if data.CPU.Known || data.Heap.Allocs || data.Heap.InUse || len(data.Collector.Cycles) > 0 {
+			runs = append(runs, costs(data, counts, fitCollector(data, d.Environment)))
+		}
+		for k := range data.Sites.Sites {
 			if k.By == stack.OwnerUser {
 				users++
 			}
@@ -130,7 +137,7 @@ func (r *reader) all(ctx context.Context, d *finding.Diagnosis, o Options) ([]*r
 		d.Target.Module, d.Target.ModuleDir, d.Target.Workspace = "", "", nil
 		d.Warnings = d.Warnings[:warned]
 		o.Local = evidence.Target{}
-		return r.all(ctx, d, o)
+		return readAll(ctx, r, d, o)
 	}
 	return runs, nil
 }
@@ -139,10 +146,10 @@ func (r *reader) all(ctx context.Context, d *finding.Diagnosis, o Options) ([]*r
 // weighing the same.
 func decomposition(runs []*runCosts) []finding.Bucket {
 	out := make([]finding.Bucket, 0, stack.BucketCount)
-	seen := slices.ContainsFunc(runs, func(r *runCosts) bool { return r.kernel != nil })
-	told := slices.ContainsFunc(runs, func(r *runCosts) bool { return r.profiled > 0 })
+	seen := slices.ContainsFunc(runs, func(r *runCosts) bool { return r.Kernel != nil })
+	told := slices.ContainsFunc(runs, func(r *runCosts) bool { return r.CPU.Used > 0 })
 	for b := range stack.BucketCount {
-		if !seen && slices.Contains(stack.KernelBuckets, b) || !told && (b == stack.BucketCycleScheduler || slices.Contains(noSampleBuckets, b)) {
+		if !seen && slices.Contains(stack.KernelBuckets, b) || !told && (b == stack.BucketCycleScheduler || slices.Contains(correct.NoSampleBuckets, b)) {
 			continue // not zero, but not known
 		}
 		share, ok := meanShare(runs, func(x stack.Bucket) bool { return x == b })
@@ -160,14 +167,14 @@ func decomposition(runs []*runCosts) []finding.Bucket {
 func meanShare(runs []*runCosts, in func(stack.Bucket) bool) (stats.Interval, bool) {
 	var n, mean, samples, total float64
 	for _, r := range runs {
-		if r.charged == 0 {
+		if r.cpu.charged == 0 {
 			continue
 		}
 		n++
-		total += r.charged
-		for b, v := range r.buckets {
+		total += r.cpu.charged
+		for b, v := range r.cpu.buckets {
 			if in(stack.Bucket(b)) {
-				mean += v / r.charged
+				mean += v / r.cpu.charged
 				samples += v
 			}
 		}
@@ -189,14 +196,14 @@ func missing(runs []*runCosts, t evidence.Target) []finding.Gap {
 	var has struct{ cpu, allocs, inUse, cycles, raw, used, lines, cycleCost bool }
 	has.raw, has.used = true, true
 	for _, r := range runs {
-		has.cpu = has.cpu || r.hasCPU
-		has.allocs = has.allocs || r.hasAllocs
-		has.inUse = has.inUse || r.hasInUse
-		has.cycles = has.cycles || r.collector.logged || len(r.collector.stats) > 0
-		has.used = has.used && !r.hiddenBursts()
-		has.raw = has.raw && (r.raw || !r.hasAllocs)
-		has.cycleCost = has.cycleCost || r.run.CycleCost != nil || !r.bench || len(r.collector.automatic()) == 0
-		has.lines = has.lines || r.run.FreshLine != nil || !r.hasCPU || !r.hasAllocs
+		has.cpu = has.cpu || r.CPU.Known
+		has.allocs = has.allocs || r.Heap.Allocs
+		has.inUse = has.inUse || r.Heap.InUse
+		has.cycles = has.cycles || r.Collector.Logged || len(r.Collector.Stats) > 0
+		has.used = has.used && !correct.HiddenBursts(r.Data)
+		has.raw = has.raw && (r.Heap.Raw || !r.Heap.Allocs)
+		has.cycleCost = has.cycleCost || r.Run.CycleCost != nil || !r.Bench || len(r.Collector.Automatic()) == 0
+		has.lines = has.lines || r.Run.FreshLine != nil || !r.CPU.Known || !r.Heap.Allocs
 	}
 	var out []finding.Gap
 	add := func(have bool, what, adds string) {

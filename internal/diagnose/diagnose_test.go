@@ -188,20 +188,20 @@ func checkSums(t *testing.T, d *Session) {
 		t.Fatalf("charged buckets add up to %v", whole)
 	}
 	run := d.runs[0]
-	sum := run.remainder.Value
+	sum := run.cpu.remainder.Value
 	for _, s := range run.sites {
 		c := s.cost
 		sum += c.Churn.Value + c.Retention.Value
 		columns := c.Malloc.Value + c.Zeroing.Value + c.GrowCopy.Value + c.Assist.Value + c.Churn.Value + c.Retention.Value
 		if math.Abs(columns-c.CPU.Value) > 1e-9 || c.CPU.Low > c.CPU.Value || c.CPU.High < c.CPU.Value {
-			t.Fatalf("site %v: columns add up to %v, cost %+v", s.key, columns, c.CPU)
+			t.Fatalf("site %v: columns add up to %v, cost %+v", s.site.Key, columns, c.CPU)
 		}
 	}
-	if math.Abs(sum-run.collected.Value) > 1e-9 {
-		t.Fatalf("churn, retention and remainder add up to %v, the collector costs %v", sum, run.collected.Value)
+	if math.Abs(sum-run.cpu.collected.Value) > 1e-9 {
+		t.Fatalf("churn, retention and remainder add up to %v, the collector costs %v", sum, run.cpu.collected.Value)
 	}
-	if got := d.Diagnosis().Totals.Sites.Value + d.Diagnosis().Totals.Remainder.Value; math.Abs(got-run.collected.Value) > 1e-9 {
-		t.Fatalf("totals: sites and remainder add up to %v, the collector costs %v", got, run.collected.Value)
+	if got := d.Diagnosis().Totals.Sites.Value + d.Diagnosis().Totals.Remainder.Value; math.Abs(got-run.cpu.collected.Value) > 1e-9 {
+		t.Fatalf("totals: sites and remainder add up to %v, the collector costs %v", got, run.cpu.collected.Value)
 	}
 	if !run.model.known {
 		t.Fatalf("no collector model: %s", run.model.why)

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/heaptrim/heaptrim/internal/diagnose/run"
 	"github.com/heaptrim/heaptrim/internal/diagnose/stack"
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
@@ -27,11 +28,11 @@ func merge(runs []*runCosts) []merged {
 	for _, r := range runs {
 		for i := range r.sites {
 			s := &r.sites[i]
-			k, ok := at[s.key]
+			k, ok := at[s.site.Key]
 			if !ok {
 				k = len(out)
-				at[s.key] = k
-				out = append(out, merged{key: s.key})
+				at[s.site.Key] = k
+				out = append(out, merged{key: s.site.Key})
 			}
 			out[k].runs = append(out[k].runs, r)
 			out[k].sites = append(out[k].sites, s)
@@ -54,11 +55,11 @@ func (m merged) heaviest() int {
 // weight ranks a site within its run: by CPU where CPU was sampled, else by
 // its share of the bytes.
 func weight(s *siteCost, r *runCosts) float64 {
-	if r.hasCPU && r.charged > 0 {
+	if r.CPU.Known && r.cpu.charged > 0 {
 		return s.cost.CPU.Value
 	}
-	if all := r.allBytes(); all > 0 {
-		return math.Max(s.bytes, 0) / all
+	if all := r.AllBytes(); all > 0 {
+		return math.Max(s.site.Bytes, 0) / all
 	}
 	return 0
 }
@@ -70,19 +71,19 @@ func (m merged) finding(module stack.Root, runs int) finding.Finding {
 	s := m.sites[h]
 	f := finding.Finding{
 		Site: module.Site(m.key),
-		Run:  m.runs[h].run.Name,
+		Run:  m.runs[h].Run.Name,
 		Allocation: finding.Allocation{
-			Kind: top(s.kinds), Via: top(s.via), Mix: s.mixes(), Sizes: s.sizeCounts(), Pointers: s.pointerful(),
+			Kind: run.Top(s.site.Kinds), Via: run.Top(s.site.Via), Mix: s.site.Mixes(m.runs[h].counts.Tiny), Sizes: s.site.SizeCounts(), Pointers: s.site.Pointerful(),
 		},
 		Cost:     s.cost,
 		Lifetime: s.lifetime,
-		Stacks:   s.heaviest(5),
+		Stacks:   s.site.Heaviest(5),
 	}
 	removal := s.prediction
 	var cost finding.Cost
 	var saved, caches stats.Interval
 	for i, r := range m.runs {
-		f.ByRun = append(f.ByRun, finding.RunCost{Run: r.run.Name, Cost: m.sites[i].cost})
+		f.ByRun = append(f.ByRun, finding.RunCost{Run: r.Run.Name, Cost: m.sites[i].cost})
 		cost = addShares(cost, m.sites[i].cost)
 		saved, caches = saved.Add(m.sites[i].prediction.CPU), caches.Add(m.sites[i].prediction.Caches)
 	}
@@ -135,7 +136,7 @@ func hint(all []merged, own *stack.Ownership, runs int) string {
 		}
 	}
 	delete(outside, "")
-	module := top(outside)
+	module := run.Top(outside)
 	if w := outside[module]; w > 0.02 && w > 2*mine {
 		return fmt.Sprintf("%.1f %% of the cost lies in %s, outside of your module: -own %s/... charges it to lines there", 100*w, module, module)
 	}
@@ -145,7 +146,7 @@ func hint(all []merged, own *stack.Ownership, runs int) string {
 // thirdParty is the first function of another module on a site's heaviest
 // stack, leaf first; "" when there is none.
 func thirdParty(s *siteCost, own *stack.Ownership) string {
-	for _, st := range s.heaviest(1) {
+	for _, st := range s.site.Heaviest(1) {
 		for _, f := range st.Frames {
 			if own.Of(f) == stack.OwnerThirdParty {
 				return f.Function

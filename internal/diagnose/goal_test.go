@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/heaptrim/heaptrim/internal/diagnose/alloc"
+	"github.com/heaptrim/heaptrim/internal/diagnose/correct"
+	"github.com/heaptrim/heaptrim/internal/diagnose/run"
 	"github.com/heaptrim/heaptrim/internal/diagnose/stack"
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/ingest/metrics"
@@ -14,9 +16,10 @@ import (
 func TestNoGoal(t *testing.T) {
 	const mib = unit.MiB
 	off := evidence.Environment{GOGC: "off", GOMEMLIMIT: "off"}
-	f := func(name string, log collectorLog, env evidence.Environment, goal unit.Bytes, none bool) {
+	f := func(name string, log run.CollectorLog, env evidence.Environment, goal unit.Bytes, none bool) {
 		t.Helper()
-		got := totals([]*runCosts{{runData: &runData{collector: log}}}, env)
+		d := &run.Data{Collector: log, Sites: &run.Sites{}}
+		got := totals([]*runCosts{{Data: d, counts: correct.Apply(d, correct.Options{})}}, env)
 		if got.Heap.Goal != goal || got.Heap.NoGoal != none {
 			t.Errorf("%s: goal %v, none %v, want %v, %v", name, got.Heap.Goal, got.Heap.NoGoal, goal, none)
 		}
@@ -30,17 +33,17 @@ func TestNoGoal(t *testing.T) {
 	told := func(next unit.Bytes) []metrics.MemStats { return []metrics.MemStats{{}, {NextGC: next}} }
 	cycle := []evidence.Cycle{{Goal: 4 * mib}}
 	const unlimited = math.MaxInt64
-	f("turned off after the first sample", collectorLog{metrics: sampled(4<<20, unlimited, unlimited)}, off, 0, true)
-	f("turned off after a collection", collectorLog{cycles: cycle, metrics: sampled(4<<20, unlimited)}, off, 4*mib, true)
-	f("turned on", collectorLog{metrics: sampled(unlimited, 8<<20)}, off, 8*mib, false)
-	f("off, with a memory limit", collectorLog{metrics: sampled(2 << 30)}, evidence.Environment{GOGC: "off", GOMEMLIMIT: "2GiB"}, 2<<30, false)
-	f("MemStats of a service", collectorLog{stats: told(8 * mib)}, evidence.Environment{}, 8*mib, false)
-	f("MemStats of a service that is off", collectorLog{stats: told(unlimited)}, off, 0, true)
+	f("turned off after the first sample", run.CollectorLog{Metrics: sampled(4<<20, unlimited, unlimited)}, off, 0, true)
+	f("turned off after a collection", run.CollectorLog{Cycles: cycle, Metrics: sampled(4<<20, unlimited)}, off, 4*mib, true)
+	f("turned on", run.CollectorLog{Metrics: sampled(unlimited, 8<<20)}, off, 8*mib, false)
+	f("off, with a memory limit", run.CollectorLog{Metrics: sampled(2 << 30)}, evidence.Environment{GOGC: "off", GOMEMLIMIT: "2GiB"}, 2<<30, false)
+	f("MemStats of a service", run.CollectorLog{Stats: told(8 * mib)}, evidence.Environment{}, 8*mib, false)
+	f("MemStats of a service that is off", run.CollectorLog{Stats: told(unlimited)}, off, 0, true)
 	// What the runtime keeps free below the limit is taken off the largest there is.
-	f("MemStats of a service that is off, since Go 1.19", collectorLog{stats: told(unlimited / 100 * 97)}, off, 0, true)
-	f("no samples", collectorLog{}, off, 0, true)
-	f("no samples, a limit that is not known", collectorLog{}, evidence.Environment{GOGC: "off"}, 0, false)
-	f("nothing known", collectorLog{}, evidence.Environment{}, 0, false)
+	f("MemStats of a service that is off, since Go 1.19", run.CollectorLog{Stats: told(unlimited / 100 * 97)}, off, 0, true)
+	f("no samples", run.CollectorLog{}, off, 0, true)
+	f("no samples, a limit that is not known", run.CollectorLog{}, evidence.Environment{GOGC: "off"}, 0, false)
+	f("nothing known", run.CollectorLog{}, evidence.Environment{}, 0, false)
 }
 
 // TestToldGoal: the live heap of a service without a log is the one that leads to
@@ -50,13 +53,13 @@ func TestToldGoal(t *testing.T) {
 	// inUse MiB in objects of 64 KiB, sampled every 512 KiB.
 	limited := func(goal unit.Bytes, gogc, limit string, inUse float64, live float64, want string) {
 		t.Helper()
-		d := &runData{sites: newSiteSet(alloc.Kinder{}), hasInUse: inUse > 0, liveRate: 512 << 10}
-		tally := &siteTally{}
-		tally.inUse.add(inUse * (1 << 20))
-		tally.inUseObjs.add(inUse * 16)
-		d.sites.sites[stack.Key{Function: "a"}] = tally
-		got, ok := d.goalOf(metrics.MemStats{NextGC: goal}, evidence.Environment{GOGC: gogc, GOMEMLIMIT: limit})
-		if !ok || got.goal != float64(goal) || math.Abs(got.live-live*(1<<20)) > 1<<10 || got.gogc != want {
+		d := &run.Data{Sites: run.NewSites(alloc.Kinder{}), Heap: run.Heap{InUse: inUse > 0, Rate: 512 << 10}}
+		tally := &run.Site{}
+		tally.InUse.Add(inUse * (1 << 20))
+		tally.InUseObjs.Add(inUse * 16)
+		d.Sites.Sites[stack.Key{Function: "a"}] = tally
+		got, ok := d.GoalOf(metrics.MemStats{NextGC: goal}, evidence.Environment{GOGC: gogc, GOMEMLIMIT: limit})
+		if !ok || got.Goal != float64(goal) || math.Abs(got.Live-live*(1<<20)) > 1<<10 || got.Gogc != want {
 			t.Errorf("a goal of %v, GOGC=%q, %v MiB in use: %+v, want %v MiB and %q", goal, gogc, inUse, got, live, want)
 		}
 	}

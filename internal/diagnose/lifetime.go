@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/heaptrim/heaptrim/internal/diagnose/run"
 	"github.com/heaptrim/heaptrim/internal/finding"
 )
 
@@ -26,28 +27,28 @@ const (
 // Heap profiles show what was alive at the last mark, with everything that was
 // allocated during it, so that lives below a mark phase's length cannot be
 // told apart: they are all "short".
-func (r *runCosts) lifetimeOf(t *siteTally) finding.Lifetime {
+func (r *runCosts) lifetimeOf(t *run.Site) finding.Lifetime {
 	switch {
-	case !r.hasInUse:
+	case !r.Heap.InUse:
 		return finding.Lifetime{Class: finding.LifetimeUnknown, Basis: "not known: needs a heap profile taken while the program runs"}
-	case r.collector.logged && len(r.collector.cycles) == 0:
+	case r.Collector.Logged && len(r.Collector.Cycles) == 0:
 		return finding.Lifetime{Class: finding.LifetimeUnknown, Basis: "not known: no collection ran, so nothing could die"}
-	case t.bytes <= 0 && t.inUse.mean() > 0:
+	case t.Bytes <= 0 && t.InUse.Mean() > 0:
 		return finding.Lifetime{Class: finding.LifetimeLong, Basis: "in use, and nothing new allocated in the window"}
-	case t.bytes <= 0:
+	case t.Bytes <= 0:
 		return finding.Lifetime{Class: finding.LifetimeUnknown, Basis: "not known: neither allocated nor in use in the window"}
 	}
-	live := t.inUse.mean()
-	n := t.inUse.n
-	if grown := t.lastLive - t.firstLive; n >= 2 && !r.bench && grown > minGrowth*t.lastLive && grown/t.bytes > leakSlope {
-		return finding.Lifetime{Class: finding.LifetimeLeak, Basis: fmt.Sprintf("%.0f %% of the bytes allocated between the first and the last of %.0f heap profiles are still in use", 100*grown/t.bytes, n)}
+	live := t.InUse.Mean()
+	n := t.InUse.N
+	if grown := t.LastLive - t.FirstLive; n >= 2 && !r.Bench && grown > minGrowth*t.LastLive && grown/t.Bytes > leakSlope {
+		return finding.Lifetime{Class: finding.LifetimeLeak, Basis: fmt.Sprintf("%.0f %% of the bytes allocated between the first and the last of %.0f heap profiles are still in use", 100*grown/t.Bytes, n)}
 	}
-	if !r.model.known || r.collected.Value == 0 {
+	if !r.model.known || r.cpu.collected.Value == 0 {
 		return r.lifetimeByClock(t, live)
 	}
-	share := t.bytes / r.allBytes()
+	share := t.Bytes / r.AllBytes()
 	cycles := live * r.model.live / (share * r.model.marginal.Headroom)
-	mean := time.Duration(math.Min(cycles*float64(r.cyclePeriod()), longestLife*float64(time.Second)))
+	mean := time.Duration(math.Min(cycles*float64(r.CyclePeriod()), longestLife*float64(time.Second)))
 	l := finding.Lifetime{Mean: mean, Basis: fmt.Sprintf("live ÷ allocated: %.2g cycles, from %.0f heap profiles", cycles, n)}
 	switch {
 	case cycles < shortCycles:
@@ -66,33 +67,15 @@ const longestLife = 1e9
 
 // lifetimeByClock gives the mean life where the length of a cycle is unknown:
 // only a life beyond the whole window can be classed.
-func (r *runCosts) lifetimeByClock(t *siteTally, live float64) finding.Lifetime {
-	sec := r.secondsOfAllocs()
+func (r *runCosts) lifetimeByClock(t *run.Site, live float64) finding.Lifetime {
+	sec := r.SecondsOfAllocs()
 	if sec <= 0 {
 		return finding.Lifetime{Class: finding.LifetimeUnknown, Basis: "not known: needs the length of the window"}
 	}
-	mean := time.Duration(math.Min(live/(t.bytes/sec), longestLife) * float64(time.Second))
+	mean := time.Duration(math.Min(live/(t.Bytes/sec), longestLife) * float64(time.Second))
 	l := finding.Lifetime{Class: finding.LifetimeUnknown, Mean: mean, Basis: "live ÷ allocation rate; the class needs the collector's log"}
 	if mean.Seconds() > sec {
 		l.Class = finding.LifetimeLong
 	}
 	return l
-}
-
-// allBytes is what all sites allocated in the window.
-func (r *runData) allBytes() float64 {
-	total := 0.0
-	for _, t := range r.sites.sites {
-		total += math.Max(t.bytes, 0)
-	}
-	return total
-}
-
-// cyclePeriod is the mean time between automatic cycles; 0 when not known.
-func (r *runData) cyclePeriod() time.Duration {
-	n := len(r.collector.automatic())
-	if n == 0 {
-		return 0
-	}
-	return r.collector.window / time.Duration(n)
 }

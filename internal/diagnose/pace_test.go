@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/heaptrim/heaptrim/internal/diagnose/run"
 	"github.com/heaptrim/heaptrim/internal/diagnose/stack"
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/stats"
@@ -28,8 +29,8 @@ func TestProfilePace(t *testing.T) {
 			_, err := fmt.Fprintln(w, "BenchmarkA-2 100 120000000 ns/op")
 			return err
 		}
-		r.add(evidence.Part{Path: "timing.txt", Kind: evidence.KindBench, Pass: passTiming, Ops: 100, Wall: 10 * time.Second}, text)
-		used := evidence.Part{Ops: 100, Pass: passTiming}
+		r.add(evidence.Part{Path: "timing.txt", Kind: evidence.KindBench, Pass: run.PassTiming, Ops: 100, Wall: 10 * time.Second}, text)
+		used := evidence.Part{Ops: 100, Pass: run.PassTiming}
 		if seen > 0 {
 			used.Cycles = seen + forced
 		}
@@ -53,7 +54,7 @@ func TestProfilePace(t *testing.T) {
 		d := r.diagnose()
 		run := d.runs[0]
 		for b, n := range map[stack.Bucket]float64{stack.BucketMarkDedicated: collector * want, stack.BucketAssist: assist * want, stack.BucketMarkIdle: 30 * want, stack.BucketApp: 500, stack.BucketMalloc: 10} {
-			if got := run.buckets[b]; math.Abs(got-n) > 1e-9 {
+			if got := run.cpu.buckets[b]; math.Abs(got-n) > 1e-9 {
 				t.Errorf("%d collections seen, %d logged: %s has %v samples, want %v", seen, logged, stack.BucketInfo[b].Name, got, n)
 			}
 		}
@@ -63,7 +64,7 @@ func TestProfilePace(t *testing.T) {
 		if got, known := d.Diagnosis().Runs[0].CycleScale, want != 1; (got != 0) != known || known && math.Abs(got-want) > 1e-9 {
 			t.Errorf("%d collections seen, %d logged: a pace of %v, want %v", seen, logged, got, want)
 		}
-		if warned && run.cyclesSeen != 0 {
+		if warned && run.counts.CyclesProfiled() == float64(seen+forced) {
 			t.Errorf("%d collections seen, %d logged: the count is not believed and used", seen, logged)
 		}
 		checkSums(t, d)
@@ -89,7 +90,7 @@ func TestProfilePace(t *testing.T) {
 // marking too, where every sample is on a stack.
 func checkWeights(t *testing.T, d *Session) {
 	t.Helper()
-	derived := d.Diagnosis().Totals.CPUSeconds*1e9 + d.runs[0].buckets[stack.BucketMarkIdle]*1e7
+	derived := d.Diagnosis().Totals.CPUSeconds*1e9 + d.runs[0].cpu.buckets[stack.BucketMarkIdle]*1e7
 	walked := derived
 	scanDerived(t, d, func(s evidence.Sample) { derived -= float64(s.Values[0]) })
 	err := d.WalkStacks(func(s WeightedStack) error {
@@ -114,8 +115,8 @@ func TestAlone(t *testing.T) {
 			_, err := fmt.Fprintln(w, "BenchmarkA-2 500 24000000 ns/op")
 			return err
 		}
-		r.add(evidence.Part{Path: "timing.txt", Kind: evidence.KindBench, Pass: passTiming, Ops: 500, Wall: 10 * time.Second}, text)
-		seen.Pass, seen.Ops = passTiming, 500
+		r.add(evidence.Part{Path: "timing.txt", Kind: evidence.KindBench, Pass: run.PassTiming, Ops: 500, Wall: 10 * time.Second}, text)
+		seen.Pass, seen.Ops = run.PassTiming, 500
 		r.cpuOf(seen, []sample{
 			{"runtime.scanobject runtime.gcDrainMarkWorkerDedicated runtime.gcBgMarkWorker", []int64{0, 200e7}},
 			{"example.com/m.Work main.main", []int64{0, 500e7}},
@@ -126,19 +127,19 @@ func TestAlone(t *testing.T) {
 		r.snapshot([]sample{{site, []int64{40, 4000, 5, 500}}})
 		r.add(evidence.Part{Path: "gc.txt", Kind: evidence.KindBench, Pass: "service", Ops: 500, Wall: 10 * time.Second}, text)
 		r.cyclesOf(evidence.Part{Ops: 500, Wall: 11 * time.Second}, 100, 10)
-		alone.Path, alone.Kind, alone.Pass, alone.Ops = "alone.txt", evidence.KindBench, passAlone, 1000
+		alone.Path, alone.Kind, alone.Pass, alone.Ops = "alone.txt", evidence.KindBench, run.PassAlone, 1000
 		r.add(alone, text)
 		d := r.diagnose()
 		run := d.runs[0]
 		for b, n := range map[stack.Bucket]float64{stack.BucketMarkDedicated: 200 * collector, stack.BucketApp: 500, stack.BucketMalloc: 100 * touched, stack.BucketZeroing: 50 * touched} {
-			if got := run.buckets[b]; math.Abs(got-n) > 1e-6 {
+			if got := run.cpu.buckets[b]; math.Abs(got-n) > 1e-6 {
 				t.Errorf("%+v alone, %+v seen: %s has %v samples, want %v", alone, seen, stack.BucketInfo[b].Name, got, n)
 			}
 		}
 		if d.Diagnosis().Totals.Samples != 850 {
 			t.Errorf("%+v alone, %+v seen: %d samples, want 850", alone, seen, d.Diagnosis().Totals.Samples)
 		}
-		if got := d.Diagnosis().Runs[0].PageFaults; (got != nil) != known || got != nil && (got.FaultScale != run.touched || got.NS != fault.NS) {
+		if got := d.Diagnosis().Runs[0].PageFaults; (got != nil) != known || got != nil && (got.FaultScale != run.counts.FaultScale || got.NS != fault.NS) {
 			t.Errorf("%+v alone, %+v seen: page faults %+v", alone, seen, got)
 		}
 		checkSums(t, d)

@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/heaptrim/heaptrim/internal/diagnose/run"
 	"github.com/heaptrim/heaptrim/internal/diagnose/stack"
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/ingest/pprof"
@@ -42,7 +43,7 @@ func (s *Session) WritePprof(w io.Writer) error {
 	for _, r := range s.runs {
 		p := derived{s.reader, r, out, map[stack.Key]*siteCost{}}
 		for i := range r.sites {
-			p.sites[r.sites[i].key] = &r.sites[i]
+			p.sites[r.sites[i].site.Key] = &r.sites[i]
 		}
 		if err := p.write(); err != nil {
 			return err
@@ -53,21 +54,21 @@ func (s *Session) WritePprof(w io.Writer) error {
 
 // derived writes the samples of one run.
 type derived struct {
-	*reader
+	*run.Reader
 	run   *runCosts
 	out   *pprof.Writer
 	sites map[stack.Key]*siteCost
 }
 
 func (p derived) write() error {
-	if err := p.run.profiles(p.cpu, p.heap); err != nil {
+	if err := p.run.Profiles(p.cpu, p.heap); err != nil {
 		return err
 	}
-	unsampled := (p.run.noSample() - p.run.buckets[stack.BucketCollectorUnsampled]) / max(p.run.charged, 1)
+	unsampled := (p.run.counts.NoSample() - p.run.cpu.buckets[stack.BucketCollectorUnsampled]) / max(p.run.cpu.charged, 1)
 	for _, v := range []struct {
 		frame string
 		share float64
-	}{{FrameRemainder, p.run.remainder.Value}, {FrameUnsampled, unsampled}} {
+	}{{FrameRemainder, p.run.cpu.remainder.Value}, {FrameUnsampled, unsampled}} {
 		n := p.nanos(v.share)
 		if n == 0 {
 			continue
@@ -81,12 +82,12 @@ func (p derived) write() error {
 
 // nanos turns a share of the run's CPU into nanoseconds.
 func (p derived) nanos(share float64) int64 {
-	return int64(math.Round(share * p.run.charged * p.run.period * 1e9))
+	return int64(math.Round(share * p.run.cpu.charged * p.run.CPU.Period * 1e9))
 }
 
 // cpu copies every sample that is not the collector's.
 func (p derived) cpu(part evidence.Part) error {
-	prof, err := p.openCPU(part)
+	prof, err := p.OpenCPU(part)
 	if err != nil {
 		return err
 	}
@@ -94,13 +95,13 @@ func (p derived) cpu(part evidence.Part) error {
 	if col < 0 {
 		return nil // the diagnosis has warned of it
 	}
-	c := stack.NewClassifier(prof, p.table, p.own, p.run.run.Loops)
+	c := stack.NewClassifier(prof, p.Table, p.Own, p.run.Run.Loops)
 	return prof.Samples.Scan(func(s evidence.Sample) error {
 		b := c.Bucket(s.Stack)
 		if c.SetUp(s.Stack) || stack.BucketInfo[b].Collector {
 			return nil
 		}
-		return p.out.Add(physical(s.Stack), []int64{int64(float64(s.Values[col]) * p.run.weight(b)), 0, 0})
+		return p.out.Add(physical(s.Stack), []int64{int64(float64(s.Values[col]) * p.run.counts.Weight(b)), 0, 0})
 	})
 }
 
@@ -114,28 +115,28 @@ func physical(locs []*evidence.Location) [][]evidence.Frame {
 
 // heap hangs the collector's cost under the allocating stacks of one profile:
 // churn by bytes allocated, retention by bytes in use.
-func (p derived) heap(h heapUse) error {
-	prof, cols, err := p.openHeap(h.part)
+func (p derived) heap(h run.HeapUse) error {
+	prof, cols, err := p.OpenHeap(h.Part)
 	if err != nil {
 		return err
 	}
-	c := stack.NewClassifier(prof, p.table, p.own, p.run.run.Loops)
-	all := p.run.allBytes()
+	c := stack.NewClassifier(prof, p.Table, p.Own, p.run.Run.Loops)
+	all := p.run.AllBytes()
 	return prof.Samples.Scan(func(s evidence.Sample) error {
 		site := p.sites[stack.FindPath(c, s.Stack).Key]
 		if site == nil {
 			return nil
 		}
 		locs := program(c, s.Stack)
-		if h.alloc != 0 && cols.allocBytes >= 0 && all > 0 && !c.SetUp(s.Stack) {
-			objects, bytes := float64(s.Values[max(cols.allocObjects, 0)])*h.alloc, float64(s.Values[cols.allocBytes])*h.alloc
-			values := []int64{p.nanos(p.run.collected.Value * p.run.model.churn() * bytes / all), int64(objects), int64(bytes)}
+		if h.Alloc != 0 && cols.AllocBytes >= 0 && all > 0 && !c.SetUp(s.Stack) {
+			objects, bytes := float64(s.Values[max(cols.AllocObjects, 0)])*h.Alloc, float64(s.Values[cols.AllocBytes])*h.Alloc
+			values := []int64{p.nanos(p.run.cpu.collected.Value * p.run.model.churn() * bytes / all), int64(objects), int64(bytes)}
 			if err := p.add(locs, FrameChurn, values); err != nil {
 				return err
 			}
 		}
-		if live := site.inUse; h.inUse && cols.inUseBytes >= 0 && live.sum > 0 {
-			part := float64(s.Values[cols.inUseBytes]) / live.sum
+		if live := site.site.InUse; h.InUse && cols.InUseBytes >= 0 && live.Sum > 0 {
+			part := float64(s.Values[cols.InUseBytes]) / live.Sum
 			return p.add(locs, FrameRetention, []int64{p.nanos(site.cost.Retention.Value * part), 0, 0})
 		}
 		return nil

@@ -81,8 +81,8 @@ func (r *runCosts) saving(cuts []siteCut) effect {
 	e := r.withoutCaches(cuts)
 	bytes, large := 0.0, 0.0
 	for _, c := range cuts {
-		bytes += math.Max(c.bytes, 0) * c.Bytes
-		large += math.Max(c.bytes, 0) * c.Bytes * c.largeShare()
+		bytes += math.Max(c.site.Bytes, 0) * c.Bytes
+		large += math.Max(c.site.Bytes, 0) * c.Bytes * c.site.LargeShare()
 	}
 	fresh, after, faults := r.caches(bytes), r.aftermath().Scale(e.collector), r.ownFaults(large)
 	if fresh.High > 0 {
@@ -106,12 +106,12 @@ func (r *runCosts) withoutCaches(cuts []siteCut) effect {
 	width := 0.0
 	for _, c := range cuts {
 		direct = direct.Add(c.cost.Malloc.Scale(c.Objects)).Add(c.cost.GrowCopy.Scale(c.Bytes))
-		direct = direct.Add(c.cost.Zeroing.Scale(c.Bytes * (1 - c.initialised())))
+		direct = direct.Add(c.cost.Zeroing.Scale(c.Bytes * (1 - c.site.Initialised(r.counts.Tiny))))
 		direct = direct.Add(r.added(c).Scale(-1))
 		part := c.cost.Churn.Add(c.cost.Assist).Scale(c.Bytes)
 		churn = churn.Add(part)
 		width += math.Max(part.High-part.Low, math.Abs(c.Live)*(c.cost.Retention.High-c.cost.Retention.Low)) / 2
-		site := r.model.site(c.siteTally, r.shareOf(c.siteTally))
+		site := r.model.site(c.site, r.ShareOf(c.site))
 		gone.AllocRate += site.AllocRate * c.Bytes
 		gone.Live += site.Live * c.Live
 		gone.Scan += site.Scan * c.Live
@@ -125,34 +125,13 @@ func (r *runCosts) withoutCaches(cuts []siteCut) effect {
 	if err != nil {
 		return effect{cpu: direct.Add(churn), basis: noModel}
 	}
-	v := -rm.Change.Sum() * (r.collected.Value + r.assists())
-	width = math.Hypot(width, rm.Off*(r.collected.Value+r.assists()))
+	v := -rm.Change.Sum() * (r.cpu.collected.Value + r.assists())
+	width = math.Hypot(width, rm.Off*(r.cpu.collected.Value+r.assists()))
 	collector := stats.Interval{Value: v, Low: v - width, High: v + width}
 	return effect{
 		cpu: direct.Add(collector), cycles: r.fewer(rm, cuts), collector: -rm.Change.Sum(),
 		basis: "direct cost, and the collector's cost without it by the pacer's formula, with " + pace(rm.Regime),
 	}
-}
-
-// maxInitialised bounds what initialised counts: a larger value is mostly
-// array, which code that uses it again fills only as far as it needs.
-const maxInitialised = 1 << 10
-
-// initialised is the share of the site's bytes that the program has to clear in
-// whatever place they get instead of the heap: a small value starts with all
-// its fields at zero on the stack, in a slab and in a pool too, where a buffer
-// starts empty and is filled.
-func (t *siteTally) initialised() float64 {
-	if t.bytes <= 0 {
-		return 0
-	}
-	bytes := 0.0
-	for k, m := range t.mix {
-		if k.kind == finding.KindNew && k.via == "" && m.bytes <= maxInitialised*m.objects {
-			bytes += m.bytes
-		}
-	}
-	return math.Min(math.Max(bytes/t.bytes, 0), 1)
 }
 
 // fewer is the share of cycles that go away, as sure as the counts of bytes
@@ -163,7 +142,7 @@ func (r *runCosts) fewer(rm gcmodel.Removal, cuts []siteCut) stats.Interval {
 	}
 	width := 0.0
 	for _, c := range cuts {
-		width = math.Max(width, stats.RelativeError(c.events))
+		width = math.Max(width, stats.RelativeError(c.site.Events))
 	}
 	v := stats.Spread(1-rm.Cycles/rm.Before, width)
 	v.High = math.Min(v.High, math.Max(v.Value, 1))
@@ -182,41 +161,30 @@ func (r *runCosts) added(c siteCut) stats.Interval {
 // cpuSecondsOfAllocs is the CPU time, undisturbed, of the work behind the
 // allocation columns; 0 when not known.
 func (r *runCosts) cpuSecondsOfAllocs() float64 {
-	sampled := r.charged * r.period
-	if r.ops > 0 && r.allocOps > 0 {
-		return sampled * r.allocOps / float64(r.ops)
+	sampled := r.cpu.charged * r.CPU.Period
+	if r.CPU.Ops > 0 && r.Heap.Ops > 0 {
+		return sampled * r.Heap.Ops / float64(r.CPU.Ops)
 	}
-	if sec := r.secondsOfAllocs(); sec > 0 && r.wall > 0 {
-		return sampled * sec / r.wall.Seconds()
+	if sec := r.SecondsOfAllocs(); sec > 0 && r.CPU.Wall > 0 {
+		return sampled * sec / r.CPU.Wall.Seconds()
 	}
 	return 0
 }
 
 // assists is the share of CPU that mark assists take.
 func (r *runCosts) assists() float64 {
-	if r.charged == 0 {
+	if r.cpu.charged == 0 {
 		return 0
 	}
-	return r.buckets[stack.BucketAssist] / r.charged
-}
-
-// shareOf is a site's share of all bytes allocated; 0 when not known.
-func (d *runData) shareOf(t *siteTally) float64 { return t.shareOf(d.allBytes()) }
-
-// shareOf is its share of so many bytes allocated; 0 of none.
-func (t *siteTally) shareOf(all float64) float64 {
-	if all <= 0 {
-		return 0
-	}
-	return math.Max(t.bytes, 0) / all
+	return r.cpu.buckets[stack.BucketAssist] / r.cpu.charged
 }
 
 // ByteShare is a finding's share of all bytes allocated, in the run where it
 // costs most; 0 when allocations are not known.
 func (s *Session) ByteShare(f *finding.Finding) float64 {
 	for _, r := range s.runs {
-		if site := s.siteIn(r, f); site != nil && r.run.Name == f.Run {
-			return r.shareOf(site.siteTally)
+		if site := s.siteIn(r, f); site != nil && r.Run.Name == f.Run {
+			return r.ShareOf(site.site)
 		}
 	}
 	return 0

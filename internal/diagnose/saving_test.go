@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/heaptrim/heaptrim/internal/diagnose/run"
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/stats"
@@ -20,12 +21,12 @@ func TestInitialised(t *testing.T) {
 	}
 	f := func(name string, want float64, parts ...part) {
 		t.Helper()
-		s := &siteTally{mix: map[mixKey]*mixTally{}}
+		s := &run.Site{Mix: map[run.MixKey]*run.MixTally{}}
 		for _, p := range parts {
-			s.bytes += p.bytes
-			s.mix[mixKey{p.kind, p.via}] = &mixTally{objects: p.objects, bytes: p.bytes}
+			s.Bytes += p.bytes
+			s.Mix[run.MixKey{Kind: p.kind, Via: p.via}] = &run.MixTally{Objects: p.objects, Bytes: p.bytes}
 		}
-		if got := s.initialised(); got != want {
+		if got := s.Initialised(run.TinyScale{}); got != want {
 			t.Errorf("%s: %v, want %v", name, got, want)
 		}
 	}

@@ -3,6 +3,7 @@ package diagnose
 import (
 	"time"
 
+	"github.com/heaptrim/heaptrim/internal/diagnose/run"
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/gcmodel"
 	"github.com/heaptrim/heaptrim/internal/stats"
@@ -23,12 +24,12 @@ type RunSeries struct {
 func (s *Session) Series() []RunSeries {
 	var out []RunSeries
 	for _, r := range s.runs {
-		if len(r.collector.cycles) == 0 && len(r.collector.metrics) == 0 {
+		if len(r.Collector.Cycles) == 0 && len(r.Collector.Metrics) == 0 {
 			continue
 		}
-		s := RunSeries{Run: r.run.Name, Window: r.collector.window, Cycles: r.collector.cycles, Metrics: r.collector.metrics}
-		for _, p := range r.run.Parts {
-			if p.Pass != passAllocation {
+		s := RunSeries{Run: r.Run.Name, Window: r.Collector.Window, Cycles: r.Collector.Cycles, Metrics: r.Collector.Metrics}
+		for _, p := range r.Run.Parts {
+			if p.Pass != run.PassAllocation {
 				s.PeakRSS = max(s.PeakRSS, unit.Bytes(p.PeakRSS))
 			}
 		}
@@ -50,8 +51,8 @@ type RunModel struct {
 func (s *Session) Models() []RunModel {
 	var out []RunModel
 	for _, r := range s.runs {
-		if r.model.known && r.collected.Value > 0 {
-			out = append(out, RunModel{r.run.Name, r.model.workload, r.model.setting, r.collected})
+		if r.model.known && r.cpu.collected.Value > 0 {
+			out = append(out, RunModel{r.Run.Name, r.model.workload, r.model.setting, r.cpu.collected})
 		}
 	}
 	return out

@@ -5,6 +5,7 @@ import (
 	"sort"
 	"time"
 
+	"github.com/heaptrim/heaptrim/internal/diagnose/run"
 	"github.com/heaptrim/heaptrim/internal/diagnose/stack"
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/kernel"
@@ -37,12 +38,12 @@ func (s Signals) Share(of stack.Sign) stats.Interval {
 	if s.CPUSeconds == 0 {
 		return stats.Interval{}
 	}
-	return stats.Share(s.run.signs.Samples[of], s.run.charged)
+	return stats.Share(s.run.counts.Sign(of), s.run.cpu.charged)
 }
 
 // Where names the functions in which a sign shows most, at most n.
 func (s Signals) Where(of stack.Sign, n int) []string {
-	by := s.run.signs.By[of]
+	by := s.run.Signs.By[of]
 	var names []string
 	for name := range by {
 		if name != "" {
@@ -59,18 +60,20 @@ func (s Signals) Where(of stack.Sign, n int) []string {
 }
 
 // Metric returns the samples of one metric, in order.
-func (s Signals) Metric(name string) []float64 { return collectorLog{metrics: s.Metrics}.metric(name) }
+func (s Signals) Metric(name string) []float64 {
+	return run.CollectorLog{Metrics: s.Metrics}.Metric(name)
+}
 
 // Signals returns those of every run, in the order of the recording.
 func (s *Session) Signals() []Signals {
 	out := make([]Signals, 0, len(s.runs))
 	for _, r := range s.runs {
 		s := Signals{
-			Run: r.run.Name, Benchmark: r.bench, Environment: s.diagnosis.Environment, Window: r.collector.window, Logged: r.collector.logged,
-			Cycles: r.collector.cycles, Metrics: r.collector.metrics, Kernel: r.kernel, run: r,
+			Run: r.Run.Name, Benchmark: r.Bench, Environment: s.diagnosis.Environment, Window: r.Collector.Window, Logged: r.Collector.Logged,
+			Cycles: r.Collector.Cycles, Metrics: r.Collector.Metrics, Kernel: r.Kernel, run: r,
 		}
-		if r.charged > 0 {
-			s.CPUSeconds, s.Samples = r.charged*r.period, r.charged
+		if r.cpu.charged > 0 {
+			s.CPUSeconds, s.Samples = r.cpu.charged*r.CPU.Period, r.cpu.charged
 			s.Collector, _ = meanShare([]*runCosts{r}, func(b stack.Bucket) bool { return stack.BucketInfo[b].Collector || b == stack.BucketAssist })
 			s.Scavenge, _ = meanShare([]*runCosts{r}, func(b stack.Bucket) bool { return b == stack.BucketScavenge })
 		}

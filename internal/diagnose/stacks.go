@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 
+	"github.com/heaptrim/heaptrim/internal/diagnose/run"
 	"github.com/heaptrim/heaptrim/internal/diagnose/stack"
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/stats"
@@ -60,9 +61,9 @@ func (s *Session) WalkStacks(yield func(WeightedStack) error) error {
 	for _, r := range s.runs {
 		w := stackWalk{derived{s.reader, r, nil, map[stack.Key]*siteCost{}}, yield}
 		for i := range r.sites {
-			w.sites[r.sites[i].key] = &r.sites[i]
+			w.sites[r.sites[i].site.Key] = &r.sites[i]
 		}
-		if err := r.profiles(w.cpu, w.heap); err != nil {
+		if err := r.Profiles(w.cpu, w.heap); err != nil {
 			return err
 		}
 	}
@@ -84,8 +85,8 @@ type RunTime struct {
 func (s *Session) RunTimes() []RunTime {
 	out := make([]RunTime, 0, len(s.runs))
 	for _, r := range s.runs {
-		cpu := r.charged * r.period * 1e9
-		out = append(out, RunTime{r.run.Name, cpu, r.period * 1e9, r.remainder.Value * cpu, r.unsampledTimes(), stats.RelativeWidth(r.collected)})
+		cpu := r.cpu.charged * r.CPU.Period * 1e9
+		out = append(out, RunTime{r.Run.Name, cpu, r.CPU.Period * 1e9, r.cpu.remainder.Value * cpu, r.unsampledTimes(), stats.RelativeWidth(r.cpu.collected)})
 	}
 	return out
 }
@@ -94,16 +95,6 @@ func (s *Session) RunTimes() []RunTime {
 type BucketTime struct {
 	Bucket BucketKind
 	CPU    float64 // nanoseconds
-}
-
-func (r *runCosts) unsampledTimes() []BucketTime {
-	var out []BucketTime
-	for _, b := range noSampleBuckets {
-		if n := r.buckets[b]; n > 0 {
-			out = append(out, BucketTime{timeClass(b), n * r.period * 1e9})
-		}
-	}
-	return out
 }
 
 func timeClass(b stack.Bucket) BucketKind {
@@ -116,7 +107,7 @@ func (s *Session) Owner(f evidence.Frame) string {
 	if s.reader == nil {
 		return ""
 	}
-	switch s.reader.own.Of(f) {
+	switch s.reader.Own.Of(f) {
 	case stack.OwnerUser:
 		return "yours"
 	case stack.OwnerTest:
@@ -142,7 +133,7 @@ type stackWalk struct {
 }
 
 func (w stackWalk) cpu(part evidence.Part) error {
-	prof, err := w.openCPU(part)
+	prof, err := w.OpenCPU(part)
 	if err != nil {
 		return err
 	}
@@ -150,16 +141,16 @@ func (w stackWalk) cpu(part evidence.Part) error {
 	if col < 0 {
 		return nil // the diagnosis has warned of it
 	}
-	c := stack.NewClassifier(prof, w.table, w.own, w.derived.run.run.Loops)
+	c := stack.NewClassifier(prof, w.Table, w.Own, w.derived.run.Run.Loops)
 	return prof.Samples.Scan(func(s evidence.Sample) error {
 		if s.Values[col] <= 0 || c.SetUp(s.Stack) {
 			return nil
 		}
 		b, v := c.Bucket(s.Stack), float64(s.Values[col])
-		out := WeightedStack{Run: w.derived.run.run.Name, Stack: s.Stack, Labels: s.Labels, CPU: v * w.derived.run.weight(b), Bucket: timeClass(b)}
-		if b == stack.BucketScheduler && w.derived.run.forCycles > 0 {
+		out := WeightedStack{Run: w.derived.run.Run.Name, Stack: s.Stack, Labels: s.Labels, CPU: v * w.derived.run.counts.Weight(b), Bucket: timeClass(b)}
+		if b == stack.BucketScheduler && w.derived.run.counts.ForCycles > 0 {
 			part := out
-			part.CPU, part.Bucket = (v-out.CPU)*w.derived.run.paceOf(stack.BucketCycleScheduler), timeClass(stack.BucketCycleScheduler)
+			part.CPU, part.Bucket = v*w.derived.run.counts.SplitScheduler(), timeClass(stack.BucketCycleScheduler)
 			if err := w.yield(part); err != nil {
 				return err
 			}
@@ -168,45 +159,45 @@ func (w stackWalk) cpu(part evidence.Part) error {
 	})
 }
 
-func (w stackWalk) heap(h heapUse) error {
-	prof, cols, err := w.openHeap(h.part)
+func (w stackWalk) heap(h run.HeapUse) error {
+	prof, cols, err := w.OpenHeap(h.Part)
 	if err != nil {
 		return err
 	}
 	run := w.derived.run
 	rate := float64(prof.Period)
-	if h.part.Rate > 0 {
-		rate = float64(h.part.Rate)
+	if h.Part.Rate > 0 {
+		rate = float64(h.Part.Rate)
 	}
-	c := stack.NewClassifier(prof, w.table, w.own, run.run.Loops)
-	nanos, all := run.charged*run.period*1e9, run.allBytes()
+	c := stack.NewClassifier(prof, w.Table, w.Own, run.Run.Loops)
+	nanos, all := run.cpu.charged*run.CPU.Period*1e9, run.AllBytes()
 	return prof.Samples.Scan(func(s evidence.Sample) error {
 		site := w.sites[stack.FindPath(c, s.Stack).Key]
 		if site == nil || c.Tool(s.Stack) {
 			return nil
 		}
 		locs, inline := programOf(c, s.Stack)
-		out := WeightedStack{Run: run.run.Name, Heap: true, Stack: locs, Labels: s.Labels, Inline: inline, Exact: rate <= 1}
+		out := WeightedStack{Run: run.Run.Name, Heap: true, Stack: locs, Labels: s.Labels, Inline: inline, Exact: rate <= 1}
 		value := func(col int) float64 {
 			if col < 0 {
 				return 0
 			}
 			return float64(s.Values[col])
 		}
-		if h.alloc != 0 && cols.allocBytes >= 0 && !c.SetUp(s.Stack) {
-			out.Objects, out.Bytes = value(cols.allocObjects)*h.alloc, value(cols.allocBytes)*h.alloc
-			out.AllocEvents = countable(out.Objects, out.Bytes, rate) * h.alloc
+		if h.Alloc != 0 && cols.AllocBytes >= 0 && !c.SetUp(s.Stack) {
+			out.Objects, out.Bytes = value(cols.AllocObjects)*h.Alloc, value(cols.AllocBytes)*h.Alloc
+			out.AllocEvents = countable(out.Objects, out.Bytes, rate) * h.Alloc
 			if all > 0 {
-				out.Churn = run.collected.Value * run.model.churn() * out.Bytes / all * nanos
+				out.Churn = run.cpu.collected.Value * run.model.churn() * out.Bytes / all * nanos
 			}
 		}
-		if h.inUse && cols.inUseBytes >= 0 && run.snapshots > 0 {
-			n := float64(run.snapshots)
-			live, objects := value(cols.inUseBytes), value(cols.inUseObjects)
+		if h.InUse && cols.InUseBytes >= 0 && run.Heap.Snapshots > 0 {
+			n := float64(run.Heap.Snapshots)
+			live, objects := value(cols.InUseBytes), value(cols.InUseObjects)
 			out.InUse, out.InUseObj = live/n, objects/n
 			out.InUseEvents = countable(objects, live, rate) / n
-			if site.inUse.sum > 0 {
-				out.Retention = site.cost.Retention.Value * live / site.inUse.sum * nanos
+			if site.site.InUse.Sum > 0 {
+				out.Retention = site.cost.Retention.Value * live / site.site.InUse.Sum * nanos
 			}
 		}
 		if out.Bytes == 0 && out.InUse == 0 {
@@ -218,7 +209,7 @@ func (w stackWalk) heap(h heapUse) error {
 
 // countable is events, and the objects where there are infinitely many.
 func countable(objects, bytes, rate float64) float64 {
-	if e := events(objects, bytes, rate); !math.IsInf(e, 1) {
+	if e := run.Events(objects, bytes, rate); !math.IsInf(e, 1) {
 		return e
 	}
 	return math.Abs(objects)

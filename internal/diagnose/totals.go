@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/heaptrim/heaptrim/internal/diagnose/run"
 	"github.com/heaptrim/heaptrim/internal/diagnose/stack"
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
@@ -20,8 +21,8 @@ import (
 func totals(runs []*runCosts, env evidence.Environment) finding.Totals {
 	var t finding.Totals
 	for _, r := range runs {
-		t.CPUSeconds += r.charged * r.period
-		t.Samples += int64(math.Round(r.samples()))
+		t.CPUSeconds += r.cpu.charged * r.CPU.Period
+		t.Samples += int64(math.Round(r.counts.Samples()))
 	}
 	t.MemoryShare, _ = meanShare(runs, func(b stack.Bucket) bool { return stack.BucketInfo[b].Memory && b != stack.BucketMarkIdle })
 	t.CollectorShare, _ = meanShare(runs, func(b stack.Bucket) bool { return stack.BucketInfo[b].Collector || b == stack.BucketAssist })
@@ -29,14 +30,14 @@ func totals(runs []*runCosts, env evidence.Environment) finding.Totals {
 	main := busiest(runs)
 	t.Retention = finding.Basis{Known: main.model.known, Text: main.model.why}
 	for _, r := range runs {
-		borne := stats.Spread(r.collected.Value-r.remainder.Value, stats.RelativeWidth(r.collected))
+		borne := stats.Spread(r.cpu.collected.Value-r.cpu.remainder.Value, stats.RelativeWidth(r.cpu.collected))
 		t.Sites = t.Sites.Add(borne.Scale(1 / float64(len(runs))))
-		t.Remainder = t.Remainder.Add(r.remainder.Scale(1 / float64(len(runs))))
+		t.Remainder = t.Remainder.Add(r.cpu.remainder.Scale(1 / float64(len(runs))))
 	}
 	fillCycles(&t, main, env)
-	fillGoal(&t, main.collector, env)
-	if sec := main.secondsOfAllocs(); sec > 0 {
-		t.BytesPerSecond = main.allBytes() / sec
+	fillGoal(&t, main.Collector, env)
+	if sec := main.SecondsOfAllocs(); sec > 0 {
+		t.BytesPerSecond = main.AllBytes() / sec
 	}
 	t.Why = why(main, t)
 	return t
@@ -46,7 +47,7 @@ func totals(runs []*runCosts, env evidence.Environment) finding.Totals {
 func busiest(runs []*runCosts) *runCosts {
 	best := runs[0]
 	for _, r := range runs {
-		if len(r.collector.automatic()) > len(best.collector.automatic()) {
+		if len(r.Collector.Automatic()) > len(best.Collector.Automatic()) {
 			best = r
 		}
 	}
@@ -55,17 +56,17 @@ func busiest(runs []*runCosts) *runCosts {
 
 // fillCycles fills in what the collector's log says.
 func fillCycles(t *finding.Totals, r *runCosts, env evidence.Environment) {
-	log := r.collector
-	auto := log.automatic()
-	t.Cycles.Logged = log.logged
-	t.Cycles.Automatic, t.Cycles.Forced = len(auto), len(log.cycles)-len(auto)
-	if log.window > 0 {
-		t.Cycles.PerSecond = float64(t.Cycles.Automatic) / log.window.Seconds()
+	log := r.Collector
+	auto := log.Automatic()
+	t.Cycles.Logged = log.Logged
+	t.Cycles.Automatic, t.Cycles.Forced = len(auto), len(log.Cycles)-len(auto)
+	if log.Window > 0 {
+		t.Cycles.PerSecond = float64(t.Cycles.Automatic) / log.Window.Seconds()
 	}
 	var live, goal []float64
 	var pauses []time.Duration
 	for _, c := range auto {
-		live = append(live, roundedUp(c.HeapLive))
+		live = append(live, run.RoundedUp(c.HeapLive))
 		goal = append(goal, float64(c.Goal))
 		t.Heap.Peak = max(t.Heap.Peak, c.HeapEnd)
 		pauses = append(pauses, c.SweepTermination, c.MarkTermination)
@@ -73,11 +74,11 @@ func fillCycles(t *finding.Totals, r *runCosts, env evidence.Environment) {
 	// Cycles and samples in time have medians of their own: both figures come
 	// from the same.
 	if len(auto) == 0 {
-		live, goal = log.metric("/gc/heap/live:bytes"), log.goals()
+		live, goal = log.Metric("/gc/heap/live:bytes"), log.Goals()
 	}
 	t.Heap.Live, t.Heap.Goal = unit.Bytes(stats.MedianOf(live)), unit.Bytes(stats.MedianOf(goal))
-	if len(log.cycles) == 0 && len(log.stats) >= 2 {
-		pauses = fillMemStats(t, r.runData, env)
+	if len(log.Cycles) == 0 && len(log.Stats) >= 2 {
+		pauses = fillMemStats(t, r.Data, env)
 	}
 	slices.Sort(pauses)
 	for _, p := range pauses {
@@ -90,13 +91,13 @@ func fillCycles(t *finding.Totals, r *runCosts, env evidence.Environment) {
 
 // fillGoal says whether the program had a heap goal in the end, and drops one that
 // no collection had: of the moments before the program turned collection off.
-func fillGoal(t *finding.Totals, log collectorLog, env evidence.Environment) {
-	sampled := log.metric("/gc/heap/goal:bytes")
-	switch n, m := len(sampled), len(log.stats); {
+func fillGoal(t *finding.Totals, log run.CollectorLog, env evidence.Environment) {
+	sampled := log.Metric("/gc/heap/goal:bytes")
+	switch n, m := len(sampled), len(log.Stats); {
 	case n > 0:
-		t.Heap.NoGoal = sampled[n-1] >= maxHeap
+		t.Heap.NoGoal = sampled[n-1] >= run.MaxHeap
 	case m > 0:
-		t.Heap.NoGoal = log.stats[m-1].NextGC >= maxHeap
+		t.Heap.NoGoal = log.Stats[m-1].NextGC >= run.MaxHeap
 	default:
 		t.Heap.NoGoal = t.Cycles.Automatic == 0 && env.GOGC == "off" && env.GOMEMLIMIT == "off"
 	}
@@ -108,15 +109,15 @@ func fillGoal(t *finding.Totals, log collectorLog, env evidence.Environment) {
 // fillMemStats fills in what the MemStats of a live service say at the start and
 // the end of a window, and returns the pauses between. MemStats has one pause
 // a cycle, both of its stops together.
-func fillMemStats(t *finding.Totals, d *runData, env evidence.Environment) []time.Duration {
-	first, last := d.collector.stats[0], d.collector.stats[len(d.collector.stats)-1]
+func fillMemStats(t *finding.Totals, d *run.Data, env evidence.Environment) []time.Duration {
+	first, last := d.Collector.Stats[0], d.Collector.Stats[len(d.Collector.Stats)-1]
 	t.Cycles.Forced = int(last.NumForcedGC - first.NumForcedGC)
 	t.Cycles.Automatic = int(last.NumGC-first.NumGC) - t.Cycles.Forced
-	if d.allocWindow > 0 {
-		t.Cycles.PerSecond = float64(t.Cycles.Automatic) / d.allocWindow.Seconds()
+	if d.Heap.Window > 0 {
+		t.Cycles.PerSecond = float64(t.Cycles.Automatic) / d.Heap.Window.Seconds()
 	}
-	if told, ok := d.goalOf(last, env); ok {
-		t.Heap.Goal, t.Heap.Live = unit.Bytes(told.goal), unit.Bytes(told.live)
+	if told, ok := d.GoalOf(last, env); ok {
+		t.Heap.Goal, t.Heap.Live = unit.Bytes(told.Goal), unit.Bytes(told.Live)
 	}
 	t.Heap.Peak = max(t.Heap.Peak, first.HeapAlloc, last.HeapAlloc)
 	return last.PausesSince(first.NumGC)
@@ -125,9 +126,9 @@ func fillMemStats(t *finding.Totals, d *runData, env evidence.Environment) []tim
 // why says what sets the pace of collection, in the program's own numbers.
 func why(r *runCosts, t finding.Totals) string {
 	switch {
-	case !r.collector.logged && len(r.collector.stats) == 0 && len(r.collector.metrics) == 0:
+	case !r.Collector.Logged && len(r.Collector.Stats) == 0 && len(r.Collector.Metrics) == 0:
 		return "not known: needs a gctrace log"
-	case t.Cycles.Automatic == 0 && (t.Heap.NoGoal || r.collector.gogc() == "off"):
+	case t.Cycles.Automatic == 0 && (t.Heap.NoGoal || r.Collector.Gogc() == "off"):
 		return "The program has turned collection off (GOGC=off), and did not collect on its own in the window."
 	case t.Cycles.Automatic == 0:
 		return "It did not collect on its own in the window."
@@ -170,57 +171,33 @@ func atRate(t finding.Totals) string {
 func summaries(runs []*runCosts) []finding.RunSummary {
 	var out []finding.RunSummary
 	for _, r := range runs {
-		s := finding.RunSummary{Name: r.run.Name, Package: r.run.Package, Ops: r.ops, FreshLine: r.run.FreshLine, CycleCost: r.run.CycleCost}
-		var ns, bytes, allocs meanOf
-		for _, b := range r.results {
-			if b.pass == passTiming {
-				ns.add(b.nsPerOp)
-				bytes.add(b.bytesPerOp)
-				allocs.add(b.allocOp)
+		s := finding.RunSummary{Name: r.Run.Name, Package: r.Run.Package, Ops: r.CPU.Ops, FreshLine: r.Run.FreshLine, CycleCost: r.Run.CycleCost}
+		var ns, bytes, allocs run.MeanOf
+		for _, b := range r.Results {
+			if b.Pass == run.PassTiming {
+				ns.Add(b.NsPerOp)
+				bytes.Add(b.BytesPerOp)
+				allocs.Add(b.AllocOp)
 			}
 		}
-		s.NsPerOp, s.BytesPerOp, s.AllocsPerOp = ns.mean(), bytes.mean(), allocs.mean()
-		if r.ops > 0 {
-			s.CyclesPerKiloOp = 1000 * float64(len(r.collector.automatic())) / float64(r.ops)
-			s.CPUSecondsPerOp = r.charged * r.period / float64(r.ops)
+		s.NsPerOp, s.BytesPerOp, s.AllocsPerOp = ns.Mean(), bytes.Mean(), allocs.Mean()
+		if r.CPU.Ops > 0 {
+			s.CyclesPerKiloOp = 1000 * float64(len(r.Collector.Automatic())) / float64(r.CPU.Ops)
+			s.CPUSecondsPerOp = r.cpu.charged * r.CPU.Period / float64(r.CPU.Ops)
 		}
-		if r.paced {
-			s.CycleScale = r.pace
+		if r.counts.CycleKnown {
+			s.CycleScale = r.counts.CycleScale
 		}
-		if alone, seen, ok := r.faultsSeen(); ok {
-			s.PageFaults = &finding.PageFaults{Unprofiled: alone, Profiled: seen, NS: r.run.PageFault.NS, FaultScale: r.touched}
+		if alone, seen, ok := r.counts.Faults(r.Run.PageFault); ok {
+			s.PageFaults = &finding.PageFaults{Unprofiled: alone, Profiled: seen, NS: r.Run.PageFault.NS, FaultScale: r.counts.FaultScale}
 		}
-		if r.charged > 0 {
+		if r.cpu.charged > 0 {
 			s.MemoryShare, _ = meanShare([]*runCosts{r}, func(b stack.Bucket) bool { return stack.BucketInfo[b].Memory && b != stack.BucketMarkIdle })
 		}
-		if !r.bench && r.ops > 0 && r.wall > 0 {
-			s.RequestsPerSec = float64(r.ops) / r.wall.Seconds()
+		if !r.Bench && r.CPU.Ops > 0 && r.CPU.Wall > 0 {
+			s.RequestsPerSec = float64(r.CPU.Ops) / r.CPU.Wall.Seconds()
 		}
 		out = append(out, s)
 	}
 	return out
-}
-
-// maxDisagreement is how far the bytes of all sites may be from what package
-// testing counted before the reader is told. Calibration runs and goroutines
-// that outlive an operation explain a few per cent.
-const maxDisagreement = 0.2
-
-// disagreement holds a benchmark's sites against package testing's own count.
-// They part where set-up cannot be told from the measured operation.
-func (d *runData) disagreement() string {
-	var counted meanOf
-	for _, b := range d.results {
-		if b.pass == passTiming {
-			counted.add(b.bytesPerOp)
-		}
-	}
-	if d.allocOps == 0 || counted.mean() == 0 {
-		return ""
-	}
-	sites := d.allBytes() / d.allocOps
-	if math.Abs(sites-counted.mean()) <= maxDisagreement*counted.mean()+16 {
-		return ""
-	}
-	return fmt.Sprintf("%s: the sites add up to %s/op, package testing counted %s/op: what runs beside the measured loop is among them", d.run.Name, unit.FormatBytes(sites), unit.FormatBytes(counted.mean()))
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/heaptrim/heaptrim/internal/diagnose/run"
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/gcmodel"
 	"github.com/heaptrim/heaptrim/internal/unit"
@@ -14,8 +15,8 @@ import (
 func TestWhyAgreesWithItsFigures(t *testing.T) {
 	f := func(name string, regime gcmodel.Regime, rate, cycles float64, want string) {
 		t.Helper()
-		r := &runCosts{runData: &runData{}}
-		r.collector.logged = true
+		r := &runCosts{Data: &run.Data{}}
+		r.Collector.Logged = true
 		r.model.known = true
 		r.model.marginal.Headroom = 5 * float64(unit.MiB)
 		r.model.marginal.Regime = regime

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/heaptrim/heaptrim/internal/diagnose/correct"
 	"github.com/heaptrim/heaptrim/internal/diagnose/stack"
 	"github.com/heaptrim/heaptrim/internal/evidence"
 )
@@ -31,7 +32,7 @@ func TestInNoSample(t *testing.T) {
 		d := r.diagnose()
 		checkSums(t, d)
 		for b, n := range want {
-			if got := d.runs[0].buckets[b]; math.Abs(got-n) > 1e-9 {
+			if got := d.runs[0].cpu.buckets[b]; math.Abs(got-n) > 1e-9 {
 				t.Errorf("%v: %s has %v samples, want %v", used, stack.BucketInfo[b].Name, got, n)
 			}
 		}
@@ -40,7 +41,7 @@ func TestInNoSample(t *testing.T) {
 		}
 		rows := 0
 		for _, row := range d.Diagnosis().Decomposition {
-			for _, b := range append([]stack.Bucket{stack.BucketCycleScheduler}, noSampleBuckets...) {
+			for _, b := range append([]stack.Bucket{stack.BucketCycleScheduler}, correct.NoSampleBuckets...) {
 				if row.Name == stack.BucketInfo[b].Name {
 					rows++
 				}

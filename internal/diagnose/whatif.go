@@ -20,7 +20,7 @@ func (s *Session) WithGOGC(percent int) (WhatIf, bool) {
 	var w WhatIf
 	n, most := 0.0, 0.0
 	for _, r := range s.runs {
-		if !r.model.known || r.collected.Value <= 0 {
+		if !r.model.known || r.cpu.collected.Value <= 0 {
 			continue
 		}
 		now, err := gcmodel.Goal(r.model.workload, r.model.setting)
@@ -35,10 +35,10 @@ func (s *Session) WithGOGC(percent int) (WhatIf, bool) {
 		}
 		n++
 		left := now.Headroom / then.Headroom
-		w.Saved = w.Saved.Add(r.collected.Scale(1 - left))
+		w.Saved = w.Saved.Add(r.cpu.collected.Scale(1 - left))
 		w.CyclesShare += left
-		if r.collected.Value > most {
-			most = r.collected.Value
+		if r.cpu.collected.Value > most {
+			most = r.cpu.collected.Value
 			w.Goal, w.GoalNow = unit.Bytes(then.Goal), unit.Bytes(now.Goal)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/diagnose/run"
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/schema"
@@ -161,7 +161,7 @@ func (e *explainer) caches() (texts []string) {
 		if r.Name != e.f.Run {
 			continue
 		}
-		if c := r.PageFaults; c != nil && known(c.NS) && slices.ContainsFunc(e.f.Allocation.Sizes, func(s finding.SizeCount) bool { return s.Size > diagnose.LargestSmall }) {
+		if c := r.PageFaults; c != nil && known(c.NS) && slices.ContainsFunc(e.f.Allocation.Sizes, func(s finding.SizeCount) bool { return s.Size > run.LargestSmall }) {
 			texts = append(texts, fmt.Sprintf("Memory that was given to the system and is used again costs a page fault for each page, of %.1f µs here; those of objects above 32 KiB are in the program's own code.", c.NS.Value/1000))
 		}
 		if c := r.FreshLine; c != nil && known(c.NS) {

@@ -5,6 +5,7 @@
 package stack
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -47,6 +48,32 @@ const (
 	BucketMarkIdle
 	BucketCount // how many there are
 )
+
+// Class is what a correction of samples goes by.
+type Class int
+
+// The classes.
+const (
+	Plain      Class = iota
+	Fresh            // code that meets fresh pages first: the allocator's
+	Collecting       // work that goes with the number of collections
+	ClassCount       // how many there are
+)
+
+// FreshBuckets are those of class Fresh. Some pages are first touched by the
+// program, which does not show.
+var FreshBuckets = []Bucket{BucketMalloc, BucketZeroing, BucketGrowCopy, BucketConvert}
+
+// Class returns the class of a bucket.
+func (b Bucket) Class() Class {
+	switch {
+	case BucketInfo[b].Collector || b == BucketAssist || b == BucketMarkIdle:
+		return Collecting
+	case slices.Contains(FreshBuckets, b):
+		return Fresh
+	}
+	return Plain
+}
 
 // BucketInfo describes the rows of the decomposition. memory rows add up to
 // what memory management costs; collector rows to what is apportioned as churn

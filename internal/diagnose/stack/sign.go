@@ -46,12 +46,12 @@ func (t *Table) signs(function string) signSet {
 // Signs counts CPU samples by sign, and by the function that the user can
 // name: the innermost one outside the standard library.
 type Signs struct {
-	Samples [signCount]float64
+	Samples [signCount][ClassCount]float64
 	By      [signCount]map[string]float64
 }
 
-// Add counts a stack of n samples.
-func (t *Signs) Add(c *Classifier, stack []*evidence.Location, n float64) {
+// Add counts a stack of n samples of a bucket.
+func (t *Signs) Add(c *Classifier, stack []*evidence.Location, b Bucket, n float64) {
 	var set signSet
 	for _, l := range stack {
 		set |= c.Loc(l).signs
@@ -67,7 +67,7 @@ func (t *Signs) Add(c *Classifier, stack []*evidence.Location, n float64) {
 		if set&(1<<s) == 0 {
 			continue
 		}
-		t.Samples[s] += n
+		t.Samples[s][b.Class()] += n
 		if t.By[s] == nil {
 			t.By[s] = map[string]float64{}
 		}

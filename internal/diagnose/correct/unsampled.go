@@ -1,9 +1,9 @@
-package diagnose
+package correct
 
 import (
 	"math"
-	"time"
 
+	"github.com/heaptrim/heaptrim/internal/diagnose/run"
 	"github.com/heaptrim/heaptrim/internal/diagnose/stack"
 )
 
@@ -21,18 +21,18 @@ import (
 // burstBuckets are what runs for moments, as far as the collector does it.
 var burstBuckets = []stack.Bucket{stack.BucketAssist, stack.BucketMarkDedicated, stack.BucketMarkFractional, stack.BucketMarkOther, stack.BucketCycle, stack.BucketSweep, stack.BucketScavenge}
 
-// noSampleBuckets hold CPU time that is in no sample.
-var noSampleBuckets = []stack.Bucket{stack.BucketCollectorUnsampled, stack.BucketSchedulerUnsampled, stack.BucketAppUnsampled}
+// NoSampleBuckets hold CPU time that is in no sample.
+var NoSampleBuckets = []stack.Bucket{stack.BucketCollectorUnsampled, stack.BucketSchedulerUnsampled, stack.BucketAppUnsampled}
 
 // often is how many cycles a second leave about a percent of CPU between
 // samples: in the lab 400 had 2 to 4 %, 100 had 1 and 20 none.
 const often = 100
 
-// hiddenBursts reports whether a run collects so often that samples alone fall
+// HiddenBursts reports whether a run collects so often that samples alone fall
 // short, and does not tell what the process used.
-func (r *runData) hiddenBursts() bool {
-	window := r.collector.window.Seconds()
-	return r.hasCPU && (r.profiled <= 0 || r.unprofiled) && window > 0 && float64(len(r.collector.cycles)) > often*window
+func HiddenBursts(r *run.Data) bool {
+	window := r.Collector.Window.Seconds()
+	return r.CPU.Known && (r.CPU.Used <= 0 || r.CPU.UsedPart) && window > 0 && float64(len(r.Collector.Cycles)) > often*window
 }
 
 // sleepsPerCycle is how often a thread goes to sleep for one cycle and each
@@ -49,41 +49,44 @@ const sleepsPerCycle = 12
 // a server with 37 sleeps a cycle on two processors, what its samples lacked was
 // the application's, by perf in the same process: the collector had 18 % of CPU
 // in samples alone, and 15 % by perf.
-func (d *runData) sleepsOfItsOwn(processors int) bool {
-	return d.sleeps > 2*sleepsPerCycle*float64(max(processors-1, 1))*d.cyclesProfiled()
+func (r *Result) sleepsOfItsOwn() bool {
+	return r.d.CPU.Sleeps > 2*sleepsPerCycle*float64(max(r.processors-1, 1))*r.CyclesProfiled()
 }
 
-// chargeScheduler gives the collector its part of what the scheduler does: its
+// schedulerForCycles gives the collector its part of what the scheduler does: its
 // stacks do not show for whom, but its work is to put threads to sleep and to
 // wake them, and those are counted.
-func (d *runData) chargeScheduler(processors int) {
-	if d.sleeps <= 0 || d.unprofiled {
+func schedulerForCycles(r *Result) {
+	cpu := &r.d.CPU
+	if cpu.Sleeps <= 0 || cpu.UsedPart {
 		return
 	}
-	d.forCycles = math.Min(1, sleepsPerCycle*float64(max(processors-1, 0))*d.cyclesProfiled()/d.sleeps)
-	d.buckets[stack.BucketCycleScheduler] = d.buckets[stack.BucketScheduler] * d.forCycles * d.paceOf(stack.BucketCycleScheduler)
-	d.buckets[stack.BucketScheduler] *= 1 - d.forCycles
+	r.ForCycles = math.Min(1, sleepsPerCycle*float64(max(r.processors-1, 0))*r.CyclesProfiled()/cpu.Sleeps)
+	r.added[stack.BucketCycleScheduler] = cpu.Buckets[stack.BucketScheduler] * r.SplitScheduler()
+	r.kept[stack.BucketScheduler] = 1 - r.ForCycles
 }
 
-// cyclesProfiled is how many cycles there were while CPU samples were taken. Where
+// CyclesProfiled is how many cycles there were while CPU samples were taken. Where
 // that was not counted, a benchmark's log is of the same work, a service's of another window.
-func (d *runData) cyclesProfiled() float64 {
-	if d.cyclesSeen > 0 {
-		return d.cyclesSeen
+func (r *Result) CyclesProfiled() float64 {
+	if r.Profiled.cycles > 0 {
+		return r.Profiled.cycles
 	}
-	n := float64(d.collector.all)
-	if d.bench || d.collector.window <= 0 {
+	d := r.d
+	n := float64(d.Collector.All)
+	if d.Bench || d.Collector.Window <= 0 {
 		return n
 	}
-	return n * d.wall.Seconds() / d.collector.window.Seconds()
+	return n * d.CPU.Wall.Seconds() / d.Collector.Window.Seconds()
 }
 
 // unsampled is how many samples more the process should have had; zero where
 // the recording does not tell, or no more than chance explains. Each thread's
 // timer may be up to one period behind, and the time of a thread that runs
 // while the system is asked may lag by a tick.
-func (d *runData) unsampled(processors int) float64 {
-	if d.profiled <= 0 || d.period <= 0 || d.unprofiled {
+func (r *Result) unsampled() float64 {
+	cpu := &r.d.CPU
+	if cpu.Used <= 0 || cpu.Period <= 0 || cpu.UsedPart {
 		return 0
 	}
 	const (
@@ -91,51 +94,45 @@ func (d *runData) unsampled(processors int) float64 {
 		behind     = 0.8 // 95 % of a thread's offset, in periods: uniform at both ends
 		lag        = 0.4 // a tick of 4 ms, in periods
 	)
-	p := math.Max(float64(processors), 1)
+	p := math.Max(float64(r.processors), 1)
 	off := behind*math.Sqrt(p+ownThreads) + lag*p
-	if lack := d.profiled.Seconds()/d.period - d.sampled; lack > off {
+	if lack := cpu.Used.Seconds()/cpu.Period - cpu.All; lack > off {
 		return lack
 	}
 	return 0
 }
 
-// processorTime is the most that a process can have had in a window, with a
-// tenth and a tick of each processor for clocks that were read at other moments.
-func processorTime(window time.Duration, processors int) time.Duration {
-	return time.Duration(math.Min(float64(max(processors, 1))*(1.1*window.Seconds()+0.01), 1e9) * 1e9)
-}
-
-// noSample is all that is in no sample, in samples.
-func (d *runData) noSample() float64 {
+// NoSample is all that is in no sample, in samples.
+func (r *Result) NoSample() float64 {
 	sum := 0.0
-	for _, b := range noSampleBuckets {
-		sum += d.buckets[b]
+	for _, b := range NoSampleBuckets {
+		sum += r.added[b]
 	}
 	return sum
 }
 
-// chargeUnsampled gives what is in no sample to the collector and the scheduler
+// unsampledTime gives what is in no sample to the collector and the scheduler
 // by the samples that they do have, or to the application where that sleeps
 // itself. What is idle marking's and what belongs to
 // a benchmark's set-up stays out, as their samples do.
-func (d *runData) chargeUnsampled(processors int) {
-	lack := d.unsampled(processors)
+func unsampledTime(r *Result) {
+	lack := r.unsampled()
 	if lack == 0 {
 		return
 	}
-	if d.sleepsOfItsOwn(processors) {
-		d.buckets[stack.BucketAppUnsampled] = lack
+	if r.sleepsOfItsOwn() {
+		r.added[stack.BucketAppUnsampled] = lack
 		return
 	}
-	collector := d.buckets[stack.BucketCycleScheduler]
+	collector := r.bucket(stack.BucketCycleScheduler)
 	for _, b := range burstBuckets {
-		collector += d.buckets[b]
+		collector += r.bucket(b)
 	}
-	scheduler := d.buckets[stack.BucketScheduler]
-	all := collector + scheduler + d.buckets[stack.BucketMarkIdle] + d.setUpBursts
+	scheduler := r.bucket(stack.BucketScheduler)
+	all := collector + scheduler + r.bucket(stack.BucketMarkIdle) + r.setUpBursts
 	if all == 0 {
 		scheduler, all = 1, 1
 	}
-	d.buckets[stack.BucketCollectorUnsampled] = lack * collector / all
-	d.buckets[stack.BucketSchedulerUnsampled] = lack * scheduler / all
+	r.added[stack.BucketCollectorUnsampled] = lack * collector / all
+	r.added[stack.BucketSchedulerUnsampled] = lack * scheduler / all
 }

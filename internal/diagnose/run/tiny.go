@@ -1,4 +1,4 @@
-package diagnose
+package run
 
 import (
 	"math"
@@ -43,31 +43,52 @@ func tinyOf(p stack.Path, pointers finding.Tri, objects, bytes float64) tinyCoun
 // mostPerBlock is how many objects a block can hold.
 const mostPerBlock = tinyBlock
 
-// countTiny makes counts of objects out of counts of blocks, so that all sites
+// TinyScale says how many objects the blocks of the tiny allocator hold beyond
+// one each. The zero value says none.
+type TinyScale struct {
+	Known float64 // share of the objects of known size that count
+	Each  float64 // objects more in each block of unknown ones
+}
+
+// Objects is the number of objects that a part of a site allocated.
+func (s TinyScale) Objects(m *MixTally) float64 {
+	return m.Objects + m.tiny.more*s.Known + m.tiny.unknown*s.Each
+}
+
+// SiteObjects is the number of objects that a site allocated.
+func (s TinyScale) SiteObjects(t *Site) float64 {
+	extra := 0.0
+	for _, m := range t.Mix {
+		extra += m.tiny.more*s.Known + m.tiny.unknown*s.Each
+	}
+	return t.Objects + extra
+}
+
+// TinyScale makes counts of objects out of counts of blocks, so that all sites
 // together allocate as many as package testing counted. Objects of known size
 // come first; what is missing then is spread over the others by their blocks,
 // so the sum is right and the single site of unknown size an estimate.
-func (d *runData) countTiny() {
-	var counted meanOf
-	for _, b := range d.results {
-		if b.pass == passTiming {
-			counted.add(b.allocOp)
+func (d *Data) TinyScale() TinyScale {
+	var counted MeanOf
+	for _, b := range d.Results {
+		if b.Pass == PassTiming {
+			counted.Add(b.AllocOp)
 		}
 	}
-	if !d.bench || d.allocOps == 0 || counted.mean() == 0 {
-		return
+	if !d.Bench || d.Heap.Ops == 0 || counted.Mean() == 0 {
+		return TinyScale{}
 	}
 	objects, unknown, more := 0.0, 0.0, 0.0
-	for _, t := range d.sites.sites {
-		objects += t.objects
-		for _, m := range t.mix {
+	for _, t := range d.Sites.Sites {
+		objects += t.Objects
+		for _, m := range t.Mix {
 			unknown += m.tiny.unknown
 			more += m.tiny.more
 		}
 	}
-	missing := counted.mean()*d.allocOps - objects
+	missing := counted.Mean()*d.Heap.Ops - objects
 	if missing <= 0 || unknown+more == 0 {
-		return
+		return TinyScale{}
 	}
 	known := 1.0
 	if more > missing {
@@ -77,11 +98,5 @@ func (d *runData) countTiny() {
 	if unknown > 0 {
 		each = math.Min(math.Max(missing-more, 0)/unknown, mostPerBlock-1)
 	}
-	for _, t := range d.sites.sites {
-		for _, m := range t.mix {
-			extra := m.tiny.more*known + m.tiny.unknown*each
-			m.objects += extra
-			t.objects += extra
-		}
-	}
+	return TinyScale{known, each}
 }

@@ -1,4 +1,4 @@
-package diagnose
+package run
 
 import (
 	"slices"
@@ -9,10 +9,10 @@ import (
 	"github.com/heaptrim/heaptrim/internal/kernel"
 )
 
-// cpuPart says whether a part's samples are the CPU time of a run. Those of
+// CPUPart says whether a part's samples are the CPU time of a run. Those of
 // perf are, unless there is a profile of the runtime's own, whose stacks have
 // lines and inlined calls: then perf tells of the kernel only.
-func cpuPart(run evidence.Run, part evidence.Part) bool {
+func CPUPart(run evidence.Run, part evidence.Part) bool {
 	switch part.Kind {
 	case evidence.KindCPU:
 		return true
@@ -22,42 +22,42 @@ func cpuPart(run evidence.Run, part evidence.Part) bool {
 	return false
 }
 
-// openCPU opens the samples of a part that cpuPart names.
-func (r *reader) openCPU(part evidence.Part) (*evidence.Profile, error) {
+// OpenCPU opens the samples of a part that CPUPart names.
+func (r *Reader) OpenCPU(part evidence.Part) (*evidence.Profile, error) {
 	if part.Kind == evidence.KindPerf {
-		p, _, err := perf.Open(r.b.Path(part))
+		p, _, err := perf.Open(r.B.Path(part))
 		return p, err
 	}
-	return pprof.Open(r.b.Path(part))
+	return pprof.Open(r.B.Path(part))
 }
 
 // perf reads what perf script printed: what the kernel did, and CPU samples
 // where there are no others.
-func (r *reader) perf(d *runData, part evidence.Part) error {
-	p, st, err := perf.Open(r.b.Path(part))
+func (r *Reader) perf(d *Data, part evidence.Part) error {
+	p, st, err := perf.Open(r.B.Path(part))
 	if err != nil {
 		return err
 	}
 	if st.Malformed > 0 {
-		r.warn("%s: %d lines are not what perf script prints, first: %v", part.Path, st.Malformed, st.Errors[0])
+		r.Warn("%s: %d lines are not what perf script prints, first: %v", part.Path, st.Malformed, st.Errors[0])
 	}
 	if st.Truncated {
-		r.warn("%s: the last sample was cut short", part.Path)
+		r.Warn("%s: the last sample was cut short", part.Path)
 	}
 	w, err := kernel.Analyze(p, perf.KernelFile, kernel.Columns{
 		Samples: p.Column(perf.ColumnSamples), CPU: p.Column(perf.ColumnCPU), Faults: p.Column(perf.ColumnFaults)})
 	if err != nil {
 		return err
 	}
-	if d.kernel == nil || w.Samples > d.kernel.Samples {
-		if d.kernel != nil && w.Faults == 0 {
-			w.Faults, w.ByFault = d.kernel.Faults, d.kernel.ByFault
+	if d.Kernel == nil || w.Samples > d.Kernel.Samples {
+		if d.Kernel != nil && w.Faults == 0 {
+			w.Faults, w.ByFault = d.Kernel.Faults, d.Kernel.ByFault
 		}
-		d.kernel = w
+		d.Kernel = w
 	} else if w.Faults > 0 {
-		d.kernel.Faults, d.kernel.ByFault = w.Faults, w.ByFault
+		d.Kernel.Faults, d.Kernel.ByFault = w.Faults, w.ByFault
 	}
-	if w.Samples == 0 || !cpuPart(d.run, part) {
+	if w.Samples == 0 || !CPUPart(d.Run, part) {
 		return nil
 	}
 	return r.addProfile(d, part, p)

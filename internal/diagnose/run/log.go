@@ -1,4 +1,4 @@
-package diagnose
+package run
 
 import (
 	"os"
@@ -13,14 +13,14 @@ import (
 // Passes of a benchmark's recording, by the names that the bundle format gives
 // them.
 const (
-	passTiming     = "timing"
-	passAllocation = "allocation"
-	passAlone      = "alone"
+	PassTiming     = "timing"
+	PassAllocation = "allocation"
+	PassAlone      = "alone"
 )
 
 // log reads a part that is a log; others it leaves alone.
-func (r *reader) log(d *runData, part evidence.Part) error {
-	var read func(*runData, evidence.Part, *os.File) error
+func (r *Reader) log(d *Data, part evidence.Part) error {
+	var read func(*Data, evidence.Part, *os.File) error
 	switch part.Kind {
 	case evidence.KindBench:
 		read = r.benchText
@@ -33,7 +33,7 @@ func (r *reader) log(d *runData, part evidence.Part) error {
 	default:
 		return nil
 	}
-	f, err := os.Open(r.b.Path(part))
+	f, err := os.Open(r.B.Path(part))
 	if err != nil {
 		return err
 	}
@@ -41,16 +41,16 @@ func (r *reader) log(d *runData, part evidence.Part) error {
 	return read(d, part, f)
 }
 
-func (r *reader) benchText(d *runData, part evidence.Part, f *os.File) error {
+func (r *Reader) benchText(d *Data, part evidence.Part, f *os.File) error {
 	log, err := benchlog.Read(part.Path, f)
 	if err != nil {
 		return err
 	}
 	for _, b := range log.Results {
-		d.results = append(d.results, benchResult{part.Pass, b.Name, b.NsPerOp, b.BytesPerOp, b.AllocsPerOp, b.Iterations})
+		d.Results = append(d.Results, benchResult{part.Pass, b.Name, b.NsPerOp, b.BytesPerOp, b.AllocsPerOp, b.Iterations})
 	}
 	for _, e := range log.Errors {
-		r.warn("%v", e)
+		r.Warn("%v", e)
 	}
 	return nil
 }
@@ -58,7 +58,7 @@ func (r *reader) benchText(d *runData, part evidence.Part, f *os.File) error {
 // gcText reads a gctrace log. A benchmark's cycles count from the start of its
 // measured run, which ends with the process: set-up and calibration lie
 // before.
-func (r *reader) gcText(d *runData, part evidence.Part, f *os.File) error {
+func (r *Reader) gcText(d *Data, part evidence.Part, f *os.File) error {
 	var cycles []evidence.Cycle
 	st, err := gctrace.Scan(part.Path, f, func(c evidence.Cycle) error {
 		cycles = append(cycles, c)
@@ -68,40 +68,40 @@ func (r *reader) gcText(d *runData, part evidence.Part, f *os.File) error {
 		return err
 	}
 	if st.Malformed > 0 {
-		r.warn("%s: %d lines begin like gctrace and do not go on so, first: %v", part.Path, st.Malformed, st.Errors[0])
+		r.Warn("%s: %d lines begin like gctrace and do not go on so, first: %v", part.Path, st.Malformed, st.Errors[0])
 	}
-	if st.Cycles == 0 && (d.bench || st.Malformed > 0) {
+	if st.Cycles == 0 && (d.Bench || st.Malformed > 0) {
 		// Package testing forces collections, so that every benchmark's log has some:
 		// this one does not tell that there were none.
-		r.warn("%s: no collection can be read in it, so it is left out", part.Path)
+		r.Warn("%s: no collection can be read in it, so it is left out", part.Path)
 		return nil
 	}
-	d.collector.all += len(cycles)
-	d.collector.ops += part.Ops
+	d.Collector.All += len(cycles)
+	d.Collector.Ops += part.Ops
 	if part.Ops > 0 {
-		d.collector.logs++
+		d.Collector.Logs++
 	}
 	for _, c := range cycles {
 		if c.Forced {
-			d.collector.forced++
+			d.Collector.Forced++
 		}
 	}
 	window := part.Wall
-	if d.bench {
+	if d.Bench {
 		if ns := d.resultNs(part.Pass); ns > 0 && part.Ops > 0 {
 			window = time.Duration(min(ns*float64(part.Ops), float64(part.Wall)))
 			all := cycles
 			cycles = windowed(cycles, part.Wall, window)
-			d.collector.outside += markTime(all, true) - markTime(cycles, false)
-			d.collector.inside += markTime(cycles, false)
+			d.Collector.outside += markTime(all, true) - markTime(cycles, false)
+			d.Collector.inside += markTime(cycles, false)
 		}
 	}
 	if window == 0 && len(cycles) > 1 {
 		window = cycles[len(cycles)-1].At - cycles[0].At
 	}
-	d.collector.logged = true
-	d.collector.cycles = append(d.collector.cycles, cycles...)
-	d.collector.window += window
+	d.Collector.Logged = true
+	d.Collector.Cycles = append(d.Collector.Cycles, cycles...)
+	d.Collector.Window += window
 	return nil
 }
 
@@ -120,17 +120,17 @@ func markTime(cycles []evidence.Cycle, forced bool) time.Duration {
 // resultNs is the last result of a pass in ns/op. The benchmark text of a pass
 // stands before its log in the manifest, or its log falls back to the whole
 // process.
-func (d *runData) resultNs(pass string) float64 {
+func (d *Data) resultNs(pass string) float64 {
 	ns := 0.0
-	for _, b := range d.results {
-		if b.pass == pass {
-			ns = b.nsPerOp
+	for _, b := range d.Results {
+		if b.Pass == pass {
+			ns = b.NsPerOp
 		}
 	}
 	return ns
 }
 
-func (r *reader) metricsText(d *runData, part evidence.Part, f *os.File) error {
+func (r *Reader) metricsText(d *Data, part evidence.Part, f *os.File) error {
 	var samples []evidence.Metrics
 	st, err := metrics.Scan(part.Path, f, func(m evidence.Metrics) error {
 		samples = append(samples, m)
@@ -140,22 +140,22 @@ func (r *reader) metricsText(d *runData, part evidence.Part, f *os.File) error {
 		return err
 	}
 	if st.Truncated {
-		r.warn("%s: the last sample was cut short", part.Path)
+		r.Warn("%s: the last sample was cut short", part.Path)
 	}
 	// Where every allocation is recorded, the recording is in the figures.
-	if part.Pass != passAllocation {
-		d.collector.metrics = samples
+	if part.Pass != PassAllocation {
+		d.Collector.Metrics = samples
 	}
 	return nil
 }
 
 // memStats reads the MemStats tails that a live service printed at the start
 // and the end of the window.
-func (r *reader) memStats(d *runData, part evidence.Part, f *os.File) error {
+func (r *Reader) memStats(d *Data, part evidence.Part, f *os.File) error {
 	m, err := metrics.ReadMemStats(part.Path, f)
 	if err != nil {
 		return err
 	}
-	d.collector.stats = append(d.collector.stats, m)
+	d.Collector.Stats = append(d.Collector.Stats, m)
 	return nil
 }

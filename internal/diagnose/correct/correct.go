@@ -1,0 +1,147 @@
+// Package correct makes up for what measuring changes and what samples miss. A
+// run is read as it was recorded; each correction says how many times a sample
+// of some class of CPU time counts, or how much time no sample shows. They are
+// a list, applied in order, and each can be left out.
+package correct
+
+import (
+	"slices"
+
+	"github.com/heaptrim/heaptrim/internal/diagnose/run"
+	"github.com/heaptrim/heaptrim/internal/diagnose/stack"
+)
+
+// Correction is one entry of the list.
+type Correction struct {
+	Name  string
+	Why   string // what is wrong without it
+	Needs string // the evidence without which it changes nothing
+	apply func(*Result)
+}
+
+// List returns the corrections in the order in which they are applied: those
+// behind use what those before have made.
+func List() []Correction {
+	return []Correction{
+		{"cycle-scale", "a CPU profile changes how often a program collects and how long a collection takes", "collections counted by the runtime, profiled and not", cycleScale},
+		{"set-up", "background work of the collector that a benchmark's set-up caused is in its samples", "a log of the collector", setUp},
+		{"fault-scale", "a CPU profile changes how often a program with a small heap meets fresh pages", "page faults of the same work without a profile, and their cost", faultScale},
+		{"scheduler", "collections put threads to sleep and wake them, which looks like scheduling", "how often threads went to sleep", schedulerForCycles},
+		{"unsampled", "threads that run only briefly between sleeps are rarely sampled", "the CPU time that the process used", unsampledTime},
+		{"tiny-objects", "the heap profile counts blocks of the tiny allocator, not objects", "allocations that package testing counted, raw stacks", tinyObjects},
+	}
+}
+
+// Result is what the samples of one run count for. The zero weight of a bucket
+// that no correction touches is 1.
+type Result struct {
+	d          *run.Data
+	processors int
+
+	kept  [stack.BucketCount]float64 // share of a bucket's samples that belong to the run
+	scale [stack.BucketCount]float64 // how many times they count
+	added [stack.BucketCount]float64 // CPU time without samples, in samples
+
+	CycleScale  float64 // a sample of the collector counts so many times; 1 when not known
+	CycleKnown  bool
+	FaultScale  float64 // a sample of code that meets fresh pages; 1 when not known
+	ForCycles   float64 // share of the scheduler's samples that collections cause
+	Tiny        run.TinyScale
+	Profiled    Use // what the processes used while samples were taken
+	Unprofiled  Use // and the same work without a profile; zero when not known
+	Warnings    []string
+	setUpBursts float64 // samples of set-up in buckets that run briefly
+}
+
+// Options tunes Apply. The zero value applies all corrections.
+type Options struct {
+	Processors int      // GOMAXPROCS of the program
+	Without    []string // names of corrections that are left out
+}
+
+// Apply corrects a run.
+func Apply(d *run.Data, o Options) *Result {
+	r := &Result{d: d, processors: o.Processors, CycleScale: 1, FaultScale: 1}
+	for b := range r.kept {
+		r.kept[b], r.scale[b] = 1, 1
+	}
+	for _, c := range List() {
+		if !slices.Contains(o.Without, c.Name) {
+			c.apply(r)
+		}
+	}
+	return r
+}
+
+// Buckets returns CPU time by bucket, in samples.
+func (r *Result) Buckets() [stack.BucketCount]float64 {
+	out := r.added
+	for b, n := range r.d.CPU.Buckets {
+		out[b] += n * r.Weight(stack.Bucket(b))
+	}
+	return out
+}
+
+// bucket is the CPU time of one bucket, in samples.
+func (r *Result) bucket(b stack.Bucket) float64 {
+	return r.added[b] + r.d.CPU.Buckets[b]*r.Weight(b)
+}
+
+// Weight is what a sample of a bucket counts for.
+func (r *Result) Weight(b stack.Bucket) float64 { return r.kept[b] * r.scale[b] }
+
+// Scale is the same for a sample that is known to belong to the run.
+func (r *Result) Scale(b stack.Bucket) float64 { return r.scale[b] }
+
+// SplitScheduler is what the part of a scheduler's sample that collections cause
+// counts for, as time of stack.BucketCycleScheduler.
+func (r *Result) SplitScheduler() float64 { return r.ForCycles * r.CycleScale }
+
+// Samples is how many CPU samples the charged buckets stand on.
+func (r *Result) Samples() float64 {
+	sum := 0.0
+	for i, n := range r.d.CPU.Buckets {
+		b := stack.Bucket(i)
+		if b == stack.BucketMarkIdle {
+			continue
+		}
+		kept := r.kept[b]
+		if b == stack.BucketScheduler {
+			kept = 1 // what is taken from it counts for collections
+		}
+		sum += n * kept
+	}
+	return sum
+}
+
+// Line is the CPU time of a line with all that it calls, in samples.
+func (r *Result) Line(l *run.Line) float64 {
+	return l.CPU[stack.Plain] + l.CPU[stack.Fresh]*r.FaultScale + l.CPU[stack.Collecting]*r.CycleScale
+}
+
+// Sign is the CPU time that shows a sign, in samples.
+func (r *Result) Sign(s stack.Sign) float64 {
+	n := r.d.Signs.Samples[s]
+	return n[stack.Plain] + n[stack.Fresh] + n[stack.Collecting]*r.CycleScale
+}
+
+// backgroundBuckets are the collector's work on its own goroutines, whose
+// stacks cannot show whether a benchmark's set-up or its measured run caused
+// it.
+var backgroundBuckets = []stack.Bucket{
+	stack.BucketMarkDedicated, stack.BucketMarkFractional, stack.BucketMarkOther, stack.BucketMarkIdle, stack.BucketCycle,
+}
+
+// setUp takes out of a benchmark's CPU what the collector did for its set-up
+// and when package testing forced it to, in the proportion that the log of the
+// same work shows.
+func setUp(r *Result) {
+	part := r.d.Collector.Part()
+	for _, b := range backgroundBuckets {
+		r.setUpBursts += r.bucket(b) * (1 - part)
+		r.kept[b] *= part
+	}
+}
+
+// tinyObjects makes counts of objects out of counts of blocks.
+func tinyObjects(r *Result) { r.Tiny = r.d.TinyScale() }

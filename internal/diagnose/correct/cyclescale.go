@@ -1,0 +1,132 @@
+package correct
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/heaptrim/heaptrim/internal/diagnose/run"
+	"github.com/heaptrim/heaptrim/internal/diagnose/stack"
+	"github.com/heaptrim/heaptrim/internal/evidence"
+)
+
+// While a CPU profile is taken its buffers and the writer that compresses it are on
+// the heap, 1.2 MB with Go 1.26, and every collection finds them alive. So the profiled
+// run of a benchmark does not collect as often as the program does by itself: seldomer
+// where GOGC sets the heap goal, which grows by twice that with GOGC=100, and more often
+// at the runtime's minimum heap, where more than a quarter of the room is taken. What
+// the collector's samples show is the cost of the collections that there were; it counts
+// for those that the same work has without the profile.
+//
+// Small heaps notice more of it. 0.13 MB of the buffers are scanned, which makes each
+// collection longer, and the scavenger gives back other memory, which the program
+// touches again: a page fault each. Such benchmarks are run alone, too.
+
+const (
+	// fewestCycles is how many collections either process must have had that were not
+	// forced, set-up included: of fewer, where it begins and ends within a cycle counts too much.
+	fewestCycles = 20
+	// mostCycleScale is the largest ratio, either way, that is believed: with a live heap of
+	// 1 MiB at the runtime's minimum heap it is 1.5, and with larger ones less.
+	mostCycleScale = 3
+)
+
+// Use is what a benchmark's processes used, their set-up included.
+type Use struct {
+	Processes float64
+	Ops       float64
+	cycles    float64 // 0 when some part does not tell it
+	collector float64 // seconds, as the runtime accounts for it; 0 when some part does not tell it
+	CPU       float64 // seconds of the process; 0 when some part does not tell it
+	Faults    float64 // without disk; known where cpu is
+}
+
+// useOf adds up what some parts of a run say.
+func useOf(r evidence.Run, counts func(evidence.Part) bool) Use {
+	var u Use
+	cycles, collector, used := true, true, true
+	for _, p := range r.Parts {
+		if !counts(p) {
+			continue
+		}
+		u.Processes++
+		u.Ops += float64(p.Ops)
+		u.cycles += float64(p.Cycles)
+		u.collector += p.Collector.Seconds()
+		u.CPU += p.Profiled.Seconds()
+		u.Faults += float64(p.MinorFaults)
+		cycles, collector, used = cycles && p.Cycles > 0, collector && p.Collector > 0, used && p.Profiled > 0
+	}
+	if !cycles {
+		u.cycles = 0
+	}
+	if !collector {
+		u.collector = 0
+	}
+	if !used {
+		u.CPU, u.Faults = 0, 0
+	}
+	return u
+}
+
+// automatic is how many collections were not forced, when so many are forced in
+// each process.
+func (u Use) automatic(forced float64) float64 { return u.cycles - u.Processes*forced }
+
+// collectorBeside is the collector's processor time for each second of all else
+// but page faults, by which two runs compare that the machine did not run equally
+// fast; 0 when not known.
+func (u Use) collectorBeside(f *evidence.PageFault) float64 {
+	rest := u.CPU - u.collector
+	if f != nil {
+		rest -= u.Faults * f.NS.Value / 1e9
+	}
+	if u.collector <= 0 || rest <= 0 {
+		return 0
+	}
+	return u.collector / rest
+}
+
+// cycleScale learns what the collector costs the program without a profile for
+// each unit of its cost in the profiled run: by the runtime's own account where
+// the work was also run unprofiled, or else by the number of collections.
+func cycleScale(r *Result) {
+	d := r.d
+	r.Profiled = useOf(d.Run, func(p evidence.Part) bool { return run.CPUPart(d.Run, p) })
+	r.Unprofiled = useOf(d.Run, func(p evidence.Part) bool { return p.Pass == run.PassAlone })
+	log := Use{Processes: float64(d.Collector.Logs), Ops: float64(d.Collector.Ops), cycles: float64(d.Collector.All)}
+	forced := float64(d.Collector.Forced) / math.Max(log.Processes, 1)
+	known := func(u Use) bool { return d.Bench && u.Ops > 0 && u.automatic(forced) >= fewestCycles }
+	without := r.Unprofiled
+	if !known(without) {
+		without, r.Unprofiled = log, Use{}
+	}
+	if !known(without) || !known(r.Profiled) {
+		return
+	}
+	// With several counts, one of the passes may have been kept from its last.
+	scale := without.automatic(forced) / without.Ops / (r.Profiled.automatic(forced) / r.Profiled.Ops)
+	if a, b := without.collectorBeside(d.Run.PageFault), r.Profiled.collectorBeside(d.Run.PageFault); a > 0 && b > 0 {
+		scale = a / b
+	}
+	if !(scale >= 1.0/mostCycleScale && scale <= mostCycleScale) {
+		r.Profiled.cycles, r.Unprofiled = 0, Use{}
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%s: the profiled process collected %.3g times as much as the same work without a profile: that is not believed, so the collector's samples count as they are", d.Run.Name, 1/scale))
+		return
+	}
+	r.CycleScale, r.CycleKnown = scale, true
+	for b := range r.scale {
+		if stack.Bucket(b).Class() == stack.Collecting {
+			r.scale[b] = scale
+		}
+	}
+}
+
+// CyclesUnprofiled is how many collections the program has without any recording
+// for each one of the log. Logging changes a small program, too.
+func (r *Result) CyclesUnprofiled() float64 {
+	log := r.d.Collector
+	if r.Unprofiled.Ops <= 0 || log.All == 0 || log.Ops <= 0 {
+		return 1
+	}
+	return r.Unprofiled.cycles / r.Unprofiled.Ops / (float64(log.All) / float64(log.Ops))
+}

@@ -1,0 +1,151 @@
+package run
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/gcmodel"
+	"github.com/heaptrim/heaptrim/internal/ingest/metrics"
+	"github.com/heaptrim/heaptrim/internal/stats"
+	"github.com/heaptrim/heaptrim/internal/unit"
+)
+
+// CollectorLog is what the logs of one run say of the collector.
+type CollectorLog struct {
+	Cycles []evidence.Cycle // of the window, forced ones included
+	Window time.Duration    // 0: not known
+	Logged bool             // there is a log, which may hold no cycle
+	All    int              // cycles of the whole process, a benchmark's set-up and forced ones included
+	Forced int              // of All
+	Ops    int64            // operations of a benchmark behind All
+	Logs   int              // processes behind All
+	// Processor time of a benchmark's cycles: those of its measured run, and
+	// those of its set-up and the ones that package testing forces.
+	inside, outside time.Duration
+	Metrics         []evidence.Metrics
+	Stats           []metrics.MemStats // at the start and the end of a live service's window
+}
+
+// Automatic returns the cycles that the pacer started.
+func (l CollectorLog) Automatic() []evidence.Cycle {
+	var out []evidence.Cycle
+	for _, c := range l.Cycles {
+		if !c.Forced {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// allocRate is what the program allocated per second as the runtime itself
+// counts it; 0 when not known.
+func (l CollectorLog) allocRate() float64 {
+	const name = "/gc/heap/allocs:bytes"
+	n := len(l.Metrics)
+	if n < 2 {
+		return 0
+	}
+	first, last := l.Metrics[0], l.Metrics[n-1]
+	if sec := (last.At - first.At).Seconds(); sec > 0 && last.Values[name] > 0 {
+		return (last.Values[name] - first.Values[name]) / sec
+	}
+	return 0
+}
+
+// Gogc is the setting that the program ran with in the end, which it may have
+// changed itself; "" when not known.
+func (l CollectorLog) Gogc() string {
+	v := l.Metric("/gc/gogc:percent")
+	if len(v) == 0 {
+		return ""
+	}
+	if last := v[len(v)-1]; last < maxPercent {
+		return strconv.Itoa(int(last))
+	}
+	return "off"
+}
+
+// The runtime reports "off" as the largest number there is.
+const (
+	maxPercent = 1 << 31
+	MaxHeap    = 1 << 60
+)
+
+// Goals are the heap goals that were sampled, without those of a program that
+// has none.
+func (l CollectorLog) Goals() []float64 {
+	return slices.DeleteFunc(l.Metric("/gc/heap/goal:bytes"), func(v float64) bool { return v >= MaxHeap })
+}
+
+// Part is the share of the collector's work that belongs to the measured run;
+// 1 when the log does not tell.
+func (l CollectorLog) Part() float64 {
+	if l.inside+l.outside <= 0 {
+		return 1
+	}
+	return float64(l.inside) / float64(l.inside+l.outside)
+}
+
+// windowed keeps the cycles that ended in the last d before end.
+func windowed(cycles []evidence.Cycle, end, d time.Duration) []evidence.Cycle {
+	var out []evidence.Cycle
+	for _, c := range cycles {
+		if c.At >= end-d && c.At <= end {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// RoundedUp undoes what gctrace does to sizes: it cuts them to whole MiB, so
+// the middle of the step is the best guess.
+func RoundedUp(b unit.Bytes) float64 { return float64(b) + float64(unit.MiB)/2 }
+
+// Metric returns a metric's samples.
+func (l CollectorLog) Metric(name string) []float64 {
+	var v []float64
+	for _, m := range l.Metrics {
+		if x, ok := m.Values[name]; ok {
+			v = append(v, x)
+		}
+	}
+	return v
+}
+
+// NonHeap is the memory that counts against a limit and is not heap objects.
+func (l CollectorLog) NonHeap() float64 {
+	part := func(name string) float64 { return stats.MedianOf(l.Metric(name)) }
+	total := part("/memory/classes/total:bytes")
+	if total == 0 {
+		return 0
+	}
+	return total - part("/memory/classes/heap/released:bytes") - part("/memory/classes/heap/free:bytes") - part("/memory/classes/heap/objects:bytes")
+}
+
+// SettingOf reads the collector's settings as the runtime does.
+func SettingOf(env evidence.Environment) (gcmodel.Setting, error) {
+	s := gcmodel.Setting{GOGC: 100}
+	switch g := strings.TrimSpace(env.GOGC); g {
+	case "":
+	case "off":
+		s.GOGC = -1
+	default:
+		n, err := strconv.Atoi(g)
+		if err != nil {
+			return s, fmt.Errorf("GOGC=%q is not a number", g)
+		}
+		s.GOGC = n
+	}
+	if l := strings.TrimSpace(env.GOMEMLIMIT); l != "" && l != "off" {
+		v, err := unit.ParseBytes(l)
+		if err != nil {
+			return s, fmt.Errorf("GOMEMLIMIT: %w", err)
+		}
+		s.Limit = v
+	}
+	return s, nil
+}

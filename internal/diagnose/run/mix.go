@@ -1,0 +1,82 @@
+package run
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/unit"
+)
+
+// MixKey tells apart what one line allocates.
+type MixKey struct {
+	Kind finding.Kind
+	Via  string
+}
+
+// MixTally is one part of what a site allocates.
+type MixTally struct {
+	Objects, Bytes float64
+	tiny           tinyCount
+}
+
+func (m *MixTally) addTiny(t tinyCount) {
+	m.tiny.unknown += t.unknown
+	m.tiny.more += t.more
+}
+
+// MaxSizes bounds the block sizes kept for a site: what comes in more sizes
+// than this has no pattern to be read from them.
+const MaxSizes = 512
+
+// addMix books objects of one kind and their block size. Profiles keep a
+// sample for each size, so a sample's mean is the size of its blocks.
+func (t *Site) addMix(k MixKey, objects, bytes float64) *MixTally {
+	m := t.Mix[k]
+	if m == nil {
+		m = &MixTally{}
+		t.Mix[k] = m
+	}
+	m.Objects += objects
+	m.Bytes += bytes
+	if objects == 0 {
+		return m
+	}
+	size := unit.Bytes(math.Round(bytes / objects))
+	if _, ok := t.Sizes[size]; ok || len(t.Sizes) < MaxSizes {
+		t.Sizes[size] += objects
+	}
+	return m
+}
+
+// Mixes returns the parts of what the site allocates, most objects first.
+func (t *Site) Mixes(tiny TinyScale) []finding.Mix {
+	var out []finding.Mix
+	all := tiny.SiteObjects(t)
+	for k, m := range t.Mix {
+		if objects := tiny.Objects(m); objects > 0 && all > 0 && t.Bytes > 0 {
+			out = append(out, finding.Mix{Kind: k.Kind, Via: k.Via, Objects: objects / all, Bytes: m.Bytes / t.Bytes})
+		}
+	}
+	slices.SortFunc(out, func(a, b finding.Mix) int {
+		return cmp.Or(cmp.Compare(b.Objects, a.Objects), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Via, b.Via))
+	})
+	return out
+}
+
+// SizeCounts returns the block sizes, smallest first. A site with more sizes
+// than were kept has none.
+func (t *Site) SizeCounts() []finding.SizeCount {
+	if len(t.Sizes) >= MaxSizes {
+		return nil
+	}
+	var out []finding.SizeCount
+	for size, n := range t.Sizes {
+		if n > 0 {
+			out = append(out, finding.SizeCount{Size: size, Objects: n})
+		}
+	}
+	slices.SortFunc(out, func(a, b finding.SizeCount) int { return cmp.Compare(a.Size, b.Size) })
+	return out
+}

@@ -1,0 +1,227 @@
+package run
+
+import (
+	"math"
+	"sort"
+
+	"github.com/heaptrim/heaptrim/internal/diagnose/alloc"
+	"github.com/heaptrim/heaptrim/internal/diagnose/stack"
+	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/unit"
+)
+
+// Pointerful is the vote on whether the site's objects hold pointers.
+func (t *Site) Pointerful() finding.Tri {
+	switch {
+	case t.pointers[finding.Yes] > t.pointers[finding.No]:
+		return finding.Yes
+	case t.pointers[finding.No] > 0:
+		return finding.No
+	}
+	return finding.Unknown
+}
+
+// maxInitialised bounds what initialised counts: a larger value is mostly
+// array, which code that uses it again fills only as far as it needs.
+const maxInitialised = 1 << 10
+
+// Initialised is the share of the site's bytes that the program has to clear in
+// whatever place they get instead of the heap: a small value starts with all
+// its fields at zero on the stack, in a slab and in a pool too, where a buffer
+// starts empty and is filled.
+func (t *Site) Initialised(tiny TinyScale) float64 {
+	if t.Bytes <= 0 {
+		return 0
+	}
+	bytes := 0.0
+	for k, m := range t.Mix {
+		if k.Kind == finding.KindNew && k.Via == "" && m.Bytes <= maxInitialised*tiny.Objects(m) {
+			bytes += m.Bytes
+		}
+	}
+	return math.Min(math.Max(bytes/t.Bytes, 0), 1)
+}
+
+// ShareOf is its share of so many bytes allocated; 0 of none.
+func (t *Site) ShareOf(all float64) float64 {
+	if all <= 0 {
+		return 0
+	}
+	return math.Max(t.Bytes, 0) / all
+}
+
+// Site is what one run's profiles say of one site. CPU is in samples;
+// bytes and objects are totals over the window.
+type Site struct {
+	Key       stack.Key
+	CPU       [stack.BucketCount]float64
+	Objects   float64
+	Bytes     float64
+	Events    float64 // heap-profile sampling events behind bytes; +Inf when every allocation was recorded
+	InUse     MeanOf  // bytes, over snapshots
+	InUseObjs MeanOf
+	FirstLive float64 // bytes in use at the first and the last snapshot, for the survival slope
+	LastLive  float64
+	Via       map[string]float64
+	Kinds     map[finding.Kind]float64
+	Mix       map[MixKey]*MixTally
+	Sizes     map[unit.Bytes]float64 // objects by block size
+	pointers  [3]float64             // votes by Tri
+	stacks    map[uint64]*stackTally
+}
+
+type stackTally struct {
+	frames []evidence.Frame
+	weight float64
+}
+
+// MeanOf is a running mean.
+type MeanOf struct{ Sum, N float64 }
+
+// Add adds a value.
+func (m *MeanOf) Add(v float64) { m.Sum += v; m.N++ }
+
+// Mean returns the mean; 0 of none.
+func (m MeanOf) Mean() float64 {
+	if m.N == 0 {
+		return 0
+	}
+	return m.Sum / m.N
+}
+
+// maxStacks bounds the call paths kept for a site, whatever the profile's size.
+const maxStacks = 64
+
+// Sites is the sites of one run.
+type Sites struct {
+	Sites map[stack.Key]*Site
+	kind  alloc.Kinder
+}
+
+// NewSites returns no sites yet.
+func NewSites(k alloc.Kinder) *Sites { return &Sites{Sites: map[stack.Key]*Site{}, kind: k} }
+
+// at returns the tally of the site that a stack allocates at.
+func (s *Sites) at(c *stack.Classifier, locs []*evidence.Location) (*Site, stack.Path) {
+	p := stack.FindPath(c, locs)
+	t := s.Sites[p.Key]
+	if t == nil {
+		t = &Site{Key: p.Key, Via: map[string]float64{}, Kinds: map[finding.Kind]float64{}, Mix: map[MixKey]*MixTally{}, Sizes: map[unit.Bytes]float64{}, stacks: map[uint64]*stackTally{}}
+		s.Sites[p.Key] = t
+	}
+	return t, p
+}
+
+// Sorted returns the tallies in a stable order.
+func (s *Sites) Sorted() []*Site {
+	out := make([]*Site, 0, len(s.Sites))
+	for _, t := range s.Sites {
+		out = append(out, t)
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].Key.Less(out[j].Key) })
+	return out
+}
+
+// addStack remembers a call path with its weight; the lightest make room.
+func (t *Site) addStack(locs []*evidence.Location, w float64) {
+	if w <= 0 {
+		return
+	}
+	h := uint64(14695981039346656037)
+	for _, l := range locs {
+		h = (h ^ uint64(l.Index+1)) * 1099511628211
+	}
+	if s := t.stacks[h]; s != nil {
+		s.weight += w
+		return
+	}
+	if len(t.stacks) >= maxStacks {
+		t.dropLightest()
+	}
+	s := &stackTally{weight: w}
+	for _, l := range locs {
+		s.frames = append(s.frames, l.Frames...)
+	}
+	t.stacks[h] = s
+}
+
+func (t *Site) dropLightest() {
+	var at uint64
+	low := math.Inf(1)
+	for h, s := range t.stacks {
+		if s.weight < low || s.weight == low && h < at {
+			at, low = h, s.weight
+		}
+	}
+	delete(t.stacks, at)
+}
+
+// Heaviest returns up to n call paths, heaviest first, with their share.
+func (t *Site) Heaviest(n int) []finding.Stack {
+	var all []*stackTally
+	total := 0.0
+	for _, s := range t.stacks {
+		all = append(all, s)
+		total += s.weight
+	}
+	sort.Slice(all, func(i, j int) bool {
+		if all[i].weight != all[j].weight {
+			return all[i].weight > all[j].weight
+		}
+		return lessFrames(all[i].frames, all[j].frames)
+	})
+	var out []finding.Stack
+	for i, s := range all[:min(n, len(all))] {
+		// Stacks that CPU samples alone have seen weigh next to nothing.
+		if i > 0 && s.weight < 0.001*total {
+			break
+		}
+		out = append(out, finding.Stack{Frames: s.frames, Share: s.weight / total})
+	}
+	return out
+}
+
+func lessFrames(a, b []evidence.Frame) bool {
+	for i := 0; i < len(a) && i < len(b); i++ {
+		if a[i].Function != b[i].Function {
+			return a[i].Function < b[i].Function
+		}
+		if a[i].Line != b[i].Line {
+			return a[i].Line < b[i].Line
+		}
+	}
+	return len(a) < len(b)
+}
+
+// Top returns the heaviest key of a vote, ties by name.
+func Top[K ~string](votes map[K]float64) K {
+	var best K
+	w := 0.0
+	for k, v := range votes {
+		if v > w || v == w && v > 0 && k < best {
+			best, w = k, v
+		}
+	}
+	return best
+}
+
+// LargestSmall is the size of the largest objects that share spans with others: the
+// runtime's maxSmallSize.
+const LargestSmall = 32 * unit.KiB
+
+// LargeShare is the share of the site's bytes that are in large objects; 0 when
+// their sizes are not known.
+func (t *Site) LargeShare() float64 {
+	large, all := 0.0, 0.0
+	for _, c := range t.SizeCounts() {
+		all += float64(c.Size) * c.Objects
+		if c.Size > LargestSmall {
+			large += float64(c.Size) * c.Objects
+		}
+	}
+	if all <= 0 {
+		return 0
+	}
+	return large / all
+}
