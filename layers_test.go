@@ -136,7 +136,7 @@ var layers = []layer{
 	},
 	{
 		folder: "internal/detect",
-		ours:   []string{"internal/diagnose", "internal/evidence", "internal/finding", "internal/kernel", "internal/prescribe", "internal/stats", "internal/unit"},
+		ours:   []string{"internal/diagnose", "internal/diagnose/stack", "internal/evidence", "internal/finding", "internal/kernel", "internal/prescribe", "internal/stats", "internal/unit"},
 		why:    "a detector judges what a diagnosis measured and names a cure of the catalogue: it reads no file",
 	},
 	{

@@ -52,7 +52,8 @@ func (r *runCosts) aftermath() stats.Interval {
 	perCycle := float64(len(r.Collector.Automatic())) * r.counts.CyclesUnprofiled() / (r.cpu.charged * r.CPU.Period) / 1e9
 	whole := c.NS.Scale(perCycle)
 	// Idle marking is in no share, but in what the process used.
-	shown := r.cpu.collected.Value + r.assists() + r.cpu.buckets[stack.BucketMarkIdle]/r.cpu.charged - r.sweptByBytes(c.Times)
+	shown := r.cpu.collected.Value + r.assists() +
+		r.cpu.buckets[stack.BucketMarkIdle]/r.cpu.charged - r.sweptByBytes(c.Times)
 	sure := (r.cpu.collected.High - r.cpu.collected.Low) / 2
 	v := math.Max(0, whole.Value-shown)
 	out := stats.Interval{
@@ -147,7 +148,9 @@ func (r *runCosts) ownFaults(large float64) stats.Interval {
 	for _, c := range r.Collector.Automatic() {
 		peak = math.Max(peak, float64(c.HeapEnd))
 	}
-	again := math.Max(0, alone*r.counts.Unprofiled.Ops-r.counts.Unprofiled.Processes*(peak/leastPage+startFaults)) / r.counts.Unprofiled.Ops
+	again := math.Max(
+		0, alone*r.counts.Unprofiled.Ops-r.counts.Unprofiled.Processes*(peak/leastPage+startFaults),
+	) / r.counts.Unprofiled.Ops
 	share := math.Min(large/all, 1)
 	perNS := again * r.counts.Profiled.Ops * share / 1e9 / (r.cpu.charged * r.CPU.Period)
 	most := r.cpu.buckets[stack.BucketApp] / r.cpu.charged * share

@@ -103,7 +103,10 @@ func fitCollector(d *run.Data, env evidence.Environment) collectorModel {
 	m.live = liveScale(d, live.heap)
 	m.scan = scanShares(d, m, scan.heap)
 	m.known = true
-	m.why = fmt.Sprintf("in-use bytes of %d heap profiles in the run, %d cycles, %s", d.Heap.Snapshots, len(cycles), pace(m.marginal.Regime))
+	m.why = fmt.Sprintf(
+		"in-use bytes of %d heap profiles in the run, %d cycles, %s", d.Heap.Snapshots, len(cycles),
+		pace(m.marginal.Regime),
+	)
 	return m
 }
 

@@ -37,7 +37,10 @@ type charges struct {
 }
 
 // directBuckets are those whose samples carry the site on their stack.
-var directBuckets = []stack.Bucket{stack.BucketMalloc, stack.BucketZeroing, stack.BucketGrowCopy, stack.BucketConvert, stack.BucketProfiler, stack.BucketAssist}
+var directBuckets = []stack.Bucket{
+	stack.BucketMalloc, stack.BucketZeroing, stack.BucketGrowCopy, stack.BucketConvert, stack.BucketProfiler,
+	stack.BucketAssist,
+}
 
 // costs charges a run's CPU to its sites.
 func costs(d *run.Data, counts *correct.Result, m collectorModel) *runCosts {
@@ -85,7 +88,10 @@ func (r *runCosts) direct() {
 	for i := range malloc {
 		malloc[i] = a*objects[i] + b*bytes[i]
 	}
-	weights := map[stack.Bucket][]float64{stack.BucketMalloc: malloc, stack.BucketProfiler: bytes, stack.BucketZeroing: bytes, stack.BucketAssist: bytes, stack.BucketGrowCopy: make([]float64, n), stack.BucketConvert: make([]float64, n)}
+	weights := map[stack.Bucket][]float64{
+		stack.BucketMalloc: malloc, stack.BucketProfiler: bytes, stack.BucketZeroing: bytes, stack.BucketAssist: bytes,
+		stack.BucketGrowCopy: make([]float64, n), stack.BucketConvert: make([]float64, n),
+	}
 	for _, bucket := range directBuckets {
 		counts := make([]float64, n)
 		for i, s := range r.sites {
@@ -166,5 +172,8 @@ func (r *runCosts) total(s *siteCost) {
 // predict says what the run would save without the site's allocations.
 func (r *runCosts) predict(s *siteCost) finding.Prediction {
 	e := r.saving([]siteCut{{s, finding.Cut{Objects: 1, Bytes: 1, Live: 1}}})
-	return finding.Prediction{CPU: e.cpu, Cycles: e.cycles, Caches: e.caches, Basis: e.basis, BytesPerOp: s.cost.BytesPerOp, ObjectsPerOp: s.cost.ObjectsPerOp}
+	return finding.Prediction{
+		CPU: e.cpu, Cycles: e.cycles, Caches: e.caches, Basis: e.basis, BytesPerOp: s.cost.BytesPerOp,
+		ObjectsPerOp: s.cost.ObjectsPerOp,
+	}
 }

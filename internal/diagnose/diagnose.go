@@ -54,7 +54,10 @@ func Open(ctx context.Context, b *bundle.Bundle, o Options) (*Session, error) {
 	d := &finding.Diagnosis{Target: m.Target, Environment: m.Environment, Warnings: append([]string(nil), m.Warnings...)}
 	d.Warnings = append(d.Warnings, b.Problems()...)
 	warn := func(format string, args ...any) { d.Warnings = append(d.Warnings, fmt.Sprintf(format, args...)) }
-	r := &run.Reader{B: b, Table: stack.NewTable(m.Environment.GoVersion), Kind: alloc.NewKinder(m.Environment.GOROOT, m.Environment.GoVersion), Warn: warn}
+	r := &run.Reader{
+		B: b, Table: stack.NewTable(m.Environment.GoVersion),
+		Kind: alloc.NewKinder(m.Environment.GOROOT, m.Environment.GoVersion), Warn: warn,
+	}
 	runs, err := readAll(ctx, r, d, o)
 	if err != nil {
 		return nil, err
@@ -95,7 +98,9 @@ func noEvidence(m evidence.Manifest, warnings []string) error {
 	case len(warnings) == 0:
 		return ErrNoEvidence
 	case !m.Complete && len(m.Warnings) == 0:
-		return fmt.Errorf("%w: %s; record it again: an interrupt (^C) keeps what there is, a kill does not", ErrNoEvidence, warnings[0])
+		return fmt.Errorf(
+			"%w: %s; record it again: an interrupt (^C) keeps what there is, a kill does not", ErrNoEvidence, warnings[0],
+		)
 	}
 	return fmt.Errorf("%w: %s", ErrNoEvidence, warnings[0])
 }
@@ -149,14 +154,21 @@ func decomposition(runs []*runCosts) []finding.Bucket {
 	seen := slices.ContainsFunc(runs, func(r *runCosts) bool { return r.Kernel != nil })
 	told := slices.ContainsFunc(runs, func(r *runCosts) bool { return r.CPU.Used > 0 })
 	for b := range stack.BucketCount {
-		if !seen && slices.Contains(stack.KernelBuckets, b) || !told && (b == stack.BucketCycleScheduler || slices.Contains(correct.NoSampleBuckets, b)) {
+		if !seen && slices.Contains(stack.KernelBuckets, b) || !told && (b == stack.BucketCycleScheduler ||
+			slices.Contains(correct.NoSampleBuckets, b)) {
 			continue // not zero, but not known
 		}
 		share, ok := meanShare(runs, func(x stack.Bucket) bool { return x == b })
 		if !ok {
 			return nil
 		}
-		out = append(out, finding.Bucket{Name: stack.BucketInfo[b].Name, Share: share, Memory: stack.BucketInfo[b].Memory, Charged: b != stack.BucketMarkIdle})
+		out = append(
+			out,
+			finding.Bucket{
+				Name: stack.BucketInfo[b].Name, Share: share, Memory: stack.BucketInfo[b].Memory,
+				Charged: b != stack.BucketMarkIdle,
+			},
+		)
 	}
 	return out
 }
@@ -213,14 +225,34 @@ func missing(runs []*runCosts, t evidence.Target) []finding.Gap {
 	}
 	add(has.cpu, "a CPU profile", "the decomposition of CPU time and what each site costs in CPU")
 	add(has.allocs, "an allocs profile", "bytes and objects of each site, and the collector's cost through them")
-	add(has.inUse, "a heap profile taken while the program runs", "lifetimes, and what retained memory costs the collector")
+	add(
+		has.inUse, "a heap profile taken while the program runs",
+		"lifetimes, and what retained memory costs the collector",
+	)
 	add(has.cycles, "a gctrace log (GODEBUG=gctrace=1,gcpacertrace=1)", "collection cycles, live heap, goal and pauses")
-	add(has.raw, "raw allocation stacks (recorded by heaptrim itself)", "the exact kind of every allocation, which pprof hides")
-	add(has.used, "the processor time that the process used (Linux; benchmarks and -exec)", "work of the collector in stretches too short for samples, some percent of CPU where cycles are as frequent as here")
-	add(has.lines, "what fresh memory costs the caches (benchmarks and -exec, recorded for 4 s or more)", "the part of a saving that no profile shows")
-	add(has.cycleCost, "what a collection costs the whole process (Linux; benchmarks that are recorded for longer, with -benchtime, and collect as GOGC alone has it)", "what the program itself gains from fewer collections")
+	add(
+		has.raw, "raw allocation stacks (recorded by heaptrim itself)",
+		"the exact kind of every allocation, which pprof hides",
+	)
+	add(
+		has.used, "the processor time that the process used (Linux; benchmarks and -exec)",
+		"work of the collector in stretches too short for samples, some percent of CPU where cycles are as frequent as here",
+	)
+	add(
+		has.lines, "what fresh memory costs the caches (benchmarks and -exec, recorded for 4 s or more)",
+		"the part of a saving that no profile shows",
+	)
+	add(
+		has.cycleCost,
+		"what a collection costs the whole process (Linux; benchmarks that are recorded for longer, with "+
+			"-benchtime, and collect as GOGC alone has it)",
+		"what the program itself gains from fewer collections",
+	)
 	if t.Kind == evidence.TargetLive || t.Kind == evidence.TargetFiles {
-		add(t.Module != "" && t.ModuleDir != "", "the module's sources (run heaptrim in the module's directory)", "the compiler's reason for every escape, and source lines")
+		add(
+			t.Module != "" && t.ModuleDir != "", "the module's sources (run heaptrim in the module's directory)",
+			"the compiler's reason for every escape, and source lines",
+		)
 	}
 	return out
 }

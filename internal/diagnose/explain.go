@@ -117,7 +117,9 @@ func innermost(f finding.Finding) []evidence.Frame {
 
 // askCompiler compiles packages with -m=2 and returns what it says of the
 // lines in keep. Without the target's sources there is nobody to ask.
-func askCompiler(ctx context.Context, t evidence.Target, packages []string, keep *escapes.Filter) ([]evidence.Escape, error) {
+func askCompiler(
+	ctx context.Context, t evidence.Target, packages []string, keep *escapes.Filter,
+) ([]evidence.Escape, error) {
 	if t.ModuleDir == "" || len(packages) == 0 {
 		return nil, nil
 	}

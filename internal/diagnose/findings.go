@@ -73,7 +73,9 @@ func (m merged) finding(module stack.Root, runs int) finding.Finding {
 		Site: module.Site(m.key),
 		Run:  m.runs[h].Run.Name,
 		Allocation: finding.Allocation{
-			Kind: run.Top(s.site.Kinds), Via: run.Top(s.site.Via), Mix: s.site.Mixes(m.runs[h].counts.Tiny), Sizes: s.site.SizeCounts(), Pointers: s.site.Pointerful(),
+			Kind: run.Top(s.site.Kinds), Via: run.Top(s.site.Via), Mix: s.site.Mixes(
+				m.runs[h].counts.Tiny,
+			), Sizes: s.site.SizeCounts(), Pointers: s.site.Pointerful(),
 		},
 		Cost:     s.cost,
 		Lifetime: s.lifetime,
@@ -108,13 +110,16 @@ func addShares(a, b finding.Cost) finding.Cost {
 
 // scaleShares puts k times the CPU columns of from into c.
 func scaleShares(c, from finding.Cost, k float64) finding.Cost {
-	c.CPU, c.Malloc, c.Zeroing, c.GrowCopy = from.CPU.Scale(k), from.Malloc.Scale(k), from.Zeroing.Scale(k), from.GrowCopy.Scale(k)
+	c.CPU, c.Malloc, c.Zeroing, c.GrowCopy = from.CPU.Scale(k), from.Malloc.Scale(k), from.Zeroing.Scale(k),
+		from.GrowCopy.Scale(k)
 	c.Assist, c.Churn, c.Retention = from.Assist.Scale(k), from.Churn.Scale(k), from.Retention.Scale(k)
 	return c
 }
 
 func rootOf(d *finding.Diagnosis) stack.Root {
-	return stack.Root{Path: d.Target.Module, Dir: d.Target.ModuleDir, Goroot: d.Environment.GOROOT, Workspace: d.Target.Workspace}
+	return stack.Root{
+		Path: d.Target.Module, Dir: d.Target.ModuleDir, Goroot: d.Environment.GOROOT, Workspace: d.Target.Workspace,
+	}
 }
 
 // hint names the module that most of the cost outside of the user's code lies
@@ -138,7 +143,10 @@ func hint(all []merged, own *stack.Ownership, runs int) string {
 	delete(outside, "")
 	module := run.Top(outside)
 	if w := outside[module]; w > 0.02 && w > 2*mine {
-		return fmt.Sprintf("%.1f %% of the cost lies in %s, outside of your module: -own %s/... charges it to lines there", 100*w, module, module)
+		return fmt.Sprintf(
+			"%.1f %% of the cost lies in %s, outside of your module: -own %s/... charges it to lines there", 100*w,
+			module, module,
+		)
 	}
 	return ""
 }
@@ -199,7 +207,10 @@ const floor = 0.0005
 // elsewhere. Its other lines stand by their own cost.
 func order(fs []finding.Finding) {
 	byOwn := func(a, b finding.Finding) int {
-		return cmp.Or(cmp.Compare(amount(b), amount(a)), cmp.Compare(a.Site.File, b.Site.File), cmp.Compare(a.Site.Line, b.Site.Line))
+		return cmp.Or(
+			cmp.Compare(amount(b), amount(a)), cmp.Compare(a.Site.File, b.Site.File),
+			cmp.Compare(a.Site.Line, b.Site.Line),
+		)
 	}
 	slices.SortStableFunc(fs, byOwn)
 	total := map[string]float64{}

@@ -30,18 +30,28 @@ const (
 func (r *runCosts) lifetimeOf(t *run.Site) finding.Lifetime {
 	switch {
 	case !r.Heap.InUse:
-		return finding.Lifetime{Class: finding.LifetimeUnknown, Basis: "not known: needs a heap profile taken while the program runs"}
+		return finding.Lifetime{
+			Class: finding.LifetimeUnknown, Basis: "not known: needs a heap profile taken while the program runs",
+		}
 	case r.Collector.Logged && len(r.Collector.Cycles) == 0:
 		return finding.Lifetime{Class: finding.LifetimeUnknown, Basis: "not known: no collection ran, so nothing could die"}
 	case t.Bytes <= 0 && t.InUse.Mean() > 0:
 		return finding.Lifetime{Class: finding.LifetimeLong, Basis: "in use, and nothing new allocated in the window"}
 	case t.Bytes <= 0:
-		return finding.Lifetime{Class: finding.LifetimeUnknown, Basis: "not known: neither allocated nor in use in the window"}
+		return finding.Lifetime{
+			Class: finding.LifetimeUnknown, Basis: "not known: neither allocated nor in use in the window",
+		}
 	}
 	live := t.InUse.Mean()
 	n := t.InUse.N
 	if grown := t.LastLive - t.FirstLive; n >= 2 && !r.Bench && grown > minGrowth*t.LastLive && grown/t.Bytes > leakSlope {
-		return finding.Lifetime{Class: finding.LifetimeLeak, Basis: fmt.Sprintf("%.0f %% of the bytes allocated between the first and the last of %.0f heap profiles are still in use", 100*grown/t.Bytes, n)}
+		return finding.Lifetime{
+			Class: finding.LifetimeLeak,
+			Basis: fmt.Sprintf(
+				"%.0f %% of the bytes allocated between the first and the last of %.0f heap profiles are still in use",
+				100*grown/t.Bytes, n,
+			),
+		}
 	}
 	if !r.model.known || r.cpu.collected.Value == 0 {
 		return r.lifetimeByClock(t, live)
@@ -49,7 +59,9 @@ func (r *runCosts) lifetimeOf(t *run.Site) finding.Lifetime {
 	share := t.Bytes / r.AllBytes()
 	cycles := live * r.model.live / (share * r.model.marginal.Headroom)
 	mean := time.Duration(math.Min(cycles*float64(r.CyclePeriod()), longestLife*float64(time.Second)))
-	l := finding.Lifetime{Mean: mean, Basis: fmt.Sprintf("live ÷ allocated: %.2g cycles, from %.0f heap profiles", cycles, n)}
+	l := finding.Lifetime{
+		Mean: mean, Basis: fmt.Sprintf("live ÷ allocated: %.2g cycles, from %.0f heap profiles", cycles, n),
+	}
 	switch {
 	case cycles < shortCycles:
 		l.Class = finding.LifetimeShort
@@ -73,7 +85,10 @@ func (r *runCosts) lifetimeByClock(t *run.Site, live float64) finding.Lifetime {
 		return finding.Lifetime{Class: finding.LifetimeUnknown, Basis: "not known: needs the length of the window"}
 	}
 	mean := time.Duration(math.Min(live/(t.Bytes/sec), longestLife) * float64(time.Second))
-	l := finding.Lifetime{Class: finding.LifetimeUnknown, Mean: mean, Basis: "live ÷ allocation rate; the class needs the collector's log"}
+	l := finding.Lifetime{
+		Class: finding.LifetimeUnknown, Mean: mean,
+		Basis: "live ÷ allocation rate; the class needs the collector's log",
+	}
 	if mean.Seconds() > sec {
 		l.Class = finding.LifetimeLong
 	}

@@ -39,7 +39,9 @@ func lineCosts(runs []*runCosts, module stack.Root) []finding.LineCost {
 	}
 	slices.SortFunc(out, func(a, b finding.LineCost) int {
 		return cmp.Or(cmp.Compare(b.CPU.Value, a.CPU.Value), cmp.Compare(b.BytesShare, a.BytesShare),
-			cmp.Compare(a.Site.File, b.Site.File), cmp.Compare(a.Site.Line, b.Site.Line), cmp.Compare(a.Site.Function, b.Site.Function))
+			cmp.Compare(a.Site.File, b.Site.File), cmp.Compare(a.Site.Line, b.Site.Line), cmp.Compare(
+				a.Site.Function, b.Site.Function,
+			))
 	})
 	return out
 }

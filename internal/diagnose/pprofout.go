@@ -32,7 +32,10 @@ func (s *Session) WritePprof(w io.Writer) error {
 		return errors.New("this diagnosis was not made from a recording")
 	}
 	out, err := pprof.NewWriter(w, pprof.Header{
-		Types:       []evidence.ValueType{{Type: "cpu", Unit: "nanoseconds"}, {Type: "alloc_objects", Unit: "count"}, {Type: "alloc_space", Unit: "bytes"}},
+		Types: []evidence.ValueType{
+			{Type: "cpu", Unit: "nanoseconds"}, {Type: "alloc_objects", Unit: "count"},
+			{Type: "alloc_space", Unit: "bytes"},
+		},
 		DefaultType: "cpu", PeriodOf: evidence.ValueType{Type: "cpu", Unit: "nanoseconds"}, Period: 1e7,
 		Program:  strings.Join(s.diagnosis.Target.Packages, " "),
 		Comments: []string{"written by heaptrim: the collector's CPU time stands under the allocations that cause it"},
@@ -130,7 +133,9 @@ func (p derived) heap(h run.HeapUse) error {
 		locs := program(c, s.Stack)
 		if h.Alloc != 0 && cols.AllocBytes >= 0 && all > 0 && !c.SetUp(s.Stack) {
 			objects, bytes := float64(s.Values[max(cols.AllocObjects, 0)])*h.Alloc, float64(s.Values[cols.AllocBytes])*h.Alloc
-			values := []int64{p.nanos(p.run.cpu.collected.Value * p.run.model.churn() * bytes / all), int64(objects), int64(bytes)}
+			values := []int64{
+				p.nanos(p.run.cpu.collected.Value * p.run.model.churn() * bytes / all), int64(objects), int64(bytes),
+			}
 			if err := p.add(locs, FrameChurn, values); err != nil {
 				return err
 			}

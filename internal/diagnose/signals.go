@@ -69,12 +69,16 @@ func (s *Session) Signals() []Signals {
 	out := make([]Signals, 0, len(s.runs))
 	for _, r := range s.runs {
 		s := Signals{
-			Run: r.Run.Name, Benchmark: r.Bench, Environment: s.diagnosis.Environment, Window: r.Collector.Window, Logged: r.Collector.Logged,
+			Run: r.Run.Name, Benchmark: r.Bench, Environment: s.diagnosis.Environment, Window: r.Collector.Window,
+			Logged: r.Collector.Logged,
 			Cycles: r.Collector.Cycles, Metrics: r.Collector.Metrics, Kernel: r.Kernel, run: r,
 		}
 		if r.cpu.charged > 0 {
 			s.CPUSeconds, s.Samples = r.cpu.charged*r.CPU.Period, r.cpu.charged
-			s.Collector, _ = meanShare([]*runCosts{r}, func(b stack.Bucket) bool { return stack.BucketInfo[b].Collector || b == stack.BucketAssist })
+			s.Collector, _ = meanShare(
+				[]*runCosts{r},
+				func(b stack.Bucket) bool { return stack.BucketInfo[b].Collector || b == stack.BucketAssist },
+			)
 			s.Scavenge, _ = meanShare([]*runCosts{r}, func(b stack.Bucket) bool { return b == stack.BucketScavenge })
 		}
 		out = append(out, s)

@@ -86,7 +86,13 @@ func (s *Session) RunTimes() []RunTime {
 	out := make([]RunTime, 0, len(s.runs))
 	for _, r := range s.runs {
 		cpu := r.cpu.charged * r.CPU.Period * 1e9
-		out = append(out, RunTime{r.Run.Name, cpu, r.CPU.Period * 1e9, r.cpu.remainder.Value * cpu, r.unsampledTimes(), stats.RelativeWidth(r.cpu.collected)})
+		out = append(
+			out,
+			RunTime{
+				r.Run.Name, cpu, r.CPU.Period * 1e9, r.cpu.remainder.Value * cpu, r.unsampledTimes(),
+				stats.RelativeWidth(r.cpu.collected),
+			},
+		)
 	}
 	return out
 }
@@ -98,7 +104,9 @@ type BucketTime struct {
 }
 
 func timeClass(b stack.Bucket) BucketKind {
-	return BucketKind{stack.BucketInfo[b].Name, stack.BucketInfo[b].Memory, stack.BucketInfo[b].Collector, b == stack.BucketMarkIdle}
+	return BucketKind{
+		stack.BucketInfo[b].Name, stack.BucketInfo[b].Memory, stack.BucketInfo[b].Collector, b == stack.BucketMarkIdle,
+	}
 }
 
 // Owner says who can change a frame's source: "yours", "test", "module" for
@@ -147,7 +155,10 @@ func (w stackWalk) cpu(part evidence.Part) error {
 			return nil
 		}
 		b, v := c.Bucket(s.Stack), float64(s.Values[col])
-		out := WeightedStack{Run: w.derived.run.Run.Name, Stack: s.Stack, Labels: s.Labels, CPU: v * w.derived.run.counts.Weight(b), Bucket: timeClass(b)}
+		out := WeightedStack{
+			Run: w.derived.run.Run.Name, Stack: s.Stack, Labels: s.Labels, CPU: v * w.derived.run.counts.Weight(b),
+			Bucket: timeClass(b),
+		}
 		if b == stack.BucketScheduler && w.derived.run.counts.ForCycles > 0 {
 			part := out
 			part.CPU, part.Bucket = v*w.derived.run.counts.SplitScheduler(), timeClass(stack.BucketCycleScheduler)

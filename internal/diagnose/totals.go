@@ -24,8 +24,12 @@ func totals(runs []*runCosts, env evidence.Environment) finding.Totals {
 		t.CPUSeconds += r.cpu.charged * r.CPU.Period
 		t.Samples += int64(math.Round(r.counts.Samples()))
 	}
-	t.MemoryShare, _ = meanShare(runs, func(b stack.Bucket) bool { return stack.BucketInfo[b].Memory && b != stack.BucketMarkIdle })
-	t.CollectorShare, _ = meanShare(runs, func(b stack.Bucket) bool { return stack.BucketInfo[b].Collector || b == stack.BucketAssist })
+	t.MemoryShare, _ = meanShare(
+		runs, func(b stack.Bucket) bool { return stack.BucketInfo[b].Memory && b != stack.BucketMarkIdle },
+	)
+	t.CollectorShare, _ = meanShare(
+		runs, func(b stack.Bucket) bool { return stack.BucketInfo[b].Collector || b == stack.BucketAssist },
+	)
 	t.IdleMarkShare, _ = meanShare(runs, func(b stack.Bucket) bool { return b == stack.BucketMarkIdle })
 	main := busiest(runs)
 	t.Retention = finding.Basis{Known: main.model.known, Text: main.model.why}
@@ -133,18 +137,30 @@ func why(r *runCosts, t finding.Totals) string {
 	case t.Cycles.Automatic == 0:
 		return "It did not collect on its own in the window."
 	case t.Heap.NoGoal:
-		return fmt.Sprintf("The program has turned collection off (GOGC=off) before the end of the window. Until then its collections let the heap grow from %v live to %v.", t.Heap.Live, t.Heap.Goal)
+		return fmt.Sprintf(
+			"The program has turned collection off (GOGC=off) before the end of the window. Until then its "+
+				"collections let the heap grow from %v live to %v.",
+			t.Heap.Live, t.Heap.Goal,
+		)
 	}
 	live, goal := t.Heap.Live, t.Heap.Goal
 	if !r.model.known {
-		return fmt.Sprintf("The program allocates%s, and each cycle lets the heap grow from %v live to %v.", atRate(t), live, goal)
+		return fmt.Sprintf(
+			"The program allocates%s, and each cycle lets the heap grow from %v live to %v.", atRate(t), live, goal,
+		)
 	}
 	pace := fills(t, r.model.marginal.Headroom)
 	switch r.model.marginal.Regime {
 	case gcmodel.MinimumHeap:
-		return fmt.Sprintf("The live heap is so small (%v) that the runtime's minimum heap sets the goal of %v: the program %s.", live, goal, pace)
+		return fmt.Sprintf(
+			"The live heap is so small (%v) that the runtime's minimum heap sets the goal of %v: the program %s.", live,
+			goal, pace,
+		)
 	case gcmodel.MemoryLimit:
-		return fmt.Sprintf("The memory limit leaves %s above the %v that are live: the program %s.", unit.FormatBytes(r.model.marginal.Headroom), live, pace)
+		return fmt.Sprintf(
+			"The memory limit leaves %s above the %v that are live: the program %s.",
+			unit.FormatBytes(r.model.marginal.Headroom), live, pace,
+		)
 	}
 	return fmt.Sprintf("%v are live, so GOGC lets the heap grow to %v: the program %s.", live, goal, pace)
 }
@@ -171,7 +187,10 @@ func atRate(t finding.Totals) string {
 func summaries(runs []*runCosts) []finding.RunSummary {
 	var out []finding.RunSummary
 	for _, r := range runs {
-		s := finding.RunSummary{Name: r.Run.Name, Package: r.Run.Package, Ops: r.CPU.Ops, FreshLine: r.Run.FreshLine, CycleCost: r.Run.CycleCost}
+		s := finding.RunSummary{
+			Name: r.Run.Name, Package: r.Run.Package, Ops: r.CPU.Ops, FreshLine: r.Run.FreshLine,
+			CycleCost: r.Run.CycleCost,
+		}
 		var ns, bytes, allocs run.MeanOf
 		for _, b := range r.Results {
 			if b.Pass == run.PassTiming {
@@ -189,10 +208,14 @@ func summaries(runs []*runCosts) []finding.RunSummary {
 			s.CycleScale = r.counts.CycleScale
 		}
 		if alone, seen, ok := r.counts.Faults(r.Run.PageFault); ok {
-			s.PageFaults = &finding.PageFaults{Unprofiled: alone, Profiled: seen, NS: r.Run.PageFault.NS, FaultScale: r.counts.FaultScale}
+			s.PageFaults = &finding.PageFaults{
+				Unprofiled: alone, Profiled: seen, NS: r.Run.PageFault.NS, FaultScale: r.counts.FaultScale,
+			}
 		}
 		if r.cpu.charged > 0 {
-			s.MemoryShare, _ = meanShare([]*runCosts{r}, func(b stack.Bucket) bool { return stack.BucketInfo[b].Memory && b != stack.BucketMarkIdle })
+			s.MemoryShare, _ = meanShare(
+				[]*runCosts{r}, func(b stack.Bucket) bool { return stack.BucketInfo[b].Memory && b != stack.BucketMarkIdle },
+			)
 		}
 		if !r.Bench && r.CPU.Ops > 0 && r.CPU.Wall > 0 {
 			s.RequestsPerSec = float64(r.CPU.Ops) / r.CPU.Wall.Seconds()

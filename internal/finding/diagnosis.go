@@ -86,10 +86,12 @@ type Bucket struct {
 // calls. Shares are means over the runs; amounts are of the run in which the
 // line costs most.
 type LineCost struct {
-	Site         evidence.Site
-	Run          string
-	CPU          stats.Interval // samples through the line, and the collector's cost of bytes allocated below it, as a share of CPU
-	BytesPerOp   float64        // 0 when operations are not known
+	Site evidence.Site
+	Run  string
+	// samples through the line, and the collector's cost of bytes allocated below it, as a share of
+	// CPU
+	CPU          stats.Interval
+	BytesPerOp   float64 // 0 when operations are not known
 	ObjectsPerOp float64
 	BytesShare   float64 // of all bytes allocated in the run
 	OwnBytes     float64 // share of its bytes that the line is charged for as a site
@@ -107,10 +109,12 @@ type RunSummary struct {
 	MemoryShare     stats.Interval
 	CPUSecondsPerOp float64
 	RequestsPerSec  float64
-	CycleScale      float64             // a sample of the collector counts so many times, because a CPU profile changes how often a program collects; 0 when not known
-	PageFaults      *PageFaults         // nil when not known
-	CycleCost       *evidence.CycleCost // what a collection costs the process, by a run at two paces; nil when not measured
-	FreshLine       *evidence.FreshLine // what fresh memory costs a program of this shape; nil when not measured
+	// a sample of the collector counts so many times, because a CPU profile changes how often a
+	// program collects; 0 when not known
+	CycleScale float64
+	PageFaults *PageFaults         // nil when not known
+	CycleCost  *evidence.CycleCost // what a collection costs the process, by a run at two paces; nil when not measured
+	FreshLine  *evidence.FreshLine // what fresh memory costs a program of this shape; nil when not measured
 }
 
 // PageFaults compares the page faults of a benchmark's profiled run with those
@@ -118,7 +122,8 @@ type RunSummary struct {
 type PageFaults struct {
 	Unprofiled, Profiled float64        // an operation
 	NS                   stats.Interval // what one costs the machine
-	FaultScale           float64        // a sample of code that meets fresh pages first, the allocator's, counts so many times
+	// a sample of code that meets fresh pages first, the allocator's, counts so many times
+	FaultScale float64
 }
 
 // Gap is something that is not known.

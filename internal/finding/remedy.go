@@ -46,8 +46,10 @@ type Remedy struct {
 
 // Prediction is what a change would save.
 type Prediction struct {
-	CPU          stats.Interval // share of CPU
-	Caches       stats.Interval // of it, what fresh memory and collections cost the program's own code: through the caches, and in page faults; zero when not known
+	CPU stats.Interval // share of CPU
+	// of it, what fresh memory and collections cost the program's own code: through the caches, and in
+	// page faults; zero when not known
+	Caches       stats.Interval
 	BytesPerOp   stats.Interval // exact where every allocation was recorded and the remedy takes all of them away
 	ObjectsPerOp stats.Interval
 	Cycles       stats.Interval // share of the collection cycles; zero when not known

@@ -41,7 +41,9 @@ func decomposition(p *page, rep *finding.Report) {
 	}
 	remark := ""
 	if t := rep.Diagnosis.Totals; some(t.CPUSeconds) && t.Samples > 0 {
-		remark = fmt.Sprintf("%s s of CPU in %s samples", unit.FormatCount(t.CPUSeconds), unit.FormatScaled(float64(t.Samples)))
+		remark = fmt.Sprintf(
+			"%s s of CPU in %s samples", unit.FormatCount(t.CPUSeconds), unit.FormatScaled(float64(t.Samples)),
+		)
 	}
 	p.section("Where CPU time goes", remark)
 	spans := []span{{"  ", noStyle}}
@@ -52,7 +54,11 @@ func decomposition(p *page, rep *finding.Report) {
 	legend(p, parts)
 	for _, b := range rep.Diagnosis.Decomposition {
 		if !b.Charged && some(b.Share.Value) {
-			p.prose("    ", fmt.Sprintf("and %s: %s, on processors with nothing else to do; shown, not charged", b.Name, sharePercent(b.Share)), dim)
+			p.prose(
+				"    ",
+				fmt.Sprintf("and %s: %s, on processors with nothing else to do; shown, not charged", b.Name, sharePercent(b.Share)),
+				dim,
+			)
 		}
 	}
 }

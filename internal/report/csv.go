@@ -76,7 +76,10 @@ func csvColumns() []csvColumn {
 		{"growcopy_percent", 100, func(c finding.Cost) stats.Interval { return c.GrowCopy }, cpu},
 		{"assist_percent", 100, func(c finding.Cost) stats.Interval { return c.Assist }, cpu},
 		{"churn_percent", 100, func(c finding.Cost) stats.Interval { return c.Churn }, func(k known) bool { return k.churn }},
-		{"retention_percent", 100, func(c finding.Cost) stats.Interval { return c.Retention }, func(k known) bool { return k.retention }},
+		{
+			"retention_percent", 100, func(c finding.Cost) stats.Interval { return c.Retention },
+			func(k known) bool { return k.retention },
+		},
 		{"bytes_per_op", 1, func(c finding.Cost) stats.Interval { return c.BytesPerOp }, never},
 		{"objects_per_op", 1, func(c finding.Cost) stats.Interval { return c.ObjectsPerOp }, never},
 		{"bytes_per_s", 1, func(c finding.Cost) stats.Interval { return c.BytesPerSecond }, never},

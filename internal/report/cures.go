@@ -31,7 +31,10 @@ func Cures(w io.Writer, catalogue []prescribe.Cure, o PageOptions) error {
 		wide = max(wide, cells(c.Code))
 	}
 	for _, c := range catalogue {
-		p.line(span{padRight(c.Code, wide), bold + ";" + green}, span{"  " + padRight(string(c.Safety), len(prescribe.Review)), dim}, span{"  " + c.Title, noStyle})
+		p.line(
+			span{padRight(c.Code, wide), bold + ";" + green},
+			span{"  " + padRight(string(c.Safety), len(prescribe.Review)), dim}, span{"  " + c.Title, noStyle},
+		)
 	}
 	return p.flush()
 }
@@ -78,7 +81,10 @@ func CureMarkdown(c prescribe.Cure) []byte {
 
 // cureText is one entry of the catalogue as plain text.
 func cureText(c prescribe.Cure) string {
-	return fmt.Sprintf("%s\n\nBefore:\n\n%s\n\nAfter:\n\n%s\n\nLimits: %s", c.Why, strings.Join(codeLines(c.Before), "\n"), strings.Join(codeLines(c.After), "\n"), c.Not)
+	return fmt.Sprintf(
+		"%s\n\nBefore:\n\n%s\n\nAfter:\n\n%s\n\nLimits: %s", c.Why, strings.Join(codeLines(c.Before), "\n"),
+		strings.Join(codeLines(c.After), "\n"), c.Not,
+	)
 }
 
 // mdOurs escapes a sentence of the catalogue, which is our own: enough for it
@@ -93,7 +99,10 @@ func CureIndex(catalogue []prescribe.Cure) []byte {
 	var b strings.Builder
 	b.WriteString("# Cures\n\n")
 	b.WriteString("What `heaptrim check` may name as the change for a line, or for the program as a whole. ")
-	b.WriteString("`heaptrim explain CODE` shows the same at the terminal. These pages are generated from the catalogue in `internal/prescribe`.\n\n")
+	b.WriteString(
+		"`heaptrim explain CODE` shows the same at the terminal. These pages are generated from the catalogue in " +
+			"`internal/prescribe`.\n\n",
+	)
 	b.WriteString("| code | what to do | safety |\n|---|---|---|\n")
 	for _, c := range catalogue {
 		fmt.Fprintf(&b, "| [%s](%s.md) | %s | %s |\n", c.Code, c.Code, mdOurs(c.Title), c.Safety)

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/heaptrim/heaptrim/internal/diagnose/run"
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/schema"
@@ -143,10 +142,19 @@ func (e *explainer) profiling() {
 			continue
 		}
 		if much(r.CycleScale) {
-			e.p.prose("  ", fmt.Sprintf("The CPU profile is on the heap while it is taken: the program by itself has %.2f times the collector's work of the profiled run, and the collector's samples count for that.", r.CycleScale), dim)
+			e.p.prose(
+				"  ",
+				fmt.Sprintf(
+					"The CPU profile is on the heap while it is taken: the program by itself has %.2f times the "+
+						"collector's work of the profiled run, and the collector's samples count for that.",
+					r.CycleScale,
+				),
+				dim,
+			)
 		}
 		if c := r.PageFaults; c != nil && much(c.FaultScale) {
-			e.p.prose("  ", fmt.Sprintf("The program has %s page faults an operation by itself and %s in the profiled run, each of about %.1f µs; the allocator's samples count %.2f times for that.",
+			e.p.prose("  ", fmt.Sprintf("The program has %s page faults an operation by itself and %s in the "+
+				"profiled run, each of about %.1f µs; the allocator's samples count %.2f times for that.",
 				unit.FormatScaled(c.Unprofiled), unit.FormatScaled(c.Profiled), c.NS.Value/1000, c.FaultScale), dim)
 		}
 	}
@@ -161,16 +169,30 @@ func (e *explainer) caches() (texts []string) {
 		if r.Name != e.f.Run {
 			continue
 		}
-		if c := r.PageFaults; c != nil && known(c.NS) && slices.ContainsFunc(e.f.Allocation.Sizes, func(s finding.SizeCount) bool { return s.Size > run.LargestSmall }) {
-			texts = append(texts, fmt.Sprintf("Memory that was given to the system and is used again costs a page fault for each page, of %.1f µs here; those of objects above 32 KiB are in the program's own code.", c.NS.Value/1000))
+		if c := r.PageFaults; c != nil && known(c.NS) && slices.ContainsFunc(
+			e.f.Allocation.Sizes, func(s finding.SizeCount) bool { return s.Size > finding.LargestSmall },
+		) {
+			texts = append(
+				texts,
+				fmt.Sprintf(
+					"Memory that was given to the system and is used again costs a page fault for each page, of %.1f µs "+
+						"here; those of objects above 32 KiB are in the program's own code.",
+					c.NS.Value/1000,
+				),
+			)
 		}
 		if c := r.FreshLine; c != nil && known(c.NS) {
-			texts = append(texts, fmt.Sprintf("Each line of %d bytes of fresh memory has to come into the caches and puts another one out of them. On this machine that cost %.1f ns (%.1f to %.1f) beside %s in use by %d%s.",
-				evidence.CacheLine, c.NS.Value, c.NS.Low, c.NS.High, unit.Bytes(c.LiveBytes), c.Threads, plural(float64(c.Threads), " thread")))
+			texts = append(texts, fmt.Sprintf("Each line of %d bytes of fresh memory has to come into the caches and "+
+				"puts another one out of them. On this machine that cost %.1f ns (%.1f to %.1f) beside %s in use by %d%s.",
+				evidence.CacheLine, c.NS.Value, c.NS.Low, c.NS.High, unit.Bytes(c.LiveBytes), c.Threads, plural(
+					float64(c.Threads), " thread",
+				)))
 		}
 		if c := r.CycleCost; c != nil && known(c.NS) {
 			ms := func(ns float64) string { return unit.FormatScaled(ns/1e6) + " ms" }
-			texts = append(texts, fmt.Sprintf("Marking puts the program's memory out of the caches, too. A collection costs this process %s of processor time (%s to %s), measured by stretches with it at its own distance and at %g times that (%d pairs); what of it the samples of the collector lack, the program waits for.",
+			texts = append(texts, fmt.Sprintf("Marking puts the program's memory out of the caches, too. A "+
+				"collection costs this process %s of processor time (%s to %s), measured by stretches with it at its "+
+				"own distance and at %g times that (%d pairs); what of it the samples of the collector lack, the program waits for.",
 				ms(c.NS.Value), ms(c.NS.Low), ms(c.NS.High), c.Times, c.Pairs))
 		}
 	}
@@ -194,7 +216,8 @@ func (e *explainer) byRun() {
 		return
 	}
 	e.p.section("In each run", "")
-	name, cpu, bytes, objects := newColumn("run", false), newColumn("CPU %", false), newColumn("B/op", true), newColumn("objs/op", true)
+	name, cpu, bytes, objects := newColumn("run", false), newColumn("CPU %", false), newColumn("B/op", true),
+		newColumn("objs/op", true)
 	t := &table{columns: []*column{name, cpu, bytes, objects}, path: name}
 	for _, r := range e.f.ByRun {
 		name.add(r.Run)

@@ -27,8 +27,13 @@ func newDocument(rep *finding.Report, m Meta) schema.Report {
 	k := knownOf(rep)
 	doc := schema.Report{
 		Schema: schema.ReportVersion, Tool: m.Tool,
-		Target: newTarget(rep.Diagnosis.Target), Environment: schema.NewEnvironment(rep.Diagnosis.Environment), Totals: newTotals(rep.Diagnosis.Totals, k),
-		Decomposition: []schema.Bucket{}, Findings: []schema.Finding{}, SetApart: []schema.Finding{}, Advice: []schema.Advice{}, Detections: schema.Rows(rep.Detections, newDetection), Latency: newLatency(rep.Trace), Vet: []schema.RuleHit{}, Runs: []schema.RunSummary{}, Missing: []schema.Gap{},
+		Target: newTarget(rep.Diagnosis.Target), Environment: schema.NewEnvironment(
+			rep.Diagnosis.Environment,
+		), Totals: newTotals(rep.Diagnosis.Totals, k),
+		Decomposition: []schema.Bucket{}, Findings: []schema.Finding{}, SetApart: []schema.Finding{},
+		Advice: []schema.Advice{}, Detections: schema.Rows(
+			rep.Detections, newDetection,
+		), Latency: newLatency(rep.Trace), Vet: []schema.RuleHit{}, Runs: []schema.RunSummary{}, Missing: []schema.Gap{},
 		Warnings: schema.List(rep.Warnings),
 	}
 	if !m.Created.IsZero() {
@@ -36,7 +41,10 @@ func newDocument(rep *finding.Report, m Meta) schema.Report {
 		doc.Created = &at
 	}
 	for _, b := range rep.Diagnosis.Decomposition {
-		doc.Decomposition = append(doc.Decomposition, schema.Bucket{Name: b.Name, CPUShare: schema.NewInterval(b.Share, true), Memory: b.Memory, Charged: b.Charged})
+		doc.Decomposition = append(
+			doc.Decomposition,
+			schema.Bucket{Name: b.Name, CPUShare: schema.NewInterval(b.Share, true), Memory: b.Memory, Charged: b.Charged},
+		)
 	}
 	for i, f := range rep.Prescription.Rows {
 		f.Rank = rankOf(rep, i)
@@ -61,12 +69,17 @@ func addCures(doc *schema.Report, rep *finding.Report, k known) {
 	doc.Threshold, doc.Below = schema.Positive(p.Threshold), p.Below
 	doc.Together = newPrediction(p.Together)
 	for _, a := range rep.Advice {
-		doc.Advice = append(doc.Advice, schema.Advice{Remedy: newRemedy(a.Remedy), Title: a.Title, Prediction: newPrediction(a.Remedy.Saves)})
+		doc.Advice = append(
+			doc.Advice,
+			schema.Advice{Remedy: newRemedy(a.Remedy), Title: a.Title, Prediction: newPrediction(a.Remedy.Saves)},
+		)
 	}
 	for _, h := range rep.Rules {
 		s := h.Cost.Site
 		doc.Vet = append(doc.Vet, schema.RuleHit{
-			Code: h.Code, Message: h.Message, Site: schema.Site{Function: s.Function, File: s.File, Line: s.Line, Package: s.Package}, Run: h.Cost.Run,
+			Code: h.Code, Message: h.Message, Site: schema.Site{
+				Function: s.Function, File: s.File, Line: s.Line, Package: s.Package,
+			}, Run: h.Cost.Run,
 			CPUShare: schema.NewInterval(h.Cost.CPU, k.cpu), BytesShare: schema.Number(h.Cost.BytesShare, k.allocated),
 		})
 	}
@@ -77,37 +90,66 @@ func newRemedy(r finding.Remedy) schema.Remedy {
 }
 
 func newPrediction(p finding.Prediction) schema.Prediction {
-	i := schema.PredictionIntervals{BytesPerOp: schema.NewInterval(p.BytesPerOp, false), ObjectsPerOp: schema.NewInterval(p.ObjectsPerOp, false)}
-	return schema.Prediction{CPUShare: schema.NewInterval(p.CPU, false), CachesShare: schema.NewInterval(p.Caches, false), CyclesShare: schema.NewInterval(p.Cycles, false), BytesPerOp: i.BytesPerOp.Known(), ObjectsPerOp: i.ObjectsPerOp.Known(), Intervals: i, Basis: p.Basis}
+	i := schema.PredictionIntervals{
+		BytesPerOp: schema.NewInterval(p.BytesPerOp, false), ObjectsPerOp: schema.NewInterval(p.ObjectsPerOp, false),
+	}
+	return schema.Prediction{
+		CPUShare: schema.NewInterval(p.CPU, false), CachesShare: schema.NewInterval(p.Caches, false),
+		CyclesShare: schema.NewInterval(p.Cycles, false), BytesPerOp: i.BytesPerOp.Known(),
+		ObjectsPerOp: i.ObjectsPerOp.Known(), Intervals: i, Basis: p.Basis,
+	}
 }
 
 func newTarget(t evidence.Target) schema.Target {
-	return schema.Target{Kind: t.Kind, Args: schema.List(t.Args), Module: t.Module, ModuleDir: t.ModuleDir, Workspace: schema.List(t.Workspace), Packages: schema.List(t.Packages), BuildFlags: schema.List(t.BuildFlags), Command: schema.List(t.Command)}
+	return schema.Target{
+		Kind: t.Kind, Args: schema.List(t.Args), Module: t.Module, ModuleDir: t.ModuleDir,
+		Workspace: schema.List(t.Workspace), Packages: schema.List(t.Packages), BuildFlags: schema.List(t.BuildFlags),
+		Command: schema.List(t.Command),
+	}
 }
 
 func newTotals(t finding.Totals, k known) schema.Totals {
 	return schema.Totals{
 		CPUSeconds: schema.Positive(t.CPUSeconds), Samples: schema.Positive(float64(t.Samples)),
 		MemoryShare: schema.NewInterval(t.MemoryShare, k.cpu), CollectorShare: schema.NewInterval(t.CollectorShare, k.cpu),
-		IdleMarkShare: schema.NewInterval(t.IdleMarkShare, k.cpu), Sites: schema.NewInterval(t.Sites, k.churn), Remainder: schema.NewInterval(t.Remainder, k.churn),
-		Cycles: schema.Positive(float64(t.Cycles.Automatic)), ForcedCycles: schema.Number(float64(t.Cycles.Forced), t.Cycles.Automatic > 0), CyclesPerS: schema.Positive(t.Cycles.PerSecond),
-		LiveHeapBytes: schema.Positive(float64(t.Heap.Live)), HeapGoalBytes: schema.Positive(float64(t.Heap.Goal)), NoHeapGoal: t.Heap.NoGoal, PeakHeapBytes: schema.Positive(float64(t.Heap.Peak)),
-		PauseP50NS: schema.Positive(float64(t.Pauses.P50)), PauseMaxNS: schema.Positive(float64(t.Pauses.Max)), PauseTotalNS: schema.Positive(float64(t.Pauses.Total)),
-		BytesPerS: schema.Positive(t.BytesPerSecond), Why: t.Why, RetentionBasis: t.Retention.Text,
+		IdleMarkShare: schema.NewInterval(
+			t.IdleMarkShare, k.cpu,
+		), Sites: schema.NewInterval(t.Sites, k.churn), Remainder: schema.NewInterval(t.Remainder, k.churn),
+		Cycles: schema.Positive(float64(t.Cycles.Automatic)), ForcedCycles: schema.Number(
+			float64(t.Cycles.Forced), t.Cycles.Automatic > 0,
+		), CyclesPerS: schema.Positive(t.Cycles.PerSecond),
+		LiveHeapBytes: schema.Positive(
+			float64(t.Heap.Live),
+		), HeapGoalBytes: schema.Positive(
+			float64(t.Heap.Goal),
+		), NoHeapGoal: t.Heap.NoGoal, PeakHeapBytes: schema.Positive(float64(t.Heap.Peak)),
+		PauseP50NS: schema.Positive(float64(t.Pauses.P50)), PauseMaxNS: schema.Positive(float64(t.Pauses.Max)),
+		PauseTotalNS: schema.Positive(float64(t.Pauses.Total)),
+		BytesPerS:    schema.Positive(t.BytesPerSecond), Why: t.Why, RetentionBasis: t.Retention.Text,
 	}
 }
 
 func newFinding(f finding.Row, k known) schema.Finding {
 	out := schema.Finding{
-		Rank: f.Rank, Code: codeOf(f), Title: f.Title, Site: schema.Site{Function: f.Site.Function, File: f.Site.File, Line: f.Site.Line, Package: f.Site.Package},
+		Rank: f.Rank, Code: codeOf(f), Title: f.Title, Site: schema.Site{
+			Function: f.Site.Function, File: f.Site.File, Line: f.Site.Line, Package: f.Site.Package,
+		},
 		Run: f.Run, Via: f.Allocation.Via, Kind: string(f.Allocation.Kind), Pointers: yesNo(f.Allocation.Pointers),
 		Stack: []schema.Frame{}, Stacks: []schema.Stack{}, Cost: newCost(f.Cost, k), ByRun: []schema.RunCost{},
-		Lifetime: schema.Lifetime{Class: string(f.Lifetime.Class), MeanNS: schema.Positive(float64(f.Lifetime.Mean)), Basis: f.Lifetime.Basis},
-		Escape:   newEscape(f.Escape), Remedy: newRemedy(f.Remedy), Prediction: newPrediction(f.Remedy.Saves),
+		Lifetime: schema.Lifetime{
+			Class: string(f.Lifetime.Class), MeanNS: schema.Positive(float64(f.Lifetime.Mean)), Basis: f.Lifetime.Basis,
+		},
+		Escape: newEscape(f.Escape), Remedy: newRemedy(f.Remedy), Prediction: newPrediction(f.Remedy.Saves),
 		Mix: []schema.Mix{}, Sizes: []schema.SizeCount{}, Others: []schema.OtherRemedy{},
 	}
 	for _, m := range f.Allocation.Mix {
-		out.Mix = append(out.Mix, schema.Mix{Kind: string(m.Kind), Via: m.Via, Objects: schema.Number(m.Objects, true), Bytes: schema.Number(m.Bytes, true)})
+		out.Mix = append(
+			out.Mix,
+			schema.Mix{
+				Kind: string(m.Kind), Via: m.Via, Objects: schema.Number(m.Objects, true),
+				Bytes: schema.Number(m.Bytes, true),
+			},
+		)
 	}
 	for _, s := range f.Allocation.Sizes {
 		out.Sizes = append(out.Sizes, schema.SizeCount{Bytes: int64(s.Size), Objects: schema.Number(s.Objects, true)})
@@ -149,8 +191,10 @@ func newFrames(frames []evidence.Frame) []schema.Frame {
 func newCost(c finding.Cost, k known) schema.Cost {
 	parts := !undivided(c)
 	i := schema.CostIntervals{
-		Malloc: schema.NewInterval(c.Malloc, k.cpu && parts), Zeroing: schema.NewInterval(c.Zeroing, k.cpu && parts), GrowCopy: schema.NewInterval(c.GrowCopy, k.cpu && parts),
-		Assist: schema.NewInterval(c.Assist, k.cpu && parts), Churn: schema.NewInterval(c.Churn, k.churn && parts), Retention: schema.NewInterval(c.Retention, k.retention && parts),
+		Malloc: schema.NewInterval(c.Malloc, k.cpu && parts), Zeroing: schema.NewInterval(c.Zeroing, k.cpu &&
+			parts), GrowCopy: schema.NewInterval(c.GrowCopy, k.cpu && parts),
+		Assist: schema.NewInterval(c.Assist, k.cpu && parts), Churn: schema.NewInterval(c.Churn, k.churn &&
+			parts), Retention: schema.NewInterval(c.Retention, k.retention && parts),
 		BytesPerOp: schema.NewInterval(c.BytesPerOp, false), ObjectsPerOp: schema.NewInterval(c.ObjectsPerOp, false),
 		BytesPerS: schema.NewInterval(c.BytesPerSecond, false), ObjectsPerS: schema.NewInterval(c.ObjectsPerSecond, false),
 		InUseBytes: schema.NewInterval(c.InUse, k.inUse),
@@ -159,9 +203,12 @@ func newCost(c finding.Cost, k known) schema.Cost {
 		CPUShare: schema.NewInterval(c.CPU, k.cpu), Intervals: i,
 		Malloc: i.Malloc.Known(), Zeroing: i.Zeroing.Known(), GrowCopy: i.GrowCopy.Known(), Assist: i.Assist.Known(),
 		Churn: i.Churn.Known(), Retention: i.Retention.Known(),
-		BytesPerOp: i.BytesPerOp.Known(), ObjectsPerOp: i.ObjectsPerOp.Known(), BytesPerS: i.BytesPerS.Known(), ObjectsPerS: i.ObjectsPerS.Known(),
-		InUseBytes: i.InUseBytes.Known(), InUseObjects: schema.Number(c.InUseObjects, k.inUse),
-		BytesAll: schema.Number(c.Bytes.Value, measured(c.Bytes)), ObjectsAll: schema.Number(c.Objects.Value, measured(c.Objects)),
+		BytesPerOp: i.BytesPerOp.Known(), ObjectsPerOp: i.ObjectsPerOp.Known(), BytesPerS: i.BytesPerS.Known(),
+		ObjectsPerS: i.ObjectsPerS.Known(),
+		InUseBytes:  i.InUseBytes.Known(), InUseObjects: schema.Number(c.InUseObjects, k.inUse),
+		BytesAll: schema.Number(c.Bytes.Value, measured(c.Bytes)), ObjectsAll: schema.Number(
+			c.Objects.Value, measured(c.Objects),
+		),
 	}
 }
 
@@ -202,7 +249,10 @@ func newRun(rep *finding.Report, r finding.RunSummary) schema.RunSummary {
 	ops := perOpKnown(rep, r)
 	var line *schema.FreshLine
 	if c := r.FreshLine; c != nil {
-		line = &schema.FreshLine{Threads: c.Threads, LiveBytes: c.LiveBytes, FreshBytes: c.FreshBytes, NS: schema.NewInterval(c.NS, true), UseNS: schema.Positive(c.UseNS)}
+		line = &schema.FreshLine{
+			Threads: c.Threads, LiveBytes: c.LiveBytes, FreshBytes: c.FreshBytes, NS: schema.NewInterval(c.NS, true),
+			UseNS: schema.Positive(c.UseNS),
+		}
 	}
 	var cycle *schema.CycleCost
 	if c := r.CycleCost; c != nil && schema.Finite(c.Times) {
@@ -210,12 +260,23 @@ func newRun(rep *finding.Report, r finding.RunSummary) schema.RunSummary {
 	}
 	var faults *schema.PageFaults
 	if c := r.PageFaults; c != nil {
-		faults = &schema.PageFaults{AlonePerOp: schema.Number(c.Unprofiled, true), ProfiledPerOp: schema.Number(c.Profiled, true), NS: schema.NewInterval(c.NS, true), SamplesCount: schema.Positive(c.FaultScale)}
+		faults = &schema.PageFaults{
+			AlonePerOp: schema.Number(c.Unprofiled, true), ProfiledPerOp: schema.Number(c.Profiled, true),
+			NS: schema.NewInterval(c.NS, true), SamplesCount: schema.Positive(c.FaultScale),
+		}
 	}
 	return schema.RunSummary{
 		Name: r.Name, Package: r.Package, Ops: schema.Positive(float64(r.Ops)), NsPerOp: schema.Positive(r.NsPerOp),
-		BytesPerOp: schema.Number(r.BytesPerOp, ops), AllocsPerOp: schema.Number(r.AllocsPerOp, ops), CyclesPerKiloOp: schema.Positive(r.CyclesPerKiloOp),
-		MemoryShare: schema.NewInterval(r.MemoryShare, false), CPUSecondsPerOp: schema.Positive(r.CPUSecondsPerOp), RequestsPerS: schema.Positive(r.RequestsPerSec), ProfilePace: schema.Positive(r.CycleScale), PageFaults: faults, FreshLine: line, CycleCost: cycle,
+		BytesPerOp: schema.Number(r.BytesPerOp, ops), AllocsPerOp: schema.Number(
+			r.AllocsPerOp, ops,
+		), CyclesPerKiloOp: schema.Positive(r.CyclesPerKiloOp),
+		MemoryShare: schema.NewInterval(
+			r.MemoryShare, false,
+		), CPUSecondsPerOp: schema.Positive(
+			r.CPUSecondsPerOp,
+		), RequestsPerS: schema.Positive(
+			r.RequestsPerSec,
+		), ProfilePace: schema.Positive(r.CycleScale), PageFaults: faults, FreshLine: line, CycleCost: cycle,
 	}
 }
 

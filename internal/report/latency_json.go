@@ -26,7 +26,10 @@ func newLatency(t *latency.Trace) *schema.Latency {
 }
 
 func newDetection(d finding.Detection) schema.Detection {
-	out := schema.Detection{Detector: d.Detector, Run: d.Run, Title: d.Title, Code: d.Code, Text: d.Text, Evidence: d.Evidence, Amount: schema.Positive(d.Amount), Saves: nil, Basis: d.Basis}
+	out := schema.Detection{
+		Detector: d.Detector, Run: d.Run, Title: d.Title, Code: d.Code, Text: d.Text, Evidence: d.Evidence,
+		Amount: schema.Positive(d.Amount), Saves: nil, Basis: d.Basis,
+	}
 	if d.Saves.Value != 0 {
 		out.Saves = schema.NewInterval(d.Saves, true)
 	}

@@ -18,7 +18,8 @@ func Lines(w io.Writer, rep *finding.Report) error {
 	k := knownOf(rep)
 	for _, f := range rep.Prescription.Rows {
 		at := place(f.Site)
-		if r := f.Escape; r != nil && r.From != nil && r.From.Col > 0 && r.At.Line == f.Site.Line && r.At.File == f.Site.File {
+		if r := f.Escape; r != nil && r.From != nil && r.From.Col > 0 && r.At.Line == f.Site.Line &&
+			r.At.File == f.Site.File {
 			at += fmt.Sprintf(":%d", r.From.Col)
 		}
 		fmt.Fprintf(b, "%s: %s (%s)\n", clean(at), clean(whatToDo(f)), lineFigure(f, k))

@@ -59,11 +59,17 @@ func mdDecomposition(b *bufio.Writer, rep *finding.Report) {
 			glyph = memoryGlyphs[0]
 		}
 		bar := strings.Repeat(glyph, min(max(int(s.share.Value*40+0.5), 0), 40))
-		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", mdText(s.name), mdText(percent(s.share.Value)), mdText(percent(half(s.share))), bar)
+		fmt.Fprintf(
+			b, "| %s | %s | %s | %s |\n", mdText(s.name), mdText(percent(s.share.Value)), mdText(percent(half(s.share))),
+			bar,
+		)
 	}
 	for _, r := range rep.Diagnosis.Decomposition {
 		if !r.Charged && some(r.Share.Value) {
-			fmt.Fprintf(b, "| %s (not charged) | %s | %s |  |\n", mdText(r.Name), mdText(percent(r.Share.Value)), mdText(percent(half(r.Share))))
+			fmt.Fprintf(
+				b, "| %s (not charged) | %s | %s |  |\n", mdText(r.Name), mdText(percent(r.Share.Value)),
+				mdText(percent(half(r.Share))),
+			)
 		}
 	}
 }
@@ -75,15 +81,24 @@ func mdFindings(b *bufio.Writer, rep *finding.Report, k known) {
 		return
 	}
 	per := k.per()
-	fmt.Fprintf(b, "\n| # | saves %s | costs %% of CPU | B%s | objects%s | where | function | what to do |\n|--:|--:|--:|--:|--:|---|---|---|\n", k.savedIn(), per, per)
+	fmt.Fprintf(
+		b,
+		"\n| # | saves %s | costs %% of CPU | B%s | objects%s | where | function | what to do "+
+			"|\n|--:|--:|--:|--:|--:|---|---|---|\n",
+		k.savedIn(), per, per,
+	)
 	for i, f := range shown {
 		cpu := dash
 		if k.cpu {
 			cpu = percent(f.Cost.CPU.Value) + plusMinus(f.Cost.CPU)
 		}
 		bytes, objects := k.amounts(f.Cost)
-		fmt.Fprintf(b, "| %d | %s | %s | %s | %s | %s | %s | %s |\n", rankOf(rep, i), mdText(strings.TrimSpace(k.savingCell(f))), mdText(cpu), amount(bytes.Value, unit.FormatBytes),
-			amount(objects.Value, unit.FormatScaled), mdCode(place(f.Site)), mdCode(shortName(f.Site.Function)), mdProse(whatToDo(f)))
+		fmt.Fprintf(b, "| %d | %s | %s | %s | %s | %s | %s | %s |\n", rankOf(rep, i), mdText(
+			strings.TrimSpace(k.savingCell(f)),
+		), mdText(cpu), amount(bytes.Value, unit.FormatBytes),
+			amount(
+				objects.Value, unit.FormatScaled,
+			), mdCode(place(f.Site)), mdCode(shortName(f.Site.Function)), mdProse(whatToDo(f)))
 	}
 	if n := len(rep.Prescription.Rows) - len(shown); n > 0 {
 		fmt.Fprintf(b, "\n… and %d more.\n", n)

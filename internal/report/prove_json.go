@@ -18,10 +18,18 @@ func ProveJSON(w io.Writer, r *prove.Result, m Meta) error {
 func newProveDocument(r *prove.Result, m Meta) schema.Prove {
 	doc := schema.Prove{
 		Schema: schema.ProveVersion, Tool: m.Tool,
-		Verdict: newProveVerdict(r.Verdict), A: newProveSide(prove.SideInfo{}), B: newProveSide(prove.SideInfo{}), Sides: []schema.ProveNamed{},
-		Target: schema.ProveTarget{Kind: r.Target.Kind, Args: schema.List(r.Target.Args), Bench: r.Target.Bench, Load: r.Target.Load, BuildFlags: schema.List(r.Target.Flags), RunTimeNS: int64(r.Target.RunTime)},
-		Rules:  schema.ProveRules{Alpha: r.Rules.Alpha, MinEffect: r.Rules.MinEffect, Precision: r.Rules.Precision, MaxPairs: r.Rules.MaxPairs, Gate: schema.List(r.Rules.Gate)},
-		Seed:   r.Seed, MeasuredNS: int64(r.Measured), Partial: r.Partial, Environment: schema.NewEnvironment(r.Environment),
+		Verdict: newProveVerdict(r.Verdict), A: newProveSide(
+			prove.SideInfo{},
+		), B: newProveSide(prove.SideInfo{}), Sides: []schema.ProveNamed{},
+		Target: schema.ProveTarget{
+			Kind: r.Target.Kind, Args: schema.List(r.Target.Args), Bench: r.Target.Bench, Load: r.Target.Load,
+			BuildFlags: schema.List(r.Target.Flags), RunTimeNS: int64(r.Target.RunTime),
+		},
+		Rules: schema.ProveRules{
+			Alpha: r.Rules.Alpha, MinEffect: r.Rules.MinEffect, Precision: r.Rules.Precision, MaxPairs: r.Rules.MaxPairs,
+			Gate: schema.List(r.Rules.Gate),
+		},
+		Seed: r.Seed, MeasuredNS: int64(r.Measured), Partial: r.Partial, Environment: schema.NewEnvironment(r.Environment),
 		Comparisons: []schema.ProveComparison{}, LeftOut: schema.List(r.LeftOut), Warnings: schema.List(r.Warnings),
 	}
 	if !m.Created.IsZero() {
@@ -57,7 +65,10 @@ func newProveVerdict(v prove.Verdict) schema.ProveVerdict {
 }
 
 func newProveSide(s prove.SideInfo) schema.ProveSide {
-	out := schema.ProveSide{Spec: s.Spec, Commit: s.Commit, Dirty: s.Dirty, Version: s.Version, GoVersion: s.GoVersion, Env: schema.List(s.Env), Binaries: []schema.ProveBinary{}}
+	out := schema.ProveSide{
+		Spec: s.Spec, Commit: s.Commit, Dirty: s.Dirty, Version: s.Version, GoVersion: s.GoVersion,
+		Env: schema.List(s.Env), Binaries: []schema.ProveBinary{},
+	}
 	for _, b := range s.Binaries {
 		out.Binaries = append(out.Binaries, schema.ProveBinary(b))
 	}
@@ -66,21 +77,30 @@ func newProveSide(s prove.SideInfo) schema.ProveSide {
 
 func newProveComparison(c prove.Comparison) schema.ProveComparison {
 	out := schema.ProveComparison{
-		Name: c.Name, Package: c.Package, Side: prove.Letter(max(c.Side, 1)), Outcome: string(c.Outcome), Iterations: schema.Positive(float64(c.Iterations)), Pairs: c.Pairs,
+		Name: c.Name, Package: c.Package, Side: prove.Letter(max(c.Side, 1)), Outcome: string(c.Outcome),
+		Iterations: schema.Positive(float64(c.Iterations)), Pairs: c.Pairs,
 		PausesA: newProvePauses(c.Pauses[0]), PausesB: newProvePauses(c.Pauses[1]),
-		Changes: []schema.ProveChange{}, Differs: schema.List(c.Differs), FailedA: c.Failed[0], FailedB: c.Failed[1], Warnings: schema.List(c.Warnings), Runs: []schema.ProveRun{},
+		Changes: []schema.ProveChange{}, Differs: schema.List(c.Differs), FailedA: c.Failed[0], FailedB: c.Failed[1],
+		Warnings: schema.List(c.Warnings), Runs: []schema.ProveRun{},
 	}
 	for _, ch := range c.Changes {
 		out.Changes = append(out.Changes, schema.ProveChange{
 			Unit: ch.Unit, Label: ch.Label, Sense: ch.Sense, Judged: ch.Judged, Outcome: string(ch.Outcome),
 			A: newRange(ch.A), B: newRange(ch.B), RunsA: ch.NA, RunsB: ch.NB, Change: newRange(ch.Delta),
-			Exact: ch.Exact, Apart: ch.Apart, P: known0(ch.P), Adjusted: known0(ch.Holm), Rank: known0(ch.Rank), Warnings: schema.List(ch.Warnings),
+			Exact: ch.Exact, Apart: ch.Apart, P: known0(ch.P), Adjusted: known0(ch.Holm), Rank: known0(ch.Rank),
+			Warnings: schema.List(ch.Warnings),
 		})
 	}
 	for _, r := range c.Runs {
 		values := maps.Clone(r.Values)
 		maps.DeleteFunc(values, func(_ string, v float64) bool { return !schema.Finite(v) })
-		out.Runs = append(out.Runs, schema.ProveRun{Side: prove.Letter(r.Side * max(c.Side, 1)), Pair: r.Pair, Collector: r.Collector, WallNS: int64(r.Wall), Values: values})
+		out.Runs = append(
+			out.Runs,
+			schema.ProveRun{
+				Side: prove.Letter(r.Side * max(c.Side, 1)), Pair: r.Pair, Collector: r.Collector, WallNS: int64(r.Wall),
+				Values: values,
+			},
+		)
 	}
 	return out
 }

@@ -32,10 +32,15 @@ func ProveMarkdown(w io.Writer, r *prove.Result) error {
 func markdownPair(b *bufio.Writer, r *prove.Result) {
 	b.WriteString("\n| benchmark | metric | A | B | change |  | basis |\n|---|---|--:|--:|--:|---|---|\n")
 	rows(r, true, func(c prove.Comparison, ch prove.Change) {
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s |\n", mdCode(c.Name), mdText(ch.Unit), mdText(metricValue(ch.Unit, ch.A.Value)),
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s |\n", mdCode(c.Name), mdText(ch.Unit), mdText(
+			metricValue(ch.Unit, ch.A.Value),
+		),
 			mdText(metricValue(ch.Unit, ch.B.Value)), mdText(changeText(ch)), mdOutcome(ch.Outcome), mdText(basisText(ch)))
 	})
-	b.WriteString("\n<details><summary>Beside: CPU, collector and memory, not judged</summary>\n\n| benchmark | metric | A | B | change |\n|---|---|--:|--:|--:|\n")
+	b.WriteString(
+		"\n<details><summary>Beside: CPU, collector and memory, not judged</summary>\n\n| benchmark | metric | A " +
+			"| B | change |\n|---|---|--:|--:|--:|\n",
+	)
 	rows(r, false, func(c prove.Comparison, ch prove.Change) {
 		fmt.Fprintf(b, "| %s | %s | %s | %s | %s |\n", mdCode(c.Name), mdText(ch.Label), mdText(intervalText(ch.Unit, ch.A)),
 			mdText(intervalText(ch.Unit, ch.B)), mdText(changeText(ch)))

@@ -110,9 +110,14 @@ func (s *proveSubject) pauses() []proveRow {
 	if most == 0 {
 		return nil
 	}
-	rows := []proveRow{{label: "pauses (STW), count"}, {label: "pause p50"}, {label: "pause p99"}, {label: "longest pause"}}
+	rows := []proveRow{
+		{label: "pauses (STW), count"}, {label: "pause p50"}, {label: "pause p99"}, {label: "longest pause"},
+	}
 	for _, p := range of {
-		cells := []string{fmt.Sprint(p.Count), unit.FormatNanoseconds(float64(p.P50)), unit.FormatNanoseconds(float64(p.P99)), unit.FormatNanoseconds(float64(p.Max))}
+		cells := []string{
+			fmt.Sprint(p.Count), unit.FormatNanoseconds(float64(p.P50)), unit.FormatNanoseconds(float64(p.P99)),
+			unit.FormatNanoseconds(float64(p.Max)),
+		}
 		for i := range rows {
 			cell := proveCell{}
 			if i == 0 || p.Count > 0 {
@@ -164,7 +169,9 @@ func headsOf(sides []prove.SideInfo) []string {
 	out := make([]string, len(sides))
 	for i, s := range sides {
 		out[i] = prove.Letter(i)
-		if s.GoVersion != sides[0].GoVersion || i == 0 && slices.ContainsFunc(sides, func(t prove.SideInfo) bool { return t.GoVersion != s.GoVersion }) {
+		if s.GoVersion != sides[0].GoVersion || i == 0 && slices.ContainsFunc(
+			sides, func(t prove.SideInfo) bool { return t.GoVersion != s.GoVersion },
+		) {
 			out[i] += " " + s.GoVersion
 		}
 	}

@@ -106,8 +106,13 @@ func proveRows(p *page, c prove.Comparison) {
 			continue
 		}
 		p.line(span{"  " + padRight(ch.Unit, 10), noStyle},
-			span{padLeft(metricValue(ch.Unit, ch.A.Value), 10) + " → " + padRight(metricValue(ch.Unit, ch.B.Value), 10), noStyle},
-			span{padLeft(changeText(ch), 20) + "  ", noStyle}, span{padRight(plainOutcome(ch.Outcome), 8), outcomeStyle(ch.Outcome)},
+			span{
+				padLeft(metricValue(ch.Unit, ch.A.Value), 10) + " → " + padRight(metricValue(ch.Unit, ch.B.Value), 10),
+				noStyle,
+			},
+			span{padLeft(changeText(ch), 20) + "  ", noStyle}, span{
+				padRight(plainOutcome(ch.Outcome), 8), outcomeStyle(ch.Outcome),
+			},
 			span{"  " + basisText(ch), dim})
 	}
 	if len(beside) > 0 {

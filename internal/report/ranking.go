@@ -84,8 +84,11 @@ func savesMore(f finding.Row) bool {
 // whyMore says what a cure saves beyond its row's cost.
 func whyMore(rep *finding.Report) string {
 	const headroom = "what the row keeps alive takes headroom from all others, whose rows bear the cycles"
-	if slices.ContainsFunc(rep.Prescription.Rows, func(f finding.Row) bool { return savesMore(f) && f.Remedy.Saves.Caches.Value > 0 }) {
-		return headroom + ", and its fresh memory and the collections for it cost other code something, mostly through the caches"
+	if slices.ContainsFunc(
+		rep.Prescription.Rows, func(f finding.Row) bool { return savesMore(f) && f.Remedy.Saves.Caches.Value > 0 },
+	) {
+		return headroom + ", and its fresh memory and the collections for it cost other code something, mostly " +
+			"through the caches"
 	}
 	return headroom
 }
@@ -95,9 +98,13 @@ func notes(rep *finding.Report, k known, ranks *column) []string {
 	var out []string
 	switch {
 	case k.cures && k.cpu:
-		out = append(out, "saves: what the cure would save, by prediction; costs: what the line costs now. Both in % of CPU time.")
+		out = append(
+			out, "saves: what the cure would save, by prediction; costs: what the line costs now. Both in % of CPU time.",
+		)
 	case k.cures:
-		out = append(out, "saves: what the cure would save, by prediction. Shares of CPU are not known: they need a CPU profile.")
+		out = append(
+			out, "saves: what the cure would save, by prediction. Shares of CPU are not known: they need a CPU profile.",
+		)
 	case !k.cpu:
 		out = append(out, "Cost in CPU is not known: needs a CPU profile. The order is by bytes.")
 	}
@@ -111,15 +118,31 @@ func notes(rep *finding.Report, k known, ranks *column) []string {
 		out = append(out, "= cannot be told from the row above: their intervals overlap.")
 	}
 	if len(rep.Diagnosis.Runs) > 1 {
-		out = append(out, fmt.Sprintf("Shares are means over the %d runs; amounts are of the run where the row costs most.", len(rep.Diagnosis.Runs)))
+		out = append(
+			out,
+			fmt.Sprintf(
+				"Shares are means over the %d runs; amounts are of the run where the row costs most.",
+				len(rep.Diagnosis.Runs),
+			),
+		)
 	}
 	if r := rep.Diagnosis.Totals.Remainder; k.churn && measured(r) && r.Value >= 0 {
-		out = append(out, fmt.Sprintf("Collector cost that no site bears: %s (fixed cost of a cycle, stacks and globals, shared headroom).", sharePercent(r)))
+		out = append(
+			out,
+			fmt.Sprintf(
+				"Collector cost that no site bears: %s (fixed cost of a cycle, stacks and globals, shared headroom).",
+				sharePercent(r),
+			),
+		)
 	}
 	if s := overcharged(rep, k); s != "" {
 		out = append(out, s)
 	}
-	return append(out, "All of one row – why it is on the heap, other cures, stacks, source: -explain N. A cure in general: heaptrim explain CODE.")
+	return append(
+		out,
+		"All of one row – why it is on the heap, other cures, stacks, source: -explain N. A cure in general: "+
+			"heaptrim explain CODE.",
+	)
 }
 
 // overcharged says that the sites bear more collector cost than there was, where
@@ -129,7 +152,10 @@ func overcharged(rep *finding.Report, k known) string {
 	if !k.churn || !measured(r) || r.High >= 0 || r.Value > -0.0005 {
 		return ""
 	}
-	return fmt.Sprintf("All sites together bear %s of CPU more for the collector than it was measured to take: they share one headroom.", sharePercent(r.Scale(-1)))
+	return fmt.Sprintf(
+		"All sites together bear %s of CPU more for the collector than it was measured to take: they share one headroom.",
+		sharePercent(r.Scale(-1)),
+	)
 }
 
 // cureTable has what each finding's cure saves and what the site costs.

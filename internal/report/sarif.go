@@ -34,15 +34,23 @@ const worthWarning = prescribe.DefaultThreshold
 func SARIF(w io.Writer, rep *finding.Report, m Meta) error {
 	k := knownOf(rep)
 	run := sarifRun{
-		Tool:        sarifTool{sarifDriver{Name: "heaptrim", FullName: clean(m.Tool), InformationURI: projectURI, Rules: []sarifRule{}}},
+		Tool: sarifTool{
+			sarifDriver{Name: "heaptrim", FullName: clean(m.Tool), InformationURI: projectURI, Rules: []sarifRule{}},
+		},
 		Invocations: []sarifInvocation{{Successful: true}},
-		BaseIDs:     map[string]sarifBase{srcRoot: {sarifText{Text: sarifMessage("the root of module " + rep.Diagnosis.Target.Module)}}},
-		ColumnKind:  "unicodeCodePoints",
-		Results:     []sarifResult{},
-		Properties:  sarifRunProperties{schema.NewInterval(rep.Diagnosis.Totals.MemoryShare, k.cpu), sarifPrediction(rep.Prescription.Together)},
+		BaseIDs: map[string]sarifBase{
+			srcRoot: {sarifText{Text: sarifMessage("the root of module " + rep.Diagnosis.Target.Module)}},
+		},
+		ColumnKind: "unicodeCodePoints",
+		Results:    []sarifResult{},
+		Properties: sarifRunProperties{
+			schema.NewInterval(rep.Diagnosis.Totals.MemoryShare, k.cpu), sarifPrediction(rep.Prescription.Together),
+		},
 	}
 	for _, text := range rep.Warnings {
-		run.Invocations[0].Notifications = append(run.Invocations[0].Notifications, sarifNotification{"warning", sarifText{Text: sarifMessage(text)}})
+		run.Invocations[0].Notifications = append(
+			run.Invocations[0].Notifications, sarifNotification{"warning", sarifText{Text: sarifMessage(text)}},
+		)
 	}
 	s := sarifBuilder{&run, k, rep.Diagnosis.Target.ModuleDir, map[string]int{}, map[string]int{}}
 	for i, f := range rep.Prescription.Rows {
@@ -79,11 +87,14 @@ func (s *sarifBuilder) add(f finding.Row) {
 	}
 	s.run.Results = append(s.run.Results, sarifResult{
 		RuleID: clean(code), RuleIndex: rule, Kind: kind, Level: level,
-		Message:      sarifText{Text: sarifMessage(strings.TrimSuffix(sentence(text), ".") + " (" + lineFigure(f, s.k) + ").")},
+		Message: sarifText{
+			Text: sarifMessage(strings.TrimSuffix(sentence(text), ".") + " (" + lineFigure(f, s.k) + ")."),
+		},
 		Locations:    sarifLocations(f, s.root),
 		Fingerprints: map[string]string{"heaptrimSite/v1": s.fingerprint(code, f)},
 		Properties: sarifResultProperties{
-			Rank: f.Rank, Safety: clean(f.Remedy.Safety), Prediction: sarifPrediction(f.Remedy.Saves), CostCPU: schema.NewInterval(f.Cost.CPU, s.k.cpu),
+			Rank: f.Rank, Safety: clean(f.Remedy.Safety), Prediction: sarifPrediction(f.Remedy.Saves),
+			CostCPU:    schema.NewInterval(f.Cost.CPU, s.k.cpu),
 			BytesPerOp: schema.Positive(f.Cost.BytesPerOp.Value), ObjectsPerOp: schema.Positive(f.Cost.ObjectsPerOp.Value),
 		},
 	})
@@ -139,7 +150,8 @@ func sarifLevel(f finding.Row) (kind, level string) {
 	switch {
 	case cure(f) == leaveIt:
 		return "informational", "none" // the standard wants no level but for what fails
-	case !cured(f), f.Remedy.Safety == string(prescribe.Advice), f.Remedy.Saves.CPU.Value > 0 && f.Remedy.Saves.CPU.Value < worthWarning:
+	case !cured(f), f.Remedy.Safety == string(prescribe.Advice), f.Remedy.Saves.CPU.Value > 0 &&
+		f.Remedy.Saves.CPU.Value < worthWarning:
 		return "fail", "note"
 	}
 	return "fail", "warning"

@@ -30,7 +30,14 @@ func (e *explainer) source(read func(string) ([]byte, error)) {
 		lines = nil
 	}
 	if s.Line > len(lines) {
-		e.p.prose("  ", fmt.Sprintf("The file has %d%s, the recording says line %d: it has changed since.", len(lines), plural(float64(len(lines)), " line"), s.Line), yellow)
+		e.p.prose(
+			"  ",
+			fmt.Sprintf(
+				"The file has %d%s, the recording says line %d: it has changed since.", len(lines),
+				plural(float64(len(lines)), " line"), s.Line,
+			),
+			yellow,
+		)
 		return
 	}
 	first, last := max(s.Line-aroundSite, 1), min(s.Line+aroundSite, len(lines))

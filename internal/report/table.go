@@ -204,8 +204,11 @@ func runs(p *page, rep *finding.Report) {
 		return
 	}
 	shown := rep.Diagnosis.Runs[:min(shownRuns, len(rep.Diagnosis.Runs))]
-	name, time, bytes, allocs := newColumn("run", false), newColumn("time/op", true), newColumn("B/op", true), newColumn("allocs/op", true)
-	cycles, rate, memory := newColumn("GCs/1000 ops", true), newColumn("requests/s", true), newColumn("memory % of CPU", false)
+	name, time, bytes, allocs := newColumn("run", false), newColumn("time/op", true), newColumn("B/op", true),
+		newColumn("allocs/op", true)
+	cycles, rate, memory := newColumn("GCs/1000 ops", true), newColumn("requests/s", true), newColumn(
+		"memory % of CPU", false,
+	)
 	t := &table{path: name}
 	for _, r := range shown {
 		name.add(r.Name)

@@ -87,12 +87,14 @@ func facts(p *page, rep *finding.Report) {
 	row("collector", cycleFacts(t)...)
 	row("heap", heapFacts(t)...)
 	if t.Pauses.Max > 0 {
-		row("pauses", unit.FormatNanoseconds(float64(t.Pauses.P50))+" median", unit.FormatNanoseconds(float64(t.Pauses.Max))+" longest",
+		row("pauses", unit.FormatNanoseconds(float64(t.Pauses.P50))+
+			" median", unit.FormatNanoseconds(float64(t.Pauses.Max))+" longest",
 			unit.FormatNanoseconds(float64(t.Pauses.Total))+" in all")
 	} else {
 		row("pauses", unseen(t, "not known: needs a gctrace log"))
 	}
-	row("settings", setting("GOGC", e.GOGC), setting("GOMEMLIMIT", e.GOMEMLIMIT), optional("GODEBUG=", e.GODEBUG), optional("GOEXPERIMENT=", e.Experiment),
+	row("settings", setting("GOGC", e.GOGC), setting("GOMEMLIMIT", e.GOMEMLIMIT), optional("GODEBUG=", e.GODEBUG),
+		optional("GOEXPERIMENT=", e.Experiment),
 		optional("huge pages ", e.THP))
 	row("machine", machineFacts(e)...)
 }

@@ -68,7 +68,8 @@ func narrow(text string, width int) string {
 
 func briefRequests(b *strings.Builder, kinds []latency.Requests) {
 	for _, q := range kinds[:min(len(kinds), briefRows)] {
-		fmt.Fprintf(b, "  %s: %s, p50 %s, p99 %s; of the slowest %d, %s is memory management, %s waiting for a processor while marking\n",
+		fmt.Fprintf(b, "  %s: %s, p50 %s, p99 %s; of the slowest %d, %s is memory management, %s waiting for a "+
+			"processor while marking\n",
 			clean(q.Name), unit.FormatCount(float64(q.Count)), nanos(q.P50), nanos(q.P99), q.SlowN,
 			share(q.Slow.Memory(), q.Slow.Total()), share(q.Slow[latency.WaitMark], q.Slow.Total()))
 		fmt.Fprintf(b, "    %s\n", parts(q.Slow))

@@ -13,7 +13,8 @@ import (
 
 // howToSample is what to do about a trace without CPU samples.
 const howToSample = "record a CPU profile while tracing, which leaves its samples in the trace too: " +
-	"go test -trace trace.out -cpuprofile cpu.out, or /debug/pprof/profile during /debug/pprof/trace, or heaptrim record -trace"
+	"go test -trace trace.out -cpuprofile cpu.out, or /debug/pprof/profile during /debug/pprof/trace, or " +
+	"heaptrim record -trace"
 
 // causes prints who allocated while others paid.
 func (p *tracePrinter) causes() {
@@ -24,7 +25,9 @@ func (p *tracePrinter) causes() {
 		return
 	}
 	p.linef("Who causes, of %s CPU samples, %s in mark phases, where %s were allocating (paid then: %s):",
-		unit.FormatCount(float64(c.Samples)), unit.FormatCount(float64(c.Mark)), unit.FormatCount(float64(c.Allocating.Mark)), paidIn(c.Paid))
+		unit.FormatCount(float64(c.Samples)), unit.FormatCount(float64(c.Mark)), unit.FormatCount(
+			float64(c.Allocating.Mark),
+		), paidIn(c.Paid))
 	if c.Allocating.Mark == 0 {
 		p.linef("not known: no sample in a mark phase was in the allocator. Trace for longer.")
 		return
@@ -34,13 +37,18 @@ func (p *tracePrinter) causes() {
 		if s.Allocating.Mark == 0 {
 			break
 		}
-		p.row(fmt.Sprint(s.Allocating.Mark), shareBounds(s.Share), fmt.Sprint(s.Allocating.Others), fmt.Sprint(s.Allocating.All), fmt.Sprint(s.Phases),
+		p.row(fmt.Sprint(s.Allocating.Mark), shareBounds(s.Share), fmt.Sprint(
+			s.Allocating.Others,
+		), fmt.Sprint(s.Allocating.All), fmt.Sprint(s.Phases),
 			nanos(s.Paid[latency.AssistCPU]), nanos(s.Paid[latency.AssistParked]), "  "+siteName(s))
 	}
 	if c.Unlisted > 0 {
 		p.linef("and %d samples of sites beyond the limit", c.Unlisted)
 	}
-	p.linef("Samples count time in the allocator, not bytes. Phases are those in which the site was seen; what was paid then is by all goroutines.")
+	p.linef(
+		"Samples count time in the allocator, not bytes. Phases are those in which the site was seen; what was " +
+			"paid then is by all goroutines.",
+	)
 }
 
 // shareBounds shows a share with its 95 % interval.

@@ -16,12 +16,17 @@ func TraceJSON(w io.Writer, t *latency.Trace) error {
 	d := schema.TraceReport{
 		Schema: schema.TraceVersion, File: t.File, Problem: t.Problem, Format: s.Version, Bytes: s.Bytes, Events: s.Events,
 		Generations: s.Generations, LengthNS: s.Length,
-		Mark:      schema.TraceMark{Count: s.Cycles.Count, TotalNS: s.Cycles.Mark, Unlisted: s.UnlistedCycles, Cycles: schema.Rows(s.Cycles.List, cycleRow)},
-		Assist:    assistRow(s.Assist),
-		WorkersNS: schema.TraceWorkers{Dedicated: s.Workers.Dedicated, Fractional: s.Workers.Fractional, Idle: s.Workers.Idle},
-		Sweep:     sweepRow(s.Sweep),
-		Heap:      schema.TraceHeap{Live: courseRow(s.Heap.Live), Goal: courseRow(s.Heap.Goal)},
-		Pauses:    schema.Rows(s.Pauses, pauseRow),
+		Mark: schema.TraceMark{
+			Count: s.Cycles.Count, TotalNS: s.Cycles.Mark, Unlisted: s.UnlistedCycles,
+			Cycles: schema.Rows(s.Cycles.List, cycleRow),
+		},
+		Assist: assistRow(s.Assist),
+		WorkersNS: schema.TraceWorkers{
+			Dedicated: s.Workers.Dedicated, Fractional: s.Workers.Fractional, Idle: s.Workers.Idle,
+		},
+		Sweep:  sweepRow(s.Sweep),
+		Heap:   schema.TraceHeap{Live: courseRow(s.Heap.Live), Goal: courseRow(s.Heap.Goal)},
+		Pauses: schema.Rows(s.Pauses, pauseRow),
 		Stops: schema.Rows(s.Stops, func(s exectrace.Stop) schema.TraceStop {
 			return schema.TraceStop{StartNS: s.Start, LengthNS: s.Length, Reason: s.Reason, Goroutine: s.Goroutine}
 		}),
@@ -41,7 +46,10 @@ func TraceJSON(w io.Writer, t *latency.Trace) error {
 }
 
 func cycleRow(c exectrace.Cycle) schema.TraceCycle {
-	return schema.TraceCycle{StartNS: c.Start, EndNS: c.End, LiveStart: int64(c.LiveStart), LiveEnd: int64(c.LiveEnd), Goal: int64(c.Goal), Open: c.Open}
+	return schema.TraceCycle{
+		StartNS: c.Start, EndNS: c.End, LiveStart: int64(c.LiveStart), LiveEnd: int64(c.LiveEnd), Goal: int64(c.Goal),
+		Open: c.Open,
+	}
 }
 
 func assistRow(a exectrace.Assist) schema.TraceAssist {
@@ -53,7 +61,9 @@ func sweepRow(s exectrace.Sweep) schema.TraceSweep {
 }
 
 func courseRow(c exectrace.Course) schema.TraceCourse {
-	return schema.TraceCourse{Samples: c.Samples, First: int64(c.First), Last: int64(c.Last), Min: int64(c.Min), Max: int64(c.Max)}
+	return schema.TraceCourse{
+		Samples: c.Samples, First: int64(c.First), Last: int64(c.Last), Min: int64(c.Min), Max: int64(c.Max),
+	}
 }
 
 func pauseRow(p exectrace.Pause) schema.TracePause {
@@ -61,7 +71,9 @@ func pauseRow(p exectrace.Pause) schema.TracePause {
 }
 
 func goroutineRow(g exectrace.Goroutine) schema.TraceGoroutine {
-	return schema.TraceGoroutine{ID: g.ID, Assist: assistRow(g.Assist), Sweep: sweepRow(g.Sweep), Stops: g.Stops, StopsNS: g.StopsTime}
+	return schema.TraceGoroutine{
+		ID: g.ID, Assist: assistRow(g.Assist), Sweep: sweepRow(g.Sweep), Stops: g.Stops, StopsNS: g.StopsTime,
+	}
 }
 
 func splitRow(s latency.Split) schema.TraceSplit {
@@ -73,24 +85,36 @@ func splitRow(s latency.Split) schema.TraceSplit {
 }
 
 func requestRow(r latency.Request) schema.TraceRequest {
-	return schema.TraceRequest{StartNS: r.Start, LengthNS: r.Length, Goroutine: r.Goroutine, Task: r.Task, MarkNS: r.Mark, PartsNS: splitRow(r.Split)}
+	return schema.TraceRequest{
+		StartNS: r.Start, LengthNS: r.Length, Goroutine: r.Goroutine, Task: r.Task, MarkNS: r.Mark,
+		PartsNS: splitRow(r.Split),
+	}
 }
 
 func causesRow(c latency.Causes) schema.TraceCauses {
-	return schema.TraceCauses{Samples: c.Samples, Mark: c.Mark, Allocating: schema.TraceTally(c.Allocating), PaidNS: splitRow(c.Paid), Sites: schema.Rows(c.Sites, func(s latency.Site) schema.TraceSite {
-		return schema.TraceSite{Func: s.Func, File: s.File, Line: s.Line, Allocating: schema.TraceTally(s.Allocating), Paying: s.Paying, Share: s.Share, Phases: s.Phases, PaidNS: splitRow(s.Paid)}
+	return schema.TraceCauses{Samples: c.Samples, Mark: c.Mark, Allocating: schema.TraceTally(
+		c.Allocating,
+	), PaidNS: splitRow(c.Paid), Sites: schema.Rows(c.Sites, func(s latency.Site) schema.TraceSite {
+		return schema.TraceSite{
+			Func: s.Func, File: s.File, Line: s.Line, Allocating: schema.TraceTally(s.Allocating), Paying: s.Paying,
+			Share: s.Share, Phases: s.Phases, PaidNS: splitRow(s.Paid),
+		}
 	}), Unlisted: c.Unlisted}
 }
 
 func payersRow(r *latency.Report) *schema.TracePayers {
 	return &schema.TracePayers{
-		Goroutines: r.Goroutines, STWNS: r.STW, UnlistedKinds: r.UnlistedKinds, Unlisted: r.Unlisted, Causes: causesRow(r.Causes),
+		Goroutines: r.Goroutines, STWNS: r.STW, UnlistedKinds: r.UnlistedKinds, Unlisted: r.Unlisted,
+		Causes: causesRow(r.Causes),
 		Groups: schema.Rows(r.Groups, func(g latency.Group) schema.TraceGroup {
-			return schema.TraceGroup{Start: g.Start, Handler: g.Handler, System: g.System, Goroutines: g.Goroutines, PartsNS: splitRow(g.Split)}
+			return schema.TraceGroup{
+				Start: g.Start, Handler: g.Handler, System: g.System, Goroutines: g.Goroutines, PartsNS: splitRow(g.Split),
+			}
 		}),
 		Requests: schema.Rows(r.Requests, func(q latency.Requests) schema.TraceRequests {
 			return schema.TraceRequests{
-				Kind: string(q.Kind), Name: q.Name, Count: q.Count, TotalNS: q.Total, P50NS: q.P50, P90NS: q.P90, P99NS: q.P99, MaxNS: q.Max, PartsNS: splitRow(q.All), SlowN: q.SlowN, SlowNS: splitRow(q.Slow),
+				Kind: string(q.Kind), Name: q.Name, Count: q.Count, TotalNS: q.Total, P50NS: q.P50, P90NS: q.P90,
+				P99NS: q.P99, MaxNS: q.Max, PartsNS: splitRow(q.All), SlowN: q.SlowN, SlowNS: splitRow(q.Slow),
 				Slowest: schema.Rows(q.Slowest, requestRow), MostGC: schema.Rows(q.MostGC, requestRow),
 			}
 		}),

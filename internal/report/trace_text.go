@@ -61,9 +61,18 @@ func (p *tracePrinter) summary() {
 	}
 	p.linef("")
 	p.linef("Mark phases  %d, %s, %s of the time", s.Cycles.Count, nanos(s.Cycles.Mark), share(s.Cycles.Mark, s.Length))
-	p.linef("Assists      %d: %s on CPU, %s parked, %s preempted", s.Assist.Count, nanos(s.Assist.OnCPU), nanos(s.Assist.Parked), nanos(s.Assist.Waiting))
-	p.linef("Workers      %s dedicated, %s fractional, %s idle", nanos(s.Workers.Dedicated), nanos(s.Workers.Fractional), nanos(s.Workers.Idle))
-	p.linef("Sweeping     %d times by allocations: %s, %s swept, %s reclaimed", s.Sweep.Count, nanos(s.Sweep.Time), s.Sweep.Swept, s.Sweep.Reclaimed)
+	p.linef(
+		"Assists      %d: %s on CPU, %s parked, %s preempted", s.Assist.Count, nanos(s.Assist.OnCPU),
+		nanos(s.Assist.Parked), nanos(s.Assist.Waiting),
+	)
+	p.linef(
+		"Workers      %s dedicated, %s fractional, %s idle", nanos(s.Workers.Dedicated), nanos(s.Workers.Fractional),
+		nanos(s.Workers.Idle),
+	)
+	p.linef(
+		"Sweeping     %d times by allocations: %s, %s swept, %s reclaimed", s.Sweep.Count, nanos(s.Sweep.Time),
+		s.Sweep.Swept, s.Sweep.Reclaimed,
+	)
 	if l := s.Heap.Live; l.Samples > 0 {
 		p.linef("Heap         %s to %s, at the end %s", l.Min, l.Max, l.Last)
 	}
@@ -91,7 +100,10 @@ func (p *tracePrinter) goroutines() {
 	p.linef("")
 	p.row("goroutine", "assists", "on CPU", "parked", "sweep", "")
 	for _, g := range list[:min(len(list), p.top)] {
-		p.row(fmt.Sprint(g.ID), fmt.Sprint(g.Assist.Count), nanos(g.Assist.OnCPU), nanos(g.Assist.Parked), nanos(g.Sweep.Time), "")
+		p.row(
+			fmt.Sprint(g.ID), fmt.Sprint(g.Assist.Count), nanos(g.Assist.OnCPU), nanos(g.Assist.Parked),
+			nanos(g.Sweep.Time), "",
+		)
 	}
 }
 
@@ -116,7 +128,10 @@ func (p *tracePrinter) groups() {
 		p.row(nanos(s[latency.AssistCPU]), nanos(s[latency.AssistParked]), nanos(s[latency.Sweep]), nanos(s[latency.STW]),
 			nanos(s[latency.WaitMark]), nanos(s[latency.WaitOutside]), nanos(s[latency.Running]), "  "+name)
 	}
-	p.linef("* or descheduled by the system, which a trace tells only where heaptrim recorded it, and then of times from some 10 ms")
+	p.linef(
+		"* or descheduled by the system, which a trace tells only where heaptrim recorded it, and then of times " +
+			"from some 10 ms",
+	)
 }
 
 func (p *tracePrinter) requests() {
@@ -128,7 +143,10 @@ func (p *tracePrinter) requests() {
 	}
 	for _, q := range kinds[:min(len(kinds), p.top)] {
 		p.linef("")
-		p.linef("%s %q: %d, half within %s, p90 %s, p99 %s, longest %s", q.Kind, clean(q.Name), q.Count, nanos(q.P50), nanos(q.P90), nanos(q.P99), nanos(q.Max))
+		p.linef(
+			"%s %q: %d, half within %s, p90 %s, p99 %s, longest %s", q.Kind, clean(q.Name), q.Count, nanos(q.P50),
+			nanos(q.P90), nanos(q.P99), nanos(q.Max),
+		)
 		p.linef("  all:          %s", parts(q.All))
 		p.linef("  slowest %4d: %s", q.SlowN, parts(q.Slow))
 		for _, r := range q.Slowest[:min(len(q.Slowest), 3)] {
@@ -136,7 +154,10 @@ func (p *tracePrinter) requests() {
 		}
 		if most := q.MostGC; len(most) > 0 {
 			r := most[0]
-			p.linef("  most memory management: %s at %s on goroutine %d: %s", nanos(r.Length), nanos(r.Start), r.Goroutine, parts(r.Split))
+			p.linef(
+				"  most memory management: %s at %s on goroutine %d: %s", nanos(r.Length), nanos(r.Start), r.Goroutine,
+				parts(r.Split),
+			)
 		}
 	}
 }

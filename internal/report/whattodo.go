@@ -130,7 +130,9 @@ func (e *explainer) sizes() {
 		remark = fmt.Sprintf("the %d with most bytes, of %d from %s to %s", len(shown), n, first, last)
 	}
 	e.p.section("Sizes of its blocks", remark)
-	size, count, weight, bar := newColumn("block", true), newColumn("objects %", true), newColumn("bytes %", true), newColumn("", false)
+	size, count, weight, bar := newColumn("block", true), newColumn(
+		"objects %", true,
+	), newColumn("bytes %", true), newColumn("", false)
 	t := &table{columns: []*column{size, count, weight, bar}, path: bar}
 	for _, s := range shown {
 		share := s.Objects * float64(s.Size) / bytes

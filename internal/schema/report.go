@@ -324,7 +324,9 @@ func NewEnvironment(e evidence.Environment) Environment {
 		GoVersion: e.GoVersion, GOOS: e.GOOS, GOARCH: e.GOARCH,
 		GOMAXPROCS: Positive(float64(e.GOMAXPROCS)), NumCPU: Positive(float64(e.NumCPU)),
 		GOGC: e.GOGC, GOMEMLIMIT: e.GOMEMLIMIT, GODEBUG: e.GODEBUG, GOEXPERIMENT: e.Experiment,
-		MemoryBytes: Positive(float64(e.MemoryBytes)), CgroupLimitBytes: Positive(float64(e.CgroupLimit)), CgroupCPU: Positive(e.CgroupCPU),
+		MemoryBytes: Positive(
+			float64(e.MemoryBytes),
+		), CgroupLimitBytes: Positive(float64(e.CgroupLimit)), CgroupCPU: Positive(e.CgroupCPU),
 		THP: e.THP, CPUModel: e.CPUModel, Kernel: e.Kernel,
 	}
 }

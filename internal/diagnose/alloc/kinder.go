@@ -16,7 +16,13 @@ import (
 func PointersIn(above []string) finding.Tri {
 	for _, f := range above {
 		switch {
-		case stack.MatchName(f, []string{"runtime.mallocgcTiny*", "runtime.mallocTiny*", "runtime.mallocgcSmallNoscan*", "runtime.mallocgcSmallNoScan*", "runtime.mallocNoscan*"}):
+		case stack.MatchName(
+			f,
+			[]string{
+				"runtime.mallocgcTiny*", "runtime.mallocTiny*", "runtime.mallocgcSmallNoscan*",
+				"runtime.mallocgcSmallNoScan*", "runtime.mallocNoscan*",
+			},
+		):
 			return finding.No
 		case stack.MatchName(f, []string{"runtime.mallocgcSmallScan*", "runtime.mallocScan*"}):
 			return finding.Yes

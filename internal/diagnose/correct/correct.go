@@ -23,12 +23,30 @@ type Correction struct {
 // behind use what those before have made.
 func List() []Correction {
 	return []Correction{
-		{"cycle-scale", "a CPU profile changes how often a program collects and how long a collection takes", "collections counted by the runtime, profiled and not", cycleScale},
-		{"set-up", "background work of the collector that a benchmark's set-up caused is in its samples", "a log of the collector", setUp},
-		{"fault-scale", "a CPU profile changes how often a program with a small heap meets fresh pages", "page faults of the same work without a profile, and their cost", faultScale},
-		{"scheduler", "collections put threads to sleep and wake them, which looks like scheduling", "how often threads went to sleep", schedulerForCycles},
-		{"unsampled", "threads that run only briefly between sleeps are rarely sampled", "the CPU time that the process used", unsampledTime},
-		{"tiny-objects", "the heap profile counts blocks of the tiny allocator, not objects", "allocations that package testing counted, raw stacks", tinyObjects},
+		{
+			"cycle-scale", "a CPU profile changes how often a program collects and how long a collection takes",
+			"collections counted by the runtime, profiled and not", cycleScale,
+		},
+		{
+			"set-up", "background work of the collector that a benchmark's set-up caused is in its samples",
+			"a log of the collector", setUp,
+		},
+		{
+			"fault-scale", "a CPU profile changes how often a program with a small heap meets fresh pages",
+			"page faults of the same work without a profile, and their cost", faultScale,
+		},
+		{
+			"scheduler", "collections put threads to sleep and wake them, which looks like scheduling",
+			"how often threads went to sleep", schedulerForCycles,
+		},
+		{
+			"unsampled", "threads that run only briefly between sleeps are rarely sampled",
+			"the CPU time that the process used", unsampledTime,
+		},
+		{
+			"tiny-objects", "the heap profile counts blocks of the tiny allocator, not objects",
+			"allocations that package testing counted, raw stacks", tinyObjects,
+		},
 	}
 }
 

@@ -110,7 +110,14 @@ func cycleScale(r *Result) {
 	}
 	if !(scale >= 1.0/mostCycleScale && scale <= mostCycleScale) {
 		r.Profiled.cycles, r.Unprofiled = 0, Use{}
-		r.Warnings = append(r.Warnings, fmt.Sprintf("%s: the profiled process collected %.3g times as much as the same work without a profile: that is not believed, so the collector's samples count as they are", d.Run.Name, 1/scale))
+		r.Warnings = append(
+			r.Warnings,
+			fmt.Sprintf(
+				"%s: the profiled process collected %.3g times as much as the same work without a profile: that is not "+
+					"believed, so the collector's samples count as they are",
+				d.Run.Name, 1/scale,
+			),
+		)
 		return
 	}
 	r.CycleScale, r.CycleKnown = scale, true

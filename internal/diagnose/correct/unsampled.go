@@ -19,10 +19,15 @@ import (
 // cycles a second the collector's own figures are short by up to a quarter.
 
 // burstBuckets are what runs for moments, as far as the collector does it.
-var burstBuckets = []stack.Bucket{stack.BucketAssist, stack.BucketMarkDedicated, stack.BucketMarkFractional, stack.BucketMarkOther, stack.BucketCycle, stack.BucketSweep, stack.BucketScavenge}
+var burstBuckets = []stack.Bucket{
+	stack.BucketAssist, stack.BucketMarkDedicated, stack.BucketMarkFractional, stack.BucketMarkOther,
+	stack.BucketCycle, stack.BucketSweep, stack.BucketScavenge,
+}
 
 // NoSampleBuckets hold CPU time that is in no sample.
-var NoSampleBuckets = []stack.Bucket{stack.BucketCollectorUnsampled, stack.BucketSchedulerUnsampled, stack.BucketAppUnsampled}
+var NoSampleBuckets = []stack.Bucket{
+	stack.BucketCollectorUnsampled, stack.BucketSchedulerUnsampled, stack.BucketAppUnsampled,
+}
 
 // often is how many cycles a second leave about a percent of CPU between
 // samples: in the lab 400 had 2 to 4 %, 100 had 1 and 20 none.
@@ -32,7 +37,8 @@ const often = 100
 // short, and does not tell what the process used.
 func HiddenBursts(r *run.Data) bool {
 	window := r.Collector.Window.Seconds()
-	return r.CPU.Known && (r.CPU.Used <= 0 || r.CPU.UsedPart) && window > 0 && float64(len(r.Collector.Cycles)) > often*window
+	return r.CPU.Known && (r.CPU.Used <= 0 || r.CPU.UsedPart) && window > 0 &&
+		float64(len(r.Collector.Cycles)) > often*window
 }
 
 // sleepsPerCycle is how often a thread goes to sleep for one cycle and each

@@ -78,7 +78,8 @@ func (x *Index) At(file string, line int) []*evidence.Escape {
 }
 
 func samePlace(a, b *evidence.Escape) bool {
-	return a.File == b.File && a.Col == b.Col && a.Expr == b.Expr && a.Verb == b.Verb && (a.Func == b.Func || a.Func == "" || b.Func == "")
+	return a.File == b.File && a.Col == b.Col && a.Expr == b.Expr && a.Verb == b.Verb && (a.Func == b.Func ||
+		a.Func == "" || b.Func == "")
 }
 
 func sameFlow(a, b []evidence.Flow) bool {

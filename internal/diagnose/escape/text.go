@@ -196,7 +196,9 @@ func assigned(dst, expr string) cause {
 	case isResult(dst):
 		return cause{"is returned, so it outlives the function", finding.FateReturned, ""}
 	case dst != "{heap}":
-		return cause{text: "is assigned to " + place(dst) + ", which outlives it: declared outside the loop, or on the heap itself"}
+		return cause{
+			text: "is assigned to " + place(dst) + ", which outlives it: declared outside the loop, or on the heap itself",
+		}
 	}
 	left := target(expr)
 	switch {
@@ -205,7 +207,10 @@ func assigned(dst, expr string) cause {
 	case strings.HasSuffix(left, "]"):
 		return cause{"is stored in the element " + quoted(left) + ", which outlives the function", finding.FateStored, left}
 	case strings.ContainsAny(left, ".*"):
-		return cause{"is stored in " + quoted(left) + ", through a pointer or in another package, which may outlive the function", finding.FateStored, left}
+		return cause{
+			"is stored in " + quoted(left) + ", through a pointer or in another package, which may outlive the function",
+			finding.FateStored, left,
+		}
 	}
 	return cause{"is stored in " + quoted(left) + ", which outlives the function", finding.FateStored, left}
 }
@@ -253,7 +258,10 @@ func passed(_, expr string) cause {
 	callee := calleeOf(expr)
 	switch {
 	case callee == "append":
-		return cause{"is stored in the elements of " + quoted(firstArgument(expr)) + ", whose array may be on the heap", finding.FateStored, ""}
+		return cause{
+			"is stored in the elements of " + quoted(firstArgument(expr)) + ", whose array may be on the heap",
+			finding.FateStored, "",
+		}
 	case callee == "panic":
 		return cause{text: "is passed to panic"}
 	case callee == "":
@@ -261,9 +269,16 @@ func passed(_, expr string) cause {
 	case standardCall(callee):
 		return cause{text: "is passed to " + quoted(callee) + ", which may keep it or hand it to an interface"}
 	case strings.Contains(callee, "."):
-		return cause{"is passed to " + quoted(callee) + ", which keeps it, or is a method of an interface that the compiler cannot see through", finding.FateKept, ""}
+		return cause{
+			"is passed to " + quoted(callee) + ", which keeps it, or is a method of an interface that the compiler " +
+				"cannot see through",
+			finding.FateKept, "",
+		}
 	}
-	return cause{"is passed to " + quoted(callee) + ", which keeps it, or is a function value that the compiler cannot see through", finding.FateKept, ""}
+	return cause{
+		"is passed to " + quoted(callee) + ", which keeps it, or is a function value that the compiler cannot see through",
+		finding.FateKept, "",
+	}
 }
 
 // calleeOf is what stands before the first argument list.
@@ -278,7 +293,8 @@ func calleeOf(expr string) string {
 // that is known by its name.
 func standardCall(callee string) bool {
 	switch pkg, _, _ := strings.Cut(callee, "."); pkg {
-	case "fmt", "log", "slog", "errors", "json", "xml", "gob", "binary", "sort", "reflect", "atomic", "context", "runtime", "template":
+	case "fmt", "log", "slog", "errors", "json", "xml", "gob", "binary", "sort", "reflect", "atomic", "context",
+		"runtime", "template":
 		return true
 	}
 	return false

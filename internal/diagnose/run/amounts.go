@@ -93,5 +93,8 @@ func (d *Data) Disagreement() string {
 	if math.Abs(sites-counted.Mean()) <= maxDisagreement*counted.Mean()+16 {
 		return ""
 	}
-	return fmt.Sprintf("%s: the sites add up to %s/op, package testing counted %s/op: what runs beside the measured loop is among them", d.Run.Name, unit.FormatBytes(sites), unit.FormatBytes(counted.Mean()))
+	return fmt.Sprintf(
+		"%s: the sites add up to %s/op, package testing counted %s/op: what runs beside the measured loop is among them",
+		d.Run.Name, unit.FormatBytes(sites), unit.FormatBytes(counted.Mean()),
+	)
 }

@@ -123,7 +123,9 @@ func (l CollectorLog) NonHeap() float64 {
 	if total == 0 {
 		return 0
 	}
-	return total - part("/memory/classes/heap/released:bytes") - part("/memory/classes/heap/free:bytes") - part("/memory/classes/heap/objects:bytes")
+	return total - part(
+		"/memory/classes/heap/released:bytes",
+	) - part("/memory/classes/heap/free:bytes") - part("/memory/classes/heap/objects:bytes")
 }
 
 // SettingOf reads the collector's settings as the runtime does.

@@ -13,7 +13,9 @@ import (
 // known.
 type toldGoal struct {
 	Goal, Live float64 // bytes
-	Gogc       string  // that leads from the one to the other; "" where nothing contradicts the setting that is known, or the default
+	// that leads from the one to the other; "" where nothing contradicts the setting that is known, or
+	// the default
+	Gogc string
 }
 
 const (

@@ -79,7 +79,10 @@ type Reader struct {
 // Run reads every part of one run. A part that cannot be read is a warning:
 // the others still answer what they can.
 func (r *Reader) Run(run evidence.Run) *Data {
-	d := &Data{Run: run, Sites: NewSites(r.Kind), Lines: Lines{}, Bench: len(run.Loops) > 0 || r.B.Manifest.Target.Kind == evidence.TargetPackages}
+	d := &Data{
+		Run: run, Sites: NewSites(r.Kind), Lines: Lines{},
+		Bench: len(run.Loops) > 0 || r.B.Manifest.Target.Kind == evidence.TargetPackages,
+	}
 	for _, p := range run.Parts {
 		r.damaged(d, p, r.log(d, p))
 	}
@@ -162,7 +165,10 @@ func (r *Reader) addProfile(d *Data, part evidence.Part, p *evidence.Profile) er
 	}
 	d.CPU.Wall += window
 	if most := processorTime(window, r.B.Manifest.Environment.NumCPU); part.Profiled > most {
-		r.Warn("%s: profiled_cpu_ns says %v of processor time, more than the machine had (%v): what is in no sample is not told", part.Path, part.Profiled, most)
+		r.Warn(
+			"%s: profiled_cpu_ns says %v of processor time, more than the machine had (%v): what is in no sample is not told",
+			part.Path, part.Profiled, most,
+		)
 		part.Profiled = 0
 	}
 	d.CPU.Used += part.Profiled
@@ -189,7 +195,8 @@ func (d *Data) addCPU(c *stack.Classifier, locs []*evidence.Location, n float64)
 	d.Signs.Add(c, locs, b, n)
 	d.Lines.addCPU(c, locs, b, n)
 	switch b {
-	case stack.BucketMalloc, stack.BucketZeroing, stack.BucketGrowCopy, stack.BucketConvert, stack.BucketProfiler, stack.BucketAssist:
+	case stack.BucketMalloc, stack.BucketZeroing, stack.BucketGrowCopy, stack.BucketConvert, stack.BucketProfiler,
+		stack.BucketAssist:
 	default:
 		return
 	}
@@ -346,7 +353,9 @@ func (r *Reader) OpenHeap(part evidence.Part) (*evidence.Profile, heapColumns, e
 	if err != nil {
 		return nil, heapColumns{}, err
 	}
-	cols := heapColumns{p.Column("alloc_objects"), p.Column("alloc_space"), p.Column("inuse_objects"), p.Column("inuse_space")}
+	cols := heapColumns{
+		p.Column("alloc_objects"), p.Column("alloc_space"), p.Column("inuse_objects"), p.Column("inuse_space"),
+	}
 	if cols.AllocBytes < 0 && cols.InUseBytes < 0 {
 		return nil, cols, fmt.Errorf("%s: a heap profile without alloc_space and inuse_space", part.Path)
 	}

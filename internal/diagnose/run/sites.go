@@ -107,7 +107,10 @@ func (s *Sites) at(c *stack.Classifier, locs []*evidence.Location) (*Site, stack
 	p := stack.FindPath(c, locs)
 	t := s.Sites[p.Key]
 	if t == nil {
-		t = &Site{Key: p.Key, Via: map[string]float64{}, Kinds: map[finding.Kind]float64{}, Mix: map[MixKey]*MixTally{}, Sizes: map[unit.Bytes]float64{}, stacks: map[uint64]*stackTally{}}
+		t = &Site{
+			Key: p.Key, Via: map[string]float64{}, Kinds: map[finding.Kind]float64{}, Mix: map[MixKey]*MixTally{},
+			Sizes: map[unit.Bytes]float64{}, stacks: map[uint64]*stackTally{},
+		}
 		s.Sites[p.Key] = t
 	}
 	return t, p
@@ -206,17 +209,13 @@ func Top[K ~string](votes map[K]float64) K {
 	return best
 }
 
-// LargestSmall is the size of the largest objects that share spans with others: the
-// runtime's maxSmallSize.
-const LargestSmall = 32 * unit.KiB
-
 // LargeShare is the share of the site's bytes that are in large objects; 0 when
 // their sizes are not known.
 func (t *Site) LargeShare() float64 {
 	large, all := 0.0, 0.0
 	for _, c := range t.SizeCounts() {
 		all += float64(c.Size) * c.Objects
-		if c.Size > LargestSmall {
+		if c.Size > finding.LargestSmall {
 			large += float64(c.Size) * c.Objects
 		}
 	}

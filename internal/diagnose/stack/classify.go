@@ -59,7 +59,8 @@ func (c *Classifier) Loc(l *evidence.Location) *locClass {
 		lc.tool = lc.tool || evidence.OfRecorder(name)
 		// Benchmarks run on goroutines of their own: what the main goroutine does,
 		// package initialisation included, is never the measured operation.
-		fc.bench = strings.HasPrefix(name, "testing.(*B).run") || strings.HasPrefix(name, "testing.(*B).launch") || name == "runtime.main"
+		fc.bench = strings.HasPrefix(name, "testing.(*B).run") ||
+			strings.HasPrefix(name, "testing.(*B).launch") || name == "runtime.main"
 		if fc.Owner != OwnerRuntime {
 			lc.runtime = false
 		}

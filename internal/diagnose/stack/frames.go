@@ -131,7 +131,8 @@ var KernelBuckets = []Bucket{BucketFault, BucketNUMA, BucketHugePages}
 var frameRules = []frameRule{
 	{to: BucketTooling, names: []string{
 		// Not the whole package: pprof.Do runs the program's own code.
-		"runtime/pprof.profileWriter", "runtime/pprof.(*profileBuilder)*", "runtime/pprof.(*profMap)*", "runtime/pprof.writeHeap*",
+		"runtime/pprof.profileWriter", "runtime/pprof.(*profileBuilder)*", "runtime/pprof.(*profMap)*",
+		"runtime/pprof.writeHeap*",
 		"runtime/pprof.(*Profile).WriteTo", "runtime/pprof.StartCPUProfile", "runtime/pprof.StopCPUProfile",
 		"runtime.profileloop", "runtime.sigprof", "runtime.memProfile*", "runtime.readMetrics*", "runtime/metrics.Read",
 	}},
@@ -146,44 +147,117 @@ var frameRules = []frameRule{
 	{to: BucketMarkFractional, names: []string{"runtime.gcDrainMarkWorkerFractional"}},
 	{to: BucketAssist, names: []string{"runtime.gcAssistAlloc*", "runtime.gcParkAssist"}},
 	{to: BucketAssist, since: 25, names: []string{"runtime.deductAssistCredit"}},
-	{to: BucketMarkOther, names: []string{"runtime.gcBgMarkWorker*", "runtime.gcBgMarkStartWorkers", "runtime.gcDrain", "runtime.gcDrainN", "runtime.markroot*", "runtime._GC"}},
-	{to: BucketMarkOther, since: 25, names: []string{"internal/runtime/gc/scan.*", "runtime.scanSpan*", "runtime.(*spanQueue)*", "runtime.expandAVX512*", "expandAVX512*", "scanSpanPacked*"}},
-	{to: BucketCycle, names: []string{"runtime.gcStart*", "runtime.gcMarkDone*", "runtime.gcMarkTermination*", "runtime.stopTheWorld*", "runtime.startTheWorld*", "runtime.gcResetMarkState", "runtime.gcSweep", "runtime.forcegchelper", "runtime.clearpools"}},
+	{
+		to: BucketMarkOther,
+		names: []string{
+			"runtime.gcBgMarkWorker*", "runtime.gcBgMarkStartWorkers", "runtime.gcDrain", "runtime.gcDrainN",
+			"runtime.markroot*", "runtime._GC",
+		},
+	},
+	{
+		to: BucketMarkOther, since: 25,
+		names: []string{
+			"internal/runtime/gc/scan.*", "runtime.scanSpan*", "runtime.(*spanQueue)*", "runtime.expandAVX512*",
+			"expandAVX512*", "scanSpanPacked*",
+		},
+	},
+	{
+		to: BucketCycle,
+		names: []string{
+			"runtime.gcStart*", "runtime.gcMarkDone*", "runtime.gcMarkTermination*", "runtime.stopTheWorld*",
+			"runtime.startTheWorld*", "runtime.gcResetMarkState", "runtime.gcSweep", "runtime.forcegchelper",
+			"runtime.clearpools",
+		},
+	},
 	// A processor's own part in it: it stops for the world to stop, and runs
 	// what the cycle's ends ask of each processor.
-	{to: BucketCycle, names: []string{"runtime.gcstopm", "runtime.runSafePointFn", "runtime.forEachP*", "runtime.(*gcControllerState)*"}},
-	{to: BucketSweep, names: []string{"runtime.bgsweep", "runtime.sweepone", "runtime.deductSweepCredit", "runtime.(*sweepLocked).sweep*", "runtime.(*mspan).sweep*", "runtime.(*mheap).reclaim*"}},
-	{to: BucketScavenge, names: []string{"runtime.bgscavenge", "runtime.(*pageAlloc).scavenge*", "runtime.(*scavengerState)*", "runtime.sysUnused*"}},
-	{to: BucketBarrier, names: []string{"runtime.gcWriteBarrier*", "gcWriteBarrier*", "runtime.wbBufFlush*", "runtime.wbMove", "runtime.wbZero", "runtime.bulkBarrierPreWrite*"}},
+	{
+		to:    BucketCycle,
+		names: []string{"runtime.gcstopm", "runtime.runSafePointFn", "runtime.forEachP*", "runtime.(*gcControllerState)*"},
+	},
+	{
+		to: BucketSweep,
+		names: []string{
+			"runtime.bgsweep", "runtime.sweepone", "runtime.deductSweepCredit", "runtime.(*sweepLocked).sweep*",
+			"runtime.(*mspan).sweep*", "runtime.(*mheap).reclaim*",
+		},
+	},
+	{
+		to: BucketScavenge,
+		names: []string{
+			"runtime.bgscavenge", "runtime.(*pageAlloc).scavenge*", "runtime.(*scavengerState)*", "runtime.sysUnused*",
+		},
+	},
+	{
+		to: BucketBarrier,
+		names: []string{
+			"runtime.gcWriteBarrier*", "gcWriteBarrier*", "runtime.wbBufFlush*", "runtime.wbMove", "runtime.wbZero",
+			"runtime.bulkBarrierPreWrite*",
+		},
+	},
 	// A goroutine that a signal stopped wherever it was has asyncPreempt on top of
 	// its own frames. As a leaf that is the program's: the kernel delivers the
 	// profiler's signal and the scheduler's at the same tick, and by perf, in the
 	// same process, what 0.4 to 2 % of the profile's samples show there takes less
 	// than 0.03 % of the time.
 	{to: BucketScheduler, names: []string{"runtime.gopreempt_m", "runtime.preemptPark", "runtime.asyncPreempt2*"}},
-	{to: BucketStackGrowth, names: []string{"runtime.newstack", "runtime.copystack", "runtime.morestack*", "runtime.shrinkstack"}},
+	{
+		to:    BucketStackGrowth,
+		names: []string{"runtime.newstack", "runtime.copystack", "runtime.morestack*", "runtime.shrinkstack"},
+	},
 	{to: BucketProfiler, names: []string{"runtime.mProf_Malloc", "runtime.profilealloc", "runtime.mProf_Free"}},
-	{to: BucketMalloc, names: []string{"runtime.mallocgc*", "runtime.newobject", "runtime.newarray", "runtime.makeslice*", "runtime.growslice*", "runtime.rawbyteslice", "runtime.rawstring*", "runtime.persistentalloc*"}},
-	{to: BucketMalloc, since: 26, names: []string{"runtime.mallocTiny*", "runtime.mallocNoscan*", "runtime.mallocScan*", "runtime.freegc*"}},
+	{
+		to: BucketMalloc,
+		names: []string{
+			"runtime.mallocgc*", "runtime.newobject", "runtime.newarray", "runtime.makeslice*", "runtime.growslice*",
+			"runtime.rawbyteslice", "runtime.rawstring*", "runtime.persistentalloc*",
+		},
+	},
+	{
+		to: BucketMalloc, since: 26,
+		names: []string{"runtime.mallocTiny*", "runtime.mallocNoscan*", "runtime.mallocScan*", "runtime.freegc*"},
+	},
 	// What these do besides allocating is to fill the memory they allocated: it
 	// goes away with the allocation.
-	{to: BucketConvert, names: []string{"runtime.slicebytetostring", "runtime.stringtoslicebyte", "runtime.stringtoslicerune", "runtime.slicerunetostring", "runtime.intstring", "runtime.concatstring*", "runtime.concatbyte*", "runtime.convT*"}},
-	{to: BucketStackAlloc, names: []string{"runtime.stackalloc", "runtime.stackfree", "runtime.malg*", "runtime.stackcache*", "runtime.gfget", "runtime.gfput"}},
+	{
+		to: BucketConvert,
+		names: []string{
+			"runtime.slicebytetostring", "runtime.stringtoslicebyte", "runtime.stringtoslicerune",
+			"runtime.slicerunetostring", "runtime.intstring", "runtime.concatstring*", "runtime.concatbyte*",
+			"runtime.convT*",
+		},
+	},
+	{
+		to: BucketStackAlloc,
+		names: []string{
+			"runtime.stackalloc", "runtime.stackfree", "runtime.malg*", "runtime.stackcache*", "runtime.gfget",
+			"runtime.gfput",
+		},
+	},
 }
 
 // schedulerRule classifies stacks that hold runtime frames only.
 var schedulerRule = frameRule{to: BucketScheduler, names: []string{
 	"runtime.mcall", "runtime.park_m", "runtime.schedule", "runtime.findRunnable", "runtime.goexit0", "runtime.gosched*",
-	"runtime.goschedImpl", "runtime.mstart*", "runtime.sysmon", "runtime.systemstack*", "runtime.goexit*", "runtime.netpoll*",
-	"runtime.ready*", "runtime.goready*", "runtime.startm", "runtime.stopm", "runtime.wakep", "runtime.futex*", "runtime.usleep*",
-	"runtime.exitsyscall*", "runtime.entersyscall*", "runtime.reentersyscall", "runtime.osyield", "runtime.procyield*", "runtime.retake",
+	"runtime.goschedImpl", "runtime.mstart*", "runtime.sysmon", "runtime.systemstack*", "runtime.goexit*",
+	"runtime.netpoll*",
+	"runtime.ready*", "runtime.goready*", "runtime.startm", "runtime.stopm", "runtime.wakep", "runtime.futex*",
+	"runtime.usleep*",
+	"runtime.exitsyscall*", "runtime.entersyscall*", "runtime.reentersyscall", "runtime.osyield",
+	"runtime.procyield*", "runtime.retake",
 	"runtime.preempt*", "runtime.asyncPreempt*", "runtime.handoffp", "runtime.execute", "runtime.gogo", "runtime.runqgrab",
-	"runtime.runqsteal", "runtime.stealWork", "runtime.checkTimers*", "runtime.(*timers)*", "runtime.(*timer)*", "runtime.runTimer",
-	"runtime.lock*", "runtime.unlock*", "runtime.note*", "runtime.casgstatus", "runtime.nanotime*", "runtime.walltime*", "runtime.main",
-	"runtime.runfinq*", "runtime.runFinalizers*", "runtime.runCleanups*", "runtime.morestack", "runtime._System", "runtime._VDSO", "runtime._ExternalCode",
-	"runtime._LostSIGPROFDuringAtomic64", "runtime.sig*", "runtime.tgkill*", "runtime.signalM", "runtime.cgocall*", "runtime.epollwait", "runtime.kevent*",
-	"runtime.gopark*", "runtime.rt0_go", "runtime.newproc*", "runtime.newm*", "runtime.acquirep", "runtime.releasep", "runtime.pidle*", "runtime.write*", "runtime.madvise*",
-	"runtime.mPark", "runtime.resetspinning", "runtime.injectglist", "runtime.globrunq*", "runtime.dropg", "runtime.read*", "runtime.closechan", "runtime.runq*",
+	"runtime.runqsteal", "runtime.stealWork", "runtime.checkTimers*", "runtime.(*timers)*", "runtime.(*timer)*",
+	"runtime.runTimer",
+	"runtime.lock*", "runtime.unlock*", "runtime.note*", "runtime.casgstatus", "runtime.nanotime*",
+	"runtime.walltime*", "runtime.main",
+	"runtime.runfinq*", "runtime.runFinalizers*", "runtime.runCleanups*", "runtime.morestack", "runtime._System",
+	"runtime._VDSO", "runtime._ExternalCode",
+	"runtime._LostSIGPROFDuringAtomic64", "runtime.sig*", "runtime.tgkill*", "runtime.signalM", "runtime.cgocall*",
+	"runtime.epollwait", "runtime.kevent*",
+	"runtime.gopark*", "runtime.rt0_go", "runtime.newproc*", "runtime.newm*", "runtime.acquirep",
+	"runtime.releasep", "runtime.pidle*", "runtime.write*", "runtime.madvise*",
+	"runtime.mPark", "runtime.resetspinning", "runtime.injectglist", "runtime.globrunq*", "runtime.dropg",
+	"runtime.read*", "runtime.closechan", "runtime.runq*",
 }}
 
 // Leaves that split malloc further.
@@ -210,7 +284,10 @@ type prefixRule struct {
 // NewTable makes the table for a version such as "go1.26.8". An unknown
 // or future version gets every rule: a name that a release lacks cannot match.
 func NewTable(version string) *Table {
-	t := &Table{exact: map[string]int{}, rules: append(append([]frameRule(nil), frameRules...), schedulerRule), kernel: kernel.NewTable(), classes: map[kernel.Class]int{}}
+	t := &Table{
+		exact: map[string]int{}, rules: append(append([]frameRule(nil), frameRules...), schedulerRule),
+		kernel: kernel.NewTable(), classes: map[kernel.Class]int{},
+	}
 	minor := MinorVersion(version)
 	for i, r := range t.rules {
 		if minor > 0 && (r.since > minor || r.until > 0 && r.until < minor) {

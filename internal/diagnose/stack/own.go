@@ -76,7 +76,8 @@ func (o *Ownership) Of(f evidence.Frame) owner {
 			return OwnerThirdParty
 		}
 		return OwnerStd
-	case strings.HasSuffix(f.File, "_test.go") || path.Base(f.File) == "_testmain.go" || strings.HasSuffix(pkg, "_test") || strings.HasSuffix(pkg, ".test"):
+	case strings.HasSuffix(f.File, "_test.go") || path.Base(f.File) == "_testmain.go" ||
+		strings.HasSuffix(pkg, "_test") || strings.HasSuffix(pkg, ".test"):
 		return OwnerTest
 	}
 	return OwnerUser
@@ -159,7 +160,8 @@ func Relative(root, file string) string {
 	if root == "" || file == "" {
 		return file
 	}
-	if rel, err := filepath.Rel(root, file); err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+	if rel, err := filepath.Rel(root, file); err == nil && rel != ".." &&
+		!strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
 		return filepath.ToSlash(rel)
 	}
 	return file

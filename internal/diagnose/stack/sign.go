@@ -25,8 +25,10 @@ type signSet uint8
 // signNames tell the signs, Go 1.21 to 1.27. Copying a stack is told by
 // growing and shrinking together: see signTally.
 var signNames = [signCount][]string{
-	SignFinalizer: {"runtime.runFinalizers*", "runtime.runfinq*", "runtime.runCleanups*", "runtime.callCleanup*", "runtime.SetFinalizer*", "runtime.AddCleanup*",
-		"runtime.addfinalizer", "runtime.addCleanup", "runtime.queuefinalizer", "runtime.(*cleanupQueue)*", "runtime.createfing"},
+	SignFinalizer: {"runtime.runFinalizers*", "runtime.runfinq*", "runtime.runCleanups*", "runtime.callCleanup*",
+		"runtime.SetFinalizer*", "runtime.AddCleanup*",
+		"runtime.addfinalizer", "runtime.addCleanup", "runtime.queuefinalizer", "runtime.(*cleanupQueue)*",
+		"runtime.createfing"},
 	SignStackScan:   {"runtime.scanstack"},
 	SignStackGrowth: {"runtime.copystack"},
 	SignStackShrink: {"runtime.shrinkstack"},

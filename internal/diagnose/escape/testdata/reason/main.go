@@ -127,8 +127,10 @@ func grow() {
 	list = s
 }
 
+// interface boxing: the copy of `n` that converting to an interface makes is stored in `anything`
+//
 //go:noinline
-func boxInt() { anything = n } // interface boxing: the copy of `n` that converting to an interface makes is stored in `anything`
+func boxInt() { anything = n }
 
 //go:noinline
 func boxStruct() { anything = point{n, n} } // interface boxing: the copy of `point{...}`
@@ -156,8 +158,10 @@ func boxPart() *node {
 	}
 }
 
+// string/[]byte conversion: the copy that `string(data)` makes is stored in `str`
+//
 //go:noinline
-func toString() { str = string(data) } // string/[]byte conversion: the copy that `string(data)` makes is stored in `str`
+func toString() { str = string(data) }
 
 //go:noinline
 func toBytes() { out = []byte(text) } // string/[]byte conversion: the copy that `([]byte)(text)` makes
@@ -168,8 +172,10 @@ func toRunes() { runes = []rune(text) } // string/[]byte conversion: the copy th
 //go:noinline
 func fromRunes() { str = string(runes) } // string/[]byte conversion: the copy that `string(runes)` makes
 
+// string concatenation: the string that `text + str[:2]` makes is stored in `str`
+//
 //go:noinline
-func concat() { str = text + str[:2] } // string concatenation: the string that `text + str[:2]` makes is stored in `str`
+func concat() { str = text + str[:2] }
 
 //go:noinline
 func concatMany() { str = text + str + "-" + text + str + text + str } // string concatenation: makes is stored in `str`
@@ -193,7 +199,8 @@ func makeChan() { channel = make(chan int, n) } // channel: a channel is shared 
 //go:noinline
 func closure() {
 	x := n
-	function = func() int { return x } // closure: the function literal with the variables it captures is stored in `function`
+	// closure: the function literal with the variables it captures is stored in `function`
+	function = func() int { return x }
 }
 
 //go:noinline
