@@ -93,7 +93,9 @@ func goEnvironment(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	env = append(env, "REPO="+root)
-	for _, name := range []string{"GOCACHE", "GOMODCACHE"} {
+	// The releases in the module cache are checked by what the user's go command knows
+	// of the checksum database: GOPATH holds that.
+	for _, name := range []string{"GOCACHE", "GOMODCACHE", "GOPATH", "GOSUMDB", "GONOSUMDB"} {
 		out, err := exec.CommandContext(ctx, "go", "env", name).Output()
 		if err != nil {
 			return nil, fmt.Errorf("go env %s: %w", name, err)
@@ -113,8 +115,14 @@ func scriptCondition(cond string) (bool, error) {
 	if !ok {
 		return false, fmt.Errorf("unknown condition %q", cond)
 	}
+	// It asks as a script does: the go command looks for a release in the module cache,
+	// and for its checksum in the home, where the user's may have what a script's has not.
+	env, err := goEnvironment(context.Background())
+	if err != nil {
+		return false, err
+	}
 	cmd := exec.Command("go", "env", "GOVERSION")
-	cmd.Env = append(os.Environ(), "GOPROXY=off", "GOTOOLCHAIN="+version)
+	cmd.Env = append(env, "PATH="+os.Getenv("PATH"), "HOME=/no-home", "GOTOOLCHAIN="+version)
 	out, err := cmd.Output()
 	return err == nil && strings.TrimSpace(string(out)) == version, nil
 }

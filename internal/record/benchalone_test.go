@@ -63,7 +63,9 @@ func BenchmarkStill(b *testing.B) {
 			}
 		}
 		small := run.Name == "BenchmarkSmall" && runtime.GOOS == "linux" // elsewhere nobody tells what a process used
-		if (len(alone) == 1) != small || (run.PageFault != nil) != small {
+		// A busy machine may not tell what a page fault costs. Then the user is told.
+		untold := small && run.PageFault == nil && len(b.Manifest.Warnings) > 0
+		if (len(alone) == 1) != small || (run.PageFault != nil) != small && !untold {
 			t.Errorf("%s: alone %+v, a page fault costs %+v, warnings %q", run.Name, alone, run.PageFault, b.Manifest.Warnings)
 		}
 		for _, p := range alone {

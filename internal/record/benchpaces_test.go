@@ -42,26 +42,17 @@ func BenchmarkStill(b *testing.B) {
 	sink = make([]byte, sum&1)
 }
 `)
-	// A busy machine may leave too few pairs, of which the user is told; with
-	// longer to run there are enough.
-	for _, length := range []time.Duration{2 * time.Second, 8 * time.Second} {
-		b := recordBenchmarks(t, PackagesOptions{Dir: dir, Bench: ".", BenchTime: length})
-		warned := strings.Join(b.Manifest.Warnings, "\n")
-		if strings.Contains(warned, errFewPairs.Error()) && length < 8*time.Second {
-			t.Logf("a benchmark time of %v: %s", length, warned)
-			continue
-		}
-		checkCycleCosts(t, b)
-		return
-	}
+	checkCycleCosts(t, recordBenchmarks(t, PackagesOptions{Dir: dir, Bench: ".", BenchTime: 2 * time.Second}))
 }
 
-// checkCycleCosts: BenchmarkChurn has a cost, and no other benchmark.
+// checkCycleCosts: BenchmarkChurn has a cost, and no other benchmark. A busy machine may
+// leave too few pairs of stretches, of which the user is told.
 func checkCycleCosts(t *testing.T, b *bundle.Bundle) {
 	t.Helper()
+	few := strings.Contains(strings.Join(b.Manifest.Warnings, "\n"), errFewPairs.Error())
 	for _, run := range b.Manifest.Runs {
 		c := run.CycleCost
-		if want := run.Name == "BenchmarkChurn"; (c != nil) != want {
+		if want := run.Name == "BenchmarkChurn"; (c != nil) != want && !(want && few) {
 			t.Errorf("%s: a cycle costs %+v, warnings %q", run.Name, c, b.Manifest.Warnings)
 			continue
 		}
@@ -69,7 +60,8 @@ func checkCycleCosts(t *testing.T, b *bundle.Bundle) {
 			t.Errorf("%s: %+v", run.Name, c)
 		}
 		for _, p := range run.Parts {
-			if p.Kind == evidence.KindCPU && run.Name == "BenchmarkChurn" && runtime.GOOS == "linux" && (p.Cycles == 0 || p.Collector == 0) {
+			counted := p.Kind == evidence.KindCPU && p.Profiled > 0 && runtime.GOOS == "linux"
+			if counted && run.Name == "BenchmarkChurn" && (p.Cycles == 0 || p.Collector == 0) {
 				t.Errorf("%s: %d collections of %v were counted while it was profiled", run.Name, p.Cycles, p.Collector)
 			}
 		}
