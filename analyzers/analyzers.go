@@ -9,7 +9,7 @@
 // All rules are silent in generated files and in tests, in code that runs once
 // (init, main, package variables, sync.Once), on branches that report an error,
 // and where a name does not mean what it usually means (a variable called
-// strings): names are resolved by the type checker. None offers a fix yet.
+// strings): names are resolved by the type checker. None offers a fix.
 package analyzers
 
 import (
