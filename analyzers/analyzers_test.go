@@ -32,6 +32,11 @@ func TestRules(t *testing.T) {
 	}
 }
 
+// TestSuppressions holds which comments exclude a finding, and which do not.
+func TestSuppressions(t *testing.T) {
+	analysistest.Run(t, analysistest.TestData(), analyzers.AvoidConversion, "suppressed")
+}
+
 func TestRulesAreDescribed(t *testing.T) {
 	if err := analysis.Validate(analyzers.All()); err != nil {
 		t.Fatal(err)

@@ -19,6 +19,8 @@ type index struct {
 	uses   map[types.Object][]inspector.Cursor // identifiers, definitions included, in all files
 	files  []inspector.Cursor                  // neither generated nor tests, nor of a package of errors
 	silent map[*token.File]bool
+
+	suppressed suppressions // by comments of the author
 }
 
 var indexer = &analysis.Analyzer{
@@ -34,6 +36,8 @@ func buildIndex(pass *analysis.Pass) (any, error) {
 		calls:  make(map[string][]inspector.Cursor),
 		uses:   make(map[types.Object][]inspector.Cursor),
 		silent: make(map[*token.File]bool),
+
+		suppressed: make(suppressions),
 	}
 	for file := range pass.ResultOf[inspect.Analyzer].(*inspector.Inspector).Root().Children() {
 		syntax := file.Node().(*ast.File)
@@ -42,6 +46,7 @@ func buildIndex(pass *analysis.Pass) (any, error) {
 			ix.silent[tf] = true
 		} else {
 			ix.files = append(ix.files, file)
+			ix.suppressed.add(tf, syntax)
 		}
 		ix.add(pass, file, ix.silent[tf])
 	}

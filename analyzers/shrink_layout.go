@@ -135,14 +135,14 @@ func (s *source) checkLayout(spec *ast.TypeSpec, obj *types.TypeName, sites []as
 		return
 	}
 	d := analysis.Diagnostic{
-		Pos: spec.Name.Pos(), End: spec.Name.End(), Category: s.code,
+		Pos: spec.Name.Pos(), End: spec.Name.End(),
 		Message: obj.Name() + " has gaps: its fields in order of size take " + bytesText(best) + " instead of " + bytesText(now) +
 			", and each value " + bytesText(bestClass) + " of heap instead of " + bytesText(class),
 	}
 	for _, site := range sites {
 		d.Related = append(d.Related, analysis.RelatedInformation{Pos: site.Pos(), End: site.End(), Message: "allocated here"})
 	}
-	s.Report(d)
+	s.diagnose(d)
 }
 
 // mayReorder reports whether nothing in the struct tells of a chosen layout.

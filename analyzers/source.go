@@ -26,7 +26,7 @@ func newSource(pass *analysis.Pass, code string) *source {
 }
 
 func (s *source) report(at ast.Node, format string, args ...any) {
-	s.Report(analysis.Diagnostic{Pos: at.Pos(), End: at.End(), Category: s.code, Message: fmt.Sprintf(format, args...)})
+	s.diagnose(analysis.Diagnostic{Pos: at.Pos(), End: at.End(), Message: fmt.Sprintf(format, args...)})
 }
 
 // each calls visit for the nodes of the given types in the files that the
