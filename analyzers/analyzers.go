@@ -68,13 +68,16 @@ func (r Rule) of(a *analysis.Analyzer) Rule {
 	return r
 }
 
+// docURL is the page that has a section for each rule, named by its code.
+const docURL = "https://github.com/heaptrim/heaptrim/blob/main/doc/analyzers.md"
+
 // analyzer makes the analyser of a rule; its name is the code without dashes.
 func (r Rule) analyzer(name string, check func(*source)) *analysis.Analyzer {
 	return &analysis.Analyzer{
 		Name: name,
 		Doc: fmt.Sprintf("%s\n\n%s\n\nBefore:\n\n%s\n\nAfter:\n\n%s\n\nSilent: %s",
 			r.Title, r.Why, indent(r.Before), indent(r.After), r.Silent),
-		URL:      "https://pkg.go.dev/github.com/heaptrim/heaptrim/analyzers",
+		URL:      docURL + "#" + r.Code,
 		Requires: []*analysis.Analyzer{inspect.Analyzer, indexer},
 		Run: func(pass *analysis.Pass) (any, error) {
 			check(newSource(pass, r.Code))

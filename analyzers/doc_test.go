@@ -38,6 +38,25 @@ func TestDoc(t *testing.T) {
 	}
 }
 
+// TestURLs holds that the URL of each analyser leads to the rule's heading in a file of the repository.
+func TestURLs(t *testing.T) {
+	for _, r := range analyzers.Rules() {
+		page, anchor, _ := strings.Cut(r.Analyzer.URL, "#")
+		name, ok := strings.CutPrefix(page, "https://github.com/heaptrim/heaptrim/blob/main/")
+		if !ok || anchor != r.Code {
+			t.Errorf("%s: URL %q", r.Code, r.Analyzer.URL)
+			continue
+		}
+		data, err := os.ReadFile(filepath.Join("..", filepath.FromSlash(name)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(data), "\n### "+anchor+"\n") {
+			t.Errorf("%s has no heading %q", name, anchor)
+		}
+	}
+}
+
 func rulesText() string {
 	var b strings.Builder
 	for _, r := range analyzers.Rules() {
