@@ -27,6 +27,11 @@ const maxManifest = 16 << 20
 // readManifest reads and checks the manifest at name, which messages call label.
 func readManifest(name, label string) (evidence.Manifest, error) {
 	var m evidence.Manifest
+	// To open a pipe would wait for whoever writes to it.
+	info, err := os.Stat(name)
+	if err == nil && !info.Mode().IsRegular() {
+		return m, fmt.Errorf("open bundle %s: %s is not a regular file", label, ManifestName)
+	}
 	f, err := os.Open(name)
 	if errors.Is(err, os.ErrNotExist) {
 		return m, fmt.Errorf("%s is not a bundle: it has no %s", label, ManifestName)
