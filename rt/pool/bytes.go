@@ -205,13 +205,19 @@ func (p *Bytes) Local() *Local {
 	if l == nil {
 		l = p.newLocal()
 	}
+	l.given.Store(false)
 	return l
 }
 
-// Release gives l back to its pool. It must not be used any more.
+// Release gives l back to its pool. It must not be used any more. A second Release does
+// nothing as long as nobody has got l by another Local; with the tag heaptrimcheck every
+// use after the first is reported.
 func (l *Local) Release() {
 	if checking {
 		l.checkedRelease()
+		return
+	}
+	if !l.given.CompareAndSwap(false, true) {
 		return
 	}
 	l.turn()

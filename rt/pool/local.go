@@ -25,11 +25,12 @@ type Local struct {
 	stacks [numClasses]stack
 	counts [numClasses]counts
 	depot  *depot
-	room   int64   // bytes that the stacks may still be deepened by
-	cycle  uint32  // of the collector, when the stacks were last looked through; only accessed atomically
-	user   uintptr // goroutine that borrowed it the last time that somebody looked
-	looks  int     // that saw it with this one, one after the other
-	idle   int     // turns that it lay among the spares
+	room   int64       // bytes that the stacks may still be deepened by
+	cycle  uint32      // of the collector, when the stacks were last looked through; only accessed atomically
+	user   uintptr     // goroutine that borrowed it the last time that somebody looked
+	looks  int         // that saw it with this one, one after the other
+	idle   int         // turns that it lay among the spares
+	given  atomic.Bool // back by Release, and nobody's until the next Local
 	check  *localCheck
 }
 

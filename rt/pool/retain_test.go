@@ -245,3 +245,19 @@ func TestReleasedLocal(t *testing.T) {
 	}
 	t.Errorf("%d bytes held", p.Stats().HeldBytes)
 }
+
+// TestReleaseTwice: a second Release does not lend one cache to two owners.
+func TestReleaseTwice(t *testing.T) {
+	var p pool.Bytes
+	l := p.Local()
+	l.Release()
+	l.Release()
+	seen := map[*pool.Local]bool{}
+	for range 100 {
+		l := p.Local()
+		if seen[l] {
+			t.Fatal("two owners have one cache")
+		}
+		seen[l] = true
+	}
+}
