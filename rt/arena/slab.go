@@ -1,6 +1,7 @@
 package arena
 
 import (
+	"math"
 	"slices"
 	"unsafe"
 )
@@ -175,10 +176,14 @@ func (s *Slab[T]) AppendSlice(v, x []T) []T {
 }
 
 // Grow returns v with room for at least n more elements; it panics when n is
-// negative. The capacity at least doubles when it does not suffice.
+// negative, and when so many elements are more than an int can count or memory
+// can hold. The capacity at least doubles when it does not suffice.
 func (s *Slab[T]) Grow(v []T, n int) []T {
 	if n < 0 {
 		panic("arena: Grow by a negative number of elements")
+	}
+	if len(v) > math.MaxInt-n {
+		panic("arena: Grow: length out of range")
 	}
 	if s.kind == plainHeap {
 		return slices.Grow(v, n)

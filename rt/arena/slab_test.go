@@ -1,6 +1,7 @@
 package arena_test
 
 import (
+	"math"
 	"slices"
 	"testing"
 
@@ -36,5 +37,23 @@ func TestMakeSlab(t *testing.T) {
 		}
 		s.Free()
 		s.Free()
+	}
+}
+
+// TestGrowOverflow: a length that no int holds is refused, and not taken for a small one.
+func TestGrowOverflow(t *testing.T) {
+	for _, reuse := range []bool{false, true} {
+		s := arena.MakeSlab[byte](arena.Options{Reuse: reuse})
+		v := s.MakeSlice(10, 10)
+		for _, n := range []int{math.MaxInt, math.MaxInt - 9, math.MaxInt - 10} {
+			func() {
+				defer func() {
+					if recover() == nil {
+						t.Errorf("reuse %v: a slice of 10 was grown by %d", reuse, n)
+					}
+				}()
+				v = s.Grow(v, n)
+			}()
+		}
 	}
 }
