@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/heaptrim/heaptrim/internal/diagnose/run"
 	"github.com/heaptrim/heaptrim/internal/diagnose/stack"
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/stats"
@@ -29,8 +28,8 @@ func TestProfilePace(t *testing.T) {
 			_, err := fmt.Fprintln(w, "BenchmarkA-2 100 120000000 ns/op")
 			return err
 		}
-		r.add(evidence.Part{Path: "timing.txt", Kind: evidence.KindBench, Pass: run.PassTiming, Ops: 100, Wall: 10 * time.Second}, text)
-		used := evidence.Part{Ops: 100, Pass: run.PassTiming}
+		r.add(evidence.Part{Path: "timing.txt", Kind: evidence.KindBench, Pass: evidence.PassTiming, Ops: 100, Wall: 10 * time.Second}, text)
+		used := evidence.Part{Ops: 100, Pass: evidence.PassTiming}
 		if seen > 0 {
 			used.Cycles = seen + forced
 		}
@@ -115,8 +114,8 @@ func TestAlone(t *testing.T) {
 			_, err := fmt.Fprintln(w, "BenchmarkA-2 500 24000000 ns/op")
 			return err
 		}
-		r.add(evidence.Part{Path: "timing.txt", Kind: evidence.KindBench, Pass: run.PassTiming, Ops: 500, Wall: 10 * time.Second}, text)
-		seen.Pass, seen.Ops = run.PassTiming, 500
+		r.add(evidence.Part{Path: "timing.txt", Kind: evidence.KindBench, Pass: evidence.PassTiming, Ops: 500, Wall: 10 * time.Second}, text)
+		seen.Pass, seen.Ops = evidence.PassTiming, 500
 		r.cpuOf(seen, []sample{
 			{"runtime.scanobject runtime.gcDrainMarkWorkerDedicated runtime.gcBgMarkWorker", []int64{0, 200e7}},
 			{"example.com/m.Work main.main", []int64{0, 500e7}},
@@ -127,7 +126,7 @@ func TestAlone(t *testing.T) {
 		r.snapshot([]sample{{site, []int64{40, 4000, 5, 500}}})
 		r.add(evidence.Part{Path: "gc.txt", Kind: evidence.KindBench, Pass: "service", Ops: 500, Wall: 10 * time.Second}, text)
 		r.cyclesOf(evidence.Part{Ops: 500, Wall: 11 * time.Second}, 100, 10)
-		alone.Path, alone.Kind, alone.Pass, alone.Ops = "alone.txt", evidence.KindBench, run.PassAlone, 1000
+		alone.Path, alone.Kind, alone.Pass, alone.Ops = "alone.txt", evidence.KindBench, evidence.PassAlone, 1000
 		r.add(alone, text)
 		d := r.diagnose()
 		run := d.runs[0]

@@ -3,7 +3,6 @@ package diagnose
 import (
 	"time"
 
-	"github.com/heaptrim/heaptrim/internal/diagnose/run"
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/gcmodel"
 	"github.com/heaptrim/heaptrim/internal/stats"
@@ -29,7 +28,7 @@ func (s *Session) Series() []RunSeries {
 		}
 		s := RunSeries{Run: r.Run.Name, Window: r.Collector.Window, Cycles: r.Collector.Cycles, Metrics: r.Collector.Metrics}
 		for _, p := range r.Run.Parts {
-			if p.Pass != run.PassAllocation {
+			if p.Pass != evidence.PassAllocation {
 				s.PeakRSS = max(s.PeakRSS, unit.Bytes(p.PeakRSS))
 			}
 		}

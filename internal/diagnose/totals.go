@@ -193,7 +193,7 @@ func summaries(runs []*runCosts) []finding.RunSummary {
 		}
 		var ns, bytes, allocs run.MeanOf
 		for _, b := range r.Results {
-			if b.Pass == run.PassTiming {
+			if b.Pass == evidence.PassTiming {
 				ns.Add(b.NsPerOp)
 				bytes.Add(b.BytesPerOp)
 				allocs.Add(b.AllocOp)

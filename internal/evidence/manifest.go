@@ -154,11 +154,23 @@ type CycleCost struct {
 	NS    stats.Interval `json:"ns"`    // user and system time in nanoseconds, with its 95 % interval; chance may put it below zero
 }
 
+// Passes of a recording. Parts of one pass were made together.
+const (
+	PassTiming     = "timing"
+	PassAllocation = "allocation"
+	PassCollector  = "gc"
+	PassAlone      = "alone"   // the same work without a profile
+	PassService    = "service" // a window of a live service
+	PassTrace      = "trace"
+	PassCode       = "code"  // what is known of the binary
+	PassFiles      = "files" // of which only the user knows how they were made
+)
+
 // Part is one file of a bundle.
 type Part struct {
 	Path  string `json:"path"` // slash-separated, relative to the bundle
 	Kind  Kind   `json:"kind"`
-	Pass  string `json:"pass"`            // "timing", "allocation", "gc", "service" …: parts of one pass were made together
+	Pass  string `json:"pass"`            // one of the Pass constants
 	Rate  int64  `json:"rate,omitempty"`  // bytes a heap sample; 1: every allocation
 	Delta bool   `json:"delta,omitempty"` // alloc columns cover the window only, not the time since start
 	Raw   bool   `json:"raw,omitempty"`   // stacks keep the runtime's frames above the allocation

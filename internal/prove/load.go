@@ -16,12 +16,6 @@ import (
 	"github.com/heaptrim/heaptrim/internal/record/process"
 )
 
-const (
-	readyTimeout = 2 * time.Minute
-	settle       = time.Second
-	endGrace     = 10 * time.Second
-)
-
 // errLoad says that the load did not work while the program did, errTaken that
 // another program has its address. Neither is a side's fault.
 var (
@@ -49,11 +43,11 @@ func (w *command) underLoad(ctx context.Context, o runOrder) (Sample, error) {
 	if err != nil {
 		return Sample{}, err
 	}
-	defer p.End(endGrace)
+	defer p.End(process.EndGrace)
 	lastWords := func(err error) error {
 		return errors.New(failureText(executed{stderr: log.Name()}, err))
 	}
-	if err := w.awaitReady(ctx, p); err != nil {
+	if err := p.AwaitReady(ctx, w.Ready); err != nil {
 		return Sample{}, errors.Join(ctx.Err(), lastWords(err))
 	}
 	before, known := p.CPU()
@@ -67,7 +61,7 @@ func (w *command) underLoad(ctx context.Context, o runOrder) (Sample, error) {
 	}
 	to, rss := time.Now(), p.PeakRSS()
 	after, still := p.CPU()
-	p.End(endGrace)
+	p.End(process.EndGrace)
 	if !known || !still {
 		after, _ = p.CPU()
 		before = 0
@@ -120,70 +114,26 @@ func (s *Sample) answers(said loadlog.Summary, cpu, took time.Duration) {
 	}
 }
 
-func (w *command) awaitReady(ctx context.Context, p *process.Process) error {
-	if w.Ready != "" {
-		return p.Await(ctx, w.Ready, readyTimeout)
-	}
-	begin := time.Now().Add(settle)
-	return p.WaitFor(ctx, settle/10, func() bool { return time.Now().After(begin) })
-}
-
 // load runs the load to its end and returns what it says of itself, which may
 // be nothing.
 func (w *command) load(ctx context.Context, p *process.Process) (loadlog.Summary, error) {
-	out := &lastPart{most: 512 << 10}
-	cmd := process.Shell(w.Load)
-	cmd.Dir, cmd.Stdout, cmd.Stderr = w.dir, out, out
-	load, err := process.Start(cmd, nil)
-	if err != nil {
-		return loadlog.Summary{}, fmt.Errorf("start the load: %w", err)
+	left, err := p.Under(ctx, process.Load{Command: w.Load, Dir: w.dir, Limit: w.For})
+	if errors.Is(err, process.ErrEnded) {
+		err = fmt.Errorf("under load: %w", err)
 	}
-	var late <-chan time.Time
-	if w.For > 0 {
-		timer := time.NewTimer(w.For)
-		defer timer.Stop()
-		late = timer.C
-	}
-	cut := true
-	select {
-	case <-load.Done:
-		cut = false
-	case <-late:
-	case <-ctx.Done():
-		err = ctx.Err()
-	case <-p.Done:
-		err = fmt.Errorf("under load: %w", process.ErrEnded)
-	}
-	load.End(endGrace)
 	if err != nil {
 		return loadlog.Summary{}, err
 	}
-	said, understood := loadlog.Read(out.bytes())
-	switch failed := load.Failure(); {
-	case failed != nil && !cut && !understood && !p.Running():
+	said, understood := loadlog.Read(left.Output)
+	switch {
+	case left.Failed != nil && !understood && !p.Running():
 		err = fmt.Errorf("under load: %w", process.ErrEnded)
-	case failed != nil && !cut && !understood:
-		err = fmt.Errorf("%w %q: %w: %s", errLoad, w.Load, failed, lastLines(strings.TrimSpace(string(out.bytes())), 3))
+	case left.Failed != nil && !understood:
+		err = fmt.Errorf("%w %q: %w: %s", errLoad, w.Load, left.Failed,
+			lastLines(strings.TrimSpace(string(left.Output)), 3))
 	case !p.Running() && p.Failure() != nil:
 		// The load may have ended because the program did.
 		err = fmt.Errorf("under load: %w", process.ErrEnded)
 	}
 	return said, err
 }
-
-// lastPart keeps the end of what is written to it: a load tool's summary stands
-// there, however much it prints before.
-type lastPart struct {
-	most int
-	text []byte
-}
-
-func (l *lastPart) Write(p []byte) (int, error) {
-	l.text = append(l.text, p...)
-	if over := len(l.text) - l.most; over > l.most {
-		l.text = append(l.text[:0], l.text[over:]...)
-	}
-	return len(p), nil
-}
-
-func (l *lastPart) bytes() []byte { return l.text[max(0, len(l.text)-l.most):] }

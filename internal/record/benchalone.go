@@ -51,7 +51,7 @@ func (b *benchRun) recordAlone(ctx context.Context) error {
 	if !use.Complete {
 		return errors.New("the program ended before the recorder did")
 	}
-	p := b.part(evidence.Part{Path: "alone.txt", Kind: evidence.KindBench, Pass: passAlone, Ops: b.ops}, res)
+	p := b.part(evidence.Part{Path: "alone.txt", Kind: evidence.KindBench, Pass: evidence.PassAlone, Ops: b.ops}, res)
 	return b.keepText(withUse(p, use), b.benchText(res.out))
 }
 
@@ -82,7 +82,7 @@ func (b *benchRun) hasSmallGoal() bool {
 // alone, too. A machine that does not tell it is no reason to lose a recording.
 func keepPageFault(ctx context.Context, w *bundle.Writer) error {
 	alone := func(run evidence.Run) bool {
-		return slices.ContainsFunc(run.Parts, func(p evidence.Part) bool { return p.Pass == passAlone })
+		return slices.ContainsFunc(run.Parts, func(p evidence.Part) bool { return p.Pass == evidence.PassAlone })
 	}
 	needed := false
 	if err := w.Update(func(m *evidence.Manifest) { needed = slices.ContainsFunc(m.Runs, alone) }); err != nil || !needed {

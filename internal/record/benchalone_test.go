@@ -56,7 +56,7 @@ func BenchmarkStill(b *testing.B) {
 		var alone, profiled []evidence.Part
 		for _, p := range run.Parts {
 			switch {
-			case p.Pass == passAlone:
+			case p.Pass == evidence.PassAlone:
 				alone = append(alone, p)
 			case p.Kind == evidence.KindCPU:
 				profiled = append(profiled, p)
@@ -127,7 +127,7 @@ func BenchmarkShy(b *testing.B) {
 	for _, p := range b.Manifest.Runs[0].Parts {
 		passes[p.Pass] = true
 	}
-	if !passes[passTiming] || !passes[passAllocation] || !passes[passCollector] || passes[passAlone] {
+	if !passes[evidence.PassTiming] || !passes[evidence.PassAllocation] || !passes[evidence.PassCollector] || passes[evidence.PassAlone] {
 		t.Errorf("passes %v", passes)
 	}
 }

@@ -1,9 +1,11 @@
 package record
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -105,7 +107,7 @@ func byAllocation(all []probed) []int {
 		order[i] = i
 	}
 	rate := func(i int) float64 { return all[i].bytesPerOp / math.Max(all[i].nsPerOp, 1) }
-	sortStable(order, func(i, j int) bool { return rate(i) > rate(j) })
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(rate(j), rate(i)) })
 	return order
 }
 

@@ -38,6 +38,11 @@ func %[2]s(*testing.B) { %s() }
 func (r *benchRecorder) build(ctx context.Context, i int) error {
 	p := &r.pkgs[i]
 	p.binary = filepath.Join(r.tmp, fmt.Sprintf("p%d.test", i))
+	defer func() {
+		if _, err := os.Stat(p.binary); err != nil {
+			p.binary = "" // the package has no tests
+		}
+	}()
 	args := []string{"-c", "-vet=off", "-o", p.binary}
 	overlay, err := r.overlay(p.goPackage, i)
 	if err != nil {
@@ -195,7 +200,7 @@ func (r *benchRecorder) probe(ctx context.Context) ([]probed, error) {
 	var failure error
 	for i := range r.pkgs {
 		p := &r.pkgs[i]
-		if !fileExists(p.binary) {
+		if p.binary == "" {
 			continue
 		}
 		r.o.Progress("probing %s", p.ImportPath)
@@ -279,11 +284,6 @@ func (r *benchRecorder) plainName(full string) string {
 	return strings.TrimSuffix(full, fmt.Sprintf("-%d", r.procs))
 }
 
-func fileExists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
-}
-
 // record makes the passes of one benchmark.
 func (r *benchRecorder) record(ctx context.Context, p planned) error {
 	pkg := &r.pkgs[p.pkg]
@@ -326,14 +326,6 @@ func (b *benchRun) optional(ctx context.Context, pass func(context.Context) erro
 	return err
 }
 
-// Pass names of a benchmark's parts.
-const (
-	passTiming     = "timing"
-	passAllocation = "allocation"
-	passCollector  = "gc"
-	passAlone      = "alone"
-)
-
 func (b *benchRun) args(ops int64, also string) []string {
 	pattern := benchPattern(b.name)
 	if also != "" {
@@ -369,10 +361,10 @@ func (b *benchRun) timing(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := b.keepText(b.part(evidence.Part{Path: "timing.txt", Kind: evidence.KindBench, Pass: passTiming, Ops: b.ops}, res), b.benchText(res.out)); err != nil {
+	if err := b.keepText(b.part(evidence.Part{Path: "timing.txt", Kind: evidence.KindBench, Pass: evidence.PassTiming, Ops: b.ops}, res), b.benchText(res.out)); err != nil {
 		return err
 	}
-	p := b.part(evidence.Part{Path: "cpu.pprof", Kind: evidence.KindCPU, Pass: passTiming, Ops: b.ops}, res)
+	p := b.part(evidence.Part{Path: "cpu.pprof", Kind: evidence.KindCPU, Pass: evidence.PassTiming, Ops: b.ops}, res)
 	b.used = use
 	return b.w.Adopt(b.id, withUse(p, use), cpu)
 }
@@ -476,7 +468,7 @@ func (b *benchRun) allocation(ctx context.Context) error {
 	if len(files.Heap) == 0 {
 		return errors.New("the recorder left no allocation profile")
 	}
-	p := b.part(evidence.Part{Path: "allocs.pprof", Kind: evidence.KindAllocs, Pass: passAllocation, Ops: b.allocOps}, res)
+	p := b.part(evidence.Part{Path: "allocs.pprof", Kind: evidence.KindAllocs, Pass: evidence.PassAllocation, Ops: b.allocOps}, res)
 	p.Rate, p.Raw = 1, true
 	return b.w.Adopt(b.id, p, files.Heap[len(files.Heap)-1])
 }
@@ -488,7 +480,7 @@ func (b *benchRun) plainAllocation(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p := b.part(evidence.Part{Path: "allocs.pprof", Kind: evidence.KindAllocs, Pass: passAllocation, Ops: b.allocOps}, res)
+	p := b.part(evidence.Part{Path: "allocs.pprof", Kind: evidence.KindAllocs, Pass: evidence.PassAllocation, Ops: b.allocOps}, res)
 	p.Rate = 1
 	return b.w.Adopt(b.id, p, mem)
 }
@@ -520,10 +512,10 @@ func (b *benchRun) collector(ctx context.Context) error {
 		return err
 	}
 	// The text comes first: it says which cycles of the log are the benchmark's.
-	if err := b.keepText(b.part(evidence.Part{Path: "gc.txt", Kind: evidence.KindBench, Pass: passCollector, Ops: b.ops}, res), b.benchText(res.out)); err != nil {
+	if err := b.keepText(b.part(evidence.Part{Path: "gc.txt", Kind: evidence.KindBench, Pass: evidence.PassCollector, Ops: b.ops}, res), b.benchText(res.out)); err != nil {
 		return err
 	}
-	if err := b.keepText(b.part(evidence.Part{Path: "gctrace.txt", Kind: evidence.KindGCTrace, Pass: passCollector, Ops: b.ops}, res), res.err); err != nil {
+	if err := b.keepText(b.part(evidence.Part{Path: "gctrace.txt", Kind: evidence.KindGCTrace, Pass: evidence.PassCollector, Ops: b.ops}, res), res.err); err != nil {
 		return err
 	}
 	found, err := b.results(b.planned.pkg, res.out)
@@ -541,7 +533,7 @@ func (b *benchRun) collector(ctx context.Context) error {
 		return err
 	}
 	for i, f := range files.Heap {
-		p := b.part(evidence.Part{Path: fmt.Sprintf("heap-%02d.pprof", i), Kind: evidence.KindHeap, Pass: passCollector, Rate: liveRate, Raw: true}, res)
+		p := b.part(evidence.Part{Path: fmt.Sprintf("heap-%02d.pprof", i), Kind: evidence.KindHeap, Pass: evidence.PassCollector, Rate: liveRate, Raw: true}, res)
 		if err := b.w.Adopt(b.id, p, f); err != nil {
 			return err
 		}

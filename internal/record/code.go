@@ -19,9 +19,6 @@ import (
 	"github.com/heaptrim/heaptrim/internal/ingest/pprof"
 )
 
-// passCode is the pass of what is known of the binary.
-const passCode = "code"
-
 // keptFunctions is how many functions a recording holds the machine code of:
 // more than have samples in most programs.
 const keptFunctions = 2000
@@ -120,7 +117,7 @@ func keepCode(ctx context.Context, w *bundle.Writer, binary func(evidence.Run) s
 		if len(text) == 0 {
 			continue
 		}
-		part := evidence.Part{Path: fmt.Sprintf("code/objdump-%d.txt", i), Kind: evidence.KindCode, Pass: passCode}
+		part := evidence.Part{Path: fmt.Sprintf("code/objdump-%d.txt", i), Kind: evidence.KindCode, Pass: evidence.PassCode}
 		if err := w.Add(first[b], part, func(out io.Writer) error { _, err := out.Write(text); return err }); err != nil {
 			return err
 		}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -39,12 +40,8 @@ type ExecOptions struct {
 	Progress   func(format string, args ...any)
 }
 
-const (
-	readyTimeout = 2 * time.Minute  // building an index can take a while
-	answerWithin = 30 * time.Second // for the recorder, which snapshots a heap profile first
-	settle       = time.Second      // for a program under load that has no ready URL
-	endGrace     = 10 * time.Second
-)
+// answerWithin is for the recorder, which snapshots a heap profile first.
+const answerWithin = 30 * time.Second
 
 // Exec builds a command with the recorder added, runs it and records a window
 // into w: while the load runs, or for a time, or until the program ends. With
@@ -77,7 +74,7 @@ func Exec(ctx context.Context, o ExecOptions, w *bundle.Writer) error {
 		}
 	}
 	r.run = w.Run(evidence.Run{Name: "service", Package: r.target.pkg.ImportPath})
-	timing, err := r.record(ctx, execPass{name: passTiming, log: true, trace: o.Trace, options: recorder.Options{CPU: true, GCAtExit: true}})
+	timing, err := r.record(ctx, execPass{name: evidence.PassTiming, log: true, trace: o.Trace, options: recorder.Options{CPU: true, GCAtExit: true}})
 	if errors.Is(err, process.ErrEnded) {
 		return fmt.Errorf("%s: %w %w", o.Package, ErrProgramFailed, err)
 	}
@@ -180,7 +177,7 @@ func (r *execRecorder) allocations(ctx context.Context, timing recordedPass) err
 		rate = fineRate(timing.allocRate)
 	}
 	kept, err := r.record(ctx, execPass{
-		name:    passAllocation,
+		name:    evidence.PassAllocation,
 		limit:   max(timing.files.Wall/2, 5*time.Second),
 		options: recorder.Options{MemRate: rate, GC: true},
 	})
@@ -278,8 +275,8 @@ func (r *execRecorder) describe(ctx context.Context, notes []string) error {
 	for _, d := range binaryModules(r.binary) {
 		deps[d] = true
 	}
-	t.Dependencies = withoutOwn(sortedKeys(deps), t)
-	env, err := r.target.tool.env(ctx, "GOROOT", "GOVERSION", "GOEXPERIMENT")
+	t.Dependencies = withoutOwn(slices.Sorted(maps.Keys(deps)), t)
+	env, err := r.target.tool.settings(ctx, "GOROOT", "GOVERSION", "GOEXPERIMENT")
 	if err != nil {
 		return err
 	}

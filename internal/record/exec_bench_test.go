@@ -101,8 +101,8 @@ func benchmarkWindow(b *testing.B, o recorder.Options, requests bool) {
 			b.Fatal(err)
 		}
 	}
-	tool := goTool{dir, nil}
-	p, err := mainPackage(context.Background(), tool, ".")
+	tool := goTool{dir: dir}
+	p, err := tool.mainPackage(context.Background(), ".")
 	if err != nil {
 		b.Fatal(err)
 	}

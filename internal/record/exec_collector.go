@@ -30,7 +30,7 @@ func ExecCollector(ctx context.Context, o ExecOptions, w *bundle.Writer) error {
 		return err
 	}
 	r.run = w.Run(evidence.Run{Name: "service", Package: r.target.pkg.ImportPath})
-	_, err = r.record(ctx, execPass{name: passCollector, log: true, options: recorder.Options{HeapSnap: -1, Metrics: collectorSamples}})
+	_, err = r.record(ctx, execPass{name: evidence.PassCollector, log: true, options: recorder.Options{HeapSnap: -1, Metrics: collectorSamples}})
 	switch {
 	case errors.Is(err, process.ErrEnded):
 		return fmt.Errorf("%s: %w %w", o.Package, ErrProgramFailed, err)

@@ -9,8 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-
-	"github.com/heaptrim/heaptrim/internal/evidence"
 )
 
 // Release is a command of a released module, in a copy of the module that
@@ -35,8 +33,8 @@ func Fetch(ctx context.Context, command, cacheDir string) (Release, error) {
 		return Release{}, err
 	}
 	defer os.RemoveAll(tmp)
-	r := &execRecorder{o: ExecOptions{CacheDir: cacheDir, Progress: func(string, ...any) {}}, tmp: tmp}
-	m, dir, err := r.copyRelease(ctx, name, version)
+	c := moduleCopies{dir: cacheDir, tmp: tmp, progress: func(string, ...any) {}}
+	m, dir, err := c.release(ctx, name, version)
 	if err != nil {
 		return Release{}, err
 	}
@@ -46,31 +44,26 @@ func Fetch(ctx context.Context, command, cacheDir string) (Release, error) {
 	}, nil
 }
 
-// released prepares a command of a released module: a copy of it is built as
-// the main module.
-func (r *execRecorder) released(ctx context.Context, name, version string) (execTarget, error) {
-	m, dir, err := r.copyRelease(ctx, name, version)
-	if err != nil {
-		return execTarget{}, err
-	}
-	tool := goTool{dir, append(append([]string{}, r.o.BuildFlags...), "-mod=mod")}
-	t := execTarget{tool: tool, evidence: evidence.Target{Module: m.Path, ModuleDir: dir}}
-	t.pkg, err = mainPackage(ctx, tool, "."+strings.TrimPrefix(name, m.Path))
-	return t, err
+// moduleCopies are copies of modules from the module cache, which can be built
+// with an overlay: the go command overlays nothing beneath the cache.
+type moduleCopies struct {
+	dir      string // where they stay; "" is heaptrim's folder in the user's cache
+	tmp      string // an empty folder outside every module
+	progress func(format string, args ...any)
 }
 
-// copyRelease finds the module of a released command and copies it.
-func (r *execRecorder) copyRelease(ctx context.Context, name, version string) (downloaded, string, error) {
-	r.o.Progress("fetching %s@%s", name, version)
-	m, err := r.findModule(ctx, name, version)
+// release finds the module of a released command and copies it.
+func (c moduleCopies) release(ctx context.Context, name, version string) (downloaded, string, error) {
+	c.progress("fetching %s@%s", name, version)
+	m, err := c.findModule(ctx, name, version)
 	if err != nil {
 		return m, "", err
 	}
-	cache, err := moduleCache(ctx, goTool{r.tmp, nil})
+	cache, err := goTool{dir: c.tmp}.moduleCache(ctx)
 	if err != nil {
 		return m, "", err
 	}
-	dir, err := r.copyModule(moduleCopy{from: m.Dir, cache: cache, role: "main", edit: func(dir string) error {
+	dir, err := c.module(moduleCopy{from: m.Dir, cache: cache, role: "main", edit: func(dir string) error {
 		return standAlone(ctx, dir, m)
 	}})
 	return m, dir, err
@@ -83,7 +76,7 @@ type downloaded struct {
 
 // findModule downloads the module that holds the package: of the path's
 // prefixes the first, from the shortest, that is a module with its folder.
-func (r *execRecorder) findModule(ctx context.Context, name, version string) (downloaded, error) {
+func (c moduleCopies) findModule(ctx context.Context, name, version string) (downloaded, error) {
 	elems := strings.Split(name, "/")
 	least := min(2, len(elems))
 	if strings.HasPrefix(name, "github.com/") {
@@ -92,7 +85,7 @@ func (r *execRecorder) findModule(ctx context.Context, name, version string) (do
 	var first string
 	for n := least; n <= len(elems); n++ {
 		prefix := strings.Join(elems[:n], "/")
-		m, err := download(ctx, r.tmp, prefix+"@"+version)
+		m, err := download(ctx, c.tmp, prefix+"@"+version)
 		if err != nil {
 			return m, err
 		}
@@ -143,22 +136,22 @@ type moduleCopy struct {
 	edit  func(dir string) error
 }
 
-// copyModule returns the folder of the copy. It stays there: reports show its
+// module returns the folder of the copy. It stays there: reports show its
 // lines, and a later recording builds from the build cache.
-func (r *execRecorder) copyModule(c moduleCopy) (string, error) {
-	root := r.o.CacheDir
+func (c moduleCopies) module(m moduleCopy) (string, error) {
+	root := c.dir
 	if root == "" {
 		user, err := os.UserCacheDir()
 		if err != nil {
-			return "", fmt.Errorf("no place for a copy of %s: %w", c.from, err)
+			return "", fmt.Errorf("no place for a copy of %s: %w", m.from, err)
 		}
 		root = filepath.Join(user, "heaptrim")
 	}
-	rel, err := filepath.Rel(c.cache, c.from)
+	rel, err := filepath.Rel(m.cache, m.from)
 	if err != nil {
 		return "", fmt.Errorf("copy module: %w", err)
 	}
-	to := filepath.Join(root, c.role, rel)
+	to := filepath.Join(root, m.role, rel)
 	if fileExists(to) {
 		return to, nil
 	}
@@ -172,11 +165,11 @@ func (r *execRecorder) copyModule(c moduleCopy) (string, error) {
 	}
 	defer os.RemoveAll(half)
 	part := filepath.Join(half, "m")
-	if err := os.CopyFS(part, os.DirFS(c.from)); err != nil {
+	if err := os.CopyFS(part, os.DirFS(m.from)); err != nil {
 		return "", fmt.Errorf("copy module: %w", err)
 	}
-	if c.edit != nil {
-		if err := c.edit(part); err != nil {
+	if m.edit != nil {
+		if err := m.edit(part); err != nil {
 			return "", err
 		}
 	}
@@ -238,4 +231,9 @@ func copyFile(from, to string) error {
 		return err
 	}
 	return os.WriteFile(to, data, 0o644)
+}
+
+func fileExists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }

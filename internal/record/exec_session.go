@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -124,12 +123,11 @@ func (s *execSession) awaitReady(ctx context.Context) error {
 		return err
 	}
 	if s.o.Ready == "" {
-		s.o.Progress("no ready URL: the load begins in %v", settle)
-		begin := time.Now().Add(settle)
-		return s.proc.WaitFor(ctx, settle/10, func() bool { return time.Now().After(begin) })
+		s.o.Progress("no ready URL: the load begins in %v", process.Settle)
+	} else {
+		s.o.Progress("waiting for %s", s.o.Ready)
 	}
-	s.o.Progress("waiting for %s", s.o.Ready)
-	return s.proc.Await(ctx, s.o.Ready, readyTimeout)
+	return s.proc.AwaitReady(ctx, s.o.Ready)
 }
 
 // idle lets the window last while someone else drives the program.
@@ -145,46 +143,27 @@ func (s *execSession) idle(ctx context.Context) {
 // underLoad runs the load command to its end, or until the pass is long
 // enough.
 func (s *execSession) underLoad(ctx context.Context) error {
-	out := &bytes.Buffer{}
-	load, err := s.startLoad(out)
-	if err != nil {
-		return err
-	}
 	limit := s.pass.limit
 	if s.o.For > 0 && (limit == 0 || s.o.For < limit) {
 		limit = s.o.For
 	}
-	var late <-chan time.Time
-	if limit > 0 {
-		timer := time.NewTimer(limit)
-		defer timer.Stop()
-		late = timer.C
+	left, err := s.proc.Under(ctx, s.loadFor(limit))
+	switch {
+	case ctx.Err() != nil:
+		err = nil // the window is closed in order
+	case errors.Is(err, process.ErrEnded):
+		err = fmt.Errorf("under load: %w: %w%s", err, orderly(s.proc.Failure()), s.lastWords())
 	}
-	cut := true
-	select {
-	case <-load.Done:
-		cut = false
-	case <-late:
-	case <-ctx.Done():
-	case <-s.proc.Done:
-		err = fmt.Errorf("under load: %w: %w%s", process.ErrEnded, orderly(s.proc.Failure()), s.lastWords())
-	}
-	load.End(endGrace)
-	s.load = loadResult{out.Bytes(), loadlog.Requests(out.Bytes())}
-	if failed := load.Failure(); failed != nil && !cut && s.load.requests == 0 {
-		err = errors.Join(err, fmt.Errorf("the load command %q: %w\n%s", s.o.Load, failed, lastLines(out.String(), 10)))
+	s.load = loadResult{left.Output, loadlog.Requests(left.Output)}
+	if left.Failed != nil && s.load.requests == 0 {
+		err = errors.Join(err, fmt.Errorf("the load command %q: %w\n%s", s.o.Load, left.Failed, lastLines(string(left.Output), 10)))
 	}
 	return err
 }
 
-func (s *execSession) startLoad(out io.Writer) (*process.Process, error) {
-	cmd := process.Shell(s.o.Load)
-	cmd.Dir, cmd.Stdout, cmd.Stderr = s.o.Dir, out, out
-	load, err := process.Start(cmd, nil)
-	if err != nil {
-		return nil, fmt.Errorf("start the load: %w", err)
-	}
-	return load, nil
+// loadFor is the load with a limit to its time; 0 is none.
+func (s *execSession) loadFor(limit time.Duration) process.Load {
+	return process.Load{Command: s.o.Load, Dir: s.o.Dir, Limit: limit}
 }
 
 // orderly makes a failure out of an orderly end.
@@ -222,7 +201,7 @@ func (s *execSession) whileRunning(ctx context.Context) (context.Context, contex
 
 // close ends the program and completes the log.
 func (s *execSession) close() {
-	s.proc.End(endGrace)
+	s.proc.End(process.EndGrace)
 	s.stderr.Close()
 	s.log.file.Close()
 }

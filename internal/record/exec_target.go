@@ -29,12 +29,12 @@ func (r *execRecorder) resolve(ctx context.Context) (execTarget, error) {
 	if name, version, ok := strings.Cut(r.o.Package, "@"); ok && !strings.HasPrefix(name, ".") && !filepath.IsAbs(name) {
 		return r.released(ctx, name, version)
 	}
-	tool := goTool{r.o.Dir, r.o.BuildFlags}
-	pkg, err := mainPackage(ctx, tool, r.o.Package)
+	tool := goTool{dir: r.o.Dir, flags: r.o.BuildFlags}
+	pkg, err := tool.mainPackage(ctx, r.o.Package)
 	if err != nil {
 		return execTarget{}, err
 	}
-	cache, err := moduleCache(ctx, tool)
+	cache, err := tool.moduleCache(ctx)
 	if err != nil {
 		return execTarget{}, err
 	}
@@ -45,31 +45,28 @@ func (r *execRecorder) resolve(ctx context.Context) (execTarget, error) {
 	return t, describeModules(ctx, tool, &t.evidence)
 }
 
-func mainPackage(ctx context.Context, tool goTool, pattern string) (goPackage, error) {
-	list, err := tool.packages(ctx, []string{pattern})
+// released prepares a command of a released module: a copy of it is built as
+// the main module.
+func (r *execRecorder) released(ctx context.Context, name, version string) (execTarget, error) {
+	m, dir, err := r.copies().release(ctx, name, version)
 	if err != nil {
-		return goPackage{}, err
+		return execTarget{}, err
 	}
-	switch {
-	case len(list) != 1:
-		return goPackage{}, fmt.Errorf("%s names %d packages: -exec needs one main package", pattern, len(list))
-	case list[0].Error != nil && list[0].Name == "":
-		return goPackage{}, fmt.Errorf("%s: %s", pattern, list[0].Error.Err)
-	case list[0].Name != "main":
-		return goPackage{}, fmt.Errorf("%s is package %s: -exec needs a main package", pattern, list[0].Name)
-	}
-	return list[0], nil
+	tool := goTool{dir: dir, flags: append(append([]string{}, r.o.BuildFlags...), "-mod=mod")}
+	t := execTarget{tool: tool, evidence: evidence.Target{Module: m.Path, ModuleDir: dir}}
+	t.pkg, err = tool.mainPackage(ctx, "."+strings.TrimPrefix(name, m.Path))
+	return t, err
 }
 
-func moduleCache(ctx context.Context, tool goTool) (string, error) {
-	env, err := tool.env(ctx, "GOMODCACHE")
-	return env["GOMODCACHE"], err
+// copies is where modules of the module cache are copied to.
+func (r *execRecorder) copies() moduleCopies {
+	return moduleCopies{dir: r.o.CacheDir, tmp: r.tmp, progress: r.o.Progress}
 }
 
 // dependency prepares a command of a module that the current one requires: a
 // copy takes the module's place by a replace in a go.mod beside the user's.
 func (r *execRecorder) dependency(ctx context.Context, tool goTool, pkg goPackage) (execTarget, error) {
-	env, err := tool.env(ctx, "GOMOD", "GOWORK", "GOMODCACHE")
+	env, err := tool.settings(ctx, "GOMOD", "GOWORK", "GOMODCACHE")
 	if err != nil {
 		return execTarget{}, err
 	}
@@ -78,7 +75,7 @@ func (r *execRecorder) dependency(ctx context.Context, tool goTool, pkg goPackag
 			pkg.ImportPath, pkg.ImportPath, pkg.Module.Version)
 	}
 	m := *pkg.Module
-	copied, err := r.copyModule(moduleCopy{from: m.Dir, cache: env["GOMODCACHE"], role: "dependency"})
+	copied, err := r.copies().module(moduleCopy{from: m.Dir, cache: env["GOMODCACHE"], role: "dependency"})
 	if err != nil {
 		return execTarget{}, err
 	}
@@ -95,8 +92,8 @@ func (r *execRecorder) dependency(ctx context.Context, tool goTool, pkg goPackag
 		return execTarget{}, err
 	}
 	flags := append(append([]string{}, tool.flags...), "-modfile="+modfile, "-mod=mod")
-	t := execTarget{tool: goTool{tool.dir, flags}, evidence: evidence.Target{Module: m.Path, ModuleDir: copied}}
-	t.pkg, err = mainPackage(ctx, t.tool, pkg.ImportPath)
+	t := execTarget{tool: goTool{dir: tool.dir, flags: flags}, evidence: evidence.Target{Module: m.Path, ModuleDir: copied}}
+	t.pkg, err = t.tool.mainPackage(ctx, pkg.ImportPath)
 	return t, err
 }
 

@@ -178,7 +178,7 @@ func TestExecBatch(t *testing.T) {
 	if said.String() != "worked\n" {
 		t.Errorf("stderr = %q: it should have the program's own text only", said.String())
 	}
-	heap := partsOf(b, passTiming, evidence.KindHeap)
+	heap := partsOf(b, evidence.PassTiming, evidence.KindHeap)
 	if len(heap) < 2 {
 		t.Fatalf("%d heap snapshots", len(heap))
 	}
@@ -187,11 +187,11 @@ func TestExecBatch(t *testing.T) {
 		t.Errorf("churn allocated %d bytes in %+v", got, last)
 	}
 	for _, kind := range []evidence.Kind{evidence.KindCPU, evidence.KindMetrics, evidence.KindGCTrace} {
-		if len(partsOf(b, passTiming, kind)) == 0 {
+		if len(partsOf(b, evidence.PassTiming, kind)) == 0 {
 			t.Errorf("no part of kind %s", kind)
 		}
 	}
-	text, err := os.ReadFile(b.Path(partsOf(b, passTiming, evidence.KindGCTrace)[0]))
+	text, err := os.ReadFile(b.Path(partsOf(b, evidence.PassTiming, evidence.KindGCTrace)[0]))
 	if err != nil || !strings.HasPrefix(string(text), "pacer:") && !strings.HasPrefix(string(text), "gc ") || strings.Contains(string(text), "(forced)") {
 		t.Errorf("gctrace, error %v:\n%.300s", err, text)
 	}
@@ -216,7 +216,7 @@ func freeAddress(t *testing.T) string {
 func TestExecLoad(t *testing.T) {
 	dir := writeTree(t, "go.mod", "module example.com/server\n\ngo 1.21\n", "main.go", serverSource)
 	bin := filepath.Join(t.TempDir(), "load.exe")
-	if _, err := (goTool{dir, nil}).output(context.Background(), "build", "-o", bin, "."); err != nil {
+	if _, err := (goTool{dir: dir}).output(context.Background(), "build", "-o", bin, "."); err != nil {
 		t.Fatal(err)
 	}
 	addr := freeAddress(t)
@@ -232,7 +232,7 @@ func TestExecLoad(t *testing.T) {
 	if m := b.Manifest; len(m.Warnings)+len(m.LeftOut)+len(m.Lacks) > 0 {
 		t.Errorf("warnings %q, left out %q, lacks %q", m.Warnings, m.LeftOut, m.Lacks)
 	}
-	for _, pass := range []string{passTiming, passAllocation} {
+	for _, pass := range []string{evidence.PassTiming, evidence.PassAllocation} {
 		heap := partsOf(b, pass, evidence.KindHeap)
 		if len(heap) < 2 {
 			t.Fatalf("%s: %d heap snapshots", pass, len(heap))
@@ -244,7 +244,7 @@ func TestExecLoad(t *testing.T) {
 		if runtime.GOOS == "linux" && (last.CPU == 0 || last.PeakRSS < 1<<20) {
 			t.Errorf("%s: CPU %v, peak %d", pass, last.CPU, last.PeakRSS)
 		}
-		if pass != passAllocation {
+		if pass != evidence.PassAllocation {
 			continue
 		}
 		// Every request allocates 10 kB in strings.Repeat; the fine rate knows it well.
@@ -257,12 +257,12 @@ func TestExecLoad(t *testing.T) {
 			t.Errorf("rate %d is not fine", last.Rate)
 		}
 	}
-	load := partsOf(b, passTiming, evidence.KindLoad)
+	load := partsOf(b, evidence.PassTiming, evidence.KindLoad)
 	if len(load) != 1 || load[0].Ops == 0 {
 		t.Errorf("load parts: %+v", load)
 	}
 	sum := time.Duration(0)
-	for _, p := range partsOf(b, passTiming, evidence.KindCPU) {
+	for _, p := range partsOf(b, evidence.PassTiming, evidence.KindCPU) {
 		sum += p.Wall
 	}
 	if sum < time.Second {
@@ -282,7 +282,7 @@ func TestExecInterrupted(t *testing.T) {
 	if b.Manifest.Complete {
 		t.Error("the bundle calls itself complete")
 	}
-	if len(partsOf(b, passTiming, evidence.KindHeap)) < 2 {
+	if len(partsOf(b, evidence.PassTiming, evidence.KindHeap)) < 2 {
 		t.Errorf("parts: %+v", b.Manifest.Runs)
 	}
 }
@@ -312,10 +312,10 @@ func TestExecInterruptedUnderLoad(t *testing.T) {
 			t.Errorf("%s: runs %+v, lacks %+v, want %d", pass, b.Manifest.Runs, b.Manifest.Lacks, lacks)
 		}
 	}
-	f(passTiming, 0, 1)
-	f(passTiming, time.Second, 2)
-	f(passAllocation, 0, 0)
-	f(passAllocation, 300*time.Millisecond, 0)
+	f(evidence.PassTiming, 0, 1)
+	f(evidence.PassTiming, time.Second, 2)
+	f(evidence.PassAllocation, 0, 0)
+	f(evidence.PassAllocation, 300*time.Millisecond, 0)
 }
 
 // onWrite is called when something is written.
@@ -412,7 +412,7 @@ func TestExecReleased(t *testing.T) {
 		if m.Module != "example.com/tool" || !isBelow(m.ModuleDir, cache) || !fileExists(filepath.Join(m.ModuleDir, "cmd", "b", "main.go")) {
 			t.Errorf("target = %+v", m)
 		}
-		if len(partsOf(b, passTiming, evidence.KindHeap)) == 0 {
+		if len(partsOf(b, evidence.PassTiming, evidence.KindHeap)) == 0 {
 			t.Error("no heap profile")
 		}
 	}
@@ -426,7 +426,7 @@ func TestExecDependency(t *testing.T) {
 	proxy(t, "example.com/tool", "v1.2.3", "go.mod", "module example.com/tool\n\ngo 1.21\n", "cmd/b/main.go", batchSource)
 	dir := writeTree(t, "go.mod", "module example.com/user\n\ngo 1.21\n\nrequire example.com/tool v1.2.3\n",
 		"tools.go", "//go:build tools\n\npackage user\n\nimport _ \"example.com/tool/cmd/b\"\n")
-	tool := goTool{dir, nil}
+	tool := goTool{dir: dir}
 	if _, err := tool.output(context.Background(), "mod", "download", "example.com/tool"); err != nil {
 		t.Fatal(err)
 	}

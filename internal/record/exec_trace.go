@@ -1,7 +1,6 @@
 package record
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"time"
@@ -10,8 +9,6 @@ import (
 	"github.com/heaptrim/heaptrim/internal/record/process"
 	"github.com/heaptrim/heaptrim/internal/record/recorder"
 )
-
-const passTrace = "trace"
 
 // maxTrace ends a trace window early. The busiest programs write some 30 MB/s,
 // and an archive takes files of 4 GiB.
@@ -29,15 +26,14 @@ func (s *execSession) traceWindow(ctx context.Context) error {
 	}
 	var loaded <-chan struct{} // closed when the load has ended
 	if s.o.Load != "" {
-		out := &bytes.Buffer{}
-		load, err := s.startLoad(out)
+		load, out, err := s.loadFor(0).Start()
 		if err != nil {
 			return err
 		}
-		defer load.End(endGrace)
+		defer load.End(process.EndGrace)
 		loaded = load.Done
 		if err := s.warm(ctx, load); err != nil {
-			return fmt.Errorf("the second call of the load %q: %w\n%s", s.o.Load, err, lastLines(out.String(), 10))
+			return fmt.Errorf("the second call of the load %q: %w\n%s", s.o.Load, err, out)
 		}
 	}
 	starting, cancel := s.whileRunning(ctx)
@@ -66,13 +62,13 @@ func traceOptions() recorder.Options {
 
 // warm gives a load the time to connect. It is an error if it ends before.
 func (s *execSession) warm(ctx context.Context, load *process.Process) error {
-	timer := time.NewTimer(settle)
+	timer := time.NewTimer(process.Settle)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
 		return nil
 	case <-load.Done:
-		return fmt.Errorf("it ended within %v: %w", settle, orderly(load.Failure()))
+		return fmt.Errorf("it ended within %v: %w", process.Settle, orderly(load.Failure()))
 	case <-s.proc.Done:
 		return process.ErrEnded
 	case <-ctx.Done():
@@ -85,7 +81,7 @@ func (k keeper) trace(f recorder.Result) error {
 	if f.Trace == "" {
 		return nil
 	}
-	p := evidence.Part{Path: "trace/trace.out", Kind: evidence.KindTrace, Pass: passTrace, Wall: f.Wall, CPU: f.CPU}
+	p := evidence.Part{Path: "trace/trace.out", Kind: evidence.KindTrace, Pass: evidence.PassTrace, Wall: f.Wall, CPU: f.CPU}
 	if err := k.w.Adopt(k.run, p, f.Trace); err != nil {
 		return err
 	}

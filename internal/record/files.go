@@ -22,9 +22,6 @@ type FilesOptions struct {
 }
 
 const (
-	// passFiles is the pass of parts of which only the user knows how they
-	// belong together.
-	passFiles = "files"
 	// passDelta holds allocations of a window: to be added neither to nor
 	// subtracted from those since the start, which a snapshot has.
 	passDelta = "delta"
@@ -130,7 +127,7 @@ func (r *fileRecorder) inspect(name string) error {
 			suffix = "." + string(kind)
 		}
 		r.loose = append(r.loose, looseFile{
-			path: name, part: evidence.Part{Path: r.name(name, suffix), Kind: kind, Pass: passFiles},
+			path: name, part: evidence.Part{Path: r.name(name, suffix), Kind: kind, Pass: evidence.PassFiles},
 			tail: kind == evidence.KindMemStats, perf: kind == evidence.KindPerf && s.magic,
 		})
 	}

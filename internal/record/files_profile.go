@@ -12,7 +12,7 @@ import (
 // inspectProfile plans what becomes of a pprof profile.
 func (r *fileRecorder) inspectProfile(s sniffed) error {
 	p := s.profile
-	part := evidence.Part{Pass: passFiles}
+	part := evidence.Part{Pass: evidence.PassFiles}
 	switch {
 	case p.Column("cpu") >= 0:
 		part.Kind, part.Wall = evidence.KindCPU, max(p.Duration, 0)

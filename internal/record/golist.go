@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"sort"
 	"strings"
 )
 
@@ -35,10 +34,11 @@ type goModule struct {
 	Main    bool
 }
 
-// goTool runs the go command in one directory with the user's build flags.
+// goTool runs the go command in one folder.
 type goTool struct {
 	dir   string
-	flags []string // such as -tags=x, put behind the verb
+	env   []string // beside that of this process
+	flags []string // of the build, such as -tags=x, put behind the verb
 }
 
 // output runs `go VERB [flags] args…` and returns what it printed. An error
@@ -50,22 +50,30 @@ func (g goTool) output(ctx context.Context, verb string, args ...string) ([]byte
 	}
 	cmd := exec.CommandContext(ctx, "go", append(words, args...)...)
 	cmd.Dir = g.dir
-	var out, errs bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	if err := cmd.Run(); err != nil {
-		if errors.Is(err, exec.ErrNotFound) {
-			return nil, fmt.Errorf("the go command is not in PATH: %w", err)
-		}
-		said := strings.TrimSpace(errs.String())
+	cmd.Env = append(os.Environ(), g.env...)
+	if g.dir != "" {
+		cmd.Env = append(cmd.Env, "PWD="+g.dir)
+	}
+	var out, said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &said
+	err := cmd.Run()
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case errors.Is(err, exec.ErrNotFound):
+		return nil, fmt.Errorf("the go command is not in PATH: %w", err)
+	case err != nil:
+		text := said.String()
 		if verb == "test" || verb == "build" {
-			said = strings.TrimSpace(out.String() + "\n" + said)
+			text = out.String() + "\n" + text
 		}
-		return nil, fmt.Errorf("go %s: %w\n%s", strings.Join(append(words[:1:1], args...), " "), err, lastLines(said, 30))
+		return nil, fmt.Errorf("go %s: %w\n%s", strings.Join(append(words[:1:1], args...), " "), err, lastLines(strings.TrimSpace(text), 30))
 	}
 	return out.Bytes(), nil
 }
 
 // packages resolves import patterns; flags such as -deps widen what they match.
+// A package that cannot be loaded is in the list, with its Error.
 func (g goTool) packages(ctx context.Context, patterns []string, flags ...string) ([]goPackage, error) {
 	args := append(flags, "-e", "-json=ImportPath,Dir,Name,Standard,GoFiles,CgoFiles,TestGoFiles,XTestGoFiles,Imports,Module,Error", "--")
 	out, err := g.output(ctx, "list", append(args, patterns...)...)
@@ -80,11 +88,38 @@ func (g goTool) packages(ctx context.Context, patterns []string, flags ...string
 		} else if err != nil {
 			return nil, fmt.Errorf("go list -json: %w", err)
 		}
-		if p.Error != nil && p.Dir == "" {
-			return nil, fmt.Errorf("%s: %s", p.ImportPath, p.Error.Err)
-		}
 		pkgs = append(pkgs, p)
 	}
+}
+
+// notFound is the error of the first package of a list that has no folder.
+func notFound(list []goPackage) error {
+	for _, p := range list {
+		if p.Error != nil && p.Dir == "" {
+			return fmt.Errorf("%s: %s", p.ImportPath, p.Error.Err)
+		}
+	}
+	return nil
+}
+
+// mainPackage finds the one main package that a pattern stands for.
+func (g goTool) mainPackage(ctx context.Context, pattern string) (goPackage, error) {
+	list, err := g.packages(ctx, []string{pattern})
+	if err == nil {
+		err = notFound(list)
+	}
+	if err != nil {
+		return goPackage{}, err
+	}
+	switch {
+	case len(list) != 1:
+		return goPackage{}, fmt.Errorf("%s names %d packages: -exec needs one main package", pattern, len(list))
+	case list[0].Error != nil && list[0].Name == "":
+		return goPackage{}, fmt.Errorf("%s: %s", pattern, list[0].Error.Err)
+	case list[0].Name != "main":
+		return goPackage{}, fmt.Errorf("%s is package %s: -exec needs a main package", pattern, list[0].Name)
+	}
+	return list[0], nil
 }
 
 // mainModules returns the main module and, in a workspace, every module of it.
@@ -105,8 +140,8 @@ func (g goTool) mainModules(ctx context.Context) ([]goModule, error) {
 	}
 }
 
-// env asks the go command for some of its settings.
-func (g goTool) env(ctx context.Context, names ...string) (map[string]string, error) {
+// settings asks the go command for some of its settings, by name.
+func (g goTool) settings(ctx context.Context, names ...string) (map[string]string, error) {
 	out, err := g.output(ctx, "env", append([]string{"-json"}, names...)...)
 	if err != nil {
 		return nil, err
@@ -116,6 +151,12 @@ func (g goTool) env(ctx context.Context, names ...string) (map[string]string, er
 		return nil, fmt.Errorf("go env -json: %w", err)
 	}
 	return m, nil
+}
+
+// moduleCache is the folder of the module cache.
+func (g goTool) moduleCache(ctx context.Context) (string, error) {
+	env, err := g.settings(ctx, "GOMODCACHE")
+	return env["GOMODCACHE"], err
 }
 
 // writeOverlay writes the JSON that `go build -overlay` takes and returns its
@@ -142,14 +183,4 @@ func lastLines(s string, n int) string {
 		lines = append([]string{fmt.Sprintf("… %d lines before", len(lines)-n)}, lines[len(lines)-n:]...)
 	}
 	return strings.Join(lines, "\n")
-}
-
-// sortedKeys returns the keys of a set in order.
-func sortedKeys(m map[string]bool) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	return keys
 }

@@ -29,7 +29,6 @@ type LiveOptions struct {
 }
 
 const (
-	passService  = "service"
 	maxSnapshots = 8
 	// closingTime is what an interrupted recording may still take to fetch the
 	// snapshots that end its window.
@@ -195,7 +194,7 @@ func waitUntil(ctx context.Context, t time.Time) bool {
 
 func (r *liveRecorder) cpu(ctx context.Context) {
 	q := query{path: "profile", args: fmt.Sprintf("seconds=%d", int(r.o.For.Seconds())), takes: r.o.For}
-	p := evidence.Part{Path: "service/cpu.pprof", Kind: evidence.KindCPU, Pass: passService, Wall: r.o.For}
+	p := evidence.Part{Path: "service/cpu.pprof", Kind: evidence.KindCPU, Pass: evidence.PassService, Wall: r.o.For}
 	_, err := r.profile(ctx, q, p, "cpu")
 	r.note(ctx, "CPU profile", err)
 }
@@ -208,7 +207,7 @@ func (r *liveRecorder) allocs(ctx context.Context, end string) {
 		// Only this handler forces a collection; its columns are the same.
 		q = query{path: "heap", args: "gc=1"}
 	}
-	p := evidence.Part{Path: "service/allocs-" + end + ".pprof", Kind: evidence.KindAllocs, Pass: passService}
+	p := evidence.Part{Path: "service/allocs-" + end + ".pprof", Kind: evidence.KindAllocs, Pass: evidence.PassService}
 	at, err := r.profile(ctx, q, p, "alloc_space")
 	r.note(ctx, "allocation profile at the "+end, err)
 	if err == nil && end == "start" {
@@ -217,7 +216,7 @@ func (r *liveRecorder) allocs(ctx context.Context, end string) {
 }
 
 func (r *liveRecorder) heap(ctx context.Context, i int) {
-	p := evidence.Part{Path: fmt.Sprintf("service/heap-%d.pprof", i), Kind: evidence.KindHeap, Pass: passService}
+	p := evidence.Part{Path: fmt.Sprintf("service/heap-%d.pprof", i), Kind: evidence.KindHeap, Pass: evidence.PassService}
 	_, err := r.profile(ctx, query{path: "heap"}, p, "inuse_space")
 	r.note(ctx, fmt.Sprintf("heap profile %d", i), err)
 }
@@ -271,7 +270,7 @@ func removeIfThere(name string) error {
 // are in the allocation profile in a better form.
 func (r *liveRecorder) memStats(ctx context.Context, end string) {
 	at := time.Now()
-	p := evidence.Part{Path: "service/memstats-" + end + ".txt", Kind: evidence.KindMemStats, Pass: passService}
+	p := evidence.Part{Path: "service/memstats-" + end + ".txt", Kind: evidence.KindMemStats, Pass: evidence.PassService}
 	if !r.memStatsAt.IsZero() {
 		p.Wall = at.Sub(r.memStatsAt)
 	}
@@ -302,7 +301,7 @@ func (r *liveRecorder) keepGoroutines() {
 	if r.goroutines.Len() == 0 {
 		return
 	}
-	p := evidence.Part{Path: "service/goroutines.jsonl", Kind: evidence.KindMetrics, Pass: passService, Wall: time.Since(r.began)}
+	p := evidence.Part{Path: "service/goroutines.jsonl", Kind: evidence.KindMetrics, Pass: evidence.PassService, Wall: time.Since(r.began)}
 	err := r.w.Add(r.run, p, func(w io.Writer) error {
 		_, err := r.goroutines.WriteTo(w)
 		return err

@@ -20,7 +20,7 @@ func (r *liveRecorder) trace(ctx context.Context) {
 		return
 	}
 	r.o.Progress("tracing %s for %v", r.server, r.o.Trace)
-	p := evidence.Part{Path: "trace/trace.out", Kind: evidence.KindTrace, Pass: passTrace, Wall: r.o.Trace}
+	p := evidence.Part{Path: "trace/trace.out", Kind: evidence.KindTrace, Pass: evidence.PassTrace, Wall: r.o.Trace}
 	name, err := r.w.Unfinished(p)
 	if err == nil {
 		stop := r.sampleMeanwhile(ctx)

@@ -18,7 +18,7 @@ import (
 // command then builds net/http and what depends on it anew, once for each
 // toolchain and set of flags.
 func requestOverlay(ctx context.Context, dir string, tool goTool) (map[string]string, error) {
-	env, err := tool.env(ctx, "GOROOT")
+	env, err := tool.settings(ctx, "GOROOT")
 	if err != nil {
 		return nil, err
 	}

@@ -57,8 +57,8 @@ func TestHookExitsRefuses(t *testing.T) {
 // buildOverlay builds the main package in dir with the recorder.
 func buildOverlay(t *testing.T, dir string, flags ...string) (bin string, notes []string) {
 	t.Helper()
-	tool := goTool{dir, flags}
-	p, err := mainPackage(context.Background(), tool, ".")
+	tool := goTool{dir: dir, flags: flags}
+	p, err := tool.mainPackage(context.Background(), ".")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func TestOverlayKeepsLines(t *testing.T) {
 		with := exec.Command(bin)
 		got, _ := with.Output()
 		plain := filepath.Join(t.TempDir(), "plain.exe")
-		if _, err := (goTool{dir, flags}).output(context.Background(), "build", "-o", plain, "."); err != nil {
+		if _, err := (goTool{dir: dir, flags: flags}).output(context.Background(), "build", "-o", plain, "."); err != nil {
 			t.Fatal(err)
 		}
 		want, _ := exec.Command(plain).Output()
@@ -125,7 +125,7 @@ func TestOverlayKeepsLines(t *testing.T) {
 }
 
 func TestOverlayOfCgo(t *testing.T) {
-	if env, err := (goTool{}).env(context.Background(), "CGO_ENABLED", "CC"); err != nil || env["CGO_ENABLED"] != "1" {
+	if env, err := (goTool{}).settings(context.Background(), "CGO_ENABLED", "CC"); err != nil || env["CGO_ENABLED"] != "1" {
 		t.Skip("cgo is off")
 	} else if _, err := exec.LookPath(strings.Fields(env["CC"])[0]); err != nil {
 		t.Skip("no C compiler")

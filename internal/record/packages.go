@@ -1,13 +1,15 @@
 package record
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
-	"sort"
+	"slices"
 	"strings"
 	"time"
 
@@ -43,7 +45,7 @@ func Packages(ctx context.Context, o PackagesOptions, w *bundle.Writer) error {
 		return err
 	}
 	defer os.RemoveAll(tmp)
-	r := &benchRecorder{o: o, w: w, tmp: tmp, tool: goTool{o.Dir, o.BuildFlags}}
+	r := &benchRecorder{o: o, w: w, tmp: tmp, tool: goTool{dir: o.Dir, flags: o.BuildFlags}}
 	if err := r.prepare(ctx); err != nil {
 		return err
 	}
@@ -83,7 +85,7 @@ func Packages(ctx context.Context, o PackagesOptions, w *bundle.Writer) error {
 // binaryOf is the test binary of a run's package.
 func (r *benchRecorder) binaryOf(run evidence.Run) string {
 	for _, p := range r.pkgs {
-		if p.ImportPath == run.Package && fileExists(p.binary) {
+		if p.ImportPath == run.Package {
 			return p.binary
 		}
 	}
@@ -132,6 +134,9 @@ type testPackage struct {
 // target.
 func (r *benchRecorder) prepare(ctx context.Context) error {
 	list, err := r.tool.packages(ctx, r.o.Patterns)
+	if err == nil {
+		err = notFound(list)
+	}
 	if err != nil {
 		return err
 	}
@@ -185,6 +190,9 @@ func (r *benchRecorder) findHelperLoops(ctx context.Context) error {
 		paths[i] = p.ImportPath
 	}
 	all, err := r.tool.packages(ctx, paths, "-deps", "-test")
+	if err == nil {
+		err = notFound(all)
+	}
 	if err != nil {
 		return err
 	}
@@ -211,8 +219,8 @@ func (r *benchRecorder) describe(ctx context.Context) error {
 			deps[d] = true
 		}
 	}
-	t.Dependencies = withoutOwn(sortedKeys(deps), t)
-	env, err := r.tool.env(ctx, "GOVERSION", "GOOS", "GOARCH", "GOROOT", "GOEXPERIMENT")
+	t.Dependencies = withoutOwn(slices.Sorted(maps.Keys(deps)), t)
+	env, err := r.tool.settings(ctx, "GOVERSION", "GOOS", "GOARCH", "GOROOT", "GOEXPERIMENT")
 	if err != nil {
 		return err
 	}
@@ -221,7 +229,7 @@ func (r *benchRecorder) describe(ctx context.Context) error {
 		e := &m.Environment
 		e.GoVersion, e.GOOS, e.GOARCH, e.GOROOT, e.Experiment = env["GOVERSION"], env["GOOS"], env["GOARCH"], env["GOROOT"], env["GOEXPERIMENT"]
 		e.GOMAXPROCS = r.procs
-		e.GOGC, e.GOMEMLIMIT, e.GODEBUG = startGOGC(os.Getenv("GOGC")), orDefault(os.Getenv("GOMEMLIMIT"), "off"), os.Getenv("GODEBUG")
+		e.GOGC, e.GOMEMLIMIT, e.GODEBUG = startGOGC(os.Getenv("GOGC")), cmp.Or(os.Getenv("GOMEMLIMIT"), "off"), os.Getenv("GODEBUG")
 	})
 }
 
@@ -314,15 +322,4 @@ func firstOf(names []string, n int) []string {
 		return names
 	}
 	return append(names[:n:n], fmt.Sprintf("and %d more", len(names)-n))
-}
-
-func orDefault(s, d string) string {
-	if s == "" {
-		return d
-	}
-	return s
-}
-
-func sortStable(order []int, less func(i, j int) bool) {
-	sort.SliceStable(order, func(a, b int) bool { return less(order[a], order[b]) })
 }

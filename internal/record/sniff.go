@@ -44,7 +44,7 @@ func sniff(path string) (sniffed, error) {
 	}
 	s.info = info
 	if info.IsDir() {
-		if !fileExists(filepath.Join(path, bundleManifest)) {
+		if _, err := os.Stat(filepath.Join(path, bundleManifest)); err != nil {
 			return s, fmt.Errorf("%s is a directory and not a bundle: it has no %s", path, bundleManifest)
 		}
 		s.bundle = true

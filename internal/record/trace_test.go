@@ -28,7 +28,7 @@ type traced struct {
 // readTrace reads the only trace of a bundle to its end.
 func readTrace(t *testing.T, b *bundle.Bundle) (traced, evidence.Part) {
 	t.Helper()
-	parts := partsOf(b, passTrace, evidence.KindTrace)
+	parts := partsOf(b, evidence.PassTrace, evidence.KindTrace)
 	if len(parts) != 1 {
 		t.Fatalf("trace parts %+v, want one; lacks %q", parts, b.Manifest.Lacks)
 	}
@@ -66,7 +66,7 @@ func loadedServer(t *testing.T, load string) ExecOptions {
 	t.Helper()
 	dir := writeTree(t, "go.mod", "module example.com/server\n\ngo 1.21\n", "main.go", serverSource)
 	bin := filepath.Join(t.TempDir(), "load.exe")
-	if _, err := (goTool{dir, nil}).output(context.Background(), "build", "-o", bin, "."); err != nil {
+	if _, err := (goTool{dir: dir}).output(context.Background(), "build", "-o", bin, "."); err != nil {
 		t.Fatal(err)
 	}
 	addr := freeAddress(t)
@@ -107,15 +107,15 @@ func TestExecTrace(t *testing.T) {
 		t.Errorf("the window was %v long, want about %v", part.Wall, o.Trace)
 	}
 	// The trace's window is none of the others.
-	for _, p := range partsOf(b, passTiming, evidence.KindHeap) {
+	for _, p := range partsOf(b, evidence.PassTiming, evidence.KindHeap) {
 		if p.Wall > took-part.Wall {
 			t.Errorf("%+v, beside a trace of %v, in %v", p, part.Wall, took)
 		}
 	}
-	if parts := partsOf(b, passTrace, evidence.KindHeap); len(parts) > 0 {
+	if parts := partsOf(b, evidence.PassTrace, evidence.KindHeap); len(parts) > 0 {
 		t.Errorf("heap profiles in the trace window: %+v", parts)
 	}
-	if parts := partsOf(b, passTrace, evidence.KindCPU); len(parts) > 0 {
+	if parts := partsOf(b, evidence.PassTrace, evidence.KindCPU); len(parts) > 0 {
 		t.Errorf("the trace window's CPU profile was kept: %+v", parts)
 	}
 }
@@ -131,7 +131,7 @@ func TestExecTraceWithoutRequests(t *testing.T) {
 	}
 	// A program that is recorded to its end has no window behind it.
 	b, err = execute(context.Background(), t, ExecOptions{Dir: dir, Package: ".", Args: []string{"300ms"}, Trace: time.Second})
-	if err != nil || len(partsOf(b, passTrace, evidence.KindTrace)) > 0 || len(b.Manifest.LeftOut)+len(b.Manifest.Lacks) > 0 {
+	if err != nil || len(partsOf(b, evidence.PassTrace, evidence.KindTrace)) > 0 || len(b.Manifest.LeftOut)+len(b.Manifest.Lacks) > 0 {
 		t.Errorf("error %v, manifest %+v", err, b.Manifest)
 	}
 }
@@ -207,7 +207,7 @@ func TestLiveTraceSamples(t *testing.T) {
 			t.Fatalf("no CPU samples among %d events in %v", got.events, length)
 		}
 	}
-	if parts := partsOf(b, passTrace, evidence.KindCPU); len(parts) > 0 {
+	if parts := partsOf(b, evidence.PassTrace, evidence.KindCPU); len(parts) > 0 {
 		t.Errorf("the CPU profile was kept: %+v", parts)
 	}
 }
@@ -218,7 +218,7 @@ func TestLiveTraceFails(t *testing.T) {
 		server := httptest.NewServer(pprofMux(map[string]http.HandlerFunc{"profile": noCPU, "trace": h}))
 		defer server.Close()
 		b, err := recordLive(t, t.Context(), LiveOptions{URL: server.URL, For: time.Second, Snapshots: -1, Trace: 10 * time.Millisecond, Timeout: patience})
-		if err != nil || len(partsOf(b, passTrace, evidence.KindTrace)) > 0 {
+		if err != nil || len(partsOf(b, evidence.PassTrace, evidence.KindTrace)) > 0 {
 			t.Errorf("%s: error %v, runs %+v", name, err, b.Manifest.Runs)
 		}
 		all := strings.Join(b.Manifest.Warnings, "\n")

@@ -111,7 +111,7 @@ func readRun(b *bundle.Bundle, run evidence.Run) (Workload, error) {
 func logOf(run evidence.Run) (evidence.Part, bool) {
 	var found evidence.Part
 	for _, p := range run.Parts {
-		if p.Kind == evidence.KindGCTrace && (found.Path == "" || p.Pass == "gc") {
+		if p.Kind == evidence.KindGCTrace && (found.Path == "" || p.Pass == evidence.PassCollector) {
 			found = p
 		}
 	}

@@ -92,7 +92,7 @@ func (u Use) collectorBeside(f *evidence.PageFault) float64 {
 func cycleScale(r *Result) {
 	d := r.d
 	r.Profiled = useOf(d.Run, func(p evidence.Part) bool { return run.CPUPart(d.Run, p) })
-	r.Unprofiled = useOf(d.Run, func(p evidence.Part) bool { return p.Pass == run.PassAlone })
+	r.Unprofiled = useOf(d.Run, func(p evidence.Part) bool { return p.Pass == evidence.PassAlone })
 	log := Use{Processes: float64(d.Collector.Logs), Ops: float64(d.Collector.Ops), cycles: float64(d.Collector.All)}
 	forced := float64(d.Collector.Forced) / math.Max(log.Processes, 1)
 	known := func(u Use) bool { return d.Bench && u.Ops > 0 && u.automatic(forced) >= fewestCycles }

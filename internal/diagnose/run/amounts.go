@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
@@ -37,7 +38,7 @@ func (r *Data) SecondsOfAllocs() float64 {
 func (r *Data) nsPerOp() float64 {
 	var m MeanOf
 	for _, b := range r.Results {
-		if b.Pass == PassTiming {
+		if b.Pass == evidence.PassTiming {
 			m.Add(b.NsPerOp)
 		}
 	}
@@ -82,7 +83,7 @@ const maxDisagreement = 0.2
 func (d *Data) Disagreement() string {
 	var counted MeanOf
 	for _, b := range d.Results {
-		if b.Pass == PassTiming {
+		if b.Pass == evidence.PassTiming {
 			counted.Add(b.BytesPerOp)
 		}
 	}

@@ -10,14 +10,6 @@ import (
 	"github.com/heaptrim/heaptrim/internal/ingest/metrics"
 )
 
-// Passes of a benchmark's recording, by the names that the bundle format gives
-// them.
-const (
-	PassTiming     = "timing"
-	PassAllocation = "allocation"
-	PassAlone      = "alone"
-)
-
 // log reads a part that is a log; others it leaves alone.
 func (r *Reader) log(d *Data, part evidence.Part) error {
 	var read func(*Data, evidence.Part, *os.File) error
@@ -143,7 +135,7 @@ func (r *Reader) metricsText(d *Data, part evidence.Part, f *os.File) error {
 		r.Warn("%s: the last sample was cut short", part.Path)
 	}
 	// Where every allocation is recorded, the recording is in the figures.
-	if part.Pass != PassAllocation {
+	if part.Pass != evidence.PassAllocation {
 		d.Collector.Metrics = samples
 	}
 	return nil

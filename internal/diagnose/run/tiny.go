@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/heaptrim/heaptrim/internal/diagnose/stack"
+	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
 )
 
@@ -71,7 +72,7 @@ func (s TinyScale) SiteObjects(t *Site) float64 {
 func (d *Data) TinyScale() TinyScale {
 	var counted MeanOf
 	for _, b := range d.Results {
-		if b.Pass == PassTiming {
+		if b.Pass == evidence.PassTiming {
 			counted.Add(b.AllocOp)
 		}
 	}
