@@ -167,7 +167,11 @@ func TestFilesRefuses(t *testing.T) {
 	f([]byte("PK\x03\x04\x00"), "PK", "zip archive")
 	f([]byte("\x00\x01\x02\x03"), `\x00\x01`)
 	f(heap[:len(heap)/2], "decompressed profile")
-	raw := inflated(t, heap)
+	raw := inflated(t, edited(t, heap, func(p *profile.Profile) {
+		for i := range 200 { // however little this process has allocated, it is no small file
+			p.Comments = append(p.Comments, fmt.Sprint("comment ", i))
+		}
+	}))
 	f(raw[:len(raw)/2], "decompressed profile", "offset")
 	f(gzText.Bytes(), "gctrace log")
 	f([]byte("\x28\xb5\x2f\xfdnot a frame"), "zstd")
