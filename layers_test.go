@@ -114,8 +114,20 @@ var layers = []layer{
 		why:    "readers are independent of each other and of what their figures are used for",
 	},
 	{
+		folder: "internal/gocmd",
+		ours:   []string{"internal/evidence"},
+		why:    "the go command is run the same way for whoever needs it, which it must not know",
+	},
+	{
+		folder: "internal/record/recordtest",
+		ours:   []string{"internal/bundle", "internal/evidence"},
+		others: []string{"golang.org/x/exp"},
+		why:    "what tests share knows of recordings what all of them have",
+	},
+	{
 		folder: "internal/record/*",
-		ours:   []string{"internal/bundle", "internal/evidence", "internal/ingest/*", "internal/record/*", "internal/stats", "internal/unit"},
+		ours: []string{"internal/bundle", "internal/evidence", "internal/gocmd", "internal/ingest/*", "internal/record/*", "internal/stats",
+			"internal/unit"},
 		why:    "recording only produces a bundle; what it means is diagnosed later, perhaps on another machine",
 	},
 	{
@@ -147,7 +159,7 @@ var layers = []layer{
 	},
 	{
 		folder: "internal/prove/*",
-		ours: []string{"internal/evidence", "internal/ingest/*", "internal/prove/*", "internal/record", "internal/record/process",
+		ours: []string{"internal/evidence", "internal/gocmd", "internal/ingest/*", "internal/prove/*", "internal/record/host", "internal/record/process",
 			"internal/stats", "internal/unit"},
 		others: []string{"golang.org/x/perf"},
 		why:    "a proof runs programs and compares what they measure of themselves; it must not know who wants it, so that fix, tune and guard can",

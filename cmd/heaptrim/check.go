@@ -14,8 +14,9 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/check"
 	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/gocmd"
 	"github.com/heaptrim/heaptrim/internal/prescribe"
-	"github.com/heaptrim/heaptrim/internal/record"
+	"github.com/heaptrim/heaptrim/internal/record/command"
 	"github.com/heaptrim/heaptrim/internal/report"
 )
 
@@ -85,7 +86,7 @@ func (f *checkFlags) register(fs *flag.FlagSet) {
 	fs.StringVar(&f.html, "html", "heaptrim.html", "write the page to `file`; empty: no page")
 }
 
-func runCheck(ctx context.Context, c command, args []string, std stdio) error {
+func runCheck(ctx context.Context, c verb, args []string, std stdio) error {
 	fs := newFlags(c, std)
 	var f checkFlags
 	f.register(fs)
@@ -109,11 +110,11 @@ func runCheck(ctx context.Context, c command, args []string, std stdio) error {
 	}
 	v, err := f.report(ctx, r, f.dir, p)
 	switch {
-	case errors.Is(r.cut, record.ErrProgramFailed) && (err != nil || len(v.Prescription.Rows) == 0):
+	case errors.Is(r.cut, command.ErrProgramFailed) && (err != nil || len(v.Prescription.Rows) == 0):
 		return r.cut
 	case err != nil:
 		return err
-	case errors.Is(r.cut, record.ErrProgramFailed):
+	case errors.Is(r.cut, command.ErrProgramFailed):
 		v.Warnings = append(v.Warnings, r.cut.Error())
 	case errors.Is(r.cut, context.Canceled):
 		v.Warnings = append(v.Warnings, "the recording was interrupted: figures are of what was recorded until then")
@@ -156,7 +157,7 @@ type viewed struct {
 func (f *reportFlags) report(ctx context.Context, r *recorded, dir string, p *progress) (*viewed, error) {
 	o := check.Options{Own: splitList(f.own), Escapes: f.escapes, Threshold: f.leastSaving(), Rules: f.vet, Progress: p.Printf}
 	if r.Manifest.Target.Module == "" {
-		o.Local = record.LocalModule(ctx, dir)
+		o.Local = gocmd.LocalModule(ctx, dir)
 	}
 	all, err := check.Run(ctx, r.Bundle, o)
 	return &viewed{r, all}, err

@@ -13,7 +13,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/ingest/objdump"
-	"github.com/heaptrim/heaptrim/internal/record"
+	"github.com/heaptrim/heaptrim/internal/record/after"
 	"github.com/heaptrim/heaptrim/internal/web"
 )
 
@@ -44,7 +44,7 @@ func codeReader(ctx context.Context, r *recorded, binary string) func(web.Binary
 }
 
 func disassemble(ctx context.Context, binary string, functions []string) ([]evidence.Code, error) {
-	text, err := record.Disassemble(ctx, binary, functions)
+	text, err := after.Disassemble(ctx, binary, functions)
 	if err != nil {
 		return nil, err
 	}

@@ -20,7 +20,7 @@ Examples:
   heaptrim explain presize-slice
 `
 
-func runExplain(_ context.Context, c command, args []string, std stdio) error {
+func runExplain(_ context.Context, c verb, args []string, std stdio) error {
 	fs := newFlags(c, std)
 	if err := parse(fs, c, args, std); err != nil {
 		return err

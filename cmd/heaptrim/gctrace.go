@@ -48,7 +48,7 @@ func (f *gctraceFlags) register(fs *flag.FlagSet) {
 	fs.IntVar(&f.rows, "rows", 24, "most rows of the time line")
 }
 
-func runGCTrace(ctx context.Context, c command, args []string, std stdio) error {
+func runGCTrace(ctx context.Context, c verb, args []string, std stdio) error {
 	fs := newFlags(c, std)
 	var f gctraceFlags
 	f.register(fs)

@@ -34,16 +34,16 @@ func main() {
 // stdio is where a command prints: results on out, progress and errors on err.
 type stdio struct{ out, err io.Writer }
 
-// command is one verb of the program.
-type command struct {
+// verb is one command of the program.
+type verb struct {
 	name    string
 	summary string
-	run     func(ctx context.Context, c command, args []string, io stdio) error
+	run     func(ctx context.Context, c verb, args []string, io stdio) error
 	usage   string // below the synopsis: what it does, with examples that run
 }
 
-func commands() []command {
-	return []command{
+func commands() []verb {
+	return []verb{
 		{"check", "record a program and report what memory management costs it, line by line", runCheck, checkUsage},
 		{"record", "record a program into a bundle, to check later or to send to another person", runRecord, recordUsage},
 		{"view", "open a recording in the browser", runView, viewUsage},
@@ -87,7 +87,7 @@ func run(ctx context.Context, args []string, std stdio) int {
 	return exitUsage
 }
 
-func exitCode(c command, err error, std stdio) int {
+func exitCode(c verb, err error, std stdio) int {
 	switch {
 	case err == nil, errors.Is(err, flag.ErrHelp):
 		return exitClean
@@ -143,7 +143,7 @@ Exit codes: 0 clean, 1 could not run, 2 usage, 3 findings.
 
 // newFlags makes the flag set of a command. It prints the usage itself so that
 // an error and -h go where they belong.
-func newFlags(c command, std stdio) *flag.FlagSet {
+func newFlags(c verb, std stdio) *flag.FlagSet {
 	fs := flag.NewFlagSet(c.name, flag.ContinueOnError)
 	fs.SetOutput(io.Discard)
 	fs.Usage = func() {}
@@ -151,7 +151,7 @@ func newFlags(c command, std stdio) *flag.FlagSet {
 }
 
 // parse reads the flags; -h prints the usage on standard output.
-func parse(fs *flag.FlagSet, c command, args []string, std stdio) error {
+func parse(fs *flag.FlagSet, c verb, args []string, std stdio) error {
 	err := fs.Parse(args)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
@@ -183,7 +183,7 @@ Example:
   heaptrim version
 `
 
-func runVersion(_ context.Context, c command, args []string, std stdio) error {
+func runVersion(_ context.Context, c verb, args []string, std stdio) error {
 	fs := newFlags(c, std)
 	if err := parse(fs, c, args, std); err != nil {
 		return err

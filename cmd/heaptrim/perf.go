@@ -15,7 +15,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/ingest/pprof"
 	"github.com/heaptrim/heaptrim/internal/kernel"
 	"github.com/heaptrim/heaptrim/internal/kernel/show"
-	"github.com/heaptrim/heaptrim/internal/record"
+	"github.com/heaptrim/heaptrim/internal/record/files"
 )
 
 const perfUsage = `
@@ -49,7 +49,7 @@ func (f *perfFlags) register(fs *flag.FlagSet) {
 	fs.IntVar(&f.top, "top", 5, "functions of each kind of work")
 }
 
-func runPerf(ctx context.Context, c command, args []string, std stdio) error {
+func runPerf(ctx context.Context, c verb, args []string, std stdio) error {
 	fs := newFlags(c, std)
 	var f perfFlags
 	f.register(fs)
@@ -104,7 +104,7 @@ func perfText(ctx context.Context, name, dir string) (string, error) {
 		name = filepath.Join(dir, "stdin.txt")
 		return name, spool(name, ctxio.Reader(ctx, os.Stdin))
 	}
-	data, err := record.IsPerfData(name)
+	data, err := files.IsPerfData(name)
 	if err != nil || !data {
 		return name, err
 	}
@@ -113,7 +113,7 @@ func perfText(ctx context.Context, name, dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return text, errors.Join(record.PerfScript(ctx, name, out), out.Close())
+	return text, errors.Join(files.PerfScript(ctx, name, out), out.Close())
 }
 
 func spool(name string, in io.Reader) error {

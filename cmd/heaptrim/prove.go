@@ -110,7 +110,7 @@ func (f *proveFlags) register(fs *flag.FlagSet) {
 	fs.StringVar(&f.md, "md", "", "write the comparison as Markdown to `file`; - is standard output")
 }
 
-func runProve(ctx context.Context, c command, args []string, std stdio) error {
+func runProve(ctx context.Context, c verb, args []string, std stdio) error {
 	fs := newFlags(c, std)
 	var f proveFlags
 	f.register(fs)

@@ -22,7 +22,7 @@ Examples:
   heaptrim check gateway.tar.zst
 `
 
-func runRecord(ctx context.Context, c command, args []string, std stdio) error {
+func runRecord(ctx context.Context, c verb, args []string, std stdio) error {
 	fs := newFlags(c, std)
 	var t targetFlags
 	t.register(fs)

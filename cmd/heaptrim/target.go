@@ -14,7 +14,11 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/bundle"
 	"github.com/heaptrim/heaptrim/internal/evidence"
-	"github.com/heaptrim/heaptrim/internal/record"
+	"github.com/heaptrim/heaptrim/internal/record/bench"
+	"github.com/heaptrim/heaptrim/internal/record/command"
+	"github.com/heaptrim/heaptrim/internal/record/files"
+	"github.com/heaptrim/heaptrim/internal/record/host"
+	"github.com/heaptrim/heaptrim/internal/record/live"
 )
 
 // targetFlags are the flags that say what to record, shared by check and
@@ -198,7 +202,7 @@ func (t *targetFlags) record(ctx context.Context, args []string, p *progress) (*
 
 // opens reports whether a recording that ended with err is worth a look.
 func opens(err error) bool {
-	return errors.Is(err, context.Canceled) || errors.Is(err, record.ErrProgramFailed)
+	return errors.Is(err, context.Canceled) || errors.Is(err, command.ErrProgramFailed)
 }
 
 const archiveSuffix = ".tar.zst"
@@ -252,7 +256,7 @@ type fillArgs struct {
 
 // fill records into a new bundle.
 func (t *targetFlags) fill(ctx context.Context, f fillArgs) error {
-	m := evidence.Manifest{Tool: version(), Target: evidence.Target{Kind: f.kind, Args: f.args}, Environment: record.HostEnvironment()}
+	m := evidence.Manifest{Tool: version(), Target: evidence.Target{Kind: f.kind, Args: f.args}, Environment: host.Environment()}
 	w, err := bundle.Create(f.dir, m)
 	if err != nil {
 		return err
@@ -260,11 +264,11 @@ func (t *targetFlags) fill(ctx context.Context, f fillArgs) error {
 	defer w.Close(false)
 	switch f.kind {
 	case evidence.TargetExec:
-		exec := record.Exec
+		exec := command.Record
 		if t.collector {
-			exec = record.ExecCollector
+			exec = command.Collector
 		}
-		err = exec(ctx, record.ExecOptions{
+		err = exec(ctx, command.Options{
 			Dir: t.dir, Package: t.exec, Args: f.args, Ready: t.ready, Load: t.load, For: t.window,
 			Trace: t.trace, Requests: t.requests,
 			BuildFlags: t.buildFlags(), Stdout: f.err, Stderr: f.err, Progress: f.p.Printf,
@@ -274,15 +278,15 @@ func (t *targetFlags) fill(ctx context.Context, f fillArgs) error {
 			err = nil
 		}
 	case evidence.TargetLive:
-		err = record.Live(ctx, record.LiveOptions{URL: f.args[0], For: t.window, Trace: t.trace, ForceGC: t.forceGC, Progress: f.p.Printf}, w)
+		err = live.Record(ctx, live.Options{URL: f.args[0], For: t.window, Trace: t.trace, ForceGC: t.forceGC, Progress: f.p.Printf}, w)
 	case evidence.TargetFiles:
 		paths := make([]string, len(f.args))
 		for i, a := range f.args {
 			paths[i] = t.path(a)
 		}
-		err = record.Files(ctx, record.FilesOptions{Paths: paths, Progress: f.p.Printf}, w)
+		err = files.Record(ctx, files.Options{Paths: paths, Progress: f.p.Printf}, w)
 	default:
-		err = record.Packages(ctx, record.PackagesOptions{
+		err = bench.Record(ctx, bench.Options{
 			Dir: t.dir, Patterns: f.args, Bench: t.bench, BenchTime: t.benchTime, Count: t.count, Budget: t.budget,
 			BuildFlags: t.buildFlags(), Progress: f.p.Printf,
 		}, w)

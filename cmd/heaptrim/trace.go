@@ -46,7 +46,7 @@ func (f *traceFlags) register(fs *flag.FlagSet) {
 	fs.IntVar(&f.top, "top", 10, "rows of each table")
 }
 
-func runTrace(ctx context.Context, c command, args []string, std stdio) error {
+func runTrace(ctx context.Context, c verb, args []string, std stdio) error {
 	fs := newFlags(c, std)
 	var f traceFlags
 	f.register(fs)

@@ -84,7 +84,7 @@ func (f *tuneFlags) register(fs *flag.FlagSet) {
 	f.try.register(fs)
 }
 
-func runTune(ctx context.Context, c command, args []string, std stdio) error {
+func runTune(ctx context.Context, c verb, args []string, std stdio) error {
 	fs := newFlags(c, std)
 	var f tuneFlags
 	f.register(fs)

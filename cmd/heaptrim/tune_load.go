@@ -44,7 +44,7 @@ func offerLoad() {
 	_ = os.Setenv("PATH", os.Getenv("PATH")+string(os.PathListSeparator)+filepath.Dir(self))
 }
 
-func runLoad(ctx context.Context, c command, args []string, std stdio) error {
+func runLoad(ctx context.Context, c verb, args []string, std stdio) error {
 	fs := newFlags(c, std)
 	rate := fs.Float64("rate", 100, "requests per second")
 	window := fs.Duration("for", 10*time.Second, "`length` of the load")

@@ -67,7 +67,7 @@ const (
 	servedCode   = 1 << 20
 )
 
-func runView(ctx context.Context, c command, args []string, std stdio) error {
+func runView(ctx context.Context, c verb, args []string, std stdio) error {
 	fs := newFlags(c, std)
 	var f viewFlags
 	fs.StringVar(&f.addr, "addr", "127.0.0.1:0", "loopback `address` to serve on; port 0 takes a free one")

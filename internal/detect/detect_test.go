@@ -20,7 +20,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe"
-	"github.com/heaptrim/heaptrim/internal/record"
+	"github.com/heaptrim/heaptrim/internal/record/files"
 )
 
 // program builds testdata/program once.
@@ -94,7 +94,7 @@ func recorded(t *testing.T, mode string, length time.Duration, underPerf bool) *
 	}
 	if underPerf {
 		var text bytes.Buffer
-		if err := record.PerfScript(t.Context(), filepath.Join(dir, "perf.data"), &text); err != nil {
+		if err := files.PerfScript(t.Context(), filepath.Join(dir, "perf.data"), &text); err != nil {
 			t.Fatal(err)
 		}
 		add("perf.txt", evidence.KindPerf, &text)

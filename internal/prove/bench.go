@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/heaptrim/heaptrim/internal/gocmd"
 	"github.com/heaptrim/heaptrim/internal/ingest/benchlog"
 )
 
@@ -73,9 +74,9 @@ func (e *engine) because() string {
 
 // build makes the test binaries. Sides of the same code share theirs.
 func (w *benchmarks) build(ctx context.Context) error {
-	lists := make([][]goPackage, len(w.trees))
+	lists := make([][]gocmd.Package, len(w.trees))
 	for i, t := range w.trees {
-		list, err := t.tool.packages(ctx, w.patterns())
+		list, err := t.tool.Packages(ctx, w.patterns())
 		if err != nil {
 			return fmt.Errorf("%s (%s): %w", Letter(i), t.info.Spec, err)
 		}
@@ -115,7 +116,7 @@ func (w *benchmarks) patterns() []string {
 }
 
 // union is the packages of all sides in order, those with tests.
-func union(lists [][]goPackage) []string {
+func union(lists [][]gocmd.Package) []string {
 	var out []string
 	for _, list := range lists {
 		for _, p := range list {
@@ -127,11 +128,11 @@ func union(lists [][]goPackage) []string {
 	return out
 }
 
-func (w *benchmarks) buildPackage(ctx context.Context, path string, lists [][]goPackage) (*benchPackage, error) {
+func (w *benchmarks) buildPackage(ctx context.Context, path string, lists [][]gocmd.Package) (*benchPackage, error) {
 	b := &benchPackage{path: path}
 	tests := 0
 	for i, list := range lists {
-		k := slices.IndexFunc(list, func(p goPackage) bool { return p.ImportPath == path })
+		k := slices.IndexFunc(list, func(p gocmd.Package) bool { return p.ImportPath == path })
 		if k < 0 {
 			return nil, fmt.Errorf("the package is not in %s (%s)", Letter(i), w.trees[i].info.Spec)
 		}
@@ -145,9 +146,9 @@ func (w *benchmarks) buildPackage(ctx context.Context, path string, lists [][]go
 		return nil, nil
 	}
 	for i, list := range lists {
-		k := slices.IndexFunc(list, func(p goPackage) bool { return p.ImportPath == path })
+		k := slices.IndexFunc(list, func(p gocmd.Package) bool { return p.ImportPath == path })
 		binary, err := w.binary(ctx, i, path, func(t *tree, to string) error {
-			_, err := t.tool.output(ctx, "test", "-c", "-vet=off", "-o", to, path)
+			_, err := t.tool.Output(ctx, "test", "-c", "-vet=off", "-o", to, path)
 			return err
 		})
 		if err != nil {

@@ -74,26 +74,19 @@ func (w *command) build(ctx context.Context, i int) (string, error) {
 	if t.command != "" {
 		pattern = t.command
 	}
-	list, err := t.tool.packages(ctx, []string{pattern})
-	switch {
-	case err != nil:
+	main, err := t.tool.MainPackage(ctx, pattern)
+	if err != nil {
 		return "", err
-	case len(list) != 1:
-		return "", fmt.Errorf("%s names %d packages: want one main package", pattern, len(list))
-	case list[0].Name == "" && list[0].Error != nil:
-		return "", errors.New(list[0].Error.Err)
-	case list[0].Name != "main":
-		return "", fmt.Errorf("%s is package %s: want a main package", pattern, list[0].Name)
 	}
-	path := list[0].ImportPath
+	path := main.ImportPath
 	binary, err := w.binary(ctx, i, path, func(t *tree, to string) error {
-		_, err := t.tool.output(ctx, "build", "-o", to, path)
+		_, err := t.tool.Output(ctx, "build", "-o", to, path)
 		return err
 	})
 	if err != nil {
 		return "", fmt.Errorf("does not build: %w", err)
 	}
-	dir := t.tool.dir
+	dir := t.tool.Dir
 	if t.runDir != "" {
 		dir = t.runDir
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/heaptrim/heaptrim/internal/gocmd"
 	"github.com/heaptrim/heaptrim/internal/ingest/loadlog"
 	"github.com/heaptrim/heaptrim/internal/record/process"
 )
@@ -130,7 +131,7 @@ func (w *command) load(ctx context.Context, p *process.Process) (loadlog.Summary
 		err = fmt.Errorf("under load: %w", process.ErrEnded)
 	case left.Failed != nil && !understood:
 		err = fmt.Errorf("%w %q: %w: %s", errLoad, w.Load, left.Failed,
-			lastLines(strings.TrimSpace(string(left.Output)), 3))
+			gocmd.LastLines(strings.TrimSpace(string(left.Output)), 3))
 	case !p.Running() && p.Failure() != nil:
 		// The load may have ended because the program did.
 		err = fmt.Errorf("under load: %w", process.ErrEnded)

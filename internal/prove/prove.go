@@ -21,7 +21,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/heaptrim/heaptrim/internal/record"
+	"github.com/heaptrim/heaptrim/internal/record/host"
 )
 
 // Options say what to compare and for how long.
@@ -128,7 +128,7 @@ func newEngine(o Options) (*engine, error) {
 	}
 	e := &engine{o: o, dir: dir, tmp: tmp, rng: rand.New(rand.NewPCG(o.Seed, 0))}
 	e.result = &Result{
-		Rules: o.Rules.withDefaults(), Seed: o.Seed, Environment: record.HostEnvironment(),
+		Rules: o.Rules.withDefaults(), Seed: o.Seed, Environment: host.Environment(),
 		Target: Target{Args: o.Packages, Bench: o.Bench, Flags: o.BuildFlags},
 	}
 	return e, nil

@@ -14,14 +14,14 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/heaptrim/heaptrim/internal/record"
+	"github.com/heaptrim/heaptrim/internal/gocmd"
 )
 
 // tree is a side made ready for building: its files are in a folder and its
 // toolchain answers.
 type tree struct {
 	side Side
-	tool goTool
+	tool gocmd.Tool
 	info SideInfo
 	tmp  string // for its binaries
 	// Of a released command: what to build in tool's folder, and where it runs,
@@ -40,7 +40,7 @@ func (e *engine) prepareTree(ctx context.Context, i int, s Side) (*tree, error) 
 	if s.Tags != "" {
 		flags = append(flags, "-tags="+s.Tags)
 	}
-	t.tool = goTool{dir: e.dir, env: s.buildEnv(), flags: flags}
+	t.tool = gocmd.Tool{Dir: e.dir, Env: s.buildEnv(), Flags: flags}
 	move := func(path string) string { return path }
 	release, err := e.releaseOf(s)
 	switch {
@@ -64,7 +64,7 @@ func (e *engine) prepareTree(ctx context.Context, i int, s Side) (*tree, error) 
 		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 			return nil, fmt.Errorf("%s is no folder", s.At)
 		}
-		t.tool.dir = dir
+		t.tool.Dir = dir
 	default:
 		if r, err := findRepository(ctx, e.dir); err == nil {
 			// Without a commit yet, there is nothing to name.
@@ -77,7 +77,7 @@ func (e *engine) prepareTree(ctx context.Context, i int, s Side) (*tree, error) 
 			return nil, err
 		}
 	}
-	t.info.GoVersion, err = t.tool.goenv(ctx, "GOVERSION")
+	t.info.GoVersion, err = t.tool.Setting(ctx, "GOVERSION")
 	return t, err
 }
 
@@ -106,11 +106,11 @@ func (e *engine) releaseOf(s Side) (string, error) {
 // relative to its root.
 func (e *engine) fetch(ctx context.Context, t *tree, release string) error {
 	e.progress("fetching %s", release)
-	r, err := record.Fetch(ctx, release, e.o.CacheDir)
+	r, err := gocmd.Fetch(ctx, release, e.o.CacheDir)
 	if err != nil {
 		return err
 	}
-	t.tool = goTool{dir: r.Dir, env: append(append([]string{}, r.Env...), t.tool.env...), flags: append(t.tool.flags, r.Flags...)}
+	t.tool = gocmd.Tool{Dir: r.Dir, Env: append(append([]string{}, r.Env...), t.tool.Env...), Flags: append(t.tool.Flags, r.Flags...)}
 	t.command, t.runDir, t.info.Version = r.Package, e.dir, r.Version
 	return nil
 }
@@ -129,8 +129,8 @@ func (e *engine) checkOut(ctx context.Context, t *tree) error {
 	if err := r.export(ctx, t.info.Commit, root); err != nil {
 		return err
 	}
-	t.tool.dir = filepath.Join(root, filepath.FromSlash(r.prefix))
-	if _, err := os.Stat(t.tool.dir); err != nil {
+	t.tool.Dir = filepath.Join(root, filepath.FromSlash(r.prefix))
+	if _, err := os.Stat(t.tool.Dir); err != nil {
 		return fmt.Errorf("%s has no folder %s", t.side.At, r.prefix)
 	}
 	if err := e.workspace(ctx, t, r, root); err != nil {
@@ -146,18 +146,18 @@ func (e *engine) checkOut(ctx context.Context, t *tree) error {
 // is built in, which is often not committed. One outside of the repository is
 // of other folders than the copy.
 func (e *engine) workspace(ctx context.Context, t *tree, r repository, root string) error {
-	work, err := goTool{dir: e.dir, env: t.side.buildEnv()}.goenv(ctx, "GOWORK")
+	work, err := gocmd.Tool{Dir: e.dir, Env: t.side.buildEnv()}.Setting(ctx, "GOWORK")
 	if err != nil || work == "" || work == "off" {
 		return err
 	}
 	rel, err := filepath.Rel(r.root, work)
 	if err != nil || !filepath.IsLocal(rel) {
-		t.tool.env = append(t.tool.env, "GOWORK=off")
+		t.tool.Env = append(t.tool.Env, "GOWORK=off")
 		e.warn("%s is built without the workspace %s, which lies outside of the repository", t.side.At, work)
 		return nil
 	}
 	moved := filepath.Join(root, rel)
-	t.tool.env = append(t.tool.env, "GOWORK="+moved)
+	t.tool.Env = append(t.tool.Env, "GOWORK="+moved)
 	if _, err := os.Stat(moved); err == nil {
 		return nil
 	}
@@ -186,7 +186,7 @@ func (e *engine) mover(t *tree) func(string) string {
 			return path
 		}
 		// A path beside the user's folder but in the same repository moves too.
-		return filepath.Join(t.tool.dir, rel)
+		return filepath.Join(t.tool.Dir, rel)
 	}
 }
 
@@ -199,7 +199,7 @@ func (t *tree) overlay(file, dir string, move func(string) string) error {
 	if err := os.WriteFile(at, data, 0o600); err != nil {
 		return err
 	}
-	t.tool.flags = append(t.tool.flags, "-overlay="+at)
+	t.tool.Flags = append(t.tool.Flags, "-overlay="+at)
 	return nil
 }
 

@@ -1,0 +1,195 @@
+// Package gocmd runs the go command: it lists and builds packages, asks for
+// settings, and fetches and copies modules.
+package gocmd
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+)
+
+// Package is the part of `go list -json` that heaptrim needs.
+type Package struct {
+	ImportPath   string
+	Dir          string
+	Name         string
+	Standard     bool
+	GoFiles      []string
+	CgoFiles     []string
+	TestGoFiles  []string
+	XTestGoFiles []string
+	Imports      []string
+	Module       *Module
+	Error        *struct{ Err string }
+}
+
+// Module is the module of a Package.
+type Module struct {
+	Path    string
+	Version string
+	Dir     string
+	Main    bool
+}
+
+// Tool runs the go command in one folder.
+type Tool struct {
+	Dir   string
+	Env   []string // beside that of this process
+	Flags []string // of the build, such as -tags=x, put behind the verb
+}
+
+// Output runs `go VERB [flags] args…` and returns what it printed. An error
+// carries the command's own words.
+func (g Tool) Output(ctx context.Context, verb string, args ...string) ([]byte, error) {
+	words := []string{verb}
+	if verb == "list" || verb == "build" || verb == "test" {
+		words = append(words, g.Flags...)
+	}
+	cmd := exec.CommandContext(ctx, "go", append(words, args...)...)
+	cmd.Dir = g.Dir
+	cmd.Env = append(os.Environ(), g.Env...)
+	if g.Dir != "" {
+		cmd.Env = append(cmd.Env, "PWD="+g.Dir)
+	}
+	var out, said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &said
+	err := cmd.Run()
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case errors.Is(err, exec.ErrNotFound):
+		return nil, fmt.Errorf("the go command is not in PATH: %w", err)
+	case err != nil:
+		text := said.String()
+		if verb == "test" || verb == "build" {
+			text = out.String() + "\n" + text
+		}
+		return nil, fmt.Errorf("go %s: %w\n%s", strings.Join(append(words[:1:1], args...), " "), err, LastLines(strings.TrimSpace(text), 30))
+	}
+	return out.Bytes(), nil
+}
+
+// Packages resolves import patterns; flags such as -deps widen what they match.
+// A package that cannot be loaded is in the list, with its Error.
+func (g Tool) Packages(ctx context.Context, patterns []string, flags ...string) ([]Package, error) {
+	args := append(flags, "-e", "-json=ImportPath,Dir,Name,Standard,GoFiles,CgoFiles,TestGoFiles,XTestGoFiles,Imports,Module,Error", "--")
+	out, err := g.Output(ctx, "list", append(args, patterns...)...)
+	if err != nil {
+		return nil, err
+	}
+	var pkgs []Package
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p Package
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			return pkgs, nil
+		} else if err != nil {
+			return nil, fmt.Errorf("go list -json: %w", err)
+		}
+		pkgs = append(pkgs, p)
+	}
+}
+
+// NotFound is the error of the first package of a list that has no folder.
+func NotFound(list []Package) error {
+	for _, p := range list {
+		if p.Error != nil && p.Dir == "" {
+			return fmt.Errorf("%s: %s", p.ImportPath, p.Error.Err)
+		}
+	}
+	return nil
+}
+
+// MainPackage finds the one main package that a pattern stands for.
+func (g Tool) MainPackage(ctx context.Context, pattern string) (Package, error) {
+	list, err := g.Packages(ctx, []string{pattern})
+	if err == nil {
+		err = NotFound(list)
+	}
+	if err != nil {
+		return Package{}, err
+	}
+	switch {
+	case len(list) != 1:
+		return Package{}, fmt.Errorf("%s names %d packages: -exec needs one main package", pattern, len(list))
+	case list[0].Error != nil && list[0].Name == "":
+		return Package{}, fmt.Errorf("%s: %s", pattern, list[0].Error.Err)
+	case list[0].Name != "main":
+		return Package{}, fmt.Errorf("%s is package %s: -exec needs a main package", pattern, list[0].Name)
+	}
+	return list[0], nil
+}
+
+// mainModules returns the main module and, in a workspace, every module of it.
+func (g Tool) mainModules(ctx context.Context) ([]Module, error) {
+	out, err := g.Output(ctx, "list", "-m", "-json=Path,Dir,Main")
+	if err != nil {
+		return nil, err
+	}
+	var mods []Module
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		var m Module
+		if err := d.Decode(&m); errors.Is(err, io.EOF) {
+			return mods, nil
+		} else if err != nil {
+			return nil, fmt.Errorf("go list -m -json: %w", err)
+		}
+		mods = append(mods, m)
+	}
+}
+
+// Settings asks the go command for some of its settings, by name.
+func (g Tool) Settings(ctx context.Context, names ...string) (map[string]string, error) {
+	out, err := g.Output(ctx, "env", append([]string{"-json"}, names...)...)
+	if err != nil {
+		return nil, err
+	}
+	m := map[string]string{}
+	if err := json.Unmarshal(out, &m); err != nil {
+		return nil, fmt.Errorf("go env -json: %w", err)
+	}
+	return m, nil
+}
+
+// Setting asks the go command for one of its settings.
+func (g Tool) Setting(ctx context.Context, name string) (string, error) {
+	m, err := g.Settings(ctx, name)
+	return m[name], err
+}
+
+// ModuleCache is the folder of the module cache.
+func (g Tool) ModuleCache(ctx context.Context) (string, error) {
+	return g.Setting(ctx, "GOMODCACHE")
+}
+
+// WriteOverlay writes the JSON that `go build -overlay` takes and returns its
+// path. files maps the path that the build sees to the file that replaces it.
+func WriteOverlay(dir string, files map[string]string) (string, error) {
+	data, err := json.Marshal(struct{ Replace map[string]string }{files})
+	if err != nil {
+		return "", err
+	}
+	f, err := os.CreateTemp(dir, "overlay-*.json")
+	if err != nil {
+		return "", err
+	}
+	if _, err := f.Write(data); err != nil {
+		f.Close()
+		return "", err
+	}
+	return f.Name(), f.Close()
+}
+
+// LastLines is the end of what a command said.
+func LastLines(s string, n int) string {
+	lines := strings.Split(s, "\n")
+	if len(lines) > n {
+		lines = append([]string{fmt.Sprintf("… %d lines before", len(lines)-n)}, lines[len(lines)-n:]...)
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,141 @@
+package after
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/heaptrim/heaptrim/internal/bundle"
+	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/ingest/gctrace"
+	"github.com/heaptrim/heaptrim/internal/record/freshline"
+	"github.com/heaptrim/heaptrim/internal/unit"
+)
+
+// Measuring what fresh memory costs may take some of the time that was recorded:
+// the first comparisons already tell, and beyond 4 s a shape is known as well as
+// a shared machine lets it be.
+const (
+	freshShare = 0.15
+	fewest     = 12 * freshline.Comparison
+	most       = 4 * time.Second
+)
+
+// FreshLines measures what a line of fresh memory costs programs of the
+// runs' shapes on this machine, now that it is theirs no more, and adds that to
+// the recording. recorded is how long the runs took: after a short recording
+// there is no time for it, or for the shapes of the most runs only.
+func FreshLines(ctx context.Context, w *bundle.Writer, recorded time.Duration, progress func(string, ...any)) error {
+	var runs []evidence.Run
+	if err := w.Update(func(m *evidence.Manifest) { runs = slices.Clone(m.Runs) }); err != nil {
+		return err
+	}
+	count := map[freshline.Shape]int{}
+	of := make([]freshline.Shape, len(runs))
+	for i, run := range runs {
+		if s, ok := shapeOf(w.Dir(), run); ok {
+			of[i] = s
+			count[s]++
+		}
+	}
+	shapes := mostFirst(count)
+	allowed := time.Duration(freshShare * float64(recorded))
+	shapes = shapes[:min(len(shapes), int(allowed/fewest))]
+	if len(shapes) == 0 {
+		return nil
+	}
+	n := int(min(allowed/time.Duration(len(shapes)), most) / freshline.Comparison)
+	known := map[freshline.Shape]*evidence.FreshLine{}
+	for _, s := range shapes {
+		progress("measuring what fresh memory costs the caches beside %s in use", unit.Bytes(s.LiveBytes))
+		c, err := freshline.Measure(ctx, s, n)
+		if err != nil {
+			return err
+		}
+		known[s] = &c
+	}
+	return w.Update(func(m *evidence.Manifest) {
+		for i := range m.Runs {
+			m.Runs[i].FreshLine = known[of[i]]
+		}
+	})
+}
+
+// mostFirst returns the shapes of most runs first.
+func mostFirst(count map[freshline.Shape]int) []freshline.Shape {
+	var shapes []freshline.Shape
+	for s := range count {
+		shapes = append(shapes, s)
+	}
+	slices.SortFunc(shapes, func(a, b freshline.Shape) int {
+		if d := count[b] - count[a]; d != 0 {
+			return d
+		}
+		if d := a.Threads - b.Threads; d != 0 {
+			return d
+		}
+		return int(a.LiveBytes - b.LiveBytes)
+	})
+	return shapes
+}
+
+// shapeOf tells how a run uses memory: its live heap in steps of half an
+// octave, as its log of the collector has it, and how many threads it kept
+// busy. It is false where the recording does not tell.
+func shapeOf(dir string, run evidence.Run) (freshline.Shape, bool) {
+	var live, fresh []unit.Bytes
+	s := freshline.Shape{Threads: 1}
+	for _, p := range run.Parts {
+		switch p.Kind {
+		case evidence.KindGCTrace:
+			found, between, err := heaps(filepath.Join(dir, filepath.FromSlash(p.Path)))
+			if err != nil {
+				return s, false
+			}
+			live, fresh = append(live, found...), append(fresh, between...)
+		case evidence.KindCPU:
+			if p.Wall > 0 {
+				s.Threads = max(s.Threads, int(math.Round(p.CPU.Seconds()/p.Wall.Seconds())))
+			}
+		}
+	}
+	if len(live) == 0 {
+		return s, false
+	}
+	s.LiveBytes = min(halfOctave(live), freshline.MaxLive)
+	s.FreshBytes = min(halfOctave(fresh), freshline.MaxFresh)
+	return s, true
+}
+
+// halfOctave is the median in steps of half an octave. The log has whole MiB:
+// none is less than a half.
+func halfOctave(sizes []unit.Bytes) int64 {
+	slices.Sort(sizes)
+	median := math.Max(float64(sizes[len(sizes)/2]), 1<<19)
+	return int64(math.Exp2(math.Round(2*math.Log2(median)) / 2))
+}
+
+// heaps are the bytes that each collection of a log left alive, and those from
+// there to the goal that it was started for; collections that the program
+// forced are left out.
+func heaps(file string) (live, fresh []unit.Bytes, err error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer f.Close()
+	_, err = gctrace.Scan(file, f, func(c evidence.Cycle) error {
+		if !c.Forced {
+			live, fresh = append(live, c.HeapLive), append(fresh, max(c.Goal-c.HeapLive, 0))
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("live heap: %w", err)
+	}
+	return live, fresh, nil
+}

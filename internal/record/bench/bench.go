@@ -1,0 +1,289 @@
+// Package bench records the benchmarks of packages. Each is run once an
+// instrument over the same work: timing with a CPU profile, allocations at a fine
+// rate, the collector's log, and the same work alone.
+package bench
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/heaptrim/heaptrim/internal/bundle"
+	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/gocmd"
+	"github.com/heaptrim/heaptrim/internal/record/after"
+	"github.com/heaptrim/heaptrim/internal/record/host"
+)
+
+// Options says which benchmarks to record and for how long.
+type Options struct {
+	Dir        string        // directory of the go command; "" is the current one
+	Patterns   []string      // packages; none means "."
+	Bench      string        // regular expression as of go test; "" runs what fits Budget
+	BenchTime  time.Duration // length of one timing pass; 0 chooses it
+	Count      int           // repetitions of each pass; 0 means 1
+	Budget     time.Duration // for all passes together when Bench is ""; 0 means 60s
+	BuildFlags []string      // for the go command, such as -tags=x
+	Progress   func(format string, args ...any)
+}
+
+// ErrNoBenchmarks says that the packages hold nothing that could be run.
+var ErrNoBenchmarks = errors.New("no benchmarks to record")
+
+// Record builds the test binary of each package once and records its
+// benchmarks into w, each by separate passes over the same work: timing with a
+// CPU profile, allocations at a fine rate, the collector's own log, and nothing at
+// all where the heap is small. After them it measures what fresh memory costs the
+// caches, and what a page fault costs. When ctx ends, what has been recorded stays in
+// w and the error is ctx's.
+func Record(ctx context.Context, o Options, w *bundle.Writer) error {
+	o = o.withDefaults()
+	tmp, err := os.MkdirTemp("", "heaptrim-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(tmp)
+	r := &benchRecorder{o: o, w: w, tmp: tmp, tool: gocmd.Tool{Dir: o.Dir, Flags: o.BuildFlags}}
+	if err := r.prepare(ctx); err != nil {
+		return err
+	}
+	begin := time.Now()
+	all, err := r.probe(ctx)
+	if err != nil {
+		return err
+	}
+	chosen, leftOut := r.choose(all, time.Since(begin))
+	if len(leftOut) > 0 {
+		r.leaveOut(leftOut)
+	}
+	failed := 0
+	begin = time.Now()
+	for i, p := range chosen {
+		o.Progress("recording %d/%d %s: timing, allocations, collector", i+1, len(chosen), p.name)
+		if err := r.record(ctx, p); ctx.Err() != nil {
+			return ctx.Err()
+		} else if err != nil {
+			failed++
+			r.lacks(p.name + ", which failed: " + firstFailure(err))
+		}
+	}
+	if failed == len(chosen) {
+		return fmt.Errorf("none of %d benchmarks could be recorded: %s", failed, r.lastWarning)
+	}
+	recorded := time.Since(begin)
+	if err := after.Code(ctx, w, r.binaryOf); err != nil {
+		return err
+	}
+	if err := after.FreshLines(ctx, w, recorded, o.Progress); err != nil {
+		return err
+	}
+	return after.PageFault(ctx, w)
+}
+
+// binaryOf is the test binary of a run's package.
+func (r *benchRecorder) binaryOf(run evidence.Run) string {
+	for _, p := range r.pkgs {
+		if p.ImportPath == run.Package {
+			return p.binary
+		}
+	}
+	return ""
+}
+
+func (o Options) withDefaults() Options {
+	if len(o.Patterns) == 0 {
+		o.Patterns = []string{"."}
+	}
+	if o.Count <= 0 {
+		o.Count = 1
+	}
+	if o.Budget <= 0 {
+		o.Budget = 60 * time.Second
+	}
+	if o.Bench != "" && o.BenchTime == 0 {
+		o.BenchTime = defaultBenchTime
+	}
+	if o.Progress == nil {
+		o.Progress = func(string, ...any) {}
+	}
+	return o
+}
+
+// benchRecorder records the benchmarks of one call of Packages.
+type benchRecorder struct {
+	o           Options
+	w           *bundle.Writer
+	tmp         string
+	tool        gocmd.Tool
+	pkgs        []testPackage
+	procs       int
+	lastWarning string
+}
+
+// testPackage is a package under test with its built binary.
+type testPackage struct {
+	gocmd.Package
+	source   benchSource
+	binary   string
+	recorder bool // the binary holds the recorder
+}
+
+// prepare finds the packages, builds their test binaries and describes the
+// target.
+func (r *benchRecorder) prepare(ctx context.Context) error {
+	list, err := r.tool.Packages(ctx, r.o.Patterns)
+	if err == nil {
+		err = gocmd.NotFound(list)
+	}
+	if err != nil {
+		return err
+	}
+	if len(list) == 0 {
+		return fmt.Errorf("no packages match %s", strings.Join(r.o.Patterns, " "))
+	}
+	for _, p := range list {
+		s := readBenchSource(p)
+		if len(s.names) > 0 {
+			r.pkgs = append(r.pkgs, testPackage{Package: p, source: s})
+		}
+	}
+	if len(r.pkgs) == 0 {
+		names := make([]string, len(list))
+		for i, p := range list {
+			names[i] = p.ImportPath
+		}
+		return fmt.Errorf("%w: no Benchmark function in %s; use -exec to record a command, or name a package that has one", ErrNoBenchmarks, strings.Join(firstOf(names, 5), ", "))
+	}
+	r.procs = runtime.GOMAXPROCS(0)
+	if err := r.findHelperLoops(ctx); err != nil {
+		return err
+	}
+	built := 0
+	var firstErr error
+	for i := range r.pkgs {
+		r.o.Progress("building %d/%d %s", i+1, len(r.pkgs), r.pkgs[i].ImportPath)
+		if err := r.build(ctx, i); err != nil {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if firstErr == nil {
+				firstErr = err
+			}
+			r.lacks(fmt.Sprintf("%s, whose test binary does not build: %s", r.pkgs[i].ImportPath, firstFailure(err)))
+			continue
+		}
+		built++
+	}
+	if built == 0 {
+		return firstErr
+	}
+	return r.describe(ctx)
+}
+
+// findHelperLoops adds the measured loops that stand in packages of the user's
+// which help with benchmarks.
+func (r *benchRecorder) findHelperLoops(ctx context.Context) error {
+	paths := make([]string, len(r.pkgs))
+	for i, p := range r.pkgs {
+		paths[i] = p.ImportPath
+	}
+	all, err := r.tool.Packages(ctx, paths, "-deps", "-test")
+	if err == nil {
+		err = gocmd.NotFound(all)
+	}
+	if err != nil {
+		return err
+	}
+	var helpers benchSource
+	for _, file := range testHelpers(all) {
+		helpers.read(file)
+	}
+	for i := range r.pkgs {
+		r.pkgs[i].source.loops = append(r.pkgs[i].source.loops, helpers.loops...)
+	}
+	return nil
+}
+
+// describe writes the target and where it is recorded into the manifest.
+func (r *benchRecorder) describe(ctx context.Context) error {
+	t := evidence.Target{Kind: evidence.TargetPackages, Args: r.o.Patterns, BuildFlags: r.o.BuildFlags}
+	if err := gocmd.DescribeModules(ctx, r.tool, &t); err != nil {
+		return err
+	}
+	deps := map[string]bool{}
+	for _, p := range r.pkgs {
+		t.Packages = append(t.Packages, p.ImportPath)
+		for _, d := range gocmd.BinaryModules(p.binary) {
+			deps[d] = true
+		}
+	}
+	t.Dependencies = gocmd.WithoutOwn(slices.Sorted(maps.Keys(deps)), t)
+	env, err := r.tool.Settings(ctx, "GOVERSION", "GOOS", "GOARCH", "GOROOT", "GOEXPERIMENT")
+	if err != nil {
+		return err
+	}
+	return r.w.Update(func(m *evidence.Manifest) {
+		m.Target = t
+		e := &m.Environment
+		e.GoVersion, e.GOOS, e.GOARCH, e.GOROOT, e.Experiment = env["GOVERSION"], env["GOOS"], env["GOARCH"], env["GOROOT"], env["GOEXPERIMENT"]
+		e.GOMAXPROCS = r.procs
+		e.GOGC, e.GOMEMLIMIT, e.GODEBUG = host.StartGOGC(os.Getenv("GOGC")), cmp.Or(os.Getenv("GOMEMLIMIT"), "off"), os.Getenv("GODEBUG")
+	})
+}
+
+// choose applies the budget, of which looking at the benchmarks took a part: at
+// most half of it counts, so that a slow look leaves something to record.
+func (r *benchRecorder) choose(all []probed, look time.Duration) ([]planned, []probed) {
+	left := r.o.Budget - min(look, r.o.Budget/2)
+	return plan(all, left/time.Duration(r.o.Count), r.o.BenchTime)
+}
+
+// leaveOut tells the reader of the report what the budget kept out.
+func (r *benchRecorder) leaveOut(rest []probed) {
+	names := make([]string, len(rest))
+	for i, p := range rest {
+		names[i] = p.name
+	}
+	r.lacks(fmt.Sprintf("%d benchmarks that did not fit the budget of %v: %s (use -budget or -bench)", len(rest), r.o.Budget, strings.Join(firstOf(names, 8), ", ")))
+}
+
+// lacks notes benchmarks that are not in the recording. The manifest is best
+// effort here and in warn: the recording itself goes on.
+func (r *benchRecorder) lacks(text string) {
+	r.lastWarning = text
+	r.o.Progress("without %s", text)
+	_ = r.w.Update(func(m *evidence.Manifest) { m.LeftOut = append(m.LeftOut, text) })
+}
+
+func (r *benchRecorder) warn(text string) {
+	r.lastWarning = text
+	r.o.Progress("warning: %s", text)
+	_ = r.w.Update(func(m *evidence.Manifest) { m.Warnings = append(m.Warnings, text) })
+}
+
+// firstFailure is the telling line of what a failed command printed, after the
+// error's own first line.
+func firstFailure(err error) string {
+	lines := strings.Split(err.Error(), "\n")
+	for _, l := range lines[1:] {
+		l = strings.TrimSpace(l)
+		if l != "" && l != "FAIL" && l != "PASS" && !strings.HasPrefix(l, "#") && !strings.HasPrefix(l, "…") {
+			return l
+		}
+	}
+	return lines[0]
+}
+
+func firstOf(names []string, n int) []string {
+	if len(names) <= n {
+		return names
+	}
+	return append(names[:n:n], fmt.Sprintf("and %d more", len(names)-n))
+}

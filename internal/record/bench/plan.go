@@ -1,0 +1,127 @@
+package bench
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// probed is what a short first run said of one benchmark.
+type probed struct {
+	pkg         int    // index into the packages under test
+	name        string // with sub-benchmark path, without the -P suffix
+	nsPerOp     float64
+	bytesPerOp  float64
+	allocsPerOp float64
+}
+
+// planned is the work chosen for one benchmark: the same number of operations
+// in the timing and the collector pass, fewer where every allocation is
+// recorded.
+type planned struct {
+	probed
+	ops      int64
+	allocOps int64
+	length   time.Duration // of the timing pass
+}
+
+// Lengths of the passes. The timing pass gets half of a benchmark's time, the
+// collector pass the same operations again without the profiler.
+const (
+	defaultBenchTime = 1500 * time.Millisecond // a timing pass when -bench names the benchmarks
+	shortBenchTime   = 500 * time.Millisecond  // the shortest worth recording: 50 samples of one core
+	longBenchTime    = 1500 * time.Millisecond
+	// A benchmark takes two passes of equal length, about half of one for
+	// allocations, one more where its heap is small, and up to one where it collects often:
+	// few have all of them.
+	passes = 3.75
+	// Beside them it takes up to five processes to start and to end, each with the
+	// benchmark's own set-up.
+	perBenchmark = 200 * time.Millisecond
+	// Recording an allocation with its stack costs one to two microseconds, so
+	// this many take about half a second, a third of a long pass.
+	recordedAllocs = 300_000
+)
+
+// plan spreads the budget over the benchmarks. perBench > 0 fixes the timing
+// pass and no budget applies. Benchmarks that do not fit are returned as left
+// out: the budget then goes to as many top-level benchmarks as possible.
+func plan(all []probed, budget, perBench time.Duration) (chosen []planned, leftOut []probed) {
+	allocs := float64(recordedAllocs)
+	if perBench == 0 {
+		perBench = time.Duration((float64(budget)/float64(max(len(all), 1)) - float64(perBenchmark)) / passes)
+		if perBench < shortBenchTime {
+			fit := int(float64(budget) / (passes*float64(shortBenchTime) + float64(perBenchmark)))
+			all, leftOut = spread(all, max(fit, 1))
+			perBench = shortBenchTime
+		}
+		perBench = min(perBench, longBenchTime)
+		allocs *= perBench.Seconds() / longBenchTime.Seconds()
+	}
+	for _, p := range all {
+		ops := int64(math.Ceil(float64(perBench.Nanoseconds()) / math.Max(p.nsPerOp, 0.1)))
+		allocOps := ops
+		if p.allocsPerOp > 0 {
+			allocOps = min(allocOps, int64(allocs/p.allocsPerOp))
+		}
+		chosen = append(chosen, planned{p, max(ops, 1), max(allocOps, 1), perBench})
+	}
+	return chosen, leftOut
+}
+
+// spread picks n benchmarks, one of each top-level benchmark in turn, those
+// that allocate most first within each.
+func spread(all []probed, n int) (chosen, rest []probed) {
+	if len(all) <= n {
+		return all, nil
+	}
+	taken := make([]bool, len(all))
+	for left := n; left > 0; {
+		seen := map[string]bool{}
+		for _, i := range byAllocation(all) {
+			top := fmt.Sprint(all[i].pkg, " ", topLevel(all[i].name))
+			if left > 0 && !taken[i] && !seen[top] {
+				taken[i], seen[top] = true, true
+				left--
+			}
+		}
+	}
+	for i, p := range all {
+		if taken[i] {
+			chosen = append(chosen, p)
+		} else {
+			rest = append(rest, p)
+		}
+	}
+	return chosen, rest
+}
+
+// byAllocation returns the indices of all by falling allocation rate.
+func byAllocation(all []probed) []int {
+	order := make([]int, len(all))
+	for i := range order {
+		order[i] = i
+	}
+	rate := func(i int) float64 { return all[i].bytesPerOp / math.Max(all[i].nsPerOp, 1) }
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(rate(j), rate(i)) })
+	return order
+}
+
+func topLevel(name string) string {
+	top, _, _ := strings.Cut(name, "/")
+	return top
+}
+
+// benchPattern is the -test.bench expression that selects exactly one
+// benchmark, level by level.
+func benchPattern(name string) string {
+	parts := strings.Split(name, "/")
+	for i, p := range parts {
+		parts[i] = "^" + regexp.QuoteMeta(p) + "$"
+	}
+	return strings.Join(parts, "/")
+}

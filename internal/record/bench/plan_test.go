@@ -1,0 +1,52 @@
+package bench
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+// However many benchmarks there are, what is planned for them fits the budget,
+// by the stated costs of a pass and of an allocation that is recorded; what does
+// not is left out.
+func TestPlanFitsTheBudget(t *testing.T) {
+	for _, budget := range []time.Duration{20 * time.Second, time.Minute, 5 * time.Minute} {
+		for n := 1; n <= 400; n += 7 {
+			var all []probed
+			for i := range n {
+				all = append(all, probed{name: fmt.Sprintf("Benchmark%d", i), nsPerOp: 1000, bytesPerOp: 64, allocsPerOp: 5})
+			}
+			chosen, leftOut := plan(all, budget, 0)
+			if len(chosen)+len(leftOut) != n || len(chosen) == 0 {
+				t.Fatalf("%v, %d benchmarks: %d chosen and %d left out", budget, n, len(chosen), len(leftOut))
+			}
+			var takes time.Duration
+			for _, p := range chosen {
+				if p.length < shortBenchTime || p.length > longBenchTime {
+					t.Fatalf("%v, %d benchmarks: a timing pass of %v", budget, n, p.length)
+				}
+				recording := time.Duration(float64(p.allocOps) * p.allocsPerOp * 1700) // ns an allocation
+				takes += 2*p.length + recording + 3*p.length/4 + perBenchmark
+			}
+			if takes > budget*21/20 {
+				t.Errorf("%v, %d benchmarks: the %d chosen take %v", budget, n, len(chosen), takes)
+			}
+			if len(leftOut) > 0 && takes < budget*3/4 {
+				t.Errorf("%v, %d benchmarks: %d are left out, and the others take %v only", budget, n, len(leftOut), takes)
+			}
+		}
+	}
+}
+
+// A length that was asked for is kept, and the number of allocations that are
+// recorded does not depend on it.
+func TestPlanOfAGivenLength(t *testing.T) {
+	all := []probed{{name: "BenchmarkA", nsPerOp: 1000, allocsPerOp: 10}}
+	chosen, leftOut := plan(all, time.Second, 300*time.Millisecond)
+	if len(leftOut) != 0 || len(chosen) != 1 {
+		t.Fatalf("got %d chosen and %d left out, want 1 and 0", len(chosen), len(leftOut))
+	}
+	if c := chosen[0]; c.ops != 300_000 || c.allocOps != recordedAllocs/10 {
+		t.Errorf("got %d and %d operations, want 300000 and %d", c.ops, c.allocOps, recordedAllocs/10)
+	}
+}

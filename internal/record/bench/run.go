@@ -1,0 +1,515 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/gocmd"
+	"github.com/heaptrim/heaptrim/internal/ingest/benchlog"
+	"github.com/heaptrim/heaptrim/internal/ingest/gctrace"
+	"github.com/heaptrim/heaptrim/internal/ingest/pprof"
+	"github.com/heaptrim/heaptrim/internal/record/host"
+	"github.com/heaptrim/heaptrim/internal/record/recorder"
+)
+
+// flushBenchmark runs last and writes the recorder's profile: a test binary
+// has no other hook at its end that works beside a TestMain of the user's.
+const flushBenchmark = "BenchmarkZzHeaptrimFlush"
+
+const flushSource = `package %s
+
+import "testing"
+
+// %s hands over what the recorder holds.
+func %[2]s(*testing.B) { %s() }
+`
+
+// build makes the test binary of one package, with the recorder in its
+// external test package. Where that does not build, the plain binary is used
+// and go test's own profile with it.
+func (r *benchRecorder) build(ctx context.Context, i int) error {
+	p := &r.pkgs[i]
+	p.binary = filepath.Join(r.tmp, fmt.Sprintf("p%d.test", i))
+	defer func() {
+		if _, err := os.Stat(p.binary); err != nil {
+			p.binary = "" // the package has no tests
+		}
+	}()
+	args := []string{"-c", "-vet=off", "-o", p.binary}
+	overlay, err := r.overlay(p.Package, i)
+	if err != nil {
+		return err
+	}
+	_, err = r.tool.Output(ctx, "test", append(args, "-overlay", overlay, p.ImportPath)...)
+	if err == nil {
+		p.recorder = true
+		return nil
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if _, plain := r.tool.Output(ctx, "test", append(args, p.ImportPath)...); plain != nil {
+		return plain
+	}
+	r.warn(fmt.Sprintf("%s: the recorder could not be added to its test binary, so in-use memory and allocation kinds are not recorded: %v", p.ImportPath, err))
+	return nil
+}
+
+func (r *benchRecorder) overlay(p gocmd.Package, i int) (string, error) {
+	name := p.Name + "_test"
+	files := map[string]string{}
+	for file, src := range map[string][]byte{
+		"zz_heaptrim_recorder_test.go": recorder.Render(name),
+		"zz_heaptrim_zflush_test.go":   fmt.Appendf(nil, flushSource, name, flushBenchmark, recorder.FlushFunc),
+	} {
+		at := filepath.Join(r.tmp, fmt.Sprintf("p%d_%s", i, file))
+		if err := os.WriteFile(at, src, 0o600); err != nil {
+			return "", err
+		}
+		files[filepath.Join(p.Dir, file)] = at
+	}
+	return gocmd.WriteOverlay(r.tmp, files)
+}
+
+// testRun is one start of a test binary.
+type testRun struct {
+	pkg   *testPackage
+	args  []string
+	env   []string
+	limit time.Duration // 0: none
+}
+
+// ran is what one start of a test binary left behind.
+type ran struct {
+	out, err []byte
+	wall     time.Duration
+	cpu      time.Duration
+	timedOut bool
+}
+
+// run starts a test binary in its package's directory. A benchmark that fails
+// is an error that carries its output; a run over its limit is ended and what
+// it printed is kept.
+func (r *benchRecorder) run(ctx context.Context, t testRun) (ran, error) {
+	limited := ctx
+	if t.limit > 0 {
+		var cancel context.CancelFunc
+		limited, cancel = context.WithTimeout(ctx, t.limit)
+		defer cancel()
+	}
+	cmd := exec.CommandContext(limited, t.pkg.binary, append([]string{"-test.run=^$", "-test.benchmem"}, t.args...)...)
+	cmd.Dir = t.pkg.Dir
+	cmd.Env = append(os.Environ(), t.env...)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	cmd.WaitDelay = 2 * time.Second
+	start := time.Now()
+	err := cmd.Run()
+	res := ran{out: out.Bytes(), err: errs.Bytes(), wall: time.Since(start)}
+	if cmd.ProcessState != nil {
+		res.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	}
+	switch {
+	case ctx.Err() != nil:
+		return res, ctx.Err()
+	case limited.Err() != nil:
+		res.timedOut = true
+		return res, nil
+	case err != nil:
+		return res, fmt.Errorf("%s: %w\n%s", t.pkg.ImportPath, err, failureText(res))
+	}
+	return res, nil
+}
+
+// failureText is what a failed run printed: package testing reports on
+// standard output, a crash on standard error, where the collector's log is too.
+func failureText(res ran) string {
+	var errs bytes.Buffer
+	split := gctrace.NewSplitter(io.Discard, &errs)
+	// Neither can fail: they write to memory.
+	_, _ = split.Write(res.err)
+	_ = split.Close()
+	var telling []string
+	for l := range strings.Lines(string(res.out) + "\n" + errs.String()) {
+		l = strings.TrimSpace(l)
+		// Results and headings of the runs before say nothing of the failure.
+		if l == "" || strings.HasPrefix(l, "Benchmark") || strings.HasPrefix(l, "goos:") || strings.HasPrefix(l, "goarch:") || strings.HasPrefix(l, "pkg:") || strings.HasPrefix(l, "cpu:") {
+			continue
+		}
+		telling = append(telling, l)
+	}
+	return gocmd.LastLines(strings.Join(telling, "\n"), 20)
+}
+
+// runOne runs one benchmark of the plan. A process that fails after it has
+// printed the benchmark's result, because a check at its end does not like
+// what it sees, has done the work: that is a warning.
+func (b *benchRun) runOne(ctx context.Context, t testRun) (ran, error) {
+	t.pkg = b.pkg
+	res, err := b.run(ctx, t)
+	if err == nil || ctx.Err() != nil {
+		return res, err
+	}
+	if found, perr := b.results(b.planned.pkg, res.out); perr != nil || len(found) == 0 {
+		return res, err
+	}
+	b.warn(fmt.Sprintf("%s gave its result and then its process failed: %s", b.name, firstFailure(err)))
+	return res, nil
+}
+
+// probe runs every selected benchmark for a moment to learn which there are,
+// sub-benchmarks included, and how long an operation takes.
+func (r *benchRecorder) probe(ctx context.Context) ([]probed, error) {
+	var all []probed
+	var failure error
+	for i := range r.pkgs {
+		p := &r.pkgs[i]
+		if p.binary == "" {
+			continue
+		}
+		r.o.Progress("probing %s", p.ImportPath)
+		re := r.o.Bench
+		if re == "" {
+			re = "."
+		}
+		res, err := r.run(ctx, testRun{pkg: p, args: []string{"-test.bench=" + re, "-test.benchtime=30ms"}, limit: r.o.Budget})
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		found, perr := r.results(i, res.out)
+		if perr != nil {
+			return nil, perr
+		}
+		switch {
+		case err != nil:
+			failure = err
+			r.lacks(fmt.Sprintf("benchmarks of %s behind a failure: %s", p.ImportPath, firstFailure(err)))
+		case res.timedOut:
+			r.lacks(fmt.Sprintf("benchmarks of %s behind %s: probing took more than %v (use -bench)", p.ImportPath, lastName(found), r.o.Budget))
+		}
+		all = append(all, found...)
+	}
+	switch {
+	case len(all) > 0:
+		return all, nil
+	case failure != nil:
+		return nil, failure
+	case r.o.Bench != "":
+		return nil, fmt.Errorf("%w: -bench %s matches none of %s", ErrNoBenchmarks, r.o.Bench, strings.Join(firstOf(r.names(), 12), ", "))
+	}
+	return nil, fmt.Errorf("%w: every benchmark was skipped or printed no result", ErrNoBenchmarks)
+}
+
+func (r *benchRecorder) names() []string {
+	var names []string
+	for _, p := range r.pkgs {
+		names = append(names, p.source.names...)
+	}
+	return names
+}
+
+func lastName(ps []probed) string {
+	if len(ps) == 0 {
+		return "the first"
+	}
+	return ps[len(ps)-1].name
+}
+
+// results reads benchmark lines of package i. A benchmark that reports several
+// times counts once, by its last line.
+func (r *benchRecorder) results(i int, out []byte) ([]probed, error) {
+	log, err := benchlog.Read(r.pkgs[i].ImportPath, bytes.NewReader(out))
+	if err != nil {
+		return nil, err
+	}
+	var ps []probed
+	at := map[string]int{}
+	for _, res := range log.Results {
+		if strings.HasPrefix(res.Name, flushBenchmark) {
+			continue
+		}
+		p := probed{i, r.plainName(res.FullName), res.NsPerOp, res.BytesPerOp, res.AllocsPerOp}
+		if k, dup := at[p.name]; dup {
+			ps[k] = p
+			continue
+		}
+		at[p.name] = len(ps)
+		ps = append(ps, p)
+	}
+	return ps, nil
+}
+
+// plainName strips the GOMAXPROCS suffix, which is known here: a name may end
+// in a number of its own.
+func (r *benchRecorder) plainName(full string) string {
+	if r.procs == 1 {
+		return full
+	}
+	return strings.TrimSuffix(full, fmt.Sprintf("-%d", r.procs))
+}
+
+// record makes the passes of one benchmark.
+func (r *benchRecorder) record(ctx context.Context, p planned) error {
+	pkg := &r.pkgs[p.pkg]
+	b := benchRun{
+		benchRecorder: r, planned: p, pkg: pkg,
+		id: r.w.Run(evidence.Run{Name: p.name, Package: pkg.ImportPath, Loops: pkg.source.loops}),
+	}
+	for range r.o.Count {
+		for _, pass := range []func(context.Context) error{b.timing, b.allocation, b.collector, b.alone, b.paces} {
+			if err := pass(ctx); err != nil {
+				return err
+			}
+		}
+		b.count++
+	}
+	return nil
+}
+
+// benchRun is the recording of one benchmark.
+type benchRun struct {
+	*benchRecorder
+	planned
+	pkg   *testPackage
+	id    int
+	count int
+	used  recorder.Result // of the timing pass
+	// Of the collector pass.
+	log      []byte
+	measured time.Duration // how long its operations took
+}
+
+// optional makes a pass without which the benchmark has been recorded: its failure
+// is a warning.
+func (b *benchRun) optional(ctx context.Context, pass func(context.Context) error, failed string) error {
+	err := pass(ctx)
+	if err != nil && ctx.Err() == nil {
+		b.warn(fmt.Sprintf("%s: %s: %s", b.name, failed, firstFailure(err)))
+		return nil
+	}
+	return err
+}
+
+func (b *benchRun) args(ops int64, also string) []string {
+	pattern := benchPattern(b.name)
+	if also != "" {
+		pattern += "|^" + also + "$"
+	}
+	return []string{"-test.bench=" + pattern, fmt.Sprintf("-test.benchtime=%dx", ops), "-test.timeout=30m"}
+}
+
+// part completes the description of a file of this benchmark, whose Path is
+// the file's name so far.
+func (b *benchRun) part(p evidence.Part, res ran) evidence.Part {
+	dir := fmt.Sprintf("%03d", b.id)
+	if b.count > 0 {
+		dir += fmt.Sprintf("-%d", b.count)
+	}
+	p.Path = dir + "/" + p.Path
+	p.Wall, p.CPU = res.wall, res.cpu
+	return p
+}
+
+// timing runs with the CPU profiler at its default rate and nothing else. The
+// probe's guess at the number of operations is mended once, where it brought
+// too little CPU time to sample.
+func (b *benchRun) timing(ctx context.Context) error {
+	cpu := filepath.Join(b.tmp, "cpu.pprof")
+	res, use, err := b.profiled(ctx, cpu)
+	if err != nil {
+		return err
+	}
+	if more := b.enough(res); more > b.ops && b.count == 0 {
+		b.ops = more
+		if res, use, err = b.profiled(ctx, cpu); err != nil {
+			return err
+		}
+	}
+	if err := b.keepText(b.part(evidence.Part{Path: "timing.txt", Kind: evidence.KindBench, Pass: evidence.PassTiming, Ops: b.ops}, res), b.benchText(res.out)); err != nil {
+		return err
+	}
+	p := b.part(evidence.Part{Path: "cpu.pprof", Kind: evidence.KindCPU, Pass: evidence.PassTiming, Ops: b.ops}, res)
+	b.used = use
+	return b.w.Adopt(b.id, withUse(p, use), cpu)
+}
+
+// profiled runs the benchmark with go test's own CPU profile in a file. The
+// recorder, where it is in the binary, does nothing meanwhile but read what the
+// process has used at both ends.
+func (b *benchRun) profiled(ctx context.Context, file string) (ran, recorder.Result, error) {
+	var use recorder.Result
+	if !b.pkg.recorder {
+		res, err := b.runOne(ctx, testRun{args: append(b.args(b.ops, ""), "-test.cpuprofile="+file)})
+		return res, use, err
+	}
+	dir, err := os.MkdirTemp(b.tmp, "rec-")
+	if err != nil {
+		return ran{}, use, err
+	}
+	defer os.RemoveAll(dir)
+	env := recorder.Env(dir, recorder.Options{Auto: true, HeapSnap: -1, Metrics: -1})
+	res, err := b.runOne(ctx, testRun{args: append(b.args(b.ops, flushBenchmark), "-test.cpuprofile="+file), env: env})
+	if err != nil {
+		return res, use, err
+	}
+	if use, err = recorder.Files(dir); err != nil {
+		return res, use, err
+	}
+	prof, err := pprof.Open(file)
+	if err != nil {
+		return res, use, fmt.Errorf("the CPU profile of %s: %w", b.name, err)
+	}
+	// A TestMain may work long before it runs the benchmarks: that is in no
+	// profile.
+	if !use.Complete || prof.Start.Sub(use.Start) > lateProfile {
+		use.Profiled, use.Faults, use.Sleeps, use.Cycles, use.Collector = 0, 0, 0, 0, 0
+	}
+	return res, use, nil
+}
+
+// lateProfile is more than package testing takes to start the CPU profile.
+const lateProfile = 20 * time.Millisecond
+
+// enough returns the number of operations that bring the CPU time planned for
+// a timing pass, at most ten times as many as were run. A pass that came near
+// is enough.
+func (b *benchRun) enough(res ran) int64 {
+	found, err := b.results(b.planned.pkg, res.out)
+	if err != nil || len(found) != 1 {
+		return b.ops
+	}
+	// On a busy machine wall time passes without CPU time, and a heavy set-up
+	// takes CPU time without operations: the smaller of both counts.
+	used := min(found[0].nsPerOp*float64(b.ops), float64(res.cpu.Nanoseconds()))
+	if want := float64(b.length.Nanoseconds()); used < 0.6*want {
+		return int64(float64(b.ops) * min(want/max(used, 1), 10))
+	}
+	return b.ops
+}
+
+// benchText is the output with the package line that a lone test binary may
+// not print, so that the file reads on its own, and without the benchmark that
+// is heaptrim's.
+func (b *benchRun) benchText(out []byte) []byte {
+	var text []byte
+	if !bytes.HasPrefix(out, []byte("pkg: ")) && !bytes.Contains(out, []byte("\npkg: ")) {
+		text = append(text, "pkg: "+b.pkg.ImportPath+"\n"...)
+	}
+	for line := range bytes.Lines(out) {
+		if !bytes.HasPrefix(line, []byte(flushBenchmark)) {
+			text = append(text, line...)
+		}
+	}
+	return text
+}
+
+func (b *benchRun) keepText(p evidence.Part, text []byte) error {
+	return b.w.Add(b.id, p, func(w io.Writer) error {
+		_, err := w.Write(text)
+		return err
+	})
+}
+
+// allocation runs with every allocation recorded.
+func (b *benchRun) allocation(ctx context.Context) error {
+	if !b.pkg.recorder {
+		return b.plainAllocation(ctx)
+	}
+	dir, err := os.MkdirTemp(b.tmp, "rec-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	env := recorder.Env(dir, recorder.Options{MemRate: 1, Auto: true, GCAtExit: true, HeapSnap: time.Hour, Metrics: -1, GODEBUG: os.Getenv("GODEBUG")})
+	res, err := b.runOne(ctx, testRun{args: b.args(b.allocOps, flushBenchmark), env: env})
+	if err != nil {
+		return err
+	}
+	files, err := recorder.Files(dir)
+	if err != nil {
+		return err
+	}
+	if len(files.Heap) == 0 {
+		return errors.New("the recorder left no allocation profile")
+	}
+	p := b.part(evidence.Part{Path: "allocs.pprof", Kind: evidence.KindAllocs, Pass: evidence.PassAllocation, Ops: b.allocOps}, res)
+	p.Rate, p.Raw = 1, true
+	return b.w.Adopt(b.id, p, files.Heap[len(files.Heap)-1])
+}
+
+// plainAllocation is the fallback without the recorder.
+func (b *benchRun) plainAllocation(ctx context.Context) error {
+	mem := filepath.Join(b.tmp, "mem.pprof")
+	res, err := b.runOne(ctx, testRun{args: append(b.args(b.allocOps, ""), "-test.memprofile="+mem, "-test.memprofilerate=1")})
+	if err != nil {
+		return err
+	}
+	p := b.part(evidence.Part{Path: "allocs.pprof", Kind: evidence.KindAllocs, Pass: evidence.PassAllocation, Ops: b.allocOps}, res)
+	p.Rate = 1
+	return b.w.Adopt(b.id, p, mem)
+}
+
+// liveRate is the sampling rate of the collector pass: fine enough for what a
+// small live heap holds, and cheap: at 1 GB/s of allocation 2 % of a core.
+const liveRate = 64 << 10
+
+// collector runs the timing pass's work again with the collector's own log,
+// and heap profiles of what is in use meanwhile.
+func (b *benchRun) collector(ctx context.Context) error {
+	debug := host.JoinDebug(os.Getenv("GODEBUG"), "gctrace=1,gcpacertrace=1")
+	env := []string{"GODEBUG=" + debug}
+	dir, err := os.MkdirTemp(b.tmp, "rec-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	if b.pkg.recorder {
+		env = recorder.Env(dir, recorder.Options{MemRate: liveRate, Auto: true, HeapSnap: 100 * time.Millisecond, Metrics: -1, GODEBUG: debug})
+	}
+	// The recorder's goroutine must have ended when a TestMain looks for leaks.
+	also := ""
+	if b.pkg.recorder {
+		also = flushBenchmark
+	}
+	res, err := b.runOne(ctx, testRun{args: b.args(b.ops, also), env: env})
+	if err != nil {
+		return err
+	}
+	// The text comes first: it says which cycles of the log are the benchmark's.
+	if err := b.keepText(b.part(evidence.Part{Path: "gc.txt", Kind: evidence.KindBench, Pass: evidence.PassCollector, Ops: b.ops}, res), b.benchText(res.out)); err != nil {
+		return err
+	}
+	if err := b.keepText(b.part(evidence.Part{Path: "gctrace.txt", Kind: evidence.KindGCTrace, Pass: evidence.PassCollector, Ops: b.ops}, res), res.err); err != nil {
+		return err
+	}
+	found, err := b.results(b.planned.pkg, res.out)
+	if err != nil {
+		return err
+	}
+	if b.log, b.measured = res.err, 0; len(found) == 1 {
+		b.measured = time.Duration(found[0].nsPerOp * float64(b.ops))
+	}
+	if !b.pkg.recorder {
+		return nil
+	}
+	files, err := recorder.Files(dir)
+	if err != nil {
+		return err
+	}
+	for i, f := range files.Heap {
+		p := b.part(evidence.Part{Path: fmt.Sprintf("heap-%02d.pprof", i), Kind: evidence.KindHeap, Pass: evidence.PassCollector, Rate: liveRate, Raw: true}, res)
+		if err := b.w.Adopt(b.id, p, f); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,193 @@
+package bench
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/gocmd"
+)
+
+// benchSource is what the test files of a package say of its benchmarks.
+type benchSource struct {
+	names []string        // top-level benchmark functions, in source order
+	loops []evidence.Loop // measured loops, wherever in the test files they stand
+}
+
+// readBenchSource parses the test files of a package.
+func readBenchSource(p gocmd.Package) benchSource {
+	var s benchSource
+	for _, name := range append(append([]string(nil), p.TestGoFiles...), p.XTestGoFiles...) {
+		s.read(filepath.Join(p.Dir, name))
+	}
+	return s
+}
+
+// read adds one file. A file that does not parse is skipped here: the build
+// reports it better.
+func (s *benchSource) read(file string) {
+	set := token.NewFileSet()
+	f, err := parser.ParseFile(set, file, nil, parser.SkipObjectResolution)
+	if err != nil {
+		return
+	}
+	for _, d := range f.Decls {
+		fn, ok := d.(*ast.FuncDecl)
+		if ok && fn.Recv == nil && isBenchmarkName(fn.Name.Name) && takesB(fn.Type) {
+			s.names = append(s.names, fn.Name.Name)
+		}
+	}
+	for _, n := range measuredLoops(f) {
+		s.loops = append(s.loops, evidence.Loop{File: file, First: set.Position(n.Pos()).Line, Last: set.Position(n.End()).Line})
+	}
+}
+
+// testHelpers lists the files of the user's packages that import testing
+// outside of test files: a benchmark's measured loop may stand in one of them.
+func testHelpers(all []gocmd.Package) []string {
+	var files []string
+	for _, p := range all {
+		if p.Standard || p.Module == nil || !p.Module.Main || !slices.Contains(p.Imports, "testing") || strings.HasSuffix(p.ImportPath, ".test") {
+			continue
+		}
+		for _, name := range p.GoFiles {
+			if !strings.HasSuffix(name, "_test.go") && !filepath.IsAbs(name) {
+				files = append(files, filepath.Join(p.Dir, name))
+			}
+		}
+	}
+	return files
+}
+
+// measuredLoops returns the loops of a file whose iterations a benchmark
+// counts.
+func measuredLoops(f *ast.File) []ast.Node {
+	var loops []ast.Node
+	reset := beforeReset(f)
+	ast.Inspect(f, func(n ast.Node) bool {
+		if n != nil && reset[n] {
+			return false
+		}
+		if !isMeasured(n) {
+			return true
+		}
+		if _, call := n.(*ast.CallExpr); call && loopInside(n) {
+			return true // the loop itself is the better boundary
+		}
+		loops = append(loops, n)
+		return true
+	})
+	return loops
+}
+
+// beforeReset returns the statements that a later statement of the same block
+// takes out of the measurement with b.ResetTimer: a loop over b.N there makes
+// the input.
+func beforeReset(f *ast.File) map[ast.Node]bool {
+	out := map[ast.Node]bool{}
+	ast.Inspect(f, func(n ast.Node) bool {
+		block, ok := n.(*ast.BlockStmt)
+		if !ok {
+			return true
+		}
+		last := -1
+		for i, stmt := range block.List {
+			if isReset(stmt) {
+				last = i
+			}
+		}
+		for i := range last {
+			out[block.List[i]] = true
+		}
+		return true
+	})
+	return out
+}
+
+func isReset(stmt ast.Stmt) bool {
+	e, ok := stmt.(*ast.ExprStmt)
+	if !ok {
+		return false
+	}
+	call, ok := e.X.(*ast.CallExpr)
+	if !ok || len(call.Args) > 0 {
+		return false
+	}
+	sel, ok := call.Fun.(*ast.SelectorExpr)
+	return ok && sel.Sel.Name == "ResetTimer"
+}
+
+func loopInside(n ast.Node) bool {
+	found := false
+	ast.Inspect(n, func(m ast.Node) bool {
+		if m != n && m != nil && isMeasured(m) {
+			found = true
+		}
+		return !found
+	})
+	return found
+}
+
+func isBenchmarkName(name string) bool {
+	rest, ok := strings.CutPrefix(name, "Benchmark")
+	return ok && (rest == "" || rest[0] < 'a' || rest[0] > 'z')
+}
+
+func takesB(t *ast.FuncType) bool {
+	if t.TypeParams != nil || t.Params.NumFields() != 1 {
+		return false
+	}
+	star, ok := t.Params.List[0].Type.(*ast.StarExpr)
+	if !ok {
+		return false
+	}
+	sel, ok := star.X.(*ast.SelectorExpr)
+	return ok && sel.Sel.Name == "B"
+}
+
+// isMeasured reports whether a node is a loop over b.N, b.Loop() or pb.Next(),
+// or a call of b.RunParallel.
+func isMeasured(n ast.Node) bool {
+	switch n := n.(type) {
+	case *ast.ForStmt:
+		if n.Cond != nil && mentionsIteration(n.Cond) {
+			return true
+		}
+		// for i := b.N; i > 0; i-- counts down from it.
+		return n.Init != nil && n.Cond != nil && mentionsIteration(n.Init)
+	case *ast.RangeStmt:
+		return mentionsIteration(n.X)
+	case *ast.CallExpr:
+		sel, ok := n.Fun.(*ast.SelectorExpr)
+		return ok && sel.Sel.Name == "RunParallel" && len(n.Args) == 1
+	}
+	return false
+}
+
+// mentionsIteration reports whether an expression reads b.N or calls b.Loop or
+// pb.Next.
+func mentionsIteration(n ast.Node) bool {
+	found := false
+	ast.Inspect(n, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			return false
+		case *ast.CallExpr:
+			if sel, ok := n.Fun.(*ast.SelectorExpr); ok && len(n.Args) == 0 && (sel.Sel.Name == "Loop" || sel.Sel.Name == "Next") {
+				if x, ok := sel.X.(*ast.Ident); ok && len(x.Name) <= 3 {
+					found = true
+				}
+			}
+		case *ast.SelectorExpr:
+			if x, ok := n.X.(*ast.Ident); ok && n.Sel.Name == "N" && len(x.Name) <= 3 {
+				found = true
+			}
+		}
+		return !found
+	})
+	return found
+}

@@ -1,0 +1,254 @@
+package command
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/ingest/metrics"
+	"github.com/heaptrim/heaptrim/internal/ingest/pprof"
+	"github.com/heaptrim/heaptrim/internal/record/recorder"
+)
+
+// keep moves what a session recorded into the bundle, as far as it got.
+func (r *execRecorder) keep(s *execSession) (recordedPass, error) {
+	rec, err := recorder.Read(s.dir)
+	if err != nil {
+		return recordedPass{}, err
+	}
+	if err := r.environment(s, rec); err != nil {
+		return recordedPass{}, err
+	}
+	if len(rec.Windows) == 0 {
+		return recordedPass{}, fmt.Errorf("%w: %w%s", errNothing, recorder.ErrNoRecorder, s.lastWords())
+	}
+	p := recordedPass{files: rec.Windows[0], load: s.load}
+	if err := r.warnings(s, rec, p.files); err != nil {
+		return p, err
+	}
+	use := usage(p.files)
+	if p.files.CPU == 0 {
+		p.files.CPU = use.cpu
+	}
+	if p.files.Wall == 0 {
+		p.files.Wall = use.span // cut short: up to the last sample
+	}
+	p.allocRate = use.allocRate
+	k := keeper{execRecorder: r, s: s, p: p}
+	err = errors.Join(k.cpu(), k.heap(), k.metrics(), k.log(), k.loadOutput())
+	for _, f := range rec.Windows[1:] {
+		err = errors.Join(err, k.trace(f))
+	}
+	return p, err
+}
+
+// environment enters what the program says of itself.
+func (r *execRecorder) environment(s *execSession, rec recorder.Recording) error {
+	e := rec.Environment
+	if e.GoVersion == "" {
+		return nil
+	}
+	return r.w.Update(func(m *evidence.Manifest) {
+		to := &m.Environment
+		to.GoVersion, to.GOOS, to.GOARCH, to.GOMAXPROCS, to.NumCPU = e.GoVersion, e.GOOS, e.GOARCH, e.GOMAXPROCS, e.NumCPU
+		to.GOGC, to.GOMEMLIMIT, to.GODEBUG = e.GOGC, e.GOMEMLIMIT, os.Getenv("GODEBUG")
+	})
+}
+
+// warnings enters what keeps the recording from being whole.
+func (r *execRecorder) warnings(s *execSession, rec recorder.Recording, f recorder.Result) error {
+	list := rec.Notes
+	if !f.Complete {
+		list = append(list, "the program ended without the recorder's knowing, by os.Exit outside package main, a fault or a kill: the last seconds are missing")
+	}
+	if err := s.proc.Failure(); err != nil && (f.Exit || !f.Complete) {
+		list = append(list, fmt.Sprintf("the program ended with %v", err))
+		r.failed = err
+	}
+	if s.o.Load != "" && s.load.requests == 0 && s.pass.limit == 0 {
+		list = append(list, "the load command's output does not say how many requests it made: figures per request are not known")
+	}
+	for _, text := range list {
+		if err := r.warn("%s pass: %s", s.pass.name, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keeper keeps the files of one pass.
+type keeper struct {
+	*execRecorder
+	s *execSession
+	p recordedPass
+}
+
+// part is a part that covers the window.
+func (k keeper) part(kind evidence.Kind, name string) evidence.Part {
+	return evidence.Part{
+		Path: k.s.pass.name + "/" + name, Kind: kind, Pass: k.s.pass.name,
+		Ops: k.p.load.requests, Wall: k.p.files.Wall, CPU: k.p.files.CPU, PeakRSS: k.s.peak,
+	}
+}
+
+// cpu keeps the parts of the CPU profile, each with its share of the window's
+// work: between them lie gaps of about 0.1 s, which belong to no part.
+func (k keeper) cpu() error {
+	all, err := lengthOf(k.p.files.CPUParts)
+	if err != nil {
+		return err
+	}
+	for i, from := range k.p.files.CPUParts {
+		prof, err := pprof.Open(from)
+		if err != nil {
+			return fmt.Errorf("the recorder's CPU profile: %w", err)
+		}
+		p := k.part(evidence.KindCPU, fmt.Sprintf("cpu-%02d.pprof", i))
+		if p.Wall > 0 {
+			share := min(1, float64(prof.Duration)/float64(p.Wall))
+			p.Ops = int64(float64(p.Ops)*share + 0.5)
+			p.CPU = time.Duration(float64(p.CPU) * share)
+		}
+		if all > 0 {
+			share := float64(prof.Duration) / float64(all)
+			p.Profiled = time.Duration(float64(k.p.files.Profiled) * share)
+			p.MinorFaults = int64(float64(k.p.files.Faults)*share + 0.5)
+			p.Sleeps = int64(float64(k.p.files.Sleeps)*share + 0.5)
+		}
+		p.Wall = prof.Duration
+		if err := k.w.Adopt(k.run, p, from); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lengthOf is the time that CPU profiles cover together.
+func lengthOf(files []string) (time.Duration, error) {
+	var sum time.Duration
+	for _, f := range files {
+		prof, err := pprof.Open(f)
+		if err != nil {
+			return 0, fmt.Errorf("the recorder's CPU profile: %w", err)
+		}
+		sum += prof.Duration
+	}
+	return sum, nil
+}
+
+// heap keeps the cumulative snapshots: the last less the first is the window.
+func (k keeper) heap() error {
+	for i, from := range k.p.files.Heap {
+		p := k.part(evidence.KindHeap, fmt.Sprintf("heap-%02d.pprof", i))
+		p.Rate, p.Raw = k.p.files.MemRate, true
+		if i < len(k.p.files.Heap)-1 {
+			p.Ops, p.Wall, p.CPU = 0, 0, 0
+		}
+		if err := k.w.Add(k.run, p, func(w io.Writer) error { return compress(w, from) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func compress(w io.Writer, from string) error {
+	f, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	z := gzip.NewWriter(w)
+	if _, err := io.Copy(z, f); err != nil {
+		return err
+	}
+	return z.Close()
+}
+
+func (k keeper) metrics() error {
+	if k.p.files.Metrics == "" {
+		return nil
+	}
+	return k.w.Adopt(k.run, k.part(evidence.KindMetrics, "metrics.jsonl"), k.p.files.Metrics)
+}
+
+func (k keeper) log() error {
+	if !k.s.pass.log {
+		return nil
+	}
+	text, err := os.ReadFile(k.s.log.file.Name())
+	if err != nil {
+		return err
+	}
+	if k.p.files.Exit && k.p.files.Forced {
+		text = withoutForced(text, 2)
+	}
+	if len(text) == 0 {
+		return k.warn("%s pass: no garbage collection ran in the window", k.s.pass.name)
+	}
+	return k.keepText("gctrace.txt", evidence.KindGCTrace, text)
+}
+
+// withoutForced cuts a log before its last n forced cycles: the recorder forced
+// them when the window was over.
+func withoutForced(log []byte, n int) []byte {
+	end := len(log)
+	for ; n > 0; n-- {
+		forced := bytes.LastIndex(log[:end], []byte("(forced)"))
+		if forced < 0 {
+			break
+		}
+		end = bytes.LastIndexByte(log[:forced], '\n') + 1
+	}
+	return log[:end]
+}
+
+func (k keeper) loadOutput() error {
+	if !k.s.pass.log || len(k.p.load.output) == 0 {
+		return nil
+	}
+	return k.keepText("load.txt", evidence.KindLoad, k.p.load.output)
+}
+
+func (k keeper) keepText(name string, kind evidence.Kind, text []byte) error {
+	return k.w.Add(k.run, k.part(kind, name), func(w io.Writer) error {
+		_, err := w.Write(text)
+		return err
+	})
+}
+
+// used is what the first and the last sample of the metrics say.
+type used struct {
+	span      time.Duration
+	cpu       time.Duration // not idle; 0 when not known
+	allocRate float64       // bytes/s
+}
+
+// usage reads the window's metrics. A fault in them leaves zeros: they serve
+// only where better sources are missing.
+func usage(f recorder.Result) used {
+	file, err := os.Open(f.Metrics)
+	if err != nil {
+		return used{}
+	}
+	defer file.Close()
+	var first, last evidence.Metrics
+	_, err = metrics.Scan(f.Metrics, file, func(m evidence.Metrics) error {
+		if first.Values == nil {
+			first = m
+		}
+		last = m
+		return nil
+	})
+	span := last.At - first.At
+	if err != nil || span <= 0 {
+		return used{}
+	}
+	delta := func(name string) float64 { return last.Values[name] - first.Values[name] }
+	busy := delta("/cpu/classes/total:cpu-seconds") - delta("/cpu/classes/idle:cpu-seconds")
+	return used{span, time.Duration(busy * float64(time.Second)), delta("/gc/heap/allocs:bytes") / span.Seconds()}
+}

@@ -1,0 +1,111 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+
+	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/gocmd"
+)
+
+// execTarget is a main package and how to build it.
+type execTarget struct {
+	tool     gocmd.Tool // runs in the module to build from, with all build flags
+	pkg      gocmd.Package
+	evidence evidence.Target // Module, ModuleDir and Workspace
+}
+
+// resolve finds the package. The go command does not overlay files beneath the
+// module cache, so a module from there is copied first.
+func (r *execRecorder) resolve(ctx context.Context) (execTarget, error) {
+	if r.o.Package == "" {
+		return execTarget{}, fmt.Errorf("no package to run")
+	}
+	if name, version, ok := strings.Cut(r.o.Package, "@"); ok && !strings.HasPrefix(name, ".") && !filepath.IsAbs(name) {
+		return r.released(ctx, name, version)
+	}
+	tool := gocmd.Tool{Dir: r.o.Dir, Flags: r.o.BuildFlags}
+	pkg, err := tool.MainPackage(ctx, r.o.Package)
+	if err != nil {
+		return execTarget{}, err
+	}
+	cache, err := tool.ModuleCache(ctx)
+	if err != nil {
+		return execTarget{}, err
+	}
+	if isBelow(pkg.Dir, cache) {
+		return r.dependency(ctx, tool, pkg)
+	}
+	t := execTarget{tool: tool, pkg: pkg}
+	return t, gocmd.DescribeModules(ctx, tool, &t.evidence)
+}
+
+// released prepares a command of a released module: a copy of it is built as
+// the main module.
+func (r *execRecorder) released(ctx context.Context, name, version string) (execTarget, error) {
+	m, dir, err := r.copies().Release(ctx, name, version)
+	if err != nil {
+		return execTarget{}, err
+	}
+	tool := gocmd.Tool{Dir: dir, Flags: append(append([]string{}, r.o.BuildFlags...), "-mod=mod")}
+	t := execTarget{tool: tool, evidence: evidence.Target{Module: m.Path, ModuleDir: dir}}
+	t.pkg, err = tool.MainPackage(ctx, "."+strings.TrimPrefix(name, m.Path))
+	return t, err
+}
+
+// copies is where modules of the module cache are copied to.
+func (r *execRecorder) copies() gocmd.Copies {
+	return gocmd.Copies{Dir: r.o.CacheDir, Tmp: r.tmp, Progress: r.o.Progress}
+}
+
+// dependency prepares a command of a module that the current one requires: a
+// copy takes the module's place by a replace in a go.mod beside the user's.
+func (r *execRecorder) dependency(ctx context.Context, tool gocmd.Tool, pkg gocmd.Package) (execTarget, error) {
+	env, err := tool.Settings(ctx, "GOMOD", "GOWORK", "GOMODCACHE")
+	if err != nil {
+		return execTarget{}, err
+	}
+	if env["GOWORK"] != "" && env["GOWORK"] != "off" {
+		return execTarget{}, fmt.Errorf("%s is a dependency, which cannot be recorded from within a workspace: set GOWORK=off, or name a version (%s@%s)",
+			pkg.ImportPath, pkg.ImportPath, pkg.Module.Version)
+	}
+	m := *pkg.Module
+	copied, err := r.copies().Module(gocmd.Copy{From: m.Dir, Cache: env["GOMODCACHE"], Role: "dependency"})
+	if err != nil {
+		return execTarget{}, err
+	}
+	modfile := filepath.Join(r.tmp, "replaced.mod")
+	if err := gocmd.CopyFile(env["GOMOD"], modfile); err != nil {
+		return execTarget{}, err
+	}
+	sum := filepath.Join(filepath.Dir(env["GOMOD"]), "go.sum")
+	if err := gocmd.CopyFile(sum, filepath.Join(r.tmp, "replaced.sum")); err != nil && !os.IsNotExist(err) {
+		return execTarget{}, err
+	}
+	replace := "-replace=" + m.Path + "@" + m.Version + "=" + copied
+	if _, err := tool.Output(ctx, "mod", "edit", "-dropreplace="+m.Path+"@"+m.Version, "-dropreplace="+m.Path, replace, modfile); err != nil {
+		return execTarget{}, err
+	}
+	flags := append(append([]string{}, tool.Flags...), "-modfile="+modfile, "-mod=mod")
+	t := execTarget{tool: gocmd.Tool{Dir: tool.Dir, Flags: flags}, evidence: evidence.Target{Module: m.Path, ModuleDir: copied}}
+	t.pkg, err = t.tool.MainPackage(ctx, pkg.ImportPath)
+	return t, err
+}
+
+// commandName is the name that go install would give the command.
+func commandName(importPath string) string {
+	name := path.Base(importPath)
+	if regexp.MustCompile(`^v[0-9]+$`).MatchString(name) && strings.Contains(importPath, "/") {
+		name = path.Base(path.Dir(importPath))
+	}
+	if runtime.GOOS == "windows" {
+		name += ".exe"
+	}
+	return name
+}

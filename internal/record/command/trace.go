@@ -1,0 +1,89 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/record/process"
+	"github.com/heaptrim/heaptrim/internal/record/recorder"
+)
+
+// maxTrace ends a trace window early. The busiest programs write some 30 MB/s,
+// and an archive takes files of 4 GiB.
+const maxTrace = 512 << 20
+
+// driven reports whether the window has an end that is not the user's or the
+// program's.
+func (o Options) driven() bool { return o.Load != "" || o.For > 0 }
+
+// traceWindow takes an execution trace after the window, in the same process:
+// its heap is the one that the load has made. An error says why there is none.
+func (s *execSession) traceWindow(ctx context.Context) error {
+	if s.pass.trace <= 0 || !s.o.driven() || !s.proc.Running() || ctx.Err() != nil {
+		return nil
+	}
+	var loaded <-chan struct{} // closed when the load has ended
+	if s.o.Load != "" {
+		load, out, err := s.loadFor(0).Start()
+		if err != nil {
+			return err
+		}
+		defer load.End(process.EndGrace)
+		loaded = load.Done
+		if err := s.warm(ctx, load); err != nil {
+			return fmt.Errorf("the second call of the load %q: %w\n%s", s.o.Load, err, out)
+		}
+	}
+	starting, cancel := s.whileRunning(ctx)
+	defer cancel()
+	s.o.Progress("tracing process %d for %v", s.proc.Cmd.Process.Pid, s.pass.trace)
+	err := recorder.Start(starting, s.dir, traceOptions())
+	if err != nil {
+		return fmt.Errorf("%w%s", err, s.lastWords())
+	}
+	timer := time.NewTimer(s.pass.trace)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-loaded:
+	case <-s.proc.Done:
+	case <-ctx.Done():
+	}
+	return s.stop()
+}
+
+// traceOptions are those of a trace window. Samples of the CPU profile land in
+// the trace as well, which is all that is kept of them.
+func traceOptions() recorder.Options {
+	return recorder.Options{Trace: maxTrace, CPU: true, HeapSnap: -1, Metrics: -1}
+}
+
+// warm gives a load the time to connect. It is an error if it ends before.
+func (s *execSession) warm(ctx context.Context, load *process.Process) error {
+	timer := time.NewTimer(process.Settle)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-load.Done:
+		return fmt.Errorf("it ended within %v: %w", process.Settle, orderly(load.Failure()))
+	case <-s.proc.Done:
+		return process.ErrEnded
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// trace keeps the execution trace of the window that f lists.
+func (k keeper) trace(f recorder.Result) error {
+	if f.Trace == "" {
+		return nil
+	}
+	p := evidence.Part{Path: "trace/trace.out", Kind: evidence.KindTrace, Pass: evidence.PassTrace, Wall: f.Wall, CPU: f.CPU}
+	if err := k.w.Adopt(k.run, p, f.Trace); err != nil {
+		return err
+	}
+	return k.lack(traceRun(), nil)
+}

@@ -1,0 +1,345 @@
+// Package live records a service that runs already, over net/http/pprof: what its
+// profiles gain in a window.
+package live
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/heaptrim/heaptrim/internal/bundle"
+	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/ingest/pprof"
+	"github.com/heaptrim/heaptrim/internal/record/memstats"
+	"github.com/heaptrim/heaptrim/internal/unit"
+)
+
+// Options says which running service to record and for how long.
+type Options struct {
+	URL       string        // such as http://host:6060, with or without /debug/pprof
+	For       time.Duration // length of the window, whole seconds; 0 means 30s
+	Snapshots int           // heap profiles inside the window, at most 8; 0 means 4, below 0 none
+	Trace     time.Duration // length of an execution trace that follows the window; 0 takes none
+	ForceGC   bool          // force a collection before the window and one after it
+	Timeout   time.Duration // for one answer, beyond the time it has to take; 0 means 30s
+	MaxBytes  unit.Bytes    // of one answer; 0 means 512 MiB
+	Progress  func(format string, args ...any)
+}
+
+const (
+	maxSnapshots = 8
+	// closingTime is what an interrupted recording may still take to fetch the
+	// snapshots that end its window.
+	closingTime = 5 * time.Second
+)
+
+// Record records a service that serves net/http/pprof into w: a CPU profile over
+// a window, the cumulative allocation profile and runtime.MemStats before and
+// after it, and heap profiles in between. No collection is forced unless asked
+// for. What cannot be fetched becomes a warning in the manifest, and the error
+// tells only that nothing could. When ctx ends, Live closes the window early,
+// keeps what it has and returns ctx's error.
+func Record(ctx context.Context, o Options, w *bundle.Writer) error {
+	o = o.withDefaults()
+	server, err := newPprofServer(o)
+	if err != nil {
+		return err
+	}
+	r := &liveRecorder{o: o, w: w, server: server}
+	// First of all, so that no password of the address stays in the manifest.
+	err = w.Update(func(m *evidence.Manifest) {
+		m.Target.Kind, m.Target.Args = evidence.TargetLive, []string{server.String()}
+	})
+	if err != nil {
+		return err
+	}
+	if err := server.probe(ctx); err != nil {
+		return err
+	}
+	if err := r.describe(ctx); err != nil {
+		return err
+	}
+	r.run, r.began = w.Run(evidence.Run{Name: "service"}), time.Now()
+	r.edge(ctx, "start")
+	r.window(ctx)
+	closing, cancel := ctx, context.CancelFunc(func() {})
+	if ctx.Err() != nil && r.parts() > 0 {
+		r.o.Progress("interrupted: fetching the end of the window")
+		closing, cancel = context.WithTimeout(context.WithoutCancel(ctx), closingTime)
+	}
+	defer cancel()
+	r.edge(closing, "end")
+	r.keepGoroutines()
+	r.trace(ctx)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case r.parts() == 0:
+		return fmt.Errorf("nothing could be recorded from %s: %w", server, r.firstFailure)
+	}
+	return nil
+}
+
+func (o Options) withDefaults() Options {
+	if o.For <= 0 {
+		o.For = 30 * time.Second
+	}
+	// The profile handler takes whole seconds.
+	o.For = max(time.Second, o.For.Round(time.Second))
+	if o.Snapshots == 0 {
+		o.Snapshots = 4
+	}
+	o.Snapshots = min(max(o.Snapshots, 0), maxSnapshots)
+	if o.Timeout <= 0 {
+		o.Timeout = 30 * time.Second
+	}
+	if o.MaxBytes <= 0 {
+		o.MaxBytes = 512 * unit.MiB
+	}
+	if o.Progress == nil {
+		o.Progress = func(string, ...any) {}
+	}
+	return o
+}
+
+// liveRecorder records one service once.
+type liveRecorder struct {
+	o      Options
+	w      *bundle.Writer
+	server *pprofServer
+	run    int
+
+	allocsAt, memStatsAt time.Time // of the snapshots that begin the window
+	began                time.Time
+	goroutines           bytes.Buffer // metrics samples, a line each
+
+	mu           sync.Mutex
+	kept         int // parts
+	firstFailure error
+}
+
+// describe enters what the service tells of itself. That is worth having and
+// not worth failing for.
+func (r *liveRecorder) describe(ctx context.Context) error {
+	command, err := r.server.command(ctx)
+	if err != nil && ctx.Err() == nil {
+		r.fail("command line", err)
+	}
+	env := r.server.environment(ctx, command)
+	return r.w.Update(func(m *evidence.Manifest) {
+		m.Target.Command, m.Environment = blankSecrets(command), env
+	})
+}
+
+// edge takes the cumulative figures at one end of the window. The text with
+// MemStats stops the service longest, so it lies outside of the other.
+func (r *liveRecorder) edge(ctx context.Context, end string) {
+	if ctx.Err() != nil {
+		return
+	}
+	if end == "start" {
+		r.memStats(ctx, end)
+	}
+	r.allocs(ctx, end)
+	r.countGoroutines(ctx)
+	if end == "end" {
+		r.memStats(ctx, end)
+	}
+}
+
+// window takes the CPU profile and, meanwhile, the heap profiles. It lasts as
+// long as asked for even if the CPU profile cannot be had: the allocation
+// profiles at its ends stand on it too.
+func (r *liveRecorder) window(ctx context.Context) {
+	if ctx.Err() != nil {
+		return
+	}
+	r.o.Progress("recording %v of %s", r.o.For, r.server)
+	ctx, giveUp := context.WithCancel(ctx)
+	defer giveUp()
+	var profiled sync.WaitGroup
+	profiled.Go(func() {
+		r.cpu(ctx)
+		if r.parts() == 0 {
+			giveUp() // nothing before the window, nothing in it
+		}
+	})
+	defer profiled.Wait()
+	start := time.Now()
+	for i := 1; i <= r.o.Snapshots; i++ {
+		due := r.o.For * time.Duration(i) / time.Duration(r.o.Snapshots+1)
+		if time.Since(start) >= r.o.For || !waitUntil(ctx, start.Add(due)) {
+			break
+		}
+		r.o.Progress("heap profile %d of %d", i, r.o.Snapshots)
+		r.heap(ctx, i)
+		r.countGoroutines(ctx)
+	}
+	waitUntil(ctx, start.Add(r.o.For))
+}
+
+// waitUntil reports whether t came before ctx ended.
+func waitUntil(ctx context.Context, t time.Time) bool {
+	timer := time.NewTimer(time.Until(t))
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return ctx.Err() == nil
+	}
+}
+
+func (r *liveRecorder) cpu(ctx context.Context) {
+	q := query{path: "profile", args: fmt.Sprintf("seconds=%d", int(r.o.For.Seconds())), takes: r.o.For}
+	p := evidence.Part{Path: "service/cpu.pprof", Kind: evidence.KindCPU, Pass: evidence.PassService, Wall: r.o.For}
+	_, err := r.profile(ctx, q, p, "cpu")
+	r.note(ctx, "CPU profile", err)
+}
+
+// allocs takes the cumulative allocation profile. Wall of the second one is
+// the window between both, by the service's own clock.
+func (r *liveRecorder) allocs(ctx context.Context, end string) {
+	q := query{path: "allocs"}
+	if r.o.ForceGC {
+		// Only this handler forces a collection; its columns are the same.
+		q = query{path: "heap", args: "gc=1"}
+	}
+	p := evidence.Part{Path: "service/allocs-" + end + ".pprof", Kind: evidence.KindAllocs, Pass: evidence.PassService}
+	at, err := r.profile(ctx, q, p, "alloc_space")
+	r.note(ctx, "allocation profile at the "+end, err)
+	if err == nil && end == "start" {
+		r.allocsAt = at
+	}
+}
+
+func (r *liveRecorder) heap(ctx context.Context, i int) {
+	p := evidence.Part{Path: fmt.Sprintf("service/heap-%d.pprof", i), Kind: evidence.KindHeap, Pass: evidence.PassService}
+	_, err := r.profile(ctx, query{path: "heap"}, p, "inuse_space")
+	r.note(ctx, fmt.Sprintf("heap profile %d", i), err)
+}
+
+// profile fetches a profile to disk, holds it to be whole and of the wanted
+// kind, and enters it as the part p. It returns the profile's own time.
+func (r *liveRecorder) profile(ctx context.Context, q query, p evidence.Part, column string) (time.Time, error) {
+	name, err := r.w.Unfinished(p)
+	if err != nil {
+		return time.Time{}, err
+	}
+	err = r.download(ctx, q, name)
+	if err != nil {
+		return time.Time{}, errors.Join(err, removeIfThere(name))
+	}
+	prof, err := pprof.Open(name)
+	if err == nil && prof.Column(column) < 0 {
+		err = fmt.Errorf("it has no column %s", column)
+	}
+	if err != nil {
+		err = fmt.Errorf("%s did not answer with a whole profile: %w", r.server.show(q), err)
+		return time.Time{}, errors.Join(err, removeIfThere(name))
+	}
+	if prof.PeriodOf.Type == "space" {
+		p.Rate = max(prof.Period, 0)
+	}
+	if p.Kind == evidence.KindAllocs && !r.allocsAt.IsZero() {
+		p.Wall = max(prof.Start.Sub(r.allocsAt), 0)
+	}
+	return prof.Start, r.w.Adopt(r.run, p, name)
+}
+
+func (r *liveRecorder) download(ctx context.Context, q query, name string) error {
+	f, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	err = r.server.get(ctx, q, f)
+	return errors.Join(err, f.Close())
+}
+
+func removeIfThere(name string) error {
+	err := os.Remove(name)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// memStats keeps the MemStats tail of the text profile; the stacks above it
+// are in the allocation profile in a better form.
+func (r *liveRecorder) memStats(ctx context.Context, end string) {
+	at := time.Now()
+	p := evidence.Part{Path: "service/memstats-" + end + ".txt", Kind: evidence.KindMemStats, Pass: evidence.PassService}
+	if !r.memStatsAt.IsZero() {
+		p.Wall = at.Sub(r.memStatsAt)
+	}
+	err := r.w.Add(r.run, p, func(w io.Writer) error {
+		tail := &memstats.Tail{To: w}
+		if err := r.server.get(ctx, query{path: "heap", args: "debug=1"}, tail); err != nil {
+			return err
+		}
+		return tail.Close()
+	})
+	r.note(ctx, "runtime.MemStats at the "+end, err)
+	if err == nil && end == "start" {
+		r.memStatsAt = at
+	}
+}
+
+// countGoroutines samples their number from the index page, which costs the
+// service next to nothing. A service without that page has no such samples.
+func (r *liveRecorder) countGoroutines(ctx context.Context) {
+	n, err := r.server.goroutines(ctx)
+	if err == nil {
+		// The form of the recorder's runtime/metrics samples.
+		fmt.Fprintf(&r.goroutines, "{\"t_ns\":%d,\"v\":{\"/sched/goroutines:goroutines\":%d}}\n", time.Since(r.began).Nanoseconds(), n)
+	}
+}
+
+func (r *liveRecorder) keepGoroutines() {
+	if r.goroutines.Len() == 0 {
+		return
+	}
+	p := evidence.Part{Path: "service/goroutines.jsonl", Kind: evidence.KindMetrics, Pass: evidence.PassService, Wall: time.Since(r.began)}
+	err := r.w.Add(r.run, p, func(w io.Writer) error {
+		_, err := r.goroutines.WriteTo(w)
+		return err
+	})
+	if err != nil {
+		r.fail("goroutine counts", err)
+	}
+}
+
+// note counts a part, or says in the manifest why it is not there.
+func (r *liveRecorder) note(ctx context.Context, what string, err error) {
+	switch {
+	case err == nil:
+		r.mu.Lock()
+		r.kept++
+		r.mu.Unlock()
+	case ctx.Err() == nil:
+		r.fail(what, err)
+	}
+}
+
+func (r *liveRecorder) parts() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.kept
+}
+
+func (r *liveRecorder) fail(what string, err error) {
+	r.mu.Lock()
+	if r.firstFailure == nil {
+		r.firstFailure = err
+	}
+	r.mu.Unlock()
+	text := fmt.Sprintf("no %s: %v", what, err)
+	r.o.Progress("warning: %s", text)
+	// The recording goes on; if the manifest cannot be written, Close says so.
+	_ = r.w.Update(func(m *evidence.Manifest) { m.Warnings = append(m.Warnings, text) })
+}

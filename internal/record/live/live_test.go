@@ -1,0 +1,342 @@
+package live
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	netpprof "net/http/pprof"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/heaptrim/heaptrim/internal/bundle"
+	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/record/recordtest"
+	"github.com/heaptrim/heaptrim/internal/unit"
+)
+
+// pprofMux serves net/http/pprof, with handlers of overrides in place of some.
+func pprofMux(overrides map[string]http.HandlerFunc) *http.ServeMux {
+	mux := http.NewServeMux()
+	handlers := map[string]http.HandlerFunc{
+		"/debug/pprof/": netpprof.Index, "/debug/pprof/cmdline": netpprof.Cmdline, "/debug/pprof/profile": netpprof.Profile,
+		"/debug/pprof/trace": netpprof.Trace,
+	}
+	for path, h := range overrides {
+		handlers["/debug/pprof/"+path] = h
+	}
+	for path, h := range handlers {
+		mux.HandleFunc(path, h)
+	}
+	return mux
+}
+
+// noCPU is a CPU profile handler that another profiler is in the way of. Tests
+// that do not look at CPU use it, because a process has only one profiler.
+func noCPU(w http.ResponseWriter, _ *http.Request) {
+	http.Error(w, "Could not enable CPU profiling: cpu profiling already in use", http.StatusInternalServerError)
+}
+
+// recordLive records from a server and opens what it left.
+func recordLive(t *testing.T, ctx context.Context, o Options) (*bundle.Bundle, error) {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "b")
+	w, err := bundle.Create(dir, evidence.Manifest{Tool: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	liveErr := Record(ctx, o, w)
+	if err := w.Close(liveErr == nil); err != nil {
+		t.Fatal(err)
+	}
+	b, err := bundle.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.Close() })
+	left, err := filepath.Glob(filepath.Join(dir, "*", "*.partial"))
+	if len(left) > 0 || err != nil {
+		t.Errorf("the recording left %v, %v", left, err)
+	}
+	return b, liveErr
+}
+
+// partNames lists the parts of the only run in their order.
+func partNames(t *testing.T, b *bundle.Bundle) []string {
+	t.Helper()
+	if len(b.Manifest.Runs) != 1 {
+		t.Fatalf("%d runs, want 1", len(b.Manifest.Runs))
+	}
+	var names []string
+	for _, p := range b.Manifest.Runs[0].Parts {
+		names = append(names, strings.TrimPrefix(p.Path, "service/"))
+	}
+	return names
+}
+
+func TestLive(t *testing.T) {
+	server := httptest.NewServer(pprofMux(nil))
+	defer server.Close()
+	stop := make(chan struct{})
+	done := make(chan int)
+	go func() { done <- allocate(stop) }()
+	defer func() { close(stop); <-done }()
+	var progress atomic.Int64
+	want := []string{"memstats-start.txt", "allocs-start.pprof", "heap-1.pprof", "heap-2.pprof", "cpu.pprof", "allocs-end.pprof", "memstats-end.txt", "goroutines.jsonl"}
+	var b *bundle.Bundle
+	w := liveWindow{asked: time.Second}
+	// Heap profiles that a busy machine has no time for are left out.
+	for ; ; w.asked *= 4 {
+		begin := time.Now()
+		var err error
+		b, err = recordLive(t, t.Context(), Options{URL: server.URL, For: w.asked, Snapshots: 2, Timeout: patience,
+			Progress: func(string, ...any) { progress.Add(1) }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.took = time.Since(begin)
+		got := partNames(t, b)
+		if slices.Equal(got, want) {
+			break
+		}
+		if w.asked > time.Minute {
+			t.Fatalf("parts = %q, want %q", got, want)
+		}
+	}
+	m := b.Manifest
+	if len(m.Warnings) != 0 || len(b.Problems()) != 0 || progress.Load() == 0 {
+		t.Errorf("warnings %q, problems %q, %d progress lines", m.Warnings, b.Problems(), progress.Load())
+	}
+	if m.Target.Kind != evidence.TargetLive || !slices.Equal(m.Target.Args, []string{server.URL + "/debug/pprof/"}) || len(m.Target.Command) != len(os.Args) {
+		t.Errorf("target = %+v", m.Target)
+	}
+	for _, p := range m.Runs[0].Parts {
+		w.check(t, b, p)
+	}
+	if runtime.GOOS == "linux" && (m.Environment.GoVersion != runtime.Version() || m.Environment.GOGC == "") {
+		t.Errorf("environment = %+v, want this process's", m.Environment)
+	}
+}
+
+func allocate(stop <-chan struct{}) (n int) {
+	for {
+		select {
+		case <-stop:
+			return n
+		default:
+			n += len(fmt.Sprint(make([]byte, 1<<10)))
+		}
+	}
+}
+
+// patience is for what happens for sure: a machine may be busy, or stand still.
+const patience = 10 * time.Minute
+
+// liveWindow is how long a window was to be, and the recording was.
+type liveWindow struct{ asked, took time.Duration }
+
+func (w liveWindow) check(t *testing.T, b *bundle.Bundle, p evidence.Part) {
+	t.Helper()
+	heapLike := p.Kind == evidence.KindAllocs || p.Kind == evidence.KindHeap
+	if heapLike && p.Rate != int64(runtime.MemProfileRate) {
+		t.Errorf("%s: rate %d, want %d", p.Path, p.Rate, runtime.MemProfileRate)
+	}
+	if strings.Contains(p.Path, "-end") && (p.Wall < w.asked*9/10 || p.Wall > w.took) {
+		t.Errorf("%s: window of %v, want %v or more, of %v", p.Path, p.Wall, w.asked, w.took)
+	}
+	if p.Kind != evidence.KindMemStats {
+		return
+	}
+	text, err := os.ReadFile(b.Path(p))
+	if err != nil || !bytes.HasPrefix(text, []byte("# runtime.MemStats\n# Alloc = ")) || !bytes.Contains(text, []byte("# NumForcedGC = ")) {
+		t.Errorf("%s = %.60q…, %v", p.Path, text, err)
+	}
+}
+
+func TestLiveForcesGCOnlyIfAsked(t *testing.T) {
+	f := func(force bool, want int64) {
+		t.Helper()
+		var forced atomic.Int64
+		count := func(w http.ResponseWriter, r *http.Request) {
+			if r.FormValue("gc") != "" {
+				forced.Add(1)
+			}
+			netpprof.Handler("heap").ServeHTTP(w, r)
+		}
+		server := httptest.NewServer(pprofMux(map[string]http.HandlerFunc{"heap": count, "profile": noCPU}))
+		defer server.Close()
+		if _, err := recordLive(t, t.Context(), Options{URL: server.URL, For: time.Second, ForceGC: force}); err != nil {
+			t.Error(err)
+		}
+		if forced.Load() != want {
+			t.Errorf("ForceGC %v: %d collections forced, want %d", force, forced.Load(), want)
+		}
+	}
+	f(false, 0)
+	f(true, 2)
+}
+
+func TestLivePartialSuccess(t *testing.T) {
+	whole := recordtest.ProfileBytes(t)
+	f := func(name, path string, h http.HandlerFunc, want ...string) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			overrides := map[string]http.HandlerFunc{"profile": noCPU, path: h}
+			server := httptest.NewServer(pprofMux(overrides))
+			defer server.Close()
+			timeout := patience
+			if strings.HasPrefix(name, "hang") {
+				timeout = 4 * time.Second
+			}
+			b, err := recordLive(t, t.Context(), Options{URL: server.URL, For: time.Second, Snapshots: -1, Timeout: timeout, MaxBytes: unit.MiB})
+			if err != nil {
+				t.Fatal(err)
+			}
+			all := strings.Join(b.Manifest.Warnings, "\n")
+			for _, text := range want {
+				if !strings.Contains(all, text) {
+					t.Errorf("warnings %q, want %q", all, text)
+				}
+			}
+		})
+	}
+	f("busy", "profile", noCPU, "no CPU profile: ", "another CPU profile of this process is being taken", "/debug/pprof/profile?seconds=1")
+	f("gone", "profile", http.NotFound, "no CPU profile: ", "net/http/pprof is not served there")
+	f("write timeout", "profile", func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, "profile duration exceeds server's WriteTimeout", http.StatusBadRequest)
+	}, "shorter time")
+	f("login", "allocs", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }, "no allocation profile at the start", "wants a login")
+	f("html", "allocs", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "<html>hi") }, "not a pprof profile", "HTML")
+	f("truncated gzip", "allocs", func(w http.ResponseWriter, _ *http.Request) { w.Write(whole[:len(whole)/2]) }, "did not answer with a whole profile")
+	f("empty", "allocs", func(http.ResponseWriter, *http.Request) {}, "did not answer with a whole profile")
+	f("other profile", "allocs", func(w http.ResponseWriter, r *http.Request) { netpprof.Handler("goroutine").ServeHTTP(w, r) }, "no column alloc_space")
+	f("cut connection", "allocs", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Length", fmt.Sprint(len(whole)))
+		w.Write(whole[:len(whole)/2])
+	}, "connection ended in the middle")
+	f("hang", "allocs", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "no full answer within 4s")
+	f("hang in the body", "allocs", func(w http.ResponseWriter, r *http.Request) {
+		w.Write(whole[:10])
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+	}, "no full answer within 4s")
+	f("endless", "allocs", endless, "larger than the limit of 1 MiB")
+	f("endless text", "heap", endless, "larger than the limit of 1 MiB")
+	f("no tail", "heap", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "heap profile: 0: 0\n") }, "no line # runtime.MemStats")
+	f("half a tail", "heap", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "# runtime.MemStats\n# Alloc = 5\n") }, "cut off")
+	f("odd text", "heap", func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "tea\x07pot\nmore", http.StatusTeapot) }, "418 I'm a teapot", ": teapot")
+}
+
+func endless(w http.ResponseWriter, r *http.Request) {
+	block := bytes.Repeat([]byte("x"), 64<<10)
+	for r.Context().Err() == nil {
+		if _, err := w.Write(block); err != nil {
+			return
+		}
+	}
+}
+
+func TestLiveFails(t *testing.T) {
+	f := func(url string, want ...string) {
+		t.Helper()
+		_, err := recordLive(t, t.Context(), Options{URL: url, For: 20 * time.Second, Timeout: time.Minute})
+		if err == nil {
+			t.Errorf("Live(%s): no error", url)
+			return
+		}
+		for _, text := range want {
+			if !strings.Contains(err.Error(), text) {
+				t.Errorf("Live(%s): error %q, want %q", url, err, text)
+			}
+		}
+		if strings.Contains(err.Error(), "sesame") {
+			t.Errorf("Live(%s): error %q gives the secret away", url, err)
+		}
+	}
+	closed := httptest.NewServer(nil)
+	closed.Close()
+	f(closed.URL, "nothing listens at "+strings.TrimPrefix(closed.URL, "http://"))
+	plain := httptest.NewServer(http.NotFoundHandler())
+	defer plain.Close()
+	f(plain.URL, "net/http/pprof is not served there")
+	f(strings.Replace(plain.URL, "http://", "https://me:sesame@", 1)+"?token=sesame", "https")
+	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "<html>welcome") }))
+	defer page.Close()
+	f(strings.Replace(page.URL, "http://", "http://me:sesame@", 1)+"?token=sesame", "nothing could be recorded from http://me:xxxxx@", "token=xxxxx")
+	f("ftp://host", "only http and https")
+	f("http://", "names no host")
+	f("http://me:sesame@ho st", "not the address of a service")
+	f("http://no-such-host.invalid", "no-such-host.invalid")
+}
+
+func TestLiveInterrupted(t *testing.T) {
+	server := httptest.NewServer(pprofMux(nil))
+	defer server.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	b, err := recordLive(t, ctx, Options{URL: server.URL, For: time.Hour, Snapshots: 8,
+		Progress: func(format string, _ ...any) {
+			if strings.HasPrefix(format, "recording") {
+				time.AfterFunc(200*time.Millisecond, cancel)
+			}
+		}})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("error = %v, want %v", err, context.Canceled)
+	}
+	want := []string{"memstats-start.txt", "allocs-start.pprof", "allocs-end.pprof", "memstats-end.txt", "goroutines.jsonl"}
+	if got := partNames(t, b); !slices.Equal(got, want) {
+		t.Errorf("parts = %q, want %q", got, want)
+	}
+	if len(b.Manifest.Warnings) != 0 || b.Manifest.Complete {
+		t.Errorf("manifest = %+v", b.Manifest)
+	}
+	cancel()
+	if _, err := recordLive(t, ctx, Options{URL: server.URL}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled before the start: %v", err)
+	}
+}
+
+func TestPprofBase(t *testing.T) {
+	f := func(given, want string) {
+		t.Helper()
+		s, err := newPprofServer(Options{URL: given})
+		if err != nil || s.base.String() != want {
+			t.Errorf("newPprofServer(%q) = %v, %v, want %s", given, s, err, want)
+		}
+	}
+	f("http://host:6060", "http://host:6060/debug/pprof/")
+	f("http://host:6060/", "http://host:6060/debug/pprof/")
+	f("https://host/debug/pprof", "https://host/debug/pprof/")
+	f("http://host:6060/debug/pprof/", "http://host:6060/debug/pprof/")
+	f("http://host:6060/debug/pprof/heap?debug=1", "http://host:6060/debug/pprof/")
+	f("http://host/app/one", "http://host/app/one/debug/pprof/")
+	f("http://host/app/debug/pprof/?token=t", "http://host/app/debug/pprof/?token=t")
+	f("http://host/debug/pprofile", "http://host/debug/pprofile/debug/pprof/")
+	f("localhost:6060", "http://localhost:6060/debug/pprof/")
+	f(":6060", "http://localhost:6060/debug/pprof/")
+	f("[::1]:6060", "http://[::1]:6060/debug/pprof/")
+}
+
+func TestBlankSecrets(t *testing.T) {
+	f := func(in, want string) {
+		t.Helper()
+		got := strings.Join(blankSecrets(strings.Fields(in)), " ")
+		if got != want {
+			t.Errorf("blankSecrets(%q) = %q, want %q", in, got, want)
+		}
+	}
+	f("", "")
+	f("passwordd -addr :80 -v", "passwordd -addr :80 -v")
+	f("s -db-password=sesame --token sesame -api-key -x", "s -db-password=xxxxx --token xxxxx -api-key -x")
+	f("s -db=postgres://me:sesame@host/db http://a:b@c", "s -db=postgres://me:xxxxx@host/db http://a:xxxxx@c")
+	f("s AUTH=sesame", "s AUTH=xxxxx")
+}

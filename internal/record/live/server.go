@@ -1,0 +1,297 @@
+package live
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/heaptrim/heaptrim/internal/unit"
+)
+
+// pprofServer is the net/http/pprof of a service.
+type pprofServer struct {
+	base     url.URL // its path ends in /debug/pprof/
+	client   http.Client
+	timeout  time.Duration
+	maxBytes unit.Bytes
+}
+
+// query is one request.
+type query struct {
+	path  string        // below the base
+	args  string        // such as "seconds=5"
+	takes time.Duration // that the server needs for it by intention
+}
+
+func newPprofServer(o Options) (*pprofServer, error) {
+	base, err := pprofBase(o.URL)
+	if err != nil {
+		return nil, err
+	}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.DialContext = (&net.Dialer{Timeout: min(o.Timeout, 10*time.Second)}).DialContext
+	// Profiles are compressed already, and the text is to be bounded as it is.
+	transport.DisableCompression = true
+	// Nothing is left open in the service after the recording.
+	transport.DisableKeepAlives = true
+	return &pprofServer{base: *base, client: http.Client{Transport: transport}, timeout: o.Timeout, maxBytes: o.MaxBytes}, nil
+}
+
+// pprofBase turns what a user may give, from "localhost:6060" to the address
+// of one profile, into the address of the pprof index.
+func pprofBase(given string) (*url.URL, error) {
+	text := given
+	if !strings.Contains(text, "://") {
+		text = "http://" + text
+	}
+	u, err := url.Parse(text)
+	if err != nil {
+		var inner *url.Error
+		if errors.As(err, &inner) {
+			err = inner.Err // which does not repeat the address and its password
+		}
+		return nil, fmt.Errorf("not the address of a service: %w", err)
+	}
+	switch {
+	case u.Scheme != "http" && u.Scheme != "https":
+		return nil, fmt.Errorf("%s: only http and https can be recorded from", u.Redacted())
+	case u.Host == "":
+		return nil, fmt.Errorf("%q names no host: want something like http://localhost:6060", given)
+	case u.Hostname() == "":
+		u.Host = "localhost" + u.Host
+	}
+	const index = "/debug/pprof"
+	before, after, found := strings.Cut(u.Path, index)
+	if found && (after == "" || after[0] == '/') {
+		u.Path = before + index + "/"
+		if strings.Trim(after, "/") != "" {
+			u.RawQuery = "" // that of the one profile
+		}
+	} else {
+		u.Path = strings.TrimSuffix(u.Path, "/") + index + "/"
+	}
+	u.RawPath, u.Fragment = "", ""
+	return u, nil
+}
+
+// String is the address without password and without the values of its query,
+// which may hold a token.
+func (s *pprofServer) String() string { return s.show(query{}) }
+
+// show is the address of a request as messages may print it.
+func (s *pprofServer) show(q query) string {
+	u := s.base
+	args := u.Query()
+	for key := range args {
+		args.Set(key, "xxxxx")
+	}
+	u.Path += q.path
+	u.RawQuery = joinQuery(args.Encode(), q.args)
+	return u.Redacted()
+}
+
+func joinQuery(a, b string) string { return strings.Trim(a+"&"+b, "&") }
+
+// get writes the answer to q to w. The error says in words what to do where
+// that can be known.
+func (s *pprofServer) get(ctx context.Context, q query, w io.Writer) error {
+	limited, cancel := context.WithTimeout(ctx, q.takes+s.timeout)
+	defer cancel()
+	u := s.base
+	u.Path += q.path
+	u.RawQuery = joinQuery(u.RawQuery, q.args)
+	req, err := http.NewRequestWithContext(limited, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return err
+	}
+	resp, err := s.client.Do(req)
+	if err != nil {
+		return s.explain(ctx, q, err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return s.refused(q, resp)
+	}
+	n, err := io.Copy(w, io.LimitReader(resp.Body, int64(s.maxBytes)+1))
+	if err != nil {
+		return s.explain(ctx, q, err)
+	}
+	if n > int64(s.maxBytes) {
+		return fmt.Errorf("%s: the answer is larger than the limit of %v", s.show(q), s.maxBytes)
+	}
+	return nil
+}
+
+// explain says what a failed exchange means. ctx is the recording's own.
+func (s *pprofServer) explain(ctx context.Context, q query, err error) error {
+	var whole *url.Error
+	if errors.As(err, &whole) {
+		err = whole.Err // without the address and what it may hold
+	}
+	var unknown *net.DNSError
+	var header tls.RecordHeaderError
+	host := s.base.Host
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return fmt.Errorf("nothing listens at %s: is the service running, and is this the port of its net/http/pprof? (%w)", host, err)
+	case errors.As(err, &unknown):
+		return fmt.Errorf("the host %s is not known: %w", s.base.Hostname(), err)
+	case errors.Is(err, context.DeadlineExceeded) || isTimeout(err):
+		return fmt.Errorf("%s: no full answer within %v: %w", s.show(q), q.takes+s.timeout, err)
+	case errors.As(err, &header):
+		return fmt.Errorf("%s does not speak https: %w", host, err)
+	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET):
+		return fmt.Errorf("%s: the connection ended in the middle of the answer: %w", s.show(q), err)
+	}
+	return fmt.Errorf("%s: %w", s.show(q), err)
+}
+
+func isTimeout(err error) bool {
+	var t net.Error
+	return errors.As(err, &t) && t.Timeout()
+}
+
+// errNoPprof marks an answer of 404.
+var errNoPprof = errors.New("net/http/pprof is not served there: import it in the service, or give the address that has it")
+
+// refused says what an answer other than 200 means. Of its text the first line
+// is quoted, if it is short enough to be meant for people.
+func (s *pprofServer) refused(q query, resp *http.Response) error {
+	text := firstLine(resp.Body)
+	at := fmt.Sprintf("%s answers %q", s.show(q), resp.Status)
+	switch {
+	case resp.StatusCode == http.StatusNotFound:
+		return fmt.Errorf("%s: %w", at, errNoPprof)
+	case resp.StatusCode == http.StatusUnauthorized, resp.StatusCode == http.StatusForbidden:
+		return fmt.Errorf("%s: it wants a login; give it as http://user:password@host", at)
+	case strings.Contains(text, "profiling already in use"):
+		return fmt.Errorf("%s: another CPU profile of this process is being taken, perhaps by a continuous profiler; stop that one or try again later (%s)", at, text)
+	case strings.Contains(text, "tracing is already enabled"):
+		return fmt.Errorf("%s: another execution trace of this process is being taken; try again later (%s)", at, text)
+	case strings.Contains(text, "WriteTimeout"):
+		return fmt.Errorf("%s: the window is longer than the service's WriteTimeout allows; record for a shorter time (%s)", at, text)
+	case text == "":
+		return errors.New(at)
+	}
+	return fmt.Errorf("%s: %s", at, text)
+}
+
+// firstLine is a line of plain text from the beginning of r, at most 200 bytes.
+func firstLine(r io.Reader) string {
+	head := make([]byte, 200)
+	n, _ := io.ReadFull(r, head) // an error leaves less to quote
+	line, _, _ := strings.Cut(strings.TrimSpace(string(head[:n])), "\n")
+	line = strings.TrimSpace(line)
+	if strings.HasPrefix(line, "<") {
+		return "" // a page of HTML
+	}
+	return strings.Map(func(c rune) rune {
+		if c < ' ' || c == 0x7f || c == '\uFFFD' {
+			return -1
+		}
+		return c
+	}, line)
+}
+
+// probe finds out early whether anything is there to record. A service that
+// serves single profiles without the index passes too.
+func (s *pprofServer) probe(ctx context.Context) error {
+	err := s.get(ctx, query{}, io.Discard)
+	if errors.Is(err, errNoPprof) {
+		return s.get(ctx, query{path: "allocs"}, io.Discard)
+	}
+	return err
+}
+
+// command is the service's command line.
+func (s *pprofServer) command(ctx context.Context) ([]string, error) {
+	var text bytes.Buffer
+	err := s.get(ctx, query{path: "cmdline"}, &limitedBuffer{&text, maxCommand})
+	if err != nil {
+		return nil, err
+	}
+	return strings.Split(strings.TrimSuffix(text.String(), "\x00"), "\x00"), nil
+}
+
+// goroutineRow is the index page's line with their number.
+var goroutineRow = regexp.MustCompile(`<td>(\d+)</td>\s*<td><a href=['"]?goroutine\?`)
+
+// goroutines reads their number from the index page.
+func (s *pprofServer) goroutines(ctx context.Context) (int64, error) {
+	var page bytes.Buffer
+	if err := s.get(ctx, query{}, &limitedBuffer{&page, maxIndex}); err != nil {
+		return 0, err
+	}
+	m := goroutineRow.FindSubmatch(page.Bytes())
+	if m == nil {
+		return 0, errors.New("the index page has no number of goroutines")
+	}
+	return strconv.ParseInt(string(m[1]), 10, 64)
+}
+
+// maxIndex is far above the 6 KB that the index page has.
+const maxIndex = 1 << 20
+
+// maxCommand bounds a command line; Linux allows 2 MiB in total.
+const maxCommand = 2 << 20
+
+// limitedBuffer refuses what goes beyond its limit.
+type limitedBuffer struct {
+	*bytes.Buffer
+	max int
+}
+
+// Write implements io.Writer.
+func (b *limitedBuffer) Write(p []byte) (int, error) {
+	if b.Len()+len(p) > b.max {
+		return 0, fmt.Errorf("the answer is longer than %d bytes", b.max)
+	}
+	return b.Buffer.Write(p)
+}
+
+var secretFlag = regexp.MustCompile(`(?i)(pass|secret|token|credential|api[-_]?key|private[-_]?key|auth|dsn)`)
+
+// blankSecrets returns a command line without the values of flags and
+// assignments whose names tell that they are secret, and without passwords in
+// addresses: a bundle is made to be sent around.
+func blankSecrets(command []string) []string {
+	out := make([]string, len(command))
+	blankNext := false
+	for i, arg := range command {
+		name, value, assigned := strings.Cut(arg, "=")
+		secret := i > 0 && secretFlag.MatchString(name)
+		switch {
+		case blankNext && !strings.HasPrefix(arg, "-"):
+			arg = "xxxxx"
+		case secret && assigned:
+			arg = name + "=xxxxx"
+		case assigned:
+			arg = name + "=" + blankPassword(value)
+		default:
+			arg = blankPassword(arg)
+		}
+		out[i] = arg
+		blankNext = secret && !assigned && strings.HasPrefix(name, "-")
+	}
+	return out
+}
+
+func blankPassword(address string) string {
+	if u, err := url.Parse(address); err == nil && u.User != nil {
+		return u.Redacted()
+	}
+	return address
+}

@@ -1,0 +1,77 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/heaptrim/heaptrim/internal/evidence"
+)
+
+// trace takes an execution trace when all other windows are over: it disturbs
+// them, and they would be in it. Without anything recorded before there is none.
+func (r *liveRecorder) trace(ctx context.Context) {
+	if r.o.Trace <= 0 || ctx.Err() != nil || r.parts() == 0 {
+		return
+	}
+	r.o.Progress("tracing %s for %v", r.server, r.o.Trace)
+	p := evidence.Part{Path: "trace/trace.out", Kind: evidence.KindTrace, Pass: evidence.PassTrace, Wall: r.o.Trace}
+	name, err := r.w.Unfinished(p)
+	if err == nil {
+		stop := r.sampleMeanwhile(ctx)
+		q := query{path: "trace", args: fmt.Sprintf("seconds=%g", r.o.Trace.Seconds()), takes: r.o.Trace}
+		err = r.download(ctx, q, name)
+		stop()
+	}
+	if err == nil {
+		if err = isTrace(name); err != nil {
+			err = fmt.Errorf("%s %w", r.server.show(query{path: "trace"}), err)
+		}
+	}
+	if err != nil {
+		err = errors.Join(err, removeIfThere(name))
+	} else {
+		err = r.w.Adopt(r.run, p, name)
+	}
+	r.note(ctx, "execution trace", err)
+}
+
+// sampleMeanwhile has the server take a CPU profile: its samples land in the
+// trace as well, which is all that is wanted of it. A trace without them is
+// whole, so a server that takes none is no error. What it returns gives up the
+// profile and waits for that.
+func (r *liveRecorder) sampleMeanwhile(ctx context.Context) func() {
+	ctx, giveUp := context.WithCancel(ctx)
+	var done sync.WaitGroup
+	done.Go(func() {
+		// Whole seconds are all that the server takes.
+		q := query{path: "profile", args: fmt.Sprintf("seconds=%d", max(1, int(math.Ceil(r.o.Trace.Seconds())))), takes: r.o.Trace + time.Second}
+		if err := r.server.get(ctx, q, io.Discard); err != nil && ctx.Err() == nil {
+			r.o.Progress("no CPU profile while tracing: %v", err)
+		}
+	})
+	return func() {
+		giveUp()
+		done.Wait()
+	}
+}
+
+// isTrace looks at the first bytes of a file, as far as they are needed to tell
+// an execution trace.
+func isTrace(name string) error {
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	head := make([]byte, len("go 1.22 trace"))
+	if _, err := io.ReadFull(f, head); err != nil || string(head[:3]) != "go " || string(head[len(head)-6:]) != " trace" {
+		return fmt.Errorf("did not answer with an execution trace but with %q", head)
+	}
+	return nil
+}
