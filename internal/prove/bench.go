@@ -7,7 +7,6 @@ import (
 	"maps"
 	"math"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -168,12 +167,12 @@ func (w *benchmarks) buildPackage(ctx context.Context, path string, lists [][]go
 func (e *engine) binary(ctx context.Context, i int, path string, build func(t *tree, to string) error) (string, error) {
 	t := e.trees[i]
 	for _, before := range e.trees[:i] {
-		if t.side.code() == before.side.code() {
-			at := filepath.Join(before.tmp, fileName(path)+".exe")
+		if t.sameCode(before) {
+			at := before.file(path)
 			return at, t.note(path, at)
 		}
 	}
-	at := filepath.Join(t.tmp, fileName(path)+".exe")
+	at := t.file(path)
 	e.progress("building %s: %s", Letter(i), path)
 	if err := build(t, at); err != nil {
 		return "", err

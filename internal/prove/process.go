@@ -15,6 +15,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/heaptrim/heaptrim/internal/record/host"
 )
 
 // execution is one process to be run to its end.
@@ -89,10 +91,7 @@ func (p program) debug(add string) string {
 			have = v
 		}
 	}
-	if have == "" {
-		return add
-	}
-	return have + "," + add
+	return host.JoinDebug(have, add)
 }
 
 // watchRSS follows the largest resident set of a process; the function that it

@@ -19,6 +19,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/heaptrim/heaptrim/internal/record/host"
@@ -74,8 +75,12 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(e.tmp)
+	m := maker{dir: e.dir, tmp: e.tmp, buildFlags: o.BuildFlags, cacheDir: o.CacheDir, progress: e.progress, warn: e.warn}
+	if o.Command != nil {
+		m.command = o.Command.Package
+	}
 	for i, s := range e.o.Sides {
-		t, err := e.prepareTree(ctx, i, s)
+		t, err := m.makeTree(ctx, strings.ToLower(Letter(i)), s)
 		if err != nil {
 			return nil, fmt.Errorf("%s (%s): %w", Letter(i), s, err)
 		}
@@ -347,19 +352,6 @@ func clockRuns(list []Comparison) bool {
 		}
 	}
 	return false
-}
-
-// sameAs tells whether two sides are one program in fact.
-func (t *tree) sameAs(u *tree) bool {
-	if len(t.info.Binaries) == 0 || len(t.info.Binaries) != len(u.info.Binaries) || fmt.Sprint(t.side.Env) != fmt.Sprint(u.side.Env) {
-		return false
-	}
-	for i, b := range t.info.Binaries {
-		if b != u.info.Binaries[i] {
-			return false
-		}
-	}
-	return true
 }
 
 func (e *engine) progress(format string, args ...any) { e.o.Progress(format, args...) }

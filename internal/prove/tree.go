@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -29,51 +30,62 @@ type tree struct {
 	command, runDir string
 }
 
-// prepareTree puts the files of a side where they can be built. Nothing of the
-// user's is written to.
-func (e *engine) prepareTree(ctx context.Context, i int, s Side) (*tree, error) {
-	t := &tree{side: s, tmp: filepath.Join(e.tmp, "bin"+strings.ToLower(Letter(i))), info: SideInfo{Spec: s.String(), Env: s.Env}}
+// maker makes sides ready for building.
+type maker struct {
+	dir        string // the user's: absolute, without symbolic links
+	tmp        string // what is checked out and built lies below it
+	command    string // the package of a command; "" for benchmarks
+	buildFlags []string
+	cacheDir   string // for copies of released commands; "" is heaptrim in the user's cache
+	progress   func(format string, args ...any)
+	warn       func(format string, args ...any)
+}
+
+// makeTree puts the files of a side where they can be built, under a name that
+// no other side has. Nothing of the user's is written to.
+func (m maker) makeTree(ctx context.Context, name string, s Side) (*tree, error) {
+	t := &tree{side: s, tmp: filepath.Join(m.tmp, "bin"+name), info: SideInfo{Spec: s.String(), Env: s.Env}}
 	if err := os.Mkdir(t.tmp, 0o755); err != nil {
 		return nil, err
 	}
-	flags := append([]string{"-buildvcs=false"}, e.o.BuildFlags...)
+	flags := append([]string{"-buildvcs=false"}, m.buildFlags...)
 	if s.Tags != "" {
 		flags = append(flags, "-tags="+s.Tags)
 	}
-	t.tool = gocmd.Tool{Dir: e.dir, Env: s.buildEnv(), Flags: flags}
+	t.tool = gocmd.Tool{Dir: m.dir, Env: s.buildEnv(), Flags: flags}
 	move := func(path string) string { return path }
-	release, err := e.releaseOf(s)
+	release, err := m.releaseOf(s)
 	switch {
 	case err != nil:
 		return nil, err
 	case release != "":
-		if err := e.fetch(ctx, t, release); err != nil {
+		if err := m.fetch(ctx, t, release); err != nil {
 			return nil, err
 		}
-		move = e.mover(t)
+		move = m.mover(t)
 	case s.Source == SourceRevision:
-		if err := e.checkOut(ctx, t); err != nil {
+		if err := m.checkOut(ctx, t); err != nil {
 			return nil, err
 		}
-		move = e.mover(t)
+		move = m.mover(t)
 	case s.Source == SourceDir:
 		dir := s.At
 		if !filepath.IsAbs(dir) {
-			dir = filepath.Join(e.dir, dir)
+			dir = filepath.Join(m.dir, dir)
 		}
 		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 			return nil, fmt.Errorf("%s is no folder", s.At)
 		}
 		t.tool.Dir = dir
 	default:
-		if r, err := findRepository(ctx, e.dir); err == nil {
+		if r, err := findRepository(ctx, m.dir); err == nil {
 			// Without a commit yet, there is nothing to name.
 			t.info.Commit, _ = r.commit(ctx, "HEAD")
 			t.info.Dirty = t.info.Commit != "" && r.dirty(ctx)
 		}
 	}
 	if s.Overlay != "" {
-		if err := t.overlay(s.Overlay, e.dir, move); err != nil {
+		if err := t.overlay(s.Overlay, m.dir, move); err != nil {
 			return nil, err
 		}
 	}
@@ -83,12 +95,8 @@ func (e *engine) prepareTree(ctx context.Context, i int, s Side) (*tree, error) 
 
 // releaseOf is the released command that a side is, NAME@VERSION; "" where it is
 // of the user's own code.
-func (e *engine) releaseOf(s Side) (string, error) {
-	name := ""
-	if e.o.Command != nil {
-		name = e.o.Command.Package
-	}
-	name, version, released := strings.Cut(name, "@")
+func (m maker) releaseOf(s Side) (string, error) {
+	name, version, released := strings.Cut(m.command, "@")
 	switch {
 	case !released && s.Version == "":
 		return "", nil
@@ -104,28 +112,28 @@ func (e *engine) releaseOf(s Side) (string, error) {
 
 // fetch makes a released command ready. Its overlay names files of the module,
 // relative to its root.
-func (e *engine) fetch(ctx context.Context, t *tree, release string) error {
-	e.progress("fetching %s", release)
-	r, err := gocmd.Fetch(ctx, release, e.o.CacheDir)
+func (m maker) fetch(ctx context.Context, t *tree, release string) error {
+	m.progress("fetching %s", release)
+	r, err := gocmd.Fetch(ctx, release, m.cacheDir)
 	if err != nil {
 		return err
 	}
 	t.tool = gocmd.Tool{Dir: r.Dir, Env: append(append([]string{}, r.Env...), t.tool.Env...), Flags: append(t.tool.Flags, r.Flags...)}
-	t.command, t.runDir, t.info.Version = r.Package, e.dir, r.Version
+	t.command, t.runDir, t.info.Version = r.Package, m.dir, r.Version
 	return nil
 }
 
 // checkOut writes the files of a revision into a folder of ours.
-func (e *engine) checkOut(ctx context.Context, t *tree) error {
-	r, err := findRepository(ctx, e.dir)
+func (m maker) checkOut(ctx context.Context, t *tree) error {
+	r, err := findRepository(ctx, m.dir)
 	if err != nil {
 		return err
 	}
 	if t.info.Commit, err = r.commit(ctx, t.side.At); err != nil {
 		return err
 	}
-	root := roomFor(e.tmp, "src"+filepath.Base(t.tmp), r.root)
-	e.progress("checking out %s", t.side.At)
+	root := roomFor(m.tmp, "src"+filepath.Base(t.tmp), r.root)
+	m.progress("checking out %s", t.side.At)
 	if err := r.export(ctx, t.info.Commit, root); err != nil {
 		return err
 	}
@@ -133,11 +141,11 @@ func (e *engine) checkOut(ctx context.Context, t *tree) error {
 	if _, err := os.Stat(t.tool.Dir); err != nil {
 		return fmt.Errorf("%s has no folder %s", t.side.At, r.prefix)
 	}
-	if err := e.workspace(ctx, t, r, root); err != nil {
+	if err := m.workspace(ctx, t, r, root); err != nil {
 		return err
 	}
 	if _, err := os.Stat(filepath.Join(root, ".gitmodules")); err == nil {
-		e.warn("%s has submodules, whose files are not checked out", t.side.At)
+		m.warn("%s has submodules, whose files are not checked out", t.side.At)
 	}
 	return nil
 }
@@ -145,15 +153,15 @@ func (e *engine) checkOut(ctx context.Context, t *tree) error {
 // workspace has a checked-out side build in the workspace that the user's tree
 // is built in, which is often not committed. One outside of the repository is
 // of other folders than the copy.
-func (e *engine) workspace(ctx context.Context, t *tree, r repository, root string) error {
-	work, err := gocmd.Tool{Dir: e.dir, Env: t.side.buildEnv()}.Setting(ctx, "GOWORK")
+func (m maker) workspace(ctx context.Context, t *tree, r repository, root string) error {
+	work, err := gocmd.Tool{Dir: m.dir, Env: t.side.buildEnv()}.Setting(ctx, "GOWORK")
 	if err != nil || work == "" || work == "off" {
 		return err
 	}
 	rel, err := filepath.Rel(r.root, work)
 	if err != nil || !filepath.IsLocal(rel) {
 		t.tool.Env = append(t.tool.Env, "GOWORK=off")
-		e.warn("%s is built without the workspace %s, which lies outside of the repository", t.side.At, work)
+		m.warn("%s is built without the workspace %s, which lies outside of the repository", t.side.At, work)
 		return nil
 	}
 	moved := filepath.Join(root, rel)
@@ -161,7 +169,7 @@ func (e *engine) workspace(ctx context.Context, t *tree, r repository, root stri
 	if _, err := os.Stat(moved); err == nil {
 		return nil
 	}
-	e.warn("%s has no %s; the one of the working tree is taken", t.side.At, rel)
+	m.warn("%s has no %s; the one of the working tree is taken", t.side.At, rel)
 	for _, suffix := range []string{"", ".sum"} {
 		data, err := os.ReadFile(work + suffix)
 		if err == nil {
@@ -175,13 +183,13 @@ func (e *engine) workspace(ctx context.Context, t *tree, r repository, root stri
 }
 
 // mover maps paths of the user's tree to those of the copy.
-func (e *engine) mover(t *tree) func(string) string {
+func (m maker) mover(t *tree) func(string) string {
 	return func(path string) string {
 		real, err := filepath.EvalSymlinks(filepath.Dir(path))
 		if err != nil {
 			real = filepath.Dir(path)
 		}
-		rel, err := filepath.Rel(e.dir, filepath.Join(real, filepath.Base(path)))
+		rel, err := filepath.Rel(m.dir, filepath.Join(real, filepath.Base(path)))
 		if err != nil {
 			return path
 		}
@@ -238,12 +246,21 @@ func (t *tree) note(pkg, path string) error {
 	return nil
 }
 
-// fileName makes a file name of an import path.
-func fileName(importPath string) string {
-	return strings.Map(func(r rune) rune {
+// sameCode reports whether two sides are built from the same code in the same way.
+func (t *tree) sameCode(u *tree) bool { return t.side.code() == u.side.code() }
+
+// sameAs reports whether two sides are one program in fact.
+func (t *tree) sameAs(u *tree) bool {
+	return len(t.info.Binaries) > 0 && slices.Equal(t.info.Binaries, u.info.Binaries) && slices.Equal(t.side.Env, u.side.Env)
+}
+
+// file is where the binary of a package goes.
+func (t *tree) file(importPath string) string {
+	name := strings.Map(func(r rune) rune {
 		if strings.ContainsRune(`/\: `, r) {
 			return '_'
 		}
 		return r
 	}, importPath)
+	return filepath.Join(t.tmp, name+".exe")
 }
