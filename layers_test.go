@@ -128,7 +128,7 @@ var layers = []layer{
 		folder: "internal/record/*",
 		ours: []string{"internal/bundle", "internal/evidence", "internal/gocmd", "internal/ingest/*", "internal/record/*", "internal/stats",
 			"internal/unit"},
-		why:    "recording only produces a bundle; what it means is diagnosed later, perhaps on another machine",
+		why: "recording only produces a bundle; what it means is diagnosed later, perhaps on another machine",
 	},
 	{
 		folder: "internal/diagnose/*",
@@ -167,7 +167,7 @@ var layers = []layer{
 	{
 		folder: "internal/report/*",
 		ours: []string{"internal/detect", "internal/diagnose", "internal/evidence", "internal/finding", "internal/ingest/exectrace", "internal/ingest/pprof",
-			"internal/latency", "internal/prescribe", "internal/prove", "internal/report/*", "internal/schema", "internal/stats", "internal/unit"},
+			"internal/latency", "internal/prescribe", "internal/prove", "internal/prove/sides", "internal/report/*", "internal/schema", "internal/stats", "internal/unit"},
 		why: "a report reads every noun, computes nothing and changes none; ingest/pprof is there to write profiles",
 	},
 	{
@@ -186,7 +186,7 @@ var layers = []layer{
 	},
 	{
 		folder: "internal/tune",
-		ours: []string{"internal/bundle", "internal/diagnose", "internal/evidence", "internal/finding", "internal/gcmodel", "internal/ingest/*", "internal/prove",
+		ours: []string{"internal/bundle", "internal/diagnose", "internal/evidence", "internal/finding", "internal/gcmodel", "internal/ingest/*", "internal/prove", "internal/prove/sides",
 			"internal/stats", "internal/unit"},
 		why: "tuning reads a bundle, asks the model and runs programs through prove; what is shown of it is the business of show",
 	},

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/heaptrim/heaptrim/internal/prove"
+	"github.com/heaptrim/heaptrim/internal/prove/sides"
 	"github.com/heaptrim/heaptrim/internal/report"
 )
 
@@ -186,18 +187,18 @@ func (l *sideList) String() string     { return strings.Join(*l, " ") }
 func (l *sideList) Set(s string) error { *l = append(*l, s); return nil }
 
 // sides makes the engine's sides of -a and -b.
-func (f *proveFlags) sides() ([]prove.Side, error) {
-	var first *prove.Side
+func (f *proveFlags) sides() ([]sides.Side, error) {
+	var first *sides.Side
 	if f.a != "" {
-		s, err := prove.ParseSide(f.a)
+		s, err := sides.Parse(f.a)
 		if err != nil {
 			return nil, usagef("-a: %v", err)
 		}
 		first = &s
 	}
-	var others []prove.Side
+	var others []sides.Side
 	for _, spec := range f.b {
-		s, err := prove.ParseSide(spec)
+		s, err := sides.Parse(spec)
 		if err != nil {
 			return nil, usagef("-b: %v", err)
 		}
@@ -210,10 +211,10 @@ func (f *proveFlags) sides() ([]prove.Side, error) {
 	if first == nil && len(others) == 0 && strings.Contains(f.exec, "@") {
 		return nil, usagef("-exec %s: say what to compare, such as -b version:VERSION or -b env:GOGC=400", f.exec)
 	}
-	if first == nil && slices.ContainsFunc(others, func(s prove.Side) bool { return s.Version != "" }) && !strings.Contains(f.exec, "@") {
+	if first == nil && slices.ContainsFunc(others, func(s sides.Side) bool { return s.Version != "" }) && !strings.Contains(f.exec, "@") {
 		return nil, usagef("-b version: needs -a version: or -exec module/cmd@version to compare with")
 	}
-	return prove.Sides(first, others...), nil
+	return sides.Complete(first, others...), nil
 }
 
 func (f *proveFlags) validate() error {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/gocmd"
 	"github.com/heaptrim/heaptrim/internal/ingest/benchlog"
+	"github.com/heaptrim/heaptrim/internal/prove/sides"
 )
 
 // ErrNothing says that there is nothing that both sides could run.
@@ -29,7 +30,7 @@ type benchmarks struct {
 // benchPackage is a package with its test binary on either side.
 type benchPackage struct {
 	path     string
-	programs []program
+	programs []sides.Program
 	start    time.Duration // a process that runs nothing
 }
 
@@ -75,9 +76,9 @@ func (e *engine) because() string {
 func (w *benchmarks) build(ctx context.Context) error {
 	lists := make([][]gocmd.Package, len(w.trees))
 	for i, t := range w.trees {
-		list, err := t.tool.Packages(ctx, w.patterns())
+		list, err := t.Tool.Packages(ctx, w.patterns())
 		if err != nil {
-			return fmt.Errorf("%s (%s): %w", Letter(i), t.info.Spec, err)
+			return fmt.Errorf("%s (%s): %w", Letter(i), t.Info.Spec, err)
 		}
 		lists[i] = list
 	}
@@ -133,7 +134,7 @@ func (w *benchmarks) buildPackage(ctx context.Context, path string, lists [][]go
 	for i, list := range lists {
 		k := slices.IndexFunc(list, func(p gocmd.Package) bool { return p.ImportPath == path })
 		if k < 0 {
-			return nil, fmt.Errorf("the package is not in %s (%s)", Letter(i), w.trees[i].info.Spec)
+			return nil, fmt.Errorf("the package is not in %s (%s)", Letter(i), w.trees[i].Info.Spec)
 		}
 		p := list[k]
 		if p.Error != nil && p.Dir == "" {
@@ -146,17 +147,17 @@ func (w *benchmarks) buildPackage(ctx context.Context, path string, lists [][]go
 	}
 	for i, list := range lists {
 		k := slices.IndexFunc(list, func(p gocmd.Package) bool { return p.ImportPath == path })
-		binary, err := w.binary(ctx, i, path, func(t *tree, to string) error {
-			_, err := t.tool.Output(ctx, "test", "-c", "-vet=off", "-o", to, path)
+		binary, err := w.binary(ctx, i, path, func(t *sides.Tree, to string) error {
+			_, err := t.Tool.Output(ctx, "test", "-c", "-vet=off", "-o", to, path)
 			return err
 		})
 		if err != nil {
-			return nil, fmt.Errorf("%s (%s) does not build: %w", Letter(i), w.trees[i].info.Spec, err)
+			return nil, fmt.Errorf("%s (%s) does not build: %w", Letter(i), w.trees[i].Info.Spec, err)
 		}
 		if binary == "" {
 			return nil, fmt.Errorf("the package has no tests in %s", Letter(i))
 		}
-		b.programs = append(b.programs, w.trees[i].programOf(binary, list[k].Dir))
+		b.programs = append(b.programs, w.trees[i].ProgramOf(binary, list[k].Dir))
 	}
 	return b, nil
 }
@@ -164,15 +165,15 @@ func (w *benchmarks) buildPackage(ctx context.Context, path string, lists [][]go
 // binary builds a program for side i, or takes that of a side before it with the
 // same code. It returns "" where the build makes no file, which is so without
 // tests.
-func (e *engine) binary(ctx context.Context, i int, path string, build func(t *tree, to string) error) (string, error) {
+func (e *engine) binary(ctx context.Context, i int, path string, build func(t *sides.Tree, to string) error) (string, error) {
 	t := e.trees[i]
 	for _, before := range e.trees[:i] {
-		if t.sameCode(before) {
-			at := before.file(path)
-			return at, t.note(path, at)
+		if t.SameCode(before) {
+			at := before.File(path)
+			return at, t.Note(path, at)
 		}
 	}
-	at := t.file(path)
+	at := t.File(path)
 	e.progress("building %s: %s", Letter(i), path)
 	if err := build(t, at); err != nil {
 		return "", err
@@ -180,7 +181,7 @@ func (e *engine) binary(ctx context.Context, i int, path string, build func(t *t
 	if _, err := os.Stat(at); err != nil {
 		return "", nil
 	}
-	return at, t.note(path, at)
+	return at, t.Note(path, at)
 }
 
 // firstLines are the telling ones of a failed build, in one line.
@@ -391,8 +392,8 @@ func (w *benchmarks) test(p *benchPackage, side int, re, length string) executio
 	if w.o.Budget > 0 {
 		limit = max(w.o.Budget, 10*time.Second)
 	}
-	x := execution{program: p.programs[side], limit: limit}
-	x.args = []string{"-test.run=^$", "-test.benchmem", "-test.bench=" + re, "-test.benchtime=" + length, fmt.Sprintf("-test.cpu=%d", x.procs), "-test.timeout=0"}
+	x := execution{Program: p.programs[side], limit: limit}
+	x.args = []string{"-test.run=^$", "-test.benchmem", "-test.bench=" + re, "-test.benchtime=" + length, fmt.Sprintf("-test.cpu=%d", x.Procs), "-test.timeout=0"}
 	return x
 }
 
@@ -404,7 +405,7 @@ func (w *benchmarks) results(p *benchPackage, side int, r executed) ([]probed, e
 	}
 	var out []probed
 	for _, l := range lines {
-		name := plainName(l.FullName, p.programs[side].procs)
+		name := plainName(l.FullName, p.programs[side].Procs)
 		if _, dup := lookup(out, name); !dup {
 			out = append(out, probed{name: name, nsPerOp: l.NsPerOp, iterations: l.Iterations})
 		}
@@ -496,12 +497,12 @@ func (w *benchmarks) run(ctx context.Context, s *subject, o runOrder) (Sample, e
 	if err != nil {
 		return Sample{}, errors.New(failureText(r, err))
 	}
-	run := Sample{Side: o.side, Pair: o.pair, Collector: o.collector, Procs: x.procs, Wall: r.wall, Values: map[string]float64{}}
+	run := Sample{Side: o.side, Pair: o.pair, Collector: o.collector, Procs: x.Procs, Wall: r.wall, Values: map[string]float64{}}
 	lines, err := readResults(p.path, r.stdout)
 	if err != nil {
 		return Sample{}, err
 	}
-	k := slices.IndexFunc(lines, func(l benchlog.Result) bool { return plainName(l.FullName, x.procs) == s.name })
+	k := slices.IndexFunc(lines, func(l benchlog.Result) bool { return plainName(l.FullName, x.Procs) == s.name })
 	if k < 0 {
 		return Sample{}, fmt.Errorf("printed no result: %s", failureText(r, nil))
 	}

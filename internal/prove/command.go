@@ -10,6 +10,8 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"github.com/heaptrim/heaptrim/internal/prove/sides"
 )
 
 // Command is a program to run instead of benchmarks: to its end, or for as long
@@ -35,7 +37,7 @@ func (c Command) Kind() string {
 type command struct {
 	*engine
 	Command
-	programs []program
+	programs []sides.Program
 }
 
 func (w *command) prepare(ctx context.Context) ([]*subject, error) {
@@ -45,7 +47,7 @@ func (w *command) prepare(ctx context.Context) ([]*subject, error) {
 	for i, t := range w.trees {
 		path, err := w.build(ctx, i)
 		if err != nil {
-			return nil, fmt.Errorf("%s (%s): %w", Letter(i), t.info.Spec, err)
+			return nil, fmt.Errorf("%s (%s): %w", Letter(i), t.Info.Spec, err)
 		}
 		s.name, s.path = "Benchmark"+commandName(path), path
 	}
@@ -55,12 +57,12 @@ func (w *command) prepare(ctx context.Context) ([]*subject, error) {
 	// A first run that does not count fills the caches of the system.
 	for i, p := range w.programs {
 		w.progress("trying %s: %s", Letter(i), s.path)
-		r, err := w.execute(ctx, execution{program: p, args: w.Args, limit: max(w.o.Budget, 10*time.Second)})
+		r, err := w.execute(ctx, execution{Program: p, args: w.Args, limit: max(w.o.Budget, 10*time.Second)})
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s (%s): the command fails: %s", Letter(i), w.trees[i].info.Spec, failureText(r, err))
+			return nil, fmt.Errorf("%s (%s): the command fails: %s", Letter(i), w.trees[i].Info.Spec, failureText(r, err))
 		}
 		s.expected[i] = r.wall
 	}
@@ -71,26 +73,26 @@ func (w *command) prepare(ctx context.Context) ([]*subject, error) {
 func (w *command) build(ctx context.Context, i int) (string, error) {
 	t := w.trees[i]
 	pattern := w.Package
-	if t.command != "" {
-		pattern = t.command
+	if t.Command != "" {
+		pattern = t.Command
 	}
-	main, err := t.tool.MainPackage(ctx, pattern)
+	main, err := t.Tool.MainPackage(ctx, pattern)
 	if err != nil {
 		return "", err
 	}
 	path := main.ImportPath
-	binary, err := w.binary(ctx, i, path, func(t *tree, to string) error {
-		_, err := t.tool.Output(ctx, "build", "-o", to, path)
+	binary, err := w.binary(ctx, i, path, func(t *sides.Tree, to string) error {
+		_, err := t.Tool.Output(ctx, "build", "-o", to, path)
 		return err
 	})
 	if err != nil {
 		return "", fmt.Errorf("does not build: %w", err)
 	}
-	dir := t.tool.Dir
-	if t.runDir != "" {
-		dir = t.runDir
+	dir := t.Tool.Dir
+	if t.RunDir != "" {
+		dir = t.RunDir
 	}
-	w.programs = append(w.programs, t.programOf(binary, dir))
+	w.programs = append(w.programs, t.ProgramOf(binary, dir))
 	return path, nil
 }
 
@@ -108,14 +110,14 @@ func (w *command) run(ctx context.Context, s *subject, o runOrder) (Sample, erro
 		return w.underLoad(ctx, o)
 	}
 	p := w.programs[o.side]
-	r, err := w.execute(ctx, execution{program: p, args: w.Args, trace: o.collector, limit: 20*max(s.expected[o.side], time.Second) + time.Minute})
+	r, err := w.execute(ctx, execution{Program: p, args: w.Args, trace: o.collector, limit: 20*max(s.expected[o.side], time.Second) + time.Minute})
 	if ctx.Err() != nil {
 		return Sample{}, ctx.Err()
 	}
 	if err != nil {
 		return Sample{}, errors.New(failureText(r, err))
 	}
-	run := Sample{Side: o.side, Pair: o.pair, Collector: o.collector, Procs: p.procs, Wall: r.wall, Values: map[string]float64{}}
+	run := Sample{Side: o.side, Pair: o.pair, Collector: o.collector, Procs: p.Procs, Wall: r.wall, Values: map[string]float64{}}
 	if o.collector {
 		return run, run.collection(r.stderr, window{cpu: r.cpu, rss: r.rss})
 	}

@@ -36,9 +36,9 @@ func (w *command) underLoad(ctx context.Context, o runOrder) (Sample, error) {
 		return Sample{}, err
 	}
 	defer log.Close()
-	cmd := exec.Command(x.path, w.Args...)
-	cmd.Dir, cmd.Stderr = x.dir, log
-	cmd.Env = append(append(os.Environ(), x.env...), "PWD="+x.dir, "GODEBUG="+x.debug("gctrace=1"))
+	cmd := exec.Command(x.Path, w.Args...)
+	cmd.Dir, cmd.Stderr = x.Dir, log
+	cmd.Env = append(append(os.Environ(), x.Env...), "PWD="+x.Dir, "GODEBUG="+x.Debug("gctrace=1"))
 	began := time.Now()
 	p, err := process.Start(cmd, nil)
 	if err != nil {
@@ -67,7 +67,7 @@ func (w *command) underLoad(ctx context.Context, o runOrder) (Sample, error) {
 		after, _ = p.CPU()
 		before = 0
 	}
-	run := Sample{Side: o.side, Pair: o.pair, Procs: x.procs, Wall: time.Since(began)}
+	run := Sample{Side: o.side, Pair: o.pair, Procs: x.Procs, Wall: time.Since(began)}
 	cpu := after - before
 	if err := run.collection(log.Name(), window{from: from.Sub(began), to: to.Sub(began), cpu: cpu, rss: rss}); err != nil {
 		return run, err

@@ -16,12 +16,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/heaptrim/heaptrim/internal/record/host"
+	"github.com/heaptrim/heaptrim/internal/prove/sides"
 )
 
 // execution is one process to be run to its end.
 type execution struct {
-	program
+	sides.Program
 	args  []string
 	trace bool          // let the runtime log its collections, and watch the resident set
 	limit time.Duration // 0: none
@@ -55,11 +55,11 @@ func (e *engine) execute(ctx context.Context, x execution) (executed, error) {
 		limited, cancel = context.WithTimeout(ctx, x.limit)
 		defer cancel()
 	}
-	cmd := exec.CommandContext(limited, x.path, x.args...)
-	cmd.Dir, cmd.Stdout, cmd.Stderr = x.dir, stdout, stderr
-	cmd.Env = append(append(os.Environ(), x.env...), "PWD="+x.dir)
+	cmd := exec.CommandContext(limited, x.Path, x.args...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = x.Dir, stdout, stderr
+	cmd.Env = append(append(os.Environ(), x.Env...), "PWD="+x.Dir)
 	if x.trace {
-		cmd.Env = append(cmd.Env, "GODEBUG="+x.debug("gctrace=1"))
+		cmd.Env = append(cmd.Env, "GODEBUG="+x.Debug("gctrace=1"))
 	}
 	cmd.WaitDelay = 2 * time.Second
 	start := time.Now()
@@ -81,17 +81,6 @@ func (e *engine) execute(ctx context.Context, x execution) (executed, error) {
 		return r, fmt.Errorf("did not end within %v", x.limit)
 	}
 	return r, err
-}
-
-// debug is the GODEBUG of the process with one more setting.
-func (p program) debug(add string) string {
-	have := os.Getenv("GODEBUG")
-	for _, e := range p.env {
-		if v, ok := strings.CutPrefix(e, "GODEBUG="); ok {
-			have = v
-		}
-	}
-	return host.JoinDebug(have, add)
 }
 
 // watchRSS follows the largest resident set of a process; the function that it

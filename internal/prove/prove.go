@@ -22,13 +22,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/heaptrim/heaptrim/internal/prove/sides"
 	"github.com/heaptrim/heaptrim/internal/record/host"
 )
 
 // Options say what to compare and for how long.
 type Options struct {
 	Dir        string        // the folder that it is about; "" is the current one
-	Sides      []Side        // A, and what is compared with it; from two to MaxSides
+	Sides      []sides.Side  // A, and what is compared with it; from two to MaxSides
 	Packages   []string      // whose benchmarks run; none means "."
 	Bench      string        // regular expression as of go test; "" runs all
 	BenchTime  time.Duration // length of one run; 0 chooses it by Budget
@@ -54,7 +55,7 @@ type engine struct {
 	o      Options
 	dir    string // absolute, without symbolic links
 	tmp    string
-	trees  []*tree
+	trees  []*sides.Tree
 	rng    *rand.Rand
 	result *Result
 }
@@ -75,12 +76,12 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(e.tmp)
-	m := maker{dir: e.dir, tmp: e.tmp, buildFlags: o.BuildFlags, cacheDir: o.CacheDir, progress: e.progress, warn: e.warn}
+	m := sides.Maker{Dir: e.dir, Tmp: e.tmp, BuildFlags: o.BuildFlags, CacheDir: o.CacheDir, Progress: e.progress, Warn: e.warn}
 	if o.Command != nil {
-		m.command = o.Command.Package
+		m.Command = o.Command.Package
 	}
 	for i, s := range e.o.Sides {
-		t, err := m.makeTree(ctx, strings.ToLower(Letter(i)), s)
+		t, err := m.Make(ctx, strings.ToLower(Letter(i)), s)
 		if err != nil {
 			return nil, fmt.Errorf("%s (%s): %w", Letter(i), s, err)
 		}
@@ -97,7 +98,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 		return nil, err
 	}
 	for _, t := range e.trees {
-		e.result.Sides = append(e.result.Sides, t.info)
+		e.result.Sides = append(e.result.Sides, t.Info)
 	}
 	if err := e.measure(ctx, w, subjects); err != nil {
 		return nil, err
@@ -250,7 +251,7 @@ func (e *engine) lookBack() {
 	r := e.result
 	a := e.o.Sides[0]
 	for i, b := range e.o.Sides[1:] {
-		if a.Source == SourceRevision && b.Source == SourceWork && r.Sides[0].Commit == r.Sides[i+1].Commit && !r.Sides[i+1].Dirty {
+		if a.Source == sides.Revision && b.Source == sides.Work && r.Sides[0].Commit == r.Sides[i+1].Commit && !r.Sides[i+1].Dirty {
 			e.warn("the working tree is the same as %s", a.At)
 		}
 	}
@@ -278,7 +279,7 @@ func (e *engine) alike() {
 	for i, t := range e.trees {
 		for k, u := range e.trees[i+1:] {
 			switch {
-			case !t.sameAs(u):
+			case !t.SameAs(u):
 			case len(e.trees) == 2:
 				e.warn("both sides are the same program with the same settings: what differs between them is chance")
 			default:

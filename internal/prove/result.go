@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/prove/sides"
 	"github.com/heaptrim/heaptrim/internal/stats"
 )
 
@@ -25,7 +26,7 @@ const (
 // Result is a finished comparison. It is data only: what two reports show of
 // it, they read here.
 type Result struct {
-	Sides       []SideInfo // A, and what is compared with it: B, C, …
+	Sides       []sides.Info // A, and what is compared with it: B, C, …
 	Target      Target
 	Rules       Rules
 	Seed        uint64 // of the order of runs
@@ -55,23 +56,6 @@ const (
 	KindCommand  = "command"
 	KindLoad     = "load"
 )
-
-// SideInfo is what a side turned out to be.
-type SideInfo struct {
-	Spec      string
-	Commit    string // of a revision, or of the working tree's HEAD; "" when not known
-	Dirty     bool   // the working tree differs from Commit
-	Version   string // of a released command's module
-	GoVersion string
-	Env       []string // its own settings
-	Binaries  []Binary
-}
-
-// Binary is a program that was built for a side.
-type Binary struct {
-	Package string
-	SHA256  string // of the file, in hexadecimal
-}
 
 // Verdict sums up a comparison.
 type Verdict struct {

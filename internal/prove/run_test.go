@@ -15,6 +15,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/ingest/benchlog"
 	"github.com/heaptrim/heaptrim/internal/prove"
+	"github.com/heaptrim/heaptrim/internal/prove/sides"
 )
 
 // module writes files into a new folder.
@@ -56,7 +57,7 @@ func modules(t *testing.T) (a, b string) {
 
 func options(a, b string) prove.Options {
 	return prove.Options{
-		Dir: b, Sides: []prove.Side{{Source: prove.SourceDir, At: a}, {Source: prove.SourceWork}},
+		Dir: b, Sides: []sides.Side{{Source: sides.Dir, At: a}, {Source: sides.Work}},
 		BenchTime: time.Millisecond, Budget: 20 * time.Minute, Rules: prove.Rules{MaxPairs: 4}, Seed: 1,
 	}
 }
@@ -227,7 +228,7 @@ func TestRevisions(t *testing.T) {
 	git("add", "sub/m.go") // staged, and to be still so afterwards
 	before := git("status", "--porcelain=v2")
 	o := options("", filepath.Join(root, "sub"))
-	o.Sides[0] = prove.Side{Source: prove.SourceRevision, At: "HEAD"}
+	o.Sides[0] = sides.Side{Source: sides.Revision, At: "HEAD"}
 	r, err := prove.Run(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/heaptrim/heaptrim/internal/prove"
+	"github.com/heaptrim/heaptrim/internal/prove/sides"
 	"github.com/heaptrim/heaptrim/internal/schema"
 	"github.com/heaptrim/heaptrim/internal/stats"
 )
@@ -19,8 +20,8 @@ func newProveDocument(r *prove.Result, m Meta) schema.Prove {
 	doc := schema.Prove{
 		Schema: schema.ProveVersion, Tool: m.Tool,
 		Verdict: newProveVerdict(r.Verdict), A: newProveSide(
-			prove.SideInfo{},
-		), B: newProveSide(prove.SideInfo{}), Sides: []schema.ProveNamed{},
+			sides.Info{},
+		), B: newProveSide(sides.Info{}), Sides: []schema.ProveNamed{},
 		Target: schema.ProveTarget{
 			Kind: r.Target.Kind, Args: schema.List(r.Target.Args), Bench: r.Target.Bench, Load: r.Target.Load,
 			BuildFlags: schema.List(r.Target.Flags), RunTimeNS: int64(r.Target.RunTime),
@@ -64,7 +65,7 @@ func newProveVerdict(v prove.Verdict) schema.ProveVerdict {
 	return out
 }
 
-func newProveSide(s prove.SideInfo) schema.ProveSide {
+func newProveSide(s sides.Info) schema.ProveSide {
 	out := schema.ProveSide{
 		Spec: s.Spec, Commit: s.Commit, Dirty: s.Dirty, Version: s.Version, GoVersion: s.GoVersion,
 		Env: schema.List(s.Env), Binaries: []schema.ProveBinary{},

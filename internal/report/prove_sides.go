@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/prove"
+	"github.com/heaptrim/heaptrim/internal/prove/sides"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
@@ -165,12 +166,12 @@ func proveSubjects(p *page, r *prove.Result) {
 
 // headsOf are the letters of the sides, with their Go release where that is
 // what differs.
-func headsOf(sides []prove.SideInfo) []string {
-	out := make([]string, len(sides))
-	for i, s := range sides {
+func headsOf(all []sides.Info) []string {
+	out := make([]string, len(all))
+	for i, s := range all {
 		out[i] = prove.Letter(i)
-		if s.GoVersion != sides[0].GoVersion || i == 0 && slices.ContainsFunc(
-			sides, func(t prove.SideInfo) bool { return t.GoVersion != s.GoVersion },
+		if s.GoVersion != all[0].GoVersion || i == 0 && slices.ContainsFunc(
+			all, func(t sides.Info) bool { return t.GoVersion != s.GoVersion },
 		) {
 			out[i] += " " + s.GoVersion
 		}

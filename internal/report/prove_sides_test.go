@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/heaptrim/heaptrim/internal/prove"
+	"github.com/heaptrim/heaptrim/internal/prove/sides"
 	"github.com/heaptrim/heaptrim/internal/schema"
 	"github.com/heaptrim/heaptrim/internal/stats"
 )
@@ -27,7 +28,7 @@ func sidesFixture() *prove.Result {
 	nothing := change("peak-heap-bytes", "peak heap", false, 1<<20, 1)
 	nothing.NB, nothing.B, nothing.Delta = 0, stats.Interval{Value: nan}, stats.Interval{Value: nan}
 	return &prove.Result{
-		Sides: []prove.SideInfo{{Spec: "work,toolchain:go1.25.13", GoVersion: "go1.25.13"}, {Spec: "work|<b>", GoVersion: "go1.26.8"}, {Spec: "work,toolchain:go1.27.4", GoVersion: "go1.27.4"}},
+		Sides: []sides.Info{{Spec: "work,toolchain:go1.25.13", GoVersion: "go1.25.13"}, {Spec: "work|<b>", GoVersion: "go1.26.8"}, {Spec: "work,toolchain:go1.27.4", GoVersion: "go1.27.4"}},
 		Comparisons: []prove.Comparison{
 			{Name: "BenchmarkServe", Package: "p", Side: 1, Pairs: 8, Outcome: prove.Better, Pauses: [2]prove.Pauses{{Count: 12, P50: 9 * time.Microsecond, P99: time.Millisecond, Max: time.Millisecond}, {}},
 				Changes: []prove.Change{faster, change("gc-pause-p99-ns", "pause p99", false, 1e6, 2e6), change("latency-p99-ns", "latency p99", false, 2e6, 1e6), nothing},

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/heaptrim/heaptrim/internal/prove"
+	"github.com/heaptrim/heaptrim/internal/prove/sides"
 	"github.com/heaptrim/heaptrim/internal/schema"
 	"github.com/heaptrim/heaptrim/internal/stats"
 )
@@ -22,7 +23,7 @@ func proveFixture() *prove.Result {
 	nan := math.NaN()
 	judged := func(u string) prove.Metric { return prove.Metric{Unit: u, Label: u, Sense: -1, Judged: true} }
 	return &prove.Result{
-		Sides: []prove.SideInfo{{Spec: "rev:HEAD", Commit: "0123456789abcdef", GoVersion: "go1.26.8"}, {Spec: "work", Dirty: true, Commit: "0123456789abcdef"}},
+		Sides: []sides.Info{{Spec: "rev:HEAD", Commit: "0123456789abcdef", GoVersion: "go1.26.8"}, {Spec: "work", Dirty: true, Commit: "0123456789abcdef"}},
 		Comparisons: []prove.Comparison{
 			{Name: "BenchmarkA", Package: "p", Iterations: 7, Pairs: 4, Outcome: prove.Better, Changes: []prove.Change{
 				{Metric: judged("allocs/op"), A: stats.Exact(4), B: stats.Exact(1), NA: 4, NB: 4, Delta: stats.Exact(-0.75), Exact: true, P: nan, Rank: nan, Holm: nan, Outcome: prove.Better},

@@ -13,6 +13,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/gcmodel"
 	"github.com/heaptrim/heaptrim/internal/prove"
+	"github.com/heaptrim/heaptrim/internal/prove/sides"
 	"github.com/heaptrim/heaptrim/internal/stats"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
@@ -259,7 +260,7 @@ func (s *search) compare(ctx context.Context, of pair, budget time.Duration) (*p
 	b.Toolchain, b.Experiment = s.o.Toolchain, s.o.Experiment
 	c := s.o.Command
 	r, err := prove.Run(ctx, prove.Options{
-		Dir: s.o.Dir, Sides: []prove.Side{a, b}, Command: &c, Budget: budget, BuildFlags: s.o.BuildFlags, Progress: s.o.Progress,
+		Dir: s.o.Dir, Sides: []sides.Side{a, b}, Command: &c, Budget: budget, BuildFlags: s.o.BuildFlags, Progress: s.o.Progress,
 	})
 	if err != nil {
 		return nil, err
@@ -276,8 +277,8 @@ func (s *search) compare(ctx context.Context, of pair, budget time.Duration) (*p
 
 // side is the working tree with a setting. A ballast is a variable of package
 // main that an overlay adds; it is the first thing that package makes.
-func (s *search) side(ctx context.Context, set gcmodel.Setting, dir string) (prove.Side, error) {
-	side := prove.Side{Source: prove.SourceWork, Env: Env(set)}
+func (s *search) side(ctx context.Context, set gcmodel.Setting, dir string) (sides.Side, error) {
+	side := sides.Side{Source: sides.Work, Env: Env(set)}
 	if set.Ballast == 0 {
 		return side, nil
 	}

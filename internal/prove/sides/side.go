@@ -1,4 +1,6 @@
-package prove
+// Package sides reads what the sides of a comparison are to be, and makes each
+// ready for building: its files in a folder, its settings, its toolchain.
+package sides
 
 import (
 	"fmt"
@@ -11,10 +13,10 @@ type Source string
 
 // The sources.
 const (
-	SourceAny      Source = ""     // not said: the working tree
-	SourceWork     Source = "work" // the files as they are
-	SourceRevision Source = "rev"  // a git revision, in a temporary folder
-	SourceDir      Source = "dir"  // another folder
+	Any      Source = ""     // not said: the working tree
+	Work     Source = "work" // the files as they are
+	Revision Source = "rev"  // a git revision, in a temporary folder
+	Dir      Source = "dir"  // another folder
 )
 
 // Side is one of the two programs of a comparison: where its code comes from,
@@ -46,9 +48,9 @@ func (k spec) form() string {
 
 func specs() []spec {
 	return []spec{
-		{"work", "", func(s *Side, v string) error { return s.source(SourceWork, v) }},
-		{"rev", "REVISION", func(s *Side, v string) error { return s.source(SourceRevision, v) }},
-		{"dir", "FOLDER", func(s *Side, v string) error { return s.source(SourceDir, v) }},
+		{"work", "", func(s *Side, v string) error { return s.source(Work, v) }},
+		{"rev", "REVISION", func(s *Side, v string) error { return s.source(Revision, v) }},
+		{"dir", "FOLDER", func(s *Side, v string) error { return s.source(Dir, v) }},
 		{"overlay", "FILE", func(s *Side, v string) error { return once(&s.Overlay, v) }},
 		{"env", "NAME=VALUE", func(s *Side, v string) error {
 			if name, _, ok := strings.Cut(v, "="); !ok || name == "" {
@@ -65,7 +67,7 @@ func specs() []spec {
 }
 
 func (s *Side) source(kind Source, at string) error {
-	if s.Source != SourceAny {
+	if s.Source != Any {
 		return fmt.Errorf("two sources of code, %s and %s", s, Side{Source: kind, At: at})
 	}
 	s.Source, s.At = kind, at
@@ -80,11 +82,11 @@ func once(field *string, v string) error {
 	return nil
 }
 
-// ParseSide reads a specification such as "rev:HEAD~1",
+// Parse reads a specification such as "rev:HEAD~1",
 // "dir:../other,env:GOGC=400" or "work,toolchain:go1.27.4". What stands behind a
 // comma and begins with no word of ours goes on with the value before it, so
 // GODEBUG and GOEXPERIMENT lists need no quoting.
-func ParseSide(text string) (Side, error) {
+func Parse(text string) (Side, error) {
 	var s Side
 	for _, item := range splitSpec(text) {
 		word, value, colon := strings.Cut(item, ":")
@@ -135,8 +137,8 @@ func (s Side) String() string {
 		}
 	}
 	switch s.Source {
-	case SourceAny:
-	case SourceWork:
+	case Any:
+	case Work:
 		parts = append(parts, "work")
 	default:
 		add(string(s.Source), s.At)
@@ -155,29 +157,29 @@ func (s Side) String() string {
 	return strings.Join(parts, ",")
 }
 
-// Sides fills in where the code of the sides comes from, as far as they do not
+// Complete fills in where the code of the sides comes from, as far as they do not
 // say it. A nil a was not given at all, and others may be empty. Without any,
 // the last commit is compared with the working tree; a side that only names
 // settings is the working tree, and so is then the first, if it was not given.
-func Sides(a *Side, others ...Side) []Side {
+func Complete(a *Side, others ...Side) []Side {
 	var first Side
 	if a != nil {
 		first = *a
 	}
 	code := true // every other side is a revision or the working tree, as such
 	for _, s := range others {
-		code = code && (s.Source == SourceRevision || s.Source == SourceWork)
+		code = code && (s.Source == Revision || s.Source == Work)
 	}
 	if a == nil && code {
-		first.Source, first.At = SourceRevision, "HEAD"
+		first.Source, first.At = Revision, "HEAD"
 	}
 	sides := append([]Side{first}, others...)
 	if len(others) == 0 {
-		sides = append(sides, Side{Source: SourceWork})
+		sides = append(sides, Side{Source: Work})
 	}
 	for i := range sides {
-		if sides[i].Source == SourceAny {
-			sides[i].Source = SourceWork
+		if sides[i].Source == Any {
+			sides[i].Source = Work
 		}
 	}
 	return sides

@@ -1,4 +1,4 @@
-package prove
+package sides
 
 import (
 	"reflect"
@@ -9,19 +9,19 @@ import (
 func TestParseSide(t *testing.T) {
 	f := func(text string, want Side) {
 		t.Helper()
-		got, err := ParseSide(text)
+		got, err := Parse(text)
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("ParseSide(%q) = %+v, %v, want %+v", text, got, err, want)
 		}
-		if again, err := ParseSide(got.String()); err != nil || again.code() != got.code() {
+		if again, err := Parse(got.String()); err != nil || again.code() != got.code() {
 			t.Errorf("ParseSide(%q) of the side's own text: %+v, %v", got, again, err)
 		}
 	}
-	f("work", Side{Source: SourceWork})
-	f("rev:HEAD~1", Side{Source: SourceRevision, At: "HEAD~1"})
-	f("rev:HEAD@{1},env:GOGC=400", Side{Source: SourceRevision, At: "HEAD@{1}", Env: []string{"GOGC=400"}})
-	f("dir:../a,b", Side{Source: SourceDir, At: "../a,b"})
-	f(`dir:C:\x`, Side{Source: SourceDir, At: `C:\x`})
+	f("work", Side{Source: Work})
+	f("rev:HEAD~1", Side{Source: Revision, At: "HEAD~1"})
+	f("rev:HEAD@{1},env:GOGC=400", Side{Source: Revision, At: "HEAD@{1}", Env: []string{"GOGC=400"}})
+	f("dir:../a,b", Side{Source: Dir, At: "../a,b"})
+	f(`dir:C:\x`, Side{Source: Dir, At: `C:\x`})
 	f("env:GODEBUG=a=1,b=2,env:GOGC=off", Side{Env: []string{"GODEBUG=a=1,b=2", "GOGC=off"}})
 	f("experiment:nogreenteagc,arenas,toolchain:go1.27.4", Side{Experiment: "nogreenteagc,arenas", Toolchain: "go1.27.4"})
 	f("overlay:x.json,tags:a,b", Side{Overlay: "x.json", Tags: "a,b"})
@@ -31,7 +31,7 @@ func TestParseSide(t *testing.T) {
 func TestParseSideErrors(t *testing.T) {
 	f := func(text, want string) {
 		t.Helper()
-		if s, err := ParseSide(text); err == nil || !strings.Contains(err.Error(), want) {
+		if s, err := Parse(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("ParseSide(%q) = %+v, %v, want an error with %q", text, s, err, want)
 		}
 	}
@@ -54,7 +54,7 @@ func TestSides(t *testing.T) {
 			if text == "" {
 				continue
 			}
-			s, err := ParseSide(text)
+			s, err := Parse(text)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -64,7 +64,7 @@ func TestSides(t *testing.T) {
 		if given[1] != nil {
 			others = append(others, *given[1])
 		}
-		sides := Sides(given[0], others...)
+		sides := Complete(given[0], others...)
 		if len(sides) != 2 {
 			t.Fatalf("Sides(%q, %q) = %v", a, b, sides)
 		}
@@ -87,15 +87,15 @@ func TestSides(t *testing.T) {
 	several := func(want string, others ...Side) {
 		t.Helper()
 		var got []string
-		for _, s := range Sides(nil, others...) {
+		for _, s := range Complete(nil, others...) {
 			got = append(got, s.String())
 		}
 		if text := strings.Join(got, " "); text != want {
 			t.Errorf("Sides(nil, %v) = %s, want %s", others, text, want)
 		}
 	}
-	several("rev:HEAD rev:a rev:b", Side{Source: SourceRevision, At: "a"}, Side{Source: SourceRevision, At: "b"})
-	several("work work,toolchain:go1.25.13 rev:b", Side{Toolchain: "go1.25.13"}, Side{Source: SourceRevision, At: "b"})
+	several("rev:HEAD rev:a rev:b", Side{Source: Revision, At: "a"}, Side{Source: Revision, At: "b"})
+	several("work work,toolchain:go1.25.13 rev:b", Side{Toolchain: "go1.25.13"}, Side{Source: Revision, At: "b"})
 }
 
 func TestBuildEnv(t *testing.T) {
@@ -104,7 +104,7 @@ func TestBuildEnv(t *testing.T) {
 	if got != want {
 		t.Errorf("buildEnv = %s, want %s: the go command must not run under the settings of the program", got, want)
 	}
-	if a, b := (Side{Source: SourceWork, Env: []string{"GOGC=1"}}), (Side{Source: SourceWork}); a.code() != b.code() {
+	if a, b := (Side{Source: Work, Env: []string{"GOGC=1"}}), (Side{Source: Work}); a.code() != b.code() {
 		t.Errorf("code %s and %s differ by a setting of the run", a.code(), b.code())
 	}
 }
@@ -116,11 +116,11 @@ func FuzzParseSide(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		s, err := ParseSide(text)
+		s, err := Parse(text)
 		if err != nil {
 			return
 		}
-		again, err := ParseSide(s.String())
+		again, err := Parse(s.String())
 		if err != nil || !reflect.DeepEqual(s, again) {
 			t.Errorf("ParseSide(%q) = %+v, written as %q and read as %+v, %v", text, s, s, again, err)
 		}
