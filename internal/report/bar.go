@@ -46,9 +46,9 @@ func decomposition(p *page, rep *finding.Report) {
 		)
 	}
 	p.section("Where CPU time goes", remark)
-	spans := []span{{"  ", noStyle}}
+	spans := []span{styled("  ", noStyle)}
 	for i, n := range lengths(parts, p.width-4) {
-		spans = append(spans, span{strings.Repeat(parts[i].glyph, n), parts[i].style})
+		spans = append(spans, styled(strings.Repeat(parts[i].glyph, n), parts[i].style))
 	}
 	p.line(spans...)
 	legend(p, parts)
@@ -142,14 +142,14 @@ func legend(p *page, parts []segment) {
 	name = min(name, room/columns-(glyph+1+value+gap))
 	rows := (len(parts) + columns - 1) / columns
 	for r := range rows {
-		spans := []span{{"  ", noStyle}}
+		spans := []span{styled("  ", noStyle)}
 		for i := r; i < len(parts); i += rows {
 			s := parts[i]
 			number := legendNumber(s)
 			spans = append(spans,
-				span{s.glyph, s.style},
-				span{" " + padRight(elideEnd(clean(s.name), name), name) + " " + number, noStyle},
-				span{padRight(plusMinus(s.share), value-cells(number)+gap), dim})
+				styled(s.glyph, s.style),
+				styled(" "+padRight(elideEnd(clean(s.name), name), name)+" "+number, noStyle),
+				styled(padRight(plusMinus(s.share), value-cells(number)+gap), dim))
 		}
 		p.line(spans...)
 	}

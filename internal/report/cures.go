@@ -32,8 +32,8 @@ func Cures(w io.Writer, catalogue []prescribe.Cure, o PageOptions) error {
 	}
 	for _, c := range catalogue {
 		p.line(
-			span{padRight(c.Code, wide), bold + ";" + green},
-			span{"  " + padRight(string(c.Safety), len(prescribe.Review)), dim}, span{"  " + c.Title, noStyle},
+			styled(padRight(c.Code, wide), bold+";"+green),
+			styled("  "+padRight(string(c.Safety), len(prescribe.Review)), dim), styled("  "+c.Title, noStyle),
 		)
 	}
 	return p.flush()
@@ -42,7 +42,7 @@ func Cures(w io.Writer, catalogue []prescribe.Cure, o PageOptions) error {
 // Cure writes one entry of the catalogue in full.
 func Cure(w io.Writer, c prescribe.Cure, o PageOptions) error {
 	p := newPage(w, o.Width, o.Color)
-	p.line(span{c.Code, bold + ";" + green}, span{"  " + c.Title, bold})
+	p.line(styled(c.Code, bold+";"+green), styled("  "+c.Title, bold))
 	p.prose("  ", string(c.Safety)+": "+safeties[c.Safety]+".", dim)
 	p.section("How it saves", "")
 	p.prose("  ", c.Why, noStyle)
@@ -58,9 +58,9 @@ func Cure(w io.Writer, c prescribe.Cure, o PageOptions) error {
 // example shows a cure's code before and after.
 func example(p *page, c prescribe.Cure) {
 	for _, part := range []struct{ name, code string }{{"before", c.Before}, {"after", c.After}} {
-		p.line(span{"  " + part.name, dim})
+		p.line(styled("  "+part.name, dim))
 		for _, l := range codeLines(part.code) {
-			p.line(span{"    " + strings.ReplaceAll(l, "\t", "    "), cyan})
+			p.line(styled("    "+strings.ReplaceAll(l, "\t", "    "), cyan))
 		}
 	}
 }

@@ -72,10 +72,10 @@ type explainer struct {
 
 func (e *explainer) title(n int) {
 	f := e.f
-	e.p.line(span{fmt.Sprintf("#%d  ", n), bold}, span{place(f.Site), bold + ";" + cyan}, span{"  " + f.Title, bold})
-	e.p.line(span{"    " + elideMiddle(clean(f.Site.Function), e.p.width-4), noStyle})
+	e.p.line(styled(fmt.Sprintf("#%d  ", n), bold), styled(place(f.Site), bold+";"+cyan), styled("  "+f.Title, bold))
+	e.p.line(styled("    "+elideMiddle(clean(f.Site.Function), e.p.width-4), noStyle))
 	if f.Allocation.Via != "" {
-		e.p.line(span{"    allocates through ", dim}, span{elideMiddle(clean(f.Allocation.Via), e.p.width-22), noStyle})
+		e.p.line(styled("    allocates through ", dim), styled(elideMiddle(clean(f.Allocation.Via), e.p.width-22), noStyle))
 	}
 }
 
@@ -201,7 +201,7 @@ func (e *explainer) caches() (texts []string) {
 
 // figure is one line of the cost table.
 func (e *explainer) figure(name, value, bounds string) {
-	e.p.line(span{"  " + padRight(name, 20), noStyle}, span{padLeft(value, 16), bold}, span{"   " + bounds, dim})
+	e.p.line(styled("  "+padRight(name, 20), noStyle), styled(padLeft(value, 16), bold), styled("   "+bounds, dim))
 }
 
 // amount is a figure that is left out when it is not known.
@@ -283,17 +283,17 @@ func (e *explainer) reason() {
 		e.p.prose("  ", fmt.Sprintf("The compiler at %s: %s %s", place(r.At), r.Expr, verb), dim)
 	}
 	for _, step := range r.Flow {
-		e.p.line(span{"    " + step.Dst + " ← " + step.Src, bold})
+		e.p.line(styled("    "+step.Dst+" ← "+step.Src, bold))
 		for _, edge := range step.Edges {
 			at := ""
 			if edge.File != "" {
 				at = fmt.Sprintf("%s:%d", baseName(edge.File), edge.Line)
 			}
-			e.p.line(span{"      from " + edge.Expr + " ", noStyle}, span{"(" + edge.Why + ")", cyan}, span{"  " + at, dim})
+			e.p.line(styled("      from "+edge.Expr+" ", noStyle), styled("("+edge.Why+")", cyan), styled("  "+at, dim))
 		}
 	}
 	if r.From != nil && r.From.Cut {
-		e.p.line(span{"    … the compiler cut its explanation here", dim})
+		e.p.line(styled("    … the compiler cut its explanation here", dim))
 	}
 }
 

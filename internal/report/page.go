@@ -2,7 +2,9 @@ package report
 
 import (
 	"bufio"
+	"fmt"
 	"io"
+	"math"
 	"strings"
 )
 
@@ -31,6 +33,9 @@ type span struct {
 	style style
 }
 
+// styled is a piece of a line.
+func styled(text string, s style) span { return span{text, s} }
+
 // page writes lines that are no wider than a terminal. It is the only way to
 // the terminal: whatever passes it is clean. Its first write error sticks.
 type page struct {
@@ -42,12 +47,16 @@ type page struct {
 // minWidth is the narrowest page on which the table still has its columns.
 const minWidth = 60
 
+// newPage is a page for a terminal of so many columns; 0 stands for 80.
 func newPage(w io.Writer, width int, color bool) *page {
 	if width <= 0 {
 		width = 80
 	}
 	return &page{bufio.NewWriter(w), max(width, minWidth), color}
 }
+
+// newLines is a page that cuts no line, for what is read in a pager or a file too.
+func newLines(w io.Writer) *page { return &page{w: bufio.NewWriter(w), width: math.MaxInt} }
 
 // line writes one line, cut to the page's width, without trailing spaces.
 func (p *page) line(spans ...span) {
@@ -75,6 +84,11 @@ func (p *page) line(spans ...span) {
 	p.w.WriteByte('\n')
 }
 
+// linef writes one line of plain text.
+func (p *page) linef(format string, args ...any) {
+	p.line(styled(fmt.Sprintf(format, args...), noStyle))
+}
+
 func (p *page) paint(text string, s style) {
 	if !p.color || s == noStyle || text == "" {
 		p.w.WriteString(text)
@@ -83,16 +97,17 @@ func (p *page) paint(text string, s style) {
 	p.w.WriteString("\x1b[" + string(s) + "m" + text + "\x1b[0m")
 }
 
+// blank writes an empty line.
 func (p *page) blank() { p.w.WriteByte('\n') }
 
 // section starts a part of the report: a heading, and a remark at its right.
 func (p *page) section(title, remark string) {
 	p.blank()
 	if remark == "" {
-		p.line(span{title, bold})
+		p.line(styled(title, bold))
 		return
 	}
-	p.line(span{title, bold}, span{"  " + remark, dim})
+	p.line(styled(title, bold), styled("  "+remark, dim))
 }
 
 // prose writes text broken at spaces. lead stands before the first line, the
@@ -101,7 +116,7 @@ func (p *page) prose(lead, text string, s style) {
 	indent := strings.Repeat(" ", cells(clean(lead)))
 	room := max(p.width-cells(indent), 20)
 	for _, l := range wrap(clean(text), room) {
-		p.line(span{lead, noStyle}, span{l, s})
+		p.line(styled(lead, noStyle), styled(l, s))
 		lead = indent
 	}
 }
@@ -129,4 +144,5 @@ func wrap(text string, n int) []string {
 	return lines
 }
 
+// flush ends the page. Its error is the first that a write met.
 func (p *page) flush() error { return p.w.Flush() }

@@ -127,7 +127,7 @@ func advice(p *page, rep *finding.Report, k known) {
 		if s := savedText(a.Remedy.Saves, k); s != "" {
 			saves = "  saves " + s
 		}
-		p.line(span{"  " + tag(a.Remedy.Code) + a.Title, bold}, span{saves, noStyle})
+		p.line(styled("  "+tag(a.Remedy.Code)+a.Title, bold), styled(saves, noStyle))
 		p.prose("      ", fullSentence(a.Remedy.Text), noStyle)
 		if why := because(a.Remedy.Why, a.Remedy.Saves.Basis); why != "" {
 			p.prose("      ", why, dim)

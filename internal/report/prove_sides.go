@@ -151,7 +151,7 @@ func proveSubjects(p *page, r *prove.Result) {
 			continue
 		}
 		p.blank()
-		p.line(span{s.name, bold}, span{fmt.Sprintf("  %d pairs of runs", s.of[0].Pairs), noStyle})
+		p.line(styled(s.name, bold), styled(fmt.Sprintf("  %d pairs of runs", s.of[0].Pairs), noStyle))
 		t.write(p)
 		for _, n := range s.notes {
 			p.prose("  ! ", n, red)

@@ -90,7 +90,7 @@ func proveRows(p *page, c prove.Comparison) {
 	if c.Side > 1 {
 		remark = prove.Letter(c.Side) + " against A: " + remark
 	}
-	p.line(span{c.Name, bold}, span{"  " + remark, outcomeStyle(c.Outcome)})
+	p.line(styled(c.Name, bold), styled("  "+remark, outcomeStyle(c.Outcome)))
 	for i, f := range c.Failed {
 		if f != "" {
 			p.prose("  ! ", prove.Letter(i*max(c.Side, 1))+" fails: "+f, red)
@@ -105,15 +105,15 @@ func proveRows(p *page, c prove.Comparison) {
 			beside = append(beside, besideText(ch))
 			continue
 		}
-		p.line(span{"  " + padRight(ch.Unit, 10), noStyle},
-			span{
-				padLeft(metricValue(ch.Unit, ch.A.Value), 10) + " → " + padRight(metricValue(ch.Unit, ch.B.Value), 10),
-				noStyle,
-			},
-			span{padLeft(changeText(ch), 20) + "  ", noStyle}, span{
-				padRight(plainOutcome(ch.Outcome), 8), outcomeStyle(ch.Outcome),
-			},
-			span{"  " + basisText(ch), dim})
+		p.line(styled("  "+padRight(ch.Unit, 10), noStyle),
+			styled(
+				padLeft(metricValue(ch.Unit, ch.A.Value), 10)+" → "+padRight(metricValue(ch.Unit, ch.B.Value), 10),
+				noStyle),
+
+			styled(padLeft(changeText(ch), 20)+"  ", noStyle), styled(
+				padRight(plainOutcome(ch.Outcome), 8), outcomeStyle(ch.Outcome)),
+
+			styled("  "+basisText(ch), dim))
 	}
 	if len(beside) > 0 {
 		p.prose("  beside    ", joinKnown(beside), dim)

@@ -46,9 +46,9 @@ func (e *explainer) source(read func(string) ([]byte, error)) {
 		text := strings.TrimRight(strings.ReplaceAll(string(lines[n-1]), "\t", "    "), " \r")
 		number := padLeft(fmt.Sprint(n), wide)
 		if n == s.Line {
-			e.p.line(span{"▶ " + number + " │ ", bold + ";" + red}, span{text, bold})
+			e.p.line(styled("▶ "+number+" │ ", bold+";"+red), styled(text, bold))
 			continue
 		}
-		e.p.line(span{"  " + number + " │ ", dim}, span{text, noStyle})
+		e.p.line(styled("  "+number+" │ ", dim), styled(text, noStyle))
 	}
 }

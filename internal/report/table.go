@@ -105,15 +105,15 @@ func (t *table) write(p *page) {
 	if right > 0 {
 		header += t.head
 	}
-	p.line(span{header, dim})
+	p.line(styled(header, dim))
 	for i := range t.remarks {
-		spans := []span{{"  ", noStyle}}
+		spans := []span{styled("  ", noStyle)}
 		for _, c := range t.columns {
-			spans = append(spans, span{c.pad(c.cells[i]), c.style}, span{"  ", noStyle})
+			spans = append(spans, styled(c.pad(c.cells[i]), c.style), styled("  ", noStyle))
 		}
 		remark := clean(t.remarks[i])
 		if right > 0 {
-			p.line(append(spans, span{elideEnd(remark, right), dim})...)
+			p.line(append(spans, styled(elideEnd(remark, right), dim))...)
 			continue
 		}
 		p.line(spans...)
@@ -130,7 +130,7 @@ func below(p *page, remark string) {
 		if i == most-1 {
 			text = strings.Join(lines[i:], " ")
 		}
-		p.line(span{indent, noStyle}, span{text, dim})
+		p.line(styled(indent, noStyle), styled(text, dim))
 	}
 }
 
@@ -240,7 +240,7 @@ func runs(p *page, rep *finding.Report) {
 	p.section("Runs", "")
 	t.write(p)
 	if n := len(rep.Diagnosis.Runs); n > len(shown) {
-		p.line(span{fmt.Sprintf("  … and %d more in the JSON report", n-len(shown)), dim})
+		p.line(styled(fmt.Sprintf("  … and %d more in the JSON report", n-len(shown)), dim))
 	}
 }
 

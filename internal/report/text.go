@@ -54,8 +54,8 @@ func headline(p *page, rep *finding.Report, k known) {
 	if !k.cpu {
 		p.prose("", "What share of CPU time memory management takes is not known: needs a CPU profile.", bold)
 	} else {
-		p.line(span{"Memory management takes ", bold}, span{percent(t.MemoryShare.Value) + " %", heat(t.MemoryShare.Value)},
-			span{plusMinus(t.MemoryShare), noStyle}, span{" of CPU time.", bold})
+		p.line(styled("Memory management takes ", bold), styled(percent(t.MemoryShare.Value)+" %", heat(t.MemoryShare.Value)),
+			styled(plusMinus(t.MemoryShare), noStyle), styled(" of CPU time.", bold))
 	}
 	if t.Why != "" {
 		p.prose("", sentence(t.Why), noStyle)
@@ -267,7 +267,7 @@ func warnings(p *page, rep *finding.Report) {
 	p.section("Warnings", "")
 	for i, s := range rep.Warnings {
 		if i == shownWarning {
-			p.line(span{fmt.Sprintf("  … and %d more in the JSON report", len(rep.Warnings)-i), dim})
+			p.line(styled(fmt.Sprintf("  … and %d more in the JSON report", len(rep.Warnings)-i), dim))
 			break
 		}
 		p.prose("  ! ", s, yellow)

@@ -91,7 +91,7 @@ func (t *treeWriter) callees(c *call, indent string) {
 	}
 	for i := 1; i < len(chain); i++ {
 		if n := len(chain) - 1 - chainTail - chainHead; n > 1 && i == chainHead+1 {
-			t.p.line(span{strings.Repeat(" ", 10) + indent + fmt.Sprintf("… %d more frames", n), dim})
+			t.p.line(styled(strings.Repeat(" ", 10)+indent+fmt.Sprintf("… %d more frames", n), dim))
 			i += n
 		}
 		share := chain[i].share
@@ -127,5 +127,5 @@ func (t *treeWriter) line(c *call, share float64, indent string) {
 		at = "  " + place(evidence.Site{File: baseName(f.File), Line: f.Line})
 	}
 	name := elideMiddle(clean(shortName(f.Function)), max(t.p.width-cells(left)-cells(clean(at))-cells(mark), 16))
-	t.p.line(span{left, dim}, span{name, s}, span{at, dim}, span{mark, s})
+	t.p.line(styled(left, dim), styled(name, s), styled(at, dim), styled(mark, s))
 }

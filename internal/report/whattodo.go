@@ -25,7 +25,7 @@ func (e *explainer) whatToDo() {
 	}
 	e.p.section("What to do", f.Remedy.Safety)
 	entry, known := prescribe.Find(code)
-	e.p.line(span{"  " + code, bold + ";" + green}, span{"  " + entry.Title, bold})
+	e.p.line(styled("  "+code, bold+";"+green), styled("  "+entry.Title, bold))
 	if f.Remedy.Text != "" {
 		e.p.prose("  ", fullSentence(f.Remedy.Text), noStyle)
 	}
@@ -74,7 +74,7 @@ func (e *explainer) others() {
 		if s := savedText(r.Saves, e.k); s != "" {
 			saves = "  saves " + s
 		}
-		e.p.line(span{"  " + r.Code, green}, span{saves, noStyle}, span{optional("  ", r.Safety), dim})
+		e.p.line(styled("  "+r.Code, green), styled(saves, noStyle), styled(optional("  ", r.Safety), dim))
 		if r.Text != "" {
 			e.p.prose("      ", fullSentence(r.Text), noStyle)
 		}
