@@ -268,7 +268,7 @@ func (f *proveFlags) output(r *prove.Result, created time.Time, std stdio) error
 	}
 	if text {
 		t := terminalOf(std.out)
-		errs = append(errs, report.ProveText(std.out, r, report.TextOptions{Width: t.width, Color: t.color()}))
+		errs = append(errs, report.ProveText(std.out, r, report.PageOptions{Width: t.width, Color: t.color()}))
 	}
 	return errors.Join(errs...)
 }

@@ -44,7 +44,7 @@ func TestProveSidesText(t *testing.T) {
 	text := func(width int) string {
 		t.Helper()
 		var out bytes.Buffer
-		if err := ProveText(&out, sidesFixture(), TextOptions{Width: width}); err != nil {
+		if err := ProveText(&out, sidesFixture(), PageOptions{Width: width}); err != nil {
 			t.Fatal(err)
 		}
 		for line := range strings.Lines(out.String()) {

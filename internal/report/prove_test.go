@@ -139,7 +139,7 @@ func ptr(v float64) *float64 { return &v }
 
 func TestProveText(t *testing.T) {
 	var out bytes.Buffer
-	if err := ProveText(&out, proveFixture(), TextOptions{Width: 120}); err != nil {
+	if err := ProveText(&out, proveFixture(), PageOptions{Width: 120}); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"B is worse in BenchmarkX", "rev:HEAD (0123456789ab)", "work (0123456789ab and changes)", "4 → 1", "-75.0 %", "exact, 4+4 runs",
@@ -149,7 +149,7 @@ func TestProveText(t *testing.T) {
 		}
 	}
 	out.Reset()
-	if err := ProveText(&out, proveFixture(), TextOptions{Width: 80}); err != nil {
+	if err := ProveText(&out, proveFixture(), PageOptions{Width: 80}); err != nil {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(out.String()) {

@@ -14,7 +14,7 @@ import (
 
 // ProveText writes a comparison for a reader at a terminal: the verdict, what
 // was compared, a row for each metric that is judged, and the others beside.
-func ProveText(w io.Writer, r *prove.Result, o TextOptions) error {
+func ProveText(w io.Writer, r *prove.Result, o PageOptions) error {
 	p := newPage(w, o.Width, o.Color)
 	said := r.BySide
 	if len(said) == 0 {
