@@ -61,19 +61,9 @@ var layers = []layer{
 		why:    "documents are types that writers and readers share: they must not know who fills them",
 	},
 	{
-		folder: "internal/cycles/show",
-		ours:   []string{"internal/cycles", "internal/evidence", "internal/schema", "internal/unit"},
-		why:    "a summary is shown as it was made",
-	},
-	{
 		folder: "internal/kernel",
 		ours:   []string{"internal/evidence", "internal/stats"},
 		why:    "what the kernel did is told from stacks alone, whichever tool recorded them",
-	},
-	{
-		folder: "internal/kernel/show",
-		ours:   []string{"internal/kernel", "internal/stats", "internal/unit"},
-		why:    "the kernel's work is shown as it was counted",
 	},
 	{
 		folder: "internal/bundle",
@@ -165,9 +155,47 @@ var layers = []layer{
 		why:    "a proof runs programs and compares what they measure of themselves; it must not know who wants it, so that fix, tune and guard can",
 	},
 	{
+		folder: "internal/report/term",
+		ours:   []string{"internal/schema", "internal/stats"},
+		why:    "how a terminal is written to is the same for all reports, and knows none",
+	},
+	{
+		folder: "internal/report/md",
+		ours:   []string{"internal/report/term"},
+		why:    "how Markdown is written is the same for all reports, and knows none",
+	},
+	{
+		folder: "internal/report/gclog",
+		ours:   []string{"internal/cycles", "internal/evidence", "internal/report/term", "internal/schema", "internal/unit"},
+		why:    "the summary of a log is shown as it was made",
+	},
+	{
+		folder: "internal/report/kernelwork",
+		ours:   []string{"internal/kernel", "internal/report/term", "internal/stats", "internal/unit"},
+		why:    "the kernel's work is shown as it was counted",
+	},
+	{
+		folder: "internal/report/tuning",
+		ours: []string{"internal/gcmodel", "internal/prove", "internal/report/term", "internal/schema", "internal/stats", "internal/tune",
+			"internal/unit"},
+		why: "a plan is shown as it was made",
+	},
+	{
+		folder: "internal/report/proof",
+		ours: []string{"internal/evidence", "internal/prove", "internal/prove/sides", "internal/report/*", "internal/schema", "internal/stats",
+			"internal/unit"},
+		why: "a comparison is shown as it was made",
+	},
+	{
+		folder: "internal/report/trace",
+		ours: []string{"internal/ingest/exectrace", "internal/latency", "internal/report/reporttest", "internal/report/term", "internal/schema",
+			"internal/stats", "internal/unit"},
+		why: "who paid is shown as it was read from the trace",
+	},
+	{
 		folder: "internal/report/*",
-		ours: []string{"internal/detect", "internal/diagnose", "internal/evidence", "internal/finding", "internal/ingest/exectrace", "internal/ingest/pprof",
-			"internal/latency", "internal/prescribe", "internal/prove", "internal/prove/sides", "internal/report/*", "internal/schema", "internal/stats", "internal/unit"},
+		ours: []string{"internal/evidence", "internal/finding", "internal/ingest/pprof", "internal/latency", "internal/prescribe", "internal/report/*",
+			"internal/schema", "internal/stats", "internal/unit"},
 		why: "a report reads every noun, computes nothing and changes none; ingest/pprof is there to write profiles",
 	},
 	{
@@ -178,11 +206,6 @@ var layers = []layer{
 	{
 		folder: "internal/load",
 		why:    "a load knows a URL and a rate: what it is for is others' business",
-	},
-	{
-		folder: "internal/tune/show",
-		ours:   []string{"internal/gcmodel", "internal/prove", "internal/schema", "internal/stats", "internal/tune", "internal/unit"},
-		why:    "a plan is shown as it was made",
 	},
 	{
 		folder: "internal/tune",

@@ -6,6 +6,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/prescribe"
 	"github.com/heaptrim/heaptrim/internal/report"
+	"github.com/heaptrim/heaptrim/internal/report/term"
 )
 
 const explainUsage = `
@@ -26,7 +27,7 @@ func runExplain(_ context.Context, c verb, args []string, std stdio) error {
 		return err
 	}
 	t := terminalOf(std.out)
-	o := report.PageOptions{Width: t.width, Color: t.color()}
+	o := term.Options{Width: t.width, Color: t.color()}
 	switch fs.NArg() {
 	case 0:
 		return report.Cures(std.out, prescribe.Catalogue(), o)

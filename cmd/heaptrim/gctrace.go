@@ -9,9 +9,9 @@ import (
 	"os"
 
 	"github.com/heaptrim/heaptrim/internal/cycles"
-	"github.com/heaptrim/heaptrim/internal/cycles/show"
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/ingest/gctrace"
+	"github.com/heaptrim/heaptrim/internal/report/gclog"
 )
 
 const gctraceUsage = `
@@ -103,7 +103,7 @@ func openLog(ctx context.Context, name string) (io.ReadCloser, string, error) {
 }
 
 // read sums up the log, and prints what is asked for on the way.
-func (f *gctraceFlags) read(in io.Reader, name string, std stdio) (*show.Log, error) {
+func (f *gctraceFlags) read(in io.Reader, name string, std stdio) (*gclog.Log, error) {
 	if f.pass {
 		own := gctrace.NewSplitter(io.Discard, std.err)
 		defer own.Close()
@@ -115,24 +115,24 @@ func (f *gctraceFlags) read(in io.Reader, name string, std stdio) (*show.Log, er
 		if !f.each {
 			return nil
 		}
-		return show.Cycle(std.out, c, step)
+		return gclog.Cycle(std.out, c, step)
 	})
 	if err != nil {
 		return nil, err
 	}
-	l := &show.Log{File: name, Lines: stats.Lines, Unread: stats.Malformed, Summary: tally.Summary()}
+	l := &gclog.Log{File: name, Lines: stats.Lines, Unread: stats.Malformed, Summary: tally.Summary()}
 	for _, e := range stats.Errors {
 		l.Errors = append(l.Errors, e.Error())
 	}
 	return l, nil
 }
 
-func (f *gctraceFlags) write(l *show.Log, std stdio) error {
+func (f *gctraceFlags) write(l *gclog.Log, std stdio) error {
 	if f.json == "-" {
-		return show.JSON(std.out, l)
+		return gclog.JSON(std.out, l)
 	}
 	if f.json != "" {
-		if err := writeFile(f.json, func(w io.Writer) error { return show.JSON(w, l) }); err != nil {
+		if err := writeFile(f.json, func(w io.Writer) error { return gclog.JSON(w, l) }); err != nil {
 			return err
 		}
 	}
@@ -140,5 +140,5 @@ func (f *gctraceFlags) write(l *show.Log, std stdio) error {
 	if f.each && l.Summary.Cycles > 0 {
 		_, gap = fmt.Fprintln(std.out)
 	}
-	return errors.Join(gap, show.Text(std.out, l))
+	return errors.Join(gap, gclog.Text(std.out, l))
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/heaptrim/heaptrim/internal/ingest/perf"
 	"github.com/heaptrim/heaptrim/internal/ingest/pprof"
 	"github.com/heaptrim/heaptrim/internal/kernel"
-	"github.com/heaptrim/heaptrim/internal/kernel/show"
 	"github.com/heaptrim/heaptrim/internal/record/files"
+	"github.com/heaptrim/heaptrim/internal/report/kernelwork"
 )
 
 const perfUsage = `
@@ -86,7 +86,7 @@ func runPerf(ctx context.Context, c verb, args []string, std stdio) error {
 			return err
 		}
 	}
-	r := show.Recording{File: name, Process: stats.Process, Frequency: stats.Frequency, Others: stats.Others, Top: f.top}
+	r := kernelwork.Recording{File: name, Process: stats.Process, Frequency: stats.Frequency, Others: stats.Others, Top: f.top}
 	for _, e := range stats.Errors {
 		e.File = name
 		r.Problems = append(r.Problems, e.Error())
@@ -94,7 +94,7 @@ func runPerf(ctx context.Context, c verb, args []string, std stdio) error {
 	if stats.Truncated {
 		r.Problems = append(r.Problems, name+": the last sample is cut off")
 	}
-	return show.Text(std.out, r, w)
+	return kernelwork.Text(std.out, r, w)
 }
 
 // perfText is the file with what perf script prints: the user's own, or one in

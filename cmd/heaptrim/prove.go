@@ -15,7 +15,9 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/prove"
 	"github.com/heaptrim/heaptrim/internal/prove/sides"
-	"github.com/heaptrim/heaptrim/internal/report"
+	"github.com/heaptrim/heaptrim/internal/report/proof"
+	"github.com/heaptrim/heaptrim/internal/report/term"
+	"github.com/heaptrim/heaptrim/internal/schema"
 )
 
 const proveUsage = `
@@ -254,8 +256,8 @@ func (f *proveFlags) output(r *prove.Result, created time.Time, std stdio) error
 		to    string
 		write func(io.Writer) error
 	}{
-		{f.json, func(w io.Writer) error { return report.ProveJSON(w, r, report.Meta{Tool: version(), Created: created}) }},
-		{f.md, func(w io.Writer) error { return report.ProveMarkdown(w, r) }},
+		{f.json, func(w io.Writer) error { return proof.JSON(w, r, schema.Meta{Tool: version(), Created: created}) }},
+		{f.md, func(w io.Writer) error { return proof.Markdown(w, r) }},
 	} {
 		switch o.to {
 		case "":
@@ -268,7 +270,7 @@ func (f *proveFlags) output(r *prove.Result, created time.Time, std stdio) error
 	}
 	if text {
 		t := terminalOf(std.out)
-		errs = append(errs, report.ProveText(std.out, r, report.PageOptions{Width: t.width, Color: t.color()}))
+		errs = append(errs, proof.Text(std.out, r, term.Options{Width: t.width, Color: t.color()}))
 	}
 	return errors.Join(errs...)
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/check"
 	"github.com/heaptrim/heaptrim/internal/latency"
-	"github.com/heaptrim/heaptrim/internal/report"
+	"github.com/heaptrim/heaptrim/internal/report/trace"
 )
 
 const traceUsage = `
@@ -120,16 +120,16 @@ func openTrace(name string, twice bool) (*os.File, error) {
 func (f *traceFlags) write(t *latency.Trace, std stdio) error {
 	switch f.json {
 	case "":
-		return report.TraceText(std.out, t, f.top)
+		return trace.Text(std.out, t, f.top)
 	case "-":
-		return report.TraceJSON(std.out, t)
+		return trace.JSON(std.out, t)
 	}
 	file, err := os.Create(f.json)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(report.TraceJSON(file, t), file.Close()); err != nil {
+	if err := errors.Join(trace.JSON(file, t), file.Close()); err != nil {
 		return err
 	}
-	return report.TraceText(std.out, t, f.top)
+	return trace.Text(std.out, t, f.top)
 }

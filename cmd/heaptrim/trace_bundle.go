@@ -8,7 +8,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/check"
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/latency"
-	"github.com/heaptrim/heaptrim/internal/report"
+	"github.com/heaptrim/heaptrim/internal/report/trace"
 )
 
 // traceFile is the file of a trace: name itself, or the trace that the bundle
@@ -35,5 +35,5 @@ func writeDelays(w io.Writer, t *latency.Trace) error {
 	if t == nil {
 		return nil
 	}
-	return report.TraceBrief(w, t, terminalOf(w).width)
+	return trace.Brief(w, t, terminalOf(w).width)
 }

@@ -13,8 +13,9 @@ import (
 	"github.com/heaptrim/heaptrim/internal/bundle"
 	"github.com/heaptrim/heaptrim/internal/diagnose"
 	"github.com/heaptrim/heaptrim/internal/gcmodel"
+	"github.com/heaptrim/heaptrim/internal/report/tuning"
+	"github.com/heaptrim/heaptrim/internal/schema"
 	"github.com/heaptrim/heaptrim/internal/tune"
-	"github.com/heaptrim/heaptrim/internal/tune/show"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
@@ -236,7 +237,7 @@ func (f *tuneFlags) workload(b *bundle.Bundle, name string) (tune.Workload, []st
 
 func (f *tuneFlags) output(plan *tune.Plan, trials *tune.Trials, created time.Time, std stdio) error {
 	write := func(w io.Writer) error {
-		return show.JSON(w, plan, trials, show.Meta{Tool: version(), Created: created})
+		return tuning.JSON(w, plan, trials, schema.Meta{Tool: version(), Created: created})
 	}
 	switch f.json {
 	case "-":
@@ -248,11 +249,11 @@ func (f *tuneFlags) output(plan *tune.Plan, trials *tune.Trials, created time.Ti
 		}
 	}
 	width := terminalOf(std.out).width
-	if err := show.Text(std.out, plan, width); err != nil {
+	if err := tuning.Text(std.out, plan, width); err != nil {
 		return err
 	}
 	if trials == nil {
 		return nil
 	}
-	return show.Trials(std.out, trials, width)
+	return tuning.Trials(std.out, trials, width)
 }

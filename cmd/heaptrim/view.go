@@ -15,8 +15,10 @@ import (
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/report"
+	"github.com/heaptrim/heaptrim/internal/report/trace"
+	"github.com/heaptrim/heaptrim/internal/report/tuning"
+	"github.com/heaptrim/heaptrim/internal/schema"
 	"github.com/heaptrim/heaptrim/internal/tune"
-	"github.com/heaptrim/heaptrim/internal/tune/show"
 	"github.com/heaptrim/heaptrim/internal/web"
 )
 
@@ -185,8 +187,8 @@ func (f *viewFlags) open(ctx context.Context, args []string, p *progress) (*view
 }
 
 // meta is what the documents on a recording say of themselves.
-func (v *viewed) meta() report.Meta {
-	return report.Meta{Tool: version(), Created: v.Manifest.Created}
+func (v *viewed) meta() schema.Meta {
+	return schema.Meta{Tool: version(), Created: v.Manifest.Created}
 }
 
 // newPage builds the page's data and names the files that may be read.
@@ -200,7 +202,7 @@ func newPage(ctx context.Context, v *viewed, o web.Options) (web.ServerOptions, 
 	}
 	if v.Trace != nil {
 		var b bytes.Buffer
-		if err := report.TraceJSON(&b, v.Trace); err != nil {
+		if err := trace.JSON(&b, v.Trace); err != nil {
 			return web.ServerOptions{}, err
 		}
 		o.Trace = b.Bytes()
@@ -242,7 +244,7 @@ func (v *viewed) plan(ctx context.Context) []byte {
 		return nil
 	}
 	var b bytes.Buffer
-	if err := show.JSON(&b, plan, nil, show.Meta{Tool: version(), Created: v.Manifest.Created}); err != nil {
+	if err := tuning.JSON(&b, plan, nil, schema.Meta{Tool: version(), Created: v.Manifest.Created}); err != nil {
 		return nil
 	}
 	return b.Bytes()

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/report/term"
 	"github.com/heaptrim/heaptrim/internal/stats"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
@@ -17,7 +18,7 @@ type segment struct {
 	name  string
 	share stats.Interval
 	glyph string
-	style style
+	style term.Style
 }
 
 // Memory management is drawn solid, from the left, so that its length is the
@@ -25,7 +26,7 @@ type segment struct {
 // in colour, and in shade where there is none.
 var (
 	memoryGlyphs = [...]string{"█", "▓", "▒"}
-	memoryStyles = [...]style{red, yellow, magenta, cyan, blue, green}
+	memoryStyles = [...]term.Style{term.Red, term.Yellow, term.Magenta, term.Cyan, term.Blue, term.Green}
 )
 
 const (
@@ -34,30 +35,30 @@ const (
 )
 
 // decomposition draws where CPU time goes: a stacked bar and its legend.
-func decomposition(p *page, rep *finding.Report) {
-	parts := segments(rep.Diagnosis.Decomposition, p.color)
+func decomposition(p *term.Page, rep *finding.Report) {
+	parts := segments(rep.Diagnosis.Decomposition, p.Color)
 	if len(parts) == 0 {
 		return
 	}
 	remark := ""
-	if t := rep.Diagnosis.Totals; some(t.CPUSeconds) && t.Samples > 0 {
+	if t := rep.Diagnosis.Totals; term.Some(t.CPUSeconds) && t.Samples > 0 {
 		remark = fmt.Sprintf(
 			"%s s of CPU in %s samples", unit.FormatCount(t.CPUSeconds), unit.FormatScaled(float64(t.Samples)),
 		)
 	}
-	p.section("Where CPU time goes", remark)
-	spans := []span{styled("  ", noStyle)}
-	for i, n := range lengths(parts, p.width-4) {
-		spans = append(spans, styled(strings.Repeat(parts[i].glyph, n), parts[i].style))
+	p.Section("Where CPU time goes", remark)
+	spans := []term.Span{term.Styled("  ", term.Normal)}
+	for i, n := range lengths(parts, p.Width-4) {
+		spans = append(spans, term.Styled(strings.Repeat(parts[i].glyph, n), parts[i].style))
 	}
-	p.line(spans...)
+	p.Line(spans...)
 	legend(p, parts)
 	for _, b := range rep.Diagnosis.Decomposition {
-		if !b.Charged && some(b.Share.Value) {
-			p.prose(
+		if !b.Charged && term.Some(b.Share.Value) {
+			p.Prose(
 				"    ",
-				fmt.Sprintf("and %s: %s, on processors with nothing else to do; shown, not charged", b.Name, sharePercent(b.Share)),
-				dim,
+				fmt.Sprintf("and %s: %s, on processors with nothing else to do; shown, not charged", b.Name, term.SharePercent(b.Share)),
+				term.Dim,
 			)
 		}
 	}
@@ -74,7 +75,7 @@ func segments(rows []finding.Bucket, color bool) []segment {
 		}
 	}
 	for i := range other {
-		other[i].glyph, other[i].style = otherGlyph, gray
+		other[i].glyph, other[i].style = otherGlyph, term.Gray
 	}
 	return append(memory, other...)
 }
@@ -84,7 +85,7 @@ func segments(rows []finding.Bucket, color bool) []segment {
 func pick(rows []finding.Bucket, memory bool) []segment {
 	var out []segment
 	for _, b := range rows {
-		if b.Charged && b.Memory == memory && some(b.Share.Value) {
+		if b.Charged && b.Memory == memory && term.Some(b.Share.Value) {
 			out = append(out, segment{name: b.Name, share: b.Share})
 		}
 	}
@@ -129,30 +130,30 @@ func lengths(parts []segment, n int) []int {
 }
 
 // legend lists the segments in columns, read downwards.
-func legend(p *page, parts []segment) {
+func legend(p *term.Page, parts []segment) {
 	const glyph, gap, least = 2, 3, 20 // cells; a name is cut to least for another column
 	name, value := 0, 0
 	for _, s := range parts {
-		name = max(name, cells(clean(s.name)))
-		value = max(value, cells(legendNumber(s)+plusMinus(s.share)))
+		name = max(name, term.Cells(term.Clean(s.name)))
+		value = max(value, term.Cells(legendNumber(s)+term.PlusMinus(s.share)))
 	}
-	room := p.width - 2 + gap
+	room := p.Width - 2 + gap
 	columns := max(room/(glyph+min(name, least)+1+value+gap), 1)
 	columns = min(columns, 3)
 	name = min(name, room/columns-(glyph+1+value+gap))
 	rows := (len(parts) + columns - 1) / columns
 	for r := range rows {
-		spans := []span{styled("  ", noStyle)}
+		spans := []term.Span{term.Styled("  ", term.Normal)}
 		for i := r; i < len(parts); i += rows {
 			s := parts[i]
 			number := legendNumber(s)
 			spans = append(spans,
-				styled(s.glyph, s.style),
-				styled(" "+padRight(elideEnd(clean(s.name), name), name)+" "+number, noStyle),
-				styled(padRight(plusMinus(s.share), value-cells(number)+gap), dim))
+				term.Styled(s.glyph, s.style),
+				term.Styled(" "+term.PadRight(term.ElideEnd(term.Clean(s.name), name), name)+" "+number, term.Normal),
+				term.Styled(term.PadRight(term.PlusMinus(s.share), value-term.Cells(number)+gap), term.Dim))
 		}
-		p.line(spans...)
+		p.Line(spans...)
 	}
 }
 
-func legendNumber(s segment) string { return padLeft(percent(s.share.Value), 4) + " %" }
+func legendNumber(s segment) string { return term.PadLeft(term.Percent(s.share.Value), 4) + " %" }

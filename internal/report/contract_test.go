@@ -92,7 +92,7 @@ func TestKeysAreAlwaysThere(t *testing.T) {
 	rep := empty()
 	rep.Prescription.Rows = []finding.Row{{Finding: &finding.Finding{}}}
 	rep.Diagnosis.Runs = []finding.RunSummary{{}}
-	if err := JSON(&out, rep, Meta{}); err != nil {
+	if err := JSON(&out, rep, schema.Meta{}); err != nil {
 		t.Fatal(err)
 	}
 	var doc any
@@ -134,7 +134,7 @@ func TestKeysAreAlwaysThere(t *testing.T) {
 func TestUnknownIsNotZero(t *testing.T) {
 	f := func(name string, rep *finding.Report, got func(schema.Report) *float64, want any) {
 		t.Helper()
-		v := got(newDocument(rep, Meta{}))
+		v := got(newDocument(rep, schema.Meta{}))
 		switch {
 		case v == nil && want != nil:
 			t.Errorf("%s is null, want %v", name, want)
@@ -172,7 +172,7 @@ func TestUnknownIsNotZero(t *testing.T) {
 // diagnosis's own, to the last bit.
 func TestColumnsAddUp(t *testing.T) {
 	rep := fixture()
-	c := newDocument(rep, Meta{}).Findings[0].Cost
+	c := newDocument(rep, schema.Meta{}).Findings[0].Cost
 	sum := *c.Malloc + *c.Zeroing + *c.GrowCopy + *c.Assist + *c.Churn + *c.Retention
 	if math.Abs(sum-c.CPUShare.Value) > 1e-12 {
 		t.Errorf("columns add up to %v, want %v", sum, c.CPUShare.Value)
@@ -239,7 +239,7 @@ func TestRankMarks(t *testing.T) {
 			rep.Prescription.Rows = append(rep.Prescription.Rows, finding.Row{Finding: &finding.Finding{Cost: finding.Cost{CPU: i}}})
 		}
 		c := rankColumn(rep, rep.Prescription.Rows, knownOf(rep))
-		if got := strings.Join(c.cells, " "); got != want || c.marked(tiedMark) != strings.Contains(want, "=") {
+		if got := strings.Join(c.Cells, " "); got != want || marked(c, tiedMark) != strings.Contains(want, "=") {
 			t.Errorf("marks of %v: got %q, want %q", intervals, got, want)
 		}
 	}
@@ -299,7 +299,7 @@ func BenchmarkJSON(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		var out bytes.Buffer
-		if err := JSON(&out, rep, Meta{}); err != nil {
+		if err := JSON(&out, rep, schema.Meta{}); err != nil {
 			b.Fatal(err)
 		}
 		b.SetBytes(int64(out.Len()))

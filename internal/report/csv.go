@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/report/term"
 	"github.com/heaptrim/heaptrim/internal/schema"
 	"github.com/heaptrim/heaptrim/internal/stats"
 )
@@ -136,7 +137,7 @@ func text(name string, of func(finding.Row) string) csvColumn {
 
 // csvText keeps a spreadsheet from running a name as a formula.
 func csvText(s string) string {
-	s = clean(s)
+	s = term.Clean(s)
 	if t := strings.TrimLeft(s, " "); t != "" && strings.ContainsRune("=+-@|%\t\r", rune(t[0])) {
 		return "'" + s
 	}

@@ -7,14 +7,8 @@ import (
 	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/prescribe"
+	"github.com/heaptrim/heaptrim/internal/report/term"
 )
-
-// PageOptions is what a terminal can show. The zero value is a plain one of 80
-// columns.
-type PageOptions struct {
-	Width int // columns; 0 means 80, and below 60 counts as 60
-	Color bool
-}
 
 // safeties says what each safety of a cure means.
 var safeties = map[prescribe.Safety]string{
@@ -24,43 +18,43 @@ var safeties = map[prescribe.Safety]string{
 }
 
 // Cures writes the catalogue as a list of codes and titles.
-func Cures(w io.Writer, catalogue []prescribe.Cure, o PageOptions) error {
-	p := newPage(w, o.Width, o.Color)
+func Cures(w io.Writer, catalogue []prescribe.Cure, o term.Options) error {
+	p := term.New(w, o.Width, o.Color)
 	wide := 0
 	for _, c := range catalogue {
-		wide = max(wide, cells(c.Code))
+		wide = max(wide, term.Cells(c.Code))
 	}
 	for _, c := range catalogue {
-		p.line(
-			styled(padRight(c.Code, wide), bold+";"+green),
-			styled("  "+padRight(string(c.Safety), len(prescribe.Review)), dim), styled("  "+c.Title, noStyle),
+		p.Line(
+			term.Styled(term.PadRight(c.Code, wide), term.Bold+";"+term.Green),
+			term.Styled("  "+term.PadRight(string(c.Safety), len(prescribe.Review)), term.Dim), term.Styled("  "+c.Title, term.Normal),
 		)
 	}
-	return p.flush()
+	return p.Flush()
 }
 
 // Cure writes one entry of the catalogue in full.
-func Cure(w io.Writer, c prescribe.Cure, o PageOptions) error {
-	p := newPage(w, o.Width, o.Color)
-	p.line(styled(c.Code, bold+";"+green), styled("  "+c.Title, bold))
-	p.prose("  ", string(c.Safety)+": "+safeties[c.Safety]+".", dim)
-	p.section("How it saves", "")
-	p.prose("  ", c.Why, noStyle)
-	p.section("Example", "")
+func Cure(w io.Writer, c prescribe.Cure, o term.Options) error {
+	p := term.New(w, o.Width, o.Color)
+	p.Line(term.Styled(c.Code, term.Bold+";"+term.Green), term.Styled("  "+c.Title, term.Bold))
+	p.Prose("  ", string(c.Safety)+": "+safeties[c.Safety]+".", term.Dim)
+	p.Section("How it saves", "")
+	p.Prose("  ", c.Why, term.Normal)
+	p.Section("Example", "")
 	example(p, c)
-	p.section("Limits", "")
-	p.prose("  ", c.Not, noStyle)
-	p.section("Evidence that it takes", "")
-	p.prose("  ", fullSentence(c.Needs), noStyle)
-	return p.flush()
+	p.Section("Limits", "")
+	p.Prose("  ", c.Not, term.Normal)
+	p.Section("Evidence that it takes", "")
+	p.Prose("  ", fullSentence(c.Needs), term.Normal)
+	return p.Flush()
 }
 
 // example shows a cure's code before and after.
-func example(p *page, c prescribe.Cure) {
+func example(p *term.Page, c prescribe.Cure) {
 	for _, part := range []struct{ name, code string }{{"before", c.Before}, {"after", c.After}} {
-		p.line(styled("  "+part.name, dim))
+		p.Line(term.Styled("  "+part.name, term.Dim))
 		for _, l := range codeLines(part.code) {
-			p.line(styled("    "+strings.ReplaceAll(l, "\t", "    "), cyan))
+			p.Line(term.Styled("    "+strings.ReplaceAll(l, "\t", "    "), term.Cyan))
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/heaptrim/heaptrim/internal/prescribe"
+	"github.com/heaptrim/heaptrim/internal/report/term"
 )
 
 // TestCuresAreDocumented: doc/cures has a page for each cure of the catalogue
@@ -80,13 +81,13 @@ func TestCureFits(t *testing.T) {
 	for _, c := range prescribe.Catalogue() {
 		for _, width := range []int{80, 100, 120} {
 			var out bytes.Buffer
-			if err := Cure(&out, c, PageOptions{Width: width}); err != nil {
+			if err := Cure(&out, c, term.Options{Width: width}); err != nil {
 				t.Fatal(err)
 			}
 			for line := range strings.Lines(out.String()) {
 				line = strings.TrimSuffix(line, "\n")
-				if cells(line) > width {
-					t.Errorf("%s at width %d: line of %d cells: %s", c.Code, width, cells(line), line)
+				if term.Cells(line) > width {
+					t.Errorf("%s at width %d: line of %d cells: %s", c.Code, width, term.Cells(line), line)
 				}
 				if width >= 120 && strings.HasSuffix(line, "…") {
 					t.Errorf("%s at width %d: a line is cut: %s", c.Code, width, line)

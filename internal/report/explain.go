@@ -9,6 +9,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/report/term"
 	"github.com/heaptrim/heaptrim/internal/schema"
 	"github.com/heaptrim/heaptrim/internal/stats"
 	"github.com/heaptrim/heaptrim/internal/unit"
@@ -45,7 +46,7 @@ func Explain(w io.Writer, rep *finding.Report, n int, o ExplainOptions) error {
 		if rankOf(rep, i) != n {
 			continue
 		}
-		e := &explainer{newPage(w, o.Width, o.Color), rep, knownOf(rep), rep.Prescription.Rows[i]}
+		e := &explainer{term.New(w, o.Width, o.Color), rep, knownOf(rep), rep.Prescription.Rows[i]}
 		e.title(n)
 		e.whatToDo()
 		e.others()
@@ -57,14 +58,14 @@ func Explain(w io.Writer, rep *finding.Report, n int, o ExplainOptions) error {
 		e.reason()
 		e.source(o.Source)
 		e.stacks()
-		return e.p.flush()
+		return e.p.Flush()
 	}
 	return &RankError{n, len(rep.Prescription.Rows)}
 }
 
 // explainer writes one finding.
 type explainer struct {
-	p   *page
+	p   *term.Page
 	rep *finding.Report
 	k   known
 	f   finding.Row
@@ -72,10 +73,10 @@ type explainer struct {
 
 func (e *explainer) title(n int) {
 	f := e.f
-	e.p.line(styled(fmt.Sprintf("#%d  ", n), bold), styled(place(f.Site), bold+";"+cyan), styled("  "+f.Title, bold))
-	e.p.line(styled("    "+elideMiddle(clean(f.Site.Function), e.p.width-4), noStyle))
+	e.p.Line(term.Styled(fmt.Sprintf("#%d  ", n), term.Bold), term.Styled(place(f.Site), term.Bold+";"+term.Cyan), term.Styled("  "+f.Title, term.Bold))
+	e.p.Line(term.Styled("    "+term.ElideMiddle(term.Clean(f.Site.Function), e.p.Width-4), term.Normal))
 	if f.Allocation.Via != "" {
-		e.p.line(styled("    allocates through ", dim), styled(elideMiddle(clean(f.Allocation.Via), e.p.width-22), noStyle))
+		e.p.Line(term.Styled("    allocates through ", term.Dim), term.Styled(term.ElideMiddle(term.Clean(f.Allocation.Via), e.p.Width-22), term.Normal))
 	}
 }
 
@@ -85,12 +86,12 @@ func (e *explainer) cost() {
 	if e.f.Run != "" && len(e.rep.Diagnosis.Runs) > 1 {
 		remark = "shares: mean over the runs; amounts: " + e.f.Run
 	}
-	e.p.section("What it costs", remark)
+	e.p.Section("What it costs", remark)
 	c := e.f.Cost
 	share := func(name string, i stats.Interval, known bool) {
 		switch {
 		case known:
-			e.figure(name, formatPercent(i.Value), between(i, formatPercent))
+			e.figure(name, term.FormatPercent(i.Value), term.Between(i, term.FormatPercent))
 		case e.k.cpu:
 			e.figure(name, "not known", "")
 		}
@@ -107,28 +108,28 @@ func (e *explainer) cost() {
 	share("  GC, by churn", c.Churn, e.k.churn)
 	share("  GC, by retention", c.Retention, e.k.retention)
 	if c.Retention.Value < 0 {
-		e.p.prose("    ", "Negative: what it keeps alive raises the heap goal, so the program collects less often.", dim)
+		e.p.Prose("    ", "Negative: what it keeps alive raises the heap goal, so the program collects less often.", term.Dim)
 	}
 	if r := e.f.Removal; r != nil {
 		share("saved without it", r.CPU, e.k.cpu)
 		if r.Caches.High > 0 {
 			share("  of it elsewhere", r.Caches, e.k.cpu)
 			for _, text := range e.caches() {
-				e.p.prose("    ", text, dim)
+				e.p.Prose("    ", text, term.Dim)
 			}
 		}
 	}
 	e.amount("allocates", c.BytesPerOp, func(v float64) string { return unit.FormatBytes(v) + "/op" })
-	e.amount("", c.ObjectsPerOp, func(v float64) string { return unit.FormatScaled(v) + plural(v, " object") + "/op" })
+	e.amount("", c.ObjectsPerOp, func(v float64) string { return unit.FormatScaled(v) + term.Plural(v, " object") + "/op" })
 	e.amount("at the rate of", c.BytesPerSecond, func(v float64) string { return unit.FormatBytes(v) + "/s" })
-	e.amount("", c.ObjectsPerSecond, func(v float64) string { return unit.FormatScaled(v) + plural(v, " object") + "/s" })
+	e.amount("", c.ObjectsPerSecond, func(v float64) string { return unit.FormatScaled(v) + term.Plural(v, " object") + "/s" })
 	if !e.k.perOp && !e.k.perSecond {
 		e.amount("in all", c.Bytes, unit.FormatBytes)
-		e.amount("", c.Objects, func(v float64) string { return unit.FormatScaled(v) + plural(v, " object") })
+		e.amount("", c.Objects, func(v float64) string { return unit.FormatScaled(v) + term.Plural(v, " object") })
 	}
 	e.amount("live", c.InUse, unit.FormatBytes)
 	if basis := e.rep.Diagnosis.Totals.Retention.Text; basis != "" && e.k.cpu {
-		e.p.prose("  ", "Retention: "+basis, dim)
+		e.p.Prose("  ", "Retention: "+basis, term.Dim)
 	}
 	e.profiling()
 }
@@ -142,20 +143,20 @@ func (e *explainer) profiling() {
 			continue
 		}
 		if much(r.CycleScale) {
-			e.p.prose(
+			e.p.Prose(
 				"  ",
 				fmt.Sprintf(
 					"The CPU profile is on the heap while it is taken: the program by itself has %.2f times the "+
 						"collector's work of the profiled run, and the collector's samples count for that.",
 					r.CycleScale,
 				),
-				dim,
+				term.Dim,
 			)
 		}
 		if c := r.PageFaults; c != nil && much(c.FaultScale) {
-			e.p.prose("  ", fmt.Sprintf("The program has %s page faults an operation by itself and %s in the "+
+			e.p.Prose("  ", fmt.Sprintf("The program has %s page faults an operation by itself and %s in the "+
 				"profiled run, each of about %.1f µs; the allocator's samples count %.2f times for that.",
-				unit.FormatScaled(c.Unprofiled), unit.FormatScaled(c.Profiled), c.NS.Value/1000, c.FaultScale), dim)
+				unit.FormatScaled(c.Unprofiled), unit.FormatScaled(c.Profiled), c.NS.Value/1000, c.FaultScale), term.Dim)
 		}
 	}
 }
@@ -184,7 +185,7 @@ func (e *explainer) caches() (texts []string) {
 		if c := r.FreshLine; c != nil && known(c.NS) {
 			texts = append(texts, fmt.Sprintf("Each line of %d bytes of fresh memory has to come into the caches and "+
 				"puts another one out of them. On this machine that cost %.1f ns (%.1f to %.1f) beside %s in use by %d%s.",
-				evidence.CacheLine, c.NS.Value, c.NS.Low, c.NS.High, unit.Bytes(c.LiveBytes), c.Threads, plural(
+				evidence.CacheLine, c.NS.Value, c.NS.Low, c.NS.High, unit.Bytes(c.LiveBytes), c.Threads, term.Plural(
 					float64(c.Threads), " thread",
 				)))
 		}
@@ -201,13 +202,13 @@ func (e *explainer) caches() (texts []string) {
 
 // figure is one line of the cost table.
 func (e *explainer) figure(name, value, bounds string) {
-	e.p.line(styled("  "+padRight(name, 20), noStyle), styled(padLeft(value, 16), bold), styled("   "+bounds, dim))
+	e.p.Line(term.Styled("  "+term.PadRight(name, 20), term.Normal), term.Styled(term.PadLeft(value, 16), term.Bold), term.Styled("   "+bounds, term.Dim))
 }
 
 // amount is a figure that is left out when it is not known.
 func (e *explainer) amount(name string, i stats.Interval, format func(float64) string) {
 	if measured(i) && i.Value != 0 {
-		e.figure(name, format(i.Value), between(i, format))
+		e.figure(name, format(i.Value), term.Between(i, format))
 	}
 }
 
@@ -215,27 +216,27 @@ func (e *explainer) byRun() {
 	if len(e.f.ByRun) < 2 {
 		return
 	}
-	e.p.section("In each run", "")
-	name, cpu, bytes, objects := newColumn("run", false), newColumn("CPU %", false), newColumn("B/op", true),
-		newColumn("objs/op", true)
-	t := &table{columns: []*column{name, cpu, bytes, objects}, path: name}
+	e.p.Section("In each run", "")
+	name, cpu, bytes, objects := term.NewColumn("run", false), term.NewColumn("CPU %", false), term.NewColumn("B/op", true),
+		term.NewColumn("objs/op", true)
+	t := &term.Table{Columns: []*term.Column{name, cpu, bytes, objects}, Path: name}
 	for _, r := range e.f.ByRun {
-		name.add(r.Run)
-		share := dash
+		name.Add(r.Run)
+		share := term.Dash
 		if e.k.cpu {
-			share = padLeft(percent(r.Cost.CPU.Value), 5) + plusMinus(r.Cost.CPU)
+			share = term.PadLeft(term.Percent(r.Cost.CPU.Value), 5) + term.PlusMinus(r.Cost.CPU)
 		}
-		cpu.add(share)
-		bytes.add(amount(r.Cost.BytesPerOp.Value, unit.FormatBytes))
-		objects.add(amount(r.Cost.ObjectsPerOp.Value, unit.FormatScaled))
-		t.remarks = append(t.remarks, "")
+		cpu.Add(share)
+		bytes.Add(term.Amount(r.Cost.BytesPerOp.Value, unit.FormatBytes))
+		objects.Add(term.Amount(r.Cost.ObjectsPerOp.Value, unit.FormatScaled))
+		t.Remarks = append(t.Remarks, "")
 	}
-	t.write(e.p)
+	t.Write(e.p)
 }
 
 func (e *explainer) lifetime() {
 	l := e.f.Lifetime
-	e.p.section("How long it lives", "")
+	e.p.Section("How long it lives", "")
 	text := "not known"
 	switch l.Class {
 	case finding.LifetimeShort:
@@ -257,43 +258,43 @@ func (e *explainer) lifetime() {
 	if l.Basis != "" {
 		text += " (" + l.Basis + ")"
 	}
-	e.p.prose("  ", text, noStyle)
+	e.p.Prose("  ", text, term.Normal)
 	switch e.f.Allocation.Pointers {
 	case finding.Yes:
-		e.p.prose("  ", "The objects hold pointers, so every collection that finds them alive scans them.", dim)
+		e.p.Prose("  ", "The objects hold pointers, so every collection that finds them alive scans them.", term.Dim)
 	case finding.No:
-		e.p.prose("  ", "The objects hold no pointers, so the collector never looks inside.", dim)
+		e.p.Prose("  ", "The objects hold no pointers, so the collector never looks inside.", term.Dim)
 	}
 }
 
 // reason says why the value is on the heap, with the compiler's own steps.
 func (e *explainer) reason() {
-	e.p.section("Why it is on the heap", string(e.f.Allocation.Kind))
+	e.p.Section("Why it is on the heap", string(e.f.Allocation.Kind))
 	r := e.f.Escape
 	if r == nil {
-		e.p.prose("  ", needsCompiler, noStyle)
+		e.p.Prose("  ", needsCompiler, term.Normal)
 		return
 	}
-	e.p.prose("  ", sentence(r.Text)+".", noStyle)
+	e.p.Prose("  ", sentence(r.Text)+".", term.Normal)
 	if r.Expr != "" {
 		verb := "escapes to heap"
 		if r.From != nil {
 			verb = string(r.From.Verb)
 		}
-		e.p.prose("  ", fmt.Sprintf("The compiler at %s: %s %s", place(r.At), r.Expr, verb), dim)
+		e.p.Prose("  ", fmt.Sprintf("The compiler at %s: %s %s", place(r.At), r.Expr, verb), term.Dim)
 	}
 	for _, step := range r.Flow {
-		e.p.line(styled("    "+step.Dst+" ← "+step.Src, bold))
+		e.p.Line(term.Styled("    "+step.Dst+" ← "+step.Src, term.Bold))
 		for _, edge := range step.Edges {
 			at := ""
 			if edge.File != "" {
 				at = fmt.Sprintf("%s:%d", baseName(edge.File), edge.Line)
 			}
-			e.p.line(styled("      from "+edge.Expr+" ", noStyle), styled("("+edge.Why+")", cyan), styled("  "+at, dim))
+			e.p.Line(term.Styled("      from "+edge.Expr+" ", term.Normal), term.Styled("("+edge.Why+")", term.Cyan), term.Styled("  "+at, term.Dim))
 		}
 	}
 	if r.From != nil && r.From.Cut {
-		e.p.line(styled("    … the compiler cut its explanation here", dim))
+		e.p.Line(term.Styled("    … the compiler cut its explanation here", term.Dim))
 	}
 }
 

@@ -15,24 +15,10 @@ import (
 	"unicode/utf8"
 
 	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/report/reporttest"
+	"github.com/heaptrim/heaptrim/internal/report/term"
 	"github.com/heaptrim/heaptrim/internal/schema"
 )
-
-// hostileNames are what a profile, a log or a path may hold.
-var hostileNames = []string{
-	"\x1b]0;owned\x07\x1b[2J\x1b[31mred",
-	"a\nb\r\nc\td\x00e",
-	"\u009b31m c1 control",
-	"\U000e0041\U000f0000 \u202egnp.exe\u2066 \u200b\ufeff",
-	"\xff\xfe broken \xc3",
-	"| a | `b` ``c`` <script>alert(1)</script> [x](http://evil) ![i](j) @team #1 \\| \\",
-	"=cmd|' /C calc'!A0",
-	"+1+1", "-2", "@SUM(A1)", " =1",
-	"漢字かな交じり文 한국어 🙂🙂🙂 e\u0301\u0301\u0301",
-	strings.Repeat("very/long/", 4000) + "x.F",
-	strings.Repeat("[", 300) + strings.Repeat("(", 300),
-	"",
-}
 
 // poison puts text into every string that v reaches.
 func poison(v reflect.Value, text string) {
@@ -87,7 +73,7 @@ func poisoned(text string) *finding.Report {
 // TestHostileNames: whatever names say, only printable text reaches the output,
 // and no line of the terminal's formats is too wide.
 func TestHostileNames(t *testing.T) {
-	for _, name := range hostileNames {
+	for _, name := range reporttest.HostileNames {
 		rep := poisoned(name)
 		for _, f := range formats {
 			if strings.HasPrefix(f.golden, "color") {
@@ -109,7 +95,7 @@ func TestHostileNames(t *testing.T) {
 
 // TestHostileNamesInColor: the only escape sequences are our own.
 func TestHostileNamesInColor(t *testing.T) {
-	for _, name := range hostileNames {
+	for _, name := range reporttest.HostileNames {
 		var color bytes.Buffer
 		rep := poisoned(name)
 		if err := Text(&color, rep, TextOptions{Color: true}); err != nil {
@@ -119,7 +105,7 @@ func TestHostileNamesInColor(t *testing.T) {
 			t.Fatal(err)
 		}
 		text := color.String()
-		for _, s := range []style{bold, dim, red, green, yellow, blue, magenta, cyan, gray, "0", bold + ";" + red, bold + ";" + yellow, bold + ";" + green, bold + ";" + cyan} {
+		for _, s := range []term.Style{term.Bold, term.Dim, term.Red, term.Green, term.Yellow, term.Blue, term.Magenta, term.Cyan, term.Gray, "0", term.Bold + ";" + term.Red, term.Bold + ";" + term.Yellow, term.Bold + ";" + term.Green, term.Bold + ";" + term.Cyan} {
 			text = strings.ReplaceAll(text, "\x1b["+string(s)+"m", "")
 		}
 		if i := strings.IndexByte(text, '\x1b'); i >= 0 {
@@ -130,10 +116,10 @@ func TestHostileNamesInColor(t *testing.T) {
 
 func TestNoLineIsWiderThanTheTerminal(t *testing.T) {
 	reports := []*finding.Report{fixture(), empty()}
-	for _, name := range hostileNames {
+	for _, name := range reporttest.HostileNames {
 		reports = append(reports, poisoned(name))
 	}
-	for width := minWidth; width <= 200; width += 7 {
+	for width := term.MinWidth; width <= 200; width += 7 {
 		for i, rep := range reports {
 			var out bytes.Buffer
 			if err := textAt(width)(&out, rep); err != nil {
@@ -146,7 +132,7 @@ func TestNoLineIsWiderThanTheTerminal(t *testing.T) {
 			}
 			for line := range strings.Lines(out.String()) {
 				line = strings.TrimSuffix(line, "\n")
-				if n := cells(line); n > width {
+				if n := term.Cells(line); n > width {
 					t.Errorf("report %d at width %d: line of %d cells: %s", i, width, n, line)
 				}
 				if strings.TrimRight(line, " ") != line {
@@ -192,7 +178,7 @@ func TestEmptyDiagnosis(t *testing.T) {
 }
 
 func TestCSVHoldsNoFormula(t *testing.T) {
-	for _, name := range hostileNames {
+	for _, name := range reporttest.HostileNames {
 		var out bytes.Buffer
 		rep := poisoned(name)
 		if err := CSV(&out, rep); err != nil {
@@ -218,7 +204,7 @@ func TestCSVHoldsNoFormula(t *testing.T) {
 }
 
 func TestMarkdownTableSurvives(t *testing.T) {
-	for _, name := range hostileNames {
+	for _, name := range reporttest.HostileNames {
 		var out bytes.Buffer
 		rep := poisoned(name)
 		if err := Markdown(&out, rep); err != nil {
@@ -257,10 +243,10 @@ func outsideCode(s string) string {
 
 // TestJSONKeepsNames: names are data there, so they come back as they were.
 func TestJSONKeepsNames(t *testing.T) {
-	for _, name := range hostileNames {
+	for _, name := range reporttest.HostileNames {
 		var out bytes.Buffer
 		rep := poisoned(name)
-		if err := JSON(&out, rep, Meta{}); err != nil {
+		if err := JSON(&out, rep, schema.Meta{}); err != nil {
 			t.Fatal(err)
 		}
 		var doc schema.Report
@@ -274,12 +260,12 @@ func TestJSONKeepsNames(t *testing.T) {
 }
 
 func FuzzClean(f *testing.F) {
-	for _, s := range hostileNames {
+	for _, s := range reporttest.HostileNames {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		got := clean(s)
-		if again := clean(got); again != got {
+		got := term.Clean(s)
+		if again := term.Clean(got); again != got {
 			t.Errorf("clean(%q) = %q, and cleaned again %q", s, got, again)
 		}
 		for _, r := range got {
@@ -288,10 +274,10 @@ func FuzzClean(f *testing.F) {
 			}
 		}
 		for _, n := range []int{0, 1, 2, 7, 40} {
-			if c := cells(elideMiddle(got, n)); c > max(n, 1) {
+			if c := term.Cells(term.ElideMiddle(got, n)); c > max(n, 1) {
 				t.Errorf("elideMiddle(%q, %d) has %d cells", got, n, c)
 			}
-			if c := cells(elideEnd(got, n)); c > max(n, 1) {
+			if c := term.Cells(term.ElideEnd(got, n)); c > max(n, 1) {
 				t.Errorf("elideEnd(%q, %d) has %d cells", got, n, c)
 			}
 		}

@@ -2,28 +2,21 @@ package report
 
 import (
 	"io"
-	"time"
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/report/trace"
 	"github.com/heaptrim/heaptrim/internal/schema"
 	"github.com/heaptrim/heaptrim/internal/stats"
 )
 
-// Meta is what a JSON report says of itself. The zero value leaves it out.
-type Meta struct {
-	Tool    string    // heaptrim's version
-	Created time.Time // when the recording was made
-
-}
-
 // JSON writes a report as one JSON document of [Schema], indented, with a
 // newline at its end. Numbers that are not finite are written as null.
-func JSON(w io.Writer, rep *finding.Report, m Meta) error {
+func JSON(w io.Writer, rep *finding.Report, m schema.Meta) error {
 	return schema.Write(w, newDocument(rep, m))
 }
 
-func newDocument(rep *finding.Report, m Meta) schema.Report {
+func newDocument(rep *finding.Report, m schema.Meta) schema.Report {
 	k := knownOf(rep)
 	doc := schema.Report{
 		Schema: schema.ReportVersion, Tool: m.Tool,
@@ -33,7 +26,7 @@ func newDocument(rep *finding.Report, m Meta) schema.Report {
 		Decomposition: []schema.Bucket{}, Findings: []schema.Finding{}, SetApart: []schema.Finding{},
 		Advice: []schema.Advice{}, Detections: schema.Rows(
 			rep.Detections, newDetection,
-		), Latency: newLatency(rep.Trace), Vet: []schema.RuleHit{}, Runs: []schema.RunSummary{}, Missing: []schema.Gap{},
+		), Latency: trace.Section(rep.Trace), Vet: []schema.RuleHit{}, Runs: []schema.RunSummary{}, Missing: []schema.Gap{},
 		Warnings: schema.List(rep.Warnings),
 	}
 	if !m.Created.IsZero() {
@@ -286,4 +279,15 @@ func yesNo(t finding.Tri) *bool {
 	}
 	yes := t == finding.Yes
 	return &yes
+}
+
+func newDetection(d finding.Detection) schema.Detection {
+	out := schema.Detection{
+		Detector: d.Detector, Run: d.Run, Title: d.Title, Code: d.Code, Text: d.Text, Evidence: d.Evidence,
+		Amount: schema.Positive(d.Amount), Saves: nil, Basis: d.Basis,
+	}
+	if d.Saves.Value != 0 {
+		out.Saves = schema.NewInterval(d.Saves, true)
+	}
+	return out
 }

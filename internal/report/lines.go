@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/report/term"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
@@ -22,7 +23,7 @@ func Lines(w io.Writer, rep *finding.Report) error {
 			r.At.File == f.Site.File {
 			at += fmt.Sprintf(":%d", r.From.Col)
 		}
-		fmt.Fprintf(b, "%s: %s (%s)\n", clean(at), clean(whatToDo(f)), lineFigure(f, k))
+		fmt.Fprintf(b, "%s: %s (%s)\n", term.Clean(at), term.Clean(whatToDo(f)), lineFigure(f, k))
 	}
 	return b.Flush()
 }
@@ -39,14 +40,14 @@ func lineFigure(f finding.Row, k known) string {
 func lineCost(f finding.Row, k known) string {
 	var parts []string
 	if k.cpu {
-		parts = append(parts, sharePercent(f.Cost.CPU)+" of CPU")
+		parts = append(parts, term.SharePercent(f.Cost.CPU)+" of CPU")
 	}
 	bytes, objects := k.amounts(f.Cost)
 	if measured(bytes) {
 		parts = append(parts, unit.FormatBytes(bytes.Value)+k.per())
 	}
 	if measured(objects) {
-		parts = append(parts, unit.FormatScaled(objects.Value)+plural(objects.Value, " object")+k.per())
+		parts = append(parts, unit.FormatScaled(objects.Value)+term.Plural(objects.Value, " object")+k.per())
 	}
 	if len(parts) == 0 {
 		return "not known"

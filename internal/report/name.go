@@ -6,6 +6,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/report/term"
 )
 
 // shortName drops the directories of a function's package path and undoes the
@@ -26,7 +27,7 @@ func shortName(function string) string {
 func place(s evidence.Site) string {
 	switch {
 	case s.File == "":
-		return dash
+		return term.Dash
 	case s.Line <= 0:
 		return s.File
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/report/term"
 	"github.com/heaptrim/heaptrim/internal/stats"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
@@ -14,7 +15,7 @@ import (
 func savedText(p finding.Prediction, k known) string {
 	var parts []string
 	if k.cpu && measured(p.CPU) {
-		parts = append(parts, sharePercent(p.CPU)+" of CPU")
+		parts = append(parts, term.SharePercent(p.CPU)+" of CPU")
 	}
 	return strings.Join(append(parts, savedAmounts(p)...), ", ")
 }
@@ -25,14 +26,14 @@ const leastCycles = 0.005
 // savedAmounts are what a prediction saves in each operation.
 func savedAmounts(p finding.Prediction) []string {
 	var parts []string
-	if some(p.BytesPerOp.Value) {
+	if term.Some(p.BytesPerOp.Value) {
 		parts = append(parts, unit.FormatBytes(p.BytesPerOp.Value)+"/op")
 	}
-	if some(p.ObjectsPerOp.Value) {
-		parts = append(parts, unit.FormatScaled(p.ObjectsPerOp.Value)+plural(p.ObjectsPerOp.Value, " object")+"/op")
+	if term.Some(p.ObjectsPerOp.Value) {
+		parts = append(parts, unit.FormatScaled(p.ObjectsPerOp.Value)+term.Plural(p.ObjectsPerOp.Value, " object")+"/op")
 	}
 	if p.Cycles.Value >= leastCycles {
-		parts = append(parts, sharePercent(p.Cycles)+" of the cycles")
+		parts = append(parts, term.SharePercent(p.Cycles)+" of the cycles")
 	}
 	return parts
 }
@@ -91,8 +92,8 @@ func outlook(rep *finding.Report, k known) string {
 func savedHeadline(p finding.Prediction, k known) string {
 	switch {
 	case k.cpu && measured(p.CPU):
-		return sharePercent(p.CPU) + " of CPU"
-	case !k.cpu && some(p.BytesPerOp.Value):
+		return term.SharePercent(p.CPU) + " of CPU"
+	case !k.cpu && term.Some(p.BytesPerOp.Value):
 		return unit.FormatBytes(p.BytesPerOp.Value) + "/op"
 	}
 	return ""
@@ -109,28 +110,28 @@ func leftOut(rep *finding.Report) string {
 	if n == 1 {
 		verb = " is"
 	}
-	text := fmt.Sprintf("%d more%s%s below the threshold", n, plural(float64(n), " finding"), verb)
-	if some(p.Threshold) && p.Threshold <= 1 {
+	text := fmt.Sprintf("%d more%s%s below the threshold", n, term.Plural(float64(n), " finding"), verb)
+	if term.Some(p.Threshold) && p.Threshold <= 1 {
 		text += " of " + strconv.FormatFloat(100*p.Threshold, 'g', 3, 64) + " %"
 	}
 	return text + ": -threshold 0 shows them."
 }
 
 // advice is the section on remedies that belong to no line.
-func advice(p *page, rep *finding.Report, k known) {
+func advice(p *term.Page, rep *finding.Report, k known) {
 	if len(rep.Advice) == 0 {
 		return
 	}
-	p.section("For the program as a whole", "")
+	p.Section("For the program as a whole", "")
 	for _, a := range rep.Advice {
 		saves := ""
 		if s := savedText(a.Remedy.Saves, k); s != "" {
 			saves = "  saves " + s
 		}
-		p.line(styled("  "+tag(a.Remedy.Code)+a.Title, bold), styled(saves, noStyle))
-		p.prose("      ", fullSentence(a.Remedy.Text), noStyle)
+		p.Line(term.Styled("  "+tag(a.Remedy.Code)+a.Title, term.Bold), term.Styled(saves, term.Normal))
+		p.Prose("      ", fullSentence(a.Remedy.Text), term.Normal)
 		if why := because(a.Remedy.Why, a.Remedy.Saves.Basis); why != "" {
-			p.prose("      ", why, dim)
+			p.Prose("      ", why, term.Dim)
 		}
 	}
 }
@@ -151,7 +152,7 @@ func because(why, basis string) string {
 const shownRules = 15
 
 // rules is the section of what the rules for source say of hot lines.
-func rules(p *page, hits []finding.RuleHit, k known) {
+func rules(p *term.Page, hits []finding.RuleHit, k known) {
 	if len(hits) == 0 {
 		return
 	}
@@ -160,20 +161,20 @@ func rules(p *page, hits []finding.RuleHit, k known) {
 	if n := len(hits); n > len(shown) {
 		remark = fmt.Sprintf("the first %d of %d; ", len(shown), n) + remark
 	}
-	p.section("Source rules on hot lines", remark)
-	cpu, bytes := newColumn("CPU %", false), newColumn("bytes %", true)
-	where, function := newColumn("where", false), newColumn("function", false)
-	where.style, cpu.style = cyan, bold
-	t := &table{columns: []*column{bytes, where, function}, path: where, function: function, head: "rule"}
+	p.Section("Source rules on hot lines", remark)
+	cpu, bytes := term.NewColumn("CPU %", false), term.NewColumn("bytes %", true)
+	where, function := term.NewColumn("where", false), term.NewColumn("function", false)
+	where.Style, cpu.Style = term.Cyan, term.Bold
+	t := &term.Table{Columns: []*term.Column{bytes, where, function}, Path: where, Function: function, Head: "rule"}
 	if k.cpu {
-		t.columns = append([]*column{cpu}, t.columns...)
+		t.Columns = append([]*term.Column{cpu}, t.Columns...)
 	}
 	for _, h := range shown {
-		cpu.add(padLeft(percent(h.Cost.CPU.Value), 5) + plusMinus(h.Cost.CPU))
-		bytes.add(percent(h.Cost.BytesShare))
-		where.add(place(h.Cost.Site))
-		function.add(shortName(h.Cost.Site.Function))
-		t.remarks = append(t.remarks, tag(h.Code)+h.Message)
+		cpu.Add(term.PadLeft(term.Percent(h.Cost.CPU.Value), 5) + term.PlusMinus(h.Cost.CPU))
+		bytes.Add(term.Percent(h.Cost.BytesShare))
+		where.Add(place(h.Cost.Site))
+		function.Add(shortName(h.Cost.Site.Function))
+		t.Remarks = append(t.Remarks, tag(h.Code)+h.Message)
 	}
-	t.write(p)
+	t.Write(p)
 }

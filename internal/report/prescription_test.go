@@ -24,7 +24,7 @@ func TestRankMarksBySaving(t *testing.T) {
 			rep.Prescription.Rows = append(rep.Prescription.Rows, g)
 		}
 		c := rankColumn(rep, rep.Prescription.Rows, knownOf(rep))
-		if got := strings.Join(c.cells, " "); got != want {
+		if got := strings.Join(c.Cells, " "); got != want {
 			t.Errorf("marks of %v: got %q, want %q", savings, got, want)
 		}
 	}

@@ -6,12 +6,13 @@ import (
 	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/report/term"
 	"github.com/heaptrim/heaptrim/internal/stats"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
 // ranking is the ranked table.
-func ranking(p *page, rep *finding.Report, k known, o TextOptions) {
+func ranking(p *term.Page, rep *finding.Report, k known, o TextOptions) {
 	shown := rep.Prescription.Rows[:min(o.Top, len(rep.Prescription.Rows))]
 	title, remark := "What to change", ""
 	if len(shown) > 0 && !k.cures {
@@ -20,20 +21,20 @@ func ranking(p *page, rep *finding.Report, k known, o TextOptions) {
 	if n := len(rep.Prescription.Rows); n > len(shown) {
 		remark = fmt.Sprintf("the first %d of %d", len(shown), n)
 	}
-	p.section(title, remark)
+	p.Section(title, remark)
 	hidden := leftOut(rep)
 	if len(shown) == 0 {
-		p.prose("  ", "No allocation site of your code stands out in this recording.", noStyle)
-		p.prose("  ", hidden, noStyle)
+		p.Prose("  ", "No allocation site of your code stands out in this recording.", term.Normal)
+		p.Prose("  ", hidden, term.Normal)
 		return
 	}
-	t := cureTable(shown, k, p.width)
+	t := cureTable(shown, k, p.Width)
 	ranks := rankColumn(rep, shown, k)
-	t.columns = append([]*column{ranks}, t.columns...)
-	t.write(p)
-	p.prose("  ", hidden, noStyle)
+	t.Columns = append([]*term.Column{ranks}, t.Columns...)
+	t.Write(p)
+	p.Prose("  ", hidden, term.Normal)
 	for _, note := range notes(rep, k, ranks) {
-		p.prose("  ", note, dim)
+		p.Prose("  ", note, term.Dim)
 	}
 }
 
@@ -44,9 +45,9 @@ const (
 )
 
 // rankColumn numbers the rows and marks them.
-func rankColumn(rep *finding.Report, shown []finding.Row, k known) *column {
-	c := newColumn("# ", true)
-	c.style = bold
+func rankColumn(rep *finding.Report, shown []finding.Row, k known) *term.Column {
+	c := term.NewColumn("# ", true)
+	c.Style = term.Bold
 	more := func(own stats.Interval) func(finding.Row) bool {
 		return func(g finding.Row) bool {
 			other, ok := k.rankedBy(g)
@@ -65,14 +66,14 @@ func rankColumn(rep *finding.Report, shown []finding.Row, k known) *column {
 				mark = tiedMark
 			}
 		}
-		c.add(fmt.Sprint(rankOf(rep, i)) + mark)
+		c.Add(fmt.Sprint(rankOf(rep, i)) + mark)
 	}
 	return c
 }
 
 // marked reports whether any cell of a column ends with a mark.
-func (c *column) marked(mark string) bool {
-	return slices.ContainsFunc(c.cells, func(s string) bool { return strings.HasSuffix(s, mark) })
+func marked(c *term.Column, mark string) bool {
+	return slices.ContainsFunc(c.Cells, func(s string) bool { return strings.HasSuffix(s, mark) })
 }
 
 // savesMore reports whether a finding's cure saves clearly more than the finding
@@ -94,7 +95,7 @@ func whyMore(rep *finding.Report) string {
 }
 
 // notes explain the table's columns and marks, those that it uses only.
-func notes(rep *finding.Report, k known, ranks *column) []string {
+func notes(rep *finding.Report, k known, ranks *term.Column) []string {
 	var out []string
 	switch {
 	case k.cures && k.cpu:
@@ -111,10 +112,10 @@ func notes(rep *finding.Report, k known, ranks *column) []string {
 	if k.cpu && slices.ContainsFunc(rep.Prescription.Rows, savesMore) {
 		out = append(out, "A cure can save more than its row costs: "+whyMore(rep)+".")
 	}
-	if ranks.marked(liftedMark) {
+	if marked(ranks, liftedMark) {
 		out = append(out, "+ stands here for all lines of its function, of which it is the first.")
 	}
-	if ranks.marked(tiedMark) {
+	if marked(ranks, tiedMark) {
 		out = append(out, "= cannot be told from the row above: their intervals overlap.")
 	}
 	if len(rep.Diagnosis.Runs) > 1 {
@@ -131,7 +132,7 @@ func notes(rep *finding.Report, k known, ranks *column) []string {
 			out,
 			fmt.Sprintf(
 				"Collector cost that no site bears: %s (fixed cost of a cycle, stacks and globals, shared headroom).",
-				sharePercent(r),
+				term.SharePercent(r),
 			),
 		)
 	}
@@ -154,37 +155,37 @@ func overcharged(rep *finding.Report, k known) string {
 	}
 	return fmt.Sprintf(
 		"All sites together bear %s of CPU more for the collector than it was measured to take: they share one headroom.",
-		sharePercent(r.Scale(-1)),
+		term.SharePercent(r.Scale(-1)),
 	)
 }
 
 // cureTable has what each finding's cure saves and what the site costs.
-func cureTable(findings []finding.Row, k known, width int) *table {
-	saves, cpu := newColumn("saves %", false), newColumn("costs %", false)
-	bytes, objects := newColumn("B"+k.per(), true), newColumn("objs"+k.per(), true)
-	where, function := newColumn("where", false), newColumn("function", false)
-	saves.style, where.style = bold, cyan
+func cureTable(findings []finding.Row, k known, width int) *term.Table {
+	saves, cpu := term.NewColumn("saves %", false), term.NewColumn("costs %", false)
+	bytes, objects := term.NewColumn("B"+k.per(), true), term.NewColumn("objs"+k.per(), true)
+	where, function := term.NewColumn("where", false), term.NewColumn("function", false)
+	saves.Style, where.Style = term.Bold, term.Cyan
 	if !k.cpu {
-		saves.head, saves.right = "saves B"+k.per(), true
+		saves.Head, saves.Right = "saves B"+k.per(), true
 	}
-	t := &table{head: "what to do", path: where, function: function}
+	t := &term.Table{Head: "what to do", Path: where, Function: function}
 	for _, f := range findings {
 		b, o := k.amounts(f.Cost)
-		saves.add(k.savingCell(f))
-		cpu.add(padLeft(percent(f.Cost.CPU.Value), 5) + plusMinus(f.Cost.CPU))
-		bytes.add(amount(b.Value, unit.FormatBytes))
-		objects.add(amount(o.Value, unit.FormatScaled))
-		where.add(place(f.Site))
-		function.add(shortName(f.Site.Function))
-		t.remarks = append(t.remarks, whatToDo(f))
+		saves.Add(k.savingCell(f))
+		cpu.Add(term.PadLeft(term.Percent(f.Cost.CPU.Value), 5) + term.PlusMinus(f.Cost.CPU))
+		bytes.Add(term.Amount(b.Value, unit.FormatBytes))
+		objects.Add(term.Amount(o.Value, unit.FormatScaled))
+		where.Add(place(f.Site))
+		function.Add(shortName(f.Site.Function))
+		t.Remarks = append(t.Remarks, whatToDo(f))
 	}
 	if k.cures {
-		t.columns = append(t.columns, saves)
+		t.Columns = append(t.Columns, saves)
 	}
 	if k.cpu && (width >= 80 || !k.cures) {
-		t.columns = append(t.columns, cpu)
+		t.Columns = append(t.Columns, cpu)
 	}
-	t.columns = append(t.columns, bytes, objects, where, function)
+	t.Columns = append(t.Columns, bytes, objects, where, function)
 	return t
 }
 
@@ -194,11 +195,11 @@ func (k known) savingCell(f finding.Row) string {
 	switch {
 	case !cured(f) || !measured(own):
 		if k.cpu {
-			return padLeft(dash, 5)
+			return term.PadLeft(term.Dash, 5)
 		}
-		return dash
+		return term.Dash
 	case k.cpu:
-		return padLeft(percent(own.Value), 5) + plusMinus(own)
+		return term.PadLeft(term.Percent(own.Value), 5) + term.PlusMinus(own)
 	}
-	return amount(own.Value, unit.FormatBytes)
+	return term.Amount(own.Value, unit.FormatBytes)
 }

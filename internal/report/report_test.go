@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/schema"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -32,11 +33,11 @@ func explainAt(width int) writer {
 
 func asJSON(w io.Writer, rep *finding.Report) error {
 	rep.Trace, rep.Detections = fixtureTrace(), fixtureDetections()
-	return JSON(w, rep, Meta{Tool: "v0.1.0", Created: time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)})
+	return JSON(w, rep, schema.Meta{Tool: "v0.1.0", Created: time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)})
 }
 
 func asSARIF(w io.Writer, rep *finding.Report) error {
-	return SARIF(w, rep, Meta{Tool: "heaptrim v0.1.0"})
+	return SARIF(w, rep, schema.Meta{Tool: "heaptrim v0.1.0"})
 }
 
 // empty is the report on a recording that says nothing.

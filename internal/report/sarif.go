@@ -11,6 +11,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe"
+	"github.com/heaptrim/heaptrim/internal/report/term"
 	"github.com/heaptrim/heaptrim/internal/schema"
 )
 
@@ -31,11 +32,11 @@ const worthWarning = prescribe.DefaultThreshold
 // is named, a result for each finding. Files below the module's root are
 // relative to %SRCROOT%. A finding whose remedy is to leave the line as it is
 // becomes an informational result, which asks for nothing.
-func SARIF(w io.Writer, rep *finding.Report, m Meta) error {
+func SARIF(w io.Writer, rep *finding.Report, m schema.Meta) error {
 	k := knownOf(rep)
 	run := sarifRun{
 		Tool: sarifTool{
-			sarifDriver{Name: "heaptrim", FullName: clean(m.Tool), InformationURI: projectURI, Rules: []sarifRule{}},
+			sarifDriver{Name: "heaptrim", FullName: term.Clean(m.Tool), InformationURI: projectURI, Rules: []sarifRule{}},
 		},
 		Invocations: []sarifInvocation{{Successful: true}},
 		BaseIDs: map[string]sarifBase{
@@ -86,14 +87,14 @@ func (s *sarifBuilder) add(f finding.Row) {
 		text = whyOnHeap(f)
 	}
 	s.run.Results = append(s.run.Results, sarifResult{
-		RuleID: clean(code), RuleIndex: rule, Kind: kind, Level: level,
+		RuleID: term.Clean(code), RuleIndex: rule, Kind: kind, Level: level,
 		Message: sarifText{
 			Text: sarifMessage(strings.TrimSuffix(sentence(text), ".") + " (" + lineFigure(f, s.k) + ")."),
 		},
 		Locations:    sarifLocations(f, s.root),
 		Fingerprints: map[string]string{"heaptrimSite/v1": s.fingerprint(code, f)},
 		Properties: sarifResultProperties{
-			Rank: f.Rank, Safety: clean(f.Remedy.Safety), Prediction: sarifPrediction(f.Remedy.Saves),
+			Rank: f.Rank, Safety: term.Clean(f.Remedy.Safety), Prediction: sarifPrediction(f.Remedy.Saves),
 			CostCPU:    schema.NewInterval(f.Cost.CPU, s.k.cpu),
 			BytesPerOp: schema.Positive(f.Cost.BytesPerOp.Value), ObjectsPerOp: schema.Positive(f.Cost.ObjectsPerOp.Value),
 		},
@@ -116,7 +117,7 @@ func newSarifRule(code string) sarifRule {
 	if !ok {
 		text := sarifText{Text: "An allocation site that memory management spends time on, without a cure that is known."}
 		return sarifRule{
-			ID: clean(code), Name: ruleName(code), Short: sarifText{Text: "Costly allocation."}, Full: text, Help: text,
+			ID: term.Clean(code), Name: ruleName(code), Short: sarifText{Text: "Costly allocation."}, Full: text, Help: text,
 			HelpURI: projectURI, Default: sarifConfiguration{"note"}, Properties: sarifRuleProperties{Tags: sarifTags()},
 		}
 	}
@@ -139,7 +140,7 @@ func sarifTags() []string { return []string{"performance", "memory"} }
 // ruleName is a code in the capitals that the standard asks of names.
 func ruleName(code string) string {
 	var b strings.Builder
-	for word := range strings.SplitSeq(clean(code), "-") {
+	for word := range strings.SplitSeq(term.Clean(code), "-") {
 		b.WriteString(sentence(word))
 	}
 	return b.String()
@@ -162,7 +163,7 @@ func sarifPrediction(p finding.Prediction) *schema.Prediction {
 	if out.CPUShare == nil && out.BytesPerOp == nil && out.ObjectsPerOp == nil {
 		return nil
 	}
-	out.Basis = clean(out.Basis)
+	out.Basis = term.Clean(out.Basis)
 	return &out
 }
 
@@ -180,7 +181,7 @@ func sarifLocations(f finding.Row, root string) []sarifLocation {
 		}
 	}
 	if f.Site.Function != "" {
-		at.Logical = []sarifLogical{{clean(f.Site.Function), "function"}}
+		at.Logical = []sarifLogical{{term.Clean(f.Site.Function), "function"}}
 	}
 	if at.Physical == nil && at.Logical == nil {
 		return []sarifLocation{}
@@ -205,5 +206,5 @@ func sarifFile(file string) sarifArtifact {
 // arguments and are doubled to mean themselves, and brackets before a
 // parenthesis are a link.
 func sarifMessage(s string) string {
-	return strings.NewReplacer("{", "{{", "}", "}}", "](", "] (").Replace(clean(s))
+	return strings.NewReplacer("{", "{{", "}", "}}", "](", "] (").Replace(term.Clean(s))
 }

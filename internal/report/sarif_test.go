@@ -8,12 +8,14 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/report/reporttest"
+	"github.com/heaptrim/heaptrim/internal/schema"
 )
 
 func sarifOf(t *testing.T, rep *finding.Report) sarifRun {
 	t.Helper()
 	var out bytes.Buffer
-	if err := SARIF(&out, rep, Meta{}); err != nil {
+	if err := SARIF(&out, rep, schema.Meta{}); err != nil {
 		t.Fatal(err)
 	}
 	var log sarifLog
@@ -34,7 +36,7 @@ func TestSARIFHolds(t *testing.T) {
 	bare := empty()
 	bare.Prescription.Rows = []finding.Row{{Finding: &finding.Finding{}}, {Finding: &finding.Finding{}}}
 	reports := []*finding.Report{fixture(), empty(), bare}
-	for _, name := range hostileNames {
+	for _, name := range reporttest.HostileNames {
 		reports = append(reports, poisoned(name))
 	}
 	for i, rep := range reports {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
+
+	"github.com/heaptrim/heaptrim/internal/report/term"
 )
 
 // aroundSite is how many lines are shown before and after a site's.
@@ -15,14 +17,14 @@ func (e *explainer) source(read func(string) ([]byte, error)) {
 	if s.File == "" || s.Line <= 0 {
 		return
 	}
-	e.p.section("Source", s.File)
+	e.p.Section("Source", s.File)
 	if read == nil {
-		e.p.prose("  ", "not known: needs the module's sources", noStyle)
+		e.p.Prose("  ", "not known: needs the module's sources", term.Normal)
 		return
 	}
 	data, err := read(s.File)
 	if err != nil {
-		e.p.prose("  ", "not known: needs the module's sources: "+err.Error(), noStyle)
+		e.p.Prose("  ", "not known: needs the module's sources: "+err.Error(), term.Normal)
 		return
 	}
 	lines := bytes.Split(bytes.TrimSuffix(data, []byte("\n")), []byte("\n"))
@@ -30,13 +32,13 @@ func (e *explainer) source(read func(string) ([]byte, error)) {
 		lines = nil
 	}
 	if s.Line > len(lines) {
-		e.p.prose(
+		e.p.Prose(
 			"  ",
 			fmt.Sprintf(
 				"The file has %d%s, the recording says line %d: it has changed since.", len(lines),
-				plural(float64(len(lines)), " line"), s.Line,
+				term.Plural(float64(len(lines)), " line"), s.Line,
 			),
-			yellow,
+			term.Yellow,
 		)
 		return
 	}
@@ -44,11 +46,11 @@ func (e *explainer) source(read func(string) ([]byte, error)) {
 	wide := len(fmt.Sprint(last))
 	for n := first; n <= last; n++ {
 		text := strings.TrimRight(strings.ReplaceAll(string(lines[n-1]), "\t", "    "), " \r")
-		number := padLeft(fmt.Sprint(n), wide)
+		number := term.PadLeft(fmt.Sprint(n), wide)
 		if n == s.Line {
-			e.p.line(styled("▶ "+number+" │ ", bold+";"+red), styled(text, bold))
+			e.p.Line(term.Styled("▶ "+number+" │ ", term.Bold+";"+term.Red), term.Styled(text, term.Bold))
 			continue
 		}
-		e.p.line(styled("  "+number+" │ ", dim), styled(text, noStyle))
+		e.p.Line(term.Styled("  "+number+" │ ", term.Dim), term.Styled(text, term.Normal))
 	}
 }

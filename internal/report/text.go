@@ -7,6 +7,8 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/report/machine"
+	"github.com/heaptrim/heaptrim/internal/report/term"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
@@ -32,7 +34,7 @@ func Text(w io.Writer, rep *finding.Report, o TextOptions) error {
 	if o.Top <= 0 {
 		o.Top = defaultTop
 	}
-	p := newPage(w, o.Width, o.Color)
+	p := term.New(w, o.Width, o.Color)
 	k := knownOf(rep)
 	headline(p, rep, k)
 	facts(p, rep)
@@ -44,44 +46,44 @@ func Text(w io.Writer, rep *finding.Report, o TextOptions) error {
 	setApart(p, rep, k)
 	missing(p, rep)
 	warnings(p, rep)
-	return p.flush()
+	return p.Flush()
 }
 
 // headline is the one sentence to read when there is time for one, the reason
 // for it, and what can be won.
-func headline(p *page, rep *finding.Report, k known) {
+func headline(p *term.Page, rep *finding.Report, k known) {
 	t := rep.Diagnosis.Totals
 	if !k.cpu {
-		p.prose("", "What share of CPU time memory management takes is not known: needs a CPU profile.", bold)
+		p.Prose("", "What share of CPU time memory management takes is not known: needs a CPU profile.", term.Bold)
 	} else {
-		p.line(styled("Memory management takes ", bold), styled(percent(t.MemoryShare.Value)+" %", heat(t.MemoryShare.Value)),
-			styled(plusMinus(t.MemoryShare), noStyle), styled(" of CPU time.", bold))
+		p.Line(term.Styled("Memory management takes ", term.Bold), term.Styled(term.Percent(t.MemoryShare.Value)+" %", heat(t.MemoryShare.Value)),
+			term.Styled(term.PlusMinus(t.MemoryShare), term.Normal), term.Styled(" of CPU time.", term.Bold))
 	}
 	if t.Why != "" {
-		p.prose("", sentence(t.Why), noStyle)
+		p.Prose("", sentence(t.Why), term.Normal)
 	}
 	if s := outlook(rep, k); s != "" {
-		p.prose("", s, bold)
+		p.Prose("", s, term.Bold)
 	}
-	p.blank()
+	p.Blank()
 }
 
 // heat is the style of a share of CPU.
-func heat(share float64) style {
+func heat(share float64) term.Style {
 	switch {
 	case share >= 0.2:
-		return bold + ";" + red
+		return term.Bold + ";" + term.Red
 	case share >= 0.05:
-		return bold + ";" + yellow
+		return term.Bold + ";" + term.Yellow
 	}
-	return bold + ";" + green
+	return term.Bold + ";" + term.Green
 }
 
 // facts are the figures behind the headline, one subject a line.
-func facts(p *page, rep *finding.Report) {
+func facts(p *term.Page, rep *finding.Report) {
 	t, e := rep.Diagnosis.Totals, rep.Diagnosis.Environment
 	row := func(label string, parts ...string) {
-		p.prose("  "+padRight(label, 11), joinKnown(parts), noStyle)
+		p.Prose("  "+term.PadRight(label, 11), term.JoinKnown(parts), term.Normal)
 	}
 	row("target", targetName(rep.Diagnosis.Target))
 	row("collector", cycleFacts(t)...)
@@ -96,12 +98,12 @@ func facts(p *page, rep *finding.Report) {
 	row("settings", setting("GOGC", e.GOGC), setting("GOMEMLIMIT", e.GOMEMLIMIT), optional("GODEBUG=", e.GODEBUG),
 		optional("GOEXPERIMENT=", e.Experiment),
 		optional("huge pages ", e.THP))
-	row("machine", machineFacts(e)...)
+	row("machine", machine.Facts(e)...)
 }
 
 func cycleFacts(t finding.Totals) []string {
 	var parts []string
-	if some(t.Cycles.PerSecond) {
+	if term.Some(t.Cycles.PerSecond) {
 		parts = append(parts, unit.FormatScaled(t.Cycles.PerSecond)+" cycles/s")
 	}
 	if t.Cycles.Automatic > 0 {
@@ -118,7 +120,7 @@ func cycleFacts(t finding.Totals) []string {
 		}
 	}
 	if t.CPUSeconds > 0 {
-		parts = append(parts, sharePercent(t.CollectorShare)+" of CPU")
+		parts = append(parts, term.SharePercent(t.CollectorShare)+" of CPU")
 	}
 	return parts
 }
@@ -152,45 +154,10 @@ func heapFacts(t finding.Totals) []string {
 	if len(parts) == 0 {
 		parts = append(parts, unseen(t, "live heap and goal not known: needs a gctrace log"))
 	}
-	if some(t.BytesPerSecond) {
+	if term.Some(t.BytesPerSecond) {
 		parts = append(parts, "allocates "+unit.FormatBytes(t.BytesPerSecond)+"/s")
 	}
 	return parts
-}
-
-func machineFacts(e evidence.Environment) []string {
-	procs := ""
-	switch {
-	case e.GOMAXPROCS > 0 && e.NumCPU > 0:
-		procs = fmt.Sprintf("GOMAXPROCS %d of %d CPUs", e.GOMAXPROCS, e.NumCPU)
-	case e.GOMAXPROCS > 0:
-		procs = fmt.Sprintf("GOMAXPROCS %d", e.GOMAXPROCS)
-	case e.NumCPU > 0:
-		procs = fmt.Sprintf("%d CPUs", e.NumCPU)
-	}
-	group := ""
-	if some(e.CgroupCPU) || e.CgroupLimit > 0 {
-		var limits []string
-		if some(e.CgroupCPU) {
-			limits = append(limits, unit.FormatCount(e.CgroupCPU)+" CPUs")
-		}
-		if e.CgroupLimit > 0 {
-			limits = append(limits, unit.Bytes(e.CgroupLimit).String())
-		}
-		group = "cgroup limit " + strings.Join(limits, " and ")
-	}
-	memory := ""
-	if e.MemoryBytes > 0 {
-		memory = unit.Bytes(e.MemoryBytes).String()
-	}
-	goVersion := e.GoVersion
-	if goVersion == "" {
-		goVersion = "Go version not known"
-	}
-	if e.GOOS != "" {
-		goVersion += " " + e.GOOS + "/" + e.GOARCH
-	}
-	return []string{goVersion, procs, memory, group, e.CPUModel}
 }
 
 // targetName says what was recorded, as the user called it.
@@ -222,17 +189,6 @@ func optional(lead, value string) string {
 	return lead + value
 }
 
-// joinKnown puts commas between the parts that are there.
-func joinKnown(parts []string) string {
-	var out []string
-	for _, s := range parts {
-		if s != "" {
-			out = append(out, s)
-		}
-	}
-	return strings.Join(out, ", ")
-}
-
 // sentence begins with a capital letter.
 func sentence(s string) string {
 	if s != "" && s[0] >= 'a' && s[0] <= 'z' {
@@ -250,26 +206,26 @@ func fullSentence(s string) string {
 	return s + "."
 }
 
-func missing(p *page, rep *finding.Report) {
+func missing(p *term.Page, rep *finding.Report) {
 	if len(rep.Diagnosis.Gaps) == 0 {
 		return
 	}
-	p.section("Not known", "what the recording lacks, and what it would add")
+	p.Section("Not known", "what the recording lacks, and what it would add")
 	for _, m := range rep.Diagnosis.Gaps {
-		p.prose("  - ", m.What+": "+m.Adds, noStyle)
+		p.Prose("  - ", m.What+": "+m.Adds, term.Normal)
 	}
 }
 
-func warnings(p *page, rep *finding.Report) {
+func warnings(p *term.Page, rep *finding.Report) {
 	if len(rep.Warnings) == 0 {
 		return
 	}
-	p.section("Warnings", "")
+	p.Section("Warnings", "")
 	for i, s := range rep.Warnings {
 		if i == shownWarning {
-			p.line(styled(fmt.Sprintf("  … and %d more in the JSON report", len(rep.Warnings)-i), dim))
+			p.Line(term.Styled(fmt.Sprintf("  … and %d more in the JSON report", len(rep.Warnings)-i), term.Dim))
 			break
 		}
-		p.prose("  ! ", s, yellow)
+		p.Prose("  ! ", s, term.Yellow)
 	}
 }

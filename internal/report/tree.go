@@ -8,6 +8,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/report/term"
 	"github.com/heaptrim/heaptrim/internal/schema"
 )
 
@@ -56,21 +57,21 @@ func (c *call) to(f evidence.Frame) *call {
 // stacks shows the call paths as a tree: callers above, the allocation at the
 // bottom, indented only where paths part.
 func (e *explainer) stacks() {
-	e.p.section("Call paths", "share of the site's cost; callers above")
+	e.p.Section("Call paths", "share of the site's cost; callers above")
 	if len(e.f.Stacks) == 0 {
-		e.p.prose("  ", "not known: needs a profile with stacks", noStyle)
+		e.p.Prose("  ", "not known: needs a profile with stacks", term.Normal)
 		return
 	}
 	t, root := &treeWriter{e.p, e.f.Site}, callTree(e.f.Stacks)
 	t.callees(root, "")
 	if rest := 1 - root.share; rest > 0.005 && root.share > 0 {
-		e.p.prose("  ", percent(rest)+" % is in lighter stacks, which the diagnosis leaves out.", dim)
+		e.p.Prose("  ", term.Percent(rest)+" % is in lighter stacks, which the diagnosis leaves out.", term.Dim)
 	}
 }
 
 // treeWriter writes a call tree.
 type treeWriter struct {
-	p    *page
+	p    *term.Page
 	site evidence.Site
 }
 
@@ -91,7 +92,7 @@ func (t *treeWriter) callees(c *call, indent string) {
 	}
 	for i := 1; i < len(chain); i++ {
 		if n := len(chain) - 1 - chainTail - chainHead; n > 1 && i == chainHead+1 {
-			t.p.line(styled(strings.Repeat(" ", 10)+indent+fmt.Sprintf("… %d more frames", n), dim))
+			t.p.Line(term.Styled(strings.Repeat(" ", 10)+indent+fmt.Sprintf("… %d more frames", n), term.Dim))
 			i += n
 		}
 		share := chain[i].share
@@ -114,18 +115,18 @@ func (t *treeWriter) callees(c *call, indent string) {
 func (t *treeWriter) line(c *call, share float64, indent string) {
 	left := "        "
 	if share >= 0 {
-		left = padLeft(percent(share)+" %", 8)
+		left = term.PadLeft(term.Percent(share)+" %", 8)
 	}
 	left += "  " + indent
 	f := c.frame
-	s, mark := noStyle, ""
+	s, mark := term.Normal, ""
 	if f.Function == t.site.Function && f.Line == t.site.Line {
-		s, mark = bold+";"+red, "  ◀"
+		s, mark = term.Bold+";"+term.Red, "  ◀"
 	}
 	at := ""
 	if f.File != "" {
 		at = "  " + place(evidence.Site{File: baseName(f.File), Line: f.Line})
 	}
-	name := elideMiddle(clean(shortName(f.Function)), max(t.p.width-cells(left)-cells(clean(at))-cells(mark), 16))
-	t.p.line(styled(left, dim), styled(name, s), styled(at, dim), styled(mark, s))
+	name := term.ElideMiddle(term.Clean(shortName(f.Function)), max(t.p.Width-term.Cells(left)-term.Cells(term.Clean(at))-term.Cells(mark), 16))
+	t.p.Line(term.Styled(left, term.Dim), term.Styled(name, s), term.Styled(at, term.Dim), term.Styled(mark, s))
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe"
+	"github.com/heaptrim/heaptrim/internal/report/term"
 )
 
 // whatToDo says what to change, what that would save, the evidence for it, and
@@ -18,19 +19,19 @@ func (e *explainer) whatToDo() {
 	code := cure(f)
 	if code == "" {
 		if savedText(f.Remedy.Saves, e.k) != "" {
-			e.p.section("What it would save without these allocations", "predicted, not measured")
+			e.p.Section("What it would save without these allocations", "predicted, not measured")
 			e.saves()
 		}
 		return
 	}
-	e.p.section("What to do", f.Remedy.Safety)
+	e.p.Section("What to do", f.Remedy.Safety)
 	entry, known := prescribe.Find(code)
-	e.p.line(styled("  "+code, bold+";"+green), styled("  "+entry.Title, bold))
+	e.p.Line(term.Styled("  "+code, term.Bold+";"+term.Green), term.Styled("  "+entry.Title, term.Bold))
 	if f.Remedy.Text != "" {
-		e.p.prose("  ", fullSentence(f.Remedy.Text), noStyle)
+		e.p.Prose("  ", fullSentence(f.Remedy.Text), term.Normal)
 	}
 	if f.Remedy.Why != "" {
-		e.p.prose("  ", fullSentence("Evidence: "+f.Remedy.Why), dim)
+		e.p.Prose("  ", fullSentence("Evidence: "+f.Remedy.Why), term.Dim)
 	}
 	if code == leaveIt {
 		return
@@ -38,7 +39,7 @@ func (e *explainer) whatToDo() {
 	e.saves()
 	if known {
 		example(e.p, entry)
-		e.p.prose("  ", "Limits: "+entry.Not, noStyle)
+		e.p.Prose("  ", "Limits: "+entry.Not, term.Normal)
 	}
 }
 
@@ -47,8 +48,8 @@ func (e *explainer) saves() {
 	p := e.f.Remedy.Saves
 	var parts []string
 	if e.k.cpu && measured(p.CPU) {
-		share := formatPercent(p.CPU.Value) + " of CPU"
-		if b := between(p.CPU, formatPercent); b != "" {
+		share := term.FormatPercent(p.CPU.Value) + " of CPU"
+		if b := term.Between(p.CPU, term.FormatPercent); b != "" {
 			share += " (" + b + ")"
 		}
 		parts = append(parts, share)
@@ -57,9 +58,9 @@ func (e *explainer) saves() {
 	if len(parts) == 0 {
 		return
 	}
-	e.p.prose("  ", "Saves "+strings.Join(parts, ", ")+", by prediction.", bold)
+	e.p.Prose("  ", "Saves "+strings.Join(parts, ", ")+", by prediction.", term.Bold)
 	if p.Basis != "" {
-		e.p.prose("  ", fullSentence("Basis: "+p.Basis), dim)
+		e.p.Prose("  ", fullSentence("Basis: "+p.Basis), term.Dim)
 	}
 }
 
@@ -68,15 +69,15 @@ func (e *explainer) others() {
 	if len(e.f.Others) == 0 {
 		return
 	}
-	e.p.section("Other cures that fit", "")
+	e.p.Section("Other cures that fit", "")
 	for _, r := range e.f.Others {
 		saves := ""
 		if s := savedText(r.Saves, e.k); s != "" {
 			saves = "  saves " + s
 		}
-		e.p.line(styled("  "+r.Code, green), styled(saves, noStyle), styled(optional("  ", r.Safety), dim))
+		e.p.Line(term.Styled("  "+r.Code, term.Green), term.Styled(saves, term.Normal), term.Styled(optional("  ", r.Safety), term.Dim))
 		if r.Text != "" {
-			e.p.prose("      ", fullSentence(r.Text), noStyle)
+			e.p.Prose("      ", fullSentence(r.Text), term.Normal)
 		}
 	}
 }
@@ -86,22 +87,22 @@ func (e *explainer) mix() {
 	if len(e.f.Allocation.Mix) < 2 {
 		return
 	}
-	e.p.section("What it allocates", "shares of the line's own")
-	objects, bytes := newColumn("objects %", true), newColumn("bytes %", true)
-	kind, via := newColumn("kind", false), newColumn("through", false)
-	t := &table{columns: []*column{objects, bytes, kind, via}, path: via}
+	e.p.Section("What it allocates", "shares of the line's own")
+	objects, bytes := term.NewColumn("objects %", true), term.NewColumn("bytes %", true)
+	kind, via := term.NewColumn("kind", false), term.NewColumn("through", false)
+	t := &term.Table{Columns: []*term.Column{objects, bytes, kind, via}, Path: via}
 	for _, m := range e.f.Allocation.Mix {
-		objects.add(percent(m.Objects))
-		bytes.add(percent(m.Bytes))
+		objects.Add(term.Percent(m.Objects))
+		bytes.Add(term.Percent(m.Bytes))
 		name := string(m.Kind)
 		if name == "" {
 			name = "not known"
 		}
-		kind.add(name)
-		via.add(shortName(m.Via))
-		t.remarks = append(t.remarks, "")
+		kind.Add(name)
+		via.Add(shortName(m.Via))
+		t.Remarks = append(t.Remarks, "")
 	}
-	t.write(e.p)
+	t.Write(e.p)
 }
 
 // shownSizes bounds the table of block sizes.
@@ -129,25 +130,25 @@ func (e *explainer) sizes() {
 		first, last := e.f.Allocation.Sizes[0].Size, e.f.Allocation.Sizes[n-1].Size
 		remark = fmt.Sprintf("the %d with most bytes, of %d from %s to %s", len(shown), n, first, last)
 	}
-	e.p.section("Sizes of its blocks", remark)
-	size, count, weight, bar := newColumn("block", true), newColumn(
+	e.p.Section("Sizes of its blocks", remark)
+	size, count, weight, bar := term.NewColumn("block", true), term.NewColumn(
 		"objects %", true,
-	), newColumn("bytes %", true), newColumn("", false)
-	t := &table{columns: []*column{size, count, weight, bar}, path: bar}
+	), term.NewColumn("bytes %", true), term.NewColumn("", false)
+	t := &term.Table{Columns: []*term.Column{size, count, weight, bar}, Path: bar}
 	for _, s := range shown {
 		share := s.Objects * float64(s.Size) / bytes
-		size.add(s.Size.String())
-		count.add(percent(s.Objects / objects))
-		weight.add(percent(share))
-		bar.add(shareBar(share, 20))
-		t.remarks = append(t.remarks, "")
+		size.Add(s.Size.String())
+		count.Add(term.Percent(s.Objects / objects))
+		weight.Add(term.Percent(share))
+		bar.Add(shareBar(share, 20))
+		t.Remarks = append(t.Remarks, "")
 	}
-	t.write(e.p)
+	t.Write(e.p)
 }
 
 // shareBar draws a share of n cells.
 func shareBar(share float64, n int) string {
-	if !some(share) {
+	if !term.Some(share) {
 		return ""
 	}
 	return strings.Repeat(memoryGlyphs[0], int(min(share, 1)*float64(n)+0.5))

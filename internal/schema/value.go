@@ -2,6 +2,7 @@ package schema
 
 import (
 	"math"
+	"time"
 
 	"github.com/heaptrim/heaptrim/internal/stats"
 )
@@ -49,4 +50,10 @@ func Rows[T, R any](from []T, row func(T) R) []R {
 		rows = append(rows, row(f))
 	}
 	return rows
+}
+
+// Meta is what a document says of its making. The zero value leaves it out.
+type Meta struct {
+	Tool    string    // heaptrim's version
+	Created time.Time // when the recording was made
 }

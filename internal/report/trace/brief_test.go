@@ -1,15 +1,17 @@
-package report
+package trace
 
 import (
 	"strings"
 	"testing"
+
+	"github.com/heaptrim/heaptrim/internal/report/term"
 )
 
 func TestNarrow(t *testing.T) {
 	text := "\nWho paid\n  example.com/m.(*Server).handle: assists 122 ms on CPU, 18.0 ms parked, sweeping 2.9 ms\n    short\n"
 	got := narrow(text, 60)
 	for line := range strings.Lines(got) {
-		if n := cells(strings.TrimSuffix(line, "\n")); n > 60 {
+		if n := term.Cells(strings.TrimSuffix(line, "\n")); n > 60 {
 			t.Errorf("a line of %d cells: %q", n, line)
 		}
 	}

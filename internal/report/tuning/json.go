@@ -1,10 +1,9 @@
-package show
+package tuning
 
 import (
 	"encoding/json"
 	"io"
 	"math"
-	"time"
 
 	"github.com/heaptrim/heaptrim/internal/gcmodel"
 	"github.com/heaptrim/heaptrim/internal/schema"
@@ -12,14 +11,8 @@ import (
 	"github.com/heaptrim/heaptrim/internal/tune"
 )
 
-// Meta is what a JSON document says of its making.
-type Meta struct {
-	Tool    string
-	Created time.Time
-}
-
 // JSON writes a plan, with the trials that were made of it unless t is nil.
-func JSON(w io.Writer, p *tune.Plan, t *tune.Trials, m Meta) error {
+func JSON(w io.Writer, p *tune.Plan, t *tune.Trials, m schema.Meta) error {
 	doc := schema.Tune{
 		Schema: schema.TuneVersion, Tool: m.Tool, Created: m.Created.UTC(), Workload: p.Workload.Name,
 		Recorded: settingJSON(p.Workload.Trace.Setting), Measured: schema.TuneMeasured(p.Measured), Exponent: p.Exponent, Assumed: p.Assumed,

@@ -1,4 +1,4 @@
-package show
+package gclog
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package report
+package proof
 
 import (
 	"bufio"
@@ -8,6 +8,8 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/prove"
 	"github.com/heaptrim/heaptrim/internal/prove/sides"
+	"github.com/heaptrim/heaptrim/internal/report/md"
+	"github.com/heaptrim/heaptrim/internal/report/term"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
@@ -135,7 +137,7 @@ func (c proveCell) word() string { return strings.TrimSpace(c.change + " " + str
 
 // proveSubjects shows the benchmarks: each side of more than two in columns of
 // its own, where there is room for them.
-func proveSubjects(p *page, r *prove.Result) {
+func proveSubjects(p *term.Page, r *prove.Result) {
 	if len(r.Sides) <= 2 {
 		for _, c := range r.Comparisons {
 			proveRows(p, c)
@@ -144,21 +146,21 @@ func proveSubjects(p *page, r *prove.Result) {
 	}
 	for _, s := range subjectsOf(r) {
 		t, width := s.table(headsOf(r.Sides))
-		if width > p.width {
+		if width > p.Width {
 			for _, c := range s.of {
 				proveRows(p, c)
 			}
 			continue
 		}
-		p.blank()
-		p.line(styled(s.name, bold), styled(fmt.Sprintf("  %d pairs of runs", s.of[0].Pairs), noStyle))
-		t.write(p)
+		p.Blank()
+		p.Line(term.Styled(s.name, term.Bold), term.Styled(fmt.Sprintf("  %d pairs of runs", s.of[0].Pairs), term.Normal))
+		t.Write(p)
 		for _, n := range s.notes {
-			p.prose("  ! ", n, red)
+			p.Prose("  ! ", n, term.Red)
 		}
 		for _, c := range s.of {
 			for _, w := range proveWarnings(c) {
-				p.prose("  ! ", prove.Letter(c.Side)+": "+w, yellow)
+				p.Prose("  ! ", prove.Letter(c.Side)+": "+w, term.Yellow)
 			}
 		}
 	}
@@ -181,18 +183,18 @@ func headsOf(all []sides.Info) []string {
 
 // table is the subject as a table, and how wide it wants to be. What is judged
 // has its changes in a row below.
-func (s *proveSubject) table(heads []string) (*table, int) {
-	label := newColumn("", false)
-	t := &table{columns: []*column{label}, path: label}
+func (s *proveSubject) table(heads []string) (*term.Table, int) {
+	label := term.NewColumn("", false)
+	t := &term.Table{Columns: []*term.Column{label}, Path: label}
 	for _, head := range heads {
-		t.columns = append(t.columns, newColumn(head, true))
+		t.Columns = append(t.Columns, term.NewColumn(head, true))
 	}
 	add := func(name string, cell func(side int) string) {
-		label.add(name)
-		for side, c := range t.columns[1:] {
-			c.add(cell(side))
+		label.Add(name)
+		for side, c := range t.Columns[1:] {
+			c.Add(cell(side))
 		}
-		t.remarks = append(t.remarks, "")
+		t.Remarks = append(t.Remarks, "")
 	}
 	for _, row := range s.rows {
 		add(row.label, func(side int) string { return row.cells[side].value })
@@ -201,9 +203,9 @@ func (s *proveSubject) table(heads []string) (*table, int) {
 		}
 	}
 	width := 2
-	for _, c := range t.columns {
-		c.fit(1 << 10)
-		width += c.width + 2
+	for _, c := range t.Columns {
+		c.Fit(1 << 10)
+		width += c.Width + 2
 	}
 	return t, width
 }
@@ -211,21 +213,21 @@ func (s *proveSubject) table(heads []string) (*table, int) {
 // markdownSubjects has a table for each benchmark with a column for each side.
 func markdownSubjects(b *bufio.Writer, r *prove.Result) {
 	for _, s := range subjectsOf(r) {
-		fmt.Fprintf(b, "\n%s\n\n|  |", mdCode(s.name))
+		fmt.Fprintf(b, "\n%s\n\n|  |", md.Code(s.name))
 		for i, side := range r.Sides {
-			fmt.Fprintf(b, " %s: %s |", prove.Letter(i), mdText(side.Spec))
+			fmt.Fprintf(b, " %s: %s |", prove.Letter(i), md.Text(side.Spec))
 		}
 		b.WriteString("\n|---|" + strings.Repeat("--:|", len(r.Sides)) + "\n")
 		for _, row := range s.rows {
-			label := mdText(row.label)
+			label := md.Text(row.label)
 			if row.judged {
 				label = "**" + label + "**"
 			}
 			fmt.Fprintf(b, "| %s |", label)
 			for _, c := range row.cells {
-				text := mdText(c.value)
+				text := md.Text(c.value)
 				if c.change != "" {
-					text += " (" + mdText(c.change) + ")"
+					text += " (" + md.Text(c.change) + ")"
 				}
 				if c.outcome != prove.NotJudged {
 					text += " " + mdOutcome(c.outcome)

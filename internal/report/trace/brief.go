@@ -1,4 +1,4 @@
-package report
+package trace
 
 import (
 	"cmp"
@@ -8,16 +8,17 @@ import (
 	"time"
 
 	"github.com/heaptrim/heaptrim/internal/latency"
+	"github.com/heaptrim/heaptrim/internal/report/term"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
 // briefRows is how many requests, or groups, a report on something else shows.
 const briefRows = 3
 
-// TraceBrief prints in a few lines who paid in t, for the end of a report that
+// Brief prints in a few lines who paid in t, for the end of a report that
 // is on more than the trace, in lines of width cells and at least 60. It prints
 // nothing of a trace without payers.
-func TraceBrief(w io.Writer, t *latency.Trace, width int) error {
+func Brief(w io.Writer, t *latency.Trace, width int) error {
 	if t.Payers == nil {
 		return nil
 	}
@@ -32,7 +33,7 @@ func TraceBrief(w io.Writer, t *latency.Trace, width int) error {
 	fmt.Fprintf(&b, "  marking %s of the time; assists %s on CPU and %s parked; %d stops of the world, %s, longest %s\n",
 		share(p.Mark, p.Length), nanos(s.Assist.OnCPU), nanos(s.Assist.Parked), stops, nanos(p.STW), nanos(longest))
 	if t.Problem != "" {
-		fmt.Fprintf(&b, "  The trace is incomplete: %s. This is of the part before.\n", clean(t.Problem))
+		fmt.Fprintf(&b, "  The trace is incomplete: %s. This is of the part before.\n", term.Clean(t.Problem))
 	}
 	if len(p.Requests) > 0 {
 		briefRequests(&b, p.Requests)
@@ -51,12 +52,12 @@ func narrow(text string, width int) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(line, "\n")
-		if cells(line) <= width {
+		if term.Cells(line) <= width {
 			fmt.Fprintln(&b, line)
 			continue
 		}
 		indent := line[:len(line)-len(strings.TrimLeft(line, " "))]
-		for i, part := range wrap(line, width-len(indent)-2) {
+		for i, part := range term.Wrap(line, width-len(indent)-2) {
 			if i == 1 {
 				indent += "  "
 			}
@@ -70,7 +71,7 @@ func briefRequests(b *strings.Builder, kinds []latency.Requests) {
 	for _, q := range kinds[:min(len(kinds), briefRows)] {
 		fmt.Fprintf(b, "  %s: %s, p50 %s, p99 %s; of the slowest %d, %s is memory management, %s waiting for a "+
 			"processor while marking\n",
-			clean(q.Name), unit.FormatCount(float64(q.Count)), nanos(q.P50), nanos(q.P99), q.SlowN,
+			term.Clean(q.Name), unit.FormatCount(float64(q.Count)), nanos(q.P50), nanos(q.P99), q.SlowN,
 			share(q.Slow.Memory(), q.Slow.Total()), share(q.Slow[latency.WaitMark], q.Slow.Total()))
 		fmt.Fprintf(b, "    %s\n", parts(q.Slow))
 	}
@@ -86,9 +87,9 @@ func briefGroups(b *strings.Builder, groups []latency.Group) {
 			continue
 		}
 		n++
-		name := cmp.Or(clean(g.Start), "(start not known)")
+		name := cmp.Or(term.Clean(g.Start), "(start not known)")
 		if g.Handler != "" {
-			name += " in " + clean(g.Handler)
+			name += " in " + term.Clean(g.Handler)
 		}
 		fmt.Fprintf(b, "  %s: assists %s on CPU, %s parked, sweeping %s, stopped %s, waiting while marking %s\n", name,
 			nanos(g.Split[latency.AssistCPU]), nanos(g.Split[latency.AssistParked]), nanos(g.Split[latency.Sweep]),

@@ -1,4 +1,4 @@
-package report
+package proof
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/prove"
 	"github.com/heaptrim/heaptrim/internal/prove/sides"
+	"github.com/heaptrim/heaptrim/internal/report/term"
 	"github.com/heaptrim/heaptrim/internal/schema"
 	"github.com/heaptrim/heaptrim/internal/stats"
 )
@@ -44,11 +45,11 @@ func TestProveSidesText(t *testing.T) {
 	text := func(width int) string {
 		t.Helper()
 		var out bytes.Buffer
-		if err := ProveText(&out, sidesFixture(), PageOptions{Width: width}); err != nil {
+		if err := Text(&out, sidesFixture(), term.Options{Width: width}); err != nil {
 			t.Fatal(err)
 		}
 		for line := range strings.Lines(out.String()) {
-			if cells(strings.TrimSuffix(line, "\n")) > width || strings.Contains(line, "\x1b") {
+			if term.Cells(strings.TrimSuffix(line, "\n")) > width || strings.Contains(line, "\x1b") {
 				t.Errorf("width %d: too wide, or not clean: %q", width, line)
 			}
 		}
@@ -73,7 +74,7 @@ func TestProveSidesText(t *testing.T) {
 
 func TestProveSidesMarkdown(t *testing.T) {
 	var out bytes.Buffer
-	if err := ProveMarkdown(&out, sidesFixture()); err != nil {
+	if err := Markdown(&out, sidesFixture()); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"| **throughput** | 1000 | 1200 (+20.0 % ±5.0) **better** |  |", "| pause p50 | 9 µs |  |  |", "BenchmarkServe fails in C: panic"} {
@@ -90,7 +91,7 @@ func TestProveSidesMarkdown(t *testing.T) {
 
 func TestProveSidesJSON(t *testing.T) {
 	var out bytes.Buffer
-	if err := ProveJSON(&out, sidesFixture(), Meta{}); err != nil {
+	if err := JSON(&out, sidesFixture(), schema.Meta{}); err != nil {
 		t.Fatal(err)
 	}
 	var doc schema.Prove

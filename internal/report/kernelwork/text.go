@@ -1,12 +1,12 @@
-// Package show prints what the kernel did for a program's memory, for people.
-package show
+// Package kernelwork prints what the kernel did for a program's memory, for people.
+package kernelwork
 
 import (
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/kernel"
+	"github.com/heaptrim/heaptrim/internal/report/term"
 	"github.com/heaptrim/heaptrim/internal/stats"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
@@ -22,56 +22,58 @@ type Recording struct {
 
 // Text prints w.
 func Text(out io.Writer, r Recording, w *kernel.Work) error {
-	var b strings.Builder
+	p := term.NewLines(out, 0)
 	if r.Top <= 0 {
 		r.Top = 5
 	}
-	fmt.Fprintf(&b, "%s: %s", r.File, r.Process)
+	head := fmt.Sprintf("%s: %s", r.File, r.Process)
 	if w.Samples > 0 {
-		fmt.Fprintf(&b, ", %s samples for %s of processor time", unit.FormatScaled(float64(w.Samples)), unit.FormatNanoseconds(float64(w.Nanos)))
+		head += fmt.Sprintf(", %s samples for %s of processor time", unit.FormatScaled(float64(w.Samples)), unit.FormatNanoseconds(float64(w.Nanos)))
 	}
 	if w.Faults > 0 {
-		fmt.Fprintf(&b, ", %s page faults", unit.FormatScaled(float64(w.Faults)))
+		head += fmt.Sprintf(", %s page faults", unit.FormatScaled(float64(w.Faults)))
 	}
-	b.WriteString("\n")
+	p.Linef("%s", head)
 	if w.Samples > 0 && r.Frequency != "" {
-		fmt.Fprintf(&b, "Time of a sample: %s\n", r.Frequency)
+		p.Linef("Time of a sample: %s", r.Frequency)
 	}
 	if r.Others > 0 {
-		fmt.Fprintf(&b, "Left out: %s samples of other processes and events\n", unit.FormatScaled(float64(r.Others)))
+		p.Linef("Left out: %s samples of other processes and events", unit.FormatScaled(float64(r.Others)))
 	}
-	for _, p := range r.Problems {
-		fmt.Fprintf(&b, "Not read: %s\n", p)
+	for _, problem := range r.Problems {
+		p.Linef("Not read: %s", problem)
 	}
 	if w.Samples > 0 {
-		fmt.Fprintf(&b, "\n%s of the processor time is spent in the kernel:\n", percent(w.Share))
+		p.Blank()
+		p.Linef("%s of the processor time is spent in the kernel:", percent(w.Share))
 		for c := kernel.NUMA; c <= kernel.Other; c++ {
-			class(&b, r, w, c)
+			class(p, r, w, c)
 		}
 	}
 	if w.Faults > 0 {
-		b.WriteString("\nWho met the page faults:\n")
-		functions(&b, w.ByFault, w.Faults, r.Top)
+		p.Blank()
+		p.Linef("Who met the page faults:")
+		functions(p, w.ByFault, w.Faults, r.Top)
 	}
-	if _, err := io.WriteString(out, b.String()); err != nil {
+	if err := p.Flush(); err != nil {
 		return fmt.Errorf("write the report: %w", err)
 	}
 	return nil
 }
 
-func class(b *strings.Builder, r Recording, w *kernel.Work, c kernel.Class) {
+func class(p *term.Page, r Recording, w *kernel.Work, c kernel.Class) {
 	k := w.Class[c]
 	if k.Samples == 0 {
 		return
 	}
-	fmt.Fprintf(b, "%s  %s\n", percent(k.Share), c)
-	functions(b, k.By, w.Samples, r.Top)
+	p.Linef("%s  %s", percent(k.Share), c)
+	functions(p, k.By, w.Samples, r.Top)
 }
 
-func functions(b *strings.Builder, list []kernel.Function, total int64, top int) {
+func functions(p *term.Page, list []kernel.Function, total int64, top int) {
 	for i, f := range list {
 		if i == top {
-			fmt.Fprintf(b, "         and %d more places\n", len(list)-i)
+			p.Linef("         and %d more places", len(list)-i)
 			return
 		}
 		name := f.Name
@@ -81,7 +83,7 @@ func functions(b *strings.Builder, list []kernel.Function, total int64, top int)
 		case f.Via != "" && f.Via != f.Name:
 			name += " in " + f.Via
 		}
-		fmt.Fprintf(b, "  %5.1f %%  %s\n", 100*float64(f.Count)/float64(total), name)
+		p.Linef("  %5.1f %%  %s", 100*float64(f.Count)/float64(total), name)
 	}
 }
 

@@ -1,4 +1,4 @@
-package report
+package trace
 
 import (
 	"encoding/json"
@@ -10,8 +10,8 @@ import (
 	"github.com/heaptrim/heaptrim/internal/schema"
 )
 
-// TraceJSON writes t as one JSON object.
-func TraceJSON(w io.Writer, t *latency.Trace) error {
+// JSON writes t as one JSON object.
+func JSON(w io.Writer, t *latency.Trace) error {
 	s := t.Summary
 	d := schema.TraceReport{
 		Schema: schema.TraceVersion, File: t.File, Problem: t.Problem, Format: s.Version, Bytes: s.Bytes, Events: s.Events,
@@ -122,4 +122,23 @@ func payersRow(r *latency.Report) *schema.TracePayers {
 			return schema.TraceWindow{StartNS: w.Start, EndNS: w.End, PaidNS: splitRow(w.Paid)}
 		}),
 	}
+}
+
+// Section is the section of a trace; nil without one. The single mark phases
+// are left to `heaptrim trace -json`: there can be very many.
+func Section(t *latency.Trace) *schema.Latency {
+	if t == nil || t.Summary == nil {
+		return nil
+	}
+	s := t.Summary
+	out := &schema.Latency{
+		Problem: t.Problem, LengthNS: &s.Length, MarkN: &s.Cycles.Count, MarkNS: &s.Cycles.Mark,
+		Pauses: schema.Rows(s.Pauses, pauseRow),
+	}
+	if t.Payers != nil {
+		out.Payers = payersRow(t.Payers)
+		out.Payers.Unlisted += len(out.Payers.Windows)
+		out.Payers.Windows = []schema.TraceWindow{}
+	}
+	return out
 }

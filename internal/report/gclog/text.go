@@ -1,6 +1,6 @@
-// Package show prints the summary of a collector's log, as text for people and
+// Package gclog prints the summary of a collector's log, as text for people and
 // as JSON for programs.
-package show
+package gclog
 
 import (
 	"fmt"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/cycles"
 	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/report/term"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
@@ -25,24 +26,24 @@ type Log struct {
 
 // Text prints l for people.
 func Text(w io.Writer, l *Log) error {
-	p := &page{w: w}
+	p := term.NewLines(w, 0)
 	s := l.Summary
-	p.line("%s: %s%s in %s, %s", l.File, plural(s.Cycles, "collection"), kinds(s), nanos(float64(s.Ends)), plural(l.Lines, "line"))
+	p.Linef("%s: %s%s in %s, %s", l.File, plural(s.Cycles, "collection"), kinds(s), nanos(float64(s.Ends)), plural(l.Lines, "line"))
 	if s.Processes > 1 {
-		p.line("%d processes wrote this log; each cycle counts with the ones before it of its own.", s.Processes)
+		p.Linef("%d processes wrote this log; each cycle counts with the ones before it of its own.", s.Processes)
 	}
 	if s.Lost > 0 {
-		p.line("Without a line in the log: %s. No time and no growth is told across such a gap.", plural(s.Lost, "cycle"))
+		p.Linef("Without a line in the log: %s. No time and no growth is told across such a gap.", plural(s.Lost, "cycle"))
 	}
-	p.unread(l)
+	unread(p, l)
 	if s.Cycles > 0 {
-		p.figures(s)
-		p.phases(s)
-		p.pauses(s)
-		p.timeline(s)
+		figures(p, s)
+		phases(p, s)
+		pauses(p, s)
+		timeline(p, s)
 	}
-	if p.err != nil {
-		return fmt.Errorf("write the report: %w", p.err)
+	if err := p.Flush(); err != nil {
+		return fmt.Errorf("write the report: %w", err)
 	}
 	return nil
 }
@@ -81,44 +82,32 @@ func kinds(s *cycles.Summary) string {
 	return " (" + strings.Join(parts, ", ") + ")"
 }
 
-// page writes until the first error, which it keeps.
-type page struct {
-	w   io.Writer
-	err error
-}
-
-func (p *page) line(format string, args ...any) {
-	if p.err == nil {
-		_, p.err = fmt.Fprintf(p.w, format+"\n", args...)
-	}
-}
-
-func (p *page) unread(l *Log) {
+func unread(p *term.Page, l *Log) {
 	if l.Unread == 0 {
 		return
 	}
-	p.line("Not read: %s beginning like gctrace and not going on so.", plural(l.Unread, "line"))
+	p.Linef("Not read: %s beginning like gctrace and not going on so.", plural(l.Unread, "line"))
 	for _, e := range l.Errors {
-		p.line("  %s", e)
+		p.Linef("  %s", e)
 	}
 	if more := l.Unread - len(l.Errors); more > 0 {
-		p.line("  and %d more", more)
+		p.Linef("  and %d more", more)
 	}
 }
 
-func (p *page) figures(s *cycles.Summary) {
-	p.line("")
+func figures(p *term.Page, s *cycles.Summary) {
+	p.Blank()
 	if s.Span > 0 {
-		p.line("Collector    %.3g %% of the time of %s, without %s of idle marking", 100*s.CPUShare, procs(s), nanos(float64(s.Idle)))
-		p.line("             %s assists, %s workers, %s in stops", nanos(float64(s.Assist)), nanos(float64(s.Background)), nanos(float64(s.Stopped)))
-		p.line("Allocation   %s/s, to the next MiB in each cycle", unit.FormatBytes(s.AllocRate))
+		p.Linef("Collector    %.3g %% of the time of %s, without %s of idle marking", 100*s.CPUShare, procs(s), nanos(float64(s.Idle)))
+		p.Linef("             %s assists, %s workers, %s in stops", nanos(float64(s.Assist)), nanos(float64(s.Background)), nanos(float64(s.Stopped)))
+		p.Linef("Allocation   %s/s, to the next MiB in each cycle", unit.FormatBytes(s.AllocRate))
 	}
-	p.line("Live heap    %v at first, %v at last, %v to %v", s.LiveFirst, s.LiveLast, s.LiveMin, s.LiveMax)
+	p.Linef("Live heap    %v at first, %v at last, %v to %v", s.LiveFirst, s.LiveLast, s.LiveMin, s.LiveMax)
 	over := ""
 	if s.OverGoal > 0 {
 		over = fmt.Sprintf("; %s ended above it", plural(s.OverGoal, "cycle"))
 	}
-	p.line("Heap         %v at its largest, goal up to %v%s", s.HeapPeak, s.GoalMax, over)
+	p.Linef("Heap         %v at its largest, goal up to %v%s", s.HeapPeak, s.GoalMax, over)
 }
 
 func procs(s *cycles.Summary) string {
@@ -129,9 +118,10 @@ func procs(s *cycles.Summary) string {
 }
 
 // phases is the table of what has a distribution.
-func (p *page) phases(s *cycles.Summary) {
-	p.line("")
-	t := tabwriter.NewWriter(p, 0, 0, 2, ' ', tabwriter.AlignRight)
+func phases(p *term.Page, s *cycles.Summary) {
+	p.Blank()
+	var b strings.Builder
+	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, strings.Join([]string{"", "median", "p90", "p99", "longest", "total", ""}, "\t"))
 	times := func(name string, d cycles.Distribution) {
 		if d.Count > 0 {
@@ -149,42 +139,33 @@ func (p *page) phases(s *cycles.Summary) {
 	times("between cycles", s.Between)
 	sizes("allocated per cycle", s.Grown)
 	sizes("of that while marking", s.InMark)
-	if err := t.Flush(); p.err == nil {
-		p.err = err
+	t.Flush() // to a builder, which takes all
+	for l := range strings.Lines(b.String()) {
+		p.Linef("%s", strings.TrimRight(l, " \n"))
 	}
-}
-
-// Write implements io.Writer for the table.
-func (p *page) Write(b []byte) (int, error) {
-	if p.err != nil {
-		return 0, p.err
-	}
-	n, err := p.w.Write(b)
-	p.err = err
-	return n, err
 }
 
 const barWidth = 40
 
 // pauses is the histogram of the stops.
-func (p *page) pauses(s *cycles.Summary) {
-	p.line("")
-	p.line("Stops of the world, two in a cycle: %s in all", nanos(s.Pause.Total))
+func pauses(p *term.Page, s *cycles.Summary) {
+	p.Blank()
+	p.Linef("Stops of the world, two in a cycle: %s in all", nanos(s.Pause.Total))
 	top := int64(1)
 	for _, b := range s.Pauses {
 		top = max(top, b.Count)
 	}
 	for _, b := range s.Pauses {
-		p.line("  up to %8s %9s%s", nanos(float64(b.UpTo)), count(b.Count), bar(float64(b.Count)/float64(top)))
+		p.Linef("  up to %8s %9s%s", nanos(float64(b.UpTo)), count(b.Count), bar(float64(b.Count)/float64(top)))
 	}
 }
 
 // timeline has a row for each stretch of time; stretches without a cycle are
 // passed over.
-func (p *page) timeline(s *cycles.Summary) {
-	p.line("")
-	p.line("Over time, in steps of %s; the bar is the largest heap:", nanos(float64(s.Width)))
-	p.line("  %9s %8s %10s %10s %10s %10s", "at", "cycles", "worst stop", "assist", "live", "heap")
+func timeline(p *term.Page, s *cycles.Summary) {
+	p.Blank()
+	p.Linef("Over time, in steps of %s; the bar is the largest heap:", nanos(float64(s.Width)))
+	p.Linef("  %9s %8s %10s %10s %10s %10s", "at", "cycles", "worst stop", "assist", "live", "heap")
 	var top unit.Bytes = 1
 	for _, r := range s.Rows {
 		top = max(top, r.HeapPeak)
@@ -196,10 +177,10 @@ func (p *page) timeline(s *cycles.Summary) {
 			continue
 		}
 		if quiet > 0 {
-			p.line("  %9s", fmt.Sprintf("(%s without a cycle)", nanos(float64(quiet)*float64(s.Width))))
+			p.Linef("  %9s", fmt.Sprintf("(%s without a cycle)", nanos(float64(quiet)*float64(s.Width))))
 			quiet = 0
 		}
-		p.line("  %9s %8d %10s %10s %10v %10v%s", nanos(float64(r.At)), r.Cycles, nanos(float64(r.Pause)), nanos(float64(r.Assist)),
+		p.Linef("  %9s %8d %10s %10s %10v %10v%s", nanos(float64(r.At)), r.Cycles, nanos(float64(r.Pause)), nanos(float64(r.Assist)),
 			r.Live, r.HeapPeak, bar(float64(r.HeapPeak)/float64(top)))
 	}
 }

@@ -1,4 +1,4 @@
-package show_test
+package tuning_test
 
 import (
 	"bytes"
@@ -10,14 +10,14 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/gcmodel"
 	"github.com/heaptrim/heaptrim/internal/prove"
+	"github.com/heaptrim/heaptrim/internal/report/tuning"
 	"github.com/heaptrim/heaptrim/internal/schema"
 	"github.com/heaptrim/heaptrim/internal/stats"
 	"github.com/heaptrim/heaptrim/internal/tune"
-	"github.com/heaptrim/heaptrim/internal/tune/show"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
-func plan(t *testing.T, o tune.Options) *tune.Plan {
+func made(t *testing.T, o tune.Options) *tune.Plan {
 	t.Helper()
 	const live = 100 << 20
 	tr := &gcmodel.Trace{Setting: gcmodel.Setting{GOGC: 100}, Procs: 2, Wall: 20, CPU: 10, Peak: 2 * live, RSS: 2*live + 20<<20, Memory: gcmodel.Memory{Fixed: 10 << 20, Slack: 0.05}}
@@ -32,10 +32,10 @@ func plan(t *testing.T, o tune.Options) *tune.Plan {
 }
 
 func TestText(t *testing.T) {
-	p := plan(t, tune.Options{Constraint: tune.Constraint{Max: unit.GiB, Source: "-max-memory", Burst: 1.5}})
+	p := made(t, tune.Options{Constraint: tune.Constraint{Max: unit.GiB, Source: "-max-memory", Burst: 1.5}})
 	for _, width := range []int{80, 120, 200} {
 		var b bytes.Buffer
-		if err := show.Text(&b, p, width); err != nil {
+		if err := tuning.Text(&b, p, width); err != nil {
 			t.Fatal(err)
 		}
 		text := b.String()
@@ -81,7 +81,7 @@ func rows() []tune.Row {
 }
 
 func TestJSON(t *testing.T) {
-	p := plan(t, tune.Options{})
+	p := made(t, tune.Options{})
 	nothing := math.NaN()
 	trials := &tune.Trials{
 		Today: p.Today.Setting, Chosen: p.Choice.Point.Setting, Stopped: "the knee",
@@ -91,7 +91,7 @@ func TestJSON(t *testing.T) {
 		Rows:     rows(),
 	}
 	var b bytes.Buffer
-	if err := show.JSON(&b, p, trials, show.Meta{Tool: "heaptrim test"}); err != nil {
+	if err := tuning.JSON(&b, p, trials, schema.Meta{Tool: "heaptrim test"}); err != nil {
 		t.Fatal(err)
 	}
 	var doc struct {
@@ -146,7 +146,7 @@ func TestJSON(t *testing.T) {
 		t.Errorf("the forecast beside what was measured: %s", b.String())
 	}
 	b.Reset()
-	if err := show.Trials(&b, trials, 100); err != nil {
+	if err := tuning.Trials(&b, trials, 100); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"stopped: the knee", "latency p99", "20 ms → 5 ms", "-25.0 (-30.0 to -20.0) %, 20.0 % → 15.0 % – not met", "-9.0 (-10.0 to -8.0) %\n", "! few pairs", "an unknown part", "too few runs", "B is better."} {
@@ -160,7 +160,7 @@ func TestJSON(t *testing.T) {
 // the largest heap, and says so.
 func TestCurveNamesItsMemory(t *testing.T) {
 	for _, resident := range []bool{true, false} {
-		p := plan(t, tune.Options{Constraint: tune.Constraint{Max: unit.GiB, Source: "-max-memory"}})
+		p := made(t, tune.Options{Constraint: tune.Constraint{Max: unit.GiB, Source: "-max-memory"}})
 		if !resident {
 			p.Today.RSS = stats.Interval{}
 			for i := range p.Curve {
@@ -168,7 +168,7 @@ func TestCurveNamesItsMemory(t *testing.T) {
 			}
 		}
 		var b bytes.Buffer
-		if err := show.Text(&b, p, 200); err != nil {
+		if err := tuning.Text(&b, p, 200); err != nil {
 			t.Fatal(err)
 		}
 		if got := strings.Contains(b.String(), "memory is the resident set at its largest"); got != resident {

@@ -1,4 +1,4 @@
-package report
+package term
 
 import (
 	"fmt"
@@ -7,11 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// clean makes a string from a profile, a log or a source file harmless on a
+// Clean makes a string from a profile, a log or a source file harmless on a
 // terminal: whatever is not printable – control characters, escape sequences,
 // direction overrides, zero-width characters, broken UTF-8 – is written as a
 // Go escape. clean(clean(s)) is clean(s).
-func clean(s string) string {
+func Clean(s string) string {
 	if plain(s) {
 		return s
 	}
@@ -49,8 +49,8 @@ func plain(s string) bool {
 	return true
 }
 
-// cells is the number of terminal cells that a clean string takes.
-func cells(s string) int {
+// Cells is the number of terminal cells that a clean string takes.
+func Cells(s string) int {
 	n := 0
 	for _, r := range s {
 		n += runeCells(r)
@@ -94,27 +94,27 @@ func tail(s string, n int) string {
 	return s[i:]
 }
 
-// elideEnd cuts s to n cells, for prose.
-func elideEnd(s string, n int) string {
-	if cells(s) <= n {
+// ElideEnd cuts s to n cells, for prose.
+func ElideEnd(s string, n int) string {
+	if Cells(s) <= n {
 		return s
 	}
 	return strings.TrimRight(head(s, max(n-1, 0)), " ") + "…"
 }
 
-// elideMiddle cuts s to n cells and keeps more of its end, which tells names
+// ElideMiddle cuts s to n cells and keeps more of its end, which tells names
 // and paths apart.
-func elideMiddle(s string, n int) string {
-	if cells(s) <= n {
+func ElideMiddle(s string, n int) string {
+	if Cells(s) <= n {
 		return s
 	}
 	first := max(n-1, 0) / 3
 	h := head(s, first)
-	return h + "…" + tail(s, max(n-1-cells(h), 0))
+	return h + "…" + tail(s, max(n-1-Cells(h), 0))
 }
 
-// padRight fills s with spaces to n cells.
-func padRight(s string, n int) string { return s + strings.Repeat(" ", max(n-cells(s), 0)) }
+// PadRight fills s with spaces to n cells.
+func PadRight(s string, n int) string { return s + strings.Repeat(" ", max(n-Cells(s), 0)) }
 
-// padLeft fills s with spaces before it to n cells.
-func padLeft(s string, n int) string { return strings.Repeat(" ", max(n-cells(s), 0)) + s }
+// PadLeft fills s with spaces before it to n cells.
+func PadLeft(s string, n int) string { return strings.Repeat(" ", max(n-Cells(s), 0)) + s }

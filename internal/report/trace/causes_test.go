@@ -1,4 +1,4 @@
-package report
+package trace
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/ingest/exectrace"
 	"github.com/heaptrim/heaptrim/internal/latency"
+	"github.com/heaptrim/heaptrim/internal/report/reporttest"
 	"github.com/heaptrim/heaptrim/internal/schema"
 	"github.com/heaptrim/heaptrim/internal/stats"
 )
@@ -17,7 +18,7 @@ import (
 func causesText(t *testing.T, c latency.Causes) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := TraceText(&b, &latency.Trace{File: "trace.out", Summary: &exectrace.Summary{}, Payers: &latency.Report{Causes: c}}, 2); err != nil {
+	if err := Text(&b, &latency.Trace{File: "trace.out", Summary: &exectrace.Summary{}, Payers: &latency.Report{Causes: c}}, 2); err != nil {
 		t.Fatal(err)
 	}
 	text := b.String()
@@ -60,7 +61,7 @@ func TestTraceCauses(t *testing.T) {
 }
 
 func TestTraceCausesOfHostileNames(t *testing.T) {
-	for _, name := range hostileNames {
+	for _, name := range reporttest.HostileNames {
 		c := someCauses()
 		c.Sites[0].Func, c.Sites[0].File = name, name
 		for _, r := range causesText(t, c) {
@@ -74,7 +75,7 @@ func TestTraceCausesOfHostileNames(t *testing.T) {
 
 func TestTraceCausesAsJSON(t *testing.T) {
 	var b bytes.Buffer
-	if err := TraceJSON(&b, &latency.Trace{Summary: &exectrace.Summary{}, Payers: &latency.Report{Causes: someCauses()}}); err != nil {
+	if err := JSON(&b, &latency.Trace{Summary: &exectrace.Summary{}, Payers: &latency.Report{Causes: someCauses()}}); err != nil {
 		t.Fatal(err)
 	}
 	var got struct {

@@ -1,4 +1,6 @@
-package report
+// Package trace shows what an execution trace says of the collector and of who
+// paid for it: as text, in a few lines below another report, and as JSON.
+package trace
 
 import (
 	"cmp"
@@ -11,12 +13,13 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/ingest/exectrace"
 	"github.com/heaptrim/heaptrim/internal/latency"
+	"github.com/heaptrim/heaptrim/internal/report/term"
 	"github.com/heaptrim/heaptrim/internal/schema"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
-// TraceText prints t for people, with top rows of each table; 0 stands for 10.
-func TraceText(w io.Writer, t *latency.Trace, top int) error {
+// Text prints t for people, with top rows of each table; 0 stands for 10.
+func Text(w io.Writer, t *latency.Trace, top int) error {
 	if top <= 0 {
 		top = 10
 	}
@@ -54,10 +57,10 @@ func (p *tracePrinter) row(cells ...string) {
 
 func (p *tracePrinter) summary() {
 	s := p.Summary
-	p.linef("%s: trace in format go %s, %s in %s, %s events", clean(p.File), s.Version, unit.Bytes(s.Bytes),
+	p.linef("%s: trace in format go %s, %s in %s, %s events", term.Clean(p.File), s.Version, unit.Bytes(s.Bytes),
 		nanos(s.Length), unit.FormatCount(float64(s.Events)))
 	if p.Problem != "" {
-		p.linef("Incomplete: %s. What follows is of the part before.", clean(p.Problem))
+		p.linef("Incomplete: %s. What follows is of the part before.", term.Clean(p.Problem))
 	}
 	p.linef("")
 	p.linef("Mark phases  %d, %s, %s of the time", s.Cycles.Count, nanos(s.Cycles.Mark), share(s.Cycles.Mark, s.Length))
@@ -85,7 +88,7 @@ func (p *tracePrinter) summary() {
 	p.linef("")
 	p.row("stops", "total", "longest", "  reason")
 	for _, x := range s.Pauses[:min(len(s.Pauses), p.top)] {
-		p.row(fmt.Sprint(x.Count), nanos(x.Total), nanos(x.Max), "  "+clean(x.Reason))
+		p.row(fmt.Sprint(x.Count), nanos(x.Total), nanos(x.Max), "  "+term.Clean(x.Reason))
 	}
 }
 
@@ -118,10 +121,10 @@ func (p *tracePrinter) groups() {
 		}
 		n++
 		s := g.Split
-		name := cmp.Or(clean(g.Start), "(start not known)")
+		name := cmp.Or(term.Clean(g.Start), "(start not known)")
 		switch {
 		case g.Handler != "":
-			name += " in " + clean(g.Handler)
+			name += " in " + term.Clean(g.Handler)
 		case g.Goroutines > 1:
 			name = fmt.Sprintf("%s, %d", name, g.Goroutines)
 		}
@@ -144,7 +147,7 @@ func (p *tracePrinter) requests() {
 	for _, q := range kinds[:min(len(kinds), p.top)] {
 		p.linef("")
 		p.linef(
-			"%s %q: %d, half within %s, p90 %s, p99 %s, longest %s", q.Kind, clean(q.Name), q.Count, nanos(q.P50),
+			"%s %q: %d, half within %s, p90 %s, p99 %s, longest %s", q.Kind, term.Clean(q.Name), q.Count, nanos(q.P50),
 			nanos(q.P90), nanos(q.P99), nanos(q.Max),
 		)
 		p.linef("  all:          %s", parts(q.All))

@@ -1,4 +1,4 @@
-package report
+package proof
 
 import (
 	"io"
@@ -11,12 +11,12 @@ import (
 	"github.com/heaptrim/heaptrim/internal/stats"
 )
 
-// ProveJSON writes a comparison as JSON in the schema [ProveSchema].
-func ProveJSON(w io.Writer, r *prove.Result, m Meta) error {
+// JSON writes a comparison as JSON in the schema [ProveSchema].
+func JSON(w io.Writer, r *prove.Result, m schema.Meta) error {
 	return schema.Write(w, newProveDocument(r, m))
 }
 
-func newProveDocument(r *prove.Result, m Meta) schema.Prove {
+func newProveDocument(r *prove.Result, m schema.Meta) schema.Prove {
 	doc := schema.Prove{
 		Schema: schema.ProveVersion, Tool: m.Tool,
 		Verdict: newProveVerdict(r.Verdict), A: newProveSide(

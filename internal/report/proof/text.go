@@ -1,4 +1,5 @@
-package report
+// Package proof shows a comparison of versions: as text, Markdown and JSON.
+package proof
 
 import (
 	"fmt"
@@ -7,42 +8,44 @@ import (
 	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/prove"
+	"github.com/heaptrim/heaptrim/internal/report/machine"
+	"github.com/heaptrim/heaptrim/internal/report/term"
 	"github.com/heaptrim/heaptrim/internal/schema"
 	"github.com/heaptrim/heaptrim/internal/stats"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
-// ProveText writes a comparison for a reader at a terminal: the verdict, what
+// Text writes a comparison for a reader at a terminal: the verdict, what
 // was compared, a row for each metric that is judged, and the others beside.
-func ProveText(w io.Writer, r *prove.Result, o PageOptions) error {
-	p := newPage(w, o.Width, o.Color)
+func Text(w io.Writer, r *prove.Result, o term.Options) error {
+	p := term.New(w, o.Width, o.Color)
 	said := r.BySide
 	if len(said) == 0 {
 		said = []prove.Verdict{r.Verdict}
 	}
 	for _, v := range said {
-		p.prose("", v.Sentence, bold+";"+outcomeStyle(v.Outcome))
+		p.Prose("", v.Sentence, term.Bold+";"+outcomeStyle(v.Outcome))
 	}
-	p.blank()
+	p.Blank()
 	for _, f := range proveFacts(r) {
-		p.prose("  "+padRight(f[0], 11), f[1], noStyle)
+		p.Prose("  "+term.PadRight(f[0], 11), f[1], term.Normal)
 	}
 	proveSubjects(p, r)
 	proveList(p, "Left out", r.LeftOut)
 	proveList(p, "Warnings", r.Warnings)
-	return p.flush()
+	return p.Flush()
 }
 
-func outcomeStyle(o prove.Outcome) style {
+func outcomeStyle(o prove.Outcome) term.Style {
 	switch o {
 	case prove.Better:
-		return green
+		return term.Green
 	case prove.Worse, prove.Mixed:
-		return red
+		return term.Red
 	case prove.Unclear, prove.Incomparable:
-		return yellow
+		return term.Yellow
 	}
-	return noStyle
+	return term.Normal
 }
 
 // proveFacts say what was compared and how, as label and text.
@@ -57,7 +60,7 @@ func proveFacts(r *prove.Result) [][2]string {
 			}
 			text += ")"
 		}
-		out = append(out, [2]string{prove.Letter(i), joinKnown([]string{text, s.Version, s.GoVersion})})
+		out = append(out, [2]string{prove.Letter(i), term.JoinKnown([]string{text, s.Version, s.GoVersion})})
 	}
 	pairs, most := math.MaxInt, 0
 	for _, c := range r.Comparisons {
@@ -75,29 +78,29 @@ func proveFacts(r *prove.Result) [][2]string {
 	if r.Partial {
 		parts = append(parts, "interrupted")
 	}
-	out = append(out, [2]string{"measured", joinKnown(parts)})
+	out = append(out, [2]string{"measured", term.JoinKnown(parts)})
 	e := r.Environment
-	return append(out, [2]string{"machine", joinKnown(append([]string{e.GOOS + "/" + e.GOARCH}, machineFacts(e)[1:]...))})
+	return append(out, [2]string{"machine", term.JoinKnown(append([]string{e.GOOS + "/" + e.GOARCH}, machine.Facts(e)[1:]...))})
 }
 
 // proveRows shows one benchmark.
-func proveRows(p *page, c prove.Comparison) {
-	p.blank()
+func proveRows(p *term.Page, c prove.Comparison) {
+	p.Blank()
 	remark := plainOutcome(c.Outcome)
 	if c.Iterations > 0 {
-		remark = joinKnown([]string{remark, fmt.Sprintf("%d iterations a run", c.Iterations)})
+		remark = term.JoinKnown([]string{remark, fmt.Sprintf("%d iterations a run", c.Iterations)})
 	}
 	if c.Side > 1 {
 		remark = prove.Letter(c.Side) + " against A: " + remark
 	}
-	p.line(styled(c.Name, bold), styled("  "+remark, outcomeStyle(c.Outcome)))
+	p.Line(term.Styled(c.Name, term.Bold), term.Styled("  "+remark, outcomeStyle(c.Outcome)))
 	for i, f := range c.Failed {
 		if f != "" {
-			p.prose("  ! ", prove.Letter(i*max(c.Side, 1))+" fails: "+f, red)
+			p.Prose("  ! ", prove.Letter(i*max(c.Side, 1))+" fails: "+f, term.Red)
 		}
 	}
 	for _, d := range c.Differs {
-		p.prose("  ! ", "The work differs, so no call is made: "+d, yellow)
+		p.Prose("  ! ", "The work differs, so no call is made: "+d, term.Yellow)
 	}
 	var beside []string
 	for _, ch := range c.Changes {
@@ -105,21 +108,21 @@ func proveRows(p *page, c prove.Comparison) {
 			beside = append(beside, besideText(ch))
 			continue
 		}
-		p.line(styled("  "+padRight(ch.Unit, 10), noStyle),
-			styled(
-				padLeft(metricValue(ch.Unit, ch.A.Value), 10)+" → "+padRight(metricValue(ch.Unit, ch.B.Value), 10),
-				noStyle),
+		p.Line(term.Styled("  "+term.PadRight(ch.Unit, 10), term.Normal),
+			term.Styled(
+				term.PadLeft(metricValue(ch.Unit, ch.A.Value), 10)+" → "+term.PadRight(metricValue(ch.Unit, ch.B.Value), 10),
+				term.Normal),
 
-			styled(padLeft(changeText(ch), 20)+"  ", noStyle), styled(
-				padRight(plainOutcome(ch.Outcome), 8), outcomeStyle(ch.Outcome)),
+			term.Styled(term.PadLeft(changeText(ch), 20)+"  ", term.Normal), term.Styled(
+				term.PadRight(plainOutcome(ch.Outcome), 8), outcomeStyle(ch.Outcome)),
 
-			styled("  "+basisText(ch), dim))
+			term.Styled("  "+basisText(ch), term.Dim))
 	}
 	if len(beside) > 0 {
-		p.prose("  beside    ", joinKnown(beside), dim)
+		p.Prose("  beside    ", term.JoinKnown(beside), term.Dim)
 	}
 	for _, w := range proveWarnings(c) {
-		p.prose("  ! ", w, yellow)
+		p.Prose("  ! ", w, term.Yellow)
 	}
 }
 
@@ -164,7 +167,7 @@ func changeText(ch prove.Change) string {
 	case math.IsInf(ch.Delta.High, 0) || math.IsInf(ch.Delta.Low, 0):
 		return fmt.Sprintf("%+.1f %%", v*100)
 	}
-	return fmt.Sprintf("%+.1f %%%s", v*100, plusMinus(ch.Delta))
+	return fmt.Sprintf("%+.1f %%%s", v*100, term.PlusMinus(ch.Delta))
 }
 
 func besideText(ch prove.Change) string {
@@ -179,11 +182,11 @@ func besideText(ch prove.Change) string {
 func metricValue(u string, v float64) string {
 	switch {
 	case !schema.Finite(v):
-		return dash
+		return term.Dash
 	case u == "B/op" || strings.HasSuffix(u, "-bytes"):
 		return unit.FormatBytes(v)
 	case strings.HasSuffix(u, "-share"):
-		return percent(v) + " %"
+		return term.Percent(v) + " %"
 	case u == "ns/op" || strings.Contains(u, "-ns"):
 		return unit.FormatNanoseconds(v)
 	case u == "sec" || strings.HasSuffix(u, "-sec"):
@@ -192,20 +195,20 @@ func metricValue(u string, v float64) string {
 	return unit.FormatScaled(v)
 }
 
-func proveList(p *page, title string, items []string) {
+func proveList(p *term.Page, title string, items []string) {
 	if len(items) == 0 {
 		return
 	}
-	p.section(title, "")
+	p.Section(title, "")
 	for _, s := range items {
-		p.prose("  - ", s, noStyle)
+		p.Prose("  - ", s, term.Normal)
 	}
 }
 
 // intervalText is a median with its bounds.
 func intervalText(u string, i stats.Interval) string {
-	if half(i) == 0 {
+	if term.Half(i) == 0 {
 		return metricValue(u, i.Value)
 	}
-	return fmt.Sprintf("%s (%s)", metricValue(u, i.Value), between(i, func(v float64) string { return metricValue(u, v) }))
+	return fmt.Sprintf("%s (%s)", metricValue(u, i.Value), term.Between(i, func(v float64) string { return metricValue(u, v) }))
 }

@@ -1,4 +1,4 @@
-package report
+package proof
 
 import (
 	"bytes"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/prove"
 	"github.com/heaptrim/heaptrim/internal/prove/sides"
+	"github.com/heaptrim/heaptrim/internal/report/term"
 	"github.com/heaptrim/heaptrim/internal/schema"
 	"github.com/heaptrim/heaptrim/internal/stats"
 )
@@ -40,7 +41,7 @@ func proveFixture() *prove.Result {
 }
 
 func TestProveSchemaIsDocumented(t *testing.T) {
-	doc, err := os.ReadFile("../../doc/format/prove.md")
+	doc, err := os.ReadFile("../../../doc/format/prove.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +104,7 @@ func proveKeys(t reflect.Type, at string, out map[string]bool) {
 
 func TestProveJSON(t *testing.T) {
 	var out bytes.Buffer
-	if err := ProveJSON(&out, proveFixture(), Meta{Tool: "x"}); err != nil {
+	if err := JSON(&out, proveFixture(), schema.Meta{Tool: "x"}); err != nil {
 		t.Fatal(err)
 	}
 	if strings.Contains(out.String(), "\x1b") {
@@ -125,7 +126,7 @@ func TestProveJSON(t *testing.T) {
 		t.Errorf("a value that is no number: %v", doc.Comparisons[0].Runs[0].Values)
 	}
 	out.Reset()
-	if err := ProveJSON(&out, &prove.Result{}, Meta{}); err != nil {
+	if err := JSON(&out, &prove.Result{}, schema.Meta{}); err != nil {
 		t.Fatal(err)
 	}
 	for _, list := range []string{`"comparisons": []`, `"warnings": []`, `"left_out": []`, `"gate": []`, `"env": []`, `"counts": {}`, `"sides": []`} {
@@ -139,7 +140,7 @@ func ptr(v float64) *float64 { return &v }
 
 func TestProveText(t *testing.T) {
 	var out bytes.Buffer
-	if err := ProveText(&out, proveFixture(), PageOptions{Width: 120}); err != nil {
+	if err := Text(&out, proveFixture(), term.Options{Width: 120}); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"B is worse in BenchmarkX", "rev:HEAD (0123456789ab)", "work (0123456789ab and changes)", "4 → 1", "-75.0 %", "exact, 4+4 runs",
@@ -149,11 +150,11 @@ func TestProveText(t *testing.T) {
 		}
 	}
 	out.Reset()
-	if err := ProveText(&out, proveFixture(), PageOptions{Width: 80}); err != nil {
+	if err := Text(&out, proveFixture(), term.Options{Width: 80}); err != nil {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(out.String()) {
-		if cells(strings.TrimSuffix(line, "\n")) > 80 || strings.Contains(line, "\x1b") {
+		if term.Cells(strings.TrimSuffix(line, "\n")) > 80 || strings.Contains(line, "\x1b") {
 			t.Errorf("too wide, or not clean: %q", line)
 		}
 	}
@@ -161,7 +162,7 @@ func TestProveText(t *testing.T) {
 
 func TestProveMarkdown(t *testing.T) {
 	var out bytes.Buffer
-	if err := ProveMarkdown(&out, proveFixture()); err != nil {
+	if err := Markdown(&out, proveFixture()); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(out.String(), "| `BenchmarkA` | allocs/op | 4 | 1 | -75.0 % | **better** | exact, 4+4 runs |") {

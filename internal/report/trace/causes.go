@@ -1,4 +1,4 @@
-package report
+package trace
 
 import (
 	"cmp"
@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/latency"
+	"github.com/heaptrim/heaptrim/internal/report/term"
 	"github.com/heaptrim/heaptrim/internal/stats"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
@@ -60,7 +61,7 @@ func siteName(s latency.Site) string {
 	if s.Func == "" {
 		return "(the runtime)"
 	}
-	return fmt.Sprintf("%s %s:%d", clean(s.Func), clean(path.Base(strings.ReplaceAll(s.File, `\`, "/"))), s.Line)
+	return fmt.Sprintf("%s %s:%d", term.Clean(s.Func), term.Clean(path.Base(strings.ReplaceAll(s.File, `\`, "/"))), s.Line)
 }
 
 // paidIn lists what goroutines paid in mark phases.

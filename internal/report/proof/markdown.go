@@ -1,4 +1,4 @@
-package report
+package proof
 
 import (
 	"bufio"
@@ -6,25 +6,26 @@ import (
 	"io"
 
 	"github.com/heaptrim/heaptrim/internal/prove"
+	"github.com/heaptrim/heaptrim/internal/report/md"
 )
 
-// ProveMarkdown writes a comparison as GitHub-flavoured Markdown for a comment
+// Markdown writes a comparison as GitHub-flavoured Markdown for a comment
 // on a change: the verdict, what was compared, a table of the metrics that are
 // judged, and the others in one that can be opened.
-func ProveMarkdown(w io.Writer, r *prove.Result) error {
+func Markdown(w io.Writer, r *prove.Result) error {
 	b := bufio.NewWriter(w)
-	fmt.Fprintf(b, "**%s**\n\n", mdText(r.Verdict.Sentence))
+	fmt.Fprintf(b, "**%s**\n\n", md.Text(r.Verdict.Sentence))
 	for _, f := range proveFacts(r) {
-		fmt.Fprintf(b, "- %s: %s\n", mdText(f[0]), mdText(f[1]))
+		fmt.Fprintf(b, "- %s: %s\n", md.Text(f[0]), md.Text(f[1]))
 	}
 	if len(r.Sides) > 2 {
 		markdownSubjects(b, r)
 	} else {
 		markdownPair(b, r)
 	}
-	mdList(b, "Cannot be compared", incomparable(r))
-	mdList(b, "Left out", r.LeftOut)
-	mdList(b, "Warnings", allProveWarnings(r))
+	md.List(b, "Cannot be compared", incomparable(r))
+	md.List(b, "Left out", r.LeftOut)
+	md.List(b, "Warnings", allProveWarnings(r))
 	return b.Flush()
 }
 
@@ -32,18 +33,18 @@ func ProveMarkdown(w io.Writer, r *prove.Result) error {
 func markdownPair(b *bufio.Writer, r *prove.Result) {
 	b.WriteString("\n| benchmark | metric | A | B | change |  | basis |\n|---|---|--:|--:|--:|---|---|\n")
 	rows(r, true, func(c prove.Comparison, ch prove.Change) {
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s |\n", mdCode(c.Name), mdText(ch.Unit), mdText(
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s |\n", md.Code(c.Name), md.Text(ch.Unit), md.Text(
 			metricValue(ch.Unit, ch.A.Value),
 		),
-			mdText(metricValue(ch.Unit, ch.B.Value)), mdText(changeText(ch)), mdOutcome(ch.Outcome), mdText(basisText(ch)))
+			md.Text(metricValue(ch.Unit, ch.B.Value)), md.Text(changeText(ch)), mdOutcome(ch.Outcome), md.Text(basisText(ch)))
 	})
 	b.WriteString(
 		"\n<details><summary>Beside: CPU, collector and memory, not judged</summary>\n\n| benchmark | metric | A " +
 			"| B | change |\n|---|---|--:|--:|--:|\n",
 	)
 	rows(r, false, func(c prove.Comparison, ch prove.Change) {
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %s |\n", mdCode(c.Name), mdText(ch.Label), mdText(intervalText(ch.Unit, ch.A)),
-			mdText(intervalText(ch.Unit, ch.B)), mdText(changeText(ch)))
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s |\n", md.Code(c.Name), md.Text(ch.Label), md.Text(intervalText(ch.Unit, ch.A)),
+			md.Text(intervalText(ch.Unit, ch.B)), md.Text(changeText(ch)))
 	})
 	b.WriteString("\n</details>\n")
 }

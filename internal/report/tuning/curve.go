@@ -1,4 +1,4 @@
-package show
+package tuning
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/gcmodel"
+	"github.com/heaptrim/heaptrim/internal/report/term"
 	"github.com/heaptrim/heaptrim/internal/stats"
 	"github.com/heaptrim/heaptrim/internal/tune"
 	"github.com/heaptrim/heaptrim/internal/unit"
@@ -19,12 +20,12 @@ const (
 
 // curve draws processor time against memory: each setting at its place, memory
 // in doublings to the right.
-func (t *page) curve(p *tune.Plan) {
+func curve(t *term.Page, p *tune.Plan) {
 	points := known(p)
 	if len(points) < 2 {
 		return
 	}
-	a := axesOf(points, min(curveColumns, t.width-curveMargin-2))
+	a := axesOf(points, min(curveColumns, t.Width-curveMargin-2))
 	grid := make([][]rune, curveRows)
 	for i := range grid {
 		grid[i] = []rune(strings.Repeat(" ", a.columns))
@@ -42,18 +43,18 @@ func (t *page) curve(p *tune.Plan) {
 	if p.Choice.Refused == "" && p.Choice.Point.Known() {
 		put(p.Choice.Point, 'R')
 	}
-	t.line("")
-	t.line("collector, %% of CPU")
+	t.Blank()
+	t.Linef("collector, %% of CPU")
 	for i, row := range grid {
 		label := ""
 		if i%5 == 0 {
 			label = fmt.Sprintf("%.1f", 100*a.top*float64(curveRows-1-i)/float64(curveRows-1))
 		}
-		t.line("%*s │%s", curveMargin-2, label, string(row))
+		t.Linef("%*s │%s", curveMargin-2, label, string(row))
 	}
-	t.line("%*s └%s", curveMargin-2, "", strings.Repeat("─", a.columns))
-	t.line("%*s  %s", curveMargin-2, "", a.ticks())
-	t.prose("  ", "o GOGC   l GOGC=off and a limit   b ballast   + several   T today   R recommended; memory is the "+sizeName(p.Today))
+	t.Linef("%*s └%s", curveMargin-2, "", strings.Repeat("─", a.columns))
+	t.Linef("%*s  %s", curveMargin-2, "", a.ticks())
+	t.Prose("  ", "o GOGC   l GOGC=off and a limit   b ballast   + several   T today   R recommended; memory is the "+sizeName(p.Today), term.Normal)
 }
 
 func known(p *tune.Plan) []tune.Point {

@@ -1,4 +1,4 @@
-package show
+package tuning
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/heaptrim/heaptrim/internal/prove"
+	"github.com/heaptrim/heaptrim/internal/report/term"
 	"github.com/heaptrim/heaptrim/internal/schema"
 	"github.com/heaptrim/heaptrim/internal/stats"
 	"github.com/heaptrim/heaptrim/internal/tune"
@@ -16,18 +17,17 @@ import (
 
 // Trials writes what runs under the user's load showed.
 func Trials(w io.Writer, r *tune.Trials, width int) error {
-	t := &page{width: max(width, 60)}
-	t.line("")
-	t.line("Measured under the load, each in turns with the one before it, today's first")
+	t := term.NewLines(w, width)
+	t.Blank()
+	t.Linef("Measured under the load, each in turns with the one before it, today's first")
 	for _, s := range r.Steps {
-		t.line("  %-28s saves %s of CPU beyond %s%s", tune.SettingText(s.Setting), savedText(s.Gained), tune.SettingText(s.Against), latencyText(s.Latency))
+		t.Linef("  %-28s saves %s of CPU beyond %s%s", tune.SettingText(s.Setting), savedText(s.Gained), tune.SettingText(s.Against), latencyText(s.Latency))
 	}
-	t.prose("  ", "stopped: "+r.Stopped)
+	t.Prose("  ", "stopped: "+r.Stopped, term.Normal)
 	if r.Compared != nil {
-		t.compared(r)
+		compared(t, r)
 	}
-	_, err := io.WriteString(w, t.text.String())
-	return err
+	return t.Flush()
 }
 
 func savedText(i stats.Interval) string {
@@ -49,26 +49,26 @@ func latencyText(l [2]tune.Latency) string {
 
 func short(d time.Duration) string { return unit.FormatNanoseconds(float64(d)) }
 
-func (t *page) compared(r *tune.Trials) {
-	t.line("")
-	t.line("%s against %s", tune.SettingText(r.Today), tune.SettingText(r.Chosen))
+func compared(t *term.Page, r *tune.Trials) {
+	t.Blank()
+	t.Linef("%s against %s", tune.SettingText(r.Today), tune.SettingText(r.Chosen))
 	for i, s := range r.Compared.Sides {
-		t.prose("  "+string(rune('A'+i))+"  ", fmt.Sprintf("%s, %s", s.Spec, s.GoVersion))
+		t.Prose("  "+string(rune('A'+i))+"  ", fmt.Sprintf("%s, %s", s.Spec, s.GoVersion), term.Normal)
 	}
-	t.prose("  ", r.Compared.Verdict.Sentence)
+	t.Prose("  ", r.Compared.Verdict.Sentence, term.Normal)
 	for i, n := range r.Compared.Warnings {
 		if i == 0 {
-			t.line("")
+			t.Blank()
 		}
-		t.prose("  ! ", n)
+		t.Prose("  ! ", n, term.Normal)
 	}
-	t.line("")
-	t.line("  %-22s %27s  %-26s %s", "", "measured: today → chosen", "change", "predicted")
+	t.Blank()
+	t.Linef("  %-22s %27s  %-26s %s", "", "measured: today → chosen", "change", "predicted")
 	for _, row := range r.Rows {
-		t.line("  %-22s %12s → %-12s  %-26s %s", row.Label, amount(row.Unit, row.A.Value), amount(row.Unit, row.B.Value), deltaText(row.Change), expectedText(row))
+		t.Linef("  %-22s %12s → %-12s  %-26s %s", row.Label, amount(row.Unit, row.A.Value), amount(row.Unit, row.B.Value), deltaText(row.Change), expectedText(row))
 	}
 	if r.Built {
-		t.prose("  ! ", "the prediction is of the settings alone: it does not know what another toolchain or experiment changes")
+		t.Prose("  ! ", "the prediction is of the settings alone: it does not know what another toolchain or experiment changes", term.Normal)
 	}
 }
 

@@ -1,0 +1,140 @@
+// Package tuning prints a tuning plan and the runs that prove it: text with a
+// curve for a terminal, and JSON for programs. It computes nothing but layout.
+package tuning
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/heaptrim/heaptrim/internal/report/term"
+	"github.com/heaptrim/heaptrim/internal/stats"
+	"github.com/heaptrim/heaptrim/internal/tune"
+	"github.com/heaptrim/heaptrim/internal/unit"
+)
+
+// Text writes a plan for a reader at a terminal of so many columns.
+func Text(w io.Writer, p *tune.Plan, width int) error {
+	t := term.NewLines(w, width)
+	recorded(t, p)
+	choice(t, p)
+	curve(t, p)
+	table(t, p)
+	if len(p.Notes) > 0 {
+		t.Blank()
+		for _, n := range p.Notes {
+			t.Prose("  ! ", n, term.Normal)
+		}
+	}
+	return t.Flush()
+}
+
+func recorded(t *term.Page, p *tune.Plan) {
+	m := p.Measured
+	t.Linef("%s, recorded with %s", p.Workload.Name, tune.SettingText(p.Workload.Trace.Setting))
+	rate := ""
+	if m.AllocRate > 0 {
+		rate = fmt.Sprintf("; it allocates %s/s", unit.FormatBytes(m.AllocRate))
+	}
+	t.Prose("  ", fmt.Sprintf("%d collections, %s per second, one for each %s allocated%s", m.Cycles, unit.FormatCount(m.PerSecond), unit.FormatBytes(m.PerCycle), rate), term.Normal)
+	memory := fmt.Sprintf("live heap %s, largest heap %s", unit.FormatBytes(m.Live), unit.FormatBytes(m.Peak))
+	if m.RSS > 0 {
+		memory += ", resident " + unit.FormatBytes(m.RSS)
+	}
+	t.Prose("  ", memory, term.Normal)
+	if m.Collector > 0 {
+		t.Prose("  ", fmt.Sprintf("collector %s of CPU, of it assists %s; beside it %s on idle processors", share(m.Collector), share(m.Assist), share(m.Idle)), term.Normal)
+	}
+	if c := p.Constraint; c.Max > 0 {
+		text := fmt.Sprintf("memory %v (%s)", c.Max, c.Source)
+		if c.Beside > 0 {
+			text += fmt.Sprintf(", less %v that others use", c.Beside)
+		}
+		if c.Burst > 1 {
+			text += fmt.Sprintf("; the live heap may grow to %s × the recorded", unit.FormatCount(c.Burst))
+		}
+		t.Prose("  ", text, term.Normal)
+	}
+}
+
+func choice(t *term.Page, p *tune.Plan) {
+	c := p.Choice
+	t.Blank()
+	switch {
+	case c.Refused != "":
+		t.Prose("No recommendation: ", c.Refused, term.Normal)
+		t.Prose("  ", c.Why, term.Normal)
+		return
+	case c.Knob == tune.KnobNone:
+		t.Linef("Recommended: leave it as it is")
+		t.Prose("  ", c.Why, term.Normal)
+		return
+	}
+	t.Linef("Recommended: %s (%s)", tune.SettingText(c.Point.Setting), c.Knob)
+	t.Prose("  ", c.Why, term.Normal)
+	f := c.Point.Forecast
+	t.Prose("  ", fmt.Sprintf("predicted: collector %s, largest heap %s, resident %s; saves %s of CPU", shareInterval(f.Collector), sizeInterval(f.Peak), sizeInterval(f.RSS), share(c.Saves)), term.Normal)
+	d := tune.Deploy(c.Point.Setting)
+	t.Blank()
+	t.Linef("  environment  %s", strings.Join(d.Env, " "))
+	block(t, "Dockerfile", d.Dockerfile)
+	block(t, "Kubernetes", d.Kubernetes)
+	block(t, "Go", d.Go)
+	t.Blank()
+	for _, o := range c.Others {
+		t.Prose("  not "+string(o.Knob)+" ("+tune.SettingText(o.Point.Setting)+"): ", o.Why, term.Normal)
+	}
+}
+
+func block(t *term.Page, title string, lines []string) {
+	for i, l := range lines {
+		if i > 0 {
+			title = ""
+		}
+		t.Linef("  %-11s  %s", title, l)
+	}
+}
+
+// table lists every setting.
+func table(t *term.Page, p *tune.Plan) {
+	t.Blank()
+	t.Linef("%-28s %9s  %-16s %7s %6s  %-18s %-18s", "setting", "cycles/s", "collector", "assist", "idle", "largest heap", "resident")
+	for _, q := range p.Curve {
+		name := tune.SettingText(q.Setting)
+		if !q.Known() {
+			t.Prose(fmt.Sprintf("%-28s ", name), q.Refused, term.Normal)
+			continue
+		}
+		mark := ""
+		switch {
+		case q.Setting == p.Choice.Point.Setting && p.Choice.Refused == "":
+			mark = "recommended"
+		case q.Setting == p.Today.Setting:
+			mark = "today"
+		case !q.Fits:
+			mark = "too large"
+		}
+		t.Linef("%-28s %9s  %-16s %7s %6s  %-18s %-18s %s", name, unit.FormatCount(q.PerSecond.Value), shareInterval(q.Collector),
+			share(q.Assist.Value), share(q.Idle.Value), sizeInterval(q.Peak), sizeInterval(q.RSS), mark)
+	}
+}
+
+func share(v float64) string {
+	if math.IsNaN(v) {
+		return "–"
+	}
+	return fmt.Sprintf("%.1f %%", 100*v)
+}
+
+func shareInterval(i stats.Interval) string {
+	return fmt.Sprintf("%.1f (%.1f–%.1f) %%", 100*i.Value, 100*i.Low, 100*i.High)
+}
+
+func sizeInterval(i stats.Interval) string {
+	if i.Value == 0 {
+		return "–"
+	}
+	half := math.Max(i.High-i.Value, i.Value-i.Low)
+	return fmt.Sprintf("%s ±%.0f %%", unit.FormatBytes(i.Value), 100*half/i.Value)
+}
