@@ -200,7 +200,7 @@ var layers = []layer{
 	},
 	{
 		folder: "internal/web",
-		ours:   []string{"internal/diagnose", "internal/evidence", "internal/finding", "internal/stats", "internal/unit"},
+		ours:   []string{"internal/diagnose", "internal/evidence", "internal/finding", "internal/schema", "internal/stats", "internal/unit"},
 		why:    "the page shows a diagnosis and the report that it is handed: it opens no recording and knows no other format",
 	},
 	{

@@ -141,19 +141,16 @@ func (f *viewFlags) page(ctx context.Context, args []string, p *progress) (page 
 		}
 		defer base.Close()
 		o.Base = base.Session
-		if o.BaseReport, err = base.json(); err != nil {
-			return page, nil, err
-		}
-		o.BasePlan = base.plan(ctx)
+		o.BaseReport, o.BasePlan = base.document(), base.plan(ctx)
 	}
 	if f.proof != "" {
-		if o.Proof, err = os.ReadFile(f.proof); err != nil {
-			return page, nil, err
+		if o.Proof, err = readDocument[schema.Prove](f.proof, schema.ProveVersion); err != nil {
+			return page, nil, fmt.Errorf("read the proof: %w", err)
 		}
 	}
 	if f.tuned != "" {
-		if o.Plan, err = os.ReadFile(f.tuned); err != nil {
-			return page, nil, err
+		if o.Plan, err = readDocument[schema.Tune](f.tuned, schema.TuneVersion); err != nil {
+			return page, nil, fmt.Errorf("read the plan: %w", err)
 		}
 	}
 	p.Printf("building the page")
@@ -193,28 +190,38 @@ func (v *viewed) meta() schema.Meta {
 
 // newPage builds the page's data and names the files that may be read.
 func newPage(ctx context.Context, v *viewed, o web.Options) (web.ServerOptions, error) {
-	var err error
-	if o.Report, err = v.json(); err != nil {
-		return web.ServerOptions{}, err
-	}
+	o.Report = v.document()
 	if o.Plan == nil {
 		o.Plan = v.plan(ctx)
 	}
 	if v.Trace != nil {
-		var b bytes.Buffer
-		if err := trace.JSON(&b, v.Trace); err != nil {
-			return web.ServerOptions{}, err
-		}
-		o.Trace = b.Bytes()
+		o.Trace = trace.Document(v.Trace)
 	}
 	o.Rows = v.Prescription.Rows
 	data, rest, err := web.Data(v.Session, o)
 	if err != nil {
 		return web.ServerOptions{}, err
 	}
-	s := web.ServerOptions{Title: pageTitle(v.Diagnosis), Data: data, Report: o.Report, Rest: rest}
+	var text bytes.Buffer
+	if err := schema.Write(&text, o.Report); err != nil {
+		return web.ServerOptions{}, err
+	}
+	s := web.ServerOptions{Title: pageTitle(v.Diagnosis), Data: data, Report: text.Bytes(), Rest: rest}
 	s.Listed = listed(v.recorded)
 	return s, nil
+}
+
+// readDocument reads a document of ours from a file.
+func readDocument[D any](file, version string) (*D, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	doc, err := schema.Read[D](text, version)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return doc, nil
 }
 
 // listed are the names of a recording's parts.
@@ -228,26 +235,18 @@ func listed(r *recorded) []string {
 	return names
 }
 
-// json is the JSON report of what is viewed.
-func (v *viewed) json() ([]byte, error) {
-	var b bytes.Buffer
-	err := report.JSON(&b, &v.Report.Report, v.meta())
-	return b.Bytes(), err
-}
+// document is the JSON report of what is viewed.
+func (v *viewed) document() *schema.Report { return report.Document(&v.Report.Report, v.meta()) }
 
 // plan forecasts settings of the collector, as tune does; nil where the
 // recording cannot bear it, which the page then does not show.
-func (v *viewed) plan(ctx context.Context) []byte {
+func (v *viewed) plan(ctx context.Context) *schema.Tune {
 	var f tuneFlags
 	plan, err := f.plan(ctx, v.recorded, tune.Options{Constraint: tune.Constraint{Burst: 1}})
 	if err != nil {
 		return nil
 	}
-	var b bytes.Buffer
-	if err := tuning.JSON(&b, plan, nil, schema.Meta{Tool: version(), Created: v.Manifest.Created}); err != nil {
-		return nil
-	}
-	return b.Bytes()
+	return tuning.Document(plan, nil, v.meta())
 }
 
 // pageTitle names the recording for the browser's tab.

@@ -134,7 +134,7 @@ func TestKeysAreAlwaysThere(t *testing.T) {
 func TestUnknownIsNotZero(t *testing.T) {
 	f := func(name string, rep *finding.Report, got func(schema.Report) *float64, want any) {
 		t.Helper()
-		v := got(newDocument(rep, schema.Meta{}))
+		v := got(*Document(rep, schema.Meta{}))
 		switch {
 		case v == nil && want != nil:
 			t.Errorf("%s is null, want %v", name, want)
@@ -172,7 +172,7 @@ func TestUnknownIsNotZero(t *testing.T) {
 // diagnosis's own, to the last bit.
 func TestColumnsAddUp(t *testing.T) {
 	rep := fixture()
-	c := newDocument(rep, schema.Meta{}).Findings[0].Cost
+	c := Document(rep, schema.Meta{}).Findings[0].Cost
 	sum := *c.Malloc + *c.Zeroing + *c.GrowCopy + *c.Assist + *c.Churn + *c.Retention
 	if math.Abs(sum-c.CPUShare.Value) > 1e-12 {
 		t.Errorf("columns add up to %v, want %v", sum, c.CPUShare.Value)

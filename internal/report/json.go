@@ -13,12 +13,13 @@ import (
 // JSON writes a report as one JSON document of [Schema], indented, with a
 // newline at its end. Numbers that are not finite are written as null.
 func JSON(w io.Writer, rep *finding.Report, m schema.Meta) error {
-	return schema.Write(w, newDocument(rep, m))
+	return schema.Write(w, Document(rep, m))
 }
 
-func newDocument(rep *finding.Report, m schema.Meta) schema.Report {
+// Document is the JSON document of a report.
+func Document(rep *finding.Report, m schema.Meta) *schema.Report {
 	k := knownOf(rep)
-	doc := schema.Report{
+	doc := &schema.Report{
 		Schema: schema.ReportVersion, Tool: m.Tool,
 		Target: newTarget(rep.Diagnosis.Target), Environment: schema.NewEnvironment(
 			rep.Diagnosis.Environment,
@@ -46,7 +47,7 @@ func newDocument(rep *finding.Report, m schema.Meta) schema.Report {
 	for i := range rep.Diagnosis.Excluded {
 		doc.SetApart = append(doc.SetApart, newFinding(finding.Unranked(&rep.Diagnosis.Excluded[i]), k))
 	}
-	addCures(&doc, rep, k)
+	addCures(doc, rep, k)
 	for _, r := range rep.Diagnosis.Runs {
 		doc.Runs = append(doc.Runs, newRun(rep, r))
 	}

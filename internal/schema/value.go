@@ -1,6 +1,8 @@
 package schema
 
 import (
+	"encoding/json"
+	"fmt"
 	"math"
 	"time"
 
@@ -56,4 +58,22 @@ func Rows[T, R any](from []T, row func(T) R) []R {
 type Meta struct {
 	Tool    string    // heaptrim's version
 	Created time.Time // when the recording was made
+}
+
+// Read reads a document of one version, such as [TuneVersion].
+func Read[D any](doc []byte, version string) (*D, error) {
+	var head struct {
+		Schema string `json:"schema"`
+	}
+	if err := json.Unmarshal(doc, &head); err != nil {
+		return nil, err
+	}
+	if head.Schema != version {
+		return nil, fmt.Errorf("its schema is %q, want %s", head.Schema, version)
+	}
+	var d D
+	if err := json.Unmarshal(doc, &d); err != nil {
+		return nil, err
+	}
+	return &d, nil
 }

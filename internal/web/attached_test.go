@@ -1,70 +1,59 @@
 package web
 
 import (
-	"encoding/json"
-	"strings"
 	"testing"
+
+	"github.com/heaptrim/heaptrim/internal/schema"
 )
 
 func TestNewProof(t *testing.T) {
-	finding := func(function, code string, saved string) string {
-		return `{"site":{"function":"` + function + `","file":"a.go","line":3},"remedy":{"code":"` + code + `"},"prediction":{"cpu_share":` + saved + `}}`
+	finding := func(function, code string, saved *schema.Interval) schema.Finding {
+		f := schema.Finding{Site: schema.Site{Function: function, File: "a.go", Line: 3}}
+		f.Remedy.Code, f.Prediction.CPUShare = code, saved
+		return f
 	}
-	const saved = `{"value":0.1,"low":0.05,"high":0.2}`
-	o := Options{
-		Proof:      json.RawMessage(`{"schema":"heaptrim.prove/1","verdict":{"outcome":"better","sentence":"B is better"},"comparisons":[{"changes":[{"unit":"ns/op","change":{"value":-0.1,"low":null,"high":null}}]}]}`),
-		BaseReport: json.RawMessage(`{"findings":[` + finding("m.gone", "pool-object", saved) + "," + finding("m.stays", "pool-object", saved) + "," + finding("m.left", "leave-it", "null") + `]}`),
-		Report:     json.RawMessage(`{"findings":[` + finding("m.stays", "pool-object", saved) + `]}`),
-	}
-	p, gone, err := newProof(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if p.Verdict.Sentence != "B is better" || p.Comparisons[0].Changes[0].Change.Low != nil {
-		t.Errorf("the proof was read as %+v", p)
-	}
+	saved := &schema.Interval{Value: 0.1, Low: 0.05, High: 0.2}
+	then := &schema.Report{Findings: []schema.Finding{
+		finding("m.gone", "pool-object", saved), finding("m.stays", "pool-object", saved), finding("m.left", "leave-it", nil),
+	}}
+	gone := curesGone(then, &schema.Report{Findings: []schema.Finding{finding("m.stays", "pool-object", saved)}})
 	if len(gone) != 1 || gone[0].Function != "m.gone" || gone[0].CPU.Value != 0.1 {
 		t.Errorf("gone: %+v, want m.gone", gone)
 	}
-	for _, bad := range []string{`{"schema":"heaptrim.report/1"}`, `[]`, `{`} {
-		if _, _, err := newProof(Options{Proof: json.RawMessage(bad)}); err == nil {
-			t.Errorf("no error for the proof %s", bad)
-		}
+	if gone := curesGone(nil, then); gone != nil {
+		t.Errorf("gone since no report: %+v", gone)
+	}
+	doc := &schema.Prove{Comparisons: []schema.ProveComparison{{Name: "B", Runs: make([]schema.ProveRun, 3)}}}
+	if p := newProof(doc); p.Comparisons[0].Name != "B" || p.Comparisons[0].Runs != nil || len(doc.Comparisons[0].Runs) != 3 {
+		t.Errorf("of %+v the page shows %+v", doc, p)
 	}
 }
 
 func TestNewPlan(t *testing.T) {
-	v, err := newPlan(json.RawMessage(`{"schema":"heaptrim.tune/1","workload":"service","recommended":{"knob":"GOGC","point":{"setting":{"text":"gogc=400","gogc":400}},"deploy":{"env":["GOGC=400"]}}}`), nil)
-	if err != nil || v.Recommended.Point.Setting.GOGC != 400 || v.Recommended.Deploy["env"][0] != "GOGC=400" {
-		t.Errorf("the plan was read as %+v, %v", v, err)
-	}
 	// Without a resident set, memory is that of the heap.
-	for measured, heapOnly := range map[string]bool{`"peak_heap_bytes":5,"peak_rss_bytes":0`: true, `"peak_heap_bytes":5,"peak_rss_bytes":9`: false} {
-		v, err := newPlan(json.RawMessage(`{"schema":"heaptrim.tune/1","measured":{`+measured+`},"curve":[{"peak_heap_bytes":{"value":4}}]}`), nil)
-		if err != nil || v.HeapOnly != heapOnly || v.Measured.Peak != 5 || v.Curve[0].Peak.Value != 4 {
-			t.Errorf("of %s the plan was read as %+v, %v", measured, v, err)
+	for rss, heapOnly := range map[float64]bool{0: true, 9: false} {
+		plan := &schema.Tune{Measured: schema.TuneMeasured{Peak: 5, RSS: rss}}
+		base := &schema.Tune{Recorded: schema.TuneSetting{GOGC: 400}, Measured: schema.TuneMeasured{Peak: 7}}
+		v := newPlan(plan, base)
+		if v.HeapOnly != heapOnly || v.Measured.Peak != 5 || v.Base.Recorded.GOGC != 400 || v.Base.Measured.Peak != 7 {
+			t.Errorf("with a resident set of %v the plan is shown as %+v", rss, v)
 		}
 	}
-	if v, err := newPlan(nil, nil); v != nil || err != nil {
-		t.Errorf("no plan: %v, %v", v, err)
-	}
-	if _, err := newPlan(json.RawMessage(`{"schema":"heaptrim.tune/9"}`), nil); err == nil {
-		t.Error("no error for another document")
+	if v := newPlan(nil, nil); v != nil {
+		t.Errorf("no plan: %v", v)
 	}
 }
 
 func TestNewLatency(t *testing.T) {
-	v, err := newLatency(json.RawMessage(`{"schema":"heaptrim.trace/1","length_ns":5,"payers":{"groups":[` + strings.Repeat(`{"start":"f"},`, maxGroups+2) + `{"start":"g"}],"requests":[]}}`))
-	if err != nil {
-		t.Fatal(err)
+	doc := &schema.TraceReport{Stops: make([]schema.TraceStop, 4), Payers: &schema.TracePayers{Groups: make([]schema.TraceGroup, maxGroups+3)}}
+	v := newLatency(doc)
+	if len(v.Payers.Groups) != maxGroups || v.Dropped != 3 || v.Stops != nil {
+		t.Errorf("%d groups, %d dropped, %d stops, want %d, 3 and none", len(v.Payers.Groups), v.Dropped, len(v.Stops), maxGroups)
 	}
-	if len(v.Payers.Groups) != maxGroups || v.Payers.Dropped != 3 {
-		t.Errorf("%d groups and %d dropped, want %d and 3", len(v.Payers.Groups), v.Payers.Dropped, maxGroups)
+	if len(doc.Payers.Groups) != maxGroups+3 || len(doc.Stops) != 4 {
+		t.Error("the document was changed")
 	}
-	if v, err := newLatency(json.RawMessage(`{"schema":"heaptrim.trace/1","payers":null}`)); v != nil || err != nil {
-		t.Errorf("a trace without payers: %v, %v", v, err)
-	}
-	if _, err := newLatency(json.RawMessage(`{"schema":"heaptrim.prove/1"}`)); err == nil {
-		t.Error("no error for another document")
+	if v := newLatency(&schema.TraceReport{}); v != nil {
+		t.Errorf("a trace without payers: %v", v)
 	}
 }

@@ -17,7 +17,7 @@ import (
 // that profiles of this package's own writer have.
 func codeOf(t *testing.T, o Options) (views, *Rest) {
 	t.Helper()
-	o.Report = json.RawMessage(`{}`)
+	o.Report = report
 	data, rest, err := Data(small(t), o)
 	if err != nil {
 		t.Fatal(err)
@@ -147,7 +147,7 @@ func TestRest(t *testing.T) {
 // TestRoom: a page that stands alone takes machine code until it has its size,
 // the hottest first.
 func TestRoom(t *testing.T) {
-	o := Options{Report: json.RawMessage(`{}`), Code: func(_ Binary, functions []string) ([]evidence.Code, error) {
+	o := Options{Report: report, Code: func(_ Binary, functions []string) ([]evidence.Code, error) {
 		var out []evidence.Code
 		for i, name := range functions {
 			c := evidence.Code{Function: name}

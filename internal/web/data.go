@@ -7,6 +7,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/diagnose"
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/schema"
 )
 
 // Schema is the version of the page's data. Page and data travel in one file,
@@ -15,12 +16,12 @@ const Schema = "heaptrim.page/1"
 
 // Options tunes Data. Only Report is required.
 type Options struct {
-	Report json.RawMessage // the heaptrim.report/1 document of the same diagnosis
-	Proof  json.RawMessage // a heaptrim.prove/1 document; nil: no proof
-	Trace  json.RawMessage // a heaptrim.trace/1 document of the recording's trace; nil: none
+	Report *schema.Report      // of the same diagnosis
+	Proof  *schema.Prove       // nil: no proof
+	Trace  *schema.TraceReport // of the recording's trace; nil: none
 
-	Plan     json.RawMessage // a heaptrim.tune/1 document; nil: none
-	BasePlan json.RawMessage // one of Base, for what was measured under its setting; nil: none
+	Plan     *schema.Tune // nil: none
+	BasePlan *schema.Tune // one of Base, for what was measured under its setting; nil: none
 
 	// Source reads a file as findings name it, to show its lines; nil leaves
 	// source out.
@@ -29,8 +30,8 @@ type Options struct {
 	Rows []finding.Row
 	// Base is a recording to compare with, still open; nil: none.
 	Base *diagnose.Session
-	// BaseReport is the heaptrim.report/1 document of Base, for what it predicted.
-	BaseReport json.RawMessage
+	// BaseReport is that of Base, for what it predicted; nil without Base.
+	BaseReport *schema.Report
 	// MaxNodes bounds the flame graph: beyond it the lightest calls are counted
 	// to their callers, and the page says how much that moved. 0 means 24 000.
 	MaxNodes int
@@ -64,18 +65,18 @@ const (
 
 // views is what the page shows beside the report. A nil view has no data.
 type views struct {
-	Flame     *flameView   `json:"flame"`
-	Time      []timeRun    `json:"time"`
-	WhatIf    []whatIfRun  `json:"whatif"`
-	Source    []sourceFile `json:"source"`
-	SourceCut int          `json:"source_cut"`     // functions with samples whose source is left out for its size
-	Code      *codeView    `json:"code,omitempty"` // nil: no sample has an address
-	Latency   *latencyView `json:"latency,omitempty"`
-	Plan      *planView    `json:"plan,omitempty"`
-	Proof     *proofView   `json:"proof,omitempty"`
-	Predicted []predicted  `json:"predicted,omitempty"`
-	Parts     []string     `json:"parts,omitempty"`   // set only where the page is served
-	Version   string       `json:"version,omitempty"` // likewise
+	Flame     *flameView    `json:"flame"`
+	Time      []timeRun     `json:"time"`
+	WhatIf    []whatIfRun   `json:"whatif"`
+	Source    []sourceFile  `json:"source"`
+	SourceCut int           `json:"source_cut"`     // functions with samples whose source is left out for its size
+	Code      *codeView     `json:"code,omitempty"` // nil: no sample has an address
+	Latency   *latencyView  `json:"latency,omitempty"`
+	Plan      *planView     `json:"plan,omitempty"`
+	Proof     *schema.Prove `json:"proof,omitempty"`
+	Predicted []predicted   `json:"predicted,omitempty"`
+	Parts     []string      `json:"parts,omitempty"`   // set only where the page is served
+	Version   string        `json:"version,omitempty"` // likewise
 }
 
 // Data returns the page's data as one JSON value, escaped so that it can stand
@@ -93,14 +94,9 @@ func Data(d *diagnose.Session, o Options) ([]byte, *Rest, error) {
 		return nil, nil, fmt.Errorf("build the flame graph: %w", err)
 	}
 	v := views{Flame: flame, Time: newTimeRuns(d), WhatIf: newWhatIf(d), Parts: o.Parts, Version: o.Version}
-	if v.Proof, v.Predicted, err = newProof(o); err != nil {
-		return nil, nil, err
-	}
-	if v.Plan, err = newPlan(o.Plan, o.BasePlan); err != nil {
-		return nil, nil, err
-	}
-	if v.Latency, err = newLatency(o.Trace); err != nil {
-		return nil, nil, err
+	v.Proof, v.Plan, v.Latency = newProof(o.Proof), newPlan(o.Plan, o.BasePlan), newLatency(o.Trace)
+	if o.Proof != nil {
+		v.Predicted = curesGone(o.BaseReport, o.Report)
 	}
 	if err := v.addText(d, o); err != nil {
 		return nil, nil, err
@@ -138,11 +134,11 @@ func (v *views) addText(d *diagnose.Session, o Options) error {
 	return err
 }
 
-func (v *views) encode(report json.RawMessage) ([]byte, error) {
+func (v *views) encode(report *schema.Report) ([]byte, error) {
 	out, err := json.Marshal(struct {
-		Schema string          `json:"schema"`
-		Report json.RawMessage `json:"report"`
-		Views  *views          `json:"views"`
+		Schema string         `json:"schema"`
+		Report *schema.Report `json:"report"`
+		Views  *views         `json:"views"`
 	}{Schema, report, v})
 	if err != nil {
 		return nil, fmt.Errorf("encode the page's data: %w", err)

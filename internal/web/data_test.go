@@ -11,9 +11,10 @@ import (
 	"testing"
 
 	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/schema"
 )
 
-const report = `{"schema":"heaptrim.report/1"}`
+var report = &schema.Report{Schema: schema.ReportVersion}
 
 func sourceOf(string) ([]byte, error) {
 	return []byte("package a\n\n// Parse parses.\nfunc Parse() {\n" + strings.Repeat("\tx()\n", 18) + "}\n\nfunc Read() {\n" + strings.Repeat("\ty()\n", 10) + "}\n"), nil
@@ -21,7 +22,7 @@ func sourceOf(string) ([]byte, error) {
 
 // TestDataGolden compares the whole of the page's data with a file.
 func TestDataGolden(t *testing.T) {
-	got, _, err := Data(small(t), Options{Report: json.RawMessage(report), Source: sourceOf})
+	got, _, err := Data(small(t), Options{Report: report, Source: sourceOf})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +186,7 @@ func TestLittleEvidence(t *testing.T) {
 	cpu := []stack{{"example.com/m/a.Parse@a/a.go:20 main.main@main.go:3", []int64{40, 400 * ms}}}
 	heap := []stack{{"example.com/m/a.Parse@a/a.go:22 main.main@main.go:3", []int64{3000, 300_000, 10, 1000}}}
 	for name, d := range map[string]*diagnose.Session{"cpu": record(t, cpu, nil, 0), "heap": record(t, nil, heap, 0), "log": record(t, nil, nil, 5)} {
-		data, _, err := Data(d, Options{Report: json.RawMessage(report)})
+		data, _, err := Data(d, Options{Report: report})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -205,7 +206,7 @@ func TestSourceStaysWithGo(t *testing.T) {
 	d := record(t, []stack{{"runtime.mallocgc example.com/m/a.Parse@/etc/passwd:1 main.main@main.go:3", []int64{40, 400 * ms}}},
 		[]stack{{"example.com/m/a.Parse@/etc/passwd:1 main.main@main.go:3", []int64{3000, 300_000, 10, 1000}}}, 5)
 	asked := map[string]bool{}
-	_, _, err := Data(d, Options{Report: json.RawMessage(report), Source: func(file string) ([]byte, error) {
+	_, _, err := Data(d, Options{Report: report, Source: func(file string) ([]byte, error) {
 		asked[file] = true
 		return nil, os.ErrNotExist
 	}})

@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/heaptrim/heaptrim/internal/schema"
 )
 
 // hostile are names that try to leave the place they are shown at.
@@ -29,7 +31,7 @@ func hostileStacks() (cpu, heap []stack) {
 // stand in, or adds one to the page.
 func TestHostileNames(t *testing.T) {
 	cpu, heap := hostileStacks()
-	data, _, err := Data(record(t, cpu, heap, 10), Options{Report: json.RawMessage(`{"title":"</script><b>"}`)})
+	data, _, err := Data(record(t, cpu, heap, 10), Options{Report: &schema.Report{Tool: "</script><b>"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,10 +10,10 @@ import (
 	"github.com/heaptrim/heaptrim/internal/schema"
 )
 
-// JSON writes t as one JSON object.
-func JSON(w io.Writer, t *latency.Trace) error {
+// Document is the JSON document of t.
+func Document(t *latency.Trace) *schema.TraceReport {
 	s := t.Summary
-	d := schema.TraceReport{
+	d := &schema.TraceReport{
 		Schema: schema.TraceVersion, File: t.File, Problem: t.Problem, Format: s.Version, Bytes: s.Bytes, Events: s.Events,
 		Generations: s.Generations, LengthNS: s.Length,
 		Mark: schema.TraceMark{
@@ -37,9 +37,14 @@ func JSON(w io.Writer, t *latency.Trace) error {
 	if t.Payers != nil {
 		d.Payers = payersRow(t.Payers)
 	}
+	return d
+}
+
+// JSON writes t as one JSON object.
+func JSON(w io.Writer, t *latency.Trace) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
-	if err := e.Encode(d); err != nil {
+	if err := e.Encode(Document(t)); err != nil {
 		return fmt.Errorf("write the trace report: %w", err)
 	}
 	return nil

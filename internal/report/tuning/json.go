@@ -11,9 +11,10 @@ import (
 	"github.com/heaptrim/heaptrim/internal/tune"
 )
 
-// JSON writes a plan, with the trials that were made of it unless t is nil.
-func JSON(w io.Writer, p *tune.Plan, t *tune.Trials, m schema.Meta) error {
-	doc := schema.Tune{
+// Document is the JSON document of a plan, with the trials that were made of it
+// unless t is nil.
+func Document(p *tune.Plan, t *tune.Trials, m schema.Meta) *schema.Tune {
+	doc := &schema.Tune{
 		Schema: schema.TuneVersion, Tool: m.Tool, Created: m.Created.UTC(), Workload: p.Workload.Name,
 		Recorded: settingJSON(p.Workload.Trace.Setting), Measured: schema.TuneMeasured(p.Measured), Exponent: p.Exponent, Assumed: p.Assumed,
 		Constraint: schema.TuneConstraint{Max: int64(p.Constraint.Max), Source: p.Constraint.Source, Beside: int64(p.Constraint.Beside), Burst: math.Max(1, p.Constraint.Burst)},
@@ -28,10 +29,15 @@ func JSON(w io.Writer, p *tune.Plan, t *tune.Trials, m schema.Meta) error {
 	if t != nil {
 		doc.Trials = trialsJSON(t)
 	}
+	return doc
+}
+
+// JSON writes the document of a plan.
+func JSON(w io.Writer, p *tune.Plan, t *tune.Trials, m schema.Meta) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
 	e.SetEscapeHTML(false)
-	return e.Encode(doc)
+	return e.Encode(Document(p, t, m))
 }
 
 func settingJSON(s gcmodel.Setting) schema.TuneSetting {

@@ -20,6 +20,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/diagnose"
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/ingest/objdump"
+	"github.com/heaptrim/heaptrim/internal/schema"
 	"github.com/heaptrim/heaptrim/internal/web"
 )
 
@@ -46,7 +47,7 @@ func TestRest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := web.NewServer(web.ServerOptions{Title: "rest", Data: data, Report: o.Report, Version: o.Version, Rest: rest})
+	s, err := web.NewServer(web.ServerOptions{Title: "rest", Data: data, Report: []byte(`{}`), Version: o.Version, Rest: rest})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,13 +159,13 @@ func checkAlone(t *testing.T, d *diagnose.Session, o web.Options, name string) {
 }
 
 // emptyReport is a report without findings.
-func emptyReport(t *testing.T) json.RawMessage {
+func emptyReport(t *testing.T) *schema.Report {
 	t.Helper()
-	return editedReport(t, func(report map[string]any) { report["findings"] = []any{} })
+	return editedReport(t, func(report *schema.Report) { report.Findings = nil })
 }
 
 // editedReport is the report of the recorded benchmarks after an edit.
-func editedReport(t *testing.T, edit func(report map[string]any)) json.RawMessage {
+func editedReport(t *testing.T, edit func(report *schema.Report)) *schema.Report {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "report.json")
 	tool(t)("check", "-json", file, "-html", "", bundleOf(t, "benchmarks"))
@@ -172,16 +173,12 @@ func editedReport(t *testing.T, edit func(report map[string]any)) json.RawMessag
 	if err != nil {
 		t.Fatal(err)
 	}
-	var report map[string]any
-	if err := json.Unmarshal(text, &report); err != nil {
-		t.Fatal(err)
-	}
-	edit(report)
-	out, err := json.Marshal(report)
+	report, err := schema.Read[schema.Report](text, schema.ReportVersion)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return out
+	edit(report)
+	return report
 }
 
 // TestRemainder: what no line bears of the collector has a figure, and what all
@@ -199,8 +196,8 @@ func TestRemainder(t *testing.T) {
 	}
 	f := func(value, low, high float64, want string) {
 		t.Helper()
-		report := editedReport(t, func(report map[string]any) {
-			report["totals"].(map[string]any)["remainder"] = map[string]any{"value": value, "low": low, "high": high}
+		report := editedReport(t, func(report *schema.Report) {
+			report.Totals.Remainder = &schema.Interval{Value: value, Low: low, High: high}
 		})
 		b := newTab(t, desktop)
 		b.open(filePage(t, d, web.Options{Report: report}).url + "#view=overview")

@@ -90,7 +90,7 @@ export const latencyView = {
     const node = el("div", { class: "latency-view" }, v.problem && el("p", { class: "bad" }, `The trace is incomplete: ${v.problem}`),
       el("p", {}, `A trace of ${ns(v.length_ns)}: ${count(v.mark.count)} mark phases, ${percent(v.mark.total_ns / v.length_ns)} of the time; program stopped ${ns(v.payers.stw_ns)} in all${pauses ? ` (${pauses})` : ""}. A trace counts every event: its times have no sampling error.`),
       kinds.length > 1 ? select("Requests", kinds.map((k, i) => [String(i), name(k)]), "0", (i) => pick(Number(i))) : kinds.length === 1 ? el("h2", {}, name(kinds[0])) : null,
-      box, groups(v.payers.groups), v.payers.dropped > 0 ? el("p", { class: "note" }, `${v.payers.dropped} more are in heaptrim trace -json.`) : null, button("Print", () => window.print(), { class: "quiet noprint" }));
+      box, groups(v.payers.groups), v.dropped > 0 ? el("p", { class: "note" }, `${v.dropped} more are in heaptrim trace -json.`) : null, button("Print", () => window.print(), { class: "quiet noprint" }));
     return { node, show() {} };
   },
 };
