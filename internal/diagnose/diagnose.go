@@ -72,11 +72,9 @@ func Open(ctx context.Context, b *bundle.Bundle, o Options) (*Session, error) {
 	d.Totals = totals(runs, d.Environment)
 	d.Runs = summaries(runs)
 	for _, what := range m.LeftOut {
-		d.Gaps = append(d.Gaps, finding.Gap{What: what, Adds: "what they cost"})
+		d.Gaps = append(d.Gaps, evidence.Gap{Code: evidence.GapLeftOut, What: what, Adds: "what they cost"})
 	}
-	for _, l := range m.Lacks {
-		d.Gaps = append(d.Gaps, finding.Gap(l))
-	}
+	d.Gaps = append(d.Gaps, m.Lacks...)
 	d.Gaps = append(d.Gaps, missing(runs, d.Target)...)
 	all := merge(runs)
 	d.Findings, d.Excluded = rank(all, rootOf(d), len(runs))
@@ -204,7 +202,7 @@ func meanShare(runs []*runCosts, in func(stack.Bucket) bool) (stats.Interval, bo
 }
 
 // missing says what the recording lacks and what it would add.
-func missing(runs []*runCosts, t evidence.Target) []finding.Gap {
+func missing(runs []*runCosts, t evidence.Target) []evidence.Gap {
 	var has struct{ cpu, allocs, inUse, cycles, raw, used, lines, cycleCost bool }
 	has.raw, has.used = true, true
 	for _, r := range runs {
@@ -217,40 +215,46 @@ func missing(runs []*runCosts, t evidence.Target) []finding.Gap {
 		has.cycleCost = has.cycleCost || r.Run.CycleCost != nil || !r.Bench || len(r.Collector.Automatic()) == 0
 		has.lines = has.lines || r.Run.FreshLine != nil || !r.CPU.Known || !r.Heap.Allocs
 	}
-	var out []finding.Gap
-	add := func(have bool, what, adds string) {
+	var out []evidence.Gap
+	add := func(have bool, code evidence.GapCode, what, adds string) {
 		if !have {
-			out = append(out, finding.Gap{What: what, Adds: adds})
+			out = append(out, evidence.Gap{Code: code, What: what, Adds: adds})
 		}
 	}
-	add(has.cpu, "a CPU profile", "the decomposition of CPU time and what each site costs in CPU")
-	add(has.allocs, "an allocs profile", "bytes and objects of each site, and the collector's cost through them")
+	add(has.cpu, evidence.GapCPU, "a CPU profile", "the decomposition of CPU time and what each site costs in CPU")
 	add(
-		has.inUse, "a heap profile taken while the program runs",
+		has.allocs, evidence.GapAllocs, "an allocs profile",
+		"bytes and objects of each site, and the collector's cost through them",
+	)
+	add(
+		has.inUse, evidence.GapInUse, "a heap profile taken while the program runs",
 		"lifetimes, and what retained memory costs the collector",
 	)
-	add(has.cycles, "a gctrace log (GODEBUG=gctrace=1,gcpacertrace=1)", "collection cycles, live heap, goal and pauses")
 	add(
-		has.raw, "raw allocation stacks (recorded by heaptrim itself)",
+		has.cycles, evidence.GapCycles, "a gctrace log (GODEBUG=gctrace=1,gcpacertrace=1)",
+		"collection cycles, live heap, goal and pauses",
+	)
+	add(
+		has.raw, evidence.GapRaw, "raw allocation stacks (recorded by heaptrim itself)",
 		"the exact kind of every allocation, which pprof hides",
 	)
 	add(
-		has.used, "the processor time that the process used (Linux; benchmarks and -exec)",
+		has.used, evidence.GapUsed, "the processor time that the process used (Linux; benchmarks and -exec)",
 		"work of the collector in stretches too short for samples, some percent of CPU where cycles are as frequent as here",
 	)
 	add(
-		has.lines, "what fresh memory costs the caches (benchmarks and -exec, recorded for 4 s or more)",
+		has.lines, evidence.GapLines, "what fresh memory costs the caches (benchmarks and -exec, recorded for 4 s or more)",
 		"the part of a saving that no profile shows",
 	)
 	add(
 		has.cycleCost,
-		"what a collection costs the whole process (Linux; benchmarks that are recorded for longer, with "+
+		evidence.GapCycleCost, "what a collection costs the whole process (Linux; benchmarks that are recorded for longer, with "+
 			"-benchtime, and collect as GOGC alone has it)",
 		"what the program itself gains from fewer collections",
 	)
 	if t.Kind == evidence.TargetLive || t.Kind == evidence.TargetFiles {
 		add(
-			t.Module != "" && t.ModuleDir != "", "the module's sources (run heaptrim in the module's directory)",
+			t.Module != "" && t.ModuleDir != "", evidence.GapSources, "the module's sources (run heaptrim in the module's directory)",
 			"the compiler's reason for every escape, and source lines",
 		)
 	}

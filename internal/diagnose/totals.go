@@ -27,6 +27,7 @@ func totals(runs []*runCosts, env evidence.Environment) finding.Totals {
 	t.MemoryShare, _ = meanShare(
 		runs, func(b stack.Bucket) bool { return stack.BucketInfo[b].Memory && b != stack.BucketMarkIdle },
 	)
+	t.AssistShare, _ = meanShare(runs, func(b stack.Bucket) bool { return b == stack.BucketAssist })
 	t.CollectorShare, _ = meanShare(
 		runs, func(b stack.Bucket) bool { return stack.BucketInfo[b].Collector || b == stack.BucketAssist },
 	)

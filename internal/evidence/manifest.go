@@ -57,15 +57,34 @@ type Manifest struct {
 	Runs        []Run       `json:"runs"`
 	Warnings    []string    `json:"warnings,omitempty"`
 	LeftOut     []string    `json:"left_out,omitempty"` // what a budget or a failure kept out, one sentence each
-	Lacks       []Lack      `json:"lacks,omitempty"`    // of what else was meant to be recorded
+	Lacks       []Gap       `json:"lacks,omitempty"`    // of what else was meant to be recorded
 }
 
-// Lack is evidence that was to be recorded and is not there. It is entered
-// before the recording of it begins and taken out at its end, so that a crash
-// leaves it.
-type Lack struct {
-	What string `json:"what"` // with the reason where it is known
-	Adds string `json:"adds"` // what it would tell
+// GapCode names evidence that a recording lacks.
+type GapCode string
+
+// The gaps.
+const (
+	GapLeftOut   GapCode = "left-out" // benchmarks, or what else a budget or a failure kept out
+	GapFineRun   GapCode = "fine-run"
+	GapTrace     GapCode = "trace"
+	GapCPU       GapCode = "cpu"
+	GapAllocs    GapCode = "allocs"
+	GapInUse     GapCode = "in-use"
+	GapCycles    GapCode = "cycles"
+	GapRaw       GapCode = "raw-stacks"
+	GapUsed      GapCode = "process-cpu"
+	GapLines     GapCode = "fresh-lines"
+	GapCycleCost GapCode = "cycle-cost"
+	GapSources   GapCode = "sources"
+)
+
+// Gap is evidence that is not there. A recorder enters it before the recording
+// of it begins and takes it out at its end, so that a crash leaves it.
+type Gap struct {
+	Code GapCode `json:"code,omitempty"` // "" in recordings by heaptrim before codes
+	What string  `json:"what"`           // with the reason where it is known
+	Adds string  `json:"adds"`           // what it would tell
 }
 
 // Target says what was recorded.

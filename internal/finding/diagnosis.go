@@ -22,7 +22,7 @@ type Diagnosis struct {
 	Findings      []Finding // highest cost first
 	Excluded      []Finding // allocations of benchmark and test code, and those without a frame of the user's
 	Runs          []RunSummary
-	Gaps          []Gap
+	Gaps          []evidence.Gap
 	Warnings      []string
 
 	// Lines are what the user's own lines cost together with all that they
@@ -36,6 +36,7 @@ type Totals struct {
 	CPUSeconds     float64        // CPU time without idle marking, with unsampled time where it is known
 	Samples        int64          // CPU samples behind it
 	MemoryShare    stats.Interval // share of CPU that memory management takes
+	AssistShare    stats.Interval // of CPU time: mark assists; they are the collector's
 	CollectorShare stats.Interval // of it the collector's: mark, assist, sweep, write barrier, cycle ends
 	IdleMarkShare  stats.Interval // idle marking, as a share of CPU; shown, never charged
 	BytesPerSecond float64        // allocation rate
@@ -124,10 +125,4 @@ type PageFaults struct {
 	NS                   stats.Interval // what one costs the machine
 	// a sample of code that meets fresh pages first, the allocator's, counts so many times
 	FaultScale float64
-}
-
-// Gap is something that is not known.
-type Gap struct {
-	What string // what the recording lacks
-	Adds string // what it would tell
 }

@@ -65,7 +65,7 @@ func fixtureDiagnosis() *finding.Diagnosis {
 			{Name: "BenchmarkList/100_items", Package: "github.com/heaptrim/heaptrim/examples/gateway/api", Ops: 51_220, NsPerOp: 189_300, BytesPerOp: 74_112, AllocsPerOp: 1212, CyclesPerKiloOp: 17.1, MemoryShare: span95(32.3, 2.1), CPUSecondsPerOp: 2.1e-4},
 			{Name: "BenchmarkRoute", Package: "github.com/heaptrim/heaptrim/examples/gateway/api", Ops: 28_812_400, NsPerOp: 141.3, MemoryShare: span95(0.3, 0.2), CPUSecondsPerOp: 1.5e-7},
 		},
-		Gaps: []finding.Gap{
+		Gaps: []evidence.Gap{
 			{What: "raw allocation stacks (recorded by heaptrim itself)", Adds: "the exact kind of every allocation, which pprof hides"},
 		},
 		Warnings: []string{"BenchmarkRoute: 3 collections in the window, too few for its collector share"},

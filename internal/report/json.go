@@ -52,7 +52,7 @@ func Document(rep *finding.Report, m schema.Meta) *schema.Report {
 		doc.Runs = append(doc.Runs, newRun(rep, r))
 	}
 	for _, x := range rep.Diagnosis.Gaps {
-		doc.Missing = append(doc.Missing, schema.Gap(x))
+		doc.Missing = append(doc.Missing, schema.Gap{What: x.What, Adds: x.Adds})
 	}
 	return doc
 }

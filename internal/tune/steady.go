@@ -40,7 +40,7 @@ func FromDiagnosis(d *finding.Diagnosis) (Workload, error) {
 	if tr.Procs == 0 {
 		tr.Procs = d.Environment.NumCPU
 	}
-	assist := math.Min(assistOf(d), t.CollectorShare.Value)
+	assist := math.Min(t.AssistShare.Value, t.CollectorShare.Value)
 	p := gcmodel.Point{
 		Live: live, End: live + room, HeapScan: live,
 		Assist: assist * t.CPUSeconds / n, Background: (t.CollectorShare.Value - assist) * t.CPUSeconds / n, Idle: idle * tr.CPU / n,
@@ -51,14 +51,4 @@ func FromDiagnosis(d *finding.Diagnosis) (Workload, error) {
 	}
 	_, err = gcmodel.NewForecaster(tr)
 	return Workload{Name: "service", Trace: tr, Means: true}, err
-}
-
-// assistOf is the share of CPU that assists take.
-func assistOf(d *finding.Diagnosis) float64 {
-	for _, b := range d.Decomposition {
-		if b.Name == "mark assist" {
-			return b.Share.Value
-		}
-	}
-	return 0
 }

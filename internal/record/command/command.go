@@ -12,7 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/heaptrim/heaptrim/internal/bundle"
@@ -137,18 +136,18 @@ type recordedPass struct {
 }
 
 // fineRun is what a recording under load lacks until its second run is done.
-func fineRun() evidence.Lack {
-	return evidence.Lack{What: "the run that samples allocations finely", Adds: "the sites of which the first run's sampling tells little or nothing, and closer bounds for the others"}
+func fineRun() evidence.Gap {
+	return evidence.Gap{Code: evidence.GapFineRun, What: "the run that samples allocations finely", Adds: "the sites of which the first run's sampling tells little or nothing, and closer bounds for the others"}
 }
 
 // traceRun is what a recording with a trace lacks until that is kept.
-func traceRun() evidence.Lack {
-	return evidence.Lack{What: "the execution trace", Adds: "who paid with time for memory management, and who caused it"}
+func traceRun() evidence.Gap {
+	return evidence.Gap{Code: evidence.GapTrace, What: "the execution trace", Adds: "who paid with time for memory management, and who caused it"}
 }
 
 // meant is what is recorded after the first window.
-func (r *execRecorder) meant() []evidence.Lack {
-	var out []evidence.Lack
+func (r *execRecorder) meant() []evidence.Gap {
+	var out []evidence.Gap
 	if r.o.Load != "" {
 		out = append(out, fineRun())
 	}
@@ -162,11 +161,11 @@ var errUnfinished = errors.New("the recording ended before it was done")
 
 // lack enters why something is not recorded, in place of what was entered of it
 // before; with no reason, it is recorded.
-func (r *execRecorder) lack(l evidence.Lack, why error) error {
+func (r *execRecorder) lack(l evidence.Gap, why error) error {
 	return r.w.Update(func(m *evidence.Manifest) {
-		m.Lacks = slices.DeleteFunc(m.Lacks, func(x evidence.Lack) bool { return strings.HasPrefix(x.What, l.What+":") })
+		m.Lacks = slices.DeleteFunc(m.Lacks, func(x evidence.Gap) bool { return x.Code == l.Code })
 		if why != nil {
-			m.Lacks = append(m.Lacks, evidence.Lack{What: fmt.Sprintf("%s: %v", l.What, why), Adds: l.Adds})
+			m.Lacks = append(m.Lacks, evidence.Gap{Code: l.Code, What: fmt.Sprintf("%s: %v", l.What, why), Adds: l.Adds})
 		}
 	})
 }

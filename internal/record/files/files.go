@@ -302,7 +302,7 @@ func (r *fileRecorder) inherit(m *evidence.Manifest, b *bundle.Bundle, name stri
 		m.LeftOut = append(m.LeftOut, name+": "+text)
 	}
 	for _, l := range b.Manifest.Lacks {
-		m.Lacks = append(m.Lacks, evidence.Lack{What: name + ": " + l.What, Adds: l.Adds})
+		m.Lacks = append(m.Lacks, evidence.Gap{Code: l.Code, What: name + ": " + l.What, Adds: l.Adds})
 	}
 	t, from := &m.Target, b.Manifest.Target
 	switch {

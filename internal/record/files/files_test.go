@@ -303,7 +303,7 @@ func TestFilesMergesBundles(t *testing.T) {
 	w, err := bundle.Create(dir, evidence.Manifest{
 		Target:      evidence.Target{Kind: evidence.TargetExec, Module: "example.com/m", Packages: []string{"example.com/m/cmd"}},
 		Environment: env, Warnings: []string{"hot"}, LeftOut: []string{"cold"},
-		Lacks: []evidence.Lack{{What: "the other run", Adds: "more"}},
+		Lacks: []evidence.Gap{{What: "the other run", Adds: "more"}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -344,7 +344,7 @@ func TestFilesMergesBundles(t *testing.T) {
 	if !slices.Equal(m.LeftOut, []string{packed + ": cold", dir + ": cold"}) {
 		t.Errorf("left out = %q", m.LeftOut)
 	}
-	if want := []evidence.Lack{{What: packed + ": the other run", Adds: "more"}, {What: dir + ": the other run", Adds: "more"}}; !slices.Equal(m.Lacks, want) {
+	if want := []evidence.Gap{{What: packed + ": the other run", Adds: "more"}, {What: dir + ": the other run", Adds: "more"}}; !slices.Equal(m.Lacks, want) {
 		t.Errorf("lacks = %q, want %q", m.Lacks, want)
 	}
 }
