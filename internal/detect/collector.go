@@ -22,7 +22,7 @@ const fewForced = 5
 // forced: somebody calls runtime.GC or debug.FreeOSMemory.
 func forced(s *diagnose.Signals) (finding.Detection, bool) {
 	share, of, n := collected(s, func(c evidence.Cycle) bool { return c.Forced })
-	if n < fewForced || share.Value < Worth {
+	if n < fewForced || share.Value < leastShare {
 		return finding.Detection{}, false
 	}
 	rate := ""
@@ -39,7 +39,7 @@ func forced(s *diagnose.Signals) (finding.Detection, bool) {
 // periodic: a program that allocates nothing is collected every two minutes.
 func periodic(s *diagnose.Signals) (finding.Detection, bool) {
 	share, of, n := collected(s, func(c evidence.Cycle) bool { return c.Periodic })
-	if n < 2 || share.Value < Worth {
+	if n < 2 || share.Value < leastShare {
 		return finding.Detection{}, false
 	}
 	return finding.Detection{
@@ -187,7 +187,7 @@ func limiter(s *diagnose.Signals) (finding.Detection, bool) {
 		evidence += fmt.Sprintf("; the memory limit is %s with %s live", unit.FormatBytes(limit), unit.FormatBytes(median(s.Metric("/gc/heap/live:bytes"))))
 	}
 	return finding.Detection{
-		Title: "The memory limit leaves no room to collect", Code: "gc-headroom", Amount: math.Max(amount, Worth),
+		Title: "The memory limit leaves no room to collect", Code: "gc-headroom", Amount: math.Max(amount, leastShare),
 		Text:     "raise GOMEMLIMIT well above the live heap, a third at least, or keep less; until then memory passes the limit and goroutines that allocate do not help to mark",
 		Evidence: evidence,
 	}, true

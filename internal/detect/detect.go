@@ -47,9 +47,9 @@ func Detectors() []Detector {
 	}
 }
 
-// Worth is the least share of CPU, or of time where CPU is not known, that is
+// leastShare is the least share of CPU, or of time where CPU is not known, that is
 // worth a word: that of a cure.
-const Worth = prescribe.DefaultThreshold
+const leastShare = prescribe.DefaultThreshold
 
 // Run asks every detector about every run and returns what each found in the
 // run where it is worst, in the order of Detectors.
@@ -115,7 +115,7 @@ const fewSamples = 5
 
 // worth says whether a share of so many samples is, and not by a few of them.
 func worth(share stats.Interval, samples float64) bool {
-	return share.Value >= Worth && share.Low >= Worth/2 && share.Value*samples >= fewSamples
+	return share.Value >= leastShare && share.Low >= leastShare/2 && share.Value*samples >= fewSamples
 }
 
 // percent prints a share with half its interval.

@@ -77,7 +77,7 @@ func refault(s *diagnose.Signals) (finding.Detection, bool) {
 			return finding.Detection{}, false // given back, and not missed
 		}
 		evidence += fmt.Sprintf("; %s were given back and %s of that taken again", unit.FormatBytes(given), unit.FormatBytes(again))
-	} else if s.Kernel == nil || s.Kernel.Class[kernel.Fault].Share.Value < Worth {
+	} else if s.Kernel == nil || s.Kernel.Class[kernel.Fault].Share.Value < leastShare {
 		return finding.Detection{}, false // nothing says that it was taken again
 	}
 	return finding.Detection{

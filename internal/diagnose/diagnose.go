@@ -31,8 +31,8 @@ type Options struct {
 	Progress func(format string, args ...any)
 }
 
-// ErrNoEvidence says that a recording holds nothing to diagnose.
-var ErrNoEvidence = errors.New("the recording holds neither a CPU profile nor an allocation profile nor a gctrace log")
+// errNoEvidence says that a recording holds nothing to diagnose.
+var errNoEvidence = errors.New("the recording holds neither a CPU profile nor an allocation profile nor a gctrace log")
 
 // Session is a recording that has been read: its diagnosis, and answers to
 // questions that need the recording itself. Its methods may read the parts
@@ -94,13 +94,13 @@ func Open(ctx context.Context, b *bundle.Bundle, o Options) (*Session, error) {
 func noEvidence(m evidence.Manifest, warnings []string) error {
 	switch {
 	case len(warnings) == 0:
-		return ErrNoEvidence
+		return errNoEvidence
 	case !m.Complete && len(m.Warnings) == 0:
 		return fmt.Errorf(
-			"%w: %s; record it again: an interrupt (^C) keeps what there is, a kill does not", ErrNoEvidence, warnings[0],
+			"%w: %s; record it again: an interrupt (^C) keeps what there is, a kill does not", errNoEvidence, warnings[0],
 		)
 	}
-	return fmt.Errorf("%w: %s", ErrNoEvidence, warnings[0])
+	return fmt.Errorf("%w: %s", errNoEvidence, warnings[0])
 }
 
 // readAll reads every run of the bundle. A recording that names no module is read

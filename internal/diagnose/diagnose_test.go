@@ -267,7 +267,7 @@ func TestBundleWithoutEvidence(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer b.Close()
-	if _, err := Open(context.Background(), b, Options{}); !errors.Is(err, ErrNoEvidence) {
+	if _, err := Open(context.Background(), b, Options{}); !errors.Is(err, errNoEvidence) {
 		t.Errorf("got %v, want ErrNoEvidence", err)
 	}
 }

@@ -39,10 +39,10 @@ var ErrLimiter = errors.New("limiter territory")
 // bounds of the forecast lie too far apart.
 var ErrUnknown = errors.New("not known from this recording")
 
-// SafeRatio is the least ratio of what a memory limit leaves for the heap to the
+// safeRatio is the least ratio of what a memory limit leaves for the heap to the
 // largest live heap at which a forecast is made. Below it, small changes of
 // either decide between little and half of the CPU.
-const SafeRatio = 1.3
+const safeRatio = 1.3
 
 // Forecaster answers what-if questions of one trace.
 type Forecaster struct {
@@ -162,8 +162,8 @@ func (f *Forecaster) At(s Setting) (Forecast, error) {
 	if s.GOGC == 0 || s.GOGC > maxGOGC || s.Limit < 0 || s.Ballast < 0 || s.Ballast > maxBallast {
 		return Forecast{}, fmt.Errorf("setting %+v is out of range", s)
 	}
-	if r := f.LimitRatio(s); r < SafeRatio {
-		return Forecast{}, fmt.Errorf("%w: the limit leaves %.2f × the largest live heap, below %.1f", ErrLimiter, r, SafeRatio)
+	if r := f.LimitRatio(s); r < safeRatio {
+		return Forecast{}, fmt.Errorf("%w: the limit leaves %.2f × the largest live heap, below %.1f", ErrLimiter, r, safeRatio)
 	}
 	out := Forecast{Setting: s, Assumed: f.Assumed}
 	ws := f.walks(s)

@@ -34,9 +34,9 @@ func (c Class) String() string {
 	return [classes]string{"user space", "NUMA balancing", "huge pages", "memory given back", "page faults on files", "page faults", "other work of the kernel"}[c]
 }
 
-// Names are the kernel's functions that tell a class, Linux 4.4 to 6.18 on
+// namesOf are the kernel's functions that tell a class, Linux 4.4 to 6.18 on
 // amd64 and arm64. A name that ends in "*" is a prefix.
-func Names(c Class) []string {
+func namesOf(c Class) []string {
 	switch c {
 	case NUMA:
 		return []string{"do_numa_page", "do_huge_pmd_numa_page", "migrate_misplaced_page", "migrate_misplaced_folio", "migrate_misplaced_transhuge_page",
@@ -74,7 +74,7 @@ type prefix struct {
 func NewTable() *Table {
 	t := &Table{exact: map[string]Class{}}
 	for c := NUMA; c < Other; c++ {
-		for _, n := range Names(c) {
+		for _, n := range namesOf(c) {
 			if p, ok := strings.CutSuffix(n, "*"); ok {
 				t.prefixes = append(t.prefixes, prefix{p, c})
 			} else {

@@ -21,7 +21,7 @@ func advise(s *diagnose.Session) []finding.Advice {
 	d := s.Diagnosis()
 	var out []finding.Advice
 	if w, ok := s.WithGOGC(roomierGOGC); ok && w.Saved.Value >= DefaultThreshold {
-		p := Proposal{
+		p := proposal{
 			Text: fmt.Sprintf("GOGC=%d would let the heap grow to %s instead of %s before each collection: %s cycles instead of %s",
 				roomierGOGC, w.Goal, w.GoalNow, perSecond(w.CyclesShare*d.Totals.Cycles.PerSecond), perSecond(d.Totals.Cycles.PerSecond)),
 			Why: fmt.Sprintf("the collector takes %.1f %% of CPU with %s live", 100*d.Totals.CollectorShare.Value, d.Totals.Heap.Live),
@@ -52,7 +52,7 @@ func newerGo(d *finding.Diagnosis) (finding.Advice, bool) {
 		CPU:   stats.Interval{Value: 0.25 * share, Low: 0.1 * share, High: 0.4 * share},
 		Basis: "10 to 40 % of the collector's cost by the release notes of Go 1.26; 'heaptrim prove' measures it on this program",
 	}
-	p := Proposal{
+	p := proposal{
 		Text: fmt.Sprintf("build with Go 1.26 or newer instead of %s", have),
 		Why:  fmt.Sprintf("the collector takes %.1f %% of CPU", 100*share),
 	}

@@ -26,11 +26,11 @@ type Cure struct {
 	Needs  string // the evidence it takes
 	Not    string // when it does not pay or is wrong
 
-	match func(*Case, *Part) (Proposal, bool) // nil: not a cure of a single site
+	match func(*candidate, *allocated) (proposal, bool) // nil: not a cure of a single site
 }
 
-// Proposal is a cure that fits one part of what a site allocates.
-type Proposal struct {
+// proposal is a cure that fits one part of what a site allocates.
+type proposal struct {
 	Text string  // what to do here
 	Why  string  // the evidence for it
 	Fit  float64 // how surely the evidence points at this cure, from 0 to 1
@@ -41,8 +41,8 @@ type Proposal struct {
 }
 
 // all is a proposal that takes the whole part away.
-func all(fit float64, text, why string) Proposal {
-	return Proposal{Text: text, Why: why, Fit: fit, Objects: 1, Bytes: 1, Live: 1}
+func all(fit float64, text, why string) proposal {
+	return proposal{Text: text, Why: why, Fit: fit, Objects: 1, Bytes: 1, Live: 1}
 }
 
 // Catalogue lists every cure, in the order in which the documentation has them.
@@ -70,6 +70,6 @@ func Find(code string) (Cure, bool) {
 }
 
 // remedy is a proposal as the finding's remedy.
-func (c Cure) remedy(p Proposal, saves finding.Prediction) finding.Remedy {
+func (c Cure) remedy(p proposal, saves finding.Prediction) finding.Remedy {
 	return finding.Remedy{Code: c.Code, Safety: string(c.Safety), Text: p.Text, Why: p.Why, Fit: p.Fit, Saves: saves}
 }

@@ -25,14 +25,14 @@ var (
 // offer is one cure for a finding, over all parts that it fits.
 type offer struct {
 	cure  Cure
-	best  Proposal // of the heaviest part
+	best  proposal // of the heaviest part
 	cut   finding.Cut
 	fit   float64
 	saves finding.Prediction
 }
 
 // proposals tries every cure on every part.
-func (c *Case) proposals() []offer {
+func (c *candidate) proposals() []offer {
 	var out []offer
 	for _, cure := range Catalogue() {
 		if cure.match == nil {
@@ -90,7 +90,7 @@ func (o offer) remedy() finding.Remedy {
 
 // choose makes the finding's row: with the best offer as its remedy and the
 // others as alternatives.
-func (c *Case) choose(offers []offer) finding.Row {
+func (c *candidate) choose(offers []offer) finding.Row {
 	f := c.Finding
 	slices.SortStableFunc(offers, func(a, b offer) int {
 		wa, wb := a.worth(f), b.worth(f)

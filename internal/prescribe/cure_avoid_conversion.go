@@ -21,7 +21,7 @@ var avoidConversion = Cure{
 	match:  matchAvoidConversion,
 }
 
-func matchAvoidConversion(c *Case, p *Part) (Proposal, bool) {
+func matchAvoidConversion(c *candidate, p *allocated) (proposal, bool) {
 	if pr, ok := c.fromLibrary(p, "avoid-conversion"); ok {
 		if use := useOf(p); use != "" {
 			pr.Text, pr.Fit = use+": "+pr.Text, 1
@@ -30,7 +30,7 @@ func matchAvoidConversion(c *Case, p *Part) (Proposal, bool) {
 	}
 	why := c.escape()
 	if p.Via != "" {
-		return Proposal{}, false
+		return proposal{}, false
 	}
 	switch p.Kind {
 	case finding.KindConversion:
@@ -48,12 +48,12 @@ func matchAvoidConversion(c *Case, p *Part) (Proposal, bool) {
 			return all(0.95, fmt.Sprintf("keep `%s` in a package variable: it is converted on every call", e.Text), why), true
 		}
 	}
-	return Proposal{}, false
+	return proposal{}, false
 }
 
 // useOf says what the code wants of a call's result where that is less than
 // all of it.
-func useOf(p *Part) string {
+func useOf(p *allocated) string {
 	if p.Expr == nil {
 		return ""
 	}
@@ -72,7 +72,7 @@ func useOf(p *Part) string {
 
 // convertedConstant is a constant on the line that is converted to bytes; nil
 // for none.
-func convertedConstant(c *Case) *source.Expr {
+func convertedConstant(c *candidate) *source.Expr {
 	if c.Line == nil {
 		return nil
 	}

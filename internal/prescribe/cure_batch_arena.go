@@ -23,9 +23,9 @@ var batchArena = Cure{
 // manyObjects is from how many objects an operation on a block for all pays.
 const manyObjects = 8
 
-func matchBatchArena(c *Case, p *Part) (Proposal, bool) {
+func matchBatchArena(c *candidate, p *allocated) (proposal, bool) {
 	if p.Via != "" || c.perOp(p) < manyObjects && c.Finding.Cost.ObjectsPerOp.Value > 0 || c.blockSize() > unit.Bytes(largeObject) {
-		return Proposal{}, false
+		return proposal{}, false
 	}
 	why := fmt.Sprintf("%s, %s each, made by one operation", c.amount(p), c.blockSize())
 	// Blocks of a few KiB hold about this many objects each.
@@ -33,7 +33,7 @@ func matchBatchArena(c *Case, p *Part) (Proposal, bool) {
 	if n := c.perOp(p); n > 0 {
 		stay = min(1, max(stay, 1/n))
 	}
-	pr := Proposal{Why: why, Objects: 1 - stay, Bytes: 0}
+	pr := proposal{Why: why, Objects: 1 - stay, Bytes: 0}
 	switch p.Kind {
 	case finding.KindNew:
 		pr.Fit, pr.Text = 0.5, fmt.Sprintf("make %s in slabs, or in an arena (rt/arena) that is reset when the operation is done", p.text())
@@ -50,7 +50,7 @@ func matchBatchArena(c *Case, p *Part) (Proposal, bool) {
 			pr.Fit = 0.85
 		}
 	default:
-		return Proposal{}, false
+		return proposal{}, false
 	}
 	if c.perOp(p) == 0 {
 		pr.Fit /= 2
@@ -60,7 +60,7 @@ func matchBatchArena(c *Case, p *Part) (Proposal, bool) {
 
 // recursive reports whether the site's function is on the heaviest stack more
 // than once, as in a parser of nested things.
-func (c *Case) recursive() bool {
+func (c *candidate) recursive() bool {
 	if len(c.Finding.Stacks) == 0 {
 		return false
 	}

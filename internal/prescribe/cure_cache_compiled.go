@@ -23,7 +23,7 @@ var cacheCompiled = Cure{
 // compiles matches functions that turn a description into a machine.
 var compiles = regexp.MustCompile(`\.(Must)?(Compile|Parse)[A-Z]?\w*$|\.New\w*(Template|Replacer|Matcher|Regexp|Codec|Parser|Schema)\w*$`)
 
-func matchCacheCompiled(c *Case, p *Part) (Proposal, bool) {
+func matchCacheCompiled(c *candidate, p *allocated) (proposal, bool) {
 	if pr, ok := c.fromLibrary(p, "cache-compiled"); ok {
 		switch {
 		case p.Expr == nil:
@@ -38,5 +38,5 @@ func matchCacheCompiled(c *Case, p *Part) (Proposal, bool) {
 	if e := p.Expr; e != nil && e.Kind == source.Call && e.Consts && compiles.MatchString(e.Callee) {
 		return all(0.9, fmt.Sprintf("call %s once and keep the result: its arguments are constants", shortName(e.Callee)), c.amount(p)), true
 	}
-	return Proposal{}, false
+	return proposal{}, false
 }

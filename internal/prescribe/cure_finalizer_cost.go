@@ -10,7 +10,7 @@ var finalizerCost = Cure{
 	Safety: Review,
 	Needs:  "stacks through runtime.SetFinalizer or AddCleanup",
 	Not:    "As a safety net on few, long-lived objects it costs nothing worth the change.",
-	match: func(c *Case, p *Part) (Proposal, bool) {
+	match: func(c *candidate, p *allocated) (proposal, bool) {
 		pr, ok := c.fromLibrary(p, "finalizer-cost")
 		pr.Text = "release the object where its use ends, and set no finalizer on the hot path"
 		return pr, ok

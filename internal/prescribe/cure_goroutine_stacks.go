@@ -14,9 +14,9 @@ var goroutineStacks = Cure{
 	Safety: Advice,
 	Needs:  "the kind of allocation; for growth, the stacks bucket of the decomposition",
 	Not:    "When goroutines wait most of their life: then their number is the design.",
-	match: func(c *Case, p *Part) (Proposal, bool) {
+	match: func(c *candidate, p *allocated) (proposal, bool) {
 		if p.Kind != finding.KindGoroutine {
-			return Proposal{}, false
+			return proposal{}, false
 		}
 		return all(0.7, "let goroutines that live on take the work from a channel instead of starting one each time", c.amount(p)), true
 	},

@@ -16,9 +16,9 @@ var hoistClosure = Cure{
 	Safety: Review,
 	Needs:  "the kind of allocation",
 	Not:    "When each closure has to remember something of its own.",
-	match: func(c *Case, p *Part) (Proposal, bool) {
+	match: func(c *candidate, p *allocated) (proposal, bool) {
 		if p.Kind != finding.KindClosure || p.Via != "" {
-			return Proposal{}, false
+			return proposal{}, false
 		}
 		text := fmt.Sprintf("make %s once, outside of the hot path, and hand over what it captures as parameters", p.text())
 		if c.edge("return") {

@@ -16,9 +16,9 @@ var internString = Cure{
 	Safety: Review,
 	Needs:  "the lifetime of the strings",
 	Not:    "When the values are mostly different: the map holds them all for nothing.",
-	match: func(c *Case, p *Part) (Proposal, bool) {
+	match: func(c *candidate, p *allocated) (proposal, bool) {
 		if p.Kind != finding.KindConversion || p.Via != "" || c.short() || c.Finding.Lifetime.Class == finding.LifetimeUnknown {
-			return Proposal{}, false
+			return proposal{}, false
 		}
 		pr := all(0.5, fmt.Sprintf("keep one copy of equal strings where %s is stored, if its values repeat", p.text()), "the strings live long")
 		// How often they repeat is not known: half of them is the guess that the

@@ -25,21 +25,21 @@ var keepOnStack = Cure{
 	match:  matchKeepOnStack,
 }
 
-func matchKeepOnStack(c *Case, p *Part) (Proposal, bool) {
+func matchKeepOnStack(c *candidate, p *allocated) (proposal, bool) {
 	if pr, ok := c.fromLibrary(p, "keep-on-stack"); ok {
 		return pr, true
 	}
 	if p.Callee != "" {
-		return Proposal{}, false
+		return proposal{}, false
 	}
 	switch p.Kind {
 	case finding.KindNew, finding.KindVariadic:
 	case finding.KindMake:
 		if p.Expr != nil && !p.Expr.Consts {
-			return Proposal{}, false // what has no constant size is on the heap, but for a few bytes
+			return proposal{}, false // what has no constant size is on the heap, but for a few bytes
 		}
 	default:
-		return Proposal{}, false
+		return proposal{}, false
 	}
 	why := c.escape()
 	tooLarge := c.tooLarge()
@@ -50,7 +50,7 @@ func matchKeepOnStack(c *Case, p *Part) (Proposal, bool) {
 	}
 	switch {
 	case tooLarge:
-		return Proposal{}, false
+		return proposal{}, false
 	case c.moved() && small:
 		return all(0.75, fmt.Sprintf("keep %s on the stack: hand it on by value, or keep its address out of what outlives the function", p.text()), why), true
 	case p.Kind == finding.KindNew && c.edge("return") && small:
@@ -69,12 +69,12 @@ func matchKeepOnStack(c *Case, p *Part) (Proposal, bool) {
 	case p.Kind == finding.KindMake && c.edge("return") && small && c.short():
 		return all(0.35, fmt.Sprintf("let the caller hand in the memory for %s", p.text()), why), true
 	}
-	return Proposal{}, false
+	return proposal{}, false
 }
 
 // tooLarge reports whether the value may be on the heap for its size: the
 // compiler says so, or it says nothing of a value that could be.
-func (c *Case) tooLarge() bool {
+func (c *candidate) tooLarge() bool {
 	switch kind := c.Finding.Allocation.Kind; c.fate() {
 	case finding.FateTooLarge:
 		return true
@@ -87,7 +87,7 @@ func (c *Case) tooLarge() bool {
 // coldEscape is the line of the same function that makes the value escape,
 // where that line is in a branch that the recording shows no cost of; 0 when
 // there is none or it cannot be told.
-func (c *Case) coldEscape() int {
+func (c *candidate) coldEscape() int {
 	e := c.Finding.Escape
 	if e == nil || c.Line == nil || len(c.diagnosis.Lines) == 0 {
 		return 0
@@ -114,13 +114,13 @@ func (c *Case) coldEscape() int {
 func baseOf(file string) string { return file[strings.LastIndexByte(file, '/')+1:] }
 
 // moved reports whether the compiler moved a declared variable to the heap.
-func (c *Case) moved() bool {
+func (c *candidate) moved() bool {
 	e := c.Finding.Escape
 	return e != nil && e.From != nil && string(e.From.Verb) == "moved to heap"
 }
 
 // callee names the function that a part's call calls.
-func (p *Part) callee() string {
+func (p *allocated) callee() string {
 	if p.Expr != nil && p.Expr.Callee != "" {
 		return shortName(p.Expr.Callee)
 	}

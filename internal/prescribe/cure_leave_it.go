@@ -29,7 +29,7 @@ func pays(f *finding.Finding, o offer) error {
 }
 
 // leave names leave-it, with the reason.
-func (c *Case) leave(offers []offer) finding.Row {
+func (c *candidate) leave(offers []offer) finding.Row {
 	f := c.Finding
 	text := "no cure of the catalogue fits: " + c.whyNot()
 	switch {
@@ -39,12 +39,12 @@ func (c *Case) leave(offers []offer) finding.Row {
 		o := offers[0]
 		text = fmt.Sprintf("leave it: %s would cost as much as it saves: %s of %s each", o.cure.Code, c.amount(c.Parts[0]), c.blockSize())
 	}
-	remedy := leaveIt.remedy(Proposal{Text: text, Why: c.escape()}, finding.Prediction{Basis: "nothing is changed"})
+	remedy := leaveIt.remedy(proposal{Text: text, Why: c.escape()}, finding.Prediction{Basis: "nothing is changed"})
 	return finding.Row{Finding: f, Remedy: remedy}
 }
 
 // whyNot says why no cure fits.
-func (c *Case) whyNot() string {
+func (c *candidate) whyNot() string {
 	switch {
 	case !c.short():
 		return "the objects live long, so their memory cannot be used again"

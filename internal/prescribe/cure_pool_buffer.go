@@ -19,13 +19,13 @@ var poolBuffer = Cure{
 	match:  matchPoolBuffer,
 }
 
-func matchPoolBuffer(c *Case, p *Part) (Proposal, bool) {
+func matchPoolBuffer(c *candidate, p *allocated) (proposal, bool) {
 	if pr, ok := c.fromLibrary(p, "pool-buffer"); ok && c.short() {
 		pr.Cost = poolPair
 		return pr, true
 	}
 	if !c.short() || c.blockSize() < tinyObject {
-		return Proposal{}, false
+		return proposal{}, false
 	}
 	if p.Library != nil && p.Library.code == "presize-builder" {
 		return c.pooled(0.65, fmt.Sprintf("take the buffer behind %s from a pool", shortName(p.Callee)), "")
@@ -35,7 +35,7 @@ func matchPoolBuffer(c *Case, p *Part) (Proposal, bool) {
 		bytesOf = bytesOf || p.dest().Elem == "byte" || p.dest().Elem == "uint8"
 	}
 	if p.Callee != "" || !bytesOf {
-		return Proposal{}, false
+		return proposal{}, false
 	}
 	switch p.Kind {
 	case finding.KindMake, finding.KindGrowth:
@@ -49,7 +49,7 @@ func matchPoolBuffer(c *Case, p *Part) (Proposal, bool) {
 		}
 		return c.pooled(fit, text, c.escape())
 	}
-	return Proposal{}, false
+	return proposal{}, false
 }
 
 // sizeSpread says in words how the blocks' sizes spread; "" for one size.
@@ -61,7 +61,7 @@ func sizeSpread(sizes []finding.SizeCount) string {
 }
 
 // pooled is a proposal that takes everything away for the price of a pool.
-func (c *Case) pooled(fit float64, text, why string) (Proposal, bool) {
+func (c *candidate) pooled(fit float64, text, why string) (proposal, bool) {
 	p := all(fit, text, why)
 	p.Live = 0
 	p.Cost = poolPair

@@ -17,19 +17,19 @@ var poolMisuse = Cure{
 	match:  matchPoolMisuse,
 }
 
-func matchPoolMisuse(c *Case, p *Part) (Proposal, bool) {
+func matchPoolMisuse(c *candidate, p *allocated) (proposal, bool) {
 	if p.Library != nil && p.Library.function == "sync.(*Pool).Put" || p.Kind == finding.KindBoxing && p.Callee == "sync.(*Pool).Put" {
 		return all(1, "put a pointer into the pool: a slice or a struct is boxed on each Put", c.amount(p)+" are headers that Put boxes"), true
 	}
 	if !c.below("sync.(*Pool).Get") {
-		return Proposal{}, false
+		return proposal{}, false
 	}
 	return all(0.8, "see that every Get has its Put on all ways out: the pool's New makes a new object nearly every time", c.amount(p)+" come from the pool's New"), true
 }
 
 // below reports whether the heaviest stack reaches the site through a
 // function: the site is a callback of it.
-func (c *Case) below(function string) bool {
+func (c *candidate) below(function string) bool {
 	if len(c.Finding.Stacks) == 0 {
 		return false
 	}

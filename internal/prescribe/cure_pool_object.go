@@ -19,26 +19,26 @@ var poolObject = Cure{
 	match:  matchPoolObject,
 }
 
-func matchPoolObject(c *Case, p *Part) (Proposal, bool) {
+func matchPoolObject(c *candidate, p *allocated) (proposal, bool) {
 	if pr, ok := c.fromLibrary(p, "pool-object"); ok && c.short() {
 		pr.Cost, pr.Live = poolPair, 0
 		return pr, true
 	}
 	if !c.short() || p.Via != "" {
-		return Proposal{}, false
+		return proposal{}, false
 	}
 	size := c.blockSize()
 	why := fmt.Sprintf("%s, %s each", c.amount(p), size)
 	switch p.Kind {
 	case finding.KindNew, finding.KindMake, finding.KindMap, finding.KindChan:
 	default:
-		return Proposal{}, false
+		return proposal{}, false
 	}
 	switch {
 	case size >= bigObject:
 		return c.pooled(0.85, fmt.Sprintf("keep %s in a pool: an object of %s is worth it", p.text(), size), why)
 	case size < tinyObject && c.Finding.Allocation.Pointers == finding.No:
-		return Proposal{}, false
+		return proposal{}, false
 	case p.Kind == finding.KindNew && !c.edge("return"):
 		return c.pooled(0.6, fmt.Sprintf("keep %s in a pool, or inside its owner, and use it again", p.text()), why)
 	}

@@ -20,12 +20,12 @@ var presizeMap = Cure{
 	match:  matchPresizeMap,
 }
 
-func matchPresizeMap(c *Case, p *Part) (Proposal, bool) {
+func matchPresizeMap(c *candidate, p *allocated) (proposal, bool) {
 	if pr, ok := c.fromLibrary(p, "presize-map"); ok {
 		return pr, true
 	}
 	if p.Kind != finding.KindMapGrowth || p.Callee != "" {
-		return Proposal{}, false
+		return proposal{}, false
 	}
 	why := c.amount(p) + " are tables that the map makes as it grows"
 	d := p.dest()
@@ -44,7 +44,7 @@ func matchPresizeMap(c *Case, p *Part) (Proposal, bool) {
 	r := regrowthOf(c.Finding.Allocation.Sizes)
 	objects, bytes := r.waste()
 	if objects <= 0.02 {
-		return Proposal{}, false
+		return proposal{}, false
 	}
-	return Proposal{Text: text, Why: why, Fit: fit, Objects: objects, Bytes: bytes}, true
+	return proposal{Text: text, Why: why, Fit: fit, Objects: objects, Bytes: bytes}, true
 }

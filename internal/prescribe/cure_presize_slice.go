@@ -20,12 +20,12 @@ var presizeSlice = Cure{
 	match:  matchPresizeSlice,
 }
 
-func matchPresizeSlice(c *Case, p *Part) (Proposal, bool) {
+func matchPresizeSlice(c *candidate, p *allocated) (proposal, bool) {
 	if pr, ok := c.fromLibrary(p, "presize-slice"); ok {
 		return pr, true
 	}
 	if p.Kind != finding.KindGrowth || p.Callee != "" {
-		return Proposal{}, false
+		return proposal{}, false
 	}
 	objects, _ := regrowthOf(c.Finding.Allocation.Sizes).waste()
 	why := fmt.Sprintf("%.0f %% of the arrays that append made here were outgrown again", 100*objects)
@@ -57,7 +57,7 @@ func atLine(d *source.Dest) string {
 }
 
 // dest is where the part's elements go; nil when not known.
-func (p *Part) dest() *source.Dest {
+func (p *allocated) dest() *source.Dest {
 	if p.Expr == nil {
 		return nil
 	}

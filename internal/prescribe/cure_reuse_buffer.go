@@ -31,7 +31,7 @@ var reuseBuffer = Cure{
 	match:  matchReuseBuffer,
 }
 
-func matchReuseBuffer(c *Case, p *Part) (Proposal, bool) {
+func matchReuseBuffer(c *candidate, p *allocated) (proposal, bool) {
 	if pr, ok := c.fromLibrary(p, "reuse-buffer"); ok && c.short() {
 		if p.Expr != nil && len(p.Expr.Loops) > 0 {
 			pr.Fit = 1
@@ -39,7 +39,7 @@ func matchReuseBuffer(c *Case, p *Part) (Proposal, bool) {
 		return pr, true
 	}
 	if p.Callee != "" || !c.short() {
-		return Proposal{}, false
+		return proposal{}, false
 	}
 	why := c.escape()
 	d := p.dest()
@@ -50,7 +50,7 @@ func matchReuseBuffer(c *Case, p *Part) (Proposal, bool) {
 		}
 	case finding.KindMake, finding.KindMap, finding.KindChan:
 		if c.kept() {
-			return Proposal{}, false
+			return proposal{}, false
 		}
 		if p.Expr != nil && len(p.Expr.Loops) > 0 && p.Expr.Use.Kind == source.UseAssigned && !p.Expr.Use.Field {
 			fit := 0.75
@@ -63,7 +63,7 @@ func matchReuseBuffer(c *Case, p *Part) (Proposal, bool) {
 	case finding.KindGrowth:
 		switch {
 		case c.kept() && (d == nil || !d.Field):
-			return Proposal{}, false
+			return proposal{}, false
 		case d != nil && d.Field && !d.Receiver:
 			return c.reuse(0.35, fmt.Sprintf("keep the array of `%s` for the next round, if nothing of this one is kept", d.Name), why), true
 		case d != nil && d.Field:
@@ -74,16 +74,16 @@ func matchReuseBuffer(c *Case, p *Part) (Proposal, bool) {
 		return c.reuse(0.3, "keep the array for the next call", why), true
 	case finding.KindMapGrowth:
 		if d == nil || !d.Local || d.Made == source.MadeElse {
-			return Proposal{}, false // nobody here knows who else looks at the map
+			return proposal{}, false // nobody here knows who else looks at the map
 		}
 		return c.reuse(0.4, "clear the map and fill it again instead of making a new one", why), true
 	}
-	return Proposal{}, false
+	return proposal{}, false
 }
 
 // owner is the field that the compiler says the value is stored in; "" for
 // none.
-func (c *Case) owner() string {
+func (c *candidate) owner() string {
 	if c.Finding.Escape == nil {
 		return ""
 	}
@@ -95,7 +95,7 @@ func (c *Case) owner() string {
 }
 
 // reuse is a proposal that takes everything away for the price of a reset.
-func (c *Case) reuse(fit float64, text, why string) Proposal {
+func (c *candidate) reuse(fit float64, text, why string) proposal {
 	p := all(fit, text, why)
 	p.Live = 0 // the memory stays
 	p.Cost = reuseCost

@@ -21,17 +21,17 @@ var shrinkLayout = Cure{
 	match:  matchShrinkLayout,
 }
 
-func matchShrinkLayout(c *Case, p *Part) (Proposal, bool) {
+func matchShrinkLayout(c *candidate, p *allocated) (proposal, bool) {
 	e := p.Expr
 	if p.Kind != finding.KindNew || p.Via != "" || e == nil || e.Packed == 0 || e.Packed >= e.Size {
-		return Proposal{}, false
+		return proposal{}, false
 	}
 	now, then := sizeClass(unit.Bytes(e.Size)), sizeClass(unit.Bytes(e.Packed))
 	if now == 0 || then >= now || c.blockSize() != now {
-		return Proposal{}, false
+		return proposal{}, false
 	}
 	share := 1 - float64(then)/float64(now)
-	return Proposal{
+	return proposal{
 		Text: fmt.Sprintf("order the fields of %s by size: it needs %s instead of %s", e.Type, then, now),
 		Why:  fmt.Sprintf("its fields take %s, padding the rest of %s", unit.Bytes(e.Packed), unit.Bytes(e.Size)),
 		Fit:  0.6, Bytes: share, Live: share,

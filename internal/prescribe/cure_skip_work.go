@@ -24,17 +24,17 @@ var skipWork = Cure{
 	match:  matchSkipWork,
 }
 
-func matchSkipWork(c *Case, p *Part) (Proposal, bool) {
+func matchSkipWork(c *candidate, p *allocated) (proposal, bool) {
 	if pr, ok := c.fromLibrary(p, "skip-work"); ok {
 		pr.Fit = 0.7
 		return pr, true
 	}
 	if c.Line == nil || p.Expr == nil {
-		return Proposal{}, false
+		return proposal{}, false
 	}
 	text, sure := wasted(c.diagnosis, c.Line, p.Expr, c.Finding.Site.File)
 	if sure < 0.5 {
-		return Proposal{}, false
+		return proposal{}, false
 	}
 	return all(0.6+0.4*sure, text, c.amount(p)), true
 }
@@ -137,6 +137,6 @@ func skipped(lc finding.LineCost, text string) finding.Row {
 		BytesPerOp: stats.Exact(lc.BytesPerOp), ObjectsPerOp: stats.Exact(lc.ObjectsPerOp),
 		Basis: "all that the line costs with what it calls; the rows of the lines below count it too",
 	}
-	remedy := skipWork.remedy(Proposal{Text: text, Fit: 1, Why: "cost of the line with all that it calls"}, saves)
+	remedy := skipWork.remedy(proposal{Text: text, Fit: 1, Why: "cost of the line with all that it calls"}, saves)
 	return finding.Row{Finding: f, Remedy: remedy}
 }

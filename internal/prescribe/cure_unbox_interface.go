@@ -20,7 +20,7 @@ var unboxInterface = Cure{
 	match:  matchUnboxInterface,
 }
 
-func matchUnboxInterface(c *Case, p *Part) (Proposal, bool) {
+func matchUnboxInterface(c *candidate, p *allocated) (proposal, bool) {
 	if pr, ok := c.fromLibrary(p, "unbox-interface"); ok {
 		return pr, true
 	}
@@ -28,18 +28,18 @@ func matchUnboxInterface(c *Case, p *Part) (Proposal, bool) {
 	switch p.Kind {
 	case finding.KindBoxing, finding.KindVariadic:
 		if p.Callee != "" && p.Via != "" {
-			return Proposal{}, false
+			return proposal{}, false
 		}
 		if p.Kind == finding.KindVariadic && p.Expr != nil && p.Expr.Unboxed {
-			return Proposal{}, false // the slice holds the values themselves
+			return proposal{}, false // the slice holds the values themselves
 		}
 	case finding.KindReflect:
 		if p.Via != "" && !strings.HasPrefix(p.Via, "reflect.") {
-			return Proposal{}, false // it is the library that reflects
+			return proposal{}, false // it is the library that reflects
 		}
 		return all(0.5, "switch on the concrete types that are frequent before reflecting", c.amount(p)+" are values that reflection copies"), true
 	default:
-		return Proposal{}, false
+		return proposal{}, false
 	}
 	if p.Library != nil && p.Library.code != "unbox-interface" {
 		// A better call than the one that boxes is known.

@@ -44,10 +44,10 @@ func (r regrowth) waste() (objects, bytes float64) {
 }
 
 // presized is a proposal that takes the outgrown blocks away.
-func (c *Case) presized(fit float64, text, why string) (Proposal, bool) {
+func (c *candidate) presized(fit float64, text, why string) (proposal, bool) {
 	objects, bytes := regrowthOf(c.Finding.Allocation.Sizes).waste()
 	if objects <= 0.02 {
-		return Proposal{}, false
+		return proposal{}, false
 	}
-	return Proposal{Text: text, Why: why, Fit: fit, Objects: objects, Bytes: bytes}, true
+	return proposal{Text: text, Why: why, Fit: fit, Objects: objects, Bytes: bytes}, true
 }

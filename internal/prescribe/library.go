@@ -217,7 +217,7 @@ func matchPattern(pattern, name string) bool {
 }
 
 // instead is the sentence that names the better call.
-func (p *Part) instead() string {
+func (p *allocated) instead() string {
 	if p.Library == nil || p.Library.better == "" {
 		return ""
 	}
@@ -225,13 +225,13 @@ func (p *Part) instead() string {
 }
 
 // fromLibrary is the proposal of the library table, where it names a code.
-func (c *Case) fromLibrary(p *Part, code string) (Proposal, bool) {
+func (c *candidate) fromLibrary(p *allocated, code string) (proposal, bool) {
 	if p.Library == nil || p.Library.code != code {
-		return Proposal{}, false
+		return proposal{}, false
 	}
 	pr := all(0.9, p.instead(), c.amount(p)+" come from "+shortName(p.Callee))
 	if p.Library.stays == values && p.isValue() {
-		return Proposal{}, false
+		return proposal{}, false
 	}
 	if p.Library.stays == result && p.isResult() && p.keptResult() {
 		pr.Objects, pr.Bytes, pr.Live = 0, 0, 0
@@ -242,7 +242,7 @@ func (c *Case) fromLibrary(p *Part, code string) (Proposal, bool) {
 
 // isValue reports whether the part is of the kind that decoded values are made
 // of, and not the decoder's own memory.
-func (p *Part) isValue() bool {
+func (p *allocated) isValue() bool {
 	switch p.Kind {
 	case finding.KindReflect, finding.KindMap, finding.KindMapGrowth, finding.KindBoxing:
 		return true
@@ -252,7 +252,7 @@ func (p *Part) isValue() bool {
 
 // isResult reports whether the part is what the library function returns, and
 // not what it makes on the way.
-func (p *Part) isResult() bool {
+func (p *allocated) isResult() bool {
 	switch p.Kind {
 	case finding.KindConversion, finding.KindString, finding.KindConcat:
 		return true
@@ -262,7 +262,7 @@ func (p *Part) isResult() bool {
 
 // keptResult reports whether the code keeps a call's result, so that a better
 // call has to make it all the same.
-func (p *Part) keptResult() bool {
+func (p *allocated) keptResult() bool {
 	if p.Expr == nil {
 		return false
 	}

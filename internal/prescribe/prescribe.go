@@ -49,7 +49,7 @@ func Run(ctx context.Context, s *diagnose.Session, o Options) *finding.Prescript
 	p.Warnings = problems
 	var rows []finding.Row
 	for i := range d.Findings {
-		c := newCase(s, &d.Findings[i], src)
+		c := newCandidate(s, &d.Findings[i], src)
 		rows = append(rows, c.choose(c.proposals()))
 	}
 	rows = append(rows, skippable(d, src)...)

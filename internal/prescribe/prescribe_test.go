@@ -162,7 +162,7 @@ func TestRegrowth(t *testing.T) {
 func TestLeaveWhatOnlyLives(t *testing.T) {
 	f := func(cost finding.Cost, want string) {
 		t.Helper()
-		c := &Case{Finding: &finding.Finding{Cost: cost}, Parts: []*Part{{}}}
+		c := &candidate{Finding: &finding.Finding{Cost: cost}, Parts: []*allocated{{}}}
 		if got := c.leave([]offer{{cure: batchArena}}).Remedy.Text; !strings.Contains(got, want) {
 			t.Errorf("%+v: %q, want %q in it", cost, got, want)
 		}
@@ -176,7 +176,7 @@ func TestLeaveWhatOnlyLives(t *testing.T) {
 func TestWhyNothingFits(t *testing.T) {
 	f := func(sizes []finding.SizeCount, kind finding.Kind, want string) {
 		t.Helper()
-		c := &Case{Finding: &finding.Finding{Allocation: finding.Allocation{Sizes: sizes}}, Parts: []*Part{{Mix: finding.Mix{Kind: kind}}}}
+		c := &candidate{Finding: &finding.Finding{Allocation: finding.Allocation{Sizes: sizes}}, Parts: []*allocated{{Mix: finding.Mix{Kind: kind}}}}
 		if got := c.whyNot(); !strings.Contains(got, want) {
 			t.Errorf("%s of %v: %q, want %q in it", kind, sizes, got, want)
 		}
@@ -190,20 +190,20 @@ func TestWhyNothingFits(t *testing.T) {
 func TestCuresOfSources(t *testing.T) {
 	returned := &finding.Escape{Flow: []evidence.Flow{{Edges: []evidence.FlowEdge{{Why: "return"}}}}}
 	lit := &source.Expr{Kind: source.FuncLit, Text: "func() {…}"}
-	f := func(cure Cure, escape *finding.Escape, p Part, want string) {
+	f := func(cure Cure, escape *finding.Escape, p allocated, want string) {
 		t.Helper()
-		c := &Case{Finding: &finding.Finding{Escape: escape}, Parts: []*Part{&p}}
+		c := &candidate{Finding: &finding.Finding{Escape: escape}, Parts: []*allocated{&p}}
 		got, ok := cure.match(c, &p)
 		if ok != (want != "") || !strings.Contains(got.Text, want) {
 			t.Errorf("%s of %+v: %v, %q, want %q in it", cure.Code, p.Mix, ok, got.Text, want)
 		}
 	}
-	f(hoistClosure, nil, Part{Mix: finding.Mix{Kind: finding.KindClosure}, Expr: lit}, "hand over what it captures")
-	f(hoistClosure, returned, Part{Mix: finding.Mix{Kind: finding.KindClosure}, Expr: lit}, "make `func() {…}` once for all that capture the same")
-	f(unboxInterface, nil, Part{Mix: finding.Mix{Kind: finding.KindVariadic}, Expr: &source.Expr{Kind: source.Call, Callee: "m.log"}}, "do not box")
-	f(unboxInterface, nil, Part{Mix: finding.Mix{Kind: finding.KindVariadic}, Expr: &source.Expr{Kind: source.Call, Callee: "m.runes", Unboxed: true}}, "")
-	f(unboxInterface, nil, Part{Mix: finding.Mix{Kind: finding.KindReflect, Via: "reflect.Value.Call"}}, "switch on the concrete types")
-	f(unboxInterface, nil, Part{Mix: finding.Mix{Kind: finding.KindReflect, Via: "html/template.(*Template).Execute"}}, "")
+	f(hoistClosure, nil, allocated{Mix: finding.Mix{Kind: finding.KindClosure}, Expr: lit}, "hand over what it captures")
+	f(hoistClosure, returned, allocated{Mix: finding.Mix{Kind: finding.KindClosure}, Expr: lit}, "make `func() {…}` once for all that capture the same")
+	f(unboxInterface, nil, allocated{Mix: finding.Mix{Kind: finding.KindVariadic}, Expr: &source.Expr{Kind: source.Call, Callee: "m.log"}}, "do not box")
+	f(unboxInterface, nil, allocated{Mix: finding.Mix{Kind: finding.KindVariadic}, Expr: &source.Expr{Kind: source.Call, Callee: "m.runes", Unboxed: true}}, "")
+	f(unboxInterface, nil, allocated{Mix: finding.Mix{Kind: finding.KindReflect, Via: "reflect.Value.Call"}}, "switch on the concrete types")
+	f(unboxInterface, nil, allocated{Mix: finding.Mix{Kind: finding.KindReflect, Via: "html/template.(*Template).Execute"}}, "")
 }
 
 func TestObjectCount(t *testing.T) {

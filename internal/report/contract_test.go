@@ -182,7 +182,7 @@ func TestColumnsAddUp(t *testing.T) {
 func TestExplainUnknownRank(t *testing.T) {
 	var out bytes.Buffer
 	err := Explain(&out, fixture(), 17, ExplainOptions{})
-	var rank *RankError
+	var rank *rankError
 	if !errors.As(err, &rank) || err.Error() != "there is no finding 17: the report has 1 to 6" {
 		t.Errorf("got %v, want a RankError", err)
 	}

@@ -24,13 +24,13 @@ type ExplainOptions struct {
 	Color  bool
 }
 
-// RankError says that a report has no finding of the rank asked for.
-type RankError struct {
+// rankError says that a report has no finding of the rank asked for.
+type rankError struct {
 	Rank, Findings int
 }
 
 // Error says which ranks there are.
-func (e *RankError) Error() string {
+func (e *rankError) Error() string {
 	if e.Findings == 0 {
 		return fmt.Sprintf("there is no finding %d: the report has none", e.Rank)
 	}
@@ -60,7 +60,7 @@ func Explain(w io.Writer, rep *finding.Report, n int, o ExplainOptions) error {
 		e.stacks()
 		return e.p.Flush()
 	}
-	return &RankError{n, len(rep.Prescription.Rows)}
+	return &rankError{n, len(rep.Prescription.Rows)}
 }
 
 // explainer writes one finding.

@@ -278,7 +278,7 @@ func (s *search) compare(ctx context.Context, of pair, budget time.Duration) (*p
 // side is the working tree with a setting. A ballast is a variable of package
 // main that an overlay adds; it is the first thing that package makes.
 func (s *search) side(ctx context.Context, set gcmodel.Setting, dir string) (sides.Side, error) {
-	side := sides.Side{Source: sides.Work, Env: Env(set)}
+	side := sides.Side{Source: sides.Work, Env: envOf(set)}
 	if set.Ballast == 0 {
 		return side, nil
 	}

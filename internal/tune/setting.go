@@ -87,8 +87,8 @@ func parseGOGC(text string) (int, error) {
 	return n, nil
 }
 
-// Env is the setting as variables of the environment. A ballast has none.
-func Env(s gcmodel.Setting) []string {
+// envOf is the setting as variables of the environment. A ballast has none.
+func envOf(s gcmodel.Setting) []string {
 	env := []string{"GOGC=" + gogcText(s.GOGC)}
 	if s.Limit > 0 {
 		env = append(env, "GOMEMLIMIT="+exactSize(s.Limit))
@@ -107,7 +107,7 @@ type Deployment struct {
 // Deploy writes a setting in all forms. Those that only set variables leave a
 // ballast out: it takes code.
 func Deploy(s gcmodel.Setting) Deployment {
-	d := Deployment{Env: Env(s), Kubernetes: []string{"env:"}}
+	d := Deployment{Env: envOf(s), Kubernetes: []string{"env:"}}
 	for _, e := range d.Env {
 		name, value, _ := strings.Cut(e, "=")
 		d.Dockerfile = append(d.Dockerfile, "ENV "+e)

@@ -122,8 +122,8 @@ func TestRest(t *testing.T) {
 	}
 	none := func(_ []byte, err error) {
 		t.Helper()
-		if !errors.Is(err, ErrNotThere) {
-			t.Errorf("error %v, want %v", err, ErrNotThere)
+		if !errors.Is(err, errNotThere) {
+			t.Errorf("error %v, want %v", err, errNotThere)
 		}
 	}
 	got, err := rest.Code(at)

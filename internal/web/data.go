@@ -10,9 +10,9 @@ import (
 	"github.com/heaptrim/heaptrim/internal/schema"
 )
 
-// Schema is the version of the page's data. Page and data travel in one file,
+// pageSchema is the version of the page's data. Page and data travel in one file,
 // so nobody but the page of the same release reads it.
-const Schema = "heaptrim.page/1"
+const pageSchema = "heaptrim.page/1"
 
 // Options tunes Data. Only Report is required.
 type Options struct {
@@ -139,7 +139,7 @@ func (v *views) encode(report *schema.Report) ([]byte, error) {
 		Schema string         `json:"schema"`
 		Report *schema.Report `json:"report"`
 		Views  *views         `json:"views"`
-	}{Schema, report, v})
+	}{pageSchema, report, v})
 	if err != nil {
 		return nil, fmt.Errorf("encode the page's data: %w", err)
 	}

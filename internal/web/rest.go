@@ -17,8 +17,8 @@ type Rest struct {
 	functions []*codePlaces
 }
 
-// ErrNotThere says that the page has no such function or line.
-var ErrNotThere = errors.New("the page has no such function")
+// errNotThere says that the page has no such function or line.
+var errNotThere = errors.New("the page has no such function")
 
 // newRest remembers what the page shows.
 func newRest(v *flameView, o Options) *Rest {
@@ -50,7 +50,7 @@ type codeText struct {
 // line that no frame of the page stands at.
 func (r *Rest) Source(file, line int) ([]byte, error) {
 	if !r.lines[[2]int{file, line}] || r.options.Source == nil {
-		return nil, ErrNotThere
+		return nil, errNotThere
 	}
 	s := sourceSet{read: r.options.Source, files: map[string]*parsedFile{}}
 	name := r.files[file]
@@ -65,7 +65,7 @@ func (r *Rest) Source(file, line int) ([]byte, error) {
 // the view of code. The error is ErrNotThere for one that the page has not.
 func (r *Rest) Code(function int) ([]byte, error) {
 	if function < 0 || function >= len(r.functions) || r.options.Code == nil {
-		return nil, ErrNotThere
+		return nil, errNotThere
 	}
 	f := r.functions[function]
 	list, err := r.options.Code(f.binary.Binary, []string{f.name})

@@ -26,9 +26,9 @@ func (m *MixTally) addTiny(t tinyCount) {
 	m.tiny.more += t.more
 }
 
-// MaxSizes bounds the block sizes kept for a site: what comes in more sizes
+// maxSizes bounds the block sizes kept for a site: what comes in more sizes
 // than this has no pattern to be read from them.
-const MaxSizes = 512
+const maxSizes = 512
 
 // addMix books objects of one kind and their block size. Profiles keep a
 // sample for each size, so a sample's mean is the size of its blocks.
@@ -44,7 +44,7 @@ func (t *Site) addMix(k MixKey, objects, bytes float64) *MixTally {
 		return m
 	}
 	size := unit.Bytes(math.Round(bytes / objects))
-	if _, ok := t.Sizes[size]; ok || len(t.Sizes) < MaxSizes {
+	if _, ok := t.Sizes[size]; ok || len(t.Sizes) < maxSizes {
 		t.Sizes[size] += objects
 	}
 	return m
@@ -68,7 +68,7 @@ func (t *Site) Mixes(tiny TinyScale) []finding.Mix {
 // SizeCounts returns the block sizes, smallest first. A site with more sizes
 // than were kept has none.
 func (t *Site) SizeCounts() []finding.SizeCount {
-	if len(t.Sizes) >= MaxSizes {
+	if len(t.Sizes) >= maxSizes {
 		return nil
 	}
 	var out []finding.SizeCount

@@ -19,7 +19,7 @@ func TestLargeShare(t *testing.T) {
 	f(map[unit.Bytes]float64{40 << 10: 3}, 1)
 	f(map[unit.Bytes]float64{1 << 20: 1, 1 << 10: 3 << 10}, 0.25)
 	many := map[unit.Bytes]float64{}
-	for i := range MaxSizes {
+	for i := range maxSizes {
 		many[unit.Bytes(1<<20+i)] = 1
 	}
 	f(many, 0) // perhaps not all of them

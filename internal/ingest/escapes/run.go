@@ -28,8 +28,8 @@ type RunOptions struct {
 	Scan       Options // Scan.Paths.Dir is set by Run where it is empty
 }
 
-// ErrNoPackages says that RunOptions names nothing to compile.
-var ErrNoPackages = errors.New("no packages to ask the compiler about")
+// errNoPackages says that RunOptions names nothing to compile.
+var errNoPackages = errors.New("no packages to ask the compiler about")
 
 // Run has the go command compile the packages with -m=2, which writes nothing
 // into the user's tree, and reads what the compiler says as it comes. What the
@@ -41,7 +41,7 @@ var ErrNoPackages = errors.New("no packages to ask the compiler about")
 // Cancelling ctx stops the go command.
 func Run(ctx context.Context, opts RunOptions) ([]evidence.Escape, Stats, error) {
 	if len(opts.Packages) == 0 {
-		return nil, Stats{}, ErrNoPackages
+		return nil, Stats{}, errNoPackages
 	}
 	args, err := arguments(opts)
 	if err != nil {

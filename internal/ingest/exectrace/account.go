@@ -79,7 +79,7 @@ func (a *account) payer(id uint64) *Goroutine {
 		a.recent = g
 		return g
 	}
-	if len(a.payers) >= Listed {
+	if len(a.payers) >= listed {
 		return &a.sum.Others
 	}
 	g := &Goroutine{ID: id}
@@ -160,7 +160,7 @@ func (a *account) stop(s stopPiece) {
 	p.Count++
 	p.Total += d
 	p.Max = max(p.Max, d)
-	if len(a.sum.Stops) >= Listed {
+	if len(a.sum.Stops) >= listed {
 		a.sum.UnlistedStops++
 		return
 	}
@@ -214,7 +214,7 @@ func (a *account) addCycles(events []cycleEvent, results []result) {
 func (a *account) endCycle(at stamp) {
 	a.sum.Cycles.Count++
 	a.sum.Cycles.Mark += a.span(a.began, at)
-	if len(a.sum.Cycles.List) < Listed {
+	if len(a.sum.Cycles.List) < listed {
 		a.sum.Cycles.List = append(a.sum.Cycles.List, a.openCycle)
 	} else {
 		a.sum.UnlistedCycles++

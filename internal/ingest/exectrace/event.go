@@ -20,8 +20,8 @@ type Event struct {
 // None stands for no goroutine, proc or thread.
 const None int64 = -1
 
-// NoTask is the Value of a task without a parent.
-const NoTask = ^uint64(0)
+// noTask is the Value of a task without a parent.
+const noTask = ^uint64(0)
 
 // EventKind is a kind of event.
 type EventKind uint8

@@ -20,9 +20,9 @@ import (
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
-// Listed is how many cycles, stops and goroutines a Summary lists at most,
+// listed is how many cycles, stops and goroutines a Summary lists at most,
 // each. Totals go on beyond it.
-const Listed = 1 << 16
+const listed = 1 << 16
 
 // Summary is what a trace says about memory management. Moments are since
 // Start. Where the trace ends before its end, it holds the generations that

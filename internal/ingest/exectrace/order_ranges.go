@@ -155,7 +155,7 @@ func (o *order) task(c *cursor) error {
 	}
 	id := c.args[0]
 	ev := c.event(EventTaskEnd)
-	ev.Subject, ev.Value = int64(id), NoTask
+	ev.Subject, ev.Value = int64(id), noTask
 	open, known := o.tasks[id]
 	stack := c.args[1]
 	if c.kind == evUserTaskBegin {

@@ -34,8 +34,8 @@ type Options struct {
 	Progress   func(format string, args ...any)
 }
 
-// ErrNoBenchmarks says that the packages hold nothing that could be run.
-var ErrNoBenchmarks = errors.New("no benchmarks to record")
+// errNoBenchmarks says that the packages hold nothing that could be run.
+var errNoBenchmarks = errors.New("no benchmarks to record")
 
 // Record builds the test binary of each package once and records its
 // benchmarks into w, each by separate passes over the same work: timing with a
@@ -159,7 +159,7 @@ func (r *benchRecorder) prepare(ctx context.Context) error {
 		for i, p := range list {
 			names[i] = p.ImportPath
 		}
-		return fmt.Errorf("%w: no Benchmark function in %s; use -exec to record a command, or name a package that has one", ErrNoBenchmarks, strings.Join(firstOf(names, 5), ", "))
+		return fmt.Errorf("%w: no Benchmark function in %s; use -exec to record a command, or name a package that has one", errNoBenchmarks, strings.Join(firstOf(names, 5), ", "))
 	}
 	r.procs = runtime.GOMAXPROCS(0)
 	if err := r.findHelperLoops(ctx); err != nil {

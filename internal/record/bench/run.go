@@ -204,9 +204,9 @@ func (r *benchRecorder) probe(ctx context.Context) ([]probed, error) {
 	case failure != nil:
 		return nil, failure
 	case r.o.Bench != "":
-		return nil, fmt.Errorf("%w: -bench %s matches none of %s", ErrNoBenchmarks, r.o.Bench, strings.Join(firstOf(r.names(), 12), ", "))
+		return nil, fmt.Errorf("%w: -bench %s matches none of %s", errNoBenchmarks, r.o.Bench, strings.Join(firstOf(r.names(), 12), ", "))
 	}
-	return nil, fmt.Errorf("%w: every benchmark was skipped or printed no result", ErrNoBenchmarks)
+	return nil, fmt.Errorf("%w: every benchmark was skipped or printed no result", errNoBenchmarks)
 }
 
 func (r *benchRecorder) names() []string {

@@ -14,8 +14,8 @@ import (
 	"github.com/heaptrim/heaptrim/internal/evidence"
 )
 
-// ErrNoPerf says that a perf.data file cannot be read here.
-var ErrNoPerf = errors.New("reading a perf.data file takes Linux's perf, which is not here; what 'perf script --header' prints of it on the recording machine will do")
+// errNoPerf says that a perf.data file cannot be read here.
+var errNoPerf = errors.New("reading a perf.data file takes Linux's perf, which is not here; what 'perf script --header' prints of it on the recording machine will do")
 
 // perfFields are what the reader of perf script wants. The address has to be
 // there for a symbol to be printed, and no call that was inlined is resolved:
@@ -26,7 +26,7 @@ const perfFields = "comm,pid,tid,time,period,event,ip,sym,dso"
 // needs the programs that were recorded to be where they were.
 func PerfScript(ctx context.Context, path string, w io.Writer) error {
 	if _, err := exec.LookPath("perf"); err != nil {
-		return ErrNoPerf
+		return errNoPerf
 	}
 	common := []string{"script", "--header", "--no-inline", "-f", "-i", path}
 	// A recording of tracepoints has no periods: then perf's own choice of

@@ -14,9 +14,9 @@ import (
 	"github.com/heaptrim/heaptrim/internal/stats"
 )
 
-// ErrUnsupported says that this system does not take memory back on request, so
+// errUnsupported says that this system does not take memory back on request, so
 // that no page is touched for the first time twice.
-var ErrUnsupported = errors.New("this system does not take memory back on request")
+var errUnsupported = errors.New("this system does not take memory back on request")
 
 const (
 	rounds = 5
@@ -42,7 +42,7 @@ func Measure(ctx context.Context) (evidence.PageFault, error) {
 	}
 	slices.Sort(all)
 	if all[0] <= 0 && all[len(all)/4] <= 0 {
-		return evidence.PageFault{}, fmt.Errorf("measure page faults: %w", ErrUnsupported)
+		return evidence.PageFault{}, fmt.Errorf("measure page faults: %w", errUnsupported)
 	}
 	at := func(share float64) float64 { return all[int(share*float64(len(all)-1))] }
 	return evidence.PageFault{Pages: len(all), NS: stats.Interval{Value: at(0.5), Low: at(0.25), High: at(0.75)}}, nil

@@ -11,7 +11,7 @@ import (
 func TestMeasure(t *testing.T) {
 	got, err := Measure(t.Context())
 	if runtime.GOOS != "linux" {
-		if !errors.Is(err, ErrUnsupported) {
+		if !errors.Is(err, errUnsupported) {
 			t.Errorf("Measure = %+v, %v", got, err)
 		}
 		return

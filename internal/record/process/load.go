@@ -34,7 +34,7 @@ type Loaded struct {
 // Start starts the load and returns what it prints as well.
 func (l Load) Start() (*Process, *Tail, error) {
 	out := &Tail{Most: loadTail}
-	cmd := Shell(l.Command)
+	cmd := shell(l.Command)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = l.Dir, out, out
 	p, err := Start(cmd, nil)
 	if err != nil {

@@ -127,8 +127,8 @@ func (p *Process) Failure() error {
 	return p.err
 }
 
-// Shell is a command line as the user's shell would run it.
-func Shell(line string) *exec.Cmd {
+// shell is a command line as the user's shell would run it.
+func shell(line string) *exec.Cmd {
 	if runtime.GOOS == "windows" {
 		return exec.Command("cmd", "/C", line)
 	}

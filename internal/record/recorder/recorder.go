@@ -18,8 +18,8 @@ import (
 
 // The environment variables that the recorder reads.
 const (
-	DirVariable     = "HEAPTRIM_RECORD"
-	OptionsVariable = "HEAPTRIM_RECORD_OPTIONS"
+	dirVariable     = "HEAPTRIM_RECORD"
+	optionsVariable = "HEAPTRIM_RECORD_OPTIONS"
 )
 
 // Names that the generated source declares and other generated code may call.
@@ -128,7 +128,7 @@ func Env(dir string, o Options) []string {
 	if o.Auto {
 		list += ",auto=1"
 	}
-	env := []string{DirVariable + "=" + dir}
+	env := []string{dirVariable + "=" + dir}
 	if o.MemRate > 0 {
 		list += fmt.Sprintf(",memrate=%d", o.MemRate)
 		debug := fmt.Sprintf("memprofilerate=%d", o.MemRate)
@@ -137,5 +137,5 @@ func Env(dir string, o Options) []string {
 		}
 		env = append(env, "GODEBUG="+debug)
 	}
-	return append(env, OptionsVariable+"="+list)
+	return append(env, optionsVariable+"="+list)
 }

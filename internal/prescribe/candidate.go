@@ -11,18 +11,18 @@ import (
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
-// Case is the evidence on one finding.
-type Case struct {
+// candidate is the evidence on one finding.
+type candidate struct {
 	Finding *finding.Finding
 	Line    *source.Line // nil when the source was not read
-	Parts   []*Part
+	Parts   []*allocated
 
 	session   *diagnose.Session
 	diagnosis *finding.Diagnosis
 }
 
-// Part is one part of what a site allocates, with the expression that does.
-type Part struct {
+// allocated is one part of what a site allocates, with the expression that does.
+type allocated struct {
 	finding.Mix
 	Expr    *source.Expr  // nil when not known
 	Library *libraryEntry // what is known of the library function; nil for none
@@ -32,8 +32,8 @@ type Part struct {
 // maxParts bounds the parts looked at: what comes after them is dust.
 const maxParts = 6
 
-func newCase(s *diagnose.Session, f *finding.Finding, src *source.Program) *Case {
-	c := &Case{Finding: f, session: s, diagnosis: s.Diagnosis()}
+func newCandidate(s *diagnose.Session, f *finding.Finding, src *source.Program) *candidate {
+	c := &candidate{Finding: f, session: s, diagnosis: s.Diagnosis()}
 	if src != nil {
 		c.Line = src.At(f.Site.File, f.Site.Line)
 	}
@@ -50,8 +50,8 @@ func newCase(s *diagnose.Session, f *finding.Finding, src *source.Program) *Case
 	return c
 }
 
-func (c *Case) part(m finding.Mix) *Part {
-	p := &Part{Mix: m, Callee: plainName(m.Via)}
+func (c *candidate) part(m finding.Mix) *allocated {
+	p := &allocated{Mix: m, Callee: plainName(m.Via)}
 	if c.Line != nil {
 		p.Expr = pickExpr(c.Line.Exprs, p)
 		if v := variableOf(c.Line.Exprs); v != nil && c.moved() && m.Kind == finding.KindNew && m.Via == "" {
@@ -66,7 +66,7 @@ func (c *Case) part(m finding.Mix) *Part {
 }
 
 // leaf is the innermost function of the heaviest stack outside the runtime.
-func (c *Case) leaf() string {
+func (c *candidate) leaf() string {
 	if len(c.Finding.Stacks) == 0 {
 		return ""
 	}
@@ -106,7 +106,7 @@ var exprKinds = map[finding.Kind][]source.ExprKind{
 }
 
 // pickExpr finds the expression on the line that a part comes from.
-func pickExpr(exprs []*source.Expr, p *Part) *source.Expr {
+func pickExpr(exprs []*source.Expr, p *allocated) *source.Expr {
 	if p.Callee != "" {
 		for _, e := range exprs {
 			if e.Kind == source.Call && e.Callee == p.Callee {
@@ -142,7 +142,7 @@ func variableOf(exprs []*source.Expr) *source.Expr {
 
 // short reports whether the objects die young, so that they can be used again:
 // known to, or not known not to.
-func (c *Case) short() bool {
+func (c *candidate) short() bool {
 	switch c.Finding.Lifetime.Class {
 	case finding.LifetimeLong, finding.LifetimeLeak:
 		return false
@@ -151,7 +151,7 @@ func (c *Case) short() bool {
 }
 
 // blockSize is the mean size of the site's blocks.
-func (c *Case) blockSize() unit.Bytes {
+func (c *candidate) blockSize() unit.Bytes {
 	if o := c.Finding.Cost.Objects.Value; o > 0 {
 		return unit.Bytes(math.Round(c.Finding.Cost.Bytes.Value / o))
 	}
@@ -159,10 +159,10 @@ func (c *Case) blockSize() unit.Bytes {
 }
 
 // perOp is the objects of a part for each operation; 0 when not known.
-func (c *Case) perOp(p *Part) float64 { return c.Finding.Cost.ObjectsPerOp.Value * p.Objects }
+func (c *candidate) perOp(p *allocated) float64 { return c.Finding.Cost.ObjectsPerOp.Value * p.Objects }
 
 // escape is the compiler's word on the value; "" when it has none.
-func (c *Case) escape() string {
+func (c *candidate) escape() string {
 	if c.Finding.Escape == nil {
 		return ""
 	}
@@ -170,7 +170,7 @@ func (c *Case) escape() string {
 }
 
 // fate is where the compiler says that the value goes.
-func (c *Case) fate() finding.Fate {
+func (c *candidate) fate() finding.Fate {
 	if c.Finding.Escape == nil {
 		return finding.FateUnknown
 	}
@@ -180,7 +180,7 @@ func (c *Case) fate() finding.Fate {
 // kept reports whether the compiler says that the value itself goes somewhere
 // where it may live on: into a result, a variable of someone else's, or an
 // interface that goes there.
-func (c *Case) kept() bool {
+func (c *candidate) kept() bool {
 	switch c.fate() {
 	case finding.FateStored, finding.FateReturned, finding.FateInterface:
 		return true
@@ -190,7 +190,7 @@ func (c *Case) kept() bool {
 
 // edge reports whether the compiler's flow has a step of a kind, such as
 // "return" or "interface-converted".
-func (c *Case) edge(why string) bool {
+func (c *candidate) edge(why string) bool {
 	if c.Finding.Escape == nil {
 		return false
 	}
@@ -205,7 +205,7 @@ func (c *Case) edge(why string) bool {
 }
 
 // text is the part's expression, or what stands for it.
-func (p *Part) text() string {
+func (p *allocated) text() string {
 	if p.Expr != nil {
 		return "`" + p.Expr.Text + "`"
 	}
@@ -223,7 +223,7 @@ func shortName(function string) string {
 
 // amount is what a part allocates, for the evidence of a remedy; with the other
 // parts of the same library call where it is one.
-func (c *Case) amount(p *Part) string {
+func (c *candidate) amount(p *allocated) string {
 	objects, bytes := 0.0, 0.0
 	for _, q := range c.Parts {
 		if q == p || p.Via != "" && q.Via == p.Via {
