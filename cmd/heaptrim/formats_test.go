@@ -32,7 +32,8 @@ func formatsProfiles(t *testing.T) []string {
 	}
 	heap := &profile.Profile{
 		SampleType: []*profile.ValueType{
-			value("alloc_objects", "count"), value("alloc_space", "bytes"), value("inuse_objects", "count"), value("inuse_space", "bytes"),
+			value("alloc_objects", "count"), value("alloc_space", "bytes"), value("inuse_objects",
+				"count"), value("inuse_space", "bytes"),
 		},
 		PeriodType: value("space", "bytes"), Period: 512 << 10, DurationNanos: int64(20 * time.Second), TimeNanos: 1,
 	}
@@ -41,9 +42,11 @@ func formatsProfiles(t *testing.T) []string {
 		for _, f := range frames {
 			name, line := f, int64(10)
 			fmt.Sscanf(f, modulePath+"/m.f%d", &line)
-			fn := &profile.Function{ID: uint64(len(p.Function) + 1), Name: name, Filename: "/src/m/" + name[strings.LastIndex(name, ".")+1:] + ".go"}
+			fn := &profile.Function{ID: uint64(len(p.Function) + 1), Name: name,
+				Filename: "/src/m/" + name[strings.LastIndex(name, ".")+1:] + ".go"}
 			p.Function = append(p.Function, fn)
-			l := &profile.Location{ID: uint64(len(p.Location) + 1), Address: uint64(len(p.Location)+1) * 16, Line: []profile.Line{{Function: fn, Line: line}}}
+			l := &profile.Location{ID: uint64(len(p.Location) + 1), Address: uint64(len(p.Location)+1) * 16,
+				Line: []profile.Line{{Function: fn, Line: line}}}
 			p.Location = append(p.Location, l)
 			s.Location = append(s.Location, l)
 		}
@@ -110,7 +113,8 @@ func TestFormatsAgree(t *testing.T) {
 		"sarif": sarifFindings(t, check("-sarif", "-")),
 		"lines": found(check("-format", "lines"), `(?m)^(\S+:\d+): (\[[a-z-]+\])`),
 		"text":  found(check(), `(?s)(\S+:\d+) +\S+\n +(\[[a-z-]+\])`),
-		"md":    found(bytes.NewBuffer(unescaped(check("-md", "-"))).Bytes(), "`(\\S+:\\d+)` \\| `[^`]*` \\| (\\[[a-z-]+\\])"),
+		"md": found(bytes.NewBuffer(unescaped(check("-md", "-"))).Bytes(),
+			"`(\\S+:\\d+)` \\| `[^`]*` \\| (\\[[a-z-]+\\])"),
 	} {
 		if !slices.Equal(got, want) {
 			t.Errorf("%s shows\n%s\nand JSON\n%s", name, strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -168,7 +172,8 @@ func sarifFindings(t *testing.T, text []byte) []string {
 	var out []string
 	for _, r := range log.Runs[0].Results {
 		l := r.Locations[0].PhysicalLocation
-		out = append(out, fmt.Sprintf("%s:%d [%s]", strings.TrimPrefix(l.ArtifactLocation.URI, "file://"), l.Region.StartLine, r.RuleID))
+		out = append(out, fmt.Sprintf("%s:%d [%s]", strings.TrimPrefix(l.ArtifactLocation.URI, "file://"),
+			l.Region.StartLine, r.RuleID))
 	}
 	return out
 }

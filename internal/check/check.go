@@ -47,7 +47,8 @@ func Run(ctx context.Context, b *bundle.Bundle, o Options) (*Report, error) {
 		o.Progress = func(string, ...any) {}
 	}
 	o.Progress("reading the recording")
-	s, err := diagnose.Open(ctx, b, diagnose.Options{Own: o.Own, Escapes: o.Escapes, Local: o.Local, Progress: o.Progress})
+	s, err := diagnose.Open(ctx, b, diagnose.Options{Own: o.Own, Escapes: o.Escapes, Local: o.Local,
+		Progress: o.Progress})
 	if err != nil {
 		return nil, err
 	}

@@ -40,7 +40,8 @@ func TestRuleHits(t *testing.T) {
 		{Code: "range", File: abs("a.go"), Line: 9, EndLine: 12},
 		{Code: "other file of the name", File: abs("other/a.go"), Line: 10},
 		{Code: "before", File: abs("a.go"), Line: 8, EndLine: 9},
-		{Code: "acts elsewhere", File: abs("types.go"), Line: 1, Related: []vet.Place{{File: abs(filepath.Join("sub", "a.go")), Line: 10}}},
+		{Code: "acts elsewhere", File: abs("types.go"), Line: 1,
+			Related: []vet.Place{{File: abs(filepath.Join("sub", "a.go")), Line: 10}}},
 	}
 	got := ruleHits(dir, hot, said)
 	want := []struct {
@@ -63,7 +64,8 @@ func TestFoldersOf(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := foldersOf(dir, []finding.LineCost{
-		line("check.go", 1, 1, 1), line("check.go", 2, 1, 1), line("check_vet_test.go", 2, 1, 1), line("fmt/print.go", 1, 1, 1), line("/elsewhere/a.go", 1, 1, 1),
+		line("check.go", 1, 1, 1), line("check.go", 2, 1, 1), line("check_vet_test.go", 2, 1, 1), line("fmt/print.go",
+			1, 1, 1), line("/elsewhere/a.go", 1, 1, 1),
 	})
 	if len(got) != 1 || got[0] != "./." {
 		t.Errorf("got %q, want the folder of check.go alone", got)

@@ -155,5 +155,6 @@ func (r *runCosts) ownFaults(large float64) stats.Interval {
 	perNS := again * r.counts.Profiled.Ops * share / 1e9 / (r.cpu.charged * r.CPU.Period)
 	most := r.cpu.buckets[stack.BucketApp] / r.cpu.charged * share
 	ns := r.Run.PageFault.NS
-	return stats.Interval{Value: math.Min(perNS*ns.Value, most), Low: 0, High: math.Min(perNS*ns.High*dearerFaults, most)}
+	return stats.Interval{Value: math.Min(perNS*ns.Value, most), Low: 0,
+		High: math.Min(perNS*ns.High*dearerFaults, most)}
 }

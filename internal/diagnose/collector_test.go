@@ -50,7 +50,8 @@ func TestScanOfFreshObjects(t *testing.T) {
 	checkSums(t, d)
 	scan := map[bool]float64{}
 	for _, s := range d.runs[0].sites {
-		scan[strings.HasSuffix(s.site.Key.Function, ".Churn")] = d.runs[0].model.site(s.site, d.runs[0].ShareOf(s.site)).Scan
+		scan[strings.HasSuffix(s.site.Key.Function, ".Churn")] = d.runs[0].model.site(s.site,
+			d.runs[0].ShareOf(s.site)).Scan
 	}
 	if len(scan) != 2 || scan[true] != 0 || math.Abs(scan[false]-5<<20) > 1 {
 		t.Errorf("scan work %v, want none of what churns and all 5 MiB of what stays", scan)

@@ -166,7 +166,8 @@ func (r *runCosts) total(s *siteCost) {
 		c.CPU = c.CPU.Add(col)
 	}
 	// A site cannot cost more than everything, however few the samples.
-	c.CPU.High, c.CPU.Low = math.Min(c.CPU.High, math.Max(c.CPU.Value, 1)), math.Max(c.CPU.Low, math.Min(c.CPU.Value, -1))
+	c.CPU.High, c.CPU.Low = math.Min(c.CPU.High, math.Max(c.CPU.Value, 1)), math.Max(c.CPU.Low,
+		math.Min(c.CPU.Value, -1))
 }
 
 // predict says what the run would save without the site's allocations.

@@ -14,8 +14,10 @@ import (
 // the derived profile are still made of what can.
 func TestDamagedProfiles(t *testing.T) {
 	const a = "runtime.mallocgc runtime.newobject example.com/m.A main.main"
-	allocs := profile("alloc_objects/count alloc_space/bytes inuse_objects/count inuse_space/bytes", 1, []sample{{a, []int64{40, 4000, 5, 500}}})
-	cpu := profile("samples/count cpu/nanoseconds", 1e7, []sample{{a, []int64{0, 20e7}}, {"example.com/m.Work main.main", []int64{0, 80e7}}})
+	allocs := profile("alloc_objects/count alloc_space/bytes inuse_objects/count inuse_space/bytes", 1,
+		[]sample{{a, []int64{40, 4000, 5, 500}}})
+	cpu := profile("samples/count cpu/nanoseconds", 1e7,
+		[]sample{{a, []int64{0, 20e7}}, {"example.com/m.Work main.main", []int64{0, 80e7}}})
 	garbage := func(w io.Writer) error {
 		_, err := io.WriteString(w, "\x1f\x8b no profile")
 		return err
@@ -37,7 +39,8 @@ func TestDamagedProfiles(t *testing.T) {
 		r.add(evidence.Part{Path: "heap.pprof", Kind: evidence.KindAllocs, Delta: true, Rate: 1}, c.heap)
 		r.cycles(20, 10)
 		d := r.diagnose()
-		if got := strings.Join(d.Diagnosis().Warnings, "\n"); (got == "") != (c.warning == "") || !strings.Contains(got, c.warning) || len(d.Diagnosis().Warnings) > 1 {
+		if got := strings.Join(d.Diagnosis().Warnings, "\n"); (got == "") != (c.warning == "") ||
+			!strings.Contains(got, c.warning) || len(d.Diagnosis().Warnings) > 1 {
 			t.Errorf("%s: warnings %q, want one with %q", c.name, d.Diagnosis().Warnings, c.warning)
 		}
 		ofCPU, ofMem := false, false
@@ -46,7 +49,8 @@ func TestDamagedProfiles(t *testing.T) {
 			return nil
 		})
 		if err != nil || ofCPU != c.ofCPU || ofMem != c.ofMem {
-			t.Errorf("%s: stacks of CPU %v, of the heap %v, error %v; want %v, %v and none", c.name, ofCPU, ofMem, err, c.ofCPU, c.ofMem)
+			t.Errorf("%s: stacks of CPU %v, of the heap %v, error %v; want %v, %v and none", c.name, ofCPU, ofMem, err,
+				c.ofCPU, c.ofMem)
 		}
 		samples := 0
 		scanDerived(t, d, func(evidence.Sample) { samples++ })
@@ -74,15 +78,17 @@ func TestLogWithoutCycles(t *testing.T) {
 			r.w.Update(func(m *evidence.Manifest) { m.Target.Kind = evidence.TargetPackages })
 		}
 		r.cpu([]sample{{"example.com/m.Work main.main", []int64{0, 80e7}}})
-		r.add(evidence.Part{Path: "gctrace.txt", Kind: evidence.KindGCTrace, Wall: time.Second}, func(w io.Writer) error {
-			_, err := io.WriteString(w, c.text)
-			return err
-		})
+		r.add(evidence.Part{Path: "gctrace.txt", Kind: evidence.KindGCTrace, Wall: time.Second},
+			func(w io.Writer) error {
+				_, err := io.WriteString(w, c.text)
+				return err
+			})
 		d := r.diagnose()
 		if got := d.runs[0].Collector.Logged; got != c.logged {
 			t.Errorf("benchmark %v, log %q: taken for a log is %v, want %v", c.bench, c.text, got, c.logged)
 		}
-		if warned := strings.Contains(fmt.Sprint(d.Diagnosis().Warnings), "no collection can be read"); warned == c.logged {
+		if warned := strings.Contains(fmt.Sprint(d.Diagnosis().Warnings),
+			"no collection can be read"); warned == c.logged {
 			t.Errorf("benchmark %v, log %q: warnings %q", c.bench, c.text, d.Diagnosis().Warnings)
 		}
 	}
@@ -98,14 +104,17 @@ func TestHugeWork(t *testing.T) {
 		_, err := io.WriteString(w, "BenchmarkA-2 \t 39278\t 6730 ns/op\n")
 		return err
 	})
-	r.cpu([]sample{{a, []int64{0, 20e7}}, {"runtime.scanobject runtime.gcDrainMarkWorkerDedicated runtime.gcBgMarkWorker", []int64{0, 30e7}}})
+	r.cpu([]sample{{a, []int64{0, 20e7}},
+		{"runtime.scanobject runtime.gcDrainMarkWorkerDedicated runtime.gcBgMarkWorker", []int64{0, 30e7}}})
 	r.snapshot([]sample{{a, []int64{10, 1000, 5, 500}}})
-	r.add(evidence.Part{Path: "gctrace.txt", Kind: evidence.KindGCTrace, Wall: 10 * time.Second, Ops: 1 << 62}, func(w io.Writer) error {
-		for i := 1; i <= 20; i++ {
-			fmt.Fprintf(w, "gc %d @%d.5s 3%%: 0.1+5.0+0.1 ms clock, 0.2+1.0/5.0/0+0.2 ms cpu, 7->8->4 MB, 8 MB goal, 0 MB stacks, 0 MB globals, 2 P\n", i, i/2)
-		}
-		return nil
-	})
+	r.add(evidence.Part{Path: "gctrace.txt", Kind: evidence.KindGCTrace, Wall: 10 * time.Second, Ops: 1 << 62},
+		func(w io.Writer) error {
+			for i := 1; i <= 20; i++ {
+				fmt.Fprintf(w, "gc %d @%d.5s 3%%: 0.1+5.0+0.1 ms clock, 0.2+1.0/5.0/0+0.2 ms cpu, 7->8->4 MB, 8 MB "+
+					"goal, 0 MB stacks, 0 MB globals, 2 P\n", i, i/2)
+			}
+			return nil
+		})
 	d := r.diagnose()
 	if w := d.runs[0].Collector.Window; w != 10*time.Second {
 		t.Errorf("window %v, want that of the log", w)

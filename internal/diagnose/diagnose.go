@@ -51,7 +51,8 @@ func (s *Session) Diagnosis() *finding.Diagnosis { return s.diagnosis }
 // diagnosis; an error means that nothing could be.
 func Open(ctx context.Context, b *bundle.Bundle, o Options) (*Session, error) {
 	m := b.Manifest
-	d := &finding.Diagnosis{Target: m.Target, Environment: m.Environment, Warnings: append([]string(nil), m.Warnings...)}
+	d := &finding.Diagnosis{Target: m.Target, Environment: m.Environment,
+		Warnings: append([]string(nil), m.Warnings...)}
 	d.Warnings = append(d.Warnings, b.Problems()...)
 	warn := func(format string, args ...any) { d.Warnings = append(d.Warnings, fmt.Sprintf(format, args...)) }
 	r := &run.Reader{
@@ -97,7 +98,8 @@ func noEvidence(m evidence.Manifest, warnings []string) error {
 		return errNoEvidence
 	case !m.Complete && len(m.Warnings) == 0:
 		return fmt.Errorf(
-			"%w: %s; record it again: an interrupt (^C) keeps what there is, a kill does not", errNoEvidence, warnings[0],
+			"%w: %s; record it again: an interrupt (^C) keeps what there is, a kill does not", errNoEvidence,
+			warnings[0],
 		)
 	}
 	return fmt.Errorf("%w: %s", errNoEvidence, warnings[0])
@@ -240,21 +242,25 @@ func missing(runs []*runCosts, t evidence.Target) []evidence.Gap {
 	)
 	add(
 		has.used, evidence.GapUsed, "the processor time that the process used (Linux; benchmarks and -exec)",
-		"work of the collector in stretches too short for samples, some percent of CPU where cycles are as frequent as here",
+		"work of the collector in stretches too short for samples, some percent of CPU where cycles are as frequent "+
+			"as here",
 	)
 	add(
-		has.lines, evidence.GapLines, "what fresh memory costs the caches (benchmarks and -exec, recorded for 4 s or more)",
+		has.lines, evidence.GapLines, "what fresh memory costs the caches (benchmarks and -exec, recorded for 4 s "+
+			"or more)",
 		"the part of a saving that no profile shows",
 	)
 	add(
 		has.cycleCost,
-		evidence.GapCycleCost, "what a collection costs the whole process (Linux; benchmarks that are recorded for longer, with "+
+		evidence.GapCycleCost, "what a collection costs the whole process (Linux; benchmarks that are recorded for "+
+			"longer, with "+
 			"-benchtime, and collect as GOGC alone has it)",
 		"what the program itself gains from fewer collections",
 	)
 	if t.Kind == evidence.TargetLive || t.Kind == evidence.TargetFiles {
 		add(
-			t.Module != "" && t.ModuleDir != "", evidence.GapSources, "the module's sources (run heaptrim in the module's directory)",
+			t.Module != "" && t.ModuleDir != "", evidence.GapSources, "the module's sources (run heaptrim in the "+
+				"module's directory)",
 			"the compiler's reason for every escape, and source lines",
 		)
 	}

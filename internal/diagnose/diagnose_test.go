@@ -30,7 +30,8 @@ type recording struct {
 func newRecording(t *testing.T) *recording {
 	t.Helper()
 	dir := t.TempDir() + "/b"
-	m := evidence.Manifest{Tool: "test", Target: evidence.Target{Kind: evidence.TargetExec, Module: "example.com/m"}, Environment: evidence.Environment{GoVersion: "go1.26.8", GOGC: "100", GOMAXPROCS: 2}}
+	m := evidence.Manifest{Tool: "test", Target: evidence.Target{Kind: evidence.TargetExec, Module: "example.com/m"},
+		Environment: evidence.Environment{GoVersion: "go1.26.8", GOGC: "100", GOMAXPROCS: 2}}
 	w, err := bundle.Create(dir, m)
 	if err != nil {
 		t.Fatal(err)
@@ -87,7 +88,8 @@ func (r *recording) cpuOf(p evidence.Part, samples []sample) {
 }
 
 func (r *recording) snapshot(samples []sample) {
-	r.add(evidence.Part{Path: fmt.Sprintf("heap-%02d.pprof", r.heap), Kind: evidence.KindHeap, Rate: 1, Wall: 10 * time.Second},
+	r.add(evidence.Part{Path: fmt.Sprintf("heap-%02d.pprof", r.heap), Kind: evidence.KindHeap, Rate: 1,
+		Wall: 10 * time.Second},
 		profile("alloc_objects/count alloc_space/bytes inuse_objects/count inuse_space/bytes", 1, samples))
 	r.heap++
 }
@@ -102,8 +104,11 @@ func (r *recording) cyclesOf(p evidence.Part, n, liveMiB int) {
 	p.Path, p.Kind = "gctrace.txt", evidence.KindGCTrace
 	r.add(p, func(w io.Writer) error {
 		for i := 1; i <= n; i++ {
-			fmt.Fprintf(w, "pacer: 26%% CPU (25 exp.) for %d+3000+90000 B work (%d B exp.) in %d B -> %d B (∆goal -1000, cons/mark +1.0e-001)\n", liveMiB<<19, liveMiB<<19, liveMiB<<21-liveMiB<<18, liveMiB<<21)
-			fmt.Fprintf(w, "gc %d @%d.%03ds 3%%: 0.1+5.0+0.1 ms clock, 0.2+1.0/5.0/0+0.2 ms cpu, %d->%d->%d MB, %d MB goal, 0 MB stacks, 0 MB globals, 2 P\n", i, i*10/n, i%1000, 2*liveMiB-1, 2*liveMiB, liveMiB, 2*liveMiB)
+			fmt.Fprintf(w, "pacer: 26%% CPU (25 exp.) for %d+3000+90000 B work (%d B exp.) in %d B -> %d B (∆goal "+
+				"-1000, cons/mark +1.0e-001)\n", liveMiB<<19, liveMiB<<19, liveMiB<<21-liveMiB<<18, liveMiB<<21)
+			fmt.Fprintf(w, "gc %d @%d.%03ds 3%%: 0.1+5.0+0.1 ms clock, 0.2+1.0/5.0/0+0.2 ms cpu, %d->%d->%d MB, %d "+
+				"MB goal, 0 MB stacks, 0 MB globals, 2 P\n", i, i*10/n, i%1000, 2*liveMiB-1, 2*liveMiB, liveMiB,
+				2*liveMiB)
 		}
 		return nil
 	})
@@ -154,8 +159,10 @@ func TestPartsMakeTheWhole(t *testing.T) {
 	for range 30 {
 		r := newRecording(t)
 		cpu := []sample{
-			{"runtime.scanobject runtime.gcDrainMarkWorkerDedicated runtime.gcBgMarkWorker", []int64{0, 1e7 * rnd.Int64N(400)}},
-			{"runtime.scanobject runtime.gcDrainMarkWorkerIdle runtime.gcBgMarkWorker", []int64{0, 1e7 * rnd.Int64N(400)}},
+			{"runtime.scanobject runtime.gcDrainMarkWorkerDedicated runtime.gcBgMarkWorker",
+				[]int64{0, 1e7 * rnd.Int64N(400)}},
+			{"runtime.scanobject runtime.gcDrainMarkWorkerIdle runtime.gcBgMarkWorker",
+				[]int64{0, 1e7 * rnd.Int64N(400)}},
 			{"runtime.sweepone runtime.bgsweep", []int64{0, 1e7 * rnd.Int64N(50)}},
 			{"example.com/m.Work main.main", []int64{0, 1e7 * (1 + rnd.Int64N(900))}},
 			{"runtime.futex runtime.findRunnable runtime.schedule", []int64{0, 1e7 * rnd.Int64N(60)}},
@@ -192,7 +199,8 @@ func checkSums(t *testing.T, d *Session) {
 	for _, s := range run.sites {
 		c := s.cost
 		sum += c.Churn.Value + c.Retention.Value
-		columns := c.Malloc.Value + c.Zeroing.Value + c.GrowCopy.Value + c.Assist.Value + c.Churn.Value + c.Retention.Value
+		columns := c.Malloc.Value + c.Zeroing.Value + c.GrowCopy.Value + c.Assist.Value + c.Churn.Value +
+			c.Retention.Value
 		if math.Abs(columns-c.CPU.Value) > 1e-9 || c.CPU.Low > c.CPU.Value || c.CPU.High < c.CPU.Value {
 			t.Fatalf("site %v: columns add up to %v, cost %+v", s.site.Key, columns, c.CPU)
 		}
@@ -200,7 +208,8 @@ func checkSums(t *testing.T, d *Session) {
 	if math.Abs(sum-run.cpu.collected.Value) > 1e-9 {
 		t.Fatalf("churn, retention and remainder add up to %v, the collector costs %v", sum, run.cpu.collected.Value)
 	}
-	if got := d.Diagnosis().Totals.Sites.Value + d.Diagnosis().Totals.Remainder.Value; math.Abs(got-run.cpu.collected.Value) > 1e-9 {
+	if got := d.Diagnosis().Totals.Sites.Value +
+		d.Diagnosis().Totals.Remainder.Value; math.Abs(got-run.cpu.collected.Value) > 1e-9 {
 		t.Fatalf("totals: sites and remainder add up to %v, the collector costs %v", got, run.cpu.collected.Value)
 	}
 	if !run.model.known {
@@ -212,7 +221,8 @@ func checkSums(t *testing.T, d *Session) {
 // with the collector's samples moved below the stacks that cause them.
 func TestWritePprofKeepsTheTotal(t *testing.T) {
 	r := newRecording(t)
-	a, b := "runtime.mallocgc runtime.newobject example.com/m.A main.main", "runtime.mallocgc runtime.makeslice example.com/m.B main.main"
+	a, b := "runtime.mallocgc runtime.newobject example.com/m.A main.main", "runtime.mallocgc runtime.makeslice "+
+		"example.com/m.B main.main"
 	r.cpu([]sample{
 		{"runtime.scanobject runtime.gcDrainMarkWorkerDedicated runtime.gcBgMarkWorker", []int64{0, 300e7}},
 		{"runtime.scanobject runtime.gcDrainMarkWorkerIdle runtime.gcBgMarkWorker", []int64{0, 40e7}},
@@ -276,17 +286,21 @@ func TestBundleWithoutEvidence(t *testing.T) {
 // user's call, with the library function named.
 func TestSiteIsTheUsersFrame(t *testing.T) {
 	r := newRecording(t)
-	lib := "runtime.mallocgc runtime.makeslice bufio.NewReaderSize bufio.NewReader example.com/m.(*T).Open net/http.HandlerFunc.ServeHTTP"
+	lib := "runtime.mallocgc runtime.makeslice bufio.NewReaderSize bufio.NewReader example.com/m.(*T).Open " +
+		"net/http.HandlerFunc.ServeHTTP"
 	r.cpu([]sample{{lib, []int64{0, 10e7}}, {"example.com/m.Work", []int64{0, 90e7}}})
 	r.snapshot(nil)
-	r.snapshot([]sample{{lib, []int64{100, 409600, 1, 4096}}, {"runtime.mallocgc net/http.(*conn).serve", []int64{1, 100, 0, 0}}})
+	r.snapshot([]sample{{lib, []int64{100, 409600, 1, 4096}},
+		{"runtime.mallocgc net/http.(*conn).serve", []int64{1, 100, 0, 0}}})
 	d := r.diagnose()
 	if len(d.Diagnosis().Findings) != 1 {
 		t.Fatalf("%d findings, want 1: %+v", len(d.Diagnosis().Findings), d.Diagnosis().Findings)
 	}
 	f := d.Diagnosis().Findings[0]
-	if f.Site.Function != "example.com/m.(*T).Open" || f.Site.Package != "example.com/m" || f.Allocation.Via != "bufio.NewReader" || f.Allocation.Kind != finding.KindMake {
-		t.Errorf("site %+v via %q kind %q, want Open via bufio.NewReader, make", f.Site, f.Allocation.Via, f.Allocation.Kind)
+	if f.Site.Function != "example.com/m.(*T).Open" || f.Site.Package != "example.com/m" ||
+		f.Allocation.Via != "bufio.NewReader" || f.Allocation.Kind != finding.KindMake {
+		t.Errorf("site %+v via %q kind %q, want Open via bufio.NewReader, make", f.Site, f.Allocation.Via,
+			f.Allocation.Kind)
 	}
 	if got := f.Cost.BytesPerSecond.Value; math.Abs(got-40960) > 1 {
 		t.Errorf("%v bytes/s, want 40960", got)

@@ -33,14 +33,18 @@ func TestNoGoal(t *testing.T) {
 	told := func(next unit.Bytes) []metrics.MemStats { return []metrics.MemStats{{}, {NextGC: next}} }
 	cycle := []evidence.Cycle{{Goal: 4 * mib}}
 	const unlimited = math.MaxInt64
-	f("turned off after the first sample", run.CollectorLog{Metrics: sampled(4<<20, unlimited, unlimited)}, off, 0, true)
-	f("turned off after a collection", run.CollectorLog{Cycles: cycle, Metrics: sampled(4<<20, unlimited)}, off, 4*mib, true)
+	f("turned off after the first sample", run.CollectorLog{Metrics: sampled(4<<20, unlimited, unlimited)}, off, 0,
+		true)
+	f("turned off after a collection", run.CollectorLog{Cycles: cycle, Metrics: sampled(4<<20, unlimited)}, off, 4*mib,
+		true)
 	f("turned on", run.CollectorLog{Metrics: sampled(unlimited, 8<<20)}, off, 8*mib, false)
-	f("off, with a memory limit", run.CollectorLog{Metrics: sampled(2 << 30)}, evidence.Environment{GOGC: "off", GOMEMLIMIT: "2GiB"}, 2<<30, false)
+	f("off, with a memory limit", run.CollectorLog{Metrics: sampled(2 << 30)},
+		evidence.Environment{GOGC: "off", GOMEMLIMIT: "2GiB"}, 2<<30, false)
 	f("MemStats of a service", run.CollectorLog{Stats: told(8 * mib)}, evidence.Environment{}, 8*mib, false)
 	f("MemStats of a service that is off", run.CollectorLog{Stats: told(unlimited)}, off, 0, true)
 	// What the runtime keeps free below the limit is taken off the largest there is.
-	f("MemStats of a service that is off, since Go 1.19", run.CollectorLog{Stats: told(unlimited / 100 * 97)}, off, 0, true)
+	f("MemStats of a service that is off, since Go 1.19", run.CollectorLog{Stats: told(unlimited / 100 * 97)}, off, 0,
+		true)
 	f("no samples", run.CollectorLog{}, off, 0, true)
 	f("no samples, a limit that is not known", run.CollectorLog{}, evidence.Environment{GOGC: "off"}, 0, false)
 	f("nothing known", run.CollectorLog{}, evidence.Environment{}, 0, false)
@@ -60,7 +64,8 @@ func TestToldGoal(t *testing.T) {
 		d.Sites.Sites[stack.Key{Function: "a"}] = tally
 		got, ok := d.GoalOf(metrics.MemStats{NextGC: goal}, evidence.Environment{GOGC: gogc, GOMEMLIMIT: limit})
 		if !ok || got.Goal != float64(goal) || math.Abs(got.Live-live*(1<<20)) > 1<<10 || got.Gogc != want {
-			t.Errorf("a goal of %v, GOGC=%q, %v MiB in use: %+v, want %v MiB and %q", goal, gogc, inUse, got, live, want)
+			t.Errorf("a goal of %v, GOGC=%q, %v MiB in use: %+v, want %v MiB and %q", goal, gogc, inUse, got, live,
+				want)
 		}
 	}
 	f := func(goal unit.Bytes, gogc string, inUse float64, live float64, want string) {

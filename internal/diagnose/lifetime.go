@@ -34,7 +34,8 @@ func (r *runCosts) lifetimeOf(t *run.Site) finding.Lifetime {
 			Class: finding.LifetimeUnknown, Basis: "not known: needs a heap profile taken while the program runs",
 		}
 	case r.Collector.Logged && len(r.Collector.Cycles) == 0:
-		return finding.Lifetime{Class: finding.LifetimeUnknown, Basis: "not known: no collection ran, so nothing could die"}
+		return finding.Lifetime{Class: finding.LifetimeUnknown,
+			Basis: "not known: no collection ran, so nothing could die"}
 	case t.Bytes <= 0 && t.InUse.Mean() > 0:
 		return finding.Lifetime{Class: finding.LifetimeLong, Basis: "in use, and nothing new allocated in the window"}
 	case t.Bytes <= 0:
@@ -44,7 +45,8 @@ func (r *runCosts) lifetimeOf(t *run.Site) finding.Lifetime {
 	}
 	live := t.InUse.Mean()
 	n := t.InUse.N
-	if grown := t.LastLive - t.FirstLive; n >= 2 && !r.Bench && grown > minGrowth*t.LastLive && grown/t.Bytes > leakSlope {
+	if grown := t.LastLive - t.FirstLive; n >= 2 && !r.Bench && grown > minGrowth*t.LastLive &&
+		grown/t.Bytes > leakSlope {
 		return finding.Lifetime{
 			Class: finding.LifetimeLeak,
 			Basis: fmt.Sprintf(

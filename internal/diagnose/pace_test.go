@@ -28,13 +28,15 @@ func TestProfilePace(t *testing.T) {
 			_, err := fmt.Fprintln(w, "BenchmarkA-2 100 120000000 ns/op")
 			return err
 		}
-		r.add(evidence.Part{Path: "timing.txt", Kind: evidence.KindBench, Pass: evidence.PassTiming, Ops: 100, Wall: 10 * time.Second}, text)
+		r.add(evidence.Part{Path: "timing.txt", Kind: evidence.KindBench, Pass: evidence.PassTiming, Ops: 100,
+			Wall: 10 * time.Second}, text)
 		used := evidence.Part{Ops: 100, Pass: evidence.PassTiming}
 		if seen > 0 {
 			used.Cycles = seen + forced
 		}
 		r.cpuOf(used, []sample{
-			{"runtime.scanobject runtime.gcDrainMarkWorkerDedicated runtime.gcBgMarkWorker", []int64{0, collector * 1e7}},
+			{"runtime.scanobject runtime.gcDrainMarkWorkerDedicated runtime.gcBgMarkWorker",
+				[]int64{0, collector * 1e7}},
 			{"runtime.scanobject runtime.gcDrainMarkWorkerIdle runtime.gcBgMarkWorker", []int64{0, 30e7}},
 			{"runtime.gcAssistAlloc " + site, []int64{0, assist * 1e7}},
 			{"example.com/m.Work main.main", []int64{0, 500e7}},
@@ -42,25 +44,33 @@ func TestProfilePace(t *testing.T) {
 		})
 		r.snapshot([]sample{{site, []int64{10, 1000, 5, 500}}})
 		r.snapshot([]sample{{site, []int64{40, 4000, 5, 500}}})
-		r.add(evidence.Part{Path: "gc.txt", Kind: evidence.KindBench, Pass: "service", Ops: 100, Wall: 10 * time.Second}, text)
+		r.add(evidence.Part{Path: "gc.txt", Kind: evidence.KindBench, Pass: "service", Ops: 100,
+			Wall: 10 * time.Second}, text)
 		r.cyclesOf(evidence.Part{Ops: ops, Wall: 11 * time.Second}, logged, 10)
-		r.add(evidence.Part{Path: "forced.txt", Kind: evidence.KindGCTrace, Wall: time.Second}, func(w io.Writer) error {
-			for i := 1; i <= forced; i++ {
-				fmt.Fprintf(w, "gc %d @0.0%02ds 3%%: 0.1+5.0+0.1 ms clock, 0.2+1.0/5.0/0+0.2 ms cpu, 19->20->10 MB, 20 MB goal, 0 MB stacks, 0 MB globals, 2 P (forced)\n", i, i)
-			}
-			return nil
-		})
+		r.add(evidence.Part{Path: "forced.txt", Kind: evidence.KindGCTrace, Wall: time.Second},
+			func(w io.Writer) error {
+				for i := 1; i <= forced; i++ {
+					fmt.Fprintf(w, "gc %d @0.0%02ds 3%%: 0.1+5.0+0.1 ms clock, 0.2+1.0/5.0/0+0.2 ms cpu, 19->20->10 "+
+						"MB, 20 MB goal, 0 MB stacks, 0 MB globals, 2 P (forced)\n", i, i)
+				}
+				return nil
+			})
 		d := r.diagnose()
 		run := d.runs[0]
-		for b, n := range map[stack.Bucket]float64{stack.BucketMarkDedicated: collector * want, stack.BucketAssist: assist * want, stack.BucketMarkIdle: 30 * want, stack.BucketApp: 500, stack.BucketMalloc: 10} {
+		for b, n := range map[stack.Bucket]float64{stack.BucketMarkDedicated: collector * want,
+			stack.BucketAssist: assist * want, stack.BucketMarkIdle: 30 * want, stack.BucketApp: 500,
+			stack.BucketMalloc: 10} {
 			if got := run.cpu.buckets[b]; math.Abs(got-n) > 1e-9 {
-				t.Errorf("%d collections seen, %d logged: %s has %v samples, want %v", seen, logged, stack.BucketInfo[b].Name, got, n)
+				t.Errorf("%d collections seen, %d logged: %s has %v samples, want %v", seen, logged,
+					stack.BucketInfo[b].Name, got, n)
 			}
 		}
-		if told := strings.Contains(strings.Join(d.Diagnosis().Warnings, "\n"), "that is not believed"); told != warned {
+		if told := strings.Contains(strings.Join(d.Diagnosis().Warnings, "\n"),
+			"that is not believed"); told != warned {
 			t.Errorf("%d collections seen, %d logged: warnings %q", seen, logged, d.Diagnosis().Warnings)
 		}
-		if got, known := d.Diagnosis().Runs[0].CycleScale, want != 1; (got != 0) != known || known && math.Abs(got-want) > 1e-9 {
+		if got, known := d.Diagnosis().Runs[0].CycleScale, want != 1; (got != 0) != known || known &&
+			math.Abs(got-want) > 1e-9 {
 			t.Errorf("%d collections seen, %d logged: a pace of %v, want %v", seen, logged, got, want)
 		}
 		if warned && run.counts.CyclesProfiled() == float64(seen+forced) {
@@ -109,12 +119,14 @@ func TestAlone(t *testing.T) {
 	f := func(alone, seen evidence.Part, fault *evidence.PageFault, collector, touched float64, known bool) {
 		t.Helper()
 		r := newRecording(t)
-		r.run = r.w.Run(evidence.Run{Name: "BenchmarkA", Loops: []evidence.Loop{{File: "a_test.go", First: 1, Last: 9}}, PageFault: fault})
+		r.run = r.w.Run(evidence.Run{Name: "BenchmarkA", Loops: []evidence.Loop{{File: "a_test.go", First: 1, Last: 9}},
+			PageFault: fault})
 		text := func(w io.Writer) error {
 			_, err := fmt.Fprintln(w, "BenchmarkA-2 500 24000000 ns/op")
 			return err
 		}
-		r.add(evidence.Part{Path: "timing.txt", Kind: evidence.KindBench, Pass: evidence.PassTiming, Ops: 500, Wall: 10 * time.Second}, text)
+		r.add(evidence.Part{Path: "timing.txt", Kind: evidence.KindBench, Pass: evidence.PassTiming, Ops: 500,
+			Wall: 10 * time.Second}, text)
 		seen.Pass, seen.Ops = evidence.PassTiming, 500
 		r.cpuOf(seen, []sample{
 			{"runtime.scanobject runtime.gcDrainMarkWorkerDedicated runtime.gcBgMarkWorker", []int64{0, 200e7}},
@@ -124,21 +136,25 @@ func TestAlone(t *testing.T) {
 		})
 		r.snapshot([]sample{{site, []int64{10, 1000, 5, 500}}})
 		r.snapshot([]sample{{site, []int64{40, 4000, 5, 500}}})
-		r.add(evidence.Part{Path: "gc.txt", Kind: evidence.KindBench, Pass: "service", Ops: 500, Wall: 10 * time.Second}, text)
+		r.add(evidence.Part{Path: "gc.txt", Kind: evidence.KindBench, Pass: "service", Ops: 500,
+			Wall: 10 * time.Second}, text)
 		r.cyclesOf(evidence.Part{Ops: 500, Wall: 11 * time.Second}, 100, 10)
 		alone.Path, alone.Kind, alone.Pass, alone.Ops = "alone.txt", evidence.KindBench, evidence.PassAlone, 1000
 		r.add(alone, text)
 		d := r.diagnose()
 		run := d.runs[0]
-		for b, n := range map[stack.Bucket]float64{stack.BucketMarkDedicated: 200 * collector, stack.BucketApp: 500, stack.BucketMalloc: 100 * touched, stack.BucketZeroing: 50 * touched} {
+		for b, n := range map[stack.Bucket]float64{stack.BucketMarkDedicated: 200 * collector, stack.BucketApp: 500,
+			stack.BucketMalloc: 100 * touched, stack.BucketZeroing: 50 * touched} {
 			if got := run.cpu.buckets[b]; math.Abs(got-n) > 1e-6 {
-				t.Errorf("%+v alone, %+v seen: %s has %v samples, want %v", alone, seen, stack.BucketInfo[b].Name, got, n)
+				t.Errorf("%+v alone, %+v seen: %s has %v samples, want %v", alone, seen, stack.BucketInfo[b].Name, got,
+					n)
 			}
 		}
 		if d.Diagnosis().Totals.Samples != 850 {
 			t.Errorf("%+v alone, %+v seen: %d samples, want 850", alone, seen, d.Diagnosis().Totals.Samples)
 		}
-		if got := d.Diagnosis().Runs[0].PageFaults; (got != nil) != known || got != nil && (got.FaultScale != run.counts.FaultScale || got.NS != fault.NS) {
+		if got := d.Diagnosis().Runs[0].PageFaults; (got != nil) != known || got != nil &&
+			(got.FaultScale != run.counts.FaultScale || got.NS != fault.NS) {
 			t.Errorf("%+v alone, %+v seen: page faults %+v", alone, seen, got)
 		}
 		checkSums(t, d)

@@ -67,7 +67,8 @@ func (p derived) write() error {
 	if err := p.run.Profiles(p.cpu, p.heap); err != nil {
 		return err
 	}
-	unsampled := (p.run.counts.NoSample() - p.run.cpu.buckets[stack.BucketCollectorUnsampled]) / max(p.run.cpu.charged, 1)
+	unsampled := (p.run.counts.NoSample() - p.run.cpu.buckets[stack.BucketCollectorUnsampled]) / max(p.run.cpu.charged,
+		1)
 	for _, v := range []struct {
 		frame string
 		share float64
@@ -132,7 +133,8 @@ func (p derived) heap(h run.HeapUse) error {
 		}
 		locs := program(c, s.Stack)
 		if h.Alloc != 0 && cols.AllocBytes >= 0 && all > 0 && !c.SetUp(s.Stack) {
-			objects, bytes := float64(s.Values[max(cols.AllocObjects, 0)])*h.Alloc, float64(s.Values[cols.AllocBytes])*h.Alloc
+			objects, bytes := float64(s.Values[max(cols.AllocObjects,
+				0)])*h.Alloc, float64(s.Values[cols.AllocBytes])*h.Alloc
 			values := []int64{
 				p.nanos(p.run.cpu.collected.Value * p.run.model.churn() * bytes / all), int64(objects), int64(bytes),
 			}

@@ -50,14 +50,16 @@ func TestCaches(t *testing.T) {
 		if err := r.w.Update(func(m *evidence.Manifest) { m.Runs[r.run].FreshLine = cost }); err != nil {
 			t.Fatal(err)
 		}
-		r.cpuOf(evidence.Part{}, []sample{{"example.com/m.Work main.main", []int64{0, 400e7}}, {site, []int64{0, 100e7}}})
+		r.cpuOf(evidence.Part{}, []sample{{"example.com/m.Work main.main", []int64{0, 400e7}},
+			{site, []int64{0, 100e7}}})
 		r.snapshot([]sample{{site, []int64{0, 0, 0, 0}}})
 		r.snapshot([]sample{{site, []int64{lines, 64 * lines, 0, 0}}})
 		r.cycles(20, 10)
 		d := r.diagnose()
 		checkSums(t, d)
 		got := d.Diagnosis().Findings[0]
-		if math.Abs(got.Removal.Caches.Value-want.Value) > 1e-9 || math.Abs(got.Removal.Caches.Low-want.Low) > 1e-9 || math.Abs(got.Removal.Caches.High-want.High) > 1e-9 {
+		if math.Abs(got.Removal.Caches.Value-want.Value) > 1e-9 || math.Abs(got.Removal.Caches.Low-want.Low) > 1e-9 ||
+			math.Abs(got.Removal.Caches.High-want.High) > 1e-9 {
 			t.Errorf("%+v: the caches save %v, want %v", cost, got.Removal.Caches, want)
 		}
 		// Malloc is a fifth of all CPU, and nothing is in use.
@@ -103,7 +105,8 @@ func TestAftermath(t *testing.T) {
 			t.Fatal(err)
 		}
 		// Ten seconds, of which the collector has two.
-		r.cpuOf(evidence.Part{}, []sample{{"example.com/m.Work main.main", []int64{0, 700e7}}, {site, []int64{0, 100e7}},
+		r.cpuOf(evidence.Part{}, []sample{{"example.com/m.Work main.main", []int64{0, 700e7}},
+			{site, []int64{0, 100e7}},
 			{"runtime.scanobject runtime.gcDrain runtime.gcBgMarkWorker.func2 runtime.systemstack", []int64{0, 200e7}}})
 		r.snapshot([]sample{{site, []int64{0, 0, 0, 0}}})
 		r.snapshot([]sample{{site, []int64{1 << 20, 64 << 20, 0, 0}}})

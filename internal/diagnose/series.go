@@ -26,7 +26,8 @@ func (s *Session) Series() []RunSeries {
 		if len(r.Collector.Cycles) == 0 && len(r.Collector.Metrics) == 0 {
 			continue
 		}
-		s := RunSeries{Run: r.Run.Name, Window: r.Collector.Window, Cycles: r.Collector.Cycles, Metrics: r.Collector.Metrics}
+		s := RunSeries{Run: r.Run.Name, Window: r.Collector.Window, Cycles: r.Collector.Cycles,
+			Metrics: r.Collector.Metrics}
 		for _, p := range r.Run.Parts {
 			if p.Pass != evidence.PassAllocation {
 				s.PeakRSS = max(s.PeakRSS, unit.Bytes(p.PeakRSS))

@@ -11,7 +11,8 @@ import (
 func TestSiteFile(t *testing.T) {
 	ws := t.TempDir()
 	d := &finding.Diagnosis{
-		Target:      evidence.Target{Module: "example.com/app", ModuleDir: filepath.Join(ws, "app"), Workspace: []string{"example.com/app", "example.com/lib"}},
+		Target: evidence.Target{Module: "example.com/app", ModuleDir: filepath.Join(ws, "app"),
+			Workspace: []string{"example.com/app", "example.com/lib"}},
 		Environment: evidence.Environment{GOROOT: filepath.Join(ws, "go")},
 	}
 	f := func(function, file, want string) {
@@ -26,7 +27,8 @@ func TestSiteFile(t *testing.T) {
 	f("example.com/lib/sub.(*T).F", at("lib", "sub", "a.go"), "../lib/sub/a.go")
 	f("example.com/lib_test.BenchmarkF", at("lib", "a_test.go"), "../lib/a_test.go")
 	f("example.com/library.F", at("library", "a.go"), at("library", "a.go")) // a replaced module, of no workspace
-	f("example.com/lib/v2.F", at("pkg", "mod", "example.com", "lib", "v2@v2.0.1", "a.go"), "example.com/lib/v2@v2.0.1/a.go")
+	f("example.com/lib/v2.F", at("pkg", "mod", "example.com", "lib", "v2@v2.0.1", "a.go"),
+		"example.com/lib/v2@v2.0.1/a.go")
 	f("strings.Repeat", at("go", "src", "strings", "strings.go"), "strings/strings.go")
 	f("example.com/lib.F", "example.com/lib/a.go", "example.com/lib/a.go") // built with -trimpath
 	d.Target.Workspace = nil

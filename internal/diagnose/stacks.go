@@ -188,7 +188,8 @@ func (w stackWalk) heap(h run.HeapUse) error {
 			return nil
 		}
 		locs, inline := programOf(c, s.Stack)
-		out := WeightedStack{Run: run.Run.Name, Heap: true, Stack: locs, Labels: s.Labels, Inline: inline, Exact: rate <= 1}
+		out := WeightedStack{Run: run.Run.Name, Heap: true, Stack: locs, Labels: s.Labels, Inline: inline,
+			Exact: rate <= 1}
 		value := func(col int) float64 {
 			if col < 0 {
 				return 0

@@ -172,7 +172,8 @@ func why(r *runCosts, t finding.Totals) string {
 // cycles, in bytes.
 func fills(t finding.Totals, headroom float64) string {
 	if t.BytesPerSecond > 0 && t.Cycles.PerSecond > 0 {
-		return fmt.Sprintf("allocates%s, %s in each cycle", atRate(t), unit.FormatBytes(t.BytesPerSecond/t.Cycles.PerSecond))
+		return fmt.Sprintf("allocates%s, %s in each cycle", atRate(t),
+			unit.FormatBytes(t.BytesPerSecond/t.Cycles.PerSecond))
 	}
 	return fmt.Sprintf("allocates%s and fills %s in each cycle", atRate(t), unit.FormatBytes(headroom))
 }
@@ -215,7 +216,10 @@ func summaries(runs []*runCosts) []finding.RunSummary {
 		}
 		if r.cpu.charged > 0 {
 			s.MemoryShare, _ = meanShare(
-				[]*runCosts{r}, func(b stack.Bucket) bool { return stack.BucketInfo[b].Memory && b != stack.BucketMarkIdle },
+				[]*runCosts{r}, func(b stack.Bucket) bool {
+					return stack.BucketInfo[b].Memory &&
+						b != stack.BucketMarkIdle
+				},
 			)
 		}
 		if !r.Bench && r.CPU.Ops > 0 && r.CPU.Wall > 0 {

@@ -20,15 +20,20 @@ func TestWhyAgreesWithItsFigures(t *testing.T) {
 		r.model.known = true
 		r.model.marginal.Headroom = 5 * float64(unit.MiB)
 		r.model.marginal.Regime = regime
-		totals := finding.Totals{Cycles: finding.CycleTotals{Automatic: 10, PerSecond: cycles}, Heap: finding.HeapTotals{Live: 4 * unit.MiB, Goal: 8 * unit.MiB}, BytesPerSecond: rate}
+		totals := finding.Totals{Cycles: finding.CycleTotals{Automatic: 10, PerSecond: cycles},
+			Heap: finding.HeapTotals{Live: 4 * unit.MiB, Goal: 8 * unit.MiB}, BytesPerSecond: rate}
 		if got := why(r, totals); !strings.HasSuffix(got, want) {
 			t.Errorf("%s: got %q, want it to end in %q", name, got, want)
 		}
 	}
 	const rate = 200 << 20
-	f("by GOGC", gcmodel.Proportional, rate, 50, "grow to 8 MiB: the program allocates at 200 MiB/s, 4 MiB in each cycle.")
-	f("minimum heap", gcmodel.MinimumHeap, rate, 50, "goal of 8 MiB: the program allocates at 200 MiB/s, 4 MiB in each cycle.")
-	f("limit", gcmodel.MemoryLimit, rate, 50, "leaves 5 MiB above the 4 MiB that are live: the program allocates at 200 MiB/s, 4 MiB in each cycle.")
+	f("by GOGC", gcmodel.Proportional, rate, 50,
+		"grow to 8 MiB: the program allocates at 200 MiB/s, 4 MiB in each cycle.")
+	f("minimum heap", gcmodel.MinimumHeap, rate, 50,
+		"goal of 8 MiB: the program allocates at 200 MiB/s, 4 MiB in each cycle.")
+	f("limit", gcmodel.MemoryLimit, rate, 50,
+		"leaves 5 MiB above the 4 MiB that are live: the program allocates at 200 MiB/s, 4 MiB in each cycle.")
 	f("rate not known", gcmodel.Proportional, 0, 50, "the program allocates and fills 5 MiB in each cycle.")
-	f("cycles per second not known", gcmodel.Proportional, rate, 0, "the program allocates at 200 MiB/s and fills 5 MiB in each cycle.")
+	f("cycles per second not known", gcmodel.Proportional, rate, 0,
+		"the program allocates at 200 MiB/s and fills 5 MiB in each cycle.")
 }

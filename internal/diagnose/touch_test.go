@@ -34,7 +34,8 @@ func TestOwnFaults(t *testing.T) {
 		r.cpu.buckets[stack.BucketApp] = app
 		got := r.ownFaults(large)
 		if math.Abs(got.Value-want) > 1e-12 || got.Low != 0 || math.Abs(got.High-high) > 1e-12 {
-			t.Errorf("%v samples, %v faults an operation, %v bytes in large objects: %v, want %v to %v", app, faultsPerOp, large, got, want, high)
+			t.Errorf("%v samples, %v faults an operation, %v bytes in large objects: %v, want %v to %v", app,
+				faultsPerOp, large, got, want, high)
 		}
 	}
 	fault := &evidence.PageFault{Pages: 9, NS: stats.Interval{Value: 2000, Low: 1900, High: 2200}}

@@ -57,17 +57,26 @@ func TestInNoSample(t *testing.T) {
 			t.Errorf("%v: the derived profile lacks %v ns", used, total)
 		}
 	}
-	none := map[stack.Bucket]float64{stack.BucketCollectorUnsampled: 0, stack.BucketSchedulerUnsampled: 0, stack.BucketCycleScheduler: 0, stack.BucketScheduler: 100}
+	none := map[stack.Bucket]float64{stack.BucketCollectorUnsampled: 0, stack.BucketSchedulerUnsampled: 0,
+		stack.BucketCycleScheduler: 0, stack.BucketScheduler: 100}
 	f(evidence.Part{}, none)
 	f(evidence.Part{Profiled: math.MaxInt64}, none)            // more than a machine has
 	f(evidence.Part{Profiled: 10010 * time.Millisecond}, none) // one sample short is chance
 	// 400 samples run for moments: 200 of the collector, 100 of idle marking.
-	f(evidence.Part{Profiled: 10400 * time.Millisecond}, map[stack.Bucket]float64{stack.BucketCollectorUnsampled: 20, stack.BucketSchedulerUnsampled: 10, stack.BucketScheduler: 100})
+	f(evidence.Part{Profiled: 10400 * time.Millisecond},
+		map[stack.Bucket]float64{stack.BucketCollectorUnsampled: 20, stack.BucketSchedulerUnsampled: 10,
+			stack.BucketScheduler: 100})
 	// 12 of 24 sleeps a cycle are the collector's on the second processor.
-	f(evidence.Part{Profiled: 10400 * time.Millisecond, Sleeps: 480}, map[stack.Bucket]float64{stack.BucketCycleScheduler: 50, stack.BucketScheduler: 50, stack.BucketCollectorUnsampled: 25, stack.BucketSchedulerUnsampled: 5})
+	f(evidence.Part{Profiled: 10400 * time.Millisecond, Sleeps: 480},
+		map[stack.Bucket]float64{stack.BucketCycleScheduler: 50, stack.BucketScheduler: 50,
+			stack.BucketCollectorUnsampled: 25, stack.BucketSchedulerUnsampled: 5})
 	// More than twice that are not all the collector's: the program sleeps itself.
-	f(evidence.Part{Profiled: 10400 * time.Millisecond, Sleeps: 481}, map[stack.Bucket]float64{stack.BucketAppUnsampled: 40, stack.BucketCollectorUnsampled: 0, stack.BucketSchedulerUnsampled: 0})
-	f(evidence.Part{Profiled: 9 * time.Second, Sleeps: 10}, map[stack.Bucket]float64{stack.BucketCycleScheduler: 100, stack.BucketScheduler: 0, stack.BucketCollectorUnsampled: 0})
+	f(evidence.Part{Profiled: 10400 * time.Millisecond, Sleeps: 481},
+		map[stack.Bucket]float64{stack.BucketAppUnsampled: 40, stack.BucketCollectorUnsampled: 0,
+			stack.BucketSchedulerUnsampled: 0})
+	f(evidence.Part{Profiled: 9 * time.Second, Sleeps: 10},
+		map[stack.Bucket]float64{stack.BucketCycleScheduler: 100, stack.BucketScheduler: 0,
+			stack.BucketCollectorUnsampled: 0})
 }
 
 // TestUsedIsMissing: a program that collects often and does not tell what it

@@ -10,7 +10,8 @@ import (
 
 // Finding is one allocation site with its cost.
 type Finding struct {
-	ID         int // number of the site in the session that found it, from 1; 0 for a finding that is no site of its own
+	// number of the site in the session that found it, from 1; 0 for a finding that is no site of its own
+	ID         int
 	Title      string
 	Site       evidence.Site
 	Run        string // the benchmark in which the site costs most; amounts are of that one

@@ -70,7 +70,8 @@ func (g Tool) Output(ctx context.Context, verb string, args ...string) ([]byte, 
 		if verb == "test" || verb == "build" {
 			text = out.String() + "\n" + text
 		}
-		return nil, fmt.Errorf("go %s: %w\n%s", strings.Join(append(words[:1:1], args...), " "), err, LastLines(strings.TrimSpace(text), 30))
+		return nil, fmt.Errorf("go %s: %w\n%s", strings.Join(append(words[:1:1], args...), " "), err,
+			LastLines(strings.TrimSpace(text), 30))
 	}
 	return out.Bytes(), nil
 }

@@ -54,7 +54,8 @@ func DescribeModules(ctx context.Context, tool Tool, t *evidence.Target) error {
 	}
 	for _, m := range mods {
 		t.Workspace = append(t.Workspace, m.Path)
-		if m.Dir != "" && (abs == m.Dir || strings.HasPrefix(abs, m.Dir+string(filepath.Separator))) && len(m.Dir) > len(t.ModuleDir) {
+		if m.Dir != "" && (abs == m.Dir || strings.HasPrefix(abs, m.Dir+string(filepath.Separator))) &&
+			len(m.Dir) > len(t.ModuleDir) {
 			t.Module, t.ModuleDir = m.Path, m.Dir
 		}
 	}

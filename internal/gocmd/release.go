@@ -114,7 +114,8 @@ func download(ctx context.Context, dir, query string) (Downloaded, error) {
 	}
 	var m Downloaded
 	if err := json.Unmarshal(out.Bytes(), &m); err != nil {
-		return m, fmt.Errorf("go mod download %s: %w\n%s", query, runErr, LastLines(strings.TrimSpace(said.String()), 10))
+		return m, fmt.Errorf("go mod download %s: %w\n%s", query, runErr,
+			LastLines(strings.TrimSpace(said.String()), 10))
 	}
 	return m, nil
 }

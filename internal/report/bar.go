@@ -57,7 +57,8 @@ func decomposition(p *term.Page, rep *finding.Report) {
 		if !b.Charged && term.Some(b.Share.Value) {
 			p.Prose(
 				"    ",
-				fmt.Sprintf("and %s: %s, on processors with nothing else to do; shown, not charged", b.Name, term.SharePercent(b.Share)),
+				fmt.Sprintf("and %s: %s, on processors with nothing else to do; shown, not charged", b.Name,
+					term.SharePercent(b.Share)),
 				term.Dim,
 			)
 		}

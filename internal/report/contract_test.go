@@ -52,7 +52,8 @@ func TestSchemaIsDocumented(t *testing.T) {
 // are described once, under their own name.
 func keys(t reflect.Type, at string, out map[string]bool) {
 	own := map[reflect.Type]string{
-		reflect.TypeFor[schema.Interval](): "INTERVAL", reflect.TypeFor[schema.Finding](): "FINDING", reflect.TypeFor[schema.Cost](): "COST", reflect.TypeFor[schema.Frame](): "FRAME",
+		reflect.TypeFor[schema.Interval](): "INTERVAL", reflect.TypeFor[schema.Finding](): "FINDING",
+		reflect.TypeFor[schema.Cost](): "COST", reflect.TypeFor[schema.Frame](): "FRAME",
 		reflect.TypeFor[schema.Prediction](): "PREDICTION",
 	}
 	for i := range t.NumField() {
@@ -121,8 +122,10 @@ func TestKeysAreAlwaysThere(t *testing.T) {
 		}
 	}
 	visit("", doc)
-	for _, list := range []string{`"warnings": []`, `"missing": []`, `"stack": []`, `"stacks": []`, `"by_run": []`, `"decomposition": []`, `"set_apart": []`,
-		`"advice": []`, `"detections": []`, `"latency": null`, `"vet": []`, `"mix": []`, `"sizes": []`, `"others": []`} {
+	for _, list := range []string{`"warnings": []`, `"missing": []`, `"stack": []`, `"stacks": []`, `"by_run": []`,
+		`"decomposition": []`, `"set_apart": []`,
+		`"advice": []`, `"detections": []`, `"latency": null`, `"vet": []`, `"mix": []`, `"sizes": []`,
+		`"others": []`} {
 		if !strings.Contains(out.String(), list) {
 			t.Errorf("the report lacks %s", list)
 		}
@@ -155,7 +158,8 @@ func TestUnknownIsNotZero(t *testing.T) {
 
 	f("retention of a finding that keeps nothing", fixture(), retention, 0.0)
 	noRetention := fixture()
-	noRetention.Diagnosis.Totals.Retention = finding.Basis{Text: "not known: needs a heap profile taken while the program runs"}
+	noRetention.Diagnosis.Totals.Retention = finding.Basis{Text: "not known: needs a heap profile taken while the " +
+		"program runs"}
 	for i := range noRetention.Prescription.Rows {
 		noRetention.Prescription.Rows[i].Cost.Retention = stats.Interval{}
 	}
@@ -204,7 +208,8 @@ func TestExplainSource(t *testing.T) {
 	}
 	f(nil, "not known: needs the module's sources Call paths")
 	f(func(string) ([]byte, error) { return nil, os.ErrNotExist }, "needs the module's sources: file does not exist")
-	f(func(string) ([]byte, error) { return []byte("package api\n"), nil }, "The file has 1 line, the recording says line 42: it has changed since.")
+	f(func(string) ([]byte, error) { return []byte("package api\n"), nil },
+		"The file has 1 line, the recording says line 42: it has changed since.")
 	f(func(string) ([]byte, error) { return nil, nil }, "The file has 0 lines, the recording says line 42")
 	f(fixtureSource, `▶ 42 │ return fmt.Sprintf("%s/%d", id, page)`)
 }
@@ -236,7 +241,8 @@ func TestRankMarks(t *testing.T) {
 		t.Helper()
 		rep := sampled()
 		for _, i := range intervals {
-			rep.Prescription.Rows = append(rep.Prescription.Rows, finding.Row{Finding: &finding.Finding{Cost: finding.Cost{CPU: i}}})
+			rep.Prescription.Rows = append(rep.Prescription.Rows,
+				finding.Row{Finding: &finding.Finding{Cost: finding.Cost{CPU: i}}})
 		}
 		c := rankColumn(rep, rep.Prescription.Rows, knownOf(rep))
 		if got := strings.Join(c.Cells, " "); got != want || marked(c, tiedMark) != strings.Contains(want, "=") {

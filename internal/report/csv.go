@@ -76,7 +76,8 @@ func csvColumns() []csvColumn {
 		{"zeroing_percent", 100, func(c finding.Cost) stats.Interval { return c.Zeroing }, cpu},
 		{"growcopy_percent", 100, func(c finding.Cost) stats.Interval { return c.GrowCopy }, cpu},
 		{"assist_percent", 100, func(c finding.Cost) stats.Interval { return c.Assist }, cpu},
-		{"churn_percent", 100, func(c finding.Cost) stats.Interval { return c.Churn }, func(k known) bool { return k.churn }},
+		{"churn_percent", 100, func(c finding.Cost) stats.Interval { return c.Churn },
+			func(k known) bool { return k.churn }},
 		{
 			"retention_percent", 100, func(c finding.Cost) stats.Interval { return c.Retention },
 			func(k known) bool { return k.retention },
@@ -85,7 +86,8 @@ func csvColumns() []csvColumn {
 		{"objects_per_op", 1, func(c finding.Cost) stats.Interval { return c.ObjectsPerOp }, never},
 		{"bytes_per_s", 1, func(c finding.Cost) stats.Interval { return c.BytesPerSecond }, never},
 		{"objects_per_s", 1, func(c finding.Cost) stats.Interval { return c.ObjectsPerSecond }, never},
-		{"in_use_bytes", 1, func(c finding.Cost) stats.Interval { return c.InUse }, func(k known) bool { return k.inUse }},
+		{"in_use_bytes", 1, func(c finding.Cost) stats.Interval { return c.InUse },
+			func(k known) bool { return k.inUse }},
 	} {
 		at := func(part func(*schema.Interval) float64) func(finding.Row, known) string {
 			return func(f finding.Row, k known) string {
@@ -126,7 +128,8 @@ func predictedCPU(suffix string, part func(*schema.Interval) float64) csvColumn 
 func predictedAmount(what, suffix string, of func(finding.Prediction) float64) csvColumn {
 	return csvColumn{"predicted_" + what + "_per_op_saved" + suffix, func(f finding.Row, _ known) string {
 		v := of(f.Remedy.Saves)
-		return csvNumber(schema.NewInterval(stats.Exact(v), false), func(i *schema.Interval) float64 { return i.Value }, 1)
+		return csvNumber(schema.NewInterval(stats.Exact(v), false), func(i *schema.Interval) float64 { return i.Value },
+			1)
 	}}
 }
 

@@ -27,7 +27,8 @@ func Cures(w io.Writer, catalogue []prescribe.Cure, o term.Options) error {
 	for _, c := range catalogue {
 		p.Line(
 			term.Styled(term.PadRight(c.Code, wide), term.Bold+";"+term.Green),
-			term.Styled("  "+term.PadRight(string(c.Safety), len(prescribe.Review)), term.Dim), term.Styled("  "+c.Title, term.Normal),
+			term.Styled("  "+term.PadRight(string(c.Safety), len(prescribe.Review)),
+				term.Dim), term.Styled("  "+c.Title, term.Normal),
 		)
 	}
 	return p.Flush()

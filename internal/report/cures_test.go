@@ -64,7 +64,8 @@ func TestCatalogueIsWhole(t *testing.T) {
 		}
 		seen[c.Code] = true
 		for name, text := range map[string]string{
-			"code": c.Code, "title": c.Title, "why": c.Why, "before": c.Before, "after": c.After, "needs": c.Needs, "not": c.Not, "safety": safeties[c.Safety],
+			"code": c.Code, "title": c.Title, "why": c.Why, "before": c.Before, "after": c.After, "needs": c.Needs,
+			"not": c.Not, "safety": safeties[c.Safety],
 		} {
 			if strings.TrimSpace(text) == "" {
 				t.Errorf("%s has no %s", c.Code, name)

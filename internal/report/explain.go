@@ -73,10 +73,12 @@ type explainer struct {
 
 func (e *explainer) title(n int) {
 	f := e.f
-	e.p.Line(term.Styled(fmt.Sprintf("#%d  ", n), term.Bold), term.Styled(place(f.Site), term.Bold+";"+term.Cyan), term.Styled("  "+f.Title, term.Bold))
+	e.p.Line(term.Styled(fmt.Sprintf("#%d  ", n), term.Bold), term.Styled(place(f.Site), term.Bold+";"+term.Cyan),
+		term.Styled("  "+f.Title, term.Bold))
 	e.p.Line(term.Styled("    "+term.ElideMiddle(term.Clean(f.Site.Function), e.p.Width-4), term.Normal))
 	if f.Allocation.Via != "" {
-		e.p.Line(term.Styled("    allocates through ", term.Dim), term.Styled(term.ElideMiddle(term.Clean(f.Allocation.Via), e.p.Width-22), term.Normal))
+		e.p.Line(term.Styled("    allocates through ", term.Dim),
+			term.Styled(term.ElideMiddle(term.Clean(f.Allocation.Via), e.p.Width-22), term.Normal))
 	}
 }
 
@@ -108,7 +110,8 @@ func (e *explainer) cost() {
 	share("  GC, by churn", c.Churn, e.k.churn)
 	share("  GC, by retention", c.Retention, e.k.retention)
 	if c.Retention.Value < 0 {
-		e.p.Prose("    ", "Negative: what it keeps alive raises the heap goal, so the program collects less often.", term.Dim)
+		e.p.Prose("    ", "Negative: what it keeps alive raises the heap goal, so the program collects less often.",
+			term.Dim)
 	}
 	if r := e.f.Removal; r != nil {
 		share("saved without it", r.CPU, e.k.cpu)
@@ -120,9 +123,15 @@ func (e *explainer) cost() {
 		}
 	}
 	e.amount("allocates", c.BytesPerOp, func(v float64) string { return unit.FormatBytes(v) + "/op" })
-	e.amount("", c.ObjectsPerOp, func(v float64) string { return unit.FormatScaled(v) + term.Plural(v, " object") + "/op" })
+	e.amount("", c.ObjectsPerOp, func(v float64) string {
+		return unit.FormatScaled(v) + term.Plural(v, " object") +
+			"/op"
+	})
 	e.amount("at the rate of", c.BytesPerSecond, func(v float64) string { return unit.FormatBytes(v) + "/s" })
-	e.amount("", c.ObjectsPerSecond, func(v float64) string { return unit.FormatScaled(v) + term.Plural(v, " object") + "/s" })
+	e.amount("", c.ObjectsPerSecond, func(v float64) string {
+		return unit.FormatScaled(v) + term.Plural(v, " object") +
+			"/s"
+	})
 	if !e.k.perOp && !e.k.perSecond {
 		e.amount("in all", c.Bytes, unit.FormatBytes)
 		e.amount("", c.Objects, func(v float64) string { return unit.FormatScaled(v) + term.Plural(v, " object") })
@@ -156,7 +165,8 @@ func (e *explainer) profiling() {
 		if c := r.PageFaults; c != nil && much(c.FaultScale) {
 			e.p.Prose("  ", fmt.Sprintf("The program has %s page faults an operation by itself and %s in the "+
 				"profiled run, each of about %.1f µs; the allocator's samples count %.2f times for that.",
-				unit.FormatScaled(c.Unprofiled), unit.FormatScaled(c.Profiled), c.NS.Value/1000, c.FaultScale), term.Dim)
+				unit.FormatScaled(c.Unprofiled), unit.FormatScaled(c.Profiled), c.NS.Value/1000, c.FaultScale),
+				term.Dim)
 		}
 	}
 }
@@ -176,7 +186,8 @@ func (e *explainer) caches() (texts []string) {
 			texts = append(
 				texts,
 				fmt.Sprintf(
-					"Memory that was given to the system and is used again costs a page fault for each page, of %.1f µs "+
+					"Memory that was given to the system and is used again costs a page fault for each page, of "+
+						"%.1f µs "+
 						"here; those of objects above 32 KiB are in the program's own code.",
 					c.NS.Value/1000,
 				),
@@ -184,7 +195,8 @@ func (e *explainer) caches() (texts []string) {
 		}
 		if c := r.FreshLine; c != nil && known(c.NS) {
 			texts = append(texts, fmt.Sprintf("Each line of %d bytes of fresh memory has to come into the caches and "+
-				"puts another one out of them. On this machine that cost %.1f ns (%.1f to %.1f) beside %s in use by %d%s.",
+				"puts another one out of them. On this machine that cost %.1f ns (%.1f to %.1f) beside %s in use by "+
+				"%d%s.",
 				evidence.CacheLine, c.NS.Value, c.NS.Low, c.NS.High, unit.Bytes(c.LiveBytes), c.Threads, term.Plural(
 					float64(c.Threads), " thread",
 				)))
@@ -193,7 +205,8 @@ func (e *explainer) caches() (texts []string) {
 			ms := func(ns float64) string { return unit.FormatScaled(ns/1e6) + " ms" }
 			texts = append(texts, fmt.Sprintf("Marking puts the program's memory out of the caches, too. A "+
 				"collection costs this process %s of processor time (%s to %s), measured by stretches with it at its "+
-				"own distance and at %g times that (%d pairs); what of it the samples of the collector lack, the program waits for.",
+				"own distance and at %g times that (%d pairs); what of it the samples of the collector lack, the "+
+				"program waits for.",
 				ms(c.NS.Value), ms(c.NS.Low), ms(c.NS.High), c.Times, c.Pairs))
 		}
 	}
@@ -202,7 +215,8 @@ func (e *explainer) caches() (texts []string) {
 
 // figure is one line of the cost table.
 func (e *explainer) figure(name, value, bounds string) {
-	e.p.Line(term.Styled("  "+term.PadRight(name, 20), term.Normal), term.Styled(term.PadLeft(value, 16), term.Bold), term.Styled("   "+bounds, term.Dim))
+	e.p.Line(term.Styled("  "+term.PadRight(name, 20), term.Normal), term.Styled(term.PadLeft(value, 16), term.Bold),
+		term.Styled("   "+bounds, term.Dim))
 }
 
 // amount is a figure that is left out when it is not known.
@@ -217,7 +231,8 @@ func (e *explainer) byRun() {
 		return
 	}
 	e.p.Section("In each run", "")
-	name, cpu, bytes, objects := term.NewColumn("run", false), term.NewColumn("CPU %", false), term.NewColumn("B/op", true),
+	name, cpu, bytes, objects := term.NewColumn("run", false), term.NewColumn("CPU %", false), term.NewColumn("B/op",
+		true),
 		term.NewColumn("objs/op", true)
 	t := &term.Table{Columns: []*term.Column{name, cpu, bytes, objects}, Path: name}
 	for _, r := range e.f.ByRun {
@@ -290,7 +305,8 @@ func (e *explainer) reason() {
 			if edge.File != "" {
 				at = fmt.Sprintf("%s:%d", baseName(edge.File), edge.Line)
 			}
-			e.p.Line(term.Styled("      from "+edge.Expr+" ", term.Normal), term.Styled("("+edge.Why+")", term.Cyan), term.Styled("  "+at, term.Dim))
+			e.p.Line(term.Styled("      from "+edge.Expr+" ", term.Normal), term.Styled("("+edge.Why+")", term.Cyan),
+				term.Styled("  "+at, term.Dim))
 		}
 	}
 	if r.From != nil && r.From.Cut {

@@ -84,7 +84,8 @@ func TestHostileNames(t *testing.T) {
 				t.Errorf("%s of %.20q: %v", f.golden, name, err)
 			}
 			for _, r := range out.String() {
-				if r != '\n' && (!unicode.IsPrint(r) || r == utf8.RuneError && f.golden != "report.json" && f.golden != "report.sarif") {
+				if r != '\n' && (!unicode.IsPrint(r) || r == utf8.RuneError && f.golden != "report.json" &&
+					f.golden != "report.sarif") {
 					t.Errorf("%s of %.20q lets %U through", f.golden, name, r)
 					break
 				}
@@ -105,7 +106,9 @@ func TestHostileNamesInColor(t *testing.T) {
 			t.Fatal(err)
 		}
 		text := color.String()
-		for _, s := range []term.Style{term.Bold, term.Dim, term.Red, term.Green, term.Yellow, term.Blue, term.Magenta, term.Cyan, term.Gray, "0", term.Bold + ";" + term.Red, term.Bold + ";" + term.Yellow, term.Bold + ";" + term.Green, term.Bold + ";" + term.Cyan} {
+		for _, s := range []term.Style{term.Bold, term.Dim, term.Red, term.Green, term.Yellow, term.Blue, term.Magenta,
+			term.Cyan, term.Gray, "0", term.Bold + ";" + term.Red, term.Bold + ";" + term.Yellow, term.Bold + ";" +
+				term.Green, term.Bold + ";" + term.Cyan} {
 			text = strings.ReplaceAll(text, "\x1b["+string(s)+"m", "")
 		}
 		if i := strings.IndexByte(text, '\x1b'); i >= 0 {
@@ -146,7 +149,8 @@ func TestNoLineIsWiderThanTheTerminal(t *testing.T) {
 // TestUselessNumbers: no number breaks a format, and none that is not finite is
 // printed.
 func TestUselessNumbers(t *testing.T) {
-	for _, x := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat64, -math.MaxFloat64, 0, -1, 5e-324} {
+	for _, x := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat64, -math.MaxFloat64, 0, -1,
+		5e-324} {
 		rep := fixture()
 		spoil(reflect.ValueOf(rep), x)
 		for _, f := range formats {
@@ -253,7 +257,8 @@ func TestJSONKeepsNames(t *testing.T) {
 		if err := json.Unmarshal(out.Bytes(), &doc); err != nil {
 			t.Fatalf("%.20q: %v", name, err)
 		}
-		if got, want := doc.Findings[0].Site.Function, strings.ToValidUTF8(name, "\ufffd"); utf8.ValidString(name) && got != want {
+		if got, want := doc.Findings[0].Site.Function, strings.ToValidUTF8(name, "\ufffd"); utf8.ValidString(name) &&
+			got != want {
 			t.Errorf("function is %.30q, want %.30q", got, want)
 		}
 	}

@@ -27,7 +27,8 @@ func Document(rep *finding.Report, m schema.Meta) *schema.Report {
 		Decomposition: []schema.Bucket{}, Findings: []schema.Finding{}, SetApart: []schema.Finding{},
 		Advice: []schema.Advice{}, Detections: schema.Rows(
 			rep.Detections, newDetection,
-		), Latency: trace.Section(rep.Trace), Vet: []schema.RuleHit{}, Runs: []schema.RunSummary{}, Missing: []schema.Gap{},
+		), Latency: trace.Section(rep.Trace), Vet: []schema.RuleHit{}, Runs: []schema.RunSummary{},
+		Missing:  []schema.Gap{},
 		Warnings: schema.List(rep.Warnings),
 	}
 	if !m.Created.IsZero() {
@@ -37,7 +38,8 @@ func Document(rep *finding.Report, m schema.Meta) *schema.Report {
 	for _, b := range rep.Diagnosis.Decomposition {
 		doc.Decomposition = append(
 			doc.Decomposition,
-			schema.Bucket{Name: b.Name, CPUShare: schema.NewInterval(b.Share, true), Memory: b.Memory, Charged: b.Charged},
+			schema.Bucket{Name: b.Name, CPUShare: schema.NewInterval(b.Share, true), Memory: b.Memory,
+				Charged: b.Charged},
 		)
 	}
 	for i, f := range rep.Prescription.Rows {
@@ -105,7 +107,8 @@ func newTarget(t evidence.Target) schema.Target {
 func newTotals(t finding.Totals, k known) schema.Totals {
 	return schema.Totals{
 		CPUSeconds: schema.Positive(t.CPUSeconds), Samples: schema.Positive(float64(t.Samples)),
-		MemoryShare: schema.NewInterval(t.MemoryShare, k.cpu), CollectorShare: schema.NewInterval(t.CollectorShare, k.cpu),
+		MemoryShare: schema.NewInterval(t.MemoryShare, k.cpu), CollectorShare: schema.NewInterval(t.CollectorShare,
+			k.cpu),
 		IdleMarkShare: schema.NewInterval(
 			t.IdleMarkShare, k.cpu,
 		), Sites: schema.NewInterval(t.Sites, k.churn), Remainder: schema.NewInterval(t.Remainder, k.churn),
@@ -190,7 +193,8 @@ func newCost(c finding.Cost, k known) schema.Cost {
 		Assist: schema.NewInterval(c.Assist, k.cpu && parts), Churn: schema.NewInterval(c.Churn, k.churn &&
 			parts), Retention: schema.NewInterval(c.Retention, k.retention && parts),
 		BytesPerOp: schema.NewInterval(c.BytesPerOp, false), ObjectsPerOp: schema.NewInterval(c.ObjectsPerOp, false),
-		BytesPerS: schema.NewInterval(c.BytesPerSecond, false), ObjectsPerS: schema.NewInterval(c.ObjectsPerSecond, false),
+		BytesPerS: schema.NewInterval(c.BytesPerSecond, false), ObjectsPerS: schema.NewInterval(c.ObjectsPerSecond,
+			false),
 		InUseBytes: schema.NewInterval(c.InUse, k.inUse),
 	}
 	return schema.Cost{
@@ -232,7 +236,8 @@ func newEscape(r *finding.Escape) *schema.Escape {
 	for _, step := range r.Flow {
 		s := schema.Flow{Dst: step.Dst, Src: step.Src, Edges: []schema.FlowEdge{}}
 		for _, e := range step.Edges {
-			s.Edges = append(s.Edges, schema.FlowEdge{Expr: e.Expr, Why: e.Why, File: e.File, Line: e.Line, Column: e.Col})
+			s.Edges = append(s.Edges, schema.FlowEdge{Expr: e.Expr, Why: e.Why, File: e.File, Line: e.Line,
+				Column: e.Col})
 		}
 		out.Flow = append(out.Flow, s)
 	}

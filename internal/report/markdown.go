@@ -62,7 +62,8 @@ func mdDecomposition(b *bufio.Writer, rep *finding.Report) {
 		}
 		bar := strings.Repeat(glyph, min(max(int(s.share.Value*40+0.5), 0), 40))
 		fmt.Fprintf(
-			b, "| %s | %s | %s | %s |\n", md.Text(s.name), md.Text(term.Percent(s.share.Value)), md.Text(term.Percent(term.Half(s.share))),
+			b, "| %s | %s | %s | %s |\n", md.Text(s.name), md.Text(term.Percent(s.share.Value)),
+			md.Text(term.Percent(term.Half(s.share))),
 			bar,
 		)
 	}

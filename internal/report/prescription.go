@@ -30,7 +30,8 @@ func savedAmounts(p finding.Prediction) []string {
 		parts = append(parts, unit.FormatBytes(p.BytesPerOp.Value)+"/op")
 	}
 	if term.Some(p.ObjectsPerOp.Value) {
-		parts = append(parts, unit.FormatScaled(p.ObjectsPerOp.Value)+term.Plural(p.ObjectsPerOp.Value, " object")+"/op")
+		parts = append(parts, unit.FormatScaled(p.ObjectsPerOp.Value)+term.Plural(p.ObjectsPerOp.Value, " object")+
+			"/op")
 	}
 	if p.Cycles.Value >= leastCycles {
 		parts = append(parts, term.SharePercent(p.Cycles)+" of the cycles")

@@ -45,7 +45,8 @@ func TestOutlook(t *testing.T) {
 	row := func(code string, saves float64, cut *finding.Cut) finding.Row {
 		return finding.Row{
 			Finding: &finding.Finding{}, Cut: cut,
-			Remedy: finding.Remedy{Code: code, Saves: finding.Prediction{CPU: span95(saves, 1), BytesPerOp: stats.Exact(64)}},
+			Remedy: finding.Remedy{Code: code,
+				Saves: finding.Prediction{CPU: span95(saves, 1), BytesPerOp: stats.Exact(64)}},
 		}
 	}
 	cut := func(saves float64) finding.Row { return row("presize-map", saves, &finding.Cut{Bytes: 1}) }
@@ -62,15 +63,18 @@ func TestOutlook(t *testing.T) {
 	f(9, nil, "")
 	f(9, []finding.Row{leave}, "")
 	f(9, []finding.Row{leave, cut(7)}, "By prediction, the first cure saves 7.0 % ±1.0 of CPU.")
-	f(9, []finding.Row{cut(7), leave, cut(5)}, "By prediction, the first cure saves 7.0 % ±1.0 of CPU, all 2 together 10.0 % ±1.0 of CPU.")
-	f(9, []finding.Row{cut(7), whole, cut(5)}, "By prediction, the first cure saves 7.0 % ±1.0 of CPU, 2 of 3 together 10.0 % ±1.0 of CPU.")
+	f(9, []finding.Row{cut(7), leave, cut(5)},
+		"By prediction, the first cure saves 7.0 % ±1.0 of CPU, all 2 together 10.0 % ±1.0 of CPU.")
+	f(9, []finding.Row{cut(7), whole, cut(5)},
+		"By prediction, the first cure saves 7.0 % ±1.0 of CPU, 2 of 3 together 10.0 % ±1.0 of CPU.")
 	f(0, []finding.Row{cut(7), cut(5)}, "By prediction, the first cure saves 64 B/op.")
 }
 
 func TestLeftOut(t *testing.T) {
 	f := func(n int, threshold float64, want string) {
 		t.Helper()
-		if got := leftOut(&finding.Report{Prescription: &finding.Prescription{Below: n, Threshold: threshold}}); got != want {
+		if got := leftOut(&finding.Report{Prescription: &finding.Prescription{Below: n,
+			Threshold: threshold}}); got != want {
 			t.Errorf("%d below %v: got %q, want %q", n, threshold, got, want)
 		}
 	}
@@ -90,7 +94,8 @@ func TestSavingsWithoutCPU(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := out.String()
-	for _, want := range []string{"  #   saves B/op      B/op  objs/op  where", "  1+     1.2 KiB   1.2 KiB       24", "  2     23.6 KiB  47.2 KiB"} {
+	for _, want := range []string{"  #   saves B/op      B/op  objs/op  where", "  1+     1.2 KiB   1.2 KiB       24",
+		"  2     23.6 KiB  47.2 KiB"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}

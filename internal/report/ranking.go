@@ -100,7 +100,8 @@ func notes(rep *finding.Report, k known, ranks *term.Column) []string {
 	switch {
 	case k.cures && k.cpu:
 		out = append(
-			out, "saves: what the cure would save, by prediction; costs: what the line costs now. Both in % of CPU time.",
+			out, "saves: what the cure would save, by prediction; costs: what the line costs now. Both in % of CPU "+
+				"time.",
 		)
 	case k.cures:
 		out = append(
@@ -154,7 +155,8 @@ func overcharged(rep *finding.Report, k known) string {
 		return ""
 	}
 	return fmt.Sprintf(
-		"All sites together bear %s of CPU more for the collector than it was measured to take: they share one headroom.",
+		"All sites together bear %s of CPU more for the collector than it was measured to take: they share one "+
+			"headroom.",
 		term.SharePercent(r.Scale(-1)),
 	)
 }

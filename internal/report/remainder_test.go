@@ -20,7 +20,8 @@ func TestOvercharged(t *testing.T) {
 			if err := write(&b, rep); err != nil {
 				t.Fatal(err)
 			}
-			if got := b.String(); strings.Contains(got, "All sites together bear") != (want != "") || !strings.Contains(got, want) {
+			if got := b.String(); strings.Contains(got, "All sites together bear") != (want != "") ||
+				!strings.Contains(got, want) {
 				t.Errorf("%s, remainder %v: want %q in\n%s", name, remainder, want, got)
 			}
 		}

@@ -36,7 +36,8 @@ func SARIF(w io.Writer, rep *finding.Report, m schema.Meta) error {
 	k := knownOf(rep)
 	run := sarifRun{
 		Tool: sarifTool{
-			sarifDriver{Name: "heaptrim", FullName: term.Clean(m.Tool), InformationURI: projectURI, Rules: []sarifRule{}},
+			sarifDriver{Name: "heaptrim", FullName: term.Clean(m.Tool), InformationURI: projectURI,
+				Rules: []sarifRule{}},
 		},
 		Invocations: []sarifInvocation{{Successful: true}},
 		BaseIDs: map[string]sarifBase{
@@ -95,8 +96,9 @@ func (s *sarifBuilder) add(f finding.Row) {
 		Fingerprints: map[string]string{"heaptrimSite/v1": s.fingerprint(code, f)},
 		Properties: sarifResultProperties{
 			Rank: f.Rank, Safety: term.Clean(f.Remedy.Safety), Prediction: sarifPrediction(f.Remedy.Saves),
-			CostCPU:    schema.NewInterval(f.Cost.CPU, s.k.cpu),
-			BytesPerOp: schema.Positive(f.Cost.BytesPerOp.Value), ObjectsPerOp: schema.Positive(f.Cost.ObjectsPerOp.Value),
+			CostCPU:      schema.NewInterval(f.Cost.CPU, s.k.cpu),
+			BytesPerOp:   schema.Positive(f.Cost.BytesPerOp.Value),
+			ObjectsPerOp: schema.Positive(f.Cost.ObjectsPerOp.Value),
 		},
 	})
 }
@@ -115,10 +117,13 @@ func (s *sarifBuilder) fingerprint(code string, f finding.Row) string {
 func newSarifRule(code string) sarifRule {
 	c, ok := prescribe.Find(code)
 	if !ok {
-		text := sarifText{Text: "An allocation site that memory management spends time on, without a cure that is known."}
+		text := sarifText{Text: "An allocation site that memory management spends time on, without a cure that is " +
+			"known."}
 		return sarifRule{
-			ID: term.Clean(code), Name: ruleName(code), Short: sarifText{Text: "Costly allocation."}, Full: text, Help: text,
-			HelpURI: projectURI, Default: sarifConfiguration{"note"}, Properties: sarifRuleProperties{Tags: sarifTags()},
+			ID: term.Clean(code), Name: ruleName(code), Short: sarifText{Text: "Costly allocation."}, Full: text,
+			Help:    text,
+			HelpURI: projectURI, Default: sarifConfiguration{"note"},
+			Properties: sarifRuleProperties{Tags: sarifTags()},
 		}
 	}
 	level := "warning"
@@ -129,7 +134,8 @@ func newSarifRule(code string) sarifRule {
 		level = "note"
 	}
 	return sarifRule{
-		ID: c.Code, Name: ruleName(c.Code), Short: sarifText{Text: sentence(c.Title) + "."}, Full: sarifText{Text: c.Why},
+		ID: c.Code, Name: ruleName(c.Code), Short: sarifText{Text: sentence(c.Title) +
+			"."}, Full: sarifText{Text: c.Why},
 		Help: sarifText{cureText(c), string(CureMarkdown(c))}, HelpURI: cureURI + c.Code + ".md",
 		Default: sarifConfiguration{level}, Properties: sarifRuleProperties{sarifTags(), string(c.Safety)},
 	}

@@ -113,7 +113,8 @@ func TestSARIFFingerprint(t *testing.T) {
 	of := func(change func(*finding.Row)) string {
 		rep := empty()
 		site := evidence.Site{Function: "p.F", File: "p.go", Line: 3, Package: "p"}
-		rep.Prescription.Rows = []finding.Row{{Finding: &finding.Finding{Site: site}, Remedy: finding.Remedy{Code: "presize-map"}}}
+		rep.Prescription.Rows = []finding.Row{{Finding: &finding.Finding{Site: site},
+			Remedy: finding.Remedy{Code: "presize-map"}}}
 		change(&rep.Prescription.Rows[0])
 		return sarifOf(t, rep).Results[0].Fingerprints["heaptrimSite/v1"]
 	}

@@ -13,7 +13,8 @@ import (
 func siteTable(findings []finding.Row, k known, width int) *term.Table {
 	cpu, gc := term.NewColumn("CPU %", false), term.NewColumn("by GC", true)
 	bytes, objects := term.NewColumn("B"+k.per(), true), term.NewColumn("objs"+k.per(), true)
-	lives, where, function := term.NewColumn("lives", false), term.NewColumn("where", false), term.NewColumn("function", false)
+	lives, where, function := term.NewColumn("lives", false), term.NewColumn("where", false), term.NewColumn("function",
+		false)
 	where.Style, cpu.Style = term.Cyan, term.Bold
 	t := &term.Table{Path: where, Function: function}
 	for _, f := range findings {
@@ -79,7 +80,8 @@ func runs(p *term.Page, rep *finding.Report) {
 		return
 	}
 	shown := rep.Diagnosis.Runs[:min(shownRuns, len(rep.Diagnosis.Runs))]
-	name, time, bytes, allocs := term.NewColumn("run", false), term.NewColumn("time/op", true), term.NewColumn("B/op", true),
+	name, time, bytes, allocs := term.NewColumn("run", false), term.NewColumn("time/op", true), term.NewColumn("B/op",
+		true),
 		term.NewColumn("allocs/op", true)
 	cycles, rate, memory := term.NewColumn("GCs/1000 ops", true), term.NewColumn("requests/s", true), term.NewColumn(
 		"memory % of CPU", false,

@@ -56,7 +56,8 @@ func headline(p *term.Page, rep *finding.Report, k known) {
 	if !k.cpu {
 		p.Prose("", "What share of CPU time memory management takes is not known: needs a CPU profile.", term.Bold)
 	} else {
-		p.Line(term.Styled("Memory management takes ", term.Bold), term.Styled(term.Percent(t.MemoryShare.Value)+" %", heat(t.MemoryShare.Value)),
+		p.Line(term.Styled("Memory management takes ", term.Bold),
+			term.Styled(term.Percent(t.MemoryShare.Value)+" %", heat(t.MemoryShare.Value)),
 			term.Styled(term.PlusMinus(t.MemoryShare), term.Normal), term.Styled(" of CPU time.", term.Bold))
 	}
 	if t.Why != "" {

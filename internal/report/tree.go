@@ -127,6 +127,7 @@ func (t *treeWriter) line(c *call, share float64, indent string) {
 	if f.File != "" {
 		at = "  " + place(evidence.Site{File: baseName(f.File), Line: f.Line})
 	}
-	name := term.ElideMiddle(term.Clean(shortName(f.Function)), max(t.p.Width-term.Cells(left)-term.Cells(term.Clean(at))-term.Cells(mark), 16))
+	name := term.ElideMiddle(term.Clean(shortName(f.Function)),
+		max(t.p.Width-term.Cells(left)-term.Cells(term.Clean(at))-term.Cells(mark), 16))
 	t.p.Line(term.Styled(left, term.Dim), term.Styled(name, s), term.Styled(at, term.Dim), term.Styled(mark, s))
 }

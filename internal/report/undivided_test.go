@@ -11,7 +11,8 @@ import (
 func TestColumnsOfUndividedCost(t *testing.T) {
 	all := known{cpu: true, churn: true, retention: true}
 	whole := newCost(finding.Cost{CPU: span95(1.5, 0.4)}, all)
-	if whole.CPUShare == nil || whole.Malloc != nil || whole.Churn != nil || whole.Retention != nil || whole.Intervals.Zeroing != nil {
+	if whole.CPUShare == nil || whole.Malloc != nil || whole.Churn != nil || whole.Retention != nil ||
+		whole.Intervals.Zeroing != nil {
 		t.Errorf("undivided: got %+v, want a share of CPU without columns", whole)
 	}
 	site := newCost(finding.Cost{CPU: span95(1.5, 0.4), Churn: span95(1.5, 0.4)}, all)

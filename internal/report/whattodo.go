@@ -75,7 +75,8 @@ func (e *explainer) others() {
 		if s := savedText(r.Saves, e.k); s != "" {
 			saves = "  saves " + s
 		}
-		e.p.Line(term.Styled("  "+r.Code, term.Green), term.Styled(saves, term.Normal), term.Styled(optional("  ", r.Safety), term.Dim))
+		e.p.Line(term.Styled("  "+r.Code, term.Green), term.Styled(saves, term.Normal),
+			term.Styled(optional("  ", r.Safety), term.Dim))
 		if r.Text != "" {
 			e.p.Prose("      ", fullSentence(r.Text), term.Normal)
 		}

@@ -28,19 +28,24 @@ func TestKindOf(t *testing.T) {
 	f("runtime.mallocgc runtime.makeslice", "main.f", "", finding.KindMake)
 	f("runtime.mallocgc runtime.makeslicecopy", "main.f", "", finding.KindMake)
 	f("runtime.mallocgc runtime.convTstring", "main.f", "", finding.KindBoxing)
-	f("runtime.mallocgc runtime.rawstring runtime.rawstringtmp runtime.concatstrings runtime.concatstring2", "main.f", "", finding.KindConcat)
+	f("runtime.mallocgc runtime.rawstring runtime.rawstringtmp runtime.concatstrings runtime.concatstring2", "main.f",
+		"", finding.KindConcat)
 	f("runtime.mallocgc runtime.rawbyteslice runtime.concatbytes runtime.concatbyte2", "main.f", "", finding.KindConcat)
 	f("runtime.mallocgc runtime.slicebytetostring", "main.f", "", finding.KindConversion)
 	f("runtime.mallocgc runtime.rawbyteslice runtime.stringtoslicebyte", "main.f", "", finding.KindConversion)
 	f("runtime.mallocgc runtime.rawstring runtime.intstring", "main.f", "", finding.KindConversion)
 	f("runtime.mallocgc runtime.newobject internal/runtime/maps.NewMap runtime.makemap", "main.f", "", finding.KindMap)
 	f("runtime.newobject internal/runtime/maps.NewEmptyMap runtime.makemap_small", "main.f", "", finding.KindMap)
-	f("runtime.newarray internal/runtime/maps.newarray internal/runtime/maps.(*table).grow runtime.mapassign_faststr", "main.f", "", finding.KindMapGrowth)
-	f("runtime.newarray internal/runtime/maps.newGroups runtime.mapassign_faststr", "main.f", "map[string]int{...}", finding.KindMap)
+	f("runtime.newarray internal/runtime/maps.newarray internal/runtime/maps.(*table).grow runtime.mapassign_faststr",
+		"main.f", "", finding.KindMapGrowth)
+	f("runtime.newarray internal/runtime/maps.newGroups runtime.mapassign_faststr", "main.f", "map[string]int{...}",
+		finding.KindMap)
 	f("internal/runtime/maps.(*table).rehash", "main.f", "", finding.KindMapGrowth)
 	f("runtime.mallocgc runtime.makechan", "main.f", "", finding.KindChan)
-	f("runtime.newobject runtime.malg runtime.newproc1 runtime.newproc.func1 runtime.systemstack", "main.f", "", finding.KindGoroutine)
-	f("runtime.growslice runtime.allgadd runtime.newproc1 runtime.newproc.func1 runtime.systemstack", "", "", finding.KindGoroutine)
+	f("runtime.newobject runtime.malg runtime.newproc1 runtime.newproc.func1 runtime.systemstack", "main.f", "",
+		finding.KindGoroutine)
+	f("runtime.growslice runtime.allgadd runtime.newproc1 runtime.newproc.func1 runtime.systemstack", "", "",
+		finding.KindGoroutine)
 	f("runtime.mallocgc reflect.unsafe_New", "main.f", "", finding.KindReflect)
 	f("runtime.makeslice", "reflect.MakeSlice", "", finding.KindReflect)
 	f("runtime.growslice", "strings.(*Builder).WriteString", "", finding.KindString)
@@ -105,7 +110,8 @@ func TestKindOfEscape(t *testing.T) {
 func TestKindAtLine(t *testing.T) {
 	f := func(body string, want finding.Kind) {
 		t.Helper()
-		src := "package p\n\ntype T struct{ m map[string]int; a any; n int }\ntype header map[string][]string\nfunc (t *T) method() {}\nfunc f(s, u string, b []byte, i int, v any, t *T, h header) {\n" + body + "\n}\n"
+		src := "package p\n\ntype T struct{ m map[string]int; a any; n int }\ntype header map[string][]string\nfunc " +
+			"(t *T) method() {}\nfunc f(s, u string, b []byte, i int, v any, t *T, h header) {\n" + body + "\n}\n"
 		if got := kindAtLine([]byte(src), 7); got != want {
 			t.Errorf("kindAtLine(%q) = %q, want %q", body, got, want)
 		}

@@ -66,7 +66,8 @@ func recordAllocations(t *testing.T) map[string][]*evidence.Location {
 	rate := runtime.MemProfileRate
 	runtime.MemProfileRate = 1
 	for range 50 {
-		keep = append(keep, allocBytes(300), allocPointers(40), growBytes([]byte("x")), growPointers(nil), copyToString(allocBytes(99)))
+		keep = append(keep, allocBytes(300), allocPointers(40), growBytes([]byte("x")), growPointers(nil),
+			copyToString(allocBytes(99)))
 	}
 	runtime.MemProfileRate = rate
 	runtime.GC()
@@ -84,7 +85,8 @@ func recordAllocations(t *testing.T) map[string][]*evidence.Location {
 		frames := runtime.CallersFrames(r.Stack())
 		for {
 			f, more := frames.Next()
-			locs = append(locs, &evidence.Location{Frames: []evidence.Frame{{Function: f.Function, File: f.File, Line: f.Line}}})
+			locs = append(locs, &evidence.Location{Frames: []evidence.Frame{{Function: f.Function, File: f.File,
+				Line: f.Line}}})
 			if site == "" && !stack.IsRuntime(stack.PackageOf(f.Function), f.Function) {
 				site = f.Function
 			}

@@ -147,7 +147,8 @@ func (r *Result) Sign(s stack.Sign) float64 {
 // stacks cannot show whether a benchmark's set-up or its measured run caused
 // it.
 var backgroundBuckets = []stack.Bucket{
-	stack.BucketMarkDedicated, stack.BucketMarkFractional, stack.BucketMarkOther, stack.BucketMarkIdle, stack.BucketCycle,
+	stack.BucketMarkDedicated, stack.BucketMarkFractional, stack.BucketMarkOther, stack.BucketMarkIdle,
+	stack.BucketCycle,
 }
 
 // setUp takes out of a benchmark's CPU what the collector did for its set-up

@@ -53,7 +53,8 @@ func faultScale(r *Result) {
 	for _, t := range d.Sites.Sites {
 		large += d.ShareOf(t) * t.LargeShare()
 	}
-	more := (unprofiled - profiled) * r.Profiled.Ops * d.Run.PageFault.NS.Value / 1e9 / d.CPU.Period * math.Max(0, 1-large)
+	more := (unprofiled - profiled) * r.Profiled.Ops * d.Run.PageFault.NS.Value / 1e9 / d.CPU.Period * math.Max(0,
+		1-large)
 	r.FaultScale = math.Min(math.Max(1+more/there, leastFaultScale), mostFaultScale)
 	for _, b := range stack.FreshBuckets {
 		r.scale[b] = r.FaultScale

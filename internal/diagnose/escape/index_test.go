@@ -111,7 +111,8 @@ func TestReasonsOfRealStacks(t *testing.T) {
 	source := alloc.NewSource(text)
 	forToolchains(t, dir, func(t *testing.T, version string, env []string) {
 		var index Index
-		found, _, err := escapes.Run(t.Context(), escapes.RunOptions{Dir: dir, Env: env, Packages: []string{"example.com/reason"}})
+		found, _, err := escapes.Run(t.Context(),
+			escapes.RunOptions{Dir: dir, Env: env, Packages: []string{"example.com/reason"}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -27,8 +27,9 @@ func indexOf(list ...evidence.Escape) *Index {
 func TestEscapeIndex(t *testing.T) {
 	x := indexOf(
 		evidence.Escape{File: "/m/a/a.go", Line: 3, Col: 1, Expr: "x"},
-		evidence.Escape{File: "/m/a/a.go", Line: 3, Col: 1, Expr: "x", Func: "f", Flow: heapFlow("~r0", "return x", "return")}, // explains the first
-		evidence.Escape{File: "/m/a/a.go", Line: 3, Col: 1, Expr: "x"},                                                         // the same again
+		evidence.Escape{File: "/m/a/a.go", Line: 3, Col: 1, Expr: "x", Func: "f",
+			Flow: heapFlow("~r0", "return x", "return")}, // explains the first
+		evidence.Escape{File: "/m/a/a.go", Line: 3, Col: 1, Expr: "x"}, // the same again
 		evidence.Escape{File: "/m/a/a.go", Line: 3, Col: 9, Expr: "x"},
 		evidence.Escape{File: "/m/b/a.go", Line: 3, Col: 1, Expr: "y"},
 	)
@@ -61,17 +62,25 @@ func TestEscapeIndex(t *testing.T) {
 func TestPickEscape(t *testing.T) {
 	x := indexOf(
 		// lib.New returns &T{...}; its copy inlined into main.f is stored.
-		evidence.Escape{File: "lib.go", Line: 5, Expr: "&T{...}", Func: "New", Flow: heapFlow("~r0", "return &T{...}", "return")},
-		evidence.Escape{File: "f.go", Line: 10, Expr: "&lib.T{...}", Func: "f", Flow: heapFlow("{heap}", "global = t", "assign")},
-		evidence.Escape{File: "f.go", Line: 11, Expr: "&own{...}", Func: "f", Flow: heapFlow("{heap}", "global = o", "assign")},
+		evidence.Escape{File: "lib.go", Line: 5, Expr: "&T{...}", Func: "New",
+			Flow: heapFlow("~r0", "return &T{...}", "return")},
+		evidence.Escape{File: "f.go", Line: 10, Expr: "&lib.T{...}", Func: "f",
+			Flow: heapFlow("{heap}", "global = t", "assign")},
+		evidence.Escape{File: "f.go", Line: 11, Expr: "&own{...}", Func: "f",
+			Flow: heapFlow("{heap}", "global = o", "assign")},
 		// make with an argument that inlining put in.
-		evidence.Escape{File: "lib.go", Line: 8, Expr: "make([]int, n)", Func: "Ints", Flow: heapFlow("~r0", "return", "return")},
-		evidence.Escape{File: "f.go", Line: 12, Expr: "make([]int, 4)", Func: "f", Flow: heapFlow("{heap}", "c <- s", "send")},
-		evidence.Escape{File: "f.go", Line: 13, Col: 1, Expr: "a", Func: "f", Flow: heapFlow("{heap}", "fmt.Print(a, b)", "call parameter")},
-		evidence.Escape{File: "f.go", Line: 13, Col: 4, Expr: "b", Func: "f", Flow: heapFlow("{heap}", "fmt.Print(a, b)", "call parameter")},
+		evidence.Escape{File: "lib.go", Line: 8, Expr: "make([]int, n)", Func: "Ints",
+			Flow: heapFlow("~r0", "return", "return")},
+		evidence.Escape{File: "f.go", Line: 12, Expr: "make([]int, 4)", Func: "f",
+			Flow: heapFlow("{heap}", "c <- s", "send")},
+		evidence.Escape{File: "f.go", Line: 13, Col: 1, Expr: "a", Func: "f",
+			Flow: heapFlow("{heap}", "fmt.Print(a, b)", "call parameter")},
+		evidence.Escape{File: "f.go", Line: 13, Col: 4, Expr: "b", Func: "f",
+			Flow: heapFlow("{heap}", "fmt.Print(a, b)", "call parameter")},
 		evidence.Escape{File: "f.go", Line: 13, Col: 7, Expr: `"constant"`, Func: "f"},
 		evidence.Escape{File: "f.go", Line: 14, Expr: "&own{...}", Func: "g"},
-		evidence.Escape{File: "f.go", Line: 14, Expr: "&own{...}", Func: "box[go.shape.struct { X []int }].f", Flow: heapFlow("{heap}", "x", "send")},
+		evidence.Escape{File: "f.go", Line: 14, Expr: "&own{...}", Func: "box[go.shape.struct { X []int }].f",
+			Flow: heapFlow("{heap}", "x", "send")},
 	)
 	frame := func(fn, file string, line int, inlined bool) evidence.Frame {
 		return evidence.Frame{Function: fn, File: file, Line: line, Inlined: inlined}
@@ -87,14 +96,21 @@ func TestPickEscape(t *testing.T) {
 	inlined := frame("example.com/lib.New", "lib.go", 5, true)
 	f("a leaf of its own", finding.KindNew, "is returned", leaf)
 	f("a caller's line is not the leaf's", finding.KindNew, "is returned", leaf, frame("main.f", "f.go", 11, false))
-	f("an inlined leaf", finding.KindNew, "is stored in `global`", frame("example.com/lib.New", "lib.go", 99, true), frame("main.f", "f.go", 10, false))
+	f("an inlined leaf", finding.KindNew, "is stored in `global`", frame("example.com/lib.New", "lib.go", 99, true),
+		frame("main.f", "f.go", 10, false))
 	f("an inlined leaf with its own line", finding.KindNew, "is returned", inlined, frame("main.f", "f.go", 11, false))
-	f("unknown inlining, the leaf's package is named", finding.KindNew, "is stored in `global`", frame("example.com/lib.New", "lib.go", 99, false), frame("main.f", "f.go", 10, false))
-	f("unknown inlining, nothing named", finding.KindNew, "no compiler output", frame("example.com/lib.New", "lib.go", 99, false), frame("main.f", "f.go", 11, false))
-	f("an argument put in", finding.KindMake, "is sent on a channel", frame("example.com/lib.Ints", "lib.go", 8, true), frame("main.f", "f.go", 12, false))
-	f("runtime frames are skipped", finding.KindNew, "is returned", frame("runtime.mallocgc", "malloc.go", 1, false), frame("runtime.newobject", "malloc.go", 2, false), leaf)
-	f("boxes of one line are all named", finding.KindBoxing, "the copy of `a` or `b` that", frame("main.f", "f.go", 13, false))
-	f("a constant is no allocation", finding.KindConversion, "names no such expression", frame("main.f", "f.go", 13, false))
+	f("unknown inlining, the leaf's package is named", finding.KindNew, "is stored in `global`",
+		frame("example.com/lib.New", "lib.go", 99, false), frame("main.f", "f.go", 10, false))
+	f("unknown inlining, nothing named", finding.KindNew, "no compiler output",
+		frame("example.com/lib.New", "lib.go", 99, false), frame("main.f", "f.go", 11, false))
+	f("an argument put in", finding.KindMake, "is sent on a channel", frame("example.com/lib.Ints", "lib.go", 8, true),
+		frame("main.f", "f.go", 12, false))
+	f("runtime frames are skipped", finding.KindNew, "is returned", frame("runtime.mallocgc", "malloc.go", 1, false),
+		frame("runtime.newobject", "malloc.go", 2, false), leaf)
+	f("boxes of one line are all named", finding.KindBoxing, "the copy of `a` or `b` that",
+		frame("main.f", "f.go", 13, false))
+	f("a constant is no allocation", finding.KindConversion, "names no such expression",
+		frame("main.f", "f.go", 13, false))
 	f("the decision of the function itself", finding.KindNew, "is sent", frame("main.box[...].f", "f.go", 14, false))
 	f("map growth has no decision", finding.KindMapGrowth, "makes the map grow", frame("main.f", "f.go", 13, false))
 	f("nothing known", finding.KindUnknown, "", frame("main.f", "f.go", 999, false))
@@ -102,7 +118,8 @@ func TestPickEscape(t *testing.T) {
 	f("runtime only", finding.KindNew, "", frame("runtime.mallocgc", "malloc.go", 1, false))
 
 	r := Explain([]evidence.Frame{leaf}, finding.KindNew, x)
-	if r.At.Function != "example.com/lib.New" || r.At.Package != "example.com/lib" || r.At.Line != 5 || r.Expr != "&T{...}" || r.From == nil || len(r.Flow) != 1 {
+	if r.At.Function != "example.com/lib.New" || r.At.Package != "example.com/lib" || r.At.Line != 5 ||
+		r.Expr != "&T{...}" || r.From == nil || len(r.Flow) != 1 {
 		t.Errorf("reason %+v lacks its place", r)
 	}
 }
@@ -124,7 +141,8 @@ func TestFunctionName(t *testing.T) {
 	f("example.com/m.newBox[...]", "newBox")
 	f("", "")
 	f("f[", "f")
-	for in, want := range map[string]string{"f.func1": "f.func1", "newBox[go.shape.int]": "newBox", "box[go.shape.struct { X []int }].f": "box.f"} {
+	for in, want := range map[string]string{"f.func1": "f.func1", "newBox[go.shape.int]": "newBox",
+		"box[go.shape.struct { X []int }].f": "box.f"} {
 		if got := withoutTypes(in); got != want {
 			t.Errorf("withoutTypes(%q) = %q, want %q", in, got, want)
 		}
@@ -174,7 +192,8 @@ func TestCauses(t *testing.T) {
 // Each kind has words where the compiler has none.
 func TestTextOfKind(t *testing.T) {
 	for _, k := range []finding.Kind{
-		finding.KindNew, finding.KindMake, finding.KindGrowth, finding.KindMap, finding.KindMapGrowth, finding.KindChan, finding.KindBoxing, finding.KindConversion, finding.KindConcat,
+		finding.KindNew, finding.KindMake, finding.KindGrowth, finding.KindMap, finding.KindMapGrowth, finding.KindChan,
+		finding.KindBoxing, finding.KindConversion, finding.KindConcat,
 		finding.KindClosure, finding.KindGoroutine, finding.KindVariadic, finding.KindReflect, finding.KindString,
 	} {
 		if textOfKind(k, false) == "" || textOfKind(k, true) == "" {
@@ -187,7 +206,9 @@ func FuzzExplain(f *testing.F) {
 	f.Add("main.f", "append(a, b[1:])", "{storage for x}", "global = x", "assign")
 	f.Add("a/b.(*T[...]).f[", "\"", "{", "(", "call parameter")
 	f.Fuzz(func(t *testing.T, fn, expr, dst, edge, why string) {
-		for kind := range map[finding.Kind]bool{finding.KindUnknown: true, finding.KindNew: true, finding.KindGrowth: true, finding.KindBoxing: true, finding.KindConversion: true, finding.KindClosure: true} {
+		for kind := range map[finding.Kind]bool{finding.KindUnknown: true, finding.KindNew: true,
+			finding.KindGrowth: true, finding.KindBoxing: true, finding.KindConversion: true,
+			finding.KindClosure: true} {
 			x := indexOf(evidence.Escape{File: "a.go", Line: 1, Expr: expr, Func: fn, Flow: heapFlow(dst, edge, why)})
 			r := Explain([]evidence.Frame{{Function: fn, File: "a.go", Line: 1}}, kind, x)
 			if r != nil && r.Text == "" {

@@ -197,7 +197,8 @@ func assigned(dst, expr string) cause {
 		return cause{"is returned, so it outlives the function", finding.FateReturned, ""}
 	case dst != "{heap}":
 		return cause{
-			text: "is assigned to " + place(dst) + ", which outlives it: declared outside the loop, or on the heap itself",
+			text: "is assigned to " + place(dst) +
+				", which outlives it: declared outside the loop, or on the heap itself",
 		}
 	}
 	left := target(expr)
@@ -205,10 +206,12 @@ func assigned(dst, expr string) cause {
 	case left == "":
 		return cause{text: "is stored where it outlives the function"}
 	case strings.HasSuffix(left, "]"):
-		return cause{"is stored in the element " + quoted(left) + ", which outlives the function", finding.FateStored, left}
+		return cause{"is stored in the element " + quoted(left) + ", which outlives the function", finding.FateStored,
+			left}
 	case strings.ContainsAny(left, ".*"):
 		return cause{
-			"is stored in " + quoted(left) + ", through a pointer or in another package, which may outlive the function",
+			"is stored in " + quoted(left) +
+				", through a pointer or in another package, which may outlive the function",
 			finding.FateStored, left,
 		}
 	}
@@ -276,7 +279,8 @@ func passed(_, expr string) cause {
 		}
 	}
 	return cause{
-		"is passed to " + quoted(callee) + ", which keeps it, or is a function value that the compiler cannot see through",
+		"is passed to " + quoted(callee) +
+			", which keeps it, or is a function value that the compiler cannot see through",
 		finding.FateKept, "",
 	}
 }

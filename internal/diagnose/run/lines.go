@@ -41,7 +41,8 @@ func (l Lines) each(c *stack.Classifier, locs []*evidence.Location, f func(t *Li
 			if lc.Frames[i].Owner != stack.OwnerUser {
 				continue
 			}
-			t := l.at(stack.Key{Function: stack.AnyTypes(fr.Function), File: fr.File, Line: fr.Line, By: stack.OwnerUser})
+			t := l.at(stack.Key{Function: stack.AnyTypes(fr.Function), File: fr.File, Line: fr.Line,
+				By: stack.OwnerUser})
 			if !slices.Contains(seen, t) {
 				f(t, len(seen) == 0)
 				seen = append(seen, t)

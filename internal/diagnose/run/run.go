@@ -166,7 +166,8 @@ func (r *Reader) addProfile(d *Data, part evidence.Part, p *evidence.Profile) er
 	d.CPU.Wall += window
 	if most := processorTime(window, r.B.Manifest.Environment.NumCPU); part.Profiled > most {
 		r.Warn(
-			"%s: profiled_cpu_ns says %v of processor time, more than the machine had (%v): what is in no sample is not told",
+			"%s: profiled_cpu_ns says %v of processor time, more than the machine had (%v): what is in no sample is "+
+				"not told",
 			part.Path, part.Profiled, most,
 		)
 		part.Profiled = 0
@@ -230,7 +231,10 @@ func heapUses(run evidence.Run, bench bool) []HeapUse {
 	allocs := finest(passes, func(parts []evidence.Part) bool {
 		return slices.ContainsFunc(indices(parts), func(i int) bool { return allocSign(parts, i, bench) != 0 })
 	})
-	inUse := finest(passes, func(parts []evidence.Part) bool { return slices.Contains(snapshotsOf(parts, bench), true) })
+	inUse := finest(passes, func(parts []evidence.Part) bool {
+		return slices.Contains(snapshotsOf(parts, bench),
+			true)
+	})
 	var out []HeapUse
 	for _, pass := range slices.Compact([]string{allocs, inUse}) {
 		parts := passes[pass]

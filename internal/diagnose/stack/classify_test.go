@@ -16,7 +16,8 @@ func stackOf(names ...string) []*evidence.Location {
 			last.Frames = append(last.Frames, evidence.Frame{Function: n[1:], File: "f.go", Line: i})
 			continue
 		}
-		out = append(out, &evidence.Location{Index: len(out), Frames: []evidence.Frame{{Function: n, File: "f.go", Line: i}}})
+		out = append(out, &evidence.Location{Index: len(out),
+			Frames: []evidence.Frame{{Function: n, File: "f.go", Line: i}}})
 	}
 	return out
 }
@@ -41,21 +42,32 @@ func TestBucket(t *testing.T) {
 	f("go1.26.8", BucketApp, "runtime.memmove", user)
 	f("go1.26.8", BucketConvert, "runtime.memmove", "runtime.slicebytetostring", user)
 	f("go1.26.8", BucketMalloc, "runtime.mallocgcSmallNoscan", "runtime.slicebytetostring", user)
-	f("go1.26.8", BucketAssist, "runtime.scanobject", "runtime.gcDrainN", "runtime.gcAssistAlloc1", "runtime.gcAssistAlloc", "runtime.mallocgc", user)
-	f("go1.26.8", BucketMarkIdle, "runtime.scanObject", "runtime.gcDrain", "+runtime.gcDrainMarkWorkerIdle", "runtime.gcBgMarkWorker.func2", "runtime.systemstack", "runtime.gcBgMarkWorker")
-	f("go1.26.8", BucketMarkDedicated, "expandAVX512_26", "runtime.gcDrain", "+runtime.gcDrainMarkWorkerDedicated", "runtime.gcBgMarkWorker")
-	f("go1.26.8", BucketSweep, "runtime.(*sweepLocked).sweep", "runtime.(*mcentral).cacheSpan", "runtime.mallocgc", user)
+	f("go1.26.8", BucketAssist, "runtime.scanobject", "runtime.gcDrainN", "runtime.gcAssistAlloc1",
+		"runtime.gcAssistAlloc", "runtime.mallocgc", user)
+	f("go1.26.8", BucketMarkIdle, "runtime.scanObject", "runtime.gcDrain", "+runtime.gcDrainMarkWorkerIdle",
+		"runtime.gcBgMarkWorker.func2", "runtime.systemstack", "runtime.gcBgMarkWorker")
+	f("go1.26.8", BucketMarkDedicated, "expandAVX512_26", "runtime.gcDrain", "+runtime.gcDrainMarkWorkerDedicated",
+		"runtime.gcBgMarkWorker")
+	f("go1.26.8", BucketSweep, "runtime.(*sweepLocked).sweep", "runtime.(*mcentral).cacheSpan", "runtime.mallocgc",
+		user)
 	f("go1.26.8", BucketSweep, "runtime.(*sweepLocked).sweep", "runtime.sweepone", "runtime.bgsweep")
 	f("go1.26.8", BucketBarrier, "gcWriteBarrier", user)
 	f("go1.26.8", BucketStackGrowth, "runtime.copystack", "runtime.newstack", "runtime.morestack", user)
 	f("go1.26.8", BucketApp, "runtime.asyncPreempt", user)
-	f("go1.26.8", BucketScheduler, "runtime.goschedImpl", "runtime.gopreempt_m", "runtime.asyncPreempt2.func1", "runtime.mcall")
-	f("go1.26.8", BucketScheduler, "runtime.schedule", "runtime.gopreempt_m", "runtime.newstack", "runtime.morestack", user)
-	f("go1.26.8", BucketScheduler, "runtime.futex", "runtime.notesleep", "runtime.stopm", "runtime.findRunnable", "runtime.schedule", "runtime.park_m", "runtime.mcall")
-	f("go1.26.8", BucketCycle, "runtime.futex", "runtime.notesleep", "runtime.stopm", "runtime.gcstopm", "runtime.findRunnable", "runtime.schedule", "runtime.goschedImpl", "runtime.gopreempt_m", "runtime.asyncPreempt2.func1", "runtime.mcall")
-	f("go1.26.8", BucketCycle, "runtime.futex", "runtime.notewakeup", "runtime.runSafePointFn", "runtime.findRunnable", "runtime.schedule", "runtime.park_m", "runtime.mcall")
+	f("go1.26.8", BucketScheduler, "runtime.goschedImpl", "runtime.gopreempt_m", "runtime.asyncPreempt2.func1",
+		"runtime.mcall")
+	f("go1.26.8", BucketScheduler, "runtime.schedule", "runtime.gopreempt_m", "runtime.newstack", "runtime.morestack",
+		user)
+	f("go1.26.8", BucketScheduler, "runtime.futex", "runtime.notesleep", "runtime.stopm", "runtime.findRunnable",
+		"runtime.schedule", "runtime.park_m", "runtime.mcall")
+	f("go1.26.8", BucketCycle, "runtime.futex", "runtime.notesleep", "runtime.stopm", "runtime.gcstopm",
+		"runtime.findRunnable", "runtime.schedule", "runtime.goschedImpl", "runtime.gopreempt_m",
+		"runtime.asyncPreempt2.func1", "runtime.mcall")
+	f("go1.26.8", BucketCycle, "runtime.futex", "runtime.notewakeup", "runtime.runSafePointFn", "runtime.findRunnable",
+		"runtime.schedule", "runtime.park_m", "runtime.mcall")
 	f("go1.26.8", BucketApp, user, "runtime/pprof.Do")
-	f("go1.26.8", BucketTooling, "compress/flate.(*compressor).deflate", "runtime/pprof.(*profileBuilder).build", "runtime/pprof.profileWriter")
+	f("go1.26.8", BucketTooling, "compress/flate.(*compressor).deflate", "runtime/pprof.(*profileBuilder).build",
+		"runtime/pprof.profileWriter")
 	f("go1.26.8", BucketRemainder, "runtime.somethingNew")
 	// A release from the future gets every rule.
 	f("devel +abc", BucketMalloc, "runtime.mallocgcSmallScanNoHeaderSC3", user)
@@ -65,7 +77,8 @@ func TestSetUp(t *testing.T) {
 	own := NewOwnership(evidence.Target{Module: "example.com/m"}, nil)
 	loops := []evidence.Loop{{File: "f_test.go", First: 10, Last: 20}}
 	bench := func(line int) *evidence.Location {
-		return &evidence.Location{Index: 1, Frames: []evidence.Frame{{Function: "example.com/m.BenchmarkF", File: "f_test.go", Line: line}}}
+		return &evidence.Location{Index: 1,
+			Frames: []evidence.Frame{{Function: "example.com/m.BenchmarkF", File: "f_test.go", Line: line}}}
 	}
 	leaf := &evidence.Location{Index: 0, Frames: []evidence.Frame{{Function: "example.com/m.F", File: "f.go", Line: 3}}}
 	driver := &evidence.Location{Index: 2, Frames: []evidence.Frame{{Function: "testing.(*B).runN"}}}

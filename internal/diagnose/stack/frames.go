@@ -172,8 +172,9 @@ var frameRules = []frameRule{
 	// A processor's own part in it: it stops for the world to stop, and runs
 	// what the cycle's ends ask of each processor.
 	{
-		to:    BucketCycle,
-		names: []string{"runtime.gcstopm", "runtime.runSafePointFn", "runtime.forEachP*", "runtime.(*gcControllerState)*"},
+		to: BucketCycle,
+		names: []string{"runtime.gcstopm", "runtime.runSafePointFn", "runtime.forEachP*",
+			"runtime.(*gcControllerState)*"},
 	},
 	{
 		to: BucketSweep,
@@ -238,14 +239,16 @@ var frameRules = []frameRule{
 
 // schedulerRule classifies stacks that hold runtime frames only.
 var schedulerRule = frameRule{to: BucketScheduler, names: []string{
-	"runtime.mcall", "runtime.park_m", "runtime.schedule", "runtime.findRunnable", "runtime.goexit0", "runtime.gosched*",
+	"runtime.mcall", "runtime.park_m", "runtime.schedule", "runtime.findRunnable", "runtime.goexit0",
+	"runtime.gosched*",
 	"runtime.goschedImpl", "runtime.mstart*", "runtime.sysmon", "runtime.systemstack*", "runtime.goexit*",
 	"runtime.netpoll*",
 	"runtime.ready*", "runtime.goready*", "runtime.startm", "runtime.stopm", "runtime.wakep", "runtime.futex*",
 	"runtime.usleep*",
 	"runtime.exitsyscall*", "runtime.entersyscall*", "runtime.reentersyscall", "runtime.osyield",
 	"runtime.procyield*", "runtime.retake",
-	"runtime.preempt*", "runtime.asyncPreempt*", "runtime.handoffp", "runtime.execute", "runtime.gogo", "runtime.runqgrab",
+	"runtime.preempt*", "runtime.asyncPreempt*", "runtime.handoffp", "runtime.execute", "runtime.gogo",
+	"runtime.runqgrab",
 	"runtime.runqsteal", "runtime.stealWork", "runtime.checkTimers*", "runtime.(*timers)*", "runtime.(*timer)*",
 	"runtime.runTimer",
 	"runtime.lock*", "runtime.unlock*", "runtime.note*", "runtime.casgstatus", "runtime.nanotime*",

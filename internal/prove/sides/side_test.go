@@ -23,7 +23,8 @@ func TestParseSide(t *testing.T) {
 	f("dir:../a,b", Side{Source: Dir, At: "../a,b"})
 	f(`dir:C:\x`, Side{Source: Dir, At: `C:\x`})
 	f("env:GODEBUG=a=1,b=2,env:GOGC=off", Side{Env: []string{"GODEBUG=a=1,b=2", "GOGC=off"}})
-	f("experiment:nogreenteagc,arenas,toolchain:go1.27.4", Side{Experiment: "nogreenteagc,arenas", Toolchain: "go1.27.4"})
+	f("experiment:nogreenteagc,arenas,toolchain:go1.27.4",
+		Side{Experiment: "nogreenteagc,arenas", Toolchain: "go1.27.4"})
 	f("overlay:x.json,tags:a,b", Side{Overlay: "x.json", Tags: "a,b"})
 	f("version:v1.2.3,env:GOGC=50", Side{Version: "v1.2.3", Env: []string{"GOGC=50"}})
 }
@@ -112,7 +113,8 @@ func TestBuildEnv(t *testing.T) {
 // FuzzParseSide: what is accepted means the same when it is written out and
 // read again.
 func FuzzParseSide(f *testing.F) {
-	for _, seed := range []string{"work", "rev:HEAD~1,env:GOGC=400", "dir:a,b", "env:GODEBUG=a=1,b=2", "tags:a,overlay:x", "experiment:,", ",,", "rev:env:x=1"} {
+	for _, seed := range []string{"work", "rev:HEAD~1,env:GOGC=400", "dir:a,b", "env:GODEBUG=a=1,b=2",
+		"tags:a,overlay:x", "experiment:,", ",,", "rev:env:x=1"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -119,7 +119,8 @@ func (m Maker) fetch(ctx context.Context, t *Tree, release string) error {
 	if err != nil {
 		return err
 	}
-	t.Tool = gocmd.Tool{Dir: r.Dir, Env: append(append([]string{}, r.Env...), t.Tool.Env...), Flags: append(t.Tool.Flags, r.Flags...)}
+	t.Tool = gocmd.Tool{Dir: r.Dir, Env: append(append([]string{}, r.Env...), t.Tool.Env...),
+		Flags: append(t.Tool.Flags, r.Flags...)}
 	t.Command, t.RunDir, t.Info.Version = r.Package, m.Dir, r.Version
 	return nil
 }
@@ -252,7 +253,8 @@ func (t *Tree) SameCode(u *Tree) bool { return t.side.code() == u.side.code() }
 
 // SameAs reports whether two sides are one program in fact.
 func (t *Tree) SameAs(u *Tree) bool {
-	return len(t.Info.Binaries) > 0 && slices.Equal(t.Info.Binaries, u.Info.Binaries) && slices.Equal(t.side.Env, u.side.Env)
+	return len(t.Info.Binaries) > 0 && slices.Equal(t.Info.Binaries, u.Info.Binaries) &&
+		slices.Equal(t.side.Env, u.side.Env)
 }
 
 // File is where the binary of a package goes.

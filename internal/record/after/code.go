@@ -104,7 +104,8 @@ func Code(ctx context.Context, w *bundle.Writer, binary func(evidence.Run) strin
 			return err
 		}
 	}
-	for i, b := range slices.SortedFunc(maps.Keys(first), func(a, b string) int { return cmp.Compare(first[a], first[b]) }) {
+	for i, b := range slices.SortedFunc(maps.Keys(first),
+		func(a, b string) int { return cmp.Compare(first[a], first[b]) }) {
 		text, err := Disassemble(ctx, b, hottest(hot[b], keptFunctions))
 		if errors.Is(err, exec.ErrNotFound) || ctx.Err() != nil {
 			return ctx.Err()
@@ -120,8 +121,13 @@ func Code(ctx context.Context, w *bundle.Writer, binary func(evidence.Run) strin
 		if len(text) == 0 {
 			continue
 		}
-		part := evidence.Part{Path: fmt.Sprintf("code/objdump-%d.txt", i), Kind: evidence.KindCode, Pass: evidence.PassCode}
-		if err := w.Add(first[b], part, func(out io.Writer) error { _, err := out.Write(text); return err }); err != nil {
+		part := evidence.Part{Path: fmt.Sprintf("code/objdump-%d.txt", i), Kind: evidence.KindCode,
+			Pass: evidence.PassCode}
+		if err := w.Add(first[b], part, func(out io.Writer) error {
+			_,
+				err := out.Write(text)
+			return err
+		}); err != nil {
 			return err
 		}
 	}

@@ -29,7 +29,8 @@ func TestHot(t *testing.T) {
 			for k := range values {
 				values[k] = int64(100 - 10*i)
 			}
-			if err := w.Add([][]evidence.Frame{{{Function: leaf, File: "a.go", Line: i + 1}}, {{Function: "main.main", File: "a.go", Line: 9}}}, values); err != nil {
+			if err := w.Add([][]evidence.Frame{{{Function: leaf, File: "a.go", Line: i + 1}},
+				{{Function: "main.main", File: "a.go", Line: 9}}}, values); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -37,10 +38,13 @@ func TestHot(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	write("cpu.pprof", []evidence.ValueType{{Type: "samples", Unit: "count"}, {Type: "cpu", Unit: "nanoseconds"}}, "both", "cpu")
-	write("heap.pprof", []evidence.ValueType{{Type: "alloc_space", Unit: "bytes"}, {Type: "inuse_space", Unit: "bytes"}}, "both", "heap")
+	write("cpu.pprof", []evidence.ValueType{{Type: "samples", Unit: "count"}, {Type: "cpu", Unit: "nanoseconds"}},
+		"both", "cpu")
+	write("heap.pprof", []evidence.ValueType{{Type: "alloc_space", Unit: "bytes"},
+		{Type: "inuse_space", Unit: "bytes"}}, "both", "heap")
 	hot := map[string]float64{}
-	run := evidence.Run{Parts: []evidence.Part{{Path: "cpu.pprof", Kind: evidence.KindCPU}, {Path: "heap.pprof", Kind: evidence.KindHeap}, {Path: "none.txt", Kind: evidence.KindBench}}}
+	run := evidence.Run{Parts: []evidence.Part{{Path: "cpu.pprof", Kind: evidence.KindCPU},
+		{Path: "heap.pprof", Kind: evidence.KindHeap}, {Path: "none.txt", Kind: evidence.KindBench}}}
 	if err := addHot(hot, dir, run); err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,8 @@ func collections(live int) string {
 		if i == 0 {
 			forced = " (forced)"
 		}
-		fmt.Fprintf(&b, "gc %d @%d.000s 3%%: 0.1+5.0+0.1 ms clock, 0.2+1.0/5.0/0+0.2 ms cpu, %d->%d->%d MB, %d MB goal, 0 MB stacks, 0 MB globals, 2 P%s\n",
+		fmt.Fprintf(&b, "gc %d @%d.000s 3%%: 0.1+5.0+0.1 ms clock, 0.2+1.0/5.0/0+0.2 ms cpu, %d->%d->%d MB, %d MB "+
+			"goal, 0 MB stacks, 0 MB globals, 2 P%s\n",
 			i+1, i+1, 2*live, 2*live, max(live-1000*len(forced), 0), 2*live, forced)
 	}
 	return b.String()
@@ -45,9 +46,12 @@ func TestShapeOf(t *testing.T) {
 	}
 	second := evidence.Part{Wall: time.Second, CPU: time.Second}
 	f(collections(16), second, freshline.Shape{Threads: 1, LiveBytes: 16 << 20, FreshBytes: 16 << 20}, true)
-	f(collections(20), second, freshline.Shape{Threads: 1, LiveBytes: 23726566, FreshBytes: 23726566}, true) // 16 MiB × √2
-	f(collections(0), evidence.Part{Wall: time.Second, CPU: 1900 * time.Millisecond}, freshline.Shape{Threads: 2, LiveBytes: 1 << 19, FreshBytes: 1 << 19}, true)
-	f(collections(5000), evidence.Part{CPU: time.Second}, freshline.Shape{Threads: 1, LiveBytes: freshline.MaxLive, FreshBytes: freshline.MaxFresh}, true)
+	// 16 MiB × √2
+	f(collections(20), second, freshline.Shape{Threads: 1, LiveBytes: 23726566, FreshBytes: 23726566}, true)
+	f(collections(0), evidence.Part{Wall: time.Second, CPU: 1900 * time.Millisecond},
+		freshline.Shape{Threads: 2, LiveBytes: 1 << 19, FreshBytes: 1 << 19}, true)
+	f(collections(5000), evidence.Part{CPU: time.Second},
+		freshline.Shape{Threads: 1, LiveBytes: freshline.MaxLive, FreshBytes: freshline.MaxFresh}, true)
 	f("", second, freshline.Shape{}, false)
 	f("gc 1 @0.000s", second, freshline.Shape{}, false)
 }
@@ -56,14 +60,16 @@ func TestKeepFreshLines(t *testing.T) {
 	f := func(recorded time.Duration, want ...bool) {
 		t.Helper()
 		dir := filepath.Join(t.TempDir(), "b")
-		w, err := bundle.Create(dir, evidence.Manifest{Tool: "test", Target: evidence.Target{Kind: evidence.TargetPackages}})
+		w, err := bundle.Create(dir, evidence.Manifest{Tool: "test",
+			Target: evidence.Target{Kind: evidence.TargetPackages}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, live := range []int{1, 2, 2} {
 			run := w.Run(evidence.Run{Name: fmt.Sprint("B", live)})
 			path := fmt.Sprintf("%d/gc.txt", run)
-			if err := w.Add(run, evidence.Part{Path: path, Kind: evidence.KindGCTrace}, func(w io.Writer) error { _, err := io.WriteString(w, collections(live)); return err }); err != nil {
+			if err := w.Add(run, evidence.Part{Path: path, Kind: evidence.KindGCTrace},
+				func(w io.Writer) error { _, err := io.WriteString(w, collections(live)); return err }); err != nil {
 				t.Fatal(err)
 			}
 		}

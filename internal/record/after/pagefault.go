@@ -16,7 +16,8 @@ func PageFault(ctx context.Context, w *bundle.Writer) error {
 		return slices.ContainsFunc(run.Parts, func(p evidence.Part) bool { return p.Pass == evidence.PassAlone })
 	}
 	needed := false
-	if err := w.Update(func(m *evidence.Manifest) { needed = slices.ContainsFunc(m.Runs, alone) }); err != nil || !needed {
+	if err := w.Update(func(m *evidence.Manifest) { needed = slices.ContainsFunc(m.Runs, alone) }); err != nil ||
+		!needed {
 		return err
 	}
 	fault, err := pagefault.Measure(ctx)

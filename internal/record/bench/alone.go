@@ -24,7 +24,8 @@ const fewestAlone = 20
 // program's, if that is small: no profile and no log. What the process used then stands
 // beside what it used while it was profiled.
 func (b *benchRun) alone(ctx context.Context) error {
-	return b.optional(ctx, b.recordAlone, "it could not be run without a profile, so what the profile itself changes is not known")
+	return b.optional(ctx, b.recordAlone,
+		"it could not be run without a profile, so what the profile itself changes is not known")
 }
 
 func (b *benchRun) recordAlone(ctx context.Context) error {
@@ -54,7 +55,8 @@ func (b *benchRun) recordAlone(ctx context.Context) error {
 
 // withUse adds what the recorder says that the process has used.
 func withUse(p evidence.Part, use recorder.Result) evidence.Part {
-	p.Profiled, p.MinorFaults, p.Sleeps, p.Cycles, p.Collector = use.Profiled, use.Faults, use.Sleeps, use.Cycles, use.Collector
+	p.Profiled, p.MinorFaults, p.Sleeps, p.Cycles, p.Collector = use.Profiled, use.Faults, use.Sleeps, use.Cycles,
+		use.Collector
 	return p
 }
 

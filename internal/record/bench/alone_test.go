@@ -16,7 +16,8 @@ func TestAlone(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds and measures programs")
 	}
-	dir := recordtest.WriteTree(t, "go.mod", "module example.com/alonetest\n\ngo 1.25\n", "alone_test.go", `package alonetest
+	dir := recordtest.WriteTree(t, "go.mod", "module example.com/alonetest\n\ngo 1.25\n", "alone_test.go",
+		`package alonetest
 
 import "testing"
 
@@ -67,7 +68,8 @@ func BenchmarkStill(b *testing.B) {
 		// A busy machine may not tell what a page fault costs. Then the user is told.
 		untold := small && run.PageFault == nil && len(b.Manifest.Warnings) > 0
 		if (len(alone) == 1) != small || (run.PageFault != nil) != small && !untold {
-			t.Errorf("%s: alone %+v, a page fault costs %+v, warnings %q", run.Name, alone, run.PageFault, b.Manifest.Warnings)
+			t.Errorf("%s: alone %+v, a page fault costs %+v, warnings %q", run.Name, alone, run.PageFault,
+				b.Manifest.Warnings)
 		}
 		for _, p := range alone {
 			if p.Kind != evidence.KindBench || len(profiled) != 1 || p.Ops != profiled[0].Ops || p.Wall <= 0 {
@@ -75,7 +77,8 @@ func BenchmarkStill(b *testing.B) {
 			}
 			// The runtime accounts for the collector by the clock: where the process has to
 			// wait for a processor, that may be more than it was given.
-			if p.Cycles <= 0 || p.Collector <= 0 || p.Collector > p.Wall*time.Duration(runtime.NumCPU()) || p.Profiled <= 0 || p.MinorFaults <= 0 {
+			if p.Cycles <= 0 || p.Collector <= 0 || p.Collector > p.Wall*time.Duration(runtime.NumCPU()) ||
+				p.Profiled <= 0 || p.MinorFaults <= 0 {
 				t.Errorf("%s: alone it used %+v", run.Name, p)
 			}
 		}
@@ -91,7 +94,8 @@ func TestAloneFails(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("nobody tells what a process used")
 	}
-	dir := recordtest.WriteTree(t, "go.mod", "module example.com/alonetest\n\ngo 1.25\n", "alone_test.go", `package alonetest
+	dir := recordtest.WriteTree(t, "go.mod", "module example.com/alonetest\n\ngo 1.25\n", "alone_test.go",
+		`package alonetest
 
 import (
 	"os"
@@ -128,7 +132,8 @@ func BenchmarkShy(b *testing.B) {
 	for _, p := range b.Manifest.Runs[0].Parts {
 		passes[p.Pass] = true
 	}
-	if !passes[evidence.PassTiming] || !passes[evidence.PassAllocation] || !passes[evidence.PassCollector] || passes[evidence.PassAlone] {
+	if !passes[evidence.PassTiming] || !passes[evidence.PassAllocation] || !passes[evidence.PassCollector] ||
+		passes[evidence.PassAlone] {
 		t.Errorf("passes %v", passes)
 	}
 }

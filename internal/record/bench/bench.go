@@ -159,7 +159,8 @@ func (r *benchRecorder) prepare(ctx context.Context) error {
 		for i, p := range list {
 			names[i] = p.ImportPath
 		}
-		return fmt.Errorf("%w: no Benchmark function in %s; use -exec to record a command, or name a package that has one", errNoBenchmarks, strings.Join(firstOf(names, 5), ", "))
+		return fmt.Errorf("%w: no Benchmark function in %s; use -exec to record a command, or name a package that "+
+			"has one", errNoBenchmarks, strings.Join(firstOf(names, 5), ", "))
 	}
 	r.procs = runtime.GOMAXPROCS(0)
 	if err := r.findHelperLoops(ctx); err != nil {
@@ -232,9 +233,11 @@ func (r *benchRecorder) describe(ctx context.Context) error {
 	return r.w.Update(func(m *evidence.Manifest) {
 		m.Target = t
 		e := &m.Environment
-		e.GoVersion, e.GOOS, e.GOARCH, e.GOROOT, e.Experiment = env["GOVERSION"], env["GOOS"], env["GOARCH"], env["GOROOT"], env["GOEXPERIMENT"]
+		e.GoVersion, e.GOOS, e.GOARCH, e.GOROOT, e.Experiment = env["GOVERSION"], env["GOOS"], env["GOARCH"],
+			env["GOROOT"], env["GOEXPERIMENT"]
 		e.GOMAXPROCS = r.procs
-		e.GOGC, e.GOMEMLIMIT, e.GODEBUG = host.StartGOGC(os.Getenv("GOGC")), cmp.Or(os.Getenv("GOMEMLIMIT"), "off"), os.Getenv("GODEBUG")
+		e.GOGC, e.GOMEMLIMIT, e.GODEBUG = host.StartGOGC(os.Getenv("GOGC")), cmp.Or(os.Getenv("GOMEMLIMIT"),
+			"off"), os.Getenv("GODEBUG")
 	})
 }
 
@@ -251,7 +254,8 @@ func (r *benchRecorder) leaveOut(rest []probed) {
 	for i, p := range rest {
 		names[i] = p.name
 	}
-	r.lacks(fmt.Sprintf("%d benchmarks that did not fit the budget of %v: %s (use -budget or -bench)", len(rest), r.o.Budget, strings.Join(firstOf(names, 8), ", ")))
+	r.lacks(fmt.Sprintf("%d benchmarks that did not fit the budget of %v: %s (use -budget or -bench)", len(rest),
+		r.o.Budget, strings.Join(firstOf(names, 8), ", ")))
 }
 
 // lacks notes benchmarks that are not in the recording. The manifest is best

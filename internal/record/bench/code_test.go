@@ -23,7 +23,8 @@ func TestDisassemble(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("go test -c: %v\n%s", err, out)
 	}
-	text, err := after.Disassemble(context.Background(), binary, []string{"example.com/codetest.BenchmarkSum", "example.com/codetest.pick[...]", "no.such.function"})
+	text, err := after.Disassemble(context.Background(), binary,
+		[]string{"example.com/codetest.BenchmarkSum", "example.com/codetest.pick[...]", "no.such.function"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,13 +34,15 @@ func TestDisassemble(t *testing.T) {
 		seen[name] += len(f.Instructions)
 		return nil
 	})
-	if err != nil || seen["example.com/codetest.BenchmarkSum"] < 20 || seen["example.com/codetest.pick"] < 2 || len(seen) > 2 {
+	if err != nil || seen["example.com/codetest.BenchmarkSum"] < 20 || seen["example.com/codetest.pick"] < 2 ||
+		len(seen) > 2 {
 		t.Errorf("instructions by function: %v, %v", seen, err)
 	}
 	if text, err := after.Disassemble(context.Background(), binary, nil); len(text) > 0 || err != nil {
 		t.Errorf("no functions give %d bytes, %v", len(text), err)
 	}
-	if _, err := after.Disassemble(context.Background(), filepath.Join(t.TempDir(), "none"), []string{"f"}); err == nil {
+	if _, err := after.Disassemble(context.Background(), filepath.Join(t.TempDir(), "none"),
+		[]string{"f"}); err == nil {
 		t.Error("a binary that is not there is no error")
 	}
 }
@@ -59,7 +62,8 @@ func TestCodeOfBenchmarks(t *testing.T) {
 			}
 			defer f.Close()
 			names := map[string]bool{}
-			if err := objdump.Read(part.Path, f, func(c evidence.Code) error { names[c.Function] = true; return nil }); err != nil {
+			if err := objdump.Read(part.Path, f,
+				func(c evidence.Code) error { names[c.Function] = true; return nil }); err != nil {
 				t.Fatal(err)
 			}
 			if !names["example.com/codetest.BenchmarkSum"] {

@@ -21,7 +21,8 @@ func TestCycleCost(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds and measures programs")
 	}
-	dir := recordtest.WriteTree(t, "go.mod", "module example.com/pacetest\n\ngo 1.25\n", "pace_test.go", `package pacetest
+	dir := recordtest.WriteTree(t, "go.mod", "module example.com/pacetest\n\ngo 1.25\n", "pace_test.go",
+		`package pacetest
 
 import "testing"
 

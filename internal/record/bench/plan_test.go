@@ -14,7 +14,8 @@ func TestPlanFitsTheBudget(t *testing.T) {
 		for n := 1; n <= 400; n += 7 {
 			var all []probed
 			for i := range n {
-				all = append(all, probed{name: fmt.Sprintf("Benchmark%d", i), nsPerOp: 1000, bytesPerOp: 64, allocsPerOp: 5})
+				all = append(all, probed{name: fmt.Sprintf("Benchmark%d", i), nsPerOp: 1000, bytesPerOp: 64,
+					allocsPerOp: 5})
 			}
 			chosen, leftOut := plan(all, budget, 0)
 			if len(chosen)+len(leftOut) != n || len(chosen) == 0 {
@@ -32,7 +33,8 @@ func TestPlanFitsTheBudget(t *testing.T) {
 				t.Errorf("%v, %d benchmarks: the %d chosen take %v", budget, n, len(chosen), takes)
 			}
 			if len(leftOut) > 0 && takes < budget*3/4 {
-				t.Errorf("%v, %d benchmarks: %d are left out, and the others take %v only", budget, n, len(leftOut), takes)
+				t.Errorf("%v, %d benchmarks: %d are left out, and the others take %v only", budget, n, len(leftOut),
+					takes)
 			}
 		}
 	}

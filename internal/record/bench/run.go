@@ -60,7 +60,8 @@ func (r *benchRecorder) build(ctx context.Context, i int) error {
 	if _, plain := r.tool.Output(ctx, "test", append(args, p.ImportPath)...); plain != nil {
 		return plain
 	}
-	r.warn(fmt.Sprintf("%s: the recorder could not be added to its test binary, so in-use memory and allocation kinds are not recorded: %v", p.ImportPath, err))
+	r.warn(fmt.Sprintf("%s: the recorder could not be added to its test binary, so in-use memory and allocation "+
+		"kinds are not recorded: %v", p.ImportPath, err))
 	return nil
 }
 
@@ -142,7 +143,8 @@ func failureText(res ran) string {
 	for l := range strings.Lines(string(res.out) + "\n" + errs.String()) {
 		l = strings.TrimSpace(l)
 		// Results and headings of the runs before say nothing of the failure.
-		if l == "" || strings.HasPrefix(l, "Benchmark") || strings.HasPrefix(l, "goos:") || strings.HasPrefix(l, "goarch:") || strings.HasPrefix(l, "pkg:") || strings.HasPrefix(l, "cpu:") {
+		if l == "" || strings.HasPrefix(l, "Benchmark") || strings.HasPrefix(l, "goos:") ||
+			strings.HasPrefix(l, "goarch:") || strings.HasPrefix(l, "pkg:") || strings.HasPrefix(l, "cpu:") {
 			continue
 		}
 		telling = append(telling, l)
@@ -181,7 +183,8 @@ func (r *benchRecorder) probe(ctx context.Context) ([]probed, error) {
 		if re == "" {
 			re = "."
 		}
-		res, err := r.run(ctx, testRun{pkg: p, args: []string{"-test.bench=" + re, "-test.benchtime=30ms"}, limit: r.o.Budget})
+		res, err := r.run(ctx, testRun{pkg: p, args: []string{"-test.bench=" + re, "-test.benchtime=30ms"},
+			limit: r.o.Budget})
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -194,7 +197,8 @@ func (r *benchRecorder) probe(ctx context.Context) ([]probed, error) {
 			failure = err
 			r.lacks(fmt.Sprintf("benchmarks of %s behind a failure: %s", p.ImportPath, firstFailure(err)))
 		case res.timedOut:
-			r.lacks(fmt.Sprintf("benchmarks of %s behind %s: probing took more than %v (use -bench)", p.ImportPath, lastName(found), r.o.Budget))
+			r.lacks(fmt.Sprintf("benchmarks of %s behind %s: probing took more than %v (use -bench)", p.ImportPath,
+				lastName(found), r.o.Budget))
 		}
 		all = append(all, found...)
 	}
@@ -204,7 +208,8 @@ func (r *benchRecorder) probe(ctx context.Context) ([]probed, error) {
 	case failure != nil:
 		return nil, failure
 	case r.o.Bench != "":
-		return nil, fmt.Errorf("%w: -bench %s matches none of %s", errNoBenchmarks, r.o.Bench, strings.Join(firstOf(r.names(), 12), ", "))
+		return nil, fmt.Errorf("%w: -bench %s matches none of %s", errNoBenchmarks, r.o.Bench,
+			strings.Join(firstOf(r.names(), 12), ", "))
 	}
 	return nil, fmt.Errorf("%w: every benchmark was skipped or printed no result", errNoBenchmarks)
 }
@@ -334,7 +339,8 @@ func (b *benchRun) timing(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := b.keepText(b.part(evidence.Part{Path: "timing.txt", Kind: evidence.KindBench, Pass: evidence.PassTiming, Ops: b.ops}, res), b.benchText(res.out)); err != nil {
+	if err := b.keepText(b.part(evidence.Part{Path: "timing.txt", Kind: evidence.KindBench, Pass: evidence.PassTiming,
+		Ops: b.ops}, res), b.benchText(res.out)); err != nil {
 		return err
 	}
 	p := b.part(evidence.Part{Path: "cpu.pprof", Kind: evidence.KindCPU, Pass: evidence.PassTiming, Ops: b.ops}, res)
@@ -429,7 +435,8 @@ func (b *benchRun) allocation(ctx context.Context) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	env := recorder.Env(dir, recorder.Options{MemRate: 1, Auto: true, GCAtExit: true, HeapSnap: time.Hour, Metrics: -1, GODEBUG: os.Getenv("GODEBUG")})
+	env := recorder.Env(dir, recorder.Options{MemRate: 1, Auto: true, GCAtExit: true, HeapSnap: time.Hour, Metrics: -1,
+		GODEBUG: os.Getenv("GODEBUG")})
 	res, err := b.runOne(ctx, testRun{args: b.args(b.allocOps, flushBenchmark), env: env})
 	if err != nil {
 		return err
@@ -441,7 +448,8 @@ func (b *benchRun) allocation(ctx context.Context) error {
 	if len(files.Heap) == 0 {
 		return errors.New("the recorder left no allocation profile")
 	}
-	p := b.part(evidence.Part{Path: "allocs.pprof", Kind: evidence.KindAllocs, Pass: evidence.PassAllocation, Ops: b.allocOps}, res)
+	p := b.part(evidence.Part{Path: "allocs.pprof", Kind: evidence.KindAllocs, Pass: evidence.PassAllocation,
+		Ops: b.allocOps}, res)
 	p.Rate, p.Raw = 1, true
 	return b.w.Adopt(b.id, p, files.Heap[len(files.Heap)-1])
 }
@@ -449,11 +457,13 @@ func (b *benchRun) allocation(ctx context.Context) error {
 // plainAllocation is the fallback without the recorder.
 func (b *benchRun) plainAllocation(ctx context.Context) error {
 	mem := filepath.Join(b.tmp, "mem.pprof")
-	res, err := b.runOne(ctx, testRun{args: append(b.args(b.allocOps, ""), "-test.memprofile="+mem, "-test.memprofilerate=1")})
+	res, err := b.runOne(ctx, testRun{args: append(b.args(b.allocOps, ""), "-test.memprofile="+mem,
+		"-test.memprofilerate=1")})
 	if err != nil {
 		return err
 	}
-	p := b.part(evidence.Part{Path: "allocs.pprof", Kind: evidence.KindAllocs, Pass: evidence.PassAllocation, Ops: b.allocOps}, res)
+	p := b.part(evidence.Part{Path: "allocs.pprof", Kind: evidence.KindAllocs, Pass: evidence.PassAllocation,
+		Ops: b.allocOps}, res)
 	p.Rate = 1
 	return b.w.Adopt(b.id, p, mem)
 }
@@ -473,7 +483,8 @@ func (b *benchRun) collector(ctx context.Context) error {
 	}
 	defer os.RemoveAll(dir)
 	if b.pkg.recorder {
-		env = recorder.Env(dir, recorder.Options{MemRate: liveRate, Auto: true, HeapSnap: 100 * time.Millisecond, Metrics: -1, GODEBUG: debug})
+		env = recorder.Env(dir, recorder.Options{MemRate: liveRate, Auto: true, HeapSnap: 100 * time.Millisecond,
+			Metrics: -1, GODEBUG: debug})
 	}
 	// The recorder's goroutine must have ended when a TestMain looks for leaks.
 	also := ""
@@ -485,10 +496,12 @@ func (b *benchRun) collector(ctx context.Context) error {
 		return err
 	}
 	// The text comes first: it says which cycles of the log are the benchmark's.
-	if err := b.keepText(b.part(evidence.Part{Path: "gc.txt", Kind: evidence.KindBench, Pass: evidence.PassCollector, Ops: b.ops}, res), b.benchText(res.out)); err != nil {
+	if err := b.keepText(b.part(evidence.Part{Path: "gc.txt", Kind: evidence.KindBench, Pass: evidence.PassCollector,
+		Ops: b.ops}, res), b.benchText(res.out)); err != nil {
 		return err
 	}
-	if err := b.keepText(b.part(evidence.Part{Path: "gctrace.txt", Kind: evidence.KindGCTrace, Pass: evidence.PassCollector, Ops: b.ops}, res), res.err); err != nil {
+	if err := b.keepText(b.part(evidence.Part{Path: "gctrace.txt", Kind: evidence.KindGCTrace,
+		Pass: evidence.PassCollector, Ops: b.ops}, res), res.err); err != nil {
 		return err
 	}
 	found, err := b.results(b.planned.pkg, res.out)
@@ -506,7 +519,8 @@ func (b *benchRun) collector(ctx context.Context) error {
 		return err
 	}
 	for i, f := range files.Heap {
-		p := b.part(evidence.Part{Path: fmt.Sprintf("heap-%02d.pprof", i), Kind: evidence.KindHeap, Pass: evidence.PassCollector, Rate: liveRate, Raw: true}, res)
+		p := b.part(evidence.Part{Path: fmt.Sprintf("heap-%02d.pprof", i), Kind: evidence.KindHeap,
+			Pass: evidence.PassCollector, Rate: liveRate, Raw: true}, res)
 		if err := b.w.Adopt(b.id, p, f); err != nil {
 			return err
 		}

@@ -42,7 +42,8 @@ func (s *benchSource) read(file string) {
 		}
 	}
 	for _, n := range measuredLoops(f) {
-		s.loops = append(s.loops, evidence.Loop{File: file, First: set.Position(n.Pos()).Line, Last: set.Position(n.End()).Line})
+		s.loops = append(s.loops, evidence.Loop{File: file, First: set.Position(n.Pos()).Line,
+			Last: set.Position(n.End()).Line})
 	}
 }
 
@@ -51,7 +52,8 @@ func (s *benchSource) read(file string) {
 func testHelpers(all []gocmd.Package) []string {
 	var files []string
 	for _, p := range all {
-		if p.Standard || p.Module == nil || !p.Module.Main || !slices.Contains(p.Imports, "testing") || strings.HasSuffix(p.ImportPath, ".test") {
+		if p.Standard || p.Module == nil || !p.Module.Main || !slices.Contains(p.Imports, "testing") ||
+			strings.HasSuffix(p.ImportPath, ".test") {
 			continue
 		}
 		for _, name := range p.GoFiles {
@@ -177,7 +179,8 @@ func mentionsIteration(n ast.Node) bool {
 		case *ast.FuncLit:
 			return false
 		case *ast.CallExpr:
-			if sel, ok := n.Fun.(*ast.SelectorExpr); ok && len(n.Args) == 0 && (sel.Sel.Name == "Loop" || sel.Sel.Name == "Next") {
+			if sel, ok := n.Fun.(*ast.SelectorExpr); ok && len(n.Args) == 0 &&
+				(sel.Sel.Name == "Loop" || sel.Sel.Name == "Next") {
 				if x, ok := sel.X.(*ast.Ident); ok && len(x.Name) <= 3 {
 					found = true
 				}

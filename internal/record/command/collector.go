@@ -30,7 +30,8 @@ func Collector(ctx context.Context, o Options, w *bundle.Writer) error {
 		return err
 	}
 	r.run = w.Run(evidence.Run{Name: "service", Package: r.target.pkg.ImportPath})
-	_, err = r.record(ctx, execPass{name: evidence.PassCollector, log: true, options: recorder.Options{HeapSnap: -1, Metrics: collectorSamples}})
+	_, err = r.record(ctx, execPass{name: evidence.PassCollector, log: true,
+		options: recorder.Options{HeapSnap: -1, Metrics: collectorSamples}})
 	switch {
 	case errors.Is(err, process.ErrEnded):
 		return fmt.Errorf("%s: %w %w", o.Package, ErrProgramFailed, err)

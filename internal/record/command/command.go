@@ -31,14 +31,15 @@ type Options struct {
 	Ready      string        // URL that answers once the program is ready; "" does not wait
 	Load       string        // shell command that loads the program; the window lasts as long as it runs
 	For        time.Duration // length of the window at most; 0 means until the load or the program ends
-	MemRate    int64         // bytes a heap sample in the allocation pass; 0 chooses it by the program's allocation rate
-	Trace      time.Duration // length of an execution trace that follows the window; 0 takes none
-	Requests   bool          // with Trace: make each request to net/http a task, for which net/http is built anew
-	CacheDir   string        // for copies of modules that are not the user's; "" is heaptrim in the user's cache
-	Stdin      io.Reader     // of the program; nil reads nothing
-	Stdout     io.Writer     // of the program; nil drops it
-	Stderr     io.Writer     // of the program, without the lines of gctrace; nil drops it
-	Progress   func(format string, args ...any)
+	// bytes a heap sample in the allocation pass; 0 chooses it by the program's allocation rate
+	MemRate  int64
+	Trace    time.Duration // length of an execution trace that follows the window; 0 takes none
+	Requests bool          // with Trace: make each request to net/http a task, for which net/http is built anew
+	CacheDir string        // for copies of modules that are not the user's; "" is heaptrim in the user's cache
+	Stdin    io.Reader     // of the program; nil reads nothing
+	Stdout   io.Writer     // of the program; nil drops it
+	Stderr   io.Writer     // of the program, without the lines of gctrace; nil drops it
+	Progress func(format string, args ...any)
 }
 
 // answerWithin is for the recorder, which snapshots a heap profile first.
@@ -75,7 +76,8 @@ func Record(ctx context.Context, o Options, w *bundle.Writer) error {
 		}
 	}
 	r.run = w.Run(evidence.Run{Name: "service", Package: r.target.pkg.ImportPath})
-	timing, err := r.record(ctx, execPass{name: evidence.PassTiming, log: true, trace: o.Trace, options: recorder.Options{CPU: true, GCAtExit: true}})
+	timing, err := r.record(ctx, execPass{name: evidence.PassTiming, log: true, trace: o.Trace,
+		options: recorder.Options{CPU: true, GCAtExit: true}})
 	if errors.Is(err, process.ErrEnded) {
 		return fmt.Errorf("%s: %w %w", o.Package, ErrProgramFailed, err)
 	}
@@ -137,12 +139,14 @@ type recordedPass struct {
 
 // fineRun is what a recording under load lacks until its second run is done.
 func fineRun() evidence.Gap {
-	return evidence.Gap{Code: evidence.GapFineRun, What: "the run that samples allocations finely", Adds: "the sites of which the first run's sampling tells little or nothing, and closer bounds for the others"}
+	return evidence.Gap{Code: evidence.GapFineRun, What: "the run that samples allocations finely",
+		Adds: "the sites of which the first run's sampling tells little or nothing, and closer bounds for the others"}
 }
 
 // traceRun is what a recording with a trace lacks until that is kept.
 func traceRun() evidence.Gap {
-	return evidence.Gap{Code: evidence.GapTrace, What: "the execution trace", Adds: "who paid with time for memory management, and who caused it"}
+	return evidence.Gap{Code: evidence.GapTrace, What: "the execution trace",
+		Adds: "who paid with time for memory management, and who caused it"}
 }
 
 // meant is what is recorded after the first window.
@@ -165,7 +169,8 @@ func (r *execRecorder) lack(l evidence.Gap, why error) error {
 	return r.w.Update(func(m *evidence.Manifest) {
 		m.Lacks = slices.DeleteFunc(m.Lacks, func(x evidence.Gap) bool { return x.Code == l.Code })
 		if why != nil {
-			m.Lacks = append(m.Lacks, evidence.Gap{Code: l.Code, What: fmt.Sprintf("%s: %v", l.What, why), Adds: l.Adds})
+			m.Lacks = append(m.Lacks, evidence.Gap{Code: l.Code, What: fmt.Sprintf("%s: %v", l.What, why),
+				Adds: l.Adds})
 		}
 	})
 }
@@ -283,7 +288,8 @@ func (r *execRecorder) describe(ctx context.Context, notes []string) error {
 	}
 	return r.w.Update(func(m *evidence.Manifest) {
 		m.Target = t
-		m.Environment.GOROOT, m.Environment.GoVersion, m.Environment.Experiment = env["GOROOT"], env["GOVERSION"], env["GOEXPERIMENT"]
+		m.Environment.GOROOT, m.Environment.GoVersion, m.Environment.Experiment = env["GOROOT"], env["GOVERSION"],
+			env["GOEXPERIMENT"]
 		m.Warnings = append(m.Warnings, notes...)
 	})
 }

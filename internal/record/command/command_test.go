@@ -151,12 +151,14 @@ func allocatedBelow(t *testing.T, b *bundle.Bundle, p evidence.Part, function st
 func TestExecBatch(t *testing.T) {
 	dir := recordtest.WriteTree(t, "go.mod", "module example.com/batch\n\ngo 1.21\n", "cmd/b/main.go", batchSource)
 	var said strings.Builder
-	b, err := execute(context.Background(), t, Options{Dir: dir, Package: "./cmd/b", Args: []string{"1200ms", "x"}, Stderr: &said})
+	b, err := execute(context.Background(), t,
+		Options{Dir: dir, Package: "./cmd/b", Args: []string{"1200ms", "x"}, Stderr: &said})
 	if !errors.Is(err, ErrProgramFailed) || !strings.Contains(err.Error(), "exit status 7") {
 		t.Fatalf("got error %v, want the program's exit status", err)
 	}
 	m := b.Manifest
-	if m.Target.Kind != evidence.TargetExec || m.Target.Module != "example.com/batch" || m.Target.ModuleDir == "" || !slices.Equal(m.Target.Packages, []string{"example.com/batch/cmd/b"}) {
+	if m.Target.Kind != evidence.TargetExec || m.Target.Module != "example.com/batch" || m.Target.ModuleDir == "" ||
+		!slices.Equal(m.Target.Packages, []string{"example.com/batch/cmd/b"}) {
 		t.Errorf("target = %+v", m.Target)
 	}
 	if m.Environment.GoVersion != runtime.Version() || m.Environment.GOGC == "" {
@@ -173,7 +175,8 @@ func TestExecBatch(t *testing.T) {
 		t.Fatalf("%d heap snapshots", len(heap))
 	}
 	last := heap[len(heap)-1]
-	if got := allocatedBelow(t, b, last, "main.churn"); got < 10<<20 || !last.Raw || last.Rate != 512<<10 || last.Wall < 1200*time.Millisecond {
+	if got := allocatedBelow(t, b, last, "main.churn"); got < 10<<20 || !last.Raw || last.Rate != 512<<10 ||
+		last.Wall < 1200*time.Millisecond {
 		t.Errorf("churn allocated %d bytes in %+v", got, last)
 	}
 	for _, kind := range []evidence.Kind{evidence.KindCPU, evidence.KindMetrics, evidence.KindGCTrace} {
@@ -182,7 +185,8 @@ func TestExecBatch(t *testing.T) {
 		}
 	}
 	text, err := os.ReadFile(b.Path(recordtest.PartsOf(b, evidence.PassTiming, evidence.KindGCTrace)[0]))
-	if err != nil || !strings.HasPrefix(string(text), "pacer:") && !strings.HasPrefix(string(text), "gc ") || strings.Contains(string(text), "(forced)") {
+	if err != nil || !strings.HasPrefix(string(text), "pacer:") && !strings.HasPrefix(string(text), "gc ") ||
+		strings.Contains(string(text), "(forced)") {
 		t.Errorf("gctrace, error %v:\n%.300s", err, text)
 	}
 }
@@ -241,7 +245,8 @@ func TestExecLoad(t *testing.T) {
 		got := allocatedBelow(t, b, last, "strings.Repeat") - allocatedBelow(t, b, first, "strings.Repeat")
 		want := last.Ops * 10240
 		if f := float64(got) / float64(want); f < 0.8 || f > 1.25 {
-			t.Errorf("%d requests allocated %d bytes in strings.Repeat at rate %d, want about %d", last.Ops, got, last.Rate, want)
+			t.Errorf("%d requests allocated %d bytes in strings.Repeat at rate %d, want about %d", last.Ops, got,
+				last.Rate, want)
 		}
 		if last.Rate >= 512<<10 {
 			t.Errorf("rate %d is not fine", last.Rate)
@@ -370,7 +375,8 @@ func proxy(t *testing.T, module, version string, files ...string) {
 	if err := errors.Join(z.Close(), f.Close()); err != nil {
 		t.Fatal(err)
 	}
-	for name, text := range map[string]string{version + ".info": fmt.Sprintf(`{"Version":%q}`, version), "list": version + "\n"} {
+	for name, text := range map[string]string{version + ".info": fmt.Sprintf(`{"Version":%q}`, version),
+		"list": version + "\n"} {
 		if err := os.WriteFile(filepath.Join(at, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -394,12 +400,14 @@ func TestExecReleased(t *testing.T) {
 		"cmd/b/main.go", batchSource)
 	cache := t.TempDir()
 	for range 2 { // the second finds the copy
-		b, err := execute(context.Background(), t, Options{Package: "example.com/tool/cmd/b@v1.2.3", Args: []string{"200ms"}, CacheDir: cache})
+		b, err := execute(context.Background(), t,
+			Options{Package: "example.com/tool/cmd/b@v1.2.3", Args: []string{"200ms"}, CacheDir: cache})
 		if err != nil {
 			t.Fatal(err)
 		}
 		m := b.Manifest.Target
-		if m.Module != "example.com/tool" || !isBelow(m.ModuleDir, cache) || !isFile(filepath.Join(m.ModuleDir, "cmd", "b", "main.go")) {
+		if m.Module != "example.com/tool" || !isBelow(m.ModuleDir, cache) ||
+			!isFile(filepath.Join(m.ModuleDir, "cmd", "b", "main.go")) {
 			t.Errorf("target = %+v", m)
 		}
 		if len(recordtest.PartsOf(b, evidence.PassTiming, evidence.KindHeap)) == 0 {
@@ -413,7 +421,8 @@ func TestExecReleased(t *testing.T) {
 }
 
 func TestExecDependency(t *testing.T) {
-	proxy(t, "example.com/tool", "v1.2.3", "go.mod", "module example.com/tool\n\ngo 1.21\n", "cmd/b/main.go", batchSource)
+	proxy(t, "example.com/tool", "v1.2.3", "go.mod", "module example.com/tool\n\ngo 1.21\n", "cmd/b/main.go",
+		batchSource)
 	dir := recordtest.WriteTree(t, "go.mod", "module example.com/user\n\ngo 1.21\n\nrequire example.com/tool v1.2.3\n",
 		"tools.go", "//go:build tools\n\npackage user\n\nimport _ \"example.com/tool/cmd/b\"\n")
 	tool := gocmd.Tool{Dir: dir}
@@ -425,7 +434,8 @@ func TestExecDependency(t *testing.T) {
 	}
 	before, _ := os.ReadFile(filepath.Join(dir, "go.mod"))
 	cache := t.TempDir()
-	b, err := execute(context.Background(), t, Options{Dir: dir, Package: "example.com/tool/cmd/b", Args: []string{"200ms"}, CacheDir: cache})
+	b, err := execute(context.Background(), t,
+		Options{Dir: dir, Package: "example.com/tool/cmd/b", Args: []string{"200ms"}, CacheDir: cache})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -55,7 +55,8 @@ func (r *execRecorder) environment(s *execSession, rec recorder.Recording) error
 	}
 	return r.w.Update(func(m *evidence.Manifest) {
 		to := &m.Environment
-		to.GoVersion, to.GOOS, to.GOARCH, to.GOMAXPROCS, to.NumCPU = e.GoVersion, e.GOOS, e.GOARCH, e.GOMAXPROCS, e.NumCPU
+		to.GoVersion, to.GOOS, to.GOARCH, to.GOMAXPROCS, to.NumCPU = e.GoVersion, e.GOOS, e.GOARCH, e.GOMAXPROCS,
+			e.NumCPU
 		to.GOGC, to.GOMEMLIMIT, to.GODEBUG = e.GOGC, e.GOMEMLIMIT, os.Getenv("GODEBUG")
 	})
 }
@@ -64,14 +65,16 @@ func (r *execRecorder) environment(s *execSession, rec recorder.Recording) error
 func (r *execRecorder) warnings(s *execSession, rec recorder.Recording, f recorder.Result) error {
 	list := rec.Notes
 	if !f.Complete {
-		list = append(list, "the program ended without the recorder's knowing, by os.Exit outside package main, a fault or a kill: the last seconds are missing")
+		list = append(list, "the program ended without the recorder's knowing, by os.Exit outside package main, a "+
+			"fault or a kill: the last seconds are missing")
 	}
 	if err := s.proc.Failure(); err != nil && (f.Exit || !f.Complete) {
 		list = append(list, fmt.Sprintf("the program ended with %v", err))
 		r.failed = err
 	}
 	if s.o.Load != "" && s.load.requests == 0 && s.pass.limit == 0 {
-		list = append(list, "the load command's output does not say how many requests it made: figures per request are not known")
+		list = append(list, "the load command's output does not say how many requests it made: figures per request "+
+			"are not known")
 	}
 	for _, text := range list {
 		if err := r.warn("%s pass: %s", s.pass.name, text); err != nil {

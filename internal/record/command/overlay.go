@@ -59,7 +59,8 @@ func commandOverlay(dir string, p gocmd.Package, also map[string]string) (overla
 		}
 	}
 	if !hasMain {
-		notes = append(notes, "func main is in a file that cannot be edited (it imports \"C\"): what is recorded in the last moments before the program ends is lost")
+		notes = append(notes, "func main is in a file that cannot be edited (it imports \"C\"): what is recorded in "+
+			"the last moments before the program ends is lost")
 	}
 	overlay, err = gocmd.WriteOverlay(dir, files)
 	return overlay, notes, err

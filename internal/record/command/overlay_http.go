@@ -52,7 +52,8 @@ func hookServer(name string, source []byte) ([]byte, error) {
 	}
 	for _, d := range f.Decls {
 		fn, ok := d.(*ast.FuncDecl)
-		if !ok || fn.Name.Name != "ServeHTTP" || fn.Body == nil || receiver(fn) != "sh serverHandler" || !takes(fn, "rw", "req") {
+		if !ok || fn.Name.Name != "ServeHTTP" || fn.Body == nil || receiver(fn) != "sh serverHandler" ||
+			!takes(fn, "rw", "req") {
 			continue
 		}
 		at := fset.File(fn.Pos()).Offset(fn.Body.Lbrace) + 1

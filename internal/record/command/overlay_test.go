@@ -38,20 +38,25 @@ func TestHookExits(t *testing.T) {
 	f("import \"os\"\nfunc f() { os.Exit(1) }\n", "import \"os\"\nfunc f() { htrim7qExit(1) }\n"+last, false)
 	f("import \"os\"\nfunc f() { defer os.Exit(1); g(os.Exit); os.Getpid() }",
 		"import \"os\"\nfunc f() { defer htrim7qExit(1); g(htrim7qExit); os.Getpid() }"+last, false)
-	f("import sys \"os\"\nfunc f() { sys.Exit(1) }\n", "import sys \"os\"\nfunc f() { htrim7qExit(1) }\n\nvar _ = sys.Exit\n", false)
+	f("import sys \"os\"\nfunc f() { sys.Exit(1) }\n",
+		"import sys \"os\"\nfunc f() { htrim7qExit(1) }\n\nvar _ = sys.Exit\n", false)
 	// A variable of the package's name, another package of that name, no name.
-	f("import \"os\"\nfunc f(os t) { os.Exit(1) }\nvar p = os.Getpid\n", "import \"os\"\nfunc f(os t) { os.Exit(1) }\nvar p = os.Getpid\n", false)
+	f("import \"os\"\nfunc f(os t) { os.Exit(1) }\nvar p = os.Getpid\n",
+		"import \"os\"\nfunc f(os t) { os.Exit(1) }\nvar p = os.Getpid\n", false)
 	f("import \"os\"\nfunc f() { if os := g(); true { os.Exit(1) }; os.Exit(2) }\n",
 		"import \"os\"\nfunc f() { if os := g(); true { os.Exit(1) }; htrim7qExit(2) }\n"+last, false)
-	f("import \"example.com/os\"\nfunc f() { os.Exit(1) }\n", "import \"example.com/os\"\nfunc f() { os.Exit(1) }\n", false)
+	f("import \"example.com/os\"\nfunc f() { os.Exit(1) }\n", "import \"example.com/os\"\nfunc f() { os.Exit(1) }\n",
+		false)
 	f("import . \"os\"\nfunc f() { Exit(1) }\n", "import . \"os\"\nfunc f() { Exit(1) }\n", false)
 	f("import _ \"os\"\n", "import _ \"os\"\n", false)
 	// A line directive moves positions, not offsets.
-	f("import \"os\"\n//line other.y:700\nfunc f() { os.Exit(1) }\n", "import \"os\"\n//line other.y:700\nfunc f() { htrim7qExit(1) }\n"+last, false)
+	f("import \"os\"\n//line other.y:700\nfunc f() { os.Exit(1) }\n",
+		"import \"os\"\n//line other.y:700\nfunc f() { htrim7qExit(1) }\n"+last, false)
 }
 
 func TestHookExitsRefuses(t *testing.T) {
-	if _, err := hookExits("x.go", []byte("package main\nfunc {")); err == nil || !strings.Contains(err.Error(), "x.go:2") {
+	if _, err := hookExits("x.go", []byte("package main\nfunc {")); err == nil ||
+		!strings.Contains(err.Error(), "x.go:2") {
 		t.Errorf("got %v, want an error at x.go:2", err)
 	}
 }
@@ -81,8 +86,10 @@ func buildOverlay(t *testing.T, dir string, flags ...string) (bin string, notes 
 func TestOverlayKeepsLines(t *testing.T) {
 	dir := recordtest.WriteTree(t,
 		"go.mod", "module example.com/lines\n\ngo 1.20\n",
-		"main.go", "package main\n\nimport (\n\t\"fmt\"\n\t\"runtime\"\n)\n\nfunc main() {\n\t_, f, l, _ := runtime.Caller(0)\n\tfmt.Println(f, l)\n\tleave()\n}\n",
-		"leave.go", "//go:build !quiet\n\npackage main\n\nimport (\n\t\"fmt\"\n\t\"os\"\n\t\"runtime\"\n)\n\nfunc leave() {\n\t_, f, l, _ := runtime.Caller(0)\n\tfmt.Println(f, l)\n\tos.Exit(4)\n}\n",
+		"main.go", "package main\n\nimport (\n\t\"fmt\"\n\t\"runtime\"\n)\n\nfunc main() {\n\t_, f, l, _ := "+
+			"runtime.Caller(0)\n\tfmt.Println(f, l)\n\tleave()\n}\n",
+		"leave.go", "//go:build !quiet\n\npackage main\n\nimport (\n\t\"fmt\"\n\t\"os\"\n\t\"runtime\"\n)\n\nfunc "+
+			"leave() {\n\t_, f, l, _ := runtime.Caller(0)\n\tfmt.Println(f, l)\n\tos.Exit(4)\n}\n",
 		"quiet.go", "//go:build quiet\n\npackage main\n\nimport \"os\"\n\nfunc leave() { os.Exit(5) }\n",
 	)
 	for flag, code := range map[string]int{"": 4, "-tags=quiet": 5} {
@@ -97,7 +104,8 @@ func TestOverlayKeepsLines(t *testing.T) {
 		with := exec.Command(bin)
 		got, _ := with.Output()
 		plain := filepath.Join(t.TempDir(), "plain.exe")
-		if _, err := (gocmd.Tool{Dir: dir, Flags: flags}).Output(context.Background(), "build", "-o", plain, "."); err != nil {
+		if _, err := (gocmd.Tool{Dir: dir, Flags: flags}).Output(context.Background(), "build", "-o", plain,
+			"."); err != nil {
 			t.Fatal(err)
 		}
 		want, _ := exec.Command(plain).Output()
@@ -111,14 +119,16 @@ func TestOverlayKeepsLines(t *testing.T) {
 }
 
 func TestOverlayOfCgo(t *testing.T) {
-	if env, err := (gocmd.Tool{}).Settings(context.Background(), "CGO_ENABLED", "CC"); err != nil || env["CGO_ENABLED"] != "1" {
+	if env, err := (gocmd.Tool{}).Settings(context.Background(), "CGO_ENABLED", "CC"); err != nil ||
+		env["CGO_ENABLED"] != "1" {
 		t.Skip("cgo is off")
 	} else if _, err := exec.LookPath(strings.Fields(env["CC"])[0]); err != nil {
 		t.Skip("no C compiler")
 	}
 	dir := recordtest.WriteTree(t,
 		"go.mod", "module example.com/c\n\ngo 1.20\n",
-		"main.go", "package main\n\n// static int three(void) { return 3; }\nimport \"C\"\n\nimport \"os\"\n\nfunc main() {\n\tdefer os.Exit(int(C.three()))\n}\n",
+		"main.go", "package main\n\n// static int three(void) { return 3; }\nimport \"C\"\n\nimport \"os\"\n\nfunc "+
+			"main() {\n\tdefer os.Exit(int(C.three()))\n}\n",
 	)
 	bin, notes := buildOverlay(t, dir)
 	if len(notes) != 1 || !strings.Contains(notes[0], "func main") {

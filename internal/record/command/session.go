@@ -42,7 +42,8 @@ type loadResult struct {
 
 // start starts the program.
 func (r *execRecorder) start(p execPass) (*execSession, error) {
-	s := &execSession{o: r.o, pass: p, dir: filepath.Join(r.tmp, "rec-"+p.name), auto: r.o.Ready == "" && r.o.Load == ""}
+	s := &execSession{o: r.o, pass: p, dir: filepath.Join(r.tmp, "rec-"+p.name), auto: r.o.Ready == "" &&
+		r.o.Load == ""}
 	if err := os.Mkdir(s.dir, 0o755); err != nil {
 		return nil, err
 	}
@@ -158,7 +159,8 @@ func (s *execSession) underLoad(ctx context.Context) error {
 	}
 	s.load = loadResult{left.Output, loadlog.Requests(left.Output)}
 	if left.Failed != nil && s.load.requests == 0 {
-		err = errors.Join(err, fmt.Errorf("the load command %q: %w\n%s", s.o.Load, left.Failed, gocmd.LastLines(string(left.Output), 10)))
+		err = errors.Join(err, fmt.Errorf("the load command %q: %w\n%s", s.o.Load, left.Failed,
+			gocmd.LastLines(string(left.Output), 10)))
 	}
 	return err
 }

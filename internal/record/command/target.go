@@ -27,7 +27,8 @@ func (r *execRecorder) resolve(ctx context.Context) (execTarget, error) {
 	if r.o.Package == "" {
 		return execTarget{}, fmt.Errorf("no package to run")
 	}
-	if name, version, ok := strings.Cut(r.o.Package, "@"); ok && !strings.HasPrefix(name, ".") && !filepath.IsAbs(name) {
+	if name, version, ok := strings.Cut(r.o.Package, "@"); ok && !strings.HasPrefix(name, ".") &&
+		!filepath.IsAbs(name) {
 		return r.released(ctx, name, version)
 	}
 	tool := gocmd.Tool{Dir: r.o.Dir, Flags: r.o.BuildFlags}
@@ -72,7 +73,8 @@ func (r *execRecorder) dependency(ctx context.Context, tool gocmd.Tool, pkg gocm
 		return execTarget{}, err
 	}
 	if env["GOWORK"] != "" && env["GOWORK"] != "off" {
-		return execTarget{}, fmt.Errorf("%s is a dependency, which cannot be recorded from within a workspace: set GOWORK=off, or name a version (%s@%s)",
+		return execTarget{}, fmt.Errorf("%s is a dependency, which cannot be recorded from within a workspace: set "+
+			"GOWORK=off, or name a version (%s@%s)",
 			pkg.ImportPath, pkg.ImportPath, pkg.Module.Version)
 	}
 	m := *pkg.Module
@@ -89,11 +91,13 @@ func (r *execRecorder) dependency(ctx context.Context, tool gocmd.Tool, pkg gocm
 		return execTarget{}, err
 	}
 	replace := "-replace=" + m.Path + "@" + m.Version + "=" + copied
-	if _, err := tool.Output(ctx, "mod", "edit", "-dropreplace="+m.Path+"@"+m.Version, "-dropreplace="+m.Path, replace, modfile); err != nil {
+	if _, err := tool.Output(ctx, "mod", "edit", "-dropreplace="+m.Path+"@"+m.Version, "-dropreplace="+m.Path, replace,
+		modfile); err != nil {
 		return execTarget{}, err
 	}
 	flags := append(append([]string{}, tool.Flags...), "-modfile="+modfile, "-mod=mod")
-	t := execTarget{tool: gocmd.Tool{Dir: tool.Dir, Flags: flags}, evidence: evidence.Target{Module: m.Path, ModuleDir: copied}}
+	t := execTarget{tool: gocmd.Tool{Dir: tool.Dir, Flags: flags},
+		evidence: evidence.Target{Module: m.Path, ModuleDir: copied}}
 	t.pkg, err = t.tool.MainPackage(ctx, pkg.ImportPath)
 	return t, err
 }

@@ -81,7 +81,8 @@ func (k keeper) trace(f recorder.Result) error {
 	if f.Trace == "" {
 		return nil
 	}
-	p := evidence.Part{Path: "trace/trace.out", Kind: evidence.KindTrace, Pass: evidence.PassTrace, Wall: f.Wall, CPU: f.CPU}
+	p := evidence.Part{Path: "trace/trace.out", Kind: evidence.KindTrace, Pass: evidence.PassTrace, Wall: f.Wall,
+		CPU: f.CPU}
 	if err := k.w.Adopt(k.run, p, f.Trace); err != nil {
 		return err
 	}

@@ -75,7 +75,8 @@ func TestExecTrace(t *testing.T) {
 
 func TestExecTraceWithoutRequests(t *testing.T) {
 	dir := recordtest.WriteTree(t, "go.mod", "module example.com/batch\n\ngo 1.21\n", "main.go", batchSource)
-	b, err := execute(context.Background(), t, Options{Dir: dir, Package: ".", Args: []string{"1h"}, For: 2 * time.Second, Trace: 500 * time.Millisecond})
+	b, err := execute(context.Background(), t,
+		Options{Dir: dir, Package: ".", Args: []string{"1h"}, For: 2 * time.Second, Trace: 500 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,8 +84,10 @@ func TestExecTraceWithoutRequests(t *testing.T) {
 		t.Errorf("%d events, tasks %v", got.Events, got.Tasks)
 	}
 	// A program that is recorded to its end has no window behind it.
-	b, err = execute(context.Background(), t, Options{Dir: dir, Package: ".", Args: []string{"300ms"}, Trace: time.Second})
-	if err != nil || len(recordtest.PartsOf(b, evidence.PassTrace, evidence.KindTrace)) > 0 || len(b.Manifest.LeftOut)+len(b.Manifest.Lacks) > 0 {
+	b, err = execute(context.Background(), t,
+		Options{Dir: dir, Package: ".", Args: []string{"300ms"}, Trace: time.Second})
+	if err != nil || len(recordtest.PartsOf(b, evidence.PassTrace, evidence.KindTrace)) > 0 ||
+		len(b.Manifest.LeftOut)+len(b.Manifest.Lacks) > 0 {
 		t.Errorf("error %v, manifest %+v", err, b.Manifest)
 	}
 }
@@ -96,7 +99,9 @@ func TestExecTraceOfShortLoad(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m := b.Manifest; len(m.Lacks) != 1 || !strings.Contains(m.Lacks[0].What, "the execution trace: the second call of the load") || m.Lacks[0].Adds == "" {
+	if m := b.Manifest; len(m.Lacks) != 1 ||
+		!strings.Contains(m.Lacks[0].What, "the execution trace: the second call of the load") ||
+		m.Lacks[0].Adds == "" {
 		t.Errorf("lacks %q, want the trace", m.Lacks)
 	}
 }
@@ -109,7 +114,8 @@ func TestHookServer(t *testing.T) {
 			t.Errorf("%q: got %q, %v, want %q", in, got, err, want)
 		}
 	}
-	const head, hook = "func (sh serverHandler) ServeHTTP(rw ResponseWriter, req *Request) {", " defer htrim7qTask(sh.srv, &req)();"
+	const head, hook = "func (sh serverHandler) ServeHTTP(rw ResponseWriter, req *Request) {",
+		" defer htrim7qTask(sh.srv, &req)();"
 	f(head+"\n\twork()\n}\n", head+hook+"\n\twork()\n}\n")
 	f("func (sh *other) ServeHTTP(rw ResponseWriter, req *Request) {}\n"+head+"}\n",
 		"func (sh *other) ServeHTTP(rw ResponseWriter, req *Request) {}\n"+head+hook+"}\n")
@@ -119,7 +125,8 @@ func TestHookServer(t *testing.T) {
 		"func (sh serverHandler) ServeHTTP(w ResponseWriter, r *Request) {}",
 		"func (sh serverHandler) ServeHTTP(rw ResponseWriter) {}",
 	} {
-		if got, err := hookServer("server.go", []byte("package http\n"+in)); err == nil || !strings.Contains(err.Error(), "server.go") {
+		if got, err := hookServer("server.go", []byte("package http\n"+in)); err == nil ||
+			!strings.Contains(err.Error(), "server.go") {
 			t.Errorf("%q: got %q, %v, want an error", in, got, err)
 		}
 	}

@@ -97,7 +97,8 @@ func BenchmarkTracing(b *testing.B) {
 
 func benchmarkWindow(b *testing.B, o recorder.Options, requests bool) {
 	dir := b.TempDir()
-	for name, text := range map[string]string{"go.mod": "module example.com/service\n\ngo 1.21\n", "main.go": jsonServiceSource} {
+	for name, text := range map[string]string{"go.mod": "module example.com/service\n\ngo 1.21\n",
+		"main.go": jsonServiceSource} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			b.Fatal(err)
 		}
@@ -280,7 +281,8 @@ func (s benchService) cpu() float64 {
 // hammer sends one request after the other, with as little work as it can: on
 // the same CPUs, a heavy client would hide the service.
 func hammer(addr string, until time.Time, n *atomic.Int64) error {
-	body := `[` + strings.TrimSuffix(strings.Repeat(`{"ID":7,"Name":"item","Tags":["a","b"],"Attrs":{"k":"v"}},`, 10), ",") + `]`
+	body := `[` + strings.TrimSuffix(strings.Repeat(`{"ID":7,"Name":"item","Tags":["a","b"],"Attrs":{"k":"v"}},`, 10),
+		",") + `]`
 	request := fmt.Appendf(nil, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 	c, err := net.Dial("tcp", addr)
 	if err != nil {

@@ -56,7 +56,8 @@ func TestEstimate(t *testing.T) {
 			return
 		}
 		// Durations are whole nanoseconds.
-		if math.Abs(got.NS.Value-p.perCycle) > 10 || math.Abs(got.NS.Low-p.perCycle) > 10 || math.Abs(got.NS.High-p.perCycle) > 10 || got.Times != 3 {
+		if math.Abs(got.NS.Value-p.perCycle) > 10 || math.Abs(got.NS.Low-p.perCycle) > 10 ||
+			math.Abs(got.NS.High-p.perCycle) > 10 || got.Times != 3 {
 			t.Errorf("%+v: a cycle costs %v at %v times the distance, want %v at 3", p, got.NS, got.Times, p.perCycle)
 		}
 	}
@@ -161,7 +162,8 @@ func FuzzRead(f *testing.F) {
 		if !ok {
 			return
 		}
-		if ns := c.NS; math.IsNaN(ns.Value) || math.IsInf(ns.Value, 0) || !(ns.Low <= ns.Value && ns.Value <= ns.High) || c.Pairs < 6 || c.Times <= 0 {
+		if ns := c.NS; math.IsNaN(ns.Value) || math.IsInf(ns.Value, 0) ||
+			!(ns.Low <= ns.Value && ns.Value <= ns.High) || c.Pairs < 6 || c.Times <= 0 {
 			t.Errorf("%q: %+v", text, c)
 		}
 	})

@@ -121,7 +121,8 @@ func (r *fileRecorder) inspect(name string) error {
 	for _, kind := range s.kinds {
 		r.o.Progress("%s: %s", name, kind)
 		if kind == evidence.KindTrace {
-			r.warn("%s is kept in the bundle, but this version of heaptrim does not read files of the kind %s yet", name, kind)
+			r.warn("%s is kept in the bundle, but this version of heaptrim does not read files of the kind %s yet",
+				name, kind)
 		}
 		// A log that holds several kinds is stored once for each: every
 		// reader passes over what is not its own.
@@ -180,7 +181,8 @@ func (r *fileRecorder) warn(format string, args ...any) {
 func (r *fileRecorder) describe() error {
 	return r.w.Update(func(m *evidence.Manifest) {
 		m.Target.Kind, m.Target.Args = evidence.TargetFiles, r.o.Paths
-		m.Environment = evidence.Environment{GOOS: r.facts.goos, GOARCH: r.facts.goarch, CPUModel: r.facts.cpu, GOMAXPROCS: r.facts.procs}
+		m.Environment = evidence.Environment{GOOS: r.facts.goos, GOARCH: r.facts.goarch, CPUModel: r.facts.cpu,
+			GOMAXPROCS: r.facts.procs}
 		m.Warnings = append(m.Warnings, r.warnings...)
 		m.LeftOut = append(m.LeftOut, r.leftOut...)
 	})
@@ -213,7 +215,8 @@ func (r *fileRecorder) keepLoose(ctx context.Context) error {
 		}
 	}
 	for _, s := range all {
-		text := fmt.Sprintf("%s is not a later or earlier state of the process of %s, so both stand on their own", s[0].path, main[0].path)
+		text := fmt.Sprintf("%s is not a later or earlier state of the process of %s, so both stand on their own",
+			s[0].path, main[0].path)
 		r.o.Progress("warning: %s", text)
 		if err := r.w.Update(func(m *evidence.Manifest) { m.Warnings = append(m.Warnings, text) }); err != nil {
 			return err
@@ -314,11 +317,13 @@ func (r *fileRecorder) inherit(m *evidence.Manifest, b *bundle.Bundle, name stri
 			t.Kind = kind
 		}
 	case from.Module != "" && from.Module != t.Module:
-		m.Warnings = append(m.Warnings, fmt.Sprintf("%s was recorded of module %s, not of %s", name, from.Module, t.Module))
+		m.Warnings = append(m.Warnings, fmt.Sprintf("%s was recorded of module %s, not of %s", name, from.Module,
+			t.Module))
 	}
 	env := b.Manifest.Environment
 	switch {
-	case first && agree(m.Environment.GOOS, env.GOOS) && agree(m.Environment.GOARCH, env.GOARCH) && agree(m.Environment.CPUModel, env.CPUModel):
+	case first && agree(m.Environment.GOOS, env.GOOS) && agree(m.Environment.GOARCH, env.GOARCH) &&
+		agree(m.Environment.CPUModel, env.CPUModel):
 		m.Environment = env
 	case m.Environment != env:
 		m.Warnings = append(m.Warnings, name+" was recorded in another environment than the other files")

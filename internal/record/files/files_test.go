@@ -25,8 +25,10 @@ import (
 
 const (
 	gctraceText = "server up\n" +
-		"gc 1 @0.011s 2%: 0.014+0.47+0.003 ms clock, 0.11+0.10/0.40/0.12+0.029 ms cpu, 3->4->1 MB, 4 MB goal, 0 MB stacks, 0 MB globals, 8 P\n"
-	benchText   = "goos: plan9\ngoarch: arm\npkg: example.com/m\ncpu: Old CPU\nBenchmarkX-2   \t     100\t     12345 ns/op\nPASS\n"
+		"gc 1 @0.011s 2%: 0.014+0.47+0.003 ms clock, 0.11+0.10/0.40/0.12+0.029 ms cpu, 3->4->1 MB, 4 MB goal, 0 MB " +
+		"stacks, 0 MB globals, 8 P\n"
+	benchText = "goos: plan9\ngoarch: arm\npkg: example.com/m\ncpu: Old CPU\nBenchmarkX-2   \t     100\t     " +
+		"12345 ns/op\nPASS\n"
 	metricsText = `{"t_ns":1,"v":{"/gc/heap/allocs:bytes":1}}` + "\n"
 	escapeText  = "# example.com/m\n./a.go:3:6: can inline f\n./a.go:4:9: &T{} escapes to heap\n"
 )
@@ -80,7 +82,8 @@ func cpuBytes(t *testing.T) []byte {
 	t.Helper()
 	p := &profile.Profile{
 		SampleType: []*profile.ValueType{{Type: "samples", Unit: "count"}, {Type: "cpu", Unit: "nanoseconds"}},
-		PeriodType: &profile.ValueType{Type: "cpu", Unit: "nanoseconds"}, Period: 1e7, DurationNanos: 3e9, TimeNanos: 1e18,
+		PeriodType: &profile.ValueType{Type: "cpu",
+			Unit: "nanoseconds"}, Period: 1e7, DurationNanos: 3e9, TimeNanos: 1e18,
 	}
 	var out bytes.Buffer
 	if err := p.WriteUncompressed(&out); err != nil {
@@ -105,7 +108,8 @@ func TestFilesKinds(t *testing.T) {
 			s.Value = s.Value[2:]
 		}
 	})
-	memstats := "heap profile: 1: 2 [3: 4] @ heap/1048576\n1: 2 [3: 4] @ 0x1\n#\t0x1\tmain.f+0x1\tgc.go:1\n\n# runtime.MemStats\n# Alloc = 1\n# DebugGC = false\n"
+	memstats := "heap profile: 1: 2 [3: 4] @ heap/1048576\n1: 2 [3: 4] @ 0x1\n#\t0x1\tmain.f+0x1\tgc.go:1\n\n# " +
+		"runtime.MemStats\n# Alloc = 1\n# DebugGC = false\n"
 	f := func(what string, content []byte, want ...evidence.Kind) {
 		t.Helper()
 		b, err := recordFiles(t, writeAt(t, "misleading.txt", content))
@@ -117,7 +121,8 @@ func TestFilesKinds(t *testing.T) {
 		for _, p := range b.Manifest.Runs[0].Parts {
 			got = append(got, p.Kind)
 			stored, err := os.ReadFile(b.Path(p))
-			if p.Kind == evidence.KindMemStats && bytes.Contains(stored, []byte("gc.go")) || p.Kind != evidence.KindMemStats && !bytes.Equal(stored, content) || err != nil {
+			if p.Kind == evidence.KindMemStats && bytes.Contains(stored, []byte("gc.go")) ||
+				p.Kind != evidence.KindMemStats && !bytes.Equal(stored, content) || err != nil {
 				t.Errorf("%s: stored as %q, %v", what, stored, err)
 			}
 		}
@@ -130,7 +135,8 @@ func TestFilesKinds(t *testing.T) {
 	f("in-use profile", inUseOnly, evidence.KindHeap)
 	f("cpu profile", cpuBytes(t), evidence.KindCPU)
 	f("gctrace", []byte(gctraceText), evidence.KindGCTrace)
-	f("gctrace behind much else", []byte(strings.Repeat("log line\n", 200_000)+strings.Repeat("x", 200_000)+"\n"+gctraceText), evidence.KindGCTrace)
+	f("gctrace behind much else", []byte(strings.Repeat("log line\n", 200_000)+strings.Repeat("x", 200_000)+"\n"+
+		gctraceText), evidence.KindGCTrace)
 	f("gctrace behind zero bytes", []byte("\x00\x00noise\n"+gctraceText), evidence.KindGCTrace)
 	f("benchmark", []byte(benchText), evidence.KindBench)
 	f("benchmark with gctrace", []byte(gctraceText+benchText), evidence.KindGCTrace, evidence.KindBench)
@@ -139,7 +145,8 @@ func TestFilesKinds(t *testing.T) {
 	f("escapes", []byte(escapeText), evidence.KindEscapes)
 	f("trace", []byte("go 1.26 trace\x00\x00\x00rest"), evidence.KindTrace)
 	f("perf", []byte("PERFILE2rest"), evidence.KindPerf)
-	f("perf script", []byte("# ========\n#\nmy prog 20528/20529 16487.543647:    2004008 cpu-clock:pppH: \n\t9ebf9 main.fill (/srv/kv)\n\n"), evidence.KindPerf)
+	f("perf script", []byte("# ========\n#\nmy prog 20528/20529 16487.543647:    2004008 cpu-clock:pppH: \n\t9ebf9 "+
+		"main.fill (/srv/kv)\n\n"), evidence.KindPerf)
 }
 
 func TestFilesRefuses(t *testing.T) {
@@ -224,7 +231,8 @@ func TestFilesLeavesOut(t *testing.T) {
 	if len(m.LeftOut) != 1 || !strings.Contains(m.LeftOut[0], other) {
 		t.Errorf("left out: %q", m.LeftOut)
 	}
-	if len(m.Warnings) != 2 || !strings.Contains(m.Warnings[0], "counts once") || !strings.Contains(m.Warnings[1], "execution-trace yet") {
+	if len(m.Warnings) != 2 || !strings.Contains(m.Warnings[0], "counts once") ||
+		!strings.Contains(m.Warnings[1], "execution-trace yet") {
 		t.Errorf("warnings: %q", m.Warnings)
 	}
 }
@@ -272,7 +280,8 @@ func TestFilesSnapshots(t *testing.T) {
 		t.Errorf("runs = %q, want %q", got, want)
 	}
 	parts := b.Manifest.Runs[0].Parts
-	if parts[0].Wall != 3*time.Second || parts[1].Wall != 0 || parts[2].Wall <= 0 || parts[2].Delta || parts[2].Rate != int64(runtime.MemProfileRate) {
+	if parts[0].Wall != 3*time.Second || parts[1].Wall != 0 || parts[2].Wall <= 0 || parts[2].Delta ||
+		parts[2].Rate != int64(runtime.MemProfileRate) {
 		t.Errorf("parts = %+v", parts)
 	}
 
@@ -290,7 +299,8 @@ func TestFilesSnapshots(t *testing.T) {
 		}
 	}
 	f("same", func(*profile.Profile) {}, "files: z.pprof other")
-	f("a stack is gone", func(p *profile.Profile) { p.Sample = p.Sample[:len(p.Sample)/2] }, "files: z.pprof", "other: other")
+	f("a stack is gone", func(p *profile.Profile) { p.Sample = p.Sample[:len(p.Sample)/2] }, "files: z.pprof",
+		"other: other")
 	f("fewer allocations", func(p *profile.Profile) { p.Scale(0.5) }, "files: z.pprof", "other: other")
 	f("another rate", func(p *profile.Profile) { p.Period *= 2 }, "files: z.pprof", "other: other")
 	f("no time", func(p *profile.Profile) { p.TimeNanos = 0 }, "files: other", "z.pprof: z.pprof")
@@ -301,7 +311,8 @@ func TestFilesMergesBundles(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "old")
 	env := evidence.Environment{GoVersion: "go1.26.8", GOGC: "50"}
 	w, err := bundle.Create(dir, evidence.Manifest{
-		Target:      evidence.Target{Kind: evidence.TargetExec, Module: "example.com/m", Packages: []string{"example.com/m/cmd"}},
+		Target: evidence.Target{Kind: evidence.TargetExec, Module: "example.com/m",
+			Packages: []string{"example.com/m/cmd"}},
 		Environment: env, Warnings: []string{"hot"}, LeftOut: []string{"cold"},
 		Lacks: []evidence.Gap{{What: "the other run", Adds: "more"}},
 	})
@@ -323,7 +334,8 @@ func TestFilesMergesBundles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := runNames(b), []string{"files: b.txt", "BenchmarkX: gc.txt", "BenchmarkX: gc.txt"}; !slices.Equal(got, want) {
+	if got, want := runNames(b), []string{"files: b.txt", "BenchmarkX: gc.txt",
+		"BenchmarkX: gc.txt"}; !slices.Equal(got, want) {
 		t.Errorf("runs = %q, want %q", got, want)
 	}
 	m := b.Manifest
@@ -331,10 +343,12 @@ func TestFilesMergesBundles(t *testing.T) {
 	if merged.Parts[0].Path != "bundle-1/x/gc.txt" || merged.Parts[0].Ops != 5 || !slices.Equal(merged.Loops, loops) {
 		t.Errorf("merged run = %+v", merged)
 	}
-	if m.Environment != env || m.Target.Module != "example.com/m" || m.Target.Kind != evidence.TargetFiles || len(m.Target.Args) != 3 {
+	if m.Environment != env || m.Target.Module != "example.com/m" || m.Target.Kind != evidence.TargetFiles ||
+		len(m.Target.Args) != 3 {
 		t.Errorf("environment = %+v, target = %+v", m.Environment, m.Target)
 	}
-	want := []string{packed + ": the recording was cut short", packed + ": hot", dir + ": the recording was cut short", dir + ": hot"}
+	want := []string{packed + ": the recording was cut short", packed + ": hot", dir + ": the recording was cut short",
+		dir + ": hot"}
 	for i, text := range want {
 		if i >= len(m.Warnings) || !strings.HasPrefix(m.Warnings[i], text) {
 			t.Errorf("warnings = %q, want %q", m.Warnings, want)
@@ -344,7 +358,8 @@ func TestFilesMergesBundles(t *testing.T) {
 	if !slices.Equal(m.LeftOut, []string{packed + ": cold", dir + ": cold"}) {
 		t.Errorf("left out = %q", m.LeftOut)
 	}
-	if want := []evidence.Gap{{What: packed + ": the other run", Adds: "more"}, {What: dir + ": the other run", Adds: "more"}}; !slices.Equal(m.Lacks, want) {
+	if want := []evidence.Gap{{What: packed + ": the other run", Adds: "more"},
+		{What: dir + ": the other run", Adds: "more"}}; !slices.Equal(m.Lacks, want) {
 		t.Errorf("lacks = %q, want %q", m.Lacks, want)
 	}
 }
@@ -377,7 +392,8 @@ func TestFilesInterrupted(t *testing.T) {
 }
 
 func FuzzSniff(f *testing.F) {
-	for _, s := range []string{gctraceText, benchText, metricsText, escapeText, "go 1.26 trace\x00\x00\x00", "PERFILE2", "\x1f\x8b", "\x28\xb5\x2f\xfd", "# runtime.MemStats\n"} {
+	for _, s := range []string{gctraceText, benchText, metricsText, escapeText, "go 1.26 trace\x00\x00\x00", "PERFILE2",
+		"\x1f\x8b", "\x28\xb5\x2f\xfd", "# runtime.MemStats\n"} {
 		f.Add([]byte(s))
 	}
 	name := filepath.Join(f.TempDir(), "in")

@@ -15,7 +15,8 @@ import (
 )
 
 // errNoPerf says that a perf.data file cannot be read here.
-var errNoPerf = errors.New("reading a perf.data file takes Linux's perf, which is not here; what 'perf script --header' prints of it on the recording machine will do")
+var errNoPerf = errors.New("reading a perf.data file takes Linux's perf, which is not here; what 'perf script " +
+	"--header' prints of it on the recording machine will do")
 
 // perfFields are what the reader of perf script wants. The address has to be
 // there for a symbol to be printed, and no call that was inlined is resolved:

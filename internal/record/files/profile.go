@@ -51,7 +51,8 @@ func (r *fileRecorder) leaveOut(s sniffed) {
 	for _, t := range s.profile.Types {
 		columns = append(columns, t.Type+"/"+t.Unit)
 	}
-	text := fmt.Sprintf("%s is a profile of %s: only CPU and heap profiles are of use here", s.path, strings.Join(columns, ", "))
+	text := fmt.Sprintf("%s is a profile of %s: only CPU and heap profiles are of use here", s.path,
+		strings.Join(columns, ", "))
 	r.o.Progress("left out: %s", text)
 	r.leftOut = append(r.leftOut, text)
 }

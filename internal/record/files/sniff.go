@@ -95,7 +95,8 @@ func unusable(path string, head []byte, what string) error {
 	if what != "" {
 		what = " (" + what + ")"
 	}
-	return fmt.Errorf("%s is no file that can be used: it begins with %q%s; want a CPU or heap profile, a gctrace log, benchmark text, escape output of the compiler, perf.data or what perf script prints, or a bundle",
+	return fmt.Errorf("%s is no file that can be used: it begins with %q%s; want a CPU or heap profile, a gctrace "+
+		"log, benchmark text, escape output of the compiler, perf.data or what perf script prints, or a bundle",
 		path, head[:min(len(head), 24)], what)
 }
 
@@ -207,7 +208,8 @@ func (s *sniffed) sniffText() error {
 		line, err := r.ReadSlice('\n')
 		for _, m := range markers {
 			// One line settles a kind; -m=2 output may have a million.
-			if !slices.Contains(s.kinds, m.kind) && bytes.Contains(line, []byte(m.word)) && m.pattern.Match(bytes.TrimSuffix(line, []byte("\n"))) {
+			if !slices.Contains(s.kinds, m.kind) && bytes.Contains(line, []byte(m.word)) &&
+				m.pattern.Match(bytes.TrimSuffix(line, []byte("\n"))) {
 				s.found(m.kind, line)
 			}
 		}

@@ -73,7 +73,8 @@ func Measure(ctx context.Context, s Shape, n int) (evidence.FreshLine, error) {
 	touch(live)
 	users := make([]*user, s.Threads)
 	for i := range users {
-		users[i] = &user{fresh: make([]line, max(s.FreshBytes/int64(s.Threads), hot)/evidence.CacheLine), at: uint64(i) << 40}
+		users[i] = &user{fresh: make([]line, max(s.FreshBytes/int64(s.Threads), hot)/evidence.CacheLine),
+			at: uint64(i) << 40}
 		touch(users[i].fresh)
 	}
 	var costs, uses [len(parts)][]float64
@@ -96,7 +97,8 @@ func Measure(ctx context.Context, s Shape, n int) (evidence.FreshLine, error) {
 		slices.Sort(uses[p])
 		out.UseNS += uses[p][len(uses[p])/2] / float64(len(parts))
 		at := func(share float64) float64 { return c[int(share*float64(len(c)-1))] }
-		out.NS = out.NS.Add(stats.Interval{Value: at(0.5), Low: at(0.25), High: at(0.75)}.Scale(1 / float64(len(parts))))
+		out.NS = out.NS.Add(stats.Interval{Value: at(0.5), Low: at(0.25),
+			High: at(0.75)}.Scale(1 / float64(len(parts))))
 	}
 	ns := &out.NS
 	ns.Value, ns.Low, ns.High = max(ns.Value, 0), max(ns.Low, 0), max(ns.High, 0)

@@ -19,10 +19,12 @@ func TestMeasure(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got.Threads != threads || got.LiveBytes != live || got.FreshBytes < 64<<10 || got.FreshBytes > freshline.MaxFresh {
+			if got.Threads != threads || got.LiveBytes != live || got.FreshBytes < 64<<10 ||
+				got.FreshBytes > freshline.MaxFresh {
 				t.Errorf("%+v: %d threads and %d bytes, want %d and %d", s, got.Threads, got.LiveBytes, threads, live)
 			}
-			if ns := got.NS; ns.Low < 0 || ns.Low > ns.Value || ns.Value > ns.High || got.UseNS <= 0 || got.UseNS < ns.Value {
+			if ns := got.NS; ns.Low < 0 || ns.Low > ns.Value || ns.Value > ns.High || got.UseNS <= 0 ||
+				got.UseNS < ns.Value {
 				t.Errorf("%+v: %v of %v", s, ns, got.UseNS)
 			}
 		}
@@ -36,7 +38,8 @@ func TestMeasure(t *testing.T) {
 func TestMeasureEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if got, err := freshline.Measure(ctx, freshline.Shape{}, 3); !errors.Is(err, context.Canceled) || got != (evidence.FreshLine{}) {
+	if got, err := freshline.Measure(ctx, freshline.Shape{}, 3); !errors.Is(err, context.Canceled) ||
+		got != (evidence.FreshLine{}) {
 		t.Errorf("got %v, %v", got, err)
 	}
 }
@@ -49,7 +52,9 @@ func BenchmarkMeasure(b *testing.B) {
 				var c evidence.FreshLine
 				for b.Loop() {
 					var err error
-					if c, err = freshline.Measure(b.Context(), freshline.Shape{Threads: threads, LiveBytes: live << 20, FreshBytes: live << 20}, 15); err != nil {
+					if c, err = freshline.Measure(b.Context(),
+						freshline.Shape{Threads: threads, LiveBytes: live << 20,
+							FreshBytes: live << 20}, 15); err != nil {
 						b.Fatal(err)
 					}
 				}

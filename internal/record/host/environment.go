@@ -189,7 +189,8 @@ func (g cgroup) tighten(root fs.FS, e *evidence.Environment) {
 			cpu = cores(quota, period)
 		} else {
 			memory = limit(readLine(root, path.Join(folder, "memory.limit_in_bytes")))
-			cpu = cores(readLine(root, path.Join(folder, "cpu.cfs_quota_us")), readLine(root, path.Join(folder, "cpu.cfs_period_us")))
+			cpu = cores(readLine(root, path.Join(folder, "cpu.cfs_quota_us")),
+				readLine(root, path.Join(folder, "cpu.cfs_period_us")))
 		}
 		if memory > 0 && (e.CgroupLimit == 0 || memory < e.CgroupLimit) {
 			e.CgroupLimit = memory

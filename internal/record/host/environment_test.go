@@ -26,7 +26,8 @@ func TestLinuxHost(t *testing.T) {
 		"proc/sys/kernel/osrelease", "6.1.0\n",
 	), evidence.Environment{CPUModel: "Fast CPU @ 3GHz", MemoryBytes: 16000 << 10, THP: "madvise", Kernel: "6.1.0"})
 	f("nonsense", recordtest.Files(
-		"proc/cpuinfo", "model name", "proc/meminfo", "MemTotal: -5 kB", "sys/kernel/mm/transparent_hugepage/enabled", "[",
+		"proc/cpuinfo", "model name", "proc/meminfo", "MemTotal: -5 kB", "sys/kernel/mm/transparent_hugepage/enabled",
+		"[",
 		"proc/self/mountinfo", "1 2 3\n - cgroup2\n"+recordtest.MountV2, "proc/self/cgroup", "x\n0::/a\n:::\n",
 		"sys/fs/cgroup/a/memory.max", "lots", "sys/fs/cgroup/a/cpu.max", "100000 0",
 	), evidence.Environment{})
@@ -44,7 +45,8 @@ func TestCgroupLimits(t *testing.T) {
 	f("v2, parent is tighter in memory", recordtest.Files(
 		"proc/self/mountinfo", recordtest.MountV2, "proc/self/cgroup", "0::/a.slice/b.service\n",
 		"sys/fs/cgroup/a.slice/memory.max", "1000\n", "sys/fs/cgroup/a.slice/cpu.max", "max 100000\n",
-		"sys/fs/cgroup/a.slice/b.service/memory.max", "5000\n", "sys/fs/cgroup/a.slice/b.service/cpu.max", "150000 100000\n",
+		"sys/fs/cgroup/a.slice/b.service/memory.max", "5000\n", "sys/fs/cgroup/a.slice/b.service/cpu.max",
+		"150000 100000\n",
 	), 1000, 1.5)
 	f("v2, parent is tighter in CPU", recordtest.Files(
 		"proc/self/mountinfo", recordtest.MountV2, "proc/self/cgroup", "0::/a/b\n",

@@ -219,7 +219,8 @@ func (r *liveRecorder) allocs(ctx context.Context, end string) {
 }
 
 func (r *liveRecorder) heap(ctx context.Context, i int) {
-	p := evidence.Part{Path: fmt.Sprintf("service/heap-%d.pprof", i), Kind: evidence.KindHeap, Pass: evidence.PassService}
+	p := evidence.Part{Path: fmt.Sprintf("service/heap-%d.pprof", i), Kind: evidence.KindHeap,
+		Pass: evidence.PassService}
 	_, err := r.profile(ctx, query{path: "heap"}, p, "inuse_space")
 	r.note(ctx, fmt.Sprintf("heap profile %d", i), err)
 }
@@ -273,7 +274,8 @@ func removeIfThere(name string) error {
 // are in the allocation profile in a better form.
 func (r *liveRecorder) memStats(ctx context.Context, end string) {
 	at := time.Now()
-	p := evidence.Part{Path: "service/memstats-" + end + ".txt", Kind: evidence.KindMemStats, Pass: evidence.PassService}
+	p := evidence.Part{Path: "service/memstats-" + end + ".txt", Kind: evidence.KindMemStats,
+		Pass: evidence.PassService}
 	if !r.memStatsAt.IsZero() {
 		p.Wall = at.Sub(r.memStatsAt)
 	}
@@ -296,7 +298,8 @@ func (r *liveRecorder) countGoroutines(ctx context.Context) {
 	n, err := r.server.goroutines(ctx)
 	if err == nil {
 		// The form of the recorder's runtime/metrics samples.
-		fmt.Fprintf(&r.goroutines, "{\"t_ns\":%d,\"v\":{\"/sched/goroutines:goroutines\":%d}}\n", time.Since(r.began).Nanoseconds(), n)
+		fmt.Fprintf(&r.goroutines, "{\"t_ns\":%d,\"v\":{\"/sched/goroutines:goroutines\":%d}}\n",
+			time.Since(r.began).Nanoseconds(), n)
 	}
 }
 
@@ -304,7 +307,8 @@ func (r *liveRecorder) keepGoroutines() {
 	if r.goroutines.Len() == 0 {
 		return
 	}
-	p := evidence.Part{Path: "service/goroutines.jsonl", Kind: evidence.KindMetrics, Pass: evidence.PassService, Wall: time.Since(r.began)}
+	p := evidence.Part{Path: "service/goroutines.jsonl", Kind: evidence.KindMetrics, Pass: evidence.PassService,
+		Wall: time.Since(r.began)}
 	err := r.w.Add(r.run, p, func(w io.Writer) error {
 		_, err := r.goroutines.WriteTo(w)
 		return err

@@ -28,8 +28,9 @@ import (
 func pprofMux(overrides map[string]http.HandlerFunc) *http.ServeMux {
 	mux := http.NewServeMux()
 	handlers := map[string]http.HandlerFunc{
-		"/debug/pprof/": netpprof.Index, "/debug/pprof/cmdline": netpprof.Cmdline, "/debug/pprof/profile": netpprof.Profile,
-		"/debug/pprof/trace": netpprof.Trace,
+		"/debug/pprof/": netpprof.Index, "/debug/pprof/cmdline": netpprof.Cmdline,
+		"/debug/pprof/profile": netpprof.Profile,
+		"/debug/pprof/trace":   netpprof.Trace,
 	}
 	for path, h := range overrides {
 		handlers["/debug/pprof/"+path] = h
@@ -91,7 +92,8 @@ func TestLive(t *testing.T) {
 	go func() { done <- allocate(stop) }()
 	defer func() { close(stop); <-done }()
 	var progress atomic.Int64
-	want := []string{"memstats-start.txt", "allocs-start.pprof", "heap-1.pprof", "heap-2.pprof", "cpu.pprof", "allocs-end.pprof", "memstats-end.txt", "goroutines.jsonl"}
+	want := []string{"memstats-start.txt", "allocs-start.pprof", "heap-1.pprof", "heap-2.pprof", "cpu.pprof",
+		"allocs-end.pprof", "memstats-end.txt", "goroutines.jsonl"}
 	var b *bundle.Bundle
 	w := liveWindow{asked: time.Second}
 	// Heap profiles that a busy machine has no time for are left out.
@@ -116,7 +118,8 @@ func TestLive(t *testing.T) {
 	if len(m.Warnings) != 0 || len(b.Problems()) != 0 || progress.Load() == 0 {
 		t.Errorf("warnings %q, problems %q, %d progress lines", m.Warnings, b.Problems(), progress.Load())
 	}
-	if m.Target.Kind != evidence.TargetLive || !slices.Equal(m.Target.Args, []string{server.URL + "/debug/pprof/"}) || len(m.Target.Command) != len(os.Args) {
+	if m.Target.Kind != evidence.TargetLive || !slices.Equal(m.Target.Args, []string{server.URL + "/debug/pprof/"}) ||
+		len(m.Target.Command) != len(os.Args) {
 		t.Errorf("target = %+v", m.Target)
 	}
 	for _, p := range m.Runs[0].Parts {
@@ -157,7 +160,8 @@ func (w liveWindow) check(t *testing.T, b *bundle.Bundle, p evidence.Part) {
 		return
 	}
 	text, err := os.ReadFile(b.Path(p))
-	if err != nil || !bytes.HasPrefix(text, []byte("# runtime.MemStats\n# Alloc = ")) || !bytes.Contains(text, []byte("# NumForcedGC = ")) {
+	if err != nil || !bytes.HasPrefix(text, []byte("# runtime.MemStats\n# Alloc = ")) ||
+		!bytes.Contains(text, []byte("# NumForcedGC = ")) {
 		t.Errorf("%s = %.60q…, %v", p.Path, text, err)
 	}
 }
@@ -174,7 +178,8 @@ func TestLiveForcesGCOnlyIfAsked(t *testing.T) {
 		}
 		server := httptest.NewServer(pprofMux(map[string]http.HandlerFunc{"heap": count, "profile": noCPU}))
 		defer server.Close()
-		if _, err := recordLive(t, t.Context(), Options{URL: server.URL, For: time.Second, ForceGC: force}); err != nil {
+		if _, err := recordLive(t, t.Context(),
+			Options{URL: server.URL, For: time.Second, ForceGC: force}); err != nil {
 			t.Error(err)
 		}
 		if forced.Load() != want {
@@ -197,7 +202,8 @@ func TestLivePartialSuccess(t *testing.T) {
 			if strings.HasPrefix(name, "hang") {
 				timeout = 4 * time.Second
 			}
-			b, err := recordLive(t, t.Context(), Options{URL: server.URL, For: time.Second, Snapshots: -1, Timeout: timeout, MaxBytes: unit.MiB})
+			b, err := recordLive(t, t.Context(),
+				Options{URL: server.URL, For: time.Second, Snapshots: -1, Timeout: timeout, MaxBytes: unit.MiB})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -209,21 +215,29 @@ func TestLivePartialSuccess(t *testing.T) {
 			}
 		})
 	}
-	f("busy", "profile", noCPU, "no CPU profile: ", "another CPU profile of this process is being taken", "/debug/pprof/profile?seconds=1")
+	f("busy", "profile", noCPU, "no CPU profile: ", "another CPU profile of this process is being taken",
+		"/debug/pprof/profile?seconds=1")
 	f("gone", "profile", http.NotFound, "no CPU profile: ", "net/http/pprof is not served there")
 	f("write timeout", "profile", func(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, "profile duration exceeds server's WriteTimeout", http.StatusBadRequest)
 	}, "shorter time")
-	f("login", "allocs", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }, "no allocation profile at the start", "wants a login")
-	f("html", "allocs", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "<html>hi") }, "not a pprof profile", "HTML")
-	f("truncated gzip", "allocs", func(w http.ResponseWriter, _ *http.Request) { w.Write(whole[:len(whole)/2]) }, "did not answer with a whole profile")
+	f("login", "allocs", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) },
+		"no allocation profile at the start", "wants a login")
+	f("html", "allocs", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "<html>hi") },
+		"not a pprof profile", "HTML")
+	f("truncated gzip", "allocs", func(w http.ResponseWriter, _ *http.Request) { w.Write(whole[:len(whole)/2]) },
+		"did not answer with a whole profile")
 	f("empty", "allocs", func(http.ResponseWriter, *http.Request) {}, "did not answer with a whole profile")
-	f("other profile", "allocs", func(w http.ResponseWriter, r *http.Request) { netpprof.Handler("goroutine").ServeHTTP(w, r) }, "no column alloc_space")
+	f("other profile", "allocs", func(w http.ResponseWriter,
+		r *http.Request) {
+		netpprof.Handler("goroutine").ServeHTTP(w, r)
+	}, "no column alloc_space")
 	f("cut connection", "allocs", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Length", fmt.Sprint(len(whole)))
 		w.Write(whole[:len(whole)/2])
 	}, "connection ended in the middle")
-	f("hang", "allocs", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "no full answer within 4s")
+	f("hang", "allocs", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+		"no full answer within 4s")
 	f("hang in the body", "allocs", func(w http.ResponseWriter, r *http.Request) {
 		w.Write(whole[:10])
 		w.(http.Flusher).Flush()
@@ -231,9 +245,16 @@ func TestLivePartialSuccess(t *testing.T) {
 	}, "no full answer within 4s")
 	f("endless", "allocs", endless, "larger than the limit of 1 MiB")
 	f("endless text", "heap", endless, "larger than the limit of 1 MiB")
-	f("no tail", "heap", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "heap profile: 0: 0\n") }, "no line # runtime.MemStats")
-	f("half a tail", "heap", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "# runtime.MemStats\n# Alloc = 5\n") }, "cut off")
-	f("odd text", "heap", func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "tea\x07pot\nmore", http.StatusTeapot) }, "418 I'm a teapot", ": teapot")
+	f("no tail", "heap", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "heap profile: 0: 0\n") },
+		"no line # runtime.MemStats")
+	f("half a tail", "heap", func(w http.ResponseWriter,
+		_ *http.Request) {
+		io.WriteString(w, "# runtime.MemStats\n# Alloc = 5\n")
+	}, "cut off")
+	f("odd text", "heap", func(w http.ResponseWriter,
+		_ *http.Request) {
+		http.Error(w, "tea\x07pot\nmore", http.StatusTeapot)
+	}, "418 I'm a teapot", ": teapot")
 }
 
 func endless(w http.ResponseWriter, r *http.Request) {
@@ -269,9 +290,13 @@ func TestLiveFails(t *testing.T) {
 	defer plain.Close()
 	f(plain.URL, "net/http/pprof is not served there")
 	f(strings.Replace(plain.URL, "http://", "https://me:sesame@", 1)+"?token=sesame", "https")
-	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "<html>welcome") }))
+	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter,
+		_ *http.Request) {
+		io.WriteString(w, "<html>welcome")
+	}))
 	defer page.Close()
-	f(strings.Replace(page.URL, "http://", "http://me:sesame@", 1)+"?token=sesame", "nothing could be recorded from http://me:xxxxx@", "token=xxxxx")
+	f(strings.Replace(page.URL, "http://", "http://me:sesame@", 1)+"?token=sesame",
+		"nothing could be recorded from http://me:xxxxx@", "token=xxxxx")
 	f("ftp://host", "only http and https")
 	f("http://", "names no host")
 	f("http://me:sesame@ho st", "not the address of a service")
@@ -292,7 +317,8 @@ func TestLiveInterrupted(t *testing.T) {
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("error = %v, want %v", err, context.Canceled)
 	}
-	want := []string{"memstats-start.txt", "allocs-start.pprof", "allocs-end.pprof", "memstats-end.txt", "goroutines.jsonl"}
+	want := []string{"memstats-start.txt", "allocs-start.pprof", "allocs-end.pprof", "memstats-end.txt",
+		"goroutines.jsonl"}
 	if got := partNames(t, b); !slices.Equal(got, want) {
 		t.Errorf("parts = %q, want %q", got, want)
 	}

@@ -14,16 +14,20 @@ import (
 // another one, both with the same command line.
 func procTree() fstest.MapFS {
 	fsys := recordtest.Files(
-		"proc/net/tcp", "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n"+
+		"proc/net/tcp", "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout "+
+			"inode\n"+
 			"   0: 0100007F:17AC 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 111 1\n"+
 			"   1: 0100007F:17AC 0100007F:9999 01 00000000:00000000 00:00000000 00000000  1000        0 333 1\n"+
 			"   2: short\n",
-		"proc/net/tcp6", "   0: 00000000000000000000000000000000:1F90 00000000000000000000000000000000:0000 0A 0:0 0:0 0 1000 0 222 1\n",
+		"proc/net/tcp6", "   0: 00000000000000000000000000000000:1F90 00000000000000000000000000000000:0000 0A 0:0 "+
+			"0:0 0 1000 0 222 1\n",
 		"proc/7/cmdline", "server\x00-v\x00", "proc/8/cmdline", "server\x00-v\x00", "proc/uptime", "1",
 		"proc/7/environ", "HOME=/\x00GOGC=50\x00GOMEMLIMIT=\x00GODEBUG=gctrace=1\x00GOMAXPROCS=3\x00",
-		"proc/7/cgroup", "0::/svc\n", "proc/self/mountinfo", recordtest.MountV2, "sys/fs/cgroup/svc/memory.max", "4096\n",
+		"proc/7/cgroup", "0::/svc\n", "proc/self/mountinfo", recordtest.MountV2, "sys/fs/cgroup/svc/memory.max",
+		"4096\n",
 	)
-	for name, to := range map[string]string{"7/fd/3": "socket:[111]", "8/fd/3": "socket:[222]", "8/fd/4": "/dev/null", "8/fd/5": "socket:[333]"} {
+	for name, to := range map[string]string{"7/fd/3": "socket:[111]", "8/fd/3": "socket:[222]", "8/fd/4": "/dev/null",
+		"8/fd/5": "socket:[333]"} {
 		fsys["proc/"+name] = &fstest.MapFile{Data: []byte(to), Mode: fs.ModeSymlink}
 	}
 	return fsys
@@ -51,7 +55,8 @@ func TestListener(t *testing.T) {
 func TestLinuxProcess(t *testing.T) {
 	e := evidence.Environment{CgroupLimit: 1, CgroupCPU: 9, MemoryBytes: 1 << 20}
 	linuxProcess(procTree(), "7", &e)
-	want := evidence.Environment{GOGC: "50", GOMEMLIMIT: "off", GODEBUG: "gctrace=1", GOMAXPROCS: 3, CgroupLimit: 4096, MemoryBytes: 1 << 20}
+	want := evidence.Environment{GOGC: "50", GOMEMLIMIT: "off", GODEBUG: "gctrace=1", GOMAXPROCS: 3, CgroupLimit: 4096,
+		MemoryBytes: 1 << 20}
 	if e != want {
 		t.Errorf("linuxProcess = %+v, want %+v", e, want)
 	}

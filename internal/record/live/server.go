@@ -45,7 +45,8 @@ func newPprofServer(o Options) (*pprofServer, error) {
 	transport.DisableCompression = true
 	// Nothing is left open in the service after the recording.
 	transport.DisableKeepAlives = true
-	return &pprofServer{base: *base, client: http.Client{Transport: transport}, timeout: o.Timeout, maxBytes: o.MaxBytes}, nil
+	return &pprofServer{base: *base, client: http.Client{Transport: transport}, timeout: o.Timeout,
+		maxBytes: o.MaxBytes}, nil
 }
 
 // pprofBase turns what a user may give, from "localhost:6060" to the address
@@ -146,7 +147,8 @@ func (s *pprofServer) explain(ctx context.Context, q query, err error) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return fmt.Errorf("nothing listens at %s: is the service running, and is this the port of its net/http/pprof? (%w)", host, err)
+		return fmt.Errorf("nothing listens at %s: is the service running, and is this the port of its "+
+			"net/http/pprof? (%w)", host, err)
 	case errors.As(err, &unknown):
 		return fmt.Errorf("the host %s is not known: %w", s.base.Hostname(), err)
 	case errors.Is(err, context.DeadlineExceeded) || isTimeout(err):
@@ -165,7 +167,8 @@ func isTimeout(err error) bool {
 }
 
 // errNoPprof marks an answer of 404.
-var errNoPprof = errors.New("net/http/pprof is not served there: import it in the service, or give the address that has it")
+var errNoPprof = errors.New("net/http/pprof is not served there: import it in the service, or give the address that " +
+	"has it")
 
 // refused says what an answer other than 200 means. Of its text the first line
 // is quoted, if it is short enough to be meant for people.
@@ -178,11 +181,13 @@ func (s *pprofServer) refused(q query, resp *http.Response) error {
 	case resp.StatusCode == http.StatusUnauthorized, resp.StatusCode == http.StatusForbidden:
 		return fmt.Errorf("%s: it wants a login; give it as http://user:password@host", at)
 	case strings.Contains(text, "profiling already in use"):
-		return fmt.Errorf("%s: another CPU profile of this process is being taken, perhaps by a continuous profiler; stop that one or try again later (%s)", at, text)
+		return fmt.Errorf("%s: another CPU profile of this process is being taken, perhaps by a continuous "+
+			"profiler; stop that one or try again later (%s)", at, text)
 	case strings.Contains(text, "tracing is already enabled"):
 		return fmt.Errorf("%s: another execution trace of this process is being taken; try again later (%s)", at, text)
 	case strings.Contains(text, "WriteTimeout"):
-		return fmt.Errorf("%s: the window is longer than the service's WriteTimeout allows; record for a shorter time (%s)", at, text)
+		return fmt.Errorf("%s: the window is longer than the service's WriteTimeout allows; record for a shorter "+
+			"time (%s)", at, text)
 	case text == "":
 		return errors.New(at)
 	}

@@ -50,7 +50,8 @@ func (r *liveRecorder) sampleMeanwhile(ctx context.Context) func() {
 	var done sync.WaitGroup
 	done.Go(func() {
 		// Whole seconds are all that the server takes.
-		q := query{path: "profile", args: fmt.Sprintf("seconds=%d", max(1, int(math.Ceil(r.o.Trace.Seconds())))), takes: r.o.Trace + time.Second}
+		q := query{path: "profile", args: fmt.Sprintf("seconds=%d", max(1, int(math.Ceil(r.o.Trace.Seconds())))),
+			takes: r.o.Trace + time.Second}
 		if err := r.server.get(ctx, q, io.Discard); err != nil && ctx.Err() == nil {
 			r.o.Progress("no CPU profile while tracing: %v", err)
 		}
@@ -70,7 +71,8 @@ func isTrace(name string) error {
 	}
 	defer f.Close()
 	head := make([]byte, len("go 1.22 trace"))
-	if _, err := io.ReadFull(f, head); err != nil || string(head[:3]) != "go " || string(head[len(head)-6:]) != " trace" {
+	if _, err := io.ReadFull(f, head); err != nil || string(head[:3]) != "go " ||
+		string(head[len(head)-6:]) != " trace" {
 		return fmt.Errorf("did not answer with an execution trace but with %q", head)
 	}
 	return nil

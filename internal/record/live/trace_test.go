@@ -16,7 +16,8 @@ import (
 func TestLiveTrace(t *testing.T) {
 	server := httptest.NewServer(pprofMux(map[string]http.HandlerFunc{"profile": noCPU}))
 	defer server.Close()
-	b, err := recordLive(t, t.Context(), Options{URL: server.URL, For: time.Second, Snapshots: -1, Trace: 300 * time.Millisecond})
+	b, err := recordLive(t, t.Context(), Options{URL: server.URL, For: time.Second, Snapshots: -1,
+		Trace: 300 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +38,8 @@ func TestLiveTraceSamples(t *testing.T) {
 	// A sample comes every 10 ms of CPU; a busy machine needs longer.
 	for length := 700 * time.Millisecond; ; length *= 4 {
 		var err error
-		if b, err = recordLive(t, t.Context(), Options{URL: server.URL, For: time.Second, Snapshots: -1, Trace: length}); err != nil {
+		if b, err = recordLive(t, t.Context(),
+			Options{URL: server.URL, For: time.Second, Snapshots: -1, Trace: length}); err != nil {
 			t.Fatal(err)
 		}
 		got, _ := recordtest.ReadTrace(t, b)
@@ -58,7 +60,8 @@ func TestLiveTraceFails(t *testing.T) {
 		t.Helper()
 		server := httptest.NewServer(pprofMux(map[string]http.HandlerFunc{"profile": noCPU, "trace": h}))
 		defer server.Close()
-		b, err := recordLive(t, t.Context(), Options{URL: server.URL, For: time.Second, Snapshots: -1, Trace: 10 * time.Millisecond, Timeout: patience})
+		b, err := recordLive(t, t.Context(),
+			Options{URL: server.URL, For: time.Second, Snapshots: -1, Trace: 10 * time.Millisecond, Timeout: patience})
 		if err != nil || len(recordtest.PartsOf(b, evidence.PassTrace, evidence.KindTrace)) > 0 {
 			t.Errorf("%s: error %v, runs %+v", name, err, b.Manifest.Runs)
 		}
@@ -74,7 +77,9 @@ func TestLiveTraceFails(t *testing.T) {
 	f("taken", func(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, "Could not enable tracing: tracing is already enabled", http.StatusInternalServerError)
 	}, "another execution trace")
-	f("text", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "all is well here, thank you") }, "did not answer with an execution trace", "all is well")
+	f("text", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "all is well here, thank you") },
+		"did not answer with an execution trace", "all is well")
 	f("empty", func(http.ResponseWriter, *http.Request) {}, "did not answer with an execution trace")
-	f("profile", func(w http.ResponseWriter, _ *http.Request) { w.Write(profile) }, "did not answer with an execution trace")
+	f("profile", func(w http.ResponseWriter, _ *http.Request) { w.Write(profile) },
+		"did not answer with an execution trace")
 }

@@ -9,7 +9,8 @@ import (
 
 func TestMemStatsTail(t *testing.T) {
 	const tail = "# runtime.MemStats\n# Alloc = 1\n# DebugGC = false\n# MaxRSS = 7\n"
-	in := "heap profile: 1\n1: 2 @ 0x1\n#\t0x1\tmain.f\n# runtime.MemStatsNot\n" + strings.Repeat("y", 9000) + "\n" + tail
+	in := "heap profile: 1\n1: 2 @ 0x1\n#\t0x1\tmain.f\n# runtime.MemStatsNot\n" + strings.Repeat("y", 9000) + "\n" +
+		tail
 	for _, size := range []int{1, 3, 64, len(in)} {
 		var got bytes.Buffer
 		w := &Tail{To: &got}

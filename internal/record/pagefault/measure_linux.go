@@ -16,7 +16,8 @@ func measure(ctx context.Context) ([]float64, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	page := os.Getpagesize()
-	m, err := syscall.Mmap(-1, 0, pages*page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	m, err := syscall.Mmap(-1, 0, pages*page, syscall.PROT_READ|syscall.PROT_WRITE,
+		syscall.MAP_ANON|syscall.MAP_PRIVATE)
 	if err != nil {
 		return nil, os.NewSyscallError("mmap", err)
 	}

@@ -19,7 +19,8 @@ func TestMeasure(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if ns := got.NS; got.Pages != rounds*pages || !(10 <= ns.Low && ns.Low <= ns.Value && ns.Value <= ns.High && ns.High < 1e6) {
+	if ns := got.NS; got.Pages != rounds*pages ||
+		!(10 <= ns.Low && ns.Low <= ns.Value && ns.Value <= ns.High && ns.High < 1e6) {
 		t.Errorf("Measure = %+v", got)
 	}
 }

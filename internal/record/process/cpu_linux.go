@@ -13,6 +13,7 @@ func clockCPU(pid int) (time.Duration, bool) {
 	// CPUCLOCK_SCHED, which is all of its threads' time on a processor.
 	const sched = 2
 	var t syscall.Timespec
-	_, _, errno := syscall.Syscall(syscall.SYS_CLOCK_GETTIME, uintptr(int32(^pid<<3|sched)), uintptr(unsafe.Pointer(&t)), 0)
+	_, _, errno := syscall.Syscall(syscall.SYS_CLOCK_GETTIME, uintptr(int32(^pid<<3|sched)),
+		uintptr(unsafe.Pointer(&t)), 0)
 	return time.Duration(t.Nano()), errno == 0
 }

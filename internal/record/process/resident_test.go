@@ -60,7 +60,8 @@ func TestWatchedPeak(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, most := p.PeakRSS(), highWater(own); p.Running() || got < 64<<10 || got >= most {
-		t.Errorf("running %v, largest resident set %d, want more than 64 KiB and less than our own, %d", p.Running(), got, most)
+		t.Errorf("running %v, largest resident set %d, want more than 64 KiB and less than our own, %d", p.Running(),
+			got, most)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -69,6 +70,7 @@ func TestWatchedPeak(t *testing.T) {
 	defer in.Close()
 	p.Watch(ctx)
 	if !p.Running() || p.PeakRSS() == 0 {
-		t.Errorf("after ctx the process runs: %v, with a resident set of %d, want true and some", p.Running(), p.PeakRSS())
+		t.Errorf("after ctx the process runs: %v, with a resident set of %d, want true and some", p.Running(),
+			p.PeakRSS())
 	}
 }

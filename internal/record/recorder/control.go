@@ -127,12 +127,13 @@ type Result struct {
 	Began     time.Duration // start of the window, since the recorder started
 	MemRate   int64         // bytes a heap sample
 	OwnBytes  int64         // allocated by the recorder, left out of the last snapshot
-	CPUParts  []string      // gzipped CPU profiles, in order; together they cover the window but for gaps of about 0.1 s
-	Heap      []string      // uncompressed cumulative profiles, in order: the first is from the start of the window
-	Forced    bool          // the last of Heap was taken after forced collections
-	Metrics   string        // metrics.jsonl; empty when not recorded
-	Paces     string        // paces.jsonl, as package cyclecost reads it; empty when not recorded
-	Trace     string        // execution trace; empty when not recorded, or not finished
+	// gzipped CPU profiles, in order; together they cover the window but for gaps of about 0.1 s
+	CPUParts []string
+	Heap     []string // uncompressed cumulative profiles, in order: the first is from the start of the window
+	Forced   bool     // the last of Heap was taken after forced collections
+	Metrics  string   // metrics.jsonl; empty when not recorded
+	Paces    string   // paces.jsonl, as package cyclecost reads it; empty when not recorded
+	Trace    string   // execution trace; empty when not recorded, or not finished
 }
 
 // marker is the content of the ready and done files.
@@ -214,7 +215,8 @@ func readWindow(dir string) (Result, error) {
 		f.Wall, f.OwnBytes, f.Exit = done.Wall, done.OwnBytes, done.Why == "exit"
 		if ready.Total >= 0 && done.CPU > 0 {
 			f.CPU = time.Duration(done.CPU)
-			f.Profiled, f.Faults, f.Sleeps, f.Cycles = time.Duration(max(done.Profiled, 0)), done.Faults, done.Sleeps, done.Cycles
+			f.Profiled, f.Faults, f.Sleeps, f.Cycles = time.Duration(max(done.Profiled,
+				0)), done.Faults, done.Sleeps, done.Cycles
 			f.Collector = max(done.Collector, 0)
 		}
 	}

@@ -85,7 +85,8 @@ func TestKill(t *testing.T) {
 		cmd.Env = append(os.Environ(), recorder.Env(dir, recorder.Options{})...)
 		start(t, cmd)
 		within(t, func(ctx context.Context) error {
-			return recorder.Start(ctx, dir, recorder.Options{CPU: true, HeapSnap: time.Millisecond, Metrics: time.Millisecond})
+			return recorder.Start(ctx, dir,
+				recorder.Options{CPU: true, HeapSnap: time.Millisecond, Metrics: time.Millisecond})
 		})
 		eventually(t, name, func() bool { return until(latest(t, dir)) })
 		cmd.Process.Kill()
@@ -124,7 +125,8 @@ func TestNobodyAnswers(t *testing.T) {
 }
 
 func TestEnv(t *testing.T) {
-	got := recorder.Env("/d", recorder.Options{MemRate: 4096, GODEBUG: "gctrace=1", Auto: true, CPU: true, HeapSnap: -1, Max: time.Second})
+	got := recorder.Env("/d", recorder.Options{MemRate: 4096, GODEBUG: "gctrace=1", Auto: true, CPU: true, HeapSnap: -1,
+		Max: time.Second})
 	want := []string{
 		"HEAPTRIM_RECORD=/d",
 		"GODEBUG=gctrace=1,memprofilerate=4096",

@@ -81,14 +81,17 @@ type Options struct {
 	GODEBUG string // the program's own value, kept in what Env returns
 
 	// Of a window: the one of Auto, or the one that Start begins.
-	CPU      bool          // take a CPU profile
-	GC       bool          // force two collections before the first snapshot and before the last, which has the profile up to date; without, it lags by up to two cycles
+	CPU bool // take a CPU profile
+	// force two collections before the first snapshot and before the last, which has the profile up to date; without,
+	// it lags by up to two cycles
+	GC       bool
 	GCAtExit bool          // force two before the last snapshot when the window ends with the program
 	HeapSnap time.Duration // least distance of heap snapshots; 0 means 250 ms, negative none at all
 	Metrics  time.Duration // distance of runtime/metrics samples; 0 means 100 ms, negative none
 	Max      time.Duration // ends the window by itself; 0 means never
-	Paces    int           // two stretches of four, collect at so many times the distance of cycles, where GOGC alone sets that; 0 never does
-	Trace    int64         // take an execution trace, and end the window when it is larger than so many bytes; 0 takes none
+	// two stretches of four, collect at so many times the distance of cycles, where GOGC alone sets that; 0 never does
+	Paces int
+	Trace int64 // take an execution trace, and end the window when it is larger than so many bytes; 0 takes none
 }
 
 func (o Options) list() string {

@@ -204,23 +204,29 @@ func TestRecord(t *testing.T) {
 		t.Run("toolchain="+toolchain, func(t *testing.T) {
 			bin := build(t, toolchain)
 			dir := t.TempDir()
-			env := recorder.Env(dir, recorder.Options{MemRate: 1, Auto: true, CPU: true, GC: true, HeapSnap: 20 * time.Millisecond})
+			env := recorder.Env(dir, recorder.Options{MemRate: 1, Auto: true, CPU: true, GC: true,
+				HeapSnap: 20 * time.Millisecond})
 			worker := run(t, bin, env, "return", "600ms")
 			if code := worker.ExitCode(); code != 0 {
 				t.Fatalf("exit code %d", code)
 			}
 			r := files(t, dir)
-			if !r.Complete || !r.Exit || !r.Forced || r.MemRate != 1 || r.Wall < 600*time.Millisecond || len(r.Heap) < 3 || len(r.CPUParts) == 0 {
+			if !r.Complete || !r.Exit || !r.Forced || r.MemRate != 1 || r.Wall < 600*time.Millisecond ||
+				len(r.Heap) < 3 || len(r.CPUParts) == 0 {
 				t.Errorf("recorded %+v", r)
 			}
 			// The system counts what is before and behind the window too, and the
 			// profile samples what is in it.
 			all, sampled := worker.UserTime()+worker.SystemTime(), sampledCPU(t, r)
-			if runtime.GOOS == "linux" && (r.CPU <= 0 || r.CPU < sampled*7/10-20*time.Millisecond || r.CPU > all+20*time.Millisecond) {
+			if runtime.GOOS == "linux" &&
+				(r.CPU <= 0 || r.CPU < sampled*7/10-20*time.Millisecond || r.CPU > all+20*time.Millisecond) {
 				t.Errorf("process CPU = %v, sampled %v, of %v by the system", r.CPU, sampled, all)
 			}
-			if runtime.GOOS == "linux" && (r.Profiled > r.CPU || r.Profiled < r.CPU/2 || r.Faults <= 0 || r.Sleeps <= 0 || r.Cycles <= 0 || r.Collector <= 0 || r.Collector > r.Profiled) {
-				t.Errorf("%v, %d faults, %d sleeps and %d collections of %v while profiled, of %v", r.Profiled, r.Faults, r.Sleeps, r.Cycles, r.Collector, r.CPU)
+			if runtime.GOOS == "linux" &&
+				(r.Profiled > r.CPU || r.Profiled < r.CPU/2 || r.Faults <= 0 || r.Sleeps <= 0 || r.Cycles <= 0 ||
+					r.Collector <= 0 || r.Collector > r.Profiled) {
+				t.Errorf("%v, %d faults, %d sleeps and %d collections of %v while profiled, of %v", r.Profiled,
+					r.Faults, r.Sleeps, r.Cycles, r.Collector, r.CPU)
 			}
 			checkAllocs(t, open(t, r.Heap[len(r.Heap)-1]))
 			rec, err := recorder.Read(dir)
@@ -228,7 +234,8 @@ func TestRecord(t *testing.T) {
 				t.Fatal(err)
 			}
 			e := rec.Environment
-			if !strings.HasPrefix(e.GoVersion, "go1.") || toolchain != "" && e.GoVersion != toolchain || e.GOMAXPROCS == 0 || e.GOGC != "100" || e.GOMEMLIMIT != "off" {
+			if !strings.HasPrefix(e.GoVersion, "go1.") || toolchain != "" && e.GoVersion != toolchain ||
+				e.GOMAXPROCS == 0 || e.GOGC != "100" || e.GOMEMLIMIT != "off" {
 				t.Errorf("environment = %+v", e)
 			}
 			if len(rec.Notes) > 0 {
@@ -267,7 +274,8 @@ func TestPaces(t *testing.T) {
 				if i%4 == 3 || i > 0 && i%4 == 0 {
 					want = 150
 				}
-				if now.GOGC != want || i > 0 && (now.At-last.At < recorder.LeastStretch || now.Cycles == last.Cycles || now.Bytes == last.Bytes) {
+				if now.GOGC != want || i > 0 &&
+					(now.At-last.At < recorder.LeastStretch || now.Cycles == last.Cycles || now.Bytes == last.Bytes) {
 					t.Errorf("reading %d: %+v after %+v, want GOGC=%d", i, now, last, want)
 				}
 				if runtime.GOOS == "linux" && i > 0 && now.CPU <= last.CPU {
@@ -290,7 +298,8 @@ func TestPacesLimited(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(rec.Windows) != 1 || rec.Windows[0].Paces != "" || len(rec.Notes) != 1 || !strings.Contains(rec.Notes[0], "GOGC alone") {
+	if len(rec.Windows) != 1 || rec.Windows[0].Paces != "" || len(rec.Notes) != 1 ||
+		!strings.Contains(rec.Notes[0], "GOGC alone") {
 		t.Errorf("recorded %+v", rec)
 	}
 }
@@ -311,7 +320,8 @@ func sampledCPU(t *testing.T, r recorder.Result) (sum time.Duration) {
 // recorder's.
 func checkAllocs(t *testing.T, p *profile.Profile) {
 	t.Helper()
-	if len(p.SampleType) != 4 || p.SampleType[1].Type != "alloc_space" || p.Period != 1 || p.PeriodType.Type != "space" {
+	if len(p.SampleType) != 4 || p.SampleType[1].Type != "alloc_space" || p.Period != 1 ||
+		p.PeriodType.Type != "space" {
 		t.Errorf("types %v, period %d %v", p.SampleType, p.Period, p.PeriodType)
 	}
 	var boxes, bytes, grown int64
@@ -374,7 +384,8 @@ func TestRuntimeFrames(t *testing.T) {
 func TestExitFlushes(t *testing.T) {
 	bin := build(t, "")
 	dir := t.TempDir()
-	if code := run(t, bin, recorder.Env(dir, recorder.Options{Auto: true, CPU: true, GCAtExit: true}), "exit", "300ms").ExitCode(); code != 3 {
+	if code := run(t, bin, recorder.Env(dir, recorder.Options{Auto: true, CPU: true, GCAtExit: true}), "exit",
+		"300ms").ExitCode(); code != 3 {
 		t.Errorf("exit code %d, want 3", code)
 	}
 	if r := files(t, dir); !r.Complete || !r.Exit || !r.Forced {
@@ -388,7 +399,8 @@ func TestIdleWithoutVariable(t *testing.T) {
 		t.Errorf("exit code %d", code)
 	}
 	// A directory that is not there must not disturb the program either.
-	if code := run(t, bin, recorder.Env(filepath.Join(t.TempDir(), "gone"), recorder.Options{Auto: true}), "return", "10ms").ExitCode(); code != 0 {
+	if code := run(t, bin, recorder.Env(filepath.Join(t.TempDir(), "gone"), recorder.Options{Auto: true}), "return",
+		"10ms").ExitCode(); code != 0 {
 		t.Errorf("exit code %d with a directory that is not there", code)
 	}
 }

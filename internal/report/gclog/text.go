@@ -28,12 +28,14 @@ type Log struct {
 func Text(w io.Writer, l *Log) error {
 	p := term.NewLines(w, 0)
 	s := l.Summary
-	p.Linef("%s: %s%s in %s, %s", l.File, plural(s.Cycles, "collection"), kinds(s), nanos(float64(s.Ends)), plural(l.Lines, "line"))
+	p.Linef("%s: %s%s in %s, %s", l.File, plural(s.Cycles, "collection"), kinds(s), nanos(float64(s.Ends)),
+		plural(l.Lines, "line"))
 	if s.Processes > 1 {
 		p.Linef("%d processes wrote this log; each cycle counts with the ones before it of its own.", s.Processes)
 	}
 	if s.Lost > 0 {
-		p.Linef("Without a line in the log: %s. No time and no growth is told across such a gap.", plural(s.Lost, "cycle"))
+		p.Linef("Without a line in the log: %s. No time and no growth is told across such a gap.",
+			plural(s.Lost, "cycle"))
 	}
 	unread(p, l)
 	if s.Cycles > 0 {
@@ -61,7 +63,8 @@ func Cycle(w io.Writer, c evidence.Cycle, step cycles.Step) error {
 	if step.Known {
 		since = fmt.Sprintf(", %s after the last, %v allocated", nanos(float64(step.Between)), step.Grown)
 	}
-	_, err := fmt.Fprintf(w, "gc %d at %s%s%s: heap %v → %v, live %v, goal %v; stops %s + %s, mark %s; CPU %s, assist %s, idle %s\n",
+	_, err := fmt.Fprintf(w, "gc %d at %s%s%s: heap %v → %v, live %v, goal %v; stops %s + %s, mark %s; CPU %s, "+
+		"assist %s, idle %s\n",
 		c.N, nanos(float64(c.At)), note, since, c.HeapStart, c.HeapEnd, c.HeapLive, c.Goal,
 		nanos(float64(c.SweepTermination)), nanos(float64(c.MarkTermination)), nanos(float64(c.ConcurrentMark)),
 		nanos(float64(c.CPU())), nanos(float64(c.AssistCPU)), nanos(float64(c.IdleCPU)))
@@ -98,8 +101,10 @@ func unread(p *term.Page, l *Log) {
 func figures(p *term.Page, s *cycles.Summary) {
 	p.Blank()
 	if s.Span > 0 {
-		p.Linef("Collector    %.3g %% of the time of %s, without %s of idle marking", 100*s.CPUShare, procs(s), nanos(float64(s.Idle)))
-		p.Linef("             %s assists, %s workers, %s in stops", nanos(float64(s.Assist)), nanos(float64(s.Background)), nanos(float64(s.Stopped)))
+		p.Linef("Collector    %.3g %% of the time of %s, without %s of idle marking", 100*s.CPUShare, procs(s),
+			nanos(float64(s.Idle)))
+		p.Linef("             %s assists, %s workers, %s in stops", nanos(float64(s.Assist)),
+			nanos(float64(s.Background)), nanos(float64(s.Stopped)))
 		p.Linef("Allocation   %s/s, to the next MiB in each cycle", unit.FormatBytes(s.AllocRate))
 	}
 	p.Linef("Live heap    %v at first, %v at last, %v to %v", s.LiveFirst, s.LiveLast, s.LiveMin, s.LiveMax)
@@ -125,12 +130,14 @@ func phases(p *term.Page, s *cycles.Summary) {
 	fmt.Fprintln(t, strings.Join([]string{"", "median", "p90", "p99", "longest", "total", ""}, "\t"))
 	times := func(name string, d cycles.Distribution) {
 		if d.Count > 0 {
-			fmt.Fprintln(t, strings.Join([]string{name, nanos(d.P50), nanos(d.P90), nanos(d.P99), nanos(d.Max), nanos(d.Total), ""}, "\t"))
+			fmt.Fprintln(t, strings.Join([]string{name, nanos(d.P50), nanos(d.P90), nanos(d.P99), nanos(d.Max),
+				nanos(d.Total), ""}, "\t"))
 		}
 	}
 	sizes := func(name string, d cycles.Distribution) {
 		if d.Count > 0 {
-			fmt.Fprintln(t, strings.Join([]string{name, size(d.P50), size(d.P90), size(d.P99), size(d.Max), size(d.Total), ""}, "\t"))
+			fmt.Fprintln(t, strings.Join([]string{name, size(d.P50), size(d.P90), size(d.P99), size(d.Max),
+				size(d.Total), ""}, "\t"))
 		}
 	}
 	times("stop for sweep termination", s.SweepTermination)
@@ -180,7 +187,8 @@ func timeline(p *term.Page, s *cycles.Summary) {
 			p.Linef("  %9s", fmt.Sprintf("(%s without a cycle)", nanos(float64(quiet)*float64(s.Width))))
 			quiet = 0
 		}
-		p.Linef("  %9s %8d %10s %10s %10v %10v%s", nanos(float64(r.At)), r.Cycles, nanos(float64(r.Pause)), nanos(float64(r.Assist)),
+		p.Linef("  %9s %8d %10s %10s %10v %10v%s", nanos(float64(r.At)), r.Cycles, nanos(float64(r.Pause)),
+			nanos(float64(r.Assist)),
 			r.Live, r.HeapPeak, bar(float64(r.HeapPeak)/float64(top)))
 	}
 }

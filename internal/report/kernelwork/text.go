@@ -28,7 +28,8 @@ func Text(out io.Writer, r Recording, w *kernel.Work) error {
 	}
 	head := fmt.Sprintf("%s: %s", r.File, r.Process)
 	if w.Samples > 0 {
-		head += fmt.Sprintf(", %s samples for %s of processor time", unit.FormatScaled(float64(w.Samples)), unit.FormatNanoseconds(float64(w.Nanos)))
+		head += fmt.Sprintf(", %s samples for %s of processor time", unit.FormatScaled(float64(w.Samples)),
+			unit.FormatNanoseconds(float64(w.Nanos)))
 	}
 	if w.Faults > 0 {
 		head += fmt.Sprintf(", %s page faults", unit.FormatScaled(float64(w.Faults)))

@@ -27,10 +27,12 @@ func newProveDocument(r *prove.Result, m schema.Meta) schema.Prove {
 			BuildFlags: schema.List(r.Target.Flags), RunTimeNS: int64(r.Target.RunTime),
 		},
 		Rules: schema.ProveRules{
-			Alpha: r.Rules.Alpha, MinEffect: r.Rules.MinEffect, Precision: r.Rules.Precision, MaxPairs: r.Rules.MaxPairs,
-			Gate: schema.List(r.Rules.Gate),
+			Alpha: r.Rules.Alpha, MinEffect: r.Rules.MinEffect, Precision: r.Rules.Precision,
+			MaxPairs: r.Rules.MaxPairs,
+			Gate:     schema.List(r.Rules.Gate),
 		},
-		Seed: r.Seed, MeasuredNS: int64(r.Measured), Partial: r.Partial, Environment: schema.NewEnvironment(r.Environment),
+		Seed: r.Seed, MeasuredNS: int64(r.Measured), Partial: r.Partial,
+		Environment: schema.NewEnvironment(r.Environment),
 		Comparisons: []schema.ProveComparison{}, LeftOut: schema.List(r.LeftOut), Warnings: schema.List(r.Warnings),
 	}
 	if !m.Created.IsZero() {
@@ -98,7 +100,8 @@ func newProveComparison(c prove.Comparison) schema.ProveComparison {
 		out.Runs = append(
 			out.Runs,
 			schema.ProveRun{
-				Side: prove.Letter(r.Side * max(c.Side, 1)), Pair: r.Pair, Collector: r.Collector, WallNS: int64(r.Wall),
+				Side: prove.Letter(r.Side * max(c.Side,
+					1)), Pair: r.Pair, Collector: r.Collector, WallNS: int64(r.Wall),
 				Values: values,
 			},
 		)

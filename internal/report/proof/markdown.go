@@ -36,14 +36,16 @@ func markdownPair(b *bufio.Writer, r *prove.Result) {
 		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s |\n", md.Code(c.Name), md.Text(ch.Unit), md.Text(
 			metricValue(ch.Unit, ch.A.Value),
 		),
-			md.Text(metricValue(ch.Unit, ch.B.Value)), md.Text(changeText(ch)), mdOutcome(ch.Outcome), md.Text(basisText(ch)))
+			md.Text(metricValue(ch.Unit, ch.B.Value)), md.Text(changeText(ch)), mdOutcome(ch.Outcome),
+			md.Text(basisText(ch)))
 	})
 	b.WriteString(
 		"\n<details><summary>Beside: CPU, collector and memory, not judged</summary>\n\n| benchmark | metric | A " +
 			"| B | change |\n|---|---|--:|--:|--:|\n",
 	)
 	rows(r, false, func(c prove.Comparison, ch prove.Change) {
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %s |\n", md.Code(c.Name), md.Text(ch.Label), md.Text(intervalText(ch.Unit, ch.A)),
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s |\n", md.Code(c.Name), md.Text(ch.Label),
+			md.Text(intervalText(ch.Unit, ch.A)),
 			md.Text(intervalText(ch.Unit, ch.B)), md.Text(changeText(ch)))
 	})
 	b.WriteString("\n</details>\n")

@@ -24,18 +24,28 @@ func proveFixture() *prove.Result {
 	nan := math.NaN()
 	judged := func(u string) prove.Metric { return prove.Metric{Unit: u, Label: u, Sense: -1, Judged: true} }
 	return &prove.Result{
-		Sides: []sides.Info{{Spec: "rev:HEAD", Commit: "0123456789abcdef", GoVersion: "go1.26.8"}, {Spec: "work", Dirty: true, Commit: "0123456789abcdef"}},
+		Sides: []sides.Info{{Spec: "rev:HEAD", Commit: "0123456789abcdef", GoVersion: "go1.26.8"},
+			{Spec: "work", Dirty: true, Commit: "0123456789abcdef"}},
 		Comparisons: []prove.Comparison{
 			{Name: "BenchmarkA", Package: "p", Iterations: 7, Pairs: 4, Outcome: prove.Better, Changes: []prove.Change{
-				{Metric: judged("allocs/op"), A: stats.Exact(4), B: stats.Exact(1), NA: 4, NB: 4, Delta: stats.Exact(-0.75), Exact: true, P: nan, Rank: nan, Holm: nan, Outcome: prove.Better},
-				{Metric: judged("ns/op"), A: stats.Interval{Value: 100, Low: 90, High: 110}, B: stats.Interval{Value: 98, Low: 90, High: 110}, NA: 4, NB: 4,
-					Delta: stats.Interval{Value: -0.02, Low: math.Inf(-1), High: math.Inf(1)}, P: 0.5, Rank: 0.5, Holm: 1, Outcome: prove.Unclear, Warnings: []string{"need more"}},
-				{Metric: prove.Metric{Unit: "gc-cycles", Label: "GC cycles"}, A: stats.Exact(0), B: stats.Exact(3), Delta: stats.Interval{Value: nan, Low: nan, High: nan}, P: nan, Rank: nan, Holm: nan},
-				{Metric: prove.Metric{Unit: "peak-heap-bytes", Label: "peak heap"}, A: stats.Interval{Value: nan, Low: nan, High: nan}, B: stats.Exact(1 << 20), Delta: stats.Interval{Value: nan, Low: nan, High: nan}, P: nan, Rank: nan, Holm: nan},
+				{Metric: judged("allocs/op"), A: stats.Exact(4), B: stats.Exact(1), NA: 4, NB: 4,
+					Delta: stats.Exact(-0.75), Exact: true, P: nan, Rank: nan, Holm: nan, Outcome: prove.Better},
+				{Metric: judged("ns/op"), A: stats.Interval{Value: 100, Low: 90, High: 110},
+					B: stats.Interval{Value: 98, Low: 90, High: 110}, NA: 4, NB: 4,
+					Delta: stats.Interval{Value: -0.02, Low: math.Inf(-1),
+						High: math.Inf(1)}, P: 0.5, Rank: 0.5, Holm: 1, Outcome: prove.Unclear,
+					Warnings: []string{"need more"}},
+				{Metric: prove.Metric{Unit: "gc-cycles", Label: "GC cycles"}, A: stats.Exact(0), B: stats.Exact(3),
+					Delta: stats.Interval{Value: nan, Low: nan, High: nan}, P: nan, Rank: nan, Holm: nan},
+				{Metric: prove.Metric{Unit: "peak-heap-bytes", Label: "peak heap"},
+					A: stats.Interval{Value: nan, Low: nan,
+						High: nan}, B: stats.Exact(1 << 20), Delta: stats.Interval{Value: nan, Low: nan, High: nan},
+					P: nan, Rank: nan, Holm: nan},
 			}, Runs: []prove.Sample{{Values: map[string]float64{"ns/op": 100, "bad": math.Inf(1)}}}},
 			{Name: hostile, Outcome: prove.Worse, Failed: [2]string{"", "panic: \x1b]0;x"}},
 		},
-		Verdict:  prove.Verdict{Outcome: prove.Mixed, Sentence: "B is worse in " + hostile, Counts: map[prove.Outcome]int{prove.Better: 1, prove.Worse: 1}},
+		Verdict: prove.Verdict{Outcome: prove.Mixed, Sentence: "B is worse in " + hostile,
+			Counts: map[prove.Outcome]int{prove.Better: 1, prove.Worse: 1}},
 		Warnings: []string{"few runs " + hostile}, LeftOut: []string{hostile + " is only in A"},
 	}
 }
@@ -65,7 +75,8 @@ func TestProveSchemaIsDocumented(t *testing.T) {
 			t.Errorf("doc/format/prove.md has %s, which no comparison has", k)
 		}
 	}
-	for _, u := range append(append(prove.Gates(prove.KindPackages), prove.Gates(prove.KindCommand)...), prove.Gates(prove.KindLoad)...) {
+	for _, u := range append(append(prove.Gates(prove.KindPackages), prove.Gates(prove.KindCommand)...),
+		prove.Gates(prove.KindLoad)...) {
 		if !strings.Contains(string(doc), "`"+u+"`") {
 			t.Errorf("doc/format/prove.md lacks the unit %s", u)
 		}
@@ -78,7 +89,8 @@ func TestProveSchemaIsDocumented(t *testing.T) {
 // proveKeys collects the paths of a type's keys, those of types that occur
 // more than once under a name of their own.
 func proveKeys(t reflect.Type, at string, out map[string]bool) {
-	own := map[reflect.Type]string{reflect.TypeFor[schema.ProveSide](): "SIDE", reflect.TypeFor[schema.OpenInterval](): "RANGE", reflect.TypeFor[schema.ProveVerdict](): "VERDICT",
+	own := map[reflect.Type]string{reflect.TypeFor[schema.ProveSide](): "SIDE",
+		reflect.TypeFor[schema.OpenInterval](): "RANGE", reflect.TypeFor[schema.ProveVerdict](): "VERDICT",
 		reflect.TypeFor[schema.ProvePauses](): "PAUSES"}
 	for i := range t.NumField() {
 		f := t.Field(i)
@@ -116,10 +128,13 @@ func TestProveJSON(t *testing.T) {
 	if err := dec.Decode(&doc); err != nil {
 		t.Fatal(err)
 	}
-	if c := doc.Comparisons[0].Changes; c[0].P != nil || *c[0].Change != (schema.OpenInterval{Value: -0.75, Low: ptr(-0.75), High: ptr(-0.75)}) && *c[0].Change.Low != -0.75 {
+	if c := doc.Comparisons[0].Changes; c[0].P != nil ||
+		*c[0].Change != (schema.OpenInterval{Value: -0.75, Low: ptr(-0.75), High: ptr(-0.75)}) &&
+			*c[0].Change.Low != -0.75 {
 		t.Errorf("an exact change: %+v", c[0])
 	}
-	if c := doc.Comparisons[0].Changes; c[1].Change.Low != nil || c[2].Change != nil || c[3].A != nil || c[2].A.Value != 0 {
+	if c := doc.Comparisons[0].Changes; c[1].Change.Low != nil || c[2].Change != nil || c[3].A != nil ||
+		c[2].A.Value != 0 {
 		t.Errorf("unknown figures: %+v", c)
 	}
 	if len(doc.Comparisons[0].Runs[0].Values) != 1 {
@@ -129,7 +144,8 @@ func TestProveJSON(t *testing.T) {
 	if err := JSON(&out, &prove.Result{}, schema.Meta{}); err != nil {
 		t.Fatal(err)
 	}
-	for _, list := range []string{`"comparisons": []`, `"warnings": []`, `"left_out": []`, `"gate": []`, `"env": []`, `"counts": {}`, `"sides": []`} {
+	for _, list := range []string{`"comparisons": []`, `"warnings": []`, `"left_out": []`, `"gate": []`, `"env": []`,
+		`"counts": {}`, `"sides": []`} {
 		if !strings.Contains(out.String(), list) {
 			t.Errorf("an empty comparison lacks %s:\n%s", list, &out)
 		}
@@ -143,8 +159,10 @@ func TestProveText(t *testing.T) {
 	if err := Text(&out, proveFixture(), term.Options{Width: 120}); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"B is worse in BenchmarkX", "rev:HEAD (0123456789ab)", "work (0123456789ab and changes)", "4 → 1", "-75.0 %", "exact, 4+4 runs",
-		"-2.0 %", "p=0.5", "ns/op: need more", "GC cycles 0 → 3", "peak heap – → 1 MiB", "B fails: panic", "only in A"} {
+	for _, want := range []string{"B is worse in BenchmarkX", "rev:HEAD (0123456789ab)",
+		"work (0123456789ab and changes)", "4 → 1", "-75.0 %", "exact, 4+4 runs",
+		"-2.0 %", "p=0.5", "ns/op: need more", "GC cycles 0 → 3", "peak heap – → 1 MiB", "B fails: panic",
+		"only in A"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the text lacks %q:\n%s", want, &out)
 		}

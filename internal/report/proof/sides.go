@@ -153,7 +153,8 @@ func proveSubjects(p *term.Page, r *prove.Result) {
 			continue
 		}
 		p.Blank()
-		p.Line(term.Styled(s.name, term.Bold), term.Styled(fmt.Sprintf("  %d pairs of runs", s.of[0].Pairs), term.Normal))
+		p.Line(term.Styled(s.name, term.Bold),
+			term.Styled(fmt.Sprintf("  %d pairs of runs", s.of[0].Pairs), term.Normal))
 		t.Write(p)
 		for _, n := range s.notes {
 			p.Prose("  ! ", n, term.Red)

@@ -20,8 +20,10 @@ func sidesFixture() *prove.Result {
 	nan := math.NaN()
 	change := func(unit, label string, judged bool, a, b float64) prove.Change {
 		return prove.Change{
-			Metric: prove.Metric{Unit: unit, Label: label, Judged: judged}, A: stats.Exact(a), B: stats.Exact(b), NA: 8, NB: 8,
-			Delta: stats.Interval{Value: b/a - 1, Low: b/a - 1.05, High: b/a - 0.95}, P: 0.01, Rank: 0.01, Holm: 0.02, Outcome: prove.NotJudged,
+			Metric: prove.Metric{Unit: unit, Label: label,
+				Judged: judged}, A: stats.Exact(a), B: stats.Exact(b), NA: 8, NB: 8,
+			Delta: stats.Interval{Value: b/a - 1, Low: b/a - 1.05,
+				High: b/a - 0.95}, P: 0.01, Rank: 0.01, Holm: 0.02, Outcome: prove.NotJudged,
 		}
 	}
 	faster := change("req/s", "throughput", true, 1000, 1200)
@@ -29,15 +31,21 @@ func sidesFixture() *prove.Result {
 	nothing := change("peak-heap-bytes", "peak heap", false, 1<<20, 1)
 	nothing.NB, nothing.B, nothing.Delta = 0, stats.Interval{Value: nan}, stats.Interval{Value: nan}
 	return &prove.Result{
-		Sides: []sides.Info{{Spec: "work,toolchain:go1.25.13", GoVersion: "go1.25.13"}, {Spec: "work|<b>", GoVersion: "go1.26.8"}, {Spec: "work,toolchain:go1.27.4", GoVersion: "go1.27.4"}},
+		Sides: []sides.Info{{Spec: "work,toolchain:go1.25.13", GoVersion: "go1.25.13"},
+			{Spec: "work|<b>", GoVersion: "go1.26.8"}, {Spec: "work,toolchain:go1.27.4", GoVersion: "go1.27.4"}},
 		Comparisons: []prove.Comparison{
-			{Name: "BenchmarkServe", Package: "p", Side: 1, Pairs: 8, Outcome: prove.Better, Pauses: [2]prove.Pauses{{Count: 12, P50: 9 * time.Microsecond, P99: time.Millisecond, Max: time.Millisecond}, {}},
-				Changes: []prove.Change{faster, change("gc-pause-p99-ns", "pause p99", false, 1e6, 2e6), change("latency-p99-ns", "latency p99", false, 2e6, 1e6), nothing},
-				Runs:    []prove.Sample{{Side: 0}, {Side: 1}}, Warnings: []string{"few \x1b[31mruns"}},
-			{Name: "BenchmarkServe", Package: "p", Side: 2, Pairs: 8, Outcome: prove.Worse, Failed: [2]string{"", "panic: \x1b]0;x"}, Runs: []prove.Sample{{Side: 0}, {Side: 1}}},
+			{Name: "BenchmarkServe", Package: "p", Side: 1, Pairs: 8, Outcome: prove.Better,
+				Pauses: [2]prove.Pauses{{Count: 12, P50: 9 * time.Microsecond, P99: time.Millisecond,
+					Max: time.Millisecond}, {}},
+				Changes: []prove.Change{faster, change("gc-pause-p99-ns", "pause p99", false, 1e6, 2e6),
+					change("latency-p99-ns", "latency p99", false, 2e6, 1e6), nothing},
+				Runs: []prove.Sample{{Side: 0}, {Side: 1}}, Warnings: []string{"few \x1b[31mruns"}},
+			{Name: "BenchmarkServe", Package: "p", Side: 2, Pairs: 8, Outcome: prove.Worse,
+				Failed: [2]string{"", "panic: \x1b]0;x"}, Runs: []prove.Sample{{Side: 0}, {Side: 1}}},
 		},
 		Verdict: prove.Verdict{Outcome: prove.Mixed, Sentence: "B is better. C is worse."},
-		BySide:  []prove.Verdict{{Outcome: prove.Better, Sentence: "B is better."}, {Outcome: prove.Worse, Sentence: "C is worse."}},
+		BySide: []prove.Verdict{{Outcome: prove.Better, Sentence: "B is better."},
+			{Outcome: prove.Worse, Sentence: "C is worse."}},
 	}
 }
 
@@ -56,7 +64,8 @@ func TestProveSidesText(t *testing.T) {
 		return out.String()
 	}
 	for _, want := range []string{
-		"B is better.\nC is worse.\n", "A go1.25.13", "B go1.26.8", "C go1.27.4", "BenchmarkServe  8 pairs of runs", "against A", "+20.0 %", "better",
+		"B is better.\nC is worse.\n", "A go1.25.13", "B go1.26.8", "C go1.27.4", "BenchmarkServe  8 pairs of runs",
+		"against A", "+20.0 %", "better",
 		"latency p99", "pauses (STW), count", "longest pause", "! C fails: panic", "! B: few",
 	} {
 		if !strings.Contains(text(100), want) {
@@ -77,7 +86,8 @@ func TestProveSidesMarkdown(t *testing.T) {
 	if err := Markdown(&out, sidesFixture()); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"| **throughput** | 1000 | 1200 (+20.0 % ±5.0) **better** |  |", "| pause p50 | 9 µs |  |  |", "BenchmarkServe fails in C: panic"} {
+	for _, want := range []string{"| **throughput** | 1000 | 1200 (+20.0 % ±5.0) **better** |  |",
+		"| pause p50 | 9 µs |  |  |", "BenchmarkServe fails in C: panic"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, &out)
 		}
@@ -98,11 +108,13 @@ func TestProveSidesJSON(t *testing.T) {
 	if err := json.Unmarshal(out.Bytes(), &doc); err != nil {
 		t.Fatal(err)
 	}
-	if len(doc.Sides) != 3 || doc.Sides[0].Verdict != nil || doc.Sides[2].Name != "C" || doc.Sides[2].Verdict.Outcome != "worse" || doc.B.Spec != doc.Sides[1].Side.Spec {
+	if len(doc.Sides) != 3 || doc.Sides[0].Verdict != nil || doc.Sides[2].Name != "C" ||
+		doc.Sides[2].Verdict.Outcome != "worse" || doc.B.Spec != doc.Sides[1].Side.Spec {
 		t.Errorf("sides %+v", doc.Sides)
 	}
 	b, c := doc.Comparisons[0], doc.Comparisons[1]
-	if b.Side != "B" || c.Side != "C" || c.Runs[0].Side != "A" || c.Runs[1].Side != "C" || b.PausesA.Count != 12 || b.PausesB != nil {
+	if b.Side != "B" || c.Side != "C" || c.Runs[0].Side != "A" || c.Runs[1].Side != "C" || b.PausesA.Count != 12 ||
+		b.PausesB != nil {
 		t.Errorf("comparisons of %s and %s, runs %+v, pauses %v, %v", b.Side, c.Side, c.Runs, b.PausesA, b.PausesB)
 	}
 }

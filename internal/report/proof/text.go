@@ -80,7 +80,8 @@ func proveFacts(r *prove.Result) [][2]string {
 	}
 	out = append(out, [2]string{"measured", term.JoinKnown(parts)})
 	e := r.Environment
-	return append(out, [2]string{"machine", term.JoinKnown(append([]string{e.GOOS + "/" + e.GOARCH}, machine.Facts(e)[1:]...))})
+	return append(out, [2]string{"machine",
+		term.JoinKnown(append([]string{e.GOOS + "/" + e.GOARCH}, machine.Facts(e)[1:]...))})
 }
 
 // proveRows shows one benchmark.
@@ -110,7 +111,8 @@ func proveRows(p *term.Page, c prove.Comparison) {
 		}
 		p.Line(term.Styled("  "+term.PadRight(ch.Unit, 10), term.Normal),
 			term.Styled(
-				term.PadLeft(metricValue(ch.Unit, ch.A.Value), 10)+" → "+term.PadRight(metricValue(ch.Unit, ch.B.Value), 10),
+				term.PadLeft(metricValue(ch.Unit, ch.A.Value), 10)+" → "+term.PadRight(metricValue(ch.Unit, ch.B.Value),
+					10),
 				term.Normal),
 
 			term.Styled(term.PadLeft(changeText(ch), 20)+"  ", term.Normal), term.Styled(
@@ -210,5 +212,6 @@ func intervalText(u string, i stats.Interval) string {
 	if term.Half(i) == 0 {
 		return metricValue(u, i.Value)
 	}
-	return fmt.Sprintf("%s (%s)", metricValue(u, i.Value), term.Between(i, func(v float64) string { return metricValue(u, v) }))
+	return fmt.Sprintf("%s (%s)", metricValue(u, i.Value),
+		term.Between(i, func(v float64) string { return metricValue(u, v) }))
 }

@@ -8,7 +8,8 @@ import (
 )
 
 func TestNarrow(t *testing.T) {
-	text := "\nWho paid\n  example.com/m.(*Server).handle: assists 122 ms on CPU, 18.0 ms parked, sweeping 2.9 ms\n    short\n"
+	text := "\nWho paid\n  example.com/m.(*Server).handle: assists 122 ms on CPU, 18.0 ms parked, sweeping 2.9 ms\n " +
+		"   short\n"
 	got := narrow(text, 60)
 	for line := range strings.Lines(got) {
 		if n := term.Cells(strings.TrimSuffix(line, "\n")); n > 60 {
@@ -18,7 +19,8 @@ func TestNarrow(t *testing.T) {
 	if want := strings.Join(strings.Fields(text), " "); strings.Join(strings.Fields(got), " ") != want {
 		t.Errorf("got the words %q, want %q", got, want)
 	}
-	if !strings.Contains(got, "\n    ") || !strings.HasPrefix(got, "\nWho paid\n  example.com/") || !strings.HasSuffix(got, "\n    short\n") {
+	if !strings.Contains(got, "\n    ") || !strings.HasPrefix(got, "\nWho paid\n  example.com/") ||
+		!strings.HasSuffix(got, "\n    short\n") {
 		t.Errorf("got %q: lines that go on are not set in, or others changed", got)
 	}
 	if got := narrow(text, 200); got != text {

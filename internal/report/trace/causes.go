@@ -61,7 +61,8 @@ func siteName(s latency.Site) string {
 	if s.Func == "" {
 		return "(the runtime)"
 	}
-	return fmt.Sprintf("%s %s:%d", term.Clean(s.Func), term.Clean(path.Base(strings.ReplaceAll(s.File, `\`, "/"))), s.Line)
+	return fmt.Sprintf("%s %s:%d", term.Clean(s.Func), term.Clean(path.Base(strings.ReplaceAll(s.File, `\`, "/"))),
+		s.Line)
 }
 
 // paidIn lists what goroutines paid in mark phases.

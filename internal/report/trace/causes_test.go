@@ -18,7 +18,8 @@ import (
 func causesText(t *testing.T, c latency.Causes) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := Text(&b, &latency.Trace{File: "trace.out", Summary: &exectrace.Summary{}, Payers: &latency.Report{Causes: c}}, 2); err != nil {
+	if err := Text(&b, &latency.Trace{File: "trace.out", Summary: &exectrace.Summary{},
+		Payers: &latency.Report{Causes: c}}, 2); err != nil {
 		t.Fatal(err)
 	}
 	text := b.String()
@@ -29,8 +30,9 @@ func someCauses() latency.Causes {
 	var paid latency.Split
 	paid[latency.AssistParked] = 3 * time.Millisecond
 	site := func(name string, mark int) latency.Site {
-		return latency.Site{Func: name, File: `C:\src\a.go`, Line: 7, Allocating: latency.Tally{All: mark + 1, Mark: mark, Others: 1},
-			Share: stats.Share(float64(mark), 9), Phases: 1, Paid: paid}
+		return latency.Site{Func: name, File: `C:\src\a.go`, Line: 7,
+			Allocating: latency.Tally{All: mark + 1, Mark: mark, Others: 1},
+			Share:      stats.Share(float64(mark), 9), Phases: 1, Paid: paid}
 	}
 	return latency.Causes{
 		Samples: 20, Mark: 12, Allocating: latency.Tally{All: 12, Mark: 9, Others: 3}, Paid: paid,
@@ -51,11 +53,14 @@ func TestTraceCauses(t *testing.T) {
 	if strings.Contains(text, "main.third") {
 		t.Errorf("got %s, want two rows", text)
 	}
-	if text := causesText(t, latency.Causes{}); !strings.HasPrefix(text, "Who causes: not known: record a CPU profile while tracing") {
+	if text := causesText(t, latency.Causes{}); !strings.HasPrefix(text,
+		"Who causes: not known: record a CPU profile while tracing") {
 		t.Errorf("without samples: got %s", text)
 	}
-	none := latency.Causes{Samples: 5, Mark: 2, Allocating: latency.Tally{All: 1}, Sites: []latency.Site{{Func: "main.f"}}}
-	if text := causesText(t, none); !strings.Contains(text, "not known: no sample in a mark phase") || strings.Contains(text, "main.f") {
+	none := latency.Causes{Samples: 5, Mark: 2, Allocating: latency.Tally{All: 1},
+		Sites: []latency.Site{{Func: "main.f"}}}
+	if text := causesText(t, none); !strings.Contains(text, "not known: no sample in a mark phase") ||
+		strings.Contains(text, "main.f") {
 		t.Errorf("without samples in mark phases: got %s", text)
 	}
 }
@@ -75,7 +80,8 @@ func TestTraceCausesOfHostileNames(t *testing.T) {
 
 func TestTraceCausesAsJSON(t *testing.T) {
 	var b bytes.Buffer
-	if err := JSON(&b, &latency.Trace{Summary: &exectrace.Summary{}, Payers: &latency.Report{Causes: someCauses()}}); err != nil {
+	if err := JSON(&b, &latency.Trace{Summary: &exectrace.Summary{},
+		Payers: &latency.Report{Causes: someCauses()}}); err != nil {
 		t.Fatal(err)
 	}
 	var got struct {
@@ -85,7 +91,8 @@ func TestTraceCausesAsJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := got.Payers.Causes
-	if len(c.Sites) != 3 || c.Sites[0].Func != "main.fill" || c.Sites[0].Share != stats.Share(6, 9) || c.Allocating != (schema.TraceTally{All: 12, Mark: 9, Others: 3}) {
+	if len(c.Sites) != 3 || c.Sites[0].Func != "main.fill" || c.Sites[0].Share != stats.Share(6, 9) ||
+		c.Allocating != (schema.TraceTally{All: 12, Mark: 9, Others: 3}) {
 		t.Errorf("got %+v", c)
 	}
 }

@@ -14,7 +14,8 @@ import (
 func Document(t *latency.Trace) *schema.TraceReport {
 	s := t.Summary
 	d := &schema.TraceReport{
-		Schema: schema.TraceVersion, File: t.File, Problem: t.Problem, Format: s.Version, Bytes: s.Bytes, Events: s.Events,
+		Schema: schema.TraceVersion, File: t.File, Problem: t.Problem, Format: s.Version, Bytes: s.Bytes,
+		Events:      s.Events,
 		Generations: s.Generations, LengthNS: s.Length,
 		Mark: schema.TraceMark{
 			Count: s.Cycles.Count, TotalNS: s.Cycles.Mark, Unlisted: s.UnlistedCycles,
@@ -113,7 +114,8 @@ func payersRow(r *latency.Report) *schema.TracePayers {
 		Causes: causesRow(r.Causes),
 		Groups: schema.Rows(r.Groups, func(g latency.Group) schema.TraceGroup {
 			return schema.TraceGroup{
-				Start: g.Start, Handler: g.Handler, System: g.System, Goroutines: g.Goroutines, PartsNS: splitRow(g.Split),
+				Start: g.Start, Handler: g.Handler, System: g.System, Goroutines: g.Goroutines,
+				PartsNS: splitRow(g.Split),
 			}
 		}),
 		Requests: schema.Rows(r.Requests, func(q latency.Requests) schema.TraceRequests {

@@ -23,7 +23,8 @@ func Text(w io.Writer, t *latency.Trace, top int) error {
 	if top <= 0 {
 		top = 10
 	}
-	p := &tracePrinter{tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight|tabwriter.DiscardEmptyColumns), *t, top}
+	p := &tracePrinter{tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight|tabwriter.DiscardEmptyColumns), *t,
+		top}
 	p.summary()
 	p.goroutines()
 	if t.Payers != nil {
@@ -128,7 +129,8 @@ func (p *tracePrinter) groups() {
 		case g.Goroutines > 1:
 			name = fmt.Sprintf("%s, %d", name, g.Goroutines)
 		}
-		p.row(nanos(s[latency.AssistCPU]), nanos(s[latency.AssistParked]), nanos(s[latency.Sweep]), nanos(s[latency.STW]),
+		p.row(nanos(s[latency.AssistCPU]), nanos(s[latency.AssistParked]), nanos(s[latency.Sweep]),
+			nanos(s[latency.STW]),
 			nanos(s[latency.WaitMark]), nanos(s[latency.WaitOutside]), nanos(s[latency.Running]), "  "+name)
 	}
 	p.linef(

@@ -54,7 +54,8 @@ func curve(t *term.Page, p *tune.Plan) {
 	}
 	t.Linef("%*s └%s", curveMargin-2, "", strings.Repeat("─", a.columns))
 	t.Linef("%*s  %s", curveMargin-2, "", a.ticks())
-	t.Prose("  ", "o GOGC   l GOGC=off and a limit   b ballast   + several   T today   R recommended; memory is the "+sizeName(p.Today), term.Normal)
+	t.Prose("  ", "o GOGC   l GOGC=off and a limit   b ballast   + several   T today   R recommended; memory is the "+
+		sizeName(p.Today), term.Normal)
 }
 
 func known(p *tune.Plan) []tune.Point {

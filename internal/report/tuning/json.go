@@ -16,9 +16,12 @@ import (
 func Document(p *tune.Plan, t *tune.Trials, m schema.Meta) *schema.Tune {
 	doc := &schema.Tune{
 		Schema: schema.TuneVersion, Tool: m.Tool, Created: m.Created.UTC(), Workload: p.Workload.Name,
-		Recorded: settingJSON(p.Workload.Trace.Setting), Measured: schema.TuneMeasured(p.Measured), Exponent: p.Exponent, Assumed: p.Assumed,
-		Constraint: schema.TuneConstraint{Max: int64(p.Constraint.Max), Source: p.Constraint.Source, Beside: int64(p.Constraint.Beside), Burst: math.Max(1, p.Constraint.Burst)},
-		Today:      pointJSON(p.Today), Curve: []schema.TunePoint{}, Recommended: choiceJSON(p.Choice), Notes: append([]string{}, p.Notes...),
+		Recorded: settingJSON(p.Workload.Trace.Setting), Measured: schema.TuneMeasured(p.Measured),
+		Exponent: p.Exponent, Assumed: p.Assumed,
+		Constraint: schema.TuneConstraint{Max: int64(p.Constraint.Max), Source: p.Constraint.Source,
+			Beside: int64(p.Constraint.Beside), Burst: math.Max(1, p.Constraint.Burst)},
+		Today: pointJSON(p.Today), Curve: []schema.TunePoint{}, Recommended: choiceJSON(p.Choice),
+		Notes: append([]string{}, p.Notes...),
 	}
 	if a := p.Ask; a != nil {
 		doc.Ask = &schema.TuneAsk{Setting: settingJSON(a.Setting), Env: a.Env, Why: a.Why}
@@ -51,7 +54,8 @@ func pointJSON(q tune.Point) schema.TunePoint {
 	}
 	out.Regime, out.Pinned = q.Regime.String(), q.Pinned
 	out.PerCycle, out.PerSecond = finite(q.PerCycle), finite(q.PerSecond)
-	out.Collector, out.Dedicated, out.Assist, out.Idle = finite(q.Collector), finite(q.Dedicated), finite(q.Assist), finite(q.Idle)
+	out.Collector, out.Dedicated, out.Assist, out.Idle = finite(q.Collector), finite(q.Dedicated), finite(q.Assist),
+		finite(q.Idle)
 	out.CPU, out.Peak, out.RSS = finite(q.CPU), finite(q.Peak), finite(q.RSS)
 	return out
 }
@@ -64,17 +68,20 @@ func finite(i stats.Interval) *stats.Interval {
 }
 
 func choiceJSON(c tune.Choice) schema.TuneChoice {
-	out := schema.TuneChoice{Knob: string(c.Knob), Refused: c.Refused, Why: c.Why, Saves: c.Saves, Costs: c.Costs, Others: []schema.TuneOther{}}
+	out := schema.TuneChoice{Knob: string(c.Knob), Refused: c.Refused, Why: c.Why, Saves: c.Saves, Costs: c.Costs,
+		Others: []schema.TuneOther{}}
 	if c.Refused == "" {
 		q := pointJSON(c.Point)
 		out.Point = &q
 		if c.Knob != tune.KnobNone {
 			d := tune.Deploy(c.Point.Setting)
-			out.Deploy = &schema.TuneDeployment{Env: d.Env, Dockerfile: d.Dockerfile, Kubernetes: d.Kubernetes, Go: d.Go}
+			out.Deploy = &schema.TuneDeployment{Env: d.Env, Dockerfile: d.Dockerfile, Kubernetes: d.Kubernetes,
+				Go: d.Go}
 		}
 	}
 	for _, o := range c.Others {
-		out.Others = append(out.Others, schema.TuneOther{Knob: string(o.Knob), Setting: settingJSON(o.Point.Setting), Why: o.Why})
+		out.Others = append(out.Others, schema.TuneOther{Knob: string(o.Knob), Setting: settingJSON(o.Point.Setting),
+			Why: o.Why})
 	}
 	return out
 }

@@ -2,7 +2,6 @@ package tuning_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"math"
 	"strings"
 	"testing"
@@ -20,9 +19,11 @@ import (
 func made(t *testing.T, o tune.Options) *tune.Plan {
 	t.Helper()
 	const live = 100 << 20
-	tr := &gcmodel.Trace{Setting: gcmodel.Setting{GOGC: 100}, Procs: 2, Wall: 20, CPU: 10, Peak: 2 * live, RSS: 2*live + 20<<20, Memory: gcmodel.Memory{Fixed: 10 << 20, Slack: 0.05}}
+	tr := &gcmodel.Trace{Setting: gcmodel.Setting{GOGC: 100}, Procs: 2, Wall: 20, CPU: 10, Peak: 2 * live,
+		RSS: 2*live + 20<<20, Memory: gcmodel.Memory{Fixed: 10 << 20, Slack: 0.05}}
 	for i := range 41 {
-		tr.Points = append(tr.Points, gcmodel.Point{At: float64(i) * live, Live: live, End: 2 * live, HeapScan: live / 2, Background: 0.06, Assist: 0.01, Idle: 0.02})
+		tr.Points = append(tr.Points, gcmodel.Point{At: float64(i) * live, Live: live, End: 2 * live,
+			HeapScan: live / 2, Background: 0.06, Assist: 0.01, Idle: 0.02})
 	}
 	p, err := tune.Make(tune.Workload{Name: "service", Trace: tr}, o)
 	if err != nil {
@@ -40,7 +41,8 @@ func TestText(t *testing.T) {
 		}
 		text := b.String()
 		for _, want := range []string{
-			"service, recorded with gogc=100", "memory 1 GiB (-max-memory)", "Recommended: ", "GOMEMLIMIT=", "not GOGC (", "not ballast (",
+			"service, recorded with gogc=100", "memory 1 GiB (-max-memory)", "Recommended: ", "GOMEMLIMIT=",
+			"not GOGC (", "not ballast (",
 			"limiter territory", "collector, % of CPU", "│", "R", "too large", "record once more with GOGC=400",
 		} {
 			if !strings.Contains(text, want) {
@@ -67,14 +69,18 @@ func rows() []tune.Row {
 			Delta: stats.Interval{Value: 0.2, Low: -1, High: math.Inf(1)}, Outcome: prove.Better,
 		}},
 		{Change: prove.Change{
-			Metric: prove.Metric{Unit: "latency-p99-ns", Label: "latency p99"}, A: stats.Exact(20e6), B: stats.Exact(5e6), Delta: stats.Exact(-0.75),
+			Metric: prove.Metric{Unit: "latency-p99-ns",
+				Label: "latency p99"}, A: stats.Exact(20e6), B: stats.Exact(5e6), Delta: stats.Exact(-0.75),
 		}},
 		{Change: prove.Change{
-			Metric: prove.Metric{Unit: "gc-cpu-share", Label: "GC share of CPU"}, A: stats.Exact(0.2), B: stats.Exact(0.1),
+			Metric: prove.Metric{Unit: "gc-cpu-share",
+				Label: "GC share of CPU"}, A: stats.Exact(0.2), B: stats.Exact(0.1),
 			Delta: stats.Interval{Value: -0.5, Low: -0.6, High: -0.4},
-		}, Forecast: &tune.Expected{A: stats.Exact(0.2), B: stats.Exact(0.15), Delta: stats.Interval{Value: -0.25, Low: -0.3, High: -0.2}}},
+		}, Forecast: &tune.Expected{A: stats.Exact(0.2), B: stats.Exact(0.15), Delta: stats.Interval{Value: -0.25,
+			Low: -0.3, High: -0.2}}},
 		{Change: prove.Change{
-			Metric: prove.Metric{Unit: "cpu-ns/req", Label: "CPU per request"}, A: stats.Exact(1e6), B: stats.Exact(9e5),
+			Metric: prove.Metric{Unit: "cpu-ns/req",
+				Label: "CPU per request"}, A: stats.Exact(1e6), B: stats.Exact(9e5),
 			Delta: stats.Interval{Value: -0.1, Low: -0.12, High: -0.08},
 		}, Forecast: &tune.Expected{Delta: stats.Interval{Value: -0.09, Low: -0.1, High: -0.08}}},
 	}
@@ -85,8 +91,11 @@ func TestJSON(t *testing.T) {
 	nothing := math.NaN()
 	trials := &tune.Trials{
 		Today: p.Today.Setting, Chosen: p.Choice.Point.Setting, Stopped: "the knee",
-		Steps:    []tune.Step{{Setting: p.Choice.Point.Setting, Gained: stats.Interval{Value: nothing, Low: nothing, High: nothing}, Saved: stats.Interval{Value: nothing, Low: nothing, High: nothing}}},
-		Latency:  [2]tune.Latency{{P50: time.Millisecond, P99: 20 * time.Millisecond}, {P50: time.Millisecond, P99: 5 * time.Millisecond}},
+		Steps: []tune.Step{{Setting: p.Choice.Point.Setting,
+			Gained: stats.Interval{Value: nothing, Low: nothing, High: nothing}, Saved: stats.Interval{Value: nothing,
+				Low: nothing, High: nothing}}},
+		Latency: [2]tune.Latency{{P50: time.Millisecond, P99: 20 * time.Millisecond},
+			{P50: time.Millisecond, P99: 5 * time.Millisecond}},
 		Compared: &prove.Result{Verdict: prove.Verdict{Sentence: "B is better."}, Warnings: []string{"few pairs"}},
 		Rows:     rows(),
 	}
@@ -94,41 +103,12 @@ func TestJSON(t *testing.T) {
 	if err := tuning.JSON(&b, p, trials, schema.Meta{Tool: "heaptrim test"}); err != nil {
 		t.Fatal(err)
 	}
-	var doc struct {
-		Schema string
-		Ask    struct {
-			Setting struct{ GOGC int }
-			Env     []string
-			Why     string
-		}
-		Curve []struct {
-			Refused string
-			RSS     *stats.Interval `json:"peak_rss_bytes"`
-		}
-		Recommended struct {
-			Knob   string
-			Deploy struct{ Env []string }
-			Others []any
-		}
-		Trials struct {
-			Latency struct{ P99 [2]float64 } `json:"latency_seconds"`
-			Changes []struct {
-				Delta     stats.Interval
-				Predicted *struct {
-					B     *stats.Interval
-					Delta stats.Interval
-					Meets *bool
-				}
-			}
-			Steps []struct {
-				Saved *stats.Interval `json:"saved_cpu_share"`
-			}
-		}
-	}
-	if err := json.Unmarshal(b.Bytes(), &doc); err != nil {
+	doc, err := schema.Read[schema.Tune](b.Bytes(), schema.TuneVersion)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if doc.Schema != schema.TuneVersion || doc.Recommended.Knob != "GOGC" || len(doc.Recommended.Deploy.Env) != 1 || len(doc.Recommended.Others) != 3 {
+	if doc.Recommended.Knob != "GOGC" || len(doc.Recommended.Deploy.Env) != 1 ||
+		len(doc.Recommended.Others) != 3 {
 		t.Errorf("got %+v", doc.Recommended)
 	}
 	if doc.Ask.Setting.GOGC != 400 || len(doc.Ask.Env) != 1 || doc.Ask.Env[0] != "GOGC=400" || doc.Ask.Why == "" {
@@ -139,17 +119,21 @@ func TestJSON(t *testing.T) {
 			t.Errorf("point %d: refused %q, with figures %v", i, q.Refused, q.RSS != nil)
 		}
 	}
-	if doc.Trials.Latency.P99 != [2]float64{0.02, 0.005} || doc.Trials.Changes[0].Delta.High != 1e18 || doc.Trials.Steps[0].Saved != nil {
+	if doc.Trials.Latency.P99 != [2]float64{0.02, 0.005} || doc.Trials.Changes[0].Delta.High != 1e18 ||
+		doc.Trials.Steps[0].Saved != nil {
 		t.Errorf("got %+v", doc.Trials)
 	}
-	if c := doc.Trials.Changes; c[0].Predicted != nil || *c[2].Predicted.Meets || c[2].Predicted.B.Value != 0.15 || !*c[3].Predicted.Meets || c[3].Predicted.B != nil {
+	if c := doc.Trials.Changes; c[0].Predicted != nil || *c[2].Predicted.Meets || c[2].Predicted.B.Value != 0.15 ||
+		!*c[3].Predicted.Meets || c[3].Predicted.B != nil {
 		t.Errorf("the forecast beside what was measured: %s", b.String())
 	}
 	b.Reset()
 	if err := tuning.Trials(&b, trials, 100); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"stopped: the knee", "latency p99", "20 ms → 5 ms", "-25.0 (-30.0 to -20.0) %, 20.0 % → 15.0 % – not met", "-9.0 (-10.0 to -8.0) %\n", "! few pairs", "an unknown part", "too few runs", "B is better."} {
+	for _, want := range []string{"stopped: the knee", "latency p99", "20 ms → 5 ms",
+		"-25.0 (-30.0 to -20.0) %, 20.0 % → 15.0 % – not met", "-9.0 (-10.0 to -8.0) %\n", "! few pairs",
+		"an unknown part", "too few runs", "B is better."} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, b.String())
 		}

@@ -37,14 +37,16 @@ func recorded(t *term.Page, p *tune.Plan) {
 	if m.AllocRate > 0 {
 		rate = fmt.Sprintf("; it allocates %s/s", unit.FormatBytes(m.AllocRate))
 	}
-	t.Prose("  ", fmt.Sprintf("%d collections, %s per second, one for each %s allocated%s", m.Cycles, unit.FormatCount(m.PerSecond), unit.FormatBytes(m.PerCycle), rate), term.Normal)
+	t.Prose("  ", fmt.Sprintf("%d collections, %s per second, one for each %s allocated%s", m.Cycles,
+		unit.FormatCount(m.PerSecond), unit.FormatBytes(m.PerCycle), rate), term.Normal)
 	memory := fmt.Sprintf("live heap %s, largest heap %s", unit.FormatBytes(m.Live), unit.FormatBytes(m.Peak))
 	if m.RSS > 0 {
 		memory += ", resident " + unit.FormatBytes(m.RSS)
 	}
 	t.Prose("  ", memory, term.Normal)
 	if m.Collector > 0 {
-		t.Prose("  ", fmt.Sprintf("collector %s of CPU, of it assists %s; beside it %s on idle processors", share(m.Collector), share(m.Assist), share(m.Idle)), term.Normal)
+		t.Prose("  ", fmt.Sprintf("collector %s of CPU, of it assists %s; beside it %s on idle processors",
+			share(m.Collector), share(m.Assist), share(m.Idle)), term.Normal)
 	}
 	if c := p.Constraint; c.Max > 0 {
 		text := fmt.Sprintf("memory %v (%s)", c.Max, c.Source)
@@ -74,7 +76,8 @@ func choice(t *term.Page, p *tune.Plan) {
 	t.Linef("Recommended: %s (%s)", tune.SettingText(c.Point.Setting), c.Knob)
 	t.Prose("  ", c.Why, term.Normal)
 	f := c.Point.Forecast
-	t.Prose("  ", fmt.Sprintf("predicted: collector %s, largest heap %s, resident %s; saves %s of CPU", shareInterval(f.Collector), sizeInterval(f.Peak), sizeInterval(f.RSS), share(c.Saves)), term.Normal)
+	t.Prose("  ", fmt.Sprintf("predicted: collector %s, largest heap %s, resident %s; saves %s of CPU",
+		shareInterval(f.Collector), sizeInterval(f.Peak), sizeInterval(f.RSS), share(c.Saves)), term.Normal)
 	d := tune.Deploy(c.Point.Setting)
 	t.Blank()
 	t.Linef("  environment  %s", strings.Join(d.Env, " "))
@@ -99,7 +102,8 @@ func block(t *term.Page, title string, lines []string) {
 // table lists every setting.
 func table(t *term.Page, p *tune.Plan) {
 	t.Blank()
-	t.Linef("%-28s %9s  %-16s %7s %6s  %-18s %-18s", "setting", "cycles/s", "collector", "assist", "idle", "largest heap", "resident")
+	t.Linef("%-28s %9s  %-16s %7s %6s  %-18s %-18s", "setting", "cycles/s", "collector", "assist", "idle",
+		"largest heap", "resident")
 	for _, q := range p.Curve {
 		name := tune.SettingText(q.Setting)
 		if !q.Known() {
@@ -115,7 +119,8 @@ func table(t *term.Page, p *tune.Plan) {
 		case !q.Fits:
 			mark = "too large"
 		}
-		t.Linef("%-28s %9s  %-16s %7s %6s  %-18s %-18s %s", name, unit.FormatCount(q.PerSecond.Value), shareInterval(q.Collector),
+		t.Linef("%-28s %9s  %-16s %7s %6s  %-18s %-18s %s", name, unit.FormatCount(q.PerSecond.Value),
+			shareInterval(q.Collector),
 			share(q.Assist.Value), share(q.Idle.Value), sizeInterval(q.Peak), sizeInterval(q.RSS), mark)
 	}
 }

@@ -21,7 +21,8 @@ func Trials(w io.Writer, r *tune.Trials, width int) error {
 	t.Blank()
 	t.Linef("Measured under the load, each in turns with the one before it, today's first")
 	for _, s := range r.Steps {
-		t.Linef("  %-28s saves %s of CPU beyond %s%s", tune.SettingText(s.Setting), savedText(s.Gained), tune.SettingText(s.Against), latencyText(s.Latency))
+		t.Linef("  %-28s saves %s of CPU beyond %s%s", tune.SettingText(s.Setting), savedText(s.Gained),
+			tune.SettingText(s.Against), latencyText(s.Latency))
 	}
 	t.Prose("  ", "stopped: "+r.Stopped, term.Normal)
 	if r.Compared != nil {
@@ -65,10 +66,12 @@ func compared(t *term.Page, r *tune.Trials) {
 	t.Blank()
 	t.Linef("  %-22s %27s  %-26s %s", "", "measured: today → chosen", "change", "predicted")
 	for _, row := range r.Rows {
-		t.Linef("  %-22s %12s → %-12s  %-26s %s", row.Label, amount(row.Unit, row.A.Value), amount(row.Unit, row.B.Value), deltaText(row.Change), expectedText(row))
+		t.Linef("  %-22s %12s → %-12s  %-26s %s", row.Label, amount(row.Unit, row.A.Value),
+			amount(row.Unit, row.B.Value), deltaText(row.Change), expectedText(row))
 	}
 	if r.Built {
-		t.Prose("  ! ", "the prediction is of the settings alone: it does not know what another toolchain or experiment changes", term.Normal)
+		t.Prose("  ! ", "the prediction is of the settings alone: it does not know what another toolchain or "+
+			"experiment changes", term.Normal)
 	}
 }
 
@@ -138,7 +141,8 @@ func trialsJSON(r *tune.Trials) *schema.TuneTrials {
 		Steps: []schema.TuneStep{}, Changes: []schema.TuneDelta{}, Latency: latencyJSON(r.Latency),
 	}
 	for _, s := range r.Steps {
-		out.Steps = append(out.Steps, schema.TuneStep{Setting: settingJSON(s.Setting), Against: settingJSON(s.Against), Gained: number(s.Gained), Saved: number(s.Saved), Latency: latencyJSON(s.Latency)})
+		out.Steps = append(out.Steps, schema.TuneStep{Setting: settingJSON(s.Setting), Against: settingJSON(s.Against),
+			Gained: number(s.Gained), Saved: number(s.Saved), Latency: latencyJSON(s.Latency)})
 	}
 	if r.Compared == nil {
 		return out
@@ -149,7 +153,9 @@ func trialsJSON(r *tune.Trials) *schema.TuneTrials {
 	}
 	out.Warnings = append(out.Warnings, r.Compared.Warnings...)
 	for _, row := range r.Rows {
-		out.Changes = append(out.Changes, schema.TuneDelta{Unit: row.Unit, A: number(row.A), B: number(row.B), Delta: number(row.Delta), Outcome: string(row.Outcome), Predicted: predictedJSON(row)})
+		out.Changes = append(out.Changes,
+			schema.TuneDelta{Unit: row.Unit, A: number(row.A), B: number(row.B), Delta: number(row.Delta),
+				Outcome: string(row.Outcome), Predicted: predictedJSON(row)})
 	}
 	return out
 }
