@@ -108,7 +108,7 @@ func (c *candidate) choose(offers []offer) finding.Row {
 	best := offers[0]
 	row := finding.Row{Finding: f, Remedy: best.remedy(), Cut: &best.cut}
 	for _, o := range offers[1:] {
-		if len(row.Others) < 3 && o.fit >= 0.3 && o.worth(f) > 0 {
+		if len(row.Others) < 3 && o.fit >= least && o.worth(f) > 0 {
 			row.Others = append(row.Others, o.remedy())
 		}
 	}

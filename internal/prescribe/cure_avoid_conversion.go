@@ -38,14 +38,14 @@ func matchAvoidConversion(c *candidate, p *allocated) (proposal, bool) {
 		if p.Expr != nil && p.Expr.Consts {
 			text = fmt.Sprintf("keep %s in a package variable: it is converted on every call", p.text())
 		}
-		return all(0.9, text, why), true
+		return all(evident, text, why), true
 	case finding.KindConcat:
-		return all(0.85, fmt.Sprintf("write the parts of %s to where the text goes, one by one", p.text()), why), true
+		return all(strong, fmt.Sprintf("write the parts of %s to where the text goes, one by one", p.text()), why), true
 	case finding.KindNew, finding.KindBoxing:
 		// A constant that is converted to bytes is a new array, not a call of
 		// the conversion.
 		if e := convertedConstant(c); e != nil {
-			return all(0.95, fmt.Sprintf("keep `%s` in a package variable: it is converted on every call", e.Text), why), true
+			return all(certain, fmt.Sprintf("keep `%s` in a package variable: it is converted on every call", e.Text), why), true
 		}
 	}
 	return proposal{}, false

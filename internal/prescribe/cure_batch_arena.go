@@ -36,18 +36,18 @@ func matchBatchArena(c *candidate, p *allocated) (proposal, bool) {
 	pr := proposal{Why: why, Objects: 1 - stay, Bytes: 0}
 	switch p.Kind {
 	case finding.KindNew:
-		pr.Fit, pr.Text = 0.5, fmt.Sprintf("make %s in slabs, or in an arena (rt/arena) that is reset when the operation is done", p.text())
+		pr.Fit, pr.Text = even, fmt.Sprintf("make %s in slabs, or in an arena (rt/arena) that is reset when the operation is done", p.text())
 		if c.Finding.Lifetime.Class == finding.LifetimeShort {
 			// An arena that is reset uses its blocks again: lab/libraries/arena.
 			pr.Objects, pr.Bytes = 1-stay*0.1, 0.9
 		}
 		if p.Expr != nil && len(p.Expr.Loops) > 0 || c.recursive() || c.edge("return") && c.perOp(p) >= 4*manyObjects {
-			pr.Fit = 0.8
+			pr.Fit = good
 		}
 	case finding.KindMake, finding.KindVariadic:
-		pr.Fit, pr.Text = 0.65, fmt.Sprintf("carve %s out of one allocation for the whole operation", p.text())
+		pr.Fit, pr.Text = probable, fmt.Sprintf("carve %s out of one allocation for the whole operation", p.text())
 		if p.Expr != nil && len(p.Expr.Loops) > 0 {
-			pr.Fit = 0.85
+			pr.Fit = strong
 		}
 	default:
 		return proposal{}, false

@@ -31,12 +31,12 @@ func matchCacheCompiled(c *candidate, p *allocated) (proposal, bool) {
 			pr.Fit, pr.Why = 1, pr.Why+"; its arguments are constants"
 		case len(p.Expr.Args) > 0 && compiles.MatchString(p.Callee):
 			// The input varies: what is made has to be kept by input.
-			pr.Fit, pr.Text = 0.6, fmt.Sprintf("keep what %s makes in a bounded map by its input", shortName(p.Callee))
+			pr.Fit, pr.Text = possible, fmt.Sprintf("keep what %s makes in a bounded map by its input", shortName(p.Callee))
 		}
 		return pr, true
 	}
 	if e := p.Expr; e != nil && e.Kind == source.Call && e.Consts && compiles.MatchString(e.Callee) {
-		return all(0.9, fmt.Sprintf("call %s once and keep the result: its arguments are constants", shortName(e.Callee)), c.amount(p)), true
+		return all(evident, fmt.Sprintf("call %s once and keep the result: its arguments are constants", shortName(e.Callee)), c.amount(p)), true
 	}
 	return proposal{}, false
 }

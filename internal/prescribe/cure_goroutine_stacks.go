@@ -18,6 +18,6 @@ var goroutineStacks = Cure{
 		if p.Kind != finding.KindGoroutine {
 			return proposal{}, false
 		}
-		return all(0.7, "let goroutines that live on take the work from a channel instead of starting one each time", c.amount(p)), true
+		return all(likely, "let goroutines that live on take the work from a channel instead of starting one each time", c.amount(p)), true
 	},
 }

@@ -25,6 +25,6 @@ var hoistClosure = Cure{
 			// Who gets it calls it later, and has nothing to hand over.
 			text = fmt.Sprintf("make %s once for all that capture the same, or return a value with a method", p.text())
 		}
-		return all(0.9, text, c.escape()), true
+		return all(evident, text, c.escape()), true
 	},
 }

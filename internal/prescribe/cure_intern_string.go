@@ -20,7 +20,7 @@ var internString = Cure{
 		if p.Kind != finding.KindConversion || p.Via != "" || c.short() || c.Finding.Lifetime.Class == finding.LifetimeUnknown {
 			return proposal{}, false
 		}
-		pr := all(0.5, fmt.Sprintf("keep one copy of equal strings where %s is stored, if its values repeat", p.text()), "the strings live long")
+		pr := all(even, fmt.Sprintf("keep one copy of equal strings where %s is stored, if its values repeat", p.text()), "the strings live long")
 		// How often they repeat is not known: half of them is the guess that the
 		// interval has to cover.
 		pr.Objects, pr.Bytes, pr.Live = 0.5, 0.5, 0.5

@@ -46,28 +46,28 @@ func matchKeepOnStack(c *candidate, p *allocated) (proposal, bool) {
 	small := c.blockSize() <= largeObject
 	if line := c.coldEscape(); line > 0 && !tooLarge {
 		text := fmt.Sprintf("copy %s into a new variable on the way to line %d: only that line makes it escape, and the recording shows no cost there", p.text(), line)
-		return all(0.95, text, why), true
+		return all(certain, text, why), true
 	}
 	switch {
 	case tooLarge:
 		return proposal{}, false
 	case c.moved() && small:
-		return all(0.75, fmt.Sprintf("keep %s on the stack: hand it on by value, or keep its address out of what outlives the function", p.text()), why), true
+		return all(fair, fmt.Sprintf("keep %s on the stack: hand it on by value, or keep its address out of what outlives the function", p.text()), why), true
 	case p.Kind == finding.KindNew && c.edge("return") && small:
-		fit := 0.8
+		fit := good
 		switch {
 		case c.perOp(p) >= 4*manyObjects || c.recursive():
-			fit = 0.5 // so many of them are a structure that is kept, not results that are passed up
+			fit = even // so many of them are a structure that is kept, not results that are passed up
 		case p.Expr != nil && p.Expr.Use.Kind == source.UseReturned:
-			fit = 0.85
+			fit = strong
 		}
 		return all(fit, fmt.Sprintf("return %s by value, or fill one that the caller owns", p.text()), why), true
 	case p.Kind == finding.KindVariadic:
-		return all(0.5, fmt.Sprintf("call %s without a variadic slice", p.callee()), why), true
+		return all(even, fmt.Sprintf("call %s without a variadic slice", p.callee()), why), true
 	case p.Kind == finding.KindNew && small && c.short() && !c.kept():
-		return all(0.4, fmt.Sprintf("keep %s on the stack", p.text()), why), true
+		return all(weak, fmt.Sprintf("keep %s on the stack", p.text()), why), true
 	case p.Kind == finding.KindMake && c.edge("return") && small && c.short():
-		return all(0.35, fmt.Sprintf("let the caller hand in the memory for %s", p.text()), why), true
+		return all(faint, fmt.Sprintf("let the caller hand in the memory for %s", p.text()), why), true
 	}
 	return proposal{}, false
 }

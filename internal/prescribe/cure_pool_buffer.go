@@ -28,7 +28,7 @@ func matchPoolBuffer(c *candidate, p *allocated) (proposal, bool) {
 		return proposal{}, false
 	}
 	if p.Library != nil && p.Library.code == "presize-builder" {
-		return c.pooled(0.65, fmt.Sprintf("take the buffer behind %s from a pool", shortName(p.Callee)), "")
+		return c.pooled(probable, fmt.Sprintf("take the buffer behind %s from a pool", shortName(p.Callee)), "")
 	}
 	bytesOf := p.Expr != nil && p.Expr.Elem == 1
 	if p.dest() != nil {
@@ -39,9 +39,9 @@ func matchPoolBuffer(c *candidate, p *allocated) (proposal, bool) {
 	}
 	switch p.Kind {
 	case finding.KindMake, finding.KindGrowth:
-		fit := 0.6
+		fit := possible
 		if c.blockSize() >= bigObject {
-			fit = 0.85
+			fit = strong
 		}
 		text := fmt.Sprintf("take %s from a pool of buffers by size", p.text())
 		if spread := sizeSpread(c.Finding.Allocation.Sizes); spread != "" {

@@ -24,7 +24,7 @@ func matchPoolMisuse(c *candidate, p *allocated) (proposal, bool) {
 	if !c.below("sync.(*Pool).Get") {
 		return proposal{}, false
 	}
-	return all(0.8, "see that every Get has its Put on all ways out: the pool's New makes a new object nearly every time", c.amount(p)+" come from the pool's New"), true
+	return all(good, "see that every Get has its Put on all ways out: the pool's New makes a new object nearly every time", c.amount(p)+" come from the pool's New"), true
 }
 
 // below reports whether the heaviest stack reaches the site through a

@@ -36,11 +36,11 @@ func matchPoolObject(c *candidate, p *allocated) (proposal, bool) {
 	}
 	switch {
 	case size >= bigObject:
-		return c.pooled(0.85, fmt.Sprintf("keep %s in a pool: an object of %s is worth it", p.text(), size), why)
+		return c.pooled(strong, fmt.Sprintf("keep %s in a pool: an object of %s is worth it", p.text(), size), why)
 	case size < tinyObject && c.Finding.Allocation.Pointers == finding.No:
 		return proposal{}, false
 	case p.Kind == finding.KindNew && !c.edge("return"):
-		return c.pooled(0.6, fmt.Sprintf("keep %s in a pool, or inside its owner, and use it again", p.text()), why)
+		return c.pooled(possible, fmt.Sprintf("keep %s in a pool, or inside its owner, and use it again", p.text()), why)
 	}
-	return c.pooled(0.4, fmt.Sprintf("keep %s in a pool and use it again", p.text()), why)
+	return c.pooled(weak, fmt.Sprintf("keep %s in a pool and use it again", p.text()), why)
 }

@@ -22,14 +22,14 @@ var presizeBuilder = Cure{
 func matchPresizeBuilder(c *candidate, p *allocated) (proposal, bool) {
 	switch {
 	case p.Library != nil && p.Library.code == "presize-builder":
-		pr, ok := c.presized(0.7, p.instead(), c.amount(p)+" are blocks that "+shortName(p.Callee)+" makes as the text grows")
+		pr, ok := c.presized(likely, p.instead(), c.amount(p)+" are blocks that "+shortName(p.Callee)+" makes as the text grows")
 		if !ok {
 			// One block a text: only the first Write can be sized, and nothing is won.
 			return proposal{}, false
 		}
 		return pr, true
 	case p.Kind == finding.KindConcat && p.Expr != nil && len(p.Expr.Loops) > 0 && p.Expr.Use.Kind == source.UseAssigned && !p.Expr.Use.Field && grows(p.Expr):
-		return all(0.9, fmt.Sprintf("build `%s` in a strings.Builder: each + copies all of it again", p.Expr.Use.Name), c.amount(p)+" are strings that the next + throws away"), true
+		return all(evident, fmt.Sprintf("build `%s` in a strings.Builder: each + copies all of it again", p.Expr.Use.Name), c.amount(p)+" are strings that the next + throws away"), true
 	}
 	return proposal{}, false
 }

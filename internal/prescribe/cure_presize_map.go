@@ -29,13 +29,13 @@ func matchPresizeMap(c *candidate, p *allocated) (proposal, bool) {
 	}
 	why := c.amount(p) + " are tables that the map makes as it grows"
 	d := p.dest()
-	fit, text := 0.55, "give the map its size when it is made"
+	fit, text := open, "give the map its size when it is made"
 	switch {
 	case d == nil:
 	case d.Local && (d.Made == source.MadeEmpty || d.Made == source.MadeNil) && d.Count != "":
 		fit, text = 1, fmt.Sprintf("make `%s`%s with size %s", d.Name, atLine(d), d.Count)
 	case d.Local && d.Made == source.MadeEmpty:
-		fit, text = 0.8, fmt.Sprintf("make `%s`%s with the size it usually reaches", d.Name, atLine(d))
+		fit, text = good, fmt.Sprintf("make `%s`%s with the size it usually reaches", d.Name, atLine(d))
 	default:
 		text = fmt.Sprintf("give `%s` its size where it is made", d.Name)
 	}

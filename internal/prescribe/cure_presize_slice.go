@@ -32,19 +32,19 @@ func matchPresizeSlice(c *candidate, p *allocated) (proposal, bool) {
 	d := p.dest()
 	switch {
 	case d == nil:
-		return c.presized(0.5, "give the slice its final capacity when it is made", why)
+		return c.presized(even, "give the slice its final capacity when it is made", why)
 	case d.Made == source.MadeSized || d.Reset:
-		return c.presized(0.3, fmt.Sprintf("make `%s` with a larger capacity", d.Name), why)
+		return c.presized(least, fmt.Sprintf("make `%s` with a larger capacity", d.Name), why)
 	case d.Field || d.Param || d.Made == source.MadeElse:
-		return c.presized(0.5, fmt.Sprintf("give `%s` its final capacity where it is made", d.Name), why)
+		return c.presized(even, fmt.Sprintf("give `%s` its final capacity where it is made", d.Name), why)
 	case d.Count != "":
-		pr, ok := c.presized(0.9, fmt.Sprintf("make `%s`%s with capacity %s", d.Name, atLine(d), d.Count), why)
+		pr, ok := c.presized(evident, fmt.Sprintf("make `%s`%s with capacity %s", d.Name, atLine(d), d.Count), why)
 		if d.Exact {
 			pr.Fit = 1
 		}
 		return pr, ok
 	}
-	return c.presized(0.6, fmt.Sprintf("make `%s`%s with the capacity it usually reaches", d.Name, atLine(d)), why)
+	return c.presized(possible, fmt.Sprintf("make `%s`%s with the capacity it usually reaches", d.Name, atLine(d)), why)
 }
 
 // atLine says where a variable is made; nothing for a named result, which is

@@ -46,37 +46,37 @@ func matchReuseBuffer(c *candidate, p *allocated) (proposal, bool) {
 	switch p.Kind {
 	case finding.KindNew:
 		if owner := c.owner(); owner != "" && c.blockSize() < unit.Bytes(largeObject) {
-			return c.reuse(0.65, fmt.Sprintf("keep %s as a field of the owner of `%s` and set it anew: the owner is there already", p.text(), owner), why), true
+			return c.reuse(probable, fmt.Sprintf("keep %s as a field of the owner of `%s` and set it anew: the owner is there already", p.text(), owner), why), true
 		}
 	case finding.KindMake, finding.KindMap, finding.KindChan:
 		if c.kept() {
 			return proposal{}, false
 		}
 		if p.Expr != nil && len(p.Expr.Loops) > 0 && p.Expr.Use.Kind == source.UseAssigned && !p.Expr.Use.Field {
-			fit := 0.75
+			fit := fair
 			if c.fate() == finding.FateKept {
-				fit = 0.55
+				fit = open
 			}
 			return c.reuse(fit, fmt.Sprintf("make %s once before the loop of line %d and use it again", p.text(), p.Expr.Loops[0].First), why), true
 		}
-		return c.reuse(0.35, fmt.Sprintf("keep %s where its owner can use it again", p.text()), why), true
+		return c.reuse(faint, fmt.Sprintf("keep %s where its owner can use it again", p.text()), why), true
 	case finding.KindGrowth:
 		switch {
 		case c.kept() && (d == nil || !d.Field):
 			return proposal{}, false
 		case d != nil && d.Field && !d.Receiver:
-			return c.reuse(0.35, fmt.Sprintf("keep the array of `%s` for the next round, if nothing of this one is kept", d.Name), why), true
+			return c.reuse(faint, fmt.Sprintf("keep the array of `%s` for the next round, if nothing of this one is kept", d.Name), why), true
 		case d != nil && d.Field:
-			return c.reuse(0.6, fmt.Sprintf("keep the array of `%s` and cut it to length zero instead of starting anew", d.Name), why), true
+			return c.reuse(possible, fmt.Sprintf("keep the array of `%s` and cut it to length zero instead of starting anew", d.Name), why), true
 		case d != nil && d.Local && !c.edge("return"):
-			return c.reuse(0.4, fmt.Sprintf("keep the array of `%s` for the next call", d.Name), why), true
+			return c.reuse(weak, fmt.Sprintf("keep the array of `%s` for the next call", d.Name), why), true
 		}
-		return c.reuse(0.3, "keep the array for the next call", why), true
+		return c.reuse(least, "keep the array for the next call", why), true
 	case finding.KindMapGrowth:
 		if d == nil || !d.Local || d.Made == source.MadeElse {
 			return proposal{}, false // nobody here knows who else looks at the map
 		}
-		return c.reuse(0.4, "clear the map and fill it again instead of making a new one", why), true
+		return c.reuse(weak, "clear the map and fill it again instead of making a new one", why), true
 	}
 	return proposal{}, false
 }

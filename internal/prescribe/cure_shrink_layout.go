@@ -34,7 +34,7 @@ func matchShrinkLayout(c *candidate, p *allocated) (proposal, bool) {
 	return proposal{
 		Text: fmt.Sprintf("order the fields of %s by size: it needs %s instead of %s", e.Type, then, now),
 		Why:  fmt.Sprintf("its fields take %s, padding the rest of %s", unit.Bytes(e.Packed), unit.Bytes(e.Size)),
-		Fit:  0.6, Bytes: share, Live: share,
+		Fit:  possible, Bytes: share, Live: share,
 	}, true
 }
 

@@ -26,17 +26,17 @@ var skipWork = Cure{
 
 func matchSkipWork(c *candidate, p *allocated) (proposal, bool) {
 	if pr, ok := c.fromLibrary(p, "skip-work"); ok {
-		pr.Fit = 0.7
+		pr.Fit = likely
 		return pr, true
 	}
 	if c.Line == nil || p.Expr == nil {
 		return proposal{}, false
 	}
 	text, sure := wasted(c.diagnosis, c.Line, p.Expr, c.Finding.Site.File)
-	if sure < 0.5 {
+	if sure < even {
 		return proposal{}, false
 	}
-	return all(0.6+0.4*sure, text, c.amount(p)), true
+	return all(possible+(1-possible)*sure, text, c.amount(p)), true
 }
 
 // wasted says why an expression's work need not be done, and how surely: from 0
@@ -116,7 +116,7 @@ func skippable(d *finding.Diagnosis, src *source.Program) []finding.Row {
 			continue
 		}
 		for _, e := range l.Exprs {
-			if text, sure := wasted(d, l, e, lc.Site.File); sure >= 0.5 {
+			if text, sure := wasted(d, l, e, lc.Site.File); sure >= even {
 				out = append(out, skipped(lc, text))
 				break
 			}

@@ -37,17 +37,17 @@ func matchUnboxInterface(c *candidate, p *allocated) (proposal, bool) {
 		if p.Via != "" && !strings.HasPrefix(p.Via, "reflect.") {
 			return proposal{}, false // it is the library that reflects
 		}
-		return all(0.5, "switch on the concrete types that are frequent before reflecting", c.amount(p)+" are values that reflection copies"), true
+		return all(even, "switch on the concrete types that are frequent before reflecting", c.amount(p)+" are values that reflection copies"), true
 	default:
 		return proposal{}, false
 	}
 	if p.Library != nil && p.Library.code != "unbox-interface" {
 		// A better call than the one that boxes is known.
-		return all(0.4, fmt.Sprintf("hand %s what it needs without boxing", p.callee()), why), true
+		return all(weak, fmt.Sprintf("hand %s what it needs without boxing", p.callee()), why), true
 	}
 	text := "keep the value in its own type: a concrete parameter, a type parameter, or a pointer that is there anyway"
 	if callee := p.callee(); callee != "the function" {
 		text = fmt.Sprintf("do not box the arguments of %s: test the condition first, or give it typed parameters", callee)
 	}
-	return all(0.85, text, why), true
+	return all(strong, text, why), true
 }

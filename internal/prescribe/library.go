@@ -229,13 +229,13 @@ func (c *candidate) fromLibrary(p *allocated, code string) (proposal, bool) {
 	if p.Library == nil || p.Library.code != code {
 		return proposal{}, false
 	}
-	pr := all(0.9, p.instead(), c.amount(p)+" come from "+shortName(p.Callee))
+	pr := all(evident, p.instead(), c.amount(p)+" come from "+shortName(p.Callee))
 	if p.Library.stays == values && p.isValue() {
 		return proposal{}, false
 	}
 	if p.Library.stays == result && p.isResult() && p.keptResult() {
 		pr.Objects, pr.Bytes, pr.Live = 0, 0, 0
-		pr.Fit = 0.5
+		pr.Fit = even
 	}
 	return pr, true
 }

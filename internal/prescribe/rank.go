@@ -10,7 +10,7 @@ import (
 
 // unknownCure is how much of a site's cost counts for its rank when no cure is
 // known: somebody may find one.
-const unknownCure = 0.3
+const unknownCure = least
 
 // saving is what a row is ranked by: the predicted share of CPU, or of bytes
 // where CPU was not sampled, as far as the evidence points at the cure.
