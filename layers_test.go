@@ -214,7 +214,13 @@ var layers = []layer{
 		why: "tuning reads a bundle, asks the model and runs programs through prove; what is shown of it is the business of show",
 	},
 	{
+		folder: "analyzers/internal/code",
+		others: []string{"golang.org/x/tools/go"},
+		why:    "what is asked of source is the same for all rules, and knows none",
+	},
+	{
 		folder: "analyzers",
+		ours:   []string{"analyzers/internal/code"},
 		others: []string{"golang.org/x/tools/go"},
 		why:    "the analysers are public and judge source alone: what a profile says is not theirs to know",
 	},

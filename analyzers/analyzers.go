@@ -17,6 +17,8 @@ import (
 
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/analysis/passes/inspect"
+
+	"github.com/heaptrim/heaptrim/analyzers/internal/code"
 )
 
 // Rule is an analyser in words, for catalogues and help.
@@ -71,16 +73,19 @@ func (r Rule) of(a *analysis.Analyzer) Rule {
 // docURL is the page that has a section for each rule, named by its code.
 const docURL = "https://github.com/heaptrim/heaptrim/blob/main/doc/analyzers.md"
 
+// source is a package as one rule sees it, with what rules ask of its code.
+type source struct{ *code.Source }
+
 // analyzer makes the analyser of a rule; its name is the code without dashes.
 func (r Rule) analyzer(name string, check func(*source)) *analysis.Analyzer {
 	return &analysis.Analyzer{
 		Name: name,
 		Doc: fmt.Sprintf("%s\n\n%s\n\nBefore:\n\n%s\n\nAfter:\n\n%s\n\nSilent: %s",
-			r.Title, r.Why, indent(r.Before), indent(r.After), r.Silent),
+			r.Title, r.Why, code.Indent(r.Before), code.Indent(r.After), r.Silent),
 		URL:      docURL + "#" + r.Code,
-		Requires: []*analysis.Analyzer{inspect.Analyzer, indexer},
+		Requires: []*analysis.Analyzer{inspect.Analyzer, code.Index},
 		Run: func(pass *analysis.Pass) (any, error) {
-			check(newSource(pass, r.Code))
+			check(&source{code.New(pass, r.Code)})
 			return nil, nil
 		},
 	}

@@ -17,7 +17,8 @@ func TestRules(t *testing.T) {
 	for _, r := range analyzers.Rules() {
 		t.Run(r.Code, func(t *testing.T) {
 			found := 0
-			for _, result := range analysistest.Run(t, analysistest.TestData(), r.Analyzer, r.Analyzer.Name, "generated", "support") {
+			for _, result := range analysistest.Run(t, analysistest.TestData(), r.Analyzer, r.Analyzer.Name,
+				"generated", "support") {
 				found += len(result.Action.Diagnostics)
 				for _, d := range result.Action.Diagnostics {
 					if d.Category != r.Code || !d.End.IsValid() {

@@ -16,57 +16,61 @@ var CacheCompiled = cacheCompiledRule.analyzer("cachecompiled", cacheCompiled)
 var cacheCompiledRule = Rule{
 	Code:  "cache-compiled",
 	Title: "compile a constant pattern once, in a package variable",
-	Why: "Compiling a regular expression, parsing a template, or building a Replacer allocates tens to thousands of objects " +
+	Why: "Compiling a regular expression, parsing a template, or building a Replacer allocates tens to thousands of " +
+		"objects " +
 		"that are the same each time.",
 	Before: "func valid(s string) bool {\n\treturn regexp.MustCompile(`^\\w+$`).MatchString(s)\n}",
 	After:  "var word = regexp.MustCompile(`^\\w+$`)\n\nfunc valid(s string) bool { return word.MatchString(s) }",
-	Silent: "the pattern comes from elsewhere, the result is kept (returned, stored, handed on), or the function runs once.",
+	Silent: "the pattern comes from elsewhere, the result is kept (returned, stored, handed on), or the function " +
+		"runs once.",
 }
 
 func cacheCompiled(s *source) {
-	s.eachCall(func(c inspector.Cursor, call *ast.CallExpr) {
+	s.EachCall(func(c inspector.Cursor, call *ast.CallExpr) {
 		switch {
 		case !s.usedHereOnly(c):
-		case s.isConstant(call.Args[0]):
-			s.report(call, "a constant pattern is compiled on each call: compile it once, in a package variable")
+		case s.IsConstant(call.Args[0]):
+			s.Flag(call, "a constant pattern is compiled on each call: compile it once, in a package variable")
 		case s.isPutTogether(call.Args[0]):
-			s.report(call, "a pattern is put together and compiled for one use: keep the compiled ones by what goes into them")
+			s.Flag(call, "a pattern is put together and compiled for one use: keep the compiled ones by what goes "+
+				"into them")
 		}
 	}, "regexp.MustCompile", "regexp.Compile", "regexp.MustCompilePOSIX", "regexp.CompilePOSIX")
-	s.eachCall(func(_ inspector.Cursor, call *ast.CallExpr) {
-		if s.isConstant(call.Args[0]) {
-			s.report(call, "a constant pattern is compiled on each call: compile it once, in a package variable, and match with that")
+	s.EachCall(func(_ inspector.Cursor, call *ast.CallExpr) {
+		if s.IsConstant(call.Args[0]) {
+			s.Flag(call, "a constant pattern is compiled on each call: compile it once, in a package variable, and "+
+				"match with that")
 		}
 	}, "regexp.MatchString", "regexp.Match", "regexp.MatchReader")
-	s.eachCall(func(c inspector.Cursor, call *ast.CallExpr) {
+	s.EachCall(func(c inspector.Cursor, call *ast.CallExpr) {
 		if s.allConstant(call.Args) && !call.Ellipsis.IsValid() && s.usedHereOnly(c) {
-			s.report(call, "a Replacer of constants is built on each call: build it once, in a package variable")
+			s.Flag(call, "a Replacer of constants is built on each call: build it once, in a package variable")
 		}
 	}, "strings.NewReplacer")
-	s.eachCall(func(_ inspector.Cursor, call *ast.CallExpr) {
-		if name, ok := s.constantString(call.Args[0]); ok && name != "" && name != "UTC" && name != "Local" {
-			s.report(call, "the zone's data is read and parsed on each call: load it once")
+	s.EachCall(func(_ inspector.Cursor, call *ast.CallExpr) {
+		if name, ok := s.ConstantString(call.Args[0]); ok && name != "" && name != "UTC" && name != "Local" {
+			s.Flag(call, "the zone's data is read and parsed on each call: load it once")
 		}
 	}, "time.LoadLocation")
-	s.eachCall(func(c inspector.Cursor, call *ast.CallExpr) {
-		if s.isConstant(call.Args[0]) && s.startsFresh(call) && s.usedHereOnly(c) {
-			s.report(call, "a constant template is parsed on each call: parse it once, in a package variable")
+	s.EachCall(func(c inspector.Cursor, call *ast.CallExpr) {
+		if s.IsConstant(call.Args[0]) && s.startsFresh(call) && s.usedHereOnly(c) {
+			s.Flag(call, "a constant template is parsed on each call: parse it once, in a package variable")
 		}
 	}, "(*text/template.Template).Parse", "(*html/template.Template).Parse")
 }
 
 // isPutTogether reports whether e adds variable text to a constant pattern.
 func (s *source) isPutTogether(e ast.Expr) bool {
-	if call, ok := s.isCallOf(e, "fmt.Sprintf"); ok {
-		return s.isConstant(call.Args[0])
+	if call, ok := s.IsCallOf(e, "fmt.Sprintf"); ok {
+		return s.IsConstant(call.Args[0])
 	}
 	sum, ok := ast.Unparen(e).(*ast.BinaryExpr)
-	return ok && (s.isConstant(sum.X) || s.isConstant(sum.Y) || s.isPutTogether(sum.X))
+	return ok && (s.IsConstant(sum.X) || s.IsConstant(sum.Y) || s.isPutTogether(sum.X))
 }
 
 func (s *source) allConstant(list []ast.Expr) bool {
 	for _, e := range list {
-		if !s.isConstant(e) {
+		if !s.IsConstant(e) {
 			return false
 		}
 	}
@@ -86,11 +90,11 @@ func (s *source) startsFresh(call *ast.CallExpr) bool {
 			return false
 		}
 		for _, arg := range inner.Args {
-			if !s.isConstant(arg) && !s.isPackageVar(arg) {
+			if !s.IsConstant(arg) && !s.isPackageVar(arg) {
 				return false
 			}
 		}
-		switch s.calleeName(inner) {
+		switch s.CalleeName(inner) {
 		case "text/template.New", "html/template.New":
 			return true
 		}
@@ -99,7 +103,7 @@ func (s *source) startsFresh(call *ast.CallExpr) bool {
 }
 
 func (s *source) isPackageVar(e ast.Expr) bool {
-	v := s.object(e)
+	v := s.Object(e)
 	return v != nil && v.Parent() == s.Pkg.Scope()
 }
 
@@ -107,7 +111,7 @@ func (s *source) isPackageVar(e ast.Expr) bool {
 // into, is only the receiver of method calls.
 func (s *source) usedHereOnly(c inspector.Cursor) bool {
 	for c.ParentEdgeKind() == edge.CallExpr_Args { // template.Must(…)
-		if _, ok := s.isCallOf(c.Parent().Node().(*ast.CallExpr), "text/template.Must", "html/template.Must"); !ok {
+		if _, ok := s.IsCallOf(c.Parent().Node().(*ast.CallExpr), "text/template.Must", "html/template.Must"); !ok {
 			return false
 		}
 		c = c.Parent()
@@ -119,7 +123,7 @@ func (s *source) usedHereOnly(c inspector.Cursor) bool {
 	if v == nil {
 		return false
 	}
-	for _, use := range s.uses[v] {
+	for _, use := range s.Uses[v] {
 		if use.Node().Pos() >= stmt.Pos() && use.Node().End() <= stmt.End() {
 			continue
 		}
@@ -142,12 +146,12 @@ func (s *source) assignedTo(c inspector.Cursor) (*types.Var, ast.Node) {
 	case edge.AssignStmt_Rhs:
 		assign := c.Parent().Node().(*ast.AssignStmt)
 		if assign.Tok == token.DEFINE && len(assign.Rhs) == 1 {
-			return s.object(assign.Lhs[0]), assign
+			return s.Object(assign.Lhs[0]), assign
 		}
 	case edge.ValueSpec_Values:
 		spec := c.Parent().Node().(*ast.ValueSpec)
 		if len(spec.Values) == 1 {
-			return s.object(spec.Names[0]), spec
+			return s.Object(spec.Names[0]), spec
 		}
 	}
 	return nil, nil

@@ -9,15 +9,17 @@ import (
 	"golang.org/x/tools/go/ast/edge"
 	"golang.org/x/tools/go/ast/inspector"
 	"golang.org/x/tools/go/types/typeutil"
+
+	"github.com/heaptrim/heaptrim/analyzers/internal/code"
 )
 
 // checkWrites looks at Write and WriteString with an argument that was only
 // just converted to fit.
 func (s *source) checkWrites() {
-	s.each(func(c inspector.Cursor) {
+	s.Each(func(c inspector.Cursor) {
 		call := c.Node().(*ast.CallExpr)
 		fn, ok := typeutil.Callee(s.TypesInfo, call).(*types.Func)
-		if !ok || s.cold(c) {
+		if !ok || s.Cold(c) {
 			return
 		}
 		sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
@@ -30,9 +32,9 @@ func (s *source) checkWrites() {
 		case len(call.Args) == 1 && fn.Signature().Recv() != nil && fn.Name() == "WriteString":
 			s.checkWriteString(call, sel)
 		case fn.FullName() == "io.WriteString":
-			if b, ok := s.stringOf(call.Args[1]); ok {
-				s.report(call, "the bytes are copied to a string to be written: %s.Write(%s)",
-					brief(call.Args[0]), brief(b))
+			if b, ok := s.StringOf(call.Args[1]); ok {
+				s.Flag(call, "the bytes are copied to a string to be written: %s.Write(%s)",
+					code.Brief(call.Args[0]), code.Brief(b))
 			}
 		}
 	}, (*ast.CallExpr)(nil))
@@ -40,35 +42,37 @@ func (s *source) checkWrites() {
 
 // checkWrite looks at w.Write([]byte(text)).
 func (s *source) checkWrite(call *ast.CallExpr, sel *ast.SelectorExpr) {
-	text, ok := s.bytesOf(call.Args[0])
+	text, ok := s.BytesOf(call.Args[0])
 	if !ok {
 		return
 	}
 	w := s.TypesInfo.TypeOf(sel.X)
-	if inner, ok := s.isCallOf(text, "fmt.Sprintf", "fmt.Sprint", "fmt.Sprintln"); ok {
-		s.report(call, "the text is made as a string, then copied to bytes: %s to the writer", fprint(s.calleeName(inner)))
+	if inner, ok := s.IsCallOf(text, "fmt.Sprintf", "fmt.Sprint", "fmt.Sprintln"); ok {
+		s.Flag(call, "the text is made as a string, then copied to bytes: %s to the writer",
+			fprint(s.CalleeName(inner)))
 		return
 	}
 	// Where Write can be seen through, the compiler makes no copy.
-	opaque := types.IsInterface(w) || isPointerTo(w, "bufio", "Writer")
-	if !opaque || isTypeParam(w) {
+	opaque := types.IsInterface(w) || code.IsPointerTo(w, "bufio", "Writer")
+	if !opaque || code.IsTypeParam(w) {
 		return
 	}
 	switch {
-	case hasMethod(w, "WriteString"):
-		s.report(call, "the string is copied to bytes to be written: %s.WriteString", brief(sel.X))
-	case s.isConstant(text) && !isAnyWriter(w):
-		s.report(call, "a constant is copied to the heap on each call: keep it in a package variable of type []byte")
+	case code.HasMethod(w, "WriteString"):
+		s.Flag(call, "the string is copied to bytes to be written: %s.WriteString", code.Brief(sel.X))
+	case s.IsConstant(text) && !isAnyWriter(w):
+		s.Flag(call, "a constant is copied to the heap on each call: keep it in a package variable of type []byte")
 	case isAnyWriter(w):
-		s.report(call, "the string is copied to bytes to be written: io.WriteString asks the writer to take it as it is")
+		s.Flag(call, "the string is copied to bytes to be written: io.WriteString asks the writer to take it as it is")
 	}
 }
 
 // isAnyWriter reports whether w says nothing of the writer behind it but that
 // it writes. Most such writers take strings too; connections and hashes do not.
 func isAnyWriter(w types.Type) bool {
-	return isNamed(w, "io", "Writer") || isNamed(w, "io", "WriteCloser") || isNamed(w, "io", "ReadWriter") ||
-		isNamed(w, "net/http", "ResponseWriter")
+	return code.IsNamed(w, "io", "Writer") || code.IsNamed(w, "io", "WriteCloser") ||
+		code.IsNamed(w, "io", "ReadWriter") ||
+		code.IsNamed(w, "net/http", "ResponseWriter")
 }
 
 // fprint is the function of fmt that writes what the named one returns.
@@ -77,25 +81,26 @@ func fprint(sprint string) string { return strings.Replace(sprint, "fmt.S", "fmt
 // checkWriteString looks at w.WriteString(x) where x is made on the spot.
 func (s *source) checkWriteString(call *ast.CallExpr, sel *ast.SelectorExpr) {
 	w := s.TypesInfo.TypeOf(sel.X)
-	if !isWriter(w) {
+	if !code.IsWriter(w) {
 		return
 	}
 	name := types.ExprString(sel.X)
 	arg := ast.Unparen(call.Args[0])
-	if b, ok := s.stringOf(arg); ok {
-		s.report(call, "the bytes are copied to a string to be written: %s.Write(%s)", name, brief(b))
+	if b, ok := s.StringOf(arg); ok {
+		s.Flag(call, "the bytes are copied to a string to be written: %s.Write(%s)", name, code.Brief(b))
 		return
 	}
-	if inner, ok := s.isCallOf(arg, "fmt.Sprintf", "fmt.Sprint", "fmt.Sprintln"); ok {
-		s.report(call, "the text is made as a string to be written: %s to %s", fprint(s.calleeName(inner)), name)
+	if inner, ok := s.IsCallOf(arg, "fmt.Sprintf", "fmt.Sprint", "fmt.Sprintln"); ok {
+		s.Flag(call, "the text is made as a string to be written: %s to %s", fprint(s.CalleeName(inner)), name)
 		return
 	}
-	if _, ok := s.isCallOf(arg, "strings.Join"); ok {
-		s.report(call, "the joined string is made to be written: write its parts to %s", name)
+	if _, ok := s.IsCallOf(arg, "strings.Join"); ok {
+		s.Flag(call, "the joined string is made to be written: write its parts to %s", name)
 		return
 	}
-	if better, ok := s.appender(arg); ok && hasMethod(w, "AvailableBuffer") {
-		s.report(call, "the number is made a string to be written: %s.Write(%s(%s.AvailableBuffer(), …))", name, better, name)
+	if better, ok := s.appender(arg); ok && code.HasMethod(w, "AvailableBuffer") {
+		s.Flag(call, "the number is made a string to be written: %s.Write(%s(%s.AvailableBuffer(), …))", name, better,
+			name)
 	}
 }
 
@@ -105,7 +110,7 @@ func (s *source) appender(e ast.Expr) (string, bool) {
 	if !ok {
 		return "", false
 	}
-	switch name := s.calleeName(call); name {
+	switch name := s.CalleeName(call); name {
 	case "strconv.Itoa", "strconv.FormatInt":
 		return "strconv.AppendInt", true
 	case "strconv.FormatUint", "strconv.FormatFloat":
@@ -121,20 +126,24 @@ func (s *source) appender(e ast.Expr) (string, bool) {
 // checkSearches looks at functions of package strings that are asked about
 // bytes, and at regular expressions asked in the wrong form.
 func (s *source) checkSearches() {
-	s.eachCall(func(_ inspector.Cursor, call *ast.CallExpr) {
+	s.EachCall(func(_ inspector.Cursor, call *ast.CallExpr) {
 		name := call.Fun.(*ast.SelectorExpr).Sel.Name
-		if _, ok := s.stringOf(call.Args[0]); !ok {
+		if _, ok := s.StringOf(call.Args[0]); !ok {
 			return
 		}
-		if _, ok := s.stringOf(call.Args[1]); ok || s.isConstant(call.Args[1]) || !isString(s.TypesInfo.TypeOf(call.Args[1])) {
-			s.report(call, "the bytes are copied to a string to be searched: bytes.%s takes them as they are", name)
+		if _, ok := s.StringOf(call.Args[1]); ok || s.IsConstant(call.Args[1]) ||
+			!code.IsString(s.TypesInfo.TypeOf(call.Args[1])) {
+			s.Flag(call, "the bytes are copied to a string to be searched: bytes.%s takes them as they are", name)
 		}
-	}, "strings.Contains", "strings.HasPrefix", "strings.HasSuffix", "strings.Index", "strings.IndexByte", "strings.LastIndex",
-		"strings.Count", "strings.EqualFold", "strings.IndexAny", "strings.ContainsAny", "strings.IndexRune", "strings.ContainsRune")
-	s.eachCall(func(_ inspector.Cursor, call *ast.CallExpr) {
+	}, "strings.Contains", "strings.HasPrefix", "strings.HasSuffix", "strings.Index", "strings.IndexByte",
+		"strings.LastIndex",
+		"strings.Count", "strings.EqualFold", "strings.IndexAny", "strings.ContainsAny", "strings.IndexRune",
+		"strings.ContainsRune")
+	s.EachCall(func(_ inspector.Cursor, call *ast.CallExpr) {
 		name := call.Fun.(*ast.SelectorExpr).Sel.Name
-		if _, ok := s.stringOf(call.Args[0]); ok && strings.Contains(name, "String") {
-			s.report(call, "the bytes are copied to a string to be matched: %s takes them as they are", strings.Replace(name, "String", "", 1))
+		if _, ok := s.StringOf(call.Args[0]); ok && strings.Contains(name, "String") {
+			s.Flag(call, "the bytes are copied to a string to be matched: %s takes them as they are",
+				strings.Replace(name, "String", "", 1))
 		}
 	}, "(*regexp.Regexp).MatchString", "(*regexp.Regexp).FindStringIndex", "(*regexp.Regexp).FindStringSubmatchIndex",
 		"unicode/utf8.ValidString", "unicode/utf8.RuneCountInString")
@@ -142,19 +151,19 @@ func (s *source) checkSearches() {
 
 // checkReaders looks at readers over a converted copy.
 func (s *source) checkReaders() {
-	s.eachCall(func(_ inspector.Cursor, call *ast.CallExpr) {
-		if text, ok := s.bytesOf(call.Args[0]); ok {
-			s.report(call, "the string is copied to be read: strings.NewReader(%s) reads it in place", brief(text))
+	s.EachCall(func(_ inspector.Cursor, call *ast.CallExpr) {
+		if text, ok := s.BytesOf(call.Args[0]); ok {
+			s.Flag(call, "the string is copied to be read: strings.NewReader(%s) reads it in place", code.Brief(text))
 		}
 	}, "bytes.NewReader")
-	s.eachCall(func(_ inspector.Cursor, call *ast.CallExpr) {
-		if b, ok := s.stringOf(call.Args[0]); ok {
-			s.report(call, "the bytes are copied to be read: bytes.NewReader(%s) reads them in place", brief(b))
+	s.EachCall(func(_ inspector.Cursor, call *ast.CallExpr) {
+		if b, ok := s.StringOf(call.Args[0]); ok {
+			s.Flag(call, "the bytes are copied to be read: bytes.NewReader(%s) reads them in place", code.Brief(b))
 		}
 	}, "strings.NewReader")
-	s.eachCall(func(c inspector.Cursor, call *ast.CallExpr) {
+	s.EachCall(func(c inspector.Cursor, call *ast.CallExpr) {
 		if s.handedAsReader(c) {
-			s.report(call, "the string is copied to be read: strings.NewReader reads it in place")
+			s.Flag(call, "the string is copied to be read: strings.NewReader reads it in place")
 		}
 	}, "bytes.NewBufferString")
 }
@@ -170,25 +179,27 @@ func (s *source) handedAsReader(c inspector.Cursor) bool {
 	if !ok {
 		return false
 	}
-	return isNamed(param(sig, i), "io", "Reader")
+	return code.IsNamed(code.Param(sig, i), "io", "Reader")
 }
 
 // checkRunes looks at conversions to []rune to see one rune after the other.
 func (s *source) checkRunes() {
-	s.each(func(c inspector.Cursor) {
-		text, ok := s.conversion(c.Node().(*ast.CallExpr), isRunes, isString)
-		if !ok || s.isConstant(text) || s.cold(c) {
+	s.Each(func(c inspector.Cursor) {
+		text, ok := s.Conversion(c.Node().(*ast.CallExpr), code.IsRunes, code.IsString)
+		if !ok || s.IsConstant(text) || s.Cold(c) {
 			return
 		}
 		switch c.ParentEdgeKind() {
 		case edge.RangeStmt_X:
 			loop := c.Parent().Node().(*ast.RangeStmt)
 			if loop.Key == nil || isBlank(loop.Key) {
-				s.report(c.Node(), "the string is copied to runes to be walked through: range over %s itself", brief(text))
+				s.Flag(c.Node(), "the string is copied to runes to be walked through: range over %s itself",
+					code.Brief(text))
 			}
 		case edge.IndexExpr_X:
-			if s.isInt(c.Parent().Node().(*ast.IndexExpr).Index, 0) {
-				s.report(c.Node(), "the string is copied to runes to see the first: utf8.DecodeRuneInString(%s)", brief(text))
+			if s.IsInt(c.Parent().Node().(*ast.IndexExpr).Index, 0) {
+				s.Flag(c.Node(), "the string is copied to runes to see the first: utf8.DecodeRuneInString(%s)",
+					code.Brief(text))
 			}
 		}
 	}, (*ast.CallExpr)(nil))
@@ -196,23 +207,24 @@ func (s *source) checkRunes() {
 
 // checkRoundTrips looks at conversions there and back.
 func (s *source) checkRoundTrips() {
-	s.each(func(c inspector.Cursor) {
+	s.Each(func(c inspector.Cursor) {
 		call := c.Node().(*ast.CallExpr)
-		text, ok := s.bytesOf(call)
-		if !ok || s.isConstant(text) || s.cold(c) {
+		text, ok := s.BytesOf(call)
+		if !ok || s.IsConstant(text) || s.Cold(c) {
 			return
 		}
-		if _, ok := s.stringOf(text); ok {
-			s.report(call, "the bytes are copied twice: bytes.Clone copies once")
+		if _, ok := s.StringOf(text); ok {
+			s.Flag(call, "the bytes are copied twice: bytes.Clone copies once")
 			return
 		}
-		if inner, ok := s.isCallOf(text, "(*bytes.Buffer).String"); ok {
-			buf := brief(inner.Fun.(*ast.SelectorExpr).X)
-			s.report(call, "the buffer is copied to a string and back: %s.Bytes(), or bytes.Clone of it where the buffer lives on", buf)
+		if inner, ok := s.IsCallOf(text, "(*bytes.Buffer).String"); ok {
+			buf := code.Brief(inner.Fun.(*ast.SelectorExpr).X)
+			s.Flag(call, "the buffer is copied to a string and back: %s.Bytes(), or bytes.Clone of it where the "+
+				"buffer lives on", buf)
 			return
 		}
-		if _, ok := s.isCallOf(text, "fmt.Sprintf"); ok && !s.isWriteArgument(c) && s.since(c, "go1.19") {
-			s.report(call, "the text is made as a string, then copied to bytes: fmt.Appendf makes bytes")
+		if _, ok := s.IsCallOf(text, "fmt.Sprintf"); ok && !s.isWriteArgument(c) && s.Since(c, "go1.19") {
+			s.Flag(call, "the text is made as a string, then copied to bytes: fmt.Appendf makes bytes")
 		}
 	}, (*ast.CallExpr)(nil))
 }
@@ -229,16 +241,16 @@ func (s *source) isWriteArgument(c inspector.Cursor) bool {
 
 // checkFoldedCompare looks at comparisons of lower-cased copies.
 func (s *source) checkFoldedCompare() {
-	s.each(func(c inspector.Cursor) {
+	s.Each(func(c inspector.Cursor) {
 		b := c.Node().(*ast.BinaryExpr)
-		if b.Op != token.EQL && b.Op != token.NEQ || s.cold(c) {
+		if b.Op != token.EQL && b.Op != token.NEQ || s.Cold(c) {
 			return
 		}
 		for _, fold := range []string{"strings.ToLower", "strings.ToUpper"} {
-			_, left := s.isCallOf(b.X, fold)
-			_, right := s.isCallOf(b.Y, fold)
+			_, left := s.IsCallOf(b.X, fold)
+			_, right := s.IsCallOf(b.Y, fold)
 			if left && right || left && s.isFolded(b.Y, fold) || right && s.isFolded(b.X, fold) {
-				s.report(b, "%s makes a copy to be compared: strings.EqualFold compares in place", fold)
+				s.Flag(b, "%s makes a copy to be compared: strings.EqualFold compares in place", fold)
 			}
 		}
 	}, (*ast.BinaryExpr)(nil))
@@ -247,7 +259,7 @@ func (s *source) checkFoldedCompare() {
 // isFolded reports whether e is a constant that fold would not change, of
 // letters that only fold to each other.
 func (s *source) isFolded(e ast.Expr, fold string) bool {
-	text, ok := s.constantString(e)
+	text, ok := s.ConstantString(e)
 	if !ok {
 		return false
 	}

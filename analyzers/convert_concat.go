@@ -7,22 +7,24 @@ import (
 
 	"golang.org/x/tools/go/ast/edge"
 	"golang.org/x/tools/go/ast/inspector"
+
+	"github.com/heaptrim/heaptrim/analyzers/internal/code"
 )
 
 // checkConcatLoops looks at strings that grow by += on each trip of a loop.
 func (s *source) checkConcatLoops() {
 	seen := make(map[*types.Var]bool)
-	s.each(func(c inspector.Cursor) {
+	s.Each(func(c inspector.Cursor) {
 		v := s.growsString(c.Node().(*ast.AssignStmt))
-		if v == nil || seen[v] || s.cold(c) {
+		if v == nil || seen[v] || s.Cold(c) {
 			return
 		}
-		loop, ok := enclosingLoop(c)
-		if !ok || within(v, loop.Node()) || !s.repeats(c, loop) || !s.onlyGrows(v, loop) {
+		loop, ok := code.EnclosingLoop(c)
+		if !ok || within(v, loop.Node()) || !s.Repeats(c, loop) || !s.onlyGrows(v, loop) {
 			return
 		}
 		seen[v] = true
-		s.report(c.Node(), "%s is copied whole each time it grows: collect the parts in a strings.Builder", v.Name())
+		s.Flag(c.Node(), "%s is copied whole each time it grows: collect the parts in a strings.Builder", v.Name())
 	}, (*ast.AssignStmt)(nil))
 }
 
@@ -32,16 +34,17 @@ func (s *source) growsString(assign *ast.AssignStmt) *types.Var {
 	if len(assign.Lhs) != 1 || len(assign.Rhs) != 1 {
 		return nil
 	}
-	v := s.object(assign.Lhs[0])
-	if v == nil || v.IsField() || v.Parent() == s.Pkg.Scope() || !isString(v.Type()) || isTypeParam(v.Type()) {
+	v := s.Object(assign.Lhs[0])
+	if v == nil || v.IsField() || v.Parent() == s.Pkg.Scope() || !code.IsString(v.Type()) ||
+		code.IsTypeParam(v.Type()) {
 		return nil
 	}
 	switch assign.Tok {
 	case token.ADD_ASSIGN:
 		return v
 	case token.ASSIGN:
-		if call, ok := s.isCallOf(assign.Rhs[0], "fmt.Sprintf"); ok {
-			if len(call.Args) > 1 && s.object(call.Args[1]) == v {
+		if call, ok := s.IsCallOf(assign.Rhs[0], "fmt.Sprintf"); ok {
+			if len(call.Args) > 1 && s.Object(call.Args[1]) == v {
 				return v
 			}
 			return nil
@@ -54,7 +57,7 @@ func (s *source) growsString(assign *ast.AssignStmt) *types.Var {
 			}
 			e = b.X
 		}
-		if b, ok := ast.Unparen(assign.Rhs[0]).(*ast.BinaryExpr); ok && b.Op == token.ADD && s.object(e) == v {
+		if b, ok := ast.Unparen(assign.Rhs[0]).(*ast.BinaryExpr); ok && b.Op == token.ADD && s.Object(e) == v {
 			return v
 		}
 	}
@@ -65,7 +68,7 @@ func (s *source) growsString(assign *ast.AssignStmt) *types.Var {
 // read, nor set anew, nor captured there.
 func (s *source) onlyGrows(v *types.Var, loop inspector.Cursor) bool {
 	adds := 0
-	for _, use := range s.uses[v] {
+	for _, use := range s.Uses[v] {
 		if !loop.Contains(use) {
 			continue
 		}
@@ -100,13 +103,13 @@ func (s *source) isOwnFormat(use inspector.Cursor, v *types.Var) bool {
 }
 
 func (s *source) isLenTest(use inspector.Cursor) bool {
-	_, ok := s.builtin(use.Parent().Node().(*ast.CallExpr), "len")
+	_, ok := s.Builtin(use.Parent().Node().(*ast.CallExpr), "len")
 	return ok
 }
 
 // isEmptyTest reports whether use is v of `v == ""` or `v != ""`.
 func (s *source) isEmptyTest(use inspector.Cursor) bool {
 	b := use.Parent().Node().(*ast.BinaryExpr)
-	text, ok := s.constantString(b.Y)
+	text, ok := s.ConstantString(b.Y)
 	return ok && text == "" && (b.Op == token.EQL || b.Op == token.NEQ)
 }

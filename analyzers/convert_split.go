@@ -12,28 +12,29 @@ import (
 
 // checkSplits looks at slices of parts of which only one or two are used.
 func (s *source) checkSplits() {
-	s.eachCall(func(c inspector.Cursor, call *ast.CallExpr) {
-		if sep, ok := s.constantString(call.Args[1]); !ok || sep == "" {
+	s.EachCall(func(c inspector.Cursor, call *ast.CallExpr) {
+		if sep, ok := s.ConstantString(call.Args[1]); !ok || sep == "" {
 			return // an empty separator splits into characters
 		}
-		pkg, name, _ := strings.Cut(s.calleeName(call), ".")
+		pkg, name, _ := strings.Cut(s.CalleeName(call), ".")
 		limited := name == "SplitN"
-		if limited && !s.isInt(call.Args[2], 2) {
+		if limited && !s.IsInt(call.Args[2], 2) {
 			return
 		}
 		use, ok := s.partsUsed(c)
 		switch {
 		case !ok:
 		case use.first && !use.second && !use.last && !use.counted:
-			s.report(call, "%s makes a slice of all parts for the first: use %s.Cut", name, pkg)
+			s.Flag(call, "%s makes a slice of all parts for the first: use %s.Cut", name, pkg)
 		case limited && use.second && !use.last:
-			s.report(call, "%s makes a slice for two parts: %s.Cut returns them", name, pkg)
+			s.Flag(call, "%s makes a slice for two parts: %s.Cut returns them", name, pkg)
 		case !limited && use.counted && use.second && !use.last:
-			s.report(call, "%s makes a slice of all parts where two are looked at: %s.Cut, and a look for a further separator", name, pkg)
+			s.Flag(call, "%s makes a slice of all parts where two are looked at: %s.Cut, and a look for a further "+
+				"separator", name, pkg)
 		case !limited && use.last && !use.first && !use.second && !use.counted:
-			s.report(call, "%s makes a slice of all parts for the last: cut at %s.LastIndex", name, pkg)
+			s.Flag(call, "%s makes a slice of all parts for the last: cut at %s.LastIndex", name, pkg)
 		case !limited && use.counted && !use.first && !use.second && !use.last:
-			s.report(call, "%s makes a slice of all parts to count them: use %s.Count", name, pkg)
+			s.Flag(call, "%s makes a slice of all parts to count them: use %s.Count", name, pkg)
 		}
 	}, "strings.Split", "strings.SplitN")
 }
@@ -51,11 +52,11 @@ func (s *source) partsUsed(c inspector.Cursor) (u use, ok bool) {
 	if assign.Tok != token.DEFINE || len(assign.Lhs) != 1 {
 		return u, false
 	}
-	v := s.object(assign.Lhs[0])
+	v := s.Object(assign.Lhs[0])
 	if v == nil {
 		return u, false
 	}
-	for _, at := range s.uses[v] {
+	for _, at := range s.Uses[v] {
 		if at.Node() != assign.Lhs[0] && !s.partUsed(at, v, &u) {
 			return u, false
 		}
@@ -71,9 +72,9 @@ func (s *source) partUsed(c inspector.Cursor, v *types.Var, u *use) bool {
 			return false
 		}
 		switch {
-		case s.isInt(parent.Index, 0):
+		case s.IsInt(parent.Index, 0):
 			u.first = true
-		case s.isInt(parent.Index, 1):
+		case s.IsInt(parent.Index, 1):
 			u.second = true
 		case v != nil && s.isLastIndex(parent.Index, v):
 			u.last = true
@@ -82,7 +83,7 @@ func (s *source) partUsed(c inspector.Cursor, v *types.Var, u *use) bool {
 		}
 		return true
 	case *ast.CallExpr:
-		_, isLen := s.builtin(parent, "len")
+		_, isLen := s.Builtin(parent, "len")
 		// len(v)-1 as an index is part of a use that is recorded.
 		if isLen && v != nil && c.Parent().ParentEdgeKind() == edge.BinaryExpr_X &&
 			c.Parent().Parent().ParentEdgeKind() == edge.IndexExpr_Index {
@@ -106,21 +107,21 @@ func isStored(c inspector.Cursor) bool {
 // isLastIndex reports whether e is len(v)-1.
 func (s *source) isLastIndex(e ast.Expr, v *types.Var) bool {
 	b, ok := ast.Unparen(e).(*ast.BinaryExpr)
-	if !ok || b.Op != token.SUB || !s.isInt(b.Y, 1) {
+	if !ok || b.Op != token.SUB || !s.IsInt(b.Y, 1) {
 		return false
 	}
-	call, ok := s.builtin(b.X, "len")
-	return ok && s.object(call.Args[0]) == v
+	call, ok := s.Builtin(b.X, "len")
+	return ok && s.Object(call.Args[0]) == v
 }
 
 // checkSplitLoops looks at slices of parts that one loop walks through.
 func (s *source) checkSplitLoops() {
-	s.eachCall(func(c inspector.Cursor, call *ast.CallExpr) {
-		if !s.since(c, "go1.24") || !s.onlyRanged(c) {
+	s.EachCall(func(c inspector.Cursor, call *ast.CallExpr) {
+		if !s.Since(c, "go1.24") || !s.onlyRanged(c) {
 			return
 		}
-		full := s.calleeName(call)
-		s.report(call, "a slice of all parts is made for one loop: %sSeq yields them one by one", full)
+		full := s.CalleeName(call)
+		s.Flag(call, "a slice of all parts is made for one loop: %sSeq yields them one by one", full)
 	}, "strings.Split", "strings.Fields", "bytes.Split", "bytes.Fields")
 }
 
@@ -138,9 +139,10 @@ func (s *source) onlyRanged(c inspector.Cursor) bool {
 	if assign.Tok != token.DEFINE || len(assign.Lhs) != 1 {
 		return false
 	}
-	v := s.object(assign.Lhs[0])
-	return v != nil && len(s.uses[v]) == 2 && s.uses[v][1].ParentEdgeKind() == edge.RangeStmt_X && s.onlyRanged(s.uses[v][1]) &&
-		s.sameList(c.Parent(), s.uses[v][1].Parent())
+	v := s.Object(assign.Lhs[0])
+	return v != nil && len(s.Uses[v]) == 2 && s.Uses[v][1].ParentEdgeKind() == edge.RangeStmt_X &&
+		s.onlyRanged(s.Uses[v][1]) &&
+		s.sameList(c.Parent(), s.Uses[v][1].Parent())
 }
 
 // sameList reports whether two statements stand in one list, so that the

@@ -60,7 +60,8 @@ func TestURLs(t *testing.T) {
 func rulesText() string {
 	var b strings.Builder
 	for _, r := range analyzers.Rules() {
-		fmt.Fprintf(&b, "\n### %s\n\nAnalyser `%s`: %s.\n\n%s\n\nBefore:\n\n```go\n%s\n```\n\nAfter:\n\n```go\n%s\n```\n\nSilent when %s\n",
+		fmt.Fprintf(&b, "\n### %s\n\nAnalyser `%s`: "+
+			"%s.\n\n%s\n\nBefore:\n\n```go\n%s\n```\n\nAfter:\n\n```go\n%s\n```\n\nSilent when %s\n",
 			r.Code, r.Analyzer.Name, r.Title, r.Why, r.Before, r.After, r.Silent)
 	}
 	return b.String() + "\n"

@@ -14,22 +14,24 @@ var FinalizerCost = finalizerCostRule.analyzer("finalizercost", finalizerCost)
 var finalizerCostRule = Rule{
 	Code:  "finalizer-cost",
 	Title: "attach a cleanup to what must be freed, not a finalizer to the object",
-	Why: "An object with a finalizer, and all that it points to, survives the cycle that finds it dead and is freed at the next " +
+	Why: "An object with a finalizer, and all that it points to, survives the cycle that finds it dead and is freed " +
+		"at the next " +
 		"one or later. A cleanup gets a copy of what it has to free, so the object goes at once.",
 	Before: "runtime.SetFinalizer(f, func(f *file) { syscall.Close(f.fd) })",
 	After:  "runtime.AddCleanup(f, func(fd int) { syscall.Close(fd) }, f.fd)",
-	Silent: "the finalizer uses the object as a whole, more than one of its fields, or is no literal; it is cleared (nil); the file " +
+	Silent: "the finalizer uses the object as a whole, more than one of its fields, or is no literal; it is cleared " +
+		"(nil); the file " +
 		"is for a Go before 1.24.",
 }
 
 func finalizerCost(s *source) {
-	s.eachCall(func(c inspector.Cursor, call *ast.CallExpr) {
+	s.EachCall(func(c inspector.Cursor, call *ast.CallExpr) {
 		lit, ok := ast.Unparen(call.Args[1]).(*ast.FuncLit)
-		if !ok || !s.since(c, "go1.24") {
+		if !ok || !s.Since(c, "go1.24") {
 			return
 		}
 		if field := s.onlyField(lit); field != "" {
-			s.report(call, "the finalizer keeps the object for another cycle, and uses only its field %s: "+
+			s.Flag(call, "the finalizer keeps the object for another cycle, and uses only its field %s: "+
 				"runtime.AddCleanup gets a copy of that and lets the object go", field)
 		}
 	}, "runtime.SetFinalizer")
@@ -45,12 +47,12 @@ func (s *source) onlyField(lit *ast.FuncLit) string {
 		return ""
 	}
 	name := ""
-	for _, use := range s.uses[v][1:] {
+	for _, use := range s.Uses[v][1:] {
 		if use.ParentEdgeKind() != edge.SelectorExpr_X || isStored(use.Parent()) {
 			return ""
 		}
 		sel := use.Parent().Node().(*ast.SelectorExpr)
-		if s.field(sel) == nil || name != "" && name != sel.Sel.Name {
+		if s.Field(sel) == nil || name != "" && name != sel.Sel.Name {
 			return ""
 		}
 		name = sel.Sel.Name

@@ -7,6 +7,8 @@ import (
 	"golang.org/x/tools/go/ast/edge"
 	"golang.org/x/tools/go/ast/inspector"
 	"golang.org/x/tools/go/types/typeutil"
+
+	"github.com/heaptrim/heaptrim/analyzers/internal/code"
 )
 
 // HoistClosure reports function literals made anew on each trip of a loop
@@ -18,18 +20,21 @@ var hoistClosureRule = Rule{
 	Title: "make the function value once, before the loop",
 	Why: "A function literal that uses variables around it is an object with their addresses or values; handed to " +
 		"code that may keep it, it is on the heap, once for each trip.",
-	Before: "for _, n := range nodes {\n\tn.visit.Each(func(c *Node) { total += c.Size }) // Each is an interface method\n}",
-	After:  "add := func(c *Node) { total += c.Size }\nfor _, n := range nodes {\n\tn.visit.Each(add)\n}",
-	Silent: "the literal uses a variable of the trip, or none at all, or goes to a function that is not known to keep it.",
+	Before: "for _, n := range nodes {\n\tn.visit.Each(func(c *Node) { total += c.Size }) // Each is an interface " +
+		"method\n}",
+	After: "add := func(c *Node) { total += c.Size }\nfor _, n := range nodes {\n\tn.visit.Each(add)\n}",
+	Silent: "the literal uses a variable of the trip, or none at all, or goes to a function that is not known to " +
+		"keep it.",
 }
 
 func hoistClosure(s *source) {
-	s.each(func(c inspector.Cursor) {
-		loop, ok := enclosingLoop(c)
-		if !ok || s.cold(c) || !s.repeats(c, loop) || !s.outlives(c) || !s.capturesOnlyBefore(c, loop.Node()) {
+	s.Each(func(c inspector.Cursor) {
+		loop, ok := code.EnclosingLoop(c)
+		if !ok || s.Cold(c) || !s.Repeats(c, loop) || !s.outlives(c) || !s.capturesOnlyBefore(c, loop.Node()) {
 			return
 		}
-		s.report(c.Node().(*ast.FuncLit).Type, "the closure is made on each trip and uses nothing of the trip: make it once, before the loop")
+		s.Flag(c.Node().(*ast.FuncLit).Type,
+			"the closure is made on each trip and uses nothing of the trip: make it once, before the loop")
 	}, (*ast.FuncLit)(nil))
 }
 
@@ -49,7 +54,7 @@ func (s *source) outlives(c inspector.Cursor) bool {
 	if !ok {
 		return false
 	}
-	if recv := fn.Signature().Recv(); recv != nil && types.IsInterface(recv.Type()) && !isTypeParam(recv.Type()) {
+	if recv := fn.Signature().Recv(); recv != nil && types.IsInterface(recv.Type()) && !code.IsTypeParam(recv.Type()) {
 		return true
 	}
 	switch fn.FullName() {

@@ -7,6 +7,8 @@ import (
 
 	"golang.org/x/tools/go/ast/edge"
 	"golang.org/x/tools/go/ast/inspector"
+
+	"github.com/heaptrim/heaptrim/analyzers/internal/code"
 )
 
 // KeepOnStack reports values put on the heap only to be asked for their type.
@@ -18,13 +20,15 @@ var keepOnStackRule = Rule{
 	Why: "reflect.Value.Interface copies the value to the heap unless it is a pointer, and reflect.New allocates one, " +
 		"although a type assertion needs the type alone.",
 	Before: "switch v.Interface().(type) {\ncase time.Time, json.Number:\n\treturn true\n}",
-	After:  "switch v.Type() {\ncase timeType, numberType: // package variables, made by reflect.TypeFor\n\treturn true\n}",
-	Silent: "the value found is used as an interface, or is a pointer as far as one can see; reflect.TypeAssert, the way " +
+	After: "switch v.Type() {\ncase timeType, numberType: // package variables, made by reflect.TypeFor\n\treturn " +
+		"true\n}",
+	Silent: "the value found is used as an interface, or is a pointer as far as one can see; reflect.TypeAssert, " +
+		"the way " +
 		"out for values that are used, needs Go 1.25.",
 }
 
 func keepOnStack(s *source) {
-	s.eachCall(func(c inspector.Cursor, call *ast.CallExpr) {
+	s.EachCall(func(c inspector.Cursor, call *ast.CallExpr) {
 		if c.ParentEdgeKind() != edge.TypeAssertExpr_X {
 			return
 		}
@@ -47,11 +51,11 @@ func keepOnStack(s *source) {
 // made names the reflect function that makes the value v, or is "" for a value
 // that was there.
 func (s *source) made(v ast.Expr) string {
-	if elem, ok := s.isCallOf(v, "(reflect.Value).Elem"); ok {
+	if elem, ok := s.IsCallOf(v, "(reflect.Value).Elem"); ok {
 		v = elem.Fun.(*ast.SelectorExpr).X
 	}
 	for _, name := range []string{"reflect.New", "reflect.Zero"} {
-		if _, ok := s.isCallOf(v, name); ok {
+		if _, ok := s.IsCallOf(v, name); ok {
 			return name
 		}
 	}
@@ -63,11 +67,13 @@ func (s *source) made(v ast.Expr) string {
 func (s *source) mayCopy(v ast.Expr) bool {
 	switch v := ast.Unparen(v).(type) {
 	case *ast.CallExpr:
-		_, ok := s.isCallOf(v, "(reflect.Value).Elem", "(reflect.Value).Field", "(reflect.Value).Index", "(reflect.Value).FieldByName",
+		_, ok := s.IsCallOf(v, "(reflect.Value).Elem", "(reflect.Value).Field", "(reflect.Value).Index",
+			"(reflect.Value).FieldByName",
 			"reflect.Indirect")
 		return ok
 	case *ast.Ident:
-		return !s.setFrom(s.object(v), "reflect.New", "reflect.ValueOf", "(reflect.Value).Addr", "(reflect.Value).MapIndex",
+		return !s.setFrom(s.Object(v), "reflect.New", "reflect.ValueOf", "(reflect.Value).Addr",
+			"(reflect.Value).MapIndex",
 			"(*reflect.MapIter).Key", "(*reflect.MapIter).Value")
 	}
 	return false
@@ -75,7 +81,7 @@ func (s *source) mayCopy(v ast.Expr) bool {
 
 // setFrom reports whether some assignment to v is a call of a named function.
 func (s *source) setFrom(v *types.Var, names ...string) bool {
-	for _, use := range s.uses[v] {
+	for _, use := range s.Uses[v] {
 		if use.ParentEdgeKind() != edge.AssignStmt_Lhs {
 			continue
 		}
@@ -84,7 +90,7 @@ func (s *source) setFrom(v *types.Var, names ...string) bool {
 		if i >= len(assign.Rhs) {
 			continue
 		}
-		if _, ok := s.isCallOf(assign.Rhs[i], names...); ok {
+		if _, ok := s.IsCallOf(assign.Rhs[i], names...); ok {
 			return true
 		}
 	}
@@ -104,7 +110,7 @@ func (s *source) checkTypeSwitch(assert inspector.Cursor, made string) {
 	if made != "" {
 		what = made + " makes a value"
 	}
-	s.report(assert.Node(), "%s only to switch on its type: compare the reflect.Type, or ask it with Implements", what)
+	s.Flag(assert.Node(), "%s only to switch on its type: compare the reflect.Type, or ask it with Implements", what)
 }
 
 // allPointers reports whether all cases of stmt are pointer types, as they are
@@ -112,7 +118,7 @@ func (s *source) checkTypeSwitch(assert inspector.Cursor, made string) {
 func (s *source) allPointers(stmt *ast.TypeSwitchStmt) bool {
 	for _, clause := range stmt.Body.List {
 		for _, e := range clause.(*ast.CaseClause).List {
-			if t := s.TypesInfo.TypeOf(e); !s.isNil(e) && !pointerShaped(t) {
+			if t := s.TypesInfo.TypeOf(e); !s.IsNil(e) && !code.PointerShaped(t) {
 				return false
 			}
 		}
@@ -124,7 +130,7 @@ func (s *source) allPointers(stmt *ast.TypeSwitchStmt) bool {
 func (s *source) checkAssertion(c inspector.Cursor, made string) {
 	assert := c.Node().(*ast.TypeAssertExpr)
 	t := s.TypesInfo.TypeOf(assert.Type)
-	pointer := !types.IsInterface(t) && pointerShaped(t)
+	pointer := !types.IsInterface(t) && code.PointerShaped(t)
 	switch {
 	case onlyAsks(c):
 		if pointer && made == "" {
@@ -134,14 +140,16 @@ func (s *source) checkAssertion(c inspector.Cursor, made string) {
 		if made != "" {
 			what = made + " makes a value"
 		}
-		how := "its reflect.Type with reflect.TypeFor[" + brief(assert.Type) + "]()"
+		how := "its reflect.Type with reflect.TypeFor[" + code.Brief(assert.Type) + "]()"
 		if types.IsInterface(t) {
 			how = "Implements of its reflect.Type"
 		}
-		s.report(assert, "%s only to be asked for its type: use %s", what, how)
-	case made == "" && !types.IsInterface(t) && !pointer && !isTypeParam(t) && s.sizeof(t) > 1 && s.since(c, "go1.25"):
-		s.report(assert, "Interface copies an addressable value to the heap before it is asserted: reflect.TypeAssert[%s] does not",
-			brief(assert.Type))
+		s.Flag(assert, "%s only to be asked for its type: use %s", what, how)
+	case made == "" && !types.IsInterface(t) && !pointer && !code.IsTypeParam(t) && s.Sizeof(t) > 1 &&
+		s.Since(c, "go1.25"):
+		s.Flag(assert, "Interface copies an addressable value to the heap before it is asserted: "+
+			"reflect.TypeAssert[%s] does not",
+			code.Brief(assert.Type))
 	}
 }
 

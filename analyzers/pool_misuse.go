@@ -6,6 +6,8 @@ import (
 
 	"golang.org/x/tools/go/ast/edge"
 	"golang.org/x/tools/go/ast/inspector"
+
+	"github.com/heaptrim/heaptrim/analyzers/internal/code"
 )
 
 // PoolMisuse reports pools that allocate, or keep, more than they save.
@@ -14,7 +16,8 @@ var PoolMisuse = poolMisuseRule.analyzer("poolmisuse", poolMisuse)
 var poolMisuseRule = Rule{
 	Code:  "pool-misuse",
 	Title: "let the pool save what it is there to save",
-	Why: "Put takes an interface: a slice handed to it is boxed, one allocation for each Put. A pool that nothing is put into " +
+	Why: "Put takes an interface: a slice handed to it is boxed, one allocation for each Put. A pool that nothing " +
+		"is put into " +
 		"is a slow New. A pooled bytes.Buffer keeps the size of the largest message it has ever held.",
 	Before: "pool.Put(buf) // buf is a []byte",
 	After:  "pool.Put(&buf) // the pool holds *[]byte; better, keep the pointer that Get returned",
@@ -22,14 +25,15 @@ var poolMisuseRule = Rule{
 }
 
 func poolMisuse(s *source) {
-	s.eachCall(func(c inspector.Cursor, call *ast.CallExpr) {
+	s.EachCall(func(c inspector.Cursor, call *ast.CallExpr) {
 		arg := call.Args[0]
 		t := s.TypesInfo.TypeOf(arg)
 		switch {
-		case s.boxes(arg):
-			s.report(call, "Put boxes %s, one allocation each time: pool a pointer to it", brief(arg))
-		case isPointerTo(t, "bytes", "Buffer") && !s.checksSize(c):
-			s.report(call, "a buffer that has held one large message keeps its size in the pool: drop it when Cap() is above a limit")
+		case s.Boxes(arg):
+			s.Flag(call, "Put boxes %s, one allocation each time: pool a pointer to it", code.Brief(arg))
+		case code.IsPointerTo(t, "bytes", "Buffer") && !s.checksSize(c):
+			s.Flag(call, "a buffer that has held one large message keeps its size in the pool: drop it when Cap() "+
+				"is above a limit")
 		}
 	}, "(*sync.Pool).Put")
 	s.checkNeverPut()
@@ -37,7 +41,7 @@ func poolMisuse(s *source) {
 
 // checksSize reports whether the function around c asks a buffer for its size.
 func (s *source) checksSize(c inspector.Cursor) bool {
-	fn, ok := enclosingFunc(c)
+	fn, ok := code.EnclosingFunc(c)
 	if !ok {
 		return true
 	}
@@ -52,12 +56,12 @@ func (s *source) checksSize(c inspector.Cursor) bool {
 
 // checkNeverPut looks at pools of this package that have a Get and no Put.
 func (s *source) checkNeverPut() {
-	s.eachCall(func(c inspector.Cursor, call *ast.CallExpr) {
+	s.EachCall(func(c inspector.Cursor, call *ast.CallExpr) {
 		pool := s.poolOf(call)
 		if pool == nil || pool.Exported() || s.reachable(pool) {
 			return
 		}
-		s.report(call, "nothing is ever put into %s: each Get makes a new value", pool.Name())
+		s.Flag(call, "nothing is ever put into %s: each Get makes a new value", pool.Name())
 	}, "(*sync.Pool).Get")
 }
 
@@ -68,11 +72,11 @@ func (s *source) poolOf(call *ast.CallExpr) *types.Var {
 	if !ok {
 		return nil
 	}
-	v := s.object(sel.X)
+	v := s.Object(sel.X)
 	if v == nil {
-		v = s.field(sel.X)
+		v = s.Field(sel.X)
 	}
-	if v == nil || v.Pkg() != s.Pkg || !isNamed(v.Type(), "sync", "Pool") {
+	if v == nil || v.Pkg() != s.Pkg || !code.IsNamed(v.Type(), "sync", "Pool") {
 		return nil
 	}
 	return v
@@ -81,7 +85,7 @@ func (s *source) poolOf(call *ast.CallExpr) *types.Var {
 // reachable reports whether something may be put into the pool: by a call of
 // Put, or through an address or copy that was taken.
 func (s *source) reachable(pool *types.Var) bool {
-	for _, use := range s.uses[pool] {
+	for _, use := range s.Uses[pool] {
 		c := use
 		if c.ParentEdgeKind() == edge.SelectorExpr_Sel {
 			c = c.Parent()

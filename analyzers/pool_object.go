@@ -8,6 +8,8 @@ import (
 
 	"golang.org/x/tools/go/ast/edge"
 	"golang.org/x/tools/go/ast/inspector"
+
+	"github.com/heaptrim/heaptrim/analyzers/internal/code"
 )
 
 // PoolObject reports heavy objects made for one use.
@@ -16,12 +18,15 @@ var PoolObject = poolObjectRule.analyzer("poolobject", poolObject)
 var poolObjectRule = Rule{
 	Code:  "pool-object",
 	Title: "keep heavy objects in a sync.Pool and reset them",
-	Why: "A compressor holds hundreds of kilobytes of tables, a decompressor tens, a JSON decoder its own read buffer: made for " +
+	Why: "A compressor holds hundreds of kilobytes of tables, a decompressor tens, a JSON decoder its own read " +
+		"buffer: made for " +
 		"each message they cost more than the message.",
 	Before: "func pack(w http.ResponseWriter, p []byte) {\n\tz := gzip.NewWriter(w)\n\tz.Write(p)\n\tz.Close()\n}",
-	After: "var writers = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}\n\nfunc pack(w http.ResponseWriter, p []byte) {\n" +
+	After: "var writers = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}\n\nfunc pack(w " +
+		"http.ResponseWriter, p []byte) {\n" +
 		"\tz := writers.Get().(*gzip.Writer)\n\tdefer writers.Put(z)\n\tz.Reset(w)\n\tz.Write(p)\n\tz.Close()\n}",
-	Silent: "the object is kept or handed on, or nothing shows that it is made often: no loop around it, no HTTP message, " +
+	Silent: "the object is kept or handed on, or nothing shows that it is made often: no loop around it, no HTTP " +
+		"message, " +
 		"no data in memory that it works on.",
 }
 
@@ -30,7 +35,8 @@ var poolObjectRule = Rule{
 func heavy() map[string]string {
 	list := make(map[string]string)
 	for _, pkg := range []string{"compress/gzip", "compress/zlib", "compress/flate",
-		"github.com/klauspost/compress/gzip", "github.com/klauspost/compress/zlib", "github.com/klauspost/compress/flate"} {
+		"github.com/klauspost/compress/gzip", "github.com/klauspost/compress/zlib",
+		"github.com/klauspost/compress/flate"} {
 		list[pkg+".NewWriter"] = "a compressor with tables of several hundred KiB"
 		list[pkg+".NewWriterLevel"] = list[pkg+".NewWriter"]
 		list[pkg+".NewReader"] = "a decompressor with a window of 32 KiB"
@@ -43,9 +49,9 @@ func heavy() map[string]string {
 
 func poolObject(s *source) {
 	for name, what := range heavy() {
-		s.eachCall(func(c inspector.Cursor, call *ast.CallExpr) {
+		s.EachCall(func(c inspector.Cursor, call *ast.CallExpr) {
 			if s.madeOften(c, call.Args[0]) && s.endsHere(c) {
-				s.report(call, "%s is made for one use: keep it in a sync.Pool and Reset it", what)
+				s.Flag(call, "%s is made for one use: keep it in a sync.Pool and Reset it", what)
 			}
 		}, name)
 	}
@@ -57,7 +63,7 @@ func poolObject(s *source) {
 // madeOften reports whether the source shows that the call at c, working on
 // data, is made again and again.
 func (s *source) madeOften(c inspector.Cursor, data ast.Expr) bool {
-	if loop, ok := enclosingLoop(c); ok && s.repeats(c, loop) {
+	if loop, ok := code.EnclosingLoop(c); ok && s.Repeats(c, loop) {
 		return true
 	}
 	return s.inMemory(data) || s.isMessage(data)
@@ -66,15 +72,16 @@ func (s *source) madeOften(c inspector.Cursor, data ast.Expr) bool {
 // inMemory reports whether e reads from, or writes to, bytes in memory.
 func (s *source) inMemory(e ast.Expr) bool {
 	t := s.TypesInfo.TypeOf(e)
-	return t != nil && (isPointerTo(t, "bytes", "Buffer") || isPointerTo(t, "bytes", "Reader") || isPointerTo(t, "strings", "Reader"))
+	return t != nil && (code.IsPointerTo(t, "bytes", "Buffer") || code.IsPointerTo(t, "bytes", "Reader") ||
+		code.IsPointerTo(t, "strings", "Reader"))
 }
 
 // isMessage reports whether e is the body of an HTTP message or what answers one.
 func (s *source) isMessage(e ast.Expr) bool {
-	if isNamed(s.TypesInfo.TypeOf(e), "net/http", "ResponseWriter") {
+	if code.IsNamed(s.TypesInfo.TypeOf(e), "net/http", "ResponseWriter") {
 		return true
 	}
-	f := s.field(e)
+	f := s.Field(e)
 	return f != nil && f.Name() == "Body" && f.Pkg() != nil && f.Pkg().Path() == "net/http"
 }
 
@@ -88,7 +95,7 @@ func (s *source) endsHere(c inspector.Cursor) bool {
 	if v == nil {
 		return false
 	}
-	for _, use := range s.uses[v] {
+	for _, use := range s.Uses[v] {
 		if stmt.Pos() <= use.Node().Pos() && use.Node().End() <= stmt.End() {
 			continue
 		}
@@ -103,8 +110,9 @@ func (s *source) isCopyArgument(c inspector.Cursor) bool {
 	if c.ParentEdgeKind() != edge.CallExpr_Args {
 		return false
 	}
-	switch name := s.calleeName(c.Parent().Node().(*ast.CallExpr)); {
-	case name == "io.Copy", name == "io.CopyN", name == "io.ReadAll", name == "io/ioutil.ReadAll", name == "io.ReadFull":
+	switch name := s.CalleeName(c.Parent().Node().(*ast.CallExpr)); {
+	case name == "io.Copy", name == "io.CopyN", name == "io.ReadAll", name == "io/ioutil.ReadAll",
+		name == "io.ReadFull":
 		return true
 	default:
 		return strings.HasPrefix(name, "fmt.Fprint") || name == "io.WriteString"
@@ -113,20 +121,22 @@ func (s *source) isCopyArgument(c inspector.Cursor) bool {
 
 // checkDecoders looks at JSON decoders for one value.
 func (s *source) checkDecoders() {
-	s.eachCall(func(c inspector.Cursor, call *ast.CallExpr) {
+	s.EachCall(func(c inspector.Cursor, call *ast.CallExpr) {
 		if !isReceiver(c) || c.Parent().Node().(*ast.SelectorExpr).Sel.Name != "Decode" {
 			return
 		}
-		if _, looping := enclosingLoop(c); looping && !s.isMessage(call.Args[0]) && !s.inMemory(call.Args[0]) {
+		if _, looping := code.EnclosingLoop(c); looping && !s.isMessage(call.Args[0]) && !s.inMemory(call.Args[0]) {
 			return
 		}
 		arg := ast.Unparen(call.Args[0])
-		if _, ok := s.isCallOf(arg, "bytes.NewReader", "bytes.NewBuffer"); ok {
-			s.report(call, "a decoder copies to a buffer of its own what is in memory already: json.Unmarshal reads it in place")
+		if _, ok := s.IsCallOf(arg, "bytes.NewReader", "bytes.NewBuffer"); ok {
+			s.Flag(call, "a decoder copies to a buffer of its own what is in memory already: json.Unmarshal reads "+
+				"it in place")
 			return
 		}
-		if f := s.field(arg); f != nil && s.isMessage(arg) && s.isRequest(arg) {
-			s.report(call, "a decoder with a read buffer of its own is made for each request: read the body into a pooled "+
+		if f := s.Field(arg); f != nil && s.isMessage(arg) && s.isRequest(arg) {
+			s.Flag(call, "a decoder with a read buffer of its own is made for each request: read the body into a "+
+				"pooled "+
 				"bytes.Buffer and call json.Unmarshal")
 		}
 	}, "encoding/json.NewDecoder")
@@ -135,18 +145,19 @@ func (s *source) checkDecoders() {
 // isRequest reports whether e is the Body of an http.Request.
 func (s *source) isRequest(e ast.Expr) bool {
 	t := s.TypesInfo.TypeOf(ast.Unparen(e).(*ast.SelectorExpr).X)
-	return isPointerTo(t, "net/http", "Request") || isNamed(t, "net/http", "Request")
+	return code.IsPointerTo(t, "net/http", "Request") || code.IsNamed(t, "net/http", "Request")
 }
 
 // checkSeeds looks at generators of math/rand seeded from the clock.
 func (s *source) checkSeeds() {
-	s.eachCall(func(c inspector.Cursor, call *ast.CallExpr) {
-		seed, ok := s.isCallOf(call.Args[0], "math/rand.NewSource")
+	s.EachCall(func(c inspector.Cursor, call *ast.CallExpr) {
+		seed, ok := s.IsCallOf(call.Args[0], "math/rand.NewSource")
 		if !ok || !s.usedHereOnly(c) || s.usedInLoop(c) {
 			return
 		}
-		if _, ok := s.isCallOf(seed.Args[0], "(time.Time).UnixNano", "(time.Time).Unix", "(time.Time).UnixMilli"); ok {
-			s.report(call, "a generator with 5 KiB of state is made and seeded on each call: the functions of math/rand/v2 need none")
+		if _, ok := s.IsCallOf(seed.Args[0], "(time.Time).UnixNano", "(time.Time).Unix", "(time.Time).UnixMilli"); ok {
+			s.Flag(call, "a generator with 5 KiB of state is made and seeded on each call: the functions of "+
+				"math/rand/v2 need none")
 		}
 	}, "math/rand.New")
 }
@@ -155,8 +166,8 @@ func (s *source) checkSeeds() {
 // used in a loop that does not make it anew.
 func (s *source) usedInLoop(c inspector.Cursor) bool {
 	v, _ := s.assignedTo(c)
-	for _, use := range s.uses[v] {
-		if loop, ok := enclosingLoop(use); ok && !loop.Contains(c) {
+	for _, use := range s.Uses[v] {
+		if loop, ok := code.EnclosingLoop(use); ok && !loop.Contains(c) {
 			return true
 		}
 	}
@@ -169,9 +180,9 @@ const maxStackVar = 128 << 10
 
 // checkLargeLocals looks at variables that no stack takes.
 func (s *source) checkLargeLocals() {
-	s.each(func(c inspector.Cursor) {
+	s.Each(func(c inspector.Cursor) {
 		decl := c.Node().(*ast.GenDecl)
-		if c.ParentEdgeKind() != edge.DeclStmt_Decl || s.cold(c) {
+		if c.ParentEdgeKind() != edge.DeclStmt_Decl || s.Cold(c) {
 			return
 		}
 		for _, spec := range decl.Specs {
@@ -189,7 +200,7 @@ func (s *source) checkLargeLocals() {
 // addressKept reports whether the address of v goes anywhere but into a call: a
 // constructor makes what its caller may pool.
 func (s *source) addressKept(v *types.Var) bool {
-	for _, use := range s.uses[v] {
+	for _, use := range s.Uses[v] {
 		if use.ParentEdgeKind() != edge.UnaryExpr_X || use.Parent().Node().(*ast.UnaryExpr).Op != token.AND {
 			continue
 		}
@@ -205,8 +216,9 @@ func (s *source) checkLargeLocal(name *ast.Ident) {
 	if !ok {
 		return
 	}
-	if size := s.sizeof(v.Type()); size > maxStackVar && !s.addressKept(v) {
-		s.report(name, "%s has %d KiB, more than the stack takes: it is allocated and cleared on each call; keep it in a sync.Pool",
+	if size := s.Sizeof(v.Type()); size > maxStackVar && !s.addressKept(v) {
+		s.Flag(name, "%s has %d KiB, more than the stack takes: it is allocated and cleared on each call; keep it "+
+			"in a sync.Pool",
 			name.Name, size>>10)
 	}
 }

@@ -17,17 +17,19 @@ var PresizeSlice = presizeSliceRule.analyzer("presizeslice", presizeSlice)
 var presizeSliceRule = Rule{
 	Code:  "presize-slice",
 	Title: "make the slice with the capacity that the loop will fill",
-	Why: "Append doubles a full slice, later grows it by a quarter: 1000 elements cost about ten allocations and copies, " +
+	Why: "Append doubles a full slice, later grows it by a quarter: 1000 elements cost about ten allocations and " +
+		"copies, " +
 		"and all but the last are garbage.",
 	Before: "var names []string\nfor _, u := range users {\n\tnames = append(names, u.Name)\n}",
 	After:  "names := make([]string, 0, len(users))\nfor _, u := range users {\n\tnames = append(names, u.Name)\n}",
-	Silent: "the append is conditional, a trip may skip it or end the loop early (but for an error), the slice is not empty " +
+	Silent: "the append is conditional, a trip may skip it or end the loop early (but for an error), the slice is " +
+		"not empty " +
 		"before the loop, or the count was read from elsewhere, where allocating for it would be trust.",
 }
 
 func presizeSlice(s *source) {
-	s.eachSizedLoop(func(loop inspector.Cursor, body *ast.BlockStmt, trips string) {
-		if !s.straight(body) {
+	s.EachSizedLoop(func(loop inspector.Cursor, body *ast.BlockStmt, trips string) {
+		if !s.Straight(body) {
 			return
 		}
 		seen := make(map[*types.Var]bool)
@@ -37,14 +39,15 @@ func presizeSlice(s *source) {
 				continue
 			}
 			seen[v] = true
-			if _, ok := s.freshBefore(loop, v, s.emptySlice); !ok {
+			if _, ok := s.FreshBefore(loop, v, s.emptySlice); !ok {
 				continue
 			}
 			n := trips
 			if perTrip > 1 {
 				n = fmt.Sprintf("%d*%s", perTrip, trips)
 			}
-			s.report(stmt, "%s grows step by step to a length known before the loop: make it with capacity %s", v.Name(), n)
+			s.Flag(stmt, "%s grows step by step to a length known before the loop: make it with capacity %s", v.Name(),
+				n)
 		}
 	})
 }
@@ -55,9 +58,9 @@ func (s *source) appendsTo(stmt ast.Stmt) (*types.Var, int) {
 	if !ok || assign.Tok != token.ASSIGN || len(assign.Lhs) != 1 || len(assign.Rhs) != 1 {
 		return nil, 0
 	}
-	call, ok := s.builtin(assign.Rhs[0], "append")
-	v := s.object(assign.Lhs[0])
-	if !ok || v == nil || call.Ellipsis.IsValid() || len(call.Args) < 2 || s.object(call.Args[0]) != v {
+	call, ok := s.Builtin(assign.Rhs[0], "append")
+	v := s.Object(assign.Lhs[0])
+	if !ok || v == nil || call.Ellipsis.IsValid() || len(call.Args) < 2 || s.Object(call.Args[0]) != v {
 		return nil, 0
 	}
 	return v, len(call.Args) - 1
@@ -70,12 +73,12 @@ func countAssigns(s *source, n ast.Node, v *types.Var) int {
 		switch n := n.(type) {
 		case *ast.AssignStmt:
 			for _, lhs := range n.Lhs {
-				if s.object(lhs) == v {
+				if s.Object(lhs) == v {
 					count++
 				}
 			}
 		case *ast.UnaryExpr:
-			if n.Op == token.AND && s.object(n.X) == v {
+			if n.Op == token.AND && s.Object(n.X) == v {
 				count += 2 // may be changed anywhere
 			}
 		}
@@ -86,17 +89,17 @@ func countAssigns(s *source, n ast.Node, v *types.Var) int {
 
 // emptySlice reports whether e, nil for none, makes a slice without capacity.
 func (s *source) emptySlice(e ast.Expr) bool {
-	if e == nil || s.isNil(e) {
+	if e == nil || s.IsNil(e) {
 		return true
 	}
 	if lit, ok := e.(*ast.CompositeLit); ok {
 		return len(lit.Elts) == 0
 	}
-	if call, ok := s.builtin(e, "make"); ok {
-		return len(call.Args) == 2 && s.isInt(call.Args[1], 0)
+	if call, ok := s.Builtin(e, "make"); ok {
+		return len(call.Args) == 2 && s.IsInt(call.Args[1], 0)
 	}
 	call, ok := e.(*ast.CallExpr) // []T(nil)
-	return ok && len(call.Args) == 1 && s.TypesInfo.Types[call.Fun].IsType() && s.isNil(call.Args[0])
+	return ok && len(call.Args) == 1 && s.TypesInfo.Types[call.Fun].IsType() && s.IsNil(call.Args[0])
 }
 
 // PresizeMap reports maps without a size that a loop fills with a number of
@@ -106,17 +109,19 @@ var PresizeMap = presizeMapRule.analyzer("presizemap", presizeMap)
 var presizeMapRule = Rule{
 	Code:  "presize-map",
 	Title: "make the map with the size that the loop will fill",
-	Why: "A map without a size starts with room for eight entries and is rebuilt at each doubling: every entry is hashed " +
+	Why: "A map without a size starts with room for eight entries and is rebuilt at each doubling: every entry is " +
+		"hashed " +
 		"and copied again, and the tables left behind are garbage.",
 	Before: "byID := make(map[string]*User)\nfor _, u := range users {\n\tbyID[u.ID] = u\n}",
 	After:  "byID := make(map[string]*User, len(users))\nfor _, u := range users {\n\tbyID[u.ID] = u\n}",
-	Silent: "the insert is conditional, counts or groups (m[k]++, append), its key does not follow the loop, or there are no " +
+	Silent: "the insert is conditional, counts or groups (m[k]++, append), its key does not follow the loop, or " +
+		"there are no " +
 		"more entries than the eight that every map has room for.",
 }
 
 func presizeMap(s *source) {
-	s.eachSizedLoop(func(loop inspector.Cursor, body *ast.BlockStmt, trips string) {
-		if !s.straight(body) {
+	s.EachSizedLoop(func(loop inspector.Cursor, body *ast.BlockStmt, trips string) {
+		if !s.Straight(body) {
 			return
 		}
 		for _, stmt := range body.List {
@@ -124,8 +129,9 @@ func presizeMap(s *source) {
 			if v == nil || !s.followsLoop(loop.Node(), key) || s.fewTrips(loop.Node()) || s.groups(body, stmt, v) {
 				continue
 			}
-			if _, ok := s.freshBefore(loop, v, s.emptyMap); ok {
-				s.report(stmt, "%s is rebuilt while it grows to a size known before the loop: make it with size %s", v.Name(), trips)
+			if _, ok := s.FreshBefore(loop, v, s.emptyMap); ok {
+				s.Flag(stmt, "%s is rebuilt while it grows to a size known before the loop: make it with size %s",
+					v.Name(), trips)
 			}
 		}
 	})
@@ -141,8 +147,8 @@ func (s *source) insertsInto(stmt ast.Stmt) (*types.Var, ast.Expr) {
 	if !ok {
 		return nil, nil
 	}
-	v := s.object(index.X)
-	if v == nil || s.mentionsIn(assign.Rhs[0], v) {
+	v := s.Object(index.X)
+	if v == nil || s.MentionsIn(assign.Rhs[0], v) {
 		return nil, nil
 	}
 	if _, ok := v.Type().Underlying().(*types.Map); !ok {
@@ -154,7 +160,7 @@ func (s *source) insertsInto(stmt ast.Stmt) (*types.Var, ast.Expr) {
 // groups reports whether body reads entries of v: it then adds to them, and
 // there are fewer than trips. Asking whether an entry is there does not count.
 func (s *source) groups(body *ast.BlockStmt, insert ast.Stmt, v *types.Var) bool {
-	for _, use := range s.uses[v] {
+	for _, use := range s.Uses[v] {
 		pos := use.Node().Pos()
 		if pos < body.Pos() || body.End() <= pos || insert.Pos() <= pos && pos < insert.End() {
 			continue
@@ -173,15 +179,15 @@ func (s *source) followsLoop(loop ast.Node, e ast.Expr) bool {
 	switch loop := loop.(type) {
 	case *ast.RangeStmt:
 		for _, v := range []ast.Expr{loop.Key, loop.Value} {
-			if v != nil && s.object(v) != nil {
-				vars = append(vars, s.object(v))
+			if v != nil && s.Object(v) != nil {
+				vars = append(vars, s.Object(v))
 			}
 		}
 	case *ast.ForStmt:
-		vars = append(vars, s.object(loop.Init.(*ast.AssignStmt).Lhs[0]))
+		vars = append(vars, s.Object(loop.Init.(*ast.AssignStmt).Lhs[0]))
 	}
 	for _, v := range vars {
-		if s.mentionsIn(e, v) {
+		if s.MentionsIn(e, v) {
 			return true
 		}
 	}
@@ -204,7 +210,7 @@ func (s *source) fewTrips(loop ast.Node) bool {
 	case *ast.ForStmt:
 		n = loop.Cond.(*ast.BinaryExpr).Y
 	}
-	count, ok := s.intValue(n)
+	count, ok := s.IntValue(n)
 	return ok && count <= 8
 }
 
@@ -216,6 +222,6 @@ func (s *source) emptyMap(e ast.Expr) bool {
 	if !ok {
 		return false
 	}
-	_, ok = s.builtin(call, "make")
+	_, ok = s.Builtin(call, "make")
 	return ok && len(call.Args) == 1
 }

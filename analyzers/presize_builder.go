@@ -6,6 +6,8 @@ import (
 	"go/types"
 
 	"golang.org/x/tools/go/ast/inspector"
+
+	"github.com/heaptrim/heaptrim/analyzers/internal/code"
 )
 
 // PresizeBuilder reports builders and buffers that a loop over something of
@@ -22,29 +24,30 @@ var presizeBuilderRule = Rule{
 }
 
 func presizeBuilder(s *source) {
-	s.eachSizedLoop(func(loop inspector.Cursor, body *ast.BlockStmt, trips string) {
+	s.EachSizedLoop(func(loop inspector.Cursor, body *ast.BlockStmt, trips string) {
 		over := s.walksOver(loop.Node())
-		if over == nil || !s.leavesBy(body, token.CONTINUE) {
+		if over == nil || !s.LeavesBy(body, token.CONTINUE) {
 			return
 		}
 		v, write := s.alwaysWrites(body.List)
 		if v == nil {
 			return
 		}
-		if _, ok := s.freshBefore(loop, v, emptyBuilder); !ok {
+		if _, ok := s.FreshBefore(loop, v, emptyBuilder); !ok {
 			return
 		}
-		if text, ok := s.bytesOf(over); ok {
+		if text, ok := s.BytesOf(over); ok {
 			over = text
 		}
 		t := s.TypesInfo.TypeOf(over)
 		switch {
-		case isString(t) || isBytes(t) || isRunes(t):
-			s.report(write, "%s grows while it takes what becomes of %s: call %s.Grow(len(%s)) before the loop",
-				v.Name(), brief(over), v.Name(), brief(over))
+		case code.IsString(t) || code.IsBytes(t) || code.IsRunes(t):
+			s.Flag(write, "%s grows while it takes what becomes of %s: call %s.Grow(len(%s)) before the loop",
+				v.Name(), code.Brief(over), v.Name(), code.Brief(over))
 		case s.writesElement(loop.Node(), write):
-			s.report(write, "%s grows while it takes the strings of %s: add up their lengths and call %s.Grow before the loop",
-				v.Name(), brief(over), v.Name())
+			s.Flag(write, "%s grows while it takes the strings of %s: add up their lengths and call %s.Grow before "+
+				"the loop",
+				v.Name(), code.Brief(over), v.Name())
 		}
 	})
 }
@@ -54,14 +57,14 @@ func presizeBuilder(s *source) {
 func (s *source) walksOver(loop ast.Node) ast.Expr {
 	switch loop := loop.(type) {
 	case *ast.RangeStmt:
-		if t := s.TypesInfo.TypeOf(loop.X); !isInteger(t) {
+		if t := s.TypesInfo.TypeOf(loop.X); !code.IsInteger(t) {
 			return loop.X
 		}
-		if call, ok := s.builtin(loop.X, "len"); ok {
+		if call, ok := s.Builtin(loop.X, "len"); ok {
 			return call.Args[0]
 		}
 	case *ast.ForStmt:
-		if call, ok := s.builtin(loop.Cond.(*ast.BinaryExpr).Y, "len"); ok {
+		if call, ok := s.Builtin(loop.Cond.(*ast.BinaryExpr).Y, "len"); ok {
 			return call.Args[0]
 		}
 	}
@@ -150,10 +153,10 @@ func (s *source) writesTo(e ast.Expr) *types.Var {
 	if !ok {
 		return nil
 	}
-	switch s.calleeName(call) {
+	switch s.CalleeName(call) {
 	case "(*strings.Builder).WriteByte", "(*strings.Builder).WriteRune", "(*strings.Builder).WriteString",
 		"(*bytes.Buffer).WriteByte", "(*bytes.Buffer).WriteRune", "(*bytes.Buffer).WriteString":
-		return s.object(call.Fun.(*ast.SelectorExpr).X)
+		return s.Object(call.Fun.(*ast.SelectorExpr).X)
 	}
 	return nil
 }
@@ -165,13 +168,13 @@ func (s *source) writesElement(loop ast.Node, write ast.Node) bool {
 	if !ok || r.Value == nil {
 		return false
 	}
-	elem := s.object(r.Value)
+	elem := s.Object(r.Value)
 	stmt, ok := write.(*ast.ExprStmt)
-	if !ok || elem == nil || !isString(elem.Type()) {
+	if !ok || elem == nil || !code.IsString(elem.Type()) {
 		return false
 	}
 	call := stmt.X.(*ast.CallExpr)
-	return len(call.Args) == 1 && s.object(call.Args[0]) == elem
+	return len(call.Args) == 1 && s.Object(call.Args[0]) == elem
 }
 
 // emptyBuilder reports whether e, nil for none, is an unused builder.

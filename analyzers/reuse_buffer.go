@@ -9,6 +9,8 @@ import (
 	"golang.org/x/tools/go/ast/edge"
 	"golang.org/x/tools/go/ast/inspector"
 	"golang.org/x/tools/go/types/typeutil"
+
+	"github.com/heaptrim/heaptrim/analyzers/internal/code"
 )
 
 // ReuseBuffer reports buffers and timers made again where one could serve.
@@ -20,7 +22,8 @@ var reuseBufferRule = Rule{
 	Why: "A buffer that is made on each trip grows on each trip; one made before the loop and emptied by Reset, or by " +
 		"buf[:0], keeps its room. The same goes for a timer made for each event.",
 	Before: "for _, r := range records {\n\tvar buf bytes.Buffer\n\tr.encode(&buf)\n\tsend(buf.String())\n}",
-	After:  "var buf bytes.Buffer\nfor _, r := range records {\n\tbuf.Reset()\n\tr.encode(&buf)\n\tsend(buf.String())\n}",
+	After: "var buf bytes.Buffer\nfor _, r := range records " +
+		"{\n\tbuf.Reset()\n\tr.encode(&buf)\n\tsend(buf.String())\n}",
 	Silent: "the buffer, or a slice of it, may outlive the trip.",
 }
 
@@ -34,13 +37,13 @@ func reuseBuffer(s *source) {
 
 // checkLoopBuffers looks at a bytes.Buffer declared in a loop.
 func (s *source) checkLoopBuffers() {
-	s.each(func(c inspector.Cursor) {
+	s.Each(func(c inspector.Cursor) {
 		v, stmt := s.declaresBuffer(c.Node())
-		if v == nil || s.cold(c) {
+		if v == nil || s.Cold(c) {
 			return
 		}
-		if loop, ok := enclosingLoop(c); ok && s.repeats(c, loop) && s.staysInTrip(v, stmt) {
-			s.report(stmt, "%s is made and grown on each trip: make it before the loop and Reset it here", v.Name())
+		if loop, ok := code.EnclosingLoop(c); ok && s.Repeats(c, loop) && s.staysInTrip(v, stmt) {
+			s.Flag(stmt, "%s is made and grown on each trip: make it before the loop and Reset it here", v.Name())
 		}
 	}, (*ast.AssignStmt)(nil), (*ast.DeclStmt)(nil))
 }
@@ -53,15 +56,15 @@ func (s *source) declaresBuffer(stmt ast.Node) (*types.Var, ast.Node) {
 		if stmt.Tok != token.DEFINE || len(stmt.Lhs) != 1 || !s.makesBuffer(stmt.Rhs[0]) {
 			return nil, nil
 		}
-		return s.object(stmt.Lhs[0]), stmt
+		return s.Object(stmt.Lhs[0]), stmt
 	case *ast.DeclStmt:
 		decl, ok := stmt.Decl.(*ast.GenDecl)
 		if !ok || decl.Tok != token.VAR || len(decl.Specs) != 1 {
 			return nil, nil
 		}
 		spec := decl.Specs[0].(*ast.ValueSpec)
-		v := s.object(spec.Names[0])
-		if len(spec.Names) == 1 && len(spec.Values) == 0 && v != nil && isNamed(v.Type(), "bytes", "Buffer") {
+		v := s.Object(spec.Names[0])
+		if len(spec.Names) == 1 && len(spec.Values) == 0 && v != nil && code.IsNamed(v.Type(), "bytes", "Buffer") {
 			return v, stmt
 		}
 	}
@@ -70,13 +73,13 @@ func (s *source) declaresBuffer(stmt ast.Node) (*types.Var, ast.Node) {
 
 func (s *source) makesBuffer(e ast.Expr) bool {
 	t := s.TypesInfo.TypeOf(e)
-	if t == nil || !isNamed(t, "bytes", "Buffer") && !isPointerTo(t, "bytes", "Buffer") {
+	if t == nil || !code.IsNamed(t, "bytes", "Buffer") && !code.IsPointerTo(t, "bytes", "Buffer") {
 		return false
 	}
-	if call, ok := s.isCallOf(e, "bytes.NewBuffer"); ok {
-		return s.isNil(call.Args[0]) || s.emptySlice(call.Args[0])
+	if call, ok := s.IsCallOf(e, "bytes.NewBuffer"); ok {
+		return s.IsNil(call.Args[0]) || s.emptySlice(call.Args[0])
 	}
-	if _, ok := s.builtin(e, "new"); ok {
+	if _, ok := s.Builtin(e, "new"); ok {
 		return true
 	}
 	return emptyBuilder(e)
@@ -86,7 +89,7 @@ func (s *source) makesBuffer(e ast.Expr) bool {
 // after the trip: it is written to, and read as a string or into a writer.
 func (s *source) staysInTrip(v *types.Var, decl ast.Node) bool {
 	read := false
-	for _, use := range s.uses[v] {
+	for _, use := range s.Uses[v] {
 		if decl.Pos() <= use.Node().Pos() && use.Node().End() <= decl.End() {
 			continue
 		}
@@ -116,39 +119,39 @@ func (s *source) isPrintTarget(c inspector.Cursor) bool {
 	if c.ParentEdgeKind() != edge.CallExpr_Args || c.ParentEdgeIndex() != 0 {
 		return false
 	}
-	name := s.calleeName(c.Parent().Node().(*ast.CallExpr))
+	name := s.CalleeName(c.Parent().Node().(*ast.CallExpr))
 	return strings.HasPrefix(name, "fmt.Fprint") || name == "io.WriteString" || name == "io.Copy"
 }
 
 // checkLoopBufio looks at bufio readers and writers made in a loop.
 func (s *source) checkLoopBufio() {
-	s.eachCall(func(c inspector.Cursor, call *ast.CallExpr) {
-		loop, ok := enclosingLoop(c)
-		if !ok || !s.repeats(c, loop) || !s.usedHereOnly(c) {
+	s.EachCall(func(c inspector.Cursor, call *ast.CallExpr) {
+		loop, ok := code.EnclosingLoop(c)
+		if !ok || !s.Repeats(c, loop) || !s.usedHereOnly(c) {
 			return
 		}
-		s.report(call, "a buffer of 4 KiB or more is made on each trip: make it before the loop and Reset it here")
+		s.Flag(call, "a buffer of 4 KiB or more is made on each trip: make it before the loop and Reset it here")
 	}, "bufio.NewReader", "bufio.NewReaderSize", "bufio.NewWriter", "bufio.NewWriterSize")
 }
 
 // checkReadBuffers looks at byte slices of constant size made in a loop to
 // read into.
 func (s *source) checkReadBuffers() {
-	s.each(func(c inspector.Cursor) {
+	s.Each(func(c inspector.Cursor) {
 		assign := c.Node().(*ast.AssignStmt)
 		if assign.Tok != token.DEFINE || len(assign.Lhs) != 1 || len(assign.Rhs) != 1 {
 			return
 		}
-		call, ok := s.builtin(assign.Rhs[0], "make")
-		if !ok || len(call.Args) != 2 || !s.isConstant(call.Args[1]) || !isBytes(s.TypesInfo.TypeOf(call)) {
+		call, ok := s.Builtin(assign.Rhs[0], "make")
+		if !ok || len(call.Args) != 2 || !s.IsConstant(call.Args[1]) || !code.IsBytes(s.TypesInfo.TypeOf(call)) {
 			return
 		}
-		v := s.object(assign.Lhs[0])
-		loop, inLoop := enclosingLoop(c)
-		if v == nil || !inLoop || s.cold(c) || !s.repeats(c, loop) || !s.onlyFilled(v, assign) {
+		v := s.Object(assign.Lhs[0])
+		loop, inLoop := code.EnclosingLoop(c)
+		if v == nil || !inLoop || s.Cold(c) || !s.Repeats(c, loop) || !s.onlyFilled(v, assign) {
 			return
 		}
-		s.report(assign, "%s is made on each trip to be read into: make it before the loop", v.Name())
+		s.Flag(assign, "%s is made on each trip to be read into: make it before the loop", v.Name())
 	}, (*ast.AssignStmt)(nil))
 }
 
@@ -156,7 +159,7 @@ func (s *source) checkReadBuffers() {
 // compiler cannot see through, and otherwise only looked at.
 func (s *source) onlyFilled(v *types.Var, decl ast.Node) bool {
 	filled := false
-	for _, use := range s.uses[v] {
+	for _, use := range s.Uses[v] {
 		if decl.Pos() <= use.Node().Pos() && use.Node().End() <= decl.End() {
 			continue
 		}
@@ -189,11 +192,11 @@ func (s *source) onlyFilled(v *types.Var, decl ast.Node) bool {
 // from a reader of unknown type, or perhaps keep it.
 func (s *source) fillOrLook(c inspector.Cursor) (fills, keeps bool) {
 	call := c.Parent().Node().(*ast.CallExpr)
-	if _, ok := s.stringOf(call); ok {
+	if _, ok := s.StringOf(call); ok {
 		return false, false
 	}
 	for _, name := range []string{"len", "cap", "copy"} {
-		if _, ok := s.builtin(call, name); ok {
+		if _, ok := s.Builtin(call, name); ok {
 			return false, false
 		}
 	}
@@ -215,19 +218,20 @@ func (s *source) fillOrLook(c inspector.Cursor) (fills, keeps bool) {
 
 // checkTimeAfter looks at time.After as one of several cases in a loop.
 func (s *source) checkTimeAfter() {
-	s.eachCall(func(c inspector.Cursor, call *ast.CallExpr) {
+	s.EachCall(func(c inspector.Cursor, call *ast.CallExpr) {
 		if c.ParentEdgeKind() != edge.UnaryExpr_X {
 			return
 		}
 		for clause := range c.Enclosing((*ast.CommClause)(nil)) {
 			sel := clause.Parent().Parent()
-			loop, ok := enclosingLoop(sel)
+			loop, ok := code.EnclosingLoop(sel)
 			cases := clause.Parent().Node().(*ast.BlockStmt).List
 			comm := clause.Node().(*ast.CommClause).Comm
-			if !ok || !s.repeats(sel, loop) || comm == nil || call.Pos() > comm.End() || len(cases) < 2 || s.otherCasesLeave(clause, cases) {
+			if !ok || !s.Repeats(sel, loop) || comm == nil || call.Pos() > comm.End() || len(cases) < 2 ||
+				s.otherCasesLeave(clause, cases) {
 				return
 			}
-			s.report(call, "a timer and its channel are made on each trip: make one with time.NewTimer and Reset it")
+			s.Flag(call, "a timer and its channel are made on each trip: make one with time.NewTimer and Reset it")
 			return
 		}
 	}, "time.After")
@@ -259,13 +263,13 @@ func (s *source) otherCasesLeave(timer inspector.Cursor, cases []ast.Stmt) bool 
 
 // checkReadAll looks at bytes read whole only to be decoded.
 func (s *source) checkReadAll() {
-	s.eachCall(func(c inspector.Cursor, call *ast.CallExpr) {
+	s.EachCall(func(c inspector.Cursor, call *ast.CallExpr) {
 		v, stmt := s.assignedTo(c)
 		if v == nil {
 			return
 		}
 		decoded := false
-		for _, use := range s.uses[v] {
+		for _, use := range s.Uses[v] {
 			if stmt.Pos() <= use.Node().Pos() && use.Node().End() <= stmt.End() {
 				continue
 			}
@@ -273,15 +277,16 @@ func (s *source) checkReadAll() {
 				return
 			}
 			parent := use.Parent().Node().(*ast.CallExpr)
-			_, isLen := s.builtin(parent, "len")
-			_, decodes := s.isCallOf(parent, "encoding/json.Unmarshal", "encoding/xml.Unmarshal")
+			_, isLen := s.Builtin(parent, "len")
+			_, decodes := s.IsCallOf(parent, "encoding/json.Unmarshal", "encoding/xml.Unmarshal")
 			if !isLen && !decodes {
 				return
 			}
 			decoded = decoded || decodes
 		}
 		if decoded {
-			s.report(call, "ReadAll grows a new slice only for it to be decoded: read into a buffer that is kept or pooled")
+			s.Flag(call, "ReadAll grows a new slice only for it to be decoded: read into a buffer that is kept or "+
+				"pooled")
 		}
 	}, "io.ReadAll", "io/ioutil.ReadAll")
 }

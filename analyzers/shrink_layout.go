@@ -11,6 +11,8 @@ import (
 
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/ast/inspector"
+
+	"github.com/heaptrim/heaptrim/analyzers/internal/code"
 )
 
 // ShrinkLayout reports structs that another order of their fields would bring
@@ -21,20 +23,27 @@ var ShrinkLayout = shrinkLayoutRule.analyzer("shrinklayout", shrinkLayout)
 var shrinkLayoutRule = Rule{
 	Code:  "shrink-layout",
 	Title: "order the fields so that the struct fits a smaller size class",
-	Why: "A field is aligned to its own size, so small fields between large ones leave gaps; the allocator then rounds up to " +
+	Why: "A field is aligned to its own size, so small fields between large ones leave gaps; the allocator then " +
+		"rounds up to " +
 		"the next size class.",
-	Before: "type span struct {\n\topen  bool\n\tstart int64\n\tdone  bool\n\tend   int64\n\tkind  bool\n} // 40 bytes, allocated as 48",
-	After:  "type span struct {\n\tstart, end       int64\n\topen, done, kind bool\n} // 24 bytes, allocated as 24",
-	Silent: "less than an eighth is saved, the struct holds settings (Config, Options), is never allocated in its own package, has blank fields (padding on purpose), is built without field " +
-		"names, has a layout that others rely on (unsafe, cgo, structs.HostLayout, 64-bit atomics in front), or is generic.",
+	Before: "type span struct {\n\topen  bool\n\tstart int64\n\tdone  bool\n\tend   int64\n\tkind  bool\n} // 40 " +
+		"bytes, allocated as 48",
+	After: "type span struct {\n\tstart, end       int64\n\topen, done, kind bool\n} // 24 bytes, allocated as 24",
+	Silent: "less than an eighth is saved, the struct holds settings (Config, Options), is never allocated in its " +
+		"own package, has blank fields (padding on purpose), is built without field " +
+		"names, has a layout that others rely on (unsafe, cgo, structs.HostLayout, 64-bit atomics in front), or is " +
+		"generic.",
 }
 
 // sizeClasses are the sizes that the allocator rounds small objects up to
 // (internal/runtime/gc/sizeclasses.go, Go 1.26).
 var sizeClasses = [...]int64{
-	8, 16, 24, 32, 48, 64, 80, 96, 112, 128, 144, 160, 176, 192, 208, 224, 240, 256, 288, 320, 352, 384, 416, 448, 480, 512,
-	576, 640, 704, 768, 896, 1024, 1152, 1280, 1408, 1536, 1792, 2048, 2304, 2688, 3072, 3200, 3456, 4096, 4864, 5376, 6144,
-	6528, 6784, 6912, 8192, 9472, 9728, 10240, 10880, 12288, 13568, 14336, 16384, 18432, 19072, 20480, 21760, 24576, 27264,
+	8, 16, 24, 32, 48, 64, 80, 96, 112, 128, 144, 160, 176, 192, 208, 224, 240, 256, 288, 320, 352, 384, 416, 448, 480,
+	512,
+	576, 640, 704, 768, 896, 1024, 1152, 1280, 1408, 1536, 1792, 2048, 2304, 2688, 3072, 3200, 3456, 4096, 4864, 5376,
+	6144,
+	6528, 6784, 6912, 8192, 9472, 9728, 10240, 10880, 12288, 13568, 14336, 16384, 18432, 19072, 20480, 21760, 24576,
+	27264,
 	28672, 32768,
 }
 
@@ -62,7 +71,7 @@ func shrinkLayout(s *source) {
 		}
 	}
 	allocated, positional := s.allocations()
-	s.each(func(c inspector.Cursor) {
+	s.Each(func(c inspector.Cursor) {
 		spec := c.Node().(*ast.TypeSpec)
 		obj, ok := s.TypesInfo.Defs[spec.Name].(*types.TypeName)
 		if !ok || positional[obj] || isSetting(obj.Name()) || len(allocated[obj]) == 0 {
@@ -76,7 +85,8 @@ func shrinkLayout(s *source) {
 // of them, and the order of their fields is written for readers.
 func isSetting(name string) bool {
 	name = strings.ToLower(name)
-	return strings.HasSuffix(name, "config") || strings.HasSuffix(name, "options") || strings.HasSuffix(name, "settings")
+	return strings.HasSuffix(name, "config") || strings.HasSuffix(name, "options") ||
+		strings.HasSuffix(name, "settings")
 }
 
 // allocations returns where the package makes values of its struct types behind
@@ -84,7 +94,7 @@ func isSetting(name string) bool {
 func (s *source) allocations() (map[*types.TypeName][]ast.Node, map[*types.TypeName]bool) {
 	at := make(map[*types.TypeName][]ast.Node)
 	positional := make(map[*types.TypeName]bool)
-	s.each(func(c inspector.Cursor) {
+	s.Each(func(c inspector.Cursor) {
 		switch n := c.Node().(type) {
 		case *ast.CompositeLit:
 			obj := s.structName(s.TypesInfo.TypeOf(n))
@@ -95,11 +105,11 @@ func (s *source) allocations() (map[*types.TypeName][]ast.Node, map[*types.TypeN
 				_, keyed := n.Elts[0].(*ast.KeyValueExpr)
 				positional[obj] = positional[obj] || !keyed
 			}
-			if u, ok := c.Parent().Node().(*ast.UnaryExpr); ok && u.Op == token.AND && !s.cold(c) {
+			if u, ok := c.Parent().Node().(*ast.UnaryExpr); ok && u.Op == token.AND && !s.Cold(c) {
 				at[obj] = append(at[obj], u)
 			}
 		case *ast.CallExpr:
-			if call, ok := s.builtin(n, "new"); ok && s.TypesInfo.Types[call.Args[0]].IsType() && !s.cold(c) {
+			if call, ok := s.Builtin(n, "new"); ok && s.TypesInfo.Types[call.Args[0]].IsType() && !s.Cold(c) {
 				if obj := s.structName(s.TypesInfo.TypeOf(call.Args[0])); obj != nil {
 					at[obj] = append(at[obj], call)
 				}
@@ -127,7 +137,7 @@ func (s *source) checkLayout(spec *ast.TypeSpec, obj *types.TypeName, sites []as
 	if !ok || !s.mayReorder(str) {
 		return
 	}
-	now := s.sizeof(obj.Type())
+	now := s.Sizeof(obj.Type())
 	best := s.bestSize(str)
 	pointers := hasPointers(str)
 	class, bestClass := classOf(now, pointers), classOf(best, pointers)
@@ -136,13 +146,15 @@ func (s *source) checkLayout(spec *ast.TypeSpec, obj *types.TypeName, sites []as
 	}
 	d := analysis.Diagnostic{
 		Pos: spec.Name.Pos(), End: spec.Name.End(),
-		Message: obj.Name() + " has gaps: its fields in order of size take " + bytesText(best) + " instead of " + bytesText(now) +
+		Message: obj.Name() + " has gaps: its fields in order of size take " + bytesText(best) + " instead of " +
+			bytesText(now) +
 			", and each value " + bytesText(bestClass) + " of heap instead of " + bytesText(class),
 	}
 	for _, site := range sites {
-		d.Related = append(d.Related, analysis.RelatedInformation{Pos: site.Pos(), End: site.End(), Message: "allocated here"})
+		d.Related = append(d.Related, analysis.RelatedInformation{Pos: site.Pos(), End: site.End(),
+			Message: "allocated here"})
 	}
-	s.diagnose(d)
+	s.Diagnose(d)
 }
 
 // mayReorder reports whether nothing in the struct tells of a chosen layout.
@@ -152,7 +164,8 @@ func (s *source) mayReorder(str *types.Struct) bool {
 	}
 	for i := range str.NumFields() {
 		f := str.Field(i)
-		if f.Name() == "_" || hasTypeParam(f.Type(), 0) || s.sizeof(f.Type()) == 0 || isNamed(f.Type(), "structs", "HostLayout") {
+		if f.Name() == "_" || code.HasTypeParam(f.Type(), 0) || s.Sizeof(f.Type()) == 0 ||
+			code.IsNamed(f.Type(), "structs", "HostLayout") {
 			return false
 		}
 	}
@@ -165,12 +178,13 @@ func (s *source) needsAtomicAlignment(str *types.Struct) bool {
 	if !slices.ContainsFunc(s.Pkg.Imports(), func(p *types.Package) bool { return p.Path() == "sync/atomic" }) {
 		return false
 	}
-	for name := range s.calls {
+	for name := range s.Calls {
 		if !strings.HasPrefix(name, "sync/atomic.") || !strings.HasSuffix(name, "64") {
 			continue
 		}
 		for f := range str.Fields() {
-			if b, ok := f.Type().Underlying().(*types.Basic); ok && (b.Kind() == types.Int64 || b.Kind() == types.Uint64) {
+			if b, ok := f.Type().Underlying().(*types.Basic); ok &&
+				(b.Kind() == types.Int64 || b.Kind() == types.Uint64) {
 				return true
 			}
 		}

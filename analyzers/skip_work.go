@@ -17,41 +17,45 @@ var SkipWork = skipWorkRule.analyzer("skipwork", skipWork)
 var skipWorkRule = Rule{
 	Code:  "skip-work",
 	Title: "make it only where it is used",
-	Why: "A default that is built before a test replaces it, a string made before the early return that ignores it, and the text " +
+	Why: "A default that is built before a test replaces it, a string made before the early return that ignores it, " +
+		"and the text " +
 		"for a log level that is switched off cost as much as if they were used.",
 	Before: "key := fmt.Sprintf(\"%s/%s\", a, b)\nif cache == nil {\n\treturn load(a, b)\n}\nreturn cache.get(key)",
 	After:  "if cache == nil {\n\treturn load(a, b)\n}\nreturn cache.get(fmt.Sprintf(\"%s/%s\", a, b))",
-	Silent: "the call may have effects beyond its result, the branch is that of an error, or an if around the log call asks for the level.",
+	Silent: "the call may have effects beyond its result, the branch is that of an error, or an if around the log " +
+		"call asks for the level.",
 }
 
 func skipWork(s *source) {
-	s.each(s.checkEarly, (*ast.AssignStmt)(nil))
-	s.each(s.checkLog, (*ast.CallExpr)(nil))
+	s.Each(s.checkEarly, (*ast.AssignStmt)(nil))
+	s.Each(s.checkLog, (*ast.CallExpr)(nil))
 }
 
 // checkEarly looks at `v := make…` directly before an if that does not need v.
 func (s *source) checkEarly(c inspector.Cursor) {
 	assign := c.Node().(*ast.AssignStmt)
-	if assign.Tok != token.DEFINE || len(assign.Lhs) != 1 || len(assign.Rhs) != 1 || c.ParentEdgeKind() != edge.BlockStmt_List {
+	if assign.Tok != token.DEFINE || len(assign.Lhs) != 1 || len(assign.Rhs) != 1 ||
+		c.ParentEdgeKind() != edge.BlockStmt_List {
 		return
 	}
-	v := s.object(assign.Lhs[0])
+	v := s.Object(assign.Lhs[0])
 	what := s.allocates(assign.Rhs[0])
 	next, ok := c.NextSibling()
-	if v == nil || what == "" || !ok || s.cold(c) {
+	if v == nil || what == "" || !ok || s.Cold(c) {
 		return
 	}
 	branch, ok := next.Node().(*ast.IfStmt)
-	if !ok || branch.Else != nil || s.mentionsIn(branch.Cond, v) || branch.Init != nil && s.mentionsIn(branch.Init, v) || s.testsError(branch.Cond) {
+	if !ok || branch.Else != nil || s.MentionsIn(branch.Cond, v) || branch.Init != nil &&
+		s.MentionsIn(branch.Init, v) || s.TestsError(branch.Cond) {
 		return
 	}
 	switch {
 	case s.replaces(branch.Body, v):
-		s.report(assign, "%s makes a value that the next branch replaces: make it in an else", what)
+		s.Flag(assign, "%s makes a value that the next branch replaces: make it in an else", what)
 	case what == "make" && testsEmpty(branch.Cond):
 		// What is made for nothing has no size.
 	case s.returnsWithout(branch.Body, v):
-		s.report(assign, "%s makes a value that the early return after it does not use: make it after the return", what)
+		s.Flag(assign, "%s makes a value that the early return after it does not use: make it after the return", what)
 	}
 }
 
@@ -63,15 +67,16 @@ func (s *source) allocates(e ast.Expr) string {
 		return ""
 	}
 	for _, arg := range call.Args {
-		if !s.pure(arg) && !s.TypesInfo.Types[arg].IsType() {
+		if !s.Pure(arg) && !s.TypesInfo.Types[arg].IsType() {
 			return ""
 		}
 	}
-	if _, ok := s.builtin(call, "make"); ok {
+	if _, ok := s.Builtin(call, "make"); ok {
 		return s.makesLarge(call)
 	}
-	switch name := s.calleeName(call); name {
-	case "fmt.Sprintf", "fmt.Sprint", "strings.Join", "strings.Split", "strings.Fields", "strings.Repeat", "strings.ReplaceAll",
+	switch name := s.CalleeName(call); name {
+	case "fmt.Sprintf", "fmt.Sprint", "strings.Join", "strings.Split", "strings.Fields", "strings.Repeat",
+		"strings.ReplaceAll",
 		"bytes.Join", "bytes.Split", "bytes.Clone", "strings.Clone", "maps.Clone", "slices.Clone",
 		"encoding/hex.EncodeToString", "strconv.Quote":
 		return name
@@ -82,7 +87,7 @@ func (s *source) allocates(e ast.Expr) string {
 // makesLarge is "make" if the call makes a slice or map of a size that only the
 // running program knows, or a channel with a buffer.
 func (s *source) makesLarge(call *ast.CallExpr) string {
-	if len(call.Args) < 2 || s.isConstant(call.Args[len(call.Args)-1]) {
+	if len(call.Args) < 2 || s.IsConstant(call.Args[len(call.Args)-1]) {
 		return ""
 	}
 	return "make"
@@ -98,10 +103,11 @@ func testsEmpty(cond ast.Expr) bool {
 func (s *source) replaces(body *ast.BlockStmt, v *types.Var) bool {
 	for _, stmt := range body.List {
 		assign, ok := stmt.(*ast.AssignStmt)
-		if ok && assign.Tok == token.ASSIGN && len(assign.Lhs) == 1 && s.object(assign.Lhs[0]) == v && !s.mentionsIn(assign.Rhs[0], v) {
+		if ok && assign.Tok == token.ASSIGN && len(assign.Lhs) == 1 && s.Object(assign.Lhs[0]) == v &&
+			!s.MentionsIn(assign.Rhs[0], v) {
 			return true
 		}
-		if s.mentionsIn(stmt, v) {
+		if s.MentionsIn(stmt, v) {
 			return false
 		}
 	}
@@ -111,30 +117,32 @@ func (s *source) replaces(body *ast.BlockStmt, v *types.Var) bool {
 // returnsWithout reports whether body ends in a return that is no error's, and
 // does not mention v.
 func (s *source) returnsWithout(body *ast.BlockStmt, v *types.Var) bool {
-	if s.mentionsIn(body, v) || len(body.List) == 0 || s.fails(body.List) {
+	if s.MentionsIn(body, v) || len(body.List) == 0 || s.Fails(body.List) {
 		return false
 	}
 	ret, ok := body.List[len(body.List)-1].(*ast.ReturnStmt)
-	return ok && !s.givesUp(ret)
+	return ok && !s.GivesUp(ret)
 }
 
 // checkLog looks at arguments made for a level that may be switched off.
 func (s *source) checkLog(c inspector.Cursor) {
 	call := c.Node().(*ast.CallExpr)
 	level := s.logs(call)
-	if level != "debug" || s.guarded(c) || s.cold(c) {
+	if level != "debug" || s.guarded(c) || s.Cold(c) {
 		return
 	}
 	for _, arg := range call.Args {
 		made := ast.Unparen(arg)
-		if _, ok := s.stringOf(made); ok {
-			s.report(arg, "the bytes are copied to a string even when the level is off: ask for the level first")
+		if _, ok := s.StringOf(made); ok {
+			s.Flag(arg, "the bytes are copied to a string even when the level is off: ask for the level first")
 			return
 		}
-		inner, ok := s.isCallOf(made, "fmt.Sprintf", "fmt.Sprint", "strings.Join", "encoding/hex.EncodeToString", "encoding/hex.Dump",
+		inner, ok := s.IsCallOf(made, "fmt.Sprintf", "fmt.Sprint", "strings.Join", "encoding/hex.EncodeToString",
+			"encoding/hex.Dump",
 			"net/http/httputil.DumpRequest", "github.com/davecgh/go-spew/spew.Sdump")
 		if ok {
-			s.report(arg, "%s runs even when the level is off: ask for the level first, or hand the logger the parts", s.calleeName(inner))
+			s.Flag(arg, "%s runs even when the level is off: ask for the level first, or hand the logger the parts",
+				s.CalleeName(inner))
 			return
 		}
 	}

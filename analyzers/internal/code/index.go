@@ -1,4 +1,4 @@
-package analyzers
+package code
 
 import (
 	"go/ast"
@@ -13,28 +13,29 @@ import (
 	"golang.org/x/tools/go/types/typeutil"
 )
 
-// index is what every rule asks of a package, made once for all of them.
-type index struct {
-	calls  map[string][]inspector.Cursor       // by the callee's full name, in files the rules look at
-	uses   map[types.Object][]inspector.Cursor // identifiers, definitions included, in all files
+// Facts is what every rule asks of a package, made once for all of them.
+type Facts struct {
+	Calls  map[string][]inspector.Cursor       // by the callee's full name, in files the rules look at
+	Uses   map[types.Object][]inspector.Cursor // identifiers, definitions included, in all files
 	files  []inspector.Cursor                  // neither generated nor tests, nor of a package of errors
 	silent map[*token.File]bool
 
 	suppressed suppressions // by comments of the author
 }
 
-var indexer = &analysis.Analyzer{
+// Index makes the Facts of a package, once for all rules.
+var Index = &analysis.Analyzer{
 	Name:       "allocindex",
 	Doc:        "index calls and uses of variables for the other analyzers",
 	Requires:   []*analysis.Analyzer{inspect.Analyzer},
-	ResultType: reflect.TypeFor[*index](),
+	ResultType: reflect.TypeFor[*Facts](),
 	Run:        buildIndex,
 }
 
 func buildIndex(pass *analysis.Pass) (any, error) {
-	ix := &index{
-		calls:  make(map[string][]inspector.Cursor),
-		uses:   make(map[types.Object][]inspector.Cursor),
+	ix := &Facts{
+		Calls:  make(map[string][]inspector.Cursor),
+		Uses:   make(map[types.Object][]inspector.Cursor),
 		silent: make(map[*token.File]bool),
 
 		suppressed: make(suppressions),
@@ -42,7 +43,8 @@ func buildIndex(pass *analysis.Pass) (any, error) {
 	for file := range pass.ResultOf[inspect.Analyzer].(*inspector.Inspector).Root().Children() {
 		syntax := file.Node().(*ast.File)
 		tf := pass.Fset.File(syntax.FileStart)
-		if strings.HasSuffix(pass.Pkg.Name(), "errors") || ast.IsGenerated(syntax) || strings.HasSuffix(tf.Name(), "_test.go") || importsTesting(syntax) {
+		if strings.HasSuffix(pass.Pkg.Name(), "errors") || ast.IsGenerated(syntax) ||
+			strings.HasSuffix(tf.Name(), "_test.go") || importsTesting(syntax) {
 			ix.silent[tf] = true
 		} else {
 			ix.files = append(ix.files, file)
@@ -63,12 +65,12 @@ func importsTesting(file *ast.File) bool {
 	return false
 }
 
-func (ix *index) add(pass *analysis.Pass, file inspector.Cursor, silent bool) {
+func (ix *Facts) add(pass *analysis.Pass, file inspector.Cursor, silent bool) {
 	for c := range file.Preorder((*ast.Ident)(nil), (*ast.CallExpr)(nil)) {
 		switch n := c.Node().(type) {
 		case *ast.Ident:
 			if obj, ok := pass.TypesInfo.ObjectOf(n).(*types.Var); ok {
-				ix.uses[obj] = append(ix.uses[obj], c)
+				ix.Uses[obj] = append(ix.Uses[obj], c)
 			}
 		case *ast.CallExpr:
 			if silent {
@@ -76,7 +78,7 @@ func (ix *index) add(pass *analysis.Pass, file inspector.Cursor, silent bool) {
 			}
 			if fn, ok := typeutil.Callee(pass.TypesInfo, n).(*types.Func); ok {
 				name := fn.FullName()
-				ix.calls[name] = append(ix.calls[name], c)
+				ix.Calls[name] = append(ix.Calls[name], c)
 			}
 		}
 	}

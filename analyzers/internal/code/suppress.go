@@ -1,4 +1,4 @@
-package analyzers
+package code
 
 import (
 	"go/ast"
@@ -99,9 +99,9 @@ func (s suppression) holds(code string) bool {
 // analyzerName is the name of the analyser of a rule.
 func analyzerName(code string) string { return strings.ReplaceAll(code, "-", "") }
 
-// diagnose reports d unless its file is excluded or a comment on its line suppresses it.
+// Diagnose reports d unless its file is excluded or a comment on its line suppresses it.
 // All rules report through it.
-func (s *source) diagnose(d analysis.Diagnostic) {
+func (s *Source) Diagnose(d analysis.Diagnostic) {
 	tf := s.Fset.File(d.Pos)
 	if s.silent[tf] {
 		return

@@ -1,10 +1,10 @@
-package analyzers
+package code
 
 import "strings"
 
-// verbs splits a format into its verbs, "%%" apart; ok is false if one of them
+// Verbs splits a format into its verbs, "%%" apart; ok is false if one of them
 // has a flag, a width, or an index.
-func verbs(format string) (list []byte, ok bool) {
+func Verbs(format string) (list []byte, ok bool) {
 	for {
 		_, rest, found := strings.Cut(format, "%")
 		if !found {

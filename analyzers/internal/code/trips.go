@@ -1,4 +1,4 @@
-package analyzers
+package code
 
 import (
 	"go/ast"
@@ -17,7 +17,7 @@ const manyTrips = 5
 // trips says in Go how often a loop runs, when that is known before it starts
 // and cheap to ask for; else it is "". Counts that come from outside, such as a
 // number read from a file, are not used: memory must not be promised to them.
-func (s *source) trips(loop ast.Node) string {
+func (s *Source) trips(loop ast.Node) string {
 	switch loop := loop.(type) {
 	case *ast.RangeStmt:
 		return s.rangeTrips(loop)
@@ -27,9 +27,9 @@ func (s *source) trips(loop ast.Node) string {
 	return ""
 }
 
-func (s *source) rangeTrips(loop *ast.RangeStmt) string {
+func (s *Source) rangeTrips(loop *ast.RangeStmt) string {
 	t := s.TypesInfo.TypeOf(loop.X)
-	if t == nil || isTypeParam(t) || !s.pure(loop.X) {
+	if t == nil || IsTypeParam(t) || !s.Pure(loop.X) {
 		return ""
 	}
 	switch u := t.Underlying().(type) {
@@ -42,7 +42,7 @@ func (s *source) rangeTrips(loop *ast.RangeStmt) string {
 			return s.arrayTrips(array, loop.X)
 		}
 	case *types.Basic:
-		if u.Info()&types.IsString != 0 && !s.isConstant(loop.X) {
+		if u.Info()&types.IsString != 0 && !s.IsConstant(loop.X) {
 			return "len(" + types.ExprString(loop.X) + ")"
 		}
 		return s.bound(loop.X)
@@ -50,7 +50,7 @@ func (s *source) rangeTrips(loop *ast.RangeStmt) string {
 	return ""
 }
 
-func (s *source) arrayTrips(array *types.Array, x ast.Expr) string {
+func (s *Source) arrayTrips(array *types.Array, x ast.Expr) string {
 	if array.Len() < manyTrips {
 		return ""
 	}
@@ -58,18 +58,18 @@ func (s *source) arrayTrips(array *types.Array, x ast.Expr) string {
 }
 
 // countedTrips is trips for `for i := 0; i < n; i++`.
-func (s *source) countedTrips(loop *ast.ForStmt) string {
+func (s *Source) countedTrips(loop *ast.ForStmt) string {
 	init, ok := loop.Init.(*ast.AssignStmt)
 	if !ok || init.Tok != token.DEFINE || len(init.Lhs) != 1 {
 		return ""
 	}
-	i := s.object(init.Lhs[0])
+	i := s.Object(init.Lhs[0])
 	cond, isCond := loop.Cond.(*ast.BinaryExpr)
 	post, isPost := loop.Post.(*ast.IncDecStmt)
-	if i == nil || !s.isInt(init.Rhs[0], 0) || !isCond || !isPost {
+	if i == nil || !s.IsInt(init.Rhs[0], 0) || !isCond || !isPost {
 		return ""
 	}
-	if cond.Op != token.LSS || post.Tok != token.INC || s.object(cond.X) != i || s.object(post.X) != i {
+	if cond.Op != token.LSS || post.Tok != token.INC || s.Object(cond.X) != i || s.Object(post.X) != i {
 		return ""
 	}
 	if s.assigned(loop.Body, i) || s.changes(loop.Body, cond.Y) {
@@ -79,7 +79,7 @@ func (s *source) countedTrips(loop *ast.ForStmt) string {
 }
 
 // changes reports whether body assigns to a variable that e names.
-func (s *source) changes(body ast.Node, e ast.Expr) bool {
+func (s *Source) changes(body ast.Node, e ast.Expr) bool {
 	found := false
 	ast.Inspect(e, func(n ast.Node) bool {
 		if id, ok := n.(*ast.Ident); ok && !found {
@@ -93,9 +93,9 @@ func (s *source) changes(body ast.Node, e ast.Expr) bool {
 
 // bound is a number of trips that is safe to allocate for: a constant, a
 // length, or what counts the parts of something that exists already.
-func (s *source) bound(e ast.Expr) string {
-	if s.isConstant(e) {
-		if n, ok := s.intValue(e); ok && n >= manyTrips && n <= 1<<16 {
+func (s *Source) bound(e ast.Expr) string {
+	if s.IsConstant(e) {
+		if n, ok := s.IntValue(e); ok && n >= manyTrips && n <= 1<<16 {
 			return types.ExprString(e)
 		}
 		return ""
@@ -104,14 +104,15 @@ func (s *source) bound(e ast.Expr) string {
 	if !ok {
 		return ""
 	}
-	if _, ok := s.builtin(call, "len"); ok && s.pure(call) {
+	if _, ok := s.Builtin(call, "len"); ok && s.Pure(call) {
 		return types.ExprString(e)
 	}
 	sel, ok := call.Fun.(*ast.SelectorExpr)
-	if !ok || len(call.Args) != 0 || !s.pure(sel.X) || s.calleeName(call) == "" {
+	if !ok || len(call.Args) != 0 || !s.Pure(sel.X) || s.CalleeName(call) == "" {
 		return ""
 	}
-	if sel.Sel.Name == "Len" || strings.HasPrefix(s.calleeName(call), "(reflect.") && strings.HasPrefix(sel.Sel.Name, "Num") {
+	if sel.Sel.Name == "Len" || strings.HasPrefix(s.CalleeName(call), "(reflect.") &&
+		strings.HasPrefix(sel.Sel.Name, "Num") {
 		return types.ExprString(e)
 	}
 	return ""
@@ -119,7 +120,7 @@ func (s *source) bound(e ast.Expr) string {
 
 // assigned reports whether v, or something reached through it, is assigned to
 // in body; a nil v never is.
-func (s *source) assigned(body ast.Node, v *types.Var) bool {
+func (s *Source) assigned(body ast.Node, v *types.Var) bool {
 	if v == nil {
 		return false
 	}
@@ -135,20 +136,20 @@ func (s *source) assigned(body ast.Node, v *types.Var) bool {
 		case *ast.UnaryExpr:
 			found = found || n.Op == token.AND && s.TypesInfo.ObjectOf(root(n.X)) == v
 		case *ast.RangeStmt:
-			found = found || n.Key != nil && s.object(n.Key) == v || n.Value != nil && s.object(n.Value) == v
+			found = found || n.Key != nil && s.Object(n.Key) == v || n.Value != nil && s.Object(n.Value) == v
 		}
 		return !found
 	})
 	return found
 }
 
-// straight reports whether every trip runs body to its end, but for those that
+// Straight reports whether every trip runs body to its end, but for those that
 // give up with an error.
-func (s *source) straight(body *ast.BlockStmt) bool { return s.leavesBy(body, token.FALLTHROUGH) }
+func (s *Source) Straight(body *ast.BlockStmt) bool { return s.LeavesBy(body, token.FALLTHROUGH) }
 
-// leavesBy reports whether the only branches in body are of the given kind,
+// LeavesBy reports whether the only branches in body are of the given kind,
 // and the only returns those of errors.
-func (s *source) leavesBy(body *ast.BlockStmt, kind token.Token) bool {
+func (s *Source) LeavesBy(body *ast.BlockStmt, kind token.Token) bool {
 	ok := true
 	ast.Inspect(body, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -159,47 +160,47 @@ func (s *source) leavesBy(body *ast.BlockStmt, kind token.Token) bool {
 			// looked up, the loop is left alone.
 			ok = ok && n.Label == nil && (n.Tok == kind || n.Tok == token.FALLTHROUGH)
 		case *ast.ReturnStmt:
-			ok = ok && s.givesUp(n)
+			ok = ok && s.GivesUp(n)
 		}
 		return ok
 	})
 	return ok
 }
 
-// givesUp reports whether ret returns an error, known or new.
-func (s *source) givesUp(ret *ast.ReturnStmt) bool {
+// GivesUp reports whether ret returns an error, known or new.
+func (s *Source) GivesUp(ret *ast.ReturnStmt) bool {
 	if len(ret.Results) == 0 {
 		return false
 	}
 	last := ret.Results[len(ret.Results)-1]
 	t := s.TypesInfo.TypeOf(last)
-	return t != nil && !s.isNil(last) && isError(t)
+	return t != nil && !s.IsNil(last) && isError(t)
 }
 
-// freshBefore finds the declaration of v as an empty value, as isEmpty defines
+// FreshBefore finds the declaration of v as an empty value, as isEmpty defines
 // it, among the statements before loop in the same list, with v unused between.
 // A result that has a name counts, for a loop in the function's own list.
-func (s *source) freshBefore(loop inspector.Cursor, v *types.Var, isEmpty func(ast.Expr) bool) (ast.Node, bool) {
+func (s *Source) FreshBefore(loop inspector.Cursor, v *types.Var, isEmpty func(ast.Expr) bool) (ast.Node, bool) {
 	for c, ok := loop.PrevSibling(); ok; c, ok = c.PrevSibling() {
 		if !s.mentions(c, v) {
 			continue
 		}
 		return c.Node(), s.declaresEmpty(c.Node(), v, isEmpty)
 	}
-	fn, ok := enclosingFunc(loop)
+	fn, ok := EnclosingFunc(loop)
 	if !ok || loop.Parent().Node() != funcBody(fn.Node()) || !isEmpty(nil) {
 		return nil, false
 	}
 	results := funcType(fn.Node()).Results
-	return results, results != nil && s.mentionsIn(results, v)
+	return results, results != nil && s.MentionsIn(results, v)
 }
 
 // declaresEmpty reports whether stmt is `var v T` or `v := EMPTY`.
-func (s *source) declaresEmpty(stmt ast.Node, v *types.Var, isEmpty func(ast.Expr) bool) bool {
+func (s *Source) declaresEmpty(stmt ast.Node, v *types.Var, isEmpty func(ast.Expr) bool) bool {
 	switch stmt := stmt.(type) {
 	case *ast.AssignStmt:
 		return stmt.Tok == token.DEFINE && len(stmt.Lhs) == 1 && len(stmt.Rhs) == 1 &&
-			s.object(stmt.Lhs[0]) == v && isEmpty(stmt.Rhs[0])
+			s.Object(stmt.Lhs[0]) == v && isEmpty(stmt.Rhs[0])
 	case *ast.DeclStmt:
 		decl, ok := stmt.Decl.(*ast.GenDecl)
 		if !ok || decl.Tok != token.VAR {
@@ -208,7 +209,7 @@ func (s *source) declaresEmpty(stmt ast.Node, v *types.Var, isEmpty func(ast.Exp
 		for _, spec := range decl.Specs {
 			spec := spec.(*ast.ValueSpec)
 			for i, name := range spec.Names {
-				if s.object(name) == v {
+				if s.Object(name) == v {
 					return len(spec.Values) == 0 && isEmpty(nil) || i < len(spec.Values) && isEmpty(spec.Values[i])
 				}
 			}
@@ -237,15 +238,15 @@ func funcType(fn ast.Node) *ast.FuncType {
 	return &ast.FuncType{}
 }
 
-// eachSizedLoop calls visit for the loops of the package whose number of trips is known,
+// EachSizedLoop calls visit for the loops of the package whose number of trips is known,
 // that are not cold and that stand in a plain list of statements.
-func (s *source) eachSizedLoop(visit func(loop inspector.Cursor, body *ast.BlockStmt, trips string)) {
-	s.each(func(c inspector.Cursor) {
+func (s *Source) EachSizedLoop(visit func(loop inspector.Cursor, body *ast.BlockStmt, trips string)) {
+	s.Each(func(c inspector.Cursor) {
 		if kind := c.ParentEdgeKind(); kind != edge.BlockStmt_List && kind != edge.CaseClause_Body {
 			return
 		}
 		n := s.trips(c.Node())
-		if n == "" || s.cold(c) {
+		if n == "" || s.Cold(c) {
 			return
 		}
 		switch loop := c.Node().(type) {

@@ -1,4 +1,4 @@
-package analyzers
+package code
 
 import (
 	"go/ast"
@@ -10,9 +10,9 @@ import (
 	"golang.org/x/tools/go/ast/inspector"
 )
 
-// enclosingLoop is the innermost loop that runs c again and again, within the
+// EnclosingLoop is the innermost loop that runs c again and again, within the
 // function that c stands in.
-func enclosingLoop(c inspector.Cursor) (inspector.Cursor, bool) {
+func EnclosingLoop(c inspector.Cursor) (inspector.Cursor, bool) {
 	for c.Node() != nil {
 		switch c.ParentEdgeKind() {
 		case edge.RangeStmt_Body, edge.ForStmt_Body, edge.ForStmt_Cond, edge.ForStmt_Post:
@@ -25,10 +25,10 @@ func enclosingLoop(c inspector.Cursor) (inspector.Cursor, bool) {
 	return inspector.Cursor{}, false
 }
 
-// repeats reports whether what stands at c, in loop, may run on more than a few
+// Repeats reports whether what stands at c, in loop, may run on more than a few
 // trips: the loop is not over a handful of constants, and none of the lists of
 // statements around c goes on to leave the loop.
-func (s *source) repeats(c, loop inspector.Cursor) bool {
+func (s *Source) Repeats(c, loop inspector.Cursor) bool {
 	for ; c != loop; c = c.Parent() {
 		switch c.ParentEdgeKind() {
 		case edge.BlockStmt_List, edge.CaseClause_Body, edge.CommClause_Body:
@@ -56,7 +56,7 @@ func leaves(c inspector.Cursor) bool {
 }
 
 // mayRunOften excludes loops over a few constants.
-func (s *source) mayRunOften(loop ast.Node) bool {
+func (s *Source) mayRunOften(loop ast.Node) bool {
 	r, ok := loop.(*ast.RangeStmt)
 	if !ok {
 		return true
@@ -68,9 +68,9 @@ func (s *source) mayRunOften(loop ast.Node) bool {
 	return !ok || array.Len() >= manyTrips
 }
 
-// enclosingFunc is the innermost function, declared or literal, whose body c
+// EnclosingFunc is the innermost function, declared or literal, whose body c
 // stands in.
-func enclosingFunc(c inspector.Cursor) (inspector.Cursor, bool) {
+func EnclosingFunc(c inspector.Cursor) (inspector.Cursor, bool) {
 	for f := range c.Enclosing((*ast.FuncDecl)(nil), (*ast.FuncLit)(nil)) {
 		if f != c {
 			return f, true
@@ -79,8 +79,8 @@ func enclosingFunc(c inspector.Cursor) (inspector.Cursor, bool) {
 	return inspector.Cursor{}, false
 }
 
-// cold reports whether c visibly runs once, or only when something went wrong.
-func (s *source) cold(c inspector.Cursor) bool {
+// Cold reports whether c visibly runs once, or only when something went wrong.
+func (s *Source) Cold(c inspector.Cursor) bool {
 	inLiteral, inLoop := false, false
 	for c.ParentEdgeKind() != edge.File_Decls {
 		switch c.ParentEdgeKind() {
@@ -102,25 +102,25 @@ func (s *source) cold(c inspector.Cursor) bool {
 
 // coldWithin reports whether the node around c runs c only in case of failure,
 // or once.
-func (s *source) coldWithin(c inspector.Cursor) bool {
+func (s *Source) coldWithin(c inspector.Cursor) bool {
 	switch n := c.Parent().Node().(type) {
 	case *ast.CallExpr:
 		return c.ParentEdgeKind() == edge.CallExpr_Args && (s.callsOnce(n) || s.reportsFailure(n))
 	case *ast.IfStmt:
-		if c.ParentEdgeKind() == edge.IfStmt_Body && s.testsError(n.Cond) {
+		if c.ParentEdgeKind() == edge.IfStmt_Body && s.TestsError(n.Cond) {
 			return true
 		}
 		block, ok := c.Node().(*ast.BlockStmt)
-		return ok && s.fails(block.List)
+		return ok && s.Fails(block.List)
 	case *ast.CaseClause:
-		return s.fails(n.Body)
+		return s.Fails(n.Body)
 	}
 	return false
 }
 
 // runsOnce reports whether a declared function runs once in a process. The
 // loops of a main function may still be where the program works.
-func (s *source) runsOnce(fn *ast.FuncDecl, inLoop bool) bool {
+func (s *Source) runsOnce(fn *ast.FuncDecl, inLoop bool) bool {
 	if fn.Recv != nil {
 		return false
 	}
@@ -129,11 +129,11 @@ func (s *source) runsOnce(fn *ast.FuncDecl, inLoop bool) bool {
 
 // reportsOnly reports whether fn is there to put an error or a debugging value
 // into words.
-func (s *source) reportsOnly(fn *ast.FuncDecl) bool {
+func (s *Source) reportsOnly(fn *ast.FuncDecl) bool {
 	return fn.Recv != nil && (fn.Name.Name == "Error" || fn.Name.Name == "GoString")
 }
-func (s *source) callsOnce(call *ast.CallExpr) bool {
-	switch s.calleeName(call) {
+func (s *Source) callsOnce(call *ast.CallExpr) bool {
+	switch s.CalleeName(call) {
 	case "(*sync.Once).Do", "sync.OnceFunc", "sync.OnceValue", "sync.OnceValues":
 		return true
 	}
@@ -141,11 +141,11 @@ func (s *source) callsOnce(call *ast.CallExpr) bool {
 }
 
 // reportsFailure reports whether call ends the program, or makes an error.
-func (s *source) reportsFailure(call *ast.CallExpr) bool {
-	if _, ok := s.builtin(call, "panic"); ok {
+func (s *Source) reportsFailure(call *ast.CallExpr) bool {
+	if _, ok := s.Builtin(call, "panic"); ok {
 		return true
 	}
-	name := s.calleeName(call)
+	name := s.CalleeName(call)
 	for _, word := range []string{"Fatal", "Panic", "os.Exit"} {
 		if strings.Contains(name, word) {
 			return true
@@ -159,23 +159,23 @@ func (s *source) reportsFailure(call *ast.CallExpr) bool {
 	return strings.HasPrefix(name, "errors.") || strings.Contains(last, "Err") || strings.HasPrefix(last, "Wrap")
 }
 
-// testsError reports whether cond is true when an error is there.
-func (s *source) testsError(cond ast.Expr) bool {
+// TestsError reports whether cond is true when an error is there.
+func (s *Source) TestsError(cond ast.Expr) bool {
 	b, ok := ast.Unparen(cond).(*ast.BinaryExpr)
 	if !ok {
 		return false
 	}
 	switch b.Op {
 	case token.LAND:
-		return s.testsError(b.X) || s.testsError(b.Y)
+		return s.TestsError(b.X) || s.TestsError(b.Y)
 	case token.LOR:
-		return s.testsError(b.X) && s.testsError(b.Y)
+		return s.TestsError(b.X) && s.TestsError(b.Y)
 	}
-	return b.Op == token.NEQ && s.isNil(b.Y) && isError(s.TypesInfo.TypeOf(b.X))
+	return b.Op == token.NEQ && s.IsNil(b.Y) && isError(s.TypesInfo.TypeOf(b.X))
 }
 
-// fails reports whether a branch ends in a panic or the return of a new error.
-func (s *source) fails(list []ast.Stmt) bool {
+// Fails reports whether a branch ends in a panic or the return of a new error.
+func (s *Source) Fails(list []ast.Stmt) bool {
 	if len(list) == 0 {
 		return false
 	}
@@ -190,7 +190,7 @@ func (s *source) fails(list []ast.Stmt) bool {
 }
 
 // returnsError reports whether the last result of ret is an error and made here.
-func (s *source) returnsError(ret *ast.ReturnStmt) bool {
+func (s *Source) returnsError(ret *ast.ReturnStmt) bool {
 	if len(ret.Results) == 0 {
 		return false
 	}
