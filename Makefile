@@ -38,12 +38,17 @@ browser:
 	  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null && echo "installed chromium"; } || \
 	echo "no Chromium, and none that can be installed: the tests of the page will be skipped"
 
+# What compares allocators is one text, written out for each of them.
+.PHONY: generate
+generate: ## write the tests of the lab that are made from a text
+	go -C lab generate ./libraries/arena
+
 .PHONY: test
-test: browser ## test every module, with the race detector; SHORT=1 leaves out what takes long
+test: browser generate ## test every module, with the race detector; SHORT=1 leaves out what takes long
 	go -C tools run ./testall -dir .. -race $(if $(SHORT),-short) $(if $(SUMMARY),-summary '$(SUMMARY)') $(BUILDS)
 
 .PHONY: lint
-lint: $(BIN)/staticcheck ## gofmt, go vet and staticcheck on every module, and the import policy
+lint: $(BIN)/staticcheck generate ## gofmt, go vet and staticcheck on every module, and the import policy
 	@unformatted="$$(gofmt -l $(SOURCES))"; \
 	if [[ -n "$$unformatted" ]]; then echo "gofmt would change:"; echo "$$unformatted"; exit 1; fi
 	@status=0; for module in $(MODULES); do \

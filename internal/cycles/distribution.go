@@ -11,14 +11,6 @@ type Distribution struct {
 	Max, Total         float64
 }
 
-// Mean is the arithmetic mean; 0 of nothing.
-func (d Distribution) Mean() float64 {
-	if d.Count == 0 {
-		return 0
-	}
-	return d.Total / float64(d.Count)
-}
-
 const (
 	perOctave = 32 // buckets of a histogram between a value and its double
 	octaves   = 63

@@ -28,9 +28,6 @@ type Marginal struct {
 	Remainder Remainder
 }
 
-// Churn is the collector cost of s through its rate of allocation.
-func (m Marginal) Churn(s Site) float64 { return s.AllocRate * m.PerAlloc }
-
 // Retention is the collector cost of s through what it keeps alive: mark work,
 // less the headroom that its bytes buy (Proportional), or plus the headroom
 // that they take (MinimumHeap, MemoryLimit).
@@ -45,11 +42,6 @@ type Remainder struct {
 	RootHeadroom   float64 // stacks and globals raise the goal under GOGC
 	Ballast        float64 // the ballast's share of the headroom: it buys some under GOGC, takes some under a limit
 	SharedHeadroom float64 // the goal's constant: heapMinimum, minRunway, or what the limit leaves
-}
-
-// Sum is the whole remainder.
-func (r Remainder) Sum() float64 {
-	return r.Fixed + r.RootMark + r.RootHeadroom + r.Ballast + r.SharedHeadroom
 }
 
 // Marginals differentiates the collector's cost

@@ -11,7 +11,6 @@ import (
 type Histogram struct {
 	counts [buckets]int64
 	n      int64
-	sum    time.Duration
 	max    time.Duration
 }
 
@@ -27,7 +26,6 @@ func (h *Histogram) Record(d time.Duration) {
 	d = max(d, 0)
 	h.counts[bucket(d)]++
 	h.n++
-	h.sum += d
 	h.max = max(h.max, d)
 }
 
@@ -57,19 +55,7 @@ func (h *Histogram) Add(o *Histogram) {
 		h.counts[i] += n
 	}
 	h.n += o.n
-	h.sum += o.sum
 	h.max = max(h.max, o.max)
-}
-
-// N is how many durations are counted.
-func (h *Histogram) N() int64 { return h.n }
-
-// Mean is their mean, 0 without any.
-func (h *Histogram) Mean() time.Duration {
-	if h.n == 0 {
-		return 0
-	}
-	return h.sum / time.Duration(h.n)
 }
 
 // Max is the largest, exact.

@@ -107,13 +107,13 @@ func TestKindOfEscape(t *testing.T) {
 	f(evidence.EscapesToHeap, `"a" + b`, finding.KindConcat)
 }
 
-func TestKindAtLine(t *testing.T) {
+func TestSourceAt(t *testing.T) {
 	f := func(body string, want finding.Kind) {
 		t.Helper()
 		src := "package p\n\ntype T struct{ m map[string]int; a any; n int }\ntype header map[string][]string\nfunc " +
 			"(t *T) method() {}\nfunc f(s, u string, b []byte, i int, v any, t *T, h header) {\n" + body + "\n}\n"
-		if got := kindAtLine([]byte(src), 7); got != want {
-			t.Errorf("kindAtLine(%q) = %q, want %q", body, got, want)
+		if got := NewSource([]byte(src)).At(7); got != want {
+			t.Errorf("the kind of (%q) = %q, want %q", body, got, want)
 		}
 	}
 	f("", finding.KindUnknown)
@@ -156,10 +156,10 @@ func TestKindAtLine(t *testing.T) {
 	f("b = append(b, 1", finding.KindGrowth) // a syntax error further on
 }
 
-func TestKindAtLineOfNoGo(t *testing.T) {
+func TestSourceAtOfNoGo(t *testing.T) {
 	for _, src := range []string{"", "\x00", "package", strings.Repeat("(", 10000)} {
-		if got := kindAtLine([]byte(src), 1); got != finding.KindUnknown {
-			t.Errorf("kindAtLine(%.20q) = %q", src, got)
+		if got := NewSource([]byte(src)).At(1); got != finding.KindUnknown {
+			t.Errorf("the kind of (%.20q) = %q", src, got)
 		}
 	}
 }

@@ -18,12 +18,6 @@ type Source struct {
 	moved map[int]bool         // lines that declare a variable whose address is taken
 }
 
-// kindAtLine tells the kind of the only expression on a line that can
-// allocate, or KindUnknown where there is none or several.
-func kindAtLine(src []byte, line int) finding.Kind {
-	return NewSource(src).At(line)
-}
-
 // NewSource reads a file. A file with errors is read as far as it goes.
 func NewSource(src []byte) *Source {
 	k := &Source{lines: map[int]finding.Kind{}, moved: map[int]bool{}}

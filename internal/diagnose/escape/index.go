@@ -16,7 +16,6 @@ import (
 // empty. Reading is safe for concurrent use, Add is not.
 type Index struct {
 	lines map[escapeKey][]*evidence.Escape
-	count int
 }
 
 // escapeKey has the base name only: a profile and the compiler may name one
@@ -50,11 +49,7 @@ func (x *Index) Add(e evidence.Escape) {
 		}
 	}
 	x.lines[key] = append(x.lines[key], &e)
-	x.count++
 }
-
-// Len returns the number of decisions.
-func (x *Index) Len() int { return x.count }
 
 // At returns the decisions on a line, in the order of Add. The file matches
 // when one of the two paths ends with the other, so that a path inside a

@@ -91,9 +91,3 @@ func (f *Filter) Add(file string, line int) {
 	}
 	set[line] = struct{}{}
 }
-
-// Has reports whether the line is in the set.
-func (f *Filter) Has(file string, line int) bool {
-	_, ok := f.lines[file][line]
-	return ok
-}

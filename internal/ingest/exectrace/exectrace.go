@@ -12,9 +12,7 @@
 package exectrace
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/heaptrim/heaptrim/internal/unit"
@@ -161,7 +159,3 @@ func (e *Error) Error() string {
 
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
-
-// Truncated reports whether err says that a trace ends in the middle. What
-// came with the error is the part before, and right.
-func Truncated(err error) bool { return errors.Is(err, io.ErrUnexpectedEOF) }

@@ -59,6 +59,9 @@ func measure(o options) error {
 	}
 	defer os.RemoveAll(dir)
 	exe, prof := filepath.Join(dir, "lab.exe"), filepath.Join(dir, "profile.pb")
+	if err := command("GOFLAGS=", "go", "generate", folder); err != nil {
+		return err
+	}
 	if err := command("GOEXPERIMENT=arenas", "go", "test", "-c", "-o", exe, folder); err != nil {
 		return err
 	}
