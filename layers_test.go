@@ -150,6 +150,7 @@ var layers = []layer{
 	{
 		folder: "internal/prove/*",
 		ours: []string{"internal/evidence", "internal/gocmd", "internal/ingest/*", "internal/prove/*", "internal/record/host", "internal/record/process",
+			"internal/record/secret",
 			"internal/stats", "internal/unit"},
 		others: []string{"golang.org/x/perf"},
 		why:    "a proof runs programs and compares what they measure of themselves; it must not know who wants it, so that fix, tune and guard can",

@@ -256,7 +256,7 @@ type fillArgs struct {
 
 // fill records into a new bundle.
 func (t *targetFlags) fill(ctx context.Context, f fillArgs) error {
-	m := evidence.Manifest{Tool: version(), Target: evidence.Target{Kind: f.kind, Args: f.args}, Environment: host.Environment()}
+	m := evidence.Manifest{Tool: version(), Target: evidence.Target{Kind: f.kind}, Environment: host.Environment()}
 	w, err := bundle.Create(f.dir, m)
 	if err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/heaptrim/heaptrim/internal/prove/sides"
+	"github.com/heaptrim/heaptrim/internal/record/secret"
 )
 
 // Command is a program to run instead of benchmarks: to its end, or for as long
@@ -43,7 +44,8 @@ type command struct {
 func (w *command) prepare(ctx context.Context) ([]*subject, error) {
 	s := newSubject("command", "", len(w.trees))
 	s.logsAlways = w.Load != ""
-	w.result.Target.Args, w.result.Target.Load = append([]string{w.Package}, w.Args...), w.Load
+	w.result.Target.Args = secret.Args(append([]string{w.Package}, w.Args...))
+	w.result.Target.Load = secret.Line(w.Load)
 	for i, t := range w.trees {
 		path, err := w.build(ctx, i)
 		if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/gocmd"
 	"github.com/heaptrim/heaptrim/internal/ingest/loadlog"
 	"github.com/heaptrim/heaptrim/internal/record/process"
+	"github.com/heaptrim/heaptrim/internal/record/secret"
 )
 
 // errLoad says that the load did not work while the program did, errTaken that
@@ -130,7 +131,7 @@ func (w *command) load(ctx context.Context, p *process.Process) (loadlog.Summary
 	case left.Failed != nil && !understood && !p.Running():
 		err = fmt.Errorf("under load: %w", process.ErrEnded)
 	case left.Failed != nil && !understood:
-		err = fmt.Errorf("%w %q: %w: %s", errLoad, w.Load, left.Failed,
+		err = fmt.Errorf("%w %q: %w: %s", errLoad, secret.Line(w.Load), left.Failed,
 			gocmd.LastLines(strings.TrimSpace(string(left.Output)), 3))
 	case !p.Running() && p.Failure() != nil:
 		// The load may have ended because the program did.

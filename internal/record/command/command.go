@@ -20,6 +20,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/record/after"
 	"github.com/heaptrim/heaptrim/internal/record/process"
 	"github.com/heaptrim/heaptrim/internal/record/recorder"
+	"github.com/heaptrim/heaptrim/internal/record/secret"
 )
 
 // Options says which command to record and under what load.
@@ -275,7 +276,7 @@ func (r *execRecorder) build(ctx context.Context) error {
 // the program itself.
 func (r *execRecorder) describe(ctx context.Context, notes []string) error {
 	t := r.target.evidence
-	t.Kind, t.Args = evidence.TargetExec, append([]string{r.o.Package}, r.o.Args...)
+	t.Kind, t.Args = evidence.TargetExec, secret.Args(append([]string{r.o.Package}, r.o.Args...))
 	t.Packages, t.BuildFlags = []string{r.target.pkg.ImportPath}, r.target.tool.Flags
 	deps := map[string]bool{}
 	for _, d := range gocmd.BinaryModules(r.binary) {

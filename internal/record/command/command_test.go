@@ -152,7 +152,7 @@ func TestExecBatch(t *testing.T) {
 	dir := recordtest.WriteTree(t, "go.mod", "module example.com/batch\n\ngo 1.21\n", "cmd/b/main.go", batchSource)
 	var said strings.Builder
 	b, err := execute(context.Background(), t,
-		Options{Dir: dir, Package: "./cmd/b", Args: []string{"1200ms", "x"}, Stderr: &said})
+		Options{Dir: dir, Package: "./cmd/b", Args: []string{"1200ms", "x", "-token", "sesame"}, Stderr: &said})
 	if !errors.Is(err, ErrProgramFailed) || !strings.Contains(err.Error(), "exit status 7") {
 		t.Fatalf("got error %v, want the program's exit status", err)
 	}
@@ -160,6 +160,9 @@ func TestExecBatch(t *testing.T) {
 	if m.Target.Kind != evidence.TargetExec || m.Target.Module != "example.com/batch" || m.Target.ModuleDir == "" ||
 		!slices.Equal(m.Target.Packages, []string{"example.com/batch/cmd/b"}) {
 		t.Errorf("target = %+v", m.Target)
+	}
+	if want := []string{"./cmd/b", "1200ms", "x", "-token", "xxxxx"}; !slices.Equal(m.Target.Args, want) {
+		t.Errorf("args = %q, want %q", m.Target.Args, want)
 	}
 	if m.Environment.GoVersion != runtime.Version() || m.Environment.GOGC == "" {
 		t.Errorf("environment = %+v", m.Environment)

@@ -17,6 +17,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/record/host"
 	"github.com/heaptrim/heaptrim/internal/record/process"
 	"github.com/heaptrim/heaptrim/internal/record/recorder"
+	"github.com/heaptrim/heaptrim/internal/record/secret"
 )
 
 // execSession is the program running with its recorder.
@@ -159,7 +160,7 @@ func (s *execSession) underLoad(ctx context.Context) error {
 	}
 	s.load = loadResult{left.Output, loadlog.Requests(left.Output)}
 	if left.Failed != nil && s.load.requests == 0 {
-		err = errors.Join(err, fmt.Errorf("the load command %q: %w\n%s", s.o.Load, left.Failed,
+		err = errors.Join(err, fmt.Errorf("the load command %q: %w\n%s", secret.Line(s.o.Load), left.Failed,
 			gocmd.LastLines(string(left.Output), 10)))
 	}
 	return err

@@ -8,6 +8,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/record/process"
 	"github.com/heaptrim/heaptrim/internal/record/recorder"
+	"github.com/heaptrim/heaptrim/internal/record/secret"
 )
 
 // maxTrace ends a trace window early. The busiest programs write some 30 MB/s,
@@ -33,7 +34,7 @@ func (s *execSession) traceWindow(ctx context.Context) error {
 		defer load.End(process.EndGrace)
 		loaded = load.Done
 		if err := s.warm(ctx, load); err != nil {
-			return fmt.Errorf("the second call of the load %q: %w\n%s", s.o.Load, err, out)
+			return fmt.Errorf("the second call of the load %q: %w\n%s", secret.Line(s.o.Load), err, out)
 		}
 	}
 	starting, cancel := s.whileRunning(ctx)

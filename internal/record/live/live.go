@@ -16,6 +16,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/ingest/pprof"
 	"github.com/heaptrim/heaptrim/internal/record/memstats"
+	"github.com/heaptrim/heaptrim/internal/record/secret"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
@@ -132,7 +133,7 @@ func (r *liveRecorder) describe(ctx context.Context) error {
 	}
 	env := r.server.environment(ctx, command)
 	return r.w.Update(func(m *evidence.Manifest) {
-		m.Target.Command, m.Environment = blankSecrets(command), env
+		m.Target.Command, m.Environment = secret.Args(command), env
 	})
 }
 

@@ -352,17 +352,38 @@ func TestPprofBase(t *testing.T) {
 	f("[::1]:6060", "http://[::1]:6060/debug/pprof/")
 }
 
-func TestBlankSecrets(t *testing.T) {
-	f := func(in, want string) {
-		t.Helper()
-		got := strings.Join(blankSecrets(strings.Fields(in)), " ")
-		if got != want {
-			t.Errorf("blankSecrets(%q) = %q, want %q", in, got, want)
-		}
+// TestLiveStaysWithItsHost: a redirect elsewhere is not followed, and nothing of
+// the query goes there.
+func TestLiveStaysWithItsHost(t *testing.T) {
+	var seen []string
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		seen = append(seen, r.URL.String()+" "+r.Referer())
+		http.NotFound(w, r)
+	}))
+	defer other.Close()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, other.URL+r.URL.String(), http.StatusFound)
+	}))
+	defer server.Close()
+	_, err := recordLive(t, t.Context(), Options{URL: server.URL + "?token=sesame", For: time.Second, Snapshots: -1})
+	if !errors.Is(err, errElsewhere) || !strings.Contains(err.Error(), other.URL) ||
+		strings.Contains(err.Error(), "sesame") {
+		t.Errorf("error = %v, want one that names %s and no token", err, other.URL)
 	}
-	f("", "")
-	f("passwordd -addr :80 -v", "passwordd -addr :80 -v")
-	f("s -db-password=sesame --token sesame -api-key -x", "s -db-password=xxxxx --token xxxxx -api-key -x")
-	f("s -db=postgres://me:sesame@host/db http://a:b@c", "s -db=postgres://me:xxxxx@host/db http://a:xxxxx@c")
-	f("s AUTH=sesame", "s AUTH=xxxxx")
+	if len(seen) > 0 {
+		t.Errorf("the other host saw %q", seen)
+	}
+	mux := pprofMux(map[string]http.HandlerFunc{"profile": noCPU})
+	moved := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if rest, ok := strings.CutPrefix(r.URL.Path, "/old"); ok {
+			http.Redirect(w, r, rest+"?"+r.URL.RawQuery, http.StatusMovedPermanently)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	}))
+	defer moved.Close()
+	if _, err := recordLive(t, t.Context(),
+		Options{URL: moved.URL + "/old/debug/pprof/", For: time.Second, Snapshots: -1}); err != nil {
+		t.Errorf("a redirect on the same host: %v", err)
+	}
 }

@@ -45,8 +45,26 @@ func newPprofServer(o Options) (*pprofServer, error) {
 	transport.DisableCompression = true
 	// Nothing is left open in the service after the recording.
 	transport.DisableKeepAlives = true
-	return &pprofServer{base: *base, client: http.Client{Transport: transport}, timeout: o.Timeout,
+	return &pprofServer{base: *base, client: http.Client{Transport: transport, CheckRedirect: sameHost},
+		timeout:  o.Timeout,
 		maxBytes: o.MaxBytes}, nil
+}
+
+// errElsewhere marks a redirect to another host, which is not followed: the
+// answers would be of another service than the manifest names, and that would
+// get to see the query, which may hold a token.
+var errElsewhere = errors.New("it redirects to another host, which is not followed; give that address if it is the " +
+	"service's own")
+
+// sameHost refuses redirects away from where the first request went.
+func sameHost(req *http.Request, via []*http.Request) error {
+	switch first := via[0].URL; {
+	case req.URL.Host != first.Host || req.URL.Scheme != first.Scheme && req.URL.Scheme != "https":
+		return fmt.Errorf("%w (%s://%s)", errElsewhere, req.URL.Scheme, req.URL.Host)
+	case len(via) >= 5:
+		return errors.New("it redirects again and again")
+	}
+	return nil
 }
 
 // pprofBase turns what a user may give, from "localhost:6060" to the address
@@ -265,38 +283,4 @@ func (b *limitedBuffer) Write(p []byte) (int, error) {
 		return 0, fmt.Errorf("the answer is longer than %d bytes", b.max)
 	}
 	return b.Buffer.Write(p)
-}
-
-var secretFlag = regexp.MustCompile(`(?i)(pass|secret|token|credential|api[-_]?key|private[-_]?key|auth|dsn)`)
-
-// blankSecrets returns a command line without the values of flags and
-// assignments whose names tell that they are secret, and without passwords in
-// addresses: a bundle is made to be sent around.
-func blankSecrets(command []string) []string {
-	out := make([]string, len(command))
-	blankNext := false
-	for i, arg := range command {
-		name, value, assigned := strings.Cut(arg, "=")
-		secret := i > 0 && secretFlag.MatchString(name)
-		switch {
-		case blankNext && !strings.HasPrefix(arg, "-"):
-			arg = "xxxxx"
-		case secret && assigned:
-			arg = name + "=xxxxx"
-		case assigned:
-			arg = name + "=" + blankPassword(value)
-		default:
-			arg = blankPassword(arg)
-		}
-		out[i] = arg
-		blankNext = secret && !assigned && strings.HasPrefix(name, "-")
-	}
-	return out
-}
-
-func blankPassword(address string) string {
-	if u, err := url.Parse(address); err == nil && u.User != nil {
-		return u.Redacted()
-	}
-	return address
 }
