@@ -42,6 +42,10 @@ var layers = []layer{
 		why:    "evidence is data that every stage shares; a stage imported here would be imported by all",
 	},
 	{
+		folder: "internal/tempfile",
+		why:    "a leaf: how a file takes another's place is the same whatever is in it",
+	},
+	{
 		folder: "internal/ctxio",
 		why:    "a leaf: a context ends a reader, whatever is read",
 	},
@@ -67,7 +71,7 @@ var layers = []layer{
 	},
 	{
 		folder: "internal/bundle",
-		ours:   []string{"internal/evidence", "internal/unit"},
+		ours:   []string{"internal/evidence", "internal/tempfile", "internal/unit"},
 		others: []string{"github.com/klauspost/compress/zstd"},
 		why:    "a bundle is files and a manifest; reading a part is the business of its ingest reader",
 	},

@@ -295,32 +295,6 @@ func sourceReader(d *finding.Diagnosis) func(string) ([]byte, error) {
 	}
 }
 
-// writeFile writes a result file whole or not at all. What is there already and
-// no regular file, such as a pipe or a null device, is written to in place.
-func writeFile(path string, write func(io.Writer) error) error {
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		f, err := os.OpenFile(path, os.O_WRONLY, 0)
-		if err != nil {
-			return err
-		}
-		return errors.Join(write(f), f.Close())
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".heaptrim-*")
-	if err != nil {
-		// The name of the temporary file says nothing to who asked for path.
-		var at *os.PathError
-		if errors.As(err, &at) {
-			err = at.Err
-		}
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	defer os.Remove(f.Name())
-	if err := errors.Join(write(f), f.Chmod(0o644), f.Close()); err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	return os.Rename(f.Name(), path)
-}
-
 func splitList(s string) []string {
 	var out []string
 	for _, e := range strings.Split(s, ",") {

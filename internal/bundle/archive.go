@@ -15,6 +15,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/tempfile"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
@@ -192,7 +193,11 @@ func Pack(dir, file string) error {
 	if err := b.fits(defaultLimits()); err != nil {
 		return fmt.Errorf("pack bundle %s: %w", dir, err)
 	}
-	err = writeAtomic(file, func(w io.Writer) error { return b.pack(w) })
+	file = tempfile.Target(file)
+	f, err := tempfile.Beside(file) // file+".partial" may be somebody's own
+	if err == nil {
+		err = fillAndPublish(f, file, b.pack)
+	}
 	if err != nil {
 		return fmt.Errorf("pack bundle %s to %s: %w", dir, file, err)
 	}

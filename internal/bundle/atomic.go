@@ -12,16 +12,20 @@ import (
 
 // writeAtomic makes name appear with everything that fill wrote, on disk, or
 // not at all. A crash leaves at most name+unfinished.
-func writeAtomic(name string, fill func(io.Writer) error) (err error) {
-	temp := name + unfinished
-	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+func writeAtomic(name string, fill func(io.Writer) error) error {
+	f, err := os.OpenFile(name+unfinished, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
 	if err != nil {
 		return err
 	}
+	return fillAndPublish(f, name, fill)
+}
+
+// fillAndPublish writes f and gives it its final name; after an error it is gone.
+func fillAndPublish(f *os.File, name string, fill func(io.Writer) error) (err error) {
 	defer func() {
 		if err != nil {
 			f.Close()
-			os.Remove(temp)
+			os.Remove(f.Name())
 		}
 	}()
 	buf := bufio.NewWriterSize(f, 64<<10)
@@ -31,7 +35,7 @@ func writeAtomic(name string, fill func(io.Writer) error) (err error) {
 	if err := buf.Flush(); err != nil {
 		return err
 	}
-	return publish(f, temp, name)
+	return publish(f, f.Name(), name)
 }
 
 // publish brings a written file to disk and to its final name, and closes it.

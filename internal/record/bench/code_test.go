@@ -8,11 +8,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/heaptrim/heaptrim/internal/bundle"
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/ingest/objdump"
 	"github.com/heaptrim/heaptrim/internal/record/after"
+	"github.com/heaptrim/heaptrim/internal/record/recordtest"
 )
 
 func TestDisassemble(t *testing.T) {
@@ -129,4 +131,46 @@ func recordBenchmarks(t *testing.T, o Options) *bundle.Bundle {
 	}
 	t.Cleanup(func() { b.Close() })
 	return b
+}
+
+// TestManyWords records a benchmark that prints more than is kept of it.
+func TestManyWords(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds and measures programs")
+	}
+	dir := recordtest.WriteTree(t, "go.mod", "module example.com/words\n\ngo 1.25\n", "words_test.go", `package words
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+var (
+	sink []byte
+	line = strings.Repeat("x", 1<<20-1) + "\n"
+)
+
+func BenchmarkTalk(b *testing.B) {
+	for range 40 {
+		os.Stdout.WriteString(line)
+	}
+	for b.Loop() {
+		sink = make([]byte, 1024)
+	}
+}
+`)
+	b := recordBenchmarks(t, Options{Dir: dir, Patterns: []string{"."}, BenchTime: 20 * time.Millisecond, Count: 1})
+	if len(b.Manifest.Runs) != 1 || b.Manifest.Runs[0].Name != "BenchmarkTalk" {
+		t.Fatalf("runs %+v, warnings %q", b.Manifest.Runs, b.Manifest.Warnings)
+	}
+	for _, p := range b.Manifest.Runs[0].Parts {
+		info, err := os.Stat(b.Path(p))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Kind == evidence.KindBench && info.Size() > mostOutput {
+			t.Errorf("%s has %d bytes, want at most %d", p.Path, info.Size(), mostOutput)
+		}
+	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/ingest/gctrace"
 	"github.com/heaptrim/heaptrim/internal/ingest/pprof"
 	"github.com/heaptrim/heaptrim/internal/record/host"
+	"github.com/heaptrim/heaptrim/internal/record/process"
 	"github.com/heaptrim/heaptrim/internal/record/recorder"
 )
 
@@ -97,6 +98,11 @@ type ran struct {
 	timedOut bool
 }
 
+// mostOutput bounds what is kept of what a test binary prints, from its end,
+// where the result of a single benchmark stands. A log of the collector takes
+// some 100 KiB a second at the most.
+const mostOutput = 16 << 20
+
 // run starts a test binary in its package's directory. A benchmark that fails
 // is an error that carries its output; a run over its limit is ended and what
 // it printed is kept.
@@ -110,8 +116,8 @@ func (r *benchRecorder) run(ctx context.Context, t testRun) (ran, error) {
 	cmd := exec.CommandContext(limited, t.pkg.binary, append([]string{"-test.run=^$", "-test.benchmem"}, t.args...)...)
 	cmd.Dir = t.pkg.Dir
 	cmd.Env = append(os.Environ(), t.env...)
-	var out, errs bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errs
+	out, errs := &process.Tail{Most: mostOutput}, &process.Tail{Most: mostOutput}
+	cmd.Stdout, cmd.Stderr = out, errs
 	cmd.WaitDelay = 2 * time.Second
 	start := time.Now()
 	err := cmd.Run()

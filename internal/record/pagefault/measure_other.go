@@ -4,4 +4,4 @@ package pagefault
 
 import "context"
 
-func measure(context.Context) ([]float64, error) { return nil, ErrUnsupported }
+func measure(context.Context) ([]float64, error) { return nil, errUnsupported }
