@@ -49,7 +49,7 @@ func runRecord(ctx context.Context, c verb, args []string, std stdio) error {
 	for _, w := range append(r.Manifest.LeftOut, r.Problems()...) {
 		fmt.Fprintf(std.err, "heaptrim record: %s\n", w)
 	}
-	for _, l := range r.Manifest.Lacks {
+	for _, l := range r.Manifest.Gaps {
 		fmt.Fprintf(std.err, "heaptrim record: not recorded: %s\n", l.What)
 	}
 	fmt.Fprintln(std.out, t.out)

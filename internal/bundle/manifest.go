@@ -121,7 +121,7 @@ func check(m evidence.Manifest) error {
 				return fmt.Errorf("%s: run %q: a loop in %q from line %d to line %d", ManifestName, run.Name, l.File, l.First, l.Last)
 			}
 		}
-		if err := checkFreshLine(run.FreshLine); err != nil {
+		if err := checkFreshLine(run.CacheMiss); err != nil {
 			return fmt.Errorf("%s: run %q: %w", ManifestName, run.Name, err)
 		}
 		if err := checkCycleCost(run.CycleCost); err != nil {
@@ -162,7 +162,7 @@ func checkCycleCost(c *evidence.CycleCost) error {
 // nanoseconds.
 const slowestLine = 1e5
 
-func checkFreshLine(c *evidence.FreshLine) error {
+func checkFreshLine(c *evidence.CacheMiss) error {
 	if c == nil {
 		return nil
 	}

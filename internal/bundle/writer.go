@@ -236,7 +236,7 @@ func clone(m evidence.Manifest) evidence.Manifest {
 	t.Packages, t.BuildFlags = slices.Clone(t.Packages), slices.Clone(t.BuildFlags)
 	t.Dependencies, t.Command = slices.Clone(t.Dependencies), slices.Clone(t.Command)
 	m.Warnings, m.LeftOut = slices.Clone(m.Warnings), slices.Clone(m.LeftOut)
-	m.Lacks = slices.Clone(m.Lacks)
+	m.Gaps = slices.Clone(m.Gaps)
 	m.Runs = slices.Clone(m.Runs)
 	for i := range m.Runs {
 		m.Runs[i].Parts = slices.Clone(m.Runs[i].Parts)

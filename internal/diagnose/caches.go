@@ -108,7 +108,7 @@ const normal95 = 1.96
 // zero where the recording does not tell.
 func (r *runCosts) caches(bytes float64) stats.Interval {
 	sec := r.cpuSecondsOfAllocs()
-	c := r.Run.FreshLine
+	c := r.Run.CacheMiss
 	if c == nil || sec <= 0 || bytes <= 0 {
 		return stats.Interval{}
 	}
@@ -126,7 +126,7 @@ func (r *runCosts) caches(bytes float64) stats.Interval {
 
 func (r *runCosts) unsampledTimes() []BucketTime {
 	var out []BucketTime
-	for _, b := range correct.NoSampleBuckets {
+	for _, b := range correct.UnsampledBuckets {
 		if n := r.cpu.buckets[b]; n > 0 {
 			out = append(out, BucketTime{timeClass(b), n * r.CPU.Period * 1e9})
 		}

@@ -75,7 +75,7 @@ func Open(ctx context.Context, b *bundle.Bundle, o Options) (*Session, error) {
 	for _, what := range m.LeftOut {
 		d.Gaps = append(d.Gaps, evidence.Gap{Code: evidence.GapLeftOut, What: what, Adds: "what they cost"})
 	}
-	d.Gaps = append(d.Gaps, m.Lacks...)
+	d.Gaps = append(d.Gaps, m.Gaps...)
 	d.Gaps = append(d.Gaps, missing(runs, d.Target)...)
 	all := merge(runs)
 	d.Findings, d.Excluded = rank(all, rootOf(d), len(runs))
@@ -155,7 +155,7 @@ func decomposition(runs []*runCosts) []finding.Bucket {
 	told := slices.ContainsFunc(runs, func(r *runCosts) bool { return r.CPU.Used > 0 })
 	for b := range stack.BucketCount {
 		if !seen && slices.Contains(stack.KernelBuckets, b) || !told && (b == stack.BucketCycleScheduler ||
-			slices.Contains(correct.NoSampleBuckets, b)) {
+			slices.Contains(correct.UnsampledBuckets, b)) {
 			continue // not zero, but not known
 		}
 		share, ok := meanShare(runs, func(x stack.Bucket) bool { return x == b })
@@ -215,7 +215,7 @@ func missing(runs []*runCosts, t evidence.Target) []evidence.Gap {
 		has.used = has.used && !correct.HiddenBursts(r.Data)
 		has.raw = has.raw && (r.Heap.Raw || !r.Heap.Allocs)
 		has.cycleCost = has.cycleCost || r.Run.CycleCost != nil || !r.Bench || len(r.Collector.Automatic()) == 0
-		has.lines = has.lines || r.Run.FreshLine != nil || !r.CPU.Known || !r.Heap.Allocs
+		has.lines = has.lines || r.Run.CacheMiss != nil || !r.CPU.Known || !r.Heap.Allocs
 	}
 	var out []evidence.Gap
 	add := func(have bool, code evidence.GapCode, what, adds string) {
@@ -246,7 +246,7 @@ func missing(runs []*runCosts, t evidence.Target) []evidence.Gap {
 			"as here",
 	)
 	add(
-		has.lines, evidence.GapLines, "what fresh memory costs the caches (benchmarks and -exec, recorded for 4 s "+
+		has.lines, evidence.GapCacheMiss, "what fresh memory costs the caches (benchmarks and -exec, recorded for 4 s "+
 			"or more)",
 		"the part of a saving that no profile shows",
 	)

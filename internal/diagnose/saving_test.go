@@ -44,10 +44,10 @@ func TestInitialised(t *testing.T) {
 func TestCaches(t *testing.T) {
 	site := "runtime.mallocgc runtime.newobject example.com/m.A main.main"
 	const lines = 1 << 20
-	f := func(cost *evidence.FreshLine, want stats.Interval) {
+	f := func(cost *evidence.CacheMiss, want stats.Interval) {
 		t.Helper()
 		r := newRecording(t)
-		if err := r.w.Update(func(m *evidence.Manifest) { m.Runs[r.run].FreshLine = cost }); err != nil {
+		if err := r.w.Update(func(m *evidence.Manifest) { m.Runs[r.run].CacheMiss = cost }); err != nil {
 			t.Fatal(err)
 		}
 		r.cpuOf(evidence.Part{}, []sample{{"example.com/m.Work main.main", []int64{0, 400e7}},
@@ -74,8 +74,8 @@ func TestCaches(t *testing.T) {
 			t.Errorf("%+v: missing %+v", cost, d.Diagnosis().Gaps)
 		}
 	}
-	cost := func(ns float64) *evidence.FreshLine {
-		return &evidence.FreshLine{Threads: 1, LiveBytes: 10 << 20, NS: stats.Exact(ns), UseNS: max(2*ns, 1e3)}
+	cost := func(ns float64) *evidence.CacheMiss {
+		return &evidence.CacheMiss{Threads: 1, LiveBytes: 10 << 20, NS: stats.Exact(ns), UseNS: max(2*ns, 1e3)}
 	}
 	f(nil, stats.Interval{})
 	f(cost(0), stats.Interval{})

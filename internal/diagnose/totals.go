@@ -190,7 +190,7 @@ func summaries(runs []*runCosts) []finding.RunSummary {
 	var out []finding.RunSummary
 	for _, r := range runs {
 		s := finding.RunSummary{
-			Name: r.Run.Name, Package: r.Run.Package, Ops: r.CPU.Ops, FreshLine: r.Run.FreshLine,
+			Name: r.Run.Name, Package: r.Run.Package, Ops: r.CPU.Ops, FreshLine: r.Run.CacheMiss,
 			CycleCost: r.Run.CycleCost,
 		}
 		var ns, bytes, allocs run.MeanOf

@@ -41,7 +41,7 @@ func TestInNoSample(t *testing.T) {
 		}
 		rows := 0
 		for _, row := range d.Diagnosis().Decomposition {
-			for _, b := range append([]stack.Bucket{stack.BucketCycleScheduler}, correct.NoSampleBuckets...) {
+			for _, b := range append([]stack.Bucket{stack.BucketCycleScheduler}, correct.UnsampledBuckets...) {
 				if row.Name == stack.BucketInfo[b].Name {
 					rows++
 				}

@@ -57,7 +57,7 @@ type Manifest struct {
 	Runs        []Run       `json:"runs"`
 	Warnings    []string    `json:"warnings,omitempty"`
 	LeftOut     []string    `json:"left_out,omitempty"` // what a budget or a failure kept out, one sentence each
-	Lacks       []Gap       `json:"lacks,omitempty"`    // of what else was meant to be recorded
+	Gaps        []Gap       `json:"lacks,omitempty"`    // of what else was meant to be recorded
 }
 
 // GapCode names evidence that a recording lacks.
@@ -74,7 +74,7 @@ const (
 	GapCycles    GapCode = "cycles"
 	GapRaw       GapCode = "raw-stacks"
 	GapUsed      GapCode = "process-cpu"
-	GapLines     GapCode = "fresh-lines"
+	GapCacheMiss GapCode = "fresh-lines"
 	GapCycleCost GapCode = "cycle-cost"
 	GapSources   GapCode = "sources"
 )
@@ -129,9 +129,9 @@ type Run struct {
 	Package string `json:"package,omitempty"` // import path
 	Parts   []Part `json:"parts"`
 	Loops   []Loop `json:"loops,omitempty"` // where the benchmark's measured loops are in its source
-	// FreshLine is what fresh memory costs a program of this run's shape on the
+	// CacheMiss is what fresh memory costs a program of this run's shape on the
 	// machine of the recording; nil where it was not measured.
-	FreshLine *FreshLine `json:"fresh_line,omitempty"`
+	CacheMiss *CacheMiss `json:"fresh_line,omitempty"`
 	// CycleCost is what one collection costs the process, by a run of the same
 	// work at two paces; nil where it was not measured.
 	CycleCost *CycleCost `json:"cycle_cost,omitempty"`
@@ -144,10 +144,10 @@ type Run struct {
 // counted.
 const CacheLine = 64
 
-// FreshLine is what a line of fresh memory costs code that uses other memory
+// CacheMiss is what a line of fresh memory costs code that uses other memory
 // over again: the time by which that, and writing and reading the line, takes
 // longer than with a line that is in the nearest cache.
-type FreshLine struct {
+type CacheMiss struct {
 	Threads   int   `json:"threads"`    // that use memory at a time
 	LiveBytes int64 `json:"live_bytes"` // of which all threads together use some over again
 	// FreshBytes are allocated before the same memory comes round again; 0 in

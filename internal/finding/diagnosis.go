@@ -115,7 +115,7 @@ type RunSummary struct {
 	CycleScale float64
 	PageFaults *PageFaults         // nil when not known
 	CycleCost  *evidence.CycleCost // what a collection costs the process, by a run at two paces; nil when not measured
-	FreshLine  *evidence.FreshLine // what fresh memory costs a program of this shape; nil when not measured
+	FreshLine  *evidence.CacheMiss // what fresh memory costs a program of this shape; nil when not measured
 }
 
 // PageFaults compares the page faults of a benchmark's profiled run with those

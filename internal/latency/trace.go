@@ -15,7 +15,7 @@ import (
 type Trace struct {
 	File    string
 	Summary *exectrace.Summary
-	Payers  *Report // nil where only the summary was asked for
+	Delayed *Report // nil where only the summary was asked for
 	Problem string  // what is wrong with the file; the rest is of what comes before
 }
 
@@ -49,7 +49,7 @@ func Read(ctx context.Context, name string, r io.Reader, o ReadOptions) (*Trace,
 			return nil, err
 		}
 		var orderErr error
-		t.Payers, orderErr = Analyze(ctxio.Reader(ctx, r), Options{Own: o.Own, Delays: true, Progress: func(at time.Duration) {
+		t.Delayed, orderErr = Analyze(ctxio.Reader(ctx, r), Options{Own: o.Own, Delays: true, Progress: func(at time.Duration) {
 			say("reading who paid: %v of %v", at.Round(time.Second), s.Length.Round(time.Second))
 		}})
 		if ctx.Err() != nil {

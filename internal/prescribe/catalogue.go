@@ -17,14 +17,14 @@ const (
 // Cure is one entry of the catalogue. Entries are values without state; their
 // texts are plain, in the field's own terms, and end without a line break.
 type Cure struct {
-	Code   string // stable; words with dashes
-	Title  string // what to do, in a few words
-	Why    string // how it saves
-	Before string // Go code
-	After  string
-	Safety Safety
-	Needs  string // the evidence it takes
-	Not    string // when it does not pay or is wrong
+	Code    string // stable; words with dashes
+	Title   string // what to do, in a few words
+	Why     string // how it saves
+	Before  string // Go code
+	After   string
+	Safety  Safety
+	Needs   string // the evidence it takes
+	WhenNot string // when it does not pay or is wrong
 
 	match func(*candidate, *allocated) (proposal, bool) // nil: not a cure of a single site
 }

@@ -71,10 +71,10 @@ func (c *candidate) proposals() []offer {
 	return out
 }
 
-// worth is what offers are compared by: the predicted saving, as far as the
+// score is what offers are compared by: the predicted saving, as far as the
 // evidence points at the cure. Without CPU samples the bytes and objects it
 // takes away stand in.
-func (o offer) worth(f *finding.Finding) float64 {
+func (o offer) score(f *finding.Finding) float64 {
 	if f.Cost.CPU.Value > 0 {
 		return o.fit * o.fit * max(o.saves.CPU.Value, 0)
 	}
@@ -93,7 +93,7 @@ func (o offer) remedy() finding.Remedy {
 func (c *candidate) choose(offers []offer) finding.Row {
 	f := c.Finding
 	slices.SortStableFunc(offers, func(a, b offer) int {
-		wa, wb := a.worth(f), b.worth(f)
+		wa, wb := a.score(f), b.score(f)
 		switch {
 		case wa > wb:
 			return -1
@@ -108,7 +108,7 @@ func (c *candidate) choose(offers []offer) finding.Row {
 	best := offers[0]
 	row := finding.Row{Finding: f, Remedy: best.remedy(), Cut: &best.cut}
 	for _, o := range offers[1:] {
-		if len(row.Others) < 3 && o.fit >= least && o.worth(f) > 0 {
+		if len(row.Others) < 3 && o.fit >= least && o.score(f) > 0 {
 			row.Others = append(row.Others, o.remedy())
 		}
 	}

@@ -12,12 +12,12 @@ var batchArena = Cure{
 	Title: "allocate objects of one lifetime together",
 	Why: "Many small objects that are made together and die together can share a few large blocks: a slab of elements, or an arena that is reset as a whole. " +
 		"malloc is then a bump of an offset, and the collector sees one object instead of many.",
-	Before: "for i := range rows {\n\tnodes = append(nodes, &Node{Row: i})\n}",
-	After:  "slab := make([]Node, len(rows))\nfor i := range rows {\n\tslab[i] = Node{Row: i}\n\tnodes = append(nodes, &slab[i])\n}",
-	Safety: Review,
-	Needs:  "objects per operation, the source's loops, the lifetime",
-	Not:    "When one object outlives the others: it keeps the whole block alive.",
-	match:  matchBatchArena,
+	Before:  "for i := range rows {\n\tnodes = append(nodes, &Node{Row: i})\n}",
+	After:   "slab := make([]Node, len(rows))\nfor i := range rows {\n\tslab[i] = Node{Row: i}\n\tnodes = append(nodes, &slab[i])\n}",
+	Safety:  Review,
+	Needs:   "objects per operation, the source's loops, the lifetime",
+	WhenNot: "When one object outlives the others: it keeps the whole block alive.",
+	match:   matchBatchArena,
 }
 
 // manyObjects is from how many objects an operation on a block for all pays.

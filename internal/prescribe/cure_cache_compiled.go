@@ -12,12 +12,12 @@ var cacheCompiled = Cure{
 	Title: "compute it once and keep the result",
 	Why: "Regular expressions, templates, replacers, time zones and what reflection finds out about a type are the same every time. " +
 		"Made once, in a package variable, a sync.OnceValue or a map by key, they cost nothing afterwards.",
-	Before: "func clean(s string) string {\n\treturn regexp.MustCompile(`\\s+`).ReplaceAllString(s, \" \")\n}",
-	After:  "var spaces = regexp.MustCompile(`\\s+`)\n\nfunc clean(s string) string {\n\treturn spaces.ReplaceAllString(s, \" \")\n}",
-	Safety: Review,
-	Needs:  "the library call; whether its arguments are constant, from the source",
-	Not:    "When the inputs vary without bound: the cache would grow for ever.",
-	match:  matchCacheCompiled,
+	Before:  "func clean(s string) string {\n\treturn regexp.MustCompile(`\\s+`).ReplaceAllString(s, \" \")\n}",
+	After:   "var spaces = regexp.MustCompile(`\\s+`)\n\nfunc clean(s string) string {\n\treturn spaces.ReplaceAllString(s, \" \")\n}",
+	Safety:  Review,
+	Needs:   "the library call; whether its arguments are constant, from the source",
+	WhenNot: "When the inputs vary without bound: the cache would grow for ever.",
+	match:   matchCacheCompiled,
 }
 
 // compiles matches functions that turn a description into a machine.

@@ -11,11 +11,11 @@ var hoistClosure = Cure{
 	Title: "make the function value once, or not at all",
 	Why: "A function literal that captures variables is an object on the heap when it outlives the line, and what it captures by reference is moved there too. " +
 		"A method value x.M is a closure as well.",
-	Before: "for _, j := range jobs {\n\trun(func() { j.Do(ctx) })\n}",
-	After:  "for _, j := range jobs {\n\trun(ctx, j) // takes the job itself\n}",
-	Safety: Review,
-	Needs:  "the kind of allocation",
-	Not:    "When each closure has to remember something of its own.",
+	Before:  "for _, j := range jobs {\n\trun(func() { j.Do(ctx) })\n}",
+	After:   "for _, j := range jobs {\n\trun(ctx, j) // takes the job itself\n}",
+	Safety:  Review,
+	Needs:   "the kind of allocation",
+	WhenNot: "When each closure has to remember something of its own.",
 	match: func(c *candidate, p *allocated) (proposal, bool) {
 		if p.Kind != finding.KindClosure || p.Via != "" {
 			return proposal{}, false

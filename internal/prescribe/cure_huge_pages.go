@@ -5,9 +5,9 @@ var hugePages = Cure{
 	Title: "settle huge pages",
 	Why: "Transparent huge pages make page faults rarer and address translation cheaper, but also make memory resident that nobody touched and are split again " +
 		"when the runtime returns memory.",
-	Before: "echo always > /sys/kernel/mm/transparent_hugepage/enabled",
-	After:  "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled",
-	Safety: Advice,
-	Needs:  "perf data with kernel stacks",
-	Not:    "Without page faults in the profile there is nothing to settle.",
+	Before:  "echo always > /sys/kernel/mm/transparent_hugepage/enabled",
+	After:   "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled",
+	Safety:  Advice,
+	Needs:   "perf data with kernel stacks",
+	WhenNot: "Without page faults in the profile there is nothing to settle.",
 }

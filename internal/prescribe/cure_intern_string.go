@@ -11,11 +11,11 @@ var internString = Cure{
 	Title: "keep one copy of equal strings",
 	Why: "Texts that are read again and again, such as names, labels and keys, fill the heap with equal copies. One copy by value, " +
 		"from a map or from package unique, makes the live heap smaller and comparison cheaper.",
-	Before: "r.Label = string(field)",
-	After:  "r.Label = labels.intern(field) // map[string]string; a lookup by string(field) does not allocate",
-	Safety: Review,
-	Needs:  "the lifetime of the strings",
-	Not:    "When the values are mostly different: the map holds them all for nothing.",
+	Before:  "r.Label = string(field)",
+	After:   "r.Label = labels.intern(field) // map[string]string; a lookup by string(field) does not allocate",
+	Safety:  Review,
+	Needs:   "the lifetime of the strings",
+	WhenNot: "When the values are mostly different: the map holds them all for nothing.",
 	match: func(c *candidate, p *allocated) (proposal, bool) {
 		if p.Kind != finding.KindConversion || p.Via != "" || c.short() || c.Finding.Lifetime.Class == finding.LifetimeUnknown {
 			return proposal{}, false

@@ -17,12 +17,12 @@ var keepOnStack = Cure{
 	Title: "keep the value on the stack",
 	Why: "A value whose address does not outlive the function needs no heap: no malloc, no zeroing, nothing for the collector to mark. " +
 		"Returning a value instead of a pointer, filling one that the caller owns, or keeping the escaping use out of the hot path is often all it takes.",
-	Before: "func newPoint(x, y int) *Point {\n\treturn &Point{x, y}\n}",
-	After:  "func newPoint(x, y int) Point {\n\treturn Point{x, y}\n}",
-	Safety: Review,
-	Needs:  "the compiler's escape reason and flow",
-	Not:    "When the value is shared, compared by address, or large.",
-	match:  matchKeepOnStack,
+	Before:  "func newPoint(x, y int) *Point {\n\treturn &Point{x, y}\n}",
+	After:   "func newPoint(x, y int) Point {\n\treturn Point{x, y}\n}",
+	Safety:  Review,
+	Needs:   "the compiler's escape reason and flow",
+	WhenNot: "When the value is shared, compared by address, or large.",
+	match:   matchKeepOnStack,
 }
 
 func matchKeepOnStack(c *candidate, p *allocated) (proposal, bool) {

@@ -13,11 +13,11 @@ var leaveIt = Cure{
 	Title: "leave it as it is",
 	Why: "Every change costs attention, and some cost more than they bring: a pool for tiny objects spends more on Get and Put than malloc does, " +
 		"a pool that is rarely hit holds memory for nothing, and an object that lives long cannot be used again.",
-	Before: "return Point{X: x, Y: y} // boxed once per request: 16 B, 20 ns",
-	After:  "// the same",
-	Safety: Safe,
-	Needs:  "the site's cost and the prediction of every cure that fits it",
-	Not:    "Where the cost is high and no cure of the catalogue fits, the answer is a change of design that no tool names.",
+	Before:  "return Point{X: x, Y: y} // boxed once per request: 16 B, 20 ns",
+	After:   "// the same",
+	Safety:  Safe,
+	Needs:   "the site's cost and the prediction of every cure that fits it",
+	WhenNot: "Where the cost is high and no cure of the catalogue fits, the answer is a change of design that no tool names.",
 }
 
 // pays reports why an offer is not worth making; nil when it is.

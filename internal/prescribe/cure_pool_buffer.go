@@ -11,12 +11,12 @@ var poolBuffer = Cure{
 	Title: "take buffers from a pool by size",
 	Why: "Byte buffers of varying size that live for one request are the classic garbage. A pool with size classes hands out one that is large enough " +
 		"and takes it back; it wastes little, where one pool for all sizes keeps the largest for everybody.",
-	Before: "body, err := io.ReadAll(r)\nif err != nil {\n\treturn err\n}\nreturn json.Unmarshal(body, v)",
-	After:  "buf := buffers.Get(size) // pool.Bytes of rt/pool\ndefer buffers.Put(buf)\n",
-	Safety: Review,
-	Needs:  "element type, block sizes and lifetime",
-	Not:    "When the buffer is handed on to someone who may keep it, or is tiny.",
-	match:  matchPoolBuffer,
+	Before:  "body, err := io.ReadAll(r)\nif err != nil {\n\treturn err\n}\nreturn json.Unmarshal(body, v)",
+	After:   "buf := buffers.Get(size) // pool.Bytes of rt/pool\ndefer buffers.Put(buf)\n",
+	Safety:  Review,
+	Needs:   "element type, block sizes and lifetime",
+	WhenNot: "When the buffer is handed on to someone who may keep it, or is tiny.",
+	match:   matchPoolBuffer,
 }
 
 func matchPoolBuffer(c *candidate, p *allocated) (proposal, bool) {

@@ -9,12 +9,12 @@ var poolMisuse = Cure{
 	Title: "make the pool work",
 	Why: "A pool whose New allocates most of the time is a detour to the heap: nobody puts back, what is put back is boxed, or collections empty it faster than it is used. " +
 		"sync.Pool takes pointers without boxing only, and gives up what two collections did not touch.",
-	Before: "b := pool.Get().([]byte)\ndefer pool.Put(b) // boxes the slice header: 24 B",
-	After:  "b := pool.Get().(*[]byte)\ndefer pool.Put(b)",
-	Safety: Review,
-	Needs:  "stacks through sync.Pool",
-	Not:    "While the program warms up every Get calls New.",
-	match:  matchPoolMisuse,
+	Before:  "b := pool.Get().([]byte)\ndefer pool.Put(b) // boxes the slice header: 24 B",
+	After:   "b := pool.Get().(*[]byte)\ndefer pool.Put(b)",
+	Safety:  Review,
+	Needs:   "stacks through sync.Pool",
+	WhenNot: "While the program warms up every Get calls New.",
+	match:   matchPoolMisuse,
 }
 
 func matchPoolMisuse(c *candidate, p *allocated) (proposal, bool) {

@@ -11,12 +11,12 @@ var poolObject = Cure{
 	Title: "keep the objects in a pool",
 	Why: "Objects that live for one request and cost much to make – by size, by initialisation, or by what they allocate themselves – can be handed from one request " +
 		"to the next. What stays in the pool is not garbage, so cycles become rarer.",
-	Before: "zw := gzip.NewWriter(w)\ndefer zw.Close()",
-	After:  "zw := writers.Get().(*gzip.Writer)\ndefer writers.Put(zw)\nzw.Reset(w)\ndefer zw.Close()",
-	Safety: Review,
-	Needs:  "type, size and lifetime of the objects",
-	Not:    "For tiny objects a pool costs as much as malloc; objects that someone may keep must not go back.",
-	match:  matchPoolObject,
+	Before:  "zw := gzip.NewWriter(w)\ndefer zw.Close()",
+	After:   "zw := writers.Get().(*gzip.Writer)\ndefer writers.Put(zw)\nzw.Reset(w)\ndefer zw.Close()",
+	Safety:  Review,
+	Needs:   "type, size and lifetime of the objects",
+	WhenNot: "For tiny objects a pool costs as much as malloc; objects that someone may keep must not go back.",
+	match:   matchPoolObject,
 }
 
 func matchPoolObject(c *candidate, p *allocated) (proposal, bool) {

@@ -8,15 +8,15 @@ import (
 )
 
 var presizeBuilder = Cure{
-	Code:   "presize-builder",
-	Title:  "grow the builder or buffer once to its final size",
-	Why:    "A strings.Builder or bytes.Buffer grows as append does: each time it is full it allocates twice the size and copies.",
-	Before: "var b strings.Builder\nfor _, p := range parts {\n\tb.WriteString(p)\n}",
-	After:  "var b strings.Builder\nb.Grow(total(parts))\nfor _, p := range parts {\n\tb.WriteString(p)\n}",
-	Safety: Safe,
-	Needs:  "block sizes of the site",
-	Not:    "When most texts are short: the first block that the builder makes by itself is enough.",
-	match:  matchPresizeBuilder,
+	Code:    "presize-builder",
+	Title:   "grow the builder or buffer once to its final size",
+	Why:     "A strings.Builder or bytes.Buffer grows as append does: each time it is full it allocates twice the size and copies.",
+	Before:  "var b strings.Builder\nfor _, p := range parts {\n\tb.WriteString(p)\n}",
+	After:   "var b strings.Builder\nb.Grow(total(parts))\nfor _, p := range parts {\n\tb.WriteString(p)\n}",
+	Safety:  Safe,
+	Needs:   "block sizes of the site",
+	WhenNot: "When most texts are short: the first block that the builder makes by itself is enough.",
+	match:   matchPresizeBuilder,
 }
 
 func matchPresizeBuilder(c *candidate, p *allocated) (proposal, bool) {

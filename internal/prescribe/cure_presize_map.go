@@ -12,12 +12,12 @@ var presizeMap = Cure{
 	Title: "make the map with its final size",
 	Why: "A map that fills up grows by making larger tables and moving every entry. With a size hint the tables are made once, " +
 		"large enough.",
-	Before: "seen := make(map[string]int)\nfor _, w := range words {\n\tseen[w]++\n}",
-	After:  "seen := make(map[string]int, len(words))\nfor _, w := range words {\n\tseen[w]++\n}",
-	Safety: Safe,
-	Needs:  "block sizes of the site; for the size, the source",
-	Not:    "When the hint is far above what is usually stored: tables are reserved for nothing.",
-	match:  matchPresizeMap,
+	Before:  "seen := make(map[string]int)\nfor _, w := range words {\n\tseen[w]++\n}",
+	After:   "seen := make(map[string]int, len(words))\nfor _, w := range words {\n\tseen[w]++\n}",
+	Safety:  Safe,
+	Needs:   "block sizes of the site; for the size, the source",
+	WhenNot: "When the hint is far above what is usually stored: tables are reserved for nothing.",
+	match:   matchPresizeMap,
 }
 
 func matchPresizeMap(c *candidate, p *allocated) (proposal, bool) {

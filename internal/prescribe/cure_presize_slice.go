@@ -12,12 +12,12 @@ var presizeSlice = Cure{
 	Title: "make the slice with its final capacity",
 	Why: "append doubles a slice that is full: it allocates a new array and copies the old one. A slice of n elements that begins empty " +
 		"is allocated about log₂ n times and costs twice its final size in garbage.",
-	Before: "var names []string\nfor _, u := range users {\n\tnames = append(names, u.Name)\n}",
-	After:  "names := make([]string, 0, len(users))\nfor _, u := range users {\n\tnames = append(names, u.Name)\n}",
-	Safety: Safe,
-	Needs:  "block sizes of the site; for the capacity, the source",
-	Not:    "When the bound is far above what is usually appended: the memory would be reserved for nothing.",
-	match:  matchPresizeSlice,
+	Before:  "var names []string\nfor _, u := range users {\n\tnames = append(names, u.Name)\n}",
+	After:   "names := make([]string, 0, len(users))\nfor _, u := range users {\n\tnames = append(names, u.Name)\n}",
+	Safety:  Safe,
+	Needs:   "block sizes of the site; for the capacity, the source",
+	WhenNot: "When the bound is far above what is usually appended: the memory would be reserved for nothing.",
+	match:   matchPresizeSlice,
 }
 
 func matchPresizeSlice(c *candidate, p *allocated) (proposal, bool) {

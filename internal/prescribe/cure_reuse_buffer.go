@@ -23,12 +23,12 @@ var reuseBuffer = Cure{
 	Title: "use the same memory again",
 	Why: "A buffer that the loop, the receiver or the caller owns can be cut to length zero and filled again. That is cheaper than any pool: " +
 		"no lookup, no reset of what is not used, nothing for the collector.",
-	Before: "for _, r := range records {\n\tbuf := make([]byte, 0, 1024)\n\tbuf = r.AppendTo(buf)\n\tw.Write(buf)\n}",
-	After:  "buf := make([]byte, 0, 1024)\nfor _, r := range records {\n\tbuf = r.AppendTo(buf[:0])\n\tw.Write(buf)\n}",
-	Safety: Review,
-	Needs:  "the kind of allocation and the lifetime; for the owner, the source",
-	Not:    "When someone keeps the buffer after the round.",
-	match:  matchReuseBuffer,
+	Before:  "for _, r := range records {\n\tbuf := make([]byte, 0, 1024)\n\tbuf = r.AppendTo(buf)\n\tw.Write(buf)\n}",
+	After:   "buf := make([]byte, 0, 1024)\nfor _, r := range records {\n\tbuf = r.AppendTo(buf[:0])\n\tw.Write(buf)\n}",
+	Safety:  Review,
+	Needs:   "the kind of allocation and the lifetime; for the owner, the source",
+	WhenNot: "When someone keeps the buffer after the round.",
+	match:   matchReuseBuffer,
 }
 
 func matchReuseBuffer(c *candidate, p *allocated) (proposal, bool) {

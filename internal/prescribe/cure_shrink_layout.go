@@ -13,12 +13,12 @@ var shrinkLayout = Cure{
 	Title: "order the fields so that the struct fits a smaller size class",
 	Why: "The allocator rounds each object up to a size class, and the compiler pads fields to their alignment. Fields in order of size leave no holes, " +
 		"and an object that drops into the next smaller class takes less of the heap.",
-	Before: "type entry struct {\n\tlive bool\n\tkey  string\n\tused bool\n\tnext *entry // 40 B, class 48\n}",
-	After:  "type entry struct {\n\tkey  string\n\tnext *entry\n\tlive bool\n\tused bool // 32 B, class 32\n}",
-	Safety: Review,
-	Needs:  "the type's layout, from the source",
-	Not:    "When the order matters to others: cgo, unsafe, atomic 64-bit fields on 32-bit machines, encodings by position.",
-	match:  matchShrinkLayout,
+	Before:  "type entry struct {\n\tlive bool\n\tkey  string\n\tused bool\n\tnext *entry // 40 B, class 48\n}",
+	After:   "type entry struct {\n\tkey  string\n\tnext *entry\n\tlive bool\n\tused bool // 32 B, class 32\n}",
+	Safety:  Review,
+	Needs:   "the type's layout, from the source",
+	WhenNot: "When the order matters to others: cgo, unsafe, atomic 64-bit fields on 32-bit machines, encodings by position.",
+	match:   matchShrinkLayout,
 }
 
 func matchShrinkLayout(c *candidate, p *allocated) (proposal, bool) {

@@ -16,12 +16,12 @@ var skipWork = Cure{
 	Title: "do it less often, or not at all",
 	Why: "The cheapest allocation is the one that nobody asks for: a result that the way taken does not use, the same question asked in every round of a loop, " +
 		"an argument that is formatted for a log line that is not written.",
-	Before: "enc := newEncoder(defaultLevel)\nif o.Level != 0 {\n\tenc = newEncoder(o.Level)\n}",
-	After:  "level := o.Level\nif level == 0 {\n\tlevel = defaultLevel\n}\nenc := newEncoder(level)",
-	Safety: Review,
-	Needs:  "cost of the line with all that it calls; the use of its result, from the source",
-	Not:    "When the call is made for its effect.",
-	match:  matchSkipWork,
+	Before:  "enc := newEncoder(defaultLevel)\nif o.Level != 0 {\n\tenc = newEncoder(o.Level)\n}",
+	After:   "level := o.Level\nif level == 0 {\n\tlevel = defaultLevel\n}\nenc := newEncoder(level)",
+	Safety:  Review,
+	Needs:   "cost of the line with all that it calls; the use of its result, from the source",
+	WhenNot: "When the call is made for its effect.",
+	match:   matchSkipWork,
 }
 
 func matchSkipWork(c *candidate, p *allocated) (proposal, bool) {

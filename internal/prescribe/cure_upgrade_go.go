@@ -1,12 +1,12 @@
 package prescribe
 
 var upgradeGo = Cure{
-	Code:   "upgrade-go",
-	Title:  "build with a newer Go",
-	Why:    "The collector and the allocator get cheaper with nearly every release, at the price of a rebuild.",
-	Before: "go 1.24",
-	After:  "go 1.26",
-	Safety: Review,
-	Needs:  "the target's Go version and the collector's share of CPU; heaptrim prove measures it",
-	Not:    "When a dependency does not build with it yet.",
+	Code:    "upgrade-go",
+	Title:   "build with a newer Go",
+	Why:     "The collector and the allocator get cheaper with nearly every release, at the price of a rebuild.",
+	Before:  "go 1.24",
+	After:   "go 1.26",
+	Safety:  Review,
+	Needs:   "the target's Go version and the collector's share of CPU; heaptrim prove measures it",
+	WhenNot: "When a dependency does not build with it yet.",
 }

@@ -13,17 +13,17 @@ type libraryEntry struct {
 	function string // as pprof spells it; a trailing * covers what begins like it
 	leaf     string // the innermost function must begin with this; empty: any
 	code     string
-	better   string // what to call instead, as the end of the sentence "instead of f, …"
-	stays    stays  // what the better call still makes
+	better   string  // what to call instead, as the end of the sentence "instead of f, …"
+	stays    residue // what the better call still makes
 }
 
-// stays says what a better call still has to allocate.
-type stays int
+// residue says what a better call still has to allocate.
+type residue int
 
 const (
-	nothing stays = iota
-	result        // what the call returns, where the code keeps it
-	values        // what it decodes into: strings, maps, values of the user's types
+	nothing residue = iota
+	result          // what the call returns, where the code keeps it
+	values          // what it decodes into: strings, maps, values of the user's types
 )
 
 // library is the knowledge of the standard library's allocating calls. The

@@ -26,7 +26,7 @@ func TestCatalogue(t *testing.T) {
 			t.Errorf("%s is there twice", c.Code)
 		}
 		seen[c.Code] = true
-		for what, text := range map[string]string{"title": c.Title, "why": c.Why, "before": c.Before, "after": c.After, "needs": c.Needs, "not": c.Not} {
+		for what, text := range map[string]string{"title": c.Title, "why": c.Why, "before": c.Before, "after": c.After, "needs": c.Needs, "not": c.WhenNot} {
 			if text == "" || strings.TrimSpace(text) != text && what != "after" {
 				t.Errorf("%s: %s is %q", c.Code, what, text)
 			}

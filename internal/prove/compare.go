@@ -128,7 +128,7 @@ func change(m Metric, runs []Sample) Change {
 	}
 	ch := Change{
 		Metric: m, A: stats.Median(values[0]), B: stats.Median(values[1]), NA: len(values[0]), NB: len(values[1]),
-		P: math.NaN(), Rank: math.NaN(), Holm: math.NaN(),
+		P: math.NaN(), RankSumP: math.NaN(), AdjustedP: math.NaN(),
 	}
 	ch.Exact = m.Count && constant(values[0]) && constant(values[1])
 	if ch.Exact {
@@ -138,27 +138,27 @@ func change(m Metric, runs []Sample) Change {
 		}
 		return ch
 	}
-	ch.Apart = m.Count && apart(values[0], values[1])
+	ch.Separated = m.Count && separated(values[0], values[1])
 	ch.vary(a, b, values)
 	return ch
 }
 
-// farApart is by how many times the scatter of a side two groups of counts
+// farSeparated is by how many times the scatter of a side two groups of counts
 // must be apart to be called different without a test. What makes a count
 // vary, such as memory that is allocated now and then and spread over all
 // operations, is small beside a change of what an operation allocates.
-const farApart = 10
+const farSeparated = 10
 
-// apart tells whether counts that vary are as good as exact: the two sides lie
+// separated tells whether counts that vary are as good as exact: the two sides lie
 // far apart, in as many runs as exact values need.
-func apart(a, b []float64) bool {
+func separated(a, b []float64) bool {
 	if len(a) < exactRuns || len(b) < exactRuns {
 		return false
 	}
 	scatter := math.Max(slices.Max(a)-slices.Min(a), slices.Max(b)-slices.Min(b))
 	gap := math.Max(slices.Min(a)-slices.Max(b), slices.Min(b)-slices.Max(a))
 	// Package testing rounds to whole numbers, which makes one of the scatter.
-	return gap > scatter && gap > farApart*math.Max(scatter-1, 0)
+	return gap > scatter && gap > farSeparated*math.Max(scatter-1, 0)
 }
 
 // vary compares values that differ from run to run: pairs of neighbouring
@@ -183,7 +183,7 @@ func (ch *Change) vary(a, b []float64, values [2][]float64) {
 	}
 	t := benchmath.DefaultThresholds
 	cmp := benchmath.AssumeNothing.Compare(benchmath.NewSample(slices.Clone(values[0]), &t), benchmath.NewSample(slices.Clone(values[1]), &t))
-	ch.Rank = cmp.P
+	ch.RankSumP = cmp.P
 	if !ch.Count && ch.Judged {
 		for _, w := range cmp.Warnings {
 			ch.Warnings = append(ch.Warnings, w.Error())
@@ -229,7 +229,7 @@ func judge(cs []Comparison, r Rules) {
 		}
 	}
 	for i, p := range stats.Holm(ps) {
-		family[i].Holm = p
+		family[i].AdjustedP = p
 	}
 	for i := range cs {
 		for k := range cs[i].Changes {
@@ -261,11 +261,11 @@ func (ch *Change) call(r Rules) {
 		ch.Outcome = Unclear
 	case ch.Exact && ch.A.Value == ch.B.Value:
 		ch.Outcome = Same
-	case ch.Exact, ch.Apart && ch.counts(r):
+	case ch.Exact, ch.Separated && ch.counts(r):
 		ch.Outcome = ch.direction()
-	case ch.Apart:
+	case ch.Separated:
 		ch.Outcome = Same
-	case ch.Holm <= r.Alpha && ch.Rank <= 0.05 && ch.counts(r):
+	case ch.AdjustedP <= r.Alpha && ch.RankSumP <= 0.05 && ch.counts(r):
 		ch.Outcome = ch.direction()
 	case ch.P == 1 && ch.A.Value == ch.B.Value && ch.Delta == stats.Interval{}, ch.narrow(r.MinEffect + r.Precision):
 		ch.Outcome = Same
@@ -275,7 +275,7 @@ func (ch *Change) call(r Rules) {
 }
 
 // varies tells that it takes a test to call a difference.
-func (ch *Change) varies() bool { return !ch.Exact && !ch.Apart }
+func (ch *Change) varies() bool { return !ch.Exact && !ch.Separated }
 
 // counts tells whether the change is large enough to matter. One from nothing
 // to something always is.

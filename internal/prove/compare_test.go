@@ -85,8 +85,8 @@ func TestTimed(t *testing.T) {
 // TestSmallEffect: a difference that is sure but below what counts is none.
 func TestSmallEffect(t *testing.T) {
 	c := judged(unitTime, around(1000, 0.0005, 30, 1), around(1003, 0.0005, 30, 2))
-	if ch := c.Changes[0]; ch.Outcome != Same || ch.Holm > 0.05 {
-		t.Errorf("+0.3 %% of time: %s at p = %v, want same although p is small", ch.Outcome, ch.Holm)
+	if ch := c.Changes[0]; ch.Outcome != Same || ch.AdjustedP > 0.05 {
+		t.Errorf("+0.3 %% of time: %s at p = %v, want same although p is small", ch.Outcome, ch.AdjustedP)
 	}
 }
 

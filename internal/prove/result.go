@@ -100,13 +100,13 @@ type Change struct {
 	NB   int
 	// Delta is B's change against A as a fraction of A, with its 95 % bounds
 	// from pairs of neighbouring runs: 0.1 is 10 % more. NaN where A is 0.
-	Delta   stats.Interval
-	Exact   bool    // all runs of a side gave one and the same value
-	Apart   bool    // counts that vary a little, and lie far apart: as good as exact
-	P       float64 // that pairs differ so much by chance; NaN when Exact or without pairs
-	Rank    float64 // p-value of benchmath's comparison of the two samples
-	Holm    float64 // P adjusted for all calls that are made together; NaN when none is made
-	Outcome Outcome
+	Delta     stats.Interval
+	Exact     bool    // all runs of a side gave one and the same value
+	Separated bool    // counts that vary a little, and lie far apart: as good as exact
+	P         float64 // that pairs differ so much by chance; NaN when Exact or without pairs
+	RankSumP  float64 // p-value of benchmath's comparison of the two samples
+	AdjustedP float64 // P adjusted for all calls that are made together; NaN when none is made
+	Outcome   Outcome
 	// Warnings are benchmath's, and our own.
 	Warnings []string
 }

@@ -73,7 +73,7 @@ func keys(t reflect.Type, at string, out map[string]bool) {
 		}
 		out[path] = true
 		// What doc/format/trace.md specifies is not repeated.
-		if ft == reflect.TypeFor[schema.TracePayers]() {
+		if ft == reflect.TypeFor[schema.TraceDelayed]() {
 			continue
 		}
 		if ft.Kind() != reflect.Struct || ft.PkgPath() == "time" {

@@ -44,7 +44,7 @@ func Cure(w io.Writer, c prescribe.Cure, o term.Options) error {
 	p.Section("Example", "")
 	example(p, c)
 	p.Section("Limits", "")
-	p.Prose("  ", c.Not, term.Normal)
+	p.Prose("  ", c.WhenNot, term.Normal)
 	p.Section("Evidence that it takes", "")
 	p.Prose("  ", fullSentence(c.Needs), term.Normal)
 	return p.Flush()
@@ -69,7 +69,7 @@ func CureMarkdown(c prescribe.Cure) []byte {
 	fmt.Fprintf(&b, "**%s**: %s.\n\n", c.Safety, safeties[c.Safety])
 	fmt.Fprintf(&b, "%s\n\n", mdOurs(c.Why))
 	fmt.Fprintf(&b, "Before:\n\n%s\nAfter:\n\n%s\n", fence(c.Before), fence(c.After))
-	fmt.Fprintf(&b, "**Limits.** %s\n\n", mdOurs(c.Not))
+	fmt.Fprintf(&b, "**Limits.** %s\n\n", mdOurs(c.WhenNot))
 	fmt.Fprintf(&b, "**Evidence that it takes:** %s.\n", mdOurs(c.Needs))
 	return []byte(b.String())
 }
@@ -78,7 +78,7 @@ func CureMarkdown(c prescribe.Cure) []byte {
 func cureText(c prescribe.Cure) string {
 	return fmt.Sprintf(
 		"%s\n\nBefore:\n\n%s\n\nAfter:\n\n%s\n\nLimits: %s", c.Why, strings.Join(codeLines(c.Before), "\n"),
-		strings.Join(codeLines(c.After), "\n"), c.Not,
+		strings.Join(codeLines(c.After), "\n"), c.WhenNot,
 	)
 }
 

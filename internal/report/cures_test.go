@@ -65,7 +65,7 @@ func TestCatalogueIsWhole(t *testing.T) {
 		seen[c.Code] = true
 		for name, text := range map[string]string{
 			"code": c.Code, "title": c.Title, "why": c.Why, "before": c.Before, "after": c.After, "needs": c.Needs,
-			"not": c.Not, "safety": safeties[c.Safety],
+			"not": c.WhenNot, "safety": safeties[c.Safety],
 		} {
 			if strings.TrimSpace(text) == "" {
 				t.Errorf("%s has no %s", c.Code, name)

@@ -60,7 +60,7 @@ func fixtureDiagnosis() *finding.Diagnosis {
 		},
 		Runs: []finding.RunSummary{
 			{Name: "BenchmarkOrder", Package: "github.com/heaptrim/heaptrim/examples/gateway/api", Ops: 812_400, NsPerOp: 11_840, BytesPerOp: 6213, AllocsPerOp: 97, CyclesPerKiloOp: 1.42, MemoryShare: span95(44.1, 2.3), CPUSecondsPerOp: 1.3e-5, CycleScale: 0.84, PageFaults: &finding.PageFaults{Unprofiled: 0.19, Profiled: 0.77, NS: stats.Interval{Value: 1270, Low: 1257, High: 1292}, FaultScale: 0.91},
-				FreshLine: &evidence.FreshLine{Threads: 1, LiveBytes: 6 << 20, FreshBytes: 6 << 20, NS: stats.Interval{Value: 14.2, Low: 11.8, High: 17.1}, UseNS: 61},
+				FreshLine: &evidence.CacheMiss{Threads: 1, LiveBytes: 6 << 20, FreshBytes: 6 << 20, NS: stats.Interval{Value: 14.2, Low: 11.8, High: 17.1}, UseNS: 61},
 				CycleCost: &evidence.CycleCost{Pairs: 21, Times: 3, NS: stats.Interval{Value: 6.2e6, Low: 5.1e6, High: 7.4e6}}},
 			{Name: "BenchmarkList/100_items", Package: "github.com/heaptrim/heaptrim/examples/gateway/api", Ops: 51_220, NsPerOp: 189_300, BytesPerOp: 74_112, AllocsPerOp: 1212, CyclesPerKiloOp: 17.1, MemoryShare: span95(32.3, 2.1), CPUSecondsPerOp: 2.1e-4},
 			{Name: "BenchmarkRoute", Package: "github.com/heaptrim/heaptrim/examples/gateway/api", Ops: 28_812_400, NsPerOp: 141.3, MemoryShare: span95(0.3, 0.2), CPUSecondsPerOp: 1.5e-7},
@@ -247,7 +247,7 @@ func fixtureTrace() *latency.Trace {
 	request := latency.Request{Start: time.Second, Length: 14 * time.Millisecond, Goroutine: 7, Task: 3, Mark: 12 * time.Millisecond, Split: paid}
 	s := &exectrace.Summary{Length: 5 * time.Second, Pauses: []exectrace.Pause{{Reason: "GC mark termination", Count: 12, Total: 600 * time.Microsecond, Max: 90 * time.Microsecond}}}
 	s.Cycles.Count, s.Cycles.Mark = 12, 700*time.Millisecond
-	return &latency.Trace{File: "trace.out", Summary: s, Payers: &latency.Report{
+	return &latency.Trace{File: "trace.out", Summary: s, Delayed: &latency.Report{
 		Goroutines: 42, STW: 600 * time.Microsecond,
 		Groups: []latency.Group{{Start: "net/http.(*conn).serve", Handler: "/order", Goroutines: 8, Split: paid}},
 		Requests: []latency.Requests{{

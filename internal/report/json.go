@@ -24,11 +24,11 @@ func Document(rep *finding.Report, m schema.Meta) *schema.Report {
 		Target: newTarget(rep.Diagnosis.Target), Environment: schema.NewEnvironment(
 			rep.Diagnosis.Environment,
 		), Totals: newTotals(rep.Diagnosis.Totals, k),
-		Decomposition: []schema.Bucket{}, Findings: []schema.Finding{}, SetApart: []schema.Finding{},
+		Decomposition: []schema.Bucket{}, Findings: []schema.Finding{}, Excluded: []schema.Finding{},
 		Advice: []schema.Advice{}, Detections: schema.Rows(
 			rep.Detections, newDetection,
 		), Latency: trace.Section(rep.Trace), Vet: []schema.RuleHit{}, Runs: []schema.RunSummary{},
-		Missing:  []schema.Gap{},
+		Gaps:     []schema.Gap{},
 		Warnings: schema.List(rep.Warnings),
 	}
 	if !m.Created.IsZero() {
@@ -47,14 +47,14 @@ func Document(rep *finding.Report, m schema.Meta) *schema.Report {
 		doc.Findings = append(doc.Findings, newFinding(f, k))
 	}
 	for i := range rep.Diagnosis.Excluded {
-		doc.SetApart = append(doc.SetApart, newFinding(finding.Unranked(&rep.Diagnosis.Excluded[i]), k))
+		doc.Excluded = append(doc.Excluded, newFinding(finding.Unranked(&rep.Diagnosis.Excluded[i]), k))
 	}
 	addCures(doc, rep, k)
 	for _, r := range rep.Diagnosis.Runs {
 		doc.Runs = append(doc.Runs, newRun(rep, r))
 	}
 	for _, x := range rep.Diagnosis.Gaps {
-		doc.Missing = append(doc.Missing, schema.Gap{What: x.What, Adds: x.Adds})
+		doc.Gaps = append(doc.Gaps, schema.Gap{What: x.What, Adds: x.Adds})
 	}
 	return doc
 }

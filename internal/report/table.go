@@ -56,8 +56,8 @@ func lifeWord(c finding.LifetimeClass) string {
 	return string(c)
 }
 
-// setApart is the table of what the user would not change.
-func setApart(p *term.Page, rep *finding.Report, k known) {
+// excluded is the table of what the user would not change.
+func excluded(p *term.Page, rep *finding.Report, k known) {
 	if len(rep.Diagnosis.Excluded) == 0 {
 		return
 	}

@@ -43,7 +43,7 @@ func Text(w io.Writer, rep *finding.Report, o TextOptions) error {
 	ranking(p, rep, k, o)
 	advice(p, rep, k)
 	rules(p, rep.Rules, k)
-	setApart(p, rep, k)
+	excluded(p, rep, k)
 	missing(p, rep)
 	warnings(p, rep)
 	return p.Flush()

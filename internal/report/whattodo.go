@@ -39,7 +39,7 @@ func (e *explainer) whatToDo() {
 	e.saves()
 	if known {
 		example(e.p, entry)
-		e.p.Prose("  ", "Limits: "+entry.Not, term.Normal)
+		e.p.Prose("  ", "Limits: "+entry.WhenNot, term.Normal)
 	}
 }
 

@@ -28,7 +28,7 @@ type (
 		Totals        Totals       `json:"totals"`
 		Decomposition []Bucket     `json:"decomposition"`
 		Findings      []Finding    `json:"findings"`
-		SetApart      []Finding    `json:"set_apart"`
+		Excluded      []Finding    `json:"set_apart"`
 		Advice        []Advice     `json:"advice"`
 		Threshold     *float64     `json:"threshold"`
 		Below         int          `json:"below_threshold"`
@@ -37,7 +37,7 @@ type (
 		Latency       *Latency     `json:"latency"`
 		Vet           []RuleHit    `json:"vet"`
 		Runs          []RunSummary `json:"runs"`
-		Missing       []Gap        `json:"missing"`
+		Gaps          []Gap        `json:"missing"`
 		Warnings      []string     `json:"warnings"`
 	}
 
@@ -340,7 +340,7 @@ type (
 		MarkN    *int           `json:"mark_count"`
 		MarkNS   *time.Duration `json:"mark_ns"`
 		Pauses   []TracePause   `json:"pauses"`
-		Payers   *TracePayers   `json:"payers"`
+		Payers   *TraceDelayed  `json:"payers"`
 	}
 
 	// Detection is a way in which the collector or the kernel costs more than it needs.

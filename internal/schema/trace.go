@@ -31,7 +31,7 @@ type (
 		UnlistedStops int              `json:"unlisted_stops"`
 		Goroutines    []TraceGoroutine `json:"goroutines"`
 		Others        TraceGoroutine   `json:"other_goroutines"`
-		Payers        *TracePayers     `json:"payers"`
+		Delayed       *TraceDelayed    `json:"payers"`
 	}
 	TraceMark struct {
 		Count    int           `json:"count"`
@@ -98,7 +98,7 @@ type (
 
 // Who pays.
 type (
-	TracePayers struct {
+	TraceDelayed struct {
 		Goroutines    int             `json:"goroutines"`
 		STWNS         time.Duration   `json:"stw_ns"`
 		Groups        []TraceGroup    `json:"groups"`

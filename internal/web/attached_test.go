@@ -45,12 +45,12 @@ func TestNewPlan(t *testing.T) {
 }
 
 func TestNewLatency(t *testing.T) {
-	doc := &schema.TraceReport{Stops: make([]schema.TraceStop, 4), Payers: &schema.TracePayers{Groups: make([]schema.TraceGroup, maxGroups+3)}}
+	doc := &schema.TraceReport{Stops: make([]schema.TraceStop, 4), Delayed: &schema.TraceDelayed{Groups: make([]schema.TraceGroup, maxGroups+3)}}
 	v := newLatency(doc)
-	if len(v.Payers.Groups) != maxGroups || v.Dropped != 3 || v.Stops != nil {
-		t.Errorf("%d groups, %d dropped, %d stops, want %d, 3 and none", len(v.Payers.Groups), v.Dropped, len(v.Stops), maxGroups)
+	if len(v.Delayed.Groups) != maxGroups || v.Dropped != 3 || v.Stops != nil {
+		t.Errorf("%d groups, %d dropped, %d stops, want %d, 3 and none", len(v.Delayed.Groups), v.Dropped, len(v.Stops), maxGroups)
 	}
-	if len(doc.Payers.Groups) != maxGroups+3 || len(doc.Stops) != 4 {
+	if len(doc.Delayed.Groups) != maxGroups+3 || len(doc.Stops) != 4 {
 		t.Error("the document was changed")
 	}
 	if v := newLatency(&schema.TraceReport{}); v != nil {

@@ -19,15 +19,15 @@ const (
 // newLatency is the part of a trace's document that the page shows; nil without
 // one, and without anything that was paid.
 func newLatency(t *schema.TraceReport) *latencyView {
-	if t == nil || t.Payers == nil {
+	if t == nil || t.Delayed == nil {
 		return nil
 	}
 	v := &latencyView{TraceReport: *t}
 	v.Stops, v.Goroutines, v.Mark.Cycles = nil, nil, nil
-	p := *t.Payers
+	p := *t.Delayed
 	p.Windows, p.Causes = nil, schema.TraceCauses{}
 	v.Dropped = max(len(p.Groups)-maxGroups, 0) + max(len(p.Requests)-maxKinds, 0)
 	p.Groups, p.Requests = p.Groups[:min(len(p.Groups), maxGroups)], p.Requests[:min(len(p.Requests), maxKinds)]
-	v.Payers = &p
+	v.Delayed = &p
 	return v
 }

@@ -24,8 +24,8 @@ var burstBuckets = []stack.Bucket{
 	stack.BucketCycle, stack.BucketSweep, stack.BucketScavenge,
 }
 
-// NoSampleBuckets hold CPU time that is in no sample.
-var NoSampleBuckets = []stack.Bucket{
+// UnsampledBuckets hold CPU time that is in no sample.
+var UnsampledBuckets = []stack.Bucket{
 	stack.BucketCollectorUnsampled, stack.BucketSchedulerUnsampled, stack.BucketAppUnsampled,
 }
 
@@ -111,7 +111,7 @@ func (r *Result) unsampled() float64 {
 // NoSample is all that is in no sample, in samples.
 func (r *Result) NoSample() float64 {
 	sum := 0.0
-	for _, b := range NoSampleBuckets {
+	for _, b := range UnsampledBuckets {
 		sum += r.added[b]
 	}
 	return sum

@@ -292,7 +292,7 @@ func (a *account) summary(s *scanner, v version) *Summary {
 		return cmp.Or(cmp.Compare(y.Total, x.Total), cmp.Compare(x.Reason, y.Reason))
 	})
 	for _, id := range slices.Sorted(maps.Keys(a.payers)) {
-		sum.Payers = append(sum.Payers, *a.payers[id])
+		sum.Delayed = append(sum.Delayed, *a.payers[id])
 	}
 	return sum
 }

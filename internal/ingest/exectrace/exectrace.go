@@ -41,7 +41,7 @@ type Summary struct {
 	Heap    Heap
 	Pauses  []Pause     // by reason, longest total first
 	Stops   []Stop      // each stop of the world, in the order of the trace
-	Payers  []Goroutine // goroutines that assisted, swept or stopped the world, by ID
+	Delayed []Goroutine // goroutines that assisted, swept or stopped the world, by ID
 	Others  Goroutine   // the sum of those beyond what is listed; ID 0
 
 	// What Listed cut off. The goroutines are those in Others.

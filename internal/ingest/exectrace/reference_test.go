@@ -310,7 +310,7 @@ func (r *reference) finish() *exectrace.Summary {
 	})
 	for _, id := range slices.Sorted(maps.Keys(r.payers)) {
 		if p := *r.payers[id]; p != (exectrace.Goroutine{ID: id}) {
-			r.Payers = append(r.Payers, p)
+			r.Delayed = append(r.Delayed, p)
 		}
 	}
 	return &r.Summary
@@ -367,9 +367,9 @@ func differences(got, want *exectrace.Summary) []string {
 	for i := range min(len(got.Stops), len(want.Stops)) {
 		check(fmt.Sprint("stop ", i), got.Stops[i], want.Stops[i])
 	}
-	check("number of payers", len(got.Payers), len(want.Payers))
-	for i := range min(len(got.Payers), len(want.Payers)) {
-		check(fmt.Sprint("payer ", i), got.Payers[i], want.Payers[i])
+	check("number of payers", len(got.Delayed), len(want.Delayed))
+	for i := range min(len(got.Delayed), len(want.Delayed)) {
+		check(fmt.Sprint("payer ", i), got.Delayed[i], want.Delayed[i])
 	}
 	return d
 }

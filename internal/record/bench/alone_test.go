@@ -122,8 +122,8 @@ func BenchmarkShy(b *testing.B) {
 `)
 	b := recordBenchmarks(t, Options{Dir: dir, Bench: ".", BenchTime: time.Second})
 	warned := strings.Join(b.Manifest.Warnings, "\n")
-	if !strings.Contains(warned, "BenchmarkShy: it could not be run without a profile") || len(b.Manifest.Lacks) > 0 {
-		t.Errorf("warnings %q, lacks %q", b.Manifest.Warnings, b.Manifest.Lacks)
+	if !strings.Contains(warned, "BenchmarkShy: it could not be run without a profile") || len(b.Manifest.Gaps) > 0 {
+		t.Errorf("warnings %q, lacks %q", b.Manifest.Warnings, b.Manifest.Gaps)
 	}
 	if len(b.Manifest.Runs) != 1 || b.Manifest.Runs[0].PageFault != nil {
 		t.Fatalf("runs %+v", b.Manifest.Runs)

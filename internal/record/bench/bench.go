@@ -81,7 +81,7 @@ func Record(ctx context.Context, o Options, w *bundle.Writer) error {
 	if err := after.Code(ctx, w, r.binaryOf); err != nil {
 		return err
 	}
-	if err := after.FreshLines(ctx, w, recorded, o.Progress); err != nil {
+	if err := after.CacheMisses(ctx, w, recorded, o.Progress); err != nil {
 		return err
 	}
 	return after.PageFault(ctx, w)

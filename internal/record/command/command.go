@@ -97,7 +97,7 @@ func Record(ctx context.Context, o Options, w *bundle.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := after.FreshLines(ctx, w, timing.files.Wall, o.Progress); err != nil {
+	if err := after.CacheMisses(ctx, w, timing.files.Wall, o.Progress); err != nil {
 		return err
 	}
 	if o.Load == "" && r.failed != nil {
@@ -168,9 +168,9 @@ var errUnfinished = errors.New("the recording ended before it was done")
 // before; with no reason, it is recorded.
 func (r *execRecorder) lack(l evidence.Gap, why error) error {
 	return r.w.Update(func(m *evidence.Manifest) {
-		m.Lacks = slices.DeleteFunc(m.Lacks, func(x evidence.Gap) bool { return x.Code == l.Code })
+		m.Gaps = slices.DeleteFunc(m.Gaps, func(x evidence.Gap) bool { return x.Code == l.Code })
 		if why != nil {
-			m.Lacks = append(m.Lacks, evidence.Gap{Code: l.Code, What: fmt.Sprintf("%s: %v", l.What, why),
+			m.Gaps = append(m.Gaps, evidence.Gap{Code: l.Code, What: fmt.Sprintf("%s: %v", l.What, why),
 				Adds: l.Adds})
 		}
 	})

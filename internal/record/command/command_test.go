@@ -226,8 +226,8 @@ func TestExecLoad(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m := b.Manifest; len(m.Warnings)+len(m.LeftOut)+len(m.Lacks) > 0 {
-		t.Errorf("warnings %q, left out %q, lacks %q", m.Warnings, m.LeftOut, m.Lacks)
+	if m := b.Manifest; len(m.Warnings)+len(m.LeftOut)+len(m.Gaps) > 0 {
+		t.Errorf("warnings %q, left out %q, lacks %q", m.Warnings, m.LeftOut, m.Gaps)
 	}
 	for _, pass := range []string{evidence.PassTiming, evidence.PassAllocation} {
 		heap := recordtest.PartsOf(b, pass, evidence.KindHeap)
@@ -306,8 +306,8 @@ func TestExecInterruptedUnderLoad(t *testing.T) {
 		if !errors.Is(err, context.Canceled) {
 			t.Fatalf("%s: got error %v, want it cancelled", pass, err)
 		}
-		if len(recordtest.PartsOf(b, pass, evidence.KindHeap)) < 2 || len(b.Manifest.Lacks) != lacks {
-			t.Errorf("%s: runs %+v, lacks %+v, want %d", pass, b.Manifest.Runs, b.Manifest.Lacks, lacks)
+		if len(recordtest.PartsOf(b, pass, evidence.KindHeap)) < 2 || len(b.Manifest.Gaps) != lacks {
+			t.Errorf("%s: runs %+v, lacks %+v, want %d", pass, b.Manifest.Runs, b.Manifest.Gaps, lacks)
 		}
 	}
 	f(evidence.PassTiming, 0, 1)

@@ -46,8 +46,8 @@ func TestExecTrace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m := b.Manifest; len(m.Warnings)+len(m.LeftOut)+len(m.Lacks) > 0 {
-		t.Errorf("warnings %q, left out %q, lacks %q", m.Warnings, m.LeftOut, m.Lacks)
+	if m := b.Manifest; len(m.Warnings)+len(m.LeftOut)+len(m.Gaps) > 0 {
+		t.Errorf("warnings %q, left out %q, lacks %q", m.Warnings, m.LeftOut, m.Gaps)
 	}
 	got, part := recordtest.ReadTrace(t, b)
 	if n := got.Tasks["GET /orders/{}"]; n == 0 || len(got.Tasks) != 1 {
@@ -87,7 +87,7 @@ func TestExecTraceWithoutRequests(t *testing.T) {
 	b, err = execute(context.Background(), t,
 		Options{Dir: dir, Package: ".", Args: []string{"300ms"}, Trace: time.Second})
 	if err != nil || len(recordtest.PartsOf(b, evidence.PassTrace, evidence.KindTrace)) > 0 ||
-		len(b.Manifest.LeftOut)+len(b.Manifest.Lacks) > 0 {
+		len(b.Manifest.LeftOut)+len(b.Manifest.Gaps) > 0 {
 		t.Errorf("error %v, manifest %+v", err, b.Manifest)
 	}
 }
@@ -99,10 +99,10 @@ func TestExecTraceOfShortLoad(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m := b.Manifest; len(m.Lacks) != 1 ||
-		!strings.Contains(m.Lacks[0].What, "the execution trace: the second call of the load") ||
-		m.Lacks[0].Adds == "" {
-		t.Errorf("lacks %q, want the trace", m.Lacks)
+	if m := b.Manifest; len(m.Gaps) != 1 ||
+		!strings.Contains(m.Gaps[0].What, "the execution trace: the second call of the load") ||
+		m.Gaps[0].Adds == "" {
+		t.Errorf("lacks %q, want the trace", m.Gaps)
 	}
 }
 

@@ -304,8 +304,8 @@ func (r *fileRecorder) inherit(m *evidence.Manifest, b *bundle.Bundle, name stri
 	for _, text := range b.Manifest.LeftOut {
 		m.LeftOut = append(m.LeftOut, name+": "+text)
 	}
-	for _, l := range b.Manifest.Lacks {
-		m.Lacks = append(m.Lacks, evidence.Gap{Code: l.Code, What: name + ": " + l.What, Adds: l.Adds})
+	for _, l := range b.Manifest.Gaps {
+		m.Gaps = append(m.Gaps, evidence.Gap{Code: l.Code, What: name + ": " + l.What, Adds: l.Adds})
 	}
 	t, from := &m.Target, b.Manifest.Target
 	switch {

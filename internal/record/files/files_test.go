@@ -314,7 +314,7 @@ func TestFilesMergesBundles(t *testing.T) {
 		Target: evidence.Target{Kind: evidence.TargetExec, Module: "example.com/m",
 			Packages: []string{"example.com/m/cmd"}},
 		Environment: env, Warnings: []string{"hot"}, LeftOut: []string{"cold"},
-		Lacks: []evidence.Gap{{What: "the other run", Adds: "more"}},
+		Gaps: []evidence.Gap{{What: "the other run", Adds: "more"}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -359,8 +359,8 @@ func TestFilesMergesBundles(t *testing.T) {
 		t.Errorf("left out = %q", m.LeftOut)
 	}
 	if want := []evidence.Gap{{What: packed + ": the other run", Adds: "more"},
-		{What: dir + ": the other run", Adds: "more"}}; !slices.Equal(m.Lacks, want) {
-		t.Errorf("lacks = %q, want %q", m.Lacks, want)
+		{What: dir + ": the other run", Adds: "more"}}; !slices.Equal(m.Gaps, want) {
+		t.Errorf("lacks = %q, want %q", m.Gaps, want)
 	}
 }
 

@@ -28,7 +28,7 @@ func ReadTrace(t *testing.T, b *bundle.Bundle) (Trace, evidence.Part) {
 	t.Helper()
 	parts := PartsOf(b, evidence.PassTrace, evidence.KindTrace)
 	if len(parts) != 1 {
-		t.Fatalf("trace parts %+v, want one; lacks %q", parts, b.Manifest.Lacks)
+		t.Fatalf("trace parts %+v, want one; lacks %q", parts, b.Manifest.Gaps)
 	}
 	f, err := os.Open(b.Path(parts[0]))
 	if err != nil {

@@ -90,7 +90,7 @@ func newProveComparison(c prove.Comparison) schema.ProveComparison {
 		out.Changes = append(out.Changes, schema.ProveChange{
 			Unit: ch.Unit, Label: ch.Label, Sense: ch.Sense, Judged: ch.Judged, Outcome: string(ch.Outcome),
 			A: newRange(ch.A), B: newRange(ch.B), RunsA: ch.NA, RunsB: ch.NB, Change: newRange(ch.Delta),
-			Exact: ch.Exact, Apart: ch.Apart, P: known0(ch.P), Adjusted: known0(ch.Holm), Rank: known0(ch.Rank),
+			Exact: ch.Exact, Apart: ch.Separated, P: known0(ch.P), Adjusted: known0(ch.AdjustedP), Rank: known0(ch.RankSumP),
 			Warnings: schema.List(ch.Warnings),
 		})
 	}

@@ -23,7 +23,7 @@ func sidesFixture() *prove.Result {
 			Metric: prove.Metric{Unit: unit, Label: label,
 				Judged: judged}, A: stats.Exact(a), B: stats.Exact(b), NA: 8, NB: 8,
 			Delta: stats.Interval{Value: b/a - 1, Low: b/a - 1.05,
-				High: b/a - 0.95}, P: 0.01, Rank: 0.01, Holm: 0.02, Outcome: prove.NotJudged,
+				High: b/a - 0.95}, P: 0.01, RankSumP: 0.01, AdjustedP: 0.02, Outcome: prove.NotJudged,
 		}
 	}
 	faster := change("req/s", "throughput", true, 1000, 1200)

@@ -145,12 +145,12 @@ func basisText(ch prove.Change) string {
 	switch {
 	case ch.Exact:
 		return fmt.Sprintf("exact, %d+%d runs", ch.NA, ch.NB)
-	case ch.Apart:
+	case ch.Separated:
 		return fmt.Sprintf("far apart, %d+%d runs", ch.NA, ch.NB)
-	case math.IsNaN(ch.Holm):
+	case math.IsNaN(ch.AdjustedP):
 		return fmt.Sprintf("%d+%d runs", ch.NA, ch.NB)
 	}
-	return fmt.Sprintf("p=%.2g, adjusted %.2g, benchmath %.2g, %d+%d runs", ch.P, ch.Holm, ch.Rank, ch.NA, ch.NB)
+	return fmt.Sprintf("p=%.2g, adjusted %.2g, benchmath %.2g, %d+%d runs", ch.P, ch.AdjustedP, ch.RankSumP, ch.NA, ch.NB)
 }
 
 // changeText is a change in percent with its error.

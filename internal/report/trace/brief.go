@@ -19,10 +19,10 @@ const briefRows = 3
 // is on more than the trace, in lines of width cells and at least 60. It prints
 // nothing of a trace without payers.
 func Brief(w io.Writer, t *latency.Trace, width int) error {
-	if t.Payers == nil {
+	if t.Delayed == nil {
 		return nil
 	}
-	s, p := t.Summary, t.Payers
+	s, p := t.Summary, t.Delayed
 	var b strings.Builder
 	fmt.Fprintf(&b, "\nWho paid with time, from a trace of %s after the other measurements\n", nanos(p.Length))
 	var longest time.Duration

@@ -19,7 +19,7 @@ const howToSample = "record a CPU profile while tracing, which leaves its sample
 
 // causes prints who allocated while others paid.
 func (p *tracePrinter) causes() {
-	c := p.Payers.Causes
+	c := p.Delayed.Causes
 	p.linef("")
 	if c.Samples == 0 {
 		p.linef("Who causes: not known: %s.", howToSample)

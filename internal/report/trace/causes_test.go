@@ -19,7 +19,7 @@ func causesText(t *testing.T, c latency.Causes) string {
 	t.Helper()
 	var b bytes.Buffer
 	if err := Text(&b, &latency.Trace{File: "trace.out", Summary: &exectrace.Summary{},
-		Payers: &latency.Report{Causes: c}}, 2); err != nil {
+		Delayed: &latency.Report{Causes: c}}, 2); err != nil {
 		t.Fatal(err)
 	}
 	text := b.String()
@@ -81,7 +81,7 @@ func TestTraceCausesOfHostileNames(t *testing.T) {
 func TestTraceCausesAsJSON(t *testing.T) {
 	var b bytes.Buffer
 	if err := JSON(&b, &latency.Trace{Summary: &exectrace.Summary{},
-		Payers: &latency.Report{Causes: someCauses()}}); err != nil {
+		Delayed: &latency.Report{Causes: someCauses()}}); err != nil {
 		t.Fatal(err)
 	}
 	var got struct {

@@ -32,11 +32,11 @@ func Document(t *latency.Trace) *schema.TraceReport {
 			return schema.TraceStop{StartNS: s.Start, LengthNS: s.Length, Reason: s.Reason, Goroutine: s.Goroutine}
 		}),
 		UnlistedStops: s.UnlistedStops,
-		Goroutines:    schema.Rows(s.Payers, goroutineRow),
+		Goroutines:    schema.Rows(s.Delayed, goroutineRow),
 		Others:        goroutineRow(s.Others),
 	}
-	if t.Payers != nil {
-		d.Payers = payersRow(t.Payers)
+	if t.Delayed != nil {
+		d.Delayed = payersRow(t.Delayed)
 	}
 	return d
 }
@@ -108,8 +108,8 @@ func causesRow(c latency.Causes) schema.TraceCauses {
 	}), Unlisted: c.Unlisted}
 }
 
-func payersRow(r *latency.Report) *schema.TracePayers {
-	return &schema.TracePayers{
+func payersRow(r *latency.Report) *schema.TraceDelayed {
+	return &schema.TraceDelayed{
 		Goroutines: r.Goroutines, STWNS: r.STW, UnlistedKinds: r.UnlistedKinds, Unlisted: r.Unlisted,
 		Causes: causesRow(r.Causes),
 		Groups: schema.Rows(r.Groups, func(g latency.Group) schema.TraceGroup {
@@ -142,8 +142,8 @@ func Section(t *latency.Trace) *schema.Latency {
 		Problem: t.Problem, LengthNS: &s.Length, MarkN: &s.Cycles.Count, MarkNS: &s.Cycles.Mark,
 		Pauses: schema.Rows(s.Pauses, pauseRow),
 	}
-	if t.Payers != nil {
-		out.Payers = payersRow(t.Payers)
+	if t.Delayed != nil {
+		out.Payers = payersRow(t.Delayed)
 		out.Payers.Unlisted += len(out.Payers.Windows)
 		out.Payers.Windows = []schema.TraceWindow{}
 	}

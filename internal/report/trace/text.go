@@ -27,7 +27,7 @@ func Text(w io.Writer, t *latency.Trace, top int) error {
 		top}
 	p.summary()
 	p.goroutines()
-	if t.Payers != nil {
+	if t.Delayed != nil {
 		p.groups()
 		p.causes()
 		p.requests()
@@ -95,9 +95,9 @@ func (p *tracePrinter) summary() {
 
 func (p *tracePrinter) goroutines() {
 	paid := func(g exectrace.Goroutine) time.Duration { return g.Assist.OnCPU + g.Assist.Parked + g.Sweep.Time }
-	list := slices.Clone(p.Summary.Payers)
+	list := slices.Clone(p.Summary.Delayed)
 	list = slices.DeleteFunc(list, func(g exectrace.Goroutine) bool { return paid(g) == 0 })
-	if len(list) == 0 || p.Payers != nil {
+	if len(list) == 0 || p.Delayed != nil {
 		return
 	}
 	slices.SortStableFunc(list, func(a, b exectrace.Goroutine) int { return cmp.Compare(paid(b), paid(a)) })
@@ -113,10 +113,10 @@ func (p *tracePrinter) goroutines() {
 
 func (p *tracePrinter) groups() {
 	p.linef("")
-	p.linef("Who pays, by start of the goroutine (%s of them):", unit.FormatCount(float64(p.Payers.Goroutines)))
+	p.linef("Who pays, by start of the goroutine (%s of them):", unit.FormatCount(float64(p.Delayed.Goroutines)))
 	p.row("assist", "parked", "sweep", "stopped", "wait in mark", "other wait", "running*", "  goroutines")
 	n := 0
-	for _, g := range p.Payers.Groups {
+	for _, g := range p.Delayed.Groups {
 		if g.System || n == p.top {
 			continue
 		}
@@ -140,7 +140,7 @@ func (p *tracePrinter) groups() {
 }
 
 func (p *tracePrinter) requests() {
-	kinds := p.Payers.Requests
+	kinds := p.Delayed.Requests
 	if len(kinds) == 0 {
 		p.linef("")
 		p.linef("No tasks or regions began and ended in the trace, so there are no requests to split.")

@@ -1,4 +1,4 @@
-package freshline_test
+package cachemiss_test
 
 import (
 	"context"
@@ -8,19 +8,19 @@ import (
 	"testing"
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
-	"github.com/heaptrim/heaptrim/internal/record/freshline"
+	"github.com/heaptrim/heaptrim/internal/record/cachemiss"
 )
 
 func TestMeasure(t *testing.T) {
-	f := func(s freshline.Shape, threads int, live int64) {
+	f := func(s cachemiss.Shape, threads int, live int64) {
 		t.Helper()
 		for n := range 4 {
-			got, err := freshline.Measure(t.Context(), s, n)
+			got, err := cachemiss.Measure(t.Context(), s, n)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if got.Threads != threads || got.LiveBytes != live || got.FreshBytes < 64<<10 ||
-				got.FreshBytes > freshline.MaxFresh {
+				got.FreshBytes > cachemiss.MaxFresh {
 				t.Errorf("%+v: %d threads and %d bytes, want %d and %d", s, got.Threads, got.LiveBytes, threads, live)
 			}
 			if ns := got.NS; ns.Low < 0 || ns.Low > ns.Value || ns.Value > ns.High || got.UseNS <= 0 ||
@@ -29,17 +29,17 @@ func TestMeasure(t *testing.T) {
 			}
 		}
 	}
-	f(freshline.Shape{}, 1, 64<<10)
-	f(freshline.Shape{Threads: -1, LiveBytes: -1}, 1, 64<<10)
-	f(freshline.Shape{Threads: 1 << 20, LiveBytes: 1 << 20, FreshBytes: -5}, runtime.GOMAXPROCS(0), 1<<20)
-	f(freshline.Shape{Threads: 1, LiveBytes: 1 << 62, FreshBytes: 1 << 62}, 1, freshline.MaxLive)
+	f(cachemiss.Shape{}, 1, 64<<10)
+	f(cachemiss.Shape{Threads: -1, LiveBytes: -1}, 1, 64<<10)
+	f(cachemiss.Shape{Threads: 1 << 20, LiveBytes: 1 << 20, FreshBytes: -5}, runtime.GOMAXPROCS(0), 1<<20)
+	f(cachemiss.Shape{Threads: 1, LiveBytes: 1 << 62, FreshBytes: 1 << 62}, 1, cachemiss.MaxLive)
 }
 
 func TestMeasureEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if got, err := freshline.Measure(ctx, freshline.Shape{}, 3); !errors.Is(err, context.Canceled) ||
-		got != (evidence.FreshLine{}) {
+	if got, err := cachemiss.Measure(ctx, cachemiss.Shape{}, 3); !errors.Is(err, context.Canceled) ||
+		got != (evidence.CacheMiss{}) {
 		t.Errorf("got %v, %v", got, err)
 	}
 }
@@ -47,13 +47,13 @@ func TestMeasureEnds(t *testing.T) {
 // BenchmarkMeasure prints the costs of the machine, in nanoseconds a line.
 func BenchmarkMeasure(b *testing.B) {
 	for threads := 1; threads <= runtime.GOMAXPROCS(0); threads *= 2 {
-		for live := int64(1); live <= freshline.MaxLive>>20; live *= 2 {
+		for live := int64(1); live <= cachemiss.MaxLive>>20; live *= 2 {
 			b.Run(fmt.Sprintf("threads=%d/live=%dMiB", threads, live), func(b *testing.B) {
-				var c evidence.FreshLine
+				var c evidence.CacheMiss
 				for b.Loop() {
 					var err error
-					if c, err = freshline.Measure(b.Context(),
-						freshline.Shape{Threads: threads, LiveBytes: live << 20,
+					if c, err = cachemiss.Measure(b.Context(),
+						cachemiss.Shape{Threads: threads, LiveBytes: live << 20,
 							FreshBytes: live << 20}, 15); err != nil {
 						b.Fatal(err)
 					}

@@ -1,11 +1,11 @@
-// Package freshline measures what fresh memory costs the rest of a program on
+// Package cachemiss measures what fresh memory costs the rest of a program on
 // this machine. An allocation brings cache lines into the caches that were not
 // there, and for each of them another one has to go; where the program would
 // have used that again, it waits. It waits for the fresh line, too, but hardly
 // where that is cleared: a processor goes on while its writes are under way, until
 // it has too many of them. No profile shows whose fault that was: the samples
 // are the waiting code's.
-package freshline
+package cachemiss
 
 import (
 	"context"
@@ -65,7 +65,7 @@ var parts = [...]float64{0.5, math.Sqrt2 / 2, 1}
 // median difference a line as the mean over the parts, with bounds from their
 // quartiles, and the shape that was taken. It holds the shape's memory while it
 // runs, and ends with ctx's error when ctx does.
-func Measure(ctx context.Context, s Shape, n int) (evidence.FreshLine, error) {
+func Measure(ctx context.Context, s Shape, n int) (evidence.CacheMiss, error) {
 	s.Threads = min(max(s.Threads, 1), runtime.GOMAXPROCS(0))
 	s.LiveBytes = min(max(s.LiveBytes, least), MaxLive)
 	s.FreshBytes = min(max(s.FreshBytes, least), MaxFresh)
@@ -80,7 +80,7 @@ func Measure(ctx context.Context, s Shape, n int) (evidence.FreshLine, error) {
 	var costs, uses [len(parts)][]float64
 	for i := range max(n, len(parts)) {
 		if err := ctx.Err(); err != nil {
-			return evidence.FreshLine{}, fmt.Errorf("measure what fresh memory costs: %w", err)
+			return evidence.CacheMiss{}, fmt.Errorf("measure what fresh memory costs: %w", err)
 		}
 		p := i % len(parts)
 		for _, u := range users {
@@ -91,7 +91,7 @@ func Measure(ctx context.Context, s Shape, n int) (evidence.FreshLine, error) {
 		costs[p] = append(costs[p], beside-alone)
 		uses[p] = append(uses[p], beside)
 	}
-	out := evidence.FreshLine{Threads: s.Threads, LiveBytes: s.LiveBytes, FreshBytes: s.FreshBytes}
+	out := evidence.CacheMiss{Threads: s.Threads, LiveBytes: s.LiveBytes, FreshBytes: s.FreshBytes}
 	for p, c := range costs {
 		slices.Sort(c)
 		slices.Sort(uses[p])

@@ -11,7 +11,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/bundle"
 	"github.com/heaptrim/heaptrim/internal/evidence"
-	"github.com/heaptrim/heaptrim/internal/record/freshline"
+	"github.com/heaptrim/heaptrim/internal/record/cachemiss"
 )
 
 // collections is a log of three cycles that leave live MiB alive, and one that
@@ -31,7 +31,7 @@ func collections(live int) string {
 }
 
 func TestShapeOf(t *testing.T) {
-	f := func(log string, p evidence.Part, want freshline.Shape, known bool) {
+	f := func(log string, p evidence.Part, want cachemiss.Shape, known bool) {
 		t.Helper()
 		dir := t.TempDir()
 		if err := os.WriteFile(filepath.Join(dir, "gc.txt"), []byte(log), 0o600); err != nil {
@@ -45,15 +45,15 @@ func TestShapeOf(t *testing.T) {
 		}
 	}
 	second := evidence.Part{Wall: time.Second, CPU: time.Second}
-	f(collections(16), second, freshline.Shape{Threads: 1, LiveBytes: 16 << 20, FreshBytes: 16 << 20}, true)
+	f(collections(16), second, cachemiss.Shape{Threads: 1, LiveBytes: 16 << 20, FreshBytes: 16 << 20}, true)
 	// 16 MiB × √2
-	f(collections(20), second, freshline.Shape{Threads: 1, LiveBytes: 23726566, FreshBytes: 23726566}, true)
+	f(collections(20), second, cachemiss.Shape{Threads: 1, LiveBytes: 23726566, FreshBytes: 23726566}, true)
 	f(collections(0), evidence.Part{Wall: time.Second, CPU: 1900 * time.Millisecond},
-		freshline.Shape{Threads: 2, LiveBytes: 1 << 19, FreshBytes: 1 << 19}, true)
+		cachemiss.Shape{Threads: 2, LiveBytes: 1 << 19, FreshBytes: 1 << 19}, true)
 	f(collections(5000), evidence.Part{CPU: time.Second},
-		freshline.Shape{Threads: 1, LiveBytes: freshline.MaxLive, FreshBytes: freshline.MaxFresh}, true)
-	f("", second, freshline.Shape{}, false)
-	f("gc 1 @0.000s", second, freshline.Shape{}, false)
+		cachemiss.Shape{Threads: 1, LiveBytes: cachemiss.MaxLive, FreshBytes: cachemiss.MaxFresh}, true)
+	f("", second, cachemiss.Shape{}, false)
+	f("gc 1 @0.000s", second, cachemiss.Shape{}, false)
 }
 
 func TestKeepFreshLines(t *testing.T) {
@@ -73,7 +73,7 @@ func TestKeepFreshLines(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := FreshLines(t.Context(), w, recorded, t.Logf); err != nil {
+		if err := CacheMisses(t.Context(), w, recorded, t.Logf); err != nil {
 			t.Fatal(err)
 		}
 		if err := w.Close(true); err != nil {
@@ -85,7 +85,7 @@ func TestKeepFreshLines(t *testing.T) {
 		}
 		defer b.Close()
 		for i, run := range b.Manifest.Runs {
-			if got := run.FreshLine != nil; got != want[i] {
+			if got := run.CacheMiss != nil; got != want[i] {
 				t.Errorf("%v: run %d measured: %v, want %v", recorded, i, got, want[i])
 			}
 		}

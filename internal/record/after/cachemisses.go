@@ -12,7 +12,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/bundle"
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/ingest/gctrace"
-	"github.com/heaptrim/heaptrim/internal/record/freshline"
+	"github.com/heaptrim/heaptrim/internal/record/cachemiss"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
@@ -21,21 +21,21 @@ import (
 // a shared machine lets it be.
 const (
 	freshShare = 0.15
-	fewest     = 12 * freshline.Comparison
+	fewest     = 12 * cachemiss.Comparison
 	most       = 4 * time.Second
 )
 
-// FreshLines measures what a line of fresh memory costs programs of the
+// CacheMisses measures what a line of fresh memory costs programs of the
 // runs' shapes on this machine, now that it is theirs no more, and adds that to
 // the recording. recorded is how long the runs took: after a short recording
 // there is no time for it, or for the shapes of the most runs only.
-func FreshLines(ctx context.Context, w *bundle.Writer, recorded time.Duration, progress func(string, ...any)) error {
+func CacheMisses(ctx context.Context, w *bundle.Writer, recorded time.Duration, progress func(string, ...any)) error {
 	var runs []evidence.Run
 	if err := w.Update(func(m *evidence.Manifest) { runs = slices.Clone(m.Runs) }); err != nil {
 		return err
 	}
-	count := map[freshline.Shape]int{}
-	of := make([]freshline.Shape, len(runs))
+	count := map[cachemiss.Shape]int{}
+	of := make([]cachemiss.Shape, len(runs))
 	for i, run := range runs {
 		if s, ok := shapeOf(w.Dir(), run); ok {
 			of[i] = s
@@ -48,11 +48,11 @@ func FreshLines(ctx context.Context, w *bundle.Writer, recorded time.Duration, p
 	if len(shapes) == 0 {
 		return nil
 	}
-	n := int(min(allowed/time.Duration(len(shapes)), most) / freshline.Comparison)
-	known := map[freshline.Shape]*evidence.FreshLine{}
+	n := int(min(allowed/time.Duration(len(shapes)), most) / cachemiss.Comparison)
+	known := map[cachemiss.Shape]*evidence.CacheMiss{}
 	for _, s := range shapes {
 		progress("measuring what fresh memory costs the caches beside %s in use", unit.Bytes(s.LiveBytes))
-		c, err := freshline.Measure(ctx, s, n)
+		c, err := cachemiss.Measure(ctx, s, n)
 		if err != nil {
 			return err
 		}
@@ -60,18 +60,18 @@ func FreshLines(ctx context.Context, w *bundle.Writer, recorded time.Duration, p
 	}
 	return w.Update(func(m *evidence.Manifest) {
 		for i := range m.Runs {
-			m.Runs[i].FreshLine = known[of[i]]
+			m.Runs[i].CacheMiss = known[of[i]]
 		}
 	})
 }
 
 // mostFirst returns the shapes of most runs first.
-func mostFirst(count map[freshline.Shape]int) []freshline.Shape {
-	var shapes []freshline.Shape
+func mostFirst(count map[cachemiss.Shape]int) []cachemiss.Shape {
+	var shapes []cachemiss.Shape
 	for s := range count {
 		shapes = append(shapes, s)
 	}
-	slices.SortFunc(shapes, func(a, b freshline.Shape) int {
+	slices.SortFunc(shapes, func(a, b cachemiss.Shape) int {
 		if d := count[b] - count[a]; d != 0 {
 			return d
 		}
@@ -86,9 +86,9 @@ func mostFirst(count map[freshline.Shape]int) []freshline.Shape {
 // shapeOf tells how a run uses memory: its live heap in steps of half an
 // octave, as its log of the collector has it, and how many threads it kept
 // busy. It is false where the recording does not tell.
-func shapeOf(dir string, run evidence.Run) (freshline.Shape, bool) {
+func shapeOf(dir string, run evidence.Run) (cachemiss.Shape, bool) {
 	var live, fresh []unit.Bytes
-	s := freshline.Shape{Threads: 1}
+	s := cachemiss.Shape{Threads: 1}
 	for _, p := range run.Parts {
 		switch p.Kind {
 		case evidence.KindGCTrace:
@@ -106,8 +106,8 @@ func shapeOf(dir string, run evidence.Run) (freshline.Shape, bool) {
 	if len(live) == 0 {
 		return s, false
 	}
-	s.LiveBytes = min(halfOctave(live), freshline.MaxLive)
-	s.FreshBytes = min(halfOctave(fresh), freshline.MaxFresh)
+	s.LiveBytes = min(halfOctave(live), cachemiss.MaxLive)
+	s.FreshBytes = min(halfOctave(fresh), cachemiss.MaxFresh)
 	return s, true
 }
 
