@@ -19,7 +19,7 @@ import (
 // forces one at either end, and benchmarks begin with one.
 const fewForced = 5
 
-// forced: somebody calls runtime.GC or debug.FreeOSMemory.
+// forced: the program calls runtime.GC or debug.FreeOSMemory.
 func forced(s *diagnose.Signals) (finding.Detection, bool) {
 	share, of, n := collected(s, func(c evidence.Cycle) bool { return c.Forced })
 	if n < fewForced || share.Value < leastShare {
@@ -30,8 +30,8 @@ func forced(s *diagnose.Signals) (finding.Detection, bool) {
 		rate = fmt.Sprintf(", %.3g a second", float64(n)/s.Window.Seconds())
 	}
 	return finding.Detection{
-		Title: "Collections that somebody forces", Code: "skip-work", Amount: share.Value,
-		Text:     "take out the calls of runtime.GC and debug.FreeOSMemory: the pacer collects when it pays. For less memory, set GOMEMLIMIT",
+		Title: "Forced collections", Code: "skip-work", Amount: share.Value,
+		Text:     "remove the calls of runtime.GC and debug.FreeOSMemory: the pacer starts cycles when they pay. To use less memory, set GOMEMLIMIT",
 		Evidence: fmt.Sprintf("%d of %d cycles are forced%s; they take %s %s", n, len(s.Cycles), rate, percent(share), of),
 	}, true
 }
@@ -141,7 +141,7 @@ func workers(s *diagnose.Signals) (finding.Detection, bool) {
 	return finding.Detection{
 		Title: "More workers of the collector than processors to spare", Code: code, Amount: share,
 		Text: fmt.Sprintf("set GOMAXPROCS=%.0f; from Go 1.25 on the runtime does so by itself from the container's quota, where GOMAXPROCS is not set", math.Ceil(available)),
-		Evidence: fmt.Sprintf("GOMAXPROCS is %d on %s: in each cycle the collector starts %d workers that give way to nobody, and it marks %.1f %% of the time",
+		Evidence: fmt.Sprintf("GOMAXPROCS is %d on %s: in each cycle the collector starts %d workers that do not yield, and it marks %.1f %% of the time",
 			procs, have, n, 100*share),
 	}, true
 }
@@ -178,7 +178,7 @@ func limiter(s *diagnose.Signals) (finding.Detection, bool) {
 			moments++
 		}
 	}
-	evidence := fmt.Sprintf("the limiter of the collector's CPU was on, last in cycle %.0f of %.0f, and came on anew between %d of %d samples", at, total[len(total)-1], moments, len(enabled))
+	evidence := fmt.Sprintf("the limiter of the collector's CPU was on, last in cycle %.0f of %.0f, and came on again between %d of %d samples", at, total[len(total)-1], moments, len(enabled))
 	amount := s.Collector.Value
 	if s.CPUSeconds > 0 {
 		evidence += fmt.Sprintf("; the collector takes %s of CPU", percent(s.Collector))

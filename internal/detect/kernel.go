@@ -24,7 +24,7 @@ func numa(s *diagnose.Signals) (finding.Detection, bool) {
 		Title: "The kernel moves the heap between NUMA nodes", Code: "numa-bind", Amount: k.Share.Value,
 		Text:     "bind the process to one node (numactl --cpunodebind=0 --membind=0), one process a node, or switch balancing off (sysctl kernel.numa_balancing=0)",
 		Evidence: fmt.Sprintf("NUMA balancing takes %s of CPU%s", percent(k.Share), met(k.By)),
-		Saves:    k.Share, Basis: "the samples in which the kernel balances; what remote memory costs is not in them",
+		Saves:    k.Share, Basis: "samples in which the kernel balances; the cost of remote memory is not included",
 	}, true
 }
 
@@ -84,7 +84,7 @@ func refault(s *diagnose.Signals) (finding.Detection, bool) {
 		Title: "Memory is given back and faulted in again", Code: "gc-headroom", Amount: share.Value,
 		Text:     "call debug.FreeOSMemory less often or not at all, or raise the memory limit: near it the runtime gives back what it will need soon",
 		Evidence: evidence,
-		Saves:    half(share), Basis: "between none and all of what giving back and faulting in takes",
+		Saves:    half(share), Basis: "from none to all of the time for giving back and faulting in",
 	}, true
 }
 

@@ -66,7 +66,7 @@ func TestProfilePace(t *testing.T) {
 			}
 		}
 		if told := strings.Contains(strings.Join(d.Diagnosis().Warnings, "\n"),
-			"that is not believed"); told != warned {
+			"correction was skipped"); told != warned {
 			t.Errorf("%d collections seen, %d logged: warnings %q", seen, logged, d.Diagnosis().Warnings)
 		}
 		if got, known := d.Diagnosis().Runs[0].CycleScale, want != 1; (got != 0) != known || known &&

@@ -38,7 +38,7 @@ func (s *Session) WritePprof(w io.Writer) error {
 		},
 		DefaultType: "cpu", PeriodOf: evidence.ValueType{Type: "cpu", Unit: "nanoseconds"}, Period: 1e7,
 		Program:  strings.Join(s.diagnosis.Target.Packages, " "),
-		Comments: []string{"written by heaptrim: the collector's CPU time stands under the allocations that cause it"},
+		Comments: []string{"written by heaptrim: the collector's CPU time is under the allocations that cause it"},
 	})
 	if err != nil {
 		return err

@@ -86,13 +86,13 @@ func (r *runCosts) saving(cuts []siteCut) effect {
 	}
 	fresh, after, faults := r.caches(bytes), r.aftermath().Scale(e.collector), r.ownFaults(large)
 	if fresh.High > 0 {
-		e.basis += "; with what its fresh memory costs the caches, by a measurement of the machine"
+		e.basis += "; with cache misses on its fresh memory, as measured on the machine"
 	}
 	if after != (stats.Interval{}) {
-		e.basis += "; with what the program waits for after collections, by a run at two paces"
+		e.basis += "; with what collections cost the program, by a run at two settings of GOGC"
 	}
 	if faults != (stats.Interval{}) {
-		e.basis += "; with the page faults of its large objects, by their number and a measurement of the machine"
+		e.basis += "; with page faults of its large objects, from their number and the time of one on the machine"
 	}
 	e.caches = fresh.Add(after).Add(faults)
 	e.cpu = e.cpu.Add(e.caches)
@@ -116,7 +116,7 @@ func (r *runCosts) withoutCaches(cuts []siteCut) effect {
 		gone.Live += site.Live * c.Live
 		gone.Scan += site.Scan * c.Live
 	}
-	const noModel = "direct cost and churn; what it keeps alive is not known"
+	const noModel = "direct cost and churn; the cost of what it keeps alive is not known"
 	if !r.model.known {
 		return effect{cpu: direct.Add(churn), basis: noModel}
 	}

@@ -134,9 +134,9 @@ func why(r *runCosts, t finding.Totals) string {
 	case !r.Collector.Logged && len(r.Collector.Stats) == 0 && len(r.Collector.Metrics) == 0:
 		return "not known: needs a gctrace log"
 	case t.Cycles.Automatic == 0 && (t.Heap.NoGoal || r.Collector.Gogc() == "off"):
-		return "The program has turned collection off (GOGC=off), and did not collect on its own in the window."
+		return "The program has turned collection off (GOGC=off), and no automatic collection ran in the window."
 	case t.Cycles.Automatic == 0:
-		return "It did not collect on its own in the window."
+		return "No automatic collection ran in the window."
 	case t.Heap.NoGoal:
 		return fmt.Sprintf(
 			"The program has turned collection off (GOGC=off) before the end of the window. Until then its "+

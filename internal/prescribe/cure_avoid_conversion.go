@@ -11,13 +11,13 @@ import (
 var avoidConversion = Cure{
 	Code:  "avoid-conversion",
 	Title: "do not convert, format or split through new memory",
-	Why: "Converting between string and []byte copies, every + makes a new string, fmt boxes its arguments and formats into a string of its own, " +
-		"and Split makes a slice for parts of which often one is used. Appending to a buffer that is there, or asking the same question of the original, needs none of it.",
+	Why: "Converting between string and []byte copies. Every + makes a new string. fmt boxes its arguments and formats into a string of its own. " +
+		"Split makes a slice for all parts, though often only one is used. Appending to an existing buffer, or working on the original, needs none of this memory.",
 	Before:  "host := strings.Split(addr, \":\")[0]\nbuf = append(buf, []byte(fmt.Sprintf(\"%d\", n))...)",
 	After:   "host, _, _ := strings.Cut(addr, \":\")\nbuf = strconv.AppendInt(buf, n, 10)",
 	Safety:  Review,
 	Needs:   "the kind of allocation, or the library call; for the better call, the source",
-	WhenNot: "When the text is kept: one copy has to be made somewhere.",
+	WhenNot: "When the text is kept: someone has to make one copy.",
 	match:   matchAvoidConversion,
 }
 

@@ -16,7 +16,7 @@ var keepOnStack = Cure{
 	Code:  "keep-on-stack",
 	Title: "keep the value on the stack",
 	Why: "A value whose address does not outlive the function needs no heap: no malloc, no zeroing, nothing for the collector to mark. " +
-		"Returning a value instead of a pointer, filling one that the caller owns, or keeping the escaping use out of the hot path is often all it takes.",
+		"Returning a value instead of a pointer, filling one that the caller owns, or moving the escaping use out of the hot path is often enough.",
 	Before:  "func newPoint(x, y int) *Point {\n\treturn &Point{x, y}\n}",
 	After:   "func newPoint(x, y int) Point {\n\treturn Point{x, y}\n}",
 	Safety:  Review,

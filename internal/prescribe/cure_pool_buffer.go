@@ -9,13 +9,13 @@ import (
 var poolBuffer = Cure{
 	Code:  "pool-buffer",
 	Title: "take buffers from a pool by size",
-	Why: "Byte buffers of varying size that live for one request are the classic garbage. A pool with size classes hands out one that is large enough " +
-		"and takes it back; it wastes little, where one pool for all sizes keeps the largest for everybody.",
+	Why: "Byte buffers of varying size that live for one request are classic garbage. A pool with size classes lends out a buffer that is large enough " +
+		"and takes it back. It wastes little memory; a single pool for all sizes soon holds only buffers of the largest size.",
 	Before:  "body, err := io.ReadAll(r)\nif err != nil {\n\treturn err\n}\nreturn json.Unmarshal(body, v)",
 	After:   "buf := buffers.Get(size) // pool.Bytes of rt/pool\ndefer buffers.Put(buf)\n",
 	Safety:  Review,
 	Needs:   "element type, block sizes and lifetime",
-	WhenNot: "When the buffer is handed on to someone who may keep it, or is tiny.",
+	WhenNot: "When the buffer goes to code that may keep it, or is tiny.",
 	match:   matchPoolBuffer,
 }
 

@@ -9,13 +9,13 @@ import (
 var poolObject = Cure{
 	Code:  "pool-object",
 	Title: "keep the objects in a pool",
-	Why: "Objects that live for one request and cost much to make – by size, by initialisation, or by what they allocate themselves – can be handed from one request " +
-		"to the next. What stays in the pool is not garbage, so cycles become rarer.",
+	Why: "Objects that live for one request and are expensive to make – large, slow to initialise, or allocating themselves – can pass from one request " +
+		"to the next. Objects in the pool are not garbage, so cycles become rarer.",
 	Before:  "zw := gzip.NewWriter(w)\ndefer zw.Close()",
 	After:   "zw := writers.Get().(*gzip.Writer)\ndefer writers.Put(zw)\nzw.Reset(w)\ndefer zw.Close()",
 	Safety:  Review,
 	Needs:   "type, size and lifetime of the objects",
-	WhenNot: "For tiny objects a pool costs as much as malloc; objects that someone may keep must not go back.",
+	WhenNot: "For tiny objects a pool costs as much as malloc; objects that other code may keep must not go back.",
 	match:   matchPoolObject,
 }
 

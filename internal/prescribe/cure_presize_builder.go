@@ -15,7 +15,7 @@ var presizeBuilder = Cure{
 	After:   "var b strings.Builder\nb.Grow(total(parts))\nfor _, p := range parts {\n\tb.WriteString(p)\n}",
 	Safety:  Safe,
 	Needs:   "block sizes of the site",
-	WhenNot: "When most texts are short: the first block that the builder makes by itself is enough.",
+	WhenNot: "When most texts are short: the first block that the builder allocates is enough.",
 	match:   matchPresizeBuilder,
 }
 

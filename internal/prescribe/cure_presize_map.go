@@ -16,7 +16,7 @@ var presizeMap = Cure{
 	After:   "seen := make(map[string]int, len(words))\nfor _, w := range words {\n\tseen[w]++\n}",
 	Safety:  Safe,
 	Needs:   "block sizes of the site; for the size, the source",
-	WhenNot: "When the hint is far above what is usually stored: tables are reserved for nothing.",
+	WhenNot: "When the hint is far above what is usually stored: the tables then waste memory.",
 	match:   matchPresizeMap,
 }
 

@@ -16,7 +16,7 @@ var presizeSlice = Cure{
 	After:   "names := make([]string, 0, len(users))\nfor _, u := range users {\n\tnames = append(names, u.Name)\n}",
 	Safety:  Safe,
 	Needs:   "block sizes of the site; for the capacity, the source",
-	WhenNot: "When the bound is far above what is usually appended: the memory would be reserved for nothing.",
+	WhenNot: "When the bound is far above what is usually appended: the slice then wastes memory.",
 	match:   matchPresizeSlice,
 }
 

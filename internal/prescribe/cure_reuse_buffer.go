@@ -27,7 +27,7 @@ var reuseBuffer = Cure{
 	After:   "buf := make([]byte, 0, 1024)\nfor _, r := range records {\n\tbuf = r.AppendTo(buf[:0])\n\tw.Write(buf)\n}",
 	Safety:  Review,
 	Needs:   "the kind of allocation and the lifetime; for the owner, the source",
-	WhenNot: "When someone keeps the buffer after the round.",
+	WhenNot: "When other code keeps the buffer after the iteration.",
 	match:   matchReuseBuffer,
 }
 
@@ -46,7 +46,7 @@ func matchReuseBuffer(c *candidate, p *allocated) (proposal, bool) {
 	switch p.Kind {
 	case finding.KindNew:
 		if owner := c.owner(); owner != "" && c.blockSize() < unit.Bytes(largeObject) {
-			return c.reuse(probable, fmt.Sprintf("keep %s as a field of the owner of `%s` and set it anew: the owner is there already", p.text(), owner), why), true
+			return c.reuse(probable, fmt.Sprintf("keep %s as a field of the owner of `%s` and set it again: the owner exists already", p.text(), owner), why), true
 		}
 	case finding.KindMake, finding.KindMap, finding.KindChan:
 		if c.kept() {
@@ -65,9 +65,9 @@ func matchReuseBuffer(c *candidate, p *allocated) (proposal, bool) {
 		case c.kept() && (d == nil || !d.Field):
 			return proposal{}, false
 		case d != nil && d.Field && !d.Receiver:
-			return c.reuse(faint, fmt.Sprintf("keep the array of `%s` for the next round, if nothing of this one is kept", d.Name), why), true
+			return c.reuse(faint, fmt.Sprintf("keep the array of `%s` for the next iteration, if nothing from this one is kept", d.Name), why), true
 		case d != nil && d.Field:
-			return c.reuse(possible, fmt.Sprintf("keep the array of `%s` and cut it to length zero instead of starting anew", d.Name), why), true
+			return c.reuse(possible, fmt.Sprintf("keep the array of `%s` and cut it to length zero instead of starting with a new one", d.Name), why), true
 		case d != nil && d.Local && !c.edge("return"):
 			return c.reuse(weak, fmt.Sprintf("keep the array of `%s` for the next call", d.Name), why), true
 		}

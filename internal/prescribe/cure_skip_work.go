@@ -14,8 +14,8 @@ import (
 var skipWork = Cure{
 	Code:  "skip-work",
 	Title: "do it less often, or not at all",
-	Why: "The cheapest allocation is the one that nobody asks for: a result that the way taken does not use, the same question asked in every round of a loop, " +
-		"an argument that is formatted for a log line that is not written.",
+	Why: "The cheapest allocation is the one that never happens. Typical waste: a result that the taken branch does not use, the same call in every iteration of a loop, " +
+		"an argument formatted for a log line that is not written.",
 	Before:  "enc := newEncoder(defaultLevel)\nif o.Level != 0 {\n\tenc = newEncoder(o.Level)\n}",
 	After:   "level := o.Level\nif level == 0 {\n\tlevel = defaultLevel\n}\nenc := newEncoder(level)",
 	Safety:  Review,
@@ -50,15 +50,15 @@ func wasted(d *finding.Diagnosis, l *source.Line, e *source.Expr, file string) (
 	case f == nil:
 		return "", 0
 	case f.Fixed && pure(e.Callee):
-		return fmt.Sprintf("call %s once before the loop of line %d: it is asked the same in every round", shortName(e.Callee), f.FixedLoop), 1
+		return fmt.Sprintf("call %s once before the loop of line %d: its arguments are the same in every iteration", shortName(e.Callee), f.FixedLoop), 1
 	case f.Again != 0 && pure(e.Callee):
-		return fmt.Sprintf("keep the result of %s of line %d: it is asked the same again", shortName(e.Callee), f.Again), 1
+		return fmt.Sprintf("keep the result of %s in line %d: it is called again with the same arguments", shortName(e.Callee), f.Again), 1
 	case f.Partly && e.Use.Kind == source.UseAssigned:
 		used, unused := heaviestOf(d, file, f.Used), heaviestOf(d, file, f.Unused)
 		if unused == 0 || used > 0 {
 			return "", 0
 		}
-		return fmt.Sprintf("make `%s` only where it is used: the way that the program takes does not use it", e.Use.Name), 1
+		return fmt.Sprintf("make `%s` only where it is used: the branch that the program takes does not use it", e.Use.Name), 1
 	}
 	return "", 0
 }
@@ -135,7 +135,7 @@ func skipped(lc finding.LineCost, text string) finding.Row {
 	saves := finding.Prediction{
 		CPU:        stats.Interval{Value: lc.CPU.Value, Low: 0, High: math.Max(lc.CPU.High, lc.CPU.Value)},
 		BytesPerOp: stats.Exact(lc.BytesPerOp), ObjectsPerOp: stats.Exact(lc.ObjectsPerOp),
-		Basis: "all that the line costs with what it calls; the rows of the lines below count it too",
+		Basis: "the whole cost of the line and its callees; the rows of the lines below count it too",
 	}
 	remedy := skipWork.remedy(proposal{Text: text, Fit: 1, Why: "cost of the line with all that it calls"}, saves)
 	return finding.Row{Finding: f, Remedy: remedy}

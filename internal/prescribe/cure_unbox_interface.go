@@ -10,13 +10,13 @@ import (
 var unboxInterface = Cure{
 	Code:  "unbox-interface",
 	Title: "do not box the value in an interface",
-	Why: "Converting a value that is no pointer to an interface copies it to the heap, unless the compiler can see that the interface does not escape. " +
-		"A concrete type, a type parameter, a pointer that is there anyway, or a branch that is taken before the conversion avoids the copy.",
+	Why: "Converting a value other than a pointer to an interface copies it to the heap, unless the compiler can prove that the interface does not escape. " +
+		"A concrete type, a type parameter, an existing pointer, or a branch before the conversion avoids the copy.",
 	Before:  "func assert(ok bool, format string, args ...any) {\n\tif !ok {\n\t\tpanic(fmt.Sprintf(format, args...))\n\t}\n}\n\nassert(n < max, \"too many: %d\", n) // n is boxed although the test holds",
 	After:   "if n >= max {\n\tpanic(fmt.Sprintf(\"too many: %d\", n))\n}",
 	Safety:  Review,
-	Needs:   "the kind of allocation; for the way out, the source and the escape flow",
-	WhenNot: "When the interface is stored: the value has to live somewhere.",
+	Needs:   "the kind of allocation; for the replacement, the source and the escape flow",
+	WhenNot: "When the interface is stored: the value needs memory of its own.",
 	match:   matchUnboxInterface,
 }
 

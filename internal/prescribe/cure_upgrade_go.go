@@ -3,7 +3,7 @@ package prescribe
 var upgradeGo = Cure{
 	Code:    "upgrade-go",
 	Title:   "build with a newer Go",
-	Why:     "The collector and the allocator get cheaper with nearly every release, at the price of a rebuild.",
+	Why:     "Nearly every release makes the collector and the allocator cheaper, and only a rebuild is needed.",
 	Before:  "go 1.24",
 	After:   "go 1.26",
 	Safety:  Review,

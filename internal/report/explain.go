@@ -116,7 +116,7 @@ func (e *explainer) cost() {
 	if r := e.f.Removal; r != nil {
 		share("saved without it", r.CPU, e.k.cpu)
 		if r.Caches.High > 0 {
-			share("  of it elsewhere", r.Caches, e.k.cpu)
+			share("  of it in other code", r.Caches, e.k.cpu)
 			for _, text := range e.caches() {
 				e.p.Prose("    ", text, term.Dim)
 			}
@@ -143,8 +143,8 @@ func (e *explainer) cost() {
 	e.profiling()
 }
 
-// profiling says by what samples were multiplied because the profile itself changes
-// the program, where that is more than a few per cent.
+// profiling shows the factors that correct samples for the profile's own effect on
+// the program, if they are more than a few per cent.
 func (e *explainer) profiling() {
 	much := func(times float64) bool { return schema.Finite(times) && times > 0 && math.Abs(times-1) >= 0.05 }
 	for _, r := range e.rep.Diagnosis.Runs {
@@ -155,23 +155,23 @@ func (e *explainer) profiling() {
 			e.p.Prose(
 				"  ",
 				fmt.Sprintf(
-					"The CPU profile is on the heap while it is taken: the program by itself has %.2f times the "+
-						"collector's work of the profiled run, and the collector's samples count for that.",
+					"The CPU profile lies on the program's heap. Without it, the collector does %.2f times the work of "+
+						"the profiled run; its samples are scaled by that.",
 					r.CycleScale,
 				),
 				term.Dim,
 			)
 		}
 		if c := r.PageFaults; c != nil && much(c.FaultScale) {
-			e.p.Prose("  ", fmt.Sprintf("The program has %s page faults an operation by itself and %s in the "+
-				"profiled run, each of about %.1f µs; the allocator's samples count %.2f times for that.",
+			e.p.Prose("  ", fmt.Sprintf("The program has %s page faults per operation without a profile and %s in "+
+				"the profiled run, each of about %.1f µs. The allocator's samples are scaled by %.2f for that.",
 				unit.FormatScaled(c.Unprofiled), unit.FormatScaled(c.Profiled), c.NS.Value/1000, c.FaultScale),
 				term.Dim)
 		}
 	}
 }
 
-// caches says what the part that no profile shows stands on.
+// caches explains the part of a saving that no profile shows.
 func (e *explainer) caches() (texts []string) {
 	known := func(i stats.Interval) bool {
 		return schema.Finite(i.Value) && schema.Finite(i.Low) && schema.Finite(i.High)
@@ -186,16 +186,16 @@ func (e *explainer) caches() (texts []string) {
 			texts = append(
 				texts,
 				fmt.Sprintf(
-					"Memory that was given to the system and is used again costs a page fault for each page, of "+
+					"Memory that was returned to the system costs a page fault for each page when it is used again: "+
 						"%.1f µs "+
-						"here; those of objects above 32 KiB are in the program's own code.",
+						"on this machine. For objects above 32 KiB these faults occur in the program's own code.",
 					c.NS.Value/1000,
 				),
 			)
 		}
 		if c := r.FreshLine; c != nil && known(c.NS) {
-			texts = append(texts, fmt.Sprintf("Each line of %d bytes of fresh memory has to come into the caches and "+
-				"puts another one out of them. On this machine that cost %.1f ns (%.1f to %.1f) beside %s in use by "+
+			texts = append(texts, fmt.Sprintf("Each cache line of fresh memory (%d bytes) causes a cache miss and "+
+				"evicts another line. On this machine that cost %.1f ns (%.1f to %.1f) with %s in use by "+
 				"%d%s.",
 				evidence.CacheLine, c.NS.Value, c.NS.Low, c.NS.High, unit.Bytes(c.LiveBytes), c.Threads, term.Plural(
 					float64(c.Threads), " thread",
@@ -203,10 +203,10 @@ func (e *explainer) caches() (texts []string) {
 		}
 		if c := r.CycleCost; c != nil && known(c.NS) {
 			ms := func(ns float64) string { return unit.FormatScaled(ns/1e6) + " ms" }
-			texts = append(texts, fmt.Sprintf("Marking puts the program's memory out of the caches, too. A "+
-				"collection costs this process %s of processor time (%s to %s), measured by stretches with it at its "+
-				"own distance and at %g times that (%d pairs); what of it the samples of the collector lack, the "+
-				"program waits for.",
+			texts = append(texts, fmt.Sprintf("Marking also evicts the program's memory from the caches. A "+
+				"collection costs this process %s of CPU time (%s to %s), measured with GOGC at its own value and "+
+				"at %g times that (%d pairs). The part beyond the collector's samples slows down the "+
+				"program.",
 				ms(c.NS.Value), ms(c.NS.Low), ms(c.NS.High), c.Times, c.Pairs))
 		}
 	}
@@ -261,7 +261,7 @@ func (e *explainer) lifetime() {
 	case finding.LifetimeLong:
 		text = "long: for many collections, but bounded"
 	case finding.LifetimeLeak:
-		text = "leak suspect: what is allocated stays"
+		text = "leak suspect: its memory is not freed"
 	}
 	if l.Mean > 0 {
 		text += ", on average "

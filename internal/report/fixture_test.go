@@ -132,7 +132,7 @@ func fixtureFindings() []finding.Row {
 		},
 		Stacks: fixtureStacks(pkg),
 	}, Others: []finding.Remedy{{
-		Code: "skip-work", Safety: "review", Text: "keep the result of Sprintf of line 38: it is asked the same again",
+		Code: "skip-work", Safety: "review", Text: "keep the result of Sprintf in line 38: it is called again with the same arguments",
 		Saves: finding.Prediction{CPU: span95(8.9, 1.4), BytesPerOp: within(1214, 0.01), ObjectsPerOp: within(24, 0.01)},
 	}}}
 	prescribed(&first, finding.Remedy{
@@ -167,7 +167,7 @@ func fixtureFindings() []finding.Row {
 	closure := plain(4, at("middleware.Chain[go.shape.struct { Name string }].func2.1", "middleware/chain.go", 29), span95(2.3, 0.5), 192, 3)
 	closure.Allocation.Kind = finding.KindClosure
 	closure.Escape = &finding.Escape{Text: "the function literal with the variables it captures is stored in `next`, which outlives the call"}
-	prescribed(&closure, finding.Remedy{Code: "hoist-closure", Safety: "review", Text: "make the function once, outside of the hot path, and hand over what it captures as parameters"},
+	prescribed(&closure, finding.Remedy{Code: "hoist-closure", Safety: "review", Text: "make the function once, outside of the hot path, and pass what it captures as parameters"},
 		finding.Cut{Objects: 1, Bytes: 1})
 	cache := plain(5, at("store.(*Cache).put", "store/cache.go", 61), span95(1.9, 0.5), 96, 1)
 	cache.Cost.Retention, cache.Cost.InUse = span95(0.9, 0.4), within(4.2*float64(unit.MiB), 0.1)

@@ -8,7 +8,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/stats"
 )
 
-// known says which columns the evidence bears. A zero in a column that is
+// known says which columns the evidence supports. A zero in a column that is
 // known is a measured zero; in one that is not, nothing was measured.
 type known struct {
 	cpu       bool // CPU was sampled

@@ -80,7 +80,7 @@ func mdDecomposition(b *bufio.Writer, rep *finding.Report) {
 func mdFindings(b *bufio.Writer, rep *finding.Report, k known) {
 	shown := rep.Prescription.Rows[:min(defaultTop, len(rep.Prescription.Rows))]
 	if len(shown) == 0 {
-		b.WriteString("\nNo allocation site of your code stands out in this recording.\n")
+		b.WriteString("\nNo allocation site of your code has a notable cost in this recording.\n")
 		return
 	}
 	per := k.per()

@@ -20,7 +20,7 @@ func savedText(p finding.Prediction, k known) string {
 	return strings.Join(append(parts, savedAmounts(p)...), ", ")
 }
 
-// leastCycles is the share of cycles from which on their saving is worth a word.
+// leastCycles is the smallest share of cycles whose saving is shown.
 const leastCycles = 0.005
 
 // savedAmounts are what a prediction saves in each operation.
@@ -137,7 +137,7 @@ func advice(p *term.Page, rep *finding.Report, k known) {
 	}
 }
 
-// because joins the evidence for a remedy and what its prediction stands on.
+// because joins the evidence for a remedy and the basis of its prediction.
 func because(why, basis string) string {
 	var parts []string
 	if why != "" {
@@ -152,13 +152,13 @@ func because(why, basis string) string {
 // shownRules bounds the section of source rules.
 const shownRules = 15
 
-// rules is the section of what the rules for source say of hot lines.
+// rules is the section on findings of the source rules on hot lines.
 func rules(p *term.Page, hits []finding.RuleHit, k known) {
 	if len(hits) == 0 {
 		return
 	}
 	shown := hits[:min(shownRules, len(hits))]
-	remark := "costs of the line with all that it calls"
+	remark := "costs of the line and its callees"
 	if n := len(hits); n > len(shown) {
 		remark = fmt.Sprintf("the first %d of %d; ", len(shown), n) + remark
 	}

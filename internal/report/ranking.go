@@ -24,7 +24,7 @@ func ranking(p *term.Page, rep *finding.Report, k known, o TextOptions) {
 	p.Section(title, remark)
 	hidden := leftOut(rep)
 	if len(shown) == 0 {
-		p.Prose("  ", "No allocation site of your code stands out in this recording.", term.Normal)
+		p.Prose("  ", "No allocation site of your code has a notable cost in this recording.", term.Normal)
 		p.Prose("  ", hidden, term.Normal)
 		return
 	}
@@ -41,7 +41,7 @@ func ranking(p *term.Page, rep *finding.Report, k known, o TextOptions) {
 // Marks beside a rank.
 const (
 	tiedMark   = "=" // sampling cannot tell it from the row above
-	liftedMark = "+" // stands higher than by itself: its function's other lines count
+	liftedMark = "+" // ranked higher than by itself: its function's other lines count
 )
 
 // rankColumn numbers the rows and marks them.
@@ -84,12 +84,12 @@ func savesMore(f finding.Row) bool {
 
 // whyMore says what a cure saves beyond its row's cost.
 func whyMore(rep *finding.Report) string {
-	const headroom = "what the row keeps alive takes headroom from all others, whose rows bear the cycles"
+	const headroom = "memory that the row keeps alive costs cycles in the rows of others"
 	if slices.ContainsFunc(
 		rep.Prescription.Rows, func(f finding.Row) bool { return savesMore(f) && f.Remedy.Saves.Caches.Value > 0 },
 	) {
-		return headroom + ", and its fresh memory and the collections for it cost other code something, mostly " +
-			"through the caches"
+		return headroom + ", and its fresh memory and its collections slow down other code, mostly " +
+			"through cache misses"
 	}
 	return headroom
 }
@@ -100,12 +100,12 @@ func notes(rep *finding.Report, k known, ranks *term.Column) []string {
 	switch {
 	case k.cures && k.cpu:
 		out = append(
-			out, "saves: what the cure would save, by prediction; costs: what the line costs now. Both in % of CPU "+
+			out, "saves: predicted saving of the cure; costs: what the line costs now. Both in % of CPU "+
 				"time.",
 		)
 	case k.cures:
 		out = append(
-			out, "saves: what the cure would save, by prediction. Shares of CPU are not known: they need a CPU profile.",
+			out, "saves: predicted saving of the cure. Shares of CPU are not known: they need a CPU profile.",
 		)
 	case !k.cpu:
 		out = append(out, "Cost in CPU is not known: needs a CPU profile. The order is by bytes.")
@@ -114,16 +114,16 @@ func notes(rep *finding.Report, k known, ranks *term.Column) []string {
 		out = append(out, "A cure can save more than its row costs: "+whyMore(rep)+".")
 	}
 	if marked(ranks, liftedMark) {
-		out = append(out, "+ stands here for all lines of its function, of which it is the first.")
+		out = append(out, "+ is ranked by all lines of its function, of which it is the first.")
 	}
 	if marked(ranks, tiedMark) {
-		out = append(out, "= cannot be told from the row above: their intervals overlap.")
+		out = append(out, "= may be as large as the row above: their intervals overlap.")
 	}
 	if len(rep.Diagnosis.Runs) > 1 {
 		out = append(
 			out,
 			fmt.Sprintf(
-				"Shares are means over the %d runs; amounts are of the run where the row costs most.",
+				"Shares are means over the %d runs; amounts are those of the run where the row costs most.",
 				len(rep.Diagnosis.Runs),
 			),
 		)
@@ -132,7 +132,7 @@ func notes(rep *finding.Report, k known, ranks *term.Column) []string {
 		out = append(
 			out,
 			fmt.Sprintf(
-				"Collector cost that no site bears: %s (fixed cost of a cycle, stacks and globals, shared headroom).",
+				"Unattributed collector cost: %s (fixed cost of a cycle, stacks and globals, shared headroom).",
 				term.SharePercent(r),
 			),
 		)
@@ -142,20 +142,20 @@ func notes(rep *finding.Report, k known, ranks *term.Column) []string {
 	}
 	return append(
 		out,
-		"All of one row – why it is on the heap, other cures, stacks, source: -explain N. A cure in general: "+
+		"-explain N shows one row in full: why it is on the heap, other cures, stacks, source. For a cure in general: "+
 			"heaptrim explain CODE.",
 	)
 }
 
-// overcharged says that the sites bear more collector cost than there was, where
-// that is beyond its error and no less than what a site needs for a row.
+// overcharged says that the sites are charged more than the collector's cost, if the
+// excess is beyond its error and as large as the cost that gives a site a row.
 func overcharged(rep *finding.Report, k known) string {
 	r := rep.Diagnosis.Totals.Remainder
 	if !k.churn || !measured(r) || r.High >= 0 || r.Value > -0.0005 {
 		return ""
 	}
 	return fmt.Sprintf(
-		"All sites together bear %s of CPU more for the collector than it was measured to take: they share one "+
+		"The sites' shares of the collector add up to %s of CPU more than it took: the sites share one "+
 			"headroom.",
 		term.SharePercent(r.Scale(-1)),
 	)

@@ -8,8 +8,8 @@ import (
 	"github.com/heaptrim/heaptrim/internal/stats"
 )
 
-// TestOvercharged: sites that bear more than there was are said to, in either
-// text, where that is beyond its error.
+// TestOvercharged: both texts say so if the sites are charged more than the
+// collector's cost, and the excess is beyond its error.
 func TestOvercharged(t *testing.T) {
 	f := func(remainder stats.Interval, want string) {
 		t.Helper()
@@ -20,13 +20,13 @@ func TestOvercharged(t *testing.T) {
 			if err := write(&b, rep); err != nil {
 				t.Fatal(err)
 			}
-			if got := b.String(); strings.Contains(got, "All sites together bear") != (want != "") ||
+			if got := b.String(); strings.Contains(got, "The sites' shares of the collector add up") != (want != "") ||
 				!strings.Contains(got, want) {
 				t.Errorf("%s, remainder %v: want %q in\n%s", name, remainder, want, got)
 			}
 		}
 	}
-	f(span95(-8, 1.2), "All sites together bear 8.0 % ±1.2 of CPU more for the collector than")
+	f(span95(-8, 1.2), "The sites' shares of the collector add up to 8.0 % ±1.2 of CPU more than it took")
 	f(span95(-8, 9), "")
 	f(span95(-0.01, 0.002), "")
 	f(span95(8, 1.2), "")

@@ -69,7 +69,7 @@ func excluded(p *term.Page, rep *finding.Report, k known) {
 	if n := len(rep.Diagnosis.Excluded); n > len(shown) {
 		remark += fmt.Sprintf("; the first %d of %d", len(shown), n)
 	}
-	p.Section("Set apart", remark)
+	p.Section("Excluded", remark)
 	t := siteTable(shown, k, p.Width)
 	t.Write(p)
 }

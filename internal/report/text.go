@@ -117,7 +117,7 @@ func cycleFacts(t finding.Totals) []string {
 	if len(parts) == 0 {
 		parts = append(parts, unseen(t, "cycles not known: needs a gctrace log"))
 		if t.Cycles.Forced > 0 {
-			parts[0] = fmt.Sprintf("none but %d forced cycles", t.Cycles.Forced)
+			parts[0] = fmt.Sprintf("only %d forced cycles", t.Cycles.Forced)
 		}
 	}
 	if t.CPUSeconds > 0 {
@@ -130,7 +130,7 @@ func cycleFacts(t finding.Totals) []string {
 // there is no log.
 func unseen(t finding.Totals, otherwise string) string {
 	if t.Cycles.Logged {
-		return "no collection of its own in the window"
+		return "no automatic collection in the window"
 	}
 	return otherwise
 }
@@ -211,7 +211,7 @@ func missing(p *term.Page, rep *finding.Report) {
 	if len(rep.Diagnosis.Gaps) == 0 {
 		return
 	}
-	p.Section("Not known", "what the recording lacks, and what it would add")
+	p.Section("Not known", "what is missing, and what it would show")
 	for _, m := range rep.Diagnosis.Gaps {
 		p.Prose("  - ", m.What+": "+m.Adds, term.Normal)
 	}

@@ -13,7 +13,7 @@ import (
 
 // whatToDo says what to change, what that would save, the evidence for it, and
 // what the catalogue has on such a change. Where no cure is named, it says what
-// the line's allocations are worth.
+// removing the line's allocations would save.
 func (e *explainer) whatToDo() {
 	f := e.f
 	code := cure(f)
@@ -43,7 +43,7 @@ func (e *explainer) whatToDo() {
 	}
 }
 
-// saves is the predicted saving with its bounds, and what it stands on.
+// saves is the predicted saving with its bounds and its basis.
 func (e *explainer) saves() {
 	p := e.f.Remedy.Saves
 	var parts []string

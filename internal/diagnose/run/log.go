@@ -61,12 +61,12 @@ func (r *Reader) gcText(d *Data, part evidence.Part, f *os.File) error {
 		return err
 	}
 	if st.Malformed > 0 {
-		r.Warn("%s: %d lines begin like gctrace and do not go on so, first: %v", part.Path, st.Malformed, st.Errors[0])
+		r.Warn("%s: %d lines begin like gctrace but cannot be read, first: %v", part.Path, st.Malformed, st.Errors[0])
 	}
 	if st.Cycles == 0 && (d.Bench || st.Malformed > 0) {
 		// Package testing forces collections, so that every benchmark's log has some:
 		// this one does not tell that there were none.
-		r.Warn("%s: no collection can be read in it, so it is left out", part.Path)
+		r.Warn("%s: excluded, because no collection can be read in it", part.Path)
 		return nil
 	}
 	d.Collector.All += len(cycles)

@@ -141,13 +141,13 @@ type recordedPass struct {
 // fineRun is what a recording under load lacks until its second run is done.
 func fineRun() evidence.Gap {
 	return evidence.Gap{Code: evidence.GapFineRun, What: "the run that samples allocations finely",
-		Adds: "the sites of which the first run's sampling tells little or nothing, and closer bounds for the others"}
+		Adds: "sites that the first run sampled rarely or never, and closer bounds for the others"}
 }
 
 // traceRun is what a recording with a trace lacks until that is kept.
 func traceRun() evidence.Gap {
 	return evidence.Gap{Code: evidence.GapTrace, What: "the execution trace",
-		Adds: "who paid with time for memory management, and who caused it"}
+		Adds: "the goroutines that the collector delayed, and the lines that allocated meanwhile"}
 }
 
 // meant is what is recorded after the first window.

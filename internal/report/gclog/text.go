@@ -19,7 +19,7 @@ import (
 type Log struct {
 	File    string
 	Lines   int // of any kind
-	Unread  int // lines that begin like gctrace and do not go on so
+	Unread  int // lines that begin like gctrace but are damaged
 	Errors  []string
 	Summary *cycles.Summary
 }
@@ -31,10 +31,10 @@ func Text(w io.Writer, l *Log) error {
 	p.Linef("%s: %s%s in %s, %s", l.File, plural(s.Cycles, "collection"), kinds(s), nanos(float64(s.Ends)),
 		plural(l.Lines, "line"))
 	if s.Processes > 1 {
-		p.Linef("%d processes wrote this log; each cycle counts with the ones before it of its own.", s.Processes)
+		p.Linef("%d processes wrote this log; each cycle follows the ones of its own process.", s.Processes)
 	}
 	if s.Lost > 0 {
-		p.Linef("Without a line in the log: %s. No time and no growth is told across such a gap.",
+		p.Linef("Missing from the log: %s. Time and growth across such a gap are not known.",
 			plural(s.Lost, "cycle"))
 	}
 	unread(p, l)
@@ -89,7 +89,7 @@ func unread(p *term.Page, l *Log) {
 	if l.Unread == 0 {
 		return
 	}
-	p.Linef("Not read: %s beginning like gctrace and not going on so.", plural(l.Unread, "line"))
+	p.Linef("Not read: %s like the start of a gctrace record, but damaged.", plural(l.Unread, "line"))
 	for _, e := range l.Errors {
 		p.Linef("  %s", e)
 	}

@@ -39,7 +39,7 @@ func Text(out io.Writer, r Recording, w *kernel.Work) error {
 		p.Linef("Time of a sample: %s", r.Frequency)
 	}
 	if r.Others > 0 {
-		p.Linef("Left out: %s samples of other processes and events", unit.FormatScaled(float64(r.Others)))
+		p.Linef("Excluded: %s samples of other processes and events", unit.FormatScaled(float64(r.Others)))
 	}
 	for _, problem := range r.Problems {
 		p.Linef("Not read: %s", problem)
@@ -53,7 +53,7 @@ func Text(out io.Writer, r Recording, w *kernel.Work) error {
 	}
 	if w.Faults > 0 {
 		p.Blank()
-		p.Linef("Who met the page faults:")
+		p.Linef("Functions with the page faults:")
 		functions(p, w.ByFault, w.Faults, r.Top)
 	}
 	if err := p.Flush(); err != nil {

@@ -15,16 +15,16 @@ import (
 // briefRows is how many requests, or groups, a report on something else shows.
 const briefRows = 3
 
-// Brief prints in a few lines who paid in t, for the end of a report that
-// is on more than the trace, in lines of width cells and at least 60. It prints
-// nothing of a trace without payers.
+// Brief prints in a few lines which goroutines the collector delayed in t. It ends
+// a report on a whole recording. Lines have width cells, and at least 60. A trace
+// that was read for its summary only prints nothing.
 func Brief(w io.Writer, t *latency.Trace, width int) error {
 	if t.Delayed == nil {
 		return nil
 	}
 	s, p := t.Summary, t.Delayed
 	var b strings.Builder
-	fmt.Fprintf(&b, "\nWho paid with time, from a trace of %s after the other measurements\n", nanos(p.Length))
+	fmt.Fprintf(&b, "\nGoroutines that the collector delayed, from a trace of %s after the other measurements\n", nanos(p.Length))
 	var longest time.Duration
 	stops := 0
 	for _, x := range s.Pauses {
@@ -33,7 +33,7 @@ func Brief(w io.Writer, t *latency.Trace, width int) error {
 	fmt.Fprintf(&b, "  marking %s of the time; assists %s on CPU and %s parked; %d stops of the world, %s, longest %s\n",
 		share(p.Mark, p.Length), nanos(s.Assist.OnCPU), nanos(s.Assist.Parked), stops, nanos(p.STW), nanos(longest))
 	if t.Problem != "" {
-		fmt.Fprintf(&b, "  The trace is incomplete: %s. This is of the part before.\n", term.Clean(t.Problem))
+		fmt.Fprintf(&b, "  The trace is incomplete: %s. The figures cover the part before.\n", term.Clean(t.Problem))
 	}
 	if len(p.Requests) > 0 {
 		briefRequests(&b, p.Requests)
@@ -96,6 +96,6 @@ func briefGroups(b *strings.Builder, groups []latency.Group) {
 			nanos(g.Split[latency.STW]), nanos(g.Split[latency.WaitMark]))
 	}
 	if n == 0 {
-		b.WriteString("  no goroutine of the program paid\n")
+		b.WriteString("  the collector delayed no goroutine of the program\n")
 	}
 }

@@ -8,7 +8,7 @@ import (
 )
 
 func TestNarrow(t *testing.T) {
-	text := "\nWho paid\n  example.com/m.(*Server).handle: assists 122 ms on CPU, 18.0 ms parked, sweeping 2.9 ms\n " +
+	text := "\nDelayed goroutines\n  example.com/m.(*Server).handle: assists 122 ms on CPU, 18.0 ms parked, sweeping 2.9 ms\n " +
 		"   short\n"
 	got := narrow(text, 60)
 	for line := range strings.Lines(got) {
@@ -19,7 +19,7 @@ func TestNarrow(t *testing.T) {
 	if want := strings.Join(strings.Fields(text), " "); strings.Join(strings.Fields(got), " ") != want {
 		t.Errorf("got the words %q, want %q", got, want)
 	}
-	if !strings.Contains(got, "\n    ") || !strings.HasPrefix(got, "\nWho paid\n  example.com/") ||
+	if !strings.Contains(got, "\n    ") || !strings.HasPrefix(got, "\nDelayed goroutines\n  example.com/") ||
 		!strings.HasSuffix(got, "\n    short\n") {
 		t.Errorf("got %q: lines that go on are not set in, or others changed", got)
 	}

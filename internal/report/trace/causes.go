@@ -17,15 +17,15 @@ const howToSample = "record a CPU profile while tracing, which leaves its sample
 	"go test -trace trace.out -cpuprofile cpu.out, or /debug/pprof/profile during /debug/pprof/trace, or " +
 	"heaptrim record -trace"
 
-// causes prints who allocated while others paid.
+// causes prints the lines that allocated while the collector delayed others.
 func (p *tracePrinter) causes() {
 	c := p.Delayed.Causes
 	p.linef("")
 	if c.Samples == 0 {
-		p.linef("Who causes: not known: %s.", howToSample)
+		p.linef("Allocating lines during GC: not known: %s.", howToSample)
 		return
 	}
-	p.linef("Who causes, of %s CPU samples, %s in mark phases, where %s were allocating (paid then: %s):",
+	p.linef("Allocating lines during GC, from %s CPU samples, %s in mark phases, of which %s were allocating (delays then: %s):",
 		unit.FormatCount(float64(c.Samples)), unit.FormatCount(float64(c.Mark)), unit.FormatCount(
 			float64(c.Allocating.Mark),
 		), paidIn(c.Paid))
@@ -33,7 +33,7 @@ func (p *tracePrinter) causes() {
 		p.linef("not known: no sample in a mark phase was in the allocator. Trace for longer.")
 		return
 	}
-	p.row("in marking", "of it", "others paying", "whole trace", "phases", "assists then", "parked then", "  site")
+	p.row("in marking", "of it", "others delayed", "whole trace", "phases", "assists then", "parked then", "  site")
 	for _, s := range c.Sites[:min(len(c.Sites), p.top)] {
 		if s.Allocating.Mark == 0 {
 			break
@@ -47,8 +47,8 @@ func (p *tracePrinter) causes() {
 		p.linef("and %d samples of sites beyond the limit", c.Unlisted)
 	}
 	p.linef(
-		"Samples count time in the allocator, not bytes. Phases are those in which the site was seen; what was " +
-			"paid then is by all goroutines.",
+		"Samples count time in the allocator, not bytes. Phases are those in which the site was seen. Delays in " +
+			"them are of all goroutines.",
 	)
 }
 

@@ -23,7 +23,7 @@ func causesText(t *testing.T, c latency.Causes) string {
 		t.Fatal(err)
 	}
 	text := b.String()
-	return text[strings.Index(text, "Who causes"):]
+	return text[strings.Index(text, "Allocating lines during GC"):]
 }
 
 func someCauses() latency.Causes {
@@ -43,7 +43,7 @@ func someCauses() latency.Causes {
 func TestTraceCauses(t *testing.T) {
 	text := causesText(t, someCauses())
 	for _, want := range []string{
-		"of 20 CPU samples, 12 in mark phases, where 9 were allocating (paid then: 3 ms assist parked)",
+		"from 20 CPU samples, 12 in mark phases, of which 9 were allocating (delays then: 3 ms assist parked)",
 		"67 % (35–88)", "main.fill a.go:7\n", "(the runtime)\n",
 	} {
 		if !strings.Contains(text, want) {
@@ -54,7 +54,7 @@ func TestTraceCauses(t *testing.T) {
 		t.Errorf("got %s, want two rows", text)
 	}
 	if text := causesText(t, latency.Causes{}); !strings.HasPrefix(text,
-		"Who causes: not known: record a CPU profile while tracing") {
+		"Allocating lines during GC: not known: record a CPU profile while tracing") {
 		t.Errorf("without samples: got %s", text)
 	}
 	none := latency.Causes{Samples: 5, Mark: 2, Allocating: latency.Tally{All: 1},

@@ -61,7 +61,7 @@ func (p *tracePrinter) summary() {
 	p.linef("%s: trace in format go %s, %s in %s, %s events", term.Clean(p.File), s.Version, unit.Bytes(s.Bytes),
 		nanos(s.Length), unit.FormatCount(float64(s.Events)))
 	if p.Problem != "" {
-		p.linef("Incomplete: %s. What follows is of the part before.", term.Clean(p.Problem))
+		p.linef("Incomplete: %s. The figures cover the part before.", term.Clean(p.Problem))
 	}
 	p.linef("")
 	p.linef("Mark phases  %d, %s, %s of the time", s.Cycles.Count, nanos(s.Cycles.Mark), share(s.Cycles.Mark, s.Length))
@@ -113,7 +113,7 @@ func (p *tracePrinter) goroutines() {
 
 func (p *tracePrinter) groups() {
 	p.linef("")
-	p.linef("Who pays, by start of the goroutine (%s of them):", unit.FormatCount(float64(p.Delayed.Goroutines)))
+	p.linef("Delayed goroutines, by the function they began in (%s goroutines):", unit.FormatCount(float64(p.Delayed.Goroutines)))
 	p.row("assist", "parked", "sweep", "stopped", "wait in mark", "other wait", "running*", "  goroutines")
 	n := 0
 	for _, g := range p.Delayed.Groups {
@@ -134,8 +134,8 @@ func (p *tracePrinter) groups() {
 			nanos(s[latency.WaitMark]), nanos(s[latency.WaitOutside]), nanos(s[latency.Running]), "  "+name)
 	}
 	p.linef(
-		"* or descheduled by the system, which a trace tells only where heaptrim recorded it, and then of times " +
-			"from some 10 ms",
+		"* includes time descheduled by the system. Only traces that heaptrim recorded separate it, from about " +
+			"10 ms on.",
 	)
 }
 
