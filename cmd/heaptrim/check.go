@@ -27,23 +27,23 @@ Usage: heaptrim check [flags] [packages]
        heaptrim check [flags] files or bundle...
 
 Records how a program uses memory and reports what that costs in CPU, line by
-line, what to change, and what each change would save. It takes
+line, what to change, and what each change would save. Targets are
 
   packages  whose benchmarks it runs, in separate passes for timing,
             allocations and the collector (default: the current directory);
   -exec     a main package that it builds with a recorder added by overlay and
             runs under load; the source is not changed. With -load it runs
             twice: once as it is, once shorter with fine-grained sampling.
-            A few seconds of execution trace follow the first (-trace), from
-            which it says who paid with time;
+            A few seconds of execution trace follow the first run (-trace);
+            they show which goroutines the collector delayed;
   a URL     of a service with net/http/pprof;
   files     that you already have: CPU, allocs and heap profiles, gctrace logs,
             benchmark text, or a bundle of 'heaptrim record'.
 
-Beside what it prints it writes heaptrim.html, one file that shows all of it in
-a browser, offline; -html gives it another name, -html "" leaves it out.
+It also writes heaptrim.html, one file that shows the whole report in a browser,
+offline; -html gives it another name, -html "" turns it off.
 
-Exit code 3 says that there are findings.
+Exit code 3 means that there are findings.
 
 Examples:
   heaptrim check ./examples/gateway
@@ -76,7 +76,7 @@ func (f *checkFlags) register(fs *flag.FlagSet) {
 	f.reportFlags.register(fs)
 	fs.IntVar(&f.explain, "explain", 0, "print finding `n` with its stacks and source lines instead of the table")
 	fs.IntVar(&f.top, "top", 15, "rows of the table")
-	fs.BoolVar(&f.vet, "vet", false, "run the source rules of heaptrimvet too, and show what they say of lines that are hot")
+	fs.BoolVar(&f.vet, "vet", false, "run the source rules of heaptrimvet too, and show their findings on hot lines")
 	fs.StringVar(&f.format, "format", "text", "what goes to standard output: `text`, or lines of file:line: message")
 	fs.StringVar(&f.json, "json", "", "write the report as JSON to `file`; - is standard output, instead of text")
 	fs.StringVar(&f.csv, "csv", "", "write the findings as CSV to `file`; - is standard output")
@@ -117,7 +117,7 @@ func runCheck(ctx context.Context, c verb, args []string, std stdio) error {
 	case errors.Is(r.cut, command.ErrProgramFailed):
 		v.Warnings = append(v.Warnings, r.cut.Error())
 	case errors.Is(r.cut, context.Canceled):
-		v.Warnings = append(v.Warnings, "the recording was interrupted: figures are of what was recorded until then")
+		v.Warnings = append(v.Warnings, "the recording was interrupted: the figures cover the part before")
 	}
 	p.Close()
 	if err := f.page(ctx, v, std); err != nil {
@@ -137,7 +137,7 @@ type reportFlags struct {
 func (f *reportFlags) register(fs *flag.FlagSet) {
 	fs.StringVar(&f.own, "own", "", "comma-separated import-path `patterns` of the code you can change; default: the main module, then its workspace")
 	fs.BoolVar(&f.escapes, "escapes", true, "ask the compiler why the hottest values escape to the heap, where the sources are here")
-	fs.Float64Var(&f.threshold, "threshold", 100*prescribe.DefaultThreshold, "leave out findings whose cure saves less than this `percentage` of CPU and of bytes; 0 shows all")
+	fs.Float64Var(&f.threshold, "threshold", 100*prescribe.DefaultThreshold, "hide findings whose cure saves less than this `percentage` of CPU and of bytes; 0 shows all")
 }
 
 func (f *reportFlags) validate() error {

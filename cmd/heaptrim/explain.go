@@ -13,8 +13,8 @@ const explainUsage = `
 Usage: heaptrim explain [code]
 
 Explains a cure that 'heaptrim check' names, such as presize-slice: how it
-saves, the code before and after, when not to apply it, and what evidence it
-takes. Without a code it lists all cures.
+saves, the code before and after, when not to apply it, and which evidence it
+needs. Without a code it lists all cures.
 
 Examples:
   heaptrim explain

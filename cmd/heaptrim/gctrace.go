@@ -18,15 +18,15 @@ const gctraceUsage = `
 Usage: heaptrim gctrace [flags] FILE
 
 Sums up a log of GODEBUG=gctrace=1, of Go 1.5 to 1.27: phases and pauses as a
-histogram, what is allocated from one cycle to the next, the time between
-cycles, and all that over time. The log may stand between the program's own
-lines, and behind what a logger put before them. FILE may be of any length;
-- is standard input, such as the standard error of a program that still runs:
+histogram, allocation from one cycle to the next, the time between cycles, and
+all of it over time. The program's own lines may be between those of the log,
+and a logger may have put a prefix before each. FILE may have any length; - is
+standard input, such as the standard error of a program that still runs:
 
   GODEBUG=gctrace=1 ./server 2>&1 | heaptrim gctrace -each -
 
-An interrupt ends the reading, not the report. Lines that begin like gctrace
-and cannot be read are named with their number.
+After an interrupt it still reports on what it has read. Lines that begin like
+gctrace but cannot be read are listed with their numbers.
 
 Examples:
   heaptrim gctrace gctrace.log

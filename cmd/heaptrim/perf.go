@@ -21,14 +21,14 @@ import (
 const perfUsage = `
 Usage: heaptrim perf [flags] FILE
 
-Says from a recording of Linux's perf what the kernel did for a Go program's
+Shows from a recording of Linux's perf what the kernel did for a Go program's
 memory: page faults, NUMA balancing, huge pages, memory given back, each with
-the functions of Go that met the kernel there. FILE is perf.data, which takes
-perf to be read, or what 'perf script --header' prints; - is such a text on
-standard input. Of several processes, the Go program with most samples counts.
+the Go functions that caused it. FILE is perf.data, which needs perf to read it,
+or the output of 'perf script --header'; - is such output on standard input. If
+several processes were recorded, the Go program with most samples is shown.
 
-With -pprof it writes a profile that keeps the kernel's frames, to look at with
-go tool pprof. 'heaptrim check' takes the same files beside others.
+With -pprof it writes a profile that keeps the kernel's frames, for go tool
+pprof. 'heaptrim check' takes the same files together with others.
 
 Recordings of use:
   perf record -e cpu-clock -F 499 -g -- ./server

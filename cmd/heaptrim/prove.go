@@ -40,21 +40,21 @@ side is a list of
   tags:TAGS          build tags
   version:VERSION    of the module of a released command, -exec module/cmd@version
 
-joined by commas. A side that only names settings is the working tree, and so is
-the other one then. Without -exec the benchmarks of the packages run, each alone
-in a process, with the same number of iterations on both sides.
+joined by commas. If -b names only settings, both sides are the working tree.
+Without -exec the benchmarks of the packages run, each alone in a process, with
+the same number of iterations on both sides.
 
-What is counted, as allocations, is compared exactly where every run gives the
-same value. What varies is called a difference only when pairs of neighbouring
-runs and x/perf/benchmath both say so, adjusted for all calls made together:
-comparing a program with itself calls any difference in at most 5 % of cases.
+Counts, such as allocations, are compared exactly if every run gives the same
+value. Values that vary are called different only if two tests agree: one on
+pairs of neighbouring runs, and x/perf/benchmath. Both are adjusted for the
+number of comparisons: a program compared with itself shows a difference in at
+most 5 % of cases.
 
-With -load, throughput, latency and failed requests are read from what the load
-tool prints at its end: wrk, wrk2, ab, hey, oha, vegeta, bombardier, k6, ghz, or
-heaptrim load, which is there without being installed.
+With -load, throughput, latency and failed requests are read from the output of
+the load tool: wrk, wrk2, ab, hey, oha, vegeta, bombardier, k6, ghz, or heaptrim
+load, which needs no installation.
 
-Exit code 3 says that B, or another side, is worse in something that is judged
-(-gate).
+Exit code 3 means that B, or another side, is worse in a judged unit (-gate).
 
 Examples:
   heaptrim prove ./...
@@ -97,13 +97,13 @@ func (f *proveFlags) register(fs *flag.FlagSet) {
 	fs.Var(&f.b, "b", "`side` that is judged; default: work. Given more than once, each is compared with -a, all in turns")
 	fs.StringVar(&f.bench, "bench", "", "run the benchmarks that match `regexp`; default: all")
 	fs.DurationVar(&f.benchTime, "benchtime", 0, "`length` of one run of a benchmark; default: 20ms to 300ms, by -budget")
-	fs.DurationVar(&f.budget, "budget", 5*time.Minute, "`time` for measuring, beside building; it ends earlier where all is clear")
+	fs.DurationVar(&f.budget, "budget", 5*time.Minute, "`time` for measuring, without building; it ends earlier once all is clear")
 	fs.StringVar(&f.tags, "tags", "", "build `tags` of both sides, comma-separated")
 	fs.StringVar(&f.gate, "gate", "", "comma-separated `units` that are judged; default: ns/op,B/op,allocs/op, for a command sec,cpu-sec, under load req/s,cpu-ns/req")
-	fs.Float64Var(&f.effect, "min", 1, "smallest change in `percent` that counts where values vary")
-	fs.Float64Var(&f.precision, "precision", 1, "measure until the change of time is known to ± so many `percent`")
+	fs.Float64Var(&f.effect, "min", 1, "smallest change in `percent` that counts if values vary")
+	fs.Float64Var(&f.precision, "precision", 1, "measure until the change of time is known to ± this many `percent`")
 	fs.IntVar(&f.pairs, "pairs", 100, "measure at most `n` pairs of runs")
-	fs.Uint64Var(&f.seed, "seed", 0, "`number` that the order of runs is drawn by; default: another each time")
+	fs.Uint64Var(&f.seed, "seed", 0, "`number` that seeds the order of runs; default: another each time")
 	fs.StringVar(&f.exec, "exec", "", "build and run this main `package` instead of benchmarks; its arguments follow --")
 	fs.StringVar(&f.ready, "ready", "", "with -load: wait until a GET of this `URL` answers before the load starts")
 	fs.StringVar(&f.load, "load", "", "with -exec: shell `command` that loads the program; a run ends with it")

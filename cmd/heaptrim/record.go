@@ -13,8 +13,8 @@ Usage: heaptrim record [-o bundle] [flags] [packages]
        heaptrim record [-o bundle] http://host:port
        heaptrim record [-o bundle] files...
 
-Records what check records, and stops there. The bundle is a directory of
-standard files with a manifest, or the same in one .tar.zst file; 'heaptrim
+Makes the recording of 'heaptrim check' and keeps it as a bundle: a directory of
+standard files with a manifest, or the same in one .tar.zst file. 'heaptrim
 check BUNDLE' reports on it, here or on another machine.
 
 Examples:

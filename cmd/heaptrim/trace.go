@@ -16,16 +16,17 @@ import (
 const traceUsage = `
 Usage: heaptrim trace [flags] FILE
 
-Says from an execution trace of Go 1.22 or later what the collector did – mark
-phases, assists on the CPU and parked, sweeping, stops of the world – and who
-paid for it: goroutines by the function they began in, HTTP handlers, and tasks
-and regions, whose time it splits into parts that add up. Where a CPU profile
-was recorded while tracing, it also says who causes: the lines of the program's
-own code that allocated, themselves or in a library, while others paid. FILE may
-be of any length; - is standard input, and a bundle stands for the trace in it.
+Shows from an execution trace of Go 1.22 or later what the collector did: mark
+phases, assists on the CPU and parked, sweeping, stops of the world. Then it
+shows which goroutines it delayed: by the function they began in, by HTTP
+handler, and by task and region. Their time is split into parts that add up.
+With a CPU profile recorded while tracing, it also shows the allocating lines
+during GC: lines of the program's own code that allocated, themselves or in a
+library, while other goroutines were delayed. FILE may have any length; - is
+standard input, and a bundle means the trace in it.
 
-With -summary it stops after the first half, which takes a tenth of the time.
-Of a file that is cut short it reports the part before, and exits with 1.
+With -summary it shows only what the collector did, in a tenth of the time. Of a
+file that is cut short it reports the part before the cut, and exits with 1.
 
 Examples:
   heaptrim trace trace.out
@@ -42,7 +43,7 @@ type traceFlags struct {
 
 func (f *traceFlags) register(fs *flag.FlagSet) {
 	fs.StringVar(&f.json, "json", "", "write the report as JSON to `file`; - is standard output, instead of text")
-	fs.BoolVar(&f.summary, "summary", false, "what the collector did, but not who paid")
+	fs.BoolVar(&f.summary, "summary", false, "show what the collector did, but not the delayed goroutines")
 	fs.IntVar(&f.top, "top", 10, "rows of each table")
 }
 

@@ -25,26 +25,25 @@ Usage: heaptrim tune [flags] bundle or files...
        heaptrim tune [flags] -exec package [-ready URL] [-load command] [-- args]
        heaptrim tune [flags] http://host:port
 
-Says which setting of the collector a program should run with. From one
-recording, of any kind that check makes, it forecasts GOGC from 25 to 1600,
-memory limits and ballasts: collections per second, processor time of the
-collector, assists and idle marking apart, the largest heap and the resident
-set, each with an interval. It draws processor time against memory and
-recommends the setting at the knee of that curve, within the memory that there
-is: -max-memory, or the limit of the container (found by itself; -container asks
-for it). Where a memory limit is too near to the live heap it says so, "limiter
-territory", and gives no figure.
+Recommends a setting of the collector. From one recording, of any kind that check
+makes, it forecasts GOGC from 25 to 1600, memory limits and ballasts. A forecast
+has collections per second, CPU time of the collector, of assists and of idle
+marking, the largest heap and the resident set, each with an interval. tune
+draws CPU time against memory and recommends the setting at the knee of that
+curve. The memory available is -max-memory, or the limit of the container, which
+tune finds by itself; -container requires one. If a memory limit is too near to
+the live heap, tune prints "limiter territory" in place of figures.
 
-A second recording of the same program under another GOGC, -with, shows how the
-cost of a collection goes with the size of the heap. Where that is worth its
-while tune asks for one, and says under which: where the collector takes 5 % of
-CPU or more and there are collections enough to tell. It tells as well what a
-program allocates during a collection when it need not assist, which counts as
-live afterwards. A setting whose bounds lie too far apart has the reason, "not
-known from this recording", and no figure.
+A second recording of the same program under another GOGC (-with) shows how the
+cost of a collection depends on the size of the heap. It also shows how much the
+program allocates during a collection when it need not assist; that memory
+counts as live afterwards. tune asks for such a recording, and says under which
+GOGC, if the collector takes 5 % of CPU or more and there are enough
+collections. A setting whose bounds are too far apart has "not known from this
+recording" in place of figures.
 
-With -exec and -try it then runs the program under the load with settings step
-by step, stops at the knee that it measures, and compares today's setting with
+With -exec and -try it then runs the program under the load with one setting
+after the other, stops at the measured knee, and compares today's setting with
 the recommended one in turns.
 
 Examples:

@@ -19,14 +19,14 @@ Usage: heaptrim load [flags] URL
 
 Makes HTTP/1.1 requests at a fixed rate, whatever the service does, and prints
 the quantiles of their latency. A request's latency counts from when it was due,
-so that a service which stalls is charged with all the requests it kept waiting.
-It is a load for check, record, prove and tune where no other is at hand. Hosts
+so a service that stalls is charged with all the requests it kept waiting.
+Use it as the load for check, record, prove and tune if you have no other. Hosts
 other than this one need -remote.
 
 With -storm, the middle third of the time has that many times the rate, from one
 moment to the next.
 
-Exit code 1 says that nothing was answered.
+Exit code 1 means that no request was answered.
 
 Examples:
   heaptrim load -rate 2000 -for 10s http://localhost:6060/

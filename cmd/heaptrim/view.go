@@ -28,14 +28,14 @@ Usage: heaptrim view [flags] bundle
 
 Serves the page of a recording on the loopback interface until interrupted: the
 page that check writes as heaptrim.html, with the whole call tree instead of its
-heaviest calls, with the source and the machine code of every function that has
-samples, with the report as /report.json and with the files of the recording
-below /bundle/, for go tool pprof and the like. It only reads, and answers
-nobody but this computer. When the recording changes, the page says so
-and offers the new one.
+heaviest calls, and with source and machine code of every function that has
+samples. /report.json is the report, and /bundle/ has the files of the
+recording, for go tool pprof and similar tools. It only reads, and answers only
+this computer. When the recording changes, the page says so and offers the new
+one.
 
-With -base it compares with an older recording, and with -proof it shows what
-heaptrim prove has measured, beside what was predicted.
+With -base it compares with an older recording, and with -proof it shows the
+results of heaptrim prove beside the predictions.
 
 Examples:
   heaptrim view gateway.tar.zst
@@ -75,9 +75,9 @@ func runView(ctx context.Context, c verb, args []string, std stdio) error {
 	fs.StringVar(&f.addr, "addr", "127.0.0.1:0", "loopback `address` to serve on; port 0 takes a free one")
 	fs.StringVar(&f.base, "base", "", "`bundle` to compare with")
 	fs.StringVar(&f.proof, "proof", "", "show the comparison in `file`, written by heaptrim prove -json")
-	fs.StringVar(&f.tuned, "tune", "", "show the plan in `file`, written by heaptrim tune -json, with the trials that it made; default: a plan from the recording")
+	fs.StringVar(&f.tuned, "tune", "", "show the plan in `file`, written by heaptrim tune -json, with its trials; default: a plan from the recording")
 	fs.StringVar(&f.html, "html", "", "write the page to `file` and do not serve it")
-	fs.StringVar(&f.binary, "binary", "", "program that was recorded, built as it was, in `file`, for its machine code; default: what the recording holds, then the program where it was, if it is the same one")
+	fs.StringVar(&f.binary, "binary", "", "read machine code from the recorded program in `file`; default: the recording, then the program in its old place, if unchanged")
 	fs.IntVar(&f.nodes, "nodes", 0, "`calls` of the flame graph, the heaviest; default: 200000 when serving, 24000 in a file")
 	f.reportFlags.register(fs)
 	if err := parse(fs, c, args, std); err != nil {
