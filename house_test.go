@@ -406,3 +406,18 @@ func read(t *testing.T, p string) string {
 	}
 	return string(data)
 }
+
+// TestArchitectureNamesPackages: who looks for a place finds each in ARCHITECTURE.md.
+func TestArchitectureNamesPackages(t *testing.T) {
+	text := read(t, "ARCHITECTURE.md")
+	for _, f := range goFiles(t) {
+		folder := path.Dir(f.path)
+		if f.test || folder == "." || strings.HasPrefix(folder, "lab/") || strings.HasPrefix(folder, "examples/") ||
+			strings.HasPrefix(folder, "tools/") || strings.HasPrefix(folder, "rt/ballast/") {
+			continue
+		}
+		if !strings.Contains(text, "`"+folder+"`") {
+			t.Errorf("ARCHITECTURE.md does not name %s", folder)
+		}
+	}
+}
