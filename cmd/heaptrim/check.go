@@ -57,8 +57,8 @@ Examples:
 
 // checkFlags are the flags of check beyond those of the target.
 type checkFlags struct {
-	targetFlags
-	reportFlags
+	target    targetFlags
+	shown     reportFlags
 	explain   int
 	top       int
 	format    string
@@ -72,17 +72,19 @@ type checkFlags struct {
 }
 
 func (f *checkFlags) register(fs *flag.FlagSet) {
-	f.targetFlags.register(fs)
-	f.reportFlags.register(fs)
+	f.target.register(fs)
+	f.shown.register(fs)
 	fs.IntVar(&f.explain, "explain", 0, "print finding `n` with its stacks and source lines instead of the table")
 	fs.IntVar(&f.top, "top", 15, "rows of the table")
-	fs.BoolVar(&f.vet, "vet", false, "run the source rules of heaptrimvet too, and show their findings on hot lines")
+	fs.BoolVar(&f.shown.vet, "vet", false,
+		"run the source rules of heaptrimvet too, and show their findings on hot lines")
 	fs.StringVar(&f.format, "format", "text", "what goes to standard output: `text`, or lines of file:line: message")
 	fs.StringVar(&f.json, "json", "", "write the report as JSON to `file`; - is standard output, instead of text")
 	fs.StringVar(&f.csv, "csv", "", "write the findings as CSV to `file`; - is standard output")
 	fs.StringVar(&f.md, "md", "", "write the report as Markdown to `file`; - is standard output")
 	fs.StringVar(&f.sarif, "sarif", "", "write the findings as SARIF 2.1.0 to `file`; - is standard output")
-	fs.StringVar(&f.pprof, "pprof", "", "write a pprof profile to `file` in which allocating stacks carry the collector's cost")
+	fs.StringVar(&f.pprof, "pprof", "", "write a pprof profile to `file` in which allocating stacks carry the "+
+		"collector's cost")
 	fs.StringVar(&f.html, "html", "heaptrim.html", "write the page to `file`; empty: no page")
 }
 
@@ -99,7 +101,7 @@ func runCheck(ctx context.Context, c verb, args []string, std stdio) error {
 	}
 	p := newProgress(std.err)
 	defer p.Close()
-	r, err := f.record(ctx, fs.Args(), p)
+	r, err := f.target.record(ctx, fs.Args(), p)
 	if err != nil {
 		return err
 	}
@@ -108,7 +110,7 @@ func runCheck(ctx context.Context, c verb, args []string, std stdio) error {
 		// The interrupt ended the recording, not the report on it.
 		ctx = context.WithoutCancel(ctx)
 	}
-	v, err := f.report(ctx, r, f.dir, p)
+	v, err := f.shown.report(ctx, r, f.target.dir, p)
 	switch {
 	case errors.Is(r.cut, command.ErrProgramFailed) && (err != nil || len(v.Prescription.Rows) == 0):
 		return r.cut
@@ -135,9 +137,12 @@ type reportFlags struct {
 }
 
 func (f *reportFlags) register(fs *flag.FlagSet) {
-	fs.StringVar(&f.own, "own", "", "comma-separated import-path `patterns` of the code you can change; default: the main module, then its workspace")
-	fs.BoolVar(&f.escapes, "escapes", true, "ask the compiler why the hottest values escape to the heap, where the sources are here")
-	fs.Float64Var(&f.threshold, "threshold", 100*prescribe.DefaultThreshold, "hide findings whose cure saves less than this `percentage` of CPU and of bytes; 0 shows all")
+	fs.StringVar(&f.own, "own", "", "comma-separated import-path `patterns` of the code you can change; default: "+
+		"the main module, then its workspace")
+	fs.BoolVar(&f.escapes, "escapes", true,
+		"ask the compiler why the hottest values escape to the heap, where the sources are here")
+	fs.Float64Var(&f.threshold, "threshold", 100*prescribe.DefaultThreshold,
+		"hide findings whose cure saves less than this `percentage` of CPU and of bytes; 0 shows all")
 }
 
 func (f *reportFlags) validate() error {
@@ -155,7 +160,8 @@ type viewed struct {
 
 // report reports on a recording of the module in dir, or elsewhere.
 func (f *reportFlags) report(ctx context.Context, r *recorded, dir string, p *progress) (*viewed, error) {
-	o := check.Options{Own: splitList(f.own), Escapes: f.escapes, Threshold: f.leastSaving(), Rules: f.vet, Progress: p.Printf}
+	o := check.Options{Own: splitList(f.own), Escapes: f.escapes, Threshold: f.leastSaving(), Rules: f.vet,
+		Progress: p.Printf}
 	if r.Manifest.Target.Module == "" {
 		o.Local = gocmd.LocalModule(ctx, dir)
 	}
@@ -186,13 +192,13 @@ func (f *checkFlags) validate() error {
 	case f.explain < 0, f.top < 0:
 		return usagef("-explain and -top cannot be negative")
 	}
-	if err := f.reportFlags.validate(); err != nil {
+	if err := f.shown.validate(); err != nil {
 		return err
 	}
-	if _, err := regexp.Compile(f.bench); err != nil {
+	if _, err := regexp.Compile(f.target.bench); err != nil {
 		return usagef("-bench: %v", err)
 	}
-	if err := f.targetFlags.validate(); err != nil {
+	if err := f.target.validate(); err != nil {
 		return err
 	}
 	return f.writable()
@@ -202,8 +208,8 @@ func (f *checkFlags) validate() error {
 // better known before a recording than after it.
 func (f *checkFlags) writable() error {
 	results := []string{f.json, f.csv, f.md, f.sarif, f.pprof, f.html}
-	if strings.HasSuffix(f.out, archiveSuffix) {
-		results = append(results, f.out) // a folder is made as it is asked for
+	if strings.HasSuffix(f.target.out, archiveSuffix) {
+		results = append(results, f.target.out) // a folder is made as it is asked for
 	}
 	for _, to := range results {
 		if to == "" || to == "-" {
@@ -265,7 +271,8 @@ func (f *checkFlags) text(rep *finding.Report, std stdio) error {
 	case f.explain > len(rep.Prescription.Rows):
 		return usagef("-explain %d: there are %d findings", f.explain, len(rep.Prescription.Rows))
 	case f.explain > 0:
-		return report.Explain(std.out, rep, f.explain, report.ExplainOptions{Source: sourceReader(rep.Diagnosis), Width: t.width, Color: t.color()})
+		return report.Explain(std.out, rep, f.explain,
+			report.ExplainOptions{Source: sourceReader(rep.Diagnosis), Width: t.width, Color: t.color()})
 	case f.format == "lines":
 		return report.Lines(std.out, rep)
 	}
@@ -282,7 +289,8 @@ func sourceReader(d *finding.Diagnosis) func(string) ([]byte, error) {
 			return os.ReadFile(file)
 		}
 		// The report shortens files of the standard library and of other modules.
-		roots := []string{d.Target.ModuleDir, filepath.Join(d.Environment.GOROOT, "src"), filepath.Join(build.Default.GOPATH, "pkg", "mod")}
+		roots := []string{d.Target.ModuleDir, filepath.Join(d.Environment.GOROOT, "src"),
+			filepath.Join(build.Default.GOPATH, "pkg", "mod")}
 		var errs []error
 		for _, root := range roots {
 			text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(file)))

@@ -72,7 +72,7 @@ func runGCTrace(ctx context.Context, c verb, args []string, std stdio) error {
 	if err != nil {
 		return err
 	}
-	if l.Summary.Cycles == 0 && l.Unread == 0 {
+	if l.Summary.Count.Cycles == 0 && l.Unread == 0 {
 		return fmt.Errorf("%s: none of %d lines is a collection that GODEBUG=gctrace=1 prints", name, l.Lines)
 	}
 	return f.write(l, std)
@@ -137,7 +137,7 @@ func (f *gctraceFlags) write(l *gclog.Log, std stdio) error {
 		}
 	}
 	var gap error
-	if f.each && l.Summary.Cycles > 0 {
+	if f.each && l.Summary.Count.Cycles > 0 {
 		_, gap = fmt.Fprintln(std.out)
 	}
 	return errors.Join(gap, gclog.Text(std.out, l))

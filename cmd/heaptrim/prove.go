@@ -78,36 +78,57 @@ type proveFlags struct {
 	benchTime time.Duration
 	budget    time.Duration
 	tags      string
+	rules     ruleFlags
+
+	cmd commandFlags
+
+	out      string
+	json, md string
+}
+
+// ruleFlags say when to stop and what counts as a difference.
+type ruleFlags struct {
 	gate      string
 	effect    float64
 	precision float64
 	pairs     int
 	seed      uint64
-	exec      string
-	ready     string
-	load      string
-	window    time.Duration
-	out       string
-	json, md  string
+}
+
+// commandFlags name a command under load.
+type commandFlags struct {
+	exec   string
+	ready  string
+	load   string
+	window time.Duration
 }
 
 func (f *proveFlags) register(fs *flag.FlagSet) {
 	fs.StringVar(&f.dir, "C", "", "run in `dir`ectory")
-	fs.StringVar(&f.a, "a", "", "`side` to compare with; default: rev:HEAD, or the working tree if -b only names settings")
-	fs.Var(&f.b, "b", "`side` that is judged; default: work. Given more than once, each is compared with -a, all in turns")
+	fs.StringVar(&f.a, "a", "", "`side` to compare with; default: rev:HEAD, or the working tree if -b only names "+
+		"settings")
+	fs.Var(&f.b, "b", "`side` that is judged; default: work. Given more than once, each is compared with -a, all in "+
+		"turns")
 	fs.StringVar(&f.bench, "bench", "", "run the benchmarks that match `regexp`; default: all")
-	fs.DurationVar(&f.benchTime, "benchtime", 0, "`length` of one run of a benchmark; default: 20ms to 300ms, by -budget")
-	fs.DurationVar(&f.budget, "budget", 5*time.Minute, "`time` for measuring, without building; it ends earlier once all is clear")
+	fs.DurationVar(&f.benchTime, "benchtime", 0,
+		"`length` of one run of a benchmark; default: 20ms to 300ms, by -budget")
+	fs.DurationVar(&f.budget, "budget", 5*time.Minute,
+		"`time` for measuring, without building; it ends earlier once all is clear")
 	fs.StringVar(&f.tags, "tags", "", "build `tags` of both sides, comma-separated")
-	fs.StringVar(&f.gate, "gate", "", "comma-separated `units` that are judged; default: ns/op,B/op,allocs/op, for a command sec,cpu-sec, under load req/s,cpu-ns/req")
-	fs.Float64Var(&f.effect, "min", 1, "smallest change in `percent` that counts if values vary")
-	fs.Float64Var(&f.precision, "precision", 1, "measure until the change of time is known to ± this many `percent`")
-	fs.IntVar(&f.pairs, "pairs", 100, "measure at most `n` pairs of runs")
-	fs.Uint64Var(&f.seed, "seed", 0, "`number` that seeds the order of runs; default: another each time")
-	fs.StringVar(&f.exec, "exec", "", "build and run this main `package` instead of benchmarks; its arguments follow --")
-	fs.StringVar(&f.ready, "ready", "", "with -load: wait until a GET of this `URL` answers before the load starts")
-	fs.StringVar(&f.load, "load", "", "with -exec: shell `command` that loads the program; a run ends with it")
-	fs.DurationVar(&f.window, "for", 0, "with -load: end the load after this `time`; default: when it ends by itself")
+	fs.StringVar(&f.rules.gate, "gate", "",
+		"comma-separated `units` that are judged; default: ns/op,B/op,allocs/op, for a command sec,cpu-sec, under "+
+			"load req/s,cpu-ns/req")
+	fs.Float64Var(&f.rules.effect, "min", 1, "smallest change in `percent` that counts if values vary")
+	fs.Float64Var(&f.rules.precision, "precision", 1,
+		"measure until the change of time is known to ± this many `percent`")
+	fs.IntVar(&f.rules.pairs, "pairs", 100, "measure at most `n` pairs of runs")
+	fs.Uint64Var(&f.rules.seed, "seed", 0, "`number` that seeds the order of runs; default: another each time")
+	fs.StringVar(&f.cmd.exec, "exec", "",
+		"build and run this main `package` instead of benchmarks; its arguments follow --")
+	fs.StringVar(&f.cmd.ready, "ready", "", "with -load: wait until a GET of this `URL` answers before the load starts")
+	fs.StringVar(&f.cmd.load, "load", "", "with -exec: shell `command` that loads the program; a run ends with it")
+	fs.DurationVar(&f.cmd.window, "for", 0,
+		"with -load: end the load after this `time`; default: when it ends by itself")
 	fs.StringVar(&f.out, "o", "", "write the runs as Go benchmark text to a.txt and b.txt in `dir`ectory, for benchstat")
 	fs.StringVar(&f.json, "json", "", "write the comparison as JSON to `file`; - is standard output, instead of text")
 	fs.StringVar(&f.md, "md", "", "write the comparison as Markdown to `file`; - is standard output")
@@ -153,8 +174,9 @@ func runProve(ctx context.Context, c verb, args []string, std stdio) error {
 // options checks the flags and makes the engine's of them.
 func (f *proveFlags) options(args []string) (prove.Options, error) {
 	o := prove.Options{
-		Dir: f.dir, Bench: f.bench, BenchTime: f.benchTime, Budget: f.budget, Seed: f.seed,
-		Rules: prove.Rules{MinEffect: f.effect / 100, Precision: f.precision / 100, MaxPairs: f.pairs, Gate: splitList(f.gate)},
+		Dir: f.dir, Bench: f.bench, BenchTime: f.benchTime, Budget: f.budget, Seed: f.rules.seed,
+		Rules: prove.Rules{MinEffect: f.rules.effect / 100, Precision: f.rules.precision / 100, MaxPairs: f.rules.pairs,
+			Gate: splitList(f.rules.gate)},
 	}
 	if f.tags != "" {
 		o.BuildFlags = []string{"-tags=" + f.tags}
@@ -167,10 +189,11 @@ func (f *proveFlags) options(args []string) (prove.Options, error) {
 		return o, err
 	}
 	kind := prove.KindPackages
-	if f.exec == "" {
+	if f.cmd.exec == "" {
 		o.Packages = args
 	} else {
-		o.Command = &prove.Command{Package: f.exec, Args: args, Ready: f.ready, Load: f.load, For: f.window}
+		o.Command = &prove.Command{Package: f.cmd.exec, Args: args, Ready: f.cmd.ready, Load: f.cmd.load,
+			For: f.cmd.window}
 		kind = o.Command.Kind()
 	}
 	for _, g := range o.Rules.Gate {
@@ -210,10 +233,11 @@ func (f *proveFlags) sides() ([]sides.Side, error) {
 		return nil, usagef("%d sides of -b: want fewer than %d", len(others), prove.MaxSides)
 	}
 	// A released command has no last commit to compare with.
-	if first == nil && len(others) == 0 && strings.Contains(f.exec, "@") {
-		return nil, usagef("-exec %s: say what to compare, such as -b version:VERSION or -b env:GOGC=400", f.exec)
+	if first == nil && len(others) == 0 && strings.Contains(f.cmd.exec, "@") {
+		return nil, usagef("-exec %s: say what to compare, such as -b version:VERSION or -b env:GOGC=400", f.cmd.exec)
 	}
-	if first == nil && slices.ContainsFunc(others, func(s sides.Side) bool { return s.Version != "" }) && !strings.Contains(f.exec, "@") {
+	if first == nil && slices.ContainsFunc(others, func(s sides.Side) bool { return s.Version != "" }) &&
+		!strings.Contains(f.cmd.exec, "@") {
 		return nil, usagef("-b version: needs -a version: or -exec module/cmd@version to compare with")
 	}
 	return sides.Complete(first, others...), nil
@@ -225,15 +249,15 @@ func (f *proveFlags) validate() error {
 		return usagef("only one of -json and -md can go to standard output")
 	case f.budget <= 0:
 		return usagef("-budget must be positive")
-	case f.benchTime < 0, f.window < 0, f.pairs < 1:
+	case f.benchTime < 0, f.cmd.window < 0, f.rules.pairs < 1:
 		return usagef("-benchtime and -for cannot be negative, and -pairs not below 1")
-	case !(f.effect > 0 && f.effect < 100), !(f.precision > 0 && f.precision < 100):
+	case !(f.rules.effect > 0 && f.rules.effect < 100), !(f.rules.precision > 0 && f.rules.precision < 100):
 		return usagef("-min and -precision must be above 0 and below 100 percent")
-	case f.exec == "" && (f.load != "" || f.ready != "" || f.window != 0):
+	case f.cmd.exec == "" && (f.cmd.load != "" || f.cmd.ready != "" || f.cmd.window != 0):
 		return usagef("-load, -ready and -for need -exec")
-	case f.load == "" && (f.ready != "" || f.window != 0):
+	case f.cmd.load == "" && (f.cmd.ready != "" || f.cmd.window != 0):
 		return usagef("-ready and -for need -load")
-	case f.exec != "" && (f.bench != "" || f.benchTime != 0):
+	case f.cmd.exec != "" && (f.bench != "" || f.benchTime != 0):
 		return usagef("-exec runs a command, to which -bench and -benchtime mean nothing")
 	}
 	if _, err := regexp.Compile(f.bench); err != nil {
@@ -248,7 +272,8 @@ func (f *proveFlags) output(r *prove.Result, created time.Time, std stdio) error
 	if f.out != "" {
 		for side := range r.Sides {
 			name := strings.ToLower(prove.Letter(side)) + ".txt"
-			errs = append(errs, writeFile(filepath.Join(f.out, name), func(w io.Writer) error { return prove.WriteBench(w, r, side) }))
+			errs = append(errs, writeFile(filepath.Join(f.out, name),
+				func(w io.Writer) error { return prove.WriteBench(w, r, side) }))
 		}
 	}
 	text := true

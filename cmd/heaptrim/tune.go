@@ -57,7 +57,7 @@ Examples:
 
 // tuneFlags are the flags of tune beyond those of the target.
 type tuneFlags struct {
-	targetFlags
+	target    targetFlags
 	memory    string
 	container bool
 	burst     float64
@@ -71,15 +71,18 @@ type tuneFlags struct {
 }
 
 func (f *tuneFlags) register(fs *flag.FlagSet) {
-	f.targetFlags.register(fs)
+	f.target.register(fs)
 	fs.StringVar(&f.memory, "max-memory", "", "`size` that the process may have in memory, such as 4GiB")
 	fs.BoolVar(&f.container, "container", false, "take the memory limit of this container, and fail if there is none")
 	fs.Float64Var(&f.burst, "burst", 1, "by what `factor` the live heap may grow beyond the recorded one")
-	fs.StringVar(&f.settings, "settings", "", "forecast these `settings` too: gogc=PERCENT|off, limit=SIZE, ballast=SIZE joined by commas; several are separated by spaces")
+	fs.StringVar(&f.settings, "settings", "",
+		"forecast these `settings` too: gogc=PERCENT|off, limit=SIZE, ballast=SIZE joined by commas; several are "+
+			"separated by spaces")
 	fs.BoolVar(&f.only, "only", false, "forecast only today's setting and those of -settings")
 	fs.Float64Var(&f.knee, "knee", 1, "least `percent` of CPU that one more doubling of the headroom must save")
 	fs.StringVar(&f.with, "with", "", "a second `bundle` of the same program under another GOGC")
-	fs.StringVar(&f.run, "run", "", "of a bundle with several runs, take the one of this `name`; default: the one that took most CPU")
+	fs.StringVar(&f.run, "run", "", "of a bundle with several runs, take the one of this `name`; default: the one "+
+		"that took most CPU")
 	fs.StringVar(&f.json, "json", "", "write the plan as JSON to `file`; - is standard output, instead of text")
 	f.try.register(fs)
 }
@@ -91,14 +94,14 @@ func runTune(ctx context.Context, c verb, args []string, std stdio) error {
 	if err := parse(fs, c, args, std); err != nil {
 		return err
 	}
-	f.collector = true
+	f.target.collector = true
 	o, err := f.options()
 	if err != nil {
 		return err
 	}
 	p := newProgress(std.err)
 	defer p.Close()
-	r, err := f.record(ctx, fs.Args(), p)
+	r, err := f.target.record(ctx, fs.Args(), p)
 	if err != nil {
 		return err
 	}
@@ -176,7 +179,7 @@ func (f *tuneFlags) plan(ctx context.Context, r *recorded, o tune.Options) (*tun
 		}
 	}
 	if f.with != "" {
-		b, err := bundle.Open(f.path(f.with))
+		b, err := bundle.Open(f.target.path(f.with))
 		if err != nil {
 			return nil, err
 		}
@@ -208,7 +211,8 @@ func (f *tuneFlags) constrain(c *tune.Constraint, r *recorded) error {
 	case f.container:
 		return fmt.Errorf("-container: %w", err)
 	case r.Manifest.Environment.CgroupLimit > 0:
-		*c = tune.Constraint{Max: unit.Bytes(r.Manifest.Environment.CgroupLimit), Source: "the container of the recording"}
+		*c = tune.Constraint{Max: unit.Bytes(r.Manifest.Environment.CgroupLimit),
+			Source: "the container of the recording"}
 	}
 	c.Burst = burst
 	return nil
@@ -222,7 +226,8 @@ func (f *tuneFlags) workload(b *bundle.Bundle, name string) (tune.Workload, []st
 	}
 	if name == "" {
 		if len(ws) > 1 {
-			notes = append(notes, fmt.Sprintf("the recording has %d runs; this is the one that took most CPU (-run takes another)", len(ws)))
+			notes = append(notes, fmt.Sprintf("the recording has %d runs; this is the one that took most CPU (-run "+
+				"takes another)", len(ws)))
 		}
 		return ws[0], notes, nil
 	}

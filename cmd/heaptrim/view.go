@@ -47,8 +47,8 @@ Examples:
 
 // viewFlags are the flags of view.
 type viewFlags struct {
-	targetFlags
-	reportFlags
+	target targetFlags
+	shown  reportFlags
 	addr   string
 	base   string
 	proof  string
@@ -75,15 +75,19 @@ func runView(ctx context.Context, c verb, args []string, std stdio) error {
 	fs.StringVar(&f.addr, "addr", "127.0.0.1:0", "loopback `address` to serve on; port 0 takes a free one")
 	fs.StringVar(&f.base, "base", "", "`bundle` to compare with")
 	fs.StringVar(&f.proof, "proof", "", "show the comparison in `file`, written by heaptrim prove -json")
-	fs.StringVar(&f.tuned, "tune", "", "show the plan in `file`, written by heaptrim tune -json, with its trials; default: a plan from the recording")
+	fs.StringVar(&f.tuned, "tune", "", "show the plan in `file`, written by heaptrim tune -json, with its trials; "+
+		"default: a plan from the recording")
 	fs.StringVar(&f.html, "html", "", "write the page to `file` and do not serve it")
-	fs.StringVar(&f.binary, "binary", "", "read machine code from the recorded program in `file`; default: the recording, then the program in its old place, if unchanged")
-	fs.IntVar(&f.nodes, "nodes", 0, "`calls` of the flame graph, the heaviest; default: 200000 when serving, 24000 in a file")
-	f.reportFlags.register(fs)
+	fs.StringVar(&f.binary, "binary", "",
+		"read machine code from the recorded program in `file`; default: the recording, then the program in its old "+
+			"place, if unchanged")
+	fs.IntVar(&f.nodes, "nodes", 0, "`calls` of the flame graph, the heaviest; default: 200000 when serving, 24000 "+
+		"in a file")
+	f.shown.register(fs)
 	if err := parse(fs, c, args, std); err != nil {
 		return err
 	}
-	kind, err := f.kind(fs.Args())
+	kind, err := f.target.kind(fs.Args())
 	if err != nil {
 		return err
 	}
@@ -93,7 +97,7 @@ func runView(ctx context.Context, c verb, args []string, std stdio) error {
 	if f.nodes < 0 {
 		return usagef("-nodes cannot be negative")
 	}
-	if err := f.reportFlags.validate(); err != nil {
+	if err := f.shown.validate(); err != nil {
 		return err
 	}
 	return f.view(ctx, fs.Args(), std)
@@ -116,7 +120,8 @@ func (f *viewFlags) view(ctx context.Context, args []string, std stdio) error {
 
 // page builds what the arguments name. What it shows of the recording's own
 // files is there until done is called.
-func (f *viewFlags) page(ctx context.Context, args []string, p *progress) (page web.ServerOptions, done func(), err error) {
+func (f *viewFlags) page(ctx context.Context, args []string, p *progress) (page web.ServerOptions, done func(),
+	err error) {
 	shown, err := f.open(ctx, args, p)
 	if err != nil {
 		return page, nil, err
@@ -171,11 +176,11 @@ func (f *viewFlags) page(ctx context.Context, args []string, p *progress) (page 
 
 // open opens and diagnoses what the arguments name.
 func (f *viewFlags) open(ctx context.Context, args []string, p *progress) (*viewed, error) {
-	r, err := f.record(ctx, args, p)
+	r, err := f.target.record(ctx, args, p)
 	if err != nil {
 		return nil, err
 	}
-	v, err := f.report(ctx, r, f.dir, p)
+	v, err := f.shown.report(ctx, r, f.target.dir, p)
 	if err != nil {
 		r.Close()
 		return nil, err

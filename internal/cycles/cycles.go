@@ -15,13 +15,10 @@ import (
 // Summary is what a log says. Distributions of times are in nanoseconds, those
 // of sizes in bytes.
 type Summary struct {
-	Cycles    int
-	Forced    int
-	Periodic  int // started because two minutes had passed
-	Processes int // that wrote the log, told by the numbers of their cycles
-	Lost      int // cycles whose lines are not there, by their numbers
-	MinProcs  int
-	MaxProcs  int
+	Count Count
+
+	MinProcs int
+	MaxProcs int
 
 	// Span is the time that the log covers: of each process from its first cycle
 	// to its last, from its start if the first has number 1.
@@ -29,32 +26,57 @@ type Summary struct {
 	// Ends is when the last cycle ended on the time line.
 	Ends time.Duration
 
-	SweepTermination Distribution // a stop of the world
-	Mark             Distribution // concurrent
-	MarkTermination  Distribution // a stop of the world
-	Pause            Distribution // every stop, two in a cycle
-	Pauses           []Bar        // the same as a histogram, from the shortest on
-
-	// Figures from one cycle to the next of the same process.
-	Between  Distribution // time from the end of one to the start of the next
-	Grown    Distribution // bytes allocated meanwhile and until the end of marking
-	InMark   Distribution // bytes by which the heap grew while marking went on
-	OverGoal int          // cycles that ended above their goal
-
-	LiveFirst, LiveLast, LiveMin, LiveMax unit.Bytes
-	HeapPeak                              unit.Bytes
-	GoalMax                               unit.Bytes
-
-	// CPU time of the collector over Span; Idle marking ran where nothing else did.
-	Assist, Background, Idle, Stopped time.Duration
-	// CPUShare is what the collector took, without idle marking, of the time of
-	// all Ps in Span, from 0 to 1.
-	CPUShare float64
+	Phases Phases
+	Steps  Steps
+	Heap   HeapSizes
+	CPU    CPU
 	// AllocRate is in bytes per second over Span.
 	AllocRate float64
 
 	Width time.Duration // of a row of the time line
 	Rows  []Row
+}
+
+// CPU is the collector's CPU time over the span. Idle marking ran where nothing
+// else did.
+type CPU struct {
+	Assist, Background, Idle, Stopped time.Duration
+	// Share is what the collector took, without idle marking, of the time of
+	// all Ps in Span, from 0 to 1.
+	Share float64
+}
+
+// HeapSizes are the sizes of the heap over a log.
+type HeapSizes struct {
+	LiveFirst, LiveLast, LiveMin, LiveMax unit.Bytes
+	Peak                                  unit.Bytes
+	GoalMax                               unit.Bytes
+}
+
+// Steps are figures from one cycle to the next of the same process.
+type Steps struct {
+	Between  Distribution // time from the end of one to the start of the next
+	Grown    Distribution // bytes allocated meanwhile and until the end of marking
+	InMark   Distribution // bytes by which the heap grew while marking went on
+	OverGoal int          // cycles that ended above their goal
+}
+
+// Phases are the times of the phases of the cycles.
+type Phases struct {
+	SweepTermination Distribution // a stop of the world
+	Mark             Distribution // concurrent
+	MarkTermination  Distribution // a stop of the world
+	Pause            Distribution // every stop, two in a cycle
+	Pauses           []Bar        // the same as a histogram, from the shortest on
+}
+
+// Count is how many cycles a log has, by kind, and of how many processes.
+type Count struct {
+	Cycles    int
+	Forced    int
+	Periodic  int // started because two minutes had passed
+	Processes int // that wrote the log, told by the numbers of their cycles
+	Lost      int // cycles whose lines are not there, by their numbers
 }
 
 // Bar is one bar of a histogram of times: more than the one before it, up to
@@ -92,12 +114,12 @@ type Step struct {
 // Add counts one cycle, in the order of the log.
 func (t *Tally) Add(c evidence.Cycle) Step {
 	s := &t.s
-	s.Cycles++
+	s.Count.Cycles++
 	if c.Forced {
-		s.Forced++
+		s.Count.Forced++
 	}
 	if c.Periodic {
-		s.Periodic++
+		s.Count.Periodic++
 	}
 	t.phases(c)
 	t.sizes(c)
@@ -112,10 +134,10 @@ func (t *Tally) Add(c evidence.Cycle) Step {
 }
 
 func (t *Tally) phases(c evidence.Cycle) {
-	t.sweepTerm.add(float64(c.SweepTermination))
-	t.mark.add(float64(c.ConcurrentMark))
-	t.markTerm.add(float64(c.MarkTermination))
-	for _, p := range []time.Duration{c.SweepTermination, c.MarkTermination} {
+	t.sweepTerm.add(float64(c.Wall.SweepTermination))
+	t.mark.add(float64(c.Wall.ConcurrentMark))
+	t.markTerm.add(float64(c.Wall.MarkTermination))
+	for _, p := range []time.Duration{c.Wall.SweepTermination, c.Wall.MarkTermination} {
 		t.pause.add(float64(p))
 		t.pauses[barOf(p)]++
 	}
@@ -123,16 +145,16 @@ func (t *Tally) phases(c evidence.Cycle) {
 
 func (t *Tally) sizes(c evidence.Cycle) {
 	s := &t.s
-	if s.Cycles == 1 {
-		s.LiveFirst, s.LiveMin, s.MinProcs = c.HeapLive, c.HeapLive, c.Procs
+	if s.Count.Cycles == 1 {
+		s.Heap.LiveFirst, s.Heap.LiveMin, s.MinProcs = c.HeapLive, c.HeapLive, c.Procs
 	}
-	s.LiveLast = c.HeapLive
-	s.LiveMin, s.LiveMax = min(s.LiveMin, c.HeapLive), max(s.LiveMax, c.HeapLive)
-	s.HeapPeak, s.GoalMax = max(s.HeapPeak, c.HeapEnd), max(s.GoalMax, c.Goal)
+	s.Heap.LiveLast = c.HeapLive
+	s.Heap.LiveMin, s.Heap.LiveMax = min(s.Heap.LiveMin, c.HeapLive), max(s.Heap.LiveMax, c.HeapLive)
+	s.Heap.Peak, s.Heap.GoalMax = max(s.Heap.Peak, c.HeapEnd), max(s.Heap.GoalMax, c.Goal)
 	s.MinProcs, s.MaxProcs = min(s.MinProcs, c.Procs), max(s.MaxProcs, c.Procs)
 	t.inMark.add(float64(c.HeapEnd - c.HeapStart))
 	if c.HeapEnd > c.Goal && !c.Forced {
-		s.OverGoal++
+		s.Steps.OverGoal++
 	}
 }
 
@@ -142,7 +164,7 @@ func (t *Tally) follow(c evidence.Cycle) (Step, time.Duration) {
 	before, known := t.stream(c)
 	step := Step{Known: known}
 	if known {
-		start := c.At - c.SweepTermination - c.ConcurrentMark - c.MarkTermination
+		start := c.At - c.Wall.SweepTermination - c.Wall.ConcurrentMark - c.Wall.MarkTermination
 		step.Between = max(start-before.at, 0)
 		step.Grown = max(c.HeapEnd-before.live, 0)
 		if before.n > 0 {
@@ -154,10 +176,10 @@ func (t *Tally) follow(c evidence.Cycle) (Step, time.Duration) {
 		t.procTime += float64(passed) * float64(max(c.Procs, 1))
 		t.allocated += float64(step.Grown)
 		t.cpu += float64(c.CPU())
-		t.s.Assist = plus(t.s.Assist, c.AssistCPU)
-		t.s.Background = plus(t.s.Background, c.BackgroundCPU)
-		t.s.Idle = plus(t.s.Idle, c.IdleCPU)
-		t.s.Stopped = plus(t.s.Stopped, c.SweepTerminationCPU+c.MarkTerminationCPU)
+		t.s.CPU.Assist = plus(t.s.CPU.Assist, c.Used.Assist)
+		t.s.CPU.Background = plus(t.s.CPU.Background, c.Used.Background)
+		t.s.CPU.Idle = plus(t.s.CPU.Idle, c.Used.Idle)
+		t.s.CPU.Stopped = plus(t.s.CPU.Stopped, c.Used.SweepTermination+c.Used.MarkTermination)
 	}
 	return step, plus(before.base, c.At)
 }
@@ -171,12 +193,13 @@ func plus(a, b time.Duration) time.Duration { return min(a+b, endless) }
 // Summary returns what was counted so far.
 func (t *Tally) Summary() *Summary {
 	s := t.s
-	s.SweepTermination, s.Mark, s.MarkTermination = t.sweepTerm.distribution(), t.mark.distribution(), t.markTerm.distribution()
-	s.Pause, s.Between = t.pause.distribution(), t.between.distribution()
-	s.Grown, s.InMark = t.grown.distribution(), t.inMark.distribution()
-	s.Pauses = bars(t.pauses[:])
+	s.Phases.SweepTermination, s.Phases.Mark, s.Phases.MarkTermination = t.sweepTerm.distribution(),
+		t.mark.distribution(), t.markTerm.distribution()
+	s.Phases.Pause, s.Steps.Between = t.pause.distribution(), t.between.distribution()
+	s.Steps.Grown, s.Steps.InMark = t.grown.distribution(), t.inMark.distribution()
+	s.Phases.Pauses = bars(t.pauses[:])
 	if t.procTime > 0 {
-		s.CPUShare = t.cpu / t.procTime
+		s.CPU.Share = t.cpu / t.procTime
 	}
 	if s.Span > 0 {
 		s.AllocRate = t.allocated / s.Span.Seconds()

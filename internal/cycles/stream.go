@@ -40,11 +40,11 @@ func (t *Tally) stream(c evidence.Cycle) (stream, bool) {
 		before = t.streams[i]
 		known = before.n == c.N-1
 		if !known {
-			t.s.Lost += c.N - before.n - 1
+			t.s.Count.Lost += c.N - before.n - 1
 		}
 		t.streams = slices.Delete(t.streams, i, i+1)
 	} else {
-		t.s.Processes++
+		t.s.Count.Processes++
 		before.base = t.newBase(c)
 	}
 	now := stream{n: c.N, at: c.At, live: c.HeapLive, base: before.base}

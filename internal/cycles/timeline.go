@@ -26,9 +26,9 @@ func (r *Row) add(c evidence.Cycle) {
 	if c.Forced {
 		r.Forced++
 	}
-	r.Mark = plus(r.Mark, c.ConcurrentMark)
-	r.Pause = max(r.Pause, c.SweepTermination, c.MarkTermination)
-	r.Assist = plus(r.Assist, c.AssistCPU)
+	r.Mark = plus(r.Mark, c.Wall.ConcurrentMark)
+	r.Pause = max(r.Pause, c.Wall.SweepTermination, c.Wall.MarkTermination)
+	r.Assist = plus(r.Assist, c.Used.Assist)
 	r.CPU = plus(r.CPU, c.CPU())
 	r.Live = max(r.Live, c.HeapLive)
 	r.HeapPeak = max(r.HeapPeak, c.HeapEnd)

@@ -124,7 +124,7 @@ func workers(s *diagnose.Signals) (finding.Detection, bool) {
 	n := dedicated(procs)
 	var mark time.Duration
 	for _, c := range s.Cycles {
-		mark += c.ConcurrentMark
+		mark += c.Wall.ConcurrentMark
 	}
 	share := float64(mark) / float64(s.Window)
 	if float64(procs) <= math.Ceil(available) || float64(n) < available/2 || share < longMarking {

@@ -33,11 +33,16 @@ type WeightedStack struct {
 	Objects   float64
 	InUse     float64 // bytes, mean of the snapshots
 	InUseObj  float64
+	Sampled   Sampling
+}
+
+// Sampling is what decides the sampling error of a stack.
+type Sampling struct {
 	// Samples that the heap profiler took of the bytes allocated and in use;
 	// they decide the sampling error. Without sampling they are the objects.
-	AllocEvents float64
-	InUseEvents float64
-	Exact       bool // every allocation was recorded: bytes and objects have no sampling error
+	Allocs float64
+	InUse  float64
+	Exact  bool // every allocation was recorded: bytes and objects have no sampling error
 }
 
 // BucketKind is a class of CPU time as the decomposition names it.
@@ -188,8 +193,14 @@ func (w stackWalk) heap(h run.HeapUse) error {
 			return nil
 		}
 		locs, inline := programOf(c, s.Stack)
-		out := WeightedStack{Run: run.Run.Name, Heap: true, Stack: locs, Labels: s.Labels, Inline: inline,
-			Exact: rate <= 1}
+		out := WeightedStack{
+			Run:     run.Run.Name,
+			Heap:    true,
+			Stack:   locs,
+			Labels:  s.Labels,
+			Inline:  inline,
+			Sampled: Sampling{Exact: rate <= 1},
+		}
 		value := func(col int) float64 {
 			if col < 0 {
 				return 0
@@ -198,7 +209,7 @@ func (w stackWalk) heap(h run.HeapUse) error {
 		}
 		if h.Alloc != 0 && cols.AllocBytes >= 0 && !c.SetUp(s.Stack) {
 			out.Objects, out.Bytes = value(cols.AllocObjects)*h.Alloc, value(cols.AllocBytes)*h.Alloc
-			out.AllocEvents = countable(out.Objects, out.Bytes, rate) * h.Alloc
+			out.Sampled.Allocs = countable(out.Objects, out.Bytes, rate) * h.Alloc
 			if all > 0 {
 				out.Churn = run.cpu.collected.Value * run.model.churn() * out.Bytes / all * nanos
 			}
@@ -207,7 +218,7 @@ func (w stackWalk) heap(h run.HeapUse) error {
 			n := float64(run.Heap.Snapshots)
 			live, objects := value(cols.InUseBytes), value(cols.InUseObjects)
 			out.InUse, out.InUseObj = live/n, objects/n
-			out.InUseEvents = countable(objects, live, rate) / n
+			out.Sampled.InUse = countable(objects, live, rate) / n
 			if site.site.InUse.Sum > 0 {
 				out.Retention = site.cost.Retention.Value * live / site.site.InUse.Sum * nanos
 			}

@@ -74,7 +74,7 @@ func fillCycles(t *finding.Totals, r *runCosts, env evidence.Environment) {
 		live = append(live, run.RoundedUp(c.HeapLive))
 		goal = append(goal, float64(c.Goal))
 		t.Heap.Peak = max(t.Heap.Peak, c.HeapEnd)
-		pauses = append(pauses, c.SweepTermination, c.MarkTermination)
+		pauses = append(pauses, c.Wall.SweepTermination, c.Wall.MarkTermination)
 	}
 	// Cycles and samples in time have medians of their own: both figures come
 	// from the same.

@@ -16,12 +16,9 @@ type Cycle struct {
 	// without one.
 	Periodic bool
 
-	// Wall-clock time of the phases.
-	SweepTermination, ConcurrentMark, MarkTermination time.Duration
+	Wall PhaseWall
 
-	// CPU time, summed over all Ps. Idle marking is separate from Background:
-	// it ran on Ps that had nothing else to do.
-	SweepTerminationCPU, AssistCPU, BackgroundCPU, IdleCPU, MarkTerminationCPU time.Duration
+	Used PhaseCPU
 
 	HeapStart unit.Bytes // heap size when the cycle began
 	HeapEnd   unit.Bytes // heap size when marking ended
@@ -34,10 +31,23 @@ type Cycle struct {
 	Pacer *Pacer // nil when gcpacertrace was off
 }
 
+// PhaseCPU is CPU time of a cycle, summed over all Ps.
+type PhaseCPU struct {
+	// CPU time, summed over all Ps. Idle marking is separate from Background:
+	// it ran on Ps that had nothing else to do.
+	SweepTermination, Assist, Background, Idle, MarkTermination time.Duration
+}
+
+// PhaseWall is the wall-clock time of the phases of a cycle.
+type PhaseWall struct {
+	// Wall-clock time of the phases.
+	SweepTermination, ConcurrentMark, MarkTermination time.Duration
+}
+
 // CPU is the processor time the cycle took from the program: assists,
 // dedicated and fractional workers and both pauses, without idle marking.
 func (c Cycle) CPU() time.Duration {
-	return c.SweepTerminationCPU + c.AssistCPU + c.BackgroundCPU + c.MarkTerminationCPU
+	return c.Used.SweepTermination + c.Used.Assist + c.Used.Background + c.Used.MarkTermination
 }
 
 // Pacer holds the exact byte counts that gcpacertrace prints for a cycle.

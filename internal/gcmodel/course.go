@@ -22,14 +22,14 @@ const (
 func (t *Trace) course() *Trace {
 	c := *t
 	c.once = t.Whole || t.Drifts()
-	c.eager, c.freer = 1, 1
+	c.fit.eager, c.fit.freer = 1, 1
 	c.Points = slices.Clone(t.Points)
 	c.recount(t)
 	c.demands(t)
 	c.shareCosts(t)
-	c.swing = swingOf(c.Points)
-	c.late = t.lateness()
-	c.lives = c.survival()
+	c.fit.swing = swingOf(c.Points)
+	c.fit.late = t.lateness()
+	c.fit.lives = c.survival()
 	return &c
 }
 
@@ -56,7 +56,7 @@ func (c *Trace) unhinder(k float64) {
 		p := &c.Points[i]
 		p.hindered = math.Min(heldBack(k*p.natural(), p.Beside), mostHindered)
 	}
-	c.freer = k
+	c.fit.freer = k
 }
 
 // survival is the part of what is allocated that lives on, on the whole: that
@@ -171,8 +171,8 @@ func (c *Trace) recount(t *Trace) {
 		}
 		ends += math.Max(1, p.End-float64(t.Setting.Ballast))
 	}
-	c.held = math.Min(heldSlots, t.Unused/2)
-	c.ends = (t.Unused - c.held) * float64(len(t.Points)) / ends
+	c.fit.held = math.Min(heldSlots, t.Unused/2)
+	c.fit.ends = (t.Unused - c.fit.held) * float64(len(t.Points)) / ends
 	at := 0.0
 	if !t.Whole {
 		at = t.Points[0].At
@@ -191,5 +191,5 @@ func (t *Trace) used(grown, end float64) float64 {
 	if t.Unused <= 0 {
 		return grown
 	}
-	return grown - math.Min(t.held+t.ends*math.Max(end, 0), mostUnused*grown)
+	return grown - math.Min(t.fit.held+t.fit.ends*math.Max(end, 0), mostUnused*grown)
 }

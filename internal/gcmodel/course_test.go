@@ -148,7 +148,7 @@ func TestAssistsMore(t *testing.T) {
 func TestRescan(t *testing.T) {
 	f := func(lives, beside, want float64) {
 		t.Helper()
-		tr := &Trace{lives: lives}
+		tr := &Trace{fit: fitted{lives: lives}}
 		p := tr.rescan(Point{Live: 100, Beside: 40, Background: 4, Assist: 2, Idle: 2, Pause: 1}, beside)
 		if got := (p.Background + p.Assist + p.Idle) / 8; math.Abs(got-want) > 1e-9 || p.Pause != 1 {
 			t.Errorf("%v of it lives, %v beside: costs %v times as much, want %v; pauses %v, want 1", lives, beside, got, want, p.Pause)

@@ -85,7 +85,7 @@ func lineOf(cycles []evidence.Cycle) line {
 		}
 		p := c.Pacer
 		x := float64(p.HeapScan) + float64(p.StackScan) + float64(p.GlobalScan)
-		y := float64(c.CPU() + c.IdleCPU)
+		y := float64(c.CPU() + c.Used.Idle)
 		l.n++
 		dx, dy := x-l.meanX, y-l.meanY
 		l.meanX += dx / l.n

@@ -21,10 +21,8 @@ func cycles(n int, fixed time.Duration, k, lo, hi, scatter float64) []evidence.C
 		w := lo + (hi-lo)*float64(i)/math.Max(1, float64(n-1))
 		cpu := (float64(fixed) + k*w) * (1 + scatter*r.NormFloat64())
 		out = append(out, evidence.Cycle{
-			AssistCPU:     time.Duration(cpu * 0.2),
-			BackgroundCPU: time.Duration(cpu * 0.5),
-			IdleCPU:       time.Duration(cpu * 0.3),
-			Pacer:         &evidence.Pacer{HeapScan: unit.Bytes(w * 0.9), StackScan: unit.Bytes(w * 0.06), GlobalScan: unit.Bytes(w * 0.04)},
+			Used:  evidence.PhaseCPU{Assist: time.Duration(cpu * 0.2), Background: time.Duration(cpu * 0.5), Idle: time.Duration(cpu * 0.3)},
+			Pacer: &evidence.Pacer{HeapScan: unit.Bytes(w * 0.9), StackScan: unit.Bytes(w * 0.06), GlobalScan: unit.Bytes(w * 0.04)},
 		})
 	}
 	return out
@@ -81,7 +79,7 @@ func TestFitUndecided(t *testing.T) {
 func TestFitIgnoresForced(t *testing.T) {
 	in := cycles(20, 50*time.Millisecond, 1, 0, 1e8, 0)
 	want := gcmodel.Fit(in)
-	in = append(in, evidence.Cycle{Forced: true, AssistCPU: time.Hour, Pacer: &evidence.Pacer{HeapScan: 1}})
+	in = append(in, evidence.Cycle{Forced: true, Used: evidence.PhaseCPU{Assist: time.Hour}, Pacer: &evidence.Pacer{HeapScan: 1}})
 	if got := gcmodel.Fit(in); got != want {
 		t.Errorf("Fit with a forced cycle: got %+v, want %+v", got, want)
 	}

@@ -99,7 +99,7 @@ func (f *Forecaster) calibrateDemand() {
 	if !(model > 0 && recorded > 0) {
 		return
 	}
-	f.course.eager = math.Min(math.Max(model/recorded, 1/mostDemandOff), mostDemandOff)
+	f.course.fit.eager = math.Min(math.Max(model/recorded, 1/mostDemandOff), mostDemandOff)
 }
 
 // What calibration corrects at most: bytes per cycle, and demands.
@@ -191,7 +191,7 @@ func (f *Forecaster) loosen(out *Forecast) {
 	g := *f
 	g.course = f.trace.course()
 	g.course.unhinder(looseFreer)
-	g.course.eager = f.course.eager
+	g.course.fit.eager = f.course.fit.eager
 	more := Forecast{Setting: out.Setting}
 	ws := g.walks(out.Setting)
 	g.counts(&more, ws)
@@ -267,7 +267,7 @@ func (f *Forecaster) counts(out *Forecast, ws []walk) {
 	correction := math.Pow(f.perCycle, 1/far)
 	per := step * correction
 	rel := spread(each, per)
-	off := math.Hypot(math.Hypot(rel, far*pacerError), (far-1)*swingError*f.course.swing.relative())
+	off := math.Hypot(math.Hypot(rel, far*pacerError), (far-1)*swingError*f.course.fit.swing.relative())
 	if out.Regime == MemoryLimit {
 		// The headroom is a difference: what the goal is off by counts more the
 		// nearer the goal is to the live heap.

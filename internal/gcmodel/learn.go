@@ -204,10 +204,10 @@ func (f *Forecaster) Scaled(k float64) *Forecaster {
 	s := *f
 	s.trace = f.trace.scaled(k)
 	s.course = s.trace.course()
-	if f.course.freer > 1 {
-		s.course.unhinder(f.course.freer)
+	if f.course.fit.freer > 1 {
+		s.course.unhinder(f.course.fit.freer)
 	}
-	s.course.eager = f.course.eager
+	s.course.fit.eager = f.course.fit.eager
 	if f.other != nil {
 		s.other = f.other.Scaled(k)
 	}

@@ -38,6 +38,11 @@ type Trace struct {
 
 	// once says that the trace is walked once, from its start.
 	once bool
+	fit  fitted
+}
+
+// fitted is what the model has learnt of the program from its trace.
+type fitted struct {
 	// Unused is made up of bytes that processors hold, and a part of the heap at
 	// the cycle's end.
 	held, ends float64
@@ -235,11 +240,11 @@ func (t *Trace) at(bytes float64, c chance) Point {
 		return ps[i]
 	}
 	p := ps[i-1].mix(ps[i], part)
-	live := t.swing.bridge(ps, span{i - 1, i}, bytes, c.z)
+	live := t.fit.swing.bridge(ps, span{i - 1, i}, bytes, c.z)
 	if was := t.marked(p); was > 0 {
 		k := math.Max(0, 1+(live-p.Live)/was)
 		p.HeapScan *= k
-		cost := 1 + t.swing.grows*(k-1)
+		cost := 1 + t.fit.swing.grows*(k-1)
 		p.Background, p.Assist, p.Idle = p.Background*cost, p.Assist*cost, p.Idle*cost
 	}
 	p.Live = live

@@ -203,7 +203,7 @@ func (t *Trace) walkFrom(s Setting, o walkOrder) walk {
 		if t.once && w.cycles == 0 {
 			goal, trigger = c.marked+(goal-c.marked)*o.stretch, c.marked+(trigger-c.marked)*o.stretch
 		}
-		trigger += t.late
+		trigger += t.fit.late
 		w.regime = regime
 		draw := chance{random.NormFloat64(), falls}
 		p := t.at(pos+t.used(math.Max(0, trigger-c.marked), trigger-float64(s.Ballast)), draw)
@@ -216,7 +216,7 @@ func (t *Trace) walkFrom(s Setting, o walkOrder) walk {
 		p = t.rescan(p, beside)
 		held := 0.0
 		if beside < free {
-			held = heldBack(free/p.free(runway)*p.natural()/t.freer, beside)
+			held = heldBack(free/p.free(runway)*p.natural()/t.fit.freer, beside)
 		}
 		step := math.Max(t.used(trigger+beside-c.marked, trigger+beside-float64(s.Ballast)), minRunway)
 		if t.once && pos+step > end {
@@ -227,10 +227,10 @@ func (t *Trace) walkFrom(s Setting, o walkOrder) walk {
 		if w.cycles == 0 {
 			w.first = step
 		}
-		w.add(p, cycleShape{goal: goal, held: held, demand: demand(beside, runway) / t.eager, trigger: trigger, beside: beside, step: step, marked: c.marked, ballast: float64(s.Ballast)})
+		w.add(p, cycleShape{goal: goal, held: held, demand: demand(beside, runway) / t.fit.eager, trigger: trigger, beside: beside, step: step, marked: c.marked, ballast: float64(s.Ballast)})
 		c.marked = p.Live + t.Dies*beside + float64(s.Ballast)
 		c.scatter(trigger+beside, c.marked, o.scatter)
-		if more := beside * t.freer / math.Max(p.natural(), 1); t.freer > 1 && more > 1 {
+		if more := beside * t.fit.freer / math.Max(p.natural(), 1); t.fit.freer > 1 && more > 1 {
 			p.ConsMark *= more // as the pacer measures it when the phase lasts so much longer
 		}
 		c.next(p)
@@ -341,7 +341,7 @@ func (p Point) free(runway float64) float64 {
 // while a cycle marks counts as marked and is not scanned: where less of it is,
 // the cycle finds those of these objects that live in the heap.
 func (t *Trace) rescan(p Point, beside float64) Point {
-	was, is := p.Live-t.lives*p.Beside, p.Live-t.lives*beside
+	was, is := p.Live-t.fit.lives*p.Beside, p.Live-t.fit.lives*beside
 	if was <= 0 || is <= 0 {
 		return p
 	}

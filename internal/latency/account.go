@@ -13,10 +13,13 @@ import (
 // request, but not with the length of the trace.
 func Analyze(r io.Reader, o Options) (*Report, error) {
 	a := &account{
-		goroutines: map[int64]*goroutine{}, tasks: map[int64]*task{},
-		kinds: map[kindKey]*kind{}, groups: map[groupKey]*Group{},
-		starts: map[exectrace.Stack]string{}, handlers: map[exectrace.Stack]string{}, reasons: map[exectrace.Text]Part{}, options: o,
-		sites: sites{own: o.Own, known: map[siteKey]*site{}, stacks: map[exectrace.Stack]seen{}},
+		goroutines: map[int64]*goroutine{},
+		open:       openTasks{tasks: map[int64]*task{}},
+		kinds:      map[kindKey]*kind{},
+		groups:     map[groupKey]*Group{},
+		gen:        genNames{starts: map[exectrace.Stack]string{}, handlers: map[exectrace.Stack]string{}, reasons: map[exectrace.Text]Part{}},
+		options:    o,
+		sites:      sites{own: o.Own, known: map[siteKey]*site{}, stacks: map[exectrace.Stack]seen{}},
 	}
 	kinds := exectrace.KindsOf(exectrace.EventGoroutine, exectrace.EventRangeBegin, exectrace.EventRangeActive,
 		exectrace.EventRangeEnd, exectrace.EventRegionBegin, exectrace.EventRegionEnd, exectrace.EventTaskBegin, exectrace.EventTaskEnd,
@@ -37,23 +40,41 @@ type account struct {
 	first, now moment
 	begun      bool
 
-	stw, mark  clock // mark runs only while stw does not
-	marking    bool
-	stopping   int
-	assisting  int // goroutines in an assist
+	pause pauses
+
 	goroutines map[int64]*goroutine
 	recent     [256]*goroutine // those seen last, by their IDs
-	tasks      map[int64]*task
-	spare      []*task // ended ones, to use again
-	kinds      map[kindKey]*kind
-	groups     map[groupKey]*Group
-	starts     map[exectrace.Stack]string // first function of a stack, in this generation
-	handlers   map[exectrace.Stack]string
-	reasons    map[exectrace.Text]Part // why goroutines wait, in this generation
+	open       openTasks
 
-	delays                 delays
-	regionKinds, taskKinds []*kind // by the number of the name, in this generation
-	sites                  sites
+	kinds  map[kindKey]*kind
+	groups map[groupKey]*Group
+	gen    genNames
+
+	delays delays
+
+	sites sites
+}
+
+// openTasks are tasks that have not ended, and ended ones to use again.
+type openTasks struct {
+	tasks map[int64]*task
+	spare []*task // ended ones, to use again
+}
+
+// genNames are what is known by names of this generation.
+type genNames struct {
+	starts                 map[exectrace.Stack]string // first function of a stack, in this generation
+	handlers               map[exectrace.Stack]string
+	reasons                map[exectrace.Text]Part // why goroutines wait, in this generation
+	regionKinds, taskKinds []*kind                 // by the number of the name, in this generation
+}
+
+// pauses are the clocks of stops and mark phases, and who has part in them now.
+type pauses struct {
+	stw, mark clock // mark runs only while stw does not
+	marking   bool
+	stopping  int
+	assisting int // goroutines in an assist
 }
 
 // moment is a time on the clock of the trace, in nanoseconds.
@@ -90,9 +111,8 @@ type goroutine struct {
 	stw0    time.Duration // what the clocks showed then
 	mark0   time.Duration
 	blocked Part // why it waits
-	assist  bool
-	sweep   bool
-	stop    bool // it has stopped the world
+	in      inCollector
+
 	serving bool // it is a connection of net/http
 	dead    bool
 
@@ -102,6 +122,13 @@ type goroutine struct {
 	regions []region
 }
 
+// inCollector is what a goroutine does for the collector now.
+type inCollector struct {
+	assist bool
+	sweep  bool
+	stop   bool // it has stopped the world
+}
+
 func (a *account) goroutine(id int64) *goroutine {
 	slot := &a.recent[uint64(id)%uint64(len(a.recent))]
 	if g := *slot; g != nil && g.id == id {
@@ -109,7 +136,7 @@ func (a *account) goroutine(id int64) *goroutine {
 	}
 	g := a.goroutines[id]
 	if g == nil {
-		g = &goroutine{id: id, since: a.now, stw0: a.stw.at(a.now), mark0: a.mark.at(a.now)}
+		g = &goroutine{id: id, since: a.now, stw0: a.pause.stw.at(a.now), mark0: a.pause.mark.at(a.now)}
 		a.goroutines[id] = g
 		a.report.Goroutines++
 	}
@@ -144,11 +171,11 @@ func (a *account) event(ev *exectrace.Event, n *exectrace.Names) {
 	case exectrace.EventSample:
 		a.sample(ev)
 	case exectrace.EventSync:
-		clear(a.starts)
-		clear(a.handlers)
-		clear(a.reasons)
-		clear(a.regionKinds)
-		clear(a.taskKinds)
+		clear(a.gen.starts)
+		clear(a.gen.handlers)
+		clear(a.gen.reasons)
+		clear(a.gen.regionKinds)
+		clear(a.gen.taskKinds)
 		clear(a.sites.stacks)
 		if a.options.Delays {
 			a.delays.read(n.Texts())
@@ -181,10 +208,10 @@ func (a *account) transition(ev *exectrace.Event) {
 
 // blockedBy sorts the reasons of a generation.
 func (a *account) blockedBy(reason exectrace.Text) Part {
-	p, ok := a.reasons[reason]
+	p, ok := a.gen.reasons[reason]
 	if !ok {
 		p = blockedBy(a.names.Text(reason))
-		a.reasons[reason] = p
+		a.gen.reasons[reason] = p
 	}
 	return p
 }
@@ -220,14 +247,14 @@ func (a *account) flush(g *goroutine) {
 		}
 		a.spend(g, p, d)
 	case exectrace.Waiting:
-		if g.assist {
+		if g.in.assist {
 			a.spend(g, AssistParked, d)
 		} else {
 			g.spent[g.blocked] += d
 		}
 	case exectrace.Runnable:
-		inSTW := min(a.stw.at(a.now)-g.stw0, d)
-		inMark := min(a.mark.at(a.now)-g.mark0, d-inSTW)
+		inSTW := min(a.pause.stw.at(a.now)-g.stw0, d)
+		inMark := min(a.pause.mark.at(a.now)-g.mark0, d-inSTW)
 		a.spend(g, STW, inSTW)
 		a.spend(g, WaitMark, inMark)
 		g.spent[WaitOutside] += d - inSTW - inMark
@@ -236,7 +263,7 @@ func (a *account) flush(g *goroutine) {
 	default:
 		g.spent[Unknown] += d
 	}
-	g.stw0, g.mark0 = a.stw.at(a.now), a.mark.at(a.now)
+	g.stw0, g.mark0 = a.pause.stw.at(a.now), a.pause.mark.at(a.now)
 }
 
 // spend books d on a part, and on the window where the collector has a part in
@@ -255,11 +282,11 @@ func (a *account) spend(g *goroutine, p Part, d time.Duration) {
 // running is what g does while it runs.
 func (g *goroutine) running() Part {
 	switch {
-	case g.stop:
+	case g.in.stop:
 		return STW
-	case g.sweep:
+	case g.in.sweep:
 		return Sweep
-	case g.assist:
+	case g.in.assist:
 		return AssistCPU
 	}
 	return Running
@@ -268,8 +295,8 @@ func (g *goroutine) running() Part {
 // end books what g has left.
 func (a *account) end(g *goroutine) {
 	g.dead = true
-	if g.assist {
-		a.assisting--
+	if g.in.assist {
+		a.pause.assisting--
 	}
 	a.book(g)
 	delete(a.goroutines, g.id)
@@ -286,17 +313,17 @@ func (a *account) span(ev *exectrace.Event) {
 		if ev.Goroutine != exectrace.None {
 			g := a.goroutine(ev.Goroutine)
 			a.flush(g)
-			g.sweep = on
+			g.in.sweep = on
 		}
 	case exectrace.RangeAssist:
 		g := a.goroutine(ev.Subject)
 		a.flush(g)
-		if g.assist != on {
-			g.assist = on
+		if g.in.assist != on {
+			g.in.assist = on
 			if on {
-				a.assisting++
+				a.pause.assisting++
 			} else {
-				a.assisting--
+				a.pause.assisting--
 			}
 		}
 	case exectrace.RangeMark:
@@ -304,8 +331,8 @@ func (a *account) span(ev *exectrace.Event) {
 	case exectrace.RangeStop:
 		g := a.goroutine(ev.Subject)
 		a.flush(g)
-		if g.stop != on {
-			g.stop = on
+		if g.in.stop != on {
+			g.in.stop = on
 			a.setSTW(on)
 		}
 	}
@@ -313,20 +340,20 @@ func (a *account) span(ev *exectrace.Event) {
 
 func (a *account) setSTW(on bool) {
 	if on {
-		a.stopping++
+		a.pause.stopping++
 	} else {
-		a.stopping--
+		a.pause.stopping--
 	}
-	a.stw.set(a.stopping > 0, a.now)
-	a.mark.set(a.marking && a.stopping == 0, a.now)
+	a.pause.stw.set(a.pause.stopping > 0, a.now)
+	a.pause.mark.set(a.pause.marking && a.pause.stopping == 0, a.now)
 }
 
 func (a *account) setMark(on bool) {
-	if on == a.marking {
+	if on == a.pause.marking {
 		return
 	}
-	a.marking = on
-	a.mark.set(on && a.stopping == 0, a.now)
+	a.pause.marking = on
+	a.pause.mark.set(on && a.pause.stopping == 0, a.now)
 	at := a.now.Sub(a.first)
 	windows := &a.report.Windows
 	if n := len(*windows); on && n > 0 && a.report.Unlisted == 0 {
@@ -349,7 +376,7 @@ func (a *account) setMark(on bool) {
 
 // finish closes what is open.
 func (a *account) finish() *Report {
-	if a.marking {
+	if a.pause.marking {
 		a.setMark(false)
 	}
 	for _, g := range a.goroutines {
@@ -357,7 +384,7 @@ func (a *account) finish() *Report {
 		a.book(g)
 	}
 	a.report.Length = a.now.Sub(a.first)
-	a.report.STW = a.stw.at(a.now)
+	a.report.STW = a.pause.stw.at(a.now)
 	a.report.Groups = sortGroups(a.groups)
 	a.report.Requests = sortRequests(a.kinds)
 	if n := len(a.report.Windows); n > 0 && a.report.Unlisted == 0 {

@@ -90,7 +90,7 @@ const (
 func (a *account) sample(ev *exectrace.Event) {
 	c := &a.sites.causes
 	c.Samples++
-	if a.marking {
+	if a.pause.marking {
 		c.Mark++
 	}
 	s := a.sites.look(ev.Stack, a.names)
@@ -100,22 +100,22 @@ func (a *account) sample(ev *exectrace.Event) {
 	if s.does != allocating {
 		return
 	}
-	others := a.assisting + a.stopping
+	others := a.pause.assisting + a.pause.stopping
 	if g := a.goroutines[ev.Goroutine]; g != nil {
-		if g.assist {
+		if g.in.assist {
 			others--
 		}
-		if g.stop {
+		if g.in.stop {
 			others--
 		}
 	}
-	c.Allocating.add(a.marking, others > 0)
+	c.Allocating.add(a.pause.marking, others > 0)
 	if s.site == nil {
 		c.Unlisted++
 		return
 	}
-	s.site.Allocating.add(a.marking, others > 0)
-	if a.marking && !s.site.inPhase && a.report.Unlisted == 0 {
+	s.site.Allocating.add(a.pause.marking, others > 0)
+	if a.pause.marking && !s.site.inPhase && a.report.Unlisted == 0 {
 		s.site.inPhase = true
 		a.sites.phase = append(a.sites.phase, s.site)
 	}

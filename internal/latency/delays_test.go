@@ -50,9 +50,13 @@ func TestWaited(t *testing.T) {
 // TestDelaysOfRunning has a goroutine that runs on a thread which has to wait,
 // and then a thread of which nothing is known.
 func TestDelaysOfRunning(t *testing.T) {
-	a := account{delays: delays{known: true, threads: map[int64]*threadDelays{
-		5: {samples: []delaySample{{0, 0, 0, 0}, {1000, 1000, 150, 750}}},
-	}}, goroutines: map[int64]*goroutine{}, reasons: map[exectrace.Text]Part{}}
+	a := account{
+		delays: delays{known: true, threads: map[int64]*threadDelays{
+			5: {samples: []delaySample{{0, 0, 0, 0}, {1000, 1000, 150, 750}}},
+		}},
+		goroutines: map[int64]*goroutine{},
+		gen:        genNames{reasons: map[exectrace.Text]Part{}},
+	}
 	n := &exectrace.Names{}
 	at := func(time int64, from, to exectrace.State, thread int64) {
 		a.event(&exectrace.Event{Time: time, Kind: exectrace.EventGoroutine, Subject: 1, Thread: thread, From: from, To: to}, n)

@@ -74,7 +74,7 @@ func wraps(name string) bool {
 // start returns the function at the root of a stack, "" where the stack was
 // cut off, or does not show yet what a wrapper calls.
 func (a *account) start(s exectrace.Stack) string {
-	name, ok := a.starts[s]
+	name, ok := a.gen.starts[s]
 	if ok {
 		return name
 	}
@@ -90,14 +90,14 @@ func (a *account) start(s exectrace.Stack) string {
 	case wraps(name):
 		name = above
 	}
-	a.starts[s] = name
+	a.gen.starts[s] = name
 	return name
 }
 
 // handler returns the HTTP handler on a stack, innermost first: the last
 // ServeHTTP outside of net/http, or what the last one in it called.
 func (a *account) handler(s exectrace.Stack) string {
-	name, ok := a.handlers[s]
+	name, ok := a.gen.handlers[s]
 	if ok {
 		return name
 	}
@@ -115,7 +115,7 @@ func (a *account) handler(s exectrace.Stack) string {
 		}
 		below = f.Func
 	}
-	a.handlers[s] = name
+	a.gen.handlers[s] = name
 	return name
 }
 

@@ -39,8 +39,8 @@ type task struct {
 func (a *account) beginRegion(ev *exectrace.Event) {
 	g := a.goroutine(ev.Goroutine)
 	a.flush(g)
-	r := region{kind: a.kindOf(Region, ev.Text), name: a.names.Text(ev.Text), task: ev.Subject, start: a.now, before: g.spent, mark: a.mark.at(a.now)}
-	if t := a.tasks[ev.Subject]; t != nil && t.bearer() != g {
+	r := region{kind: a.kindOf(Region, ev.Text), name: a.names.Text(ev.Text), task: ev.Subject, start: a.now, before: g.spent, mark: a.pause.mark.at(a.now)}
+	if t := a.open.tasks[ev.Subject]; t != nil && t.bearer() != g {
 		a.shift(t)
 		t.bearers = append(t.bearers, g)
 		t.before = g.spent
@@ -61,14 +61,14 @@ func (a *account) endRegion(ev *exectrace.Event) {
 	g.regions = g.regions[:n]
 	r.kind.add(&Request{
 		Start: r.start.Sub(a.first), Length: a.now.Sub(r.start), Goroutine: g.id, Task: uint64(r.task),
-		Split: g.spent.less(&r.before), Mark: a.mark.at(a.now) - r.mark,
+		Split: g.spent.less(&r.before), Mark: a.pause.mark.at(a.now) - r.mark,
 	})
 	if t := r.bears; t != nil {
 		t.regions--
 		if !t.gone {
 			a.release(t, g)
 		} else if t.regions == 0 {
-			a.spare = append(a.spare, t)
+			a.open.spare = append(a.open.spare, t)
 		}
 	}
 }
@@ -77,30 +77,30 @@ func (a *account) beginTask(ev *exectrace.Event) {
 	g := a.goroutine(ev.Goroutine)
 	a.flush(g)
 	var t *task
-	if n := len(a.spare); n > 0 {
-		t, a.spare = a.spare[n-1], a.spare[:n-1]
+	if n := len(a.open.spare); n > 0 {
+		t, a.open.spare = a.open.spare[n-1], a.open.spare[:n-1]
 	} else {
 		t = &task{}
 	}
-	a.tasks[ev.Subject] = t
+	a.open.tasks[ev.Subject] = t
 	*t = task{
-		kind: a.kindOf(Task, ev.Text), start: a.now, since: a.now, before: g.spent, mark: a.mark.at(a.now), bearers: append(t.bearers[:0], g),
+		kind: a.kindOf(Task, ev.Text), start: a.now, since: a.now, before: g.spent, mark: a.pause.mark.at(a.now), bearers: append(t.bearers[:0], g),
 		request: Request{Start: a.now.Sub(a.first), Goroutine: g.id, Task: uint64(ev.Subject)},
 	}
 }
 
 func (a *account) endTask(ev *exectrace.Event) {
 	id := ev.Subject
-	t := a.tasks[id]
+	t := a.open.tasks[id]
 	if t == nil {
 		return // it began before the trace, or ended twice
 	}
-	delete(a.tasks, id)
+	delete(a.open.tasks, id)
 	a.shift(t)
-	t.request.Length, t.request.Mark = a.now.Sub(t.start), a.mark.at(a.now)-t.mark
+	t.request.Length, t.request.Mark = a.now.Sub(t.start), a.pause.mark.at(a.now)-t.mark
 	t.kind.add(&t.request)
 	if t.gone = true; t.regions == 0 {
-		a.spare = append(a.spare, t)
+		a.open.spare = append(a.open.spare, t)
 	}
 }
 
@@ -181,9 +181,9 @@ type bucket struct {
 
 // kindOf is kind for a name of the generation.
 func (a *account) kindOf(k Kind, name exectrace.Text) *kind {
-	known := &a.regionKinds
+	known := &a.gen.regionKinds
 	if k == Task {
-		known = &a.taskKinds
+		known = &a.gen.taskKinds
 	}
 	if int(name) < len(*known) && (*known)[name] != nil {
 		return (*known)[name]

@@ -59,7 +59,7 @@ func (c *candidate) part(m finding.Mix) *allocated {
 		}
 	}
 	if p.Callee == "" && p.Expr != nil && p.Expr.Kind == source.Call {
-		p.Callee = p.Expr.Callee
+		p.Callee = p.Expr.Call.Callee
 	}
 	p.Library = libraryOf(p.Callee, c.leaf())
 	return p
@@ -109,7 +109,7 @@ var exprKinds = map[finding.Kind][]source.ExprKind{
 func pickExpr(exprs []*source.Expr, p *allocated) *source.Expr {
 	if p.Callee != "" {
 		for _, e := range exprs {
-			if e.Kind == source.Call && e.Callee == p.Callee {
+			if e.Kind == source.Call && e.Call.Callee == p.Callee {
 				return e
 			}
 		}

@@ -35,7 +35,7 @@ func matchAvoidConversion(c *candidate, p *allocated) (proposal, bool) {
 	switch p.Kind {
 	case finding.KindConversion:
 		text := fmt.Sprintf("do without the copy that %s makes: keep the text in one form", p.text())
-		if p.Expr != nil && p.Expr.Consts {
+		if p.Expr != nil && p.Expr.Call.Consts {
 			text = fmt.Sprintf("keep %s in a package variable: it is converted on every call", p.text())
 		}
 		return all(evident, text, why), true
@@ -77,7 +77,7 @@ func convertedConstant(c *candidate) *source.Expr {
 		return nil
 	}
 	for _, e := range c.Line.Exprs {
-		if e.Kind == source.Conversion && e.Consts && e.Elem > 0 {
+		if e.Kind == source.Conversion && e.Call.Consts && e.Elem > 0 {
 			return e
 		}
 	}

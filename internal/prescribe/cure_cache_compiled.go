@@ -27,16 +27,16 @@ func matchCacheCompiled(c *candidate, p *allocated) (proposal, bool) {
 	if pr, ok := c.fromLibrary(p, "cache-compiled"); ok {
 		switch {
 		case p.Expr == nil:
-		case p.Expr.Consts:
+		case p.Expr.Call.Consts:
 			pr.Fit, pr.Why = 1, pr.Why+"; its arguments are constants"
-		case len(p.Expr.Args) > 0 && compiles.MatchString(p.Callee):
+		case len(p.Expr.Call.Args) > 0 && compiles.MatchString(p.Callee):
 			// The input varies: what is made has to be kept by input.
 			pr.Fit, pr.Text = possible, fmt.Sprintf("keep what %s makes in a bounded map by its input", shortName(p.Callee))
 		}
 		return pr, true
 	}
-	if e := p.Expr; e != nil && e.Kind == source.Call && e.Consts && compiles.MatchString(e.Callee) {
-		return all(evident, fmt.Sprintf("call %s once and keep the result: its arguments are constants", shortName(e.Callee)), c.amount(p)), true
+	if e := p.Expr; e != nil && e.Kind == source.Call && e.Call.Consts && compiles.MatchString(e.Call.Callee) {
+		return all(evident, fmt.Sprintf("call %s once and keep the result: its arguments are constants", shortName(e.Call.Callee)), c.amount(p)), true
 	}
 	return proposal{}, false
 }

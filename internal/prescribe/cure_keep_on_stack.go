@@ -35,7 +35,7 @@ func matchKeepOnStack(c *candidate, p *allocated) (proposal, bool) {
 	switch p.Kind {
 	case finding.KindNew, finding.KindVariadic:
 	case finding.KindMake:
-		if p.Expr != nil && !p.Expr.Consts {
+		if p.Expr != nil && !p.Expr.Call.Consts {
 			return proposal{}, false // what has no constant size is on the heap, but for a few bytes
 		}
 	default:
@@ -121,8 +121,8 @@ func (c *candidate) moved() bool {
 
 // callee names the function that a part's call calls.
 func (p *allocated) callee() string {
-	if p.Expr != nil && p.Expr.Callee != "" {
-		return shortName(p.Expr.Callee)
+	if p.Expr != nil && p.Expr.Call.Callee != "" {
+		return shortName(p.Expr.Call.Callee)
 	}
 	if p.Callee != "" {
 		return shortName(p.Callee)

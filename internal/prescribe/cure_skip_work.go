@@ -49,10 +49,10 @@ func wasted(d *finding.Diagnosis, l *source.Line, e *source.Expr, file string) (
 	switch {
 	case f == nil:
 		return "", 0
-	case f.Fixed && pure(e.Callee):
-		return fmt.Sprintf("call %s once before the loop of line %d: its arguments are the same in every iteration", shortName(e.Callee), f.FixedLoop), 1
-	case f.Again != 0 && pure(e.Callee):
-		return fmt.Sprintf("keep the result of %s in line %d: it is called again with the same arguments", shortName(e.Callee), f.Again), 1
+	case f.Fixed && pure(e.Call.Callee):
+		return fmt.Sprintf("call %s once before the loop of line %d: its arguments are the same in every iteration", shortName(e.Call.Callee), f.FixedLoop), 1
+	case f.Again != 0 && pure(e.Call.Callee):
+		return fmt.Sprintf("keep the result of %s in line %d: it is called again with the same arguments", shortName(e.Call.Callee), f.Again), 1
 	case f.Partly && e.Use.Kind == source.UseAssigned:
 		used, unused := heaviestOf(d, file, f.Used), heaviestOf(d, file, f.Unused)
 		if unused == 0 || used > 0 {

@@ -30,7 +30,7 @@ func matchUnboxInterface(c *candidate, p *allocated) (proposal, bool) {
 		if p.Callee != "" && p.Via != "" {
 			return proposal{}, false
 		}
-		if p.Kind == finding.KindVariadic && p.Expr != nil && p.Expr.Unboxed {
+		if p.Kind == finding.KindVariadic && p.Expr != nil && p.Expr.Call.Unboxed {
 			return proposal{}, false // the slice holds the values themselves
 		}
 	case finding.KindReflect:

@@ -200,8 +200,8 @@ func TestCuresOfSources(t *testing.T) {
 	}
 	f(hoistClosure, nil, allocated{Mix: finding.Mix{Kind: finding.KindClosure}, Expr: lit}, "pass what it captures")
 	f(hoistClosure, returned, allocated{Mix: finding.Mix{Kind: finding.KindClosure}, Expr: lit}, "make `func() {…}` once for all that capture the same")
-	f(unboxInterface, nil, allocated{Mix: finding.Mix{Kind: finding.KindVariadic}, Expr: &source.Expr{Kind: source.Call, Callee: "m.log"}}, "do not box")
-	f(unboxInterface, nil, allocated{Mix: finding.Mix{Kind: finding.KindVariadic}, Expr: &source.Expr{Kind: source.Call, Callee: "m.runes", Unboxed: true}}, "")
+	f(unboxInterface, nil, allocated{Mix: finding.Mix{Kind: finding.KindVariadic}, Expr: &source.Expr{Kind: source.Call, Call: source.Invocation{Callee: "m.log"}}}, "do not box")
+	f(unboxInterface, nil, allocated{Mix: finding.Mix{Kind: finding.KindVariadic}, Expr: &source.Expr{Kind: source.Call, Call: source.Invocation{Callee: "m.runes", Unboxed: true}}}, "")
 	f(unboxInterface, nil, allocated{Mix: finding.Mix{Kind: finding.KindReflect, Via: "reflect.Value.Call"}}, "switch on the concrete types")
 	f(unboxInterface, nil, allocated{Mix: finding.Mix{Kind: finding.KindReflect, Via: "html/template.(*Template).Execute"}}, "")
 }

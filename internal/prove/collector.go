@@ -33,9 +33,9 @@ func (s *Sample) collection(file string, w window) error {
 			return nil
 		}
 		cycles++
-		gc, assist = gc+c.CPU(), assist+c.AssistCPU
-		total += c.SweepTermination + c.MarkTermination
-		pauses = append(pauses, short(c.SweepTermination), short(c.MarkTermination))
+		gc, assist = gc+c.CPU(), assist+c.Used.Assist
+		total += c.Wall.SweepTermination + c.Wall.MarkTermination
+		pauses = append(pauses, short(c.Wall.SweepTermination), short(c.Wall.MarkTermination))
 		heap = max(heap, float64(c.HeapEnd))
 		return nil
 	})

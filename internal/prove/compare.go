@@ -127,8 +127,11 @@ func change(m Metric, runs []Sample) Change {
 		}
 	}
 	ch := Change{
-		Metric: m, A: stats.Median(values[0]), B: stats.Median(values[1]), NA: len(values[0]), NB: len(values[1]),
-		P: math.NaN(), RankSumP: math.NaN(), AdjustedP: math.NaN(),
+		Metric: m,
+		A:      stats.Median(values[0]),
+		B:      stats.Median(values[1]),
+		Runs:   RunCount{A: len(values[0]), B: len(values[1])},
+		Tests:  Tests{P: math.NaN(), RankSumP: math.NaN(), AdjustedP: math.NaN()},
 	}
 	ch.Exact = m.Count && constant(values[0]) && constant(values[1])
 	if ch.Exact {
@@ -167,7 +170,7 @@ func (ch *Change) vary(a, b []float64, values [2][]float64) {
 	ch.Delta = stats.Interval{Value: math.NaN(), Low: math.NaN(), High: math.NaN()}
 	if len(a) > 0 {
 		diffs, ratio := differences(a, b)
-		ch.P = stats.SignedRank(diffs)
+		ch.Tests.P = stats.SignedRank(diffs)
 		d := stats.Shift(diffs)
 		switch {
 		case ratio:
@@ -183,7 +186,7 @@ func (ch *Change) vary(a, b []float64, values [2][]float64) {
 	}
 	t := benchmath.DefaultThresholds
 	cmp := benchmath.AssumeNothing.Compare(benchmath.NewSample(slices.Clone(values[0]), &t), benchmath.NewSample(slices.Clone(values[1]), &t))
-	ch.RankSumP = cmp.P
+	ch.Tests.RankSumP = cmp.P
 	if !ch.Count && ch.Judged {
 		for _, w := range cmp.Warnings {
 			ch.Warnings = append(ch.Warnings, w.Error())
@@ -223,13 +226,13 @@ func judge(cs []Comparison, r Rules) {
 	for i := range cs {
 		for k := range cs[i].Changes {
 			ch := &cs[i].Changes[k]
-			if ch.Judged && ch.varies() && !math.IsNaN(ch.P) && len(cs[i].Differs) == 0 {
-				family, ps = append(family, ch), append(ps, ch.P)
+			if ch.Judged && ch.varies() && !math.IsNaN(ch.Tests.P) && len(cs[i].Differs) == 0 {
+				family, ps = append(family, ch), append(ps, ch.Tests.P)
 			}
 		}
 	}
 	for i, p := range stats.Holm(ps) {
-		family[i].AdjustedP = p
+		family[i].Tests.AdjustedP = p
 	}
 	for i := range cs {
 		for k := range cs[i].Changes {
@@ -244,7 +247,7 @@ func testsIn(cs []Comparison) int {
 	n := 0
 	for _, c := range cs {
 		for _, ch := range c.Changes {
-			if ch.Judged && ch.varies() && (ch.NA > 0 || ch.NB > 0) {
+			if ch.Judged && ch.varies() && (ch.Runs.A > 0 || ch.Runs.B > 0) {
 				n++
 			}
 		}
@@ -257,7 +260,7 @@ func (ch *Change) call(r Rules) {
 	switch {
 	case !ch.Judged:
 		ch.Outcome = NotJudged
-	case ch.NA == 0 || ch.NB == 0:
+	case ch.Runs.A == 0 || ch.Runs.B == 0:
 		ch.Outcome = Unclear
 	case ch.Exact && ch.A.Value == ch.B.Value:
 		ch.Outcome = Same
@@ -265,9 +268,9 @@ func (ch *Change) call(r Rules) {
 		ch.Outcome = ch.direction()
 	case ch.Separated:
 		ch.Outcome = Same
-	case ch.AdjustedP <= r.Alpha && ch.RankSumP <= 0.05 && ch.counts(r):
+	case ch.Tests.AdjustedP <= r.Alpha && ch.Tests.RankSumP <= 0.05 && ch.counts(r):
 		ch.Outcome = ch.direction()
-	case ch.P == 1 && ch.A.Value == ch.B.Value && ch.Delta == stats.Interval{}, ch.narrow(r.MinEffect + r.Precision):
+	case ch.Tests.P == 1 && ch.A.Value == ch.B.Value && ch.Delta == stats.Interval{}, ch.narrow(r.MinEffect + r.Precision):
 		ch.Outcome = Same
 	default:
 		ch.Outcome = Unclear

@@ -85,8 +85,8 @@ func TestTimed(t *testing.T) {
 // TestSmallEffect: a difference that is sure but below what counts is none.
 func TestSmallEffect(t *testing.T) {
 	c := judged(unitTime, around(1000, 0.0005, 30, 1), around(1003, 0.0005, 30, 2))
-	if ch := c.Changes[0]; ch.Outcome != Same || ch.AdjustedP > 0.05 {
-		t.Errorf("+0.3 %% of time: %s at p = %v, want same although p is small", ch.Outcome, ch.AdjustedP)
+	if ch := c.Changes[0]; ch.Outcome != Same || ch.Tests.AdjustedP > 0.05 {
+		t.Errorf("+0.3 %% of time: %s at p = %v, want same although p is small", ch.Outcome, ch.Tests.AdjustedP)
 	}
 }
 
@@ -168,10 +168,10 @@ func TestPairing(t *testing.T) {
 	// A run without its partner counts for the side, not for the pairs.
 	runs := append(runsOf(unitTime, repeat(1, 6), repeat(2, 6)), Sample{Side: 0, Pair: 99, Values: map[string]float64{unitTime: 5}})
 	ch := change(Metric{Unit: unitTime, Sense: -1, Judged: true}, runs)
-	if ch.NA != 7 || ch.NB != 6 || ch.Delta.Value != 1 {
-		t.Errorf("%d and %d runs, change %v, want 7, 6 and +100 %%", ch.NA, ch.NB, ch.Delta)
+	if ch.Runs.A != 7 || ch.Runs.B != 6 || ch.Delta.Value != 1 {
+		t.Errorf("%d and %d runs, change %v, want 7, 6 and +100 %%", ch.Runs.A, ch.Runs.B, ch.Delta)
 	}
-	if ch := change(Metric{Unit: "none"}, runs); ch.NA != 0 || !math.IsNaN(ch.A.Value) || !math.IsNaN(ch.P) {
+	if ch := change(Metric{Unit: "none"}, runs); ch.Runs.A != 0 || !math.IsNaN(ch.A.Value) || !math.IsNaN(ch.Tests.P) {
 		t.Errorf("a metric that no run has: %+v", ch)
 	}
 }
@@ -204,7 +204,7 @@ func TestDelta(t *testing.T) {
 		t.Errorf("a change from nothing: %v, want NaN", ch.Delta)
 	}
 	ch = change(Metric{Unit: unitTime}, runsOf(unitTime, repeat(0, 6), repeat(0, 6)))
-	if ch.Delta != (stats.Interval{}) || ch.P != 1 {
-		t.Errorf("nothing against nothing: %v, p = %v", ch.Delta, ch.P)
+	if ch.Delta != (stats.Interval{}) || ch.Tests.P != 1 {
+		t.Errorf("nothing against nothing: %v, p = %v", ch.Delta, ch.Tests.P)
 	}
 }

@@ -96,19 +96,31 @@ type Pauses struct {
 type Change struct {
 	Metric
 	A, B stats.Interval // medians with 95 % bounds
-	NA   int            // runs of A
-	NB   int
+	Runs RunCount
+
 	// Delta is B's change against A as a fraction of A, with its 95 % bounds
 	// from pairs of neighbouring runs: 0.1 is 10 % more. NaN where A is 0.
 	Delta     stats.Interval
-	Exact     bool    // all runs of a side gave one and the same value
-	Separated bool    // counts that vary a little, and lie far apart: as good as exact
+	Exact     bool // all runs of a side gave one and the same value
+	Separated bool // counts that vary a little, and lie far apart: as good as exact
+	Tests     Tests
+
+	Outcome Outcome
+	// Warnings are benchmath's, and our own.
+	Warnings []string
+}
+
+// RunCount is how many runs either side has.
+type RunCount struct {
+	A int // runs of A
+	B int
+}
+
+// Tests are the p-values of a change.
+type Tests struct {
 	P         float64 // that pairs differ so much by chance; NaN when Exact or without pairs
 	RankSumP  float64 // p-value of benchmath's comparison of the two samples
 	AdjustedP float64 // P adjusted for all calls that are made together; NaN when none is made
-	Outcome   Outcome
-	// Warnings are benchmath's, and our own.
-	Warnings []string
 }
 
 // Sample is one process: of a benchmark that it ran alone, or of the command.

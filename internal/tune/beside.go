@@ -26,7 +26,7 @@ func latencyOf(r *prove.Result) [2]Latency {
 // Row is one quantity of the comparison at the end: as it was measured and,
 // where the model says something of it, as it was forecast.
 type Row struct {
-	prove.Change
+	Change   prove.Change
 	Forecast *Expected
 }
 
@@ -39,10 +39,10 @@ type Expected struct {
 // Meets reports whether the measured change and the forecast one overlap; known
 // is false where either has no interval.
 func (r Row) Meets() (meets, known bool) {
-	if r.Forecast == nil || !bounded(r.Delta) || !bounded(r.Forecast.Delta) {
+	if r.Forecast == nil || !bounded(r.Change.Delta) || !bounded(r.Forecast.Delta) {
 		return false, false
 	}
-	return r.Delta.Overlaps(r.Forecast.Delta), true
+	return r.Change.Delta.Overlaps(r.Forecast.Delta), true
 }
 
 func bounded(i stats.Interval) bool {

@@ -11,18 +11,22 @@ import (
 
 func TestBeside(t *testing.T) {
 	around := func(v float64) stats.Interval { return stats.Interval{Value: v, Low: v * 0.9, High: v * 1.1} }
-	today := Point{Forecast: gcmodel.Forecast{Collector: around(0.2), Assist: around(0.1), Peak: around(100), Cycles: around(40), CPU: stats.Exact(1), RSS: around(200)}}
-	chosen := Point{Forecast: gcmodel.Forecast{Collector: around(0.1), Peak: around(200), Cycles: around(10), CPU: stats.Exact(0.9), Idle: stats.Exact(0.1), RSS: around(300)}}
+	today := Point{Forecast: gcmodel.Forecast{Collector: around(0.2), Assist: around(0.1), Peak: around(100),
+		Cycles: around(40), CPU: stats.Exact(1), RSS: around(200)}}
+	chosen := Point{Forecast: gcmodel.Forecast{Collector: around(0.1), Peak: around(200), Cycles: around(10),
+		CPU: stats.Exact(0.9), Idle: stats.Exact(0.1), RSS: around(300)}}
 	var changes []prove.Change
 	for _, u := range []string{unitCPUReq, unitGC, unitAssist, unitHeap, unitRSS, unitCycles, unitP99, "req/s"} {
-		changes = append(changes, prove.Change{Metric: prove.Metric{Unit: u}, Delta: stats.Interval{Value: -0.5, Low: -0.51, High: -0.49}})
+		changes = append(changes, prove.Change{Metric: prove.Metric{Unit: u},
+			Delta: stats.Interval{Value: -0.5, Low: -0.51, High: -0.49}})
 	}
 	r := &prove.Result{Comparisons: []prove.Comparison{{Changes: changes}}}
-	want := map[string]float64{unitCPUReq: -0.19, unitGC: -0.5, unitAssist: -1, unitHeap: 1, unitRSS: 0.5, unitCycles: -0.75}
+	want := map[string]float64{unitCPUReq: -0.19, unitGC: -0.5, unitAssist: -1, unitHeap: 1, unitRSS: 0.5,
+		unitCycles: -0.75}
 	for _, row := range beside(r, today, chosen) {
-		w, ok := want[row.Unit]
+		w, ok := want[row.Change.Unit]
 		if ok != (row.Forecast != nil) {
-			t.Errorf("%s: forecast %v, want one: %v", row.Unit, row.Forecast, ok)
+			t.Errorf("%s: forecast %v, want one: %v", row.Change.Unit, row.Forecast, ok)
 			continue
 		}
 		if !ok {
@@ -30,21 +34,23 @@ func TestBeside(t *testing.T) {
 		}
 		d := row.Forecast.Delta
 		if math.Abs(d.Value-w) > 1e-9 || d.Low > d.Value || d.High < d.Value {
-			t.Errorf("%s: %v, want %v", row.Unit, d, w)
+			t.Errorf("%s: %v, want %v", row.Change.Unit, d, w)
 		}
-		if meets, known := row.Meets(); !known || meets != (row.Unit == unitGC) {
-			t.Errorf("%s: meets %v, %v", row.Unit, meets, known)
+		if meets, known := row.Meets(); !known || meets != (row.Change.Unit == unitGC) {
+			t.Errorf("%s: meets %v, %v", row.Change.Unit, meets, known)
 		}
-		if absolute := row.Unit != unitCPUReq && row.Unit != unitCycles; absolute != (row.Forecast.A.Value > 0) {
-			t.Errorf("%s: amounts %v", row.Unit, row.Forecast)
+		if absolute := row.Change.Unit != unitCPUReq &&
+			row.Change.Unit != unitCycles; absolute != (row.Forecast.A.Value > 0) {
+			t.Errorf("%s: amounts %v", row.Change.Unit, row.Forecast)
 		}
 	}
 	for _, row := range beside(r, today, Point{Refused: "limiter territory"}) {
 		if row.Forecast != nil {
-			t.Errorf("%s: %v where there is no forecast", row.Unit, row.Forecast)
+			t.Errorf("%s: %v where there is no forecast", row.Change.Unit, row.Forecast)
 		}
 	}
-	unknown := Row{Change: prove.Change{Delta: stats.Interval{Low: math.Inf(-1), High: math.Inf(1)}}, Forecast: &Expected{}}
+	unknown := Row{Change: prove.Change{Delta: stats.Interval{Low: math.Inf(-1), High: math.Inf(1)}},
+		Forecast: &Expected{}}
 	if _, known := unknown.Meets(); known {
 		t.Error("a change without bounds meets a forecast")
 	}
@@ -55,8 +61,10 @@ func TestBeside(t *testing.T) {
 func TestSaved(t *testing.T) {
 	result := func(a, b float64) *prove.Result {
 		return &prove.Result{Comparisons: []prove.Comparison{{Changes: []prove.Change{
-			{Metric: prove.Metric{Unit: unitGC}, A: stats.Exact(a), B: stats.Exact(b), NA: 8, NB: 8},
-			{Metric: prove.Metric{Unit: unitCPUReq}, A: stats.Exact(10), B: stats.Exact(9), Delta: stats.Exact(-0.1), NA: 8, NB: 8},
+			{Metric: prove.Metric{Unit: unitGC}, A: stats.Exact(a), B: stats.Exact(b),
+				Runs: prove.RunCount{A: 8, B: 8}},
+			{Metric: prove.Metric{Unit: unitCPUReq}, A: stats.Exact(10), B: stats.Exact(9), Delta: stats.Exact(-0.1),
+				Runs: prove.RunCount{A: 8, B: 8}},
 		}}}}
 	}
 	f := func(a, b, want float64) {
@@ -76,7 +84,8 @@ func TestSaved(t *testing.T) {
 
 // TestBallastOfRelease: what cannot be tried is said, and the plan stands.
 func TestBallastOfRelease(t *testing.T) {
-	p := &Plan{Choice: Choice{Knob: KnobBallast, Costs: 1, Point: Point{Forecast: gcmodel.Forecast{Setting: gcmodel.Setting{GOGC: 100, Ballast: 1 << 20}}}}}
+	p := &Plan{Choice: Choice{Knob: KnobBallast, Costs: 1,
+		Point: Point{Forecast: gcmodel.Forecast{Setting: gcmodel.Setting{GOGC: 100, Ballast: 1 << 20}}}}}
 	p.Workload.Trace = &gcmodel.Trace{Setting: gcmodel.Setting{GOGC: 100}}
 	got, err := Try(t.Context(), p, TryOptions{Command: prove.Command{Package: "example.com/x@v1.0.0"}})
 	if err != nil || got.Compared != nil || got.Stopped == "" || got.Chosen != got.Today {

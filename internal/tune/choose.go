@@ -103,7 +103,7 @@ func (m *maker) climb(k Knob) candidate {
 			c.point, c.why, found = p, "", true
 		}
 	}
-	if v, err := m.tall.At(c.point.Setting); err == nil {
+	if v, err := m.tall.At(c.point.Forecast.Setting); err == nil {
 		c.tall = memoryOf(v).High
 	}
 	return c
@@ -114,25 +114,29 @@ func (m *maker) against(k Knob) string {
 	bound := m.o.Constraint.room() > 0
 	switch {
 	case k == KnobGOGC && bound:
-		return "GOGC alone follows the live heap without bound; there is a bound on memory, and a limit as guard costs nothing"
+		return "GOGC alone follows the live heap without bound; there is a bound on memory, and a limit as guard " +
+			"costs nothing"
 	case k == KnobBoth && !bound:
 		return "without a bound on memory a limit guards nothing (give -max-memory or -container)"
 	case k == KnobLimit && !bound:
-		return "without a bound on memory there is no limit to set; with one that is too low, the collector would run without pause"
+		return "without a bound on memory there is no limit to set; with one that is too low, the collector would " +
+			"run without pause"
 	}
 	return ""
 }
 
 // unfit says why a value of a knob will not do.
 func (m *maker) unfit(k Knob, p Point) string {
-	s := p.Setting
+	s := p.Forecast.Setting
 	switch {
 	case !p.Known():
 		return p.Refused
 	case k == KnobBallast && s.Ballast < leastBallast:
 		return "the headroom is too small for a ballast"
 	case (k == KnobLimit || k == KnobBoth) && m.tall.LimitRatio(s) < safeAtBurst:
-		return fmt.Sprintf("when the live heap grows to %.3g × the recorded one, the limit is %.1f × the live heap, below %d: nothing would hold the collector back", m.o.Constraint.burst(), m.tall.LimitRatio(s), safeAtBurst)
+		return fmt.Sprintf("when the live heap grows to %.3g × the recorded one, the limit is %.1f × the live heap, "+
+			"below %d: nothing would hold the collector back", m.o.Constraint.burst(), m.tall.LimitRatio(s),
+			safeAtBurst)
 	case !p.Fits:
 		return "does not fit the memory at the burst"
 	}
@@ -145,7 +149,7 @@ func (m *maker) reaching(k Knob, percent int) gcmodel.Setting {
 	live := t.MeanLive()
 	headroom := math.Max(live, 4<<20) * float64(percent) / 100
 	total := ((live+headroom)*(1+t.Memory.Slack) + t.Memory.Fixed) / (1 - gcmodel.LimitHeadroom)
-	today := m.plan.Today.Setting
+	today := m.plan.Today.Forecast.Setting
 	switch k {
 	case KnobBoth:
 		guard := total * m.o.Constraint.burst() * guardRoom
@@ -170,13 +174,14 @@ func charged(p Point) float64 {
 	if !p.Known() {
 		return 1
 	}
-	return p.CPU.Value * (1 - p.Idle.Value)
+	return p.Forecast.CPU.Value * (1 - p.Forecast.Idle.Value)
 }
 
 func (m *maker) stay(p Point) Choice {
 	return Choice{
 		Knob: KnobNone, Point: p,
-		Why: fmt.Sprintf("The collector takes %s of CPU; no other setting that fits saves %s or more.", percent(p.Collector.Value), percent(m.o.Knee)),
+		Why: fmt.Sprintf("The collector takes %s of CPU; no other setting that fits saves %s or more.",
+			percent(p.Forecast.Collector.Value), percent(m.o.Knee)),
 	}
 }
 
@@ -189,7 +194,8 @@ func (m *maker) tooTight(all []candidate) string {
 	if c.room() == 0 {
 		return strings.TrimSpace(text)
 	}
-	return fmt.Sprintf("There are %v, less %v for others; the live heap reaches %s.%s", c.Max, c.Beside, unit.FormatBytes(m.tall.Trace().PeakLive()), text)
+	return fmt.Sprintf("There are %v, less %v for others; the live heap reaches %s.%s", c.Max, c.Beside,
+		unit.FormatBytes(m.tall.Trace().PeakLive()), text)
 }
 
 func (m *maker) chosen(all []candidate, best int) Choice {
@@ -205,11 +211,13 @@ func (m *maker) chosen(all []candidate, best int) Choice {
 			continue
 		}
 		if o.why == "" && o.knob == KnobLimit {
-			o.why = "saves about the same, and with collection off nothing but the limit says how often it runs when more is alive than was recorded"
+			o.why = "saves about the same, and with collection off nothing but the limit says how often it runs " +
+				"when more is alive than was recorded"
 		}
 		if o.why == "" {
 			o.why = fmt.Sprintf("saves %s against %s, and takes up to %s at the burst against %s",
-				percent(m.saved(today, o.point)), percent(c.Saves), unit.FormatBytes(o.tall), unit.FormatBytes(all[best].tall))
+				percent(m.saved(today, o.point)), percent(c.Saves), unit.FormatBytes(o.tall),
+				unit.FormatBytes(all[best].tall))
 		}
 		c.Others = append(c.Others, Other{o.knob, o.point, o.why})
 	}
@@ -219,13 +227,15 @@ func (m *maker) chosen(all []candidate, best int) Choice {
 func (m *maker) because(c Choice) string {
 	today, p := m.plan.Today, c.Point
 	text := fmt.Sprintf("The collector takes %s of CPU instead of %s, %s cycles instead of %s per second",
-		percent(p.Collector.Value), percent(today.Collector.Value), unit.FormatCount(p.PerSecond.Value), unit.FormatCount(today.PerSecond.Value))
+		percent(p.Forecast.Collector.Value), percent(today.Forecast.Collector.Value),
+		unit.FormatCount(p.Forecast.PerSecond.Value), unit.FormatCount(today.Forecast.PerSecond.Value))
 	if c.Costs >= 0 {
 		text += fmt.Sprintf(", for %s more memory.", unit.FormatBytes(c.Costs))
 	} else {
 		text += fmt.Sprintf(", with %s less memory.", unit.FormatBytes(-c.Costs))
 	}
-	return text + fmt.Sprintf(" One more doubling of the headroom would save less than %s, or would not fit.", percent(m.o.Knee))
+	return text + fmt.Sprintf(" One more doubling of the headroom would save less than %s, or would not fit.",
+		percent(m.o.Knee))
 }
 
 func percent(share float64) string { return unit.FormatCount(100*share) + " %" }

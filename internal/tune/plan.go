@@ -106,9 +106,9 @@ type Measured struct {
 
 // Point is one setting and what it would do.
 type Point struct {
-	gcmodel.Forecast
-	Refused string // why there is no forecast; then only Setting is filled in
-	Fits    bool   // within the constraint, the interval's upper bound included
+	Forecast gcmodel.Forecast
+	Refused  string // why there is no forecast; then only Setting is filled in
+	Fits     bool   // within the constraint, the interval's upper bound included
 }
 
 // Known tells whether there is a forecast.
@@ -183,7 +183,7 @@ func (m *maker) point(s gcmodel.Setting) Point {
 	out := Point{}
 	v, err := m.f.At(s)
 	if err != nil {
-		out.Setting, out.Refused = s, err.Error()
+		out.Forecast.Setting, out.Refused = s, err.Error()
 		return out
 	}
 	out.Forecast = v
@@ -226,7 +226,8 @@ func (m *maker) ladder() []gcmodel.Setting {
 	t := m.f.Trace()
 	live := math.Max(t.PeakLive(), 1<<20)
 	for _, k := range []float64{1.2, 1.5, 2, 3, 5, 9, 17} {
-		out = append(out, gcmodel.Setting{GOGC: -1, Limit: round((live*k*(1+t.Memory.Slack) + t.Memory.Fixed) / (1 - gcmodel.LimitHeadroom))})
+		out = append(out, gcmodel.Setting{GOGC: -1,
+			Limit: round((live*k*(1+t.Memory.Slack) + t.Memory.Fixed) / (1 - gcmodel.LimitHeadroom))})
 	}
 	for _, k := range []float64{1, 3, 7, 15} {
 		out = append(out, gcmodel.Setting{GOGC: 100, Ballast: round(math.Max(live, 4<<20) * k)})
@@ -244,29 +245,35 @@ func (m *maker) notes() {
 		p.Notes = append(p.Notes, "sizes are known to a MiB only: record with GODEBUG=gctrace=1,gcpacertrace=1")
 	}
 	if p.Workload.Means {
-		p.Notes = append(p.Notes, "there is no log of collections: the forecast is of means, and the live heap is half of the goal as under GOGC=100; -exec, or GODEBUG=gctrace=1,gcpacertrace=1, tells more")
+		p.Notes = append(p.Notes, "there is no log of collections: the forecast is of means, and the live heap is "+
+			"half of the goal as under GOGC=100; -exec, or GODEBUG=gctrace=1,gcpacertrace=1, tells more")
 	}
 	if t.Drifts() {
-		p.Notes = append(p.Notes, "the live heap changes while it is recorded: the forecast is of that stretch, and not of what comes after it")
+		p.Notes = append(p.Notes, "the live heap changes while it is recorded: the forecast is of that stretch, and "+
+			"not of what comes after it")
 	}
 	if n := len(t.Points); n < fewCycles {
 		p.Notes = append(p.Notes, "few collections are recorded: a longer recording narrows the intervals")
 	}
 	if p.Workload.Capacity {
-		p.Notes = append(p.Notes, "the process's CPU time is not recorded: shares are of all its processors, busy or not")
+		p.Notes = append(p.Notes, "the process's CPU time is not recorded: shares are of all its processors, busy "+
+			"or not")
 	}
 	if t.RSS <= 0 {
 		p.Notes = append(p.Notes, "the resident set is not recorded: memory is that of the heap")
 	}
 	switch {
 	case p.Ask != nil:
-		p.Notes = append(p.Notes, fmt.Sprintf("please record once more with %s and give both (-with): %s", strings.Join(p.Ask.Env, " "), p.Ask.Why))
+		p.Notes = append(p.Notes, fmt.Sprintf("please record once more with %s and give both (-with): %s",
+			strings.Join(p.Ask.Env, " "), p.Ask.Why))
 	case p.Assumed:
-		p.Notes = append(p.Notes, "how the cost of a cycle goes with the size of the heap is not known from one recording: a second one under another GOGC tells (-with)")
+		p.Notes = append(p.Notes, "how the cost of a cycle goes with the size of the heap is not known from one "+
+			"recording: a second one under another GOGC tells (-with)")
 	}
 	idle, charged := p.Measured.Idle, p.Measured.Collector
 	if idle > charged && idle > 0.01 {
-		p.Notes = append(p.Notes, "most marking ran on processors with nothing else to do; it is not counted as a saving, though neighbours in the container may want those processors")
+		p.Notes = append(p.Notes, "most marking ran on processors with nothing else to do; it is not counted as a "+
+			"saving, though neighbours in the container may want those processors")
 	}
 }
 
@@ -279,9 +286,12 @@ func asked(w Workload, f *gcmodel.Forecaster) *Ask {
 	// A limit is the program's own, or is set already.
 	unknown := "how the cost of a cycle goes with the size of the heap is"
 	if f.Hinders() {
-		unknown = "what the program would allocate during a cycle if it did not have to assist, which counts as live afterwards, and how the cost of a cycle goes with the size of the heap are"
+		unknown = "what the program would allocate during a cycle if it did not have to assist, which counts as " +
+			"live afterwards, and how the cost of a cycle goes with the size of the heap are"
 	}
-	return &Ask{s, []string{"GOGC=" + gogcText(s.GOGC)}, fmt.Sprintf("the collector takes %.1f %% of CPU, and %s not known from one recording", 100*measuredOf(w.Trace).Collector, unknown)}
+	return &Ask{s, []string{"GOGC=" + gogcText(s.GOGC)},
+		fmt.Sprintf("the collector takes %.1f %% of CPU, and %s not known from one recording",
+			100*measuredOf(w.Trace).Collector, unknown)}
 }
 
 const fewCycles = 10

@@ -33,7 +33,8 @@ type Workload struct {
 }
 
 // errNoCycles says that a run shows nothing of the collector.
-var errNoCycles = errors.New("no collection is recorded: tune needs a gctrace log (GODEBUG=gctrace=1,gcpacertrace=1) of a run with two collections or more")
+var errNoCycles = errors.New("no collection is recorded: tune needs a gctrace log " +
+	"(GODEBUG=gctrace=1,gcpacertrace=1) of a run with two collections or more")
 
 // Read makes workloads of the runs of a bundle, the one that took most CPU
 // first. A run that the model cannot use is named in notes; without any that it
@@ -232,7 +233,8 @@ func (e *evidenceOf) points(t *gcmodel.Trace) {
 		if c.Forced {
 			continue
 		}
-		t.Points = append(t.Points, pointOf(c, cycleSizes{at: at, end: end, trigger: trigger, marked: marked[i], dies: t.Dies}, float64(t.Procs)))
+		t.Points = append(t.Points, pointOf(c,
+			cycleSizes{at: at, end: end, trigger: trigger, marked: marked[i], dies: t.Dies}, float64(t.Procs)))
 	}
 	t.Bytes = at
 }
@@ -289,14 +291,15 @@ func pointOf(c evidence.Cycle, s cycleSizes, procs float64) gcmodel.Point {
 	p := gcmodel.Point{
 		At: s.at, End: s.end, Beside: beside, Natural: beside, Live: math.Max(0, s.marked-s.dies*beside),
 		Stacks: float64(c.Stacks), Globals: float64(c.Globals), HeapScan: s.marked,
-		Background: c.BackgroundCPU.Seconds(), Assist: c.AssistCPU.Seconds(), Idle: c.IdleCPU.Seconds(),
-		Pause: (c.SweepTerminationCPU + c.MarkTerminationCPU).Seconds(),
+		Background: c.Used.Background.Seconds(), Assist: c.Used.Assist.Seconds(), Idle: c.Used.Idle.Seconds(),
+		Pause: (c.Used.SweepTermination + c.Used.MarkTermination).Seconds(),
 	}
 	if c.Pacer != nil {
-		p.HeapScan, p.Stacks, p.Globals = float64(c.Pacer.HeapScan), float64(c.Pacer.StackScan), float64(c.Pacer.GlobalScan)
+		p.HeapScan, p.Stacks, p.Globals = float64(c.Pacer.HeapScan), float64(c.Pacer.StackScan),
+			float64(c.Pacer.GlobalScan)
 		p.ConsMark = math.Max(0, c.Pacer.ConsMark)
 	}
-	work, mark := p.HeapScan+p.Stacks+p.Globals, c.ConcurrentMark.Seconds()*procs
+	work, mark := p.HeapScan+p.Stacks+p.Globals, c.Wall.ConcurrentMark.Seconds()*procs
 	if mark <= 0 || work <= 0 {
 		return p
 	}
@@ -548,7 +551,8 @@ func (e *evidenceOf) scatter() (part stats.Interval, slack float64, known bool) 
 		return usualScatter(), 0, false
 	}
 	v := math.Min(math.Max(0, 1-gone/garbage), mostScatter)
-	return stats.Interval{Value: v, Low: math.Max(0, v-scatterError), High: math.Min(v+scatterError, 1)}, median(left), true
+	return stats.Interval{Value: v, Low: math.Max(0, v-scatterError), High: math.Min(v+scatterError, 1)}, median(left),
+		true
 }
 
 // usualScatter is what most programs of lab/whatif showed, 0.01 to 0.14. Four

@@ -111,19 +111,20 @@ func (s *search) climb(ctx context.Context, t *Trials) error {
 		t.Stopped = "the plan recommends nothing else"
 		return nil
 	}
-	if c.Point.Setting.Ballast > 0 && strings.Contains(s.o.Command.Package, "@") {
-		t.Stopped = "a ballast is added to the source of package main, and that of a released command is not yours: try it in a clone"
+	if c.Point.Forecast.Setting.Ballast > 0 && strings.Contains(s.o.Command.Package, "@") {
+		t.Stopped = "a ballast is added to the source of package main, and that of a released command is not yours: " +
+			"try it in a clone"
 		return nil
 	}
 	if c.Costs <= 0 {
 		// There is nothing to climb: the plan goes down to fit the memory.
-		t.Chosen, t.Stopped = c.Point.Setting, "the recommended setting takes less memory than today's"
+		t.Chosen, t.Stopped = c.Point.Forecast.Setting, "the recommended setting takes less memory than today's"
 		return nil
 	}
 	var all stats.Interval
 	t.Stopped = "every step was worth its memory; the last is the plan's doubled"
 	for _, k := range []float64{0.25, 0.5, 1, 2} {
-		set, ok := part(t.Today, c.Point.Setting, k, s.plan)
+		set, ok := part(t.Today, c.Point.Forecast.Setting, k, s.plan)
 		if !ok {
 			continue
 		}
@@ -140,7 +141,8 @@ func (s *search) climb(ctx context.Context, t *Trials) error {
 			return nil
 		}
 		if !(step.Gained.Value >= s.o.Knee) {
-			t.Stopped = fmt.Sprintf("%s saves %s beyond the step before it, less than %s", SettingText(set), percent(step.Gained.Value), percent(s.o.Knee))
+			t.Stopped = fmt.Sprintf("%s saves %s beyond the step before it, less than %s", SettingText(set),
+				percent(step.Gained.Value), percent(s.o.Knee))
 			return nil
 		}
 		all, t.Chosen = step.Saved, set
@@ -198,7 +200,7 @@ func saved(r *prove.Result) stats.Interval {
 	}
 	out := stats.Interval{Value: c.A.Value - c.B.Value, Low: math.Inf(-1), High: math.Inf(1)}
 	// The median of fewer runs has no bounds.
-	if min(c.NA, c.NB) >= boundedRuns {
+	if min(c.Runs.A, c.Runs.B) >= boundedRuns {
 		out.Low, out.High = c.A.Low-c.B.High, c.A.High-c.B.Low
 	}
 	return out
@@ -219,7 +221,7 @@ func savedCPU(r *prove.Result) stats.Interval {
 func changeOf(r *prove.Result, u string) (prove.Change, bool) {
 	for _, c := range r.Comparisons {
 		for _, ch := range c.Changes {
-			if ch.Unit == u && ch.NA > 0 && ch.NB > 0 {
+			if ch.Unit == u && ch.Runs.A > 0 && ch.Runs.B > 0 {
 				return ch, true
 			}
 		}
@@ -260,7 +262,8 @@ func (s *search) compare(ctx context.Context, of pair, budget time.Duration) (*p
 	b.Toolchain, b.Experiment = s.o.Toolchain, s.o.Experiment
 	c := s.o.Command
 	r, err := prove.Run(ctx, prove.Options{
-		Dir: s.o.Dir, Sides: []sides.Side{a, b}, Command: &c, Budget: budget, BuildFlags: s.o.BuildFlags, Progress: s.o.Progress,
+		Dir: s.o.Dir, Sides: []sides.Side{a, b}, Command: &c, Budget: budget, BuildFlags: s.o.BuildFlags,
+		Progress: s.o.Progress,
 	})
 	if err != nil {
 		return nil, err

@@ -27,7 +27,8 @@ func TestSettings(t *testing.T) {
 	f("gogc=off,limit=1GiB", gcmodel.Setting{GOGC: -1, Limit: unit.GiB})
 	f("limit=1500000001,gogc=40", gcmodel.Setting{GOGC: 40, Limit: 1_500_000_001})
 	f(" ballast=64MiB", gcmodel.Setting{GOGC: 100, Ballast: 64 * unit.MiB})
-	for _, bad := range []string{"", "gogc", "gogc=0", "gogc=-5", "gogc=off", "gogc=1,gogc=2", "limit=-1", "GOGC=100", "gogc=1e9"} {
+	for _, bad := range []string{"", "gogc", "gogc=0", "gogc=-5", "gogc=off", "gogc=1,gogc=2", "limit=-1", "GOGC=100",
+		"gogc=1e9"} {
 		if s, err := tune.ParseSetting(bad); err == nil {
 			t.Errorf("ParseSetting(%q) = %+v, want an error", bad, s)
 		}
@@ -51,7 +52,8 @@ func TestDeploy(t *testing.T) {
 		}
 	}
 	f(gcmodel.Setting{GOGC: 400}, "GOGC=400", "debug.SetGCPercent(400)")
-	f(gcmodel.Setting{GOGC: -1, Limit: 3 * unit.GiB}, "GOGC=off GOMEMLIMIT=3GiB", "debug.SetGCPercent(-1)", "debug.SetMemoryLimit(3072 << 20)")
+	f(gcmodel.Setting{GOGC: -1, Limit: 3 * unit.GiB}, "GOGC=off GOMEMLIMIT=3GiB", "debug.SetGCPercent(-1)",
+		"debug.SetMemoryLimit(3072 << 20)")
 	f(gcmodel.Setting{GOGC: 100, Ballast: 64 * unit.MiB}, "GOGC=100", "ballast.Classic", "64 << 20")
 }
 
@@ -74,20 +76,26 @@ func TestContainer(t *testing.T) {
 	}
 	f("the parent is tighter", fstest.MapFS{
 		"proc/self/mountinfo": file(v2), "proc/self/cgroup": file("0::/a/b\n"),
-		"sys/fs/cgroup/a/b/memory.max": file("8589934592\n"), "sys/fs/cgroup/a/memory.max": file("1073741824\n"), "sys/fs/cgroup/memory.max": file("max\n"),
-		"sys/fs/cgroup/a/memory.stat": file("anon 500\nfile 900\nactive_file 300\ninactive_file 600\nkernel 20\nshmem 3\nsock 1\n"),
+		"sys/fs/cgroup/a/b/memory.max": file("8589934592\n"), "sys/fs/cgroup/a/memory.max": file("1073741824\n"),
+		"sys/fs/cgroup/memory.max": file("max\n"),
+		"sys/fs/cgroup/a/memory.stat": file("anon 500\nfile 900\nactive_file 300\ninactive_file 600\nkernel " +
+			"20\nshmem 3\nsock 1\n"),
 	}, unit.GiB, 324, "/sys/fs/cgroup/a")
 	f("version 1", fstest.MapFS{
 		"proc/self/mountinfo": file(v1), "proc/self/cgroup": file("5:cpu:/x\n4:memory:/docker/1f\n0::/\n"),
-		"sys/fs/cgroup/memory/docker/1f/memory.limit_in_bytes": file("536870912\n"), "sys/fs/cgroup/memory/memory.limit_in_bytes": file("9223372036854771712\n"),
-		"sys/fs/cgroup/memory/docker/1f/memory.stat": file("cache 5\ntotal_active_file 7\ntotal_shmem 2\n"),
+		"sys/fs/cgroup/memory/docker/1f/memory.limit_in_bytes": file("536870912\n"),
+		"sys/fs/cgroup/memory/memory.limit_in_bytes":           file("9223372036854771712\n"),
+		"sys/fs/cgroup/memory/docker/1f/memory.stat":           file("cache 5\ntotal_active_file 7\ntotal_shmem 2\n"),
 	}, 512*unit.MiB, 9, "docker/1f")
 	f("seen from inside", fstest.MapFS{
-		"proc/self/mountinfo": file("30 25 0:26 /kube/pod /sys/fs/cgroup ro - cgroup2 cgroup rw\n"), "proc/self/cgroup": file("0::/\n"),
+		"proc/self/mountinfo":      file("30 25 0:26 /kube/pod /sys/fs/cgroup ro - cgroup2 cgroup rw\n"),
+		"proc/self/cgroup":         file("0::/\n"),
 		"sys/fs/cgroup/memory.max": file("268435456\n"),
 	}, 256*unit.MiB, 0, "/sys/fs/cgroup")
-	f("no limit", fstest.MapFS{"proc/self/mountinfo": file(v2), "proc/self/cgroup": file("0::/\n"), "sys/fs/cgroup/memory.max": file("max\n")}, 0, 0, "")
-	f("nonsense", fstest.MapFS{"proc/self/mountinfo": file("x\n- -\n" + v2), "proc/self/cgroup": file("0:\nx\n0::/../../etc\n"), "sys/fs/cgroup/memory.max": file("-5\n")}, 0, 0, "")
+	f("no limit", fstest.MapFS{"proc/self/mountinfo": file(v2), "proc/self/cgroup": file("0::/\n"),
+		"sys/fs/cgroup/memory.max": file("max\n")}, 0, 0, "")
+	f("nonsense", fstest.MapFS{"proc/self/mountinfo": file("x\n- -\n" + v2),
+		"proc/self/cgroup": file("0:\nx\n0::/../../etc\n"), "sys/fs/cgroup/memory.max": file("-5\n")}, 0, 0, "")
 	f("no proc", fstest.MapFS{}, 0, 0, "")
 }
 
@@ -95,7 +103,8 @@ func TestContainer(t *testing.T) {
 // GOGC=100, whose collector takes a share of its CPU.
 func service(live, share float64) tune.Workload {
 	const cycles, cpu = 40, 10.0
-	t := &gcmodel.Trace{Setting: gcmodel.Setting{GOGC: 100}, Procs: 2, Wall: 20, CPU: cpu, Peak: 2 * live, RSS: 2*live + 20<<20, Memory: gcmodel.Memory{Fixed: 10 << 20, Slack: 0.05}}
+	t := &gcmodel.Trace{Setting: gcmodel.Setting{GOGC: 100}, Procs: 2, Wall: 20, CPU: cpu, Peak: 2 * live,
+		RSS: 2*live + 20<<20, Memory: gcmodel.Memory{Fixed: 10 << 20, Slack: 0.05}}
 	for i := range cycles + 1 {
 		t.Points = append(t.Points, gcmodel.Point{
 			At: float64(i) * live, Live: live, End: 2 * live, HeapScan: live / 2, Background: cpu * share / cycles,
@@ -119,19 +128,21 @@ func TestChoice(t *testing.T) {
 	const live = 100 << 20
 	// Without a bound, the simplest knob that reaches the knee.
 	p := f("costly", service(live, 0.3), tune.Constraint{}, tune.KnobGOGC)
-	if p.Choice.Point.Setting.GOGC <= 100 || p.Choice.Saves < 0.1 || p.Choice.Costs <= 0 || len(p.Choice.Others) != 3 {
+	if p.Choice.Point.Forecast.Setting.GOGC <= 100 || p.Choice.Saves < 0.1 || p.Choice.Costs <= 0 ||
+		len(p.Choice.Others) != 3 {
 		t.Errorf("costly: %+v", p.Choice)
 	}
 	f("cheap", service(live, 0.005), tune.Constraint{}, tune.KnobNone)
 	// A bound gets a guard, and the choice keeps to it.
 	p = f("in 1 GiB", service(live, 0.3), tune.Constraint{Max: unit.GiB}, tune.KnobBoth)
-	if got := p.Choice.Point.RSS.High; got > float64(unit.GiB) || p.Choice.Point.Setting.Limit > unit.GiB {
-		t.Errorf("in 1 GiB: resident up to %v under %+v", got, p.Choice.Point.Setting)
+	if got := p.Choice.Point.Forecast.RSS.High; got > float64(unit.GiB) ||
+		p.Choice.Point.Forecast.Setting.Limit > unit.GiB {
+		t.Errorf("in 1 GiB: resident up to %v under %+v", got, p.Choice.Point.Forecast.Setting)
 	}
 	// GOGC alone would not fit its burst; a limit holds it back then.
 	p = f("bursts", service(live, 0.3), tune.Constraint{Max: unit.GiB, Burst: 3}, tune.KnobBoth)
 	for _, q := range p.Curve {
-		if q.Setting == (gcmodel.Setting{GOGC: 400}) && q.Fits {
+		if q.Forecast.Setting == (gcmodel.Setting{GOGC: 400}) && q.Fits {
 			t.Error("GOGC=400 fits 1 GiB at three times the live heap")
 		}
 	}
@@ -147,11 +158,13 @@ func TestChoice(t *testing.T) {
 }
 
 func TestPlanRefusesNearLimits(t *testing.T) {
-	p, err := tune.Make(service(100<<20, 0.3), tune.Options{Settings: []gcmodel.Setting{{GOGC: -1, Limit: 120 << 20}}, Only: true})
+	p, err := tune.Make(service(100<<20, 0.3),
+		tune.Options{Settings: []gcmodel.Setting{{GOGC: -1, Limit: 120 << 20}}, Only: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(p.Curve) != 1 || !strings.Contains(p.Curve[0].Refused, "limiter territory") || p.Curve[0].Collector.Value != 0 {
+	if len(p.Curve) != 1 || !strings.Contains(p.Curve[0].Refused, "limiter territory") ||
+		p.Curve[0].Forecast.Collector.Value != 0 {
 		t.Errorf("got %+v", p.Curve)
 	}
 }
@@ -171,7 +184,8 @@ func TestAsk(t *testing.T) {
 			}
 			return
 		}
-		if p.Ask == nil || strings.Join(p.Ask.Env, " ") != want || !strings.Contains(notes, "record once more with "+want) {
+		if p.Ask == nil || strings.Join(p.Ask.Env, " ") != want ||
+			!strings.Contains(notes, "record once more with "+want) {
 			t.Errorf("%s: asks for %+v, want %s: %s", name, p.Ask, want, notes)
 		}
 	}
@@ -189,8 +203,8 @@ func TestAt(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, q := range p.Curve {
-		if got := p.At(q.Setting); got != q {
-			t.Errorf("At(%+v) = %+v, want %+v", q.Setting, got, q)
+		if got := p.At(q.Forecast.Setting); got != q {
+			t.Errorf("At(%+v) = %+v, want %+v", q.Forecast.Setting, got, q)
 		}
 	}
 	if got := (&tune.Plan{}).At(gcmodel.Setting{GOGC: 100}); got.Known() {

@@ -49,12 +49,8 @@ type callTree struct {
 	steps  []step
 	stepAt map[step]int32
 
-	frames  map[frameID]int32
-	rows    []frameRow
-	names   index
-	files   index
-	owners  []string // by function
-	pkgs    []string
+	tables tables
+
 	buckets []diagnose.BucketKind
 	labels  labelTable
 
@@ -65,6 +61,16 @@ type callTree struct {
 
 	cache map[*evidence.Location]*located
 	code  *codeTally // nil: of a recording that is compared with
+}
+
+// tables number what the nodes of a call tree name.
+type tables struct {
+	frames map[frameID]int32
+	rows   []frameRow
+	names  index
+	files  index
+	owners []string // by function
+	pkgs   []string
 }
 
 // step is what leads from a node to one of its calls.
@@ -108,10 +114,13 @@ func (x *index) cut(n int) {
 
 func newCallTree() *callTree {
 	return &callTree{
-		parent: []int32{0}, step: []int32{0}, child: map[uint64]int32{}, steps: []step{{}}, stepAt: map[step]int32{{}: 0},
-		frames: map[frameID]int32{{}: 0}, rows: []frameRow{{}},
-		names: index{list: []string{""}, at: map[string]int{"": 0}}, files: index{list: []string{""}, at: map[string]int{"": 0}},
-		owners: []string{""}, pkgs: []string{""}, weights: map[weightKey]map[int32]float64{},
+		parent:  []int32{0},
+		step:    []int32{0},
+		child:   map[uint64]int32{},
+		steps:   []step{{}},
+		stepAt:  map[step]int32{{}: 0},
+		tables:  tables{frames: map[frameID]int32{{}: 0}, rows: []frameRow{{}}, names: index{list: []string{""}, at: map[string]int{"": 0}}, files: index{list: []string{""}, at: map[string]int{"": 0}}, owners: []string{""}, pkgs: []string{""}},
+		weights: map[weightKey]map[int32]float64{},
 	}
 }
 
@@ -146,7 +155,7 @@ func (t *callTree) at(node, next int32) int32 {
 // are one.
 func (t *callTree) likeness(node, next int32) likeCall {
 	s := t.steps[next]
-	row := t.rows[s.frame]
+	row := t.tables.rows[s.frame]
 	row.place = 0
 	return likeCall{node, row, s.inlined}
 }
@@ -186,15 +195,15 @@ func (t *callTree) own(name string) int32 {
 }
 
 func (t *callTree) intern(id frameID, owner, pkg string) int32 {
-	f, ok := t.frames[id]
+	f, ok := t.tables.frames[id]
 	if !ok {
-		f = int32(len(t.rows))
-		t.frames[id] = f
-		fn := t.names.of(id.function)
-		if fn == len(t.owners) {
-			t.owners, t.pkgs = append(t.owners, owner), append(t.pkgs, pkg)
+		f = int32(len(t.tables.rows))
+		t.tables.frames[id] = f
+		fn := t.tables.names.of(id.function)
+		if fn == len(t.tables.owners) {
+			t.tables.owners, t.tables.pkgs = append(t.tables.owners, owner), append(t.tables.pkgs, pkg)
 		}
-		t.rows = append(t.rows, frameRow{fn, t.files.of(id.file), id.line, id.place})
+		t.tables.rows = append(t.tables.rows, frameRow{fn, t.tables.files.of(id.file), id.line, id.place})
 	}
 	return f
 }

@@ -178,7 +178,7 @@ func (t *callTree) fill(v *flameView, d *diagnose.Session, several, base bool) e
 			return nil
 		}
 		t.sampled = true
-		t.exact = t.exact && s.Exact
+		t.exact = t.exact && s.Sampled.Exact
 		// The samples behind a weight stand with it: they give it its interval.
 		alloc, inUse := node, node
 		if s.Churn*cpu != 0 {
@@ -192,7 +192,7 @@ func (t *callTree) fill(v *flameView, d *diagnose.Session, several, base bool) e
 			node int32
 			v    float64
 		}{
-			{colChurn, alloc, s.Churn * cpu}, {colRetention, inUse, s.Retention * cpu}, {colAllocN, alloc, s.AllocEvents}, {colInUseN, inUse, s.InUseEvents},
+			{colChurn, alloc, s.Churn * cpu}, {colRetention, inUse, s.Retention * cpu}, {colAllocN, alloc, s.Sampled.Allocs}, {colInUseN, inUse, s.Sampled.InUse},
 			{colBytes, node, s.Bytes}, {colObjects, node, s.Objects}, {colInUse, node, s.InUse}, {colInUseObj, node, s.InUseObj},
 		} {
 			t.add(weightKey{c.name, false, base, labels}, c.node, c.v)
@@ -280,21 +280,21 @@ func (t *callTree) column(k weightKey, keep []bool, number map[int32]int32) colu
 }
 
 func (t *callTree) exportFrames(v *flameView) {
-	used := make([]int32, len(t.rows)) // new number of a frame, from 1
+	used := make([]int32, len(t.tables.rows)) // new number of a frame, from 1
 	fn, files, pkgs := index{}, index{}, index{}
 	for i, f := range v.Frame {
 		if used[f] == 0 {
-			row := t.rows[f]
+			row := t.tables.rows[f]
 			used[f] = int32(len(v.Frames.Function)) + 1
-			name := t.names.list[row.function]
+			name := t.tables.names.list[row.function]
 			at := fn.of(name)
 			if at == len(v.Functions.Name) {
 				v.Functions.Name = append(v.Functions.Name, name)
-				v.Functions.Package = append(v.Functions.Package, pkgs.of(t.pkgs[row.function]))
-				v.Functions.Owner = append(v.Functions.Owner, t.owners[row.function])
+				v.Functions.Package = append(v.Functions.Package, pkgs.of(t.tables.pkgs[row.function]))
+				v.Functions.Owner = append(v.Functions.Owner, t.tables.owners[row.function])
 			}
 			v.Frames.Function = append(v.Frames.Function, at)
-			v.Frames.File = append(v.Frames.File, files.of(t.files.list[row.file]))
+			v.Frames.File = append(v.Frames.File, files.of(t.tables.files.list[row.file]))
 			v.Frames.Line = append(v.Frames.Line, row.line)
 			v.Frames.Place = append(v.Frames.Place, row.place)
 		}

@@ -66,7 +66,7 @@ func newTimeRuns(d *diagnose.Session) []timeRun {
 // that no peak is lost.
 func newCycles(cycles []evidence.Cycle, step int) cycleColumns {
 	c := cycleColumns{At: []float64{}, Start: []int64{}, End: []int64{}, Live: []int64{}, Goal: []int64{}, Pause: []float64{}, Assist: []float64{}, Background: []float64{}, Idle: []float64{}, Forced: []int{}}
-	pause := func(x evidence.Cycle) time.Duration { return x.SweepTermination + x.MarkTermination }
+	pause := func(x evidence.Cycle) time.Duration { return x.Wall.SweepTermination + x.Wall.MarkTermination }
 	for i := 0; i < len(cycles); i += step {
 		x := cycles[i]
 		for _, other := range cycles[i:min(i+step, len(cycles))] {
@@ -85,8 +85,8 @@ func newCycles(cycles []evidence.Cycle, step int) cycleColumns {
 		c.At = append(c.At, x.At.Seconds())
 		c.Start, c.End = append(c.Start, int64(start)), append(c.End, int64(end))
 		c.Live, c.Goal = append(c.Live, int64(live)), append(c.Goal, int64(goal))
-		c.Pause, c.Assist = append(c.Pause, pause(x).Seconds()), append(c.Assist, x.AssistCPU.Seconds())
-		c.Background, c.Idle = append(c.Background, x.BackgroundCPU.Seconds()), append(c.Idle, x.IdleCPU.Seconds())
+		c.Pause, c.Assist = append(c.Pause, pause(x).Seconds()), append(c.Assist, x.Used.Assist.Seconds())
+		c.Background, c.Idle = append(c.Background, x.Used.Background.Seconds()), append(c.Idle, x.Used.Idle.Seconds())
 		c.Forced = append(c.Forced, forced)
 	}
 	return c

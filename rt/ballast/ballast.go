@@ -29,21 +29,33 @@ type Tuner struct {
 	start      time.Time
 	stop, done chan struct{}
 
-	mu        sync.Mutex // of all below
-	gauge     *gauge
-	policy    policy
-	guard     guard
-	object    object
-	objectAge uint64 // collections before the object was made
-	before    setting
-	set       setting // by us, or found and left alone
-	plan      plan
-	limits    limits
-	beside    beside
-	seen      uint64 // collections that were acted upon
+	mu     sync.Mutex // of all below
+	gauge  *gauge
+	policy policy
+	guard  guard
+	held   heldObject
+
+	applied applied
+
 	lifecycle lifecycle
 	counts    counts
 	notes     []note
+}
+
+// heldObject is the ballast, and when it was made.
+type heldObject struct {
+	object    object
+	objectAge uint64 // collections before the object was made
+}
+
+// applied is what was decided at the last collection, and what of it is in force.
+type applied struct {
+	before setting
+	set    setting // by us, or found and left alone
+	plan   plan
+	limits limits
+	beside beside
+	seen   uint64 // collections that were acted upon
 }
 
 // setting is the pair that belongs to the process.
@@ -110,15 +122,15 @@ func (t *Tuner) begin() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	r := t.gauge.read()
-	t.before = setting{r.gogc, r.limit}
-	t.set = t.before
+	t.applied.before = setting{r.gogc, r.limit}
+	t.applied.set = t.applied.before
 	// A limit that the program has set before is as good as the operator's.
 	t.operator = operator{gogc: os.Getenv("GOGC") != "", limit: r.limit != math.MaxInt64}
 	limits, err := t.container.limits()
 	if err != nil && t.needsContainer() {
 		return fmt.Errorf("ballast: memory limit of the container: %w; MaxMemory says it instead", err)
 	}
-	t.limits = limits
+	t.applied.limits = limits
 	t.policy = policy{
 		mode: t.options.Mode, ballast: t.options.Ballast, headroom: t.options.Headroom, minGOGC: t.options.MinGOGC,
 	}
@@ -127,10 +139,10 @@ func (t *Tuner) begin() error {
 		return errors.New("ballast: mode limit needs MaxMemory: there is no limit of a container to take it from")
 	}
 	t.makeObject(r)
-	t.seen = r.cycles
-	t.beside.foreign = t.foreign(t.gauge.read())
-	t.note(slog.LevelInfo, "ballast set", "mode", t.options.Mode, "memory", t.policy.memory, "object", t.object.size,
-		"container", t.limits.cgroup, "operatorGOGC", t.operator.gogc, "operatorLimit", t.operator.limit)
+	t.applied.seen = r.cycles
+	t.applied.beside.foreign = t.foreign(t.gauge.read())
+	t.note(slog.LevelInfo, "ballast set", "mode", t.options.Mode, "memory", t.policy.memory, "object", t.held.object.size,
+		"container", t.applied.limits.cgroup, "operatorGOGC", t.operator.gogc, "operatorLimit", t.operator.limit)
 	t.act(t.gauge.read())
 	t.arm()
 	return nil
@@ -143,16 +155,16 @@ func (t *Tuner) needsContainer() bool {
 // bound puts what is known of limits into the policy.
 func (t *Tuner) bound() {
 	o, p := t.options, &t.policy
-	p.hard = t.limits.hard()
+	p.hard = t.applied.limits.hard()
 	p.memory = o.MaxMemory
 	if t.operator.limit {
-		p.memory = t.set.limit
+		p.memory = t.applied.set.limit
 	}
-	if l := t.limits.container(); l > 0 {
+	if l := t.applied.limits.container(); l > 0 {
 		p.memory = tighter(p.memory, within(l, o.Reserve))
 	}
 	if p.memory > 0 || o.Mode == Classic || o.Headroom > 0 {
-		p.memory = tighter(p.memory, within(t.limits.machine, o.Reserve))
+		p.memory = tighter(p.memory, within(t.applied.limits.machine, o.Reserve))
 	}
 }
 
@@ -172,9 +184,9 @@ func (t *Tuner) makeObject(r reading) {
 		return
 	}
 	debug.SetGCPercent(gogcOff)
-	t.object = newObject(t.options.Ballast)
-	t.objectAge = r.cycles
-	debug.SetGCPercent(t.before.gogc)
+	t.held.object = newObject(t.options.Ballast)
+	t.held.objectAge = r.cycles
+	debug.SetGCPercent(t.applied.before.gogc)
 }
 
 // Stop undoes Set: GOGC and the memory limit are again what they were, unless
@@ -185,10 +197,10 @@ func (t *Tuner) Stop() {
 	first := t.lifecycle != stopped
 	if first {
 		if t.lifecycle == running && !t.overruled(t.gauge.read()) {
-			t.apply(t.before)
+			t.apply(t.applied.before)
 		}
 		t.lifecycle = stopped
-		t.object = object{}
+		t.held.object = object{}
 		t.note(slog.LevelInfo, "ballast stopped")
 		close(t.stop)
 	}
@@ -201,20 +213,22 @@ func (t *Tuner) Stop() {
 
 // apply makes s the setting of the process, but for what belongs to the operator.
 func (t *Tuner) apply(s setting) {
-	if !t.operator.gogc && s.gogc != t.set.gogc {
+	if !t.operator.gogc && s.gogc != t.applied.set.gogc {
 		debug.SetGCPercent(s.gogc)
-		t.set.gogc = s.gogc
+		t.applied.set.gogc = s.gogc
 		t.counts.gogcSets++
 	}
-	if !t.operator.limit && s.limit != t.set.limit {
+	if !t.operator.limit && s.limit != t.applied.set.limit {
 		debug.SetMemoryLimit(s.limit)
-		t.set.limit = s.limit
+		t.applied.set.limit = s.limit
 		t.counts.limitSets++
 	}
 }
 
 // overruled reports whether the setting in force is not the one that was set.
-func (t *Tuner) overruled(r reading) bool { return r.gogc != t.set.gogc || r.limit != t.set.limit }
+func (t *Tuner) overruled(r reading) bool {
+	return r.gogc != t.applied.set.gogc || r.limit != t.applied.set.limit
+}
 
 // sentinel is garbage from the start; its cleanup tells that a collection has ended.
 // The pointer keeps it out of the allocator's blocks of tiny objects, whose ends
@@ -237,8 +251,8 @@ func (t *Tuner) collected() {
 	if t.lifecycle != running {
 		return
 	}
-	if r := t.gauge.read(); r.cycles != t.seen {
-		t.counts.sentinel += r.cycles - t.seen
+	if r := t.gauge.read(); r.cycles != t.applied.seen {
+		t.counts.sentinel += r.cycles - t.applied.seen
 		t.act(r)
 	}
 	t.arm()

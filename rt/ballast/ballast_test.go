@@ -448,7 +448,7 @@ func TestSentinelLives(t *testing.T) {
 		eventually(t, "sentinel", func() bool {
 			tu.mu.Lock()
 			defer tu.mu.Unlock()
-			return tu.seen >= want
+			return tu.applied.seen >= want
 		})
 		if t.Failed() {
 			t.Fatalf("died after %d collections", 2*i)

@@ -19,7 +19,7 @@ func BenchmarkCycle(b *testing.B) {
 	for b.Loop() {
 		tu.mu.Lock()
 		r := tu.gauge.read()
-		tu.seen = r.cycles + 1 // as if there had been a collection since
+		tu.applied.seen = r.cycles + 1 // as if there had been a collection since
 		tu.act(r)
 		tu.mu.Unlock()
 	}

@@ -75,7 +75,7 @@ func grown(size int64, then func()) (int64, error) {
 	defer tu.Stop()
 	then()
 	var inside int64
-	for _, p := range tu.object.pieces {
+	for _, p := range tu.held.object.pieces {
 		n, err := resident(wholePages(p))
 		if err != nil {
 			return 0, err

@@ -47,18 +47,18 @@ func (t *Tuner) Stats() Stats {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	r := t.gauge.read()
-	if t.lifecycle == running && r.cycles != t.seen {
+	if t.lifecycle == running && r.cycles != t.applied.seen {
 		t.act(r) // so that what is aimed at belongs to the same collection
-		r.gogc, r.limit = t.set.gogc, t.set.limit
+		r.gogc, r.limit = t.applied.set.gogc, t.applied.set.limit
 	}
 	s := t.state(r)
 	return Stats{
 		Mode: t.options.Mode, Status: t.status(),
-		LiveHeap: s.live, HeapGoal: t.plan.goal, Beside: s.beside,
-		Memory: t.policy.memory, Container: t.limits.cgroup, Outside: t.limits.outside, Ballast: t.object.size,
+		LiveHeap: s.live, HeapGoal: t.applied.plan.goal, Beside: s.beside,
+		Memory: t.policy.memory, Container: t.applied.limits.cgroup, Outside: t.applied.limits.outside, Ballast: t.held.object.size,
 		GOGC: r.gogc, MemoryLimit: r.limit,
 		Cycles: r.cycles, Late: t.counts.ticks, Adjustments: t.counts.gogcSets + t.counts.limitSets,
-		GCShare: t.guard.share, AssistShare: t.guard.assist, Short: t.plan.short, Alarms: t.guard.alarms,
+		GCShare: t.guard.share, AssistShare: t.guard.assist, Short: t.applied.plan.short, Alarms: t.guard.alarms,
 	}
 }
 
@@ -68,11 +68,11 @@ func (t *Tuner) status() string {
 		return "stopped"
 	case t.lifecycle == yielded:
 		return "yielded"
-	case t.operator.gogc && (t.operator.limit || t.plan.limit == t.set.limit):
+	case t.operator.gogc && (t.operator.limit || t.applied.plan.limit == t.applied.set.limit):
 		return "deferring"
 	case t.operator.limit && t.options.Mode == Limit:
 		return "deferring"
-	case t.plan.none():
+	case t.applied.plan.none():
 		return "idle"
 	}
 	return "steering"

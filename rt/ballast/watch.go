@@ -54,7 +54,7 @@ func (t *Tuner) foreign(r reading) int64 {
 	if t.container.anonymous == nil {
 		return 0
 	}
-	return max(0, t.container.anonymous()-(r.mapped-t.object.size))
+	return max(0, t.container.anonymous()-(r.mapped-t.held.object.size))
 }
 
 // act brings the setting up to date. It is called with the reading of now, after
@@ -64,36 +64,36 @@ func (t *Tuner) act(r reading) {
 		t.yield(r)
 		return
 	}
-	t.beside.sample(r)
-	if r.cycles != t.seen {
-		t.seen = r.cycles
-		t.beside.cycle()
-		t.beside.sample(r)
+	t.applied.beside.sample(r)
+	if r.cycles != t.applied.seen {
+		t.applied.seen = r.cycles
+		t.applied.beside.cycle()
+		t.applied.beside.sample(r)
 		if t.guard.observe(r, time.Since(t.start)) {
 			t.note(slog.LevelWarn, "collector takes too much CPU: room of GOGC=100, within the container", "share", t.guard.share, "assist", t.guard.assist,
 				"memory", t.policy.memory, "level", int(t.guard.level))
 		}
 	}
 	s := t.state(r)
-	t.plan = t.policy.plan(s)
-	want := setting{t.plan.gogc, t.plan.limit}
-	if t.plan.none() {
-		want = t.before
+	t.applied.plan = t.policy.plan(s)
+	want := setting{t.applied.plan.gogc, t.applied.plan.limit}
+	if t.applied.plan.none() {
+		want = t.applied.before
 	}
-	sameGOGC, sameLimit := t.plan.near(s, t.set.gogc, t.set.limit)
+	sameGOGC, sameLimit := t.applied.plan.near(s, t.applied.set.gogc, t.applied.set.limit)
 	if sameGOGC {
-		want.gogc = t.set.gogc
+		want.gogc = t.applied.set.gogc
 	}
 	if sameLimit {
-		want.limit = t.set.limit
+		want.limit = t.applied.set.limit
 	}
 	t.apply(want)
 }
 
 func (t *Tuner) state(r reading) state {
-	s := state{live: r.live, roots: r.roots, beside: t.beside.bytes(r), foreign: t.beside.foreign,
-		object: t.object.size, level: t.guard.level}
-	if r.cycles > t.objectAge {
+	s := state{live: r.live, roots: r.roots, beside: t.applied.beside.bytes(r), foreign: t.applied.beside.foreign,
+		object: t.held.object.size, level: t.guard.level}
+	if r.cycles > t.held.objectAge {
 		s.live = max(0, r.live-s.object)
 	}
 	return s
@@ -102,10 +102,10 @@ func (t *Tuner) state(r reading) state {
 // yield leaves the field to whoever has changed the setting: a fight would have
 // the heap goal jump at each collection.
 func (t *Tuner) yield(r reading) {
-	t.note(slog.LevelWarn, "ballast yields: the setting was changed by others", "gogc", r.gogc, "gogcSet", t.set.gogc,
-		"limit", r.limit, "limitSet", t.set.limit)
+	t.note(slog.LevelWarn, "ballast yields: the setting was changed by others", "gogc", r.gogc, "gogcSet", t.applied.set.gogc,
+		"limit", r.limit, "limitSet", t.applied.set.limit)
 	t.lifecycle = yielded
-	t.object = object{} // another GOGC would multiply it
+	t.held.object = object{} // another GOGC would multiply it
 }
 
 // watch is the Tuner's goroutine: it finds the collections that the sentinel did
@@ -138,8 +138,8 @@ func (t *Tuner) tick() {
 		return
 	}
 	r := t.gauge.read()
-	t.counts.ticks += r.cycles - t.seen
-	t.beside.foreign = t.foreign(r)
+	t.counts.ticks += r.cycles - t.applied.seen
+	t.applied.beside.foreign = t.foreign(r)
 	t.act(r)
 }
 
@@ -155,25 +155,25 @@ func (t *Tuner) refresh() bool {
 	}
 	if err != nil {
 		if t.counts.unreadable == 0 {
-			t.note(slog.LevelWarn, "memory limit of the container: keeping the last known", "err", err, "container", t.limits.cgroup)
+			t.note(slog.LevelWarn, "memory limit of the container: keeping the last known", "err", err, "container", t.applied.limits.cgroup)
 		}
 		t.counts.unreadable++
 		return false
 	}
 	t.counts.unreadable = 0
-	if limits == t.limits {
+	if limits == t.applied.limits {
 		return false
 	}
-	if limits.cgroup != t.limits.cgroup {
-		t.note(slog.LevelInfo, "memory limit of the container has changed", "from", t.limits.cgroup, "to", limits.cgroup)
+	if limits.cgroup != t.applied.limits.cgroup {
+		t.note(slog.LevelInfo, "memory limit of the container has changed", "from", t.applied.limits.cgroup, "to", limits.cgroup)
 	}
-	t.limits = limits
+	t.applied.limits = limits
 	before := t.policy.memory
 	t.bound()
 	r := t.gauge.read()
 	t.act(r)
 	after := t.policy.memory
-	return after > 0 && (before == 0 || after < within(before, deadband)) && r.objects-t.object.size+t.beside.bytes(r) > after
+	return after > 0 && (before == 0 || after < within(before, deadband)) && r.objects-t.held.object.size+t.applied.beside.bytes(r) > after
 }
 
 func (t *Tuner) note(level slog.Level, text string, args ...any) {

@@ -15,7 +15,7 @@ func (p *Bytes) checkedGet(n int) []byte {
 	size := n
 	if pooled {
 		size = classSize(k)
-		d.classes[k].gets.Add(1)
+		d.classes[k].counts.gets.Add(1)
 	}
 	at := callers()
 	if pooled {
@@ -24,7 +24,7 @@ func (p *Bytes) checkedGet(n int) []byte {
 		if ptr != nil {
 			return memory(ptr, size)[:n]
 		}
-		d.classes[k].misses.Add(1)
+		d.classes[k].counts.misses.Add(1)
 	} else {
 		d.oversize.gets.Add(1)
 		d.oversize.bytes.Add(uint64(n))

@@ -40,17 +40,23 @@ type shelf struct {
 	_    [8]byte
 
 	// Written when the tray is full or empty, and at the turns; the rest.
-	granted atomic.Int64  // bytes that may lie in full
-	young   atomic.Int64  // items put into full since the last collection
-	old     atomic.Int64  // items put into it before
-	cached  atomic.Int64  // items in Locals, as of their last publishing
-	gets    atomic.Uint64 // as of their last publishing
-	misses  atomic.Uint64
-	drops   atomic.Uint64
-	twice   atomic.Uint64
-	before  uint64 // gets at the last turn
-	quiet   int    // turns without a get
-	_       [48]byte
+	granted atomic.Int64 // bytes that may lie in full
+	young   atomic.Int64 // items put into full since the last collection
+	old     atomic.Int64 // items put into it before
+	cached  atomic.Int64 // items in Locals, as of their last publishing
+	counts  shelfCounts
+
+	before uint64 // gets at the last turn
+	quiet  int    // turns without a get
+	_      [48]byte
+}
+
+// shelfCounts are of all caches, as of their last publishing.
+type shelfCounts struct {
+	gets   atomic.Uint64
+	misses atomic.Uint64
+	drops  atomic.Uint64
+	twice  atomic.Uint64
 }
 
 type oversize struct {
@@ -117,7 +123,7 @@ func (d *depot) turn() {
 	var busy [numClasses]bool
 	for k := range d.classes {
 		sh := &d.classes[k]
-		gets := sh.gets.Load()
+		gets := sh.counts.gets.Load()
 		sh.quiet++
 		if gets != sh.before {
 			sh.before, sh.quiet = gets, 0
@@ -178,7 +184,7 @@ func (d *depot) stow(k uint, list []unsafe.Pointer) {
 		need := (sh.young.Load()+sh.old.Load())*int64(sh.size) - sh.granted.Load()
 		if need > 0 && !d.grow(sh, need) {
 			d.account(k, b, -b.n)
-			sh.drops.Add(uint64(b.n))
+			sh.counts.drops.Add(uint64(b.n))
 			d.recycle(b)
 			continue
 		}
@@ -275,7 +281,7 @@ func (l *Local) refill(n int) []byte {
 		// For a class that is not cached, one buffer passes through the stack.
 		m := d.take(k, st.s[1:1+sh.batch])
 		if m == 0 {
-			sh.misses.Add(1)
+			sh.counts.misses.Add(1)
 			d.reserve.missed(k)
 			return make([]byte, n, int(st.size))
 		}
@@ -326,9 +332,9 @@ func (l *Local) putSlow(b []byte) {
 			d.odd.Add(1)
 		}
 	case twice:
-		d.classes[k].twice.Add(1)
+		d.classes[k].counts.twice.Add(1)
 	case int(st.size) > d.options.maxSize():
-		d.classes[k].drops.Add(1)
+		d.classes[k].counts.drops.Add(1)
 	default:
 		if st.n() >= st.depth && l.mayDeepen(k) {
 			l.deepen(k)
@@ -393,7 +399,7 @@ func (l *Local) turnTo(cycle uint32) {
 func (l *Local) publish(k uint) {
 	st, c, sh := &l.stacks[k], &l.counts[k], &l.depot.classes[k]
 	if st.gets() != c.gets {
-		sh.gets.Add(st.gets() - c.gets)
+		sh.counts.gets.Add(st.gets() - c.gets)
 		c.gets = st.gets()
 	}
 	if st.n() != c.n {

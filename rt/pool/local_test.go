@@ -104,7 +104,7 @@ func TestDoublePutOverCollection(t *testing.T) {
 	if x, y := l.Get(100), l.Get(100); unsafe.SliceData(x) == unsafe.SliceData(y) {
 		t.Error("a buffer that was put twice in a row was handed out twice")
 	}
-	if got := p.depot().classes[classOf(100)].twice.Load(); got != 1 {
+	if got := p.depot().classes[classOf(100)].counts.twice.Load(); got != 1 {
 		t.Errorf("%d second Puts refused, want 1", got)
 	}
 }

@@ -86,7 +86,7 @@ func TestPutOnly(t *testing.T) {
 				t.Fatalf("%d buffers of %d bytes, want at most a batch, %d", got, size, batch)
 			}
 		}
-		if got, want := p.depot().classes[k].misses.Load(), uint64(2*batch+1); got > want {
+		if got, want := p.depot().classes[k].counts.misses.Load(), uint64(2*batch+1); got > want {
 			t.Errorf("%d buffers of %d bytes were made, want at most %d", got, size, want)
 		}
 	}
@@ -124,7 +124,7 @@ func TestFetchedAhead(t *testing.T) {
 	if got := st.gets(); got != uint64(batch) {
 		t.Errorf("%d Gets counted, want %d", got, batch)
 	}
-	if got := p.depot().classes[classOf(size)].misses.Load(); got != 2*stackLen {
+	if got := p.depot().classes[classOf(size)].counts.misses.Load(); got != 2*stackLen {
 		t.Errorf("%d buffers made, want %d", got, 2*stackLen)
 	}
 }

@@ -49,7 +49,7 @@ func TestSeat(t *testing.T) {
 	if other := sitBeside(much, p.own); other == nil || other == l {
 		t.Errorf("another goroutine has %p, the first %p", other, l)
 	}
-	misses := &p.depot().classes[classOf(1000)].misses
+	misses := &p.depot().classes[classOf(1000)].counts.misses
 	before := misses.Load()
 	for range 20 {
 		collect(t, &p.depot().seats.cycle)
@@ -159,7 +159,7 @@ func TestSeatOfMovedStack(t *testing.T) {
 	skipUnseated(t)
 	var p Bytes
 	l := sit(t, func() { use(&p, 3000) }, p.own)
-	misses := &p.depot().classes[classOf(1000)].misses
+	misses := &p.depot().classes[classOf(1000)].counts.misses
 	before := misses.Load()
 	for range 10 {
 		atDepth(200, func() { use(&p, 1) })

@@ -58,10 +58,10 @@ func (sh *shelf) stats(size int, strong int64) ClassStats {
 	items := max(0, sh.young.Load()+sh.old.Load()) + sh.cached.Load() + strong
 	return ClassStats{
 		Size:      size,
-		Gets:      sh.gets.Load(),
-		Misses:    sh.misses.Load(),
-		Drops:     sh.drops.Load(),
-		Refused:   sh.twice.Load(),
+		Gets:      sh.counts.gets.Load(),
+		Misses:    sh.counts.misses.Load(),
+		Drops:     sh.counts.drops.Load(),
+		Refused:   sh.counts.twice.Load(),
 		HeldBytes: items * int64(size),
 	}
 }

@@ -47,8 +47,8 @@ func (r *Data) nsPerOp() float64 {
 
 // AllBytes is what all sites allocated in the window.
 func (r *Data) AllBytes() float64 {
-	if r.total > 0 {
-		return r.total
+	if r.parts.total > 0 {
+		return r.parts.total
 	}
 	return r.sumBytes()
 }

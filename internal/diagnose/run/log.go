@@ -104,7 +104,7 @@ func markTime(cycles []evidence.Cycle, forced bool) time.Duration {
 	var sum time.Duration
 	for _, c := range cycles {
 		if forced || !c.Forced {
-			sum += c.CPU() + c.IdleCPU
+			sum += c.CPU() + c.Used.Idle
 		}
 	}
 	return sum

@@ -32,6 +32,11 @@ type Data struct {
 	Signs     stack.Signs
 	Kernel    *kernel.Work // nil without a recording of perf
 
+	parts partState
+}
+
+// partState is kept while the parts of a run are read.
+type partState struct {
 	unread map[string]bool // paths of parts with an error; the warnings have it
 	total  float64         // bytes of all sites; 0 until all is read
 }
@@ -99,7 +104,7 @@ func (r *Reader) Run(run evidence.Run) *Data {
 	for _, h := range heapUses(run, d.Bench) {
 		r.damaged(d, h.Part, r.heap(d, h))
 	}
-	d.total = d.sumBytes()
+	d.parts.total = d.sumBytes()
 	return d
 }
 
@@ -110,10 +115,10 @@ func (r *Reader) damaged(d *Data, part evidence.Part, err error) {
 		return
 	}
 	r.Warn("%v", err)
-	if d.unread == nil {
-		d.unread = map[string]bool{}
+	if d.parts.unread == nil {
+		d.parts.unread = map[string]bool{}
 	}
-	d.unread[part.Path] = true
+	d.parts.unread[part.Path] = true
 }
 
 // Profiles calls cpu and heap with the profiles of a run, in the order of the
@@ -124,12 +129,12 @@ func (d *Data) Profiles(cpu func(evidence.Part) error, heap func(HeapUse) error)
 		if !CPUPart(d.Run, p) {
 			continue
 		}
-		if err := cpu(p); err != nil && !d.unread[p.Path] {
+		if err := cpu(p); err != nil && !d.parts.unread[p.Path] {
 			return err
 		}
 	}
 	for _, h := range heapUses(d.Run, d.Bench) {
-		if err := heap(h); err != nil && !d.unread[h.Part.Path] {
+		if err := heap(h); err != nil && !d.parts.unread[h.Part.Path] {
 			return err
 		}
 	}

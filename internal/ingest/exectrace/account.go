@@ -272,8 +272,8 @@ func (c *course) see(s sample) {
 // it once.
 func (a *account) summary(s *scanner, v version) *Summary {
 	sum := &a.sum
-	sum.Version = fmt.Sprintf("1.%d", v)
-	sum.Bytes, sum.Generations, sum.Batches, sum.Events = s.size, s.generations, s.batches, a.events
+	sum.Read.Version = fmt.Sprintf("1.%d", v)
+	sum.Read.Bytes, sum.Read.Generations, sum.Read.Batches, sum.Read.Events = s.size, s.generations, s.batches, a.events
 	if a.events == 0 {
 		return sum
 	}

@@ -200,8 +200,8 @@ func TestPrefixes(t *testing.T) {
 			if got == nil || !errors.Is(err, io.ErrUnexpectedEOF) || !strings.Contains(err.Error(), fmt.Sprintf("offset %d:", cut)) {
 				t.Fatalf("%s cut at %d: got error %v, want one that tells the place", name, cut, err)
 			}
-			if got.Generations != n {
-				t.Fatalf("%s cut at %d: got %d generations, want %d", name, cut, got.Generations, n)
+			if got.Read.Generations != n {
+				t.Fatalf("%s cut at %d: got %d generations, want %d", name, cut, got.Read.Generations, n)
 			}
 			for _, d := range differences(got, whole[n]) {
 				t.Errorf("%s cut at %d: %s", name, cut, d)

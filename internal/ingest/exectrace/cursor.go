@@ -16,7 +16,7 @@ type raw struct {
 
 // cursor reads the events of one thread in a generation.
 type cursor struct {
-	*carrier
+	on      *carrier
 	g       *generation
 	counts  *[256]uint8
 	unit    float64 // nanoseconds a stamp

@@ -59,7 +59,7 @@ func (m *merger) run(f *framer) (err error) {
 		readErr = f.readAll(generations, stop)
 	})
 	for g := range generations {
-		if err = m.merge(g); err != nil || m.stopped {
+		if err = m.merge(g); err != nil || m.out.stopped {
 			break
 		}
 		f.release(g)
@@ -73,8 +73,8 @@ func (m *merger) run(f *framer) (err error) {
 	if errors.As(err, &among) {
 		err = among.error
 	} else {
-		m.sync(m.last)
+		m.sync(m.out.last)
 	}
-	m.hand()
+	m.out.hand()
 	return err
 }

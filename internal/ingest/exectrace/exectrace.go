@@ -26,13 +26,10 @@ const listed = 1 << 16
 // Start. Where the trace ends before its end, it holds the generations that
 // were complete.
 type Summary struct {
-	Version     string // format, as the release that introduced it: "1.22", "1.23", "1.25" or "1.26"
-	Bytes       int64  // of the file, up to the end of the last generation counted
-	Generations int
-	Batches     int
-	Events      int64
-	Start       time.Duration // of the trace, on its own clock
-	Length      time.Duration // from the first to the last event
+	Read ReadStats
+
+	Start  time.Duration // of the trace, on its own clock
+	Length time.Duration // from the first to the last event
 
 	Cycles  Cycles
 	Assist  Assist
@@ -46,6 +43,15 @@ type Summary struct {
 
 	// What Listed cut off. The goroutines are those in Others.
 	UnlistedCycles, UnlistedStops int
+}
+
+// ReadStats is how much of a trace was read.
+type ReadStats struct {
+	Version     string // format, as the release that introduced it: "1.22", "1.23", "1.25" or "1.26"
+	Bytes       int64  // of the file, up to the end of the last generation counted
+	Generations int
+	Batches     int
+	Events      int64
 }
 
 // Cycles are the mark phases: from the end of the first stop of a collection

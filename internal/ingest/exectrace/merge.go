@@ -37,9 +37,9 @@ func (m *merger) merge(g *generation) error {
 	if err := m.lineUp(g, unit); err != nil {
 		return &midway{err}
 	}
-	m.use(n)
+	m.out.use(n)
 	m.sync(begins)
-	for !m.stopped && (len(m.frontier) > 0 || len(m.samples) > 0) {
+	for !m.out.stopped && (len(m.frontier) > 0 || len(m.samples) > 0) {
 		if err := m.step(); err != nil {
 			return &midway{err}
 		}
@@ -67,7 +67,7 @@ func (g *generation) begins() uint64 {
 // sync tells where a generation begins, or the trace ends.
 func (m *merger) sync(at int64) {
 	m.syncs++
-	m.emit(Event{Time: at, Goroutine: None, Thread: None, Kind: EventSync, Value: m.syncs})
+	m.out.emit(Event{Time: at, Goroutine: None, Thread: None, Kind: EventSync, Value: m.syncs})
 }
 
 // lineUp makes the frontier of a generation.
@@ -81,7 +81,7 @@ func (m *merger) lineUp(g *generation, unit float64) error {
 		}
 		c := cursors[b.thread]
 		if c == nil {
-			c = &cursor{carrier: m.carrier(int64(b.thread)), g: g, counts: &m.counts, unit: unit}
+			c = &cursor{on: m.carrier(int64(b.thread)), g: g, counts: &m.counts, unit: unit}
 			cursors[b.thread] = c
 			inOrder = append(inOrder, c)
 		}
@@ -153,6 +153,6 @@ func (m *merger) sample() error {
 	if err != nil {
 		return &Error{Reason: "a sample of the CPU: " + err.Error()}
 	}
-	m.emit(Event{Time: s.time, Goroutine: s.goroutine, Thread: s.thread, Kind: EventSample, Stack: stack})
+	m.out.emit(Event{Time: s.time, Goroutine: s.goroutine, Thread: s.thread, Kind: EventSample, Stack: stack})
 	return nil
 }

@@ -10,7 +10,7 @@ import "errors"
 // that grows with each change that may come from any thread, anew in each
 // generation, which begins with the states of all that take part in it.
 type order struct {
-	outlet
+	out                 outlet
 	initial, generation uint64 // generations
 	goroutines          goroutineStates
 	procs               map[uint64]*procState
@@ -29,7 +29,7 @@ type openTask struct {
 
 func newOrder(o outlet) *order {
 	return &order{
-		outlet: o, procs: map[uint64]*procState{}, carriers: map[int64]*carrier{}, tasks: map[uint64]openTask{},
+		out: o, procs: map[uint64]*procState{}, carriers: map[int64]*carrier{}, tasks: map[uint64]openTask{},
 		nowhere: carrier{id: None, goroutine: None},
 	}
 }
@@ -72,7 +72,7 @@ func (o *order) advance(c *cursor) (bool, error) {
 	if o.initial == 0 {
 		o.initial = o.generation
 	}
-	c.seen = true
+	c.on.seen = true
 	switch c.kind {
 	case evHeapAlloc, evHeapGoal:
 		return true, o.metric(c)
@@ -129,10 +129,10 @@ func (o *order) advanceRare(c *cursor) (bool, error) {
 		return true, o.annotation(c)
 	}
 	if c.kind >= evExperimentFirst && c.kind <= evExperimentLast {
-		if c.id == None {
+		if c.on.id == None {
 			return true, errNoPlace
 		}
-		o.emit(Event{Time: c.time, Goroutine: c.goroutine, Thread: c.id, Kind: EventExperimental})
+		o.out.emit(Event{Time: c.time, Goroutine: c.on.goroutine, Thread: c.on.id, Kind: EventExperimental})
 		return true, nil
 	}
 	return true, errors.New("an event of the clock among those of a thread")
@@ -164,7 +164,7 @@ func (c *carrier) bind(s *goroutineState) {
 
 // text returns the number of string id.
 func (o *order) text(id uint64) (Text, error) {
-	n, ok := o.names.textOf.find(id)
+	n, ok := o.out.names.textOf.find(id)
 	if !ok {
 		return 0, errNoName
 	}
@@ -173,7 +173,7 @@ func (o *order) text(id uint64) (Text, error) {
 
 // stack returns the number of stack id.
 func (o *order) stack(id uint64) (Stack, error) {
-	n, ok := o.names.stackOf.find(id)
+	n, ok := o.out.names.stackOf.find(id)
 	if !ok {
 		return 0, errNoName
 	}
@@ -182,10 +182,10 @@ func (o *order) stack(id uint64) (Stack, error) {
 
 // event is the event of c, as far as all kinds have it.
 func (c *cursor) event(kind EventKind) Event {
-	return Event{Time: c.time, Goroutine: c.goroutine, Thread: c.id, Kind: kind}
+	return Event{Time: c.time, Goroutine: c.on.goroutine, Thread: c.on.id, Kind: kind}
 }
 
 // changes is the event of c as a change of a goroutine.
 func (c *cursor) changes(subject int64, from, to State) Event {
-	return Event{Time: c.time, Goroutine: c.goroutine, Thread: c.id, Subject: subject, Kind: EventGoroutine, From: from, To: to}
+	return Event{Time: c.time, Goroutine: c.on.goroutine, Thread: c.on.id, Subject: subject, Kind: EventGoroutine, From: from, To: to}
 }

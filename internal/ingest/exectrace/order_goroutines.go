@@ -10,14 +10,14 @@ func (o *order) start(c *cursor) (bool, error) {
 		return false, nil
 	}
 	switch {
-	case !c.onProc():
+	case !c.on.onProc():
 		return true, errNoPlace
-	case c.goroutine != None:
+	case c.on.goroutine != None:
 		return true, errPlaceTaken
 	}
 	s.status, s.at.number = statusRunning, c.args[1]
-	o.emit(c.changes(s.id, Runnable, Running))
-	c.bind(s)
+	o.out.emit(c.changes(s.id, Runnable, Running))
+	c.on.bind(s)
 	return true, nil
 }
 
@@ -31,16 +31,16 @@ func (o *order) unblock(c *cursor) (bool, error) {
 	if _, err := o.stack(c.args[2]); err != nil {
 		return true, err
 	}
-	o.emit(c.changes(s.id, Waiting, Runnable))
+	o.out.emit(c.changes(s.id, Waiting, Runnable))
 	return true, nil
 }
 
 // running returns the goroutine on c, which runs there.
 func (o *order) running(c *cursor) (*goroutineState, error) {
-	if !c.onGoroutine() {
+	if !c.on.onGoroutine() {
 		return nil, errNoPlace
 	}
-	s := o.current(c.carrier)
+	s := o.current(c.on)
 	switch {
 	case s == nil:
 		return nil, errUnborn
@@ -73,8 +73,8 @@ func (o *order) stop(c *cursor) error {
 			return err
 		}
 	}
-	c.goroutine = None
-	o.emit(ev)
+	c.on.goroutine = None
+	o.out.emit(ev)
 	return nil
 }
 
@@ -93,10 +93,10 @@ func (o *order) born(id uint64, status uint8) (*goroutineState, error) {
 
 // create makes a goroutine that another one started.
 func (o *order) create(c *cursor) error {
-	if !c.onProc() {
+	if !c.on.onProc() {
 		return errNoPlace
 	}
-	if s := o.current(c.carrier); s != nil && s.status != statusRunning {
+	if s := o.current(c.on); s != nil && s.status != statusRunning {
 		return errState
 	}
 	ev := c.changes(int64(c.args[0]), NotExist, Runnable)
@@ -114,7 +114,7 @@ func (o *order) create(c *cursor) error {
 	if _, err := o.stack(c.args[2]); err != nil {
 		return err
 	}
-	o.emit(ev)
+	o.out.emit(ev)
 	return nil
 }
 
@@ -147,16 +147,16 @@ func (o *order) goroutineStatus(c *cursor) error {
 		}
 	}
 	switch {
-	case status == statusSyscall && thread != c.id:
+	case status == statusSyscall && thread != c.on.id:
 		if err := o.elsewhere(&ev, s, thread); err != nil {
 			return err
 		}
-	case status == statusSyscall && (thread == None || o.generation != o.initial && c.goroutine != s.id):
+	case status == statusSyscall && (thread == None || o.generation != o.initial && c.on.goroutine != s.id):
 		return errThread
 	case status == statusSyscall, status == statusRunning:
-		c.bind(s)
+		c.on.bind(s)
 	}
-	o.emit(ev)
+	o.out.emit(ev)
 	return nil
 }
 
@@ -190,17 +190,17 @@ func (o *order) switchTo(c *cursor) (bool, error) {
 	if next == nil || next.status != statusWaiting || !next.at.before(o.generation, c.args[1]) {
 		return false, nil
 	}
-	o.emit(c.changes(next.id, Waiting, Runnable))
+	o.out.emit(c.changes(next.id, Waiting, Runnable))
 	ev := c.changes(s.id, Running, Waiting)
 	if s.status = statusWaiting; c.kind == evGoSwitchDestroy {
 		ev.To = NotExist
 		o.goroutines.drop(s)
 	}
-	o.emit(ev)
+	o.out.emit(ev)
 	next.status, next.at.number = statusRunning, c.args[1]
-	c.goroutine = None
-	o.emit(c.changes(next.id, Runnable, Running))
-	c.bind(next)
+	c.on.goroutine = None
+	o.out.emit(c.changes(next.id, Runnable, Running))
+	c.on.bind(next)
 	return true, nil
 }
 
@@ -210,24 +210,24 @@ func (o *order) syscallBegin(c *cursor) error {
 	switch {
 	case err != nil:
 		return err
-	case !c.proc.at.before(o.generation, c.args[0]):
+	case !c.on.proc.at.before(o.generation, c.args[0]):
 		return errSequence
 	}
-	s.status, c.proc.status, c.proc.at.number = statusSyscall, procSyscall, c.args[0]
+	s.status, c.on.proc.status, c.on.proc.at.number = statusSyscall, procSyscall, c.args[0]
 	ev := c.changes(s.id, Running, Syscall)
 	if ev.Stack, err = o.stack(c.args[1]); err != nil {
 		return err
 	}
-	o.emit(ev)
+	o.out.emit(ev)
 	return nil
 }
 
 // called returns the goroutine on c, which is in a system call there.
 func (o *order) called(c *cursor) (*goroutineState, error) {
-	if c.id == None || c.goroutine == None {
+	if c.on.id == None || c.on.goroutine == None {
 		return nil, errNoPlace
 	}
-	s := o.current(c.carrier)
+	s := o.current(c.on)
 	switch {
 	case s == nil:
 		return nil, errUnborn
@@ -238,25 +238,25 @@ func (o *order) called(c *cursor) (*goroutineState, error) {
 }
 
 func (o *order) syscallEnd(c *cursor) error {
-	if !c.onGoroutine() {
+	if !c.on.onGoroutine() {
 		return errNoPlace
 	}
 	s, err := o.called(c)
 	switch {
 	case err != nil:
 		return err
-	case c.proc.status != procSyscall:
+	case c.on.proc.status != procSyscall:
 		return errState
 	}
-	s.status, c.proc.status = statusRunning, procRunning
-	o.emit(c.changes(s.id, Syscall, Running))
+	s.status, c.on.proc.status = statusRunning, procRunning
+	o.out.emit(c.changes(s.id, Syscall, Running))
 	return nil
 }
 
 // syscallEndBlocked ends a system call that cost the goroutine its proc. It is
 // not its turn before that is gone.
 func (o *order) syscallEndBlocked(c *cursor) (bool, error) {
-	if c.proc != nil && c.proc.status == procSyscall {
+	if c.on.proc != nil && c.on.proc.status == procSyscall {
 		return false, nil
 	}
 	s, err := o.called(c)
@@ -264,25 +264,25 @@ func (o *order) syscallEndBlocked(c *cursor) (bool, error) {
 		return true, err
 	}
 	s.status = statusRunnable
-	o.emit(c.changes(s.id, Syscall, Runnable))
-	c.goroutine = None
+	o.out.emit(c.changes(s.id, Syscall, Runnable))
+	c.on.goroutine = None
 	return true, nil
 }
 
 // createSyscall makes a goroutine for a call from C.
 func (o *order) createSyscall(c *cursor) error {
 	switch {
-	case c.id == None:
+	case c.on.id == None:
 		return errNoPlace
-	case c.goroutine != None:
+	case c.on.goroutine != None:
 		return errPlaceTaken
 	}
 	s, err := o.born(c.args[0], statusSyscall)
 	if err != nil {
 		return err
 	}
-	o.emit(c.changes(s.id, NotExist, Syscall))
-	c.bind(s)
+	o.out.emit(c.changes(s.id, NotExist, Syscall))
+	c.on.bind(s)
 	return nil
 }
 
@@ -293,17 +293,17 @@ func (o *order) destroySyscall(c *cursor) error {
 	if err != nil {
 		return err
 	}
-	if p := c.proc; p != nil {
+	if p := c.on.proc; p != nil {
 		if p.status != procSyscall {
 			return errState
 		}
 		p.status = procAbandoned
 		steal := c.changes(p.id, Running, Idle)
 		steal.Kind = EventProc
-		o.emit(steal)
+		o.out.emit(steal)
 	}
-	o.emit(c.changes(s.id, Syscall, NotExist))
+	o.out.emit(c.changes(s.id, Syscall, NotExist))
 	o.goroutines.drop(s)
-	c.goroutine, c.proc = None, nil
+	c.on.goroutine, c.on.proc = None, nil
 	return nil
 }

@@ -13,29 +13,29 @@ func (c *cursor) ofProc(p *procState, from, to State) Event {
 // procStart gives c a proc.
 func (o *order) procStart(c *cursor) (bool, error) {
 	p := o.procs[c.args[0]]
-	if p == nil || p.status != procIdle || !p.at.before(o.generation, c.args[1]) || c.proc != nil {
+	if p == nil || p.status != procIdle || !p.at.before(o.generation, c.args[1]) || c.on.proc != nil {
 		return false, nil
 	}
-	if c.id == None {
+	if c.on.id == None {
 		return true, errNoPlace
 	}
 	p.status, p.at.number = procRunning, c.args[1]
-	o.emit(c.ofProc(p, Idle, Running))
-	c.proc = p
+	o.out.emit(c.ofProc(p, Idle, Running))
+	c.on.proc = p
 	return true, nil
 }
 
 // procStop takes the proc from c.
 func (o *order) procStop(c *cursor) error {
-	p := c.proc
+	p := c.on.proc
 	switch {
-	case !c.onProc():
+	case !c.on.onProc():
 		return errNoPlace
 	case p.status != procRunning && p.status != procSyscall:
 		return errState
 	}
-	p.status, c.proc = procIdle, nil
-	o.emit(c.ofProc(p, Running, Idle))
+	p.status, c.on.proc = procIdle, nil
+	o.out.emit(c.ofProc(p, Running, Idle))
 	return nil
 }
 
@@ -45,7 +45,7 @@ func (o *order) procSteal(c *cursor) (bool, error) {
 	if p == nil || p.status != procSyscall && p.status != procAbandoned || !p.at.before(o.generation, c.args[1]) {
 		return false, nil
 	}
-	if c.id == None {
+	if c.on.id == None {
 		return true, errNoPlace
 	}
 	ev := c.ofProc(p, Running, Idle)
@@ -53,18 +53,18 @@ func (o *order) procSteal(c *cursor) (bool, error) {
 	p.status, p.at.number = procIdle, c.args[1]
 	if abandoned { // the thread may do something else by now
 		ev.From = Idle
-		o.emit(ev)
+		o.out.emit(ev)
 		return true, nil
 	}
-	from := c.carrier
-	if thread := int64(c.args[2]); thread != c.id {
+	from := c.on
+	if thread := int64(c.args[2]); thread != c.on.id {
 		from = o.carriers[thread]
 	}
 	if from == nil || !from.seen || from.proc != p {
 		return true, errSteal
 	}
 	from.proc = nil
-	o.emit(ev)
+	o.out.emit(ev)
 	return true, nil
 }
 
@@ -101,10 +101,10 @@ func (o *order) procStatus(c *cursor) error {
 		}
 		ev.Thread, ev.Goroutine = holder.id, holder.goroutine
 	}
-	if c.id != None && (status == procRunning || status == procSyscall) {
-		c.proc = p
+	if c.on.id != None && (status == procRunning || status == procSyscall) {
+		c.on.proc = p
 	}
-	o.emit(ev)
+	o.out.emit(ev)
 	return nil
 }
 

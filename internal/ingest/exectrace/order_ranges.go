@@ -2,7 +2,7 @@ package exectrace
 
 // ranging is the event of c as one of a range.
 func (c *cursor) ranging(kind EventKind, r RangeKind, subject int64) Event {
-	return Event{Time: c.time, Goroutine: c.goroutine, Thread: c.id, Subject: subject, Kind: kind, Range: r}
+	return Event{Time: c.time, Goroutine: c.on.goroutine, Thread: c.on.id, Subject: subject, Kind: kind, Range: r}
 }
 
 // mark begins and ends mark phases. They are numbered, since that happens on
@@ -20,7 +20,7 @@ func (o *order) mark(c *cursor) (bool, error) {
 		return false, nil
 	case c.kind == evGCBegin && o.marking == Running, c.kind != evGCBegin && o.marking != Running:
 		return true, errCycle
-	case !c.onGoroutine():
+	case !c.on.onGoroutine():
 		return true, errNoPlace
 	}
 	o.cycle, o.marking = number, Idle
@@ -34,13 +34,13 @@ func (o *order) mark(c *cursor) (bool, error) {
 			return true, err
 		}
 	}
-	o.emit(ev)
+	o.out.emit(ev)
 	return true, nil
 }
 
 // sweep begins and ends the sweeping of a proc.
 func (o *order) sweep(c *cursor) error {
-	p := c.proc
+	p := c.on.proc
 	if c.kind == evGCSweepActive {
 		p = o.procs[c.args[0]]
 		switch {
@@ -51,10 +51,10 @@ func (o *order) sweep(c *cursor) error {
 		case o.generation == o.initial:
 			p.ranges = append(p.ranges, openRange{kind: RangeSweep})
 		}
-		o.emit(c.ranging(EventRangeActive, RangeSweep, p.id))
+		o.out.emit(c.ranging(EventRangeActive, RangeSweep, p.id))
 		return nil
 	}
-	if !c.onProc() {
+	if !c.on.onProc() {
 		return errNoPlace
 	}
 	if c.kind == evGCSweepEnd {
@@ -63,7 +63,7 @@ func (o *order) sweep(c *cursor) error {
 		}
 		ev := c.ranging(EventRangeEnd, RangeSweep, p.id)
 		ev.Value = c.args[0]
-		o.emit(ev)
+		o.out.emit(ev)
 		return nil
 	}
 	if within(p.ranges, RangeSweep, 0) {
@@ -75,16 +75,16 @@ func (o *order) sweep(c *cursor) error {
 	if ev.Stack, err = o.stack(c.args[0]); err != nil {
 		return err
 	}
-	o.emit(ev)
+	o.out.emit(ev)
 	return nil
 }
 
 // goroutineRange begins and ends assists and stops of the world.
 func (o *order) goroutineRange(c *cursor) error {
-	if !c.onGoroutine() {
+	if !c.on.onGoroutine() {
 		return errNoPlace
 	}
-	s := o.current(c.carrier)
+	s := o.current(c.on)
 	if s == nil {
 		return errUnborn
 	}
@@ -99,7 +99,7 @@ func (o *order) goroutineRange(c *cursor) error {
 		}
 		ev := c.ranging(EventRangeEnd, r.kind, s.id)
 		ev.Text = o.reason(r)
-		o.emit(ev)
+		o.out.emit(ev)
 		return nil
 	}
 	ev := c.ranging(EventRangeBegin, r.kind, s.id)
@@ -109,7 +109,7 @@ func (o *order) goroutineRange(c *cursor) error {
 		if ev.Text, err = o.text(c.args[0]); err != nil {
 			return err
 		}
-		r.number, r.reason, stack = c.args[0], o.names.texts[ev.Text], c.args[1]
+		r.number, r.reason, stack = c.args[0], o.out.names.texts[ev.Text], c.args[1]
 	}
 	if within(s.ranges, r.kind, r.number) {
 		return errRangeTwice
@@ -119,17 +119,17 @@ func (o *order) goroutineRange(c *cursor) error {
 	if ev.Stack, err = o.stack(stack); err != nil {
 		return err
 	}
-	o.emit(ev)
+	o.out.emit(ev)
 	return nil
 }
 
 // reason returns the text of why a range began.
 func (o *order) reason(r openRange) Text {
-	t, ok := o.names.textOf.find(r.number)
-	if ok && o.names.texts[t] == r.reason {
+	t, ok := o.out.names.textOf.find(r.number)
+	if ok && o.out.names.texts[t] == r.reason {
 		return Text(t)
 	}
-	return o.late(r.reason)
+	return o.out.late(r.reason)
 }
 
 // assistActive hears that a goroutine, running or not, is in an assist.
@@ -143,14 +143,14 @@ func (o *order) assistActive(c *cursor) error {
 	case o.generation == o.initial:
 		s.ranges = append(s.ranges, openRange{kind: RangeAssist})
 	}
-	o.emit(c.ranging(EventRangeActive, RangeAssist, s.id))
+	o.out.emit(c.ranging(EventRangeActive, RangeAssist, s.id))
 	return nil
 }
 
 // task begins and ends tasks. They need not begin in the trace, and may end
 // more than once.
 func (o *order) task(c *cursor) error {
-	if !c.onGoroutine() {
+	if !c.on.onGoroutine() {
 		return errNoPlace
 	}
 	id := c.args[0]
@@ -169,26 +169,26 @@ func (o *order) task(c *cursor) error {
 		if ev.Kind = EventTaskBegin; c.args[1] != 0 { // 0 is the background
 			ev.Value = c.args[1]
 		}
-		o.tasks[id] = openTask{o.names.texts[ev.Text], ev.Value}
+		o.tasks[id] = openTask{o.out.names.texts[ev.Text], ev.Value}
 		stack = c.args[3]
 	} else if known {
-		ev.Text, ev.Value = o.late(open.name), open.parent
+		ev.Text, ev.Value = o.out.late(open.name), open.parent
 		delete(o.tasks, id)
 	}
 	var err error
 	if ev.Stack, err = o.stack(stack); err != nil {
 		return err
 	}
-	o.emit(ev)
+	o.out.emit(ev)
 	return nil
 }
 
 // region begins and ends regions, which nest.
 func (o *order) region(c *cursor) error {
-	if !c.onGoroutine() {
+	if !c.on.onGoroutine() {
 		return errNoPlace
 	}
-	s := o.current(c.carrier)
+	s := o.current(c.on)
 	if s == nil {
 		return errUnborn
 	}
@@ -198,7 +198,7 @@ func (o *order) region(c *cursor) error {
 	if ev.Text, err = o.text(c.args[1]); err != nil {
 		return err
 	}
-	r := openRegion{c.args[0], o.names.texts[ev.Text]}
+	r := openRegion{c.args[0], o.out.names.texts[ev.Text]}
 	last := len(s.regions) - 1
 	switch {
 	case c.kind == evUserRegionBegin:
@@ -215,17 +215,17 @@ func (o *order) region(c *cursor) error {
 	if ev.Stack, err = o.stack(c.args[2]); err != nil {
 		return err
 	}
-	o.emit(ev)
+	o.out.emit(ev)
 	return nil
 }
 
 // metric hears of the heap.
 func (o *order) metric(c *cursor) error {
-	if !c.onProc() {
+	if !c.on.onProc() {
 		return errNoPlace
 	}
-	if o.kinds>>EventMetric&1 == 0 {
-		o.pass(c.time)
+	if o.out.kinds>>EventMetric&1 == 0 {
+		o.out.pass(c.time)
 		return nil
 	}
 	ev := c.event(EventMetric)
@@ -233,13 +233,13 @@ func (o *order) metric(c *cursor) error {
 	if c.kind == evHeapGoal {
 		ev.Subject = MetricHeapGoal
 	}
-	o.emit(ev)
+	o.out.emit(ev)
 	return nil
 }
 
 // annotation hears what changes no state.
 func (o *order) annotation(c *cursor) error {
-	if !c.onGoroutine() {
+	if !c.on.onGoroutine() {
 		return errNoPlace
 	}
 	var err error
@@ -250,7 +250,7 @@ func (o *order) annotation(c *cursor) error {
 		ev.Subject, ev.Value = MetricProcs, c.args[0]
 		ev.Stack, err = o.stack(c.args[1])
 	case evGoLabel:
-		ev.Kind, ev.Subject = EventLabel, c.goroutine
+		ev.Kind, ev.Subject = EventLabel, c.on.goroutine
 		ev.Text, err = o.text(c.args[0])
 	case evUserLog:
 		ev.Kind, ev.Subject = EventLog, int64(c.args[0])
@@ -265,6 +265,6 @@ func (o *order) annotation(c *cursor) error {
 	if err != nil {
 		return err
 	}
-	o.emit(ev)
+	o.out.emit(ev)
 	return nil
 }

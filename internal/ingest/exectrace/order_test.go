@@ -256,8 +256,8 @@ func TestEventsOfPrefixes(t *testing.T) {
 			if fmt.Sprint(err) != fmt.Sprint(wantErr) {
 				t.Fatalf("%s cut at %d: got error %v, Scan has %v", name, cut, err, wantErr)
 			}
-			if want := whole[s.Generations]; err != nil && (part{n, last}) != want {
-				t.Fatalf("%s cut at %d, after %d generations: got %d events until %d, want %+v", name, cut, s.Generations, n, last, want)
+			if want := whole[s.Read.Generations]; err != nil && (part{n, last}) != want {
+				t.Fatalf("%s cut at %d, after %d generations: got %d events until %d, want %+v", name, cut, s.Read.Generations, n, last, want)
 			}
 		}
 	}

@@ -88,10 +88,10 @@ const farthest stamp = 1 << 57
 
 // parser reads batches of events; one worker has one.
 type parser struct {
-	skip  [256]uint8
-	data  []byte // of the generation
-	rules *rules
-	*result
+	skip       [256]uint8
+	data       []byte // of the generation
+	rules      *rules
+	found      *result
 	thread     uint64
 	pos        int    // of the event that is being read
 	statusOf   uint64 // goroutine of the last status event …
@@ -101,7 +101,7 @@ type parser struct {
 // run parses the events of b into r. Its data has slack bytes behind.
 func (p *parser) run(b *batch, r *result) {
 	r.reset()
-	p.result, p.thread, p.statusOf = r, b.thread, 0
+	p.found, p.thread, p.statusOf = r, b.thread, 0
 	d, i, at := p.data, b.start, b.time
 	if at > farthest {
 		p.fail(i, errFarStamp)
@@ -146,7 +146,7 @@ func (p *parser) run(b *batch, r *result) {
 			p.pos = i
 			i = p.event(kind, at, i+1+width)
 		}
-		if p.err != nil || i > b.end {
+		if p.found.err != nil || i > b.end {
 			p.fail(p.pos, errCutEvent)
 			return
 		}
@@ -159,8 +159,8 @@ func (p *parser) run(b *batch, r *result) {
 
 // fail keeps the first error, with its position.
 func (p *parser) fail(pos int, err error) {
-	if p.err == nil {
-		p.err = &positioned{pos, err}
+	if p.found.err == nil {
+		p.found.err = &positioned{pos, err}
 	}
 }
 
@@ -217,16 +217,16 @@ func (p *parser) event(kind byte, at stamp, i int) int {
 	case evGoStart:
 		a, i = number(d, i)
 		b, i = number(d, i)
-		if p.after.flags&bound != 0 { // only in a broken trace; the leg ends here
+		if p.found.after.flags&bound != 0 { // only in a broken trace; the leg ends here
 			p.leave(exit{at, whyGone, 0})
 		}
-		p.known = true
-		p.after.run(at, a, b)
+		p.found.known = true
+		p.found.after.run(at, a, b)
 	case evGoBlock, evGoStop:
 		a, i = number(d, i)
 		_, i = number(d, i)
-		if p.known && p.after.flags&^stated == bound && a != p.rules.assistWait && p.rules.wanted == nil {
-			p.after.flags = 0 // the usual case, quickly
+		if p.found.known && p.found.after.flags&^stated == bound && a != p.rules.assistWait && p.rules.wanted == nil {
+			p.found.after.flags = 0 // the usual case, quickly
 			break
 		}
 		w := whyBlocked
@@ -236,18 +236,18 @@ func (p *parser) event(kind byte, at stamp, i int) int {
 		p.leave(exit{at, w, a})
 	case evHeapAlloc:
 		a, i = number(d, i)
-		p.live = append(p.live, sample{at, a})
+		p.found.live = append(p.found.live, sample{at, a})
 	case evGoDestroy, evGoDestroySyscall, evGoSyscallEndBlocked:
 		p.leave(exit{at, whyGone, 0})
 	case evGoSwitch, evGoSwitchDestroy:
 		a, i = number(d, i)
 		b, i = number(d, i)
 		p.leave(exit{at, whyGone, 0})
-		p.after.run(at, a, b)
+		p.found.after.run(at, a, b)
 	case evGoCreateSyscall:
 		a, i = number(d, i)
 		p.leave(exit{at, whyGone, 0})
-		p.after.run(at, a, 0)
+		p.found.after.run(at, a, 0)
 	case evGCSweepBegin, evGCSweepEnd:
 		return p.sweep(kind, at, i)
 	default:
@@ -259,16 +259,16 @@ func (p *parser) event(kind byte, at stamp, i int) int {
 // sweep is event for sweeping, of which there is much.
 func (p *parser) sweep(kind byte, at stamp, i int) int {
 	d := p.data
-	s := &p.after.sweep
+	s := &p.found.after.sweep
 	switch {
-	case p.known && kind == evGCSweepBegin && !s.open:
+	case p.found.known && kind == evGCSweepBegin && !s.open:
 		_, i = number(d, i)
 		*s = span{open: true, touched: true, start: at}
-	case p.known && kind == evGCSweepEnd && s.open:
+	case p.found.known && kind == evGCSweepEnd && s.open:
 		var swept, reclaimed uint64
 		swept, i = number(d, i)
 		reclaimed, i = number(d, i)
-		p.sweeps = append(p.sweeps, sweepPiece{p.after.running(), s.start, at, swept, reclaimed})
+		p.found.sweeps = append(p.found.sweeps, sweepPiece{p.found.after.running(), s.start, at, swept, reclaimed})
 		s.open = false
 	default:
 		return p.rare(kind, at, i)
@@ -296,10 +296,10 @@ func (p *parser) rare(kind byte, at stamp, i int) int {
 			return i
 		}
 	case evGCBegin, evGCEnd, evGCActive:
-		p.cycles = append(p.cycles, cycleEvent{at, args[0], kind})
+		p.found.cycles = append(p.found.cycles, cycleEvent{at, args[0], kind})
 		return i
 	case evHeapGoal:
-		p.goals = append(p.goals, sample{at, args[0]})
+		p.found.goals = append(p.found.goals, sample{at, args[0]})
 		return i
 	case evGCMarkAssistActive:
 		if o.b = 0; p.statusOf == args[0] {
@@ -329,32 +329,32 @@ func (p *parser) arguments(kind byte) int {
 
 // do applies o to the thread, or keeps it where the thread is not known.
 func (p *parser) do(o op) {
-	if !p.known {
-		p.before = append(p.before, o)
+	if !p.found.known {
+		p.found.before = append(p.found.before, o)
 		return
 	}
 	switch o.kind {
 	case evGCSweepEnd, evSTWEnd:
-		if s := p.after.span(o.kind); !s.open && !s.touched {
-			o.late, o.goroutine = true, p.after.running()
+		if s := p.found.after.span(o.kind); !s.open && !s.touched {
+			o.late, o.goroutine = true, p.found.after.running()
 			s.touched = true
-			p.before = append(p.before, o)
+			p.found.before = append(p.found.before, o)
 			return
 		}
 	}
-	if err := o.apply(&p.after, p.rules, &p.found); err != nil {
+	if err := o.apply(&p.found.after, p.rules, &p.found.found); err != nil {
 		p.fail(o.pos, err)
 	}
 }
 
 // leave ends the leg that runs here.
 func (p *parser) leave(e exit) {
-	if !p.known {
-		p.known = true
-		p.before = append(p.before, op{at: e.at, kind: evGoBlock, why: e.why, a: e.reason, pos: p.pos})
+	if !p.found.known {
+		p.found.known = true
+		p.found.before = append(p.found.before, op{at: e.at, kind: evGoBlock, why: e.why, a: e.reason, pos: p.pos})
 		return
 	}
-	p.after.leave(e, p.rules, &p.found)
+	p.found.after.leave(e, p.rules, &p.found.found)
 }
 
 // span returns the span that an event of this kind is about.

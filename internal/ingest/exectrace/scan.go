@@ -25,9 +25,9 @@ func Scan(r io.Reader, o Options) (*Summary, error) {
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
-	s := &scanner{version: v, workers: o.Workers, threads: map[uint64]thread{}, chains: map[uint64]chain{}, account: newAccount()}
+	s := &scanner{version: v, workers: o.Workers, threads: map[uint64]thread{}, chains: map[uint64]chain{}, sums: newAccount()}
 	err = s.run(r)
-	return s.summary(s, v), err
+	return s.sums.summary(s, v), err
 }
 
 // scanner reads a trace, one generation after the other.
@@ -41,7 +41,7 @@ type scanner struct {
 	generations int
 	batches     int
 	size        int64
-	*account
+	sums        *account
 }
 
 // parsed is a generation whose batches have been read, each by itself.
@@ -143,7 +143,7 @@ func (s *scanner) put(p *parsed) error {
 	if p.err != nil {
 		return p.err
 	}
-	s.account.clock(p.rules.frequency)
+	s.sums.clock(p.rules.frequency)
 	st, err := s.stitch(p)
 	if err != nil {
 		return err
@@ -162,7 +162,7 @@ func (s *scanner) put(p *parsed) error {
 			return err
 		}
 	}
-	if err := s.add(p, st); err != nil {
+	if err := s.sums.add(p, st); err != nil {
 		return err
 	}
 	s.threads, s.chains = st.threads, st.chains

@@ -37,11 +37,17 @@ const (
 func wantCycle() evidence.Cycle {
 	us := func(n int) time.Duration { return time.Duration(n) * time.Microsecond }
 	return evidence.Cycle{
-		N: 12, At: us(33000 + 81 + 4300 + 62),
-		SweepTermination: us(81), ConcurrentMark: us(4300), MarkTermination: us(62),
-		SweepTerminationCPU: us(160), AssistCPU: us(2600), BackgroundCPU: us(830), IdleCPU: us(68), MarkTerminationCPU: us(120),
-		HeapStart: 17 * unit.MiB, HeapEnd: 22 * unit.MiB, HeapLive: 11 * unit.MiB, Goal: 20 * unit.MiB,
-		Stacks: unit.MiB, Globals: 3 * unit.MiB, Procs: 2,
+		N:         12,
+		At:        us(33000 + 81 + 4300 + 62),
+		Wall:      evidence.PhaseWall{SweepTermination: us(81), ConcurrentMark: us(4300), MarkTermination: us(62)},
+		Used:      evidence.PhaseCPU{SweepTermination: us(160), Assist: us(2600), Background: us(830), Idle: us(68), MarkTermination: us(120)},
+		HeapStart: 17 * unit.MiB,
+		HeapEnd:   22 * unit.MiB,
+		HeapLive:  11 * unit.MiB,
+		Goal:      20 * unit.MiB,
+		Stacks:    unit.MiB,
+		Globals:   3 * unit.MiB,
+		Procs:     2,
 	}
 }
 
@@ -89,10 +95,17 @@ func TestScanFields(t *testing.T) {
 
 	// Go 1.5: scan, write-barrier installation, mark and their CPU apart.
 	us := func(n int) time.Duration { return time.Duration(n) * time.Microsecond }
-	five := evidence.Cycle{N: 3, At: us(1500 + 10 + 200 + 3 + 4000 + 50),
-		SweepTermination: us(13), ConcurrentMark: us(4200), MarkTermination: us(50),
-		SweepTerminationCPU: us(26), AssistCPU: us(100), BackgroundCPU: us(4200), IdleCPU: us(700), MarkTerminationCPU: us(90),
-		HeapStart: 4 * unit.MiB, HeapEnd: 4 * unit.MiB, HeapLive: 0, Goal: 5 * unit.MiB, Procs: 8}
+	five := evidence.Cycle{
+		N:         3,
+		At:        us(1500 + 10 + 200 + 3 + 4000 + 50),
+		Wall:      evidence.PhaseWall{SweepTermination: us(13), ConcurrentMark: us(4200), MarkTermination: us(50)},
+		Used:      evidence.PhaseCPU{SweepTermination: us(26), Assist: us(100), Background: us(4200), Idle: us(700), MarkTermination: us(90)},
+		HeapStart: 4 * unit.MiB,
+		HeapEnd:   4 * unit.MiB,
+		HeapLive:  0,
+		Goal:      5 * unit.MiB,
+		Procs:     8,
+	}
 	f("gc 3 @0.0015s 2%: 0.010+0.20+0.003+4+0.050 ms clock, 0.020+0.20+0.006+0.10/4.0/0.70+0.090 ms cpu, 4->4->0 MB, 5 MB goal, 8 P\n", five, nil)
 }
 

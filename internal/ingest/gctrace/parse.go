@@ -52,7 +52,7 @@ func parseCycle(b []byte, whole bool) (evidence.Cycle, int, error) {
 	if p.err != nil {
 		return c, 0, p.err
 	}
-	c.At = start + c.SweepTermination + c.ConcurrentMark + c.MarkTermination
+	c.At = start + c.Wall.SweepTermination + c.Wall.ConcurrentMark + c.Wall.MarkTermination
 	rest := b[p.at:]
 	if bytes.HasPrefix(rest, []byte(forcedNote)) {
 		c.Forced = true
@@ -70,9 +70,9 @@ func (p *parser) clock(c *evidence.Cycle) {
 	p.literal(" ms clock, ")
 	switch separators {
 	case "++":
-		c.SweepTermination, c.ConcurrentMark, c.MarkTermination = t[0], t[1], t[2]
+		c.Wall.SweepTermination, c.Wall.ConcurrentMark, c.Wall.MarkTermination = t[0], t[1], t[2]
 	case "++++":
-		c.SweepTermination, c.ConcurrentMark, c.MarkTermination = t[0]+t[2], t[1]+t[3], t[4]
+		c.Wall.SweepTermination, c.Wall.ConcurrentMark, c.Wall.MarkTermination = t[0]+t[2], t[1]+t[3], t[4]
 	default:
 		p.failf("want 3 clock times")
 	}
@@ -84,10 +84,10 @@ func (p *parser) cpu(c *evidence.Cycle) {
 	p.literal(" ms cpu, ")
 	switch separators {
 	case "+//+":
-		c.SweepTerminationCPU, c.AssistCPU, c.BackgroundCPU, c.IdleCPU, c.MarkTerminationCPU = t[0], t[1], t[2], t[3], t[4]
+		c.Used.SweepTermination, c.Used.Assist, c.Used.Background, c.Used.Idle, c.Used.MarkTermination = t[0], t[1], t[2], t[3], t[4]
 	case "+++//+":
-		c.SweepTerminationCPU, c.MarkTerminationCPU = t[0]+t[2], t[6]
-		c.AssistCPU, c.BackgroundCPU, c.IdleCPU = t[3], t[4]+t[1], t[5]
+		c.Used.SweepTermination, c.Used.MarkTermination = t[0]+t[2], t[6]
+		c.Used.Assist, c.Used.Background, c.Used.Idle = t[3], t[4]+t[1], t[5]
 	default:
 		p.failf("want 5 processor times")
 	}

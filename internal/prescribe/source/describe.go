@@ -14,7 +14,7 @@ func (l *Line) describe(e *Expr) {
 	l.describeType(e)
 	if c, ok := e.node.(*ast.CallExpr); ok {
 		for _, a := range c.Args {
-			e.Args = append(e.Args, l.text(a))
+			e.Call.Args = append(e.Call.Args, l.text(a))
 		}
 	}
 	for i := len(e.path) - 1; i >= 0; i-- {

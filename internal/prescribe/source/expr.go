@@ -33,22 +33,28 @@ const (
 type Expr struct {
 	Kind     ExprKind
 	Text     string // the source, on one line, cut to a readable length
-	Callee   string // of a call, as pprof spells functions; the builtin's name for those
+	Call     Invocation
 	Type     string // of the value, with package names
 	Size     int64  // of what is allocated, in bytes; 0 when it depends on the run
 	Packed   int64  // of a struct: its size with the fields in the best order; 0 for others
 	Elem     int64  // size of one element of a slice; 0 for others
 	Pointers bool   // what is allocated holds pointers
-	Unboxed  bool   // a call whose variadic arguments are of a type that is no interface
-	Consts   bool   // a call whose arguments are all constants, a conversion of one, or a make of constant size
-	Args     []string
-	Loops    []Loop // around it inside the function, innermost first
-	Branch   bool   // in a branch within the innermost loop, or within the function when there is none
-	Use      Use
-	Into     *Dest // of append and map insertion: where the elements go
+
+	Loops  []Loop // around it inside the function, innermost first
+	Branch bool   // in a branch within the innermost loop, or within the function when there is none
+	Use    Use
+	Into   *Dest // of append and map insertion: where the elements go
 
 	node ast.Expr
 	path []ast.Node // from the function's body to the node's parent
+}
+
+// Invocation is the call that an expression is; zero where it is none.
+type Invocation struct {
+	Callee  string // of a call, as pprof spells functions; the builtin's name for those
+	Unboxed bool   // a call whose variadic arguments are of a type that is no interface
+	Consts  bool   // a call whose arguments are all constants, a conversion of one, or a make of constant size
+	Args    []string
 }
 
 // UseKind says what becomes of a value.
@@ -140,19 +146,19 @@ func (l *Line) expr(n ast.Node, path []ast.Node) *Expr {
 func (l *Line) call(n *ast.CallExpr) *Expr {
 	if tv := l.info().Types[n.Fun]; tv.IsType() {
 		if l.copies(n) {
-			return &Expr{Kind: Conversion, node: n, Consts: l.constant(n.Args[0])}
+			return &Expr{Kind: Conversion, node: n, Call: Invocation{Consts: l.constant(n.Args[0])}}
 		}
 		return nil
 	}
 	switch b := l.builtin(n); b {
 	case "":
-		return &Expr{Kind: Call, node: n, Callee: l.callee(n), Unboxed: l.unboxed(n), Consts: l.allConstant(n.Args)}
+		return &Expr{Kind: Call, node: n, Call: Invocation{Callee: l.callee(n), Unboxed: l.unboxed(n), Consts: l.allConstant(n.Args)}}
 	case "make":
-		return &Expr{Kind: Make, node: n, Callee: b, Consts: l.allConstant(n.Args[1:])}
+		return &Expr{Kind: Make, node: n, Call: Invocation{Callee: b, Consts: l.allConstant(n.Args[1:])}}
 	case "new":
-		return &Expr{Kind: New, node: n, Callee: b}
+		return &Expr{Kind: New, node: n, Call: Invocation{Callee: b}}
 	case "append":
-		return &Expr{Kind: Append, node: n, Callee: b}
+		return &Expr{Kind: Append, node: n, Call: Invocation{Callee: b}}
 	}
 	return nil
 }

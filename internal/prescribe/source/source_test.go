@@ -129,13 +129,13 @@ func TestExpressions(t *testing.T) {
 	if d := first(t, line("insert"), MapInsert).Into; d.Made != MadeEmpty || d.Count != "len(m)" || !d.Local {
 		t.Errorf("insertion goes into %+v", d)
 	}
-	if e := first(t, line("split"), Call); e.Callee != "strings.Split" || e.Use.Kind != UseElement {
-		t.Errorf("split: callee %s, use %+v", e.Callee, e.Use)
+	if e := first(t, line("split"), Call); e.Call.Callee != "strings.Split" || e.Use.Kind != UseElement {
+		t.Errorf("split: callee %s, use %+v", e.Call.Callee, e.Use)
 	}
-	if e := first(t, line("bytes"), Conversion); !e.Consts || e.Elem != 1 {
+	if e := first(t, line("bytes"), Conversion); !e.Call.Consts || e.Elem != 1 {
 		t.Errorf("conversion: %+v", e)
 	}
-	if e := first(t, line("regexp"), Call); e.Callee != "regexp.MustCompile" || !e.Consts {
+	if e := first(t, line("regexp"), Call); e.Call.Callee != "regexp.MustCompile" || !e.Call.Consts {
 		t.Errorf("regexp: %+v", e)
 	}
 	if e := first(t, line("pair"), Literal); e.Size != 32 || e.Packed != 24 || !e.Pointers || e.Use.Name != "p" {
@@ -373,7 +373,7 @@ func f(s []rune) {
 }
 `)
 	for name, want := range map[string]bool{"runes": true, "none": false, "slice": false, "boxes": false, "typed": true} {
-		if got := first(t, line(name), Call).Unboxed; got != want {
+		if got := first(t, line(name), Call).Call.Unboxed; got != want {
 			t.Errorf("%s: unboxed is %v, want %v", name, got, want)
 		}
 	}

@@ -32,7 +32,7 @@ func (b *benchRun) recordAlone(ctx context.Context) error {
 	if b.used.Profiled <= 0 || !b.hasSmallGoal() {
 		return nil
 	}
-	dir, err := os.MkdirTemp(b.tmp, "rec-")
+	dir, err := os.MkdirTemp(b.rec.tmp, "rec-")
 	if err != nil {
 		return err
 	}

@@ -58,14 +58,14 @@ func (b *benchRun) measurePaces(ctx context.Context) error {
 	if err != nil || cost.Pairs == 0 {
 		return err
 	}
-	return b.w.Update(func(m *evidence.Manifest) { m.Runs[b.id].CycleCost = &cost })
+	return b.rec.w.Update(func(m *evidence.Manifest) { m.Runs[b.id].CycleCost = &cost })
 }
 
 // runAtPaces runs so many operations with collections at two distances in turn
 // and returns what a cycle cost, and how long they took; nothing where the
 // recorder has said why it left the pace alone.
 func (b *benchRun) runAtPaces(ctx context.Context, ops int64) (evidence.CycleCost, time.Duration, error) {
-	dir, err := os.MkdirTemp(b.tmp, "rec-")
+	dir, err := os.MkdirTemp(b.rec.tmp, "rec-")
 	if err != nil {
 		return evidence.CycleCost{}, 0, err
 	}
@@ -79,8 +79,8 @@ func (b *benchRun) runAtPaces(ctx context.Context, ops int64) (evidence.CycleCos
 	if err != nil {
 		return evidence.CycleCost{}, 0, err
 	}
-	found, err := b.results(b.planned.pkg, res.out)
-	if err != nil || len(found) != 1 || files.Paces == "" {
+	found, err := b.rec.results(b.planned.pkg, res.out)
+	if err != nil || len(found) != 1 || files.Files.Paces == "" {
 		return evidence.CycleCost{}, 0, err
 	}
 	took := time.Duration(found[0].nsPerOp * float64(ops))
@@ -93,12 +93,12 @@ var errFewPairs = errors.New("too few pairs of stretches")
 // costOf reads what the recorder noted of the last part of its window, which
 // took as long as the benchmark measured.
 func costOf(files recorder.Result, measured time.Duration) (evidence.CycleCost, error) {
-	f, err := os.Open(files.Paces)
+	f, err := os.Open(files.Files.Paces)
 	if err != nil {
 		return evidence.CycleCost{}, fmt.Errorf("read paces: %w", err)
 	}
 	defer f.Close()
-	all, err := cyclecost.Read(files.Paces, f)
+	all, err := cyclecost.Read(files.Files.Paces, f)
 	if err != nil {
 		return evidence.CycleCost{}, err
 	}

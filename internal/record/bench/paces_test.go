@@ -78,7 +78,7 @@ func TestFewPairs(t *testing.T) {
 		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		_, err := costOf(recorder.Result{Paces: name, Wall: time.Second}, time.Second)
+		_, err := costOf(recorder.Result{Files: recorder.Leavings{Paces: name}, Wall: time.Second}, time.Second)
 		if err == nil || errors.Is(err, errFewPairs) != few {
 			t.Errorf("%q: %v", text, err)
 		}

@@ -163,14 +163,14 @@ func failureText(res ran) string {
 // what it sees, has done the work: that is a warning.
 func (b *benchRun) runOne(ctx context.Context, t testRun) (ran, error) {
 	t.pkg = b.pkg
-	res, err := b.run(ctx, t)
+	res, err := b.rec.run(ctx, t)
 	if err == nil || ctx.Err() != nil {
 		return res, err
 	}
-	if found, perr := b.results(b.planned.pkg, res.out); perr != nil || len(found) == 0 {
+	if found, perr := b.rec.results(b.planned.pkg, res.out); perr != nil || len(found) == 0 {
 		return res, err
 	}
-	b.warn(fmt.Sprintf("%s gave its result and then its process failed: %s", b.name, firstFailure(err)))
+	b.rec.warn(fmt.Sprintf("%s gave its result and then its process failed: %s", b.name, firstFailure(err)))
 	return res, nil
 }
 
@@ -272,7 +272,7 @@ func (r *benchRecorder) plainName(full string) string {
 func (r *benchRecorder) record(ctx context.Context, p planned) error {
 	pkg := &r.pkgs[p.pkg]
 	b := benchRun{
-		benchRecorder: r, planned: p, pkg: pkg,
+		rec: r, planned: p, pkg: pkg,
 		id: r.w.Run(evidence.Run{Name: p.name, Package: pkg.ImportPath, Loops: pkg.source.loops}),
 	}
 	for range r.o.Count {
@@ -288,7 +288,7 @@ func (r *benchRecorder) record(ctx context.Context, p planned) error {
 
 // benchRun is the recording of one benchmark.
 type benchRun struct {
-	*benchRecorder
+	rec *benchRecorder
 	planned
 	pkg   *testPackage
 	id    int
@@ -304,7 +304,7 @@ type benchRun struct {
 func (b *benchRun) optional(ctx context.Context, pass func(context.Context) error, failed string) error {
 	err := pass(ctx)
 	if err != nil && ctx.Err() == nil {
-		b.warn(fmt.Sprintf("%s: %s: %s", b.name, failed, firstFailure(err)))
+		b.rec.warn(fmt.Sprintf("%s: %s: %s", b.name, failed, firstFailure(err)))
 		return nil
 	}
 	return err
@@ -334,7 +334,7 @@ func (b *benchRun) part(p evidence.Part, res ran) evidence.Part {
 // probe's guess at the number of operations is mended once, where it brought
 // too little CPU time to sample.
 func (b *benchRun) timing(ctx context.Context) error {
-	cpu := filepath.Join(b.tmp, "cpu.pprof")
+	cpu := filepath.Join(b.rec.tmp, "cpu.pprof")
 	res, use, err := b.profiled(ctx, cpu)
 	if err != nil {
 		return err
@@ -351,7 +351,7 @@ func (b *benchRun) timing(ctx context.Context) error {
 	}
 	p := b.part(evidence.Part{Path: "cpu.pprof", Kind: evidence.KindCPU, Pass: evidence.PassTiming, Ops: b.ops}, res)
 	b.used = use
-	return b.w.Adopt(b.id, withUse(p, use), cpu)
+	return b.rec.w.Adopt(b.id, withUse(p, use), cpu)
 }
 
 // profiled runs the benchmark with go test's own CPU profile in a file. The
@@ -363,7 +363,7 @@ func (b *benchRun) profiled(ctx context.Context, file string) (ran, recorder.Res
 		res, err := b.runOne(ctx, testRun{args: append(b.args(b.ops, ""), "-test.cpuprofile="+file)})
 		return res, use, err
 	}
-	dir, err := os.MkdirTemp(b.tmp, "rec-")
+	dir, err := os.MkdirTemp(b.rec.tmp, "rec-")
 	if err != nil {
 		return ran{}, use, err
 	}
@@ -395,7 +395,7 @@ const lateProfile = 20 * time.Millisecond
 // a timing pass, at most ten times as many as were run. A pass that came near
 // is enough.
 func (b *benchRun) enough(res ran) int64 {
-	found, err := b.results(b.planned.pkg, res.out)
+	found, err := b.rec.results(b.planned.pkg, res.out)
 	if err != nil || len(found) != 1 {
 		return b.ops
 	}
@@ -425,7 +425,7 @@ func (b *benchRun) benchText(out []byte) []byte {
 }
 
 func (b *benchRun) keepText(p evidence.Part, text []byte) error {
-	return b.w.Add(b.id, p, func(w io.Writer) error {
+	return b.rec.w.Add(b.id, p, func(w io.Writer) error {
 		_, err := w.Write(text)
 		return err
 	})
@@ -436,7 +436,7 @@ func (b *benchRun) allocation(ctx context.Context) error {
 	if !b.pkg.recorder {
 		return b.plainAllocation(ctx)
 	}
-	dir, err := os.MkdirTemp(b.tmp, "rec-")
+	dir, err := os.MkdirTemp(b.rec.tmp, "rec-")
 	if err != nil {
 		return err
 	}
@@ -451,18 +451,18 @@ func (b *benchRun) allocation(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if len(files.Heap) == 0 {
+	if len(files.Files.Heap) == 0 {
 		return errors.New("the recorder left no allocation profile")
 	}
 	p := b.part(evidence.Part{Path: "allocs.pprof", Kind: evidence.KindAllocs, Pass: evidence.PassAllocation,
 		Ops: b.allocOps}, res)
 	p.Rate, p.Raw = 1, true
-	return b.w.Adopt(b.id, p, files.Heap[len(files.Heap)-1])
+	return b.rec.w.Adopt(b.id, p, files.Files.Heap[len(files.Files.Heap)-1])
 }
 
 // plainAllocation is the fallback without the recorder.
 func (b *benchRun) plainAllocation(ctx context.Context) error {
-	mem := filepath.Join(b.tmp, "mem.pprof")
+	mem := filepath.Join(b.rec.tmp, "mem.pprof")
 	res, err := b.runOne(ctx, testRun{args: append(b.args(b.allocOps, ""), "-test.memprofile="+mem,
 		"-test.memprofilerate=1")})
 	if err != nil {
@@ -471,7 +471,7 @@ func (b *benchRun) plainAllocation(ctx context.Context) error {
 	p := b.part(evidence.Part{Path: "allocs.pprof", Kind: evidence.KindAllocs, Pass: evidence.PassAllocation,
 		Ops: b.allocOps}, res)
 	p.Rate = 1
-	return b.w.Adopt(b.id, p, mem)
+	return b.rec.w.Adopt(b.id, p, mem)
 }
 
 // liveRate is the sampling rate of the collector pass: fine enough for what a
@@ -483,7 +483,7 @@ const liveRate = 64 << 10
 func (b *benchRun) collector(ctx context.Context) error {
 	debug := host.JoinDebug(os.Getenv("GODEBUG"), "gctrace=1,gcpacertrace=1")
 	env := []string{"GODEBUG=" + debug}
-	dir, err := os.MkdirTemp(b.tmp, "rec-")
+	dir, err := os.MkdirTemp(b.rec.tmp, "rec-")
 	if err != nil {
 		return err
 	}
@@ -510,7 +510,7 @@ func (b *benchRun) collector(ctx context.Context) error {
 		Pass: evidence.PassCollector, Ops: b.ops}, res), res.err); err != nil {
 		return err
 	}
-	found, err := b.results(b.planned.pkg, res.out)
+	found, err := b.rec.results(b.planned.pkg, res.out)
 	if err != nil {
 		return err
 	}
@@ -524,10 +524,10 @@ func (b *benchRun) collector(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for i, f := range files.Heap {
+	for i, f := range files.Files.Heap {
 		p := b.part(evidence.Part{Path: fmt.Sprintf("heap-%02d.pprof", i), Kind: evidence.KindHeap,
 			Pass: evidence.PassCollector, Rate: liveRate, Raw: true}, res)
-		if err := b.w.Adopt(b.id, p, f); err != nil {
+		if err := b.rec.w.Adopt(b.id, p, f); err != nil {
 			return err
 		}
 	}

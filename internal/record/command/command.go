@@ -190,7 +190,7 @@ func (r *execRecorder) allocations(ctx context.Context, timing recordedPass) err
 	})
 	if ctx.Err() != nil {
 		err = nil
-		if len(kept.files.Heap) == 0 {
+		if len(kept.files.Files.Heap) == 0 {
 			err = errUnfinished
 		}
 	}

@@ -102,11 +102,11 @@ func (k keeper) part(kind evidence.Kind, name string) evidence.Part {
 // cpu keeps the parts of the CPU profile, each with its share of the window's
 // work: between them lie gaps of about 0.1 s, which belong to no part.
 func (k keeper) cpu() error {
-	all, err := lengthOf(k.p.files.CPUParts)
+	all, err := lengthOf(k.p.files.Files.CPUParts)
 	if err != nil {
 		return err
 	}
-	for i, from := range k.p.files.CPUParts {
+	for i, from := range k.p.files.Files.CPUParts {
 		prof, err := pprof.Open(from)
 		if err != nil {
 			return fmt.Errorf("the recorder's CPU profile: %w", err)
@@ -146,10 +146,10 @@ func lengthOf(files []string) (time.Duration, error) {
 
 // heap keeps the cumulative snapshots: the last less the first is the window.
 func (k keeper) heap() error {
-	for i, from := range k.p.files.Heap {
+	for i, from := range k.p.files.Files.Heap {
 		p := k.part(evidence.KindHeap, fmt.Sprintf("heap-%02d.pprof", i))
 		p.Rate, p.Raw = k.p.files.MemRate, true
-		if i < len(k.p.files.Heap)-1 {
+		if i < len(k.p.files.Files.Heap)-1 {
 			p.Ops, p.Wall, p.CPU = 0, 0, 0
 		}
 		if err := k.w.Add(k.run, p, func(w io.Writer) error { return compress(w, from) }); err != nil {
@@ -173,10 +173,10 @@ func compress(w io.Writer, from string) error {
 }
 
 func (k keeper) metrics() error {
-	if k.p.files.Metrics == "" {
+	if k.p.files.Files.Metrics == "" {
 		return nil
 	}
-	return k.w.Adopt(k.run, k.part(evidence.KindMetrics, "metrics.jsonl"), k.p.files.Metrics)
+	return k.w.Adopt(k.run, k.part(evidence.KindMetrics, "metrics.jsonl"), k.p.files.Files.Metrics)
 }
 
 func (k keeper) log() error {
@@ -187,7 +187,7 @@ func (k keeper) log() error {
 	if err != nil {
 		return err
 	}
-	if k.p.files.Exit && k.p.files.Forced {
+	if k.p.files.Exit && k.p.files.Files.Forced {
 		text = withoutForced(text, 2)
 	}
 	if len(text) == 0 {
@@ -234,13 +234,13 @@ type used struct {
 // usage reads the window's metrics. A fault in them leaves zeros: they serve
 // only where better sources are missing.
 func usage(f recorder.Result) used {
-	file, err := os.Open(f.Metrics)
+	file, err := os.Open(f.Files.Metrics)
 	if err != nil {
 		return used{}
 	}
 	defer file.Close()
 	var first, last evidence.Metrics
-	_, err = metrics.Scan(f.Metrics, file, func(m evidence.Metrics) error {
+	_, err = metrics.Scan(f.Files.Metrics, file, func(m evidence.Metrics) error {
 		if first.Values == nil {
 			first = m
 		}

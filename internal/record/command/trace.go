@@ -79,12 +79,12 @@ func (s *execSession) warm(ctx context.Context, load *process.Process) error {
 
 // trace keeps the execution trace of the window that f lists.
 func (k keeper) trace(f recorder.Result) error {
-	if f.Trace == "" {
+	if f.Files.Trace == "" {
 		return nil
 	}
 	p := evidence.Part{Path: "trace/trace.out", Kind: evidence.KindTrace, Pass: evidence.PassTrace, Wall: f.Wall,
 		CPU: f.CPU}
-	if err := k.w.Adopt(k.run, p, f.Trace); err != nil {
+	if err := k.w.Adopt(k.run, p, f.Files.Trace); err != nil {
 		return err
 	}
 	return k.lack(traceRun(), nil)

@@ -127,6 +127,11 @@ type Result struct {
 	Began     time.Duration // start of the window, since the recorder started
 	MemRate   int64         // bytes a heap sample
 	OwnBytes  int64         // allocated by the recorder, left out of the last snapshot
+	Files     Leavings
+}
+
+// Leavings are the files of a window.
+type Leavings struct {
 	// gzipped CPU profiles, in order; together they cover the window but for gaps of about 0.1 s
 	CPUParts []string
 	Heap     []string // uncompressed cumulative profiles, in order: the first is from the start of the window
@@ -229,17 +234,17 @@ func readWindow(dir string) (Result, error) {
 		path := filepath.Join(dir, e.Name())
 		switch name := e.Name(); {
 		case strings.HasPrefix(name, "cpu-"):
-			f.CPUParts = append(f.CPUParts, path)
+			f.Files.CPUParts = append(f.Files.CPUParts, path)
 		case strings.HasPrefix(name, "heap-"):
-			f.Heap = append(f.Heap, path)
+			f.Files.Heap = append(f.Files.Heap, path)
 		case name == "end.pb":
 			end = path
 		case name == "metrics.jsonl":
-			f.Metrics = path
+			f.Files.Metrics = path
 		case name == "paces.jsonl":
-			f.Paces = path
+			f.Files.Paces = path
 		case name == "trace.out":
-			f.Trace = path
+			f.Files.Trace = path
 		}
 	}
 	byNumber := func(a, b string) int {
@@ -248,10 +253,10 @@ func readWindow(dir string) (Result, error) {
 		}
 		return strings.Compare(a, b)
 	}
-	slices.SortFunc(f.CPUParts, byNumber)
-	slices.SortFunc(f.Heap, byNumber)
+	slices.SortFunc(f.Files.CPUParts, byNumber)
+	slices.SortFunc(f.Files.Heap, byNumber)
 	if end != "" {
-		f.Heap, f.Forced = append(f.Heap, end), true
+		f.Files.Heap, f.Files.Forced = append(f.Files.Heap, end), true
 	}
 	return f, nil
 }

@@ -30,10 +30,10 @@ func TestWindows(t *testing.T) {
 		within(t, func(ctx context.Context) error { return recorder.Stop(ctx, dir) })
 		r := files(t, dir)
 		took := time.Since(before)
-		if !r.Complete || r.Exit || r.Forced || r.Wall < 300*time.Millisecond || r.Wall > took {
+		if !r.Complete || r.Exit || r.Files.Forced || r.Wall < 300*time.Millisecond || r.Wall > took {
 			t.Errorf("window %d: %+v", i, r)
 		}
-		if got, want := len(r.CPUParts) > 0, i == 1; got != want {
+		if got, want := len(r.Files.CPUParts) > 0, i == 1; got != want {
 			t.Errorf("window %d: CPU profile %v, want %v", i, got, want)
 		}
 	}
@@ -77,8 +77,8 @@ func TestKill(t *testing.T) {
 	bin := build(t, "")
 	for name, until := range map[string]func(recorder.Result) bool{
 		"at once":                            func(recorder.Result) bool { return true },
-		"behind some snapshots":              func(r recorder.Result) bool { return len(r.Heap) > 2 },
-		"behind a part of the CPU's profile": func(r recorder.Result) bool { return len(r.CPUParts) > 0 },
+		"behind some snapshots":              func(r recorder.Result) bool { return len(r.Files.Heap) > 2 },
+		"behind a part of the CPU's profile": func(r recorder.Result) bool { return len(r.Files.CPUParts) > 0 },
 	} {
 		dir := t.TempDir()
 		cmd := exec.Command(bin, "return", "1h")
@@ -92,7 +92,7 @@ func TestKill(t *testing.T) {
 		cmd.Process.Kill()
 		cmd.Wait()
 		r := files(t, dir)
-		if r.Complete || len(r.Heap) == 0 || !until(r) {
+		if r.Complete || len(r.Files.Heap) == 0 || !until(r) {
 			t.Errorf("killed %s: %+v", name, r)
 		}
 	}
@@ -104,11 +104,11 @@ func TestSnapshotsAreBounded(t *testing.T) {
 	run(t, bin, recorder.Env(dir, recorder.Options{Auto: true, HeapSnap: time.Millisecond}), "return", "3s")
 	r := files(t, dir)
 	// How many it takes depends on how long one takes: it may be two on a busy machine.
-	if len(r.Heap) > 16 || len(r.Heap) < 2 {
-		t.Errorf("%d snapshots, want 2 to 16", len(r.Heap))
+	if len(r.Files.Heap) > 16 || len(r.Files.Heap) < 2 {
+		t.Errorf("%d snapshots, want 2 to 16", len(r.Files.Heap))
 	}
-	if filepath.Base(r.Heap[0]) != "heap-000.pb" || !slices.IsSorted(r.Heap) {
-		t.Errorf("snapshots %v", r.Heap)
+	if filepath.Base(r.Files.Heap[0]) != "heap-000.pb" || !slices.IsSorted(r.Files.Heap) {
+		t.Errorf("snapshots %v", r.Files.Heap)
 	}
 }
 
@@ -151,7 +151,7 @@ func TestReadHalfWritten(t *testing.T) {
 	write("window-001/heap.tmp", "x")
 	write("window-001/cpu.tmp", "x")
 	r, err := recorder.Files(dir)
-	if err != nil || len(r.Heap)+len(r.CPUParts) != 0 || r.Complete {
+	if err != nil || len(r.Files.Heap)+len(r.Files.CPUParts) != 0 || r.Complete {
 		t.Errorf("Files = %+v, %v", r, err)
 	}
 	write("env.json", "{")
@@ -181,17 +181,17 @@ func TestTraceWindow(t *testing.T) {
 				return r
 			}
 			soon := func() bool { return true }
-			if r := window(recorder.Options{}, soon); r.Trace != "" {
+			if r := window(recorder.Options{}, soon); r.Files.Trace != "" {
 				t.Errorf("a trace that nobody asked for: %+v", r)
 			}
 			r := window(recorder.Options{Trace: 1 << 30, HeapSnap: -1, Metrics: -1}, soon)
-			head, err := os.ReadFile(r.Trace)
-			if err != nil || !bytes.HasPrefix(head, []byte("go 1.")) || len(r.Heap) > 0 || r.Metrics != "" {
+			head, err := os.ReadFile(r.Files.Trace)
+			if err != nil || !bytes.HasPrefix(head, []byte("go 1.")) || len(r.Files.Heap) > 0 || r.Files.Metrics != "" {
 				t.Errorf("recorded %+v, trace %.20q, %v", r, head, err)
 			}
 			// A trace that grows too long ends its window.
 			ended := func() bool { return latest(t, dir).Complete }
-			if r = window(recorder.Options{Trace: 1, HeapSnap: -1, Metrics: -1}, ended); r.Trace == "" {
+			if r = window(recorder.Options{Trace: 1, HeapSnap: -1, Metrics: -1}, ended); r.Files.Trace == "" {
 				t.Errorf("recorded %+v, want a trace", r)
 			}
 			rec, err := recorder.Read(dir)

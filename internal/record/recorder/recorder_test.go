@@ -145,10 +145,10 @@ func files(t *testing.T, dir string) recorder.Result {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range append(r.Heap, r.CPUParts...) {
+	for _, name := range append(r.Files.Heap, r.Files.CPUParts...) {
 		open(t, name)
 	}
-	f, err := os.Open(r.Metrics)
+	f, err := os.Open(r.Files.Metrics)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,14 +160,14 @@ func files(t *testing.T, dir string) recorder.Result {
 			V map[string]float64 `json:"v"`
 		}
 		if err := json.Unmarshal(s.Bytes(), &v); err != nil || len(v.V) < 20 {
-			t.Fatalf("%s:%d: %d values, error %v", r.Metrics, lines+1, len(v.V), err)
+			t.Fatalf("%s:%d: %d values, error %v", r.Files.Metrics, lines+1, len(v.V), err)
 		}
 		if rss := v.V[evidence.MetricRSS]; runtime.GOOS == "linux" && (rss < 1<<20 || rss > 1<<30) {
-			t.Errorf("%s:%d: a resident set of %v bytes", r.Metrics, lines+1, rss)
+			t.Errorf("%s:%d: a resident set of %v bytes", r.Files.Metrics, lines+1, rss)
 		}
 	}
 	if lines == 0 {
-		t.Errorf("%s is empty", r.Metrics)
+		t.Errorf("%s is empty", r.Files.Metrics)
 	}
 	return r
 }
@@ -211,8 +211,8 @@ func TestRecord(t *testing.T) {
 				t.Fatalf("exit code %d", code)
 			}
 			r := files(t, dir)
-			if !r.Complete || !r.Exit || !r.Forced || r.MemRate != 1 || r.Wall < 600*time.Millisecond ||
-				len(r.Heap) < 3 || len(r.CPUParts) == 0 {
+			if !r.Complete || !r.Exit || !r.Files.Forced || r.MemRate != 1 || r.Wall < 600*time.Millisecond ||
+				len(r.Files.Heap) < 3 || len(r.Files.CPUParts) == 0 {
 				t.Errorf("recorded %+v", r)
 			}
 			// The system counts what is before and behind the window too, and the
@@ -228,7 +228,7 @@ func TestRecord(t *testing.T) {
 				t.Errorf("%v, %d faults, %d sleeps and %d collections of %v while profiled, of %v", r.Profiled,
 					r.Faults, r.Sleeps, r.Cycles, r.Collector, r.CPU)
 			}
-			checkAllocs(t, open(t, r.Heap[len(r.Heap)-1]))
+			checkAllocs(t, open(t, r.Files.Heap[len(r.Files.Heap)-1]))
 			rec, err := recorder.Read(dir)
 			if err != nil {
 				t.Fatal(err)
@@ -260,12 +260,12 @@ func TestPaces(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			text, err := os.ReadFile(r.Paces)
+			text, err := os.ReadFile(r.Files.Paces)
 			if err != nil {
 				t.Fatal(err)
 			}
 			var last cyclecost.Reading
-			all, err := cyclecost.Read(r.Paces, bytes.NewReader(text))
+			all, err := cyclecost.Read(r.Files.Paces, bytes.NewReader(text))
 			if err != nil || len(all) < 9 {
 				t.Fatalf("%d readings, %v:\n%s", len(all), err, text)
 			}
@@ -298,7 +298,7 @@ func TestPacesLimited(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(rec.Windows) != 1 || rec.Windows[0].Paces != "" || len(rec.Notes) != 1 ||
+	if len(rec.Windows) != 1 || rec.Windows[0].Files.Paces != "" || len(rec.Notes) != 1 ||
 		!strings.Contains(rec.Notes[0], "GOGC alone") {
 		t.Errorf("recorded %+v", rec)
 	}
@@ -307,7 +307,7 @@ func TestPacesLimited(t *testing.T) {
 // sampledCPU is the time that the CPU profile of r accounts for.
 func sampledCPU(t *testing.T, r recorder.Result) (sum time.Duration) {
 	t.Helper()
-	for _, name := range r.CPUParts {
+	for _, name := range r.Files.CPUParts {
 		for _, s := range open(t, name).Sample {
 			sum += time.Duration(s.Value[1])
 		}
@@ -368,7 +368,7 @@ func TestRuntimeFrames(t *testing.T) {
 	run(t, bin, recorder.Env(dir, recorder.Options{MemRate: 1, Auto: true, GC: true}), "return", "100ms")
 	r := files(t, dir)
 	leaf := map[string]bool{}
-	for _, s := range open(t, r.Heap[len(r.Heap)-1]).Sample {
+	for _, s := range open(t, r.Files.Heap[len(r.Files.Heap)-1]).Sample {
 		names := frames(s)
 		for i, n := range names {
 			if n == "main.grow" && i > 0 {
@@ -388,7 +388,7 @@ func TestExitFlushes(t *testing.T) {
 		"300ms").ExitCode(); code != 3 {
 		t.Errorf("exit code %d, want 3", code)
 	}
-	if r := files(t, dir); !r.Complete || !r.Exit || !r.Forced {
+	if r := files(t, dir); !r.Complete || !r.Exit || !r.Files.Forced {
 		t.Errorf("recorded %+v", r)
 	}
 }

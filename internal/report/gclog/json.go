@@ -16,19 +16,22 @@ func JSON(w io.Writer, l *Log) error {
 	d := schema.GCTrace{
 		Schema: schema.GCTraceVersion, File: l.File, Lines: l.Lines, Unread: l.Unread, Errors: append([]string{},
 			l.Errors...),
-		Cycles: s.Cycles, Forced: s.Forced, Periodic: s.Periodic, Processes: s.Processes, Lost: s.Lost,
+		Cycles: s.Count.Cycles, Forced: s.Count.Forced, Periodic: s.Count.Periodic, Processes: s.Count.Processes,
+		Lost:     s.Count.Lost,
 		MinProcs: s.MinProcs, MaxProcs: s.MaxProcs, Span: int64(s.Span), Ends: int64(s.Ends),
-		SweepTermination: spreadOf(s.SweepTermination), Mark: spreadOf(s.Mark),
-		MarkTermination: spreadOf(s.MarkTermination),
-		Pause:           spreadOf(s.Pause), Pauses: []schema.GCTraceBin{}, Between: spreadOf(s.Between),
-		Grown: spreadOf(s.Grown), InMark: spreadOf(s.InMark),
-		OverGoal: s.OverGoal, LiveFirst: int64(s.LiveFirst), LiveLast: int64(s.LiveLast), LiveMin: int64(s.LiveMin),
-		LiveMax:  int64(s.LiveMax),
-		HeapPeak: int64(s.HeapPeak), GoalMax: int64(s.GoalMax),
-		Assist: int64(s.Assist), Background: int64(s.Background), Idle: int64(s.Idle), Stopped: int64(s.Stopped),
-		CPUShare: s.CPUShare, AllocRate: s.AllocRate, Width: int64(s.Width), Rows: []schema.GCTraceStep{},
+		SweepTermination: spreadOf(s.Phases.SweepTermination), Mark: spreadOf(s.Phases.Mark),
+		MarkTermination: spreadOf(s.Phases.MarkTermination),
+		Pause:           spreadOf(s.Phases.Pause), Pauses: []schema.GCTraceBin{}, Between: spreadOf(s.Steps.Between),
+		Grown: spreadOf(s.Steps.Grown), InMark: spreadOf(s.Steps.InMark),
+		OverGoal: s.Steps.OverGoal, LiveFirst: int64(s.Heap.LiveFirst), LiveLast: int64(s.Heap.LiveLast),
+		LiveMin:  int64(s.Heap.LiveMin),
+		LiveMax:  int64(s.Heap.LiveMax),
+		HeapPeak: int64(s.Heap.Peak), GoalMax: int64(s.Heap.GoalMax),
+		Assist: int64(s.CPU.Assist), Background: int64(s.CPU.Background), Idle: int64(s.CPU.Idle),
+		Stopped:  int64(s.CPU.Stopped),
+		CPUShare: s.CPU.Share, AllocRate: s.AllocRate, Width: int64(s.Width), Rows: []schema.GCTraceStep{},
 	}
-	for _, b := range s.Pauses {
+	for _, b := range s.Phases.Pauses {
 		d.Pauses = append(d.Pauses, schema.GCTraceBin{UpTo: int64(b.UpTo), Count: b.Count})
 	}
 	for _, r := range s.Rows {

@@ -28,17 +28,17 @@ type Log struct {
 func Text(w io.Writer, l *Log) error {
 	p := term.NewLines(w, 0)
 	s := l.Summary
-	p.Linef("%s: %s%s in %s, %s", l.File, plural(s.Cycles, "collection"), kinds(s), nanos(float64(s.Ends)),
+	p.Linef("%s: %s%s in %s, %s", l.File, plural(s.Count.Cycles, "collection"), kinds(s), nanos(float64(s.Ends)),
 		plural(l.Lines, "line"))
-	if s.Processes > 1 {
-		p.Linef("%d processes wrote this log; each cycle follows the ones of its own process.", s.Processes)
+	if s.Count.Processes > 1 {
+		p.Linef("%d processes wrote this log; each cycle follows the ones of its own process.", s.Count.Processes)
 	}
-	if s.Lost > 0 {
+	if s.Count.Lost > 0 {
 		p.Linef("Missing from the log: %s. Time and growth across such a gap are not known.",
-			plural(s.Lost, "cycle"))
+			plural(s.Count.Lost, "cycle"))
 	}
 	unread(p, l)
-	if s.Cycles > 0 {
+	if s.Count.Cycles > 0 {
 		figures(p, s)
 		phases(p, s)
 		pauses(p, s)
@@ -66,18 +66,19 @@ func Cycle(w io.Writer, c evidence.Cycle, step cycles.Step) error {
 	_, err := fmt.Fprintf(w, "gc %d at %s%s%s: heap %v → %v, live %v, goal %v; stops %s + %s, mark %s; CPU %s, "+
 		"assist %s, idle %s\n",
 		c.N, nanos(float64(c.At)), note, since, c.HeapStart, c.HeapEnd, c.HeapLive, c.Goal,
-		nanos(float64(c.SweepTermination)), nanos(float64(c.MarkTermination)), nanos(float64(c.ConcurrentMark)),
-		nanos(float64(c.CPU())), nanos(float64(c.AssistCPU)), nanos(float64(c.IdleCPU)))
+		nanos(float64(c.Wall.SweepTermination)), nanos(float64(c.Wall.MarkTermination)),
+		nanos(float64(c.Wall.ConcurrentMark)),
+		nanos(float64(c.CPU())), nanos(float64(c.Used.Assist)), nanos(float64(c.Used.Idle)))
 	return err
 }
 
 func kinds(s *cycles.Summary) string {
 	var parts []string
-	if s.Forced > 0 {
-		parts = append(parts, fmt.Sprintf("%d forced", s.Forced))
+	if s.Count.Forced > 0 {
+		parts = append(parts, fmt.Sprintf("%d forced", s.Count.Forced))
 	}
-	if s.Periodic > 0 {
-		parts = append(parts, fmt.Sprintf("%d periodic", s.Periodic))
+	if s.Count.Periodic > 0 {
+		parts = append(parts, fmt.Sprintf("%d periodic", s.Count.Periodic))
 	}
 	if len(parts) == 0 {
 		return ""
@@ -101,18 +102,19 @@ func unread(p *term.Page, l *Log) {
 func figures(p *term.Page, s *cycles.Summary) {
 	p.Blank()
 	if s.Span > 0 {
-		p.Linef("Collector    %.3g %% of the time of %s, without %s of idle marking", 100*s.CPUShare, procs(s),
-			nanos(float64(s.Idle)))
-		p.Linef("             %s assists, %s workers, %s in stops", nanos(float64(s.Assist)),
-			nanos(float64(s.Background)), nanos(float64(s.Stopped)))
+		p.Linef("Collector    %.3g %% of the time of %s, without %s of idle marking", 100*s.CPU.Share, procs(s),
+			nanos(float64(s.CPU.Idle)))
+		p.Linef("             %s assists, %s workers, %s in stops", nanos(float64(s.CPU.Assist)),
+			nanos(float64(s.CPU.Background)), nanos(float64(s.CPU.Stopped)))
 		p.Linef("Allocation   %s/s, to the next MiB in each cycle", unit.FormatBytes(s.AllocRate))
 	}
-	p.Linef("Live heap    %v at first, %v at last, %v to %v", s.LiveFirst, s.LiveLast, s.LiveMin, s.LiveMax)
+	p.Linef("Live heap    %v at first, %v at last, %v to %v", s.Heap.LiveFirst, s.Heap.LiveLast, s.Heap.LiveMin,
+		s.Heap.LiveMax)
 	over := ""
-	if s.OverGoal > 0 {
-		over = fmt.Sprintf("; %s ended above it", plural(s.OverGoal, "cycle"))
+	if s.Steps.OverGoal > 0 {
+		over = fmt.Sprintf("; %s ended above it", plural(s.Steps.OverGoal, "cycle"))
 	}
-	p.Linef("Heap         %v at its largest, goal up to %v%s", s.HeapPeak, s.GoalMax, over)
+	p.Linef("Heap         %v at its largest, goal up to %v%s", s.Heap.Peak, s.Heap.GoalMax, over)
 }
 
 func procs(s *cycles.Summary) string {
@@ -140,12 +142,12 @@ func phases(p *term.Page, s *cycles.Summary) {
 				size(d.Total), ""}, "\t"))
 		}
 	}
-	times("stop for sweep termination", s.SweepTermination)
-	times("concurrent mark", s.Mark)
-	times("stop for mark termination", s.MarkTermination)
-	times("between cycles", s.Between)
-	sizes("allocated per cycle", s.Grown)
-	sizes("of that while marking", s.InMark)
+	times("stop for sweep termination", s.Phases.SweepTermination)
+	times("concurrent mark", s.Phases.Mark)
+	times("stop for mark termination", s.Phases.MarkTermination)
+	times("between cycles", s.Steps.Between)
+	sizes("allocated per cycle", s.Steps.Grown)
+	sizes("of that while marking", s.Steps.InMark)
 	t.Flush() // to a builder, which takes all
 	for l := range strings.Lines(b.String()) {
 		p.Linef("%s", strings.TrimRight(l, " \n"))
@@ -157,12 +159,12 @@ const barWidth = 40
 // pauses is the histogram of the stops.
 func pauses(p *term.Page, s *cycles.Summary) {
 	p.Blank()
-	p.Linef("Stops of the world, two in a cycle: %s in all", nanos(s.Pause.Total))
+	p.Linef("Stops of the world, two in a cycle: %s in all", nanos(s.Phases.Pause.Total))
 	top := int64(1)
-	for _, b := range s.Pauses {
+	for _, b := range s.Phases.Pauses {
 		top = max(top, b.Count)
 	}
-	for _, b := range s.Pauses {
+	for _, b := range s.Phases.Pauses {
 		p.Linef("  up to %8s %9s%s", nanos(float64(b.UpTo)), count(b.Count), bar(float64(b.Count)/float64(top)))
 	}
 }

@@ -89,8 +89,9 @@ func newProveComparison(c prove.Comparison) schema.ProveComparison {
 	for _, ch := range c.Changes {
 		out.Changes = append(out.Changes, schema.ProveChange{
 			Unit: ch.Unit, Label: ch.Label, Sense: ch.Sense, Judged: ch.Judged, Outcome: string(ch.Outcome),
-			A: newRange(ch.A), B: newRange(ch.B), RunsA: ch.NA, RunsB: ch.NB, Change: newRange(ch.Delta),
-			Exact: ch.Exact, Apart: ch.Separated, P: known0(ch.P), Adjusted: known0(ch.AdjustedP), Rank: known0(ch.RankSumP),
+			A: newRange(ch.A), B: newRange(ch.B), RunsA: ch.Runs.A, RunsB: ch.Runs.B, Change: newRange(ch.Delta),
+			Exact: ch.Exact, Apart: ch.Separated, P: known0(ch.Tests.P), Adjusted: known0(ch.Tests.AdjustedP),
+			Rank:     known0(ch.Tests.RankSumP),
 			Warnings: schema.List(ch.Warnings),
 		})
 	}

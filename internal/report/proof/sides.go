@@ -92,10 +92,10 @@ func (s *proveSubject) row(metric string) proveRow {
 				continue
 			}
 			row.label, row.judged = ch.Label, ch.Judged
-			if ch.NA > 0 {
+			if ch.Runs.A > 0 {
 				row.cells[0].value = metricValue(metric, ch.A.Value)
 			}
-			if ch.NB > 0 {
+			if ch.Runs.B > 0 {
 				row.cells[i+1] = proveCell{metricValue(metric, ch.B.Value), changeText(ch), ch.Outcome}
 			}
 		}

@@ -21,15 +21,20 @@ func sidesFixture() *prove.Result {
 	change := func(unit, label string, judged bool, a, b float64) prove.Change {
 		return prove.Change{
 			Metric: prove.Metric{Unit: unit, Label: label,
-				Judged: judged}, A: stats.Exact(a), B: stats.Exact(b), NA: 8, NB: 8,
+				Judged: judged},
+			A:    stats.Exact(a),
+			B:    stats.Exact(b),
+			Runs: prove.RunCount{A: 8, B: 8},
 			Delta: stats.Interval{Value: b/a - 1, Low: b/a - 1.05,
-				High: b/a - 0.95}, P: 0.01, RankSumP: 0.01, AdjustedP: 0.02, Outcome: prove.NotJudged,
+				High: b/a - 0.95},
+			Tests:   prove.Tests{P: 0.01, RankSumP: 0.01, AdjustedP: 0.02},
+			Outcome: prove.NotJudged,
 		}
 	}
 	faster := change("req/s", "throughput", true, 1000, 1200)
 	faster.Outcome = prove.Better
 	nothing := change("peak-heap-bytes", "peak heap", false, 1<<20, 1)
-	nothing.NB, nothing.B, nothing.Delta = 0, stats.Interval{Value: nan}, stats.Interval{Value: nan}
+	nothing.Runs.B, nothing.B, nothing.Delta = 0, stats.Interval{Value: nan}, stats.Interval{Value: nan}
 	return &prove.Result{
 		Sides: []sides.Info{{Spec: "work,toolchain:go1.25.13", GoVersion: "go1.25.13"},
 			{Spec: "work|<b>", GoVersion: "go1.26.8"}, {Spec: "work,toolchain:go1.27.4", GoVersion: "go1.27.4"}},

@@ -144,13 +144,14 @@ func plainOutcome(o prove.Outcome) string { return string(o) }
 func basisText(ch prove.Change) string {
 	switch {
 	case ch.Exact:
-		return fmt.Sprintf("exact, %d+%d runs", ch.NA, ch.NB)
+		return fmt.Sprintf("exact, %d+%d runs", ch.Runs.A, ch.Runs.B)
 	case ch.Separated:
-		return fmt.Sprintf("far apart, %d+%d runs", ch.NA, ch.NB)
-	case math.IsNaN(ch.AdjustedP):
-		return fmt.Sprintf("%d+%d runs", ch.NA, ch.NB)
+		return fmt.Sprintf("far apart, %d+%d runs", ch.Runs.A, ch.Runs.B)
+	case math.IsNaN(ch.Tests.AdjustedP):
+		return fmt.Sprintf("%d+%d runs", ch.Runs.A, ch.Runs.B)
 	}
-	return fmt.Sprintf("p=%.2g, adjusted %.2g, benchmath %.2g, %d+%d runs", ch.P, ch.AdjustedP, ch.RankSumP, ch.NA, ch.NB)
+	return fmt.Sprintf("p=%.2g, adjusted %.2g, benchmath %.2g, %d+%d runs", ch.Tests.P, ch.Tests.AdjustedP,
+		ch.Tests.RankSumP, ch.Runs.A, ch.Runs.B)
 }
 
 // changeText is a change in percent with its error.

@@ -14,9 +14,9 @@ import (
 func Document(t *latency.Trace) *schema.TraceReport {
 	s := t.Summary
 	d := &schema.TraceReport{
-		Schema: schema.TraceVersion, File: t.File, Problem: t.Problem, Format: s.Version, Bytes: s.Bytes,
-		Events:      s.Events,
-		Generations: s.Generations, LengthNS: s.Length,
+		Schema: schema.TraceVersion, File: t.File, Problem: t.Problem, Format: s.Read.Version, Bytes: s.Read.Bytes,
+		Events:      s.Read.Events,
+		Generations: s.Read.Generations, LengthNS: s.Length,
 		Mark: schema.TraceMark{
 			Count: s.Cycles.Count, TotalNS: s.Cycles.Mark, Unlisted: s.UnlistedCycles,
 			Cycles: schema.Rows(s.Cycles.List, cycleRow),

@@ -58,8 +58,9 @@ func (p *tracePrinter) row(cells ...string) {
 
 func (p *tracePrinter) summary() {
 	s := p.Summary
-	p.linef("%s: trace in format go %s, %s in %s, %s events", term.Clean(p.File), s.Version, unit.Bytes(s.Bytes),
-		nanos(s.Length), unit.FormatCount(float64(s.Events)))
+	p.linef("%s: trace in format go %s, %s in %s, %s events", term.Clean(p.File), s.Read.Version,
+		unit.Bytes(s.Read.Bytes),
+		nanos(s.Length), unit.FormatCount(float64(s.Read.Events)))
 	if p.Problem != "" {
 		p.linef("Incomplete: %s. The figures cover the part before.", term.Clean(p.Problem))
 	}
@@ -113,7 +114,8 @@ func (p *tracePrinter) goroutines() {
 
 func (p *tracePrinter) groups() {
 	p.linef("")
-	p.linef("Delayed goroutines, by the function they began in (%s goroutines):", unit.FormatCount(float64(p.Delayed.Goroutines)))
+	p.linef("Delayed goroutines, by the function they began in (%s goroutines):",
+		unit.FormatCount(float64(p.Delayed.Goroutines)))
 	p.row("assist", "parked", "sweep", "stopped", "wait in mark", "other wait", "running*", "  goroutines")
 	n := 0
 	for _, g := range p.Delayed.Groups {

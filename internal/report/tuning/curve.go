@@ -35,7 +35,7 @@ func curve(t *term.Page, p *tune.Plan) {
 		grid[y][x] = glyph
 	}
 	for _, q := range points {
-		put(q, glyphOf(q.Setting))
+		put(q, glyphOf(q.Forecast.Setting))
 	}
 	if p.Today.Known() {
 		put(p.Today, 'T')
@@ -70,15 +70,15 @@ func known(p *tune.Plan) []tune.Point {
 
 // size is the resident set, or the heap where that is not known.
 func size(q tune.Point) stats.Interval {
-	if q.RSS.Value > 0 {
-		return q.RSS
+	if q.Forecast.RSS.Value > 0 {
+		return q.Forecast.RSS
 	}
-	return q.Peak
+	return q.Forecast.Peak
 }
 
 // sizeName says what size gives.
 func sizeName(q tune.Point) string {
-	if q.RSS.Value > 0 {
+	if q.Forecast.RSS.Value > 0 {
 		return "resident set at its largest"
 	}
 	return "largest heap: the resident set is not known"
@@ -108,7 +108,7 @@ func axesOf(points []tune.Point, columns int) axes {
 	for _, q := range points {
 		l := math.Log2(size(q).Value)
 		a.low, a.high = math.Min(a.low, l), math.Max(a.high, l)
-		a.top = math.Max(a.top, q.Collector.Value)
+		a.top = math.Max(a.top, q.Forecast.Collector.Value)
 	}
 	if a.high-a.low < 0.5 {
 		a.low, a.high = a.low-0.25, a.high+0.25
@@ -122,7 +122,7 @@ func axesOf(points []tune.Point, columns int) axes {
 func (a axes) place(q tune.Point) (x, y int) {
 	part := (math.Log2(size(q).Value) - a.low) / (a.high - a.low)
 	x = int(math.Round(part * float64(a.columns-1)))
-	y = curveRows - 1 - int(math.Round(q.Collector.Value/a.top*float64(curveRows-1)))
+	y = curveRows - 1 - int(math.Round(q.Forecast.Collector.Value/a.top*float64(curveRows-1)))
 	return min(max(x, 0), a.columns-1), min(max(y, 0), curveRows-1)
 }
 

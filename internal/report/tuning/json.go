@@ -48,15 +48,16 @@ func settingJSON(s gcmodel.Setting) schema.TuneSetting {
 }
 
 func pointJSON(q tune.Point) schema.TunePoint {
-	out := schema.TunePoint{Setting: settingJSON(q.Setting), Refused: q.Refused, Fits: q.Fits}
+	out := schema.TunePoint{Setting: settingJSON(q.Forecast.Setting), Refused: q.Refused, Fits: q.Fits}
 	if !q.Known() {
 		return out
 	}
-	out.Regime, out.Pinned = q.Regime.String(), q.Pinned
-	out.PerCycle, out.PerSecond = finite(q.PerCycle), finite(q.PerSecond)
-	out.Collector, out.Dedicated, out.Assist, out.Idle = finite(q.Collector), finite(q.Dedicated), finite(q.Assist),
-		finite(q.Idle)
-	out.CPU, out.Peak, out.RSS = finite(q.CPU), finite(q.Peak), finite(q.RSS)
+	out.Regime, out.Pinned = q.Forecast.Regime.String(), q.Forecast.Pinned
+	out.PerCycle, out.PerSecond = finite(q.Forecast.PerCycle), finite(q.Forecast.PerSecond)
+	out.Collector, out.Dedicated, out.Assist, out.Idle = finite(q.Forecast.Collector), finite(q.Forecast.Dedicated),
+		finite(q.Forecast.Assist),
+		finite(q.Forecast.Idle)
+	out.CPU, out.Peak, out.RSS = finite(q.Forecast.CPU), finite(q.Forecast.Peak), finite(q.Forecast.RSS)
 	return out
 }
 
@@ -74,14 +75,15 @@ func choiceJSON(c tune.Choice) schema.TuneChoice {
 		q := pointJSON(c.Point)
 		out.Point = &q
 		if c.Knob != tune.KnobNone {
-			d := tune.Deploy(c.Point.Setting)
+			d := tune.Deploy(c.Point.Forecast.Setting)
 			out.Deploy = &schema.TuneDeployment{Env: d.Env, Dockerfile: d.Dockerfile, Kubernetes: d.Kubernetes,
 				Go: d.Go}
 		}
 	}
 	for _, o := range c.Others {
-		out.Others = append(out.Others, schema.TuneOther{Knob: string(o.Knob), Setting: settingJSON(o.Point.Setting),
-			Why: o.Why})
+		out.Others = append(out.Others, schema.TuneOther{Knob: string(o.Knob),
+			Setting: settingJSON(o.Point.Forecast.Setting),
+			Why:     o.Why})
 	}
 	return out
 }

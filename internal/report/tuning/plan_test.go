@@ -90,8 +90,8 @@ func TestJSON(t *testing.T) {
 	p := made(t, tune.Options{})
 	nothing := math.NaN()
 	trials := &tune.Trials{
-		Today: p.Today.Setting, Chosen: p.Choice.Point.Setting, Stopped: "the knee",
-		Steps: []tune.Step{{Setting: p.Choice.Point.Setting,
+		Today: p.Today.Forecast.Setting, Chosen: p.Choice.Point.Forecast.Setting, Stopped: "the knee",
+		Steps: []tune.Step{{Setting: p.Choice.Point.Forecast.Setting,
 			Gained: stats.Interval{Value: nothing, Low: nothing, High: nothing}, Saved: stats.Interval{Value: nothing,
 				Low: nothing, High: nothing}}},
 		Latency: [2]tune.Latency{{P50: time.Millisecond, P99: 20 * time.Millisecond},
@@ -146,9 +146,9 @@ func TestCurveNamesItsMemory(t *testing.T) {
 	for _, resident := range []bool{true, false} {
 		p := made(t, tune.Options{Constraint: tune.Constraint{Max: unit.GiB, Source: "-max-memory"}})
 		if !resident {
-			p.Today.RSS = stats.Interval{}
+			p.Today.Forecast.RSS = stats.Interval{}
 			for i := range p.Curve {
-				p.Curve[i].RSS = stats.Interval{}
+				p.Curve[i].Forecast.RSS = stats.Interval{}
 			}
 		}
 		var b bytes.Buffer

@@ -73,12 +73,12 @@ func choice(t *term.Page, p *tune.Plan) {
 		t.Prose("  ", c.Why, term.Normal)
 		return
 	}
-	t.Linef("Recommended: %s (%s)", tune.SettingText(c.Point.Setting), c.Knob)
+	t.Linef("Recommended: %s (%s)", tune.SettingText(c.Point.Forecast.Setting), c.Knob)
 	t.Prose("  ", c.Why, term.Normal)
 	f := c.Point.Forecast
 	t.Prose("  ", fmt.Sprintf("predicted: collector %s, largest heap %s, resident %s; saves %s of CPU",
 		shareInterval(f.Collector), sizeInterval(f.Peak), sizeInterval(f.RSS), share(c.Saves)), term.Normal)
-	d := tune.Deploy(c.Point.Setting)
+	d := tune.Deploy(c.Point.Forecast.Setting)
 	t.Blank()
 	t.Linef("  environment  %s", strings.Join(d.Env, " "))
 	block(t, "Dockerfile", d.Dockerfile)
@@ -86,7 +86,7 @@ func choice(t *term.Page, p *tune.Plan) {
 	block(t, "Go", d.Go)
 	t.Blank()
 	for _, o := range c.Others {
-		t.Prose("  not "+string(o.Knob)+" ("+tune.SettingText(o.Point.Setting)+"): ", o.Why, term.Normal)
+		t.Prose("  not "+string(o.Knob)+" ("+tune.SettingText(o.Point.Forecast.Setting)+"): ", o.Why, term.Normal)
 	}
 }
 
@@ -105,23 +105,24 @@ func table(t *term.Page, p *tune.Plan) {
 	t.Linef("%-28s %9s  %-16s %7s %6s  %-18s %-18s", "setting", "cycles/s", "collector", "assist", "idle",
 		"largest heap", "resident")
 	for _, q := range p.Curve {
-		name := tune.SettingText(q.Setting)
+		name := tune.SettingText(q.Forecast.Setting)
 		if !q.Known() {
 			t.Prose(fmt.Sprintf("%-28s ", name), q.Refused, term.Normal)
 			continue
 		}
 		mark := ""
 		switch {
-		case q.Setting == p.Choice.Point.Setting && p.Choice.Refused == "":
+		case q.Forecast.Setting == p.Choice.Point.Forecast.Setting && p.Choice.Refused == "":
 			mark = "recommended"
-		case q.Setting == p.Today.Setting:
+		case q.Forecast.Setting == p.Today.Forecast.Setting:
 			mark = "today"
 		case !q.Fits:
 			mark = "too large"
 		}
-		t.Linef("%-28s %9s  %-16s %7s %6s  %-18s %-18s %s", name, unit.FormatCount(q.PerSecond.Value),
-			shareInterval(q.Collector),
-			share(q.Assist.Value), share(q.Idle.Value), sizeInterval(q.Peak), sizeInterval(q.RSS), mark)
+		t.Linef("%-28s %9s  %-16s %7s %6s  %-18s %-18s %s", name, unit.FormatCount(q.Forecast.PerSecond.Value),
+			shareInterval(q.Forecast.Collector),
+			share(q.Forecast.Assist.Value), share(q.Forecast.Idle.Value), sizeInterval(q.Forecast.Peak),
+			sizeInterval(q.Forecast.RSS), mark)
 	}
 }
 

@@ -66,8 +66,8 @@ func compared(t *term.Page, r *tune.Trials) {
 	t.Blank()
 	t.Linef("  %-22s %27s  %-26s %s", "", "measured: today → chosen", "change", "predicted")
 	for _, row := range r.Rows {
-		t.Linef("  %-22s %12s → %-12s  %-26s %s", row.Label, amount(row.Unit, row.A.Value),
-			amount(row.Unit, row.B.Value), deltaText(row.Change), expectedText(row))
+		t.Linef("  %-22s %12s → %-12s  %-26s %s", row.Change.Label, amount(row.Change.Unit, row.Change.A.Value),
+			amount(row.Change.Unit, row.Change.B.Value), deltaText(row.Change), expectedText(row))
 	}
 	if r.Built {
 		t.Prose("  ! ", "the prediction is of the settings alone: it does not know what another toolchain or "+
@@ -80,11 +80,11 @@ func compared(t *term.Page, r *tune.Trials) {
 func expectedText(r tune.Row) string {
 	e := r.Forecast
 	if e == nil || math.IsNaN(e.Delta.Value) {
-		return string(r.Outcome)
+		return string(r.Change.Outcome)
 	}
 	text := fmt.Sprintf("%+.1f (%+.1f to %+.1f) %%", 100*e.Delta.Value, 100*e.Delta.Low, 100*e.Delta.High)
 	if e.B.Value > 0 || e.A.Value > 0 {
-		text += fmt.Sprintf(", %s → %s", amount(r.Unit, e.A.Value), amount(r.Unit, e.B.Value))
+		text += fmt.Sprintf(", %s → %s", amount(r.Change.Unit, e.A.Value), amount(r.Change.Unit, e.B.Value))
 	}
 	if meets, known := r.Meets(); known && !meets {
 		text += " – not met"
@@ -154,8 +154,9 @@ func trialsJSON(r *tune.Trials) *schema.TuneTrials {
 	out.Warnings = append(out.Warnings, r.Compared.Warnings...)
 	for _, row := range r.Rows {
 		out.Changes = append(out.Changes,
-			schema.TuneDelta{Unit: row.Unit, A: number(row.A), B: number(row.B), Delta: number(row.Delta),
-				Outcome: string(row.Outcome), Predicted: predictedJSON(row)})
+			schema.TuneDelta{Unit: row.Change.Unit, A: number(row.Change.A), B: number(row.Change.B),
+				Delta:   number(row.Change.Delta),
+				Outcome: string(row.Change.Outcome), Predicted: predictedJSON(row)})
 	}
 	return out
 }
