@@ -5,20 +5,18 @@ import (
 	"slices"
 )
 
-// Bytes that count as allocated by the pacer and hold no object: when a processor
-// takes a span to allocate from, all of it counts that is not taken, with its
-// end, where no object fits, and the bits that the runtime keeps there. A cycle
-// takes nearly all spans of the heap once, so that this goes with the size of the
-// heap at its end (2 to 5 %, by the sizes of a program's objects) and not with
-// what the cycle adds; a little more, about half a MiB of tiny heaps whatever is between
-// two cycles, are slots that processors hold.
+// Bytes that the pacer counts as allocated but that hold no object. When a processor takes a
+// span to allocate from, all its free slots count, with the unusable end and the runtime's
+// bits. A cycle takes nearly all spans of the heap once, so this amount is proportional to
+// the heap's size at the end of the cycle (2 to 5 %, depending on object sizes), not to what
+// the cycle adds. Processors hold about half a MiB more, in tiny heaps too.
 const (
 	heldSlots  = 512 << 10
-	mostUnused = 0.3 // of what a cycle adds, whatever else
+	mostUnused = 0.3 // of what a cycle adds, in any case
 )
 
-// course is the trace as walks follow it, with the bytes allocated counted
-// anew: what is not used of what a cycle adds to the heap is a part of the heap.
+// course is the trace as walks follow it, with the bytes allocated recounted: the unused
+// part of what a cycle adds to the heap is proportional to the heap.
 func (t *Trace) course() *Trace {
 	c := *t
 	c.once = t.Whole || t.Drifts()
@@ -33,8 +31,8 @@ func (t *Trace) course() *Trace {
 	return &c
 }
 
-// freely is what is allocated beside a cycle without assists, on the mean over the
-// bytes allocated.
+// freely is the mean of what is allocated during a cycle without assists, weighted by bytes
+// allocated.
 func (c *Trace) freely() float64 {
 	sum, all := 0.0, 0.0
 	for i := 1; i < len(c.Points); i++ {
@@ -47,10 +45,10 @@ func (c *Trace) freely() float64 {
 	return sum / all
 }
 
-// unhinder has cycles that assists held back allocate k times as much beside them
-// without any. What they would do is beyond what was seen: the workers of the
-// background wait for a time slice where no processor is theirs alone, so that a
-// mark phase which nobody helps lasts longer than its work.
+// unhinder multiplies by k the allocation during cycles that assists held back, had there
+// been no assists. The recording does not show that amount: background workers without a
+// processor of their own wait for a time slice, so a mark phase without assists lasts longer
+// than its work.
 func (c *Trace) unhinder(k float64) {
 	for i := range c.Points {
 		p := &c.Points[i]
@@ -59,8 +57,8 @@ func (c *Trace) unhinder(k float64) {
 	c.fit.freer = k
 }
 
-// survival is the part of what is allocated that lives on, on the whole: that
-// by which the live heap grows from nothing to its largest.
+// survival is the overall share of allocated bytes that stays alive: by it the live heap
+// grows from nothing to its largest size.
 func (c *Trace) survival() float64 {
 	if !c.Whole {
 		return 0
@@ -74,9 +72,9 @@ func (c *Trace) survival() float64 {
 	return math.Min(most.Live/math.Max(most.At, 1), 1-c.Dies)
 }
 
-// lateness is by how much later than the pacer's formula says the recorded
-// cycles began, on the whole. The formula itself is right to a hundredth of a
-// MiB in the median; programs that allocate in large pieces jump over it.
+// lateness is the mean distance by which the recorded cycles began after the trigger of the
+// pacer's formula. The median error of the formula is a hundredth of a MiB; programs that
+// allocate in large pieces overshoot the trigger.
 func (t *Trace) lateness() float64 {
 	c := t.pacer(t.Setting)
 	sum, n := 0.0, 0.0
@@ -94,7 +92,7 @@ func (t *Trace) lateness() float64 {
 	return math.Max(0, sum/n)
 }
 
-// demands fills in what the recorded cycles demanded of assists.
+// demands fills in the assist work that the recorded cycles demanded.
 func (c *Trace) demands(t *Trace) {
 	q := t.pacer(t.Setting)
 	for i, p := range t.Points {
@@ -109,9 +107,9 @@ func (c *Trace) demands(t *Trace) {
 	c.Points[0].demand = c.Points[1].demand
 }
 
-// shareCosts gives each cycle what cycles around it took, for the bytes that it
-// marks. Who marks, and what a pause waits for, is chance from one cycle to the
-// next: a walk that sees five of them must not depend on which five.
+// shareCosts gives each cycle the mean cost of its neighbours, scaled to the bytes that it
+// marks. The cost of a single cycle varies by chance; a walk that sees five cycles must not
+// depend on which five.
 func (c *Trace) shareCosts(t *Trace) {
 	own := slices.Clone(c.Points)
 	shared, all := 0.0, 0.0
@@ -145,12 +143,12 @@ func (c *Trace) shareCosts(t *Trace) {
 }
 
 const (
-	mostHindered = 0.9     // of what a program would allocate beside a cycle, that assists are believed to keep it from
-	costCycles   = 5       // on either side, that a cycle's cost is the mean of
-	leastMarked  = 1 << 20 // bytes: what a cycle costs without a heap is about what these cost
+	mostHindered = 0.9     // largest share of a program's allocation during a cycle that assists are assumed to prevent
+	costCycles   = 5       // neighbours on either side in the mean of a cycle's cost
+	leastMarked  = 1 << 20 // bytes: a cycle without a heap costs about as much as marking these
 )
 
-// recount lays the points of t along the bytes allocated as used counts them.
+// recount places the points of t by the bytes allocated as used counts them.
 func (c *Trace) recount(t *Trace) {
 	if t.Unused <= 0 {
 		return
@@ -186,7 +184,8 @@ func (c *Trace) recount(t *Trace) {
 	}
 }
 
-// used is how much is allocated while the heap grows so much, to an end.
+// used is the number of bytes allocated while the heap grows by a given amount to a given
+// end.
 func (t *Trace) used(grown, end float64) float64 {
 	if t.Unused <= 0 {
 		return grown

@@ -19,10 +19,10 @@ type Forecast struct {
 	PerCycle  stats.Interval // bytes allocated per cycle
 	PerSecond stats.Interval // cycles; zero when the window's length is not known
 	Collector stats.Interval // share of CPU that the collector takes from the program
-	Dedicated stats.Interval // of Collector, what background workers and pauses take
-	Assist    stats.Interval // of Collector, what assists take
-	Idle      stats.Interval // share of CPU that marks on idle processors; not in Collector
-	CPU       stats.Interval // process CPU seconds for the work of the window, as a part of the recorded
+	Dedicated stats.Interval // of Collector: background workers and pauses
+	Assist    stats.Interval // of Collector: assists
+	Idle      stats.Interval // share of CPU spent marking on idle processors; not in Collector
+	CPU       stats.Interval // process CPU seconds for the work of the window, divided by the recorded ones
 	Peak      stats.Interval // largest heap, bytes, ballast included
 	RSS       stats.Interval // largest resident set, bytes; zero when the recorded one is not known
 
@@ -35,8 +35,8 @@ type Forecast struct {
 // is no steady state to compute.
 var ErrLimiter = errors.New("limiter territory")
 
-// ErrUnknown says that a recording does not tell what a setting would do: the
-// bounds of the forecast lie too far apart.
+// ErrUnknown says that a recording cannot predict a setting: the bounds of the forecast are
+// too far apart.
 var ErrUnknown = errors.New("not known from this recording")
 
 // safeRatio is the least ratio of what a memory limit leaves for the heap to the
@@ -48,21 +48,21 @@ const safeRatio = 1.3
 type Forecaster struct {
 	trace  *Trace // as recorded
 	course *Trace // that walks follow
-	// Exponent is how the cost of a cycle goes with the size of the heap that the
-	// same live objects are spread over: cost ∝ size^Exponent. It is the caches',
-	// and differs between programs.
+	// Exponent says how the cost of a cycle grows with the size of the heap if the live
+	// objects stay the same: cost ∝ size^Exponent. It comes from the caches and differs
+	// between programs.
 	Exponent stats.Interval
-	// Assumed says that Exponent is what programs in general show.
+	// Assumed says that Exponent is that of programs in general.
 	Assumed bool
 
 	other *Forecaster // of a second trace; nil for none
 
-	// What the recorded setting itself shows the model to be off by.
+	// Error of the model under the recorded setting.
 	perCycle float64 // bytes per cycle, recorded ÷ forecast
 }
 
-// generalExponent is the range that fifteen programs of lab/whatif showed, of the
-// work to do in a cycle: most of them about none, three of them 0.2 to 0.3.
+// generalExponent is the range measured on fifteen programs of lab/whatif, for the work of a
+// cycle: about 0 in most, 0.2 to 0.3 in three.
 var generalExponent = stats.Interval{Value: 0.1, Low: -0.1, High: 0.3}
 
 // NewForecaster checks a trace. It keeps t, which must not change afterwards.
@@ -75,8 +75,8 @@ func NewForecaster(t *Trace) (*Forecaster, error) {
 	return f, nil
 }
 
-// calibrate holds the model against the setting that was recorded: what it is off
-// by there is a factor, within bounds.
+// calibrate compares the model with the recording under the recorded setting and keeps the
+// ratio as a factor, within bounds.
 func (f *Forecaster) calibrate() {
 	t := f.course
 	recorded := t.PerCycle()
@@ -85,8 +85,8 @@ func (f *Forecaster) calibrate() {
 	f.calibrateDemand()
 }
 
-// calibrateDemand has assists do, under the setting that was recorded, the part
-// of the work that they did. Demands are means of ratios, and cycles differ.
+// calibrateDemand scales demands so that assists do the recorded part of the work under the
+// recorded setting. Demands are means of ratios, and cycles differ.
 func (f *Forecaster) calibrateDemand() {
 	background, assist, idle, _ := f.trace.costs()
 	var sum Point
@@ -102,15 +102,15 @@ func (f *Forecaster) calibrateDemand() {
 	f.course.fit.eager = math.Min(math.Max(model/recorded, 1/mostDemandOff), mostDemandOff)
 }
 
-// What calibration corrects at most: bytes per cycle, and demands.
+// Largest corrections of calibration: bytes per cycle, and demands.
 const (
 	mostOff       = 1.15
 	mostDemandOff = 2
 )
 
-// meanStep is the mean of bytes per cycle over walks, and that of each; 0
-// without cycles. The first cycle of a service's window began before it, so that
-// it does not count where the window is walked once.
+// meanStep is the mean of bytes per cycle over walks, and that of each; 0 without cycles.
+// The first cycle of a service's window began before it, so it does not count if the window
+// is walked once.
 func (f *Forecaster) meanStep(ws []walk) (per float64, each []float64) {
 	var cycles, bytes float64
 	for _, w := range ws {
@@ -132,8 +132,8 @@ func (f *Forecaster) meanStep(ws []walk) (per float64, each []float64) {
 // Trace is the trace that the forecaster was made of.
 func (f *Forecaster) Trace() *Trace { return f.trace }
 
-// LimitRatio is the ratio of what a setting's limit leaves for the heap to the
-// largest live heap; infinite without a limit.
+// LimitRatio is the heap size that a setting's limit allows, divided by the largest live
+// heap; infinite without a limit.
 func (f *Forecaster) LimitRatio(s Setting) float64 {
 	if s.Limit <= 0 {
 		return math.Inf(1)
@@ -142,19 +142,19 @@ func (f *Forecaster) LimitRatio(s Setting) float64 {
 	if live <= 0 {
 		return math.Inf(1)
 	}
-	// A heap of little more than what lives has the free slots that go with it, and
-	// at least those that processors hold.
+	// A heap hardly larger than its live objects has free slots in proportion, and at least
+	// those that processors hold.
 	_, held := f.trace.beside(0)
 	slots := math.Max(live*f.trace.Memory.Slack, held)
 	room := float64(s.Limit) - f.trace.Memory.Fixed
-	// Of a small limit the runtime keeps more than its three per cent free.
+	// The runtime keeps more than its three per cent of a small limit free.
 	room -= math.Max(0, limitHeadroomMin-LimitHeadroom*room)
 	return math.Max(0, room) / (live + slots)
 }
 
-// At forecasts one setting. It fails with ErrNeverCollects where the collector
-// would not run at all, and with ErrLimiter below SafeRatio, and with ErrUnknown where
-// its bounds would lie farther apart than settings do.
+// At forecasts one setting. It fails with ErrNeverCollects if the collector would not run at
+// all, with ErrLimiter below SafeRatio, and with ErrUnknown if its bounds would be farther
+// apart than settings are.
 func (f *Forecaster) At(s Setting) (Forecast, error) {
 	if s.GOGC < 0 && s.Limit <= 0 {
 		return Forecast{}, ErrNeverCollects
@@ -178,12 +178,12 @@ func (f *Forecaster) At(s Setting) (Forecast, error) {
 	return out, nil
 }
 
-// tooWide is by what factor the bounds of bytes per cycle differ at most for a
-// forecast to be one: a doubling of GOGC moves them by a factor of two.
+// tooWide is the largest ratio of the bounds of bytes per cycle in a useful forecast: a
+// doubling of GOGC changes them by a factor of two.
 const tooWide = 3
 
-// loosen widens what goes with the bytes allocated beside a cycle where assists
-// hid how many they would be, and no second trace shows it.
+// loosen widens the figures that depend on the bytes allocated during a cycle, if assists
+// hid that number and no second trace shows it.
 func (f *Forecaster) loosen(out *Forecast) {
 	if f.other != nil || !f.Hinders() {
 		return
@@ -202,22 +202,22 @@ func (f *Forecaster) loosen(out *Forecast) {
 	out.RSS.High = math.Max(out.RSS.High, more.RSS.Value)
 }
 
-// looseFreer is what may be allocated beside a cycle without assists, against
-// what the trace tells: the second traces of the programs of lab/whatif that
-// hinder showed 1.2 to 5 times as much.
+// looseFreer is the assumed ratio of the allocation during a cycle without assists to the
+// recorded one. In programs of lab/whatif with much assist work, second traces showed 1.2 to
+// 5 times as much.
 const looseFreer = 5
 
 const (
 	maxGOGC    = 1_000_000
 	maxBallast = 1 << 50
-	// phases is how many walks see where cycles may fall.
+	// phases is the number of walks with different positions of the cycles.
 	phases = 24
-	// leastCycles is how many a walk through a service's window sees at least.
+	// leastCycles is the least number of cycles in a walk through a service's window.
 	leastCycles = 2
 )
 
-// walks goes through the trace from different points, or with different first
-// cycles, because where in the work a cycle falls is chance.
+// walks goes through the trace from different points, or with different first cycles,
+// because the position of a cycle in the work is chance.
 func (f *Forecaster) walks(s Setting) []walk { return f.walksAt(s, f.course.Memory.Scatter.Value) }
 
 // walksAt has Memory.Scatter at another value.
@@ -236,9 +236,8 @@ func (f *Forecaster) walksAt(s Setting, scatter float64) []walk {
 	return out
 }
 
-// stretch scales the first goal of a walk. A program begins as the runtime lets
-// it, give or take what it does at the same time; what a service had allocated
-// before its window is chance.
+// stretch scales the first goal of a walk. A program begins with the runtime's first goal,
+// up to small variations; what a service had allocated before its window is chance.
 func (f *Forecaster) stretch(part float64) float64 {
 	if f.course.Whole {
 		return 0.9 + 0.2*part
@@ -269,20 +268,20 @@ func (f *Forecaster) counts(out *Forecast, ws []walk) {
 	rel := spread(each, per)
 	off := math.Hypot(math.Hypot(rel, far*pacerError), (far-1)*swingError*f.course.fit.swing.relative())
 	if out.Regime == MemoryLimit {
-		// The headroom is a difference: what the goal is off by counts more the
-		// nearer the goal is to the live heap.
+		// The headroom is a difference: an error of the goal counts more the nearer the goal
+		// is to the live heap.
 		goal := per + f.trace.MeanLive() + float64(out.Setting.Ballast)
 		off = math.Hypot(off, limitError*goal/per)
 	}
 	out.PerCycle = widen(per, off)
-	// What is allocated while marking is taken for dead afterwards. Where less of
-	// it is than was recorded, some of the rest may have been alive, and the heap
-	// and its headroom are larger than the walk had them.
+	// Memory allocated during marking is assumed dead afterwards. If it is less than
+	// recorded, some of the rest may have been alive; the heap and its headroom are then
+	// larger than in the walk.
 	out.PerCycle.High = per * (1 + math.Hypot(off, squeezed/cycles))
 	if out.Regime == MemoryLimit {
 		f.scatters(out, per)
-		// What is free beside objects depends on how large the heap was when they were
-		// made, and below a limit alone it first fills that.
+		// Free slots depend on how large the heap was when the objects were made; below a
+		// limit alone the program fills them first.
 		_, slots := f.trace.nonHeap(out.Setting)
 		out.PerCycle.Low = per / (1 + math.Hypot(per/out.PerCycle.Low-1, slotsError*slots/per))
 	}
@@ -293,8 +292,7 @@ func (f *Forecaster) counts(out *Forecast, ws []walk) {
 	}
 }
 
-// scatters widens bytes per cycle below a limit by what is not known of how far
-// apart the objects lie that live on.
+// scatters widens bytes per cycle below a limit by the uncertainty of fragmentation.
 func (f *Forecaster) scatters(out *Forecast, per float64) {
 	at := func(scatter float64) float64 {
 		step, _ := f.meanStep(f.walksAt(out.Setting, scatter))
@@ -332,7 +330,7 @@ func (f *Forecaster) costs(out *Forecast, ws []walk) {
 	k := stats.Interval{Value: grow(e.Value), Low: math.Min(grow(e.Low), grow(e.High)), High: math.Max(grow(e.Low), grow(e.High))}
 	rel := math.Hypot(math.Hypot(f.costScatter(), stats.Z95*runError), costError*f.far(out.Setting))
 	rel = math.Hypot(rel, (out.Cycles.High-out.Cycles.Low)/2/math.Max(out.Cycles.Value, 1e-9))
-	// Idle processors may take more or less of the same work another time.
+	// The share of idle processors in the work varies from run to run.
 	part := func(seconds, error float64) stats.Interval {
 		v := seconds * perCycle
 		return stats.Interval{
@@ -341,7 +339,7 @@ func (f *Forecaster) costs(out *Forecast, ws []walk) {
 			High:  v * (k.Value + math.Hypot(k.High-k.Value, k.Value*error)),
 		}
 	}
-	// What idle processors take less, background workers take.
+	// Background workers do what idle processors do not.
 	split := 0.0
 	if rest := sum.Background + sum.Idle; rest > 0 {
 		split = splitError * sum.Idle / rest
@@ -354,9 +352,8 @@ func (f *Forecaster) costs(out *Forecast, ws []walk) {
 	out.PerSecond = f.perSecond(out)
 }
 
-// shares turns processor seconds into shares of the process's CPU, which
-// changes with them, and with what cycles cost the program beside, while its own
-// work stays.
+// shares turns processor seconds into shares of the process's CPU, which changes with them
+// and with the cost of cycles to the program, while its own work stays.
 func (f *Forecaster) shares(out *Forecast, parts [3]stats.Interval) {
 	background, assist, idle, pause := f.trace.costs()
 	was, is := background+assist+idle+pause, parts[0].Value+parts[1].Value+parts[2].Value
@@ -377,8 +374,8 @@ func (f *Forecaster) shares(out *Forecast, parts [3]stats.Interval) {
 	out.CPU = stats.Interval{Value: all / now, Low: (all - low) / now, High: (all + high) / now}
 }
 
-// perSecond is the rate of cycles. A program that waits for its users goes on
-// at its own rate; one that uses all processors goes faster by what is saved.
+// perSecond is the rate of cycles. A program that waits for its users keeps its rate; one
+// that uses all processors becomes faster by the saving.
 func (f *Forecaster) perSecond(out *Forecast) stats.Interval {
 	if f.trace.Wall <= 0 {
 		return stats.Interval{}
@@ -390,8 +387,8 @@ func (f *Forecaster) perSecond(out *Forecast) stats.Interval {
 	return stats.Interval{Value: rate.Value / out.CPU.Value, Low: rate.Low / out.CPU.High, High: rate.High / math.Max(out.CPU.Low, 1e-3)}
 }
 
-// Saturated tells whether the program used all its processors, so that what the
-// collector saves becomes throughput.
+// Saturated reports whether the program used all its processors, so that savings become
+// throughput.
 func (f *Forecaster) Saturated() bool {
 	t := f.trace
 	return t.Procs > 0 && t.Wall > 0 && t.CPU >= saturated*t.Wall*float64(t.Procs)
@@ -403,7 +400,7 @@ func (f *Forecaster) sizes(out *Forecast, ws []walk) {
 	for i, w := range ws {
 		peaks[i] = w.peak
 		if w.regime == MemoryLimit {
-			// At its largest the heap has what the overage costs it on the whole.
+			// The largest heap includes the mean overage.
 			peaks[i] += overage * float64(out.Setting.Limit)
 		}
 	}
@@ -421,8 +418,8 @@ func (f *Forecaster) sizes(out *Forecast, ws []walk) {
 	f.resident(out)
 }
 
-// resident fills in the resident set: the recorded one, and what the runtime maps
-// more for a heap of that size.
+// resident fills in the resident set: the recorded one, plus what the runtime maps in
+// addition for a heap of that size.
 func (f *Forecaster) resident(out *Forecast) {
 	if f.trace.RSS <= 0 {
 		return
@@ -442,12 +439,12 @@ func (f *Forecaster) resident(out *Forecast) {
 		Low:   math.Max(0, v-math.Hypot(v-resident(out.Peak.Low), math.Hypot(slack, v*residentError))),
 		High:  v + math.Hypot(resident(out.Peak.High)-v, math.Hypot(slack, v*residentError)),
 	}
-	// The program's file and what C has are not the runtime's.
+	// The program's file and C memory are not the runtime's.
 	outside := math.Max(0, f.trace.RSS-here*(1+f.trace.Memory.Slack)-f.trace.Memory.Fixed)
 	out.RSS.High = math.Max(out.RSS.Value, math.Min(out.RSS.High, limitMost(out.Setting)+outside))
 }
 
-// limitMost is what the runtime maps at most: it keeps below the limit, but for
+// limitMost is the largest amount that the runtime maps: it stays below the limit except for
 // moments.
 func limitMost(s Setting) float64 {
 	if s.Limit <= 0 {
@@ -456,8 +453,8 @@ func limitMost(s Setting) float64 {
 	return float64(s.Limit) * (1 + momentary)
 }
 
-// What a forecast is off by beyond what the trace itself shows, as fractions;
-// the first four grow with the distance from the recorded setting (far).
+// Errors of a forecast beyond those that the trace itself shows, as fractions; the first
+// four grow with the distance from the recorded setting (far).
 const (
 	pacerError    = 0.08
 	swingError    = 0.2 // of the live heap's deviation; grows with far - 1
@@ -467,25 +464,24 @@ const (
 	slotsError    = 0.5  // of free slots below a limit
 	assistError   = 0.5
 	idleError     = 0.5
-	splitError    = 0.6 // of the background's part where all the rest is idle marking
+	splitError    = 0.6 // of the background's part if all the rest is idle marking
 	slackError    = 0.15
 	residentError = 0.05
-	momentary     = 0.03 // of a limit, that is held beyond it before memory goes back
-	leastOwn      = 0.02 // of CPU is the program's own, whatever the clocks say
-	leastWork     = 0.25 // of what is the program's own remains without any cycle
+	momentary     = 0.03 // of a limit: excess held before memory is returned
+	leastOwn      = 0.02 // of CPU is the program's own, even if the clocks show less
+	leastWork     = 0.25 // of the program's own CPU remains without any cycle
 	saturated     = 0.85
 )
 
-// besideCost is what a cycle costs the program beyond what the collector's clocks
-// count, as a part of that: sweeping, write barriers, spans to take again, and
-// caches that the marking filled with other data. The CPU that a byte allocated
-// took beside the collector rose with the cycles per byte in all programs of
-// lab/whatif but one, by 0.2 to 1.2 of what a cycle costs; by 0.39, 0.36 and 0.57
-// in the median of the programs tuned, held out and later.
+// besideCost is the cost of a cycle to the program, as a fraction of the cost that the
+// collector's clocks count: sweeping, write barriers, taking spans again, and cache
+// pollution by marking. In all programs of lab/whatif but one, the program's own CPU per
+// byte allocated rose with the cycles per byte, by 0.2 to 1.2 of the cost of a cycle. The
+// medians were 0.39, 0.36 and 0.57 for the programs tuned, held out and later.
 const besideCost = 0.4
 
-// far is how far a setting lies from the recorded one: 1, and ½ more for each
-// doubling or halving of the headroom; 3 where that is not known.
+// far is the distance of a setting from the recorded one: 1, plus ½ for each doubling or
+// halving of the headroom; 3 if that is not known.
 func (f *Forecaster) far(s Setting) float64 {
 	a, b := f.room(f.trace.Setting), f.room(s)
 	if a <= 0 || b <= 0 || math.IsInf(a, 1) || math.IsInf(b, 1) {

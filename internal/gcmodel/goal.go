@@ -20,8 +20,8 @@ import (
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
-// Setting is what a user can turn. The zero value is GOGC=0, which collects
-// without pause; the runtime's default is Setting{GOGC: 100}.
+// Setting is what a user can set. The zero value is GOGC=0, which collects without pause;
+// the runtime's default is Setting{GOGC: 100}.
 type Setting struct {
 	GOGC    int        // percent; negative: off
 	Limit   unit.Bytes // GOMEMLIMIT; 0: none
@@ -33,7 +33,7 @@ type Setting struct {
 type Workload struct {
 	AllocRate float64 // bytes allocated per time unit (second or operation)
 	Live      float64 // heapMarked: bytes marked by a cycle, without Setting.Ballast
-	MarkAlloc float64 // of Live, what was allocated while the cycle marked and so counts as alive whatever becomes of it; 0: not known
+	MarkAlloc float64 // of Live: allocated during marking, which survives the cycle in any case; 0: not known
 	HeapScan  float64 // scan work of a cycle in the heap: pointerful prefixes only
 	Stacks    float64 // lastStackScan: stack bytes scanned
 	Globals   float64 // globalsScan: data and bss bytes scanned
@@ -46,7 +46,7 @@ type Workload struct {
 // Regime says which term of the pacer's formula decides the goal.
 type Regime int
 
-// The regimes, with the term of runtime/mgcpacer.go that rules in each.
+// The regimes, with the term of runtime/mgcpacer.go that decides in each.
 const (
 	Proportional  Regime = iota // gcPercentHeapGoal: headroom grows with the live heap
 	MinimumHeap                 // heapMinimum, 4 MiB·GOGC/100: the goal is a constant
@@ -92,9 +92,9 @@ const (
 	defaultHeapMinimum = 4 << 20
 	minRunway          = 64 << 10 // between trigger and goal
 	limitHeadroomMin   = 1 << 20  // memoryLimitMinHeapGoalHeadroom
-	// sweepDistance is sweepMinHeapDistance of runtime/mgc.go: under GOGC no cycle
-	// begins before so much is allocated after the last, whatever its goal, so
-	// that the sweeper can finish. The goal then moves behind the trigger.
+	// sweepDistance is sweepMinHeapDistance of runtime/mgc.go: under GOGC no cycle begins
+	// before this much is allocated after the last one, so that the sweeper can finish. The
+	// goal then moves behind the trigger.
 	sweepDistance = 1 << 20
 )
 
@@ -120,14 +120,14 @@ func Goal(w Workload, s Setting) (Target, error) {
 	return t, nil
 }
 
-// headroom is goal − heapMarked as a linear form of the workload, which every
-// regime of the pacer is. The coefficients are its derivatives.
+// headroom is goal − heapMarked as a linear form of the workload; it is linear in every
+// regime of the pacer. The coefficients are its derivatives.
 type headroom struct {
 	regime  Regime
 	live    float64 // per byte of live heap
 	ballast float64 // per byte of ballast
 	roots   float64 // per byte of stacks and globals
-	shared  float64 // bytes that depend on no one
+	shared  float64 // constant bytes
 }
 
 func (h headroom) bytes(w Workload, s Setting) float64 {
@@ -161,8 +161,8 @@ func larger(w Workload, s Setting, a, b headroom) headroom {
 	return a
 }
 
-// limitGoal is memoryLimitHeapGoal before it is clamped to heapMarked. The
-// term for an overage is left out: it is a transient, not a steady state.
+// limitGoal is memoryLimitHeapGoal before it is clamped to heapMarked. The term for an
+// overage is ignored: it is transient.
 func limitGoal(w Workload, s Setting) float64 {
 	goal := float64(s.Limit) - w.NonHeap
 	if goal <= 0 {

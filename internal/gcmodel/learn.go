@@ -7,14 +7,13 @@ import (
 	"github.com/heaptrim/heaptrim/internal/stats"
 )
 
-// errNoContrast says that two traces cannot tell the exponent.
+// errNoContrast says that two traces do not determine the exponent.
 var errNoContrast = errors.New("both recordings have heaps of about the same size")
 
-// Learn takes the exponent of this program from a second trace of it under
-// another setting: cost and size of its cycles against those of the first, and
-// weighs it with what programs in general show. Where the second trace holds
-// cycles enough, settings that are nearer to its own are then forecast from it.
-// It is kept and must not change.
+// Learn estimates the exponent of this program from a second trace under another setting, by
+// cost and size of the cycles of both, and weighs it with that of programs in general. If
+// the second trace has enough cycles, settings that are nearer to its own are then forecast
+// from it. It is kept and must not change.
 func (f *Forecaster) Learn(second *Trace) error {
 	if err := second.check(); err != nil {
 		return err
@@ -29,9 +28,8 @@ func (f *Forecaster) Learn(second *Trace) error {
 	}
 	e := math.Log(b.perWork/a.perWork) / distance
 	own := math.Hypot(math.Hypot(a.error, b.error), runError) / math.Abs(distance)
-	// Each of the two, what this program shows and what programs in general do,
-	// counts by its own certainty: two short recordings on a busy machine say
-	// little.
+	// Each estimate, of this program and of programs in general, is weighted by its
+	// certainty: two short recordings on a busy machine say little.
 	general := (generalExponent.High - generalExponent.Low) / 2 / stats.Z95
 	share := general * general / (general*general + own*own)
 	e = share*e + (1-share)*generalExponent.Value
@@ -48,20 +46,20 @@ func (f *Forecaster) Learn(second *Trace) error {
 	return nil
 }
 
-// unhinder passes on to the first trace what the second shows of what is
-// allocated beside a cycle that assists leave alone.
+// unhinder applies to the first trace what the second shows of the allocation during a cycle
+// without assists.
 func (f *Forecaster) unhinder(k float64) {
 	f.course.unhinder(k)
 	f.calibrate()
 }
 
-// mostFreer bounds what a second trace says the program would allocate beside
-// the cycles of the first.
+// mostFreer bounds the allocation during cycles of the first trace that a second trace
+// implies.
 const mostFreer = 10
 
-// Hinders tells whether assists do so much of the marking, while so much is
-// allocated beside it, that what would be without them is not known: it counts as
-// marked, so that the heap after a cycle goes with it, and the distance to the next.
+// Hinders reports whether assists do so much of the marking, and so much is allocated during
+// it, that the allocation without assists is not known. That allocation counts as marked:
+// the heap after a cycle depends on it, and the distance to the next.
 func (f *Forecaster) Hinders() bool {
 	background, assist, idle, _ := f.trace.costs()
 	beside, marked := 0.0, 0.0
@@ -76,12 +74,12 @@ const (
 	hinderedHeap = 0.1 // of the bytes marked
 )
 
-// Ask tells whether a second recording, as long as the first, is worth its while,
-// and under which setting: GOGC=400, or four times a larger one. It is where the
-// collector takes so much that the exponent matters, and where the cycles of the
-// second, about a fifth as many, would tell the cost of one better than programs
-// in general do; and where assists hide what is allocated beside a cycle (Hinders),
-// and the second has cycles enough to show it.
+// Ask reports whether a second recording, as long as the first, would help, and under which
+// setting: GOGC=400, or four times a larger one. It would in two cases. The collector's
+// share is large enough for the exponent to matter, and the cycles of the second, about a
+// fifth as many, would give the cost of a cycle more precisely than programs in general do.
+// Or assists hide the allocation during a cycle (Hinders), and the second has enough cycles
+// to show it.
 func (f *Forecaster) Ask() (Setting, bool) {
 	t := f.trace
 	s := t.Setting
@@ -104,16 +102,16 @@ const (
 // fewToWalk is how many cycles a second trace must have to be walked itself.
 const fewToWalk = 8
 
-// doubt is the square of what a forecast may be off by: with the distance from
-// the setting that was recorded, between two runs, and by few cycles that differ.
+// doubt is the variance of a forecast: from the distance to the recorded setting, from
+// differences between two runs, and from few cycles that differ.
 func (f *Forecaster) doubt(s Setting) float64 {
 	away := pacerError * (f.far(s) - 1)
 	chance := f.costScatter() / stats.Z95
 	return away*away + runError*runError + chance*chance
 }
 
-// blend weighs a forecast from the first trace with one from the second, which
-// may lie nearer to the setting: each by the inverse of its doubt.
+// blend weighs a forecast from the first trace with one from the second, which may be nearer
+// to the setting: each by the inverse of its doubt.
 func (f *Forecaster) blend(own Forecast) Forecast {
 	if f.other == nil {
 		return own
@@ -140,7 +138,7 @@ func (f *Forecaster) blend(own Forecast) Forecast {
 	}
 	f.resident(&out)
 	out.Pinned += (there.Pinned - own.Pinned) * part
-	// How much work there is to do is the first trace's.
+	// The amount of work is the first trace's.
 	if k := own.PerCycle.Value / out.PerCycle.Value; k > 0 && !math.IsInf(k, 0) {
 		out.Cycles, out.PerSecond = own.Cycles.Scale(k), own.PerSecond.Scale(k)
 	}
@@ -161,9 +159,8 @@ func between(a, b stats.Interval, part float64) stats.Interval {
 	return stats.Interval{Value: mix(a.Value, b.Value), Low: mix(a.Low, b.Low), High: mix(a.High, b.High)}
 }
 
-// runError is what the cost of a cycle differs by between two runs of the same
-// program under the same setting, one standard deviation: how fast the processor
-// and its caches happen to be.
+// runError is the standard deviation of a cycle's cost between two runs of the same program
+// under the same setting: the speed of the processor and its caches varies.
 const runError = 0.08
 
 // leastContrast is the least logarithm of the ratio of two heaps' sizes.
@@ -198,8 +195,8 @@ func (t *Trace) cost() meanCost {
 	return m
 }
 
-// Scaled answers for the same program with a live heap k times as large, with
-// what f has learnt.
+// Scaled is the forecaster of the same program with a live heap k times as large, with what
+// f has learnt.
 func (f *Forecaster) Scaled(k float64) *Forecaster {
 	s := *f
 	s.trace = f.trace.scaled(k)
@@ -214,8 +211,8 @@ func (f *Forecaster) Scaled(k float64) *Forecaster {
 	return &s
 }
 
-// scaled is the program with a live heap k times as large, and all that goes
-// with it.
+// scaled is the program with a live heap k times as large, and everything in proportion to
+// it.
 func (t *Trace) scaled(k float64) *Trace {
 	s := *t
 	s.Points = make([]Point, len(t.Points))

@@ -22,7 +22,7 @@ type Marginal struct {
 	PerCycle float64 // cost of one cycle
 
 	PerAlloc float64 // ∂Cost/∂AllocRate: per byte per time unit
-	PerLive  float64 // ∂Cost/∂Live: per byte; negative where live bytes are headroom
+	PerLive  float64 // ∂Cost/∂Live: per byte; negative if live bytes add headroom
 	PerScan  float64 // ∂Cost/∂HeapScan: per byte of scan work
 
 	Remainder Remainder
@@ -33,14 +33,13 @@ type Marginal struct {
 // that they take (MinimumHeap, MemoryLimit).
 func (m Marginal) Retention(s Site) float64 { return s.Live*m.PerLive + s.Scan*m.PerScan }
 
-// Remainder is the collector cost that belongs to no site. Its parts can be
-// negative: headroom that is there without any site doing anything is a saving
-// that the sites' own columns do not contain.
+// Remainder is the unattributed collector cost. Its parts can be negative: headroom that
+// exists without any site is a saving that the sites' own columns do not contain.
 type Remainder struct {
 	Fixed          float64 // cost of a cycle that does not depend on scan work
 	RootMark       float64 // marking from stacks and globals
 	RootHeadroom   float64 // stacks and globals raise the goal under GOGC
-	Ballast        float64 // the ballast's share of the headroom: it buys some under GOGC, takes some under a limit
+	Ballast        float64 // the ballast's share of the headroom: it adds some under GOGC and uses some under a limit
 	SharedHeadroom float64 // the goal's constant: heapMinimum, minRunway, or what the limit leaves
 }
 
@@ -72,8 +71,8 @@ func Marginals(w Workload, s Setting) (Marginal, error) {
 	m.Remainder = Remainder{
 		Fixed:    m.Cycles * c.fixed,
 		RootMark: m.PerScan * w.roots(),
-		// Each term x of N costs x·∂C/∂x = −C·(coefficient·x)/N; over all
-		// terms that is −C, which the sum of Churn, +C, makes up for.
+		// Each term x of N costs x·∂C/∂x = −C·(coefficient·x)/N; over all terms that is −C,
+		// which the sum of Churn, +C, cancels.
 		RootHeadroom:   -cost * (h.roots * w.roots() / n),
 		Ballast:        -cost * (h.ballast * float64(s.Ballast) / n),
 		SharedHeadroom: -cost * (h.shared / n),

@@ -2,9 +2,9 @@ package gcmodel
 
 import "math"
 
-// Prices charges the collector's cost to allocation, live bytes and scan work
-// so that nothing is charged twice and nothing is left over: the derivatives of
-// Marginals, averaged over the program's growth from nothing to its own point,
+// Prices charges the collector's cost to allocation, live bytes and scan work so that all
+// charges add up to the cost: the derivatives of Marginals, averaged over the program's
+// growth from nothing to its own point,
 //
 //	price = ∫₀¹ ∂C(t·A, t·L, t·W) dt
 //
@@ -13,11 +13,10 @@ import "math"
 // "Allocation of Shared Costs", 1982): the only one that adds up to the cost for
 // every cost function and does not depend on how sites are grouped.
 //
-// Where the cost is homogeneous, as under GOGC with a large live heap, prices
-// and derivatives are the same. Where sites share one headroom, at the minimum
-// heap or below a memory limit, each site's own derivative contains what it
-// takes from all others, and the derivatives of all sites together exceed the
-// cost; the prices do not.
+// Where the cost is homogeneous, as under GOGC with a large live heap, prices and
+// derivatives are the same. If sites share one headroom, at the minimum heap or below a
+// memory limit, each site's derivative includes the headroom that it takes from all others.
+// The derivatives of all sites together then exceed the cost; the prices do not.
 //
 // The Marginal that Prices returns differs from that of Marginals in PerAlloc,
 // PerLive, PerScan and Remainder, which is zero but for the error of the
@@ -42,8 +41,8 @@ func Prices(w Workload, s Setting) (Marginal, error) {
 	return m, nil
 }
 
-// A program grows through all its orders of magnitude, so the panels of the
-// integration are as long as they are far from the start.
+// A program grows through all orders of magnitude, so the length of an integration panel is
+// its distance from the start.
 const (
 	smallest = 1e-12
 	growth   = 1.05
@@ -59,8 +58,8 @@ var gauss = [...]struct{ at, weight float64 }{
 	{0.5 + 0.3872983346207417, 5.0 / 18},
 }
 
-// grown is the workload at a part of its size; what it scans outside the heap
-// is there from the start.
+// grown is the workload at a part of its size; the roots have their full size from the
+// start.
 func (w Workload) grown(t float64) Workload {
 	w.AllocRate *= t
 	w.Live *= t
@@ -75,7 +74,7 @@ func (a slopes) plus(b slopes) slopes {
 	return slopes{a.alloc + b.alloc, a.live + b.live, a.scan + b.scan}
 }
 
-// slopes gives the derivatives at w with a cycle's cost as c has it.
+// slopes gives the derivatives at w with the cycle cost of c.
 func (c cycleCost) slopes(w Workload, s Setting) slopes {
 	h := headroomOf(w, s)
 	n := h.bytes(w, s)

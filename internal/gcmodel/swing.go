@@ -2,26 +2,24 @@ package gcmodel
 
 import "math"
 
-// swing says how the live heap of a program moves between the cycles that saw
-// it: as a process that goes back to its mean and forgets where it was over so
-// many bytes (Ornstein–Uhlenbeck). Where cycles lie nearer to each other than
-// that, the live heap runs straight from one to the next. Where they lie farther
-// apart, each says little of what is between, and a long way that follows a cycle
-// with a large live heap does not make the whole of it large.
+// swing models the live heap between recorded cycles as a mean-reverting process
+// (Ornstein–Uhlenbeck) with a correlation length in bytes. Between cycles that are nearer
+// than that, the live heap is interpolated linearly. Between cycles that are farther apart
+// it returns to its mean, so a long distance after a cycle with a large live heap is not
+// large throughout.
 type swing struct {
-	reach float64   // bytes over which it forgets; 0: nothing to remember
+	reach float64   // correlation length in bytes; 0: no correlation
 	mean  []float64 // near each cycle
 	sd    []float64 // near each cycle
 	grows float64   // part of a cycle's cost that goes with the live heap
 }
 
 const (
-	swingCycles = 8    // on either side, that mean and deviation are of
-	leastSwing  = 0.05 // of the mean remains, whatever is drawn
+	swingCycles = 8    // neighbours on either side for mean and deviation
+	leastSwing  = 0.05 // least part of the mean that remains after a draw
 )
 
-// swingOf finds the reach that makes each cycle's live heap least surprising
-// after the one before it.
+// swingOf finds the reach with which neighbours predict each cycle's live heap best.
 func swingOf(ps []Point) swing {
 	var best swing
 	step := (ps[len(ps)-1].At - ps[0].At) / float64(len(ps)-1)
@@ -39,8 +37,8 @@ func swingOf(ps []Point) swing {
 	return best
 }
 
-// around takes mean and deviation of the cycles on either side. Each counts for
-// what lies between it and its neighbours, as far as it reaches.
+// around takes mean and deviation of the cycles on either side. Each is weighted by its
+// distance to its neighbours, up to the reach.
 func around(ps []Point, reach float64) swing {
 	s := swing{reach: reach, mean: make([]float64, len(ps)), sd: make([]float64, len(ps))}
 	weight := make([]float64, len(ps))
@@ -81,8 +79,7 @@ func (s swing) relative() float64 {
 	return sd / mean
 }
 
-// surprise is what cycles differ by from what their neighbours let expect, on
-// the whole.
+// surprise is the total deviation of cycles from the values that their neighbours predict.
 func (s swing) surprise(ps []Point) float64 {
 	sum := 0.0
 	for i := 1; i+1 < len(ps); i++ {
@@ -133,7 +130,7 @@ func (s swing) bridge(ps []Point, between span, at, z float64) float64 {
 	if s.reach <= 0 || far < straight {
 		return a.Live + (b.Live-a.Live)*part
 	}
-	far = math.Min(far, 50) // beyond, all is forgotten, and Sinh overflows
+	far = math.Min(far, 50) // beyond that there is no correlation, and Sinh overflows
 	whole := math.Sinh(far)
 	from, to := math.Sinh(far*(1-part))/whole, math.Sinh(far*part)/whole
 	ma, mb := s.mean[between.from], s.mean[between.to]
@@ -143,6 +140,6 @@ func (s swing) bridge(ps []Point, between span, at, z float64) float64 {
 	return math.Max(middle+(a.Live-ma)*from+(b.Live-mb)*to+sd*free*z, leastSwing*middle)
 }
 
-// straight is how near cycles must lie, in parts of the reach, for nothing to be
-// forgotten between them.
+// straight is the distance of cycles, as a part of the reach, below which interpolation is
+// linear.
 const straight = 1.0 / 32

@@ -9,15 +9,14 @@ import (
 	"github.com/heaptrim/heaptrim/internal/stats"
 )
 
-// Trace is a recorded run of a program, laid along the bytes that it allocated.
-// What a program keeps alive depends on how far it has come, and hardly on when
-// the collector ran, so a trace of one setting can be walked under another.
+// Trace is a recorded run of a program, as a function of the bytes that it allocated. The
+// live heap depends on the program's progress and hardly on the collector, so a trace of one
+// setting can be walked under another.
 type Trace struct {
 	Points []Point // one per cycle, by At
 	Bytes  float64 // allocated in all; used when Whole
-	// Whole says that the trace is a program's life from its start, which is
-	// walked once. A trace that is not is the window of a service, which goes on
-	// as it was and is walked round and round.
+	// Whole says that the trace is a program's life from its start, which is walked once.
+	// Otherwise the trace is the window of a service, which is repeated as often as needed.
 	Whole   bool
 	Setting Setting
 	Procs   int     // GOMAXPROCS; 0 when not known
@@ -26,14 +25,14 @@ type Trace struct {
 	Peak    float64 // largest heap in the window, in bytes
 	RSS     float64 // largest resident set, in bytes; 0 when not known
 	Memory  Memory
-	// Unused is how much more than what is allocated a cycle adds to the heap's
-	// size, in bytes: the runtime counts a span as live when a processor takes it
-	// to allocate from, and some of its slots are still free when a cycle ends.
+	// Unused is the number of bytes by which a cycle grows the heap beyond what is
+	// allocated: the runtime counts a span as live when a processor takes it to allocate
+	// from, and some of its slots are still free when a cycle ends.
 	Unused float64
-	// Dies is the part, 0 to 1, of what is allocated while a cycle marks that
-	// counts as marked and is dead all the same, so that it is headroom lost: all
-	// of it in a service, whose garbage lives for less than a mark phase; little
-	// in a program that builds what it needs later.
+	// Dies is the part, 0 to 1, of what is allocated while a cycle marks that counts as
+	// marked although it is dead, which is lost headroom: all of it in a service whose
+	// garbage lives for less than a mark phase, little in a program that builds data for
+	// later.
 	Dies float64
 
 	// once says that the trace is walked once, from its start.
@@ -46,33 +45,33 @@ type fitted struct {
 	// Unused is made up of bytes that processors hold, and a part of the heap at
 	// the cycle's end.
 	held, ends float64
-	// late is by how much cycles begin behind the trigger, in bytes.
+	// late is the distance in bytes by which cycles begin after the trigger.
 	late float64
-	// eager is by what factor the model has cycles demand more of assists under
-	// the recorded setting than the recording; see demand.
+	// eager is the ratio of the model's assist demand under the recorded setting to the
+	// recorded one; see demand.
 	eager float64
 	swing swing
-	lives float64 // part of what is allocated that lives on; see survival
-	freer float64 // by what factor more is allocated beside a cycle without assists than the trace itself tells; see unhinder
+	lives float64 // share of allocated bytes that stays alive; see survival
+	freer float64 // ratio of the allocation during a cycle without assists to the trace's own estimate; see unhinder
 }
 
 // Memory is what the runtime maps beside the objects of the heap, when the heap
 // is at its largest.
 type Memory struct {
 	Fixed float64 // bytes that do not grow with the heap: stacks, tables
-	Slack float64 // per byte of heap: free slots of spans in use, and the runtime's books on them
-	// Scatter is the part, 0 to 1, of what a cycle frees that lies in spans with
-	// objects that live on. The program allocates there before it takes more
-	// spans; until it has, those slots count against a limit.
+	Slack float64 // per byte of heap: free slots of spans in use, and the runtime's metadata
+	// Scatter is the part, 0 to 1, of what a cycle frees that is in spans with live objects.
+	// The program allocates there before it takes more spans; until then those slots count
+	// against a limit.
 	Scatter stats.Interval
 }
 
 // Point is one cycle of a trace. Sizes are bytes, times processor seconds.
 type Point struct {
 	At   float64 // bytes allocated from the window's start to the end of marking
-	Live float64 // marked, less what Trace.Dies says of Beside: the invariant of all settings
-	// Beside is what was allocated while the cycle marked, and Natural what would
-	// have been without assists, which hold the program back at the goal.
+	Live float64 // marked, less the dead part of Beside (Trace.Dies): the same under all settings
+	// Beside is what was allocated during marking, and Natural what would have been
+	// allocated without assists, which slow the program down near the goal.
 	Beside, Natural float64
 	End             float64 // heap size at the end of marking
 
@@ -82,19 +81,19 @@ type Point struct {
 	Background, Assist, Idle, Pause float64 // processor seconds of the cycle
 
 	demand   float64 // see the function of that name; 0 when not known
-	hindered float64 // part of Natural that assists kept the program from, 0 to below 1
+	hindered float64 // part of Natural that assists prevented, 0 to below 1
 }
 
 // work is the scan work of the cycle.
 func (p Point) work() float64 { return p.HeapScan + p.Stacks + p.Globals }
 
-// charged is what the cycle took from the program; idle marking is not in it.
+// charged is the cost of the cycle to the program, without idle marking.
 func (p Point) charged() float64 { return p.Background + p.Assist + p.Pause }
 
-// total is all that the cycle took.
+// total is the whole cost of the cycle.
 func (p Point) total() float64 { return p.charged() + p.Idle }
 
-// scaleCost has all that the cycle took k times as large.
+// scaleCost multiplies the whole cost of the cycle by k.
 func (p *Point) scaleCost(k float64) {
 	p.Background *= k
 	p.Assist *= k
@@ -102,14 +101,13 @@ func (p *Point) scaleCost(k float64) {
 	p.Pause *= k
 }
 
-// marking is the part of the processors that mark in the background and where
-// they would be idle, while the cycle does. The pacer's own figure tells it:
+// marking is the share of processors that mark, in the background and on idle processors,
+// during the cycle. It follows from the pacer's own figure:
 //
 //	ConsMark = Beside ÷ work × (¼ + assist + idle) ÷ (¾ − assist)
 //
-// A program that is held back by a part h while so many processors mark assists
-// with h × (1 − marking) of the work: what its goroutines mark they do not
-// allocate, and the phase is shorter by it.
+// A program slowed down by a part h during such marking assists with h × (1 − marking) of
+// the work: time spent marking is not spent allocating, and the phase is shorter by it.
 func (p Point) marking() float64 {
 	if p.Beside <= 0 || p.work() <= 0 {
 		return BackgroundShare
@@ -123,7 +121,7 @@ func (p Point) marking() float64 {
 	return math.Min(math.Max(per/sum*(p.Background+p.Idle), BackgroundShare), mostMarking)
 }
 
-// mostMarking is below 1: someone allocates.
+// mostMarking is below 1: the program still allocates.
 const mostMarking = 0.95
 
 // mix is the point between p and q at f of 0 to 1.
@@ -137,10 +135,10 @@ func (p Point) mix(q Point, f float64) Point {
 	}
 }
 
-// Unhindered is by what factor a program would have allocated more during a mark
-// phase without assists. What assists took of the processors, as shares of all
-// of them, it would have had for itself, and the phase would have lasted longer,
-// because background and idle workers alone had done the work.
+// Unhindered is the factor by which a program would have allocated more during a mark phase
+// without assists. It would have had the processor time of the assists (shares of all
+// processors), and the phase would have lasted longer, because background and idle workers
+// alone would have done the work.
 func Unhindered(background, assist, idle float64) float64 {
 	own := 1 - background - assist
 	if own <= 0 || background+idle <= 0 {
@@ -196,8 +194,8 @@ func (t *Trace) span() float64 {
 	return t.Points[len(t.Points)-1].At - t.Points[0].At
 }
 
-// PerCycle is how many bytes are allocated per cycle on the mean. What a program
-// allocates after its last cycle is not in it.
+// PerCycle is how many bytes are allocated per cycle on the mean. Allocation after the last
+// cycle is not included.
 func (t *Trace) PerCycle() float64 {
 	n := float64(len(t.Points))
 	if t.Whole {
@@ -209,15 +207,15 @@ func (t *Trace) PerCycle() float64 {
 // marked is what the cycle at p marked.
 func (t *Trace) marked(p Point) float64 { return p.Live + t.Dies*p.Beside }
 
-// chance is what a walk leaves to chance at a place: z is by how many of its
-// deviations the live heap differs there from what is expected, and falls, of 0
-// to 1, where between two cycles it falls if it does.
+// chance holds the random variables of a walk at a place: z is the deviation of the live
+// heap from its expected value, in standard deviations. falls, from 0 to 1, is the position
+// between two cycles at which it drops, if it does.
 type chance struct {
 	z     float64
 	falls func(cycle int) float64
 }
 
-// at is the program's state after so many bytes. A service's trace repeats.
+// at is the program's state after a number of bytes. A service's trace repeats.
 func (t *Trace) at(bytes float64, c chance) Point {
 	ps := t.Points
 	bytes = t.place(bytes)
@@ -232,8 +230,8 @@ func (t *Trace) at(bytes float64, c chance) Point {
 	}
 	part := (bytes - ps[i-1].At) / (ps[i].At - ps[i-1].At)
 	if ps[i].Live < fall*ps[i-1].Live {
-		// What is let go of when a piece of work is done goes together: the live
-		// heap was never halfway down.
+		// Memory released at the end of a piece of work is released at once: the live heap
+		// was never halfway down.
 		if part < c.falls(i) {
 			return ps[i-1]
 		}
@@ -251,7 +249,7 @@ func (t *Trace) at(bytes float64, c chance) Point {
 	return p
 }
 
-// fall is what part of the live heap remains, at most, where it falls at once.
+// fall is the largest part of the live heap that remains after such a drop.
 const fall = 0.5
 
 // place turns bytes of a walk into bytes of the trace.
@@ -265,9 +263,9 @@ func (t *Trace) place(bytes float64) float64 {
 	return t.Points[0].At + math.Mod(bytes, t.span())
 }
 
-// Drifts tells whether the live heap is another one at the end of the window
-// than at its start: caches that fill, or a leak. What such a service would do
-// beyond the window is not known; forecasts are then of the window itself.
+// Drifts reports whether the live heap differs between the start and the end of the window:
+// caches fill, or memory leaks. The future of such a service is not known; forecasts then
+// cover the window itself.
 func (t *Trace) Drifts() bool {
 	n := len(t.Points) / 3
 	if t.Whole || n < 2 {

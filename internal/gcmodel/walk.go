@@ -14,23 +14,23 @@ type walk struct {
 	work     Point   // sums of the cycles' processor seconds
 	endRatio float64 // sum of the cycles' heap sizes over those of the recording
 	pinned   float64 // cycles that assists held at their goal
-	squeezed float64 // sum of what cycles allocated less while marking than recorded, over the bytes marked
+	squeezed float64 // sum of the reductions of allocation during marking against the recording, divided by the bytes marked
 	regime   Regime
 }
 
 // Constants of runtime/mgcpacer.go.
 const (
 	runwayFactor    = (1 - BackgroundShare) / BackgroundShare
-	leastTrigger    = 45.0 / 64 // minTriggerRatioDistance: of the headroom, used up when a cycle begins, at the earliest
+	leastTrigger    = 45.0 / 64 // minTriggerRatioDistance: least part of the headroom used up when a cycle begins
 	maxTriggerRatio = 61.0 / 64
 	largestRunway   = 4 << 20 // defaultHeapMinimum: a trigger may be this near the goal
-	consMarkCycles  = 4       // that the pacer remembers, beside the last one
+	consMarkCycles  = 4       // that the pacer remembers, in addition to the last one
 )
 
 const (
 	walkCyclesAtMost = 200_000
 	overshoot        = 1.02 // assists let a cycle end this far above its goal at most
-	atGoal           = 0.97 // of its goal, from where assists are taken to hold a cycle
+	atGoal           = 0.97 // of its goal: from here on assists are assumed to limit a cycle
 	mostDemand       = 4    // of a cycle's work: one that goes beyond its goal may do it several times over
 )
 
@@ -44,7 +44,7 @@ type pacer struct {
 	consMark []float64
 }
 
-// next remembers what the cycle at p showed.
+// next records the figures of the cycle at p.
 func (c *pacer) next(p Point) {
 	c.last = p
 	c.consMark = append(c.consMark, p.ConsMark)
@@ -53,10 +53,10 @@ func (c *pacer) next(p Point) {
 	}
 }
 
-// aim is goal and trigger of the next cycle. Below a limit the goal moves with
-// what spans in use have free at the time (memoryLimitHeapGoal is computed anew at
-// each check): while the program fills slots that garbage left in them, goal and
-// heap grow side by side, and the trigger is where they meet.
+// aim is goal and trigger of the next cycle. Below a limit the goal depends on the free
+// slots in spans in use (memoryLimitHeapGoal is recomputed at each check). While the program
+// fills slots that garbage left, goal and heap grow together, and the trigger is where they
+// meet.
 func (c *pacer) aim(s Setting) (goal, trigger float64, r Regime) {
 	goal, trigger, r = c.aimAt(s, c.nonHeap)
 	if r != MemoryLimit || c.spans <= trigger+c.slots {
@@ -75,8 +75,8 @@ func (c *pacer) aim(s Setting) (goal, trigger float64, r Regime) {
 	return goal, math.Max(trigger, c.marked), r
 }
 
-// scatter keeps the books on spans for a cycle that ended with so large a heap
-// and marked so much.
+// scatter updates the number of bytes in spans after a cycle that ended at heap size end
+// with marked bytes live.
 func (c *pacer) scatter(end, marked, part float64) {
 	c.spans = math.Max(c.spans, end) - (1-part)*math.Max(0, end-marked)
 }
@@ -106,24 +106,23 @@ func (c *pacer) aimAt(s Setting, nonHeap float64) (goal, trigger float64, r Regi
 	return goal, trigger, h.regime
 }
 
-// What counts against a limit beside objects, as measured on the programs of
-// lab/whatif: when the collector runs in a steady state, the goal by the
-// runtime's formula and its own metrics came out to within half a per cent of the limit for
-// services, and 1 to 2 % for programs that grow.
+// Memory that counts against a limit besides objects, as measured on the programs of
+// lab/whatif. In a steady state, the goal by the runtime's formula and its own metrics was
+// within half a per cent of the limit for services, and within 1 to 2 % for programs that
+// grow.
 const (
-	overage = 0.005 // of the limit that the runtime holds beyond it on the whole
-	books   = 0.015 // of the heap, at its largest, go to tables that do not shrink
-	// Free slots of spans in use go with the size of the heap to this power: they
-	// are filled before fresh spans are taken.
+	overage = 0.005 // of the limit: mean excess that the runtime holds
+	books   = 0.015 // of the largest heap: tables that do not shrink
+	// Free slots of spans in use grow with the size of the heap to this power: they are
+	// filled before fresh spans are taken.
 	slotPower = 0.65
-	// heldPerProc is what a processor has free in the spans that it takes objects
-	// from, one for each size class in use, however small the heap: a program that
-	// has allocated nothing yet has 0.6 to 1.3 MiB with two processors, and pprof
-	// 1.5 MiB with heaps from 1 to 18.
+	// heldPerProc is the free memory in a processor's current spans, one for each size class
+	// in use, for any size of the heap: a program that has allocated nothing yet has 0.6 to
+	// 1.3 MiB with two processors, and pprof 1.5 MiB with heaps from 1 to 18.
 	heldPerProc = 768 << 10
 )
 
-// nonHeap is what counts against a limit beside objects when the heap fills it.
+// nonHeap is the memory besides objects that counts against a limit when the heap fills it.
 func (t *Trace) nonHeap(s Setting) (all, slots float64) {
 	if s.Limit <= 0 {
 		return 0, 0
@@ -134,8 +133,8 @@ func (t *Trace) nonHeap(s Setting) (all, slots float64) {
 		slots = free
 		return fixed + slots + overage*limit
 	}
-	// The heap is what is left, and what is left depends on it: weakly enough for
-	// a few rounds.
+	// The heap depends on the memory left for it, which depends on the heap: weakly, so a
+	// few rounds suffice.
 	heap := math.Max(0, limit-t.Memory.Fixed)
 	for range 8 {
 		heap = (heap + math.Max(0, limit-beside(heap))) / 2
@@ -150,8 +149,8 @@ func (t *Trace) pacer(s Setting) pacer {
 	return c
 }
 
-// beside is what is mapped beside the objects of a heap that has been so large:
-// tables and stacks, and the free slots of its spans.
+// beside is the memory mapped besides objects for a heap that has reached a given size:
+// tables, stacks, and free slots of its spans.
 func (t *Trace) beside(heap float64) (fixed, slots float64) {
 	fixed, slots = t.Memory.Fixed, heap*t.Memory.Slack
 	if t.Peak > 0 {
@@ -163,9 +162,9 @@ func (t *Trace) beside(heap float64) (fixed, slots float64) {
 	return fixed, slots
 }
 
-// walkOrder says where a walk begins, in bytes, and how many cycles it sees at
-// least unless the program ends before. stretch scales the first goal of a
-// trace that is walked once: where its cycles fall is chance.
+// walkOrder says where a walk begins, in bytes, and its least number of cycles unless the
+// program ends earlier. stretch scales the first goal of a trace that is walked once: the
+// positions of its cycles are chance.
 type walkOrder struct {
 	from, stretch float64
 	least         int
@@ -207,8 +206,7 @@ func (t *Trace) walkFrom(s Setting, o walkOrder) walk {
 		w.regime = regime
 		draw := chance{random.NormFloat64(), falls}
 		p := t.at(pos+t.used(math.Max(0, trigger-c.marked), trigger-float64(s.Ballast)), draw)
-		// A cycle's figures are those of its end, which lies as far behind the trigger
-		// as they say.
+		// A cycle's figures are those of its end, whose distance from the trigger they give.
 		at := aimed{goal, trigger, o.exponent}
 		_, beside, _ := c.mark(p, s, at)
 		p = t.at(pos+t.used(math.Max(0, trigger+beside-c.marked), trigger+beside-float64(s.Ballast)), draw)
@@ -241,9 +239,8 @@ func (t *Trace) walkFrom(s Setting, o walkOrder) walk {
 	return w
 }
 
-// mark is what the program allocates beside a cycle that begins at trigger: free
-// if nothing held it at the goal, and beside with what assists leave of that; and
-// the way to where they hold it.
+// mark is what the program allocates during a cycle that begins at trigger: free without the
+// limit at the goal, beside with assists, and the distance to where assists stop it.
 func (c *pacer) mark(p Point, s Setting, at aimed) (free, beside, runway float64) {
 	most := c.most(s, p, at.goal, at.trigger)
 	runway = most/overshoot - at.trigger
@@ -258,10 +255,10 @@ func (c *pacer) mark(p Point, s Setting, at aimed) (free, beside, runway float64
 // aimed is where a cycle begins and should end; for exponent see Forecaster.
 type aimed struct{ goal, trigger, exponent float64 }
 
-// most is where assists hold a cycle at the latest. They share out the distance
-// to the goal over the work that is expected, that of the cycle before; when
-// more is found, revise of runtime/mgcpacer.go moves the goal out at the same
-// rate, to twice as far under GOGC=100.
+// most is the largest heap at which assists stop a cycle. They divide the distance to the
+// goal by the expected work, that of the cycle before. If there is more work, revise of
+// runtime/mgcpacer.go extends the goal at the same rate, to twice the distance under
+// GOGC=100.
 func (c *pacer) most(s Setting, p Point, goal, trigger float64) float64 {
 	most := goal
 	if expected := c.last.work(); expected > 0 && p.work() > expected {
@@ -273,9 +270,8 @@ func (c *pacer) most(s Setting, p Point, goal, trigger float64) float64 {
 	return most * overshoot
 }
 
-// cycleShape is a cycle of a walk; held is the part of what the program would
-// allocate beside it without assists, where they hold it at the goal, that they
-// keep it from, and demand is the function of that name.
+// cycleShape is a cycle of a walk. held is the part of the allocation without assists that
+// they prevent when they stop the program at the goal; demand is the function of that name.
 type cycleShape struct{ goal, held, demand, trigger, beside, step, marked, ballast float64 }
 
 func (w *walk) add(p Point, c cycleShape) {
@@ -294,8 +290,8 @@ func (w *walk) add(p Point, c cycleShape) {
 	if end >= c.goal*atGoal {
 		w.pinned++
 	}
-	// The work is the same whoever does it: background and idle marking share what
-	// assists leave at their own rates.
+	// The work is the same for all markers: background and idle marking share the rest at
+	// their own rates.
 	rest := p.Background + p.Idle
 	more := math.Min(math.Max(p.assistsMore(c), -p.Assist), rest)
 	keep := 1.0
@@ -308,9 +304,9 @@ func (w *walk) add(p Point, c cycleShape) {
 	w.work.Pause += p.Pause
 }
 
-// assistsMore is how much more than in the recording assists do, in processor
-// seconds: in proportion to the demand, and where they hold the program at the
-// goal at least what keeps it from so much of what it would allocate without any.
+// assistsMore is the additional assist work against the recording, in processor seconds. It
+// is proportional to the demand; if assists stop the program at the goal, it is at least the
+// time that prevents the held part of the allocation.
 func (p Point) assistsMore(c cycleShape) float64 {
 	more := 0.0
 	if p.demand > 0 {
@@ -322,10 +318,9 @@ func (p Point) assistsMore(c cycleShape) float64 {
 	return more
 }
 
-// free is what is allocated beside the cycle at p with so much room from trigger
-// to goal, if nothing holds it there. What a program allocates while a cycle marks
-// falls in proportion to what assists do of the work, and that rises with what
-// it allocates on the way:
+// free is what is allocated during the cycle at p for a given distance from trigger to goal,
+// without the limit at the goal. Allocation during marking falls in proportion to the
+// assists' share of the work, and that share rises with the allocation:
 //
 //	beside = natural − (natural − recorded) × demand ÷ recorded demand
 //	demand = beside ÷ runway
@@ -337,9 +332,9 @@ func (p Point) free(runway float64) float64 {
 	return natural / (1 + (natural-p.Beside)/(math.Max(runway, minRunway)*p.demand))
 }
 
-// rescan is the cycle at p if so much is allocated beside it. What is allocated
-// while a cycle marks counts as marked and is not scanned: where less of it is,
-// the cycle finds those of these objects that live in the heap.
+// rescan is the cycle at p with another amount of allocation during it. Memory allocated
+// during marking counts as marked and is not scanned. If it is less, the cycle has to scan
+// the objects among it that live.
 func (t *Trace) rescan(p Point, beside float64) Point {
 	was, is := p.Live-t.fit.lives*p.Beside, p.Live-t.fit.lives*beside
 	if was <= 0 || is <= 0 {
@@ -350,23 +345,21 @@ func (t *Trace) rescan(p Point, beside float64) Point {
 	return p
 }
 
-// mostRescan bounds what a cycle scans more or less for that.
+// mostRescan bounds the resulting change of scan work.
 const mostRescan = 2.0
 
-// natural is what is allocated beside the cycle without assists.
+// natural is what is allocated during the cycle without assists.
 func (p Point) natural() float64 { return p.Beside / (1 - p.hindered) }
 
-// demand is the part of a cycle's work that the pacer wants done in step with
-// what is allocated beside it. Assists share the work out over the distance from
-// trigger to goal (assistWorkPerByte of runtime/mgcpacer.go), and do what
-// background workers have not done yet when it falls due. It is above 1 where a
-// cycle ended beyond its goal.
+// demand is the part of a cycle's work that the pacer wants done in step with the allocation
+// during it. Assists divide the work by the distance from trigger to goal (assistWorkPerByte
+// of runtime/mgcpacer.go), and do what background workers have not done when it is due. It
+// is above 1 if a cycle ended beyond its goal.
 func demand(beside, runway float64) float64 {
 	return math.Min(mostDemand, beside/math.Max(runway, minRunway))
 }
 
-// heldBack is the part of what a program would allocate while a cycle marks that
-// assists keep it from.
+// heldBack is the part of a program's allocation during marking that assists prevent.
 func heldBack(free, beside float64) float64 {
 	if free <= 0 {
 		return 0

@@ -10,7 +10,7 @@ import (
 type Removal struct {
 	Target         // of the program without the site
 	Cost   float64 // collector cost per time unit that remains
-	Off    float64 // by which Cost may be off because the model moves the headroom or the cost of a cycle
+	Off    float64 // error of Cost from the model's extrapolation of the headroom or of the cost of a cycle
 	Cycles float64 // cycles per time unit that remain
 	Before float64 // cycles per time unit with the site
 	Change Change
@@ -28,11 +28,10 @@ type Change struct {
 // Sum is the whole change.
 func (c Change) Sum() float64 { return c.Churn + c.Headroom + c.MarkWork }
 
-// Without answers what the same program would cost the collector if site s did
-// not allocate: goal, cycle rate and mark work are computed anew, the setting
-// and the cost of a byte scanned stay. More than all is not taken away: a site
-// that exceeds the workload by sampling error leaves zero, not less. The regime
-// of the rest may be another one; see Removal.Regime. It fails as Marginals does.
+// Without computes the collector's cost for the same program if site s did not allocate:
+// goal, cycle rate and mark work are recomputed, the setting and the cost of a byte scanned
+// stay. A site that exceeds the workload by sampling error leaves zero, not less. The regime
+// may change; see Removal.Regime. It fails as Marginals does.
 func Without(w Workload, set Setting, s Site) (Removal, error) {
 	if err := s.check(); err != nil {
 		return Removal{}, err
@@ -58,17 +57,16 @@ func Without(w Workload, set Setting, s Site) (Removal, error) {
 	}, nil
 }
 
-// settling is how many rounds live heap and headroom take to agree: what is
-// allocated while marking is at most 19/64 of the headroom, so that each round
-// takes off two thirds of what is left with GOGC=100.
+// settling is the number of rounds until live heap and headroom agree. Allocation during
+// marking is at most 19/64 of the headroom, so each round removes two thirds of the
+// remaining error with GOGC=100.
 const settling = 100
 
-// without is the workload without the site. What a program allocates while a
-// cycle marks is part of the live heap that sets the next goal. It goes with the
-// allocation and with the work of marking, but the pacer does not begin before
-// leastTrigger of the headroom is used up: a program that marks for as long as
-// that leaves has a smaller headroom twice over, by what is gone and by what it
-// can no longer allocate while marking.
+// without is the workload without the site. What a program allocates while a cycle marks is
+// part of the live heap that sets the next goal. It is proportional to the allocation and to
+// the work of marking. But the pacer does not begin before leastTrigger of the headroom is
+// used up. A program that marks for all the rest loses headroom twice: by the site's memory,
+// and by what it can no longer allocate during marking.
 func (c cycleCost) without(w Workload, set Setting, s Site) Workload {
 	rest := w
 	rest.AllocRate = math.Max(0, w.AllocRate-s.AllocRate)
@@ -110,8 +108,7 @@ type factors struct {
 
 func (f factors) cost() float64 { return f.rate * f.perByte * f.perCycle }
 
-// distance is how far the model moves what it computes, in doublings. The rate
-// is counted and not computed.
+// distance is the model's extrapolation in doublings. The rate is counted and not computed.
 func (f factors) distance(to factors) float64 {
 	sum := 0.0
 	for _, d := range []float64{math.Log2(to.perByte / f.perByte), math.Log2(to.perCycle / f.perCycle)} {
@@ -122,7 +119,7 @@ func (f factors) distance(to factors) float64 {
 	return sum
 }
 
-// mostDistance is in doublings: beyond it a part that vanishes is not less known.
+// mostDistance is in doublings: farther away, uncertainty no longer grows.
 const mostDistance = 4
 
 func changeOf(a, b factors) Change {
