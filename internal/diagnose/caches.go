@@ -11,39 +11,35 @@ import (
 )
 
 const (
-	// dearerFaults is how much dearer a page fault may be than one that was measured with
-	// nothing else going on: by perf, 1.3 times in a program of the lab that faults on two
+	// dearerFaults is the largest ratio of the cost of a page fault to that measured on an
+	// idle machine: by perf, 1.3 times in a program of the lab that faults on two
 	// processors.
 	dearerFaults = 1.5
 	// leastPage is the smallest page of the systems that Go runs on, in bytes, and
-	// startFaults are those of a test binary with next to nothing to do.
+	// startFaults are the page faults of a test binary that does hardly anything.
 	leastPage   = 4 << 10
 	startFaults = 700
 )
 
-// What a site allocates is fresh memory: its lines have to come into the caches
-// while the code that follows waits, and for each of them another one has to go,
-// which the program may have used again. The samples of that waiting are the
-// program's own, wherever it waits, so that no column of the site has them, and
-// yet they go with it. What such a line costs was measured on the machine of the
-// recording, by a loop that writes such lines and uses as much memory over again
-// as the program keeps alive.
+// A site allocates fresh memory. Each of its cache lines causes a cache miss and evicts
+// another line, which the program may have used again. The samples of these misses are in
+// the program's own code, so no column of the site has them, but they disappear with the
+// site. The cache-miss cost of a line was measured on the machine of the recording, by a
+// loop that writes fresh lines and reuses as much memory as the program keeps alive.
 
-// unsureLines is how much more than was measured a line may cost, as far as the
-// programs of the lab tell that a removal resolved. Less is possible down to
-// nothing: the program may hardly come back to what it has used.
+// unsureLines is the largest ratio of a line's real cost to the measured one, from the
+// programs of the lab whose removals gave a clear result. The cost can also be less, down to
+// nothing: the program may hardly return to memory that it has used.
 const unsureLines = 2
 
-// Marking reads what is alive, all of it, and so puts out of the caches what the
-// program was using. What the program loses by that was measured with the
-// program itself: what a cycle costs the process in all, less what the samples
-// show of the collector.
+// Marking reads all live memory and so evicts the program's data from the caches (cache
+// pollution). Its cost was measured with the program itself: the cost of a cycle to the
+// process, less the samples of the collector.
 
-// aftermath is what the program itself loses to collections, as a share of CPU,
-// never below zero; zero where the recording does not tell. The difference of
-// two figures that chance moves counts as much as it is likely to be there, by
-// the posterior mean of a normal variable: before it is measured it is nothing,
-// give or take afterSpread.
+// aftermath is the cost of cache pollution by collections, as a share of CPU, never below
+// zero; zero if it was not measured. It is a difference of two noisy figures, so the
+// posterior mean of a normal variable is used, with a prior of mean 0 and deviation
+// afterSpread.
 func (r *runCosts) aftermath() stats.Interval {
 	c := r.Run.CycleCost
 	if c == nil || r.cpu.charged <= 0 || r.CPU.Period <= 0 {
@@ -51,7 +47,7 @@ func (r *runCosts) aftermath() stats.Interval {
 	}
 	perCycle := float64(len(r.Collector.Automatic())) * r.counts.CyclesUnprofiled() / (r.cpu.charged * r.CPU.Period) / 1e9
 	whole := c.NS.Scale(perCycle)
-	// Idle marking is in no share, but in what the process used.
+	// No share includes idle marking, but the CPU time of the process does.
 	shown := r.cpu.collected.Value + r.assists() +
 		r.cpu.buckets[stack.BucketMarkIdle]/r.cpu.charged - r.sweptByBytes(c.Times)
 	sure := (r.cpu.collected.High - r.cpu.collected.Low) / 2
@@ -70,11 +66,11 @@ func (r *runCosts) aftermath() stats.Interval {
 	return stats.Interval{Value: math.Min(out.Value, own), Low: math.Min(out.Low, own), High: math.Min(out.High, own)}
 }
 
-// sweptByBytes is what of sweeping the run at two paces takes for a cost of the
-// bytes allocated and not of the cycle, as a share of CPU. With the cycle's cost
-// c, the bytes' cost a and the cost s of sweeping a heap, which is G times as
-// large at k times the distance, a stretch takes c + a + s, and a longer one
-// c + ka + Gs: the two give c + s(k-G)/(k-1), where c + s is meant.
+// sweptByBytes is the part of sweeping that the run at two settings of GOGC attributes to
+// bytes allocated instead of cycles, as a share of CPU. With the cycle's cost c, the bytes'
+// cost a and the cost s of sweeping a heap, which is G times as large at k times the
+// distance, a stretch takes c + a + s, and a longer one c + ka + Gs. The two give c +
+// s(k-G)/(k-1) instead of c + s.
 func (r *runCosts) sweptByBytes(times float64) float64 {
 	live, goal := r.medianHeaps()
 	if goal <= 0 || times <= 1 {
@@ -94,18 +90,17 @@ func (r *runCosts) medianHeaps() (live, goal float64) {
 	return stats.MedianOf(lives), stats.MedianOf(goals)
 }
 
-// afterSpread is how much a program is thought to lose to collections before
-// that is measured, as a part of what the collector's samples show: the root of
-// the mean square in thirteen programs of the lab was 0.4, with ledger's 1.0
-// among them.
+// afterSpread is the prior deviation of the cost of cache pollution, as a part of the
+// collector's samples: the root mean square in thirteen programs of the lab was 0.4,
+// including ledger's 1.0.
 const afterSpread = 0.5
 
-// normal95 is how many standard deviations from the mean 95 % lie within.
+// normal95 is the half-width of the 95 % interval of a normal variable, in standard
+// deviations.
 const normal95 = 1.96
 
-// caches is what so many bytes of fresh memory, of the work behind the
-// allocation columns, cost the program through the caches, as a share of CPU;
-// zero where the recording does not tell.
+// caches is the cache-miss cost of a number of bytes of fresh memory, of the work behind the
+// allocation columns, as a share of CPU; zero if it was not measured.
 func (r *runCosts) caches(bytes float64) stats.Interval {
 	sec := r.cpuSecondsOfAllocs()
 	c := r.Run.CacheMiss
@@ -117,8 +112,8 @@ func (r *runCosts) caches(bytes float64) stats.Interval {
 		if own <= 0 {
 			return 0
 		}
-		// Code that takes fresh lines one right after the other waits for several
-		// at a time, and never for longer than it runs.
+		// Code that uses fresh lines in sequence waits for several at a time, and never for
+		// longer than it runs.
 		return -own * math.Expm1(-bytes/evidence.CacheLine*ns/1e9/sec/own)
 	}
 	return stats.Interval{Value: loses(c.NS.Value), Low: 0, High: loses(max(unsureLines*c.NS.Value, c.NS.High))}
@@ -134,10 +129,10 @@ func (r *runCosts) unsampledTimes() []BucketTime {
 	return out
 }
 
-// ownFaults is the share of CPU that page faults take in the program's own code because of
-// so many bytes of large objects, of the work behind the allocation columns; zero
-// where the recording does not tell. The first fault of each page of the heap, and
-// those of starting the process, are none of theirs.
+// ownFaults is the share of CPU of page faults in the program's own code that a number of
+// bytes of large objects cause, of the work behind the allocation columns; zero if it was
+// not measured. The first fault of each page of the heap, and those at the start of the
+// process, are not included.
 func (r *runCosts) ownFaults(large float64) stats.Interval {
 	alone, _, ok := r.counts.Faults(r.Run.PageFault)
 	all := r.AllBytes()

@@ -22,8 +22,8 @@ type collectorModel struct {
 	setting  gcmodel.Setting
 	marginal gcmodel.Marginal
 	scan     scanShare
-	// live scales in-use bytes to the live heap that was measured: heap profiles
-	// are samples, and all sites together keep alive what is alive.
+	// live scales in-use bytes to the measured live heap: heap profiles are samples, and all
+	// sites together make up the live heap.
 	live float64
 }
 
@@ -47,14 +47,14 @@ func (m collectorModel) site(t *run.Site, share float64) gcmodel.Site {
 	return s
 }
 
-// marked is what of a site's live bytes a cycle has to mark. Objects that are
-// allocated while it marks count as alive, and nobody looks into them.
+// marked is the part of a site's live bytes that a cycle has to mark. Objects allocated
+// during marking count as alive and are not scanned.
 func (m collectorModel) marked(live, share float64) float64 {
 	return math.Max(0, live-share*m.workload.MarkAlloc)
 }
 
-// churn is the part of the collector's cost that goes by bytes allocated; the
-// rest is retention. Without a model all of it does.
+// churn is the part of the collector's cost that is charged by bytes allocated; the rest is
+// retention. Without a model all of it is churn.
 func (m collectorModel) churn() float64 {
 	if !m.known {
 		return 1
@@ -79,7 +79,7 @@ func fitCollector(d *run.Data, env evidence.Environment) collectorModel {
 	case g != "":
 		env.GOGC = g
 	case len(cycles) == 0 && len(d.Collector.Stats) > 0:
-		told, _ := d.GoalOf(d.Collector.Stats[len(d.Collector.Stats)-1], env) // none has no gogc
+		told, _ := d.GoalOf(d.Collector.Stats[len(d.Collector.Stats)-1], env) // without it there is no gogc
 		env.GOGC = cmp.Or(told.Gogc, env.GOGC)
 	}
 	set, err := run.SettingOf(env)
@@ -110,9 +110,9 @@ func fitCollector(d *run.Data, env evidence.Environment) collectorModel {
 	return m
 }
 
-// whileMarking is how much is allocated while a cycle marks, in bytes: by the
-// pacer's lines, or else by the cycles', which count in MiB; 0 where these do not
-// tell it to within an eighth.
+// whileMarking is the number of bytes allocated during marking, from the pacer's lines, or
+// else from the cycles', which count in MiB; 0 if these give it with an error above an
+// eighth.
 func whileMarking(cycles []evidence.Cycle) float64 {
 	var all []float64
 	var exact run.MeanOf
@@ -187,8 +187,8 @@ func liveAndScan(d *run.Data, env evidence.Environment) (liveSize, scanSize, boo
 	return liveSize{stats.MedianOf(live)}, size, true
 }
 
-// maxLiveScale bounds how far in-use bytes are scaled up: a profile that shows
-// less than half of the live heap says little of the rest.
+// maxLiveScale bounds how far in-use bytes are scaled up: a profile that shows less than
+// half of the live heap says little about the rest.
 const maxLiveScale = 2
 
 // liveScale makes the sites' in-use bytes add up to the live heap that the

@@ -22,7 +22,7 @@ type siteCost struct {
 // runCosts is what one run costs, site by site.
 type runCosts struct {
 	*run.Data
-	counts *correct.Result // what its samples count for
+	counts *correct.Result // weights of its samples
 	cpu    charges
 	sites  []siteCost
 	model  collectorModel
@@ -36,7 +36,7 @@ type charges struct {
 	remainder stats.Interval // collector cost that is unattributed
 }
 
-// directBuckets are those whose samples carry the site on their stack.
+// directBuckets are those whose samples have the site on their stack.
 var directBuckets = []stack.Bucket{
 	stack.BucketMalloc, stack.BucketZeroing, stack.BucketGrowCopy, stack.BucketConvert, stack.BucketProfiler,
 	stack.BucketAssist,
@@ -72,10 +72,9 @@ func costs(d *run.Data, counts *correct.Result, m collectorModel) *runCosts {
 	return r
 }
 
-// direct spreads the samples whose own stack shows the site. Where an
-// allocation profile is there, its counts steady the few samples of small
-// sites: malloc follows objects and bytes as the samples themselves fit them,
-// zeroing and assists follow bytes.
+// direct spreads the samples whose own stack shows the site. An allocation profile
+// stabilises the few samples of small sites: malloc is spread by objects and bytes, with
+// weights fitted to the samples, zeroing and assists by bytes.
 func (r *runCosts) direct() {
 	n := len(r.sites)
 	objects, bytes, samples := make([]float64, n), make([]float64, n), make([]float64, n)
@@ -114,10 +113,10 @@ func (r *runCosts) direct() {
 	}
 }
 
-// apportion charges the collector's cost to the sites by the derivatives of the
-// pacer's formula, averaged so that they add up (gcmodel.Prices): churn by what
-// they allocate, retention by what they keep. What the sites leave, because the
-// profiles do not hold all that is live, is the remainder.
+// apportion charges the collector's cost to the sites by the derivatives of the pacer's
+// formula, averaged so that they add up (gcmodel.Prices): churn by what they allocate,
+// retention by what they keep alive. The rest, because the profiles do not hold all live
+// memory, is the unattributed remainder.
 func (r *runCosts) apportion() {
 	total := 0.0
 	for _, s := range r.sites {
@@ -165,7 +164,7 @@ func (r *runCosts) total(s *siteCost) {
 	for _, col := range []stats.Interval{c.Malloc, c.Zeroing, c.GrowCopy, c.Assist, c.Churn, c.Retention} {
 		c.CPU = c.CPU.Add(col)
 	}
-	// A site cannot cost more than everything, however few the samples.
+	// A site cannot cost more than the whole, however few the samples.
 	c.CPU.High, c.CPU.Low = math.Min(c.CPU.High, math.Max(c.CPU.Value, 1)), math.Max(c.CPU.Low,
 		math.Min(c.CPU.Value, -1))
 }

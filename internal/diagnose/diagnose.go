@@ -24,10 +24,10 @@ import (
 type Options struct {
 	Own     []string // import-path patterns of the code the user can change; none: the main module, then its workspace
 	Escapes bool     // ask the compiler why the hottest values escape, where the sources are there
-	// Local is the module that the user stands in. It counts as the target's
-	// when the recording names none and holds frames of it.
+	// Local is the module of the user's working directory. It counts as the target's when
+	// the recording names none and holds frames of it.
 	Local    evidence.Target
-	Without  []string // names of corrections of samples to leave out, of correct.List
+	Without  []string // names of corrections to skip, from correct.List
 	Progress func(format string, args ...any)
 }
 
@@ -44,11 +44,11 @@ type Session struct {
 	reader    *run.Reader
 }
 
-// Diagnosis returns what the recording says. Callers must not change it.
+// Diagnosis returns the result. Callers must not change it.
 func (s *Session) Diagnosis() *finding.Diagnosis { return s.diagnosis }
 
-// Open reads a recording. Parts that cannot be read become warnings of the
-// diagnosis; an error means that nothing could be.
+// Open reads a recording. Parts that cannot be read become warnings of the diagnosis; an
+// error means that no part could be read.
 func Open(ctx context.Context, b *bundle.Bundle, o Options) (*Session, error) {
 	m := b.Manifest
 	d := &finding.Diagnosis{Target: m.Target, Environment: m.Environment,
@@ -105,9 +105,8 @@ func noEvidence(m evidence.Manifest, warnings []string) error {
 	return fmt.Errorf("%w: %s", errNoEvidence, warnings[0])
 }
 
-// readAll reads every run of the bundle. A recording that names no module is read
-// as one of the local module first, and without any boundary when it holds no
-// frame of that.
+// readAll reads every run of the bundle. A recording that names no module is first read as
+// one of the local module. If it holds no frame of that, it is read without any boundary.
 func readAll(ctx context.Context, r *run.Reader, d *finding.Diagnosis, o Options) ([]*runCosts, error) {
 	guess := d.Target.Module == "" && o.Local.Module != "" && len(o.Own) == 0
 	if guess {
@@ -147,8 +146,7 @@ func readAll(ctx context.Context, r *run.Reader, d *finding.Diagnosis, o Options
 	return runs, nil
 }
 
-// decomposition averages the buckets of all runs with CPU samples, each run
-// weighing the same.
+// decomposition averages the buckets of all runs with CPU samples, with equal weights.
 func decomposition(runs []*runCosts) []finding.Bucket {
 	out := make([]finding.Bucket, 0, stack.BucketCount)
 	seen := slices.ContainsFunc(runs, func(r *runCosts) bool { return r.Kernel != nil })
@@ -196,14 +194,14 @@ func meanShare(runs []*runCosts, in func(stack.Bucket) bool) (stats.Interval, bo
 	}
 	i := stats.Share(samples, total)
 	if i.Value > 0 {
-		// Where the mean over the runs lies elsewhere than the pooled share, the
-		// interval keeps its relative width.
+		// If the mean over the runs differs from the pooled share, the interval keeps its
+		// relative width.
 		i = i.Scale(mean / n / i.Value)
 	}
 	return i, true
 }
 
-// missing says what the recording lacks and what it would add.
+// missing lists the gaps: what is not known, and what would tell it.
 func missing(runs []*runCosts, t evidence.Target) []evidence.Gap {
 	var has struct{ cpu, allocs, inUse, cycles, raw, used, lines, cycleCost bool }
 	has.raw, has.used = true, true

@@ -15,8 +15,8 @@ import (
 	"github.com/heaptrim/heaptrim/internal/ingest/escapes"
 )
 
-// Limits of asking the compiler: the hottest findings only, the packages on
-// their stacks between the site and the allocation, and not for ever.
+// Limits of asking the compiler: the hottest findings only, the packages on their stacks
+// between the site and the allocation, and a time limit.
 const (
 	explainedFindings = 60
 	escapePackages    = 12
@@ -59,7 +59,7 @@ func explain(ctx context.Context, d *finding.Diagnosis, o Options, warn func(str
 	}
 }
 
-// placeOf spells a file as a site in it would, by the frame that is in it.
+// placeOf spells the file of a frame as a site in it would.
 func placeOf(d *finding.Diagnosis, file string, frames []evidence.Frame) string {
 	for _, fr := range frames {
 		if fr.File == file {
@@ -115,8 +115,8 @@ func innermost(f finding.Finding) []evidence.Frame {
 	return out
 }
 
-// askCompiler compiles packages with -m=2 and returns what it says of the
-// lines in keep. Without the target's sources there is nobody to ask.
+// askCompiler compiles packages with -m=2 and returns what it says of the lines in keep.
+// Without the target's sources it returns nothing.
 func askCompiler(
 	ctx context.Context, t evidence.Target, packages []string, keep *escapes.Filter,
 ) ([]evidence.Escape, error) {

@@ -20,8 +20,8 @@ type merged struct {
 	sites []*siteCost // parallel to runs
 }
 
-// merge joins the sites of all runs. Every run weighs the same: a benchmark's
-// length says nothing about its importance.
+// merge joins the sites of all runs. All runs have equal weights: a benchmark's length says
+// nothing about its importance.
 func merge(runs []*runCosts) []merged {
 	at := map[stack.Key]int{}
 	var out []merged
@@ -122,9 +122,9 @@ func rootOf(d *finding.Diagnosis) stack.Root {
 	}
 }
 
-// hint names the module that most of the cost outside of the user's code lies
-// in, where that is more than the findings show. Whoever wraps another module
-// in a main package of three lines wants to look there.
+// hint names the module with most of the cost outside of the user's code, if that is more
+// than the findings show. A user who wraps another module in a small main package wants to
+// look there.
 func hint(all []merged, own *stack.Ownership, runs int) string {
 	if own.Explicit {
 		return ""
@@ -164,8 +164,8 @@ func thirdParty(s *siteCost, own *stack.Ownership) string {
 	return ""
 }
 
-// rank splits the sites into ranked findings and those set apart, heaviest
-// first, and leaves out what costs less than floor of everything.
+// rank splits the sites into ranked findings and excluded ones, heaviest first, and drops
+// those that cost less than floor of the whole.
 func rank(all []merged, module stack.Root, runs int) (findings, apart []finding.Finding) {
 	for i, m := range all {
 		f := m.finding(module, runs)
@@ -174,8 +174,8 @@ func rank(all []merged, module stack.Root, runs int) (findings, apart []finding.
 		for i, s := range m.sites {
 			w += weight(s, m.runs[i]) / float64(runs)
 		}
-		// What costs less than nothing is worth a row too: removing it would make
-		// the program slower.
+		// A negative cost gets a row too: removing such a site would make the program
+		// slower.
 		if math.Abs(w) < floor {
 			continue
 		}
@@ -197,14 +197,14 @@ func rank(all []merged, module stack.Root, runs int) (findings, apart []finding.
 	return findings, apart
 }
 
-// floor keeps rows out that nobody could act on: below this share of the CPU,
-// or of the bytes where CPU was not sampled.
+// floor drops rows that are too small to act on: below this share of the CPU, or of the
+// bytes if CPU was not sampled.
 const floor = 0.0005
 
-// order sorts findings by cost. A function's heaviest line stands where the
-// whole function belongs: a cure is looked for function by function, and a cost
-// that is spread over the lines of one must not hide behind a lone line
-// elsewhere. Its other lines stand by their own cost.
+// order sorts findings by cost. A function's heaviest line is ranked by the cost of the
+// whole function: users look for a cure function by function, and a cost spread over many
+// lines must not rank behind a single line elsewhere. Its other lines are ranked by their
+// own cost.
 func order(fs []finding.Finding) {
 	byOwn := func(a, b finding.Finding) int {
 		return cmp.Or(

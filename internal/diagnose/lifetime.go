@@ -9,14 +9,14 @@ import (
 	"github.com/heaptrim/heaptrim/internal/finding"
 )
 
-// Bounds of the lifetime classes, in collection cycles, and the slope of live
-// over allocated bytes from which on a site keeps what it allocates.
+// Bounds of the lifetime classes, in collection cycles, and the slope of live over allocated
+// bytes above which a site is a leak suspect.
 const (
 	shortCycles = 1.0
 	longCycles  = 10.0
 	leakSlope   = 0.5
-	// A slope needs this much new allocation, in multiples of what is live, to
-	// tell a filling cache from noise.
+	// A slope needs this much new allocation, in multiples of the live bytes, to distinguish
+	// a filling cache from noise.
 	minGrowth = 0.2
 )
 
@@ -24,9 +24,9 @@ const (
 // unit of time. Counted in cycles it needs no clock: a cycle is headroom bytes
 // of allocation, of which the site makes its share.
 //
-// Heap profiles show what was alive at the last mark, with everything that was
-// allocated during it, so that lives below a mark phase's length cannot be
-// told apart: they are all "short".
+// Heap profiles show what was alive at the last mark, with everything allocated during it.
+// So lifetimes below the length of a mark phase cannot be distinguished: they are all
+// "short".
 func (r *runCosts) lifetimeOf(t *run.Site) finding.Lifetime {
 	switch {
 	case !r.Heap.InUse:
@@ -75,8 +75,7 @@ func (r *runCosts) lifetimeOf(t *run.Site) finding.Lifetime {
 	return l
 }
 
-// longestLife, in seconds, bounds what live ÷ allocated gives where next to
-// nothing was allocated.
+// longestLife, in seconds, bounds live ÷ allocated for sites that allocated hardly anything.
 const longestLife = 1e9
 
 // lifetimeByClock gives the mean life where the length of a cycle is unknown:

@@ -11,8 +11,8 @@ import (
 	"github.com/heaptrim/heaptrim/internal/stats"
 )
 
-// lineCosts turns the tallies of all runs into costs, heaviest first; what is
-// below the floor is left out.
+// lineCosts turns the tallies of all runs into costs, heaviest first; lines below the floor
+// are dropped.
 func lineCosts(runs []*runCosts, module stack.Root) []finding.LineCost {
 	costs := map[stack.Key]*finding.LineCost{}
 	best := map[stack.Key]float64{}
@@ -46,7 +46,7 @@ func lineCosts(runs []*runCosts, module stack.Root) []finding.LineCost {
 	return out
 }
 
-// lineShare is a line's share of the run's CPU, and what it is weighed by.
+// lineShare is a line's share of the run's CPU, and its weight.
 func (r *runCosts) lineShare(t *run.Line) (stats.Interval, float64) {
 	bytes := 0.0
 	if all := r.AllBytes(); all > 0 {

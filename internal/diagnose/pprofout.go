@@ -20,13 +20,12 @@ const (
 	FrameUnsampled = "in no CPU sample"
 )
 
-// WritePprof writes a CPU profile in which the collector's samples are
-// replaced by virtual leaf frames under the stacks that cause them, so that a
-// flame graph shows the collector's cost under the code. The samples of all
-// runs add up to the recorded CPU time without benchmark set-up; what belongs
-// to no site is FrameRemainder, which can be negative, and what the scheduler
-// and the program did between samples FrameUnsampled. The bundle that d came from must still be
-// open.
+// WritePprof writes a CPU profile in which the collector's samples are replaced by virtual
+// leaf frames under the stacks that cause them, so that a flame graph shows the collector's
+// cost under the code. The samples of all runs add up to the recorded CPU time without
+// benchmark set-up; the unattributed part is FrameRemainder, which can be negative, and
+// unsampled time of the scheduler and the program is FrameUnsampled. The bundle that d came
+// from must still be open.
 func (s *Session) WritePprof(w io.Writer) error {
 	if s.reader == nil {
 		return errors.New("this diagnosis was not made from a recording")
@@ -117,8 +116,8 @@ func physical(locs []*evidence.Location) [][]evidence.Frame {
 	return out
 }
 
-// heap hangs the collector's cost under the allocating stacks of one profile:
-// churn by bytes allocated, retention by bytes in use.
+// heap puts the collector's cost under the allocating stacks of one profile: churn by bytes
+// allocated, retention by bytes in use.
 func (p derived) heap(h run.HeapUse) error {
 	prof, cols, err := p.OpenHeap(h.Part)
 	if err != nil {

@@ -64,7 +64,7 @@ type siteCut struct {
 // effect is what a set of cuts does to one run.
 type effect struct {
 	cpu    stats.Interval // share of CPU saved
-	caches stats.Interval // of it, what the program's other code saves
+	caches stats.Interval // of it, saved in the program's other code
 	cycles stats.Interval // share of the cycles that go away
 	// collector is the share of the collector's cost that goes away; negative
 	// when there is more to do. 0 when not known.
@@ -72,11 +72,10 @@ type effect struct {
 	basis     string
 }
 
-// saving is the share of this run's CPU that the cuts save: what they cost
-// directly, the collector's cost by the model's own what-if, which counts
-// the regime changes that a derivative cannot see, and what their fresh memory
-// costs the caches and in page faults of the program's own. Assists are part of the
-// collector there: how many there are depends on the cycles.
+// saving is the share of this run's CPU that the cuts save: their direct cost, the
+// collector's cost by the model's what-if, which includes changes of regime, and the cache
+// misses and page faults that their fresh memory causes in the program's own code. Assists
+// are part of the collector there: their number depends on the cycles.
 func (r *runCosts) saving(cuts []siteCut) effect {
 	e := r.withoutCaches(cuts)
 	bytes, large := 0.0, 0.0
@@ -99,7 +98,7 @@ func (r *runCosts) saving(cuts []siteCut) effect {
 	return e
 }
 
-// withoutCaches is what shows in the profile of what cuts save.
+// withoutCaches is the part of the saving that the profile shows.
 func (r *runCosts) withoutCaches(cuts []siteCut) effect {
 	var direct, churn stats.Interval
 	var gone gcmodel.Site
@@ -134,8 +133,8 @@ func (r *runCosts) withoutCaches(cuts []siteCut) effect {
 	}
 }
 
-// fewer is the share of cycles that go away, as sure as the counts of bytes
-// that it stands on.
+// fewer is the share of cycles that go away, with the relative error of the byte counts
+// behind it.
 func (r *runCosts) fewer(rm gcmodel.Removal, cuts []siteCut) stats.Interval {
 	if rm.Before <= 0 {
 		return stats.Interval{}
@@ -149,7 +148,7 @@ func (r *runCosts) fewer(rm gcmodel.Removal, cuts []siteCut) stats.Interval {
 	return v
 }
 
-// added is the share of CPU that a cut spends itself.
+// added is the share of CPU that the cures themselves spend.
 func (r *runCosts) added(c siteCut) stats.Interval {
 	sec := r.cpuSecondsOfAllocs()
 	if sec <= 0 {

@@ -9,8 +9,8 @@ import (
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
-// RunSeries is what the logs of one run say over time. It belongs to the
-// diagnosis: callers must not change it.
+// RunSeries is the logs of one run as time series. It belongs to the diagnosis: callers must
+// not change it.
 type RunSeries struct {
 	Run     string
 	Window  time.Duration      // 0: not known

@@ -12,8 +12,8 @@ import (
 	"github.com/heaptrim/heaptrim/internal/stats"
 )
 
-// Signals is what the recording of one run holds beside its sites. It belongs
-// to the diagnosis: callers must not change it.
+// Signals is the recording of one run without its sites. It belongs to the diagnosis:
+// callers must not change it.
 type Signals struct {
 	Run         string
 	Benchmark   bool
@@ -41,7 +41,7 @@ func (s Signals) Share(of stack.Sign) stats.Interval {
 	return stats.Share(s.run.counts.Sign(of), s.run.cpu.charged)
 }
 
-// Where names the functions in which a sign shows most, at most n.
+// Where names the functions with most samples of a sign, at most n.
 func (s Signals) Where(of stack.Sign, n int) []string {
 	by := s.run.Signs.By[of]
 	var names []string

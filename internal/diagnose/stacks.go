@@ -10,9 +10,8 @@ import (
 	"github.com/heaptrim/heaptrim/internal/stats"
 )
 
-// WeightedStack is one stack of a recording with what it weighs: either CPU
-// time of one bucket, or what a heap profile says of it. It is valid during the
-// callback that receives it only.
+// WeightedStack is one stack of a recording with its weights: either CPU time of one bucket,
+// or the figures of a heap profile. It is valid during the callback that receives it only.
 type WeightedStack struct {
 	Run  string
 	Heap bool // of a heap profile; else of a CPU profile
@@ -53,12 +52,11 @@ type BucketKind struct {
 	Idle      bool // shown, never charged
 }
 
-// WalkStacks calls yield with the stacks of every run, in the order of the
-// recording, until an error, which it returns. The CPU weights of all buckets
-// but the idle one add up to the CPU time of the findings' shares; in their
-// place, what is no collector's plus Churn, Retention and the remainder of
-// RunTimes adds up to the same. It reads the profiles again: the bundle that d came from
-// must still be open.
+// WalkStacks calls yield with the stacks of every run, in the order of the recording, until
+// an error, which it returns. The CPU weights of all buckets but the idle one add up to the
+// CPU time of the findings' shares; without the collector's buckets, but with Churn,
+// Retention and the remainder of RunTimes, the sum is the same. It reads the profiles again:
+// the bundle that d came from must still be open.
 func (s *Session) WalkStacks(yield func(WeightedStack) error) error {
 	if s.reader == nil {
 		return errors.New("this diagnosis was not made from a recording")
@@ -79,9 +77,9 @@ func (s *Session) WalkStacks(yield func(WeightedStack) error) error {
 type RunTime struct {
 	Run       string
 	CPU       float64      // nanoseconds charged: the whole of the run's shares; 0 without a CPU profile
-	Sample    float64      // nanoseconds that a CPU sample stands for
-	Remainder float64      // nanoseconds of the collector that no stack bears; can be negative
-	Unsampled []BucketTime // nanoseconds that are in no sample, hence on no stack
+	Sample    float64      // nanoseconds of one CPU sample
+	Remainder float64      // nanoseconds of the collector that are unattributed; can be negative
+	Unsampled []BucketTime // nanoseconds that are unsampled, hence on no stack
 	// CollectorError is half the 95 % interval of the collector's CPU, relative to it.
 	CollectorError float64
 }
@@ -238,9 +236,8 @@ func countable(objects, bytes, rate float64) float64 {
 	return math.Abs(objects)
 }
 
-// programOf drops the runtime's frames above the allocation, as program does,
-// without making anything new: the first frames of the first Location may have
-// to be passed over.
+// programOf drops the runtime's frames above the allocation, as program does, without
+// allocating: the caller may have to skip the first frames of the first Location.
 func programOf(c *stack.Classifier, locs []*evidence.Location) ([]*evidence.Location, int) {
 	for i, l := range locs {
 		for j, f := range c.Loc(l).Frames {

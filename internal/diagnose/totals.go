@@ -94,8 +94,8 @@ func fillCycles(t *finding.Totals, r *runCosts, env evidence.Environment) {
 	}
 }
 
-// fillGoal says whether the program had a heap goal in the end, and drops one that
-// no collection had: of the moments before the program turned collection off.
+// fillGoal says whether the program had a heap goal at the end. It drops a goal that no
+// collection had, from before the program turned collection off.
 func fillGoal(t *finding.Totals, log run.CollectorLog, env evidence.Environment) {
 	sampled := log.Metric("/gc/heap/goal:bytes")
 	switch n, m := len(sampled), len(log.Stats); {
@@ -111,9 +111,9 @@ func fillGoal(t *finding.Totals, log run.CollectorLog, env evidence.Environment)
 	}
 }
 
-// fillMemStats fills in what the MemStats of a live service say at the start and
-// the end of a window, and returns the pauses between. MemStats has one pause
-// a cycle, both of its stops together.
+// fillMemStats fills in figures from the MemStats of a live service at the start and the end
+// of a window, and returns the pauses between. MemStats has one pause a cycle, both of its
+// stops together.
 func fillMemStats(t *finding.Totals, d *run.Data, env evidence.Environment) []time.Duration {
 	first, last := d.Collector.Stats[0], d.Collector.Stats[len(d.Collector.Stats)-1]
 	t.Cycles.Forced = int(last.NumForcedGC - first.NumForcedGC)
@@ -128,7 +128,7 @@ func fillMemStats(t *finding.Totals, d *run.Data, env evidence.Environment) []ti
 	return last.PausesSince(first.NumGC)
 }
 
-// why says what sets the pace of collection, in the program's own numbers.
+// why says what decides the rate of collections, in the program's own numbers.
 func why(r *runCosts, t finding.Totals) string {
 	switch {
 	case !r.Collector.Logged && len(r.Collector.Stats) == 0 && len(r.Collector.Metrics) == 0:
@@ -166,10 +166,9 @@ func why(r *runCosts, t finding.Totals) string {
 	return fmt.Sprintf("%v are live, so GOGC lets the heap grow to %v: the program %s.", live, goal, pace)
 }
 
-// fills says what the program allocates in a cycle: its rate over the cycles a
-// second that stand beside the sentence, so that a reader's division agrees.
-// Where one of the two is not known it is the model's distance between two
-// cycles, in bytes.
+// fills says how much the program allocates in a cycle: its rate divided by the cycles a
+// second that the report shows, so that a reader's own division agrees. If either is not
+// known, it is the model's distance between two cycles, in bytes.
 func fills(t finding.Totals, headroom float64) string {
 	if t.BytesPerSecond > 0 && t.Cycles.PerSecond > 0 {
 		return fmt.Sprintf("allocates%s, %s in each cycle", atRate(t),
@@ -185,7 +184,7 @@ func atRate(t finding.Totals) string {
 	return ""
 }
 
-// summaries gives each run its line.
+// summaries makes the line of each run.
 func summaries(runs []*runCosts) []finding.RunSummary {
 	var out []finding.RunSummary
 	for _, r := range runs {

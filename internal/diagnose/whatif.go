@@ -9,13 +9,12 @@ import (
 // WhatIf is a recording's collector under another setting.
 type WhatIf struct {
 	Saved         stats.Interval // share of CPU; negative when the setting costs more
-	CyclesShare   float64        // cycles, as a part of today's
+	CyclesShare   float64        // cycles, divided by today's
 	Goal, GoalNow unit.Bytes     // heap goals of the busiest run
 }
 
-// WithGOGC answers what the collector would cost with another GOGC, as the mean
-// over the runs. It is false where the model is not known for any run or
-// collection is off.
+// WithGOGC computes the collector's cost with another GOGC, as the mean over the runs. It is
+// false if the model is not known for any run or collection is off.
 func (s *Session) WithGOGC(percent int) (WhatIf, bool) {
 	var w WhatIf
 	n, most := 0.0, 0.0

@@ -1,7 +1,7 @@
-// Package correct makes up for what measuring changes and what samples miss. A
-// run is read as it was recorded; each correction says how many times a sample
-// of some class of CPU time counts, or how much time no sample shows. They are
-// a list, applied in order, and each can be left out.
+// Package correct corrects samples for the effects of measuring, and adds unsampled CPU
+// time. A run is read as it was recorded. Each correction gives the weight of samples of
+// some class of CPU time, or an amount of unsampled time. They are a list, applied in order,
+// and each can be skipped.
 package correct
 
 import (
@@ -19,8 +19,8 @@ type Correction struct {
 	apply func(*Result)
 }
 
-// List returns the corrections in the order in which they are applied: those
-// behind use what those before have made.
+// List returns the corrections in the order in which they are applied: later ones use the
+// results of earlier ones.
 func List() []Correction {
 	return []Correction{
 		{
@@ -50,31 +50,31 @@ func List() []Correction {
 	}
 }
 
-// Result is what the samples of one run count for. The zero weight of a bucket
-// that no correction touches is 1.
+// Result is the weights of the samples of one run. A bucket that no correction touches has
+// weight 1.
 type Result struct {
 	d          *run.Data
 	processors int
 
 	kept  [stack.BucketCount]float64 // share of a bucket's samples that belong to the run
-	scale [stack.BucketCount]float64 // how many times they count
-	added [stack.BucketCount]float64 // CPU time without samples, in samples
+	scale [stack.BucketCount]float64 // weight of a sample
+	added [stack.BucketCount]float64 // unsampled CPU time, in samples
 
-	CycleScale  float64 // a sample of the collector counts so many times; 1 when not known
+	CycleScale  float64 // weight of a sample of the collector; 1 when not known
 	CycleKnown  bool
-	FaultScale  float64 // a sample of code that meets fresh pages; 1 when not known
+	FaultScale  float64 // weight of a sample of code that touches fresh pages; 1 when not known
 	ForCycles   float64 // share of the scheduler's samples that collections cause
 	Tiny        run.TinyScale
 	Profiled    Use // what the processes used while samples were taken
 	Unprofiled  Use // and the same work without a profile; zero when not known
 	Warnings    []string
-	setUpBursts float64 // samples of set-up in buckets that run briefly
+	setUpBursts float64 // samples of set-up in burst buckets
 }
 
 // Options tunes Apply. The zero value applies all corrections.
 type Options struct {
 	Processors int      // GOMAXPROCS of the program
-	Without    []string // names of corrections that are left out
+	Without    []string // names of corrections to skip
 }
 
 // Apply corrects a run.
@@ -105,17 +105,17 @@ func (r *Result) bucket(b stack.Bucket) float64 {
 	return r.added[b] + r.d.CPU.Buckets[b]*r.Weight(b)
 }
 
-// Weight is what a sample of a bucket counts for.
+// Weight is the weight of a sample of a bucket.
 func (r *Result) Weight(b stack.Bucket) float64 { return r.kept[b] * r.scale[b] }
 
-// Scale is the same for a sample that is known to belong to the run.
+// Scale is the weight of a sample that is known to belong to the run.
 func (r *Result) Scale(b stack.Bucket) float64 { return r.scale[b] }
 
-// SplitScheduler is what the part of a scheduler's sample that collections cause
-// counts for, as time of stack.BucketCycleScheduler.
+// SplitScheduler is the weight of the part of a scheduler's sample that collections cause,
+// as time of stack.BucketCycleScheduler.
 func (r *Result) SplitScheduler() float64 { return r.ForCycles * r.CycleScale }
 
-// Samples is how many CPU samples the charged buckets stand on.
+// Samples is the number of CPU samples behind the charged buckets.
 func (r *Result) Samples() float64 {
 	sum := 0.0
 	for i, n := range r.d.CPU.Buckets {
@@ -125,14 +125,14 @@ func (r *Result) Samples() float64 {
 		}
 		kept := r.kept[b]
 		if b == stack.BucketScheduler {
-			kept = 1 // what is taken from it counts for collections
+			kept = 1 // the rest counts for collections
 		}
 		sum += n * kept
 	}
 	return sum
 }
 
-// Line is the CPU time of a line with all that it calls, in samples.
+// Line is the CPU time of a line and its callees, in samples.
 func (r *Result) Line(l *run.Line) float64 {
 	return l.CPU[stack.Plain] + l.CPU[stack.Fresh]*r.FaultScale + l.CPU[stack.Collecting]*r.CycleScale
 }
@@ -151,9 +151,8 @@ var backgroundBuckets = []stack.Bucket{
 	stack.BucketCycle,
 }
 
-// setUp takes out of a benchmark's CPU what the collector did for its set-up
-// and when package testing forced it to, in the proportion that the log of the
-// same work shows.
+// setUp removes from a benchmark's CPU the collector's work for set-up and for collections
+// that package testing forces, by their share in the log of the same work.
 func setUp(r *Result) {
 	part := r.d.Collector.Part()
 	for _, b := range backgroundBuckets {

@@ -9,38 +9,38 @@ import (
 	"github.com/heaptrim/heaptrim/internal/evidence"
 )
 
-// While a CPU profile is taken its buffers and the writer that compresses it are on
-// the heap, 1.2 MB with Go 1.26, and every collection finds them alive. So the profiled
-// run of a benchmark does not collect as often as the program does by itself: seldomer
-// where GOGC sets the heap goal, which grows by twice that with GOGC=100, and more often
-// at the runtime's minimum heap, where more than a quarter of the room is taken. What
-// the collector's samples show is the cost of the collections that there were; it counts
-// for those that the same work has without the profile.
+// While a CPU profile is taken, its buffers and the writer that compresses it are on the
+// heap, 1.2 MB with Go 1.26, and survive every collection. So the profiled run of a
+// benchmark collects at another rate than the unprofiled one. It collects less often if GOGC
+// sets the heap goal, which grows by twice that amount with GOGC=100. It collects more often
+// at the runtime's minimum heap, where the profile takes more than a quarter of the
+// headroom. The collector's samples show the cost of the collections in the profiled run;
+// they are scaled to the number in the unprofiled one.
 //
-// Small heaps notice more of it. 0.13 MB of the buffers are scanned, which makes each
-// collection longer, and the scavenger gives back other memory, which the program
-// touches again: a page fault each. Such benchmarks are run alone, too.
+// Small heaps are affected more. 0.13 MB of the buffers are scanned, which makes each
+// collection longer. The scavenger returns other memory, and the program has a page fault
+// when it touches that again. Such benchmarks also run once without a profile.
 
 const (
-	// fewestCycles is how many collections either process must have had that were not
-	// forced, set-up included: of fewer, where it begins and ends within a cycle counts too much.
+	// fewestCycles is the least number of automatic collections in either process, set-up
+	// included: with fewer, the position of start and end within a cycle matters too much.
 	fewestCycles = 20
-	// mostCycleScale is the largest ratio, either way, that is believed: with a live heap of
-	// 1 MiB at the runtime's minimum heap it is 1.5, and with larger ones less.
+	// mostCycleScale is the largest plausible ratio, either way: with a live heap of 1 MiB
+	// at the runtime's minimum heap it is 1.5, with larger ones less.
 	mostCycleScale = 3
 )
 
-// Use is what a benchmark's processes used, their set-up included.
+// Use is the resource use of a benchmark's processes, set-up included.
 type Use struct {
 	Processes float64
 	Ops       float64
-	cycles    float64 // 0 when some part does not tell it
-	collector float64 // seconds, as the runtime accounts for it; 0 when some part does not tell it
-	CPU       float64 // seconds of the process; 0 when some part does not tell it
+	cycles    float64 // 0 if a part lacks it
+	collector float64 // seconds, as the runtime accounts for it; 0 if a part lacks it
+	CPU       float64 // seconds of the process; 0 if a part lacks it
 	Faults    float64 // without disk; known where cpu is
 }
 
-// useOf adds up what some parts of a run say.
+// useOf adds up the use of some parts of a run.
 func useOf(r evidence.Run, counts func(evidence.Part) bool) Use {
 	var u Use
 	cycles, collector, used := true, true, true
@@ -68,13 +68,13 @@ func useOf(r evidence.Run, counts func(evidence.Part) bool) Use {
 	return u
 }
 
-// automatic is how many collections were not forced, when so many are forced in
-// each process.
+// automatic is the number of collections that were not forced, for a given number of forced
+// ones in each process.
 func (u Use) automatic(forced float64) float64 { return u.cycles - u.Processes*forced }
 
-// collectorBeside is the collector's processor time for each second of all else
-// but page faults, by which two runs compare that the machine did not run equally
-// fast; 0 when not known.
+// collectorBeside is the collector's CPU time divided by that of the rest without page
+// faults. It is comparable between two runs at different speeds of the machine; 0 when not
+// known.
 func (u Use) collectorBeside(f *evidence.PageFault) float64 {
 	rest := u.CPU - u.collector
 	if f != nil {
@@ -86,9 +86,9 @@ func (u Use) collectorBeside(f *evidence.PageFault) float64 {
 	return u.collector / rest
 }
 
-// cycleScale learns what the collector costs the program without a profile for
-// each unit of its cost in the profiled run: by the runtime's own account where
-// the work was also run unprofiled, or else by the number of collections.
+// cycleScale computes the collector's cost in the unprofiled run divided by its cost in the
+// profiled one: by the runtime's own accounting if there is an unprofiled run, or else by
+// the number of collections.
 func cycleScale(r *Result) {
 	d := r.d
 	r.Profiled = useOf(d.Run, func(p evidence.Part) bool { return run.CPUPart(d.Run, p) })
@@ -103,7 +103,7 @@ func cycleScale(r *Result) {
 	if !known(without) || !known(r.Profiled) {
 		return
 	}
-	// With several counts, one of the passes may have been kept from its last.
+	// With several counts, the last run of a pass may be missing.
 	scale := without.automatic(forced) / without.Ops / (r.Profiled.automatic(forced) / r.Profiled.Ops)
 	if a, b := without.collectorBeside(d.Run.PageFault), r.Profiled.collectorBeside(d.Run.PageFault); a > 0 && b > 0 {
 		scale = a / b
@@ -128,8 +128,8 @@ func cycleScale(r *Result) {
 	}
 }
 
-// CyclesUnprofiled is how many collections the program has without any recording
-// for each one of the log. Logging changes a small program, too.
+// CyclesUnprofiled scales the log's cycle count to a run without any recording; logging also
+// perturbs small programs.
 func (r *Result) CyclesUnprofiled() float64 {
 	log := r.d.Collector
 	if r.Unprofiled.Ops <= 0 || log.All == 0 || log.Ops <= 0 {

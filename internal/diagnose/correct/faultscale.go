@@ -7,24 +7,23 @@ import (
 	"github.com/heaptrim/heaptrim/internal/evidence"
 )
 
-// A heap comes back to pages that the scavenger has given to the system, and each is a page
-// fault, in the sample of whoever touches it first. That is the allocator, which clears
-// objects or writes its own marks beside them, as long as objects are small. Of a large one it
-// touches nothing where the memory comes cleared from the system: there it is the
-// program.
+// A heap reuses pages that the scavenger has returned to the system. Each causes a page
+// fault in the code that touches it first. For small objects that is the allocator, which
+// clears them or writes its own metadata. Large objects come cleared from the system, so the
+// program touches them first.
 
 const (
-	// leastFaultScale is what remains at least of what the allocator's samples show when page
-	// faults are taken out of it: some of these are in the program's own code.
+	// leastFaultScale is the least part of the allocator's samples that remains when page
+	// faults are removed: some of the faults are in the program's own code.
 	leastFaultScale = 0.25
-	// mostFaultScale is what a sample counts for at most: the program's own faults are many more
-	// than that only where there is hardly a sample.
+	// mostFaultScale is the largest weight of a sample: larger ratios occur only with hardly
+	// any samples.
 	mostFaultScale = 1000
 )
 
-// Faults returns the page faults an operation of the program without a profile
-// and of the profiled run; false where they or their cost are not known, or
-// would take more time than the process had. f is what one costs.
+// Faults returns the page faults an operation of the program without a profile and of the
+// profiled run; false if they or their cost are not known, or would take more time than the
+// process had. f is the cost of one.
 func (r *Result) Faults(f *evidence.PageFault) (unprofiled, profiled float64, ok bool) {
 	if !r.CycleKnown || f == nil || r.Unprofiled.Ops <= 0 {
 		return 0, 0, false
@@ -36,9 +35,9 @@ func (r *Result) Faults(f *evidence.PageFault) (unprofiled, profiled float64, ok
 	return r.Unprofiled.Faults / r.Unprofiled.Ops, r.Profiled.Faults / r.Profiled.Ops, true
 }
 
-// faultScale makes the samples of code that meets fresh pages count for the
-// page faults that the program has without a profile. What there are more or
-// less of for large objects is not the allocator's, and excluded.
+// faultScale scales the samples of code that touches fresh pages to the page faults of the
+// program without a profile. The difference due to large objects is not the allocator's and
+// is excluded.
 func faultScale(r *Result) {
 	unprofiled, profiled, ok := r.Faults(r.d.Run.PageFault)
 	there := 0.0

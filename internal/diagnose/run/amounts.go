@@ -16,8 +16,8 @@ func (r *Data) InUseEvents(t *Site) float64 {
 	return math.Max(Events(t.InUseObjs.Mean(), t.InUse.Mean(), r.Heap.Rate), 0.5)
 }
 
-// SecondsOfAllocs is how long the program takes, undisturbed, for the work
-// behind the allocation columns.
+// SecondsOfAllocs is the time of an undisturbed program for the work behind the allocation
+// columns.
 func (r *Data) SecondsOfAllocs() float64 {
 	if !r.Bench {
 		// The runtime's own count of the undisturbed run says how fast the
@@ -73,13 +73,13 @@ func (r *Data) CyclePeriod() time.Duration {
 // ShareOf is a site's share of all bytes allocated; 0 when not known.
 func (d *Data) ShareOf(t *Site) float64 { return t.ShareOf(d.AllBytes()) }
 
-// maxDisagreement is how far the bytes of all sites may be from what package
-// testing counted before the reader is told. Calibration runs and goroutines
-// that outlive an operation explain a few per cent.
+// maxDisagreement is the largest difference between the bytes of all sites and the count of
+// package testing that gives no warning. Calibration runs and goroutines that outlive an
+// operation explain a few per cent.
 const maxDisagreement = 0.2
 
-// Disagreement holds a benchmark's sites against package testing's own count.
-// They part where set-up cannot be told from the measured operation.
+// Disagreement compares a benchmark's sites with package testing's own count. They differ if
+// set-up cannot be separated from the measured operation.
 func (d *Data) Disagreement() string {
 	var counted MeanOf
 	for _, b := range d.Results {

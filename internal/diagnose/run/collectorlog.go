@@ -14,7 +14,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
-// CollectorLog is what the logs of one run say of the collector.
+// CollectorLog is the collector's part of the logs of one run.
 type CollectorLog struct {
 	Cycles []evidence.Cycle // of the window, forced ones included
 	Window time.Duration    // 0: not known
@@ -41,8 +41,7 @@ func (l CollectorLog) Automatic() []evidence.Cycle {
 	return out
 }
 
-// allocRate is what the program allocated per second as the runtime itself
-// counts it; 0 when not known.
+// allocRate is the bytes allocated per second by the runtime's own count; 0 when not known.
 func (l CollectorLog) allocRate() float64 {
 	const name = "/gc/heap/allocs:bytes"
 	n := len(l.Metrics)
@@ -56,8 +55,8 @@ func (l CollectorLog) allocRate() float64 {
 	return 0
 }
 
-// Gogc is the setting that the program ran with in the end, which it may have
-// changed itself; "" when not known.
+// Gogc is the setting of the program at the end, which it may have changed itself; "" when
+// not known.
 func (l CollectorLog) Gogc() string {
 	v := l.Metric("/gc/gogc:percent")
 	if len(v) == 0 {
@@ -81,8 +80,8 @@ func (l CollectorLog) Goals() []float64 {
 	return slices.DeleteFunc(l.Metric("/gc/heap/goal:bytes"), func(v float64) bool { return v >= MaxHeap })
 }
 
-// Part is the share of the collector's work that belongs to the measured run;
-// 1 when the log does not tell.
+// Part is the share of the collector's work that belongs to the measured run; 1 if the log
+// does not show it.
 func (l CollectorLog) Part() float64 {
 	if l.inside+l.outside <= 0 {
 		return 1
@@ -101,8 +100,8 @@ func windowed(cycles []evidence.Cycle, end, d time.Duration) []evidence.Cycle {
 	return out
 }
 
-// RoundedUp undoes what gctrace does to sizes: it cuts them to whole MiB, so
-// the middle of the step is the best guess.
+// RoundedUp corrects sizes that gctrace cut to whole MiB: the middle of the step is the best
+// guess.
 func RoundedUp(b unit.Bytes) float64 { return float64(b) + float64(unit.MiB)/2 }
 
 // Metric returns a metric's samples.
@@ -116,7 +115,7 @@ func (l CollectorLog) Metric(name string) []float64 {
 	return v
 }
 
-// NonHeap is the memory that counts against a limit and is not heap objects.
+// NonHeap is the memory other than heap objects that counts against a limit.
 func (l CollectorLog) NonHeap() float64 {
 	part := func(name string) float64 { return stats.MedianOf(l.Metric(name)) }
 	total := part("/memory/classes/total:bytes")

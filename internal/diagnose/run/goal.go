@@ -9,18 +9,17 @@ import (
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
-// toldGoal is the heap of a service of which only MemStats and heap profiles are
-// known.
+// toldGoal is the heap of a service, derived from MemStats and heap profiles only.
 type toldGoal struct {
 	Goal, Live float64 // bytes
-	// that leads from the one to the other; "" where nothing contradicts the setting that is known, or
-	// the default
+	// GOGC that Live and Goal imply; "" if nothing contradicts the known setting, or the
+	// default
 	Gogc string
 }
 
 const (
-	// Samples of the live heap contradict a setting beyond a fifth, and three times
-	// the standard error that they have under it.
+	// Samples of the live heap contradict a setting if they differ by more than a fifth, and
+	// by more than three times their standard error under it.
 	contradicts    = 0.2
 	standardErrors = 3
 	// largestGOGC is more than any service is set to.
@@ -29,12 +28,11 @@ const (
 	minimumHeap = 4 * unit.MiB
 )
 
-// GoalOf reads the heap goal from MemStats. The live heap that leads to it is by
-// the pacer's formula, without stacks and globals, for the GOGC that the service was
-// started with, or for 100 where that is not known: the program may have set
-// another one, or the goal may be the runtime's minimum. So where its heap profiles
-// show another live heap they are believed. There is no goal when collection is
-// off.
+// GoalOf reads the heap goal from MemStats. The live heap follows by the pacer's formula,
+// without stacks and globals, from the GOGC that the service was started with, or from 100
+// if that is not known. The program may have set another GOGC, or the goal may be the
+// runtime's minimum. So if its heap profiles show another live heap, that is used. There is
+// no goal when collection is off.
 func (d *Data) GoalOf(m metrics.MemStats, env evidence.Environment) (toldGoal, bool) {
 	if m.NextGC <= 0 || m.NextGC >= MaxHeap {
 		return toldGoal{}, false

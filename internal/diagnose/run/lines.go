@@ -7,17 +7,16 @@ import (
 	"github.com/heaptrim/heaptrim/internal/evidence"
 )
 
-// Lines tallies the user's lines of one run, with all that they call.
+// Lines tallies the user's lines of one run, callees included.
 type Lines map[stack.Key]*Line
 
-// Line is what one line costs together with all that it calls. A stack counts
-// once for each line on it.
+// Line is the cost of one line, callees included. A stack counts once for each line on it.
 type Line struct {
 	CPU                 [stack.ClassCount]float64 // samples
 	Objects, Bytes, Own float64                   // Own: bytes that the line is charged for as a site
 }
 
-// maxLines bounds the lines kept for one run; the first ones seen stay.
+// maxLines bounds the lines kept for one run; the first ones seen are kept.
 const maxLines = 1 << 15
 
 func (l Lines) at(k stack.Key) *Line {

@@ -10,7 +10,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/ingest/metrics"
 )
 
-// log reads a part that is a log; others it leaves alone.
+// log reads a part that is a log and ignores others.
 func (r *Reader) log(d *Data, part evidence.Part) error {
 	var read func(*Data, evidence.Part, *os.File) error
 	switch part.Kind {
@@ -64,8 +64,8 @@ func (r *Reader) gcText(d *Data, part evidence.Part, f *os.File) error {
 		r.Warn("%s: %d lines begin like gctrace but cannot be read, first: %v", part.Path, st.Malformed, st.Errors[0])
 	}
 	if st.Cycles == 0 && (d.Bench || st.Malformed > 0) {
-		// Package testing forces collections, so that every benchmark's log has some:
-		// this one does not tell that there were none.
+		// Package testing forces collections, so every benchmark's log has some. An empty
+		// log does not mean that there were none.
 		r.Warn("%s: excluded, because no collection can be read in it", part.Path)
 		return nil
 	}
@@ -98,8 +98,8 @@ func (r *Reader) gcText(d *Data, part evidence.Part, f *os.File) error {
 	return nil
 }
 
-// markTime is the processor time that cycles spent, idle marking included;
-// forced says whether forced cycles count.
+// markTime is the CPU time of cycles, idle marking included; forced says whether forced
+// cycles count.
 func markTime(cycles []evidence.Cycle, forced bool) time.Duration {
 	var sum time.Duration
 	for _, c := range cycles {
@@ -110,9 +110,8 @@ func markTime(cycles []evidence.Cycle, forced bool) time.Duration {
 	return sum
 }
 
-// resultNs is the last result of a pass in ns/op. The benchmark text of a pass
-// stands before its log in the manifest, or its log falls back to the whole
-// process.
+// resultNs is the last result of a pass in ns/op. The benchmark text of a pass comes before
+// its log in the manifest; otherwise the log counts for the whole process.
 func (d *Data) resultNs(pass string) float64 {
 	ns := 0.0
 	for _, b := range d.Results {
@@ -135,7 +134,7 @@ func (r *Reader) metricsText(d *Data, part evidence.Part, f *os.File) error {
 	if st.Truncated {
 		r.Warn("%s: the last sample was cut short", part.Path)
 	}
-	// Where every allocation is recorded, the recording is in the figures.
+	// If every allocation is recorded, the figures include the cost of recording.
 	if part.Pass != evidence.PassAllocation {
 		d.Collector.Metrics = samples
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
-// MixKey tells apart what one line allocates.
+// MixKey identifies a part of what one line allocates.
 type MixKey struct {
 	Kind finding.Kind
 	Via  string
@@ -26,12 +26,11 @@ func (m *MixTally) addTiny(t tinyCount) {
 	m.tiny.more += t.more
 }
 
-// maxSizes bounds the block sizes kept for a site: what comes in more sizes
-// than this has no pattern to be read from them.
+// maxSizes bounds the block sizes kept for a site: more sizes than this show no pattern.
 const maxSizes = 512
 
-// addMix books objects of one kind and their block size. Profiles keep a
-// sample for each size, so a sample's mean is the size of its blocks.
+// addMix counts objects of one kind and their block size. Profiles keep a sample for each
+// size, so a sample's mean is the size of its blocks.
 func (t *Site) addMix(k MixKey, objects, bytes float64) *MixTally {
 	m := t.Mix[k]
 	if m == nil {

@@ -9,9 +9,9 @@ import (
 	"github.com/heaptrim/heaptrim/internal/kernel"
 )
 
-// CPUPart says whether a part's samples are the CPU time of a run. Those of
-// perf are, unless there is a profile of the runtime's own, whose stacks have
-// lines and inlined calls: then perf tells of the kernel only.
+// CPUPart reports whether a part's samples are the CPU time of a run. Those of perf are,
+// unless there is a profile of the runtime's own, whose stacks have lines and inlined calls:
+// perf is then used for the kernel only.
 func CPUPart(run evidence.Run, part evidence.Part) bool {
 	switch part.Kind {
 	case evidence.KindCPU:
@@ -31,8 +31,8 @@ func (r *Reader) OpenCPU(part evidence.Part) (*evidence.Profile, error) {
 	return pprof.Open(r.B.Path(part))
 }
 
-// perf reads what perf script printed: what the kernel did, and CPU samples
-// where there are no others.
+// perf reads the output of perf script: the kernel's work, and CPU samples if there are no
+// others.
 func (r *Reader) perf(d *Data, part evidence.Part) error {
 	p, st, err := perf.Open(r.B.Path(part))
 	if err != nil {

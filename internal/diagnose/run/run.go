@@ -1,5 +1,5 @@
-// Package run reads one run of a recording: its profiles, boiled down to sites
-// and lines, and its logs. It says what was recorded and corrects nothing.
+// Package run reads one run of a recording: its profiles, reduced to sites and lines, and
+// its logs. It holds what was recorded and corrects nothing.
 package run
 
 import (
@@ -17,8 +17,8 @@ import (
 	"github.com/heaptrim/heaptrim/internal/kernel"
 )
 
-// Data is one run of a recording as it was recorded: the profiles boiled down
-// to sites, the logs to cycles.
+// Data is one run of a recording as it was recorded: the profiles reduced to sites, the logs
+// to cycles.
 type Data struct {
 	Run   evidence.Run
 	Bench bool // a benchmark: figures are per operation, and set-up is known
@@ -41,15 +41,15 @@ type partState struct {
 	total  float64         // bytes of all sites; 0 until all is read
 }
 
-// CPU is what the CPU profiles of a run hold.
+// CPU is the CPU profiles of a run.
 type CPU struct {
 	Known    bool
 	Buckets  [stack.BucketCount]float64 // samples, without those of set-up and harness
 	All      float64                    // samples
-	Period   float64                    // seconds of CPU that a sample stands for
-	Used     time.Duration              // CPU time of the process meanwhile
+	Period   float64                    // seconds of CPU of one sample
+	Used     time.Duration              // CPU time of the process in that window
 	UsedPart bool                       // that of some profile is not known
-	Sleeps   float64                    // of threads, meanwhile
+	Sleeps   float64                    // of threads, in that window
 	Ops      int64                      // operations of the timing pass
 	Wall     time.Duration              // window of the timing pass
 }
@@ -81,8 +81,8 @@ type Reader struct {
 	Warn  func(format string, args ...any)
 }
 
-// Run reads every part of one run. A part that cannot be read is a warning:
-// the others still answer what they can.
+// Run reads every part of one run. A part that cannot be read is a warning: the others are
+// still used.
 func (r *Reader) Run(run evidence.Run) *Data {
 	d := &Data{
 		Run: run, Sites: NewSites(r.Kind), Lines: Lines{},
@@ -121,9 +121,9 @@ func (r *Reader) damaged(d *Data, part evidence.Part, err error) {
 	d.parts.unread[part.Path] = true
 }
 
-// Profiles calls cpu and heap with the profiles of a run, in the order of the
-// first reading. An error that reading a part gave then, and the warnings tell,
-// is passed over: what stands before the damage was counted then, too.
+// Profiles calls cpu and heap with the profiles of a run, in the order of the first reading.
+// Errors already reported by the first read are ignored: samples before the damage were
+// counted then as well.
 func (d *Data) Profiles(cpu func(evidence.Part) error, heap func(HeapUse) error) error {
 	for _, p := range d.Run.Parts {
 		if !CPUPart(d.Run, p) {
@@ -188,7 +188,7 @@ func (r *Reader) addProfile(d *Data, part evidence.Part, p *evidence.Profile) er
 	})
 }
 
-// addCPU books one CPU stack of n samples.
+// addCPU counts one CPU stack of n samples.
 func (d *Data) addCPU(c *stack.Classifier, locs []*evidence.Location, n float64) {
 	if n <= 0 {
 		return
@@ -209,7 +209,7 @@ func (d *Data) addCPU(c *stack.Classifier, locs []*evidence.Location, n float64)
 	t, p := d.Sites.at(c, locs)
 	t.CPU[b] += n
 	if k := d.Sites.kind.Of(p); k != finding.KindUnknown {
-		// Allocation profiles outvote samples wherever they name a kind.
+		// If allocation profiles name a kind, they outvote samples.
 		t.Kinds[k] += n * 1e-6
 	}
 	t.pointers[alloc.PointersIn(p.Above)] += n
@@ -295,7 +295,7 @@ func finer(a, b evidence.Part) bool {
 	return rate(a) < rate(b)
 }
 
-// use says what one snapshot contributes.
+// use is the contribution of one snapshot.
 type use struct {
 	Alloc       float64 // +1, -1 for the baseline of a window, 0 for nothing
 	InUse       bool
@@ -426,7 +426,7 @@ type heapSample struct {
 	raw  bool
 }
 
-// addHeap books one heap stack.
+// addHeap counts one heap stack.
 func (d *Data) addHeap(h heapSample, seen map[*Site]*[2]float64) {
 	setUp := h.c.SetUp(h.s.Stack)
 	value := func(col int) float64 {
@@ -495,8 +495,8 @@ func Events(objects, bytes, rate float64) float64 {
 	return math.Abs(objects) * -math.Expm1(-bytes/objects/rate)
 }
 
-// closeSnapshot books the in-use columns of one snapshot: a site that it does
-// not hold had nothing in use then.
+// closeSnapshot counts the in-use columns of one snapshot: a site that is not in it had
+// nothing in use then.
 func (d *Data) closeSnapshot(seen map[*Site]*[2]float64, u use) {
 	for _, t := range d.Sites.Sites {
 		v := seen[t]
@@ -519,8 +519,8 @@ func (d *Data) closeSnapshot(seen map[*Site]*[2]float64, u use) {
 	}
 }
 
-// processorTime is the most that a process can have had in a window, with a
-// tenth and a tick of each processor for clocks that were read at other moments.
+// processorTime is the largest CPU time that a process can use in a window, plus a tenth and
+// a tick of each processor for clocks read at other moments.
 func processorTime(window time.Duration, processors int) time.Duration {
 	return time.Duration(math.Min(float64(max(processors, 1))*(1.1*window.Seconds()+0.01), 1e9) * 1e9)
 }

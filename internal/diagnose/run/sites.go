@@ -11,7 +11,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
-// Pointerful is the vote on whether the site's objects hold pointers.
+// Pointerful is the majority on whether the site's objects hold pointers.
 func (t *Site) Pointerful() finding.Tri {
 	switch {
 	case t.pointers[finding.Yes] > t.pointers[finding.No]:
@@ -22,14 +22,13 @@ func (t *Site) Pointerful() finding.Tri {
 	return finding.Unknown
 }
 
-// maxInitialised bounds what initialised counts: a larger value is mostly
-// array, which code that uses it again fills only as far as it needs.
+// maxInitialised is the largest size that initialised counts: a larger value is mostly
+// array, and code that reuses it fills only the part it needs.
 const maxInitialised = 1 << 10
 
-// Initialised is the share of the site's bytes that the program has to clear in
-// whatever place they get instead of the heap: a small value starts with all
-// its fields at zero on the stack, in a slab and in a pool too, where a buffer
-// starts empty and is filled.
+// Initialised is the share of the site's bytes that the program has to clear wherever they
+// are instead of the heap: a small value starts with zero fields on the stack, in a slab and
+// in a pool too. A buffer starts empty and is filled.
 func (t *Site) Initialised(tiny TinyScale) float64 {
 	if t.Bytes <= 0 {
 		return 0
@@ -51,8 +50,8 @@ func (t *Site) ShareOf(all float64) float64 {
 	return math.Max(t.Bytes, 0) / all
 }
 
-// Site is what one run's profiles say of one site. CPU is in samples;
-// bytes and objects are totals over the window.
+// Site is one site in one run's profiles. CPU is in samples; bytes and objects are totals
+// over the window.
 type Site struct {
 	Key       stack.Key
 	CPU       [stack.BucketCount]float64
@@ -126,7 +125,7 @@ func (s *Sites) Sorted() []*Site {
 	return out
 }
 
-// addStack remembers a call path with its weight; the lightest make room.
+// addStack keeps a call path with its weight; the lightest ones are dropped.
 func (t *Site) addStack(locs []*evidence.Location, w float64) {
 	if w <= 0 {
 		return
@@ -176,7 +175,7 @@ func (t *Site) Heaviest(n int) []finding.Stack {
 	})
 	var out []finding.Stack
 	for i, s := range all[:min(n, len(all))] {
-		// Stacks that CPU samples alone have seen weigh next to nothing.
+		// Stacks from CPU samples alone have almost no weight.
 		if i > 0 && s.weight < 0.001*total {
 			break
 		}

@@ -8,11 +8,10 @@ import (
 	"github.com/heaptrim/heaptrim/internal/finding"
 )
 
-// The runtime packs objects below 16 bytes that hold no pointers into blocks
-// of 16 bytes, and the heap profile sees only those that begin a new block
-// (malloc.go: mallocgcTiny returns before profilealloc where the object fits
-// into the block at hand). Counts of such objects are therefore counts of
-// blocks, which package testing's allocs/op does not have.
+// The runtime packs objects below 16 bytes that hold no pointers into blocks of 16 bytes,
+// and the heap profile sees only those that begin a new block (malloc.go: mallocgcTiny
+// returns before profilealloc where the object fits into the block at hand). Counts of such
+// objects are therefore counts of blocks, while package testing's allocs/op counts objects.
 const tinyBlock = 16
 
 // boxedPerBlock is how many objects of known size share a block.
@@ -65,10 +64,10 @@ func (s TinyScale) SiteObjects(t *Site) float64 {
 	return t.Objects + extra
 }
 
-// TinyScale makes counts of objects out of counts of blocks, so that all sites
-// together allocate as many as package testing counted. Objects of known size
-// come first; what is missing then is spread over the others by their blocks,
-// so the sum is right and the single site of unknown size an estimate.
+// TinyScale makes counts of objects out of counts of blocks, so that all sites together
+// allocate as many as package testing counted. Objects of known size come first. The missing
+// rest is spread over the others by their blocks, so the sum is right, and a single site of
+// unknown size is an estimate.
 func (d *Data) TinyScale() TinyScale {
 	var counted MeanOf
 	for _, b := range d.Results {

@@ -15,7 +15,7 @@ type locClass struct {
 	copying bool    // the innermost frame copies memory
 	grow    bool    // passes through growslice
 	tool    bool    // the recorder's own work
-	signs   signSet // what its frames are signs of
+	signs   signSet // signs that its frames show
 	Frames  []frameClass
 }
 
@@ -41,7 +41,7 @@ func NewClassifier(p *evidence.Profile, t *Table, own *Ownership, loops []eviden
 	return &Classifier{table: t, own: own, loops: loops, locs: make([]locClass, p.Locations)}
 }
 
-// Loc returns what is known of a Location.
+// Loc returns the class of a Location.
 func (c *Classifier) Loc(l *evidence.Location) *locClass {
 	lc := &c.locs[l.Index]
 	if lc.known {
@@ -57,8 +57,8 @@ func (c *Classifier) Loc(l *evidence.Location) *locClass {
 		fc.Owner = c.own.Of(f)
 		fc.inLoop = c.inLoop(f)
 		lc.tool = lc.tool || evidence.OfRecorder(name)
-		// Benchmarks run on goroutines of their own: what the main goroutine does,
-		// package initialisation included, is never the measured operation.
+		// Benchmarks run on goroutines of their own: work of the main goroutine, package
+		// initialisation included, is never the measured operation.
 		fc.bench = strings.HasPrefix(name, "testing.(*B).run") ||
 			strings.HasPrefix(name, "testing.(*B).launch") || name == "runtime.main"
 		if fc.Owner != OwnerRuntime {

@@ -49,14 +49,14 @@ const (
 	BucketCount // how many there are
 )
 
-// Class is what a correction of samples goes by.
+// Class groups buckets for corrections of samples.
 type Class int
 
 // The classes.
 const (
 	Plain      Class = iota
-	Fresh            // code that meets fresh pages first: the allocator's
-	Collecting       // work that goes with the number of collections
+	Fresh            // code that touches fresh pages first: the allocator
+	Collecting       // work in proportion to the number of collections
 	ClassCount       // how many there are
 )
 
@@ -75,9 +75,9 @@ func (b Bucket) Class() Class {
 	return Plain
 }
 
-// BucketInfo describes the rows of the decomposition. memory rows add up to
-// what memory management costs; collector rows to what is apportioned as churn
-// and retention (assists are charged to the stacks that paid them).
+// BucketInfo describes the rows of the decomposition. memory rows add up to what memory
+// management costs; collector rows to the cost that is apportioned as churn and retention
+// (assists are charged to the stacks that did them).
 var BucketInfo = [BucketCount]struct {
 	Name              string
 	Memory, Collector bool
@@ -136,8 +136,8 @@ var frameRules = []frameRule{
 		"runtime/pprof.(*Profile).WriteTo", "runtime/pprof.StartCPUProfile", "runtime/pprof.StopCPUProfile",
 		"runtime.profileloop", "runtime.sigprof", "runtime.memProfile*", "runtime.readMetrics*", "runtime/metrics.Read",
 	}},
-	// The kernel's work comes before what Go was doing when it met the kernel:
-	// no other row shows it. Giving memory back is not here: scavenging does that.
+	// The kernel's work comes before the Go code that caused it: no other row shows it.
+	// Returning memory is not here: scavenging does that.
 	{to: BucketNUMA, kernel: kernel.NUMA},
 	{to: BucketHugePages, kernel: kernel.HugePages},
 	{to: BucketApp, kernel: kernel.FileFault},
@@ -169,8 +169,8 @@ var frameRules = []frameRule{
 			"runtime.clearpools",
 		},
 	},
-	// A processor's own part in it: it stops for the world to stop, and runs
-	// what the cycle's ends ask of each processor.
+	// A processor's own part in it: it stops with the world, and runs the per-processor work
+	// at the ends of a cycle.
 	{
 		to: BucketCycle,
 		names: []string{"runtime.gcstopm", "runtime.runSafePointFn", "runtime.forEachP*",
@@ -196,11 +196,10 @@ var frameRules = []frameRule{
 			"runtime.bulkBarrierPreWrite*",
 		},
 	},
-	// A goroutine that a signal stopped wherever it was has asyncPreempt on top of
-	// its own frames. As a leaf that is the program's: the kernel delivers the
-	// profiler's signal and the scheduler's at the same tick, and by perf, in the
-	// same process, what 0.4 to 2 % of the profile's samples show there takes less
-	// than 0.03 % of the time.
+	// A goroutine that a signal stopped wherever it was has asyncPreempt on top of its own
+	// frames. As a leaf that is the program's: the kernel delivers the profiler's signal and
+	// the scheduler's at the same tick. 0.4 to 2 % of the profile's samples are there, but
+	// less than 0.03 % of the time by perf in the same process.
 	{to: BucketScheduler, names: []string{"runtime.gopreempt_m", "runtime.preemptPark", "runtime.asyncPreempt2*"}},
 	{
 		to:    BucketStackGrowth,
@@ -218,8 +217,8 @@ var frameRules = []frameRule{
 		to: BucketMalloc, since: 26,
 		names: []string{"runtime.mallocTiny*", "runtime.mallocNoscan*", "runtime.mallocScan*", "runtime.freegc*"},
 	},
-	// What these do besides allocating is to fill the memory they allocated: it
-	// goes away with the allocation.
+	// Besides allocating, these fill the memory they allocated: that work goes away with the
+	// allocation.
 	{
 		to: BucketConvert,
 		names: []string{

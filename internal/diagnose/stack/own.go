@@ -52,8 +52,8 @@ func NewOwnership(t evidence.Target, patterns []string) *Ownership {
 	for _, p := range own {
 		o.prefixes = append(o.prefixes, ownedPrefix{strings.TrimSuffix(p, "/..."), true})
 	}
-	// Behind the user's own: of two equal paths the first counts. Where the user
-	// says what is theirs, nothing else has a say.
+	// After the user's own: of two equal paths the first counts. If the user names their
+	// code, only that counts.
 	for _, d := range t.Dependencies {
 		o.modules = append(o.modules, d)
 		if !o.Explicit {

@@ -81,9 +81,8 @@ func FindPath(c *Classifier, stack []*evidence.Location) Path {
 	return p
 }
 
-// AnyTypes spells the type arguments of an instantiated function as heap
-// profiles do, "[...]": CPU profiles name the shapes, and both have to meet at
-// one site.
+// AnyTypes spells the type arguments of an instantiated function as heap profiles do,
+// "[...]": CPU profiles name the shapes, and both must give the same site.
 func AnyTypes(function string) string {
 	open := strings.IndexByte(function, '[')
 	if open < 0 {

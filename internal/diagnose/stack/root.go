@@ -35,9 +35,8 @@ func (r Root) Site(k Key) evidence.Site {
 	return evidence.Site{Function: k.Function, Package: PackageOf(k.Function), File: file, Line: k.Line}
 }
 
-// beside makes a file of another module of the workspace relative to the module
-// too, by the way up and down to it: whoever joins it to the module's root, as a
-// shell or an editor does, comes to the file.
+// beside makes a file of another module of the workspace relative to the module too, with
+// "..": joined to the module's root, as a shell or an editor does, it is the file.
 func (r Root) beside(k Key) string {
 	pkg := strings.TrimSuffix(PackageOf(k.Function), "_test")
 	ours := func(module string) bool { return pkg == module || strings.HasPrefix(pkg, module+"/") }

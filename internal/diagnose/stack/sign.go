@@ -22,8 +22,8 @@ const (
 // signSet is a set of Signs, a bit for each.
 type signSet uint8
 
-// signNames tell the signs, Go 1.21 to 1.27. Copying a stack is told by
-// growing and shrinking together: see signTally.
+// signNames tell the signs, Go 1.21 to 1.27. Copying a stack is part of growing and of
+// shrinking: see signTally.
 var signNames = [signCount][]string{
 	SignFinalizer: {"runtime.runFinalizers*", "runtime.runfinq*", "runtime.runCleanups*", "runtime.callCleanup*",
 		"runtime.SetFinalizer*", "runtime.AddCleanup*",
