@@ -1,8 +1,7 @@
-// Package cycles sums up what a collector's log says of a program: phases and
-// pauses, the heap's growth from cycle to cycle, the time between cycles, and
-// how all that went over time. It is pure and takes one cycle after the other,
-// so that a log of any length, or one that is still being written, needs the
-// same little memory.
+// Package cycles sums up a collector's log: phases and pauses, the heap's growth from cycle
+// to cycle, the time between cycles, and all of it over time. It is pure and takes one cycle
+// after the other, so that a log of any length, or one that is still being written, needs
+// the same little memory.
 package cycles
 
 import (
@@ -12,8 +11,8 @@ import (
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
-// Summary is what a log says. Distributions of times are in nanoseconds, those
-// of sizes in bytes.
+// Summary is the summary of a log. Distributions of times are in nanoseconds, those of sizes
+// in bytes.
 type Summary struct {
 	Count Count
 
@@ -89,8 +88,7 @@ type Bar struct {
 // Tally counts cycles. The zero value is ready to use; it is not safe for
 // concurrent use.
 type Tally struct {
-	// Rows bounds the time line; 0 means 48. It is not to be changed after the
-	// first Add.
+	// Rows bounds the time line; 0 means 48. Do not change it after the first Add.
 	Rows int
 
 	s                             Summary
@@ -104,11 +102,11 @@ type Tally struct {
 
 const defaultRows = 48
 
-// Step is what a cycle did since the one before it of the same process.
+// Step is the change from the previous cycle of the same process to this one.
 type Step struct {
-	Known   bool          // there is one before it, or this is the first of its process
-	Between time.Duration // from the end of the one before to the start of this; since the process began for the first
-	Grown   unit.Bytes    // from the live heap of the one before to the heap at the end of marking
+	Known   bool          // there is a previous cycle, or this is the first of its process
+	Between time.Duration // from the end of the previous cycle to the start of this one; for the first, since the start of the process
+	Grown   unit.Bytes    // from the live heap of the previous cycle to the heap at the end of marking
 }
 
 // Add counts one cycle, in the order of the log.
@@ -158,8 +156,8 @@ func (t *Tally) sizes(c evidence.Cycle) {
 	}
 }
 
-// follow joins a cycle to the one before it and returns what lies between, and
-// when the cycle ended on the time line.
+// follow joins a cycle to the previous one and returns the step between them, and the
+// cycle's end on the time line.
 func (t *Tally) follow(c evidence.Cycle) (Step, time.Duration) {
 	before, known := t.stream(c)
 	step := Step{Known: known}
@@ -184,8 +182,7 @@ func (t *Tally) follow(c evidence.Cycle) (Step, time.Duration) {
 	return step, plus(before.base, c.At)
 }
 
-// endless is more than any sum of real times: what is made up to overflow
-// stays there.
+// endless is more than any sum of real times: sums of hostile values stop there.
 const endless = time.Duration(1) << 61
 
 func plus(a, b time.Duration) time.Duration { return min(a+b, endless) }
@@ -231,7 +228,7 @@ func barOf(d time.Duration) int {
 	return len(steps) * decades
 }
 
-// bars cuts off what is empty at both ends.
+// bars cuts off empty bars at both ends.
 func bars(counts []int64) []Bar {
 	var out []Bar
 	last := 0

@@ -2,9 +2,9 @@ package cycles
 
 import "math"
 
-// Distribution describes how a figure spreads over the cycles of a log: times
-// are in nanoseconds, sizes in bytes. Count, Min, Max and Total are exact, the
-// quantiles within 2.2 %: gctrace itself prints two or three digits.
+// Distribution is the distribution of a figure over the cycles of a log: times are in
+// nanoseconds, sizes in bytes. Count, Min, Max and Total are exact, the quantiles within 2.2
+// %: gctrace itself prints two or three digits.
 type Distribution struct {
 	Count              int64
 	Min, P50, P90, P99 float64
@@ -16,8 +16,8 @@ const (
 	octaves   = 63
 )
 
-// histogram counts values of any size in constant memory. What is below 1
-// counts as 0. The zero value is empty and ready to use.
+// histogram counts values of any size in constant memory. Values below 1 count as 0. The
+// zero value is empty and ready to use.
 type histogram struct {
 	buckets         []bucket
 	zero, count     int64
@@ -53,8 +53,7 @@ func (h *histogram) distribution() Distribution {
 	return Distribution{Count: h.count, Min: h.min, P50: h.quantile(0.5), P90: h.quantile(0.9), P99: h.quantile(0.99), Max: h.max, Total: h.total}
 }
 
-// quantile is the value that a share q of the values does not exceed: the mean
-// of its bucket.
+// quantile is the value below which a share q of the values is: the mean of its bucket.
 func (h *histogram) quantile(q float64) float64 {
 	rank := int64(math.Ceil(q * float64(h.count)))
 	seen := h.zero

@@ -8,21 +8,21 @@ import (
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
-// stream is one process of a log. Several write into one when a command starts
+// stream is one process of a log. Several processes write into one log when a command starts
 // others, as the go command does, one after the other or at the same time.
 type stream struct {
 	n    int           // number of its last cycle; 0: it has just begun
 	at   time.Duration // when that ended
-	live unit.Bytes    // what it left
+	live unit.Bytes    // live heap after it
 	base time.Duration // when the process began on the time line
 }
 
-// maxStreams bounds how many processes are told apart at a time.
+// maxStreams bounds the number of processes that are distinguished at a time.
 const maxStreams = 16
 
-// stream returns the state of the cycle's process before it, and brings it up
-// to date. It is false where nothing is known of the time before: the log
-// begins in the middle, or lines are missing.
+// stream returns the state of the cycle's process before it, and brings it up to date. It is
+// false if nothing is known of the time before: the log begins in the middle, or lines are
+// missing.
 //
 // A cycle belongs to the process that had the number before it, or else to one
 // that had a smaller number at an earlier time; the latest to write comes first.
@@ -55,10 +55,10 @@ func (t *Tally) stream(c evidence.Cycle) (stream, bool) {
 	return before, known
 }
 
-// newBase places a process whose first line has come. The time line begins
-// with the first cycle; where the log begins in the middle of a process, at
-// that process's own time. Later ones have begun at the earliest when the line
-// before was written.
+// newBase sets the start of a process on the time line at its first line. The time line
+// begins with the first cycle; if the log begins in the middle of a process, at that
+// process's own time. Later processes began at the earliest when the previous line was
+// written.
 func (t *Tally) newBase(c evidence.Cycle) time.Duration {
 	if len(t.streams) == 0 {
 		return 0

@@ -48,8 +48,8 @@ func (r *Row) join(o Row) {
 // finest is the width of a row before any are joined.
 const finest = time.Millisecond
 
-// timeline keeps at most a given number of rows: when the time outgrows them,
-// two and two become one, twice as wide.
+// timeline keeps at most a given number of rows: when the time exceeds them, pairs of rows
+// are joined into one of double width.
 type timeline struct {
 	rows  []Row
 	width time.Duration // 0: empty

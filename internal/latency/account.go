@@ -7,10 +7,9 @@ import (
 	"github.com/heaptrim/heaptrim/internal/ingest/exectrace"
 )
 
-// Analyze reads the trace in r. With an error it returns what was complete
-// before as well; see exectrace.Events. Memory grows with the goroutines,
-// tasks and regions that are under way at one time, and with the kinds of
-// request, but not with the length of the trace.
+// Analyze reads the trace in r. With an error it also returns the part that was complete
+// before; see exectrace.Events. Memory grows with the goroutines, tasks and regions that are
+// open at one time, and with the kinds of request, but not with the length of the trace.
 func Analyze(r io.Reader, o Options) (*Report, error) {
 	a := &account{
 		goroutines: map[int64]*goroutine{},
@@ -83,7 +82,7 @@ type moment int64
 // Sub returns the time from s to m.
 func (m moment) Sub(s moment) time.Duration { return time.Duration(m - s) }
 
-// clock sums up the time while something is so.
+// clock sums up the time while a condition holds.
 type clock struct {
 	on    bool
 	since moment
@@ -102,13 +101,13 @@ func (c *clock) set(on bool, now moment) {
 	c.on, c.since = on, now
 }
 
-// goroutine is what is known of one.
+// goroutine is the state of one goroutine.
 type goroutine struct {
 	id      int64
 	state   exectrace.State
 	thread  int64 // where it runs, or ran last
 	since   moment
-	stw0    time.Duration // what the clocks showed then
+	stw0    time.Duration // the clocks at that time
 	mark0   time.Duration
 	blocked Part // why it waits
 	in      inCollector
@@ -116,8 +115,8 @@ type goroutine struct {
 	serving bool // it is a connection of net/http
 	dead    bool
 
-	spent   Split // since it was seen first
-	booked  Split // what of it the group has
+	spent   Split // since its first event
+	booked  Split // the part of it that its group has
 	group   *Group
 	regions []region
 }
@@ -144,7 +143,7 @@ func (a *account) goroutine(id int64) *goroutine {
 	return g
 }
 
-// event takes note of an event.
+// event handles one event.
 func (a *account) event(ev *exectrace.Event, n *exectrace.Names) {
 	if ev.Kind == exectrace.EventLog {
 		a.log(ev, n)
@@ -206,7 +205,7 @@ func (a *account) transition(ev *exectrace.Event) {
 	}
 }
 
-// blockedBy sorts the reasons of a generation.
+// blockedBy maps the reasons of a generation to parts.
 func (a *account) blockedBy(reason exectrace.Text) Part {
 	p, ok := a.gen.reasons[reason]
 	if !ok {
@@ -216,7 +215,7 @@ func (a *account) blockedBy(reason exectrace.Text) Part {
 	return p
 }
 
-// blockedBy sorts the runtime's reasons for waiting.
+// blockedBy maps the runtime's reasons for waiting to parts.
 func blockedBy(reason string) Part {
 	switch reason {
 	case "chan send", "chan receive", "select":
@@ -233,7 +232,7 @@ func blockedBy(reason string) Part {
 	return BlockedOther
 }
 
-// flush books the time since g's last event on what it was doing.
+// flush adds the time since g's last event to the part of its activity.
 func (a *account) flush(g *goroutine) {
 	since, d := g.since, a.now.Sub(g.since)
 	g.since = a.now
@@ -266,8 +265,7 @@ func (a *account) flush(g *goroutine) {
 	g.stw0, g.mark0 = a.pause.stw.at(a.now), a.pause.mark.at(a.now)
 }
 
-// spend books d on a part, and on the window where the collector has a part in
-// it.
+// spend adds d to a part, and to the window if the collector caused it.
 func (a *account) spend(g *goroutine, p Part, d time.Duration) {
 	g.spent[p] += d
 	windows := a.report.Windows
@@ -279,7 +277,7 @@ func (a *account) spend(g *goroutine, p Part, d time.Duration) {
 	}
 }
 
-// running is what g does while it runs.
+// running is the part of g's time while it runs.
 func (g *goroutine) running() Part {
 	switch {
 	case g.in.stop:
@@ -292,7 +290,7 @@ func (g *goroutine) running() Part {
 	return Running
 }
 
-// end books what g has left.
+// end adds the rest of g's time to its group.
 func (a *account) end(g *goroutine) {
 	g.dead = true
 	if g.in.assist {
@@ -305,7 +303,7 @@ func (a *account) end(g *goroutine) {
 	}
 }
 
-// span hears of the collector's ranges of time.
+// span handles the collector's ranges of time.
 func (a *account) span(ev *exectrace.Event) {
 	on := ev.Kind != exectrace.EventRangeEnd
 	switch ev.Range {
@@ -357,7 +355,7 @@ func (a *account) setMark(on bool) {
 	at := a.now.Sub(a.first)
 	windows := &a.report.Windows
 	if n := len(*windows); on && n > 0 && a.report.Unlisted == 0 {
-		a.sites.charge(&(*windows)[n-1]) // nothing more is booked on it
+		a.sites.charge(&(*windows)[n-1]) // the window is complete
 	}
 	switch {
 	case !on:
@@ -374,7 +372,7 @@ func (a *account) setMark(on bool) {
 	}
 }
 
-// finish closes what is open.
+// finish closes everything that is open.
 func (a *account) finish() *Report {
 	if a.pause.marking {
 		a.setMark(false)

@@ -10,14 +10,14 @@ import (
 	"github.com/heaptrim/heaptrim/internal/stats"
 )
 
-// Causes says which code allocated while others paid: from the CPU samples that
-// are in a trace where a CPU profile was being recorded at the same time. A
-// sample stands for time in the allocator, not for bytes: small objects show
-// more for their bytes than large ones.
+// Causes is the allocating lines during GC: code that allocated while others were delayed.
+// It comes from CPU samples, which a trace holds if a CPU profile was recorded at the same
+// time. A sample counts time in the allocator, not bytes: small objects have more samples
+// per byte than large ones.
 type Causes struct {
-	Samples    int    // of the CPU, in the whole trace; 0 where no profile was recorded
+	Samples    int    // of the CPU, in the whole trace; 0 if no profile was recorded
 	Mark       int    // of these, in mark phases
-	Allocating Tally  // of these, in the allocator and at work for the caller
+	Allocating Tally  // of these, in the allocator and working for the caller
 	Paid       Split  // in all mark phases; see Window
 	Sites      []Site // by samples in mark phases, most first
 	Unlisted   int    // samples in the allocator, of sites beyond the limit
@@ -30,22 +30,22 @@ type Tally struct {
 	Others int // while another goroutine was in an assist, or was stopping the world
 }
 
-// Site is a line that allocates: the innermost one of the user's own code, see
-// Options.Own. Where none is on the stack it is the innermost one of another
-// module, else of the standard library.
+// Site is a line that allocates: the innermost one of the user's own code, see Options.Own.
+// If none is on the stack it is the innermost one of another module, else of the standard
+// library.
 type Site struct {
 	Func string // "" where the runtime allocated for itself
 	File string
 	Line int
 
 	Allocating Tally
-	// Paying is how many samples were in an allocation of the site, but
-	// assisted, swept or began a cycle there. They are not in Allocating.
+	// Paying is the number of samples in an allocation of the site that assisted, swept or
+	// began a cycle there. They are not in Allocating.
 	Paying int
 	// Share is the part of the samples of all sites in mark phases.
 	Share  stats.Interval
 	Phases int   // mark phases in which the site was seen allocating
-	Paid   Split // in these, by all goroutines
+	Paid   Split // delays of all goroutines in these
 }
 
 // maxSites limits the list of sites.
@@ -71,22 +71,22 @@ type site struct {
 	inPhase bool
 }
 
-// seen is what a stack says.
+// seen is the classification of a stack.
 type seen struct {
 	site *site // nil: beyond the limit
 	does work
 }
 
-// work is what a sample was doing.
+// work is the activity of a sample.
 type work int
 
 const (
 	elsewhere  work = iota
 	allocating      // in the allocator
-	paying          // in the allocator, but doing the collector's work
+	paying          // in the allocator, but working for the collector
 )
 
-// sample takes note of a CPU sample.
+// sample handles a CPU sample.
 func (a *account) sample(ev *exectrace.Event) {
 	c := &a.sites.causes
 	c.Samples++
@@ -150,8 +150,8 @@ func (l *sites) look(s exectrace.Stack, n *exectrace.Names) seen {
 	return k
 }
 
-// charge books what was paid in a mark phase on the sites seen in it. It is
-// called when no more is booked on that phase.
+// charge adds the delays in a mark phase to the sites seen in it. It is called when that
+// phase is complete.
 func (l *sites) charge(w *Window) {
 	l.causes.Paid.Add(&w.Paid)
 	for _, s := range l.phase {
@@ -175,21 +175,21 @@ func (l *sites) finish() Causes {
 	return c
 }
 
-// Names of functions, where a star stands for any end.
+// Names of functions; a star matches any end.
 var (
-	// inRuntime is what lies between a line that allocates and the allocator.
-	// Names without a package are assembly of the runtime's.
+	// inRuntime are the functions between a line that allocates and the allocator. Names
+	// without a package are assembly of the runtime's.
 	inRuntime = [...]string{"runtime.*", "internal/runtime/*", "internal/bytealg.*", "reflect.unsafe_New*"}
-	// allocators are known from the source of Go 1.22 to 1.27. Those that
-	// convert allocate what they fill. A map's assignment is not among them:
-	// without the allocator further in it only looks for a place.
+	// allocators are known from the source of Go 1.22 to 1.27. Those that convert allocate
+	// what they fill. A map's assignment is not among them: without an allocator frame below
+	// it, it only looks for a slot.
 	allocators = [...]string{
 		"runtime.mallocgc*", "runtime.mallocTiny*", "runtime.mallocNoscan*", "runtime.mallocScan*", "runtime.newobject", "runtime.newarray",
 		"runtime.makeslice*", "runtime.growslice*", "runtime.rawbyteslice", "runtime.rawruneslice", "runtime.rawstring*",
 		"runtime.slicebytetostring", "runtime.stringtoslicebyte", "runtime.stringtoslicerune", "runtime.slicerunetostring",
 		"runtime.concatstring*", "runtime.concatbyte*", "runtime.convT*",
 	}
-	// collectors are what an allocation may be made to do for the collector.
+	// collectors are the functions that an allocation may have to run for the collector.
 	collectors = [...]string{
 		"runtime.gcAssistAlloc*", "runtime.gcParkAssist", "runtime.deductAssistCredit", "runtime.deductSweepCredit", "runtime.sweepone",
 		"runtime.(*sweepLocked).sweep*", "runtime.(*mspan).sweep*", "runtime.(*mheap).reclaim*", "runtime.gcStart*",
@@ -205,11 +205,10 @@ func matches(name string, patterns []string) bool {
 	})
 }
 
-// classify tells what a sample was doing, and, if that is in the allocator,
-// for which line: of the frames around the allocator the one nearest to the
-// user.
+// classify returns the activity of a sample and, if that is in the allocator, the line it
+// worked for: of the frames around the allocator the one nearest to the user.
 func classify(stack iter.Seq[exectrace.Frame], own boundary) (exectrace.Frame, work) {
-	var site nearest // stays empty where the runtime allocates for itself
+	var site nearest // stays empty if the runtime allocates for itself
 	var allocates, pays bool
 	for f := range stack {
 		if !site.any {

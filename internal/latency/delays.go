@@ -11,15 +11,14 @@ import (
 	"github.com/heaptrim/heaptrim/internal/ingest/exectrace"
 )
 
-// delays says how long threads were kept from a processor by the system. The
-// recorder notes in messages of the trace what /proc/self/task/*/schedstat
-// shows:
+// delays is the time that threads waited for a processor of the system. The recorder writes
+// the contents of /proc/self/task/*/schedstat into messages of the trace:
 //
 //	heaptrim.delays FROM TO THREAD:RAN:WAITED …
 //
-// FROM and TO are between what times the recorder looked, in nanoseconds since
-// it began; RAN and WAITED are what the thread has run and waited to run in
-// all. Threads without a change are left out.
+// FROM and TO are the times between which the recorder read it, in nanoseconds since its
+// start; RAN and WAITED are the thread's total times of running and of waiting to run.
+// Threads without a change are omitted.
 type delays struct {
 	known   bool
 	began   moment // the recorder; its clock is the trace's
@@ -27,12 +26,12 @@ type delays struct {
 }
 
 type threadDelays struct {
-	samples []delaySample // of this generation and the one before, by time
-	old     int           // how many are of the one before
+	samples []delaySample // of this generation and the one before, in order
+	old     int           // number of those from the one before
 }
 
-// delaySample is what a thread had run and waited some time between two moments,
-// which are since the recorder began.
+// delaySample is the total running and waiting time of a thread, read between two moments
+// since the recorder's start.
 type delaySample struct{ from, to, ran, waited time.Duration }
 
 const delaysPrefix = "heaptrim.delays "
@@ -88,8 +87,8 @@ func parseDelay(field string) (thread int64, s delaySample, ok bool) {
 	return thread, s, err1 == nil && err2 == nil && err3 == nil
 }
 
-// see hears when a message was written. Of all the one that was written
-// soonest after its clock was looked at says best when the recorder began.
+// see handles the time of a message. The message written soonest after its clock was read
+// gives the recorder's start best.
 func (d *delays) see(at moment, text string) {
 	_, to, _, ok := parseDelays(text)
 	if !ok {
@@ -100,11 +99,10 @@ func (d *delays) see(at moment, text string) {
 	}
 }
 
-// waited is how long of the time from one moment to another, at least, a thread
-// that had something to run did not: between two samples it cannot have run for
-// longer than the system says, whatever else it ran then. What a short time was
-// spent with is not known by that, and 0 is returned. Waits when a thread was
-// woken are not counted, since nothing ran on it then.
+// waited is a lower bound of the time, between two moments, in which a thread had something
+// to run but did not run: between two samples it cannot have run longer than the system
+// says. For short times nothing is known, and 0 is returned. Waits when a thread was woken
+// are not counted, since nothing ran on it then.
 func (d *delays) waited(thread int64, from, to moment) time.Duration {
 	t := d.threads[thread]
 	if !d.known || t == nil {
@@ -124,7 +122,7 @@ func (d *delays) waited(thread int64, from, to moment) time.Duration {
 	return sum
 }
 
-// log looks at a message of the program's.
+// log handles a message of the program.
 func (a *account) log(ev *exectrace.Event, n *exectrace.Names) {
 	a.delays.see(moment(ev.Time), n.Text(exectrace.Text(ev.Value)))
 }

@@ -13,9 +13,8 @@ type groupKey struct{ start, handler string }
 
 const httpServe = "net/http.(*conn).serve"
 
-// place finds out to which group g belongs, or which handler it was in until
-// now. What is known of its start comes with its creation, or is at the root of
-// any of its stacks.
+// place finds the group of g, or the handler that it was in until now. Its start is known
+// from its creation, or from the root of any of its stacks.
 func (a *account) place(g *goroutine, ev *exectrace.Event) {
 	if ev.Stack == 0 {
 		return
@@ -35,7 +34,7 @@ func (a *account) place(g *goroutine, ev *exectrace.Event) {
 	if !g.serving || ev.From != exectrace.Running {
 		return
 	}
-	// The stack says what ran until now.
+	// The stack shows what ran until now.
 	next := a.group(groupKey{httpServe, a.handler(ev.Stack)})
 	if next == g.group {
 		return
@@ -54,19 +53,18 @@ func (a *account) group(k groupKey) *Group {
 	return g
 }
 
-// book adds what g spent since the last time to its group.
+// book adds g's time since the last call to its group.
 func (a *account) book(g *goroutine) {
 	d := g.spent.less(&g.booked)
 	g.booked = g.spent
-	if g.group == nil { // there was no stack to tell
+	if g.group == nil { // no stack has shown it
 		g.group = a.group(groupKey{})
 		g.group.Goroutines++
 	}
 	g.group.Split.Add(&d)
 }
 
-// wraps reports whether goroutines that begin in a function are better named
-// by what it calls.
+// wraps reports whether goroutines that begin in a function are better named by its callee.
 func wraps(name string) bool {
 	return name == "sync.(*WaitGroup).Go.func1" || name == "golang.org/x/sync/errgroup.(*Group).Go.func1"
 }

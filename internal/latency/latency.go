@@ -1,24 +1,23 @@
-// Package latency tells from an execution trace who pays for memory
-// management, and with what: it splits the time of goroutines, and of the
-// requests that they serve, into running, assisting, sweeping, waiting for a
-// processor during a collection and outside, and so on. The parts of a request
-// add up to its time, to the nanosecond.
+// Package latency shows from an execution trace which goroutines memory management delays,
+// and how. It splits the time of goroutines, and of the requests that they serve, into
+// running, assisting, sweeping, waiting for a processor during a collection and outside, and
+// so on. The parts of a request add up to its time, to the nanosecond.
 package latency
 
 import "time"
 
-// Part is what a goroutine can be doing, or waiting for.
+// Part is an activity of a goroutine, or a reason to wait.
 type Part int
 
-// The parts, which exclude each other.
+// The parts. They exclude each other.
 const (
-	Running          Part = iota // running, or descheduled by the system: a trace cannot tell, but see Options.Delays
+	Running          Part = iota // running, or descheduled by the system: a trace alone does not separate them, but see Options.Delays
 	AssistCPU                    // marking in place of the collector
-	AssistParked                 // in an assist, waiting for marking to be done by others
-	Sweep                        // sweeping in order to allocate
-	STW                          // kept from running while the world was stopped, or stopping it
+	AssistParked                 // in an assist, waiting for others to mark
+	Sweep                        // sweeping before an allocation
+	STW                          // waiting while the world is stopped, or stopping it
 	WaitMark                     // runnable, waiting for a processor, during a mark phase
-	WaitOutside                  // runnable, waiting for a processor, outside
+	WaitOutside                  // runnable, waiting for a processor, outside a mark phase
 	Syscall                      // in a system call
 	BlockedChannel               // on a channel, or in a select
 	BlockedSync                  // on a lock, a condition, a group
@@ -27,7 +26,7 @@ const (
 	BlockedCollector             // on the collector, but not in an assist
 	BlockedOther                 // for another reason
 	Unknown                      // the trace does not say
-	Descheduled                  // would have run, but the system ran something else, at least; only with Options.Delays
+	Descheduled                  // runnable, but the system ran something else: a lower bound; only with Options.Delays
 	Parts                        // how many there are
 )
 
@@ -60,9 +59,9 @@ func (s *Split) Total() time.Duration {
 	return t
 }
 
-// Memory is the time that memory management took for itself: assists, sweeping
-// and stops of the world. Waiting for a processor is not in it, since some of
-// it would have been without a collection too.
+// Memory is the time that memory management took for itself: assists, sweeping and stops of
+// the world. Waiting for a processor is not included, since some of it would occur without a
+// collection too.
 func (s *Split) Memory() time.Duration { return s[AssistCPU] + s[AssistParked] + s[Sweep] + s[STW] }
 
 // Add adds o to s, part by part.
@@ -81,17 +80,17 @@ func (s *Split) less(o *Split) Split {
 	return d
 }
 
-// Report says who paid in a trace. Moments are since the first event.
+// Report is the delays in a trace. Moments are since the first event.
 type Report struct {
 	Length time.Duration
 	Mark   time.Duration // in mark phases
 	STW    time.Duration // with the world stopped, or stopping
-	Events int64         // that tell about goroutines, the collector or requests
+	Events int64         // events about goroutines, the collector or requests
 
-	Groups   []Group    // by time paid for memory management, greatest first
+	Groups   []Group    // by delay through memory management, greatest first
 	Requests []Requests // by number, greatest first
-	Windows  []Window   // mark phases, with what was paid in each
-	Causes   Causes     // who allocated then
+	Windows  []Window   // mark phases, with the delays in each
+	Causes   Causes     // lines that allocated in mark phases
 
 	Goroutines    int // that were seen
 	UnlistedKinds int // of requests; those are under the name "(others)"
@@ -101,7 +100,7 @@ type Report struct {
 // Group is the goroutines that began in one function.
 type Group struct {
 	Start      string // the function, or "" where it is not known
-	Handler    string // HTTP handler they served meanwhile; "" outside of one, or where it is not known
+	Handler    string // HTTP handler they served; "" outside of one, or if it is not known
 	System     bool   // goroutines of the runtime, or of heaptrim's recorder
 	Goroutines int    // 0 in the rows of handlers, which goroutines pass through
 	Split      Split
@@ -123,12 +122,12 @@ type Requests struct {
 	Kind               Kind
 	Name               string
 	Count              int
-	Total              time.Duration // of all, and what the parts in All add up to
+	Total              time.Duration // of all; the parts in All add up to it
 	P50, P90, P99, Max time.Duration
 
 	All     Split     // of all requests
-	Slow    Split     // of the slowest hundredth, and all in its fastest one's bucket
-	SlowN   int       // how many these are
+	Slow    Split     // of the slowest hundredth, and of all others in the bucket of its fastest one
+	SlowN   int       // their number
 	Slowest []Request // a few of them, slowest first
 	MostGC  []Request // those with the most memory management, greatest first
 }
@@ -142,12 +141,12 @@ type Request struct {
 	Mark          time.Duration
 }
 
-// Window is a mark phase and what goroutines of the program paid in it. What
-// allocated then, and made them pay, is in Causes.
+// Window is a mark phase with the delays of the program's goroutines in it. Causes has the
+// lines that allocated then.
 type Window struct {
 	Start, End time.Duration
-	// Paid has the parts AssistCPU, AssistParked, STW and WaitMark; a wait is
-	// booked on the window in which it ends, or the last one before.
+	// Paid has the parts AssistCPU, AssistParked, STW and WaitMark; a wait counts for the
+	// window in which it ends, or the last one before.
 	Paid Split
 }
 
@@ -160,15 +159,15 @@ const (
 
 // Options say how to look at a trace. The zero value is the default.
 type Options struct {
-	// Progress, where not nil, is called now and then with the time of the
-	// trace that has been seen.
+	// Progress, if not nil, is called from time to time with the time of the trace that has
+	// been read.
 	Progress func(time.Duration)
-	// Own are the import paths of the user's code, which stand for all below
-	// them too: allocations that libraries make are charged to the line there
-	// that called them. Without any, all but the standard library is the user's.
+	// Own are the import paths of the user's code and of all packages below them:
+	// allocations of libraries are charged to the user's line that called them. Without any,
+	// all code but the standard library is the user's.
 	Own []string
-	// Delays takes from Running, AssistCPU and Sweep what threads have surely
-	// waited for a processor, where the recorder has noted in the trace how long
-	// they ran.
+	// Delays moves the time that threads certainly waited for a processor from Running,
+	// AssistCPU and Sweep to Descheduled. It needs the recorder's notes in the trace of how
+	// long threads ran.
 	Delays bool
 }

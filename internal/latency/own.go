@@ -6,11 +6,11 @@ import (
 	"github.com/heaptrim/heaptrim/internal/ingest/exectrace"
 )
 
-// boundary tells the user's own code from libraries, as far as a trace and
-// Options.Own allow.
+// boundary separates the user's own code from libraries, as far as a trace and Options.Own
+// allow.
 type boundary []string
 
-// owned says how near to the user a function is.
+// owned is how near to the user a function is.
 type owned int
 
 const (
@@ -19,8 +19,8 @@ const (
 	users                 // in the user's own code
 )
 
-// of says whose function it is. Without paths of the user's, everything outside
-// the standard library is.
+// of returns the owner of a function. Without paths of the user's code, everything outside
+// the standard library is the user's.
 func (b boundary) of(function string) owned {
 	pkg := strings.TrimSuffix(packageOf(function), "_test")
 	first, _, _ := strings.Cut(pkg, "/")
@@ -56,8 +56,8 @@ func packageOf(function string) string {
 	return name[:slash] + strings.ReplaceAll(last, "%2e", ".")
 }
 
-// nearest keeps the frame that the user can best do something about: the
-// innermost one of their own, else of a library, else of the standard library.
+// nearest keeps the frame that the user can best change: the innermost one of their own,
+// else of a library, else of the standard library.
 type nearest struct {
 	frame exectrace.Frame
 	whose owned

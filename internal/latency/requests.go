@@ -15,9 +15,9 @@ type region struct {
 	name   string
 	task   int64
 	start  moment
-	before Split // what the goroutine had spent
+	before Split // the goroutine's split at its start
 	mark   time.Duration
-	bears  *task // whose time runs on this goroutine since the region began
+	bears  *task // task whose time runs on this goroutine since the region began
 }
 
 // task is a task that is open. Its time runs on one goroutine at a time: the
@@ -31,9 +31,9 @@ type task struct {
 
 	bearers []*goroutine
 	gone    bool // it has ended, though a region of it may be open
-	regions int  // that bear it and are open
+	regions int  // open regions that carry it
 	since   moment
-	before  Split // what the last bearer had spent then
+	before  Split // the last bearer's split at that time
 }
 
 func (a *account) beginRegion(ev *exectrace.Event) {
@@ -112,7 +112,7 @@ func (t *task) bearer() *goroutine {
 	return nil
 }
 
-// shift books t's time until now on what its bearer did.
+// shift adds t's time until now to the parts of its bearer's activity.
 func (a *account) shift(t *task) {
 	g := t.bearer()
 	if g == nil {
@@ -126,7 +126,7 @@ func (a *account) shift(t *task) {
 	d := g.spent.less(&t.before)
 	t.request.Split.Add(&d)
 	t.before = g.spent
-	// What a bearer did not live to see is known of nobody.
+	// After the end of a bearer the time is unknown.
 	if rest := a.now.Sub(t.since) - d.Total(); rest > 0 {
 		t.request.Split[Unknown] += rest
 	}
@@ -147,7 +147,7 @@ func (a *account) bear(t *task, g *goroutine) {
 	t.before = g.spent
 }
 
-// release takes g from t's bearers, the last time that it is one.
+// release removes g from t's bearers when its last region ends.
 func (a *account) release(t *task, g *goroutine) {
 	a.shift(t)
 	for i := len(t.bearers) - 1; i >= 0; i-- {
@@ -242,9 +242,9 @@ func (k *kind) add(r *Request) {
 	}
 }
 
-// keep puts r into a short list that is sorted, greatest first, by what memory
-// management took, or by length. It does not keep r itself, which is why the
-// amount is no function to be given: requests would have to be allocated.
+// keep puts r into a short list that is sorted, greatest first, by what memory management
+// took, or by length. It does not keep r itself. The amount is not passed as a function,
+// since requests would then have to be allocated.
 func keep(list []Request, r *Request, byMemory bool) []Request {
 	amount := func(r *Request) time.Duration {
 		if byMemory {
@@ -262,7 +262,7 @@ func keep(list []Request, r *Request, byMemory bool) []Request {
 
 // bucketOf numbers buckets that are 1/64 of their lower bound wide.
 func bucketOf(d time.Duration) int {
-	const fine = 6 // bits that tell buckets apart
+	const fine = 6 // bits that distinguish buckets
 	shift := max(bits.Len64(uint64(d))-fine-1, 0)
 	return shift<<fine + int(d>>shift)
 }
