@@ -395,7 +395,7 @@ func checkLatency(t *testing.T, b *tab, p page) {
 		}
 	}
 	if shown == 0 || !strings.Contains(text, "program stopped") {
-		t.Errorf("the view of who pays says %.300q", text)
+		t.Errorf("the view of delayed goroutines says %.300q", text)
 	}
 }
 
