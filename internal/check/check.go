@@ -1,5 +1,5 @@
-// Package check is the pipeline, once: from a recording to the report on it.
-// Every command that reports on a recording stands on it.
+// Package check is the pipeline, once: from a recording to the report on it. Every command
+// that reports on a recording uses it.
 package check
 
 import (
@@ -20,8 +20,8 @@ import (
 type Options struct {
 	Own     []string // import-path patterns of the code the user can change; none: the main module, then its workspace
 	Escapes bool     // ask the compiler why the hottest values escape, where the sources are there
-	// Local is the module that the user stands in. It counts as the target's
-	// when the recording names none and holds frames of it.
+	// Local is the module of the user's working directory. It counts as the target's when
+	// the recording names none and holds frames of it.
 	Local evidence.Target
 	// Threshold is the share of CPU or of bytes that a cure must save for its
 	// finding to be shown; 0 means prescribe.DefaultThreshold, a negative one
@@ -31,17 +31,17 @@ type Options struct {
 	Progress  func(format string, args ...any)
 }
 
-// Report is what a check says, with the session for whoever needs more of the
+// Report is the result of a check, with the session for callers that need more of the
 // recording than the report has.
 type Report struct {
 	finding.Report
 	Session *diagnose.Session
 }
 
-// Run reports on a recording: it diagnoses it, names cures, asks the detectors,
-// and reads the execution trace, if there is one. Parts that cannot be read
-// become warnings; an error means that nothing could be. The session of the
-// report reads from b, which must stay open as long as that is used.
+// Run reports on a recording: it diagnoses it, names cures, asks the detectors, and reads
+// the execution trace, if there is one. Parts that cannot be read become warnings; an error
+// means that no part could be read. The session of the report reads from b, which must stay
+// open as long as that is used.
 func Run(ctx context.Context, b *bundle.Bundle, o Options) (*Report, error) {
 	if o.Progress == nil {
 		o.Progress = func(string, ...any) {}
@@ -69,8 +69,8 @@ func Run(ctx context.Context, b *bundle.Bundle, o Options) (*Report, error) {
 	return r, nil
 }
 
-// delays reads the execution trace of a recording; nil without one. A trace
-// that cannot be read is no reason to withhold the rest.
+// delays reads the execution trace of a recording; nil without one. If the trace cannot be
+// read, the rest of the report is still made.
 func delays(ctx context.Context, b *bundle.Bundle, o Options) *latency.Trace {
 	path, ok := TraceOf(b)
 	if !ok {

@@ -17,9 +17,9 @@ import (
 // the hottest lines.
 const maxVetFolders = 16
 
-// hotRules runs the source rules on the packages of the hot lines and keeps
-// what they say of a line that takes the share of CPU or of bytes with all that
-// it calls, hottest line first. The warnings say what could not be read.
+// hotRules runs the source rules on the packages of the hot lines and keeps findings on
+// lines that take the share of CPU or of bytes, callees included, hottest line first. The
+// warnings name what could not be read.
 func hotRules(ctx context.Context, d *finding.Diagnosis, share float64) (hits []finding.RuleHit, warnings []string) {
 	dir, err := filepath.Abs(d.Target.ModuleDir)
 	if d.Target.ModuleDir == "" || err != nil {
@@ -69,9 +69,8 @@ func foldersOf(dir string, lines []finding.LineCost) []string {
 	return out
 }
 
-// ruleHits joins what the rules say with the lines, which are the hot ones. A
-// rule speaks of the lines from its place's first to its last, and of those
-// where it acts.
+// ruleHits joins the rules' findings with the hot lines. A finding covers the lines from the
+// first to the last of its place, and those where it acts.
 func ruleHits(dir string, hot []finding.LineCost, said []vet.Diagnostic) []finding.RuleHit {
 	var hits []finding.RuleHit
 	for _, s := range said {

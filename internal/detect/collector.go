@@ -15,8 +15,8 @@ import (
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
-// fewForced is how many collections may be forced without a word: a recording
-// forces one at either end, and benchmarks begin with one.
+// fewForced is the number of forced collections that are not reported: a recording forces
+// one at either end, and benchmarks begin with one.
 const fewForced = 5
 
 // forced: the program calls runtime.GC or debug.FreeOSMemory.

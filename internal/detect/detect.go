@@ -1,9 +1,7 @@
-// Package detect looks for ways in which the collector and the kernel cost a
-// program more than they need, beside what single lines allocate: finalizers,
-// goroutines' stacks, NUMA balancing, memory given back and taken again,
-// workers that outnumber the processors, collections that somebody forces, and
-// the like. A detector says what it stands on and how much it is, and what to
-// do; where the recording lacks what it needs, it is silent.
+// Package detect finds avoidable costs of the collector and the kernel that belong to no
+// line: finalizers, goroutines' stacks, NUMA balancing, memory given back and taken again,
+// more workers than processors, forced collections, and others. A detector gives its
+// evidence, an amount, and what to do. Without the evidence it needs, it is silent.
 package detect
 
 import (
@@ -47,8 +45,8 @@ func Detectors() []Detector {
 	}
 }
 
-// leastShare is the least share of CPU, or of time where CPU is not known, that is
-// worth a word: that of a cure.
+// leastShare is the least share of CPU, or of time if CPU is not known, that is reported:
+// the threshold of a cure.
 const leastShare = prescribe.DefaultThreshold
 
 // Run asks every detector about every run and returns what each found in the
@@ -71,10 +69,9 @@ func Run(signals []diagnose.Signals) []finding.Detection {
 	return out
 }
 
-// Advice turns detections into advice on the program as a whole, and returns it
-// behind what is advised already. Where more room for the heap is advised, a
-// heap that is too small adds to its reasons. runs is how many runs the
-// recording has.
+// Advice turns detections into advice on the program as a whole and appends it to the
+// existing advice. If more headroom is advised already, a heap that is too small adds to its
+// reasons. runs is the number of runs in the recording.
 func Advice(already []finding.Advice, found []finding.Detection, runs int) []finding.Advice {
 	advice := slices.Clone(already)
 	for _, f := range found {
@@ -110,10 +107,11 @@ func addWhy(advice []finding.Advice, code, why string) bool {
 	return false
 }
 
-// fewSamples are no ground to speak on, whatever share of all they are.
+// fewSamples are too few for a report, whatever their share.
 const fewSamples = 5
 
-// worth says whether a share of so many samples is, and not by a few of them.
+// worth reports whether a share of a number of samples is large enough, and not based on a
+// few samples.
 func worth(share stats.Interval, samples float64) bool {
 	return share.Value >= leastShare && share.Low >= leastShare/2 && share.Value*samples >= fewSamples
 }

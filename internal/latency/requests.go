@@ -147,7 +147,7 @@ func (a *account) bear(t *task, g *goroutine) {
 	t.before = g.spent
 }
 
-// release removes g from t's bearers when its last region ends.
+// release removes the last entry of g from t's bearers.
 func (a *account) release(t *task, g *goroutine) {
 	a.shift(t)
 	for i := len(t.bearers) - 1; i >= 0; i-- {

@@ -10,13 +10,11 @@ import (
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
-// roomierGOGC is the setting that more headroom is priced at. Beyond four times
-// the default most programs gain little: the cost falls with the inverse of the
-// headroom.
+// roomierGOGC is the setting for which more headroom is priced. Beyond four times the
+// default most programs gain little: the cost falls with the inverse of the headroom.
 const roomierGOGC = 400
 
-// advise lists remedies for the program as a whole whose saving is worth a
-// line.
+// advise lists remedies for the program as a whole whose saving reaches the threshold.
 func advise(s *diagnose.Session) []finding.Advice {
 	d := s.Diagnosis()
 	var out []finding.Advice

@@ -25,11 +25,11 @@ type candidate struct {
 type allocated struct {
 	finding.Mix
 	Expr    *source.Expr  // nil when not known
-	Library *libraryEntry // what is known of the library function; nil for none
-	Callee  string        // the function called on the line, if one is: that of the library, or the one that boxed values go to
+	Library *libraryEntry // entry of the library function; nil for none
+	Callee  string        // the function called on the line, if any: a library function, or the one that takes the boxed values
 }
 
-// maxParts bounds the parts looked at: what comes after them is dust.
+// maxParts bounds the parts looked at; later ones are negligible.
 const maxParts = 6
 
 func newCandidate(s *diagnose.Session, f *finding.Finding, src *source.Program) *candidate {
@@ -43,7 +43,7 @@ func newCandidate(s *diagnose.Session, f *finding.Finding, src *source.Program) 
 	}
 	for i, m := range mix[:min(len(mix), maxParts)] {
 		if i == 0 && m.Via == f.Allocation.Via {
-			m.Kind = f.Allocation.Kind // sharpened by the compiler's output
+			m.Kind = f.Allocation.Kind // refined by the compiler's output
 		}
 		c.Parts = append(c.Parts, c.part(m))
 	}
@@ -55,7 +55,7 @@ func (c *candidate) part(m finding.Mix) *allocated {
 	if c.Line != nil {
 		p.Expr = pickExpr(c.Line.Exprs, p)
 		if v := variableOf(c.Line.Exprs); v != nil && c.moved() && m.Kind == finding.KindNew && m.Via == "" {
-			p.Expr = v // the compiler speaks of the variable, not of what it is set to
+			p.Expr = v // the compiler names the variable, not its value
 		}
 	}
 	if p.Callee == "" && p.Expr != nil && p.Expr.Kind == source.Call {
@@ -140,8 +140,8 @@ func variableOf(exprs []*source.Expr) *source.Expr {
 	return found
 }
 
-// short reports whether the objects die young, so that they can be used again:
-// known to, or not known not to.
+// short reports whether the lifetime may be short, so that the memory can be reused: it is
+// short, or not known to be long.
 func (c *candidate) short() bool {
 	switch c.Finding.Lifetime.Class {
 	case finding.LifetimeLong, finding.LifetimeLeak:
@@ -161,7 +161,7 @@ func (c *candidate) blockSize() unit.Bytes {
 // perOp is the objects of a part for each operation; 0 when not known.
 func (c *candidate) perOp(p *allocated) float64 { return c.Finding.Cost.ObjectsPerOp.Value * p.Objects }
 
-// escape is the compiler's word on the value; "" when it has none.
+// escape is the compiler's reason for the value; "" if there is none.
 func (c *candidate) escape() string {
 	if c.Finding.Escape == nil {
 		return ""
@@ -169,7 +169,7 @@ func (c *candidate) escape() string {
 	return c.Finding.Escape.Text
 }
 
-// fate is where the compiler says that the value goes.
+// fate is the compiler's destination of the value.
 func (c *candidate) fate() finding.Fate {
 	if c.Finding.Escape == nil {
 		return finding.FateUnknown
@@ -177,9 +177,8 @@ func (c *candidate) fate() finding.Fate {
 	return c.Finding.Escape.Fate
 }
 
-// kept reports whether the compiler says that the value itself goes somewhere
-// where it may live on: into a result, a variable of someone else's, or an
-// interface that goes there.
+// kept reports whether the compiler says that the value itself is retained: in a result, in
+// a variable outside the function, or in an interface that is.
 func (c *candidate) kept() bool {
 	switch c.fate() {
 	case finding.FateStored, finding.FateReturned, finding.FateInterface:
@@ -204,7 +203,7 @@ func (c *candidate) edge(why string) bool {
 	return false
 }
 
-// text is the part's expression, or what stands for it.
+// text is the part's expression, or a substitute for it.
 func (p *allocated) text() string {
 	if p.Expr != nil {
 		return "`" + p.Expr.Text + "`"
@@ -221,8 +220,8 @@ func shortName(function string) string {
 	return function[strings.LastIndexByte(function, '/')+1:]
 }
 
-// amount is what a part allocates, for the evidence of a remedy; with the other
-// parts of the same library call where it is one.
+// amount is what a part allocates, for the evidence of a remedy. For a library call it
+// includes the other parts of the same call.
 func (c *candidate) amount(p *allocated) string {
 	objects, bytes := 0.0, 0.0
 	for _, q := range c.Parts {
@@ -247,7 +246,7 @@ func objectCount(v float64) string {
 	return n + " objects"
 }
 
-// number prints a count without digits that mean nothing.
+// number prints a count without meaningless digits.
 func number(v float64) string {
 	switch {
 	case v >= 100:

@@ -4,14 +4,14 @@ import (
 	"github.com/heaptrim/heaptrim/internal/finding"
 )
 
-// Safety says how far a cure can be trusted to change nothing but the cost.
+// Safety says whether a cure may change anything but the cost.
 type Safety string
 
 // The values of Safety.
 const (
 	Safe   Safety = "safe"   // the program behaves the same
-	Review Safety = "review" // correct where its conditions hold, which a person has to check
-	Advice Safety = "advice" // a matter of design: the tool cannot say what the change is
+	Review Safety = "review" // correct if its conditions hold, which a person has to check
+	Advice Safety = "advice" // a matter of design: the tool cannot name the change
 )
 
 // Cure is one entry of the catalogue. Entries are values without state; their
@@ -35,12 +35,12 @@ type proposal struct {
 	Why  string  // the evidence for it
 	Fit  float64 // how surely the evidence points at this cure, from 0 to 1
 
-	// What the cure takes away, as shares of the part, and what it adds.
+	// What the cure removes, as shares of the part, and the cost it adds.
 	Objects, Bytes, Live float64
 	Cost                 addedCost
 }
 
-// all is a proposal that takes the whole part away.
+// all is a proposal that removes the whole part.
 func all(fit float64, text, why string) proposal {
 	return proposal{Text: text, Why: why, Fit: fit, Objects: 1, Bytes: 1, Live: 1}
 }

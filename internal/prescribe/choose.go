@@ -7,8 +7,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/stats"
 )
 
-// addedCost is CPU time that a cure spends on each object it takes away, in
-// seconds.
+// addedCost is CPU time that a cure spends on each object it removes, in seconds.
 type addedCost = stats.Interval
 
 // Costs of the cures' own work, with their source.

@@ -42,8 +42,7 @@ func matchAvoidConversion(c *candidate, p *allocated) (proposal, bool) {
 	case finding.KindConcat:
 		return all(strong, fmt.Sprintf("write the parts of %s to where the text goes, one by one", p.text()), why), true
 	case finding.KindNew, finding.KindBoxing:
-		// A constant that is converted to bytes is a new array, not a call of
-		// the conversion.
+		// A constant converted to bytes is a new array, not a call of the conversion.
 		if e := convertedConstant(c); e != nil {
 			return all(certain, fmt.Sprintf("keep `%s` in a package variable: it is converted on every call", e.Text), why), true
 		}
@@ -51,8 +50,7 @@ func matchAvoidConversion(c *candidate, p *allocated) (proposal, bool) {
 	return proposal{}, false
 }
 
-// useOf says what the code wants of a call's result where that is less than
-// all of it.
+// useOf says which part of a call's result the code uses, if not all of it.
 func useOf(p *allocated) string {
 	if p.Expr == nil {
 		return ""

@@ -20,7 +20,7 @@ var batchArena = Cure{
 	match:   matchBatchArena,
 }
 
-// manyObjects is from how many objects an operation on a block for all pays.
+// manyObjects is the number of objects in an operation from which one block for all pays.
 const manyObjects = 8
 
 func matchBatchArena(c *candidate, p *allocated) (proposal, bool) {
@@ -38,7 +38,7 @@ func matchBatchArena(c *candidate, p *allocated) (proposal, bool) {
 	case finding.KindNew:
 		pr.Fit, pr.Text = even, fmt.Sprintf("make %s in slabs, or in an arena (rt/arena) that is reset when the operation is done", p.text())
 		if c.Finding.Lifetime.Class == finding.LifetimeShort {
-			// An arena that is reset uses its blocks again: lab/libraries/arena.
+			// An arena that is reset reuses its blocks: lab/libraries/arena.
 			pr.Objects, pr.Bytes = 1-stay*0.1, 0.9
 		}
 		if p.Expr != nil && len(p.Expr.Loops) > 0 || c.recursive() || c.edge("return") && c.perOp(p) >= 4*manyObjects {

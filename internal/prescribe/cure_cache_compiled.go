@@ -20,7 +20,7 @@ var cacheCompiled = Cure{
 	match:   matchCacheCompiled,
 }
 
-// compiles matches functions that turn a description into a machine.
+// compiles matches functions that compile a description, such as a pattern or a template.
 var compiles = regexp.MustCompile(`\.(Must)?(Compile|Parse)[A-Z]?\w*$|\.New\w*(Template|Replacer|Matcher|Regexp|Codec|Parser|Schema)\w*$`)
 
 func matchCacheCompiled(c *candidate, p *allocated) (proposal, bool) {

@@ -22,7 +22,7 @@ var hoistClosure = Cure{
 		}
 		text := fmt.Sprintf("make %s once, outside of the hot path, and pass what it captures as parameters", p.text())
 		if c.edge("return") {
-			// Who gets it calls it later, and has nothing to hand over.
+			// The receiver calls it later and cannot pass parameters.
 			text = fmt.Sprintf("make %s once for all that capture the same, or return a value with a method", p.text())
 		}
 		return all(evident, text, c.escape()), true

@@ -8,8 +8,8 @@ import (
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 )
 
-// largeObject is where a value is too large to be copied about: returning it by
-// value costs more than the pointer saves.
+// largeObject is the size from which a value is too large to copy: returning it by value
+// costs more than the pointer saves.
 const largeObject = 512
 
 var keepOnStack = Cure{
@@ -72,8 +72,8 @@ func matchKeepOnStack(c *candidate, p *allocated) (proposal, bool) {
 	return proposal{}, false
 }
 
-// tooLarge reports whether the value may be on the heap for its size: the
-// compiler says so, or it says nothing of a value that could be.
+// tooLarge reports whether the value may be on the heap for its size: the compiler says so,
+// or has nothing on a value of such a size.
 func (c *candidate) tooLarge() bool {
 	switch kind := c.Finding.Allocation.Kind; c.fate() {
 	case finding.FateTooLarge:
@@ -84,9 +84,8 @@ func (c *candidate) tooLarge() bool {
 	return false
 }
 
-// coldEscape is the line of the same function that makes the value escape,
-// where that line is in a branch that the recording shows no cost of; 0 when
-// there is none or it cannot be told.
+// coldEscape is the line of the same function that makes the value escape, if that line is
+// in a branch without recorded cost; 0 if there is none or it is not known.
 func (c *candidate) coldEscape() int {
 	e := c.Finding.Escape
 	if e == nil || c.Line == nil || len(c.diagnosis.Lines) == 0 {
@@ -103,7 +102,7 @@ func (c *candidate) coldEscape() int {
 			case heaviestOf(c.diagnosis, c.Finding.Site.File, []int{edge.Line}) > 0 || !c.Line.Conditional(edge.Line):
 				return 0
 			case !c.Line.Avoidable(edge.Line):
-				return 0 // every call comes by, and is over too soon to be sampled there
+				return 0 // every call passes there, too quickly to be sampled
 			}
 			cold = edge.Line
 		}

@@ -60,7 +60,7 @@ func sizeSpread(sizes []finding.SizeCount) string {
 	return fmt.Sprintf("blocks from %s to %s", sizes[0].Size, sizes[len(sizes)-1].Size)
 }
 
-// pooled is a proposal that takes everything away for the price of a pool.
+// pooled is a proposal that removes everything at the cost of a pool.
 func (c *candidate) pooled(fit float64, text, why string) (proposal, bool) {
 	p := all(fit, text, why)
 	p.Live = 0

@@ -24,7 +24,8 @@ func matchPresizeBuilder(c *candidate, p *allocated) (proposal, bool) {
 	case p.Library != nil && p.Library.code == "presize-builder":
 		pr, ok := c.presized(likely, p.instead(), c.amount(p)+" are blocks that "+shortName(p.Callee)+" makes as the text grows")
 		if !ok {
-			// One block a text: only the first Write can be sized, and nothing is won.
+			// One block for each text: only the first Write can be sized, which saves
+			// nothing.
 			return proposal{}, false
 		}
 		return pr, true

@@ -39,8 +39,8 @@ func matchPresizeMap(c *candidate, p *allocated) (proposal, bool) {
 	default:
 		text = fmt.Sprintf("give `%s` its size where it is made", d.Name)
 	}
-	// The largest table of each map stays; a map of one small table is made with
-	// it and saves nothing.
+	// The largest table of each map stays; a map with one small table is created with it, so
+	// a size saves nothing.
 	r := regrowthOf(c.Finding.Allocation.Sizes)
 	objects, bytes := r.waste()
 	if objects <= 0.02 {

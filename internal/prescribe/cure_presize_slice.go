@@ -47,8 +47,7 @@ func matchPresizeSlice(c *candidate, p *allocated) (proposal, bool) {
 	return c.presized(possible, fmt.Sprintf("make `%s`%s with the capacity it usually reaches", d.Name, atLine(d)), why)
 }
 
-// atLine says where a variable is made; nothing for a named result, which is
-// made nowhere.
+// atLine says where a variable is made; nothing for a named result, which has no such line.
 func atLine(d *source.Dest) string {
 	if d.MadeLine == 0 {
 		return ""
@@ -56,7 +55,7 @@ func atLine(d *source.Dest) string {
 	return fmt.Sprintf(" (line %d)", d.MadeLine)
 }
 
-// dest is where the part's elements go; nil when not known.
+// dest is the destination of the part's elements; nil when not known.
 func (p *allocated) dest() *source.Dest {
 	if p.Expr == nil {
 		return nil

@@ -9,12 +9,12 @@ import (
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
-// Sizes that decide between the ways of using memory again.
+// Sizes that decide between the ways to reuse memory.
 const (
 	// A pool's Get and Put cost as much as malloc of an object about this size
 	// without pointers (lab/libraries/pool: 9 to 13 ns).
 	tinyObject = 64
-	// From here on zeroing and marking make an object worth a pool whatever else.
+	// From here on zeroing and marking alone justify a pool.
 	bigObject = 4 << 10
 )
 
@@ -74,7 +74,7 @@ func matchReuseBuffer(c *candidate, p *allocated) (proposal, bool) {
 		return c.reuse(least, "keep the array for the next call", why), true
 	case finding.KindMapGrowth:
 		if d == nil || !d.Local || d.Made == source.MadeElse {
-			return proposal{}, false // nobody here knows who else looks at the map
+			return proposal{}, false // other users of the map are not known here
 		}
 		return c.reuse(weak, "clear the map and fill it again instead of making a new one", why), true
 	}
@@ -94,7 +94,7 @@ func (c *candidate) owner() string {
 	return name
 }
 
-// reuse is a proposal that takes everything away for the price of a reset.
+// reuse is a proposal that removes everything at the cost of a reset.
 func (c *candidate) reuse(fit float64, text, why string) proposal {
 	p := all(fit, text, why)
 	p.Live = 0 // the memory stays

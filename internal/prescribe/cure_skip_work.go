@@ -39,8 +39,7 @@ func matchSkipWork(c *candidate, p *allocated) (proposal, bool) {
 	return all(possible+(1-possible)*sure, text, c.amount(p)), true
 }
 
-// wasted says why an expression's work need not be done, and how surely: from 0
-// to 1.
+// wasted says why an expression's work is unnecessary, and how certain that is: from 0 to 1.
 func wasted(d *finding.Diagnosis, l *source.Line, e *source.Expr, file string) (string, float64) {
 	if e.Kind != source.Call && e.Kind != source.Literal {
 		return "", 0
@@ -75,8 +74,8 @@ func heaviestOf(d *finding.Diagnosis, file string, lines []int) float64 {
 	return most
 }
 
-// pure reports whether a library function gives equal answers to equal
-// arguments and does nothing else.
+// pure reports whether a library function gives equal results for equal arguments and has no
+// effects.
 func pure(callee string) bool {
 	pkg, _, _ := strings.Cut(callee, ".")
 	switch pkg {
@@ -91,8 +90,8 @@ func pure(callee string) bool {
 	return false
 }
 
-// hotLine is how much of CPU or bytes a line costs, with all that it calls, for
-// its source to be looked at.
+// hotLine is the share of CPU or bytes of a line, callees included, from which its source is
+// read.
 const hotLine = 0.01
 
 // skippable finds the lines that allocate nothing themselves but call for work

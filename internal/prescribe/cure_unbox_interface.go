@@ -35,7 +35,7 @@ func matchUnboxInterface(c *candidate, p *allocated) (proposal, bool) {
 		}
 	case finding.KindReflect:
 		if p.Via != "" && !strings.HasPrefix(p.Via, "reflect.") {
-			return proposal{}, false // it is the library that reflects
+			return proposal{}, false // the library does the reflection
 		}
 		return all(even, "switch on the concrete types that are frequent before reflecting", c.amount(p)+" are values that reflection copies"), true
 	default:

@@ -4,8 +4,8 @@ import (
 	"github.com/heaptrim/heaptrim/internal/finding"
 )
 
-// regrowth is what the block sizes of a growing slice, buffer or table say:
-// each began with a small block and went through larger ones to its last.
+// regrowth summarises the block sizes of growing slices, buffers or tables: each began with
+// a small block and went through larger ones to its last.
 type regrowth struct {
 	objects float64 // blocks in all
 	bytes   float64
@@ -43,7 +43,7 @@ func (r regrowth) waste() (objects, bytes float64) {
 	return max(0, 1-r.final/r.objects), max(0, 1-r.last/r.bytes)
 }
 
-// presized is a proposal that takes the outgrown blocks away.
+// presized is a proposal that removes the outgrown blocks.
 func (c *candidate) presized(fit float64, text, why string) (proposal, bool) {
 	objects, bytes := regrowthOf(c.Finding.Allocation.Sizes).waste()
 	if objects <= 0.02 {

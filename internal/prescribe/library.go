@@ -7,10 +7,10 @@ import (
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 )
 
-// libraryEntry is what is known of the library functions that allocate: which
-// cure avoids it, the better call, and how many objects stay for each call.
+// libraryEntry describes allocating library functions: the cure that avoids the allocation,
+// the better call, and the residue of that call.
 type libraryEntry struct {
-	function string // as pprof spells it; a trailing * covers what begins like it
+	function string // as pprof spells it; a trailing * matches any end
 	leaf     string // the innermost function must begin with this; empty: any
 	code     string
 	better   string  // what to call instead, as the end of the sentence "instead of f, …"
@@ -26,8 +26,7 @@ const (
 	values          // what it decodes into: strings, maps, values of the user's types
 )
 
-// library is the knowledge of the standard library's allocating calls. The
-// first entry that fits counts.
+// library lists the standard library's allocating calls. The first entry that fits counts.
 var library = []libraryEntry{
 	// Compiled once, used often.
 	{"regexp.*Compile*", "", "cache-compiled", "compile the expression once, in a package variable", nothing},
@@ -67,7 +66,7 @@ var library = []libraryEntry{
 	{"reflect.MakeMap*", "", "presize-map", "use reflect.MakeMapWithSize with the final length", result},
 	{"reflect.*", "", "unbox-interface", "switch on the concrete types that are frequent before reflecting", nothing},
 
-	// State that is made anew for every use.
+	// State that is created for every use.
 	{"compress/*", "", "pool-object", "keep readers and writers in a pool and Reset them", nothing},
 	{"encoding/json.NewDecoder", "", "pool-buffer", "read into a pooled buffer and use json.Unmarshal", nothing},
 	{"encoding/json.(*Decoder).*", "encoding/json.(*Decoder).refill", "pool-buffer", "read into a pooled buffer and use json.Unmarshal", values},
@@ -104,7 +103,7 @@ var library = []libraryEntry{
 	{"net/http.Header.*", "", "presize-map", "make the header with the number of its fields, or set canonical keys directly", result},
 	{"net/http.NewRequest*", "", "reuse-buffer", "keep the request as a template and Clone what differs", nothing},
 
-	// Text that is made to be thrown away.
+	// Text that is created only to be discarded.
 	{"strings.(*Builder).*", "", "presize-builder", "Grow the builder once to its final size", result},
 	{"fmt.Sprint*", "", "avoid-conversion", "append to a byte slice with strconv.Append…, or concatenate", result},
 	{"fmt.Fprint*", "", "avoid-conversion", "write the parts with io.WriteString or strconv.Append… into the writer's AvailableBuffer", nothing},
@@ -150,7 +149,7 @@ var library = []libraryEntry{
 	{"math/big.(*Int).String", "", "avoid-conversion", "use Append into a buffer", nothing},
 	{"math/big.*", "", "reuse-buffer", "compute into a number that is there", nothing},
 
-	// Interfaces where types would do.
+	// Interfaces in place of types.
 	{"sort.Slice*", "", "unbox-interface", "use slices.SortFunc, which takes no interface and no reflection", nothing},
 	{"sort.Sort", "", "unbox-interface", "use slices.SortFunc", nothing},
 	{"sort.Stable", "", "unbox-interface", "use slices.SortStableFunc", nothing},
@@ -175,7 +174,7 @@ var library = []libraryEntry{
 	{"runtime.Callers*", "", "skip-work", "take program counters into an array and resolve them where they are printed", nothing},
 }
 
-// libraryOf finds what is known of a function; nil for nothing.
+// libraryOf finds the entry of a function; nil for none.
 func libraryOf(function, leaf string) *libraryEntry {
 	if function == "" {
 		return nil
@@ -194,7 +193,7 @@ func libraryOf(function, leaf string) *libraryEntry {
 func matchPattern(pattern, name string) bool {
 	head, rest, star := strings.Cut(pattern, "*")
 	if strings.HasSuffix(head, "(") && star {
-		// The * of a method's receiver is itself.
+		// The * of a method's receiver is literal.
 		more, tail, again := strings.Cut(rest, "*")
 		head, rest, star = head+"*"+more, tail, again
 	}
@@ -240,8 +239,8 @@ func (c *candidate) fromLibrary(p *allocated, code string) (proposal, bool) {
 	return pr, true
 }
 
-// isValue reports whether the part is of the kind that decoded values are made
-// of, and not the decoder's own memory.
+// isValue reports whether the part has the kind of decoded values, and is not the decoder's
+// own memory.
 func (p *allocated) isValue() bool {
 	switch p.Kind {
 	case finding.KindReflect, finding.KindMap, finding.KindMapGrowth, finding.KindBoxing:
@@ -250,8 +249,8 @@ func (p *allocated) isValue() bool {
 	return p.isResult()
 }
 
-// isResult reports whether the part is what the library function returns, and
-// not what it makes on the way.
+// isResult reports whether the part is the library function's result, and not temporary
+// memory.
 func (p *allocated) isResult() bool {
 	switch p.Kind {
 	case finding.KindConversion, finding.KindString, finding.KindConcat:
@@ -260,8 +259,8 @@ func (p *allocated) isResult() bool {
 	return false
 }
 
-// keptResult reports whether the code keeps a call's result, so that a better
-// call has to make it all the same.
+// keptResult reports whether the code keeps a call's result, so a better call has to
+// allocate it too.
 func (p *allocated) keptResult() bool {
 	if p.Expr == nil {
 		return false

@@ -1,8 +1,7 @@
-// Package prescribe names the cure of each finding and predicts what it saves.
-// It joins three sources: what the profiles say of a site, what the compiler
-// says of the escape, and what stands on the line (package source). The cures
-// are a catalogue, one file each: data that also feeds the documentation, a
-// matcher, and the formula of the prediction.
+// Package prescribe names the cure of each finding and predicts what it saves. It joins
+// three sources: the profiles of a site, the compiler's escape decisions, and the source of
+// the line (package source). The cures are a catalogue, one file each: data that also feeds
+// the documentation, a matcher, and the formula of the prediction.
 package prescribe
 
 import (
@@ -25,8 +24,8 @@ type Options struct {
 	Progress  func(format string, args ...any)
 }
 
-// DefaultThreshold is the least saving worth a line of the report: one per cent
-// of CPU or of the bytes allocated.
+// DefaultThreshold is the least saving that gets a row of the report: one per cent of CPU or
+// of the bytes allocated.
 const DefaultThreshold = 0.01
 
 // Limits of reading the source: the hottest findings only.
@@ -35,10 +34,9 @@ const (
 	readPackages = 16
 )
 
-// Run names the cure of each finding of a session, predicts its saving, ranks
-// the findings by it, adds those whose cure is not to do the work, and leaves
-// out those below the threshold. Where the sources cannot be read, the evidence
-// of the profile alone decides, and a warning says so.
+// Run names the cure of each finding of a session, predicts its saving, ranks the findings
+// by it, adds findings on unnecessary work, and drops those below the threshold. If the
+// sources cannot be read, the profile alone decides, and a warning says so.
 func Run(ctx context.Context, s *diagnose.Session, o Options) *finding.Prescription {
 	if o.Threshold == 0 {
 		o.Threshold = DefaultThreshold

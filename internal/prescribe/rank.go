@@ -12,8 +12,8 @@ import (
 // known: somebody may find one.
 const unknownCure = least
 
-// saving is what a row is ranked by: the predicted share of CPU, or of bytes
-// where CPU was not sampled, as far as the evidence points at the cure.
+// saving is the score of a row: the predicted share of CPU, or of bytes if CPU was not
+// sampled, times the fit.
 func saving(s *diagnose.Session, r *finding.Row) float64 {
 	cpu, bytes := r.Remedy.Fit*r.Remedy.Saves.CPU.Value, r.Remedy.Fit*bytesSaved(s, r)
 	if r.Remedy.Code == leaveIt.Code {
@@ -25,7 +25,7 @@ func saving(s *diagnose.Session, r *finding.Row) float64 {
 	return bytes
 }
 
-// bytesSaved is the share of all bytes that the row's cure takes away.
+// bytesSaved is the share of all bytes that the row's cure removes.
 func bytesSaved(s *diagnose.Session, r *finding.Row) float64 {
 	if r.Cut == nil {
 		return 0
@@ -33,9 +33,9 @@ func bytesSaved(s *diagnose.Session, r *finding.Row) float64 {
 	return r.Cut.Bytes * s.ByteShare(r.Finding)
 }
 
-// rank orders rows by what their cures save, leaves out those below the
-// threshold, and says how many these are. As in the diagnosis, a function's
-// best line stands where all of the function belongs.
+// rank orders rows by the saving of their cures, drops those below the threshold, and
+// returns their number. As in the diagnosis, a function's best line is ranked by the saving
+// of the whole function.
 func rank(s *diagnose.Session, rows []finding.Row, threshold float64) (kept []finding.Row, left int) {
 	total := map[string]float64{}
 	for i := range rows {
@@ -73,14 +73,13 @@ func rank(s *diagnose.Session, rows []finding.Row, threshold float64) (kept []fi
 	return kept, left
 }
 
-// leads reports whether a row can stand for its function: it names a cure of
-// its own.
+// leads reports whether a row can represent its function: it names a cure of its own.
 func leads(r finding.Row) bool {
 	return r.Remedy.Code != skipWork.Code && r.Remedy.Code != leaveIt.Code
 }
 
-// below reports whether a row is not worth its line: neither what its cure
-// saves nor, where none is known, what it costs reaches the threshold.
+// below reports whether a row is below the threshold: the saving of its cure, or its cost if
+// no cure is known.
 func below(s *diagnose.Session, r *finding.Row, threshold float64) bool {
 	cpu, bytes := r.Remedy.Saves.CPU.Value, bytesSaved(s, r)
 	if r.Remedy.Code == leaveIt.Code {

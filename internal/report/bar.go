@@ -21,9 +21,9 @@ type segment struct {
 	style term.Style
 }
 
-// Memory management is drawn solid, from the left, so that its length is the
-// headline; what the program does for itself is drawn light. Neighbours differ
-// in colour, and in shade where there is none.
+// Memory management is drawn solid, from the left, so that its length is the headline; the
+// program's own work is drawn light. Neighbours differ in colour, and in shade where there
+// is none.
 var (
 	memoryGlyphs = [...]string{"█", "▓", "▒"}
 	memoryStyles = [...]term.Style{term.Red, term.Yellow, term.Magenta, term.Cyan, term.Blue, term.Green}
@@ -31,7 +31,7 @@ var (
 
 const (
 	otherGlyph = "░"
-	leastShare = 0.01 // smaller rows share one; the JSON report has all
+	leastShare = 0.01 // smaller rows are joined; the JSON report has all
 )
 
 // decomposition draws where CPU time goes: a stacked bar and its legend.

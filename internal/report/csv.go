@@ -19,9 +19,9 @@ type csvColumn struct {
 	cell func(f finding.Row, k known) string
 }
 
-// CSV writes a header and one row a finding, first the ranked ones, then those
-// set apart. A figure that is not known is an empty cell. Text that a
-// spreadsheet would take for a formula gets an apostrophe in front.
+// CSV writes a header and one row a finding, first the ranked ones, then the excluded ones.
+// A figure that is not known is an empty cell. Text that a spreadsheet would read as a
+// formula gets an apostrophe in front.
 func CSV(w io.Writer, rep *finding.Report) error {
 	columns := csvColumns()
 	out := csv.NewWriter(w)

@@ -82,8 +82,8 @@ func cureText(c prescribe.Cure) string {
 	)
 }
 
-// mdOurs escapes a sentence of the catalogue, which is our own: enough for it
-// to say in Markdown what it says.
+// mdOurs escapes a sentence of the catalogue. It is our own text, so little escaping is
+// enough.
 func mdOurs(s string) string {
 	return strings.NewReplacer("*", `\*`, "_", `\_`, "<", "&lt;", "|", `\|`).Replace(s)
 }
@@ -109,7 +109,7 @@ func CureIndex(catalogue []prescribe.Cure) []byte {
 	return []byte(b.String())
 }
 
-// fence makes a code block. What gofmt would leave as it is, is Go.
+// fence makes a code block. Code that gofmt leaves unchanged is marked as Go.
 func fence(code string) string {
 	language := ""
 	if out, err := format.Source([]byte(code)); err == nil && string(out) == code {

@@ -37,10 +37,10 @@ func (e *rankError) Error() string {
 	return fmt.Sprintf("there is no finding %d: the report has 1 to %d", e.Rank, e.Findings)
 }
 
-// Explain writes everything about the finding of rank n: what to do and what
-// that saves, the other cures that fit, its cost column by column, what it
-// allocates in which sizes, its lifetime, why it is on the heap, its stacks and
-// the source round it. The error is a *RankError if there is no such finding.
+// Explain writes everything about the finding of rank n: what to do and the saving, other
+// cures that fit, its cost column by column, what it allocates in which sizes, its lifetime,
+// why it is on the heap, its stacks and the source around it. The error is a *RankError if
+// there is no such finding.
 func Explain(w io.Writer, rep *finding.Report, n int, o ExplainOptions) error {
 	for i := range rep.Prescription.Rows {
 		if rankOf(rep, i) != n {
@@ -219,7 +219,7 @@ func (e *explainer) figure(name, value, bounds string) {
 		term.Styled("   "+bounds, term.Dim))
 }
 
-// amount is a figure that is left out when it is not known.
+// amount is a figure that is omitted when it is not known.
 func (e *explainer) amount(name string, i stats.Interval, format func(float64) string) {
 	if measured(i) && i.Value != 0 {
 		e.figure(name, format(i.Value), term.Between(i, format))

@@ -59,7 +59,7 @@ func Document(rep *finding.Report, m schema.Meta) *schema.Report {
 	return doc
 }
 
-// addCures adds what is said of all cures.
+// addCures adds the fields on all cures.
 func addCures(doc *schema.Report, rep *finding.Report, k known) {
 	p := rep.Prescription
 	doc.Threshold, doc.Below = schema.Positive(p.Threshold), p.Below
@@ -210,8 +210,8 @@ func newCost(c finding.Cost, k known) schema.Cost {
 	}
 }
 
-// undivided reports whether a cost has no columns, as that of a line with all
-// that it calls: they are not known then, and not zero.
+// undivided reports whether a cost has no columns, like that of a line with its callees: the
+// columns are then not known, not zero.
 func undivided(c finding.Cost) bool {
 	for _, part := range []stats.Interval{c.Malloc, c.Zeroing, c.GrowCopy, c.Assist, c.Churn, c.Retention} {
 		if part.Value != 0 {

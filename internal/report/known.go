@@ -50,13 +50,11 @@ func everyRow(rep *finding.Report) []finding.Row {
 	return all
 }
 
-// measured reports whether an interval is more than the zero that stands for
-// "not known".
+// measured reports whether an interval is not the zero that means "not known".
 func measured(i stats.Interval) bool { return i != stats.Interval{} && schema.Finite(i.Value) }
 
-// rankedBy is the quantity that the findings are ranked by: what their cures
-// save, or what they cost where no cures are named. It is false for a finding
-// without a change to rank by.
+// rankedBy is the quantity that the findings are ranked by: the saving of their cures, or
+// their cost if no cures are named. It is false for a finding without a change.
 func (k known) rankedBy(f finding.Row) (stats.Interval, bool) {
 	if k.cures {
 		return k.savings(f), cured(f)
@@ -68,8 +66,8 @@ func (k known) rankedBy(f finding.Row) (stats.Interval, bool) {
 	return bytes, true
 }
 
-// amounts are the bytes and objects of a cost in the finest form that is known:
-// per operation, per second, or of all that the profile covers.
+// amounts are the bytes and objects of a cost in the finest form that is known: per
+// operation, per second, or of the whole profile.
 func (k known) amounts(c finding.Cost) (bytes, objects stats.Interval) {
 	switch {
 	case k.perOp:
@@ -80,7 +78,7 @@ func (k known) amounts(c finding.Cost) (bytes, objects stats.Interval) {
 	return c.Bytes, c.Objects
 }
 
-// per is the suffix that goes with amounts.
+// per is the suffix of amounts.
 func (k known) per() string {
 	switch {
 	case k.perOp:

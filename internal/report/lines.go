@@ -11,9 +11,9 @@ import (
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
-// Lines writes one line a finding in rank order, as go vet does:
-// "file:line:col: [code] what to do (what that saves)". The column is there
-// only where the compiler gave one for that very line. Lines are not cut.
+// Lines writes one line a finding in rank order, as go vet does: "file:line:col: [code] what
+// to do (what that saves)". The column is there only if the compiler gave one for that line.
+// Lines are not cut.
 func Lines(w io.Writer, rep *finding.Report) error {
 	b := bufio.NewWriter(w)
 	k := knownOf(rep)

@@ -34,7 +34,7 @@ func place(s evidence.Site) string {
 	return fmt.Sprintf("%s:%d", s.File, s.Line)
 }
 
-// What is said where the compiler's reason is missing, and what it needs.
+// Texts for a missing compiler's reason, with the evidence it needs.
 const (
 	noReason      = "reason not known"
 	needsCompiler = "not known: needs the compiler's escape decisions"
@@ -64,7 +64,7 @@ func cure(f finding.Row) string {
 	return f.Remedy.Code
 }
 
-// codeOf is the same with a word for none.
+// codeOf is the same, with a word for no code.
 func codeOf(f finding.Row) string {
 	if f.Remedy.Code == "" {
 		return unclassified
@@ -81,7 +81,7 @@ const (
 // cured reports whether a finding's remedy is a change.
 func cured(f finding.Row) bool { return cure(f) != "" && cure(f) != leaveIt }
 
-// tag is a code as it stands before a text; empty when there is none.
+// tag is a code as it is printed before a text; empty when there is none.
 func tag(code string) string {
 	if code == "" {
 		return ""
@@ -89,8 +89,8 @@ func tag(code string) string {
 	return "[" + code + "] "
 }
 
-// whatToDo is a finding's remedy in one line; where none is named, why the
-// value is on the heap.
+// whatToDo is a finding's remedy in one line; if none is named, the reason why the value is
+// on the heap.
 func whatToDo(f finding.Row) string {
 	if cure(f) == "" {
 		return whyOnHeap(f)

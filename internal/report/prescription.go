@@ -11,7 +11,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
-// savedText says in words what a prediction saves; empty when it says nothing.
+// savedText is a predicted saving in words; empty when nothing is known.
 func savedText(p finding.Prediction, k known) string {
 	var parts []string
 	if k.cpu && measured(p.CPU) {
@@ -39,8 +39,8 @@ func savedAmounts(p finding.Prediction) []string {
 	return parts
 }
 
-// savings is what a finding's cure saves: as a share of CPU where it was
-// sampled, else in the finest amount of bytes that is known.
+// savings is the saving of a finding's cure: as a share of CPU if CPU was sampled, else in
+// the finest known amount of bytes.
 func (k known) savings(f finding.Row) stats.Interval {
 	switch bytes, _ := k.amounts(f.Cost); {
 	case k.cpu:
@@ -53,8 +53,8 @@ func (k known) savings(f finding.Row) stats.Interval {
 	return stats.Interval{}
 }
 
-// outlook is the headline's sentence on the cures: what the first saves, and
-// what all save together. It is empty when there are none.
+// outlook is the headline's sentence on the cures: the saving of the first, and of all
+// together. It is empty when there are none.
 func outlook(rep *finding.Report, k known) string {
 	var first *finding.Row
 	cures, cuts := 0, 0

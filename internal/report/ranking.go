@@ -40,7 +40,7 @@ func ranking(p *term.Page, rep *finding.Report, k known, o TextOptions) {
 
 // Marks beside a rank.
 const (
-	tiedMark   = "=" // sampling cannot tell it from the row above
+	tiedMark   = "=" // its interval overlaps with that of the row above
 	liftedMark = "+" // ranked higher than by itself: its function's other lines count
 )
 
@@ -82,7 +82,7 @@ func savesMore(f finding.Row) bool {
 	return f.Cost.CPU.Value > 0 && f.Remedy.Saves.CPU.Value > 1.1*f.Cost.CPU.Value
 }
 
-// whyMore says what a cure saves beyond its row's cost.
+// whyMore explains savings beyond the row's cost.
 func whyMore(rep *finding.Report) string {
 	const headroom = "memory that the row keeps alive costs cycles in the rows of others"
 	if slices.ContainsFunc(
@@ -94,7 +94,7 @@ func whyMore(rep *finding.Report) string {
 	return headroom
 }
 
-// notes explain the table's columns and marks, those that it uses only.
+// notes explain the columns and marks that the table uses.
 func notes(rep *finding.Report, k known, ranks *term.Column) []string {
 	var out []string
 	switch {

@@ -28,10 +28,9 @@ const (
 // below it is a note. It is the default threshold of a finding.
 const worthWarning = prescribe.DefaultThreshold
 
-// SARIF writes the findings as a log of SARIF 2.1.0: a rule for each cure that
-// is named, a result for each finding. Files below the module's root are
-// relative to %SRCROOT%. A finding whose remedy is to leave the line as it is
-// becomes an informational result, which asks for nothing.
+// SARIF writes the findings as a log of SARIF 2.1.0: a rule for each cure that is named, a
+// result for each finding. Files below the module's root are relative to %SRCROOT%. A
+// finding whose remedy is to leave the line as it is becomes an informational result.
 func SARIF(w io.Writer, rep *finding.Report, m schema.Meta) error {
 	k := knownOf(rep)
 	run := sarifRun{
@@ -103,8 +102,8 @@ func (s *sarifBuilder) add(f finding.Row) {
 	})
 }
 
-// fingerprint tells a finding from others by what an edit elsewhere in the file
-// leaves as it is: its cure, its function, and which of these it is there.
+// fingerprint identifies a finding by properties that an edit elsewhere in the file does not
+// change: its cure, its function, and its index among the findings with both.
 func (s *sarifBuilder) fingerprint(code string, f finding.Row) string {
 	key := strings.Join([]string{code, f.Site.Package, f.Site.Function, f.Site.File}, "\x00")
 	n := s.seen[key]
@@ -156,7 +155,7 @@ func ruleName(code string) string {
 func sarifLevel(f finding.Row) (kind, level string) {
 	switch {
 	case cure(f) == leaveIt:
-		return "informational", "none" // the standard wants no level but for what fails
+		return "informational", "none" // the standard allows a level for failures only
 	case !cured(f), f.Remedy.Safety == string(prescribe.Advice), f.Remedy.Saves.CPU.Value > 0 &&
 		f.Remedy.Saves.CPU.Value < worthWarning:
 		return "fail", "note"
@@ -173,8 +172,8 @@ func sarifPrediction(p finding.Prediction) *schema.Prediction {
 	return &out
 }
 
-// sarifLocations says where a finding is. Of files beside the module the whole
-// name: hosts of code take none that leads out of the source's root.
+// sarifLocations says where a finding is. Files outside the module have their whole name:
+// code hosts accept no path that leads out of the source's root.
 func sarifLocations(f finding.Row, root string) []sarifLocation {
 	var at sarifLocation
 	if file := f.Site.File; file != "" {
@@ -208,9 +207,8 @@ func sarifFile(file string) sarifArtifact {
 	return sarifArtifact{(&url.URL{Path: path.Clean(file)}).String(), srcRoot}
 }
 
-// sarifMessage makes text harmless in a message: there, braces stand for
-// arguments and are doubled to mean themselves, and brackets before a
-// parenthesis are a link.
+// sarifMessage makes text harmless in a message: braces mark arguments there and are doubled
+// to be literal, and brackets before a parenthesis are a link.
 func sarifMessage(s string) string {
 	return strings.NewReplacer("{", "{{", "}", "}}", "](", "] (").Replace(term.Clean(s))
 }

@@ -11,7 +11,7 @@ import (
 // aroundSite is how many lines are shown before and after a site's.
 const aroundSite = 4
 
-// source shows the lines round the site, its own marked.
+// source shows the lines around the site, its own marked.
 func (e *explainer) source(read func(string) ([]byte, error)) {
 	s := e.f.Site
 	if s.File == "" || s.Line <= 0 {

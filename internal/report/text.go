@@ -49,8 +49,7 @@ func Text(w io.Writer, rep *finding.Report, o TextOptions) error {
 	return p.Flush()
 }
 
-// headline is the one sentence to read when there is time for one, the reason
-// for it, and what can be won.
+// headline is the most important sentence, the reason for it, and the possible saving.
 func headline(p *term.Page, rep *finding.Report, k known) {
 	t := rep.Diagnosis.Totals
 	if !k.cpu {

@@ -12,7 +12,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/schema"
 )
 
-// call is a frame of the call tree with what it calls.
+// call is a frame of the call tree with its callees.
 type call struct {
 	frame  evidence.Frame
 	share  float64
@@ -54,8 +54,8 @@ func (c *call) to(f evidence.Frame) *call {
 	return x
 }
 
-// stacks shows the call paths as a tree: callers above, the allocation at the
-// bottom, indented only where paths part.
+// stacks shows the call paths as a tree: callers above, the allocation at the bottom,
+// indented only where paths divide.
 func (e *explainer) stacks() {
 	e.p.Section("Call paths", "share of the site's cost; callers above")
 	if len(e.f.Stacks) == 0 {
@@ -82,8 +82,8 @@ const (
 	chainTail = 24
 )
 
-// callees writes what c calls. It recurses where paths part, so no deeper than
-// there are stacks.
+// callees writes the callees of c. It recurses where paths divide, so no deeper than there
+// are stacks.
 func (t *treeWriter) callees(c *call, indent string) {
 	chain := []*call{c}
 	for len(c.callee) == 1 {

@@ -50,7 +50,7 @@ func Text(w io.Writer, l *Log) error {
 	return nil
 }
 
-// Cycle prints one cycle on a line, with what it did since the one before.
+// Cycle prints one cycle on a line, with the step from the previous one.
 func Cycle(w io.Writer, c evidence.Cycle, step cycles.Step) error {
 	note := ""
 	switch {
@@ -124,7 +124,7 @@ func procs(s *cycles.Summary) string {
 	return fmt.Sprintf("%d to %d Ps", s.MinProcs, s.MaxProcs)
 }
 
-// phases is the table of what has a distribution.
+// phases is the table of distributions.
 func phases(p *term.Page, s *cycles.Summary) {
 	p.Blank()
 	var b strings.Builder
@@ -169,8 +169,7 @@ func pauses(p *term.Page, s *cycles.Summary) {
 	}
 }
 
-// timeline has a row for each stretch of time; stretches without a cycle are
-// passed over.
+// timeline has a row for each step of time; steps without a cycle are skipped.
 func timeline(p *term.Page, s *cycles.Summary) {
 	p.Blank()
 	p.Linef("Over time, in steps of %s; the bar is the largest heap:", nanos(float64(s.Width)))
@@ -195,8 +194,7 @@ func timeline(p *term.Page, s *cycles.Summary) {
 	}
 }
 
-// bar draws a share of the whole width behind a space; what is not nothing is
-// seen.
+// bar draws a share of the whole width after a space; a share above zero is visible.
 func bar(share float64) string {
 	if share <= 0 {
 		return ""

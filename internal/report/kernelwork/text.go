@@ -1,4 +1,4 @@
-// Package kernelwork prints what the kernel did for a program's memory, for people.
+// Package kernelwork prints the kernel's work for a program's memory, for people.
 package kernelwork
 
 import (
@@ -11,11 +11,11 @@ import (
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
-// Recording is what is known of a recording beside its stacks.
+// Recording describes a recording without its stacks.
 type Recording struct {
 	File, Process string
-	Frequency     string // where the time that a sample stands for comes from
-	Others        int64  // samples left out
+	Frequency     string // source of the time of a sample
+	Others        int64  // samples excluded
 	Problems      []string
 	Top           int // functions of each class; 0 means 5
 }

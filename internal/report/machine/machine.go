@@ -1,4 +1,4 @@
-// Package machine says in a few words what a recording was made on.
+// Package machine describes the machine of a recording in a few words.
 package machine
 
 import (

@@ -1,5 +1,5 @@
-// Package md writes Markdown of names and sentences that come from elsewhere, so
-// that nothing in them is taken for markup.
+// Package md writes Markdown of names and sentences from any source, so that nothing in them
+// acts as markup.
 package md
 
 import (
@@ -50,9 +50,9 @@ func Prose(s string) string {
 	return b.String()
 }
 
-// Text escapes text. Entities make text that no rule of Markdown looks at;
-// GitHub looks for mentions and references after that, so an empty comment
-// parts their sign from the name.
+// Text escapes text. Entities are text that no rule of Markdown interprets. GitHub looks for
+// mentions and references after that, so an empty comment separates their sign from the
+// name.
 func Text(s string) string {
 	return strings.NewReplacer(
 		"&", "&amp;", "<", "&lt;", ">", "&gt;", "|", "&#124;", "`", "&#96;", `\`, "&#92;",

@@ -74,7 +74,7 @@ func incomparable(r *prove.Result) []string {
 	var out []string
 	for _, c := range r.Comparisons {
 		for i, f := range c.Failed {
-			// Each comparison says of A what the first said.
+			// All comparisons have the same A.
 			if f != "" && (i > 0 || c.Side <= 1) {
 				out = append(out, fmt.Sprintf("%s fails in %s: %s", c.Name, prove.Letter(i*max(c.Side, 1)), f))
 			}

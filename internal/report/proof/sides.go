@@ -68,8 +68,8 @@ func (s *proveSubject) fill() {
 	}
 }
 
-// metrics are the units of any side, in their order, without the pauses of
-// single runs: those of all runs together tell more.
+// metrics are the units of any side, in their order, without the pauses of single runs:
+// those of all runs together are more precise.
 func (s *proveSubject) metrics() []string {
 	var out []string
 	seen := map[string]bool{"gc-pause-p50-ns": true, "gc-pause-p99-ns": true, "gc-pause-max-ns": true}

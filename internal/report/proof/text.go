@@ -15,8 +15,8 @@ import (
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
-// Text writes a comparison for a reader at a terminal: the verdict, what
-// was compared, a row for each metric that is judged, and the others beside.
+// Text writes a comparison for a reader at a terminal: the verdict, what was compared, a row
+// for each judged metric, and the others below.
 func Text(w io.Writer, r *prove.Result, o term.Options) error {
 	p := term.New(w, o.Width, o.Color)
 	said := r.BySide
@@ -140,7 +140,7 @@ func proveWarnings(c prove.Comparison) []string {
 
 func plainOutcome(o prove.Outcome) string { return string(o) }
 
-// basisText says what a call rests on.
+// basisText is the basis of a call.
 func basisText(ch prove.Change) string {
 	switch {
 	case ch.Exact:

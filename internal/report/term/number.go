@@ -17,8 +17,7 @@ func Plural(v float64, one string) string {
 	return one + "s"
 }
 
-// Dash stands for a value that is not known where a table has no room to say
-// what it needs.
+// Dash is printed for an unknown value if a table has no room to say what it needs.
 const Dash = "–"
 
 // Some reports whether v is more than nothing, and a number.

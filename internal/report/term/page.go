@@ -1,6 +1,5 @@
-// Package term writes for a terminal: lines that fit it, in its colours, with
-// nothing in them that would do anything to it; tables; and numbers as reports
-// print them.
+// Package term writes for a terminal: lines that fit it, in its colours, without control
+// characters from elsewhere; tables; and numbers as reports print them.
 package term
 
 import (
@@ -38,8 +37,8 @@ type Span struct {
 // Styled is a piece of a line.
 func Styled(text string, s Style) Span { return Span{text, s} }
 
-// Page writes lines that are no wider than a terminal. It is the only way to
-// the terminal: whatever passes it is clean. Its first write error sticks.
+// Page writes lines that are no wider than a terminal. It is the only way to the terminal:
+// all its output is clean. Its first write error is kept.
 type Page struct {
 	w     *bufio.Writer
 	Width int

@@ -46,8 +46,8 @@ func Brief(w io.Writer, t *latency.Trace, width int) error {
 	return nil
 }
 
-// narrow breaks the lines of text that have more than width cells; what goes on
-// is set in by two more.
+// narrow breaks the lines of text that have more than width cells; continuation lines are
+// indented by two more.
 func narrow(text string, width int) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {

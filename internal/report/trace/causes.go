@@ -65,7 +65,7 @@ func siteName(s latency.Site) string {
 		s.Line)
 }
 
-// paidIn lists what goroutines paid in mark phases.
+// paidIn lists the delays of goroutines in mark phases.
 func paidIn(s latency.Split) string {
 	var list []string
 	for p := range latency.Parts {

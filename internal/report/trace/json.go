@@ -131,8 +131,8 @@ func payersRow(r *latency.Report) *schema.TraceDelayed {
 	}
 }
 
-// Section is the section of a trace; nil without one. The single mark phases
-// are left to `heaptrim trace -json`: there can be very many.
+// Section is the section of a trace; nil without one. Single mark phases are only in
+// `heaptrim trace -json`: there can be very many.
 func Section(t *latency.Trace) *schema.Latency {
 	if t == nil || t.Summary == nil {
 		return nil

@@ -1,5 +1,5 @@
-// Package trace shows what an execution trace says of the collector and of who
-// paid for it: as text, in a few lines below another report, and as JSON.
+// Package trace shows the collector's work in an execution trace and the goroutines that it
+// delayed: as text, in a few lines below another report, and as JSON.
 package trace
 
 import (
@@ -47,7 +47,7 @@ type tracePrinter struct {
 }
 
 func (p *tracePrinter) linef(format string, args ...any) {
-	p.w.Flush() // an error comes again with the last flush
+	p.w.Flush() // an error is returned by the last flush too
 	fmt.Fprintf(p.w, format+"\n", args...)
 	p.w.Flush()
 }
@@ -169,8 +169,7 @@ func (p *tracePrinter) requests() {
 	}
 }
 
-// parts lists what a time consists of, largest part first; what is below one
-// in a thousand is left out.
+// parts lists the parts of a time, largest first; parts below one in a thousand are omitted.
 func parts(s latency.Split) string {
 	total := s.Total()
 	order := make([]latency.Part, 0, latency.Parts)

@@ -76,7 +76,7 @@ func size(q tune.Point) stats.Interval {
 	return q.Forecast.Peak
 }
 
-// sizeName says what size gives.
+// sizeName names the quantity of size.
 func sizeName(q tune.Point) string {
 	if q.Forecast.RSS.Value > 0 {
 		return "resident set at its largest"

@@ -61,8 +61,7 @@ func pointJSON(q tune.Point) schema.TunePoint {
 	return out
 }
 
-// finite is an interval that JSON can hold: what has no bound gets a very
-// large one.
+// finite is an interval that JSON can hold: a missing bound becomes a very large one.
 func finite(i stats.Interval) *stats.Interval {
 	bound := func(v float64) float64 { return math.Min(math.Max(v, -1e18), 1e18) }
 	return &stats.Interval{Value: bound(i.Value), Low: bound(i.Low), High: bound(i.High)}

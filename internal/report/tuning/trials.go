@@ -15,7 +15,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
-// Trials writes what runs under the user's load showed.
+// Trials writes the results of runs under the user's load.
 func Trials(w io.Writer, r *tune.Trials, width int) error {
 	t := term.NewLines(w, width)
 	t.Blank()
@@ -75,8 +75,7 @@ func compared(t *term.Page, r *tune.Trials) {
 	}
 }
 
-// expectedText is the forecast beside a measured change, and whether that meets
-// it.
+// expectedText is the forecast for a measured change, and whether the change meets it.
 func expectedText(r tune.Row) string {
 	e := r.Forecast
 	if e == nil || math.IsNaN(e.Delta.Value) {
@@ -161,7 +160,7 @@ func trialsJSON(r *tune.Trials) *schema.TuneTrials {
 	return out
 }
 
-// number leaves out what is not known.
+// number is empty for unknown values.
 func number(i stats.Interval) *stats.Interval {
 	if math.IsNaN(i.Value) {
 		return nil
