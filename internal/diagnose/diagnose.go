@@ -239,8 +239,8 @@ func missing(runs []*runCosts, t evidence.Target) []evidence.Gap {
 		"the exact kind of every allocation, which pprof hides",
 	)
 	add(
-		has.used, evidence.GapUsed, "the processor time that the process used (Linux; benchmarks and -exec)",
-		"work of the collector in stretches too short for samples, some percent of CPU where cycles are as frequent "+
+		has.used, evidence.GapUsed, "the CPU time of the process (Linux; benchmarks and -exec)",
+		"unsampled work of the collector in short bursts, some percent of CPU with cycles as frequent "+
 			"as here",
 	)
 	add(
@@ -250,10 +250,10 @@ func missing(runs []*runCosts, t evidence.Target) []evidence.Gap {
 	)
 	add(
 		has.cycleCost,
-		evidence.GapCycleCost, "what a collection costs the whole process (Linux; benchmarks that are recorded for "+
-			"longer, with "+
-			"-benchtime, and collect as GOGC alone has it)",
-		"what the program itself gains from fewer collections",
+		evidence.GapCycleCost, "the cost of a collection to the whole process (Linux; benchmarks with a longer "+
+			"-benchtime, "+
+			"whose heap goal depends on GOGC alone)",
+		"the program's own gain from fewer collections",
 	)
 	if t.Kind == evidence.TargetLive || t.Kind == evidence.TargetFiles {
 		add(

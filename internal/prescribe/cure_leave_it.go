@@ -47,11 +47,11 @@ func (c *candidate) leave(offers []offer) finding.Row {
 func (c *candidate) whyNot() string {
 	switch {
 	case !c.short():
-		return "the objects live long, so their memory cannot be used again"
+		return "the objects have a long lifetime, so their memory cannot be reused"
 	case len(c.Parts) > 0 && c.Parts[0].Via != "":
-		return "the memory is allocated inside " + shortName(c.Parts[0].Via) + ", and no call that does without is known"
+		return "the memory is allocated inside " + shortName(c.Parts[0].Via) + ", and no call without that allocation is known"
 	case len(c.Parts) > 0 && c.Parts[0].Kind == finding.KindMapGrowth && len(c.Finding.Allocation.Sizes) > 0:
-		return "each map makes its table once, with its first entry, so that a size would save nothing and only fewer maps would"
+		return "each map allocates its table once, with its first entry: a size would save nothing, only fewer maps would"
 	}
 	return "the evidence does not say how the allocation could be avoided"
 }

@@ -172,7 +172,7 @@ func fixtureFindings() []finding.Row {
 	cache := plain(5, at("store.(*Cache).put", "store/cache.go", 61), span95(1.9, 0.5), 96, 1)
 	cache.Cost.Retention, cache.Cost.InUse = span95(0.9, 0.4), within(4.2*float64(unit.MiB), 0.1)
 	cache.Lifetime = finding.Lifetime{Class: finding.LifetimeLeak, Mean: 41 * time.Second}
-	cache.Remedy = finding.Remedy{Code: "leave-it", Safety: "safe", Text: "no cure of the catalogue fits: the objects live long, so their memory cannot be used again"}
+	cache.Remedy = finding.Remedy{Code: "leave-it", Safety: "safe", Text: "no cure of the catalogue fits: the objects have a long lifetime, so their memory cannot be reused"}
 	log := plain(6, at("middleware.logRequest", "middleware/log.go", 19), span95(0.04, 0.03), 16, 1)
 	log.Allocation.Kind, log.Lifetime = finding.KindUnknown, finding.Lifetime{}
 	return []finding.Row{first, growth, decode, closure, cache, log}

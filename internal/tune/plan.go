@@ -284,7 +284,7 @@ func asked(w Workload, f *gcmodel.Forecaster) *Ask {
 		return nil
 	}
 	// A limit is the program's own, or is set already.
-	unknown := "how the cost of a cycle goes with the size of the heap is"
+	unknown := "how the cost of a cycle depends on the size of the heap is"
 	if f.Hinders() {
 		unknown = "what the program would allocate during a cycle if it did not have to assist, which counts as " +
 			"live afterwards, and how the cost of a cycle goes with the size of the heap are"
@@ -297,4 +297,4 @@ func asked(w Workload, f *gcmodel.Forecaster) *Ask {
 const fewCycles = 10
 
 // errNothing says that no setting fits.
-var errNothing = errors.New("no setting fits the memory that there is")
+var errNothing = errors.New("no setting fits the available memory")

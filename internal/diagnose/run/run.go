@@ -171,8 +171,8 @@ func (r *Reader) addProfile(d *Data, part evidence.Part, p *evidence.Profile) er
 	d.CPU.Wall += window
 	if most := processorTime(window, r.B.Manifest.Environment.NumCPU); part.Profiled > most {
 		r.Warn(
-			"%s: profiled_cpu_ns says %v of processor time, more than the machine had (%v): what is in no sample is "+
-				"not told",
+			"%s: profiled_cpu_ns is %v of CPU time, more than the machine had (%v): unsampled time is "+
+				"not known",
 			part.Path, part.Profiled, most,
 		)
 		part.Profiled = 0
