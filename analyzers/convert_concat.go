@@ -11,7 +11,7 @@ import (
 	"github.com/heaptrim/heaptrim/analyzers/internal/code"
 )
 
-// checkConcatLoops looks at strings that grow by += on each trip of a loop.
+// checkConcatLoops looks at strings that grow by += in each iteration of a loop.
 func (s *source) checkConcatLoops() {
 	seen := make(map[*types.Var]bool)
 	s.Each(func(c inspector.Cursor) {

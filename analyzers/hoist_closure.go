@@ -11,7 +11,7 @@ import (
 	"github.com/heaptrim/heaptrim/analyzers/internal/code"
 )
 
-// HoistClosure reports function literals made anew on each trip of a loop
+// HoistClosure reports function literals made anew in each iteration of a loop
 // although nothing in them belongs to the trip.
 var HoistClosure = hoistClosureRule.analyzer("hoistclosure", hoistClosure)
 

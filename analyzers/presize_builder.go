@@ -20,7 +20,7 @@ var presizeBuilderRule = Rule{
 	Why:    "A builder grows as append does: each time it is full, all that was written is copied to a bigger place.",
 	Before: "var b strings.Builder\nfor i := 0; i < len(s); i++ {\n\tb.WriteByte(lower(s[i]))\n}",
 	After:  "var b strings.Builder\nb.Grow(len(s))\nfor i := 0; i < len(s); i++ {\n\tb.WriteByte(lower(s[i]))\n}",
-	Silent: "some trips write nothing or end the loop, or the loop is not over a string, bytes, or strings.",
+	Silent: "some iterations write nothing or end the loop, or the loop is not over a string, bytes, or strings.",
 }
 
 func presizeBuilder(s *source) {

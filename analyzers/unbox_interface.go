@@ -18,8 +18,8 @@ var UnboxInterface = unboxInterfaceRule.analyzer("unboxinterface", unboxInterfac
 var unboxInterfaceRule = Rule{
 	Code:  "unbox-interface",
 	Title: "pass the value typed, not wrapped in an interface",
-	Why: "A value that is no pointer is copied to the heap when it becomes an interface, whether or not anybody looks " +
-		"at it: the arguments of an assertion's message are paid for each time that it holds.",
+	Why: "A value that is no pointer is copied to the heap when it becomes an interface, whether or not it is " +
+		"used: an assertion boxes the arguments of its message each time that it holds.",
 	Before: "assert(n <= max, \"%d entries, limit %d\", n, max)",
 	After:  "if n > max {\n\tpanic(fmt.Sprintf(\"%d entries, limit %d\", n, max))\n}",
 	Silent: "all arguments are constants, pointers, interfaces or single bytes; the call stands on a branch that " +

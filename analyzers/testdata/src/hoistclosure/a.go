@@ -17,14 +17,14 @@ func (l list) Each(f func(int)) {
 
 func sum(trees []tree) (total int) {
 	for _, t := range trees {
-		t.Each(func(n int) { total += n }) // want `the closure is made on each trip and uses nothing of the trip`
+		t.Each(func(n int) { total += n }) // want `the closure is made in each iteration and uses nothing of the iteration`
 	}
 	return total
 }
 
 func timers(n int, done chan bool) {
 	for range n {
-		time.AfterFunc(time.Second, func() { done <- true }) // want `made on each trip`
+		time.AfterFunc(time.Second, func() { done <- true }) // want `made in each iteration`
 	}
 }
 

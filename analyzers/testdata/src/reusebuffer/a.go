@@ -12,7 +12,7 @@ import (
 
 func encode(list []int, send func(string)) {
 	for _, n := range list {
-		var buf bytes.Buffer // want `buf is made and grown on each trip: make it before the loop and Reset it here`
+		var buf bytes.Buffer // want `buf is made and grown in each iteration: make it before the loop and Reset it here`
 		fmt.Fprintf(&buf, "%08d", n)
 		send(buf.String())
 	}
@@ -20,7 +20,7 @@ func encode(list []int, send func(string)) {
 
 func encodePointer(list []int, w io.Writer) {
 	for _, n := range list {
-		buf := new(bytes.Buffer) // want `buf is made and grown on each trip`
+		buf := new(bytes.Buffer) // want `buf is made and grown in each iteration`
 		fmt.Fprintf(buf, "%08d", n)
 		buf.WriteTo(w)
 	}
@@ -28,7 +28,7 @@ func encodePointer(list []int, w io.Writer) {
 
 func lines(readers []io.Reader) (n int) {
 	for _, r := range readers {
-		br := bufio.NewReader(r) // want `a buffer of 4 KiB or more is made on each trip`
+		br := bufio.NewReader(r) // want `a buffer of 4 KiB or more is made in each iteration`
 		line, _ := br.ReadString('\n')
 		n += len(line)
 	}
@@ -37,7 +37,7 @@ func lines(readers []io.Reader) (n int) {
 
 func blocks(r io.Reader) (n int) {
 	for {
-		buf := make([]byte, 4096) // want `buf is made on each trip to be read into: make it before the loop`
+		buf := make([]byte, 4096) // want `buf is made in each iteration to be read into: make it before the loop`
 		got, err := r.Read(buf)
 		if err != nil {
 			return n
@@ -50,7 +50,7 @@ func wait(events chan int, idle func()) {
 	for {
 		select {
 		case <-events:
-		case <-time.After(time.Minute): // want `a timer and its channel are made on each trip`
+		case <-time.After(time.Minute): // want `a timer and its channel are made in each iteration`
 			idle()
 		}
 	}
