@@ -1,6 +1,5 @@
-// Package alloc tells what kind of expression allocates: from the runtime's
-// functions on the stack, from the library function that was called, or from
-// the source line.
+// Package alloc determines the kind of expression that allocates: from the runtime's
+// functions on the stack, from the called library function, or from the source line.
 package alloc
 
 import (
@@ -10,15 +9,15 @@ import (
 	"github.com/heaptrim/heaptrim/internal/finding"
 )
 
-// kindRule gives the kind of what a function allocates. It matches the
-// function itself and those that the name is a prefix of.
+// kindRule gives the kind of a function's allocations. It matches the function itself and
+// all functions that begin with its name.
 type kindRule struct {
 	prefix string
 	kind   finding.Kind
 }
 
-// callerKinds are functions outside the runtime whose allocations are of one
-// kind, whatever runtime function they use for them.
+// callerKinds are functions outside the runtime whose allocations are of one kind,
+// independent of the runtime function that they use.
 var callerKinds = []kindRule{
 	{"strings.(*Builder).", finding.KindString},
 	{"bytes.(*Buffer).", finding.KindGrowth},
@@ -55,8 +54,8 @@ var runtimeKinds = []kindRule{
 	{"runtime.newarray", finding.KindNew},
 }
 
-// libraryKinds are what is left to go by where a profile hides the runtime's
-// frames and the compiler printed nothing.
+// libraryKinds are the last resort if a profile hides the runtime's frames and the compiler
+// printed nothing.
 var libraryKinds = []kindRule{
 	{"strings.", finding.KindString},
 	{"strconv.Append", finding.KindGrowth},
@@ -66,11 +65,11 @@ var libraryKinds = []kindRule{
 	{"maps.Clone", finding.KindMap},
 }
 
-// Of tells what kind of expression allocates. Frames are the runtime's
-// functions above the site, leaf first; they are empty in a plain profile, and
-// for small objects in Go 1.27 even in a raw one. Fn is the function that
-// called them, or the library function that the site called. Expr is the
-// compiler's text for what escapes, empty where it printed none.
+// Of returns the kind of expression that allocates. Frames are the runtime's functions above
+// the site, leaf first; they are empty in a plain profile, and for small objects in Go 1.27
+// even in a raw one. Fn is the function that called them, or the library function that the
+// site called. Expr is the compiler's text for the escaping expression, empty if it printed
+// none.
 func Of(frames []string, fn, expr string) finding.Kind {
 	if k := kindIn(callerKinds, fn); k != finding.KindUnknown {
 		return k
@@ -103,8 +102,8 @@ func kindIn(rules []kindRule, function string) finding.Kind {
 	return finding.KindUnknown
 }
 
-// exprKinds tell the kind from how the compiler's text for an expression
-// begins. The first match counts.
+// exprKinds give the kind from the beginning of the compiler's text for an expression. The
+// first match counts.
 var exprKinds = []kindRule{
 	{"append(", finding.KindGrowth},
 	{"make([]", finding.KindMake},
@@ -122,8 +121,8 @@ var exprKinds = []kindRule{
 	{"new(", finding.KindNew},
 }
 
-// KindOfExpr tells the kind from the compiler's text alone. A plain name is
-// a moved variable or a boxed value, which the text does not tell apart.
+// KindOfExpr returns the kind from the compiler's text alone. A plain name is a moved
+// variable or a boxed value; the text does not show which.
 func KindOfExpr(expr string) finding.Kind {
 	switch {
 	case expr == "append": // the text of -m level 1
@@ -140,8 +139,8 @@ func KindOfExpr(expr string) finding.Kind {
 	return kindIn(exprKinds, expr)
 }
 
-// KindOfEscape tells the kind from a decision of the compiler. What goes to
-// the heap under its own name without being moved is boxed.
+// KindOfEscape returns the kind from a decision of the compiler. A value that escapes under
+// its own name without being moved is boxed.
 func KindOfEscape(e *evidence.Escape) finding.Kind {
 	if e.Verb == evidence.MovedToHeap {
 		return finding.KindNew

@@ -11,8 +11,8 @@ import (
 	"github.com/heaptrim/heaptrim/internal/finding"
 )
 
-// PointersIn tells from the names of the allocator's own functions whether the
-// object holds pointers: the allocator has a path of its own for each case.
+// PointersIn reports whether the object holds pointers, by the names of the allocator's own
+// functions: the allocator has a separate path for each case.
 func PointersIn(above []string) finding.Tri {
 	for _, f := range above {
 		switch {
@@ -31,9 +31,8 @@ func PointersIn(above []string) finding.Tri {
 	return finding.Unknown
 }
 
-// Kinder tells from the runtime's own frames what kind of expression
-// allocates and whether the object holds pointers. It is not safe for
-// concurrent use.
+// Kinder determines the kind of expression that allocates, and whether the object holds
+// pointers, from the runtime's own frames. It is not safe for concurrent use.
 type Kinder struct {
 	// dir holds the sources of package runtime of the toolchain that built the
 	// target; empty when not known. From Go 1.26 on the raw stacks of an
@@ -74,8 +73,7 @@ func (k Kinder) Of(p stack.Path) finding.Kind {
 	return Of(p.Above, function, "")
 }
 
-// Pointers tells whether the object that a heap profile's stack allocated
-// holds pointers.
+// Pointers reports whether the object that a heap profile's stack allocated holds pointers.
 func (k Kinder) Pointers(locs []*evidence.Location) finding.Tri {
 	for _, l := range locs {
 		for _, f := range l.Frames {
@@ -130,8 +128,8 @@ func readMallocLines(file string) []finding.Tri {
 	return lines
 }
 
-// variant tells which objects a call of the allocator is for: by its name, or
-// by its type argument, which is nil for pointer-free memory.
+// variant returns the kind of objects of an allocator call: by its name, or by its type
+// argument, which is nil for pointer-free memory.
 func variant(call string) finding.Tri {
 	switch {
 	case strings.HasPrefix(call, "mallocgcSmallScan"):

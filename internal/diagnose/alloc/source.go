@@ -10,9 +10,9 @@ import (
 	"github.com/heaptrim/heaptrim/internal/finding"
 )
 
-// Source says which kind of expression allocates on each line of a file,
-// from the syntax alone. It is what is left where a profile hides the
-// runtime's frames and nobody asked the compiler. It must not be changed.
+// Source says which kind of expression allocates on each line of a file, from the syntax
+// alone. It is used if a profile hides the runtime's frames and the compiler was not asked.
+// It must not be changed.
 type Source struct {
 	lines map[int]finding.Kind // KindUnknown where several kinds are on the line
 	moved map[int]bool         // lines that declare a variable whose address is taken
@@ -128,8 +128,8 @@ func (w *kindWalker) move(x ast.Expr) {
 	}
 }
 
-// literal tells what a composite literal without & allocates: a struct or an
-// array is a value.
+// literal returns what a composite literal without & allocates: a struct or an array is a
+// value.
 func literal(n *ast.CompositeLit) finding.Kind {
 	switch t := n.Type.(type) {
 	case *ast.MapType:
@@ -187,7 +187,7 @@ func (w *kindWalker) builtin(fun *ast.Ident, args []ast.Expr) finding.Kind {
 	return finding.KindUnknown
 }
 
-// declared tells what make of a type that the same file declares gives.
+// declared returns the kind of make for a type that the same file declares.
 func declared(t *ast.Ident) finding.Kind {
 	if t.Obj == nil {
 		return finding.KindUnknown
@@ -334,9 +334,8 @@ func methodNames(file *ast.File) map[string]bool {
 	return names
 }
 
-// mapNames returns the variables and fields that the file declares as maps
-// and as nothing else. Maps of interfaces are left out: what is stored in them
-// may be boxed.
+// mapNames returns the variables and fields that the file declares as maps and as nothing
+// else. Maps of interfaces are excluded: values stored in them may be boxed.
 func mapNames(file *ast.File) map[string]bool {
 	names := map[string]bool{}
 	note := func(id *ast.Ident, isMap bool) {

@@ -28,8 +28,8 @@ type escapeKey struct {
 // NewIndex returns an empty index.
 func NewIndex() *Index { return &Index{} }
 
-// Add puts a decision into the index. One that is there already is dropped;
-// one with an explanation replaces one without.
+// Add puts a decision into the index. A duplicate is dropped; a decision with an explanation
+// replaces one without.
 func (x *Index) Add(e evidence.Escape) {
 	if x.lines == nil {
 		x.lines = map[escapeKey][]*evidence.Escape{}
@@ -42,8 +42,8 @@ func (x *Index) Add(e evidence.Escape) {
 		if len(have.Flow) == 0 && len(e.Flow) > 0 {
 			x.lines[key][i] = &e
 		}
-		// A string that is concatenated and then boxed is two decisions on one
-		// expression, told apart by their flow.
+		// A string that is concatenated and then boxed is two decisions on one expression,
+		// distinguished by their flow.
 		if len(e.Flow) == 0 || len(have.Flow) == 0 || sameFlow(have.Flow, e.Flow) {
 			return
 		}
@@ -135,8 +135,8 @@ func Explain(frames []evidence.Frame, kind finding.Kind, x *Index) *finding.Esca
 	return &finding.Escape{Text: text, Fate: finding.FateUnexplained, At: siteOf(own[0])}
 }
 
-// RefineKind sharpens a kind that the runtime's frames left open by what the
-// compiler said: a new object may be a closure or a variadic slice.
+// RefineKind refines a kind that the runtime's frames left open, by the compiler's output: a
+// new object may be a closure or a variadic slice.
 func RefineKind(kind finding.Kind, r *finding.Escape) finding.Kind {
 	if r == nil || r.From == nil {
 		return kind
@@ -152,7 +152,7 @@ func refine(kind finding.Kind, e *evidence.Escape) finding.Kind {
 	case kind != finding.KindUnknown && kind != finding.KindNew || have == finding.KindUnknown:
 		return kind
 	case kind == finding.KindNew && have == finding.KindBoxing:
-		// What is boxed does not come from newobject.
+		// Boxed values do not come from newobject.
 		if methodValue(e) {
 			return finding.KindClosure
 		}
@@ -172,10 +172,10 @@ type picked struct {
 	at     evidence.Frame
 }
 
-// pickEscape chooses the decision behind an allocation, leaf first. Where the
-// leaf is inlined, the compiler says for each copy, at the line of the call,
-// what happens there: that decision is the one on this allocation, and the
-// leaf's own line speaks of the function's copy that stands alone.
+// pickEscape chooses the decision behind an allocation, leaf first. If the leaf is inlined,
+// the compiler prints a decision for each copy, at the line of the call: that one is on this
+// allocation. The decision at the leaf's own line is on the function's copy that is not
+// inlined.
 func pickEscape(frames []evidence.Frame, kind finding.Kind, x *Index) picked {
 	machine := 1 // frames of the leaf's machine function
 	for machine < len(frames) && frames[machine-1].Inlined {
@@ -191,7 +191,7 @@ func pickEscape(frames []evidence.Frame, kind finding.Kind, x *Index) picked {
 		case p.escape == nil && (i < machine || namesPackage(fit[0], frames[0], f)):
 			p = picked{fit[0], fit[1:], f}
 		case p.escape == nil, i >= machine && i != last+1:
-			// A caller's line tells of its own allocations.
+			// A caller's line also has decisions on its own allocations.
 			return p
 		case sameExpr(fit, p.escape) != nil:
 			p = picked{sameExpr(fit, p.escape), nil, f}
@@ -298,15 +298,15 @@ func fits(kind finding.Kind, e *evidence.Escape) bool {
 	case finding.KindMapGrowth:
 		return alloc.KindOfExpr(e.Expr) == finding.KindMap && strings.HasSuffix(e.Expr, "}")
 	case finding.KindGoroutine, finding.KindReflect, finding.KindString:
-		return false // of the runtime's or a library's making: no decision of the compiler
+		return false // made by the runtime or a library: the compiler has no decision
 	}
 	have := alloc.KindOfEscape(e)
 	switch {
 	case have == kind:
 		return true
 	case kind == finding.KindNew:
-		// All of them call newobject; what the text alone cannot tell is boxed
-		// through other functions.
+		// All of them call newobject; values whose text alone is ambiguous are boxed through
+		// other functions.
 		return have == finding.KindClosure || have == finding.KindVariadic || methodValue(e)
 	case kind == finding.KindBoxing:
 		// The value that is boxed may be any expression, made on the spot.

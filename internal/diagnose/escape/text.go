@@ -70,8 +70,8 @@ func quoted(expr string) string {
 	return "`" + strings.ReplaceAll(expr, "`", "'") + "`"
 }
 
-// cause is why a value is on the heap: the rest of the sentence that begins
-// with it, and the same for programs.
+// cause is the reason why a value is on the heap: the rest of the sentence that begins with
+// the value, and the same for programs.
 type cause struct {
 	text   string
 	fate   finding.Fate
@@ -255,8 +255,8 @@ func partTaken(dst, expr string) cause {
 	return cause{text: "is reached through " + quoted(expr) + " from " + place(dst)}
 }
 
-// passed handles arguments of calls. The compiler prints the same reason for a
-// callee that it cannot know and one that it saw to keep its argument.
+// passed handles arguments of calls. The compiler prints the same reason for an unknown
+// callee and for one that keeps its argument.
 func passed(_, expr string) cause {
 	callee := calleeOf(expr)
 	switch {
@@ -285,7 +285,7 @@ func passed(_, expr string) cause {
 	}
 }
 
-// calleeOf is what stands before the first argument list.
+// calleeOf is the text before the first argument list.
 func calleeOf(expr string) string {
 	if i := strings.IndexByte(expr, '('); i > 0 {
 		return expr[:i]
@@ -348,8 +348,8 @@ func place(dst string) string {
 	return quoted(dst)
 }
 
-// textOfKind says why memory is allocated where the compiler's output has
-// nothing on it. Asked says whether the compiler was asked about the line.
+// textOfKind says why memory is allocated if the compiler's output has nothing on it. Asked
+// says whether the compiler was asked about the line.
 func textOfKind(kind finding.Kind, asked bool) string {
 	switch kind {
 	case finding.KindGrowth:

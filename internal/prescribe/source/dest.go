@@ -63,8 +63,8 @@ func (l *Line) destOf(x ast.Expr) *Dest {
 	return d
 }
 
-// ofReceiver reports whether an operand is a field of the receiver of the
-// method round the line.
+// ofReceiver reports whether an operand is a field of the receiver of the method around the
+// line.
 func (l *Line) ofReceiver(x ast.Expr) bool {
 	for {
 		switch e := ast.Unparen(x).(type) {
@@ -247,13 +247,13 @@ func (l *Line) count(d *Dest, v *types.Var) {
 		switch n := found[i].(type) {
 		case *ast.ForStmt, *ast.RangeStmt:
 			if n.Pos() <= v.Pos() && v.Pos() < n.End() {
-				return // it begins anew in every iteration
+				return // it starts empty in every iteration
 			}
 			loop := l.loopOf(n)
 			loops++
 			d.CountAt, d.Count = loop.First, loop.Count
 			if loops > 1 {
-				d.Count = "" // a product of two counts is a bound that nobody should reserve
+				d.Count = "" // a product of two counts is too large a bound to reserve
 			}
 		case *ast.IfStmt, *ast.CaseClause, *ast.CommClause:
 			plain = false

@@ -110,8 +110,8 @@ func (l *Line) function() *Func {
 	return f
 }
 
-// Conditional reports whether another line of the same function stands in a
-// branch that this one does not stand in, so that it may run less often.
+// Conditional reports whether another line of the same function is in a branch that this one
+// is not in, so it may run less often.
 func (l *Line) Conditional(line int) bool {
 	found := false
 	ast.Inspect(l.Func.body, func(n ast.Node) bool {
