@@ -181,8 +181,8 @@ func editedReport(t *testing.T, edit func(report *schema.Report)) *schema.Report
 	return report
 }
 
-// TestRemainder: what no line bears of the collector has a figure, and what all
-// lines bear beyond it has one of its own where that is more than its error.
+// TestRemainder: the unattributed cost of the collector has a figure, and an excess of the
+// lines' charges has one of its own if it is more than its error.
 func TestRemainder(t *testing.T) {
 	browserPath(t)
 	r, err := bundle.Open(bundleOf(t, "benchmarks"))
@@ -207,7 +207,7 @@ func TestRemainder(t *testing.T) {
 		}
 	}
 	f(0.021, 0.019, 0.023, "Of no line 2.1 % ± 0.2 of CPU")
-	f(-0.021, -0.023, -0.019, "Lines bear beyond it 2.1 % ± 0.2 of CPU")
+	f(-0.021, -0.023, -0.019, "Charged in excess 2.1 % ± 0.2 of CPU")
 	f(-0.021, -0.043, 0.001, "Of no line -2.1 % ± 2.2 of CPU")
 	f(-0.0004, -0.00041, -0.00039, "Of no line -0.040 % ± 0.0010 of CPU")
 }

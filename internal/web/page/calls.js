@@ -31,7 +31,7 @@ class Calls {
     this.m = this.stacks.m;
     this.tools = flameTools(this.stacks, { next: (step) => this.next(step), reset: () => this.reset() }, ["shape", "panes"]);
     this.limits = limits.map(([name, label, choices, usual]) => select(label, choices.map((n) => [String(n), name === "nodes" ? String(n) : n === 0 ? "any weight" : `${n} %`]), String(usual), (v) => change({ [name]: v === String(usual) ? null : v, cam: null })));
-    this.paths = onOff("paths", "each path by itself", "A tree: a function has a box for each way that leads to it.", "1");
+    this.paths = onOff("paths", "each path by itself", "A tree: a function has a box for each path to it.", "1");
     this.root = svg("g", {});
     this.box = svg("svg", { class: "calls", role: "group", "aria-label": "Call graph", tabindex: 0 }, svg("defs", {}, arrow("arrow"), arrow("arrow-on")), this.root);
     this.camera = new Camera(this.box, this.root, () => this.keep());

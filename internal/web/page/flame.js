@@ -168,7 +168,7 @@ export function trimNote(trim) {
   if (trim.kept >= trim.nodes && !trim.folded) return null;
   const worst = Math.max(0, ...Object.values(trim.moved));
   return el("p", { class: "note" }, `The ${trim.kept} heaviest of ${trim.nodes} calls are here; at most ${percent(worst)} of any weight counts to a caller instead. `,
-    trim.folded ? "The recording has more calls than were told apart." : "heaptrim view shows them all.");
+    trim.folded ? "The recording has more calls than the page lists." : "heaptrim view shows them all.");
 }
 
 // flameView is there when the recording has stacks.

@@ -16,7 +16,7 @@ const filters = [
   ["ignore", "Ignore", "Without stacks that pass through what matches."],
   ["hide", "Hide", "Takes out the frames that match; what they call moves up to their caller."],
   ["show", "Show", "Only frames that match."],
-  ["from", "Show from", "Takes out what stands above the first frame that matches."],
+  ["from", "Show from", "Removes the frames above the first one that matches."],
   ["prune", "Prune from", "Takes out what a function that matches calls: it counts as its own."],
 ];
 

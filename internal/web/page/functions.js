@@ -94,7 +94,7 @@ class Functions {
   // drawPeek shows the chosen function, or the first ones that the search hits.
   drawPeek(now) {
     const list = this.chosen >= 0 ? [this.chosen] : now.q && compile(now.q).re ? this.sorted.slice(0, peeks) : [];
-    if (list.length === 0) return replace(this.peek, el("p", { class: "dim" }, "Choose a function, or search for some, to see who calls them and what they call."));
+    if (list.length === 0) return replace(this.peek, el("p", { class: "dim" }, "Choose a function, or search for some, to see their callers and callees."));
     return replace(this.peek, list.map((l) => this.peekOf(l)));
   }
 
@@ -103,7 +103,7 @@ class Functions {
     const row = (e) => el("tr", {}, el("td", { class: "num" }, this.short(e)), el("td", { class: "num" }, whole !== 0 ? percent(e.total / whole) : ""), this.shown.compare ? el("td", { class: "num" }, this.changed({ total: [e.total], base: [e.base] }, 0)) : null,
       el("td", { class: "name" }, e.label < 0 ? el("span", { class: "dim" }, "the outermost call") : button(shortName(this.shown.tree.labels.list[e.label].text), () => change({ node: this.shown.tree.labels.list[e.label].text }), { class: "link", title: this.shown.tree.labels.list[e.label].text })));
     const block = (title, list) => el("table", { class: "edges" }, el("caption", {}, title), el("thead", { class: "unseen" }, el("tr", {}, ["weight", "share of the function", ...(this.shown.compare ? ["change"] : []), "function"].map((x) => el("th", { scope: "col" }, x)))), el("tbody", {}, list.map(row)));
-    return el("section", { class: "peeked", data: { name: l.text } }, block(callers.length === 0 ? "Called by nobody" : "Called by", callers),
+    return el("section", { class: "peeked", data: { name: l.text } }, block(callers.length === 0 ? "No callers" : "Called by", callers),
       el("div", { class: "middle" }, el("b", {}, l.text), el("dl", {}, [["self", this.sum(label, true)], ["total", this.sum(label)]].flatMap(([k, v]) => [el("dt", {}, k), el("dd", {}, v)])), acts(this.actor(), l)),
       block(callees.length === 0 ? "Calls nothing" : "Calls", callees));
   }

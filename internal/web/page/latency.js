@@ -84,7 +84,7 @@ export const latencyView = {
   make(data) {
     const v = data.views.latency, kinds = v.payers.requests;
     const box = el("div", {}), name = (k) => `${k.name} (${k.kind}, ${count(k.count)})`;
-    const pick = (i) => replace(box, kinds.length > 0 ? kindOf(kinds[i]) : el("p", {}, "The trace has no tasks and no regions: a request is told by runtime/trace.NewTask or trace.WithRegion around it."));
+    const pick = (i) => replace(box, kinds.length > 0 ? kindOf(kinds[i]) : el("p", {}, "The trace has no tasks and no regions: mark a request with runtime/trace.NewTask or trace.WithRegion around it."));
     pick(0);
     const pauses = v.pauses.map((p) => `${p.reason} ${count(p.count)}×, longest ${ns(p.max_ns)}`).join("; ");
     const node = el("div", { class: "latency-view" }, v.problem && el("p", { class: "bad" }, `The trace is incomplete: ${v.problem}`),

@@ -25,7 +25,7 @@ const keys = [
   ["← ↑ → ↓", "walk through the flame graph or the call graph"], ["Enter", "zoom in, or choose"], ["Backspace, Esc", "zoom out, or choose nothing"],
   ["+, −, 0", "call graph: larger, smaller, all of it"],
   ["f, i, h", "focus on, ignore, hide the chosen function"], ["c", "callers and callees of the chosen function, as flame graphs"],
-  ["p", "peek: who calls it and what it calls, as a table"], ["g", "the chosen function in the call graph"],
+  ["p", "peek: callers and callees, as a table"], ["g", "the chosen function in the call graph"],
   ["s", "source of the chosen function"], ["u", "units, shares, means, inlined calls"], ["r", "reset filters and choices"], ["t", "light or dark"], ["?", "this list"],
 ];
 

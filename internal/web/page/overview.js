@@ -35,11 +35,11 @@ function figures(report) {
     remainder(t.remainder));
 }
 
-// remainder is what of the collector no line bears, or what all lines bear beyond it.
+// remainder is the unattributed cost of the collector, or the excess of the lines' charges over it.
 function remainder(r) {
   const beyond = r && r.high < 0 && r.value <= -0.0005; // no less than a site needs for a row
   return beyond
-    ? figure("overcharged", "Lines bear beyond it", share({ value: -r.value, low: -r.high, high: -r.low }), "of CPU")
+    ? figure("overcharged", "Charged in excess", share({ value: -r.value, low: -r.high, high: -r.low }), "of CPU")
     : figure("remainder", "Of no line", share(r), "of CPU");
 }
 
@@ -79,7 +79,7 @@ function rules(report) {
 
 function missing(report) {
   if (report.missing.length + report.warnings.length === 0) return null;
-  return el("section", { class: "missing" }, el("h2", {}, "What this report lacks"),
+  return el("section", { class: "missing" }, el("h2", {}, "Not known"),
     el("ul", {}, report.missing.map((m) => el("li", {}, "Not recorded: ", el("b", {}, m.what), m.adds && ` – would add ${m.adds}`, ".")),
       report.warnings.map((w) => el("li", {}, w))));
 }
