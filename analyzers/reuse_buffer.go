@@ -19,7 +19,8 @@ var ReuseBuffer = reuseBufferRule.analyzer("reusebuffer", reuseBuffer)
 var reuseBufferRule = Rule{
 	Code:  "reuse-buffer",
 	Title: "make the buffer once and empty it",
-	Why: "A buffer that is made in each iteration grows in each; one made before the loop and emptied by Reset, or by " +
+	Why: "A buffer that is made in each iteration grows in each; one made before the loop and emptied by Reset, " +
+		"or by " +
 		"buf[:0], keeps its capacity. The same holds for a timer made for each event.",
 	Before: "for _, r := range records {\n\tvar buf bytes.Buffer\n\tr.encode(&buf)\n\tsend(buf.String())\n}",
 	After: "var buf bytes.Buffer\nfor _, r := range records " +

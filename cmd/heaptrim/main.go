@@ -47,7 +47,7 @@ func commands() []verb {
 		{"check", "record a program and report what memory management costs it, line by line", runCheck, checkUsage},
 		{"record", "record a program into a bundle, to check later or to send to another person", runRecord, recordUsage},
 		{"view", "open a recording in the browser", runView, viewUsage},
-		{"trace", "show from an execution trace what the collector did and which goroutines it delayed", runTrace, traceUsage},
+		{"trace", "show from an execution trace what the collector did and what it delayed", runTrace, traceUsage},
 		{"gctrace", "sum up a collector's log: pauses, growth and time between cycles, over time", runGCTrace, gctraceUsage},
 		{"perf", "show from a perf recording what the kernel did for the program's memory", runPerf, perfUsage},
 		{"prove", "run two versions of a program in turns and say which one is better", runProve, proveUsage},

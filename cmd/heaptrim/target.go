@@ -54,7 +54,8 @@ func (t *targetFlags) register(fs *flag.FlagSet) {
 	fs.DurationVar(&t.window, "for", 0, "length of the recorded window of -exec or a URL; default: until the load or the program ends, 30s for a URL")
 	fs.BoolVar(&t.forceGC, "gc", false, "with a URL: ask the service for a collection before each heap profile")
 	fs.DurationVar(&t.trace, "trace", 5*time.Second, "`length` of an execution trace after the window of a URL, or of -exec with -load or -for; 0: none")
-	fs.BoolVar(&t.requests, "trace-requests", false, "with -exec: make each request to net/http a task of the trace; builds net/http again")
+	fs.BoolVar(&t.requests, "trace-requests", false, "with -exec: make each request to net/http a task of the "+
+		"trace; builds net/http again")
 	fs.StringVar(&t.out, "o", "", "keep the recording as `bundle`: a directory, or a file that ends in .tar.zst")
 }
 

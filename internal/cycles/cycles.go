@@ -105,7 +105,7 @@ const defaultRows = 48
 // Step is the change from the previous cycle of the same process to this one.
 type Step struct {
 	Known   bool          // there is a previous cycle, or this is the first of its process
-	Between time.Duration // from the end of the previous cycle to the start of this one; for the first, since the start of the process
+	Between time.Duration // from the end of the previous cycle, or the start of the process, to the start of this one
 	Grown   unit.Bytes    // from the live heap of the previous cycle to the heap at the end of marking
 }
 

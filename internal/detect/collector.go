@@ -31,7 +31,8 @@ func forced(s *diagnose.Signals) (finding.Detection, bool) {
 	}
 	return finding.Detection{
 		Title: "Forced collections", Code: "skip-work", Amount: share.Value,
-		Text:     "remove the calls of runtime.GC and debug.FreeOSMemory: the pacer starts cycles when they pay. To use less memory, set GOMEMLIMIT",
+		Text: "remove the calls of runtime.GC and debug.FreeOSMemory: the pacer starts cycles when they pay. " +
+			"To use less memory, set GOMEMLIMIT",
 		Evidence: fmt.Sprintf("%d of %d cycles are forced%s; they take %s %s", n, len(s.Cycles), rate, percent(share), of),
 	}, true
 }
@@ -141,7 +142,8 @@ func workers(s *diagnose.Signals) (finding.Detection, bool) {
 	return finding.Detection{
 		Title: "More workers of the collector than processors to spare", Code: code, Amount: share,
 		Text: fmt.Sprintf("set GOMAXPROCS=%.0f; from Go 1.25 on the runtime does so by itself from the container's quota, where GOMAXPROCS is not set", math.Ceil(available)),
-		Evidence: fmt.Sprintf("GOMAXPROCS is %d on %s: in each cycle the collector starts %d workers that do not yield, and it marks %.1f %% of the time",
+		Evidence: fmt.Sprintf("GOMAXPROCS is %d on %s: in each cycle the collector starts %d workers that do not "+
+			"yield, and it marks %.1f %% of the time",
 			procs, have, n, 100*share),
 	}, true
 }
@@ -178,7 +180,8 @@ func limiter(s *diagnose.Signals) (finding.Detection, bool) {
 			moments++
 		}
 	}
-	evidence := fmt.Sprintf("the limiter of the collector's CPU was on, last in cycle %.0f of %.0f, and came on again between %d of %d samples", at, total[len(total)-1], moments, len(enabled))
+	evidence := fmt.Sprintf("the limiter of the collector's CPU was on, last in cycle %.0f of %.0f, and came on "+
+		"again between %d of %d samples", at, total[len(total)-1], moments, len(enabled))
 	amount := s.Collector.Value
 	if s.CPUSeconds > 0 {
 		evidence += fmt.Sprintf("; the collector takes %s of CPU", percent(s.Collector))

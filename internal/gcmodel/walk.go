@@ -14,7 +14,7 @@ type walk struct {
 	work     Point   // sums of the cycles' processor seconds
 	endRatio float64 // sum of the cycles' heap sizes over those of the recording
 	pinned   float64 // cycles that assists held at their goal
-	squeezed float64 // sum of the reductions of allocation during marking against the recording, divided by the bytes marked
+	squeezed float64 // reductions of allocation during marking, summed, divided by the bytes marked
 	regime   Regime
 }
 

@@ -11,7 +11,7 @@ type Part int
 
 // The parts. They exclude each other.
 const (
-	Running          Part = iota // running, or descheduled by the system: a trace alone does not separate them, but see Options.Delays
+	Running          Part = iota // running, or descheduled by the system; see Options.Delays
 	AssistCPU                    // marking in place of the collector
 	AssistParked                 // in an assist, waiting for others to mark
 	Sweep                        // sweeping before an allocation

@@ -26,7 +26,7 @@ type allocated struct {
 	finding.Mix
 	Expr    *source.Expr  // nil when not known
 	Library *libraryEntry // entry of the library function; nil for none
-	Callee  string        // the function called on the line, if any: a library function, or the one that takes the boxed values
+	Callee  string        // function called on the line: of a library, or the one that takes the boxed values
 }
 
 // maxParts bounds the parts looked at; later ones are negligible.

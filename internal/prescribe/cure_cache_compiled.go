@@ -10,7 +10,8 @@ import (
 var cacheCompiled = Cure{
 	Code:  "cache-compiled",
 	Title: "compute it once and keep the result",
-	Why: "Regular expressions, templates, replacers, time zones and the results of reflection on a type are the same every time. " +
+	Why: "Regular expressions, templates, replacers, time zones and the results of reflection on a type are the " +
+		"same every time. " +
 		"Made once, in a package variable, a sync.OnceValue or a map by key, they cost nothing afterwards.",
 	Before:  "func clean(s string) string {\n\treturn regexp.MustCompile(`\\s+`).ReplaceAllString(s, \" \")\n}",
 	After:   "var spaces = regexp.MustCompile(`\\s+`)\n\nfunc clean(s string) string {\n\treturn spaces.ReplaceAllString(s, \" \")\n}",

@@ -3,7 +3,8 @@ package prescribe
 var finalizerCost = Cure{
 	Code:  "finalizer-cost",
 	Title: "do without the finalizer or cleanup",
-	Why: "An object with a finalizer survives the cycle that finds it dead, and the sweeper has to process a record for each finalizer. " +
+	Why: "An object with a finalizer survives the cycle that finds it dead, and the sweeper has to process a " +
+		"record for each finalizer. " +
 		"Releasing the object where its use ends costs nothing. A cleanup at least does not keep the object alive.",
 	Before:  "runtime.SetFinalizer(f, (*File).close)",
 	After:   "defer f.Close()",

@@ -7,7 +7,8 @@ import (
 var goroutineStacks = Cure{
 	Code:  "goroutine-stacks",
 	Title: "start fewer goroutines, or keep their stacks",
-	Why: "A goroutine's descriptor and its first stack come from the heap when none is free. A stack that outgrows its size is copied to one twice as large. " +
+	Why: "A goroutine's descriptor and its first stack come from the heap when none is free. A stack that " +
+		"outgrows its size is copied to one twice as large. " +
 		"The collector scans all stacks. Long-lived workers pay for their stacks once.",
 	Before:  "for _, j := range jobs {\n\tgo handle(j)\n}",
 	After:   "for range workers {\n\tgo func() {\n\t\tfor j := range queue {\n\t\t\thandle(j)\n\t\t}\n\t}()\n}",

@@ -9,7 +9,8 @@ import (
 var hoistClosure = Cure{
 	Code:  "hoist-closure",
 	Title: "make the function value once, or not at all",
-	Why: "A function literal that captures variables and outlives the line is an object on the heap. Variables that it captures by reference move to the heap too. " +
+	Why: "A function literal that captures variables and outlives the line is an object on the heap. Variables " +
+		"that it captures by reference move to the heap too. " +
 		"A method value x.M is a closure as well.",
 	Before:  "for _, j := range jobs {\n\trun(func() { j.Do(ctx) })\n}",
 	After:   "for _, j := range jobs {\n\trun(ctx, j) // takes the job itself\n}",

@@ -9,7 +9,8 @@ import (
 var internString = Cure{
 	Code:  "intern-string",
 	Title: "keep one copy of equal strings",
-	Why: "Texts that are read repeatedly, such as names, labels and keys, fill the heap with equal copies. One copy for each value, " +
+	Why: "Texts that are read repeatedly, such as names, labels and keys, fill the heap with equal copies. One " +
+		"copy for each value, " +
 		"from a map or from package unique, makes the live heap smaller and comparison cheaper.",
 	Before:  "r.Label = string(field)",
 	After:   "r.Label = labels.intern(field) // map[string]string; a lookup by string(field) does not allocate",

@@ -11,7 +11,8 @@ import (
 var leaveIt = Cure{
 	Code:  "leave-it",
 	Title: "leave it as it is",
-	Why: "Every change needs attention, and some cost more than they save. A pool for tiny objects spends more on Get and Put than malloc does. " +
+	Why: "Every change needs attention, and some cost more than they save. A pool for tiny objects spends more on " +
+		"Get and Put than malloc does. " +
 		"A pool that is rarely hit holds memory without benefit. An object with a long lifetime cannot be used again.",
 	Before:  "return Point{X: x, Y: y} // boxed once per request: 16 B, 20 ns",
 	After:   "// the same",
@@ -49,9 +50,11 @@ func (c *candidate) whyNot() string {
 	case !c.short():
 		return "the objects have a long lifetime, so their memory cannot be reused"
 	case len(c.Parts) > 0 && c.Parts[0].Via != "":
-		return "the memory is allocated inside " + shortName(c.Parts[0].Via) + ", and no call without that allocation is known"
+		return "the memory is allocated inside " + shortName(c.Parts[0].Via) + ", and no call without that " +
+			"allocation is known"
 	case len(c.Parts) > 0 && c.Parts[0].Kind == finding.KindMapGrowth && len(c.Finding.Allocation.Sizes) > 0:
-		return "each map allocates its table once, with its first entry: a size would save nothing, only fewer maps would"
+		return "each map allocates its table once, with its first entry: a size would save nothing, only fewer " +
+			"maps would"
 	}
 	return "the evidence does not say how the allocation could be avoided"
 }

@@ -7,7 +7,8 @@ import (
 var poolMisuse = Cure{
 	Code:  "pool-misuse",
 	Title: "make the pool work",
-	Why: "A pool whose New allocates on most calls saves nothing: objects are not put back, they are boxed on Put, or collections empty the pool faster than it is used. " +
+	Why: "A pool whose New allocates on most calls saves nothing: objects are not put back, they are boxed on " +
+		"Put, or collections empty the pool faster than it is used. " +
 		"sync.Pool stores only pointers without boxing, and drops objects that stayed unused for two collections.",
 	Before:  "b := pool.Get().([]byte)\ndefer pool.Put(b) // boxes the slice header: 24 B",
 	After:   "b := pool.Get().(*[]byte)\ndefer pool.Put(b)",

@@ -9,7 +9,8 @@ import (
 var poolObject = Cure{
 	Code:  "pool-object",
 	Title: "keep the objects in a pool",
-	Why: "Objects that live for one request and are expensive to make – large, slow to initialise, or allocating themselves – can pass from one request " +
+	Why: "Objects that live for one request and are expensive to make – large, slow to initialise, or allocating " +
+		"themselves – can pass from one request " +
 		"to the next. Objects in the pool are not garbage, so cycles become rarer.",
 	Before:  "zw := gzip.NewWriter(w)\ndefer zw.Close()",
 	After:   "zw := writers.Get().(*gzip.Writer)\ndefer writers.Put(zw)\nzw.Reset(w)\ndefer zw.Close()",

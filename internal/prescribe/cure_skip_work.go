@@ -14,7 +14,8 @@ import (
 var skipWork = Cure{
 	Code:  "skip-work",
 	Title: "do it less often, or not at all",
-	Why: "The cheapest allocation is the one that never happens. Typical waste: a result that the taken branch does not use, the same call in every iteration of a loop, " +
+	Why: "The cheapest allocation is the one that never happens. Typical waste: a result that the taken branch " +
+		"does not use, the same call in every iteration of a loop, " +
 		"an argument formatted for a log line that is not written.",
 	Before:  "enc := newEncoder(defaultLevel)\nif o.Level != 0 {\n\tenc = newEncoder(o.Level)\n}",
 	After:   "level := o.Level\nif level == 0 {\n\tlevel = defaultLevel\n}\nenc := newEncoder(level)",

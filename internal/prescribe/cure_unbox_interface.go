@@ -10,7 +10,8 @@ import (
 var unboxInterface = Cure{
 	Code:  "unbox-interface",
 	Title: "do not box the value in an interface",
-	Why: "Converting a value other than a pointer to an interface copies it to the heap, unless the compiler can prove that the interface does not escape. " +
+	Why: "Converting a value other than a pointer to an interface copies it to the heap, unless the compiler can " +
+		"prove that the interface does not escape. " +
 		"A concrete type, a type parameter, an existing pointer, or a branch before the conversion avoids the copy.",
 	Before:  "func assert(ok bool, format string, args ...any) {\n\tif !ok {\n\t\tpanic(fmt.Sprintf(format, args...))\n\t}\n}\n\nassert(n < max, \"too many: %d\", n) // n is boxed although the test holds",
 	After:   "if n >= max {\n\tpanic(fmt.Sprintf(\"too many: %d\", n))\n}",

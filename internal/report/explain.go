@@ -155,7 +155,8 @@ func (e *explainer) profiling() {
 			e.p.Prose(
 				"  ",
 				fmt.Sprintf(
-					"The CPU profile lies on the program's heap. Without it, the collector does %.2f times the work of "+
+					"The CPU profile lies on the program's heap. Without it, the collector does %.2f times the "+
+						"work of "+
 						"the profiled run; its samples are scaled by that.",
 					r.CycleScale,
 				),

@@ -113,7 +113,8 @@ func cycleScale(r *Result) {
 		r.Warnings = append(
 			r.Warnings,
 			fmt.Sprintf(
-				"%s: the profiled run collected %.3g times as often as the unprofiled one; its correction was skipped. "+
+				"%s: the profiled run collected %.3g times as often as the unprofiled one; its correction was "+
+					"skipped. "+
 					"Collector figures may be wrong: record again on an idle machine",
 				d.Run.Name, 1/scale,
 			),

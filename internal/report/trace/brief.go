@@ -24,7 +24,9 @@ func Brief(w io.Writer, t *latency.Trace, width int) error {
 	}
 	s, p := t.Summary, t.Delayed
 	var b strings.Builder
-	fmt.Fprintf(&b, "\nGoroutines that the collector delayed, from a trace of %s after the other measurements\n", nanos(p.Length))
+	fmt.Fprintf(
+		&b, "\nGoroutines that the collector delayed, from a trace of %s after the other measurements\n", nanos(p.Length),
+	)
 	var longest time.Duration
 	stops := 0
 	for _, x := range s.Pauses {

@@ -8,7 +8,8 @@ import (
 )
 
 func TestNarrow(t *testing.T) {
-	text := "\nDelayed goroutines\n  example.com/m.(*Server).handle: assists 122 ms on CPU, 18.0 ms parked, sweeping 2.9 ms\n " +
+	text := "\nDelayed goroutines\n  example.com/m.(*Server).handle: assists 122 ms on CPU, 18.0 ms parked, " +
+		"sweeping 2.9 ms\n " +
 		"   short\n"
 	got := narrow(text, 60)
 	for line := range strings.Lines(got) {

@@ -25,7 +25,8 @@ func (p *tracePrinter) causes() {
 		p.linef("Allocating lines during GC: not known: %s.", howToSample)
 		return
 	}
-	p.linef("Allocating lines during GC, from %s CPU samples, %s in mark phases, of which %s were allocating (delays then: %s):",
+	p.linef("Allocating lines during GC, from %s CPU samples, %s in mark phases, of which %s were allocating "+
+		"(delays then: %s):",
 		unit.FormatCount(float64(c.Samples)), unit.FormatCount(float64(c.Mark)), unit.FormatCount(
 			float64(c.Allocating.Mark),
 		), paidIn(c.Paid))
