@@ -16,12 +16,11 @@ var CacheCompiled = cacheCompiledRule.analyzer("cachecompiled", cacheCompiled)
 var cacheCompiledRule = Rule{
 	Code:  "cache-compiled",
 	Title: "compile a constant pattern once, in a package variable",
-	Why: "Compiling a regular expression, parsing a template, or building a Replacer allocates tens to thousands of " +
-		"objects " +
+	Why: "Compiling a regular expression, parsing a template, or building a Replacer allocates tens to thousands of objects " +
 		"that are the same each time.",
 	Before: "func valid(s string) bool {\n\treturn regexp.MustCompile(`^\\w+$`).MatchString(s)\n}",
 	After:  "var word = regexp.MustCompile(`^\\w+$`)\n\nfunc valid(s string) bool { return word.MatchString(s) }",
-	Silent: "the pattern comes from elsewhere, the result is kept (returned, stored, handed on), or the function " +
+	Silent: "the pattern comes from elsewhere, the result is kept (returned, stored, passed on), or the function " +
 		"runs once.",
 }
 

@@ -14,13 +14,11 @@ var FinalizerCost = finalizerCostRule.analyzer("finalizercost", finalizerCost)
 var finalizerCostRule = Rule{
 	Code:  "finalizer-cost",
 	Title: "attach a cleanup to what must be freed, not a finalizer to the object",
-	Why: "An object with a finalizer, and all that it points to, survives the cycle that finds it dead and is freed " +
-		"at the next " +
-		"one or later. A cleanup gets a copy of what it has to free, so the object goes at once.",
+	Why: "An object with a finalizer, and all that it points to, survives the cycle that finds it dead and is freed at the next " +
+		"one or later. A cleanup gets a copy of what it has to free, so the object is freed at once.",
 	Before: "runtime.SetFinalizer(f, func(f *file) { syscall.Close(f.fd) })",
 	After:  "runtime.AddCleanup(f, func(fd int) { syscall.Close(fd) }, f.fd)",
-	Silent: "the finalizer uses the object as a whole, more than one of its fields, or is no literal; it is cleared " +
-		"(nil); the file " +
+	Silent: "the finalizer uses the object as a whole, more than one of its fields, or is no literal; it is cleared (nil); the file " +
 		"is for a Go before 1.24.",
 }
 

@@ -18,13 +18,13 @@ var HoistClosure = hoistClosureRule.analyzer("hoistclosure", hoistClosure)
 var hoistClosureRule = Rule{
 	Code:  "hoist-closure",
 	Title: "make the function value once, before the loop",
-	Why: "A function literal that uses variables around it is an object with their addresses or values; handed to " +
-		"code that may keep it, it is on the heap, once for each trip.",
-	Before: "for _, n := range nodes {\n\tn.visit.Each(func(c *Node) { total += c.Size }) // Each is an interface " +
-		"method\n}",
-	After: "add := func(c *Node) { total += c.Size }\nfor _, n := range nodes {\n\tn.visit.Each(add)\n}",
-	Silent: "the literal uses a variable of the trip, or none at all, or goes to a function that is not known to " +
-		"keep it.",
+	Why: "A function literal that uses variables around it is an object with their addresses or values. If it is " +
+		"passed " +
+		"to code that may keep it, it is on the heap, once for each iteration.",
+	Before: "for _, n := range nodes {\n\tn.visit.Each(func(c *Node) { total += c.Size }) // Each is an interface method\n}",
+	After:  "add := func(c *Node) { total += c.Size }\nfor _, n := range nodes {\n\tn.visit.Each(add)\n}",
+	Silent: "the literal uses a variable of the iteration, or none at all, or goes to a function that is not " +
+		"known to keep it.",
 }
 
 func hoistClosure(s *source) {
@@ -34,7 +34,7 @@ func hoistClosure(s *source) {
 			return
 		}
 		s.Flag(c.Node().(*ast.FuncLit).Type,
-			"the closure is made on each trip and uses nothing of the trip: make it once, before the loop")
+			"the closure is made in each iteration and uses nothing of the iteration: make it once, before the loop")
 	}, (*ast.FuncLit)(nil))
 }
 

@@ -20,11 +20,9 @@ var keepOnStackRule = Rule{
 	Why: "reflect.Value.Interface copies the value to the heap unless it is a pointer, and reflect.New allocates one, " +
 		"although a type assertion needs the type alone.",
 	Before: "switch v.Interface().(type) {\ncase time.Time, json.Number:\n\treturn true\n}",
-	After: "switch v.Type() {\ncase timeType, numberType: // package variables, made by reflect.TypeFor\n\treturn " +
-		"true\n}",
-	Silent: "the value found is used as an interface, or is a pointer as far as one can see; reflect.TypeAssert, " +
-		"the way " +
-		"out for values that are used, needs Go 1.25.",
+	After:  "switch v.Type() {\ncase timeType, numberType: // package variables, made by reflect.TypeFor\n\treturn true\n}",
+	Silent: "the value found is used as an interface, or seems to be a pointer; reflect.TypeAssert, the replacement " +
+		"for values that are used, needs Go 1.25.",
 }
 
 func keepOnStack(s *source) {

@@ -16,7 +16,7 @@ var PoolMisuse = poolMisuseRule.analyzer("poolmisuse", poolMisuse)
 var poolMisuseRule = Rule{
 	Code:  "pool-misuse",
 	Title: "let the pool save what it is there to save",
-	Why: "Put takes an interface: a slice handed to it is boxed, one allocation for each Put. A pool that nothing " +
+	Why: "Put takes an interface: a slice passed to it is boxed, one allocation for each Put. A pool that nothing " +
 		"is put into " +
 		"is a slow New. A pooled bytes.Buffer keeps the size of the largest message it has ever held.",
 	Before: "pool.Put(buf) // buf is a []byte",

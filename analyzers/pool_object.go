@@ -18,14 +18,12 @@ var PoolObject = poolObjectRule.analyzer("poolobject", poolObject)
 var poolObjectRule = Rule{
 	Code:  "pool-object",
 	Title: "keep heavy objects in a sync.Pool and reset them",
-	Why: "A compressor holds hundreds of kilobytes of tables, a decompressor tens, a JSON decoder its own read " +
-		"buffer: made for " +
+	Why: "A compressor holds hundreds of kilobytes of tables, a decompressor tens, a JSON decoder its own read buffer: made for " +
 		"each message they cost more than the message.",
 	Before: "func pack(w http.ResponseWriter, p []byte) {\n\tz := gzip.NewWriter(w)\n\tz.Write(p)\n\tz.Close()\n}",
-	After: "var writers = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}\n\nfunc pack(w " +
-		"http.ResponseWriter, p []byte) {\n" +
+	After: "var writers = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}\n\nfunc pack(w http.ResponseWriter, p []byte) {\n" +
 		"\tz := writers.Get().(*gzip.Writer)\n\tdefer writers.Put(z)\n\tz.Reset(w)\n\tz.Write(p)\n\tz.Close()\n}",
-	Silent: "the object is kept or handed on, or nothing shows that it is made often: no loop around it, no HTTP " +
+	Silent: "the object is kept or passed on, or nothing shows that it is made often: no loop around it, no HTTP " +
 		"message, " +
 		"no data in memory that it works on.",
 }

@@ -17,14 +17,13 @@ var PresizeSlice = presizeSliceRule.analyzer("presizeslice", presizeSlice)
 var presizeSliceRule = Rule{
 	Code:  "presize-slice",
 	Title: "make the slice with the capacity that the loop will fill",
-	Why: "Append doubles a full slice, later grows it by a quarter: 1000 elements cost about ten allocations and " +
-		"copies, " +
+	Why: "Append doubles a full slice, later grows it by a quarter: 1000 elements cost about ten allocations and copies, " +
 		"and all but the last are garbage.",
 	Before: "var names []string\nfor _, u := range users {\n\tnames = append(names, u.Name)\n}",
 	After:  "names := make([]string, 0, len(users))\nfor _, u := range users {\n\tnames = append(names, u.Name)\n}",
-	Silent: "the append is conditional, a trip may skip it or end the loop early (but for an error), the slice is " +
-		"not empty " +
-		"before the loop, or the count was read from elsewhere, where allocating for it would be trust.",
+	Silent: "the append is conditional, an iteration may skip it or end the loop early (but for an error), the " +
+		"slice is not empty " +
+		"before the loop, or the count was read from outside the program and cannot be trusted.",
 }
 
 func presizeSlice(s *source) {
@@ -109,13 +108,11 @@ var PresizeMap = presizeMapRule.analyzer("presizemap", presizeMap)
 var presizeMapRule = Rule{
 	Code:  "presize-map",
 	Title: "make the map with the size that the loop will fill",
-	Why: "A map without a size starts with room for eight entries and is rebuilt at each doubling: every entry is " +
-		"hashed " +
+	Why: "A map without a size starts with room for eight entries and is rebuilt at each doubling: every entry is hashed " +
 		"and copied again, and the tables left behind are garbage.",
 	Before: "byID := make(map[string]*User)\nfor _, u := range users {\n\tbyID[u.ID] = u\n}",
 	After:  "byID := make(map[string]*User, len(users))\nfor _, u := range users {\n\tbyID[u.ID] = u\n}",
-	Silent: "the insert is conditional, counts or groups (m[k]++, append), its key does not follow the loop, or " +
-		"there are no " +
+	Silent: "the insert is conditional, counts or groups (m[k]++, append), its key does not follow the loop, or there are no " +
 		"more entries than the eight that every map has room for.",
 }
 

@@ -23,9 +23,8 @@ var reuseBufferRule = Rule{
 		"or by " +
 		"buf[:0], keeps its capacity. The same holds for a timer made for each event.",
 	Before: "for _, r := range records {\n\tvar buf bytes.Buffer\n\tr.encode(&buf)\n\tsend(buf.String())\n}",
-	After: "var buf bytes.Buffer\nfor _, r := range records " +
-		"{\n\tbuf.Reset()\n\tr.encode(&buf)\n\tsend(buf.String())\n}",
-	Silent: "the buffer, or a slice of it, may outlive the trip.",
+	After:  "var buf bytes.Buffer\nfor _, r := range records {\n\tbuf.Reset()\n\tr.encode(&buf)\n\tsend(buf.String())\n}",
+	Silent: "the buffer, or a slice of it, may outlive the iteration.",
 }
 
 func reuseBuffer(s *source) {
@@ -44,7 +43,7 @@ func (s *source) checkLoopBuffers() {
 			return
 		}
 		if loop, ok := code.EnclosingLoop(c); ok && s.Repeats(c, loop) && s.staysInTrip(v, stmt) {
-			s.Flag(stmt, "%s is made and grown on each trip: make it before the loop and Reset it here", v.Name())
+			s.Flag(stmt, "%s is made and grown in each iteration: make it before the loop and Reset it here", v.Name())
 		}
 	}, (*ast.AssignStmt)(nil), (*ast.DeclStmt)(nil))
 }
@@ -131,7 +130,7 @@ func (s *source) checkLoopBufio() {
 		if !ok || !s.Repeats(c, loop) || !s.usedHereOnly(c) {
 			return
 		}
-		s.Flag(call, "a buffer of 4 KiB or more is made on each trip: make it before the loop and Reset it here")
+		s.Flag(call, "a buffer of 4 KiB or more is made in each iteration: make it before the loop and Reset it here")
 	}, "bufio.NewReader", "bufio.NewReaderSize", "bufio.NewWriter", "bufio.NewWriterSize")
 }
 
@@ -152,7 +151,7 @@ func (s *source) checkReadBuffers() {
 		if v == nil || !inLoop || s.Cold(c) || !s.Repeats(c, loop) || !s.onlyFilled(v, assign) {
 			return
 		}
-		s.Flag(assign, "%s is made on each trip to be read into: make it before the loop", v.Name())
+		s.Flag(assign, "%s is made in each iteration to be read into: make it before the loop", v.Name())
 	}, (*ast.AssignStmt)(nil))
 }
 
@@ -232,7 +231,7 @@ func (s *source) checkTimeAfter() {
 				s.otherCasesLeave(clause, cases) {
 				return
 			}
-			s.Flag(call, "a timer and its channel are made on each trip: make one with time.NewTimer and Reset it")
+			s.Flag(call, "a timer and its channel are made in each iteration: make one with time.NewTimer and Reset it")
 			return
 		}
 	}, "time.After")

@@ -23,16 +23,12 @@ var ShrinkLayout = shrinkLayoutRule.analyzer("shrinklayout", shrinkLayout)
 var shrinkLayoutRule = Rule{
 	Code:  "shrink-layout",
 	Title: "order the fields so that the struct fits a smaller size class",
-	Why: "A field is aligned to its own size, so small fields between large ones leave gaps; the allocator then " +
-		"rounds up to " +
+	Why: "A field is aligned to its own size, so small fields between large ones leave gaps; the allocator then rounds up to " +
 		"the next size class.",
-	Before: "type span struct {\n\topen  bool\n\tstart int64\n\tdone  bool\n\tend   int64\n\tkind  bool\n} // 40 " +
-		"bytes, allocated as 48",
-	After: "type span struct {\n\tstart, end       int64\n\topen, done, kind bool\n} // 24 bytes, allocated as 24",
-	Silent: "less than an eighth is saved, the struct holds settings (Config, Options), is never allocated in its " +
-		"own package, has blank fields (padding on purpose), is built without field " +
-		"names, has a layout that others rely on (unsafe, cgo, structs.HostLayout, 64-bit atomics in front), or is " +
-		"generic.",
+	Before: "type span struct {\n\topen  bool\n\tstart int64\n\tdone  bool\n\tend   int64\n\tkind  bool\n} // 40 bytes, allocated as 48",
+	After:  "type span struct {\n\tstart, end       int64\n\topen, done, kind bool\n} // 24 bytes, allocated as 24",
+	Silent: "less than an eighth is saved, the struct holds settings (Config, Options), is never allocated in its own package, has blank fields (padding on purpose), is built without field " +
+		"names, has a layout that others rely on (unsafe, cgo, structs.HostLayout, 64-bit atomics in front), or is generic.",
 }
 
 // sizeClasses are the sizes that the allocator rounds small objects up to

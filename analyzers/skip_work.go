@@ -17,13 +17,11 @@ var SkipWork = skipWorkRule.analyzer("skipwork", skipWork)
 var skipWorkRule = Rule{
 	Code:  "skip-work",
 	Title: "make it only where it is used",
-	Why: "A default that is built before a test replaces it, a string made before the early return that ignores it, " +
-		"and the text " +
+	Why: "A default that is built before a test replaces it, a string made before the early return that ignores it, and the text " +
 		"for a log level that is switched off cost as much as if they were used.",
 	Before: "key := fmt.Sprintf(\"%s/%s\", a, b)\nif cache == nil {\n\treturn load(a, b)\n}\nreturn cache.get(key)",
 	After:  "if cache == nil {\n\treturn load(a, b)\n}\nreturn cache.get(fmt.Sprintf(\"%s/%s\", a, b))",
-	Silent: "the call may have effects beyond its result, the branch is that of an error, or an if around the log " +
-		"call asks for the level.",
+	Silent: "the call may have effects beyond its result, the branch is that of an error, or an if around the log call asks for the level.",
 }
 
 func skipWork(s *source) {

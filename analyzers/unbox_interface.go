@@ -22,8 +22,7 @@ var unboxInterfaceRule = Rule{
 		"used: an assertion boxes the arguments of its message each time that it holds.",
 	Before: "assert(n <= max, \"%d entries, limit %d\", n, max)",
 	After:  "if n > max {\n\tpanic(fmt.Sprintf(\"%d entries, limit %d\", n, max))\n}",
-	Silent: "all arguments are constants, pointers, interfaces or single bytes; the call stands on a branch that " +
-		"failed.",
+	Silent: "all arguments are constants, pointers, interfaces or single bytes; the call stands on a branch that failed.",
 }
 
 func unboxInterface(s *source) {
