@@ -13,8 +13,6 @@ import (
 	"testing"
 )
 
-const modulePath = "github.com/heaptrim/heaptrim/rt"
-
 // TestNothingComesAlong: the module requires no other, tests included, and arena,
 // pool and ballast do not import each other; only a package below one imports it.
 func TestNothingComesAlong(t *testing.T) {

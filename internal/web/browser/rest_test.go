@@ -161,7 +161,7 @@ func checkAlone(t *testing.T, d *diagnose.Session, o web.Options, name string) {
 // emptyReport is a report without findings.
 func emptyReport(t *testing.T) *schema.Report {
 	t.Helper()
-	return editedReport(t, func(report *schema.Report) { report.Findings = nil })
+	return editedReport(t, func(report *schema.Report) { report.Findings = []schema.Finding{} })
 }
 
 // editedReport is the report of the recorded benchmarks after an edit.
