@@ -40,6 +40,12 @@ var programs = [...]program{
 	{"routes", "frontier of a graph search", short, "15 MiB"},
 	{"merge", "page of merged entries", short, "30 MiB"},
 	{"geo", "corners of clipped outlines", short, "8 MiB"},
+	{"lexer", "list of a line's tokens", short, "4 MiB minimum"},
+	{"joins", "key of a look-up, joined", short, "45 MiB"},
+	{"spectra", "spectrum of a clip", short, "12 MiB"},
+	{"errors", "error value of a fault", short, "25 MiB"},
+	{"feed", "list of a page of posts", short, "60 MiB"},
+	{"wire", "nodes of a decoded message", short, "4 MiB"},
 	{"cache", "pointerful records in a cache", retained, "150 MiB"},
 	{"docstore", "kept text without pointers", retained, "120 MiB"},
 }

@@ -1,0 +1,238 @@
+// Command ablation says what each correction of samples, and each measure of the
+// machine, adds to the predictions: it diagnoses recordings of the ground-truth
+// programs with all of them, and with one left out in turn, and compares both with
+// the saving that was measured. Recordings and truth are those that
+// attribution/run left with -keep and -json.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/heaptrim/heaptrim/internal/bundle"
+	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/diagnose/correct"
+	"github.com/heaptrim/heaptrim/internal/evidence"
+)
+
+// leftOut is one row of the table: what is done to leave something out.
+type leftOut struct {
+	name    string
+	without []string            // corrections of samples
+	forget  func(*evidence.Run) // what the recording measured of the machine
+}
+
+// rows lists what can be left out.
+func rows() []leftOut {
+	var out []leftOut
+	for _, c := range correct.List() {
+		out = append(out, leftOut{name: c.Name, without: []string{c.Name}})
+	}
+	return append(out,
+		leftOut{name: "cache misses", forget: func(r *evidence.Run) { r.CacheMiss = nil }},
+		leftOut{name: "cost of a cycle", forget: func(r *evidence.Run) { r.CycleCost = nil }},
+		leftOut{name: "page faults", forget: func(r *evidence.Run) { r.PageFault = nil }},
+	)
+}
+
+// truth is the part of a run of attribution/run that counts here.
+type truth struct {
+	Rows []struct {
+		Name     string `json:"name"`
+		Site     site   `json:"site"`
+		Measured struct {
+			Saving struct{ Value, Low, High float64 } `json:"saving"`
+		} `json:"measured"`
+	} `json:"rows"`
+}
+
+// site is the marked line of a program, with the file relative to the lab's folder.
+type site struct {
+	File string `json:"file"`
+	Line int    `json:"line"`
+}
+
+// program is a ground-truth program with its recordings: their errors, in points
+// of CPU, with everything (first) and without each row in turn.
+type program struct {
+	name   string
+	saving float64 // measured, in points
+	errors [][]float64
+}
+
+func main() {
+	results := flag.String("truth", "", "`file` that attribution/run wrote with -json")
+	recordings := flag.String("recordings", "", "`directory` that it filled with -keep")
+	flag.Parse()
+	if err := run(context.Background(), os.Stdout, *results, *recordings); err != nil {
+		fmt.Fprintln(os.Stderr, "ablation:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, w io.Writer, results, recordings string) error {
+	text, err := os.ReadFile(results)
+	if err != nil {
+		return err
+	}
+	var t truth
+	if err := json.Unmarshal(text, &t); err != nil {
+		return fmt.Errorf("read %s: %w", results, err)
+	}
+	var programs []program
+	for _, row := range t.Rows {
+		p := program{name: row.Name, saving: 100 * row.Measured.Saving.Value}
+		kept, err := filepath.Glob(filepath.Join(recordings, row.Name+".*"))
+		if err != nil {
+			return err
+		}
+		for _, name := range kept {
+			if strings.HasSuffix(name, ".json") {
+				continue
+			}
+			e, err := errorsOf(ctx, name, row.Site, p.saving)
+			if err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+			p.errors = append(p.errors, e)
+		}
+		if len(p.errors) > 0 {
+			programs = append(programs, p)
+		}
+	}
+	if len(programs) == 0 {
+		return errors.New("no recordings of the programs in " + results)
+	}
+	table(w, programs)
+	return nil
+}
+
+// errorsOf diagnoses a recording with everything, and without each row in turn,
+// and returns |predicted − measured| of each, in points of CPU.
+func errorsOf(ctx context.Context, name string, at site, saving float64) ([]float64, error) {
+	var out []float64
+	for _, r := range append([]leftOut{{name: "all"}}, rows()...) {
+		predicted, err := predict(ctx, name, at, r)
+		if err != nil {
+			return nil, fmt.Errorf("without %s: %w", r.name, err)
+		}
+		out = append(out, math.Abs(100*predicted-saving))
+	}
+	return out, nil
+}
+
+// predict is the share of CPU that the marked line would save.
+func predict(ctx context.Context, name string, at site, r leftOut) (float64, error) {
+	b, err := bundle.Open(name)
+	if err != nil {
+		return 0, err
+	}
+	defer b.Close()
+	if r.forget != nil {
+		for i := range b.Manifest.Runs {
+			r.forget(&b.Manifest.Runs[i])
+		}
+	}
+	s, err := diagnose.Open(ctx, b, diagnose.Options{Without: r.without})
+	if err != nil {
+		return 0, err
+	}
+	for _, f := range s.Diagnosis().Findings {
+		if f.Site.Line == at.Line && strings.HasSuffix("/"+filepath.ToSlash(f.Site.File), "/"+at.File) && f.Removal != nil {
+			return f.Removal.CPU.Value, nil
+		}
+	}
+	return 0, fmt.Errorf("no finding names %s:%d", at.File, at.Line)
+}
+
+// table prints how much larger the error is without each row: the mean over the
+// programs, each by the median of its recordings, with the 95 % interval of a
+// bootstrap over programs and recordings.
+func table(w io.Writer, programs []program) {
+	fmt.Fprintf(w, "| left out | error, points | change, points | 95 %% |")
+	for _, p := range programs {
+		fmt.Fprintf(w, " %s |", p.name)
+	}
+	fmt.Fprintf(w, "\n|---|--:|--:|---|%s\n", strings.Repeat("--:|", len(programs)))
+	for i, r := range append([]leftOut{{name: "nothing"}}, rows()...) {
+		value, low, high := change(programs, i)
+		fmt.Fprintf(w, "| %s | %.1f | %+.2f | %+.2f to %+.2f |", r.name, meanError(programs, i), value, low, high)
+		for _, p := range programs {
+			fmt.Fprintf(w, " %+.1f |", difference(p.errors, i))
+		}
+		fmt.Fprintln(w)
+	}
+	fmt.Fprintf(w, "| measured saving, points | | | |")
+	for _, p := range programs {
+		fmt.Fprintf(w, " %.1f |", p.saving)
+	}
+	fmt.Fprintf(w, "\n| recordings | | | |")
+	for _, p := range programs {
+		fmt.Fprintf(w, " %d |", len(p.errors))
+	}
+	fmt.Fprintln(w)
+}
+
+func meanError(programs []program, row int) float64 {
+	sum := 0.0
+	for _, p := range programs {
+		var all []float64
+		for _, e := range p.errors {
+			all = append(all, e[row])
+		}
+		sum += median(all)
+	}
+	return sum / float64(len(programs))
+}
+
+// difference is the median over a program's recordings of what the error is more
+// without a row than with everything.
+func difference(recordings [][]float64, row int) float64 {
+	var all []float64
+	for _, e := range recordings {
+		all = append(all, e[row]-e[0])
+	}
+	return median(all)
+}
+
+func change(programs []program, row int) (value, low, high float64) {
+	const resamples = 4000
+	random := rand.New(rand.NewPCG(1, uint64(row)))
+	mean := func(pick func(n int) int) float64 {
+		sum := 0.0
+		for range programs {
+			p := programs[pick(len(programs))]
+			drawn := make([][]float64, len(p.errors))
+			for k := range drawn {
+				drawn[k] = p.errors[random.IntN(len(p.errors))]
+			}
+			sum += difference(drawn, row)
+		}
+		return sum / float64(len(programs))
+	}
+	for _, p := range programs {
+		value += difference(p.errors, row) / float64(len(programs))
+	}
+	var all []float64
+	for range resamples {
+		all = append(all, mean(random.IntN))
+	}
+	slices.Sort(all)
+	return value, all[resamples*25/1000], all[resamples*975/1000]
+}
+
+func median(v []float64) float64 {
+	s := slices.Sorted(slices.Values(v))
+	n := len(s)
+	return (s[(n-1)/2] + s[n/2]) / 2
+}
