@@ -62,13 +62,20 @@ type site struct {
 	Line int    `json:"line"`
 }
 
-// program is a ground-truth program with its recordings: their errors, in points
-// of CPU, with everything (first) and without each row in turn.
+// program is a ground-truth program with its recordings.
 type program struct {
-	name   string
-	saving float64 // measured, in points
-	errors [][]float64
+	name     string
+	measured interval
+	// what each recording predicts, with everything (first) and without each row in turn; 0 where no
+	// finding names the site
+	predicted [][]float64
 }
+
+// interval is a saving in points of CPU, with its 95 % interval.
+type interval struct{ value, low, high float64 }
+
+// deviates is the interval as a standard deviation.
+func (i interval) deviates() float64 { return (i.high - i.low) / (2 * 1.96) }
 
 func main() {
 	results := flag.String("truth", "", "`file` that attribution/run wrote with -json")
@@ -91,7 +98,8 @@ func run(ctx context.Context, w io.Writer, results, recordings string) error {
 	}
 	var programs []program
 	for _, row := range t.Rows {
-		p := program{name: row.Name, saving: 100 * row.Measured.Saving.Value}
+		m := row.Measured.Saving
+		p := program{name: row.Name, measured: interval{100 * m.Value, 100 * m.Low, 100 * m.High}}
 		kept, err := filepath.Glob(filepath.Join(recordings, row.Name+".*"))
 		if err != nil {
 			return err
@@ -100,13 +108,13 @@ func run(ctx context.Context, w io.Writer, results, recordings string) error {
 			if strings.HasSuffix(name, ".json") {
 				continue
 			}
-			e, err := errorsOf(ctx, name, row.Site, p.saving)
+			all, err := predictions(ctx, name, row.Site)
 			if err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}
-			p.errors = append(p.errors, e)
+			p.predicted = append(p.predicted, all)
 		}
-		if len(p.errors) > 0 {
+		if len(p.predicted) > 0 {
 			programs = append(programs, p)
 		}
 	}
@@ -117,16 +125,15 @@ func run(ctx context.Context, w io.Writer, results, recordings string) error {
 	return nil
 }
 
-// errorsOf diagnoses a recording with everything, and without each row in turn,
-// and returns |predicted − measured| of each, in points of CPU.
-func errorsOf(ctx context.Context, name string, at site, saving float64) ([]float64, error) {
+// predictions diagnoses a recording with everything, and without each row in turn.
+func predictions(ctx context.Context, name string, at site) ([]float64, error) {
 	var out []float64
-	for _, r := range append([]leftOut{{name: "all"}}, rows()...) {
-		predicted, err := predict(ctx, name, at, r)
+	for _, r := range append([]leftOut{{name: "nothing"}}, rows()...) {
+		v, err := predict(ctx, name, at, r)
 		if err != nil {
 			return nil, fmt.Errorf("without %s: %w", r.name, err)
 		}
-		out = append(out, math.Abs(100*predicted-saving))
+		out = append(out, 100*v)
 	}
 	return out, nil
 }
@@ -152,80 +159,90 @@ func predict(ctx context.Context, name string, at site, r leftOut) (float64, err
 			return f.Removal.CPU.Value, nil
 		}
 	}
-	return 0, fmt.Errorf("no finding names %s:%d", at.File, at.Line)
+	return 0, nil
 }
 
-// table prints how much larger the error is without each row: the mean over the
-// programs, each by the median of its recordings, with the 95 % interval of a
-// bootstrap over programs and recordings.
+// table prints the error without each row, in points of CPU and of the saving, and how
+// much larger it is than with everything: the mean over the programs, each by the median of
+// its recordings, with the 95 % interval of a bootstrap over programs, recordings and the
+// measured saving's own interval.
 func table(w io.Writer, programs []program) {
-	fmt.Fprintf(w, "| left out | error, points | change, points | 95 %% |")
+	fmt.Fprintf(w, "| left out | error, points | median error, %% | change, points | 95 %% |")
 	for _, p := range programs {
 		fmt.Fprintf(w, " %s |", p.name)
 	}
-	fmt.Fprintf(w, "\n|---|--:|--:|---|%s\n", strings.Repeat("--:|", len(programs)))
+	fmt.Fprintf(w, "\n|---|--:|--:|--:|---|%s\n", strings.Repeat("--:|", len(programs)))
 	for i, r := range append([]leftOut{{name: "nothing"}}, rows()...) {
 		value, low, high := change(programs, i)
-		fmt.Fprintf(w, "| %s | %.1f | %+.2f | %+.2f to %+.2f |", r.name, meanError(programs, i), value, low, high)
+		points, relative := errorOf(programs, i)
+		fmt.Fprintf(w, "| %s | %.1f | %.0f | %+.2f | %+.2f to %+.2f |", r.name, points, relative, value, low, high)
 		for _, p := range programs {
-			fmt.Fprintf(w, " %+.1f |", difference(p.errors, i))
+			fmt.Fprintf(w, " %+.1f |", difference(p.predicted, p.measured.value, i))
 		}
 		fmt.Fprintln(w)
 	}
-	fmt.Fprintf(w, "| measured saving, points | | | |")
+	fmt.Fprintf(w, "| measured saving, points | | | | |")
 	for _, p := range programs {
-		fmt.Fprintf(w, " %.1f |", p.saving)
+		fmt.Fprintf(w, " %.1f [%.1f, %.1f] |", p.measured.value, p.measured.low, p.measured.high)
 	}
-	fmt.Fprintf(w, "\n| recordings | | | |")
+	fmt.Fprintf(w, "\n| predicted with everything | | | | |")
 	for _, p := range programs {
-		fmt.Fprintf(w, " %d |", len(p.errors))
+		fmt.Fprintf(w, " %.1f |", median(column(p.predicted, 0)))
+	}
+	fmt.Fprintf(w, "\n| recordings | | | | |")
+	for _, p := range programs {
+		fmt.Fprintf(w, " %d |", len(p.predicted))
 	}
 	fmt.Fprintln(w)
 }
 
-func meanError(programs []program, row int) float64 {
-	sum := 0.0
-	for _, p := range programs {
-		var all []float64
-		for _, e := range p.errors {
-			all = append(all, e[row])
-		}
-		sum += median(all)
+func column(recordings [][]float64, row int) []float64 {
+	var out []float64
+	for _, r := range recordings {
+		out = append(out, r[row])
 	}
-	return sum / float64(len(programs))
+	return out
 }
 
-// difference is the median over a program's recordings of what the error is more
-// without a row than with everything.
-func difference(recordings [][]float64, row int) float64 {
+// errorOf is the mean error of the programs' median predictions in points, and the median
+// of it in per cent of the measured saving.
+func errorOf(programs []program, row int) (points, relative float64) {
 	var all []float64
-	for _, e := range recordings {
-		all = append(all, e[row]-e[0])
+	for _, p := range programs {
+		e := math.Abs(median(column(p.predicted, row)) - p.measured.value)
+		points += e / float64(len(programs))
+		all = append(all, 100*e/math.Abs(p.measured.value))
 	}
-	return median(all)
+	return points, median(all)
+}
+
+// difference is how much larger the error of the median prediction is without a row than
+// with everything.
+func difference(recordings [][]float64, measured float64, row int) float64 {
+	off := func(row int) float64 { return math.Abs(median(column(recordings, row)) - measured) }
+	return off(row) - off(0)
 }
 
 func change(programs []program, row int) (value, low, high float64) {
 	const resamples = 4000
 	random := rand.New(rand.NewPCG(1, uint64(row)))
-	mean := func(pick func(n int) int) float64 {
-		sum := 0.0
-		for range programs {
-			p := programs[pick(len(programs))]
-			drawn := make([][]float64, len(p.errors))
-			for k := range drawn {
-				drawn[k] = p.errors[random.IntN(len(p.errors))]
-			}
-			sum += difference(drawn, row)
+	drawn := func(p program) float64 {
+		recordings := make([][]float64, len(p.predicted))
+		for k := range recordings {
+			recordings[k] = p.predicted[random.IntN(len(p.predicted))]
 		}
-		return sum / float64(len(programs))
+		return difference(recordings, p.measured.value+p.measured.deviates()*random.NormFloat64(), row)
 	}
 	for _, p := range programs {
-		value += difference(p.errors, row) / float64(len(programs))
+		value += difference(p.predicted, p.measured.value, row) / float64(len(programs))
 	}
 	var all []float64
 	for range resamples {
-		all = append(all, mean(random.IntN))
+		sum := 0.0
+		for range programs {
+			sum += drawn(programs[random.IntN(len(programs))])
+		}
+		all = append(all, sum/float64(len(programs)))
 	}
 	slices.Sort(all)
 	return value, all[resamples*25/1000], all[resamples*975/1000]

@@ -5,6 +5,7 @@ package drive
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"runtime"
 	"runtime/metrics"
@@ -117,4 +118,10 @@ func read() reading {
 	metrics.Read(s)
 	idle := s[0].Value.Float64()
 	return reading{processCPU(), idle, s[1].Value.Float64() - idle, s[2].Value.Uint64()}
+}
+
+// Totals prints what the process has used so far, as Bench reports it.
+func Totals(w io.Writer) {
+	r := read()
+	fmt.Fprintf(w, "%d %s %.0f %s %.0f %s %d %s\n", r.cpu, UnitCPU, r.idle*1e9, UnitIdle, r.gc*1e9, UnitGC, r.cycles, UnitCycles)
 }

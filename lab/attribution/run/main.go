@@ -45,6 +45,7 @@ type config struct {
 	keep      string
 	again     string
 	layouts   bool
+	serve     bool // as services
 }
 
 func (c *config) register(fs *flag.FlagSet) {
@@ -57,6 +58,7 @@ func (c *config) register(fs *flag.FlagSet) {
 	fs.DurationVar(&c.length, "length", 1500*time.Millisecond, "length of one run of the version with the site")
 	fs.StringVar(&c.jsonFile, "json", "", "write every figure as JSON to `file`")
 	fs.StringVar(&c.keep, "keep", "", "keep the reports of heaptrim, and its recordings NAME.1 and so on, in this `directory`")
+	fs.BoolVar(&c.serve, "serve", false, "measure and record the programs as services, under load")
 	fs.BoolVar(&c.layouts, "layouts", false, "give the code of each round another layout")
 	fs.StringVar(&c.again, "again", "", "judge the recordings that -keep left in this `directory` instead of making new ones")
 }
@@ -123,11 +125,14 @@ func truth(ctx context.Context, c *config, p program, tmp string) (Row, error) {
 	if err != nil {
 		return row, err
 	}
-	if row.Checksum, err = pairs[0].sameChecksum(ctx); err != nil {
+	s := &series{pairs, c.length, c.rounds, c.most, "500ms", bench}
+	if c.serve {
+		s.first, s.run = "600x", service{p.Name}.run
+	} else if row.Checksum, err = pairs[0].sameChecksum(ctx); err != nil {
 		return row, err
 	}
 	j := judgement{config: c, program: p, site: row.Site}
-	row.Measured, err = measure(ctx, &series{pairs, c.length, c.rounds, c.most}, j.afterRound)
+	row.Measured, err = measure(ctx, s, j.afterRound)
 	if err != nil || c.heaptrim == "" {
 		return row, err
 	}

@@ -37,7 +37,7 @@ func (c *config) build(ctx context.Context, p program, dir string) ([]pair, erro
 		if c.layouts {
 			layout = round + 1
 		}
-		b, err := build(ctx, p, dir, layout)
+		b, err := c.buildPair(ctx, p, dir, layout)
 		if err != nil {
 			return nil, err
 		}
@@ -46,12 +46,18 @@ func (c *config) build(ctx context.Context, p program, dir string) ([]pair, erro
 	return all, nil
 }
 
-// build makes a pair; layout 0 is the linker's own.
-func build(ctx context.Context, p program, dir string, layout int) (pair, error) {
+// buildPair makes a pair; layout 0 is the linker's own.
+func (c *config) buildPair(ctx context.Context, p program, dir string, layout int) (pair, error) {
 	base := filepath.Join(dir, fmt.Sprintf("%s.%d", p.Name, layout))
 	b := pair{base + ".with", base + ".without"}
 	for _, v := range []struct{ out, tags string }{{b.with, ""}, {b.without, "without"}} {
-		cmd := exec.CommandContext(ctx, "go", "test", "-c", "-tags", v.tags, fmt.Sprintf("-ldflags=-randlayout=%d", layout), "-o", v.out, "./"+p.dir())
+		args := []string{"test", "-c"}
+		target := "./" + p.dir()
+		if c.serve {
+			args, target = []string{"build"}, servePackage
+		}
+		args = append(args, "-tags", v.tags, fmt.Sprintf("-ldflags=-randlayout=%d", layout), "-o", v.out, target)
+		cmd := exec.CommandContext(ctx, "go", args...)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return b, fmt.Errorf("build with tags %q: %w\n%s", v.tags, err, out)
 		}
@@ -172,6 +178,9 @@ type series struct {
 	length time.Duration
 	rounds int // at least
 	most   int
+	first  string // length of the run by which the others' length is chosen
+	// run does benchtime operations, as of go test, with one of the binaries
+	run func(ctx context.Context, bin, benchtime string) (sample, error)
 }
 
 // measure runs the two versions interleaved, a pair each round, and calls after
@@ -180,7 +189,7 @@ type series struct {
 // percent, so that where a run ends within a collection cycle evens out.
 func measure(ctx context.Context, s *series, after func(ctx context.Context, rounds int) error) (Measurement, error) {
 	var m Measurement
-	first, err := bench(ctx, s.pairs[0].with, "500ms")
+	first, err := s.run(ctx, s.pairs[0].with, s.first)
 	if err != nil {
 		return m, err
 	}
@@ -191,7 +200,7 @@ func measure(ctx context.Context, s *series, after func(ctx context.Context, rou
 		n := strconv.Itoa(max(100, int(wanted*(0.93+0.14*part)))) + "x"
 		var abba round
 		for i, bin := range []string{b.with, b.without, b.without, b.with} {
-			if abba[i], err = bench(ctx, bin, n); err != nil {
+			if abba[i], err = s.run(ctx, bin, n); err != nil {
 				return m, err
 			}
 		}

@@ -115,12 +115,20 @@ func (j *judgement) predict(ctx context.Context, name string) error {
 	if j.again != "" {
 		args = append(args, filepath.Join(j.again, name))
 	} else {
-		args = append(args, "-bench", "^BenchmarkWork$")
+		if j.serve {
+			args = append(args, "-trace", "0s", "-exec", servePackage, "-ready", "http://"+serveAddress+"/totals", "-load", j.load())
+		} else {
+			args = append(args, "-bench", "^BenchmarkWork$")
+		}
 		args = append(args, strings.Fields(j.checkArgs)...)
 		if j.keep != "" {
 			args = append(args, "-o", filepath.Join(j.keep, name))
 		}
-		args = append(args, "./"+j.program.dir())
+		if j.serve {
+			args = append(args, "--", "-addr", serveAddress, j.program.Name)
+		} else {
+			args = append(args, "./"+j.program.dir())
+		}
 	}
 	cmd := exec.CommandContext(ctx, j.config.heaptrim, args...)
 	var stdout, stderr bytes.Buffer
