@@ -2,7 +2,10 @@ module github.com/heaptrim/heaptrim/lab
 
 go 1.26.0
 
-require github.com/heaptrim/heaptrim/rt v0.0.0-00010101000000-000000000000
+require (
+	github.com/heaptrim/heaptrim/rt v0.0.0-00010101000000-000000000000
+	golang.org/x/mod v0.42.0
+)
 
 require (
 	github.com/aclements/go-moremath v0.0.0-20210112150236-f10218a38794 // indirect

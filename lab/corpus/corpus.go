@@ -3,6 +3,7 @@
 package corpus
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,7 +11,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
+
+	"golang.org/x/mod/modfile"
 )
 
 // Case is one fix: a module's versions before and after it, a benchmark that
@@ -28,7 +32,13 @@ type Case struct {
 	Sites     []Site   `json:"sites"`
 	Cure      string   `json:"cure"`
 	CureOK    []string `json:"cure_ok"`
-	Measured  struct {
+	Removed   []string `json:"remove_test_files"` // tests of the package that do not build
+	Split     string   `json:"split"`             // train or validation; empty: by the module's name
+
+	// Of controls, where nothing was to be fixed.
+	Version  string `json:"version"`
+	Why      string `json:"why"`
+	Measured struct {
 		Before, After Amounts
 	} `json:"measured"`
 }
@@ -55,8 +65,38 @@ func Read(path string) ([]Case, error) {
 	return cases, nil
 }
 
+// Control reports whether silence is right.
+func (c Case) Control() bool { return c.Cure == "" }
+
+// validationBelow is the first byte of a repository's hash below which its cases are
+// validation: 40 %.
+const validationBelow = 102
+
+// Validation reports whether the case is scored only, and no rule may be made on it.
+func (c Case) Validation() bool {
+	if c.Split != "" {
+		return c.Split == "validation"
+	}
+	sum := sha256.Sum256([]byte(c.Repository()))
+	return sum[0] < validationBelow
+}
+
+var majorVersion = regexp.MustCompile(`/v[0-9]+$`)
+
+// Repository is the root path of the module's repository, without a major version.
+func (c Case) Repository() string {
+	parts := strings.Split(majorVersion.ReplaceAllString(c.Module, ""), "/")
+	if parts[0] == "github.com" && len(parts) > 3 {
+		parts = parts[:3]
+	}
+	return strings.Join(parts, "/")
+}
+
 // Pattern is the package of the benchmark, relative to the module's root.
 func (c Case) Pattern() string {
+	if strings.HasPrefix(c.Package, ".") {
+		return c.Package
+	}
 	return "./" + strings.TrimPrefix(strings.TrimPrefix(c.Package, c.Module), "/")
 }
 
@@ -92,9 +132,25 @@ func (c Case) LayOut(dir string) (before, after string, err error) {
 	return before, after, nil
 }
 
+// Place copies one version of the module to dir.
+func (c Case) Place(dir, version string) error {
+	if err := fetch(c.Module, version, dir); err != nil {
+		return err
+	}
+	return c.settle(dir)
+}
+
 // settle makes the module build: old ones have no go.mod, or not all of the
-// sums.
+// sums; others replace modules by folders beside them, which a release lacks.
 func (c Case) settle(dir string) error {
+	for _, name := range c.Removed {
+		if err := os.Remove(filepath.Join(dir, filepath.FromSlash(c.Pattern()), name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	if err := dropFolders(dir); err != nil {
+		return err
+	}
 	if _, err := os.Stat(filepath.Join(dir, "go.mod")); errors.Is(err, fs.ErrNotExist) {
 		if err := goCommand(dir, "mod", "init", c.Module); err != nil {
 			return err
@@ -104,6 +160,38 @@ func (c Case) settle(dir string) error {
 		return nil
 	}
 	return goCommand(dir, "mod", "tidy")
+}
+
+// dropFolders takes the replacements by folders out of a go.mod.
+func dropFolders(dir string) error {
+	data, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	full, err := modfile.Parse("go.mod", data, nil)
+	if err != nil {
+		return nil // of a newer syntax: left as it is
+	}
+	changed := false
+	for _, r := range full.Replace {
+		if modfile.IsDirectoryPath(r.New.Path) {
+			changed = true
+			if err := full.DropReplace(r.Old.Path, r.Old.Version); err != nil {
+				return err
+			}
+		}
+	}
+	if !changed {
+		return nil
+	}
+	text, err := full.Format()
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "go.mod"), text, 0o644)
 }
 
 func goCommand(dir string, args ...string) error {

@@ -71,11 +71,8 @@ type document struct {
 }
 
 type finding struct {
-	Code string `json:"code"`
-	Site struct {
-		Function, File string
-		Line           int
-	} `json:"site"`
+	Code       string       `json:"code"`
+	Site       corpus.Named `json:"site"`
 	Prediction struct {
 		Objects float64 `json:"objects_per_op"`
 	} `json:"prediction"`
@@ -112,7 +109,7 @@ func (s *score) row(c corpus.Case, doc document, was, is float64) {
 	site, cure, removed := 0, 0, 0.0
 	var named []string
 	for i, f := range doc.Findings {
-		if !hit(c, f) {
+		if !c.Hit(f.Site) {
 			continue
 		}
 		removed += f.Prediction.Objects
@@ -122,7 +119,7 @@ func (s *score) row(c corpus.Case, doc document, was, is float64) {
 		if site == 0 {
 			site = i + 1
 		}
-		if cure == 0 && right(c, f.Code) {
+		if cure == 0 && c.Right(f.Code) {
 			cure = i + 1
 		}
 	}
@@ -149,38 +146,6 @@ func one(yes bool) int {
 		return 1
 	}
 	return 0
-}
-
-// near is how far a finding's line may be from the one that was changed.
-const near = 3
-
-func hit(c corpus.Case, f finding) bool {
-	if slices.Contains(c.Functions, f.Site.Function) {
-		return true
-	}
-	return slices.ContainsFunc(c.Sites, func(s corpus.Site) bool {
-		return s.File == f.Site.File && max(s.Line-f.Site.Line, f.Site.Line-s.Line) <= near
-	})
-}
-
-// kinds are the cures of the catalogue by the word that the list has for what
-// was done. Pools and reuse stand for each other, and a slab may be a pool or a
-// larger first allocation.
-var kinds = map[string][]string{
-	"pool":             {"pool-object", "pool-buffer", "pool-misuse", "reuse-buffer"},
-	"reuse-buffer":     {"reuse-buffer", "pool-object", "pool-buffer", "pool-misuse"},
-	"prealloc":         {"presize-slice", "presize-map", "presize-builder"},
-	"avoid-escape":     {"keep-on-stack", "unbox-interface", "hoist-closure"},
-	"avoid-conversion": {"avoid-conversion", "intern-string"},
-	"cache":            {"cache-compiled"},
-	"arena/slab":       {"batch-arena", "pool-object", "pool-buffer", "pool-misuse", "presize-slice", "presize-map", "presize-builder"},
-	"layout":           {"shrink-layout"},
-	"gc-tuning":        {"gc-headroom"},
-	"algorithm":        {"skip-work"},
-}
-
-func right(c corpus.Case, code string) bool {
-	return slices.ContainsFunc(append([]string{c.Cure}, c.CureOK...), func(k string) bool { return slices.Contains(kinds[k], code) })
 }
 
 // check asks heaptrim. Exit status 3 says that there are findings.

@@ -1,0 +1,180 @@
+// Command truth scores advice against cases whose right answer is known: fixes that
+// people made, and controls, where the right answer is silence. Each case is recorded
+// once and kept, so that a round takes minutes and two programs judge the same recording.
+//
+//	go run ./truth -dir DIR -heaptrim BIN -cases FILE[,FILE] [-only ID,ID] [-split train] [-rows FILE]
+//
+// Rules are made on the cases of the split train. Those of validation are scored after a
+// freeze, and not looked at: -rows leaves them out.
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/heaptrim/heaptrim/lab/corpus"
+)
+
+// options are the command's flags.
+type options struct {
+	heaptrim, recorder string
+	dir                string
+	split              string
+	only               []string
+}
+
+func main() {
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, "truth:", err)
+		os.Exit(1)
+	}
+}
+
+func run() error {
+	var o options
+	flag.StringVar(&o.heaptrim, "heaptrim", "heaptrim", "the `program` to judge")
+	flag.StringVar(&o.recorder, "recorder", "", "the `program` that records; default: that of -heaptrim")
+	flag.StringVar(&o.dir, "dir", "", "`directory` for modules and recordings; what is there is used again")
+	flag.StringVar(&o.split, "split", "", "train or validation; default: both")
+	lists := flag.String("cases", "", "JSON `files` of cases and controls, by commas")
+	only := flag.String("only", "", "`IDs`, by commas; default: all")
+	rowsFile := flag.String("rows", "", "write what was said of train cases to `file`")
+	flag.Parse()
+	if o.recorder == "" {
+		o.recorder = o.heaptrim
+	}
+	if *only != "" {
+		o.only = strings.Split(*only, ",")
+	}
+	var err error
+	if o.dir, err = filepath.Abs(o.dir); err != nil {
+		return err
+	}
+	var cases []corpus.Case
+	for name := range strings.SplitSeq(*lists, ",") {
+		some, err := corpus.Read(name)
+		if err != nil {
+			return err
+		}
+		cases = append(cases, some...)
+	}
+	scores := map[string]*score{"train": {}, "validation": {}}
+	var rows []row
+	for _, c := range cases {
+		split := "train"
+		if c.Validation() {
+			split = "validation"
+		}
+		if len(o.only) > 0 && !slices.Contains(o.only, c.ID) || o.split != "" && o.split != split {
+			continue
+		}
+		r := o.judge(c)
+		scores[split].add(c, r)
+		if split == "train" {
+			rows = append(rows, r)
+			fmt.Fprintln(os.Stderr, r)
+		}
+	}
+	table(os.Stdout, scores)
+	return writeRows(*rowsFile, rows)
+}
+
+func writeRows(name string, rows []row) error {
+	if name == "" {
+		return nil
+	}
+	text, err := json.MarshalIndent(rows, "", " ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(name, append(text, '\n'), 0o644)
+}
+
+// judge records a case, unless that was done, and reads what heaptrim says of it.
+func (o *options) judge(c corpus.Case) row {
+	r := row{ID: c.ID, Control: c.Control(), Cure: c.Cure}
+	doc, err := o.report(c)
+	if err != nil {
+		r.Error = err.Error()
+		return r
+	}
+	for i, f := range doc.Findings {
+		named := f.Code != "leave-it"
+		if named {
+			r.Advice++
+		}
+		if i < 3 {
+			r.First = append(r.First, said{f.Code, f.Site, f.Text})
+		}
+		if c.Control() || !c.Hit(f.Site) {
+			continue
+		}
+		if r.Site == 0 {
+			r.Site = i + 1
+		}
+		if r.Right == 0 && c.Right(f.Code) {
+			r.Right = i + 1
+		}
+		if i < 3 && named {
+			r.Covered = true
+		}
+	}
+	return r
+}
+
+// document is the part of the report that is looked at.
+type document struct {
+	Findings []struct {
+		Code string       `json:"code"`
+		Text string       `json:"text"`
+		Site corpus.Named `json:"site"`
+	} `json:"findings"`
+}
+
+func (o *options) report(c corpus.Case) (document, error) {
+	var doc document
+	at := filepath.Join(o.dir, c.ID)
+	module, bundle := filepath.Join(at, "before"), filepath.Join(at, "rec.htb")
+	if _, err := os.Stat(bundle); err != nil {
+		if err := o.record(c, at, bundle); err != nil {
+			return doc, err
+		}
+	}
+	cmd := exec.Command(o.heaptrim, "check", "-html", "", "-json", "-", bundle)
+	cmd.Dir, cmd.Env = module, corpus.Environ()
+	out, err := cmd.Output()
+	if exit := (*exec.ExitError)(nil); err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 3) {
+		return doc, fmt.Errorf("check: %w", err)
+	}
+	return doc, json.Unmarshal(out, &doc)
+}
+
+// record lays out the module of a case and records its benchmark.
+func (o *options) record(c corpus.Case, at, bundle string) error {
+	module := filepath.Join(at, "before")
+	if _, err := os.Stat(module); err != nil {
+		if c.Control() {
+			err = c.Place(module, c.Version)
+		} else {
+			_, _, err = c.LayOut(at)
+		}
+		if err != nil {
+			os.RemoveAll(at)
+			return err
+		}
+	}
+	cmd := exec.Command(o.recorder, "record", "-o", bundle, "-bench", c.Bench, c.Pattern())
+	cmd.Dir, cmd.Env = module, corpus.Environ()
+	if out, err := cmd.CombinedOutput(); err != nil {
+		os.RemoveAll(bundle)
+		return fmt.Errorf("record: %w: %.300s", err, out)
+	}
+	return nil
+}

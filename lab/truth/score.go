@@ -1,0 +1,101 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/heaptrim/heaptrim/lab/corpus"
+)
+
+// said is one row of advice.
+type said struct {
+	Code string       `json:"code"`
+	Site corpus.Named `json:"site"`
+	Text string       `json:"text"`
+}
+
+// row is what was said of one case.
+type row struct {
+	ID      string `json:"id"`
+	Control bool   `json:"control,omitempty"`
+	Cure    string `json:"cure,omitempty"` // that people applied
+	Site    int    `json:"site,omitempty"` // rank of the place that was changed; 0: not found
+	Right   int    `json:"right,omitempty"`
+	Covered bool   `json:"covered,omitempty"` // a cure is named for the place
+	Advice  int    `json:"advice"`            // rows that name a cure
+	First   []said `json:"first,omitempty"`
+	Error   string `json:"error,omitempty"`
+}
+
+func (r row) String() string {
+	switch {
+	case r.Error != "":
+		return fmt.Sprintf("%s: not judged: %.200s", r.ID, r.Error)
+	case r.Control:
+		return fmt.Sprintf("%s: control, %d cures named %v", r.ID, r.Advice, codes(r.First))
+	}
+	return fmt.Sprintf("%s: %s; place at %d, cure at %d, first %v", r.ID, r.Cure, r.Site, r.Right, codes(r.First))
+}
+
+func codes(rows []said) []string {
+	var out []string
+	for _, s := range rows {
+		out = append(out, s.Code)
+	}
+	return out
+}
+
+// score counts over the cases of one split.
+type score struct {
+	fixes, site1, site3, cure3, covered, advice, errors int
+	controls, alarms                                    int
+}
+
+func (s *score) add(c corpus.Case, r row) {
+	within := func(rank, most int) int {
+		if rank > 0 && rank <= most {
+			return 1
+		}
+		return 0
+	}
+	switch {
+	case r.Error != "":
+		s.errors++
+	case c.Control():
+		s.controls++
+		s.alarms += r.Advice
+	default:
+		s.fixes++
+		s.site1 += within(r.Site, 1)
+		s.site3 += within(r.Site, 3)
+		s.cure3 += within(r.Right, 3)
+		s.advice += r.Advice
+		if r.Covered {
+			s.covered++
+		}
+	}
+}
+
+// table prints train beside validation.
+func table(w io.Writer, scores map[string]*score) {
+	fmt.Fprintln(w, "| | train | validation |\n|---|--:|--:|")
+	line := func(name string, value func(s *score) string) {
+		fmt.Fprintf(w, "| %s | %s | %s |\n", name, value(scores["train"]), value(scores["validation"]))
+	}
+	share := func(k func(s *score) int) func(s *score) string {
+		return func(s *score) string {
+			if s.fixes == 0 {
+				return "–"
+			}
+			return fmt.Sprintf("%.0f %%", 100*float64(k(s))/float64(s.fixes))
+		}
+	}
+	line("fixes", func(s *score) string { return fmt.Sprint(s.fixes) })
+	line("site@1", share(func(s *score) int { return s.site1 }))
+	line("site@3", share(func(s *score) int { return s.site3 }))
+	line("cure@3", share(func(s *score) int { return s.cure3 }))
+	line("a cure named at the place", share(func(s *score) int { return s.covered }))
+	line("controls", func(s *score) string { return fmt.Sprint(s.controls) })
+	line("cures named on controls", func(s *score) string { return fmt.Sprint(s.alarms) })
+	line("not judged", func(s *score) string { return fmt.Sprint(s.errors) })
+}
