@@ -136,6 +136,12 @@ var layers = []layer{
 		why:    "what the code says is told without knowing of profiles",
 	},
 	{
+		folder: "internal/prescribe/life",
+		ours:   []string{"internal/evidence", "internal/finding", "internal/prescribe/source"},
+		others: []string{"golang.org/x/tools/go"},
+		why:    "what becomes of a value is told from stacks and code, without knowing of costs or cures",
+	},
+	{
 		folder: "internal/prescribe/*",
 		ours:   []string{"internal/diagnose", "internal/evidence", "internal/finding", "internal/prescribe/*", "internal/stats", "internal/unit"},
 		why:    "a cure is chosen from a diagnosis and the source: it measures nothing and prints nothing",
@@ -147,8 +153,8 @@ var layers = []layer{
 	},
 	{
 		folder: "internal/check",
-		ours: []string{"internal/bundle", "internal/detect", "internal/diagnose", "internal/evidence", "internal/finding", "internal/latency",
-			"internal/prescribe", "internal/vet"},
+		ours: []string{"internal/bundle", "internal/detect", "internal/diagnose", "internal/evidence", "internal/finding", "internal/gcmodel",
+			"internal/latency", "internal/prescribe", "internal/stats", "internal/tune", "internal/unit", "internal/vet"},
 		why: "the pipeline wires the stages from a bundle to a report: how that was recorded and how it is shown are others' business",
 	},
 	{

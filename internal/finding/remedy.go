@@ -42,6 +42,7 @@ type Remedy struct {
 	Why    string  // the evidence for this choice
 	Fit    float64 // how surely the evidence points at this cure, from 0 to 1
 	Saves  Prediction
+	Life   Life // what becomes of the objects, of the heaviest part of what the site allocates
 }
 
 // Prediction is what a change would save.

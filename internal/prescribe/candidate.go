@@ -7,6 +7,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/diagnose"
 	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/prescribe/life"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
@@ -16,6 +17,8 @@ type candidate struct {
 	Finding *finding.Finding
 	Line    *source.Line // nil when the source was not read
 	Parts   []*allocated
+
+	ruledOut []string // why cures that match do not fit
 
 	session   *diagnose.Session
 	diagnosis *finding.Diagnosis
@@ -27,12 +30,13 @@ type allocated struct {
 	Expr    *source.Expr  // nil when not known
 	Library *libraryEntry // entry of the library function; nil for none
 	Callee  string        // function called on the line: of a library, or the one that takes the boxed values
+	Life    finding.Life  // what becomes of it
 }
 
 // maxParts bounds the parts looked at; later ones are negligible.
 const maxParts = 6
 
-func newCandidate(s *diagnose.Session, f *finding.Finding, src *source.Program) *candidate {
+func newCandidate(s *diagnose.Session, f *finding.Finding, src *source.Program, t *life.Tracer) *candidate {
 	c := &candidate{Finding: f, session: s, diagnosis: s.Diagnosis()}
 	if src != nil {
 		c.Line = src.At(f.Site.File, f.Site.Line)
@@ -45,7 +49,9 @@ func newCandidate(s *diagnose.Session, f *finding.Finding, src *source.Program) 
 		if i == 0 && m.Via == f.Allocation.Via {
 			m.Kind = f.Allocation.Kind // refined by the compiler's output
 		}
-		c.Parts = append(c.Parts, c.part(m))
+		part := c.part(m)
+		part.Life = c.lifeOf(t, m)
+		c.Parts = append(c.Parts, part)
 	}
 	return c
 }

@@ -45,6 +45,10 @@ func (c *candidate) proposals() []offer {
 			if !ok {
 				continue
 			}
+			if why := c.vetoed(cure.Code, p); why != "" {
+				c.ruledOut = append(c.ruledOut, why)
+				continue
+			}
 			w := (p.Objects + p.Bytes) / 2
 			if weight == 0 {
 				o.best = pr

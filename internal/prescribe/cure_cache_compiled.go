@@ -27,6 +27,8 @@ var compiles = regexp.MustCompile(`\.(Must)?(Compile|Parse)[A-Z]?\w*$|\.New\w*(T
 func matchCacheCompiled(c *candidate, p *allocated) (proposal, bool) {
 	if pr, ok := c.fromLibrary(p, "cache-compiled"); ok {
 		switch {
+		case p.Callee == "errors.New" && (p.Expr == nil || !p.Expr.Call.Consts):
+			return proposal{}, false
 		case p.Expr == nil:
 		case p.Expr.Call.Consts:
 			pr.Fit, pr.Why = 1, pr.Why+"; its arguments are constants"

@@ -47,6 +47,8 @@ func (c *candidate) leave(offers []offer) finding.Row {
 // whyNot says why no cure fits.
 func (c *candidate) whyNot() string {
 	switch {
+	case len(c.ruledOut) > 0:
+		return c.ruledOut[0]
 	case !c.short():
 		return "the objects have a long lifetime, so their memory cannot be reused"
 	case len(c.Parts) > 0 && c.Parts[0].Via != "":

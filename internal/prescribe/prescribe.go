@@ -13,6 +13,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/diagnose"
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/prescribe/life"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 )
 
@@ -46,9 +47,15 @@ func Run(ctx context.Context, s *diagnose.Session, o Options) *finding.Prescript
 	src, problems := readSource(ctx, d, o)
 	p.Warnings = problems
 	var rows []finding.Row
+	var tracer *life.Tracer
+	if src != nil {
+		tracer = life.New(src)
+	}
 	for i := range d.Findings {
-		c := newCandidate(s, &d.Findings[i], src)
-		rows = append(rows, c.choose(c.proposals()))
+		c := newCandidate(s, &d.Findings[i], src, tracer)
+		row := c.choose(c.proposals())
+		row.Remedy.Life = c.Parts[0].Life
+		rows = append(rows, row)
 	}
 	rows = append(rows, skippable(d, src)...)
 	p.Rows, p.Below = rank(s, rows, o.Threshold)

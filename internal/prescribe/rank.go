@@ -8,21 +8,24 @@ import (
 	"github.com/heaptrim/heaptrim/internal/finding"
 )
 
-// unknownCure is how much of a site's cost counts for its rank when no cure is
-// known: somebody may find one.
-const unknownCure = least
-
-// saving is the score of a row: the predicted share of CPU, or of bytes if CPU was not
-// sampled, times the fit.
-func saving(s *diagnose.Session, r *finding.Row) float64 {
-	cpu, bytes := r.Remedy.Fit*r.Remedy.Saves.CPU.Value, r.Remedy.Fit*bytesSaved(s, r)
-	if r.Remedy.Code == leaveIt.Code {
-		cpu, bytes = unknownCure*r.Cost.CPU.Value, unknownCure*s.ByteShare(r.Finding)
+// figure is what a row is ranked by and what reports show in its column: the predicted share of
+// CPU; without CPU samples the bytes of an operation, or of the recording. Of a row without a
+// cure it is the cost.
+func figure(s *diagnose.Session, r *finding.Row) float64 {
+	left := r.Remedy.Code == leaveIt.Code
+	switch saves := r.Remedy.Saves; {
+	case s.Diagnosis().Totals.Samples > 0 && left:
+		return r.Cost.CPU.Value
+	case s.Diagnosis().Totals.Samples > 0:
+		return saves.CPU.Value
+	case left && r.Cost.BytesPerOp.Value > 0:
+		return r.Cost.BytesPerOp.Value
+	case saves.BytesPerOp.Value > 0:
+		return saves.BytesPerOp.Value
+	case left:
+		return s.ByteShare(r.Finding)
 	}
-	if s.Diagnosis().Totals.Samples > 0 {
-		return cpu
-	}
-	return bytes
+	return bytesSaved(s, r)
 }
 
 // bytesSaved is the share of all bytes that the row's cure removes.
@@ -33,49 +36,38 @@ func bytesSaved(s *diagnose.Session, r *finding.Row) float64 {
 	return r.Cut.Bytes * s.ByteShare(r.Finding)
 }
 
-// rank orders rows by the saving of their cures, drops those below the threshold, and
-// returns their number. As in the diagnosis, a function's best line is ranked by the saving
-// of the whole function.
+// rank orders rows by what their cures save, and after them those without a cure by what
+// they cost. It drops those below the threshold, and returns their number.
 func rank(s *diagnose.Session, rows []finding.Row, threshold float64) (kept []finding.Row, left int) {
-	total := map[string]float64{}
 	for i := range rows {
-		r := &rows[i]
-		if r.Remedy.Code != skipWork.Code { // counts what other rows count
-			total[r.Site.Function] += saving(s, r)
-		}
-		if below(s, r, threshold) {
+		if below(s, &rows[i], threshold) {
 			left++
 			continue
 		}
-		kept = append(kept, *r)
+		kept = append(kept, rows[i])
 	}
 	slices.SortStableFunc(kept, func(a, b finding.Row) int {
 		at, bt := a.Site, b.Site
-		return cmp.Or(cmp.Compare(saving(s, &b), saving(s, &a)), cmp.Compare(at.File, bt.File), cmp.Compare(at.Line, bt.Line))
+		return cmp.Or(
+			compareBool(a.Remedy.Code == leaveIt.Code, b.Remedy.Code == leaveIt.Code),
+			cmp.Compare(figure(s, &b), figure(s, &a)), cmp.Compare(at.File, bt.File), cmp.Compare(at.Line, bt.Line),
+		)
 	})
-	type placed struct {
-		row finding.Row
-		key float64
-	}
-	order := make([]placed, len(kept))
-	for i, r := range kept {
-		order[i] = placed{r, saving(s, &r)}
-		if t, first := total[r.Site.Function]; first && leads(r) {
-			order[i].key = max(t, order[i].key)
-			delete(total, r.Site.Function)
-		}
-	}
-	slices.SortStableFunc(order, func(a, b placed) int { return cmp.Compare(b.key, a.key) })
-	for i, p := range order {
-		kept[i] = p.row
+	for i := range kept {
 		kept[i].Rank = i + 1
 	}
 	return kept, left
 }
 
-// leads reports whether a row can represent its function: it names a cure of its own.
-func leads(r finding.Row) bool {
-	return r.Remedy.Code != skipWork.Code && r.Remedy.Code != leaveIt.Code
+// compareBool puts false before true.
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
 }
 
 // below reports whether a row is below the threshold: the saving of its cure, or its cost if
@@ -88,5 +80,17 @@ func below(s *diagnose.Session, r *finding.Row, threshold float64) bool {
 	if threshold < 0 {
 		return false
 	}
+	if rare(r) {
+		return cpu < threshold // a share of nearly nothing says nothing
+	}
 	return cpu < threshold && bytes < threshold
+}
+
+// rareObjects is the number of objects an operation below which a share of the bytes alone
+// gives no row: warm-up, a pool's first objects, a cache that fills.
+const rareObjects = 0.01
+
+// rare reports whether a site of a benchmark allocates nearly never.
+func rare(r *finding.Row) bool {
+	return r.Cost.BytesPerOp.Value > 0 && r.Cost.ObjectsPerOp.Value < rareObjects
 }

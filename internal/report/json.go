@@ -136,6 +136,9 @@ func newFinding(f finding.Row, k known) schema.Finding {
 		Lifetime: schema.Lifetime{
 			Class: string(f.Lifetime.Class), MeanNS: schema.Positive(float64(f.Lifetime.Mean)), Basis: f.Lifetime.Basis,
 		},
+		Life: schema.Life{
+			End: lifeEnds[f.Remedy.Life.End], Function: f.Remedy.Life.Function, Holder: f.Remedy.Life.Holder, Unseen: f.Remedy.Life.Unknown,
+		},
 		Escape: newEscape(f.Escape), Remedy: newRemedy(f.Remedy), Prediction: newPrediction(f.Remedy.Saves),
 		Mix: []schema.Mix{}, Sizes: []schema.SizeCount{}, Others: []schema.OtherRemedy{},
 	}

@@ -36,13 +36,13 @@ func Markdown(w io.Writer, rep *finding.Report) error {
 	facts = append(facts, setting("GOGC", rep.Diagnosis.Environment.GOGC), rep.Diagnosis.Environment.GoVersion)
 	b.WriteString(md.Text(term.JoinKnown(facts)) + "\n")
 	mdDecomposition(b, rep)
+	md.List(b, "For the program as a whole", adviceTexts(rep, k))
 	mdFindings(b, rep, k)
 	for _, s := range []string{leftOut(rep), overcharged(rep, k)} {
 		if s != "" {
 			b.WriteString("\n" + md.Text(s) + "\n")
 		}
 	}
-	md.List(b, "For the program as a whole", adviceTexts(rep, k))
 	md.List(b, "Source rules on hot lines", ruleTexts(rep.Rules, k))
 	md.List(b, "Not known", missingTexts(rep))
 	md.List(b, "Warnings", rep.Warnings)

@@ -7,7 +7,6 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/report/term"
-	"github.com/heaptrim/heaptrim/internal/stats"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
@@ -38,30 +37,17 @@ func ranking(p *term.Page, rep *finding.Report, k known, o TextOptions) {
 	}
 }
 
-// Marks beside a rank.
-const (
-	tiedMark   = "=" // its interval overlaps with that of the row above
-	liftedMark = "+" // ranked higher than by itself: its function's other lines count
-)
+// A mark beside a rank.
+const tiedMark = "=" // its interval overlaps with that of the row above
 
 // rankColumn numbers the rows and marks them.
 func rankColumn(rep *finding.Report, shown []finding.Row, k known) *term.Column {
 	c := term.NewColumn("# ", true)
 	c.Style = term.Bold
-	more := func(own stats.Interval) func(finding.Row) bool {
-		return func(g finding.Row) bool {
-			other, ok := k.rankedBy(g)
-			return ok && other.Value > own.Value
-		}
-	}
 	for i, f := range shown {
 		own, ok := k.rankedBy(f)
 		mark := " "
-		switch {
-		case !ok:
-		case slices.ContainsFunc(shown[i+1:], more(own)):
-			mark = liftedMark
-		case i > 0:
+		if ok && i > 0 {
 			if above, ok := k.rankedBy(shown[i-1]); ok && own.Overlaps(above) {
 				mark = tiedMark
 			}
@@ -112,9 +98,6 @@ func notes(rep *finding.Report, k known, ranks *term.Column) []string {
 	}
 	if k.cpu && slices.ContainsFunc(rep.Prescription.Rows, savesMore) {
 		out = append(out, "A cure can save more than its row costs: "+whyMore(rep)+".")
-	}
-	if marked(ranks, liftedMark) {
-		out = append(out, "+ is ranked by all lines of its function, of which it is the first.")
 	}
 	if marked(ranks, tiedMark) {
 		out = append(out, "= may be as large as the row above: their intervals overlap.")

@@ -123,6 +123,7 @@ type (
 		Cost       Cost        `json:"cost"`
 		ByRun      []RunCost   `json:"by_run"`
 		Lifetime   Lifetime    `json:"lifetime"`
+		Life       Life        `json:"life"`
 		Escape     *Escape     `json:"escape"`
 		Remedy     Remedy      `json:"remedy"`
 		Prediction Prediction  `json:"prediction"`
@@ -203,6 +204,13 @@ type (
 		Class  string   `json:"class"`
 		MeanNS *float64 `json:"mean_ns"`
 		Basis  string   `json:"basis"`
+	}
+
+	Life struct {
+		End      string `json:"end"`
+		Function string `json:"function"`
+		Holder   string `json:"holder"`
+		Unseen   string `json:"unseen"`
 	}
 
 	Escape struct {

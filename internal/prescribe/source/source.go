@@ -147,3 +147,21 @@ func (p *Program) At(name string, line int) *Line {
 	l.collect()
 	return l
 }
+
+// Function is the SSA form of the function or function literal that a line is in; nil when
+// it was not read.
+func (p *Program) Function(name string, line int) *ssa.Function {
+	f := p.find(name)
+	if f == nil {
+		return nil
+	}
+	l := &Line{Number: line, file: f, program: p}
+	l.path = l.enclosing()
+	if l.Func = l.function(); l.Func == nil {
+		return nil
+	}
+	return l.Func.fn
+}
+
+// LineOf is the line of a position, as profiles count; 0 for none.
+func (p *Program) LineOf(pos token.Pos) int { return p.fset.PositionFor(pos, true).Line }

@@ -84,19 +84,17 @@ export function detail(f, inSource) {
       button("Show in the flame graph", () => change({ view: "flame", q: exactly(f.site.function), zoom: null }))));
 }
 
-// marksOf says for each finding whether it stands higher than by itself, which
-// is lifted, or cannot be told from the one above, which is tied.
+// marksOf says for each finding whether it cannot be told from the one above, which is tied.
 function marksOf(findings) {
   const own = findings.map((f) => (f.remedy.code === "leave-it" ? null : f.prediction.cpu_share));
   return findings.map((_, i) => {
     if (!own[i]) return "";
-    if (own.some((o, j) => j > i && o && o.value > own[i].value)) return "lifted";
     const above = i > 0 ? own[i - 1] : null;
     return above && own[i].low <= above.high && above.low <= own[i].high ? "tied" : "";
   });
 }
 
-const signs = { lifted: "+", tied: "=" };
+const signs = { tied: "=" };
 
 function row(f, max, mark) {
   const saved = f.prediction.cpu_share;
@@ -124,6 +122,6 @@ export function cureList(report) {
   return el("section", { class: "what-to-change" }, el("h2", {}, "What to change"),
     el("p", { class: "note" }, "Ranked by the CPU that each cure would save, ", term("saving", "predicted"), " with its ", term("interval", "95 % interval"),
       report.together.cpu_share ? [". Together: ", el("b", {}, share(report.together.cpu_share)), " of CPU"] : "", ". ",
-      ["lifted", "tied"].filter((k) => marks.includes(k)).map((k) => [el("b", {}, signs[k]), " ", explain(k), " "])),
+      ["tied"].filter((k) => marks.includes(k)).map((k) => [el("b", {}, signs[k]), " ", explain(k), " "])),
     list, more, rest.length > 0 && el("p", { class: "only-print" }, `${trimmed(rest.length)} more in the file itself.`));
 }

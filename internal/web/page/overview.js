@@ -126,7 +126,7 @@ export const overviewView = {
     const report = data.report;
     const node = el("div", { class: "overview" },
       el("section", { class: "first" }, headline(report), report.totals.why && el("p", { class: "why" }, report.totals.why), decompositionBar(report), figures(report)),
-      cureList(report), advice(report), runs(report), rules(report), missing(report), setApart(report), environment(report), served(data),
+      advice(report), cureList(report), runs(report), rules(report), missing(report), setApart(report), environment(report), served(data),
       el("p", { class: "note noprint" }, button("Print", () => window.print(), { class: "quiet" }), ` Shares are of CPU time without idle marking, ± is the ${""}`, term("interval", "95 % interval"), ". ",
         report.threshold ? [term("threshold", "Threshold"), " ", percent(report.threshold), `: ${report.below_threshold} findings left out.`] : null));
     return { node, show() {} };

@@ -34,7 +34,6 @@ const sentences = {
   "remainder": "Unattributed collector cost: the fixed cost of a cycle, stacks, globals, and shared headroom.",
   "overcharged": "The sites' shares of the collector add up to more than its measured cost by this amount: the sites share one headroom.",
   "saving": "What the program would save without these allocations, predicted from the pacer's formula and the direct cost; not measured.",
-  "lifted": "Ranked by all lines of its function, of which it is the first; by itself it would rank lower.",
   "tied": "May be as large as the row above: their intervals overlap.",
   "interval": "The figure lies in this range with 95 % confidence, by the sampling of the profiles.",
   "live heap": "Bytes that the last marking found reachable.",

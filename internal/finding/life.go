@@ -1,0 +1,25 @@
+package finding
+
+// Life is what becomes of the objects of a finding, along the observed stacks.
+type Life struct {
+	End      End
+	Frame    int    // the user's frame in which they die or that hands them out, counted from the site's
+	Function string // of that frame
+	Holder   string // what keeps them, where End is EndStored; may be empty
+	Receiver bool   // the holder is the receiver of the outermost method
+	Field    string // field that they are stored in on the way; empty for none
+	Boxed    bool   // on the way they become interface values
+	Unknown  string // what could not be seen through, where End is EndUnknown
+}
+
+// End is where the life of an object ends, as far as the user's code goes.
+type End int8
+
+// The ends of a life.
+const (
+	EndUnknown End = iota
+	EndFrame       // dies in Frame: no caller of that sees it
+	EndResult      // part of what the user's code returns to code that is not the user's
+	EndStored      // part of what outlives the call: a variable of the package, or an argument or receiver from outside
+	EndShared      // handed to another goroutine
+)

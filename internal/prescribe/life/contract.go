@@ -1,0 +1,190 @@
+package life
+
+import (
+	"go/types"
+	"strings"
+
+	"golang.org/x/tools/go/ssa"
+)
+
+// contract is what a call that is not read does with memory that it is given, by its
+// documentation.
+type contract int8
+
+const (
+	drops  contract = iota // looks at it, and keeps nothing after it has returned
+	passes                 // the result refers to it
+	fills                  // the receiver or first argument refers to it from now on
+	keeps                  // something that outlives the call refers to it
+)
+
+// contractRule gives the contract of functions of the standard library: of the first
+// pattern that the name begins with.
+type contractRule struct {
+	prefix   string
+	contract contract
+}
+
+// contracts are facts of the packages' documentation and source.
+var contracts = []contractRule{
+	// Results that refer to the argument.
+	{"bytes.NewBuffer", passes},
+	{"bytes.NewReader", passes},
+	{"bytes.(*Buffer).", drops}, // what is written is copied; its own memory is that of the receiver
+	{"bytes.(*Reader).Reset", fills},
+	{"strings.NewReader", passes},
+	{"strings.(*Reader).Reset", fills},
+	{"strings.(*Builder).", drops},
+	{"strings.NewReplacer", passes},
+	{"strings.Clone", drops},
+	{"bytes.Clone", drops},
+	{"bytes.Equal", drops},
+	{"bytes.Compare", drops},
+	{"strings.Compare", drops},
+	{"strings.", passes}, // parts of the text, or the text itself where nothing changes
+	{"bytes.", passes},
+	{"unicode/utf8.Append", passes},
+	{"unicode", drops},
+	{"strconv.Append", passes},
+	{"strconv.Unquote", passes},
+	{"strconv.", drops},
+	{"fmt.Append", passes},
+	{"fmt.Errorf", passes}, // %w keeps the error
+	{"fmt.", drops},
+	{"errors.Is", drops},
+	{"errors.", passes},
+	{"slices.Contains", drops},
+	{"slices.Index", drops},
+	{"slices.Sort", drops},
+	{"slices.BinarySearch", drops},
+	{"slices.Equal", drops},
+	{"slices.", passes},
+	{"maps.", passes},
+	{"sort.", drops},
+	{"cmp.", drops},
+	{"hash", drops},
+	{"crypto/sha", drops},
+	{"crypto/md5.", drops},
+	{"crypto/subtle.", drops},
+	{"encoding/hex.Append", passes},
+	{"encoding/base64.(*Encoding).Append", passes},
+	{"encoding/binary.Append", passes},
+	{"encoding/hex.NewEncoder", passes},
+	{"encoding/hex.", drops},
+	{"encoding/base64.NewEncoder", passes},
+	{"encoding/base64.NewDecoder", passes},
+	{"encoding/base64.(", drops},
+	{"encoding/binary.", drops},
+	{"encoding/json.New", passes},
+	{"encoding/json.(*Encoder).Encode", drops},
+	{"encoding/json.(*Decoder).Decode", drops},
+	{"encoding/json.", drops},
+	{"encoding/xml.New", passes},
+	{"encoding/gob.New", passes},
+	{"encoding/csv.New", passes},
+	{"compress/flate.New", passes},
+	{"compress/gzip.New", passes},
+	{"compress/zlib.New", passes},
+	{"bufio.New", passes},
+	{"bufio.(*Writer).Reset", fills},
+	{"bufio.(*Reader).Reset", fills},
+	{"bufio.(*Writer).", drops},
+	{"bufio.(*Reader).", drops},
+	{"io.ReadAll", drops},
+	{"io.ReadFull", drops},
+	{"io.ReadAtLeast", drops},
+	{"io.Copy", drops},
+	{"io.WriteString", drops},
+	{"io.", passes},
+	{"regexp.(*Regexp).Match", drops},
+	{"regexp.(*Regexp).", passes},
+	{"regexp.", drops},
+	{"time.(Time).", drops},
+	{"time.Time.", drops},
+	{"time.Parse", drops},
+	{"net/url.", passes},
+	{"path.", passes},
+	{"path/filepath.", passes},
+	{"math/big.(*Int).Set", fills},
+	{"math/big.", drops},
+	{"reflect.DeepEqual", drops},
+	{"reflect.TypeOf", drops},
+	{"reflect.", passes},
+	{"os.", drops},
+	{"internal/bytealg.", drops},
+	{"sync.(*Pool).Put", keeps},
+	{"sync.(*Map).", keeps},
+	{"sync/atomic.", keeps},
+	{"context.With", passes},
+	{"runtime.KeepAlive", drops},
+	{"log.(*Logger).", drops},
+	{"log.", drops},
+	{"testing.", drops},
+}
+
+// shape is the types of a method's parameters and results.
+type shape struct {
+	method, params, results string
+}
+
+// methodContracts are those of interfaces of the standard library, whose documentation says
+// what an implementation may do with its arguments. They hold by name and types, because
+// other interfaces embed these or repeat them.
+var methodContracts = map[shape]contract{
+	{"Write", "([]byte)", "(int, error)"}:          drops,
+	{"WriteString", "(string)", "(int, error)"}:    drops,
+	{"WriteByte", "(byte)", "(error)"}:             drops,
+	{"Read", "([]byte)", "(int, error)"}:           drops,
+	{"ReadAt", "([]byte, int64)", "(int, error)"}:  drops,
+	{"WriteAt", "([]byte, int64)", "(int, error)"}: drops,
+	{"Sum", "([]byte)", "([]byte)"}:                passes,
+	{"Error", "()", "(string)"}:                    passes,
+	{"String", "()", "(string)"}:                   passes,
+	{"Len", "()", "(int)"}:                         drops,
+	{"Less", "(int, int)", "(bool)"}:               drops,
+	{"Swap", "(int, int)", "()"}:                   drops,
+}
+
+// contractOf is the contract of a call that is not followed into its callee; ok is false
+// where there is none.
+func contractOf(c *ssa.CallCommon) (k contract, ok bool) {
+	if c.IsInvoke() {
+		return methodContract(c.Method)
+	}
+	callee := c.StaticCallee()
+	if callee == nil {
+		return 0, false
+	}
+	pkg := callee.Package()
+	if pkg == nil || !isStd(pkg.Pkg.Path()) {
+		return 0, false
+	}
+	name := nameOf(callee)
+	for _, r := range contracts {
+		if strings.HasPrefix(name, r.prefix) {
+			return r.contract, true
+		}
+	}
+	return 0, false
+}
+
+// methodContract knows an interface's method by its name and types.
+func methodContract(m *types.Func) (k contract, ok bool) {
+	sig := m.Signature()
+	k, ok = methodContracts[shape{m.Name(), typesOf(sig.Params()), typesOf(sig.Results())}]
+	return k, ok
+}
+
+func typesOf(t *types.Tuple) string {
+	var names []string
+	for v := range t.Variables() {
+		names = append(names, types.TypeString(v.Type(), nil))
+	}
+	return "(" + strings.Join(names, ", ") + ")"
+}
+
+// isStd reports whether a package is of the standard library: its first element has no dot.
+func isStd(path string) bool {
+	first, _, _ := strings.Cut(path, "/")
+	return path != "main" && !strings.Contains(first, ".") && first != "command-line-arguments"
+}

@@ -1,0 +1,187 @@
+// Package life follows an object from the expression that makes it along the
+// observed stack: through which frames it is handed on, in which it dies, or what
+// keeps it. It asks SSA form one local question per frame. What it cannot see is
+// unknown, and unknown is never permission.
+package life
+
+import (
+	"go/types"
+	"strings"
+
+	"golang.org/x/tools/go/ssa"
+
+	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/prescribe/source"
+)
+
+// Birth says which allocation of a line is asked about.
+type Birth struct {
+	Kind finding.Kind
+	Via  string // function of another module or the standard library that allocates; empty for the line itself
+}
+
+// Tracer answers questions about one program. It is not safe for concurrent use.
+type Tracer struct {
+	src       *source.Program
+	summaries map[question]*outcome
+}
+
+// New returns a tracer for the code that was read.
+func New(src *source.Program) *Tracer {
+	return &Tracer{src: src, summaries: map[question]*outcome{}}
+}
+
+// Trace follows what a birth makes along a stack of the user's own frames, callee
+// first; the first frame is the one of the birth. The code beyond the last frame is
+// not the user's. It returns unknown where the source or the value is not found.
+func (t *Tracer) Trace(b Birth, own []evidence.Frame) finding.Life {
+	if len(own) == 0 {
+		return finding.Life{}
+	}
+	fn := t.src.Function(own[0].File, own[0].Line)
+	if fn == nil {
+		return finding.Life{Unknown: "the source of " + own[0].Function}
+	}
+	s := t.scan(fn)
+	born := t.born(fn, b, own[0].Line)
+	if len(born) == 0 {
+		return finding.Life{Unknown: "which value of the line allocates"}
+	}
+	for _, v := range born {
+		s.birth(v, b)
+	}
+	return t.climb(s, own)
+}
+
+// climb goes from frame to frame for as long as the object leaves the one it is in.
+func (t *Tracer) climb(s *scan, own []evidence.Frame) finding.Life {
+	for i := 0; ; i++ {
+		out := s.run()
+		l := finding.Life{Frame: i, Function: own[i].Function, Boxed: out.boxed, Field: out.field}
+		switch {
+		case out.shared:
+			l.End = finding.EndShared
+			return l
+		case out.global != "":
+			l.End, l.Holder = finding.EndStored, out.global
+			return l
+		case out.unknown != "":
+			l.Unknown = out.unknown
+			return l
+		case !out.leaves():
+			l.End = finding.EndFrame
+			return l
+		case i+1 == len(own):
+			return last(l, out, s.fn)
+		}
+		next := t.src.Function(own[i+1].File, own[i+1].Line)
+		if next == nil {
+			l.Unknown = "the source of " + own[i+1].Function
+			return l
+		}
+		call := callOn(t.src, next, own[i+1].Line, s.fn)
+		if call == nil {
+			l.Unknown = "the call of " + s.fn.Name() + " in " + own[i+1].Function
+			return l
+		}
+		up := t.scan(next)
+		up.ref = s.ref
+		up.out.boxed, up.out.field = out.boxed, out.field
+		up.handed(call, out)
+		s = up
+	}
+}
+
+// last is the life of an object that leaves the outermost of the user's frames.
+func last(l finding.Life, out *outcome, fn *ssa.Function) finding.Life {
+	if out.results != 0 {
+		l.End = finding.EndResult
+		return l
+	}
+	l.End = finding.EndStored
+	for i, p := range fn.Params {
+		if out.params&bit(i) != 0 {
+			l.Holder = p.Name()
+			l.Receiver = i == 0 && fn.Signature.Recv() != nil
+			break
+		}
+	}
+	return l
+}
+
+// callOn finds the call of a function on a line; where the callee is dynamic, the only
+// call of its signature there.
+func callOn(src *source.Program, fn *ssa.Function, line int, callee *ssa.Function) ssa.CallInstruction {
+	var same, dynamic, anywhere []ssa.CallInstruction
+	for _, b := range fn.Blocks {
+		for _, in := range b.Instrs {
+			call, ok := in.(ssa.CallInstruction)
+			if !ok {
+				continue
+			}
+			static := call.Common().StaticCallee()
+			switch here := src.LineOf(call.Pos()) == line; {
+			case static != nil && origin(static) == origin(callee):
+				anywhere = append(anywhere, call)
+				if here {
+					same = append(same, call)
+				}
+			case static == nil && here && sameShape(call.Common(), callee):
+				dynamic = append(dynamic, call)
+			}
+		}
+	}
+	for _, found := range [][]ssa.CallInstruction{same, dynamic, anywhere} {
+		if len(found) == 1 {
+			return found[0]
+		}
+	}
+	return nil
+}
+
+// origin is the function that an instance of a generic one was made of.
+func origin(fn *ssa.Function) *ssa.Function {
+	if o := fn.Origin(); o != nil {
+		return o
+	}
+	return fn
+}
+
+// sameShape reports whether a dynamic call may be one of the function.
+func sameShape(c *ssa.CallCommon, fn *ssa.Function) bool {
+	if c.IsInvoke() {
+		return c.Method.Name() == fn.Name()
+	}
+	if _, builtin := c.Value.(*ssa.Builtin); builtin {
+		return false
+	}
+	sig, ok := c.Value.Type().Underlying().(*types.Signature)
+	return ok && fn.Signature.Recv() == nil && types.Identical(sig.Params(), fn.Signature.Params()) &&
+		types.Identical(sig.Results(), fn.Signature.Results())
+}
+
+// argument is the i-th parameter's value in a call, receivers first.
+func argument(c *ssa.CallCommon, i int) ssa.Value {
+	if c.IsInvoke() {
+		if i == 0 {
+			return c.Value
+		}
+		i--
+	}
+	if i < len(c.Args) {
+		return c.Args[i]
+	}
+	return nil
+}
+
+func bit(i int) uint64 { return 1 << min(uint(i), 63) }
+
+// nameOf is a function as pprof spells it, without type arguments.
+func nameOf(fn *ssa.Function) string {
+	fn = origin(fn)
+	if obj, ok := fn.Object().(*types.Func); ok {
+		return source.Spelling(obj)
+	}
+	return strings.ReplaceAll(fn.String(), "$", ".func")
+}

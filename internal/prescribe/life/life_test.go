@@ -1,0 +1,290 @@
+package life
+
+import (
+	"cmp"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/prescribe/source"
+)
+
+// program has cases: a comment "case NAME 0" marks the line of the birth, "case NAME 1" the line
+// of the call in its caller, and so on.
+const program = `package p
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"sort"
+	"strings"
+	"sync"
+)
+
+type node struct {
+	next *node
+	name string
+	buf  []byte
+}
+
+var global *node
+
+var pool = sync.Pool{New: func() any { return new(node) }}
+
+func newNode(name string) *node {
+	return &node{name: name} // case result 0, case dies 0, case method 0, case global 0, case named 0, case goes 0
+}
+
+func exported() *node { return newNode("a") } // case result 1
+
+func length() int {
+	n := newNode("a") // case dies 1
+	return len(n.name)
+}
+
+// The name comes out of the node, not the node.
+func named() string {
+	n := newNode("a") // case named 1
+	return n.name
+}
+
+func (n *node) push() {
+	m := newNode("b") // case method 1
+	n.next = m
+}
+
+func outer() int {
+	var root node
+	root.push() // case method 2
+	return len(root.name)
+}
+
+func remember() { global = newNode("c") } // case global 1
+
+func spawn() {
+	n := newNode("d") // case goes 1
+	go func() { fmt.Println(n.name) }()
+}
+
+func (n *node) fill(size int) {
+	n.buf = make([]byte, size) // case field 0, case owner 0
+}
+
+func (n *node) Reset() { n.fill(10) } // case field 1
+
+func use(w io.Writer) error {
+	n := &node{}
+	n.fill(100) // case owner 1
+	_, err := w.Write(n.buf)
+	return err
+}
+
+func pooled(size int) {
+	n := pool.Get().(*node)
+	n.buf = make([]byte, size) // case pooled 0
+	pool.Put(n)
+}
+
+func text(b []byte) string { return string(b) } // case text 0, case compared 0
+
+func compared(b []byte) bool { return text(b) == "x" } // case compared 1
+
+func trimmed(b []byte) string { return strings.TrimSpace(text(b)) } // case text 1
+
+func opaque(f func([]byte), n int) {
+	b := make([]byte, n) // case opaque 0
+	f(b)
+}
+
+type sink interface{ Take([]byte) }
+
+func given(s sink, n int) {
+	b := make([]byte, n) // case iface 0
+	s.Take(b)
+}
+
+func joined(xs []string) string {
+	s := ""
+	for _, x := range xs {
+		s += x // case concat 0
+	}
+	return s
+}
+
+func collected(n int) []*node {
+	var out []*node
+	for range n {
+		out = append(out, newNode("e")) // case element 0
+	}
+	return out
+}
+
+func counted(n int) int { return len(collected(n)) } // case element 1
+
+func grown(xs []int) int {
+	var out []int
+	for _, x := range xs {
+		out = append(out, x) // case grown 0
+	}
+	return len(out)
+}
+
+func mapped(xs []string) map[string]int {
+	m := map[string]int{}
+	for _, x := range xs {
+		m[x]++ // case table 0
+	}
+	return m
+}
+
+func distinct(xs []string) int { return len(mapped(xs)) } // case table 1
+
+func reader(s string) (n int) {
+	sc := bufio.NewReader(strings.NewReader(s)) // case reader 0
+	for {
+		if _, err := sc.ReadByte(); err != nil {
+			return n
+		}
+		n++
+	}
+}
+
+func built(xs []string) string {
+	var b bytes.Buffer
+	for _, x := range xs {
+		b.WriteString(x) // case buffer 0
+	}
+	return b.String()
+}
+
+func failing(n int) error {
+	if n < 0 {
+		return nil
+	}
+	return errors.New(fmt.Sprintf("bad %d", n)) // case error 0
+}
+
+func sorted(xs []int) {
+	ys := make([]int, len(xs)) // case sorted 0
+	copy(ys, xs)
+	sort.Slice(ys, func(i, j int) bool { return ys[i] < ys[j] })
+	xs[0] = ys[0]
+}
+
+type shape interface{ area() int }
+
+type square struct{ a, b, c int }
+
+func (s *square) area() int { return s.a }
+
+func boxed(n int) int {
+	var s shape = &square{a: n} // case boxed 0
+	return measure(s)
+}
+
+func measure(s shape) int { return s.area() }
+
+func deferred(n int) int {
+	add := func() { n++ } // case closure 0
+	defer add()
+	return n
+}
+
+func twice[T any](v T, n int) []T {
+	out := make([]T, 0, n) // case generic 0
+	return append(out, v, v)
+}
+
+func four() int { return len(twice(1, 4)) } // case generic 1
+`
+
+// stackOf finds the frames of a case.
+func stackOf(t *testing.T, file, name string) []evidence.Frame {
+	t.Helper()
+	type at struct{ depth, line int }
+	var found []at
+	for i, l := range strings.Split(program, "\n") {
+		_, marks, ok := strings.Cut(l, "// case ")
+		if !ok {
+			continue
+		}
+		for m := range strings.SplitSeq(marks, ", ") {
+			m = strings.TrimPrefix(m, "case ")
+			if n, d, _ := strings.Cut(m, " "); n == name {
+				depth, err := strconv.Atoi(d)
+				if err != nil {
+					t.Fatal(err)
+				}
+				found = append(found, at{depth, i + 1})
+			}
+		}
+	}
+	slices.SortFunc(found, func(a, b at) int { return cmp.Compare(a.depth, b.depth) })
+	var out []evidence.Frame
+	for _, f := range found {
+		out = append(out, evidence.Frame{File: file, Line: f.line, Function: name})
+	}
+	if len(out) == 0 {
+		t.Fatalf("no case %s", name)
+	}
+	return out
+}
+
+func TestTrace(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"go.mod": "module p\n\ngo 1.26\n", "p.go": program} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	src, problems, err := source.Load(t.Context(), source.Request{Dir: dir, Packages: []string{"p"}})
+	if err != nil || len(problems) > 0 {
+		t.Fatal(err, problems)
+	}
+	tracer := New(src)
+	for _, c := range []struct {
+		name  string
+		kind  finding.Kind
+		via   string
+		end   finding.End
+		frame int
+	}{
+		{"result", finding.KindNew, "", finding.EndResult, 1},
+		{"dies", finding.KindNew, "", finding.EndFrame, 1},
+		{"named", finding.KindNew, "", finding.EndFrame, 1},
+		{"method", finding.KindNew, "", finding.EndFrame, 2},
+		{"global", finding.KindNew, "", finding.EndStored, 1},
+		{"goes", finding.KindNew, "", finding.EndShared, 1},
+		{"field", finding.KindMake, "", finding.EndStored, 1},
+		{"owner", finding.KindMake, "", finding.EndFrame, 1},
+		{"pooled", finding.KindMake, "", finding.EndStored, 0},
+		{"text", finding.KindConversion, "", finding.EndResult, 1},
+		{"compared", finding.KindConversion, "", finding.EndFrame, 1},
+		{"opaque", finding.KindMake, "", finding.EndUnknown, 0},
+		{"iface", finding.KindMake, "", finding.EndUnknown, 0},
+		{"concat", finding.KindConcat, "", finding.EndResult, 0},
+		{"grown", finding.KindGrowth, "", finding.EndFrame, 0},
+		{"element", finding.KindGrowth, "", finding.EndFrame, 1},
+		{"table", finding.KindMapGrowth, "", finding.EndFrame, 1},
+		{"reader", finding.KindMake, "bufio.NewReader", finding.EndFrame, 0},
+		{"buffer", finding.KindGrowth, "bytes.(*Buffer).WriteString", finding.EndFrame, 0},
+		{"error", finding.KindConversion, "fmt.Sprintf", finding.EndResult, 0},
+		{"sorted", finding.KindMake, "", finding.EndFrame, 0},
+		{"boxed", finding.KindNew, "", finding.EndUnknown, 0},
+		{"closure", finding.KindClosure, "", finding.EndFrame, 0},
+		{"generic", finding.KindMake, "", finding.EndFrame, 1},
+	} {
+		l := tracer.Trace(Birth{Kind: c.kind, Via: c.via}, stackOf(t, filepath.Join(dir, "p.go"), c.name))
+		if l.End != c.end || l.Frame != c.frame {
+			t.Errorf("%s: end %d in frame %d, want %d in %d (%+v)", c.name, l.End, l.Frame, c.end, c.frame, l)
+		}
+	}
+}
