@@ -167,14 +167,14 @@ func (f *tuneFlags) plan(ctx context.Context, r *recorded, o tune.Options) (*tun
 	if err := f.constrain(&o.Constraint, r); err != nil {
 		return nil, err
 	}
-	w, notes, err := f.workload(r.Bundle, f.run)
+	w, notes, err := tune.Pick(r.Bundle, nil, f.run)
 	if err != nil {
 		// A live service has no log; what a diagnosis knows of it may do.
 		s, failed := diagnose.Open(ctx, r.Bundle, diagnose.Options{})
 		if failed != nil {
 			return nil, err
 		}
-		if w, failed = tune.FromDiagnosis(s.Diagnosis()); failed != nil {
+		if w, notes, err = tune.Pick(r.Bundle, s.Diagnosis(), f.run); err != nil {
 			return nil, err
 		}
 	}
@@ -184,7 +184,7 @@ func (f *tuneFlags) plan(ctx context.Context, r *recorded, o tune.Options) (*tun
 			return nil, err
 		}
 		defer b.Close()
-		second, _, err := f.workload(b, w.Name)
+		second, _, err := tune.Pick(b, nil, w.Name)
 		if err != nil {
 			return nil, fmt.Errorf("-with %s: %w", f.with, err)
 		}
@@ -210,33 +210,11 @@ func (f *tuneFlags) constrain(c *tune.Constraint, r *recorded) error {
 		*c = here
 	case f.container:
 		return fmt.Errorf("-container: %w", err)
-	case r.Manifest.Environment.CgroupLimit > 0:
-		*c = tune.Constraint{Max: unit.Bytes(r.Manifest.Environment.CgroupLimit),
-			Source: "the container of the recording"}
+	default:
+		*c = tune.Limit(r.Manifest.Environment)
 	}
 	c.Burst = burst
 	return nil
-}
-
-// workload picks one run of a bundle.
-func (f *tuneFlags) workload(b *bundle.Bundle, name string) (tune.Workload, []string, error) {
-	ws, notes, err := tune.Read(b)
-	if err != nil {
-		return tune.Workload{}, nil, err
-	}
-	if name == "" {
-		if len(ws) > 1 {
-			notes = append(notes, fmt.Sprintf("the recording has %d runs; this is the one that took most CPU (-run "+
-				"takes another)", len(ws)))
-		}
-		return ws[0], notes, nil
-	}
-	for _, w := range ws {
-		if w.Name == name {
-			return w, notes, nil
-		}
-	}
-	return tune.Workload{}, nil, fmt.Errorf("no run is named %q", name)
 }
 
 func (f *tuneFlags) output(plan *tune.Plan, trials *tune.Trials, created time.Time, std stdio) error {

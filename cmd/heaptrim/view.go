@@ -246,11 +246,15 @@ func (v *viewed) document() *schema.Report { return report.Document(&v.Report.Re
 // plan forecasts settings of the collector, as tune does; nil where the
 // recording cannot bear it, which the page then does not show.
 func (v *viewed) plan(ctx context.Context) *schema.Tune {
-	var f tuneFlags
-	plan, err := f.plan(ctx, v.recorded, tune.Options{Constraint: tune.Constraint{Burst: 1}})
+	w, notes, err := tune.Pick(v.Bundle, v.Report.Diagnosis, "")
 	if err != nil {
 		return nil
 	}
+	plan, err := tune.Make(w, tune.Options{Constraint: tune.Limit(v.Manifest.Environment)})
+	if err != nil {
+		return nil
+	}
+	plan.Notes = append(plan.Notes, notes...)
 	return tuning.Document(plan, nil, v.meta())
 }
 

@@ -57,7 +57,11 @@ func Run(ctx context.Context, b *bundle.Bundle, o Options) (*Report, error) {
 	r.Prescription = prescribe.Run(ctx, s, prescribe.Options{Threshold: o.Threshold, Progress: o.Progress})
 	signals := s.Signals()
 	r.Detections = detect.Run(signals)
-	r.Advice = detect.Advice(r.Prescription.Advice, r.Detections, len(signals))
+	advice := r.Prescription.Advice
+	if a, ok := setting(b, d); ok {
+		advice = slices.Concat([]finding.Advice{a}, advice)
+	}
+	r.Advice = detect.Advice(advice, r.Detections, len(signals))
 	r.Warnings = slices.Concat(d.Warnings, r.Prescription.Warnings)
 	if o.Rules {
 		o.Progress("running the source rules")

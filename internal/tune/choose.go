@@ -14,7 +14,7 @@ type Choice struct {
 	Knob    Knob
 	Point   Point // what it would do
 	Why     string
-	Saves   float64 // share of today's CPU, idle marking left out
+	Saves   float64 // share of today's CPU, idle marking left out; at most what the collector takes today
 	Costs   float64 // bytes of memory beyond today's; negative when it takes less
 	Others  []Other // the other knobs, and why not
 	Refused string  // why nothing is recommended; then only Why is set
@@ -201,7 +201,7 @@ func (m *maker) tooTight(all []candidate) string {
 func (m *maker) chosen(all []candidate, best int) Choice {
 	p := all[best].point
 	today := m.plan.Today
-	c := Choice{Knob: all[best].knob, Point: p, Saves: m.saved(today, p)}
+	c := Choice{Knob: all[best].knob, Point: p, Saves: math.Min(m.saved(today, p), today.Forecast.Collector.Value)}
 	if today.Known() {
 		c.Costs = memoryOf(p.Forecast).Value - memoryOf(today.Forecast).Value
 	}
@@ -216,7 +216,7 @@ func (m *maker) chosen(all []candidate, best int) Choice {
 		}
 		if o.why == "" {
 			o.why = fmt.Sprintf("saves %s against %s, and takes up to %s at the burst against %s",
-				percent(m.saved(today, o.point)), percent(c.Saves), unit.FormatBytes(o.tall),
+				percent(math.Min(m.saved(today, o.point), today.Forecast.Collector.Value)), percent(c.Saves), unit.FormatBytes(o.tall),
 				unit.FormatBytes(all[best].tall))
 		}
 		c.Others = append(c.Others, Other{o.knob, o.point, o.why})

@@ -107,7 +107,13 @@ type Deployment struct {
 // Deploy writes a setting in all forms. Those that only set variables leave a
 // ballast out: it takes code.
 func Deploy(s gcmodel.Setting) Deployment {
-	d := Deployment{Env: envOf(s), Kubernetes: []string{"env:"}}
+	d := Deployment{Env: envOf(s)}
+	if s.GOGC == 100 {
+		d.Env = d.Env[1:] // as the runtime has it: the line would do nothing
+	}
+	if len(d.Env) > 0 {
+		d.Kubernetes = []string{"env:"}
+	}
 	for _, e := range d.Env {
 		name, value, _ := strings.Cut(e, "=")
 		d.Dockerfile = append(d.Dockerfile, "ENV "+e)
@@ -117,7 +123,7 @@ func Deploy(s gcmodel.Setting) Deployment {
 		d.Go = append(d.Go, "// first thing in main; github.com/heaptrim/heaptrim/rt/ballast",
 			fmt.Sprintf("ballast.Set(ballast.Options{Mode: ballast.Classic, Ballast: %s})", goSize(s.Ballast)))
 	}
-	if s.GOGC != 100 || s.Ballast == 0 {
+	if s.GOGC != 100 {
 		d.Go = append(d.Go, fmt.Sprintf("debug.SetGCPercent(%d)", s.GOGC))
 	}
 	if s.Limit > 0 {

@@ -80,7 +80,9 @@ func choice(t *term.Page, p *tune.Plan) {
 		shareInterval(f.Collector), sizeInterval(f.Peak), sizeInterval(f.RSS), share(c.Saves)), term.Normal)
 	d := tune.Deploy(c.Point.Forecast.Setting)
 	t.Blank()
-	t.Linef("  environment  %s", strings.Join(d.Env, " "))
+	if len(d.Env) > 0 {
+		t.Linef("  environment  %s", strings.Join(d.Env, " "))
+	}
 	block(t, "Dockerfile", d.Dockerfile)
 	block(t, "Kubernetes", d.Kubernetes)
 	block(t, "Go", d.Go)

@@ -1,0 +1,78 @@
+package check
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/heaptrim/heaptrim/internal/bundle"
+	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/gcmodel"
+	"github.com/heaptrim/heaptrim/internal/prescribe"
+	"github.com/heaptrim/heaptrim/internal/stats"
+	"github.com/heaptrim/heaptrim/internal/tune"
+	"github.com/heaptrim/heaptrim/internal/unit"
+)
+
+// setting advises the collector's setting that tune recommends for the recording, under the
+// constraint that the recording names. It is false where tune recommends to leave it, has no
+// forecast, or the saving is below the threshold.
+func setting(b *bundle.Bundle, d *finding.Diagnosis) (finding.Advice, bool) {
+	w, _, err := tune.Pick(b, d, "")
+	if err != nil {
+		return finding.Advice{}, false
+	}
+	plan, err := tune.Make(w, tune.Options{Constraint: tune.Limit(d.Environment)})
+	if err != nil {
+		return finding.Advice{}, false
+	}
+	c := plan.Choice
+	if c.Refused != "" || c.Knob == tune.KnobNone || !plan.Today.Known() {
+		return finding.Advice{}, false
+	}
+	cure, ok := prescribe.Find("gc-headroom")
+	if !ok {
+		return finding.Advice{}, false
+	}
+	now, then := plan.Today.Forecast, c.Point.Forecast
+	saves := savedBy(d.Totals.CollectorShare, now, then)
+	if saves.Value < prescribe.DefaultThreshold {
+		return finding.Advice{}, false
+	}
+	text := fmt.Sprintf("set %s: %s collections a second instead of %s, for a largest heap of %s instead of %s",
+		tune.SettingText(then.Setting), unit.FormatCount(then.PerSecond.Value), unit.FormatCount(now.PerSecond.Value),
+		unit.FormatBytes(then.Peak.Value), unit.FormatBytes(now.Peak.Value))
+	return finding.Advice{Title: cure.Title, Remedy: finding.Remedy{
+		Code: cure.Code, Safety: string(cure.Safety), Text: text, Why: chosenUnder(plan, len(b.Manifest.Runs)), Fit: 1,
+		Saves: finding.Prediction{CPU: saves, Basis: "the collector's share of CPU that goes by the forecast of 'heaptrim tune'"},
+	}}, true
+}
+
+// chosenUnder says for which run and which memory a setting was chosen.
+func chosenUnder(p *tune.Plan, runs int) string {
+	text := "forecast of the recording"
+	if runs > 1 {
+		text = "forecast of " + p.Workload.Name + ", the run that took most CPU"
+	}
+	if p.Constraint.Max > 0 {
+		return text + fmt.Sprintf("; chosen for the %s of %s", p.Constraint.Max, p.Constraint.Source)
+	}
+	return text + "; how much memory there is, the recording does not say: 'heaptrim tune -max-memory SIZE' chooses for a bound"
+}
+
+// savedBy is what a setting saves of the collector's share that the profile shows: the part
+// of the collector's CPU that goes by the forecast. What fewer cycles save the program's own
+// code is not in it.
+func savedBy(share stats.Interval, now, then gcmodel.Forecast) stats.Interval {
+	gone := func(was, is float64) float64 {
+		was, is = was*now.CPU.Value, is*then.CPU.Value
+		if was <= 0 {
+			return 0
+		}
+		return math.Max(0, 1-is/was)
+	}
+	return stats.Interval{
+		Value: share.Value * gone(now.Collector.Value, then.Collector.Value),
+		Low:   share.Low * gone(now.Collector.Low, then.Collector.High),
+		High:  share.High * gone(now.Collector.High, then.Collector.Low),
+	}
+}
