@@ -16,19 +16,19 @@ import (
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
-// Measuring what fresh memory costs may take some of the time that was recorded:
-// the first comparisons already tell, and beyond 4 s a shape is known as well as
-// a shared machine lets it be.
+// The measurement of cache misses may take a share of the recorded time. A few
+// comparisons already give a figure, and more than 4 s for a shape gain nothing on a
+// shared machine.
 const (
 	freshShare = 0.15
 	fewest     = 12 * cachemiss.Comparison
 	most       = 4 * time.Second
 )
 
-// CacheMisses measures what a line of fresh memory costs programs of the
-// runs' shapes on this machine, now that it is theirs no more, and adds that to
-// the recording. recorded is how long the runs took: after a short recording
-// there is no time for it, or for the shapes of the most runs only.
+// CacheMisses measures the cache-miss cost of fresh memory for programs with the runs'
+// shapes, now that no run uses the machine any more, and adds it to the recording.
+// recorded is how long the runs took. After a short recording there is no time for the
+// measurement, or only for the shapes of most runs.
 func CacheMisses(ctx context.Context, w *bundle.Writer, recorded time.Duration, progress func(string, ...any)) error {
 	var runs []evidence.Run
 	if err := w.Update(func(m *evidence.Manifest) { runs = slices.Clone(m.Runs) }); err != nil {
@@ -51,7 +51,7 @@ func CacheMisses(ctx context.Context, w *bundle.Writer, recorded time.Duration, 
 	n := int(min(allowed/time.Duration(len(shapes)), most) / cachemiss.Comparison)
 	known := map[cachemiss.Shape]*evidence.CacheMiss{}
 	for _, s := range shapes {
-		progress("measuring what fresh memory costs the caches beside %s in use", unit.Bytes(s.LiveBytes))
+		progress("measuring the cache misses that fresh memory causes with %s in use", unit.Bytes(s.LiveBytes))
 		c, err := cachemiss.Measure(ctx, s, n)
 		if err != nil {
 			return err
@@ -65,7 +65,7 @@ func CacheMisses(ctx context.Context, w *bundle.Writer, recorded time.Duration, 
 	})
 }
 
-// mostFirst returns the shapes of most runs first.
+// mostFirst sorts shapes by their number of runs, largest first.
 func mostFirst(count map[cachemiss.Shape]int) []cachemiss.Shape {
 	var shapes []cachemiss.Shape
 	for s := range count {
@@ -83,9 +83,9 @@ func mostFirst(count map[cachemiss.Shape]int) []cachemiss.Shape {
 	return shapes
 }
 
-// shapeOf tells how a run uses memory: its live heap in steps of half an
-// octave, as its log of the collector has it, and how many threads it kept
-// busy. It is false where the recording does not tell.
+// shapeOf returns how a run uses memory: its live heap by the collector's log, in
+// steps of half an octave, and the number of threads that it kept busy. It returns
+// false if the recording does not show it.
 func shapeOf(dir string, run evidence.Run) (cachemiss.Shape, bool) {
 	var live, fresh []unit.Bytes
 	s := cachemiss.Shape{Threads: 1}
@@ -111,17 +111,16 @@ func shapeOf(dir string, run evidence.Run) (cachemiss.Shape, bool) {
 	return s, true
 }
 
-// halfOctave is the median in steps of half an octave. The log has whole MiB:
-// none is less than a half.
+// halfOctave returns the median in steps of half an octave. The log has whole MiB; a
+// smaller size counts as half a MiB.
 func halfOctave(sizes []unit.Bytes) int64 {
 	slices.Sort(sizes)
 	median := math.Max(float64(sizes[len(sizes)/2]), 1<<19)
 	return int64(math.Exp2(math.Round(2*math.Log2(median)) / 2))
 }
 
-// heaps are the bytes that each collection of a log left alive, and those from
-// there to the goal that it was started for; collections that the program
-// forced are left out.
+// heaps returns for each collection of a log its live bytes and the distance from
+// there to its heap goal. Forced collections are excluded.
 func heaps(file string) (live, fresh []unit.Bytes, err error) {
 	f, err := os.Open(file)
 	if err != nil {

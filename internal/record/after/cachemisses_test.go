@@ -14,8 +14,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/record/cachemiss"
 )
 
-// collections is a log of three cycles that leave live MiB alive, and one that
-// was forced.
+// collections returns a log of three cycles that leave live MiB, and a forced one.
 func collections(live int) string {
 	var b strings.Builder
 	for i := range 4 {
@@ -91,6 +90,6 @@ func TestKeepFreshLines(t *testing.T) {
 		}
 	}
 	f(3*time.Second, false, false, false)
-	f(5*time.Second, false, true, true) // time for the shape of the most runs
+	f(5*time.Second, false, true, true) // only time for the shape of most runs
 	f(10*time.Second, true, true, true)
 }

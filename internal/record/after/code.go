@@ -1,6 +1,6 @@
-// Package after adds to a recording what can be had when its runs are over: the
-// machine code of the functions with samples, and what page faults and fresh
-// memory cost on this machine.
+// Package after adds to a recording what is measured after its runs: the machine code
+// of functions with samples, and the costs of page faults and cache misses on this
+// machine.
 package after
 
 import (
@@ -22,17 +22,17 @@ import (
 	"github.com/heaptrim/heaptrim/internal/ingest/pprof"
 )
 
-// keptFunctions is how many functions a recording holds the machine code of:
-// more than have samples in most programs.
+// keptFunctions is the most functions whose machine code a recording keeps. Most
+// programs have samples in fewer functions.
 const keptFunctions = 2000
 
-// maxPattern bounds the expression that names functions: the command line of
-// Windows holds 32 767 characters.
+// maxPattern bounds the pattern of function names: a command line on Windows has at
+// most 32 767 characters.
 const maxPattern = 30_000
 
-// Disassemble returns what go tool objdump prints of the functions of a
-// binary, named as profiles do. Those that the binary does not have are left
-// out; the go command must be there.
+// Disassemble returns the output of go tool objdump for the given functions of a
+// binary, named as in profiles. Functions that the binary does not have are skipped.
+// The go command must be installed.
 func Disassemble(ctx context.Context, binary string, functions []string) ([]byte, error) {
 	var out, patterns []byte
 	flush := func() error {
@@ -44,10 +44,10 @@ func Disassemble(ctx context.Context, binary string, functions []string) ([]byte
 		return err
 	}
 	for _, f := range functions {
-		// Profiles leave out the types that a generic function was made for.
+		// Profiles omit the type arguments of generic functions.
 		p := strings.ReplaceAll(regexp.QuoteMeta(f), `\[\.\.\.\]`, `\[.*\]`)
 		if len(p) > maxPattern {
-			continue // no function of a compiler has such a name
+			continue // no compiler generates such a name
 		}
 		if len(patterns)+len(p) > maxPattern {
 			if err := flush(); err != nil {
@@ -65,7 +65,7 @@ func Disassemble(ctx context.Context, binary string, functions []string) ([]byte
 	return out, nil
 }
 
-// disassembled is the text of the functions that a pattern matches as a whole.
+// disassembled returns the code of the functions whose whole name matches pattern.
 func disassembled(ctx context.Context, binary, pattern string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "go", "tool", "objdump", "-s", "^("+pattern+")$", binary)
 	var out, said bytes.Buffer
@@ -81,10 +81,10 @@ func firstSaid(s string) string {
 	return line
 }
 
-// Code adds the machine code of the functions with samples to a recording:
-// its binaries are gone afterwards. binary names that of a run, "" where none
-// is known. Parts that cannot be had are left out of the recording, which is
-// whole without them.
+// Code adds the machine code of functions with samples to a recording, because the
+// binaries are deleted afterwards. binary returns the binary of a run, or "" if
+// unknown. If a binary cannot be read, that is noted in the manifest; the recording is
+// valid without it.
 func Code(ctx context.Context, w *bundle.Writer, binary func(evidence.Run) string) error {
 	var runs []evidence.Run
 	if err := w.Update(func(m *evidence.Manifest) { runs = slices.Clone(m.Runs) }); err != nil {
@@ -134,9 +134,9 @@ func Code(ctx context.Context, w *bundle.Writer, binary func(evidence.Run) strin
 	return nil
 }
 
-// addHot adds what a function has of each kind of sample of a run: the share that
-// was on itself, and a part of what its calls had, because a function that only
-// calls has instructions worth a look too.
+// addHot adds each function's share of each kind of sample in a run: all of its own
+// samples, and part of those of its callees, because the code of a function that only
+// calls others is also of interest.
 func addHot(hot map[string]float64, dir string, run evidence.Run) error {
 	names := [...]string{"cpu", "alloc_space", "inuse_space"}
 	var sums [len(names)]hotSum
@@ -172,7 +172,7 @@ func addHot(hot map[string]float64, dir string, run evidence.Run) error {
 	return nil
 }
 
-// hotSum is what functions have of one kind of sample.
+// hotSum sums one kind of sample by function.
 type hotSum struct {
 	all float64
 	own map[string]float64
@@ -193,7 +193,7 @@ func (h *hotSum) add(stack []*evidence.Location, v float64) {
 	}
 }
 
-// hottest returns the names of the n largest weights.
+// hottest returns the n names with the largest weights.
 func hottest(weights map[string]float64, n int) []string {
 	names := slices.Sorted(maps.Keys(weights))
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(weights[b], weights[a]) })

@@ -11,7 +11,8 @@ import (
 	"github.com/heaptrim/heaptrim/internal/ingest/pprof"
 )
 
-// TestHot: functions of any kind of sample count, in the order of their shares.
+// TestHot checks that functions with any kind of sample count, ordered by their
+// shares.
 func TestHot(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name string, types []evidence.ValueType, functions ...string) {

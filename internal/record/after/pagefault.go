@@ -9,8 +9,8 @@ import (
 	"github.com/heaptrim/heaptrim/internal/record/pagefault"
 )
 
-// PageFault adds what a page fault costs here to the runs that were made
-// alone, too. A machine that does not tell it is no reason to lose a recording.
+// PageFault adds the cost of a page fault on this machine to the runs that also ran
+// unprofiled. If it cannot be measured, the recording gets a warning and stays valid.
 func PageFault(ctx context.Context, w *bundle.Writer) error {
 	alone := func(run evidence.Run) bool {
 		return slices.ContainsFunc(run.Parts, func(p evidence.Part) bool { return p.Pass == evidence.PassAlone })

@@ -11,21 +11,21 @@ import (
 	"github.com/heaptrim/heaptrim/internal/record/recorder"
 )
 
-// smallGoal is the heap goal below which a benchmark runs once more alone. The
-// CPU profile's buffers are 1.2 MB on the heap, and 0.13 MB of them are scanned, with
-// Go 1.26: a tenth of such a goal or more. With larger heaps the collections that the log
-// counts tell the same within some percent.
+// smallGoal is the heap goal below which a benchmark also runs unprofiled. With Go
+// 1.26 the CPU profile's buffers take 1.2 MB of heap, of which 0.13 MB are scanned: at
+// least a tenth of such a goal. With larger heaps, the cycle counts of the log agree
+// within some percent.
 const smallGoal = 12 << 20
 
-// fewestAlone is how many collections it takes that two runs can be compared by them.
+// fewestAlone is how many collections two runs need to be compared by them.
 const fewestAlone = 20
 
-// alone runs the same operations with nothing on the heap that is not the
-// program's, if that is small: no profile and no log. What the process used then stands
-// beside what it used while it was profiled.
+// alone repeats the same operations without profile and log, if the heap is small, so
+// that the heap holds only the program's data. What the process used then can be
+// compared with the profiled run.
 func (b *benchRun) alone(ctx context.Context) error {
 	return b.optional(ctx, b.recordAlone,
-		"it could not be run without a profile, so what the profile itself changes is not known")
+		"it could not be run without a profile, so the effect of the profile itself is unknown")
 }
 
 func (b *benchRun) recordAlone(ctx context.Context) error {
@@ -47,24 +47,24 @@ func (b *benchRun) recordAlone(ctx context.Context) error {
 		return err
 	}
 	if !use.Complete {
-		return errors.New("the program ended before the recorder did")
+		return errors.New("the program ended before the recorder finished")
 	}
 	p := b.part(evidence.Part{Path: "alone.txt", Kind: evidence.KindBench, Pass: evidence.PassAlone, Ops: b.ops}, res)
 	return b.keepText(withUse(p, use), b.benchText(res.out))
 }
 
-// withUse adds what the recorder says that the process has used.
+// withUse adds what the process used, as the recorder reports it.
 func withUse(p evidence.Part, use recorder.Result) evidence.Part {
 	p.Profiled, p.MinorFaults, p.Sleeps, p.Cycles, p.Collector = use.Profiled, use.Faults, use.Sleeps, use.Cycles,
 		use.Collector
 	return p
 }
 
-// hasSmallGoal reports whether there are enough collections in the log, and most of
-// them for a small heap.
+// hasSmallGoal reports whether the log has enough collections, most of them with a
+// small heap goal.
 func (b *benchRun) hasSmallGoal() bool {
 	small, all := 0, 0
-	// What does not read is no cycle: the log's own part says so.
+	// Unreadable lines are skipped here; reading the log's own part reports them.
 	_, _ = gctrace.Scan("", bytes.NewReader(b.log), func(c evidence.Cycle) error {
 		if !c.Forced {
 			all++

@@ -10,8 +10,9 @@ import (
 	"github.com/heaptrim/heaptrim/internal/record/recordtest"
 )
 
-// TestAlone: a benchmark with a small heap is run alone, too, for the same number of
-// operations, and one with a large heap or without collections is not.
+// TestAlone checks that a benchmark with a small heap also runs unprofiled, with the
+// same number of operations, and that one with a large heap or without collections
+// does not.
 func TestAlone(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds and measures programs")
@@ -64,35 +65,35 @@ func BenchmarkStill(b *testing.B) {
 				profiled = append(profiled, p)
 			}
 		}
-		small := run.Name == "BenchmarkSmall" && runtime.GOOS == "linux" // elsewhere nobody tells what a process used
-		// A busy machine may not tell what a page fault costs. Then the user is told.
+		small := run.Name == "BenchmarkSmall" && runtime.GOOS == "linux" // only there is the use known
+		// On a busy machine the measurement of page faults may fail, with a warning.
 		untold := small && run.PageFault == nil && len(b.Manifest.Warnings) > 0
 		if (len(alone) == 1) != small || (run.PageFault != nil) != small && !untold {
-			t.Errorf("%s: alone %+v, a page fault costs %+v, warnings %q", run.Name, alone, run.PageFault,
+			t.Errorf("%s: unprofiled %+v, a page fault costs %+v, warnings %q", run.Name, alone, run.PageFault,
 				b.Manifest.Warnings)
 		}
 		for _, p := range alone {
 			if p.Kind != evidence.KindBench || len(profiled) != 1 || p.Ops != profiled[0].Ops || p.Wall <= 0 {
 				t.Errorf("%s: alone %+v, profiled %+v", run.Name, p, profiled)
 			}
-			// The runtime accounts for the collector by the clock: where the process has to
-			// wait for a processor, that may be more than it was given.
+			// The runtime accounts for the collector by wall clock. If the process has to wait for
+			// a processor, that may be more CPU time than it got.
 			if p.Cycles <= 0 || p.Collector <= 0 || p.Collector > p.Wall*time.Duration(runtime.NumCPU()) ||
 				p.Profiled <= 0 || p.MinorFaults <= 0 {
-				t.Errorf("%s: alone it used %+v", run.Name, p)
+				t.Errorf("%s: unprofiled it used %+v", run.Name, p)
 			}
 		}
 	}
 }
 
-// TestAloneFails: a benchmark that cannot be run alone is recorded all the same, and
-// the user is told.
+// TestAloneFails checks that a benchmark that cannot run unprofiled is still recorded,
+// with a warning.
 func TestAloneFails(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds and measures programs")
 	}
 	if runtime.GOOS != "linux" {
-		t.Skip("nobody tells what a process used")
+		t.Skip("this system does not report what a process used")
 	}
 	dir := recordtest.WriteTree(t, "go.mod", "module example.com/alonetest\n\ngo 1.25\n", "alone_test.go",
 		`package alonetest

@@ -1,6 +1,6 @@
-// Package bench records the benchmarks of packages. Each is run once an
-// instrument over the same work: timing with a CPU profile, allocations at a fine
-// rate, the collector's log, and the same work alone.
+// Package bench records the benchmarks of packages. Each benchmark runs in several
+// passes over the same work: timing with a CPU profile, allocations at a fine rate,
+// the collector's log, and, with a small heap, unprofiled.
 package bench
 
 import (
@@ -34,15 +34,14 @@ type Options struct {
 	Progress   func(format string, args ...any)
 }
 
-// errNoBenchmarks says that the packages hold nothing that could be run.
+// errNoBenchmarks means that the packages have no benchmarks that could run.
 var errNoBenchmarks = errors.New("no benchmarks to record")
 
-// Record builds the test binary of each package once and records its
-// benchmarks into w, each by separate passes over the same work: timing with a
-// CPU profile, allocations at a fine rate, the collector's own log, and nothing at
-// all where the heap is small. After them it measures what fresh memory costs the
-// caches, and what a page fault costs. When ctx ends, what has been recorded stays in
-// w and the error is ctx's.
+// Record builds the test binary of each package once and records its benchmarks into
+// w, in separate passes over the same work: timing with a CPU profile, allocations at
+// a fine rate, the collector's own log, and an unprofiled pass if the heap is small.
+// After them it measures the costs of cache misses and page faults. When ctx ends, w
+// keeps what has been recorded and the error is ctx's.
 func Record(ctx context.Context, o Options, w *bundle.Writer) error {
 	o = o.withDefaults()
 	tmp, err := os.MkdirTemp("", "heaptrim-")
@@ -87,7 +86,7 @@ func Record(ctx context.Context, o Options, w *bundle.Writer) error {
 	return after.PageFault(ctx, w)
 }
 
-// binaryOf is the test binary of a run's package.
+// binaryOf returns the test binary of a run's package.
 func (r *benchRecorder) binaryOf(run evidence.Run) string {
 	for _, p := range r.pkgs {
 		if p.ImportPath == run.Package {
@@ -116,7 +115,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// benchRecorder records the benchmarks of one call of Packages.
+// benchRecorder records the benchmarks of one call of Record.
 type benchRecorder struct {
 	o           Options
 	w           *bundle.Writer
@@ -132,11 +131,10 @@ type testPackage struct {
 	gocmd.Package
 	source   benchSource
 	binary   string
-	recorder bool // the binary holds the recorder
+	recorder bool // the recorder is in the binary
 }
 
-// prepare finds the packages, builds their test binaries and describes the
-// target.
+// prepare finds the packages, builds their test binaries and describes the target.
 func (r *benchRecorder) prepare(ctx context.Context) error {
 	list, err := r.tool.Packages(ctx, r.o.Patterns)
 	if err == nil {
@@ -188,8 +186,8 @@ func (r *benchRecorder) prepare(ctx context.Context) error {
 	return r.describe(ctx)
 }
 
-// findHelperLoops adds the measured loops that stand in packages of the user's
-// which help with benchmarks.
+// findHelperLoops adds measured loops in the user's non-test files, which benchmarks
+// may call.
 func (r *benchRecorder) findHelperLoops(ctx context.Context) error {
 	paths := make([]string, len(r.pkgs))
 	for i, p := range r.pkgs {
@@ -212,7 +210,7 @@ func (r *benchRecorder) findHelperLoops(ctx context.Context) error {
 	return nil
 }
 
-// describe writes the target and where it is recorded into the manifest.
+// describe writes the target and the environment into the manifest.
 func (r *benchRecorder) describe(ctx context.Context) error {
 	t := evidence.Target{Kind: evidence.TargetPackages, Args: r.o.Patterns, BuildFlags: r.o.BuildFlags}
 	if err := gocmd.DescribeModules(ctx, r.tool, &t); err != nil {
@@ -241,14 +239,14 @@ func (r *benchRecorder) describe(ctx context.Context) error {
 	})
 }
 
-// choose applies the budget, of which looking at the benchmarks took a part: at
-// most half of it counts, so that a slow look leaves something to record.
+// choose plans the benchmarks within the budget. The time for probing is subtracted,
+// but at most half of the budget, so that slow probing leaves time to record.
 func (r *benchRecorder) choose(all []probed, look time.Duration) ([]planned, []probed) {
 	left := r.o.Budget - min(look, r.o.Budget/2)
 	return plan(all, left/time.Duration(r.o.Count), r.o.BenchTime)
 }
 
-// leaveOut tells the reader of the report what the budget kept out.
+// leaveOut notes the benchmarks that did not fit the budget.
 func (r *benchRecorder) leaveOut(rest []probed) {
 	names := make([]string, len(rest))
 	for i, p := range rest {
@@ -258,8 +256,8 @@ func (r *benchRecorder) leaveOut(rest []probed) {
 		r.o.Budget, strings.Join(firstOf(names, 8), ", ")))
 }
 
-// lacks notes benchmarks that are not in the recording. The manifest is best
-// effort here and in warn: the recording itself goes on.
+// lacks notes benchmarks that are missing in the recording. Here and in warn, errors
+// of the manifest are ignored: the recording itself goes on.
 func (r *benchRecorder) lacks(text string) {
 	r.lastWarning = text
 	r.o.Progress("without %s", text)
@@ -272,8 +270,8 @@ func (r *benchRecorder) warn(text string) {
 	_ = r.w.Update(func(m *evidence.Manifest) { m.Warnings = append(m.Warnings, text) })
 }
 
-// firstFailure is the telling line of what a failed command printed, after the
-// error's own first line.
+// firstFailure returns the most useful line of a failed command's output, which
+// follows the first line of the error.
 func firstFailure(err error) string {
 	lines := strings.Split(err.Error(), "\n")
 	for _, l := range lines[1:] {

@@ -45,12 +45,11 @@ func TestDisassemble(t *testing.T) {
 	}
 	if _, err := after.Disassemble(context.Background(), filepath.Join(t.TempDir(), "none"),
 		[]string{"f"}); err == nil {
-		t.Error("a binary that is not there is no error")
+		t.Error("no error for a missing binary")
 	}
 }
 
-// TestCodeOfBenchmarks looks for the machine code of a recording's hottest
-// functions.
+// TestCodeOfBenchmarks looks for the machine code of a recording's hottest functions.
 func TestCodeOfBenchmarks(t *testing.T) {
 	b := recordBenchmarks(t, Options{Dir: codeModule(t), Bench: "Sum$", BenchTime: 200e6})
 	for _, run := range b.Manifest.Runs {
@@ -111,7 +110,7 @@ func BenchmarkSum(b *testing.B) {
 	return dir
 }
 
-// recordBenchmarks records what o says into a bundle.
+// recordBenchmarks records with the options o into a bundle.
 func recordBenchmarks(t *testing.T, o Options) *bundle.Bundle {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "b")
@@ -133,7 +132,7 @@ func recordBenchmarks(t *testing.T, o Options) *bundle.Bundle {
 	return b
 }
 
-// TestManyWords records a benchmark that prints more than is kept of it.
+// TestManyWords records a benchmark whose output is longer than what is kept.
 func TestManyWords(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds and measures programs")

@@ -15,25 +15,24 @@ import (
 	"github.com/heaptrim/heaptrim/internal/record/recorder"
 )
 
-// How a benchmark is run to learn what a cycle costs. At three times the
-// distance a pair of stretches, with the one before each, has eight cycles'
-// worth of work; four times would tell no more in the same time, and take more
-// memory.
+// Settings of the cycle-cost measurement. With three times GOGC, a pair of stretches
+// and the stretch before each take the work of eight cycles. Four times GOGC would not
+// be more precise in the same time and would use more memory.
 const (
 	paceTimes   = 3
 	fewestPairs = 7 // one may be lost at either end
 	enoughPairs = 24
 )
 
-// pairTime is how long two stretches of either distance take, of a program whose
-// collections come at the given distance by themselves.
+// pairTime is the length of a pair of stretches with the stretch before each, for a
+// program whose collections are distance apart at its own GOGC.
 func pairTime(distance time.Duration) time.Duration {
 	return 2 * (max(distance, recorder.LeastStretch) + max(paceTimes*distance, recorder.LeastStretch))
 }
 
-// paces runs the work again with collections at two distances in turn, if the
-// collector pass had enough of them, and tells what one costs. Programs that
-// hardly collect, or would need much of the memory, are left alone.
+// paces repeats the work with two GOGC values in turn and records what a cycle costs,
+// if the collector pass had enough collections. It skips programs that rarely collect
+// or would need too much memory.
 func (b *benchRun) paces(ctx context.Context) error {
 	return b.optional(ctx, b.measurePaces, "what a cycle costs could not be measured")
 }
@@ -51,7 +50,8 @@ func (b *benchRun) measurePaces(ctx context.Context) error {
 	ops := int64(float64(b.ops) * float64(want) / float64(b.measured))
 	cost, took, err := b.runAtPaces(ctx, ops)
 	if errors.Is(err, errFewPairs) && took > 0 && took < want/2 {
-		// The machine was that much slower when the operations were counted.
+		// The machine was slower by that factor when the collector pass counted the
+		// operations.
 		ops = int64(float64(ops) * float64(want) / float64(max(took, want/16)))
 		cost, _, err = b.runAtPaces(ctx, ops)
 	}
@@ -61,9 +61,9 @@ func (b *benchRun) measurePaces(ctx context.Context) error {
 	return b.rec.w.Update(func(m *evidence.Manifest) { m.Runs[b.id].CycleCost = &cost })
 }
 
-// runAtPaces runs so many operations with collections at two distances in turn
-// and returns what a cycle cost, and how long they took; nothing where the
-// recorder has said why it left the pace alone.
+// runAtPaces runs ops operations with two GOGC values in turn. It returns the cost of
+// a cycle and the time that the operations took; zero if the recorder left GOGC
+// unchanged, which it notes itself.
 func (b *benchRun) runAtPaces(ctx context.Context, ops int64) (evidence.CycleCost, time.Duration, error) {
 	dir, err := os.MkdirTemp(b.rec.tmp, "rec-")
 	if err != nil {
@@ -90,8 +90,8 @@ func (b *benchRun) runAtPaces(ctx context.Context, ops int64) (evidence.CycleCos
 
 var errFewPairs = errors.New("too few pairs of stretches")
 
-// costOf reads what the recorder noted of the last part of its window, which
-// took as long as the benchmark measured.
+// costOf estimates the cost from the end of the recorder's window, as long as the
+// benchmark's measured time; before that the benchmark sets up.
 func costOf(files recorder.Result, measured time.Duration) (evidence.CycleCost, error) {
 	f, err := os.Open(files.Files.Paces)
 	if err != nil {
@@ -110,10 +110,10 @@ func costOf(files recorder.Result, measured time.Duration) (evidence.CycleCost, 
 	return c, err
 }
 
-// paceOf is how many collections the pacer started in a log, and how large
-// their heap becomes at the longer distance.
+// paceOf returns the number of unforced collections in a log and the largest heap to
+// expect with the larger GOGC.
 func (b *benchRun) paceOf(log []byte) (cycles int, peak int64) {
-	// What does not read is no cycle: the log's own part says so.
+	// Unreadable lines are skipped here; reading the log's own part reports them.
 	_, _ = gctrace.Scan("", bytes.NewReader(log), func(c evidence.Cycle) error {
 		if !c.Forced {
 			cycles++
@@ -124,8 +124,8 @@ func (b *benchRun) paceOf(log []byte) (cycles int, peak int64) {
 	return cycles, peak
 }
 
-// memoryFor is how much a benchmark may take that would take less by itself: a
-// quarter of what there is.
+// memoryFor returns how much memory a benchmark may use with the larger GOGC: a
+// quarter of what is available.
 func memoryFor(e evidence.Environment) int64 {
 	all := e.MemoryBytes
 	if e.CgroupLimit > 0 {

@@ -15,8 +15,8 @@ import (
 	"github.com/heaptrim/heaptrim/internal/record/recordtest"
 )
 
-// TestCycleCost: a benchmark that collects often is run at two paces, and one
-// that does not is left alone.
+// TestCycleCost checks that a benchmark that collects often also runs with two GOGC
+// values, and one that does not is skipped.
 func TestCycleCost(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds and measures programs")
@@ -47,8 +47,8 @@ func BenchmarkStill(b *testing.B) {
 	checkCycleCosts(t, recordBenchmarks(t, Options{Dir: dir, Bench: ".", BenchTime: 2 * time.Second}))
 }
 
-// checkCycleCosts: BenchmarkChurn has a cost, and no other benchmark. A busy machine may
-// leave too few pairs of stretches, of which the user is told.
+// checkCycleCosts checks that only BenchmarkChurn has a cycle cost. A busy machine may
+// leave too few pairs of stretches; then there must be a warning.
 func checkCycleCosts(t *testing.T, b *bundle.Bundle) {
 	t.Helper()
 	few := strings.Contains(strings.Join(b.Manifest.Warnings, "\n"), errFewPairs.Error())
@@ -70,7 +70,7 @@ func checkCycleCosts(t *testing.T, b *bundle.Bundle) {
 	}
 }
 
-// TestFewPairs: a recording that was too short is told from one that is damaged.
+// TestFewPairs distinguishes a recording that is too short from a damaged one.
 func TestFewPairs(t *testing.T) {
 	f := func(text string, few bool) {
 		t.Helper()
@@ -107,7 +107,7 @@ func TestMemoryFor(t *testing.T) {
 			t.Errorf("%d bytes, limited to %d: %d, want %d", e.MemoryBytes, e.CgroupLimit, got, want)
 		}
 	}
-	f(evidence.Environment{}, 0) // not known: none is taken
+	f(evidence.Environment{}, 0) // unknown memory: none may be used
 	f(evidence.Environment{MemoryBytes: 8 << 30}, 2<<30)
 	f(evidence.Environment{MemoryBytes: 8 << 30, CgroupLimit: 1 << 30}, 256<<20)
 }

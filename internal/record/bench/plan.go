@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// probed is what a short first run said of one benchmark.
+// probed is the result of a short first run of one benchmark.
 type probed struct {
 	pkg         int    // index into the packages under test
 	name        string // with sub-benchmark path, without the -P suffix
@@ -19,9 +19,8 @@ type probed struct {
 	allocsPerOp float64
 }
 
-// planned is the work chosen for one benchmark: the same number of operations
-// in the timing and the collector pass, fewer where every allocation is
-// recorded.
+// planned is the work chosen for one benchmark: the same number of operations in the
+// timing and the collector pass, and fewer where every allocation is recorded.
 type planned struct {
 	probed
 	ops      int64
@@ -35,21 +34,20 @@ const (
 	defaultBenchTime = 1500 * time.Millisecond // a timing pass when -bench names the benchmarks
 	shortBenchTime   = 500 * time.Millisecond  // the shortest worth recording: 50 samples of one core
 	longBenchTime    = 1500 * time.Millisecond
-	// A benchmark takes two passes of equal length, about half of one for
-	// allocations, one more where its heap is small, and up to one where it collects often:
-	// few have all of them.
+	// A benchmark takes two passes of equal length, about half of one for allocations, one
+	// more if its heap is small, and up to one more if it collects often. Few benchmarks
+	// have all of them.
 	passes = 3.75
-	// Beside them it takes up to five processes to start and to end, each with the
-	// benchmark's own set-up.
+	// In addition, up to five processes start and end, each with the benchmark's set-up.
 	perBenchmark = 200 * time.Millisecond
 	// Recording an allocation with its stack costs one to two microseconds, so
 	// this many take about half a second, a third of a long pass.
 	recordedAllocs = 300_000
 )
 
-// plan spreads the budget over the benchmarks. perBench > 0 fixes the timing
-// pass and no budget applies. Benchmarks that do not fit are returned as left
-// out: the budget then goes to as many top-level benchmarks as possible.
+// plan spreads the budget over the benchmarks. perBench > 0 fixes the length of the
+// timing pass; then no budget applies. Benchmarks that do not fit are returned in
+// leftOut. The budget then covers as many top-level benchmarks as possible.
 func plan(all []probed, budget, perBench time.Duration) (chosen []planned, leftOut []probed) {
 	allocs := float64(recordedAllocs)
 	if perBench == 0 {
@@ -73,8 +71,8 @@ func plan(all []probed, budget, perBench time.Duration) (chosen []planned, leftO
 	return chosen, leftOut
 }
 
-// spread picks n benchmarks, one of each top-level benchmark in turn, those
-// that allocate most first within each.
+// spread picks n benchmarks, one of each top-level benchmark in turn and within each
+// those with the highest allocation rate first.
 func spread(all []probed, n int) (chosen, rest []probed) {
 	if len(all) <= n {
 		return all, nil
@@ -100,7 +98,7 @@ func spread(all []probed, n int) (chosen, rest []probed) {
 	return chosen, rest
 }
 
-// byAllocation returns the indices of all by falling allocation rate.
+// byAllocation returns the indices of all, highest allocation rate first.
 func byAllocation(all []probed) []int {
 	order := make([]int, len(all))
 	for i := range order {
@@ -116,8 +114,8 @@ func topLevel(name string) string {
 	return top
 }
 
-// benchPattern is the -test.bench expression that selects exactly one
-// benchmark, level by level.
+// benchPattern returns the -test.bench expression that selects exactly one benchmark,
+// level by level.
 func benchPattern(name string) string {
 	parts := strings.Split(name, "/")
 	for i, p := range parts {

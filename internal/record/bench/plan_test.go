@@ -6,9 +6,8 @@ import (
 	"time"
 )
 
-// However many benchmarks there are, what is planned for them fits the budget,
-// by the stated costs of a pass and of an allocation that is recorded; what does
-// not is left out.
+// However many benchmarks there are, the plan must fit the budget by the stated costs
+// of a pass and of a recorded allocation. Benchmarks that do not fit are left out.
 func TestPlanFitsTheBudget(t *testing.T) {
 	for _, budget := range []time.Duration{20 * time.Second, time.Minute, 5 * time.Minute} {
 		for n := 1; n <= 400; n += 7 {
@@ -26,7 +25,7 @@ func TestPlanFitsTheBudget(t *testing.T) {
 				if p.length < shortBenchTime || p.length > longBenchTime {
 					t.Fatalf("%v, %d benchmarks: a timing pass of %v", budget, n, p.length)
 				}
-				recording := time.Duration(float64(p.allocOps) * p.allocsPerOp * 1700) // ns an allocation
+				recording := time.Duration(float64(p.allocOps) * p.allocsPerOp * 1700) // ns per allocation
 				takes += 2*p.length + recording + 3*p.length/4 + perBenchmark
 			}
 			if takes > budget*21/20 {
@@ -40,8 +39,8 @@ func TestPlanFitsTheBudget(t *testing.T) {
 	}
 }
 
-// A length that was asked for is kept, and the number of allocations that are
-// recorded does not depend on it.
+// A requested length must be kept, and the number of recorded allocations must not
+// depend on it.
 func TestPlanOfAGivenLength(t *testing.T) {
 	all := []probed{{name: "BenchmarkA", nsPerOp: 1000, allocsPerOp: 10}}
 	chosen, leftOut := plan(all, time.Second, 300*time.Millisecond)

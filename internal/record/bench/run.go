@@ -22,21 +22,21 @@ import (
 	"github.com/heaptrim/heaptrim/internal/record/recorder"
 )
 
-// flushBenchmark runs last and writes the recorder's profile: a test binary
-// has no other hook at its end that works beside a TestMain of the user's.
+// flushBenchmark runs last and writes the recorder's profile. A test binary has no
+// other hook at its end that also works with a TestMain of the user's.
 const flushBenchmark = "BenchmarkZzHeaptrimFlush"
 
 const flushSource = `package %s
 
 import "testing"
 
-// %s hands over what the recorder holds.
+// %s writes what the recorder holds.
 func %[2]s(*testing.B) { %s() }
 `
 
-// build makes the test binary of one package, with the recorder in its
-// external test package. Where that does not build, the plain binary is used
-// and go test's own profile with it.
+// build builds the test binary of one package with the recorder in its external test
+// package. If that does not build, the plain binary and go test's own profile are
+// used.
 func (r *benchRecorder) build(ctx context.Context, i int) error {
 	p := &r.pkgs[i]
 	p.binary = filepath.Join(r.tmp, fmt.Sprintf("p%d.test", i))
@@ -90,7 +90,7 @@ type testRun struct {
 	limit time.Duration // 0: none
 }
 
-// ran is what one start of a test binary left behind.
+// ran is the result of one start of a test binary.
 type ran struct {
 	out, err []byte
 	wall     time.Duration
@@ -98,14 +98,13 @@ type ran struct {
 	timedOut bool
 }
 
-// mostOutput bounds what is kept of what a test binary prints, from its end,
-// where the result of a single benchmark stands. A log of the collector takes
-// some 100 KiB a second at the most.
+// mostOutput limits how much of a test binary's output is kept. The end is kept,
+// because it has the result of a single benchmark. A collector log grows by at most
+// about 100 KiB a second.
 const mostOutput = 16 << 20
 
-// run starts a test binary in its package's directory. A benchmark that fails
-// is an error that carries its output; a run over its limit is ended and what
-// it printed is kept.
+// run starts a test binary in its package's directory. If a benchmark fails, the error
+// contains its output. A run over its limit is ended and its output is kept.
 func (r *benchRecorder) run(ctx context.Context, t testRun) (ran, error) {
 	limited := ctx
 	if t.limit > 0 {
@@ -137,18 +136,18 @@ func (r *benchRecorder) run(ctx context.Context, t testRun) (ran, error) {
 	return res, nil
 }
 
-// failureText is what a failed run printed: package testing reports on
-// standard output, a crash on standard error, where the collector's log is too.
+// failureText returns the output of a failed run. Package testing reports on standard
+// output; crashes go to standard error, together with the collector's log.
 func failureText(res ran) string {
 	var errs bytes.Buffer
 	split := gctrace.NewSplitter(io.Discard, &errs)
-	// Neither can fail: they write to memory.
+	// Both write to memory and cannot fail.
 	_, _ = split.Write(res.err)
 	_ = split.Close()
 	var telling []string
 	for l := range strings.Lines(string(res.out) + "\n" + errs.String()) {
 		l = strings.TrimSpace(l)
-		// Results and headings of the runs before say nothing of the failure.
+		// Results and headings from before the failure do not explain it.
 		if l == "" || strings.HasPrefix(l, "Benchmark") || strings.HasPrefix(l, "goos:") ||
 			strings.HasPrefix(l, "goarch:") || strings.HasPrefix(l, "pkg:") || strings.HasPrefix(l, "cpu:") {
 			continue
@@ -158,9 +157,9 @@ func failureText(res ran) string {
 	return gocmd.LastLines(strings.Join(telling, "\n"), 20)
 }
 
-// runOne runs one benchmark of the plan. A process that fails after it has
-// printed the benchmark's result, because a check at its end does not like
-// what it sees, has done the work: that is a warning.
+// runOne runs one benchmark of the plan. If a process prints the benchmark's result
+// and fails after that, for example in a check of its TestMain, the result is valid
+// and the failure becomes a warning.
 func (b *benchRun) runOne(ctx context.Context, t testRun) (ran, error) {
 	t.pkg = b.pkg
 	res, err := b.rec.run(ctx, t)
@@ -170,12 +169,12 @@ func (b *benchRun) runOne(ctx context.Context, t testRun) (ran, error) {
 	if found, perr := b.rec.results(b.planned.pkg, res.out); perr != nil || len(found) == 0 {
 		return res, err
 	}
-	b.rec.warn(fmt.Sprintf("%s gave its result and then its process failed: %s", b.name, firstFailure(err)))
+	b.rec.warn(fmt.Sprintf("%s: the process failed after it printed the result: %s", b.name, firstFailure(err)))
 	return res, nil
 }
 
-// probe runs every selected benchmark for a moment to learn which there are,
-// sub-benchmarks included, and how long an operation takes.
+// probe runs every selected benchmark briefly to find all benchmarks, including
+// sub-benchmarks, and how long an operation takes.
 func (r *benchRecorder) probe(ctx context.Context) ([]probed, error) {
 	var all []probed
 	var failure error
@@ -201,9 +200,9 @@ func (r *benchRecorder) probe(ctx context.Context) ([]probed, error) {
 		switch {
 		case err != nil:
 			failure = err
-			r.lacks(fmt.Sprintf("benchmarks of %s behind a failure: %s", p.ImportPath, firstFailure(err)))
+			r.lacks(fmt.Sprintf("benchmarks of %s after a failure: %s", p.ImportPath, firstFailure(err)))
 		case res.timedOut:
-			r.lacks(fmt.Sprintf("benchmarks of %s behind %s: probing took more than %v (use -bench)", p.ImportPath,
+			r.lacks(fmt.Sprintf("benchmarks of %s after %s: probing took more than %v (use -bench)", p.ImportPath,
 				lastName(found), r.o.Budget))
 		}
 		all = append(all, found...)
@@ -235,8 +234,8 @@ func lastName(ps []probed) string {
 	return ps[len(ps)-1].name
 }
 
-// results reads benchmark lines of package i. A benchmark that reports several
-// times counts once, by its last line.
+// results parses the benchmark lines of package i. If a benchmark reports several
+// times, the last line counts.
 func (r *benchRecorder) results(i int, out []byte) ([]probed, error) {
 	log, err := benchlog.Read(r.pkgs[i].ImportPath, bytes.NewReader(out))
 	if err != nil {
@@ -259,8 +258,8 @@ func (r *benchRecorder) results(i int, out []byte) ([]probed, error) {
 	return ps, nil
 }
 
-// plainName strips the GOMAXPROCS suffix, which is known here: a name may end
-// in a number of its own.
+// plainName strips the GOMAXPROCS suffix. The number is known here, so a name that
+// ends in a number of its own stays intact.
 func (r *benchRecorder) plainName(full string) string {
 	if r.procs == 1 {
 		return full
@@ -268,7 +267,7 @@ func (r *benchRecorder) plainName(full string) string {
 	return strings.TrimSuffix(full, fmt.Sprintf("-%d", r.procs))
 }
 
-// record makes the passes of one benchmark.
+// record runs the passes of one benchmark.
 func (r *benchRecorder) record(ctx context.Context, p planned) error {
 	pkg := &r.pkgs[p.pkg]
 	b := benchRun{
@@ -299,8 +298,7 @@ type benchRun struct {
 	measured time.Duration // how long its operations took
 }
 
-// optional makes a pass without which the benchmark has been recorded: its failure
-// is a warning.
+// optional runs a pass that the recording can do without: its failure is a warning.
 func (b *benchRun) optional(ctx context.Context, pass func(context.Context) error, failed string) error {
 	err := pass(ctx)
 	if err != nil && ctx.Err() == nil {
@@ -318,8 +316,8 @@ func (b *benchRun) args(ops int64, also string) []string {
 	return []string{"-test.bench=" + pattern, fmt.Sprintf("-test.benchtime=%dx", ops), "-test.timeout=30m"}
 }
 
-// part completes the description of a file of this benchmark, whose Path is
-// the file's name so far.
+// part completes the description of a file of this benchmark. p.Path is only the
+// file's name so far.
 func (b *benchRun) part(p evidence.Part, res ran) evidence.Part {
 	dir := fmt.Sprintf("%03d", b.id)
 	if b.count > 0 {
@@ -330,9 +328,9 @@ func (b *benchRun) part(p evidence.Part, res ran) evidence.Part {
 	return p
 }
 
-// timing runs with the CPU profiler at its default rate and nothing else. The
-// probe's guess at the number of operations is mended once, where it brought
-// too little CPU time to sample.
+// timing runs with the CPU profiler at its default rate and nothing else. If the
+// probe's estimate gave too little CPU time to sample, it corrects the number of
+// operations once.
 func (b *benchRun) timing(ctx context.Context) error {
 	cpu := filepath.Join(b.rec.tmp, "cpu.pprof")
 	res, use, err := b.profiled(ctx, cpu)
@@ -354,9 +352,8 @@ func (b *benchRun) timing(ctx context.Context) error {
 	return b.rec.w.Adopt(b.id, withUse(p, use), cpu)
 }
 
-// profiled runs the benchmark with go test's own CPU profile in a file. The
-// recorder, where it is in the binary, does nothing meanwhile but read what the
-// process has used at both ends.
+// profiled runs the benchmark with go test's own CPU profile into a file. A recorder
+// in the binary only reads what the process has used, at the start and the end.
 func (b *benchRun) profiled(ctx context.Context, file string) (ran, recorder.Result, error) {
 	var use recorder.Result
 	if !b.pkg.recorder {
@@ -380,27 +377,27 @@ func (b *benchRun) profiled(ctx context.Context, file string) (ran, recorder.Res
 	if err != nil {
 		return res, use, fmt.Errorf("the CPU profile of %s: %w", b.name, err)
 	}
-	// A TestMain may work long before it runs the benchmarks: that is in no
-	// profile.
+	// A TestMain may work for a long time before the benchmarks; no profile covers that
+	// time.
 	if !use.Complete || prof.Start.Sub(use.Start) > lateProfile {
 		use.Profiled, use.Faults, use.Sleeps, use.Cycles, use.Collector = 0, 0, 0, 0, 0
 	}
 	return res, use, nil
 }
 
-// lateProfile is more than package testing takes to start the CPU profile.
+// lateProfile is more than package testing needs to start the CPU profile.
 const lateProfile = 20 * time.Millisecond
 
-// enough returns the number of operations that bring the CPU time planned for
-// a timing pass, at most ten times as many as were run. A pass that came near
-// is enough.
+// enough returns the number of operations for the planned CPU time of a timing pass,
+// at most ten times as many as were run. A pass of at least 60 % of that time is
+// enough.
 func (b *benchRun) enough(res ran) int64 {
 	found, err := b.rec.results(b.planned.pkg, res.out)
 	if err != nil || len(found) != 1 {
 		return b.ops
 	}
-	// On a busy machine wall time passes without CPU time, and a heavy set-up
-	// takes CPU time without operations: the smaller of both counts.
+	// On a busy machine wall time passes without CPU time, and a heavy set-up takes CPU
+	// time without operations. So the smaller value is used.
 	used := min(found[0].nsPerOp*float64(b.ops), float64(res.cpu.Nanoseconds()))
 	if want := float64(b.length.Nanoseconds()); used < 0.6*want {
 		return int64(float64(b.ops) * min(want/max(used, 1), 10))
@@ -408,9 +405,8 @@ func (b *benchRun) enough(res ran) int64 {
 	return b.ops
 }
 
-// benchText is the output with the package line that a lone test binary may
-// not print, so that the file reads on its own, and without the benchmark that
-// is heaptrim's.
+// benchText returns the output with a package line, which a test binary run by itself
+// may not print, and without heaptrim's own benchmark.
 func (b *benchRun) benchText(out []byte) []byte {
 	var text []byte
 	if !bytes.HasPrefix(out, []byte("pkg: ")) && !bytes.Contains(out, []byte("\npkg: ")) {
@@ -474,12 +470,12 @@ func (b *benchRun) plainAllocation(ctx context.Context) error {
 	return b.rec.w.Adopt(b.id, p, mem)
 }
 
-// liveRate is the sampling rate of the collector pass: fine enough for what a
-// small live heap holds, and cheap: at 1 GB/s of allocation 2 % of a core.
+// liveRate is the sampling rate of the collector pass. It is fine enough for a small
+// live heap, and at 1 GB/s of allocation it costs 2 % of a core.
 const liveRate = 64 << 10
 
-// collector runs the timing pass's work again with the collector's own log,
-// and heap profiles of what is in use meanwhile.
+// collector repeats the timing pass's operations with the collector's own log and
+// takes heap profiles.
 func (b *benchRun) collector(ctx context.Context) error {
 	debug := host.JoinDebug(os.Getenv("GODEBUG"), "gctrace=1,gcpacertrace=1")
 	env := []string{"GODEBUG=" + debug}
@@ -501,7 +497,7 @@ func (b *benchRun) collector(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// The text comes first: it says which cycles of the log are the benchmark's.
+	// The text comes first: it tells which cycles of the log belong to the benchmark.
 	if err := b.keepText(b.part(evidence.Part{Path: "gc.txt", Kind: evidence.KindBench, Pass: evidence.PassCollector,
 		Ops: b.ops}, res), b.benchText(res.out)); err != nil {
 		return err

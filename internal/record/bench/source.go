@@ -12,10 +12,10 @@ import (
 	"github.com/heaptrim/heaptrim/internal/gocmd"
 )
 
-// benchSource is what the test files of a package say of its benchmarks.
+// benchSource is what the test files of a package tell about its benchmarks.
 type benchSource struct {
 	names []string        // top-level benchmark functions, in source order
-	loops []evidence.Loop // measured loops, wherever in the test files they stand
+	loops []evidence.Loop // measured loops, anywhere in the test files
 }
 
 // readBenchSource parses the test files of a package.
@@ -27,8 +27,8 @@ func readBenchSource(p gocmd.Package) benchSource {
 	return s
 }
 
-// read adds one file. A file that does not parse is skipped here: the build
-// reports it better.
+// read adds one file. It skips a file that does not parse; the build gives the better
+// error.
 func (s *benchSource) read(file string) {
 	set := token.NewFileSet()
 	f, err := parser.ParseFile(set, file, nil, parser.SkipObjectResolution)
@@ -47,8 +47,8 @@ func (s *benchSource) read(file string) {
 	}
 }
 
-// testHelpers lists the files of the user's packages that import testing
-// outside of test files: a benchmark's measured loop may stand in one of them.
+// testHelpers lists the user's files that import testing but are not test files: they
+// may contain a benchmark's measured loop.
 func testHelpers(all []gocmd.Package) []string {
 	var files []string
 	for _, p := range all {
@@ -65,8 +65,7 @@ func testHelpers(all []gocmd.Package) []string {
 	return files
 }
 
-// measuredLoops returns the loops of a file whose iterations a benchmark
-// counts.
+// measuredLoops returns the loops whose iterations a benchmark counts.
 func measuredLoops(f *ast.File) []ast.Node {
 	var loops []ast.Node
 	reset := beforeReset(f)
@@ -86,9 +85,8 @@ func measuredLoops(f *ast.File) []ast.Node {
 	return loops
 }
 
-// beforeReset returns the statements that a later statement of the same block
-// takes out of the measurement with b.ResetTimer: a loop over b.N there makes
-// the input.
+// beforeReset returns the statements that a later b.ResetTimer in the same block
+// excludes from the measurement. A loop over b.N among them only makes the input.
 func beforeReset(f *ast.File) map[ast.Node]bool {
 	out := map[ast.Node]bool{}
 	ast.Inspect(f, func(n ast.Node) bool {

@@ -1,10 +1,11 @@
-// Package cachemiss measures what fresh memory costs the rest of a program on
-// this machine. An allocation brings cache lines into the caches that were not
-// there, and for each of them another one has to go; where the program would
-// have used that again, it waits. It waits for the fresh line, too, but hardly
-// where that is cleared: a processor goes on while its writes are under way, until
-// it has too many of them. No profile shows whose fault that was: the samples
-// are the waiting code's.
+// Package cachemiss measures how much fresh memory slows down the rest of a program on
+// this machine through cache misses.
+//
+// An allocation brings new cache lines into the caches, and each of them evicts
+// another line. If the program uses the evicted line again, it has to wait for it. It
+// also waits for the fresh line, but hardly when that is cleared: a processor
+// continues while writes are pending, up to a limit. No profile shows the cause: the
+// samples belong to the code that waits.
 package cachemiss
 
 import (
@@ -20,31 +21,31 @@ import (
 	"github.com/heaptrim/heaptrim/internal/stats"
 )
 
-// Shape is how the rest of a program uses memory.
+// Shape describes how the rest of a program uses memory.
 type Shape struct {
-	Threads   int   // that use it at a time; at least 1 and at most GOMAXPROCS are taken
-	LiveBytes int64 // used over again by all threads together; at least 64 KiB and at most MaxLive are taken
-	// FreshBytes are allocated by all threads together before the same memory
-	// comes round again: what a program allocates between two collections. At
-	// least 64 KiB and at most MaxFresh are taken.
+	Threads   int   // that use it at the same time; Measure takes at least 1 and at most GOMAXPROCS
+	LiveBytes int64 // used repeatedly by all threads together; Measure takes at least 64 KiB and at most MaxLive
+	// FreshBytes are allocated by all threads together before the same memory is allocated
+	// again: what a program allocates between two collections. Measure takes at least 64
+	// KiB and at most MaxFresh.
 	FreshBytes int64
 }
 
-// MaxLive is the most memory that Measure uses over again. Beyond it the caches
-// of most machines hold so little of it that a fresh line displaces nothing.
+// MaxLive is the most memory that Measure uses repeatedly. The caches of most machines
+// hold so little of a larger memory that a fresh line evicts nothing of it.
 const MaxLive = 128 << 20
 
-// MaxFresh is the most fresh memory: no cache keeps a line for as long as that.
+// MaxFresh is the most fresh memory: no cache keeps a line for longer than that.
 const MaxFresh = 64 << 20
 
 const (
 	least = 64 << 10
-	hot   = 8 << 10 // bytes that are written instead of fresh ones, and stay in the nearest cache
-	batch = 16      // lines used again, and then lines written and read, between two looks at the clock
+	hot   = 8 << 10 // bytes that are written instead of fresh ones and stay in the nearest cache
+	batch = 16      // warm lines used, and then lines written and read, between two clock readings
 )
 
-// phase is how long each half of a comparison takes, after as long again in
-// which the caches fill: a shared cache of 8 MiB takes 7 ms.
+// phase is the length of each half of a comparison. As much time again passes first,
+// while the caches fill: a shared cache of 8 MiB takes 7 ms.
 const phase = 12 * time.Millisecond
 
 // Comparison is how long one comparison takes.
@@ -53,18 +54,19 @@ const Comparison = 4 * phase
 // line is a cache line of the usual size.
 type line [evidence.CacheLine / 8]uint64
 
-// parts are how much of its live heap a program is taken to use over again: all
-// of it, or down to a half. Near the size of a cache the cost differs by the
-// tenfold between them, and no recording tells them apart.
+// parts are the shares of the live heap that a program may use repeatedly: all of it,
+// or down to a half. Near the size of a cache the cost differs tenfold between these
+// shares, and no recording tells which one is true.
 var parts = [...]float64{0.5, math.Sqrt2 / 2, 1}
 
-// Measure makes n comparisons, at least one of each part of the shape's live
-// bytes, of the time that lines take which are used over again, at random and
-// each after the one before, with as many other lines written and read in
-// between: of fresh memory, and of the same few all the time. It returns the
-// median difference a line as the mean over the parts, with bounds from their
-// quartiles, and the shape that was taken. It holds the shape's memory while it
-// runs, and ends with ctx's error when ctx does.
+// Measure makes n comparisons, at least one for each part of the shape's live bytes. A
+// comparison times warm lines, used at random, each after the previous one. In between
+// it writes and reads as many other lines: of fresh memory in one half, of the same
+// few lines all the time in the other.
+//
+// Measure returns the median difference per line as the mean over the parts, with
+// bounds from their quartiles, and the shape that was used. It holds the shape's
+// memory while it runs. When ctx ends, it returns ctx's error.
 func Measure(ctx context.Context, s Shape, n int) (evidence.CacheMiss, error) {
 	s.Threads = min(max(s.Threads, 1), runtime.GOMAXPROCS(0))
 	s.LiveBytes = min(max(s.LiveBytes, least), MaxLive)
@@ -106,7 +108,7 @@ func Measure(ctx context.Context, s Shape, n int) (evidence.CacheMiss, error) {
 	return out, nil
 }
 
-// touch gives every page its own memory: what was never written is all one
+// touch gives every page its own memory: pages that were never written all map to one
 // page of zeros.
 func touch(lines []line) {
 	const page = 4096 / evidence.CacheLine
@@ -119,13 +121,13 @@ func touch(lines []line) {
 type user struct {
 	live  []line // shared, read only
 	fresh []line
-	next  int    // in fresh
-	at    uint64 // where in live it is
+	next  int    // index in fresh
+	at    uint64 // state of the generator, from which the index in live is computed
 	took  []time.Duration
 }
 
-// together has all users work at once, each with at most so many bytes of its
-// fresh memory, and returns their mean time per line used again, in nanoseconds.
+// together runs all users at once, each with at most the given number of bytes of its
+// fresh memory. It returns their mean time per warm line in nanoseconds.
 func together(users []*user, bytes int) float64 {
 	per := make([]float64, len(users))
 	var wg sync.WaitGroup
@@ -144,9 +146,8 @@ func together(users []*user, bytes int) float64 {
 	return sum / float64(len(per))
 }
 
-// work goes on for a phase and returns its time per line used again, by the
-// median batch: on a busy machine some last for as long as another program runs
-// in between.
+// work runs for one phase and returns its time per warm line in the median batch. The
+// median ignores batches that another program interrupted.
 func (u *user) work(others []line) float64 {
 	u.took = u.took[:0]
 	for begin := time.Now(); len(u.took) == 0 || time.Since(begin) < phase; {
@@ -161,9 +162,8 @@ func (u *user) work(others []line) float64 {
 	return float64(u.took[len(u.took)/2]) / batch
 }
 
-// again uses a batch of lines. Each place is computed with what the one before
-// held, so that the processor has to wait for it; the generator is Knuth's
-// MMIX.
+// again uses a batch of warm lines. Each index depends on the content of the line
+// before, so the processor has to wait for it. The generator is Knuth's MMIX.
 func (u *user) again() {
 	at, n := u.at, uint64(len(u.live))
 	for range batch {
@@ -172,8 +172,8 @@ func (u *user) again() {
 	u.at = at
 }
 
-// write fills a batch of the next ones of other lines and reads it again, as a
-// program does with what it allocates.
+// write fills the next batch of other lines and reads it again, as a program does with
+// memory that it allocates.
 func (u *user) write(others []line) {
 	if u.next+batch > len(others) {
 		u.next = 0

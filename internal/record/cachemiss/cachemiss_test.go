@@ -44,7 +44,7 @@ func TestMeasureEnds(t *testing.T) {
 	}
 }
 
-// BenchmarkMeasure prints the costs of the machine, in nanoseconds a line.
+// BenchmarkMeasure prints this machine's costs in nanoseconds per line.
 func BenchmarkMeasure(b *testing.B) {
 	for threads := 1; threads <= runtime.GOMAXPROCS(0); threads *= 2 {
 		for live := int64(1); live <= cachemiss.MaxLive>>20; live *= 2 {

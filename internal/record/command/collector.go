@@ -13,9 +13,9 @@ import (
 	"github.com/heaptrim/heaptrim/internal/record/recorder"
 )
 
-// Collector is [Exec] with one pass that looks at the collector only: its
-// log and the runtime's metrics. A CPU profile and snapshots of the heap keep
-// memory alive themselves, which in a small program changes when it collects.
+// Collector is [Record] with a single pass that observes only the collector: its log
+// and runtime/metrics. A CPU profile and heap snapshots would keep memory alive
+// themselves, and in a small program that changes when collections run.
 func Collector(ctx context.Context, o Options, w *bundle.Writer) error {
 	if o.Progress == nil {
 		o.Progress = func(string, ...any) {}
@@ -41,6 +41,6 @@ func Collector(ctx context.Context, o Options, w *bundle.Writer) error {
 	return err
 }
 
-// collectorSamples is how often the metrics are read: most cycles of a program
-// that collects ten times a second have a sample of their own then.
+// collectorSamples is the interval between metrics samples. In a program that collects
+// ten times a second, most cycles then have a sample of their own.
 const collectorSamples = 20 * time.Millisecond

@@ -1,6 +1,6 @@
-// Package command records a command: it is built with a recorder in it, by
-// go build -overlay, which leaves the source on disk alone, and runs under a load
-// or until it ends. A second run samples allocations finely.
+// Package command records a command. It builds the command with a recorder added by go
+// build -overlay, which does not change the source on disk, and runs it under a load
+// or until it ends. A second run samples allocations at a fine rate.
 package command
 
 import (
@@ -30,34 +30,37 @@ type Options struct {
 	Args       []string      // of the program
 	BuildFlags []string      // for the go command, such as -tags=x
 	Ready      string        // URL that answers once the program is ready; "" does not wait
-	Load       string        // shell command that loads the program; the window lasts as long as it runs
-	For        time.Duration // length of the window at most; 0 means until the load or the program ends
-	// bytes a heap sample in the allocation pass; 0 chooses it by the program's allocation rate
+	Load       string        // shell command that drives the program; the window lasts as long as it runs
+	For        time.Duration // greatest length of the window; 0 means until the load or the program ends
+	// bytes per heap sample in the allocation pass; 0 chooses it from the program's
+	// allocation rate
 	MemRate  int64
 	Trace    time.Duration // length of an execution trace that follows the window; 0 takes none
-	Requests bool          // with Trace: make each request to net/http a task, for which net/http is built anew
+	Requests bool          // with Trace: make each net/http request a trace task; net/http is then rebuilt
 	CacheDir string        // for copies of modules that are not the user's; "" is heaptrim in the user's cache
 	Stdin    io.Reader     // of the program; nil reads nothing
-	Stdout   io.Writer     // of the program; nil drops it
-	Stderr   io.Writer     // of the program, without the lines of gctrace; nil drops it
+	Stdout   io.Writer     // of the program; nil discards it
+	Stderr   io.Writer     // of the program, without the lines of gctrace; nil discards it
 	Progress func(format string, args ...any)
 }
 
-// answerWithin is for the recorder, which snapshots a heap profile first.
+// answerWithin limits the wait for the recorder, which takes a heap snapshot before it
+// answers.
 const answerWithin = 30 * time.Second
 
-// Record builds a command with the recorder added, runs it and records a window
-// into w: while the load runs, or for a time, or until the program ends. With
-// neither Ready nor Load the window begins with the program. With a load there
-// is a second, shorter run that samples allocations finely, apart from the
-// first, whose times it would disturb. The execution trace has a window of its
-// own too: after the first, in the same process, while a second call of the
-// load lasts or whatever else drives the program goes on. There is none of a
-// program that is recorded to its end.
+// Record builds a command with the recorder added, runs it and records a window into
+// w: while the load runs, or for a given time, or until the program ends. With neither
+// Ready nor Load the window begins with the program.
 //
-// When ctx ends, Exec closes the window, keeps what is recorded, ends the
-// program and returns ctx's error. The program is interrupted at the end and
-// killed if it does not follow.
+// With a load there is a second, shorter run that samples allocations at a fine rate.
+// It is separate because that sampling would disturb the times of the first. The
+// execution trace has a window of its own, after the first and in the same process,
+// while the load runs a second time or the program goes on otherwise. A program that
+// is recorded to its end has no trace window.
+//
+// When ctx ends, Record closes the window, keeps what is recorded, ends the program
+// and returns ctx's error. It interrupts the program first and kills it if that does
+// not end it.
 func Record(ctx context.Context, o Options, w *bundle.Writer) error {
 	if o.Progress == nil {
 		o.Progress = func(string, ...any) {}
@@ -106,9 +109,9 @@ func Record(ctx context.Context, o Options, w *bundle.Writer) error {
 	return nil
 }
 
-// ErrProgramFailed says that the recorded program ended by itself and not with
-// success. What was recorded until then is in the bundle: linters end so when
-// they find something.
+// ErrProgramFailed means that the recorded program failed by itself. The bundle holds
+// what was recorded until then: some programs, such as linters, always exit like that
+// when they find something.
 var ErrProgramFailed = errors.New("the recorded program failed")
 
 // execRecorder records one command.
@@ -119,15 +122,15 @@ type execRecorder struct {
 	target execTarget
 	binary string
 	run    int
-	failed error // how the program ended, where that was a failure of its own
+	failed error // the program's own failure, if it ended by itself
 }
 
 // execPass is one run of the program.
 type execPass struct {
 	name    string
 	log     bool          // keep gctrace and the load's output
-	limit   time.Duration // interrupts the load; 0: never
-	trace   time.Duration // of the window that follows; 0: none
+	limit   time.Duration // interrupts the load after that; 0: never
+	trace   time.Duration // length of the trace window that follows; 0: none
 	options recorder.Options
 }
 
@@ -135,22 +138,22 @@ type execPass struct {
 type recordedPass struct {
 	files     recorder.Result
 	load      loadResult
-	allocRate float64 // bytes/s, 0 when not known
+	allocRate float64 // bytes/s, 0 if unknown
 }
 
-// fineRun is what a recording under load lacks until its second run is done.
+// fineRun is the gap of a recording under load whose second run is not done.
 func fineRun() evidence.Gap {
 	return evidence.Gap{Code: evidence.GapFineRun, What: "the run that samples allocations finely",
 		Adds: "sites that the first run sampled rarely or never, and closer bounds for the others"}
 }
 
-// traceRun is what a recording with a trace lacks until that is kept.
+// traceRun is the gap of a recording whose execution trace is not yet kept.
 func traceRun() evidence.Gap {
 	return evidence.Gap{Code: evidence.GapTrace, What: "the execution trace",
 		Adds: "the goroutines that the collector delayed, and the lines that allocated meanwhile"}
 }
 
-// meant is what is recorded after the first window.
+// meant returns the gaps that later runs and windows will fill.
 func (r *execRecorder) meant() []evidence.Gap {
 	var out []evidence.Gap
 	if r.o.Load != "" {
@@ -164,8 +167,8 @@ func (r *execRecorder) meant() []evidence.Gap {
 
 var errUnfinished = errors.New("the recording ended before it was done")
 
-// lack enters why something is not recorded, in place of what was entered of it
-// before; with no reason, it is recorded.
+// lack records that l is missing because of why, replacing an earlier entry. A nil why
+// removes the entry.
 func (r *execRecorder) lack(l evidence.Gap, why error) error {
 	return r.w.Update(func(m *evidence.Manifest) {
 		m.Gaps = slices.DeleteFunc(m.Gaps, func(x evidence.Gap) bool { return x.Code == l.Code })
@@ -176,8 +179,8 @@ func (r *execRecorder) lack(l evidence.Gap, why error) error {
 	})
 }
 
-// allocations repeats the run with fine sampling, under load for half as long.
-// If the run fails, the manifest says so, and there is no error.
+// allocations repeats the run with a fine sampling rate, under load for half as long.
+// A failure of the run is recorded as a gap, not returned.
 func (r *execRecorder) allocations(ctx context.Context, timing recordedPass) error {
 	rate := r.o.MemRate
 	if rate <= 0 {
@@ -197,9 +200,9 @@ func (r *execRecorder) allocations(ctx context.Context, timing recordedPass) err
 	return r.lack(fineRun(), err)
 }
 
-// fineRate is the sampling distance, a power of two, at which a program takes
-// up to 20,000 samples a second: at about 2 µs each that costs a few percent of
-// one core.
+// fineRate returns the sampling rate in bytes per sample, a power of two, that gives
+// up to 20,000 samples a second. At about 2 µs each that costs a few percent of one
+// core.
 func fineRate(allocRate float64) int64 {
 	const samplesPerSecond, finest, coarsest = 20_000, 1 << 10, 512 << 10
 	if allocRate == 0 {
@@ -212,7 +215,7 @@ func fineRate(allocRate float64) int64 {
 	return rate
 }
 
-// record runs the program once and keeps what its recorder leaves.
+// record runs the program once and keeps what its recorder wrote.
 func (r *execRecorder) record(ctx context.Context, p execPass) (recordedPass, error) {
 	s, err := r.start(p)
 	if err != nil {
@@ -272,8 +275,8 @@ func (r *execRecorder) build(ctx context.Context) error {
 	return r.describe(ctx, notes)
 }
 
-// describe enters target and toolchain; the rest of the environment comes from
-// the program itself.
+// describe records target and toolchain; the program itself reports the rest of the
+// environment.
 func (r *execRecorder) describe(ctx context.Context, notes []string) error {
 	t := r.target.evidence
 	t.Kind, t.Args = evidence.TargetExec, secret.Args(append([]string{r.o.Package}, r.o.Args...))
@@ -295,5 +298,5 @@ func (r *execRecorder) describe(ctx context.Context, notes []string) error {
 	})
 }
 
-// errNothing says that the program ran and left nothing.
+// errNothing means that the program ran but recorded nothing.
 var errNothing = errors.New("nothing was recorded")

@@ -24,7 +24,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/record/recordtest"
 )
 
-// batchSource is a program that works for a while and leaves by os.Exit.
+// batchSource is a program that works for a while and ends with os.Exit.
 const batchSource = `package main
 
 import (
@@ -42,9 +42,9 @@ func main() {
 	for begin := time.Now(); time.Since(begin) < d; {
 		n += len(churn(1000))
 	}
-	// The runtime prints its lines in pieces, and this one must not fall between.
+	// The runtime prints its lines in pieces; this line must not end up between them.
 	debug.SetGCPercent(-1)
-	for range [5]int{} { // while a machine stands still, only one of them passes
+	for range [5]int{} { // if the machine stalls, only one of them passes
 		time.Sleep(40 * time.Millisecond)
 	}
 	fmt.Fprintln(os.Stderr, "worked")
@@ -56,8 +56,8 @@ func main() {
 func churn(n int) string { return strings.Repeat("x", n) + strings.Repeat("y", n) }
 `
 
-// serverSource is a service; its load is the same program with -load, which makes
-// requests for a time, and at least so many, unless it is interrupted.
+// serverSource is a service. With -load the same program is its load: it makes
+// requests for a time and at least a given number of them, unless it is interrupted.
 const serverSource = `package main
 
 import (
@@ -194,8 +194,8 @@ func TestExecBatch(t *testing.T) {
 	}
 }
 
-// freeAddress finds a port that nobody listens on. It is below those that systems
-// give to whoever asks for any: one of these may be another's when it is used.
+// freeAddress finds a port that nobody listens on. It is below the range from which
+// systems assign ports, because such a port may be taken before it is used.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	var err error
@@ -227,7 +227,7 @@ func TestExecLoad(t *testing.T) {
 		t.Fatal(err)
 	}
 	if m := b.Manifest; len(m.Warnings)+len(m.LeftOut)+len(m.Gaps) > 0 {
-		t.Errorf("warnings %q, left out %q, lacks %q", m.Warnings, m.LeftOut, m.Gaps)
+		t.Errorf("warnings %q, left out %q, gaps %q", m.Warnings, m.LeftOut, m.Gaps)
 	}
 	for _, pass := range []string{evidence.PassTiming, evidence.PassAllocation} {
 		heap := recordtest.PartsOf(b, pass, evidence.KindHeap)
@@ -244,7 +244,7 @@ func TestExecLoad(t *testing.T) {
 		if pass != evidence.PassAllocation {
 			continue
 		}
-		// Every request allocates 10 kB in strings.Repeat; the fine rate knows it well.
+		// Every request allocates 10 kB in strings.Repeat; the fine rate measures that well.
 		got := allocatedBelow(t, b, last, "strings.Repeat") - allocatedBelow(t, b, first, "strings.Repeat")
 		want := last.Ops * 10240
 		if f := float64(got) / float64(want); f < 0.8 || f > 1.25 {
@@ -278,18 +278,18 @@ func TestExecInterrupted(t *testing.T) {
 		t.Fatalf("got error %v, want it cancelled", err)
 	}
 	if b.Manifest.Complete {
-		t.Error("the bundle calls itself complete")
+		t.Error("the bundle is marked complete")
 	}
 	if len(recordtest.PartsOf(b, evidence.PassTiming, evidence.KindHeap)) < 2 {
 		t.Errorf("parts: %+v", b.Manifest.Runs)
 	}
 }
 
-// TestExecInterruptedUnderLoad: an interrupt in the first run leaves a recording
-// that says it lacks the second and the trace that was asked for, and one in the
-// second keeps what that has.
+// TestExecInterruptedUnderLoad interrupts both runs. An interrupt in the first leaves
+// the second run and the requested trace as gaps; one in the second keeps what that
+// run has recorded.
 func TestExecInterruptedUnderLoad(t *testing.T) {
-	o := loadedServer(t, "1h 1") // and is interrupted
+	o := loadedServer(t, "1h 1") // until it is interrupted
 	o.For = 1500 * time.Millisecond
 	f := func(pass string, trace time.Duration, lacks int) {
 		t.Helper()
@@ -349,8 +349,8 @@ func TestExecFails(t *testing.T) {
 	f(Options{Package: "./gone", Ready: "http://127.0.0.1:1/", Load: "true"}, "the program ended", "no config")
 }
 
-// proxy makes a module proxy of module versions, in a folder, and points the
-// go command at it. Files are given as for writeTree.
+// proxy makes a module proxy with one module version in a folder and points the go
+// command at it. files alternates names and contents.
 func proxy(t *testing.T, module, version string, files ...string) {
 	t.Helper()
 	root := t.TempDir()
@@ -402,7 +402,7 @@ func TestExecReleased(t *testing.T) {
 		"go.mod", "module example.com/tool\n\ngo 1.21\n\nreplace example.com/near => ../near\n",
 		"cmd/b/main.go", batchSource)
 	cache := t.TempDir()
-	for range 2 { // the second finds the copy
+	for range 2 { // the second time, the copy exists
 		b, err := execute(context.Background(), t,
 			Options{Package: "example.com/tool/cmd/b@v1.2.3", Args: []string{"200ms"}, CacheDir: cache})
 		if err != nil {

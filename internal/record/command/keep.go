@@ -15,7 +15,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/record/recorder"
 )
 
-// keep moves what a session recorded into the bundle, as far as it got.
+// keep moves everything that a run of the program recorded into the bundle.
 func (r *execRecorder) keep(s *execSession) (recordedPass, error) {
 	rec, err := recorder.Read(s.dir)
 	if err != nil {
@@ -47,7 +47,7 @@ func (r *execRecorder) keep(s *execSession) (recordedPass, error) {
 	return p, err
 }
 
-// environment enters what the program says of itself.
+// environment records what the program reports about itself.
 func (r *execRecorder) environment(s *execSession, rec recorder.Recording) error {
 	e := rec.Environment
 	if e.GoVersion == "" {
@@ -61,20 +61,20 @@ func (r *execRecorder) environment(s *execSession, rec recorder.Recording) error
 	})
 }
 
-// warnings enters what keeps the recording from being whole.
+// warnings records why the recording is incomplete.
 func (r *execRecorder) warnings(s *execSession, rec recorder.Recording, f recorder.Result) error {
 	list := rec.Notes
 	if !f.Complete {
-		list = append(list, "the program ended without the recorder's knowing, by os.Exit outside package main, a "+
-			"fault or a kill: the last seconds are missing")
+		list = append(list, "the program ended before the recorder could finish (os.Exit outside package main, a "+
+			"crash or a kill): the last seconds are missing")
 	}
 	if err := s.proc.Failure(); err != nil && (f.Exit || !f.Complete) {
 		list = append(list, fmt.Sprintf("the program ended with %v", err))
 		r.failed = err
 	}
 	if s.o.Load != "" && s.load.requests == 0 && s.pass.limit == 0 {
-		list = append(list, "the load command's output does not say how many requests it made: figures per request "+
-			"are not known")
+		list = append(list, "the load command's output does not say how many requests it made, so figures per request "+
+			"are unknown")
 	}
 	for _, text := range list {
 		if err := r.warn("%s pass: %s", s.pass.name, text); err != nil {
@@ -91,7 +91,7 @@ type keeper struct {
 	p recordedPass
 }
 
-// part is a part that covers the window.
+// part describes a part that covers the window.
 func (k keeper) part(kind evidence.Kind, name string) evidence.Part {
 	return evidence.Part{
 		Path: k.s.pass.name + "/" + name, Kind: kind, Pass: k.s.pass.name,
@@ -99,8 +99,8 @@ func (k keeper) part(kind evidence.Kind, name string) evidence.Part {
 	}
 }
 
-// cpu keeps the parts of the CPU profile, each with its share of the window's
-// work: between them lie gaps of about 0.1 s, which belong to no part.
+// cpu keeps the parts of the CPU profile, each with its share of the window's work.
+// The gaps of about 0.1 s between them belong to no part.
 func (k keeper) cpu() error {
 	all, err := lengthOf(k.p.files.Files.CPUParts)
 	if err != nil {
@@ -131,7 +131,7 @@ func (k keeper) cpu() error {
 	return nil
 }
 
-// lengthOf is the time that CPU profiles cover together.
+// lengthOf returns the total time that CPU profiles cover.
 func lengthOf(files []string) (time.Duration, error) {
 	var sum time.Duration
 	for _, f := range files {
@@ -144,7 +144,7 @@ func lengthOf(files []string) (time.Duration, error) {
 	return sum, nil
 }
 
-// heap keeps the cumulative snapshots: the last less the first is the window.
+// heap keeps the cumulative snapshots: the last minus the first is the window.
 func (k keeper) heap() error {
 	for i, from := range k.p.files.Files.Heap {
 		p := k.part(evidence.KindHeap, fmt.Sprintf("heap-%02d.pprof", i))
@@ -196,8 +196,8 @@ func (k keeper) log() error {
 	return k.keepText("gctrace.txt", evidence.KindGCTrace, text)
 }
 
-// withoutForced cuts a log before its last n forced cycles: the recorder forced
-// them when the window was over.
+// withoutForced cuts a log before its last n forced cycles, which the recorder forced
+// after the window.
 func withoutForced(log []byte, n int) []byte {
 	end := len(log)
 	for ; n > 0; n-- {
@@ -224,14 +224,14 @@ func (k keeper) keepText(name string, kind evidence.Kind, text []byte) error {
 	})
 }
 
-// used is what the first and the last sample of the metrics say.
+// used is the difference between the first and the last metrics sample.
 type used struct {
 	span      time.Duration
-	cpu       time.Duration // not idle; 0 when not known
+	cpu       time.Duration // without idle time; 0 if unknown
 	allocRate float64       // bytes/s
 }
 
-// usage reads the window's metrics. A fault in them leaves zeros: they serve
+// usage reads the window's metrics. Errors in them give zeros, because they are used
 // only where better sources are missing.
 func usage(f recorder.Result) used {
 	file, err := os.Open(f.Files.Metrics)

@@ -17,14 +17,14 @@ import (
 	"github.com/heaptrim/heaptrim/internal/record/recorder"
 )
 
-// recorderFile is the name under which a build sees the recorder. It sorts
-// before the user's files, so that its variables are initialised first.
+// recorderFile is the recorder's file name in a build. It sorts before the user's
+// files, so that its variables are initialised first.
 const recorderFile = "0heaptrim_recorder.go"
 
-// commandOverlay writes into dir what adds the recorder to a main package, and
-// returns the file for `go build -overlay`. The recorder's last window is
-// finished when main returns or package main calls os.Exit; the notes say where
-// that cannot be had. Files of also are overlaid beside.
+// commandOverlay writes into dir the files that add the recorder to a main package,
+// and returns the file for `go build -overlay`. The recorder finishes its window when
+// main returns or package main calls os.Exit; the notes name cases where that is not
+// possible. The overlay includes the files of also.
 func commandOverlay(dir string, p gocmd.Package, also map[string]string) (overlay string, notes []string, err error) {
 	if p.Name != "main" {
 		return "", nil, fmt.Errorf("%s is package %s: -exec needs a main package", p.ImportPath, p.Name)
@@ -59,26 +59,26 @@ func commandOverlay(dir string, p gocmd.Package, also map[string]string) (overla
 		}
 	}
 	if !hasMain {
-		notes = append(notes, "func main is in a file that cannot be edited (it imports \"C\"): what is recorded in "+
+		notes = append(notes, "func main is in a file that cannot be edited (it imports \"C\"): the recording of "+
 			"the last moments before the program ends is lost")
 	}
 	overlay, err = gocmd.WriteOverlay(dir, files)
 	return overlay, notes, err
 }
 
-// hooked is a source file with the recorder's calls in it.
+// hooked is a source file with calls of the recorder.
 type hooked struct {
 	source  []byte
 	changed bool
-	main    bool // holds func main
+	main    bool // contains func main
 }
 
-// hookExits has func main end with the recorder's flush, and replaces os.Exit.
-// Every line stays where it is.
+// hookExits makes func main end with the recorder's flush and replaces os.Exit. No
+// line moves.
 func hookExits(name string, source []byte) (hooked, error) {
 	fset := token.NewFileSet()
-	// Object resolution tells an imported package from a variable of its name:
-	// what the file declares has an object, what it imports has none.
+	// Object resolution distinguishes an imported package from a variable of the same
+	// name: names that the file declares have an object, imported names have none.
 	f, err := parser.ParseFile(fset, name, source, 0)
 	if err != nil {
 		return hooked{}, err
@@ -112,14 +112,14 @@ func hookExits(name string, source []byte) (hooked, error) {
 	}
 	h.changed, h.source = true, applyEdits(source, edits)
 	if exits > 0 {
-		// The file may have used the import for nothing else.
+		// The import may have no other use left.
 		h.source = append(h.source, "\nvar _ = "+pkg+".Exit\n"...)
 	}
 	return h, nil
 }
 
-// importName returns the name by which f refers to the package at path, empty
-// if it does not import it by a name.
+// importName returns the name by which f refers to the package at path, or "" if f
+// does not import it under a usable name.
 func importName(f *ast.File, path string) string {
 	for _, spec := range f.Imports {
 		if p, err := strconv.Unquote(spec.Path.Value); err != nil || p != path {
@@ -154,7 +154,7 @@ func applyEdits(source []byte, edits []edit) []byte {
 	return out.Bytes()
 }
 
-// isBelow reports whether path lies in dir.
+// isBelow reports whether path is in dir.
 func isBelow(path, dir string) bool {
 	rel, err := filepath.Rel(dir, path)
 	return dir != "" && err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))

@@ -14,9 +14,9 @@ import (
 	"github.com/heaptrim/heaptrim/internal/record/recorder"
 )
 
-// requestOverlay writes into dir a net/http that makes each request it serves a
-// task of the execution trace, and returns what to overlay with what. The go
-// command then builds net/http and what depends on it anew, once for each
+// requestOverlay writes a net/http into dir that makes each request it serves a task
+// of the execution trace. It returns the file to overlay and its replacement. The go
+// command then rebuilds net/http and everything that depends on it, once for each
 // toolchain and set of flags.
 func requestOverlay(ctx context.Context, dir string, tool gocmd.Tool) (map[string]string, error) {
 	env, err := tool.Settings(ctx, "GOROOT")
@@ -42,8 +42,8 @@ func requestOverlay(ctx context.Context, dir string, tool gocmd.Tool) (map[strin
 	return map[string]string{name: server, filepath.Join(folder, "0heaptrim_task.go"): task}, nil
 }
 
-// hookServer adds the task to the method of net/http through which every
-// request goes, of HTTP/1 and of HTTP/2. Every line stays where it is.
+// hookServer adds the task to the method of net/http that handles every HTTP/1 and
+// HTTP/2 request. No line moves.
 func hookServer(name string, source []byte) ([]byte, error) {
 	fset := token.NewFileSet()
 	f, err := parser.ParseFile(fset, name, source, parser.SkipObjectResolution)
@@ -63,7 +63,7 @@ func hookServer(name string, source []byte) ([]byte, error) {
 	return nil, fmt.Errorf("%s: no method serverHandler.ServeHTTP(rw, req): this Go release is not known", name)
 }
 
-// receiver is the receiver of a method as its source has it.
+// receiver returns the receiver of a method as written in the source.
 func receiver(fn *ast.FuncDecl) string {
 	if fn.Recv == nil || len(fn.Recv.List) != 1 || len(fn.Recv.List[0].Names) != 1 {
 		return ""
@@ -75,7 +75,7 @@ func receiver(fn *ast.FuncDecl) string {
 	return fn.Recv.List[0].Names[0].Name + " " + kind.Name
 }
 
-// takes reports whether a function has parameters of just these names.
+// takes reports whether a function has exactly the named parameters.
 func takes(fn *ast.FuncDecl, names ...string) bool {
 	var have []string
 	for _, p := range fn.Type.Params.List {

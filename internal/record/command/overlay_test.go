@@ -40,7 +40,7 @@ func TestHookExits(t *testing.T) {
 		"import \"os\"\nfunc f() { defer htrim7qExit(1); g(htrim7qExit); os.Getpid() }"+last, false)
 	f("import sys \"os\"\nfunc f() { sys.Exit(1) }\n",
 		"import sys \"os\"\nfunc f() { htrim7qExit(1) }\n\nvar _ = sys.Exit\n", false)
-	// A variable of the package's name, another package of that name, no name.
+	// A variable with the package's name, another package with that name, and no name.
 	f("import \"os\"\nfunc f(os t) { os.Exit(1) }\nvar p = os.Getpid\n",
 		"import \"os\"\nfunc f(os t) { os.Exit(1) }\nvar p = os.Getpid\n", false)
 	f("import \"os\"\nfunc f() { if os := g(); true { os.Exit(1) }; os.Exit(2) }\n",
@@ -81,7 +81,7 @@ func buildOverlay(t *testing.T, dir string, flags ...string) (bin string, notes 
 	return bin, notes
 }
 
-// TestOverlayKeepsLines lets a program say where its own lines are, with and
+// TestOverlayKeepsLines compares the line numbers that a program reports with and
 // without the overlay, and under a build tag.
 func TestOverlayKeepsLines(t *testing.T) {
 	dir := recordtest.WriteTree(t,

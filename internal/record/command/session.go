@@ -20,7 +20,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/record/secret"
 )
 
-// execSession is the program running with its recorder.
+// execSession is one run of the program with its recorder.
 type execSession struct {
 	o    Options
 	pass execPass
@@ -32,13 +32,13 @@ type execSession struct {
 	stderr *endable
 	log    *windowLog
 	load   loadResult
-	peak   int64 // largest resident set until the window ended
+	peak   int64 // largest resident set until the end of the window
 }
 
-// loadResult is what the load command did.
+// loadResult is the outcome of the load command.
 type loadResult struct {
 	output   []byte
-	requests int64 // 0 when not known
+	requests int64 // 0 if unknown
 }
 
 // start starts the program.
@@ -71,8 +71,8 @@ func (r *execRecorder) start(p execPass) (*execSession, error) {
 	return s, nil
 }
 
-// window records the window. An error says why there is none, or that the
-// load failed; when ctx ends, the window is closed in order.
+// window records the window. It fails if there is no window or the load failed. When
+// ctx ends, it closes the window normally.
 func (s *execSession) window(ctx context.Context) error {
 	if !s.auto {
 		if err := s.open(ctx); err != nil {
@@ -95,7 +95,8 @@ func (s *execSession) window(ctx context.Context) error {
 	}
 	s.peak = s.proc.PeakRSS()
 	if s.proc.Running() {
-		// The log ends with the window; if the program ended by itself, it is complete.
+		// The log ends with the window. If the program ended by itself, the log is complete
+		// anyway.
 		s.log.gate(false)
 		err = errors.Join(err, s.stop())
 	}
@@ -110,7 +111,7 @@ func (s *execSession) open(ctx context.Context) error {
 		}
 		return fmt.Errorf("before the window: %w%s", err, s.lastWords())
 	}
-	// The recorder looks at its metrics first; the log may begin a little early.
+	// The recorder reads its metrics first, so the log may begin a little before the window.
 	s.log.gate(true)
 	starting, cancel := s.whileRunning(ctx)
 	defer cancel()
@@ -134,7 +135,7 @@ func (s *execSession) awaitReady(ctx context.Context) error {
 	return s.proc.AwaitReady(ctx, s.o.Ready)
 }
 
-// idle lets the window last while someone else drives the program.
+// idle lets the window last while something else drives the program.
 func (s *execSession) idle(ctx context.Context) {
 	if s.o.For > 0 {
 		var cancel context.CancelFunc
@@ -144,8 +145,7 @@ func (s *execSession) idle(ctx context.Context) {
 	s.proc.Watch(ctx)
 }
 
-// underLoad runs the load command to its end, or until the pass is long
-// enough.
+// underLoad runs the load command until it ends or its time limit has passed.
 func (s *execSession) underLoad(ctx context.Context) error {
 	limit := s.pass.limit
 	if s.o.For > 0 && (limit == 0 || s.o.For < limit) {
@@ -154,7 +154,7 @@ func (s *execSession) underLoad(ctx context.Context) error {
 	left, err := s.proc.Under(ctx, s.loadFor(limit))
 	switch {
 	case ctx.Err() != nil:
-		err = nil // the window is closed in order
+		err = nil // the window is closed normally
 	case errors.Is(err, process.ErrEnded):
 		err = fmt.Errorf("under load: %w: %w%s", err, orderly(s.proc.Failure()), s.lastWords())
 	}
@@ -166,12 +166,12 @@ func (s *execSession) underLoad(ctx context.Context) error {
 	return err
 }
 
-// loadFor is the load with a limit to its time; 0 is none.
+// loadFor returns the load with a time limit; 0 means none.
 func (s *execSession) loadFor(limit time.Duration) process.Load {
 	return process.Load{Command: s.o.Load, Dir: s.o.Dir, Limit: limit}
 }
 
-// orderly makes a failure out of an orderly end.
+// orderly turns a nil error into the failure "exit status 0".
 func orderly(err error) error {
 	if err == nil {
 		return errors.New("exit status 0")
@@ -185,13 +185,13 @@ func (s *execSession) stop() error {
 	defer cancel()
 	err := recorder.Stop(stopping, s.dir)
 	if err != nil && !s.proc.Running() {
-		return nil // it ended meanwhile and left what was complete
+		return nil // the program ended meanwhile and left what was complete
 	}
 	return err
 }
 
-// whileRunning bounds waiting for the recorder: it does not answer when the
-// program has ended.
+// whileRunning returns a context for waiting on the recorder. It ends when the program
+// does, because then nothing answers any more.
 func (s *execSession) whileRunning(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	go func() {
@@ -211,8 +211,8 @@ func (s *execSession) close() {
 	s.log.file.Close()
 }
 
-// endable is a splitter that may still be written to after it is closed, by
-// what is left of the program. It is safe for concurrent use.
+// endable is a splitter that processes left over from the program may still write to
+// after it is closed. It is safe for concurrent use.
 type endable struct {
 	mu sync.Mutex
 	to *gctrace.Splitter // nil: closed
@@ -238,22 +238,22 @@ func (e *endable) Close() error {
 	return err
 }
 
-// lastWords is what the program last said, for an error.
+// lastWords returns the end of the program's standard error, for error texts.
 func (s *execSession) lastWords() string {
 	if text := s.said.String(); text != "" {
-		return "\nits last words:\n" + text
+		return "\nits last output:\n" + text
 	}
 	return ""
 }
 
-// windowLog writes the lines that begin while it is open. It is safe for
-// concurrent use.
+// windowLog writes the lines that begin while it is open. It is safe for concurrent
+// use.
 type windowLog struct {
 	mu      sync.Mutex
 	file    *os.File
 	open    bool
-	midLine bool // a line has begun
-	keep    bool // and is written
+	midLine bool // in the middle of a line
+	keep    bool // that line is written
 }
 
 func (l *windowLog) gate(open bool) {

@@ -21,8 +21,8 @@ type execTarget struct {
 	evidence evidence.Target // Module, ModuleDir and Workspace
 }
 
-// resolve finds the package. The go command does not overlay files beneath the
-// module cache, so a module from there is copied first.
+// resolve finds the package. The go command cannot overlay files in the module cache,
+// so a module from there is copied first.
 func (r *execRecorder) resolve(ctx context.Context) (execTarget, error) {
 	if r.o.Package == "" {
 		return execTarget{}, fmt.Errorf("no package to run")
@@ -47,8 +47,8 @@ func (r *execRecorder) resolve(ctx context.Context) (execTarget, error) {
 	return t, gocmd.DescribeModules(ctx, tool, &t.evidence)
 }
 
-// released prepares a command of a released module: a copy of it is built as
-// the main module.
+// released prepares a command of a released module by building a copy of it as the
+// main module.
 func (r *execRecorder) released(ctx context.Context, name, version string) (execTarget, error) {
 	m, dir, err := r.copies().Release(ctx, name, version)
 	if err != nil {
@@ -60,20 +60,20 @@ func (r *execRecorder) released(ctx context.Context, name, version string) (exec
 	return t, err
 }
 
-// copies is where modules of the module cache are copied to.
+// copies says where copies of cached modules are stored.
 func (r *execRecorder) copies() gocmd.Copies {
 	return gocmd.Copies{Dir: r.o.CacheDir, Tmp: r.tmp, Progress: r.o.Progress}
 }
 
-// dependency prepares a command of a module that the current one requires: a
-// copy takes the module's place by a replace in a go.mod beside the user's.
+// dependency prepares a command of a module that the current one requires. A go.mod
+// beside the user's replaces the module by a copy.
 func (r *execRecorder) dependency(ctx context.Context, tool gocmd.Tool, pkg gocmd.Package) (execTarget, error) {
 	env, err := tool.Settings(ctx, "GOMOD", "GOWORK", "GOMODCACHE")
 	if err != nil {
 		return execTarget{}, err
 	}
 	if env["GOWORK"] != "" && env["GOWORK"] != "off" {
-		return execTarget{}, fmt.Errorf("%s is a dependency, which cannot be recorded from within a workspace: set "+
+		return execTarget{}, fmt.Errorf("%s is a dependency, which cannot be recorded in a workspace: set "+
 			"GOWORK=off, or name a version (%s@%s)",
 			pkg.ImportPath, pkg.ImportPath, pkg.Module.Version)
 	}
@@ -102,7 +102,7 @@ func (r *execRecorder) dependency(ctx context.Context, tool gocmd.Tool, pkg gocm
 	return t, err
 }
 
-// commandName is the name that go install would give the command.
+// commandName returns the name that go install would give the command.
 func commandName(importPath string) string {
 	name := path.Base(importPath)
 	if regexp.MustCompile(`^v[0-9]+$`).MatchString(name) && strings.Contains(importPath, "/") {

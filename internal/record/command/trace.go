@@ -11,16 +11,16 @@ import (
 	"github.com/heaptrim/heaptrim/internal/record/secret"
 )
 
-// maxTrace ends a trace window early. The busiest programs write some 30 MB/s,
-// and an archive takes files of 4 GiB.
+// maxTrace ends a trace window early. The busiest programs write about 30 MB/s of
+// trace, and a bundle accepts files up to 4 GiB.
 const maxTrace = 512 << 20
 
-// driven reports whether the window has an end that is not the user's or the
-// program's.
+// driven reports whether the window ends by itself, neither by the user nor by the end
+// of the program.
 func (o Options) driven() bool { return o.Load != "" || o.For > 0 }
 
-// traceWindow takes an execution trace after the window, in the same process:
-// its heap is the one that the load has made. An error says why there is none.
+// traceWindow takes an execution trace after the window, in the same process: its heap
+// is already filled by the load. It fails if a requested trace cannot be taken.
 func (s *execSession) traceWindow(ctx context.Context) error {
 	if s.pass.trace <= 0 || !s.o.driven() || !s.proc.Running() || ctx.Err() != nil {
 		return nil
@@ -55,13 +55,13 @@ func (s *execSession) traceWindow(ctx context.Context) error {
 	return s.stop()
 }
 
-// traceOptions are those of a trace window. Samples of the CPU profile land in
-// the trace as well, which is all that is kept of them.
+// traceOptions are the options of a trace window. The CPU profile is on only because
+// its samples also appear in the trace; the profile itself is not kept.
 func traceOptions() recorder.Options {
 	return recorder.Options{Trace: maxTrace, CPU: true, HeapSnap: -1, Metrics: -1}
 }
 
-// warm gives a load the time to connect. It is an error if it ends before.
+// warm gives a load time to connect. It fails if the load ends before that.
 func (s *execSession) warm(ctx context.Context, load *process.Process) error {
 	timer := time.NewTimer(process.Settle)
 	defer timer.Stop()

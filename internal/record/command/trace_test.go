@@ -13,8 +13,8 @@ import (
 	"github.com/heaptrim/heaptrim/internal/record/recordtest"
 )
 
-// loadedServer writes the test's server and builds its load, with its length and
-// least number of requests.
+// loadedServer writes the test's server and builds its load. load is the load's length
+// and least number of requests.
 func loadedServer(t *testing.T, load string) Options {
 	t.Helper()
 	dir := recordtest.WriteTree(t, "go.mod", "module example.com/server\n\ngo 1.21\n", "main.go", serverSource)
@@ -30,7 +30,7 @@ func loadedServer(t *testing.T, load string) Options {
 }
 
 func TestExecTrace(t *testing.T) {
-	o := loadedServer(t, "1h 1") // and is interrupted
+	o := loadedServer(t, "1h 1") // until it is interrupted
 	o.For, o.Trace, o.Requests = 1500*time.Millisecond, time.Second, true
 	begin := time.Now()
 	b, err := execute(context.Background(), t, o)
@@ -47,7 +47,7 @@ func TestExecTrace(t *testing.T) {
 		t.Fatal(err)
 	}
 	if m := b.Manifest; len(m.Warnings)+len(m.LeftOut)+len(m.Gaps) > 0 {
-		t.Errorf("warnings %q, left out %q, lacks %q", m.Warnings, m.LeftOut, m.Gaps)
+		t.Errorf("warnings %q, left out %q, gaps %q", m.Warnings, m.LeftOut, m.Gaps)
 	}
 	got, part := recordtest.ReadTrace(t, b)
 	if n := got.Tasks["GET /orders/{}"]; n == 0 || len(got.Tasks) != 1 {
@@ -59,7 +59,7 @@ func TestExecTrace(t *testing.T) {
 	if part.Wall < o.Trace*9/10 || part.Wall > took {
 		t.Errorf("the window was %v long, want about %v", part.Wall, o.Trace)
 	}
-	// The trace's window is none of the others.
+	// Nothing else is recorded in the trace's window.
 	for _, p := range recordtest.PartsOf(b, evidence.PassTiming, evidence.KindHeap) {
 		if p.Wall > took-part.Wall {
 			t.Errorf("%+v, beside a trace of %v, in %v", p, part.Wall, took)
@@ -83,7 +83,7 @@ func TestExecTraceWithoutRequests(t *testing.T) {
 	if got, _ := recordtest.ReadTrace(t, b); got.Events == 0 || len(got.Tasks) != 0 {
 		t.Errorf("%d events, tasks %v", got.Events, got.Tasks)
 	}
-	// A program that is recorded to its end has no window behind it.
+	// A program that is recorded to its end has no trace window.
 	b, err = execute(context.Background(), t,
 		Options{Dir: dir, Package: ".", Args: []string{"300ms"}, Trace: time.Second})
 	if err != nil || len(recordtest.PartsOf(b, evidence.PassTrace, evidence.KindTrace)) > 0 ||
@@ -102,7 +102,7 @@ func TestExecTraceOfShortLoad(t *testing.T) {
 	if m := b.Manifest; len(m.Gaps) != 1 ||
 		!strings.Contains(m.Gaps[0].What, "the execution trace: the second call of the load") ||
 		m.Gaps[0].Adds == "" {
-		t.Errorf("lacks %q, want the trace", m.Gaps)
+		t.Errorf("gaps %q, want the trace", m.Gaps)
 	}
 }
 

@@ -23,8 +23,8 @@ import (
 	"github.com/heaptrim/heaptrim/internal/record/recorder"
 )
 
-// jsonServiceSource decodes, changes and encodes a document a request, and
-// keeps some of them: it allocates as services do.
+// jsonServiceSource decodes, changes and encodes one document per request and keeps
+// some of them, so its allocations resemble those of services.
 const jsonServiceSource = `package main
 
 import (
@@ -69,26 +69,27 @@ func main() {
 }
 `
 
-// benchService is the service running, plain or in a recorder's window.
+// benchService is the running service, plain or with the recorder.
 type benchService struct {
 	addr    string
-	dir     string // the recorder's; "": plain
+	dir     string // the recorder's directory; "": plain
 	process *process.Process
 }
 
-// BenchmarkRecording measures what a window of the timing pass costs a JSON
-// service: two new processes of it, one plain and one with the recorder, are
-// loaded in turn, the second in a window and without one, in each of b.N rounds.
-// It reports the median of the rounds and its standard error for throughput, and
-// for CPU time a request: of a window beside the plain program, and, as one
-// process differs from the next by some percent, beside itself without a window.
-// Run it on a quiet machine:
+// BenchmarkRecording measures what a window of the timing pass costs a JSON service.
+// Each of b.N rounds starts two new processes, one plain and one with the recorder,
+// and loads them in turn, the second with and without a window.
 //
-//	go test ./internal/record -run '^$' -bench Recording -benchtime 20x
+// It reports the median over the rounds, with its standard error, for throughput and
+// for CPU time per request. The window is compared with the plain process, and with
+// the same process without a window, because processes differ by some percent. Run it
+// on a quiet machine:
+//
+//	go test ./internal/record/command -run '^$' -bench Recording -benchtime 20x
 func BenchmarkRecording(b *testing.B) { benchmarkWindow(b, recorder.Options{CPU: true}, false) }
 
-// BenchmarkTracing measures a window that takes an execution trace, in the same
-// way: as it is, and with requests as tasks, for which net/http is changed.
+// BenchmarkTracing measures a window with an execution trace in the same way: with
+// plain net/http, and with requests as tasks in a changed net/http.
 func BenchmarkTracing(b *testing.B) {
 	o := traceOptions()
 	b.Run("plain", func(b *testing.B) { benchmarkWindow(b, o, false) })
@@ -162,15 +163,15 @@ func medianError(v []float64) (median, stderr float64) {
 	return (v[(len(v)-1)/2] + v[len(v)/2]) / 2, 1.25 * math.Sqrt(ss/max(1, n-1)/n)
 }
 
-// roundCost is what a window costs by one round, in percent: how much less is
-// served, and how much more CPU a request takes.
+// roundCost is the cost of a window in one round, in percent: the loss of throughput
+// and the additional CPU time per request.
 type roundCost struct {
-	plain  [2]float64 // beside the plain process
-	itself [2]float64 // beside the same process without a window
+	plain  [2]float64 // compared with the plain process
+	itself [2]float64 // compared with the same process without a window
 }
 
-// benchRound is one round with processes of its own: the same program is faster
-// or slower by some percent from one process to the next.
+// benchRound runs one round with new processes, because the speed of the same program
+// differs by some percent between processes.
 func benchRound(b *testing.B, bins [2]string, o recorder.Options) roundCost {
 	b.Helper()
 	const turn = 3 * time.Second
@@ -178,13 +179,13 @@ func benchRound(b *testing.B, bins [2]string, o recorder.Options) roundCost {
 	defer plain.process.End(time.Second)
 	defer recorded.process.End(time.Second)
 	for _, s := range []benchService{plain, recorded} {
-		s.load(b, turn) // fills what it keeps
+		s.load(b, turn) // fills the documents that it keeps
 	}
 	var without, window, idle benchTurn
 	without.add(plain.load(b, turn))
 	window.add(recorded.window(b, o, turn))
 	idle.add(recorded.load(b, turn))
-	idle.add(recorded.load(b, turn)) // and back, so that what drifts evens out
+	idle.add(recorded.load(b, turn)) // in reverse order, so that drift cancels out
 	window.add(recorded.window(b, o, turn))
 	without.add(plain.load(b, turn))
 	return roundCost{window.beside(without), window.beside(idle)}
@@ -220,10 +221,11 @@ func startBenchService(b *testing.B, bin, dir string) benchService {
 	return s
 }
 
-// benchTurn is the figures of one turn, or the sums of several as long ones.
+// benchTurn holds the figures of one turn, or the sums of several turns of equal
+// length.
 type benchTurn struct {
 	rate float64 // requests/s
-	cpu  float64 // seconds a request; NaN when not known
+	cpu  float64 // seconds per request; NaN if unknown
 }
 
 func (t *benchTurn) add(u benchTurn) { t.rate, t.cpu = t.rate+u.rate, t.cpu+u.cpu }
@@ -232,7 +234,7 @@ func (t *benchTurn) beside(u benchTurn) [2]float64 {
 	return [2]float64{100 * (1 - t.rate/u.rate), 100 * (t.cpu/u.cpu - 1)}
 }
 
-// window loads the service for d in a window of its recorder.
+// window loads the service for d while its recorder has an open window.
 func (s benchService) window(b *testing.B, o recorder.Options, d time.Duration) benchTurn {
 	b.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
@@ -266,7 +268,7 @@ func (s benchService) load(b *testing.B, d time.Duration) benchTurn {
 	return benchTurn{float64(n.Load()) / took.Seconds(), (s.cpu() - cpu) / float64(n.Load())}
 }
 
-// cpu is the CPU time of the process in seconds so far.
+// cpu returns the process's CPU time so far in seconds.
 func (s benchService) cpu() float64 {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.process.Cmd.Process.Pid))
 	if err != nil {
@@ -278,8 +280,8 @@ func (s benchService) cpu() float64 {
 	return (user + system) / 100
 }
 
-// hammer sends one request after the other, with as little work as it can: on
-// the same CPUs, a heavy client would hide the service.
+// hammer sends one request after the other with as little work as possible: client and
+// service share the CPUs, so a heavy client would hide the service.
 func hammer(addr string, until time.Time, n *atomic.Int64) error {
 	body := `[` + strings.TrimSuffix(strings.Repeat(`{"ID":7,"Name":"item","Tags":["a","b"],"Attrs":{"k":"v"}},`, 10),
 		",") + `]`
@@ -289,7 +291,7 @@ func hammer(addr string, until time.Time, n *atomic.Int64) error {
 		return err
 	}
 	defer c.Close()
-	// Every response is as long as the first, which comes in one piece.
+	// Every response is as long as the first, which arrives in one piece.
 	buf := make([]byte, 64<<10)
 	length := 0
 	for time.Now().Before(until) {

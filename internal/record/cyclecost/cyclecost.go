@@ -1,8 +1,7 @@
-// Package cyclecost tells what one collection cycle costs a process in
-// processor time, in whatever place that is spent. A profile shows the
-// collector's own work. It does not show that marking reads the whole live heap
-// and puts out of the caches what the program was using: the program waits for
-// that afterwards, in its own name.
+// Package cyclecost estimates the CPU time that one collection cycle costs a process,
+// wherever it is spent. A profile shows the collector's own work. It does not show
+// that marking reads the whole live heap and evicts the program's data from the
+// caches: the program waits for that data afterwards, in its own code.
 package cyclecost
 
 import (
@@ -17,22 +16,22 @@ import (
 	"github.com/heaptrim/heaptrim/internal/stats"
 )
 
-// Reading is what a process has done so far, read when a stretch at one pace of
-// collection ends.
+// Reading is what a process has used so far, read at the end of a stretch with one
+// GOGC value.
 type Reading struct {
 	At     time.Duration `json:"t_ns"`   // since the recorder started
-	GOGC   int64         `json:"gogc"`   // of the stretch, in percent
+	GOGC   int64         `json:"gogc"`   // during the stretch, in percent
 	CPU    time.Duration `json:"cpu_ns"` // user and system time of the process
 	Cycles uint64        `json:"cycles"` // collections that were not forced
 	Bytes  uint64        `json:"bytes"`  // allocated
 }
 
-// longest is the longest line that a recorder writes, with room to spare.
+// longest is more than the longest line that a recorder writes.
 const longest = 1024
 
-// Read reads the readings of paces.jsonl, one JSON object a line. A last line
-// that was cut off, as of a process that was killed, is left out. Counters that
-// fall and lines that are none are errors that name the line.
+// Read parses paces.jsonl, one JSON object per line. It ignores an incomplete last
+// line, which a killed process leaves. For a decreasing counter or a malformed line it
+// returns an error with the line number.
 func Read(name string, r io.Reader) ([]Reading, error) {
 	var all []Reading
 	lines := bufio.NewReaderSize(r, longest)
@@ -61,19 +60,21 @@ func Read(name string, r io.Reader) ([]Reading, error) {
 // fewest is how many pairs of stretches are needed for a 95 % interval.
 const fewest = 6
 
-// Estimate returns what a cycle costs by the stretches between from and to, of a
-// process that does the same work all the time; false where there are fewer than
-// six pairs. A stretch counts if the one before had the same GOGC: the heap that
-// a cycle leaves is swept, and its memory used again, in the stretch that
-// follows. In stretches of GOGC and of several times that, the time goes by the
-// bytes that were allocated, which stand for the work done, and by the cycles:
-// two neighbouring ones have these two unknowns, and what else runs on the
-// machine changes little between them. The result is the pseudomedian over the
-// pairs that do not overlap, with its 95 % interval by signed ranks.
+// Estimate returns the cost of a cycle from the stretches between from and to. The
+// process must do the same work all the time. The result is false with fewer than six
+// pairs of stretches.
+//
+// A stretch counts only if the one before had the same GOGC, because the heap that a
+// cycle leaves is swept, and its memory reused, in the following stretch. CPU time is
+// modelled as proportional to allocated bytes, which stand for the work done, plus a
+// cost per cycle. Two neighbouring stretches with different GOGC determine these two
+// unknowns, and other load on the machine changes little between them. The result is
+// the pseudomedian over pairs that do not overlap, with its 95 % interval by signed
+// ranks.
 func Estimate(all []Reading, from, to time.Duration) (evidence.CycleCost, bool) {
 	var costs []float64
 	var out evidence.CycleCost
-	var last stretch // of no cycles: none
+	var last stretch // zero if there is none
 	for i := 2; i < len(all); i++ {
 		if all[i-1].At < from || all[i].At > to || all[i].GOGC != all[i-1].GOGC {
 			continue
@@ -86,7 +87,7 @@ func Estimate(all []Reading, from, to time.Duration) (evidence.CycleCost, bool) 
 		}
 		costs = append(costs, (last.cpu*now.bytes-now.cpu*last.bytes)/det)
 		out.Times = max(now.gogc, last.gogc) / max(min(now.gogc, last.gogc), 1)
-		last = stretch{} // the next pair begins behind this one
+		last = stretch{} // the next pair begins after this one
 	}
 	if len(costs) < fewest {
 		return evidence.CycleCost{}, false
@@ -96,7 +97,7 @@ func Estimate(all []Reading, from, to time.Duration) (evidence.CycleCost, bool) 
 	return out, true
 }
 
-// stretch is what a process did between two readings.
+// stretch is what a process used between two readings.
 type stretch struct{ gogc, cpu, cycles, bytes float64 }
 
 func stretchOf(a, b Reading) stretch {

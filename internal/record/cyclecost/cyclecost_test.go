@@ -12,15 +12,16 @@ import (
 	"github.com/heaptrim/heaptrim/internal/record/cyclecost"
 )
 
-// process is one that takes perByte and perCycle nanoseconds, and allocates so
-// many bytes between two cycles at its own pace.
+// process takes perByte and perCycle nanoseconds and allocates the given number of
+// bytes between two cycles at its own GOGC.
 type process struct {
 	perByte, perCycle float64
 	distance          uint64
 }
 
-// readings are of n stretches at 100 and 300 in turn, two of each, of so many
-// cycles each. In the first of two it has to do with what the other pace left.
+// readings returns n stretches with GOGC 100 and 300 in turn, two of each, with the
+// given number of cycles in each. The first of two also pays for what the other GOGC
+// left.
 func (p process) readings(n int, cycles uint64) []cyclecost.Reading {
 	all := []cyclecost.Reading{{At: time.Second, GOGC: 100, CPU: time.Second, Cycles: 7, Bytes: 1 << 30}}
 	for i := range n {
@@ -58,7 +59,7 @@ func TestEstimate(t *testing.T) {
 		// Durations are whole nanoseconds.
 		if math.Abs(got.NS.Value-p.perCycle) > 10 || math.Abs(got.NS.Low-p.perCycle) > 10 ||
 			math.Abs(got.NS.High-p.perCycle) > 10 || got.Times != 3 {
-			t.Errorf("%+v: a cycle costs %v at %v times the distance, want %v at 3", p, got.NS, got.Times, p.perCycle)
+			t.Errorf("%+v: a cycle costs %v at %v times GOGC, want %v at 3", p, got.NS, got.Times, p.perCycle)
 		}
 	}
 	f(process{0.5, 4e6, 8 << 20}, 24, 1, 6)
@@ -68,7 +69,8 @@ func TestEstimate(t *testing.T) {
 	f(process{}, 0, 1, 0)
 }
 
-// TestEstimateWindow: set-up lies before the measured run, and is other work.
+// TestEstimateWindow checks that set-up before the measured run, which is other work,
+// is not counted.
 func TestEstimateWindow(t *testing.T) {
 	all := process{3, 1e9, 1 << 20}.readings(60, 1)
 	begin := all[len(all)-1].At + time.Millisecond
@@ -86,7 +88,7 @@ func TestEstimateWindow(t *testing.T) {
 	}
 }
 
-// TestEstimateSamePace: stretches that do not differ tell nothing.
+// TestEstimateSamePace checks that stretches with equal GOGC give no estimate.
 func TestEstimateSamePace(t *testing.T) {
 	all := process{0.5, 4e6, 8 << 20}.readings(60, 1)
 	for i := range all {
@@ -102,7 +104,7 @@ func encode(all []cyclecost.Reading) string {
 	for _, r := range all {
 		line, err := json.Marshal(r)
 		if err != nil {
-			panic(err) // it holds numbers only
+			panic(err) // cannot happen: it holds only numbers
 		}
 		fmt.Fprintf(&b, "%s\n", line)
 	}
@@ -122,7 +124,7 @@ func TestRead(t *testing.T) {
 	f("", 0)
 	f(text, 6)
 	f(text[:len(text)-1], 5) // killed while it wrote the last line
-	f(text[:len(text)/2], 3) // and long before
+	f(text[:len(text)/2], 3) // killed long before
 	f(strings.ReplaceAll(text, `"gogc"`, `"later":1,"gogc"`), 6)
 }
 

@@ -1,5 +1,5 @@
-// Package files makes a bundle of files that were recorded elsewhere: profiles,
-// logs of the collector, benchmark text, escape output, samples of perf, bundles.
+// Package files makes a bundle from files that were recorded elsewhere: profiles,
+// gctrace logs, benchmark text, compiler escape output, perf data and bundles.
 package files
 
 import (
@@ -18,28 +18,27 @@ import (
 	"github.com/heaptrim/heaptrim/internal/record/memstats"
 )
 
-// Options says which files to make a bundle of.
+// Options names the files to make a bundle from.
 type Options struct {
 	Paths    []string // in any order
 	Progress func(format string, args ...any)
 }
 
 const (
-	// passDelta holds allocations of a window: to be added neither to nor
-	// subtracted from those since the start, which a snapshot has.
+	// passDelta marks allocations of a window. They must not be added to, or subtracted
+	// from, the totals since the start that a snapshot holds.
 	passDelta = "delta"
 )
 
-// Record copies files that were made elsewhere into w: CPU and heap profiles,
-// gctrace logs, benchmark text, runtime/metrics samples, MemStats, escape
-// output, execution traces, perf data and whole bundles, each told by its
-// content. All loose files become one run. Cumulative heap profiles of one
-// process stand in it in the order of their time; those of other processes get
-// runs of their own. The files of the user are not changed. A file of no known
-// kind is an error; one that is known and of no use here is left out and named
-// in the manifest.
+// Record copies files that were made elsewhere into w: CPU and heap profiles, gctrace
+// logs, benchmark text, runtime/metrics samples, MemStats, escape output, execution
+// traces, perf data and whole bundles. It recognises each by its content. All loose
+// files become one run. Cumulative heap profiles of one process are sorted by time
+// within it; those of other processes get runs of their own. The user's files are not
+// changed. A file of unknown kind is an error; a file of a known kind that is of no
+// use is left out and named in the manifest.
 //
-// The environment in the manifest becomes what the files themselves tell.
+// The manifest's environment is what the files themselves state.
 func Record(ctx context.Context, o Options, w *bundle.Writer) error {
 	if o.Progress == nil {
 		o.Progress = func(string, ...any) {}
@@ -73,12 +72,12 @@ func Record(ctx context.Context, o Options, w *bundle.Writer) error {
 	return nil
 }
 
-// fileRecorder makes one bundle of files.
+// fileRecorder makes one bundle from files.
 type fileRecorder struct {
 	o     Options
 	w     *bundle.Writer
 	seen  []sniffed
-	names map[string]bool // taken in the bundle, in lower case
+	names map[string]bool // names already used in the bundle, in lower case
 
 	loose     []looseFile
 	snapshots []snapshot // cumulative heap profiles
@@ -88,15 +87,15 @@ type fileRecorder struct {
 	warnings, leftOut []string
 }
 
-// looseFile is a file that becomes a part as it is.
+// looseFile is a file that becomes one part, unchanged unless tail or perf is set.
 type looseFile struct {
 	path string
 	part evidence.Part
-	tail bool // only its MemStats are of use
-	perf bool // perf.data, of which what perf script prints is kept
+	tail bool // keep only its MemStats
+	perf bool // perf.data: keep the output of perf script instead
 }
 
-// inspect finds out what a file is and plans what becomes of it.
+// inspect finds out what a file is and plans how to store it.
 func (r *fileRecorder) inspect(name string) error {
 	s, err := sniff(name)
 	if err != nil {
@@ -124,8 +123,8 @@ func (r *fileRecorder) inspect(name string) error {
 			r.warn("%s is kept in the bundle, but this version of heaptrim does not read files of the kind %s yet",
 				name, kind)
 		}
-		// A log that holds several kinds is stored once for each: every
-		// reader passes over what is not its own.
+		// A log with several kinds of lines is stored once for each kind: every reader skips
+		// the lines of other kinds.
 		suffix := ""
 		if len(s.kinds) > 1 {
 			suffix = "." + string(kind)
@@ -150,7 +149,7 @@ func (r *fileRecorder) learn(f textFacts) {
 	r.facts.procs = max(r.facts.procs, f.procs)
 }
 
-// name makes a free name in the bundle after a file's own.
+// name derives an unused name in the bundle from the file's own.
 func (r *fileRecorder) name(file, suffix string) string {
 	base := strings.Map(func(c rune) rune {
 		if c < ' ' || strings.ContainsRune(`\:*?"<>|`, c) {
@@ -177,7 +176,7 @@ func (r *fileRecorder) warn(format string, args ...any) {
 	r.warnings = append(r.warnings, text)
 }
 
-// describe writes what is known before the first part.
+// describe writes everything known before the first part is copied.
 func (r *fileRecorder) describe() error {
 	return r.w.Update(func(m *evidence.Manifest) {
 		m.Target.Kind, m.Target.Args = evidence.TargetFiles, r.o.Paths
@@ -188,8 +187,8 @@ func (r *fileRecorder) describe() error {
 	})
 }
 
-// keepLoose copies the loose files. The longest series of heap profiles is
-// taken to belong to the others.
+// keepLoose copies the loose files. It assumes that the longest series of heap
+// profiles belongs to the other loose files.
 func (r *fileRecorder) keepLoose(ctx context.Context) error {
 	all, err := seriesOf(r.snapshots)
 	if err != nil {
@@ -215,7 +214,7 @@ func (r *fileRecorder) keepLoose(ctx context.Context) error {
 		}
 	}
 	for _, s := range all {
-		text := fmt.Sprintf("%s is not a later or earlier state of the process of %s, so both stand on their own",
+		text := fmt.Sprintf("%s is not a later or earlier state of the process of %s, so they become separate runs",
 			s[0].path, main[0].path)
 		r.o.Progress("warning: %s", text)
 		if err := r.w.Update(func(m *evidence.Manifest) { m.Warnings = append(m.Warnings, text) }); err != nil {
@@ -231,8 +230,8 @@ func (r *fileRecorder) keepLoose(ctx context.Context) error {
 	return nil
 }
 
-// copy brings a file into the bundle; of a heap profile in text only the part
-// that is of use.
+// copy copies a file into the bundle. Of a heap profile in text form it copies only
+// the MemStats part.
 func (r *fileRecorder) copy(ctx context.Context, run int, f looseFile) error {
 	src, err := os.Open(f.path)
 	if err != nil {
@@ -270,7 +269,7 @@ func (c contextReader) Read(p []byte) (int, error) {
 	return c.r.Read(p)
 }
 
-// merge takes the runs of an earlier bundle in.
+// merge copies the runs of an earlier bundle.
 func (r *fileRecorder) merge(ctx context.Context, name string, number int) error {
 	b, err := bundle.Open(name)
 	if err != nil {
@@ -293,9 +292,9 @@ func (r *fileRecorder) merge(ctx context.Context, name string, number int) error
 	return nil
 }
 
-// inherit takes over what a bundle's manifest says. The target and the
-// environment come from the first bundle: loose files beside it hardly know
-// theirs. Nothing but bundles keep the kind of target that they were made of.
+// inherit merges the manifest of a bundle. Target and environment come from the first
+// bundle, because loose files say little about theirs. The kind of target is kept only
+// if all inputs are bundles.
 func (r *fileRecorder) inherit(m *evidence.Manifest, b *bundle.Bundle, name string) {
 	first, only := name == r.bundles[0], len(r.bundles) == len(r.seen)
 	for _, text := range slices.Concat(b.Problems(), b.Manifest.Warnings) {
@@ -317,7 +316,7 @@ func (r *fileRecorder) inherit(m *evidence.Manifest, b *bundle.Bundle, name stri
 			t.Kind = kind
 		}
 	case from.Module != "" && from.Module != t.Module:
-		m.Warnings = append(m.Warnings, fmt.Sprintf("%s was recorded of module %s, not of %s", name, from.Module,
+		m.Warnings = append(m.Warnings, fmt.Sprintf("%s was recorded from module %s, not from %s", name, from.Module,
 			t.Module))
 	}
 	env := b.Manifest.Environment
@@ -330,7 +329,7 @@ func (r *fileRecorder) inherit(m *evidence.Manifest, b *bundle.Bundle, name stri
 	}
 }
 
-// agree tells whether two facts can be one, known or not.
+// agree reports whether two facts are equal or one of them is unknown.
 func agree(a, b string) bool {
 	return a == "" || b == "" || a == b
 }

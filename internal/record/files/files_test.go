@@ -43,7 +43,7 @@ func writeAt(t *testing.T, name string, content []byte) string {
 	return path
 }
 
-// recordFiles makes a bundle of files and opens it.
+// recordFiles makes a bundle from files and opens it.
 func recordFiles(t *testing.T, paths ...string) (*bundle.Bundle, error) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "b")
@@ -63,7 +63,7 @@ func recordFiles(t *testing.T, paths ...string) (*bundle.Bundle, error) {
 	return b, filesErr
 }
 
-// edited is a copy of a pprof profile with changes.
+// edited returns a copy of a pprof profile with changes.
 func edited(t *testing.T, data []byte, edit func(*profile.Profile)) []byte {
 	t.Helper()
 	p, err := profile.ParseData(data)
@@ -176,7 +176,7 @@ func TestFilesRefuses(t *testing.T) {
 	f([]byte("\x00\x01\x02\x03"), `\x00\x01`)
 	f(heap[:len(heap)/2], "decompressed profile")
 	raw := inflated(t, edited(t, heap, func(p *profile.Profile) {
-		for i := range 200 { // however little this process has allocated, it is no small file
+		for i := range 200 { // so that the file is not too small, however little this process has allocated
 			p.Comments = append(p.Comments, fmt.Sprint("comment ", i))
 		}
 	}))
@@ -198,7 +198,7 @@ func TestFilesRefuses(t *testing.T) {
 	}
 }
 
-// inflated is a profile without its compression, as some tools write them.
+// inflated returns a profile without compression, as some tools write it.
 func inflated(t *testing.T, profile []byte) []byte {
 	t.Helper()
 	gz, err := gzip.NewReader(bytes.NewReader(profile))
@@ -248,7 +248,7 @@ func TestFilesFacts(t *testing.T) {
 	}
 }
 
-// runNames lists the runs with the parts of each in order.
+// runNames lists the runs, each with its parts in order.
 func runNames(b *bundle.Bundle) []string {
 	var names []string
 	for _, run := range b.Manifest.Runs {

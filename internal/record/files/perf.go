@@ -14,24 +14,24 @@ import (
 	"github.com/heaptrim/heaptrim/internal/evidence"
 )
 
-// errNoPerf says that a perf.data file cannot be read here.
-var errNoPerf = errors.New("reading a perf.data file takes Linux's perf, which is not here; what 'perf script " +
-	"--header' prints of it on the recording machine will do")
+// errNoPerf means that the perf program is missing.
+var errNoPerf = errors.New("reading a perf.data file needs Linux's perf, which is not installed; run 'perf script " +
+	"--header' on the recording machine and pass its output instead")
 
-// perfFields are what the reader of perf script wants. The address has to be
-// there for a symbol to be printed, and no call that was inlined is resolved:
-// that takes perf minutes for a Go program.
+// perfFields are the fields that the reader of perf script needs. perf prints a symbol
+// only together with the address. Inlined calls are not resolved: that takes perf
+// minutes for a Go program.
 const perfFields = "comm,pid,tid,time,period,event,ip,sym,dso"
 
-// PerfScript writes what perf script prints of the perf.data file at path. It
-// needs the programs that were recorded to be where they were.
+// PerfScript writes the output of perf script for the perf.data file at path. The
+// recorded programs must still be at their recorded paths.
 func PerfScript(ctx context.Context, path string, w io.Writer) error {
 	if _, err := exec.LookPath("perf"); err != nil {
 		return errNoPerf
 	}
 	common := []string{"script", "--header", "--no-inline", "-f", "-i", path}
-	// A recording of tracepoints has no periods: then perf's own choice of
-	// fields has to do.
+	// Recordings of tracepoints have no periods; for these, perf chooses the fields
+	// itself.
 	first := runPerf(ctx, w, append(common, "-F", perfFields))
 	if first == nil || first.wrote || ctx.Err() != nil {
 		return first.orNil()
@@ -39,11 +39,11 @@ func PerfScript(ctx context.Context, path string, w io.Writer) error {
 	return runPerf(ctx, w, common).orNil()
 }
 
-// perfError is perf's own complaint.
+// perfError is a failure of perf with the first line of its standard error.
 type perfError struct {
 	err   error
 	said  string
-	wrote bool // a part of the output is out
+	wrote bool // part of the output was already written
 }
 
 func (e *perfError) orNil() error {
@@ -66,7 +66,7 @@ func runPerf(ctx context.Context, w io.Writer, args []string) *perfError {
 	if err == nil && out.n == 0 {
 		err = errors.New("no output")
 	}
-	// perf ends well after "Cannot print 'period' field", without a sample.
+	// perf exits with status 0 after "Cannot print 'period' field", but prints no samples.
 	if err == nil && strings.Contains(said, "Cannot print") {
 		err = errors.New("a field is missing")
 		out.n = 0
@@ -88,8 +88,8 @@ func (c *countingWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// keepPerf brings a perf.data file into the bundle as the text that perf script
-// prints, which can be read anywhere; as it is, where perf cannot do that.
+// keepPerf stores a perf.data file as the output of perf script, which can be read on
+// any machine. If perf fails, it stores the file unchanged.
 func (r *fileRecorder) keepPerf(ctx context.Context, run int, f looseFile) error {
 	text, err := perfText(ctx, f.path)
 	if ctx.Err() != nil {
@@ -108,8 +108,7 @@ func (r *fileRecorder) keepPerf(ctx context.Context, run int, f looseFile) error
 	return r.copy(ctx, run, f)
 }
 
-// perfText is the file that perf script's output went to, in a folder of its
-// own.
+// perfText returns a file with the output of perf script, in a folder of its own.
 func perfText(ctx context.Context, path string) (string, error) {
 	dir, err := os.MkdirTemp("", "heaptrim-perf-")
 	if err != nil {
@@ -131,7 +130,7 @@ func writePerf(ctx context.Context, path, name string) error {
 	return errors.Join(PerfScript(ctx, path, out), out.Close())
 }
 
-// IsPerfData tells a perf.data file from what perf script prints of one.
+// IsPerfData reports whether path is a perf.data file, not perf script output.
 func IsPerfData(path string) (bool, error) {
 	head, err := readHead(path)
 	return err == nil && magicKind(head) == evidence.KindPerf, err

@@ -9,7 +9,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/evidence"
 )
 
-// inspectProfile plans what becomes of a pprof profile.
+// inspectProfile plans how to store a pprof profile.
 func (r *fileRecorder) inspectProfile(s sniffed) error {
 	p := s.profile
 	part := evidence.Part{Pass: evidence.PassFiles}
@@ -33,8 +33,8 @@ func (r *fileRecorder) inspectProfile(s sniffed) error {
 	if p.PeriodOf.Type == "space" {
 		part.Rate = max(p.Period, 0)
 	}
-	// net/http/pprof and the continuous profilers write the length of the
-	// window into a difference; the runtime writes none into a snapshot.
+	// net/http/pprof and continuous profilers write a duration into differences of two
+	// profiles. The runtime writes none into a snapshot.
 	if p.Duration > 0 {
 		part.Delta, part.Wall, part.Pass = true, p.Duration, passDelta
 		r.o.Progress("%s: allocations of a window of %v", s.path, part.Wall)
@@ -51,7 +51,7 @@ func (r *fileRecorder) leaveOut(s sniffed) {
 	for _, t := range s.profile.Types {
 		columns = append(columns, t.Type+"/"+t.Unit)
 	}
-	text := fmt.Sprintf("%s is a profile of %s: only CPU and heap profiles are of use here", s.path,
+	text := fmt.Sprintf("%s is a profile of %s: heaptrim uses only CPU and heap profiles", s.path,
 		strings.Join(columns, ", "))
 	r.o.Progress("left out: %s", text)
 	r.leftOut = append(r.leftOut, text)
@@ -63,11 +63,11 @@ type snapshot struct {
 	profile *evidence.Profile
 }
 
-// series are snapshots of one process in the order of their time.
+// series holds the snapshots of one process, sorted by time.
 type series []snapshot
 
-// files gives the parts of a series. Wall is the time since the first of them,
-// which is the window that the difference of both covers.
+// files returns the parts of a series. Wall is the time since the first snapshot,
+// which is the window that the difference to it covers.
 func (s series) files() []looseFile {
 	var files []looseFile
 	for _, snap := range s {
@@ -90,10 +90,10 @@ func longest(all []series) int {
 	return best
 }
 
-// seriesOf sorts snapshots into series. A snapshot goes on a series if it is
-// later, sampled at the same rate, and holds every stack of the series' last
-// one with at least its allocations: the runtime never forgets a stack, while
-// two processes, even of one program, sample different ones.
+// seriesOf groups snapshots into series. A snapshot continues a series if it is later,
+// has the same sampling rate, and has every stack of the series' last snapshot with at
+// least as many allocations. The runtime never forgets a stack; two processes, even of
+// one program, sample different stacks.
 func seriesOf(snapshots []snapshot) ([]series, error) {
 	slices.SortStableFunc(snapshots, func(a, b snapshot) int { return a.profile.Start.Compare(b.profile.Start) })
 	var all []series
@@ -119,14 +119,14 @@ func seriesOf(snapshots []snapshot) ([]series, error) {
 	return all, nil
 }
 
-// follows tells whether b can be a later snapshot of the process of a, by
-// their headers alone.
+// follows reports whether, by the headers alone, b can be a later snapshot of a's
+// process.
 func follows(a, b *evidence.Profile) bool {
 	return a.Start.UnixNano() > 0 && b.Start.After(a.Start) && a.Period == b.Period &&
 		a.Column("alloc_objects") >= 0 && b.Column("alloc_objects") >= 0
 }
 
-// holdsAll tells whether later has every count of earlier or a higher one.
+// holdsAll reports whether later has at least every count of earlier.
 func holdsAll(later, earlier map[uint64]int64) bool {
 	for stack, n := range earlier {
 		if later[stack] < n {
@@ -136,9 +136,8 @@ func holdsAll(later, earlier map[uint64]int64) bool {
 	return true
 }
 
-// allocated counts the objects ever allocated by stack. Its size is that of
-// the set of stacks. Stacks are compared by their source frames: addresses
-// differ between profiles that were symbolised and those that were not.
+// allocated counts the objects ever allocated, by stack. Stacks are compared by their
+// source frames: addresses differ between symbolised profiles and others.
 func allocated(p *evidence.Profile, seed maphash.Seed) (map[uint64]int64, error) {
 	col := p.Column("alloc_objects")
 	if col < 0 {
@@ -167,5 +166,5 @@ func hashFrames(loc *evidence.Location, seed maphash.Seed) uint64 {
 	for _, f := range loc.Frames {
 		maphash.WriteComparable(&h, f)
 	}
-	return h.Sum64() | 1 // 0 stands for not hashed yet
+	return h.Sum64() | 1 // 0 means not hashed yet
 }

@@ -17,25 +17,25 @@ import (
 	"github.com/heaptrim/heaptrim/internal/ingest/pprof"
 )
 
-// sniffed is what the content of a file says it is. Exactly one of kinds,
-// profile and bundle is set.
+// sniffed is what the content of a file tells. Exactly one of kinds, profile and
+// bundle is set.
 type sniffed struct {
 	path    string
 	info    os.FileInfo
-	kinds   []evidence.Kind // of a text or a magic number; a log may hold several
-	magic   bool            // the kind is that of a magic number
+	kinds   []evidence.Kind // recognised by text or magic number; a log may hold several
+	magic   bool            // recognised by magic number
 	profile *evidence.Profile
 	bundle  bool
 	facts   textFacts
 }
 
-// textFacts are the headings of a benchmark text and what gctrace adds.
+// textFacts are the headings of a benchmark text and GOMAXPROCS from gctrace.
 type textFacts struct {
 	goos, goarch, cpu string
 	procs             int
 }
 
-// sniff tells by its content what kind of file path is; the name plays no part.
+// sniff recognises the kind of a file by its content; the name does not matter.
 func sniff(path string) (sniffed, error) {
 	s := sniffed{path: path}
 	info, err := os.Stat(path)
@@ -74,13 +74,13 @@ func sniff(path string) (sniffed, error) {
 	return s, s.sniffContent(head)
 }
 
-// foreign names binary formats that are no evidence but may well hold text
-// that looks like some: every Go program holds the words of gctrace.
+// foreign names binary formats that are not evidence but may contain text that looks
+// like it: every Go program contains the words of gctrace.
 func foreign(head []byte) string {
 	for _, f := range []struct{ magic, what string }{
-		{"\x7fELF", "an executable; profiles need none beside them"},
-		{"MZ", "an executable; profiles need none beside them"},
-		{"\xcf\xfa\xed\xfe", "an executable; profiles need none beside them"},
+		{"\x7fELF", "an executable; profiles do not need it"},
+		{"MZ", "an executable; profiles do not need it"},
+		{"\xcf\xfa\xed\xfe", "an executable; profiles do not need it"},
 		{"PK\x03\x04", "a zip archive"},
 		{"!<arch>\n", "an object archive"},
 	} {
@@ -95,13 +95,13 @@ func unusable(path string, head []byte, what string) error {
 	if what != "" {
 		what = " (" + what + ")"
 	}
-	return fmt.Errorf("%s is no file that can be used: it begins with %q%s; want a CPU or heap profile, a gctrace "+
-		"log, benchmark text, escape output of the compiler, perf.data or what perf script prints, or a bundle",
+	return fmt.Errorf("%s is not usable: it begins with %q%s; want a CPU or heap profile, a gctrace "+
+		"log, benchmark text, escape output of the compiler, perf.data, output of perf script, or a bundle",
 		path, head[:min(len(head), 24)], what)
 }
 
-// sniffContent tells pprof and the kinds of text apart, neither of which has a
-// magic number of its own.
+// sniffContent recognises pprof profiles and the kinds of text. None of these has a
+// magic number.
 func (s *sniffed) sniffContent(head []byte) error {
 	binary := bytes.IndexByte(head, 0) >= 0 || bytes.HasPrefix(head, []byte("\x1f\x8b"))
 	if !binary {
@@ -122,12 +122,12 @@ func (s *sniffed) sniffContent(head []byte) error {
 	return unknownFile(s.path, head, err)
 }
 
-// bundleManifest is the file that makes a directory a bundle.
+// bundleManifest is the file that marks a directory as a bundle.
 const bundleManifest = "manifest.json"
 
 var traceHeader = regexp.MustCompile(`^go 1\.\d+ trace\x00`)
 
-// magicKind names the binary formats that carry a magic number.
+// magicKind recognises the binary formats that have a magic number.
 func magicKind(head []byte) evidence.Kind {
 	switch {
 	case bytes.HasPrefix(head, []byte("PERFILE2")), bytes.HasPrefix(head, []byte("2ELIFREP")):
@@ -138,13 +138,13 @@ func magicKind(head []byte) evidence.Kind {
 	return ""
 }
 
-// seemsProfile is how many bytes of a file have to read as a profile without
-// compression before the file counts as a damaged one. Other files fail in the
-// first few.
+// seemsProfile is how many bytes of a file must parse as an uncompressed profile
+// before the file is reported as a damaged profile. Other files fail within the first
+// few bytes.
 const seemsProfile = 256
 
-// unknownFile is the error for a file of no kind. A syntax error of the pprof
-// reader is worth repeating only if the file seems to be a profile.
+// unknownFile is the error for a file of unknown kind. It includes the syntax error of
+// the pprof reader only if the file seems to be a profile.
 func unknownFile(path string, head []byte, cause error) error {
 	var syntax *pprof.SyntaxError
 	if bytes.HasPrefix(head, []byte("\x1f\x8b")) || !errors.As(cause, &syntax) || syntax.Offset >= seemsProfile {
@@ -168,8 +168,8 @@ func readHead(path string) ([]byte, error) {
 	return head[:n], nil
 }
 
-// textMarker recognises a line of one kind of text. The word is a cheap test
-// before the pattern.
+// textMarker recognises a line of one kind of text. word is a cheap test before the
+// pattern is tried.
 type textMarker struct {
 	kind    evidence.Kind
 	word    string
@@ -177,7 +177,7 @@ type textMarker struct {
 }
 
 func textMarkers() []textMarker {
-	// The first line of a sample of perf script, which ends in the event.
+	// The first line of a perf script sample ends with the event.
 	perfSample := regexp.MustCompile(`^\s*\S.* \d+(/\d+)? +(\[\d+\] +)?\d+\.\d{6,9}: +(\d+ +)?[A-Za-z][\w./:,=-]*: *\r?$`)
 	return []textMarker{
 		{evidence.KindGCTrace, "gc ", regexp.MustCompile(`gc \d+ @\d`)},
@@ -194,8 +194,8 @@ func textMarkers() []textMarker {
 
 var gctraceProcs = regexp.MustCompile(` (\d+) P( \(forced\))?\r?$`)
 
-// sniffText looks for the marks of each kind of text, which may stand behind
-// any amount of a program's own output.
+// sniffText looks for lines of each kind of text. A program's own output of any length
+// may come first.
 func (s *sniffed) sniffText() error {
 	f, err := os.Open(s.path)
 	if err != nil {
@@ -207,7 +207,7 @@ func (s *sniffed) sniffText() error {
 	for {
 		line, err := r.ReadSlice('\n')
 		for _, m := range markers {
-			// One line settles a kind; -m=2 output may have a million.
+			// One matching line is enough; -m=2 output may have a million.
 			if !slices.Contains(s.kinds, m.kind) && bytes.Contains(line, []byte(m.word)) &&
 				m.pattern.Match(bytes.TrimSuffix(line, []byte("\n"))) {
 				s.found(m.kind, line)
@@ -226,13 +226,13 @@ func (s *sniffed) sniffText() error {
 func (s *sniffed) found(kind evidence.Kind, line []byte) {
 	if kind == evidence.KindGCTrace {
 		if m := gctraceProcs.FindSubmatch(bytes.TrimSuffix(line, []byte("\n"))); m != nil {
-			s.facts.procs, _ = strconv.Atoi(string(m[1])) // too many digits: 0, not known
+			s.facts.procs, _ = strconv.Atoi(string(m[1])) // too many digits give 0, unknown
 		}
 	}
 	s.kinds = append(s.kinds, kind)
 }
 
-// heading keeps the headings of a benchmark text.
+// heading stores the headings of a benchmark text.
 func (s *sniffed) heading(line []byte) {
 	if len(line) > 200 || len(line) == 0 || line[0] != 'g' && line[0] != 'c' {
 		return

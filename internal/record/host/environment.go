@@ -1,5 +1,5 @@
-// Package host describes the machine that a recording is made on, and the
-// settings of the runtime that a program starts with there.
+// Package host describes the machine of a recording and the runtime settings that a
+// program starts with there.
 package host
 
 import (
@@ -16,10 +16,10 @@ import (
 	"github.com/heaptrim/heaptrim/internal/evidence"
 )
 
-// Environment describes the machine that this process runs on and the
-// cgroup limits it runs under: GOOS, GOARCH, NumCPU, memory, limits, huge
-// pages, CPU model and kernel. What is not known stays zero; the fields that
-// belong to a Go program are left alone. The details are known on Linux only.
+// Environment describes the machine that this process runs on and its cgroup limits:
+// GOOS, GOARCH, NumCPU, memory, limits, huge pages, CPU model and kernel. Unknown
+// values stay zero, and so do the fields that belong to a Go program. Details are
+// known on Linux only.
 func Environment() evidence.Environment {
 	e := evidence.Environment{GOOS: runtime.GOOS, GOARCH: runtime.GOARCH, NumCPU: runtime.NumCPU()}
 	if runtime.GOOS == "linux" {
@@ -28,7 +28,7 @@ func Environment() evidence.Environment {
 	return e
 }
 
-// linuxHost fills in what the files below root, the file system's root, tell.
+// linuxHost fills in the values from files below root, the file system's root.
 func linuxHost(root fs.FS, e *evidence.Environment) {
 	e.CPUModel = cpuModel(root)
 	e.MemoryBytes = keyedKiB(root, "proc/meminfo", "MemTotal")
@@ -43,13 +43,13 @@ func LimitsOf(root fs.FS, pid string, e *evidence.Environment) {
 	for _, g := range cgroups(root, pid) {
 		g.tighten(root, e)
 	}
-	// A limit beyond the host's memory limits nothing; v1 writes "none" so.
+	// A limit above the host's memory has no effect; cgroup v1 writes "no limit" that way.
 	if e.MemoryBytes > 0 && e.CgroupLimit >= e.MemoryBytes {
 		e.CgroupLimit = 0
 	}
 }
 
-// cpuModel is the first processor's name. Some ARM kernels give none.
+// cpuModel returns the first processor's name. Some ARM kernels have none.
 func cpuModel(root fs.FS) string {
 	for _, line := range ReadLines(root, "proc/cpuinfo") {
 		key, value, ok := strings.Cut(line, ":")
@@ -76,7 +76,7 @@ func keyedKiB(root fs.FS, name, key string) int64 {
 	return 0
 }
 
-// bracketed is the chosen word of "always [madvise] never".
+// bracketed returns the chosen word of "always [madvise] never".
 func bracketed(line string) string {
 	_, rest, _ := strings.Cut(line, "[")
 	word, _, ok := strings.Cut(rest, "]")
@@ -86,20 +86,20 @@ func bracketed(line string) string {
 	return word
 }
 
-// cgroup is a group that this process is in, in one hierarchy: the folders
-// from its own up to the top that is visible here.
+// cgroup is a group of this process in one hierarchy, with the folders from its own up
+// to the top that is visible here.
 type cgroup struct {
 	version int
 	folders []string // below the root of the file system, innermost first
 }
 
-// cgroups finds the groups of a process that can limit its memory or CPU. One
-// without them, or with files that make no sense, has none.
+// cgroups returns the groups of a process that can limit its memory or CPU. It skips
+// files that are missing or malformed.
 func cgroups(root fs.FS, pid string) []cgroup {
 	mounts := cgroupMounts(root)
 	var groups []cgroup
 	for _, line := range ReadLines(root, path.Join("proc", pid, "cgroup")) {
-		// "0::/user.slice" in version 2, "4:cpu,cpuacct:/docker/1f" in version 1.
+		// "0::/user.slice" in cgroup v2, "4:cpu,cpuacct:/docker/1f" in v1.
 		_, rest, _ := strings.Cut(line, ":")
 		controllers, group, ok := strings.Cut(rest, ":")
 		if !ok {
@@ -115,12 +115,12 @@ func cgroups(root fs.FS, pid string) []cgroup {
 	return groups
 }
 
-// cgroupMount is where a hierarchy is mounted and which part of it that shows.
+// cgroupMount says where a hierarchy is mounted and which part of it the mount shows.
 type cgroupMount struct {
 	version     int
-	controllers []string // of version 1
+	controllers []string // of cgroup v1
 	at          string   // mount point, without leading slash
-	shows       string   // path in the hierarchy that at stands for
+	shows       string   // path in the hierarchy that the mount point shows
 }
 
 // cgroupMounts reads /proc/self/mountinfo, whose lines are
@@ -147,8 +147,8 @@ func cgroupMounts(root fs.FS) []cgroupMount {
 	return mounts
 }
 
-// serves tells whether the hierarchy of a /proc/self/cgroup line with these
-// controllers is mounted here.
+// serves reports whether this mount is the hierarchy of a /proc/self/cgroup line with
+// these controllers.
 func (m cgroupMount) serves(controllers string) bool {
 	if controllers == "" {
 		return m.version == 2
@@ -163,9 +163,9 @@ func (m cgroupMount) serves(controllers string) bool {
 	return false
 }
 
-// upward lists the folders of group and its parents as far as the mount shows
-// them. A group outside of what the mount shows is a container's own view: its
-// top stands for it.
+// upward lists the folders of group and its parents as far as the mount shows them. A
+// group outside of the mount belongs to a container's own view; then the top of the
+// mount is used.
 func (m cgroupMount) upward(group string) []string {
 	rel, ok := strings.CutPrefix(path.Clean(group), strings.TrimSuffix(path.Clean(m.shows), "/"))
 	if !ok || rel != "" && !strings.HasPrefix(rel, "/") {
@@ -179,7 +179,7 @@ func (m cgroupMount) upward(group string) []string {
 	return append(folders, m.at)
 }
 
-// tighten lowers the limits of e to the lowest that g or a parent sets.
+// tighten lowers the limits of e to the lowest that g or one of its parents sets.
 func (g cgroup) tighten(root fs.FS, e *evidence.Environment) {
 	for _, folder := range g.folders {
 		memory, cpu := int64(0), 0.0
@@ -201,8 +201,8 @@ func (g cgroup) tighten(root fs.FS, e *evidence.Environment) {
 	}
 }
 
-// limit reads a memory limit; 0 for "max", nothing and version 1's "no limit",
-// which is the largest number of whole pages.
+// limit parses a memory limit. It returns 0 for "max", for an empty text and for v1's
+// "no limit", which is the largest number of whole pages.
 func limit(text string) int64 {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 0 || n >= math.MaxInt64-1<<20 {
@@ -211,7 +211,7 @@ func limit(text string) int64 {
 	return n
 }
 
-// cores turns a quota and a period in microseconds into cores; 0 for none.
+// cores turns a quota and a period in microseconds into cores; 0 means no limit.
 func cores(quota, period string) float64 {
 	q, errQ := strconv.ParseInt(quota, 10, 64)
 	p, errP := strconv.ParseInt(period, 10, 64)
@@ -221,7 +221,7 @@ func cores(quota, period string) float64 {
 	return float64(q) / float64(p)
 }
 
-// readLine is the first line of a file, or nothing.
+// readLine returns the first line of a file, or "".
 func readLine(root fs.FS, name string) string {
 	lines := ReadLines(root, name)
 	if len(lines) == 0 {
@@ -230,8 +230,8 @@ func readLine(root fs.FS, name string) string {
 	return strings.TrimSpace(lines[0])
 }
 
-// ReadLines gives the lines of a file that the kernel makes, which are short;
-// none if it cannot be read.
+// ReadLines returns the lines of a file that the kernel makes, which are short. It
+// returns none if the file cannot be read.
 func ReadLines(root fs.FS, name string) []string {
 	data, err := fs.ReadFile(root, name)
 	if err != nil {

@@ -2,9 +2,9 @@ package host
 
 import "strconv"
 
-// StartGOGC is the GOGC that a process starts with whose variable has this
-// value: readGOGC of the runtime takes 100 for what it cannot read, and a
-// negative number for off.
+// StartGOGC returns the GOGC that a process starts with, given the variable's value.
+// Like the runtime's readGOGC, it uses 100 for a malformed value and off for a
+// negative number.
 func StartGOGC(value string) string {
 	n, err := strconv.ParseInt(value, 10, 32)
 	switch {
@@ -16,7 +16,7 @@ func StartGOGC(value string) string {
 	return strconv.FormatInt(n, 10)
 }
 
-// JoinDebug appends to a GODEBUG value.
+// JoinDebug appends a setting to a GODEBUG value.
 func JoinDebug(have, add string) string {
 	if have == "" {
 		return add

@@ -1,5 +1,5 @@
-// Package live records a service that runs already, over net/http/pprof: what its
-// profiles gain in a window.
+// Package live records a running service over net/http/pprof: what its profiles gain
+// during a window.
 package live
 
 import (
@@ -23,28 +23,28 @@ import (
 // Options says which running service to record and for how long.
 type Options struct {
 	URL       string        // such as http://host:6060, with or without /debug/pprof
-	For       time.Duration // length of the window, whole seconds; 0 means 30s
-	Snapshots int           // heap profiles inside the window, at most 8; 0 means 4, below 0 none
+	For       time.Duration // length of the window in whole seconds; 0 means 30s
+	Snapshots int           // heap profiles inside the window, at most 8; 0 means 4, negative means none
 	Trace     time.Duration // length of an execution trace that follows the window; 0 takes none
 	ForceGC   bool          // force a collection before the window and one after it
-	Timeout   time.Duration // for one answer, beyond the time it has to take; 0 means 30s
+	Timeout   time.Duration // for one answer, in addition to the time it needs by design; 0 means 30s
 	MaxBytes  unit.Bytes    // of one answer; 0 means 512 MiB
 	Progress  func(format string, args ...any)
 }
 
 const (
 	maxSnapshots = 8
-	// closingTime is what an interrupted recording may still take to fetch the
-	// snapshots that end its window.
+	// closingTime is how long an interrupted recording may take to fetch the snapshots at
+	// the end of its window.
 	closingTime = 5 * time.Second
 )
 
-// Record records a service that serves net/http/pprof into w: a CPU profile over
-// a window, the cumulative allocation profile and runtime.MemStats before and
-// after it, and heap profiles in between. No collection is forced unless asked
-// for. What cannot be fetched becomes a warning in the manifest, and the error
-// tells only that nothing could. When ctx ends, Live closes the window early,
-// keeps what it has and returns ctx's error.
+// Record records a service with net/http/pprof into w: a CPU profile over a window,
+// the cumulative allocation profile and runtime.MemStats before and after it, and heap
+// profiles in between. It forces collections only with ForceGC. Parts that cannot be
+// fetched become warnings in the manifest; if no part can be fetched, Record returns
+// an error. When ctx ends, it closes the window early, keeps what it has and returns
+// ctx's error.
 func Record(ctx context.Context, o Options, w *bundle.Writer) error {
 	o = o.withDefaults()
 	server, err := newPprofServer(o)
@@ -52,7 +52,7 @@ func Record(ctx context.Context, o Options, w *bundle.Writer) error {
 		return err
 	}
 	r := &liveRecorder{o: o, w: w, server: server}
-	// First of all, so that no password of the address stays in the manifest.
+	// This comes first, so that the manifest never holds a password from the address.
 	err = w.Update(func(m *evidence.Manifest) {
 		m.Target.Kind, m.Target.Args = evidence.TargetLive, []string{server.String()}
 	})
@@ -90,7 +90,7 @@ func (o Options) withDefaults() Options {
 	if o.For <= 0 {
 		o.For = 30 * time.Second
 	}
-	// The profile handler takes whole seconds.
+	// The profile handler accepts only whole seconds.
 	o.For = max(time.Second, o.For.Round(time.Second))
 	if o.Snapshots == 0 {
 		o.Snapshots = 4
@@ -108,24 +108,23 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// liveRecorder records one service once.
+// liveRecorder makes one recording of one service.
 type liveRecorder struct {
 	o      Options
 	w      *bundle.Writer
 	server *pprofServer
 	run    int
 
-	allocsAt, memStatsAt time.Time // of the snapshots that begin the window
+	allocsAt, memStatsAt time.Time // of the snapshots at the start of the window
 	began                time.Time
-	goroutines           bytes.Buffer // metrics samples, a line each
+	goroutines           bytes.Buffer // metrics samples, one per line
 
 	mu           sync.Mutex
 	kept         int // parts
 	firstFailure error
 }
 
-// describe enters what the service tells of itself. That is worth having and
-// not worth failing for.
+// describe records what the service reports about itself. Failures become warnings.
 func (r *liveRecorder) describe(ctx context.Context) error {
 	command, err := r.server.command(ctx)
 	if err != nil && ctx.Err() == nil {
@@ -137,8 +136,9 @@ func (r *liveRecorder) describe(ctx context.Context) error {
 	})
 }
 
-// edge takes the cumulative figures at one end of the window. The text with
-// MemStats stops the service longest, so it lies outside of the other.
+// edge takes the cumulative figures at one end of the window. The text form with
+// MemStats stops the service for longest, so it is taken outside of the allocation
+// profiles.
 func (r *liveRecorder) edge(ctx context.Context, end string) {
 	if ctx.Err() != nil {
 		return
@@ -153,9 +153,9 @@ func (r *liveRecorder) edge(ctx context.Context, end string) {
 	}
 }
 
-// window takes the CPU profile and, meanwhile, the heap profiles. It lasts as
-// long as asked for even if the CPU profile cannot be had: the allocation
-// profiles at its ends stand on it too.
+// window takes the CPU profile and, at the same time, the heap profiles. It lasts the
+// full time even without a CPU profile, because the allocation profiles at its ends
+// need it too.
 func (r *liveRecorder) window(ctx context.Context) {
 	if ctx.Err() != nil {
 		return
@@ -167,7 +167,7 @@ func (r *liveRecorder) window(ctx context.Context) {
 	profiled.Go(func() {
 		r.cpu(ctx)
 		if r.parts() == 0 {
-			giveUp() // nothing before the window, nothing in it
+			giveUp() // neither a part before the window nor one in it
 		}
 	})
 	defer profiled.Wait()
@@ -203,12 +203,12 @@ func (r *liveRecorder) cpu(ctx context.Context) {
 	r.note(ctx, "CPU profile", err)
 }
 
-// allocs takes the cumulative allocation profile. Wall of the second one is
-// the window between both, by the service's own clock.
+// allocs takes the cumulative allocation profile. Wall of the second one is the time
+// since the first, by the service's clock.
 func (r *liveRecorder) allocs(ctx context.Context, end string) {
 	q := query{path: "allocs"}
 	if r.o.ForceGC {
-		// Only this handler forces a collection; its columns are the same.
+		// Only this handler can force a collection; its columns are the same.
 		q = query{path: "heap", args: "gc=1"}
 	}
 	p := evidence.Part{Path: "service/allocs-" + end + ".pprof", Kind: evidence.KindAllocs, Pass: evidence.PassService}
@@ -226,8 +226,8 @@ func (r *liveRecorder) heap(ctx context.Context, i int) {
 	r.note(ctx, fmt.Sprintf("heap profile %d", i), err)
 }
 
-// profile fetches a profile to disk, holds it to be whole and of the wanted
-// kind, and enters it as the part p. It returns the profile's own time.
+// profile downloads a profile, checks that it is complete and of the wanted kind, and
+// adds it as the part p. It returns the time in the profile.
 func (r *liveRecorder) profile(ctx context.Context, q query, p evidence.Part, column string) (time.Time, error) {
 	name, err := r.w.Unfinished(p)
 	if err != nil {
@@ -271,8 +271,8 @@ func removeIfThere(name string) error {
 	return err
 }
 
-// memStats keeps the MemStats tail of the text profile; the stacks above it
-// are in the allocation profile in a better form.
+// memStats keeps the MemStats at the end of the text profile. The stacks before it are
+// in the allocation profile in a better form.
 func (r *liveRecorder) memStats(ctx context.Context, end string) {
 	at := time.Now()
 	p := evidence.Part{Path: "service/memstats-" + end + ".txt", Kind: evidence.KindMemStats,
@@ -293,12 +293,12 @@ func (r *liveRecorder) memStats(ctx context.Context, end string) {
 	}
 }
 
-// countGoroutines samples their number from the index page, which costs the
-// service next to nothing. A service without that page has no such samples.
+// countGoroutines reads the number of goroutines from the index page, which costs the
+// service almost nothing. Without that page there are no such samples.
 func (r *liveRecorder) countGoroutines(ctx context.Context) {
 	n, err := r.server.goroutines(ctx)
 	if err == nil {
-		// The form of the recorder's runtime/metrics samples.
+		// In the format of the recorder's runtime/metrics samples.
 		fmt.Fprintf(&r.goroutines, "{\"t_ns\":%d,\"v\":{\"/sched/goroutines:goroutines\":%d}}\n",
 			time.Since(r.began).Nanoseconds(), n)
 	}
@@ -319,7 +319,7 @@ func (r *liveRecorder) keepGoroutines() {
 	}
 }
 
-// note counts a part, or says in the manifest why it is not there.
+// note counts a part, or records in the manifest why it is missing.
 func (r *liveRecorder) note(ctx context.Context, what string, err error) {
 	switch {
 	case err == nil:
@@ -345,6 +345,6 @@ func (r *liveRecorder) fail(what string, err error) {
 	r.mu.Unlock()
 	text := fmt.Sprintf("no %s: %v", what, err)
 	r.o.Progress("warning: %s", text)
-	// The recording goes on; if the manifest cannot be written, Close says so.
+	// The recording goes on. If the manifest cannot be written, Close reports it.
 	_ = r.w.Update(func(m *evidence.Manifest) { m.Warnings = append(m.Warnings, text) })
 }

@@ -24,7 +24,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
-// pprofMux serves net/http/pprof, with handlers of overrides in place of some.
+// pprofMux serves net/http/pprof; overrides replaces some of its handlers.
 func pprofMux(overrides map[string]http.HandlerFunc) *http.ServeMux {
 	mux := http.NewServeMux()
 	handlers := map[string]http.HandlerFunc{
@@ -41,13 +41,13 @@ func pprofMux(overrides map[string]http.HandlerFunc) *http.ServeMux {
 	return mux
 }
 
-// noCPU is a CPU profile handler that another profiler is in the way of. Tests
-// that do not look at CPU use it, because a process has only one profiler.
+// noCPU is a CPU profile handler that is blocked by another profiler. Tests that do
+// not need CPU samples use it, because a process has only one profiler.
 func noCPU(w http.ResponseWriter, _ *http.Request) {
 	http.Error(w, "Could not enable CPU profiling: cpu profiling already in use", http.StatusInternalServerError)
 }
 
-// recordLive records from a server and opens what it left.
+// recordLive records from a server and opens the bundle.
 func recordLive(t *testing.T, ctx context.Context, o Options) (*bundle.Bundle, error) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "b")
@@ -71,7 +71,7 @@ func recordLive(t *testing.T, ctx context.Context, o Options) (*bundle.Bundle, e
 	return b, liveErr
 }
 
-// partNames lists the parts of the only run in their order.
+// partNames lists the parts of the only run in order.
 func partNames(t *testing.T, b *bundle.Bundle) []string {
 	t.Helper()
 	if len(b.Manifest.Runs) != 1 {
@@ -96,7 +96,7 @@ func TestLive(t *testing.T) {
 		"allocs-end.pprof", "memstats-end.txt", "goroutines.jsonl"}
 	var b *bundle.Bundle
 	w := liveWindow{asked: time.Second}
-	// Heap profiles that a busy machine has no time for are left out.
+	// A busy machine may skip heap profiles.
 	for ; ; w.asked *= 4 {
 		begin := time.Now()
 		var err error
@@ -141,10 +141,10 @@ func allocate(stop <-chan struct{}) (n int) {
 	}
 }
 
-// patience is for what happens for sure: a machine may be busy, or stand still.
+// patience is long because the event is certain, but the machine may be busy.
 const patience = 10 * time.Minute
 
-// liveWindow is how long a window was to be, and the recording was.
+// liveWindow is the requested length of a window and the length of the recording.
 type liveWindow struct{ asked, took time.Duration }
 
 func (w liveWindow) check(t *testing.T, b *bundle.Bundle, p evidence.Part) {
@@ -280,7 +280,7 @@ func TestLiveFails(t *testing.T) {
 			}
 		}
 		if strings.Contains(err.Error(), "sesame") {
-			t.Errorf("Live(%s): error %q gives the secret away", url, err)
+			t.Errorf("Live(%s): error %q contains the secret", url, err)
 		}
 	}
 	closed := httptest.NewServer(nil)
@@ -352,8 +352,8 @@ func TestPprofBase(t *testing.T) {
 	f("[::1]:6060", "http://[::1]:6060/debug/pprof/")
 }
 
-// TestLiveStaysWithItsHost: a redirect elsewhere is not followed, and nothing of
-// the query goes there.
+// TestLiveStaysWithItsHost checks that a redirect to another host is not followed and
+// that host gets nothing of the query.
 func TestLiveStaysWithItsHost(t *testing.T) {
 	var seen []string
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

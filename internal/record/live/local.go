@@ -17,11 +17,10 @@ import (
 	"github.com/heaptrim/heaptrim/internal/record/host"
 )
 
-// environment says where the service runs, as far as that can be known.
-// net/http/pprof tells nothing of it, and an address on this host may be the
-// end of a tunnel. So only a process that listens at the address, with the
-// service's own command line, is asked: through /proc, on Linux, if it belongs
-// to this user. In all other cases nothing is known.
+// environment describes the machine of the service, if it is this one. net/http/pprof
+// does not report it, and a local address may be the end of a tunnel. So it reads
+// /proc, on Linux, for a process of this user that listens at the address and has the
+// service's command line. In all other cases the environment stays unknown.
 func (s *pprofServer) environment(ctx context.Context, command []string) evidence.Environment {
 	if runtime.GOOS != "linux" || len(command) == 0 || !onLoopback(ctx, s.base.Hostname()) {
 		return evidence.Environment{}
@@ -49,8 +48,8 @@ func onLoopback(ctx context.Context, host string) bool {
 	return !slices.ContainsFunc(addrs, func(a net.IPAddr) bool { return !a.IP.IsLoopback() })
 }
 
-// listener is the process that has the command line and listens at the TCP
-// port; nothing if there is none or more than one.
+// listener returns the process that has the command line and listens at the TCP port,
+// or "" if there is not exactly one.
 func listener(root fs.FS, port int, command []string) string {
 	sockets := listening(root, port)
 	if len(sockets) == 0 {
@@ -78,8 +77,8 @@ func listener(root fs.FS, port int, command []string) string {
 	return found
 }
 
-// listening gives the inodes of the sockets that listen at the port. The lines
-// are "sl local_address rem_address st …", with the inode in column 9.
+// listening returns the inodes of the sockets that listen at the port. The lines are
+// "sl local_address rem_address st …", with the inode in column 9.
 func listening(root fs.FS, port int) map[string]bool {
 	const stateListen = "0A"
 	inodes := map[string]bool{}
@@ -98,12 +97,12 @@ func listening(root fs.FS, port int) map[string]bool {
 	return inodes
 }
 
-// holds tells whether a process has one of the sockets open.
+// holds reports whether a process has one of the sockets open.
 func holds(root fs.FS, pid string, sockets map[string]bool) bool {
 	dir := path.Join("proc", pid, "fd")
 	fds, err := fs.ReadDir(root, dir)
 	if err != nil {
-		return false // another user's
+		return false // another user's process
 	}
 	for _, fd := range fds {
 		to, err := fs.ReadLink(root, path.Join(dir, fd.Name()))
@@ -115,8 +114,8 @@ func holds(root fs.FS, pid string, sockets map[string]bool) bool {
 	return false
 }
 
-// linuxProcess fills in the settings that the process was started with and the
-// limits of its own cgroups. Settings that it changed later are not seen.
+// linuxProcess fills in the settings that the process was started with and the limits
+// of its own cgroups. It does not see settings that the process changed later.
 func linuxProcess(root fs.FS, pid string, e *evidence.Environment) {
 	host.LimitsOf(root, pid, e)
 	text, err := fs.ReadFile(root, path.Join("proc", pid, "environ"))
@@ -142,7 +141,7 @@ func linuxProcess(root fs.FS, pid string, e *evidence.Environment) {
 	}
 }
 
-// fromBinary fills in what the go command left in an executable.
+// fromBinary fills in what the go command recorded in an executable.
 func fromBinary(name string, e *evidence.Environment) {
 	info, err := buildinfo.ReadFile(name)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/heaptrim/heaptrim/internal/record/recordtest"
 )
 
-// procTree is a /proc of two programs: 7 listens at port 6060 (hex 17AC), 8 at
-// another one, both with the same command line.
+// procTree is a /proc with two programs of the same command line: 7 listens at port
+// 6060 (hex 17AC), 8 at another port.
 func procTree() fstest.MapFS {
 	fsys := recordtest.Files(
 		"proc/net/tcp", "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout "+

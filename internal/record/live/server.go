@@ -19,7 +19,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
-// pprofServer is the net/http/pprof of a service.
+// pprofServer accesses the net/http/pprof of a service.
 type pprofServer struct {
 	base     url.URL // its path ends in /debug/pprof/
 	client   http.Client
@@ -31,7 +31,7 @@ type pprofServer struct {
 type query struct {
 	path  string        // below the base
 	args  string        // such as "seconds=5"
-	takes time.Duration // that the server needs for it by intention
+	takes time.Duration // time that the server needs by design
 }
 
 func newPprofServer(o Options) (*pprofServer, error) {
@@ -41,33 +41,33 @@ func newPprofServer(o Options) (*pprofServer, error) {
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.DialContext = (&net.Dialer{Timeout: min(o.Timeout, 10*time.Second)}).DialContext
-	// Profiles are compressed already, and the text is to be bounded as it is.
+	// Profiles are compressed already, and the size limit applies to the text as sent.
 	transport.DisableCompression = true
-	// Nothing is left open in the service after the recording.
+	// No connection stays open in the service after the recording.
 	transport.DisableKeepAlives = true
 	return &pprofServer{base: *base, client: http.Client{Transport: transport, CheckRedirect: sameHost},
 		timeout:  o.Timeout,
 		maxBytes: o.MaxBytes}, nil
 }
 
-// errElsewhere marks a redirect to another host, which is not followed: the
-// answers would be of another service than the manifest names, and that would
-// get to see the query, which may hold a token.
-var errElsewhere = errors.New("it redirects to another host, which is not followed; give that address if it is the " +
+// errElsewhere marks a redirect to another host, which is not followed. The answers
+// would come from a service other than the one in the manifest, and that service would
+// see the query, which may hold a token.
+var errElsewhere = errors.New("it redirects to another host, which is not followed; use that address if it is the " +
 	"service's own")
 
-// sameHost refuses redirects away from where the first request went.
+// sameHost rejects redirects away from the host of the first request.
 func sameHost(req *http.Request, via []*http.Request) error {
 	switch first := via[0].URL; {
 	case req.URL.Host != first.Host || req.URL.Scheme != first.Scheme && req.URL.Scheme != "https":
 		return fmt.Errorf("%w (%s://%s)", errElsewhere, req.URL.Scheme, req.URL.Host)
 	case len(via) >= 5:
-		return errors.New("it redirects again and again")
+		return errors.New("too many redirects")
 	}
 	return nil
 }
 
-// pprofBase turns what a user may give, from "localhost:6060" to the address
+// pprofBase turns the address that a user gave, from "localhost:6060" to the address
 // of one profile, into the address of the pprof index.
 func pprofBase(given string) (*url.URL, error) {
 	text := given
@@ -78,7 +78,7 @@ func pprofBase(given string) (*url.URL, error) {
 	if err != nil {
 		var inner *url.Error
 		if errors.As(err, &inner) {
-			err = inner.Err // which does not repeat the address and its password
+			err = inner.Err // without the address and its password
 		}
 		return nil, fmt.Errorf("not the address of a service: %w", err)
 	}
@@ -95,7 +95,7 @@ func pprofBase(given string) (*url.URL, error) {
 	if found && (after == "" || after[0] == '/') {
 		u.Path = before + index + "/"
 		if strings.Trim(after, "/") != "" {
-			u.RawQuery = "" // that of the one profile
+			u.RawQuery = "" // belongs to the one profile
 		}
 	} else {
 		u.Path = strings.TrimSuffix(u.Path, "/") + index + "/"
@@ -104,11 +104,11 @@ func pprofBase(given string) (*url.URL, error) {
 	return u, nil
 }
 
-// String is the address without password and without the values of its query,
+// String returns the address without its password and without the values of its query,
 // which may hold a token.
 func (s *pprofServer) String() string { return s.show(query{}) }
 
-// show is the address of a request as messages may print it.
+// show returns the address of a request in a form that messages may print.
 func (s *pprofServer) show(q query) string {
 	u := s.base
 	args := u.Query()
@@ -122,8 +122,8 @@ func (s *pprofServer) show(q query) string {
 
 func joinQuery(a, b string) string { return strings.Trim(a+"&"+b, "&") }
 
-// get writes the answer to q to w. The error says in words what to do where
-// that can be known.
+// get writes the answer to q to w. Where the cause is known, the error says what to
+// do.
 func (s *pprofServer) get(ctx context.Context, q query, w io.Writer) error {
 	limited, cancel := context.WithTimeout(ctx, q.takes+s.timeout)
 	defer cancel()
@@ -152,11 +152,12 @@ func (s *pprofServer) get(ctx context.Context, q query, w io.Writer) error {
 	return nil
 }
 
-// explain says what a failed exchange means. ctx is the recording's own.
+// explain turns a failed exchange into an error that says what it means. ctx is the
+// recording's own.
 func (s *pprofServer) explain(ctx context.Context, q query, err error) error {
 	var whole *url.Error
 	if errors.As(err, &whole) {
-		err = whole.Err // without the address and what it may hold
+		err = whole.Err // without the address and its secrets
 	}
 	var unknown *net.DNSError
 	var header tls.RecordHeaderError
@@ -185,11 +186,11 @@ func isTimeout(err error) bool {
 }
 
 // errNoPprof marks an answer of 404.
-var errNoPprof = errors.New("net/http/pprof is not served there: import it in the service, or give the address that " +
+var errNoPprof = errors.New("net/http/pprof is not served there: import it in the service, or use the address that " +
 	"has it")
 
-// refused says what an answer other than 200 means. Of its text the first line
-// is quoted, if it is short enough to be meant for people.
+// refused returns what an answer other than 200 means. It quotes the first line of the
+// text if that is short enough to be a message.
 func (s *pprofServer) refused(q query, resp *http.Response) error {
 	text := firstLine(resp.Body)
 	at := fmt.Sprintf("%s answers %q", s.show(q), resp.Status)
@@ -197,7 +198,7 @@ func (s *pprofServer) refused(q query, resp *http.Response) error {
 	case resp.StatusCode == http.StatusNotFound:
 		return fmt.Errorf("%s: %w", at, errNoPprof)
 	case resp.StatusCode == http.StatusUnauthorized, resp.StatusCode == http.StatusForbidden:
-		return fmt.Errorf("%s: it wants a login; give it as http://user:password@host", at)
+		return fmt.Errorf("%s: it wants a login; use http://user:password@host", at)
 	case strings.Contains(text, "profiling already in use"):
 		return fmt.Errorf("%s: another CPU profile of this process is being taken, perhaps by a continuous "+
 			"profiler; stop that one or try again later (%s)", at, text)
@@ -212,14 +213,14 @@ func (s *pprofServer) refused(q query, resp *http.Response) error {
 	return fmt.Errorf("%s: %s", at, text)
 }
 
-// firstLine is a line of plain text from the beginning of r, at most 200 bytes.
+// firstLine returns the first line of plain text in r, at most 200 bytes.
 func firstLine(r io.Reader) string {
 	head := make([]byte, 200)
-	n, _ := io.ReadFull(r, head) // an error leaves less to quote
+	n, _ := io.ReadFull(r, head) // after an error there is less to quote
 	line, _, _ := strings.Cut(strings.TrimSpace(string(head[:n])), "\n")
 	line = strings.TrimSpace(line)
 	if strings.HasPrefix(line, "<") {
-		return "" // a page of HTML
+		return "" // an HTML page
 	}
 	return strings.Map(func(c rune) rune {
 		if c < ' ' || c == 0x7f || c == '\uFFFD' {
@@ -229,8 +230,8 @@ func firstLine(r io.Reader) string {
 	}, line)
 }
 
-// probe finds out early whether anything is there to record. A service that
-// serves single profiles without the index passes too.
+// probe checks early whether there is anything to record. A service that serves single
+// profiles without the index is accepted too.
 func (s *pprofServer) probe(ctx context.Context) error {
 	err := s.get(ctx, query{}, io.Discard)
 	if errors.Is(err, errNoPprof) {
@@ -239,7 +240,7 @@ func (s *pprofServer) probe(ctx context.Context) error {
 	return err
 }
 
-// command is the service's command line.
+// command returns the service's command line.
 func (s *pprofServer) command(ctx context.Context) ([]string, error) {
 	var text bytes.Buffer
 	err := s.get(ctx, query{path: "cmdline"}, &limitedBuffer{&text, maxCommand})
@@ -249,10 +250,10 @@ func (s *pprofServer) command(ctx context.Context) ([]string, error) {
 	return strings.Split(strings.TrimSuffix(text.String(), "\x00"), "\x00"), nil
 }
 
-// goroutineRow is the index page's line with their number.
+// goroutineRow matches the line of the index page with the number of goroutines.
 var goroutineRow = regexp.MustCompile(`<td>(\d+)</td>\s*<td><a href=['"]?goroutine\?`)
 
-// goroutines reads their number from the index page.
+// goroutines reads the number of goroutines from the index page.
 func (s *pprofServer) goroutines(ctx context.Context) (int64, error) {
 	var page bytes.Buffer
 	if err := s.get(ctx, query{}, &limitedBuffer{&page, maxIndex}); err != nil {
@@ -271,7 +272,7 @@ const maxIndex = 1 << 20
 // maxCommand bounds a command line; Linux allows 2 MiB in total.
 const maxCommand = 2 << 20
 
-// limitedBuffer refuses what goes beyond its limit.
+// limitedBuffer rejects writes beyond its limit.
 type limitedBuffer struct {
 	*bytes.Buffer
 	max int

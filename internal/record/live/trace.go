@@ -13,8 +13,8 @@ import (
 	"github.com/heaptrim/heaptrim/internal/evidence"
 )
 
-// trace takes an execution trace when all other windows are over: it disturbs
-// them, and they would be in it. Without anything recorded before there is none.
+// trace takes an execution trace after all other windows, so that they do not disturb
+// each other. If nothing was recorded before, it does nothing.
 func (r *liveRecorder) trace(ctx context.Context) {
 	if r.o.Trace <= 0 || ctx.Err() != nil || r.parts() == 0 {
 		return
@@ -41,15 +41,15 @@ func (r *liveRecorder) trace(ctx context.Context) {
 	r.note(ctx, "execution trace", err)
 }
 
-// sampleMeanwhile has the server take a CPU profile: its samples land in the
-// trace as well, which is all that is wanted of it. A trace without them is
-// whole, so a server that takes none is no error. What it returns gives up the
-// profile and waits for that.
+// sampleMeanwhile makes the server take a CPU profile, because its samples also appear
+// in the trace; the profile itself is not kept. The trace is valid without samples, so
+// failures are not errors. The returned function cancels the profile and waits for its
+// end.
 func (r *liveRecorder) sampleMeanwhile(ctx context.Context) func() {
 	ctx, giveUp := context.WithCancel(ctx)
 	var done sync.WaitGroup
 	done.Go(func() {
-		// Whole seconds are all that the server takes.
+		// The server accepts only whole seconds.
 		q := query{path: "profile", args: fmt.Sprintf("seconds=%d", max(1, int(math.Ceil(r.o.Trace.Seconds())))),
 			takes: r.o.Trace + time.Second}
 		if err := r.server.get(ctx, q, io.Discard); err != nil && ctx.Err() == nil {
@@ -62,8 +62,7 @@ func (r *liveRecorder) sampleMeanwhile(ctx context.Context) func() {
 	}
 }
 
-// isTrace looks at the first bytes of a file, as far as they are needed to tell
-// an execution trace.
+// isTrace checks by its first bytes whether a file is an execution trace.
 func isTrace(name string) error {
 	f, err := os.Open(name)
 	if err != nil {

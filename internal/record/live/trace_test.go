@@ -26,7 +26,7 @@ func TestLiveTrace(t *testing.T) {
 	}
 }
 
-// TestLiveTraceSamples has a CPU profile taken while tracing.
+// TestLiveTraceSamples takes a CPU profile while tracing.
 func TestLiveTraceSamples(t *testing.T) {
 	server := httptest.NewServer(pprofMux(nil))
 	defer server.Close()

@@ -1,5 +1,5 @@
-// Package memstats keeps the runtime.MemStats that a heap profile in text form
-// ends with, and drops the profile before it.
+// Package memstats keeps the runtime.MemStats at the end of a heap profile in text
+// form and drops the profile before it.
 package memstats
 
 import (
@@ -9,14 +9,14 @@ import (
 	"io"
 )
 
-// Tail passes on the lines of a heap profile in text from
-// "# runtime.MemStats" to the end, and drops the stacks before it. Memory does
-// not grow with the profile. Call close at the end.
+// Tail passes on the lines of a heap profile in text form from "# runtime.MemStats" to
+// the end and drops the stacks before it. Its memory does not grow with the profile.
+// Call Close at the end.
 type Tail struct {
 	To      io.Writer
-	line    []byte // unfinished line, no more of it than matters
+	line    []byte // unfinished line, only as much of it as needed
 	found   bool
-	whole   bool // the last line that every Go version prints came by
+	whole   bool // the last line that every Go version prints was seen
 	written int
 }
 
@@ -43,7 +43,7 @@ func (t *Tail) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// keep gathers a line: whole ones of the tail, of others the beginning.
+// keep collects a line: completely in the tail, otherwise only its beginning.
 func (t *Tail) keep(piece []byte) {
 	room := maxTail
 	if !t.found {
@@ -68,7 +68,7 @@ func (t *Tail) endLine() error {
 	return err
 }
 
-// Close says whether the whole tail was there.
+// Close returns an error if the tail is missing or incomplete.
 func (t *Tail) Close() error {
 	if len(t.line) > 0 {
 		if err := t.endLine(); err != nil {

@@ -25,6 +25,6 @@ func TestMemStatsTail(t *testing.T) {
 	}
 	w := &Tail{To: io.Discard}
 	if _, err := w.Write([]byte("# runtime.MemStats\n" + strings.Repeat("# x\n", maxTail/4))); err == nil {
-		t.Error("an endless tail is taken")
+		t.Error("an endless tail is accepted")
 	}
 }

@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// line is the least size of a cache line on the machines that Go runs on.
+// line is the smallest cache line size of the machines that Go supports.
 const line = 32
 
-// measure returns the nanoseconds that each page took.
+// measure returns the nanoseconds for each page.
 func measure(ctx context.Context) ([]float64, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -21,9 +21,9 @@ func measure(ctx context.Context) ([]float64, error) {
 	if err != nil {
 		return nil, os.NewSyscallError("mmap", err)
 	}
-	defer func() { _ = syscall.Munmap(m) }() // the mapping is ours, and whole
-	// Large pages would come for many touches at once. Kernels without them
-	// refuse, and have none.
+	defer func() { _ = syscall.Munmap(m) }() // cannot fail: the mapping is ours and complete
+	// A huge page would serve many touches at once. Kernels without huge pages return an
+	// error, which can be ignored.
 	_ = syscall.Madvise(m, syscall.MADV_NOHUGEPAGE)
 	other := make([]byte, between)
 	var all []float64

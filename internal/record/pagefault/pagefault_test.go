@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestMeasure: a page costs something, and far less than a disk would.
+// TestMeasure checks that a page costs something, and far less than a disk access.
 func TestMeasure(t *testing.T) {
 	got, err := Measure(t.Context())
 	if runtime.GOOS != "linux" {

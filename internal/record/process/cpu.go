@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// CPU is the user and system time that the process has taken so far; ok is false
-// where the system does not tell. Once the process has ended, it is known
-// everywhere.
+// CPU returns the user and system time that the process has used so far. ok is false
+// where the system does not report it for a running process; after the process has
+// ended, it is always known.
 func (p *Process) CPU() (cpu time.Duration, ok bool) {
 	if !p.Running() {
 		s := p.Cmd.ProcessState
@@ -30,9 +30,9 @@ func (p *Process) CPU() (cpu time.Duration, ok bool) {
 	return statCPU(text)
 }
 
-// statCPU reads a line of /proc/PID/stat, proc_pid_stat(5). The name of the
-// program, in brackets, can hold anything; the times are the 12th and 13th
-// field behind it, in hundredths of a second whatever the kernel's clock.
+// statCPU reads a line of /proc/PID/stat, proc_pid_stat(5). The program's name, in
+// parentheses, may contain any character. The times are the 12th and 13th field after
+// it, always in hundredths of a second.
 func statCPU(line []byte) (time.Duration, bool) {
 	f := bytes.Fields(line[bytes.LastIndexByte(line, ')')+1:])
 	if len(f) < 13 {

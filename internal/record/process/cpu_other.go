@@ -4,5 +4,5 @@ package process
 
 import "time"
 
-// clockCPU cannot be had here.
+// clockCPU is not available on this system.
 func clockCPU(int) (time.Duration, bool) { return 0, false }

@@ -20,8 +20,7 @@ func TestStatCPU(t *testing.T) {
 	f("", 0, false)
 }
 
-// TestClockCPU holds the processor clock of a process against what /proc says
-// of it.
+// TestClockCPU compares the CPU clock of a process with /proc.
 func TestClockCPU(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux has it")
@@ -38,7 +37,7 @@ func TestClockCPU(t *testing.T) {
 		t.Fatal(err)
 	}
 	high, _ := statCPU(text)
-	// /proc counts user and system time by ticks, the clock by the scheduler.
+	// /proc counts user and system time in ticks, the clock by the scheduler.
 	const tick = 20 * time.Millisecond
 	if !ok || got < low-tick || got > high+tick+high/10 {
 		t.Errorf("the clock says %v, %v, /proc from %v to %v", got, ok, low, high)

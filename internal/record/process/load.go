@@ -6,32 +6,33 @@ import (
 	"time"
 )
 
-// Settle is how long a program that names no ready URL is given before its load begins.
+// Settle is how long a program without a ready URL gets to start before its load
+// begins.
 const Settle = time.Second
 
-// EndGrace is how long a program, and a load, may take to end in order.
+// EndGrace is how long a program or a load may take to end after an interrupt.
 const EndGrace = 10 * time.Second
 
 // readyTimeout is long, since building an index can take a while.
 const readyTimeout = 2 * time.Minute
 
-// loadTail is what is kept of a load's output. Its summary stands at the end.
+// loadTail is how many bytes of a load's output are kept. Its summary comes last.
 const loadTail = 512 << 10
 
 // Load is a command that drives a program.
 type Load struct {
 	Command string        // a line for the user's shell
-	Dir     string        // it runs there
-	Limit   time.Duration // it is ended after that; 0 lets it end by itself
+	Dir     string        // where it runs
+	Limit   time.Duration // then it is ended; 0 lets it end by itself
 }
 
-// Loaded is what a load left behind.
+// Loaded is the result of a load.
 type Loaded struct {
 	Output []byte // the end of what it printed, at most 512 KiB
-	Failed error  // how it ended, where that was by itself and not well
+	Failed error  // why it failed, if it ended by itself
 }
 
-// Start starts the load and returns what it prints as well.
+// Start starts the load. The Tail keeps the end of its output.
 func (l Load) Start() (*Process, *Tail, error) {
 	out := &Tail{Most: loadTail}
 	cmd := shell(l.Command)
@@ -43,9 +44,9 @@ func (l Load) Start() (*Process, *Tail, error) {
 	return p, out, nil
 }
 
-// Under runs the load on p until it ends by itself or its limit has passed.
-// The error is ErrEnded when p ended before, or that of ctx; what the load left
-// until then is returned all the same.
+// Under runs the load on p until it ends by itself or its limit has passed. The error
+// is ErrEnded when p ended first, or that of ctx. What the load printed until then is
+// returned even with an error.
 func (p *Process) Under(ctx context.Context, l Load) (Loaded, error) {
 	load, out, err := l.Start()
 	if err != nil {
@@ -75,7 +76,7 @@ func (p *Process) Under(ctx context.Context, l Load) (Loaded, error) {
 	return left, err
 }
 
-// AwaitReady waits until url answers, or for Settle where url is "".
+// AwaitReady waits until url answers, or for Settle if url is "".
 func (p *Process) AwaitReady(ctx context.Context, url string) error {
 	if url != "" {
 		return p.Await(ctx, url, readyTimeout)

@@ -1,5 +1,6 @@
-// Package process runs child programs that are measured: each in a process
-// group of its own, ended in order, with its largest resident set.
+// Package process runs the child programs that are measured. Each runs in its own
+// process group and is interrupted before it is killed; the package reports its CPU
+// time and its largest resident set.
 package process
 
 import (
@@ -13,9 +14,8 @@ import (
 	"time"
 )
 
-// Process is a child that runs in a process group of its own, so that an
-// interrupt typed at the terminal reaches us alone and the child can be
-// recorded to its end.
+// Process is a child in its own process group: an interrupt typed at the terminal
+// reaches only heaptrim, which can then record the child to its end.
 type Process struct {
 	Cmd  *exec.Cmd
 	Done chan struct{} // closed when it has ended and its output is copied
@@ -23,9 +23,8 @@ type Process struct {
 	peak atomic.Int64  // the largest resident set that Watch has seen
 }
 
-// Start starts cmd, with what it prints on standard error going to
-// stderr unless that is nil. Whatever becomes of the caller, wait for Done or
-// call End.
+// Start starts cmd. Its standard error goes to stderr unless that is nil. The caller
+// must wait for Done or call End in every case.
 func Start(cmd *exec.Cmd, stderr io.Writer) (*Process, error) {
 	cmd.SysProcAttr = ownGroup()
 	// A grandchild may hold the output open after the program has ended.
@@ -45,7 +44,7 @@ func Start(cmd *exec.Cmd, stderr io.Writer) (*Process, error) {
 	}
 	started := make(chan error, 1)
 	go func() {
-		// Linux ends the child when the thread that made it ends.
+		// Linux kills the child (Pdeathsig) when the thread that started it ends.
 		runtime.LockOSThread()
 		defer close(p.Done)
 		err := cmd.Start()
@@ -69,13 +68,13 @@ func Start(cmd *exec.Cmd, stderr io.Writer) (*Process, error) {
 	return p, nil
 }
 
-// outputDelay is how long output may go on after the program has ended.
+// outputDelay is how long output may continue after the program has ended.
 const outputDelay = 2 * time.Second
 
-// copyPaced copies until from ends, which it closes. The runtime prints a
-// gctrace line in dozens of writes; waking up for each would cost more than all
-// the rest of a recording, so it lets them gather. It never waits while there
-// is much to read: the program must not block.
+// copyPaced copies until from ends, and closes it. The runtime prints a gctrace line
+// in dozens of writes. Waking up for each would cost more than the rest of a
+// recording, so copyPaced waits between reads. It does not wait while there is much to
+// read: the program must not block.
 func copyPaced(to io.Writer, from *os.File) {
 	defer from.Close()
 	const gather, much = 10 * time.Millisecond, 16 << 10
@@ -83,7 +82,7 @@ func copyPaced(to io.Writer, from *os.File) {
 	for {
 		n, err := from.Read(buf)
 		if n > 0 {
-			to.Write(buf[:n]) // the tail and the log keep their own errors
+			to.Write(buf[:n]) // the tail and the log handle their own errors
 		}
 		if err != nil {
 			return
@@ -94,7 +93,7 @@ func copyPaced(to io.Writer, from *os.File) {
 	}
 }
 
-// Running tells whether the process has not ended yet.
+// Running reports whether the process has not ended yet.
 func (p *Process) Running() bool {
 	select {
 	case <-p.Done:
@@ -104,8 +103,8 @@ func (p *Process) Running() bool {
 	}
 }
 
-// End interrupts the process and its group, and kills them when they have not
-// ended after grace. It returns when the process has ended.
+// End interrupts the process and its group, and kills them if they have not ended
+// after grace. It returns when the process has ended.
 func (p *Process) End(grace time.Duration) {
 	if p.Running() && interruptGroup(p.Cmd.Process) == nil {
 		select {
@@ -119,7 +118,7 @@ func (p *Process) End(grace time.Duration) {
 	<-p.Done
 }
 
-// Failure says how the process ended if that was not well.
+// Failure returns how the process ended, or nil if it succeeded.
 func (p *Process) Failure() error {
 	if errors.Is(p.err, exec.ErrWaitDelay) {
 		return nil
@@ -127,7 +126,7 @@ func (p *Process) Failure() error {
 	return p.err
 }
 
-// shell is a command line as the user's shell would run it.
+// shell returns the command that runs line in the user's shell.
 func shell(line string) *exec.Cmd {
 	if runtime.GOOS == "windows" {
 		return exec.Command("cmd", "/C", line)
@@ -135,8 +134,8 @@ func shell(line string) *exec.Cmd {
 	return exec.Command("sh", "-c", line)
 }
 
-// WaitFor calls ready every so often until it holds. It fails when the process
-// ends or ctx does.
+// WaitFor calls ready at the given interval until it returns true. It fails when the
+// process or ctx ends.
 func (p *Process) WaitFor(ctx context.Context, every time.Duration, ready func() bool) error {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -152,5 +151,5 @@ func (p *Process) WaitFor(ctx context.Context, every time.Duration, ready func()
 	return nil
 }
 
-// ErrEnded says that the program ended while it was needed.
+// ErrEnded means that the program ended while it was still needed.
 var ErrEnded = errors.New("the program ended")

@@ -3,6 +3,6 @@ package process
 import "syscall"
 
 func ownGroup() *syscall.SysProcAttr {
-	// The second interrupt ends us at once: the child must not outlive that.
+	// A second interrupt kills heaptrim at once; the child must not outlive it.
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }

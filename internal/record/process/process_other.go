@@ -8,13 +8,13 @@ import (
 	"syscall"
 )
 
-// ownGroup leaves the child in our console group: without it an interrupt could
-// not be passed on at all.
+// ownGroup leaves the child in our console group: otherwise it could not be
+// interrupted at all.
 func ownGroup() *syscall.SysProcAttr { return nil }
 
-// interruptGroup cannot be had: the caller goes on to kill.
+// interruptGroup always fails here; the caller then kills the process.
 func interruptGroup(*os.Process) error {
-	return errors.New("this system has no interrupt for another process")
+	return errors.New("this system cannot interrupt another process")
 }
 
 func killGroup(p *os.Process) { p.Kill() }

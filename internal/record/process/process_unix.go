@@ -12,9 +12,9 @@ func interruptGroup(p *os.Process) error { return syscall.Kill(-p.Pid, syscall.S
 
 func killGroup(p *os.Process) { syscall.Kill(-p.Pid, syscall.SIGKILL) }
 
-// peakRSSAfter is 0 on Linux when the figure may be our own: there, a child
-// starts with the largest resident set of its parent (mm_update_hiwater_rss at
-// exec), and its own shows only above that.
+// peakRSSAfter returns 0 on Linux when the figure may be our own: a child starts with
+// its parent's largest resident set (mm_update_hiwater_rss at exec), so only larger
+// values are the child's.
 func peakRSSAfter(s *os.ProcessState) int64 {
 	use, ok := s.SysUsage().(*syscall.Rusage)
 	if !ok {

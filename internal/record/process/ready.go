@@ -8,9 +8,8 @@ import (
 	"time"
 )
 
-// Await waits until a GET of url answers with anything but the service's own
-// failure: a 404 or a login page are answers too. It fails when the process
-// ends, when ctx does, and after the timeout.
+// Await waits until a GET of url answers with any status below 500: a 404 or a login
+// page counts as ready. It fails when the process or ctx ends, or after the timeout.
 func (p *Process) Await(ctx context.Context, url string, timeout time.Duration) error {
 	var last error
 	client := &http.Client{Timeout: 5 * time.Second}

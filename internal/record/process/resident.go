@@ -10,16 +10,16 @@ import (
 	"time"
 )
 
-// watchEvery is how often Watch looks. What a process gains in the last such
-// time before it ends is not seen.
+// watchEvery is the interval at which Watch reads the resident set. Growth in the last
+// interval before the process ends is missed.
 const watchEvery = 10 * time.Millisecond
 
-// Watch waits until the process or ctx ends. Meanwhile it looks at the largest
-// resident set, for PeakRSS: of a process that has ended Linux tells only what
-// its parent's or one of its children's may be too.
+// Watch waits until the process or ctx ends and tracks the largest resident set for
+// PeakRSS. After a process has ended, Linux reports a figure that may be its parent's
+// or a child's instead.
 func (p *Process) Watch(ctx context.Context) {
 	status, err := os.Open(statusFile(p.Cmd.Process.Pid))
-	if err != nil { // no Linux, or it has ended
+	if err != nil { // not Linux, or the process has ended
 		select {
 		case <-ctx.Done():
 		case <-p.Done:
@@ -31,7 +31,7 @@ func (p *Process) Watch(ctx context.Context) {
 	defer tick.Stop()
 	buf := make([]byte, 8<<10)
 	for {
-		// The file stays that of this process, even if its number is another's.
+		// The open file stays with this process even if its pid is reused.
 		if n, _ := status.ReadAt(buf, 0); n > 0 {
 			p.peak.Store(max(p.peak.Load(), highWater(buf[:n])))
 		}
@@ -45,8 +45,8 @@ func (p *Process) Watch(ctx context.Context) {
 	}
 }
 
-// PeakRSS is the largest resident set of the process so far, in bytes, 0 when
-// not known. Of a process that has ended it is what Watch has seen.
+// PeakRSS returns the largest resident set of the process so far in bytes, 0 if
+// unknown. For a process that has ended it is the largest that Watch has seen.
 func (p *Process) PeakRSS() int64 {
 	if !p.Running() {
 		if seen := p.peak.Load(); seen > 0 {
@@ -64,11 +64,11 @@ func (p *Process) PeakRSS() int64 {
 	return highWater(status)
 }
 
-// statusFile is where Linux tells what a process has.
+// statusFile is the file with a process's memory figures on Linux.
 func statusFile(pid int) string { return fmt.Sprintf("/proc/%d/status", pid) }
 
-// highWater reads the largest resident set of a status file, in bytes; 0 if it
-// has none, as that of a process that has ended.
+// highWater reads the largest resident set from a status file, in bytes; 0 if the file
+// has none, as for a process that has ended.
 func highWater(status []byte) int64 {
 	_, rest, _ := bytes.Cut(status, []byte("VmHWM:"))
 	if f := bytes.Fields(rest); len(f) > 0 {

@@ -24,17 +24,17 @@ func TestHighWater(t *testing.T) {
 	f("", 0)
 }
 
-// TestWatchedPeak holds that a child that is smaller than its parent has a
-// resident set of its own after its end, though Linux counts the parent's.
+// TestWatchedPeak checks that the peak of an ended child is its own, not that of its
+// larger parent, which Linux reports.
 func TestWatchedPeak(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Skip("only Linux tells it of another process")
+		t.Skip("only Linux reports it for another process")
 	}
 	cat, err := exec.LookPath("cat")
 	if err != nil {
 		t.Skip(err)
 	}
-	waiting := func() (*Process, io.Closer) { // for its input to end
+	waiting := func() (*Process, io.Closer) { // until its input ends
 		t.Helper()
 		cmd := exec.Command(cat)
 		in, err := cmd.StdinPipe()

@@ -8,33 +8,34 @@ import (
 	"sync"
 )
 
-// Tail keeps the end of what is written to it, and hands everything on. It is
+// Tail keeps the end of what is written to it and passes everything on to Next. It is
 // safe for concurrent use.
 type Tail struct {
 	mu   sync.Mutex
-	Next io.Writer // nil: nowhere
-	Most int       // bytes that are kept; 0: 4 KiB
+	Next io.Writer // may be nil
+	Most int       // bytes to keep; 0 means 4 KiB
 	buf  []byte
 }
 
-// What a Tail keeps unless it is told, and what String shows of that.
+// The default number of bytes that a Tail keeps, and the number of lines that String
+// returns.
 const (
 	tailBytes = 4 << 10
 	lastLines = 10
 )
 
-// Write never fails: a reader that has gone away must not break the program.
+// Write never fails: if Next fails, the program must go on.
 func (t *Tail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.buf = append(t.buf, p...)
 	most := cmp.Or(t.Most, tailBytes)
-	// Moving the rest once per most bytes makes a long output cheap.
+	// Moving the rest only once every most bytes keeps long outputs cheap.
 	if over := len(t.buf) - most; over > most {
 		t.buf = append(t.buf[:0], t.buf[over:]...)
 	}
 	if t.Next != nil {
-		// A reader that has gone away must not break the program's pipe.
+		// The program's pipe must stay open even if nobody reads its output any more.
 		if _, err := t.Next.Write(p); err != nil {
 			t.Next = nil
 		}
@@ -50,7 +51,7 @@ func (t *Tail) String() string {
 	return strings.Join(lines[max(0, len(lines)-lastLines):], "\n")
 }
 
-// Bytes returns a copy of what is kept.
+// Bytes returns a copy of the kept bytes.
 func (t *Tail) Bytes() []byte {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -15,10 +15,10 @@ import (
 	"github.com/heaptrim/heaptrim/internal/evidence"
 )
 
-// ErrNoRecorder is the cause when nothing in the program answers.
+// ErrNoRecorder means that no recorder in the program answers.
 var ErrNoRecorder = errors.New("the program's recorder does not answer")
 
-// pollEvery is a quarter of the recorder's own distance.
+// pollEvery is a quarter of the recorder's own polling interval.
 const pollEvery = 25 * time.Millisecond
 
 // Claimed reports whether a process has begun to record into dir.
@@ -86,7 +86,7 @@ func exists(dir, name string) bool {
 }
 
 func windows(dir string) ([]string, error) {
-	// ReadDir sorts; the numbers are padded.
+	// ReadDir sorts by name, and the numbers are padded with zeros.
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, fmt.Errorf("read recording: %w", err)
@@ -100,45 +100,46 @@ func windows(dir string) ([]string, error) {
 	return list, nil
 }
 
-// Recording is what a process left in its directory.
+// Recording is what a process has recorded into its directory.
 type Recording struct {
-	Environment evidence.Environment // of the program; zero when it never came up
+	Environment evidence.Environment // of the program; zero if it never started to record
 	Settings    map[string]string    // build settings, as in runtime/debug.BuildInfo
 	Package     string               // import path of the main package, as built
-	Notes       []string             // what kept the recording from being whole
+	Notes       []string             // why the recording is incomplete
 	Windows     []Result
 }
 
 // Result lists the finished files of one window.
 type Result struct {
 	Dir      string
-	Complete bool          // false: the program ended before the window did
-	Exit     bool          // the window ended with the program, which finished it
-	Wall     time.Duration // of the window; 0 when not complete
+	Complete bool          // false: the program was killed before the window ended
+	Exit     bool          // the program's end also ended the window
+	Wall     time.Duration // of the window; 0 if not complete
 	Start    time.Time     // of the window
-	CPU      time.Duration // of the process during the window; 0 when not known
-	Profiled time.Duration // of it, without what passed between the parts of the CPU profile; 0 when not known
-	Faults   int64         // page faults without disk in the time of Profiled
-	Sleeps   int64         // times that a thread went to sleep in the time of Profiled
-	Cycles   int64         // collections in the time of Profiled, forced ones included
-	// Collector is the processor time, as the runtime accounts for it, of the collections
-	// that ended in the time of Profiled, without idle marking.
+	CPU      time.Duration // of the process during the window; 0 if unknown
+	Profiled time.Duration // the part of CPU during which the CPU profile ran; 0 if unknown
+	Faults   int64         // page faults without disk access while profiled
+	Sleeps   int64         // times that a thread went to sleep while profiled
+	Cycles   int64         // collections while profiled, forced ones included
+	// Collector is the CPU time, as the runtime accounts for it, of the collections that
+	// ended while profiled. Idle marking is not included.
 	Collector time.Duration
-	Began     time.Duration // start of the window, since the recorder started
-	MemRate   int64         // bytes a heap sample
-	OwnBytes  int64         // allocated by the recorder, left out of the last snapshot
+	Began     time.Duration // start of the window, counted from the start of the recorder
+	MemRate   int64         // bytes per heap sample
+	OwnBytes  int64         // allocated by the recorder; excluded from the last snapshot
 	Files     Leavings
 }
 
 // Leavings are the files of a window.
 type Leavings struct {
-	// gzipped CPU profiles, in order; together they cover the window but for gaps of about 0.1 s
+	// gzipped CPU profiles, in order; together they cover the window except for gaps of
+	// about 0.1 s
 	CPUParts []string
-	Heap     []string // uncompressed cumulative profiles, in order: the first is from the start of the window
+	Heap     []string // uncompressed cumulative profiles, in order; the first is from the start of the window
 	Forced   bool     // the last of Heap was taken after forced collections
-	Metrics  string   // metrics.jsonl; empty when not recorded
-	Paces    string   // paces.jsonl, as package cyclecost reads it; empty when not recorded
-	Trace    string   // execution trace; empty when not recorded, or not finished
+	Metrics  string   // metrics.jsonl; empty if not recorded
+	Paces    string   // paces.jsonl, read by package cyclecost; empty if not recorded
+	Trace    string   // execution trace; empty if not recorded or not finished
 }
 
 // marker is the content of the ready and done files.
@@ -159,8 +160,7 @@ type marker struct {
 	Why       string        `json:"why"`
 }
 
-// Files lists what the latest window of dir holds. It is an error if there is
-// none.
+// Files returns the latest window of dir. It fails if there is none.
 func Files(dir string) (Result, error) {
 	r, err := Read(dir)
 	if err != nil {
@@ -172,8 +172,8 @@ func Files(dir string) (Result, error) {
 	return r.Windows[len(r.Windows)-1], nil
 }
 
-// Read lists what a process has recorded into dir so far. A program that was
-// killed is no error: its windows are incomplete.
+// Read returns what a process has recorded into dir so far. If the program was killed,
+// that is not an error, but its last window is incomplete.
 func Read(dir string) (Recording, error) {
 	var r Recording
 	list, err := windows(dir)
@@ -261,8 +261,8 @@ func readWindow(dir string) (Result, error) {
 	return f, nil
 }
 
-// readJSON leaves v alone when the file does not exist or is still empty: the
-// program may be killed at any time.
+// readJSON leaves v unchanged if the file does not exist or is empty: the program may
+// have been killed before it wrote the file.
 func readJSON(path string, v any) error {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(text) == 0 {

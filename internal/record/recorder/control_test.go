@@ -37,7 +37,7 @@ func TestWindows(t *testing.T) {
 			t.Errorf("window %d: CPU profile %v, want %v", i, got, want)
 		}
 	}
-	// With no window open there is nothing to stop.
+	// Without an open window, Stop does nothing.
 	within(t, func(ctx context.Context) error { return recorder.Stop(ctx, dir) })
 	rec, err := recorder.Read(dir)
 	if err != nil || len(rec.Windows) != 2 {
@@ -59,7 +59,7 @@ func TestWindowEndsByItself(t *testing.T) {
 	}
 }
 
-// latest is the latest window of what is being recorded into dir, so far.
+// latest returns the latest window recorded into dir so far.
 func latest(t *testing.T, dir string) recorder.Result {
 	t.Helper()
 	r, err := recorder.Read(dir)
@@ -76,9 +76,9 @@ func latest(t *testing.T, dir string) recorder.Result {
 func TestKill(t *testing.T) {
 	bin := build(t, "")
 	for name, until := range map[string]func(recorder.Result) bool{
-		"at once":                            func(recorder.Result) bool { return true },
-		"behind some snapshots":              func(r recorder.Result) bool { return len(r.Files.Heap) > 2 },
-		"behind a part of the CPU's profile": func(r recorder.Result) bool { return len(r.Files.CPUParts) > 0 },
+		"at once":                         func(recorder.Result) bool { return true },
+		"after some snapshots":            func(r recorder.Result) bool { return len(r.Files.Heap) > 2 },
+		"after a part of the CPU profile": func(r recorder.Result) bool { return len(r.Files.CPUParts) > 0 },
 	} {
 		dir := t.TempDir()
 		cmd := exec.Command(bin, "return", "1h")
@@ -103,7 +103,7 @@ func TestSnapshotsAreBounded(t *testing.T) {
 	dir := t.TempDir()
 	run(t, bin, recorder.Env(dir, recorder.Options{Auto: true, HeapSnap: time.Millisecond}), "return", "3s")
 	r := files(t, dir)
-	// How many it takes depends on how long one takes: it may be two on a busy machine.
+	// The number depends on how long a snapshot takes; a busy machine may manage only two.
 	if len(r.Files.Heap) > 16 || len(r.Files.Heap) < 2 {
 		t.Errorf("%d snapshots, want 2 to 16", len(r.Files.Heap))
 	}
@@ -182,14 +182,14 @@ func TestTraceWindow(t *testing.T) {
 			}
 			soon := func() bool { return true }
 			if r := window(recorder.Options{}, soon); r.Files.Trace != "" {
-				t.Errorf("a trace that nobody asked for: %+v", r)
+				t.Errorf("a trace without a request: %+v", r)
 			}
 			r := window(recorder.Options{Trace: 1 << 30, HeapSnap: -1, Metrics: -1}, soon)
 			head, err := os.ReadFile(r.Files.Trace)
 			if err != nil || !bytes.HasPrefix(head, []byte("go 1.")) || len(r.Files.Heap) > 0 || r.Files.Metrics != "" {
 				t.Errorf("recorded %+v, trace %.20q, %v", r, head, err)
 			}
-			// A trace that grows too long ends its window.
+			// A trace that exceeds its size limit ends its window.
 			ended := func() bool { return latest(t, dir).Complete }
 			if r = window(recorder.Options{Trace: 1, HeapSnap: -1, Metrics: -1}, ended); r.Files.Trace == "" {
 				t.Errorf("recorded %+v, want a trace", r)

@@ -11,11 +11,11 @@ import (
 	"github.com/heaptrim/heaptrim/internal/record/recorder"
 )
 
-// TestDelays expects the waits of threads in the trace, among them a thread
-// that ran longer from one message to the next.
+// TestDelays expects thread waits in the trace, and at least one thread whose run time
+// grows from one message to the next.
 func TestDelays(t *testing.T) {
 	if _, err := os.Stat("/proc/self/schedstat"); err != nil || runtime.GOOS != "linux" {
-		t.Skip("the system does not tell how long threads wait")
+		t.Skip("this system does not report how long threads wait")
 	}
 	dir := t.TempDir()
 	env := recorder.Env(dir, recorder.Options{Auto: true, HeapSnap: -1, Metrics: -1, Trace: 64 << 20})

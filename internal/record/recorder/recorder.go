@@ -1,11 +1,12 @@
-// Package recorder holds the Go source that heaptrim adds to a program at
-// build time, and the tool's side of the files they speak through.
+// Package recorder holds the Go source that heaptrim adds to a program at build time.
+// It also reads and writes the files through which heaptrim and that source
+// communicate.
 //
-// The recorder does nothing unless [DirVariable] names a directory. It then
-// claims that directory (only the first process to come records there), writes
-// env.json and waits for a window to be started, by [Start] or at once with
-// [Options.Auto]. A window is a folder window-NNN that holds finished files
-// only: a program that is killed leaves what was complete by then.
+// The recorder does nothing unless HEAPTRIM_RECORD names a directory. The first process
+// that finds the directory claims it; only that process records there. It writes
+// env.json and waits until [Start] starts a window, or starts one at once with
+// [Options.Auto]. A window is a folder window-NNN with finished files only: a killed
+// program leaves all files that were complete by then.
 package recorder
 
 import (
@@ -22,14 +23,14 @@ const (
 	optionsVariable = "HEAPTRIM_RECORD_OPTIONS"
 )
 
-// Names that the generated source declares and other generated code may call.
+// Names that the generated source declares. Other generated code may call them.
 const (
-	// FlushFunc is func(), finishes the open window; for the end of main.
+	// FlushFunc is a func() that finishes the open window, called at the end of main.
 	FlushFunc = "htrim7qFlush"
-	// ExitFunc is func(int), finishes the open window and calls os.Exit.
+	// ExitFunc is a func(int) that finishes the open window and calls os.Exit.
 	ExitFunc = "htrim7qExit"
-	// TaskFunc is func(*Server, **Request) func() in what RequestTasks returns:
-	// it begins a task for a request and returns what ends it.
+	// TaskFunc is a func(*Server, **Request) func() in the source of RequestTasks. It
+	// begins a trace task for a request and returns the function that ends it.
 	TaskFunc = "htrim7qTask"
 )
 
@@ -51,9 +52,9 @@ var delaysSource []byte
 //go:embed paces.go.tmpl
 var pacesSource []byte
 
-// Render returns the recorder's source for a package of the given name. The
-// file needs Go 1.24 or later, imports the standard library only, and declares
-// no name that a user's file is likely to declare.
+// Render returns the recorder's source for a package of the given name. The file needs
+// Go 1.24 or later and imports only the standard library. The prefix of its names
+// avoids collisions with the user's.
 func Render(pkg string) []byte {
 	head := bytes.Replace(recorderSource, []byte("package PACKAGE\n"), []byte("package "+pkg+"\n"), 1)
 	return slices.Concat(head, stateSource, useSource, heapSource, delaysSource, pacesSource)
@@ -62,36 +63,37 @@ func Render(pkg string) []byte {
 //go:embed http.go.tmpl
 var httpSource []byte
 
-// RequestTasks returns the source of a file for package net/http, of Go 1.25
-// or later, that declares [TaskFunc]. It does nothing while the program is not
-// being traced.
+// RequestTasks returns the source of a file for package net/http that declares
+// [TaskFunc]. It needs Go 1.25 or later and does nothing while the program is not
+// traced.
 func RequestTasks() []byte { return bytes.Clone(httpSource) }
 
-// LeastStretch is how long the recorder goes on collecting at one of its
-// [Options.Paces], at least.
+// LeastStretch is the least time that the recorder keeps one GOGC value when
+// [Options.Paces] is set.
 const LeastStretch = 20 * time.Millisecond
 
-// Options tells the recorder of one process what to do. The zero value waits
-// for [Start], leaves the program's sampling rate alone, and records heap
-// snapshots and metrics in a window.
+// Options tells the recorder of one process what to do. With the zero value it waits
+// for [Start], keeps the program's sampling rate, and records heap snapshots and
+// metrics in a window.
 type Options struct {
-	// Of Env only.
-	MemRate int64  // bytes a heap sample; 0 leaves the rate alone
+	// Used by Env only.
+	MemRate int64  // bytes per heap sample; 0 keeps the program's rate
 	Auto    bool   // start a window when the package is initialised
-	GODEBUG string // the program's own value, kept in what Env returns
+	GODEBUG string // the program's own value; the result of Env includes it
 
-	// Of a window: the one of Auto, or the one that Start begins.
+	// For a window, whether started by Auto or by Start.
 	CPU bool // take a CPU profile
-	// force two collections before the first snapshot and before the last, which has the profile up to date; without,
-	// it lags by up to two cycles
+	// Force two collections before the first and before the last snapshot, so that the
+	// allocation profile is up to date. Otherwise it lags by up to two cycles.
 	GC       bool
-	GCAtExit bool          // force two before the last snapshot when the window ends with the program
-	HeapSnap time.Duration // least distance of heap snapshots; 0 means 250 ms, negative none at all
-	Metrics  time.Duration // distance of runtime/metrics samples; 0 means 100 ms, negative none
-	Max      time.Duration // ends the window by itself; 0 means never
-	// two stretches of four, collect at so many times the distance of cycles, where GOGC alone sets that; 0 never does
+	GCAtExit bool          // force two collections before the last snapshot if the window ends with the program
+	HeapSnap time.Duration // least interval between heap snapshots; 0 means 250 ms, negative means none
+	Metrics  time.Duration // interval between runtime/metrics samples; 0 means 100 ms, negative means none
+	Max      time.Duration // the window ends after that; 0 means no limit
+	// In two of every four stretches, multiply GOGC by this factor, if GOGC alone sets the
+	// heap goal. 0 means never.
 	Paces int
-	Trace int64 // take an execution trace, and end the window when it is larger than so many bytes; 0 takes none
+	Trace int64 // take an execution trace and end the window when it exceeds this many bytes; 0 means no trace
 }
 
 func (o Options) list() string {
@@ -122,10 +124,10 @@ func (o Options) list() string {
 	return list
 }
 
-// Env returns the environment variables, in the form of os/exec, that make a
-// program with the recorder in it record into dir, which must be absolute and
-// must exist. MemRate is set through GODEBUG too, which takes effect before any
-// package is initialised; GODEBUG is among the result only then.
+// Env returns the environment variables, in the form of os/exec, for a program with
+// the recorder to record into dir. dir must be absolute and must exist. MemRate is
+// also set through GODEBUG, which takes effect before any package is initialised. The
+// result contains GODEBUG only if MemRate is set.
 func Env(dir string, o Options) []string {
 	list := o.list()
 	if o.Auto {

@@ -25,7 +25,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/record/recorder"
 )
 
-// toolchains are those of targets; "" is the one that runs the test.
+// toolchains lists Go toolchains of target programs; "" is the one that runs the test.
 func toolchains() []string { return []string{"", "go1.25.13", "go1.26.8", "go1.27.4"} }
 
 func TestRender(t *testing.T) {
@@ -39,7 +39,7 @@ func TestRender(t *testing.T) {
 			t.Fatal(err)
 		}
 		if f.Name.Name != pkg {
-			t.Errorf("Render(%q) is of package %s", pkg, f.Name.Name)
+			t.Errorf("Render(%q) is in package %s", pkg, f.Name.Name)
 		}
 		for _, name := range declared(f) {
 			if !strings.HasPrefix(name, evidence.RecorderPrefix) {
@@ -49,7 +49,7 @@ func TestRender(t *testing.T) {
 	}
 }
 
-// declared lists the names that f adds to its file and its package.
+// declared lists the names that f declares at file or package level.
 func declared(f *ast.File) (names []string) {
 	for _, s := range f.Imports {
 		if s.Name == nil {
@@ -85,8 +85,8 @@ func specNames(spec ast.Spec) (names []string) {
 	return names
 }
 
-// build builds the worker with the recorder in it, in a module of an old
-// language version, and skips the test where the toolchain cannot be had.
+// build builds the worker with the recorder, in a module with an old language version.
+// It skips the test if the toolchain is not available.
 func build(t *testing.T, toolchain string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -111,7 +111,7 @@ func build(t *testing.T, toolchain string) string {
 		return cmd.CombinedOutput()
 	}
 	if out, err := gocmd("version"); err != nil {
-		t.Skipf("toolchain %s cannot be had here: %v\n%s", toolchain, err, out)
+		t.Skipf("toolchain %s is not available here: %v\n%s", toolchain, err, out)
 	}
 	bin := filepath.Join(dir, "worker.exe")
 	if out, err := gocmd("build", "-o", bin, "."); err != nil {
@@ -133,12 +133,12 @@ func run(t *testing.T, bin string, env []string, args ...string) *os.ProcessStat
 		t.Fatalf("worker: %v\n%s", err, out)
 	}
 	if len(out) > 0 {
-		t.Logf("worker said: %s", out)
+		t.Logf("worker output: %s", out)
 	}
 	return cmd.ProcessState
 }
 
-// files returns what was recorded, with every file held to be whole.
+// files returns the recorded files and checks that each is complete.
 func files(t *testing.T, dir string) recorder.Result {
 	t.Helper()
 	r, err := recorder.Files(dir)
@@ -215,8 +215,7 @@ func TestRecord(t *testing.T) {
 				len(r.Files.Heap) < 3 || len(r.Files.CPUParts) == 0 {
 				t.Errorf("recorded %+v", r)
 			}
-			// The system counts what is before and behind the window too, and the
-			// profile samples what is in it.
+			// The system's figure includes the time before and after the window.
 			all, sampled := worker.UserTime()+worker.SystemTime(), sampledCPU(t, r)
 			if runtime.GOOS == "linux" &&
 				(r.CPU <= 0 || r.CPU < sampled*7/10-20*time.Millisecond || r.CPU > all+20*time.Millisecond) {
@@ -245,8 +244,8 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// TestPaces: stretches of GOGC and of three times that take turns, each as long
-// as it should be, and the program has its own GOGC in the end.
+// TestPaces checks that the two GOGC values alternate in long enough stretches and
+// that the program ends with its own GOGC.
 func TestPaces(t *testing.T) {
 	for _, toolchain := range toolchains() {
 		t.Run("toolchain="+toolchain, func(t *testing.T) {
@@ -287,8 +286,8 @@ func TestPaces(t *testing.T) {
 	}
 }
 
-// TestPacesLimited: where a memory limit sets the distance too, nothing is
-// changed, and that is said.
+// TestPacesLimited checks that GOGC stays unchanged, with a note, if a memory limit
+// also sets the heap goal.
 func TestPacesLimited(t *testing.T) {
 	bin := build(t, "")
 	dir := t.TempDir()
@@ -304,7 +303,7 @@ func TestPacesLimited(t *testing.T) {
 	}
 }
 
-// sampledCPU is the time that the CPU profile of r accounts for.
+// sampledCPU returns the CPU time in the CPU profile of r.
 func sampledCPU(t *testing.T, r recorder.Result) (sum time.Duration) {
 	t.Helper()
 	for _, name := range r.Files.CPUParts {
@@ -315,9 +314,9 @@ func sampledCPU(t *testing.T, r recorder.Result) (sum time.Duration) {
 	return sum
 }
 
-// checkAllocs holds the profile to what the worker does: the objects of box
-// are 16 bytes each, deep is whole from root to leaf, and nothing is the
-// recorder's.
+// checkAllocs compares the profile with what the worker does: objects of box have 16
+// bytes each, the stack of deep is complete from root to leaf, and no stack is the
+// recorder's own.
 func checkAllocs(t *testing.T, p *profile.Profile) {
 	t.Helper()
 	if len(p.SampleType) != 4 || p.SampleType[1].Type != "alloc_space" || p.Period != 1 ||
@@ -332,8 +331,8 @@ func checkAllocs(t *testing.T, p *profile.Profile) {
 		if strings.Contains(text, evidence.RecorderPrefix) {
 			t.Errorf("a stack of the recorder itself: %s", text)
 		}
-		// A goroutine that has to wait where it starts, helps or ends a collection
-		// gets a sudog there, which is the runtime's own object.
+		// A goroutine that has to wait while it starts, helps or ends a collection allocates a
+		// sudog, which is the runtime's own object.
 		if strings.Contains(text, "main.box") && !strings.Contains(text, "runtime.gc") {
 			boxes, bytes = boxes+s.Value[0], bytes+s.Value[1]
 		}
@@ -353,15 +352,15 @@ func checkAllocs(t *testing.T, p *profile.Profile) {
 	if deepest != 61 {
 		t.Errorf("main.deep is %d times in its stack, want 61", deepest)
 	}
-	// 200 ints grow through 8, 16, 32, 64, 128, 256, 512, 848, 1280, 1792: what
-	// it is exactly is the runtime's business.
+	// 200 ints grow through 8, 16, 32, 64, 128, 256, 512, 848, 1280, 1792. The exact steps
+	// are up to the runtime.
 	if perCall := grown / boxes; perCall < 1600 || perCall > 8000 {
 		t.Errorf("grow allocated %d bytes a call", perCall)
 	}
 }
 
-// TestRuntimeFrames holds the recorder to what it is there for: the frames of
-// the runtime that runtime/pprof drops.
+// TestRuntimeFrames checks for the runtime frames that runtime/pprof drops: they are
+// why the recorder writes its own profile.
 func TestRuntimeFrames(t *testing.T) {
 	bin := build(t, "")
 	dir := t.TempDir()
@@ -398,7 +397,7 @@ func TestIdleWithoutVariable(t *testing.T) {
 	if code := run(t, bin, nil, "return", "10ms").ExitCode(); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
-	// A directory that is not there must not disturb the program either.
+	// A missing directory must not disturb the program.
 	if code := run(t, bin, recorder.Env(filepath.Join(t.TempDir(), "gone"), recorder.Options{Auto: true}), "return",
 		"10ms").ExitCode(); code != 0 {
 		t.Errorf("exit code %d with a directory that is not there", code)
@@ -427,7 +426,7 @@ func TestProgramsOwnProfile(t *testing.T) {
 		t.Fatal(err)
 	}
 	start(t, cmd)
-	// The program is first.
+	// The program's own profile must start first.
 	if line, err := bufio.NewReader(said).ReadString('\n'); line != "profiling\n" {
 		t.Fatalf("the program says %q, %v", line, err)
 	}
@@ -468,10 +467,10 @@ func within(t *testing.T, f func(context.Context) error) {
 	}
 }
 
-// patience is for what happens for sure: a machine may be busy, or stand still.
+// patience is long because the event is certain, but the machine may be busy.
 const patience = 10 * time.Minute
 
-// eventually waits until ok.
+// eventually waits until ok returns true.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(patience); !ok(); time.Sleep(20 * time.Millisecond) {

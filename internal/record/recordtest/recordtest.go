@@ -1,4 +1,4 @@
-// Package recordtest is what the tests of recordings share.
+// Package recordtest holds helpers for tests of recordings.
 package recordtest
 
 import (
@@ -16,19 +16,19 @@ import (
 	"github.com/heaptrim/heaptrim/internal/evidence"
 )
 
-// Trace is what a trace is about.
+// Trace counts the events of an execution trace.
 type Trace struct {
 	Events  int
-	Samples int            // of the CPU
-	Tasks   map[string]int // ended, by type
+	Samples int            // CPU samples
+	Tasks   map[string]int // ended tasks by type
 }
 
-// ReadTrace reads the only trace of a bundle to its end.
+// ReadTrace reads the only execution trace of a bundle to its end.
 func ReadTrace(t *testing.T, b *bundle.Bundle) (Trace, evidence.Part) {
 	t.Helper()
 	parts := PartsOf(b, evidence.PassTrace, evidence.KindTrace)
 	if len(parts) != 1 {
-		t.Fatalf("trace parts %+v, want one; lacks %q", parts, b.Manifest.Gaps)
+		t.Fatalf("trace parts %+v, want one; gaps %q", parts, b.Manifest.Gaps)
 	}
 	f, err := os.Open(b.Path(parts[0]))
 	if err != nil {
@@ -58,7 +58,7 @@ func ReadTrace(t *testing.T, b *bundle.Bundle) (Trace, evidence.Part) {
 	}
 }
 
-// WriteTree writes files, given as name and text in turn, into a new folder.
+// WriteTree writes files into a new folder. files alternates names and contents.
 func WriteTree(t *testing.T, files ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -74,7 +74,7 @@ func WriteTree(t *testing.T, files ...string) string {
 	return dir
 }
 
-// ProfileBytes is a heap profile of this process.
+// ProfileBytes returns a heap profile of this process.
 func ProfileBytes(t *testing.T) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -84,7 +84,7 @@ func ProfileBytes(t *testing.T) []byte {
 	return b.Bytes()
 }
 
-// PartsOf lists the parts of a pass of one kind.
+// PartsOf returns the parts of one pass and kind.
 func PartsOf(b *bundle.Bundle, pass string, kind evidence.Kind) (parts []evidence.Part) {
 	for _, r := range b.Manifest.Runs {
 		for _, p := range r.Parts {
@@ -96,7 +96,8 @@ func PartsOf(b *bundle.Bundle, pass string, kind evidence.Kind) (parts []evidenc
 	return parts
 }
 
-// Files makes a file system of name, content pairs.
+// Files returns a file system with the given files; files alternates names and
+// contents.
 func Files(files ...string) fstest.MapFS {
 	fsys := fstest.MapFS{}
 	for i := 0; i+1 < len(files); i += 2 {
@@ -105,7 +106,7 @@ func Files(files ...string) fstest.MapFS {
 	return fsys
 }
 
-// Lines of /proc/self/mountinfo that mount control groups of both versions.
+// Lines of /proc/self/mountinfo that mount control groups v2 and v1.
 const (
 	MountV2     = "29 22 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate\n"
 	MountMemory = "33 25 0:29 / /sys/fs/cgroup/memory rw shared:10 - cgroup cgroup rw,memory\n"

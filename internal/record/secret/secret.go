@@ -1,5 +1,5 @@
-// Package secret blanks what command lines say in confidence: a bundle and a
-// report are made to be sent around.
+// Package secret removes secrets from command lines, because bundles and reports are
+// made to be shared.
 package secret
 
 import (
@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// blank stands in the place of a secret.
+// blank replaces a secret.
 const blank = "xxxxx"
 
 // named matches the names of flags, variables and headers whose values are secret.
@@ -18,10 +18,9 @@ var named = regexp.MustCompile(`(?i)(pass|secret|token|credential|api[-_]?key|ac
 // header matches a header line, up to its value.
 var header = regexp.MustCompile(`^["']?([A-Za-z][A-Za-z0-9-]*):\s*`)
 
-// Args returns a command line without the values of flags, assignments and
-// headers whose names tell that they are secret, without passwords in addresses,
-// and without the value of -p where that is no number, as a port would be. The
-// first argument is the program.
+// Args returns a command line without its secrets: the values of flags, assignments
+// and headers with secret-looking names, passwords in URLs, and the value of -p unless
+// it is a number (a port). The first argument is the program.
 func Args(command []string) []string {
 	out := make([]string, len(command))
 	next := "" // the flag whose value comes next
@@ -35,7 +34,8 @@ func Args(command []string) []string {
 	return out
 }
 
-// word blanks one argument that stands behind the flag before, or behind "".
+// word blanks one argument. before is the preceding flag if its value may be secret,
+// otherwise "".
 func word(arg, before string) (blanked, flag string) {
 	name, value, assigned := strings.Cut(arg, "=")
 	h := header.FindStringSubmatch(arg)
@@ -59,7 +59,7 @@ func isNumber(s string) bool {
 	return err == nil
 }
 
-// password matches that of a URL, behind what is kept.
+// password matches the password of a URL; the group is the part before it.
 var password = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://[^\s:/@]*:)[^\s/@]+@`)
 
 // address returns s without the passwords of the URLs in it.
@@ -70,7 +70,7 @@ var (
 	quotedHeader = regexp.MustCompile(`(["'])([A-Za-z][A-Za-z0-9-]*):[^"']*(["'])`)
 )
 
-// Line is Args for a line that a shell reads.
+// Line does for a shell command line what Args does for arguments.
 func Line(line string) string {
 	line = quotedHeader.ReplaceAllStringFunc(line, func(s string) string {
 		m := quotedHeader.FindStringSubmatch(s)

@@ -1,4 +1,4 @@
-// Command worker allocates in known places until it is told to end.
+// Command worker allocates in known places for a given time.
 //
 // Usage: worker TASK DURATION [PROFILE STOP]
 package main
@@ -36,7 +36,7 @@ func main() {
 		}
 		fmt.Println("profiling")
 		work(d)
-		for { // and until it is told to end
+		for { // until the test ends the process
 			if _, err := os.Stat(os.Args[4]); err == nil {
 				break
 			}
