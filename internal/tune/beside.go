@@ -9,12 +9,12 @@ import (
 	"github.com/heaptrim/heaptrim/internal/stats"
 )
 
-// Latency is what a load tool says of its requests, the median over runs.
+// Latency is what a load tool reports for its requests, the median over runs.
 type Latency struct {
-	P50, P99 time.Duration // 0: not said
+	P50, P99 time.Duration // 0: not reported
 }
 
-// latencyOf are the latencies of both sides.
+// latencyOf returns the latencies of both sides.
 func latencyOf(r *prove.Result) [2]Latency {
 	var out [2]Latency
 	for side := range out {
@@ -23,21 +23,21 @@ func latencyOf(r *prove.Result) [2]Latency {
 	return out
 }
 
-// Row is one quantity of the comparison at the end: as it was measured and,
-// where the model says something of it, as it was forecast.
+// Row is one quantity of the final comparison: the measured change and, if the model
+// predicts it, the forecast.
 type Row struct {
 	Change   prove.Change
 	Forecast *Expected
 }
 
-// Expected is what the model says of a quantity. Delta is the change as a
-// fraction of A; A and B are zero where only the change is known.
+// Expected is the model's forecast of a quantity. Delta is the change as a fraction of
+// A. A and B are zero if only the change is known.
 type Expected struct {
 	A, B, Delta stats.Interval
 }
 
-// Meets reports whether the measured change and the forecast one overlap; known
-// is false where either has no interval.
+// Meets reports whether the measured and the forecast change overlap. known is false
+// if either has no interval.
 func (r Row) Meets() (meets, known bool) {
 	if r.Forecast == nil || !bounded(r.Change.Delta) || !bounded(r.Forecast.Delta) {
 		return false, false
@@ -49,8 +49,8 @@ func bounded(i stats.Interval) bool {
 	return !math.IsNaN(i.Low) && !math.IsNaN(i.High) && !math.IsInf(i.Low, 0) && !math.IsInf(i.High, 0)
 }
 
-// beside puts the forecast of a setting against today's beside what the
-// comparison of the two measured.
+// beside pairs each measured change with the forecast change from today's setting to
+// the chosen one.
 func beside(r *prove.Result, today, chosen Point) []Row {
 	var out []Row
 	for _, c := range r.Comparisons {
@@ -65,7 +65,7 @@ func beside(r *prove.Result, today, chosen Point) []Row {
 	return out
 }
 
-// expected is the forecast of one of prove's units; nil where there is none.
+// expected returns the forecast of one of prove's units; nil if there is none.
 func expected(u string, today, chosen gcmodel.Forecast) *Expected {
 	between := func(of func(gcmodel.Forecast) stats.Interval) *Expected {
 		a, b := of(today), of(chosen)
@@ -84,16 +84,16 @@ func expected(u string, today, chosen gcmodel.Forecast) *Expected {
 	case unitRSS:
 		return between(func(f gcmodel.Forecast) stats.Interval { return f.RSS })
 	case unitCycles:
-		// How many there are depends on how long the runs take.
+		// The number of cycles depends on how long the runs take.
 		return change(between(func(f gcmodel.Forecast) stats.Interval { return f.Cycles }))
 	case unitCPUReq, unitCPU:
-		// Idle marking takes processors that nobody else wants.
+		// Idle marking uses only processors that have nothing else to do.
 		return change(between(func(f gcmodel.Forecast) stats.Interval { return f.CPU.Scale(1 - f.Idle.Value) }))
 	}
 	return nil
 }
 
-// change leaves only the change of an expectation.
+// change drops all but the change from an expectation.
 func change(e *Expected) *Expected {
 	if e == nil {
 		return nil
@@ -101,9 +101,9 @@ func change(e *Expected) *Expected {
 	return &Expected{Delta: e.Delta}
 }
 
-// ratio is the change from a to b as a fraction of a, with the error of b. That
-// of a is left out: a is the recorded setting, which the model is held against,
-// and what it is off by there it is off by in b too.
+// ratio returns the change from a to b as a fraction of a, with the error of b alone.
+// The error of a is ignored: a is the recorded setting, to which the model is fitted,
+// and its error there recurs in b.
 func ratio(a, b stats.Interval) stats.Interval {
 	at := func(a, b float64) float64 {
 		if a <= 0 {

@@ -56,8 +56,8 @@ func TestBeside(t *testing.T) {
 	}
 }
 
-// TestSaved: where the collector's clock counts more than there was, all CPU
-// tells what a setting saves.
+// TestSaved checks that the saving is taken from all CPU time if the collector's clock
+// counts more than there was.
 func TestSaved(t *testing.T) {
 	result := func(a, b float64) *prove.Result {
 		return &prove.Result{Comparisons: []prove.Comparison{{Changes: []prove.Change{
@@ -82,7 +82,8 @@ func TestSaved(t *testing.T) {
 	}
 }
 
-// TestBallastOfRelease: what cannot be tried is said, and the plan stands.
+// TestBallastOfRelease checks that Try gives the reason for what it cannot try and
+// keeps today's setting.
 func TestBallastOfRelease(t *testing.T) {
 	p := &Plan{Choice: Choice{Knob: KnobBallast, Costs: 1,
 		Point: Point{Forecast: gcmodel.Forecast{Setting: gcmodel.Setting{GOGC: 100, Ballast: 1 << 20}}}}}

@@ -9,10 +9,10 @@ import (
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
-// Choice is the setting that is recommended.
+// Choice is the recommended setting.
 type Choice struct {
 	Knob    Knob
-	Point   Point // what it would do
+	Point   Point // its forecast
 	Why     string
 	Saves   float64 // share of today's CPU, idle marking left out; at most what the collector takes today
 	Costs   float64 // bytes of memory beyond today's; negative when it takes less
@@ -31,14 +31,14 @@ type Other struct {
 type candidate struct {
 	knob  Knob
 	point Point
-	tall  float64 // memory at the burst; infinite where there is no forecast
-	why   string  // against it
+	tall  float64 // memory at the burst; infinite if there is no forecast
+	why   string  // the reason against it; "" if there is none
 }
 
-// choose steps each knob up to its knee: the headroom from which one more
-// doubling saves too little, or beyond which it does not fit. Of the knobs that
-// save about the same, it takes the simplest and safest; without a bound on memory,
-// one that needs clearly less at the burst.
+// choose raises each knob up to its knee: the headroom from which one more doubling
+// saves too little or does not fit. Of the knobs with about the same saving it takes
+// the simplest and safest. Without a bound on memory, it prefers one that needs
+// clearly less memory at the burst.
 func (m *maker) choose() Choice {
 	var all []candidate
 	most, found := 0.0, false
@@ -63,7 +63,7 @@ func (m *maker) choose() Choice {
 		if c.why != "" || m.saved(today, c.point) < most-m.o.Knee {
 			continue
 		}
-		// Within a bound, memory that is left over is worth nothing.
+		// Within a bound on memory, unused memory has no value.
 		if best < 0 || m.o.Constraint.room() == 0 && c.tall < all[best].tall*(1-sameMemory) {
 			best = i
 		}
@@ -72,14 +72,13 @@ func (m *maker) choose() Choice {
 }
 
 const (
-	// sameMemory is by how much a knob must need less memory than a simpler one.
+	// sameMemory is by which fraction a knob must need less memory than a simpler one.
 	sameMemory = 0.1
-	// safeAtBurst is the least ratio of a limit to the live heap at the burst:
-	// below it the collector takes a large part of the CPU, and nothing holds it
-	// back.
+	// safeAtBurst is the least ratio of a limit to the live heap at the burst. Below it
+	// the collector takes a large part of the CPU, and nothing bounds that.
 	safeAtBurst  = 2
-	guardRoom    = 1.25 // of a limit that is only a guard, over the expected size
-	limitShare   = 0.95 // of the process's memory that a limit may promise; the rest is the binary and C
+	guardRoom    = 1.25 // expected size times this is a limit that serves only as a guard
+	limitShare   = 0.95 // share of the process's memory that a limit may use; the rest is for the binary and C
 	leastBallast = 8 * unit.MiB
 )
 
@@ -109,23 +108,23 @@ func (m *maker) climb(k Knob) candidate {
 	return c
 }
 
-// against says what speaks against a knob whatever its value.
+// against returns the reason against a knob at any value; "" if there is none.
 func (m *maker) against(k Knob) string {
 	bound := m.o.Constraint.room() > 0
 	switch {
 	case k == KnobGOGC && bound:
-		return "GOGC alone follows the live heap without bound; there is a bound on memory, and a limit as guard " +
-			"costs nothing"
+		return "memory is bounded, but with GOGC alone the heap grows with the live heap without bound; a limit as a " +
+			"guard costs nothing"
 	case k == KnobBoth && !bound:
-		return "without a bound on memory a limit guards nothing (give -max-memory or -container)"
+		return "without a bound on memory a limit protects nothing (use -max-memory or -container)"
 	case k == KnobLimit && !bound:
-		return "without a bound on memory there is no limit to set; with one that is too low, the collector would " +
+		return "without a bound on memory there is no limit to set; if it were too low, the collector would " +
 			"run without pause"
 	}
 	return ""
 }
 
-// unfit says why a value of a knob will not do.
+// unfit returns why a value of a knob cannot be used; "" if it can.
 func (m *maker) unfit(k Knob, p Point) string {
 	s := p.Forecast.Setting
 	switch {
@@ -135,7 +134,7 @@ func (m *maker) unfit(k Knob, p Point) string {
 		return "the headroom is too small for a ballast"
 	case (k == KnobLimit || k == KnobBoth) && m.tall.LimitRatio(s) < safeAtBurst:
 		return fmt.Sprintf("when the live heap grows to %.3g × the recorded one, the limit is %.1f × the live heap, "+
-			"below %d: nothing would hold the collector back", m.o.Constraint.burst(), m.tall.LimitRatio(s),
+			"below %d: nothing would bound the collector's CPU time", m.o.Constraint.burst(), m.tall.LimitRatio(s),
 			safeAtBurst)
 	case !p.Fits:
 		return "does not fit the memory at the burst"
@@ -143,7 +142,7 @@ func (m *maker) unfit(k Knob, p Point) string {
 	return ""
 }
 
-// reaching is the setting of a knob that gives about the headroom of a GOGC.
+// reaching returns the setting of a knob with about the headroom of a GOGC value.
 func (m *maker) reaching(k Knob, percent int) gcmodel.Setting {
 	t := m.f.Trace()
 	live := t.MeanLive()
@@ -165,11 +164,11 @@ func (m *maker) reaching(k Knob, percent int) gcmodel.Setting {
 	return gcmodel.Setting{GOGC: percent, Limit: today.Limit, Ballast: today.Ballast}
 }
 
-// saved is the share of today's CPU that b saves against a.
+// saved returns the share of today's CPU that b saves compared with a.
 func (m *maker) saved(a, b Point) float64 { return charged(a) - charged(b) }
 
-// charged is the CPU of a setting without idle marking, as a part of the
-// recorded.
+// charged returns the CPU time of a setting without idle marking, as a fraction of the
+// recorded CPU time.
 func charged(p Point) float64 {
 	if !p.Known() {
 		return 1
@@ -194,7 +193,7 @@ func (m *maker) tooTight(all []candidate) string {
 	if c.room() == 0 {
 		return strings.TrimSpace(text)
 	}
-	return fmt.Sprintf("There are %v, less %v for others; the live heap reaches %s.%s", c.Max, c.Beside,
+	return fmt.Sprintf("The process may use %v, less %v for others; the live heap reaches %s.%s", c.Max, c.Beside,
 		unit.FormatBytes(m.tall.Trace().PeakLive()), text)
 }
 
@@ -211,8 +210,8 @@ func (m *maker) chosen(all []candidate, best int) Choice {
 			continue
 		}
 		if o.why == "" && o.knob == KnobLimit {
-			o.why = "saves about the same, and with collection off nothing but the limit says how often it runs " +
-				"when more is alive than was recorded"
+			o.why = "saves about the same, but with GOGC=off only the limit decides how often the collector runs " +
+				"when the live heap is larger than recorded"
 		}
 		if o.why == "" {
 			o.why = fmt.Sprintf("saves %s against %s, and takes up to %s at the burst against %s",

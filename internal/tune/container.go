@@ -13,14 +13,13 @@ import (
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
-// ErrNoContainer says that nothing bounds the memory of a process.
+// ErrNoContainer means that no cgroup limits the memory of a process.
 var ErrNoContainer = errors.New("no cgroup limits the memory of this process")
 
-// Container finds the memory that a process may take by its cgroups: of those
-// that it is in, and all above them as far as they are visible, the tightest.
-// root is the file system's root, pid the process's number or "self". Page
-// cache in active use, shared memory, sockets and the kernel's own structures
-// count against the same limit; they are in Beside.
+// Container returns the memory limit of a process by its cgroups: the tightest limit
+// of its groups and their visible parents. root is the file system's root, pid the
+// process id or "self". Page cache in active use, shared memory, sockets and the
+// kernel's own structures count against the same limit; they are in Beside.
 func Container(root fs.FS, pid string) (Constraint, error) {
 	mounts := memoryMounts(root)
 	text, err := fs.ReadFile(root, path.Join("proc", pid, "cgroup"))
@@ -29,7 +28,7 @@ func Container(root fs.FS, pid string) (Constraint, error) {
 	}
 	var tightest group
 	for line := range strings.Lines(string(text)) {
-		// "0::/user.slice" in version 2, "4:memory:/docker/1f" in version 1.
+		// "0::/user.slice" in cgroup v2, "4:memory:/docker/1f" in v1.
 		_, rest, _ := strings.Cut(strings.TrimSpace(line), ":")
 		controllers, name, ok := strings.Cut(rest, ":")
 		for _, m := range mounts {
@@ -54,10 +53,10 @@ type group struct {
 	limit   int64
 }
 
-// mount is a hierarchy of cgroups that holds the memory controller.
+// mount is a cgroup hierarchy with the memory controller.
 type mount struct {
 	version   int
-	at, shows string // mount point, and the group that it stands for
+	at, shows string // mount point, and the group that is mounted there
 }
 
 // memoryMounts reads /proc/self/mountinfo, whose lines are
@@ -97,8 +96,8 @@ func hasWord(list, word string) bool {
 	return false
 }
 
-// serves tells whether a line of /proc/PID/cgroup with these controllers speaks
-// of this hierarchy.
+// serves reports whether a line of /proc/PID/cgroup with these controllers belongs to
+// this hierarchy.
 func (m mount) serves(controllers string) bool {
 	if m.version == 2 {
 		return controllers == ""
@@ -106,8 +105,8 @@ func (m mount) serves(controllers string) bool {
 	return hasWord(controllers, "memory")
 }
 
-// tightest walks from a group upwards to the mount point. A group outside of
-// what the mount shows is a container's view: the mount point stands for it.
+// tightest walks from a group upwards to the mount point. A group outside of the mount
+// belongs to a container's own view; then the mount point is used.
 func (m mount) tightest(root fs.FS, name string, found group) group {
 	rel, ok := strings.CutPrefix(path.Clean(name), strings.TrimSuffix(path.Clean(m.shows), "/"))
 	if !ok || rel != "" && !strings.HasPrefix(rel, "/") {
@@ -127,8 +126,8 @@ func (m mount) tightest(root fs.FS, name string, found group) group {
 	}
 }
 
-// readLimit is 0 for "max", for nothing, and for version 1's "no limit", the
-// largest number of whole pages.
+// readLimit returns 0 for "max", for an empty file and for v1's "no limit", which is
+// the largest number of whole pages.
 func readLimit(root fs.FS, name string) int64 {
 	text, err := fs.ReadFile(root, name)
 	if err != nil {
@@ -141,8 +140,8 @@ func readLimit(root fs.FS, name string) int64 {
 	return n
 }
 
-// beside is what else takes memory of the group and cannot be dropped without
-// harm. Inactive page cache can: the kernel gives it up before it kills.
+// beside returns the group's other memory that the kernel cannot reclaim without harm.
+// Inactive page cache is not included: the kernel drops it before it kills a process.
 func (g group) beside(root fs.FS) unit.Bytes {
 	text, err := fs.ReadFile(root, path.Join(g.folder, "memory.stat"))
 	if err != nil {

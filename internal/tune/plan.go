@@ -1,7 +1,7 @@
-// Package tune answers which setting of the collector a program should run
-// with: it makes a recording ready for the model, draws the curve of processor
-// time against memory, chooses a setting for the memory that there is, and tries
-// settings under the user's own load with the engine of prove.
+// Package tune recommends a setting of the collector for a program. It prepares a
+// recording for the model, computes the curve of CPU time against memory, chooses a
+// setting for the available memory, and tries settings under the user's own load with
+// the engine of prove.
 package tune
 
 import (
@@ -16,73 +16,73 @@ import (
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
-// Knob is what a setting turns.
+// Knob is what a setting changes.
 type Knob string
 
 // The knobs.
 const (
-	KnobNone    Knob = "none" // leave it as it is
+	KnobNone    Knob = "none" // keep today's setting
 	KnobGOGC    Knob = "GOGC"
 	KnobLimit   Knob = "GOGC=off and GOMEMLIMIT"
 	KnobBoth    Knob = "GOGC and GOMEMLIMIT"
 	KnobBallast Knob = "ballast"
 )
 
-// Options say what to forecast and what memory there is.
+// Options say what to forecast and how much memory is available.
 type Options struct {
-	// Settings are forecast beside those that the program's size suggests.
+	// Settings are forecast in addition to the suggested ones.
 	Settings []gcmodel.Setting
-	// Only leaves the suggested ones out.
+	// Only omits the suggested settings.
 	Only       bool
 	Constraint Constraint
-	// Knee is the least share of CPU that one more doubling of the headroom must
-	// save; 0 means 0.01.
+	// Knee is the least share of CPU that one more doubling of the headroom must save; 0
+	// means 0.01.
 	Knee float64
-	// Second is the same program under another setting, to learn from both how
-	// the cost of a cycle goes with the size of the heap; nil for none.
+	// Second is the same program recorded with another setting. Both together show how the
+	// cost of a cycle depends on the heap size. It may be nil.
 	Second *Workload
 }
 
 // Constraint is the memory that the process may take.
 type Constraint struct {
-	Max    unit.Bytes // resident, of the process as a whole; 0: none is known
+	Max    unit.Bytes // resident memory of the whole process; 0: unknown
 	Source string     // where Max comes from, for people
-	Beside unit.Bytes // of Max, what is not the process's: page cache in use, the kernel's
-	// Burst is by how much the live heap may grow beyond the recorded one: 2 is
-	// double. 0 means 1.
+	Beside unit.Bytes // part of Max that is not the process's: page cache in use, the kernel's memory
+	// Burst is the factor by which the live heap may exceed the recorded one; 0 means 1.
 	Burst float64
 }
 
 func (c Constraint) burst() float64 { return math.Max(1, c.Burst) }
 
-// room is what is left for the process; 0 without a constraint.
+// room is the memory left for the process; 0 without a constraint.
 func (c Constraint) room() float64 { return math.Max(0, float64(c.Max-c.Beside)) }
 
-// Plan is the answer for one workload.
+// Plan is the recommendation for one workload.
 type Plan struct {
 	Workload   Workload
 	Measured   Measured
 	Exponent   stats.Interval
-	Assumed    bool    // Exponent is of programs in general
+	Assumed    bool    // Exponent is a default, not measured
 	Today      Point   // the recorded setting, forecast by the same model
 	Curve      []Point // all settings, by kind and size
 	Choice     Choice
 	Constraint Constraint
-	// Ask is a second recording that is worth its while; nil for none.
+	// Ask is a second recording that would improve the forecast; nil if there is none.
 	Ask   *Ask
 	Notes []string
 
 	point func(gcmodel.Setting) Point
 }
 
-// Ask is a recording that the tool asks for, to give beside the first.
+// Ask is a second recording that the user should make.
 type Ask struct {
 	Setting gcmodel.Setting
-	Env     []string // what it is recorded with
+	Env     []string // environment variables to record with
 	Why     string
 }
 
-// At forecasts any setting for the plan's workload, as the points of its curve.
+// At forecasts any setting for the plan's workload, in the same way as the points of
+// its curve.
 func (p *Plan) At(s gcmodel.Setting) Point {
 	if p.point == nil {
 		return Point{Forecast: gcmodel.Forecast{Setting: s}, Refused: "no plan was made"}
@@ -104,14 +104,14 @@ type Measured struct {
 	AllocRate float64 // bytes per second
 }
 
-// Point is one setting and what it would do.
+// Point is one setting and its forecast.
 type Point struct {
 	Forecast gcmodel.Forecast
 	Refused  string // why there is no forecast; then only Setting is filled in
 	Fits     bool   // within the constraint, the interval's upper bound included
 }
 
-// Known tells whether there is a forecast.
+// Known reports whether there is a forecast.
 func (p Point) Known() bool { return p.Refused == "" }
 
 // maker makes a plan.
@@ -191,8 +191,8 @@ func (m *maker) point(s gcmodel.Setting) Point {
 	return out
 }
 
-// fits tells whether a setting keeps the process within its memory, at its
-// burst too.
+// fits reports whether a setting keeps the process within its memory, at its burst
+// too.
 func (m *maker) fits(s gcmodel.Setting, v gcmodel.Forecast) bool {
 	room := m.o.Constraint.room()
 	if room == 0 {
@@ -208,7 +208,7 @@ func (m *maker) fits(s gcmodel.Setting, v gcmodel.Forecast) bool {
 	return memoryOf(v).High <= room
 }
 
-// memoryOf is the resident set, or the heap where that is not known.
+// memoryOf returns the resident set, or the heap size if that is unknown.
 func memoryOf(v gcmodel.Forecast) stats.Interval {
 	if v.RSS.Value > 0 {
 		return v.RSS
@@ -216,8 +216,8 @@ func memoryOf(v gcmodel.Forecast) stats.Interval {
 	return v.Peak
 }
 
-// ladder lists the settings that a program of this size could have: GOGC from
-// 25 to 1600, and the limits and ballasts that give about the same headroom.
+// ladder lists the suggested settings for a program of this size: GOGC from 25 to
+// 1600, and limits and ballasts with about the same headroom.
 func (m *maker) ladder() []gcmodel.Setting {
 	var out []gcmodel.Setting
 	for _, g := range gogcSteps() {
@@ -237,7 +237,7 @@ func (m *maker) ladder() []gcmodel.Setting {
 
 func gogcSteps() []int { return []int{25, 50, 100, 200, 400, 800, 1600} }
 
-// notes says what weakens the plan.
+// notes lists what makes the plan less reliable.
 func (m *maker) notes() {
 	p := m.plan
 	t := p.Workload.Trace
@@ -245,49 +245,51 @@ func (m *maker) notes() {
 		p.Notes = append(p.Notes, "sizes are known to a MiB only: record with GODEBUG=gctrace=1,gcpacertrace=1")
 	}
 	if p.Workload.Means {
-		p.Notes = append(p.Notes, "there is no log of collections: the forecast is of means, and the live heap is "+
-			"half of the goal as under GOGC=100; -exec, or GODEBUG=gctrace=1,gcpacertrace=1, tells more")
+		p.Notes = append(p.Notes, "there is no log of collections: the forecast uses means and takes the live heap as "+
+			"half of the heap goal, as with GOGC=100; use -exec or GODEBUG=gctrace=1,gcpacertrace=1 for a better one")
 	}
 	if t.Drifts() {
-		p.Notes = append(p.Notes, "the live heap changes while it is recorded: the forecast is of that stretch, and "+
-			"not of what comes after it")
+		p.Notes = append(p.Notes, "the live heap changes during the recording: the forecast holds for that time, "+
+			"not for what follows")
 	}
 	if n := len(t.Points); n < fewCycles {
-		p.Notes = append(p.Notes, "few collections are recorded: a longer recording narrows the intervals")
+		p.Notes = append(p.Notes, "few collections are recorded: record for longer to narrow the intervals")
 	}
 	if p.Workload.Capacity {
-		p.Notes = append(p.Notes, "the process's CPU time is not recorded: shares are of all its processors, busy "+
-			"or not")
+		p.Notes = append(p.Notes, "the process's CPU time is not recorded: shares are of the capacity of all "+
+			"its processors, not of their busy time")
 	}
 	if t.RSS <= 0 {
-		p.Notes = append(p.Notes, "the resident set is not recorded: memory is that of the heap")
+		p.Notes = append(p.Notes, "the resident set is not recorded: memory figures are those of the heap")
 	}
 	switch {
 	case p.Ask != nil:
-		p.Notes = append(p.Notes, fmt.Sprintf("please record once more with %s and give both (-with): %s",
+		p.Notes = append(p.Notes, fmt.Sprintf("record once more with %s and pass both recordings (-with): %s",
 			strings.Join(p.Ask.Env, " "), p.Ask.Why))
 	case p.Assumed:
-		p.Notes = append(p.Notes, "how the cost of a cycle goes with the size of the heap is not known from one "+
-			"recording: a second one under another GOGC tells (-with)")
+		p.Notes = append(p.Notes, "how the cost of a cycle depends on the size of the heap is not known from one "+
+			"recording: add a second one with another GOGC (-with)")
 	}
 	idle, charged := p.Measured.Idle, p.Measured.Collector
 	if idle > charged && idle > 0.01 {
-		p.Notes = append(p.Notes, "most marking ran on processors with nothing else to do; it is not counted as a "+
-			"saving, though neighbours in the container may want those processors")
+		p.Notes = append(p.Notes, "most marking ran on processors with nothing else to do; it does not count as a "+
+			"saving, although other programs in the container may need those processors")
 	}
 }
 
-// asked is the second recording that is worth its while, if there is one.
+// asked returns the second recording that would improve the forecast; nil if there is
+// none.
 func asked(w Workload, f *gcmodel.Forecaster) *Ask {
 	s, ok := f.Ask()
 	if !ok || w.Means || w.Capacity {
 		return nil
 	}
-	// A limit is the program's own, or is set already.
+	// A memory limit is not part of the request: the program sets it itself, or it is set
+	// already.
 	unknown := "how the cost of a cycle depends on the size of the heap is"
 	if f.Hinders() {
-		unknown = "what the program would allocate during a cycle if it did not have to assist, which counts as " +
-			"live afterwards, and how the cost of a cycle goes with the size of the heap are"
+		unknown = "how much the program would allocate during a cycle without assists, which counts as " +
+			"live afterwards, and how the cost of a cycle depends on the size of the heap are"
 	}
 	return &Ask{s, []string{"GOGC=" + gogcText(s.GOGC)},
 		fmt.Sprintf("the collector takes %.1f %% of CPU, and %s not known from one recording",

@@ -19,26 +19,26 @@ import (
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
-// Workload is one run of a recording, made ready for the model.
+// Workload is one run of a recording, prepared for the model.
 type Workload struct {
 	Name  string // of the benchmark, or of the service
 	Trace *gcmodel.Trace
-	// Coarse says that sizes were read in whole MiB, for want of pacer lines.
+	// Coarse means that sizes are known only in whole MiB, because the log has no pacer
+	// lines.
 	Coarse bool
-	// Capacity says that the process's CPU time is not recorded: shares are of
-	// all its processors, busy or not.
+	// Capacity means that the process's CPU time is unknown. Shares are then of the
+	// capacity of all its processors.
 	Capacity bool
-	// Means says that only means of a window are known; see FromDiagnosis.
+	// Means means that only averages of a window are known; see FromDiagnosis.
 	Means bool
 }
 
-// errNoCycles says that a run shows nothing of the collector.
-var errNoCycles = errors.New("no collection is recorded: tune needs a gctrace log " +
-	"(GODEBUG=gctrace=1,gcpacertrace=1) of a run with two collections or more")
+// errNoCycles means that a run has no usable log of collections.
+var errNoCycles = errors.New("no collections are recorded: tune needs a gctrace log " +
+	"(GODEBUG=gctrace=1,gcpacertrace=1) of a run with at least two collections")
 
-// Read makes workloads of the runs of a bundle, the one that took most CPU
-// first. A run that the model cannot use is named in notes; without any that it
-// can, there is an error.
+// Read makes workloads from the runs of a bundle, sorted by CPU time, largest first.
+// notes names runs that the model cannot use. If it can use none, Read fails.
 func Read(b *bundle.Bundle) (ws []Workload, notes []string, err error) {
 	var last error
 	for _, run := range b.Manifest.Runs {
@@ -68,8 +68,7 @@ func Read(b *bundle.Bundle) (ws []Workload, notes []string, err error) {
 	return ws, notes, nil
 }
 
-// evidenceOf is what the parts of one run say, of the pass that logs the
-// collector.
+// evidenceOf holds the evidence of one run, from the pass with the collector's log.
 type evidenceOf struct {
 	env     evidence.Environment
 	cycles  []evidence.Cycle
@@ -108,7 +107,8 @@ func readRun(b *bundle.Bundle, run evidence.Run) (Workload, error) {
 	return e.workload(run.Name)
 }
 
-// logOf finds the run's log of collections, of the pass that disturbs least.
+// logOf returns the run's log of collections, from the pass with the least
+// disturbance.
 func logOf(run evidence.Run) (evidence.Part, bool) {
 	var found evidence.Part
 	for _, p := range run.Parts {
@@ -149,10 +149,10 @@ const (
 	metricSpans   = "/memory/classes/metadata/mspan/inuse:bytes"
 )
 
-// workload lays the cycles along the bytes allocated.
+// workload builds the model's trace: cycles positioned by bytes allocated.
 func (e *evidenceOf) workload(name string) (Workload, error) {
 	if e.bench {
-		// Set-up and calibration lie before the measured run, at the log's end.
+		// The measured run is at the end of the log; set-up and calibration come first.
 		e.cycles = lastOf(e.cycles, e.wall)
 	}
 	if automatic(e.cycles) < 2 {
@@ -176,13 +176,13 @@ func (e *evidenceOf) workload(name string) (Workload, error) {
 	return w, err
 }
 
-// resident is the largest resident set without the recorder, 0 when not known.
+// resident returns the largest resident set without the recorder's part; 0 if unknown.
 func (e *evidenceOf) resident() float64 { return math.Max(0, float64(e.rss)-recorderResident) }
 
-// recorderResident is what a recorded program has resident of the recorder's code
-// and buffers: beside what the runtime maps, the recordings of 15 services of
-// lab/whatif had 0 to 4 MiB more than their runs, 1.5 in the median (one of them 14,
-// and one 3 less).
+// recorderResident is the resident memory of the recorder's code and buffers. In 15
+// services of lab/whatif, the recorded process had 0 to 4 MiB more than an unrecorded
+// one, beyond what the runtime maps; the median was 1.5 MiB. One service had 14 MiB
+// more and one 3 MiB less.
 const recorderResident = 1.5 * (1 << 20)
 
 func automatic(cycles []evidence.Cycle) int {
@@ -195,7 +195,7 @@ func automatic(cycles []evidence.Cycle) int {
 	return n
 }
 
-// lastOf keeps the cycles of the last part of a log; 0 keeps all.
+// lastOf returns the cycles in the last d of a log; 0 returns all.
 func lastOf(cycles []evidence.Cycle, d time.Duration) []evidence.Cycle {
 	if d <= 0 || len(cycles) == 0 {
 		return cycles
@@ -211,8 +211,8 @@ func (e *evidenceOf) procs() int {
 	return e.env.GOMAXPROCS
 }
 
-// points makes a point of each cycle that the pacer started. One that was asked
-// for only moves on.
+// points makes a point from each cycle that the pacer started. Forced cycles only
+// advance the position.
 func (e *evidenceOf) points(t *gcmodel.Trace) {
 	marked := e.marked()
 	t.Unused = e.unused(marked)
@@ -239,8 +239,9 @@ func (e *evidenceOf) points(t *gcmodel.Trace) {
 	t.Bytes = at
 }
 
-// survival is the part, 0 to 1, of what is allocated that lives on, of a program
-// whose whole life is recorded: by what its live heap has grown when it is largest.
+// survival returns the fraction, 0 to 1, of allocated bytes that stay alive, for a
+// program recorded from start to end: its largest live heap divided by the bytes
+// allocated until then.
 func (e *evidenceOf) survival(marked []float64, unused float64) float64 {
 	at, before, most, part := 0.0, 0.0, 0.0, 0.0
 	for i, c := range e.cycles {
@@ -257,8 +258,8 @@ func (e *evidenceOf) survival(marked []float64, unused float64) float64 {
 	return math.Min(part, 1)
 }
 
-// unused compares what cycles added to the heap by the log with what was
-// allocated by the runtime's count.
+// unused returns the bytes by which a cycle grows the heap beyond what is allocated:
+// the growth by the log minus the allocation by the runtime's metrics.
 func (e *evidenceOf) unused(marked []float64) float64 {
 	n := len(e.samples)
 	if n < 2 || e.bench {
@@ -281,7 +282,7 @@ func (e *evidenceOf) unused(marked []float64) float64 {
 	return math.Min(math.Max(0, sum/counted-(last[metricAllocs]-first[metricAllocs])/cycles), mostUnused*sum/counted)
 }
 
-// mostUnused bounds what is believed to be unused, as a part of a cycle.
+// mostUnused is the largest plausible unused part of a cycle's growth.
 const mostUnused = 0.3
 
 type cycleSizes struct{ at, end, trigger, marked, dies float64 }
@@ -312,9 +313,10 @@ func pointOf(c evidence.Cycle, s cycleSizes, procs float64) gcmodel.Point {
 	return p
 }
 
-// marked gives the bytes marked by each cycle: exact where a sample of the
-// runtime's metrics lies between it and the next, else from the log, which cuts
-// to whole MiB, with the mean of what it cut where both are known.
+// marked returns the bytes marked by each cycle. They are exact if there is a metrics
+// sample between the cycle and the next. Otherwise they come from the log, which
+// truncates to whole MiB; then the mean truncation of the cycles with both values is
+// added.
 func (e *evidenceOf) marked() []float64 {
 	exact := map[int]float64{}
 	for _, m := range e.samples {
@@ -346,8 +348,8 @@ func (e *evidenceOf) marked() []float64 {
 	return out
 }
 
-// window fills in time and processor time of the span that the points cover,
-// which is less than the window: that begins and ends within a cycle.
+// window fills in wall and CPU time of the span that the points cover. It is shorter
+// than the recorded window, which begins and ends within a cycle.
 func (e *evidenceOf) window(t *gcmodel.Trace) {
 	t.Wall, t.CPU = e.wall.Seconds(), e.cpu.Seconds()
 	n := len(e.samples)
@@ -376,9 +378,9 @@ func (e *evidenceOf) window(t *gcmodel.Trace) {
 	t.Wall = (last.At - first.At).Seconds()
 }
 
-// steady undoes what other processes do to the runtime's clocks, which go on
-// while the program waits for a processor: its own count of busy time against
-// the system's says by how much.
+// steady corrects the runtime's clocks on a busy machine. They continue while the
+// program waits for a processor. The correction is the system's CPU time divided by
+// the runtime's own count of busy time.
 func (e *evidenceOf) steady(t *gcmodel.Trace) {
 	n := len(e.samples)
 	if n < 2 || e.cpu <= 0 {
@@ -399,9 +401,9 @@ func (e *evidenceOf) steady(t *gcmodel.Trace) {
 	}
 }
 
-// cutPauses bounds what single stops of the world took. The runtime counts them
-// by the clock and for all processors, so that a program which waits for a
-// processor while it stops is charged with that many times over.
+// cutPauses limits single pauses. The runtime counts them by wall clock times all
+// processors, so a program that waits for a processor during a pause is charged far
+// too much.
 func cutPauses(ps []gcmodel.Point) {
 	all := make([]float64, len(ps))
 	for i, p := range ps {
@@ -413,14 +415,15 @@ func cutPauses(ps []gcmodel.Point) {
 	}
 }
 
-// longPause is how many times the usual a pause may take.
+// longPause is the longest accepted pause, as a multiple of the median.
 const longPause = 12
 
-// leastClock bounds that correction: a machine that is busier tells nothing.
+// leastClock is the smallest accepted correction: on a busier machine the clocks are
+// useless.
 const leastClock = 0.2
 
-// setting is what the program ran with in the end, which it may have changed
-// itself.
+// setting returns the setting at the end of the recording; the program may have
+// changed it itself.
 func (e *evidenceOf) setting() (gcmodel.Setting, error) {
 	s := gcmodel.Setting{GOGC: 100}
 	if g := strings.TrimSpace(e.env.GOGC); g == "off" {
@@ -457,20 +460,20 @@ func (e *evidenceOf) setting() (gcmodel.Setting, error) {
 	return s, nil
 }
 
-// What a program has beside its heap where nothing measured it: stacks and the
-// runtime's tables, and free slots of a fragmented heap.
+// Defaults for memory beside the heap, if it was not measured: stacks and runtime
+// tables, and free slots of a fragmented heap.
 const (
 	usualFixed = 8 << 20
 	usualSlack = 0.06
 )
 
-// memory measures what is mapped beside objects while the heap is large.
+// memory measures the mapped memory beside objects while the heap is large.
 func (e *evidenceOf) memory(t *gcmodel.Trace) gcmodel.Memory {
 	top := 0.0
 	for _, m := range e.samples {
 		top = math.Max(top, m.Values[metricObjects])
 	}
-	// Between two samples the heap may have been larger; its free slots were not.
+	// The heap may have been larger between two samples; its free slots were not.
 	peak := math.Max(top, t.Peak)
 	var fixed, slack, always []float64
 	scatter, left, known := e.scatter()
@@ -499,9 +502,8 @@ func (e *evidenceOf) memory(t *gcmodel.Trace) gcmodel.Memory {
 	return m
 }
 
-// fills are the cycles of which several samples were taken: the sample with most
-// free slots, when the sweeper is through, and the one with the largest heap after
-// it.
+// fills returns, for each cycle with several samples, two of them: the one with the
+// most free slots, when sweeping is done, and the one with the largest heap after it.
 func (e *evidenceOf) fills() [][2]int {
 	var out [][2]int
 	of := func(i int, name string) float64 { return e.samples[i].Values[name] }
@@ -522,9 +524,9 @@ func (e *evidenceOf) fills() [][2]int {
 	return out
 }
 
-// scatter measures Memory.Scatter where cycles last for several samples, by the
-// spans that a cycle leaves in use of what it frees; and by the way the free slots
-// that remain when the heap is at its largest.
+// scatter measures Memory.Scatter if cycles last for several samples: the part of
+// freed bytes that stays in spans in use. It also returns the free slots that remain
+// when the heap is largest.
 func (e *evidenceOf) scatter() (part stats.Interval, slack float64, known bool) {
 	fills := e.fills()
 	if len(fills) < fewCycles {
@@ -555,19 +557,20 @@ func (e *evidenceOf) scatter() (part stats.Interval, slack float64, known bool) 
 		true
 }
 
-// usualScatter is what most programs of lab/whatif showed, 0.01 to 0.14. Four
-// that replace single entries of what they keep showed 0.5 to 0.9.
+// usualScatter covers most programs of lab/whatif, which showed 0.01 to 0.14. Four
+// programs that replace single entries of retained data showed 0.5 to 0.9.
 func usualScatter() stats.Interval { return stats.Interval{Value: 0.1, Low: 0, High: 0.5} }
 
 const (
-	// Also of a heap that hardly lets go of any span in its usual cycles (goja 0,
-	// starlark 0.06 of what they free), a first cycle below a limit leaves 0.07 to
-	// 0.14 in whole spans.
+	// Even a heap that frees almost no whole spans in its usual cycles (goja 0, starlark
+	// 0.06 of freed bytes) frees 0.07 to 0.14 as whole spans in the first cycle below a
+	// limit.
 	mostScatter  = 0.92
 	scatterError = 0.05
 )
 
-// topShare is how near to the largest heap a sample must lie to count.
+// topShare is the smallest heap size of a usable sample, as a fraction of the largest
+// heap.
 const topShare = 0.85
 
 func median(v []float64) float64 {

@@ -8,8 +8,8 @@ import (
 	"github.com/heaptrim/heaptrim/internal/gcmodel"
 )
 
-// cyclesOf are samples of a heap that grows from 100 to 200 in each cycle and of
-// which a part of what is freed stays in spans in use.
+// cyclesOf returns samples of a heap that grows from 100 to 200 in each cycle. The
+// fraction stays of what is freed remains in spans in use.
 func cyclesOf(n int, stays float64) []evidence.Metrics {
 	var out []evidence.Metrics
 	for cycle := range n {
@@ -23,8 +23,7 @@ func cyclesOf(n int, stays float64) []evidence.Metrics {
 	return out
 }
 
-// What a cycle leaves in spans in use is told by the samples of cycles that last
-// for several; where they do not, it is not known.
+// Scatter is known only from cycles that last for several samples.
 func TestScatter(t *testing.T) {
 	f := func(name string, samples []evidence.Metrics, want float64, known bool) {
 		t.Helper()
@@ -50,7 +49,7 @@ func TestScatter(t *testing.T) {
 	f("one sample a cycle", fast, usualScatter().Value, false)
 }
 
-// Free slots are a part of the largest heap, also where no sample met it.
+// Free slots are relative to the largest heap, even if no sample hit it.
 func TestMemorySlack(t *testing.T) {
 	e := evidenceOf{samples: []evidence.Metrics{{Values: map[string]float64{
 		metricObjects: 100, metricUnused: 30, metricSpans: 2, metricTotal: 200, metricFree: 20, metricGone: 10,
@@ -61,8 +60,8 @@ func TestMemorySlack(t *testing.T) {
 	}
 }
 
-// The recorder's part of the resident set is not the program's; a set that is
-// not known stays so.
+// The recorder's part of the resident set is subtracted. An unknown resident set stays
+// unknown.
 func TestResident(t *testing.T) {
 	f := func(rss int64, want float64) {
 		t.Helper()

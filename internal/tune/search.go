@@ -18,51 +18,51 @@ import (
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
-// TryOptions say how to run the program that a plan is for.
+// TryOptions say how to run the plan's program.
 type TryOptions struct {
 	Dir        string
 	Command    prove.Command
 	BuildFlags []string
-	// Toolchain and Experiment are of the recommended side; "" leaves them.
+	// Toolchain and Experiment apply to the recommended side; "" changes nothing.
 	Toolchain, Experiment string
-	Budget                time.Duration // of the comparison at the end; 0 means two minutes
+	Budget                time.Duration // of the final comparison; 0 means two minutes
 	Knee                  float64       // as in Options
 	Progress              func(format string, args ...any)
 }
 
-// Trials are the runs that a plan was tried with.
+// Trials are the runs that tried a plan.
 type Trials struct {
 	Today   gcmodel.Setting
-	Chosen  gcmodel.Setting // by the steps; the plan's where they did not stop before
+	Chosen  gcmodel.Setting // the last setting that a step kept, or the plan's if that needs less memory
 	Steps   []Step
 	Stopped string // why the steps ended
-	// Compared is today's setting, A, against the chosen one, B; nil where they
-	// are the same.
+	// Compared is today's setting, A, against the chosen one, B; nil if they are the same.
 	Compared *prove.Result
-	// Rows are its figures with the forecast beside them.
+	// Rows are its figures together with the forecast.
 	Rows []Row
-	// Latency is the median over the runs of A and of B; zero where the load
-	// tool does not tell.
+	// Latency is the median over the runs of A and of B; zero if the load tool does not
+	// report it.
 	Latency [2]Latency
-	// Built says that B differs in its toolchain or experiment too, of which the
-	// forecast knows nothing.
+	// Built means that B also differs in toolchain or experiment, which the forecast does
+	// not include.
 	Built bool
 }
 
-// Step is one setting tried against the one that the step before it kept.
+// Step is one setting tried against the one that the previous step kept.
 type Step struct {
 	Setting gcmodel.Setting
 	Against gcmodel.Setting
-	Gained  stats.Interval // share of CPU that the collector takes less than under Against
-	Saved   stats.Interval // the same of all steps together, so than under today's
+	Gained  stats.Interval // share of CPU by which the collector needs less than with Against
+	Saved   stats.Interval // the same for all steps together, so compared with today's setting
 	Result  *prove.Result
 	Latency [2]Latency
 }
 
-// Try runs a program with settings from today's towards the plan's, in steps
-// that double the added headroom, until a step saves less than the knee beyond the
-// one before it or takes more memory than there is. It then compares today's setting with the one that
-// it stopped at. The unit of all runs is prove's: a process, in turns.
+// Try runs a program with settings from today's towards the plan's, in steps that
+// double the added headroom. It stops when a step saves less than the knee compared
+// with the one before, or needs more memory than there is. It then compares today's
+// setting with the last one kept. As in prove, each run is a new process, and the
+// settings take turns.
 func Try(ctx context.Context, p *Plan, o TryOptions) (*Trials, error) {
 	if o.Budget <= 0 {
 		o.Budget = 2 * time.Minute
@@ -95,7 +95,7 @@ func Try(ctx context.Context, p *Plan, o TryOptions) (*Trials, error) {
 	return t, nil
 }
 
-// search is one search under way.
+// search is the state of one Try.
 type search struct {
 	o    TryOptions
 	plan *Plan
@@ -103,26 +103,26 @@ type search struct {
 	runs int // comparisons made
 }
 
-// climb steps up until the knee.
+// climb takes steps up to the knee.
 func (s *search) climb(ctx context.Context, t *Trials) error {
 	t.Chosen = t.Today
 	c := s.plan.Choice
 	if c.Refused != "" || c.Knob == KnobNone {
-		t.Stopped = "the plan recommends nothing else"
+		t.Stopped = "the plan recommends no other setting"
 		return nil
 	}
 	if c.Point.Forecast.Setting.Ballast > 0 && strings.Contains(s.o.Command.Package, "@") {
-		t.Stopped = "a ballast is added to the source of package main, and that of a released command is not yours: " +
-			"try it in a clone"
+		t.Stopped = "a ballast needs a change in package main, and the source of a released command cannot be " +
+			"changed: try it in a clone"
 		return nil
 	}
 	if c.Costs <= 0 {
-		// There is nothing to climb: the plan goes down to fit the memory.
+		// There are no steps to take: the plan reduces memory to make the process fit.
 		t.Chosen, t.Stopped = c.Point.Forecast.Setting, "the recommended setting takes less memory than today's"
 		return nil
 	}
 	var all stats.Interval
-	t.Stopped = "every step was worth its memory; the last is the plan's doubled"
+	t.Stopped = "every step saved enough CPU; the last has twice the plan's added headroom"
 	for _, k := range []float64{0.25, 0.5, 1, 2} {
 		set, ok := part(t.Today, c.Point.Forecast.Setting, k, s.plan)
 		if !ok {
@@ -141,7 +141,7 @@ func (s *search) climb(ctx context.Context, t *Trials) error {
 			return nil
 		}
 		if !(step.Gained.Value >= s.o.Knee) {
-			t.Stopped = fmt.Sprintf("%s saves %s beyond the step before it, less than %s", SettingText(set),
+			t.Stopped = fmt.Sprintf("%s saves %s compared with the step before, less than %s", SettingText(set),
 				percent(step.Gained.Value), percent(s.o.Knee))
 			return nil
 		}
@@ -150,9 +150,8 @@ func (s *search) climb(ctx context.Context, t *Trials) error {
 	return nil
 }
 
-// part is a setting at k of the way in added headroom from today's to the
-// recommended one; beyond 1 it goes on. It is false where there is no such
-// setting.
+// part returns the setting with k times the added headroom of the recommended one. It
+// returns false if there is no such setting.
 func part(today, to gcmodel.Setting, k float64, p *Plan) (gcmodel.Setting, bool) {
 	s := to
 	switch p.Choice.Knob {
@@ -186,10 +185,10 @@ const (
 	unitP99    = "latency-p99-ns"
 )
 
-// saved is the share of CPU that B's collector takes less than A's: what the
-// setting changes, and far steadier from run to run than all CPU per request.
-// Where other processes keep it from running, the collector's own clock counts
-// more than there was; then it is all CPU that tells.
+// saved returns the share of CPU by which B's collector needs less than A's. That is
+// what the setting changes, and it varies far less between runs than all CPU per
+// request. If other processes keep the program from running, the collector's clock
+// counts more than there was; then all CPU time is used.
 func saved(r *prove.Result) stats.Interval {
 	c, ok := changeOf(r, unitGC)
 	if ok && math.Max(c.A.Value, c.B.Value) > 1 {
@@ -199,7 +198,7 @@ func saved(r *prove.Result) stats.Interval {
 		return stats.Interval{Value: math.NaN(), Low: math.NaN(), High: math.NaN()}
 	}
 	out := stats.Interval{Value: c.A.Value - c.B.Value, Low: math.Inf(-1), High: math.Inf(1)}
-	// The median of fewer runs has no bounds.
+	// With fewer runs the median has no bounds.
 	if min(c.Runs.A, c.Runs.B) >= boundedRuns {
 		out.Low, out.High = c.A.Low-c.B.High, c.A.High-c.B.Low
 	}
@@ -208,7 +207,7 @@ func saved(r *prove.Result) stats.Interval {
 
 const boundedRuns = 6
 
-// savedCPU is the part of A's CPU for the same work that B does without.
+// savedCPU returns the fraction of A's CPU time for the same work that B saves.
 func savedCPU(r *prove.Result) stats.Interval {
 	for _, u := range []string{unitCPUReq, unitCPU} {
 		if c, ok := changeOf(r, u); ok {
@@ -229,7 +228,7 @@ func changeOf(r *prove.Result, u string) (prove.Change, bool) {
 	return prove.Change{}, false
 }
 
-// valueOf is the median of a metric on one side, 0 when it is not known.
+// valueOf returns the median of a metric on one side; 0 if unknown.
 func valueOf(r *prove.Result, u string, side int) float64 {
 	c, ok := changeOf(r, u)
 	switch {
@@ -278,8 +277,8 @@ func (s *search) compare(ctx context.Context, of pair, budget time.Duration) (*p
 	return r, nil
 }
 
-// side is the working tree with a setting. A ballast is a variable of package
-// main that an overlay adds; it is the first thing that package makes.
+// side returns the working tree with a setting. An overlay adds a ballast as a
+// variable of package main; its file sorts first, so it is allocated first.
 func (s *search) side(ctx context.Context, set gcmodel.Setting, dir string) (sides.Side, error) {
 	side := sides.Side{Source: sides.Work, Env: envOf(set)}
 	if set.Ballast == 0 {

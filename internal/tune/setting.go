@@ -44,8 +44,8 @@ func exactSize(b unit.Bytes) string {
 	return fmt.Sprintf("%dB", b)
 }
 
-// ParseSetting reads a comma-separated list of gogc=PERCENT|off, limit=SIZE and
-// ballast=SIZE. What is not named is as the runtime has it: GOGC=100, no limit.
+// ParseSetting parses a comma-separated list of gogc=PERCENT|off, limit=SIZE and
+// ballast=SIZE. Missing settings have the runtime's defaults: GOGC=100, no limit.
 func ParseSetting(text string) (gcmodel.Setting, error) {
 	s := gcmodel.Setting{GOGC: 100}
 	seen := map[string]bool{}
@@ -87,7 +87,7 @@ func parseGOGC(text string) (int, error) {
 	return n, nil
 }
 
-// envOf is the setting as variables of the environment. A ballast has none.
+// envOf returns the setting as environment variables. A ballast has none.
 func envOf(s gcmodel.Setting) []string {
 	env := []string{"GOGC=" + gogcText(s.GOGC)}
 	if s.Limit > 0 {
@@ -104,8 +104,8 @@ type Deployment struct {
 	Go         []string
 }
 
-// Deploy writes a setting in all forms. Those that only set variables leave a
-// ballast out: it takes code.
+// Deploy writes a setting in all forms. Environment variables cannot set a ballast, so
+// those forms omit it.
 func Deploy(s gcmodel.Setting) Deployment {
 	d := Deployment{Env: envOf(s)}
 	if s.GOGC == 100 {
@@ -139,7 +139,7 @@ func goSize(b unit.Bytes) string {
 	return strconv.FormatInt(int64(b), 10)
 }
 
-// round cuts a size to what a person would write: two digits of MiB or GiB.
+// round reduces a size to what a person would write: about two digits of MiB or GiB.
 func round(b float64) unit.Bytes {
 	if b < float64(unit.MiB) {
 		return unit.MiB

@@ -8,19 +8,19 @@ import (
 	"github.com/heaptrim/heaptrim/internal/gcmodel"
 )
 
-// FromDiagnosis makes a workload of a recording without a log of collections,
-// as of a live service: from means of the window alone. It knows nothing of how
-// the live heap varies, of the resident set, and of what is allocated while the
-// collector marks.
+// FromDiagnosis makes a workload from a recording without a log of collections, such
+// as one of a live service, using only averages over the window. It does not know how
+// the live heap varies, the resident set, or what is allocated during marking.
 func FromDiagnosis(d *finding.Diagnosis) (Workload, error) {
 	t := d.Totals
 	live, room := float64(t.Heap.Live), float64(t.Heap.Goal-t.Heap.Live)
 	if t.Cycles.Automatic < 2 || live <= 0 || room <= 0 || t.CPUSeconds <= 0 {
-		return Workload{}, fmt.Errorf("%w; of a service without one, a window with two collections, its MemStats and a CPU profile", errNoCycles)
+		return Workload{}, fmt.Errorf("%w; for a service without a log, it needs a window with two collections, "+
+			"MemStats and a CPU profile", errNoCycles)
 	}
 	n := float64(t.Cycles.Automatic)
 	if t.BytesPerSecond > 0 && t.Cycles.PerSecond > 0 {
-		// What was allocated per cycle is measured; the goal is of one moment.
+		// The allocation per cycle is measured over the window; the goal is a single reading.
 		room = t.BytesPerSecond / t.Cycles.PerSecond
 	}
 	e := evidenceOf{env: d.Environment}

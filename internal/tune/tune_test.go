@@ -99,8 +99,8 @@ func TestContainer(t *testing.T) {
 	f("no proc", fstest.MapFS{}, 0, 0, "")
 }
 
-// service is a workload with a live heap that does not change, recorded at
-// GOGC=100, whose collector takes a share of its CPU.
+// service is a workload with a constant live heap, recorded at GOGC=100, whose
+// collector takes the given share of CPU.
 func service(live, share float64) tune.Workload {
 	const cycles, cpu = 40, 10.0
 	t := &gcmodel.Trace{Setting: gcmodel.Setting{GOGC: 100}, Procs: 2, Wall: 20, CPU: cpu, Peak: 2 * live,
@@ -133,20 +133,20 @@ func TestChoice(t *testing.T) {
 		t.Errorf("costly: %+v", p.Choice)
 	}
 	f("cheap", service(live, 0.005), tune.Constraint{}, tune.KnobNone)
-	// A bound gets a guard, and the choice keeps to it.
+	// With a bound there must be a guard, and the choice must stay within the bound.
 	p = f("in 1 GiB", service(live, 0.3), tune.Constraint{Max: unit.GiB}, tune.KnobBoth)
 	if got := p.Choice.Point.Forecast.RSS.High; got > float64(unit.GiB) ||
 		p.Choice.Point.Forecast.Setting.Limit > unit.GiB {
 		t.Errorf("in 1 GiB: resident up to %v under %+v", got, p.Choice.Point.Forecast.Setting)
 	}
-	// GOGC alone would not fit its burst; a limit holds it back then.
+	// GOGC alone would not fit at the burst; a limit keeps it within the bound.
 	p = f("bursts", service(live, 0.3), tune.Constraint{Max: unit.GiB, Burst: 3}, tune.KnobBoth)
 	for _, q := range p.Curve {
 		if q.Forecast.Setting == (gcmodel.Setting{GOGC: 400}) && q.Fits {
 			t.Error("GOGC=400 fits 1 GiB at three times the live heap")
 		}
 	}
-	// Where a limit would be too near to the live heap at the burst, it is none.
+	// A limit too close to the live heap at the burst is not used.
 	p = f("larger bursts", service(live, 0.3), tune.Constraint{Max: unit.GiB, Burst: 4.9}, tune.KnobNone)
 	if p.Choice.Refused == "" || !strings.Contains(p.Choice.Why, "below 2") {
 		t.Errorf("larger bursts: %q: %s", p.Choice.Refused, p.Choice.Why)
@@ -169,7 +169,7 @@ func TestPlanRefusesNearLimits(t *testing.T) {
 	}
 }
 
-// What is asked for stands in the plan and in a note, with how to record it.
+// A requested recording is in the plan and in a note that says how to make it.
 func TestAsk(t *testing.T) {
 	f := func(name string, w tune.Workload, want string) {
 		t.Helper()
@@ -196,7 +196,7 @@ func TestAsk(t *testing.T) {
 	f("of means", means, "")
 }
 
-// TestAt: the forecast beside a comparison is that of the plan's own curve.
+// TestAt checks that At gives the same forecast as the plan's curve.
 func TestAt(t *testing.T) {
 	p, err := tune.Make(service(100<<20, 0.3), tune.Options{})
 	if err != nil {
