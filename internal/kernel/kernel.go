@@ -1,7 +1,7 @@
-// Package kernel tells what Linux did for a program's memory: page faults,
-// balancing between NUMA nodes, huge pages, and giving memory back, by the
-// functions of the kernel on a stack. It is pure, and joins each stack to the
-// function of Go that met the kernel there.
+// Package kernel classifies what Linux did for a program's memory: page faults, NUMA
+// balancing, huge pages and returning memory. It recognises the class by the kernel
+// functions on a stack, and attributes each stack to the Go function that entered the
+// kernel. It only reads values, no files.
 package kernel
 
 import (
@@ -13,28 +13,28 @@ import (
 	"github.com/heaptrim/heaptrim/internal/stats"
 )
 
-// Class is a kind of work of the kernel.
+// Class is a kind of kernel work.
 type Class int
 
-// The classes, in the order in which they are looked for: balancing and huge
-// pages are done inside page faults.
+// The classes, in the order in which they are matched: balancing and huge pages happen
+// inside page faults, so they come first.
 const (
 	None      Class = iota
-	NUMA            // pages moved, or marked to see who uses them, to balance NUMA nodes
+	NUMA            // pages moved, or marked to find their users, to balance NUMA nodes
 	HugePages       // making, splitting and collecting transparent huge pages
-	Return          // memory given back: madvise, munmap
+	Return          // memory returned to the system: madvise, munmap
 	FileFault       // page faults on mapped files and the program itself
 	Fault           // page faults on memory of the program
 	Other           // anything else in the kernel: system calls, interrupts
 	classes
 )
 
-// String names the class in lists.
+// String returns the name of the class as lists show it.
 func (c Class) String() string {
 	return [classes]string{"user space", "NUMA balancing", "huge pages", "memory given back", "page faults on files", "page faults", "other work of the kernel"}[c]
 }
 
-// namesOf are the kernel's functions that tell a class, Linux 4.4 to 6.18 on
+// namesOf returns the kernel functions that identify a class, for Linux 4.4 to 6.18 on
 // amd64 and arm64. A name that ends in "*" is a prefix.
 func namesOf(c Class) []string {
 	switch c {
@@ -58,8 +58,8 @@ func namesOf(c Class) []string {
 	return nil
 }
 
-// Table answers which class a stack is of. Make it with NewTable; it is safe
-// for concurrent use.
+// Table maps kernel functions to classes. Make it with NewTable. It is safe for
+// concurrent use.
 type Table struct {
 	exact    map[string]Class
 	prefixes []prefix
@@ -70,7 +70,7 @@ type prefix struct {
 	class Class
 }
 
-// NewTable makes the table of all names.
+// NewTable returns the table of all names.
 func NewTable() *Table {
 	t := &Table{exact: map[string]Class{}}
 	for c := NUMA; c < Other; c++ {
@@ -85,8 +85,7 @@ func NewTable() *Table {
 	return t
 }
 
-// Of is the class that a function of the kernel tells; Other for one that tells
-// none.
+// Of returns the class that a kernel function identifies, or Other.
 func (t *Table) Of(name string) Class {
 	if c, ok := t.exact[name]; ok {
 		return c
@@ -99,36 +98,36 @@ func (t *Table) Of(name string) Class {
 	return Other
 }
 
-// Work is what the kernel did, in samples of processor time, and page faults
-// where those were recorded.
+// Work is what the kernel did, in CPU samples, and in page faults if those were
+// recorded.
 type Work struct {
 	Samples int64
 	Nanos   int64             // of all samples
-	Share   stats.Interval    // of all samples, for each class: the kernel's part
+	Share   stats.Interval    // of all samples: the kernel's part, in all classes
 	Class   [classes]ClassSum // None is user space
 	Faults  int64             // page faults that were recorded as events
-	ByFault []Function        // the functions of Go that met them, most first
+	ByFault []Function        // Go functions with those faults, most first
 }
 
-// ClassSum is one class.
+// ClassSum is the work of one class.
 type ClassSum struct {
 	Samples int64
 	Share   stats.Interval // of all samples
-	By      []Function     // the functions of Go that met the kernel there, most first
+	By      []Function     // Go functions that entered the kernel there, most first
 }
 
-// Function is a function of Go on the way into the kernel.
+// Function is a Go function that entered the kernel.
 type Function struct {
-	Name  string // the first outside the runtime; of the runtime where there is no other
-	Via   string // the function of Go, or assembly, that met the kernel
+	Name  string // the innermost outside the runtime; of the runtime if there is no other
+	Via   string // the Go or assembly function that entered the kernel
 	Count int64  // samples, or page faults
 }
 
-// Columns are the places of the columns in a profile: -1 for one that is not
-// there.
+// Columns are the column indices in a profile; -1 for a missing column.
 type Columns struct{ Samples, CPU, Faults int }
 
-// Analyze goes over a profile whose kernel frames have the file kernelFile.
+// Analyze classifies the samples of a profile. Kernel frames are those with the file
+// kernelFile.
 func Analyze(p *evidence.Profile, kernelFile string, col Columns) (*Work, error) {
 	a := &analysis{table: NewTable(), file: kernelFile, locs: make([]locClass, p.Locations)}
 	for c := range a.by {
@@ -174,7 +173,7 @@ func Analyze(p *evidence.Profile, kernelFile string, col Columns) (*Work, error)
 	return w, nil
 }
 
-// pair is where Go met the kernel.
+// pair is where Go entered the kernel.
 type pair struct{ name, via string }
 
 type analysis struct {
@@ -184,7 +183,7 @@ type analysis struct {
 	by    [classes]map[pair]int64
 }
 
-// locClass is what is needed of a location, found once.
+// locClass caches what is needed of a location.
 type locClass struct {
 	known  bool
 	kernel bool
@@ -205,9 +204,9 @@ func (a *analysis) loc(l *evidence.Location) *locClass {
 	return lc
 }
 
-// stack returns the class of a stack and where Go met the kernel: by the
-// innermost function of the program or of another module, else by that of the
-// standard library, else by what the stack began with.
+// stack returns the class of a stack and where Go entered the kernel. That is the
+// innermost function of the program or another module, else of the standard library,
+// else the outermost function.
 func (a *analysis) stack(stack []*evidence.Location) (Class, pair) {
 	class := None
 	var via, std, name, outermost string
@@ -238,7 +237,7 @@ func (a *analysis) stack(stack []*evidence.Location) (Class, pair) {
 	return class, pair{cmp.Or(name, std, outermost), via}
 }
 
-// owner is whose a function is.
+// owner says to whom a function belongs.
 type owner int
 
 const (
@@ -253,8 +252,8 @@ func ownerOf(function string) owner {
 			return system
 		}
 	}
-	// A package's path ends at the first dot behind the last slash, except for
-	// those in type arguments and receivers.
+	// A package's path ends at the first dot after the last slash. Dots and slashes in
+	// type arguments and receivers do not count.
 	path, _, _ := strings.Cut(function, "[")
 	path, _, _ = strings.Cut(path, "(")
 	slash := strings.LastIndexByte(path, '/')

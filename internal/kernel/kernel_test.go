@@ -20,8 +20,8 @@ func analyze(t *testing.T, text string) *kernel.Work {
 	return w
 }
 
-// sample is perf script's text of one stack, leaf first; functions of the
-// kernel begin with "k:".
+// sample returns one stack in the format of perf script, leaf first. Kernel functions
+// begin with "k:".
 func sample(event string, frames ...string) string {
 	s := "kv 7/8 1.000002: 1000 " + event + ":\n"
 	for _, f := range frames {
@@ -63,7 +63,7 @@ func TestClasses(t *testing.T) {
 	f(kernel.Other, "main.serve", "internal/runtime/syscall.Syscall6", "k:tcp_sendmsg", "k:do_syscall_64", "internal/runtime/syscall.Syscall6", "syscall.write", "main.serve", "runtime.main")
 }
 
-// TestSum: the classes make up all samples.
+// TestSum checks that the classes add up to all samples.
 func TestSum(t *testing.T) {
 	w := analyze(t, sample("cpu-clock", "main.f", "runtime.main")+sample("cpu-clock", "k:asm_exc_page_fault", "main.f", "runtime.main")+
 		sample("cpu-clock", "k:tcp_sendmsg", "main.f", "runtime.main")+sample("minor-faults", "main.f", "runtime.main"))
@@ -76,7 +76,7 @@ func TestSum(t *testing.T) {
 	}
 }
 
-// TestReal: what perf recorded of a program that touches fresh memory.
+// TestReal uses perf's recording of a program that touches fresh memory.
 func TestReal(t *testing.T) {
 	p, _, err := perf.Open("../ingest/perf/testdata/cpu-clock.txt")
 	if err != nil {
@@ -91,10 +91,10 @@ func TestReal(t *testing.T) {
 	}
 }
 
-// TestPublishedStacks has the ways into NUMA balancing that people published in
-// reports on the kernel, from machines with several nodes: the functions as they
-// stand there, innermost first, above a function of Go. There is no such machine
-// here, and no text of perf script with them was found in public.
+// TestPublishedStacks uses the call paths into NUMA balancing from published kernel
+// reports of machines with several nodes: the functions as printed there, innermost
+// first, above a Go function. They replace a recording of our own, which would need
+// such a machine; no perf script output with them was found in public.
 func TestPublishedStacks(t *testing.T) {
 	f := func(source string, frames ...string) {
 		t.Helper()
