@@ -1,7 +1,7 @@
-// Package finding holds what a check says: the diagnosis of a recording, the
-// findings in it, their cures and predictions. It is data only: no open file,
-// no process, no clock. Stages return these values, reports read them, and
-// nobody changes what another stage returned.
+// Package finding defines the results of a check: the diagnosis of a recording, the
+// findings in it, their cures and predictions. It is data only, without files,
+// processes or clocks. Stages return these values and reports read them; nobody
+// changes what another stage returned.
 package finding
 
 import (
@@ -12,48 +12,47 @@ import (
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
-// Diagnosis is what a recording says about memory management. Shares are of
-// the process's CPU time without idle marking, from 0 to 1.
+// Diagnosis is the memory-management cost found in a recording. Shares are of the
+// process's CPU time without idle marking, from 0 to 1.
 type Diagnosis struct {
 	Target        evidence.Target
 	Environment   evidence.Environment
 	Totals        Totals
 	Decomposition []Bucket
 	Findings      []Finding // highest cost first
-	Excluded      []Finding // allocations of benchmark and test code, and those without a frame of the user's
+	Excluded      []Finding // allocations of benchmark and test code, and of stacks without the user's code
 	Runs          []RunSummary
 	Gaps          []evidence.Gap
 	Warnings      []string
 
-	// Lines are what the user's own lines cost together with all that they
-	// call, heaviest first. A stack counts once for each line on it, so they do
-	// not add up.
+	// Lines are the costs of the user's own lines, including everything they call,
+	// heaviest first. A stack counts once for each line on it, so they do not add up.
 	Lines []LineCost
 }
 
-// Totals is the headline. A nil or zero field is not known; the gaps say why.
+// Totals are the main figures. A nil or zero field is unknown; the gaps say why.
 type Totals struct {
-	CPUSeconds     float64        // CPU time without idle marking, with unsampled time where it is known
-	Samples        int64          // CPU samples behind it
-	MemoryShare    stats.Interval // share of CPU that memory management takes
-	AssistShare    stats.Interval // of CPU time: mark assists; they are the collector's
-	CollectorShare stats.Interval // of it the collector's: mark, assist, sweep, write barrier, cycle ends
-	IdleMarkShare  stats.Interval // idle marking, as a share of CPU; shown, never charged
+	CPUSeconds     float64        // CPU time without idle marking, including unsampled time if known
+	Samples        int64          // CPU samples behind these figures
+	MemoryShare    stats.Interval // memory management's share of CPU
+	AssistShare    stats.Interval // mark assists' share of CPU; part of CollectorShare
+	CollectorShare stats.Interval // the collector's share of CPU: mark, assist, sweep, write barrier, cycle ends
+	IdleMarkShare  stats.Interval // share of CPU for idle marking; shown, but not charged
 	BytesPerSecond float64        // allocation rate
 	Cycles         CycleTotals
 	Heap           HeapTotals
 	Pauses         PauseTotals
-	Why            string         // why the program collects as often as it does, with its own numbers
-	Retention      Basis          // of the retention column
-	Sites          stats.Interval // churn and retention of all sites, also those too small for a row
-	Remainder      stats.Interval // collector cost without a site: fixed cost per cycle, roots, shared headroom
+	Why            string         // why the program collects as often as it does, with its own figures
+	Retention      Basis          // of the retention costs
+	Sites          stats.Interval // churn and retention of all sites, including those too small for a row
+	Remainder      stats.Interval // unattributed collector cost: fixed cost per cycle, roots, shared headroom
 }
 
 // CycleTotals counts the collections of the window.
 type CycleTotals struct {
-	Automatic int // those that the pacer started
+	Automatic int // started by the pacer
 	Forced    int
-	Logged    bool // a log of the collector covers the window, so that no cycle means none
+	Logged    bool // a collector log covers the window, so zero cycles means that none ran
 	PerSecond float64
 }
 
@@ -61,14 +60,14 @@ type CycleTotals struct {
 type HeapTotals struct {
 	Live   unit.Bytes // median bytes marked
 	Goal   unit.Bytes // median goal
-	NoGoal bool       // in the end there was no goal: collection was off, without a memory limit
+	NoGoal bool       // no goal at the end: collection was off, without a memory limit
 	Peak   unit.Bytes
 }
 
-// PauseTotals are the stop-the-world pauses of the window, both of a cycle.
+// PauseTotals are the stop-the-world pauses of the window; each cycle has two.
 type PauseTotals struct{ P50, Max, Total time.Duration }
 
-// Basis is what a figure stands on, or why it is not known.
+// Basis is the evidence for a figure, or why it is unknown.
 type Basis struct {
 	Known bool
 	Text  string
@@ -79,26 +78,26 @@ type Basis struct {
 type Bucket struct {
 	Name    string
 	Share   stats.Interval
-	Memory  bool // part of what memory management costs
+	Memory  bool // part of the cost of memory management
 	Charged bool // false only for idle marking
 }
 
-// LineCost is what one line of the user's code costs together with all that it
-// calls. Shares are means over the runs; amounts are of the run in which the
-// line costs most.
+// LineCost is the cost of one line of the user's code, including everything it calls.
+// Shares are means over the runs. Amounts are from the run in which the line costs
+// most.
 type LineCost struct {
 	Site evidence.Site
 	Run  string
-	// samples through the line, and the collector's cost of bytes allocated below it, as a share of
-	// CPU
+	// samples through the line, plus the collector's cost of bytes allocated below it, as
+	// a share of CPU
 	CPU          stats.Interval
-	BytesPerOp   float64 // 0 when operations are not known
+	BytesPerOp   float64 // 0 if the number of operations is unknown
 	ObjectsPerOp float64
-	BytesShare   float64 // of all bytes allocated in the run
-	OwnBytes     float64 // share of its bytes that the line is charged for as a site
+	BytesShare   float64 // share of all bytes allocated in the run
+	OwnBytes     float64 // share of these bytes that are charged to this line as a site
 }
 
-// RunSummary is the headline of one run.
+// RunSummary holds the main figures of one run.
 type RunSummary struct {
 	Name            string
 	Package         string
@@ -110,19 +109,19 @@ type RunSummary struct {
 	MemoryShare     stats.Interval
 	CPUSecondsPerOp float64
 	RequestsPerSec  float64
-	// a sample of the collector counts so many times, because a CPU profile changes how often a
-	// program collects; 0 when not known
+	// weight of a collector sample, because a CPU profile changes how often a program
+	// collects; 0 if unknown
 	CycleScale float64
-	PageFaults *PageFaults         // nil when not known
-	CycleCost  *evidence.CycleCost // what a collection costs the process, by a run at two paces; nil when not measured
-	FreshLine  *evidence.CacheMiss // what fresh memory costs a program of this shape; nil when not measured
+	PageFaults *PageFaults         // nil if unknown
+	CycleCost  *evidence.CycleCost // cost of a collection by runs with two GOGC values; nil if not measured
+	FreshLine  *evidence.CacheMiss // cache-miss cost of fresh memory for a program of this shape; nil if not measured
 }
 
-// PageFaults compares the page faults of a benchmark's profiled run with those
-// of the same work without a profile.
+// PageFaults compares the page faults of a benchmark's profiled run with those of an
+// unprofiled run of the same work.
 type PageFaults struct {
-	Unprofiled, Profiled float64        // an operation
-	NS                   stats.Interval // what one costs the machine
-	// a sample of code that meets fresh pages first, the allocator's, counts so many times
+	Unprofiled, Profiled float64        // per operation
+	NS                   stats.Interval // cost of one fault on this machine
+	// weight of a sample in the allocator's code that touches fresh pages first
 	FaultScale float64
 }

@@ -10,47 +10,48 @@ import (
 
 // Finding is one allocation site with its cost.
 type Finding struct {
-	// number of the site in the session that found it, from 1; 0 for a finding that is no site of its own
+	// number of the site in its diagnosis, from 1; 0 for a finding that is not a single
+	// site
 	ID         int
 	Title      string
 	Site       evidence.Site
-	Run        string // the benchmark in which the site costs most; amounts are of that one
+	Run        string // the benchmark in which the site costs most; amounts are from that run
 	Allocation Allocation
 	Cost       Cost
 	ByRun      []RunCost
 	Lifetime   Lifetime
-	Escape     *Escape // nil where nothing says why the value is on the heap
+	Escape     *Escape // nil if it is unknown why the value is on the heap
 	Stacks     []Stack // the heaviest stacks through the site, heaviest first
-	// Removal is what would go with all that the site allocates and keeps alive,
-	// whatever brings that about; nil for a finding that is no site of its own.
-	// Where live memory raises the heap goal it may be negative.
+	// Removal is the saving if nothing that the site allocates and keeps alive existed,
+	// however that is achieved. It is nil for a finding that is not a single site. It may
+	// be negative if live memory raises the heap goal.
 	Removal *Prediction
 }
 
 // Allocation is what a site allocates.
 type Allocation struct {
 	Kind     Kind
-	Via      string      // the library function through which the site allocates; empty when it allocates itself
+	Via      string      // library function through which the site allocates; empty if it allocates itself
 	Mix      []Mix       // by kind and library function, most objects first
-	Sizes    []SizeCount // how the blocks' sizes spread, smallest first; empty when not known
+	Sizes    []SizeCount // distribution of block sizes, smallest first; empty if unknown
 	Pointers Tri         // whether the objects hold pointers
 }
 
-// Cost is what one site costs. CPU columns are shares of CPU.
+// Cost is the cost of one site. CPU columns are shares of CPU.
 type Cost struct {
 	CPU       stats.Interval // sum of the columns below
 	Malloc    stats.Interval
 	Zeroing   stats.Interval
-	GrowCopy  stats.Interval // copying into the new memory, by growslice, conversions and concatenation
+	GrowCopy  stats.Interval // copying into new memory by growslice, conversions and concatenation
 	Assist    stats.Interval // mark assist on the site's own stacks
-	Churn     stats.Interval // collector cost through the allocation rate
-	Retention stats.Interval // collector cost through live bytes; negative when they are headroom
+	Churn     stats.Interval // collector cost caused by the allocation rate
+	Retention stats.Interval // collector cost caused by live bytes; negative if they add headroom
 
-	BytesPerOp       stats.Interval // 0 when operations are not known
+	BytesPerOp       stats.Interval // 0 if the number of operations is unknown
 	ObjectsPerOp     stats.Interval
-	BytesPerSecond   stats.Interval // 0 when the window's length is not known
+	BytesPerSecond   stats.Interval // 0 if the length of the window is unknown
 	ObjectsPerSecond stats.Interval
-	Bytes            stats.Interval // in all that the profile covers
+	Bytes            stats.Interval // over everything that the profile covers
 	Objects          stats.Interval
 	InUse            stats.Interval // bytes live at the last collection
 	InUseObjects     float64
@@ -62,24 +63,24 @@ type RunCost struct {
 	Cost Cost
 }
 
-// Mix is one part of what a site allocates: shares of its objects and bytes in
-// the run where it costs most, from 0 to 1.
+// Mix is one part of a site's allocations, as shares of its objects and bytes from 0
+// to 1, in the run where the site costs most.
 type Mix struct {
 	Kind    Kind
-	Via     string // library function through which it allocates; empty when it allocates itself
+	Via     string // library function through which it allocates; empty if it allocates itself
 	Objects float64
 	Bytes   float64
 }
 
-// SizeCount says how many blocks of one size a site allocated in the run where
-// it costs most. The size is that of the block: the object's, rounded up to its
-// size class where the profile says so.
+// SizeCount is the number of blocks of one size that a site allocated in the run where
+// it costs most. A block is the object, rounded up to its size class if the profile
+// records that.
 type SizeCount struct {
 	Size    unit.Bytes
 	Objects float64
 }
 
-// LargestSmall is the size of the largest objects that share spans with others: the
+// LargestSmall is the size of the largest objects that share spans with others, the
 // runtime's maxSmallSize.
 const LargestSmall = 32 * unit.KiB
 
@@ -90,7 +91,7 @@ type Stack struct {
 	Share  float64
 }
 
-// Tri is yes, no or not known.
+// Tri is yes, no or unknown.
 type Tri int8
 
 // The values of Tri.
@@ -100,7 +101,7 @@ const (
 	Yes
 )
 
-// Kind says what kind of expression allocates.
+// Kind is the kind of expression that allocates.
 type Kind string
 
 // The kinds of allocation.
@@ -122,7 +123,7 @@ const (
 	KindString     Kind = "string building"
 )
 
-// LifetimeClass sorts sites by how long their objects live.
+// LifetimeClass groups sites by the lifetime of their objects.
 type LifetimeClass string
 
 // The lifetime classes.
@@ -131,37 +132,37 @@ const (
 	LifetimeShort   LifetimeClass = "short"        // dies before the next cycle
 	LifetimeCycle   LifetimeClass = "cycle-long"   // lives for a few cycles
 	LifetimeLong    LifetimeClass = "long"         // lives for many cycles, bounded
-	LifetimeLeak    LifetimeClass = "leak-suspect" // what is allocated stays
+	LifetimeLeak    LifetimeClass = "leak-suspect" // allocated objects stay alive
 )
 
-// Lifetime is the mean life of a site's objects by Little's law.
+// Lifetime is the mean lifetime of a site's objects by Little's law.
 type Lifetime struct {
 	Class LifetimeClass
-	Mean  time.Duration // 0 when not known; an upper bound for short lives
-	Basis string        // what it stands on, or why it is not known
+	Mean  time.Duration // 0 if unknown; an upper bound for short lifetimes
+	Basis string        // the evidence, or why it is unknown
 }
 
 // Escape says why a value is on the heap.
 type Escape struct {
-	Text   string           // plain words
+	Text   string           // for people
 	Fate   Fate             // the same for programs
-	Holder string           // where the value is stored, as an expression of the source; empty when Fate is no Stored
-	Expr   string           // the compiler's expression; empty when it printed no message
-	At     evidence.Site    // where the escaping expression stands
+	Holder string           // where the value is stored, as a source expression; empty unless Fate is FateStored
+	Expr   string           // the compiler's expression; empty if it printed no message
+	At     evidence.Site    // position of the escaping expression
 	Flow   []evidence.Flow  // the compiler's explanation
-	From   *evidence.Escape // nil when the reason comes from the allocation's kind alone
+	From   *evidence.Escape // nil if the reason follows only from the kind of allocation
 }
 
-// Fate is where the last step of the compiler's explanation takes a value.
+// Fate is where a value goes in the last step of the compiler's explanation.
 type Fate int8
 
 // The fates.
 const (
-	FateUnknown     Fate = iota // the compiler gave no explanation, or one without a row below
-	FateUnexplained             // the compiler said nothing: the reason is that of the allocation's kind
+	FateUnknown     Fate = iota // no explanation by the compiler, or one that matches none of the following
+	FateUnexplained             // no message from the compiler: the reason follows from the kind of allocation
 	FateReturned
 	FateStored    // in Holder, which outlives the function
-	FateInterface // in an interface value that goes further
-	FateKept      // passed to a call that keeps it, or that the compiler cannot see through
+	FateInterface // in an interface value that is passed on
+	FateKept      // passed to a call that keeps it, or that the compiler cannot analyse
 	FateTooLarge  // for the stack
 )
