@@ -7,9 +7,10 @@ import (
 	"github.com/heaptrim/heaptrim/internal/ingest/exectrace"
 )
 
-// Analyze reads the trace in r. With an error it also returns the part that was complete
-// before; see exectrace.Events. Memory grows with the goroutines, tasks and regions that are
-// open at one time, and with the kinds of request, but not with the length of the trace.
+// Analyze reads the trace in r. With an error it also returns the part that was
+// complete before; see exectrace.Events. Its memory grows with the number of
+// goroutines, tasks and regions that are open at the same time, and with the number of
+// request kinds, but not with the length of the trace.
 func Analyze(r io.Reader, o Options) (*Report, error) {
 	a := &account{
 		goroutines: map[int64]*goroutine{},
@@ -31,18 +32,18 @@ func Analyze(r io.Reader, o Options) (*Report, error) {
 	return a.finish(), err
 }
 
-// account follows the states of goroutines.
+// account tracks the states of goroutines.
 type account struct {
 	options    Options
 	report     Report
-	names      *exectrace.Names // of the event that is being looked at
+	names      *exectrace.Names // of the current event
 	first, now moment
 	begun      bool
 
 	pause pauses
 
 	goroutines map[int64]*goroutine
-	recent     [256]*goroutine // those seen last, by their IDs
+	recent     [256]*goroutine // the latest ones, indexed by ID
 	open       openTasks
 
 	kinds  map[kindKey]*kind
@@ -54,13 +55,13 @@ type account struct {
 	sites sites
 }
 
-// openTasks are tasks that have not ended, and ended ones to use again.
+// openTasks are tasks that have not ended, and ended ones for reuse.
 type openTasks struct {
 	tasks map[int64]*task
-	spare []*task // ended ones, to use again
+	spare []*task // ended ones, for reuse
 }
 
-// genNames are what is known by names of this generation.
+// genNames caches what is known by names of this generation.
 type genNames struct {
 	starts                 map[exectrace.Stack]string // first function of a stack, in this generation
 	handlers               map[exectrace.Stack]string
@@ -68,7 +69,8 @@ type genNames struct {
 	regionKinds, taskKinds []*kind                 // by the number of the name, in this generation
 }
 
-// pauses are the clocks of stops and mark phases, and who has part in them now.
+// pauses are the clocks of stops and mark phases, and the number of goroutines in
+// them.
 type pauses struct {
 	stw, mark clock // mark runs only while stw does not
 	marking   bool
@@ -105,7 +107,7 @@ func (c *clock) set(on bool, now moment) {
 type goroutine struct {
 	id      int64
 	state   exectrace.State
-	thread  int64 // where it runs, or ran last
+	thread  int64 // where it runs or ran last
 	since   moment
 	stw0    time.Duration // the clocks at that time
 	mark0   time.Duration
@@ -116,12 +118,12 @@ type goroutine struct {
 	dead    bool
 
 	spent   Split // since its first event
-	booked  Split // the part of it that its group has
+	booked  Split // the part of spent already in its group
 	group   *Group
 	regions []region
 }
 
-// inCollector is what a goroutine does for the collector now.
+// inCollector says what a goroutine is doing for the collector.
 type inCollector struct {
 	assist bool
 	sweep  bool
@@ -143,7 +145,7 @@ func (a *account) goroutine(id int64) *goroutine {
 	return g
 }
 
-// event handles one event.
+// event processes one event.
 func (a *account) event(ev *exectrace.Event, n *exectrace.Names) {
 	if ev.Kind == exectrace.EventLog {
 		a.log(ev, n)
@@ -277,7 +279,7 @@ func (a *account) spend(g *goroutine, p Part, d time.Duration) {
 	}
 }
 
-// running is the part of g's time while it runs.
+// running returns the part to which g's time belongs while it runs.
 func (g *goroutine) running() Part {
 	switch {
 	case g.in.stop:
@@ -303,7 +305,7 @@ func (a *account) end(g *goroutine) {
 	}
 }
 
-// span handles the collector's ranges of time.
+// span processes the collector's time ranges.
 func (a *account) span(ev *exectrace.Event) {
 	on := ev.Kind != exectrace.EventRangeEnd
 	switch ev.Range {

@@ -8,8 +8,8 @@ import (
 	"github.com/heaptrim/heaptrim/internal/latency"
 )
 
-// BenchmarkAnalyze reads the trace named by HEAPTRIM_TRACE, or a small one;
-// BenchmarkPeer of ingest/exectrace is what to compare it with.
+// BenchmarkAnalyze reads the trace named by HEAPTRIM_TRACE, or a small one. Compare it
+// with BenchmarkPeer of ingest/exectrace.
 func BenchmarkAnalyze(b *testing.B) {
 	data := []byte(nil)
 	if name := os.Getenv("HEAPTRIM_TRACE"); name != "" {

@@ -15,12 +15,12 @@ import (
 // time. A sample counts time in the allocator, not bytes: small objects have more samples
 // per byte than large ones.
 type Causes struct {
-	Samples    int    // of the CPU, in the whole trace; 0 if no profile was recorded
-	Mark       int    // of these, in mark phases
-	Allocating Tally  // of these, in the allocator and working for the caller
-	Paid       Split  // in all mark phases; see Window
+	Samples    int    // CPU samples in the whole trace; 0 if no profile was recorded
+	Mark       int    // of Samples: in mark phases
+	Allocating Tally  // of Samples: in the allocator and working for the caller
+	Paid       Split  // delays in all mark phases; see Window
 	Sites      []Site // by samples in mark phases, most first
-	Unlisted   int    // samples in the allocator, of sites beyond the limit
+	Unlisted   int    // samples in the allocator whose sites exceed the limit
 }
 
 // Tally counts samples.
@@ -40,12 +40,12 @@ type Site struct {
 
 	Allocating Tally
 	// Paying is the number of samples in an allocation of the site that assisted, swept or
-	// began a cycle there. They are not in Allocating.
+	// began a cycle. Allocating does not include them.
 	Paying int
-	// Share is the part of the samples of all sites in mark phases.
+	// Share is the site's part of all sites' samples in mark phases.
 	Share  stats.Interval
 	Phases int   // mark phases in which the site was seen allocating
-	Paid   Split // delays of all goroutines in these
+	Paid   Split // delays of all goroutines in these phases
 }
 
 // maxSites limits the list of sites.
@@ -56,7 +56,7 @@ type sites struct {
 	causes Causes
 	own    boundary
 	known  map[siteKey]*site
-	stacks map[exectrace.Stack]seen // in this generation
+	stacks map[exectrace.Stack]seen // of this generation
 	phase  []*site                  // seen allocating in the last mark phase
 }
 
@@ -77,7 +77,7 @@ type seen struct {
 	does work
 }
 
-// work is the activity of a sample.
+// work is the activity in a sample.
 type work int
 
 const (
@@ -86,7 +86,7 @@ const (
 	paying          // in the allocator, but working for the collector
 )
 
-// sample handles a CPU sample.
+// sample processes a CPU sample.
 func (a *account) sample(ev *exectrace.Event) {
 	c := &a.sites.causes
 	c.Samples++
@@ -177,12 +177,12 @@ func (l *sites) finish() Causes {
 
 // Names of functions; a star matches any end.
 var (
-	// inRuntime are the functions between a line that allocates and the allocator. Names
-	// without a package are assembly of the runtime's.
+	// inRuntime are the functions between an allocating line and the allocator. Names
+	// without a package are assembly functions of the runtime.
 	inRuntime = [...]string{"runtime.*", "internal/runtime/*", "internal/bytealg.*", "reflect.unsafe_New*"}
-	// allocators are known from the source of Go 1.22 to 1.27. Those that convert allocate
-	// what they fill. A map's assignment is not among them: without an allocator frame below
-	// it, it only looks for a slot.
+	// allocators are taken from the source of Go 1.22 to 1.27. Conversions allocate what
+	// they fill. Map assignments are not listed: without an allocator frame below it, an
+	// assignment only looks for a slot.
 	allocators = [...]string{
 		"runtime.mallocgc*", "runtime.mallocTiny*", "runtime.mallocNoscan*", "runtime.mallocScan*", "runtime.newobject", "runtime.newarray",
 		"runtime.makeslice*", "runtime.growslice*", "runtime.rawbyteslice", "runtime.rawruneslice", "runtime.rawstring*",
@@ -205,8 +205,9 @@ func matches(name string, patterns []string) bool {
 	})
 }
 
-// classify returns the activity of a sample and, if that is in the allocator, the line it
-// worked for: of the frames around the allocator the one nearest to the user.
+// classify returns the activity of a sample. If that is in the allocator, it also
+// returns the line it worked for: of the frames around the allocator the one closest
+// to the user's code.
 func classify(stack iter.Seq[exectrace.Frame], own boundary) (exectrace.Frame, work) {
 	var site nearest // stays empty if the runtime allocates for itself
 	var allocates, pays bool
@@ -223,7 +224,7 @@ func classify(stack iter.Seq[exectrace.Frame], own boundary) (exectrace.Frame, w
 		}
 	}
 	switch {
-	case !allocates: // the collector's work may also be done in the background
+	case !allocates: // the collector may also work in the background
 		return site.frame, elsewhere
 	case pays:
 		return site.frame, paying

@@ -33,8 +33,8 @@ var (
 	keptToo atomic.Pointer[[16]*int]
 )
 
-// recordCauses traces, under a CPU profile if asked for, one goroutine that
-// allocates hard, and others that allocate now and then and assist.
+// recordCauses traces one goroutine that allocates hard, and others that allocate now
+// and then and assist. With profile it takes a CPU profile as well.
 func recordCauses(t *testing.T, length time.Duration, profile bool) []byte {
 	defer debug.SetGCPercent(debug.SetGCPercent(25))
 	live := make([]*[64]*int, 40_000)
@@ -110,8 +110,8 @@ func TestLatencyCauses(t *testing.T) {
 	checkCauses(t, r)
 }
 
-// checkCauses asserts that sites add up to the whole, and phases to what was
-// paid in them.
+// checkCauses checks that the sites add up to the whole, and the phases to the delays
+// in them.
 func checkCauses(t *testing.T, r *latency.Report) {
 	t.Helper()
 	c := r.Causes
@@ -143,7 +143,7 @@ func checkCauses(t *testing.T, r *latency.Report) {
 
 func TestLatencyCausesWithoutSamples(t *testing.T) {
 	var r *latency.Report
-	// On a busy machine a mark phase may find nobody who wants to run.
+	// On a busy machine there may be a mark phase without any waiting goroutine.
 	for length, turn := 100*time.Millisecond, 1; ; length, turn = min(2*length, 8*time.Second), turn+1 {
 		var err error
 		if r, err = latency.Analyze(bytes.NewReader(recordCauses(t, length, false)), latency.Options{}); err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/ingest/exectrace"
 )
 
-// TestClassify has stacks as profiles of Go 1.25 to 1.27 show them, leaf first.
+// TestClassify uses stacks from profiles of Go 1.25 to 1.27, leaf first.
 func TestClassify(t *testing.T) {
 	for _, c := range []struct {
 		stack, site string

@@ -21,7 +21,7 @@ import (
 // Threads without a change are omitted.
 type delays struct {
 	known   bool
-	began   moment // the recorder; its clock is the trace's
+	began   moment // when the recorder began, on the trace's clock
 	threads map[int64]*threadDelays
 }
 
@@ -36,7 +36,7 @@ type delaySample struct{ from, to, ran, waited time.Duration }
 
 const delaysPrefix = "heaptrim.delays "
 
-// read takes over the messages of a generation.
+// read processes the messages of a generation.
 func (d *delays) read(texts iter.Seq[string]) {
 	for _, t := range d.threads {
 		t.samples = slices.Delete(t.samples, 0, t.old)
@@ -87,8 +87,8 @@ func parseDelay(field string) (thread int64, s delaySample, ok bool) {
 	return thread, s, err1 == nil && err2 == nil && err3 == nil
 }
 
-// see handles the time of a message. The message written soonest after its clock was read
-// gives the recorder's start best.
+// see processes the time of a message. The message with the shortest delay between
+// reading its clock and writing gives the best estimate of the recorder's start.
 func (d *delays) see(at moment, text string) {
 	_, to, _, ok := parseDelays(text)
 	if !ok {
@@ -99,10 +99,10 @@ func (d *delays) see(at moment, text string) {
 	}
 }
 
-// waited is a lower bound of the time, between two moments, in which a thread had something
-// to run but did not run: between two samples it cannot have run longer than the system
-// says. For short times nothing is known, and 0 is returned. Waits when a thread was woken
-// are not counted, since nothing ran on it then.
+// waited returns a lower bound of the time between two moments in which a thread had
+// something to run but did not run. Between two samples it cannot have run longer than
+// the system reports. For short times nothing is known, and the result is 0. Waits
+// after a thread was woken are not counted, because nothing ran on it then.
 func (d *delays) waited(thread int64, from, to moment) time.Duration {
 	t := d.threads[thread]
 	if !d.known || t == nil {
@@ -122,7 +122,7 @@ func (d *delays) waited(thread int64, from, to moment) time.Duration {
 	return sum
 }
 
-// log handles a message of the program.
+// log processes a message of the program.
 func (a *account) log(ev *exectrace.Event, n *exectrace.Names) {
 	a.delays.see(moment(ev.Time), n.Text(exectrace.Text(ev.Value)))
 }

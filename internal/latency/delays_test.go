@@ -23,7 +23,7 @@ func TestWaited(t *testing.T) {
 			t.Errorf("thread %d from %d to %d: got %d waited, want %d", thread, from, to, got, want)
 		}
 	}
-	f(7, 11_000, 12_000, 0) // nobody has said when the recorder began
+	f(7, 11_000, 12_000, 0) // the recorder's start is not yet known
 	d.see(10_090, texts[2]) // written late
 	d.see(11_000, texts[1])
 	d.see(13_050, texts[0])
@@ -32,23 +32,23 @@ func TestWaited(t *testing.T) {
 	}
 	d.began = 10_000
 	f(7, 11_000, 12_000, 500) // it ran 500 of 1000
-	f(7, 11_000, 11_600, 100) // 500 of them may be within these
+	f(7, 11_000, 11_600, 100) // it may have run 500 of these 600
 	f(7, 11_000, 11_500, 0)
-	f(7, 11_500, 13_000, 800) // then 100, and 800 of waiting is all there was
+	f(7, 11_500, 13_000, 800) // then 100; it cannot have waited for more than 800
 	f(7, 12_000, 12_300, 200)
 	f(7, 10_000, 11_000, 0) // before the samples
-	f(7, 12_900, 20_000, 0) // behind them
+	f(7, 12_900, 20_000, 0) // after the samples
 	f(7, 12_000, 12_000, 0)
 	f(8, 11_000, 13_000, 0) // never waited
 	f(9, 11_000, 13_000, 0)
 	d.read(slices.Values([]string{"heaptrim.delays 4000 4000 7:1700:2200"}))
-	f(7, 12_000, 14_000, 800+890) // not what lies between two looks
+	f(7, 12_000, 14_000, 800+890) // without the time between two samples
 	d.read(slices.Values([]string(nil)))
 	f(7, 12_000, 14_000, 0) // two generations later
 }
 
-// TestDelaysOfRunning has a goroutine that runs on a thread which has to wait,
-// and then a thread of which nothing is known.
+// TestDelaysOfRunning has a goroutine on a thread that has to wait, and then on a
+// thread without samples.
 func TestDelaysOfRunning(t *testing.T) {
 	a := account{
 		delays: delays{known: true, threads: map[int64]*threadDelays{

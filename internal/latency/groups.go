@@ -13,8 +13,8 @@ type groupKey struct{ start, handler string }
 
 const httpServe = "net/http.(*conn).serve"
 
-// place finds the group of g, or the handler that it was in until now. Its start is known
-// from its creation, or from the root of any of its stacks.
+// place finds the group of g, or the handler in which it ran until now. The start
+// function is known from g's creation or from the root of any of its stacks.
 func (a *account) place(g *goroutine, ev *exectrace.Event) {
 	if ev.Stack == 0 {
 		return
@@ -34,7 +34,7 @@ func (a *account) place(g *goroutine, ev *exectrace.Event) {
 	if !g.serving || ev.From != exectrace.Running {
 		return
 	}
-	// The stack shows what ran until now.
+	// The stack is of what ran until now.
 	next := a.group(groupKey{httpServe, a.handler(ev.Stack)})
 	if next == g.group {
 		return
@@ -53,11 +53,11 @@ func (a *account) group(k groupKey) *Group {
 	return g
 }
 
-// book adds g's time since the last call to its group.
+// book adds g's time since the last call of book to its group.
 func (a *account) book(g *goroutine) {
 	d := g.spent.less(&g.booked)
 	g.booked = g.spent
-	if g.group == nil { // no stack has shown it
+	if g.group == nil { // no stack of it was seen
 		g.group = a.group(groupKey{})
 		g.group.Goroutines++
 	}
@@ -69,8 +69,8 @@ func wraps(name string) bool {
 	return name == "sync.(*WaitGroup).Go.func1" || name == "golang.org/x/sync/errgroup.(*Group).Go.func1"
 }
 
-// start returns the function at the root of a stack, "" where the stack was
-// cut off, or does not show yet what a wrapper calls.
+// start returns the function at the root of a stack. It returns "" if the stack was
+// cut off, or does not yet show the callee of a wrapper.
 func (a *account) start(s exectrace.Stack) string {
 	name, ok := a.gen.starts[s]
 	if ok {
@@ -92,8 +92,8 @@ func (a *account) start(s exectrace.Stack) string {
 	return name
 }
 
-// handler returns the HTTP handler on a stack, innermost first: the last
-// ServeHTTP outside of net/http, or what the last one in it called.
+// handler returns the innermost HTTP handler on a stack: the last ServeHTTP outside of
+// net/http, or else the function that the last ServeHTTP of net/http called.
 func (a *account) handler(s exectrace.Stack) string {
 	name, ok := a.gen.handlers[s]
 	if ok {

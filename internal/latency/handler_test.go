@@ -12,7 +12,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/latency"
 )
 
-// slowHandler waits, so that there are stacks with it in the trace.
+// slowHandler waits, so that the trace has stacks with it.
 type slowHandler struct{}
 
 func (h *slowHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -29,7 +29,7 @@ func fastHandler(w http.ResponseWriter, r *http.Request) {
 	io.WriteString(w, "fast")
 }
 
-// htrim7qTask has a name as the recorder's functions do.
+// htrim7qTask has a name like the recorder's functions.
 func htrim7qTask(w http.ResponseWriter, r *http.Request) {
 	wait := make(chan bool)
 	go htrim7qLoop(wait)
@@ -38,8 +38,8 @@ func htrim7qTask(w http.ResponseWriter, r *http.Request) {
 
 func htrim7qLoop(wait chan bool) { wait <- true }
 
-// TestHandlers tells HTTP handlers apart, behind a mux and middleware. The
-// recorder's own functions are neither handlers nor the program's goroutines.
+// TestHandlers distinguishes HTTP handlers behind a mux and middleware. The recorder's
+// own functions are neither handlers nor the program's goroutines.
 func TestHandlers(t *testing.T) {
 	mux := http.NewServeMux()
 	mux.Handle("/slow", &slowHandler{})

@@ -80,7 +80,7 @@ func (s *Split) less(o *Split) Split {
 	return d
 }
 
-// Report is the delays in a trace. Moments are since the first event.
+// Report is the delays in a trace. Times are relative to the first event.
 type Report struct {
 	Length time.Duration
 	Mark   time.Duration // in mark phases
@@ -99,10 +99,10 @@ type Report struct {
 
 // Group is the goroutines that began in one function.
 type Group struct {
-	Start      string // the function, or "" where it is not known
-	Handler    string // HTTP handler they served; "" outside of one, or if it is not known
+	Start      string // the function, or "" if unknown
+	Handler    string // HTTP handler they served; "" outside of one or if unknown
 	System     bool   // goroutines of the runtime, or of heaptrim's recorder
-	Goroutines int    // 0 in the rows of handlers, which goroutines pass through
+	Goroutines int    // 0 in the rows of handlers, because one goroutine serves several handlers
 	Split      Split
 }
 
@@ -115,9 +115,9 @@ const (
 	Region Kind = "region" // a region on one goroutine
 )
 
-// Requests are the tasks of one type, or the regions of one name, that began
-// and ended in the trace. Their times are in buckets 1.6 % wide, of which
-// quantiles give the mean.
+// Requests are the tasks of one type, or the regions of one name, that began and ended
+// in the trace. Their times are kept in buckets 1.6 % wide; a quantile is the mean of
+// its bucket.
 type Requests struct {
 	Kind               Kind
 	Name               string
@@ -145,8 +145,8 @@ type Request struct {
 // lines that allocated then.
 type Window struct {
 	Start, End time.Duration
-	// Paid has the parts AssistCPU, AssistParked, STW and WaitMark; a wait counts for the
-	// window in which it ends, or the last one before.
+	// Paid is the delay in the parts AssistCPU, AssistParked, STW and WaitMark. A wait
+	// counts for the window in which it ends, or for the last one before its end.
 	Paid Split
 }
 
@@ -157,17 +157,17 @@ const (
 	shown      = 10 // requests in Slowest and MostGC
 )
 
-// Options say how to look at a trace. The zero value is the default.
+// Options say how to analyse a trace. The zero value is the default.
 type Options struct {
-	// Progress, if not nil, is called from time to time with the time of the trace that has
-	// been read.
+	// Progress, if not nil, is called from time to time with the time of the trace read so
+	// far.
 	Progress func(time.Duration)
-	// Own are the import paths of the user's code and of all packages below them:
-	// allocations of libraries are charged to the user's line that called them. Without any,
-	// all code but the standard library is the user's.
+	// Own are the import paths of the user's code; packages below them are included.
+	// Allocations in libraries are charged to the user's line that called them. If Own is
+	// empty, all code outside of the standard library is the user's.
 	Own []string
-	// Delays moves the time that threads certainly waited for a processor from Running,
-	// AssistCPU and Sweep to Descheduled. It needs the recorder's notes in the trace of how
-	// long threads ran.
+	// Delays moves time from Running, AssistCPU and Sweep to Descheduled if a thread
+	// certainly waited for a processor then. It needs the recorder's messages in the trace
+	// about how long threads ran.
 	Delays bool
 }

@@ -79,8 +79,8 @@ func TestAnalyze(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Two readers, two ways. The one in order moves equal stamps apart by
-	// nanoseconds, one for each event at most.
+	// Two readers in two ways. The one in order moves equal timestamps apart by
+	// nanoseconds, at most one for each event.
 	var all latency.Split
 	for _, g := range r.Groups {
 		all.Add(&g.Split)
@@ -91,8 +91,7 @@ func TestAnalyze(t *testing.T) {
 			t.Errorf("%s: got %v, the scan has %v", what, got, want)
 		}
 	}
-	// An assist that ends the mark phase stops the world, which is a part of
-	// its own here.
+	// An assist that ends the mark phase stops the world, which is a separate part here.
 	if got, want := all[latency.AssistCPU], s.Assist.OnCPU; got > want+time.Duration(r.Events) || got+all[latency.STW] < want {
 		t.Errorf("assist on CPU: got %v and %v of stops, the scan has %v", got, all[latency.STW], want)
 	}
@@ -103,9 +102,9 @@ func TestAnalyze(t *testing.T) {
 	}
 }
 
-// TestAnalyzeAllocates asserts that neither events nor requests are allocated:
-// what is left is the tables of a generation, and a row for each goroutine and
-// length of request.
+// TestAnalyzeAllocates checks that neither events nor requests allocate. Only the
+// tables of a generation remain, and a row for each goroutine and each length of
+// request.
 func TestAnalyzeAllocates(t *testing.T) {
 	data := recordTrace(t)
 	const requests = 1600
@@ -119,7 +118,7 @@ func TestAnalyzeAllocates(t *testing.T) {
 	}
 }
 
-// checkSums asserts that parts make up the whole.
+// checkSums checks that the parts add up to the whole.
 func checkSums(t *testing.T, r *latency.Report) {
 	t.Helper()
 	for _, q := range r.Requests {

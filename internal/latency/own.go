@@ -10,7 +10,7 @@ import (
 // allow.
 type boundary []string
 
-// owned is how near to the user a function is.
+// owned says how close a function is to the user's code.
 type owned int
 
 const (
@@ -46,9 +46,9 @@ func (b boundary) has(pkg string) bool {
 	return false
 }
 
-// packageOf returns the import path of a function: all up to the first dot
-// behind the last slash, where type arguments do not count. Dots of the last
-// element are escaped.
+// packageOf returns the import path of a function: everything up to the first dot
+// after the last slash, without type arguments. Dots of the last path element are
+// escaped.
 func packageOf(function string) string {
 	name, _, _ := strings.Cut(function, "[")
 	slash := strings.LastIndexByte(name, '/') + 1
@@ -56,8 +56,8 @@ func packageOf(function string) string {
 	return name[:slash] + strings.ReplaceAll(last, "%2e", ".")
 }
 
-// nearest keeps the frame that the user can best change: the innermost one of their own,
-// else of a library, else of the standard library.
+// nearest keeps the frame that the user can change best: the innermost one of the
+// user's own code, else of a library, else of the standard library.
 type nearest struct {
 	frame exectrace.Frame
 	whose owned

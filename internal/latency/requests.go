@@ -17,12 +17,11 @@ type region struct {
 	start  moment
 	before Split // the goroutine's split at its start
 	mark   time.Duration
-	bears  *task // task whose time runs on this goroutine since the region began
+	bears  *task // task whose time is measured on this goroutine since the region began
 }
 
-// task is a task that is open. Its time runs on one goroutine at a time: the
-// one that began it, or the one that opened a region of the task last and has
-// not closed it.
+// task is an open task. Its time is measured on one goroutine at a time: the one that
+// began it, or the one with its most recent open region.
 type task struct {
 	kind    *kind
 	request Request
@@ -30,7 +29,7 @@ type task struct {
 	mark    time.Duration
 
 	bearers []*goroutine
-	gone    bool // it has ended, though a region of it may be open
+	gone    bool // it has ended, although a region of it may be open
 	regions int  // open regions that carry it
 	since   moment
 	before  Split // the last bearer's split at that time
@@ -104,7 +103,7 @@ func (a *account) endTask(ev *exectrace.Event) {
 	}
 }
 
-// bearer is the goroutine on which t's time runs, or nil.
+// bearer returns the goroutine on which t's time is measured, or nil.
 func (t *task) bearer() *goroutine {
 	if n := len(t.bearers); n > 0 {
 		return t.bearers[n-1]
@@ -112,7 +111,7 @@ func (t *task) bearer() *goroutine {
 	return nil
 }
 
-// shift adds t's time until now to the parts of its bearer's activity.
+// shift adds t's time until now, split by its bearer's activity.
 func (a *account) shift(t *task) {
 	g := t.bearer()
 	if g == nil {
@@ -139,7 +138,7 @@ func (a *account) shift(t *task) {
 	}
 }
 
-// bear lets t's time run on g from now on.
+// bear measures t's time on g from now on.
 func (a *account) bear(t *task, g *goroutine) {
 	if !g.dead {
 		a.flush(g)
@@ -161,7 +160,7 @@ func (a *account) release(t *task, g *goroutine) {
 	}
 }
 
-// kind sums up the requests of one name.
+// kind collects the requests of one name.
 type kind struct {
 	Requests
 	buckets []*bucket // by bucketOf
@@ -179,7 +178,7 @@ type bucket struct {
 	split Split
 }
 
-// kindOf is kind for a name of the generation.
+// kindOf returns the kind for a name of this generation.
 func (a *account) kindOf(k Kind, name exectrace.Text) *kind {
 	known := &a.gen.regionKinds
 	if k == Task {
@@ -242,9 +241,9 @@ func (k *kind) add(r *Request) {
 	}
 }
 
-// keep puts r into a short list that is sorted, greatest first, by what memory management
-// took, or by length. It does not keep r itself. The amount is not passed as a function,
-// since requests would then have to be allocated.
+// keep inserts a copy of r into a short list sorted by time in memory management, or
+// by length, greatest first. The amount is not passed as a function: that would make
+// requests escape to the heap.
 func keep(list []Request, r *Request, byMemory bool) []Request {
 	amount := func(r *Request) time.Duration {
 		if byMemory {
@@ -267,7 +266,7 @@ func bucketOf(d time.Duration) int {
 	return shift<<fine + int(d>>shift)
 }
 
-// sum works out quantiles from the buckets.
+// sum computes quantiles from the buckets.
 func (k *kind) sum() Requests {
 	seen := 0
 	slow := false

@@ -10,13 +10,13 @@ import (
 	"github.com/heaptrim/heaptrim/internal/ingest/exectrace"
 )
 
-// Trace is what an execution trace says of the collector and of the goroutines
-// that it delayed.
+// Trace is what an execution trace shows about the collector and the goroutines that
+// it delayed.
 type Trace struct {
 	File    string
 	Summary *exectrace.Summary
-	Delayed *Report // nil where only the summary was asked for
-	Problem string  // what is wrong with the file; the rest is of what comes before
+	Delayed *Report // nil if only the summary was requested
+	Problem string  // what is wrong with the file; the results cover the part before
 }
 
 // ReadOptions tunes Read. The zero value is ready to use.
@@ -26,15 +26,15 @@ type ReadOptions struct {
 	Progress    func(format string, args ...any)
 }
 
-// Read reads the trace in r, which is called name, twice: fast for what the
-// collector did, and in order for the delayed goroutines. With an error it
-// returns what there is, or nil. With SummaryOnly r need not seek.
+// Read reads the trace in r twice: fast for the collector's work, and in order for the
+// delayed goroutines. name is used in errors. With an error it returns what was read
+// before, or nil. With SummaryOnly r need not be an io.Seeker.
 func Read(ctx context.Context, name string, r io.Reader, o ReadOptions) (*Trace, error) {
 	say := o.Progress
 	if say == nil {
 		say = func(string, ...any) {}
 	}
-	say("reading what the collector did")
+	say("reading the collector's work")
 	s, err := exectrace.Scan(ctxio.Reader(ctx, r), exectrace.Options{})
 	if s == nil || ctx.Err() != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -50,7 +50,7 @@ func Read(ctx context.Context, name string, r io.Reader, o ReadOptions) (*Trace,
 		}
 		var orderErr error
 		t.Delayed, orderErr = Analyze(ctxio.Reader(ctx, r), Options{Own: o.Own, Delays: true, Progress: func(at time.Duration) {
-			say("reading who paid: %v of %v", at.Round(time.Second), s.Length.Round(time.Second))
+			say("reading the delayed goroutines: %v of %v", at.Round(time.Second), s.Length.Round(time.Second))
 		}})
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
