@@ -1,4 +1,4 @@
 package load
 
-// N is how many durations are counted.
+// N returns the number of durations.
 func (h *Histogram) N() int64 { return h.n }

@@ -29,18 +29,18 @@ func (h *Histogram) Record(d time.Duration) {
 	h.max = max(h.max, d)
 }
 
-// bucket is the place of a duration.
+// bucket returns the index of a duration.
 func bucket(d time.Duration) int {
 	us := uint64(d / time.Microsecond)
 	if us < perDoubling {
 		return int(us)
 	}
-	// The leading bit says the doubling, the six behind it the bucket.
+	// The leading bit gives the doubling, the next six the bucket.
 	shift := bits.Len64(us) - 7
 	return min(perDoubling*(shift+1)+int(us>>shift)-perDoubling, buckets-1)
 }
 
-// lower is the least duration of a bucket.
+// lower returns the smallest duration of a bucket.
 func lower(b int) time.Duration {
 	if b < perDoubling {
 		return time.Duration(b) * time.Microsecond
@@ -49,7 +49,7 @@ func lower(b int) time.Duration {
 	return time.Duration(uint64(perDoubling+b%perDoubling)<<shift) * time.Microsecond
 }
 
-// Add counts what another histogram holds.
+// Add adds the counts of another histogram.
 func (h *Histogram) Add(o *Histogram) {
 	for i, n := range o.counts {
 		h.counts[i] += n
@@ -58,11 +58,11 @@ func (h *Histogram) Add(o *Histogram) {
 	h.max = max(h.max, o.max)
 }
 
-// Max is the largest, exact.
+// Max returns the largest duration, exactly.
 func (h *Histogram) Max() time.Duration { return h.max }
 
-// Quantile is the duration that a share q of 0 to 1 of them does not exceed, to
-// the width of a bucket; 0 without any.
+// Quantile returns the duration that a fraction q, 0 to 1, of the durations does not
+// exceed, with the precision of a bucket. It returns 0 if there are none.
 func (h *Histogram) Quantile(q float64) time.Duration {
 	if h.n == 0 {
 		return 0

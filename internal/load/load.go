@@ -1,7 +1,7 @@
-// Package load is an open-loop generator of HTTP/1.1 requests: they are due at a
-// fixed rate whatever the service does, and each one's latency counts from when
-// it was due. A service that stalls is so charged with all the requests that it
-// kept waiting, not only with those that happened to be under way.
+// Package load is an open-loop generator of HTTP/1.1 requests. Requests are due at a
+// fixed rate whatever the service does, and each one's latency counts from its due
+// time. A service that stalls is therefore charged with all requests that it kept
+// waiting, not only with those under way at that moment.
 package load
 
 import (
@@ -18,14 +18,14 @@ import (
 	"time"
 )
 
-// Phase is a rate for a time.
+// Phase is a request rate for a length of time.
 type Phase struct {
 	Rate float64 // requests a second, above 0
 	For  time.Duration
 }
 
-// Storm is the load of a refresh storm: a third of the time at rate, a third at
-// times as much from one moment to the next, and a third at rate again.
+// Storm is the load of a refresh storm: for a third of the time at rate, then suddenly
+// at times as much for a third, then at rate again.
 func Storm(rate, times float64, d time.Duration) []Phase {
 	third := d / 3
 	return []Phase{{rate, third}, {rate * times, third}, {rate, d - 2*third}}
@@ -38,36 +38,36 @@ type Options struct {
 	Body   []byte
 	Header http.Header
 	Phases []Phase
-	// Workers is how many requests can be under way at once; 0 means 256. Where
-	// all are, requests wait, and their latency grows.
+	// Workers is the largest number of concurrent requests; 0 means 256. If all workers
+	// are busy, requests wait, and their latency grows.
 	Workers int
 	// Timeout of a request; 0 means 10 s.
 	Timeout time.Duration
-	// Grace is how long after the last phase requests that are due are still
-	// made; 0 means 5 s. Those that are left then are Result.Unsent.
+	// Grace is how long after the last phase overdue requests are still sent; 0 means 5 s.
+	// The rest become Result.Unsent.
 	Grace time.Duration
-	// Remote allows hosts other than this one.
+	// Remote allows hosts other than this machine.
 	Remote bool
 }
 
-// Result is what a load saw.
+// Result is the outcome of a load.
 type Result struct {
 	Due     int64 // by the schedule
 	Done    int64 // answered with a status below 500
 	Failed  int64 // not answered, or with 500 and above
-	Unsent  int64 // not made before the load ended
+	Unsent  int64 // not sent before the load ended
 	Elapsed time.Duration
-	Latency Histogram // of those answered, from when they were due
+	Latency Histogram // of answered requests, from their due time
 	Phases  []Histogram
 	Error   error // the first failure
 }
 
-// ErrRemote says that a URL leads off this machine.
+// ErrRemote means that a URL points to another machine.
 var ErrRemote = errors.New("the host is not this machine")
 
-// Run makes the load and waits for its end. When ctx ends, the result holds
-// what was done until then and the error is ctx's. The schedule does not depend
-// on answers; requests that are due while all workers wait are made late.
+// Run sends the requests and waits for the end. When ctx ends, the result holds what
+// was done until then and the error is ctx's. The schedule does not depend on answers:
+// if all workers are busy, due requests are sent late.
 func Run(ctx context.Context, o Options) (*Result, error) {
 	o, err := o.withDefaults()
 	if err != nil {
@@ -134,8 +134,8 @@ const (
 	maxFor  = 24 * time.Hour
 )
 
-// check keeps a load on this machine unless it is told otherwise: a load that
-// hits somebody else's service by mistake is an attack.
+// check keeps a load on this machine unless Remote is set: a load on somebody else's
+// service by mistake is an attack.
 func (o Options) check(ctx context.Context) error {
 	u, err := url.Parse(o.URL)
 	if err != nil {
@@ -181,7 +181,7 @@ func scheduleOf(phases []Phase) schedule {
 	return s
 }
 
-// due is when request n is due, from the start, and in which phase.
+// due returns when request n is due, relative to the start, and its phase.
 func (s schedule) due(n int64) (time.Duration, int) {
 	i := len(s.phases) - 1
 	for i > 0 && n < s.first[i] {
@@ -195,7 +195,7 @@ func (s schedule) end() time.Duration {
 	return s.begins[last] + s.phases[last].For
 }
 
-// generator is one load under way.
+// generator is one running load.
 type generator struct {
 	o        Options
 	schedule schedule
@@ -207,7 +207,7 @@ type generator struct {
 	result *Result
 }
 
-// work makes requests, each when it is due or as soon as this worker is free.
+// work sends requests, each when it is due or as soon as this worker is free.
 func (g *generator) work(ctx context.Context) {
 	own := make([]Histogram, len(g.o.Phases))
 	var done, failed int64
@@ -246,7 +246,7 @@ func (g *generator) work(ctx context.Context) {
 	}
 }
 
-// sleepUntil waits for a moment; it is false when ctx ends before.
+// sleepUntil waits until at. It returns false if ctx ends first.
 func sleepUntil(ctx context.Context, at time.Time) bool {
 	wait := time.Until(at)
 	if wait <= 0 {

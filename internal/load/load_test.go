@@ -12,7 +12,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/load"
 )
 
-// patience is for what happens for sure: a machine may be busy, or stand still.
+// patience is long because the event is certain, but the machine may be busy.
 const patience = 10 * time.Minute
 
 func TestRunCounts(t *testing.T) {
@@ -42,9 +42,8 @@ func TestRunCounts(t *testing.T) {
 	}
 }
 
-// A service that stalls once keeps every request waiting that falls into the
-// stall: their latencies must show it, although only the workers' requests were
-// under way.
+// A service that stalls once keeps every request waiting that is due during the stall.
+// Their latencies must show it, although only the workers' requests were under way.
 func TestRunSeesRequestsThatWait(t *testing.T) {
 	const stall = 300 * time.Millisecond
 	var first atomic.Bool
@@ -92,7 +91,7 @@ func TestOptionsRefused(t *testing.T) {
 	f("no time", load.Options{URL: "http://127.0.0.1:1/", Phases: []load.Phase{{Rate: 1}}})
 	f("no host", load.Options{URL: "/path", Phases: ok})
 	f("another scheme", load.Options{URL: "ftp://127.0.0.1/", Phases: ok})
-	f("a method that is none", load.Options{URL: "http://127.0.0.1:1/", Method: "a b", Phases: ok})
+	f("an invalid method", load.Options{URL: "http://127.0.0.1:1/", Method: "a b", Phases: ok})
 	f("negative workers", load.Options{URL: "http://127.0.0.1:1/", Workers: -1, Phases: ok})
 	if _, err := load.Run(context.Background(), load.Options{URL: "http://192.0.2.1/", Phases: ok}); !errors.Is(err, load.ErrRemote) {
 		t.Errorf("another host: %v, want %v", err, load.ErrRemote)
