@@ -19,8 +19,8 @@ import (
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
-// Limits bounds what an archive may unpack to. Pack refuses to write what Open
-// would refuse to read.
+// Limits bounds what an archive may unpack to. Pack refuses to write what Open would
+// refuse to read.
 type Limits struct {
 	File    unit.Bytes // of one file
 	Total   unit.Bytes // of all files
@@ -28,12 +28,12 @@ type Limits struct {
 	Window  unit.Bytes // of the decompressor: its memory
 }
 
-// defaultLimits leaves room for an hour of execution trace.
+// defaultLimits allow an hour of execution trace.
 func defaultLimits() Limits {
 	return Limits{File: 4 * unit.GiB, Total: 8 * unit.GiB, Entries: 20_000, Window: 128 * unit.MiB}
 }
 
-// countingReader knows how far into the archive a fault lies.
+// countingReader counts the bytes read, so that errors can name a position.
 type countingReader struct {
 	r io.Reader
 	n int64
@@ -45,8 +45,8 @@ func (c *countingReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// unpack writes the regular files of a .tar.zst below dir. Memory does not
-// grow with the archive.
+// unpack writes the regular files of a .tar.zst below dir. Its memory does not grow
+// with the archive.
 func unpack(r io.Reader, dir string, limits Limits) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -71,11 +71,11 @@ func unpack(r io.Reader, dir string, limits Limits) error {
 	return nil
 }
 
-// maxPadding is what may follow the end of a tar: tar pads to its record size.
+// maxPadding is the most padding after the end of a tar: tar pads to its record size.
 const maxPadding = 1 << 20
 
-// padding reads what follows the end of a tar, which also has zstd's checksum
-// checked, and refuses whatever is not padding: a second archive would be lost.
+// padding reads what follows the end of a tar, so that zstd's checksum is checked too.
+// It rejects anything but padding, because a second archive there would be lost.
 func padding(r *countingReader) error {
 	end, buf := r.n, make([]byte, 32<<10)
 	for {
@@ -87,7 +87,8 @@ func padding(r *countingReader) error {
 		}
 		switch {
 		case more >= 0:
-			return fmt.Errorf("there is more data at byte %d of what it unpacks to, where the tar archive has ended: of archives laid end to end only the first would count, so give each as a file of its own", at+int64(more))
+			return fmt.Errorf("there is more data at byte %d of the unpacked archive, after the end of the tar: "+
+				"of several archives in one file only the first would be read; pass each as its own file", at+int64(more))
 		case err == io.EOF:
 			return nil
 		case err != nil:
@@ -145,7 +146,7 @@ func (u *unpacker) entry(t *tar.Reader, h *tar.Header) error {
 	case h.Typeflag != tar.TypeReg:
 		return fmt.Errorf("entry %q is a link, a device or the like: only regular files and folders are allowed", h.Name)
 	case u.seen[fold(name)]:
-		return fmt.Errorf("entry %q is there twice", h.Name)
+		return fmt.Errorf("entry %q occurs twice", h.Name)
 	}
 	u.seen[fold(name)] = true
 	return u.file(t, h, name)
@@ -174,7 +175,8 @@ func (u *unpacker) file(t *tar.Reader, h *tar.Header, name string) error {
 	return f.Close()
 }
 
-// noEOF keeps a premature end from looking like a regular one.
+// noEOF turns a premature end of file into an error that does not look like a regular
+// end.
 func noEOF(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return fmt.Errorf("the archive is cut off: %w", io.ErrUnexpectedEOF)
@@ -182,9 +184,9 @@ func noEOF(err error) error {
 	return err
 }
 
-// Pack writes the bundle in dir to file as a .tar.zst: the manifest first,
-// then every part it lists that is there. The archive appears under its name
-// only when it is complete; an older file of that name is replaced.
+// Pack writes the bundle in dir to file as a .tar.zst: the manifest first, then every
+// listed part that exists. The archive gets its name only when it is complete, and
+// replaces an older file of that name.
 func Pack(dir, file string) error {
 	b, err := openDir(dir, dir)
 	if err != nil {
@@ -194,7 +196,7 @@ func Pack(dir, file string) error {
 		return fmt.Errorf("pack bundle %s: %w", dir, err)
 	}
 	file = tempfile.Target(file)
-	f, err := tempfile.Beside(file) // file+".partial" may be somebody's own
+	f, err := tempfile.Beside(file) // file+".partial" may be the user's own file
 	if err == nil {
 		err = fillAndPublish(f, file, b.pack)
 	}
@@ -204,7 +206,7 @@ func Pack(dir, file string) error {
 	return nil
 }
 
-// fits refuses early what Open would refuse to unpack.
+// fits rejects early what Open would refuse to unpack.
 func (b *Bundle) fits(limits Limits) error {
 	var total unit.Bytes
 	entries := 1
@@ -250,7 +252,7 @@ func (b *Bundle) pack(w io.Writer) error {
 	return enc.Close()
 }
 
-// packFile appends one file with no trace of who packed it where and when.
+// packFile appends one file without owner, host or time.
 func (b *Bundle) packFile(t *tar.Writer, p evidence.Part) error {
 	f, err := os.Open(b.Path(p))
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"runtime"
 )
 
-// writeAtomic makes name appear with everything that fill wrote, on disk, or
-// not at all. A crash leaves at most name+unfinished.
+// writeAtomic writes name atomically: it appears with everything that fill wrote, on
+// disk, or not at all. A crash leaves at most name+unfinished.
 func writeAtomic(name string, fill func(io.Writer) error) error {
 	f, err := os.OpenFile(name+unfinished, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
 	if err != nil {
@@ -20,7 +20,8 @@ func writeAtomic(name string, fill func(io.Writer) error) error {
 	return fillAndPublish(f, name, fill)
 }
 
-// fillAndPublish writes f and gives it its final name; after an error it is gone.
+// fillAndPublish writes f and gives it its final name. After an error the file is
+// removed.
 func fillAndPublish(f *os.File, name string, fill func(io.Writer) error) (err error) {
 	defer func() {
 		if err != nil {
@@ -38,7 +39,7 @@ func fillAndPublish(f *os.File, name string, fill func(io.Writer) error) (err er
 	return publish(f, f.Name(), name)
 }
 
-// publish brings a written file to disk and to its final name, and closes it.
+// publish flushes a written file to disk, renames it and closes it.
 func publish(f *os.File, temp, name string) error {
 	if err := f.Sync(); err != nil {
 		return err
@@ -96,8 +97,8 @@ func move(from, name string) error {
 	return os.Remove(from)
 }
 
-// syncFile brings a file to disk that another wrote. Windows wants it open for
-// writing; elsewhere it may be read-only.
+// syncFile flushes a file to disk that another process wrote. Windows needs it open
+// for writing; elsewhere it may be read-only.
 func syncFile(name string) error {
 	f, err := os.OpenFile(name, os.O_RDWR, 0)
 	if errors.Is(err, os.ErrPermission) {

@@ -15,8 +15,7 @@ import (
 // Bundle is an opened recording. It is read-only and safe for concurrent use
 // until Close.
 type Bundle struct {
-	// Manifest lists only the parts that are there and not empty; Problems
-	// names the others.
+	// Manifest lists only parts that exist and are not empty; Problems names the others.
 	Manifest evidence.Manifest
 
 	name     string // as the user gave it
@@ -25,10 +24,9 @@ type Bundle struct {
 	problems []string
 }
 
-// Open opens a bundle: a directory, or a .tar.zst file, which it unpacks to a
-// private temporary directory of its own within the limits that [Limits] gives.
-// A bundle of an interrupted recording opens too and says in Problems what it
-// lacks. Close it when done.
+// Open opens a bundle: a directory, or a .tar.zst file, which it unpacks to a private
+// temporary directory within [Limits]. It also opens the bundle of an interrupted
+// recording; Problems then lists the gaps. Call Close when done.
 func Open(path string) (*Bundle, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -70,8 +68,8 @@ func unpackAndOpen(path, temp string, limits Limits) (*Bundle, error) {
 	return openDir(bundleRoot(temp), path)
 }
 
-// bundleRoot finds the manifest one folder down, where tar puts it when it is
-// given a directory's name.
+// bundleRoot finds the manifest one folder down: tar puts it there if it packed a
+// directory by name.
 func bundleRoot(dir string) string {
 	if _, err := os.Lstat(filepath.Join(dir, ManifestName)); err == nil {
 		return dir
@@ -83,7 +81,7 @@ func bundleRoot(dir string) string {
 	return filepath.Join(dir, entries[0].Name())
 }
 
-// openDir opens the bundle in dir, which messages call name.
+// openDir opens the bundle in dir. Messages call it name.
 func openDir(dir, name string) (*Bundle, error) {
 	m, err := readManifest(filepath.Join(dir, ManifestName), name)
 	if err != nil {
@@ -104,7 +102,7 @@ func openDir(dir, name string) (*Bundle, error) {
 	return b, b.findUnlisted(root)
 }
 
-// sortOut takes the parts that cannot be read out of the manifest.
+// sortOut removes unreadable parts from the manifest.
 func (b *Bundle) sortOut(root *os.Root) error {
 	unknown := map[evidence.Kind]bool{}
 	for i := range b.Manifest.Runs {
@@ -136,8 +134,8 @@ func (b *Bundle) sortOut(root *os.Root) error {
 	return nil
 }
 
-// lack says in half a sentence why a part cannot be read, or nothing. The
-// error is for a part that a symbolic link takes out of the bundle.
+// lack returns why a part cannot be read, as half a sentence, or "". It fails if a
+// symbolic link leads out of the bundle.
 func lack(root *os.Root, p evidence.Part) (string, error) {
 	name := filepath.FromSlash(p.Path)
 	info, err := root.Stat(name)
@@ -154,8 +152,8 @@ func lack(root *os.Root, p evidence.Part) (string, error) {
 	return "", nil
 }
 
-// findUnlisted names the leftovers of a crash: parts that were being written
-// and parts that were finished but not entered yet.
+// findUnlisted names the leftovers of a crash: parts that were being written, and
+// finished parts that were not listed yet.
 func (b *Bundle) findUnlisted(root *os.Root) error {
 	if b.Manifest.Complete {
 		return nil
@@ -184,14 +182,15 @@ func (b *Bundle) findUnlisted(root *os.Root) error {
 	})
 }
 
-// maxUnlisted bounds the list of leftovers for a directory full of other things.
+// maxUnlisted limits the list of leftovers, in case the directory is full of other
+// files.
 const maxUnlisted = 20
 
 func (b *Bundle) problem(format string, args ...any) {
 	b.problems = append(b.problems, fmt.Sprintf(format, args...))
 }
 
-// kinds lists every kind of part that this version knows.
+// kinds lists every part kind that this version supports.
 func kinds() []evidence.Kind {
 	return []evidence.Kind{
 		evidence.KindCPU, evidence.KindAllocs, evidence.KindHeap, evidence.KindGCTrace,
@@ -200,16 +199,16 @@ func kinds() []evidence.Kind {
 	}
 }
 
-// Path is the file of a part of the Manifest, valid until Close.
+// Path returns the file of a part in Manifest. It is valid until Close.
 func (b *Bundle) Path(p evidence.Part) string {
 	return filepath.Join(b.dir, filepath.FromSlash(p.Path))
 }
 
-// Problems says what the bundle lacks, one sentence each without a full stop;
-// nil for a sound one.
+// Problems returns what is missing or wrong, one sentence each without a full stop;
+// nil for an intact bundle.
 func (b *Bundle) Problems() []string { return slices.Clone(b.problems) }
 
-// Close removes what Open unpacked. A directory is left as it is.
+// Close removes what Open unpacked. It does not change a directory.
 func (b *Bundle) Close() error {
 	if b.temp == "" {
 		return nil

@@ -70,7 +70,7 @@ func TestEveryKindIsDocumented(t *testing.T) {
 	}
 }
 
-// section is the text of the page from a heading to the next one.
+// section returns the text of the page from a heading to the next one.
 func section(t *testing.T, doc, heading string) string {
 	t.Helper()
 	_, rest, ok := strings.Cut(doc, "\n"+heading+"\n")
@@ -117,7 +117,7 @@ func TestDocumentedFacts(t *testing.T) {
 	}
 }
 
-// TestDocumentedManifest opens the example for foreign tools.
+// TestDocumentedManifest opens the page's example for foreign tools.
 func TestDocumentedManifest(t *testing.T) {
 	_, rest, _ := strings.Cut(specification(t), "```json\n")
 	example, _, ok := strings.Cut(rest, "```")

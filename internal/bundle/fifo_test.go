@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestPipeAsManifest: a folder whose manifest is a pipe is refused; nobody waits for
-// what somebody might write to it.
+// TestPipeAsManifest checks that a pipe as manifest is rejected instead of waiting for
+// a writer.
 func TestPipeAsManifest(t *testing.T) {
 	dir := t.TempDir()
 	if err := syscall.Mkfifo(filepath.Join(dir, ManifestName), 0o600); err != nil {

@@ -74,7 +74,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestAfterTheTar: padding may follow the end of a tar, and nothing else.
+// TestAfterTheTar checks that only padding may follow the end of a tar.
 func TestAfterTheTar(t *testing.T) {
 	whole, err := os.ReadFile(packed(t, 2))
 	if err != nil {
@@ -114,7 +114,7 @@ func TestAfterTheTar(t *testing.T) {
 	f("padding", "", zeros(10<<10))
 	f("much padding", "more data at byte", zeros(maxPadding+64<<10))
 	f("another archive", fmt.Sprintf("more data at byte %d of", end), whole)
-	f("another archive behind padding", fmt.Sprintf("more data at byte %d of", end+70_000), zeros(70_000), whole)
+	f("another archive after padding", fmt.Sprintf("more data at byte %d of", end+70_000), zeros(70_000), whole)
 	f("one byte", fmt.Sprintf("more data at byte %d of", end), zip.EncodeAll([]byte("x"), nil))
 	f("no zstd", "after the tar archive", []byte("garbage"))
 }

@@ -17,17 +17,17 @@ import (
 // ManifestName is the name of the manifest inside a bundle.
 const ManifestName = "manifest.json"
 
-// unfinished ends the name of a file that is still being written. It is kept
-// deterministic so that the leftover of a crash tells which part it was.
+// unfinished is the suffix of a file that is still being written. It is fixed, so that
+// a crash's leftover shows which part it was.
 const unfinished = ".partial"
 
-// maxManifest bounds manifest.json: ten thousand parts take about 2 MB.
+// maxManifest limits manifest.json: ten thousand parts take about 2 MB.
 const maxManifest = 16 << 20
 
-// readManifest reads and checks the manifest at name, which messages call label.
+// readManifest reads and checks the manifest at name. Messages call the bundle label.
 func readManifest(name, label string) (evidence.Manifest, error) {
 	var m evidence.Manifest
-	// To open a pipe would wait for whoever writes to it.
+	// Opening a pipe would wait for a writer.
 	info, err := os.Stat(name)
 	if err == nil && !info.Mode().IsRegular() {
 		return m, fmt.Errorf("open bundle %s: %s is not a regular file", label, ManifestName)
@@ -54,8 +54,8 @@ func readManifest(name, label string) (evidence.Manifest, error) {
 	return m, nil
 }
 
-// parseManifest decodes a manifest. The schema is judged before anything else,
-// because the fields of another version may have other types.
+// parseManifest decodes a manifest. It checks the schema first, because fields may
+// have other types in other versions.
 func parseManifest(data []byte) (evidence.Manifest, error) {
 	var head struct {
 		Schema *string `json:"schema"`
@@ -77,7 +77,7 @@ func parseManifest(data []byte) (evidence.Manifest, error) {
 	return m, check(m)
 }
 
-// jsonError says where in the manifest decoding stopped.
+// jsonError adds the position in the manifest where decoding stopped.
 func jsonError(data []byte, err error) error {
 	offset := int64(len(data))
 	var syntax *json.SyntaxError
@@ -94,9 +94,9 @@ func jsonError(data []byte, err error) error {
 	return fmt.Errorf("%s:%d (byte %d): %w", ManifestName, line, offset, err)
 }
 
-// check refuses what no recorder writes and no reader could use: paths that
-// leave the bundle, one file under two parts, negative quantities, a GOGC that
-// is none, loops without lines.
+// check rejects what no recorder writes and no reader can use: paths out of the
+// bundle, one file in two parts, negative quantities, an invalid GOGC, loops without
+// lines.
 func check(m evidence.Manifest) error {
 	e := m.Environment
 	if e.GOMAXPROCS < 0 || e.NumCPU < 0 || e.MemoryBytes < 0 || e.CgroupLimit < 0 || e.CgroupCPU < 0 {
@@ -134,8 +134,8 @@ func check(m evidence.Manifest) error {
 	return nil
 }
 
-// validGOGC reports whether a process can have been started with this GOGC; empty
-// is not known.
+// validGOGC reports whether a process can have started with this GOGC; empty means
+// unknown.
 func validGOGC(s string) bool {
 	if s == "" || s == "off" {
 		return true
@@ -144,8 +144,7 @@ func validGOGC(s string) bool {
 	return err == nil && n >= 0
 }
 
-// longestCycle is far more processor time than any collection takes, in
-// nanoseconds.
+// longestCycle is far more CPU time than any collection takes, in nanoseconds.
 const longestCycle = 1e13
 
 func checkCycleCost(c *evidence.CycleCost) error {
@@ -153,12 +152,12 @@ func checkCycleCost(c *evidence.CycleCost) error {
 		return nil
 	}
 	if c.Pairs < 1 || c.Times <= 1 || c.NS.Low < -longestCycle || c.NS.Value < c.NS.Low || c.NS.High < c.NS.Value || c.NS.High > longestCycle {
-		return fmt.Errorf("cycle_cost of %d pairs, %v times the distance and %v ns is none that a collection has", c.Pairs, c.Times, c.NS)
+		return fmt.Errorf("cycle_cost of %d pairs, %v times GOGC and %v ns is not plausible", c.Pairs, c.Times, c.NS)
 	}
 	return nil
 }
 
-// slowestLine is far more than any memory takes to bring in a line, in
+// slowestLine is far longer than any memory takes to load a cache line, in
 // nanoseconds.
 const slowestLine = 1e5
 
@@ -167,12 +166,12 @@ func checkFreshLine(c *evidence.CacheMiss) error {
 		return nil
 	}
 	if c.Threads < 1 || c.LiveBytes < 0 || c.FreshBytes < 0 || c.NS.Low < 0 || c.NS.Value < c.NS.Low || c.NS.High < c.NS.Value || c.NS.High > slowestLine || c.UseNS < c.NS.Value || c.UseNS > slowestLine {
-		return fmt.Errorf("fresh_line of %d threads, %d bytes, %v ns and use_ns %v is none that a machine has", c.Threads, c.LiveBytes, c.NS, c.UseNS)
+		return fmt.Errorf("fresh_line of %d threads, %d bytes, %v ns and use_ns %v is not plausible", c.Threads, c.LiveBytes, c.NS, c.UseNS)
 	}
 	return nil
 }
 
-// slowestFault is far more than a page without a disk behind it takes, in
+// slowestFault is far longer than a page fault without disk access takes, in
 // nanoseconds.
 const slowestFault = 1e8
 
@@ -181,7 +180,7 @@ func checkPageFault(c *evidence.PageFault) error {
 		return nil
 	}
 	if c.Pages < 1 || c.NS.Low < 0 || c.NS.Value < c.NS.Low || c.NS.High < c.NS.Value || c.NS.High > slowestFault {
-		return fmt.Errorf("page_fault of %d pages and %v ns is none that a machine has", c.Pages, c.NS)
+		return fmt.Errorf("page_fault of %d pages and %v ns is not plausible", c.Pages, c.NS)
 	}
 	return nil
 }
@@ -196,8 +195,8 @@ func checkPart(p evidence.Part) error {
 	return nil
 }
 
-// checkPath accepts a clean, slash-separated path that stays below the bundle
-// on every operating system and is no name that the format itself uses.
+// checkPath accepts a clean, slash-separated path that stays in the bundle on every
+// operating system and is not reserved by the format.
 func checkPath(p string) error {
 	switch {
 	case p == "" || p == "." || path.Clean(p) != p || !filepath.IsLocal(filepath.FromSlash(p)),
@@ -209,5 +208,5 @@ func checkPath(p string) error {
 	return nil
 }
 
-// fold makes names equal that some file systems hold to be equal.
+// fold maps names to one that some file systems treat as equal.
 func fold(name string) string { return strings.ToLower(name) }

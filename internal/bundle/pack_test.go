@@ -9,7 +9,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/evidence"
 )
 
-// TestPackLeavesOthers: packing touches no file but the archive.
+// TestPackLeavesOthers checks that packing changes no file but the archive.
 func TestPackLeavesOthers(t *testing.T) {
 	dir := t.TempDir()
 	w, err := bundle.Create(filepath.Join(dir, "b"), evidence.Manifest{Tool: "test"})

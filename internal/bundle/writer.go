@@ -1,7 +1,6 @@
-// Package bundle writes and opens recordings: a directory of standard files
-// with a manifest.json, or the same in one .tar.zst. The format is specified
-// in doc/format/bundle.md. The package stores files and does not read what is
-// in them.
+// Package bundle writes and opens recordings: a directory of standard files with a
+// manifest.json, or the same in one .tar.zst. doc/format/bundle.md specifies the
+// format. The package stores files and does not interpret them.
 package bundle
 
 import (
@@ -20,25 +19,25 @@ import (
 	"github.com/heaptrim/heaptrim/internal/evidence"
 )
 
-// Writer makes a bundle. Whatever moment the process dies at, the directory
-// holds a bundle that [Open] accepts, with every part that was finished. It is
-// safe for concurrent use. Call Close when done.
+// Writer makes a bundle. Whenever the process dies, the directory holds a bundle that
+// [Open] accepts, with every part finished by then. It is safe for concurrent use.
+// Call Close when done.
 type Writer struct {
 	dir  string
 	made bool // by Create
 
 	mu     sync.Mutex
 	m      evidence.Manifest
-	taken  map[string]bool // folded paths of parts, finished or being written
+	taken  map[string]bool // folded paths of parts that are finished or being written
 	closed bool
 	failed error // of a manifest rewrite in Run, which returns no error
 }
 
 var errClosed = errors.New("the bundle is closed")
 
-// Create starts a bundle in dir, which must not exist or be empty. It writes
-// manifest.json at once, with Complete false. Of m, Schema, Complete and Runs
-// are set by the Writer, and Created too if it is zero.
+// Create starts a bundle in dir, which must not exist or must be empty. It writes
+// manifest.json at once, with Complete false. The Writer sets Schema, Complete and
+// Runs of m, and Created if it is zero.
 func Create(dir string, m evidence.Manifest) (*Writer, error) {
 	_, err := os.Stat(dir)
 	made := errors.Is(err, fs.ErrNotExist)
@@ -66,12 +65,12 @@ func Create(dir string, m evidence.Manifest) (*Writer, error) {
 	return w, nil
 }
 
-// Dir is the directory of the bundle.
+// Dir returns the directory of the bundle.
 func (w *Writer) Dir() string { return w.dir }
 
-// Run adds a run and returns its index for Add and Adopt. Its Parts are
-// dropped: they come in through those two. An error in writing the manifest is
-// returned by the next call that can return one.
+// Run adds a run and returns its index for Add and Adopt. The Parts of r are dropped;
+// add them with those two. If the manifest cannot be written, the next call that
+// returns an error reports it.
 func (w *Writer) Run(r evidence.Run) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -84,24 +83,23 @@ func (w *Writer) Run(r evidence.Run) int {
 	return len(w.m.Runs) - 1
 }
 
-// Add writes a part through fill and enters it in the manifest. The part
-// appears under its name only when it is complete and on disk; if fill or the
-// disk fails, nothing of it stays. fill is called once, without a lock held,
-// with a buffer of its own on the file.
+// Add writes a part with fill and lists it in the manifest. The part gets its name
+// only when it is complete and on disk. If fill or the disk fails, nothing of it
+// remains. fill is called once, without a lock held, and writes to a buffer on the
+// file.
 func (w *Writer) Add(run int, p evidence.Part, fill func(w io.Writer) error) error {
 	return w.enter(run, p, func(name string) error { return writeAtomic(name, fill) })
 }
 
-// Adopt moves the finished file from into the bundle as a part, by renaming or,
-// across file systems, by copying and removing. from is gone when it succeeds.
+// Adopt moves the finished file from into the bundle as a part, by renaming or, across
+// file systems, by copying and removing. After success, from no longer exists.
 func (w *Writer) Adopt(run int, p evidence.Part, from string) error {
 	return w.enter(run, p, func(name string) error { return move(from, name) })
 }
 
-// Unfinished names a file inside the bundle in which the part p can be written
-// by something that needs a file of its own, before Adopt takes it in from
-// there. It makes the folder, not the file. A crash leaves the file under this
-// name, and Open tells which part it was.
+// Unfinished returns a file name inside the bundle for a part p that something else
+// writes before Adopt takes it from there. It makes the folder, not the file. After a
+// crash the file stays under this name, and Open reports which part it was.
 func (w *Writer) Unfinished(p evidence.Part) (string, error) {
 	if err := checkPath(p.Path); err != nil {
 		return "", fmt.Errorf("bundle %s: %w", w.dir, err)
@@ -113,7 +111,7 @@ func (w *Writer) Unfinished(p evidence.Part) (string, error) {
 	return name, nil
 }
 
-// enter reserves the part's path, has place put the file there and lists it.
+// enter reserves the part's path, calls place to put the file there, and lists it.
 func (w *Writer) enter(run int, p evidence.Part, place func(name string) error) error {
 	if err := w.reserve(run, p); err != nil {
 		return fmt.Errorf("bundle %s: %w", w.dir, err)
@@ -157,10 +155,10 @@ func (w *Writer) reserve(run int, p evidence.Part) error {
 }
 
 // Update lets edit change the manifest, for what is known only later: warnings,
-// operations of a finished part, facts of the environment. Parts can be
-// changed but neither added, removed nor renamed. If the result is not a valid
-// manifest, nothing changes and the error says why. edit must not keep its
-// argument or call the Writer.
+// operations of a finished part, facts about the environment. Parts can be changed,
+// but not added, removed or renamed. If the result is not a valid manifest, nothing
+// changes and Update returns the reason. edit must not keep its argument or call the
+// Writer.
 func (w *Writer) Update(edit func(*evidence.Manifest)) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -180,8 +178,8 @@ func (w *Writer) Update(edit func(*evidence.Manifest)) error {
 	return w.writeManifest()
 }
 
-// Close ends the bundle; complete says that nothing was cut short. Only the
-// first Close counts, so that a deferred Close(false) covers early returns.
+// Close ends the bundle. complete means that nothing was cut short. Only the first
+// Close counts, so a deferred Close(false) covers early returns.
 func (w *Writer) Close(complete bool) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -193,8 +191,8 @@ func (w *Writer) Close(complete bool) error {
 	return errors.Join(w.failed, w.writeManifest())
 }
 
-// Discard is Close(false) for a recording that failed: where no run was begun,
-// nothing stays of the bundle, so that its name is free for the next attempt.
+// Discard is Close(false) for a recording that failed. If no run was begun, it removes
+// the bundle, so that its name is free for the next attempt.
 func (w *Writer) Discard() error {
 	w.mu.Lock()
 	empty := !w.closed && len(w.m.Runs) == 0
@@ -213,7 +211,7 @@ func (w *Writer) Discard() error {
 	return nil
 }
 
-// writeManifest replaces manifest.json; mu is held, or the Writer not shared yet.
+// writeManifest replaces manifest.json. mu is held, or the Writer is not shared yet.
 func (w *Writer) writeManifest() error {
 	data, err := json.MarshalIndent(w.m, "", "\t")
 	if err != nil {
@@ -229,7 +227,7 @@ func (w *Writer) writeManifest() error {
 	return nil
 }
 
-// clone copies everything that an edit of the result could reach.
+// clone copies everything that an edit of the result could change.
 func clone(m evidence.Manifest) evidence.Manifest {
 	t := &m.Target
 	t.Args, t.Workspace = slices.Clone(t.Args), slices.Clone(t.Workspace)
@@ -245,7 +243,7 @@ func clone(m evidence.Manifest) evidence.Manifest {
 	return m
 }
 
-// partPaths lists where the parts are, by run.
+// partPaths lists the parts' paths by run.
 func partPaths(m evidence.Manifest) []string {
 	var paths []string
 	for i, run := range m.Runs {

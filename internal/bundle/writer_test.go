@@ -19,7 +19,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/evidence"
 )
 
-// text fills a part with s.
+// text returns a function that fills a part with s.
 func text(s string) func(io.Writer) error {
 	return func(w io.Writer) error {
 		_, err := io.WriteString(w, s)
@@ -208,8 +208,7 @@ func TestWriterConcurrent(t *testing.T) {
 	}
 }
 
-// TestKilledRecording kills a process that writes a bundle in the middle of
-// its second part.
+// TestKilledRecording kills a process while it writes the second part of a bundle.
 func TestKilledRecording(t *testing.T) {
 	const dirVar = "HEAPTRIM_TEST_KILLED_BUNDLE"
 	if dir := os.Getenv(dirVar); dir != "" {
