@@ -55,7 +55,7 @@ func (r *runCosts) lineShare(t *run.Line) (stats.Interval, float64) {
 	if r.cpu.charged == 0 {
 		return stats.Interval{}, bytes
 	}
-	cpu := stats.Share(math.Min(r.counts.Line(t), r.cpu.charged), r.cpu.charged).Add(r.cpu.collected.Scale(bytes))
+	cpu := stats.Share(math.Min(r.counts.Line(t), r.cpu.charged), r.cpu.charged).Add(r.cpu.collected.Scale(bytes)).Clip(0, 1)
 	return cpu, cpu.Value
 }
 

@@ -94,7 +94,7 @@ func (r *runCosts) saving(cuts []siteCut) effect {
 		e.basis += "; with page faults of its large objects, from their number and the time of one on the machine"
 	}
 	e.caches = fresh.Add(after).Add(faults)
-	e.cpu = e.cpu.Add(e.caches)
+	e.cpu = e.cpu.Add(e.caches).Clip(-1, 1)
 	return e
 }
 

@@ -29,9 +29,8 @@ func TestRankMarksBySaving(t *testing.T) {
 		}
 	}
 	f([]float64{9, 8.5, 2}, "1  2= 3 ")
-	f([]float64{2, 5, 4.5}, "1+ 2  3=")
-	f([]float64{5, 0, 4.8}, "1  2  3 ")
-	f([]float64{0, 5}, "1  2 ")
+	f([]float64{5, 4.5, 2, 0}, "1  2= 3  4 ")
+	f([]float64{5, 0, 0}, "1  2  3 ")
 }
 
 // sampled is a report with CPU samples and no rows.
@@ -94,7 +93,7 @@ func TestSavingsWithoutCPU(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := out.String()
-	for _, want := range []string{"  #   saves B/op      B/op  objs/op  where", "  1+     1.2 KiB   1.2 KiB       24",
+	for _, want := range []string{"  #   saves B/op      B/op  objs/op  where", "  1      1.2 KiB   1.2 KiB       24",
 		"  2     23.6 KiB  47.2 KiB"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/report/term"
+	"github.com/heaptrim/heaptrim/internal/stats"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
@@ -96,7 +97,8 @@ func notes(rep *finding.Report, k known, ranks *term.Column) []string {
 	case !k.cpu:
 		out = append(out, "Cost in CPU is not known: needs a CPU profile. The order is by bytes.")
 	}
-	if k.cpu && slices.ContainsFunc(rep.Prescription.Rows, savesMore) {
+	plain := func(f finding.Row) bool { return savesMore(f) && besideRemark(f) == "" }
+	if k.cpu && slices.ContainsFunc(rep.Prescription.Rows, plain) {
 		out = append(out, "A cure can save more than its row costs: "+whyMore(rep)+".")
 	}
 	if marked(ranks, tiedMark) {
@@ -157,12 +159,12 @@ func cureTable(findings []finding.Row, k known, width int) *term.Table {
 	for _, f := range findings {
 		b, o := k.amounts(f.Cost)
 		saves.Add(k.savingCell(f))
-		cpu.Add(term.PadLeft(term.Percent(f.Cost.CPU.Value), 5) + term.PlusMinus(f.Cost.CPU))
+		cpu.Add(costCell(f.Cost.CPU))
 		bytes.Add(term.Amount(b.Value, unit.FormatBytes))
 		objects.Add(term.Amount(o.Value, unit.FormatScaled))
 		where.Add(place(f.Site))
 		function.Add(shortName(f.Site.Function))
-		t.Remarks = append(t.Remarks, whatToDo(f))
+		t.Remarks = append(t.Remarks, whatToDo(f)+besideRemark(f))
 	}
 	if k.cures {
 		t.Columns = append(t.Columns, saves)
@@ -172,6 +174,12 @@ func cureTable(findings []finding.Row, k known, width int) *term.Table {
 	}
 	t.Columns = append(t.Columns, bytes, objects, where, function)
 	return t
+}
+
+// costCell is what a site costs. One whose live memory saves collections costs nothing.
+func costCell(cpu stats.Interval) string {
+	cpu = cpu.Clip(0, 1)
+	return term.PadLeft(term.Percent(cpu.Value), 5) + term.PlusMinus(cpu)
 }
 
 // savingCell is a finding's saving; a dash when its remedy is no change.

@@ -36,6 +36,12 @@ func (i Interval) Add(j Interval) Interval {
 	}
 }
 
+// Clip returns the interval with all three figures brought between two bounds.
+func (i Interval) Clip(low, high float64) Interval {
+	in := func(v float64) float64 { return math.Min(math.Max(v, low), high) }
+	return Interval{in(i.Value), in(i.Low), in(i.High)}
+}
+
 // Overlaps reports whether two intervals share a point.
 func (i Interval) Overlaps(j Interval) bool { return i.Low <= j.High && j.Low <= i.High }
 

@@ -125,9 +125,10 @@ func truth(ctx context.Context, c *config, p program, tmp string) (Row, error) {
 	if err != nil {
 		return row, err
 	}
-	s := &series{pairs, c.length, c.rounds, c.most, "500ms", bench}
+	s := &series{pairs: pairs, length: c.length, rounds: c.rounds, most: c.most, first: "500ms", run: bench}
 	if c.serve {
-		s.first, s.run = "600x", service{p.Name}.run
+		s.first, s.run = "2000x", service{c, p.Name}.run
+		s.fixed = serveRate * 8
 	} else if row.Checksum, err = pairs[0].sameChecksum(ctx); err != nil {
 		return row, err
 	}

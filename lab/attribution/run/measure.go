@@ -179,6 +179,7 @@ type series struct {
 	rounds int // at least
 	most   int
 	first  string // length of the run by which the others' length is chosen
+	fixed  int    // operations of each run; 0: as many as take the length
 	// run does benchtime operations, as of go test, with one of the binaries
 	run func(ctx context.Context, bin, benchtime string) (sample, error)
 }
@@ -197,6 +198,9 @@ func measure(ctx context.Context, s *series, after func(ctx context.Context, rou
 	for r := 0; r < s.rounds || r < s.most && !m.Saving.known(); r++ {
 		b := s.pairs[r%len(s.pairs)]
 		_, part := math.Modf(float64(r) * math.Phi) // parts of an irrational number's multiples lie evenly
+		if s.fixed > 0 {
+			wanted = float64(s.fixed)
+		}
 		n := strconv.Itoa(max(100, int(wanted*(0.93+0.14*part)))) + "x"
 		var abba round
 		for i, bin := range []string{b.with, b.without, b.without, b.with} {

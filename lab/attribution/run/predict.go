@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 // Prediction is what heaptrim says of a program's marked site.
@@ -116,7 +117,7 @@ func (j *judgement) predict(ctx context.Context, name string) error {
 		args = append(args, filepath.Join(j.again, name))
 	} else {
 		if j.serve {
-			args = append(args, "-trace", "0s", "-exec", servePackage, "-ready", "http://"+serveAddress+"/totals", "-load", j.load())
+			args = append(args, "-trace", "0s", "-exec", servePackage, "-ready", "http://"+serveAddress+"/totals", "-load", strings.Join(j.config.load(15*time.Second), " "))
 		} else {
 			args = append(args, "-bench", "^BenchmarkWork$")
 		}

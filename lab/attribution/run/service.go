@@ -10,28 +10,30 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 )
 
-// The service that puts a program's operations behind HTTP, and where it listens.
+// The service that puts a program's operations behind HTTP, where it listens, and the load on
+// it: the same when it is measured and when it is recorded.
 const (
 	servePackage = "./attribution/serve"
 	serveAddress = "127.0.0.1:8091"
-	serveRate    = 150 // requests a second in recordings: below what two processors can do
+	serveRate    = 400 // requests a second: below what two processors can do
 )
 
-// load is the shell command that loads the service while heaptrim records it.
-func (j *judgement) load() string {
-	return fmt.Sprintf("%s load -rate %d -for 15s http://%s/", j.config.heaptrim, serveRate, serveAddress)
+// load is the command that loads the service.
+func (c *config) load(length time.Duration) []string {
+	return []string{c.heaptrim, "load", "-rate", strconv.Itoa(serveRate), "-for", length.String(), "http://" + serveAddress + "/"}
 }
 
 // service runs a program as a service; its operations are requests.
-type service struct{ program string }
+type service struct {
+	*config
+	program string
+}
 
-// run starts the service, warms it up, makes the requests, and returns what the service
-// used for them.
+// run starts the service, warms it up, makes benchtime requests at the rate of the load, and
+// returns what the service used for them.
 func (s service) run(ctx context.Context, bin, benchtime string) (sample, error) {
 	n, err := strconv.Atoi(strings.TrimSuffix(benchtime, "x"))
 	if err != nil {
@@ -47,14 +49,15 @@ func (s service) run(ctx context.Context, bin, benchtime string) (sample, error)
 	if err := ready(ctx); err != nil {
 		return sample{}, err
 	}
-	if err := requests(ctx, n/2); err != nil {
+	length := time.Duration(n) * time.Second / serveRate
+	if err := s.requests(ctx, length/4); err != nil {
 		return sample{}, err
 	}
 	before, err := totals(ctx)
 	if err != nil {
 		return sample{}, err
 	}
-	if err := requests(ctx, n); err != nil {
+	if err := s.requests(ctx, length); err != nil {
 		return sample{}, err
 	}
 	after, err := totals(ctx)
@@ -65,6 +68,14 @@ func (s service) run(ctx context.Context, bin, benchtime string) (sample, error)
 		Ops: n, CPU: after.CPU - before.CPU, Idle: after.Idle - before.Idle, GC: after.GC - before.GC,
 		Cycles: after.Cycles - before.Cycles,
 	}, nil
+}
+
+func (s service) requests(ctx context.Context, length time.Duration) error {
+	args := s.load(length)
+	if out, err := exec.CommandContext(ctx, args[0], args[1:]...).CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w: %.300s", strings.Join(args, " "), err, out)
+	}
+	return nil
 }
 
 // ready waits until the service answers.
@@ -89,32 +100,6 @@ func totals(ctx context.Context) (sample, error) {
 		return sample{}, err
 	}
 	return parseBench("BenchmarkWork 1 " + text)
-}
-
-// requests makes n requests, a few at a time.
-func requests(ctx context.Context, n int) error {
-	const clients = 4
-	var left atomic.Int64
-	left.Store(int64(n))
-	failed := make(chan error, clients)
-	var wg sync.WaitGroup
-	for range clients {
-		wg.Go(func() {
-			for left.Add(-1) >= 0 {
-				if _, err := get(ctx, "/"); err != nil {
-					failed <- err
-					return
-				}
-			}
-		})
-	}
-	wg.Wait()
-	select {
-	case err := <-failed:
-		return err
-	default:
-		return nil
-	}
 }
 
 func get(ctx context.Context, path string) (string, error) {
