@@ -12,6 +12,8 @@ type Prescription struct {
 	// Threshold is the share of CPU or of bytes below which findings are left out, from 0
 	// to 1; 0 means that none are.
 	Threshold float64
+	// Functions has what all cures of a function save together, for functions with several rows.
+	Functions map[string]Prediction
 	Warnings  []string
 }
 

@@ -51,6 +51,8 @@ func matchKeepOnStack(c *candidate, p *allocated) (proposal, bool) {
 	switch {
 	case tooLarge:
 		return proposal{}, false
+	case p.Life.End == finding.EndUnknown:
+		return proposal{}, false
 	case c.moved() && small:
 		return all(fair, fmt.Sprintf("keep %s on the stack: hand it on by value, or keep its address out of what outlives the function", p.text()), why), true
 	case p.Kind == finding.KindNew && c.edge("return") && small:
@@ -64,9 +66,7 @@ func matchKeepOnStack(c *candidate, p *allocated) (proposal, bool) {
 		return all(fit, fmt.Sprintf("return %s by value, or fill one that the caller owns", p.text()), why), true
 	case p.Kind == finding.KindVariadic:
 		return all(even, fmt.Sprintf("call %s without a variadic slice", p.callee()), why), true
-	case p.Kind == finding.KindNew && small && c.short() && !c.kept():
-		return all(weak, fmt.Sprintf("keep %s on the stack", p.text()), why), true
-	case p.Kind == finding.KindMake && c.edge("return") && small && c.short():
+	case p.Kind == finding.KindMake && c.edge("return") && small && c.short() && p.Life.End == finding.EndFrame:
 		return all(faint, fmt.Sprintf("let the caller hand in the memory for %s", p.text()), why), true
 	}
 	return proposal{}, false

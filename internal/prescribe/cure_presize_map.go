@@ -29,15 +29,18 @@ func matchPresizeMap(c *candidate, p *allocated) (proposal, bool) {
 	}
 	why := c.amount(p) + " are tables that the map makes as it grows"
 	d := p.dest()
-	fit, text := open, "give the map its size when it is made"
+	if d == nil {
+		return proposal{}, false
+	}
+	var fit float64
+	var text string
 	switch {
-	case d == nil:
 	case d.Local && (d.Made == source.MadeEmpty || d.Made == source.MadeNil) && d.Count != "":
 		fit, text = 1, fmt.Sprintf("make `%s`%s with size %s", d.Name, atLine(d), d.Count)
 	case d.Local && d.Made == source.MadeEmpty:
 		fit, text = good, fmt.Sprintf("make `%s`%s with the size it usually reaches", d.Name, atLine(d))
 	default:
-		text = fmt.Sprintf("give `%s` its size where it is made", d.Name)
+		return proposal{}, false // nothing in sight says how large it becomes
 	}
 	// The largest table of each map stays; a map with one small table is created with it, so
 	// a size saves nothing.

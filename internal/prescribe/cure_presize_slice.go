@@ -31,12 +31,8 @@ func matchPresizeSlice(c *candidate, p *allocated) (proposal, bool) {
 	why := fmt.Sprintf("%.0f %% of the arrays that append made here were outgrown again", 100*objects)
 	d := p.dest()
 	switch {
-	case d == nil:
-		return c.presized(even, "give the slice its final capacity when it is made", why)
-	case d.Made == source.MadeSized || d.Reset:
-		return c.presized(least, fmt.Sprintf("make `%s` with a larger capacity", d.Name), why)
-	case d.Field || d.Param || d.Made == source.MadeElse:
-		return c.presized(even, fmt.Sprintf("give `%s` its final capacity where it is made", d.Name), why)
+	case d == nil, d.Made == source.MadeSized, d.Reset, d.Field, d.Param, d.Made == source.MadeElse:
+		return proposal{}, false // nothing in sight says how long it becomes
 	case d.Count != "":
 		pr, ok := c.presized(evident, fmt.Sprintf("make `%s`%s with capacity %s", d.Name, atLine(d), d.Count), why)
 		if d.Exact {

@@ -59,7 +59,7 @@ func matchReuseBuffer(c *candidate, p *allocated) (proposal, bool) {
 			}
 			return c.reuse(fit, fmt.Sprintf("make %s once before the loop of line %d and use it again", p.text(), p.Expr.Loops[0].First), why), true
 		}
-		return c.reuse(faint, fmt.Sprintf("keep %s where its owner can use it again", p.text()), why), true
+		return proposal{}, false
 	case finding.KindGrowth:
 		switch {
 		case c.kept() && (d == nil || !d.Field):
@@ -71,7 +71,7 @@ func matchReuseBuffer(c *candidate, p *allocated) (proposal, bool) {
 		case d != nil && d.Local && !c.edge("return"):
 			return c.reuse(weak, fmt.Sprintf("keep the array of `%s` for the next call", d.Name), why), true
 		}
-		return c.reuse(least, "keep the array for the next call", why), true
+		return proposal{}, false
 	case finding.KindMapGrowth:
 		if d == nil || !d.Local || d.Made == source.MadeElse {
 			return proposal{}, false // other users of the map are not known here

@@ -24,6 +24,7 @@ const (
 	nothing residue = iota
 	result          // what the call returns, where the code keeps it
 	values          // what it decodes into: strings, maps, values of the user's types
+	handed          // nothing: it hands over the memory that is there, also where the code keeps it
 )
 
 // library lists the standard library's allocating calls. The first entry that fits counts.
@@ -102,6 +103,7 @@ var library = []libraryEntry{
 	{"time.NewTimer", "", "reuse-buffer", "keep one timer and Reset it", nothing},
 	{"time.NewTicker", "", "reuse-buffer", "keep one ticker and Reset it", nothing},
 	{"time.AfterFunc", "", "reuse-buffer", "keep one timer and Reset it", nothing},
+	{"bytes.(*Buffer).String", "", "avoid-conversion", "build the text in a strings.Builder, whose String does not copy", handed},
 	{"bytes.(*Buffer).*", "", "presize-builder", "Grow the buffer once to its final size, or take it from a pool", result},
 	{"bytes.NewBuffer*", "", "pool-buffer", "take the buffer from a pool", nothing},
 	{"bytes.NewReader", "", "reuse-buffer", "keep the reader and Reset it", nothing},
@@ -137,7 +139,6 @@ var library = []libraryEntry{
 	{"strconv.Quote*", "", "avoid-conversion", "use strconv.AppendQuote into a buffer", nothing},
 	{"strconv.Unquote*", "", "avoid-conversion", "slice the text where it holds no escape", nothing},
 	{"strconv.Append*", "", "presize-slice", "give the buffer its final capacity", nothing},
-	{"bytes.(*Buffer).String", "", "avoid-conversion", "use Bytes, or WriteTo where the text goes", nothing},
 	{"encoding/hex.EncodeToString", "", "avoid-conversion", "use hex.AppendEncode into a buffer", nothing},
 	{"encoding/hex.DecodeString", "", "avoid-conversion", "use hex.AppendDecode into a buffer", nothing},
 	{"encoding/base64.*", "", "avoid-conversion", "use AppendEncode or AppendDecode into a buffer", nothing},

@@ -44,29 +44,61 @@ func Run(ctx context.Context, s *diagnose.Session, o Options) *finding.Prescript
 	}
 	d := s.Diagnosis()
 	p := &finding.Prescription{Threshold: max(o.Threshold, 0)}
-	src, problems := readSource(ctx, d, o)
+	src, problems := readSource(ctx, d, o, nil)
 	p.Warnings = problems
-	var rows []finding.Row
-	var tracer *life.Tracer
-	if src != nil {
-		tracer = life.New(src)
+	if more := missingSource(s, src); len(more) > 0 {
+		if again, _ := readSource(ctx, d, o, more); again != nil {
+			src = again
+		}
 	}
-	for i := range d.Findings {
-		c := newCandidate(s, &d.Findings[i], src, tracer)
+	candidates := newCandidates(s, src)
+	var rows []finding.Row
+	for _, c := range candidates {
 		row := c.choose(c.proposals())
 		row.Remedy.Life = c.Parts[0].Life
 		rows = append(rows, row)
 	}
 	rows = append(rows, skippable(d, src)...)
-	p.Rows, p.Below = rank(s, rows, o.Threshold)
+	p.Rows, p.Functions, p.Below = rank(s, rows, o.Threshold)
 	p.Advice = advise(s)
 	p.Together = together(s, p.Rows)
 	return p
 }
 
-// readSource loads the packages of the hottest lines; nil when there is no
+// newCandidates gathers the evidence on every finding.
+func newCandidates(s *diagnose.Session, src *source.Program) []*candidate {
+	d := s.Diagnosis()
+	var tracer *life.Tracer
+	if src != nil {
+		tracer = life.New(src)
+	}
+	out := make([]*candidate, 0, len(d.Findings))
+	for i := range d.Findings {
+		out = append(out, newCandidate(s, &d.Findings[i], src, tracer))
+	}
+	return out
+}
+
+// morePackages bounds the packages of callees that are read beside those of the hot lines.
+const morePackages = 24
+
+// missingSource lists the packages of callees whose source would say more of what becomes
+// of the objects.
+func missingSource(s *diagnose.Session, src *source.Program) []string {
+	if src == nil {
+		return nil
+	}
+	tracer := life.New(src)
+	for i := range s.Diagnosis().Findings {
+		newCandidate(s, &s.Diagnosis().Findings[i], src, tracer)
+	}
+	missing := tracer.Missing()
+	return missing[:min(len(missing), morePackages)]
+}
+
+// readSource loads the packages of the hottest lines, and more; nil when there is no
 // source to read. The warnings say what could not be read.
-func readSource(ctx context.Context, d *finding.Diagnosis, o Options) (p *source.Program, warnings []string) {
+func readSource(ctx context.Context, d *finding.Diagnosis, o Options, more []string) (p *source.Program, warnings []string) {
 	t := d.Target
 	if t.ModuleDir == "" || len(d.Findings) == 0 {
 		return nil, nil
@@ -75,7 +107,7 @@ func readSource(ctx context.Context, d *finding.Diagnosis, o Options) (p *source
 	if err != nil {
 		return nil, nil
 	}
-	packages := hotPackages(d)
+	packages := append(hotPackages(d), more...)
 	if o.Progress != nil {
 		o.Progress("reading the source of %d packages", len(packages))
 	}

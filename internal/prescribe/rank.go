@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
 )
 
@@ -36,9 +37,11 @@ func bytesSaved(s *diagnose.Session, r *finding.Row) float64 {
 	return r.Cut.Bytes * s.ByteShare(r.Finding)
 }
 
-// rank orders rows by what their cures save, and after them those without a cure by what
-// they cost. It drops those below the threshold, and returns their number.
-func rank(s *diagnose.Session, rows []finding.Row, threshold float64) (kept []finding.Row, left int) {
+// rank orders rows and drops those below the threshold, whose number it returns. Functions
+// are in the order of what all their cures save, with their lines together, the best first;
+// after them come the rows without a cure, by what they cost. It also returns what the cures
+// of each function with several save together.
+func rank(s *diagnose.Session, rows []finding.Row, threshold float64) (kept []finding.Row, functions map[string]finding.Prediction, left int) {
 	for i := range rows {
 		if below(s, &rows[i], threshold) {
 			left++
@@ -46,17 +49,57 @@ func rank(s *diagnose.Session, rows []finding.Row, threshold float64) (kept []fi
 		}
 		kept = append(kept, rows[i])
 	}
+	functions = map[string]finding.Prediction{}
+	whole := map[string]float64{}
+	for function, lines := range byFunction(kept) {
+		for _, r := range lines {
+			whole[function] = max(whole[function], figure(s, r))
+		}
+		if together := s.Saving(cutsOf(lines)); len(lines) > 1 {
+			functions[function] = together
+			whole[function] = max(whole[function], figure(s, &finding.Row{Finding: lines[0].Finding, Remedy: finding.Remedy{Saves: together}}))
+		}
+	}
 	slices.SortStableFunc(kept, func(a, b finding.Row) int {
 		at, bt := a.Site, b.Site
+		leftA, leftB := a.Remedy.Code == leaveIt.Code, b.Remedy.Code == leaveIt.Code
+		if leftA || leftB {
+			return cmp.Or(compareBool(leftA, leftB), cmp.Compare(figure(s, &b), figure(s, &a)), comparePlace(at, bt))
+		}
 		return cmp.Or(
-			compareBool(a.Remedy.Code == leaveIt.Code, b.Remedy.Code == leaveIt.Code),
-			cmp.Compare(figure(s, &b), figure(s, &a)), cmp.Compare(at.File, bt.File), cmp.Compare(at.Line, bt.Line),
+			cmp.Compare(whole[bt.Function], whole[at.Function]), cmp.Compare(at.Function, bt.Function),
+			cmp.Compare(figure(s, &b), figure(s, &a)), comparePlace(at, bt),
 		)
 	})
 	for i := range kept {
 		kept[i].Rank = i + 1
 	}
-	return kept, left
+	return kept, functions, left
+}
+
+// byFunction gathers the rows that name a cure by their function.
+func byFunction(rows []finding.Row) map[string][]*finding.Row {
+	out := map[string][]*finding.Row{}
+	for i := range rows {
+		if r := &rows[i]; r.Remedy.Code != leaveIt.Code {
+			out[r.Site.Function] = append(out[r.Site.Function], r)
+		}
+	}
+	return out
+}
+
+func cutsOf(rows []*finding.Row) []finding.Cut {
+	var cuts []finding.Cut
+	for _, r := range rows {
+		if r.Cut != nil {
+			cuts = append(cuts, *r.Cut)
+		}
+	}
+	return cuts
+}
+
+func comparePlace(a, b evidence.Site) int {
+	return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
 }
 
 // compareBool puts false before true.

@@ -29,12 +29,16 @@ var vetoes = []veto{
 	{recycling, ends(finding.EndShared), "the memory goes to another goroutine, so it cannot be used again here"},
 	{pooling, ends(finding.EndStored), "the memory stays in use after the call, so it cannot be used again"},
 	{[]string{"reuse-buffer"}, storedElsewhere, "the memory stays in use after the call, so it cannot be used again"},
+	{recycling, unseen, "the code does not show where the memory is last used"},
 	{pooling, pooledAlready, "the objects are already those of a pool"},
-	{[]string{"keep-on-stack"}, leavesOwnCode, "the value outlives every function of this code that sees it"},
+	{pooling, smallForPool, "the objects are so small that a pool would cost as much as it saves"},
+	{pooling, diesElsewhere, "the memory is handed to a caller, so only that could put it back"},
+	{[]string{"keep-on-stack"}, leavesForGood, "the value outlives every function of this code that sees it"},
 	{[]string{"keep-on-stack"}, usedAsInterface, "the value is used as an interface, which needs it on the heap"},
+	{[]string{"keep-on-stack"}, sliceResult, "the array behind a slice that is returned cannot stay on the stack"},
 	{[]string{"avoid-conversion"}, copyIsKept, "the text is kept or returned, so one copy has to be made"},
 	{[]string{"skip-work"}, resultIsKept, "the result is kept or returned"},
-	{[]string{"unbox-interface"}, boxIsKept, "the interface value is kept, so it needs memory of its own"},
+	{[]string{"unbox-interface"}, boxIsKept, "the interface value is kept or returned, so it needs memory of its own"},
 	{[]string{"hoist-closure"}, leavesOwnCode, "the function value is handed out, and has to hold values of its own"},
 }
 
@@ -60,14 +64,49 @@ func leavesOwnCode(_ *candidate, p *allocated) bool {
 	return false
 }
 
+// leavesForGood is leavesOwnCode, unless only a branch without cost hands the object out.
+func leavesForGood(c *candidate, p *allocated) bool {
+	return leavesOwnCode(c, p) && c.coldEscape() == 0
+}
+
 func usedAsInterface(_ *candidate, p *allocated) bool {
 	return p.Kind == finding.KindNew && p.Life.Boxed
 }
 
-// copyIsKept reports whether new text, or a new slice of it, is itself handed out.
+// unseen reports whether it is not known where the expression's own memory is last used. What
+// a library call allocates inside is judged by the call's entry.
+func unseen(_ *candidate, p *allocated) bool { return p.Life.End == finding.EndUnknown && p.Via == "" }
+
+// leastPooled is the size from which a pool of single objects or buffers pays: below, its Get
+// and Put cost about as much as malloc and the object's share of the collector
+// (lab/libraries/pool).
+const leastPooled = 1 << 10
+
+// smallForPool holds for small objects, other than those whose making is dear in itself.
+func smallForPool(c *candidate, p *allocated) bool {
+	return c.blockSize() < leastPooled && (p.Library == nil || !slices.Contains(pooling, p.Library.code))
+}
+
+// diesElsewhere holds for objects of a helper that its caller uses: a pool belongs where they
+// die. Large ones are worth handing back.
+func diesElsewhere(c *candidate, p *allocated) bool {
+	return p.Via == "" && p.Life.End == finding.EndFrame && p.Life.Frame > 0 && c.blockSize() < bigObject
+}
+
+func sliceResult(_ *candidate, p *allocated) bool {
+	return p.Expr != nil && p.Expr.Elem > 0 && p.Kind != finding.KindMake && p.Life.Frame > 0
+}
+
+// copyIsKept reports whether new text, or a new slice of it, is itself handed out. Of the
+// line's own conversions it must be known that it is not.
 func copyIsKept(c *candidate, p *allocated) bool {
+	if p.Library != nil && p.Library.stays == handed {
+		return false
+	}
 	switch p.Kind {
-	case finding.KindConversion, finding.KindConcat, finding.KindString, finding.KindMake, finding.KindGrowth:
+	case finding.KindConversion, finding.KindConcat:
+		return leavesOwnCode(c, p) || unseen(c, p)
+	case finding.KindString, finding.KindMake, finding.KindGrowth:
 		return leavesOwnCode(c, p)
 	}
 	return false
@@ -76,8 +115,14 @@ func copyIsKept(c *candidate, p *allocated) bool {
 // resultIsKept reports whether a library call's result is handed out, so the call is needed.
 func resultIsKept(c *candidate, p *allocated) bool { return p.Via != "" && leavesOwnCode(c, p) }
 
-func boxIsKept(_ *candidate, p *allocated) bool {
-	return p.Kind == finding.KindBoxing && (p.Life.End == finding.EndStored || p.Life.End == finding.EndShared)
+// boxIsKept holds for boxes that are handed out, and for those of which neither the callee nor
+// the use is known.
+func boxIsKept(c *candidate, p *allocated) bool {
+	switch p.Kind {
+	case finding.KindBoxing, finding.KindReflect:
+		return leavesOwnCode(c, p) || p.Callee == "" && unseen(c, p)
+	}
+	return false
 }
 
 // vetoed gives the reason why a cure is ruled out; "" where nothing rules it out.

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/stats"
 )
 
 // TestVetoes: where an object's life ends decides which cures are ruled out, and what is not
@@ -16,13 +17,15 @@ func TestVetoes(t *testing.T) {
 	shared, stored := finding.Life{End: finding.EndShared}, finding.Life{End: finding.EndStored}
 	receiver := finding.Life{End: finding.EndStored, Receiver: true}
 	boxed := finding.Life{End: finding.EndFrame, Boxed: true}
+	large := finding.Cost{Objects: stats.Exact(1), Bytes: stats.Exact(8 << 10)}
 	for _, c := range []struct {
 		code string
 		part *allocated
 		out  bool
 	}{
 		{"pool-object", part(finding.KindNew, "", dies), false},
-		{"pool-object", part(finding.KindNew, "", finding.Life{}), false},
+		{"pool-object", part(finding.KindNew, "", finding.Life{}), true},
+		{"pool-object", part(finding.KindNew, "compress/gzip.(*Writer).Write", finding.Life{}), false},
 		{"pool-object", part(finding.KindNew, "", result), true},
 		{"pool-buffer", part(finding.KindMake, "", shared), true},
 		{"pool-buffer", part(finding.KindGrowth, "io.ReadAll", result), true},
@@ -34,6 +37,7 @@ func TestVetoes(t *testing.T) {
 		{"keep-on-stack", part(finding.KindNew, "", boxed), true},
 		{"keep-on-stack", part(finding.KindNew, "", result), true},
 		{"avoid-conversion", part(finding.KindConversion, "", dies), false},
+		{"avoid-conversion", part(finding.KindConversion, "", finding.Life{}), true},
 		{"avoid-conversion", part(finding.KindConversion, "", result), true},
 		{"avoid-conversion", part(finding.KindConcat, "", stored), true},
 		{"avoid-conversion", part(finding.KindString, "strings.ToLower", result), true},
@@ -45,7 +49,7 @@ func TestVetoes(t *testing.T) {
 		{"skip-work", part(finding.KindNew, "fmt.Errorf", result), true},
 		{"presize-slice", part(finding.KindGrowth, "", result), false},
 	} {
-		f := &candidate{Finding: &finding.Finding{}, Parts: []*allocated{c.part}}
+		f := &candidate{Finding: &finding.Finding{Cost: large}, Parts: []*allocated{c.part}}
 		if why := f.vetoed(c.code, c.part); (why != "") != c.out {
 			t.Errorf("%s of %+v %+v: %q, want it ruled out %v", c.code, c.part.Mix, c.part.Life, why, c.out)
 		}

@@ -44,6 +44,7 @@ func run() error {
 	flag.StringVar(&o.dir, "dir", "", "`directory` for modules and recordings; what is there is used again")
 	flag.StringVar(&o.split, "split", "", "train or validation; default: both")
 	lists := flag.String("cases", "", "JSON `files` of cases and controls, by commas")
+	known := flag.String("known", "", "JSON `file` of cases whose modules are train, whatever their name")
 	only := flag.String("only", "", "`IDs`, by commas; default: all")
 	rowsFile := flag.String("rows", "", "write what was said of train cases to `file`")
 	flag.Parse()
@@ -65,11 +66,15 @@ func run() error {
 		}
 		cases = append(cases, some...)
 	}
+	train, err := modulesOf(*known)
+	if err != nil {
+		return err
+	}
 	scores := map[string]*score{"train": {}, "validation": {}}
 	var rows []row
 	for _, c := range cases {
 		split := "train"
-		if c.Validation() {
+		if c.Validation() && !train[c.Repository()] {
 			split = "validation"
 		}
 		if len(o.only) > 0 && !slices.Contains(o.only, c.ID) || o.split != "" && o.split != split {
@@ -84,6 +89,19 @@ func run() error {
 	}
 	table(os.Stdout, scores)
 	return writeRows(*rowsFile, rows)
+}
+
+// modulesOf are the repositories of a list of cases.
+func modulesOf(name string) (map[string]bool, error) {
+	out := map[string]bool{}
+	if name == "" {
+		return out, nil
+	}
+	cases, err := corpus.Read(name)
+	for _, c := range cases {
+		out[c.Repository()] = true
+	}
+	return out, err
 }
 
 func writeRows(name string, rows []row) error {

@@ -7,11 +7,14 @@ import (
 )
 
 // maxDepth bounds the calls that are followed into their callees.
-const maxDepth = 6
+const maxDepth = 12
 
 // call follows the object through a call that it is an argument of.
 func (s *scan) call(h held, in ssa.CallInstruction) {
 	c := in.Common()
+	if h.mode == outside {
+		return
+	}
 	if b, ok := c.Value.(*ssa.Builtin); ok {
 		s.builtin(h, b.Name(), in)
 		return
@@ -32,10 +35,14 @@ func (s *scan) call(h held, in ssa.CallInstruction) {
 		}
 		return
 	}
+	if c.IsInvoke() && s.invoke(h, c, result) {
+		return
+	}
 	if callee == nil || callee.Blocks == nil {
 		if result != nil {
 			s.add(result, container)
 		}
+		s.notRead(callee)
 		s.unknown("what " + calleeName(c) + " does with it")
 		return
 	}
@@ -44,6 +51,20 @@ func (s *scan) call(h held, in ssa.CallInstruction) {
 			s.apply(s.summary(question{callee, callee.Params[i], h.mode, s.ref}), result, c)
 		}
 	}
+}
+
+// invoke follows the object through a call of an interface's method into all its
+// implementations; false where they are not known.
+func (s *scan) invoke(h held, c *ssa.CallCommon, result *ssa.Call) bool {
+	bodies := s.src.Implementations(c.Value.Type(), c.Method)
+	for _, fn := range bodies {
+		for i, p := range fn.Params {
+			if argument(c, i) == h.value {
+				s.apply(s.summary(question{fn, p, h.mode, s.ref}), result, c)
+			}
+		}
+	}
+	return len(bodies) > 0
 }
 
 // passed queues the results of a call that refer to its arguments. Errors beside other
@@ -74,9 +95,9 @@ func (s *scan) apply(o *outcome, result *ssa.Call, c *ssa.CallCommon) {
 	if o.results != 0 && result != nil {
 		s.results(result, o)
 	}
-	for i := range c.Args {
-		if o.params&bit(i) != 0 {
-			s.store(c.Args[i], o.field)
+	for i := range len(c.Args) + 1 {
+		if a := argument(c, i); o.params&bit(i) != 0 && a != nil {
+			s.store(a, o.field)
 		}
 	}
 	if o.free != 0 {
@@ -131,8 +152,15 @@ func (s *scan) handed(in ssa.CallInstruction, o *outcome) {
 			s.unknown("the variables that a closure captures")
 		}
 	}
-	if _, ok := in.(*ssa.Go); ok && o.params != 0 {
+	if _, ok := in.(*ssa.Go); ok && o.params != 0 && !joins(s.fn) {
 		s.out.shared = true
+	}
+}
+
+// notRead notes the package of a function whose body was not read.
+func (s *scan) notRead(callee *ssa.Function) {
+	if callee != nil && callee.Package() != nil {
+		s.missing[callee.Package().Pkg.Path()] = true
 	}
 }
 

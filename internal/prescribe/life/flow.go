@@ -13,6 +13,7 @@ type mode int8
 const (
 	direct    mode = iota // the value refers to the object
 	container             // the value, or memory that it refers to, holds a reference to the object
+	outside               // a container that the function was given: what else is done with it is its owner's business
 )
 
 // held is a value with its mode.
@@ -108,22 +109,22 @@ func (s *scan) use(h held, in ssa.Instruction) {
 	case *ssa.Extract:
 		switch {
 		case isError(in.Type()): // beside a result
-		case h.mode == container:
-			s.read(in)
+		case h.mode != direct:
+			s.read(in, h.mode)
 		default:
 			s.add(in, direct)
 		}
 	case *ssa.Field:
-		if h.mode == container {
-			s.read(in)
+		if h.mode != direct {
+			s.read(in, h.mode)
 		} else {
 			s.add(in, direct)
 		}
 	case *ssa.FieldAddr, *ssa.IndexAddr:
 		s.add(in.(ssa.Value), h.mode)
 	case *ssa.Index, *ssa.Lookup:
-		if h.mode == container {
-			s.read(in.(ssa.Value))
+		if h.mode != direct {
+			s.read(in.(ssa.Value), h.mode)
 		}
 	case *ssa.UnOp:
 		s.load(h, in)
@@ -150,7 +151,11 @@ func (s *scan) use(h held, in ssa.Instruction) {
 			}
 		}
 	case *ssa.Go:
-		s.out.shared = true
+		if joins(s.fn) {
+			s.call(h, in)
+		} else {
+			s.out.shared = true
+		}
 	case *ssa.MakeClosure:
 		s.capture(h, in)
 	case *ssa.Return:
@@ -160,21 +165,35 @@ func (s *scan) use(h held, in ssa.Instruction) {
 	}
 }
 
+// joins reports whether a function waits for the goroutines that it starts.
+func joins(fn *ssa.Function) bool {
+	for _, b := range fn.Blocks {
+		for _, in := range b.Instrs {
+			if call, ok := in.(ssa.CallInstruction); ok {
+				if callee := call.Common().StaticCallee(); callee != nil && nameOf(callee) == "sync.(*WaitGroup).Wait" {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
 // load follows what is read through a pointer into memory that holds the object.
 func (s *scan) load(h held, in *ssa.UnOp) {
-	if (in.Op == token.MUL || in.Op == token.ARROW) && h.mode == container {
-		s.read(in)
+	if (in.Op == token.MUL || in.Op == token.ARROW) && h.mode != direct {
+		s.read(in, h.mode)
 	}
 }
 
 // read queues what was read from memory that holds the object, if it can be the object or
 // lead to it.
-func (s *scan) read(v ssa.Value) {
+func (s *scan) read(v ssa.Value, m mode) {
 	switch {
 	case s.refersTo(v.Type()):
 		s.add(v, direct)
 	case s.ref == nil || mayHold(v.Type(), s.refersTo, map[types.Type]bool{}):
-		s.add(v, container)
+		s.add(v, m)
 	}
 }
 
@@ -284,7 +303,7 @@ func (s *scan) returned(h held, in *ssa.Return) {
 	for i, r := range in.Results {
 		if r == h.value {
 			s.out.results |= bit(i)
-			if h.mode == container {
+			if h.mode != direct {
 				s.out.wraps |= bit(i)
 			}
 		}
@@ -313,14 +332,14 @@ func (s *scan) into(r ssa.Value) {
 				s.out.params |= bit(i)
 			}
 		}
-		s.add(r, container)
+		s.add(r, outside)
 	case *ssa.FreeVar:
 		for i, f := range s.fn.FreeVars {
 			if f == r {
 				s.out.free |= bit(i)
 			}
 		}
-		s.add(r, container)
+		s.add(r, outside)
 	case *ssa.Alloc, *ssa.MakeMap, *ssa.MakeSlice, *ssa.MakeChan, *ssa.MakeInterface, *ssa.MakeClosure:
 		s.add(r, container)
 	case *ssa.Call:

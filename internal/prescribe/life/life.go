@@ -6,6 +6,8 @@ package life
 
 import (
 	"go/types"
+	"maps"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/ssa"
@@ -25,12 +27,17 @@ type Birth struct {
 type Tracer struct {
 	src       *source.Program
 	summaries map[question]*outcome
+	missing   map[string]bool
 }
 
 // New returns a tracer for the code that was read.
 func New(src *source.Program) *Tracer {
-	return &Tracer{src: src, summaries: map[question]*outcome{}}
+	return &Tracer{src: src, summaries: map[question]*outcome{}, missing: map[string]bool{}}
 }
+
+// Missing are the import paths of the packages whose source would have answered more, in
+// order.
+func (t *Tracer) Missing() []string { return slices.Sorted(maps.Keys(t.missing)) }
 
 // Trace follows what a birth makes along a stack of the user's own frames, callee
 // first; the first frame is the one of the birth. The code beyond the last frame is
@@ -39,7 +46,7 @@ func (t *Tracer) Trace(b Birth, own []evidence.Frame) finding.Life {
 	if len(own) == 0 {
 		return finding.Life{}
 	}
-	fn := t.src.Function(own[0].File, own[0].Line)
+	fn := t.src.Function(own[0].File, own[0].Line, own[0].Function)
 	if fn == nil {
 		return finding.Life{Unknown: "the source of " + own[0].Function}
 	}
@@ -75,20 +82,22 @@ func (t *Tracer) climb(s *scan, own []evidence.Frame) finding.Life {
 		case i+1 == len(own):
 			return last(l, out, s.fn)
 		}
-		next := t.src.Function(own[i+1].File, own[i+1].Line)
+		next := t.src.Function(own[i+1].File, own[i+1].Line, own[i+1].Function)
 		if next == nil {
 			l.Unknown = "the source of " + own[i+1].Function
 			return l
 		}
-		call := callOn(t.src, next, own[i+1].Line, s.fn)
-		if call == nil {
+		calls := callsOn(t.src, next, own[i+1].Line, s.fn)
+		if len(calls) == 0 {
 			l.Unknown = "the call of " + s.fn.Name() + " in " + own[i+1].Function
 			return l
 		}
 		up := t.scan(next)
 		up.ref = s.ref
 		up.out.boxed, up.out.field = out.boxed, out.field
-		up.handed(call, out)
+		for _, call := range calls {
+			up.handed(call, out)
+		}
 		s = up
 	}
 }
@@ -110,9 +119,9 @@ func last(l finding.Life, out *outcome, fn *ssa.Function) finding.Life {
 	return l
 }
 
-// callOn finds the call of a function on a line; where the callee is dynamic, the only
-// call of its signature there.
-func callOn(src *source.Program, fn *ssa.Function, line int, callee *ssa.Function) ssa.CallInstruction {
+// callsOn finds the calls of a function on a line, or else of its signature there. Of
+// several, each may be the one.
+func callsOn(src *source.Program, fn *ssa.Function, line int, callee *ssa.Function) []ssa.CallInstruction {
 	var same, dynamic, anywhere []ssa.CallInstruction
 	for _, b := range fn.Blocks {
 		for _, in := range b.Instrs {
@@ -133,8 +142,8 @@ func callOn(src *source.Program, fn *ssa.Function, line int, callee *ssa.Functio
 		}
 	}
 	for _, found := range [][]ssa.CallInstruction{same, dynamic, anywhere} {
-		if len(found) == 1 {
-			return found[0]
+		if len(found) > 0 {
+			return found
 		}
 	}
 	return nil

@@ -278,7 +278,7 @@ func TestTrace(t *testing.T) {
 		{"buffer", finding.KindGrowth, "bytes.(*Buffer).WriteString", finding.EndFrame, 0},
 		{"error", finding.KindConversion, "fmt.Sprintf", finding.EndResult, 0},
 		{"sorted", finding.KindMake, "", finding.EndFrame, 0},
-		{"boxed", finding.KindNew, "", finding.EndUnknown, 0},
+		{"boxed", finding.KindNew, "", finding.EndFrame, 0},
 		{"closure", finding.KindClosure, "", finding.EndFrame, 0},
 		{"generic", finding.KindMake, "", finding.EndFrame, 1},
 	} {

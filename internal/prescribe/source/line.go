@@ -36,8 +36,9 @@ type Func struct {
 	fn   *ssa.Function
 }
 
-// enclosing is the path of nodes to the innermost function around the line.
-func (l *Line) enclosing() []ast.Node {
+// enclosing is the path of nodes to the innermost function around the line. A literal that
+// begins on the line counts only if inside is set.
+func (l *Line) enclosing(inside bool) []ast.Node {
 	var path, best []ast.Node
 	ast.Inspect(l.file.syntax, func(n ast.Node) bool {
 		if n == nil {
@@ -53,7 +54,7 @@ func (l *Line) enclosing() []ast.Node {
 			best = append([]ast.Node(nil), path...)
 		case *ast.FuncLit:
 			// A literal that begins on the line is an expression of the line.
-			if l.line(n.Pos()) != l.Number || len(best) == 0 {
+			if inside || l.line(n.Pos()) != l.Number || len(best) == 0 {
 				best = append([]ast.Node(nil), path...)
 			}
 		}

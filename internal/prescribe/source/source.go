@@ -10,8 +10,11 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"maps"
 	"path"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"sort"
 	"strings"
 
@@ -34,6 +37,7 @@ type Program struct {
 	files map[string][]*file // by base name
 	funcs map[*types.Func]*ssa.Function
 	lits  map[*ast.FuncLit]*ssa.Function
+	named []*types.Named // types of the packages that were read
 }
 
 type file struct {
@@ -103,7 +107,22 @@ func (p *Program) build(pkgs []*packages.Package) (err error) {
 			pkg.Build()
 		}
 	}
+	for _, pkg := range built {
+		if pkg == nil {
+			continue
+		}
+		for _, name := range slices.Sorted(maps.Keys(pkg.Members)) {
+			if t, ok := pkg.Members[name].(*ssa.Type); ok {
+				if n, ok := t.Type().(*types.Named); ok && n.TypeParams().Len() == 0 && !types.IsInterface(n) {
+					p.named = append(p.named, n)
+				}
+			}
+		}
+	}
 	for fn := range ssautil.AllFunctions(prog) {
+		if fn.Synthetic != "" {
+			continue // a wrapper has the object of what it wraps
+		}
 		if obj, ok := fn.Object().(*types.Func); ok && fn.Origin() == nil {
 			p.funcs[obj] = fn
 		}
@@ -140,7 +159,7 @@ func (p *Program) At(name string, line int) *Line {
 		return nil
 	}
 	l := &Line{Number: line, file: f, program: p}
-	l.path = l.enclosing()
+	l.path = l.enclosing(false)
 	if l.Func = l.function(); l.Func == nil {
 		return nil
 	}
@@ -148,19 +167,48 @@ func (p *Program) At(name string, line int) *Line {
 	return l
 }
 
-// Function is the SSA form of the function or function literal that a line is in; nil when
-// it was not read.
-func (p *Program) Function(name string, line int) *ssa.Function {
-	f := p.find(name)
+// literalName matches the names that the compiler gives to function literals.
+var literalName = regexp.MustCompile(`\.func\d+(\.\d+)*(-range\d+)?$`)
+
+// Function is the SSA form of the function or function literal of a frame; nil when it was
+// not read.
+func (p *Program) Function(file string, line int, function string) *ssa.Function {
+	f := p.find(file)
 	if f == nil {
 		return nil
 	}
 	l := &Line{Number: line, file: f, program: p}
-	l.path = l.enclosing()
+	l.path = l.enclosing(literalName.MatchString(function))
 	if l.Func = l.function(); l.Func == nil {
 		return nil
 	}
 	return l.Func.fn
+}
+
+// Implementations are the bodies of an interface's method, if the packages that were read hold
+// all of them: the interface or the method cannot be named elsewhere. Else it returns nil.
+func (p *Program) Implementations(iface types.Type, m *types.Func) []*ssa.Function {
+	name, ok := iface.(*types.Named)
+	under, isIface := iface.Underlying().(*types.Interface)
+	if !isIface || m.Exported() && (!ok || name.Obj().Exported()) {
+		return nil
+	}
+	var out []*ssa.Function
+	for _, n := range p.named {
+		for _, t := range []types.Type{n, types.NewPointer(n)} {
+			if !types.Implements(t, under) {
+				continue
+			}
+			obj, _, _ := types.LookupFieldOrMethod(t, true, m.Pkg(), m.Name())
+			fn, ok := obj.(*types.Func)
+			if !ok || p.funcs[fn] == nil {
+				return nil // promoted from a type that was not read
+			}
+			out = append(out, p.funcs[fn])
+			break
+		}
+	}
+	return out
 }
 
 // LineOf is the line of a position, as profiles count; 0 for none.
