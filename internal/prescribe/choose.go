@@ -91,6 +91,20 @@ func (o offer) remedy() finding.Remedy {
 	return o.cure.remedy(p, o.saves)
 }
 
+// rareObjects is the number of objects an operation below which a line is not told to change:
+// warm-up, set-up, a pool's first objects, a cache that fills.
+const rareObjects = 0.01
+
+// idle reports whether a line of a benchmark allocates nearly nothing in an operation.
+func (c *candidate) idle() bool {
+	for _, r := range c.diagnosis.Runs {
+		if r.Name == c.Finding.Run && r.Ops > 0 {
+			return c.Finding.Cost.ObjectsPerOp.Value < rareObjects
+		}
+	}
+	return false
+}
+
 // choose makes the finding's row: with the best offer as its remedy and the
 // others as alternatives.
 func (c *candidate) choose(offers []offer) finding.Row {
@@ -105,7 +119,7 @@ func (c *candidate) choose(offers []offer) finding.Row {
 		}
 		return 0
 	})
-	if len(offers) == 0 || pays(f, offers[0]) != nil {
+	if len(offers) == 0 || pays(f, offers[0]) != nil || c.idle() {
 		return c.leave(offers)
 	}
 	best := offers[0]

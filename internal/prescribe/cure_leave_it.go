@@ -34,8 +34,10 @@ func (c *candidate) leave(offers []offer) finding.Row {
 	f := c.Finding
 	text := "no cure of the catalogue fits: " + c.whyNot()
 	switch {
-	case f.Cost.Objects.Value <= 0 && f.Cost.InUse.Value > 0:
+	case (f.Cost.Objects.Value <= 0 || c.idle()) && f.Cost.InUse.Value > 0:
 		text = fmt.Sprintf("leave it: nothing is allocated here while the program works, it only keeps %s alive", unit.Bytes(math.Round(f.Cost.InUse.Value)))
+	case c.idle():
+		text = "leave it: in the time of an operation nothing to speak of is allocated here"
 	case len(offers) > 0:
 		o := offers[0]
 		text = fmt.Sprintf("leave it: %s would cost as much as it saves: %s of %s each", o.cure.Code, c.amount(c.Parts[0]), c.blockSize())

@@ -162,7 +162,7 @@ func TestRegrowth(t *testing.T) {
 func TestLeaveWhatOnlyLives(t *testing.T) {
 	f := func(cost finding.Cost, want string) {
 		t.Helper()
-		c := &candidate{Finding: &finding.Finding{Cost: cost}, Parts: []*allocated{{}}}
+		c := &candidate{diagnosis: &finding.Diagnosis{}, Finding: &finding.Finding{Cost: cost}, Parts: []*allocated{{}}}
 		if got := c.leave([]offer{{cure: batchArena}}).Remedy.Text; !strings.Contains(got, want) {
 			t.Errorf("%+v: %q, want %q in it", cost, got, want)
 		}

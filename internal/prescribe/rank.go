@@ -129,10 +129,6 @@ func below(s *diagnose.Session, r *finding.Row, threshold float64) bool {
 	return cpu < threshold && bytes < threshold
 }
 
-// rareObjects is the number of objects an operation below which a share of the bytes alone
-// gives no row: warm-up, a pool's first objects, a cache that fills.
-const rareObjects = 0.01
-
 // rare reports whether a site of a benchmark allocates nearly never.
 func rare(r *finding.Row) bool {
 	return r.Cost.BytesPerOp.Value > 0 && r.Cost.ObjectsPerOp.Value < rareObjects

@@ -27,8 +27,9 @@ var (
 var vetoes = []veto{
 	{recycling, ends(finding.EndResult), "the memory is part of the result, so it cannot be used again"},
 	{recycling, ends(finding.EndShared), "the memory goes to another goroutine, so it cannot be used again here"},
-	{pooling, ends(finding.EndStored), "the memory stays in use after the call, so it cannot be used again"},
+	{pooling, stored, "the memory stays in use after the call, so it cannot be used again"},
 	{[]string{"reuse-buffer"}, storedElsewhere, "the memory stays in use after the call, so it cannot be used again"},
+	{[]string{"reuse-buffer"}, ownerDies, "what holds the array is made anew each time, so it cannot be kept there"},
 	{recycling, unseen, "the code does not show where the memory is last used"},
 	{pooling, pooledAlready, "the objects are already those of a pool"},
 	{pooling, smallForPool, "the objects are so small that a pool would cost as much as it saves"},
@@ -47,10 +48,24 @@ func ends(e finding.End) func(*candidate, *allocated) bool {
 	return func(_ *candidate, p *allocated) bool { return p.Life.End == e }
 }
 
+// stored reports whether the memory is kept. What a library object makes for itself with its
+// first use and again in each operation belongs to an object that is made in each, wherever
+// that is held.
+func stored(c *candidate, p *allocated) bool {
+	again := c.Finding.Lifetime.Class == finding.LifetimeShort || c.perOp(p) >= 0.5
+	return p.Life.End == finding.EndStored && !(life.OwnMemory(plainName(p.Via)) && again)
+}
+
 // storedElsewhere reports whether the memory is kept, other than by the receiver, who can
 // use it again.
 func storedElsewhere(_ *candidate, p *allocated) bool {
 	return p.Life.End == finding.EndStored && !p.Life.Receiver
+}
+
+// ownerDies holds for arrays that grow in a field of something that dies with them.
+func ownerDies(_ *candidate, p *allocated) bool {
+	d := p.dest()
+	return p.Kind == finding.KindGrowth && d != nil && d.Field && p.Life.End == finding.EndFrame
 }
 
 func pooledAlready(c *candidate, _ *allocated) bool { return c.below("sync.(*Pool).Get") }

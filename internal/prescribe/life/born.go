@@ -123,7 +123,7 @@ func madeByCall(b Birth, in ssa.Instruction) ssa.Value {
 	default:
 		return nil
 	}
-	if growsReceiver(plain(b.Via)) {
+	if OwnMemory(plain(b.Via)) {
 		return argument(c, 0)
 	}
 	for v := range c.Signature().Results().Variables() {
@@ -143,9 +143,9 @@ var ownMemory = []string{
 	"container/list.(*List).", "math/rand.(*Rand).", "sync.(*Map).",
 }
 
-// growsReceiver reports whether a method's allocations are its receiver's own memory, and
-// not its result.
-func growsReceiver(function string) bool {
+// OwnMemory reports whether what a method of the standard library allocates is its receiver's
+// own memory, and not its result.
+func OwnMemory(function string) bool {
 	for _, p := range ownMemory {
 		if rest, ok := strings.CutPrefix(function, p); ok {
 			name := rest[strings.LastIndexByte(rest, '.')+1:]
@@ -183,7 +183,7 @@ func plain(function string) string {
 func (s *scan) birth(v ssa.Value, b Birth) {
 	s.ref = v.Type()
 	switch {
-	case b.Kind == finding.KindMapGrowth, b.Via != "" && growsReceiver(plain(b.Via)):
+	case b.Kind == finding.KindMapGrowth, b.Via != "" && OwnMemory(plain(b.Via)):
 		// The tables or blocks belong to the map or builder: they live as long as that.
 		for _, r := range rootsOf(v) {
 			s.owner(r)

@@ -28,7 +28,7 @@ func (s *scan) call(h held, in ssa.CallInstruction) {
 		switch {
 		case k == keeps:
 			s.out.global = "what " + calleeName(c) + " keeps"
-		case k == passes && result != nil:
+		case (k == passes || k == chains && argument(c, 0) == h.value) && result != nil:
 			s.passed(result)
 		case k == fills:
 			s.store(argument(c, 0), "")
@@ -174,7 +174,9 @@ func (s *scan) summary(q question) *outcome {
 	}
 	o := &outcome{}
 	s.summaries[q] = o // for recursive calls
-	inner := &scan{Tracer: s.Tracer, fn: q.fn, out: o, ref: q.ref, seen: map[held]bool{}, depth: s.depth + 1}
+	inner := &scan{
+		Tracer: s.Tracer, fn: q.fn, out: o, ref: q.ref, seen: map[held]bool{}, filled: map[ssa.Value]bool{}, depth: s.depth + 1,
+	}
 	inner.add(q.value, q.mode)
 	inner.run()
 	return o
@@ -226,31 +228,6 @@ func (s *scan) builtin(h held, name string, in ssa.CallInstruction) {
 			s.add(result, h.mode)
 		}
 	}
-}
-
-// fresh reports whether all that a function returns first was made in it.
-func (s *scan) fresh(fn *ssa.Function, depth int) bool {
-	if fn.Blocks == nil || depth > 3 {
-		return false
-	}
-	for _, b := range fn.Blocks {
-		ret, ok := b.Instrs[len(b.Instrs)-1].(*ssa.Return)
-		if !ok || len(ret.Results) == 0 {
-			continue
-		}
-		for _, r := range rootsOf(ret.Results[0]) {
-			switch r := r.(type) {
-			case *ssa.Alloc, *ssa.MakeMap, *ssa.MakeSlice, *ssa.MakeChan, *ssa.MakeClosure, *ssa.Const:
-			case *ssa.Call:
-				if callee := r.Common().StaticCallee(); callee == nil || !constructs(callee) && !s.fresh(callee, depth+1) {
-					return false
-				}
-			default:
-				return false
-			}
-		}
-	}
-	return true
 }
 
 // constructs reports whether a function of the standard library makes what it returns.

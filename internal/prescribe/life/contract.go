@@ -16,6 +16,7 @@ const (
 	passes                 // the result refers to it
 	fills                  // the receiver or first argument refers to it from now on
 	keeps                  // something that outlives the call refers to it
+	chains                 // the result is the receiver; the other arguments are only looked at
 )
 
 // contractRule gives the contract of functions of the standard library: of the first
@@ -105,9 +106,9 @@ var contracts = []contractRule{
 	{"net/url.", passes},
 	{"path.", passes},
 	{"path/filepath.", passes},
-	{"math/big.(*Int).Set", fills},
+	{"math/big.(*Int).SetBits", fills},
 	{"math/big.(*Int).Cmp", drops},
-	{"math/big.(*", passes}, // they return the receiver
+	{"math/big.(*", chains},
 	{"math/big.", drops},
 	{"reflect.DeepEqual", drops},
 	{"reflect.TypeOf", drops},

@@ -1,6 +1,7 @@
 package life
 
 import (
+	"cmp"
 	"go/token"
 	"go/types"
 
@@ -55,11 +56,13 @@ type scan struct {
 	ref   types.Type // of the references to the object; nil when not known
 	seen  map[held]bool
 	queue []held
-	depth int
+	// what the object was found to become part of
+	filled map[ssa.Value]bool
+	depth  int
 }
 
 func (t *Tracer) scan(fn *ssa.Function) *scan {
-	return &scan{Tracer: t, fn: fn, out: &outcome{}, seen: map[held]bool{}}
+	return &scan{Tracer: t, fn: fn, out: &outcome{}, seen: map[held]bool{}, filled: map[ssa.Value]bool{}}
 }
 
 // add queues a value that may hold the object.
@@ -323,6 +326,10 @@ func (s *scan) store(holder ssa.Value, field string) {
 
 // into notes that the object becomes part of what a root refers to.
 func (s *scan) into(r ssa.Value) {
+	if s.filled[r] {
+		return
+	}
+	s.filled[r] = true
 	switch r := r.(type) {
 	case *ssa.Global:
 		s.out.global = r.Name()
@@ -353,15 +360,82 @@ func (s *scan) into(r ssa.Value) {
 // intoResult notes that the object becomes part of what a call returned: something new,
 // or something that was there before.
 func (s *scan) intoResult(call *ssa.Call) {
-	callee := call.Common().StaticCallee()
+	s.add(call, container)
+	c := call.Common()
+	callee := c.StaticCallee()
 	switch {
-	case callee != nil && nameOf(callee) == "sync.(*Pool).Get":
+	case callee == nil:
+		s.unknown("what " + calleeName(c) + " returns")
+	case nameOf(callee) == "sync.(*Pool).Get":
 		s.out.global = "an object of a pool"
-	case callee != nil && s.fresh(callee, 0), callee != nil && constructs(callee):
-		s.add(call, container)
+	case constructs(callee):
 	default:
-		s.add(call, container)
-		s.unknown("what " + calleeName(call.Common()) + " returns")
+		o := s.origins(callee, 0)
+		for i := range c.Args {
+			if o.params&bit(i) != 0 {
+				s.store(c.Args[i], "")
+			}
+		}
+		if o.global != "" {
+			s.out.global = o.global
+		}
+		if o.unknown != "" {
+			s.unknown("what " + calleeName(c) + " returns")
+		}
+	}
+}
+
+// origins says where the memory comes from that a function returns first: from parameters or
+// variables, or, with an empty outcome, from itself.
+func (s *scan) origins(fn *ssa.Function, depth int) outcome {
+	var out outcome
+	if fn.Blocks == nil || depth > 3 {
+		out.unknown = fn.Name()
+		return out
+	}
+	for _, b := range fn.Blocks {
+		ret, ok := b.Instrs[len(b.Instrs)-1].(*ssa.Return)
+		if !ok || len(ret.Results) == 0 {
+			continue
+		}
+		for _, r := range rootsOf(ret.Results[0]) {
+			s.originOf(r, fn, depth, &out)
+		}
+	}
+	return out
+}
+
+func (s *scan) originOf(r ssa.Value, fn *ssa.Function, depth int, out *outcome) {
+	switch r := r.(type) {
+	case *ssa.Alloc, *ssa.MakeMap, *ssa.MakeSlice, *ssa.MakeChan, *ssa.MakeClosure, *ssa.Const:
+	case *ssa.Parameter:
+		for i, p := range fn.Params {
+			if p == r {
+				out.params |= bit(i)
+			}
+		}
+	case *ssa.Global:
+		out.global = r.Name()
+	case *ssa.Call:
+		callee := r.Common().StaticCallee()
+		switch {
+		case callee == nil, depth > 3:
+			out.unknown = fn.Name()
+		case constructs(callee):
+		default:
+			inner := s.origins(callee, depth+1)
+			out.global, out.unknown = cmp.Or(out.global, inner.global), cmp.Or(out.unknown, inner.unknown)
+			for i, a := range r.Call.Args {
+				if inner.params&bit(i) == 0 {
+					continue
+				}
+				for _, root := range rootsOf(a) {
+					s.originOf(root, fn, depth+1, out)
+				}
+			}
+		}
+	default:
+		out.unknown = fn.Name()
 	}
 }
 

@@ -63,7 +63,7 @@ func (t *Tracer) Trace(b Birth, own []evidence.Frame) finding.Life {
 
 // climb goes from frame to frame for as long as the object leaves the one it is in.
 func (t *Tracer) climb(s *scan, own []evidence.Frame) finding.Life {
-	for i := 0; ; i++ {
+	for i := 0; ; {
 		out := s.run()
 		l := finding.Life{Frame: i, Function: own[i].Function, Boxed: out.boxed, Field: out.field}
 		switch {
@@ -82,23 +82,56 @@ func (t *Tracer) climb(s *scan, own []evidence.Frame) finding.Life {
 		case i+1 == len(own):
 			return last(l, out, s.fn)
 		}
-		next := t.src.Function(own[i+1].File, own[i+1].Line, own[i+1].Function)
-		if next == nil {
-			l.Unknown = "the source of " + own[i+1].Function
+		up, unseen := t.callerOf(s, own, &i)
+		if up == nil {
+			l.Unknown = unseen
 			return l
 		}
-		calls := callsOn(t.src, next, own[i+1].Line, s.fn)
-		if len(calls) == 0 {
-			l.Unknown = "the call of " + s.fn.Name() + " in " + own[i+1].Function
-			return l
-		}
-		up := t.scan(next)
 		up.ref = s.ref
 		up.out.boxed, up.out.field = out.boxed, out.field
-		for _, call := range calls {
-			up.handed(call, out)
-		}
+		up.take(s.fn, own[i].Line, out)
 		s = up
+	}
+}
+
+// callerOf is the scan of the frame that the object is handed to, which it counts i up to: the
+// caller's, or for what a function literal only stores into captured variables, that of the
+// function around it.
+func (t *Tracer) callerOf(s *scan, own []evidence.Frame, i *int) (up *scan, unseen string) {
+	if s.out.results|s.out.params == 0 {
+		for j := *i + 1; j < len(own); j++ {
+			if fn := t.src.Function(own[j].File, own[j].Line, own[j].Function); fn != nil && fn == s.fn.Parent() {
+				*i = j
+				return t.scan(fn), ""
+			}
+		}
+		return nil, "the variables that a closure captures"
+	}
+	*i++
+	if fn := t.src.Function(own[*i].File, own[*i].Line, own[*i].Function); fn != nil {
+		return t.scan(fn), ""
+	}
+	return nil, "the source of " + own[*i].Function
+}
+
+// take starts a scan with what left a callee, or a literal of the function itself.
+func (s *scan) take(callee *ssa.Function, line int, o *outcome) {
+	if o.results|o.params == 0 && callee.Parent() == s.fn {
+		for _, b := range s.fn.Blocks {
+			for _, in := range b.Instrs {
+				if mc, ok := in.(*ssa.MakeClosure); ok && mc.Fn == callee {
+					s.intoBindings(mc, o.free)
+				}
+			}
+		}
+		return
+	}
+	calls := callsOn(s.src, s.fn, line, callee)
+	if len(calls) == 0 {
+		s.unknown("the call of " + callee.Name() + " in " + s.fn.Name())
+	}
+	for _, call := range calls {
+		s.handed(call, o)
 	}
 }
 
@@ -106,6 +139,10 @@ func (t *Tracer) climb(s *scan, own []evidence.Frame) finding.Life {
 func last(l finding.Life, out *outcome, fn *ssa.Function) finding.Life {
 	if out.results != 0 {
 		l.End = finding.EndResult
+		return l
+	}
+	if out.params == 0 {
+		l.Unknown = "the variables that a closure captures"
 		return l
 	}
 	l.End = finding.EndStored

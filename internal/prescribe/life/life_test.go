@@ -24,9 +24,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/big"
 	"sort"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 type node struct {
@@ -203,8 +205,87 @@ func twice[T any](v T, n int) []T {
 	return append(out, v, v)
 }
 
+func each(xs []node, f func(n node) bool) {
+	for _, x := range xs {
+		if !f(x) { // case inner 1
+			return
+		}
+	}
+}
+
+func addresses(xs []node) []*node {
+	var out []*node
+	each(xs, func(n node) bool { // case param 0, case inner 2
+		out = append(out, &n) // case literal 0, case inner 0
+		return true
+	})
+	return out
+}
+
+func joinedWork(n int) int {
+	var wg sync.WaitGroup
+	parts := make([]int, n) // case waited 0
+	for i := range parts {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			parts[i] = i
+		}()
+	}
+	wg.Wait()
+	return parts[0]
+}
+
+func pairOf(n int) []int { return make([]int, n) } // case pair 0
+
+func sameLength(a, b int) bool { return len(pairOf(a)) == len(pairOf(b)) } // case pair 1
+
+type counter struct{ v uint32 }
+
+func (c *counter) load(key []byte) string {
+	_ = atomic.LoadUint32(&c.v)
+	return string(key) // case atomic 0
+}
+
+func seen(c *counter, m map[string]int, key []byte) int { return m[c.load(key)] } // case atomic 1
+
+func parsed(text string) *big.Int {
+	n, _ := new(big.Int).SetString(text, 10) // case chain 0
+	return n
+}
+
+func digits(b []byte) *big.Int {
+	n, _ := new(big.Int).SetString(string(b), 10) // case looked 0
+	return n
+}
+
+type tree struct{ left, right *tree }
+
+func (t *tree) leaf() *tree {
+	for t.left != nil {
+		t = t.left
+	}
+	return t
+}
+
+func (t *tree) grow() {
+	t.leaf().left = new(tree) // case leaf 0
+}
+
+func depth() int {
+	var root tree
+	root.grow() // case leaf 1
+	if root.left != nil {
+		return 1
+	}
+	return 0
+}
+
 func four() int { return len(twice(1, 4)) } // case generic 1
 `
+
+// literalOf is what the compiler adds to the names of the cases' function literals.
+var literalOf = map[string]string{"param": ".func1", "literal": ".func1", "inner": ".func1"}
 
 // stackOf finds the frames of a case.
 func stackOf(t *testing.T, file, name string) []evidence.Frame {
@@ -230,7 +311,11 @@ func stackOf(t *testing.T, file, name string) []evidence.Frame {
 	slices.SortFunc(found, func(a, b at) int { return cmp.Compare(a.depth, b.depth) })
 	var out []evidence.Frame
 	for _, f := range found {
-		out = append(out, evidence.Frame{File: file, Line: f.line, Function: name})
+		function := name
+		if f.depth == 0 {
+			function += literalOf[name]
+		}
+		out = append(out, evidence.Frame{File: file, Line: f.line, Function: function})
 	}
 	if len(out) == 0 {
 		t.Fatalf("no case %s", name)
@@ -281,6 +366,15 @@ func TestTrace(t *testing.T) {
 		{"boxed", finding.KindNew, "", finding.EndFrame, 0},
 		{"closure", finding.KindClosure, "", finding.EndFrame, 0},
 		{"generic", finding.KindMake, "", finding.EndFrame, 1},
+		{"param", finding.KindNew, "", finding.EndUnknown, 0},
+		{"inner", finding.KindGrowth, "", finding.EndResult, 2},
+		{"literal", finding.KindGrowth, "", finding.EndUnknown, 0},
+		{"waited", finding.KindMake, "", finding.EndFrame, 0},
+		{"pair", finding.KindMake, "", finding.EndFrame, 1},
+		{"atomic", finding.KindConversion, "", finding.EndFrame, 1},
+		{"chain", finding.KindNew, "", finding.EndResult, 0},
+		{"looked", finding.KindConversion, "", finding.EndFrame, 0},
+		{"leaf", finding.KindNew, "", finding.EndFrame, 1},
 	} {
 		l := tracer.Trace(Birth{Kind: c.kind, Via: c.via}, stackOf(t, filepath.Join(dir, "p.go"), c.name))
 		if l.End != c.end || l.Frame != c.frame {
