@@ -106,10 +106,10 @@ type Deployment struct {
 
 // Deploy writes a setting in all forms. Environment variables cannot set a ballast, so
 // those forms omit it.
-func Deploy(s gcmodel.Setting) Deployment {
+func Deploy(s, today gcmodel.Setting) Deployment {
 	d := Deployment{Env: envOf(s)}
-	if s.GOGC == 100 {
-		d.Env = d.Env[1:] // as the runtime has it: the line would do nothing
+	if s.GOGC == today.GOGC {
+		d.Env = d.Env[1:] // the line would do nothing
 	}
 	if len(d.Env) > 0 {
 		d.Kubernetes = []string{"env:"}
@@ -123,7 +123,7 @@ func Deploy(s gcmodel.Setting) Deployment {
 		d.Go = append(d.Go, "// first thing in main; github.com/heaptrim/heaptrim/rt/ballast",
 			fmt.Sprintf("ballast.Set(ballast.Options{Mode: ballast.Classic, Ballast: %s})", goSize(s.Ballast)))
 	}
-	if s.GOGC != 100 {
+	if s.GOGC != today.GOGC {
 		d.Go = append(d.Go, fmt.Sprintf("debug.SetGCPercent(%d)", s.GOGC))
 	}
 	if s.Limit > 0 {

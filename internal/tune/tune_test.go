@@ -38,11 +38,11 @@ func TestSettings(t *testing.T) {
 func TestDeploy(t *testing.T) {
 	f := func(s gcmodel.Setting, env string, wantGo ...string) {
 		t.Helper()
-		d := tune.Deploy(s)
+		d := tune.Deploy(s, gcmodel.Setting{GOGC: 100})
 		if got := strings.Join(d.Env, " "); got != env {
 			t.Errorf("%+v: environment %q, want %q", s, got, env)
 		}
-		if len(d.Dockerfile) != len(d.Env) || len(d.Kubernetes) != 1+2*len(d.Env) {
+		if len(d.Dockerfile) != len(d.Env) || len(d.Kubernetes) != 2*len(d.Env)+min(1, len(d.Env)) {
 			t.Errorf("%+v: %q and %q", s, d.Dockerfile, d.Kubernetes)
 		}
 		for _, w := range wantGo {
@@ -54,7 +54,7 @@ func TestDeploy(t *testing.T) {
 	f(gcmodel.Setting{GOGC: 400}, "GOGC=400", "debug.SetGCPercent(400)")
 	f(gcmodel.Setting{GOGC: -1, Limit: 3 * unit.GiB}, "GOGC=off GOMEMLIMIT=3GiB", "debug.SetGCPercent(-1)",
 		"debug.SetMemoryLimit(3072 << 20)")
-	f(gcmodel.Setting{GOGC: 100, Ballast: 64 * unit.MiB}, "GOGC=100", "ballast.Classic", "64 << 20")
+	f(gcmodel.Setting{GOGC: 100, Ballast: 64 * unit.MiB}, "", "ballast.Classic", "64 << 20")
 }
 
 func TestContainer(t *testing.T) {

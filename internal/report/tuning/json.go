@@ -20,7 +20,7 @@ func Document(p *tune.Plan, t *tune.Trials, m schema.Meta) *schema.Tune {
 		Exponent: p.Exponent, Assumed: p.Assumed,
 		Constraint: schema.TuneConstraint{Max: int64(p.Constraint.Max), Source: p.Constraint.Source,
 			Beside: int64(p.Constraint.Beside), Burst: math.Max(1, p.Constraint.Burst)},
-		Today: pointJSON(p.Today), Curve: []schema.TunePoint{}, Recommended: choiceJSON(p.Choice),
+		Today: pointJSON(p.Today), Curve: []schema.TunePoint{}, Recommended: choiceJSON(p.Choice, p.Today.Forecast.Setting),
 		Notes: append([]string{}, p.Notes...),
 	}
 	if a := p.Ask; a != nil {
@@ -67,14 +67,14 @@ func finite(i stats.Interval) *stats.Interval {
 	return &stats.Interval{Value: bound(i.Value), Low: bound(i.Low), High: bound(i.High)}
 }
 
-func choiceJSON(c tune.Choice) schema.TuneChoice {
+func choiceJSON(c tune.Choice, today gcmodel.Setting) schema.TuneChoice {
 	out := schema.TuneChoice{Knob: string(c.Knob), Refused: c.Refused, Why: c.Why, Saves: c.Saves, Costs: c.Costs,
 		Others: []schema.TuneOther{}}
 	if c.Refused == "" {
 		q := pointJSON(c.Point)
 		out.Point = &q
 		if c.Knob != tune.KnobNone {
-			d := tune.Deploy(c.Point.Forecast.Setting)
+			d := tune.Deploy(c.Point.Forecast.Setting, today)
 			out.Deploy = &schema.TuneDeployment{Env: d.Env, Dockerfile: d.Dockerfile, Kubernetes: d.Kubernetes,
 				Go: d.Go}
 		}

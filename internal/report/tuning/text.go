@@ -78,7 +78,7 @@ func choice(t *term.Page, p *tune.Plan) {
 	f := c.Point.Forecast
 	t.Prose("  ", fmt.Sprintf("predicted: collector %s, largest heap %s, resident %s; saves %s of CPU",
 		shareInterval(f.Collector), sizeInterval(f.Peak), sizeInterval(f.RSS), share(c.Saves)), term.Normal)
-	d := tune.Deploy(c.Point.Forecast.Setting)
+	d := tune.Deploy(c.Point.Forecast.Setting, p.Today.Forecast.Setting)
 	t.Blank()
 	if len(d.Env) > 0 {
 		t.Linef("  environment  %s", strings.Join(d.Env, " "))
