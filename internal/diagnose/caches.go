@@ -10,17 +10,6 @@ import (
 	"github.com/heaptrim/heaptrim/internal/stats"
 )
 
-const (
-	// dearerFaults is the largest ratio of the cost of a page fault to that measured on an
-	// idle machine: by perf, 1.3 times in a program of the lab that faults on two
-	// processors.
-	dearerFaults = 1.5
-	// leastPage is the smallest page of the systems that Go runs on, in bytes, and
-	// startFaults are the page faults of a test binary that does hardly anything.
-	leastPage   = 4 << 10
-	startFaults = 700
-)
-
 // A site allocates fresh memory. Each of its cache lines causes a cache miss and evicts
 // another line, which the program may have used again. The samples of these misses are in
 // the program's own code, so no column of the site has them, but they disappear with the
@@ -45,7 +34,7 @@ func (r *runCosts) aftermath() stats.Interval {
 	if c == nil || r.cpu.charged <= 0 || r.CPU.Period <= 0 {
 		return stats.Interval{}
 	}
-	perCycle := float64(len(r.Collector.Automatic())) * r.counts.CyclesUnprofiled() / (r.cpu.charged * r.CPU.Period) / 1e9
+	perCycle := float64(len(r.Collector.Automatic())) / (r.cpu.charged * r.CPU.Period) / 1e9
 	whole := c.NS.Scale(perCycle)
 	// No share includes idle marking, but the CPU time of the process does.
 	shown := r.cpu.collected.Value + r.assists() +
@@ -127,29 +116,4 @@ func (r *runCosts) unsampledTimes() []BucketTime {
 		}
 	}
 	return out
-}
-
-// ownFaults is the share of CPU of page faults in the program's own code that a number of
-// bytes of large objects cause, of the work behind the allocation columns; zero if it was
-// not measured. The first fault of each page of the heap, and those at the start of the
-// process, are not included.
-func (r *runCosts) ownFaults(large float64) stats.Interval {
-	alone, _, ok := r.counts.Faults(r.Run.PageFault)
-	all := r.AllBytes()
-	if !ok || large <= 0 || all <= 0 || r.cpu.charged <= 0 || r.CPU.Period <= 0 {
-		return stats.Interval{}
-	}
-	peak := 0.0
-	for _, c := range r.Collector.Automatic() {
-		peak = math.Max(peak, float64(c.HeapEnd))
-	}
-	again := math.Max(
-		0, alone*r.counts.Unprofiled.Ops-r.counts.Unprofiled.Processes*(peak/leastPage+startFaults),
-	) / r.counts.Unprofiled.Ops
-	share := math.Min(large/all, 1)
-	perNS := again * r.counts.Profiled.Ops * share / 1e9 / (r.cpu.charged * r.CPU.Period)
-	most := r.cpu.buckets[stack.BucketApp] / r.cpu.charged * share
-	ns := r.Run.PageFault.NS
-	return stats.Interval{Value: math.Min(perNS*ns.Value, most), Low: 0,
-		High: math.Min(perNS*ns.High*dearerFaults, most)}
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/diagnose/stack"
 	"github.com/heaptrim/heaptrim/internal/evidence"
-	"github.com/heaptrim/heaptrim/internal/stats"
 )
 
 // TestProfilePace: the collector's samples of a benchmark count for as many
@@ -109,76 +108,4 @@ func checkWeights(t *testing.T, d *Session) {
 	if err != nil || math.Abs(derived) > 10 || math.Abs(walked) > 10 {
 		t.Errorf("the derived profile lacks %v ns, the stacks %v: %v", derived, walked, err)
 	}
-}
-
-// TestAlone: where the work was run alone, too, the collector's samples count for what
-// the runtime accounts to it there, and the allocator's for the page faults.
-func TestAlone(t *testing.T) {
-	const site = "runtime.mallocgc runtime.newobject example.com/m.A main.main"
-	// alone and seen are of 1000 and 500 operations.
-	f := func(alone, seen evidence.Part, fault *evidence.PageFault, collector, touched float64, known bool) {
-		t.Helper()
-		r := newRecording(t)
-		r.run = r.w.Run(evidence.Run{Name: "BenchmarkA", Loops: []evidence.Loop{{File: "a_test.go", First: 1, Last: 9}},
-			PageFault: fault})
-		text := func(w io.Writer) error {
-			_, err := fmt.Fprintln(w, "BenchmarkA-2 500 24000000 ns/op")
-			return err
-		}
-		r.add(evidence.Part{Path: "timing.txt", Kind: evidence.KindBench, Pass: evidence.PassTiming, Ops: 500,
-			Wall: 10 * time.Second}, text)
-		seen.Pass, seen.Ops = evidence.PassTiming, 500
-		r.cpuOf(seen, []sample{
-			{"runtime.scanobject runtime.gcDrainMarkWorkerDedicated runtime.gcBgMarkWorker", []int64{0, 200e7}},
-			{"example.com/m.Work main.main", []int64{0, 500e7}},
-			{site, []int64{0, 100e7}},
-			{"runtime.memclrNoHeapPointers " + site, []int64{0, 50e7}},
-		})
-		r.snapshot([]sample{{site, []int64{10, 1000, 5, 500}}})
-		r.snapshot([]sample{{site, []int64{40, 4000, 5, 500}}})
-		r.add(evidence.Part{Path: "gc.txt", Kind: evidence.KindBench, Pass: "service", Ops: 500,
-			Wall: 10 * time.Second}, text)
-		r.cyclesOf(evidence.Part{Ops: 500, Wall: 11 * time.Second}, 100, 10)
-		alone.Path, alone.Kind, alone.Pass, alone.Ops = "alone.txt", evidence.KindBench, evidence.PassAlone, 1000
-		r.add(alone, text)
-		d := r.diagnose()
-		run := d.runs[0]
-		for b, n := range map[stack.Bucket]float64{stack.BucketMarkDedicated: 200 * collector, stack.BucketApp: 500,
-			stack.BucketMalloc: 100 * touched, stack.BucketZeroing: 50 * touched} {
-			if got := run.cpu.buckets[b]; math.Abs(got-n) > 1e-6 {
-				t.Errorf("%+v alone, %+v seen: %s has %v samples, want %v", alone, seen, stack.BucketInfo[b].Name, got,
-					n)
-			}
-		}
-		if d.Diagnosis().Totals.Samples != 850 {
-			t.Errorf("%+v alone, %+v seen: %d samples, want 850", alone, seen, d.Diagnosis().Totals.Samples)
-		}
-		if got := d.Diagnosis().Runs[0].PageFaults; (got != nil) != known || got != nil &&
-			(got.FaultScale != run.counts.FaultScale || got.NS != fault.NS) {
-			t.Errorf("%+v alone, %+v seen: page faults %+v", alone, seen, got)
-		}
-		checkSums(t, d)
-		checkWeights(t, d)
-	}
-	use := func(cycles, faults int64, collector, cpu time.Duration) evidence.Part {
-		return evidence.Part{Cycles: cycles, MinorFaults: faults, Collector: collector, Profiled: cpu}
-	}
-	sec := time.Second
-	fault := &evidence.PageFault{Pages: 9, NS: stats.Interval{Value: 1000, Low: 900, High: 1100}}
-	// A collector of 3 s beside 15 of all else, and of 2 beside 5 or 6.
-	all := 8500 * time.Millisecond // what the samples are
-	f(use(400, 1e6, 3*sec, 19*sec), use(200, 3e6/2, 2*sec, all), fault, 0.5, 1-1.0/1.5, true)
-	f(use(400, 1e6, 3*sec, 19*sec), use(200, 5e5, 2*sec, all), fault, 0.6, 1, true)
-	f(use(400, 2e6, 3*sec, 20*sec), use(200, 5e5, 2*sec, all), fault, 0.6, 1+0.5/1.5, true)
-	// More faults than the allocator can have met leave a quarter of it.
-	f(use(400, 0, 3*sec, 18*sec), use(200, 3e6, 2*sec, all), fault, 0.35, 0.25, true)
-	f(use(400, 1e6, 3*sec, 18*sec), use(200, 9e6, 2*sec, all), fault, 1, 1, false) // more than the process had time for
-	// Without what a fault costs, or a process's time, or the account, by what there is.
-	f(use(400, 1e6, 3*sec, 18*sec), use(200, 3e6/2, 2*sec, all), nil, 0.65, 1, false)
-	f(use(400, 1e6, 3*sec, 0), use(100, 3e6/2, 2*sec, all), fault, 2, 1, false)
-	f(use(400, 1e6, 0, 18*sec), use(100, 1e6, 2*sec, all), nil, 2, 1, false)
-	f(use(400, 1e6, 3*sec, sec), use(100, 1e6, 2*sec, all), nil, 2, 1, false)
-	f(use(0, 1e6, 3*sec, 18*sec), use(100, 3e6/2, 2*sec, all), fault, 1, 1, false)
-	f(use(19, 1e6, 3*sec, 18*sec), use(100, 3e6/2, 2*sec, all), fault, 1, 1, false) // too few
-	f(use(400, 1e6, 8*sec, 9*sec), use(100, 3e6/2, sec, all), nil, 1, 1, false)     // not believed
 }

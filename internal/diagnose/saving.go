@@ -74,26 +74,22 @@ type effect struct {
 
 // saving is the share of this run's CPU that the cuts save: their direct cost, the
 // collector's cost by the model's what-if, which includes changes of regime, and the cache
-// misses and page faults that their fresh memory causes in the program's own code. Assists
+// misses that their fresh memory causes in the program's own code. Assists
 // are part of the collector there: their number depends on the cycles.
 func (r *runCosts) saving(cuts []siteCut) effect {
 	e := r.withoutCaches(cuts)
-	bytes, large := 0.0, 0.0
+	bytes := 0.0
 	for _, c := range cuts {
 		bytes += math.Max(c.site.Bytes, 0) * c.Bytes
-		large += math.Max(c.site.Bytes, 0) * c.Bytes * c.site.LargeShare()
 	}
-	fresh, after, faults := r.caches(bytes), r.aftermath().Scale(e.collector), r.ownFaults(large)
+	fresh, after := r.caches(bytes), r.aftermath().Scale(e.collector)
 	if fresh.High > 0 {
 		e.basis += "; with cache misses on its fresh memory, as measured on the machine"
 	}
 	if after != (stats.Interval{}) {
 		e.basis += "; with what collections cost the program, by a run at two settings of GOGC"
 	}
-	if faults != (stats.Interval{}) {
-		e.basis += "; with page faults of its large objects, from their number and the time of one on the machine"
-	}
-	e.caches = fresh.Add(after).Add(faults)
+	e.caches = fresh.Add(after)
 	e.cpu = e.cpu.Add(e.caches).Clip(-1, 1)
 	return e
 }

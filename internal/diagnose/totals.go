@@ -208,11 +208,6 @@ func summaries(runs []*runCosts) []finding.RunSummary {
 		if r.counts.CycleKnown {
 			s.CycleScale = r.counts.CycleScale
 		}
-		if alone, seen, ok := r.counts.Faults(r.Run.PageFault); ok {
-			s.PageFaults = &finding.PageFaults{
-				Unprofiled: alone, Profiled: seen, NS: r.Run.PageFault.NS, FaultScale: r.counts.FaultScale,
-			}
-		}
 		if r.cpu.charged > 0 {
 			s.MemoryShare, _ = meanShare(
 				[]*runCosts{r}, func(b stack.Bucket) bool {

@@ -135,9 +135,6 @@ type Run struct {
 	// CycleCost is what one collection costs the process, by a run of the same
 	// work at two paces; nil where it was not measured.
 	CycleCost *CycleCost `json:"cycle_cost,omitempty"`
-	// PageFault is what it costs the machine of the recording when a process touches a page that
-	// has no memory yet; nil when not measured.
-	PageFault *PageFault `json:"page_fault,omitempty"`
 }
 
 // CacheLine is the size in bytes of a line of the caches, as fresh memory is
@@ -159,12 +156,6 @@ type CacheMiss struct {
 	UseNS float64 `json:"use_ns"`
 }
 
-// PageFault is what the first touch of a page costs, measured after the run.
-type PageFault struct {
-	Pages int            `json:"pages"` // that were timed
-	NS    stats.Interval `json:"ns"`    // time of one page in nanoseconds: the median, and the quartiles
-}
-
 // CycleCost is what one collection cycle costs a process in processor time, the
 // collector's own work and what the program waits for because of it.
 type CycleCost struct {
@@ -178,7 +169,6 @@ const (
 	PassTiming     = "timing"
 	PassAllocation = "allocation"
 	PassCollector  = "gc"
-	PassAlone      = "alone"   // the same work without a profile
 	PassService    = "service" // a window of a live service
 	PassTrace      = "trace"
 	PassCode       = "code"  // what is known of the binary

@@ -109,19 +109,9 @@ type RunSummary struct {
 	MemoryShare     stats.Interval
 	CPUSecondsPerOp float64
 	RequestsPerSec  float64
-	// weight of a collector sample, because a CPU profile changes how often a program
-	// collects; 0 if unknown
+	// weight of a collector sample, because a CPU profile changes how often a program collects; 0 if
+	// unknown
 	CycleScale float64
-	PageFaults *PageFaults         // nil if unknown
 	CycleCost  *evidence.CycleCost // cost of a collection by runs with two GOGC values; nil if not measured
 	FreshLine  *evidence.CacheMiss // cache-miss cost of fresh memory for a program of this shape; nil if not measured
-}
-
-// PageFaults compares the page faults of a benchmark's profiled run with those of an
-// unprofiled run of the same work.
-type PageFaults struct {
-	Unprofiled, Profiled float64        // per operation
-	NS                   stats.Interval // cost of one fault on this machine
-	// weight of a sample in the allocator's code that touches fresh pages first
-	FaultScale float64
 }

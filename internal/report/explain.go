@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
@@ -143,8 +142,8 @@ func (e *explainer) cost() {
 	e.profiling()
 }
 
-// profiling shows the factors that correct samples for the profile's own effect on
-// the program, if they are more than a few per cent.
+// profiling shows the factor that corrects samples for the profile's own effect on the program,
+// if it is more than a few per cent.
 func (e *explainer) profiling() {
 	much := func(times float64) bool { return schema.Finite(times) && times > 0 && math.Abs(times-1) >= 0.05 }
 	for _, r := range e.rep.Diagnosis.Runs {
@@ -163,12 +162,6 @@ func (e *explainer) profiling() {
 				term.Dim,
 			)
 		}
-		if c := r.PageFaults; c != nil && much(c.FaultScale) {
-			e.p.Prose("  ", fmt.Sprintf("The program has %s page faults per operation without a profile and %s in "+
-				"the profiled run, each of about %.1f µs. The allocator's samples are scaled by %.2f for that.",
-				unit.FormatScaled(c.Unprofiled), unit.FormatScaled(c.Profiled), c.NS.Value/1000, c.FaultScale),
-				term.Dim)
-		}
 	}
 }
 
@@ -180,19 +173,6 @@ func (e *explainer) caches() (texts []string) {
 	for _, r := range e.rep.Diagnosis.Runs {
 		if r.Name != e.f.Run {
 			continue
-		}
-		if c := r.PageFaults; c != nil && known(c.NS) && slices.ContainsFunc(
-			e.f.Allocation.Sizes, func(s finding.SizeCount) bool { return s.Size > finding.LargestSmall },
-		) {
-			texts = append(
-				texts,
-				fmt.Sprintf(
-					"Memory that was returned to the system costs a page fault for each page when it is used again: "+
-						"%.1f µs "+
-						"on this machine. For objects above 32 KiB these faults occur in the program's own code.",
-					c.NS.Value/1000,
-				),
-			)
 		}
 		if c := r.FreshLine; c != nil && known(c.NS) {
 			texts = append(texts, fmt.Sprintf("Each cache line of fresh memory (%d bytes) causes a cache miss and "+

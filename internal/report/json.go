@@ -260,13 +260,6 @@ func newRun(rep *finding.Report, r finding.RunSummary) schema.RunSummary {
 	if c := r.CycleCost; c != nil && schema.Finite(c.Times) {
 		cycle = &schema.CycleCost{Pairs: c.Pairs, Times: c.Times, NS: schema.NewInterval(c.NS, true)}
 	}
-	var faults *schema.PageFaults
-	if c := r.PageFaults; c != nil {
-		faults = &schema.PageFaults{
-			AlonePerOp: schema.Number(c.Unprofiled, true), ProfiledPerOp: schema.Number(c.Profiled, true),
-			NS: schema.NewInterval(c.NS, true), SamplesCount: schema.Positive(c.FaultScale),
-		}
-	}
 	return schema.RunSummary{
 		Name: r.Name, Package: r.Package, Ops: schema.Positive(float64(r.Ops)), NsPerOp: schema.Positive(r.NsPerOp),
 		BytesPerOp: schema.Number(r.BytesPerOp, ops), AllocsPerOp: schema.Number(
@@ -278,7 +271,7 @@ func newRun(rep *finding.Report, r finding.RunSummary) schema.RunSummary {
 			r.CPUSecondsPerOp,
 		), RequestsPerS: schema.Positive(
 			r.RequestsPerSec,
-		), ProfilePace: schema.Positive(r.CycleScale), PageFaults: faults, FreshLine: line, CycleCost: cycle,
+		), ProfilePace: schema.Positive(r.CycleScale), FreshLine: line, CycleCost: cycle,
 	}
 }
 

@@ -283,20 +283,19 @@ type (
 	}
 
 	RunSummary struct {
-		Name            string      `json:"name"`
-		Package         string      `json:"package"`
-		Ops             *float64    `json:"ops"`
-		NsPerOp         *float64    `json:"ns_per_op"`
-		BytesPerOp      *float64    `json:"bytes_per_op"`
-		AllocsPerOp     *float64    `json:"allocs_per_op"`
-		CyclesPerKiloOp *float64    `json:"cycles_per_1000_ops"`
-		MemoryShare     *Interval   `json:"memory_share"`
-		CPUSecondsPerOp *float64    `json:"cpu_seconds_per_op"`
-		RequestsPerS    *float64    `json:"requests_per_s"`
-		ProfilePace     *float64    `json:"profile_pace"`
-		PageFaults      *PageFaults `json:"page_faults"`
-		FreshLine       *FreshLine  `json:"fresh_line"`
-		CycleCost       *CycleCost  `json:"cycle_cost"`
+		Name            string     `json:"name"`
+		Package         string     `json:"package"`
+		Ops             *float64   `json:"ops"`
+		NsPerOp         *float64   `json:"ns_per_op"`
+		BytesPerOp      *float64   `json:"bytes_per_op"`
+		AllocsPerOp     *float64   `json:"allocs_per_op"`
+		CyclesPerKiloOp *float64   `json:"cycles_per_1000_ops"`
+		MemoryShare     *Interval  `json:"memory_share"`
+		CPUSecondsPerOp *float64   `json:"cpu_seconds_per_op"`
+		RequestsPerS    *float64   `json:"requests_per_s"`
+		ProfilePace     *float64   `json:"profile_pace"`
+		FreshLine       *FreshLine `json:"fresh_line"`
+		CycleCost       *CycleCost `json:"cycle_cost"`
 	}
 
 	FreshLine struct {
@@ -305,13 +304,6 @@ type (
 		FreshBytes int64     `json:"fresh_bytes"`
 		NS         *Interval `json:"ns"`
 		UseNS      *float64  `json:"use_ns"`
-	}
-
-	PageFaults struct {
-		AlonePerOp    *float64  `json:"alone_per_op"`
-		ProfiledPerOp *float64  `json:"profiled_per_op"`
-		NS            *Interval `json:"ns"`
-		SamplesCount  *float64  `json:"samples_count"`
 	}
 
 	CycleCost struct {

@@ -24,16 +24,12 @@ type Correction struct {
 func List() []Correction {
 	return []Correction{
 		{
-			"cycle-scale", "a CPU profile changes how often a program collects and how long a collection takes",
+			"cycle-scale", "a CPU profile changes how often a program collects",
 			"collections counted by the runtime, profiled and not", cycleScale,
 		},
 		{
 			"set-up", "background work of the collector that a benchmark's set-up caused is in its samples",
 			"a log of the collector", setUp,
-		},
-		{
-			"fault-scale", "a CPU profile changes how often a program with a small heap meets fresh pages",
-			"page faults of the same work without a profile, and their cost", faultScale,
 		},
 		{
 			"scheduler", "collections put threads to sleep and wake them, which looks like scheduling",
@@ -62,11 +58,9 @@ type Result struct {
 
 	CycleScale  float64 // weight of a sample of the collector; 1 when not known
 	CycleKnown  bool
-	FaultScale  float64 // weight of a sample of code that touches fresh pages; 1 when not known
+	profiled    float64 // cycles of the profiled processes; 0 when not known or not believed
 	ForCycles   float64 // share of the scheduler's samples that collections cause
 	Tiny        run.TinyScale
-	Profiled    Use // what the processes used while samples were taken
-	Unprofiled  Use // and the same work without a profile; zero when not known
 	Warnings    []string
 	setUpBursts float64 // samples of set-up in burst buckets
 }
@@ -79,7 +73,7 @@ type Options struct {
 
 // Apply corrects a run.
 func Apply(d *run.Data, o Options) *Result {
-	r := &Result{d: d, processors: o.Processors, CycleScale: 1, FaultScale: 1}
+	r := &Result{d: d, processors: o.Processors, CycleScale: 1}
 	for b := range r.kept {
 		r.kept[b], r.scale[b] = 1, 1
 	}
@@ -134,13 +128,13 @@ func (r *Result) Samples() float64 {
 
 // Line is the CPU time of a line and its callees, in samples.
 func (r *Result) Line(l *run.Line) float64 {
-	return l.CPU[stack.Plain] + l.CPU[stack.Fresh]*r.FaultScale + l.CPU[stack.Collecting]*r.CycleScale
+	return l.CPU[stack.Plain] + l.CPU[stack.Collecting]*r.CycleScale
 }
 
 // Sign is the CPU time that shows a sign, in samples.
 func (r *Result) Sign(s stack.Sign) float64 {
 	n := r.d.Signs.Samples[s]
-	return n[stack.Plain] + n[stack.Fresh] + n[stack.Collecting]*r.CycleScale
+	return n[stack.Plain] + n[stack.Collecting]*r.CycleScale
 }
 
 // backgroundBuckets are the collector's work on its own goroutines, whose

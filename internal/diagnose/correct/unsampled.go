@@ -71,8 +71,8 @@ func schedulerForCycles(r *Result) {
 // CyclesProfiled is the number of cycles while CPU samples were taken. If that was not
 // counted, a benchmark's log covers the same work, a service's another window.
 func (r *Result) CyclesProfiled() float64 {
-	if r.Profiled.cycles > 0 {
-		return r.Profiled.cycles
+	if r.profiled > 0 {
+		return r.profiled
 	}
 	d := r.d
 	n := float64(d.Collector.All)

@@ -207,19 +207,3 @@ func Top[K ~string](votes map[K]float64) K {
 	}
 	return best
 }
-
-// LargeShare is the share of the site's bytes that are in large objects; 0 when
-// their sizes are not known.
-func (t *Site) LargeShare() float64 {
-	large, all := 0.0, 0.0
-	for _, c := range t.SizeCounts() {
-		all += float64(c.Size) * c.Objects
-		if c.Size > finding.LargestSmall {
-			large += float64(c.Size) * c.Objects
-		}
-	}
-	if all <= 0 {
-		return 0
-	}
-	return large / all
-}

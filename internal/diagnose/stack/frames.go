@@ -5,7 +5,6 @@
 package stack
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 
@@ -55,22 +54,14 @@ type Class int
 // The classes.
 const (
 	Plain      Class = iota
-	Fresh            // code that touches fresh pages first: the allocator
 	Collecting       // work in proportion to the number of collections
 	ClassCount       // how many there are
 )
 
-// FreshBuckets are those of class Fresh. Some pages are first touched by the
-// program, which does not show.
-var FreshBuckets = []Bucket{BucketMalloc, BucketZeroing, BucketGrowCopy, BucketConvert}
-
 // Class returns the class of a bucket.
 func (b Bucket) Class() Class {
-	switch {
-	case BucketInfo[b].Collector || b == BucketAssist || b == BucketMarkIdle:
+	if BucketInfo[b].Collector || b == BucketAssist || b == BucketMarkIdle {
 		return Collecting
-	case slices.Contains(FreshBuckets, b):
-		return Fresh
 	}
 	return Plain
 }

@@ -80,10 +80,7 @@ func Record(ctx context.Context, o Options, w *bundle.Writer) error {
 	if err := after.Code(ctx, w, r.binaryOf); err != nil {
 		return err
 	}
-	if err := after.CacheMisses(ctx, w, recorded, o.Progress); err != nil {
-		return err
-	}
-	return after.PageFault(ctx, w)
+	return after.CacheMisses(ctx, w, recorded, o.Progress)
 }
 
 // binaryOf returns the test binary of a run's package.

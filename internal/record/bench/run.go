@@ -275,7 +275,7 @@ func (r *benchRecorder) record(ctx context.Context, p planned) error {
 		id: r.w.Run(evidence.Run{Name: p.name, Package: pkg.ImportPath, Loops: pkg.source.loops}),
 	}
 	for range r.o.Count {
-		for _, pass := range []func(context.Context) error{b.timing, b.allocation, b.collector, b.alone, b.paces} {
+		for _, pass := range []func(context.Context) error{b.timing, b.allocation, b.collector, b.paces} {
 			if err := pass(ctx); err != nil {
 				return err
 			}
@@ -528,4 +528,11 @@ func (b *benchRun) collector(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// withUse adds what the process used, as the recorder reports it.
+func withUse(p evidence.Part, use recorder.Result) evidence.Part {
+	p.Profiled, p.MinorFaults, p.Sleeps, p.Cycles, p.Collector = use.Profiled, use.Faults, use.Sleeps, use.Cycles,
+		use.Collector
+	return p
 }
