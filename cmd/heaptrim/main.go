@@ -13,6 +13,8 @@ import (
 	"runtime/debug"
 	"strings"
 	"syscall"
+
+	"github.com/heaptrim/heaptrim/internal/report/term"
 )
 
 // Exit codes.
@@ -95,11 +97,20 @@ func exitCode(c verb, err error, std stdio) int {
 		return exitFindings
 	case errors.Is(err, errUsage):
 		text := strings.TrimPrefix(err.Error(), errUsage.Error()+": ")
-		fmt.Fprintf(std.err, "heaptrim %s: %s\nrun 'heaptrim %s -h' for help\n", c.name, text, c.name)
+		fmt.Fprintf(std.err, "heaptrim %s: %s\nrun 'heaptrim %s -h' for help\n", c.name, harmless(text), c.name)
 		return exitUsage
 	}
-	fmt.Fprintf(std.err, "heaptrim %s: %v\n", c.name, err)
+	fmt.Fprintf(std.err, "heaptrim %s: %s\n", c.name, harmless(err.Error()))
 	return exitFailed
+}
+
+// harmless cleans each line of a message, which may hold names and output of others.
+func harmless(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, l := range lines {
+		lines[i] = strings.ReplaceAll(term.Clean(l), `\t`, "\t")
+	}
+	return strings.Join(lines, "\n")
 }
 
 // isHelp reports whether a command's name asks for help: the verb itself, or a

@@ -79,7 +79,7 @@ func (p *progress) tick() {
 func (p *progress) Printf(format string, args ...any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.line = fmt.Sprintf(format, args...)
+	p.line = harmless(fmt.Sprintf(format, args...))
 	p.draw()
 }
 

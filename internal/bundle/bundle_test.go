@@ -122,6 +122,9 @@ func TestOpenRefusesManifest(t *testing.T) {
 	for _, field := range []string{"rate", "ops", "wall_ns", "cpu_ns", "profiled_cpu_ns", "minor_faults", "sleeps", "cycles", "collector_cpu_ns", "peak_rss_bytes"} {
 		f(part(`{"path":"x","`+field+`":-1}`), "negative", `"x"`)
 	}
+	for _, field := range []string{"minor_faults", "sleeps", "cycles"} {
+		f(part(`{"path":"x","profiled_cpu_ns":1000000000,"`+field+`":9000000000000000000}`), field, `"x"`, "not plausible")
+	}
 	loop := func(lines string) string {
 		return head + `"runs":[{"name":"r","parts":[],"loops":[{"file":"a_test.go",` + lines + `}]}]}`
 	}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
 )
@@ -174,6 +175,23 @@ func checkPart(p evidence.Part) error {
 	}
 	if p.Rate < 0 || p.Ops < 0 || p.Wall < 0 || p.CPU < 0 || p.Profiled < 0 || p.MinorFaults < 0 || p.Sleeps < 0 || p.Cycles < 0 || p.Collector < 0 || p.PeakRSS < 0 {
 		return fmt.Errorf("part %q holds a negative quantity", p.Path)
+	}
+	return checkCounts(p)
+}
+
+// leastEvent is less CPU time than any thread needs to sleep and wake, any page fault, or any
+// collection.
+const leastEvent = 100 * time.Nanosecond
+
+// checkCounts refuses counts of events for which the process had no time.
+func checkCounts(p evidence.Part) error {
+	for _, c := range []struct {
+		name string
+		n    int64
+	}{{"sleeps", p.Sleeps}, {"minor_faults", p.MinorFaults}, {"cycles", p.Cycles}} {
+		if p.Profiled > 0 && c.n > int64(p.Profiled/leastEvent) {
+			return fmt.Errorf("part %q holds %d %s in %v of CPU time, which is not plausible", p.Path, c.n, c.name, p.Profiled)
+		}
 	}
 	return nil
 }

@@ -129,6 +129,7 @@ func notes(rep *finding.Report, k known, ranks *term.Column) []string {
 		out,
 		"-explain N shows one row in full: why it is on the heap, other cures, stacks, source. For a cure in general: "+
 			"heaptrim explain CODE.",
+		"Exit code 3 says that there are findings; nothing failed.",
 	)
 }
 

@@ -76,6 +76,7 @@ func (s Summary) checked() (Summary, bool) {
 			*d = 0
 		}
 	}
+	s.ordered()
 	if s.Requests == 0 && s.Failed == 0 {
 		return Summary{}, false
 	}
@@ -99,4 +100,16 @@ func spell(v float64, unit string) (time.Duration, bool) {
 		return 0, false
 	}
 	return time.Duration(v * float64(u)), true
+}
+
+// ordered drops all quantiles if one is below a lower one: then they are not what they seem.
+func (s *Summary) ordered() {
+	last := time.Duration(0)
+	for _, d := range []time.Duration{s.P50, s.P90, s.P99, s.Max} {
+		if d > 0 && d < last {
+			s.P50, s.P90, s.P99, s.Max = 0, 0, 0, 0
+			return
+		}
+		last = max(last, d)
+	}
 }

@@ -154,6 +154,21 @@ func TestShare(t *testing.T) {
 }
 
 // TestHostile: what no load tool means is not taken for a figure.
+// TestOrder: quantiles that fall are none.
+func TestOrder(t *testing.T) {
+	text := "Summary:\n  Requests/sec:\t100.0\n\nLatency distribution:\n  50%% in %s secs\n  90%% in %s secs\n  99%% in %s secs\n\n" +
+		"Status code distribution:\n  [200]\t1000 responses\n"
+	for _, c := range []struct {
+		p50, p90, p99 string
+		known         bool
+	}{{"0.0010", "0.0020", "0.0030", true}, {"0.0010", "0.0010", "0.0010", true}, {"0.0030", "0.0020", "0.0010", false}, {"0.0010", "0.0030", "0.0020", false}} {
+		s, ok := loadlog.Read(fmt.Appendf(nil, text, c.p50, c.p90, c.p99))
+		if !ok || s.Requests != 1000 || (s.P50 > 0) != c.known || (s.P99 > 0) != c.known {
+			t.Errorf("%+v: %+v, %v", c, s, ok)
+		}
+	}
+}
+
 func TestHostile(t *testing.T) {
 	f := func(output string) {
 		t.Helper()
