@@ -79,9 +79,11 @@ func leavesOwnCode(_ *candidate, p *allocated) bool {
 	return false
 }
 
-// leavesForGood is leavesOwnCode, unless only a branch without cost hands the object out.
+// leavesForGood is leavesOwnCode, unless only a branch without cost hands the object out, or
+// the function that makes it returns it straight to other code, which a value would serve too.
 func leavesForGood(c *candidate, p *allocated) bool {
-	return leavesOwnCode(c, p) && c.coldEscape() == 0
+	straight := p.Life.End == finding.EndResult && p.Life.Frame == 0 && p.Expr != nil
+	return leavesOwnCode(c, p) && !straight && c.coldEscape() == 0
 }
 
 func usedAsInterface(_ *candidate, p *allocated) bool {

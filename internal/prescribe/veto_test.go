@@ -16,6 +16,7 @@ func TestVetoes(t *testing.T) {
 	dies, result := finding.Life{End: finding.EndFrame}, finding.Life{End: finding.EndResult}
 	shared, stored := finding.Life{End: finding.EndShared}, finding.Life{End: finding.EndStored}
 	receiver := finding.Life{End: finding.EndStored, Receiver: true}
+	up := finding.Life{End: finding.EndResult, Frame: 1}
 	boxed := finding.Life{End: finding.EndFrame, Boxed: true}
 	large := finding.Cost{Objects: stats.Exact(1), Bytes: stats.Exact(8 << 10)}
 	for _, c := range []struct {
@@ -35,7 +36,7 @@ func TestVetoes(t *testing.T) {
 		{"reuse-buffer", part(finding.KindMake, "", result), true},
 		{"keep-on-stack", part(finding.KindNew, "", dies), false},
 		{"keep-on-stack", part(finding.KindNew, "", boxed), true},
-		{"keep-on-stack", part(finding.KindNew, "", result), true},
+		{"keep-on-stack", part(finding.KindNew, "", up), true},
 		{"avoid-conversion", part(finding.KindConversion, "", dies), false},
 		{"avoid-conversion", part(finding.KindConversion, "", finding.Life{}), true},
 		{"avoid-conversion", part(finding.KindConversion, "", result), true},
