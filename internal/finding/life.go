@@ -7,6 +7,7 @@ type Life struct {
 	Function string // of that frame
 	Holder   string // what keeps them, where End is EndStored; may be empty
 	Receiver bool   // the holder is the receiver of the outermost method
+	Given    bool   // the holder is another parameter of the outermost function
 	Field    string // field that they are stored in on the way; empty for none
 	Boxed    bool   // on the way they become interface values
 	Unknown  string // what could not be seen through, where End is EndUnknown

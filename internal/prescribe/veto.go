@@ -48,12 +48,19 @@ func ends(e finding.End) func(*candidate, *allocated) bool {
 	return func(_ *candidate, p *allocated) bool { return p.Life.End == e }
 }
 
-// stored reports whether the memory is kept. What a library object makes for itself with its
-// first use and again in each operation belongs to an object that is made in each, wherever
-// that is held.
+// stored reports whether the memory is kept. Two things are not, wherever they are held: what a
+// library object makes for itself with its first use and again in each operation, for then
+// it is made in each; and large memory that is handed to a caller's own container, and that
+// the heap profiles show to be dead soon.
 func stored(c *candidate, p *allocated) bool {
-	again := c.Finding.Lifetime.Class == finding.LifetimeShort || c.perOp(p) >= 0.5
-	return p.Life.End == finding.EndStored && !(life.OwnMemory(plainName(p.Via)) && again)
+	soon := c.Finding.Lifetime.Class == finding.LifetimeShort
+	switch {
+	case p.Life.End != finding.EndStored:
+		return false
+	case life.OwnMemory(plainName(p.Via)):
+		return !soon && c.perOp(p) < 0.5
+	}
+	return !(p.Life.Given && soon && c.blockSize() >= bigObject)
 }
 
 // storedElsewhere reports whether the memory is kept, other than by the receiver, who can

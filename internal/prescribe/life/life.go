@@ -150,6 +150,7 @@ func last(l finding.Life, out *outcome, fn *ssa.Function) finding.Life {
 		if out.params&bit(i) != 0 {
 			l.Holder = p.Name()
 			l.Receiver = i == 0 && fn.Signature.Recv() != nil
+			l.Given = !l.Receiver
 			break
 		}
 	}
