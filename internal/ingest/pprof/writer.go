@@ -43,10 +43,9 @@ type Writer struct {
 	locations map[string]uint64 // by the bytes of their encoded lines
 }
 
-type functionKey struct {
-	name, file string
-	startLine  int
-}
+// functionKey identifies a function. Its start line is no part of it: some profiles lack it,
+// and viewers would show one function as two.
+type functionKey struct{ name, file string }
 
 // All locations lie in one made-up mapping, which says that the profile is
 // symbolised already.
@@ -122,7 +121,8 @@ func (w *Writer) valueType(field int, t evidence.ValueType) {
 
 // Add writes one sample. Each element of stack is one physical frame, leaf
 // first, with the calls that were inlined there, innermost first, as in
-// evidence.Location; Frame.Inlined is not looked at. Values has one element per
+// evidence.Location; Frame.Inlined is not looked at. A function keeps the start
+// line that it has first. Values has one element per
 // Header.Types. Neither is kept. An error is final.
 func (w *Writer) Add(stack [][]evidence.Frame, values []int64) error {
 	if w.closed {
@@ -214,7 +214,7 @@ func (w *Writer) location(frames []evidence.Frame) (uint64, error) {
 }
 
 func (w *Writer) function(f evidence.Frame) uint64 {
-	key := functionKey{f.Function, f.File, f.StartLine}
+	key := functionKey{f.Function, f.File}
 	if id, ok := w.functions[key]; ok {
 		return id
 	}

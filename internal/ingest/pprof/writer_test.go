@@ -96,6 +96,19 @@ func TestWriter(t *testing.T) {
 	}
 }
 
+// TestWriterStartLines: a function is one, though some of its frames lack the start line.
+func TestWriterStartLines(t *testing.T) {
+	f := evidence.Frame{Function: "m.f", File: "/m/f.go", Line: 7, StartLine: 5}
+	bare := f
+	bare.StartLine, bare.Line = 0, 8
+	g, err := profile.ParseData(write(t, writerHeader, []sample{
+		{stack: [][]evidence.Frame{{f}}, values: []int64{1, 1}}, {stack: [][]evidence.Frame{{bare}}, values: []int64{1, 1}},
+	}))
+	if err != nil || len(g.Function) != 1 || g.Function[0].StartLine != 5 || len(g.Location) != 2 {
+		t.Errorf("functions %v of locations %v (error %v), want one from line 5, at two lines", g.Function, g.Location, err)
+	}
+}
+
 // TestWriterLarge crosses the writer's buffer and a real profile's size.
 func TestWriterLarge(t *testing.T) {
 	p, err := Bytes("n", encode(t, synthetic(20_000)))
