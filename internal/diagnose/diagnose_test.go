@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -131,7 +132,8 @@ func (r *recording) diagnose() *Session {
 	return d
 }
 
-// scanDerived gives f the samples of the profile that WritePprof derives.
+// scanDerived gives f the samples of the profile that WritePprof derives, of which none may
+// be negative: viewers refuse those.
 func scanDerived(t *testing.T, d *Session, f func(evidence.Sample)) {
 	t.Helper()
 	var out bytes.Buffer
@@ -143,6 +145,9 @@ func scanDerived(t *testing.T, d *Session, f func(evidence.Sample)) {
 		t.Fatal(err)
 	}
 	err = p.Samples.Scan(func(s evidence.Sample) error {
+		if slices.Min(s.Values) < 0 {
+			t.Errorf("a sample of %s with negative values %v", s.Stack[0].Frames[0].Function, s.Values)
+		}
 		f(s)
 		return nil
 	})
@@ -235,12 +240,12 @@ func TestWritePprofKeepsTheTotal(t *testing.T) {
 	d := r.diagnose()
 	leaves, total := map[string]int64{}, int64(0)
 	scanDerived(t, d, func(s evidence.Sample) {
-		total += s.Values[0]
+		total += s.Values[0] - s.Values[3]
 		site := ""
 		if len(s.Stack) > 1 {
 			site = " < " + s.Stack[1].Frames[0].Function
 		}
-		leaves[s.Stack[0].Frames[0].Function+site] += s.Values[0]
+		leaves[s.Stack[0].Frames[0].Function+site] += s.Values[0] - s.Values[3]
 	})
 	if want := int64(860e7); math.Abs(float64(total-want)) > 10 {
 		t.Errorf("total %d ns, want %d", total, want)
@@ -263,6 +268,35 @@ func TestWritePprofKeepsTheTotal(t *testing.T) {
 		t.Errorf("the virtual frames have %d ns, the collector took %d", collector, int64(300e7))
 	}
 	f("runtime.scanobject < runtime.gcDrainMarkWorkerDedicated", 0)
+}
+
+// TestWritePprofIsOneTree: heap profiles show where a goroutine begins and no start lines of
+// functions, CPU profiles do the reverse. The derived profile has each function once, and
+// the collector's cost below the callers of the CPU samples.
+func TestWritePprofIsOneTree(t *testing.T) {
+	r := newRecording(t)
+	site := "runtime.mallocgc runtime.newobject example.com/m.A example.com/m.Serve"
+	r.cpu([]sample{
+		{"runtime.scanobject runtime.gcDrainMarkWorkerDedicated runtime.gcBgMarkWorker", []int64{0, 300e7}},
+		{site, []int64{0, 500e7}},
+	})
+	r.snapshot([]sample{{site + " runtime.goexit", []int64{10, 1000, 5, 500}}})
+	r.snapshot([]sample{{site + " runtime.goexit", []int64{40, 4000, 5, 500}}})
+	r.cycles(20, 10)
+	churn := 0
+	scanDerived(t, r.diagnose(), func(s evidence.Sample) {
+		root := s.Stack[len(s.Stack)-1].Frames[0].Function
+		if s.Stack[0].Frames[0].Function != FrameChurn {
+			return
+		}
+		churn++
+		if root != "example.com/m.Serve" || s.Values[0] <= 0 || s.Values[1] != 30 || s.Values[2] != 3000 {
+			t.Errorf("churn of %v is below %s, want the difference of the snapshots below Serve", s.Values, root)
+		}
+	})
+	if churn != 1 {
+		t.Errorf("churn is in %d samples of one stack, want 1", churn)
+	}
 }
 
 func TestBundleWithoutEvidence(t *testing.T) {

@@ -100,7 +100,7 @@ func checkWeights(t *testing.T, d *Session) {
 	t.Helper()
 	derived := d.Diagnosis().Totals.CPUSeconds*1e9 + d.runs[0].cpu.buckets[stack.BucketMarkIdle]*1e7
 	walked := derived
-	scanDerived(t, d, func(s evidence.Sample) { derived -= float64(s.Values[0]) })
+	scanDerived(t, d, func(s evidence.Sample) { derived -= float64(s.Values[0] - s.Values[3]) })
 	err := d.WalkStacks(func(s WeightedStack) error {
 		walked -= s.CPU
 		return nil

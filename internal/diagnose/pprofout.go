@@ -1,13 +1,12 @@
 package diagnose
 
 import (
+	"encoding/binary"
 	"errors"
 	"io"
 	"math"
 	"strings"
 
-	"github.com/heaptrim/heaptrim/internal/diagnose/run"
-	"github.com/heaptrim/heaptrim/internal/diagnose/stack"
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/ingest/pprof"
 )
@@ -20,12 +19,22 @@ const (
 	FrameUnsampled = "in no CPU sample"
 )
 
+// Columns of the profile of WritePprof.
+const (
+	derivedCPU = iota
+	derivedObjects
+	derivedBytes
+	derivedRelief
+	derivedColumns
+)
+
 // WritePprof writes a CPU profile in which the collector's samples are replaced by virtual
 // leaf frames under the stacks that cause them, so that a flame graph shows the collector's
-// cost under the code. The samples of all runs add up to the recorded CPU time without
-// benchmark set-up; the unattributed part is FrameRemainder, which can be negative, and
-// unsampled time of the scheduler and the program is FrameUnsampled. The bundle that d came
-// from must still be open.
+// cost under the code. The unattributed part is FrameRemainder, and unsampled time of the
+// scheduler and the program is FrameUnsampled. No value is negative, as viewers take only
+// what adds up: memory in use can make collections rarer, and the time that it saves is in a
+// column of its own, gc_relief. CPU time less relief is the recorded CPU time of all runs
+// without benchmark set-up. The bundle that d came from must still be open.
 func (s *Session) WritePprof(w io.Writer) error {
 	if s.reader == nil {
 		return errors.New("this diagnosis was not made from a recording")
@@ -33,138 +42,127 @@ func (s *Session) WritePprof(w io.Writer) error {
 	out, err := pprof.NewWriter(w, pprof.Header{
 		Types: []evidence.ValueType{
 			{Type: "cpu", Unit: "nanoseconds"}, {Type: "alloc_objects", Unit: "count"},
-			{Type: "alloc_space", Unit: "bytes"},
+			{Type: "alloc_space", Unit: "bytes"}, {Type: "gc_relief", Unit: "nanoseconds"},
 		},
 		DefaultType: "cpu", PeriodOf: evidence.ValueType{Type: "cpu", Unit: "nanoseconds"}, Period: 1e7,
-		Program:  strings.Join(s.diagnosis.Target.Packages, " "),
-		Comments: []string{"written by heaptrim: the collector's CPU time is under the allocations that cause it"},
+		Program: strings.Join(s.diagnosis.Target.Packages, " "),
+		Comments: []string{
+			"written by heaptrim: the collector's CPU time is under the allocations that cause it",
+			"gc_relief is the collector's CPU time that memory in use saves; cpu without it is the recorded time",
+		},
 	})
 	if err != nil {
 		return err
 	}
-	for _, r := range s.runs {
-		p := derived{s.reader, r, out, map[stack.Key]*siteCost{}}
-		for i := range r.sites {
-			p.sites[r.sites[i].site.Key] = &r.sites[i]
+	p := derived{rows: map[string]*derivedRow{}}
+	if err := s.WalkStacks(p.add); err != nil {
+		return err
+	}
+	for _, r := range s.RunTimes() {
+		p.row(FrameRemainder, nil).values[derivedCPU] += r.Remainder
+		for _, u := range r.Unsampled {
+			if !u.Bucket.Collector {
+				p.row(FrameUnsampled, nil).values[derivedCPU] += u.CPU
+			}
 		}
-		if err := p.write(); err != nil {
-			return err
-		}
+	}
+	if err := p.write(out); err != nil {
+		return err
 	}
 	return out.Close()
 }
 
-// derived writes the samples of one run.
+// derived gathers the profile. It adds up before it writes: allocations are the difference
+// of two snapshots, and only their sums are positive.
 type derived struct {
-	*run.Reader
-	run   *runCosts
-	out   *pprof.Writer
-	sites map[stack.Key]*siteCost
+	rows  map[string]*derivedRow // by the bytes of their frames
+	order []*derivedRow
+	key   []byte
 }
 
-func (p derived) write() error {
-	if err := p.run.Profiles(p.cpu, p.heap); err != nil {
-		return err
+type derivedRow struct {
+	stack  [][]evidence.Frame
+	values [derivedColumns]float64
+}
+
+func (p *derived) add(s WeightedStack) error {
+	locs := callers(s)
+	if !s.Heap {
+		if !s.Bucket.Collector && s.CPU != 0 {
+			p.row("", locs).values[derivedCPU] += s.CPU
+		}
+		return nil
 	}
-	unsampled := (p.run.counts.NoSample() - p.run.cpu.buckets[stack.BucketCollectorUnsampled]) / max(p.run.cpu.charged,
-		1)
-	for _, v := range []struct {
-		frame string
-		share float64
-	}{{FrameRemainder, p.run.cpu.remainder.Value}, {FrameUnsampled, unsampled}} {
-		n := p.nanos(v.share)
-		if n == 0 {
-			continue
-		}
-		if err := p.out.Add([][]evidence.Frame{{{Function: v.frame}}}, []int64{n, 0, 0}); err != nil {
-			return err
-		}
+	if s.Churn != 0 || s.Bytes != 0 {
+		r := p.row(FrameChurn, locs)
+		r.values[derivedCPU] += s.Churn
+		r.values[derivedObjects] += s.Objects
+		r.values[derivedBytes] += s.Bytes
+	}
+	if s.Retention != 0 {
+		p.row(FrameRetention, locs).values[derivedCPU] += s.Retention
 	}
 	return nil
 }
 
-// nanos turns a share of the run's CPU into nanoseconds.
-func (p derived) nanos(share float64) int64 {
-	return int64(math.Round(share * p.run.cpu.charged * p.run.CPU.Period * 1e9))
-}
-
-// cpu copies every sample that is not the collector's.
-func (p derived) cpu(part evidence.Part) error {
-	prof, err := p.OpenCPU(part)
-	if err != nil {
-		return err
+// callers are the frames of a stack from the code that runs or allocates outwards. Some
+// profiles show where a goroutine begins and others do not: with that frame, stacks of the
+// same code would be two trees.
+func callers(s WeightedStack) [][]evidence.Frame {
+	n := len(s.Stack)
+	if n > 1 && s.Stack[n-1].Frames[0].Function == "runtime.goexit" {
+		n--
 	}
-	col := prof.Column("cpu")
-	if col < 0 {
-		return nil // the diagnosis has warned of it
-	}
-	c := stack.NewClassifier(prof, p.Table, p.Own, p.run.Run.Loops)
-	return prof.Samples.Scan(func(s evidence.Sample) error {
-		b := c.Bucket(s.Stack)
-		if c.SetUp(s.Stack) || stack.BucketInfo[b].Collector {
-			return nil
-		}
-		return p.out.Add(physical(s.Stack), []int64{int64(float64(s.Values[col]) * p.run.counts.Weight(b)), 0, 0})
-	})
-}
-
-func physical(locs []*evidence.Location) [][]evidence.Frame {
-	out := make([][]evidence.Frame, len(locs))
-	for i, l := range locs {
+	out := make([][]evidence.Frame, n)
+	for i, l := range s.Stack[:n] {
 		out[i] = l.Frames
+	}
+	if s.Inline > 0 && n > 0 {
+		out[0] = out[0][s.Inline:]
 	}
 	return out
 }
 
-// heap puts the collector's cost under the allocating stacks of one profile: churn by bytes
-// allocated, retention by bytes in use.
-func (p derived) heap(h run.HeapUse) error {
-	prof, cols, err := p.OpenHeap(h.Part)
-	if err != nil {
-		return err
+// row returns the sample of a stack, below a virtual leaf frame if leaf is not empty.
+func (p *derived) row(leaf string, locs [][]evidence.Frame) *derivedRow {
+	p.key = append(append(p.key[:0], leaf...), 0)
+	for _, frames := range locs {
+		p.key = binary.AppendUvarint(p.key, uint64(len(frames)))
+		for _, f := range frames {
+			p.key = append(append(append(append(p.key, f.Function...), 0), f.File...), 0)
+			p.key = binary.AppendVarint(p.key, int64(f.Line))
+		}
 	}
-	c := stack.NewClassifier(prof, p.Table, p.Own, p.run.Run.Loops)
-	all := p.run.AllBytes()
-	return prof.Samples.Scan(func(s evidence.Sample) error {
-		site := p.sites[stack.FindPath(c, s.Stack).Key]
-		if site == nil {
-			return nil
-		}
-		locs := program(c, s.Stack)
-		if h.Alloc != 0 && cols.AllocBytes >= 0 && all > 0 && !c.SetUp(s.Stack) {
-			objects, bytes := float64(s.Values[max(cols.AllocObjects,
-				0)])*h.Alloc, float64(s.Values[cols.AllocBytes])*h.Alloc
-			values := []int64{
-				p.nanos(p.run.cpu.collected.Value * p.run.model.churn() * bytes / all), int64(objects), int64(bytes),
-			}
-			if err := p.add(locs, FrameChurn, values); err != nil {
-				return err
-			}
-		}
-		if live := site.site.InUse; h.InUse && cols.InUseBytes >= 0 && live.Sum > 0 {
-			part := float64(s.Values[cols.InUseBytes]) / live.Sum
-			return p.add(locs, FrameRetention, []int64{p.nanos(site.cost.Retention.Value * part), 0, 0})
-		}
-		return nil
-	})
+	if r := p.rows[string(p.key)]; r != nil {
+		return r
+	}
+	r := &derivedRow{stack: locs}
+	if leaf != "" {
+		r.stack = append([][]evidence.Frame{{{Function: leaf}}}, locs...)
+	}
+	p.rows[string(p.key)] = r
+	p.order = append(p.order, r)
+	return r
 }
 
-func (p derived) add(locs [][]evidence.Frame, leaf string, values []int64) error {
-	if values[0] == 0 && values[2] == 0 {
-		return nil
-	}
-	return p.out.Add(append([][]evidence.Frame{{{Function: leaf}}}, locs...), values)
-}
-
-// program drops the runtime's frames above the allocation.
-func program(c *stack.Classifier, locs []*evidence.Location) [][]evidence.Frame {
-	for i, l := range locs {
-		for j, f := range c.Loc(l).Frames {
-			if f.Owner != stack.OwnerRuntime {
-				out := append([][]evidence.Frame{l.Frames[j:]}, physical(locs[i+1:])...)
-				return out
-			}
+// write writes the samples. CPU time that sums to less than nothing becomes relief.
+func (p *derived) write(out *pprof.Writer) error {
+	for _, r := range p.order {
+		v := r.values
+		if v[derivedCPU] < 0 {
+			v[derivedCPU], v[derivedRelief] = 0, -v[derivedCPU]
+		}
+		values, some := make([]int64, derivedColumns), false
+		for i := range values {
+			values[i] = int64(math.Round(max(v[i], 0)))
+			some = some || values[i] != 0
+		}
+		if !some {
+			continue
+		}
+		if err := out.Add(r.stack, values); err != nil {
+			return err
 		}
 	}
-	return physical(locs)
+	return nil
 }

@@ -62,7 +62,7 @@ func (s *Session) WalkStacks(yield func(WeightedStack) error) error {
 		return errors.New("this diagnosis was not made from a recording")
 	}
 	for _, r := range s.runs {
-		w := stackWalk{derived{s.reader, r, nil, map[stack.Key]*siteCost{}}, yield}
+		w := stackWalk{s.reader, r, map[stack.Key]*siteCost{}, yield}
 		for i := range r.sites {
 			w.sites[r.sites[i].site.Key] = &r.sites[i]
 		}
@@ -139,7 +139,9 @@ func (s *Session) Place(f evidence.Frame) evidence.Site {
 
 // stackWalk reads the profiles of one run.
 type stackWalk struct {
-	derived
+	*run.Reader
+	run   *runCosts
+	sites map[stack.Key]*siteCost
 	yield func(WeightedStack) error
 }
 
@@ -152,19 +154,19 @@ func (w stackWalk) cpu(part evidence.Part) error {
 	if col < 0 {
 		return nil // the diagnosis has warned of it
 	}
-	c := stack.NewClassifier(prof, w.Table, w.Own, w.derived.run.Run.Loops)
+	c := stack.NewClassifier(prof, w.Table, w.Own, w.run.Run.Loops)
 	return prof.Samples.Scan(func(s evidence.Sample) error {
 		if s.Values[col] <= 0 || c.SetUp(s.Stack) {
 			return nil
 		}
 		b, v := c.Bucket(s.Stack), float64(s.Values[col])
 		out := WeightedStack{
-			Run: w.derived.run.Run.Name, Stack: s.Stack, Labels: s.Labels, CPU: v * w.derived.run.counts.Weight(b),
+			Run: w.run.Run.Name, Stack: s.Stack, Labels: s.Labels, CPU: v * w.run.counts.Weight(b),
 			Bucket: timeClass(b),
 		}
-		if b == stack.BucketScheduler && w.derived.run.counts.ForCycles > 0 {
+		if b == stack.BucketScheduler && w.run.counts.ForCycles > 0 {
 			part := out
-			part.CPU, part.Bucket = v*w.derived.run.counts.SplitScheduler(), timeClass(stack.BucketCycleScheduler)
+			part.CPU, part.Bucket = v*w.run.counts.SplitScheduler(), timeClass(stack.BucketCycleScheduler)
 			if err := w.yield(part); err != nil {
 				return err
 			}
@@ -178,7 +180,7 @@ func (w stackWalk) heap(h run.HeapUse) error {
 	if err != nil {
 		return err
 	}
-	run := w.derived.run
+	run := w.run
 	rate := float64(prof.Period)
 	if h.Part.Rate > 0 {
 		rate = float64(h.Part.Rate)
@@ -236,8 +238,7 @@ func countable(objects, bytes, rate float64) float64 {
 	return math.Abs(objects)
 }
 
-// programOf drops the runtime's frames above the allocation, as program does, without
-// allocating: the caller may have to skip the first frames of the first Location.
+// programOf drops the runtime's frames above the allocation without allocating: the caller may have to skip the first frames of the first Location.
 func programOf(c *stack.Classifier, locs []*evidence.Location) ([]*evidence.Location, int) {
 	for i, l := range locs {
 		for j, f := range c.Loc(l).Frames {
