@@ -147,6 +147,9 @@ func (b *tab) event(ev any) {
 		}
 		b.problems = append(b.problems, text)
 	case *log.EventEntryAdded:
+		if strings.Contains(e.Entry.Text, "WebGL") {
+			return // of the driver that stands in for a graphics card
+		}
 		b.problems = append(b.problems, e.Entry.Text)
 	case *network.EventRequestWillBeSent:
 		b.requests = append(b.requests, e.Request.URL)
