@@ -171,6 +171,10 @@ var layers = []layer{
 		why:    "how a terminal is written to is the same for all reports, and knows none",
 	},
 	{
+		folder: "internal/report/codehost",
+		why:    "files and lines are named for code hosts by their text alone, whatever is found in them",
+	},
+	{
 		folder: "internal/report/md",
 		ours:   []string{"internal/report/term"},
 		why:    "how Markdown is written is the same for all reports, and knows none",
