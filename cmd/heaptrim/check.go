@@ -232,7 +232,10 @@ func (f *checkFlags) output(v *viewed, std stdio) error {
 		{f.json, func(w io.Writer) error { return report.JSON(w, rep, meta) }},
 		{f.csv, func(w io.Writer) error { return report.CSV(w, rep) }},
 		{f.md, func(w io.Writer) error { return report.Markdown(w, rep) }},
-		{f.sarif, func(w io.Writer) error { return report.SARIF(w, rep, meta) }},
+		{f.sarif, func(w io.Writer) error {
+			return report.SARIF(w, rep, report.SARIFOptions{Meta: meta, Source: sourceReader(rep.Diagnosis),
+				Repository: check.Repository(rep.Diagnosis.Target.ModuleDir)})
+		}},
 		{f.pprof, func(w io.Writer) error { return v.Session.WritePprof(w) }},
 	}
 	text := true

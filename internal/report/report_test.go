@@ -37,7 +37,7 @@ func asJSON(w io.Writer, rep *finding.Report) error {
 }
 
 func asSARIF(w io.Writer, rep *finding.Report) error {
-	return SARIF(w, rep, schema.Meta{Tool: "heaptrim v0.1.0"})
+	return SARIF(w, rep, SARIFOptions{Meta: schema.Meta{Tool: "heaptrim v0.1.0"}})
 }
 
 // empty is the report on a recording that says nothing.

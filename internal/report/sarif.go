@@ -5,12 +5,12 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
-	"net/url"
-	"path"
+	"regexp"
 	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe"
+	"github.com/heaptrim/heaptrim/internal/report/codehost"
 	"github.com/heaptrim/heaptrim/internal/report/term"
 	"github.com/heaptrim/heaptrim/internal/schema"
 )
@@ -28,19 +28,34 @@ const (
 // below it is a note. It is the default threshold of a finding.
 const worthWarning = prescribe.DefaultThreshold
 
+// Limits of code scanning on GitHub, which refuses logs beyond them.
+const (
+	maxSarifResults = 25_000
+	maxSarifText    = 1024 // characters of a rule's descriptions
+)
+
+// SARIFOptions is what a log needs beside the report. The zero value is ready to use.
+type SARIFOptions struct {
+	Meta       schema.Meta
+	Repository string                            // folder that URIs are relative to; "" means the module's
+	Source     func(file string) ([]byte, error) // reads the file of a finding; nil reads none
+}
+
 // SARIF writes the findings as a log of SARIF 2.1.0: a rule for each cure that is named, a
-// result for each finding. Files below the module's root are relative to %SRCROOT%. A
+// result for each finding. Files below the repository's root are relative to %SRCROOT%. A
 // finding whose remedy is to leave the line as it is becomes an informational result.
-func SARIF(w io.Writer, rep *finding.Report, m schema.Meta) error {
+func SARIF(w io.Writer, rep *finding.Report, o SARIFOptions) error {
 	k := knownOf(rep)
+	target := rep.Diagnosis.Target
 	run := sarifRun{
 		Tool: sarifTool{
-			sarifDriver{Name: "heaptrim", FullName: term.Clean(m.Tool), InformationURI: projectURI,
-				Rules: []sarifRule{}},
+			sarifDriver{Name: "heaptrim", FullName: term.Clean(o.Meta.Tool),
+				SemanticVersion: release(o.Meta.Tool), InformationURI: projectURI, Rules: []sarifRule{}},
 		},
+		Automation:  sarifAutomation{automationID(target.Module)},
 		Invocations: []sarifInvocation{{Successful: true}},
 		BaseIDs: map[string]sarifBase{
-			srcRoot: {sarifText{Text: sarifMessage("the root of module " + rep.Diagnosis.Target.Module)}},
+			srcRoot: {sarifText{Text: sarifMessage("the root of the repository of module " + target.Module)}},
 		},
 		ColumnKind: "unicodeCodePoints",
 		Results:    []sarifResult{},
@@ -48,26 +63,60 @@ func SARIF(w io.Writer, rep *finding.Report, m schema.Meta) error {
 			schema.NewInterval(rep.Diagnosis.Totals.MemoryShare, k.cpu), sarifPrediction(rep.Prescription.Together),
 		},
 	}
-	for _, text := range rep.Warnings {
-		run.Invocations[0].Notifications = append(
-			run.Invocations[0].Notifications, sarifNotification{"warning", sarifText{Text: sarifMessage(text)}},
-		)
+	s := sarifBuilder{
+		run: &run, k: k, roots: codehost.NewRoots(target.ModuleDir, o.Repository), source: o.Source,
+		rules: map[string]int{}, seen: map[string]int{}, hashes: map[string][]string{},
 	}
-	s := sarifBuilder{&run, k, rep.Diagnosis.Target.ModuleDir, map[string]int{}, map[string]int{}}
-	for i, f := range rep.Prescription.Rows {
+	for _, text := range rep.Warnings {
+		s.warn(text)
+	}
+	rows := rep.Prescription.Rows
+	if n := len(rows) - maxSarifResults; n > 0 {
+		rows = rows[:maxSarifResults]
+		s.warn(fmt.Sprintf("%d findings with the smallest savings are left out.", n))
+	}
+	for i, f := range rows {
 		f.Rank = rankOf(rep, i)
 		s.add(f)
 	}
 	return schema.Write(w, sarifLog{sarifSchema, sarifVersion, []sarifRun{run}})
 }
 
+// semver finds a release of a Go module, which is a semantic version behind a v.
+var semver = regexp.MustCompile(`\bv(\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?)`)
+
+// release is the semantic version in what the tool says of itself. The standard wants one of
+// unreleased tools, too.
+func release(tool string) string {
+	if m := semver.FindStringSubmatch(tool); m != nil {
+		return m[1]
+	}
+	return "0.0.0-devel"
+}
+
+// automationID is the category of a module's log: code hosts replace a log by later ones of
+// its category. All before the last slash is the category.
+func automationID(module string) string {
+	if module = term.Clean(module); module == "" {
+		return "heaptrim/"
+	}
+	return "heaptrim/" + module + "/"
+}
+
 // sarifBuilder adds results and the rules that they need.
 type sarifBuilder struct {
-	run   *sarifRun
-	k     known
-	root  string         // of the module, where it is known
-	rules map[string]int // index of a code's rule
-	seen  map[string]int // results of one code in one function
+	run    *sarifRun
+	k      known
+	roots  codehost.Roots
+	source func(string) ([]byte, error)
+	rules  map[string]int      // index of a code's rule
+	seen   map[string]int      // results of one code in one function
+	hashes map[string][]string // of the lines of a file
+}
+
+func (s *sarifBuilder) warn(text string) {
+	to := &s.run.Invocations[0].Notifications
+	*to = append(*to, sarifNotification{"warning", sarifText{Text: sarifMessage(text)}})
 }
 
 func (s *sarifBuilder) add(f finding.Row) {
@@ -91,8 +140,8 @@ func (s *sarifBuilder) add(f finding.Row) {
 		Message: sarifText{
 			Text: sarifMessage(strings.TrimSuffix(sentence(text), ".") + " (" + lineFigure(f, s.k) + ")."),
 		},
-		Locations:    sarifLocations(f, s.root),
-		Fingerprints: map[string]string{"heaptrimSite/v1": s.fingerprint(code, f)},
+		Locations:    sarifLocations(s.roots, f),
+		Fingerprints: s.fingerprints(code, f),
 		Properties: sarifResultProperties{
 			Rank: f.Rank, Safety: term.Clean(f.Remedy.Safety), Prediction: sarifPrediction(f.Remedy.Saves),
 			CostCPU:      schema.NewInterval(f.Cost.CPU, s.k.cpu),
@@ -100,6 +149,25 @@ func (s *sarifBuilder) add(f finding.Row) {
 			ObjectsPerOp: schema.Positive(f.Cost.ObjectsPerOp.Value),
 		},
 	})
+}
+
+// fingerprints identify a finding for us and, where its line can be read, for code hosts.
+func (s *sarifBuilder) fingerprints(code string, f finding.Row) map[string]string {
+	out := map[string]string{"heaptrimSite/v1": s.fingerprint(code, f)}
+	if s.source == nil || f.Site.File == "" || f.Site.Line < 1 {
+		return out
+	}
+	hashes, ok := s.hashes[f.Site.File]
+	if !ok {
+		if text, err := s.source(f.Site.File); err == nil {
+			hashes = codehost.LineHashes(text)
+		}
+		s.hashes[f.Site.File] = hashes
+	}
+	if f.Site.Line <= len(hashes) {
+		out["primaryLocationLineHash"] = hashes[f.Site.Line-1]
+	}
+	return out
 }
 
 // fingerprint identifies a finding by properties that an edit elsewhere in the file does not
@@ -134,19 +202,37 @@ func newSarifRule(code string) sarifRule {
 	}
 	return sarifRule{
 		ID: c.Code, Name: ruleName(c.Code), Short: sarifText{Text: sentence(c.Title) +
-			"."}, Full: sarifText{Text: c.Why},
+			"."}, Full: sarifText{Text: shortened(c.Why)},
 		Help: sarifText{cureText(c), string(CureMarkdown(c))}, HelpURI: cureURI + c.Code + ".md",
 		Default: sarifConfiguration{level}, Properties: sarifRuleProperties{sarifTags(), string(c.Safety)},
 	}
 }
 
+// shortened ends a text at the last sentence that a description has room for.
+func shortened(text string) string {
+	r := []rune(text)
+	if len(r) <= maxSarifText {
+		return text
+	}
+	cut := string(r[:maxSarifText])
+	if i := strings.LastIndex(cut, ". "); i > 0 {
+		cut = cut[:i+1]
+	}
+	return cut
+}
+
 func sarifTags() []string { return []string{"performance", "memory"} }
 
-// ruleName is a code in the capitals that the standard asks of names.
+// ruleName is a code in the capitals that the standard asks of names. A name that differs
+// from its code in nothing else is left out, as the standard wants.
 func ruleName(code string) string {
+	code = term.Clean(code)
 	var b strings.Builder
-	for word := range strings.SplitSeq(term.Clean(code), "-") {
+	for word := range strings.SplitSeq(code, "-") {
 		b.WriteString(sentence(word))
+	}
+	if strings.EqualFold(b.String(), code) {
+		return ""
 	}
 	return b.String()
 }
@@ -172,39 +258,22 @@ func sarifPrediction(p finding.Prediction) *schema.Prediction {
 	return &out
 }
 
-// sarifLocations says where a finding is. Files outside the module have their whole name:
-// code hosts accept no path that leads out of the source's root.
-func sarifLocations(f finding.Row, root string) []sarifLocation {
-	var at sarifLocation
-	if file := f.Site.File; file != "" {
-		if strings.HasPrefix(file, "../") && root != "" {
-			file = strings.ReplaceAll(root, `\`, "/") + "/" + file
-		}
-		at.Physical = &sarifPhysical{Artifact: sarifFile(file)}
-		if f.Site.Line > 0 {
-			at.Physical.Region = &sarifRegion{f.Site.Line}
-		}
+// sarifLocations says where a finding is. Code hosts want one location in a file for each result:
+// a finding whose file is not known is at the module's go.mod.
+func sarifLocations(r codehost.Roots, f finding.Row) []sarifLocation {
+	file, line := f.Site.File, max(f.Site.Line, 1)
+	if file == "" {
+		file, line = "go.mod", 1
+	}
+	uri, below := r.URI(file)
+	at := sarifLocation{Physical: &sarifPhysical{sarifArtifact{URI: uri}, &sarifRegion{line}}}
+	if below {
+		at.Physical.Artifact.Base = srcRoot
 	}
 	if f.Site.Function != "" {
 		at.Logical = []sarifLogical{{term.Clean(f.Site.Function), "function"}}
 	}
-	if at.Physical == nil && at.Logical == nil {
-		return []sarifLocation{}
-	}
 	return []sarifLocation{at}
-}
-
-// sarifFile is a file as a URI: relative to the source's root where it lies
-// below it.
-func sarifFile(file string) sarifArtifact {
-	file = strings.ReplaceAll(file, `\`, "/")
-	if len(file) > 2 && file[1] == ':' && file[2] == '/' {
-		file = "/" + file // a drive of Windows
-	}
-	if strings.HasPrefix(file, "/") {
-		return sarifArtifact{URI: (&url.URL{Scheme: "file", Path: path.Clean(file)}).String()}
-	}
-	return sarifArtifact{(&url.URL{Path: path.Clean(file)}).String(), srcRoot}
 }
 
 // sarifMessage makes text harmless in a message: braces mark arguments there and are doubled

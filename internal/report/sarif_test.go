@@ -8,14 +8,15 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/report/codehost"
 	"github.com/heaptrim/heaptrim/internal/report/reporttest"
 	"github.com/heaptrim/heaptrim/internal/schema"
 )
 
-func sarifOf(t *testing.T, rep *finding.Report) sarifRun {
+func sarifOf(t *testing.T, rep *finding.Report, o ...SARIFOptions) sarifRun {
 	t.Helper()
 	var out bytes.Buffer
-	if err := SARIF(&out, rep, schema.Meta{}); err != nil {
+	if err := SARIF(&out, rep, append(o, SARIFOptions{})[0]); err != nil {
 		t.Fatal(err)
 	}
 	var log sarifLog
@@ -50,6 +51,9 @@ func TestSARIFHolds(t *testing.T) {
 				t.Errorf("report %d: rule %s stands twice", i, r.ID)
 			}
 			ids[r.ID] = true
+			if len([]rune(r.Short.Text)) > maxSarifText || len([]rune(r.Full.Text)) > maxSarifText || len(r.Name) > 255 {
+				t.Errorf("report %d: rule %s is beyond GitHub's limits", i, r.ID)
+			}
 			if r.Short.Text == "" || r.Full.Text == "" || r.Help.Text == "" {
 				t.Errorf("report %d: rule %s lacks a text", i, r.ID)
 			}
@@ -78,10 +82,10 @@ func holdsSARIF(t *testing.T, run sarifRun, r sarifResult) {
 	if plain == "" || strings.ContainsAny(plain, "{}") || strings.Contains(plain, "](") {
 		t.Errorf("result %d: the message has a placeholder or a link: %.200s", r.Properties.Rank, r.Message.Text)
 	}
+	if len(r.Locations) != 1 || r.Locations[0].Physical == nil || r.Locations[0].Physical.Region == nil {
+		t.Fatalf("result %d has not one place in a file: %+v", r.Properties.Rank, r.Locations)
+	}
 	for _, l := range r.Locations {
-		if l.Physical == nil {
-			continue
-		}
 		uri := l.Physical.Artifact.URI
 		if strings.ContainsAny(uri, "\\ \n\t\"<>|`{}") || strings.HasPrefix(uri, "/") {
 			t.Errorf("result %d: %.200q is no URI to a file", r.Properties.Rank, uri)
@@ -90,21 +94,6 @@ func holdsSARIF(t *testing.T, run sarifRun, r sarifResult) {
 			t.Errorf("result %d begins at line %d", r.Properties.Rank, region.StartLine)
 		}
 	}
-}
-
-func TestSARIFFile(t *testing.T) {
-	f := func(file, uri, base string) {
-		t.Helper()
-		if got := sarifFile(file); got.URI != uri || got.Base != base {
-			t.Errorf("sarifFile(%q) = %q, %q, want %q, %q", file, got.URI, got.Base, uri, base)
-		}
-	}
-	f("a/b.go", "a/b.go", srcRoot)
-	f("a b/ü.go", "a%20b/%C3%BC.go", srcRoot)
-	f("a:b.go", "./a:b.go", srcRoot)
-	f(`a\b.go`, "a/b.go", srcRoot)
-	f("/usr/src/a b.go", "file:///usr/src/a%20b.go", "")
-	f(`C:\src\a.go`, "file:///C:/src/a.go", "")
 }
 
 // TestSARIFFingerprint: an edit above a site leaves its fingerprint as it is;
@@ -127,5 +116,36 @@ func TestSARIFFingerprint(t *testing.T) {
 	}
 	if got := of(func(f *finding.Row) { f.Remedy.Code = "skip-work" }); got == first {
 		t.Errorf("two cures share a fingerprint")
+	}
+}
+
+// TestSARIFOptions: the line's hash, the release and the category are in a log, and a log
+// stays below GitHub's limits.
+func TestSARIFOptions(t *testing.T) {
+	rep := empty()
+	rep.Diagnosis.Target.Module = "example.com/m"
+	site := evidence.Site{Function: "p.F", File: "p.go", Line: 2, Package: "p"}
+	for range maxSarifResults + 3 {
+		rep.Prescription.Rows = append(rep.Prescription.Rows, finding.Row{Finding: &finding.Finding{Site: site}})
+	}
+	reads := 0
+	run := sarifOf(t, rep, SARIFOptions{
+		Meta: schema.Meta{Tool: "heaptrim v1.2.3-rc.1 go1.26.8"},
+		Source: func(string) ([]byte, error) {
+			reads++
+			return []byte("a\nb\n"), nil
+		},
+	})
+	if reads != 1 || run.Results[0].Fingerprints["primaryLocationLineHash"] != codehost.LineHashes([]byte("a\nb\n"))[1] {
+		t.Errorf("fingerprints %v after %d reads", run.Results[0].Fingerprints, reads)
+	}
+	if run.Tool.Driver.SemanticVersion != "1.2.3-rc.1" || run.Automation.ID != "heaptrim/example.com/m/" {
+		t.Errorf("version %q, category %q", run.Tool.Driver.SemanticVersion, run.Automation.ID)
+	}
+	if len(run.Results) != maxSarifResults || len(run.Invocations[0].Notifications) != 1 {
+		t.Errorf("%d results with %d warnings", len(run.Results), len(run.Invocations[0].Notifications))
+	}
+	if got := release("heaptrim (devel) go1.26.8"); got != "0.0.0-devel" {
+		t.Errorf("the release of a development version is %q", got)
 	}
 }

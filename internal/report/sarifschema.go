@@ -14,6 +14,7 @@ type (
 
 	sarifRun struct {
 		Tool        sarifTool            `json:"tool"`
+		Automation  sarifAutomation      `json:"automationDetails"`
 		Invocations []sarifInvocation    `json:"invocations"`
 		BaseIDs     map[string]sarifBase `json:"originalUriBaseIds"`
 		ColumnKind  string               `json:"columnKind"`
@@ -25,16 +26,21 @@ type (
 		Driver sarifDriver `json:"driver"`
 	}
 
+	sarifAutomation struct {
+		ID string `json:"id"`
+	}
+
 	sarifDriver struct {
-		Name           string      `json:"name"`
-		FullName       string      `json:"fullName,omitempty"`
-		InformationURI string      `json:"informationUri"`
-		Rules          []sarifRule `json:"rules"`
+		Name            string      `json:"name"`
+		FullName        string      `json:"fullName,omitempty"`
+		SemanticVersion string      `json:"semanticVersion"`
+		InformationURI  string      `json:"informationUri"`
+		Rules           []sarifRule `json:"rules"`
 	}
 
 	sarifRule struct {
 		ID         string              `json:"id"`
-		Name       string              `json:"name"`
+		Name       string              `json:"name,omitempty"`
 		Short      sarifText           `json:"shortDescription"`
 		Full       sarifText           `json:"fullDescription"`
 		Help       sarifText           `json:"help"`
