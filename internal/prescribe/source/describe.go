@@ -217,9 +217,9 @@ func (l *Line) useInAssign(p *ast.AssignStmt, n ast.Node) Use {
 		if lhs.Name == "_" {
 			return Use{Kind: UseDropped}
 		}
-		return Use{Kind: UseAssigned, Name: lhs.Name}
+		return Use{Kind: UseAssigned, Name: lhs.Name, Adds: p.Tok == token.ADD_ASSIGN}
 	case *ast.SelectorExpr, *ast.IndexExpr, *ast.StarExpr:
-		return Use{Kind: UseAssigned, Name: l.text(lhs), Field: true}
+		return Use{Kind: UseAssigned, Name: l.text(lhs), Field: true, Adds: p.Tok == token.ADD_ASSIGN}
 	}
 	return Use{}
 }

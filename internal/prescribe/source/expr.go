@@ -82,6 +82,7 @@ type Use struct {
 	Callee string // the function it is passed to, or the method called on it
 	Name   string // the variable or field it is assigned to
 	Field  bool   // Name is a field or an element, not a local variable
+	Adds   bool   // assigned by +=
 }
 
 // collect finds the expressions of the line.
