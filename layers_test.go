@@ -190,6 +190,11 @@ var layers = []layer{
 		why:    "the kernel's work is shown as it was counted",
 	},
 	{
+		folder: "internal/report/catalogue",
+		ours:   []string{"internal/prescribe", "internal/report/term"},
+		why:    "the catalogue is shown as it is, whatever a recording says",
+	},
+	{
 		folder: "internal/report/tuning",
 		ours: []string{"internal/gcmodel", "internal/prove", "internal/report/term", "internal/schema", "internal/stats", "internal/tune",
 			"internal/unit"},

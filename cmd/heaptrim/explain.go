@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/heaptrim/heaptrim/internal/prescribe"
-	"github.com/heaptrim/heaptrim/internal/report"
+	"github.com/heaptrim/heaptrim/internal/report/catalogue"
 	"github.com/heaptrim/heaptrim/internal/report/term"
 )
 
@@ -30,7 +30,7 @@ func runExplain(_ context.Context, c verb, args []string, std stdio) error {
 	o := term.Options{Width: t.width, Color: t.color()}
 	switch fs.NArg() {
 	case 0:
-		return report.Cures(std.out, prescribe.Catalogue(), o)
+		return catalogue.List(std.out, prescribe.Catalogue(), o)
 	case 1:
 	default:
 		return usagef("explain takes one code")
@@ -39,7 +39,7 @@ func runExplain(_ context.Context, c verb, args []string, std stdio) error {
 	if !ok {
 		return unknownCode(fs.Arg(0))
 	}
-	return report.Cure(std.out, cure, o)
+	return catalogue.Entry(std.out, cure, o)
 }
 
 // unknownCode is the error for a code that the catalogue does not have, with

@@ -84,5 +84,5 @@ func convertedConstant(c *candidate) *source.Expr {
 
 // grows reports whether a concatenation adds to the variable it is assigned to.
 func grows(e *source.Expr) bool {
-	return e.Use.Adds || regexp.MustCompile(`^` + regexp.QuoteMeta(e.Use.Name) + `\s*\+`).MatchString(e.Text)
+	return e.Use.Adds || regexp.MustCompile(`^`+regexp.QuoteMeta(e.Use.Name)+`\s*\+`).MatchString(e.Text)
 }

@@ -93,8 +93,8 @@ func leavesForGood(c *candidate, p *allocated) bool {
 	return leavesOwnCode(c, p) && !straight && c.coldEscape() == 0
 }
 
-func usedAsInterface(_ *candidate, p *allocated) bool {
-	return p.Kind == finding.KindNew && p.Life.Boxed
+func usedAsInterface(c *candidate, p *allocated) bool {
+	return p.Kind == finding.KindNew && p.Life.Boxed && c.coldEscape() == 0
 }
 
 // unseen reports whether it is not known where the expression's own memory is last used. What

@@ -274,7 +274,7 @@ func (e *explainer) reason() {
 		e.p.Prose("  ", needsCompiler, term.Normal)
 		return
 	}
-	e.p.Prose("  ", sentence(r.Text)+".", term.Normal)
+	e.p.Prose("  ", term.Sentence(r.Text)+".", term.Normal)
 	if r.Expr != "" {
 		verb := "escapes to heap"
 		if r.From != nil {

@@ -26,7 +26,7 @@ func Markdown(w io.Writer, rep *finding.Report) error {
 		b.WriteString("**What share of CPU time memory management takes is not known: needs a CPU profile.**")
 	}
 	if t.Why != "" {
-		b.WriteString(" " + md.Text(sentence(t.Why)))
+		b.WriteString(" " + md.Text(term.Sentence(t.Why)))
 	}
 	if s := outlook(rep, k); s != "" {
 		b.WriteString(" **" + md.Text(s) + "**")

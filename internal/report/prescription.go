@@ -160,7 +160,7 @@ func advice(p *term.Page, rep *finding.Report, k known) {
 			saves = "  saves " + s
 		}
 		p.Line(term.Styled("  "+tag(a.Remedy.Code)+a.Title, term.Bold), term.Styled(saves, term.Normal))
-		p.Prose("      ", fullSentence(a.Remedy.Text), term.Normal)
+		p.Prose("      ", term.FullSentence(a.Remedy.Text), term.Normal)
 		if why := because(a.Remedy.Why, a.Remedy.Saves.Basis); why != "" {
 			p.Prose("      ", why, term.Dim)
 		}
@@ -171,7 +171,7 @@ func advice(p *term.Page, rep *finding.Report, k known) {
 func because(why, basis string) string {
 	var parts []string
 	if why != "" {
-		parts = append(parts, fullSentence(why))
+		parts = append(parts, term.FullSentence(why))
 	}
 	if basis != "" {
 		parts = append(parts, "Prediction: "+basis+".")

@@ -10,6 +10,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe"
+	"github.com/heaptrim/heaptrim/internal/report/catalogue"
 	"github.com/heaptrim/heaptrim/internal/report/codehost"
 	"github.com/heaptrim/heaptrim/internal/report/term"
 	"github.com/heaptrim/heaptrim/internal/schema"
@@ -138,7 +139,7 @@ func (s *sarifBuilder) add(f finding.Row) {
 	s.run.Results = append(s.run.Results, sarifResult{
 		RuleID: term.Clean(code), RuleIndex: rule, Kind: kind, Level: level,
 		Message: sarifText{
-			Text: sarifMessage(strings.TrimSuffix(sentence(text), ".") + " (" + lineFigure(f, s.k) + ")."),
+			Text: sarifMessage(strings.TrimSuffix(term.Sentence(text), ".") + " (" + lineFigure(f, s.k) + ")."),
 		},
 		Locations:    sarifLocations(s.roots, f),
 		Fingerprints: s.fingerprints(code, f),
@@ -201,9 +202,9 @@ func newSarifRule(code string) sarifRule {
 		level = "note"
 	}
 	return sarifRule{
-		ID: c.Code, Name: ruleName(c.Code), Short: sarifText{Text: sentence(c.Title) +
+		ID: c.Code, Name: ruleName(c.Code), Short: sarifText{Text: term.Sentence(c.Title) +
 			"."}, Full: sarifText{Text: shortened(c.Why)},
-		Help: sarifText{cureText(c), string(CureMarkdown(c))}, HelpURI: cureURI + c.Code + ".md",
+		Help: sarifText{catalogue.Text(c), string(catalogue.Markdown(c))}, HelpURI: cureURI + c.Code + ".md",
 		Default: sarifConfiguration{level}, Properties: sarifRuleProperties{sarifTags(), string(c.Safety)},
 	}
 }
@@ -229,7 +230,7 @@ func ruleName(code string) string {
 	code = term.Clean(code)
 	var b strings.Builder
 	for word := range strings.SplitSeq(code, "-") {
-		b.WriteString(sentence(word))
+		b.WriteString(term.Sentence(word))
 	}
 	if strings.EqualFold(b.String(), code) {
 		return ""

@@ -60,7 +60,7 @@ func headline(p *term.Page, rep *finding.Report, k known) {
 			term.Styled(term.PlusMinus(t.MemoryShare), term.Normal), term.Styled(" of CPU time.", term.Bold))
 	}
 	if t.Why != "" {
-		p.Prose("", sentence(t.Why), term.Normal)
+		p.Prose("", term.Sentence(t.Why), term.Normal)
 	}
 	if s := outlook(rep, k); s != "" {
 		p.Prose("", s, term.Bold)
@@ -187,23 +187,6 @@ func optional(lead, value string) string {
 		return ""
 	}
 	return lead + value
-}
-
-// sentence begins with a capital letter.
-func sentence(s string) string {
-	if s != "" && s[0] >= 'a' && s[0] <= 'z' {
-		return string(s[0]-'a'+'A') + s[1:]
-	}
-	return s
-}
-
-// fullSentence begins with a capital letter and ends with a stop.
-func fullSentence(s string) string {
-	s = sentence(strings.TrimSpace(s))
-	if s == "" || strings.ContainsRune(".!?:", rune(s[len(s)-1])) {
-		return s
-	}
-	return s + "."
 }
 
 func missing(p *term.Page, rep *finding.Report) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe"
+	"github.com/heaptrim/heaptrim/internal/report/catalogue"
 	"github.com/heaptrim/heaptrim/internal/report/term"
 )
 
@@ -28,17 +29,17 @@ func (e *explainer) whatToDo() {
 	entry, known := prescribe.Find(code)
 	e.p.Line(term.Styled("  "+code, term.Bold+";"+term.Green), term.Styled("  "+entry.Title, term.Bold))
 	if f.Remedy.Text != "" {
-		e.p.Prose("  ", fullSentence(f.Remedy.Text), term.Normal)
+		e.p.Prose("  ", term.FullSentence(f.Remedy.Text), term.Normal)
 	}
 	if f.Remedy.Why != "" {
-		e.p.Prose("  ", fullSentence("Evidence: "+f.Remedy.Why), term.Dim)
+		e.p.Prose("  ", term.FullSentence("Evidence: "+f.Remedy.Why), term.Dim)
 	}
 	if code == leaveIt {
 		return
 	}
 	e.saves()
 	if known {
-		example(e.p, entry)
+		catalogue.Example(e.p, entry)
 		e.p.Prose("  ", "Limits: "+entry.WhenNot, term.Normal)
 	}
 }
@@ -60,7 +61,7 @@ func (e *explainer) saves() {
 	}
 	e.p.Prose("  ", "Saves "+strings.Join(parts, ", ")+", by prediction.", term.Bold)
 	if p.Basis != "" {
-		e.p.Prose("  ", fullSentence("Basis: "+p.Basis), term.Dim)
+		e.p.Prose("  ", term.FullSentence("Basis: "+p.Basis), term.Dim)
 	}
 }
 
@@ -78,7 +79,7 @@ func (e *explainer) others() {
 		e.p.Line(term.Styled("  "+r.Code, term.Green), term.Styled(saves, term.Normal),
 			term.Styled(optional("  ", r.Safety), term.Dim))
 		if r.Text != "" {
-			e.p.Prose("      ", fullSentence(r.Text), term.Normal)
+			e.p.Prose("      ", term.FullSentence(r.Text), term.Normal)
 		}
 	}
 }

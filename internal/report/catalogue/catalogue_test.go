@@ -1,7 +1,8 @@
-package report
+package catalogue
 
 import (
 	"bytes"
+	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,14 +12,16 @@ import (
 	"github.com/heaptrim/heaptrim/internal/report/term"
 )
 
+var update = flag.Bool("update", false, "rewrite the pages of doc/cures")
+
 // TestCuresAreDocumented: doc/cures has a page for each cure of the catalogue
 // and an index, as the catalogue says now, and nothing else. -update rewrites
 // them.
 func TestCuresAreDocumented(t *testing.T) {
-	dir := filepath.Join("..", "..", "doc", "cures")
-	pages := map[string][]byte{"README.md": CureIndex(prescribe.Catalogue())}
+	dir := filepath.Join("..", "..", "..", "doc", "cures")
+	pages := map[string][]byte{"README.md": Index(prescribe.Catalogue())}
 	for _, c := range prescribe.Catalogue() {
-		pages[c.Code+".md"] = CureMarkdown(c)
+		pages[c.Code+".md"] = Markdown(c)
 	}
 	if *update {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -33,7 +36,7 @@ func TestCuresAreDocumented(t *testing.T) {
 			}
 		}
 		if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, want) {
-			t.Errorf("doc/cures/%s is not what the catalogue says (%v): go test ./internal/report -update", name, err)
+			t.Errorf("doc/cures/%s is not what the catalogue says (%v): go test ./internal/report/catalogue -update", name, err)
 		}
 	}
 	files, err := os.ReadDir(dir)
@@ -72,8 +75,8 @@ func TestCatalogueIsWhole(t *testing.T) {
 			}
 		}
 	}
-	if !seen[leaveIt] {
-		t.Errorf("the catalogue has no %s", leaveIt)
+	if !seen["leave-it"] {
+		t.Errorf("the catalogue has no %s", "leave-it")
 	}
 }
 
@@ -82,7 +85,7 @@ func TestCureFits(t *testing.T) {
 	for _, c := range prescribe.Catalogue() {
 		for _, width := range []int{80, 100, 120} {
 			var out bytes.Buffer
-			if err := Cure(&out, c, term.Options{Width: width}); err != nil {
+			if err := Entry(&out, c, term.Options{Width: width}); err != nil {
 				t.Fatal(err)
 			}
 			for line := range strings.Lines(out.String()) {

@@ -1,4 +1,6 @@
-package report
+// Package catalogue shows the cures of the catalogue: on a terminal, as plain text, and as the
+// pages of doc/cures.
+package catalogue
 
 import (
 	"fmt"
@@ -17,8 +19,8 @@ var safeties = map[prescribe.Safety]string{
 	prescribe.Advice: "a matter of design: no tool can say what the change is",
 }
 
-// Cures writes the catalogue as a list of codes and titles.
-func Cures(w io.Writer, catalogue []prescribe.Cure, o term.Options) error {
+// List writes the catalogue as a list of codes and titles.
+func List(w io.Writer, catalogue []prescribe.Cure, o term.Options) error {
 	p := term.New(w, o.Width, o.Color)
 	wide := 0
 	for _, c := range catalogue {
@@ -34,24 +36,24 @@ func Cures(w io.Writer, catalogue []prescribe.Cure, o term.Options) error {
 	return p.Flush()
 }
 
-// Cure writes one entry of the catalogue in full.
-func Cure(w io.Writer, c prescribe.Cure, o term.Options) error {
+// Entry writes one entry of the catalogue in full.
+func Entry(w io.Writer, c prescribe.Cure, o term.Options) error {
 	p := term.New(w, o.Width, o.Color)
 	p.Line(term.Styled(c.Code, term.Bold+";"+term.Green), term.Styled("  "+c.Title, term.Bold))
 	p.Prose("  ", string(c.Safety)+": "+safeties[c.Safety]+".", term.Dim)
 	p.Section("How it saves", "")
 	p.Prose("  ", c.Why, term.Normal)
 	p.Section("Example", "")
-	example(p, c)
+	Example(p, c)
 	p.Section("Limits", "")
 	p.Prose("  ", c.WhenNot, term.Normal)
 	p.Section("Evidence that it takes", "")
-	p.Prose("  ", fullSentence(c.Needs), term.Normal)
+	p.Prose("  ", term.FullSentence(c.Needs), term.Normal)
 	return p.Flush()
 }
 
-// example shows a cure's code before and after.
-func example(p *term.Page, c prescribe.Cure) {
+// Example shows a cure's code before and after.
+func Example(p *term.Page, c prescribe.Cure) {
 	for _, part := range []struct{ name, code string }{{"before", c.Before}, {"after", c.After}} {
 		p.Line(term.Styled("  "+part.name, term.Dim))
 		for _, l := range codeLines(part.code) {
@@ -62,8 +64,8 @@ func example(p *term.Page, c prescribe.Cure) {
 
 func codeLines(code string) []string { return strings.Split(strings.Trim(code, "\n"), "\n") }
 
-// CureMarkdown is one entry of the catalogue as a page of Markdown.
-func CureMarkdown(c prescribe.Cure) []byte {
+// Markdown is one entry of the catalogue as a page of Markdown.
+func Markdown(c prescribe.Cure) []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s: %s\n\n", c.Code, mdOurs(c.Title))
 	fmt.Fprintf(&b, "**%s**: %s.\n\n", c.Safety, safeties[c.Safety])
@@ -74,8 +76,8 @@ func CureMarkdown(c prescribe.Cure) []byte {
 	return []byte(b.String())
 }
 
-// cureText is one entry of the catalogue as plain text.
-func cureText(c prescribe.Cure) string {
+// Text is one entry of the catalogue as plain text.
+func Text(c prescribe.Cure) string {
 	return fmt.Sprintf(
 		"%s\n\nBefore:\n\n%s\n\nAfter:\n\n%s\n\nLimits: %s", c.Why, strings.Join(codeLines(c.Before), "\n"),
 		strings.Join(codeLines(c.After), "\n"), c.WhenNot,
@@ -88,9 +90,9 @@ func mdOurs(s string) string {
 	return strings.NewReplacer("*", `\*`, "_", `\_`, "<", "&lt;", "|", `\|`).Replace(s)
 }
 
-// CureIndex is the catalogue as a page of Markdown that links to the page of
+// Index is the catalogue as a page of Markdown that links to the page of
 // each entry, CODE.md beside it.
-func CureIndex(catalogue []prescribe.Cure) []byte {
+func Index(catalogue []prescribe.Cure) []byte {
 	var b strings.Builder
 	b.WriteString("# Cures\n\n")
 	b.WriteString("What `heaptrim check` may name as the change for a line, or for the program as a whole. ")
