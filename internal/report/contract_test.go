@@ -243,7 +243,7 @@ func TestRankMarks(t *testing.T) {
 			rep.Prescription.Rows = append(rep.Prescription.Rows,
 				finding.Row{Finding: &finding.Finding{Cost: finding.Cost{CPU: i}}})
 		}
-		c := rankColumn(rep, rep.Prescription.Rows, knownOf(rep))
+		c := ranksOf(rep)
 		if got := strings.Join(c.Cells, " "); got != want || marked(c, tiedMark) != strings.Contains(want, "=") {
 			t.Errorf("marks of %v: got %q, want %q", intervals, got, want)
 		}

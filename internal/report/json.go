@@ -24,7 +24,7 @@ func Document(rep *finding.Report, m schema.Meta) *schema.Report {
 		Target: newTarget(rep.Diagnosis.Target), Environment: schema.NewEnvironment(
 			rep.Diagnosis.Environment,
 		), Totals: newTotals(rep.Diagnosis.Totals, k),
-		Decomposition: []schema.Bucket{}, Findings: []schema.Finding{}, Excluded: []schema.Finding{},
+		Decomposition: []schema.Bucket{}, Findings: []schema.Finding{}, Functions: []schema.Function{}, Excluded: []schema.Finding{},
 		Advice: []schema.Advice{}, Detections: schema.Rows(
 			rep.Detections, newDetection,
 		), Latency: trace.Section(rep.Trace), Vet: []schema.RuleHit{}, Runs: []schema.RunSummary{},
@@ -49,6 +49,11 @@ func Document(rep *finding.Report, m schema.Meta) *schema.Report {
 	for i := range rep.Diagnosis.Excluded {
 		doc.Excluded = append(doc.Excluded, newFinding(finding.Unranked(&rep.Diagnosis.Excluded[i]), k))
 	}
+	for _, e := range entries(rep.Prescription.Rows, rep.Prescription.Functions) {
+		if e.lines > 0 {
+			doc.Functions = append(doc.Functions, functionOf(e))
+		}
+	}
 	addCures(doc, rep, k)
 	for _, r := range rep.Diagnosis.Runs {
 		doc.Runs = append(doc.Runs, newRun(rep, r))
@@ -57,6 +62,15 @@ func Document(rep *finding.Report, m schema.Meta) *schema.Report {
 		doc.Gaps = append(doc.Gaps, schema.Gap{What: x.What, Adds: x.Adds})
 	}
 	return doc
+}
+
+// functionOf is a function with several rows.
+func functionOf(e entry) schema.Function {
+	out := schema.Function{Function: e.Site.Function, Prediction: newPrediction(e.Remedy.Saves)}
+	for i := range e.lines {
+		out.Ranks = append(out.Ranks, e.Rank+i)
+	}
+	return out
 }
 
 // addCures adds the fields on all cures.

@@ -90,13 +90,19 @@ func mdFindings(b *bufio.Writer, rep *finding.Report, k known) {
 			"|\n|--:|--:|--:|--:|--:|---|---|---|\n",
 		k.savedIn(), per, per,
 	)
-	for i, f := range shown {
+	for _, e := range entries(shown, rep.Prescription.Functions) {
+		f := e.Row
+		if e.lines > 0 {
+			fmt.Fprintf(b, "|  | %s |  |  |  | %s | %s |  |\n", md.Text(strings.TrimSpace(k.savingCell(f))),
+				md.Text(linesText(e.lines)), md.Code(shortName(f.Site.Function)))
+			continue
+		}
 		cpu := term.Dash
 		if k.cpu {
 			cpu = term.Percent(f.Cost.CPU.Value) + term.PlusMinus(f.Cost.CPU)
 		}
 		bytes, objects := k.amounts(f.Cost)
-		fmt.Fprintf(b, "| %d | %s | %s | %s | %s | %s | %s | %s |\n", rankOf(rep, i), md.Text(
+		fmt.Fprintf(b, "| %d | %s | %s | %s | %s | %s | %s | %s |\n", f.Rank, md.Text(
 			strings.TrimSpace(k.savingCell(f)),
 		), md.Text(cpu), term.Amount(bytes.Value, unit.FormatBytes),
 			term.Amount(

@@ -2,10 +2,14 @@ package report
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/report/term"
+	"github.com/heaptrim/heaptrim/internal/schema"
 	"github.com/heaptrim/heaptrim/internal/stats"
 )
 
@@ -23,7 +27,7 @@ func TestRankMarksBySaving(t *testing.T) {
 			}
 			rep.Prescription.Rows = append(rep.Prescription.Rows, g)
 		}
-		c := rankColumn(rep, rep.Prescription.Rows, knownOf(rep))
+		c := ranksOf(rep)
 		if got := strings.Join(c.Cells, " "); got != want {
 			t.Errorf("marks of %v: got %q, want %q", savings, got, want)
 		}
@@ -31,6 +35,50 @@ func TestRankMarksBySaving(t *testing.T) {
 	f([]float64{9, 8.5, 2}, "1  2= 3 ")
 	f([]float64{5, 4.5, 2, 0}, "1  2= 3  4 ")
 	f([]float64{5, 0, 0}, "1  2  3 ")
+}
+
+// ranksOf are the ranks with their marks.
+func ranksOf(rep *finding.Report) *term.Column {
+	all := entries(rep.Prescription.Rows, rep.Prescription.Functions)
+	tie(all, knownOf(rep).rankedBy)
+	return rankColumn(all)
+}
+
+// TestFunctionsOfSeveralLines: a function with several cures has a line of its own with what
+// they save together, and is compared by that.
+func TestFunctionsOfSeveralLines(t *testing.T) {
+	rep := sampled()
+	for _, r := range []struct {
+		function string
+		saves    float64
+	}{{"m.a", 6}, {"m.b", 4}, {"m.b", 1.5}, {"m.c", 2}, {"m.b", 0}} {
+		g := finding.Row{Finding: &finding.Finding{Site: evidence.Site{Function: r.function, File: "m.go", Line: 7}}}
+		g.Remedy.Code, g.Remedy.Saves.CPU = "presize-map", span95(r.saves, 0.6)
+		if r.saves == 0 {
+			g.Remedy.Code, g.Remedy.Saves.CPU = leaveIt, stats.Interval{}
+		}
+		rep.Prescription.Rows = append(rep.Prescription.Rows, g)
+	}
+	rep.Prescription.Functions = map[string]finding.Prediction{"m.b": {CPU: span95(5.2, 0.6)}}
+	if got, want := strings.Join(ranksOf(rep).Cells, " "), "1  = 2  3  4  5 "; got != want {
+		t.Errorf("ranks %q, want %q", got, want)
+	}
+	var text, md bytes.Buffer
+	if err := Text(&text, rep, TextOptions{Width: 120}); err != nil {
+		t.Fatal(err)
+	}
+	if err := Markdown(&md, rep); err != nil {
+		t.Fatal(err)
+	}
+	for out, want := range map[string]string{text.String(): "2 lines", md.String(): "| 2 lines | `m.b` |"} {
+		if strings.Count(out, want) != 1 {
+			t.Errorf("not one %q in\n%s", want, out)
+		}
+	}
+	doc := Document(rep, schema.Meta{})
+	if len(doc.Functions) != 1 || doc.Functions[0].Function != "m.b" || !slices.Equal(doc.Functions[0].Ranks, []int{2, 3}) {
+		t.Errorf("functions %+v", doc.Functions)
+	}
 }
 
 // sampled is a report with CPU samples and no rows.

@@ -28,8 +28,10 @@ func ranking(p *term.Page, rep *finding.Report, k known, o TextOptions) {
 		p.Prose("  ", hidden, term.Normal)
 		return
 	}
-	t := cureTable(shown, k, p.Width)
-	ranks := rankColumn(rep, shown, k)
+	all := entries(shown, rep.Prescription.Functions)
+	tie(all, k.rankedBy)
+	t := cureTable(all, k, p.Width)
+	ranks := rankColumn(all)
 	t.Columns = append([]*term.Column{ranks}, t.Columns...)
 	t.Write(p)
 	p.Prose("  ", hidden, term.Normal)
@@ -42,18 +44,19 @@ func ranking(p *term.Page, rep *finding.Report, k known, o TextOptions) {
 const tiedMark = "=" // its interval overlaps with that of the row above
 
 // rankColumn numbers the rows and marks them.
-func rankColumn(rep *finding.Report, shown []finding.Row, k known) *term.Column {
+func rankColumn(all []entry) *term.Column {
 	c := term.NewColumn("# ", true)
 	c.Style = term.Bold
-	for i, f := range shown {
-		own, ok := k.rankedBy(f)
-		mark := " "
-		if ok && i > 0 {
-			if above, ok := k.rankedBy(shown[i-1]); ok && own.Overlaps(above) {
-				mark = tiedMark
-			}
+	for _, e := range all {
+		mark := e.mark
+		if mark == "" {
+			mark = " "
 		}
-		c.Add(fmt.Sprint(rankOf(rep, i)) + mark)
+		if e.lines > 0 {
+			c.Add(mark)
+			continue
+		}
+		c.Add(fmt.Sprint(e.Rank) + mark)
 	}
 	return c
 }
@@ -100,6 +103,9 @@ func notes(rep *finding.Report, k known, ranks *term.Column) []string {
 	plain := func(f finding.Row) bool { return savesMore(f) && besideRemark(f) == "" }
 	if k.cpu && slices.ContainsFunc(rep.Prescription.Rows, plain) {
 		out = append(out, "A cure can save more than its row costs: "+whyMore(rep)+".")
+	}
+	if len(rep.Prescription.Functions) > 0 {
+		out = append(out, "A function with several lines comes first with what they save together.")
 	}
 	if marked(ranks, tiedMark) {
 		out = append(out, "= may be as large as the row above: their intervals overlap.")
@@ -148,7 +154,7 @@ func overcharged(rep *finding.Report, k known) string {
 }
 
 // cureTable has what each finding's cure saves and what the site costs.
-func cureTable(findings []finding.Row, k known, width int) *term.Table {
+func cureTable(all []entry, k known, width int) *term.Table {
 	saves, cpu := term.NewColumn("saves %", false), term.NewColumn("costs %", false)
 	bytes, objects := term.NewColumn("B"+k.per(), true), term.NewColumn("objs"+k.per(), true)
 	where, function := term.NewColumn("where", false), term.NewColumn("function", false)
@@ -157,15 +163,28 @@ func cureTable(findings []finding.Row, k known, width int) *term.Table {
 		saves.Head, saves.Right = "saves B"+k.per(), true
 	}
 	t := &term.Table{Head: "what to do", Path: where, Function: function}
-	for _, f := range findings {
-		b, o := k.amounts(f.Cost)
-		saves.Add(k.savingCell(f))
-		cpu.Add(costCell(f.Cost.CPU))
+	for _, e := range all {
+		function.Add(shortName(e.Site.Function))
+		if e.lines > 0 {
+			saves.Add(k.savingCell(e.Row))
+			where.Add(linesText(e.lines))
+			cpu.Add("")
+			bytes.Add("")
+			objects.Add("")
+			t.Remarks = append(t.Remarks, "")
+			continue
+		}
+		cell := k.savingCell(e.Row)
+		if e.part && k.cpu {
+			cell = partIndent + cell
+		}
+		b, o := k.amounts(e.Cost)
+		saves.Add(cell)
+		cpu.Add(costCell(e.Cost.CPU))
 		bytes.Add(term.Amount(b.Value, unit.FormatBytes))
 		objects.Add(term.Amount(o.Value, unit.FormatScaled))
-		where.Add(place(f.Site))
-		function.Add(shortName(f.Site.Function))
-		t.Remarks = append(t.Remarks, whatToDo(f)+besideRemark(f))
+		where.Add(place(e.Site))
+		t.Remarks = append(t.Remarks, whatToDo(e.Row)+besideRemark(e.Row))
 	}
 	if k.cures {
 		t.Columns = append(t.Columns, saves)
@@ -176,6 +195,9 @@ func cureTable(findings []finding.Row, k known, width int) *term.Table {
 	t.Columns = append(t.Columns, bytes, objects, where, function)
 	return t
 }
+
+// partIndent is before what a line saves of its function.
+const partIndent = "  "
 
 // costCell is what a site costs. One whose live memory saves collections costs nothing.
 func costCell(cpu stats.Interval) string {

@@ -28,6 +28,7 @@ type (
 		Totals        Totals       `json:"totals"`
 		Decomposition []Bucket     `json:"decomposition"`
 		Findings      []Finding    `json:"findings"`
+		Functions     []Function   `json:"functions"`
 		Excluded      []Finding    `json:"set_apart"`
 		Advice        []Advice     `json:"advice"`
 		Threshold     *float64     `json:"threshold"`
@@ -130,6 +131,12 @@ type (
 		// Removal is null where the finding is no allocation site.
 		Removal *Prediction   `json:"removal"`
 		Others  []OtherRemedy `json:"others"`
+	}
+
+	Function struct {
+		Function   string     `json:"function"`
+		Ranks      []int      `json:"ranks"`
+		Prediction Prediction `json:"prediction"`
 	}
 
 	Mix struct {

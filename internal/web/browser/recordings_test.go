@@ -89,6 +89,12 @@ type data struct {
 				CPUShare *interval `json:"cpu_share"`
 			} `json:"prediction"`
 		} `json:"findings"`
+		Functions []struct {
+			Ranks      []int `json:"ranks"`
+			Prediction struct {
+				CPUShare struct{ Value, Low, High float64 } `json:"cpu_share"`
+			} `json:"prediction"`
+		} `json:"functions"`
 		Together struct {
 			CPUShare *interval `json:"cpu_share"`
 		} `json:"together"`

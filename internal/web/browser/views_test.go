@@ -137,29 +137,52 @@ func checkQuoted(t *testing.T, b *tab, p page) {
 	}
 }
 
-// checkMarks looks for the order of the cures, and for the mark of rows that cannot be told
-// from the one above.
+// checkMarks looks for the order of the cures – functions by what their lines save together,
+// and lines within – and for the mark of what cannot be told from the one above.
 func checkMarks(t *testing.T, b *tab, p page) {
 	t.Helper()
-	list := p.data.Report.Findings
-	for i, f := range list[:min(len(list), 15)] {
-		own := f.Prediction.CPUShare
-		if i == 0 || f.Remedy.Code == "leave-it" || own == nil {
-			continue
+	type figure = struct{ Value, Low, High float64 }
+	heads := map[int]figure{}
+	size := map[int]int{}
+	for _, f := range p.data.Report.Functions {
+		heads[f.Ranks[0]], size[f.Ranks[0]] = f.Prediction.CPUShare, len(f.Ranks)
+	}
+	var above, aboveInFunction *figure
+	check := func(what, mark string, own figure, before *figure) {
+		t.Helper()
+		if before == nil {
+			return
 		}
-		above := list[i-1].Prediction.CPUShare
-		if above == nil || above.Value < own.Value {
-			t.Errorf("cure %d saves more than the one above it", f.Rank)
-			continue
+		if before.Value < own.Value {
+			t.Errorf("%s saves more than the one above it", what)
 		}
-		tied := own.Low <= above.High && above.Low <= own.High
-		mark := fmt.Sprintf("#cure-%d .mark", f.Rank)
+		tied := own.Low <= before.High && before.Low <= own.High
 		if got := b.text(mark) == "="; got != tied {
 			t.Errorf("%s: marked as tied %v, want %v", mark, got, tied)
 		}
 		if tip := eval[string](b, "(document.querySelector(%s) || {dataset: {tip: ''}}).dataset.tip", quote(mark+" .term")); tied && !strings.Contains(tip, "overlap") {
 			t.Errorf("%s says %q", mark, tip)
 		}
+	}
+	left := 0
+	for i, f := range p.data.Report.Findings[:min(len(p.data.Report.Findings), 15)] {
+		if f.Remedy.Code == "leave-it" || f.Prediction.CPUShare == nil {
+			continue
+		}
+		own := figure{f.Prediction.CPUShare.Value, f.Prediction.CPUShare.Low, f.Prediction.CPUShare.High}
+		if head, ok := heads[i+1]; ok {
+			check(f.Site.Function, fmt.Sprintf(".function-of-cures[data-ranks^='%d,'] .mark", i+1), head, above)
+			above, aboveInFunction, left = &head, nil, size[i+1]
+		}
+		mark := fmt.Sprintf("#cure-%d .mark", f.Rank)
+		if left > 0 {
+			check(mark, mark, own, aboveInFunction)
+			aboveInFunction = &own
+			left--
+			continue
+		}
+		check(mark, mark, own, above)
+		above = &own
 	}
 }
 

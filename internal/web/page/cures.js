@@ -84,44 +84,65 @@ export function detail(f, inSource) {
       button("Show in the flame graph", () => change({ view: "flame", q: exactly(f.site.function), zoom: null }))));
 }
 
-// marksOf says for each finding whether it cannot be told from the one above, which is tied.
-function marksOf(findings) {
-  const own = findings.map((f) => (f.remedy.code === "leave-it" ? null : f.prediction.cpu_share));
-  return findings.map((_, i) => {
-    if (!own[i]) return "";
-    const above = i > 0 ? own[i - 1] : null;
-    return above && own[i].low <= above.high && above.low <= own[i].high ? "tied" : "";
-  });
+// entriesOf puts a head before the lines of each function that has several, with what they save
+// together, and marks what cannot be told from the one above it.
+function entriesOf(report) {
+  const heads = new Map((report.functions || []).map((f) => [f.ranks[0], f]));
+  const out = [];
+  let above = null, aboveInFunction = null, left = 0;
+  const tied = (a, b) => (a && b && a.low <= b.high && b.low <= a.high ? "tied" : "");
+  for (const f of report.findings) {
+    const head = heads.get(f.rank);
+    if (head) {
+      out.push({ head, mark: tied(head.prediction.cpu_share, above) });
+      above = head.prediction.cpu_share, aboveInFunction = null, left = head.ranks.length;
+    }
+    const own = f.remedy.code === "leave-it" ? null : f.prediction.cpu_share;
+    out.push({ f, mark: tied(own, left > 0 ? aboveInFunction : above), part: left > 0 });
+    if (left > 0) aboveInFunction = own, left--;
+    else above = own;
+  }
+  return out;
 }
 
 const signs = { tied: "=" };
 
-function row(f, max, mark) {
+function row(f, max, mark, part) {
   const saved = f.prediction.cpu_share;
   const width = (v) => `${Math.max(0, Math.min(100, (100 * v) / max))}%`;
   const bar = saved && max > 0 ? el("div", { class: "meter", "aria-hidden": "true" }, el("i", { style: { width: width(saved.value) } }), el("u", { style: { left: width(Math.max(saved.low, 0)), width: width(saved.high - Math.max(saved.low, 0)) } })) : null;
   const body = el("div", { class: "body" });
-  const d = el("details", { class: "cure", id: `cure-${f.rank}`, on: { toggle: () => d.open && body.childElementCount === 0 && replace(body, detail(f)) } },
+  const d = el("details", { class: part ? "cure part" : "cure", id: `cure-${f.rank}`, on: { toggle: () => d.open && body.childElementCount === 0 && replace(body, detail(f)) } },
     el("summary", {}, el("span", { class: "rank" }, f.rank, mark ? el("span", { class: "mark" }, term(mark, signs[mark])) : null),
       el("span", { class: "what" }, el("b", { class: "where" }, place(f)), el("span", { class: "title" }, ` ${f.title} in ${shortName(f.site.function)}`), el("span", { class: "code" }, f.remedy.code), el("span", { class: "text" }, prose(f.remedy.text))),
       el("span", { class: "saves" }, saved || f.remedy.code !== "leave-it" ? el("b", { data: { saving: f.rank } }, share(saved)) : el("span", { class: "dim" }, `costs ${share(f.cost.cpu_share)}`), bar)), body);
   return d;
 }
 
+function line(e, max) {
+  if (e.f) return row(e.f, max, e.mark, e.part);
+  const saved = e.head.prediction.cpu_share;
+  return el("div", { class: "function-of-cures", data: { ranks: e.head.ranks.join(",") } },
+    el("span", { class: "rank" }, e.mark ? el("span", { class: "mark" }, term(e.mark, signs[e.mark])) : null),
+    el("span", { class: "what" }, el("b", { class: "where" }, shortName(e.head.function)), ` ${e.head.ranks.length} lines`),
+    el("span", { class: "saves" }, saved ? el("b", {}, share(saved)) : null));
+}
+
 // cureList is the section of the findings, ranked by what their cures save.
 export function cureList(report) {
   if (report.findings.length === 0) return el("section", {}, el("h2", {}, "What to change"), el("p", {}, "Nothing: no line costs enough to be worth a change."));
   const max = Math.max(...report.findings.map((f) => (f.prediction.cpu_share ? f.prediction.cpu_share.high : 0)));
-  const marks = marksOf(report.findings);
-  const list = el("div", { class: "cures" }, report.findings.slice(0, firstRows).map((f, i) => row(f, max, marks[i])));
-  const rest = report.findings.slice(firstRows);
-  const more = rest.length === 0 ? null : button(`Show ${rest.length} more`, () => {
-    rest.forEach((f, i) => list.append(row(f, max, marks[firstRows + i])));
+  const all = entriesOf(report), marks = all.map((e) => e.mark);
+  const cut = all.findIndex((e) => e.f && e.f.rank > firstRows || e.head && e.head.ranks[0] > firstRows);
+  const list = el("div", { class: "cures" }, (cut < 0 ? all : all.slice(0, cut)).map((e) => line(e, max)));
+  const rest = cut < 0 ? [] : all.slice(cut), hidden = rest.filter((e) => e.f).length;
+  const more = hidden === 0 ? null : button(`Show ${hidden} more`, () => {
+    rest.forEach((e) => list.append(line(e, max)));
     more.remove();
   });
   return el("section", { class: "what-to-change" }, el("h2", {}, "What to change"),
     el("p", { class: "note" }, "Ranked by the CPU that each cure would save, ", term("saving", "predicted"), " with its ", term("interval", "95 % interval"),
       report.together.cpu_share ? [". Together: ", el("b", {}, share(report.together.cpu_share)), " of CPU"] : "", ". ",
       ["tied"].filter((k) => marks.includes(k)).map((k) => [el("b", {}, signs[k]), " ", explain(k), " "])),
-    list, more, rest.length > 0 && el("p", { class: "only-print" }, `${trimmed(rest.length)} more in the file itself.`));
+    list, more, hidden > 0 && el("p", { class: "only-print" }, `${trimmed(hidden)} more in the file itself.`));
 }
