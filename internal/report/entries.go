@@ -10,10 +10,10 @@ import (
 
 // entry is one line of the ranked list: a row, or the head of a function's rows.
 type entry struct {
-	finding.Row        // of a head: the first row's, with what all rows of the function save together
-	lines       int    // of a head: how many rows of the function follow; 0 for a row
-	part        bool   // a row below a head
-	mark        string // beside the rank
+	row   finding.Row // of a head: the first row's, with what all rows of the function save together
+	lines int         // of a head: how many rows of the function follow; 0 for a row
+	part  bool        // a row below a head
+	mark  string      // beside the rank
 }
 
 // entries puts a head before the rows of each function that has several, and marks those that
@@ -28,11 +28,11 @@ func entries(rows []finding.Row, functions map[string]finding.Prediction) []entr
 		if left == 0 && several && cured(r) {
 			for left = 1; i+left < len(rows) && cured(rows[i+left]) && rows[i+left].Site.Function == r.Site.Function; left++ {
 			}
-			head := entry{Row: r, lines: left}
-			head.Remedy.Saves = together
+			head := entry{row: r, lines: left}
+			head.row.Remedy.Saves = together
 			out = append(out, head)
 		}
-		out = append(out, entry{Row: r, part: left > 0})
+		out = append(out, entry{row: r, part: left > 0})
 		left = max(left-1, 0)
 	}
 	return out
@@ -50,8 +50,8 @@ func tie(all []entry, of func(finding.Row) (stats.Interval, bool)) {
 			aboveInFunction = nil
 		}
 		if *before != nil {
-			own, ok := of(e.Row)
-			if other, known := of((*before).Row); ok && known && own.Overlaps(other) {
+			own, ok := of(e.row)
+			if other, known := of((*before).row); ok && known && own.Overlaps(other) {
 				e.mark = tiedMark
 			}
 		}

@@ -66,9 +66,9 @@ func Document(rep *finding.Report, m schema.Meta) *schema.Report {
 
 // functionOf is a function with several rows.
 func functionOf(e entry) schema.Function {
-	out := schema.Function{Function: e.Site.Function, Prediction: newPrediction(e.Remedy.Saves)}
+	out := schema.Function{Function: e.row.Site.Function, Prediction: newPrediction(e.row.Remedy.Saves)}
 	for i := range e.lines {
-		out.Ranks = append(out.Ranks, e.Rank+i)
+		out.Ranks = append(out.Ranks, e.row.Rank+i)
 	}
 	return out
 }

@@ -91,7 +91,7 @@ func mdFindings(b *bufio.Writer, rep *finding.Report, k known) {
 		k.savedIn(), per, per,
 	)
 	for _, e := range entries(shown, rep.Prescription.Functions) {
-		f := e.Row
+		f := e.row
 		if e.lines > 0 {
 			fmt.Fprintf(b, "|  | %s |  |  |  | %s | %s |  |\n", md.Text(strings.TrimSpace(k.savingCell(f))),
 				md.Text(linesText(e.lines)), md.Code(shortName(f.Site.Function)))

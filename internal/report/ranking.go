@@ -56,7 +56,7 @@ func rankColumn(all []entry) *term.Column {
 			c.Add(mark)
 			continue
 		}
-		c.Add(fmt.Sprint(e.Rank) + mark)
+		c.Add(fmt.Sprint(e.row.Rank) + mark)
 	}
 	return c
 }
@@ -164,9 +164,9 @@ func cureTable(all []entry, k known, width int) *term.Table {
 	}
 	t := &term.Table{Head: "what to do", Path: where, Function: function}
 	for _, e := range all {
-		function.Add(shortName(e.Site.Function))
+		function.Add(shortName(e.row.Site.Function))
 		if e.lines > 0 {
-			saves.Add(k.savingCell(e.Row))
+			saves.Add(k.savingCell(e.row))
 			where.Add(linesText(e.lines))
 			cpu.Add("")
 			bytes.Add("")
@@ -174,17 +174,17 @@ func cureTable(all []entry, k known, width int) *term.Table {
 			t.Remarks = append(t.Remarks, "")
 			continue
 		}
-		cell := k.savingCell(e.Row)
+		cell := k.savingCell(e.row)
 		if e.part && k.cpu {
 			cell = partIndent + cell
 		}
-		b, o := k.amounts(e.Cost)
+		b, o := k.amounts(e.row.Cost)
 		saves.Add(cell)
-		cpu.Add(costCell(e.Cost.CPU))
+		cpu.Add(costCell(e.row.Cost.CPU))
 		bytes.Add(term.Amount(b.Value, unit.FormatBytes))
 		objects.Add(term.Amount(o.Value, unit.FormatScaled))
-		where.Add(place(e.Site))
-		t.Remarks = append(t.Remarks, whatToDo(e.Row)+besideRemark(e.Row))
+		where.Add(place(e.row.Site))
+		t.Remarks = append(t.Remarks, whatToDo(e.row)+besideRemark(e.row))
 	}
 	if k.cures {
 		t.Columns = append(t.Columns, saves)
