@@ -41,7 +41,6 @@ func rows() []leftOut {
 	return append(out,
 		leftOut{name: "cache misses", forget: func(r *evidence.Run) { r.CacheMiss = nil }},
 		leftOut{name: "cost of a cycle", forget: func(r *evidence.Run) { r.CycleCost = nil }},
-		leftOut{name: "page faults", forget: func(r *evidence.Run) { r.PageFault = nil }},
 	)
 }
 
