@@ -80,10 +80,6 @@ type SizeCount struct {
 	Objects float64
 }
 
-// LargestSmall is the size of the largest objects that share spans with others, the
-// runtime's maxSmallSize.
-const LargestSmall = 32 * unit.KiB
-
 // Stack is one call path of a finding, leaf first, with its share of the
 // site's cost from 0 to 1.
 type Stack struct {
