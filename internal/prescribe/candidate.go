@@ -59,7 +59,7 @@ func newCandidate(s *diagnose.Session, f *finding.Finding, src *source.Program, 
 func (c *candidate) part(m finding.Mix) *allocated {
 	p := &allocated{Mix: m, Callee: plainName(m.Via)}
 	if c.Line != nil {
-		p.Expr = pickExpr(c.Line.Exprs, p)
+		p.Expr = pickExpr(c.Line.Exprs, p, c.Finding.Allocation.Sizes)
 		if v := variableOf(c.Line.Exprs); v != nil && c.moved() && m.Kind == finding.KindNew && m.Via == "" {
 			p.Expr = v // the compiler names the variable, not its value
 		}
@@ -111,8 +111,9 @@ var exprKinds = map[finding.Kind][]source.ExprKind{
 	finding.KindGoroutine:  {source.Go},
 }
 
-// pickExpr finds the expression on the line that a part comes from.
-func pickExpr(exprs []*source.Expr, p *allocated) *source.Expr {
+// pickExpr finds the expression on the line that a part comes from: of several of one kind,
+// the one whose size fits most of the blocks.
+func pickExpr(exprs []*source.Expr, p *allocated, sizes []finding.SizeCount) *source.Expr {
 	if p.Callee != "" {
 		for _, e := range exprs {
 			if e.Kind == source.Call && e.Call.Callee == p.Callee {
@@ -122,13 +123,33 @@ func pickExpr(exprs []*source.Expr, p *allocated) *source.Expr {
 		return nil
 	}
 	for _, kind := range exprKinds[p.Kind] {
+		var best *source.Expr
+		most := -1.0
 		for _, e := range exprs {
-			if e.Kind == kind {
-				return e
+			if e.Kind != kind {
+				continue
 			}
+			if n := fitting(e, sizes); n > most {
+				best, most = e, n
+			}
+		}
+		if best != nil {
+			return best
 		}
 	}
 	return nil
+}
+
+// fitting is the number of blocks that an expression of constant size may have made: a block
+// is at most an eighth larger, or 16 bytes.
+func fitting(e *source.Expr, sizes []finding.SizeCount) float64 {
+	n := 0.0
+	for _, s := range sizes {
+		if size := float64(s.Size); e.Size > 0 && size >= float64(e.Size) && size <= max(1.125*float64(e.Size), float64(e.Size)+16) {
+			n += s.Objects
+		}
+	}
+	return n
 }
 
 // variableOf is the variable that is declared on the line, if it is one.

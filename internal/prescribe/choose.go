@@ -1,6 +1,7 @@
 package prescribe
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/heaptrim/heaptrim/internal/finding"
@@ -28,7 +29,11 @@ type offer struct {
 	cut   finding.Cut
 	fit   float64
 	saves finding.Prediction
+	more  int // other allocations of the line, which the cure does not touch
 }
+
+// leastMore is the part of a line's objects and bytes from which another allocation is told.
+const leastMore = 0.05
 
 // proposals tries every cure on every part.
 func (c *candidate) proposals() []offer {
@@ -38,6 +43,7 @@ func (c *candidate) proposals() []offer {
 			continue
 		}
 		o := offer{cure: cure, cut: finding.Cut{Finding: c.Finding}}
+		o.more = c.notable()
 		weight, objects := 0.0, 0.0
 		var added stats.Interval
 		for _, p := range c.Parts {
@@ -48,6 +54,9 @@ func (c *candidate) proposals() []offer {
 			if why := c.vetoed(cure.Code, p); why != "" {
 				c.ruledOut = append(c.ruledOut, why)
 				continue
+			}
+			if p.notable() {
+				o.more--
 			}
 			w := (p.Objects + p.Bytes) / 2
 			if weight == 0 {
@@ -74,6 +83,19 @@ func (c *candidate) proposals() []offer {
 	return out
 }
 
+// notable counts the line's allocations that are worth a word.
+func (c *candidate) notable() int {
+	n := 0
+	for _, p := range c.Parts {
+		if p.notable() {
+			n++
+		}
+	}
+	return n
+}
+
+func (p *allocated) notable() bool { return (p.Objects+p.Bytes)/2 >= leastMore }
+
 // score is what offers are compared by: the predicted saving, as far as the
 // evidence points at the cure. Without CPU samples the bytes and objects it
 // takes away stand in.
@@ -88,6 +110,9 @@ func (o offer) score(f *finding.Finding) float64 {
 func (o offer) remedy() finding.Remedy {
 	p := o.best
 	p.Fit = o.fit
+	if o.more > 0 {
+		p.Text += fmt.Sprintf(" (+%d more here)", o.more)
+	}
 	return o.cure.remedy(p, o.saves)
 }
 

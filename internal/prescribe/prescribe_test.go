@@ -213,3 +213,36 @@ func TestObjectCount(t *testing.T) {
 		}
 	}
 }
+
+// TestPickExpr: of two literals on a line, the one whose size the blocks have is meant.
+func TestPickExpr(t *testing.T) {
+	item := &source.Expr{Kind: source.Literal, Text: "Item{…}", Size: 96}
+	list := &source.Expr{Kind: source.Literal, Text: "[]string{…}", Size: 32, Elem: 16}
+	part := &allocated{Mix: finding.Mix{Kind: finding.KindNew}}
+	f := func(want *source.Expr, sizes ...finding.SizeCount) {
+		t.Helper()
+		if got := pickExpr([]*source.Expr{item, list}, part, sizes); got != want {
+			t.Errorf("of %v: %s, want %s", sizes, got.Text, want.Text)
+		}
+	}
+	f(list, finding.SizeCount{Size: 32, Objects: 100})
+	f(item, finding.SizeCount{Size: 96, Objects: 100})
+	f(item, finding.SizeCount{Size: 32, Objects: 1}, finding.SizeCount{Size: 96, Objects: 100})
+	f(item) // sizes are not known
+}
+
+// TestMoreHere: allocations of the line that a cure does not touch are told.
+func TestMoreHere(t *testing.T) {
+	c := &candidate{Parts: []*allocated{
+		{Mix: finding.Mix{Objects: 0.5, Bytes: 0.5}}, {Mix: finding.Mix{Objects: 0.4, Bytes: 0.4}}, {Mix: finding.Mix{Objects: 0.02, Bytes: 0.01}},
+	}}
+	if n := c.notable(); n != 2 {
+		t.Errorf("%d notable parts, want 2", n)
+	}
+	if text := (offer{cure: presizeMap, best: proposal{Text: "do"}, more: 1}).remedy().Text; text != "do (+1 more here)" {
+		t.Errorf("text %q", text)
+	}
+	if text := (offer{cure: presizeMap, best: proposal{Text: "do"}}).remedy().Text; text != "do" {
+		t.Errorf("text %q", text)
+	}
+}
