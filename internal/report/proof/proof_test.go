@@ -215,3 +215,23 @@ func TestProveMarkdown(t *testing.T) {
 		}
 	}
 }
+
+// TestSmallDifference: a difference that is there but does not count has no p-value beside the
+// call that says so, and no change is minus nothing.
+func TestSmallDifference(t *testing.T) {
+	ch := prove.Change{Outcome: prove.Same}
+	ch.Tests.P, ch.Tests.AdjustedP, ch.Tests.RankSumP = 5e-20, 5e-20, 5e-20
+	ch.Runs.A, ch.Runs.B = 40, 40
+	if got := basisText(ch); got != "too small to count, 40+40 runs" {
+		t.Errorf("basis %q", got)
+	}
+	ch.Outcome = prove.Better
+	if got := basisText(ch); !strings.Contains(got, "p=5e-20") {
+		t.Errorf("basis %q", got)
+	}
+	for share, want := range map[float64]string{-0.0004: "0.0 %", 0.0004: "0.0 %", -0.0006: "-0.1 %", 0.02: "+2.0 %"} {
+		if got := signed(share); got != want {
+			t.Errorf("%v is %q, want %q", share, got, want)
+		}
+	}
+}

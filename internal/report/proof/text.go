@@ -140,6 +140,9 @@ func proveWarnings(c prove.Comparison) []string {
 
 func plainOutcome(o prove.Outcome) string { return string(o) }
 
+// significant is the p-value below which a difference is there, whether it counts or not.
+const significant = 0.05
+
 // basisText is the basis of a call.
 func basisText(ch prove.Change) string {
 	switch {
@@ -147,6 +150,8 @@ func basisText(ch prove.Change) string {
 		return fmt.Sprintf("exact, %d+%d runs", ch.Runs.A, ch.Runs.B)
 	case ch.Separated:
 		return fmt.Sprintf("far apart, %d+%d runs", ch.Runs.A, ch.Runs.B)
+	case ch.Outcome == prove.Same && ch.Tests.P < significant:
+		return fmt.Sprintf("too small to count, %d+%d runs", ch.Runs.A, ch.Runs.B)
 	case math.IsNaN(ch.Tests.AdjustedP):
 		return fmt.Sprintf("%d+%d runs", ch.Runs.A, ch.Runs.B)
 	}
@@ -166,11 +171,19 @@ func changeText(ch prove.Change) string {
 	case v == 0 && ch.Exact:
 		return "0 %"
 	case ch.Exact:
-		return fmt.Sprintf("%+.1f %%", v*100)
+		return signed(v)
 	case math.IsInf(ch.Delta.High, 0) || math.IsInf(ch.Delta.Low, 0):
-		return fmt.Sprintf("%+.1f %%", v*100)
+		return signed(v)
 	}
-	return fmt.Sprintf("%+.1f %%%s", v*100, term.PlusMinus(ch.Delta))
+	return signed(v) + term.PlusMinus(ch.Delta)
+}
+
+// signed is a change in percent with its sign, if it has one at one digit.
+func signed(share float64) string {
+	if v := math.Round(1000*share) / 10; v != 0 {
+		return fmt.Sprintf("%+.1f %%", v)
+	}
+	return "0.0 %"
 }
 
 func besideText(ch prove.Change) string {
