@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/heaptrim/heaptrim/internal/prove/sides"
+	"github.com/heaptrim/heaptrim/internal/record/process"
 )
 
 // execution is one process to be run to its end.
@@ -63,15 +64,16 @@ func (e *engine) execute(ctx context.Context, x execution) (executed, error) {
 	}
 	cmd.WaitDelay = 2 * time.Second
 	start := time.Now()
-	if err := cmd.Start(); err != nil {
+	peak := func() int64 { return 0 }
+	err = process.Run(cmd, func(p *os.Process) {
+		if x.trace {
+			peak = watchRSS(p.Pid)
+		}
+	})
+	r.wall, r.rss = time.Since(start), peak()
+	if cmd.ProcessState == nil {
 		return r, err
 	}
-	peak := func() int64 { return 0 }
-	if x.trace {
-		peak = watchRSS(cmd.Process.Pid)
-	}
-	err = cmd.Wait()
-	r.wall, r.rss = time.Since(start), peak()
 	r.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	switch {
 	case ctx.Err() != nil:

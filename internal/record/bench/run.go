@@ -119,7 +119,7 @@ func (r *benchRecorder) run(ctx context.Context, t testRun) (ran, error) {
 	cmd.Stdout, cmd.Stderr = out, errs
 	cmd.WaitDelay = 2 * time.Second
 	start := time.Now()
-	err := cmd.Run()
+	err := process.Run(cmd, nil)
 	res := ran{out: out.Bytes(), err: errs.Bytes(), wall: time.Since(start)}
 	if cmd.ProcessState != nil {
 		res.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
