@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"time"
 )
 
 // Package is the part of `go list -json` that heaptrim needs.
@@ -51,7 +52,7 @@ func (g Tool) Output(ctx context.Context, verb string, args ...string) ([]byte, 
 	if verb == "list" || verb == "build" || verb == "test" {
 		words = append(words, g.Flags...)
 	}
-	cmd := exec.CommandContext(ctx, "go", append(words, args...)...)
+	cmd := command(ctx, append(words, args...)...)
 	cmd.Dir = g.Dir
 	cmd.Env = append(os.Environ(), g.Env...)
 	if g.Dir != "" {
@@ -74,6 +75,24 @@ func (g Tool) Output(ctx context.Context, verb string, args ...string) ([]byte, 
 			LastLines(strings.TrimSpace(text), 30))
 	}
 	return out.Bytes(), nil
+}
+
+// cleanUp is how long an interrupted go command may take: it waits for a compiler or linker
+// that runs, and removes its work folder.
+const cleanUp = 20 * time.Second
+
+// command is a go command that the end of the context interrupts. A killed one would leave its
+// work folder, and the linker running.
+func command(ctx context.Context, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Cancel = func() error {
+		if err := cmd.Process.Signal(os.Interrupt); err == nil || errors.Is(err, os.ErrProcessDone) {
+			return err
+		}
+		return cmd.Process.Kill()
+	}
+	cmd.WaitDelay = cleanUp
+	return cmd
 }
 
 // Packages resolves import patterns; flags such as -deps widen what they match.
