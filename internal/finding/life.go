@@ -10,6 +10,7 @@ type Life struct {
 	Given    bool   // the holder is another parameter of the outermost function
 	Field    string // field that they are stored in on the way; empty for none
 	Boxed    bool   // on the way they become interface values
+	Ways     []int  // lines of the site's function that hand them on, lowest first; empty when not known
 	Unknown  string // what could not be seen through, where End is EndUnknown
 }
 

@@ -91,6 +91,9 @@ func (c *candidate) coldEscape() int {
 	if e == nil || c.Line == nil || len(c.diagnosis.Lines) == 0 {
 		return 0
 	}
+	if !c.onlyCold(c.Parts[0].Life.Ways) {
+		return 0
+	}
 	cold := 0
 	for _, f := range e.Flow {
 		for _, edge := range f.Edges {
@@ -108,6 +111,18 @@ func (c *candidate) coldEscape() int {
 		}
 	}
 	return cold
+}
+
+// onlyCold reports whether all lines that hand the value on are in branches without recorded
+// cost; the compiler names one of them only.
+func (c *candidate) onlyCold(ways []int) bool {
+	for _, line := range ways {
+		if line != c.Finding.Site.Line && (heaviestOf(c.diagnosis, c.Finding.Site.File, []int{line}) > 0 ||
+			!c.Line.Conditional(line) || !c.Line.Avoidable(line)) {
+			return false
+		}
+	}
+	return true
 }
 
 func baseOf(file string) string { return file[strings.LastIndexByte(file, '/')+1:] }

@@ -25,6 +25,9 @@ func (s *scan) call(h held, in ssa.CallInstruction) {
 		return // a function value is called, not handed on
 	}
 	if k, ok := contractOf(c); ok {
+		if k != drops {
+			s.way(h, in)
+		}
 		switch {
 		case k == keeps:
 			s.out.global = "what " + calleeName(c) + " keeps"
@@ -34,6 +37,9 @@ func (s *scan) call(h held, in ssa.CallInstruction) {
 			s.store(argument(c, 0), "")
 		}
 		return
+	}
+	if callee == nil || callee.Blocks == nil {
+		s.way(h, in)
 	}
 	if c.IsInvoke() && s.invoke(h, c, result) {
 		return
@@ -48,7 +54,11 @@ func (s *scan) call(h held, in ssa.CallInstruction) {
 	}
 	for i, a := range c.Args {
 		if a == h.value && i < len(callee.Params) {
-			s.apply(s.summary(question{callee, callee.Params[i], h.mode, s.ref}), result, c)
+			o := s.summary(question{callee, callee.Params[i], h.mode, s.ref})
+			if o.leaves() || o.shared || o.global != "" || o.unknown != "" {
+				s.way(h, in)
+			}
+			s.apply(o, result, c)
 		}
 	}
 }

@@ -40,9 +40,10 @@ type outcome struct {
 	shared  bool   // handed to another goroutine
 	unknown string // what could not be seen through
 
-	boxed bool   // on the way it becomes an interface value
-	field string // field that it is stored in on the way
-	wraps uint64 // bits of the results of which it is only a part
+	boxed bool               // on the way it becomes an interface value
+	field string             // field that it is stored in on the way
+	wraps uint64             // bits of the results of which it is only a part
+	ways  map[token.Pos]bool // where a reference to it is put elsewhere
 }
 
 // leaves reports whether the object outlives the function by what its callers can see.
@@ -137,10 +138,12 @@ func (s *scan) use(h held, in ssa.Instruction) {
 		}
 	case *ssa.Store:
 		if in.Val == h.value {
+			s.way(h, in)
 			s.store(in.Addr, fieldOf(in.Addr))
 		}
 	case *ssa.MapUpdate:
 		if in.Value == h.value || in.Key == h.value {
+			s.way(h, in)
 			s.store(in.Map, "")
 		}
 	case *ssa.Send:
@@ -154,18 +157,37 @@ func (s *scan) use(h held, in ssa.Instruction) {
 			}
 		}
 	case *ssa.Go:
+		s.way(h, in)
 		if joins(s.fn) {
 			s.call(h, in)
 		} else {
 			s.out.shared = true
 		}
 	case *ssa.MakeClosure:
+		s.way(h, in)
 		s.capture(h, in)
 	case *ssa.Return:
+		s.way(h, in)
 		s.returned(h, in)
 	case ssa.CallInstruction:
 		s.call(h, in)
 	}
+}
+
+// way notes where a reference to the object itself is put elsewhere. An instruction without a
+// place counts as one at the function.
+func (s *scan) way(h held, in ssa.Instruction) {
+	if h.mode != direct {
+		return
+	}
+	if s.out.ways == nil {
+		s.out.ways = map[token.Pos]bool{}
+	}
+	at := place(in)
+	if !at.IsValid() {
+		at = s.fn.Pos()
+	}
+	s.out.ways[at] = true
 }
 
 // joins reports whether a function waits for the goroutines that it starts.

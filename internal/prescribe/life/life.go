@@ -5,6 +5,7 @@
 package life
 
 import (
+	"go/token"
 	"go/types"
 	"maps"
 	"slices"
@@ -63,9 +64,13 @@ func (t *Tracer) Trace(b Birth, own []evidence.Frame) finding.Life {
 
 // climb goes from frame to frame for as long as the object leaves the one it is in.
 func (t *Tracer) climb(s *scan, own []evidence.Frame) finding.Life {
+	var ways []int
 	for i := 0; ; {
 		out := s.run()
-		l := finding.Life{Frame: i, Function: own[i].Function, Boxed: out.boxed, Field: out.field}
+		if i == 0 {
+			ways = t.linesOf(out.ways)
+		}
+		l := finding.Life{Ways: ways, Frame: i, Function: own[i].Function, Boxed: out.boxed, Field: out.field}
 		switch {
 		case out.shared:
 			l.End = finding.EndShared
@@ -133,6 +138,15 @@ func (s *scan) take(callee *ssa.Function, line int, o *outcome) {
 	for _, call := range calls {
 		s.handed(call, o)
 	}
+}
+
+// linesOf are the lines of places, lowest first.
+func (t *Tracer) linesOf(places map[token.Pos]bool) []int {
+	lines := map[int]bool{}
+	for p := range places {
+		lines[t.src.LineOf(p)] = true
+	}
+	return slices.Sorted(maps.Keys(lines))
 }
 
 // last is the life of an object that leaves the outermost of the user's frames.

@@ -282,6 +282,16 @@ func depth() int {
 }
 
 func four() int { return len(twice(1, 4)) } // case generic 1
+
+func kept(seen map[string]*node, name string) *node {
+	n := &node{name: name} // case ways 0
+	if len(name) == 0 {
+		seen["empty"] = n
+		n.name = "-"
+		return nil
+	}
+	return n
+}
 `
 
 // literalOf is what the compiler adds to the names of the cases' function literals.
@@ -323,7 +333,9 @@ func stackOf(t *testing.T, file, name string) []evidence.Frame {
 	return out
 }
 
-func TestTrace(t *testing.T) {
+// programTracer loads the program of the cases; the second result is its file.
+func programTracer(t *testing.T) (*Tracer, string) {
+	t.Helper()
 	dir := t.TempDir()
 	for name, text := range map[string]string{"go.mod": "module p\n\ngo 1.26\n", "p.go": program} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
@@ -334,7 +346,11 @@ func TestTrace(t *testing.T) {
 	if err != nil || len(problems) > 0 {
 		t.Fatal(err, problems)
 	}
-	tracer := New(src)
+	return New(src), filepath.Join(dir, "p.go")
+}
+
+func TestTrace(t *testing.T) {
+	tracer, file := programTracer(t)
 	for _, c := range []struct {
 		name  string
 		kind  finding.Kind
@@ -376,9 +392,21 @@ func TestTrace(t *testing.T) {
 		{"looked", finding.KindConversion, "", finding.EndFrame, 0},
 		{"leaf", finding.KindNew, "", finding.EndFrame, 1},
 	} {
-		l := tracer.Trace(Birth{Kind: c.kind, Via: c.via}, stackOf(t, filepath.Join(dir, "p.go"), c.name))
+		l := tracer.Trace(Birth{Kind: c.kind, Via: c.via}, stackOf(t, file, c.name))
 		if l.End != c.end || l.Frame != c.frame {
 			t.Errorf("%s: end %d in frame %d, want %d in %d (%+v)", c.name, l.End, l.Frame, c.end, c.frame, l)
 		}
+	}
+}
+
+// TestWays: every line that hands an object on counts, and no line that only uses it.
+func TestWays(t *testing.T) {
+	tracer, file := programTracer(t)
+	stack := stackOf(t, file, "ways")
+	stack[0].Function = "kept"
+	l := tracer.Trace(Birth{Kind: finding.KindNew}, stack)
+	born := stack[0].Line
+	if want := []int{born + 2, born + 6}; !slices.Equal(l.Ways, want) {
+		t.Errorf("handed on at lines %v, want %v", l.Ways, want)
 	}
 }
