@@ -158,6 +158,27 @@ var layers = []layer{
 		why: "the pipeline wires the stages from a bundle to a report: how that was recorded and how it is shown are others' business",
 	},
 	{
+		folder: "internal/rewrite",
+		others: []string{"golang.org/x/tools/go"},
+		why:    "an edit is made from source and types: whether it pays is for a trial, and who wants it is not asked",
+	},
+	{
+		folder: "internal/trial",
+		ours:   []string{"internal/gocmd", "internal/ingest/benchlog", "internal/record/process"},
+		why:    "a trial builds, counts and tests any change of source, whoever made it",
+	},
+	{
+		folder: "internal/fix",
+		ours: []string{"internal/evidence", "internal/finding", "internal/prove", "internal/prove/sides", "internal/rewrite", "internal/tempfile",
+			"internal/trial"},
+		why: "a search takes findings, edits and trials together: it records nothing and shows nothing",
+	},
+	{
+		folder: "internal/disasm",
+		ours:   []string{"internal/bundle", "internal/evidence", "internal/ingest/objdump", "internal/record/after", "internal/web"},
+		why:    "machine code is found for whoever shows a function",
+	},
+	{
 		folder: "internal/prove/*",
 		ours: []string{"internal/evidence", "internal/gocmd", "internal/ingest/*", "internal/prove/*", "internal/record/host", "internal/record/process",
 			"internal/record/secret",
@@ -205,6 +226,12 @@ var layers = []layer{
 		ours: []string{"internal/evidence", "internal/prove", "internal/prove/sides", "internal/report/*", "internal/schema", "internal/stats",
 			"internal/unit"},
 		why: "a comparison is shown as it was made",
+	},
+	{
+		folder: "internal/report/fixes",
+		ours:   []string{"internal/fix", "internal/report/term", "internal/schema", "internal/stats"},
+		others: []string{"github.com/rogpeppe/go-internal/diff"},
+		why:    "what was tried is shown as it came out",
 	},
 	{
 		folder: "internal/report/trace",

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/heaptrim/heaptrim/internal/fix"
 	"github.com/heaptrim/heaptrim/internal/report/term"
 )
 
@@ -52,6 +53,7 @@ func commands() []verb {
 		{"trace", "show from an execution trace what the collector did and what it delayed", runTrace, traceUsage},
 		{"gctrace", "sum up a collector's log: pauses, growth and time between cycles, over time", runGCTrace, gctraceUsage},
 		{"perf", "show from a perf recording what the kernel did for the program's memory", runPerf, perfUsage},
+		{"fix", "apply the cures that hold when they are tried, and show what they saved", runFix, fixUsage},
 		{"prove", "run two versions of a program in turns and say which one is better", runProve, proveUsage},
 		{"tune", "recommend a setting of the collector for the program", runTune, tuneUsage},
 		{"load", "make HTTP requests at a fixed rate and print their latencies", runLoad, loadUsage},
@@ -80,6 +82,7 @@ func run(ctx context.Context, args []string, std stdio) int {
 	if isHelp(name) {
 		return help(rest, std)
 	}
+	recoverFixes(std)
 	for _, c := range commands() {
 		if c.name == name {
 			return exitCode(c, c.run(ctx, c, rest, std), std)
@@ -87,6 +90,21 @@ func run(ctx context.Context, args []string, std stdio) int {
 	}
 	fmt.Fprintf(std.err, "heaptrim: unknown command %q; 'heaptrim help' lists them\n", name)
 	return exitUsage
+}
+
+// recoverFixes undoes fixes that were cut short by the end of their process.
+func recoverFixes(std stdio) {
+	store, err := fix.NewStore()
+	if err != nil {
+		return // there is no place where one could have begun
+	}
+	files, err := store.Recover()
+	for _, name := range files {
+		fmt.Fprintf(std.err, "heaptrim: a fix was cut short; %s is as it was before it\n", harmless(name))
+	}
+	if err != nil {
+		fmt.Fprintf(std.err, "heaptrim: a fix was cut short and could not be undone: %s\n", harmless(err.Error()))
+	}
 }
 
 func exitCode(c verb, err error, std stdio) int {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/heaptrim/heaptrim/internal/disasm"
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/report"
@@ -131,7 +132,7 @@ func (f *viewFlags) page(ctx context.Context, args []string, p *progress) (page 
 			shown.Close()
 		}
 	}()
-	o := web.Options{Source: sourceReader(shown.Diagnosis), Code: codeReader(ctx, shown.recorded, f.binary)}
+	o := web.Options{Source: sourceReader(shown.Diagnosis), Code: disasm.Reader(ctx, shown.recorded.Bundle, f.binary)}
 	if o.MaxNodes = f.nodes; f.nodes == 0 && f.html == "" {
 		o.MaxNodes = servedNodes
 	}

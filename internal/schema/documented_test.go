@@ -39,6 +39,7 @@ func TestKeysAreDocumented(t *testing.T) {
 			t.Errorf("doc/format/%s does not name %s", page, version)
 		}
 	}
+	f("fix.md", FixVersion, reflect.TypeFor[Fix]())
 	f("gctrace.md", GCTraceVersion, reflect.TypeFor[GCTrace]())
 	f("trace.md", TraceVersion, reflect.TypeFor[TraceReport]())
 	f("tune.md", TuneVersion, reflect.TypeFor[Tune]())

@@ -1,4 +1,6 @@
-package main
+// Package disasm finds the machine code of a recording's functions: in a program that is named, in
+// the recording, or in the program where it was recorded, if that is the same build.
+package disasm
 
 import (
 	"bytes"
@@ -11,16 +13,16 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/heaptrim/heaptrim/internal/bundle"
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/ingest/objdump"
 	"github.com/heaptrim/heaptrim/internal/record/after"
 	"github.com/heaptrim/heaptrim/internal/web"
 )
 
-// codeReader returns what finds the machine code of a recording's functions: in
-// the program that the user names, in the recording, or in the program where it
-// was recorded, if that is the same build.
-func codeReader(ctx context.Context, r *recorded, binary string) func(web.Binary, []string) ([]evidence.Code, error) {
+// Reader returns what finds the machine code of functions of a recording; binary is the program
+// that the user names, "" for none.
+func Reader(ctx context.Context, r *bundle.Bundle, binary string) func(web.Binary, []string) ([]evidence.Code, error) {
 	return func(b web.Binary, functions []string) ([]evidence.Code, error) {
 		if binary != "" {
 			return disassemble(ctx, binary, functions)
@@ -58,7 +60,7 @@ func disassemble(ctx context.Context, binary string, functions []string) ([]evid
 
 // keptCode reads the machine code that the recording holds of a binary: the
 // runs of one package have one binary, and the first of them its code.
-func keptCode(r *recorded, b web.Binary) ([]evidence.Code, error) {
+func keptCode(r *bundle.Bundle, b web.Binary) ([]evidence.Code, error) {
 	packages := map[string]bool{}
 	for _, run := range r.Manifest.Runs {
 		if slices.Contains(b.Runs, run.Name) {

@@ -1,0 +1,335 @@
+// Package fix looks for edits that make a program allocate less: it takes the candidates of
+// package rewrite for the findings of a report, tries each on what was kept before, and keeps
+// what package trial shows to be better.
+package fix
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/rewrite"
+	"github.com/heaptrim/heaptrim/internal/trial"
+)
+
+// Options tunes Search.
+type Options struct {
+	Review bool          // keep edits, too, whose question only a person can answer
+	Only   []string      // codes of cures; none means all
+	Budget time.Duration // for trying; 0 means no limit
+	Most   int           // findings to look at; 0 means all
+	Tests  bool          // run the tests of a changed package before an edit is kept
+	// Leave says why a file is not to be edited, "" if it may be; nil allows all.
+	Leave    func(file string) string
+	Progress func(format string, args ...any)
+}
+
+// Outcome is what became of a candidate.
+type Outcome string
+
+// The outcomes.
+const (
+	Kept     Outcome = "kept"
+	Review   Outcome = "review"     // allocates less, and has a question that only a person can answer
+	NoGain   Outcome = "no gain"    // allocates as much as before, or more of one and less of the other
+	NoBuild  Outcome = "no build"   // the edited package does not compile
+	Breaks   Outcome = "breaks"     // a test fails with it
+	Overlaps Outcome = "overlaps"   // changes text that a kept edit changes
+	NoRun    Outcome = "no run"     // the benchmark fails with it
+	NoTime   Outcome = "not tried"  // the budget was spent
+	Left     Outcome = "left alone" // the file is not to be edited
+	Untested Outcome = "not tested" // the package has no tests that pass
+	Slower   Outcome = "slower"     // a benchmark is worse with it
+)
+
+// Attempt is a candidate and what became of it.
+type Attempt struct {
+	Edit          rewrite.Edit
+	Finding       *finding.Finding
+	Predicted     finding.Remedy // the cure that the report names for the finding
+	Bench         trial.Bench
+	Before, After trial.Counts // an operation's; zero if not counted
+	Outcome       Outcome
+	Why           string // in one line, where the outcome does not say it
+}
+
+// Result is the end of a search.
+type Result struct {
+	Attempts []Attempt // in the order they were made
+	Failing  []string  // tests that fail without any edit
+	Findings int       // that were looked at
+	NoEdit   int       // of them, those for which no edit is known
+}
+
+// Kept are the edits that were kept.
+func (r *Result) Kept() []rewrite.Edit {
+	var out []rewrite.Edit
+	for _, a := range r.Attempts {
+		if a.Outcome == Kept {
+			out = append(out, a.Edit)
+		}
+	}
+	return out
+}
+
+// Files are the files that edits change: their new content by name. Edits of one file must not
+// overlap.
+func Files(edits []rewrite.Edit) (trial.Files, error) {
+	before, err := originals(edits)
+	if err != nil {
+		return nil, err
+	}
+	return edited(before, edits)
+}
+
+// originals are the files that edits change, as they are.
+func originals(edits []rewrite.Edit) (trial.Files, error) {
+	out := trial.Files{}
+	for _, e := range edits {
+		if _, ok := out[e.File]; ok {
+			continue
+		}
+		text, err := os.ReadFile(e.File)
+		if err != nil {
+			return nil, err
+		}
+		out[e.File] = text
+	}
+	return out, nil
+}
+
+// edited makes edits in files.
+func edited(before trial.Files, edits []rewrite.Edit) (trial.Files, error) {
+	byFile := map[string][]rewrite.Edit{}
+	for _, e := range edits {
+		byFile[e.File] = append(byFile[e.File], e)
+	}
+	out := trial.Files{}
+	for name, list := range byFile {
+		text, err := rewrite.Apply(before[name], list)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		out[name] = text
+	}
+	return out, nil
+}
+
+// Tools are what a search makes edits and tries them with.
+type Tools struct {
+	Program *rewrite.Program
+	Judge   *trial.Judge
+}
+
+// search is a search under way.
+type search struct {
+	o      Options
+	judge  *trial.Judge
+	report *finding.Report
+	result *Result
+	kept   []rewrite.Edit
+	until  time.Time                     // zero for no limit
+	counts map[trial.Bench]trial.Counts  // with what is kept
+	tests  map[string]trial.Tests        // of packages without any edit
+	tried  map[string]bool               // edits by place and kind
+	benchs map[string]finding.RunSummary // by name
+}
+
+// Search tries the edits for the findings of a recording of benchmarks, in the order of the
+// report, until the budget is spent or ctx ends; the result then has what was found until then.
+func Search(ctx context.Context, r *finding.Report, t Tools, o Options) (*Result, error) {
+	if o.Progress == nil {
+		o.Progress = func(string, ...any) {}
+	}
+	s := &search{o: o, judge: t.Judge, report: r, result: &Result{}, counts: map[trial.Bench]trial.Counts{},
+		tests: map[string]trial.Tests{}, tried: map[string]bool{}, benchs: map[string]finding.RunSummary{}}
+	if r.Diagnosis.Target.Kind != evidence.TargetPackages {
+		return nil, errors.New("edits are tried by benchmarks, and this is a recording of something else")
+	}
+	if o.Budget > 0 {
+		s.until = time.Now().Add(o.Budget)
+	}
+	for _, b := range r.Diagnosis.Runs {
+		s.benchs[b.Name] = b
+	}
+	rows := r.Prescription.Rows
+	if o.Most > 0 {
+		rows = rows[:min(o.Most, len(rows))]
+	}
+	for i, row := range rows {
+		edits := t.Program.At(place(row.Finding))
+		s.result.Findings++
+		if len(edits) == 0 {
+			s.result.NoEdit++
+			continue
+		}
+		s.o.Progress("finding %d of %d, %s: %d edits to try", i+1, len(rows), row.Site, len(edits))
+		for _, e := range edits {
+			if err := s.candidate(ctx, row, e); err != nil {
+				return s.result, err
+			}
+		}
+	}
+	return s.result, nil
+}
+
+// place is the line of a finding with the sizes of its blocks.
+func place(f *finding.Finding) rewrite.Place {
+	p := rewrite.Place{File: f.Site.File, Line: f.Site.Line}
+	total := 0.0
+	for _, c := range f.Allocation.Sizes {
+		total += c.Objects
+	}
+	const grid = 20 // each size as often as its share, to the nearest twentieth
+	for _, c := range f.Allocation.Sizes {
+		for range int(c.Objects/total*grid + 0.5) {
+			p.Sizes = append(p.Sizes, int64(c.Size))
+		}
+	}
+	return p
+}
+
+// candidate tries one edit, once, and notes what became of it. The error is that of the context.
+func (s *search) candidate(ctx context.Context, row finding.Row, e rewrite.Edit) error {
+	key := fmt.Sprint(e.File, e.Changes)
+	if s.tried[key] || len(s.o.Only) > 0 && !slices.Contains(s.o.Only, e.Code) {
+		return nil
+	}
+	s.tried[key] = true
+	b, ok := s.benchs[row.Run]
+	if !ok {
+		return nil
+	}
+	a := Attempt{Edit: e, Finding: row.Finding, Predicted: row.Remedy,
+		Bench: trial.Bench{Package: b.Package, Name: b.Name, NsPerOp: b.NsPerOp}}
+	if s.o.Leave != nil {
+		a.Why = s.o.Leave(e.File)
+	}
+	switch {
+	case a.Why != "":
+		a.Outcome = Left
+	case !s.until.IsZero() && time.Now().After(s.until):
+		a.Outcome = NoTime
+	default:
+		if err := s.try(ctx, &a); err != nil {
+			return err
+		}
+	}
+	if a.Outcome == Kept {
+		s.kept = append(s.kept, e)
+		clear(s.counts)
+		s.counts[a.Bench] = a.After
+	}
+	s.result.Attempts = append(s.result.Attempts, a)
+	return nil
+}
+
+// try judges an attempt.
+func (s *search) try(ctx context.Context, a *Attempt) error {
+	files, err := Files(append(slices.Clone(s.kept), a.Edit))
+	switch {
+	case errors.Is(err, rewrite.ErrOverlap):
+		a.Outcome = Overlaps
+		return nil
+	case err != nil:
+		a.Outcome, a.Why = NoBuild, err.Error()
+		return nil
+	}
+	if a.Before, err = s.before(ctx, a.Bench); err != nil {
+		return s.failed(ctx, a, NoRun, err)
+	}
+	if a.After, err = s.judge.Counts(ctx, a.Bench, files); errors.Is(err, trial.ErrBuild) {
+		return s.failed(ctx, a, NoBuild, err)
+	} else if err != nil {
+		return s.failed(ctx, a, NoRun, err)
+	}
+	if !a.After.Less(a.Before) {
+		a.Outcome = NoGain
+		return nil
+	}
+	a.Outcome = Kept
+	if s.o.Tests {
+		if err := s.test(ctx, a, files); err != nil {
+			return err
+		}
+	}
+	if a.Outcome == Kept && !a.Edit.Safe() && !s.o.Review {
+		a.Outcome, a.Why = Review, a.Edit.Open
+	}
+	return nil
+}
+
+// failed notes why an attempt could not be judged, unless the context ended.
+func (s *search) failed(ctx context.Context, a *Attempt, o Outcome, err error) error {
+	a.Outcome, a.Why = o, err.Error()
+	return ctx.Err()
+}
+
+// before counts with what is kept, once.
+func (s *search) before(ctx context.Context, b trial.Bench) (trial.Counts, error) {
+	if c, ok := s.counts[b]; ok {
+		return c, nil
+	}
+	files, err := Files(s.kept)
+	if err != nil {
+		return trial.Counts{}, err
+	}
+	c, err := s.judge.Counts(ctx, b, files)
+	if err == nil {
+		s.counts[b] = c
+	}
+	return c, err
+}
+
+// test runs the tests of the changed package and of that of the benchmark.
+func (s *search) test(ctx context.Context, a *Attempt, files trial.Files) error {
+	packages := []string{a.Finding.Site.Package}
+	if !slices.Contains(packages, a.Bench.Package) {
+		packages = append(packages, a.Bench.Package)
+	}
+	passed := 0
+	for _, path := range packages {
+		before, err := s.baseline(ctx, path)
+		if err != nil {
+			return err
+		}
+		after, err := s.judge.Test(ctx, path, files)
+		if err != nil {
+			return err
+		}
+		if name := after.Breaks(before); name != "" {
+			a.Outcome, a.Why = Breaks, name
+			return nil
+		}
+		passed += len(after.Passed)
+	}
+	if passed == 0 {
+		a.Outcome, a.Why = Untested, "no test passes in "+packages[0]
+	}
+	return nil
+}
+
+// baseline runs the tests of a package without edits, twice, once: those that fail in either run
+// are not held against an edit.
+func (s *search) baseline(ctx context.Context, path string) (trial.Tests, error) {
+	if t, ok := s.tests[path]; ok {
+		return t, nil
+	}
+	once, err := s.judge.Test(ctx, path, nil)
+	if err != nil {
+		return once, err
+	}
+	again, err := s.judge.Test(ctx, path, nil)
+	if err != nil {
+		return again, err
+	}
+	all := once.Both(again)
+	s.tests[path] = all
+	s.result.Failing = append(s.result.Failing, all.Failed...)
+	return all, nil
+}

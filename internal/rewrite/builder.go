@@ -1,0 +1,330 @@
+package rewrite
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"strings"
+
+	"golang.org/x/tools/go/ast/edge"
+	"golang.org/x/tools/go/ast/inspector"
+)
+
+// concatToBuilder collects what a loop adds to a string in a strings.Builder.
+func concatToBuilder(s *site) []Edit {
+	assign, ok := s.cur.Node().(*ast.AssignStmt)
+	if !ok || assign.Tok != token.ADD_ASSIGN || !isString(s.info().TypeOf(assign.Lhs[0])) {
+		return nil
+	}
+	v := s.local(assign.Lhs[0])
+	loop, outer := s.outermostLoop(v)
+	if v == nil || !outer {
+		return nil
+	}
+	decl, init, ok := s.declaredBefore(loop, v)
+	if !ok {
+		return nil
+	}
+	fn, body := function(s.cur)
+	if _, isNamed := types.Unalias(v.Type()).(*types.Named); isNamed || body == nil {
+		return nil
+	}
+	builder := s.fresh(v.Name()+"Builder", v.Pos())
+	var changes []Change
+	for _, u := range s.uses(v, fn) {
+		if !loop.Contains(u) {
+			if u.Node().Pos() < loop.Node().Pos() && u.Node().Pos() >= decl.Node().End() {
+				return nil // used between
+			}
+			continue
+		}
+		add, ok := u.Parent().Node().(*ast.AssignStmt)
+		if !ok || add.Tok != token.ADD_ASSIGN || u.ParentEdgeKind() != edge.AssignStmt_Lhs {
+			return nil // read in the loop
+		}
+		var lines []string
+		for _, part := range concatenated(add.Rhs[0]) {
+			lines = append(lines, fmt.Sprintf("%s.WriteString(%s)", builder, s.source(part)))
+		}
+		changes = append(changes, s.replace(add, strings.Join(lines, "\n")))
+	}
+	name, imports, ok := s.use("strings", s.cur.Node().Pos())
+	if !ok || !s.since("go1.10") {
+		return nil
+	}
+	lines := []string{fmt.Sprintf("var %s %s.Builder", builder, name)}
+	if init != "" {
+		lines = append(lines, fmt.Sprintf("%s.WriteString(%s)", builder, init))
+	}
+	changes = append(changes, s.replace(decl.Node(), strings.Join(lines, "\n")),
+		s.after(loop.Node(), fmt.Sprintf("%s := %s.String()", v.Name(), builder)))
+	return []Edit{{Text: fmt.Sprintf("collect `%s` in a strings.Builder", v.Name()), Imports: imports, Changes: changes}}
+}
+
+// concatenated are the operands of a chain of +.
+func concatenated(e ast.Expr) []ast.Expr {
+	if b, ok := ast.Unparen(e).(*ast.BinaryExpr); ok && b.Op == token.ADD {
+		return append(concatenated(b.X), concatenated(b.Y)...)
+	}
+	return []ast.Expr{e}
+}
+
+// outermostLoop is the outermost loop around the site that v is declared before.
+func (s *site) outermostLoop(v *types.Var) (loop inspector.Cursor, ok bool) {
+	if v == nil {
+		return loop, false
+	}
+	for c := range s.cur.Enclosing((*ast.ForStmt)(nil), (*ast.RangeStmt)(nil), (*ast.FuncLit)(nil)) {
+		if _, literal := c.Node().(*ast.FuncLit); literal || c.Node().Pos() <= v.Pos() && v.Pos() < c.Node().End() {
+			break
+		}
+		loop, ok = c, true
+	}
+	if ok {
+		stmt, listed := statement(loop)
+		ok = listed && stmt == loop
+	}
+	return loop, ok
+}
+
+// declaredBefore is the statement before a loop, in the same list, that declares a string
+// variable alone, and what it begins with: "" for an empty string.
+func (s *site) declaredBefore(loop inspector.Cursor, v *types.Var) (decl inspector.Cursor, init string, ok bool) {
+	for c, more := loop.PrevSibling(); more; c, more = c.PrevSibling() {
+		switch n := c.Node().(type) {
+		case *ast.AssignStmt:
+			if n.Tok != token.DEFINE || len(n.Lhs) != 1 || s.local(n.Lhs[0]) != v {
+				continue
+			}
+			if text, is := s.constString(n.Rhs[0]); is && text == "" {
+				return c, "", true
+			}
+			return c, s.source(n.Rhs[0]), true
+		case *ast.DeclStmt:
+			spec := onlySpec(n)
+			if spec == nil || s.info().Defs[spec.Names[0]] != v {
+				continue
+			}
+			if len(spec.Values) == 0 {
+				return c, "", true
+			}
+			return c, s.source(spec.Values[0]), true
+		}
+	}
+	return decl, "", false
+}
+
+// onlySpec is the specification of a declaration of one variable; nil for others.
+func onlySpec(d *ast.DeclStmt) *ast.ValueSpec {
+	gen, ok := d.Decl.(*ast.GenDecl)
+	if !ok || gen.Tok != token.VAR || len(gen.Specs) != 1 {
+		return nil
+	}
+	spec := gen.Specs[0].(*ast.ValueSpec)
+	if len(spec.Names) != 1 {
+		return nil
+	}
+	return spec
+}
+
+// collector is a local strings.Builder or bytes.Buffer, and how it is used.
+type collector struct {
+	v     *types.Var
+	decl  inspector.Cursor // the statement that declares it
+	form  string           // var, literal, pointer
+	calls []inspector.Cursor
+	other []inspector.Cursor // uses that are no method call, but for the declaration
+	fn    inspector.Cursor
+}
+
+// collectorOf is the collector that the site writes to, declares, or takes the result of; nil
+// for none.
+func (s *site) collectorOf(types ...string) *collector {
+	var c *collector
+	for id := range s.cur.Preorder((*ast.Ident)(nil)) {
+		if s.line(id.Node().Pos()) != s.place.Line {
+			continue
+		}
+		v := s.local(id.Node().(*ast.Ident))
+		if v == nil || c != nil {
+			continue
+		}
+		for _, t := range types {
+			if named(v.Type(), t) {
+				c = s.collector(v)
+			}
+		}
+	}
+	return c
+}
+
+func (s *site) collector(v *types.Var) *collector {
+	fn, body := function(s.cur)
+	if body == nil {
+		return nil
+	}
+	for f := range fn.Enclosing((*ast.FuncDecl)(nil), (*ast.FuncLit)(nil)) {
+		if f.Node().Pos() <= v.Pos() && v.Pos() < f.Node().End() {
+			fn = f
+			break
+		}
+	}
+	c := &collector{v: v, fn: fn}
+	for _, u := range s.uses(v, fn) {
+		switch {
+		case u.Node().Pos() == v.Pos():
+			c.declare(s, u)
+		case u.ParentEdgeKind() == edge.SelectorExpr_X && u.Parent().ParentEdgeKind() == edge.CallExpr_Fun:
+			c.calls = append(c.calls, u.Parent().Parent())
+		default:
+			c.other = append(c.other, u)
+		}
+	}
+	if c.form == "" {
+		return nil
+	}
+	return c
+}
+
+// declare notes how the variable comes to be: as an empty value, or as a pointer to one.
+func (c *collector) declare(s *site, at inspector.Cursor) {
+	stmt, ok := statement(at)
+	if !ok {
+		return
+	}
+	switch n := stmt.Node().(type) {
+	case *ast.DeclStmt:
+		if spec := onlySpec(n); spec != nil && len(spec.Values) == 0 {
+			if _, pointer := c.v.Type().Underlying().(*types.Pointer); !pointer {
+				c.decl, c.form = stmt, "var"
+			}
+		}
+	case *ast.AssignStmt:
+		if n.Tok != token.DEFINE || len(n.Lhs) != 1 || len(n.Rhs) != 1 {
+			return
+		}
+		switch e := n.Rhs[0].(type) {
+		case *ast.CompositeLit:
+			if len(e.Elts) == 0 {
+				c.decl, c.form = stmt, "literal"
+			}
+		case *ast.UnaryExpr:
+			if lit, ok := e.X.(*ast.CompositeLit); ok && len(lit.Elts) == 0 {
+				c.decl, c.form = stmt, "pointer"
+			}
+		case *ast.CallExpr:
+			if s.builtin(e, "new") != nil {
+				c.decl, c.form = stmt, "pointer"
+			}
+		}
+	}
+}
+
+// methods reports whether all calls on the collector are of the given methods.
+func (c *collector) methods(names ...string) bool {
+	for _, call := range c.calls {
+		name := call.Node().(*ast.CallExpr).Fun.(*ast.SelectorExpr).Sel.Name
+		found := false
+		for _, n := range names {
+			found = found || n == name
+		}
+		if !found {
+			return false
+		}
+	}
+	return true
+}
+
+// bufferToBuilder collects a string in a strings.Builder, whose String does not copy.
+func bufferToBuilder(s *site) []Edit {
+	c := s.collectorOf("bytes.Buffer")
+	if c == nil || !s.since("go1.12") ||
+		!c.methods("Write", "WriteString", "WriteByte", "WriteRune", "Len", "Cap", "Grow", "Reset", "String") {
+		return nil
+	}
+	results := 0
+	for _, call := range c.calls {
+		if call.Node().(*ast.CallExpr).Fun.(*ast.SelectorExpr).Sel.Name == "String" {
+			results++
+		}
+	}
+	if results == 0 || !s.asWriter(c) {
+		return nil
+	}
+	name, imports, ok := s.use("strings", c.decl.Node().Pos())
+	if !ok {
+		return nil
+	}
+	text := map[string]string{
+		"var":     fmt.Sprintf("var %s %s.Builder", c.v.Name(), name),
+		"literal": fmt.Sprintf("var %s %s.Builder", c.v.Name(), name),
+		"pointer": fmt.Sprintf("%s := new(%s.Builder)", c.v.Name(), name),
+	}[c.form]
+	return []Edit{{Text: fmt.Sprintf("make `%s` a strings.Builder, which hands its memory on as the string", c.v.Name()),
+		Imports: imports, Changes: []Change{s.replace(c.decl.Node(), text)}}}
+}
+
+// asWriter reports whether all uses but method calls hand the collector to a function that takes
+// an io.Writer of another package: a function that asks for a *bytes.Buffer would not compile.
+func (s *site) asWriter(c *collector) bool {
+	for _, u := range c.other {
+		at := u
+		if at.ParentEdgeKind() == edge.UnaryExpr_X && at.Parent().Node().(*ast.UnaryExpr).Op == token.AND {
+			at = at.Parent()
+		}
+		if at.ParentEdgeKind() != edge.CallExpr_Args || !knownWriter[s.callee(at.Parent().Node().(*ast.CallExpr))] {
+			return false
+		}
+	}
+	return true
+}
+
+// knownWriter are functions that only write to their io.Writer and do not keep it.
+var knownWriter = map[string]bool{
+	"fmt.Fprintf": true, "fmt.Fprint": true, "fmt.Fprintln": true, "io.WriteString": true, "io.Copy": true,
+	"encoding/binary.Write": true,
+}
+
+// presizeBuilder reserves the memory of a builder or buffer where it is declared: the size that
+// the collected text was seen to have, or that of what is read.
+func presizeBuilder(s *site) []Edit {
+	c := s.collectorOf("strings.Builder", "bytes.Buffer")
+	if c == nil || len(c.other) > 0 && !s.asWriter(c) {
+		return nil
+	}
+	for _, call := range c.calls {
+		if call.Node().(*ast.CallExpr).Fun.(*ast.SelectorExpr).Sel.Name == "Grow" {
+			return nil
+		}
+	}
+	var out []Edit
+	for _, size := range s.inputs(c) {
+		out = append(out, Edit{Open: fmt.Sprintf("the text must usually be about as long as `%s` says", size),
+			Text:    fmt.Sprintf("reserve %s bytes in `%s`", size, c.v.Name()),
+			Changes: []Change{s.after(c.decl.Node(), fmt.Sprintf("%s.Grow(%s)", c.v.Name(), size))}})
+	}
+	return out
+}
+
+// inputs are the lengths of the strings and bytes that the function was handed.
+func (s *site) inputs(c *collector) []string {
+	var fields *ast.FieldList
+	switch n := c.fn.Node().(type) {
+	case *ast.FuncDecl:
+		fields = n.Type.Params
+	case *ast.FuncLit:
+		fields = n.Type.Params
+	}
+	var out []string
+	for _, f := range fields.List {
+		for _, n := range f.Names {
+			v := s.info().ObjectOf(n)
+			if n.Name == "_" || v == nil || !isString(v.Type()) && !isBytes(v.Type()) || s.lookup(n.Name, c.decl.Node().Pos()) != v {
+				continue
+			}
+			out = append(out, "len("+n.Name+")")
+		}
+	}
+	return out
+}

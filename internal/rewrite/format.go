@@ -1,0 +1,228 @@
+package rewrite
+
+import (
+	"fmt"
+	"go/ast"
+	"go/types"
+	"strconv"
+	"strings"
+
+	"golang.org/x/tools/go/ast/edge"
+)
+
+// fmtToStrconv puts concatenation and strconv in place of fmt where the format has only verbs
+// whose result for the arguments' types is known: %s of strings, %d of integers, %v of both.
+func fmtToStrconv(s *site) []Edit {
+	call, ok := s.cur.Node().(*ast.CallExpr)
+	if !ok || call.Ellipsis.IsValid() {
+		return nil
+	}
+	switch s.callee(call) {
+	case "fmt.Sprintf":
+		parts, imports, ok := s.formatParts(call, 0)
+		if !ok || len(parts) == 0 {
+			return nil
+		}
+		text := strings.Join(parts, " + ")
+		_, binary := ast.Unparen(call.Args[len(call.Args)-1]).(*ast.BinaryExpr)
+		if (len(parts) > 1 || binary) && s.binds() {
+			text = "(" + text + ")"
+		}
+		return []Edit{{Text: "put `" + brief(text) + "` together without fmt", Imports: imports,
+			Changes: []Change{s.replace(call, text)}}}
+	case "fmt.Fprintf":
+		return s.fprintf(call)
+	}
+	return nil
+}
+
+// binds reports whether what is around the site binds closer than +.
+func (s *site) binds() bool {
+	switch s.cur.ParentEdgeKind() {
+	case edge.SelectorExpr_X, edge.IndexExpr_X, edge.SliceExpr_X, edge.BinaryExpr_X, edge.BinaryExpr_Y:
+		return true
+	}
+	return false
+}
+
+// fprintf writes the parts of a format into a buffer in memory, whose writes cannot fail.
+func (s *site) fprintf(call *ast.CallExpr) []Edit {
+	if s.cur.ParentEdgeKind() != edge.ExprStmt_X || len(call.Args) < 2 {
+		return nil
+	}
+	w := call.Args[0]
+	if u, ok := ast.Unparen(w).(*ast.UnaryExpr); ok {
+		w = u.X
+	}
+	t := s.info().TypeOf(w)
+	if !s.pure(w) || !named(t, "strings.Builder") && !named(t, "bytes.Buffer") {
+		return nil
+	}
+	parts, imports, ok := s.formatParts(call, 1)
+	stmt, listed := statement(s.cur)
+	if !ok || !listed || stmt != s.cur.Parent() || !s.simple(call.Args[2:], s.rootOf(w)) {
+		return nil
+	}
+	var lines []string
+	for _, p := range parts {
+		lines = append(lines, fmt.Sprintf("%s.WriteString(%s)", s.source(w), p))
+	}
+	return []Edit{{Text: fmt.Sprintf("write the parts into `%s` without fmt", s.source(w)), Imports: imports,
+		Changes: []Change{s.replace(call, strings.Join(lines, "\n"))}}}
+}
+
+// simple reports whether arguments can be evaluated one after the other between writes: they
+// call nothing and do not name what is written to.
+func (s *site) simple(args []ast.Expr, w types.Object) bool {
+	ok := true
+	for _, a := range args {
+		ast.Inspect(a, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.CallExpr:
+				ok = ok && (s.info().Types[n.Fun].IsType() || s.builtin(n, "len") != nil)
+			case *ast.Ident:
+				ok = ok && s.info().ObjectOf(n) != w
+			}
+			return ok
+		})
+	}
+	return ok
+}
+
+// formatParts are the operands whose concatenation is what a format at the i-th argument gives.
+func (s *site) formatParts(call *ast.CallExpr, i int) (parts, imports []string, ok bool) {
+	format, ok := s.constString(call.Args[i])
+	if !ok {
+		return nil, nil, false
+	}
+	args := call.Args[i+1:]
+	for format != "" {
+		verb := strings.IndexByte(format, '%')
+		if verb < 0 {
+			parts = append(parts, strconv.Quote(format))
+			break
+		}
+		if verb > 0 {
+			parts = append(parts, strconv.Quote(format[:verb]))
+		}
+		if verb+1 >= len(format) || len(args) == 0 {
+			return nil, nil, false
+		}
+		part, needs, ok := s.formatOperand(format[verb+1], args[0])
+		if !ok {
+			return nil, nil, false
+		}
+		parts, imports = append(parts, part), append(imports, needs...)
+		args, format = args[1:], format[verb+2:]
+	}
+	return parts, imports, len(args) == 0
+}
+
+// formatOperand is the string that a verb without flags makes of an argument.
+func (s *site) formatOperand(verb byte, arg ast.Expr) (text string, imports []string, ok bool) {
+	t := s.info().TypeOf(arg)
+	b := basic(t)
+	if b == nil || !plain(t) {
+		return "", nil, false
+	}
+	text = s.source(arg)
+	_, isNamed := types.Unalias(t).(*types.Named)
+	switch {
+	case b.Info()&types.IsString != 0 && (verb == 's' || verb == 'v'):
+		if isNamed {
+			return "string(" + s.source(arg) + ")", nil, true
+		}
+		return text, nil, true
+	case b.Info()&types.IsInteger != 0 && (verb == 'd' || verb == 'v') && b.Kind() != types.Uintptr:
+		return s.integer(arg, b, isNamed)
+	case b.Info()&types.IsBoolean != 0 && (verb == 't' || verb == 'v'):
+		name, imports, ok := s.use("strconv", arg.Pos())
+		return name + ".FormatBool(" + converted(s.source(arg), "bool", isNamed) + ")", imports, ok
+	}
+	return "", nil, false
+}
+
+// integer is an integer in decimal.
+func (s *site) integer(arg ast.Expr, b *types.Basic, isNamed bool) (string, []string, bool) {
+	name, imports, ok := s.use("strconv", arg.Pos())
+	x := s.source(arg)
+	switch {
+	case !ok || b.Info()&types.IsUntyped != 0:
+		return "", nil, false
+	case b.Kind() == types.Int:
+		return name + ".Itoa(" + converted(x, "int", isNamed) + ")", imports, true
+	case b.Info()&types.IsUnsigned != 0:
+		return name + ".FormatUint(" + converted(x, "uint64", isNamed || b.Kind() != types.Uint64) + ", 10)", imports, true
+	}
+	return name + ".FormatInt(" + converted(x, "int64", isNamed || b.Kind() != types.Int64) + ", 10)", imports, true
+}
+
+func converted(x, to string, needed bool) string {
+	if !needed {
+		return x
+	}
+	return to + "(" + x + ")"
+}
+
+// brief cuts source for a message.
+func brief(text string) string {
+	const most = 60
+	if r := []rune(text); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return text
+}
+
+// writeString hands a string to a writer as it is, instead of a copy as bytes, and bytes to what
+// takes bytes.
+func writeString(s *site) []Edit {
+	conv, ok := s.cur.Node().(*ast.CallExpr)
+	if !ok || len(conv.Args) != 1 || !s.info().Types[conv.Fun].IsType() || s.cur.ParentEdgeKind() != edge.CallExpr_Args {
+		return nil
+	}
+	call := s.cur.Parent().Node().(*ast.CallExpr)
+	sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
+	if !ok || len(call.Args) != 1 || s.info().Selections[sel] == nil {
+		return nil
+	}
+	to, from := s.info().TypeOf(conv.Fun), s.info().TypeOf(conv.Args[0])
+	recv := s.info().TypeOf(sel.X)
+	operand := s.source(conv.Args[0])
+	var text string
+	switch {
+	case sel.Sel.Name == "Write" && isBytes(to) && isString(from) && s.signature(recv, "WriteString", isString):
+		text = s.source(sel.X) + ".WriteString(" + plainString(operand, from) + ")"
+	case sel.Sel.Name == "WriteString" && isString(to) && isBytes(from) && s.signature(recv, "Write", isBytes):
+		text = s.source(sel.X) + ".Write(" + operand + ")"
+	default:
+		return nil
+	}
+	e := Edit{Text: "`" + brief(text) + "`, without the copy", Changes: []Change{s.replace(call, text)}}
+	if !s.inMemory(recv) {
+		e.Open = fmt.Sprintf("%s of %s must do the same with both", sel.Sel.Name, types.TypeString(recv, types.RelativeTo(s.pkg.Types)))
+	}
+	return []Edit{e}
+}
+
+// inMemory reports whether a type is a writer of the standard library whose Write and
+// WriteString do the same.
+func (s *site) inMemory(t types.Type) bool {
+	return named(t, "strings.Builder") || named(t, "bytes.Buffer") || named(t, "bufio.Writer") || named(t, "os.File")
+}
+
+func plainString(x string, t types.Type) string {
+	_, isNamed := types.Unalias(t).(*types.Named)
+	return converted(x, "string", isNamed)
+}
+
+// signature reports whether t has a method of one parameter that want accepts, and with the
+// results of io.Writer.
+func (s *site) signature(t types.Type, method string, want func(types.Type) bool) bool {
+	obj, _, _ := types.LookupFieldOrMethod(t, true, s.pkg.Types, method)
+	fn, ok := obj.(*types.Func)
+	if !ok {
+		return false
+	}
+	sig := fn.Signature()
+	return sig.Params().Len() == 1 && want(sig.Params().At(0).Type()) && sig.Results().Len() == 2
+}

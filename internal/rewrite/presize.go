@@ -1,0 +1,334 @@
+package rewrite
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+
+	"golang.org/x/tools/go/ast/edge"
+	"golang.org/x/tools/go/ast/inspector"
+)
+
+// presizeSlice reserves what a loop appends: before the loop, or where the slice is made.
+func presizeSlice(s *site) []Edit {
+	assign, call := s.appends()
+	if assign == nil || !s.since("go1.21") {
+		return nil
+	}
+	dst := assign.Lhs[0]
+	per := len(call.Args) - 1
+	if call.Ellipsis.IsValid() || per < 1 || !s.pure(dst) {
+		return nil
+	}
+	var out []Edit
+	plainBody := true
+	for loop := range s.cur.Enclosing((*ast.ForStmt)(nil), (*ast.RangeStmt)(nil), (*ast.IfStmt)(nil),
+		(*ast.CaseClause)(nil), (*ast.CommClause)(nil), (*ast.FuncLit)(nil)) {
+		switch n := loop.Node().(type) {
+		case *ast.FuncLit:
+			return out
+		case *ast.ForStmt, *ast.RangeStmt:
+			if root, ok := s.rootOf(dst).(*types.Var); !ok || n.Pos() <= root.Pos() && root.Pos() < n.End() {
+				return out
+			}
+			t := s.trips(loop)
+			t.per = per
+			if t.text != "" {
+				out = append(out, s.reserve(loop, dst, t, plainBody && s.straight(loop))...)
+			}
+			plainBody = false // of an outer loop
+		default:
+			plainBody = false
+		}
+	}
+	return out
+}
+
+// appends returns the statement `x = append(x, …)` that the site is, and its call.
+func (s *site) appends() (*ast.AssignStmt, *ast.CallExpr) {
+	call, ok := s.cur.Node().(*ast.CallExpr)
+	if !ok || s.cur.ParentEdgeKind() != edge.AssignStmt_Rhs || s.builtin(call, "append") == nil {
+		return nil, nil
+	}
+	assign := s.cur.Parent().Node().(*ast.AssignStmt)
+	if assign.Tok != token.ASSIGN || len(assign.Lhs) != 1 || len(call.Args) == 0 ||
+		s.source(assign.Lhs[0]) != s.source(call.Args[0]) {
+		return nil, nil
+	}
+	return assign, call
+}
+
+// trips is how often a loop runs at most, as Go source.
+type trips struct {
+	text string   // empty if not known before it starts
+	expr ast.Expr // what it names
+	open string   // why it may be wrong to reserve so much
+	per  int      // elements that each appends
+}
+
+// trips asks for the count of a loop: that of what it ranges over, or n of i := 0; i < n; i++.
+func (s *site) trips(loop inspector.Cursor) trips {
+	switch n := loop.Node().(type) {
+	case *ast.RangeStmt:
+		if !s.pure(n.X) {
+			return trips{}
+		}
+		t := s.info().TypeOf(n.X)
+		if t == nil {
+			return trips{}
+		}
+		switch u := t.Underlying().(type) {
+		case *types.Slice, *types.Map, *types.Array:
+			return trips{text: "len(" + s.source(n.X) + ")", expr: n.X}
+		case *types.Basic:
+			if u.Info()&types.IsInteger != 0 {
+				return s.number(n.X)
+			}
+		}
+	case *ast.ForStmt:
+		cond, ok := n.Cond.(*ast.BinaryExpr)
+		init, isInit := n.Init.(*ast.AssignStmt)
+		post, isPost := n.Post.(*ast.IncDecStmt)
+		if !ok || !isInit || !isPost || cond.Op != token.LSS || post.Tok != token.INC || len(init.Rhs) != 1 ||
+			!s.isZero(init.Rhs[0]) || !s.pure(cond.Y) {
+			return trips{}
+		}
+		return s.number(cond.Y)
+	}
+	return trips{}
+}
+
+// number is an integer expression as a count: of a length it is safe, another may be negative
+// or come from outside.
+func (s *site) number(e ast.Expr) trips {
+	if s.builtin(e, "len") != nil {
+		return trips{text: s.source(e), expr: e}
+	}
+	if v := s.info().Types[e].Value; v != nil {
+		return trips{}
+	}
+	t := trips{text: fmt.Sprintf("max(0, %s)", s.source(e)), expr: e,
+		open: fmt.Sprintf("`%s` may be much larger than what is appended, if it comes from outside", s.source(e))}
+	if b := basic(s.info().TypeOf(e)); b == nil || b.Kind() != types.Int {
+		t.text = fmt.Sprintf("max(0, int(%s))", s.source(e))
+	}
+	return t
+}
+
+// straight reports whether every trip of a loop runs to its end, but for those that return from
+// the function.
+func (s *site) straight(loop inspector.Cursor) bool {
+	ok := true
+	ast.Inspect(loop.Node(), func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			return false
+		case *ast.BranchStmt:
+			ok = ok && n.Tok == token.FALLTHROUGH
+		case *ast.ReturnStmt:
+			ok = false
+		}
+		return ok
+	})
+	return ok
+}
+
+// reserve makes the edits that reserve room for what a loop appends. exact says that each turn
+// does.
+func (s *site) reserve(loop inspector.Cursor, dst ast.Expr, t trips, exact bool) []Edit {
+	count := t.text
+	if t.per > 1 {
+		count = fmt.Sprintf("%d*%s", t.per, count)
+	}
+	open := t.open
+	loose := t.open
+	if !exact && open == "" {
+		loose = fmt.Sprintf("`%s` is larger than it must be where little is appended", s.source(dst))
+		open = fmt.Sprintf("`%s` is no longer nil when nothing is appended, and is larger than it must be when little is",
+			s.source(dst))
+	}
+	if open == "" && s.throughPointer(dst) {
+		open = fmt.Sprintf("`%s` must be there, too, when the loop does not run", s.source(dst))
+	}
+	stmt, ok := statement(loop)
+	if !ok || stmt != loop {
+		return nil // labelled: the label must stay before the loop
+	}
+	var out []Edit
+	if made, lit := s.madeBefore(loop, dst, t.expr); made != nil {
+		text := fmt.Sprintf("make(%s, 0, %s)", s.source(lit), count)
+		out = append(out, Edit{Open: loose, Text: fmt.Sprintf("make `%s` with capacity %s", s.source(dst), count),
+			Changes: []Change{s.replace(made, text)}})
+	}
+	name, imports, ok := s.use("slices", loop.Node().Pos())
+	if !ok {
+		return out
+	}
+	line := fmt.Sprintf("%s = %s.Grow(%[1]s, %[3]s)", s.source(dst), name, count)
+	return append(out, Edit{Open: open, Imports: imports,
+		Text:    fmt.Sprintf("reserve room in `%s` for %s elements before the loop", s.source(dst), count),
+		Changes: []Change{s.before(loop.Node(), line)}})
+}
+
+// throughPointer reports whether naming e follows a pointer, which may be nil.
+func (s *site) throughPointer(e ast.Expr) bool {
+	for {
+		sel, ok := ast.Unparen(e).(*ast.SelectorExpr)
+		if !ok {
+			return false
+		}
+		t := s.info().TypeOf(sel.X)
+		if t != nil {
+			if _, pointer := t.Underlying().(*types.Pointer); pointer {
+				return true
+			}
+		}
+		e = sel.X
+	}
+}
+
+// madeBefore is the expression that makes a local slice empty, but not nil, in a statement before
+// a loop, and its type; nil if the count may change between.
+func (s *site) madeBefore(loop inspector.Cursor, dst, count ast.Expr) (made ast.Expr, elem ast.Expr) {
+	v := s.local(dst)
+	if v == nil {
+		return nil, nil
+	}
+	init := s.initialiser(loop, v, count)
+	switch e := init.(type) {
+	case *ast.CompositeLit:
+		if len(e.Elts) == 0 && e.Type != nil {
+			return e, e.Type
+		}
+	case *ast.CallExpr:
+		if s.builtin(e, "make") != nil && len(e.Args) == 2 && s.isZero(e.Args[1]) {
+			return e, e.Args[0]
+		}
+	}
+	return nil, nil
+}
+
+// initialiser is the expression with which a variable is defined in a statement before another
+// in the same list; nil if count may have another value there.
+func (s *site) initialiser(stmt inspector.Cursor, v *types.Var, count ast.Expr) ast.Expr {
+	for c, ok := stmt.PrevSibling(); ok; c, ok = c.PrevSibling() {
+		assign, is := c.Node().(*ast.AssignStmt)
+		if !is || assign.Tok != token.DEFINE || len(assign.Lhs) != 1 || s.local(assign.Lhs[0]) != v {
+			continue
+		}
+		if count != nil && (s.declaredAfter(count, c.Node().Pos()) ||
+			s.changed(count, stmt.Parent().Node(), c.Node().End(), stmt.Node().Pos())) {
+			return nil
+		}
+		return assign.Rhs[0]
+	}
+	return nil
+}
+
+// declaredAfter reports whether e names a local variable that is declared behind a position.
+func (s *site) declaredAfter(e ast.Expr, at token.Pos) bool {
+	found := false
+	ast.Inspect(e, func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok {
+			if v := s.local(id); v != nil && v.Pos() >= at {
+				found = true
+			}
+		}
+		return !found
+	})
+	return found
+}
+
+// presizeMap makes a map with the number of entries that a loop inserts.
+func presizeMap(s *site) []Edit {
+	index, ok := s.cur.Node().(*ast.IndexExpr)
+	if !ok || s.cur.ParentEdgeKind() != edge.AssignStmt_Lhs {
+		return s.mapMade()
+	}
+	v := s.local(index.X)
+	if v == nil {
+		return nil
+	}
+	return s.sizeMap(s.cur, v)
+}
+
+// mapMade looks for the loop that fills a map that is made at the site.
+func (s *site) mapMade() []Edit {
+	if s.cur.ParentEdgeKind() != edge.AssignStmt_Rhs {
+		return nil
+	}
+	e, ok := s.cur.Node().(ast.Expr)
+	assign := s.cur.Parent().Node().(*ast.AssignStmt)
+	if !ok || len(assign.Lhs) != 1 || assign.Tok != token.DEFINE || s.emptyMap(e) == "" {
+		return nil
+	}
+	v := s.local(assign.Lhs[0])
+	fn, body := function(s.cur)
+	if v == nil || body == nil {
+		return nil
+	}
+	for _, u := range s.uses(v, fn) {
+		if u.ParentEdgeKind() == edge.IndexExpr_X && u.Parent().ParentEdgeKind() == edge.AssignStmt_Lhs {
+			return s.sizeMap(u.Parent(), v)
+		}
+	}
+	return nil
+}
+
+// sizeMap gives the map v the size of the loop around an insertion.
+func (s *site) sizeMap(insert inspector.Cursor, v *types.Var) []Edit {
+	plainBody := true
+	for loop := range insert.Enclosing((*ast.ForStmt)(nil), (*ast.RangeStmt)(nil), (*ast.IfStmt)(nil),
+		(*ast.CaseClause)(nil), (*ast.FuncLit)(nil)) {
+		switch loop.Node().(type) {
+		case *ast.FuncLit:
+			return nil
+		case *ast.ForStmt, *ast.RangeStmt:
+		default:
+			plainBody = false
+			continue
+		}
+		t := s.trips(loop)
+		if t.text == "" {
+			return nil
+		}
+		init := s.initialiser(loop, v, t.expr)
+		if init == nil {
+			return nil
+		}
+		text := s.emptyMap(init)
+		if text == "" {
+			return nil
+		}
+		open := t.open
+		if !plainBody && open == "" {
+			open = "the map is larger than it must be where few of the elements are put into it"
+		}
+		return []Edit{{Open: open, Text: fmt.Sprintf("make `%s` with room for %s entries", v.Name(), t.text),
+			Changes: []Change{s.replace(init, fmt.Sprintf("make(%s, %s)", text, t.text))}}}
+	}
+	return nil
+}
+
+// emptyMap is the type of an expression that makes a map without a size; "" for others.
+func (s *site) emptyMap(e ast.Expr) string {
+	t := s.info().TypeOf(e)
+	if t == nil {
+		return ""
+	}
+	if _, ok := t.Underlying().(*types.Map); !ok {
+		return ""
+	}
+	switch e := e.(type) {
+	case *ast.CompositeLit:
+		if len(e.Elts) == 0 && e.Type != nil {
+			return s.source(e.Type)
+		}
+	case *ast.CallExpr:
+		if s.builtin(e, "make") != nil && len(e.Args) == 1 {
+			return s.source(e.Args[0])
+		}
+	}
+	return ""
+}

@@ -1,0 +1,47 @@
+package schema
+
+import "time"
+
+// FixVersion is the version of the JSON of heaptrim fix; doc/format/fix.md is its specification.
+const FixVersion = "heaptrim.fix/1"
+
+type (
+	// Fix is the document of heaptrim fix.
+	Fix struct {
+		Schema   string       `json:"schema"`
+		Tool     string       `json:"tool"`
+		Created  *time.Time   `json:"created"`
+		Applied  bool         `json:"applied"`
+		Findings int          `json:"findings"`
+		NoEdit   int          `json:"no_edit"`
+		Attempts []FixAttempt `json:"attempts"`
+		Failing  []string     `json:"failing_before"`
+		Packages []string     `json:"tested_packages"`
+		Passed   int          `json:"tests_passed"`
+		Times    string       `json:"times"`
+		Diff     string       `json:"diff"`
+	}
+
+	// FixAttempt is an edit and what became of it.
+	FixAttempt struct {
+		Code      string     `json:"code"`
+		Kind      string     `json:"kind"`
+		File      string     `json:"file"`
+		Line      int        `json:"line"`
+		Text      string     `json:"text"`
+		Outcome   string     `json:"outcome"`
+		Why       string     `json:"why"`
+		Question  string     `json:"question"`
+		Benchmark string     `json:"benchmark"`
+		Predicted FixAmounts `json:"predicted_saving"`
+		Before    FixAmounts `json:"before"`
+		After     FixAmounts `json:"after"`
+		Diff      string     `json:"diff"`
+	}
+
+	// FixAmounts are what an operation allocates.
+	FixAmounts struct {
+		Allocs float64 `json:"allocs_per_op"`
+		Bytes  float64 `json:"bytes_per_op"`
+	}
+)

@@ -1,0 +1,122 @@
+package trial
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/heaptrim/heaptrim/internal/gocmd"
+)
+
+// testsFor is how long the tests of a package may take.
+const testsFor = 10 * time.Minute
+
+// Tests is what the tests of a package did.
+type Tests struct {
+	Failed []string // names of the tests that failed, in order
+	Passed []string // names of those that passed, in order
+	None   bool     // the package has no tests
+	Output string   // the end of what a failing run printed
+}
+
+var testLine = regexp.MustCompile(`(?m)^--- (FAIL|PASS): (\S+)`)
+
+// Test runs the tests of a package in a version, in an order by lot. Tests that do not build, or
+// end their process, count as one failure under the package's name.
+func (j *Judge) Test(ctx context.Context, path string, files Files, flags ...string) (Tests, error) {
+	bin, err := j.build(ctx, path, files, flags...)
+	if ctx.Err() != nil {
+		return Tests{}, ctx.Err()
+	}
+	if err != nil {
+		return Tests{Failed: []string{path}, Output: err.Error()}, nil
+	}
+	if bin.path == "" {
+		return Tests{None: true}, nil
+	}
+	res, err := j.run(ctx, bin, testsFor, "-test.v", "-test.shuffle=on", "-test.timeout=0")
+	if err != nil {
+		return Tests{}, err
+	}
+	t := Tests{}
+	for _, m := range testLine.FindAllSubmatch(res.out, -1) {
+		if string(m[1]) == "PASS" {
+			t.Passed = append(t.Passed, string(m[2]))
+		} else {
+			t.Failed = append(t.Failed, string(m[2]))
+		}
+	}
+	slices.Sort(t.Failed)
+	slices.Sort(t.Passed)
+	if res.ended != nil {
+		t.Output = gocmd.LastLines(strings.TrimSpace(string(res.out)), 15)
+		if len(t.Failed) == 0 {
+			t.Failed = []string{fmt.Sprintf("%s: %v", path, res.ended)}
+		}
+	}
+	return t, nil
+}
+
+// Breaks names a test that passed before and does not with a change, or one that fails now and did
+// not run before; "" for none.
+func (t Tests) Breaks(before Tests) string {
+	for _, name := range before.Passed {
+		if _, ok := slices.BinarySearch(t.Passed, name); !ok {
+			return name
+		}
+	}
+	for _, name := range t.Failed {
+		if !slices.Contains(before.Failed, name) {
+			return name
+		}
+	}
+	return ""
+}
+
+// Both are the tests that passed in two runs of the same version; those that failed in either are
+// not held against a change.
+func (t Tests) Both(again Tests) Tests {
+	t.Passed = slices.DeleteFunc(slices.Clone(t.Passed), func(name string) bool { return !slices.Contains(again.Passed, name) })
+	t.Failed = slices.Concat(t.Failed, again.Failed)
+	slices.Sort(t.Failed)
+	t.Failed = slices.Compact(t.Failed)
+	return t
+}
+
+// Dependants are the packages of the main module, or of the workspace, whose code or tests import
+// one of the given packages, these included.
+func (j *Judge) Dependants(ctx context.Context, paths []string) ([]string, error) {
+	all, err := j.tool.Packages(ctx, []string{"./..."}, "-test", "-deps")
+	if err != nil {
+		return nil, err
+	}
+	imports := map[string][]string{}
+	for _, p := range all {
+		if !p.Standard && p.Module != nil && p.Module.Main {
+			imports[p.ImportPath] = p.Imports
+		}
+	}
+	reached := map[string]bool{}
+	for _, p := range paths {
+		reached[p] = true
+	}
+	for grew := true; grew; {
+		grew = false
+		for path, list := range imports {
+			if !reached[path] && slices.ContainsFunc(list, func(i string) bool { return reached[i] }) {
+				reached[path], grew = true, true
+			}
+		}
+	}
+	out := map[string]bool{}
+	for path := range reached {
+		name, _, _ := strings.Cut(path, " ") // "p [p.test]" is p as its tests see it
+		name = strings.TrimSuffix(strings.TrimSuffix(name, ".test"), "_test")
+		out[name] = true
+	}
+	return slices.Sorted(maps.Keys(out)), nil
+}

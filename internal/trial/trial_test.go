@@ -1,0 +1,141 @@
+package trial
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// program has a package whose benchmark allocates two objects an operation, one of 16 bytes and
+// one of 32, a test of it, a test that always fails, and a package that depends on it.
+var program = map[string]string{
+	"go.mod": "module example.com/m\n\ngo 1.26\n",
+	"a/a.go": "package a\n\nfunc New(n int) []byte { return make([]byte, n) }\n",
+	"a/a_test.go": `package a
+
+import "testing"
+
+var sink []byte
+
+func BenchmarkNew(b *testing.B) {
+	b.Run("two", func(b *testing.B) {
+		for range b.N {
+			sink = New(16)
+			sink = New(32)
+		}
+	})
+}
+
+func TestNew(t *testing.T) {
+	if len(New(3)) != 3 {
+		t.Error("wrong length")
+	}
+}
+
+func TestBroken(t *testing.T) { t.Error("always") }
+`,
+	"b/b.go":      "package b\n\nimport \"example.com/m/a\"\n\nvar B = a.New(1)\n",
+	"c/c.go":      "package c\n",
+	"d/d.go":      "package d\n",
+	"d/d_test.go": "package d_test\n\nimport (\n\t\"testing\"\n\n\t\"example.com/m/b\"\n)\n\nfunc TestD(t *testing.T) { _ = b.B }\n",
+}
+
+func judge(t *testing.T) (*Judge, string) {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range program {
+		at := filepath.Join(dir, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	j, err := New(Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := j.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return j, dir
+}
+
+func changed(dir, text string) Files { return Files{filepath.Join(dir, "a", "a.go"): []byte(text)} }
+
+func TestCounts(t *testing.T) {
+	j, dir := judge(t)
+	bench := Bench{Package: "example.com/m/a", Name: "BenchmarkNew/two", NsPerOp: 100}
+	before, err := j.Counts(t.Context(), bench, nil)
+	if err != nil || before != (Counts{2, 48}) {
+		t.Fatalf("%v, %v, want 2 objects of 48 bytes", before, err)
+	}
+	one := changed(dir, "package a\n\nvar kept [16]byte\n\nfunc New(n int) []byte {\n\tif n == 16 {\n\t\treturn kept[:]\n\t}\n\treturn make([]byte, n)\n}\n")
+	after, err := j.Counts(t.Context(), bench, one)
+	if err != nil || after != (Counts{1, 32}) || !after.Less(before) || before.Less(after) {
+		t.Errorf("%v, %v, want 1 object of 32 bytes, which is less", after, err)
+	}
+	if _, err := j.Counts(t.Context(), bench, changed(dir, "package a\n\nfunc New() {}\n")); !errors.Is(err, ErrBuild) {
+		t.Errorf("%v, want %v", err, ErrBuild)
+	}
+	if _, err := j.Counts(t.Context(), Bench{Package: "example.com/m/a", Name: "BenchmarkNone"}, nil); err == nil {
+		t.Error("a benchmark that is not there: no error")
+	}
+	if text, err := os.ReadFile(filepath.Join(dir, "a", "a.go")); err != nil || string(text) != program["a/a.go"] {
+		t.Errorf("the user's file is now %q, %v", text, err)
+	}
+}
+
+func TestLess(t *testing.T) {
+	for _, c := range []struct {
+		after, before Counts
+		less          bool
+	}{
+		{Counts{1, 100}, Counts{2, 100}, true},
+		{Counts{2, 100}, Counts{2, 100}, false},
+		{Counts{2, 90}, Counts{2, 100}, true},
+		{Counts{2, 99}, Counts{2, 100}, false},
+		{Counts{1, 110}, Counts{2, 100}, false},
+		{Counts{3, 50}, Counts{2, 100}, false},
+	} {
+		if got := c.after.Less(c.before); got != c.less {
+			t.Errorf("%v less than %v: %v, want %v", c.after, c.before, got, c.less)
+		}
+	}
+}
+
+func TestTests(t *testing.T) {
+	j, dir := judge(t)
+	before, err := j.Test(t.Context(), "example.com/m/a", nil)
+	if err != nil || !slices.Equal(before.Passed, []string{"TestNew"}) || !slices.Equal(before.Failed, []string{"TestBroken"}) {
+		t.Fatalf("%+v, %v, want TestNew passed and TestBroken failed", before, err)
+	}
+	wrong, err := j.Test(t.Context(), "example.com/m/a", changed(dir, "package a\n\nfunc New(n int) []byte { return make([]byte, n+1) }\n"))
+	if err != nil || wrong.Breaks(before) != "TestNew" {
+		t.Errorf("%+v, %v breaks %q, want TestNew", wrong, err, wrong.Breaks(before))
+	}
+	if flaky := before.Both(Tests{Failed: []string{"TestNew"}}); flaky.Breaks(before) != "TestNew" || before.Breaks(flaky) != "" {
+		t.Errorf("%+v: a test that fails sometimes is held against a change", flaky)
+	}
+	exits, err := j.Test(t.Context(), "example.com/m/a", changed(dir, "package a\n\nimport \"os\"\n\nfunc New(n int) []byte { os.Exit(3); return nil }\n"))
+	if err != nil || exits.Breaks(before) == "" {
+		t.Errorf("%+v, %v: the end of the process breaks nothing", exits, err)
+	}
+	if none, err := j.Test(t.Context(), "example.com/m/c", nil); err != nil || !none.None {
+		t.Errorf("%+v, %v, want no tests", none, err)
+	}
+}
+
+func TestDependants(t *testing.T) {
+	j, _ := judge(t)
+	got, err := j.Dependants(t.Context(), []string{"example.com/m/a"})
+	want := []string{"example.com/m/a", "example.com/m/b", "example.com/m/d"}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v, %v, want %v", got, err, want)
+	}
+}
