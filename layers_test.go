@@ -154,7 +154,7 @@ var layers = []layer{
 	{
 		folder: "internal/check",
 		ours: []string{"internal/bundle", "internal/detect", "internal/diagnose", "internal/evidence", "internal/finding", "internal/gcmodel",
-			"internal/latency", "internal/prescribe", "internal/stats", "internal/tune", "internal/unit", "internal/vet"},
+			"internal/fix", "internal/latency", "internal/prescribe", "internal/stats", "internal/tune", "internal/unit", "internal/vet"},
 		why: "the pipeline wires the stages from a bundle to a report: how that was recorded and how it is shown are others' business",
 	},
 	{

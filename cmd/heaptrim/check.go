@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/heaptrim/heaptrim/internal/check"
 	"github.com/heaptrim/heaptrim/internal/finding"
@@ -78,6 +79,8 @@ func (f *checkFlags) register(fs *flag.FlagSet) {
 	fs.IntVar(&f.top, "top", 15, "rows of the table")
 	fs.BoolVar(&f.shown.vet, "vet", false,
 		"run the source rules of heaptrimvet too, and show their findings on hot lines")
+	fs.DurationVar(&f.shown.verify, "verify", 20*time.Second,
+		"for up to this `time`, try edits for the first rows, and drop the cures that do not hold; 0: do not")
 	fs.StringVar(&f.format, "format", "text", "what goes to standard output: `text`, or lines of file:line: message")
 	fs.StringVar(&f.json, "json", "", "write the report as JSON to `file`; - is standard output, instead of text")
 	fs.StringVar(&f.csv, "csv", "", "write the findings as CSV to `file`; - is standard output")
@@ -134,6 +137,7 @@ type reportFlags struct {
 	escapes   bool
 	threshold float64
 	vet       bool
+	verify    time.Duration
 }
 
 func (f *reportFlags) register(fs *flag.FlagSet) {
@@ -160,7 +164,7 @@ type viewed struct {
 
 // report reports on a recording of the module in dir, or elsewhere.
 func (f *reportFlags) report(ctx context.Context, r *recorded, dir string, p *progress) (*viewed, error) {
-	o := check.Options{Own: splitList(f.own), Escapes: f.escapes, Threshold: f.leastSaving(), Rules: f.vet,
+	o := check.Options{Own: splitList(f.own), Escapes: f.escapes, Threshold: f.leastSaving(), Rules: f.vet, Verify: f.verify,
 		Progress: p.Printf}
 	if r.Manifest.Target.Module == "" {
 		o.Local = gocmd.LocalModule(ctx, dir)

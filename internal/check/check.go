@@ -6,6 +6,7 @@ import (
 	"context"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/heaptrim/heaptrim/internal/bundle"
 	"github.com/heaptrim/heaptrim/internal/detect"
@@ -27,8 +28,11 @@ type Options struct {
 	// finding to be shown; 0 means prescribe.DefaultThreshold, a negative one
 	// shows all.
 	Threshold float64
-	Rules     bool // run the source rules on the hot packages, too
-	Progress  func(format string, args ...any)
+	// Verify is how long edits for the findings may be tried, where the recording is of
+	// benchmarks whose source is there and has not changed; 0: do not.
+	Verify   time.Duration
+	Rules    bool // run the source rules on the hot packages, too
+	Progress func(format string, args ...any)
 }
 
 // Report is the result of a check, with the session for callers that need more of the
@@ -55,6 +59,9 @@ func Run(ctx context.Context, b *bundle.Bundle, o Options) (*Report, error) {
 	d := s.Diagnosis()
 	r := &Report{Report: finding.Report{Diagnosis: d}, Session: s}
 	r.Prescription = prescribe.Run(ctx, s, prescribe.Options{Threshold: o.Threshold, Progress: o.Progress})
+	if trials := verify(ctx, b, &r.Report, o); len(trials) > 0 {
+		r.Prescription = prescribe.Run(ctx, s, prescribe.Options{Threshold: o.Threshold, Trials: trials, Progress: o.Progress})
+	}
 	signals := s.Signals()
 	r.Detections = detect.Run(signals)
 	advice := r.Prescription.Advice

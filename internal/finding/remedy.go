@@ -44,7 +44,8 @@ type Remedy struct {
 	Why    string  // the evidence for this choice
 	Fit    float64 // confidence that the evidence supports this cure, from 0 to 1
 	Saves  Prediction
-	Life   Life // what becomes of the objects, of the heaviest part of what the site allocates
+	Trial  *Trial // an edit that was tried and holds; nil if none was
+	Life   Life   // what becomes of the objects, of the heaviest part of what the site allocates
 }
 
 // Prediction is the saving of a change.

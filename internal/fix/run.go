@@ -36,30 +36,18 @@ type Fixes struct {
 // Run searches edits for the findings of a report and confirms those that were kept. Nothing of
 // the user's is written to.
 func Run(ctx context.Context, r *finding.Report, o RunOptions) (*Fixes, error) {
-	t := r.Diagnosis.Target
-	module, err := filepath.Abs(t.ModuleDir)
+	tools, module, err := open(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	if t.ModuleDir == "" {
-		return nil, errors.New("the recording does not say where its module is")
-	}
-	p, err := rewrite.Load(ctx, rewrite.Request{Dir: module, Packages: Packages(r), BuildFlags: t.BuildFlags})
-	if err != nil {
-		return nil, err
-	}
-	j, err := trial.New(trial.Options{Dir: module, BuildFlags: t.BuildFlags})
-	if err != nil {
-		return nil, err
-	}
-	defer j.Close()
+	defer tools.Judge.Close()
 	f := &Fixes{Module: module}
 	o.Search.Leave = func(file string) string { return o.leave(ctx, file) }
-	if f.Result, err = Search(ctx, r, Tools{p, j}, o.Search); err != nil {
+	if f.Result, err = Search(ctx, r, tools, o.Search); err != nil {
 		return f, err
 	}
-	o.Confirm.Dir, o.Confirm.BuildFlags = module, t.BuildFlags
-	if f.Confirmation, err = f.Result.Confirm(ctx, j, o.Confirm); err != nil {
+	o.Confirm.Dir, o.Confirm.BuildFlags = module, r.Diagnosis.Target.BuildFlags
+	if f.Confirmation, err = f.Result.Confirm(ctx, tools.Judge, o.Confirm); err != nil {
 		return f, err
 	}
 	var all []rewrite.Edit
@@ -71,6 +59,25 @@ func Run(ctx context.Context, r *finding.Report, o RunOptions) (*Fixes, error) {
 	}
 	f.After, err = edited(f.Before, f.Kept())
 	return f, err
+}
+
+// open reads the packages of a report's findings, and makes a judge, which is the caller's to
+// close. It also returns the folder of the module.
+func open(ctx context.Context, r *finding.Report) (Tools, string, error) {
+	t := r.Diagnosis.Target
+	if t.ModuleDir == "" {
+		return Tools{}, "", errors.New("the recording does not say where its module is")
+	}
+	module, err := filepath.Abs(t.ModuleDir)
+	if err != nil {
+		return Tools{}, "", err
+	}
+	p, err := rewrite.Load(ctx, rewrite.Request{Dir: module, Packages: Packages(r), BuildFlags: t.BuildFlags})
+	if err != nil {
+		return Tools{}, "", err
+	}
+	j, err := trial.New(trial.Options{Dir: module, BuildFlags: t.BuildFlags})
+	return Tools{p, j}, module, err
 }
 
 // leave says why a file is not to be edited; "" if it may be.

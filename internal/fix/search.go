@@ -23,6 +23,7 @@ type Options struct {
 	Only   []string      // codes of cures; none means all
 	Budget time.Duration // for trying; 0 means no limit
 	Most   int           // findings to look at; 0 means all
+	Alone  bool          // try each edit alone, not on top of those that were kept
 	Tests  bool          // run the tests of a changed package before an edit is kept
 	// Leave says why a file is not to be edited, "" if it may be; nil allows all.
 	Leave    func(file string) string
@@ -220,9 +221,10 @@ func (s *search) candidate(ctx context.Context, row finding.Row, e rewrite.Edit)
 			return err
 		}
 	}
-	if a.Outcome == Kept {
+	if a.Outcome == Kept && !s.o.Alone {
 		s.kept = append(s.kept, e)
 		clear(s.counts)
+		a.After.Spread = a.Before.Spread
 		s.counts[a.Bench] = a.After
 	}
 	s.result.Attempts = append(s.result.Attempts, a)
@@ -279,7 +281,7 @@ func (s *search) before(ctx context.Context, b trial.Bench) (trial.Counts, error
 	if err != nil {
 		return trial.Counts{}, err
 	}
-	c, err := s.judge.Counts(ctx, b, files)
+	c, err := s.judge.Baseline(ctx, b, files)
 	if err == nil {
 		s.counts[b] = c
 	}

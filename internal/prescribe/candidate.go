@@ -19,6 +19,7 @@ type candidate struct {
 	Parts   []*allocated
 
 	ruledOut []string // why cures that match do not fit
+	trials   []finding.Trial
 
 	session   *diagnose.Session
 	diagnosis *finding.Diagnosis

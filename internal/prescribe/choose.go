@@ -29,7 +29,8 @@ type offer struct {
 	cut   finding.Cut
 	fit   float64
 	saves finding.Prediction
-	more  int // other allocations of the line, which the cure does not touch
+	more  int            // other allocations of the line, which the cure does not touch
+	trial *finding.Trial // an edit of the cure that holds; nil if none was tried
 }
 
 // leastMore is the part of a line's objects and bytes from which another allocation is told.
@@ -113,7 +114,12 @@ func (o offer) remedy() finding.Remedy {
 	if o.more > 0 {
 		p.Text += fmt.Sprintf(" (+%d more here)", o.more)
 	}
-	return o.cure.remedy(p, o.saves)
+	if o.trial != nil {
+		p.Text += fmt.Sprintf(" (verified: %s)", counts(o.trial))
+	}
+	r := o.cure.remedy(p, o.saves)
+	r.Trial = o.trial
+	return r
 }
 
 // rareObjects is the number of objects an operation below which a line is not told to change:
@@ -134,9 +140,15 @@ func (c *candidate) idle() bool {
 // others as alternatives.
 func (c *candidate) choose(offers []offer) finding.Row {
 	f := c.Finding
+	offers = c.tried(offers)
 	slices.SortStableFunc(offers, func(a, b offer) int {
 		wa, wb := a.score(f), b.score(f)
 		switch {
+		case (a.trial != nil) != (b.trial != nil): // what was measured comes before what is thought
+			if a.trial != nil {
+				return -1
+			}
+			return 1
 		case wa > wb:
 			return -1
 		case wa < wb:

@@ -22,6 +22,7 @@ type Options struct {
 	// Threshold is the share of CPU or of bytes that a cure must save for its
 	// finding to be shown; 0 means DefaultThreshold, a negative one shows all.
 	Threshold float64
+	Trials    []finding.Trial // of edits for the findings of the session
 	Progress  func(format string, args ...any)
 }
 
@@ -54,6 +55,11 @@ func Run(ctx context.Context, s *diagnose.Session, o Options) *finding.Prescript
 	candidates := newCandidates(s, src)
 	var rows []finding.Row
 	for _, c := range candidates {
+		for _, t := range o.Trials {
+			if t.Finding == c.Finding.ID {
+				c.trials = append(c.trials, t)
+			}
+		}
 		row := c.choose(c.proposals())
 		row.Remedy.Life = c.Parts[0].Life
 		rows = append(rows, row)

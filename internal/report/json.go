@@ -95,6 +95,14 @@ func addCures(doc *schema.Report, rep *finding.Report, k known) {
 	}
 }
 
+func newVerified(t *finding.Trial) *schema.Verified {
+	if t == nil {
+		return nil
+	}
+	return &schema.Verified{Text: t.Text, Question: t.Question, Benchmark: t.Bench, Before: schema.FixAmounts(t.Before),
+		After: schema.FixAmounts(t.After)}
+}
+
 func newRemedy(r finding.Remedy) schema.Remedy {
 	return schema.Remedy{Code: r.Code, Safety: r.Safety, Text: r.Text, Why: r.Why, Fit: schema.Positive(r.Fit)}
 }
@@ -153,7 +161,7 @@ func newFinding(f finding.Row, k known) schema.Finding {
 		Life: schema.Life{
 			End: lifeEnds[f.Remedy.Life.End], Function: f.Remedy.Life.Function, Holder: f.Remedy.Life.Holder, Unseen: f.Remedy.Life.Unknown,
 		},
-		Escape: newEscape(f.Escape), Remedy: newRemedy(f.Remedy), Prediction: newPrediction(f.Remedy.Saves),
+		Escape: newEscape(f.Escape), Remedy: newRemedy(f.Remedy), Verified: newVerified(f.Remedy.Trial), Prediction: newPrediction(f.Remedy.Saves),
 		Mix: []schema.Mix{}, Sizes: []schema.SizeCount{}, Others: []schema.OtherRemedy{},
 	}
 	for _, m := range f.Allocation.Mix {

@@ -127,6 +127,7 @@ type (
 		Life       Life        `json:"life"`
 		Escape     *Escape     `json:"escape"`
 		Remedy     Remedy      `json:"remedy"`
+		Verified   *Verified   `json:"verified"`
 		Prediction Prediction  `json:"prediction"`
 		// Removal is null where the finding is no allocation site.
 		Removal *Prediction   `json:"removal"`
@@ -252,6 +253,15 @@ type (
 		Why    string `json:"why"`
 		// Fit weighs the saving when findings are ranked.
 		Fit *float64 `json:"fit"`
+	}
+
+	// Verified is an edit that was tried and holds.
+	Verified struct {
+		Text      string     `json:"edit"`
+		Question  string     `json:"question"`
+		Benchmark string     `json:"benchmark"`
+		Before    FixAmounts `json:"before"`
+		After     FixAmounts `json:"after"`
 	}
 
 	OtherRemedy struct {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"math"
 	"regexp"
 	"strings"
 	"time"
@@ -19,8 +20,15 @@ type Bench struct {
 	NsPerOp float64
 }
 
-// Counts are what an operation allocates, as package testing rounds it: down.
-type Counts struct{ Allocs, Bytes float64 }
+// Counts are what an operation allocates: the means of a run.
+type Counts struct {
+	Allocs, Bytes float64
+	Ops           int64  // of the run
+	Spread        Spread // between runs of the same version, where there were several
+}
+
+// Spread is how much counts differ between runs of the same version.
+type Spread struct{ Allocs, Bytes float64 }
 
 // The length of a run that counts: long enough that warm-up weighs little, in operations and in
 // time.
@@ -65,7 +73,7 @@ func (j *Judge) Counts(ctx context.Context, b Bench, files Files) (Counts, error
 	}
 	for i := len(log.Results) - 1; i >= 0; i-- {
 		if r := log.Results[i]; r.Mem && (r.Name == b.Name || r.FullName == b.Name) {
-			return Counts{r.AllocsPerOp, r.BytesPerOp}, nil
+			return Counts{Allocs: r.AllocsPerOp, Bytes: r.BytesPerOp, Ops: r.Iterations}, nil
 		}
 	}
 	if res.ended != nil {
@@ -74,13 +82,28 @@ func (j *Judge) Counts(ctx context.Context, b Bench, files Files) (Counts, error
 	return Counts{}, fmt.Errorf("%s printed no result", b.Name)
 }
 
+// Baseline counts twice, so that what varies by itself is known.
+func (j *Judge) Baseline(ctx context.Context, b Bench, files Files) (Counts, error) {
+	c, err := j.Counts(ctx, b, files)
+	if err != nil {
+		return c, err
+	}
+	again, err := j.Counts(ctx, b, files)
+	c.Spread = Spread{math.Abs(c.Allocs - again.Allocs), math.Abs(c.Bytes - again.Bytes)}
+	return c, err
+}
+
 // Less reports whether c allocates less than before: fewer objects or fewer bytes, and not more
-// of the other. Differences below 2 % of the bytes are not counted: they are of what is allocated
-// once for many operations.
+// of the other. A few objects of a run, and twice what runs of the same version differ by, are
+// not counted, nor are differences below 2 % of the bytes: size classes and warm-up make them.
 func (c Counts) Less(before Counts) bool {
-	const same = 0.02
-	fewer, more := c.Allocs < before.Allocs, c.Allocs > before.Allocs
-	smaller := c.Bytes < before.Bytes*(1-same)-1
-	larger := c.Bytes > before.Bytes*(1+same)+1
+	const (
+		same     = 0.02
+		fewInRun = 4
+	)
+	objects := 2*before.Spread.Allocs + fewInRun/float64(max(before.Ops, 1))
+	bytes := max(2*before.Spread.Bytes, same*before.Bytes, 1)
+	fewer, more := c.Allocs < before.Allocs-objects, c.Allocs > before.Allocs+objects
+	smaller, larger := c.Bytes < before.Bytes-bytes, c.Bytes > before.Bytes+bytes
 	return fewer && !larger || smaller && !more
 }

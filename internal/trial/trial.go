@@ -40,6 +40,7 @@ type Judge struct {
 	tmp      string
 	packages map[string]gocmd.Package
 	binaries map[string]built // by package and content
+	testing  Files            // package testing with exact counts; nil before it is made
 }
 
 // built is a test binary, or why there is none.
@@ -95,8 +96,14 @@ func (j *Judge) build(ctx context.Context, path string, files Files, flags ...st
 		return built{}, err
 	}
 	args := append([]string{"-c", "-vet=off", "-o", filepath.Join(dir, "p.test")}, flags...)
-	if len(files) > 0 {
-		overlay, err := Overlay(dir, files)
+	exact, err := j.exactTesting(ctx)
+	if err != nil {
+		return built{}, err
+	}
+	all := maps.Clone(exact)
+	maps.Copy(all, files)
+	if len(all) > 0 {
+		overlay, err := Overlay(dir, all)
 		if err != nil {
 			return built{}, err
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -106,7 +107,15 @@ func table(p *term.Page, f *fix.Fixes, o fix.Outcome) {
 	t.Write(p)
 }
 
-func change(before, after float64) string { return fmt.Sprintf("%.0f → %.0f", before, after) }
+func change(before, after float64) string { return mean(before) + " → " + mean(after) }
+
+// mean prints a mean of whole numbers, without the fraction that the first operations of a run make.
+func mean(v float64) string {
+	if math.Abs(v-math.Round(v)) < 0.05 || v >= 1000 {
+		return fmt.Sprintf("%.0f", v)
+	}
+	return fmt.Sprintf("%.3g", v)
+}
 
 func saving(i stats.Interval) string {
 	if i.Value <= 0 {

@@ -1,0 +1,45 @@
+package check
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/heaptrim/heaptrim/internal/bundle"
+	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/fix"
+)
+
+// verifyRows is how many rows' edits are tried: those that a reader looks at.
+const verifyRows = 15
+
+// verify tries edits for the first rows of a prescription. A trial that cannot be made is none.
+func verify(ctx context.Context, b *bundle.Bundle, r *finding.Report, o Options) []finding.Trial {
+	if o.Verify <= 0 || r.Diagnosis.Target.Kind != evidence.TargetPackages || !unchanged(b, r) {
+		return nil
+	}
+	o.Progress("trying the first cures for up to %v", o.Verify)
+	trials, err := fix.Verify(ctx, r, fix.Options{Budget: o.Verify, Most: verifyRows, Tests: true, Progress: o.Progress})
+	if err != nil {
+		o.Progress("the cures were not tried: %v", err)
+		return nil
+	}
+	return trials
+}
+
+// unchanged reports whether the files of the rows are there, and as old as the recording.
+func unchanged(b *bundle.Bundle, r *finding.Report) bool {
+	for _, row := range r.Prescription.Rows {
+		name := row.Site.File
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(r.Diagnosis.Target.ModuleDir, name)
+		}
+		info, err := os.Stat(name)
+		if err != nil || info.ModTime().Truncate(time.Second).After(b.Manifest.Created) {
+			return false
+		}
+	}
+	return len(r.Prescription.Rows) > 0
+}

@@ -1,0 +1,16 @@
+package finding
+
+// Trial is an edit that was tried for a finding, alone.
+type Trial struct {
+	Finding  int    // its number
+	Code     string // of the cure that the edit applies
+	Text     string // what it does
+	Question string // what it rests on and the source does not prove; empty for a safe edit
+	Bench    string // the benchmark that counted
+	Before   Amount
+	After    Amount
+	Holds    bool // it allocates less, and the tests pass
+}
+
+// Amount is what an operation allocates, as a mean.
+type Amount struct{ Allocs, Bytes float64 }

@@ -1,0 +1,34 @@
+package fix
+
+import (
+	"context"
+
+	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/trial"
+)
+
+// Verify tries the edits for the findings of a report, each alone, until the budget of o is spent.
+// It returns those that came to a verdict.
+func Verify(ctx context.Context, r *finding.Report, o Options) ([]finding.Trial, error) {
+	tools, _, err := open(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	defer tools.Judge.Close()
+	o.Alone, o.Review = true, true
+	res, err := Search(ctx, r, tools, o)
+	if err != nil {
+		return nil, err
+	}
+	var out []finding.Trial
+	for _, a := range res.Attempts {
+		switch a.Outcome {
+		case Kept, Review, NoGain, Breaks:
+			out = append(out, finding.Trial{Finding: a.Finding.ID, Code: a.Edit.Code, Text: a.Edit.Text, Question: a.Edit.Open,
+				Bench: a.Bench.Name, Before: amount(a.Before), After: amount(a.After), Holds: a.Outcome == Kept})
+		}
+	}
+	return out, nil
+}
+
+func amount(c trial.Counts) finding.Amount { return finding.Amount{Allocs: c.Allocs, Bytes: c.Bytes} }

@@ -1,0 +1,82 @@
+package prescribe
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/heaptrim/heaptrim/internal/finding"
+)
+
+// tried takes back the offers whose edits were tried and do not hold, and puts what was measured
+// in place of the prediction of those that do. An edit that holds is offered although no matcher
+// thought of it.
+func (c *candidate) tried(offers []offer) []offer {
+	best := map[string]*finding.Trial{}
+	failed := map[string]*finding.Trial{}
+	for i := range c.trials {
+		t := &c.trials[i]
+		switch b := best[t.Code]; {
+		case !t.Holds:
+			failed[t.Code] = t
+		case b == nil, t.Before.Allocs-t.After.Allocs > b.Before.Allocs-b.After.Allocs:
+			best[t.Code] = t
+		}
+	}
+	out := slices.DeleteFunc(slices.Clone(offers), func(o offer) bool {
+		t := failed[o.cure.Code]
+		if t == nil || best[o.cure.Code] != nil {
+			return false
+		}
+		c.ruledOut = append(c.ruledOut, fmt.Sprintf("%s was tried and does not hold: %s", t.Text, counts(t)))
+		return true
+	})
+	for _, cure := range Catalogue() {
+		t := best[cure.Code]
+		if t == nil {
+			continue
+		}
+		i := slices.IndexFunc(out, func(o offer) bool { return o.cure.Code == cure.Code })
+		if i < 0 {
+			out = append(out, offer{cure: cure, best: proposal{Text: t.Text, Why: c.escape()}})
+			i = len(out) - 1
+		}
+		c.measured(&out[i], t)
+	}
+	return out
+}
+
+// measured gives an offer what a trial showed.
+func (c *candidate) measured(o *offer, t *finding.Trial) {
+	o.trial, o.fit, o.best.Text = t, certain, t.Text
+	cost := c.Finding.Cost
+	o.cut = finding.Cut{Finding: c.Finding, Added: o.cut.Added,
+		Objects: part(t.Before.Allocs-t.After.Allocs, cost.ObjectsPerOp.Value),
+		Bytes:   part(t.Before.Bytes-t.After.Bytes, cost.BytesPerOp.Value)}
+	o.saves = c.session.Saving([]finding.Cut{o.cut})
+}
+
+// part is the share of a finding's amount that a trial took away, from 0 to 1.
+func part(less, of float64) float64 {
+	if of <= 0 {
+		return 0
+	}
+	return min(max(less/of, 0), 1)
+}
+
+// count prints a mean of whole numbers: without a fraction where that comes from the first operations
+// of a run only.
+func count(v float64) string {
+	if math.Abs(v-math.Round(v)) < 0.05 || v >= 1000 {
+		return fmt.Sprintf("%.0f", v)
+	}
+	return fmt.Sprintf("%.3g", v)
+}
+
+// counts says what a trial counted.
+func counts(t *finding.Trial) string {
+	if math.Abs(t.Before.Allocs-t.After.Allocs) > 0.01 {
+		return fmt.Sprintf("%s → %s allocs/op", count(t.Before.Allocs), count(t.After.Allocs))
+	}
+	return fmt.Sprintf("%.0f → %.0f B/op", t.Before.Bytes, t.After.Bytes)
+}
