@@ -25,6 +25,7 @@ var texts = []string{
 // names are the fields of these packages that hold no sentence: names, places,
 // settings, words of a format.
 var names = []string{
+	"finding.Bucket.Group",
 	"finding.Life.Function", "finding.Life.Holder", "finding.Life.Field",
 	"evidence.Code.Function", "evidence.Code.File", "evidence.Instruction.File", "evidence.Instruction.Text", "evidence.Site.Function",
 	"evidence.Site.Package", "evidence.Site.File", "evidence.Escape.File", "evidence.Escape.Func", "evidence.Escape.Expr",

@@ -171,6 +171,11 @@ var layers = []layer{
 		why:    "how a terminal is written to is the same for all reports, and knows none",
 	},
 	{
+		folder: "internal/report/bar",
+		ours:   []string{"internal/finding", "internal/report/term", "internal/stats", "internal/unit"},
+		why:    "the decomposition is drawn as it was made",
+	},
+	{
 		folder: "internal/report/codehost",
 		why:    "files and lines are named for code hosts by their text alone, whatever is found in them",
 	},

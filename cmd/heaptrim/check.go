@@ -61,6 +61,7 @@ type checkFlags struct {
 	shown     reportFlags
 	explain   int
 	top       int
+	rows      bool
 	format    string
 	json      string
 	csv       string
@@ -76,6 +77,7 @@ func (f *checkFlags) register(fs *flag.FlagSet) {
 	f.shown.register(fs)
 	fs.IntVar(&f.explain, "explain", 0, "print finding `n` with its stacks and source lines instead of the table")
 	fs.IntVar(&f.top, "top", 15, "rows of the table")
+	fs.BoolVar(&f.rows, "rows", false, "show each row of where CPU time goes, not their five groups")
 	fs.BoolVar(&f.shown.vet, "vet", false,
 		"run the source rules of heaptrimvet too, and show their findings on hot lines")
 	fs.StringVar(&f.format, "format", "text", "what goes to standard output: `text`, or lines of file:line: message")
@@ -279,7 +281,8 @@ func (f *checkFlags) text(rep *finding.Report, std stdio) error {
 	case f.format == "lines":
 		return report.Lines(std.out, rep)
 	}
-	if err := report.Text(std.out, rep, report.TextOptions{Width: t.width, Color: t.color(), Top: f.top}); err != nil {
+	o := report.TextOptions{Width: t.width, Color: t.color(), Top: f.top, Rows: f.rows}
+	if err := report.Text(std.out, rep, o); err != nil {
 		return err
 	}
 	return writeDelays(std.out, rep.Trace)

@@ -69,7 +69,7 @@ func Open(ctx context.Context, b *bundle.Bundle, o Options) (*Session, error) {
 	if g := busiest(runs).Collector.Gogc(); g != "" {
 		d.Environment.GOGC = g
 	}
-	d.Decomposition = decomposition(runs)
+	d.Decomposition, d.Groups = decomposition(runs), groups(runs)
 	d.Totals = totals(runs, d.Environment)
 	d.Runs = summaries(runs)
 	for _, what := range m.LeftOut {
@@ -163,10 +163,26 @@ func decomposition(runs []*runCosts) []finding.Bucket {
 		out = append(
 			out,
 			finding.Bucket{
-				Name: stack.BucketInfo[b].Name, Share: share, Memory: stack.BucketInfo[b].Memory,
-				Charged: b != stack.BucketMarkIdle,
+				Name: stack.BucketInfo[b].Name, Group: stack.BucketInfo[b].Group, Share: share,
+				Memory: stack.BucketInfo[b].Memory, Charged: b != stack.BucketMarkIdle,
 			},
 		)
+	}
+	return out
+}
+
+// groups adds the charged rows of the decomposition up by group.
+func groups(runs []*runCosts) []finding.Bucket {
+	var out []finding.Bucket
+	for _, name := range stack.Groups() {
+		share, ok := meanShare(runs, func(b stack.Bucket) bool {
+			return b != stack.BucketMarkIdle && stack.BucketInfo[b].Group == name
+		})
+		if !ok {
+			return nil
+		}
+		memory := name != stack.GroupApplication
+		out = append(out, finding.Bucket{Name: name, Group: name, Share: share, Memory: memory, Charged: true})
 	}
 	return out
 }

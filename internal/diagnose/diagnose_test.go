@@ -196,6 +196,13 @@ func checkSums(t *testing.T, d *Session) {
 			whole += b.Share.Value
 		}
 	}
+	groups := 0.0
+	for _, g := range d.Diagnosis().Groups {
+		groups += g.Share.Value
+	}
+	if math.Abs(groups-1) > 1e-9 {
+		t.Fatalf("groups add up to %v", groups)
+	}
 	if math.Abs(whole-1) > 1e-9 {
 		t.Fatalf("charged buckets add up to %v", whole)
 	}

@@ -27,6 +27,7 @@ type (
 		Environment   Environment  `json:"environment"`
 		Totals        Totals       `json:"totals"`
 		Decomposition []Bucket     `json:"decomposition"`
+		Groups        []Group      `json:"groups"`
 		Findings      []Finding    `json:"findings"`
 		Functions     []Function   `json:"functions"`
 		Excluded      []Finding    `json:"set_apart"`
@@ -100,8 +101,15 @@ type (
 		High  float64 `json:"high"`
 	}
 
+	Group struct {
+		Name     string    `json:"name"`
+		CPUShare *Interval `json:"cpu_share"`
+		Memory   bool      `json:"memory"`
+	}
+
 	Bucket struct {
 		Name     string    `json:"name"`
+		Group    string    `json:"group"`
 		CPUShare *Interval `json:"cpu_share"`
 		Memory   bool      `json:"memory"`
 		Charged  bool      `json:"charged"`
