@@ -22,6 +22,9 @@ type Finding struct {
 	Lifetime   Lifetime
 	Escape     *Escape // nil if it is unknown why the value is on the heap
 	Stacks     []Stack // the heaviest stacks through the site, heaviest first
+	// Callers are the calls of the site's function in the user's code that cause most of the
+	// cost, heaviest first; empty if there are not several that do.
+	Callers []Caller
 	// Removal is the saving if nothing that the site allocates and keeps alive existed,
 	// however that is achieved. It is nil for a finding that is not a single site. It may
 	// be negative if live memory raises the heap goal.
@@ -78,6 +81,12 @@ type Mix struct {
 type SizeCount struct {
 	Size    unit.Bytes
 	Objects float64
+}
+
+// Caller is a call of a finding's function, with its share of the site's cost from 0 to 1.
+type Caller struct {
+	Site  evidence.Site
+	Share float64
 }
 
 // Stack is one call path of a finding, leaf first, with its share of the

@@ -136,6 +136,9 @@ func fixtureFindings() []finding.Row {
 			BytesPerOp: within(1214, 0.01), ObjectsPerOp: within(24, 0.01), BytesPerSecond: within(102.5e6, 0.01), ObjectsPerSecond: within(2.03e6, 0.01),
 			InUse: within(88_000, 0.2), InUseObjects: 1740,
 		},
+		Callers: []finding.Caller{
+			{Site: at("api.(*Server).order", "api/order.go", 88), Share: 0.62}, {Site: at("api.(*Server).list", "api/list.go", 31), Share: 0.21},
+		},
 		Lifetime: finding.Lifetime{Class: finding.LifetimeShort, Mean: 840 * time.Microsecond, Basis: "in use over allocation rate, 24 heap profiles"},
 		Escape: &finding.Escape{
 			Text: "the copy of `id` or `page` that converting to an interface makes is passed to fmt.Sprintf, which keeps its arguments",
