@@ -23,7 +23,7 @@ func addCallers(findings []finding.Finding, all []merged, own *stack.Ownership, 
 			}
 		}
 		if len(callers) > 1 {
-			findings[i].Callers = callers
+			findings[i].Allocation.Callers = callers
 		}
 	}
 }

@@ -367,7 +367,7 @@ func TestCallersOfHelper(t *testing.T) {
 		r.snapshot(heap)
 		r.cycles(20, 10)
 		var got []string
-		for _, c := range r.diagnose().Diagnosis().Findings[0].Callers {
+		for _, c := range r.diagnose().Diagnosis().Findings[0].Allocation.Callers {
 			got = append(got, fmt.Sprintf("%s %.2f", c.Site.Function, c.Share))
 		}
 		if s := strings.Join(got, ", "); s != want {

@@ -22,22 +22,22 @@ type Finding struct {
 	Lifetime   Lifetime
 	Escape     *Escape // nil if it is unknown why the value is on the heap
 	Stacks     []Stack // the heaviest stacks through the site, heaviest first
-	// Callers are the calls of the site's function in the user's code that cause most of the
-	// cost, heaviest first; empty if there are not several that do.
-	Callers []Caller
 	// Removal is the saving if nothing that the site allocates and keeps alive existed,
 	// however that is achieved. It is nil for a finding that is not a single site. It may
 	// be negative if live memory raises the heap goal.
 	Removal *Prediction
 }
 
-// Allocation is what a site allocates.
+// Allocation is what a site allocates, and for whom.
 type Allocation struct {
 	Kind     Kind
 	Via      string      // library function through which the site allocates; empty if it allocates itself
 	Mix      []Mix       // by kind and library function, most objects first
 	Sizes    []SizeCount // distribution of block sizes, smallest first; empty if unknown
 	Pointers Tri         // whether the objects hold pointers
+	// Callers are the calls of the site's function in the user's code that cause most of the
+	// cost, heaviest first; empty if there are not several that do.
+	Callers []Caller
 }
 
 // Cost is the cost of one site. CPU columns are shares of CPU.

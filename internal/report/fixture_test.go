@@ -129,15 +129,12 @@ func fixtureFindings() []finding.Row {
 			Mix: []finding.Mix{
 				{Kind: finding.KindBoxing, Via: "fmt.Sprintf", Objects: 0.67, Bytes: 0.31}, {Kind: finding.KindString, Via: "fmt.Sprintf", Objects: 0.33, Bytes: 0.69},
 			},
-			Sizes: []finding.SizeCount{{Size: 8, Objects: 9e5}, {Size: 16, Objects: 1.8e6}, {Size: 48, Objects: 2.1e5}, {Size: 128, Objects: 4e4}},
+			Callers: []finding.Caller{{Site: at("api.(*Server).order", "", 0), Share: 0.62}, {Site: at("api.(*Server).list", "", 0), Share: 0.21}}, Sizes: []finding.SizeCount{{Size: 8, Objects: 9e5}, {Size: 16, Objects: 1.8e6}, {Size: 48, Objects: 2.1e5}, {Size: 128, Objects: 4e4}},
 		},
 		Cost: finding.Cost{
 			CPU: span95(9.1, 0.9), Malloc: span95(4.2, 0.6), Zeroing: span95(0.4, 0.2), Assist: span95(0.6, 0.3), Churn: span95(4.1, 0.4), Retention: span95(-0.2, 0.1),
 			BytesPerOp: within(1214, 0.01), ObjectsPerOp: within(24, 0.01), BytesPerSecond: within(102.5e6, 0.01), ObjectsPerSecond: within(2.03e6, 0.01),
 			InUse: within(88_000, 0.2), InUseObjects: 1740,
-		},
-		Callers: []finding.Caller{
-			{Site: at("api.(*Server).order", "api/order.go", 88), Share: 0.62}, {Site: at("api.(*Server).list", "api/list.go", 31), Share: 0.21},
 		},
 		Lifetime: finding.Lifetime{Class: finding.LifetimeShort, Mean: 840 * time.Microsecond, Basis: "in use over allocation rate, 24 heap profiles"},
 		Escape: &finding.Escape{

@@ -1,10 +1,10 @@
 package report
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/report/term"
 )
 
 // lifeEnds are the words of the documents for where a life ends.
@@ -41,12 +41,12 @@ func lifeText(l finding.Life) string {
 // callersRemark names the callers of a helper that matter, and says where a change belongs:
 // where the cure is, or else where the objects end; "" where there are not several.
 func callersRemark(f finding.Row) string {
-	if len(f.Callers) == 0 {
+	if len(f.Allocation.Callers) == 0 {
 		return ""
 	}
 	var names []string
-	for _, c := range f.Callers {
-		names = append(names, fmt.Sprintf("%s %.0f %%", shortName(c.Site.Function), 100*c.Share))
+	for _, c := range f.Allocation.Callers {
+		names = append(names, shortName(c.Site.Function)+" "+term.FormatPercent(c.Share))
 	}
 	callers := strings.Join(names, ", ")
 	switch l := f.Remedy.Life; {

@@ -102,10 +102,10 @@ type (
 	}
 
 	Caller struct {
-		Function string  `json:"function"`
-		File     string  `json:"file"`
-		Line     int     `json:"line"`
-		Share    float64 `json:"share"`
+		Function string   `json:"function"`
+		File     string   `json:"file"`
+		Line     int      `json:"line"`
+		Share    *float64 `json:"share"`
 	}
 
 	Group struct {
