@@ -14,7 +14,7 @@ import (
 // texts are the fields of evidence and finding that hold sentences, or parts of
 // such, for people. What a stage has to know of another is in a typed field beside.
 var texts = []string{
-	"finding.Life.Unknown",
+	"finding.Life.Unknown", "finding.Trial.Text", "finding.Trial.Question",
 	"evidence.Manifest.Warnings", "evidence.Manifest.LeftOut", "evidence.Gap.What", "evidence.Gap.Adds",
 	"finding.Diagnosis.Warnings", "finding.Totals.Why", "finding.Basis.Text", "finding.Bucket.Name", "finding.Finding.Title",
 	"finding.Lifetime.Basis", "finding.Escape.Text", "finding.Prescription.Warnings", "finding.Remedy.Text", "finding.Remedy.Why",
@@ -25,6 +25,8 @@ var texts = []string{
 // names are the fields of these packages that hold no sentence: names, places,
 // settings, words of a format.
 var names = []string{
+	"finding.Bucket.Group",
+	"finding.Trial.Code", "finding.Trial.Bench",
 	"finding.Life.Function", "finding.Life.Holder", "finding.Life.Field",
 	"evidence.Code.Function", "evidence.Code.File", "evidence.Instruction.File", "evidence.Instruction.Text", "evidence.Site.Function",
 	"evidence.Site.Package", "evidence.Site.File", "evidence.Escape.File", "evidence.Escape.Func", "evidence.Escape.Expr",

@@ -192,6 +192,11 @@ var layers = []layer{
 		why:    "how a terminal is written to is the same for all reports, and knows none",
 	},
 	{
+		folder: "internal/report/bar",
+		ours:   []string{"internal/finding", "internal/report/term", "internal/stats", "internal/unit"},
+		why:    "the decomposition is drawn as it was made",
+	},
+	{
 		folder: "internal/report/codehost",
 		why:    "files and lines are named for code hosts by their text alone, whatever is found in them",
 	},
@@ -244,6 +249,11 @@ var layers = []layer{
 		ours: []string{"internal/evidence", "internal/finding", "internal/ingest/pprof", "internal/latency", "internal/prescribe", "internal/report/*",
 			"internal/schema", "internal/stats", "internal/unit"},
 		why: "a report reads every noun, computes nothing and changes none; ingest/pprof is there to write profiles",
+	},
+	{
+		folder: "internal/web/serve",
+		ours:   []string{"internal/web"},
+		why:    "a page is served and made anew whoever makes it",
 	},
 	{
 		folder: "internal/web",

@@ -62,6 +62,7 @@ type checkFlags struct {
 	shown     reportFlags
 	explain   int
 	top       int
+	rows      bool
 	format    string
 	json      string
 	csv       string
@@ -77,6 +78,7 @@ func (f *checkFlags) register(fs *flag.FlagSet) {
 	f.shown.register(fs)
 	fs.IntVar(&f.explain, "explain", 0, "print finding `n` with its stacks and source lines instead of the table")
 	fs.IntVar(&f.top, "top", 15, "rows of the table")
+	fs.BoolVar(&f.rows, "rows", false, "show each row of where CPU time goes, not their five groups")
 	fs.BoolVar(&f.shown.vet, "vet", false,
 		"run the source rules of heaptrimvet too, and show their findings on hot lines")
 	fs.DurationVar(&f.shown.verify, "verify", 20*time.Second,
@@ -166,7 +168,7 @@ type viewed struct {
 func (f *reportFlags) report(ctx context.Context, r *recorded, dir string, p *progress) (*viewed, error) {
 	o := check.Options{Own: splitList(f.own), Escapes: f.escapes, Threshold: f.leastSaving(), Rules: f.vet, Verify: f.verify,
 		Progress: p.Printf}
-	if r.Manifest.Target.Module == "" {
+	if r.Manifest.Target.ModuleDir == "" {
 		o.Local = gocmd.LocalModule(ctx, dir)
 	}
 	all, err := check.Run(ctx, r.Bundle, o)
@@ -283,7 +285,8 @@ func (f *checkFlags) text(rep *finding.Report, std stdio) error {
 	case f.format == "lines":
 		return report.Lines(std.out, rep)
 	}
-	if err := report.Text(std.out, rep, report.TextOptions{Width: t.width, Color: t.color(), Top: f.top}); err != nil {
+	o := report.TextOptions{Width: t.width, Color: t.color(), Top: f.top, Rows: f.rows}
+	if err := report.Text(std.out, rep, o); err != nil {
 		return err
 	}
 	return writeDelays(std.out, rep.Trace)

@@ -21,6 +21,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/schema"
 	"github.com/heaptrim/heaptrim/internal/tune"
 	"github.com/heaptrim/heaptrim/internal/web"
+	"github.com/heaptrim/heaptrim/internal/web/serve"
 )
 
 const viewUsage = `
@@ -108,7 +109,12 @@ func (f *viewFlags) view(ctx context.Context, args []string, std stdio) error {
 	p := newProgress(std.err)
 	defer p.Close()
 	if f.html == "" {
-		return f.serve(ctx, args, viewing{std, p})
+		return serve.Run(ctx, serve.Options{Address: f.addr, Files: append([]string{f.base, f.proof, f.tuned, f.binary}, args...),
+			Page:  func(ctx context.Context) (web.ServerOptions, func(), error) { return f.page(ctx, args, p) },
+			Ready: func(url string) { p.Close(); fmt.Fprintln(std.out, url) },
+			Warn: func(problem error) {
+				fmt.Fprintf(std.err, "heaptrim view: the recording has changed and cannot be shown: %v\n", problem)
+			}})
 	}
 	page, done, err := f.page(ctx, args, p)
 	if err != nil {

@@ -116,10 +116,10 @@ func worth(share stats.Interval, samples float64) bool {
 	return share.Value >= leastShare && share.Low >= leastShare/2 && share.Value*samples >= fewSamples
 }
 
-// percent prints a share with half its interval.
+// percent prints a share with the larger half of its interval.
 func percent(i stats.Interval) string {
-	if half := (i.High - i.Low) / 2; half > 0 {
-		return fmt.Sprintf("%.1f %% ± %.1f", 100*i.Value, 100*half)
+	if half := max(i.High-i.Value, i.Value-i.Low); half > 0 {
+		return fmt.Sprintf("%.1f %% ±%.1f", 100*i.Value, 100*half)
 	}
 	return fmt.Sprintf("%.1f %%", 100*i.Value)
 }

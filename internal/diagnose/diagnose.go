@@ -69,7 +69,7 @@ func Open(ctx context.Context, b *bundle.Bundle, o Options) (*Session, error) {
 	if g := busiest(runs).Collector.Gogc(); g != "" {
 		d.Environment.GOGC = g
 	}
-	d.Decomposition = decomposition(runs)
+	d.Decomposition, d.Groups = decomposition(runs), groups(runs)
 	d.Totals = totals(runs, d.Environment)
 	d.Runs = summaries(runs)
 	for _, what := range m.LeftOut {
@@ -79,6 +79,7 @@ func Open(ctx context.Context, b *bundle.Bundle, o Options) (*Session, error) {
 	d.Gaps = append(d.Gaps, missing(runs, d.Target)...)
 	all := merge(runs)
 	d.Findings, d.Excluded = rank(all, rootOf(d), len(runs))
+	addCallers(d.Findings, all, r.Own, rootOf(d))
 	d.Lines = lineCosts(runs, rootOf(d))
 	if text := hint(all, r.Own, len(runs)); text != "" {
 		warn("%s", text)
@@ -108,6 +109,9 @@ func noEvidence(m evidence.Manifest, warnings []string) error {
 // readAll reads every run of the bundle. A recording that names no module is first read as
 // one of the local module. If it holds no frame of that, it is read without any boundary.
 func readAll(ctx context.Context, r *run.Reader, d *finding.Diagnosis, o Options) ([]*runCosts, error) {
+	if l := o.Local; d.Target.ModuleDir == "" && l.Module != "" && d.Target.Module == l.Module {
+		d.Target.ModuleDir, d.Target.Workspace = l.ModuleDir, l.Workspace
+	}
 	guess := d.Target.Module == "" && o.Local.Module != "" && len(o.Own) == 0
 	if guess {
 		d.Target.Module, d.Target.ModuleDir, d.Target.Workspace = o.Local.Module, o.Local.ModuleDir, o.Local.Workspace
@@ -163,10 +167,26 @@ func decomposition(runs []*runCosts) []finding.Bucket {
 		out = append(
 			out,
 			finding.Bucket{
-				Name: stack.BucketInfo[b].Name, Share: share, Memory: stack.BucketInfo[b].Memory,
-				Charged: b != stack.BucketMarkIdle,
+				Name: stack.BucketInfo[b].Name, Group: stack.BucketInfo[b].Group, Share: share,
+				Memory: stack.BucketInfo[b].Memory, Charged: b != stack.BucketMarkIdle,
 			},
 		)
+	}
+	return out
+}
+
+// groups adds the charged rows of the decomposition up by group.
+func groups(runs []*runCosts) []finding.Bucket {
+	var out []finding.Bucket
+	for _, name := range stack.Groups() {
+		share, ok := meanShare(runs, func(b stack.Bucket) bool {
+			return b != stack.BucketMarkIdle && stack.BucketInfo[b].Group == name
+		})
+		if !ok {
+			return nil
+		}
+		memory := name != stack.GroupApplication
+		out = append(out, finding.Bucket{Name: name, Group: name, Share: share, Memory: memory, Charged: true})
 	}
 	return out
 }

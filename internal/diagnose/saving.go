@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"math"
+	"slices"
 
 	"github.com/heaptrim/heaptrim/internal/diagnose/stack"
 	"github.com/heaptrim/heaptrim/internal/finding"
@@ -12,7 +13,7 @@ import (
 // Saving predicts what a set of cuts saves together. The collector's part is
 // not a sum over the cuts: it is the cost by the pacer's formula of the program
 // with all of them, so that fewer cycles count once. Amounts per operation are
-// of the run in which the first cut's finding costs most; the share of CPU is
+// known only if all findings cost most in the same run; the share of CPU is
 // the mean over all runs.
 func (s *Session) Saving(cuts []finding.Cut) finding.Prediction {
 	var p finding.Prediction
@@ -32,11 +33,12 @@ func (s *Session) Saving(cuts []finding.Cut) finding.Prediction {
 		p.Caches = p.Caches.Add(e.caches.Scale(1 / float64(len(s.runs))))
 		p.Basis = e.basis
 	}
+	if slices.ContainsFunc(cuts, func(c finding.Cut) bool { return c.Finding.Run != cuts[0].Finding.Run }) {
+		return p
+	}
 	for _, c := range cuts {
-		if c.Finding.Run == cuts[0].Finding.Run {
-			p.BytesPerOp = p.BytesPerOp.Add(c.Finding.Cost.BytesPerOp.Scale(c.Bytes))
-			p.ObjectsPerOp = p.ObjectsPerOp.Add(c.Finding.Cost.ObjectsPerOp.Scale(c.Objects))
-		}
+		p.BytesPerOp = p.BytesPerOp.Add(c.Finding.Cost.BytesPerOp.Scale(c.Bytes))
+		p.ObjectsPerOp = p.ObjectsPerOp.Add(c.Finding.Cost.ObjectsPerOp.Scale(c.Objects))
 	}
 	return p
 }

@@ -128,3 +128,23 @@ func TestAftermath(t *testing.T) {
 	f(cost(50e6, 250e6, 450e6), 0, 0.058, 0.7)        // and not sure: no more than the program has
 	f(cost(10e6, 50e6, 90e6), 0, 0, 0)
 }
+
+// TestSavingPerOp: amounts of an operation are added up within one benchmark only.
+func TestSavingPerOp(t *testing.T) {
+	s := &Session{runs: []*runCosts{{Data: &run.Data{}}}}
+	cut := func(of string, objects float64) finding.Cut {
+		f := &finding.Finding{Run: of}
+		f.Cost.ObjectsPerOp.Value = objects
+		return finding.Cut{Finding: f, Objects: 0.5}
+	}
+	f := func(want float64, cuts ...finding.Cut) {
+		t.Helper()
+		if got := s.Saving(cuts).ObjectsPerOp.Value; got != want {
+			t.Errorf("%v objects an operation, want %v", got, want)
+		}
+	}
+	f(0)
+	f(5, cut("BenchmarkA", 10))
+	f(8, cut("BenchmarkA", 10), cut("BenchmarkA", 6))
+	f(0, cut("BenchmarkA", 10), cut("BenchmarkB", 6))
+}

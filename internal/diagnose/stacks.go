@@ -161,7 +161,7 @@ func (w stackWalk) cpu(part evidence.Part) error {
 		}
 		b, v := c.Bucket(s.Stack), float64(s.Values[col])
 		out := WeightedStack{
-			Run: w.run.Run.Name, Stack: s.Stack, Labels: s.Labels, CPU: v * w.run.counts.Weight(b),
+			Run: w.run.Run.Name, Stack: stack.WithoutPreemption(s.Stack), Labels: s.Labels, CPU: v * w.run.counts.Weight(b),
 			Bucket: timeClass(b),
 		}
 		if b == stack.BucketScheduler && w.run.counts.ForCycles > 0 {

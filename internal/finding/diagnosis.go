@@ -19,6 +19,7 @@ type Diagnosis struct {
 	Environment   evidence.Environment
 	Totals        Totals
 	Decomposition []Bucket
+	Groups        []Bucket  // the charged rows of Decomposition in few groups, in the same order for all programs
 	Findings      []Finding // highest cost first
 	Excluded      []Finding // allocations of benchmark and test code, and of stacks without the user's code
 	Runs          []RunSummary
@@ -77,6 +78,7 @@ type Basis struct {
 // add up to 1.
 type Bucket struct {
 	Name    string
+	Group   string // of Diagnosis.Groups; a group has its own name
 	Share   stats.Interval
 	Memory  bool // part of the cost of memory management
 	Charged bool // false only for idle marking

@@ -8,8 +8,7 @@ import (
 // together predicts what the remedies of all rows save together. The share of CPU is not a
 // sum: with less garbage there are fewer cycles, which counts once. A finding without a cut
 // is ignored, since its saving overlaps with that of other rows. Of several findings of one
-// site the first counts. Amounts per operation are those of the run of the first finding
-// that counts. The zero Prediction says that no finding has a cut.
+// site the first counts. The zero Prediction says that no finding has a cut.
 func together(s *diagnose.Session, rows []finding.Row) finding.Prediction {
 	type place struct {
 		function, file string

@@ -254,28 +254,6 @@ func TestRankMarks(t *testing.T) {
 	f(nil, "")
 }
 
-// TestBarLengths: the bar is as long as the page, and no boundary is off by
-// more than half a cell.
-func TestBarLengths(t *testing.T) {
-	parts := segments(fixtureBuckets(), false)
-	for n := 20; n < 200; n++ {
-		total, at, sum := 0.0, 0, 0.0
-		for _, s := range parts {
-			total += s.share.Value
-		}
-		for i, cells := range lengths(parts, n) {
-			at += cells
-			sum += parts[i].share.Value
-			if off := math.Abs(float64(at) - sum/total*float64(n)); off > 0.5+1e-9 {
-				t.Errorf("bar of %d cells: boundary %d is off by %v", n, i, off)
-			}
-		}
-		if at != n {
-			t.Errorf("bar of %d cells has %d", n, at)
-		}
-	}
-}
-
 func TestShortName(t *testing.T) {
 	f := func(in, want string) {
 		t.Helper()

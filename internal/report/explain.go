@@ -92,7 +92,7 @@ func (e *explainer) cost() {
 	share := func(name string, i stats.Interval, known bool) {
 		switch {
 		case known:
-			e.figure(name, term.FormatPercent(i.Value), term.Between(i, term.FormatPercent))
+			e.figure(name, term.FormatPercent(i.Value), term.Error(i, term.FormatPercent))
 		case e.k.cpu:
 			e.figure(name, "not known", "")
 		}
@@ -176,19 +176,19 @@ func (e *explainer) caches() (texts []string) {
 		}
 		if c := r.FreshLine; c != nil && known(c.NS) {
 			texts = append(texts, fmt.Sprintf("Each cache line of fresh memory (%d bytes) causes a cache miss and "+
-				"evicts another line. On this machine that cost %.1f ns (%.1f to %.1f) with %s in use by "+
+				"evicts another line. On this machine that cost %.1f ns ±%.1f with %s in use by "+
 				"%d%s.",
-				evidence.CacheLine, c.NS.Value, c.NS.Low, c.NS.High, unit.Bytes(c.LiveBytes), c.Threads, term.Plural(
+				evidence.CacheLine, c.NS.Value, term.Half(c.NS), unit.Bytes(c.LiveBytes), c.Threads, term.Plural(
 					float64(c.Threads), " thread",
 				)))
 		}
 		if c := r.CycleCost; c != nil && known(c.NS) {
 			ms := func(ns float64) string { return unit.FormatScaled(ns/1e6) + " ms" }
 			texts = append(texts, fmt.Sprintf("Marking also evicts the program's memory from the caches. A "+
-				"collection costs this process %s of CPU time (%s to %s), measured with GOGC at its own value and "+
+				"collection costs this process %s of CPU time, measured with GOGC at its own value and "+
 				"at %g times that (%d pairs). The part beyond the collector's samples slows down the "+
 				"program.",
-				ms(c.NS.Value), ms(c.NS.Low), ms(c.NS.High), c.Times, c.Pairs))
+				term.WithError(c.NS, ms), c.Times, c.Pairs))
 		}
 	}
 	return texts
@@ -203,7 +203,7 @@ func (e *explainer) figure(name, value, bounds string) {
 // amount is a figure that is omitted when it is not known.
 func (e *explainer) amount(name string, i stats.Interval, format func(float64) string) {
 	if measured(i) && i.Value != 0 {
-		e.figure(name, format(i.Value), term.Between(i, format))
+		e.figure(name, format(i.Value), term.Error(i, format))
 	}
 }
 
@@ -257,6 +257,9 @@ func (e *explainer) lifetime() {
 	e.p.Prose("  ", text, term.Normal)
 	if text := lifeText(e.f.Remedy.Life); text != "" {
 		e.p.Prose("  ", text, term.Normal)
+	}
+	if text := callersRemark(e.f); text != "" {
+		e.p.Prose("  ", term.FullSentence(strings.TrimPrefix(text, "; ")), term.Normal)
 	}
 	switch e.f.Allocation.Pointers {
 	case finding.Yes:

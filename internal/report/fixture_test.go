@@ -3,6 +3,7 @@ package report
 import (
 	"time"
 
+	"github.com/heaptrim/heaptrim/internal/diagnose/stack"
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/ingest/exectrace"
@@ -50,6 +51,7 @@ func fixtureDiagnosis() *finding.Diagnosis {
 		},
 		Totals:        fixtureTotals(),
 		Decomposition: fixtureBuckets(),
+		Groups:        fixtureGroups(),
 		Excluded: []finding.Finding{
 			{
 				Title: "benchmark or test code", Run: "BenchmarkOrder",
@@ -85,7 +87,13 @@ func fixtureTotals() finding.Totals {
 
 func fixtureBuckets() []finding.Bucket {
 	row := func(name string, v, half float64, memory bool) finding.Bucket {
-		return finding.Bucket{Name: name, Share: span95(v, half), Memory: memory, Charged: name != "mark, idle workers"}
+		b := finding.Bucket{Name: name, Share: span95(v, half), Memory: memory, Charged: name != "mark, idle workers"}
+		for _, info := range stack.BucketInfo {
+			if info.Name == name {
+				b.Group = info.Group
+			}
+		}
+		return b
 	}
 	return []finding.Bucket{
 		row("application", 58.4, 1.5, false), row("malloc", 12.9, 1.0, true), row("zeroing", 2.6, 0.5, true), row("growslice copying", 1.7, 0.4, true),
@@ -94,6 +102,18 @@ func fixtureBuckets() []finding.Bucket {
 		row("scavenge", 0.03, 0.03, true), row("write barrier", 0.8, 0.3, true), row("stack growth", 1.35, 0.3, true),
 		row("scheduler, timers, netpoll", 2.9, 0.5, false), row("profiling itself", 0.2, 0.1, false), row("not classified", 0.3, 0.2, false),
 		row("mark, idle workers", 4.1, 0.6, true),
+	}
+}
+
+func fixtureGroups() []finding.Bucket {
+	row := func(name string, v, half float64) finding.Bucket {
+		return finding.Bucket{
+			Name: name, Group: name, Share: span95(v, half), Memory: name != stack.GroupApplication, Charged: true,
+		}
+	}
+	return []finding.Bucket{
+		row(stack.GroupCollecting, 19.63, 1.3), row(stack.GroupAllocating, 12.92, 1.0), row(stack.GroupFilling, 4.3, 0.6),
+		row(stack.GroupPages, 1.35, 0.3), row(stack.GroupApplication, 61.8, 1.6),
 	}
 }
 
@@ -109,7 +129,7 @@ func fixtureFindings() []finding.Row {
 			Mix: []finding.Mix{
 				{Kind: finding.KindBoxing, Via: "fmt.Sprintf", Objects: 0.67, Bytes: 0.31}, {Kind: finding.KindString, Via: "fmt.Sprintf", Objects: 0.33, Bytes: 0.69},
 			},
-			Sizes: []finding.SizeCount{{Size: 8, Objects: 9e5}, {Size: 16, Objects: 1.8e6}, {Size: 48, Objects: 2.1e5}, {Size: 128, Objects: 4e4}},
+			Callers: []finding.Caller{{Site: at("api.(*Server).order", "", 0), Share: 0.62}, {Site: at("api.(*Server).list", "", 0), Share: 0.21}}, Sizes: []finding.SizeCount{{Size: 8, Objects: 9e5}, {Size: 16, Objects: 1.8e6}, {Size: 48, Objects: 2.1e5}, {Size: 128, Objects: 4e4}},
 		},
 		Cost: finding.Cost{
 			CPU: span95(9.1, 0.9), Malloc: span95(4.2, 0.6), Zeroing: span95(0.4, 0.2), Assist: span95(0.6, 0.3), Churn: span95(4.1, 0.4), Retention: span95(-0.2, 0.1),

@@ -24,7 +24,7 @@ func Document(rep *finding.Report, m schema.Meta) *schema.Report {
 		Target: newTarget(rep.Diagnosis.Target), Environment: schema.NewEnvironment(
 			rep.Diagnosis.Environment,
 		), Totals: newTotals(rep.Diagnosis.Totals, k),
-		Decomposition: []schema.Bucket{}, Findings: []schema.Finding{}, Functions: []schema.Function{}, Excluded: []schema.Finding{},
+		Decomposition: []schema.Bucket{}, Groups: []schema.Group{}, Findings: []schema.Finding{}, Functions: []schema.Function{}, Excluded: []schema.Finding{},
 		Advice: []schema.Advice{}, Detections: schema.Rows(
 			rep.Detections, newDetection,
 		), Latency: trace.Section(rep.Trace), Vet: []schema.RuleHit{}, Runs: []schema.RunSummary{},
@@ -38,9 +38,13 @@ func Document(rep *finding.Report, m schema.Meta) *schema.Report {
 	for _, b := range rep.Diagnosis.Decomposition {
 		doc.Decomposition = append(
 			doc.Decomposition,
-			schema.Bucket{Name: b.Name, CPUShare: schema.NewInterval(b.Share, true), Memory: b.Memory,
+			schema.Bucket{Name: b.Name, Group: b.Group, CPUShare: schema.NewInterval(b.Share, true), Memory: b.Memory,
 				Charged: b.Charged},
 		)
+	}
+	for _, g := range rep.Diagnosis.Groups {
+		doc.Groups = append(doc.Groups, schema.Group{Name: g.Name, CPUShare: schema.NewInterval(g.Share, true),
+			Memory: g.Memory})
 	}
 	for i, f := range rep.Prescription.Rows {
 		f.Rank = rankOf(rep, i)
@@ -176,6 +180,9 @@ func newFinding(f finding.Row, k known) schema.Finding {
 	for _, s := range f.Allocation.Sizes {
 		out.Sizes = append(out.Sizes, schema.SizeCount{Bytes: int64(s.Size), Objects: schema.Number(s.Objects, true)})
 	}
+	out.Callers = schema.Rows(f.Allocation.Callers, func(c finding.Caller) schema.Caller {
+		return schema.Caller{Function: c.Site.Function, File: c.Site.File, Line: c.Site.Line, Share: schema.Positive(c.Share)}
+	})
 	if f.Removal != nil {
 		removal := newPrediction(*f.Removal)
 		out.Removal = &removal

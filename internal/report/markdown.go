@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/report/bar"
 	"github.com/heaptrim/heaptrim/internal/report/md"
 	"github.com/heaptrim/heaptrim/internal/report/term"
 	"github.com/heaptrim/heaptrim/internal/unit"
@@ -50,21 +51,21 @@ func Markdown(w io.Writer, rep *finding.Report) error {
 }
 
 func mdDecomposition(b *bufio.Writer, rep *finding.Report) {
-	parts := segments(rep.Diagnosis.Decomposition, false)
+	parts := bar.Segments(rep.Diagnosis.Groups, false)
 	if len(parts) == 0 {
 		return
 	}
 	b.WriteString("\n| where CPU time goes | % of CPU | ± |  |\n|---|--:|--:|---|\n")
 	for _, s := range parts {
-		glyph := otherGlyph
-		if s.glyph != otherGlyph {
-			glyph = memoryGlyphs[0]
+		glyph := bar.Solid
+		if s.Glyph == bar.Light {
+			glyph = bar.Light
 		}
-		bar := strings.Repeat(glyph, min(max(int(s.share.Value*40+0.5), 0), 40))
+		drawn := strings.Repeat(glyph, min(max(int(s.Share.Value*40+0.5), 0), 40))
 		fmt.Fprintf(
-			b, "| %s | %s | %s | %s |\n", md.Text(s.name), md.Text(term.Percent(s.share.Value)),
-			md.Text(term.Percent(term.Half(s.share))),
-			bar,
+			b, "| %s | %s | %s | %s |\n", md.Text(s.Name), md.Text(term.Percent(s.Share.Value)),
+			md.Text(term.Percent(term.Half(s.Share))),
+			drawn,
 		)
 	}
 	for _, r := range rep.Diagnosis.Decomposition {
@@ -107,7 +108,7 @@ func mdFindings(b *bufio.Writer, rep *finding.Report, k known) {
 		), md.Text(cpu), term.Amount(bytes.Value, unit.FormatBytes),
 			term.Amount(
 				objects.Value, unit.FormatScaled,
-			), md.Code(place(f.Site)), md.Code(shortName(f.Site.Function)), md.Prose(whatToDo(f)))
+			), md.Code(place(f.Site)), md.Code(shortName(f.Site.Function)), md.Prose(whatToDo(f)+callersRemark(f)))
 	}
 	if n := len(rep.Prescription.Rows) - len(shown); n > 0 {
 		fmt.Fprintf(b, "\n… and %d more.\n", n)

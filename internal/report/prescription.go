@@ -118,10 +118,9 @@ func besideRemark(f finding.Row) string {
 func savedHeadline(p finding.Prediction, k known) string {
 	switch {
 	case k.cpu && measured(p.CPU):
-		here, beside := parted(p)
-		text := term.SharePercent(here) + " of CPU"
-		if beside > 0 {
-			text += " and " + term.Percent(beside) + " % " + besideText
+		text := term.SharePercent(p.CPU) + " of CPU"
+		if _, beside := parted(p); beside > 0 {
+			text += " (" + term.Percent(beside) + " % " + besideText + ")"
 		}
 		return text
 	case !k.cpu && term.Some(p.BytesPerOp.Value):

@@ -52,6 +52,9 @@ var formats = []struct {
 }{
 	{"text80.txt", textAt(80)},
 	{"text100.txt", textAt(100)},
+	{"rows100.txt", func(w io.Writer, rep *finding.Report) error {
+		return Text(w, rep, TextOptions{Width: 100, Rows: true})
+	}},
 	{"text120.txt", textAt(120)},
 	{"text180.txt", textAt(180)},
 	{"color80.txt", func(w io.Writer, rep *finding.Report) error {

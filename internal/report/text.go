@@ -7,6 +7,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/report/bar"
 	"github.com/heaptrim/heaptrim/internal/report/machine"
 	"github.com/heaptrim/heaptrim/internal/report/term"
 	"github.com/heaptrim/heaptrim/internal/unit"
@@ -17,6 +18,7 @@ type TextOptions struct {
 	Width int  // columns of the terminal; 0 means 80, and below 60 counts as 60
 	Color bool // use the terminal's colours; the caller knows whether it is one
 	Top   int  // findings shown; 0 means 15
+	Rows  bool // all rows of where CPU time goes, not their groups
 }
 
 // How many rows the lesser lists show.
@@ -38,7 +40,7 @@ func Text(w io.Writer, rep *finding.Report, o TextOptions) error {
 	k := knownOf(rep)
 	headline(p, rep, k)
 	facts(p, rep)
-	decomposition(p, rep)
+	bar.Draw(p, rep.Diagnosis, o.Rows)
 	runs(p, rep)
 	advice(p, rep, k)
 	ranking(p, rep, k, o)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe"
+	"github.com/heaptrim/heaptrim/internal/report/bar"
 	"github.com/heaptrim/heaptrim/internal/report/catalogue"
 	"github.com/heaptrim/heaptrim/internal/report/term"
 )
@@ -49,11 +50,7 @@ func (e *explainer) saves() {
 	p := e.f.Remedy.Saves
 	var parts []string
 	if e.k.cpu && measured(p.CPU) {
-		share := term.FormatPercent(p.CPU.Value) + " of CPU"
-		if b := term.Between(p.CPU, term.FormatPercent); b != "" {
-			share += " (" + b + ")"
-		}
-		parts = append(parts, share)
+		parts = append(parts, term.SharePercent(p.CPU)+" of CPU")
 	}
 	parts = append(parts, savedAmounts(p)...)
 	if len(parts) == 0 {
@@ -153,5 +150,5 @@ func shareBar(share float64, n int) string {
 	if !term.Some(share) {
 		return ""
 	}
-	return strings.Repeat(memoryGlyphs[0], int(min(share, 1)*float64(n)+0.5))
+	return strings.Repeat(bar.Solid, int(min(share, 1)*float64(n)+0.5))
 }

@@ -27,6 +27,7 @@ type (
 		Environment   Environment  `json:"environment"`
 		Totals        Totals       `json:"totals"`
 		Decomposition []Bucket     `json:"decomposition"`
+		Groups        []Group      `json:"groups"`
 		Findings      []Finding    `json:"findings"`
 		Functions     []Function   `json:"functions"`
 		Excluded      []Finding    `json:"set_apart"`
@@ -100,8 +101,22 @@ type (
 		High  float64 `json:"high"`
 	}
 
+	Caller struct {
+		Function string   `json:"function"`
+		File     string   `json:"file"`
+		Line     int      `json:"line"`
+		Share    *float64 `json:"share"`
+	}
+
+	Group struct {
+		Name     string    `json:"name"`
+		CPUShare *Interval `json:"cpu_share"`
+		Memory   bool      `json:"memory"`
+	}
+
 	Bucket struct {
 		Name     string    `json:"name"`
+		Group    string    `json:"group"`
 		CPUShare *Interval `json:"cpu_share"`
 		Memory   bool      `json:"memory"`
 		Charged  bool      `json:"charged"`
@@ -121,6 +136,7 @@ type (
 		Stack      []Frame     `json:"stack"`
 		StackShare *float64    `json:"stack_share"`
 		Stacks     []Stack     `json:"stacks"`
+		Callers    []Caller    `json:"callers"`
 		Cost       Cost        `json:"cost"`
 		ByRun      []RunCost   `json:"by_run"`
 		Lifetime   Lifetime    `json:"lifetime"`

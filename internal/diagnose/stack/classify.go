@@ -149,3 +149,12 @@ func (c *Classifier) SetUp(stack []*evidence.Location) bool {
 	}
 	return driver
 }
+
+// WithoutPreemption drops the frame of runtime.asyncPreempt from the leaf of a CPU stack. A
+// signal puts that frame there; the time is that of the code it stopped.
+func WithoutPreemption(locs []*evidence.Location) []*evidence.Location {
+	if len(locs) > 1 && len(locs[0].Frames) == 1 && locs[0].Frames[0].Function == "runtime.asyncPreempt" {
+		return locs[1:]
+	}
+	return locs
+}

@@ -94,3 +94,27 @@ func TestSetUp(t *testing.T) {
 	f(false, leaf, &evidence.Location{Index: 1, Frames: []evidence.Frame{{Function: "example.com/m.worker"}}})
 	f(true, leaf, driver)
 }
+
+// TestWithoutPreemption: samples at the frame that a signal put on a stack are those of the
+// function that it stopped.
+func TestWithoutPreemption(t *testing.T) {
+	at := func(names ...string) *evidence.Location {
+		l := &evidence.Location{}
+		for _, n := range names {
+			l.Frames = append(l.Frames, evidence.Frame{Function: n})
+		}
+		return l
+	}
+	preempted, user, inlined := at("runtime.asyncPreempt"), at("example.com/m.work"), at("runtime.asyncPreempt", "example.com/m.work")
+	f := func(want int, locs ...*evidence.Location) {
+		t.Helper()
+		if got := WithoutPreemption(locs); len(got) != want || got[len(got)-1] != locs[len(locs)-1] {
+			t.Errorf("%d of %d locations are left, want %d", len(got), len(locs), want)
+		}
+	}
+	f(1, preempted, user)
+	f(2, user, preempted)
+	f(1, preempted)
+	f(2, inlined, user)
+	f(2, at("runtime.asyncPreempt2"), user)
+}

@@ -66,41 +66,57 @@ func (b Bucket) Class() Class {
 	return Plain
 }
 
+// The groups of the decomposition.
+const (
+	GroupCollecting  = "collecting"
+	GroupAllocating  = "allocating"
+	GroupFilling     = "clearing and copying"
+	GroupPages       = "stacks and pages"
+	GroupApplication = "application and scheduler"
+)
+
+// Groups lists the groups, those of memory management first.
+func Groups() []string {
+	return []string{GroupCollecting, GroupAllocating, GroupFilling, GroupPages, GroupApplication}
+}
+
 // BucketInfo describes the rows of the decomposition. memory rows add up to what memory
 // management costs; collector rows to the cost that is apportioned as churn and retention
-// (assists are charged to the stacks that did them).
+// (assists are charged to the stacks that did them). Rows of one group are shown as one
+// where there is no room for all.
 var BucketInfo = [BucketCount]struct {
 	Name              string
 	Memory, Collector bool
+	Group             string
 }{
-	BucketApp:            {"application", false, false},
-	BucketMalloc:         {"malloc", true, false},
-	BucketZeroing:        {"zeroing", true, false},
-	BucketGrowCopy:       {"growslice copying", true, false},
-	BucketConvert:        {"conversion copying", true, false},
-	BucketProfiler:       {"heap profiler", true, false},
-	BucketAssist:         {"mark assist", true, false},
-	BucketMarkDedicated:  {"mark, dedicated workers", true, true},
-	BucketMarkFractional: {"mark, fractional workers", true, true},
-	BucketMarkOther:      {"mark, other", true, true},
-	BucketCycle:          {"cycle start and end", true, true},
-	BucketSweep:          {"sweep", true, true},
-	BucketScavenge:       {"scavenge", true, true},
+	BucketApp:            {"application", false, false, GroupApplication},
+	BucketMalloc:         {"malloc", true, false, GroupAllocating},
+	BucketZeroing:        {"zeroing", true, false, GroupFilling},
+	BucketGrowCopy:       {"growslice copying", true, false, GroupFilling},
+	BucketConvert:        {"conversion copying", true, false, GroupFilling},
+	BucketProfiler:       {"heap profiler", true, false, GroupAllocating},
+	BucketAssist:         {"mark assist", true, false, GroupCollecting},
+	BucketMarkDedicated:  {"mark, dedicated workers", true, true, GroupCollecting},
+	BucketMarkFractional: {"mark, fractional workers", true, true, GroupCollecting},
+	BucketMarkOther:      {"mark, other", true, true, GroupCollecting},
+	BucketCycle:          {"cycle start and end", true, true, GroupCollecting},
+	BucketSweep:          {"sweep", true, true, GroupCollecting},
+	BucketScavenge:       {"scavenge", true, true, GroupCollecting},
 	// No frames lead there: see unsampled.go.
-	BucketCycleScheduler:     {"scheduler, for collections", true, true},
-	BucketCollectorUnsampled: {"collector, in no sample", true, true},
-	BucketBarrier:            {"write barrier", true, true},
-	BucketStackGrowth:        {"stack growth", true, false},
-	BucketStackAlloc:         {"goroutine stacks", true, false},
-	BucketFault:              {"page faults", true, false},
-	BucketNUMA:               {"NUMA balancing", true, false},
-	BucketHugePages:          {"huge pages", true, false},
-	BucketScheduler:          {"scheduler, timers, netpoll", false, false},
-	BucketSchedulerUnsampled: {"scheduler, in no sample", false, false},
-	BucketAppUnsampled:       {"application, in no sample", false, false},
-	BucketTooling:            {"profiling itself", false, false},
-	BucketRemainder:          {"not classified", false, false},
-	BucketMarkIdle:           {"mark, idle workers", true, false},
+	BucketCycleScheduler:     {"scheduler, for collections", true, true, GroupCollecting},
+	BucketCollectorUnsampled: {"collector, in no sample", true, true, GroupCollecting},
+	BucketBarrier:            {"write barrier", true, true, GroupCollecting},
+	BucketStackGrowth:        {"stack growth", true, false, GroupPages},
+	BucketStackAlloc:         {"goroutine stacks", true, false, GroupPages},
+	BucketFault:              {"page faults", true, false, GroupPages},
+	BucketNUMA:               {"NUMA balancing", true, false, GroupPages},
+	BucketHugePages:          {"huge pages", true, false, GroupPages},
+	BucketScheduler:          {"scheduler, timers, netpoll", false, false, GroupApplication},
+	BucketSchedulerUnsampled: {"scheduler, in no sample", false, false, GroupApplication},
+	BucketAppUnsampled:       {"application, in no sample", false, false, GroupApplication},
+	BucketTooling:            {"profiling itself", false, false, GroupApplication},
+	BucketRemainder:          {"not classified", false, false, GroupApplication},
+	BucketMarkIdle:           {"mark, idle workers", true, false, GroupCollecting},
 }
 
 // frameRule puts every stack that holds one of its functions into a bucket.

@@ -221,11 +221,7 @@ func proveList(p *term.Page, title string, items []string) {
 	}
 }
 
-// intervalText is a median with its bounds.
+// intervalText is a median with its error.
 func intervalText(u string, i stats.Interval) string {
-	if term.Half(i) == 0 {
-		return metricValue(u, i.Value)
-	}
-	return fmt.Sprintf("%s (%s)", metricValue(u, i.Value),
-		term.Between(i, func(v float64) string { return metricValue(u, v) }))
+	return term.WithError(i, func(v float64) string { return metricValue(u, v) })
 }

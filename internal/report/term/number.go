@@ -62,20 +62,23 @@ func PlusMinus(i stats.Interval) string {
 // SharePercent prints a share with its error: "9.1 % ±0.9".
 func SharePercent(i stats.Interval) string { return Percent(i.Value) + " %" + PlusMinus(i) }
 
-// Between prints an interval's bounds with a printer of one value; exact ones
-// have none.
-func Between(i stats.Interval, format func(float64) string) string {
-	if Half(i) == 0 || !schema.Finite(i.Low) || !schema.Finite(i.High) {
+// Error prints the larger half of an interval by a printer of values, without the unit if
+// that is the value's: "±0.9". Exact values have none.
+func Error(i stats.Interval, format func(float64) string) string {
+	h := Half(i)
+	if h == 0 {
 		return ""
 	}
-	low, high := format(i.Low), format(i.High)
-	if low == high && i.Value != 0 {
-		return "±" + Percent(Half(i)/math.Abs(i.Value)) + " % of it"
+	text := format(h)
+	if u := unitOf(text); u != "" && u == unitOf(format(i.Value)) {
+		text = strings.TrimSuffix(text, u)
 	}
-	if u := unitOf(high); u != "" && u == unitOf(low) {
-		low = strings.TrimSuffix(low, u)
-	}
-	return low + " – " + high
+	return "±" + text
+}
+
+// WithError prints a value with its error: "322 KiB ±28".
+func WithError(i stats.Interval, format func(float64) string) string {
+	return strings.TrimSuffix(format(i.Value)+" "+Error(i, format), " ")
 }
 
 // unitOf is what follows the last space of a printed value, with the space.

@@ -25,7 +25,7 @@ func TestErrors(t *testing.T) {
 		t.Errorf("GC churn is said to be %q, want %.2f %%", said, want)
 	}
 	if got, want := parse(t, plus), 100*half; math.Abs(got-want) > 0.06+0.01*want {
-		t.Errorf("GC churn is said to be %q, want ± %.2f", said, want)
+		t.Errorf("GC churn is said to be %q, want ±%.2f", said, want)
 	}
 }
 

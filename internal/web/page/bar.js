@@ -1,39 +1,28 @@
-// Where CPU time goes: one bar, decomposed, with its parts beside it.
+// Where CPU time goes: one bar of five groups, and the rows of each on demand.
 import { el } from "./dom.js";
 import { share } from "./format.js";
 import { explain, term } from "./terms.js";
 
-// Parts of the bar, in the order they stand in. Rows of the report that share
-// a part stand next to each other in one colour.
-const groups = [
-  { id: "app", title: "application and runtime", rows: ["application", "scheduler, timers, netpoll", "scheduler, in no sample", "application, in no sample", "profiling itself", "not classified"] },
-  { id: "alloc", title: "allocating", rows: ["malloc", "heap profiler"] },
-  { id: "fill", title: "clearing and copying", rows: ["zeroing", "growslice copying", "conversion copying"] },
-  { id: "stack", title: "goroutine stacks", rows: ["stack growth", "goroutine stacks"] },
-  { id: "assist", title: "mark assist", rows: ["mark assist"] },
-  { id: "gc", title: "collecting", rows: [] },
-];
-
-function groupOf(row) {
-  const g = groups.find((x) => x.rows.includes(row.name));
-  if (g) return g;
-  return groups.find((x) => x.id === (row.memory ? "gc" : "app"));
-}
+// The groups' colours; the flame graph has the same.
+export const groupId = { "collecting": "gc", "allocating": "alloc", "clearing and copying": "fill", "stacks and pages": "stack", "application and scheduler": "app" };
 
 // decompositionBar draws the report's decomposition; null when there is none.
 export function decompositionBar(report) {
-  const rows = report.decomposition.filter((r) => r.cpu_share);
-  if (rows.length === 0) return null;
-  const charged = rows.filter((r) => r.charged && r.cpu_share.value > 0)
-    .sort((a, b) => groups.indexOf(groupOf(a)) - groups.indexOf(groupOf(b)) || b.cpu_share.value - a.cpu_share.value);
-  const idle = rows.filter((r) => !r.charged && r.cpu_share.value > 0);
-  const seg = (r) => el("div", {
-    class: "seg g-" + groupOf(r).id, style: { "flex-grow": String(r.cpu_share.value) }, tabIndex: 0,
-    data: { tip: `${r.name}: ${share(r.cpu_share)} of CPU. ${explain(r.name)}` }, role: "listitem", "aria-label": `${r.name}: ${share(r.cpu_share)} of CPU`,
-  }, r.cpu_share.value >= 0.07 ? el("span", {}, r.name) : null);
-  const line = (r) => el("li", {}, el("i", { class: "g-" + groupOf(r).id }), el("span", { class: "what" }, term(r.name)), el("span", { class: "num", data: { bucket: r.name } }, share(r.cpu_share)));
+  const largest = (a, b) => Number(b.memory) - Number(a.memory) || b.cpu_share.value - a.cpu_share.value;
+  const groups = report.groups.filter((g) => g.cpu_share && g.cpu_share.value > 0).sort(largest);
+  if (groups.length === 0) return null;
+  const rows = report.decomposition.filter((r) => r.cpu_share && r.cpu_share.value > 0).sort((a, b) => b.cpu_share.value - a.cpu_share.value);
+  const idle = rows.filter((r) => !r.charged);
+  const seg = (g) => el("div", {
+    class: "seg g-" + groupId[g.name], style: { "flex-grow": String(g.cpu_share.value) }, tabIndex: 0,
+    data: { tip: `${g.name}: ${share(g.cpu_share)} of CPU. ${explain(g.name)}` }, role: "listitem", "aria-label": `${g.name}: ${share(g.cpu_share)} of CPU`,
+  }, g.cpu_share.value >= 0.1 ? el("span", {}, g.name) : null);
+  const line = (r, data, props) => el("li", props || {}, el("i", { class: "g-" + (r.charged === false ? "idle" : groupId[r.group || r.name]) }), el("span", { class: "what" }, term(r.name)), el("span", { class: "num", data }, share(r.cpu_share) + (r.charged === false ? " beside" : "")));
+  const parts = groups.flatMap((g) => rows.filter((r) => r.charged && r.group === g.name));
   return el("figure", { class: "decomposition" },
     el("figcaption", {}, "Where CPU time goes"),
-    el("div", { class: "stacked", role: "list", "aria-label": "CPU time by what it is spent on" }, charged.map(seg)),
-    el("ul", { class: "legend" }, charged.map(line), idle.map((r) => el("li", { class: "uncharged" }, el("i", { class: "g-idle" }), el("span", { class: "what" }, term(r.name)), el("span", { class: "num" }, share(r.cpu_share) + " beside")))));
+    el("div", { class: "stacked", role: "list", "aria-label": "CPU time by what it is spent on" }, groups.map(seg)),
+    el("ul", { class: "legend" }, groups.map((g) => line(g, { group: g.name })), idle.map((r) => line(r, { bucket: r.name }, { class: "uncharged" }))),
+    el("details", { class: "rows" }, el("summary", {}, `The ${parts.length} rows of these groups`),
+      el("ul", { class: "legend" }, parts.map((r) => line(r, { bucket: r.name })))));
 }

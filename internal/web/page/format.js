@@ -26,14 +26,11 @@ export function percent(v) {
 }
 
 // span writes an interval {value, low, high} by a function for plain numbers
-// and a unit: as ± where both sides are alike, else with its bounds.
+// and a unit, with the larger of its halves.
 export function span(i, number, unit) {
   if (!i || !known(i.value)) return unknown;
-  const tail = unit ? " " + unit : "";
-  const up = i.high - i.value, down = i.value - i.low;
-  if (!(up > 0) && !(down > 0)) return number(i.value) + tail;
-  if (Math.abs(up - down) <= 0.25 * Math.max(up, down)) return `${number(i.value)}${tail} ± ${number(Math.max(up, down))}`;
-  return `${number(i.value)}${tail} (${number(i.low)} to ${number(i.high)})`;
+  const tail = unit ? " " + unit : "", half = Math.max(i.high - i.value, i.value - i.low);
+  return number(i.value) + tail + (half > 0 ? ` ±${number(half)}` : "");
 }
 
 // share writes an interval of shares.

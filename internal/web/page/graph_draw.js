@@ -19,7 +19,7 @@ export function sizeOf(v, i) {
   const { sums, nodes } = v.graph, at = nodes[i].at, t = v.shown.tree, self = Math.max(0, sums.self[at]) / (Math.abs(t.total[0]) || 1);
   const size = 11 + 11 * Math.sqrt(Math.min(1, self * 2)), text = shortName(nameOf(v, i));
   const name = text.length > 46 ? `${text.slice(0, 18)}…${text.slice(-27)}` : text; // what tells closures apart stands at the end
-  const brief = (own) => short(v.m, v.shown.mode, sumOf(v, i, own)).replace(/ ± .*| \(.*/, "");
+  const brief = (own) => short(v.m, v.shown.mode, sumOf(v, i, own)).replace(/ ±.*/, "");
   const lines = [{ text: name, size, bold: true }];
   lines.push({ text: sums.self[at] !== 0 && sums.self[at] !== sums.total[at] ? `${brief(true)} of ${brief(false)}` : brief(false), size: Math.max(10, size * 0.8) });
   return { lines, w: Math.max(60, ...lines.map((x) => x.text.length * x.size * 0.61)) + 16, h: lines.reduce((s, x) => s + x.size * 1.3, 0) + 10 };

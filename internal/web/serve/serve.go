@@ -1,4 +1,5 @@
-package main
+// Package serve serves the page of a recording and shows it anew when its files change.
+package serve
 
 import (
 	"context"
@@ -13,39 +14,43 @@ import (
 	"github.com/heaptrim/heaptrim/internal/web"
 )
 
-// viewing is where a served page is told of.
-type viewing struct {
-	std      stdio
-	progress *progress
+// Options say what is served and where.
+type Options struct {
+	Address string
+	Files   []string // that the page is made from; empty names count as none
+	// Page makes the page of the files as they are. What it shows of them is there until done is
+	// called.
+	Page  func(ctx context.Context) (page web.ServerOptions, done func(), err error)
+	Ready func(url string)    // called when the page can be asked for
+	Warn  func(problem error) // called when the files have changed and cannot be shown
 }
 
-// serve answers until ctx is done, with what the files hold at each time.
-func (f *viewFlags) serve(ctx context.Context, args []string, v viewing) error {
-	before := f.fingerprint(args)
-	page, done, err := f.page(ctx, args, v.progress)
+// Run answers until ctx is done, with what the files hold at each time.
+func Run(ctx context.Context, o Options) error {
+	before := o.fingerprint()
+	page, done, err := o.Page(ctx)
 	if err != nil {
 		return err
 	}
-	v.progress.Close()
 	shown := &shownPage{done: done}
 	defer shown.close()
 	s, err := web.NewServer(page)
 	if err != nil {
 		return err
 	}
-	l, err := web.Listen(f.addr)
+	l, err := web.Listen(o.Address)
 	if err != nil {
 		return err
 	}
 	server := &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10}
 	stopped := make(chan error, 1)
 	go func() { stopped <- server.Serve(l) }()
-	fmt.Fprintf(v.std.out, "http://%s/\n", l.Addr())
+	o.Ready(fmt.Sprintf("http://%s/", l.Addr()))
 	watching, stop := context.WithCancel(ctx)
 	watched := make(chan struct{})
 	go func() {
 		defer close(watched)
-		f.follow(watching, args, &followed{v: v, server: s, shown: shown, last: before})
+		o.follow(watching, &followed{server: s, shown: shown, last: before})
 	}()
 	defer func() {
 		stop()
@@ -76,7 +81,6 @@ func (s *shownPage) close() {
 
 // followed is the state of following the files.
 type followed struct {
-	v      viewing
 	server *web.Server
 	shown  *shownPage
 	last   string // fingerprint of what is shown, or could not be
@@ -87,7 +91,7 @@ const followEvery = time.Second
 // follow shows the files anew when they have changed and then stayed the same
 // for a while: a recording that is still being written changes again and again.
 // One that cannot be shown is said to be so, once, and the old one stays.
-func (f *viewFlags) follow(ctx context.Context, args []string, s *followed) {
+func (o Options) follow(ctx context.Context, s *followed) {
 	tick := time.NewTicker(followEvery)
 	defer tick.Stop()
 	seen := s.last
@@ -97,14 +101,14 @@ func (f *viewFlags) follow(ctx context.Context, args []string, s *followed) {
 			return
 		case <-tick.C:
 		}
-		now := f.fingerprint(args)
+		now := o.fingerprint()
 		settled := now == seen
 		seen = now
 		if now == s.last || !settled {
 			continue
 		}
 		s.last = now
-		page, done, err := f.page(ctx, args, s.v.progress)
+		page, done, err := o.Page(ctx)
 		if err == nil {
 			if err = s.server.Show(page); err != nil {
 				done()
@@ -117,7 +121,7 @@ func (f *viewFlags) follow(ctx context.Context, args []string, s *followed) {
 			}
 			return
 		case err != nil:
-			fmt.Fprintf(s.v.std.err, "heaptrim view: the recording has changed and cannot be shown: %v\n", err)
+			o.Warn(err)
 		default:
 			s.shown.close()
 			s.shown.done = done
@@ -128,9 +132,9 @@ func (f *viewFlags) follow(ctx context.Context, args []string, s *followed) {
 // fingerprint tells the files that the page is made from in one state from those
 // in another. Of a bundle that is a directory, its manifest is rewritten with
 // each part.
-func (f *viewFlags) fingerprint(args []string) string {
+func (o Options) fingerprint() string {
 	var b strings.Builder
-	for _, name := range append([]string{f.base, f.proof, f.tuned, f.binary}, args...) {
+	for _, name := range o.Files {
 		if name == "" {
 			continue
 		}
