@@ -214,7 +214,8 @@ func (c *collector) declare(s *site, at inspector.Cursor) {
 				c.decl, c.form = stmt, "pointer"
 			}
 		case *ast.CallExpr:
-			if s.builtin(e, "new") != nil {
+			empty := s.callee(e) == "bytes.NewBuffer" && len(e.Args) == 1 && s.info().Types[e.Args[0]].IsNil()
+			if s.builtin(e, "new") != nil || empty {
 				c.decl, c.form = stmt, "pointer"
 			}
 		}
@@ -304,7 +305,25 @@ func presizeBuilder(s *site) []Edit {
 			Text:    fmt.Sprintf("reserve %s bytes in `%s`", size, c.v.Name()),
 			Changes: []Change{s.after(c.decl.Node(), fmt.Sprintf("%s.Grow(%s)", c.v.Name(), size))}})
 	}
+	if size := s.seen(); size > 0 && len(out) == 0 {
+		out = append(out, Edit{Open: fmt.Sprintf("%d bytes are what the recording needed", size),
+			Text:    fmt.Sprintf("reserve %d bytes in `%s`", size, c.v.Name()),
+			Changes: []Change{s.after(c.decl.Node(), fmt.Sprintf("%s.Grow(%d)", c.v.Name(), size))}})
+	}
 	return out
+}
+
+// seen is the size that nine of ten blocks of the place had at most; 0 if that is not known or too
+// large to reserve without a bound.
+func (s *site) seen() int64 {
+	if len(s.place.Sizes) == 0 {
+		return 0
+	}
+	size := s.place.Sizes[(len(s.place.Sizes)*9)/10]
+	if size > largestArray {
+		return 0
+	}
+	return size
 }
 
 // inputs are the lengths of the strings and bytes that the function was handed.

@@ -3,6 +3,7 @@ package rewrite
 import (
 	"fmt"
 	"go/ast"
+	"go/token"
 	"go/types"
 	"regexp"
 	"strings"
@@ -33,6 +34,11 @@ func compiledOnce(s *site) []Edit {
 			return nil
 		}
 		base = "replacer"
+	case "errors.New":
+		if len(call.Args) != 1 {
+			return nil
+		}
+		base = "error"
 	default:
 		return nil
 	}
@@ -42,9 +48,18 @@ func compiledOnce(s *site) []Edit {
 		}
 	}
 	fn := declaration(s.cur)
-	if fn == nil || fn.Recv == nil && fn.Name.Name == "init" || !s.onlyCalled() {
+	if fn == nil || fn.Recv == nil && fn.Name.Name == "init" || base != "error" && !s.onlyCalled() {
 		return nil
 	}
+	open := ""
+	if base == "error" {
+		open = "two errors that were made here become equal to each other"
+	}
+	return []Edit{s.once(fn, call, base, open)}
+}
+
+// once moves an expression into a variable of the package before a function.
+func (s *site) once(fn *ast.FuncDecl, e ast.Expr, base, open string) Edit {
 	name := s.fresh(fn.Name.Name+strings.ToUpper(base[:1])+base[1:], s.cur.Node().Pos())
 	if ast.IsExported(name) {
 		name = s.fresh(strings.ToLower(name[:1])+name[1:], s.cur.Node().Pos())
@@ -54,9 +69,105 @@ func compiledOnce(s *site) []Edit {
 		start = fn.Doc.Pos()
 	}
 	at := s.offset(start)
-	decl := fmt.Sprintf("var %s = %s\n\n", name, s.source(call))
-	return []Edit{{Text: fmt.Sprintf("make `%s` once, as `%s` of the package", brief(s.source(call)), name),
-		Changes: []Change{{at, at, decl}, s.replace(call, name)}}}
+	decl := fmt.Sprintf("var %s = %s\n\n", name, s.source(e))
+	first, _, _ := strings.Cut(s.source(e), "\n")
+	return Edit{Text: fmt.Sprintf("make `%s` once, as `%s` of the package", brief(first), name), Open: open,
+		Changes: []Change{{at, at, decl}, s.replace(e, name)}}
+}
+
+// tableOnce moves a slice or map of constants that a function only reads into a variable of the
+// package.
+func tableOnce(s *site) []Edit {
+	lit, ok := s.cur.Node().(*ast.CompositeLit)
+	if !ok || len(lit.Elts) < 2 || lit.Type == nil || s.typeText(s.info().TypeOf(lit)) == "" {
+		return nil
+	}
+	switch s.info().TypeOf(lit).Underlying().(type) {
+	case *types.Slice, *types.Map:
+	default:
+		return nil
+	}
+	fn := declaration(s.cur)
+	if fn == nil || fn.Recv == nil && fn.Name.Name == "init" || hasTypeParams(fn) || !s.constants(lit) || !s.onlyRead() {
+		return nil
+	}
+	return []Edit{s.once(fn, lit, "table", "")}
+}
+
+// constants reports whether all elements of a literal are constants, or literals of such.
+func (s *site) constants(lit *ast.CompositeLit) bool {
+	ok := true
+	for _, e := range lit.Elts {
+		if kv, pair := e.(*ast.KeyValueExpr); pair {
+			_, isMap := s.info().TypeOf(lit).Underlying().(*types.Map)
+			ok = ok && (!isMap || s.fixed(kv.Key))
+			e = kv.Value
+		}
+		ok = ok && s.fixed(e)
+	}
+	return ok
+}
+
+// fixed reports whether an expression has the same value whenever it is evaluated, and nothing in it
+// can be changed through another name.
+func (s *site) fixed(e ast.Expr) bool {
+	if lit, ok := e.(*ast.CompositeLit); ok {
+		switch s.info().TypeOf(lit).Underlying().(type) {
+		case *types.Struct, *types.Array:
+			return s.constants(lit)
+		}
+		return false
+	}
+	return s.info().Types[e].Value != nil && !s.namesLocals(e)
+}
+
+// onlyRead reports whether a slice or map is only indexed, walked through, or asked for its length,
+// and nothing in it is assigned to or has its address taken.
+func (s *site) onlyRead() bool {
+	if s.reads(s.cur) {
+		return true
+	}
+	if s.cur.ParentEdgeKind() != edge.AssignStmt_Rhs {
+		return false
+	}
+	assign := s.cur.Parent().Node().(*ast.AssignStmt)
+	fn, body := function(s.cur)
+	if len(assign.Lhs) != 1 || assign.Tok != token.DEFINE || s.local(assign.Lhs[0]) == nil || body == nil {
+		return false
+	}
+	for _, u := range s.uses(s.local(assign.Lhs[0]), fn) {
+		if u.Node() != assign.Lhs[0] && !s.reads(u) {
+			return false
+		}
+	}
+	return true
+}
+
+// reads reports whether a use of a slice or map only reads: a value of basic type at an index, its
+// elements in a loop, its length.
+func (s *site) reads(u inspector.Cursor) bool {
+	switch u.ParentEdgeKind() {
+	case edge.RangeStmt_X:
+		loop := u.Parent().Node().(*ast.RangeStmt)
+		return loop.Value == nil || basic(s.info().TypeOf(loop.Value)) != nil
+	case edge.IndexExpr_X:
+		switch u.Parent().ParentEdgeKind() {
+		case edge.AssignStmt_Lhs, edge.IncDecStmt_X, edge.UnaryExpr_X, edge.SliceExpr_X:
+			return u.Parent().ParentEdgeKind() == edge.UnaryExpr_X && u.Parent().Parent().Node().(*ast.UnaryExpr).Op != token.AND
+		}
+		e := u.Parent().Node().(ast.Expr)
+		return basic(s.info().TypeOf(e)) != nil || u.Parent().ParentEdgeKind() == edge.AssignStmt_Rhs && s.commaOK(u.Parent())
+	case edge.CallExpr_Args:
+		return s.builtin(u.Parent().Node().(*ast.CallExpr), "len") != nil
+	}
+	return false
+}
+
+// commaOK reports whether a map's value is only asked for being there: _, ok := m[k].
+func (s *site) commaOK(index inspector.Cursor) bool {
+	assign := index.Parent().Node().(*ast.AssignStmt)
+	id, ok := assign.Lhs[0].(*ast.Ident)
+	return ok && len(assign.Lhs) == 2 && id.Name == "_"
 }
 
 // onlyCalled reports whether the value of the site is only used to call methods on it, or by a

@@ -96,30 +96,52 @@ func (s *site) formatParts(call *ast.CallExpr, i int) (parts, imports []string, 
 		return nil, nil, false
 	}
 	args := call.Args[i+1:]
-	for format != "" {
-		verb := strings.IndexByte(format, '%')
-		if verb < 0 {
-			parts = append(parts, strconv.Quote(format))
+	text := ""
+	for {
+		before, rest, found := strings.Cut(format, "%")
+		text += before
+		if !found {
 			break
 		}
-		if verb > 0 {
-			parts = append(parts, strconv.Quote(format[:verb]))
+		if strings.HasPrefix(rest, "%") {
+			text, format = text+"%", rest[1:]
+			continue
 		}
-		if verb+1 >= len(format) || len(args) == 0 {
+		verb, rest := verbOf(rest)
+		if verb == "" || len(args) == 0 {
 			return nil, nil, false
 		}
-		part, needs, ok := s.formatOperand(format[verb+1], args[0])
+		part, needs, ok := s.formatOperand(verb, args[0])
 		if !ok {
 			return nil, nil, false
 		}
+		if text != "" {
+			parts, text = append(parts, strconv.Quote(text)), ""
+		}
 		parts, imports = append(parts, part), append(imports, needs...)
-		args, format = args[1:], format[verb+2:]
+		args, format = args[1:], rest
+	}
+	if text != "" {
+		parts = append(parts, strconv.Quote(text))
 	}
 	return parts, imports, len(args) == 0
 }
 
+// verbOf takes the verb off a format: one letter, or a precision before it.
+func verbOf(format string) (verb, rest string) {
+	i := 0
+	if strings.HasPrefix(format, ".") {
+		for i = 1; i < len(format) && format[i] >= '0' && format[i] <= '9'; i++ {
+		}
+	}
+	if i >= len(format) || format[i] > 'z' || format[i] < 'a' {
+		return "", format
+	}
+	return format[:i+1], format[i+1:]
+}
+
 // formatOperand is the string that a verb without flags makes of an argument.
-func (s *site) formatOperand(verb byte, arg ast.Expr) (text string, imports []string, ok bool) {
+func (s *site) formatOperand(verb string, arg ast.Expr) (text string, imports []string, ok bool) {
 	t := s.info().TypeOf(arg)
 	b := basic(t)
 	if b == nil || !plain(t) {
@@ -128,33 +150,64 @@ func (s *site) formatOperand(verb byte, arg ast.Expr) (text string, imports []st
 	text = s.source(arg)
 	_, isNamed := types.Unalias(t).(*types.Named)
 	switch {
-	case b.Info()&types.IsString != 0 && (verb == 's' || verb == 'v'):
+	case b.Info()&types.IsString != 0 && verb == "q":
+		name, imports, ok := s.use("strconv", arg.Pos())
+		return name + ".Quote(" + converted(text, "string", isNamed) + ")", imports, ok
+	case b.Info()&types.IsString != 0 && (verb == "s" || verb == "v"):
 		if isNamed {
 			return "string(" + s.source(arg) + ")", nil, true
 		}
 		return text, nil, true
-	case b.Info()&types.IsInteger != 0 && (verb == 'd' || verb == 'v') && b.Kind() != types.Uintptr:
-		return s.integer(arg, b, isNamed)
-	case b.Info()&types.IsBoolean != 0 && (verb == 't' || verb == 'v'):
+	case b.Info()&types.IsInteger != 0 && (verb == "d" || verb == "v" || verb == "x") && b.Kind() != types.Uintptr:
+		return s.integer(arg, b, verb)
+	case b.Info()&types.IsFloat != 0:
+		return s.float(arg, b, verb)
+	case b.Info()&types.IsBoolean != 0 && (verb == "t" || verb == "v"):
 		name, imports, ok := s.use("strconv", arg.Pos())
 		return name + ".FormatBool(" + converted(s.source(arg), "bool", isNamed) + ")", imports, ok
 	}
 	return "", nil, false
 }
 
-// integer is an integer in decimal.
-func (s *site) integer(arg ast.Expr, b *types.Basic, isNamed bool) (string, []string, bool) {
+// integer is an integer in decimal, or with the verb x in hexadecimal digits.
+func (s *site) integer(arg ast.Expr, b *types.Basic, verb string) (string, []string, bool) {
 	name, imports, ok := s.use("strconv", arg.Pos())
 	x := s.source(arg)
+	_, isNamed := types.Unalias(s.info().TypeOf(arg)).(*types.Named)
+	base := "10"
+	if verb == "x" {
+		base = "16"
+	}
 	switch {
 	case !ok || b.Info()&types.IsUntyped != 0:
 		return "", nil, false
-	case b.Kind() == types.Int:
+	case b.Kind() == types.Int && base == "10":
 		return name + ".Itoa(" + converted(x, "int", isNamed) + ")", imports, true
 	case b.Info()&types.IsUnsigned != 0:
-		return name + ".FormatUint(" + converted(x, "uint64", isNamed || b.Kind() != types.Uint64) + ", 10)", imports, true
+		return fmt.Sprintf("%s.FormatUint(%s, %s)", name, converted(x, "uint64", isNamed || b.Kind() != types.Uint64), base), imports, true
 	}
-	return name + ".FormatInt(" + converted(x, "int64", isNamed || b.Kind() != types.Int64) + ", 10)", imports, true
+	return fmt.Sprintf("%s.FormatInt(%s, %s)", name, converted(x, "int64", isNamed || b.Kind() != types.Int64), base), imports, true
+}
+
+// float is a floating-point number as fmt prints it with the verbs v, g, f and e, which hand it to
+// strconv with the same letter: v and g as short as possible, the others with six digits unless the
+// verb says how many.
+func (s *site) float(arg ast.Expr, b *types.Basic, verb string) (string, []string, bool) {
+	name, imports, ok := s.use("strconv", arg.Pos())
+	bits := map[types.BasicKind]string{types.Float32: "32", types.Float64: "64"}[b.Kind()]
+	letter, precision := verb[len(verb)-1:], strings.TrimPrefix(verb[:len(verb)-1], ".")
+	switch {
+	case !ok || bits == "" || !strings.Contains("vgfe", letter) || strings.HasPrefix(verb, ".") && (precision == "" || letter == "v"):
+		return "", nil, false
+	case letter == "v":
+		letter = "g"
+	}
+	if precision == "" {
+		precision = map[string]string{"g": "-1", "f": "6", "e": "6"}[letter]
+	}
+	_, isNamed := types.Unalias(s.info().TypeOf(arg)).(*types.Named)
+	x := converted(s.source(arg), "float64", isNamed || bits == "32")
+	return fmt.Sprintf("%s.FormatFloat(%s, '%s', %s, %s)", name, x, letter, precision, bits), imports, true
 }
 
 func converted(x, to string, needed bool) string {

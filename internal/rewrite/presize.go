@@ -30,7 +30,7 @@ func presizeSlice(s *site) []Edit {
 			return out
 		case *ast.ForStmt, *ast.RangeStmt:
 			if root, ok := s.rootOf(dst).(*types.Var); !ok || n.Pos() <= root.Pos() && root.Pos() < n.End() {
-				return out
+				return s.orSeen(out, dst)
 			}
 			t := s.trips(loop)
 			t.per = per
@@ -42,7 +42,45 @@ func presizeSlice(s *site) []Edit {
 			plainBody = false
 		}
 	}
+	return s.orSeen(out, dst)
+}
+
+func (s *site) orSeen(out []Edit, dst ast.Expr) []Edit {
+	if len(out) == 0 {
+		return s.reserveSeen(dst)
+	}
 	return out
+}
+
+// reserveSeen makes a local slice with the capacity that the recording needed, where nothing says
+// how many elements there will be.
+func (s *site) reserveSeen(dst ast.Expr) []Edit {
+	v := s.local(dst)
+	fn, body := function(s.cur)
+	if v == nil || body == nil || s.seen() == 0 {
+		return nil
+	}
+	slice, ok := v.Type().Underlying().(*types.Slice)
+	if !ok {
+		return nil
+	}
+	n := s.seen() / max(s.pkg.TypesSizes.Sizeof(slice.Elem()), 1)
+	elem := s.typeText(v.Type())
+	if n < 2 || elem == "" {
+		return nil
+	}
+	for _, u := range s.uses(v, fn) {
+		stmt, ok := statement(u)
+		if u.Node().Pos() != v.Pos() || !ok {
+			continue
+		}
+		if d, ok := stmt.Node().(*ast.DeclStmt); ok && onlySpec(d) != nil && len(onlySpec(d).Values) == 0 {
+			return []Edit{{Open: fmt.Sprintf("%d elements are what the recording needed; `%s` is no longer nil when nothing is appended", n, v.Name()),
+				Text:    fmt.Sprintf("make `%s` with capacity %d", v.Name(), n),
+				Changes: []Change{s.replace(d, fmt.Sprintf("%s := make(%s, 0, %d)", v.Name(), elem, n))}}}
+		}
+	}
+	return nil
 }
 
 // appends returns the statement `x = append(x, …)` that the site is, and its call.

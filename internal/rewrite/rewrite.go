@@ -149,6 +149,7 @@ type kind struct {
 func kinds() []kind {
 	return []kind{
 		{"compiled once", "cache-compiled", compiledOnce},
+		{"table made once", "cache-compiled", tableOnce},
 		{"fmt to strconv", "avoid-conversion", fmtToStrconv},
 		{"string instead of bytes", "avoid-conversion", writeString},
 		{"parts one by one", "avoid-conversion", splitSeq},
@@ -161,6 +162,7 @@ func kinds() []kind {
 		{"builder with its size", "presize-builder", presizeBuilder},
 		{"array on the stack", "keep-on-stack", stackArray},
 		{"buffer from a pool", "pool-buffer", poolBuffer},
+		{"writer from a pool", "pool-object", poolWriter},
 	}
 }
 

@@ -5,8 +5,10 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"strings"
 
 	"golang.org/x/tools/go/ast/edge"
+	"golang.org/x/tools/go/ast/inspector"
 )
 
 // largestArray is the size of an array that is worth a place on every stack of the function.
@@ -116,6 +118,80 @@ func poolBuffer(s *site) []Edit {
 		}
 	}
 	return []Edit{{Text: fmt.Sprintf("take `%s` from a sync.Pool", name), Imports: imports, Open: open, Changes: changes}}
+}
+
+// resettable are the makers of values that can be used again after Reset, which takes the same
+// argument.
+var resettable = map[string]string{
+	"compress/gzip.NewWriter": "*%s.Writer", "compress/zlib.NewWriter": "*%s.Writer", "bufio.NewWriter": "*%s.Writer",
+	"bufio.NewReader": "*%s.Reader",
+}
+
+// poolWriter takes a compressor or a buffered reader or writer from a pool of the package.
+func poolWriter(s *site) []Edit {
+	call, ok := s.cur.Node().(*ast.CallExpr)
+	if !ok || s.cur.ParentEdgeKind() != edge.AssignStmt_Rhs {
+		return nil
+	}
+	typ, assign := resettable[s.callee(call)], s.cur.Parent().Node().(*ast.AssignStmt)
+	sel, isSel := call.Fun.(*ast.SelectorExpr)
+	if typ == "" || !isSel || assign.Tok != token.DEFINE || len(assign.Lhs) != 1 || len(call.Args) != 1 {
+		return nil
+	}
+	v := s.local(assign.Lhs[0])
+	fn := declaration(s.cur)
+	in, body := function(s.cur)
+	stmt, listed := statement(s.cur)
+	if v == nil || fn == nil || body == nil || hasTypeParams(fn) || !listed || stmt.Parent().Node() != ast.Node(body) {
+		return nil
+	}
+	open := ""
+	for _, u := range s.uses(v, in) {
+		why, ok := s.staysIn(u, v)
+		if !ok {
+			return nil
+		}
+		if open == "" {
+			open = why
+		}
+	}
+	sync, imports, ok := s.use("sync", call.Pos())
+	if !ok {
+		return nil
+	}
+	name := s.fresh(strings.ToLower(fn.Name.Name[:1])+fn.Name.Name[1:]+"Pool", v.Pos())
+	start := fn.Pos()
+	if fn.Doc != nil {
+		start = fn.Doc.Pos()
+	}
+	at := s.offset(start)
+	pkg := s.source(sel.X)
+	decl := fmt.Sprintf("var %s = %s.Pool{New: func() any { return %s(nil) }}\n\n", name, sync, s.source(call.Fun))
+	get := fmt.Sprintf("%s := %s.Get().(%s)\n%[1]s.Reset(%[4]s)\ndefer %[2]s.Put(%[1]s)", v.Name(), name, fmt.Sprintf(typ, pkg),
+		s.source(call.Args[0]))
+	return []Edit{{Text: fmt.Sprintf("take `%s` from a sync.Pool and Reset it", v.Name()), Imports: imports, Open: open,
+		Changes: []Change{{at, at, decl}, s.replace(assign, get)}}}
+}
+
+// staysIn reports whether a use of a variable leaves it in the function, and what that rests on.
+func (s *site) staysIn(u inspector.Cursor, v *types.Var) (open string, ok bool) {
+	switch u.ParentEdgeKind() {
+	case edge.AssignStmt_Lhs:
+		return "", u.Node().Pos() == v.Pos()
+	case edge.SelectorExpr_X:
+		name := u.Parent().Node().(*ast.SelectorExpr).Sel.Name
+		call := u.Parent().ParentEdgeKind() == edge.CallExpr_Fun
+		return "", call && name != "Peek" && name != "ReadSlice" && name != "ReadLine" && name != "AvailableBuffer"
+	case edge.CallExpr_Args:
+		by := s.callee(u.Parent().Node().(*ast.CallExpr))
+		if knownWriter[by] {
+			return "", true
+		}
+		return fmt.Sprintf("%s must not keep `%s`", by, v.Name()), by != ""
+	case edge.KeyValueExpr_Value, edge.CompositeLit_Elts:
+		return fmt.Sprintf("what `%s` becomes a part of must not outlive the function", v.Name()), true
+	}
+	return "", false
 }
 
 func hasTypeParams(fn *ast.FuncDecl) bool {
