@@ -1,0 +1,178 @@
+// Command fixes runs heaptrim fix on modules that no kind of edit was made for, and counts for each
+// kind what was found, kept and dropped.
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"log"
+	"maps"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// document is what is read of heaptrim.fix/1.
+type document struct {
+	Findings int `json:"findings"`
+	NoEdit   int `json:"no_edit"`
+	Passed   int `json:"tests_passed"`
+	Times    string
+	Attempts []struct {
+		Kind, File, Text, Outcome, Why, Question, Benchmark string
+
+		Line          int
+		Before, After struct {
+			Allocs float64 `json:"allocs_per_op"`
+			Bytes  float64 `json:"bytes_per_op"`
+		}
+	}
+}
+
+func main() {
+	log.SetFlags(0)
+	list := flag.String("modules", "fixes/modules.txt", "`file` with a module, a version and packages a line")
+	tool := flag.String("heaptrim", "heaptrim", "the `binary` to judge")
+	dir := flag.String("dir", "", "`folder` for copies and results, kept from run to run")
+	budget := flag.String("budget", "75s", "`time` for each module")
+	flag.Parse()
+	if *dir == "" {
+		log.Fatal("-dir is needed")
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	modules, err := read(*list)
+	if err != nil {
+		log.Fatal(err)
+	}
+	done := map[string]document{}
+	for _, m := range modules {
+		if ctx.Err() != nil {
+			break
+		}
+		doc, err := m.fix(ctx, *dir, *tool, *budget)
+		if err != nil {
+			fmt.Fprintf(os.Stderr, "%s: %v\n", m.path, err)
+			continue
+		}
+		done[m.path] = doc
+	}
+	show(done)
+}
+
+type module struct {
+	path, version string
+	packages      []string
+}
+
+func read(name string) ([]module, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var out []module
+	for s := bufio.NewScanner(f); s.Scan(); {
+		words := strings.Fields(s.Text())
+		if len(words) < 3 || words[0] == "#" {
+			continue
+		}
+		out = append(out, module{words[0], words[1], words[2:]})
+	}
+	return out, nil
+}
+
+// fix runs heaptrim fix in a copy of the module, or reads what an earlier run wrote.
+func (m module) fix(ctx context.Context, dir, tool, budget string) (doc document, err error) {
+	name := strings.ReplaceAll(m.path, "/", "_")
+	result := filepath.Join(dir, name+".json")
+	if text, err := os.ReadFile(result); err == nil {
+		return doc, json.Unmarshal(text, &doc)
+	}
+	at := filepath.Join(dir, name)
+	if err := m.copy(ctx, at); err != nil {
+		return doc, err
+	}
+	args := append([]string{"fix", "-diff", "-safety", "review", "-budget", budget, "-json", result}, m.packages...)
+	cmd := exec.CommandContext(ctx, tool, args...)
+	cmd.Dir, cmd.Stderr = at, os.Stderr
+	out, err := cmd.Output()
+	var exit *exec.ExitError
+	if err != nil && !(errors.As(err, &exit) && exit.ExitCode() == 3) {
+		return doc, err
+	}
+	if err := os.WriteFile(filepath.Join(dir, name+".txt"), out, 0o644); err != nil {
+		return doc, err
+	}
+	text, err := os.ReadFile(result)
+	if err != nil {
+		return doc, err
+	}
+	return doc, json.Unmarshal(text, &doc)
+}
+
+// copy makes a copy of the module that can be written to.
+func (m module) copy(ctx context.Context, to string) error {
+	cmd := exec.CommandContext(ctx, "go", "mod", "download", "-json", m.path+"@"+m.version)
+	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod")
+	out, err := cmd.Output()
+	if err != nil {
+		return fmt.Errorf("%w: %s", err, out)
+	}
+	var got struct{ Dir string }
+	if err := json.Unmarshal(out, &got); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(to); err != nil {
+		return err
+	}
+	if err := os.CopyFS(to, os.DirFS(got.Dir)); err != nil {
+		return err
+	}
+	if _, err := os.Stat(filepath.Join(to, "go.mod")); err != nil {
+		if err := os.WriteFile(filepath.Join(to, "go.mod"), []byte("module "+m.path+"\n\ngo 1.24\n"), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// show prints the table of kinds, and one of modules.
+func show(done map[string]document) {
+	outcomes := []string{"kept", "no gain", "no build", "breaks", "slower", "overlaps", "no run", "not tested", "not tried", "left alone"}
+	kinds := map[string]map[string]int{}
+	fmt.Printf("| module | findings | tried | kept | of them safe | tests passed |\n|---|--:|--:|--:|--:|--:|\n")
+	for _, path := range slices.Sorted(maps.Keys(done)) {
+		doc := done[path]
+		kept, safe := 0, 0
+		for _, a := range doc.Attempts {
+			if kinds[a.Kind] == nil {
+				kinds[a.Kind] = map[string]int{}
+			}
+			kinds[a.Kind][a.Outcome]++
+			kinds[a.Kind]["found"]++
+			if a.Outcome == "kept" {
+				kept++
+				if a.Question == "" {
+					safe++
+				}
+			}
+		}
+		fmt.Printf("| %s | %d | %d | %d | %d | %d |\n", path, doc.Findings, len(doc.Attempts), kept, safe, doc.Passed)
+	}
+	fmt.Printf("\n| kind | found | %s |\n|---|%s\n", strings.Join(outcomes, " | "), strings.Repeat("--:|", len(outcomes)+1))
+	for _, k := range slices.Sorted(maps.Keys(kinds)) {
+		fmt.Printf("| %s | %d |", k, kinds[k]["found"])
+		for _, o := range outcomes {
+			fmt.Printf(" %d |", kinds[k][o])
+		}
+		fmt.Println()
+	}
+}
