@@ -40,6 +40,7 @@ var vetoes = []veto{
 	{[]string{"avoid-conversion"}, copyIsKept, "the text is kept or returned, so one copy has to be made"},
 	{[]string{"skip-work"}, resultIsKept, "the result is kept or returned"},
 	{[]string{"unbox-interface"}, boxIsKept, "the interface value is kept or returned, so it needs memory of its own"},
+	{[]string{"hoist-closure"}, unseen, "the code does not show who calls the function value"},
 	{[]string{"hoist-closure"}, leavesOwnCode, "the function value is handed out, and has to hold values of its own"},
 }
 

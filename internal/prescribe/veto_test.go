@@ -47,6 +47,7 @@ func TestVetoes(t *testing.T) {
 		{"unbox-interface", part(finding.KindBoxing, "", dies), false},
 		{"hoist-closure", part(finding.KindClosure, "", result), true},
 		{"hoist-closure", part(finding.KindClosure, "", dies), false},
+		{"hoist-closure", part(finding.KindClosure, "", finding.Life{}), true},
 		{"skip-work", part(finding.KindNew, "fmt.Errorf", result), true},
 		{"presize-slice", part(finding.KindGrowth, "", result), false},
 	} {
