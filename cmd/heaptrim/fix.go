@@ -158,7 +158,11 @@ func (f *fixFlags) show(done *fix.Fixes, applied bool, v *viewed, std stdio) err
 		return err
 	}
 	if f.diff && len(done.After) > 0 {
-		fmt.Fprintf(std.out, "\n%s", fixes.Diff(done))
+		text := string(fixes.Diff(done))
+		if t.is {
+			text = harmless(text)
+		}
+		fmt.Fprintf(std.out, "\n%s", text)
 	}
 	return nil
 }

@@ -241,7 +241,7 @@ func (c *collector) methods(names ...string) bool {
 func bufferToBuilder(s *site) []Edit {
 	c := s.collectorOf("bytes.Buffer")
 	if c == nil || !s.since("go1.12") ||
-		!c.methods("Write", "WriteString", "WriteByte", "WriteRune", "Len", "Cap", "Grow", "Reset", "String") {
+		!c.methods("Write", "WriteString", "WriteByte", "WriteRune", "Len", "Grow", "Reset", "String") {
 		return nil
 	}
 	results := 0
@@ -328,15 +328,9 @@ func (s *site) seen() int64 {
 
 // inputs are the lengths of the strings and bytes that the function was handed.
 func (s *site) inputs(c *collector) []string {
-	var fields *ast.FieldList
-	switch n := c.fn.Node().(type) {
-	case *ast.FuncDecl:
-		fields = n.Type.Params
-	case *ast.FuncLit:
-		fields = n.Type.Params
-	}
+	params, _ := signature(c.fn)
 	var out []string
-	for _, f := range fields.List {
+	for _, f := range params.List {
 		for _, n := range f.Names {
 			v := s.info().ObjectOf(n)
 			if n.Name == "_" || v == nil || !isString(v.Type()) && !isBytes(v.Type()) || s.lookup(n.Name, c.decl.Node().Pos()) != v {

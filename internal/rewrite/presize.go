@@ -186,7 +186,10 @@ func (s *site) reserve(loop inspector.Cursor, dst ast.Expr, t trips, exact bool)
 		open = fmt.Sprintf("`%s` is no longer nil when nothing is appended, and is larger than it must be when little is",
 			s.source(dst))
 	}
-	if open == "" && s.throughPointer(dst) {
+	if open == "" && !s.startsFresh(dst) {
+		open = fmt.Sprintf("`%s` must not share its memory with another slice that is read later", s.source(dst))
+	}
+	if s.throughPointer(dst) {
 		open = fmt.Sprintf("`%s` must be there, too, when the loop does not run", s.source(dst))
 	}
 	stmt, ok := statement(loop)
@@ -207,6 +210,57 @@ func (s *site) reserve(loop inspector.Cursor, dst ast.Expr, t trips, exact bool)
 	return append(out, Edit{Open: open, Imports: imports,
 		Text:    fmt.Sprintf("reserve room in `%s` for %s elements before the loop", s.source(dst), count),
 		Changes: []Change{s.before(loop.Node(), line)}})
+}
+
+// startsFresh reports whether a slice begins empty in this function and only append gives it memory.
+func (s *site) startsFresh(dst ast.Expr) bool {
+	v := s.local(dst)
+	fn, body := function(s.cur)
+	if v == nil || body == nil {
+		return false
+	}
+	declared, ok := false, true
+	for _, u := range s.uses(v, fn) {
+		stmt, listed := statement(u)
+		switch {
+		case u.Node().Pos() == v.Pos() && !listed:
+			_, results := signature(fn)
+			declared = results != nil && results.Pos() <= v.Pos() && v.Pos() < results.End()
+		case u.Node().Pos() == v.Pos():
+			declared = s.declaresEmpty(stmt.Node(), v)
+		case u.ParentEdgeKind() == edge.AssignStmt_Lhs:
+			ok = ok && s.appendsTo(u.Parent().Node().(*ast.AssignStmt), v)
+		case u.ParentEdgeKind() == edge.UnaryExpr_X:
+			ok = ok && u.Parent().Node().(*ast.UnaryExpr).Op != token.AND
+		}
+	}
+	return declared && ok
+}
+
+// declaresEmpty reports whether a statement declares a slice variable without memory of its own, or
+// with memory that nothing else has.
+func (s *site) declaresEmpty(stmt ast.Node, v *types.Var) bool {
+	switch n := stmt.(type) {
+	case *ast.DeclStmt:
+		spec := onlySpec(n)
+		return spec != nil && len(spec.Values) == 0
+	case *ast.AssignStmt:
+		if len(n.Lhs) != 1 || len(n.Rhs) != 1 || s.local(n.Lhs[0]) != v {
+			return false
+		}
+		lit, isLit := n.Rhs[0].(*ast.CompositeLit)
+		return isLit && len(lit.Elts) == 0 || s.builtin(n.Rhs[0], "make") != nil
+	}
+	return false
+}
+
+// appendsTo reports whether an assignment is v = append(v, …).
+func (s *site) appendsTo(n *ast.AssignStmt, v *types.Var) bool {
+	if len(n.Lhs) != 1 || len(n.Rhs) != 1 {
+		return false
+	}
+	call := s.builtin(n.Rhs[0], "append")
+	return call != nil && s.local(n.Lhs[0]) == v && s.local(call.Args[0]) == v
 }
 
 // throughPointer reports whether naming e follows a pointer, which may be nil.

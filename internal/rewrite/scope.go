@@ -167,6 +167,23 @@ func function(c inspector.Cursor) (fn inspector.Cursor, body *ast.BlockStmt) {
 	return inspector.Cursor{}, nil
 }
 
+// signature has the parameters and results of a function or function literal.
+func signature(fn inspector.Cursor) (params, results *ast.FieldList) {
+	switch n := fn.Node().(type) {
+	case *ast.FuncDecl:
+		return n.Type.Params, n.Type.Results
+	case *ast.FuncLit:
+		return n.Type.Params, n.Type.Results
+	}
+	return nil, nil
+}
+
+// within reports whether a node is in a function itself, not in a literal inside it.
+func within(c, fn inspector.Cursor) bool {
+	in, _ := function(c)
+	return in == fn
+}
+
 // declaration is the function declaration around a node; nil outside of any.
 func declaration(c inspector.Cursor) *ast.FuncDecl {
 	for fn := range c.Enclosing((*ast.FuncDecl)(nil)) {

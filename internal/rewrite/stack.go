@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/ast/edge"
@@ -83,6 +84,11 @@ func poolBuffer(s *site) []Edit {
 	if fn == nil || c.fn.Node() != ast.Node(fn) || hasTypeParams(fn) {
 		return nil
 	}
+	for _, u := range append(slices.Clone(c.calls), c.other...) {
+		if !within(u, c.fn) {
+			return nil // a literal may run after the function has ended
+		}
+	}
 	list, ok := statement(c.decl)
 	if !ok || list.Parent().Node() != ast.Node(fn.Body) {
 		return nil // in a loop or branch: defer would wait for the function
@@ -148,7 +154,7 @@ func poolWriter(s *site) []Edit {
 	open := ""
 	for _, u := range s.uses(v, in) {
 		why, ok := s.staysIn(u, v)
-		if !ok {
+		if !ok || !within(u, in) {
 			return nil
 		}
 		if open == "" {
