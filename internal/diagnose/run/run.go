@@ -38,7 +38,8 @@ type Data struct {
 // partState is kept while the parts of a run are read.
 type partState struct {
 	unread map[string]bool // paths of parts with an error; the warnings have it
-	total  float64         // bytes of all sites; 0 until all is read
+	all    bool            // every part was read
+	total  float64         // bytes of all sites, once every part was read
 }
 
 // CPU is the CPU profiles of a run.
@@ -104,7 +105,7 @@ func (r *Reader) Run(run evidence.Run) *Data {
 	for _, h := range heapUses(run, d.Bench) {
 		r.damaged(d, h.Part, r.heap(d, h))
 	}
-	d.parts.total = d.sumBytes()
+	d.parts.total, d.parts.all = d.sumBytes(), true
 	return d
 }
 
