@@ -214,7 +214,7 @@ func (d *Data) addCPU(c *stack.Classifier, locs []*evidence.Location, n float64)
 		t.Kinds[k] += n * 1e-6
 	}
 	t.pointers[alloc.PointersIn(p.Above)] += n
-	t.addStack(locs, n*1e-6)
+	t.addStack(c, locs, n*1e-6)
 }
 
 // HeapUse is one heap profile of a run and what it contributes.
@@ -480,7 +480,7 @@ func (d *Data) addHeap(h heapSample, seen map[*Site]*[2]float64) {
 	}
 	d.Lines.addHeap(h.c, h.s.Stack, objects, bytes)
 	t.pointers[pointers] += math.Abs(objects)
-	t.addStack(h.s.Stack, bytes)
+	t.addStack(h.c, h.s.Stack, bytes)
 }
 
 // Events is the expected number of sampling events behind an unsampled heap

@@ -49,20 +49,18 @@ type Path struct {
 	Key   Key
 	Via   string // function that the site calls and that allocates, outside the user's code
 	Above []string
-	leafs []evidence.Frame // from the leaf up to and including the site, inlined frames expanded
 }
 
 // FindPath walks a stack from its leaf to the first frame that the user can
 // change, through inlined frames.
 func FindPath(c *Classifier, stack []*evidence.Location) Path {
 	var p Path
-	var outer evidence.Frame
+	var outer, last evidence.Frame
 	for _, l := range stack {
 		lc := c.Loc(l)
 		for i, f := range l.Frames {
 			switch own := lc.Frames[i].Owner; own {
 			case OwnerUser, OwnerTest:
-				p.leafs = append(p.leafs, f)
 				p.Key = Key{AnyTypes(f.Function), f.File, f.Line, own}
 				return p
 			case OwnerRuntime:
@@ -71,11 +69,11 @@ func FindPath(c *Classifier, stack []*evidence.Location) Path {
 				outer = f
 				p.Via = f.Function
 			}
-			p.leafs = append(p.leafs, f)
+			last = f
 		}
 	}
-	if outer.Function == "" && len(p.leafs) > 0 {
-		outer = p.leafs[len(p.leafs)-1]
+	if outer.Function == "" {
+		outer = last
 	}
 	p.Key = Key{AnyTypes(outer.Function), outer.File, outer.Line, OwnerStd}
 	return p
