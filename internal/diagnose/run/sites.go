@@ -6,7 +6,6 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/diagnose/alloc"
 	"github.com/heaptrim/heaptrim/internal/diagnose/stack"
-	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
@@ -93,18 +92,17 @@ type Sites struct {
 // NewSites returns no sites yet.
 func NewSites(k alloc.Kinder) *Sites { return &Sites{Sites: map[stack.Key]*Site{}, kind: k} }
 
-// at returns the tally of the site that a stack allocates at.
-func (s *Sites) at(c *stack.Classifier, locs []*evidence.Location) (*Site, stack.Path) {
-	p := stack.FindPath(c, locs)
-	t := s.Sites[p.Key]
+// at returns the tally of a site.
+func (s *Sites) at(k stack.Key) *Site {
+	t := s.Sites[k]
 	if t == nil {
 		t = &Site{
-			Key: p.Key, Via: map[string]float64{}, Kinds: map[finding.Kind]float64{}, Mix: map[MixKey]*MixTally{},
+			Key: k, Via: map[string]float64{}, Kinds: map[finding.Kind]float64{}, Mix: map[MixKey]*MixTally{},
 			Sizes: map[unit.Bytes]float64{},
 		}
-		s.Sites[p.Key] = t
+		s.Sites[k] = t
 	}
-	return t, p
+	return t
 }
 
 // Sorted returns the tallies in a stable order.

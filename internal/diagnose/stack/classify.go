@@ -21,9 +21,10 @@ type locClass struct {
 
 // frameClass is the owner of one frame.
 type frameClass struct {
-	Owner  owner
-	inLoop bool // inside a benchmark's measured loop
-	bench  bool // the benchmark driver or the main goroutine
+	Owner    owner
+	function string // the same in CPU and heap profiles
+	inLoop   bool   // inside a benchmark's measured loop
+	bench    bool   // the benchmark driver or the main goroutine
 }
 
 // Classifier sorts the stacks of one profile. It belongs to that profile: its
@@ -33,6 +34,7 @@ type Classifier struct {
 	own   *Ownership
 	loops []evidence.Loop
 	locs  []locClass
+	above []string // of the last path
 }
 
 // NewClassifier returns the classifier of a profile. Loops are the measured ones
@@ -54,7 +56,7 @@ func (c *Classifier) Loc(l *evidence.Location) *locClass {
 		lc.signs |= c.table.signs(name)
 		lc.grow = lc.grow || MatchName(name, growFrames)
 		fc := &lc.Frames[i]
-		fc.Owner = c.own.Of(f)
+		fc.Owner, fc.function = c.own.Of(f), AnyTypes(f.Function)
 		fc.inLoop = c.inLoop(f)
 		lc.tool = lc.tool || evidence.OfRecorder(name)
 		// Benchmarks run on goroutines of their own: work of the main goroutine, package
