@@ -44,11 +44,14 @@ func (t *Site) addStack(c *stack.Classifier, locs []*evidence.Location, w float6
 	if s.weight > 0 {
 		s = t.lightest()
 	}
-	s.hash, s.weight, s.of, s.path = h, w, c, s.path[:0]
+	var buf [512]byte
+	path := buf[:0]
 	for _, l := range locs {
 		c.Loc(l)
-		s.path = binary.AppendUvarint(s.path, uint64(l.Index))
+		path = binary.AppendUvarint(path, uint64(l.Index))
 	}
+	// Most sites fill few of their places, so memory is for what is there.
+	s.hash, s.weight, s.of, s.path = h, w, c, append(s.path[:0], path...)
 }
 
 // lightest is the call path to drop for another.

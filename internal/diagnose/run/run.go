@@ -212,7 +212,7 @@ func (d *Data) addCPU(c *reading, locs []*evidence.Location, n float64) {
 	t.CPU[b] += n
 	if k := d.Sites.kind.Of(p); k != finding.KindUnknown {
 		// If allocation profiles name a kind, they outvote samples.
-		t.Kinds[k] += n * 1e-6
+		vote(&t.Kinds, k, n*1e-6)
 	}
 	t.pointers[alloc.PointersIn(p.Above)] += n
 	t.addStack(c.Classifier, locs, n*1e-6)
@@ -464,7 +464,7 @@ func (d *Data) addHeap(h heapSample, seen map[*Site]*[2]float64) {
 	t.Bytes += bytes
 	t.Events += Events(objects, bytes, h.rate)
 	if p.Via != "" {
-		t.Via[p.Via] += math.Abs(bytes)
+		vote(&t.Via, p.Via, math.Abs(bytes))
 	}
 	kind := d.Sites.kind.Of
 	if h.raw {
@@ -472,7 +472,7 @@ func (d *Data) addHeap(h heapSample, seen map[*Site]*[2]float64) {
 	}
 	k := kind(p)
 	if k != finding.KindUnknown {
-		t.Kinds[k] += math.Abs(bytes)
+		vote(&t.Kinds, k, math.Abs(bytes))
 	}
 	pointers := d.Sites.kind.Pointers(h.s.Stack)
 	m := t.addMix(MixKey{k, p.Via}, objects, bytes)

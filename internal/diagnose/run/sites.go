@@ -96,10 +96,7 @@ func NewSites(k alloc.Kinder) *Sites { return &Sites{Sites: map[stack.Key]*Site{
 func (s *Sites) at(k stack.Key) *Site {
 	t := s.Sites[k]
 	if t == nil {
-		t = &Site{
-			Key: k, Via: map[string]float64{}, Kinds: map[finding.Kind]float64{}, Mix: map[MixKey]*MixTally{},
-			Sizes: map[unit.Bytes]float64{},
-		}
+		t = &Site{Key: k}
 		s.Sites[k] = t
 	}
 	return t
@@ -113,6 +110,14 @@ func (s *Sites) Sorted() []*Site {
 	}
 	sort.Slice(out, func(i, j int) bool { return out[i].Key.Less(out[j].Key) })
 	return out
+}
+
+// vote adds to a vote for k.
+func vote[K comparable](votes *map[K]float64, k K, v float64) {
+	if *votes == nil {
+		*votes = map[K]float64{}
+	}
+	(*votes)[k] += v
 }
 
 // Top returns the heaviest key of a vote, ties by name.
