@@ -10,8 +10,8 @@ import (
 // Calls that are told apart while profiles are read, for each that the page may show: with
 // most of them, the lightest are dropped down to the rest.
 const (
-	mostPerNode = 12
-	restPerNode = 3
+	mostPerNode = 8
+	restPerNode = 2
 	leastMost   = 1 << 16
 )
 

@@ -54,6 +54,14 @@ func (t *Site) addStack(c *stack.Classifier, locs []*evidence.Location, w float6
 	s.hash, s.weight, s.of, s.path = h, w, c, append(s.path[:0], path...)
 }
 
+// Forget drops the lines and the call paths of all sites, which are most of the memory.
+func (d *Data) Forget() {
+	d.Lines = nil
+	for _, t := range d.Sites.Sites {
+		t.stacks = nil
+	}
+}
+
 // lightest is the call path to drop for another.
 func (t *Site) lightest() *callPath {
 	best := &t.stacks[0]
