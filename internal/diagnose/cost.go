@@ -55,7 +55,9 @@ func costs(d *run.Data, counts *correct.Result, m collectorModel) *runCosts {
 			samples += n
 		}
 	}
-	for _, t := range d.Sites.Sorted() {
+	sites := d.Sites.Sorted()
+	r.sites = make([]siteCost, 0, len(sites))
+	for _, t := range sites {
 		r.sites = append(r.sites, siteCost{site: t, objects: counts.Tiny.SiteObjects(t)})
 	}
 	if r.cpu.charged > 0 {

@@ -88,6 +88,9 @@ func Open(ctx context.Context, b *bundle.Bundle, o Options) (*Session, error) {
 		warn("no frame that allocates matches -own %s", strings.Join(o.Own, ","))
 	}
 	explain(ctx, d, o, warn)
+	for _, run := range runs {
+		run.Forget()
+	}
 	return &Session{d, runs, all, r}, nil
 }
 

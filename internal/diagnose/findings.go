@@ -174,8 +174,6 @@ func thirdParty(s *siteCost, own *stack.Ownership) string {
 // those that cost less than floor of the whole.
 func rank(all []merged, module stack.Root, runs int) (findings, apart []finding.Finding) {
 	for i, m := range all {
-		f := m.finding(module, runs)
-		f.ID = i + 1
 		w := 0.0
 		for i, s := range m.sites {
 			w += weight(s, m.runs[i]) / float64(runs)
@@ -185,6 +183,8 @@ func rank(all []merged, module stack.Root, runs int) (findings, apart []finding.
 		if math.Abs(w) < floor {
 			continue
 		}
+		f := m.finding(module, runs)
+		f.ID = i + 1
 		if m.key.By == stack.OwnerUser {
 			findings = append(findings, f)
 			continue

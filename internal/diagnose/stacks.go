@@ -186,9 +186,10 @@ func (w stackWalk) heap(h run.HeapUse) error {
 		rate = float64(h.Part.Rate)
 	}
 	c := stack.NewClassifier(prof, w.Table, w.Own, run.Run.Loops)
+	sites := stack.NewPerSite(c, func(k stack.Key) *siteCost { return w.sites[k] })
 	nanos, all := run.cpu.charged*run.CPU.Period*1e9, run.AllBytes()
 	return prof.Samples.Scan(func(s evidence.Sample) error {
-		site := w.sites[stack.FindPath(c, s.Stack).Key]
+		site := sites.Of(stack.FindPath(c, s.Stack))
 		if site == nil || c.Tool(s.Stack) {
 			return nil
 		}

@@ -73,7 +73,8 @@ func DescribeModules(ctx context.Context, tool Tool, t *evidence.Target) error {
 // Target means that dir is in none.
 func LocalModule(ctx context.Context, dir string) evidence.Target {
 	var t evidence.Target
-	if err := DescribeModules(ctx, Tool{Dir: dir}, &t); err != nil {
+	err := DescribeModules(ctx, Tool{Dir: dir}, &t)
+	if err != nil || t.ModuleDir == "" { // outside modules the go command names one without a folder
 		return evidence.Target{}
 	}
 	return t

@@ -7,9 +7,13 @@ import (
 	"github.com/heaptrim/heaptrim/internal/evidence"
 )
 
-// maxBuilt bounds the calls that are told apart while profiles are read. What
-// lies deeper counts to the last call that was told apart.
-const maxBuilt = 2 << 20
+// Calls that are told apart while profiles are read, for each that the page may show: with
+// most of them, the lightest are dropped down to the rest.
+const (
+	mostPerNode = 8
+	restPerNode = 2
+	leastMost   = 1 << 16
+)
 
 // frameID names one line of one function at one instruction, or what heaptrim
 // itself puts on a stack. Calls of one line from several instructions are several
@@ -55,7 +59,7 @@ type callTree struct {
 	labels  labelTable
 
 	weights map[weightKey]map[int32]float64
-	folded  bool // maxBuilt was reached
+	bound   bound
 	exact   bool // no stack of the heap was sampled
 	sampled bool
 
@@ -71,6 +75,14 @@ type tables struct {
 	files  index
 	owners []string // by function
 	pkgs   []string
+}
+
+// bound keeps a call tree from growing with the samples.
+type bound struct {
+	limit int                // of nodes that are shown
+	most  int                // nodes at which the lightest are dropped
+	roots map[string]int32   // by run, of the recording that is being read: they stay
+	moved map[string]float64 // by column, what dropped calls weighed; nil: none was dropped
 }
 
 // step is what leads from a node to one of its calls.
@@ -112,8 +124,9 @@ func (x *index) cut(n int) {
 	x.list = x.list[:n]
 }
 
-func newCallTree() *callTree {
+func newCallTree(limit int) *callTree {
 	return &callTree{
+		bound:   bound{limit: limit, most: max(mostPerNode*limit, leastMost)},
 		parent:  []int32{0},
 		step:    []int32{0},
 		child:   map[uint64]int32{},
@@ -124,9 +137,11 @@ func newCallTree() *callTree {
 	}
 }
 
+func childKey(node, step int32) uint64 { return uint64(uint32(node))<<32 | uint64(uint32(step)) }
+
 // at returns the child of a node that a step leads to.
 func (t *callTree) at(node, next int32) int32 {
-	key := uint64(uint32(node))<<32 | uint64(uint32(next))
+	key := childKey(node, next)
 	c, ok := t.child[key]
 	if ok {
 		return c
@@ -137,10 +152,6 @@ func (t *callTree) at(node, next int32) int32 {
 		if c, ok := t.alike[same]; ok {
 			return c
 		}
-	}
-	if len(t.parent) >= maxBuilt {
-		t.folded = true
-		return node
 	}
 	c = int32(len(t.parent))
 	t.parent, t.step = append(t.parent, node), append(t.step, next)
@@ -170,12 +181,7 @@ type likeCall struct {
 // instruction: addresses of another build say nothing.
 func (t *callTree) addAlike() {
 	t.alike = map[likeCall]int32{}
-	for i := 1; i < len(t.parent); i++ {
-		key := t.likeness(t.parent[i], t.step[i])
-		if _, ok := t.alike[key]; !ok {
-			t.alike[key] = int32(i)
-		}
-	}
+	t.reindex()
 }
 
 // stepTo numbers steps in the order they come.

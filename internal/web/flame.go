@@ -110,7 +110,7 @@ const (
 )
 
 func newFlameView(d *diagnose.Session, o Options) (*flameView, error) {
-	t := newCallTree()
+	t := newCallTree(o.MaxNodes)
 	t.exact = true
 	v := &flameView{Units: map[string]string{"cpu": fmt.Sprint(cpuUnit)}}
 	several := len(d.RunTimes()) > 1 || o.Base != nil && len(o.Base.RunTimes()) > 1
@@ -127,7 +127,7 @@ func newFlameView(d *diagnose.Session, o Options) (*flameView, error) {
 		return nil, nil
 	}
 	v.Exact = t.sampled && t.exact
-	t.export(v, o.MaxNodes)
+	t.export(v)
 	return v, nil
 }
 
@@ -142,20 +142,20 @@ func (t *callTree) fill(v *flameView, d *diagnose.Session, several, base bool) e
 		}
 	}
 	scale := map[string]float64{}
-	root := map[string]int32{}
+	t.bound.roots = map[string]int32{}
 	for _, r := range times {
 		run := flameRun{Name: r.Run, Base: base, CollectorError: r.CollectorError, Nanoseconds: r.CPU}
 		if several {
-			root[r.Run] = t.at(0, t.own(r.Run))
+			t.bound.roots[r.Run] = t.at(0, t.own(r.Run))
 		}
 		if r.CPU > 0 {
 			scale[r.Run] = 1 / r.CPU / n
 			run.Sample = r.Sample * scale[r.Run]
 			if r.Remainder != 0 {
-				t.add(weightKey{name: colRemainder, base: base}, t.at(root[r.Run], t.own(diagnose.FrameRemainder)), r.Remainder*scale[r.Run])
+				t.add(weightKey{name: colRemainder, base: base}, t.at(t.bound.roots[r.Run], t.own(diagnose.FrameRemainder)), r.Remainder*scale[r.Run])
 			}
 			for _, u := range r.Unsampled {
-				t.add(weightKey{name: t.bucket(u.Bucket), cpu: true, base: base}, t.at(root[r.Run], t.own(diagnose.FrameUnsampled)), u.CPU*scale[r.Run])
+				t.add(weightKey{name: t.bucket(u.Bucket), cpu: true, base: base}, t.at(t.bound.roots[r.Run], t.own(diagnose.FrameUnsampled)), u.CPU*scale[r.Run])
 			}
 		}
 		v.Runs = append(v.Runs, run)
@@ -168,8 +168,11 @@ func (t *callTree) fill(v *flameView, d *diagnose.Session, several, base bool) e
 	}
 	churn, retention := t.own(diagnose.FrameChurn), t.own(diagnose.FrameRetention)
 	return d.WalkStacks(func(s diagnose.WeightedStack) error {
+		if len(t.parent) >= t.bound.most {
+			t.shed(max(t.bound.most*restPerNode/mostPerNode, 1))
+		}
 		cpu, labels := scale[s.Run], t.labels.of(s.Labels)
-		node := t.path(d, root[s.Run], s, &[...]float64{s.CPU * cpu, s.Bytes, s.Objects, s.InUse, s.InUseObj})
+		node := t.path(d, t.bound.roots[s.Run], s, &[...]float64{s.CPU * cpu, s.Bytes, s.Objects, s.InUse, s.InUseObj})
 		if t.code != nil {
 			t.code.ran(s)
 		}
@@ -202,9 +205,9 @@ func (t *callTree) fill(v *flameView, d *diagnose.Session, several, base bool) e
 }
 
 // export brings the tree, trimmed, into the page's form.
-func (t *callTree) export(v *flameView, limit int) {
+func (t *callTree) export(v *flameView) {
 	v.Labels = t.exportLabels()
-	keep, trim := t.trim(limit)
+	keep, trim := t.trim()
 	v.Trim = trim
 	order, number := t.depthFirst(keep)
 	last := int32(0)

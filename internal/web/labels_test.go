@@ -50,7 +50,7 @@ func TestLabelLimits(t *testing.T) {
 // TestExportLabels: the heaviest sets keep their weights, the others are said
 // to be lost, and nothing is lost from the sum.
 func TestExportLabels(t *testing.T) {
-	tree := newCallTree()
+	tree := newCallTree(1)
 	whole := 0.0
 	for i := range 300 {
 		set := tree.labels.of([]evidence.Label{{Key: "route", Text: fmt.Sprint("/", i)}})

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"maps"
 	"math"
 	"slices"
 )
@@ -15,84 +16,159 @@ type trimming struct {
 	Moved map[string]float64 `json:"moved"`
 }
 
-// trim decides which nodes stay: those that weigh most in any column, calls
-// included. A caller weighs at least what its calls weigh, so it stays with
-// them.
-func (t *callTree) trim(limit int) ([]bool, trimming) {
+// trim decides which nodes stay, and says what that does to the weights.
+func (t *callTree) trim() ([]bool, trimming) {
 	n := len(t.parent)
-	info := trimming{Nodes: n, Kept: n, Folded: t.folded, Moved: map[string]float64{}}
-	keep := make([]bool, n)
-	if n <= limit {
-		for i := range keep {
-			keep[i] = true
-		}
+	info := trimming{Nodes: n, Kept: min(n, max(t.bound.limit, 1)), Moved: map[string]float64{}}
+	if t.bound.moved != nil {
+		info.Folded, info.Nodes = true, t.bound.most
+	}
+	keep := t.heaviest(info.Kept)
+	if info.Kept == n && !info.Folded {
 		return keep, info
 	}
-	score := t.scores()
-	order := make([]int32, n)
-	for i := range order {
-		order[i] = int32(i)
-	}
-	slices.SortFunc(order, func(a, b int32) int {
-		switch {
-		case score[a] > score[b]:
-			return -1
-		case score[a] < score[b]:
-			return 1
+	moved, all := t.lost(keep), map[string]float64{}
+	for k, w := range t.weights {
+		if !k.base {
+			all[k.name] += sumAbs(w)
 		}
-		return int(a - b)
-	})
-	for _, node := range order[:max(limit, 1)] {
-		keep[node] = true
 	}
-	keep[0] = true
-	info.Kept = max(limit, 1)
-	moved, all := map[string]float64{}, map[string]float64{}
+	for name, sum := range all {
+		if sum > 0 {
+			info.Moved[name] = min((moved[name]+t.bound.moved[name])/sum, 1)
+		}
+	}
+	return keep, info
+}
+
+// lost is what nodes weigh that do not stay, by column.
+func (t *callTree) lost(keep []bool) map[string]float64 {
+	moved := map[string]float64{}
 	for k, w := range t.weights {
 		if k.base {
 			continue
 		}
 		for node, v := range w {
-			all[k.name] += math.Abs(v)
 			if !keep[node] {
 				moved[k.name] += math.Abs(v)
 			}
 		}
 	}
-	for name, sum := range all {
-		if sum > 0 {
-			info.Moved[name] = moved[name] / sum
+	return moved
+}
+
+// heaviest marks the nodes that weigh most in any column, calls included, of equal ones the
+// first. A caller weighs at least what its calls weigh, so it stays with them.
+func (t *callTree) heaviest(limit int) []bool {
+	keep := make([]bool, len(t.parent))
+	if limit >= len(keep) {
+		for i := range keep {
+			keep[i] = true
+		}
+		return keep
+	}
+	score := t.scores()
+	sorted := slices.Clone(score)
+	slices.Sort(sorted)
+	least, equal := sorted[len(sorted)-limit], limit
+	for _, s := range score {
+		if s > least {
+			equal--
 		}
 	}
-	return keep, info
+	for i, s := range score {
+		switch {
+		case s > least:
+			keep[i] = true
+		case s == least && equal > 0:
+			keep[i] = true
+			equal--
+		}
+	}
+	keep[0] = true
+	return keep
+}
+
+// shed drops the lightest nodes down to a limit, so that memory does not grow with the
+// samples. What they weigh counts to their nearest caller that stays.
+func (t *callTree) shed(limit int) {
+	keep := t.heaviest(limit)
+	for _, node := range t.bound.roots {
+		keep[node] = true
+	}
+	if t.bound.moved == nil {
+		t.bound.moved = map[string]float64{}
+	}
+	for name, v := range t.lost(keep) {
+		t.bound.moved[name] += v
+	}
+	number := make([]int32, len(t.parent)) // new, of the node or of its caller that stays
+	n := int32(0)
+	for i := range t.parent {
+		if !keep[i] {
+			number[i] = number[t.parent[i]]
+			continue
+		}
+		number[i] = n
+		t.parent[n], t.step[n] = number[t.parent[i]], t.step[i]
+		n++
+	}
+	t.parent, t.step = t.parent[:n], t.step[:n]
+	for k, w := range t.weights {
+		sums := make(map[int32]float64, len(w))
+		for _, node := range slices.Sorted(maps.Keys(w)) {
+			sums[number[node]] += w[node]
+		}
+		t.weights[k] = sums
+	}
+	for run, node := range t.bound.roots {
+		t.bound.roots[run] = number[node]
+	}
+	t.reindex()
+}
+
+// reindex makes the nodes findable after they were renumbered.
+func (t *callTree) reindex() {
+	clear(t.child)
+	clear(t.alike)
+	for i := 1; i < len(t.parent); i++ {
+		t.child[childKey(t.parent[i], t.step[i])] = int32(i)
+		if t.alike != nil {
+			same := t.likeness(t.parent[i], t.step[i])
+			if _, ok := t.alike[same]; !ok {
+				t.alike[same] = int32(i)
+			}
+		}
+	}
 }
 
 // scores is the largest share of any column that each node has, with its calls.
 // Buckets of CPU are one column together.
 func (t *callTree) scores() []float64 {
 	n := len(t.parent)
-	score := make([]float64, n)
-	sums := map[weightKey][]float64{}
-	for k, w := range t.weights {
-		if k.name == colAllocN || k.name == colInUseN {
-			continue
-		}
-		group := weightKey{name: k.group(), base: k.base}
-		if sums[group] == nil {
-			sums[group] = make([]float64, n)
-		}
-		for node, v := range w {
-			sums[group][node] += math.Abs(v)
+	score, total := make([]float64, n), make([]float64, n)
+	groups := map[weightKey][]weightKey{}
+	for k := range t.weights {
+		if k.name != colAllocN && k.name != colInUseN {
+			group := weightKey{name: k.group(), base: k.base}
+			groups[group] = append(groups[group], k)
 		}
 	}
-	for _, total := range sums {
+	for _, keys := range groups {
+		clear(total)
+		for _, k := range keys {
+			for node, v := range t.weights[k] {
+				total[node] += math.Abs(v)
+			}
+		}
 		for i := n - 1; i > 0; i-- {
 			total[t.parent[i]] += total[i]
 		}
+		if total[0] <= 0 {
+			continue
+		}
 		for i := range total {
-			if total[0] > 0 {
-				score[i] = max(score[i], total[i]/total[0])
-			}
+			score[i] = max(score[i], total[i]/total[0])
 		}
 	}
 	return score

@@ -47,7 +47,7 @@ func (r *Data) nsPerOp() float64 {
 
 // AllBytes is what all sites allocated in the window.
 func (r *Data) AllBytes() float64 {
-	if r.parts.total > 0 {
+	if r.parts.all {
 		return r.parts.total
 	}
 	return r.sumBytes()

@@ -20,7 +20,7 @@ func (t *Site) Callers(own *stack.Ownership) []Caller {
 	total, lines, functions := 0.0, map[stack.Key]float64{}, map[string]float64{}
 	for _, s := range t.stacks {
 		total += s.weight
-		if k, ok := t.callerIn(s.frames, own); ok {
+		if k, ok := t.callerIn(s.frames(), own); ok {
 			lines[k] += s.weight
 			functions[k.Function] += s.weight
 		}

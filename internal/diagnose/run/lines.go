@@ -1,8 +1,6 @@
 package run
 
 import (
-	"slices"
-
 	"github.com/heaptrim/heaptrim/internal/diagnose/stack"
 	"github.com/heaptrim/heaptrim/internal/evidence"
 )
@@ -12,6 +10,7 @@ type Lines map[stack.Key]*Line
 
 // Line is the cost of one line, callees included. A stack counts once for each line on it.
 type Line struct {
+	stack               int                       // that counted last
 	CPU                 [stack.ClassCount]float64 // samples
 	Objects, Bytes, Own float64                   // Own: bytes that the line is charged for as a site
 }
@@ -30,32 +29,63 @@ func (l Lines) at(k stack.Key) *Line {
 	return t
 }
 
-// each calls f once for every line of the user's on a stack, leaf first.
-func (l Lines) each(c *stack.Classifier, locs []*evidence.Location, f func(t *Line, innermost bool)) {
-	var few [16]*Line
-	seen := few[:0]
+// reading is one profile while its samples are counted.
+type reading struct {
+	*stack.Classifier
+	data  *Data
+	sites stack.PerSite[*Site]
+	lines [][]*Line // by Location.Index
+}
+
+func (d *Data) reading(c *stack.Classifier, p *evidence.Profile) *reading {
+	return &reading{c, d, stack.NewPerSite(c, d.Sites.at), make([][]*Line, p.Locations)}
+}
+
+// site returns the tally of the site that a stack allocates at.
+func (r *reading) site(locs []*evidence.Location) (*Site, stack.Path) {
+	p := stack.FindPath(r.Classifier, locs)
+	return r.sites.Of(p), p
+}
+
+// eachLine calls f once for every line of the user's on a stack, leaf first.
+func (r *reading) eachLine(locs []*evidence.Location, f func(t *Line, innermost bool)) {
+	r.data.parts.stacks++
+	innermost := true
 	for _, loc := range locs {
-		lc := c.Loc(loc)
-		for i, fr := range loc.Frames {
-			if lc.Frames[i].Owner != stack.OwnerUser {
-				continue
-			}
-			t := l.at(stack.Key{Function: stack.AnyTypes(fr.Function), File: fr.File, Line: fr.Line,
-				By: stack.OwnerUser})
-			if !slices.Contains(seen, t) {
-				f(t, len(seen) == 0)
-				seen = append(seen, t)
+		lines := r.lines[loc.Index]
+		if lines == nil {
+			lines = r.linesOf(loc)
+			r.lines[loc.Index] = lines
+		}
+		for _, t := range lines {
+			if t.stack != r.data.parts.stacks {
+				t.stack = r.data.parts.stacks
+				f(t, innermost)
+				innermost = false
 			}
 		}
 	}
 }
 
-func (l Lines) addCPU(c *stack.Classifier, locs []*evidence.Location, b stack.Bucket, n float64) {
-	l.each(c, locs, func(t *Line, _ bool) { t.CPU[b.Class()] += n })
+// linesOf returns the user's lines of a Location; not nil.
+func (r *reading) linesOf(loc *evidence.Location) []*Line {
+	out := []*Line{}
+	lc := r.Loc(loc)
+	for i, fr := range loc.Frames {
+		if lc.Frames[i].Owner == stack.OwnerUser {
+			out = append(out, r.data.Lines.at(stack.Key{Function: stack.AnyTypes(fr.Function), File: fr.File,
+				Line: fr.Line, By: stack.OwnerUser}))
+		}
+	}
+	return out
 }
 
-func (l Lines) addHeap(c *stack.Classifier, locs []*evidence.Location, objects, bytes float64) {
-	l.each(c, locs, func(t *Line, innermost bool) {
+func (r *reading) addCPULines(locs []*evidence.Location, b stack.Bucket, n float64) {
+	r.eachLine(locs, func(t *Line, _ bool) { t.CPU[b.Class()] += n })
+}
+
+func (r *reading) addHeapLines(locs []*evidence.Location, objects, bytes float64) {
+	r.eachLine(locs, func(t *Line, innermost bool) {
 		t.Objects += objects
 		t.Bytes += bytes
 		if innermost {

@@ -34,6 +34,9 @@ const maxSizes = 512
 func (t *Site) addMix(k MixKey, objects, bytes float64) *MixTally {
 	m := t.Mix[k]
 	if m == nil {
+		if t.Mix == nil {
+			t.Mix = map[MixKey]*MixTally{}
+		}
 		m = &MixTally{}
 		t.Mix[k] = m
 	}
@@ -44,7 +47,7 @@ func (t *Site) addMix(k MixKey, objects, bytes float64) *MixTally {
 	}
 	size := unit.Bytes(math.Round(bytes / objects))
 	if _, ok := t.Sizes[size]; ok || len(t.Sizes) < maxSizes {
-		t.Sizes[size] += objects
+		vote(&t.Sizes, size, objects)
 	}
 	return m
 }

@@ -38,7 +38,9 @@ type Data struct {
 // partState is kept while the parts of a run are read.
 type partState struct {
 	unread map[string]bool // paths of parts with an error; the warnings have it
-	total  float64         // bytes of all sites; 0 until all is read
+	all    bool            // every part was read
+	total  float64         // bytes of all sites, once every part was read
+	stacks int             // counted by line so far
 }
 
 // CPU is the CPU profiles of a run.
@@ -104,7 +106,7 @@ func (r *Reader) Run(run evidence.Run) *Data {
 	for _, h := range heapUses(run, d.Bench) {
 		r.damaged(d, h.Part, r.heap(d, h))
 	}
-	d.parts.total = d.sumBytes()
+	d.parts.total, d.parts.all = d.sumBytes(), true
 	return d
 }
 
@@ -180,7 +182,7 @@ func (r *Reader) addProfile(d *Data, part evidence.Part, p *evidence.Profile) er
 	d.CPU.Used += part.Profiled
 	d.CPU.Sleeps += float64(part.Sleeps)
 	d.CPU.UsedPart = d.CPU.UsedPart || part.Profiled == 0
-	c := stack.NewClassifier(p, r.Table, r.Own, d.Run.Loops)
+	c := d.reading(stack.NewClassifier(p, r.Table, r.Own, d.Run.Loops), p)
 	return p.Samples.Scan(func(s evidence.Sample) error {
 		d.CPU.All += float64(s.Values[col]) / period
 		d.addCPU(c, s.Stack, float64(s.Values[col])/period)
@@ -189,7 +191,7 @@ func (r *Reader) addProfile(d *Data, part evidence.Part, p *evidence.Profile) er
 }
 
 // addCPU counts one CPU stack of n samples.
-func (d *Data) addCPU(c *stack.Classifier, locs []*evidence.Location, n float64) {
+func (d *Data) addCPU(c *reading, locs []*evidence.Location, n float64) {
 	if n <= 0 {
 		return
 	}
@@ -198,22 +200,22 @@ func (d *Data) addCPU(c *stack.Classifier, locs []*evidence.Location, n float64)
 	}
 	b := c.Bucket(locs)
 	d.CPU.Buckets[b] += n
-	d.Signs.Add(c, locs, b, n)
-	d.Lines.addCPU(c, locs, b, n)
+	d.Signs.Add(c.Classifier, locs, b, n)
+	c.addCPULines(locs, b, n)
 	switch b {
 	case stack.BucketMalloc, stack.BucketZeroing, stack.BucketGrowCopy, stack.BucketConvert, stack.BucketProfiler,
 		stack.BucketAssist:
 	default:
 		return
 	}
-	t, p := d.Sites.at(c, locs)
+	t, p := c.site(locs)
 	t.CPU[b] += n
 	if k := d.Sites.kind.Of(p); k != finding.KindUnknown {
 		// If allocation profiles name a kind, they outvote samples.
-		t.Kinds[k] += n * 1e-6
+		vote(&t.Kinds, k, n*1e-6)
 	}
 	t.pointers[alloc.PointersIn(p.Above)] += n
-	t.addStack(locs, n*1e-6)
+	t.addStack(c.Classifier, locs, n*1e-6)
 }
 
 // HeapUse is one heap profile of a run and what it contributes.
@@ -400,7 +402,7 @@ func (r *Reader) heap(d *Data, h HeapUse) error {
 	if u.InUse {
 		d.Heap.Rate = rate
 	}
-	c := stack.NewClassifier(p, r.Table, r.Own, d.Run.Loops)
+	c := d.reading(stack.NewClassifier(p, r.Table, r.Own, d.Run.Loops), p)
 	seen := map[*Site]*[2]float64{}
 	err = p.Samples.Scan(func(s evidence.Sample) error {
 		if c.Tool(s.Stack) {
@@ -418,7 +420,7 @@ func (r *Reader) heap(d *Data, h HeapUse) error {
 type heapColumns struct{ AllocObjects, AllocBytes, InUseObjects, InUseBytes int }
 
 type heapSample struct {
-	c    *stack.Classifier
+	c    *reading
 	s    evidence.Sample
 	cols heapColumns
 	use  use
@@ -444,7 +446,7 @@ func (d *Data) addHeap(h heapSample, seen map[*Site]*[2]float64) {
 	if bytes == 0 && (!h.use.InUse || live == 0) {
 		return
 	}
-	t, p := d.Sites.at(h.c, h.s.Stack)
+	t, p := h.c.site(h.s.Stack)
 	if h.use.InUse {
 		u := seen[t]
 		if u == nil {
@@ -462,7 +464,7 @@ func (d *Data) addHeap(h heapSample, seen map[*Site]*[2]float64) {
 	t.Bytes += bytes
 	t.Events += Events(objects, bytes, h.rate)
 	if p.Via != "" {
-		t.Via[p.Via] += math.Abs(bytes)
+		vote(&t.Via, p.Via, math.Abs(bytes))
 	}
 	kind := d.Sites.kind.Of
 	if h.raw {
@@ -470,16 +472,16 @@ func (d *Data) addHeap(h heapSample, seen map[*Site]*[2]float64) {
 	}
 	k := kind(p)
 	if k != finding.KindUnknown {
-		t.Kinds[k] += math.Abs(bytes)
+		vote(&t.Kinds, k, math.Abs(bytes))
 	}
 	pointers := d.Sites.kind.Pointers(h.s.Stack)
 	m := t.addMix(MixKey{k, p.Via}, objects, bytes)
 	if h.raw {
 		m.addTiny(tinyOf(p, pointers, objects, bytes))
 	}
-	d.Lines.addHeap(h.c, h.s.Stack, objects, bytes)
+	h.c.addHeapLines(h.s.Stack, objects, bytes)
 	t.pointers[pointers] += math.Abs(objects)
-	t.addStack(h.s.Stack, bytes)
+	t.addStack(h.c.Classifier, h.s.Stack, bytes)
 }
 
 // Events is the expected number of sampling events behind an unsampled heap

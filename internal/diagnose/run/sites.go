@@ -6,7 +6,6 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/diagnose/alloc"
 	"github.com/heaptrim/heaptrim/internal/diagnose/stack"
-	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
@@ -67,12 +66,7 @@ type Site struct {
 	Mix       map[MixKey]*MixTally
 	Sizes     map[unit.Bytes]float64 // objects by block size
 	pointers  [3]float64             // votes by Tri
-	stacks    map[uint64]*stackTally
-}
-
-type stackTally struct {
-	frames []evidence.Frame
-	weight float64
+	stacks    []callPath
 }
 
 // MeanOf is a running mean.
@@ -89,9 +83,6 @@ func (m MeanOf) Mean() float64 {
 	return m.Sum / m.N
 }
 
-// maxStacks bounds the call paths kept for a site, whatever the profile's size.
-const maxStacks = 64
-
 // Sites is the sites of one run.
 type Sites struct {
 	Sites map[stack.Key]*Site
@@ -101,18 +92,14 @@ type Sites struct {
 // NewSites returns no sites yet.
 func NewSites(k alloc.Kinder) *Sites { return &Sites{Sites: map[stack.Key]*Site{}, kind: k} }
 
-// at returns the tally of the site that a stack allocates at.
-func (s *Sites) at(c *stack.Classifier, locs []*evidence.Location) (*Site, stack.Path) {
-	p := stack.FindPath(c, locs)
-	t := s.Sites[p.Key]
+// at returns the tally of a site.
+func (s *Sites) at(k stack.Key) *Site {
+	t := s.Sites[k]
 	if t == nil {
-		t = &Site{
-			Key: p.Key, Via: map[string]float64{}, Kinds: map[finding.Kind]float64{}, Mix: map[MixKey]*MixTally{},
-			Sizes: map[unit.Bytes]float64{}, stacks: map[uint64]*stackTally{},
-		}
-		s.Sites[p.Key] = t
+		t = &Site{Key: k}
+		s.Sites[k] = t
 	}
-	return t, p
+	return t
 }
 
 // Sorted returns the tallies in a stable order.
@@ -125,75 +112,12 @@ func (s *Sites) Sorted() []*Site {
 	return out
 }
 
-// addStack keeps a call path with its weight; the lightest ones are dropped.
-func (t *Site) addStack(locs []*evidence.Location, w float64) {
-	if w <= 0 {
-		return
+// vote adds to a vote for k.
+func vote[K comparable](votes *map[K]float64, k K, v float64) {
+	if *votes == nil {
+		*votes = map[K]float64{}
 	}
-	h := uint64(14695981039346656037)
-	for _, l := range locs {
-		h = (h ^ uint64(l.Index+1)) * 1099511628211
-	}
-	if s := t.stacks[h]; s != nil {
-		s.weight += w
-		return
-	}
-	if len(t.stacks) >= maxStacks {
-		t.dropLightest()
-	}
-	s := &stackTally{weight: w}
-	for _, l := range locs {
-		s.frames = append(s.frames, l.Frames...)
-	}
-	t.stacks[h] = s
-}
-
-func (t *Site) dropLightest() {
-	var at uint64
-	low := math.Inf(1)
-	for h, s := range t.stacks {
-		if s.weight < low || s.weight == low && h < at {
-			at, low = h, s.weight
-		}
-	}
-	delete(t.stacks, at)
-}
-
-// Heaviest returns up to n call paths, heaviest first, with their share.
-func (t *Site) Heaviest(n int) []finding.Stack {
-	var all []*stackTally
-	total := 0.0
-	for _, s := range t.stacks {
-		all = append(all, s)
-		total += s.weight
-	}
-	sort.Slice(all, func(i, j int) bool {
-		if all[i].weight != all[j].weight {
-			return all[i].weight > all[j].weight
-		}
-		return lessFrames(all[i].frames, all[j].frames)
-	})
-	var out []finding.Stack
-	for i, s := range all[:min(n, len(all))] {
-		// Stacks from CPU samples alone have almost no weight.
-		if i > 0 && s.weight < 0.001*total {
-			break
-		}
-		out = append(out, finding.Stack{Frames: s.frames, Share: s.weight / total})
-	}
-	return out
-}
-
-func lessFrames(a, b []evidence.Frame) bool {
-	for i := 0; i < len(a) && i < len(b); i++ {
-		if a[i].Function != b[i].Function {
-			return a[i].Function < b[i].Function
-		}
-		if a[i].Line != b[i].Line {
-			return a[i].Line < b[i].Line
-		}
-	}
-	return len(a) < len(b)
+	(*votes)[k] += v
 }
 
 // Top returns the heaviest key of a vote, ties by name.

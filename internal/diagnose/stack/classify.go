@@ -8,22 +8,23 @@ import (
 
 // locClass is what the classifiers need to know of one Location, computed once.
 type locClass struct {
-	known   bool
-	rule    int     // first frame rule any of its frames matches
-	runtime bool    // only frames of the runtime, or assembly without a package
-	zeroing bool    // the innermost frame clears memory
-	copying bool    // the innermost frame copies memory
-	grow    bool    // passes through growslice
-	tool    bool    // the recorder's own work
-	signs   signSet // signs that its frames show
+	of      *evidence.Location // nil: not computed yet
+	rule    int                // first frame rule any of its frames matches
+	runtime bool               // only frames of the runtime, or assembly without a package
+	zeroing bool               // the innermost frame clears memory
+	copying bool               // the innermost frame copies memory
+	grow    bool               // passes through growslice
+	tool    bool               // the recorder's own work
+	signs   signSet            // signs that its frames show
 	Frames  []frameClass
 }
 
 // frameClass is the owner of one frame.
 type frameClass struct {
-	Owner  owner
-	inLoop bool // inside a benchmark's measured loop
-	bench  bool // the benchmark driver or the main goroutine
+	Owner    owner
+	function string // the same in CPU and heap profiles
+	inLoop   bool   // inside a benchmark's measured loop
+	bench    bool   // the benchmark driver or the main goroutine
 }
 
 // Classifier sorts the stacks of one profile. It belongs to that profile: its
@@ -33,6 +34,7 @@ type Classifier struct {
 	own   *Ownership
 	loops []evidence.Loop
 	locs  []locClass
+	above []string // of the last path
 }
 
 // NewClassifier returns the classifier of a profile. Loops are the measured ones
@@ -44,17 +46,17 @@ func NewClassifier(p *evidence.Profile, t *Table, own *Ownership, loops []eviden
 // Loc returns the class of a Location.
 func (c *Classifier) Loc(l *evidence.Location) *locClass {
 	lc := &c.locs[l.Index]
-	if lc.known {
+	if lc.of != nil {
 		return lc
 	}
-	*lc = locClass{known: true, rule: len(c.table.rules), runtime: true, Frames: make([]frameClass, len(l.Frames))}
+	*lc = locClass{of: l, rule: len(c.table.rules), runtime: true, Frames: make([]frameClass, len(l.Frames))}
 	for i, f := range l.Frames {
 		name := strings.TrimSuffix(f.Function, "[...]")
 		lc.rule = min(lc.rule, c.table.of(f, name))
 		lc.signs |= c.table.signs(name)
 		lc.grow = lc.grow || MatchName(name, growFrames)
 		fc := &lc.Frames[i]
-		fc.Owner = c.own.Of(f)
+		fc.Owner, fc.function = c.own.Of(f), AnyTypes(f.Function)
 		fc.inLoop = c.inLoop(f)
 		lc.tool = lc.tool || evidence.OfRecorder(name)
 		// Benchmarks run on goroutines of their own: work of the main goroutine, package
@@ -72,6 +74,9 @@ func (c *Classifier) Loc(l *evidence.Location) *locClass {
 	}
 	return lc
 }
+
+// At returns the Location with an index. Loc must have seen it.
+func (c *Classifier) At(index int) *evidence.Location { return c.locs[index].of }
 
 func (c *Classifier) inLoop(f evidence.Frame) bool {
 	for _, l := range c.loops {

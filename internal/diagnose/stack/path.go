@@ -47,23 +47,56 @@ func (k Key) Less(o Key) bool {
 // Path is one stack seen from its site.
 type Path struct {
 	Key   Key
-	Via   string // function that the site calls and that allocates, outside the user's code
-	Above []string
-	leafs []evidence.Frame // from the leaf up to and including the site, inlined frames expanded
+	Via   string   // function that the site calls and that allocates, outside the user's code
+	Above []string // functions of the runtime above the site; valid until the Classifier's next path
+
+	at    *evidence.Location // of the site; nil without a frame of the user's
+	frame int                // of at
+}
+
+// PerSite finds what belongs to the site of a stack of one profile. Find is called once for
+// each place in the user's code, as long as it returns no zero value: most of the time would
+// go into comparing names.
+type PerSite[T comparable] struct {
+	Find func(Key) T
+	at   [][]T // by Location.Index and frame
+}
+
+// NewPerSite returns a PerSite of the profile of c.
+func NewPerSite[T comparable](c *Classifier, find func(Key) T) PerSite[T] {
+	return PerSite[T]{Find: find, at: make([][]T, len(c.locs))}
+}
+
+// Of returns what belongs to the site of a path.
+func (s *PerSite[T]) Of(p Path) T {
+	if p.at == nil {
+		return s.Find(p.Key)
+	}
+	frames := &s.at[p.at.Index]
+	if *frames == nil {
+		*frames = make([]T, len(p.at.Frames))
+	}
+	v := &(*frames)[p.frame]
+	var none T
+	if *v == none {
+		*v = s.Find(p.Key)
+	}
+	return *v
 }
 
 // FindPath walks a stack from its leaf to the first frame that the user can
 // change, through inlined frames.
 func FindPath(c *Classifier, stack []*evidence.Location) Path {
-	var p Path
-	var outer evidence.Frame
+	p := Path{Above: c.above[:0]}
+	defer func() { c.above = p.Above }()
+	var outer, last evidence.Frame
 	for _, l := range stack {
 		lc := c.Loc(l)
 		for i, f := range l.Frames {
 			switch own := lc.Frames[i].Owner; own {
 			case OwnerUser, OwnerTest:
-				p.leafs = append(p.leafs, f)
-				p.Key = Key{AnyTypes(f.Function), f.File, f.Line, own}
+				p.Key = Key{lc.Frames[i].function, f.File, f.Line, own}
+				p.at, p.frame = l, i
 				return p
 			case OwnerRuntime:
 				p.Above = append(p.Above, f.Function)
@@ -71,11 +104,11 @@ func FindPath(c *Classifier, stack []*evidence.Location) Path {
 				outer = f
 				p.Via = f.Function
 			}
-			p.leafs = append(p.leafs, f)
+			last = f
 		}
 	}
-	if outer.Function == "" && len(p.leafs) > 0 {
-		outer = p.leafs[len(p.leafs)-1]
+	if outer.Function == "" {
+		outer = last
 	}
 	p.Key = Key{AnyTypes(outer.Function), outer.File, outer.Line, OwnerStd}
 	return p

@@ -167,7 +167,7 @@ class Flame {
 export function trimNote(trim) {
   if (trim.kept >= trim.nodes && !trim.folded) return null;
   const worst = Math.max(0, ...Object.values(trim.moved));
-  return el("p", { class: "note" }, `The ${trim.kept} heaviest of ${trim.nodes} calls are here; at most ${percent(worst)} of any weight counts to a caller instead. `,
+  return el("p", { class: "note" }, `The ${trim.kept} heaviest of ${trim.folded ? "more than " : ""}${trim.nodes} calls are here; at most ${percent(worst)} of any weight counts to a caller instead. `,
     trim.folded ? "The recording has more calls than the page lists." : "heaptrim view shows them all.");
 }
 
