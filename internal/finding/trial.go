@@ -9,7 +9,8 @@ type Trial struct {
 	Bench    string // the benchmark that counted
 	Before   Amount
 	After    Amount
-	Holds    bool // it allocates less, and the tests pass
+	Holds    bool // it allocates less, and no test fails with it
+	Tested   bool // tests of the package passed with it
 }
 
 // Amount is what an operation allocates, as a mean.

@@ -23,9 +23,9 @@ func Verify(ctx context.Context, r *finding.Report, o Options) ([]finding.Trial,
 	var out []finding.Trial
 	for _, a := range res.Attempts {
 		switch a.Outcome {
-		case Kept, Review, NoGain, Breaks:
+		case Kept, NoGain, Breaks, Untested:
 			out = append(out, finding.Trial{Finding: a.Finding.ID, Code: a.Edit.Code, Text: a.Edit.Text, Question: a.Edit.Open,
-				Bench: a.Bench.Name, Before: amount(a.Before), After: amount(a.After), Holds: a.Outcome == Kept})
+				Bench: a.Bench.Name, Before: amount(a.Before), After: amount(a.After), Holds: a.Outcome == Kept || a.Outcome == Untested, Tested: a.Outcome == Kept})
 		}
 	}
 	return out, nil

@@ -115,7 +115,7 @@ func (o offer) remedy() finding.Remedy {
 		p.Text += fmt.Sprintf(" (+%d more here)", o.more)
 	}
 	if o.trial != nil {
-		p.Text += fmt.Sprintf(" (verified: %s)", counts(o.trial))
+		p.Text += fmt.Sprintf(" (verified: %s%s)", counts(o.trial), untested(o.trial))
 	}
 	r := o.cure.remedy(p, o.saves)
 	r.Trial = o.trial

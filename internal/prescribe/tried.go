@@ -73,6 +73,14 @@ func count(v float64) string {
 	return fmt.Sprintf("%.3g", v)
 }
 
+// untested says that no test looked at an edit.
+func untested(t *finding.Trial) string {
+	if t.Tested {
+		return ""
+	}
+	return ", but no test covers it"
+}
+
 // counts says what a trial counted.
 func counts(t *finding.Trial) string {
 	if math.Abs(t.Before.Allocs-t.After.Allocs) > 0.01 {

@@ -103,7 +103,7 @@ func newVerified(t *finding.Trial) *schema.Verified {
 	if t == nil {
 		return nil
 	}
-	return &schema.Verified{Text: t.Text, Question: t.Question, Benchmark: t.Bench, Before: schema.FixAmounts(t.Before),
+	return &schema.Verified{Text: t.Text, Question: t.Question, Benchmark: t.Bench, Tested: t.Tested, Before: schema.FixAmounts(t.Before),
 		After: schema.FixAmounts(t.After)}
 }
 

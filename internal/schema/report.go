@@ -276,6 +276,7 @@ type (
 		Text      string     `json:"edit"`
 		Question  string     `json:"question"`
 		Benchmark string     `json:"benchmark"`
+		Tested    bool       `json:"tested"`
 		Before    FixAmounts `json:"before"`
 		After     FixAmounts `json:"after"`
 	}
