@@ -59,7 +59,8 @@ func Run(ctx context.Context, b *bundle.Bundle, o Options) (*Report, error) {
 	d := s.Diagnosis()
 	r := &Report{Report: finding.Report{Diagnosis: d}, Session: s}
 	r.Prescription = prescribe.Run(ctx, s, prescribe.Options{Threshold: o.Threshold, Progress: o.Progress})
-	if trials := verify(ctx, b, &r.Report, o); len(trials) > 0 {
+	trials, untried := verify(ctx, b, &r.Report, o)
+	if len(trials) > 0 {
 		r.Prescription = prescribe.Run(ctx, s, prescribe.Options{Threshold: o.Threshold, Trials: trials, Progress: o.Progress})
 	}
 	signals := s.Signals()
@@ -70,6 +71,9 @@ func Run(ctx context.Context, b *bundle.Bundle, o Options) (*Report, error) {
 	}
 	r.Advice = detect.Advice(advice, r.Detections, len(signals))
 	r.Warnings = slices.Concat(d.Warnings, r.Prescription.Warnings)
+	if untried != nil {
+		r.Warnings = append(r.Warnings, "the cures were not tried: "+untried.Error())
+	}
 	if o.Rules {
 		o.Progress("running the source rules")
 		var problems []string

@@ -15,18 +15,13 @@ import (
 // verifyRows is how many rows' edits are tried: those that a reader looks at.
 const verifyRows = 15
 
-// verify tries edits for the first rows of a prescription. A trial that cannot be made is none.
-func verify(ctx context.Context, b *bundle.Bundle, r *finding.Report, o Options) []finding.Trial {
+// verify tries edits for the first rows of a prescription. The error says why none could be.
+func verify(ctx context.Context, b *bundle.Bundle, r *finding.Report, o Options) ([]finding.Trial, error) {
 	if o.Verify <= 0 || r.Diagnosis.Target.Kind != evidence.TargetPackages || !unchanged(b, r) {
-		return nil
+		return nil, nil
 	}
 	o.Progress("trying the first cures for up to %v", o.Verify)
-	trials, err := fix.Verify(ctx, r, fix.Options{Budget: o.Verify, Most: verifyRows, Tests: true, Progress: o.Progress})
-	if err != nil {
-		o.Progress("the cures were not tried: %v", err)
-		return nil
-	}
-	return trials
+	return fix.Verify(ctx, r, fix.Options{Budget: o.Verify, Most: verifyRows, Tests: true, Progress: o.Progress})
 }
 
 // unchanged reports whether the files of the rows are there, and as old as the recording.
