@@ -154,6 +154,7 @@ func kinds() []kind {
 		{"string instead of bytes", "avoid-conversion", writeString},
 		{"parts one by one", "avoid-conversion", splitSeq},
 		{"cut instead of split", "avoid-conversion", splitCut},
+		{"compare without a copy", "avoid-conversion", equalFold},
 		{"concatenation to Builder", "presize-builder", concatToBuilder},
 		{"Builder instead of Buffer", "avoid-conversion", bufferToBuilder},
 		{"sort without reflection", "unbox-interface", sortFunc},

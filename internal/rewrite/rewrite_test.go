@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/rogpeppe/go-internal/txtar"
 )
@@ -196,6 +197,33 @@ func TestNumbersAsFmt(t *testing.T) {
 	for _, f := range []float64{0, math.Copysign(0, -1), math.Inf(1), math.Inf(-1), math.NaN(), 1e6, 123456789, 1e20, 1e21, 1e-5} {
 		if a, b := fmt.Sprintf("%v", f), strconv.FormatFloat(f, 'g', -1, 64); a != b {
 			t.Errorf("fmt says %q, strconv %q", a, b)
+		}
+	}
+}
+
+// TestFolds: for every letter that there is, what is said to compare in the same way does.
+func TestFolds(t *testing.T) {
+	for in, change := range map[string]func(string) string{"strings.ToLower": strings.ToLower, "strings.ToUpper": strings.ToUpper} {
+		differs := map[rune]bool{}
+		for r := rune(0); r <= unicode.MaxRune; r++ {
+			text := string(r)
+			same := map[rune]bool{} // ASCII letters that either way of comparing takes for r
+			if got := change(text); len(got) == 1 {
+				same[rune(got[0])] = true
+			}
+			for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
+				same[f] = true
+			}
+			for c := range same {
+				if c < 0x80 && (change(text) == string(c)) != strings.EqualFold(text, string(c)) {
+					differs[c] = true
+				}
+			}
+		}
+		for c := rune(0); c < 0x80; c++ {
+			if open, ok := foldsAs(string(c), in); ok && differs[c] != (open != "") {
+				t.Errorf("%s and %q: differs %v, but the question is %q", in, c, differs[c], open)
+			}
 		}
 	}
 }

@@ -52,10 +52,6 @@ func splitCut(s *site) []Edit {
 	if sep, ok := s.constString(call.Args[1]); !ok || sep == "" {
 		return nil
 	}
-	stmt, ok := s.cur.Parent().Parent().Node().(*ast.AssignStmt)
-	if !ok || len(stmt.Lhs) != 1 || len(stmt.Rhs) != 1 || stmt.Rhs[0] != ast.Expr(index) {
-		return nil
-	}
 	if full == "strings.SplitN" && !s.atLeastTwo(call.Args[2]) {
 		return nil
 	}
@@ -63,10 +59,123 @@ func splitCut(s *site) []Edit {
 	if !ok {
 		return nil
 	}
+	stmt, ok := s.cur.Parent().Parent().Node().(*ast.AssignStmt)
+	if !ok || len(stmt.Lhs) != 1 || len(stmt.Rhs) != 1 || stmt.Rhs[0] != ast.Expr(index) {
+		return s.cutBefore(index, call, sel)
+	}
 	text := fmt.Sprintf("%s.Cut(%s, %s)", s.source(sel.X), s.source(call.Args[0]), s.source(call.Args[1]))
 	lhs := s.source(stmt.Lhs[0]) + ", _, _"
 	return []Edit{{Text: "take the first part by strings.Cut",
 		Changes: []Change{s.replace(stmt.Lhs[0], lhs), s.replace(index, text)}}}
+}
+
+// cutBefore takes the first part in a statement before the one that uses it: a return or an
+// assignment that evaluates it in any case, and before which nothing that it names can change.
+func (s *site) cutBefore(index *ast.IndexExpr, call *ast.CallExpr, sel *ast.SelectorExpr) []Edit {
+	stmt, ok := statement(s.cur)
+	if !ok || !s.pure(call.Args[0]) {
+		return nil
+	}
+	switch stmt.Node().(type) {
+	case *ast.ReturnStmt, *ast.AssignStmt:
+	default:
+		return nil
+	}
+	others := 0
+	ast.Inspect(stmt.Node(), func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.CallExpr:
+			if n.Pos() < call.Pos() && n.End() <= call.Pos() {
+				others++ // it may change what is cut
+			}
+		case *ast.BinaryExpr:
+			if n.Op == token.LAND || n.Op == token.LOR {
+				others++
+			}
+		case *ast.FuncLit:
+			others++
+		}
+		return true
+	})
+	if others > 0 {
+		return nil
+	}
+	name := s.fresh("first", call.Pos())
+	line := fmt.Sprintf("%s, _, _ := %s.Cut(%s, %s)", name, s.source(sel.X), s.source(call.Args[0]), s.source(call.Args[1]))
+	return []Edit{{Text: "take the first part by strings.Cut", Changes: []Change{s.before(stmt.Node(), line), s.replace(index, name)}}}
+}
+
+// equalFold compares text without regard to case, and without a copy in one case.
+func equalFold(s *site) []Edit {
+	cmp, ok := s.cur.Node().(*ast.BinaryExpr)
+	if !ok || cmp.Op != token.EQL && cmp.Op != token.NEQ {
+		return nil
+	}
+	x, y := cmp.X, cmp.Y
+	if s.caseOf(x) == "" {
+		x, y = y, x
+	}
+	in := s.caseOf(x)
+	if in == "" {
+		return nil
+	}
+	e := Edit{}
+	a, b := x.(*ast.CallExpr).Args[0], y
+	if text, constant := s.constString(y); constant {
+		if e.Open, ok = foldsAs(text, in); !ok {
+			return nil
+		}
+	} else if s.caseOf(y) == in {
+		b = y.(*ast.CallExpr).Args[0]
+		e.Open = "a few letters, such as ſ and s, are equal to each other then, or no longer are"
+	} else {
+		return nil
+	}
+	sel, ok := x.(*ast.CallExpr).Fun.(*ast.SelectorExpr)
+	if !ok {
+		return nil
+	}
+	not := ""
+	if cmp.Op == token.NEQ {
+		not = "!"
+	}
+	text := fmt.Sprintf("%s%s.EqualFold(%s, %s)", not, s.source(sel.X), s.source(a), s.source(b))
+	e.Text, e.Changes = fmt.Sprintf("compare by %s, which makes no copy", text), []Change{s.replace(cmp, text)}
+	return []Edit{e}
+}
+
+// caseOf is the function that brings a string into one case, if e calls one.
+func (s *site) caseOf(e ast.Expr) string {
+	call, ok := e.(*ast.CallExpr)
+	if !ok {
+		return ""
+	}
+	if name := s.callee(call); name == "strings.ToLower" || name == "strings.ToUpper" {
+		return name
+	}
+	return ""
+}
+
+// foldsAs reports whether a constant of ASCII letters in the right case can be compared by
+// EqualFold, and for which letters the result is another. Beside the two cases, k has the Kelvin
+// sign and s the long s; ToLower makes i of the dotted İ, ToUpper I of the dotless ı.
+func foldsAs(text, in string) (open string, ok bool) {
+	change, odd := strings.ToLower, "is"
+	if in == "strings.ToUpper" {
+		change, odd = strings.ToUpper, "IK"
+	}
+	for _, r := range text {
+		if r >= 0x80 {
+			return "", false
+		}
+	}
+	if change(text) != text {
+		return "", false // never equal: that is another fault
+	}
+	if strings.ContainsAny(text, odd) {
+		open = "letters such as ſ (for s), K (for K), ı and İ (for i) compare in another way then"
+	}
+	return open, true
 }
 
 // atLeastTwo reports whether e is a constant of 2 or more, or negative.
