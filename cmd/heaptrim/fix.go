@@ -136,7 +136,7 @@ func (f *fixFlags) options(v *viewed, recorded time.Duration, p *progress) fix.R
 	o := fix.RunOptions{Dirty: f.dirty || f.diff,
 		Search: fix.Options{Review: f.safety == "review", Only: splitList(f.only), Budget: max(f.budget*2/3-recorded, f.budget/3), Tests: true,
 			Progress: p.Printf},
-		Confirm: fix.ConfirmOptions{Measure: f.budget / 3, Race: f.race, Progress: p.Printf}}
+		Confirm: fix.ConfirmOptions{Tests: f.budget / 3, Measure: f.budget / 3, Race: f.race, Progress: p.Printf}}
 	o.Created = v.Manifest.Created
 	return o
 }

@@ -19,6 +19,7 @@ import (
 type ConfirmOptions struct {
 	Dir        string // of the go command
 	BuildFlags []string
+	Tests      time.Duration // for the tests of packages that only depend on the changed ones; 0: no limit
 	Measure    time.Duration // for comparing times; 0: do not
 	Race       bool          // run tests with the race detector
 	Progress   func(format string, args ...any)
@@ -27,6 +28,7 @@ type ConfirmOptions struct {
 // Confirmation is what became of all kept edits together.
 type Confirmation struct {
 	Packages []string      // whose tests ran: the changed ones and those that depend on them
+	Skipped  int           // packages that depend on them, for whose tests there was no time
 	Passed   int           // tests
 	Failing  []string      // tests that fail without any edit
 	Proof    *prove.Result // nil if times were not compared
@@ -75,8 +77,16 @@ func (r *Result) confirmTests(ctx context.Context, j *trial.Judge, o ConfirmOpti
 	if o.Race {
 		flags = []string{"-race"}
 	}
-	c.Packages = packages
+	slices.SortStableFunc(packages, func(a, b string) int {
+		return compareBool(slices.Contains(changed, b), slices.Contains(changed, a))
+	})
+	start := time.Now()
 	for i, path := range packages {
+		if i >= len(changed) && o.Tests > 0 && time.Since(start) > o.Tests {
+			c.Skipped = len(packages) - i
+			break
+		}
+		c.Packages = append(c.Packages, path)
 		o.Progress("tests of package %d of %d, %s", i+1, len(packages), path)
 		before, err := j.Test(ctx, path, nil, flags...)
 		if err != nil {
@@ -100,6 +110,17 @@ func (r *Result) confirmTests(ctx context.Context, j *trial.Judge, o ConfirmOpti
 		}
 	}
 	return nil
+}
+
+// compareBool puts false before true.
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
 }
 
 // dropLast drops the kept edit that was made last.

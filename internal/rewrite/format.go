@@ -242,7 +242,14 @@ func writeString(s *site) []Edit {
 	recv := s.info().TypeOf(sel.X)
 	operand := s.source(conv.Args[0])
 	var text string
+	var imports []string
 	switch {
+	case sel.Sel.Name == "Write" && isBytes(to) && isString(from) && types.IsInterface(recv) && !hasMethod(recv, "WriteString"):
+		name, needs, ok := s.use("io", call.Pos())
+		if !ok || !s.signature(recv, "Write", isBytes) {
+			return nil
+		}
+		text, imports = name+".WriteString("+s.source(sel.X)+", "+plainString(operand, from)+")", needs
 	case sel.Sel.Name == "Write" && isBytes(to) && isString(from) && s.signature(recv, "WriteString", isString):
 		text = s.source(sel.X) + ".WriteString(" + plainString(operand, from) + ")"
 	case sel.Sel.Name == "WriteString" && isString(to) && isBytes(from) && s.signature(recv, "Write", isBytes):
@@ -250,9 +257,9 @@ func writeString(s *site) []Edit {
 	default:
 		return nil
 	}
-	e := Edit{Text: "`" + brief(text) + "`, without the copy", Changes: []Change{s.replace(call, text)}}
+	e := Edit{Text: "`" + brief(text) + "`, without the copy", Imports: imports, Changes: []Change{s.replace(call, text)}}
 	if !s.inMemory(recv) {
-		e.Open = fmt.Sprintf("%s of %s must do the same with both", sel.Sel.Name, types.TypeString(recv, types.RelativeTo(s.pkg.Types)))
+		e.Open = fmt.Sprintf("Write and WriteString of %s must do the same", types.TypeString(recv, types.RelativeTo(s.pkg.Types)))
 	}
 	return []Edit{e}
 }

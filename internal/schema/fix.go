@@ -18,6 +18,7 @@ type (
 		Failing  []string     `json:"failing_before"`
 		Packages []string     `json:"tested_packages"`
 		Passed   int          `json:"tests_passed"`
+		Skipped  int          `json:"packages_without_time"`
 		Times    string       `json:"times"`
 		Diff     string       `json:"diff"`
 	}

@@ -130,6 +130,9 @@ func confirmed(c *fix.Confirmation) string {
 	if c.Passed == 0 {
 		text = "no test covers the edits"
 	}
+	if c.Skipped > 0 {
+		text += fmt.Sprintf("; there was no time for the tests of %s that depend on them", count(c.Skipped, "other package"))
+	}
 	if c.Proof != nil {
 		text += "; " + c.Proof.Verdict.Sentence
 	}
@@ -192,7 +195,7 @@ func JSON(w io.Writer, f *fix.Fixes, applied bool, m schema.Meta) error {
 		doc.Created = &created
 	}
 	if c := f.Confirmation; c != nil {
-		doc.Packages, doc.Passed = schema.List(c.Packages), c.Passed
+		doc.Packages, doc.Passed, doc.Skipped = schema.List(c.Packages), c.Passed, c.Skipped
 		if c.Proof != nil {
 			doc.Times = c.Proof.Verdict.Sentence
 		}
