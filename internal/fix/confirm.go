@@ -77,9 +77,7 @@ func (r *Result) confirmTests(ctx context.Context, j *trial.Judge, o ConfirmOpti
 	if o.Race {
 		flags = []string{"-race"}
 	}
-	slices.SortStableFunc(packages, func(a, b string) int {
-		return compareBool(slices.Contains(changed, b), slices.Contains(changed, a))
-	})
+	packages = slices.Concat(changed, slices.DeleteFunc(packages, func(p string) bool { return slices.Contains(changed, p) }))
 	start := time.Now()
 	for i, path := range packages {
 		if i >= len(changed) && o.Tests > 0 && time.Since(start) > o.Tests {
@@ -110,17 +108,6 @@ func (r *Result) confirmTests(ctx context.Context, j *trial.Judge, o ConfirmOpti
 		}
 	}
 	return nil
-}
-
-// compareBool puts false before true.
-func compareBool(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case b:
-		return -1
-	}
-	return 1
 }
 
 // dropLast drops the kept edit that was made last.
