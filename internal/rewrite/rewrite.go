@@ -158,6 +158,7 @@ func kinds() []kind {
 		{"concatenation to Builder", "presize-builder", concatToBuilder},
 		{"Builder instead of Buffer", "avoid-conversion", bufferToBuilder},
 		{"sort without reflection", "unbox-interface", sortFunc},
+		{"asked before the call", "unbox-interface", askedBefore},
 		{"slice with its size", "presize-slice", presizeSlice},
 		{"map with its size", "presize-map", presizeMap},
 		{"builder with its size", "presize-builder", presizeBuilder},

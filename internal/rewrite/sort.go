@@ -14,8 +14,11 @@ import (
 // slice and the function into interfaces. Both sort by the same algorithm.
 func sortFunc(s *site) []Edit {
 	call, ok := s.cur.Node().(*ast.CallExpr)
-	if !ok || s.cur.ParentEdgeKind() != edge.ExprStmt_X || !s.since("go1.21") || len(call.Args) != 2 {
+	if !ok || s.cur.ParentEdgeKind() != edge.ExprStmt_X || !s.since("go1.21") || len(call.Args) == 0 || len(call.Args) > 2 {
 		return nil
+	}
+	if len(call.Args) == 1 {
+		return s.sortByMethods(call)
 	}
 	to := map[string]string{"sort.Slice": "SortFunc", "sort.SliceStable": "SortStableFunc"}[s.callee(call)]
 	less, ok := call.Args[1].(*ast.FuncLit)
@@ -27,74 +30,149 @@ func sortFunc(s *site) []Edit {
 		return nil
 	}
 	elem := s.typeText(slice.Elem())
-	body, needsCmp := s.comparison(call.Args[0], less)
-	if body == "" || elem == "" {
+	return s.sorted(call, to, s.comparisonOf(call.Args[0], less.Type, less.Body), elem)
+}
+
+// sorted is the edit that sorts the slice of a call by a comparison of two elements.
+func (s *site) sorted(call *ast.CallExpr, to string, c comparison, elem string) []Edit {
+	if c.body == "" || elem == "" {
 		return nil
 	}
 	slicesName, imports, ok := s.use("slices", call.Pos())
 	if !ok {
 		return nil
 	}
-	if needsCmp {
-		_, more, ok := s.use("cmp", call.Pos())
-		if !ok {
-			return nil
-		}
-		imports = append(imports, more...)
+	_, more, ok := s.use("cmp", call.Pos())
+	if !ok {
+		return nil
 	}
-	text := fmt.Sprintf("%s.%s(%s, func(%s, %s %s) int {\n%s\n})", slicesName, to, s.source(call.Args[0]),
-		s.paramOf(less, 0), s.paramOf(less, 1), elem, body)
-	return []Edit{{Text: fmt.Sprintf("sort `%s` by slices.%s", s.source(call.Args[0]), to), Imports: imports,
+	text := fmt.Sprintf("%s.%s(%s, func(%s, %s %s) int {\n%s\n})", slicesName, to, c.slice, c.params[0], c.params[1], elem, c.body)
+	return []Edit{{Text: fmt.Sprintf("sort `%s` by slices.%s", c.slice, to), Imports: append(imports, more...),
 		Changes: []Change{s.replace(call, text)}}}
 }
 
-// paramOf is the name of a parameter of a less function.
-func (s *site) paramOf(less *ast.FuncLit, i int) string {
-	var names []string
-	for _, f := range less.Type.Params.List {
-		for _, n := range f.Names {
-			names = append(names, n.Name)
+// sortByMethods is sortFunc for sort.Sort(T(x)), T being a slice type of the package with the usual
+// methods: Less compares two elements, Swap exchanges them, Len is the length.
+func (s *site) sortByMethods(call *ast.CallExpr) []Edit {
+	to := map[string]string{"sort.Sort": "SortFunc", "sort.Stable": "SortStableFunc"}[s.callee(call)]
+	conv, ok := call.Args[0].(*ast.CallExpr)
+	if to == "" || !ok || len(conv.Args) != 1 || !s.info().Types[conv.Fun].IsType() || !s.pure(conv.Args[0]) {
+		return nil
+	}
+	n, ok := types.Unalias(s.info().TypeOf(conv.Fun)).(*types.Named)
+	if !ok || n.Obj().Pkg() != s.pkg.Types || n.TypeArgs().Len() > 0 {
+		return nil
+	}
+	slice, ok := n.Underlying().(*types.Slice)
+	less, swap, length := s.method(n, "Less"), s.method(n, "Swap"), s.method(n, "Len")
+	if !ok || less == nil || swap == nil || length == nil || !s.plainSwap(swap) || !s.plainLen(length) {
+		return nil
+	}
+	c := s.comparisonOf(less.Recv.List[0].Names[0], less.Type, less.Body)
+	c.slice = s.source(conv.Args[0])
+	return s.sorted(call, to, c, s.typeText(slice.Elem()))
+}
+
+// method is the declaration of a method with a named receiver by value, in this file; nil for none.
+func (s *site) method(n *types.Named, name string) *ast.FuncDecl {
+	for _, d := range s.syntax.Decls {
+		fn, ok := d.(*ast.FuncDecl)
+		if !ok || fn.Recv == nil || fn.Name.Name != name || len(fn.Recv.List[0].Names) != 1 || fn.Body == nil {
+			continue
+		}
+		if s.info().TypeOf(fn.Recv.List[0].Type) == n {
+			return fn
 		}
 	}
-	if i >= len(names) {
-		return "_"
+	return nil
+}
+
+// plainSwap reports whether a method is x[i], x[j] = x[j], x[i].
+func (s *site) plainSwap(fn *ast.FuncDecl) bool {
+	if len(fn.Body.List) != 1 {
+		return false
 	}
-	return names[i]
+	n, ok := fn.Body.List[0].(*ast.AssignStmt)
+	return ok && len(n.Lhs) == 2 && len(n.Rhs) == 2 && s.source(n.Lhs[0]) == s.source(n.Rhs[1]) &&
+		s.source(n.Lhs[1]) == s.source(n.Rhs[0]) && s.isElement(n.Lhs[0], fn) && s.isElement(n.Lhs[1], fn)
+}
+
+func (s *site) isElement(e ast.Expr, fn *ast.FuncDecl) bool {
+	index, ok := e.(*ast.IndexExpr)
+	return ok && s.source(index.X) == fn.Recv.List[0].Names[0].Name
+}
+
+// plainLen reports whether a method returns len(x).
+func (s *site) plainLen(fn *ast.FuncDecl) bool {
+	if len(fn.Body.List) != 1 {
+		return false
+	}
+	ret, ok := fn.Body.List[0].(*ast.ReturnStmt)
+	return ok && len(ret.Results) == 1 && s.builtin(ret.Results[0], "len") != nil &&
+		s.source(ret.Results[0].(*ast.CallExpr).Args[0]) == fn.Recv.List[0].Names[0].Name
+}
+
+// comparison is how two elements of a slice are compared.
+type comparison struct {
+	slice  string    // what is sorted
+	params [2]string // names of the two elements
+	body   string    // "" if the order cannot be said by comparisons of elements
+}
+
+// lessFunc is a function that says which of two elements of a slice comes first, by their indices.
+type lessFunc struct {
+	slice ast.Expr
+	typ   *ast.FuncType
+}
+
+func (s *site) comparisonOf(slice ast.Expr, typ *ast.FuncType, body *ast.BlockStmt) comparison {
+	c := comparison{slice: s.source(slice), params: [2]string{"_", "_"}}
+	i := 0
+	for _, f := range typ.Params.List {
+		for _, n := range f.Names {
+			if i < len(c.params) {
+				c.params[i] = n.Name
+			}
+			i++
+		}
+	}
+	c.body = s.comparison(lessFunc{slice, typ}, body)
+	return c
 }
 
 // comparison is the body of a comparison that orders as a less function does: of statements
 // `if x[i].A != x[j].A { return x[i].A < x[j].A }` and a last return. "" for others.
-func (s *site) comparison(slice ast.Expr, less *ast.FuncLit) (body string, needsCmp bool) {
+func (s *site) comparison(less lessFunc, body *ast.BlockStmt) string {
 	var lines []string
-	for i, stmt := range less.Body.List {
-		last := i == len(less.Body.List)-1
+	for i, stmt := range body.List {
+		last := i == len(body.List)-1
 		switch stmt := stmt.(type) {
 		case *ast.ReturnStmt:
-			c := s.compare(slice, less, stmt)
+			c := s.compare(less, stmt)
 			if c == "" || !last {
-				return "", false
+				return ""
 			}
 			lines = append(lines, "return "+c)
 		case *ast.IfStmt:
 			cond, ok := stmt.Cond.(*ast.BinaryExpr)
 			if !ok || cond.Op != token.NEQ || stmt.Init != nil || stmt.Else != nil || len(stmt.Body.List) != 1 || last {
-				return "", false
+				return ""
 			}
 			ret, ok := stmt.Body.List[0].(*ast.ReturnStmt)
 			if !ok {
-				return "", false
+				return ""
 			}
-			c := s.compare(slice, less, ret)
+			c := s.compare(less, ret)
 			cmp, isCmp := ret.Results[0].(*ast.BinaryExpr)
 			if c == "" || !isCmp || !s.samePair(cond, cmp) {
-				return "", false
+				return ""
 			}
 			lines = append(lines, fmt.Sprintf("if c := %s; c != 0 {\nreturn c\n}", c))
 		default:
-			return "", false
+			return ""
 		}
 	}
-	return strings.Join(lines, "\n"), true
+	return strings.Join(lines, "\n")
 }
 
 func (s *site) samePair(a, b *ast.BinaryExpr) bool {
@@ -104,7 +182,7 @@ func (s *site) samePair(a, b *ast.BinaryExpr) bool {
 
 // compare is the three-way comparison that `return a < b` or `return a > b` stands for; "" for
 // others. Floats are left out: they are not ordered where one is NaN.
-func (s *site) compare(slice ast.Expr, less *ast.FuncLit, ret *ast.ReturnStmt) string {
+func (s *site) compare(less lessFunc, ret *ast.ReturnStmt) string {
 	if len(ret.Results) != 1 {
 		return ""
 	}
@@ -116,7 +194,7 @@ func (s *site) compare(slice ast.Expr, less *ast.FuncLit, ret *ast.ReturnStmt) s
 	if t == nil || t.Info()&(types.IsInteger|types.IsString) == 0 || !types.Identical(s.info().TypeOf(b.X), s.info().TypeOf(b.Y)) {
 		return ""
 	}
-	x, y := s.elements(slice, less, b.X), s.elements(slice, less, b.Y)
+	x, y := s.elements(less, b.X), s.elements(less, b.Y)
 	if x == "" || y == "" {
 		return ""
 	}
@@ -128,10 +206,10 @@ func (s *site) compare(slice ast.Expr, less *ast.FuncLit, ret *ast.ReturnStmt) s
 
 // elements is an expression of a less function with x[i] and x[j] replaced by i and j, which are
 // the elements then; "" if the indices or the slice are used in another way.
-func (s *site) elements(slice ast.Expr, less *ast.FuncLit, e ast.Expr) string {
-	want := s.source(slice)
+func (s *site) elements(less lessFunc, e ast.Expr) string {
+	want := s.source(less.slice)
 	params := map[types.Object]bool{}
-	for _, f := range less.Type.Params.List {
+	for _, f := range less.typ.Params.List {
 		for _, n := range f.Names {
 			params[s.info().ObjectOf(n)] = true
 		}
