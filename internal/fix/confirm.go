@@ -90,6 +90,10 @@ func (r *Result) confirmTests(ctx context.Context, j *trial.Judge, o ConfirmOpti
 		if err != nil {
 			return err
 		}
+		if before.Late {
+			c.Skipped = len(packages) - i
+			return nil
+		}
 		c.Failing = append(c.Failing, before.Failed...)
 		for {
 			files, err := Files(r.Kept())

@@ -36,7 +36,7 @@ type Fixes struct {
 // Run searches edits for the findings of a report and confirms those that were kept. Nothing of
 // the user's is written to.
 func Run(ctx context.Context, r *finding.Report, o RunOptions) (*Fixes, error) {
-	tools, module, err := open(ctx, r)
+	tools, module, err := open(ctx, r, o.Search.Budget)
 	if err != nil {
 		return nil, err
 	}
@@ -46,6 +46,7 @@ func Run(ctx context.Context, r *finding.Report, o RunOptions) (*Fixes, error) {
 	if f.Result, err = Search(ctx, r, tools, o.Search); err != nil {
 		return f, err
 	}
+	tools.Judge.More(o.Confirm.Tests)
 	o.Confirm.Dir, o.Confirm.BuildFlags = module, r.Diagnosis.Target.BuildFlags
 	if f.Confirmation, err = f.Result.Confirm(ctx, tools.Judge, o.Confirm); err != nil {
 		return f, err
@@ -63,7 +64,7 @@ func Run(ctx context.Context, r *finding.Report, o RunOptions) (*Fixes, error) {
 
 // open reads the packages of a report's findings, and makes a judge, which is the caller's to
 // close. It also returns the folder of the module.
-func open(ctx context.Context, r *finding.Report) (Tools, string, error) {
+func open(ctx context.Context, r *finding.Report, budget time.Duration) (Tools, string, error) {
 	t := r.Diagnosis.Target
 	if t.ModuleDir == "" {
 		return Tools{}, "", errors.New("the recording does not say where its module is")
@@ -76,7 +77,11 @@ func open(ctx context.Context, r *finding.Report) (Tools, string, error) {
 	if err != nil {
 		return Tools{}, "", err
 	}
-	j, err := trial.New(trial.Options{Dir: module, BuildFlags: t.BuildFlags})
+	judged := trial.Options{Dir: module, BuildFlags: t.BuildFlags}
+	if budget > 0 {
+		judged.Until = time.Now().Add(budget)
+	}
+	j, err := trial.New(judged)
 	return Tools{p, j}, module, err
 }
 

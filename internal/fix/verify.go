@@ -8,16 +8,18 @@ import (
 )
 
 // Verify tries the edits for the findings of a report, each alone, until the budget of o is spent.
-// It returns those that came to a verdict.
+// It returns those that came to a verdict, and keeps to the budget.
 func Verify(ctx context.Context, r *finding.Report, o Options) ([]finding.Trial, error) {
-	tools, _, err := open(ctx, r)
+	limited, cancel := context.WithTimeout(ctx, o.Budget)
+	defer cancel()
+	tools, _, err := open(limited, r, o.Budget)
 	if err != nil {
 		return nil, err
 	}
 	defer tools.Judge.Close()
 	o.Alone, o.Review = true, true
-	res, err := Search(ctx, r, tools, o)
-	if err != nil {
+	res, err := Search(limited, r, tools, o)
+	if err != nil && (ctx.Err() != nil || limited.Err() == nil) {
 		return nil, err
 	}
 	var out []finding.Trial

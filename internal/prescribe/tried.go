@@ -73,12 +73,12 @@ func count(v float64) string {
 	return fmt.Sprintf("%.3g", v)
 }
 
-// untested says that no test looked at an edit.
+// untested says that no test looked at an edit, or not in time.
 func untested(t *finding.Trial) string {
 	if t.Tested {
 		return ""
 	}
-	return ", but no test covers it"
+	return ", not tested"
 }
 
 // counts says what a trial counted.

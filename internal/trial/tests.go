@@ -2,6 +2,7 @@ package trial
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"regexp"
@@ -12,20 +13,18 @@ import (
 	"github.com/heaptrim/heaptrim/internal/gocmd"
 )
 
-// testsFor is how long the tests of a package may take.
-const testsFor = 10 * time.Minute
-
 // Tests is what the tests of a package did.
 type Tests struct {
 	Failed []string // names of the tests that failed, in order
 	Passed []string // names of those that passed, in order
 	None   bool     // the package has no tests
+	Late   bool     // they took more than the time that was left, so nothing is known
 	Output string   // the end of what a failing run printed
 }
 
 var testLine = regexp.MustCompile(`(?m)^--- (FAIL|PASS): (\S+)`)
 
-// Test runs the tests of a package in a version, in an order by lot. Tests that do not build, or
+// Test runs the tests of a package in a version, in an order by lot, as long as Options.Until leaves time. Tests that do not build, or
 // end their process, count as one failure under the package's name.
 func (j *Judge) Test(ctx context.Context, path string, files Files, flags ...string) (Tests, error) {
 	bin, err := j.build(ctx, path, files, flags...)
@@ -38,9 +37,12 @@ func (j *Judge) Test(ctx context.Context, path string, files Files, flags ...str
 	if bin.path == "" {
 		return Tests{None: true}, nil
 	}
-	res, err := j.run(ctx, bin, testsFor, "-test.v", "-test.shuffle=on", "-test.timeout=0")
+	res, err := j.run(ctx, bin, j.testsFor(), "-test.v", "-test.shuffle=on", "-test.timeout=0")
 	if err != nil {
 		return Tests{}, err
+	}
+	if errors.Is(res.ended, errLate) {
+		return Tests{Late: true}, nil
 	}
 	t := Tests{}
 	for _, m := range testLine.FindAllSubmatch(res.out, -1) {
@@ -59,6 +61,15 @@ func (j *Judge) Test(ctx context.Context, path string, files Files, flags ...str
 		}
 	}
 	return t, nil
+}
+
+// testsFor is how long the tests of a package may take now.
+func (j *Judge) testsFor() time.Duration {
+	const most = 10 * time.Minute
+	if j.o.Until.IsZero() {
+		return most
+	}
+	return min(most, max(0, time.Until(j.o.Until)))
 }
 
 // Breaks names a test that passed before and does not with a change, or one that fails now and did

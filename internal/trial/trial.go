@@ -24,10 +24,14 @@ var ErrBuild = errors.New("does not build")
 
 // Options says where and how to build.
 type Options struct {
-	Dir        string   // of the go command; "" is the current one
-	BuildFlags []string // such as -tags=x
+	Dir        string    // of the go command; "" is the current one
+	BuildFlags []string  // such as -tags=x
+	Until      time.Time // tests that are not done by then are given up; zero: no limit
 	Progress   func(format string, args ...any)
 }
+
+// errLate means that a program took longer than it may.
+var errLate = errors.New("took more than its time")
 
 // Files is a change: the new content of files by their absolute names. None is the code as it is.
 type Files map[string][]byte
@@ -61,6 +65,14 @@ func New(o Options) (*Judge, error) {
 	}
 	return &Judge{o: o, tmp: tmp, tool: gocmd.Tool{Dir: o.Dir, Flags: o.BuildFlags},
 		packages: map[string]gocmd.Package{}, binaries: map[string]built{}}, nil
+}
+
+// More gives tests this much time from now; 0: no limit.
+func (j *Judge) More(d time.Duration) {
+	j.o.Until = time.Time{}
+	if d > 0 {
+		j.o.Until = time.Now().Add(d)
+	}
 }
 
 // Close removes the folder of the judge.
@@ -174,7 +186,7 @@ func (j *Judge) run(ctx context.Context, b built, limit time.Duration, args ...s
 	case ctx.Err() != nil:
 		return ran{}, ctx.Err()
 	case limited.Err() != nil:
-		err = fmt.Errorf("%s: took more than %v", b.pkg, limit)
+		err = fmt.Errorf("%s: %w of %v", b.pkg, errLate, limit)
 	}
 	return ran{out.Bytes(), err}, nil
 }
