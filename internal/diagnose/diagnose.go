@@ -79,6 +79,7 @@ func Open(ctx context.Context, b *bundle.Bundle, o Options) (*Session, error) {
 	d.Gaps = append(d.Gaps, missing(runs, d.Target)...)
 	all := merge(runs)
 	d.Findings, d.Excluded = rank(all, rootOf(d), len(runs))
+	addCallers(d.Findings, all, r.Own, rootOf(d))
 	d.Lines = lineCosts(runs, rootOf(d))
 	if text := hint(all, r.Own, len(runs)); text != "" {
 		warn("%s", text)

@@ -350,3 +350,33 @@ func TestSiteIsTheUsersFrame(t *testing.T) {
 		t.Errorf("set apart %+v", d.Diagnosis().Excluded)
 	}
 }
+
+// TestCallersOfHelper: a helper's callers are named with their shares if several matter, past
+// frames of other code and of itself.
+func TestCallersOfHelper(t *testing.T) {
+	f := func(want string, stacks ...string) {
+		t.Helper()
+		r := newRecording(t)
+		var cpu, heap []sample
+		for i, s := range stacks {
+			n := int64(1000 / (i + 1))
+			cpu = append(cpu, sample{s, []int64{0, 1e7 * n}})
+			heap = append(heap, sample{s, []int64{n, n * 640, 0, 0}})
+		}
+		r.cpu(cpu)
+		r.snapshot(heap)
+		r.cycles(20, 10)
+		var got []string
+		for _, c := range r.diagnose().Diagnosis().Findings[0].Allocation.Callers {
+			got = append(got, fmt.Sprintf("%s %.2f", c.Site.Function, c.Share))
+		}
+		if s := strings.Join(got, ", "); s != want {
+			t.Errorf("callers of %v: %q, want %q", stacks, s, want)
+		}
+	}
+	const made = "runtime.mallocgc runtime.makeslice example.com/m.copyBytes "
+	f("example.com/m.A 0.67, example.com/m.B 0.33", made+"example.com/m.A main.main", made+"example.com/m.B main.main")
+	f("example.com/m.A 0.67, example.com/m.B 0.33", made+"sort.Slice example.com/m.A main.main", made+"example.com/m.copyBytes example.com/m.B main.main")
+	f("", made+"example.com/m.A main.main", made+"example.com/m.A example.com/m.B main.main")
+	f("", made+"main.main")
+}

@@ -28,13 +28,16 @@ type Finding struct {
 	Removal *Prediction
 }
 
-// Allocation is what a site allocates.
+// Allocation is what a site allocates, and for whom.
 type Allocation struct {
 	Kind     Kind
 	Via      string      // library function through which the site allocates; empty if it allocates itself
 	Mix      []Mix       // by kind and library function, most objects first
 	Sizes    []SizeCount // distribution of block sizes, smallest first; empty if unknown
 	Pointers Tri         // whether the objects hold pointers
+	// Callers are the calls of the site's function in the user's code that cause most of the
+	// cost, heaviest first; empty if there are not several that do.
+	Callers []Caller
 }
 
 // Cost is the cost of one site. CPU columns are shares of CPU.
@@ -78,6 +81,12 @@ type Mix struct {
 type SizeCount struct {
 	Size    unit.Bytes
 	Objects float64
+}
+
+// Caller is a call of a finding's function, with its share of the site's cost from 0 to 1.
+type Caller struct {
+	Site  evidence.Site
+	Share float64
 }
 
 // Stack is one call path of a finding, leaf first, with its share of the

@@ -258,6 +258,9 @@ func (e *explainer) lifetime() {
 	if text := lifeText(e.f.Remedy.Life); text != "" {
 		e.p.Prose("  ", text, term.Normal)
 	}
+	if text := callersRemark(e.f); text != "" {
+		e.p.Prose("  ", term.FullSentence(strings.TrimPrefix(text, "; ")), term.Normal)
+	}
 	switch e.f.Allocation.Pointers {
 	case finding.Yes:
 		e.p.Prose("  ", "The objects hold pointers, so every collection that finds them alive scans them.", term.Dim)

@@ -129,7 +129,7 @@ func fixtureFindings() []finding.Row {
 			Mix: []finding.Mix{
 				{Kind: finding.KindBoxing, Via: "fmt.Sprintf", Objects: 0.67, Bytes: 0.31}, {Kind: finding.KindString, Via: "fmt.Sprintf", Objects: 0.33, Bytes: 0.69},
 			},
-			Sizes: []finding.SizeCount{{Size: 8, Objects: 9e5}, {Size: 16, Objects: 1.8e6}, {Size: 48, Objects: 2.1e5}, {Size: 128, Objects: 4e4}},
+			Callers: []finding.Caller{{Site: at("api.(*Server).order", "", 0), Share: 0.62}, {Site: at("api.(*Server).list", "", 0), Share: 0.21}}, Sizes: []finding.SizeCount{{Size: 8, Objects: 9e5}, {Size: 16, Objects: 1.8e6}, {Size: 48, Objects: 2.1e5}, {Size: 128, Objects: 4e4}},
 		},
 		Cost: finding.Cost{
 			CPU: span95(9.1, 0.9), Malloc: span95(4.2, 0.6), Zeroing: span95(0.4, 0.2), Assist: span95(0.6, 0.3), Churn: span95(4.1, 0.4), Retention: span95(-0.2, 0.1),

@@ -172,6 +172,9 @@ func newFinding(f finding.Row, k known) schema.Finding {
 	for _, s := range f.Allocation.Sizes {
 		out.Sizes = append(out.Sizes, schema.SizeCount{Bytes: int64(s.Size), Objects: schema.Number(s.Objects, true)})
 	}
+	out.Callers = schema.Rows(f.Allocation.Callers, func(c finding.Caller) schema.Caller {
+		return schema.Caller{Function: c.Site.Function, File: c.Site.File, Line: c.Site.Line, Share: schema.Positive(c.Share)}
+	})
 	if f.Removal != nil {
 		removal := newPrediction(*f.Removal)
 		out.Removal = &removal

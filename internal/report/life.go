@@ -1,7 +1,10 @@
 package report
 
 import (
+	"strings"
+
 	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/report/term"
 )
 
 // lifeEnds are the words of the documents for where a life ends.
@@ -33,4 +36,26 @@ func lifeText(l finding.Life) string {
 		return "Where it dies is not known: " + l.Unknown + " cannot be seen."
 	}
 	return ""
+}
+
+// callersRemark names the callers of a helper that matter, and says where a change belongs:
+// where the cure is, or else where the objects end; "" where there are not several.
+func callersRemark(f finding.Row) string {
+	if len(f.Allocation.Callers) == 0 {
+		return ""
+	}
+	var names []string
+	for _, c := range f.Allocation.Callers {
+		names = append(names, shortName(c.Site.Function)+" "+term.FormatPercent(c.Share))
+	}
+	callers := strings.Join(names, ", ")
+	switch l := f.Remedy.Life; {
+	case cured(f):
+		return "; one change here serves its callers " + callers
+	case l.End == finding.EndFrame && l.Frame > 0:
+		return "; it dies in its callers, so a change belongs there: " + callers
+	case l.End != finding.EndUnknown && l.End != finding.EndFrame:
+		return "; what it makes is kept, so only its callers can ask for less: " + callers
+	}
+	return "; its callers are " + callers
 }

@@ -153,3 +153,21 @@ func TestSavingsWithoutCPU(t *testing.T) {
 		}
 	}
 }
+
+// TestCallersRemark: where a change belongs is where the cure is, or else where the objects end.
+func TestCallersRemark(t *testing.T) {
+	f := func(code string, l finding.Life, want string) {
+		t.Helper()
+		row := finding.Row{Finding: &finding.Finding{Allocation: finding.Allocation{Callers: []finding.Caller{
+			{Site: evidence.Site{Function: "example.com/m.A"}, Share: 0.62}, {Site: evidence.Site{Function: "example.com/m.B"}, Share: 0.2},
+		}}}}
+		row.Remedy.Code, row.Remedy.Life = code, l
+		if got := callersRemark(row); got != want {
+			t.Errorf("%s, %+v: %q, want %q", code, l, got, want)
+		}
+	}
+	f("pool-buffer", finding.Life{End: finding.EndFrame, Frame: 1}, "; one change here serves its callers m.A 62.0 %, m.B 20.0 %")
+	f(leaveIt, finding.Life{End: finding.EndFrame, Frame: 1}, "; it dies in its callers, so a change belongs there: m.A 62.0 %, m.B 20.0 %")
+	f(leaveIt, finding.Life{End: finding.EndStored}, "; what it makes is kept, so only its callers can ask for less: m.A 62.0 %, m.B 20.0 %")
+	f(leaveIt, finding.Life{}, "; its callers are m.A 62.0 %, m.B 20.0 %")
+}

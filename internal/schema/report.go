@@ -101,6 +101,13 @@ type (
 		High  float64 `json:"high"`
 	}
 
+	Caller struct {
+		Function string   `json:"function"`
+		File     string   `json:"file"`
+		Line     int      `json:"line"`
+		Share    *float64 `json:"share"`
+	}
+
 	Group struct {
 		Name     string    `json:"name"`
 		CPUShare *Interval `json:"cpu_share"`
@@ -129,6 +136,7 @@ type (
 		Stack      []Frame     `json:"stack"`
 		StackShare *float64    `json:"stack_share"`
 		Stacks     []Stack     `json:"stacks"`
+		Callers    []Caller    `json:"callers"`
 		Cost       Cost        `json:"cost"`
 		ByRun      []RunCost   `json:"by_run"`
 		Lifetime   Lifetime    `json:"lifetime"`

@@ -83,6 +83,12 @@ func (o *Ownership) Of(f evidence.Frame) owner {
 	return OwnerUser
 }
 
+// Mine reports whether a frame is of the user's own code, tests included.
+func (o *Ownership) Mine(f evidence.Frame) bool {
+	own := o.Of(f)
+	return own == OwnerUser || own == OwnerTest
+}
+
 func (o *Ownership) owns(pkg string) bool {
 	if pkg == "main" || pkg == "command-line-arguments" {
 		return true

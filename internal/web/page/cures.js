@@ -52,6 +52,17 @@ function mix(f) {
   return el("p", { class: "why" }, "Allocates ", f.mix.map((m) => `${m.kind || "other"}${m.via ? ` in ${shortName(m.via)}` : ""} ${percent(m.objects_share)}`).join(", "), " of its objects.");
 }
 
+// callers names those of a helper that matter, and says where a change belongs.
+function callers(f) {
+  if (f.callers.length === 0) return null;
+  const kept = ["result", "stored", "shared"].includes(f.life.end);
+  const says = f.remedy.code !== "leave-it" ? "One change here serves its callers "
+    : f.life.end === "frame" && f.life.function !== f.site.function ? "It dies in its callers, so a change belongs there: "
+      : kept ? "What it makes is kept, so only its callers can ask for less: " : "Its callers are ";
+  return el("p", {}, says, f.callers.map((c, i) => [i > 0 ? ", " : "",
+    button(shortName(c.function), () => change({ view: "source", fn: c.function, line: c.line, file: c.file }), { class: "link" }), ` ${percent(c.share)}`]), ".");
+}
+
 function byRun(f) {
   if (f.by_run.length < 2) return null;
   return el("details", {}, el("summary", {}, "In each run"), table("Cost by run", [
@@ -76,7 +87,7 @@ export function detail(f, inSource) {
       f.prediction.bytes_per_op !== null && `, ${bytes(f.prediction.bytes_per_op)}/op`, f.prediction.objects_per_op !== null && `, ${count(f.prediction.objects_per_op)} objects/op`,
       f.prediction.basis && el("small", {}, ` – ${f.prediction.basis}`)),
     el("p", {}, "Costs ", el("b", {}, share(f.cost.cpu_share)), ` of CPU; allocates ${amounts(f)}`, f.via && ` through ${f.via}`, f.run && ` in ${f.run}`, "."),
-    costRows(f), escape(f), mix(f),
+    costRows(f), escape(f), mix(f), callers(f),
     el("p", {}, term("lifetime", "Lifetime"), ": ", f.lifetime.class, f.lifetime.mean_ns !== null && `, ${seconds(f.lifetime.mean_ns / 1e9)} on average`, f.cost.in_use_bytes ? `; ${sizeSpan(f.cost.intervals.in_use_bytes)} in use` : "", "."),
     stacks(f), sizes(f), byRun(f), others(f),
     el("p", { class: "acts noprint" },
