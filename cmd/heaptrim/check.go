@@ -164,7 +164,7 @@ type viewed struct {
 func (f *reportFlags) report(ctx context.Context, r *recorded, dir string, p *progress) (*viewed, error) {
 	o := check.Options{Own: splitList(f.own), Escapes: f.escapes, Threshold: f.leastSaving(), Rules: f.vet,
 		Progress: p.Printf}
-	if r.Manifest.Target.Module == "" {
+	if r.Manifest.Target.ModuleDir == "" {
 		o.Local = gocmd.LocalModule(ctx, dir)
 	}
 	all, err := check.Run(ctx, r.Bundle, o)

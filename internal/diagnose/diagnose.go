@@ -109,6 +109,9 @@ func noEvidence(m evidence.Manifest, warnings []string) error {
 // readAll reads every run of the bundle. A recording that names no module is first read as
 // one of the local module. If it holds no frame of that, it is read without any boundary.
 func readAll(ctx context.Context, r *run.Reader, d *finding.Diagnosis, o Options) ([]*runCosts, error) {
+	if l := o.Local; d.Target.ModuleDir == "" && l.Module != "" && d.Target.Module == l.Module {
+		d.Target.ModuleDir, d.Target.Workspace = l.ModuleDir, l.Workspace
+	}
 	guess := d.Target.Module == "" && o.Local.Module != "" && len(o.Own) == 0
 	if guess {
 		d.Target.Module, d.Target.ModuleDir, d.Target.Workspace = o.Local.Module, o.Local.ModuleDir, o.Local.Workspace

@@ -122,25 +122,31 @@ func rootOf(d *finding.Diagnosis) stack.Root {
 	}
 }
 
-// hint names the module with most of the cost outside of the user's code, if that is more
-// than the findings show. A user who wraps another module in a small main package wants to
-// look there.
+// hint names the module that -own should have: without a known module the one with most of
+// the cost; with one, another that has more of it than the findings show. A user who wraps
+// another module in a small main package wants to look there.
 func hint(all []merged, own *stack.Ownership, runs int) string {
 	if own.Explicit {
 		return ""
 	}
-	outside, mine := map[string]float64{}, 0.0
+	outside, inside, mine := map[string]float64{}, map[string]float64{}, 0.0
 	for _, m := range all {
 		for i, s := range m.sites {
 			w := weight(s, m.runs[i]) / float64(runs)
 			if m.key.By == stack.OwnerUser {
 				mine += w
+				inside[stack.RepositoryOf(m.key.Function)] += w
 			} else if m.key.By == stack.OwnerStd {
 				outside[own.ModuleOf(thirdParty(s, own))] += w
 			}
 		}
 	}
 	delete(outside, "")
+	delete(inside, "")
+	if own.Anyone() && len(inside) > 1 {
+		return fmt.Sprintf("the recording does not name its module, so all modules count as yours: -own %s/... "+
+			"keeps to the one with most of the cost", run.Top(inside))
+	}
 	module := run.Top(outside)
 	if w := outside[module]; w > 0.02 && w > 2*mine {
 		return fmt.Sprintf(

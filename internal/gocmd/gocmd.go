@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"time"
 )
@@ -26,8 +27,10 @@ type Package struct {
 	TestGoFiles  []string
 	XTestGoFiles []string
 	Imports      []string
-	Module       *Module
-	Error        *struct{ Err string }
+
+	IgnoredGoFiles []string // left out by build constraints, tests included
+	Module         *Module
+	Error          *struct{ Err string }
 }
 
 // Module is the module of a Package.
@@ -71,10 +74,21 @@ func (g Tool) Output(ctx context.Context, verb string, args ...string) ([]byte, 
 		if verb == "test" || verb == "build" {
 			text = out.String() + "\n" + text
 		}
-		return nil, fmt.Errorf("go %s: %w\n%s", strings.Join(append(words[:1:1], args...), " "), err,
-			LastLines(strings.TrimSpace(text), 30))
+		return nil, saidError(verb, LastLines(strings.TrimSpace(text), 30), err)
 	}
 	return out.Bytes(), nil
+}
+
+// saidError is the failure of a go command in its own words. Its arguments are left out: they
+// are not those of the user, and some are temporary files.
+func saidError(verb, text string, err error) error {
+	switch {
+	case text == "":
+		return fmt.Errorf("go %s: %w", verb, err)
+	case strings.Contains(text, "\n"):
+		return fmt.Errorf("go %s failed:\n%s", verb, text)
+	}
+	return fmt.Errorf("go %s: %s", verb, strings.TrimPrefix(text, "go: "))
 }
 
 // cleanUp is how long an interrupted go command may take: it waits for a compiler or linker
@@ -98,7 +112,7 @@ func command(ctx context.Context, args ...string) *exec.Cmd {
 // Packages resolves import patterns; flags such as -deps widen what they match.
 // A package that cannot be loaded is in the list, with its Error.
 func (g Tool) Packages(ctx context.Context, patterns []string, flags ...string) ([]Package, error) {
-	args := append(flags, "-e", "-json=ImportPath,Dir,Name,Standard,GoFiles,CgoFiles,TestGoFiles,XTestGoFiles,Imports,Module,Error", "--")
+	args := append(flags, "-e", "-json=ImportPath,Dir,Name,Standard,GoFiles,CgoFiles,TestGoFiles,XTestGoFiles,Imports,IgnoredGoFiles,Module,Error", "--")
 	out, err := g.Output(ctx, "list", append(args, patterns...)...)
 	if err != nil {
 		return nil, err
@@ -134,15 +148,58 @@ func (g Tool) MainPackage(ctx context.Context, pattern string) (Package, error) 
 	if err != nil {
 		return Package{}, err
 	}
+	var why string
 	switch {
 	case len(list) != 1:
-		return Package{}, fmt.Errorf("%s names %d packages: -exec needs one main package", pattern, len(list))
+		why = fmt.Sprintf("%s names %d packages", pattern, len(list))
 	case list[0].Error != nil && list[0].Name == "":
-		return Package{}, fmt.Errorf("%s: %s", pattern, list[0].Error.Err)
+		why = fmt.Sprintf("%s: %s", pattern, strings.TrimSpace(list[0].Error.Err))
 	case list[0].Name != "main":
-		return Package{}, fmt.Errorf("%s is package %s: -exec needs a main package", pattern, list[0].Name)
+		why = fmt.Sprintf("%s is %s, package %s", pattern, list[0].ImportPath, list[0].Name)
+	default:
+		return list[0], nil
 	}
-	return list[0], nil
+	return Package{}, fmt.Errorf("%s: -exec needs one main package%s", why, g.mainsBelow(ctx, pattern))
+}
+
+// mainsBelow names main packages below a pattern, after a semicolon; empty if there are none.
+func (g Tool) mainsBelow(ctx context.Context, pattern string) string {
+	all, err := g.Packages(ctx, []string{strings.TrimSuffix(strings.TrimSuffix(pattern, "..."), "/") + "/..."})
+	if err != nil {
+		return ""
+	}
+	var mains []string
+	for _, p := range all {
+		if p.Name == "main" {
+			mains = append(mains, g.Argument(p))
+		}
+	}
+	if len(mains) == 0 {
+		return ""
+	}
+	return "; below it are " + strings.Join(FirstOf(mains, 5), ", ")
+}
+
+// Argument is how a user in the tool's folder names a package: by a relative path where it is
+// below, by its import path elsewhere.
+func (g Tool) Argument(p Package) string {
+	here, err := filepath.Abs(g.Dir)
+	if err != nil {
+		return p.ImportPath
+	}
+	rel, err := filepath.Rel(here, p.Dir)
+	if err != nil || !filepath.IsLocal(rel) || rel == "." {
+		return p.ImportPath
+	}
+	return "./" + filepath.ToSlash(rel)
+}
+
+// FirstOf shortens a list to n names and the number of others.
+func FirstOf(names []string, n int) []string {
+	if len(names) <= n {
+		return names
+	}
+	return append(names[:n:n], fmt.Sprintf("and %d more", len(names)-n))
 }
 
 // mainModules returns the main module and, in a workspace, every module of it.

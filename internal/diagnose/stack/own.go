@@ -3,6 +3,7 @@ package stack
 import (
 	"path"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 
@@ -81,6 +82,23 @@ func (o *Ownership) Of(f evidence.Frame) owner {
 		return OwnerTest
 	}
 	return OwnerUser
+}
+
+// Anyone reports whether no module is known, so that every other module is the user's.
+func (o *Ownership) Anyone() bool { return o.anyone }
+
+// RepositoryOf is the part of a function's import path that is most likely its module: three
+// elements on hosts of that layout, else two. It is empty for the standard library and main.
+func RepositoryOf(function string) string {
+	elems := strings.Split(PackageOf(function), "/")
+	if !strings.Contains(elems[0], ".") {
+		return ""
+	}
+	n := 2
+	if slices.Contains([]string{"github.com", "gitlab.com", "bitbucket.org", "golang.org"}, elems[0]) {
+		n = 3
+	}
+	return strings.Join(elems[:min(n, len(elems))], "/")
 }
 
 // Mine reports whether a frame is of the user's own code, tests included.

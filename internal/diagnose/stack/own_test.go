@@ -76,3 +76,18 @@ func TestAllocatesForReflect(t *testing.T) {
 	f("reflect.unsafe_New", true)
 	f("reflect.FuncOf", false)
 }
+
+func TestRepositoryOf(t *testing.T) {
+	f := func(function, want string) {
+		t.Helper()
+		if got := RepositoryOf(function); got != want {
+			t.Errorf("%s: %q, want %q", function, got, want)
+		}
+	}
+	f("github.com/x/y/v2/api.(*Server).Get", "github.com/x/y")
+	f("example.com/shop/svc.Run", "example.com/shop")
+	f("example.com/shop.Run", "example.com/shop")
+	f("golang.org/x/net/http2.(*Framer).ReadFrame", "golang.org/x/net")
+	f("net/http.Serve", "")
+	f("main.main", "")
+}

@@ -150,12 +150,7 @@ func (r *benchRecorder) prepare(ctx context.Context) error {
 		}
 	}
 	if len(r.pkgs) == 0 {
-		names := make([]string, len(list))
-		for i, p := range list {
-			names[i] = p.ImportPath
-		}
-		return fmt.Errorf("%w: no Benchmark function in %s; use -exec to record a command, or name a package that "+
-			"has one", errNoBenchmarks, strings.Join(firstOf(names, 5), ", "))
+		return noBenchmarks(ctx, r.tool, list)
 	}
 	r.procs = runtime.GOMAXPROCS(0)
 	if err := r.findHelperLoops(ctx); err != nil {
@@ -250,7 +245,7 @@ func (r *benchRecorder) leaveOut(rest []probed) {
 		names[i] = p.name
 	}
 	r.lacks(fmt.Sprintf("%d benchmarks that did not fit the budget of %v: %s (use -budget or -bench)", len(rest),
-		r.o.Budget, strings.Join(firstOf(names, 8), ", ")))
+		r.o.Budget, strings.Join(gocmd.FirstOf(names, 8), ", ")))
 }
 
 // lacks notes benchmarks that are missing in the recording. Here and in warn, errors
@@ -278,11 +273,4 @@ func firstFailure(err error) string {
 		}
 	}
 	return lines[0]
-}
-
-func firstOf(names []string, n int) []string {
-	if len(names) <= n {
-		return names
-	}
-	return append(names[:n:n], fmt.Sprintf("and %d more", len(names)-n))
 }

@@ -214,7 +214,7 @@ func (r *benchRecorder) probe(ctx context.Context) ([]probed, error) {
 		return nil, failure
 	case r.o.Bench != "":
 		return nil, fmt.Errorf("%w: -bench %s matches none of %s", errNoBenchmarks, r.o.Bench,
-			strings.Join(firstOf(r.names(), 12), ", "))
+			strings.Join(gocmd.FirstOf(r.names(), 12), ", "))
 	}
 	return nil, fmt.Errorf("%w: every benchmark was skipped or printed no result", errNoBenchmarks)
 }

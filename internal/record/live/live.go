@@ -130,9 +130,10 @@ func (r *liveRecorder) describe(ctx context.Context) error {
 	if err != nil && ctx.Err() == nil {
 		r.fail("command line", err)
 	}
-	env := r.server.environment(ctx, command)
+	env, built := r.server.local(ctx, command)
 	return r.w.Update(func(m *evidence.Manifest) {
 		m.Target.Command, m.Environment = secret.Args(command), env
+		m.Target.Module, m.Target.Dependencies = built.main, built.dependencies
 	})
 }
 

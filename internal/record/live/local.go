@@ -17,27 +17,26 @@ import (
 	"github.com/heaptrim/heaptrim/internal/record/host"
 )
 
-// environment describes the machine of the service, if it is this one. net/http/pprof
+// local describes the machine and the modules of the service, if it runs on this machine. net/http/pprof
 // does not report it, and a local address may be the end of a tunnel. So it reads
 // /proc, on Linux, for a process of this user that listens at the address and has the
-// service's command line. In all other cases the environment stays unknown.
-func (s *pprofServer) environment(ctx context.Context, command []string) evidence.Environment {
+// service's command line. In all other cases they stay unknown.
+func (s *pprofServer) local(ctx context.Context, command []string) (evidence.Environment, modules) {
 	if runtime.GOOS != "linux" || len(command) == 0 || !onLoopback(ctx, s.base.Hostname()) {
-		return evidence.Environment{}
+		return evidence.Environment{}, modules{}
 	}
 	port, err := strconv.Atoi(s.base.Port())
 	if err != nil {
-		return evidence.Environment{}
+		return evidence.Environment{}, modules{}
 	}
 	root := os.DirFS("/")
 	pid := listener(root, port, command)
 	if pid == "" {
-		return evidence.Environment{}
+		return evidence.Environment{}, modules{}
 	}
 	e := host.Environment()
 	linuxProcess(root, pid, &e)
-	fromBinary(filepath.Join("/proc", pid, "exe"), &e)
-	return e
+	return e, fromBinary(filepath.Join("/proc", pid, "exe"), &e)
 }
 
 func onLoopback(ctx context.Context, host string) bool {
@@ -141,11 +140,17 @@ func linuxProcess(root fs.FS, pid string, e *evidence.Environment) {
 	}
 }
 
+// modules are those that an executable was built from.
+type modules struct {
+	main         string // empty if not known
+	dependencies []string
+}
+
 // fromBinary fills in what the go command recorded in an executable.
-func fromBinary(name string, e *evidence.Environment) {
+func fromBinary(name string, e *evidence.Environment) modules {
 	info, err := buildinfo.ReadFile(name)
 	if err != nil {
-		return
+		return modules{}
 	}
 	e.GoVersion = info.GoVersion
 	for _, s := range info.Settings {
@@ -158,4 +163,9 @@ func fromBinary(name string, e *evidence.Environment) {
 			e.GOARCH = s.Value
 		}
 	}
+	m := modules{main: info.Main.Path}
+	for _, d := range info.Deps {
+		m.dependencies = append(m.dependencies, d.Path)
+	}
+	return m
 }
