@@ -73,6 +73,10 @@ type data struct {
 			CPUShare *interval `json:"cpu_share"`
 			Charged  bool      `json:"charged"`
 		} `json:"decomposition"`
+		Groups []struct {
+			Name     string
+			CPUShare struct{ Value float64 } `json:"cpu_share"`
+		} `json:"groups"`
 		Findings []struct {
 			Rank int `json:"rank"`
 			Site struct {

@@ -93,15 +93,20 @@ func checkOverview(t *testing.T, b *tab, p page) {
 		t.Errorf("the headline %q has no interval", headline)
 	}
 	near(t, "together", b.text("[data-figure=together]"), r.Together.CPUShare.Value)
-	if !strings.Contains(b.text(".overview .why"), r.Totals.Why) {
+	if !strings.Contains(b.text("[data-figure=why]"), r.Totals.Why) {
 		t.Errorf("%q is not shown", r.Totals.Why)
 	}
+	if top := eval[float64](b, "document.querySelector('.cure').getBoundingClientRect().top"); top > 600 {
+		t.Errorf("the first thing to change is %v pixels down", top)
+	}
+	checkGroups(t, b, p)
+	eval[bool](b, "document.querySelector('.decomposition details').open = true")
 	for _, row := range r.Decomposition {
 		if row.Charged && row.CPUShare.Value > 0 {
 			near(t, row.Name, b.text(fmt.Sprintf("[data-bucket=%s]", quote(row.Name))), row.CPUShare.Value)
 		}
 	}
-	for i, f := range r.Findings[:min(len(r.Findings), 15)] {
+	for i, f := range r.Findings[:min(len(r.Findings), shownRows)] {
 		row := fmt.Sprintf("#cure-%d", f.Rank)
 		if f.Prediction.CPUShare != nil {
 			near(t, row, b.text(row+" [data-saving]"), f.Prediction.CPUShare.Value)
@@ -121,11 +126,29 @@ func checkOverview(t *testing.T, b *tab, p page) {
 	}
 }
 
+// shownRows are the rows of what to change before the others are asked for.
+const shownRows = 10
+
+// checkGroups looks for the groups of the decomposition, which come before its rows.
+func checkGroups(t *testing.T, b *tab, p page) {
+	t.Helper()
+	sum := 0.0
+	for _, g := range p.data.Report.Groups {
+		sum += g.CPUShare.Value
+		if g.CPUShare.Value > 0 {
+			near(t, g.Name, b.text(fmt.Sprintf("[data-group=%s]", quote(g.Name))), g.CPUShare.Value)
+		}
+	}
+	if len(p.data.Report.Groups) != 5 || math.Abs(sum-1) > 1e-6 {
+		t.Errorf("%d groups add up to %v", len(p.data.Report.Groups), sum)
+	}
+}
+
 // checkQuoted wants what stands between backticks in a cure's text as code.
 func checkQuoted(t *testing.T, b *tab, p page) {
 	t.Helper()
 	list := p.data.Report.Findings
-	for _, f := range list[:min(len(list), 15)] {
+	for _, f := range list[:min(len(list), shownRows)] {
 		text := fmt.Sprintf("#cure-%d summary .text", f.Rank)
 		ticks := strings.Count(f.Remedy.Text, "`")
 		if ticks%2 != 0 {
@@ -165,7 +188,7 @@ func checkMarks(t *testing.T, b *tab, p page) {
 		}
 	}
 	left := 0
-	for i, f := range p.data.Report.Findings[:min(len(p.data.Report.Findings), 15)] {
+	for i, f := range p.data.Report.Findings[:min(len(p.data.Report.Findings), shownRows)] {
 		if f.Remedy.Code == "leave-it" || f.Prediction.CPUShare == nil {
 			continue
 		}

@@ -29,7 +29,6 @@ class Calls {
     this.data = data;
     this.stacks = stacksOf(data);
     this.m = this.stacks.m;
-    this.tools = flameTools(this.stacks, { next: (step) => this.next(step), reset: () => this.reset() }, ["shape", "panes"]);
     this.limits = limits.map(([name, label, choices, usual]) => select(label, choices.map((n) => [String(n), name === "nodes" ? String(n) : n === 0 ? "any weight" : `${n} %`]), String(usual), (v) => change({ [name]: v === String(usual) ? null : v, cam: null })));
     this.paths = onOff("paths", "each path by itself", "A tree: a function has a box for each path to it.", "1");
     this.root = svg("g", {});
@@ -38,9 +37,10 @@ class Calls {
     this.facts = el("div", { class: "chosen", "aria-live": "polite" });
     this.notes = el("p", { class: "note" });
     const zoom = (label, f, name) => button(label, f, { class: "quiet", "aria-label": name, title: name });
+    const zooms = el("div", { class: "acts zooms noprint" }, zoom("+", () => this.camera.zoom(1.4), "Larger (+)"), zoom("−", () => this.camera.zoom(1 / 1.4), "Smaller (-)"), zoom("Whole graph", () => this.fit(), "Whole graph (0)"));
+    this.tools = flameTools(this.stacks, { next: (step) => this.next(step), reset: () => this.reset() }, ["shape", "panes"], [...this.limits, this.paths.node]);
     this.node = el("div", { class: "calls-view" }, this.tools.node,
-      el("div", { class: "row" }, this.limits, this.paths.node, el("span", { class: "acts noprint" }, zoom("+", () => this.camera.zoom(1.4), "Larger (+)"), zoom("−", () => this.camera.zoom(1 / 1.4), "Smaller (-)"), zoom("Whole graph", () => this.fit(), "Show the whole graph (0)"))),
-      this.box, this.facts, this.notes, el("p", { class: "note" }, "Drag to move, click into the graph and turn the wheel to enlarge; arrow keys lead from a chosen function to its callers and callees. A dashed arrow leads over functions that are not drawn."), trimNote(data.views.flame.trim));
+      el("div", { class: "graph-box" }, this.box, zooms), this.facts, this.notes, el("p", { class: "note" }, "Drag to move, click into the graph and turn the wheel to enlarge; arrow keys lead from a chosen function to its callers and callees. A dashed arrow leads over functions that are not drawn."), trimNote(data.views.flame.trim));
     this.box.addEventListener("keydown", (e) => this.walk(e));
     this.box.addEventListener("dblclick", (e) => e.preventDefault());
     window.addEventListener("keydown", (e) => this.shortcut(e));
@@ -68,7 +68,7 @@ class Calls {
     const keep = keptOf(shown.tree, now, tree), key = JSON.stringify([wanted, tree]);
     if (this.shown !== shown || this.wanted !== key || (keep >= 0 && !this.index.has(keep))) this.build(shown, { wanted, tree, keep });
     Object.assign(this, { shown, wanted: key, chosen: this.index.has(keep) ? this.index.get(keep) : -1 });
-    this.tools.show(now, shown.mode, { colour, groups: shown.groups });
+    this.tools.show(now, shown.mode, { colour, groups: shown.groups, packages: true });
     if (this.box.clientWidth === 0) return;
     if (this.drawn !== colour) this.draw(colour, now);
     this.mark(now);

@@ -54,7 +54,7 @@ class Code {
   show(now) {
     this.now = now;
     this.spots = spotsOf(this.stacks, now, "place");
-    this.tools.show(now, this.spots.mode, { colour: "package", groups: new Set() });
+    this.tools.show(now, this.spots.mode, { colour: "none", groups: new Set() });
     this.list = this.rank(now);
     this.tools.hits.textContent = !compile(now.q).re ? "" : this.list.length === 0 ? "no match" : `${this.list.length} function${this.list.length === 1 ? "" : "s"}`;
     this.at = this.list.findIndex((x) => x.f.name === now.fn);

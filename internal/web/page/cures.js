@@ -4,7 +4,7 @@ import { bytes, count, exactly, percent, seconds, share, shortName, sizeSpan, sp
 import { change } from "./state.js";
 import { explain, term } from "./terms.js";
 
-const firstRows = 15;
+const firstRows = 10;
 
 const place = (f) => `${f.site.file}:${f.site.line}`;
 
@@ -139,10 +139,23 @@ function line(e, max) {
     el("span", { class: "saves" }, saved ? el("b", {}, share(saved)) : null));
 }
 
-// cureList is the section of the findings, ranked by what their cures save.
+// advice is a row of what to change for the program as a whole.
+function advice(a) {
+  return el("details", { class: "cure advice" },
+    el("summary", {}, el("span", { class: "rank" }),
+      el("span", { class: "what" }, el("b", {}, a.title), " ", el("span", { class: "code" }, a.code), el("span", { class: "text" }, prose(a.text))),
+      el("span", { class: "saves" }, a.prediction.cpu_share ? el("b", {}, share(a.prediction.cpu_share)) : null)),
+    el("div", { class: "body" }, el("div", { class: "detail" },
+      el("p", {}, el("span", { class: "chip" }, term("safety", a.safety)), " ", a.why && ["Why: ", prose(a.why), "."]),
+      a.prediction.basis && el("p", { class: "why" }, "The saving is ", a.prediction.basis, "."))));
+}
+
+// cureList is the section of what to change: for the program as a whole, and line by line,
+// each by what it saves.
 export function cureList(report) {
-  if (report.findings.length === 0) return el("section", {}, el("h2", {}, "What to change"), el("p", {}, "Nothing: no line costs enough to be worth a change."));
-  const max = Math.max(...report.findings.map((f) => (f.prediction.cpu_share ? f.prediction.cpu_share.high : 0)));
+  const wide = [...report.advice].sort((a, b) => (b.prediction.cpu_share ? b.prediction.cpu_share.value : 0) - (a.prediction.cpu_share ? a.prediction.cpu_share.value : 0));
+  if (report.findings.length + wide.length === 0) return el("section", {}, el("h2", {}, "What to change"), el("p", {}, "Nothing: no line costs enough to be worth a change."));
+  const max = Math.max(0, ...report.findings.map((f) => (f.prediction.cpu_share ? f.prediction.cpu_share.high : 0)));
   const all = entriesOf(report), marks = all.map((e) => e.mark);
   const cut = all.findIndex((e) => e.f && e.f.rank > firstRows || e.head && e.head.ranks[0] > firstRows);
   const list = el("div", { class: "cures" }, (cut < 0 ? all : all.slice(0, cut)).map((e) => line(e, max)));
@@ -152,8 +165,9 @@ export function cureList(report) {
     more.remove();
   });
   return el("section", { class: "what-to-change" }, el("h2", {}, "What to change"),
-    el("p", { class: "note" }, "Ranked by the CPU that each cure would save, ", term("saving", "predicted"), " with its ", term("interval", "95 % interval"),
-      report.together.cpu_share ? [". Together: ", el("b", {}, share(report.together.cpu_share)), " of CPU"] : "", ". ",
-      ["tied"].filter((k) => marks.includes(k)).map((k) => [el("b", {}, signs[k]), " ", explain(k), " "])),
-    list, more, hidden > 0 && el("p", { class: "only-print" }, `${trimmed(hidden)} more in the file itself.`));
+    wide.length > 0 ? [el("h3", {}, "The program as a whole"), el("div", { class: "cures" }, wide.map(advice))] : null,
+    report.findings.length > 0 ? el("h3", {}, "Line by line") : null,
+    list, more, hidden > 0 && el("p", { class: "only-print" }, `${trimmed(hidden)} more in the file itself.`),
+    el("p", { class: "note" }, "Ranked by the share of CPU that each saves, ", term("saving", "predicted"), " with its ", term("interval", "95 % interval"), ". ",
+      ["tied"].filter((k) => marks.includes(k)).map((k) => [el("b", {}, signs[k]), " ", explain(k), " "])));
 }

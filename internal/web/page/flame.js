@@ -91,7 +91,7 @@ class Flame {
     this.graph.hidden = panes === "table";
     this.table.node.hidden = panes === "graph";
     this.node.dataset.panes = panes;
-    this.tools.show(now, this.mode, { colour, groups: this.groups });
+    this.tools.show(now, this.mode, { colour, groups: this.groups, packages: true });
     this.path(zoom);
     this.about(chosen > 0 && chosen < t.n ? chosen : zoom > 0 && zoom < t.n ? zoom : 0);
     this.note();

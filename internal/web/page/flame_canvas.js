@@ -1,7 +1,7 @@
 // A flame graph on a canvas: layout of what is visible, drawing, pointing,
 // keyboard. What the nodes mean is the caller's business.
 import { el } from "./dom.js";
-import { shortName } from "./format.js";
+import { fitted } from "./format.js";
 import { color, isDark } from "./theme.js";
 import { hideTip, showTip } from "./tip.js";
 
@@ -151,9 +151,7 @@ export class FlameCanvas {
 
   write(g, n, box) {
     const room = Math.floor((box.w - 6) / this.em);
-    let text = this.nameOf(n);
-    if (text.length > room) text = shortName(text);
-    if (text.length > room) text = text.slice(0, Math.max(1, room - 1)) + "…";
+    const text = fitted(this.nameOf(n), room);
     g.fillStyle = box.hit && isDark() ? "#111" : this.colours.text;
     g.fillText(text, box.x + 3, box.y + rowHeight / 2);
   }

@@ -1,15 +1,13 @@
 // Colours of the flame graph: by package, by what the time is spent on, or by
 // what has changed.
 import { groups } from "./flame_model.js";
-import { isDark } from "./theme.js";
+import { color, isDark } from "./theme.js";
 
-// Hues that people of every kind of colour vision tell apart best (after Okabe
-// and Ito), with the lightness chosen for dark text in light and light text in
-// dark.
-const groupHue = { app: [215, 12], runtime: [0, 0], alloc: [38, 85], fill: [52, 75], assist: [330, 45], gc: [205, 65], churn: [18, 80], retention: [275, 35] };
+// Groups have the overview's colours.
+const groupVar = { app: "app", runtime: "flame-rest", alloc: "alloc", fill: "fill", stack: "stack", gc: "gc", churn: "gc", retention: "gc" };
 
 export const groupTitle = {
-  app: "application", runtime: "runtime, other", alloc: "malloc", fill: "clearing, copying", assist: "mark assist", gc: "collector", churn: "GC churn, attributed", retention: "GC retention, attributed",
+  app: "application", runtime: "scheduler, other", alloc: "allocating", fill: "clearing and copying", stack: "stacks and pages", gc: "collecting", churn: "collecting", retention: "collecting",
 };
 
 function hsl(h, s, light, dark) {
@@ -23,26 +21,30 @@ function hash(text) {
   return (h ^ (h >>> 13)) >>> 0;
 }
 
-// byPackage gives each label a colour of its package; the runtime and the
-// standard library get greys of their own.
-function byPackage(labels) {
-  const made = new Map();
-  return labels.list.map((l) => {
-    const key = l.owner === "heaptrim" ? "\u0000" : l.pkg || l.text;
+// byPackage gives each label a colour of its package. Standard library and runtime have
+// greys; what the runtime does for memory has the colour of its group.
+function byPackage(t) {
+  const made = new Map(), byGroup = groups.map(groupColour);
+  const colours = t.labels.list.map((l) => {
+    if (l.owner === "heaptrim" || l.owner === "runtime") return null;
+    const key = l.pkg || l.text;
     let c = made.get(key);
     if (!c) {
       const h = hash(key);
-      if (l.owner === "heaptrim") c = hsl(18, 80, 74, 34);
-      else if (l.owner === "runtime") c = hsl(220, 8, 80, 32);
-      else if (l.owner === "std") c = hsl(h % 360, 16, 82, 31);
-      else c = hsl(h % 360, 55 + ((h >>> 9) % 20), 76 + ((h >>> 17) % 6), 30 + ((h >>> 17) % 6));
+      c = l.owner === "std" ? hsl(h % 360, 16, 82, 31) : hsl(h % 360, 55 + ((h >>> 9) % 20), 76 + ((h >>> 17) % 6), 30 + ((h >>> 17) % 6));
       made.set(key, c);
     }
     return c;
   });
+  const rest = hsl(220, 8, 86, 26);
+  const runtime = (node) => (t.labels.list[t.label[node]].owner === "runtime" || t.from[node] === t.from[node + 1]) && isMemory(groups[t.group[node]]); // a run is heaptrim's own frame with calls
+  return (node) => (node === 0 ? rest : colours[t.label[node]] || (runtime(node) ? byGroup[t.group[node]] : rest));
 }
 
-export const groupColour = (g) => hsl(groupHue[g][0], groupHue[g][1], g === "app" ? 84 : 75, g === "app" ? 30 : 36);
+// isMemory reports whether a group is part of memory management.
+export const isMemory = (g) => g !== "app" && g !== "runtime";
+
+export const groupColour = (g) => color(groupVar[g]);
 
 // Blue is less and orange is more: both can be told apart without seeing red or
 // green, and from grey by their saturation.
@@ -86,6 +88,5 @@ export function painter(t, by) {
     const colours = groups.map(groupColour);
     return (node) => colours[t.group[node]];
   }
-  const colours = byPackage(t.labels);
-  return (node) => (node === 0 ? hsl(220, 8, 86, 26) : colours[t.label[node]]);
+  return byPackage(t);
 }

@@ -19,12 +19,12 @@ export const modes = [
 const heapCPU = new Set(["churn", "retention", "remainder"]);
 
 // Groups of buckets, for colours.
-export const groups = ["app", "runtime", "alloc", "fill", "assist", "gc", "churn", "retention"];
+export const groups = ["app", "runtime", "alloc", "fill", "stack", "gc", "churn", "retention"];
 
 const groupOfBucket = {
   "application": "app", "scheduler, timers, netpoll": "runtime", "scheduler, in no sample": "runtime", "application, in no sample": "app", "profiling itself": "runtime", "not classified": "runtime",
-  "stack growth": "runtime", "goroutine stacks": "runtime", "malloc": "alloc", "heap profiler": "alloc",
-  "zeroing": "fill", "growslice copying": "fill", "conversion copying": "fill", "mark assist": "assist",
+  "stack growth": "stack", "goroutine stacks": "stack", "page faults": "stack", "NUMA balancing": "stack", "huge pages": "stack", "malloc": "alloc", "heap profiler": "alloc",
+  "zeroing": "fill", "growslice copying": "fill", "conversion copying": "fill",
 };
 
 // addressesOf lists the addresses of the places that frames stand at, by number,

@@ -2,7 +2,7 @@
 // left out.
 import { button, el, replace, select } from "./dom.js";
 import { groups } from "./flame_model.js";
-import { groupColour, groupTitle } from "./flame_colour.js";
+import { groupColour, groupTitle, isMemory } from "./flame_colour.js";
 import { compileLabels } from "./labels.js";
 import { labelPanel } from "./label_panel.js";
 import { moreTools } from "./more_tools.js";
@@ -25,9 +25,10 @@ const labelFilters = [
   ["tagignore", "Label ignore", "Without samples that have a label that matches."],
 ];
 
-// flameTools makes the controls; show brings them in line with the state. act:
-// {next(step), reset()}; lacks names controls that a view has no use for.
-export function flameTools(stacks, act, lacks) {
+// flameTools makes the controls, one row of them; show brings them in line with the state.
+// act: {next(step), reset()}; lacks names controls that a view has no use for, and more are
+// those that it has itself.
+export function flameTools(stacks, act, lacks, more) {
   const m = stacks.m, without = (name, node) => (lacks && lacks.includes(name) ? null : node);
   const weight = select("Weight", stacks.modes.map((x) => [x.id, x.label]), stacks.modes[0].id, (v) => change({ weight: v, zoom: null, at: null, pivot: null }));
   const weightTip = el("small", { class: "dim" });
@@ -42,7 +43,7 @@ export function flameTools(stacks, act, lacks) {
   const boxes = filters.map((f) => typed(...f));
   const labels = m.labels ? labelPanel(stacks) : null;
   const labelBoxes = m.labels ? labelFilters.map((f) => typed(...f, (v) => compileLabels(v, m.labels))) : [];
-  const more = el("details", { class: "filters" }, el("summary", {}, "Filters"), el("div", { class: "row" }, [...boxes, ...labelBoxes].map((b) => b.node)));
+  const filter = el("details", { class: "filters" }, el("summary", {}, "Filters"), el("div", { class: "row" }, [...boxes, ...labelBoxes].map((b) => b.node)));
   const figures = moreTools(m);
   const copy = button("Copy link", () => navigator.clipboard.writeText(location.href).then(() => { copy.textContent = "Copied"; }), { class: "quiet" });
   const legend = el("ul", { class: "legend inline", "aria-label": "Colours" });
@@ -50,9 +51,10 @@ export function flameTools(stacks, act, lacks) {
     if (e.key === "Enter") act.next(e.shiftKey ? -1 : 1);
     if (e.key === "Escape") change({ q: null });
   });
+  const looks = [without("colour", colour), without("shape", shape), without("detail", detail), without("panes", panes), ...(more || [])].filter(Boolean);
+  const look = looks.length > 0 ? el("details", { class: "filters" }, el("summary", {}, "Look"), el("div", { class: "row" }, looks)) : null;
   const node = el("div", { class: "controls" },
-    el("div", { class: "row" }, weight, search.node, without("colour", colour), without("shape", shape), compare),
-    el("div", { class: "row" }, without("detail", detail), without("panes", panes), more, labels && labels.node, figures.node, savedViews(), button("Reset", () => act.reset(), { class: "quiet", title: "Reset (r)" }), copy), weightTip, legend);
+    el("div", { class: "row" }, weight, search.node, compare, look, filter, labels && labels.node, figures.node, savedViews(), button("Reset", () => act.reset(), { class: "quiet", title: "Reset (r)" }), copy), weightTip, legend);
   const boxOf = (label) => label.querySelector("select");
   return {
     node, search: search.input, hits, figures: () => figures.focus(),
@@ -65,7 +67,7 @@ export function flameTools(stacks, act, lacks) {
       boxOf(panes).value = now.panes || "both";
       if (compare) boxOf(compare).value = now.compare || "";
       for (const b of [search, ...boxes, ...labelBoxes]) b.show(now[b.name]);
-      if ([...boxes, ...labelBoxes].some((b) => now[b.name])) more.open = true;
+      if ([...boxes, ...labelBoxes].some((b) => now[b.name])) filter.open = true;
       if (labels) labels.show(now, mode);
       figures.show(now, mode);
       copy.textContent = "Copy link";
@@ -76,9 +78,10 @@ export function flameTools(stacks, act, lacks) {
 
 function drawLegend(legend, used) {
   const item = (colour, text) => el("li", {}, el("i", { style: { background: colour } }), text);
-  if (used.colour === "bucket") replace(legend, groups.filter((g) => used.groups.has(groups.indexOf(g))).map((g) => item(groupColour(g), groupTitle[g])));
-  else if (used.colour === "change") replace(legend, item("hsl(211 95% 60%)", "less than before"), item("hsl(0 0% 60%)", "the same"), item("hsl(28 95% 60%)", "more than before"), el("li", { class: "dim" }, "width: mean of before and after"));
-  else replace(legend);
+  if (used.colour === "change") return replace(legend, item("hsl(211 95% 60%)", "less than before"), item("hsl(0 0% 60%)", "the same"), item("hsl(28 95% 60%)", "more than before"), el("li", { class: "dim" }, "width: mean of before and after"));
+  const there = groups.filter((g) => used.groups.has(groups.indexOf(g)) && (used.colour === "bucket" || isMemory(g)));
+  const first = there.filter((g, i) => there.findIndex((x) => groupTitle[x] === groupTitle[g]) === i);
+  replace(legend, first.map((g) => item(groupColour(g), groupTitle[g])), used.colour === "package" && used.packages ? el("li", { class: "dim" }, "other colours: packages") : null);
 }
 
 // toggleFilter adds an expression to a filter.

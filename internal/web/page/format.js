@@ -99,3 +99,12 @@ export function shortName(fn) {
   const slash = fn.lastIndexOf("/", end < 0 ? fn.length : end);
   return slash < 0 ? fn : fn.slice(slash + 1);
 }
+
+// fitted is the longest form of a function's name that has room for so many characters:
+// whole, without its import path, without its package, then its own name alone; of a name
+// that is longer still, the end, which tells closures and methods apart.
+export function fitted(name, room) {
+  const short = shortName(name), own = short.replace(/^[^.()[ ]*\./, "");
+  const last = own.replace(/^\([^)]*\)\./, "");
+  return [name, short, own, last].find((text) => text.length <= room) || "…" + last.slice(last.length - Math.max(1, room - 1));
+}

@@ -38,7 +38,7 @@ class Functions {
       this.rows = page;
     }
     this.chosen = now.node === undefined ? -1 : shown.tree.labels.list.findIndex((l) => l.text === now.node);
-    this.tools.show(now, shown.mode, { colour: "package", groups: shown.groups });
+    this.tools.show(now, shown.mode, { colour: "none", groups: new Set() });
     this.order(now);
     this.draw();
     this.drawPeek(now);

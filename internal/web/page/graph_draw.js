@@ -44,8 +44,9 @@ export function boxOf(v, i, { box, at, fill, choose }) {
     y += l.size * 1.3;
     return svg("text", { x: at.x, y: y - l.size * 0.3, "font-size": l.size.toFixed(1), "font-weight": l.bold ? 600 : 400 }, l.text);
   });
-  const say = `${text}, self ${amount(v.m, v.shown.mode, sumOf(v, i, true))}, total ${amount(v.m, v.shown.mode, sumOf(v, i))}`;
-  const node = svg("g", { class: "box", tabindex: -1, role: "button", "aria-label": say, "data-label": text, "data-at": v.graph.nodes[i].at }, svg("rect", { x: at.x - box.w / 2, y: at.y - box.h / 2, width: box.w, height: box.h, rx: 5 }), ...lines);
+  const said = box.lines.map((l) => l.text).join(" "); // a name holds the text that is seen
+  const say = `${said}${said.startsWith(text) ? "" : `, ${text}`}, self ${amount(v.m, v.shown.mode, sumOf(v, i, true))}, total ${amount(v.m, v.shown.mode, sumOf(v, i))}`;
+  const node = svg("g", { class: "box", tabindex: -1, role: "button", "aria-label": say, "data-label": text, "data-at": v.graph.nodes[i].at }, svg("rect", { x: at.x - box.w / 2, y: at.y - box.h / 2, width: box.w, height: box.h, rx: 5 }), ...lines.flatMap((l) => [l, " "]));
   node.firstChild.style.fill = fill;
   node.addEventListener("click", choose);
   tips(node, () => [el("b", {}, text), list(rowsOf(v, i))]);

@@ -57,15 +57,6 @@ function runs(report) {
     ], report.runs));
 }
 
-function advice(report) {
-  if (report.advice.length === 0) return null;
-  return el("section", {}, el("h2", {}, "For the program as a whole"),
-    report.advice.map((a) => el("article", { class: "advice" },
-      el("h3", {}, a.title, " ", el("span", { class: "code" }, a.code), " ", el("span", { class: "chip" }, a.safety)),
-      el("p", {}, prose(a.text), "."), a.why && el("p", { class: "why" }, "Why: ", prose(a.why), "."),
-      a.prediction.cpu_share && el("p", {}, term("saving", "Would save"), " ", el("b", {}, share(a.prediction.cpu_share)), " of CPU", a.prediction.basis && `, by ${a.prediction.basis}`, "."))));
-}
-
 function rules(report) {
   if (report.vet.length === 0) return null;
   return el("section", {}, el("h2", {}, "Source rules on hot lines"),
@@ -125,8 +116,9 @@ export const overviewView = {
   make(data) {
     const report = data.report;
     const node = el("div", { class: "overview" },
-      el("section", { class: "first" }, headline(report), report.totals.why && el("p", { class: "why" }, report.totals.why), decompositionBar(report), figures(report)),
-      advice(report), cureList(report), runs(report), rules(report), missing(report), setApart(report), environment(report), served(data),
+      el("section", { class: "first" }, headline(report)), cureList(report),
+      el("section", {}, el("h2", {}, "Why"), report.totals.why && el("p", { class: "why", data: { figure: "why" } }, report.totals.why), decompositionBar(report), figures(report)),
+      runs(report), rules(report), missing(report), setApart(report), environment(report), served(data),
       el("p", { class: "note noprint" }, button("Print", () => window.print(), { class: "quiet" }), ` Shares are of CPU time without idle marking, ± is the ${""}`, term("interval", "95 % interval"), ". ",
         report.threshold ? [term("threshold", "Threshold"), " ", percent(report.threshold), `: ${report.below_threshold} findings left out.`] : null));
     return { node, show() {} };

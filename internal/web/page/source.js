@@ -61,7 +61,7 @@ class Source {
     this.list = this.functions(now);
     if (this.tools) {
       this.spots = spotsOf(this.stacks, now, "spot");
-      this.tools.show(now, this.spots.mode, { colour: "package", groups: new Set() });
+      this.tools.show(now, this.spots.mode, { colour: "none", groups: new Set() });
       this.tools.hits.textContent = !compile(now.q).re ? "" : this.list.length === 0 ? "no match" : `${this.list.length} function${this.list.length === 1 ? "" : "s"}`;
     }
     this.at = this.list.findIndex((f) => f.name === now.fn && (!now.file || f.file === now.file));
