@@ -26,7 +26,7 @@ function figures(report) {
   const ns = (v) => (v === null ? unknown : seconds(v / 1e9));
   const rate = (v, f) => (v === null ? unknown : f(v) + "/s");
   return el("dl", { class: "figures" },
-    figure("collector", "Collector", share(t.collector_share), "of CPU"),
+    figure("collector", "Collector", share(t.collector_share), t.gctrace_share === null ? "of CPU" : `of CPU; gctrace, by the clock: ${percent(t.gctrace_share)}`),
     figure("allocation rate", "Allocation rate", rate(t.bytes_per_s, bytes)),
     figure("cycle", "Collections", rate(t.cycles_per_s, trimmed), t.cycles === null ? "" : `${count(t.cycles)} in all`),
     figure("live heap", "Live heap", bytes(t.live_heap_bytes), "median"),
