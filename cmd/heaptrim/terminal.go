@@ -33,12 +33,13 @@ func terminalOf(w io.Writer) terminal {
 }
 
 // color follows no-color.org: any non-empty NO_COLOR turns it off.
-func (t terminal) color() bool {
-	return t.is && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
-}
+func (t terminal) color() bool { return t.escapes() && os.Getenv("NO_COLOR") == "" }
+
+// escapes reports whether escape sequences do something.
+func (t terminal) escapes() bool { return t.is && os.Getenv("TERM") != "dumb" }
 
 // progress shows one line of what is going on, rewritten in place, and how
-// long it has been going on. Without a terminal it says nothing.
+// long it has been going on. Without a terminal that can rewrite it says nothing.
 type progress struct {
 	mu     sync.Mutex
 	w      io.Writer
@@ -50,12 +51,15 @@ type progress struct {
 	ended  sync.WaitGroup
 }
 
-func newProgress(w io.Writer) *progress {
-	p := &progress{w: w, term: terminalOf(w), start: time.Now(), done: make(chan struct{})}
-	if !p.term.is {
+func newProgress(w io.Writer) *progress { return startProgress(w, terminalOf(w), time.Second) }
+
+// startProgress draws the line anew in every period.
+func startProgress(w io.Writer, t terminal, period time.Duration) *progress {
+	p := &progress{w: w, term: t, start: time.Now(), done: make(chan struct{})}
+	if !p.term.escapes() {
 		return p
 	}
-	p.ticker = time.NewTicker(time.Second)
+	p.ticker = time.NewTicker(period)
 	p.ended.Add(1)
 	go p.tick()
 	return p
@@ -84,7 +88,7 @@ func (p *progress) Printf(format string, args ...any) {
 }
 
 func (p *progress) draw() {
-	if !p.term.is || p.line == "" {
+	if !p.term.escapes() || p.line == "" {
 		return
 	}
 	text := fmt.Sprintf("%3.0fs  %s", time.Since(p.start).Seconds(), p.line)

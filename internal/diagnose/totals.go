@@ -68,6 +68,7 @@ func fillCycles(t *finding.Totals, r *runCosts, env evidence.Environment) {
 	if log.Window > 0 {
 		t.Cycles.PerSecond = float64(t.Cycles.Automatic) / log.Window.Seconds()
 	}
+	t.Cycles.TraceShare = traceShare(log)
 	var live, goal []float64
 	var pauses []time.Duration
 	for _, c := range auto {
@@ -92,6 +93,20 @@ func fillCycles(t *finding.Totals, r *runCosts, env evidence.Environment) {
 	if n := len(pauses); n > 0 {
 		t.Pauses.P50, t.Pauses.Max = pauses[n/2], pauses[n-1]
 	}
+}
+
+// traceShare adds the cycles of a log up as the runtime does for its log.
+func traceShare(log run.CollectorLog) float64 {
+	var used time.Duration
+	procs := 0
+	for _, c := range log.Cycles {
+		used += c.Used.SweepTermination + c.Used.Assist + c.Used.Background + c.Used.MarkTermination
+		procs = max(procs, c.Procs)
+	}
+	if log.Window <= 0 || procs == 0 {
+		return 0
+	}
+	return used.Seconds() / log.Window.Seconds() / float64(procs)
 }
 
 // fillGoal says whether the program had a heap goal at the end. It drops a goal that no

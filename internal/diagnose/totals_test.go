@@ -1,10 +1,13 @@
 package diagnose
 
 import (
+	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/heaptrim/heaptrim/internal/diagnose/run"
+	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/gcmodel"
 	"github.com/heaptrim/heaptrim/internal/unit"
@@ -36,4 +39,22 @@ func TestWhyAgreesWithItsFigures(t *testing.T) {
 	f("rate not known", gcmodel.Proportional, 0, 50, "the program allocates and fills 5 MiB in each cycle.")
 	f("cycles per second not known", gcmodel.Proportional, rate, 0,
 		"the program allocates at 200 MiB/s and fills 5 MiB in each cycle.")
+}
+
+// TestTraceShare: gctrace's percentage is of the time of all processors, without idle marking.
+func TestTraceShare(t *testing.T) {
+	cycle := evidence.Cycle{Procs: 4, Used: evidence.PhaseCPU{
+		SweepTermination: 10 * time.Millisecond, Assist: 20 * time.Millisecond, Background: 160 * time.Millisecond,
+		Idle: 400 * time.Millisecond, MarkTermination: 10 * time.Millisecond,
+	}}
+	f := func(want float64, window time.Duration, cycles ...evidence.Cycle) {
+		t.Helper()
+		if got := traceShare(run.CollectorLog{Cycles: cycles, Window: window}); math.Abs(got-want) > 1e-12 {
+			t.Errorf("%d cycles in %v: %v, want %v", len(cycles), window, got, want)
+		}
+	}
+	f(0.05, time.Second, cycle)
+	f(0.1, time.Second, cycle, cycle)
+	f(0, 0, cycle)
+	f(0, time.Second)
 }

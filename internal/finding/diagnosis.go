@@ -55,6 +55,10 @@ type CycleTotals struct {
 	Forced    int
 	Logged    bool // a collector log covers the window, so zero cycles means that none ran
 	PerSecond float64
+	// TraceShare is what GODEBUG=gctrace=1 would show of the window: marking, assists and
+	// pauses by the clock, as a share of what all processors could do. It leaves out
+	// sweeping and write barriers, and counts idle processors. 0 if unknown.
+	TraceShare float64
 }
 
 // HeapTotals are sizes of the heap over the collections of the window.

@@ -256,6 +256,8 @@ func TestWithoutMarkAlloc(t *testing.T) {
 	f(8<<20, kept, 128<<20)                            // soon marked, then as now
 	f(57<<20, kept, (192-57-64)*(1<<20)/(1-19.0/64))   // at once after the earliest trigger
 	f(57<<20, gcmodel.Site{}, (192-57)*(1<<20)+57<<20) // nothing is gone
+	f(160<<20, gcmodel.Site{}, 192<<20)                // nor where more was measured than fits
+	f(160<<20, gcmodel.Site{AllocRate: 0.5}, 112<<20)
 	// What a site allocates while marking is in use too, and goes once.
 	f(8<<20, gcmodel.Site{AllocRate: 0.5, Live: 4 << 20}, 188<<20)
 	f(8<<20, gcmodel.Site{AllocRate: 0.5}, 188<<20)

@@ -66,7 +66,8 @@ const settling = 100
 // part of the live heap that sets the next goal. It is proportional to the allocation and to
 // the work of marking. But the pacer does not begin before leastTrigger of the headroom is
 // used up. A program that marks for all the rest loses headroom twice: by the site's memory,
-// and by what it can no longer allocate during marking.
+// and by what it can no longer allocate during marking. Where more was measured than fits
+// there, that bound is widened by as much: without any site, nothing changes.
 func (c cycleCost) without(w Workload, set Setting, s Site) Workload {
 	rest := w
 	rest.AllocRate = math.Max(0, w.AllocRate-s.AllocRate)
@@ -76,6 +77,10 @@ func (c cycleCost) without(w Workload, set Setting, s Site) Workload {
 		rest.Live = math.Max(0, w.Live-s.Live)
 		return rest
 	}
+	beyond := 1.0
+	if runway := runwayOf(w, set); runway > 0 {
+		beyond = math.Max(1, while/runway)
+	}
 	remains := rest.AllocRate / w.AllocRate
 	kept := math.Max(0, w.Live-while-math.Max(0, s.Live-(1-remains)*while))
 	while *= remains
@@ -84,10 +89,14 @@ func (c cycleCost) without(w Workload, set Setting, s Site) Workload {
 	}
 	rest.Live = kept + while
 	for range settling {
-		runway := (1 - leastTrigger) * headroomOf(rest, set).bytes(rest, set)
-		rest.Live = kept + math.Min(while, math.Max(0, runway))
+		rest.Live = kept + math.Min(while, beyond*runwayOf(rest, set))
 	}
 	return rest
+}
+
+// runwayOf is the headroom that is left when marking begins as early as it may.
+func runwayOf(w Workload, set Setting) float64 {
+	return math.Max(0, (1-leastTrigger)*headroomOf(w, set).bytes(w, set))
 }
 
 func (s Site) check() error {

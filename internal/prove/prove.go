@@ -157,7 +157,8 @@ func (e *engine) measure(ctx context.Context, w workload, subjects []*subject) e
 			if s.stop(needed, e.result.Rules) || left < s.cost() && turn > 1 {
 				continue
 			}
-			e.progress("measuring %d/%d %s, round %d; %v left", i+1, len(subjects), s.name, turn, max(e.o.Budget-time.Since(start), 0).Round(time.Second))
+			e.progress("measuring %d/%d %s, round %d; %v left%s", i+1, len(subjects), s.name, turn, max(e.o.Budget-time.Since(start), 0).Round(time.Second),
+				clearNote(e.result.ClearAfter, e.result.Rules.Precision))
 			if err := e.round(ctx, w, s); err != nil {
 				return e.interrupted(ctx, subjects, err)
 			}
@@ -166,7 +167,33 @@ func (e *engine) measure(ctx context.Context, w workload, subjects []*subject) e
 		if !ran {
 			return nil
 		}
+		e.noteClear(comparisons(subjects))
 	}
+}
+
+// noteClear notes after how many pairs every call was clear, if it is now. Measuring goes on:
+// to end there would make chance differences more likely to be called.
+func (e *engine) noteClear(cs []Comparison) {
+	judge(cs, e.result.Rules)
+	pairs := 0
+	for _, c := range cs {
+		if c.Outcome == Unclear {
+			e.result.ClearAfter = 0
+			return
+		}
+		pairs = max(pairs, c.Pairs)
+	}
+	if e.result.ClearAfter == 0 {
+		e.result.ClearAfter = pairs
+	}
+}
+
+// clearNote says that measuring goes on although the calls are clear.
+func clearNote(pairs int, precision float64) string {
+	if pairs == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; clear after %d pairs, going on to know it to ±%.3g %%", pairs, 100*precision)
 }
 
 // interrupted keeps what is measured, if there is anything.

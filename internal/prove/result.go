@@ -26,6 +26,8 @@ const (
 // Result is a finished comparison. It is data only: what two reports show of
 // it, they read here.
 type Result struct {
+	ClearAfter int // pairs after which every call was clear, and stayed so; 0 if none was while measuring went on
+
 	Sides       []sides.Info // A, and what is compared with it: B, C, …
 	Target      Target
 	Rules       Rules

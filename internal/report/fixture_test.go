@@ -77,7 +77,7 @@ func fixtureDiagnosis() *finding.Diagnosis {
 func fixtureTotals() finding.Totals {
 	return finding.Totals{
 		CPUSeconds: 41.37, Samples: 4137, MemoryShare: span95(38.2, 1.9), CollectorShare: span95(19.6, 1.3), IdleMarkShare: span95(4.1, 0.6),
-		Cycles: finding.CycleTotals{Automatic: 2811, Forced: 6, PerSecond: 81.4},
+		Cycles: finding.CycleTotals{Automatic: 2811, Forced: 6, PerSecond: 81.4, TraceShare: 0.112},
 		Heap:   finding.HeapTotals{Live: 6_400_000, Goal: 13_000_000, Peak: 14_800_000},
 		Pauses: finding.PauseTotals{P50: 46 * time.Microsecond, Max: 312 * time.Microsecond, Total: 271 * time.Millisecond}, BytesPerSecond: 524.7e6,
 		Why:       "6.1 MiB are live, so GOGC lets the heap grow to 12.4 MiB: the program allocates at 500.4 MiB/s and fills these 6.3 MiB in each cycle.",

@@ -140,7 +140,7 @@ func newTotals(t finding.Totals, k known) schema.Totals {
 		), Sites: schema.NewInterval(t.Sites, k.churn), Remainder: schema.NewInterval(t.Remainder, k.churn),
 		Cycles: schema.Positive(float64(t.Cycles.Automatic)), ForcedCycles: schema.Number(
 			float64(t.Cycles.Forced), t.Cycles.Automatic > 0,
-		), CyclesPerS: schema.Positive(t.Cycles.PerSecond),
+		), CyclesPerS: schema.Positive(t.Cycles.PerSecond), GctraceShare: schema.Positive(t.Cycles.TraceShare),
 		LiveHeapBytes: schema.Positive(
 			float64(t.Heap.Live),
 		), HeapGoalBytes: schema.Positive(

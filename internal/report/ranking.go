@@ -105,7 +105,8 @@ func notes(rep *finding.Report, k known, ranks *term.Column) []string {
 		out = append(out, "A cure can save more than its row costs: "+whyMore(rep)+".")
 	}
 	if len(rep.Prescription.Functions) > 0 {
-		out = append(out, "A function with several lines comes first with what they save together.")
+		out = append(out, "A function with several lines comes first with what they save together. That is not the sum: "+
+			"collections that several lines save count once.")
 	}
 	if marked(ranks, tiedMark) {
 		out = append(out, "= may be as large as the row above: their intervals overlap.")

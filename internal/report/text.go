@@ -122,7 +122,11 @@ func cycleFacts(t finding.Totals) []string {
 		}
 	}
 	if t.CPUSeconds > 0 {
-		parts = append(parts, term.SharePercent(t.CollectorShare)+" of CPU")
+		text := term.SharePercent(t.CollectorShare) + " of CPU"
+		if s := t.Cycles.TraceShare; s > 0 {
+			text += " (gctrace, by the clock: " + term.FormatPercent(s) + " of all processors)"
+		}
+		parts = append(parts, text)
 	}
 	return parts
 }

@@ -20,6 +20,7 @@ type (
 		Rules       ProveRules        `json:"rules"`
 		Seed        uint64            `json:"seed"`
 		MeasuredNS  int64             `json:"measured_ns"`
+		ClearAfter  *float64          `json:"clear_after_pairs"`
 		Partial     bool              `json:"partial"`
 		Environment Environment       `json:"environment"`
 		Comparisons []ProveComparison `json:"comparisons"`

@@ -83,6 +83,7 @@ type (
 		Cycles         *float64  `json:"cycles"`
 		ForcedCycles   *float64  `json:"forced_cycles"`
 		CyclesPerS     *float64  `json:"cycles_per_s"`
+		GctraceShare   *float64  `json:"gctrace_share"`
 		LiveHeapBytes  *float64  `json:"live_heap_bytes"`
 		HeapGoalBytes  *float64  `json:"heap_goal_bytes"`
 		NoHeapGoal     bool      `json:"no_heap_goal"`

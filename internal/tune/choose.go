@@ -138,8 +138,22 @@ func (m *maker) unfit(k Knob, p Point) string {
 			safeAtBurst)
 	case !p.Fits:
 		return "does not fit the memory at the burst"
+	case m.o.Constraint.room() == 0 && p.Forecast.Peak.Value > m.unasked():
+		return fmt.Sprintf("takes more than %d times the memory of today, and how much there is, is not known: use -max-memory", mostGrowth)
 	}
 	return ""
+}
+
+// Without a bound on memory, what is recommended takes at most so many times the memory of
+// today, or a size that every machine has.
+const (
+	mostGrowth = 4
+	modest     = 128 << 20
+)
+
+// unasked is the largest heap that is recommended without knowing how much memory there is.
+func (m *maker) unasked() float64 {
+	return math.Max(mostGrowth*m.plan.Today.Forecast.Peak.Value, modest)
 }
 
 // reaching returns the setting of a knob with about the headroom of a GOGC value.

@@ -211,3 +211,28 @@ func TestAt(t *testing.T) {
 		t.Errorf("a plan of nothing: %+v", got)
 	}
 }
+
+// TestUnknownMemory: where it is not known how much memory there is, no setting is recommended
+// that takes many times the memory of today, unless that is little.
+func TestUnknownMemory(t *testing.T) {
+	for _, live := range []float64{1 << 20, 41 << 20, 400 << 20} {
+		p, err := tune.Make(service(live, 0.6), tune.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		now, then := p.Today.Forecast.Peak.Value, p.Choice.Point.Forecast.Peak.Value
+		if p.Choice.Refused != "" || then <= now {
+			t.Errorf("%.0f MiB live: nothing is recommended (%s): it tests nothing", live/(1<<20), p.Choice.Why)
+		}
+		if then > 4*now && then > 128<<20 {
+			t.Errorf("%.0f MiB live: from %.0f to %.0f MiB", live/(1<<20), now/(1<<20), then/(1<<20))
+		}
+		roomy, err := tune.Make(service(live, 0.6), tune.Options{Constraint: tune.Constraint{Max: 64 << 30}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if live > 40<<20 && roomy.Choice.Point.Forecast.Peak.Value <= then {
+			t.Errorf("%.0f MiB live: knowing of memory makes no difference: it tests nothing", live/(1<<20))
+		}
+	}
+}

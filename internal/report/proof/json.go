@@ -31,7 +31,7 @@ func newProveDocument(r *prove.Result, m schema.Meta) schema.Prove {
 			MaxPairs: r.Rules.MaxPairs,
 			Gate:     schema.List(r.Rules.Gate),
 		},
-		Seed: r.Seed, MeasuredNS: int64(r.Measured), Partial: r.Partial,
+		Seed: r.Seed, MeasuredNS: int64(r.Measured), ClearAfter: schema.Positive(float64(r.ClearAfter)), Partial: r.Partial,
 		Environment: schema.NewEnvironment(r.Environment),
 		Comparisons: []schema.ProveComparison{}, LeftOut: schema.List(r.LeftOut), Warnings: schema.List(r.Warnings),
 	}

@@ -75,6 +75,9 @@ func proveFacts(r *prove.Result) [][2]string {
 		how += " of " + unit.FormatNanoseconds(float64(r.Target.RunTime))
 	}
 	parts := []string{how + " in turns", unit.FormatNanoseconds(float64(r.Measured)) + " in all"}
+	if r.ClearAfter > 0 && r.ClearAfter < most {
+		parts = append(parts, fmt.Sprintf("clear after %d pairs", r.ClearAfter))
+	}
 	if r.Partial {
 		parts = append(parts, "interrupted")
 	}

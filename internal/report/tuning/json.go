@@ -75,7 +75,7 @@ func choiceJSON(c tune.Choice, today gcmodel.Setting) schema.TuneChoice {
 		out.Point = &q
 		if c.Knob != tune.KnobNone {
 			d := tune.Deploy(c.Point.Forecast.Setting, today)
-			out.Deploy = &schema.TuneDeployment{Env: d.Env, Dockerfile: d.Dockerfile, Kubernetes: d.Kubernetes,
+			out.Deploy = &schema.TuneDeployment{Env: d.Env, Dockerfile: schema.List(d.Dockerfile), Kubernetes: schema.List(d.Kubernetes),
 				Go: d.Go}
 		}
 	}

@@ -45,6 +45,14 @@ func bundleOf(t testing.TB, name string) string {
 			if out, err := cmd.CombinedOutput(); err != nil {
 				t.Fatalf("go test: %v\n%s", err, out)
 			}
+			// The page counts samples at this frame for the function that was stopped.
+			cmd = exec.Command("go", "tool", "pprof", "-proto", "-hide=^runtime\\.asyncPreempt$", "-output", cpu+".folded", cpu)
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Fatalf("go tool pprof: %v\n%s", err, out)
+			}
+			if err := os.Rename(cpu+".folded", cpu); err != nil {
+				t.Fatal(err)
+			}
 			run("record", "-o", bundle, cpu, allocs)
 		}
 	})

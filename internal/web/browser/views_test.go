@@ -93,7 +93,7 @@ func checkOverview(t *testing.T, b *tab, p page) {
 		t.Errorf("the headline %q has no interval", headline)
 	}
 	near(t, "together", b.text("[data-figure=together]"), r.Together.CPUShare.Value)
-	if !strings.Contains(b.text(".overview .why"), r.Totals.Why) {
+	if !strings.Contains(b.text("[data-figure=why]"), r.Totals.Why) {
 		t.Errorf("%q is not shown", r.Totals.Why)
 	}
 	if top := eval[float64](b, "document.querySelector('.cure').getBoundingClientRect().top"); top > 600 {

@@ -67,7 +67,7 @@ export function flameTools(stacks, act, lacks, more) {
       boxOf(panes).value = now.panes || "both";
       if (compare) boxOf(compare).value = now.compare || "";
       for (const b of [search, ...boxes, ...labelBoxes]) b.show(now[b.name]);
-      if ([...boxes, ...labelBoxes].some((b) => now[b.name])) more.open = true;
+      if ([...boxes, ...labelBoxes].some((b) => now[b.name])) filter.open = true;
       if (labels) labels.show(now, mode);
       figures.show(now, mode);
       copy.textContent = "Copy link";

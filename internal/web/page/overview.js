@@ -26,7 +26,7 @@ function figures(report) {
   const ns = (v) => (v === null ? unknown : seconds(v / 1e9));
   const rate = (v, f) => (v === null ? unknown : f(v) + "/s");
   return el("dl", { class: "figures" },
-    figure("collector", "Collector", share(t.collector_share), "of CPU"),
+    figure("collector", "Collector", share(t.collector_share), t.gctrace_share === null ? "of CPU" : `of CPU; gctrace, by the clock: ${percent(t.gctrace_share)}`),
     figure("allocation rate", "Allocation rate", rate(t.bytes_per_s, bytes)),
     figure("cycle", "Collections", rate(t.cycles_per_s, trimmed), t.cycles === null ? "" : `${count(t.cycles)} in all`),
     figure("live heap", "Live heap", bytes(t.live_heap_bytes), "median"),
@@ -117,7 +117,7 @@ export const overviewView = {
     const report = data.report;
     const node = el("div", { class: "overview" },
       el("section", { class: "first" }, headline(report)), cureList(report),
-      el("section", {}, el("h2", {}, "Why"), report.totals.why && el("p", { class: "why" }, report.totals.why), decompositionBar(report), figures(report)),
+      el("section", {}, el("h2", {}, "Why"), report.totals.why && el("p", { class: "why", data: { figure: "why" } }, report.totals.why), decompositionBar(report), figures(report)),
       runs(report), rules(report), missing(report), setApart(report), environment(report), served(data),
       el("p", { class: "note noprint" }, button("Print", () => window.print(), { class: "quiet" }), ` Shares are of CPU time without idle marking, ± is the ${""}`, term("interval", "95 % interval"), ". ",
         report.threshold ? [term("threshold", "Threshold"), " ", percent(report.threshold), `: ${report.below_threshold} findings left out.`] : null));
