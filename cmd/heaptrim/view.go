@@ -19,7 +19,6 @@ import (
 	"github.com/heaptrim/heaptrim/internal/report/trace"
 	"github.com/heaptrim/heaptrim/internal/report/tuning"
 	"github.com/heaptrim/heaptrim/internal/schema"
-	"github.com/heaptrim/heaptrim/internal/tune"
 	"github.com/heaptrim/heaptrim/internal/web"
 	"github.com/heaptrim/heaptrim/internal/web/serve"
 )
@@ -153,7 +152,7 @@ func (f *viewFlags) page(ctx context.Context, args []string, p *progress) (page 
 		}
 		defer base.Close()
 		o.Base = base.Session
-		o.BaseReport, o.BasePlan = base.document(), base.plan(ctx)
+		o.BaseReport, o.BasePlan = base.document(), base.plan()
 	}
 	if f.proof != "" {
 		if o.Proof, err = readDocument[schema.Prove](f.proof, schema.ProveVersion); err != nil {
@@ -204,7 +203,7 @@ func (v *viewed) meta() schema.Meta {
 func newPage(ctx context.Context, v *viewed, o web.Options) (web.ServerOptions, error) {
 	o.Report = v.document()
 	if o.Plan == nil {
-		o.Plan = v.plan(ctx)
+		o.Plan = v.plan()
 	}
 	if v.Trace != nil {
 		o.Trace = trace.Document(v.Trace)
@@ -250,19 +249,12 @@ func listed(r *recorded) []string {
 // document is the JSON report of what is viewed.
 func (v *viewed) document() *schema.Report { return report.Document(&v.Report.Report, v.meta()) }
 
-// plan forecasts settings of the collector, as tune does; nil where the
-// recording cannot bear it, which the page then does not show.
-func (v *viewed) plan(ctx context.Context) *schema.Tune {
-	w, notes, err := tune.Pick(v.Bundle, v.Report.Diagnosis, "")
-	if err != nil {
+// plan is the forecast of settings of the collector; nil without one.
+func (v *viewed) plan() *schema.Tune {
+	if v.Plan == nil {
 		return nil
 	}
-	plan, err := tune.Make(w, tune.Options{Constraint: tune.Limit(v.Manifest.Environment)})
-	if err != nil {
-		return nil
-	}
-	plan.Notes = append(plan.Notes, notes...)
-	return tuning.Document(plan, nil, v.meta())
+	return tuning.Document(v.Plan, nil, v.meta())
 }
 
 // pageTitle names the recording for the browser's tab.

@@ -19,9 +19,14 @@ type Bundle struct {
 	Manifest evidence.Manifest
 
 	name     string // as the user gave it
-	dir      string
-	temp     string // to remove on Close; empty for a directory
+	at       folder
 	problems []string
+}
+
+// folder is where the files of a bundle are.
+type folder struct {
+	dir  string
+	temp string // to remove on Close; empty for a bundle that is a directory
 }
 
 // Open opens a bundle: a directory, or a .tar.zst file, which it unpacks to a private
@@ -52,7 +57,7 @@ func openArchive(path string, limits Limits) (*Bundle, error) {
 		os.RemoveAll(temp)
 		return nil, err
 	}
-	b.temp = temp
+	b.at.temp = temp
 	return b, nil
 }
 
@@ -92,7 +97,7 @@ func openDir(dir, name string) (*Bundle, error) {
 		return nil, fmt.Errorf("open bundle %s: %w", name, err)
 	}
 	defer root.Close()
-	b := &Bundle{name: name, dir: dir, Manifest: m}
+	b := &Bundle{name: name, at: folder{dir: dir}, Manifest: m}
 	if !m.Complete {
 		b.problem("the recording was cut short: it holds only what was finished by then")
 	}
@@ -201,7 +206,7 @@ func kinds() []evidence.Kind {
 
 // Path returns the file of a part in Manifest. It is valid until Close.
 func (b *Bundle) Path(p evidence.Part) string {
-	return filepath.Join(b.dir, filepath.FromSlash(p.Path))
+	return filepath.Join(b.at.dir, filepath.FromSlash(p.Path))
 }
 
 // Problems returns what is missing or wrong, one sentence each without a full stop;
@@ -210,8 +215,8 @@ func (b *Bundle) Problems() []string { return slices.Clone(b.problems) }
 
 // Close removes what Open unpacked. It does not change a directory.
 func (b *Bundle) Close() error {
-	if b.temp == "" {
+	if b.at.temp == "" {
 		return nil
 	}
-	return os.RemoveAll(b.temp)
+	return os.RemoveAll(b.at.temp)
 }

@@ -169,7 +169,7 @@ func inside(t *testing.T, b *Bundle) {
 	t.Helper()
 	for _, run := range b.Manifest.Runs {
 		for _, p := range run.Parts {
-			rel, err := filepath.Rel(b.dir, b.Path(p))
+			rel, err := filepath.Rel(b.at.dir, b.Path(p))
 			if err != nil || !filepath.IsLocal(rel) {
 				t.Errorf("part %q is at %q, outside the bundle", p.Path, b.Path(p))
 			}

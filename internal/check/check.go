@@ -15,6 +15,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/latency"
 	"github.com/heaptrim/heaptrim/internal/prescribe"
+	"github.com/heaptrim/heaptrim/internal/tune"
 )
 
 // Options tunes Run. The zero value is ready to use.
@@ -40,6 +41,7 @@ type Options struct {
 type Report struct {
 	finding.Report
 	Session *diagnose.Session
+	Plan    *tune.Plan // forecast of settings of the collector; nil: none can be made
 }
 
 // Run reports on a recording: it diagnoses it, names cures, asks the detectors, and reads
@@ -66,7 +68,8 @@ func Run(ctx context.Context, b *bundle.Bundle, o Options) (*Report, error) {
 	signals := s.Signals()
 	r.Detections = detect.Run(signals)
 	advice := r.Prescription.Advice
-	if a, ok := setting(b, d); ok {
+	r.Plan = forecast(b, d)
+	if a, ok := setting(r.Plan, d, len(b.Manifest.Runs)); ok {
 		advice = slices.Concat([]finding.Advice{a}, advice)
 	}
 	r.Advice = detect.Advice(advice, r.Detections, len(signals))

@@ -13,16 +13,26 @@ import (
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
-// setting advises the collector's setting that tune recommends for the recording, under the
-// constraint that the recording names. It is false where tune recommends to leave it, has no
-// forecast, or the saving is below the threshold.
-func setting(b *bundle.Bundle, d *finding.Diagnosis) (finding.Advice, bool) {
-	w, _, err := tune.Pick(b, d, "")
+// forecast forecasts settings of the collector, under the constraint that the recording
+// names, as tune does; nil where the recording has too little for it.
+func forecast(b *bundle.Bundle, d *finding.Diagnosis) *tune.Plan {
+	w, notes, err := tune.Pick(b, d, "")
 	if err != nil {
-		return finding.Advice{}, false
+		return nil
 	}
 	plan, err := tune.Make(w, tune.Options{Constraint: tune.Limit(d.Environment)})
 	if err != nil {
+		return nil
+	}
+	plan.Notes = append(plan.Notes, notes...)
+	return plan
+}
+
+// setting advises the collector's setting that the plan of a recording with so many runs
+// recommends. It is false where the plan is to leave it, there is none, or the saving is
+// below the threshold.
+func setting(plan *tune.Plan, d *finding.Diagnosis, runs int) (finding.Advice, bool) {
+	if plan == nil {
 		return finding.Advice{}, false
 	}
 	c := plan.Choice
@@ -42,7 +52,7 @@ func setting(b *bundle.Bundle, d *finding.Diagnosis) (finding.Advice, bool) {
 		tune.SettingText(then.Setting), unit.FormatCount(then.PerSecond.Value), unit.FormatCount(now.PerSecond.Value),
 		unit.FormatBytes(then.Peak.Value), unit.FormatBytes(now.Peak.Value))
 	return finding.Advice{Title: cure.Title, Remedy: finding.Remedy{
-		Code: cure.Code, Safety: string(cure.Safety), Text: text, Why: chosenUnder(plan, len(b.Manifest.Runs)), Fit: 1,
+		Code: cure.Code, Safety: string(cure.Safety), Text: text, Why: chosenUnder(plan, runs), Fit: 1,
 		Saves: finding.Prediction{CPU: saves, Basis: "the collector's share of CPU that goes by the forecast of 'heaptrim tune'"},
 	}}, true
 }

@@ -63,7 +63,7 @@ type callTree struct {
 	exact   bool // no stack of the heap was sampled
 	sampled bool
 
-	cache map[*evidence.Location]*located
+	cache []*located // by Location.Index of the profile that is being read
 	code  *codeTally // nil: of a recording that is compared with
 }
 
@@ -93,6 +93,7 @@ type step struct {
 
 // located is what is known of a Location.
 type located struct {
+	of    *evidence.Location
 	steps []int32 // innermost first
 	place *placeWeight
 }
@@ -216,10 +217,13 @@ func (t *callTree) intern(id frameID, owner, pkg string) int32 {
 
 // locate returns what is known of a Location.
 func (t *callTree) locate(d *diagnose.Session, l *evidence.Location) *located {
-	if x, ok := t.cache[l]; ok {
+	if l.Index >= len(t.cache) {
+		t.cache = append(t.cache, make([]*located, l.Index+1-len(t.cache))...)
+	}
+	if x := t.cache[l.Index]; x != nil && x.of == l {
 		return x
 	}
-	x := &located{steps: make([]int32, len(l.Frames))}
+	x := &located{of: l, steps: make([]int32, len(l.Frames))}
 	number := int32(0)
 	if t.code != nil {
 		if x.place = t.code.place(d, l); x.place != nil {
@@ -230,7 +234,7 @@ func (t *callTree) locate(d *diagnose.Session, l *evidence.Location) *located {
 		s := d.Place(f)
 		x.steps[i] = t.stepTo(step{t.intern(frameID{s.Function, s.File, s.Line, number}, d.Owner(f), s.Package), i < len(l.Frames)-1})
 	}
-	t.cache[l] = x
+	t.cache[l.Index] = x
 	return x
 }
 

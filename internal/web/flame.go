@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/heaptrim/heaptrim/internal/diagnose"
-	"github.com/heaptrim/heaptrim/internal/evidence"
 )
 
 // flameView is the call tree in the form that the page reads. Columns stand
@@ -160,7 +159,7 @@ func (t *callTree) fill(v *flameView, d *diagnose.Session, several, base bool) e
 		}
 		v.Runs = append(v.Runs, run)
 	}
-	t.cache = map[*evidence.Location]*located{}
+	t.cache = nil
 	if t.code = nil; !base {
 		t.code = &v.code
 	} else {

@@ -16,9 +16,9 @@ import (
 	"os/exec"
 	"os/signal"
 	"runtime"
-	"slices"
-	"syscall"
 	"time"
+
+	"github.com/heaptrim/heaptrim/lab/process"
 )
 
 func main() {
@@ -42,13 +42,7 @@ type contender struct {
 	name string
 	args []string
 	env  string
-	runs []usage
-}
-
-// usage is what a process took.
-type usage struct {
-	wall, cpu time.Duration
-	resident  int64 // bytes, at most
+	runs []process.Usage
 }
 
 func contenders(heaptrim, peer, file string) []*contender {
@@ -81,47 +75,29 @@ func measure(ctx context.Context, all []*contender, rounds int, file string) err
 				return fmt.Errorf("%s: %w", c.name, err)
 			}
 			c.runs = append(c.runs, u)
-			fmt.Fprintf(os.Stderr, "round %d: %-24s %v, %v CPU, %d MB\n", i+1, c.name, u.wall.Round(time.Millisecond), u.cpu.Round(time.Millisecond), u.resident/1e6)
+			fmt.Fprintf(os.Stderr, "round %d: %-24s %v, %v CPU, %d MB\n", i+1, c.name, u.Wall.Round(time.Millisecond), u.CPU.Round(time.Millisecond), u.Resident/1e6)
 		}
 	}
 	fmt.Printf("%s: %d MB, %d processors, medians of %d\n", info.Name(), info.Size()/1e6, runtime.NumCPU(), rounds)
 	fmt.Printf("%-24s %8s %8s %8s %10s %10s %8s\n", "", "wall s", "CPU s", "MB/CPU-s", "× wall", "× CPU", "RSS MB")
-	wall := func(u usage) float64 { return u.wall.Seconds() }
-	cpu := func(u usage) float64 { return u.cpu.Seconds() }
+	wall := func(u process.Usage) float64 { return u.Wall.Seconds() }
+	cpu := func(u process.Usage) float64 { return u.CPU.Seconds() }
 	base := all[0]
 	for _, c := range all {
 		fmt.Printf("%-24s %8.2f %8.2f %8.0f %10.2f %10.2f %8.0f\n", c.name, c.median(wall), c.median(cpu),
 			float64(info.Size())/1e6/c.median(cpu), base.median(wall)/c.median(wall), base.median(cpu)/c.median(cpu),
-			c.median(func(u usage) float64 { return float64(u.resident) / 1e6 }))
+			c.median(func(u process.Usage) float64 { return float64(u.Resident) / 1e6 }))
 	}
 	return nil
 }
 
-func run(ctx context.Context, c *contender) (usage, error) {
+func run(ctx context.Context, c *contender) (process.Usage, error) {
 	cmd := exec.CommandContext(ctx, c.args[0], c.args[1:]...)
 	cmd.Stderr = os.Stderr
 	if c.env != "" {
 		cmd.Env = append(os.Environ(), c.env)
 	}
-	start := time.Now()
-	if err := cmd.Run(); err != nil {
-		return usage{}, err
-	}
-	u := usage{wall: time.Since(start), cpu: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()}
-	if ru, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-		u.resident = ru.Maxrss << 10 // Linux counts in KiB
-	}
-	return u, nil
+	return process.Run(cmd)
 }
 
-func (c *contender) median(of func(usage) float64) float64 {
-	var v []float64
-	for _, u := range c.runs {
-		v = append(v, of(u))
-	}
-	slices.Sort(v)
-	if n := len(v); n%2 == 0 {
-		return (v[n/2-1] + v[n/2]) / 2
-	}
-	return v[len(v)/2]
-}
+func (c *contender) median(of func(process.Usage) float64) float64 { return process.Median(c.runs, of) }

@@ -1,66 +1,21 @@
-// Command gen writes a synthetic profile of a requested size: stacks of a
-// program whose functions call each other at random, with what the runtime
-// does below them. The same flags give the same profile.
-//
-//	gen -samples 200000 -o cpu.pprof
-//	gen -samples 200000 -kind allocs -o allocs.pprof
-package main
+// Package gen writes synthetic recordings of any size: profiles of a program whose functions
+// call each other at random, with what the runtime does below them, and logs of a collector.
+// The same sizes give the same files.
+package gen
 
 import (
-	"bufio"
-	"flag"
 	"fmt"
 	"io"
-	"log"
 	"math/rand/v2"
-	"os"
 	"time"
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/ingest/pprof"
 )
 
-func main() {
-	var p program
-	kind := flag.String("kind", "cpu", "`cpu` or allocs")
-	samples := flag.Int("samples", 20_000, "samples of the profile")
-	flag.IntVar(&p.functions, "functions", 5000, "functions of the program, each with a line that allocates")
-	out := flag.String("o", "", "`file` to write")
-	flag.Parse()
-	if *out == "" || flag.NArg() > 0 || *kind != "cpu" && *kind != "allocs" || p.functions < 1 {
-		flag.Usage()
-		os.Exit(2)
-	}
-	if err := write(*out, func(w io.Writer) error {
-		if *kind == "cpu" {
-			return p.cpu(w, *samples)
-		}
-		return p.allocs(w, *samples)
-	}); err != nil {
-		log.Fatal(err)
-	}
-}
-
-func write(path string, fill func(io.Writer) error) (err error) {
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if cerr := f.Close(); err == nil {
-			err = cerr
-		}
-	}()
-	w := bufio.NewWriterSize(f, 1<<20)
-	if err := fill(w); err != nil {
-		return err
-	}
-	return w.Flush()
-}
-
-// program is the program that a profile is of.
-type program struct {
-	functions int
+// Program is the program that a profile is of.
+type Program struct {
+	Functions int // each has a line that allocates
 	random    *rand.Rand
 	sites     *rand.Zipf // functions that allocate: some much more than others
 	frames    [][]evidence.Frame
@@ -76,15 +31,15 @@ const (
 	lines
 )
 
-func (p *program) start() {
+func (p *Program) start() {
 	p.random = rand.New(rand.NewPCG(3, 4))
-	p.sites = rand.NewZipf(p.random, 1.3, 4, uint64(p.functions-1))
-	p.frames = make([][]evidence.Frame, p.functions*lines)
-	for f := range p.functions {
+	p.sites = rand.NewZipf(p.random, 1.3, 4, uint64(p.Functions-1))
+	p.frames = make([][]evidence.Frame, p.Functions*lines)
+	for f := range p.Functions {
 		for l := range lines {
 			frames := []evidence.Frame{frame(f, l)}
 			if (f*lines+l)%5 == 0 { // an inlined call
-				frames = append([]evidence.Frame{frame((f+1)%p.functions, l)}, frames...)
+				frames = append([]evidence.Frame{frame((f+1)%p.Functions, l)}, frames...)
 			}
 			p.frames[f*lines+l] = frames
 		}
@@ -101,11 +56,11 @@ func frame(f, line int) evidence.Frame {
 
 // stack appends a call path of 10 to 50 of the program's locations, leaf first.
 // Its innermost line is one that allocates, or computes.
-func (p *program) stack(to [][]evidence.Frame, innermost int) [][]evidence.Frame {
+func (p *Program) stack(to [][]evidence.Frame, innermost int) [][]evidence.Frame {
 	at := int(p.sites.Uint64())
 	to = append(to, p.frames[at*lines+innermost])
 	for range 9 + p.random.IntN(41) {
-		caller := (at*7 + 1 + p.random.IntN(40)) % p.functions
+		caller := (at*7 + 1 + p.random.IntN(40)) % p.Functions
 		to = append(to, p.frames[caller*lines+at%calls])
 		at = caller
 	}
@@ -123,8 +78,8 @@ func runtimeFrames(functions ...string) [][]evidence.Frame {
 	return out
 }
 
-// cpu writes a CPU profile: a quarter of the samples allocates, and a seventh collects.
-func (p *program) cpu(out io.Writer, samples int) error {
+// CPU writes a CPU profile: a quarter of the samples allocates, and a seventh collects.
+func (p *Program) CPU(out io.Writer, samples int) error {
 	p.start()
 	const period = 10_000_000
 	w, err := pprof.NewWriter(out, pprof.Header{
@@ -163,8 +118,8 @@ func (p *program) cpu(out io.Writer, samples int) error {
 	return w.Close()
 }
 
-// allocs writes an allocation profile, a tenth of whose bytes are in use.
-func (p *program) allocs(out io.Writer, samples int) error {
+// Allocs writes an allocation profile, a tenth of whose bytes are in use.
+func (p *Program) Allocs(out io.Writer, samples int) error {
 	p.start()
 	space, count := "bytes", "count"
 	w, err := pprof.NewWriter(out, pprof.Header{
