@@ -17,8 +17,9 @@ import (
 // with a P on which nobody asked for them during two cycles.
 //
 // What nobody uses is left to the collector, as a sync.Pool leaves it: after each
-// collection, turn puts all lists and all caches of Locals into grace, and keeps only
-// weak pointers. Whoever uses one before the collector has dropped it gets it back.
+// collection, turn forgets all lists and all caches of Locals but for weak pointers.
+// Whoever uses one again puts it into grace, a sync.Pool, where it survives the next
+// collection, and is dropped by the one after.
 type depot struct {
 	pool    *Bytes
 	shelves [numClasses]shelf
@@ -75,14 +76,15 @@ const (
 
 // open returns the list of s, of class k, which the caller has locked.
 func (s *shelf) open(d *depot, k uint) *list {
-	if s.free == nil {
-		s.free = s.last.Value()
+	if s.free != nil {
+		return s.free
 	}
-	if s.free == nil {
+	if s.free = s.last.Value(); s.free == nil {
 		s.settle(d, k)
 		s.free = new(list)
 		s.last = weak.Make(s.free)
 	}
+	d.grace.Put(s.free)
 	return s.free
 }
 
@@ -181,34 +183,27 @@ func collected(w weak.Pointer[depot]) {
 	}
 }
 
-// turn is called after each collection. It hands all lists and caches to grace, for
-// their users to have them back before the second collection from now.
+// turn is called after each collection.
 func (d *depot) turn() {
 	d.cycle.Add(1)
 	for k := range d.shelves {
-		if l := d.shelves[k].turn(d, uint(k)); l != nil {
-			d.grace.Put(l)
-		}
+		d.shelves[k].turn(d, uint(k))
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	left := d.cells[:0]
 	for _, w := range d.cells {
-		cell := w.Value()
-		if cell == nil {
-			continue
-		}
-		left = append(left, w)
-		if c := cell.active.Swap(nil); c != nil {
-			d.grace.Put(c)
+		if cell := w.Value(); cell != nil {
+			left = append(left, w)
+			cell.active.Store(nil)
 		}
 	}
 	clear(d.cells[len(left):])
 	d.cells = left
 }
 
-// turn drops what nobody asked for of late, and returns the list, which s forgets.
-func (s *shelf) turn(d *depot, k uint) *list {
+// turn drops what nobody asked for of late.
+func (s *shelf) turn(d *depot, k uint) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.heat -= min(s.heat, 1)
@@ -233,5 +228,4 @@ func (s *shelf) turn(d *depot, k uint) *list {
 		}
 	}
 	s.low, s.gets = s.n, 0
-	return l
 }

@@ -24,9 +24,8 @@ type Local struct {
 }
 
 // cell is where a Local has its cache. The cache itself is only ever touched by the
-// owner of the Local. After each collection the pool clears active and drops its own
-// reference some time later; the owner's next call gets the cache back, or a new one if
-// the collector came first.
+// owner of the Local. After each collection the pool clears active. The owner's next call
+// gets the cache back, or a new one if the collector came first.
 type cell struct {
 	active atomic.Pointer[cache]
 	last   weak.Pointer[cache] // what active was; only the owner's
@@ -171,6 +170,7 @@ func (l *Local) cache() *cache {
 		clear(st.s[st.n():])
 		st.gets = gets
 	}
+	l.pool.depot().grace.Put(c)
 	l.cell.active.Store(c)
 	return c
 }
