@@ -47,7 +47,7 @@ type stack struct {
 	depth int32                    // buffers at most
 	batch int                      // that change hands at once
 	s     [stackLen]unsafe.Pointer // those above the top are stale
-	_     [32]byte                 // an odd number of cache lines, lest all stacks share a few sets of the processor's cache
+	_     [32]byte                 // an odd number of cache lines, lest stacks share sets of the cache
 }
 
 const oneGet = 1 << 8 // in a tally; more than stackLen
