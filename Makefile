@@ -18,7 +18,6 @@ LIBRARY_PLATFORMS := linux/arm64 windows/amd64 linux/386
 BUILDS := -also 'rt' \
 	-also 'rt -tags=heaptrimcheck -skip=Misuse|Inline ./arena' \
 	-also 'rt -tags=heaptrimcheck -skip=Inline ./pool' \
-	-also 'rt -tags=heaptrimnoseats -skip=Inline ./pool' \
 	-also 'rt GOTOOLCHAIN=go1.25.13 -skip=Misuse|Inline' \
 	$(if $(filter linux/amd64,$(shell go env GOHOSTOS GOHOSTARCH | paste -sd/)),-also 'rt GOARCH=386 -short -skip=Misuse|Inline')
 

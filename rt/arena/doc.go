@@ -73,5 +73,8 @@
 //     an arena is not.
 //   - Drop mode, for large slices without pointers: they are allocations of
 //     their own in any case.
+//   - Values with finalizers: [runtime.SetFinalizer] ends the program for a value that is
+//     not the first of its chunk. A [runtime.AddCleanup] runs when nothing points into the
+//     whole chunk any more, so in reuse mode not before Free.
 //   - The profile does not show allocation or the collector as a cost.
 package arena

@@ -3,9 +3,12 @@
 package arena_test
 
 import (
+	"math"
 	"runtime"
 	"slices"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/heaptrim/heaptrim/rt/arena"
 )
@@ -197,5 +200,46 @@ func TestSteadySlabAllocatesNothing(t *testing.T) {
 	round()
 	if n := testing.AllocsPerRun(20, round); n != 0 {
 		t.Errorf("a round makes %v allocations of the runtime, want 0", n)
+	}
+}
+
+// A cleanup of a value runs when nothing points into its chunk any more, as documented.
+func TestCleanupOfValue(t *testing.T) {
+	for _, reuse := range []bool{false, true} {
+		s := arena.MakeSlab[node](arena.Options{Reuse: reuse})
+		var done atomic.Bool
+		kept := s.New()
+		runtime.AddCleanup(s.New(), func(int) { done.Store(true) }, 0)
+		s.Reset()
+		for range 5 {
+			runtime.GC()
+			time.Sleep(time.Millisecond)
+		}
+		if done.Load() {
+			t.Errorf("reuse %v: the cleanup of a value ran while another of its chunk was in use", reuse)
+		}
+		runtime.KeepAlive(kept)
+		s.Free()
+		for range 1000 {
+			if runtime.GC(); done.Load() {
+				break
+			}
+			time.Sleep(time.Millisecond)
+		}
+		if !done.Load() {
+			t.Errorf("reuse %v: the cleanup did not run after Free", reuse)
+		}
+	}
+}
+
+// Slices of elements without size may be as long as an int counts.
+func TestAppendWithoutSize(t *testing.T) {
+	for _, n := range []int{0, 1, 5, math.MaxInt/2 + 1, math.MaxInt - 1} {
+		s := arena.MakeSlab[struct{}](arena.Options{})
+		s.New()
+		v := s.Append(make([]struct{}, n), struct{}{})
+		if len(v) != n+1 {
+			t.Errorf("Append to %d elements has %d", n, len(v))
+		}
 	}
 }

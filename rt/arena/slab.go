@@ -161,8 +161,28 @@ func (s *Slab[T]) Append(v []T, x T) []T {
 	return s.appendSlow(v, x)
 }
 
+// appendSlow is Append to a v without spare capacity. What the current chunk has room
+// for is as Grow does it, in one function.
+//
 //go:noinline
 func (s *Slab[T]) appendSlow(v []T, x T) []T {
+	n, next := len(v), s.last+1
+	if free := len(s.cur) - next; !checking && n == cap(v) && free > 0 {
+		if lo := next - n; n > 0 && lo >= 0 && unsafe.SliceData(v) == &s.cur[lo] {
+			more := min(n, free)
+			s.last += more
+			w := s.cur[lo : next+1 : next+more]
+			w[n] = x
+			return w
+		}
+		if c := max(minCap[T](), 2*n); n <= free/2 && c <= free {
+			s.last += c
+			w := s.cur[next : next+n+1 : next+c]
+			copy(w, v)
+			w[n] = x
+			return w
+		}
+	}
 	return append(s.Grow(v, 1), x)
 }
 

@@ -11,11 +11,10 @@ func (p *Bytes) checkedGet(n int) []byte {
 	}
 	d := p.depot()
 	k := classOf(n)
-	pooled := k < numClasses && classSize(k) <= p.maxSize()
+	pooled := p.pooled(k)
 	size := n
 	if pooled {
 		size = classSize(k)
-		d.classes[k].counts.gets.Add(1)
 	}
 	at := callers()
 	if pooled {
@@ -24,10 +23,10 @@ func (p *Bytes) checkedGet(n int) []byte {
 		if ptr != nil {
 			return memory(ptr, size)[:n]
 		}
-		d.classes[k].counts.misses.Add(1)
+		d.shelves[k].misses.Add(1)
 	} else {
-		d.oversize.gets.Add(1)
-		d.oversize.bytes.Add(uint64(n))
+		d.oversize.Add(1)
+		d.oversizeBytes.Add(uint64(n))
 	}
 	b := make([]byte, n, size)
 	p.checks.ledger().add(unsafe.Pointer(unsafe.SliceData(b)), size, at, p.Report)
@@ -40,7 +39,7 @@ func (p *Bytes) checkedPut(b []byte) {
 	}
 	b = b[:cap(b)]
 	k := classOf(len(b))
-	keep := k < numClasses && classSize(k) == len(b) && len(b) <= p.maxSize()
+	keep := p.pooled(k) && classSize(k) == len(b)
 	at := callers()
 	ptr := unsafe.Pointer(unsafe.SliceData(b))
 	if p.checks.ledger().has(ptr, len(b)) {
@@ -68,12 +67,12 @@ type localCheck struct {
 }
 
 func (p *Bytes) checkedLocal() *Local {
-	return &Local{depot: p.depot(), check: new(localCheck)}
+	return &Local{pool: p, check: new(localCheck)}
 }
 
 // enter notes that l is used, and reports whether it may be.
 func (l *Local) enter() bool {
-	report := l.depot.options.Report
+	report := l.pool.Report
 	if at := l.check.released.Load(); at != nil {
 		tell(report, &Misuse{Kind: UseAfterRelease, Here: callers(), There: *at})
 	}
@@ -88,14 +87,14 @@ func (l *Local) checkedGet(n int) []byte {
 	if l.enter() {
 		defer l.check.busy.Store(false)
 	}
-	return l.depot.options.checkedGet(n)
+	return l.pool.checkedGet(n)
 }
 
 func (l *Local) checkedPut(b []byte) {
 	if l.enter() {
 		defer l.check.busy.Store(false)
 	}
-	l.depot.options.checkedPut(b)
+	l.pool.checkedPut(b)
 }
 
 func (l *Local) checkedRelease() {

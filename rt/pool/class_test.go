@@ -53,57 +53,32 @@ func TestMeanWaste(t *testing.T) {
 	}
 }
 
+// The documented bounds of a Local.
 func TestCacheBound(t *testing.T) {
-	for _, maxBytes := range []int64{1 << 20, 16 << 20, 256 << 20, 4 << 30} {
-		total := 0
-		for k := range uint(numClasses) {
-			total += classSize(k) * stackDepth(classSize(k), maxBytes)
+	for k := range uint(numClasses) {
+		size := classSize(k)
+		depth := stackDepth(size)
+		if depth > 32 || depth > 8 && depth*size > 2<<20 || size > 1<<20 && depth > 0 || size <= 1<<20 && depth == 0 {
+			t.Errorf("a Local holds %d buffers of %d bytes", depth, size)
 		}
-		if limit := maxBytes / 6; int64(total) > limit {
-			t.Errorf("a full cache holds %d bytes, documented as at most %d", total, limit)
-		}
-		total = 0
-		for k := range uint(numClasses) {
-			total += classSize(k) * trayDepth(classSize(k), maxBytes)
-		}
-		if limit := maxBytes / 4; int64(total) > limit {
-			t.Errorf("full trays hold %d bytes, documented as at most %d", total, limit)
+		if batch := batchOf(size); batch < 1 || batch > max(1, depth/2) {
+			t.Errorf("batches of %d, of buffers of %d bytes, of which a Local holds %d", batch, size, depth)
 		}
 	}
 }
 
-// A stack has whole cache lines, an odd number of them; a shelf shares no line with the next,
-// and a seat lies within one.
+// A stack has whole cache lines, an odd number of them; what is written of one class does
+// not share lines with others.
 func TestLayout(t *testing.T) {
-	if got := unsafe.Sizeof(stack{}); got%128 != 64 && unsafe.Sizeof(uintptr(0)) == 8 {
-		t.Errorf("a stack has %d bytes", got)
-	}
-	if got := unsafe.Sizeof(shelf{}); got%64 != 0 && unsafe.Sizeof(uintptr(0)) == 8 {
-		t.Errorf("a shelf has %d bytes", got)
-	}
-	if !seated {
+	if unsafe.Sizeof(uintptr(0)) != 8 {
 		return
 	}
-	d, r := newDepot(new(Bytes)), newRows(new(holders)) // where the allocator puts them
-	if at := uintptr(unsafe.Pointer(&d.classes)) % 64; at != 0 {
-		t.Errorf("the shelves begin at byte %d of a cache line", at)
+	if got := unsafe.Sizeof(stack{}); got%128 != 64 {
+		t.Errorf("a stack has %d bytes", got)
 	}
-	for _, list := range []unsafe.Pointer{unsafe.Pointer(&d.seats.list), unsafe.Pointer(&r.list)} {
-		if at := uintptr(list) % unsafe.Sizeof(seat[Local]{}); at != 0 {
-			t.Errorf("seats begin at byte %d of one, across cache lines", at)
-		}
-	}
-}
-
-// TestWord: the pointer in an interface is read as it was put, of whatever type.
-func TestWord(t *testing.T) {
-	n, l := new(int), new(Local)
-	for _, x := range []struct {
-		in   any
-		want unsafe.Pointer
-	}{{n, unsafe.Pointer(n)}, {l, unsafe.Pointer(l)}, {unsafe.Pointer(l), unsafe.Pointer(l)}, {nil, nil}, {(*int)(nil), nil}} {
-		if got := word(x.in); got != x.want {
-			t.Errorf("word(%T) is %p, want %p", x.in, got, x.want)
+	for name, got := range map[string]uintptr{"class": unsafe.Sizeof(class{}), "shelf": unsafe.Sizeof(shelf{})} {
+		if got%64 != 0 {
+			t.Errorf("a %s has %d bytes", name, got)
 		}
 	}
 }

@@ -3,67 +3,98 @@ package pool
 import (
 	"sync/atomic"
 	"unsafe"
+	"weak"
 )
 
 // Local is a cache of buffers in front of a Bytes. It belongs to one goroutine at
-// a time – a worker, a request – and spares it what it takes to find out which
-// goroutine calls, and the borrowing where that has no cache: no lock, and nothing
-// atomic but what a plain load does. Buffers may be put through another Local, or
-// through the Bytes itself, than they were got from.
+// a time – a worker, a request – and needs no lock and no atomic operation but a
+// load. Buffers may be put through another Local, or through the Bytes itself, than
+// they were got from.
 //
-// A Local holds at most 60 buffers of a class, and no more than 1/64 of MaxBytes
-// (4 MiB), as the need shows: half of that or less if they are only put through it, and
-// got elsewhere. Buffers larger than 1/256 of MaxBytes (1 MiB) pass through it. All its
-// classes together hold at most a sixth of MaxBytes. It looks through them at its first
-// Put after a collection: a class that saw no Get since the last look is handed back to
-// the Bytes; one that saw some keeps no more buffers than it saw Gets since the last look
-// but one. A Local that lies idle keeps what it holds: Release it when there is nothing
-// to do.
+// A Local holds at most 32 buffers of a class, and of those above 64 KiB no more than
+// make 2 MiB, or 8. Buffers larger than 1 MiB pass through it. At its first use after a collection it
+// keeps no more buffers of a class than were got since the collection before. The
+// collector frees what a Local holds if that is not used between two collections.
 //
 // Make one with [Bytes.Local].
 type Local struct {
-	stacks [numClasses]stack
-	counts [numClasses]counts
-	depot  *depot
-	room   int64       // bytes that the stacks may still be deepened by
-	cycle  uint32      // of the collector, when the stacks were last looked through; only accessed atomically
-	user   uintptr     // goroutine that borrowed it the last time that somebody looked
-	looks  int         // that saw it with this one, one after the other
-	idle   int         // turns that it lay among the spares
-	given  atomic.Bool // back by Release, and nobody's until the next Local
-	check  *localCheck
+	cell  *cell
+	pool  *Bytes
+	check *localCheck
 }
 
-// stack holds the free buffers of one class. Only data pointers: the class knows
-// the capacity, and slice headers of several Ps would share cache lines.
+// cell is where a Local has its cache. The cache itself is only ever touched by the
+// owner of the Local. After each collection the pool clears active. The owner's next call
+// gets the cache back, or a new one if the collector came first.
+type cell struct {
+	active atomic.Pointer[cache]
+	last   weak.Pointer[cache] // what active was; only the owner's
+}
+
+// released is the cell of all Locals that were released.
+var released cell
+
+// cache holds the free buffers of a Local.
+type cache [numClasses]stack
+
+// stack holds the free buffers of one class.
 type stack struct {
-	// tally is the number of Gets times oneGet, and the number of buffers in s, of
-	// which the top is s[n]: one word, which a Get has to load and store once.
+	// tally is the number of Gets times oneGet, and the number of buffers: one word,
+	// which a Get loads and stores once.
 	tally uint64
-	depth uint32 // buffers at most
-	size  uint32 // of a buffer
-	// far is how many of the lowest ones, at most, came from the depot and were not fetched
-	// yet. A Get of one of these looks after that, as one from an empty stack looks for
-	// more.
-	far uint32
-	// s[0] is always nil, so that an empty stack needs no test of its own to compare with
-	// the top.
-	s [stackLen + 1]unsafe.Pointer
-	_ [64]byte // an odd number of cache lines, or the first ones of all stacks would share a few sets of the cache
+	gets  uint64                   // at the last look after a collection
+	size  int32                    // of a buffer
+	depth int32                    // buffers at most
+	batch int                      // that change hands at once
+	s     [stackLen]unsafe.Pointer // those above the top are stale
+	_     [32]byte                 // an odd number of cache lines, lest stacks share sets of the cache
 }
 
 const oneGet = 1 << 8 // in a tally; more than stackLen
 
-func (st *stack) n() uint32 { return uint32(st.tally % oneGet) }
+func (st *stack) n() int { return int(st.tally % oneGet) }
 
-func (st *stack) gets() uint64 { return st.tally / oneGet }
+// Local returns a cache in front of p for a goroutine of its own, with what an
+// earlier one left in it. Release gives it back.
+func (p *Bytes) Local() *Local {
+	if checking {
+		return p.checkedLocal()
+	}
+	return &Local{cell: p.lend(), pool: p} // inlined, for it to be on the caller's stack
+}
 
-// counts are the figures of a stack at two moments.
-type counts struct {
-	before uint64 // gets at the last turn of the collector
-	gets   uint64 // when they were last published
-	n      uint32 // when it was last published
-	last   uint32 // gets between the last turn and the one before, or stackLen if more
+//go:noinline
+func (p *Bytes) lend() *cell {
+	d := p.depot()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if last := len(d.spare) - 1; last >= 0 {
+		c := d.spare[last]
+		d.spare[last] = nil
+		d.spare = d.spare[:last]
+		return c
+	}
+	c := new(cell)
+	d.cells = append(d.cells, weak.Make(c))
+	return c
+}
+
+// Release gives l back to its pool. A second Release does nothing; any other use of l
+// panics.
+func (l *Local) Release() {
+	if checking {
+		l.checkedRelease()
+		return
+	}
+	c := l.cell
+	if c == &released {
+		return
+	}
+	l.cell = &released
+	d := l.pool.depot()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.spare = append(d.spare, c)
 }
 
 // Get is [Bytes.Get].
@@ -71,10 +102,24 @@ func (l *Local) Get(n int) []byte {
 	if checking {
 		return l.checkedGet(n)
 	}
-	if buf, size := l.pop(classOf(n)); buf != nil {
-		return unsafe.Slice((*byte)(buf), size)[:n]
+	if c := l.cell.active.Load(); c != nil {
+		if k := classOf(n); k < numClasses {
+			st := &c[k]
+			t := st.tally
+			if top := t%oneGet - 1; top < stackLen {
+				st.tally = t + oneGet - 1
+				return (*[maxSize]byte)(st.s[top])[:n:st.size]
+			}
+		}
 	}
 	return l.refill(n)
+}
+
+// GetZeroed is [Bytes.GetZeroed].
+func (l *Local) GetZeroed(n int) []byte {
+	b := l.Get(n)
+	clear(b[:cap(b)])
+	return b
 }
 
 // Put is [Bytes.Put].
@@ -83,14 +128,12 @@ func (l *Local) Put(b []byte) {
 		l.checkedPut(b)
 		return
 	}
-	if k := classOf(cap(b)); k < numClasses {
-		st := &l.stacks[k]
-		t := st.tally
-		top := t % oneGet
-		p := unsafe.Pointer(unsafe.SliceData(b))
-		if top < uint64(st.depth) && top < stackLen && cap(b) == int(st.size) && st.s[top] != p {
-			if atomic.LoadUint32(&l.depot.seats.cycle) == atomic.LoadUint32(&l.cycle) {
-				st.s[top+1] = p
+	if c := l.cell.active.Load(); c != nil {
+		if k := classOf(cap(b)); k < numClasses {
+			st := &c[k]
+			t := st.tally
+			if top := t % oneGet; top < uint64(st.depth) && top < stackLen && cap(b) == int(st.size) {
+				st.s[top] = unsafe.Pointer(unsafe.SliceData(b))
 				st.tally = t + 1
 				return
 			}
@@ -99,39 +142,80 @@ func (l *Local) Put(b []byte) {
 	l.putSlow(b)
 }
 
-// pop takes a buffer of class k from its stack, if there is one that was fetched. The
-// conditions here, in push, and in the Puts are nested so that the compiler has the way
-// with all of them true without a jump.
-func (l *Local) pop(k uint) (buf unsafe.Pointer, size int) {
-	if k < numClasses {
-		st := &l.stacks[k]
-		t := st.tally
-		if top := t % oneGet; top > uint64(st.far) && top <= stackLen {
-			if buf := st.s[top]; buf != nil {
-				st.s[top] = nil
-				st.tally = t + oneGet - 1
-				return buf, int(st.size)
+// cache returns the cache of l, after a collection as well.
+func (l *Local) cache() *cache {
+	if c := l.cell.active.Load(); c != nil {
+		return c
+	}
+	if l.cell == &released {
+		panic("pool: Local used after Release")
+	}
+	c := l.cell.last.Value()
+	if c == nil {
+		c = new(cache)
+		for k := range c {
+			if l.pool.pooled(uint(k)) {
+				size := classSize(uint(k))
+				c[k].size, c[k].depth, c[k].batch = int32(size), int32(stackDepth(size)), batchOf(size)
 			}
 		}
+		l.cell.last = weak.Make(c)
 	}
-	return nil, 0
+	for k := range c {
+		st := &c[k]
+		gets := st.tally / oneGet
+		if keep := int(min(gets-st.gets, stackLen)); st.n() > keep {
+			l.spill(c, uint(k), st.n()-keep)
+		}
+		clear(st.s[st.n():])
+		st.gets = gets
+	}
+	l.pool.depot().grace.Put(c)
+	l.cell.active.Store(c)
+	return c
 }
 
-// push is the fast part of Put where a call of it does not count, and reports whether b,
-// of class k, could be taken as it is. Now and then it says no, for somebody to look.
-func (l *Local) push(k uint, b []byte) bool {
-	if k < numClasses {
-		st := &l.stacks[k]
-		t := st.tally
-		top := t % oneGet
-		p := unsafe.Pointer(unsafe.SliceData(b))
-		if top < uint64(st.depth) && top < stackLen && cap(b) == int(st.size) && st.s[top] != p {
-			if atomic.LoadUint32(&l.depot.seats.cycle) == atomic.LoadUint32(&l.cycle) && (!seated || t&lookMask != 0) {
-				st.s[top+1] = p
-				st.tally = t + 1
-				return true
-			}
-		}
+// spill gives the n uppermost buffers of class k to the pool.
+func (l *Local) spill(c *cache, k uint, n int) {
+	st := &c[k]
+	l.pool.depot().give(k, st.s[st.n()-n:st.n()])
+	clear(st.s[st.n()-n : st.n()])
+	st.tally -= uint64(n)
+}
+
+// refill is Get from an empty stack, after a collection, and of what is not pooled.
+//
+//go:noinline
+func (l *Local) refill(n int) []byte {
+	c, k := l.cache(), classOf(n)
+	if k >= numClasses || c[k].depth == 0 {
+		return l.pool.Get(n)
 	}
-	return false
+	st := &c[k]
+	if st.n() == 0 {
+		st.tally += uint64(l.pool.depot().take(k, st.s[:st.batch]))
+	}
+	st.tally += oneGet
+	if st.n() == 0 {
+		return l.pool.Get(n)
+	}
+	st.tally--
+	return unsafe.Slice((*byte)(st.s[st.n()]), int(st.size))[:n]
+}
+
+// putSlow is Put to a full stack, after a collection, and of what is not pooled.
+//
+//go:noinline
+func (l *Local) putSlow(b []byte) {
+	c, k := l.cache(), classOf(cap(b))
+	if k >= numClasses || c[k].depth == 0 || cap(b) != int(c[k].size) {
+		l.pool.Put(b)
+		return
+	}
+	st := &c[k]
+	if st.n() == int(st.depth) {
+		l.spill(c, k, st.batch)
+	}
+	st.s[st.n()] = unsafe.Pointer(unsafe.SliceData(b))
+	st.tally++
 }

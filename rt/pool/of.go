@@ -113,23 +113,9 @@ func (h *hooked[T]) put(ptr unsafe.Pointer) {
 }
 
 // fromPool returns what lies in p, or nil.
-func fromPool(p *sync.Pool) unsafe.Pointer { return word(p.Get()) }
-
-// word returns the pointer in x, which holds a pointer of whatever type or nothing:
-// the second word of an interface. An assertion of the type, which is known, would
-// cost two jumps.
-func word(x any) unsafe.Pointer { return (*[2]unsafe.Pointer)(unsafe.Pointer(&x))[1] }
-
-// A toolchain whose interfaces look otherwise is told of when a program starts, and not
-// by memory that goes wrong.
-var _ = pointerIsSecondWord()
-
-func pointerIsSecondWord() bool {
-	x := new(int)
-	if unsafe.Sizeof(any(x)) != 2*unsafe.Sizeof(x) || word(x) != unsafe.Pointer(x) || word(nil) != nil {
-		panic("pool: this toolchain's interfaces do not have their pointer in the second word")
-	}
-	return true
+func fromPool(p *sync.Pool) unsafe.Pointer {
+	x, _ := p.Get().(unsafe.Pointer)
+	return x
 }
 
 func toPool(p *sync.Pool, x unsafe.Pointer) { p.Put(x) }

@@ -1,8 +1,8 @@
 package pool
 
 import (
+	"sync"
 	"sync/atomic"
-	"unsafe"
 )
 
 // Values is a pool of values of T, for a type that is itself a reference – a
@@ -11,11 +11,11 @@ import (
 // value is ready to use. It must not be copied, nor its fields changed, after the
 // first use. All methods may be called by any number of goroutines at once.
 //
-// A goroutine that keeps using a Values has up to 16 values to itself, as with [Bytes].
-// What lies unused over two collections is dropped, and what a goroutine has to itself
-// over four. Misuse of values cannot be recognised: there is no checking mode.
+// It keeps values as [sync.Pool] does: what lies unused over two collections is
+// dropped. Misuse of values cannot be recognised: there is no checking mode.
 type Values[T any] struct {
-	holders holders // of T
+	full  sync.Pool // of *holder[T], with a value
+	empty sync.Pool // of the same without
 
 	// New makes a value when the pool is empty; nil means the zero value.
 	New func() T
@@ -24,59 +24,38 @@ type Values[T any] struct {
 	misses atomic.Uint64
 }
 
-// holderOf is what a value lies in. Of different Ps, they must not share a cache line.
-type holderOf[T any] struct {
-	holder
+// holder is what a value lies in. Those of different Ps must not share a cache line.
+type holder[T any] struct {
 	v T
-	_ [48]byte
+	_ [64]byte
 }
 
 // Get returns a value: one that was put, or a new one.
 func (p *Values[T]) Get() (v T) {
-	p.get(takeFull, backEmpty, &v)
+	h, _ := p.full.Get().(*holder[T])
+	if h == nil {
+		p.misses.Add(1)
+		if p.New != nil {
+			v = p.New()
+		}
+		return v
+	}
+	v = h.v
+	var zero T
+	h.v = zero // lest it keep what the value refers to
+	p.empty.Put(h)
 	return v
 }
 
-// get and put are inlined as those of Of are: a value is copied to and from where it
-// lies by the caller, or it would be copied once more. A result of get would be one more
-// copy of a large value.
-func (p *Values[T]) get(take func(*holders, maker) (x unsafe.Pointer, borrowed *holder), back func(*holders, *holder), v *T) {
-	x, borrowed := take(&p.holders, (*filler[T])(p))
-	*v = *(*T)(x)
-	var zero T
-	*(*T)(x) = zero // lest it keep what the value refers to
-	if borrowed != nil {
-		back(&p.holders, borrowed)
-	}
-}
-
-// filler makes a holder with a new value.
-type filler[T any] Values[T]
-
-func (p *filler[T]) make() unsafe.Pointer {
-	p.misses.Add(1)
-	h := new(holderOf[T])
-	if p.New != nil {
-		h.v = p.New()
-	}
-	return unsafe.Pointer(h)
-}
-
 // Put gives v back; its owner must not use what it refers to any more.
-func (p *Values[T]) Put(v T) { p.put(takeEmpty, backFull, v) }
-
-func (p *Values[T]) put(take func(*holders, maker) (x unsafe.Pointer, borrowed *holder), back func(*holders, *holder), v T) {
-	x, borrowed := take(&p.holders, (*hollow[T])(p))
-	*(*T)(x) = v
-	if borrowed != nil {
-		back(&p.holders, borrowed)
+func (p *Values[T]) Put(v T) {
+	h, _ := p.empty.Get().(*holder[T])
+	if h == nil {
+		h = new(holder[T])
 	}
+	h.v = v
+	p.full.Put(h)
 }
-
-// hollow makes a holder without a value.
-type hollow[T any] Values[T]
-
-func (*hollow[T]) make() unsafe.Pointer { return unsafe.Pointer(new(holderOf[T])) }
 
 // Stats returns the counts so far.
 func (p *Values[T]) Stats() OfStats { return OfStats{Misses: p.misses.Load()} }

@@ -10,16 +10,6 @@ import (
 	"weak"
 )
 
-// own returns the stash that belongs to the running goroutine, or nil.
-func (p *Values[T]) own() *stash {
-	if r := p.holders.seats.Load(); r != nil {
-		if s, ok := r.list.of(goroutine()); ok {
-			return s
-		}
-	}
-	return nil
-}
-
 // use gets and puts one value n times.
 func (p *Values[T]) use(n int) {
 	for range n {
@@ -27,7 +17,7 @@ func (p *Values[T]) use(n int) {
 	}
 }
 
-// What was put is got again, whole, whatever its size, through a stash and without.
+// What was put is got again, whole, whatever its size.
 func TestValuesWhole(t *testing.T) {
 	type mixed struct {
 		a int64
@@ -45,13 +35,13 @@ func TestValuesWhole(t *testing.T) {
 	wholeValues(t, func(i int) [300]int64 { return [300]int64{7, 299: int64(i)} })
 }
 
-// wholeValues has more values out than a stash holds, and puts and gets them in turns.
+// wholeValues has some values out, and puts and gets them in turns.
 func wholeValues[T comparable](t *testing.T, of func(int) T) {
 	t.Helper()
 	p := Values[T]{New: func() T { return of(0) }}
 	p.use(3000)
 	for range 3 {
-		const n = 2*stashLen + 3
+		const n = 35
 		there := make(map[T]int)
 		for i := range n {
 			p.Put(of(i + 1))
@@ -90,8 +80,7 @@ func TestValuesNewUsesPool(t *testing.T) {
 	}
 }
 
-// What nobody uses is dropped: with a stash of the goroutine and without, and when the
-// goroutine goes on with fewer values.
+// What nobody uses is dropped, also when the pool is used on with fewer values.
 func TestValuesAreDropped(t *testing.T) {
 	for _, uses := range []int{1, 3000} {
 		var p Values[*[64]int]
@@ -103,11 +92,7 @@ func TestValuesAreDropped(t *testing.T) {
 			p.Put(v)
 		}
 		for i := range 5 {
-			if r := p.holders.shared.Load(); r != nil {
-				collect(t, &r.cycle)
-			} else {
-				runtime.GC()
-			}
+			runtime.GC()
 			if i < 4 {
 				p.use(10)
 			}
@@ -124,35 +109,6 @@ func TestValuesAreDropped(t *testing.T) {
 	}
 }
 
-// collect returns after a collection that a pool has counted. Two that it learns of one
-// right after the other would leave a goroutine no time to show that it uses its cache.
-func collect(t *testing.T, cycle *uint32) {
-	t.Helper()
-	before := atomic.LoadUint32(cycle)
-	for range 1000 {
-		runtime.GC()
-		for range 10 {
-			if atomic.LoadUint32(cycle) != before {
-				return
-			}
-			time.Sleep(time.Millisecond)
-		}
-	}
-	t.Fatal("a thousand collections, and the pool knows of none")
-}
-
-func collectUntil(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for range 1000 {
-		runtime.GC()
-		if ok() {
-			return
-		}
-		time.Sleep(time.Millisecond)
-	}
-	t.Errorf("1000 collections, and not yet: %s", what)
-}
-
 // TestValuesAlone has goroutines come and go, and wants that no value is ever had by two.
 func TestValuesAlone(t *testing.T) {
 	procs := runtime.GOMAXPROCS(0)
@@ -165,8 +121,6 @@ func TestValuesAlone(t *testing.T) {
 
 func valuesAlone(t *testing.T) {
 	p := Values[*atomic.Uint64]{New: func() *atomic.Uint64 { return new(atomic.Uint64) }}
-	p.holders.once.Do(func() { p.holders.shared.Store(newRows(&p.holders)) })
-	p.holders.shared.Load().looks = 1
 	until := time.Now().Add(700 * time.Millisecond)
 	if testing.Short() {
 		until = time.Now().Add(150 * time.Millisecond)
@@ -179,7 +133,6 @@ func valuesAlone(t *testing.T) {
 		}
 	})
 	moved := make(chan *atomic.Uint64, 32)
-	var sat atomic.Bool
 	for worker := range uint64(24) {
 		wg.Go(func() {
 			// One life in any case, for a machine that has no time for this test.
@@ -189,18 +142,12 @@ func valuesAlone(t *testing.T) {
 					defer close(done)
 					r := rand.New(rand.NewPCG(worker, life))
 					liveOnValues(t, &p, moved, r, worker<<32|life)
-					if p.own() != nil {
-						sat.Store(true)
-					}
 				}()
 				<-done
 			}
 		})
 	}
 	wg.Wait()
-	if seated && !checking && !sat.Load() {
-		t.Error("nobody ever had a stash: nothing was tested")
-	}
 }
 
 // liveOnValues is what a goroutine does that marks with id all values that it has.
