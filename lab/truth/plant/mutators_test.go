@@ -118,10 +118,14 @@ func f() any { return pool.Get() }`},
 	}
 }
 
+var (
+	fset     = token.NewFileSet()
+	standard = importer.ForCompiler(fset, "source", nil) // keeps what it has read
+)
+
 func mutantsOf(t *testing.T, text string) []mutant {
 	t.Helper()
-	fset := token.NewFileSet()
-	files, err := check(fset, "p", map[string][]byte{"p.go": []byte(text)}, importer.ForCompiler(fset, "source", nil))
+	files, err := check(fset, "p", map[string][]byte{"p.go": []byte(text)}, standard)
 	if err != nil {
 		t.Fatalf("%v in\n%s", err, text)
 	}
