@@ -22,29 +22,34 @@ import (
 type Case struct {
 	ID        string   `json:"id"`
 	Module    string   `json:"module"`
-	Before    string   `json:"before"`
-	After     string   `json:"after"`
+	Before    string   `json:"before,omitempty"`
+	After     string   `json:"after,omitempty"`
 	Package   string   `json:"package"`
 	Bench     string   `json:"bench"`
-	BenchFrom string   `json:"bench_from"` // before, or after-test-file:NAME
-	Benchtime string   `json:"benchtime"`
-	Functions []string `json:"functions"` // as pprof spells them
-	Sites     []Site   `json:"sites"`
-	Cure      string   `json:"cure"`
-	CureOK    []string `json:"cure_ok"`
-	Removed   []string `json:"remove_test_files"` // tests of the package that do not build
-	Split     string   `json:"split"`             // train or validation; empty: by the module's name
+	BenchFrom string   `json:"bench_from,omitempty"` // before, or after-test-file:NAME
+	Benchtime string   `json:"benchtime,omitempty"`
+	Functions []string `json:"functions,omitempty"` // as pprof spells them
+	Sites     []Site   `json:"sites,omitempty"`
+	Cure      string   `json:"cure,omitempty"`
+	CureOK    []string `json:"cure_ok,omitempty"`
+	Removed   []string `json:"remove_test_files,omitempty"` // tests of the package that do not build
+	Split     string   `json:"split,omitempty"`             // train or validation; empty: by the module's name
 
-	// Of controls, where nothing was to be fixed.
-	Version  string `json:"version"`
-	Why      string `json:"why"`
+	// Of controls, where nothing was to be fixed, and of planted waste.
+	Version  string   `json:"version,omitempty"`
+	Why      string   `json:"why,omitempty"`
+	Planted  *Planted `json:"planted,omitempty"`
 	Measured struct {
-		Before, After Amounts
-	} `json:"measured"`
+		Before Amounts `json:"before"`
+		After  Amounts `json:"after"`
+	} `json:"measured,omitzero"`
 }
 
 // Amounts are what the list says that the benchmark allocates in an operation.
-type Amounts struct{ B, Allocs float64 }
+type Amounts struct {
+	B      float64 `json:"B"`
+	Allocs float64 `json:"allocs"`
+}
 
 // Site is a line that was changed.
 type Site struct {

@@ -1,8 +1,8 @@
 // Command truth scores advice against cases whose right answer is known: fixes that
-// people made, and controls, where the right answer is silence. Each case is recorded
+// people made, waste that was planted, and controls, where the right answer is silence. Each case is recorded
 // once and kept, so that a round takes minutes and two programs judge the same recording.
 //
-//	go run ./truth -dir DIR -heaptrim BIN -cases FILE[,FILE] [-only ID,ID] [-split train] [-rows FILE]
+//	go run ./truth -dir DIR -heaptrim BIN -cases FILE[,FILE] [-only ID,ID] [-split train] [-sample N -commit HASH] [-rows FILE]
 //
 // Rules are made on the cases of the split train. Those of validation are scored after a
 // freeze, and not looked at: -rows leaves them out.
@@ -28,6 +28,8 @@ type options struct {
 	dir                string
 	split              string
 	only               []string
+	sample             int
+	commit             string
 }
 
 func main() {
@@ -46,6 +48,8 @@ func run() error {
 	lists := flag.String("cases", "", "JSON `files` of cases and controls, by commas")
 	known := flag.String("known", "", "JSON `file` of cases whose modules are train, whatever their name")
 	only := flag.String("only", "", "`IDs`, by commas; default: all")
+	flag.IntVar(&o.sample, "sample", 100, "planted cases that are judged, drawn by -commit; 0: all")
+	flag.StringVar(&o.commit, "commit", "", "the `hash` of the commit that is judged")
 	rowsFile := flag.String("rows", "", "write what was said of train cases to `file`")
 	flag.Parse()
 	if o.recorder == "" {
@@ -70,6 +74,7 @@ func run() error {
 	if err != nil {
 		return err
 	}
+	cases = sample(cases, o.sample, o.commit)
 	scores := map[string]*score{"train": {}, "validation": {}}
 	var rows []row
 	for _, c := range cases {
@@ -81,7 +86,14 @@ func run() error {
 			continue
 		}
 		r := o.judge(c)
-		scores[split].add(c, r)
+		column := split
+		if c.Planted != nil && c.Planted.Apart {
+			column += apart
+		}
+		if scores[column] == nil {
+			scores[column] = &score{}
+		}
+		scores[column].add(c, r)
 		if split == "train" {
 			rows = append(rows, r)
 			fmt.Fprintln(os.Stderr, r)
@@ -178,9 +190,14 @@ func (o *options) report(c corpus.Case) (document, error) {
 func (o *options) record(c corpus.Case, at, bundle string) error {
 	module := filepath.Join(at, "before")
 	if _, err := os.Stat(module); err != nil {
-		if c.Control() {
+		switch {
+		case c.Planted != nil:
+			if err = c.Place(module, c.Version); err == nil {
+				err = c.Planted.Plant(module)
+			}
+		case c.Control():
 			err = c.Place(module, c.Version)
-		} else {
+		default:
 			_, _, err = c.LayOut(at)
 		}
 		if err != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/heaptrim/heaptrim/lab/corpus"
 )
@@ -76,11 +77,24 @@ func (s *score) add(c corpus.Case, r row) {
 	}
 }
 
+// apart ends the name of a column of cases whose mutators were written without a look at the cures.
+const apart = ", planted apart"
+
 // table prints train beside validation.
 func table(w io.Writer, scores map[string]*score) {
-	fmt.Fprintln(w, "| | train | validation |\n|---|--:|--:|")
+	columns := []string{"train", "validation"}
+	for _, split := range columns {
+		if scores[split+apart] != nil {
+			columns = append(columns, split+apart)
+		}
+	}
+	fmt.Fprintf(w, "| | %s |\n|---|%s\n", strings.Join(columns, " | "), strings.Repeat("--:|", len(columns)))
 	line := func(name string, value func(s *score) string) {
-		fmt.Fprintf(w, "| %s | %s | %s |\n", name, value(scores["train"]), value(scores["validation"]))
+		fmt.Fprintf(w, "| %s |", name)
+		for _, c := range columns {
+			fmt.Fprintf(w, " %s |", value(scores[c]))
+		}
+		fmt.Fprintln(w)
 	}
 	share := func(k func(s *score) int) func(s *score) string {
 		return func(s *score) string {

@@ -1,0 +1,63 @@
+package corpus
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// Planted is a waste that was put into a release: the case before is the release with the
+// edits, the case after the release as it is.
+type Planted struct {
+	Mutator string `json:"mutator"`
+	Apart   bool   `json:"apart,omitempty"` // written without a look at what names and applies cures
+	Edits   []Edit `json:"edits"`
+}
+
+// Edit puts a text in the place of the bytes from Start up to End.
+type Edit struct {
+	File  string `json:"file"` // relative to the module
+	Start int    `json:"start"`
+	End   int    `json:"end"`
+	Text  string `json:"text"`
+}
+
+// Apply makes the edits of one file in its text. They must not overlap.
+func Apply(text []byte, edits []Edit) ([]byte, error) {
+	edits = slices.Clone(edits)
+	slices.SortStableFunc(edits, func(a, b Edit) int { return cmp.Compare(a.Start, b.Start) })
+	var out []byte
+	at := 0
+	for _, e := range edits {
+		if e.Start < at || e.End < e.Start || e.End > len(text) {
+			return nil, fmt.Errorf("edit of %s at %d to %d overlaps or lies outside", e.File, e.Start, e.End)
+		}
+		out = append(append(out, text[at:e.Start]...), e.Text...)
+		at = e.End
+	}
+	return append(out, text[at:]...), nil
+}
+
+// Plant makes the edits in a copy of the module.
+func (p *Planted) Plant(dir string) error {
+	of := map[string][]Edit{}
+	for _, e := range p.Edits {
+		of[e.File] = append(of[e.File], e)
+	}
+	for name, edits := range of {
+		at := filepath.Join(dir, filepath.FromSlash(name))
+		text, err := os.ReadFile(at)
+		if err != nil {
+			return err
+		}
+		if text, err = Apply(text, edits); err != nil {
+			return err
+		}
+		if err := os.WriteFile(at, text, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
