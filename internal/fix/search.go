@@ -186,6 +186,9 @@ func place(f *finding.Finding) rewrite.Place {
 	for _, c := range f.Allocation.Sizes {
 		total += c.Objects
 	}
+	if total <= 0 {
+		return p
+	}
 	const grid = 20 // each size as often as its share, to the nearest twentieth
 	for _, c := range f.Allocation.Sizes {
 		for range int(c.Objects/total*grid + 0.5) {
