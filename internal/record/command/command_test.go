@@ -342,7 +342,7 @@ func TestExecFails(t *testing.T) {
 		}
 	}
 	f(Options{}, "no package")
-	f(Options{Package: "./lib"}, "needs a main package")
+	f(Options{Package: "./lib"}, "needs one main package")
 	f(Options{Package: "./..."}, "names 3 packages")
 	f(Options{Package: "./nowhere"}, "nowhere")
 	f(Options{Package: "./bad"}, "undefined: undefined", "main.go:3")
