@@ -159,8 +159,26 @@ var layers = []layer{
 	},
 	{
 		folder: "internal/rewrite",
+		ours:   []string{"internal/rewrite/code", "internal/rewrite/memory", "internal/rewrite/text"},
 		others: []string{"golang.org/x/tools/go"},
 		why:    "an edit is made from source and types: whether it pays is for a trial, and who wants it is not asked",
+	},
+	{
+		folder: "internal/rewrite/code",
+		others: []string{"golang.org/x/tools/go"},
+		why:    "what all kinds of edit ask of source and types",
+	},
+	{
+		folder: "internal/rewrite/memory",
+		ours:   []string{"internal/rewrite/code"},
+		others: []string{"golang.org/x/tools/go"},
+		why:    "kinds of edit do not know each other",
+	},
+	{
+		folder: "internal/rewrite/text",
+		ours:   []string{"internal/rewrite/code"},
+		others: []string{"golang.org/x/tools/go"},
+		why:    "kinds of edit do not know each other",
 	},
 	{
 		folder: "internal/trial",
@@ -169,7 +187,8 @@ var layers = []layer{
 	},
 	{
 		folder: "internal/fix",
-		ours: []string{"internal/evidence", "internal/finding", "internal/prove", "internal/prove/sides", "internal/rewrite", "internal/tempfile",
+		ours: []string{"internal/evidence", "internal/finding", "internal/prove", "internal/prove/sides", "internal/rewrite",
+			"internal/rewrite/code", "internal/tempfile",
 			"internal/trial"},
 		why: "a search takes findings, edits and trials together: it records nothing and shows nothing",
 	},

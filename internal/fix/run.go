@@ -13,6 +13,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/rewrite"
+	"github.com/heaptrim/heaptrim/internal/rewrite/code"
 	"github.com/heaptrim/heaptrim/internal/trial"
 )
 
@@ -51,7 +52,7 @@ func Run(ctx context.Context, r *finding.Report, o RunOptions) (*Fixes, error) {
 	if f.Confirmation, err = f.Result.Confirm(ctx, tools.Judge, o.Confirm); err != nil {
 		return f, err
 	}
-	var all []rewrite.Edit
+	var all []code.Edit
 	for _, a := range f.Attempts {
 		all = append(all, a.Edit)
 	}
@@ -111,7 +112,7 @@ func dirty(ctx context.Context, file string) bool {
 
 // Diff is the text of an attempt's file before and after its edit alone.
 func (f *Fixes) Diff(a Attempt) (old, edit []byte, err error) {
-	files, err := edited(f.Before, []rewrite.Edit{a.Edit})
+	files, err := edited(f.Before, []code.Edit{a.Edit})
 	return f.Before[a.Edit.File], files[a.Edit.File], err
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/rewrite"
+	"github.com/heaptrim/heaptrim/internal/rewrite/code"
 	"github.com/heaptrim/heaptrim/internal/trial"
 )
 
@@ -50,7 +51,7 @@ const (
 
 // Attempt is a candidate and what became of it.
 type Attempt struct {
-	Edit          rewrite.Edit
+	Edit          code.Edit
 	Finding       *finding.Finding
 	Predicted     finding.Remedy // the cure that the report names for the finding
 	Bench         trial.Bench
@@ -68,8 +69,8 @@ type Result struct {
 }
 
 // Kept are the edits that were kept.
-func (r *Result) Kept() []rewrite.Edit {
-	var out []rewrite.Edit
+func (r *Result) Kept() []code.Edit {
+	var out []code.Edit
 	for _, a := range r.Attempts {
 		if a.Outcome == Kept {
 			out = append(out, a.Edit)
@@ -80,7 +81,7 @@ func (r *Result) Kept() []rewrite.Edit {
 
 // Files are the files that edits change: their new content by name. Edits of one file must not
 // overlap.
-func Files(edits []rewrite.Edit) (trial.Files, error) {
+func Files(edits []code.Edit) (trial.Files, error) {
 	before, err := originals(edits)
 	if err != nil {
 		return nil, err
@@ -89,7 +90,7 @@ func Files(edits []rewrite.Edit) (trial.Files, error) {
 }
 
 // originals are the files that edits change, as they are.
-func originals(edits []rewrite.Edit) (trial.Files, error) {
+func originals(edits []code.Edit) (trial.Files, error) {
 	out := trial.Files{}
 	for _, e := range edits {
 		if _, ok := out[e.File]; ok {
@@ -105,14 +106,14 @@ func originals(edits []rewrite.Edit) (trial.Files, error) {
 }
 
 // edited makes edits in files.
-func edited(before trial.Files, edits []rewrite.Edit) (trial.Files, error) {
-	byFile := map[string][]rewrite.Edit{}
+func edited(before trial.Files, edits []code.Edit) (trial.Files, error) {
+	byFile := map[string][]code.Edit{}
 	for _, e := range edits {
 		byFile[e.File] = append(byFile[e.File], e)
 	}
 	out := trial.Files{}
 	for name, list := range byFile {
-		text, err := rewrite.Apply(before[name], list)
+		text, err := code.Apply(before[name], list)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
@@ -133,7 +134,7 @@ type search struct {
 	judge  *trial.Judge
 	report *finding.Report
 	result *Result
-	kept   []rewrite.Edit
+	kept   []code.Edit
 	until  time.Time                     // zero for no limit
 	counts map[trial.Bench]trial.Counts  // with what is kept
 	tests  map[string]trial.Tests        // of packages without any edit
@@ -180,8 +181,8 @@ func Search(ctx context.Context, r *finding.Report, t Tools, o Options) (*Result
 }
 
 // place is the line of a finding with the sizes of its blocks.
-func place(f *finding.Finding) rewrite.Place {
-	p := rewrite.Place{File: f.Site.File, Line: f.Site.Line}
+func place(f *finding.Finding) code.Place {
+	p := code.Place{File: f.Site.File, Line: f.Site.Line}
 	total := 0.0
 	for _, c := range f.Allocation.Sizes {
 		total += c.Objects
@@ -199,7 +200,7 @@ func place(f *finding.Finding) rewrite.Place {
 }
 
 // candidate tries one edit, once, and notes what became of it. The error is that of the context.
-func (s *search) candidate(ctx context.Context, row finding.Row, e rewrite.Edit) error {
+func (s *search) candidate(ctx context.Context, row finding.Row, e code.Edit) error {
 	key := fmt.Sprint(e.File, e.Changes)
 	if s.tried[key] || len(s.o.Only) > 0 && !slices.Contains(s.o.Only, e.Code) {
 		return nil
@@ -238,7 +239,7 @@ func (s *search) candidate(ctx context.Context, row finding.Row, e rewrite.Edit)
 func (s *search) try(ctx context.Context, a *Attempt) error {
 	files, err := Files(append(slices.Clone(s.kept), a.Edit))
 	switch {
-	case errors.Is(err, rewrite.ErrOverlap):
+	case errors.Is(err, code.ErrOverlap):
 		a.Outcome = Overlaps
 		return nil
 	case err != nil:

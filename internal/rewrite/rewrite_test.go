@@ -12,6 +12,9 @@ import (
 	"unicode"
 
 	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/heaptrim/heaptrim/internal/rewrite/code"
+	"github.com/heaptrim/heaptrim/internal/rewrite/text"
 )
 
 // load writes a package and reads it.
@@ -72,7 +75,7 @@ func TestEdits(t *testing.T) {
 			before, after := section(a, "before.go"), section(a, "after.go")
 			p, at := load(t, before)
 			line := 1 + strings.Count(string(before[:strings.Index(string(before), "// alloc")]), "\n")
-			for _, e := range p.At(Place{File: at, Line: line, Sizes: sizesSeen}) {
+			for _, e := range p.At(code.Place{File: at, Line: line, Sizes: sizesSeen}) {
 				if e.Kind != want {
 					continue
 				}
@@ -82,12 +85,12 @@ func TestEdits(t *testing.T) {
 				for _, crlf := range []bool{false, true} {
 					text, result := ends(before, crlf), ends(after, crlf)
 					q, at := load(t, text)
-					again := q.At(Place{File: at, Line: line, Sizes: sizesSeen})
+					again := q.At(code.Place{File: at, Line: line, Sizes: sizesSeen})
 					for _, e := range again {
 						if e.Kind != want {
 							continue
 						}
-						got, err := Apply(text, []Edit{e})
+						got, err := code.Apply(text, []code.Edit{e})
 						if err != nil {
 							t.Fatal(err)
 						}
@@ -123,7 +126,7 @@ func TestSilent(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := section(a, "before.go")
-	formattedText, err := finish(text, text, nil)
+	formattedText, err := code.Finish(text, text, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,9 +141,9 @@ func TestSilent(t *testing.T) {
 		}
 		// Blocks too large to reserve without a bound in sight, and for an array where that is
 		// what must be ruled out in another way.
-		edits := p.At(Place{File: at, Line: number, Sizes: []int64{4096}})
+		edits := p.At(code.Place{File: at, Line: number, Sizes: []int64{4096}})
 		if strings.Contains(marks, "array on the stack") {
-			edits = p.At(Place{File: at, Line: number, Sizes: sizesSeen})
+			edits = p.At(code.Place{File: at, Line: number, Sizes: sizesSeen})
 		}
 		for mark := range strings.SplitSeq(marks, "; silent ") {
 			kind, why, _ := strings.Cut(strings.TrimSpace(mark), ": ")
@@ -162,12 +165,12 @@ func TestSilent(t *testing.T) {
 // TestApplyTogether: edits that do not overlap are made together, others are refused.
 func TestApplyTogether(t *testing.T) {
 	text := []byte("package p\n\nvar a, b = 1, 2\n")
-	got, err := Apply(text, []Edit{{Changes: []Change{{25, 26, "4"}}}, {Changes: []Change{{22, 23, "3"}}, Imports: nil}})
+	got, err := code.Apply(text, []code.Edit{{Changes: []code.Change{{From: 25, To: 26, Text: "4"}}}, {Changes: []code.Change{{From: 22, To: 23, Text: "3"}}, Imports: nil}})
 	if err != nil || string(got) != "package p\n\nvar a, b = 3, 4\n" {
 		t.Errorf("%q, %v", got, err)
 	}
-	if _, err := Apply(text, []Edit{{Changes: []Change{{22, 26, "3"}}}, {Changes: []Change{{25, 26, "4"}}}}); err != ErrOverlap {
-		t.Errorf("%v, want %v", err, ErrOverlap)
+	if _, err := code.Apply(text, []code.Edit{{Changes: []code.Change{{From: 22, To: 26, Text: "3"}}}, {Changes: []code.Change{{From: 25, To: 26, Text: "4"}}}}); err != code.ErrOverlap {
+		t.Errorf("%v, want %v", err, code.ErrOverlap)
 	}
 }
 
@@ -221,7 +224,7 @@ func TestFolds(t *testing.T) {
 			}
 		}
 		for c := rune(0); c < 0x80; c++ {
-			if open, ok := foldsAs(string(c), in); ok && differs[c] != (open != "") {
+			if open, ok := text.FoldsAs(string(c), in); ok && differs[c] != (open != "") {
 				t.Errorf("%s and %q: differs %v, but the question is %q", in, c, differs[c], open)
 			}
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/fix"
 	"github.com/heaptrim/heaptrim/internal/report/term"
-	"github.com/heaptrim/heaptrim/internal/rewrite"
+	"github.com/heaptrim/heaptrim/internal/rewrite/code"
 	"github.com/heaptrim/heaptrim/internal/schema"
 	"github.com/heaptrim/heaptrim/internal/stats"
 	"github.com/heaptrim/heaptrim/internal/trial"
@@ -22,8 +22,8 @@ func sample(name string) *fix.Fixes {
 		return fix.Attempt{Outcome: o, Bench: trial.Bench{Name: "Benchmark" + name}, Why: name,
 			Before: trial.Counts{Allocs: 5, Bytes: 100}, After: trial.Counts{Allocs: 2.5, Bytes: 50},
 			Predicted: finding.Remedy{Saves: finding.Prediction{ObjectsPerOp: stats.Exact(3)}},
-			Edit: rewrite.Edit{File: file, Line: 3, Text: "do without " + name, Open: "is it " + name + "?",
-				Changes: []rewrite.Change{{From: from, To: to, Text: text}}}}
+			Edit: code.Edit{File: file, Line: 3, Text: "do without " + name, Open: "is it " + name + "?",
+				Changes: []code.Change{{From: from, To: to, Text: text}}}}
 	}
 	text := []byte("package a\n\nvar a, b = 1, 2 // " + name + "\n")
 	return &fix.Fixes{Module: "/m", Before: trial.Files{file: text}, After: trial.Files{file: bytes.Replace(text, []byte("1"), []byte("3"), 1)},

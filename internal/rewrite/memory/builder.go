@@ -1,4 +1,4 @@
-package rewrite
+package memory
 
 import (
 	"fmt"
@@ -9,15 +9,18 @@ import (
 
 	"golang.org/x/tools/go/ast/edge"
 	"golang.org/x/tools/go/ast/inspector"
+
+	"github.com/heaptrim/heaptrim/internal/rewrite/code"
 )
 
-// concatToBuilder collects what a loop adds to a string in a strings.Builder.
-func concatToBuilder(s *site) []Edit {
-	assign, ok := s.cur.Node().(*ast.AssignStmt)
-	if !ok || assign.Tok != token.ADD_ASSIGN || !isString(s.info().TypeOf(assign.Lhs[0])) {
+// ConcatToBuilder collects what a loop adds to a string in a strings.Builder.
+func ConcatToBuilder(on *code.Site) []code.Edit {
+	s := &site{on}
+	assign, ok := s.Cur.Node().(*ast.AssignStmt)
+	if !ok || assign.Tok != token.ADD_ASSIGN || !code.IsString(s.Info().TypeOf(assign.Lhs[0])) {
 		return nil
 	}
-	v := s.local(assign.Lhs[0])
+	v := s.Local(assign.Lhs[0])
 	loop, outer := s.outermostLoop(v)
 	if v == nil || !outer {
 		return nil
@@ -26,13 +29,13 @@ func concatToBuilder(s *site) []Edit {
 	if !ok {
 		return nil
 	}
-	fn, body := function(s.cur)
+	fn, body := code.Function(s.Cur)
 	if _, isNamed := types.Unalias(v.Type()).(*types.Named); isNamed || body == nil {
 		return nil
 	}
-	builder := s.fresh(v.Name()+"Builder", v.Pos())
-	var changes []Change
-	for _, u := range s.uses(v, fn) {
+	builder := s.Fresh(v.Name()+"Builder", v.Pos())
+	var changes []code.Change
+	for _, u := range s.Uses(v, fn) {
 		if !loop.Contains(u) {
 			if u.Node().Pos() < loop.Node().Pos() && u.Node().Pos() >= decl.Node().End() {
 				return nil // used between
@@ -45,21 +48,21 @@ func concatToBuilder(s *site) []Edit {
 		}
 		var lines []string
 		for _, part := range concatenated(add.Rhs[0]) {
-			lines = append(lines, fmt.Sprintf("%s.WriteString(%s)", builder, s.source(part)))
+			lines = append(lines, fmt.Sprintf("%s.WriteString(%s)", builder, s.Source(part)))
 		}
-		changes = append(changes, s.replace(add, strings.Join(lines, "\n")))
+		changes = append(changes, s.Replace(add, strings.Join(lines, "\n")))
 	}
-	name, imports, ok := s.use("strings", s.cur.Node().Pos())
-	if !ok || !s.since("go1.10") {
+	name, imports, ok := s.Use("strings", s.Cur.Node().Pos())
+	if !ok || !s.Since("go1.10") {
 		return nil
 	}
 	lines := []string{fmt.Sprintf("var %s %s.Builder", builder, name)}
 	if init != "" {
 		lines = append(lines, fmt.Sprintf("%s.WriteString(%s)", builder, init))
 	}
-	changes = append(changes, s.replace(decl.Node(), strings.Join(lines, "\n")),
-		s.after(loop.Node(), fmt.Sprintf("%s := %s.String()", v.Name(), builder)))
-	return []Edit{{Text: fmt.Sprintf("collect `%s` in a strings.Builder", v.Name()), Imports: imports, Changes: changes}}
+	changes = append(changes, s.Replace(decl.Node(), strings.Join(lines, "\n")),
+		s.After(loop.Node(), fmt.Sprintf("%s := %s.String()", v.Name(), builder)))
+	return []code.Edit{{Text: fmt.Sprintf("collect `%s` in a strings.Builder", v.Name()), Imports: imports, Changes: changes}}
 }
 
 // concatenated are the operands of a chain of +.
@@ -75,14 +78,14 @@ func (s *site) outermostLoop(v *types.Var) (loop inspector.Cursor, ok bool) {
 	if v == nil {
 		return loop, false
 	}
-	for c := range s.cur.Enclosing((*ast.ForStmt)(nil), (*ast.RangeStmt)(nil), (*ast.FuncLit)(nil)) {
+	for c := range s.Cur.Enclosing((*ast.ForStmt)(nil), (*ast.RangeStmt)(nil), (*ast.FuncLit)(nil)) {
 		if _, literal := c.Node().(*ast.FuncLit); literal || c.Node().Pos() <= v.Pos() && v.Pos() < c.Node().End() {
 			break
 		}
 		loop, ok = c, true
 	}
 	if ok {
-		stmt, listed := statement(loop)
+		stmt, listed := code.Statement(loop)
 		ok = listed && stmt == loop
 	}
 	return loop, ok
@@ -94,22 +97,22 @@ func (s *site) declaredBefore(loop inspector.Cursor, v *types.Var) (decl inspect
 	for c, more := loop.PrevSibling(); more; c, more = c.PrevSibling() {
 		switch n := c.Node().(type) {
 		case *ast.AssignStmt:
-			if n.Tok != token.DEFINE || len(n.Lhs) != 1 || s.local(n.Lhs[0]) != v {
+			if n.Tok != token.DEFINE || len(n.Lhs) != 1 || s.Local(n.Lhs[0]) != v {
 				continue
 			}
-			if text, is := s.constString(n.Rhs[0]); is && text == "" {
+			if text, is := s.ConstString(n.Rhs[0]); is && text == "" {
 				return c, "", true
 			}
-			return c, s.source(n.Rhs[0]), true
+			return c, s.Source(n.Rhs[0]), true
 		case *ast.DeclStmt:
 			spec := onlySpec(n)
-			if spec == nil || s.info().Defs[spec.Names[0]] != v {
+			if spec == nil || s.Info().Defs[spec.Names[0]] != v {
 				continue
 			}
 			if len(spec.Values) == 0 {
 				return c, "", true
 			}
-			return c, s.source(spec.Values[0]), true
+			return c, s.Source(spec.Values[0]), true
 		}
 	}
 	return decl, "", false
@@ -142,16 +145,16 @@ type collector struct {
 // for none.
 func (s *site) collectorOf(types ...string) *collector {
 	var c *collector
-	for id := range s.cur.Preorder((*ast.Ident)(nil)) {
-		if s.line(id.Node().Pos()) != s.place.Line {
+	for id := range s.Cur.Preorder((*ast.Ident)(nil)) {
+		if s.Line(id.Node().Pos()) != s.Place.Line {
 			continue
 		}
-		v := s.local(id.Node().(*ast.Ident))
+		v := s.Local(id.Node().(*ast.Ident))
 		if v == nil || c != nil {
 			continue
 		}
 		for _, t := range types {
-			if named(v.Type(), t) {
+			if code.Named(v.Type(), t) {
 				c = s.collector(v)
 			}
 		}
@@ -160,7 +163,7 @@ func (s *site) collectorOf(types ...string) *collector {
 }
 
 func (s *site) collector(v *types.Var) *collector {
-	fn, body := function(s.cur)
+	fn, body := code.Function(s.Cur)
 	if body == nil {
 		return nil
 	}
@@ -171,7 +174,7 @@ func (s *site) collector(v *types.Var) *collector {
 		}
 	}
 	c := &collector{v: v, fn: fn}
-	for _, u := range s.uses(v, fn) {
+	for _, u := range s.Uses(v, fn) {
 		switch {
 		case u.Node().Pos() == v.Pos():
 			c.declare(s, u)
@@ -189,7 +192,7 @@ func (s *site) collector(v *types.Var) *collector {
 
 // declare notes how the variable comes to be: as an empty value, or as a pointer to one.
 func (c *collector) declare(s *site, at inspector.Cursor) {
-	stmt, ok := statement(at)
+	stmt, ok := code.Statement(at)
 	if !ok {
 		return
 	}
@@ -214,8 +217,8 @@ func (c *collector) declare(s *site, at inspector.Cursor) {
 				c.decl, c.form = stmt, "pointer"
 			}
 		case *ast.CallExpr:
-			empty := s.callee(e) == "bytes.NewBuffer" && len(e.Args) == 1 && s.info().Types[e.Args[0]].IsNil()
-			if s.builtin(e, "new") != nil || empty {
+			empty := s.Callee(e) == "bytes.NewBuffer" && len(e.Args) == 1 && s.Info().Types[e.Args[0]].IsNil()
+			if s.Builtin(e, "new") != nil || empty {
 				c.decl, c.form = stmt, "pointer"
 			}
 		}
@@ -237,10 +240,11 @@ func (c *collector) methods(names ...string) bool {
 	return true
 }
 
-// bufferToBuilder collects a string in a strings.Builder, whose String does not copy.
-func bufferToBuilder(s *site) []Edit {
+// BufferToBuilder collects a string in a strings.Builder, whose String does not copy.
+func BufferToBuilder(on *code.Site) []code.Edit {
+	s := &site{on}
 	c := s.collectorOf("bytes.Buffer")
-	if c == nil || !s.since("go1.12") ||
+	if c == nil || !s.Since("go1.12") ||
 		!c.methods("Write", "WriteString", "WriteByte", "WriteRune", "Len", "Grow", "Reset", "String") {
 		return nil
 	}
@@ -253,7 +257,7 @@ func bufferToBuilder(s *site) []Edit {
 	if results == 0 || !s.asWriter(c) {
 		return nil
 	}
-	name, imports, ok := s.use("strings", c.decl.Node().Pos())
+	name, imports, ok := s.Use("strings", c.decl.Node().Pos())
 	if !ok {
 		return nil
 	}
@@ -262,8 +266,8 @@ func bufferToBuilder(s *site) []Edit {
 		"literal": fmt.Sprintf("var %s %s.Builder", c.v.Name(), name),
 		"pointer": fmt.Sprintf("%s := new(%s.Builder)", c.v.Name(), name),
 	}[c.form]
-	return []Edit{{Text: fmt.Sprintf("make `%s` a strings.Builder, which hands its memory on as the string", c.v.Name()),
-		Imports: imports, Changes: []Change{s.replace(c.decl.Node(), text)}}}
+	return []code.Edit{{Text: fmt.Sprintf("make `%s` a strings.Builder, which hands its memory on as the string", c.v.Name()),
+		Imports: imports, Changes: []code.Change{s.Replace(c.decl.Node(), text)}}}
 }
 
 // asWriter reports whether all uses but method calls hand the collector to a function that takes
@@ -274,7 +278,7 @@ func (s *site) asWriter(c *collector) bool {
 		if at.ParentEdgeKind() == edge.UnaryExpr_X && at.Parent().Node().(*ast.UnaryExpr).Op == token.AND {
 			at = at.Parent()
 		}
-		if at.ParentEdgeKind() != edge.CallExpr_Args || !knownWriter[s.callee(at.Parent().Node().(*ast.CallExpr))] {
+		if at.ParentEdgeKind() != edge.CallExpr_Args || !knownWriter[s.Callee(at.Parent().Node().(*ast.CallExpr))] {
 			return false
 		}
 	}
@@ -287,9 +291,10 @@ var knownWriter = map[string]bool{
 	"encoding/binary.Write": true,
 }
 
-// presizeBuilder reserves the memory of a builder or buffer where it is declared: the size that
+// PresizeBuilder reserves the memory of a builder or buffer where it is declared: the size that
 // the collected text was seen to have, or that of what is read.
-func presizeBuilder(s *site) []Edit {
+func PresizeBuilder(on *code.Site) []code.Edit {
+	s := &site{on}
 	c := s.collectorOf("strings.Builder", "bytes.Buffer")
 	if c == nil || len(c.other) > 0 && !s.asWriter(c) {
 		return nil
@@ -299,16 +304,16 @@ func presizeBuilder(s *site) []Edit {
 			return nil
 		}
 	}
-	var out []Edit
+	var out []code.Edit
 	for _, size := range s.inputs(c) {
-		out = append(out, Edit{Open: fmt.Sprintf("the text must usually be about as long as `%s` says", size),
+		out = append(out, code.Edit{Open: fmt.Sprintf("the text must usually be about as long as `%s` says", size),
 			Text:    fmt.Sprintf("reserve %s bytes in `%s`", size, c.v.Name()),
-			Changes: []Change{s.after(c.decl.Node(), fmt.Sprintf("%s.Grow(%s)", c.v.Name(), size))}})
+			Changes: []code.Change{s.After(c.decl.Node(), fmt.Sprintf("%s.Grow(%s)", c.v.Name(), size))}})
 	}
 	if size := s.seen(); size > 0 && len(out) == 0 {
-		out = append(out, Edit{Open: fmt.Sprintf("%d bytes are what the recording needed", size),
+		out = append(out, code.Edit{Open: fmt.Sprintf("%d bytes are what the recording needed", size),
 			Text:    fmt.Sprintf("reserve %d bytes in `%s`", size, c.v.Name()),
-			Changes: []Change{s.after(c.decl.Node(), fmt.Sprintf("%s.Grow(%d)", c.v.Name(), size))}})
+			Changes: []code.Change{s.After(c.decl.Node(), fmt.Sprintf("%s.Grow(%d)", c.v.Name(), size))}})
 	}
 	return out
 }
@@ -316,10 +321,10 @@ func presizeBuilder(s *site) []Edit {
 // seen is the size that nine of ten blocks of the place had at most; 0 if that is not known or too
 // large to reserve without a bound.
 func (s *site) seen() int64 {
-	if len(s.place.Sizes) == 0 {
+	if len(s.Place.Sizes) == 0 {
 		return 0
 	}
-	size := s.place.Sizes[(len(s.place.Sizes)*9)/10]
+	size := s.Place.Sizes[(len(s.Place.Sizes)*9)/10]
 	if size > largestArray {
 		return 0
 	}
@@ -328,12 +333,12 @@ func (s *site) seen() int64 {
 
 // inputs are the lengths of the strings and bytes that the function was handed.
 func (s *site) inputs(c *collector) []string {
-	params, _ := signature(c.fn)
+	params, _ := code.Signature(c.fn)
 	var out []string
 	for _, f := range params.List {
 		for _, n := range f.Names {
-			v := s.info().ObjectOf(n)
-			if n.Name == "_" || v == nil || !isString(v.Type()) && !isBytes(v.Type()) || s.lookup(n.Name, c.decl.Node().Pos()) != v {
+			v := s.Info().ObjectOf(n)
+			if n.Name == "_" || v == nil || !code.IsString(v.Type()) && !code.IsBytes(v.Type()) || s.Lookup(n.Name, c.decl.Node().Pos()) != v {
 				continue
 			}
 			out = append(out, "len("+n.Name+")")

@@ -1,4 +1,4 @@
-package rewrite
+package text
 
 import (
 	"fmt"
@@ -8,16 +8,19 @@ import (
 	"strings"
 
 	"golang.org/x/tools/go/ast/edge"
+
+	"github.com/heaptrim/heaptrim/internal/rewrite/code"
 )
 
-// fmtToStrconv puts concatenation and strconv in place of fmt where the format has only verbs
+// FmtToStrconv puts concatenation and strconv in place of fmt where the format has only verbs
 // whose result for the arguments' types is known: %s of strings, %d of integers, %v of both.
-func fmtToStrconv(s *site) []Edit {
-	call, ok := s.cur.Node().(*ast.CallExpr)
+func FmtToStrconv(on *code.Site) []code.Edit {
+	s := &site{on}
+	call, ok := s.Cur.Node().(*ast.CallExpr)
 	if !ok || call.Ellipsis.IsValid() {
 		return nil
 	}
-	switch s.callee(call) {
+	switch s.Callee(call) {
 	case "fmt.Sprintf":
 		parts, imports, ok := s.formatParts(call, 0)
 		if !ok || len(parts) == 0 {
@@ -28,8 +31,8 @@ func fmtToStrconv(s *site) []Edit {
 		if (len(parts) > 1 || binary) && s.binds() {
 			text = "(" + text + ")"
 		}
-		return []Edit{{Text: "put `" + brief(text) + "` together without fmt", Imports: imports,
-			Changes: []Change{s.replace(call, text)}}}
+		return []code.Edit{{Text: "put `" + code.Brief(text) + "` together without fmt", Imports: imports,
+			Changes: []code.Change{s.Replace(call, text)}}}
 	case "fmt.Fprintf":
 		return s.fprintf(call)
 	}
@@ -38,7 +41,7 @@ func fmtToStrconv(s *site) []Edit {
 
 // binds reports whether what is around the site binds closer than +.
 func (s *site) binds() bool {
-	switch s.cur.ParentEdgeKind() {
+	switch s.Cur.ParentEdgeKind() {
 	case edge.SelectorExpr_X, edge.IndexExpr_X, edge.SliceExpr_X, edge.BinaryExpr_X, edge.BinaryExpr_Y:
 		return true
 	}
@@ -46,29 +49,29 @@ func (s *site) binds() bool {
 }
 
 // fprintf writes the parts of a format into a buffer in memory, whose writes cannot fail.
-func (s *site) fprintf(call *ast.CallExpr) []Edit {
-	if s.cur.ParentEdgeKind() != edge.ExprStmt_X || len(call.Args) < 2 {
+func (s *site) fprintf(call *ast.CallExpr) []code.Edit {
+	if s.Cur.ParentEdgeKind() != edge.ExprStmt_X || len(call.Args) < 2 {
 		return nil
 	}
 	w := call.Args[0]
 	if u, ok := ast.Unparen(w).(*ast.UnaryExpr); ok {
 		w = u.X
 	}
-	t := s.info().TypeOf(w)
-	if !s.pure(w) || !named(t, "strings.Builder") && !named(t, "bytes.Buffer") {
+	t := s.Info().TypeOf(w)
+	if !s.Pure(w) || !code.Named(t, "strings.Builder") && !code.Named(t, "bytes.Buffer") {
 		return nil
 	}
 	parts, imports, ok := s.formatParts(call, 1)
-	stmt, listed := statement(s.cur)
-	if !ok || !listed || stmt != s.cur.Parent() || !s.simple(call.Args[2:], s.rootOf(w)) {
+	stmt, listed := code.Statement(s.Cur)
+	if !ok || !listed || stmt != s.Cur.Parent() || !s.simple(call.Args[2:], s.RootOf(w)) {
 		return nil
 	}
 	var lines []string
 	for _, p := range parts {
-		lines = append(lines, fmt.Sprintf("%s.WriteString(%s)", s.source(w), p))
+		lines = append(lines, fmt.Sprintf("%s.WriteString(%s)", s.Source(w), p))
 	}
-	return []Edit{{Text: fmt.Sprintf("write the parts into `%s` without fmt", s.source(w)), Imports: imports,
-		Changes: []Change{s.replace(call, strings.Join(lines, "\n"))}}}
+	return []code.Edit{{Text: fmt.Sprintf("write the parts into `%s` without fmt", s.Source(w)), Imports: imports,
+		Changes: []code.Change{s.Replace(call, strings.Join(lines, "\n"))}}}
 }
 
 // simple reports whether arguments can be evaluated one after the other between writes: they
@@ -79,9 +82,9 @@ func (s *site) simple(args []ast.Expr, w types.Object) bool {
 		ast.Inspect(a, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.CallExpr:
-				ok = ok && (s.info().Types[n.Fun].IsType() || s.builtin(n, "len") != nil)
+				ok = ok && (s.Info().Types[n.Fun].IsType() || s.Builtin(n, "len") != nil)
 			case *ast.Ident:
-				ok = ok && s.info().ObjectOf(n) != w
+				ok = ok && s.Info().ObjectOf(n) != w
 			}
 			return ok
 		})
@@ -91,7 +94,7 @@ func (s *site) simple(args []ast.Expr, w types.Object) bool {
 
 // formatParts are the operands whose concatenation is what a format at the i-th argument gives.
 func (s *site) formatParts(call *ast.CallExpr, i int) (parts, imports []string, ok bool) {
-	format, ok := s.constString(call.Args[i])
+	format, ok := s.ConstString(call.Args[i])
 	if !ok {
 		return nil, nil, false
 	}
@@ -142,20 +145,20 @@ func verbOf(format string) (verb, rest string) {
 
 // formatOperand is the string that a verb without flags makes of an argument.
 func (s *site) formatOperand(verb string, arg ast.Expr) (text string, imports []string, ok bool) {
-	t := s.info().TypeOf(arg)
-	b := basic(t)
-	if b == nil || !plain(t) {
+	t := s.Info().TypeOf(arg)
+	b := code.Basic(t)
+	if b == nil || !code.Plain(t) {
 		return "", nil, false
 	}
-	text = s.source(arg)
+	text = s.Source(arg)
 	_, isNamed := types.Unalias(t).(*types.Named)
 	switch {
 	case b.Info()&types.IsString != 0 && verb == "q":
-		name, imports, ok := s.use("strconv", arg.Pos())
+		name, imports, ok := s.Use("strconv", arg.Pos())
 		return name + ".Quote(" + converted(text, "string", isNamed) + ")", imports, ok
 	case b.Info()&types.IsString != 0 && (verb == "s" || verb == "v"):
 		if isNamed {
-			return "string(" + s.source(arg) + ")", nil, true
+			return "string(" + s.Source(arg) + ")", nil, true
 		}
 		return text, nil, true
 	case b.Info()&types.IsInteger != 0 && (verb == "d" || verb == "v" || verb == "x") && b.Kind() != types.Uintptr:
@@ -163,17 +166,17 @@ func (s *site) formatOperand(verb string, arg ast.Expr) (text string, imports []
 	case b.Info()&types.IsFloat != 0:
 		return s.float(arg, b, verb)
 	case b.Info()&types.IsBoolean != 0 && (verb == "t" || verb == "v"):
-		name, imports, ok := s.use("strconv", arg.Pos())
-		return name + ".FormatBool(" + converted(s.source(arg), "bool", isNamed) + ")", imports, ok
+		name, imports, ok := s.Use("strconv", arg.Pos())
+		return name + ".FormatBool(" + converted(s.Source(arg), "bool", isNamed) + ")", imports, ok
 	}
 	return "", nil, false
 }
 
 // integer is an integer in decimal, or with the verb x in hexadecimal digits.
 func (s *site) integer(arg ast.Expr, b *types.Basic, verb string) (string, []string, bool) {
-	name, imports, ok := s.use("strconv", arg.Pos())
-	x := s.source(arg)
-	_, isNamed := types.Unalias(s.info().TypeOf(arg)).(*types.Named)
+	name, imports, ok := s.Use("strconv", arg.Pos())
+	x := s.Source(arg)
+	_, isNamed := types.Unalias(s.Info().TypeOf(arg)).(*types.Named)
 	base := "10"
 	if verb == "x" {
 		base = "16"
@@ -193,7 +196,7 @@ func (s *site) integer(arg ast.Expr, b *types.Basic, verb string) (string, []str
 // strconv with the same letter: v and g as short as possible, the others with six digits unless the
 // verb says how many.
 func (s *site) float(arg ast.Expr, b *types.Basic, verb string) (string, []string, bool) {
-	name, imports, ok := s.use("strconv", arg.Pos())
+	name, imports, ok := s.Use("strconv", arg.Pos())
 	bits := map[types.BasicKind]string{types.Float32: "32", types.Float64: "64"}[b.Kind()]
 	letter, precision := verb[len(verb)-1:], strings.TrimPrefix(verb[:len(verb)-1], ".")
 	switch {
@@ -205,8 +208,8 @@ func (s *site) float(arg ast.Expr, b *types.Basic, verb string) (string, []strin
 	if precision == "" {
 		precision = map[string]string{"g": "-1", "f": "6", "e": "6"}[letter]
 	}
-	_, isNamed := types.Unalias(s.info().TypeOf(arg)).(*types.Named)
-	x := converted(s.source(arg), "float64", isNamed || bits == "32")
+	_, isNamed := types.Unalias(s.Info().TypeOf(arg)).(*types.Named)
+	x := converted(s.Source(arg), "float64", isNamed || bits == "32")
 	return fmt.Sprintf("%s.FormatFloat(%s, '%s', %s, %s)", name, x, letter, precision, bits), imports, true
 }
 
@@ -217,57 +220,49 @@ func converted(x, to string, needed bool) string {
 	return to + "(" + x + ")"
 }
 
-// brief cuts source for a message.
-func brief(text string) string {
-	const most = 60
-	if r := []rune(text); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return text
-}
-
-// writeString hands a string to a writer as it is, instead of a copy as bytes, and bytes to what
+// WriteString hands a string to a writer as it is, instead of a copy as bytes, and bytes to what
 // takes bytes.
-func writeString(s *site) []Edit {
-	conv, ok := s.cur.Node().(*ast.CallExpr)
-	if !ok || len(conv.Args) != 1 || !s.info().Types[conv.Fun].IsType() || s.cur.ParentEdgeKind() != edge.CallExpr_Args {
+func WriteString(on *code.Site) []code.Edit {
+	s := &site{on}
+	conv, ok := s.Cur.Node().(*ast.CallExpr)
+	if !ok || len(conv.Args) != 1 || !s.Info().Types[conv.Fun].IsType() || s.Cur.ParentEdgeKind() != edge.CallExpr_Args {
 		return nil
 	}
-	call := s.cur.Parent().Node().(*ast.CallExpr)
+	call := s.Cur.Parent().Node().(*ast.CallExpr)
 	sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
-	if !ok || len(call.Args) != 1 || s.info().Selections[sel] == nil {
+	if !ok || len(call.Args) != 1 || s.Info().Selections[sel] == nil {
 		return nil
 	}
-	to, from := s.info().TypeOf(conv.Fun), s.info().TypeOf(conv.Args[0])
-	recv := s.info().TypeOf(sel.X)
-	operand := s.source(conv.Args[0])
+	to, from := s.Info().TypeOf(conv.Fun), s.Info().TypeOf(conv.Args[0])
+	recv := s.Info().TypeOf(sel.X)
+	operand := s.Source(conv.Args[0])
 	var text string
 	var imports []string
 	switch {
-	case sel.Sel.Name == "Write" && isBytes(to) && isString(from) && types.IsInterface(recv) && !hasMethod(recv, "WriteString"):
-		name, needs, ok := s.use("io", call.Pos())
-		if !ok || !s.signature(recv, "Write", isBytes) {
+	case sel.Sel.Name == "Write" && code.IsBytes(to) && code.IsString(from) && types.IsInterface(recv) && !code.HasMethod(recv, "WriteString"):
+		name, needs, ok := s.Use("io", call.Pos())
+		if !ok || !s.signature(recv, "Write", code.IsBytes) {
 			return nil
 		}
-		text, imports = name+".WriteString("+s.source(sel.X)+", "+plainString(operand, from)+")", needs
-	case sel.Sel.Name == "Write" && isBytes(to) && isString(from) && s.signature(recv, "WriteString", isString):
-		text = s.source(sel.X) + ".WriteString(" + plainString(operand, from) + ")"
-	case sel.Sel.Name == "WriteString" && isString(to) && isBytes(from) && s.signature(recv, "Write", isBytes):
-		text = s.source(sel.X) + ".Write(" + operand + ")"
+		text, imports = name+".WriteString("+s.Source(sel.X)+", "+plainString(operand, from)+")", needs
+	case sel.Sel.Name == "Write" && code.IsBytes(to) && code.IsString(from) && s.signature(recv, "WriteString", code.IsString):
+		text = s.Source(sel.X) + ".WriteString(" + plainString(operand, from) + ")"
+	case sel.Sel.Name == "WriteString" && code.IsString(to) && code.IsBytes(from) && s.signature(recv, "Write", code.IsBytes):
+		text = s.Source(sel.X) + ".Write(" + operand + ")"
 	default:
 		return nil
 	}
-	e := Edit{Text: "`" + brief(text) + "`, without the copy", Imports: imports, Changes: []Change{s.replace(call, text)}}
+	e := code.Edit{Text: "`" + code.Brief(text) + "`, without the copy", Imports: imports, Changes: []code.Change{s.Replace(call, text)}}
 	if !s.inMemory(recv) {
-		e.Open = fmt.Sprintf("Write and WriteString of %s must do the same", types.TypeString(recv, types.RelativeTo(s.pkg.Types)))
+		e.Open = fmt.Sprintf("Write and WriteString of %s must do the same", types.TypeString(recv, types.RelativeTo(s.Pkg.Types)))
 	}
-	return []Edit{e}
+	return []code.Edit{e}
 }
 
 // inMemory reports whether a type is a writer of the standard library whose Write and
 // WriteString do the same.
 func (s *site) inMemory(t types.Type) bool {
-	return named(t, "strings.Builder") || named(t, "bytes.Buffer") || named(t, "bufio.Writer") || named(t, "os.File")
+	return code.Named(t, "strings.Builder") || code.Named(t, "bytes.Buffer") || code.Named(t, "bufio.Writer") || code.Named(t, "os.File")
 }
 
 func plainString(x string, t types.Type) string {
@@ -278,7 +273,7 @@ func plainString(x string, t types.Type) string {
 // signature reports whether t has a method of one parameter that want accepts, and with the
 // results of io.Writer.
 func (s *site) signature(t types.Type, method string, want func(types.Type) bool) bool {
-	obj, _, _ := types.LookupFieldOrMethod(t, true, s.pkg.Types, method)
+	obj, _, _ := types.LookupFieldOrMethod(t, true, s.Pkg.Types, method)
 	fn, ok := obj.(*types.Func)
 	if !ok {
 		return false

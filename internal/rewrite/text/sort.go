@@ -1,4 +1,4 @@
-package rewrite
+package text
 
 import (
 	"fmt"
@@ -8,59 +8,62 @@ import (
 	"strings"
 
 	"golang.org/x/tools/go/ast/edge"
+
+	"github.com/heaptrim/heaptrim/internal/rewrite/code"
 )
 
-// sortFunc sorts a slice by a typed comparison: sort.Slice swaps by reflection and puts the
+// SortFunc sorts a slice by a typed comparison: sort.Slice swaps by reflection and puts the
 // slice and the function into interfaces. Both sort by the same algorithm.
-func sortFunc(s *site) []Edit {
-	call, ok := s.cur.Node().(*ast.CallExpr)
-	if !ok || s.cur.ParentEdgeKind() != edge.ExprStmt_X || !s.since("go1.21") || len(call.Args) == 0 || len(call.Args) > 2 {
+func SortFunc(on *code.Site) []code.Edit {
+	s := &site{on}
+	call, ok := s.Cur.Node().(*ast.CallExpr)
+	if !ok || s.Cur.ParentEdgeKind() != edge.ExprStmt_X || !s.Since("go1.21") || len(call.Args) == 0 || len(call.Args) > 2 {
 		return nil
 	}
 	if len(call.Args) == 1 {
 		return s.sortByMethods(call)
 	}
-	to := map[string]string{"sort.Slice": "SortFunc", "sort.SliceStable": "SortStableFunc"}[s.callee(call)]
+	to := map[string]string{"sort.Slice": "SortFunc", "sort.SliceStable": "SortStableFunc"}[s.Callee(call)]
 	less, ok := call.Args[1].(*ast.FuncLit)
-	if to == "" || !ok || !s.pure(call.Args[0]) {
+	if to == "" || !ok || !s.Pure(call.Args[0]) {
 		return nil
 	}
-	slice, ok := s.info().TypeOf(call.Args[0]).Underlying().(*types.Slice)
+	slice, ok := s.Info().TypeOf(call.Args[0]).Underlying().(*types.Slice)
 	if !ok {
 		return nil
 	}
-	elem := s.typeText(slice.Elem())
+	elem := s.TypeText(slice.Elem())
 	return s.sorted(call, to, s.comparisonOf(call.Args[0], less.Type, less.Body), elem)
 }
 
 // sorted is the edit that sorts the slice of a call by a comparison of two elements.
-func (s *site) sorted(call *ast.CallExpr, to string, c comparison, elem string) []Edit {
+func (s *site) sorted(call *ast.CallExpr, to string, c comparison, elem string) []code.Edit {
 	if c.body == "" || elem == "" {
 		return nil
 	}
-	slicesName, imports, ok := s.use("slices", call.Pos())
+	slicesName, imports, ok := s.Use("slices", call.Pos())
 	if !ok {
 		return nil
 	}
-	_, more, ok := s.use("cmp", call.Pos())
+	_, more, ok := s.Use("cmp", call.Pos())
 	if !ok {
 		return nil
 	}
 	text := fmt.Sprintf("%s.%s(%s, func(%s, %s %s) int {\n%s\n})", slicesName, to, c.slice, c.params[0], c.params[1], elem, c.body)
-	return []Edit{{Text: fmt.Sprintf("sort `%s` by slices.%s", c.slice, to), Imports: append(imports, more...),
-		Changes: []Change{s.replace(call, text)}}}
+	return []code.Edit{{Text: fmt.Sprintf("sort `%s` by slices.%s", c.slice, to), Imports: append(imports, more...),
+		Changes: []code.Change{s.Replace(call, text)}}}
 }
 
 // sortByMethods is sortFunc for sort.Sort(T(x)), T being a slice type of the package with the usual
 // methods: Less compares two elements, Swap exchanges them, Len is the length.
-func (s *site) sortByMethods(call *ast.CallExpr) []Edit {
-	to := map[string]string{"sort.Sort": "SortFunc", "sort.Stable": "SortStableFunc"}[s.callee(call)]
+func (s *site) sortByMethods(call *ast.CallExpr) []code.Edit {
+	to := map[string]string{"sort.Sort": "SortFunc", "sort.Stable": "SortStableFunc"}[s.Callee(call)]
 	conv, ok := call.Args[0].(*ast.CallExpr)
-	if to == "" || !ok || len(conv.Args) != 1 || !s.info().Types[conv.Fun].IsType() || !s.pure(conv.Args[0]) {
+	if to == "" || !ok || len(conv.Args) != 1 || !s.Info().Types[conv.Fun].IsType() || !s.Pure(conv.Args[0]) {
 		return nil
 	}
-	n, ok := types.Unalias(s.info().TypeOf(conv.Fun)).(*types.Named)
-	if !ok || n.Obj().Pkg() != s.pkg.Types || n.TypeArgs().Len() > 0 {
+	n, ok := types.Unalias(s.Info().TypeOf(conv.Fun)).(*types.Named)
+	if !ok || n.Obj().Pkg() != s.Pkg.Types || n.TypeArgs().Len() > 0 {
 		return nil
 	}
 	slice, ok := n.Underlying().(*types.Slice)
@@ -69,18 +72,18 @@ func (s *site) sortByMethods(call *ast.CallExpr) []Edit {
 		return nil
 	}
 	c := s.comparisonOf(less.Recv.List[0].Names[0], less.Type, less.Body)
-	c.slice = s.source(conv.Args[0])
-	return s.sorted(call, to, c, s.typeText(slice.Elem()))
+	c.slice = s.Source(conv.Args[0])
+	return s.sorted(call, to, c, s.TypeText(slice.Elem()))
 }
 
 // method is the declaration of a method with a named receiver by value, in this file; nil for none.
 func (s *site) method(n *types.Named, name string) *ast.FuncDecl {
-	for _, d := range s.syntax.Decls {
+	for _, d := range s.Syntax.Decls {
 		fn, ok := d.(*ast.FuncDecl)
 		if !ok || fn.Recv == nil || fn.Name.Name != name || len(fn.Recv.List[0].Names) != 1 || fn.Body == nil {
 			continue
 		}
-		if s.info().TypeOf(fn.Recv.List[0].Type) == n {
+		if s.Info().TypeOf(fn.Recv.List[0].Type) == n {
 			return fn
 		}
 	}
@@ -93,13 +96,13 @@ func (s *site) plainSwap(fn *ast.FuncDecl) bool {
 		return false
 	}
 	n, ok := fn.Body.List[0].(*ast.AssignStmt)
-	return ok && len(n.Lhs) == 2 && len(n.Rhs) == 2 && s.source(n.Lhs[0]) == s.source(n.Rhs[1]) &&
-		s.source(n.Lhs[1]) == s.source(n.Rhs[0]) && s.isElement(n.Lhs[0], fn) && s.isElement(n.Lhs[1], fn)
+	return ok && len(n.Lhs) == 2 && len(n.Rhs) == 2 && s.Source(n.Lhs[0]) == s.Source(n.Rhs[1]) &&
+		s.Source(n.Lhs[1]) == s.Source(n.Rhs[0]) && s.isElement(n.Lhs[0], fn) && s.isElement(n.Lhs[1], fn)
 }
 
 func (s *site) isElement(e ast.Expr, fn *ast.FuncDecl) bool {
 	index, ok := e.(*ast.IndexExpr)
-	return ok && s.source(index.X) == fn.Recv.List[0].Names[0].Name
+	return ok && s.Source(index.X) == fn.Recv.List[0].Names[0].Name
 }
 
 // plainLen reports whether a method returns len(x).
@@ -108,8 +111,8 @@ func (s *site) plainLen(fn *ast.FuncDecl) bool {
 		return false
 	}
 	ret, ok := fn.Body.List[0].(*ast.ReturnStmt)
-	return ok && len(ret.Results) == 1 && s.builtin(ret.Results[0], "len") != nil &&
-		s.source(ret.Results[0].(*ast.CallExpr).Args[0]) == fn.Recv.List[0].Names[0].Name
+	return ok && len(ret.Results) == 1 && s.Builtin(ret.Results[0], "len") != nil &&
+		s.Source(ret.Results[0].(*ast.CallExpr).Args[0]) == fn.Recv.List[0].Names[0].Name
 }
 
 // comparison is how two elements of a slice are compared.
@@ -126,7 +129,7 @@ type lessFunc struct {
 }
 
 func (s *site) comparisonOf(slice ast.Expr, typ *ast.FuncType, body *ast.BlockStmt) comparison {
-	c := comparison{slice: s.source(slice), params: [2]string{"_", "_"}}
+	c := comparison{slice: s.Source(slice), params: [2]string{"_", "_"}}
 	i := 0
 	for _, f := range typ.Params.List {
 		for _, n := range f.Names {
@@ -176,7 +179,7 @@ func (s *site) comparison(less lessFunc, body *ast.BlockStmt) string {
 }
 
 func (s *site) samePair(a, b *ast.BinaryExpr) bool {
-	ax, ay, bx, by := s.source(a.X), s.source(a.Y), s.source(b.X), s.source(b.Y)
+	ax, ay, bx, by := s.Source(a.X), s.Source(a.Y), s.Source(b.X), s.Source(b.Y)
 	return ax == bx && ay == by || ax == by && ay == bx
 }
 
@@ -190,8 +193,8 @@ func (s *site) compare(less lessFunc, ret *ast.ReturnStmt) string {
 	if !ok || b.Op != token.LSS && b.Op != token.GTR {
 		return ""
 	}
-	t := basic(s.info().TypeOf(b.X))
-	if t == nil || t.Info()&(types.IsInteger|types.IsString) == 0 || !types.Identical(s.info().TypeOf(b.X), s.info().TypeOf(b.Y)) {
+	t := code.Basic(s.Info().TypeOf(b.X))
+	if t == nil || t.Info()&(types.IsInteger|types.IsString) == 0 || !types.Identical(s.Info().TypeOf(b.X), s.Info().TypeOf(b.Y)) {
 		return ""
 	}
 	x, y := s.elements(less, b.X), s.elements(less, b.Y)
@@ -207,26 +210,26 @@ func (s *site) compare(less lessFunc, ret *ast.ReturnStmt) string {
 // elements is an expression of a less function with x[i] and x[j] replaced by i and j, which are
 // the elements then; "" if the indices or the slice are used in another way.
 func (s *site) elements(less lessFunc, e ast.Expr) string {
-	want := s.source(less.slice)
+	want := s.Source(less.slice)
 	params := map[types.Object]bool{}
 	for _, f := range less.typ.Params.List {
 		for _, n := range f.Names {
-			params[s.info().ObjectOf(n)] = true
+			params[s.Info().ObjectOf(n)] = true
 		}
 	}
-	text, start, at := "", s.offset(e.Pos()), s.offset(e.Pos())
+	text, start, at := "", s.Offset(e.Pos()), s.Offset(e.Pos())
 	ok := true
 	ast.Inspect(e, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.IndexExpr:
 			id, isName := n.Index.(*ast.Ident)
-			if s.source(n.X) == want && isName && params[s.info().ObjectOf(id)] {
-				text += string(s.text[at:s.offset(n.Pos())]) + id.Name
-				at = s.offset(n.End())
+			if s.Source(n.X) == want && isName && params[s.Info().ObjectOf(id)] {
+				text += string(s.Text[at:s.Offset(n.Pos())]) + id.Name
+				at = s.Offset(n.End())
 				return false
 			}
 		case *ast.Ident:
-			ok = ok && !params[s.info().ObjectOf(n)]
+			ok = ok && !params[s.Info().ObjectOf(n)]
 		case *ast.FuncLit:
 			ok = false
 		}
@@ -235,5 +238,5 @@ func (s *site) elements(less lessFunc, e ast.Expr) string {
 	if !ok || at == start {
 		return ""
 	}
-	return text + string(s.text[at:s.offset(e.End())])
+	return text + string(s.Text[at:s.Offset(e.End())])
 }

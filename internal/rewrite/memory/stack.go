@@ -1,4 +1,4 @@
-package rewrite
+package memory
 
 import (
 	"fmt"
@@ -10,58 +10,61 @@ import (
 
 	"golang.org/x/tools/go/ast/edge"
 	"golang.org/x/tools/go/ast/inspector"
+
+	"github.com/heaptrim/heaptrim/internal/rewrite/code"
 )
 
 // largestArray is the size of an array that is worth a place on every stack of the function.
 const largestArray = 1024
 
-// stackArray gives a slice of variable length an array of the function's frame for the sizes
+// StackArray gives a slice of variable length an array of the function's frame for the sizes
 // that were seen, and the heap for larger ones. If the slice outlives the function, the array
 // is on the heap as well, and the trial shows it.
-func stackArray(s *site) []Edit {
-	call, ok := s.cur.Node().(*ast.CallExpr)
-	if !ok || s.builtin(call, "make") == nil || s.cur.ParentEdgeKind() != edge.AssignStmt_Rhs {
+func StackArray(on *code.Site) []code.Edit {
+	s := &site{on}
+	call, ok := s.Cur.Node().(*ast.CallExpr)
+	if !ok || s.Builtin(call, "make") == nil || s.Cur.ParentEdgeKind() != edge.AssignStmt_Rhs {
 		return nil
 	}
-	assign := s.cur.Parent().Node().(*ast.AssignStmt)
-	slice, ok := s.info().TypeOf(call).Underlying().(*types.Slice)
-	stmt, listed := statement(s.cur)
+	assign := s.Cur.Parent().Node().(*ast.AssignStmt)
+	slice, ok := s.Info().TypeOf(call).Underlying().(*types.Slice)
+	stmt, listed := code.Statement(s.Cur)
 	if !ok || !listed || stmt.Node() != ast.Node(assign) || assign.Tok != token.DEFINE || len(assign.Lhs) != 1 ||
-		len(call.Args) < 2 || s.local(assign.Lhs[0]) == nil {
+		len(call.Args) < 2 || s.Local(assign.Lhs[0]) == nil {
 		return nil
 	}
 	size := call.Args[len(call.Args)-1]
-	if s.info().Types[size].Value != nil || !s.pure(size) || len(call.Args) == 3 && !s.isZero(call.Args[1]) {
+	if s.Info().Types[size].Value != nil || !s.Pure(size) || len(call.Args) == 3 && !s.IsZero(call.Args[1]) {
 		return nil
 	}
 	if _, ok := call.Args[0].(*ast.ArrayType); !ok {
 		return nil
 	}
 	n := s.elements64(slice.Elem())
-	elem := s.typeText(slice.Elem())
+	elem := s.TypeText(slice.Elem())
 	if n == 0 || elem == "" {
 		return nil
 	}
-	name := s.source(assign.Lhs[0])
-	array := s.fresh(name+"Array", s.cur.Node().Pos())
-	from := ":" + s.source(size)
+	name := s.Source(assign.Lhs[0])
+	array := s.Fresh(name+"Array", s.Cur.Node().Pos())
+	from := ":" + s.Source(size)
 	if len(call.Args) == 3 {
 		from = ":0"
 	}
 	text := fmt.Sprintf("var %s [%d]%s\nvar %s %s\nif %s <= len(%s) {\n%s = %s[%s]\n} else {\n%s = %s\n}",
-		array, n, elem, name, s.source(call.Args[0]), s.source(size), array, name, array, from, name, s.source(call))
-	return []Edit{{Text: fmt.Sprintf("keep up to %d elements of `%s` in an array on the stack", n, name),
-		Changes: []Change{s.replace(assign, text)}}}
+		array, n, elem, name, s.Source(call.Args[0]), s.Source(size), array, name, array, from, name, s.Source(call))
+	return []code.Edit{{Text: fmt.Sprintf("keep up to %d elements of `%s` in an array on the stack", n, name),
+		Changes: []code.Change{s.Replace(assign, text)}}}
 }
 
 // elements64 is the number of elements, a power of two, that holds most of the blocks that were
 // seen; 0 if these are too large.
 func (s *site) elements64(elem types.Type) int64 {
-	size := s.pkg.TypesSizes.Sizeof(elem)
-	if size <= 0 || len(s.place.Sizes) == 0 {
+	size := s.Pkg.TypesSizes.Sizeof(elem)
+	if size <= 0 || len(s.Place.Sizes) == 0 {
 		return 0
 	}
-	want := s.place.Sizes[(len(s.place.Sizes)*9)/10]
+	want := s.Place.Sizes[(len(s.Place.Sizes)*9)/10]
 	n := int64(8)
 	for n*size < want {
 		n *= 2
@@ -72,24 +75,25 @@ func (s *site) elements64(elem types.Type) int64 {
 	return n
 }
 
-// poolBuffer takes a bytes.Buffer from a pool of the package, where nothing of it outlives the
+// PoolBuffer takes a bytes.Buffer from a pool of the package, where nothing of it outlives the
 // function.
-func poolBuffer(s *site) []Edit {
+func PoolBuffer(on *code.Site) []code.Edit {
+	s := &site{on}
 	c := s.collectorOf("bytes.Buffer")
 	if c == nil || !c.methods("Write", "WriteString", "WriteByte", "WriteRune", "Len", "Cap", "Grow", "Reset", "String",
 		"Truncate", "ReadFrom", "WriteTo", "Bytes") {
 		return nil
 	}
-	fn := declaration(s.cur)
+	fn := code.Declaration(s.Cur)
 	if fn == nil || c.fn.Node() != ast.Node(fn) || hasTypeParams(fn) {
 		return nil
 	}
 	for _, u := range append(slices.Clone(c.calls), c.other...) {
-		if !within(u, c.fn) {
+		if !code.Within(u, c.fn) {
 			return nil // a literal may run after the function has ended
 		}
 	}
-	list, ok := statement(c.decl)
+	list, ok := code.Statement(c.decl)
 	if !ok || list.Parent().Node() != ast.Node(fn.Body) {
 		return nil // in a loop or branch: defer would wait for the function
 	}
@@ -97,33 +101,33 @@ func poolBuffer(s *site) []Edit {
 	if open == "no" {
 		return nil
 	}
-	sync, imports, ok := s.use("sync", c.decl.Node().Pos())
-	bytesName, _, hasBytes := s.use("bytes", c.decl.Node().Pos())
+	sync, imports, ok := s.Use("sync", c.decl.Node().Pos())
+	bytesName, _, hasBytes := s.Use("bytes", c.decl.Node().Pos())
 	if !ok || !hasBytes {
 		return nil
 	}
-	pool := s.fresh(fn.Name.Name+"Buffers", c.v.Pos())
+	pool := s.Fresh(fn.Name.Name+"Buffers", c.v.Pos())
 	if ast.IsExported(pool) {
-		pool = s.fresh("pooled"+fn.Name.Name, c.v.Pos())
+		pool = s.Fresh("pooled"+fn.Name.Name, c.v.Pos())
 	}
 	start := fn.Pos()
 	if fn.Doc != nil {
 		start = fn.Doc.Pos()
 	}
-	at := s.offset(start)
+	at := s.Offset(start)
 	name := c.v.Name()
 	decl := fmt.Sprintf("var %s = %s.Pool{New: func() any { return new(%s.Buffer) }}\n\n", pool, sync, bytesName)
 	get := fmt.Sprintf("%s := %s.Get().(*%s.Buffer)\n%[1]s.Reset()\ndefer %[2]s.Put(%[1]s)", name, pool, bytesName)
-	changes := []Change{{at, at, decl}, s.replace(c.decl.Node(), get)}
+	changes := []code.Change{s.Insert(at, decl), s.Replace(c.decl.Node(), get)}
 	if c.form != "pointer" {
 		for _, u := range c.other {
 			if u.ParentEdgeKind() != edge.UnaryExpr_X {
 				return nil
 			}
-			changes = append(changes, s.replace(u.Parent().Node(), name))
+			changes = append(changes, s.Replace(u.Parent().Node(), name))
 		}
 	}
-	return []Edit{{Text: fmt.Sprintf("take `%s` from a sync.Pool", name), Imports: imports, Open: open, Changes: changes}}
+	return []code.Edit{{Text: fmt.Sprintf("take `%s` from a sync.Pool", name), Imports: imports, Open: open, Changes: changes}}
 }
 
 // resettable are the makers of values that can be used again after Reset, which takes the same
@@ -133,50 +137,51 @@ var resettable = map[string]string{
 	"bufio.NewReader": "*%s.Reader",
 }
 
-// poolWriter takes a compressor or a buffered reader or writer from a pool of the package.
-func poolWriter(s *site) []Edit {
-	call, ok := s.cur.Node().(*ast.CallExpr)
-	if !ok || s.cur.ParentEdgeKind() != edge.AssignStmt_Rhs {
+// PoolWriter takes a compressor or a buffered reader or writer from a pool of the package.
+func PoolWriter(on *code.Site) []code.Edit {
+	s := &site{on}
+	call, ok := s.Cur.Node().(*ast.CallExpr)
+	if !ok || s.Cur.ParentEdgeKind() != edge.AssignStmt_Rhs {
 		return nil
 	}
-	typ, assign := resettable[s.callee(call)], s.cur.Parent().Node().(*ast.AssignStmt)
+	typ, assign := resettable[s.Callee(call)], s.Cur.Parent().Node().(*ast.AssignStmt)
 	sel, isSel := call.Fun.(*ast.SelectorExpr)
 	if typ == "" || !isSel || assign.Tok != token.DEFINE || len(assign.Lhs) != 1 || len(call.Args) != 1 {
 		return nil
 	}
-	v := s.local(assign.Lhs[0])
-	fn := declaration(s.cur)
-	in, body := function(s.cur)
-	stmt, listed := statement(s.cur)
+	v := s.Local(assign.Lhs[0])
+	fn := code.Declaration(s.Cur)
+	in, body := code.Function(s.Cur)
+	stmt, listed := code.Statement(s.Cur)
 	if v == nil || fn == nil || body == nil || hasTypeParams(fn) || !listed || stmt.Parent().Node() != ast.Node(body) {
 		return nil
 	}
 	open := ""
-	for _, u := range s.uses(v, in) {
+	for _, u := range s.Uses(v, in) {
 		why, ok := s.staysIn(u, v)
-		if !ok || !within(u, in) {
+		if !ok || !code.Within(u, in) {
 			return nil
 		}
 		if open == "" {
 			open = why
 		}
 	}
-	sync, imports, ok := s.use("sync", call.Pos())
+	sync, imports, ok := s.Use("sync", call.Pos())
 	if !ok {
 		return nil
 	}
-	name := s.fresh(strings.ToLower(fn.Name.Name[:1])+fn.Name.Name[1:]+"Pool", v.Pos())
+	name := s.Fresh(strings.ToLower(fn.Name.Name[:1])+fn.Name.Name[1:]+"Pool", v.Pos())
 	start := fn.Pos()
 	if fn.Doc != nil {
 		start = fn.Doc.Pos()
 	}
-	at := s.offset(start)
-	pkg := s.source(sel.X)
-	decl := fmt.Sprintf("var %s = %s.Pool{New: func() any { return %s(nil) }}\n\n", name, sync, s.source(call.Fun))
+	at := s.Offset(start)
+	pkg := s.Source(sel.X)
+	decl := fmt.Sprintf("var %s = %s.Pool{New: func() any { return %s(nil) }}\n\n", name, sync, s.Source(call.Fun))
 	get := fmt.Sprintf("%s := %s.Get().(%s)\n%[1]s.Reset(%[4]s)\ndefer %[2]s.Put(%[1]s)", v.Name(), name, fmt.Sprintf(typ, pkg),
-		s.source(call.Args[0]))
-	return []Edit{{Text: fmt.Sprintf("take `%s` from a sync.Pool and Reset it", v.Name()), Imports: imports, Open: open,
-		Changes: []Change{{at, at, decl}, s.replace(assign, get)}}}
+		s.Source(call.Args[0]))
+	return []code.Edit{{Text: fmt.Sprintf("take `%s` from a sync.Pool and Reset it", v.Name()), Imports: imports, Open: open,
+		Changes: []code.Change{s.Insert(at, decl), s.Replace(assign, get)}}}
 }
 
 // staysIn reports whether a use of a variable leaves it in the function, and what that rests on.
@@ -189,7 +194,7 @@ func (s *site) staysIn(u inspector.Cursor, v *types.Var) (open string, ok bool) 
 		call := u.Parent().ParentEdgeKind() == edge.CallExpr_Fun
 		return "", call && name != "Peek" && name != "ReadSlice" && name != "ReadLine" && name != "AvailableBuffer"
 	case edge.CallExpr_Args:
-		by := s.callee(u.Parent().Node().(*ast.CallExpr))
+		by := s.Callee(u.Parent().Node().(*ast.CallExpr))
 		if knownWriter[by] {
 			return "", true
 		}
@@ -224,12 +229,12 @@ func (s *site) retains(c *collector) string {
 		}
 		if call.ParentEdgeKind() == edge.CallExpr_Args {
 			by := call.Parent().Node().(*ast.CallExpr)
-			if s.info().Types[by.Fun].IsType() && isString(s.info().TypeOf(by)) || s.builtin(by, "len") != nil ||
-				s.builtin(by, "copy") != nil || s.builtin(by, "append") != nil && by.Ellipsis.IsValid() {
+			if s.Info().Types[by.Fun].IsType() && code.IsString(s.Info().TypeOf(by)) || s.Builtin(by, "len") != nil ||
+				s.Builtin(by, "copy") != nil || s.Builtin(by, "append") != nil && by.Ellipsis.IsValid() {
 				continue
 			}
-			if s.callee(by) != "" {
-				return fmt.Sprintf("%s must not keep the bytes of `%s`", s.callee(by), c.v.Name())
+			if s.Callee(by) != "" {
+				return fmt.Sprintf("%s must not keep the bytes of `%s`", s.Callee(by), c.v.Name())
 			}
 		}
 		return "no"
@@ -242,7 +247,7 @@ func (s *site) retains(c *collector) string {
 		if at.ParentEdgeKind() != edge.CallExpr_Args {
 			return "no"
 		}
-		if by := s.callee(at.Parent().Node().(*ast.CallExpr)); !knownWriter[by] {
+		if by := s.Callee(at.Parent().Node().(*ast.CallExpr)); !knownWriter[by] {
 			if by == "" {
 				return "no"
 			}

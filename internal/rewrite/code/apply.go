@@ -1,4 +1,4 @@
-package rewrite
+package code
 
 import (
 	"bytes"
@@ -45,11 +45,11 @@ func Apply(text []byte, edits []Edit) ([]byte, error) {
 		at = c.To
 	}
 	out.Write(text[at:])
-	return finish(text, out.Bytes(), imports)
+	return Finish(text, out.Bytes(), imports)
 }
 
-// finish mends the imports of a changed file and formats it.
-func finish(before, after []byte, imports []string) ([]byte, error) {
+// Finish mends the imports of a changed file and formats it.
+func Finish(before, after []byte, imports []string) ([]byte, error) {
 	crlf := bytes.Contains(before, []byte("\r\n"))
 	fset := token.NewFileSet()
 	f, err := parser.ParseFile(fset, "", after, parser.ParseComments)

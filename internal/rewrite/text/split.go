@@ -1,4 +1,4 @@
-package rewrite
+package text
 
 import (
 	"fmt"
@@ -7,20 +7,23 @@ import (
 	"strings"
 
 	"golang.org/x/tools/go/ast/edge"
+
+	"github.com/heaptrim/heaptrim/internal/rewrite/code"
 )
 
-// splitSeq walks through the parts of a string without a slice of all of them.
-func splitSeq(s *site) []Edit {
-	call, ok := s.cur.Node().(*ast.CallExpr)
-	if !ok || !s.since("go1.24") || s.cur.ParentEdgeKind() != edge.RangeStmt_X {
+// SplitSeq walks through the parts of a string without a slice of all of them.
+func SplitSeq(on *code.Site) []code.Edit {
+	s := &site{on}
+	call, ok := s.Cur.Node().(*ast.CallExpr)
+	if !ok || !s.Since("go1.24") || s.Cur.ParentEdgeKind() != edge.RangeStmt_X {
 		return nil
 	}
-	loop := s.cur.Parent().Node().(*ast.RangeStmt)
+	loop := s.Cur.Parent().Node().(*ast.RangeStmt)
 	id, _ := loop.Key.(*ast.Ident)
 	if loop.Value == nil || loop.Tok != token.DEFINE || id == nil || id.Name != "_" {
 		return nil
 	}
-	full := s.callee(call)
+	full := s.Callee(call)
 	switch full {
 	case "strings.Split", "strings.SplitAfter", "strings.Fields", "bytes.Split", "bytes.SplitAfter", "bytes.Fields":
 	default:
@@ -30,26 +33,27 @@ func splitSeq(s *site) []Edit {
 	if !ok {
 		return nil
 	}
-	e := Edit{Text: fmt.Sprintf("take the parts one by one from %sSeq", full), Changes: []Change{
-		{s.offset(loop.Key.Pos()), s.offset(loop.Value.Pos()), ""}, s.replace(sel.Sel, sel.Sel.Name+"Seq")}}
+	e := code.Edit{Text: fmt.Sprintf("take the parts one by one from %sSeq", full), Changes: []code.Change{
+		{From: s.Offset(loop.Key.Pos()), To: s.Offset(loop.Value.Pos())}, s.Replace(sel.Sel, sel.Sel.Name+"Seq")}}
 	if strings.HasPrefix(full, "bytes.") {
 		e.Open = "the loop must not change the bytes that it walks through"
 	}
-	return []Edit{e}
+	return []code.Edit{e}
 }
 
-// splitCut takes the first part of a string without a slice of all of them.
-func splitCut(s *site) []Edit {
-	call, ok := s.cur.Node().(*ast.CallExpr)
-	if !ok || s.cur.ParentEdgeKind() != edge.IndexExpr_X || len(call.Args) < 2 {
+// SplitCut takes the first part of a string without a slice of all of them.
+func SplitCut(on *code.Site) []code.Edit {
+	s := &site{on}
+	call, ok := s.Cur.Node().(*ast.CallExpr)
+	if !ok || s.Cur.ParentEdgeKind() != edge.IndexExpr_X || len(call.Args) < 2 {
 		return nil
 	}
-	full := s.callee(call)
-	index := s.cur.Parent().Node().(*ast.IndexExpr)
-	if full != "strings.Split" && full != "strings.SplitN" || !s.isZero(index.Index) {
+	full := s.Callee(call)
+	index := s.Cur.Parent().Node().(*ast.IndexExpr)
+	if full != "strings.Split" && full != "strings.SplitN" || !s.IsZero(index.Index) {
 		return nil
 	}
-	if sep, ok := s.constString(call.Args[1]); !ok || sep == "" {
+	if sep, ok := s.ConstString(call.Args[1]); !ok || sep == "" {
 		return nil
 	}
 	if full == "strings.SplitN" && !s.atLeastTwo(call.Args[2]) {
@@ -59,21 +63,21 @@ func splitCut(s *site) []Edit {
 	if !ok {
 		return nil
 	}
-	stmt, ok := s.cur.Parent().Parent().Node().(*ast.AssignStmt)
+	stmt, ok := s.Cur.Parent().Parent().Node().(*ast.AssignStmt)
 	if !ok || len(stmt.Lhs) != 1 || len(stmt.Rhs) != 1 || stmt.Rhs[0] != ast.Expr(index) {
 		return s.cutBefore(index, call, sel)
 	}
-	text := fmt.Sprintf("%s.Cut(%s, %s)", s.source(sel.X), s.source(call.Args[0]), s.source(call.Args[1]))
-	lhs := s.source(stmt.Lhs[0]) + ", _, _"
-	return []Edit{{Text: "take the first part by strings.Cut",
-		Changes: []Change{s.replace(stmt.Lhs[0], lhs), s.replace(index, text)}}}
+	text := fmt.Sprintf("%s.Cut(%s, %s)", s.Source(sel.X), s.Source(call.Args[0]), s.Source(call.Args[1]))
+	lhs := s.Source(stmt.Lhs[0]) + ", _, _"
+	return []code.Edit{{Text: "take the first part by strings.Cut",
+		Changes: []code.Change{s.Replace(stmt.Lhs[0], lhs), s.Replace(index, text)}}}
 }
 
 // cutBefore takes the first part in a statement before the one that uses it: a return or an
 // assignment that evaluates it in any case, and before which nothing that it names can change.
-func (s *site) cutBefore(index *ast.IndexExpr, call *ast.CallExpr, sel *ast.SelectorExpr) []Edit {
-	stmt, ok := statement(s.cur)
-	if !ok || !s.pure(call.Args[0]) {
+func (s *site) cutBefore(index *ast.IndexExpr, call *ast.CallExpr, sel *ast.SelectorExpr) []code.Edit {
+	stmt, ok := code.Statement(s.Cur)
+	if !ok || !s.Pure(call.Args[0]) {
 		return nil
 	}
 	switch stmt.Node().(type) {
@@ -100,14 +104,15 @@ func (s *site) cutBefore(index *ast.IndexExpr, call *ast.CallExpr, sel *ast.Sele
 	if others > 0 {
 		return nil
 	}
-	name := s.fresh("first", call.Pos())
-	line := fmt.Sprintf("%s, _, _ := %s.Cut(%s, %s)", name, s.source(sel.X), s.source(call.Args[0]), s.source(call.Args[1]))
-	return []Edit{{Text: "take the first part by strings.Cut", Changes: []Change{s.before(stmt.Node(), line), s.replace(index, name)}}}
+	name := s.Fresh("first", call.Pos())
+	line := fmt.Sprintf("%s, _, _ := %s.Cut(%s, %s)", name, s.Source(sel.X), s.Source(call.Args[0]), s.Source(call.Args[1]))
+	return []code.Edit{{Text: "take the first part by strings.Cut", Changes: []code.Change{s.Before(stmt.Node(), line), s.Replace(index, name)}}}
 }
 
-// equalFold compares text without regard to case, and without a copy in one case.
-func equalFold(s *site) []Edit {
-	cmp, ok := s.cur.Node().(*ast.BinaryExpr)
+// EqualFold compares text without regard to case, and without a copy in one case.
+func EqualFold(on *code.Site) []code.Edit {
+	s := &site{on}
+	cmp, ok := s.Cur.Node().(*ast.BinaryExpr)
 	if !ok || cmp.Op != token.EQL && cmp.Op != token.NEQ {
 		return nil
 	}
@@ -119,10 +124,10 @@ func equalFold(s *site) []Edit {
 	if in == "" {
 		return nil
 	}
-	e := Edit{}
+	e := code.Edit{}
 	a, b := x.(*ast.CallExpr).Args[0], y
-	if text, constant := s.constString(y); constant {
-		if e.Open, ok = foldsAs(text, in); !ok {
+	if text, constant := s.ConstString(y); constant {
+		if e.Open, ok = FoldsAs(text, in); !ok {
 			return nil
 		}
 	} else if s.caseOf(y) == in {
@@ -139,9 +144,9 @@ func equalFold(s *site) []Edit {
 	if cmp.Op == token.NEQ {
 		not = "!"
 	}
-	text := fmt.Sprintf("%s%s.EqualFold(%s, %s)", not, s.source(sel.X), s.source(a), s.source(b))
-	e.Text, e.Changes = fmt.Sprintf("compare by %s, which makes no copy", text), []Change{s.replace(cmp, text)}
-	return []Edit{e}
+	text := fmt.Sprintf("%s%s.EqualFold(%s, %s)", not, s.Source(sel.X), s.Source(a), s.Source(b))
+	e.Text, e.Changes = fmt.Sprintf("compare by %s, which makes no copy", text), []code.Change{s.Replace(cmp, text)}
+	return []code.Edit{e}
 }
 
 // caseOf is the function that brings a string into one case, if e calls one.
@@ -150,16 +155,16 @@ func (s *site) caseOf(e ast.Expr) string {
 	if !ok {
 		return ""
 	}
-	if name := s.callee(call); name == "strings.ToLower" || name == "strings.ToUpper" {
+	if name := s.Callee(call); name == "strings.ToLower" || name == "strings.ToUpper" {
 		return name
 	}
 	return ""
 }
 
-// foldsAs reports whether a constant of ASCII letters in the right case can be compared by
+// FoldsAs reports whether a constant of ASCII letters in the right case can be compared by
 // EqualFold, and for which letters the result is another. Beside the two cases, k has the Kelvin
 // sign and s the long s; ToLower makes i of the dotted İ, ToUpper I of the dotless ı.
-func foldsAs(text, in string) (open string, ok bool) {
+func FoldsAs(text, in string) (open string, ok bool) {
 	change, odd := strings.ToLower, "is"
 	if in == "strings.ToUpper" {
 		change, odd = strings.ToUpper, "IK"
@@ -180,6 +185,6 @@ func foldsAs(text, in string) (open string, ok bool) {
 
 // atLeastTwo reports whether e is a constant of 2 or more, or negative.
 func (s *site) atLeastTwo(e ast.Expr) bool {
-	v := s.info().Types[e].Value
+	v := s.Info().Types[e].Value
 	return v != nil && v.String() != "0" && v.String() != "1"
 }

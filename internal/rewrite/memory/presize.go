@@ -1,4 +1,4 @@
-package rewrite
+package memory
 
 import (
 	"fmt"
@@ -8,28 +8,31 @@ import (
 
 	"golang.org/x/tools/go/ast/edge"
 	"golang.org/x/tools/go/ast/inspector"
+
+	"github.com/heaptrim/heaptrim/internal/rewrite/code"
 )
 
-// presizeSlice reserves what a loop appends: before the loop, or where the slice is made.
-func presizeSlice(s *site) []Edit {
+// PresizeSlice reserves what a loop appends: before the loop, or where the slice is made.
+func PresizeSlice(on *code.Site) []code.Edit {
+	s := &site{on}
 	assign, call := s.appends()
-	if assign == nil || !s.since("go1.21") {
+	if assign == nil || !s.Since("go1.21") {
 		return nil
 	}
 	dst := assign.Lhs[0]
 	per := len(call.Args) - 1
-	if call.Ellipsis.IsValid() || per < 1 || !s.pure(dst) {
+	if call.Ellipsis.IsValid() || per < 1 || !s.Pure(dst) {
 		return nil
 	}
-	var out []Edit
+	var out []code.Edit
 	plainBody := true
-	for loop := range s.cur.Enclosing((*ast.ForStmt)(nil), (*ast.RangeStmt)(nil), (*ast.IfStmt)(nil),
+	for loop := range s.Cur.Enclosing((*ast.ForStmt)(nil), (*ast.RangeStmt)(nil), (*ast.IfStmt)(nil),
 		(*ast.CaseClause)(nil), (*ast.CommClause)(nil), (*ast.FuncLit)(nil)) {
 		switch n := loop.Node().(type) {
 		case *ast.FuncLit:
 			return out
 		case *ast.ForStmt, *ast.RangeStmt:
-			if root, ok := s.rootOf(dst).(*types.Var); !ok || n.Pos() <= root.Pos() && root.Pos() < n.End() {
+			if root, ok := s.RootOf(dst).(*types.Var); !ok || n.Pos() <= root.Pos() && root.Pos() < n.End() {
 				return s.orSeen(out, dst)
 			}
 			t := s.trips(loop)
@@ -45,7 +48,7 @@ func presizeSlice(s *site) []Edit {
 	return s.orSeen(out, dst)
 }
 
-func (s *site) orSeen(out []Edit, dst ast.Expr) []Edit {
+func (s *site) orSeen(out []code.Edit, dst ast.Expr) []code.Edit {
 	if len(out) == 0 {
 		return s.reserveSeen(dst)
 	}
@@ -54,9 +57,9 @@ func (s *site) orSeen(out []Edit, dst ast.Expr) []Edit {
 
 // reserveSeen makes a local slice with the capacity that the recording needed, where nothing says
 // how many elements there will be.
-func (s *site) reserveSeen(dst ast.Expr) []Edit {
-	v := s.local(dst)
-	fn, body := function(s.cur)
+func (s *site) reserveSeen(dst ast.Expr) []code.Edit {
+	v := s.Local(dst)
+	fn, body := code.Function(s.Cur)
 	if v == nil || body == nil || s.seen() == 0 {
 		return nil
 	}
@@ -64,20 +67,20 @@ func (s *site) reserveSeen(dst ast.Expr) []Edit {
 	if !ok {
 		return nil
 	}
-	n := s.seen() / max(s.pkg.TypesSizes.Sizeof(slice.Elem()), 1)
-	elem := s.typeText(v.Type())
+	n := s.seen() / max(s.Pkg.TypesSizes.Sizeof(slice.Elem()), 1)
+	elem := s.TypeText(v.Type())
 	if n < 2 || elem == "" {
 		return nil
 	}
-	for _, u := range s.uses(v, fn) {
-		stmt, ok := statement(u)
+	for _, u := range s.Uses(v, fn) {
+		stmt, ok := code.Statement(u)
 		if u.Node().Pos() != v.Pos() || !ok {
 			continue
 		}
 		if d, ok := stmt.Node().(*ast.DeclStmt); ok && onlySpec(d) != nil && len(onlySpec(d).Values) == 0 {
-			return []Edit{{Open: fmt.Sprintf("%d elements are what the recording needed; `%s` is no longer nil when nothing is appended", n, v.Name()),
+			return []code.Edit{{Open: fmt.Sprintf("%d elements are what the recording needed; `%s` is no longer nil when nothing is appended", n, v.Name()),
 				Text:    fmt.Sprintf("make `%s` with capacity %d", v.Name(), n),
-				Changes: []Change{s.replace(d, fmt.Sprintf("%s := make(%s, 0, %d)", v.Name(), elem, n))}}}
+				Changes: []code.Change{s.Replace(d, fmt.Sprintf("%s := make(%s, 0, %d)", v.Name(), elem, n))}}}
 		}
 	}
 	return nil
@@ -85,13 +88,13 @@ func (s *site) reserveSeen(dst ast.Expr) []Edit {
 
 // appends returns the statement `x = append(x, …)` that the site is, and its call.
 func (s *site) appends() (*ast.AssignStmt, *ast.CallExpr) {
-	call, ok := s.cur.Node().(*ast.CallExpr)
-	if !ok || s.cur.ParentEdgeKind() != edge.AssignStmt_Rhs || s.builtin(call, "append") == nil {
+	call, ok := s.Cur.Node().(*ast.CallExpr)
+	if !ok || s.Cur.ParentEdgeKind() != edge.AssignStmt_Rhs || s.Builtin(call, "append") == nil {
 		return nil, nil
 	}
-	assign := s.cur.Parent().Node().(*ast.AssignStmt)
+	assign := s.Cur.Parent().Node().(*ast.AssignStmt)
 	if assign.Tok != token.ASSIGN || len(assign.Lhs) != 1 || len(call.Args) == 0 ||
-		s.source(assign.Lhs[0]) != s.source(call.Args[0]) {
+		s.Source(assign.Lhs[0]) != s.Source(call.Args[0]) {
 		return nil, nil
 	}
 	return assign, call
@@ -109,16 +112,16 @@ type trips struct {
 func (s *site) trips(loop inspector.Cursor) trips {
 	switch n := loop.Node().(type) {
 	case *ast.RangeStmt:
-		if !s.pure(n.X) {
+		if !s.Pure(n.X) {
 			return trips{}
 		}
-		t := s.info().TypeOf(n.X)
+		t := s.Info().TypeOf(n.X)
 		if t == nil {
 			return trips{}
 		}
 		switch u := t.Underlying().(type) {
 		case *types.Slice, *types.Map, *types.Array:
-			return trips{text: "len(" + s.source(n.X) + ")", expr: n.X}
+			return trips{text: "len(" + s.Source(n.X) + ")", expr: n.X}
 		case *types.Basic:
 			if u.Info()&types.IsInteger != 0 {
 				return s.number(n.X)
@@ -129,7 +132,7 @@ func (s *site) trips(loop inspector.Cursor) trips {
 		init, isInit := n.Init.(*ast.AssignStmt)
 		post, isPost := n.Post.(*ast.IncDecStmt)
 		if !ok || !isInit || !isPost || cond.Op != token.LSS || post.Tok != token.INC || len(init.Rhs) != 1 ||
-			!s.isZero(init.Rhs[0]) || !s.pure(cond.Y) {
+			!s.IsZero(init.Rhs[0]) || !s.Pure(cond.Y) {
 			return trips{}
 		}
 		return s.number(cond.Y)
@@ -140,16 +143,16 @@ func (s *site) trips(loop inspector.Cursor) trips {
 // number is an integer expression as a count: of a length it is safe, another may be negative
 // or come from outside.
 func (s *site) number(e ast.Expr) trips {
-	if s.builtin(e, "len") != nil {
-		return trips{text: s.source(e), expr: e}
+	if s.Builtin(e, "len") != nil {
+		return trips{text: s.Source(e), expr: e}
 	}
-	if v := s.info().Types[e].Value; v != nil {
+	if v := s.Info().Types[e].Value; v != nil {
 		return trips{}
 	}
-	t := trips{text: fmt.Sprintf("max(0, %s)", s.source(e)), expr: e,
-		open: fmt.Sprintf("`%s` may be much larger than what is appended, if it comes from outside", s.source(e))}
-	if b := basic(s.info().TypeOf(e)); b == nil || b.Kind() != types.Int {
-		t.text = fmt.Sprintf("max(0, int(%s))", s.source(e))
+	t := trips{text: fmt.Sprintf("max(0, %s)", s.Source(e)), expr: e,
+		open: fmt.Sprintf("`%s` may be much larger than what is appended, if it comes from outside", s.Source(e))}
+	if b := code.Basic(s.Info().TypeOf(e)); b == nil || b.Kind() != types.Int {
+		t.text = fmt.Sprintf("max(0, int(%s))", s.Source(e))
 	}
 	return t
 }
@@ -174,7 +177,7 @@ func (s *site) straight(loop inspector.Cursor) bool {
 
 // reserve makes the edits that reserve room for what a loop appends. exact says that each turn
 // does.
-func (s *site) reserve(loop inspector.Cursor, dst ast.Expr, t trips, exact bool) []Edit {
+func (s *site) reserve(loop inspector.Cursor, dst ast.Expr, t trips, exact bool) []code.Edit {
 	count := t.text
 	if t.per > 1 {
 		count = fmt.Sprintf("%d*%s", t.per, count)
@@ -182,49 +185,49 @@ func (s *site) reserve(loop inspector.Cursor, dst ast.Expr, t trips, exact bool)
 	open := t.open
 	loose := t.open
 	if !exact && open == "" {
-		loose = fmt.Sprintf("`%s` is larger than it must be where little is appended", s.source(dst))
+		loose = fmt.Sprintf("`%s` is larger than it must be where little is appended", s.Source(dst))
 		open = fmt.Sprintf("`%s` is no longer nil when nothing is appended, and is larger than it must be when little is",
-			s.source(dst))
+			s.Source(dst))
 	}
 	if open == "" && !s.startsFresh(dst) {
-		open = fmt.Sprintf("`%s` must not share its memory with another slice that is read later", s.source(dst))
+		open = fmt.Sprintf("`%s` must not share its memory with another slice that is read later", s.Source(dst))
 	}
 	if s.throughPointer(dst) {
-		open = fmt.Sprintf("`%s` must be there, too, when the loop does not run", s.source(dst))
+		open = fmt.Sprintf("`%s` must be there, too, when the loop does not run", s.Source(dst))
 	}
-	stmt, ok := statement(loop)
+	stmt, ok := code.Statement(loop)
 	if !ok || stmt != loop {
 		return nil // labelled: the label must stay before the loop
 	}
-	var out []Edit
+	var out []code.Edit
 	if made, lit := s.madeBefore(loop, dst, t.expr); made != nil {
-		text := fmt.Sprintf("make(%s, 0, %s)", s.source(lit), count)
-		out = append(out, Edit{Open: loose, Text: fmt.Sprintf("make `%s` with capacity %s", s.source(dst), count),
-			Changes: []Change{s.replace(made, text)}})
+		text := fmt.Sprintf("make(%s, 0, %s)", s.Source(lit), count)
+		out = append(out, code.Edit{Open: loose, Text: fmt.Sprintf("make `%s` with capacity %s", s.Source(dst), count),
+			Changes: []code.Change{s.Replace(made, text)}})
 	}
-	name, imports, ok := s.use("slices", loop.Node().Pos())
+	name, imports, ok := s.Use("slices", loop.Node().Pos())
 	if !ok {
 		return out
 	}
-	line := fmt.Sprintf("%s = %s.Grow(%[1]s, %[3]s)", s.source(dst), name, count)
-	return append(out, Edit{Open: open, Imports: imports,
-		Text:    fmt.Sprintf("reserve room in `%s` for %s elements before the loop", s.source(dst), count),
-		Changes: []Change{s.before(loop.Node(), line)}})
+	line := fmt.Sprintf("%s = %s.Grow(%[1]s, %[3]s)", s.Source(dst), name, count)
+	return append(out, code.Edit{Open: open, Imports: imports,
+		Text:    fmt.Sprintf("reserve room in `%s` for %s elements before the loop", s.Source(dst), count),
+		Changes: []code.Change{s.Before(loop.Node(), line)}})
 }
 
 // startsFresh reports whether a slice begins empty in this function and only append gives it memory.
 func (s *site) startsFresh(dst ast.Expr) bool {
-	v := s.local(dst)
-	fn, body := function(s.cur)
+	v := s.Local(dst)
+	fn, body := code.Function(s.Cur)
 	if v == nil || body == nil {
 		return false
 	}
 	declared, ok := false, true
-	for _, u := range s.uses(v, fn) {
-		stmt, listed := statement(u)
+	for _, u := range s.Uses(v, fn) {
+		stmt, listed := code.Statement(u)
 		switch {
 		case u.Node().Pos() == v.Pos() && !listed:
-			_, results := signature(fn)
+			_, results := code.Signature(fn)
 			declared = results != nil && results.Pos() <= v.Pos() && v.Pos() < results.End()
 		case u.Node().Pos() == v.Pos():
 			declared = s.declaresEmpty(stmt.Node(), v)
@@ -245,11 +248,11 @@ func (s *site) declaresEmpty(stmt ast.Node, v *types.Var) bool {
 		spec := onlySpec(n)
 		return spec != nil && len(spec.Values) == 0
 	case *ast.AssignStmt:
-		if len(n.Lhs) != 1 || len(n.Rhs) != 1 || s.local(n.Lhs[0]) != v {
+		if len(n.Lhs) != 1 || len(n.Rhs) != 1 || s.Local(n.Lhs[0]) != v {
 			return false
 		}
 		lit, isLit := n.Rhs[0].(*ast.CompositeLit)
-		return isLit && len(lit.Elts) == 0 || s.builtin(n.Rhs[0], "make") != nil
+		return isLit && len(lit.Elts) == 0 || s.Builtin(n.Rhs[0], "make") != nil
 	}
 	return false
 }
@@ -259,8 +262,8 @@ func (s *site) appendsTo(n *ast.AssignStmt, v *types.Var) bool {
 	if len(n.Lhs) != 1 || len(n.Rhs) != 1 {
 		return false
 	}
-	call := s.builtin(n.Rhs[0], "append")
-	return call != nil && s.local(n.Lhs[0]) == v && s.local(call.Args[0]) == v
+	call := s.Builtin(n.Rhs[0], "append")
+	return call != nil && s.Local(n.Lhs[0]) == v && s.Local(call.Args[0]) == v
 }
 
 // throughPointer reports whether naming e follows a pointer, which may be nil.
@@ -270,7 +273,7 @@ func (s *site) throughPointer(e ast.Expr) bool {
 		if !ok {
 			return false
 		}
-		t := s.info().TypeOf(sel.X)
+		t := s.Info().TypeOf(sel.X)
 		if t != nil {
 			if _, pointer := t.Underlying().(*types.Pointer); pointer {
 				return true
@@ -283,7 +286,7 @@ func (s *site) throughPointer(e ast.Expr) bool {
 // madeBefore is the expression that makes a local slice empty, but not nil, in a statement before
 // a loop, and its type; nil if the count may change between.
 func (s *site) madeBefore(loop inspector.Cursor, dst, count ast.Expr) (made ast.Expr, elem ast.Expr) {
-	v := s.local(dst)
+	v := s.Local(dst)
 	if v == nil {
 		return nil, nil
 	}
@@ -294,7 +297,7 @@ func (s *site) madeBefore(loop inspector.Cursor, dst, count ast.Expr) (made ast.
 			return e, e.Type
 		}
 	case *ast.CallExpr:
-		if s.builtin(e, "make") != nil && len(e.Args) == 2 && s.isZero(e.Args[1]) {
+		if s.Builtin(e, "make") != nil && len(e.Args) == 2 && s.IsZero(e.Args[1]) {
 			return e, e.Args[0]
 		}
 	}
@@ -306,11 +309,11 @@ func (s *site) madeBefore(loop inspector.Cursor, dst, count ast.Expr) (made ast.
 func (s *site) initialiser(stmt inspector.Cursor, v *types.Var, count ast.Expr) ast.Expr {
 	for c, ok := stmt.PrevSibling(); ok; c, ok = c.PrevSibling() {
 		assign, is := c.Node().(*ast.AssignStmt)
-		if !is || assign.Tok != token.DEFINE || len(assign.Lhs) != 1 || s.local(assign.Lhs[0]) != v {
+		if !is || assign.Tok != token.DEFINE || len(assign.Lhs) != 1 || s.Local(assign.Lhs[0]) != v {
 			continue
 		}
 		if count != nil && (s.declaredAfter(count, c.Node().Pos()) ||
-			s.changed(count, stmt.Parent().Node(), c.Node().End(), stmt.Node().Pos())) {
+			s.Changed(count, stmt.Parent().Node(), c.Node().End(), stmt.Node().Pos())) {
 			return nil
 		}
 		return assign.Rhs[0]
@@ -323,7 +326,7 @@ func (s *site) declaredAfter(e ast.Expr, at token.Pos) bool {
 	found := false
 	ast.Inspect(e, func(n ast.Node) bool {
 		if id, ok := n.(*ast.Ident); ok {
-			if v := s.local(id); v != nil && v.Pos() >= at {
+			if v := s.Local(id); v != nil && v.Pos() >= at {
 				found = true
 			}
 		}
@@ -332,35 +335,36 @@ func (s *site) declaredAfter(e ast.Expr, at token.Pos) bool {
 	return found
 }
 
-// presizeMap makes a map with the number of entries that a loop inserts.
-func presizeMap(s *site) []Edit {
-	index, ok := s.cur.Node().(*ast.IndexExpr)
-	if !ok || s.cur.ParentEdgeKind() != edge.AssignStmt_Lhs {
+// PresizeMap makes a map with the number of entries that a loop inserts.
+func PresizeMap(on *code.Site) []code.Edit {
+	s := &site{on}
+	index, ok := s.Cur.Node().(*ast.IndexExpr)
+	if !ok || s.Cur.ParentEdgeKind() != edge.AssignStmt_Lhs {
 		return s.mapMade()
 	}
-	v := s.local(index.X)
+	v := s.Local(index.X)
 	if v == nil {
 		return nil
 	}
-	return s.sizeMap(s.cur, v)
+	return s.sizeMap(s.Cur, v)
 }
 
 // mapMade looks for the loop that fills a map that is made at the site.
-func (s *site) mapMade() []Edit {
-	if s.cur.ParentEdgeKind() != edge.AssignStmt_Rhs {
+func (s *site) mapMade() []code.Edit {
+	if s.Cur.ParentEdgeKind() != edge.AssignStmt_Rhs {
 		return nil
 	}
-	e, ok := s.cur.Node().(ast.Expr)
-	assign := s.cur.Parent().Node().(*ast.AssignStmt)
+	e, ok := s.Cur.Node().(ast.Expr)
+	assign := s.Cur.Parent().Node().(*ast.AssignStmt)
 	if !ok || len(assign.Lhs) != 1 || assign.Tok != token.DEFINE || s.emptyMap(e) == "" {
 		return nil
 	}
-	v := s.local(assign.Lhs[0])
-	fn, body := function(s.cur)
+	v := s.Local(assign.Lhs[0])
+	fn, body := code.Function(s.Cur)
 	if v == nil || body == nil {
 		return nil
 	}
-	for _, u := range s.uses(v, fn) {
+	for _, u := range s.Uses(v, fn) {
 		if u.ParentEdgeKind() == edge.IndexExpr_X && u.Parent().ParentEdgeKind() == edge.AssignStmt_Lhs {
 			return s.sizeMap(u.Parent(), v)
 		}
@@ -369,7 +373,7 @@ func (s *site) mapMade() []Edit {
 }
 
 // sizeMap gives the map v the size of the loop around an insertion.
-func (s *site) sizeMap(insert inspector.Cursor, v *types.Var) []Edit {
+func (s *site) sizeMap(insert inspector.Cursor, v *types.Var) []code.Edit {
 	plainBody := true
 	for loop := range insert.Enclosing((*ast.ForStmt)(nil), (*ast.RangeStmt)(nil), (*ast.IfStmt)(nil),
 		(*ast.CaseClause)(nil), (*ast.FuncLit)(nil)) {
@@ -397,15 +401,15 @@ func (s *site) sizeMap(insert inspector.Cursor, v *types.Var) []Edit {
 		if !plainBody && open == "" {
 			open = "the map is larger than it must be where few of the elements are put into it"
 		}
-		return []Edit{{Open: open, Text: fmt.Sprintf("make `%s` with room for %s entries", v.Name(), t.text),
-			Changes: []Change{s.replace(init, fmt.Sprintf("make(%s, %s)", text, t.text))}}}
+		return []code.Edit{{Open: open, Text: fmt.Sprintf("make `%s` with room for %s entries", v.Name(), t.text),
+			Changes: []code.Change{s.Replace(init, fmt.Sprintf("make(%s, %s)", text, t.text))}}}
 	}
 	return nil
 }
 
 // emptyMap is the type of an expression that makes a map without a size; "" for others.
 func (s *site) emptyMap(e ast.Expr) string {
-	t := s.info().TypeOf(e)
+	t := s.Info().TypeOf(e)
 	if t == nil {
 		return ""
 	}
@@ -415,11 +419,11 @@ func (s *site) emptyMap(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.CompositeLit:
 		if len(e.Elts) == 0 && e.Type != nil {
-			return s.source(e.Type)
+			return s.Source(e.Type)
 		}
 	case *ast.CallExpr:
-		if s.builtin(e, "make") != nil && len(e.Args) == 1 {
-			return s.source(e.Args[0])
+		if s.Builtin(e, "make") != nil && len(e.Args) == 1 {
+			return s.Source(e.Args[0])
 		}
 	}
 	return ""

@@ -1,4 +1,4 @@
-package rewrite
+package memory
 
 import (
 	"fmt"
@@ -9,31 +9,34 @@ import (
 
 	"golang.org/x/tools/go/ast/edge"
 	"golang.org/x/tools/go/types/typeutil"
+
+	"github.com/heaptrim/heaptrim/internal/rewrite/code"
 )
 
-// askedBefore asks the condition of a call that does nothing unless it holds, such as that of an
+// AskedBefore asks the condition of a call that does nothing unless it holds, such as that of an
 // assertion, before the call: its other arguments then cost nothing.
-func askedBefore(s *site) []Edit {
-	call, ok := s.cur.Node().(*ast.CallExpr)
-	if !ok || s.cur.ParentEdgeKind() != edge.ExprStmt_X || len(call.Args) < 2 || call.Ellipsis.IsValid() {
+func AskedBefore(on *code.Site) []code.Edit {
+	s := &site{on}
+	call, ok := s.Cur.Node().(*ast.CallExpr)
+	if !ok || s.Cur.ParentEdgeKind() != edge.ExprStmt_X || len(call.Args) < 2 || call.Ellipsis.IsValid() {
 		return nil
 	}
-	stmt, listed := statement(s.cur)
-	fn, ok := typeutil.Callee(s.info(), call).(*types.Func)
-	if !ok || !listed || stmt != s.cur.Parent() || !s.sideless(call.Args) {
+	stmt, listed := code.Statement(s.Cur)
+	fn, ok := typeutil.Callee(s.Info(), call).(*types.Func)
+	if !ok || !listed || stmt != s.Cur.Parent() || !s.sideless(call.Args) {
 		return nil
 	}
 	at, when := s.onlyIf(fn)
 	if at < 0 || at >= len(call.Args) {
 		return nil
 	}
-	cond := s.source(call.Args[at])
+	cond := s.Source(call.Args[at])
 	if !when {
 		cond = "!(" + cond + ")"
 	}
-	text := fmt.Sprintf("if %s {\n%s\n}", cond, s.source(call))
-	return []Edit{{Open: s.pointers(call, call.Args[at]), Text: fmt.Sprintf("ask `%s` before the call of %s, which does nothing else", brief(cond), fn.Name()),
-		Changes: []Change{s.replace(call, text)}}}
+	text := fmt.Sprintf("if %s {\n%s\n}", cond, s.Source(call))
+	return []code.Edit{{Open: s.pointers(call, call.Args[at]), Text: fmt.Sprintf("ask `%s` before the call of %s, which does nothing else", code.Brief(cond), fn.Name()),
+		Changes: []code.Change{s.Replace(call, text)}}}
 }
 
 // pointers names a pointer that the arguments of a call follow and the condition does not: if it is
@@ -42,14 +45,14 @@ func (s *site) pointers(call *ast.CallExpr, cond ast.Expr) (open string) {
 	asked := map[string]bool{}
 	ast.Inspect(cond, func(n ast.Node) bool {
 		if sel, ok := n.(*ast.SelectorExpr); ok {
-			asked[s.source(sel.X)] = true
+			asked[s.Source(sel.X)] = true
 		}
 		return true
 	})
 	for _, a := range call.Args {
 		ast.Inspect(a, func(n ast.Node) bool {
-			if sel, ok := n.(*ast.SelectorExpr); ok && s.throughPointer(sel) && !asked[s.source(sel.X)] {
-				open = fmt.Sprintf("`%s` must not be nil", s.source(sel.X))
+			if sel, ok := n.(*ast.SelectorExpr); ok && s.throughPointer(sel) && !asked[s.Source(sel.X)] {
+				open = fmt.Sprintf("`%s` must not be nil", s.Source(sel.X))
 			}
 			return true
 		})
@@ -66,9 +69,9 @@ func (s *site) sideless(args []ast.Expr) bool {
 		ast.Inspect(a, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.CallExpr:
-				ok = ok && (s.builtin(n, "len") != nil || s.info().Types[n.Fun].IsType())
+				ok = ok && (s.Builtin(n, "len") != nil || s.Info().Types[n.Fun].IsType())
 			case *ast.IndexExpr, *ast.SliceExpr, *ast.TypeAssertExpr, *ast.StarExpr, *ast.FuncLit:
-				ok = ok && s.info().Types[n.(ast.Expr)].Value != nil
+				ok = ok && s.Info().Types[n.(ast.Expr)].Value != nil
 			case *ast.BinaryExpr:
 				ok = ok && n.Op != token.QUO && n.Op != token.REM && n.Op != token.SHL && n.Op != token.SHR
 			case *ast.UnaryExpr:
@@ -116,7 +119,7 @@ func (s *site) onlyIf(fn *types.Func) (param int, when bool) {
 
 // bodyOf is the declaration of a function of any package, from its source; nil if that is not there.
 func (s *site) bodyOf(fn *types.Func) *ast.FuncDecl {
-	at := s.fset.PositionFor(fn.Pos(), false)
+	at := s.Fset.PositionFor(fn.Pos(), false)
 	if at.Filename == "" {
 		return nil
 	}

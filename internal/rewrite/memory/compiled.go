@@ -1,4 +1,4 @@
-package rewrite
+package memory
 
 import (
 	"fmt"
@@ -10,18 +10,21 @@ import (
 
 	"golang.org/x/tools/go/ast/edge"
 	"golang.org/x/tools/go/ast/inspector"
+
+	"github.com/heaptrim/heaptrim/internal/rewrite/code"
 )
 
-// compiledOnce moves what is made of constants on every call into a variable of the package.
-func compiledOnce(s *site) []Edit {
-	call, ok := s.cur.Node().(*ast.CallExpr)
+// CompiledOnce moves what is made of constants on every call into a variable of the package.
+func CompiledOnce(on *code.Site) []code.Edit {
+	s := &site{on}
+	call, ok := s.Cur.Node().(*ast.CallExpr)
 	if !ok || call.Ellipsis.IsValid() {
 		return nil
 	}
 	base := ""
-	switch s.callee(call) {
+	switch s.Callee(call) {
 	case "regexp.MustCompile", "regexp.MustCompilePOSIX":
-		pattern, ok := s.constString(call.Args[0])
+		pattern, ok := s.ConstString(call.Args[0])
 		if !ok {
 			return nil
 		}
@@ -43,11 +46,11 @@ func compiledOnce(s *site) []Edit {
 		return nil
 	}
 	for _, a := range call.Args {
-		if s.info().Types[a].Value == nil || s.namesLocals(a) {
+		if s.Info().Types[a].Value == nil || s.namesLocals(a) {
 			return nil
 		}
 	}
-	fn := declaration(s.cur)
+	fn := code.Declaration(s.Cur)
 	if fn == nil || fn.Recv == nil && fn.Name.Name == "init" || base != "error" && !s.onlyCalled() {
 		return nil
 	}
@@ -55,43 +58,44 @@ func compiledOnce(s *site) []Edit {
 	if base == "error" {
 		open = "two errors that were made here become equal to each other"
 	}
-	return []Edit{s.once(fn, call, base, open)}
+	return []code.Edit{s.once(fn, call, base, open)}
 }
 
 // once moves an expression into a variable of the package before a function.
-func (s *site) once(fn *ast.FuncDecl, e ast.Expr, base, open string) Edit {
-	name := s.fresh(fn.Name.Name+strings.ToUpper(base[:1])+base[1:], s.cur.Node().Pos())
+func (s *site) once(fn *ast.FuncDecl, e ast.Expr, base, open string) code.Edit {
+	name := s.Fresh(fn.Name.Name+strings.ToUpper(base[:1])+base[1:], s.Cur.Node().Pos())
 	if ast.IsExported(name) {
-		name = s.fresh(strings.ToLower(name[:1])+name[1:], s.cur.Node().Pos())
+		name = s.Fresh(strings.ToLower(name[:1])+name[1:], s.Cur.Node().Pos())
 	}
 	start := fn.Pos()
 	if fn.Doc != nil {
 		start = fn.Doc.Pos()
 	}
-	at := s.offset(start)
-	decl := fmt.Sprintf("var %s = %s\n\n", name, s.source(e))
-	first, _, _ := strings.Cut(s.source(e), "\n")
-	return Edit{Text: fmt.Sprintf("make `%s` once, as `%s` of the package", brief(first), name), Open: open,
-		Changes: []Change{{at, at, decl}, s.replace(e, name)}}
+	at := s.Offset(start)
+	decl := fmt.Sprintf("var %s = %s\n\n", name, s.Source(e))
+	first, _, _ := strings.Cut(s.Source(e), "\n")
+	return code.Edit{Text: fmt.Sprintf("make `%s` once, as `%s` of the package", code.Brief(first), name), Open: open,
+		Changes: []code.Change{s.Insert(at, decl), s.Replace(e, name)}}
 }
 
-// tableOnce moves a slice or map of constants that a function only reads into a variable of the
+// TableOnce moves a slice or map of constants that a function only reads into a variable of the
 // package.
-func tableOnce(s *site) []Edit {
-	lit, ok := s.cur.Node().(*ast.CompositeLit)
-	if !ok || len(lit.Elts) < 2 || lit.Type == nil || s.typeText(s.info().TypeOf(lit)) == "" {
+func TableOnce(on *code.Site) []code.Edit {
+	s := &site{on}
+	lit, ok := s.Cur.Node().(*ast.CompositeLit)
+	if !ok || len(lit.Elts) < 2 || lit.Type == nil || s.TypeText(s.Info().TypeOf(lit)) == "" {
 		return nil
 	}
-	switch s.info().TypeOf(lit).Underlying().(type) {
+	switch s.Info().TypeOf(lit).Underlying().(type) {
 	case *types.Slice, *types.Map:
 	default:
 		return nil
 	}
-	fn := declaration(s.cur)
+	fn := code.Declaration(s.Cur)
 	if fn == nil || fn.Recv == nil && fn.Name.Name == "init" || hasTypeParams(fn) || !s.constants(lit) || !s.onlyRead() {
 		return nil
 	}
-	return []Edit{s.once(fn, lit, "table", "")}
+	return []code.Edit{s.once(fn, lit, "table", "")}
 }
 
 // constants reports whether all elements of a literal are constants, or literals of such.
@@ -99,7 +103,7 @@ func (s *site) constants(lit *ast.CompositeLit) bool {
 	ok := true
 	for _, e := range lit.Elts {
 		if kv, pair := e.(*ast.KeyValueExpr); pair {
-			_, isMap := s.info().TypeOf(lit).Underlying().(*types.Map)
+			_, isMap := s.Info().TypeOf(lit).Underlying().(*types.Map)
 			ok = ok && (!isMap || s.fixed(kv.Key))
 			e = kv.Value
 		}
@@ -112,30 +116,30 @@ func (s *site) constants(lit *ast.CompositeLit) bool {
 // can be changed through another name.
 func (s *site) fixed(e ast.Expr) bool {
 	if lit, ok := e.(*ast.CompositeLit); ok {
-		switch s.info().TypeOf(lit).Underlying().(type) {
+		switch s.Info().TypeOf(lit).Underlying().(type) {
 		case *types.Struct, *types.Array:
 			return s.constants(lit)
 		}
 		return false
 	}
-	return s.info().Types[e].Value != nil && !s.namesLocals(e)
+	return s.Info().Types[e].Value != nil && !s.namesLocals(e)
 }
 
 // onlyRead reports whether a slice or map is only indexed, walked through, or asked for its length,
 // and nothing in it is assigned to or has its address taken.
 func (s *site) onlyRead() bool {
-	if s.reads(s.cur) {
+	if s.reads(s.Cur) {
 		return true
 	}
-	if s.cur.ParentEdgeKind() != edge.AssignStmt_Rhs {
+	if s.Cur.ParentEdgeKind() != edge.AssignStmt_Rhs {
 		return false
 	}
-	assign := s.cur.Parent().Node().(*ast.AssignStmt)
-	fn, body := function(s.cur)
-	if len(assign.Lhs) != 1 || assign.Tok != token.DEFINE || s.local(assign.Lhs[0]) == nil || body == nil {
+	assign := s.Cur.Parent().Node().(*ast.AssignStmt)
+	fn, body := code.Function(s.Cur)
+	if len(assign.Lhs) != 1 || assign.Tok != token.DEFINE || s.Local(assign.Lhs[0]) == nil || body == nil {
 		return false
 	}
-	for _, u := range s.uses(s.local(assign.Lhs[0]), fn) {
+	for _, u := range s.Uses(s.Local(assign.Lhs[0]), fn) {
 		if u.Node() != assign.Lhs[0] && !s.reads(u) {
 			return false
 		}
@@ -149,16 +153,16 @@ func (s *site) reads(u inspector.Cursor) bool {
 	switch u.ParentEdgeKind() {
 	case edge.RangeStmt_X:
 		loop := u.Parent().Node().(*ast.RangeStmt)
-		return loop.Value == nil || basic(s.info().TypeOf(loop.Value)) != nil
+		return loop.Value == nil || code.Basic(s.Info().TypeOf(loop.Value)) != nil
 	case edge.IndexExpr_X:
 		switch u.Parent().ParentEdgeKind() {
 		case edge.AssignStmt_Lhs, edge.IncDecStmt_X, edge.UnaryExpr_X, edge.SliceExpr_X:
 			return u.Parent().ParentEdgeKind() == edge.UnaryExpr_X && u.Parent().Parent().Node().(*ast.UnaryExpr).Op != token.AND
 		}
 		e := u.Parent().Node().(ast.Expr)
-		return basic(s.info().TypeOf(e)) != nil || u.Parent().ParentEdgeKind() == edge.AssignStmt_Rhs && s.commaOK(u.Parent())
+		return code.Basic(s.Info().TypeOf(e)) != nil || u.Parent().ParentEdgeKind() == edge.AssignStmt_Rhs && s.commaOK(u.Parent())
 	case edge.CallExpr_Args:
-		return s.builtin(u.Parent().Node().(*ast.CallExpr), "len") != nil
+		return s.Builtin(u.Parent().Node().(*ast.CallExpr), "len") != nil
 	}
 	return false
 }
@@ -173,20 +177,20 @@ func (s *site) commaOK(index inspector.Cursor) bool {
 // onlyCalled reports whether the value of the site is only used to call methods on it, or by a
 // variable that is: nothing compares or changes what all calls would share.
 func (s *site) onlyCalled() bool {
-	switch s.cur.ParentEdgeKind() {
+	switch s.Cur.ParentEdgeKind() {
 	case edge.SelectorExpr_X:
 		return true
 	case edge.AssignStmt_Rhs:
-		assign := s.cur.Parent().Node().(*ast.AssignStmt)
+		assign := s.Cur.Parent().Node().(*ast.AssignStmt)
 		if len(assign.Lhs) != 1 {
 			return false
 		}
-		v := s.local(assign.Lhs[0])
-		fn, body := function(s.cur)
+		v := s.Local(assign.Lhs[0])
+		fn, body := code.Function(s.Cur)
 		if v == nil || body == nil {
 			return false
 		}
-		for _, u := range s.uses(v, fn) {
+		for _, u := range s.Uses(v, fn) {
 			if u.Node() != assign.Lhs[0] && !s.isMethodCall(u) {
 				return false
 			}
@@ -211,10 +215,10 @@ func (s *site) namesLocals(e ast.Expr) bool {
 	found := false
 	ast.Inspect(e, func(n ast.Node) bool {
 		if id, ok := n.(*ast.Ident); ok {
-			obj := s.info().ObjectOf(id)
-			if obj == nil || obj.Parent() != types.Universe && obj.Parent() != s.pkg.Types.Scope() {
+			obj := s.Info().ObjectOf(id)
+			if obj == nil || obj.Parent() != types.Universe && obj.Parent() != s.Pkg.Types.Scope() {
 				_, pkg := obj.(*types.PkgName)
-				found = found || !pkg && obj != nil && obj.Pkg() == s.pkg.Types
+				found = found || !pkg && obj != nil && obj.Pkg() == s.Pkg.Types
 			}
 		}
 		return !found

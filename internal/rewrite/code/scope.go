@@ -1,0 +1,339 @@
+package code
+
+import (
+	"fmt"
+	"go/ast"
+	"go/constant"
+	"go/token"
+	"go/types"
+	"go/version"
+	"strings"
+	"sync"
+
+	"golang.org/x/tools/go/ast/edge"
+	"golang.org/x/tools/go/ast/inspector"
+	"golang.org/x/tools/go/types/typeutil"
+)
+
+// Since reports whether the file may use a version of Go.
+func (f *File) Since(goVersion string) bool {
+	v := f.Info().FileVersions[f.Syntax]
+	return v == "" || version.Compare(v, goVersion) >= 0
+}
+
+// Callee is the full name of the function that a call names, or "".
+func (f *File) Callee(call *ast.CallExpr) string {
+	if fn, ok := typeutil.Callee(f.Info(), call).(*types.Func); ok {
+		return fn.FullName()
+	}
+	return ""
+}
+
+// Builtin returns the call that e is, if it is one of a builtin function.
+func (f *File) Builtin(e ast.Expr, name string) *ast.CallExpr {
+	call, ok := ast.Unparen(e).(*ast.CallExpr)
+	if !ok {
+		return nil
+	}
+	if b, ok := typeutil.Callee(f.Info(), call).(*types.Builtin); !ok || b.Name() != name {
+		return nil
+	}
+	return call
+}
+
+// Local is the variable of a function that e names; nil for all others.
+func (f *File) Local(e ast.Expr) *types.Var {
+	id, ok := ast.Unparen(e).(*ast.Ident)
+	if !ok {
+		return nil
+	}
+	v, ok := f.Info().ObjectOf(id).(*types.Var)
+	if !ok || v.IsField() || v.Parent() == f.Pkg.Types.Scope() {
+		return nil
+	}
+	return v
+}
+
+// Pure reports whether e can be evaluated earlier without anybody noticing, as long as what it
+// names is not changed between: names, fields, constants, len.
+func (f *File) Pure(e ast.Expr) bool {
+	switch e := ast.Unparen(e).(type) {
+	case *ast.Ident, *ast.BasicLit:
+		return true
+	case *ast.SelectorExpr:
+		return f.Pure(e.X)
+	case *ast.CallExpr:
+		return f.Builtin(e, "len") != nil && f.Pure(e.Args[0])
+	}
+	return false
+}
+
+// ConstString is the value of a constant string.
+func (f *File) ConstString(e ast.Expr) (string, bool) {
+	v := f.Info().Types[e].Value
+	if v == nil || v.Kind() != constant.String {
+		return "", false
+	}
+	return constant.StringVal(v), true
+}
+
+// IsZero reports whether e is the constant 0.
+func (f *File) IsZero(e ast.Expr) bool {
+	v := f.Info().Types[e].Value
+	return v != nil && v.Kind() == constant.Int && constant.Sign(v) == 0
+}
+
+// TypeText is a type as the file would write it; "" if the file does not import what it needs.
+func (f *File) TypeText(t types.Type) string {
+	ok := true
+	text := types.TypeString(t, func(p *types.Package) string {
+		if p == f.Pkg.Types {
+			return ""
+		}
+		for _, i := range f.Syntax.Imports {
+			if obj := f.Info().PkgNameOf(i); obj != nil && obj.Imported() == p && obj.Name() != "_" && obj.Name() != "." {
+				return obj.Name()
+			}
+		}
+		ok = false
+		return p.Name()
+	})
+	if !ok || strings.Contains(text, "/") {
+		return ""
+	}
+	return text
+}
+
+// Use is the name by which a package of the standard library can be used at a position, and
+// what to import for it; ok is false if the name means something else there.
+func (f *File) Use(path string, at token.Pos) (name string, imports []string, ok bool) {
+	for _, i := range f.Syntax.Imports {
+		if obj := f.Info().PkgNameOf(i); obj != nil && obj.Imported().Path() == path && obj.Name() != "_" && obj.Name() != "." {
+			return obj.Name(), nil, f.Lookup(obj.Name(), at) == obj
+		}
+	}
+	name = path[strings.LastIndexByte(path, '/')+1:]
+	return name, []string{path}, f.Lookup(name, at) == nil
+}
+
+// Lookup is what a name means at a position; nil for nothing.
+func (f *File) Lookup(name string, at token.Pos) types.Object {
+	scope := f.Pkg.Types.Scope().Innermost(at)
+	if scope == nil {
+		scope = f.Pkg.Types.Scope()
+	}
+	_, obj := scope.LookupParent(name, at)
+	return obj
+}
+
+// Fresh is a name that nothing in the file or the package has, and no edit at another position.
+func (f *File) Fresh(base string, at token.Pos) string {
+	taken := map[string]bool{}
+	ast.Inspect(f.Syntax, func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok {
+			taken[id.Name] = true
+		}
+		return true
+	})
+	f.names.mu.Lock()
+	defer f.names.mu.Unlock()
+	name := base
+	for i := 2; ; i++ {
+		owner, given := f.names.given[name]
+		if !taken[name] && (!given || owner == at) && f.Pkg.Types.Scope().Lookup(name) == nil && types.Universe.Lookup(name) == nil {
+			break
+		}
+		name = fmt.Sprintf("%s%d", base, i)
+	}
+	f.names.given[name] = at
+	return name
+}
+
+// Names are those that edits were given, so that several can be made together.
+type Names struct {
+	mu    sync.Mutex
+	given map[string]token.Pos
+}
+
+// NewNames returns an empty list.
+func NewNames() *Names { return &Names{given: map[string]token.Pos{}} }
+
+// Function is the function or function literal around a node, and its body.
+func Function(c inspector.Cursor) (fn inspector.Cursor, body *ast.BlockStmt) {
+	for fn := range c.Enclosing((*ast.FuncDecl)(nil), (*ast.FuncLit)(nil)) {
+		switch n := fn.Node().(type) {
+		case *ast.FuncDecl:
+			return fn, n.Body
+		case *ast.FuncLit:
+			return fn, n.Body
+		}
+	}
+	return inspector.Cursor{}, nil
+}
+
+// Signature has the parameters and results of a function or function literal.
+func Signature(fn inspector.Cursor) (params, results *ast.FieldList) {
+	switch n := fn.Node().(type) {
+	case *ast.FuncDecl:
+		return n.Type.Params, n.Type.Results
+	case *ast.FuncLit:
+		return n.Type.Params, n.Type.Results
+	}
+	return nil, nil
+}
+
+// Within reports whether a node is in a function itself, not in a literal inside it.
+func Within(c, fn inspector.Cursor) bool {
+	in, _ := Function(c)
+	return in == fn
+}
+
+// Declaration is the function declaration around a node; nil outside of any.
+func Declaration(c inspector.Cursor) *ast.FuncDecl {
+	for fn := range c.Enclosing((*ast.FuncDecl)(nil)) {
+		return fn.Node().(*ast.FuncDecl)
+	}
+	return nil
+}
+
+// Statement is the innermost statement around a node that stands in a list.
+func Statement(c inspector.Cursor) (inspector.Cursor, bool) {
+	for s := range c.Enclosing() {
+		switch s.ParentEdgeKind() {
+		case edge.BlockStmt_List, edge.CaseClause_Body, edge.CommClause_Body:
+			_, ok := s.Node().(ast.Stmt)
+			return s, ok
+		}
+	}
+	return inspector.Cursor{}, false
+}
+
+// Uses are the names of a variable in the function around a node, in order, with that of its
+// declaration.
+func (f *File) Uses(v *types.Var, in inspector.Cursor) []inspector.Cursor {
+	var out []inspector.Cursor
+	for c := range in.Preorder((*ast.Ident)(nil)) {
+		if f.Info().ObjectOf(c.Node().(*ast.Ident)) == v {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// Changed reports whether what e names may be changed between two positions of a function: a
+// variable of it is assigned to or has its address taken there; fields may be changed by any
+// call.
+func (f *File) Changed(e ast.Expr, in ast.Node, from, to token.Pos) bool {
+	names := map[types.Object]bool{}
+	deep := false
+	ast.Inspect(e, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.Ident:
+			if v, ok := f.Info().ObjectOf(n).(*types.Var); ok {
+				names[v] = true
+				deep = deep || v.Parent() == f.Pkg.Types.Scope()
+			}
+		case *ast.SelectorExpr:
+			deep = true
+		}
+		return true
+	})
+	found := false
+	ast.Inspect(in, func(n ast.Node) bool {
+		if n == nil || n.End() <= from || n.Pos() >= to {
+			return n == nil || n == in
+		}
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			for _, lhs := range n.Lhs {
+				found = found || n.Pos() >= from && names[f.RootOf(lhs)]
+			}
+		case *ast.IncDecStmt:
+			found = found || names[f.RootOf(n.X)]
+		case *ast.UnaryExpr:
+			found = found || n.Op == token.AND && n.Pos() >= from && names[f.RootOf(n.X)]
+		case *ast.CallExpr:
+			found = found || deep && n.Pos() >= from && f.Builtin(n, "len") == nil && f.Builtin(n, "make") == nil &&
+				!f.Info().Types[n.Fun].IsType()
+		}
+		return !found
+	})
+	return found
+}
+
+// RootOf is the variable at the left end of an expression such as x.y[i].
+func (f *File) RootOf(e ast.Expr) types.Object {
+	for {
+		switch x := e.(type) {
+		case *ast.Ident:
+			return f.Info().ObjectOf(x)
+		case *ast.ParenExpr:
+			e = x.X
+		case *ast.SelectorExpr:
+			e = x.X
+		case *ast.StarExpr:
+			e = x.X
+		case *ast.IndexExpr:
+			e = x.X
+		case *ast.SliceExpr:
+			e = x.X
+		default:
+			return nil
+		}
+	}
+}
+
+// Plain reports whether fmt prints a value of a type by its kind alone.
+func Plain(t types.Type) bool {
+	for _, name := range []string{"String", "Error", "Format", "GoString"} {
+		if HasMethod(t, name) {
+			return false
+		}
+	}
+	_, param := types.Unalias(t).(*types.TypeParam)
+	return !param
+}
+
+// HasMethod reports whether a variable of type t has a method.
+func HasMethod(t types.Type, name string) bool {
+	obj, _, _ := types.LookupFieldOrMethod(t, true, nil, name)
+	_, ok := obj.(*types.Func)
+	return ok
+}
+
+// Basic is the basic type behind a type; nil for others.
+func Basic(t types.Type) *types.Basic {
+	if t == nil {
+		return nil
+	}
+	b, _ := t.Underlying().(*types.Basic)
+	return b
+}
+
+// IsString reports whether t is a kind of string.
+func IsString(t types.Type) bool { b := Basic(t); return b != nil && b.Info()&types.IsString != 0 }
+
+// IsBytes reports whether t is a slice of bytes.
+func IsBytes(t types.Type) bool {
+	if t == nil {
+		return false
+	}
+	s, ok := t.Underlying().(*types.Slice)
+	if !ok {
+		return false
+	}
+	b := Basic(s.Elem())
+	return b != nil && b.Kind() == types.Byte
+}
+
+// Named reports whether t, or what it points to, is a type of the given full name.
+func Named(t types.Type, full string) bool {
+	if t == nil {
+		return false
+	}
+	if p, ok := t.Underlying().(*types.Pointer); ok {
+		t = p.Elem()
+	}
+	n, ok := types.Unalias(t).(*types.Named)
+	return ok && n.Obj().Pkg() != nil && n.Obj().Pkg().Path()+"."+n.Obj().Name() == full
+}
