@@ -164,7 +164,7 @@ func Search(ctx context.Context, r *finding.Report, t Tools, o Options) (*Result
 		rows = rows[:min(o.Most, len(rows))]
 	}
 	for i, row := range rows {
-		edits := t.Program.At(place(row.Finding))
+		edits := t.Program.At(place(row))
 		s.result.Findings++
 		if len(edits) == 0 {
 			s.result.NoEdit++
@@ -180,9 +180,10 @@ func Search(ctx context.Context, r *finding.Report, t Tools, o Options) (*Result
 	return s.result, nil
 }
 
-// place is the line of a finding with the sizes of its blocks.
-func place(f *finding.Finding) code.Place {
-	p := code.Place{File: f.Site.File, Line: f.Site.Line}
+// place is the line of a finding with the sizes of its blocks and what is known of their life.
+func place(row finding.Row) code.Place {
+	f, life := row.Finding, row.Remedy.Life
+	p := code.Place{File: f.Site.File, Line: f.Site.Line, Dies: life.End == finding.EndFrame && life.Frame == 0, Held: life.Ways}
 	total := 0.0
 	for _, c := range f.Allocation.Sizes {
 		total += c.Objects

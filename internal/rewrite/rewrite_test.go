@@ -50,8 +50,11 @@ func section(a *txtar.Archive, name string) []byte {
 	return nil
 }
 
-// sizesSeen stand for the blocks of a recording.
-var sizesSeen = []int64{48, 64}
+// sizesSeen and largeSeen stand for the blocks of a recording.
+var (
+	sizesSeen = []int64{48, 64}
+	largeSeen = []int64{4096}
+)
 
 // TestEdits: the first edit of the kind that a case wants makes the text after it of that before
 // it, asks what the case says, and both ends of lines stay as they are.
@@ -74,8 +77,12 @@ func TestEdits(t *testing.T) {
 		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar"), func(t *testing.T) {
 			before, after := section(a, "before.go"), section(a, "after.go")
 			p, at := load(t, before)
-			line := 1 + strings.Count(string(before[:strings.Index(string(before), "// alloc")]), "\n")
-			for _, e := range p.At(code.Place{File: at, Line: line, Sizes: sizesSeen}) {
+			place := code.Place{File: at, Line: 1 + strings.Count(string(before[:strings.Index(string(before), "// alloc")]), "\n"),
+				Sizes: sizesSeen}
+			if section(a, "dies") != nil { // in the function, in blocks that a pool is good for
+				place.Dies, place.Sizes = true, largeSeen
+			}
+			for _, e := range p.At(place) {
 				if e.Kind != want {
 					continue
 				}
@@ -85,7 +92,8 @@ func TestEdits(t *testing.T) {
 				for _, crlf := range []bool{false, true} {
 					text, result := ends(before, crlf), ends(after, crlf)
 					q, at := load(t, text)
-					again := q.At(code.Place{File: at, Line: line, Sizes: sizesSeen})
+					place.File = at
+					again := q.At(place)
 					for _, e := range again {
 						if e.Kind != want {
 							continue
@@ -141,7 +149,7 @@ func TestSilent(t *testing.T) {
 		}
 		// Blocks too large to reserve without a bound in sight, and for an array where that is
 		// what must be ruled out in another way.
-		edits := p.At(code.Place{File: at, Line: number, Sizes: []int64{4096}})
+		edits := p.At(code.Place{File: at, Line: number, Sizes: largeSeen, Dies: !strings.Contains(marks, ": it is kept")})
 		if strings.Contains(marks, "array on the stack") {
 			edits = p.At(code.Place{File: at, Line: number, Sizes: sizesSeen})
 		}

@@ -40,6 +40,10 @@ type Place struct {
 	File  string  // absolute, or the end of a path
 	Line  int     // counts from 1
 	Sizes []int64 // of the blocks that were seen there, in bytes, smallest first; may be empty
+	// Dies is true where nothing that the function of the line calls, returns or stores keeps the
+	// memory, and Held lists the lines of the function that put a reference to it elsewhere.
+	Dies bool
+	Held []int
 }
 
 // File is a source file that edits may change.

@@ -6,7 +6,6 @@ import (
 	"go/token"
 	"go/types"
 	"slices"
-	"strings"
 
 	"golang.org/x/tools/go/ast/edge"
 	"golang.org/x/tools/go/ast/inspector"
@@ -85,7 +84,7 @@ func PoolBuffer(on *code.Site) []code.Edit {
 		return nil
 	}
 	fn := code.Declaration(s.Cur)
-	if fn == nil || c.fn.Node() != ast.Node(fn) || hasTypeParams(fn) {
+	if fn == nil || c.fn.Node() != ast.Node(fn) {
 		return nil
 	}
 	for _, u := range append(slices.Clone(c.calls), c.other...) {
@@ -93,32 +92,18 @@ func PoolBuffer(on *code.Site) []code.Edit {
 			return nil // a literal may run after the function has ended
 		}
 	}
-	list, ok := code.Statement(c.decl)
-	if !ok || list.Parent().Node() != ast.Node(fn.Body) {
-		return nil // in a loop or branch: defer would wait for the function
-	}
 	open := s.retains(c)
 	if open == "no" {
 		return nil
 	}
-	sync, imports, ok := s.Use("sync", c.decl.Node().Pos())
+	p, ok := s.poolFor(c.decl, "Buffers")
 	bytesName, _, hasBytes := s.Use("bytes", c.decl.Node().Pos())
 	if !ok || !hasBytes {
 		return nil
 	}
-	pool := s.Fresh(fn.Name.Name+"Buffers", c.v.Pos())
-	if ast.IsExported(pool) {
-		pool = s.Fresh("pooled"+fn.Name.Name, c.v.Pos())
-	}
-	start := fn.Pos()
-	if fn.Doc != nil {
-		start = fn.Doc.Pos()
-	}
-	at := s.Offset(start)
 	name := c.v.Name()
-	decl := fmt.Sprintf("var %s = %s.Pool{New: func() any { return new(%s.Buffer) }}\n\n", pool, sync, bytesName)
-	get := fmt.Sprintf("%s := %s.Get().(*%s.Buffer)\n%[1]s.Reset()\ndefer %[2]s.Put(%[1]s)", name, pool, bytesName)
-	changes := []code.Change{s.Insert(at, decl), s.Replace(c.decl.Node(), get)}
+	get := fmt.Sprintf("%s := %s.Get().(*%s.Buffer)\n%[1]s.Reset()\ndefer %[2]s.Put(%[1]s)", name, p.name, bytesName)
+	changes := []code.Change{s.declare(p, "new("+bytesName+".Buffer)"), s.Replace(c.decl.Node(), get)}
 	if c.form != "pointer" {
 		for _, u := range c.other {
 			if u.ParentEdgeKind() != edge.UnaryExpr_X {
@@ -127,61 +112,7 @@ func PoolBuffer(on *code.Site) []code.Edit {
 			changes = append(changes, s.Replace(u.Parent().Node(), name))
 		}
 	}
-	return []code.Edit{{Text: fmt.Sprintf("take `%s` from a sync.Pool", name), Imports: imports, Open: open, Changes: changes}}
-}
-
-// resettable are the makers of values that can be used again after Reset, which takes the same
-// argument.
-var resettable = map[string]string{
-	"compress/gzip.NewWriter": "*%s.Writer", "compress/zlib.NewWriter": "*%s.Writer", "bufio.NewWriter": "*%s.Writer",
-	"bufio.NewReader": "*%s.Reader",
-}
-
-// PoolWriter takes a compressor or a buffered reader or writer from a pool of the package.
-func PoolWriter(on *code.Site) []code.Edit {
-	s := &site{on}
-	call, ok := s.Cur.Node().(*ast.CallExpr)
-	if !ok || s.Cur.ParentEdgeKind() != edge.AssignStmt_Rhs {
-		return nil
-	}
-	typ, assign := resettable[s.Callee(call)], s.Cur.Parent().Node().(*ast.AssignStmt)
-	sel, isSel := call.Fun.(*ast.SelectorExpr)
-	if typ == "" || !isSel || assign.Tok != token.DEFINE || len(assign.Lhs) != 1 || len(call.Args) != 1 {
-		return nil
-	}
-	v := s.Local(assign.Lhs[0])
-	fn := code.Declaration(s.Cur)
-	in, body := code.Function(s.Cur)
-	stmt, listed := code.Statement(s.Cur)
-	if v == nil || fn == nil || body == nil || hasTypeParams(fn) || !listed || stmt.Parent().Node() != ast.Node(body) {
-		return nil
-	}
-	open := ""
-	for _, u := range s.Uses(v, in) {
-		why, ok := s.staysIn(u, v)
-		if !ok || !code.Within(u, in) {
-			return nil
-		}
-		if open == "" {
-			open = why
-		}
-	}
-	sync, imports, ok := s.Use("sync", call.Pos())
-	if !ok {
-		return nil
-	}
-	name := s.Fresh(strings.ToLower(fn.Name.Name[:1])+fn.Name.Name[1:]+"Pool", v.Pos())
-	start := fn.Pos()
-	if fn.Doc != nil {
-		start = fn.Doc.Pos()
-	}
-	at := s.Offset(start)
-	pkg := s.Source(sel.X)
-	decl := fmt.Sprintf("var %s = %s.Pool{New: func() any { return %s(nil) }}\n\n", name, sync, s.Source(call.Fun))
-	get := fmt.Sprintf("%s := %s.Get().(%s)\n%[1]s.Reset(%[4]s)\ndefer %[2]s.Put(%[1]s)", v.Name(), name, fmt.Sprintf(typ, pkg),
-		s.Source(call.Args[0]))
-	return []code.Edit{{Text: fmt.Sprintf("take `%s` from a sync.Pool and Reset it", v.Name()), Imports: imports, Open: open,
-		Changes: []code.Change{s.Insert(at, decl), s.Replace(assign, get)}}}
+	return []code.Edit{{Text: fmt.Sprintf("take `%s` from a sync.Pool", name), Imports: p.imports, Open: open, Changes: changes}}
 }
 
 // staysIn reports whether a use of a variable leaves it in the function, and what that rests on.

@@ -1,0 +1,266 @@
+package memory
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+
+	"golang.org/x/tools/go/ast/edge"
+	"golang.org/x/tools/go/ast/inspector"
+
+	"github.com/heaptrim/heaptrim/internal/rewrite/code"
+)
+
+// BeforeLoop makes a slice or map that a turn of a loop makes and forgets once, before the loop, and
+// empties it in each turn.
+func BeforeLoop(on *code.Site) []code.Edit {
+	s := &site{on}
+	e, ok := s.Cur.Node().(ast.Expr)
+	if !ok || !s.Place.Dies || len(s.Place.Held) > 0 || !s.Since("go1.21") {
+		return nil
+	}
+	v, stmt := s.defined()
+	loop, in := s.loopAround()
+	if v == nil || !in || !s.forgets(v, loop) {
+		return nil
+	}
+	made, again := s.scratch(e, v, loop)
+	if made == "" {
+		return nil
+	}
+	list, ok := code.Statement(loop)
+	if !ok || list != loop {
+		return nil // labelled: the label must stay before the loop
+	}
+	if s.Lookup(v.Name(), loop.Node().Pos()) != nil || s.redeclared(v, loop) {
+		return nil
+	}
+	return []code.Edit{{Text: fmt.Sprintf("make `%s` once, before the loop, and empty it in each turn", v.Name()),
+		Changes: []code.Change{s.Before(loop.Node(), v.Name()+" := "+made), s.Replace(stmt.Node(), again)}}}
+}
+
+// loopAround is the innermost loop of the site's function around it.
+func (s *site) loopAround() (loop inspector.Cursor, ok bool) {
+	for c := range s.Cur.Enclosing((*ast.ForStmt)(nil), (*ast.RangeStmt)(nil), (*ast.FuncLit)(nil)) {
+		switch n := c.Node().(type) {
+		case *ast.ForStmt:
+			return c, n.Body.Pos() < s.Cur.Node().Pos()
+		case *ast.RangeStmt:
+			return c, n.Body.Pos() < s.Cur.Node().Pos()
+		}
+		break
+	}
+	return inspector.Cursor{}, false
+}
+
+// scratch is the expression that makes a slice or map before a loop, and what empties it in a turn;
+// empty where its size may differ from turn to turn.
+func (s *site) scratch(e ast.Expr, v *types.Var, loop inspector.Cursor) (made, again string) {
+	name := v.Name()
+	if _, isMap := v.Type().Underlying().(*types.Map); isMap {
+		if s.emptyMap(e) == "" && s.Builtin(e, "make") == nil || !s.sameEachTurn(e, loop) {
+			return "", ""
+		}
+		return s.Source(e), fmt.Sprintf("clear(%s)", name)
+	}
+	call := s.Builtin(e, "make")
+	if _, isSlice := v.Type().Underlying().(*types.Slice); call == nil || !isSlice || len(call.Args) < 2 || !s.sameEachTurn(e, loop) {
+		return "", ""
+	}
+	grows, own := s.growsOnly(v)
+	switch {
+	case !own:
+		return "", "" // may hold memory of another
+	case s.IsZero(call.Args[1]):
+		return s.Source(e), fmt.Sprintf("%s = %[1]s[:0]", name)
+	case grows:
+		return s.Source(e), fmt.Sprintf("%s = %[1]s[:%s]\nclear(%[1]s)", name, s.Source(call.Args[1]))
+	}
+	return s.Source(e), fmt.Sprintf("clear(%s)", name)
+}
+
+// sameEachTurn reports whether the sizes that a make asks for are known before a loop, and the same
+// in all its turns.
+func (s *site) sameEachTurn(e ast.Expr, loop inspector.Cursor) bool {
+	call, ok := e.(*ast.CallExpr)
+	if !ok {
+		return true // an empty literal
+	}
+	for _, a := range call.Args[1:] {
+		if !s.Pure(a) || s.declaredAfter(a, loop.Node().Pos()) || s.Changed(a, loop.Node(), loop.Node().Pos(), loop.Node().End()) {
+			return false
+		}
+	}
+	return !s.declaredAfter(call.Args[0], loop.Node().Pos())
+}
+
+// forgets reports whether a turn of a loop leaves no reference to the memory of a variable in
+// another one: it is read and written in place, copied from, appended to, and handed to calls that
+// cannot give it back.
+func (s *site) forgets(v *types.Var, loop inspector.Cursor) bool {
+	fn, _ := code.Function(s.Cur)
+	for _, u := range s.Uses(v, fn) {
+		if u.Node().Pos() == v.Pos() {
+			continue
+		}
+		if !code.Within(u, fn) || !s.inPlace(u, v) {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *site) inPlace(u inspector.Cursor, v *types.Var) bool {
+	for u.ParentEdgeKind() == edge.SliceExpr_X || u.ParentEdgeKind() == edge.ParenExpr_X {
+		u = u.Parent()
+	}
+	switch u.ParentEdgeKind() {
+	case edge.IndexExpr_X:
+		x := u.Parent()
+		return x.ParentEdgeKind() == edge.AssignStmt_Lhs || x.ParentEdgeKind() != edge.UnaryExpr_X && !inside(s.Info().TypeOf(x.Node().(ast.Expr)))
+	case edge.RangeStmt_X:
+		r := u.Parent().Node().(*ast.RangeStmt)
+		return r.Value == nil || !inside(s.Info().TypeOf(r.Value))
+	case edge.AssignStmt_Lhs:
+		return s.appendsTo(u.Parent().Node().(*ast.AssignStmt), v)
+	case edge.CallExpr_Args:
+		call := u.Parent().Node().(*ast.CallExpr)
+		if s.Builtin(call, "append") != nil {
+			own := len(call.Args) > 0 && call.Args[0] == u.Node()
+			return own && u.Parent().ParentEdgeKind() == edge.AssignStmt_Rhs && s.appendsTo(u.Parent().Parent().Node().(*ast.AssignStmt), v) ||
+				!own && call.Ellipsis.IsValid()
+		}
+		return s.givesNothingBack(call)
+	}
+	return false
+}
+
+// inside reports whether values of a type lie in the memory of what holds them, so that a method or
+// a slice of one can refer to that.
+func inside(t types.Type) bool {
+	switch t.Underlying().(type) {
+	case *types.Struct, *types.Array:
+		return true
+	}
+	return false
+}
+
+// givesNothingBack reports whether the results of a call cannot refer to its arguments: there are
+// none, or they are numbers, truth values, errors, or text that a conversion copies.
+func (s *site) givesNothingBack(call *ast.CallExpr) bool {
+	if s.Info().Types[call.Fun].IsType() {
+		return code.IsString(s.Info().TypeOf(call))
+	}
+	plain := func(t types.Type) bool {
+		b := code.Basic(t)
+		return b != nil && b.Info()&(types.IsBoolean|types.IsNumeric) != 0 || types.Identical(t, types.Universe.Lookup("error").Type())
+	}
+	switch t := s.Info().TypeOf(call).(type) {
+	case nil:
+		return true
+	case *types.Tuple:
+		for r := range t.Variables() {
+			if !plain(r.Type()) {
+				return false
+			}
+		}
+		return true
+	default:
+		return s.Info().Types[call].IsVoid() || plain(t)
+	}
+}
+
+// redeclared reports whether a name means something else somewhere in the loop outside the block
+// of the variable.
+func (s *site) redeclared(v *types.Var, loop inspector.Cursor) bool {
+	for c := range loop.Preorder((*ast.Ident)(nil)) {
+		id := c.Node().(*ast.Ident)
+		if obj := s.Info().ObjectOf(id); id.Name == v.Name() && obj != types.Object(v) && obj != nil {
+			if w, ok := obj.(*types.Var); !ok || !w.IsField() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Slab makes the objects of a loop in one array.
+func Slab(on *code.Site) []code.Edit {
+	s := &site{on}
+	value, typ := s.pointee()
+	stmt, listed := code.Statement(s.Cur)
+	loop, in := s.loopAround()
+	if value == "" || !listed || !in {
+		return nil
+	}
+	t := s.trips(loop)
+	list, ok := code.Statement(loop)
+	if t.text == "" || !ok || list != loop || s.namesLocals(typ) || s.inCondition(stmt) {
+		return nil
+	}
+	slab := s.Fresh("slab", s.Cur.Node().Pos())
+	typeText := s.Source(typ)
+	open := fmt.Sprintf("one %s that is kept keeps all of them in memory", typeText)
+	if t.open != "" {
+		open += "; " + t.open
+	}
+	return []code.Edit{{Open: open, Text: fmt.Sprintf("make the %s of all turns in one slice of %s", typeText, t.text),
+		Changes: []code.Change{
+			s.Before(loop.Node(), fmt.Sprintf("%s := make([]%s, 0, %s)", slab, typeText, t.text)),
+			s.Before(stmt.Node(), fmt.Sprintf("%s = append(%[1]s, %s)", slab, value)),
+			s.Replace(s.Cur.Node(), fmt.Sprintf("&%s[len(%[1]s)-1]", slab)),
+		}}}
+}
+
+// pointee is the value that the site puts on the heap, and its type: of &T{…} whose parts can be
+// evaluated a statement earlier, and of new(T).
+func (s *site) pointee() (value string, typ ast.Expr) {
+	switch n := s.Cur.Node().(type) {
+	case *ast.UnaryExpr:
+		lit, ok := n.X.(*ast.CompositeLit)
+		if !ok || n.Op != token.AND || lit.Type == nil {
+			return "", nil
+		}
+		if _, isStruct := s.Info().TypeOf(lit).Underlying().(*types.Struct); !isStruct {
+			return "", nil
+		}
+		if v, _ := s.defined(); v == nil {
+			for _, e := range lit.Elts {
+				if kv, pair := e.(*ast.KeyValueExpr); pair {
+					e = kv.Value
+				}
+				if !s.Pure(e) && s.Info().Types[e].Value == nil {
+					return "", nil
+				}
+			}
+		}
+		return s.Source(lit), lit.Type
+	case *ast.CallExpr:
+		if s.Builtin(n, "new") == nil {
+			return "", nil
+		}
+		if _, isStruct := s.Info().TypeOf(n.Args[0]).Underlying().(*types.Struct); isStruct && s.Info().Types[n.Args[0]].IsType() {
+			return s.Source(n.Args[0]) + "{}", n.Args[0]
+		}
+	}
+	return "", nil
+}
+
+// inCondition reports whether an expression of a statement may not be evaluated although the
+// statement is: a short circuit, or the condition of a loop.
+func (s *site) inCondition(stmt inspector.Cursor) bool {
+	for c := range s.Cur.Enclosing() {
+		if c == stmt {
+			break
+		}
+		if b, ok := c.Node().(*ast.BinaryExpr); ok && (b.Op == token.LAND || b.Op == token.LOR) {
+			return true
+		}
+	}
+	switch stmt.Node().(type) {
+	case *ast.AssignStmt, *ast.ExprStmt, *ast.ReturnStmt, *ast.SendStmt, *ast.DeclStmt:
+		return false
+	}
+	return true
+}

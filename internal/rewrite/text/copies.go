@@ -1,0 +1,205 @@
+package text
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"strings"
+
+	"golang.org/x/tools/go/ast/edge"
+	"golang.org/x/tools/go/ast/inspector"
+
+	"github.com/heaptrim/heaptrim/internal/rewrite/code"
+)
+
+// NoCopy takes the original where a copy of it is only read.
+func NoCopy(on *code.Site) []code.Edit {
+	s := &site{on}
+	e, ok := s.Cur.Node().(ast.Expr)
+	if !ok {
+		return nil
+	}
+	x, what := s.copyOf(e)
+	if x == nil {
+		return nil
+	}
+	edit := code.Edit{Text: fmt.Sprintf("take `%s` itself instead of a copy", code.Brief(s.Source(x))),
+		Changes: []code.Change{s.Replace(e, s.Source(x))}}
+	switch {
+	case what == immutable:
+	case what == part:
+		edit.Open = fmt.Sprintf("`%s` may be a small part of a long string, which then stays in memory", s.Source(x))
+	case s.onlyRead(s.Cur):
+		if loop, ok := s.Cur.Parent().Node().(*ast.RangeStmt); ok {
+			if !s.Pure(x) || s.written(x, loop.Body) {
+				return nil
+			}
+			edit.Open = fmt.Sprintf("the loop must not change `%s` by another name", s.Source(x))
+		}
+	case s.readAfterwards(x):
+		edit.Open = fmt.Sprintf("`%s` must not change by another name while the copy is in use", s.Source(x))
+	default:
+		return nil
+	}
+	return []code.Edit{edit}
+}
+
+// What the original of a copy is.
+type original int
+
+const (
+	immutable original = iota // a string, copied on the way through bytes
+	part                      // a string, copied to let go of the memory around it
+	mutable                   // a slice
+)
+
+// copyOf is what an expression copies; nil for other expressions.
+func (s *site) copyOf(e ast.Expr) (x ast.Expr, what original) {
+	call, ok := e.(*ast.CallExpr)
+	if !ok || len(call.Args) == 0 {
+		return nil, 0
+	}
+	to := s.Info().TypeOf(call)
+	if s.Info().Types[call.Fun].IsType() {
+		inner, ok := ast.Unparen(call.Args[0]).(*ast.CallExpr)
+		if !ok || !s.Info().Types[inner.Fun].IsType() || len(inner.Args) != 1 {
+			return nil, 0
+		}
+		from, between := s.Info().TypeOf(inner.Args[0]), s.Info().TypeOf(inner)
+		switch {
+		case !types.Identical(from, to):
+		case code.IsString(to) && code.IsBytes(between):
+			return inner.Args[0], immutable
+		case code.IsBytes(to) && code.IsString(between):
+			return inner.Args[0], mutable
+		}
+		return nil, 0
+	}
+	switch s.Callee(call) {
+	case "strings.Clone":
+		return call.Args[0], part
+	case "bytes.Clone", "slices.Clone":
+		return s.sameType(call.Args[0], to)
+	}
+	if s.Builtin(call, "append") != nil && call.Ellipsis.IsValid() && len(call.Args) == 2 && s.emptySlice(call.Args[0]) {
+		return s.sameType(call.Args[1], to)
+	}
+	return nil, 0
+}
+
+func (s *site) sameType(x ast.Expr, to types.Type) (ast.Expr, original) {
+	if !types.Identical(s.Info().TypeOf(x), to) {
+		return nil, 0
+	}
+	return x, mutable
+}
+
+// emptySlice reports whether an expression is a nil or empty slice without room.
+func (s *site) emptySlice(e ast.Expr) bool {
+	switch e := ast.Unparen(e).(type) {
+	case *ast.CompositeLit:
+		return len(e.Elts) == 0
+	case *ast.CallExpr:
+		return s.Info().Types[e.Fun].IsType() && len(e.Args) == 1 && s.Info().Types[e.Args[0]].IsNil()
+	}
+	return s.Info().Types[e].IsNil()
+}
+
+// readers are functions of the standard library that read the bytes of their arguments, do not
+// keep them, and return nothing that refers to them. Of packages the functions that begin so.
+var readers = []string{
+	"bytes.Equal", "bytes.Compare", "bytes.Contains", "bytes.Count", "bytes.Index", "bytes.LastIndex", "bytes.HasPrefix",
+	"bytes.HasSuffix", "bytes.EqualFold", "bytes.ToLower", "bytes.ToUpper", "bytes.Replace", "bytes.Join", "bytes.Repeat",
+	"unicode/utf8.", "hash/crc32.Checksum", "hash/adler32.Checksum", "crypto/sha256.Sum", "crypto/sha1.Sum", "crypto/md5.Sum",
+	"crypto/sha512.Sum", "encoding/hex.EncodeToString", "(*encoding/base64.Encoding).EncodeToString", "encoding/json.Unmarshal",
+	"encoding/json.Valid", "(encoding/binary.littleEndian).Uint", "(encoding/binary.bigEndian).Uint", "encoding/binary.Uvarint",
+	"encoding/binary.Varint", "(*bytes.Buffer).Write", "(*strings.Builder).Write", "(*bufio.Writer).Write", "(io.Writer).Write",
+	"(hash.Hash).Write", "(*os.File).Write", "strings.", "strconv.Parse", "strconv.Quote", "strconv.Append",
+}
+
+// onlyRead reports whether the place of a slice reads it and forgets it: a loop over its elements, an
+// index, a copy, its length, a comparison, or a call that is known to.
+func (s *site) onlyRead(at inspector.Cursor) bool {
+	for at.ParentEdgeKind() == edge.ParenExpr_X {
+		at = at.Parent()
+	}
+	switch at.ParentEdgeKind() {
+	case edge.RangeStmt_X:
+		return true
+	case edge.IndexExpr_X:
+		x := at.Parent()
+		return x.ParentEdgeKind() != edge.AssignStmt_Lhs && x.ParentEdgeKind() != edge.IncDecStmt_X && x.ParentEdgeKind() != edge.UnaryExpr_X &&
+			code.Basic(s.Info().TypeOf(x.Node().(ast.Expr))) != nil
+	case edge.CallExpr_Args:
+		call := at.Parent().Node().(*ast.CallExpr)
+		switch {
+		case s.Builtin(call, "len") != nil, s.Builtin(call, "copy") != nil && call.Args[1] == at.Node(),
+			s.Builtin(call, "append") != nil && call.Ellipsis.IsValid() && call.Args[1] == at.Node():
+			return true
+		case s.Info().Types[call.Fun].IsType():
+			return code.IsString(s.Info().TypeOf(call))
+		}
+		name := s.Callee(call)
+		for _, r := range readers {
+			if strings.HasPrefix(name, r) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// readAfterwards reports whether a copy is kept in a variable that is only read, by the function
+// itself, and whether the function does not change the original after that.
+func (s *site) readAfterwards(x ast.Expr) bool {
+	if s.Cur.ParentEdgeKind() != edge.AssignStmt_Rhs || !s.Pure(x) {
+		return false
+	}
+	assign := s.Cur.Parent().Node().(*ast.AssignStmt)
+	fn, body := code.Function(s.Cur)
+	if body == nil || assign.Tok != token.DEFINE || len(assign.Lhs) != 1 || s.Local(assign.Lhs[0]) == nil {
+		return false
+	}
+	for _, u := range s.Uses(s.Local(assign.Lhs[0]), fn) {
+		if u.Node() != assign.Lhs[0] && (!code.Within(u, fn) || !s.onlyRead(u)) {
+			return false
+		}
+	}
+	return !s.written(x, body)
+}
+
+// written reports whether code may change the elements of a slice, or what its name stands for, once
+// the site has copied it: it is assigned to, handed to a call that is not known to read only, or its
+// address is taken.
+func (s *site) written(x ast.Expr, in ast.Node) bool {
+	root := s.RootOf(x)
+	if root == nil {
+		return true
+	}
+	found := false
+	c, ok := s.Root.FindNode(in)
+	if !ok {
+		return true
+	}
+	again := false // the code before the copy may run after it
+	for range s.Cur.Enclosing((*ast.ForStmt)(nil), (*ast.RangeStmt)(nil), (*ast.FuncLit)(nil), (*ast.LabeledStmt)(nil)) {
+		again = true
+	}
+	for id := range c.Preorder((*ast.Ident)(nil)) {
+		if s.Info().ObjectOf(id.Node().(*ast.Ident)) != root || !again && id.Node().Pos() < s.Cur.Node().Pos() {
+			continue
+		}
+		at := id
+		for at.ParentEdgeKind() == edge.SelectorExpr_X {
+			at = at.Parent()
+		}
+		if call, isCopy := at.Parent().Node().(*ast.CallExpr); isCopy {
+			if y, _ := s.copyOf(call); y != nil {
+				continue
+			}
+		}
+		found = found || !s.onlyRead(at)
+	}
+	return found
+}
