@@ -14,17 +14,17 @@ import (
 // appenders are functions that make text, and those that append the same text to bytes: the Go
 // version that has them, the text between the bytes and the arguments, and that after them.
 var appenders = map[string]struct{ name, since, end string }{
-	"fmt.Sprintf":             {"Appendf", "go1.19", ""},
-	"fmt.Sprint":              {"Append", "go1.19", ""},
-	"fmt.Sprintln":            {"Appendln", "go1.19", ""},
-	"strconv.Itoa":            {"AppendInt", "", ", 10"},
-	"strconv.FormatInt":       {"AppendInt", "", ""},
-	"strconv.FormatUint":      {"AppendUint", "", ""},
-	"strconv.FormatFloat":     {"AppendFloat", "", ""},
-	"strconv.FormatBool":      {"AppendBool", "", ""},
-	"strconv.Quote":           {"AppendQuote", "", ""},
-	"strconv.QuoteToASCII":    {"AppendQuoteToASCII", "", ""},
-	"(time.Time).Format":      {"AppendFormat", "", ""},
+	"fmt.Sprintf":          {"Appendf", "go1.19", ""},
+	"fmt.Sprint":           {"Append", "go1.19", ""},
+	"fmt.Sprintln":         {"Appendln", "go1.19", ""},
+	"strconv.Itoa":         {"AppendInt", "", ", 10"},
+	"strconv.FormatInt":    {"AppendInt", "", ""},
+	"strconv.FormatUint":   {"AppendUint", "", ""},
+	"strconv.FormatFloat":  {"AppendFloat", "", ""},
+	"strconv.FormatBool":   {"AppendBool", "", ""},
+	"strconv.Quote":        {"AppendQuote", "", ""},
+	"strconv.QuoteToASCII": {"AppendQuoteToASCII", "", ""},
+	"(time.Time).Format":   {"AppendFormat", "", ""},
 }
 
 // AppendText appends text where it is made, instead of making a string of it first.

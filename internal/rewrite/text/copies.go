@@ -13,21 +13,88 @@ import (
 	"github.com/heaptrim/heaptrim/internal/rewrite/code"
 )
 
-// NoCopy takes the original where a copy of it is only read.
-func NoCopy(on *code.Site) []code.Edit {
+// NoRoundTrip takes a string or bytes where they are converted to the other and back.
+func NoRoundTrip(on *code.Site) []code.Edit {
 	s := &site{on}
-	e, ok := s.Cur.Node().(ast.Expr)
-	if !ok {
-		return nil
-	}
-	x, what := s.copyOf(e)
+	x, what := s.roundTrip()
 	if x == nil {
 		return nil
 	}
-	edit := code.Edit{Text: fmt.Sprintf("take `%s` itself instead of a copy", code.Brief(s.Source(x))),
-		Changes: []code.Change{s.Replace(e, s.Source(x))}}
+	if what == immutable {
+		return []code.Edit{s.instead(x)}
+	}
+	if edits := s.original(x, what); edits != nil {
+		return edits
+	}
+	if s.Cur.ParentEdgeKind() != edge.CallExpr_Args {
+		return nil
+	}
+	by := s.Callee(s.Cur.Parent().Node().(*ast.CallExpr))
+	if by == "" {
+		return nil
+	}
+	edit := s.instead(x)
+	edit.Open = fmt.Sprintf("%s must neither keep nor change `%s`", by, s.Source(x))
+	return []code.Edit{edit}
+}
+
+// NoCopy takes the original where a copy of it is only read.
+func NoCopy(on *code.Site) []code.Edit {
+	s := &site{on}
+	x, what := s.copied()
+	if x == nil {
+		return nil
+	}
+	return s.original(x, what)
+}
+
+// AppendInPlace appends to a slice instead of to a copy of it that takes its place.
+func AppendInPlace(on *code.Site) []code.Edit {
+	s := &site{on}
+	x, what := s.copied()
+	if x == nil || what != mutable || s.Cur.ParentEdgeKind() != edge.CallExpr_Args {
+		return nil
+	}
+	outer := s.Cur.Parent()
+	call := outer.Node().(*ast.CallExpr)
+	if s.Builtin(call, "append") == nil || call.Args[0] != s.Cur.Node() {
+		return nil
+	}
+	edit := s.instead(x)
+	edit.Text = fmt.Sprintf("append to `%s` itself instead of to a copy", code.Brief(s.Source(x)))
+	edit.Open = fmt.Sprintf("nothing that shares the memory of `%s` must be read afterwards", s.Source(x))
+	switch outer.ParentEdgeKind() {
+	case edge.AssignStmt_Rhs:
+		assign := outer.Parent().Node().(*ast.AssignStmt)
+		if len(assign.Lhs) == 1 && s.Source(assign.Lhs[0]) == s.Source(x) {
+			return []code.Edit{edit}
+		}
+	case edge.ReturnStmt_Results:
+		if fn := code.Declaration(s.Cur); fn != nil && s.appendStyle(fn, x) {
+			return []code.Edit{edit}
+		}
+	}
+	return nil
+}
+
+// appendStyle reports whether a function appends to its first parameter, as its name and its result
+// say.
+func (s *site) appendStyle(fn *ast.FuncDecl, x ast.Expr) bool {
+	params := fn.Type.Params.List
+	return strings.HasPrefix(strings.ToLower(fn.Name.Name), "append") && len(params) > 0 && len(params[0].Names) > 0 &&
+		s.Info().Defs[params[0].Names[0]] == types.Object(s.Local(x))
+}
+
+// instead puts the original in place of the site.
+func (s *site) instead(x ast.Expr) code.Edit {
+	return code.Edit{Text: fmt.Sprintf("take `%s` itself instead of a copy", code.Brief(s.Source(x))),
+		Changes: []code.Change{s.Replace(s.Cur.Node(), s.Source(x))}}
+}
+
+// original puts the original in place of a copy that is only read; none if it may be more than read.
+func (s *site) original(x ast.Expr, what original) []code.Edit {
+	edit := s.instead(x)
 	switch {
-	case what == immutable:
 	case what == part:
 		edit.Open = fmt.Sprintf("`%s` may be a small part of a long string, which then stays in memory", s.Source(x))
 	case s.onlyRead(s.Cur):
@@ -54,28 +121,38 @@ const (
 	mutable                   // a slice
 )
 
-// copyOf is what an expression copies; nil for other expressions.
-func (s *site) copyOf(e ast.Expr) (x ast.Expr, what original) {
-	call, ok := e.(*ast.CallExpr)
-	if !ok || len(call.Args) == 0 {
+// roundTrip is what the site converts to another type and back; nil for other expressions.
+func (s *site) roundTrip() (x ast.Expr, what original) {
+	call, ok := s.Cur.Node().(*ast.CallExpr)
+	if !ok || len(call.Args) != 1 || !s.Info().Types[call.Fun].IsType() {
 		return nil, 0
 	}
+	inner, ok := ast.Unparen(call.Args[0]).(*ast.CallExpr)
+	if !ok || len(inner.Args) != 1 || !s.Info().Types[inner.Fun].IsType() {
+		return nil, 0
+	}
+	to, from, between := s.Info().TypeOf(call), s.Info().TypeOf(inner.Args[0]), s.Info().TypeOf(inner)
+	switch {
+	case !types.Identical(from, to):
+	case code.IsString(to) && code.IsBytes(between):
+		return inner.Args[0], immutable
+	case code.IsBytes(to) && code.IsString(between):
+		return inner.Args[0], mutable
+	}
+	return nil, 0
+}
+
+// copied is what the site clones; nil for other expressions.
+func (s *site) copied() (x ast.Expr, what original) {
+	call, ok := s.Cur.Node().(*ast.CallExpr)
+	if !ok {
+		return nil, 0
+	}
+	return s.cloneOf(call)
+}
+
+func (s *site) cloneOf(call *ast.CallExpr) (x ast.Expr, what original) {
 	to := s.Info().TypeOf(call)
-	if s.Info().Types[call.Fun].IsType() {
-		inner, ok := ast.Unparen(call.Args[0]).(*ast.CallExpr)
-		if !ok || !s.Info().Types[inner.Fun].IsType() || len(inner.Args) != 1 {
-			return nil, 0
-		}
-		from, between := s.Info().TypeOf(inner.Args[0]), s.Info().TypeOf(inner)
-		switch {
-		case !types.Identical(from, to):
-		case code.IsString(to) && code.IsBytes(between):
-			return inner.Args[0], immutable
-		case code.IsBytes(to) && code.IsString(between):
-			return inner.Args[0], mutable
-		}
-		return nil, 0
-	}
 	switch s.Callee(call) {
 	case "strings.Clone":
 		return call.Args[0], part
@@ -195,7 +272,7 @@ func (s *site) written(x ast.Expr, in ast.Node) bool {
 			at = at.Parent()
 		}
 		if call, isCopy := at.Parent().Node().(*ast.CallExpr); isCopy {
-			if y, _ := s.copyOf(call); y != nil {
+			if y, _ := s.cloneOf(call); y != nil {
 				continue
 			}
 		}
