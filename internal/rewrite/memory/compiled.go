@@ -160,7 +160,11 @@ func (s *site) reads(u inspector.Cursor) bool {
 			return u.Parent().ParentEdgeKind() == edge.UnaryExpr_X && u.Parent().Parent().Node().(*ast.UnaryExpr).Op != token.AND
 		}
 		e := u.Parent().Node().(ast.Expr)
-		return code.Basic(s.Info().TypeOf(e)) != nil || u.Parent().ParentEdgeKind() == edge.AssignStmt_Rhs && s.commaOK(u.Parent())
+		t := s.Info().TypeOf(e)
+		if both, ok := t.(*types.Tuple); ok {
+			t = both.At(0).Type()
+		}
+		return code.Basic(t) != nil || u.Parent().ParentEdgeKind() == edge.AssignStmt_Rhs && s.commaOK(u.Parent())
 	case edge.CallExpr_Args:
 		return s.Builtin(u.Parent().Node().(*ast.CallExpr), "len") != nil
 	}

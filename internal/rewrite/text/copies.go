@@ -98,7 +98,7 @@ func (s *site) original(x ast.Expr, what original) []code.Edit {
 	case what == part:
 		edit.Open = fmt.Sprintf("`%s` may be a small part of a long string, which then stays in memory", s.Source(x))
 	case s.onlyRead(s.Cur):
-		if loop, ok := s.Cur.Parent().Node().(*ast.RangeStmt); ok {
+		if loop, ok := s.Cur.Parent().Node().(*ast.RangeStmt); ok && loop.Value != nil {
 			if !s.Pure(x) || s.written(x, loop.Body) {
 				return nil
 			}
