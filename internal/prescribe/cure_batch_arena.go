@@ -24,7 +24,10 @@ var batchArena = Cure{
 const manyObjects = 8
 
 func matchBatchArena(c *candidate, p *allocated) (proposal, bool) {
-	if p.Via != "" || c.perOp(p) < manyObjects && c.Finding.Cost.ObjectsPerOp.Value > 0 || c.blockSize() > unit.Bytes(largeObject) {
+	if p.Via != "" || p.Expr == nil || len(p.Expr.Loops) == 0 && !c.recursive() {
+		return proposal{}, false // one by one for callers: nobody here knows how many there will be
+	}
+	if c.perOp(p) < manyObjects && c.Finding.Cost.ObjectsPerOp.Value > 0 || c.blockSize() > unit.Bytes(largeObject) {
 		return proposal{}, false
 	}
 	why := fmt.Sprintf("%s, %s each, made by one operation", c.amount(p), c.blockSize())
@@ -36,19 +39,13 @@ func matchBatchArena(c *candidate, p *allocated) (proposal, bool) {
 	pr := proposal{Why: why, Objects: 1 - stay, Bytes: 0}
 	switch p.Kind {
 	case finding.KindNew:
-		pr.Fit, pr.Text = even, fmt.Sprintf("make %s in slabs, or in an arena (rt/arena) that is reset when the operation is done", p.text())
+		pr.Fit, pr.Text = good, fmt.Sprintf("make %s in slabs, or in an arena (rt/arena) that is reset when the operation is done", p.text())
 		if c.Finding.Lifetime.Class == finding.LifetimeShort {
 			// An arena that is reset reuses its blocks: lab/libraries/arena.
 			pr.Objects, pr.Bytes = 1-stay*0.1, 0.9
 		}
-		if p.Expr != nil && len(p.Expr.Loops) > 0 || c.recursive() || c.edge("return") && c.perOp(p) >= 4*manyObjects {
-			pr.Fit = good
-		}
 	case finding.KindMake, finding.KindVariadic:
-		pr.Fit, pr.Text = probable, fmt.Sprintf("carve %s out of one allocation for the whole operation", p.text())
-		if p.Expr != nil && len(p.Expr.Loops) > 0 {
-			pr.Fit = strong
-		}
+		pr.Fit, pr.Text = strong, fmt.Sprintf("carve %s out of one allocation for the whole operation", p.text())
 	default:
 		return proposal{}, false
 	}

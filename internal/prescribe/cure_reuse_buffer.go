@@ -68,8 +68,6 @@ func matchReuseBuffer(c *candidate, p *allocated) (proposal, bool) {
 			return c.reuse(faint, fmt.Sprintf("keep the array of `%s` for the next iteration, if nothing from this one is kept", d.Name), why), true
 		case d != nil && d.Field:
 			return c.reuse(possible, fmt.Sprintf("keep the array of `%s` and cut it to length zero instead of starting with a new one", d.Name), why), true
-		case d != nil && d.Local && !c.edge("return"):
-			return c.reuse(weak, fmt.Sprintf("keep the array of `%s` for the next call", d.Name), why), true
 		}
 		return proposal{}, false
 	case finding.KindMapGrowth:

@@ -28,7 +28,7 @@ func matchUnboxInterface(c *candidate, p *allocated) (proposal, bool) {
 	why := c.escape()
 	switch p.Kind {
 	case finding.KindBoxing, finding.KindVariadic:
-		if p.Callee != "" && p.Via != "" {
+		if p.Callee != "" && p.Via != "" || strings.HasPrefix(p.Callee, "reflect.") {
 			return proposal{}, false
 		}
 		if p.Kind == finding.KindVariadic && p.Expr != nil && p.Expr.Call.Unboxed {

@@ -62,7 +62,7 @@ var library = []libraryEntry{
 	// Reflection that boxes.
 	{"reflect.Value.Interface", "", "unbox-interface", "ask the reflect.Value itself: its Kind, its Type, or Type().Implements; Addr().Interface() boxes a pointer, which needs no memory", nothing},
 	{"reflect.New", "", "keep-on-stack", "use the value that is there (Field(i).Addr()), or ask reflect.PointerTo(t).Implements, instead of making a new one", nothing},
-	{"reflect.Value.MapIndex", "", "unbox-interface", "iterate with MapRange and SetIterValue into one reused value, or switch on the map's concrete type first", nothing},
+	{"reflect.Value.MapIndex", "", "unbox-interface", "switch on the concrete types of maps that are frequent before reflecting", nothing},
 	{"reflect.Value.MapKeys", "", "reuse-buffer", "iterate with MapRange and SetIterKey into one reused value", nothing},
 	{"reflect.(*MapIter).*", "", "reuse-buffer", "use SetIterKey and SetIterValue into values that are made once", nothing},
 	{"reflect.Value.Call*", "", "unbox-interface", "call through an interface or a typed function value", nothing},

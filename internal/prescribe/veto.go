@@ -1,7 +1,9 @@
 package prescribe
 
 import (
+	"go/ast"
 	"slices"
+	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
@@ -35,6 +37,8 @@ var vetoes = []veto{
 	{pooling, smallForPool, "the objects are so small that a pool would cost as much as it saves"},
 	{pooling, diesElsewhere, "the memory is handed to a caller, so only that could put it back"},
 	{[]string{"keep-on-stack"}, leavesForGood, "the value outlives every function of this code that sees it"},
+	{[]string{"keep-on-stack"}, partOfAnother, "the value is handed out as part of another one"},
+	{[]string{"keep-on-stack"}, published, "an exported function returns it, and its type has methods on pointers"},
 	{[]string{"keep-on-stack"}, usedAsInterface, "the value is used as an interface, which needs it on the heap"},
 	{[]string{"keep-on-stack"}, sliceResult, "the array behind a slice that is returned cannot stay on the stack"},
 	{[]string{"avoid-conversion"}, copyIsKept, "the text is kept or returned, so one copy has to be made"},
@@ -87,11 +91,24 @@ func leavesOwnCode(_ *candidate, p *allocated) bool {
 	return false
 }
 
-// leavesForGood is leavesOwnCode, unless only a branch without cost hands the object out, or
-// the function that makes it returns it straight to other code, which a value would serve too.
+// leavesForGood is leavesOwnCode, unless only a branch without cost hands the object out, or the
+// function that makes it returns it to other code, as it is, which a value of its type would serve too.
 func leavesForGood(c *candidate, p *allocated) bool {
-	straight := p.Life.End == finding.EndResult && p.Life.Frame == 0 && p.Expr != nil
+	straight := p.Life.End == finding.EndResult && p.Life.Frame == 0 && p.Life.Field == "" &&
+		p.Expr != nil && !p.Expr.Identity
 	return leavesOwnCode(c, p) && !straight && c.coldEscape() == 0
+}
+
+// partOfAnother holds for values that leave the function that makes them in a field of something.
+func partOfAnother(c *candidate, p *allocated) bool {
+	return p.Life.Frame > 0 && p.Life.Field != "" && c.coldEscape() == 0
+}
+
+// published holds for what an exported function hands out by a pointer that its type's methods need.
+func published(c *candidate, p *allocated) bool {
+	name := c.Finding.Site.Function
+	name = name[strings.LastIndexByte(name, '.')+1:]
+	return p.Life.Frame > 0 && p.Expr != nil && p.Expr.Identity && ast.IsExported(name)
 }
 
 func usedAsInterface(c *candidate, p *allocated) bool {
@@ -192,14 +209,15 @@ func (c *candidate) lifeOf(t *life.Tracer, m finding.Mix) finding.Life {
 	return lives[finding.EndFrame]
 }
 
-// ownFrames are the user's frames of a stack without a break, from the site outwards.
+// ownFrames are the user's frames of a stack without a break, from the site outwards. Tests and
+// benchmarks are callers like any other: what they are handed is a result.
 func (c *candidate) ownFrames(st finding.Stack) []evidence.Frame {
 	var own []evidence.Frame
 	for _, f := range st.Frames {
 		at := f.Function == c.Finding.Site.Function && f.Line == c.Finding.Site.Line
 		switch {
 		case len(own) == 0 && !at:
-		case c.session.Owner(f) != "yours":
+		case c.session.Owner(f) != "yours", len(own) > 0 && isTest(f.File) && !isTest(c.Finding.Site.File):
 			return own
 		default:
 			own = append(own, f)
@@ -207,3 +225,5 @@ func (c *candidate) ownFrames(st finding.Stack) []evidence.Frame {
 	}
 	return own
 }
+
+func isTest(file string) bool { return strings.HasSuffix(file, "_test.go") }

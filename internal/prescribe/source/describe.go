@@ -82,10 +82,15 @@ func (l *Line) describeType(e *Expr) {
 	if isStringType(t) {
 		return
 	}
-	e.Size, e.Pointers = sizeOf(sizes, elem), hasPointers(elem)
+	e.Size, e.Pointers, e.Identity = sizeOf(sizes, elem), hasPointers(elem), pointerMethods(elem)
 	if st, ok := elem.Underlying().(*types.Struct); ok && e.Size > 0 {
 		e.Packed = packed(sizes, st)
 	}
+}
+
+// pointerMethods reports whether a type has methods that only a pointer to it has.
+func pointerMethods(t types.Type) bool {
+	return types.NewMethodSet(types.NewPointer(t)).Len() > types.NewMethodSet(t).Len()
 }
 
 // packed is the size of a struct with its fields in order of alignment and

@@ -39,6 +39,7 @@ type Expr struct {
 	Packed   int64  // of a struct: its size with the fields in the best order; 0 for others
 	Elem     int64  // size of one element of a slice; 0 for others
 	Pointers bool   // what is allocated holds pointers
+	Identity bool   // it is of a type with methods on pointers, which a copy would not serve
 
 	Loops  []Loop // around it inside the function, innermost first
 	Branch bool   // in a branch within the innermost loop, or within the function when there is none
