@@ -32,7 +32,7 @@ var vetoes = []veto{
 	{pooling, stored, "the memory stays in use after the call, so it cannot be used again"},
 	{[]string{"reuse-buffer"}, storedElsewhere, "the memory stays in use after the call, so it cannot be used again"},
 	{[]string{"reuse-buffer"}, ownerDies, "what holds the array is made anew each time, so it cannot be kept there"},
-	{recycling, unseen, "the code does not show where the memory is last used"},
+	{recycling, unseenOwner, "the code does not show where the memory is last used"},
 	{pooling, pooledAlready, "the objects are already those of a pool"},
 	{pooling, smallForPool, "the objects are so small that a pool would cost as much as it saves"},
 	{pooling, diesElsewhere, "the memory is handed to a caller, so only that could put it back"},
@@ -119,6 +119,12 @@ func usedAsInterface(c *candidate, p *allocated) bool {
 // a library call allocates inside is judged by the call's entry.
 func unseen(_ *candidate, p *allocated) bool { return p.Life.End == finding.EndUnknown && p.Via == "" }
 
+// unseenOwner is unseen, and holds as well for the memory of a bytes.Buffer whose last use is not
+// known: Bytes hands it out.
+func unseenOwner(c *candidate, p *allocated) bool {
+	return unseen(c, p) || p.Life.End == finding.EndUnknown && strings.HasPrefix(p.Via, "bytes.(*Buffer).")
+}
+
 // leastPooled is the size from which a pool of single objects or buffers pays: below, its Get
 // and Put cost about as much as malloc and the object's share of the collector
 // (lab/libraries/pool).
@@ -149,7 +155,8 @@ func copyIsKept(c *candidate, p *allocated) bool {
 	case finding.KindConversion, finding.KindConcat:
 		return leavesOwnCode(c, p) || unseen(c, p)
 	case finding.KindString, finding.KindMake, finding.KindGrowth:
-		return leavesOwnCode(c, p)
+		made := p.Library != nil && p.Library.stays == result // new text, wherever it is made
+		return leavesOwnCode(c, p) || made && p.Life.End == finding.EndUnknown
 	}
 	return false
 }
