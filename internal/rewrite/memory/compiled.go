@@ -42,6 +42,11 @@ func CompiledOnce(on *code.Site) []code.Edit {
 			return nil
 		}
 		base = "error"
+	case "fmt.Errorf":
+		if text, ok := s.ConstString(call.Args[0]); !ok || len(call.Args) != 1 || strings.Contains(text, "%") {
+			return nil
+		}
+		base = "error"
 	default:
 		return nil
 	}

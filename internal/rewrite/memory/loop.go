@@ -264,3 +264,41 @@ func (s *site) inCondition(stmt inspector.Cursor) bool {
 	}
 	return true
 }
+
+// Rows takes the slices that the turns of a loop make from one array.
+func Rows(on *code.Site) []code.Edit {
+	s := &site{on}
+	call, ok := s.Cur.Node().(*ast.CallExpr)
+	stmt, listed := code.Statement(s.Cur)
+	loop, in := s.loopAround()
+	if !ok || !listed || !in || s.Builtin(call, "make") == nil || len(call.Args) != 2 || s.IsZero(call.Args[1]) {
+		return nil
+	}
+	typ, isSlice := call.Args[0].(*ast.ArrayType)
+	t := s.trips(loop)
+	list, ok := code.Statement(loop)
+	if !isSlice || t.text == "" || !ok || list != loop || s.namesLocals(typ) || !s.sameEachTurn(call, loop) || s.inCondition(stmt) {
+		return nil
+	}
+	rows := s.Fresh("rows", s.Cur.Node().Pos())
+	row := s.Fresh("row", s.Cur.Node().Pos())
+	size := s.Source(call.Args[1])
+	open := "one slice that is kept keeps all of them in memory"
+	if t.open != "" {
+		open += "; " + t.open
+	}
+	return []code.Edit{{Open: open, Text: fmt.Sprintf("take the slices of all turns from one array of %s times %s", t.text, size),
+		Changes: []code.Change{
+			s.Before(loop.Node(), fmt.Sprintf("%s := make(%s, %s*%s)", rows, s.Source(typ), t.text, factor(call.Args[1], size))),
+			s.Before(stmt.Node(), fmt.Sprintf("%s := %s[:%s:%[3]s]\n%[2]s = %[2]s[%[3]s:]", row, rows, size)),
+			s.Replace(s.Cur.Node(), row),
+		}}}
+}
+
+// factor is an expression's text as an operand of a product.
+func factor(e ast.Expr, text string) string {
+	if _, ok := e.(*ast.BinaryExpr); ok {
+		return "(" + text + ")"
+	}
+	return text
+}
