@@ -165,7 +165,7 @@ var layers = []layer{
 	},
 	{
 		folder: "internal/rewrite/code",
-		others: []string{"golang.org/x/tools/go"},
+		others: []string{"github.com/rogpeppe/go-internal/diff", "golang.org/x/tools/go"},
 		why:    "what all kinds of edit ask of source and types",
 	},
 	{

@@ -33,9 +33,8 @@ type Program struct {
 	names *code.Names
 }
 
-// Load reads the packages, without their tests. Packages that do not compile, files that are
-// generated, not formatted by gofmt, or use cgo are left out; an error means that the go command
-// could not be asked.
+// Load reads the packages, without their tests. Packages that do not compile, and files that are
+// generated or use cgo, are left out; an error means that the go command could not be asked.
 func Load(ctx context.Context, r Request) (*Program, error) {
 	p := &Program{fset: token.NewFileSet(), files: map[string][]*code.File{}, names: code.NewNames()}
 	if len(r.Packages) == 0 {

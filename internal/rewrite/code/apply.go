@@ -11,7 +11,9 @@ import (
 	"go/token"
 	"slices"
 	"strconv"
+	"strings"
 
+	"github.com/rogpeppe/go-internal/diff"
 	"golang.org/x/tools/go/ast/astutil"
 )
 
@@ -48,9 +50,31 @@ func Apply(text []byte, edits []Edit) ([]byte, error) {
 	return Finish(text, out.Bytes(), imports)
 }
 
-// Finish mends the imports of a changed file and formats it.
+// Finish mends the imports of a changed file and formats it. Of a file that was not as gofmt writes
+// it, only what the edit changed is formatted.
 func Finish(before, after []byte, imports []string) ([]byte, error) {
+	out, err := finish(before, after, imports)
+	if err != nil {
+		return nil, err
+	}
 	crlf := bytes.Contains(before, []byte("\r\n"))
+	plain := bytes.ReplaceAll(before, []byte("\r\n"), []byte("\n"))
+	if was, err := format.Source(plain); err != nil || !bytes.Equal(was, plain) {
+		if err != nil {
+			return nil, err
+		}
+		if out, err = onto(plain, was, out); err != nil {
+			return nil, err
+		}
+	}
+	if crlf {
+		out = bytes.ReplaceAll(out, []byte("\n"), []byte("\r\n"))
+	}
+	return out, nil
+}
+
+// finish mends the imports and formats the whole file, with plain ends of lines.
+func finish(before, after []byte, imports []string) ([]byte, error) {
 	fset := token.NewFileSet()
 	f, err := parser.ParseFile(fset, "", after, parser.ParseComments)
 	if err != nil {
@@ -78,10 +102,82 @@ func Finish(before, after []byte, imports []string) ([]byte, error) {
 	if err := format.Node(&out, fset, f); err != nil {
 		return nil, err
 	}
-	if crlf {
-		return bytes.ReplaceAll(out.Bytes(), []byte("\n"), []byte("\r\n")), nil
-	}
 	return out.Bytes(), nil
+}
+
+// ErrUnformatted means that an edit touches lines that gofmt would change.
+var ErrUnformatted = errors.New("the edit touches lines that are not as gofmt writes them")
+
+// onto makes the change from one formatted text to another in a text of which the first is the
+// formatted form.
+func onto(text, was, edited []byte) ([]byte, error) {
+	own, err := hunks(was, text)
+	if err != nil {
+		return nil, err
+	}
+	changes, err := hunks(was, edited)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	at := 0
+	lines := strings.SplitAfter(string(was), "\n")
+	for len(own)+len(changes) > 0 {
+		var h hunk
+		switch {
+		case len(changes) == 0 || len(own) > 0 && own[0].to <= changes[0].from:
+			h, own = own[0], own[1:]
+		case len(own) == 0 || changes[0].to <= own[0].from:
+			h, changes = changes[0], changes[1:]
+		default:
+			return nil, ErrUnformatted
+		}
+		out = append(append(out, lines[at:h.from]...), h.lines...)
+		at = h.to
+	}
+	return []byte(strings.Join(append(out, lines[at:]...), "")), nil
+}
+
+// hunk puts lines in place of those from one number up to another, from 0.
+type hunk struct {
+	from, to int
+	lines    []string
+}
+
+// hunks are the differences of two texts, without the lines around them.
+func hunks(a, b []byte) ([]hunk, error) {
+	var out []hunk
+	at, open := 0, false
+	for line := range strings.Lines(string(diff.Diff("a", a, "b", b))) {
+		switch {
+		case strings.HasPrefix(line, "@@"):
+			var n int
+			if _, err := fmt.Sscanf(line, "@@ -%d", &n); err != nil {
+				return nil, fmt.Errorf("read a difference: %w", err)
+			}
+			at, open = max(n-1, 0), false
+		case at == 0 && len(out) == 0 && !strings.HasPrefix(line, " ") && isHeading(line):
+		case line[0] == ' ':
+			at, open = at+1, false
+		case line[0] == '-' || line[0] == '+':
+			if !open {
+				out, open = append(out, hunk{from: at, to: at}), true
+			}
+			h := &out[len(out)-1]
+			if line[0] == '-' {
+				at++
+				h.to = at
+			} else {
+				h.lines = append(h.lines, line[1:])
+			}
+		}
+	}
+	return out, nil
+}
+
+// isHeading reports whether a line of a difference stands before its parts.
+func isHeading(line string) bool {
+	return strings.HasPrefix(line, "diff ") || strings.HasPrefix(line, "--- ") || strings.HasPrefix(line, "+++ ")
 }
 
 // noLongerUsed lists the imports of a file that its text before the edits used and it does not.
@@ -101,11 +197,4 @@ func noLongerUsed(before []byte, f *ast.File) ([]*ast.ImportSpec, error) {
 		}
 	}
 	return out, nil
-}
-
-// formatted reports whether a file is as gofmt writes it, but for the ends of its lines.
-func formatted(text []byte) bool {
-	plain := bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
-	out, err := format.Source(plain)
-	return err == nil && bytes.Equal(out, plain)
 }

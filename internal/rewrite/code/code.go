@@ -64,7 +64,7 @@ func Open(in *inspector.Inspector, pkg *packages.Package, syntax *ast.File, give
 		return nil
 	}
 	text, err := os.ReadFile(f.Name)
-	if err != nil || !formatted(text) {
+	if err != nil {
 		return nil
 	}
 	c, ok := in.Root().FindNode(syntax)
