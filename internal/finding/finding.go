@@ -73,6 +73,7 @@ type Mix struct {
 	Via     string // library function through which it allocates; empty if it allocates itself
 	Objects float64
 	Bytes   float64
+	Sizes   []SizeCount // of its blocks, smallest first; empty if unknown
 }
 
 // SizeCount is the number of blocks of one size that a site allocated in the run where
@@ -94,6 +95,8 @@ type Caller struct {
 type Stack struct {
 	Frames []evidence.Frame
 	Share  float64
+	Kind   Kind   // of what it allocates
+	Via    string // library function through which it allocates
 }
 
 // Tri is yes, no or unknown.

@@ -17,13 +17,14 @@ type callPath struct {
 	weight float64
 	of     *stack.Classifier // of the profile with these Locations
 	path   []byte            // Location.Index from the leaf outwards, as varints
+	part   MixKey
 }
 
 // maxStacks bounds the call paths kept for a site, whatever the profile's size.
 const maxStacks = 64
 
-// addStack keeps a call path with its weight; the lightest ones are dropped.
-func (t *Site) addStack(c *stack.Classifier, locs []*evidence.Location, w float64) {
+// addStack keeps a call path of one part with its weight; the lightest ones are dropped.
+func (t *Site) addStack(c *stack.Classifier, locs []*evidence.Location, part MixKey, w float64) {
 	if w <= 0 {
 		return
 	}
@@ -51,7 +52,7 @@ func (t *Site) addStack(c *stack.Classifier, locs []*evidence.Location, w float6
 		path = binary.AppendUvarint(path, uint64(l.Index))
 	}
 	// Most sites fill few of their places, so memory is for what is there.
-	s.hash, s.weight, s.of, s.path = h, w, c, append(s.path[:0], path...)
+	s.hash, s.weight, s.of, s.path, s.part = h, w, c, append(s.path[:0], path...), part
 }
 
 // Forget drops the lines and the call paths of all sites, which are most of the memory.
@@ -90,7 +91,7 @@ func (t *Site) Heaviest(n int) []finding.Stack {
 		if i > 0 && s.weight < 0.001*total {
 			break
 		}
-		out = append(out, finding.Stack{Frames: s.frames(), Share: s.weight / total})
+		out = append(out, finding.Stack{Frames: s.frames(), Share: s.weight / total, Kind: s.part.Kind, Via: s.part.Via})
 	}
 	return out
 }

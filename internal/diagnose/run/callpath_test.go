@@ -21,8 +21,8 @@ func TestCallPaths(t *testing.T) {
 		stack.NewOwnership(evidence.Target{}, nil), nil)
 	var s Site
 	for i := range locs[:998] {
-		s.addStack(c, []*evidence.Location{locs[i], locs[998]}, 1)
-		s.addStack(c, []*evidence.Location{locs[i], locs[999]}, 2000+float64(i))
+		s.addStack(c, []*evidence.Location{locs[i], locs[998]}, MixKey{}, 1)
+		s.addStack(c, []*evidence.Location{locs[i], locs[999]}, MixKey{}, 2000+float64(i))
 	}
 	if len(s.stacks) != maxStacks {
 		t.Errorf("%d call paths are kept, want %d", len(s.stacks), maxStacks)
@@ -38,7 +38,7 @@ func TestCallPaths(t *testing.T) {
 			t.Errorf("call path %d is %v, want %s", i, g.Frames, want)
 		}
 	}
-	if again := testing.AllocsPerRun(100, func() { s.addStack(c, locs[:20], 1) }); again > 1 {
+	if again := testing.AllocsPerRun(100, func() { s.addStack(c, locs[:20], MixKey{}, 1) }); again > 1 {
 		t.Errorf("a call path that takes the place of another allocates %v times", again)
 	}
 }

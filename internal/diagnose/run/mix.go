@@ -18,6 +18,7 @@ type MixKey struct {
 // MixTally is one part of what a site allocates.
 type MixTally struct {
 	Objects, Bytes float64
+	sizes          map[unit.Bytes]float64 // objects by block size
 	tiny           tinyCount
 }
 
@@ -26,7 +27,7 @@ func (m *MixTally) addTiny(t tinyCount) {
 	m.tiny.more += t.more
 }
 
-// maxSizes bounds the block sizes kept for a site: more sizes than this show no pattern.
+// maxSizes bounds the block sizes kept for a part of a site: more sizes than this show no pattern.
 const maxSizes = 512
 
 // addMix counts objects of one kind and their block size. Profiles keep a sample for each
@@ -46,8 +47,8 @@ func (t *Site) addMix(k MixKey, objects, bytes float64) *MixTally {
 		return m
 	}
 	size := unit.Bytes(math.Round(bytes / objects))
-	if _, ok := t.Sizes[size]; ok || len(t.Sizes) < maxSizes {
-		vote(&t.Sizes, size, objects)
+	if _, ok := m.sizes[size]; ok || len(m.sizes) < maxSizes {
+		vote(&m.sizes, size, objects)
 	}
 	return m
 }
@@ -58,7 +59,7 @@ func (t *Site) Mixes(tiny TinyScale) []finding.Mix {
 	all := tiny.SiteObjects(t)
 	for k, m := range t.Mix {
 		if objects := tiny.Objects(m); objects > 0 && all > 0 && t.Bytes > 0 {
-			out = append(out, finding.Mix{Kind: k.Kind, Via: k.Via, Objects: objects / all, Bytes: m.Bytes / t.Bytes})
+			out = append(out, finding.Mix{Kind: k.Kind, Via: k.Via, Objects: objects / all, Bytes: m.Bytes / t.Bytes, Sizes: m.sizeCounts()})
 		}
 	}
 	slices.SortFunc(out, func(a, b finding.Mix) int {
@@ -67,14 +68,32 @@ func (t *Site) Mixes(tiny TinyScale) []finding.Mix {
 	return out
 }
 
-// SizeCounts returns the block sizes, smallest first. A site with more sizes
+// SizeCounts returns the block sizes of the site, smallest first. A site with a part of more sizes
 // than were kept has none.
 func (t *Site) SizeCounts() []finding.SizeCount {
-	if len(t.Sizes) >= maxSizes {
+	all := map[unit.Bytes]float64{}
+	for _, m := range t.Mix {
+		if len(m.sizes) >= maxSizes {
+			return nil
+		}
+		for size, n := range m.sizes {
+			all[size] += n
+		}
+	}
+	return sorted(all)
+}
+
+// sizeCounts is the same for one part.
+func (m *MixTally) sizeCounts() []finding.SizeCount {
+	if len(m.sizes) >= maxSizes {
 		return nil
 	}
+	return sorted(m.sizes)
+}
+
+func sorted(sizes map[unit.Bytes]float64) []finding.SizeCount {
 	var out []finding.SizeCount
-	for size, n := range t.Sizes {
+	for size, n := range sizes {
 		if n > 0 {
 			out = append(out, finding.SizeCount{Size: size, Objects: n})
 		}

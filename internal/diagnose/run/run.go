@@ -215,7 +215,7 @@ func (d *Data) addCPU(c *reading, locs []*evidence.Location, n float64) {
 		vote(&t.Kinds, k, n*1e-6)
 	}
 	t.pointers[alloc.PointersIn(p.Above)] += n
-	t.addStack(c.Classifier, locs, n*1e-6)
+	t.addStack(c.Classifier, locs, MixKey{}, n*1e-6)
 }
 
 // HeapUse is one heap profile of a run and what it contributes.
@@ -481,7 +481,7 @@ func (d *Data) addHeap(h heapSample, seen map[*Site]*[2]float64) {
 	}
 	h.c.addHeapLines(h.s.Stack, objects, bytes)
 	t.pointers[pointers] += math.Abs(objects)
-	t.addStack(h.c.Classifier, h.s.Stack, bytes)
+	t.addStack(h.c.Classifier, h.s.Stack, MixKey{k, p.Via}, bytes)
 }
 
 // Events is the expected number of sampling events behind an unsampled heap

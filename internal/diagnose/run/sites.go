@@ -7,7 +7,6 @@ import (
 	"github.com/heaptrim/heaptrim/internal/diagnose/alloc"
 	"github.com/heaptrim/heaptrim/internal/diagnose/stack"
 	"github.com/heaptrim/heaptrim/internal/finding"
-	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
 // Pointerful is the majority on whether the site's objects hold pointers.
@@ -64,8 +63,7 @@ type Site struct {
 	Via       map[string]float64
 	Kinds     map[finding.Kind]float64
 	Mix       map[MixKey]*MixTally
-	Sizes     map[unit.Bytes]float64 // objects by block size
-	pointers  [3]float64             // votes by Tri
+	pointers  [3]float64 // votes by Tri
 	stacks    []callPath
 }
 
