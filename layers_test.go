@@ -142,6 +142,11 @@ var layers = []layer{
 		why:    "what becomes of a value is told from stacks and code, without knowing of costs or cures",
 	},
 	{
+		folder: "internal/prescribe/library",
+		ours:   []string{},
+		why:    "facts about calls, which need nothing",
+	},
+	{
 		folder: "internal/prescribe/*",
 		ours:   []string{"internal/diagnose", "internal/evidence", "internal/finding", "internal/prescribe/*", "internal/stats", "internal/unit"},
 		why:    "a cure is chosen from a diagnosis and the source: it measures nothing and prints nothing",

@@ -52,9 +52,33 @@ func explain(ctx context.Context, d *finding.Diagnosis, o Options, warn func(str
 		frames := innermost(*f)
 		f.Escape = escape.Explain(frames, f.Allocation.Kind, index)
 		f.Allocation.Kind = escape.RefineKind(f.Allocation.Kind, f.Escape)
-		f.Title = title(*f)
+		explainParts(f, frames, index)
+		f.Title = Title(f.Allocation)
 		if f.Escape != nil {
 			f.Escape.At.File = placeOf(d, f.Escape.At.File, frames)
+		}
+	}
+}
+
+// explainParts gives the parts that the line itself allocates the compiler's reason, and what that
+// says of their kind.
+func explainParts(f *finding.Finding, frames []evidence.Frame, index *escape.Index) {
+	for i := range f.Allocation.Mix {
+		m := &f.Allocation.Mix[i]
+		if m.Via != "" {
+			continue
+		}
+		recorded := m.Kind
+		if i == 0 && f.Allocation.Via == "" {
+			m.Kind, m.Escape = f.Allocation.Kind, f.Escape
+		} else {
+			m.Escape = escape.Explain(frames, m.Kind, index)
+			m.Kind = escape.RefineKind(m.Kind, m.Escape)
+		}
+		for j := range f.Stacks {
+			if st := &f.Stacks[j]; st.Kind == recorded && st.Via == "" {
+				st.Kind = m.Kind
+			}
 		}
 	}
 }

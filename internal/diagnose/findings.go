@@ -198,7 +198,7 @@ func rank(all []merged, module stack.Root, runs int) (findings, apart []finding.
 	order(findings)
 	order(apart)
 	for i := range findings {
-		findings[i].Title = title(findings[i])
+		findings[i].Title = Title(findings[i].Allocation)
 	}
 	return findings, apart
 }
@@ -243,14 +243,14 @@ func amount(f finding.Finding) float64 {
 	return f.Cost.Bytes.Value
 }
 
-// title names a finding in a few words.
-func title(f finding.Finding) string {
-	what := string(f.Allocation.Kind)
+// Title names an allocation in a few words.
+func Title(a finding.Allocation) string {
+	what := string(a.Kind)
 	if what == "" {
 		what = "allocation"
 	}
-	if via := f.Allocation.Via; via != "" {
-		return what + " in " + shortFunction(via)
+	if a.Via != "" {
+		return what + " in " + shortFunction(a.Via)
 	}
 	return what
 }

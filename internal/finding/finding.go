@@ -38,6 +38,9 @@ type Allocation struct {
 	// Callers are the calls of the site's function in the user's code that cause most of the
 	// cost, heaviest first; empty if there are not several that do.
 	Callers []Caller
+	// Places are the lines that allocate for a finding, heaviest first, where there are several, or
+	// where the finding's site is not one of them.
+	Places []Place
 }
 
 // Cost is the cost of one site. CPU columns are shares of CPU.
@@ -74,6 +77,7 @@ type Mix struct {
 	Objects float64
 	Bytes   float64
 	Sizes   []SizeCount // of its blocks, smallest first; empty if unknown
+	Escape  *Escape     // nil if it is unknown why the value is on the heap
 }
 
 // SizeCount is the number of blocks of one size that a site allocated in the run where
@@ -82,6 +86,12 @@ type Mix struct {
 type SizeCount struct {
 	Size    unit.Bytes
 	Objects float64
+}
+
+// Place is a line that allocates for a finding, with its share of the finding's cost from 0 to 1.
+type Place struct {
+	Site  evidence.Site
+	Share float64
 }
 
 // Caller is a call of a finding's function, with its share of the site's cost from 0 to 1.

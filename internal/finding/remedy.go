@@ -1,6 +1,10 @@
 package finding
 
-import "github.com/heaptrim/heaptrim/internal/stats"
+import (
+	"cmp"
+
+	"github.com/heaptrim/heaptrim/internal/stats"
+)
 
 // Prescription names the cure of each finding, and the advice for the program as a
 // whole.
@@ -23,7 +27,24 @@ type Row struct {
 	Rank   int // from 1; 0 for an unranked row
 	Remedy Remedy
 	Others []Remedy // further cures that fit, best first
-	Cut    *Cut     // what the remedy removes; nil if there is no remedy, or it does not reduce this site
+	Cuts   []Cut    // what the remedy removes of each site; none if there is no remedy, or it reduces no site
+}
+
+// BytesCut is the share of the row's bytes that its remedy removes, from 0 to 1.
+func (r Row) BytesCut() float64 {
+	sum := 0.0
+	for _, c := range r.Cuts {
+		sum += c.Bytes * c.Finding.Cost.amount()
+	}
+	if all := r.Cost.amount(); all > 0 {
+		return min(sum/all, 1)
+	}
+	return 0
+}
+
+// amount is the bytes in the first unit that is known.
+func (c Cost) amount() float64 {
+	return cmp.Or(c.Bytes.Value, c.BytesPerOp.Value, c.BytesPerSecond.Value)
 }
 
 // Unranked returns the row of a finding without a cure. Its saving is that of removing

@@ -7,16 +7,16 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/diagnose"
 	"github.com/heaptrim/heaptrim/internal/finding"
-	"github.com/heaptrim/heaptrim/internal/prescribe/life"
+	"github.com/heaptrim/heaptrim/internal/prescribe/library"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
-// candidate is the evidence on one finding.
+// candidate is the evidence on one object.
 type candidate struct {
-	Finding *finding.Finding
-	Line    *source.Line // nil when the source was not read
-	Parts   []*allocated
+	Finding *finding.Finding // of the object: a finding of the diagnosis, or what several have of it
+	Line    *source.Line     // of the heaviest part; nil when the source was not read
+	Parts   []*allocated     // heaviest first
 
 	ruledOut []string // why cures that match do not fit
 	trials   []finding.Trial
@@ -25,50 +25,57 @@ type candidate struct {
 	diagnosis *finding.Diagnosis
 }
 
-// allocated is one part of what a site allocates, with the expression that does.
+// allocated is one part of an object, with the expression that allocates it.
 type allocated struct {
-	finding.Mix
-	Expr    *source.Expr  // nil when not known
-	Library *libraryEntry // entry of the library function; nil for none
-	Callee  string        // function called on the line: of a library, or the one that takes the boxed values
-	Life    finding.Life  // what becomes of it
+	finding.Mix                // Objects and Bytes are shares of the object
+	Line        *source.Line   // of its finding
+	Expr        *source.Expr   // nil when not known
+	Library     *library.Entry // entry of the library function; nil for none
+	Callee      string         // function called on the line: of a library, or the one that takes the boxed values
+	Life        finding.Life   // what becomes of it
+
+	of                 *finding.Finding // the line's
+	ofObjects, ofBytes float64          // shares of that
 }
 
-// maxParts bounds the parts looked at; later ones are negligible.
+// maxParts bounds the parts of a line that are looked at; later ones are negligible.
 const maxParts = 6
 
-func newCandidate(s *diagnose.Session, f *finding.Finding, src *source.Program, t *life.Tracer) *candidate {
+// newCandidate takes all that a line allocates for one object.
+func newCandidate(s *diagnose.Session, f *finding.Finding, src *source.Program) *candidate {
 	c := &candidate{Finding: f, session: s, diagnosis: s.Diagnosis()}
 	if src != nil {
 		c.Line = src.At(f.Site.File, f.Site.Line)
 	}
 	mix := f.Allocation.Mix
 	if len(mix) == 0 {
-		mix = []finding.Mix{{Kind: f.Allocation.Kind, Via: f.Allocation.Via, Objects: 1, Bytes: 1}}
+		mix = []finding.Mix{{Kind: f.Allocation.Kind, Via: f.Allocation.Via, Objects: 1, Bytes: 1, Sizes: f.Allocation.Sizes, Escape: f.Escape}}
 	}
-	for i, m := range mix[:min(len(mix), maxParts)] {
-		if i == 0 && m.Via == f.Allocation.Via {
-			m.Kind = f.Allocation.Kind // refined by the compiler's output
-		}
-		part := c.part(m)
-		part.Life = c.lifeOf(t, m)
-		c.Parts = append(c.Parts, part)
+	mix = mix[:min(len(mix), maxParts)]
+	objects, bytes := 0.0, 0.0
+	for _, m := range mix {
+		objects, bytes = objects+m.Objects, bytes+m.Bytes
+	}
+	for _, m := range mix {
+		p := c.part(m)
+		p.of, p.ofObjects, p.ofBytes = f, share(m.Objects, objects), share(m.Bytes, bytes)
+		c.Parts = append(c.Parts, p)
 	}
 	return c
 }
 
 func (c *candidate) part(m finding.Mix) *allocated {
-	p := &allocated{Mix: m, Callee: plainName(m.Via)}
+	p := &allocated{Mix: m, Line: c.Line, Callee: plainName(m.Via)}
 	if c.Line != nil {
-		p.Expr = pickExpr(c.Line.Exprs, p, c.Finding.Allocation.Sizes)
-		if v := variableOf(c.Line.Exprs); v != nil && c.moved() && m.Kind == finding.KindNew && m.Via == "" {
+		p.Expr = pickExpr(c.Line.Exprs, p)
+		if v := variableOf(c.Line.Exprs); v != nil && moved(m.Escape) && m.Kind == finding.KindNew && m.Via == "" {
 			p.Expr = v // the compiler names the variable, not its value
 		}
 	}
 	if p.Callee == "" && p.Expr != nil && p.Expr.Kind == source.Call {
 		p.Callee = p.Expr.Call.Callee
 	}
-	p.Library = libraryOf(p.Callee, c.leaf())
+	p.Library = library.Find(p.Callee, c.leaf())
 	return p
 }
 
@@ -114,7 +121,7 @@ var exprKinds = map[finding.Kind][]source.ExprKind{
 
 // pickExpr finds the expression on the line that a part comes from: of several of one kind,
 // the one whose size fits most of the blocks.
-func pickExpr(exprs []*source.Expr, p *allocated, sizes []finding.SizeCount) *source.Expr {
+func pickExpr(exprs []*source.Expr, p *allocated) *source.Expr {
 	if p.Callee != "" {
 		for _, e := range exprs {
 			if e.Kind == source.Call && e.Call.Callee == p.Callee {
@@ -130,7 +137,7 @@ func pickExpr(exprs []*source.Expr, p *allocated, sizes []finding.SizeCount) *so
 			if e.Kind != kind {
 				continue
 			}
-			if n := fitting(e, sizes); n > most {
+			if n := fitting(e, p.Sizes); n > most {
 				best, most = e, n
 			}
 		}

@@ -24,13 +24,15 @@ var (
 
 // offer is one cure for a finding, over all parts that it fits.
 type offer struct {
-	cure  Cure
-	best  proposal // of the heaviest part
-	cut   finding.Cut
-	fit   float64
-	saves finding.Prediction
-	more  int            // other allocations of the line, which the cure does not touch
-	trial *finding.Trial // an edit of the cure that holds; nil if none was tried
+	cure Cure
+	best proposal // of the heaviest part
+	cuts []finding.Cut
+	// objects and bytes are the shares of the finding's that the cure takes away.
+	objects, bytes float64
+	fit            float64
+	saves          finding.Prediction
+	more           int            // other allocations of the line, which the cure does not touch
+	trial          *finding.Trial // an edit of the cure that holds; nil if none was tried
 }
 
 // leastMore is the part of a line's objects and bytes from which another allocation is told.
@@ -43,10 +45,8 @@ func (c *candidate) proposals() []offer {
 		if cure.match == nil {
 			continue
 		}
-		o := offer{cure: cure, cut: finding.Cut{Finding: c.Finding}}
-		o.more = c.notable()
-		weight, objects := 0.0, 0.0
-		var added stats.Interval
+		o := offer{cure: cure, more: c.notable()}
+		weight := 0.0
 		for _, p := range c.Parts {
 			pr, ok := cure.match(c, p)
 			if !ok {
@@ -65,23 +65,24 @@ func (c *candidate) proposals() []offer {
 			}
 			weight += w
 			o.fit += w * pr.Fit
-			o.cut.Objects += p.Objects * pr.Objects
-			o.cut.Bytes += p.Bytes * pr.Bytes
-			o.cut.Live += p.Bytes * pr.Live
-			objects += p.Objects * pr.Objects
-			added = added.Add(pr.Cost.Scale(p.Objects * pr.Objects))
+			o.objects += p.Objects * pr.Objects
+			o.bytes += p.Bytes * pr.Bytes
+			o.cuts = addCut(o.cuts, p.cut(pr))
 		}
 		if weight == 0 {
 			continue
 		}
 		o.fit /= weight
-		if objects > 0 {
-			o.cut.Added = added.Scale(1 / objects)
-		}
-		o.saves = c.session.Saving([]finding.Cut{o.cut})
+		o.saves = c.session.Saving(o.cuts)
 		out = append(out, o)
 	}
 	return out
+}
+
+// cut is what a proposal takes of the part's finding.
+func (p *allocated) cut(pr proposal) finding.Cut {
+	of := p.of
+	return finding.Cut{Finding: of, Objects: p.ofObjects * pr.Objects, Bytes: p.ofBytes * pr.Bytes, Live: p.ofBytes * pr.Live, Added: pr.Cost}
 }
 
 // notable counts the line's allocations that are worth a word.
@@ -104,7 +105,7 @@ func (o offer) score(f *finding.Finding) float64 {
 	if f.Cost.CPU.Value > 0 {
 		return o.fit * o.fit * max(o.saves.CPU.Value, 0)
 	}
-	return o.fit * o.fit * (o.cut.Objects + o.cut.Bytes) / 2
+	return o.fit * o.fit * (o.objects + o.bytes) / 2
 }
 
 // remedy is the offer as the finding's remedy.
@@ -160,7 +161,7 @@ func (c *candidate) choose(offers []offer) finding.Row {
 		return c.leave(offers)
 	}
 	best := offers[0]
-	row := finding.Row{Finding: f, Remedy: best.remedy(), Cut: &best.cut}
+	row := finding.Row{Finding: f, Remedy: best.remedy(), Cuts: best.cuts}
 	for _, o := range offers[1:] {
 		if len(row.Others) < 3 && o.fit >= least && o.score(f) > 0 {
 			row.Others = append(row.Others, o.remedy())

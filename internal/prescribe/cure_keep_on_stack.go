@@ -53,7 +53,7 @@ func matchKeepOnStack(c *candidate, p *allocated) (proposal, bool) {
 		return proposal{}, false
 	case p.Life.End == finding.EndUnknown:
 		return proposal{}, false
-	case c.moved() && small:
+	case moved(c.Finding.Escape) && small:
 		return all(fair, fmt.Sprintf("keep %s on the stack: hand it on by value, or keep its address out of what outlives the function", p.text()), why), true
 	case p.Kind == finding.KindNew && c.edge("return") && small:
 		fit := good
@@ -128,8 +128,7 @@ func (c *candidate) onlyCold(ways []int) bool {
 func baseOf(file string) string { return file[strings.LastIndexByte(file, '/')+1:] }
 
 // moved reports whether the compiler moved a declared variable to the heap.
-func (c *candidate) moved() bool {
-	e := c.Finding.Escape
+func moved(e *finding.Escape) bool {
 	return e != nil && e.From != nil && string(e.From.Verb) == "moved to heap"
 }
 

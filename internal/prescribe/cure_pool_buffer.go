@@ -27,7 +27,7 @@ func matchPoolBuffer(c *candidate, p *allocated) (proposal, bool) {
 	if !c.short() || c.blockSize() < tinyObject {
 		return proposal{}, false
 	}
-	if p.Library != nil && p.Library.code == "presize-builder" {
+	if p.Library != nil && p.Library.Code == "presize-builder" {
 		return c.pooled(probable, fmt.Sprintf("take the buffer behind %s from a pool", shortName(p.Callee)), "")
 	}
 	bytesOf := p.Expr != nil && p.Expr.Elem == 1

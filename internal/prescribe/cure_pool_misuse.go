@@ -19,7 +19,7 @@ var poolMisuse = Cure{
 }
 
 func matchPoolMisuse(c *candidate, p *allocated) (proposal, bool) {
-	if p.Library != nil && p.Library.function == "sync.(*Pool).Put" || p.Kind == finding.KindBoxing && p.Callee == "sync.(*Pool).Put" {
+	if p.Library != nil && p.Library.Function == "sync.(*Pool).Put" || p.Kind == finding.KindBoxing && p.Callee == "sync.(*Pool).Put" {
 		return all(1, "put a pointer into the pool: a slice or a struct is boxed on each Put", c.amount(p)+" are headers that Put boxes"), true
 	}
 	if !c.below("sync.(*Pool).Get") {

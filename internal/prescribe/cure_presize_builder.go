@@ -21,7 +21,7 @@ var presizeBuilder = Cure{
 
 func matchPresizeBuilder(c *candidate, p *allocated) (proposal, bool) {
 	switch {
-	case p.Library != nil && p.Library.code == "presize-builder":
+	case p.Library != nil && p.Library.Code == "presize-builder":
 		pr, ok := c.presized(likely, p.instead(), c.amount(p)+" are blocks that "+shortName(p.Callee)+" makes as the text grows")
 		if !ok {
 			// One block for each text: only the first Write can be sized, which saves

@@ -42,7 +42,7 @@ func matchUnboxInterface(c *candidate, p *allocated) (proposal, bool) {
 	default:
 		return proposal{}, false
 	}
-	if p.Library != nil && p.Library.code != "unbox-interface" {
+	if p.Library != nil && p.Library.Code != "unbox-interface" {
 		// A better call than the one that boxes is known.
 		return all(weak, fmt.Sprintf("hand %s what it needs without boxing", p.callee()), why), true
 	}

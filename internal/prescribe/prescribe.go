@@ -53,13 +53,9 @@ func Run(ctx context.Context, s *diagnose.Session, o Options) *finding.Prescript
 		}
 	}
 	candidates := newCandidates(s, src)
+	give(candidates, o.Trials)
 	var rows []finding.Row
 	for _, c := range candidates {
-		for _, t := range o.Trials {
-			if t.Finding == c.Finding.ID {
-				c.trials = append(c.trials, t)
-			}
-		}
 		row := c.choose(c.proposals())
 		row.Remedy.Life = c.Parts[0].Life
 		rows = append(rows, row)
@@ -71,18 +67,29 @@ func Run(ctx context.Context, s *diagnose.Session, o Options) *finding.Prescript
 	return p
 }
 
-// newCandidates gathers the evidence on every finding.
+// newCandidates gathers the evidence on every object.
 func newCandidates(s *diagnose.Session, src *source.Program) []*candidate {
-	d := s.Diagnosis()
+	out := objects(s, src)
 	var tracer *life.Tracer
 	if src != nil {
 		tracer = life.New(src)
 	}
-	out := make([]*candidate, 0, len(d.Findings))
-	for i := range d.Findings {
-		out = append(out, newCandidate(s, &d.Findings[i], src, tracer))
+	for _, c := range out {
+		c.live(tracer)
 	}
 	return out
+}
+
+// give hands each trial to the object of its finding: of several the first, which is the heaviest.
+func give(candidates []*candidate, trials []finding.Trial) {
+	for _, t := range trials {
+		for _, c := range candidates {
+			if t.Finding == c.Finding.ID {
+				c.trials = append(c.trials, t)
+				break
+			}
+		}
+	}
 }
 
 // morePackages bounds the packages of callees that are read beside those of the hot lines.
@@ -95,8 +102,8 @@ func missingSource(s *diagnose.Session, src *source.Program) []string {
 		return nil
 	}
 	tracer := life.New(src)
-	for i := range s.Diagnosis().Findings {
-		newCandidate(s, &s.Diagnosis().Findings[i], src, tracer)
+	for _, c := range objects(s, src) {
+		c.live(tracer)
 	}
 	missing := tracer.Missing()
 	return missing[:min(len(missing), morePackages)]

@@ -31,10 +31,11 @@ func figure(s *diagnose.Session, r *finding.Row) float64 {
 
 // bytesSaved is the share of all bytes that the row's cure removes.
 func bytesSaved(s *diagnose.Session, r *finding.Row) float64 {
-	if r.Cut == nil {
-		return 0
+	sum := 0.0
+	for _, c := range r.Cuts {
+		sum += c.Bytes * s.ByteShare(c.Finding)
 	}
-	return r.Cut.Bytes * s.ByteShare(r.Finding)
+	return sum
 }
 
 // rank orders rows and drops those below the threshold, whose number it returns. Functions
@@ -91,8 +92,8 @@ func byFunction(rows []finding.Row) map[string][]*finding.Row {
 func cutsOf(rows []*finding.Row) []finding.Cut {
 	var cuts []finding.Cut
 	for _, r := range rows {
-		if r.Cut != nil {
-			cuts = append(cuts, *r.Cut)
+		for _, c := range r.Cuts {
+			cuts = addCut(cuts, c)
 		}
 	}
 	return cuts

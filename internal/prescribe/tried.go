@@ -50,10 +50,10 @@ func (c *candidate) tried(offers []offer) []offer {
 func (c *candidate) measured(o *offer, t *finding.Trial) {
 	o.trial, o.fit, o.best.Text = t, certain, t.Text
 	cost := c.Finding.Cost
-	o.cut = finding.Cut{Finding: c.Finding, Added: o.cut.Added,
-		Objects: part(t.Before.Allocs-t.After.Allocs, cost.ObjectsPerOp.Value),
-		Bytes:   part(t.Before.Bytes-t.After.Bytes, cost.BytesPerOp.Value)}
-	o.saves = c.session.Saving([]finding.Cut{o.cut})
+	o.objects = part(t.Before.Allocs-t.After.Allocs, cost.ObjectsPerOp.Value)
+	o.bytes = part(t.Before.Bytes-t.After.Bytes, cost.BytesPerOp.Value)
+	o.cuts = c.cuts(o.objects, o.bytes, 0)
+	o.saves = c.session.Saving(o.cuts)
 }
 
 // part is the share of a finding's amount that a trial took away, from 0 to 1.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/prescribe/library"
 	"github.com/heaptrim/heaptrim/internal/prescribe/life"
 )
 
@@ -132,7 +133,7 @@ const leastPooled = 1 << 10
 
 // smallForPool holds for small objects, other than those whose making is dear in itself.
 func smallForPool(c *candidate, p *allocated) bool {
-	return c.blockSize() < leastPooled && (p.Library == nil || !slices.Contains(pooling, p.Library.code))
+	return c.blockSize() < leastPooled && (p.Library == nil || !slices.Contains(pooling, p.Library.Code))
 }
 
 // diesElsewhere holds for objects of a helper that its caller uses: a pool belongs where they
@@ -148,14 +149,14 @@ func sliceResult(_ *candidate, p *allocated) bool {
 // copyIsKept reports whether new text, or a new slice of it, is itself handed out. Of the
 // line's own conversions it must be known that it is not.
 func copyIsKept(c *candidate, p *allocated) bool {
-	if p.Library != nil && p.Library.stays == handed {
+	if p.Library != nil && p.Library.Stays == library.Handed {
 		return false
 	}
 	switch p.Kind {
 	case finding.KindConversion, finding.KindConcat:
 		return leavesOwnCode(c, p) || unseen(c, p)
 	case finding.KindString, finding.KindMake, finding.KindGrowth:
-		made := p.Library != nil && p.Library.stays == result // new text, wherever it is made
+		made := p.Library != nil && p.Library.Stays == library.Result // new text, wherever it is made
 		return leavesOwnCode(c, p) || made && p.Life.End == finding.EndUnknown
 	}
 	return false
@@ -187,21 +188,28 @@ func (c *candidate) vetoed(code string, p *allocated) string {
 // mostOf is the share of a finding's cost from which stacks with one end decide.
 const mostOf = 0.2
 
-// lifeOf follows a part along the finding's stacks, and joins what they say: one end that
+// live follows the parts of the object along their stacks. Without a tracer nothing is known.
+func (c *candidate) live(t *life.Tracer) {
+	for _, p := range c.Parts {
+		p.Life = c.lifeOf(t, p)
+	}
+}
+
+// lifeOf follows a part along its stacks, and joins what they say: one end that
 // hands the object out decides, then one that is not known.
-func (c *candidate) lifeOf(t *life.Tracer, m finding.Mix) finding.Life {
+func (c *candidate) lifeOf(t *life.Tracer, p *allocated) finding.Life {
 	if t == nil {
 		return finding.Life{Unknown: "the source"}
 	}
 	var all, share float64
 	ends := map[finding.End]float64{}
 	lives := map[finding.End]finding.Life{}
-	for _, st := range c.Finding.Stacks {
-		own := c.ownFrames(st)
+	for _, st := range p.stacks(p.bytes()) {
+		own := c.ownFrames(p.of, st)
 		if len(own) == 0 {
 			continue
 		}
-		l := t.Trace(life.Birth{Kind: m.Kind, Via: m.Via}, own)
+		l := t.Trace(life.Birth{Kind: p.Kind, Via: p.Via}, own)
 		if had, ok := lives[l.End]; !ok || l.Frame > had.Frame {
 			lives[l.End] = l
 		}
@@ -218,13 +226,13 @@ func (c *candidate) lifeOf(t *life.Tracer, m finding.Mix) finding.Life {
 
 // ownFrames are the user's frames of a stack without a break, from the site outwards. Tests and
 // benchmarks are callers like any other: what they are handed is a result.
-func (c *candidate) ownFrames(st finding.Stack) []evidence.Frame {
+func (c *candidate) ownFrames(of *finding.Finding, st finding.Stack) []evidence.Frame {
 	var own []evidence.Frame
 	for _, f := range st.Frames {
-		at := f.Function == c.Finding.Site.Function && f.Line == c.Finding.Site.Line
+		at := f.Function == of.Site.Function && f.Line == of.Site.Line
 		switch {
 		case len(own) == 0 && !at:
-		case c.session.Owner(f) != "yours", len(own) > 0 && isTest(f.File) && !isTest(c.Finding.Site.File):
+		case c.session.Owner(f) != "yours", len(own) > 0 && isTest(f.File) && !isTest(of.Site.File):
 			return own
 		default:
 			own = append(own, f)

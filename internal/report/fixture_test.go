@@ -204,7 +204,8 @@ func prescribed(f *finding.Row, r finding.Remedy, cut finding.Cut) {
 		CPU: f.Cost.CPU.Scale(cut.Bytes), BytesPerOp: f.Cost.BytesPerOp.Scale(cut.Bytes), ObjectsPerOp: f.Cost.ObjectsPerOp.Scale(cut.Objects), Cycles: f.Cost.Churn.Scale(3 * cut.Bytes),
 		Basis: "direct cost, and the collector's cost without it by the pacer's formula (GOGC)",
 	}
-	f.Remedy, f.Cut = r, &cut
+	cut.Finding = f.Finding
+	f.Remedy, f.Cuts = r, []finding.Cut{cut}
 	removal := r.Saves
 	removal.CPU = span95(100*r.Saves.CPU.Value+0.4, 1.1)
 	removal.Caches = stats.Interval{Value: 0.004, High: 0.008}

@@ -45,8 +45,8 @@ func (k known) savings(f finding.Row) stats.Interval {
 	switch bytes, _ := k.amounts(f.Cost); {
 	case k.cpu:
 		return f.Remedy.Saves.CPU
-	case f.Cut != nil:
-		return bytes.Scale(f.Cut.Bytes)
+	case len(f.Cuts) > 0:
+		return bytes.Scale(f.BytesCut())
 	case k.perOp:
 		return f.Remedy.Saves.BytesPerOp
 	}
@@ -67,7 +67,7 @@ func outlook(rep *finding.Report, k known) string {
 		if first == nil {
 			first = f
 		}
-		if f.Cut != nil {
+		if len(f.Cuts) > 0 {
 			cuts++
 		}
 	}

@@ -89,15 +89,17 @@ func sampled() *finding.Report {
 }
 
 func TestOutlook(t *testing.T) {
-	row := func(code string, saves float64, cut *finding.Cut) finding.Row {
+	row := func(code string, saves float64, cuts ...finding.Cut) finding.Row {
 		return finding.Row{
-			Finding: &finding.Finding{}, Cut: cut,
+			Finding: &finding.Finding{}, Cuts: cuts,
 			Remedy: finding.Remedy{Code: code,
 				Saves: finding.Prediction{CPU: span95(saves, 1), BytesPerOp: stats.Exact(64)}},
 		}
 	}
-	cut := func(saves float64) finding.Row { return row("presize-map", saves, &finding.Cut{Bytes: 1}) }
-	whole, leave := row("skip-work", 3, nil), row(leaveIt, 0, nil)
+	cut := func(saves float64) finding.Row {
+		return row("presize-map", saves, finding.Cut{Bytes: 1, Finding: &finding.Finding{}})
+	}
+	whole, leave := row("skip-work", 3), row(leaveIt, 0)
 	f := func(samples int64, findings []finding.Row, want string) {
 		t.Helper()
 		rep := empty()

@@ -1,0 +1,231 @@
+// Package library knows the allocating calls of the standard library: the cure that avoids the
+// allocation, the better call, and what that still makes. Every entry is a fact about a call.
+package library
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Entry describes allocating library functions: the cure that avoids the allocation,
+// the better call, and the residue of that call.
+type Entry struct {
+	Function string // as pprof spells it; a trailing * matches any end
+	Leaf     string // the innermost function must begin with this; empty: any
+	Code     string
+	Better   string  // what to call instead, as the end of the sentence "instead of f, …"
+	Stays    Residue // what the better call still makes
+}
+
+// Residue says what a better call still has to allocate.
+type Residue int
+
+// The residues.
+const (
+	Nothing Residue = iota
+	Result          // what the call returns, where the code keeps it
+	Values          // what it decodes into: strings, maps, values of the user's types
+	Handed          // nothing: it hands over the memory that is there, also where the code keeps it
+)
+
+// entries lists the standard library's allocating calls. The first that fits counts.
+var entries = []Entry{
+	// Compiled once, used often.
+	{"regexp.*Compile*", "", "cache-compiled", "compile the expression once, in a package variable", Nothing},
+	{"regexp.MatchString", "", "cache-compiled", "compile the expression once, in a package variable, and use its MatchString", Nothing},
+	{"regexp.Match*", "", "cache-compiled", "compile the expression once, in a package variable", Nothing},
+	{"text/template.*Parse*", "", "cache-compiled", "parse the template once, when the program starts", Nothing},
+	{"html/template.*Parse*", "", "cache-compiled", "parse the template once, when the program starts", Nothing},
+	{"text/template.New", "", "cache-compiled", "parse the template once, when the program starts", Nothing},
+	{"html/template.New", "", "cache-compiled", "parse the template once, when the program starts", Nothing},
+	{"strings.NewReplacer", "", "cache-compiled", "make the replacer once, in a package variable: it is safe for concurrent use", Nothing},
+	{"strings.(*Replacer).build*", "", "cache-compiled", "make the replacer once, in a package variable: it is safe for concurrent use", Nothing},
+	{"time.LoadLocation", "", "cache-compiled", "load the location once", Nothing},
+	{"reflect.Value.FieldByName*", "", "cache-compiled", "look the field's index up once per type and name, keep it in a map, and use Field or FieldByIndex", Nothing},
+	{"reflect.(*rtype).FieldByName*", "", "cache-compiled", "look the field up once per type and name, and keep it in a map", Nothing},
+	{"reflect.(*rtype).Field", "", "cache-compiled", "read a type's fields once, and keep what you need of them in a map by type", Nothing},
+	{"reflect.(*rtype).Method*", "", "cache-compiled", "look the method up once per type, and keep its index in a map", Nothing},
+	{"reflect.Value.MethodByName", "", "cache-compiled", "look the method up once per type, and call it through an interface", Nothing},
+	{"reflect.Value.Method", "", "cache-compiled", "look the method up once, or call it through an interface", Nothing},
+	{"reflect.VisibleFields", "", "cache-compiled", "read a type's fields once, and keep them in a map by type", Nothing},
+	{"reflect.StructTag.*", "", "cache-compiled", "read a type's tags once, and keep them in a map by type", Nothing},
+	{"reflect.ArrayOf", "", "cache-compiled", "make the type once, and keep it in a map", Nothing},
+	{"reflect.ChanOf", "", "cache-compiled", "make the type once, and keep it in a map", Nothing},
+	{"reflect.FuncOf", "", "cache-compiled", "make the type once, and keep it in a map", Nothing},
+	{"reflect.MapOf", "", "cache-compiled", "make the type once, and keep it in a map", Nothing},
+	{"reflect.SliceOf", "", "cache-compiled", "make the type once, and keep it in a map", Nothing},
+	{"reflect.StructOf", "", "cache-compiled", "make the type once, and keep it in a map", Nothing},
+	{"errors.New", "", "cache-compiled", "make the error once, in a package variable", Nothing},
+	{"crypto/x509.ParseCertificate*", "", "cache-compiled", "parse the certificate once", Nothing},
+	{"net.ParseCIDR", "", "cache-compiled", "parse it once, or use net/netip, whose values need no memory", Nothing},
+	{"net.ParseIP", "", "avoid-conversion", "use netip.ParseAddr, whose result is a value", Nothing},
+
+	// Reflection that boxes.
+	{"reflect.Value.Interface", "", "unbox-interface", "ask the reflect.Value itself: its Kind, its Type, or Type().Implements; Addr().Interface() boxes a pointer, which needs no memory", Nothing},
+	{"reflect.New", "", "keep-on-stack", "use the value that is there (Field(i).Addr()), or ask reflect.PointerTo(t).Implements, instead of making a new one", Nothing},
+	{"reflect.Value.MapIndex", "", "unbox-interface", "switch on the concrete types of maps that are frequent before reflecting", Nothing},
+	{"reflect.Value.MapKeys", "", "reuse-buffer", "iterate with MapRange and SetIterKey into one reused value", Nothing},
+	{"reflect.(*MapIter).*", "", "reuse-buffer", "use SetIterKey and SetIterValue into values that are made once", Nothing},
+	{"reflect.Value.Call*", "", "unbox-interface", "call through an interface or a typed function value", Nothing},
+	{"reflect.Copy*", "", "unbox-interface", "switch on the concrete type before reflecting", Nothing},
+	{"reflect.Append*", "", "presize-slice", "use reflect.MakeSlice with the final length and set the elements by index", Result},
+	{"reflect.MakeSlice", "", "reuse-buffer", "grow and reuse the slice that is there with SetLen", Nothing},
+	{"reflect.MakeMap*", "", "presize-map", "use reflect.MakeMapWithSize with the final length", Result},
+
+	// State that is created for every use.
+	{"compress/*.New*", "", "pool-object", "keep readers and writers in a pool and Reset them", Nothing},
+	{"compress/*.(*Writer).*", "", "pool-object", "keep the writer in a pool and Reset it: it makes its tables with its first Write", Nothing},
+	{"compress/*.(*Reader).*", "", "pool-object", "keep the reader in a pool and Reset it", Nothing},
+	{"encoding/json.NewDecoder", "", "pool-buffer", "read into a pooled buffer and use json.Unmarshal", Nothing},
+	{"encoding/json.(*Decoder).*", "encoding/json.(*Decoder).refill", "pool-buffer", "read into a pooled buffer and use json.Unmarshal", Values},
+	{"encoding/json.(*Decoder).*", "", "pool-buffer", "read into a pooled buffer and use json.Unmarshal, which needs no decoder and no buffer of its own", Values},
+	{"encoding/json.NewEncoder", "", "pool-object", "keep an encoder with its buffer in a pool", Nothing},
+	{"encoding/json.Marshal*", "", "pool-buffer", "use json.NewEncoder on a pooled bytes.Buffer: Marshal copies its result into a new slice", Nothing},
+	{"encoding/gob.New*", "", "pool-object", "keep the encoder or decoder of a stream: it sends a type once and reuses what it compiled", Nothing},
+	{"encoding/csv.NewReader", "", "reuse-buffer", "set ReuseRecord", Nothing},
+	{"encoding/csv.(*Reader).*", "", "reuse-buffer", "set ReuseRecord", Values},
+	{"encoding/xml.NewEncoder", "", "pool-object", "keep encoders in a pool", Nothing},
+	{"bufio.NewReader*", "", "pool-object", "keep readers in a pool and Reset them", Nothing},
+	{"bufio.NewWriter*", "", "pool-object", "keep writers in a pool and Reset them", Nothing},
+	{"bufio.NewScanner", "", "reuse-buffer", "give the scanner a reused buffer with Buffer", Nothing},
+	{"bufio.(*Scanner).Scan", "", "reuse-buffer", "give the scanner a reused buffer with Buffer", Nothing},
+	{"bufio.(*Scanner).Text", "", "avoid-conversion", "use Bytes where the line is not kept", Nothing},
+	{"bufio.(*Reader).ReadString", "", "avoid-conversion", "use ReadSlice where the line is not kept", Nothing},
+	{"bufio.(*Reader).ReadBytes", "", "reuse-buffer", "use ReadSlice where the line is not kept", Nothing},
+	{"io.ReadAll", "", "pool-buffer", "read into a pooled bytes.Buffer with ReadFrom", Nothing},
+	{"io/ioutil.ReadAll", "", "pool-buffer", "read into a pooled bytes.Buffer with ReadFrom", Nothing},
+	{"io.Copy*", "", "pool-buffer", "use io.CopyBuffer with a pooled buffer", Nothing},
+	{"os.ReadFile", "", "pool-buffer", "open the file and read into a pooled buffer", Nothing},
+	{"crypto/hmac.New", "", "pool-object", "keep the hash of each key in a pool and Reset it", Nothing},
+	{"crypto/*.New*", "", "pool-object", "use the package's Sum function, which needs no hash object, or keep hashes in a pool and Reset them", Nothing},
+	{"hash/*.New*", "", "pool-object", "use the package's Checksum function, or keep hashes in a pool and Reset them", Nothing},
+	{"math/rand*.New*", "", "pool-object", "use the package's top-level functions, or keep a source per goroutine", Nothing},
+	{"time.After", "", "reuse-buffer", "make one timer with time.NewTimer before the loop and Reset it", Nothing},
+	{"time.NewTimer", "", "reuse-buffer", "keep one timer and Reset it", Nothing},
+	{"time.NewTicker", "", "reuse-buffer", "keep one ticker and Reset it", Nothing},
+	{"time.AfterFunc", "", "reuse-buffer", "keep one timer and Reset it", Nothing},
+	{"bytes.(*Buffer).String", "", "avoid-conversion", "build the text in a strings.Builder, whose String does not copy", Handed},
+	{"bytes.(*Buffer).*", "", "presize-builder", "Grow the buffer once to its final size, or take it from a pool", Result},
+	{"bytes.NewBuffer*", "", "pool-buffer", "take the buffer from a pool", Nothing},
+	{"bytes.NewReader", "", "reuse-buffer", "keep the reader and Reset it", Nothing},
+	{"strings.NewReader", "", "reuse-buffer", "keep the reader and Reset it", Nothing},
+	{"net/http.Header.*", "", "presize-map", "make the header with the number of its fields, or set canonical keys directly", Result},
+	{"net/http.NewRequest*", "", "reuse-buffer", "keep the request as a template and Clone what differs", Nothing},
+
+	// Text that is created only to be discarded.
+	{"strings.(*Builder).*", "", "presize-builder", "Grow the builder once to its final size", Result},
+	{"fmt.Sprint*", "", "avoid-conversion", "append to a byte slice with strconv.Append…, or concatenate", Result},
+	{"fmt.Fprint*", "", "avoid-conversion", "write the parts with io.WriteString or strconv.Append… into the writer's AvailableBuffer", Nothing},
+	{"fmt.Append*", "", "avoid-conversion", "append the parts with strconv.Append…", Nothing},
+	{"fmt.Errorf", "", "skip-work", "make the error where it is reported only, or use a typed error that formats itself when it is printed", Nothing},
+	{"fmt.Sscan*", "", "avoid-conversion", "parse with strconv", Nothing},
+	{"fmt.Fscan*", "", "avoid-conversion", "read with a bufio.Scanner and parse with strconv", Nothing},
+	{"strings.Split*", "", "avoid-conversion", "use strings.Cut or IndexByte for one part, strings.SplitSeq for all", Nothing},
+	{"strings.Fields*", "", "avoid-conversion", "use strings.FieldsSeq", Nothing},
+	{"strings.genSplit", "", "avoid-conversion", "use strings.Cut or IndexByte for one part, strings.SplitSeq for all", Nothing},
+	{"bytes.Split*", "", "avoid-conversion", "use bytes.Cut or IndexByte for one part, bytes.SplitSeq for all", Nothing},
+	{"bytes.Fields*", "", "avoid-conversion", "use bytes.FieldsSeq", Nothing},
+	{"strings.ToLower", "", "avoid-conversion", "compare with strings.EqualFold, or keep the lower-case form", Nothing},
+	{"strings.ToUpper", "", "avoid-conversion", "compare with strings.EqualFold, or keep the upper-case form", Nothing},
+	{"bytes.ToLower", "", "avoid-conversion", "compare with bytes.EqualFold, or change the bytes in place", Nothing},
+	{"bytes.ToUpper", "", "avoid-conversion", "compare with bytes.EqualFold, or change the bytes in place", Nothing},
+	{"strings.Join", "", "avoid-conversion", "write the parts to where the text goes", Result},
+	{"strings.Replace*", "", "avoid-conversion", "write the pieces to where the text goes, or use a strings.Replacer's WriteString", Result},
+	{"strings.(*Replacer).Replace", "", "avoid-conversion", "use WriteString to where the text goes", Nothing},
+	{"strings.Repeat", "", "avoid-conversion", "write the pieces, or keep the longest and slice it", Nothing},
+	{"strings.Map", "", "avoid-conversion", "append the mapped runes to a byte slice", Result},
+	{"strings.Clone", "", "avoid-conversion", "keep the string itself where its backing array may live", Nothing},
+	{"strconv.Format*", "", "avoid-conversion", "use strconv.Append… into a buffer", Nothing},
+	{"strconv.Itoa", "", "avoid-conversion", "use strconv.AppendInt into a buffer", Nothing},
+	{"strconv.Quote*", "", "avoid-conversion", "use strconv.AppendQuote into a buffer", Nothing},
+	{"strconv.Unquote*", "", "avoid-conversion", "slice the text where it holds no escape", Nothing},
+	{"strconv.Append*", "", "presize-slice", "give the buffer its final capacity", Nothing},
+	{"encoding/hex.EncodeToString", "", "avoid-conversion", "use hex.AppendEncode into a buffer", Nothing},
+	{"encoding/hex.DecodeString", "", "avoid-conversion", "use hex.AppendDecode into a buffer", Nothing},
+	{"encoding/base64.*", "", "avoid-conversion", "use AppendEncode or AppendDecode into a buffer", Nothing},
+	{"time.Time.Format", "", "avoid-conversion", "use AppendFormat into a buffer", Nothing},
+	{"time.Time.String", "", "avoid-conversion", "use AppendFormat into a buffer", Nothing},
+	{"time.Duration.String", "", "avoid-conversion", "append the number and its unit", Nothing},
+	{"time.Time.Marshal*", "", "avoid-conversion", "use AppendFormat into a buffer", Nothing},
+	{"net/url.QueryEscape", "", "avoid-conversion", "check first whether there is anything to escape", Nothing},
+	{"html.EscapeString", "", "avoid-conversion", "use template.HTMLEscape to where the text goes", Nothing},
+	{"net/netip.Addr.String", "", "avoid-conversion", "use AppendTo into a buffer", Nothing},
+	{"math/big.(*Int).String", "", "avoid-conversion", "use Append into a buffer", Nothing},
+	{"math/big.NewInt", "", "reuse-buffer", "set a number that is there", Nothing},
+	{"math/big.NewFloat", "", "reuse-buffer", "set a number that is there", Nothing},
+	{"math/big.NewRat", "", "reuse-buffer", "set a number that is there", Nothing},
+
+	// Interfaces in place of types.
+	{"sort.Slice*", "", "unbox-interface", "use slices.SortFunc, which takes no interface and no reflection", Nothing},
+	{"sort.Sort", "", "unbox-interface", "use slices.SortFunc", Nothing},
+	{"sort.Stable", "", "unbox-interface", "use slices.SortStableFunc", Nothing},
+	{"container/heap.*", "", "unbox-interface", "use a heap of the concrete type", Nothing},
+	{"slices.Collect", "", "presize-slice", "append into a slice of the final capacity with slices.AppendSeq", Result},
+	{"slices.Sorted*", "", "presize-slice", "append into a slice of the final capacity and sort it", Result},
+	{"slices.Clone", "", "reuse-buffer", "copy into a slice that is there", Nothing},
+	{"slices.Insert", "", "presize-slice", "give the slice its final capacity", Result},
+	{"slices.Concat", "", "reuse-buffer", "append into a slice that is there", Nothing},
+	{"maps.Clone", "", "skip-work", "share the map where nobody writes to it, and copy on the first write", Nothing},
+	{"maps.Keys", "", "presize-slice", "range over the map itself", Nothing},
+	{"sync.(*Pool).Get", "", "pool-misuse", "", Nothing},
+	{"sync.(*Pool).Put", "", "pool-misuse", "put a pointer: a slice or struct is boxed on each Put", Nothing},
+	{"runtime.SetFinalizer", "", "finalizer-cost", "", Nothing},
+	{"runtime.AddCleanup*", "", "finalizer-cost", "", Nothing},
+	{"log/slog.(*Logger).Debug*", "", "unbox-interface", "use LogAttrs with slog.Int, slog.String and the like, which box nothing", Nothing},
+	{"log/slog.(*Logger).Info*", "", "unbox-interface", "use LogAttrs with slog.Int, slog.String and the like, which box nothing", Nothing},
+	{"log/slog.(*Logger).Warn*", "", "unbox-interface", "use LogAttrs with slog.Int, slog.String and the like, which box nothing", Nothing},
+	{"log/slog.(*Logger).Error*", "", "unbox-interface", "use LogAttrs with slog.Int, slog.String and the like, which box nothing", Nothing},
+	{"runtime/debug.Stack", "", "skip-work", "take the stack where it is reported only", Nothing},
+	{"runtime.Callers*", "", "skip-work", "take program counters into an array and resolve them where they are printed", Nothing},
+}
+
+// Codes are those of the cures that entries name, each once.
+func Codes() []string {
+	seen := map[string]bool{}
+	for _, e := range entries {
+		seen[e.Code] = true
+	}
+	return slices.Sorted(maps.Keys(seen))
+}
+
+// Find is the entry of a function, given the innermost function of the stack; nil for none.
+func Find(function, leaf string) *Entry {
+	if function == "" {
+		return nil
+	}
+	for i := range entries {
+		e := &entries[i]
+		if matchPattern(e.Function, function) && strings.HasPrefix(leaf, e.Leaf) {
+			return e
+		}
+	}
+	return nil
+}
+
+// matchPattern matches a name against a pattern in which * stands for any
+// characters.
+func matchPattern(pattern, name string) bool {
+	head, rest, star := strings.Cut(pattern, "*")
+	if strings.HasSuffix(head, "(") && star {
+		// The * of a method's receiver is literal.
+		more, tail, again := strings.Cut(rest, "*")
+		head, rest, star = head+"*"+more, tail, again
+	}
+	if !star {
+		return head == name
+	}
+	if !strings.HasPrefix(name, head) {
+		return false
+	}
+	name = name[len(head):]
+	if rest == "" {
+		return true
+	}
+	for i := 0; i <= len(name); i++ {
+		if matchPattern(rest, name[i:]) {
+			return true
+		}
+	}
+	return false
+}

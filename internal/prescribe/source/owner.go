@@ -1,0 +1,92 @@
+package source
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"strings"
+)
+
+// Owner is the declaration of the variable or field whose memory an expression of the line makes
+// or makes grow: the destination of an append or insertion, the receiver of a builder's method, or
+// the variable that the value is assigned to. It is "" where there is none.
+func (l *Line) Owner(e *Expr) string {
+	switch e.Kind {
+	case Append:
+		return l.declared(e.node.(*ast.CallExpr).Args[0])
+	case MapInsert:
+		return l.declared(e.node.(*ast.IndexExpr).X)
+	case Variable:
+		return l.declared(e.node)
+	case Call:
+		if sel, ok := ast.Unparen(e.node.(*ast.CallExpr).Fun).(*ast.SelectorExpr); ok && growsReceiver(e.Call.Callee) {
+			return l.declared(sel.X)
+		}
+	}
+	for i := len(e.path) - 1; i >= 0; i-- {
+		switch p := e.path[i].(type) {
+		case *ast.ParenExpr, *ast.UnaryExpr:
+		case *ast.AssignStmt:
+			for j, rhs := range p.Rhs {
+				if len(p.Lhs) == len(p.Rhs) && rhs.Pos() <= e.node.Pos() && e.node.End() <= rhs.End() {
+					return l.declared(p.Lhs[j])
+				}
+			}
+			return ""
+		case *ast.ValueSpec:
+			for j, v := range p.Values {
+				if len(p.Names) == len(p.Values) && v.Pos() <= e.node.Pos() && e.node.End() <= v.End() {
+					return l.declared(p.Names[j])
+				}
+			}
+			return ""
+		default:
+			return ""
+		}
+	}
+	return ""
+}
+
+// growsReceiver reports whether a method's memory is its receiver's own, which grows.
+func growsReceiver(callee string) bool {
+	for _, t := range []string{"strings.(*Builder).", "bytes.(*Buffer)."} {
+		if name, ok := strings.CutPrefix(callee, t); ok {
+			return name != "String"
+		}
+	}
+	return false
+}
+
+// declared is the place where the variable or field that x names is declared; "" for others.
+func (l *Line) declared(x ast.Expr) string {
+	for {
+		switch e := ast.Unparen(x).(type) {
+		case *ast.Ident:
+			return l.placeOf(l.info().ObjectOf(e))
+		case *ast.SelectorExpr:
+			return l.placeOf(l.info().ObjectOf(e.Sel))
+		case *ast.StarExpr:
+			x = e.X
+		case *ast.UnaryExpr:
+			if e.Op != token.AND {
+				return ""
+			}
+			x = e.X
+		case *ast.SliceExpr:
+			x = e.X
+		default:
+			return ""
+		}
+	}
+}
+
+func (l *Line) placeOf(obj types.Object) string {
+	v, ok := obj.(*types.Var)
+	if !ok || !v.Pos().IsValid() || v.Name() == "_" {
+		return ""
+	}
+	return l.program.fset.Position(v.Pos()).String()
+}
+
+// Place is where the expression stands in the source that was read, to tell it from others.
+func (e *Expr) Place() token.Pos { return e.node.Pos() }
