@@ -151,6 +151,7 @@ func (c *candidate) combine() {
 		f.Stacks = append(f.Stacks, p.stacks(f.Cost.Bytes.Value)...)
 	}
 	slices.SortStableFunc(f.Stacks, func(a, b finding.Stack) int { return cmp.Compare(b.Share, a.Share) })
+	f.Allocation.Places = sharesOf(f.Allocation.Places)
 	slices.SortStableFunc(f.Allocation.Places, func(a, b finding.Place) int { return cmp.Compare(b.Share, a.Share) })
 	f.Title = diagnose.Title(f.Allocation)
 	c.Finding = &f
@@ -263,6 +264,21 @@ func addPlace(list []finding.Place, p *allocated) []finding.Place {
 		}
 	}
 	return append(list, finding.Place{Site: p.of.Site, Share: p.weight()})
+}
+
+// sharesOf divides the weights of lines by their sum. The only line of an object needs no list.
+func sharesOf(list []finding.Place) []finding.Place {
+	if len(list) < 2 {
+		return nil
+	}
+	all := 0.0
+	for _, p := range list {
+		all += p.Share
+	}
+	for i := range list {
+		list[i].Share = share(list[i].Share, all)
+	}
+	return list
 }
 
 func sortedSizes(sizes map[unit.Bytes]float64) []finding.SizeCount {

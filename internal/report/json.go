@@ -183,6 +183,9 @@ func newFinding(f finding.Row, k known) schema.Finding {
 	out.Callers = schema.Rows(f.Allocation.Callers, func(c finding.Caller) schema.Caller {
 		return schema.Caller{Function: c.Site.Function, File: c.Site.File, Line: c.Site.Line, Share: schema.Positive(c.Share)}
 	})
+	out.Places = schema.Rows(f.Allocation.Places, func(p finding.Place) schema.Caller {
+		return schema.Caller{Function: p.Site.Function, File: p.Site.File, Line: p.Site.Line, Share: schema.Positive(p.Share)}
+	})
 	if f.Removal != nil {
 		removal := newPrediction(*f.Removal)
 		out.Removal = &removal

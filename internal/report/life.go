@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/finding"
@@ -36,6 +37,29 @@ func lifeText(l finding.Life) string {
 		return "Where it dies is not known: " + l.Unknown + " cannot be seen."
 	}
 	return ""
+}
+
+// placesRemark lists the lines that allocate for a row, other than the row's own; "" for none.
+func placesRemark(f finding.Row) string {
+	const most = 4
+	var places []string
+	for _, p := range f.Allocation.Places {
+		if p.Site.File == f.Site.File && p.Site.Line == f.Site.Line {
+			continue
+		}
+		where := fmt.Sprintf("%s:%d", p.Site.File, p.Site.Line)
+		if p.Site.File == f.Site.File {
+			where = fmt.Sprintf("line %d", p.Site.Line)
+		}
+		places = append(places, fmt.Sprintf("%s %s", where, term.FormatPercent(p.Share)))
+	}
+	if len(places) == 0 {
+		return ""
+	}
+	if more := len(places) - most; more > 0 {
+		places = append(places[:most], fmt.Sprintf("%d more", more))
+	}
+	return "; allocated too in " + strings.Join(places, ", ")
 }
 
 // callersRemark names the callers of a helper that matter, and says where a change belongs:

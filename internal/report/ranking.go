@@ -185,7 +185,7 @@ func cureTable(all []entry, k known, width int) *term.Table {
 		bytes.Add(term.Amount(b.Value, unit.FormatBytes))
 		objects.Add(term.Amount(o.Value, unit.FormatScaled))
 		where.Add(place(e.row.Site))
-		t.Remarks = append(t.Remarks, whatToDo(e.row)+besideRemark(e.row)+callersRemark(e.row))
+		t.Remarks = append(t.Remarks, whatToDo(e.row)+besideRemark(e.row)+placesRemark(e.row)+callersRemark(e.row))
 	}
 	if k.cures {
 		t.Columns = append(t.Columns, saves)

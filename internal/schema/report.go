@@ -138,6 +138,7 @@ type (
 		StackShare *float64    `json:"stack_share"`
 		Stacks     []Stack     `json:"stacks"`
 		Callers    []Caller    `json:"callers"`
+		Places     []Caller    `json:"places"`
 		Cost       Cost        `json:"cost"`
 		ByRun      []RunCost   `json:"by_run"`
 		Lifetime   Lifetime    `json:"lifetime"`
