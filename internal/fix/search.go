@@ -164,7 +164,7 @@ func Search(ctx context.Context, r *finding.Report, t Tools, o Options) (*Result
 		rows = rows[:min(o.Most, len(rows))]
 	}
 	for i, row := range rows {
-		edits := t.Program.At(place(row))
+		edits := editsFor(t.Program, row)
 		s.result.Findings++
 		if len(edits) == 0 {
 			s.result.NoEdit++
@@ -180,10 +180,25 @@ func Search(ctx context.Context, r *finding.Report, t Tools, o Options) (*Result
 	return s.result, nil
 }
 
-// place is the line of a finding with the sizes of its blocks and what is known of their life.
-func place(row finding.Row) code.Place {
+// editsFor are the edits for all lines that allocate for a row, heaviest line first.
+func editsFor(p *rewrite.Program, row finding.Row) []code.Edit {
+	sites := []evidence.Site{row.Site}
+	for _, at := range row.Allocation.Places {
+		if !slices.Contains(sites, at.Site) {
+			sites = append(sites, at.Site)
+		}
+	}
+	var out []code.Edit
+	for _, at := range sites {
+		out = append(out, p.At(place(row, at))...)
+	}
+	return out
+}
+
+// place is a line of a finding with the sizes of its blocks and what is known of their life.
+func place(row finding.Row, at evidence.Site) code.Place {
 	f, life := row.Finding, row.Remedy.Life
-	p := code.Place{File: f.Site.File, Line: f.Site.Line, Dies: life.End == finding.EndFrame && life.Frame == 0, Held: life.Ways}
+	p := code.Place{File: at.File, Line: at.Line, Dies: life.End == finding.EndFrame && life.Frame == 0, Held: life.Ways}
 	total := 0.0
 	for _, c := range f.Allocation.Sizes {
 		total += c.Objects
