@@ -18,6 +18,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/heaptrim/heaptrim/lab/corpus"
 )
@@ -30,6 +31,7 @@ type options struct {
 	only               []string
 	sample             int
 	commit             string
+	verify             time.Duration
 }
 
 func main() {
@@ -50,6 +52,7 @@ func run() error {
 	only := flag.String("only", "", "`IDs`, by commas; default: all")
 	flag.IntVar(&o.sample, "sample", 100, "planted cases that are judged, drawn by -commit; 0: all")
 	flag.StringVar(&o.commit, "commit", "", "the `hash` of the commit that is judged")
+	flag.DurationVar(&o.verify, "verify", 20*time.Second, "time for trying the first cures of a case")
 	rowsFile := flag.String("rows", "", "write what was said of train cases to `file`")
 	flag.Parse()
 	if o.recorder == "" {
@@ -177,7 +180,7 @@ func (o *options) report(c corpus.Case) (document, error) {
 			return doc, err
 		}
 	}
-	cmd := exec.Command(o.heaptrim, "check", "-html", "", "-json", "-", bundle)
+	cmd := exec.Command(o.heaptrim, "check", "-verify", o.verify.String(), "-html", "", "-json", "-", bundle)
 	cmd.Dir, cmd.Env = module, corpus.Environ()
 	out, err := cmd.Output()
 	if exit := (*exec.ExitError)(nil); err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 3) {
