@@ -6,29 +6,14 @@ import (
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 )
 
-// instead is the sentence that names the better call.
-func (p *allocated) instead() string {
-	if p.Library == nil || p.Library.Better == "" {
-		return ""
-	}
-	return "instead of " + shortName(p.Callee) + ", " + p.Library.Better
+// listed reports whether the part's library call has an entry for a cure. What it decodes into is no
+// reason for one.
+func (p *allocated) listed(code string) bool {
+	return p.Library != nil && p.Library.Code == code && !(p.Library.Stays == library.Values && p.isValue())
 }
 
-// fromLibrary is the proposal of the library table, where it names a code.
-func (c *candidate) fromLibrary(p *allocated, code string) (proposal, bool) {
-	if p.Library == nil || p.Library.Code != code {
-		return proposal{}, false
-	}
-	pr := all(evident, p.instead(), c.amount(p)+" come from "+shortName(p.Callee))
-	if p.Library.Stays == library.Values && p.isValue() {
-		return proposal{}, false
-	}
-	if p.Library.Stays == library.Result && p.isResult() && p.keptResult() {
-		pr.Objects, pr.Bytes, pr.Live = 0, 0, 0
-		pr.Fit = even
-	}
-	return pr, true
-}
+// residue reports whether the better call still makes the result.
+func (p *allocated) residue() bool { return p.Library.Stays == library.Result }
 
 // isValue reports whether the part has the kind of decoded values, and is not the decoder's
 // own memory.

@@ -25,15 +25,14 @@ type Cure struct {
 	Safety  Safety
 	Needs   string // the evidence it takes
 	WhenNot string // when it does not pay or is wrong
-
-	match func(*candidate, *allocated) (proposal, bool) // nil: not a cure of a single site
 }
 
 // proposal is a cure that fits one part of what a site allocates.
 type proposal struct {
+	Rule string  // its name; empty for an edit that only a trial knows
 	Text string  // what to do here
 	Why  string  // the evidence for it
-	Fit  float64 // how surely the evidence points at this cure, from 0 to 1
+	Fit  float64 // how often the rule is right, from 0 to 1
 
 	// What the cure removes, as shares of the part, and the cost it adds.
 	Objects, Bytes, Live float64

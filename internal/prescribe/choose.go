@@ -38,22 +38,15 @@ type offer struct {
 // leastMore is the part of a line's objects and bytes from which another allocation is told.
 const leastMore = 0.05
 
-// proposals tries every cure on every part.
+// proposals tries every rule on every part, and gathers them by cure.
 func (c *candidate) proposals() []offer {
 	var out []offer
 	for _, cure := range Catalogue() {
-		if cure.match == nil {
-			continue
-		}
 		o := offer{cure: cure, more: c.notable()}
 		weight := 0.0
 		for _, p := range c.Parts {
-			pr, ok := cure.match(c, p)
+			pr, ok := c.best(cure.Code, p)
 			if !ok {
-				continue
-			}
-			if why := c.vetoed(cure.Code, p); why != "" {
-				c.ruledOut = append(c.ruledOut, why)
 				continue
 			}
 			if p.notable() {
@@ -79,6 +72,25 @@ func (c *candidate) proposals() []offer {
 	return out
 }
 
+// best is the proposal of the surest rule of a cure for a part; false if no rule applies, or a fact
+// rules the cure out.
+func (c *candidate) best(code string, p *allocated) (best proposal, ok bool) {
+	for i := range table {
+		r := &table[i]
+		if r.cure != code || ok && hitRate(r.name) <= best.Fit || !c.applies(r, p) {
+			continue
+		}
+		if why := c.vetoed(code, p); why != "" {
+			c.ruledOut = append(c.ruledOut, why)
+			return proposal{}, false
+		}
+		if pr, takes := c.proposed(r, p); takes {
+			best, ok = pr, true
+		}
+	}
+	return best, ok
+}
+
 // cut is what a proposal takes of the part's finding.
 func (p *allocated) cut(pr proposal) finding.Cut {
 	of := p.of
@@ -98,14 +110,13 @@ func (c *candidate) notable() int {
 
 func (p *allocated) notable() bool { return (p.Objects+p.Bytes)/2 >= leastMore }
 
-// score is what offers are compared by: the predicted saving, as far as the
-// evidence points at the cure. Without CPU samples the bytes and objects it
-// takes away stand in.
+// score is what offers are compared by: the predicted saving, as often as the rule is right.
+// Without CPU samples the bytes and objects it takes away stand in.
 func (o offer) score(f *finding.Finding) float64 {
 	if f.Cost.CPU.Value > 0 {
-		return o.fit * o.fit * max(o.saves.CPU.Value, 0)
+		return o.fit * max(o.saves.CPU.Value, 0)
 	}
-	return o.fit * o.fit * (o.objects + o.bytes) / 2
+	return o.fit * (o.objects + o.bytes) / 2
 }
 
 // remedy is the offer as the finding's remedy.
@@ -163,7 +174,7 @@ func (c *candidate) choose(offers []offer) finding.Row {
 	best := offers[0]
 	row := finding.Row{Finding: f, Remedy: best.remedy(), Cuts: best.cuts}
 	for _, o := range offers[1:] {
-		if len(row.Others) < 3 && o.fit >= least && o.score(f) > 0 {
+		if len(row.Others) < 3 && o.fit >= leastRate && o.score(f) > 0 {
 			row.Others = append(row.Others, o.remedy())
 		}
 	}

@@ -42,12 +42,3 @@ func (r regrowth) waste() (objects, bytes float64) {
 	}
 	return max(0, 1-r.final/r.objects), max(0, 1-r.last/r.bytes)
 }
-
-// presized is a proposal that removes the outgrown blocks.
-func (c *candidate) presized(fit float64, text, why string) (proposal, bool) {
-	objects, bytes := regrowthOf(c.Finding.Allocation.Sizes).waste()
-	if objects <= 0.02 {
-		return proposal{}, false
-	}
-	return proposal{Text: text, Why: why, Fit: fit, Objects: objects, Bytes: bytes}, true
-}

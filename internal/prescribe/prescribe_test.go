@@ -101,18 +101,19 @@ func TestWhyNothingFits(t *testing.T) {
 func TestCuresOfSources(t *testing.T) {
 	returned := &finding.Escape{Flow: []evidence.Flow{{Edges: []evidence.FlowEdge{{Why: "return"}}}}}
 	lit := &source.Expr{Kind: source.FuncLit, Text: "func() {…}"}
+	dead := finding.Life{End: finding.EndFrame}
 	f := func(cure Cure, escape *finding.Escape, p allocated, want string) {
 		t.Helper()
 		c := &candidate{Finding: &finding.Finding{Escape: escape}, Parts: []*allocated{&p}}
-		got, ok := cure.match(c, &p)
+		got, ok := c.best(cure.Code, &p)
 		if ok != (want != "") || !strings.Contains(got.Text, want) {
 			t.Errorf("%s of %+v: %v, %q, want %q in it", cure.Code, p.Mix, ok, got.Text, want)
 		}
 	}
-	f(hoistClosure, nil, allocated{Mix: finding.Mix{Kind: finding.KindClosure}, Expr: lit}, "pass what it captures")
-	f(hoistClosure, returned, allocated{Mix: finding.Mix{Kind: finding.KindClosure}, Expr: lit}, "make `func() {…}` once for all that capture the same")
-	f(unboxInterface, nil, allocated{Mix: finding.Mix{Kind: finding.KindVariadic}, Expr: &source.Expr{Kind: source.Call, Call: source.Invocation{Callee: "m.log"}}}, "do not box")
-	f(unboxInterface, nil, allocated{Mix: finding.Mix{Kind: finding.KindVariadic}, Expr: &source.Expr{Kind: source.Call, Call: source.Invocation{Callee: "m.runes", Unboxed: true}}}, "")
+	f(hoistClosure, nil, allocated{Mix: finding.Mix{Kind: finding.KindClosure}, Expr: lit, Life: dead}, "pass what it captures")
+	f(hoistClosure, returned, allocated{Mix: finding.Mix{Kind: finding.KindClosure}, Expr: lit, Life: dead}, "make `func() {…}` once for all that capture the same")
+	f(unboxInterface, nil, allocated{Mix: finding.Mix{Kind: finding.KindVariadic}, Expr: &source.Expr{Kind: source.Call, Call: source.Invocation{Callee: "m.log"}}, Callee: "m.log"}, "do not box")
+	f(unboxInterface, nil, allocated{Mix: finding.Mix{Kind: finding.KindVariadic}, Expr: &source.Expr{Kind: source.Call, Call: source.Invocation{Callee: "m.runes", Unboxed: true}}, Callee: "m.runes"}, "")
 	f(unboxInterface, nil, allocated{Mix: finding.Mix{Kind: finding.KindReflect, Via: "reflect.Value.Call"}}, "switch on the concrete types")
 	f(unboxInterface, nil, allocated{Mix: finding.Mix{Kind: finding.KindReflect, Via: "html/template.(*Template).Execute"}}, "")
 }

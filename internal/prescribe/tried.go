@@ -48,7 +48,7 @@ func (c *candidate) tried(offers []offer) []offer {
 
 // measured gives an offer what a trial showed.
 func (c *candidate) measured(o *offer, t *finding.Trial) {
-	o.trial, o.fit, o.best.Text = t, certain, t.Text
+	o.trial, o.fit, o.best.Text = t, 1, t.Text
 	cost := c.Finding.Cost
 	o.objects = part(t.Before.Allocs-t.After.Allocs, cost.ObjectsPerOp.Value)
 	o.bytes = part(t.Before.Bytes-t.After.Bytes, cost.BytesPerOp.Value)

@@ -11,10 +11,10 @@ import (
 	"github.com/heaptrim/heaptrim/internal/prescribe/life"
 )
 
-// veto rules cures out by a fact about the object's life.
+// veto rules cures out by a fact about the object's life, where the answer is yes.
 type veto struct {
 	codes  []string
-	holds  func(c *candidate, p *allocated) bool
+	fact   fact
 	reason string // completes "no cure of the catalogue fits: "
 }
 
@@ -28,13 +28,13 @@ var (
 // vetoes lists what rules a cure out whatever else speaks for it. The first that holds
 // gives the reason.
 var vetoes = []veto{
-	{recycling, ends(finding.EndResult), "the memory is part of the result, so it cannot be used again"},
-	{recycling, ends(finding.EndShared), "the memory goes to another goroutine, so it cannot be used again here"},
-	{pooling, stored, "the memory stays in use after the call, so it cannot be used again"},
+	{recycling, resultEnd, "the memory is part of the result, so it cannot be used again"},
+	{recycling, sharedEnd, "the memory goes to another goroutine, so it cannot be used again here"},
+	{pooling, kept, "the memory stays in use after the call, so it cannot be used again"},
 	{[]string{"reuse-buffer"}, storedElsewhere, "the memory stays in use after the call, so it cannot be used again"},
 	{[]string{"reuse-buffer"}, ownerDies, "what holds the array is made anew each time, so it cannot be kept there"},
 	{recycling, unseenOwner, "the code does not show where the memory is last used"},
-	{pooling, pooledAlready, "the objects are already those of a pool"},
+	{pooling, ofPool, "the objects are already those of a pool"},
 	{pooling, smallForPool, "the objects are so small that a pool would cost as much as it saves"},
 	{pooling, diesElsewhere, "the memory is handed to a caller, so only that could put it back"},
 	{[]string{"keep-on-stack"}, leavesForGood, "the value outlives every function of this code that sees it"},
@@ -49,16 +49,39 @@ var vetoes = []veto{
 	{[]string{"hoist-closure"}, leavesOwnCode, "the function value is handed out, and has to hold values of its own"},
 }
 
+// Facts of the life of an object.
+var (
+	dies            = test("dies in a frame", ends(finding.EndFrame))
+	resultEnd       = test("part of the result", ends(finding.EndResult))
+	sharedEnd       = test("handed to another goroutine", ends(finding.EndShared))
+	kept            = test("kept", isStored)
+	storedElsewhere = test("kept by another than the receiver", isStoredElsewhere)
+	ownerDies       = test("in a field of what dies", isOwnerDies)
+	unseenOwner     = test("last used where nobody sees", isUnseenOwner)
+	smallForPool    = test("too small for a pool", isSmallForPool)
+	diesElsewhere   = test("dies in a caller", isDiesElsewhere)
+	leavesForGood   = test("leaves for good", isLeavesForGood)
+	partOfAnother   = test("part of another value", isPartOfAnother)
+	published       = test("returned by an exported function, with methods on pointers", isPublished)
+	usedAsInterface = test("used as an interface", isUsedAsInterface)
+	sliceResult     = test("behind a slice that is returned", isSliceResult)
+	copyIsKept      = test("a copy that is kept", isCopyIsKept)
+	resultIsKept    = test("a result that is kept", isResultIsKept)
+	boxIsKept       = test("a box that is kept", isBoxIsKept)
+	unseen          = test("a life that nobody sees", isUnseen)
+	leavesOwnCode   = test("handed out", isLeavesOwnCode)
+)
+
 // ends holds for one end of a life.
 func ends(e finding.End) func(*candidate, *allocated) bool {
 	return func(_ *candidate, p *allocated) bool { return p.Life.End == e }
 }
 
-// stored reports whether the memory is kept. Two things are not, wherever they are held: what a
+// isStored reports whether the memory is kept. Two things are not, wherever they are held: what a
 // library object makes for itself with its first use and again in each operation, for then
 // it is made in each; and large memory that is handed to a caller's own container, and that
 // the heap profiles show to be dead soon.
-func stored(c *candidate, p *allocated) bool {
+func isStored(c *candidate, p *allocated) bool {
 	soon := c.Finding.Lifetime.Class == finding.LifetimeShort
 	switch {
 	case p.Life.End != finding.EndStored:
@@ -69,22 +92,20 @@ func stored(c *candidate, p *allocated) bool {
 	return !(p.Life.Given && soon && c.blockSize() >= bigObject)
 }
 
-// storedElsewhere reports whether the memory is kept, other than by the receiver, who can
+// isStoredElsewhere reports whether the memory is kept, other than by the receiver, who can
 // use it again.
-func storedElsewhere(_ *candidate, p *allocated) bool {
+func isStoredElsewhere(_ *candidate, p *allocated) bool {
 	return p.Life.End == finding.EndStored && !p.Life.Receiver
 }
 
-// ownerDies holds for arrays that grow in a field of something that dies with them.
-func ownerDies(_ *candidate, p *allocated) bool {
+// isOwnerDies holds for arrays that grow in a field of something that dies with them.
+func isOwnerDies(_ *candidate, p *allocated) bool {
 	d := p.dest()
 	return p.Kind == finding.KindGrowth && d != nil && d.Field && p.Life.End == finding.EndFrame
 }
 
-func pooledAlready(c *candidate, _ *allocated) bool { return c.below("sync.(*Pool).Get") }
-
-// leavesOwnCode reports whether the user's code hands the object out for good.
-func leavesOwnCode(_ *candidate, p *allocated) bool {
+// isLeavesOwnCode reports whether the user's code hands the object out for good.
+func isLeavesOwnCode(_ *candidate, p *allocated) bool {
 	switch p.Life.End {
 	case finding.EndResult, finding.EndStored, finding.EndShared:
 		return true
@@ -92,85 +113,82 @@ func leavesOwnCode(_ *candidate, p *allocated) bool {
 	return false
 }
 
-// leavesForGood is leavesOwnCode, unless only a branch without cost hands the object out, or the
+// isLeavesForGood is leavesOwnCode, unless only a branch without cost hands the object out, or the
 // function that makes it returns it to other code, as it is, which a value of its type would serve too.
-func leavesForGood(c *candidate, p *allocated) bool {
+func isLeavesForGood(c *candidate, p *allocated) bool {
 	straight := p.Life.End == finding.EndResult && p.Life.Frame == 0 && p.Life.Field == "" &&
 		p.Expr != nil && !p.Expr.Identity
-	return leavesOwnCode(c, p) && !straight && c.coldEscape() == 0
+	return isLeavesOwnCode(c, p) && !straight && c.coldEscape() == 0
 }
 
-// partOfAnother holds for values that leave the function that makes them in a field of something.
-func partOfAnother(c *candidate, p *allocated) bool {
+// isPartOfAnother holds for values that leave the function that makes them in a field of something.
+func isPartOfAnother(c *candidate, p *allocated) bool {
 	return p.Life.Frame > 0 && p.Life.Field != "" && c.coldEscape() == 0
 }
 
-// published holds for what an exported function hands out by a pointer that its type's methods need.
-func published(c *candidate, p *allocated) bool {
+// isPublished holds for what an exported function hands out by a pointer that its type's methods need.
+func isPublished(c *candidate, p *allocated) bool {
 	name := c.Finding.Site.Function
 	name = name[strings.LastIndexByte(name, '.')+1:]
 	return p.Life.Frame > 0 && p.Expr != nil && p.Expr.Identity && ast.IsExported(name)
 }
 
-func usedAsInterface(c *candidate, p *allocated) bool {
+func isUsedAsInterface(c *candidate, p *allocated) bool {
 	return p.Kind == finding.KindNew && p.Life.Boxed && c.coldEscape() == 0
 }
 
-// unseen reports whether it is not known where the expression's own memory is last used. What
+// isUnseen reports whether it is not known where the expression's own memory is last used. What
 // a library call allocates inside is judged by the call's entry.
-func unseen(_ *candidate, p *allocated) bool { return p.Life.End == finding.EndUnknown && p.Via == "" }
-
-// unseenOwner is unseen, and holds as well for the memory of a bytes.Buffer whose last use is not
-// known: Bytes hands it out.
-func unseenOwner(c *candidate, p *allocated) bool {
-	return unseen(c, p) || p.Life.End == finding.EndUnknown && strings.HasPrefix(p.Via, "bytes.(*Buffer).")
+func isUnseen(_ *candidate, p *allocated) bool {
+	return p.Life.End == finding.EndUnknown && p.Via == ""
 }
 
-// leastPooled is the size from which a pool of single objects or buffers pays: below, its Get
-// and Put cost about as much as malloc and the object's share of the collector
-// (lab/libraries/pool).
-const leastPooled = 1 << 10
+// isUnseenOwner is unseen, and holds as well for the memory of a bytes.Buffer whose last use is not
+// known: Bytes hands it out.
+func isUnseenOwner(c *candidate, p *allocated) bool {
+	return isUnseen(c, p) || p.Life.End == finding.EndUnknown && strings.HasPrefix(p.Via, "bytes.(*Buffer).")
+}
 
-// smallForPool holds for small objects, other than those whose making is dear in itself.
-func smallForPool(c *candidate, p *allocated) bool {
+// isSmallForPool holds for small objects, other than those whose making is dear in itself.
+func isSmallForPool(c *candidate, p *allocated) bool {
 	return c.blockSize() < leastPooled && (p.Library == nil || !slices.Contains(pooling, p.Library.Code))
 }
 
-// diesElsewhere holds for objects of a helper that its caller uses: a pool belongs where they
+// isDiesElsewhere holds for objects of a helper that its caller uses: a pool belongs where they
 // die. Large ones are worth handing back.
-func diesElsewhere(c *candidate, p *allocated) bool {
+func isDiesElsewhere(c *candidate, p *allocated) bool {
 	return p.Via == "" && p.Life.End == finding.EndFrame && p.Life.Frame > 0 && c.blockSize() < bigObject
 }
 
-func sliceResult(_ *candidate, p *allocated) bool {
+func isSliceResult(_ *candidate, p *allocated) bool {
 	return p.Expr != nil && p.Expr.Elem > 0 && p.Kind != finding.KindMake && p.Life.Frame > 0
 }
 
-// copyIsKept reports whether new text, or a new slice of it, is itself handed out. Of the
+// isCopyIsKept reports whether new text, or a new slice of it, is itself handed out. Of the
 // line's own conversions it must be known that it is not.
-func copyIsKept(c *candidate, p *allocated) bool {
+func isCopyIsKept(c *candidate, p *allocated) bool {
 	if p.Library != nil && p.Library.Stays == library.Handed {
 		return false
 	}
 	switch p.Kind {
 	case finding.KindConversion, finding.KindConcat:
-		return leavesOwnCode(c, p) || unseen(c, p)
+		return isLeavesOwnCode(c, p) || isUnseen(c, p)
 	case finding.KindString, finding.KindMake, finding.KindGrowth:
 		made := p.Library != nil && p.Library.Stays == library.Result // new text, wherever it is made
-		return leavesOwnCode(c, p) || made && p.Life.End == finding.EndUnknown
+		return isLeavesOwnCode(c, p) || made && p.Life.End == finding.EndUnknown
 	}
 	return false
 }
 
-// resultIsKept reports whether a library call's result is handed out, so the call is needed.
-func resultIsKept(c *candidate, p *allocated) bool { return p.Via != "" && leavesOwnCode(c, p) }
+// isResultIsKept reports whether a library call's result is handed out, so the call is needed.
+func isResultIsKept(c *candidate, p *allocated) bool { return p.Via != "" && isLeavesOwnCode(c, p) }
 
-// boxIsKept holds for boxes that are handed out, and for those of which neither the callee nor
+// isBoxIsKept holds for boxes that are handed out, and for those of which neither the callee nor
 // the use is known.
-func boxIsKept(c *candidate, p *allocated) bool {
+func isBoxIsKept(c *candidate, p *allocated) bool {
 	switch p.Kind {
 	case finding.KindBoxing, finding.KindReflect:
-		return leavesOwnCode(c, p) || p.Callee == "" && unseen(c, p)
+		return isLeavesOwnCode(c, p) || p.Callee == "" && isUnseen(c, p)
 	}
 	return false
 }
@@ -178,7 +196,7 @@ func boxIsKept(c *candidate, p *allocated) bool {
 // vetoed gives the reason why a cure is ruled out; "" where nothing rules it out.
 func (c *candidate) vetoed(code string, p *allocated) string {
 	for _, v := range vetoes {
-		if slices.Contains(v.codes, code) && v.holds(c, p) {
+		if slices.Contains(v.codes, code) && v.fact.ask(c, p) == finding.Yes {
 			return v.reason
 		}
 	}

@@ -8,19 +8,6 @@ import (
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
-var leaveIt = Cure{
-	Code:  "leave-it",
-	Title: "leave it as it is",
-	Why: "Every change needs attention, and some cost more than they save. A pool for tiny objects spends more on " +
-		"Get and Put than malloc does. " +
-		"A pool that is rarely hit holds memory without benefit. An object with a long lifetime cannot be used again.",
-	Before:  "return Point{X: x, Y: y} // boxed once per request: 16 B, 20 ns",
-	After:   "// the same",
-	Safety:  Safe,
-	Needs:   "the site's cost and the prediction of every cure that fits it",
-	WhenNot: "Where the cost is high and no cure of the catalogue fits, only a change of design helps, which no tool can name.",
-}
-
 // pays reports why an offer is not worth making; nil when it is.
 func pays(f *finding.Finding, o offer) error {
 	if f.Cost.CPU.Value > 0 && o.saves.CPU.Value <= 0 {

@@ -11,56 +11,27 @@ import (
 	"github.com/heaptrim/heaptrim/internal/stats"
 )
 
-var skipWork = Cure{
-	Code:  "skip-work",
-	Title: "do it less often, or not at all",
-	Why: "The cheapest allocation is the one that never happens. Typical waste: a result that the taken branch " +
-		"does not use, the same call in every iteration of a loop, " +
-		"an argument formatted for a log line that is not written.",
-	Before:  "enc := newEncoder(defaultLevel)\nif o.Level != 0 {\n\tenc = newEncoder(o.Level)\n}",
-	After:   "level := o.Level\nif level == 0 {\n\tlevel = defaultLevel\n}\nenc := newEncoder(level)",
-	Safety:  Review,
-	Needs:   "cost of the line with all that it calls; the use of its result, from the source",
-	WhenNot: "When the call is made for its effect.",
-	match:   matchSkipWork,
-}
-
-func matchSkipWork(c *candidate, p *allocated) (proposal, bool) {
-	if pr, ok := c.fromLibrary(p, "skip-work"); ok {
-		pr.Fit = likely
-		return pr, true
-	}
-	if c.Line == nil || p.Expr == nil {
-		return proposal{}, false
-	}
-	text, sure := wasted(c.diagnosis, c.Line, p.Expr, c.Finding.Site.File)
-	if sure < even {
-		return proposal{}, false
-	}
-	return all(possible+(1-possible)*sure, text, c.amount(p)), true
-}
-
-// wasted says why an expression's work is unnecessary, and how certain that is: from 0 to 1.
-func wasted(d *finding.Diagnosis, l *source.Line, e *source.Expr, file string) (string, float64) {
+// wasted says why an expression's work is unnecessary; "" where it is not known to be.
+func wasted(d *finding.Diagnosis, l *source.Line, e *source.Expr, file string) string {
 	if e.Kind != source.Call && e.Kind != source.Literal {
-		return "", 0
+		return ""
 	}
 	f := l.FlowOf(e)
 	switch {
 	case f == nil:
-		return "", 0
+		return ""
 	case f.Fixed && pure(e.Call.Callee):
-		return fmt.Sprintf("call %s once before the loop of line %d: its arguments are the same in every iteration", shortName(e.Call.Callee), f.FixedLoop), 1
+		return fmt.Sprintf("call %s once before the loop of line %d: its arguments are the same in every iteration", shortName(e.Call.Callee), f.FixedLoop)
 	case f.Again != 0 && pure(e.Call.Callee):
-		return fmt.Sprintf("keep the result of %s in line %d: it is called again with the same arguments", shortName(e.Call.Callee), f.Again), 1
+		return fmt.Sprintf("keep the result of %s in line %d: it is called again with the same arguments", shortName(e.Call.Callee), f.Again)
 	case f.Partly && e.Use.Kind == source.UseAssigned:
 		used, unused := heaviestOf(d, file, f.Used), heaviestOf(d, file, f.Unused)
 		if unused == 0 || used > 0 {
-			return "", 0
+			return ""
 		}
-		return fmt.Sprintf("make `%s` only where it is used: the branch that the program takes does not use it", e.Use.Name), 1
+		return fmt.Sprintf("make `%s` only where it is used: the branch that the program takes does not use it", e.Use.Name)
 	}
-	return "", 0
+	return ""
 }
 
 // heaviestOf is the largest cost of any of the lines, as a share of CPU or of
@@ -116,7 +87,7 @@ func skippable(d *finding.Diagnosis, src *source.Program) []finding.Row {
 			continue
 		}
 		for _, e := range l.Exprs {
-			if text, sure := wasted(d, l, e, lc.Site.File); sure >= even {
+			if text := wasted(d, l, e, lc.Site.File); text != "" {
 				out = append(out, skipped(lc, text))
 				break
 			}
@@ -124,6 +95,9 @@ func skippable(d *finding.Diagnosis, src *source.Program) []finding.Row {
 	}
 	return out
 }
+
+// unusedWork names the rule of lines that allocate nothing themselves.
+const unusedWork = "work that is not used"
 
 // skipped is the row of a line whose work is not needed.
 func skipped(lc finding.LineCost, text string) finding.Row {
@@ -137,6 +111,6 @@ func skipped(lc finding.LineCost, text string) finding.Row {
 		BytesPerOp: stats.Exact(lc.BytesPerOp), ObjectsPerOp: stats.Exact(lc.ObjectsPerOp),
 		Basis: "the whole cost of the line and its callees; the rows of the lines below count it too",
 	}
-	remedy := skipWork.remedy(proposal{Text: text, Fit: 1, Why: "cost of the line with all that it calls"}, saves)
+	remedy := skipWork.remedy(proposal{Text: text, Rule: unusedWork, Fit: hitRate(unusedWork), Why: "cost of the line with all that it calls"}, saves)
 	return finding.Row{Finding: f, Remedy: remedy}
 }

@@ -1,0 +1,193 @@
+package prescribe
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/prescribe/source"
+	"github.com/heaptrim/heaptrim/internal/unit"
+)
+
+// fact is a question about one part of an object. Unknown is never permission: a rule needs a yes,
+// and what rules it out needs a no.
+type fact struct {
+	name  string
+	ask   func(c *candidate, p *allocated) finding.Tri
+	gives []string // words in braces that a text may use where the answer is yes
+}
+
+// test makes a fact of a question that always has an answer.
+func test(name string, ask func(c *candidate, p *allocated) bool, gives ...string) fact {
+	return fact{name, func(c *candidate, p *allocated) finding.Tri { return tri(ask(c, p)) }, gives}
+}
+
+func tri(ok bool) finding.Tri {
+	if ok {
+		return finding.Yes
+	}
+	return finding.No
+}
+
+// is asks for the kind of allocation.
+func is(kinds ...finding.Kind) fact {
+	return test("its kind", func(_ *candidate, p *allocated) bool { return slices.Contains(kinds, p.Kind) })
+}
+
+// call asks for a call whose entry in the table of library calls names a cure.
+func call(code string) fact {
+	return test("a better call", func(_ *candidate, p *allocated) bool { return p.listed(code) }, "callee", "better")
+}
+
+// Sizes that decide between the ways to treat memory.
+const (
+	// A value up to here is cheap to copy: beyond, returning it by value costs more than the pointer saves.
+	largeObject = 512
+	// A pool's Get and Put cost as much as malloc of an object about this size
+	// without pointers (lab/libraries/pool: 9 to 13 ns).
+	tinyObject = 64
+	// From here on zeroing and marking alone justify a pool.
+	bigObject = 4 << 10
+	// Below this a pool's Get and Put cost about as much as malloc and the object's share of the
+	// collector (lab/libraries/pool).
+	leastPooled = 1 << 10
+)
+
+// Facts about amounts.
+var (
+	small     = test("small", func(c *candidate, _ *allocated) bool { return c.blockSize() <= largeObject })
+	big       = test("big", func(c *candidate, _ *allocated) bool { return c.blockSize() >= bigObject }, "size")
+	tiny      = test("tiny", func(c *candidate, _ *allocated) bool { return c.blockSize() < tinyObject })
+	plainTiny = test("tiny, without pointers", func(c *candidate, _ *allocated) bool {
+		return c.blockSize() < tinyObject && c.Finding.Allocation.Pointers == finding.No
+	})
+	many = fact{"many an operation", func(c *candidate, p *allocated) finding.Tri {
+		if c.Finding.Cost.ObjectsPerOp.Value <= 0 {
+			return finding.Unknown
+		}
+		return tri(c.perOp(p) >= manyObjects)
+	}, nil}
+	// So many of them are a structure that is kept, not results that are passed up.
+	structural = test("a structure of many", func(c *candidate, p *allocated) bool {
+		return c.perOp(p) >= 4*manyObjects || c.recursive()
+	})
+	outgrown = fact{"outgrown", func(c *candidate, _ *allocated) finding.Tri {
+		sizes := c.Finding.Allocation.Sizes
+		if len(sizes) == 0 {
+			return finding.Unknown
+		}
+		objects, _ := regrowthOf(sizes).waste()
+		return tri(objects > leastOutgrown)
+	}, nil}
+	passing = fact{"not kept for long", func(c *candidate, _ *allocated) finding.Tri {
+		return tri(c.short())
+	}, nil}
+	lasting = fact{"kept for long", func(c *candidate, _ *allocated) finding.Tri {
+		if c.Finding.Lifetime.Class == finding.LifetimeUnknown || c.Finding.Lifetime.Class == "" {
+			return finding.Unknown
+		}
+		return tri(!c.short())
+	}, nil}
+)
+
+// manyObjects is the number of objects in an operation from which one block for all pays.
+const manyObjects = 8
+
+// leastOutgrown is the part of the blocks that are outgrown from which a first size pays.
+const leastOutgrown = 0.02
+
+// Facts about the expression that allocates.
+var (
+	seen    = test("its expression", func(_ *candidate, p *allocated) bool { return p.Expr != nil }, "expr")
+	own     = test("no call", func(_ *candidate, p *allocated) bool { return p.Via == "" && p.Callee == "" })
+	inline  = test("no library", func(_ *candidate, p *allocated) bool { return p.Via == "" })
+	called  = test("a call", func(_ *candidate, p *allocated) bool { return p.callee() != "" }, "callee")
+	inLoop  = test("in a loop", func(_ *candidate, p *allocated) bool { return p.Expr != nil && len(p.Expr.Loops) > 0 }, "loop")
+	nested  = test("recursive", func(c *candidate, _ *allocated) bool { return c.recursive() })
+	consts  = test("of constants", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.Expr.Call.Consts })
+	hasArgs = test("of arguments", func(_ *candidate, p *allocated) bool { return p.Expr != nil && len(p.Expr.Call.Args) > 0 })
+	// boxless is a call whose last arguments go into a slice of their own type.
+	boxless = test("arguments of their own type", func(_ *candidate, p *allocated) bool {
+		return p.Kind == finding.KindVariadic && p.Expr != nil && p.Expr.Call.Unboxed
+	})
+	reflecting = test("reflection", func(_ *candidate, p *allocated) bool {
+		return strings.HasPrefix(p.Callee, "reflect.") || p.Kind == finding.KindReflect && (p.Via == "" || strings.HasPrefix(p.Via, "reflect."))
+	})
+	toLocal = test("assigned to a variable", func(_ *candidate, p *allocated) bool {
+		return p.Expr != nil && p.Expr.Use.Kind == source.UseAssigned && !p.Expr.Use.Field
+	}, "use")
+	returnedHere = test("returned on the line", func(_ *candidate, p *allocated) bool {
+		return p.Expr != nil && p.Expr.Use.Kind == source.UseReturned
+	})
+	looked  = test("only looked at", func(_ *candidate, p *allocated) bool { return useOf(p) != "" }, "looked")
+	added   = test("added to a variable", func(_ *candidate, p *allocated) bool { return p.Expr != nil && grows(p.Expr) })
+	bytesOf = test("bytes", func(_ *candidate, p *allocated) bool {
+		d := p.dest()
+		return p.Expr != nil && p.Expr.Elem == 1 || d != nil && (d.Elem == "byte" || d.Elem == "uint8")
+	})
+	compiled = test("compiled of a text", func(_ *candidate, p *allocated) bool {
+		return p.Expr != nil && p.Expr.Kind == source.Call && compiles.MatchString(p.Expr.Call.Callee)
+	}, "callee")
+	spelled  = test("a constant text", func(c *candidate, _ *allocated) bool { return convertedConstant(c) != nil }, "constant")
+	wasteful = test("work that is not used", func(c *candidate, p *allocated) bool {
+		return c.Line != nil && p.Expr != nil && wasted(c.diagnosis, c.Line, p.Expr, c.Finding.Site.File) != ""
+	}, "wasted")
+	sloppy = test("padded", func(c *candidate, p *allocated) bool { return c.packs(p) > 0 }, "type", "packed", "size")
+)
+
+// Facts about library calls.
+var (
+	listedElse = test("a call that another cure is known for", func(_ *candidate, p *allocated) bool {
+		return p.Library != nil && p.Library.Code != unboxInterface.Code
+	})
+	plainError = test("an error with a text that varies", func(_ *candidate, p *allocated) bool {
+		return p.Callee == "errors.New" && (p.Expr == nil || !p.Expr.Call.Consts)
+	})
+	newInPlace = test("new and not returned", func(c *candidate, p *allocated) bool {
+		return p.Kind == finding.KindNew && !c.edge("return")
+	})
+)
+
+// Facts about the variable or field that grows.
+var (
+	grown = test("a variable that grows", func(_ *candidate, p *allocated) bool { return p.dest() != nil }, "var")
+	empty = test("begins empty", func(_ *candidate, p *allocated) bool {
+		d := p.dest()
+		return d != nil && (d.Made == source.MadeEmpty || d.Made == source.MadeNil)
+	}, "made")
+	madeEmpty = test("made without a size", func(_ *candidate, p *allocated) bool {
+		return p.dest() != nil && p.dest().Made == source.MadeEmpty
+	}, "made")
+	localDest = test("a local variable", func(_ *candidate, p *allocated) bool { return p.dest() != nil && p.dest().Local })
+	ownDest   = test("a variable of the function", func(_ *candidate, p *allocated) bool {
+		d := p.dest()
+		return d != nil && !d.Field && !d.Param && !d.Reset && d.Made != source.MadeSized && d.Made != source.MadeElse
+	}, "made")
+	elsewhere = test("comes from elsewhere", func(_ *candidate, p *allocated) bool { return p.dest() == nil || p.dest().Made == source.MadeElse })
+	counted   = test("a count in sight", func(_ *candidate, p *allocated) bool { return p.dest() != nil && p.dest().Count != "" }, "count")
+	exact     = test("one for each turn", func(_ *candidate, p *allocated) bool { return p.dest() != nil && p.dest().Exact })
+	fieldDest = test("a field", func(_ *candidate, p *allocated) bool { return p.dest() != nil && p.dest().Field })
+	receivers = test("of the receiver", func(_ *candidate, p *allocated) bool { return p.dest() != nil && p.dest().Field && p.dest().Receiver })
+)
+
+// Facts of the compiler's escape output.
+var (
+	handedUp = test("returned", func(c *candidate, _ *allocated) bool { return c.edge("return") })
+	onHeap   = test("moved to the heap", func(c *candidate, _ *allocated) bool { return moved(c.Finding.Escape) })
+	tooLarge = test("too large for the stack", func(c *candidate, _ *allocated) bool { return c.tooLarge() })
+	coldOnly = test("escapes on a cold branch", func(c *candidate, _ *allocated) bool { return c.coldEscape() > 0 }, "cold")
+	retained = test("kept by the compiler's word", func(c *candidate, _ *allocated) bool { return c.kept() })
+	passedOn = test("passed to a call that keeps it", func(c *candidate, _ *allocated) bool { return c.fate() == finding.FateKept })
+	owned    = test("stored in a field", func(c *candidate, _ *allocated) bool { return c.owner() != "" }, "owner")
+)
+
+// Facts of pools.
+var (
+	ofPool = test("made by a pool's New", func(c *candidate, _ *allocated) bool { return c.below("sync.(*Pool).Get") })
+	putBox = test("boxed by Put", func(_ *candidate, p *allocated) bool {
+		return p.Library != nil && p.Library.Function == "sync.(*Pool).Put" || p.Kind == finding.KindBoxing && p.Callee == "sync.(*Pool).Put"
+	})
+)
+
+// blockSizeText is the mean size of the blocks, for a text.
+func (c *candidate) blockSizeText() string { return unit.Bytes(c.blockSize()).String() }

@@ -1,0 +1,143 @@
+package prescribe
+
+import (
+	"fmt"
+	"regexp"
+	"runtime"
+	"strings"
+
+	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/prescribe/source"
+	"github.com/heaptrim/heaptrim/internal/unit"
+)
+
+// dest is the destination of the part's elements; nil when not known.
+func (p *allocated) dest() *source.Dest {
+	if p.Expr == nil {
+		return nil
+	}
+	return p.Expr.Into
+}
+
+// atLine says where a variable is made; nothing for a named result, which has no such line.
+func atLine(d *source.Dest) string {
+	if d.MadeLine == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (line %d)", d.MadeLine)
+}
+
+// callee names the function that a part's call calls; "" where that is not known.
+func (p *allocated) callee() string {
+	if p.Expr != nil && p.Expr.Call.Callee != "" {
+		return shortName(p.Expr.Call.Callee)
+	}
+	if p.Callee != "" {
+		return shortName(p.Callee)
+	}
+	return ""
+}
+
+// recursive reports whether the site's function is on the heaviest stack more
+// than once, as in a parser of nested things.
+func (c *candidate) recursive() bool {
+	if len(c.Finding.Stacks) == 0 {
+		return false
+	}
+	n := 0
+	for _, f := range c.Finding.Stacks[0].Frames {
+		if plainName(f.Function) == plainName(c.Finding.Site.Function) {
+			n++
+		}
+	}
+	return n > 1
+}
+
+// convertedConstant is a constant on the line that is converted to bytes; nil
+// for none.
+func convertedConstant(c *candidate) *source.Expr {
+	if c.Line == nil {
+		return nil
+	}
+	for _, e := range c.Line.Exprs {
+		if e.Kind == source.Conversion && e.Call.Consts && e.Elem > 0 {
+			return e
+		}
+	}
+	return nil
+}
+
+// grows reports whether a concatenation adds to the variable it is assigned to.
+func grows(e *source.Expr) bool {
+	return e.Use.Adds || regexp.MustCompile(`^`+regexp.QuoteMeta(e.Use.Name)+`\s*\+`).MatchString(e.Text)
+}
+
+// compiles matches functions that compile a description, such as a pattern or a template.
+var compiles = regexp.MustCompile(`\.(Must)?(Compile|Parse)[A-Z]?\w*$|\.New\w*(Template|Replacer|Matcher|Regexp|Codec|Parser|Schema)\w*$`)
+
+// sizeSpread says in words how the blocks' sizes spread; "" for one size.
+func sizeSpread(sizes []finding.SizeCount) string {
+	if len(sizes) < 2 {
+		return ""
+	}
+	return fmt.Sprintf("blocks from %s to %s", sizes[0].Size, sizes[len(sizes)-1].Size)
+}
+
+// below reports whether the heaviest stack reaches the site through a
+// function: the site is a callback of it.
+func (c *candidate) below(function string) bool {
+	if len(c.Finding.Stacks) == 0 {
+		return false
+	}
+	at := false
+	for _, f := range c.Finding.Stacks[0].Frames {
+		if plainName(f.Function) == plainName(c.Finding.Site.Function) && f.Line == c.Finding.Site.Line {
+			at = true
+			continue
+		}
+		if at {
+			return plainName(f.Function) == function
+		}
+	}
+	return false
+}
+
+// owner is the field that the compiler says the value is stored in; "" for
+// none.
+func (c *candidate) owner() string {
+	if c.Finding.Escape == nil {
+		return ""
+	}
+	name := c.Finding.Escape.Holder
+	if !strings.Contains(name, ".") || strings.ContainsAny(name, "[({") {
+		return ""
+	}
+	return name
+}
+
+// sizeClass is the size of the block that holds n bytes, by the runtime's own
+// table; 0 for sizes beyond it.
+func sizeClass(n unit.Bytes) unit.Bytes {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	for _, b := range m.BySize {
+		if unit.Bytes(b.Size) >= n {
+			return unit.Bytes(b.Size)
+		}
+	}
+	return 0
+}
+
+// packs is the size class of the struct with its fields in the best order, if that is smaller than the
+// one it has; 0 if not.
+func (c *candidate) packs(p *allocated) unit.Bytes {
+	e := p.Expr
+	if e == nil || e.Packed == 0 || e.Packed >= e.Size {
+		return 0
+	}
+	now, then := sizeClass(unit.Bytes(e.Size)), sizeClass(unit.Bytes(e.Packed))
+	if now == 0 || then >= now || c.blockSize() != now {
+		return 0
+	}
+	return then
+}

@@ -1,0 +1,153 @@
+package prescribe
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/prescribe/source"
+)
+
+// rule is one row of the table: where a cure applies to a part of an object, and what it takes away.
+type rule struct {
+	name  string // stable: the table of hit rates has it
+	cure  string // code
+	needs []fact // each has the answer yes
+	not   []fact // each has the answer no
+	takes takes
+	adds  addedCost // CPU time for each object
+	text  string    // with words in braces, which facts of needs give
+}
+
+// takes is what a cure takes of a part.
+type takes int8
+
+const (
+	everything takes = iota
+	reused           // everything but the memory that stays, to be used again
+	firstSizes       // the blocks that were outgrown
+	oneByOne         // all objects but the blocks that hold them
+	padding          // what a smaller size class saves
+	repeats          // copies of equal texts: half of them is the guess that the interval has to cover
+	betterCall       // what the library's better call does not make
+)
+
+// words fills in the words in braces of a text.
+var words = map[string]func(c *candidate, p *allocated) string{
+	"expr":     func(_ *candidate, p *allocated) string { return p.text() },
+	"callee":   func(_ *candidate, p *allocated) string { return p.callee() },
+	"better":   func(_ *candidate, p *allocated) string { return p.Library.Better },
+	"loop":     func(_ *candidate, p *allocated) string { return fmt.Sprint(p.Expr.Loops[0].First) },
+	"use":      func(_ *candidate, p *allocated) string { return "`" + p.Expr.Use.Name + "`" },
+	"looked":   func(_ *candidate, p *allocated) string { return useOf(p) },
+	"constant": func(c *candidate, _ *allocated) string { return "`" + convertedConstant(c).Text + "`" },
+	"wasted": func(c *candidate, p *allocated) string {
+		return wasted(c.diagnosis, c.Line, p.Expr, c.Finding.Site.File)
+	},
+	"type":   func(_ *candidate, p *allocated) string { return p.Expr.Type },
+	"packed": func(c *candidate, p *allocated) string { return c.packs(p).String() },
+	"size":   func(c *candidate, _ *allocated) string { return c.blockSize().String() },
+	"spread": func(c *candidate, _ *allocated) string { return sizeSpread(c.Finding.Allocation.Sizes) },
+	"var":    func(_ *candidate, p *allocated) string { return "`" + p.dest().Name + "`" },
+	"made":   func(_ *candidate, p *allocated) string { return atLine(p.dest()) },
+	"count":  func(_ *candidate, p *allocated) string { return p.dest().Count },
+	"cold":   func(c *candidate, _ *allocated) string { return fmt.Sprint(c.coldEscape()) },
+	"owner":  func(c *candidate, _ *allocated) string { return "`" + c.owner() + "`" },
+}
+
+var wordPattern = regexp.MustCompile(`\{(\w+)\}`)
+
+// fill puts words in the place of those in braces.
+func (c *candidate) fill(text string, p *allocated) string {
+	return wordPattern.ReplaceAllStringFunc(text, func(w string) string { return words[strings.Trim(w, "{}")](c, p) })
+}
+
+// applies reports whether a rule fits a part: no answer of another sort, and none missing.
+func (c *candidate) applies(r *rule, p *allocated) bool {
+	for _, f := range r.needs {
+		if f.ask(c, p) != finding.Yes {
+			return false
+		}
+	}
+	for _, f := range r.not {
+		if f.ask(c, p) != finding.No {
+			return false
+		}
+	}
+	return true
+}
+
+// proposed is what a rule proposes for a part that it applies to; false where it would take nothing.
+func (c *candidate) proposed(r *rule, p *allocated) (proposal, bool) {
+	pr := all(hitRate(r.name), c.fill(r.text, p), c.evidence(r, p))
+	pr.Rule, pr.Cost = r.name, r.adds
+	switch r.takes {
+	case reused:
+		pr.Live = 0
+	case firstSizes:
+		pr.Objects, pr.Bytes = regrowthOf(c.Finding.Allocation.Sizes).waste()
+		pr.Live = 0
+		return pr, pr.Objects > leastOutgrown
+	case oneByOne:
+		c.slabs(&pr, p)
+	case padding:
+		pr.Objects, pr.Bytes = 0, 1-float64(c.packs(p))/float64(c.blockSize())
+		pr.Live = pr.Bytes
+	case repeats:
+		pr.Objects, pr.Bytes, pr.Live = 0.5, 0.5, 0.5
+	case betterCall:
+		if p.isResult() && p.keptResult() && p.residue() {
+			pr.Objects, pr.Bytes, pr.Live = 0, 0, 0
+			return pr, false
+		}
+	}
+	return pr, true
+}
+
+// evidence is the reason that stands beside a text.
+func (c *candidate) evidence(r *rule, p *allocated) string {
+	switch {
+	case r.takes == firstSizes:
+		objects, _ := regrowthOf(c.Finding.Allocation.Sizes).waste()
+		return fmt.Sprintf("%.0f %% of the blocks that were made here were outgrown again", 100*objects)
+	case r.takes == padding:
+		return fmt.Sprintf("padding takes the rest of %s", c.blockSize())
+	case p.Via != "":
+		return c.amount(p) + " come from " + shortName(p.Via)
+	case c.escape() != "":
+		return c.escape()
+	}
+	return c.amount(p)
+}
+
+// slabs counts what stays of objects that are made in blocks of a few KiB.
+func (c *candidate) slabs(pr *proposal, p *allocated) {
+	stay := min(1, max(1, float64(c.blockSize()))/float64(bigObject))
+	if n := c.perOp(p); n > 0 {
+		stay = min(1, max(stay, 1/n))
+	}
+	pr.Objects, pr.Bytes = 1-stay, 0
+	if p.Kind == finding.KindNew && c.Finding.Lifetime.Class == finding.LifetimeShort {
+		// An arena that is reset reuses its blocks: lab/libraries/arena.
+		pr.Objects, pr.Bytes = 1-stay*0.1, 0.9
+	}
+}
+
+// useOf says which part of a value the code looks at, if not all of it; "" for all.
+func useOf(p *allocated) string {
+	if p.Expr == nil {
+		return ""
+	}
+	switch p.Expr.Use.Kind {
+	case source.UseElement:
+		return "only a part of the result is used"
+	case source.UseLength:
+		return "only the length of the result is used"
+	case source.UseRanged:
+		return "the result is only ranged over"
+	case source.UseCompared:
+		return "the result is only compared"
+	}
+	return ""
+}

@@ -1,0 +1,48 @@
+package prescribe
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestTable: every rule names a cure of the catalogue, has a name of its own, and uses only words
+// that its facts give.
+func TestTable(t *testing.T) {
+	always := []string{"spread"}
+	names := map[string]bool{}
+	for _, r := range table {
+		if names[r.name] {
+			t.Errorf("two rules are named %q", r.name)
+		}
+		names[r.name] = true
+		if _, ok := Find(r.cure); !ok {
+			t.Errorf("%s: cure %q is not in the catalogue", r.name, r.cure)
+		}
+		given := slices.Clone(always)
+		for _, f := range r.needs {
+			given = append(given, f.gives...)
+		}
+		for _, w := range wordPattern.FindAllString(r.text, -1) {
+			w = strings.Trim(w, "{}")
+			if words[w] == nil {
+				t.Errorf("%s: no word {%s}", r.name, w)
+			}
+			if !slices.Contains(given, w) {
+				t.Errorf("%s: no fact gives {%s}", r.name, w)
+			}
+		}
+	}
+	for name := range rates {
+		if !names[name] {
+			t.Errorf("a rate is of %q, which is no rule", name)
+		}
+	}
+	for _, v := range vetoes {
+		for _, code := range v.codes {
+			if _, ok := Find(code); !ok {
+				t.Errorf("a veto is of %q, which is not in the catalogue", code)
+			}
+		}
+	}
+}
