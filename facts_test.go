@@ -36,7 +36,7 @@ var names = []string{
 	"evidence.Frame.File", "evidence.Mapping.File", "evidence.Mapping.BuildID", "evidence.Label.Key", "evidence.Label.Text",
 	"evidence.Label.Unit", "evidence.ValueType.Type", "evidence.ValueType.Unit", "evidence.Profile.Name",
 	"finding.Finding.Run", "finding.Allocation.Via", "finding.Mix.Via", "finding.Stack.Via", "finding.RunCost.Run", "finding.LineCost.Run", "finding.RunSummary.Name",
-	"finding.RunSummary.Package", "finding.Escape.Holder", "finding.Escape.Expr", "finding.Remedy.Code", "finding.Remedy.Safety",
+	"finding.RunSummary.Package", "finding.Escape.Holder", "finding.Escape.Expr", "finding.Remedy.Code", "finding.Remedy.Safety", "finding.Remedy.Rule",
 	"finding.RuleHit.Code", "finding.Detection.Detector", "finding.Detection.Run", "finding.Detection.Code",
 }
 

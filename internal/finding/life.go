@@ -1,17 +1,20 @@
 package finding
 
+import "github.com/heaptrim/heaptrim/internal/evidence"
+
 // Life is what becomes of the objects of a finding, along the observed stacks.
 type Life struct {
 	End      End
-	Frame    int    // the user's frame in which they die or that hands them out, counted from the site's
-	Function string // of that frame
-	Holder   string // what keeps them, where End is EndStored; may be empty
-	Receiver bool   // the holder is the receiver of the outermost method
-	Given    bool   // the holder is another parameter of the outermost function
-	Field    string // field that they are stored in on the way; empty for none
-	Boxed    bool   // on the way they become interface values
-	Ways     []int  // lines of the site's function that hand them on, lowest first; empty when not known
-	Unknown  string // what could not be seen through, where End is EndUnknown
+	Frame    int           // the user's frame in which they die or that hands them out, counted from the site's
+	Function string        // of that frame
+	At       evidence.Site // its line; zero where the source was not read
+	Holder   string        // what keeps them, where End is EndStored; may be empty
+	Receiver bool          // the holder is the receiver of the outermost method
+	Given    bool          // the holder is another parameter of the outermost function
+	Field    string        // field that they are stored in on the way; empty for none
+	Boxed    bool          // on the way they become interface values
+	Ways     []int         // lines of the site's function that hand them on, lowest first; empty when not known
+	Unknown  string        // what could not be seen through, where End is EndUnknown
 }
 
 // End is where the life of an object ends, as far as the user's code goes.

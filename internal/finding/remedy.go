@@ -63,7 +63,8 @@ type Remedy struct {
 	Safety string  // "safe", "review" or "advice"
 	Text   string  // what to do here, in one or two sentences
 	Why    string  // the evidence for this choice
-	Fit    float64 // confidence that the evidence supports this cure, from 0 to 1
+	Rule   string  // name of the rule that proposes it; empty for an edit that only a trial knows
+	Fit    float64 // how often the rule is right, from 0 to 1
 	Saves  Prediction
 	Trial  *Trial // an edit that was tried and holds; nil if none was
 	Life   Life   // what becomes of the objects, of the heaviest part of what the site allocates

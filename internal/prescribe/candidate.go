@@ -23,6 +23,7 @@ type candidate struct {
 
 	session   *diagnose.Session
 	diagnosis *finding.Diagnosis
+	source    *source.Program // nil when none was read
 }
 
 // allocated is one part of an object, with the expression that allocates it.
@@ -43,7 +44,7 @@ const maxParts = 6
 
 // newCandidate takes all that a line allocates for one object.
 func newCandidate(s *diagnose.Session, f *finding.Finding, src *source.Program) *candidate {
-	c := &candidate{Finding: f, session: s, diagnosis: s.Diagnosis()}
+	c := &candidate{Finding: f, session: s, diagnosis: s.Diagnosis(), source: src}
 	if src != nil {
 		c.Line = src.At(f.Site.File, f.Site.Line)
 	}

@@ -1,6 +1,7 @@
 package prescribe
 
 import (
+	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
 )
 
@@ -33,6 +34,9 @@ type proposal struct {
 	Text string  // what to do here
 	Why  string  // the evidence for it
 	Fit  float64 // how often the rule is right, from 0 to 1
+
+	// At is where the change goes; zero for the line that allocates.
+	At evidence.Site
 
 	// What the cure removes, as shares of the part, and the cost it adds.
 	Objects, Bytes, Live float64
@@ -70,5 +74,5 @@ func Find(code string) (Cure, bool) {
 
 // remedy is a proposal as the finding's remedy.
 func (c Cure) remedy(p proposal, saves finding.Prediction) finding.Remedy {
-	return finding.Remedy{Code: c.Code, Safety: string(c.Safety), Text: p.Text, Why: p.Why, Fit: p.Fit, Saves: saves}
+	return finding.Remedy{Code: c.Code, Safety: string(c.Safety), Text: p.Text, Why: p.Why, Rule: p.Rule, Fit: p.Fit, Saves: saves}
 }

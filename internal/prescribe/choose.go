@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/stats"
 )
@@ -80,7 +81,7 @@ func (c *candidate) best(code string, p *allocated) (best proposal, ok bool) {
 		if r.cure != code || ok && hitRate(r.name) <= best.Fit || !c.applies(r, p) {
 			continue
 		}
-		if why := c.vetoed(code, p); why != "" {
+		if why := c.vetoed(r, p); why != "" {
 			c.ruledOut = append(c.ruledOut, why)
 			return proposal{}, false
 		}
@@ -148,6 +149,19 @@ func (c *candidate) idle() bool {
 	return false
 }
 
+// placedAt is the finding with the place of the change as its site, and the lines that allocate below it.
+func placedAt(f *finding.Finding, at evidence.Site) *finding.Finding {
+	if at.Line == 0 || at.File == f.Site.File && at.Line == f.Site.Line {
+		return f
+	}
+	moved := *f
+	if len(f.Allocation.Places) == 0 {
+		moved.Allocation.Places = []finding.Place{{Site: f.Site, Share: 1}}
+	}
+	moved.Site = at
+	return &moved
+}
+
 // choose makes the finding's row: with the best offer as its remedy and the
 // others as alternatives.
 func (c *candidate) choose(offers []offer) finding.Row {
@@ -172,7 +186,7 @@ func (c *candidate) choose(offers []offer) finding.Row {
 		return c.leave(offers)
 	}
 	best := offers[0]
-	row := finding.Row{Finding: f, Remedy: best.remedy(), Cuts: best.cuts}
+	row := finding.Row{Finding: placedAt(f, best.best.At), Remedy: best.remedy(), Cuts: best.cuts}
 	for _, o := range offers[1:] {
 		if len(row.Others) < 3 && o.fit >= leastRate && o.score(f) > 0 {
 			row.Others = append(row.Others, o.remedy())

@@ -181,6 +181,19 @@ var (
 	owned    = test("stored in a field", func(c *candidate, _ *allocated) bool { return c.owner() != "" }, "owner")
 )
 
+// Facts of the way from where the memory is made to where it is last used.
+var (
+	climbs = test("dies in a caller", func(_ *candidate, p *allocated) bool {
+		return p.Life.End == finding.EndFrame && p.Life.Frame > 0 && p.Life.At.Line > 0
+	}, "death", "maker")
+	itself = test("handed up as it is", func(_ *candidate, p *allocated) bool { return p.Life.Field == "" })
+	// The field is set to nil where its owner is made ready for the next use.
+	dropped = test("set to nil", func(c *candidate, p *allocated) bool {
+		_, ok := c.reset(p)
+		return ok
+	}, "reset")
+)
+
 // Facts of pools.
 var (
 	ofPool = test("made by a pool's New", func(c *candidate, _ *allocated) bool { return c.below("sync.(*Pool).Get") })

@@ -23,6 +23,7 @@ var rates = map[string]float64{
 	"constant converted": .8, "conversion": .8, "concatenation": .72, "constant bytes": .9, "one copy of equal texts": .25, "a call of constants": 1,
 	"compiled by input": .36, "a call to make once": .8, "compiled of constants": .8, "a call less often": .49, "work that is not used": 1,
 	"a call with memory of yours": .8, "field of its owner": .42, "made before the loop": .5, "field cut to length zero": .36, "array kept for the next turn": .12,
+	"field not set to nil": .8, "memory handed down": .4,
 	"map cleared": .16, "a call with a pooled buffer": .8, "builder's buffer from a pool": .42, "large buffer from a pool": .72, "buffer from a pool": .36,
 	"a call with a pooled object": .8, "large object from a pool": .72, "object from a pool": .36, "container from a pool": .16, "boxed by Put": 1,
 	"pool without Put": .64, "objects in slabs": .64, "nested objects in slabs": .64, "slices of one array": .72, "nested slices of one array": .72,

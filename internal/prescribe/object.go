@@ -29,7 +29,7 @@ func objects(s *diagnose.Session, src *source.Program) []*candidate {
 			key := p.key(f)
 			c := at[key]
 			if c == nil {
-				c = &candidate{session: s, diagnosis: d, Finding: f, Line: whole.Line}
+				c = &candidate{session: s, diagnosis: d, source: src, Finding: f, Line: whole.Line}
 				at[key] = c
 				out = append(out, c)
 			}

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"strings"
 
+	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 	"github.com/heaptrim/heaptrim/internal/unit"
@@ -17,6 +18,23 @@ func (p *allocated) dest() *source.Dest {
 		return nil
 	}
 	return p.Expr.Into
+}
+
+// reset is the place that drops what the part's field grew to, if there is one.
+func (c *candidate) reset(p *allocated) (source.Reset, bool) {
+	if c.source == nil || p.dest() == nil || !p.dest().Field {
+		return source.Reset{}, false
+	}
+	list := c.source.Resets(p.owner())
+	if len(list) == 0 {
+		return source.Reset{}, false
+	}
+	return list[0], true
+}
+
+// siteOf is a place of the source as a finding names it.
+func (c *candidate) siteOf(r source.Reset) evidence.Site {
+	return c.session.Place(evidence.Frame{Function: r.Function, File: r.File, Line: r.Line})
 }
 
 // atLine says where a variable is made; nothing for a named result, which has no such line.

@@ -15,10 +15,23 @@ type rule struct {
 	cure  string // code
 	needs []fact // each has the answer yes
 	not   []fact // each has the answer no
-	takes takes
-	adds  addedCost // CPU time for each object
-	text  string    // with words in braces, which facts of needs give
+	// despite has the facts of vetoes that do not count, because needs say more.
+	despite []fact
+	at      place
+	takes   takes
+	adds    addedCost // CPU time for each object
+	text    string    // with words in braces, which facts of needs give
 }
+
+// place is where a rule's change goes: stack, size and conversion cures act where the memory is made,
+// others where it is last used.
+type place int8
+
+const (
+	atBirth place = iota
+	atDeath       // the frame in which the object dies
+	atReset       // the line that drops what a field grew to
+)
 
 // takes is what a cure takes of a part.
 type takes int8
@@ -52,8 +65,14 @@ var words = map[string]func(c *candidate, p *allocated) string{
 	"var":    func(_ *candidate, p *allocated) string { return "`" + p.dest().Name + "`" },
 	"made":   func(_ *candidate, p *allocated) string { return atLine(p.dest()) },
 	"count":  func(_ *candidate, p *allocated) string { return p.dest().Count },
-	"cold":   func(c *candidate, _ *allocated) string { return fmt.Sprint(c.coldEscape()) },
-	"owner":  func(c *candidate, _ *allocated) string { return "`" + c.owner() + "`" },
+	"maker":  func(_ *candidate, p *allocated) string { return shortName(p.of.Site.Function) },
+	"death":  func(_ *candidate, p *allocated) string { return shortName(p.Life.Function) },
+	"reset": func(c *candidate, p *allocated) string {
+		r, _ := c.reset(p)
+		return "`" + r.Field + "`"
+	},
+	"cold":  func(c *candidate, _ *allocated) string { return fmt.Sprint(c.coldEscape()) },
+	"owner": func(c *candidate, _ *allocated) string { return "`" + c.owner() + "`" },
 }
 
 var wordPattern = regexp.MustCompile(`\{(\w+)\}`)
@@ -82,6 +101,13 @@ func (c *candidate) applies(r *rule, p *allocated) bool {
 func (c *candidate) proposed(r *rule, p *allocated) (proposal, bool) {
 	pr := all(hitRate(r.name), c.fill(r.text, p), c.evidence(r, p))
 	pr.Rule, pr.Cost = r.name, r.adds
+	switch r.at {
+	case atDeath:
+		pr.At = p.Life.At
+	case atReset:
+		reset, _ := c.reset(p)
+		pr.At = c.siteOf(reset)
+	}
 	switch r.takes {
 	case reused:
 		pr.Live = 0

@@ -193,10 +193,11 @@ func isBoxIsKept(c *candidate, p *allocated) bool {
 	return false
 }
 
-// vetoed gives the reason why a cure is ruled out; "" where nothing rules it out.
-func (c *candidate) vetoed(code string, p *allocated) string {
+// vetoed gives the reason why a rule's cure is ruled out; "" where nothing rules it out.
+func (c *candidate) vetoed(r *rule, p *allocated) string {
 	for _, v := range vetoes {
-		if slices.Contains(v.codes, code) && v.fact.ask(c, p) == finding.Yes {
+		ignored := slices.ContainsFunc(r.despite, func(f fact) bool { return f.name == v.fact.name })
+		if slices.Contains(v.codes, r.cure) && !ignored && v.fact.ask(c, p) == finding.Yes {
 			return v.reason
 		}
 	}
@@ -228,6 +229,7 @@ func (c *candidate) lifeOf(t *life.Tracer, p *allocated) finding.Life {
 			continue
 		}
 		l := t.Trace(life.Birth{Kind: p.Kind, Via: p.Via}, own)
+		l.At = c.session.Place(own[l.Frame])
 		if had, ok := lives[l.End]; !ok || l.Frame > had.Frame {
 			lives[l.End] = l
 		}

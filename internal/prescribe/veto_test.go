@@ -52,7 +52,7 @@ func TestVetoes(t *testing.T) {
 		{"presize-slice", part(finding.KindGrowth, "", result), false},
 	} {
 		f := &candidate{Finding: &finding.Finding{Cost: large}, Parts: []*allocated{c.part}}
-		if why := f.vetoed(c.code, c.part); (why != "") != c.out {
+		if why := f.vetoed(&rule{cure: c.code}, c.part); (why != "") != c.out {
 			t.Errorf("%s of %+v %+v: %q, want it ruled out %v", c.code, c.part.Mix, c.part.Life, why, c.out)
 		}
 	}

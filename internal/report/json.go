@@ -108,7 +108,7 @@ func newVerified(t *finding.Trial) *schema.Verified {
 }
 
 func newRemedy(r finding.Remedy) schema.Remedy {
-	return schema.Remedy{Code: r.Code, Safety: r.Safety, Text: r.Text, Why: r.Why, Fit: schema.Positive(r.Fit)}
+	return schema.Remedy{Code: r.Code, Safety: r.Safety, Text: r.Text, Why: r.Why, Rule: r.Rule, Fit: schema.Positive(r.Fit)}
 }
 
 func newPrediction(p finding.Prediction) schema.Prediction {

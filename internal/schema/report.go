@@ -269,6 +269,7 @@ type (
 		Safety string `json:"safety"`
 		Text   string `json:"text"`
 		Why    string `json:"why"`
+		Rule   string `json:"rule"`
 		// Fit weighs the saving when findings are ranked.
 		Fit *float64 `json:"fit"`
 	}

@@ -30,7 +30,7 @@ type Request struct {
 	BuildFlags []string // handed on to the go command
 }
 
-// Program is the code that was read. It is safe for concurrent use once loaded.
+// Program is the code that was read. It is not safe for concurrent use.
 type Program struct {
 	dir   string // where names that lead out of it begin
 	fset  *token.FileSet
@@ -38,6 +38,8 @@ type Program struct {
 	funcs map[*types.Func]*ssa.Function
 	lits  map[*ast.FuncLit]*ssa.Function
 	named []*types.Named // types of the packages that were read
+
+	resets map[string][]Reset // by the field's declaration; nil before somebody asks
 }
 
 type file struct {

@@ -1,0 +1,119 @@
+package source
+
+import (
+	"go/token"
+	"go/types"
+	"slices"
+
+	"golang.org/x/tools/go/ssa"
+)
+
+// Reset is a place that sets a field to nil.
+type Reset struct {
+	File     string // absolute
+	Line     int
+	Function string // as pprof spells it
+	Field    string
+}
+
+// Resets lists the places that set a field or variable to nil without having looked at what it held:
+// what it grew to is lost there. The field is named as Line.Owner does.
+func (p *Program) Resets(owner string) []Reset {
+	if p.resets == nil {
+		p.resets = map[string][]Reset{}
+		for _, fn := range p.funcs {
+			p.findResets(fn)
+		}
+		for _, list := range p.resets {
+			slices.SortFunc(list, func(a, b Reset) int { return a.Line - b.Line })
+		}
+	}
+	return p.resets[owner]
+}
+
+// findResets notes the fields that a function sets to nil.
+func (p *Program) findResets(fn *ssa.Function) {
+	for _, b := range fn.Blocks {
+		for _, in := range b.Instrs {
+			st, ok := in.(*ssa.Store)
+			if !ok || !isNil(st.Val) {
+				continue
+			}
+			field := fieldOf(st.Addr)
+			if field == nil || reads(fn, field) {
+				continue
+			}
+			if _, ok := field.Type().Underlying().(*types.Slice); !ok {
+				continue
+			}
+			at := p.fset.Position(st.Pos())
+			key := p.fset.Position(field.Pos()).String()
+			obj, ok := fn.Object().(*types.Func)
+			if !ok {
+				continue
+			}
+			p.resets[key] = append(p.resets[key], Reset{at.Filename, at.Line, Spelling(obj), field.Name()})
+		}
+	}
+}
+
+func isNil(v ssa.Value) bool {
+	c, ok := v.(*ssa.Const)
+	return ok && c.IsNil()
+}
+
+// fieldOf is the field that an address is of, where what holds it was not made in the function; nil for others.
+func fieldOf(v ssa.Value) *types.Var {
+	addr, ok := v.(*ssa.FieldAddr)
+	if !ok {
+		return nil
+	}
+	if _, fresh := addr.X.(*ssa.Alloc); fresh {
+		return nil
+	}
+	ptr, ok := addr.X.Type().Underlying().(*types.Pointer)
+	if !ok {
+		return nil
+	}
+	st, ok := ptr.Elem().Underlying().(*types.Struct)
+	if !ok {
+		return nil
+	}
+	return st.Field(addr.Field)
+}
+
+// reads reports whether a function reads a field other than for its length: then somebody else may
+// have got what the field held.
+func reads(fn *ssa.Function, field *types.Var) bool {
+	for _, b := range fn.Blocks {
+		for _, in := range b.Instrs {
+			load, ok := in.(*ssa.UnOp)
+			if !ok || load.Op != token.MUL {
+				continue
+			}
+			if fieldOf(load.X) != field {
+				continue
+			}
+			for _, r := range *load.Referrers() {
+				if !measures(r) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// measures reports whether an instruction asks a slice for its length, or compares it with nil.
+func measures(in ssa.Instruction) bool {
+	switch in := in.(type) {
+	case *ssa.Call:
+		b, ok := in.Call.Value.(*ssa.Builtin)
+		return ok && (b.Name() == "len" || b.Name() == "cap")
+	case *ssa.BinOp:
+		return in.Op == token.EQL || in.Op == token.NEQ
+	case *ssa.DebugRef:
+		return true
+	}
+	return false
+}
