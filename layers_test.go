@@ -147,19 +147,24 @@ var layers = []layer{
 		why:    "facts about calls, which need nothing",
 	},
 	{
+		folder: "internal/prescribe/cures",
+		ours:   []string{},
+		why:    "the catalogue is data",
+	},
+	{
 		folder: "internal/prescribe/*",
 		ours:   []string{"internal/diagnose", "internal/evidence", "internal/finding", "internal/prescribe/*", "internal/stats", "internal/unit"},
 		why:    "a cure is chosen from a diagnosis and the source: it measures nothing and prints nothing",
 	},
 	{
 		folder: "internal/detect",
-		ours:   []string{"internal/diagnose", "internal/diagnose/stack", "internal/evidence", "internal/finding", "internal/kernel", "internal/prescribe", "internal/stats", "internal/unit"},
+		ours:   []string{"internal/diagnose", "internal/diagnose/stack", "internal/evidence", "internal/finding", "internal/kernel", "internal/prescribe/cures", "internal/stats", "internal/unit"},
 		why:    "a detector judges what a diagnosis measured and names a cure of the catalogue: it reads no file",
 	},
 	{
 		folder: "internal/check",
 		ours: []string{"internal/bundle", "internal/detect", "internal/diagnose", "internal/evidence", "internal/finding", "internal/gcmodel",
-			"internal/fix", "internal/latency", "internal/prescribe", "internal/stats", "internal/tune", "internal/unit", "internal/vet"},
+			"internal/fix", "internal/latency", "internal/prescribe", "internal/prescribe/cures", "internal/stats", "internal/tune", "internal/unit", "internal/vet"},
 		why: "the pipeline wires the stages from a bundle to a report: how that was recorded and how it is shown are others' business",
 	},
 	{
@@ -241,7 +246,7 @@ var layers = []layer{
 	},
 	{
 		folder: "internal/report/catalogue",
-		ours:   []string{"internal/prescribe", "internal/report/term"},
+		ours:   []string{"internal/prescribe/cures", "internal/report/term"},
 		why:    "the catalogue is shown as it is, whatever a recording says",
 	},
 	{
@@ -270,7 +275,7 @@ var layers = []layer{
 	},
 	{
 		folder: "internal/report/*",
-		ours: []string{"internal/evidence", "internal/finding", "internal/ingest/pprof", "internal/latency", "internal/prescribe", "internal/report/*",
+		ours: []string{"internal/evidence", "internal/finding", "internal/ingest/pprof", "internal/latency", "internal/prescribe/cures", "internal/report/*",
 			"internal/schema", "internal/stats", "internal/unit"},
 		why: "a report reads every noun, computes nothing and changes none; ingest/pprof is there to write profiles",
 	},

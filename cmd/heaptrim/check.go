@@ -16,7 +16,6 @@ import (
 	"github.com/heaptrim/heaptrim/internal/check"
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/gocmd"
-	"github.com/heaptrim/heaptrim/internal/prescribe"
 	"github.com/heaptrim/heaptrim/internal/record/command"
 	"github.com/heaptrim/heaptrim/internal/report"
 )
@@ -147,7 +146,7 @@ func (f *reportFlags) register(fs *flag.FlagSet) {
 		"the main module, then its workspace")
 	fs.BoolVar(&f.escapes, "escapes", true,
 		"ask the compiler why the hottest values escape to the heap, where the sources are here")
-	fs.Float64Var(&f.threshold, "threshold", 100*prescribe.DefaultThreshold,
+	fs.Float64Var(&f.threshold, "threshold", 100*finding.DefaultThreshold,
 		"hide findings whose cure saves less than this `percentage` of CPU and of bytes; 0 shows all")
 }
 

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/heaptrim/heaptrim/internal/prescribe"
+	"github.com/heaptrim/heaptrim/internal/prescribe/cures"
 	"github.com/heaptrim/heaptrim/internal/report/catalogue"
 	"github.com/heaptrim/heaptrim/internal/report/term"
 )
@@ -30,12 +30,12 @@ func runExplain(_ context.Context, c verb, args []string, std stdio) error {
 	o := term.Options{Width: t.width, Color: t.color()}
 	switch fs.NArg() {
 	case 0:
-		return catalogue.List(std.out, prescribe.Catalogue(), o)
+		return catalogue.List(std.out, cures.All(), o)
 	case 1:
 	default:
 		return usagef("explain takes one code")
 	}
-	cure, ok := prescribe.Find(fs.Arg(0))
+	cure, ok := cures.Find(fs.Arg(0))
 	if !ok {
 		return unknownCode(fs.Arg(0))
 	}
@@ -56,7 +56,7 @@ func unknownCode(code string) error {
 // empty when that is more than a third of its letters.
 func nearest(code string) string {
 	best, least := "", 0
-	for _, c := range prescribe.Catalogue() {
+	for _, c := range cures.All() {
 		n := edits(code, c.Code)
 		if n <= len(c.Code)/3 && (best == "" || n < least) {
 			best, least = c.Code, n

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/heaptrim/heaptrim/internal/prescribe"
+	"github.com/heaptrim/heaptrim/internal/prescribe/cures"
 )
 
 func TestEdits(t *testing.T) {
@@ -37,7 +37,7 @@ func TestNearest(t *testing.T) {
 	f("x", "")
 	f("", "")
 	f(strings.Repeat("pool", 1000), "")
-	for _, c := range prescribe.Catalogue() {
+	for _, c := range cures.All() {
 		f(c.Code, c.Code)
 	}
 }

@@ -26,7 +26,7 @@ type Options struct {
 	// the recording names none and holds frames of it.
 	Local evidence.Target
 	// Threshold is the share of CPU or of bytes that a cure must save for its
-	// finding to be shown; 0 means prescribe.DefaultThreshold, a negative one
+	// finding to be shown; 0 means finding.DefaultThreshold, a negative one
 	// shows all.
 	Threshold float64
 	// Verify is how long edits for the findings may be tried, where the recording is of

@@ -7,7 +7,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/bundle"
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/gcmodel"
-	"github.com/heaptrim/heaptrim/internal/prescribe"
+	"github.com/heaptrim/heaptrim/internal/prescribe/cures"
 	"github.com/heaptrim/heaptrim/internal/stats"
 	"github.com/heaptrim/heaptrim/internal/tune"
 	"github.com/heaptrim/heaptrim/internal/unit"
@@ -39,13 +39,13 @@ func setting(plan *tune.Plan, d *finding.Diagnosis, runs int) (finding.Advice, b
 	if c.Refused != "" || c.Knob == tune.KnobNone || !plan.Today.Known() {
 		return finding.Advice{}, false
 	}
-	cure, ok := prescribe.Find("gc-headroom")
+	cure, ok := cures.Find("gc-headroom")
 	if !ok {
 		return finding.Advice{}, false
 	}
 	now, then := plan.Today.Forecast, c.Point.Forecast
 	saves := savedBy(d.Totals.CollectorShare, now, then)
-	if saves.Value < prescribe.DefaultThreshold {
+	if saves.Value < finding.DefaultThreshold {
 		return finding.Advice{}, false
 	}
 	text := fmt.Sprintf("set %s: %s collections a second instead of %s, for a largest heap of %s instead of %s",

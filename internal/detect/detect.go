@@ -14,7 +14,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/diagnose/stack"
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
-	"github.com/heaptrim/heaptrim/internal/prescribe"
+	"github.com/heaptrim/heaptrim/internal/prescribe/cures"
 	"github.com/heaptrim/heaptrim/internal/stats"
 )
 
@@ -47,7 +47,7 @@ func Detectors() []Detector {
 
 // leastShare is the least share of CPU, or of time if CPU is not known, that is reported:
 // the threshold of a cure.
-const leastShare = prescribe.DefaultThreshold
+const leastShare = finding.DefaultThreshold
 
 // Run asks every detector about every run and returns what each found in the
 // run where it is worst, in the order of Detectors.
@@ -75,8 +75,8 @@ func Run(signals []diagnose.Signals) []finding.Detection {
 func Advice(already []finding.Advice, found []finding.Detection, runs int) []finding.Advice {
 	advice := slices.Clone(already)
 	for _, f := range found {
-		safety := string(prescribe.Advice)
-		if c, ok := prescribe.Find(f.Code); ok {
+		safety := string(cures.Advice)
+		if c, ok := cures.Find(f.Code); ok {
 			safety = string(c.Safety)
 		}
 		why := f.Evidence

@@ -19,7 +19,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/diagnose"
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
-	"github.com/heaptrim/heaptrim/internal/prescribe"
+	"github.com/heaptrim/heaptrim/internal/prescribe/cures"
 	"github.com/heaptrim/heaptrim/internal/record/files"
 )
 
@@ -148,7 +148,7 @@ func TestFires(t *testing.T) {
 			if d.Title == "" || d.Text == "" || d.Evidence == "" || d.Amount <= 0 || d.Run != mode {
 				t.Errorf("%s: %+v lacks a text or an amount", mode, d)
 			}
-			if _, ok := prescribe.Find(d.Code); !ok {
+			if _, ok := cures.Find(d.Code); !ok {
 				t.Errorf("%s: %s names the cure %q, which the catalogue does not have", mode, d.Detector, d.Code)
 			}
 		}
@@ -263,7 +263,7 @@ func TestCatalogue(t *testing.T) {
 		seen[d.Name] = true
 	}
 	for _, code := range []string{"finalizer-cost", "goroutine-stacks", "numa-bind", "huge-pages", "gc-headroom", "skip-work", "upgrade-go"} {
-		if _, ok := prescribe.Find(code); !ok {
+		if _, ok := cures.Find(code); !ok {
 			t.Errorf("no cure %s", code)
 		}
 	}

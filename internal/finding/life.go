@@ -12,6 +12,8 @@ type Life struct {
 	Receiver bool          // the holder is the receiver of the outermost method
 	Given    bool          // the holder is another parameter of the outermost function
 	Field    string        // field that they are stored in on the way; empty for none
+	Made     string        // where the expression is that makes them; empty if it is not known
+	PartOf   string        // where an object of the same function is made that they become part of; empty for none or several
 	Boxed    bool          // on the way they become interface values
 	Ways     []int         // lines of the site's function that hand them on, lowest first; empty when not known
 	Unknown  string        // what could not be seen through, where End is EndUnknown

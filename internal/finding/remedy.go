@@ -21,6 +21,10 @@ type Prescription struct {
 	Warnings  []string
 }
 
+// DefaultThreshold is the least saving that gets a row of the report: one per cent of CPU or
+// of the bytes allocated.
+const DefaultThreshold = 0.01
+
 // Row is a finding with its cure.
 type Row struct {
 	*Finding

@@ -6,6 +6,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/diagnose"
 	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/prescribe/cures"
 	"github.com/heaptrim/heaptrim/internal/stats"
 )
 
@@ -26,7 +27,7 @@ const greenTea = "go1.26"
 
 func newerGo(d *finding.Diagnosis) (finding.Advice, bool) {
 	have := d.Environment.GoVersion
-	if !version.IsValid(have) || version.Compare(have, greenTea) >= 0 || d.Totals.CollectorShare.Value*0.1 < DefaultThreshold {
+	if !version.IsValid(have) || version.Compare(have, greenTea) >= 0 || d.Totals.CollectorShare.Value*0.1 < finding.DefaultThreshold {
 		return finding.Advice{}, false
 	}
 	share := d.Totals.CollectorShare.Value
@@ -38,5 +39,5 @@ func newerGo(d *finding.Diagnosis) (finding.Advice, bool) {
 		Text: fmt.Sprintf("build with Go 1.26 or newer instead of %s", have),
 		Why:  fmt.Sprintf("the collector takes %.1f %% of CPU", 100*share),
 	}
-	return finding.Advice{Remedy: upgradeGo.remedy(p, saves), Title: upgradeGo.Title}, true
+	return finding.Advice{Remedy: remedyOf(cureOf(cures.UpgradeGo), p, saves), Title: cureOf(cures.UpgradeGo).Title}, true
 }

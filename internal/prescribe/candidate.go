@@ -18,6 +18,9 @@ type candidate struct {
 	Line    *source.Line     // of the heaviest part; nil when the source was not read
 	Parts   []*allocated     // heaviest first
 
+	held []*candidate // objects of the same function that become part of this one
+	told bool         // as part of another object
+
 	ruledOut []string // why cures that match do not fit
 	trials   []finding.Trial
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/prescribe/cures"
 	"github.com/heaptrim/heaptrim/internal/stats"
 )
 
@@ -25,7 +26,7 @@ var (
 
 // offer is one cure for a finding, over all parts that it fits.
 type offer struct {
-	cure Cure
+	cure cures.Cure
 	best proposal // of the heaviest part
 	cuts []finding.Cut
 	// objects and bytes are the shares of the finding's that the cure takes away.
@@ -42,7 +43,7 @@ const leastMore = 0.05
 // proposals tries every rule on every part, and gathers them by cure.
 func (c *candidate) proposals() []offer {
 	var out []offer
-	for _, cure := range Catalogue() {
+	for _, cure := range cures.All() {
 		o := offer{cure: cure, more: c.notable()}
 		weight := 0.0
 		for _, p := range c.Parts {
@@ -67,6 +68,9 @@ func (c *candidate) proposals() []offer {
 			continue
 		}
 		o.fit /= weight
+		if slices.Contains(pooling, cure.Code) {
+			c.withHeld(&o)
+		}
 		o.saves = c.session.Saving(o.cuts)
 		out = append(out, o)
 	}
@@ -130,7 +134,7 @@ func (o offer) remedy() finding.Remedy {
 	if o.trial != nil {
 		p.Text += fmt.Sprintf(" (verified: %s%s)", counts(o.trial), untested(o.trial))
 	}
-	r := o.cure.remedy(p, o.saves)
+	r := remedyOf(o.cure, p, o.saves)
 	r.Trial = o.trial
 	return r
 }
@@ -187,6 +191,9 @@ func (c *candidate) choose(offers []offer) finding.Row {
 	}
 	best := offers[0]
 	row := finding.Row{Finding: placedAt(f, best.best.At), Remedy: best.remedy(), Cuts: best.cuts}
+	if slices.Contains(pooling, best.cure.Code) && len(c.held) > 0 {
+		c.absorb(&row)
+	}
 	for _, o := range offers[1:] {
 		if len(row.Others) < 3 && o.fit >= leastRate && o.score(f) > 0 {
 			row.Others = append(row.Others, o.remedy())

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/prescribe/cures"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
@@ -138,7 +139,7 @@ var (
 // Facts about library calls.
 var (
 	listedElse = test("a call that another cure is known for", func(_ *candidate, p *allocated) bool {
-		return p.Library != nil && p.Library.Code != unboxInterface.Code
+		return p.Library != nil && p.Library.Code != cures.UnboxInterface
 	})
 	plainError = test("an error with a text that varies", func(_ *candidate, p *allocated) bool {
 		return p.Callee == "errors.New" && (p.Expr == nil || !p.Expr.Call.Consts)

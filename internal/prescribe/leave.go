@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/prescribe/cures"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
@@ -29,7 +30,7 @@ func (c *candidate) leave(offers []offer) finding.Row {
 		o := offers[0]
 		text = fmt.Sprintf("leave it: %s would cost as much as it saves: %s of %s each", o.cure.Code, c.amount(c.Parts[0]), c.blockSize())
 	}
-	remedy := leaveIt.remedy(proposal{Text: text, Why: c.escape()}, finding.Prediction{Basis: "nothing is changed"})
+	remedy := remedyOf(cureOf(cures.LeaveIt), proposal{Text: text, Why: c.escape()}, finding.Prediction{Basis: "nothing is changed"})
 	return finding.Row{Finding: f, Remedy: remedy}
 }
 

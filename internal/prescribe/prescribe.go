@@ -7,6 +7,7 @@ package prescribe
 import (
 	"context"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 
@@ -20,15 +21,11 @@ import (
 // Options tunes Run. The zero value is ready to use.
 type Options struct {
 	// Threshold is the share of CPU or of bytes that a cure must save for its
-	// finding to be shown; 0 means DefaultThreshold, a negative one shows all.
+	// finding to be shown; 0 means finding.DefaultThreshold, a negative one shows all.
 	Threshold float64
 	Trials    []finding.Trial // of edits for the findings of the session
 	Progress  func(format string, args ...any)
 }
-
-// DefaultThreshold is the least saving that gets a row of the report: one per cent of CPU or
-// of the bytes allocated.
-const DefaultThreshold = 0.01
 
 // Limits of reading the source: the hottest findings only.
 const (
@@ -41,7 +38,7 @@ const (
 // sources cannot be read, the profile alone decides, and a warning says so.
 func Run(ctx context.Context, s *diagnose.Session, o Options) *finding.Prescription {
 	if o.Threshold == 0 {
-		o.Threshold = DefaultThreshold
+		o.Threshold = finding.DefaultThreshold
 	}
 	d := s.Diagnosis()
 	p := &finding.Prescription{Threshold: max(o.Threshold, 0)}
@@ -55,7 +52,11 @@ func Run(ctx context.Context, s *diagnose.Session, o Options) *finding.Prescript
 	candidates := newCandidates(s, src)
 	give(candidates, o.Trials)
 	var rows []finding.Row
+	slices.SortStableFunc(candidates, func(a, b *candidate) int { return len(b.held) - len(a.held) }) // wholes before parts
 	for _, c := range candidates {
+		if c.told {
+			continue
+		}
 		row := c.choose(c.proposals())
 		row.Remedy.Life = c.Parts[0].Life
 		rows = append(rows, row)
@@ -77,6 +78,7 @@ func newCandidates(s *diagnose.Session, src *source.Program) []*candidate {
 	for _, c := range out {
 		c.live(tracer)
 	}
+	hold(out)
 	return out
 }
 

@@ -7,45 +7,16 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/prescribe/cures"
 	"github.com/heaptrim/heaptrim/internal/prescribe/library"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 	"github.com/heaptrim/heaptrim/internal/stats"
 )
 
-// The codes that the design promises; more may come.
-var promised = strings.Fields(`gc-headroom pool-object pool-buffer reuse-buffer presize-slice presize-map presize-builder
-	keep-on-stack unbox-interface hoist-closure avoid-conversion cache-compiled batch-arena shrink-layout intern-string
-	finalizer-cost goroutine-stacks numa-bind huge-pages upgrade-go pool-misuse skip-work leave-it`)
-
-func TestCatalogue(t *testing.T) {
-	seen := map[string]bool{}
-	for _, c := range Catalogue() {
-		if seen[c.Code] {
-			t.Errorf("%s is there twice", c.Code)
-		}
-		seen[c.Code] = true
-		for what, text := range map[string]string{"title": c.Title, "why": c.Why, "before": c.Before, "after": c.After, "needs": c.Needs, "not": c.WhenNot} {
-			if text == "" || strings.TrimSpace(text) != text && what != "after" {
-				t.Errorf("%s: %s is %q", c.Code, what, text)
-			}
-		}
-		switch c.Safety {
-		case Safe, Review, Advice:
-		default:
-			t.Errorf("%s: safety %q", c.Code, c.Safety)
-		}
-	}
-	for _, code := range promised {
-		if !seen[code] {
-			t.Errorf("%s is not in the catalogue", code)
-		}
-	}
-}
-
 // TestLibraryCodes: the cures that the table of library calls names are in the catalogue.
 func TestLibraryCodes(t *testing.T) {
 	for _, code := range library.Codes() {
-		if _, ok := Find(code); !ok {
+		if _, ok := cures.Find(code); !ok {
 			t.Errorf("code %s is not in the catalogue", code)
 		}
 	}
@@ -74,7 +45,7 @@ func TestLeaveWhatOnlyLives(t *testing.T) {
 	f := func(cost finding.Cost, want string) {
 		t.Helper()
 		c := &candidate{diagnosis: &finding.Diagnosis{}, Finding: &finding.Finding{Cost: cost}, Parts: []*allocated{{}}}
-		if got := c.leave([]offer{{cure: batchArena}}).Remedy.Text; !strings.Contains(got, want) {
+		if got := c.leave([]offer{{cure: cureOf("batch-arena")}}).Remedy.Text; !strings.Contains(got, want) {
 			t.Errorf("%+v: %q, want %q in it", cost, got, want)
 		}
 	}
@@ -102,7 +73,7 @@ func TestCuresOfSources(t *testing.T) {
 	returned := &finding.Escape{Flow: []evidence.Flow{{Edges: []evidence.FlowEdge{{Why: "return"}}}}}
 	lit := &source.Expr{Kind: source.FuncLit, Text: "func() {…}"}
 	dead := finding.Life{End: finding.EndFrame}
-	f := func(cure Cure, escape *finding.Escape, p allocated, want string) {
+	f := func(cure cures.Cure, escape *finding.Escape, p allocated, want string) {
 		t.Helper()
 		c := &candidate{Finding: &finding.Finding{Escape: escape}, Parts: []*allocated{&p}}
 		got, ok := c.best(cure.Code, &p)
@@ -110,12 +81,12 @@ func TestCuresOfSources(t *testing.T) {
 			t.Errorf("%s of %+v: %v, %q, want %q in it", cure.Code, p.Mix, ok, got.Text, want)
 		}
 	}
-	f(hoistClosure, nil, allocated{Mix: finding.Mix{Kind: finding.KindClosure}, Expr: lit, Life: dead}, "pass what it captures")
-	f(hoistClosure, returned, allocated{Mix: finding.Mix{Kind: finding.KindClosure}, Expr: lit, Life: dead}, "make `func() {…}` once for all that capture the same")
-	f(unboxInterface, nil, allocated{Mix: finding.Mix{Kind: finding.KindVariadic}, Expr: &source.Expr{Kind: source.Call, Call: source.Invocation{Callee: "m.log"}}, Callee: "m.log"}, "do not box")
-	f(unboxInterface, nil, allocated{Mix: finding.Mix{Kind: finding.KindVariadic}, Expr: &source.Expr{Kind: source.Call, Call: source.Invocation{Callee: "m.runes", Unboxed: true}}, Callee: "m.runes"}, "")
-	f(unboxInterface, nil, allocated{Mix: finding.Mix{Kind: finding.KindReflect, Via: "reflect.Value.Call"}}, "switch on the concrete types")
-	f(unboxInterface, nil, allocated{Mix: finding.Mix{Kind: finding.KindReflect, Via: "html/template.(*Template).Execute"}}, "")
+	f(cureOf("hoist-closure"), nil, allocated{Mix: finding.Mix{Kind: finding.KindClosure}, Expr: lit, Life: dead}, "pass what it captures")
+	f(cureOf("hoist-closure"), returned, allocated{Mix: finding.Mix{Kind: finding.KindClosure}, Expr: lit, Life: dead}, "make `func() {…}` once for all that capture the same")
+	f(cureOf("unbox-interface"), nil, allocated{Mix: finding.Mix{Kind: finding.KindVariadic}, Expr: &source.Expr{Kind: source.Call, Call: source.Invocation{Callee: "m.log"}}, Callee: "m.log"}, "do not box")
+	f(cureOf("unbox-interface"), nil, allocated{Mix: finding.Mix{Kind: finding.KindVariadic}, Expr: &source.Expr{Kind: source.Call, Call: source.Invocation{Callee: "m.runes", Unboxed: true}}, Callee: "m.runes"}, "")
+	f(cureOf("unbox-interface"), nil, allocated{Mix: finding.Mix{Kind: finding.KindReflect, Via: "reflect.Value.Call"}}, "switch on the concrete types")
+	f(cureOf("unbox-interface"), nil, allocated{Mix: finding.Mix{Kind: finding.KindReflect, Via: "html/template.(*Template).Execute"}}, "")
 }
 
 func TestObjectCount(t *testing.T) {
@@ -152,10 +123,10 @@ func TestMoreHere(t *testing.T) {
 	if n := c.notable(); n != 2 {
 		t.Errorf("%d notable parts, want 2", n)
 	}
-	if text := (offer{cure: presizeMap, best: proposal{Text: "do"}, more: 1}).remedy().Text; text != "do (+1 more here)" {
+	if text := (offer{cure: cureOf("presize-map"), best: proposal{Text: "do"}, more: 1}).remedy().Text; text != "do (+1 more here)" {
 		t.Errorf("text %q", text)
 	}
-	if text := (offer{cure: presizeMap, best: proposal{Text: "do"}}).remedy().Text; text != "do" {
+	if text := (offer{cure: cureOf("presize-map"), best: proposal{Text: "do"}}).remedy().Text; text != "do" {
 		t.Errorf("text %q", text)
 	}
 }

@@ -7,13 +7,14 @@ import (
 	"github.com/heaptrim/heaptrim/internal/diagnose"
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/prescribe/cures"
 )
 
 // figure is what a row is ranked by and what reports show in its column: the predicted share of
 // CPU; without CPU samples the bytes of an operation, or of the recording. Of a row without a
 // cure it is the cost.
 func figure(s *diagnose.Session, r *finding.Row) float64 {
-	left := r.Remedy.Code == leaveIt.Code
+	left := r.Remedy.Code == cures.LeaveIt
 	switch saves := r.Remedy.Saves; {
 	case s.Diagnosis().Totals.Samples > 0 && left:
 		return r.Cost.CPU.Value
@@ -63,7 +64,7 @@ func rank(s *diagnose.Session, rows []finding.Row, threshold float64) (kept []fi
 	}
 	slices.SortStableFunc(kept, func(a, b finding.Row) int {
 		at, bt := a.Site, b.Site
-		leftA, leftB := a.Remedy.Code == leaveIt.Code, b.Remedy.Code == leaveIt.Code
+		leftA, leftB := a.Remedy.Code == cures.LeaveIt, b.Remedy.Code == cures.LeaveIt
 		if leftA || leftB {
 			return cmp.Or(compareBool(leftA, leftB), cmp.Compare(figure(s, &b), figure(s, &a)), comparePlace(at, bt))
 		}
@@ -82,7 +83,7 @@ func rank(s *diagnose.Session, rows []finding.Row, threshold float64) (kept []fi
 func byFunction(rows []finding.Row) map[string][]*finding.Row {
 	out := map[string][]*finding.Row{}
 	for i := range rows {
-		if r := &rows[i]; r.Remedy.Code != leaveIt.Code {
+		if r := &rows[i]; r.Remedy.Code != cures.LeaveIt {
 			out[r.Site.Function] = append(out[r.Site.Function], r)
 		}
 	}
@@ -118,7 +119,7 @@ func compareBool(a, b bool) int {
 // no cure is known.
 func below(s *diagnose.Session, r *finding.Row, threshold float64) bool {
 	cpu, bytes := r.Remedy.Saves.CPU.Value, bytesSaved(s, r)
-	if r.Remedy.Code == leaveIt.Code {
+	if r.Remedy.Code == cures.LeaveIt {
 		cpu, bytes = r.Cost.CPU.Value, s.ByteShare(r.Finding)
 	}
 	if threshold < 0 {

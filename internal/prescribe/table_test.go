@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/heaptrim/heaptrim/internal/prescribe/cures"
 )
 
 // TestTable: every rule names a cure of the catalogue, has a name of its own, and uses only words
@@ -16,7 +18,7 @@ func TestTable(t *testing.T) {
 			t.Errorf("two rules are named %q", r.name)
 		}
 		names[r.name] = true
-		if _, ok := Find(r.cure); !ok {
+		if _, ok := cures.Find(r.cure); !ok {
 			t.Errorf("%s: cure %q is not in the catalogue", r.name, r.cure)
 		}
 		given := slices.Clone(always)
@@ -40,7 +42,7 @@ func TestTable(t *testing.T) {
 	}
 	for _, v := range vetoes {
 		for _, code := range v.codes {
-			if _, ok := Find(code); !ok {
+			if _, ok := cures.Find(code); !ok {
 				t.Errorf("a veto is of %q, which is not in the catalogue", code)
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/prescribe/cures"
 )
 
 // tried takes back the offers whose edits were tried and do not hold, and puts what was measured
@@ -31,7 +32,7 @@ func (c *candidate) tried(offers []offer) []offer {
 		c.ruledOut = append(c.ruledOut, fmt.Sprintf("%s was tried and does not hold: %s", t.Text, counts(t)))
 		return true
 	})
-	for _, cure := range Catalogue() {
+	for _, cure := range cures.All() {
 		t := best[cure.Code]
 		if t == nil {
 			continue

@@ -149,9 +149,15 @@ func isUnseenOwner(c *candidate, p *allocated) bool {
 	return isUnseen(c, p) || p.Life.End == finding.EndUnknown && strings.HasPrefix(p.Via, "bytes.(*Buffer).")
 }
 
-// isSmallForPool holds for small objects, other than those whose making is dear in itself.
+// leastBlocks is the number of blocks of one object from which its pool pays whatever their size:
+// one Get and Put then stand against so many calls of malloc.
+const leastBlocks = 3
+
+// isSmallForPool holds for small objects, other than those whose making is dear in itself, or that
+// hold several others.
 func isSmallForPool(c *candidate, p *allocated) bool {
-	return c.blockSize() < leastPooled && (p.Library == nil || !slices.Contains(pooling, p.Library.Code))
+	blocks, bytes := c.graphSize()
+	return bytes < leastPooled && blocks < leastBlocks && (p.Library == nil || !slices.Contains(pooling, p.Library.Code))
 }
 
 // isDiesElsewhere holds for objects of a helper that its caller uses: a pool belongs where they

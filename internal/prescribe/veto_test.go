@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/prescribe/cures"
 	"github.com/heaptrim/heaptrim/internal/stats"
 )
 
@@ -62,7 +63,7 @@ func TestVetoes(t *testing.T) {
 func TestVetoesNameCures(t *testing.T) {
 	for _, v := range vetoes {
 		for _, code := range v.codes {
-			if _, ok := Find(code); !ok {
+			if _, ok := cures.Find(code); !ok {
 				t.Errorf("a veto names %s, which is not in the catalogue", code)
 			}
 		}

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/finding"
-	"github.com/heaptrim/heaptrim/internal/prescribe"
+	"github.com/heaptrim/heaptrim/internal/prescribe/cures"
 	"github.com/heaptrim/heaptrim/internal/report/catalogue"
 	"github.com/heaptrim/heaptrim/internal/report/codehost"
 	"github.com/heaptrim/heaptrim/internal/report/term"
@@ -27,7 +27,7 @@ const (
 
 // worthWarning is the predicted share of CPU from which a result is a warning;
 // below it is a note. It is the default threshold of a finding.
-const worthWarning = prescribe.DefaultThreshold
+const worthWarning = finding.DefaultThreshold
 
 // Limits of code scanning on GitHub, which refuses logs beyond them.
 const (
@@ -183,7 +183,7 @@ func (s *sarifBuilder) fingerprint(code string, f finding.Row) string {
 
 // newSarifRule makes the rule of a code from its entry in the catalogue.
 func newSarifRule(code string) sarifRule {
-	c, ok := prescribe.Find(code)
+	c, ok := cures.Find(code)
 	if !ok {
 		text := sarifText{Text: "An allocation site that memory management spends time on, without a cure that is " +
 			"known."}
@@ -198,7 +198,7 @@ func newSarifRule(code string) sarifRule {
 	switch {
 	case c.Code == leaveIt:
 		level = "none"
-	case c.Safety == prescribe.Advice:
+	case c.Safety == cures.Advice:
 		level = "note"
 	}
 	return sarifRule{
@@ -243,7 +243,7 @@ func sarifLevel(f finding.Row) (kind, level string) {
 	switch {
 	case cure(f) == leaveIt:
 		return "informational", "none" // the standard allows a level for failures only
-	case !cured(f), f.Remedy.Safety == string(prescribe.Advice), f.Remedy.Saves.CPU.Value > 0 &&
+	case !cured(f), f.Remedy.Safety == string(cures.Advice), f.Remedy.Saves.CPU.Value > 0 &&
 		f.Remedy.Saves.CPU.Value < worthWarning:
 		return "fail", "note"
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/finding"
-	"github.com/heaptrim/heaptrim/internal/prescribe"
+	"github.com/heaptrim/heaptrim/internal/prescribe/cures"
 	"github.com/heaptrim/heaptrim/internal/report/bar"
 	"github.com/heaptrim/heaptrim/internal/report/catalogue"
 	"github.com/heaptrim/heaptrim/internal/report/term"
@@ -27,7 +27,7 @@ func (e *explainer) whatToDo() {
 		return
 	}
 	e.p.Section("What to do", f.Remedy.Safety)
-	entry, known := prescribe.Find(code)
+	entry, known := cures.Find(code)
 	e.p.Line(term.Styled("  "+code, term.Bold+";"+term.Green), term.Styled("  "+entry.Title, term.Bold))
 	if f.Remedy.Text != "" {
 		e.p.Prose("  ", term.FullSentence(f.Remedy.Text), term.Normal)

@@ -44,6 +44,7 @@ type outcome struct {
 	field string             // field that it is stored in on the way
 	wraps uint64             // bits of the results of which it is only a part
 	ways  map[token.Pos]bool // where a reference to it is put elsewhere
+	part  map[token.Pos]bool // objects of the function that it becomes part of, by where they are made
 }
 
 // leaves reports whether the object outlives the function by what its callers can see.
@@ -370,6 +371,10 @@ func (s *scan) into(r ssa.Value) {
 		}
 		s.add(r, outside)
 	case *ssa.Alloc, *ssa.MakeMap, *ssa.MakeSlice, *ssa.MakeChan, *ssa.MakeInterface, *ssa.MakeClosure:
+		if s.out.part == nil {
+			s.out.part = map[token.Pos]bool{}
+		}
+		s.out.part[r.Pos()] = true
 		s.add(r, container)
 	case *ssa.Call:
 		s.intoResult(r)

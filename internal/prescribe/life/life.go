@@ -59,7 +59,16 @@ func (t *Tracer) Trace(b Birth, own []evidence.Frame) finding.Life {
 	for _, v := range born {
 		s.birth(v, b)
 	}
-	return t.climb(s, own)
+	l := t.climb(s, own)
+	if len(born) == 1 && b.Kind != finding.KindMapGrowth {
+		l.Made = t.placeOf(born[0].Pos())
+	}
+	if len(s.out.part) == 1 {
+		for at := range s.out.part {
+			l.PartOf = t.placeOf(at)
+		}
+	}
+	return l
 }
 
 // climb goes from frame to frame for as long as the object leaves the one it is in.
@@ -138,6 +147,14 @@ func (s *scan) take(callee *ssa.Function, line int, o *outcome) {
 	for _, call := range calls {
 		s.handed(call, o)
 	}
+}
+
+// placeOf names a place of the source; "" for none.
+func (t *Tracer) placeOf(at token.Pos) string {
+	if !at.IsValid() {
+		return ""
+	}
+	return t.src.PlaceOf(at)
 }
 
 // linesOf are the lines of places, lowest first.

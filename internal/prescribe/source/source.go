@@ -213,5 +213,8 @@ func (p *Program) Implementations(iface types.Type, m *types.Func) []*ssa.Functi
 	return out
 }
 
+// PlaceOf names a position, to tell it from others.
+func (p *Program) PlaceOf(pos token.Pos) string { return p.fset.Position(pos).String() }
+
 // LineOf is the line of a position, as profiles count; 0 for none.
 func (p *Program) LineOf(pos token.Pos) int { return p.fset.PositionFor(pos, true).Line }

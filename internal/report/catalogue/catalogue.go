@@ -8,19 +8,19 @@ import (
 	"io"
 	"strings"
 
-	"github.com/heaptrim/heaptrim/internal/prescribe"
+	"github.com/heaptrim/heaptrim/internal/prescribe/cures"
 	"github.com/heaptrim/heaptrim/internal/report/term"
 )
 
 // safeties says what each safety of a cure means.
-var safeties = map[prescribe.Safety]string{
-	prescribe.Safe:   "the program behaves the same",
-	prescribe.Review: "right where its conditions hold, which a person has to check",
-	prescribe.Advice: "a matter of design: no tool can say what the change is",
+var safeties = map[cures.Safety]string{
+	cures.Safe:   "the program behaves the same",
+	cures.Review: "right where its conditions hold, which a person has to check",
+	cures.Advice: "a matter of design: no tool can say what the change is",
 }
 
 // List writes the catalogue as a list of codes and titles.
-func List(w io.Writer, catalogue []prescribe.Cure, o term.Options) error {
+func List(w io.Writer, catalogue []cures.Cure, o term.Options) error {
 	p := term.New(w, o.Width, o.Color)
 	wide := 0
 	for _, c := range catalogue {
@@ -29,7 +29,7 @@ func List(w io.Writer, catalogue []prescribe.Cure, o term.Options) error {
 	for _, c := range catalogue {
 		p.Line(
 			term.Styled(term.PadRight(c.Code, wide), term.Bold+";"+term.Green),
-			term.Styled("  "+term.PadRight(string(c.Safety), len(prescribe.Review)),
+			term.Styled("  "+term.PadRight(string(c.Safety), len(cures.Review)),
 				term.Dim), term.Styled("  "+c.Title, term.Normal),
 		)
 	}
@@ -37,7 +37,7 @@ func List(w io.Writer, catalogue []prescribe.Cure, o term.Options) error {
 }
 
 // Entry writes one entry of the catalogue in full.
-func Entry(w io.Writer, c prescribe.Cure, o term.Options) error {
+func Entry(w io.Writer, c cures.Cure, o term.Options) error {
 	p := term.New(w, o.Width, o.Color)
 	p.Line(term.Styled(c.Code, term.Bold+";"+term.Green), term.Styled("  "+c.Title, term.Bold))
 	p.Prose("  ", string(c.Safety)+": "+safeties[c.Safety]+".", term.Dim)
@@ -53,7 +53,7 @@ func Entry(w io.Writer, c prescribe.Cure, o term.Options) error {
 }
 
 // Example shows a cure's code before and after.
-func Example(p *term.Page, c prescribe.Cure) {
+func Example(p *term.Page, c cures.Cure) {
 	for _, part := range []struct{ name, code string }{{"before", c.Before}, {"after", c.After}} {
 		p.Line(term.Styled("  "+part.name, term.Dim))
 		for _, l := range codeLines(part.code) {
@@ -65,7 +65,7 @@ func Example(p *term.Page, c prescribe.Cure) {
 func codeLines(code string) []string { return strings.Split(strings.Trim(code, "\n"), "\n") }
 
 // Markdown is one entry of the catalogue as a page of Markdown.
-func Markdown(c prescribe.Cure) []byte {
+func Markdown(c cures.Cure) []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s: %s\n\n", c.Code, mdOurs(c.Title))
 	fmt.Fprintf(&b, "**%s**: %s.\n\n", c.Safety, safeties[c.Safety])
@@ -77,7 +77,7 @@ func Markdown(c prescribe.Cure) []byte {
 }
 
 // Text is one entry of the catalogue as plain text.
-func Text(c prescribe.Cure) string {
+func Text(c cures.Cure) string {
 	return fmt.Sprintf(
 		"%s\n\nBefore:\n\n%s\n\nAfter:\n\n%s\n\nLimits: %s", c.Why, strings.Join(codeLines(c.Before), "\n"),
 		strings.Join(codeLines(c.After), "\n"), c.WhenNot,
@@ -92,7 +92,7 @@ func mdOurs(s string) string {
 
 // Index is the catalogue as a page of Markdown that links to the page of
 // each entry, CODE.md beside it.
-func Index(catalogue []prescribe.Cure) []byte {
+func Index(catalogue []cures.Cure) []byte {
 	var b strings.Builder
 	b.WriteString("# Cures\n\n")
 	b.WriteString("What `heaptrim check` may name as the change for a line, or for the program as a whole. ")
@@ -105,7 +105,7 @@ func Index(catalogue []prescribe.Cure) []byte {
 		fmt.Fprintf(&b, "| [%s](%s.md) | %s | %s |\n", c.Code, c.Code, mdOurs(c.Title), c.Safety)
 	}
 	b.WriteString("\nSafety says how far a cure can be trusted to change nothing but the cost:\n\n")
-	for _, s := range []prescribe.Safety{prescribe.Safe, prescribe.Review, prescribe.Advice} {
+	for _, s := range []cures.Safety{cures.Safe, cures.Review, cures.Advice} {
 		fmt.Fprintf(&b, "* **%s**: %s.\n", s, safeties[s])
 	}
 	return []byte(b.String())

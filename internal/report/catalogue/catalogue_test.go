@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/heaptrim/heaptrim/internal/prescribe"
+	"github.com/heaptrim/heaptrim/internal/prescribe/cures"
 	"github.com/heaptrim/heaptrim/internal/report/term"
 )
 
@@ -19,8 +19,8 @@ var update = flag.Bool("update", false, "rewrite the pages of doc/cures")
 // them.
 func TestCuresAreDocumented(t *testing.T) {
 	dir := filepath.Join("..", "..", "..", "doc", "cures")
-	pages := map[string][]byte{"README.md": Index(prescribe.Catalogue())}
-	for _, c := range prescribe.Catalogue() {
+	pages := map[string][]byte{"README.md": Index(cures.All())}
+	for _, c := range cures.All() {
 		pages[c.Code+".md"] = Markdown(c)
 	}
 	if *update {
@@ -61,7 +61,7 @@ func TestCuresAreDocumented(t *testing.T) {
 // safety that is explained.
 func TestCatalogueIsWhole(t *testing.T) {
 	seen := map[string]bool{}
-	for _, c := range prescribe.Catalogue() {
+	for _, c := range cures.All() {
 		if seen[c.Code] {
 			t.Errorf("%s stands twice in the catalogue", c.Code)
 		}
@@ -82,7 +82,7 @@ func TestCatalogueIsWhole(t *testing.T) {
 
 // TestCureFits: no line of a cure's help is cut or too wide.
 func TestCureFits(t *testing.T) {
-	for _, c := range prescribe.Catalogue() {
+	for _, c := range cures.All() {
 		for _, width := range []int{80, 100, 120} {
 			var out bytes.Buffer
 			if err := Entry(&out, c, term.Options{Width: width}); err != nil {

@@ -1,8 +1,13 @@
-package prescribe
+// Package cures is the catalogue of cures: what each does, how it saves, and when it does not pay.
+// It is data; which cure fits where, package prescribe decides.
+package cures
 
-import (
-	"github.com/heaptrim/heaptrim/internal/evidence"
-	"github.com/heaptrim/heaptrim/internal/finding"
+// Codes that other packages name.
+const (
+	LeaveIt        = "leave-it"
+	SkipWork       = "skip-work"
+	UnboxInterface = "unbox-interface"
+	UpgradeGo      = "upgrade-go"
 )
 
 // Safety says whether a cure may change anything but the cost.
@@ -28,28 +33,8 @@ type Cure struct {
 	WhenNot string // when it does not pay or is wrong
 }
 
-// proposal is a cure that fits one part of what a site allocates.
-type proposal struct {
-	Rule string  // its name; empty for an edit that only a trial knows
-	Text string  // what to do here
-	Why  string  // the evidence for it
-	Fit  float64 // how often the rule is right, from 0 to 1
-
-	// At is where the change goes; zero for the line that allocates.
-	At evidence.Site
-
-	// What the cure removes, as shares of the part, and the cost it adds.
-	Objects, Bytes, Live float64
-	Cost                 addedCost
-}
-
-// all is a proposal that removes the whole part.
-func all(fit float64, text, why string) proposal {
-	return proposal{Text: text, Why: why, Fit: fit, Objects: 1, Bytes: 1, Live: 1}
-}
-
-// Catalogue lists every cure, in the order in which the documentation has them.
-func Catalogue() []Cure {
+// All lists every cure, in the order in which the documentation has them.
+func All() []Cure {
 	return []Cure{
 		keepOnStack, unboxInterface, hoistClosure,
 		presizeSlice, presizeMap, presizeBuilder,
@@ -64,15 +49,10 @@ func Catalogue() []Cure {
 
 // Find returns the cure with a code.
 func Find(code string) (Cure, bool) {
-	for _, c := range Catalogue() {
+	for _, c := range All() {
 		if c.Code == code {
 			return c, true
 		}
 	}
 	return Cure{}, false
-}
-
-// remedy is a proposal as the finding's remedy.
-func (c Cure) remedy(p proposal, saves finding.Prediction) finding.Remedy {
-	return finding.Remedy{Code: c.Code, Safety: string(c.Safety), Text: p.Text, Why: p.Why, Rule: p.Rule, Fit: p.Fit, Saves: saves}
 }

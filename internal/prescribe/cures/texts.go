@@ -1,4 +1,4 @@
-package prescribe
+package cures
 
 var keepOnStack = Cure{
 	Code:  "keep-on-stack",
@@ -13,7 +13,7 @@ var keepOnStack = Cure{
 }
 
 var unboxInterface = Cure{
-	Code:  "unbox-interface",
+	Code:  UnboxInterface,
 	Title: "do not box the value in an interface",
 	Why: "Converting a value other than a pointer to an interface copies it to the heap, unless the compiler can " +
 		"prove that the interface does not escape. " +
@@ -186,7 +186,7 @@ var shrinkLayout = Cure{
 }
 
 var skipWork = Cure{
-	Code:  "skip-work",
+	Code:  SkipWork,
 	Title: "do it less often, or not at all",
 	Why: "The cheapest allocation is the one that never happens. Typical waste: a result that the taken branch " +
 		"does not use, the same call in every iteration of a loop, " +
@@ -238,7 +238,7 @@ var gcHeadroom = Cure{
 }
 
 var upgradeGo = Cure{
-	Code:    "upgrade-go",
+	Code:    UpgradeGo,
 	Title:   "build with a newer Go",
 	Why:     "Nearly every release makes the collector and the allocator cheaper, and only a rebuild is needed.",
 	Before:  "go 1.24",
@@ -275,7 +275,7 @@ var hugePages = Cure{
 }
 
 var leaveIt = Cure{
-	Code:  "leave-it",
+	Code:  LeaveIt,
 	Title: "leave it as it is",
 	Why: "Every change needs attention, and some cost more than they save. A pool for tiny objects spends more on " +
 		"Get and Put than malloc does. " +

@@ -1,0 +1,94 @@
+package prescribe
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/heaptrim/heaptrim/internal/finding"
+)
+
+// hold tells each object which others of its function become part of it, and of nothing else.
+func hold(all []*candidate) {
+	made := map[string]*candidate{}
+	for _, c := range all {
+		if len(c.Parts) > 0 && c.Parts[0].Life.Made != "" {
+			made[c.Finding.Run+"|"+c.Parts[0].Life.Made] = c
+		}
+	}
+	for _, c := range all {
+		if len(c.Parts) == 0 || c.Parts[0].Life.PartOf == "" {
+			continue
+		}
+		if whole := made[c.Finding.Run+"|"+c.Parts[0].Life.PartOf]; whole != nil && whole != c && !whole.within(c) {
+			whole.held = append(whole.held, c)
+		}
+	}
+}
+
+// within reports whether the object is part of another, directly or not.
+func (c *candidate) within(other *candidate) bool {
+	return slices.ContainsFunc(other.held, func(h *candidate) bool { return h == c || c.within(h) })
+}
+
+// graph calls yield for the object and all that is part of it.
+func (c *candidate) graph(yield func(*candidate)) {
+	yield(c)
+	for _, h := range c.held {
+		h.graph(yield)
+	}
+}
+
+// graphSize is the number of blocks and bytes of one object with all that is part of it.
+func (c *candidate) graphSize() (blocks, bytes float64) {
+	one := c.Finding.Cost.Objects.Value
+	if one <= 0 {
+		return 0, 0
+	}
+	c.graph(func(h *candidate) {
+		blocks += h.Finding.Cost.Objects.Value / one
+		bytes += h.Finding.Cost.Bytes.Value / one
+	})
+	return blocks, bytes
+}
+
+// withHeld adds to the offer of a pool what the pooled objects hold.
+func (c *candidate) withHeld(o *offer) {
+	for _, h := range c.held {
+		h.graph(func(h *candidate) {
+			for _, cut := range h.cuts(1, 1, 0) {
+				o.cuts = addCut(o.cuts, cut)
+			}
+		})
+	}
+}
+
+// absorb makes the row of a pooled object that of all that it holds, and marks that as told.
+func (c *candidate) absorb(row *finding.Row) {
+	f := *row.Finding
+	if len(f.Allocation.Places) == 0 {
+		f.Allocation.Places = []finding.Place{{Site: c.Finding.Site, Share: weightOf(c.Finding)}}
+	} else {
+		f.Allocation.Places = slices.Clone(f.Allocation.Places)
+		for i := range f.Allocation.Places {
+			f.Allocation.Places[i].Share *= weightOf(c.Finding)
+		}
+	}
+	for _, h := range c.held {
+		h.graph(func(h *candidate) {
+			h.told = true
+			f.Cost = f.Cost.Add(h.Finding.Cost)
+			for _, r := range h.Finding.ByRun {
+				f.ByRun = addRun(slices.Clone(f.ByRun), r)
+			}
+			f.Allocation.Places = append(f.Allocation.Places, finding.Place{Site: h.Finding.Site, Share: weightOf(h.Finding)})
+		})
+	}
+	f.Allocation.Places = sharesOf(f.Allocation.Places)
+	slices.SortStableFunc(f.Allocation.Places, func(a, b finding.Place) int { return cmp.Compare(b.Share, a.Share) })
+	row.Finding = &f
+}
+
+// weightOf is what a finding costs, to compare it with others of its run.
+func weightOf(f *finding.Finding) float64 {
+	return cmp.Or(f.Cost.CPU.Value, f.Cost.Bytes.Value)
+}
