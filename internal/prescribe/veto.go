@@ -234,7 +234,7 @@ func (c *candidate) lifeOf(t *life.Tracer, p *allocated) finding.Life {
 		if len(own) == 0 {
 			continue
 		}
-		l := t.Trace(life.Birth{Kind: p.Kind, Via: p.Via}, own)
+		l := t.Trace(life.Birth{Kind: p.Kind, Via: p.Via, Sizes: p.commonSizes()}, own)
 		l.At = c.session.Place(own[l.Frame])
 		if had, ok := lives[l.End]; !ok || l.Frame > had.Frame {
 			lives[l.End] = l

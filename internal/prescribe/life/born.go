@@ -3,6 +3,7 @@ package life
 import (
 	"go/token"
 	"go/types"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/ssa"
@@ -30,7 +31,27 @@ func (t *Tracer) born(fn *ssa.Function, b Birth, line int) []ssa.Value {
 	if len(exact) == 0 {
 		return t.passedOn(near, line)
 	}
-	return exact
+	return t.fitting(exact, b.Sizes)
+}
+
+// fitting keeps the objects whose size is that of one of the blocks, if there are any: a block is at most an eighth
+// larger, or 16 bytes.
+func (t *Tracer) fitting(values []ssa.Value, sizes []int64) []ssa.Value {
+	var out []ssa.Value
+	for _, v := range values {
+		a, ok := v.(*ssa.Alloc)
+		if !ok {
+			return values
+		}
+		size := t.src.SizeOf(a.Type().Underlying().(*types.Pointer).Elem())
+		if slices.ContainsFunc(sizes, func(s int64) bool { return s >= size && s <= max(size+size/8, size+16) }) {
+			out = append(out, v)
+		}
+	}
+	if len(out) == 0 {
+		return values
+	}
+	return out
 }
 
 // place is where an instruction stands; that of a closure is its function's.

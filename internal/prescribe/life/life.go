@@ -22,6 +22,9 @@ import (
 type Birth struct {
 	Kind finding.Kind
 	Via  string // function of another module or the standard library that allocates; empty for the line itself
+	// Sizes are those of the blocks that were seen, in bytes; of several values of the line, those of
+	// another size are not meant. Empty if they are not known.
+	Sizes []int64
 }
 
 // Tracer answers questions about one program. It is not safe for concurrent use.

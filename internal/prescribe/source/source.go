@@ -39,6 +39,7 @@ type Program struct {
 	lits  map[*ast.FuncLit]*ssa.Function
 	named []*types.Named // types of the packages that were read
 
+	sizes  types.Sizes
 	resets map[string][]Reset // by the field's declaration; nil before somebody asks
 }
 
@@ -72,6 +73,7 @@ func Load(ctx context.Context, r Request) (*Program, []error, error) {
 			continue
 		}
 		good = append(good, pkg)
+		p.sizes = pkg.TypesSizes
 		p.addFiles(pkg)
 	}
 	if err := p.build(good); err != nil {
@@ -212,6 +214,9 @@ func (p *Program) Implementations(iface types.Type, m *types.Func) []*ssa.Functi
 	}
 	return out
 }
+
+// SizeOf is the size of a type in bytes; 0 for one that depends on type parameters.
+func (p *Program) SizeOf(t types.Type) int64 { return sizeOf(p.sizes, t) }
 
 // PlaceOf names a position, to tell it from others.
 func (p *Program) PlaceOf(pos token.Pos) string { return p.fset.Position(pos).String() }
