@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/heaptrim/heaptrim/internal/gocmd"
+	"github.com/heaptrim/heaptrim/internal/trial/version"
 )
 
 // Tests is what the tests of a package did.
@@ -34,18 +35,18 @@ func (j *Judge) Test(ctx context.Context, path string, files Files, flags ...str
 	if err != nil {
 		return Tests{Failed: []string{path}, Output: err.Error()}, nil
 	}
-	if bin.path == "" {
+	if bin.Path == "" {
 		return Tests{None: true}, nil
 	}
-	res, err := j.run(ctx, bin, j.testsFor(), "-test.v", "-test.shuffle=on", "-test.timeout=0")
+	res, err := j.builder.Run(ctx, bin, version.Run{Limit: j.testsFor(), Args: []string{"-test.v", "-test.shuffle=on", "-test.timeout=0"}})
 	if err != nil {
 		return Tests{}, err
 	}
-	if errors.Is(res.ended, errLate) {
+	if errors.Is(res.Ended, version.ErrLate) {
 		return Tests{Late: true}, nil
 	}
 	t := Tests{}
-	for _, m := range testLine.FindAllSubmatch(res.out, -1) {
+	for _, m := range testLine.FindAllSubmatch(res.Out, -1) {
 		if string(m[1]) == "PASS" {
 			t.Passed = append(t.Passed, string(m[2]))
 		} else {
@@ -54,10 +55,10 @@ func (j *Judge) Test(ctx context.Context, path string, files Files, flags ...str
 	}
 	slices.Sort(t.Failed)
 	slices.Sort(t.Passed)
-	if res.ended != nil {
-		t.Output = gocmd.LastLines(strings.TrimSpace(string(res.out)), 15)
+	if res.Ended != nil {
+		t.Output = gocmd.LastLines(strings.TrimSpace(string(res.Out)), 15)
 		if len(t.Failed) == 0 {
-			t.Failed = []string{fmt.Sprintf("%s: %v", path, res.ended)}
+			t.Failed = []string{fmt.Sprintf("%s: %v", path, res.Ended)}
 		}
 	}
 	return t, nil
@@ -101,7 +102,7 @@ func (t Tests) Both(again Tests) Tests {
 // Dependants are the packages of the main module, or of the workspace, whose code or tests import
 // one of the given packages, these included.
 func (j *Judge) Dependants(ctx context.Context, paths []string) ([]string, error) {
-	all, err := j.tool.Packages(ctx, []string{"./..."}, "-test", "-deps")
+	all, err := j.builder.Tool.Packages(ctx, []string{"./..."}, "-test", "-deps")
 	if err != nil {
 		return nil, err
 	}
