@@ -18,12 +18,13 @@ import (
 type Tests struct {
 	Failed []string // names of the tests that failed, in order
 	Passed []string // names of those that passed, in order
+	Slow   []string // names of those that took more than a second, in order
 	None   bool     // the package has no tests
 	Late   bool     // they took more than the time that was left, so nothing is known
 	Output string   // the end of what a failing run printed
 }
 
-var testLine = regexp.MustCompile(`(?m)^--- (FAIL|PASS): (\S+)`)
+var testLine = regexp.MustCompile(`(?m)^--- (FAIL|PASS): (\S+) \((\d+)\.`)
 
 // Test runs the tests of a package in a version, in an order by lot, as long as Options.Until leaves time. Tests that do not build, or
 // end their process, count as one failure under the package's name.
@@ -52,7 +53,11 @@ func (j *Judge) Test(ctx context.Context, path string, files Files, flags ...str
 		} else {
 			t.Failed = append(t.Failed, string(m[2]))
 		}
+		if string(m[3]) != "0" {
+			t.Slow = append(t.Slow, string(m[2]))
+		}
 	}
+	slices.Sort(t.Slow)
 	slices.Sort(t.Failed)
 	slices.Sort(t.Passed)
 	if res.Ended != nil {

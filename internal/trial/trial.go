@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/heaptrim/heaptrim/internal/gocmd"
+	"github.com/heaptrim/heaptrim/internal/trial/equal"
 	"github.com/heaptrim/heaptrim/internal/trial/version"
 )
 
@@ -27,8 +28,10 @@ type Files = version.Files
 // Judge builds and runs versions of packages. It is not safe for concurrent use. Close removes
 // what it built.
 type Judge struct {
-	o       Options
-	builder *version.Builder
+	o        Options
+	builder  *version.Builder
+	comparer *equal.Comparer
+	tests    map[string]Tests // of packages as they are
 }
 
 // New makes a judge with a folder of its own for what it builds.
@@ -37,7 +40,10 @@ func New(o Options) (*Judge, error) {
 		o.Progress = func(string, ...any) {}
 	}
 	b, err := version.New(gocmd.Tool{Dir: o.Dir, Flags: o.BuildFlags})
-	return &Judge{o: o, builder: b}, err
+	if err != nil {
+		return nil, err
+	}
+	return &Judge{o: o, builder: b, comparer: equal.New(b, equal.Options{Progress: o.Progress}), tests: map[string]Tests{}}, nil
 }
 
 // More gives tests this much time from now; 0: no limit.

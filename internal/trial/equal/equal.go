@@ -21,7 +21,7 @@ import (
 // Options tunes a Comparer. The zero value is ready to use.
 type Options struct {
 	Explore  time.Duration // how long to look for calls that reach different code; 0 means 1.5 s
-	Tests    time.Duration // how long the tests of a package may take here; 0 means 20 s
+	Tests    time.Duration // how long the tests of a package may take here; 0 means a minute
 	Progress func(format string, args ...any)
 }
 
@@ -61,7 +61,7 @@ func New(b *version.Builder, o Options) *Comparer {
 		o.Explore = 1500 * time.Millisecond
 	}
 	if o.Tests == 0 {
-		o.Tests = 20 * time.Second
+		o.Tests = time.Minute
 	}
 	if o.Progress == nil {
 		o.Progress = func(string, ...any) {}

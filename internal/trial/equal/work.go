@@ -184,7 +184,7 @@ func (w *work) run(ctx context.Context, bin version.Binary, pl *watch.Plan) (*se
 		if err := os.WriteFile(at, text, 0o600); err != nil {
 			return nil, err
 		}
-		limit := w.o.Tests + w.o.Explore + 20*time.Second
+		limit := w.o.Tests + w.o.Explore + time.Minute
 		res, err := w.b.Run(ctx, bin, version.Run{Args: w.args(tests), Env: []string{watch.PlanVariable + "=" + at, "TMPDIR=" + dir}, Limit: limit})
 		if err != nil {
 			return nil, err

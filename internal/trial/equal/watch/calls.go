@@ -60,7 +60,7 @@ func (s *Session) Enter(name string, number int, args ...any) *Call {
 	if w == nil || s.driving.Load() {
 		return nil
 	}
-	start := time.Now()
+	start := used()
 	c := &Call{s: s, w: w, args: make([]reflect.Value, len(args))}
 	var texts []string
 	for i, a := range args {
@@ -81,7 +81,7 @@ func (s *Session) Enter(name string, number int, args ...any) *Call {
 	if turn == 0 && len(s.captured[name]) < mostCaptured {
 		s.capture(name, hash, c.args)
 	}
-	w.spent += time.Since(start)
+	w.spent += used() - start
 	if w.noted >= mostNoted || w.spent > mostWatching/4 {
 		s.on[number] = false
 	}

@@ -14,9 +14,10 @@ import (
 
 // Limits of a session.
 const (
-	mostScenario = 3 * time.Second // for one
-	mostMemory   = 2 << 30         // of the process
-	plainEach    = 30              // scenarios of a function that are kept whatever they reach
+	mostScenario = 3 * time.Second  // of CPU, for one
+	mostWaiting  = 20 * time.Second // for one
+	mostMemory   = 2 << 30          // of the process
+	plainEach    = 30               // scenarios of a function that are kept whatever they reach
 )
 
 // Drive calls the functions of the plan. It is called when the tests of the binary have run.
@@ -86,7 +87,7 @@ func (s *Session) replay(w *guard, sc Scenario) {
 
 // explore looks for scenarios that reach different code, for as long as the plan allows.
 func (s *Session) explore(w *guard) []Scenario {
-	until := time.Now().Add(s.plan.Explore)
+	until := used() + s.plan.Explore
 	seen := make([]bool, len(s.hit))
 	fresh := func() bool {
 		found := false
@@ -124,7 +125,7 @@ func (s *Session) explore(w *guard) []Scenario {
 	}
 	fresh()
 	rng := dice(1)
-	for turn := 0; time.Now().Before(until) && turn < 20_000 && len(s.plan.Drive) > 0; turn++ {
+	for turn := 0; used() < until && turn < 20_000 && len(s.plan.Drive) > 0; turn++ {
 		name := s.plan.Drive[turn%len(s.plan.Drive)]
 		sc := Scenario{Function: name, Genome: rng.genome()}
 		if turn > plainEach*len(s.plan.Drive) && turn%3 != 0 {
@@ -221,7 +222,8 @@ func openFiles() int {
 type guard struct {
 	s     *Session
 	now   atomic.Pointer[string]
-	since atomic.Int64
+	since atomic.Int64 // by the clock
+	cpu   atomic.Int64 // used before
 	quit  chan struct{}
 	wait  sync.WaitGroup
 }
@@ -248,6 +250,7 @@ func (s *Session) guard() *guard {
 func (g *guard) begin(id string) {
 	g.s.flush()
 	g.since.Store(time.Now().UnixNano())
+	g.cpu.Store(int64(used()))
 	g.now.Store(&id)
 }
 
@@ -264,7 +267,7 @@ func (g *guard) look() {
 		return
 	}
 	why := ""
-	if time.Since(time.Unix(0, g.since.Load())) > mostScenario {
+	if used()-time.Duration(g.cpu.Load()) > mostScenario || time.Since(time.Unix(0, g.since.Load())) > mostWaiting {
 		why = "late"
 	}
 	var m runtime.MemStats
