@@ -27,6 +27,8 @@ type Options struct {
 	Most   int           // findings to look at; 0 means all
 	Alone  bool          // try each edit alone, not on top of those that were kept
 	Tests  bool          // ask the judge whether the program does the same before an edit is kept
+	// TestsOnly leaves out the comparison of calls.
+	TestsOnly bool
 	// Leave says why a file is not to be edited, "" if it may be; nil allows all.
 	Leave    func(file string) string
 	Progress func(format string, args ...any)
@@ -313,7 +315,10 @@ func (s *search) before(ctx context.Context, b trial.Bench) (trial.Counts, error
 // hold asks the judge whether the program does the same with an attempt's edit.
 func (s *search) hold(ctx context.Context, a *Attempt, files trial.Files) error {
 	changed := a.Finding.Site.Package
-	q := trial.Question{Files: files, Changed: []string{changed}, Tests: []string{changed}}
+	q := trial.Question{Files: files, Tests: []string{changed}}
+	if !s.o.TestsOnly {
+		q.Changed = []string{changed}
+	}
 	if changed != a.Bench.Package {
 		q.Tests = append(q.Tests, a.Bench.Package)
 	} else {
