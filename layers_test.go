@@ -191,15 +191,30 @@ var layers = []layer{
 		why:    "kinds of edit do not know each other",
 	},
 	{
+		folder: "internal/trial/version",
+		ours:   []string{"internal/gocmd", "internal/record/process"},
+		why:    "tests of any version are built and run without knowing what for",
+	},
+	{
+		folder: "internal/trial/equal/watch",
+		why:    "compiled into other people's tests: the standard library only",
+	},
+	{
+		folder: "internal/trial/equal",
+		ours:   []string{"internal/gocmd", "internal/trial/equal/watch", "internal/trial/version"},
+		others: []string{"golang.org/x/tools/go"},
+		why:    "versions are compared by what they do, whoever changed what for which reason",
+	},
+	{
 		folder: "internal/trial",
-		ours:   []string{"internal/gocmd", "internal/ingest/benchlog", "internal/record/process"},
+		ours:   []string{"internal/gocmd", "internal/ingest/benchlog", "internal/trial/equal", "internal/trial/version"},
 		why:    "a trial builds, counts and tests any change of source, whoever made it",
 	},
 	{
 		folder: "internal/fix",
 		ours: []string{"internal/evidence", "internal/finding", "internal/prove", "internal/prove/sides", "internal/rewrite",
 			"internal/rewrite/code", "internal/tempfile",
-			"internal/trial"},
+			"internal/trial", "internal/trial/version"},
 		why: "a search takes findings, edits and trials together: it records nothing and shows nothing",
 	},
 	{

@@ -13,6 +13,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/prove"
 	"github.com/heaptrim/heaptrim/internal/prove/sides"
 	"github.com/heaptrim/heaptrim/internal/trial"
+	"github.com/heaptrim/heaptrim/internal/trial/version"
 )
 
 // ConfirmOptions tunes Confirm.
@@ -137,7 +138,7 @@ func (r *Result) measure(ctx context.Context, o ConfirmOptions, c *Confirmation)
 	if err != nil {
 		return nil, err
 	}
-	overlay, err := trial.Overlay(tmp, files)
+	overlay, err := version.Overlay(tmp, files)
 	if err != nil {
 		return nil, err
 	}

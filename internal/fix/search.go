@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
@@ -25,7 +26,9 @@ type Options struct {
 	Budget time.Duration // for trying; 0 means no limit
 	Most   int           // findings to look at; 0 means all
 	Alone  bool          // try each edit alone, not on top of those that were kept
-	Tests  bool          // run the tests of a changed package before an edit is kept
+	Tests  bool          // ask the judge whether the program does the same before an edit is kept
+	// TestsOnly leaves out the comparison of calls.
+	TestsOnly bool
 	// Leave says why a file is not to be edited, "" if it may be; nil allows all.
 	Leave    func(file string) string
 	Progress func(format string, args ...any)
@@ -41,11 +44,12 @@ const (
 	NoGain   Outcome = "no gain"    // allocates as much as before, or more of one and less of the other
 	NoBuild  Outcome = "no build"   // the edited package does not compile
 	Breaks   Outcome = "breaks"     // a test fails with it
+	Differs  Outcome = "differs"    // a call shows something else with it
 	Overlaps Outcome = "overlaps"   // changes text that a kept edit changes
 	NoRun    Outcome = "no run"     // the benchmark fails with it
 	NoTime   Outcome = "not tried"  // the budget was spent
 	Left     Outcome = "left alone" // the file is not to be edited
-	Untested Outcome = "not tested" // the package has no tests that pass
+	Untested Outcome = "not tested" // no test passes, and no call could be compared
 	Slower   Outcome = "slower"     // a benchmark is worse with it
 )
 
@@ -55,7 +59,8 @@ type Attempt struct {
 	Finding       *finding.Finding
 	Predicted     finding.Remedy // the cure that the report names for the finding
 	Bench         trial.Bench
-	Before, After trial.Counts // an operation's; zero if not counted
+	Before, After trial.Counts  // an operation's; zero if not counted
+	Verdict       trial.Verdict // on what it does
 	Outcome       Outcome
 	Why           string // in one line, where the outcome does not say it
 }
@@ -137,7 +142,6 @@ type search struct {
 	kept   []code.Edit
 	until  time.Time                     // zero for no limit
 	counts map[trial.Bench]trial.Counts  // with what is kept
-	tests  map[string]trial.Tests        // of packages without any edit
 	tried  map[string]bool               // edits by place and kind
 	benchs map[string]finding.RunSummary // by name
 }
@@ -149,7 +153,7 @@ func Search(ctx context.Context, r *finding.Report, t Tools, o Options) (*Result
 		o.Progress = func(string, ...any) {}
 	}
 	s := &search{o: o, judge: t.Judge, report: r, result: &Result{}, counts: map[trial.Bench]trial.Counts{},
-		tests: map[string]trial.Tests{}, tried: map[string]bool{}, benchs: map[string]finding.RunSummary{}}
+		tried: map[string]bool{}, benchs: map[string]finding.RunSummary{}}
 	if r.Diagnosis.Target.Kind != evidence.TargetPackages {
 		return nil, errors.New("edits are tried by benchmarks, and this is a recording of something else")
 	}
@@ -276,7 +280,7 @@ func (s *search) try(ctx context.Context, a *Attempt) error {
 	}
 	a.Outcome = Kept
 	if s.o.Tests {
-		if err := s.test(ctx, a, files); err != nil {
+		if err := s.hold(ctx, a, files); err != nil {
 			return err
 		}
 	}
@@ -308,61 +312,41 @@ func (s *search) before(ctx context.Context, b trial.Bench) (trial.Counts, error
 	return c, err
 }
 
-// test runs the tests of the changed package and of that of the benchmark.
-func (s *search) test(ctx context.Context, a *Attempt, files trial.Files) error {
-	packages := []string{a.Finding.Site.Package}
-	if !slices.Contains(packages, a.Bench.Package) {
-		packages = append(packages, a.Bench.Package)
+// hold asks the judge whether the program does the same with an attempt's edit.
+func (s *search) hold(ctx context.Context, a *Attempt, files trial.Files) error {
+	changed := a.Finding.Site.Package
+	q := trial.Question{Files: files, Tests: []string{changed}}
+	if !s.o.TestsOnly {
+		q.Changed = []string{changed}
 	}
-	passed := 0
-	for _, path := range packages {
-		before, err := s.baseline(ctx, path)
+	if changed != a.Bench.Package {
+		q.Tests = append(q.Tests, a.Bench.Package)
+	} else {
+		top, _, _ := strings.Cut(a.Bench.Name, "/")
+		q.Bench = []string{top}
+	}
+	var err error
+	if a.Verdict, err = s.judge.Holds(ctx, q); err != nil {
+		return err
+	}
+	if outcome, ok := outcomes()[a.Verdict.Fault]; ok {
+		a.Outcome, a.Why = outcome, a.Verdict.Why
+	}
+	for _, path := range q.Tests {
+		before, err := s.judge.State(ctx, path)
 		if err != nil {
 			return err
 		}
-		var after trial.Tests
-		if !before.Late {
-			if after, err = s.judge.Test(ctx, path, files); err != nil {
-				return err
+		for _, name := range before.Failed {
+			if !slices.Contains(s.result.Failing, name) {
+				s.result.Failing = append(s.result.Failing, name)
 			}
 		}
-		if before.Late || after.Late {
-			a.Outcome, a.Why = Untested, "the tests of "+path+" take longer than the time that is left"
-			return nil
-		}
-		if name := after.Breaks(before); name != "" {
-			a.Outcome, a.Why = Breaks, name
-			return nil
-		}
-		passed += len(after.Passed)
-	}
-	if passed == 0 {
-		a.Outcome, a.Why = Untested, "no test passes in "+packages[0]
 	}
 	return nil
 }
 
-// baseline runs the tests of a package without edits, twice, once: those that fail in either run
-// are not held against an edit.
-func (s *search) baseline(ctx context.Context, path string) (trial.Tests, error) {
-	if t, ok := s.tests[path]; ok {
-		return t, nil
-	}
-	once, err := s.judge.Test(ctx, path, nil)
-	if err != nil {
-		return once, err
-	}
-	if once.Late {
-		s.tests[path] = once
-		return once, nil
-	}
-	again, err := s.judge.Test(ctx, path, nil)
-	if err != nil {
-		return again, err
-	}
-	all := once.Both(again)
-	all.Late = again.Late
-	s.tests[path] = all
-	s.result.Failing = append(s.result.Failing, all.Failed...)
-	return all, nil
+// outcomes are those of attempts with a fault.
+func outcomes() map[trial.Fault]Outcome {
+	return map[trial.Fault]Outcome{trial.Builds: NoBuild, trial.Fails: Breaks, trial.Differs: Differs, trial.Unknown: Untested}
 }

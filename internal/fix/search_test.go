@@ -24,12 +24,23 @@ func Doubles(xs []int) []int {
 	return out
 }
 
-// Positive is a gain with a question: a test could tell nil from empty.
-func Positive(xs []int) []int {
-	var out []int
+// Positive is a gain with a question: how many are positive.
+func Positive(xs []int) map[int]bool {
+	out := map[int]bool{}
 	for _, x := range xs {
 		if x > 0 {
-			out = append(out, x) // review
+			out[x] = true // review
+		}
+	}
+	return out
+}
+
+// Negative is nil without any, which callers can tell from empty.
+func Negative(xs []int) []int {
+	var out []int
+	for _, x := range xs {
+		if x < 90 {
+			out = append(out, x) // differs
 		}
 	}
 	return out
@@ -57,7 +68,7 @@ const programTests = `package p
 
 import "testing"
 
-var xs = []int{1, 2, 3, 4, 5, 6, 7, 8}
+var xs = []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18}
 
 var sink any
 
@@ -65,6 +76,7 @@ func BenchmarkAll(b *testing.B) {
 	for range b.N {
 		sink = Doubles(xs)
 		sink = Positive(xs)
+		sink = Negative(xs)
 		sink = None(xs)
 		sink = Sum(len(xs))
 	}
@@ -94,7 +106,7 @@ func TestSearch(t *testing.T) {
 	line := 0
 	for l := range strings.Lines(program) {
 		line++
-		if _, outcome, ok := strings.Cut(l, ") // "); ok {
+		if _, outcome, ok := strings.Cut(l, " // "); ok && outcome != "" && strings.HasSuffix(l, outcome) && !strings.HasPrefix(l, "//") {
 			want[line] = Outcome(strings.TrimSpace(outcome))
 			r.Prescription.Rows = append(r.Prescription.Rows, finding.Row{Finding: &finding.Finding{Run: "BenchmarkAll",
 				Site:       evidence.Site{File: "p.go", Line: line, Package: "example.com/p"},

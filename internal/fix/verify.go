@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/rewrite/code"
 	"github.com/heaptrim/heaptrim/internal/trial"
 )
 
@@ -17,7 +18,7 @@ func Verify(ctx context.Context, r *finding.Report, o Options) ([]finding.Trial,
 		return nil, err
 	}
 	defer tools.Judge.Close()
-	o.Alone, o.Review = true, true
+	o.Alone, o.Review, o.TestsOnly = true, true, true
 	res, err := Search(limited, r, tools, o)
 	if err != nil && (ctx.Err() != nil || limited.Err() == nil) {
 		return nil, err
@@ -27,10 +28,22 @@ func Verify(ctx context.Context, r *finding.Report, o Options) ([]finding.Trial,
 		switch a.Outcome {
 		case Kept, NoGain, Breaks, Untested:
 			out = append(out, finding.Trial{Finding: a.Finding.ID, Code: a.Edit.Code, Text: a.Edit.Text, Question: a.Edit.Open,
-				Bench: a.Bench.Name, Before: amount(a.Before), After: amount(a.After), Holds: a.Outcome == Kept || a.Outcome == Untested, Tested: a.Outcome == Kept})
+				Bench: a.Bench.Name, Before: amount(a.Before), After: amount(a.After),
+				Holds: (a.Outcome == Kept || a.Outcome == Untested) && !differs(limited, tools.Judge, a), Tested: a.Outcome == Kept})
 		}
 	}
 	return out, nil
+}
+
+// differs reports whether calls are seen to show something else with an attempt's edit, in the time
+// that is left.
+func differs(ctx context.Context, j *trial.Judge, a Attempt) bool {
+	files, err := Files([]code.Edit{a.Edit})
+	if err != nil || ctx.Err() != nil {
+		return false
+	}
+	v, err := j.Holds(ctx, trial.Question{Files: files, Changed: []string{a.Finding.Site.Package}})
+	return err == nil && v.Fault == trial.Differs
 }
 
 func amount(c trial.Counts) finding.Amount { return finding.Amount{Allocs: c.Allocs, Bytes: c.Bytes} }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/gocmd"
 	"github.com/heaptrim/heaptrim/internal/ingest/benchlog"
+	"github.com/heaptrim/heaptrim/internal/trial/version"
 )
 
 // Bench is a benchmark and how long an operation takes.
@@ -55,19 +56,19 @@ func (j *Judge) Counts(ctx context.Context, b Bench, files Files) (Counts, error
 	if err != nil {
 		return Counts{}, err
 	}
-	if bin.path == "" {
+	if bin.Path == "" {
 		return Counts{}, fmt.Errorf("%s has no tests", b.Package)
 	}
 	parts := strings.Split(b.Name, "/")
 	for i, p := range parts {
 		parts[i] = "^" + regexp.QuoteMeta(p) + "$"
 	}
-	res, err := j.run(ctx, bin, limit, "-test.run=^$", "-test.benchmem", "-test.bench="+strings.Join(parts, "/"),
-		fmt.Sprintf("-test.benchtime=%dx", b.ops()), "-test.timeout=0")
+	res, err := j.builder.Run(ctx, bin, version.Run{Limit: limit, Args: []string{"-test.run=^$", "-test.benchmem", "-test.bench=" + strings.Join(parts, "/"),
+		fmt.Sprintf("-test.benchtime=%dx", b.ops()), "-test.timeout=0"}})
 	if err != nil {
 		return Counts{}, err
 	}
-	log, err := benchlog.Read(b.Package, bytes.NewReader(res.out))
+	log, err := benchlog.Read(b.Package, bytes.NewReader(res.Out))
 	if err != nil {
 		return Counts{}, err
 	}
@@ -76,8 +77,8 @@ func (j *Judge) Counts(ctx context.Context, b Bench, files Files) (Counts, error
 			return Counts{Allocs: r.AllocsPerOp, Bytes: r.BytesPerOp, Ops: r.Iterations}, nil
 		}
 	}
-	if res.ended != nil {
-		return Counts{}, fmt.Errorf("%s: %w\n%s", b.Name, res.ended, gocmd.LastLines(strings.TrimSpace(string(res.out)), 10))
+	if res.Ended != nil {
+		return Counts{}, fmt.Errorf("%s: %w\n%s", b.Name, res.Ended, gocmd.LastLines(strings.TrimSpace(string(res.Out)), 10))
 	}
 	return Counts{}, fmt.Errorf("%s printed no result", b.Name)
 }

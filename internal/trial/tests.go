@@ -11,18 +11,20 @@ import (
 	"time"
 
 	"github.com/heaptrim/heaptrim/internal/gocmd"
+	"github.com/heaptrim/heaptrim/internal/trial/version"
 )
 
 // Tests is what the tests of a package did.
 type Tests struct {
 	Failed []string // names of the tests that failed, in order
 	Passed []string // names of those that passed, in order
+	Slow   []string // names of those that took more than a second, in order
 	None   bool     // the package has no tests
 	Late   bool     // they took more than the time that was left, so nothing is known
 	Output string   // the end of what a failing run printed
 }
 
-var testLine = regexp.MustCompile(`(?m)^--- (FAIL|PASS): (\S+)`)
+var testLine = regexp.MustCompile(`(?m)^--- (FAIL|PASS): (\S+) \((\d+)\.`)
 
 // Test runs the tests of a package in a version, in an order by lot, as long as Options.Until leaves time. Tests that do not build, or
 // end their process, count as one failure under the package's name.
@@ -34,30 +36,34 @@ func (j *Judge) Test(ctx context.Context, path string, files Files, flags ...str
 	if err != nil {
 		return Tests{Failed: []string{path}, Output: err.Error()}, nil
 	}
-	if bin.path == "" {
+	if bin.Path == "" {
 		return Tests{None: true}, nil
 	}
-	res, err := j.run(ctx, bin, j.testsFor(), "-test.v", "-test.shuffle=on", "-test.timeout=0")
+	res, err := j.builder.Run(ctx, bin, version.Run{Limit: j.testsFor(), Args: []string{"-test.v", "-test.shuffle=on", "-test.timeout=0"}})
 	if err != nil {
 		return Tests{}, err
 	}
-	if errors.Is(res.ended, errLate) {
+	if errors.Is(res.Ended, version.ErrLate) {
 		return Tests{Late: true}, nil
 	}
 	t := Tests{}
-	for _, m := range testLine.FindAllSubmatch(res.out, -1) {
+	for _, m := range testLine.FindAllSubmatch(res.Out, -1) {
 		if string(m[1]) == "PASS" {
 			t.Passed = append(t.Passed, string(m[2]))
 		} else {
 			t.Failed = append(t.Failed, string(m[2]))
 		}
+		if string(m[3]) != "0" {
+			t.Slow = append(t.Slow, string(m[2]))
+		}
 	}
+	slices.Sort(t.Slow)
 	slices.Sort(t.Failed)
 	slices.Sort(t.Passed)
-	if res.ended != nil {
-		t.Output = gocmd.LastLines(strings.TrimSpace(string(res.out)), 15)
+	if res.Ended != nil {
+		t.Output = gocmd.LastLines(strings.TrimSpace(string(res.Out)), 15)
 		if len(t.Failed) == 0 {
-			t.Failed = []string{fmt.Sprintf("%s: %v", path, res.ended)}
+			t.Failed = []string{fmt.Sprintf("%s: %v", path, res.Ended)}
 		}
 	}
 	return t, nil
@@ -101,7 +107,7 @@ func (t Tests) Both(again Tests) Tests {
 // Dependants are the packages of the main module, or of the workspace, whose code or tests import
 // one of the given packages, these included.
 func (j *Judge) Dependants(ctx context.Context, paths []string) ([]string, error) {
-	all, err := j.tool.Packages(ctx, []string{"./..."}, "-test", "-deps")
+	all, err := j.builder.Tool.Packages(ctx, []string{"./..."}, "-test", "-deps")
 	if err != nil {
 		return nil, err
 	}

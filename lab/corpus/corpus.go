@@ -39,6 +39,7 @@ type Case struct {
 	Version  string   `json:"version,omitempty"`
 	Why      string   `json:"why,omitempty"`
 	Planted  *Planted `json:"planted,omitempty"`
+	Wrong    string   `json:"wrong,omitempty"` // what is wrong with the planted edit, which the judge has to reject
 	Measured struct {
 		Before Amounts `json:"before"`
 		After  Amounts `json:"after"`

@@ -2,6 +2,7 @@ package corpus
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -40,24 +41,31 @@ func Apply(text []byte, edits []Edit) ([]byte, error) {
 	return append(out, text[at:]...), nil
 }
 
-// Plant makes the edits in a copy of the module.
-func (p *Planted) Plant(dir string) error {
+// Changed are the files of a copy of the module with the edits, by their absolute names.
+func (p *Planted) Changed(dir string) (map[string][]byte, error) {
 	of := map[string][]Edit{}
 	for _, e := range p.Edits {
 		of[e.File] = append(of[e.File], e)
 	}
+	out := map[string][]byte{}
 	for name, edits := range of {
 		at := filepath.Join(dir, filepath.FromSlash(name))
 		text, err := os.ReadFile(at)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if text, err = Apply(text, edits); err != nil {
-			return err
-		}
-		if err := os.WriteFile(at, text, 0o644); err != nil {
-			return err
+		if out[at], err = Apply(text, edits); err != nil {
+			return nil, err
 		}
 	}
-	return nil
+	return out, nil
+}
+
+// Plant makes the edits in a copy of the module.
+func (p *Planted) Plant(dir string) error {
+	files, err := p.Changed(dir)
+	for at, text := range files {
+		err = errors.Join(err, os.WriteFile(at, text, 0o644))
+	}
+	return err
 }

@@ -164,7 +164,7 @@ func reviews(p *term.Page, f *fix.Fixes) error {
 // dropped counts the rest by what became of it.
 func dropped(p *term.Page, f *fix.Fixes) {
 	var parts []string
-	for _, o := range []fix.Outcome{fix.NoGain, fix.NoBuild, fix.Breaks, fix.Slower, fix.Overlaps, fix.NoRun, fix.Untested, fix.Left, fix.NoTime} {
+	for _, o := range []fix.Outcome{fix.NoGain, fix.NoBuild, fix.Breaks, fix.Differs, fix.Slower, fix.Overlaps, fix.NoRun, fix.Untested, fix.Left, fix.NoTime} {
 		if n := f.Tried(o); n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, o))
 		}
@@ -179,7 +179,7 @@ func dropped(p *term.Page, f *fix.Fixes) {
 	p.Prose("  dropped: ", strings.Join(parts, ", "), term.Dim)
 	for _, a := range f.Attempts {
 		switch a.Outcome {
-		case fix.Breaks, fix.Slower, fix.Left, fix.Untested, fix.NoRun:
+		case fix.Breaks, fix.Differs, fix.Slower, fix.Left, fix.Untested, fix.NoRun:
 			first, _, _ := strings.Cut(a.Why, "\n")
 			p.Prose("    ", fmt.Sprintf("%s  %s: %s (%s)", a.At(f.Module), a.Edit.Text, a.Outcome, first), term.Dim)
 		}

@@ -1,0 +1,199 @@
+package equal
+
+import (
+	"fmt"
+	"go/ast"
+	"slices"
+	"strings"
+)
+
+// comparison holds the notes of several runs of both versions.
+type comparison struct {
+	old, now []*seen
+}
+
+// into compares the runs. What runs of one version do not agree on is not held against the other; a
+// difference counts if the change shows in all of its runs what the package as it is shows in none.
+func (c comparison) into(v Verdict) Verdict {
+	v.Differs, v.Calls, v.TestCalls = "", 0, 0
+	for key, text := range c.old[0].tests {
+		now, ok := c.now[0].tests[key]
+		switch {
+		case !ok:
+		case now == text:
+			v.TestCalls++
+		case v.Differs == "" && c.steadyTests(key):
+			v.Differs = fmt.Sprintf("%s: %s, was %s", key, now, text)
+		}
+	}
+	for _, id := range c.old[0].order {
+		n, differs := c.scenario(id)
+		v.Calls += n
+		if differs != "" && v.Differs == "" {
+			v.Differs = differs
+		}
+	}
+	return v
+}
+
+// steadyTests reports whether all runs of either version agree on a note, and the versions do not.
+func (c comparison) steadyTests(key string) bool {
+	was, is := c.old[0].tests[key], c.now[0].tests[key]
+	for _, s := range c.old {
+		if t, ok := s.tests[key]; !ok || t != was {
+			return false
+		}
+	}
+	for _, s := range c.now {
+		if t, ok := s.tests[key]; !ok || t == was {
+			return false
+		}
+	}
+	return is != was
+}
+
+// scenario compares what one scenario showed, and returns how many results agree.
+func (c comparison) scenario(id string) (agree int, differs string) {
+	first := c.old[0].scenarios[id]
+	for _, s := range c.old[1:] {
+		if s.ended[id] != "" || !slices.Equal(s.scenarios[id], first) {
+			return 0, ""
+		}
+	}
+	for i, s := range c.now {
+		n, d := walk(first, s.scenarios[id])
+		if how := s.ended[id]; how != "" {
+			d = describe(first) + ": " + how
+		}
+		if i == 0 {
+			agree, differs = n, d
+		}
+		if d == "" {
+			return agree, ""
+		}
+	}
+	return agree, differs
+}
+
+// describe names the calls of a scenario.
+func describe(list []observed) string {
+	var calls []string
+	for _, o := range list {
+		if name, in := strings.CutSuffix(o.key, " in"); in {
+			calls = append(calls, name+"("+o.text+")")
+		}
+	}
+	return strings.Join(calls, "; ")
+}
+
+// walk compares the notes of a scenario one by one, for as long as the calls have the same arguments.
+func walk(old, now []observed) (agree int, differs string) {
+	call := ""
+	for i := range max(len(old), len(now)) {
+		switch {
+		case i >= len(old):
+			return agree, fmt.Sprintf("%s: %s: %s", call, now[i].key, now[i].text)
+		case i >= len(now):
+			return agree, fmt.Sprintf("%s: nothing, was %s: %s", call, old[i].key, old[i].text)
+		case old[i].key != now[i].key:
+			return agree, fmt.Sprintf("%s: %s: %s, was %s: %s", call, now[i].key, now[i].text, old[i].key, old[i].text)
+		}
+		name, in := strings.CutSuffix(old[i].key, " in")
+		same := old[i].text == now[i].text
+		switch {
+		case in && !same:
+			return agree, ""
+		case in:
+			call = name + "(" + old[i].text + ")"
+		case !same:
+			return agree, fmt.Sprintf("%s: %s: %s, was %s", call, now[i].key, now[i].text, old[i].text)
+		case strings.HasSuffix(old[i].key, " out"):
+			agree++
+		}
+	}
+	return agree, ""
+}
+
+// reached counts the innermost blocks that hold the changed lines of functions, and those of them
+// that ran.
+func (w *work) reached(now *source, made *instrumented, hits []int) (ran, all int) {
+	old := w.p.source
+	for _, name := range w.diff.changed {
+		was, is := old.decls[name], now.decls[name]
+		from := now.fset.Position(is.Pos()).Line
+		marked := map[int]bool{}
+		for _, line := range changedLines(old.lines(was), now.lines(is)) {
+			if b := made.innermost(name, from+line); b >= 0 {
+				marked[b] = true
+			}
+		}
+		for b := range marked {
+			all++
+			if slices.Contains(hits, b) {
+				ran++
+			}
+		}
+	}
+	return ran, all
+}
+
+// innermost is the number of the smallest block of a function that holds a line; -1 for none.
+func (o *instrumented) innermost(function string, line int) int {
+	best := -1
+	for i, b := range o.blocks {
+		if b.function != function || line < b.from || line > b.to {
+			continue
+		}
+		if best < 0 || b.to-b.from <= o.blocks[best].to-o.blocks[best].from {
+			best = i
+		}
+	}
+	return best
+}
+
+// lines are the lines of a function, without indentation.
+func (s *source) lines(fn *ast.FuncDecl) []string {
+	from, to := s.fset.Position(fn.Pos()), s.fset.Position(fn.End())
+	for _, f := range s.files {
+		if f.name == from.Filename {
+			list := strings.Split(string(f.text[from.Offset:to.Offset]), "\n")
+			for i, l := range list {
+				list[i] = strings.TrimSpace(l)
+			}
+			return list
+		}
+	}
+	return nil
+}
+
+// changedLines are the places of the lines of b that a longest common sequence with a does not
+// have; of lines that were only taken out, the one that follows.
+func changedLines(a, b []string) []int {
+	common := make([][]int, len(a)+1)
+	for i := range common {
+		common[i] = make([]int, len(b)+1)
+	}
+	for i := len(a) - 1; i >= 0; i-- {
+		for j := len(b) - 1; j >= 0; j-- {
+			if a[i] == b[j] {
+				common[i][j] = common[i+1][j+1] + 1
+			} else {
+				common[i][j] = max(common[i+1][j], common[i][j+1])
+			}
+		}
+	}
+	var out []int
+	for i, j := 0, 0; i < len(a) || j < len(b); {
+		switch {
+		case i < len(a) && j < len(b) && a[i] == b[j]:
+			i, j = i+1, j+1
+		case j < len(b) && (i == len(a) || common[i][j+1] >= common[i+1][j]):
+			out = append(out, j)
+			j++
+		default:
+			out = append(out, min(j, len(b)-1))
+			i++
+		}
+	}
+	return slices.Compact(out)
+}

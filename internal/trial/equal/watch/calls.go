@@ -1,0 +1,179 @@
+package watch
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Limits of what is noted of the calls of one function while tests run.
+const (
+	mostNoted    = 250
+	mostCaptured = 24
+	mostRetained = 24
+	mostWatching = 2 * time.Second // of the process, for looking at arguments
+)
+
+// watched is what is known of the calls of one function.
+type watched struct {
+	mu       sync.Mutex
+	number   int
+	noted    int
+	spent    time.Duration
+	seen     map[string]int // calls by their arguments
+	retained []retained
+}
+
+// retained is a result that is looked at again when all tests have run.
+type retained struct {
+	key   string
+	value reflect.Value
+}
+
+// capture is a call that tests made: a copy of its arguments.
+type capture struct {
+	hash string
+	args []reflect.Value
+}
+
+// sample is a captured value with its text, by which samples are sorted.
+type sample struct {
+	text  string
+	value reflect.Value
+}
+
+// Call is a call under way.
+type Call struct {
+	s      *Session
+	w      *watched
+	key    string
+	args   []reflect.Value
+	before string
+}
+
+// Enter notes a call; nil if it is not to be noted.
+func (s *Session) Enter(name string, number int, args ...any) *Call {
+	w := s.watched[name]
+	if w == nil || s.driving.Load() {
+		return nil
+	}
+	start := used()
+	c := &Call{s: s, w: w, args: make([]reflect.Value, len(args))}
+	var texts []string
+	for i, a := range args {
+		if a == nil {
+			texts = append(texts, "nil")
+			continue
+		}
+		c.args[i] = reflect.ValueOf(a)
+		texts = append(texts, s.text(c.args[i], false))
+	}
+	c.before = strings.Join(texts, ", ")
+	hash := digest([]byte(c.before))
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.noted++
+	turn := w.seen[hash]
+	w.seen[hash]++
+	if turn == 0 && len(s.captured[name]) < mostCaptured {
+		s.capture(name, hash, c.args)
+	}
+	w.spent += used() - start
+	if w.noted >= mostNoted || w.spent > mostWatching/4 {
+		s.on[number] = false
+	}
+	c.key = fmt.Sprintf("tests %s(%s) #%d", name, short([]byte(c.before)), turn)
+	return c
+}
+
+// capture keeps a copy of a call's arguments, if one can be made.
+func (s *Session) capture(name, hash string, args []reflect.Value) {
+	k := capture{hash: hash}
+	for _, a := range args {
+		if !a.IsValid() {
+			k.args = append(k.args, a)
+			continue
+		}
+		to, ok := clone(a)
+		if !ok {
+			return
+		}
+		k.args = append(k.args, to)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.captured[name] = append(s.captured[name], k)
+}
+
+// Leave notes what a call returned, and whether it changed its arguments.
+func (c *Call) Leave(results ...any) {
+	if c.s.driving.Load() {
+		return
+	}
+	var texts []string
+	for _, r := range results {
+		if r == nil {
+			texts = append(texts, "nil")
+			continue
+		}
+		v := reflect.ValueOf(r)
+		texts = append(texts, c.s.text(v, true))
+		c.w.mu.Lock()
+		if len(c.w.retained) < mostRetained && mutable(v.Type()) {
+			c.w.retained = append(c.w.retained, retained{c.key, v})
+		}
+		c.w.mu.Unlock()
+	}
+	c.s.note(Note{Key: c.key, Text: strings.Join(texts, ", ")})
+	texts = texts[:0]
+	for _, a := range c.args {
+		if a.IsValid() {
+			texts = append(texts, c.s.text(a, false))
+		} else {
+			texts = append(texts, "nil")
+		}
+	}
+	if after := strings.Join(texts, ", "); after != c.before {
+		c.s.note(Note{Key: c.key + " arguments after", Text: short([]byte(after))})
+	}
+}
+
+// mutable reports whether what a value of a type shows can change later.
+func mutable(t reflect.Type) bool {
+	return !flat(t.Kind()) && t.Kind() != reflect.Func
+}
+
+// look notes what became of the results that tests were given, and sorts what was captured, so that
+// the order of the tests does not matter.
+func (s *Session) look() {
+	for _, name := range s.plan.Watch {
+		w := s.watched[name]
+		w.mu.Lock()
+		list := w.retained
+		w.mu.Unlock()
+		for _, r := range list {
+			s.note(Note{Key: r.key + " at the end", Text: s.text(r.value, true)})
+		}
+		slices.SortFunc(s.captured[name], func(a, b capture) int { return strings.Compare(a.hash, b.hash) })
+		for _, k := range s.captured[name] {
+			for _, a := range k.args {
+				s.addSample(a)
+			}
+		}
+	}
+	for t, list := range s.pool {
+		slices.SortFunc(list, func(a, b sample) int { return strings.Compare(a.text, b.text) })
+		s.pool[t] = slices.CompactFunc(list, func(a, b sample) bool { return a.text == b.text })
+	}
+}
+
+func (s *Session) addSample(v reflect.Value) {
+	const most = 64
+	if !v.IsValid() || len(s.pool[v.Type()]) >= most {
+		return
+	}
+	s.pool[v.Type()] = append(s.pool[v.Type()], sample{s.text(v, true), v})
+}

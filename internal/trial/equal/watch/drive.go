@@ -1,0 +1,285 @@
+package watch
+
+import (
+	"encoding/binary"
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Limits of a session.
+const (
+	mostScenario = 3 * time.Second  // of CPU, for one
+	mostWaiting  = 20 * time.Second // for one
+	mostMemory   = 2 << 30          // of the process
+	plainEach    = 30               // scenarios of a function that are kept whatever they reach
+)
+
+// Drive calls the functions of the plan. It is called when the tests of the binary have run.
+func (s *Session) Drive() {
+	if s.out == nil || s.driving.Swap(true) {
+		return
+	}
+	s.look()
+	debug.SetPanicOnFault(true)
+	defer s.flush()
+	if s.plan.Race {
+		s.raceAll()
+		return
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	debug.SetMemoryLimit(mostMemory / 4)
+	w := s.guard()
+	defer w.stop()
+	list := s.plan.Scenarios
+	if s.plan.Explore > 0 {
+		list = s.explore(w)
+		for _, sc := range list {
+			s.note(Note{Key: "found", Scenario: &sc})
+		}
+	} else {
+		for _, sc := range list {
+			s.replay(w, sc)
+		}
+		s.leaks(w, list)
+	}
+	s.note(Note{Key: "end", Hits: s.hits()})
+}
+
+func (s *Session) hits() []int {
+	var out []int
+	for i, h := range s.hit {
+		if h != 0 {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// ID names a scenario.
+func (sc Scenario) ID() string {
+	return digest(fmt.Appendf(nil, "%s %s %x %v", sc.Function, sc.Captured, sc.Genome, sc.Exact))
+}
+
+// replay plays a scenario and writes its notes.
+func (s *Session) replay(w *guard, sc Scenario) {
+	id := sc.ID()
+	if slices.Contains(s.plan.Skip, id) {
+		return
+	}
+	s.note(Note{Key: id + " begins", Scenario: &sc})
+	w.begin(id)
+	p := s.player(sc)
+	p.prefix = id + " "
+	p.play(sc)
+	w.end()
+	for _, n := range p.notes {
+		s.note(n)
+	}
+	s.note(Note{Key: id + " ends"})
+}
+
+// explore looks for scenarios that reach different code, for as long as the plan allows.
+func (s *Session) explore(w *guard) []Scenario {
+	until := used() + s.plan.Explore
+	seen := make([]bool, len(s.hit))
+	fresh := func() bool {
+		found := false
+		for i, h := range s.hit {
+			if h != 0 && !seen[i] {
+				seen[i], found = true, true
+			}
+		}
+		return found
+	}
+	var list []Scenario
+	try := func(sc Scenario, always bool) {
+		if slices.Contains(s.plan.Skip, sc.ID()) {
+			return
+		}
+		s.flushBegin(sc)
+		w.begin(sc.ID())
+		p := s.player(sc)
+		p.quiet = true
+		p.play(sc)
+		w.end()
+		if fresh() || always {
+			list = append(list, sc)
+		}
+	}
+	for _, sc := range s.plan.Scenarios { // those that tests were seen to make, of functions that are not exported
+		for _, k := range s.captured[sc.Function] {
+			try(Scenario{Function: sc.Function, Captured: k.hash, Exact: true}, true)
+		}
+	}
+	for _, name := range s.plan.Drive {
+		for _, k := range s.captured[name] {
+			try(Scenario{Function: name, Captured: k.hash}, true)
+		}
+	}
+	fresh()
+	rng := dice(1)
+	for turn := 0; used() < until && turn < 20_000 && len(s.plan.Drive) > 0; turn++ {
+		name := s.plan.Drive[turn%len(s.plan.Drive)]
+		sc := Scenario{Function: name, Genome: rng.genome()}
+		if turn > plainEach*len(s.plan.Drive) && turn%3 != 0 {
+			sc = rng.mutate(list[rng.n(len(list))], list)
+		}
+		try(sc, turn < plainEach*len(s.plan.Drive))
+	}
+	return list
+}
+
+// flushBegin writes down which scenario begins, for the case that it ends the process.
+func (s *Session) flushBegin(sc Scenario) {
+	s.note(Note{Key: sc.ID() + " begins"})
+}
+
+// dice draws genomes; the same ones in every process.
+type dice uint64
+
+func (d *dice) n(k int) int {
+	x := uint64(*d)
+	x ^= x << 13
+	x ^= x >> 7
+	x ^= x << 17
+	*d = dice(x)
+	return int((x >> 11) % uint64(k))
+}
+
+func (d *dice) genome() []byte {
+	b := make([]byte, 0, 64)
+	for range 6 + d.n(3) {
+		b = binary.LittleEndian.AppendUint64(b, uint64(d.n(1<<52))|uint64(d.n(1<<12))<<52)
+	}
+	return b
+}
+
+// mutate changes a scenario at a few places, or joins it with another.
+func (d *dice) mutate(sc Scenario, list []Scenario) Scenario {
+	g := slices.Clone(sc.Genome)
+	if len(g) == 0 {
+		g = d.genome()
+	}
+	if d.n(4) == 0 {
+		if o := list[d.n(len(list))]; len(o.Genome) > 0 {
+			at := d.n(min(len(g), len(o.Genome)))
+			g = append(g[:at:at], o.Genome[at:]...)
+		}
+	}
+	for range 1 + d.n(4) {
+		g[d.n(len(g))] = byte(d.n(256))
+	}
+	return Scenario{Function: sc.Function, Captured: sc.Captured, Genome: g}
+}
+
+// leakSuffix makes of the name of a scenario that of its repetition.
+const leakSuffix = "-repeated"
+
+// leaks notes whether calls leave goroutines or open files behind.
+func (s *Session) leaks(w *guard, list []Scenario) {
+	const turns = 12
+	done := map[string]int{}
+	for _, sc := range list {
+		if done[sc.Function]++; done[sc.Function] > 2 || sc.Exact || slices.Contains(s.plan.Skip, sc.ID()+leakSuffix) {
+			continue
+		}
+		s.note(Note{Key: sc.ID() + leakSuffix + " begins"})
+		w.begin(sc.ID() + leakSuffix)
+		routines, files := runtime.NumGoroutine(), openFiles()
+		for range turns {
+			p := s.player(sc)
+			p.quiet = true
+			p.play(sc)
+		}
+		for range 10 {
+			if runtime.NumGoroutine() < routines+turns {
+				break
+			}
+			runtime.GC()
+			time.Sleep(5 * time.Millisecond)
+		}
+		s.note(Note{Key: sc.ID() + " leaves goroutines", Text: fmt.Sprint(runtime.NumGoroutine() >= routines+turns)})
+		s.note(Note{Key: sc.ID() + " leaves files open", Text: fmt.Sprint(openFiles() >= files+turns)})
+		w.end()
+		s.note(Note{Key: sc.ID() + leakSuffix + " ends"})
+	}
+}
+
+// openFiles is the number of open files, 0 where the system does not say.
+func openFiles() int {
+	list, _ := os.ReadDir("/proc/self/fd")
+	return len(list)
+}
+
+// guard ends the process when a scenario takes too long or too much memory.
+type guard struct {
+	s     *Session
+	now   atomic.Pointer[string]
+	since atomic.Int64 // by the clock
+	cpu   atomic.Int64 // used before
+	quit  chan struct{}
+	wait  sync.WaitGroup
+}
+
+func (s *Session) guard() *guard {
+	g := &guard{s: s, quit: make(chan struct{})}
+	g.wait.Add(1)
+	go func() {
+		defer g.wait.Done()
+		tick := time.NewTicker(50 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-g.quit:
+				return
+			case <-tick.C:
+				g.look()
+			}
+		}
+	}()
+	return g
+}
+
+func (g *guard) begin(id string) {
+	g.s.flush()
+	g.since.Store(time.Now().UnixNano())
+	g.cpu.Store(int64(used()))
+	g.now.Store(&id)
+}
+
+func (g *guard) end() { g.now.Store(nil) }
+
+func (g *guard) stop() {
+	close(g.quit)
+	g.wait.Wait()
+}
+
+func (g *guard) look() {
+	id := g.now.Load()
+	if id == nil {
+		return
+	}
+	why := ""
+	if used()-time.Duration(g.cpu.Load()) > mostScenario || time.Since(time.Unix(0, g.since.Load())) > mostWaiting {
+		why = "late"
+	}
+	var m runtime.MemStats
+	if runtime.ReadMemStats(&m); m.HeapAlloc > mostMemory {
+		why = "large"
+	}
+	if why != "" {
+		g.s.note(Note{Key: *id + " " + why})
+		g.s.flush()
+		g.s.exit(exitGuard)
+	}
+}
+
+// exitGuard is the status of a process that its guard ended.
+const exitGuard = 97

@@ -1,0 +1,285 @@
+package watch
+
+import (
+	"fmt"
+	"reflect"
+	"regexp"
+	"runtime"
+	"strings"
+)
+
+// kept is a result that is looked at again after later calls.
+type kept struct {
+	step  int
+	value reflect.Value
+	text  string
+}
+
+// done is a call that was made, with a copy of its arguments.
+type done struct {
+	f      *function
+	args   []reflect.Value
+	copies []reflect.Value // without those that cannot be copied
+	out    []reflect.Value
+}
+
+// player makes one ready for a scenario.
+func (s *Session) player(sc Scenario) *player {
+	p := &player{s: s, genome: sc.Genome, seed: 88172645463325252, live: map[reflect.Type][]reflect.Value{}}
+	for _, b := range sc.Genome {
+		p.seed = p.seed*1099511628211 + uint64(b)
+	}
+	for _, b := range []byte(sc.Captured) {
+		p.seed = p.seed*1099511628211 + uint64(b)
+	}
+	p.seed |= 1
+	return p
+}
+
+// note keeps what was seen under a name that follows from the scenario.
+func (p *player) note(key, text string) {
+	if !p.quiet && len(p.notes) < 400 {
+		p.notes = append(p.notes, Note{Key: p.prefix + key, Text: text})
+	}
+}
+
+// play plays a scenario.
+func (p *player) play(sc Scenario) {
+	f := p.s.funcs[sc.Function]
+	if f == nil {
+		return
+	}
+	steps := 1
+	if !sc.Exact {
+		steps = 3 + p.n(4)
+	}
+	company := p.s.company(f)
+	var calls []done
+	for i := range steps {
+		g, args := f, []reflect.Value(nil)
+		if i == 0 && sc.Captured != "" {
+			args = p.s.copyOf(f, sc.Captured)
+		}
+		if args == nil {
+			if k := p.n(5); len(company) > 0 && (k < 2 && i > 0 || k == 0) {
+				g = company[p.n(len(company))]
+			}
+			args = p.arguments(g, 0)
+		}
+		calls = append(calls, p.step(i, g, args, sc.Exact))
+	}
+	if !sc.Exact {
+		p.finish(calls)
+	}
+}
+
+// company are the functions that are called beside f: the methods of its receiver.
+func (s *Session) company(f *function) []*function {
+	if len(f.in) == 0 || !strings.Contains(f.name, ".") {
+		return nil
+	}
+	return s.methods[f.in[0]]
+}
+
+// copyOf copies the arguments of a captured call; nil if it is not there.
+func (s *Session) copyOf(f *function, hash string) []reflect.Value {
+	for _, k := range s.captured[f.name] {
+		if k.hash != hash || len(k.args) != len(f.in) {
+			continue
+		}
+		var args []reflect.Value
+		for i, a := range k.args {
+			v := reflect.New(f.in[i]).Elem()
+			if a.IsValid() {
+				to, ok := clone(a)
+				if !ok {
+					return nil
+				}
+				v.Set(to)
+			}
+			args = append(args, v)
+		}
+		return args
+	}
+	return nil
+}
+
+func (p *player) arguments(f *function, depth int) []reflect.Value {
+	args := make([]reflect.Value, len(f.in))
+	for i, t := range f.in {
+		args[i] = p.value(t, depth)
+	}
+	return args
+}
+
+// call calls the function and returns its results, or what it panics with.
+func (f *function) call(args []reflect.Value) (out []reflect.Value, panicked string) {
+	defer func() {
+		if r := recover(); r != nil {
+			panicked = described(r)
+		}
+	}()
+	if f.fn.Type().IsVariadic() {
+		return f.fn.CallSlice(args), ""
+	}
+	return f.fn.Call(args), ""
+}
+
+// described is a panic in words, without numbers and addresses where it is the runtime's.
+func described(r any) string {
+	text := short([]byte(fmt.Sprint(r)))
+	if _, ok := r.(runtime.Error); ok {
+		return "panics: " + digits.ReplaceAllString(text, "#")
+	}
+	return "panics: " + addresses.ReplaceAllString(text, "0x#")
+}
+
+var (
+	digits    = regexp.MustCompile(`-?[0-9]+`)
+	addresses = regexp.MustCompile(`0x[0-9a-f]+`)
+)
+
+func (p *player) texts(list []reflect.Value, inside bool) string {
+	texts := make([]string, len(list))
+	for i, v := range list {
+		texts[i] = p.s.text(v, inside)
+	}
+	return strings.Join(texts, ", ")
+}
+
+// step makes one call and notes what a caller sees of it.
+func (p *player) step(i int, f *function, args []reflect.Value, exact bool) done {
+	at := fmt.Sprintf("#%d %s ", i, f.name)
+	before := p.texts(args, false)
+	p.note(at+"in", before)
+	d := done{f: f, args: args}
+	if !exact {
+		d.copies = make([]reflect.Value, len(args))
+		for k, a := range args {
+			if to, ok := clone(a); ok {
+				d.copies[k] = to
+			}
+		}
+	}
+	out, panicked := f.call(args)
+	d.out = out
+	if panicked != "" {
+		p.note(at+"out", panicked)
+	} else {
+		p.note(at+"out", p.texts(out, true))
+	}
+	if after := p.texts(args, false); after != before {
+		p.note(at+"arguments after", after)
+	}
+	if exact {
+		return d
+	}
+	for _, v := range append(args[:len(args):len(args)], out...) {
+		p.remember(v)
+	}
+	for _, v := range out {
+		if mutable(v.Type()) {
+			p.kept = append(p.kept, kept{i, v, p.s.text(v, true)})
+		}
+		spare(v, 0)
+	}
+	p.look(at + "changes")
+	return d
+}
+
+// remember keeps an object of the module for later calls.
+func (p *player) remember(v reflect.Value) {
+	t := v.Type()
+	if t.Kind() != reflect.Pointer || v.IsNil() || !p.s.ours(t.Elem()) || t.Elem().Name() == "" {
+		return
+	}
+	for _, have := range p.live[t] {
+		if have.UnsafePointer() == v.UnsafePointer() {
+			return
+		}
+	}
+	p.live[t] = append(p.live[t], v)
+}
+
+// look notes which earlier results are not as they were.
+func (p *player) look(what string) {
+	for i := range p.kept {
+		k := &p.kept[i]
+		if now := p.s.text(k.value, true); now != k.text {
+			k.text = now
+			p.note(fmt.Sprintf("%s result of #%d", what, k.step), now)
+		}
+	}
+}
+
+// finish does with arguments and results what a caller may do when the calls are over: it changes
+// them, looks at the others and at the objects, and calls once more.
+func (p *player) finish(calls []done) {
+	for _, d := range calls {
+		for k, a := range d.args {
+			if !(k == 0 && p.isObject(a)) {
+				spoil(a, 0)
+			}
+		}
+	}
+	p.look("changing the arguments changes the")
+	p.ask("after the arguments changed")
+	for i, d := range calls {
+		for _, v := range d.out {
+			if !p.isObject(v) {
+				spoil(v, 0)
+			}
+		}
+		for k := range p.kept {
+			if p.kept[k].step == i {
+				p.kept[k].text = p.s.text(p.kept[k].value, true)
+			}
+		}
+		p.look(fmt.Sprintf("changing result #%d changes the", i))
+	}
+	p.ask("after the results changed")
+	first := calls[0]
+	args := first.copies
+	for k, a := range args {
+		if k == 0 && p.isObject(first.args[0]) {
+			args[0] = first.args[0]
+		} else if !a.IsValid() {
+			return
+		}
+	}
+	out, panicked := first.f.call(args)
+	if panicked != "" {
+		p.note("again out", panicked)
+		return
+	}
+	p.note("again out", p.texts(out, true))
+}
+
+// isObject reports whether a value is a pointer to a type of the module with fields of its own.
+func (p *player) isObject(v reflect.Value) bool {
+	t := v.Type()
+	return t.Kind() == reflect.Pointer && !v.IsNil() && p.s.ours(t.Elem()) && t.Elem().Kind() == reflect.Struct
+}
+
+// ask calls the getters of the objects of the scenario.
+func (p *player) ask(when string) {
+	for _, t := range p.s.types {
+		for _, t := range [...]reflect.Type{t, reflect.PointerTo(t)} {
+			for i, v := range p.live[t] {
+				p.get(fmt.Sprintf("%s, object %d", when, i), v)
+			}
+		}
+	}
+}
+
+// get notes what the getters of an object return.
+func (p *player) get(what string, v reflect.Value) {
+	for _, g := range p.s.getters[v.Type()] {
+		out, panicked := g.call([]reflect.Value{v})
+		text := panicked
+		if panicked == "" {
+			text = p.texts(out, false)
+		}
+		p.note(what+", "+g.name, text)
+	}
+}

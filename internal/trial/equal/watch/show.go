@@ -1,0 +1,396 @@
+package watch
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/big"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unsafe"
+)
+
+// Limits of the text of one value.
+const (
+	mostNodes = 5000
+	mostDepth = 20
+	mostText  = 64 << 10
+	mostShown = 400 // of a text, before its hash stands for the rest
+)
+
+// printer writes what a caller can see of a value: pointers are followed, capacities and identities
+// are left out. Fields that are not exported are shown of the module's own types if inside is set;
+// there, what is empty counts as absent.
+type printer struct {
+	s      *Session
+	b      []byte
+	nodes  int
+	inside bool
+	path   []visit
+}
+
+// visit is a pointer that is being followed.
+type visit struct {
+	at  unsafe.Pointer
+	typ reflect.Type
+}
+
+// text is what is seen of a value. inside shows fields that are not exported, too.
+func (s *Session) text(v reflect.Value, inside bool) string {
+	p := printer{s: s, inside: inside}
+	p.value(addressable(v))
+	return short(p.b)
+}
+
+// short cuts a text and puts its hash in place of the rest.
+func short(b []byte) string {
+	if len(b) <= mostShown {
+		return string(b)
+	}
+	return string(b[:mostShown]) + "…" + digest(b)
+}
+
+func digest(b []byte) string {
+	h := sha256.Sum256(b)
+	return hex.EncodeToString(h[:6])
+}
+
+// addressable is v, or a copy of it that has an address, so that all of its fields can be read.
+func addressable(v reflect.Value) reflect.Value {
+	if !v.IsValid() || v.CanAddr() {
+		return v
+	}
+	c := reflect.New(v.Type()).Elem()
+	c.Set(v)
+	return c
+}
+
+// open is a field of an addressable struct, exported or not, that can be read as if it was.
+func open(f reflect.Value) reflect.Value {
+	return reflect.NewAt(f.Type(), unsafe.Pointer(f.UnsafeAddr())).Elem()
+}
+
+func (p *printer) add(text string) {
+	if len(p.b) < mostText {
+		p.b = append(p.b, text...)
+	}
+}
+
+func (p *printer) value(v reflect.Value) {
+	p.nodes++
+	if !v.IsValid() {
+		p.add("nil")
+		return
+	}
+	if p.nodes > mostNodes || len(p.path) > mostDepth {
+		p.add("…")
+		return
+	}
+	if p.special(v) {
+		return
+	}
+	switch v.Kind() {
+	case reflect.Bool:
+		p.add(strconv.FormatBool(v.Bool()))
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		p.b = strconv.AppendInt(p.b, v.Int(), 10)
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		p.b = strconv.AppendUint(p.b, v.Uint(), 10)
+	case reflect.Float32, reflect.Float64:
+		p.float(v.Float())
+	case reflect.Complex64, reflect.Complex128:
+		p.float(real(v.Complex()))
+		p.float(imag(v.Complex()))
+	case reflect.String:
+		p.b = strconv.AppendQuote(p.b, v.String())
+	case reflect.Interface:
+		p.value(addressable(v.Elem()))
+	case reflect.Pointer:
+		p.pointer(v)
+	case reflect.Struct:
+		p.fields(v)
+	case reflect.Slice:
+		p.slice(v)
+	case reflect.Array:
+		p.elements(v)
+	case reflect.Map:
+		p.entries(v)
+	case reflect.Func, reflect.Chan, reflect.UnsafePointer:
+		p.opaque(v)
+	default: // an address as a number means nothing
+	}
+}
+
+func (p *printer) float(f float64) {
+	if math.IsNaN(f) {
+		p.add("NaN")
+		return
+	}
+	p.b = strconv.AppendFloat(p.b, f, 'g', -1, 64)
+}
+
+func (p *printer) opaque(v reflect.Value) {
+	switch {
+	case v.IsNil():
+		p.add("nil")
+	case v.Kind() == reflect.Chan:
+		p.add("chan of " + strconv.Itoa(v.Len()))
+	default:
+		p.add(v.Kind().String())
+	}
+}
+
+func (p *printer) pointer(v reflect.Value) {
+	if v.IsNil() {
+		p.add("nil")
+		return
+	}
+	at := visit{v.UnsafePointer(), v.Type()}
+	if slices.Contains(p.path, at) {
+		p.add("cycle")
+		return
+	}
+	p.path = append(p.path, at)
+	if p.inside == false || v.Type().Elem().Kind() != reflect.Struct {
+		p.add("&")
+	}
+	p.value(v.Elem())
+	p.path = p.path[:len(p.path)-1]
+}
+
+func (p *printer) slice(v reflect.Value) {
+	switch {
+	case v.IsNil():
+		p.add("nil")
+	case v.Type().Elem().Kind() == reflect.Uint8:
+		p.add("b")
+		p.b = strconv.AppendQuote(p.b, string(v.Bytes()))
+	default:
+		p.elements(v)
+	}
+}
+
+func (p *printer) elements(v reflect.Value) {
+	p.add("[")
+	for i := range v.Len() {
+		if i > 0 {
+			p.add(" ")
+		}
+		if len(p.b) >= mostText || p.nodes > mostNodes {
+			p.add("…")
+			break
+		}
+		p.value(v.Index(i))
+	}
+	p.add("]")
+}
+
+// entries shows a map in the order of its keys' text.
+func (p *printer) entries(v reflect.Value) {
+	if v.IsNil() {
+		p.add("nil")
+		return
+	}
+	var list []string
+	for it := v.MapRange(); it.Next() && p.nodes < mostNodes; {
+		inner := printer{s: p.s, inside: p.inside, nodes: p.nodes, path: p.path}
+		inner.value(addressable(it.Key()))
+		inner.add(":")
+		inner.value(addressable(it.Value()))
+		p.nodes = inner.nodes
+		list = append(list, string(inner.b))
+	}
+	slices.Sort(list)
+	p.add("map[" + strings.Join(list, " ") + "]")
+}
+
+// fields shows a struct. Those that are not exported are shown without what is empty.
+func (p *printer) fields(v reflect.Value) {
+	t := v.Type()
+	ours := p.s.ours(t)
+	if !ours && p.worded(v) {
+		return
+	}
+	ignored := p.s.plan.Ignore[t.String()]
+	p.add("{")
+	for i := range t.NumField() {
+		f := t.Field(i)
+		if f.Name == "_" || slices.Contains(ignored, f.Name) || !f.IsExported() && !(ours && p.inside) {
+			continue
+		}
+		start := len(p.b)
+		p.add(f.Name + ":")
+		head := len(p.b)
+		was := p.inside
+		p.inside = was && !f.IsExported() || was && ours
+		p.value(open(v.Field(i)))
+		p.inside = was
+		if !f.IsExported() && empty(p.b[head:]) {
+			p.b = p.b[:start]
+			continue
+		}
+		p.add(" ")
+	}
+	p.add("}")
+}
+
+// empty reports whether the text of a value is that of nothing.
+func empty(text []byte) bool {
+	switch string(text) {
+	case "", "nil", "[]", "{}", "&{}", `b""`, `""`, "0", "false", "map[]", "func":
+		return true
+	}
+	return false
+}
+
+// ours reports whether a type is declared in the module.
+func (s *Session) ours(t reflect.Type) bool {
+	path := t.PkgPath()
+	return path != "" && (path == s.plan.Module || strings.HasPrefix(path, s.plan.Module+"/")) || t.Name() == ""
+}
+
+// special shows values whose fields say less than what they stand for.
+func (p *printer) special(v reflect.Value) bool {
+	t := v.Type()
+	if v.Kind() == reflect.Interface && v.IsNil() {
+		return false
+	}
+	if t.Implements(errorType) && v.CanInterface() && !(v.Kind() == reflect.Pointer && v.IsNil()) {
+		p.error(v)
+		return true
+	}
+	switch t.PkgPath() {
+	case "sync", "sync/atomic":
+		return true
+	case "bytes", "strings", "time", "math/big", "regexp":
+		if v.CanAddr() && t.Kind() == reflect.Struct {
+			return p.standard(v.Addr().Interface())
+		}
+	case watchPath:
+		if v.CanAddr() {
+			if own, ok := v.Addr().Interface().(interface{ shown() string }); ok {
+				p.add(own.shown())
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (p *printer) standard(v any) bool {
+	switch x := v.(type) {
+	case *time.Time:
+		p.add(x.Format(time.RFC3339Nano))
+	case *bytes.Buffer:
+		p.b = strconv.AppendQuote(p.b, x.String())
+	case *strings.Builder:
+		p.b = strconv.AppendQuote(p.b, x.String())
+	case *bytes.Reader:
+		p.add("reader of " + strconv.Itoa(x.Len()))
+	case *strings.Reader:
+		p.add("reader of " + strconv.Itoa(x.Len()))
+	case *big.Int:
+		p.add(x.String())
+	case *big.Rat:
+		p.add(x.String())
+	case *big.Float:
+		p.add(x.String())
+	case *regexp.Regexp:
+		p.b = strconv.AppendQuote(p.b, x.String())
+	default:
+		return false
+	}
+	return true
+}
+
+// worded shows a value of another module by its own words, if it has any.
+func (p *printer) worded(v reflect.Value) (ok bool) {
+	if !v.CanAddr() || !v.Addr().CanInterface() {
+		return false
+	}
+	defer func() {
+		if recover() != nil {
+			ok = true
+		}
+	}()
+	if str, is := v.Addr().Interface().(fmt.Stringer); is {
+		p.b = strconv.AppendQuote(p.b, str.String())
+		return true
+	}
+	return false
+}
+
+// error shows an error: its text, its type where that can be asked for, and what it is and wraps.
+func (p *printer) error(v reflect.Value) {
+	err, ok := v.Interface().(error)
+	if !ok {
+		return
+	}
+	defer func() {
+		if recover() != nil {
+			p.add("error that panics")
+		}
+	}()
+	p.add("error ")
+	p.b = strconv.AppendQuote(p.b, err.Error())
+	for _, k := range p.s.sentinels {
+		if *k.at != nil && errors.Is(err, *k.at) {
+			p.add(" is " + k.name)
+		}
+	}
+	for _, k := range knownErrors() {
+		if errors.Is(err, k) {
+			p.add(" is " + k.Error())
+		}
+	}
+	for i := 0; err != nil && i < 10; i++ {
+		t := reflect.TypeOf(err)
+		name := t.String()
+		if t.Kind() == reflect.Pointer {
+			t = t.Elem()
+		}
+		if n := t.Name(); n != "" && n[0] >= 'A' && n[0] <= 'Z' {
+			p.add(" as " + name)
+			if t.Kind() == reflect.Struct {
+				p.add(exportedOf(p, err))
+			}
+		}
+		err = errors.Unwrap(err)
+	}
+}
+
+// exportedOf shows the exported fields of an error's struct that are no errors themselves.
+func exportedOf(p *printer, err error) string {
+	v := reflect.Indirect(reflect.ValueOf(err))
+	if !v.IsValid() {
+		return ""
+	}
+	v = addressable(v)
+	var b strings.Builder
+	for i := range v.NumField() {
+		f := v.Type().Field(i)
+		if f.IsExported() && !f.Type.Implements(errorType) && len(p.path) < 3 {
+			inner := printer{s: p.s, nodes: p.nodes, path: append(p.path, visit{typ: v.Type()})}
+			inner.value(v.Field(i))
+			fmt.Fprintf(&b, " %s:%s", f.Name, inner.b)
+		}
+	}
+	return b.String()
+}
+
+func knownErrors() []error {
+	return []error{io.EOF, io.ErrUnexpectedEOF, io.ErrShortWrite, io.ErrClosedPipe, io.ErrShortBuffer, io.ErrNoProgress, errGiven, errors.ErrUnsupported}
+}
+
+var errorType = reflect.TypeFor[error]()
+
+// watchPath is the import path of this package, wherever it was put.
+var watchPath = reflect.TypeFor[Session]().PkgPath()

@@ -1,0 +1,122 @@
+package watch
+
+import "reflect"
+
+// walk limits how far values are changed.
+const mostSpoiled = 4
+
+// spare writes into the room behind the slices that a value holds, as an append by a caller does.
+func spare(v reflect.Value, depth int) {
+	if !v.IsValid() || depth > mostSpoiled {
+		return
+	}
+	switch v.Kind() {
+	case reflect.Slice:
+		if n := v.Len(); v.Cap() > n && !v.IsNil() {
+			room := v.Slice3(n, min(v.Cap(), n+256), min(v.Cap(), n+256))
+			for i := range room.Len() {
+				overwrite(room.Index(i))
+			}
+		}
+		if flat(v.Type().Elem().Kind()) {
+			return
+		}
+		for i := range min(v.Len(), 64) {
+			spare(v.Index(i), depth+1)
+		}
+	case reflect.Array:
+		for i := range min(v.Len(), 64) {
+			spare(v.Index(i), depth+1)
+		}
+	case reflect.Map:
+		for it := v.MapRange(); it.Next(); {
+			spare(it.Value(), depth+1)
+		}
+	case reflect.Pointer, reflect.Interface:
+		if !v.IsNil() {
+			spare(v.Elem(), depth+1)
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				spare(v.Field(i), depth+1)
+			}
+		}
+	}
+}
+
+// overwrite puts something into an element.
+func overwrite(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		v.SetInt(77)
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		v.SetUint(77)
+	case reflect.Float32, reflect.Float64:
+		v.SetFloat(77)
+	case reflect.String:
+		v.SetString("overwritten")
+	case reflect.Bool:
+		v.SetBool(true)
+	default:
+		v.SetZero()
+	}
+}
+
+// spoil changes what a value holds as its owner may: elements, entries and exported fields.
+func spoil(v reflect.Value, depth int) {
+	if !v.IsValid() || depth > mostSpoiled {
+		return
+	}
+	switch v.Kind() {
+	case reflect.Slice:
+		for i := range min(v.Len(), 256) {
+			spoilElement(v.Index(i), depth)
+		}
+	case reflect.Array:
+		if v.CanSet() {
+			for i := range min(v.Len(), 256) {
+				spoilElement(v.Index(i), depth)
+			}
+		}
+	case reflect.Map:
+		spoilMap(v)
+	case reflect.Pointer:
+		if !v.IsNil() && !shared(v.Type().Elem()) && v.Type().Elem().PkgPath() != watchPath {
+			spoilElement(v.Elem(), depth)
+		}
+	case reflect.Interface:
+		if !v.IsNil() {
+			spoil(v.Elem(), depth+1)
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if f := v.Type().Field(i); f.IsExported() {
+				spoilElement(v.Field(i), depth)
+			}
+		}
+	}
+}
+
+func spoilElement(v reflect.Value, depth int) {
+	switch v.Kind() {
+	case reflect.Slice, reflect.Array, reflect.Map, reflect.Pointer, reflect.Interface, reflect.Struct:
+		spoil(v, depth+1)
+	case reflect.Uint8:
+		if v.CanSet() {
+			v.SetUint(v.Uint() ^ 0x15)
+		}
+	default:
+		if v.CanSet() && (flat(v.Kind()) || v.Kind() == reflect.String) {
+			overwrite(v)
+		}
+	}
+}
+
+// spoilMap takes an entry out.
+func spoilMap(v reflect.Value) {
+	if v.IsNil() || v.Len() == 0 {
+		return
+	}
+	v.Clear()
+}

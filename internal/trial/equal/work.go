@@ -1,0 +1,245 @@
+package equal
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/heaptrim/heaptrim/internal/gocmd"
+	"github.com/heaptrim/heaptrim/internal/trial/equal/watch"
+	"github.com/heaptrim/heaptrim/internal/trial/version"
+)
+
+// mostRoots limits how many functions are called for one change.
+const mostRoots = 12
+
+// work is one comparison under way.
+type work struct {
+	*Comparer
+	p      *prepared
+	change Change
+	diff   diff
+	drive  []string // expressions of the functions to call
+	exact  []string // changed functions that callers cannot call: calls of tests are repeated
+	watch  []string
+	left   map[string]string
+	base   *baseline
+}
+
+// aim chooses the functions to call and to watch.
+func (w *work) aim() {
+	w.left = map[string]string{}
+	roots := w.p.graph.roots(w.diff.changed)
+	for _, f := range roots {
+		switch {
+		case f.bad != "":
+			w.left[f.name] = f.bad
+		case len(f.calls) == 0:
+			w.left[f.name] = "no type arguments are known for it"
+		case len(w.drive) < mostRoots:
+			w.drive = append(w.drive, f.calls...)
+		}
+		if len(w.watch) < 3*mostRoots {
+			w.watch = append(w.watch, f.name)
+		}
+	}
+	for _, name := range w.diff.changed {
+		f := w.p.graph.by[name]
+		if f == nil {
+			continue
+		}
+		if !slices.Contains(w.watch, name) {
+			w.watch = append(w.watch, name)
+		}
+		if !f.public && f.bad == "" && len(f.calls) == 1 {
+			w.exact = append(w.exact, f.calls[0])
+		}
+	}
+}
+
+// key names what is called and which tests run.
+func (w *work) key() string {
+	return fmt.Sprint(w.drive, w.exact, w.watch, w.change.Bench, w.change.Skip, w.diff.fields)
+}
+
+// plan is what a process is to do.
+func (w *work) plan() watch.Plan {
+	pl := watch.Plan{Module: w.p.module.Path, Watch: w.watch, Drive: w.drive, Words: w.p.words.list, Numbers: w.p.words.numbers, Ignore: map[string][]string{}}
+	for name, fields := range w.diff.fields {
+		pl.Ignore[w.p.graph.pkg.Name+"."+name] = fields
+	}
+	return pl
+}
+
+// before explores the package as it is and plays what it found, once for the same functions.
+func (w *work) before(ctx context.Context) error {
+	if b, ok := w.p.runs[w.key()]; ok {
+		w.base = b
+		return nil
+	}
+	bin, err := w.b.Test(ctx, w.change.Package, w.p.files(w.p.source, w.p.made, nil))
+	if err != nil {
+		return err
+	}
+	pl := w.plan()
+	pl.Explore = w.o.Explore
+	for _, e := range w.exact {
+		pl.Scenarios = append(pl.Scenarios, watch.Scenario{Function: e, Exact: true})
+	}
+	found, err := w.run(ctx, bin, &pl)
+	if err != nil {
+		return err
+	}
+	if !found.whole {
+		return errNotRun
+	}
+	w.base = &baseline{scenarios: found.found, skip: pl.Skip}
+	if err := w.again(ctx); err != nil {
+		return err
+	}
+	w.p.runs[w.key()] = w.base
+	return nil
+}
+
+// errNotRun means that the test binary ended before functions could be called.
+var errNotRun = errors.New("the tests end their process, so nothing can be called after them")
+
+// again plays the scenarios on the package as it is once more.
+func (w *work) again(ctx context.Context) error {
+	bin, err := w.b.Test(ctx, w.change.Package, w.p.files(w.p.source, w.p.made, nil))
+	if err != nil {
+		return err
+	}
+	pl := w.plan()
+	pl.Scenarios, pl.Skip = w.base.scenarios, slices.Clone(w.base.skip)
+	s, err := w.run(ctx, bin, &pl)
+	if err != nil {
+		return err
+	}
+	w.base.skip = pl.Skip
+	w.base.runs = append(w.base.runs, s)
+	return nil
+}
+
+// after plays the scenarios on the change and compares.
+func (w *work) after(ctx context.Context, now *source, v *Verdict) error {
+	made := instrument(now, true)
+	bin, err := w.b.Test(ctx, w.change.Package, w.p.files(now, made, w.change.Files))
+	if err != nil {
+		return err
+	}
+	var runs []*seen
+	for turn := range 3 {
+		pl := w.plan()
+		pl.Scenarios, pl.Skip = w.base.scenarios, slices.Clone(w.base.skip)
+		s, err := w.run(ctx, bin, &pl)
+		if err != nil {
+			return err
+		}
+		runs = append(runs, s)
+		if turn == 0 {
+			v.Reached, v.Blocks = w.reached(now, made, s.hits)
+		}
+		c := comparison{old: w.base.runs, now: runs}
+		*v = c.into(*v)
+		if v.Differs == "" {
+			return nil
+		}
+		for len(w.base.runs) < turn+2 && turn < 2 {
+			if err := w.again(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// mostEnded is how many scenarios may end the process before the rest is left.
+const mostEnded = 8
+
+// run runs a test binary by a plan. Scenarios that end the process are put on the plan's list, and it
+// goes on without them.
+func (w *work) run(ctx context.Context, bin version.Binary, pl *watch.Plan) (*seen, error) {
+	dir, err := w.b.Temp("watch")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	tests, ended := true, map[string]string{}
+	for turn := 0; ; turn++ {
+		pl.Out = filepath.Join(dir, fmt.Sprint("notes", turn))
+		text, err := json.Marshal(pl)
+		if err != nil {
+			return nil, err
+		}
+		at := filepath.Join(dir, "plan")
+		if err := os.WriteFile(at, text, 0o600); err != nil {
+			return nil, err
+		}
+		limit := w.o.Tests + w.o.Explore + time.Minute
+		res, err := w.b.Run(ctx, bin, version.Run{Args: w.args(tests), Env: []string{watch.PlanVariable + "=" + at, "TMPDIR=" + dir}, Limit: limit})
+		if err != nil {
+			return nil, err
+		}
+		s, err := readNotes(pl.Out)
+		if err != nil {
+			return nil, err
+		}
+		if maps.Copy(s.ended, ended); s.whole {
+			return s, nil
+		}
+		switch {
+		case s.stopped != "" && turn < mostEnded:
+			pl.Skip = append(pl.Skip, s.stopped)
+			ended[s.stopped] = how(s.why)
+		case s.stopped == "" && tests:
+			tests = false
+		default:
+			w.o.Progress("%s: %v: %s", bin.Package, res.Ended, gocmd.LastLines(string(res.Out), 5))
+			return s, nil
+		}
+	}
+}
+
+// how a process ended in the middle of a scenario.
+func how(why string) string {
+	switch why {
+	case "late":
+		return "does not return"
+	case "large":
+		return "takes too much memory"
+	}
+	return "ends the process"
+}
+
+// args are the arguments of a test binary.
+func (w *work) args(tests bool) []string {
+	args := []string{"-test.timeout=0", "-test.parallel=1", "-test.short", "-test.benchtime=2x"}
+	if !tests {
+		return append(args, "-test.run=^$")
+	}
+	if len(w.change.Skip) > 0 {
+		args = append(args, "-test.skip="+exactly(w.change.Skip))
+	}
+	if len(w.change.Bench) > 0 {
+		args = append(args, "-test.bench="+exactly(w.change.Bench))
+	}
+	return args
+}
+
+// exactly is a regular expression for names.
+func exactly(names []string) string {
+	quoted := make([]string, len(names))
+	for i, n := range names {
+		quoted[i] = regexp.QuoteMeta(n)
+	}
+	return "^(" + strings.Join(quoted, "|") + ")$"
+}

@@ -1,0 +1,151 @@
+package trial
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/heaptrim/heaptrim/internal/trial/equal"
+)
+
+// Question is a change that is to do what the code as it is does.
+type Question struct {
+	Files   Files
+	Changed []string // packages of the files
+	Tests   []string // packages whose tests are to pass
+	Bench   []string // benchmarks of the changed packages whose calls are compared, too
+}
+
+// Fault is why a change does not hold.
+type Fault string
+
+// The faults.
+const (
+	Builds  Fault = "no build" // it does not compile
+	Fails   Fault = "breaks"   // a test fails
+	Differs Fault = "differs"  // a call shows something else
+	Unknown Fault = "unknown"  // neither a test nor a call looked at it
+)
+
+// Verdict is what became of a question.
+type Verdict struct {
+	Fault   Fault // empty if it holds
+	Why     string
+	Passed  int // tests
+	Late    bool
+	Compare equal.Verdict // of all changed packages together
+	Refused []string      // why packages could not be compared
+}
+
+// Holds finds out whether a change does what the code as it is does: the tests that passed pass, and
+// calls of what was changed show the same.
+func (j *Judge) Holds(ctx context.Context, q Question) (Verdict, error) {
+	var v Verdict
+	for _, path := range q.Tests {
+		if err := j.pass(ctx, path, q.Files, &v); err != nil || v.Fault != "" {
+			return v, err
+		}
+	}
+	for _, path := range q.Changed {
+		if err := j.same(ctx, path, q, &v); err != nil || v.Fault != "" {
+			return v, err
+		}
+	}
+	if v.Passed == 0 && !v.Compare.Covers() {
+		v.Fault, v.Why = Unknown, "no test passes, and no call could be compared"
+		if v.Late {
+			v.Why = "the tests take longer than the time that is left, and no call could be compared"
+		}
+	}
+	return v, nil
+}
+
+// pass runs the tests of a package.
+func (j *Judge) pass(ctx context.Context, path string, files Files, v *Verdict) error {
+	before, err := j.State(ctx, path)
+	if err != nil {
+		return err
+	}
+	if before.Late {
+		v.Late = true
+		return nil
+	}
+	after, err := j.Test(ctx, path, files)
+	if err != nil {
+		return err
+	}
+	if after.Late {
+		v.Late = true
+		return nil
+	}
+	if name := after.Breaks(before); name != "" {
+		v.Fault, v.Why = Fails, name
+		if name == path {
+			v.Fault, v.Why = Builds, after.Output
+		}
+		return nil
+	}
+	v.Passed += len(after.Passed)
+	return nil
+}
+
+// same compares what calls of a package show.
+func (j *Judge) same(ctx context.Context, path string, q Question, v *Verdict) error {
+	before, err := j.State(ctx, path)
+	if err != nil {
+		return err
+	}
+	c, err := j.comparer.Compare(ctx, equal.Change{Package: path, Files: q.Files, Skip: slices.Concat(before.Failed, before.Slow), Bench: q.Bench})
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, ErrBuild) || err != nil:
+		v.Refused = append(v.Refused, fmt.Sprintf("%s: %v", path, err))
+		return nil
+	}
+	v.Compare = join(v.Compare, c)
+	if c.Differs != "" {
+		v.Fault, v.Why = Differs, c.Differs
+	}
+	return nil
+}
+
+// join adds up comparisons.
+func join(a, b equal.Verdict) equal.Verdict {
+	a.Differs = b.Differs
+	a.Calls += b.Calls
+	a.TestCalls += b.TestCalls
+	a.Reached += b.Reached
+	a.Blocks += b.Blocks
+	a.Functions = append(a.Functions, b.Functions...)
+	if a.Left == nil {
+		a.Left = map[string]string{}
+	}
+	for name, why := range b.Left {
+		a.Left[name] = why
+	}
+	return a
+}
+
+// State is what the tests of a package do without any change: they run twice, once for all
+// questions, and those that fail in either run are not held against a change.
+func (j *Judge) State(ctx context.Context, path string) (Tests, error) {
+	if t, ok := j.tests[path]; ok {
+		return t, nil
+	}
+	once, err := j.Test(ctx, path, nil)
+	if err != nil {
+		return once, err
+	}
+	if !once.Late {
+		again, err := j.Test(ctx, path, nil)
+		if err != nil {
+			return again, err
+		}
+		once = once.Both(again)
+		once.Late = again.Late
+	}
+	j.tests[path] = once
+	return once, nil
+}

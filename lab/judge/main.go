@@ -1,0 +1,171 @@
+// Command judge asks the judge of heaptrim about edits whose verdict is known: wrong ones, which
+// compile and pass the tests of their package, and right ones, which must not be rejected.
+//
+//	go run ./judge -dir DIR -cases judge/wrong.json [-only ID,ID] [-split train] [-rows FILE]
+//
+// What was judged is kept in -dir, by the edit and the judge's own code, and not judged again.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"log"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/heaptrim/heaptrim/internal/trial"
+	"github.com/heaptrim/heaptrim/lab/corpus"
+)
+
+// row is the verdict on one edit.
+type row struct {
+	ID       string  `json:"id"`
+	Kind     string  `json:"kind"` // of mistake; empty for a right edit
+	Mutator  string  `json:"mutator"`
+	Fault    string  `json:"fault"` // empty if the edit was accepted
+	Why      string  `json:"why"`
+	Passed   int     `json:"tests_passed"`
+	Calls    int     `json:"calls"`
+	Watched  int     `json:"calls_of_tests"`
+	Reached  int     `json:"blocks_reached"`
+	Blocks   int     `json:"blocks"`
+	Left     string  `json:"left,omitempty"`
+	Seconds  float64 `json:"seconds"`
+	NotAsked string  `json:"error,omitempty"`
+}
+
+func main() {
+	log.SetFlags(0)
+	dir := flag.String("dir", "", "`folder` for copies of modules and verdicts, kept from run to run")
+	list := flag.String("cases", "judge/wrong.json", "JSON `file` of edits")
+	only := flag.String("only", "", "`IDs`, by commas; default: all")
+	split := flag.String("split", "", "train or validation; default: both")
+	rows := flag.String("rows", "", "write the verdicts to `file`")
+	again := flag.Bool("again", false, "judge again what was judged")
+	flag.Parse()
+	if *dir == "" {
+		log.Fatal("-dir is needed")
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	cases, err := corpus.Read(*list)
+	if err != nil {
+		log.Fatal(err)
+	}
+	at, err := filepath.Abs(*dir)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for name, value := range map[string]string{"GOFLAGS": "-mod=mod -buildvcs=false", "GOWORK": "off"} {
+		if err := os.Setenv(name, value); err != nil {
+			log.Fatal(err)
+		}
+	}
+	b := bench{dir: at, again: *again}
+	defer b.close()
+	var out []row
+	for _, c := range cases {
+		if *only != "" && !slices.Contains(strings.Split(*only, ","), c.ID) || *split != "" && c.Validation() != (*split == "validation") {
+			continue
+		}
+		if ctx.Err() != nil {
+			break
+		}
+		r := b.judge(ctx, c)
+		fmt.Fprintf(os.Stderr, "%s\t%s\t%s\t%s\t%.150q\n", r.ID, r.Mutator, r.Fault, r.NotAsked, r.Why)
+		out = append(out, r)
+	}
+	table(os.Stdout, out)
+	if *rows != "" {
+		text, err := json.MarshalIndent(out, "", " ")
+		if err != nil {
+			log.Fatal(err)
+		}
+		if err := os.WriteFile(*rows, append(text, '\n'), 0o644); err != nil {
+			log.Fatal(err)
+		}
+	}
+}
+
+// bench is where edits are judged: one judge for a module at a time.
+type bench struct {
+	dir, module string
+	again       bool
+	j           *trial.Judge
+}
+
+func (b *bench) close() {
+	if b.j != nil {
+		if err := b.j.Close(); err != nil {
+			log.Print(err)
+		}
+	}
+}
+
+func (b *bench) judge(ctx context.Context, c corpus.Case) row {
+	r := row{ID: c.ID, Kind: c.Wrong}
+	if c.Planted != nil {
+		r.Mutator = c.Planted.Mutator
+	}
+	kept := filepath.Join(b.dir, c.ID+".verdict.json")
+	if text, err := os.ReadFile(kept); err == nil && !b.again && json.Unmarshal(text, &r) == nil {
+		return r
+	}
+	start := time.Now()
+	if err := b.ask(ctx, c, &r); err != nil {
+		r.NotAsked = fmt.Sprintf("%.300s", err)
+	}
+	r.Seconds = time.Since(start).Seconds()
+	if ctx.Err() == nil {
+		if text, err := json.Marshal(r); err == nil {
+			if err := os.WriteFile(kept, text, 0o644); err != nil {
+				log.Print(err)
+			}
+		}
+	}
+	return r
+}
+
+func (b *bench) ask(ctx context.Context, c corpus.Case, r *row) error {
+	module := filepath.Join(b.dir, strings.ReplaceAll(c.Module, "/", "_"))
+	if _, err := os.Stat(module); errors.Is(err, fs.ErrNotExist) {
+		if err := c.Place(module, c.Version); err != nil {
+			return errors.Join(err, os.RemoveAll(module))
+		}
+	}
+	if module != b.module {
+		b.close()
+		j, err := trial.New(trial.Options{Dir: module, Progress: log.Printf})
+		if err != nil {
+			return err
+		}
+		b.j, b.module = j, module
+	}
+	files, err := c.Planted.Changed(module)
+	if err != nil {
+		return err
+	}
+	path := c.Module + strings.TrimPrefix(c.Pattern(), ".")
+	path = strings.TrimSuffix(path, "/")
+	const testsFor = time.Minute
+	b.j.More(testsFor)
+	v, err := b.j.Holds(ctx, trial.Question{Files: files, Changed: []string{path}, Tests: []string{path}})
+	if err != nil {
+		return err
+	}
+	r.Fault, r.Why, r.Passed = string(v.Fault), v.Why, v.Passed
+	r.Calls, r.Watched, r.Reached, r.Blocks = v.Compare.Calls, v.Compare.TestCalls, v.Compare.Reached, v.Compare.Blocks
+	for name, why := range v.Compare.Left {
+		r.Left += name + ": " + why + "; "
+	}
+	r.Left += strings.Join(v.Refused, "; ")
+	return nil
+}
