@@ -26,7 +26,7 @@ var texts = []string{
 // settings, words of a format.
 var names = []string{
 	"finding.Bucket.Group",
-	"finding.Trial.Code", "finding.Trial.Bench",
+	"finding.Trial.Code", "finding.Trial.Kind", "finding.Trial.Bench",
 	"finding.Life.Function", "finding.Life.Holder", "finding.Life.Field", "finding.Life.Made", "finding.Life.PartOf",
 	"evidence.Code.Function", "evidence.Code.File", "evidence.Instruction.File", "evidence.Instruction.Text", "evidence.Site.Function",
 	"evidence.Site.Package", "evidence.Site.File", "evidence.Escape.File", "evidence.Escape.Func", "evidence.Escape.Expr",

@@ -1,9 +1,11 @@
 package finding
 
-// Trial is an edit that was tried for a finding, alone.
+// Trial is an edit for a finding, and what came of it alone.
 type Trial struct {
 	Finding  int    // its number
 	Code     string // of the cure that the edit applies
+	Kind     string // of edit
+	Tried    bool   // false: there was no time for it, and all below Question is zero
 	Text     string // what it does
 	Question string // what it rests on and the source does not prove; empty for a safe edit
 	Bench    string // the benchmark that counted

@@ -199,6 +199,9 @@ func editsFor(p *rewrite.Program, row finding.Row) []code.Edit {
 	return out
 }
 
+// keyOf tells edits from each other.
+func keyOf(e code.Edit) string { return fmt.Sprint(e.File, e.Changes) }
+
 // place is a line of a finding with the sizes of its blocks and what is known of their life.
 func place(row finding.Row, at evidence.Site) code.Place {
 	f, life := row.Finding, row.Remedy.Life
@@ -221,7 +224,7 @@ func place(row finding.Row, at evidence.Site) code.Place {
 
 // candidate tries one edit, once, and notes what became of it. The error is that of the context.
 func (s *search) candidate(ctx context.Context, row finding.Row, e code.Edit) error {
-	key := fmt.Sprint(e.File, e.Changes)
+	key := keyOf(e)
 	if s.tried[key] || len(s.o.Only) > 0 && !slices.Contains(s.o.Only, e.Code) {
 		return nil
 	}

@@ -4,12 +4,13 @@ import (
 	"context"
 
 	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/rewrite"
 	"github.com/heaptrim/heaptrim/internal/rewrite/code"
 	"github.com/heaptrim/heaptrim/internal/trial"
 )
 
 // Verify tries the edits for the findings of a report, each alone, until the budget of o is spent.
-// It returns those that came to a verdict, and keeps to the budget.
+// It returns those that came to a verdict, then those that there was no time for, and keeps to the budget.
 func Verify(ctx context.Context, r *finding.Report, o Options) ([]finding.Trial, error) {
 	limited, cancel := context.WithTimeout(ctx, o.Budget)
 	defer cancel()
@@ -24,15 +25,39 @@ func Verify(ctx context.Context, r *finding.Report, o Options) ([]finding.Trial,
 		return nil, err
 	}
 	var out []finding.Trial
+	done := map[string]bool{}
 	for _, a := range res.Attempts {
+		t := trialOf(a.Finding, a.Edit)
 		switch a.Outcome {
 		case Kept, NoGain, Breaks, Untested:
-			out = append(out, finding.Trial{Finding: a.Finding.ID, Code: a.Edit.Code, Text: a.Edit.Text, Question: a.Edit.Open,
-				Bench: a.Bench.Name, Before: amount(a.Before), After: amount(a.After),
-				Holds: (a.Outcome == Kept || a.Outcome == Untested) && !differs(limited, tools.Judge, a), Tested: a.Outcome == Kept})
+			t.Tried, t.Bench, t.Before, t.After, t.Tested = true, a.Bench.Name, amount(a.Before), amount(a.After), a.Outcome == Kept
+			t.Holds = (a.Outcome == Kept || a.Outcome == Untested) && !differs(limited, tools.Judge, a)
+			out = append(out, t)
+			done[keyOf(a.Edit)] = true
+		case NoBuild, NoRun, Left:
+			done[keyOf(a.Edit)] = true
 		}
 	}
-	return out, nil
+	return append(out, untried(r, tools.Program, done, o.Most)...), nil
+}
+
+// untried are the edits for the first rows of a report that are not done.
+func untried(r *finding.Report, p *rewrite.Program, done map[string]bool, most int) []finding.Trial {
+	var out []finding.Trial
+	rows := r.Prescription.Rows
+	for _, row := range rows[:min(most, len(rows))] {
+		for _, e := range editsFor(p, row) {
+			if key := keyOf(e); !done[key] {
+				done[key] = true
+				out = append(out, trialOf(row.Finding, e))
+			}
+		}
+	}
+	return out
+}
+
+func trialOf(f *finding.Finding, e code.Edit) finding.Trial {
+	return finding.Trial{Finding: f.ID, Code: e.Code, Kind: e.Kind, Text: e.Text, Question: e.Open}
 }
 
 // differs reports whether calls are seen to show something else with an attempt's edit, in the time

@@ -1,5 +1,7 @@
 package prescribe
 
+import "strings"
+
 // prior is the rate of a rule that no case has tried.
 const prior = 0.4
 
@@ -10,6 +12,9 @@ const leastRate = 0.1
 func hitRate(rule string) float64 {
 	if r, ok := rates[rule]; ok {
 		return r
+	}
+	if strings.HasPrefix(rule, editRule) {
+		return 0.7
 	}
 	return prior
 }

@@ -18,6 +18,8 @@ func (c *candidate) tried(offers []offer) []offer {
 	for i := range c.trials {
 		t := &c.trials[i]
 		switch b := best[t.Code]; {
+		case !t.Tried:
+			continue
 		case !t.Holds:
 			failed[t.Code] = t
 		case b == nil, t.Before.Allocs-t.After.Allocs > b.Before.Allocs-b.After.Allocs:
@@ -44,8 +46,35 @@ func (c *candidate) tried(offers []offer) []offer {
 		}
 		c.measured(&out[i], t)
 	}
-	return out
+	return c.untried(out, failed)
 }
+
+// untried adds the edits that there was no time to try. That an edit is possible says more than
+// that a rule fits: the source proves what it needs, but for its question.
+func (c *candidate) untried(offers []offer, failed map[string]*finding.Trial) []offer {
+	for i := range c.trials {
+		t := &c.trials[i]
+		cure, ok := cures.Find(t.Code)
+		if t.Tried || !ok || failed[t.Code] != nil {
+			continue
+		}
+		rule := editRule + t.Kind
+		pr := proposal{Rule: rule, Text: t.Text, Why: c.escape(), Fit: hitRate(rule)}
+		at := slices.IndexFunc(offers, func(o offer) bool { return o.cure.Code == t.Code })
+		switch {
+		case at < 0:
+			o := offer{cure: cure, best: pr, fit: pr.Fit, objects: 1, bytes: 1, cuts: c.cuts(1, 1, 0)}
+			o.saves = c.session.Saving(o.cuts)
+			offers = append(offers, o)
+		case offers[at].trial == nil && offers[at].fit < pr.Fit:
+			offers[at].best.Rule, offers[at].best.Text, offers[at].fit = rule, t.Text, pr.Fit
+		}
+	}
+	return offers
+}
+
+// editRule begins the name of the rule that a kind of edit is.
+const editRule = "edit: "
 
 // measured gives an offer what a trial showed.
 func (c *candidate) measured(o *offer, t *finding.Trial) {
