@@ -151,18 +151,26 @@ var (
 
 // Facts about the variable or field that grows.
 var (
-	grown = test("a variable that grows", func(_ *candidate, p *allocated) bool { return p.dest() != nil }, "var")
-	empty = test("begins empty", func(_ *candidate, p *allocated) bool {
+	// growing is an append, of the code itself or by a call that appends to its first argument.
+	growing = test("an append", func(_ *candidate, p *allocated) bool {
+		return p.Kind == finding.KindGrowth && (p.Via == "" && p.Callee == "" || source.Appends(p.Callee))
+	})
+	handedIn = test("handed in by a caller", func(_ *candidate, p *allocated) bool { return p.above != nil }, "maker")
+	grown    = test("a variable that grows", func(_ *candidate, p *allocated) bool { return p.dest() != nil }, "var")
+	empty    = test("begins empty", func(_ *candidate, p *allocated) bool {
 		d := p.dest()
 		return d != nil && (d.Made == source.MadeEmpty || d.Made == source.MadeNil)
 	}, "made")
 	madeEmpty = test("made without a size", func(_ *candidate, p *allocated) bool {
 		return p.dest() != nil && p.dest().Made == source.MadeEmpty
 	}, "made")
-	localDest = test("a local variable", func(_ *candidate, p *allocated) bool { return p.dest() != nil && p.dest().Local })
-	ownDest   = test("a variable of the function", func(_ *candidate, p *allocated) bool {
+	localDest = test("made in the function", func(_ *candidate, p *allocated) bool {
 		d := p.dest()
-		return d != nil && !d.Field && !d.Param && !d.Reset && d.Made != source.MadeSized && d.Made != source.MadeElse
+		return d != nil && (d.Local || d.Field && d.MadeLine > 0)
+	})
+	ownDest = test("a variable of the function", func(_ *candidate, p *allocated) bool {
+		d := p.dest()
+		return d != nil && !d.Param && !d.Reset && d.Made != source.MadeUnknown && d.Made != source.MadeSized && d.Made != source.MadeElse
 	}, "made")
 	elsewhere = test("comes from elsewhere", func(_ *candidate, p *allocated) bool { return p.dest() == nil || p.dest().Made == source.MadeElse })
 	counted   = test("a count in sight", func(_ *candidate, p *allocated) bool { return p.dest() != nil && p.dest().Count != "" }, "count")

@@ -21,6 +21,11 @@ func objects(s *diagnose.Session, src *source.Program) []*candidate {
 	for i := range d.Findings {
 		f := &d.Findings[i]
 		whole := newCandidate(s, f, src)
+		if src != nil {
+			for _, p := range whole.Parts {
+				whole.look(p)
+			}
+		}
 		if whole.Line == nil || len(f.Allocation.Mix) == 0 {
 			out = append(out, whole)
 			continue
@@ -60,7 +65,10 @@ func (p *allocated) key(f *finding.Finding) string {
 
 // owner is the declaration of the variable or field that has the part's memory; "" if none is seen.
 func (p *allocated) owner() string {
-	if p.Expr == nil {
+	switch d := p.dest(); {
+	case d != nil:
+		return d.Owner
+	case p.Expr == nil:
 		return ""
 	}
 	return p.Line.Owner(p.Expr)

@@ -12,14 +12,6 @@ import (
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
-// dest is the destination of the part's elements; nil when not known.
-func (p *allocated) dest() *source.Dest {
-	if p.Expr == nil {
-		return nil
-	}
-	return p.Expr.Into
-}
-
 // commonSizes are the sizes of a tenth of the part's blocks or more.
 func (p *allocated) commonSizes() []int64 {
 	all := 0.0

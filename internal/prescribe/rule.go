@@ -30,6 +30,7 @@ type place int8
 const (
 	atBirth place = iota
 	atDeath       // the frame in which the object dies
+	atMaker       // where a caller makes what grows
 	atReset       // the line that drops what a field grew to
 )
 
@@ -104,6 +105,12 @@ func (c *candidate) proposed(r *rule, p *allocated) (proposal, bool) {
 	switch r.at {
 	case atDeath:
 		pr.At = p.Life.At
+	case atMaker:
+		if p.above != nil && p.above.dest.MadeLine > 0 {
+			at := p.above.frame
+			at.Line = p.above.dest.MadeLine
+			pr.At = c.session.Place(at)
+		}
 	case atReset:
 		reset, _ := c.reset(p)
 		pr.At = c.siteOf(reset)

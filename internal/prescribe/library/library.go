@@ -140,7 +140,6 @@ var entries = []Entry{
 	{"strconv.Itoa", "", "avoid-conversion", "use strconv.AppendInt into a buffer", Nothing},
 	{"strconv.Quote*", "", "avoid-conversion", "use strconv.AppendQuote into a buffer", Nothing},
 	{"strconv.Unquote*", "", "avoid-conversion", "slice the text where it holds no escape", Nothing},
-	{"strconv.Append*", "", "presize-slice", "give the buffer its final capacity", Nothing},
 	{"encoding/hex.EncodeToString", "", "avoid-conversion", "use hex.AppendEncode into a buffer", Nothing},
 	{"encoding/hex.DecodeString", "", "avoid-conversion", "use hex.AppendDecode into a buffer", Nothing},
 	{"encoding/base64.*", "", "avoid-conversion", "use AppendEncode or AppendDecode into a buffer", Nothing},

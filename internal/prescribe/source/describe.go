@@ -40,6 +40,10 @@ func (l *Line) describe(e *Expr) {
 	switch e.Kind {
 	case Append:
 		e.Into = l.destOf(e.node.(*ast.CallExpr).Args[0])
+	case Call:
+		if c := e.node.(*ast.CallExpr); Appends(e.Call.Callee) && len(c.Args) > 0 {
+			e.Into = l.destOf(c.Args[0])
+		}
 	case MapInsert:
 		e.Into = l.destOf(e.node.(*ast.IndexExpr).X)
 	}

@@ -21,8 +21,10 @@ const (
 // Dest is the slice or map that grows.
 type Dest struct {
 	Name     string
-	Local    bool // a variable of the function, neither parameter nor result
-	Result   bool // a named result
+	Owner    string // the declaration of the variable or field
+	Index    int    // of a parameter, the receiver first; -1 for others
+	Local    bool   // a variable of the function, neither parameter nor result
+	Result   bool   // a named result
 	Param    bool
 	Field    bool // a field or an element of something
 	Receiver bool // of the method's receiver: scratch that may live from call to call
@@ -37,7 +39,11 @@ type Dest struct {
 
 // destOf describes the variable that an append or an insertion makes grow.
 func (l *Line) destOf(x ast.Expr) *Dest {
-	d := &Dest{Name: l.text(x)}
+	d := &Dest{Name: l.text(x), Owner: l.declared(x), Index: -1}
+	if s, ok := ast.Unparen(x).(*ast.SliceExpr); ok { // the part of it that is filled
+		d.Reset = s.High != nil && l.isZero(s.High)
+		x = s.X
+	}
 	if t := l.info().TypeOf(x); t != nil {
 		switch u := t.Underlying().(type) {
 		case *types.Slice:
@@ -46,11 +52,16 @@ func (l *Line) destOf(x ast.Expr) *Dest {
 			d.Elem = types.TypeString(u.Elem(), types.RelativeTo(l.file.pkg.Types))
 		}
 	}
+	if call, ok := ast.Unparen(x).(*ast.CallExpr); ok {
+		if through := l.through(call); through != nil {
+			return l.destOf(through)
+		}
+	}
 	id, ok := ast.Unparen(x).(*ast.Ident)
 	if !ok {
 		d.Field = true
 		d.Receiver = l.ofReceiver(x)
-		d.Made = MadeElse
+		l.fieldOrigin(d, x)
 		return d
 	}
 	v, ok := l.info().ObjectOf(id).(*types.Var)
@@ -59,8 +70,31 @@ func (l *Line) destOf(x ast.Expr) *Dest {
 	}
 	l.kindOfVar(d, v)
 	l.origin(d, v)
-	l.count(d, v)
+	l.count(d, v.Pos(), func(e ast.Expr) bool { return l.isVar(e, v) })
 	return d
+}
+
+// fieldOrigin looks for where the function makes what it then fills in a field.
+func (l *Line) fieldOrigin(d *Dest, x ast.Expr) {
+	d.Made = MadeElse
+	name := l.text(ast.Unparen(x))
+	same := func(e ast.Expr) bool { return l.text(ast.Unparen(e)) == name }
+	var from token.Pos
+	ast.Inspect(l.outermost(), func(n ast.Node) bool {
+		a, ok := n.(*ast.AssignStmt)
+		if !ok || len(a.Lhs) != len(a.Rhs) || l.line(a.Pos()) > l.Number {
+			return true
+		}
+		for i, lhs := range a.Lhs {
+			if made := l.madeBy(a.Rhs[i]); same(lhs) && made != MadeElse && made != MadeNil {
+				d.Made, d.MadeLine, from = made, l.line(a.Pos()), a.Pos()
+			}
+		}
+		return true
+	})
+	if from.IsValid() {
+		l.count(d, from, same)
+	}
 }
 
 // ofReceiver reports whether an operand is a field of the receiver of the method around the
@@ -87,13 +121,27 @@ func (l *Line) kindOfVar(d *Dest, v *types.Var) {
 	case v.Parent() == l.file.pkg.Types.Scope():
 		d.Field = true // a package variable lives on like a field
 	case l.inFields(v, func(t *ast.FuncType) *ast.FieldList { return t.Params }):
-		d.Param = true
+		d.Param, d.Index = true, l.indexOf(v)
 	case l.inFields(v, func(t *ast.FuncType) *ast.FieldList { return t.Results }):
 		d.Result = true
 		d.Made = MadeNil
 	default:
 		d.Local = true
 	}
+}
+
+// indexOf is the number of a parameter in the innermost function of the line, the receiver first; -1
+// for one of another function.
+func (l *Line) indexOf(v *types.Var) int {
+	if l.Func.fn == nil {
+		return -1
+	}
+	for i, p := range l.Func.fn.Params {
+		if p.Object() == v {
+			return i
+		}
+	}
+	return -1
 }
 
 // inFields reports whether a variable is declared in a field list of one of
@@ -222,7 +270,7 @@ func (l *Line) madeBy(e ast.Expr) MadeBy {
 
 // count looks for the loop that fills the variable: the outermost one between
 // its beginning and the line.
-func (l *Line) count(d *Dest, v *types.Var) {
+func (l *Line) count(d *Dest, from token.Pos, same func(ast.Expr) bool) {
 	var grow ast.Node
 	var path, found []ast.Node
 	ast.Inspect(l.path[len(l.path)-1], func(n ast.Node) bool {
@@ -233,7 +281,7 @@ func (l *Line) count(d *Dest, v *types.Var) {
 		if grow == nil && l.line(n.Pos()) <= l.Number && l.line(n.End()) >= l.Number {
 			switch n := n.(type) {
 			case *ast.AssignStmt:
-				if len(n.Lhs) > 0 && l.grownVar(n.Lhs[0], v) {
+				if len(n.Lhs) > 0 && grown(n.Lhs[0], same) {
 					grow, found = n, append([]ast.Node(nil), path...)
 				}
 			}
@@ -246,7 +294,7 @@ func (l *Line) count(d *Dest, v *types.Var) {
 	for i := len(found) - 1; i >= 0; i-- {
 		switch n := found[i].(type) {
 		case *ast.ForStmt, *ast.RangeStmt:
-			if n.Pos() <= v.Pos() && v.Pos() < n.End() {
+			if n.Pos() <= from && from < n.End() {
 				return // it starts empty in every iteration
 			}
 			loop := l.loopOf(n)
@@ -262,10 +310,10 @@ func (l *Line) count(d *Dest, v *types.Var) {
 	d.Exact = plain && loops == 1
 }
 
-// grownVar reports whether an assignment to lhs makes v grow.
-func (l *Line) grownVar(lhs ast.Expr, v *types.Var) bool {
+// grown reports whether an assignment to lhs makes a variable or field grow.
+func grown(lhs ast.Expr, same func(ast.Expr) bool) bool {
 	if ix, ok := lhs.(*ast.IndexExpr); ok {
 		lhs = ix.X
 	}
-	return l.isVar(lhs, v)
+	return same(lhs)
 }

@@ -12,13 +12,14 @@ import (
 // the variable that the value is assigned to. It is "" where there is none.
 func (l *Line) Owner(e *Expr) string {
 	switch e.Kind {
-	case Append:
-		return l.declared(e.node.(*ast.CallExpr).Args[0])
-	case MapInsert:
-		return l.declared(e.node.(*ast.IndexExpr).X)
+	case Append, MapInsert:
+		return e.Into.Owner
 	case Variable:
 		return l.declared(e.node)
 	case Call:
+		if e.Into != nil {
+			return e.Into.Owner
+		}
 		if sel, ok := ast.Unparen(e.node.(*ast.CallExpr).Fun).(*ast.SelectorExpr); ok && growsReceiver(e.Call.Callee) {
 			return l.declared(sel.X)
 		}
@@ -45,6 +46,40 @@ func (l *Line) Owner(e *Expr) string {
 		}
 	}
 	return ""
+}
+
+// Appends reports whether a library function appends to its first argument and returns it.
+func Appends(callee string) bool {
+	pkg, name, _ := strings.Cut(callee[strings.LastIndexByte(callee, '/')+1:], ".")
+	if i := strings.LastIndexByte(name, '.'); i >= 0 {
+		name = name[i+1:]
+	}
+	switch pkg {
+	case "strconv", "fmt", "utf8", "utf16", "binary", "hex", "base64", "base32", "time", "netip", "big":
+		return strings.HasPrefix(name, "Append") || name == "Append"
+	case "slices":
+		return name == "Grow" || name == "AppendSeq" || name == "Insert"
+	}
+	return false
+}
+
+// Handed describes the argument of a call on the line: of the function of a name, as pprof spells it,
+// and of a number that counts the receiver. It is nil where no such call is seen.
+func (l *Line) Handed(function string, index int) *Dest {
+	for _, e := range l.Exprs {
+		call, ok := e.node.(*ast.CallExpr)
+		if !ok || e.Call.Callee == "" || e.Call.Callee != function {
+			continue
+		}
+		args := call.Args
+		if sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr); ok && l.info().Selections[sel] != nil {
+			args = append([]ast.Expr{sel.X}, args...)
+		}
+		if index < len(args) {
+			return l.destOf(args[index])
+		}
+	}
+	return nil
 }
 
 // growsReceiver reports whether a method's memory is its receiver's own, which grows.

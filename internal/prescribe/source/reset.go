@@ -4,6 +4,7 @@ import (
 	"go/token"
 	"go/types"
 	"slices"
+	"strconv"
 
 	"golang.org/x/tools/go/ssa"
 )
@@ -40,7 +41,7 @@ func (p *Program) findResets(fn *ssa.Function) {
 				continue
 			}
 			field := fieldOf(st.Addr)
-			if field == nil || reads(fn, field) {
+			if field == nil || reads(fn, pathOf(st.Addr)) {
 				continue
 			}
 			if _, ok := field.Type().Underlying().(*types.Slice); !ok {
@@ -82,16 +83,27 @@ func fieldOf(v ssa.Value) *types.Var {
 	return st.Field(addr.Field)
 }
 
+// pathOf names the field that an address is of, from the variable that leads to it.
+func pathOf(v ssa.Value) string {
+	switch v := v.(type) {
+	case *ssa.FieldAddr:
+		return pathOf(v.X) + "." + strconv.Itoa(v.Field)
+	case *ssa.UnOp:
+		return pathOf(v.X) + "*"
+	}
+	return v.Name()
+}
+
 // reads reports whether a function reads a field other than for its length: then somebody else may
 // have got what the field held.
-func reads(fn *ssa.Function, field *types.Var) bool {
+func reads(fn *ssa.Function, path string) bool {
 	for _, b := range fn.Blocks {
 		for _, in := range b.Instrs {
 			load, ok := in.(*ssa.UnOp)
 			if !ok || load.Op != token.MUL {
 				continue
 			}
-			if fieldOf(load.X) != field {
+			if fieldOf(load.X) == nil || pathOf(load.X) != path {
 				continue
 			}
 			for _, r := range *load.Referrers() {

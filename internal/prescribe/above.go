@@ -1,0 +1,53 @@
+package prescribe
+
+import (
+	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/prescribe/source"
+)
+
+// above is the variable or field of a caller that a function is handed to make grow.
+type above struct {
+	dest  *source.Dest
+	frame evidence.Frame // of the caller
+}
+
+// look goes along the heaviest stack of a part to the caller that has what grows.
+func (c *candidate) look(p *allocated) {
+	if p.Expr == nil || p.Expr.Into == nil || !p.Expr.Into.Param {
+		return
+	}
+	d, own := p.Expr.Into, c.heaviestWay(p)
+	for i := 0; d.Param && d.Index >= 0 && i+1 < len(own); i++ {
+		l := c.source.At(own[i+1].File, own[i+1].Line)
+		if l == nil {
+			return
+		}
+		if d = l.Handed(plainName(own[i].Function), d.Index); d == nil {
+			return
+		}
+		p.above = &above{d, own[i+1]}
+	}
+}
+
+// heaviestWay is the user's frames of the heaviest stack of a part, from the site outwards.
+func (c *candidate) heaviestWay(p *allocated) []evidence.Frame {
+	var heaviest finding.Stack
+	for _, st := range p.stacks(p.bytes()) {
+		if st.Share > heaviest.Share || heaviest.Frames == nil {
+			heaviest = st
+		}
+	}
+	return c.ownFrames(p.of, heaviest)
+}
+
+// dest is the variable or field that grows, in the function or in a caller; nil when not known.
+func (p *allocated) dest() *source.Dest {
+	switch {
+	case p.above != nil:
+		return p.above.dest
+	case p.Expr == nil:
+		return nil
+	}
+	return p.Expr.Into
+}
