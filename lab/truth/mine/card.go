@@ -61,33 +61,46 @@ func (m *miner) card(ctx context.Context, e entry) error {
 var hunk = regexp.MustCompile(`^@@ -(\d+)(?:,(\d+))? \+`)
 
 // near is how far from a line a hunk is still printed.
-const near = 40
+const near = 20
 
-// mostDiff is how many lines of a file's difference are printed.
-const mostDiff = 120
+// Lines of a file's difference that are printed, and of a run of added ones.
+const (
+	mostDiff  = 90
+	mostAdded = 14
+)
 
 // diff prints how a file changed near some lines.
 func (h *history) diff(ctx context.Context, p pair, file string, lines map[int]bool) error {
 	at := path.Join(p.Folder, file)
-	out, err := h.ask(ctx, "diff", "-U3", "-w", p.Tags[0], p.Tags[1], "--", at)
+	out, err := h.ask(ctx, "diff", "-U2", "-w", p.Tags[0], p.Tags[1], "--", at)
 	if err != nil {
 		return err
 	}
 	fmt.Printf("++ %s, %d lines of difference\n", file, len(out))
-	print, printed := false, 0
+	print, printed, added := false, 0, 0
 	for _, line := range out {
 		if m := hunk.FindStringSubmatch(line); m != nil {
-			first, _ := strconv.Atoi(m[1])
-			length, _ := strconv.Atoi(m[2])
-			print = false
-			for l := range lines {
-				print = print || l >= first-near && l <= first+length+near
-			}
+			print = nearAny(m, lines)
 		}
-		if print && printed < mostDiff {
+		if added++; !strings.HasPrefix(line, "+") {
+			added = 0
+		}
+		if print && printed < mostDiff && added < mostAdded {
 			fmt.Println(line)
 			printed++
 		}
 	}
 	return nil
+}
+
+// nearAny reports whether a hunk is near one of the lines.
+func nearAny(header []string, lines map[int]bool) bool {
+	first, _ := strconv.Atoi(header[1]) // the pattern takes digits alone
+	length, _ := strconv.Atoi(header[2])
+	for l := range lines {
+		if l >= first-near && l <= first+length+near {
+			return true
+		}
+	}
+	return false
 }

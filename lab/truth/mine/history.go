@@ -285,6 +285,18 @@ func (h *history) changed(ctx context.Context, hash, folder string) ([]string, e
 	return out, nil
 }
 
+// nested reports whether a folder of the module, at the release after, is of another module.
+func (h *history) nested(ctx context.Context, p pair) func(dir string) bool {
+	files, _ := h.ask(ctx, "ls-tree", "-r", "--name-only", p.Tags[1], "--", p.Folder) // none: nothing is nested
+	folders := []string{p.Folder}
+	for _, f := range files {
+		if path.Base(f) == "go.mod" {
+			folders = append(folders, path.Dir(f))
+		}
+	}
+	return func(dir string) bool { return nearest(folders, path.Join(p.Folder, dir)) != p.Folder }
+}
+
 // mostPackages are measured of a pair.
 const mostPackages = 5
 
@@ -305,7 +317,7 @@ func (h *history) packages(ctx context.Context, p pair) []string {
 		}
 		return out
 	}
-	measured := in(`^func Benchmark\w*\(`)
+	measured := slices.DeleteFunc(in(`^func Benchmark\w*\(`), h.nested(ctx, p))
 	var out []string
 	add := func(dir string) {
 		if slices.Contains(measured, dir) && !slices.Contains(out, dir) && len(out) < mostPackages {

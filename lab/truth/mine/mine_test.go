@@ -102,6 +102,8 @@ func TestHistory(t *testing.T) {
 	write("user/u.go", "package user\n\nimport _ \"example.com/m/x\"\n")
 	write("user/u_test.go", "package user\n\nfunc BenchmarkU(b *testing.B) {}\n")
 	write("other/o_test.go", "package other\n\nfunc BenchmarkO(b *testing.B) {}\n")
+	write("nested/go.mod", "module example.com/m/nested\n")
+	write("nested/n_test.go", "package nested\n\nimport _ \"example.com/m/x\"\n\nfunc BenchmarkN(b *testing.B) {}\n")
 	git("add", ".")
 	git("commit", "-qm", "x: begin")
 	git("tag", "v1.0.0")
