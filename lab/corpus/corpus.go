@@ -165,9 +165,31 @@ func (c Case) Place(dir, version string) error {
 	return c.settle(dir)
 }
 
-// settle makes the module build: old ones have no go.mod, or not all of the
-// sums; others replace modules by folders beside them, which a release lacks.
+// settle makes the module build.
 func (c Case) settle(dir string) error {
+	if err := c.prepare(dir); err != nil {
+		return err
+	}
+	if goCommand(dir, "test", "-vet=off", "-run=^$", c.Pattern()) == nil {
+		return nil
+	}
+	return Tidy(dir)
+}
+
+// Tidy adds what a go.mod and its sums lack.
+func Tidy(dir string) error { return goCommand(dir, "mod", "tidy") }
+
+// Copy copies one version of the module to dir, and builds nothing.
+func (c Case) Copy(dir, version string) error {
+	if err := fetch(c.Module, version, dir); err != nil {
+		return err
+	}
+	return c.prepare(dir)
+}
+
+// prepare makes a module of old ones, which have no go.mod; others replace modules by
+// folders beside them, which a release lacks.
+func (c Case) prepare(dir string) error {
 	for _, name := range c.Removed {
 		if err := os.Remove(filepath.Join(dir, filepath.FromSlash(c.Pattern()), name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
@@ -177,14 +199,9 @@ func (c Case) settle(dir string) error {
 		return err
 	}
 	if _, err := os.Stat(filepath.Join(dir, "go.mod")); errors.Is(err, fs.ErrNotExist) {
-		if err := goCommand(dir, "mod", "init", c.Module); err != nil {
-			return err
-		}
+		return goCommand(dir, "mod", "init", c.Module)
 	}
-	if goCommand(dir, "test", "-vet=off", "-run=^$", c.Pattern()) == nil {
-		return nil
-	}
-	return goCommand(dir, "mod", "tidy")
+	return nil
 }
 
 // dropFolders takes the replacements by folders out of a go.mod.

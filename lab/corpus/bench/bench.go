@@ -47,9 +47,10 @@ type Package struct {
 // Folder is the package's folder, where its tests run.
 func (p Package) Folder() string { return filepath.Join(p.Dir, filepath.FromSlash(p.Pattern)) }
 
-// Build makes the test binary.
+// Build makes the test binary. It names files by their module, so that copies of one release in
+// several folders are compiled once.
 func (p Package) Build(ctx context.Context, more ...string) error {
-	args := append([]string{"go", "test", "-c", "-vet=off", "-ldflags=-w", "-o", p.Binary}, more...)
+	args := append([]string{"go", "test", "-c", "-vet=off", "-trimpath", "-ldflags=-w", "-o", p.Binary}, more...)
 	_, err := Command(ctx, BuildLimit, p.Dir, append(args, p.Pattern)...)
 	return err
 }

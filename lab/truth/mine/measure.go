@@ -50,7 +50,7 @@ func lay(p pair, pattern, dir string) (sides, error) {
 	}{{p.Before, "before", &s.before}, {p.After, "after", &s.after}} {
 		at := filepath.Join(dir, side.name)
 		*side.to = bench.Package{Dir: at, Binary: at + ".test"}
-		if err := (corpus.Case{Module: p.Module, Package: pattern}).Place(at, side.version); err != nil {
+		if err := (corpus.Case{Module: p.Module, Package: pattern}).Copy(at, side.version); err != nil {
 			return s, fmt.Errorf("%s: %w", side.version, err)
 		}
 	}
@@ -65,10 +65,10 @@ func (s sides) in(pattern string) sides {
 
 // measure finds the benchmarks of a package that allocate less.
 func (s sides) measure(ctx context.Context) ([]row, error) {
-	if err := s.after.Build(ctx); err != nil {
+	if err := build(ctx, s.after); err != nil {
 		return nil, fmt.Errorf("after: %w", err)
 	}
-	if err := s.before.Build(ctx); err != nil {
+	if err := build(ctx, s.before); err != nil {
 		return nil, fmt.Errorf("before: %w", err)
 	}
 	rows, err := s.compare(ctx, "before")
@@ -84,6 +84,17 @@ func (s sides) measure(ctx context.Context) ([]row, error) {
 		log.Printf("%s %s: benchmarks of after: %.150v", s.module, s.after.Pattern, err)
 	}
 	return append(rows, more...), nil
+}
+
+// build makes the test binary, if need be with what go.mod lacks.
+func build(ctx context.Context, p bench.Package) error {
+	if p.Build(ctx) == nil {
+		return nil
+	}
+	if err := corpus.Tidy(p.Dir); err != nil {
+		return err
+	}
+	return p.Build(ctx)
 }
 
 // missing are the benchmarks that only the release after has, by their file.
