@@ -22,6 +22,7 @@ type history struct {
 	git     string
 	name    string          // as owner/name
 	commits map[string]bool // that a list names
+	any     bool            // whatever commits say
 }
 
 const gitLimit = time.Minute
@@ -192,7 +193,7 @@ func (h *history) pairs(ctx context.Context, folder string) ([]pair, error) {
 			best = max(best, c.Score)
 			p.Score++
 		}
-		if p.Score = min(p.Score, 9) + 10*best; best > 0 {
+		if p.Score = min(p.Score, 9) + 10*best; len(p.Commits) > 0 {
 			out = append(out, p)
 		}
 	}
@@ -249,7 +250,7 @@ func (h *history) between(ctx context.Context, p pair) ([]commit, error) {
 		if h.commits[c.Hash] {
 			c.Score++
 		}
-		if c.Score == 0 {
+		if c.Score == 0 && !h.any {
 			continue
 		}
 		if c.Folders, err = h.changed(ctx, c.Hash, p.Folder); err != nil {

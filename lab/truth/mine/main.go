@@ -32,7 +32,8 @@ type miner struct {
 	pairs        int // of a repository
 	commits      map[string]bool
 	journal      *journal
-	cases        int // of a repository, that are enough
+	cases        int  // of a repository, that are enough
+	any          bool // pairs whose commits say nothing of allocations, too
 }
 
 func main() {
@@ -42,6 +43,7 @@ func main() {
 	flag.StringVar(&m.dir, "dir", "", "`folder` for copies of modules and what was measured, kept from run to run")
 	flag.IntVar(&m.pairs, "pairs", 8, "pairs of releases of a repository that are measured")
 	flag.IntVar(&m.cases, "enough", 10, "benchmarks of a repository that allocate less, after which the next one has its turn")
+	flag.BoolVar(&m.any, "any", false, "measure pairs whose commits do not speak of allocations, too, after the others")
 	list := flag.String("repositories", "", "`file` with a repository a line, as owner/name; default: all of the histories")
 	commits := flag.String("commits", "", "`file` of commits that count whatever their message: repository and hash, by tabs")
 	workers := flag.Int("workers", 1, "repositories at a time")
@@ -180,7 +182,7 @@ func (m *miner) repository(ctx context.Context, name string) error {
 }
 
 func (m *miner) history(name string) *history {
-	return &history{git: filepath.Join(m.mirrors, strings.Replace(name, "/", "+", 1), "repo"), name: name, commits: m.commits}
+	return &history{git: filepath.Join(m.mirrors, strings.Replace(name, "/", "+", 1), "repo"), name: name, commits: m.commits, any: m.any}
 }
 
 // pairLimit is how long one pair may take.
