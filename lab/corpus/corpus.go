@@ -3,6 +3,7 @@
 package corpus
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -13,6 +14,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"time"
 
 	"golang.org/x/mod/modfile"
 )
@@ -32,8 +34,12 @@ type Case struct {
 	Sites     []Site   `json:"sites,omitempty"`
 	Cure      string   `json:"cure,omitempty"`
 	CureOK    []string `json:"cure_ok,omitempty"`
+	Detail    string   `json:"cure_detail,omitempty"`
+	License   string   `json:"license,omitempty"`
 	Removed   []string `json:"remove_test_files,omitempty"` // tests of the package that do not build
-	Split     string   `json:"split,omitempty"`             // train or validation; empty: by the module's name
+	Root      string   `json:"root,omitempty"`              // of the repository, where the module's path does not begin with it
+	Split     string   `json:"split,omitempty"`             // train or validation; empty: by the repository's name
+	Part      string   `json:"part,omitempty"`              // of validation: scored or read
 
 	// Of controls, where nothing was to be fixed, and of planted waste.
 	Version  string   `json:"version,omitempty"`
@@ -56,6 +62,7 @@ type Amounts struct {
 type Site struct {
 	File string `json:"file"` // relative to the module
 	Line int    `json:"line"`
+	What string `json:"what,omitempty"` // that was changed
 }
 
 // Read reads the list, a JSON array.
@@ -87,10 +94,23 @@ func (c Case) Validation() bool {
 	return sum[0] < validationBelow
 }
 
+// HashedPart is the part of validation that a repository is of by its name: cases of one part are
+// scored only, those of the other are read once, after the last freeze.
+func (c Case) HashedPart() string {
+	sum := sha256.Sum256([]byte(c.Repository()))
+	if sum[1]%2 == 0 {
+		return "scored"
+	}
+	return "read"
+}
+
 var majorVersion = regexp.MustCompile(`/v[0-9]+$`)
 
 // Repository is the root path of the module's repository, without a major version.
 func (c Case) Repository() string {
+	if c.Root != "" {
+		return c.Root
+	}
 	parts := strings.Split(majorVersion.ReplaceAllString(c.Module, ""), "/")
 	if parts[0] == "github.com" && len(parts) > 3 {
 		parts = parts[:3]
@@ -146,9 +166,31 @@ func (c Case) Place(dir, version string) error {
 	return c.settle(dir)
 }
 
-// settle makes the module build: old ones have no go.mod, or not all of the
-// sums; others replace modules by folders beside them, which a release lacks.
+// settle makes the module build.
 func (c Case) settle(dir string) error {
+	if err := c.prepare(dir); err != nil {
+		return err
+	}
+	if goCommand(dir, "test", "-vet=off", "-run=^$", c.Pattern()) == nil {
+		return nil
+	}
+	return Tidy(dir)
+}
+
+// Tidy adds what a go.mod and its sums lack.
+func Tidy(dir string) error { return goCommand(dir, "mod", "tidy") }
+
+// Copy copies one version of the module to dir, and builds nothing.
+func (c Case) Copy(dir, version string) error {
+	if err := fetch(c.Module, version, dir); err != nil {
+		return err
+	}
+	return c.prepare(dir)
+}
+
+// prepare makes a module of old ones, which have no go.mod; others replace modules by
+// folders beside them, which a release lacks.
+func (c Case) prepare(dir string) error {
 	for _, name := range c.Removed {
 		if err := os.Remove(filepath.Join(dir, filepath.FromSlash(c.Pattern()), name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
@@ -158,14 +200,9 @@ func (c Case) settle(dir string) error {
 		return err
 	}
 	if _, err := os.Stat(filepath.Join(dir, "go.mod")); errors.Is(err, fs.ErrNotExist) {
-		if err := goCommand(dir, "mod", "init", c.Module); err != nil {
-			return err
-		}
+		return goCommand(dir, "mod", "init", c.Module)
 	}
-	if goCommand(dir, "test", "-vet=off", "-run=^$", c.Pattern()) == nil {
-		return nil
-	}
-	return goCommand(dir, "mod", "tidy")
+	return nil
 }
 
 // dropFolders takes the replacements by folders out of a go.mod.
@@ -200,8 +237,13 @@ func dropFolders(dir string) error {
 	return os.WriteFile(filepath.Join(dir, "go.mod"), text, 0o644)
 }
 
+// goLimit is how long the go command may take to build a package and fetch what it needs.
+const goLimit = 10 * time.Minute
+
 func goCommand(dir string, args ...string) error {
-	cmd := exec.Command("go", args...)
+	ctx, stop := context.WithTimeout(context.Background(), goLimit)
+	defer stop()
+	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir, cmd.Env = dir, Environ()
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("go %s: %w: %s", args[0], err, out)

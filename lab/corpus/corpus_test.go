@@ -11,6 +11,7 @@ func TestSplit(t *testing.T) {
 		{Case{Module: "github.com/a/b/v5"}, "github.com/a/b"},
 		{Case{Module: "github.com/a/b/sub/v2"}, "github.com/a/b"},
 		{Case{Module: "go.uber.org/zap"}, "go.uber.org/zap"},
+		{Case{Module: "go.example.org/many/one/v2", Root: "go.example.org/many"}, "go.example.org/many"},
 	} {
 		if got := c.c.Repository(); got != c.repository {
 			t.Errorf("%s is of %s, want %s", c.c.Module, got, c.repository)
@@ -22,14 +23,21 @@ func TestSplit(t *testing.T) {
 			t.Errorf("%s and its ninth version are of two splits", m)
 		}
 	}
-	validation := 0
+	validation, read := 0, 0
 	for i := range 1000 {
-		if (Case{Module: "example.com/" + string(rune('a'+i%26)) + string(rune('a'+i/26))}).Validation() {
+		c := Case{Module: "example.com/" + string(rune('a'+i%26)) + string(rune('a'+i/26))}
+		if c.Validation() {
 			validation++
+			if c.HashedPart() == "read" {
+				read++
+			}
 		}
 	}
 	if validation < 330 || validation > 470 {
 		t.Errorf("%d of 1000 names are validation, want some 400", validation)
+	}
+	if share := float64(read) / float64(validation); share < 0.4 || share > 0.6 {
+		t.Errorf("%d of %d names of validation are read, want half", read, validation)
 	}
 	if !(Case{Module: "m", Split: "validation"}).Validation() || (Case{Module: "m", Split: "train"}).Validation() {
 		t.Error("a split that is given does not count")
@@ -37,7 +45,7 @@ func TestSplit(t *testing.T) {
 }
 
 func TestJudge(t *testing.T) {
-	c := Case{Functions: []string{"m/p.F"}, Sites: []Site{{"p/x.go", 20}}, Cure: "pool", CureOK: []string{"prealloc"}}
+	c := Case{Functions: []string{"m/p.F"}, Sites: []Site{{File: "p/x.go", Line: 20}}, Cure: "pool", CureOK: []string{"prealloc"}}
 	for _, f := range []struct {
 		at  Named
 		hit bool

@@ -2,10 +2,11 @@
 // people made, waste that was planted, and controls, where the right answer is silence. Each case is recorded
 // once and kept, so that a round takes minutes and two programs judge the same recording.
 //
-//	go run ./truth -dir DIR -heaptrim BIN -cases FILE[,FILE] [-only ID,ID] [-split train] [-sample N -commit HASH] [-rows FILE]
+//	go run ./truth -dir DIR -heaptrim BIN -cases FILE[,FILE] [-only ID,ID] [-split train] [-part scored] [-sample N -commit HASH] [-rows FILE]
 //
 // Rules are made on the cases of the split train. Those of validation are scored after a
-// freeze, and not looked at: -rows leaves them out.
+// freeze, and not looked at: -rows leaves them out. Those of the part "read" are judged by a reader
+// once, after the last freeze: -read FILE -seed WORD draws the rows.
 package main
 
 import (
@@ -27,7 +28,7 @@ import (
 type options struct {
 	heaptrim, recorder string
 	dir                string
-	split              string
+	split, part        string
 	only               []string
 	sample             int
 	commit             string
@@ -47,6 +48,7 @@ func run() error {
 	flag.StringVar(&o.recorder, "recorder", "", "the `program` that records; default: that of -heaptrim")
 	flag.StringVar(&o.dir, "dir", "", "`directory` for modules and recordings; what is there is used again")
 	flag.StringVar(&o.split, "split", "", "train or validation; default: both")
+	flag.StringVar(&o.part, "part", "", "of validation: scored or read; default: both")
 	lists := flag.String("cases", "", "JSON `files` of cases and controls, by commas")
 	known := flag.String("known", "", "JSON `file` of cases whose modules are train, whatever their name")
 	only := flag.String("only", "", "`IDs`, by commas; default: all")
@@ -54,6 +56,10 @@ func run() error {
 	flag.StringVar(&o.commit, "commit", "", "the `hash` of the commit that is judged")
 	flag.DurationVar(&o.verify, "verify", 20*time.Second, "time for trying the first cures of a case")
 	rowsFile := flag.String("rows", "", "write what was said of train cases to `file`")
+	var d draw
+	flag.StringVar(&d.file, "read", "", "write rows drawn from the read part of validation to `file`, to be judged by hand")
+	flag.StringVar(&d.seed, "seed", "", "`word` that draws the rows to read")
+	flag.IntVar(&d.most, "most", 60, "rows to read")
 	flag.Parse()
 	if o.recorder == "" {
 		o.recorder = o.heaptrim
@@ -85,10 +91,13 @@ func run() error {
 		if c.Validation() && !train[c.Repository()] {
 			split = "validation"
 		}
-		if len(o.only) > 0 && !slices.Contains(o.only, c.ID) || o.split != "" && o.split != split {
+		if !o.wants(c, split) {
 			continue
 		}
 		r := o.judge(c)
+		if split == "validation" && c.HashedPart() == "read" {
+			d.add(c, r)
+		}
 		column := split
 		if c.Planted != nil && c.Planted.Apart {
 			column += apart
@@ -103,7 +112,13 @@ func run() error {
 		}
 	}
 	table(os.Stdout, scores)
-	return writeRows(*rowsFile, rows)
+	return errors.Join(writeJSON(*rowsFile, rows), d.write())
+}
+
+// wants reports whether a case of a split is to be judged.
+func (o *options) wants(c corpus.Case, split string) bool {
+	return (len(o.only) == 0 || slices.Contains(o.only, c.ID)) && (o.split == "" || o.split == split) &&
+		(o.part == "" || split == "validation" && o.part == c.HashedPart())
 }
 
 // modulesOf are the repositories of a list of cases.
@@ -119,11 +134,12 @@ func modulesOf(name string) (map[string]bool, error) {
 	return out, err
 }
 
-func writeRows(name string, rows []row) error {
+// writeJSON writes a list, unless the name is empty.
+func writeJSON(name string, list any) error {
 	if name == "" {
 		return nil
 	}
-	text, err := json.MarshalIndent(rows, "", " ")
+	text, err := json.MarshalIndent(list, "", " ")
 	if err != nil {
 		return err
 	}
