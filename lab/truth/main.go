@@ -146,6 +146,9 @@ func writeJSON(name string, list any) error {
 	return os.WriteFile(name, append(text, '\n'), 0o644)
 }
 
+// shown is how many rows of a case are kept.
+const shown = 3
+
 // judge records a case, unless that was done, and reads what heaptrim says of it.
 func (o *options) judge(c corpus.Case) row {
 	r := row{ID: c.ID, Control: c.Control(), Cure: c.Cure}
@@ -159,8 +162,9 @@ func (o *options) judge(c corpus.Case) row {
 		if named {
 			r.Advice++
 		}
-		if i < 3 {
-			r.First = append(r.First, said{f.Code, f.Site, f.Text})
+		if i < shown {
+			hit := !c.Control() && c.Hit(f.Site)
+			r.First = append(r.First, said{f.Code, f.Site, f.Remedy.Text, f.Remedy.Rule, hit, hit && c.Right(f.Code)})
 		}
 		if c.Control() || !c.Hit(f.Site) {
 			continue
@@ -175,15 +179,27 @@ func (o *options) judge(c corpus.Case) row {
 			r.Covered = true
 		}
 	}
+	if !c.Control() {
+		r.Amounts = amountsOf(c, doc)
+	}
 	return r
 }
 
 // document is the part of the report that is looked at.
 type document struct {
 	Findings []struct {
-		Code string       `json:"code"`
-		Text string       `json:"text"`
-		Site corpus.Named `json:"site"`
+		Code   string       `json:"code"`
+		Site   corpus.Named `json:"site"`
+		Remedy struct {
+			Text string `json:"text"`
+			Rule string `json:"rule"`
+		} `json:"remedy"`
+		Prediction struct {
+			Intervals struct {
+				Objects *interval `json:"objects_per_op"`
+				Bytes   *interval `json:"bytes_per_op"`
+			} `json:"intervals"`
+		} `json:"prediction"`
 	} `json:"findings"`
 }
 

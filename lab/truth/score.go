@@ -13,6 +13,9 @@ type said struct {
 	Code string       `json:"code"`
 	Site corpus.Named `json:"site"`
 	Text string       `json:"text"`
+	Rule string       `json:"rule,omitempty"`
+	Hit  bool         `json:"hit,omitempty"`  // the place that was changed
+	Fits bool         `json:"fits,omitempty"` // with a cure of the kind that was applied
 }
 
 // row is what was said of one case.
@@ -24,6 +27,7 @@ type row struct {
 	Right   int    `json:"right,omitempty"`
 	Covered bool   `json:"covered,omitempty"` // a cure is named for the place
 	Advice  int    `json:"advice"`            // rows that name a cure
+	Amounts []held `json:"amounts,omitempty"` // objects and bytes that the right row predicts
 	First   []said `json:"first,omitempty"`
 	Error   string `json:"error,omitempty"`
 }
@@ -50,6 +54,7 @@ func codes(rows []said) []string {
 type score struct {
 	fixes, site1, site3, cure3, covered, advice, errors int
 	controls, alarms                                    int
+	amounts                                             []held
 }
 
 func (s *score) add(c corpus.Case, r row) {
@@ -67,6 +72,7 @@ func (s *score) add(c corpus.Case, r row) {
 		s.alarms += r.Advice
 	default:
 		s.fixes++
+		s.amounts = append(s.amounts, r.Amounts...)
 		s.site1 += within(r.Site, 1)
 		s.site3 += within(r.Site, 3)
 		s.cure3 += within(r.Right, 3)
@@ -109,6 +115,8 @@ func table(w io.Writer, scores map[string]*score) {
 	line("site@3", share(func(s *score) int { return s.site3 }))
 	line("cure@3", share(func(s *score) int { return s.cure3 }))
 	line("a cure named at the place", share(func(s *score) int { return s.covered }))
+	line("amounts inside the interval", func(s *score) string { return insideText(s.amounts) })
+	line("median width ÷ value", func(s *score) string { return widthText(s.amounts) })
 	line("controls", func(s *score) string { return fmt.Sprint(s.controls) })
 	line("cures named on controls", func(s *score) string { return fmt.Sprint(s.alarms) })
 	line("not judged", func(s *score) string { return fmt.Sprint(s.errors) })

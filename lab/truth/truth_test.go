@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"os"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -20,7 +21,7 @@ func TestScore(t *testing.T) {
 	s.add(control, row{Advice: 2})
 	s.add(control, row{})
 	want := score{fixes: 3, site1: 1, site3: 2, cure3: 1, covered: 1, advice: 4, errors: 1, controls: 2, alarms: 2}
-	if s != want {
+	if !reflect.DeepEqual(s, want) {
 		t.Errorf("got %+v, want %+v", s, want)
 	}
 	var b strings.Builder
