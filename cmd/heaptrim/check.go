@@ -34,7 +34,8 @@ line, what to change, and what each change would save. Targets are
             allocations and the collector (default: the current directory);
   -exec     a main package that it builds with a recorder added by overlay and
             runs under load; the source is not changed. With -load it runs
-            twice: once as it is, once shorter with fine-grained sampling.
+            three times: as it is, and for half as long without a profile and
+            with fine-grained sampling.
             A few seconds of execution trace follow the first run (-trace);
             they show which goroutines the collector delayed;
   a URL     of a service with net/http/pprof;
