@@ -56,13 +56,15 @@ func (l CollectorLog) Automatic() []evidence.Cycle {
 // Lives are the sizes of the live heap, and Goals the heap goals of the same moments: by
 // samples of the runtime's metrics, which are exact, or by cycles, in whole MiB.
 func (l CollectorLog) Lives() (live, goals []float64) {
-	live, goals = l.Metric("/gc/heap/live:bytes"), l.Goals()
+	live, goals = l.sampledCycles()
 	auto := l.Automatic()
-	if len(live) >= fewSamples && len(goals) >= fewSamples || len(auto) == 0 {
-		for i, v := range live {
-			live[i] = math.Max(0, v-float64(l.Service.OwnLive))
+	if len(live) >= fewSamples || len(auto) <= len(live) {
+		if len(goals) == 0 {
+			goals = l.Goals()
 		}
-		return live, goals
+		if len(goals) > 0 || len(auto) == 0 {
+			return live, goals
+		}
 	}
 	live, goals = nil, nil
 	for _, c := range auto {
@@ -71,8 +73,28 @@ func (l CollectorLog) Lives() (live, goals []float64) {
 	return live, goals
 }
 
-// fewSamples is the least number of samples whose median is better than that of cycles.
+// fewSamples is the least number of sampled cycles whose median is better than that of all,
+// in MiB.
 const fewSamples = 10
+
+// sampledCycles are the live heap and the goal after each cycle that was followed by a
+// sample. A program that has turned collection off has no goal.
+func (l CollectorLog) sampledCycles() (live, goals []float64) {
+	last := -1.0
+	for _, m := range l.Metrics {
+		v, ok := m.Values["/gc/heap/live:bytes"]
+		n, counted := m.Values["/gc/cycles/total:gc-cycles"]
+		if !ok || counted && n == last || counted && n == 0 {
+			continue
+		}
+		last = n
+		live = append(live, math.Max(0, v-float64(l.Service.OwnLive)))
+		if goal, ok := m.Values["/gc/heap/goal:bytes"]; ok && goal < MaxHeap {
+			goals = append(goals, goal)
+		}
+	}
+	return live, goals
+}
 
 // allocRate is the bytes allocated per second by the runtime's own count; 0 when not known.
 func (l CollectorLog) allocRate() float64 {
