@@ -247,6 +247,9 @@ func (t *targetFlags) withBareFolder(err error, args []string) error {
 	return err
 }
 
+// errNothing means that a recording was ended, or ended by itself, too early.
+var errNothing = errors.New("the recording ended before anything was measured")
+
 type fillArgs struct {
 	kind string
 	args []string
@@ -294,6 +297,9 @@ func (t *targetFlags) fill(ctx context.Context, f fillArgs) error {
 		if err != nil && !opens(err) {
 			err = t.withBareFolder(err, f.args)
 		}
+	}
+	if (err == nil || opens(err)) && !w.Measured() {
+		err = errNothing
 	}
 	if err != nil {
 		if !opens(err) {

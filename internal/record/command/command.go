@@ -106,11 +106,17 @@ func Record(ctx context.Context, o Options, w *bundle.Writer) error {
 	if err := after.CacheMisses(ctx, w, timing.files.Wall, o.Progress); err != nil {
 		return err
 	}
+	if o.Load == "" && r.failed != nil && timing.files.CPU < leastUse {
+		return fmt.Errorf("%s: the program ended with %w before anything could be measured", o.Package, r.failed)
+	}
 	if o.Load == "" && r.failed != nil {
 		return fmt.Errorf("%s: %w: %w", o.Package, ErrProgramFailed, r.failed)
 	}
 	return nil
 }
+
+// leastUse is less CPU time than gives any figure: five samples of a CPU profile.
+const leastUse = 50 * time.Millisecond
 
 // ErrProgramFailed means that the recorded program failed by itself. The bundle holds
 // what was recorded until then: some programs, such as linters, always exit like that
