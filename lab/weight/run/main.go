@@ -27,6 +27,7 @@ type options struct {
 	length   time.Duration
 	rate     int
 	addr     string
+	sizes    []int // of what the service keeps, in MiB
 }
 
 func main() {
@@ -35,16 +36,22 @@ func main() {
 	flag.IntVar(&o.rounds, "rounds", 8, "runs with and without a recorder, each")
 	flag.DurationVar(&o.length, "for", 10*time.Second, "`length` of a load")
 	flag.IntVar(&o.rate, "rate", 100, "requests a second")
+	keep := flag.String("keep", "1,48,220", "`MiB` that the services keep")
 	flag.StringVar(&o.addr, "addr", "127.0.0.1:8095", "`address` of the service")
 	flag.Parse()
+	for _, text := range strings.Split(*keep, ",") {
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "run:", err)
+			os.Exit(2)
+		}
+		o.sizes = append(o.sizes, n)
+	}
 	if err := run(o); err != nil {
 		fmt.Fprintln(os.Stderr, "run:", err)
 		os.Exit(1)
 	}
 }
-
-// sizes of what the service keeps, in MiB.
-var sizes = []int{1, 48, 220}
 
 // figures of one run, in bytes.
 type figures struct{ live, resident, ownLive, ownResident float64 }
@@ -61,7 +68,7 @@ func run(o options) error {
 	}
 	fmt.Println("| keeps | figure | without | quartiles | with, subtracted | off by | allowed | recorder |")
 	fmt.Println("|---|---|---:|---:|---:|---:|---:|---:|")
-	for _, keep := range sizes {
+	for _, keep := range o.sizes {
 		var without, with []figures
 		for range o.rounds {
 			f, err := plain(o, bin, keep)
