@@ -33,7 +33,8 @@ line, what to change, and what each change would save. Targets are
             allocations and the collector (default: the current directory);
   -exec     a main package that it builds with a recorder added by overlay and
             runs under load; the source is not changed. With -load it runs
-            twice: once as it is, once shorter with fine-grained sampling.
+            three times: as it is, and for half as long without a profile and
+            with fine-grained sampling.
             A few seconds of execution trace follow the first run (-trace);
             they show which goroutines the collector delayed;
   a URL     of a service with net/http/pprof;
@@ -81,7 +82,8 @@ func (f *checkFlags) register(fs *flag.FlagSet) {
 	fs.BoolVar(&f.shown.vet, "vet", false,
 		"run the source rules of heaptrimvet too, and show their findings on hot lines")
 	fs.DurationVar(&f.shown.verify, "verify", 20*time.Second,
-		"for up to this `time`, try edits for the first rows, and drop the cures that do not hold; 0: do not")
+		"for up to this `time`, at most a third of -budget, try edits for the first rows, and drop the cures that do "+
+			"not hold; 0: do not")
 	fs.StringVar(&f.format, "format", "text", "what goes to standard output: `text`, or lines of file:line: message")
 	fs.StringVar(&f.json, "json", "", "write the report as JSON to `file`; - is standard output, instead of text")
 	fs.StringVar(&f.csv, "csv", "", "write the findings as CSV to `file`; - is standard output")
@@ -99,7 +101,12 @@ func runCheck(ctx context.Context, c verb, args []string, std stdio) error {
 	if err := parse(fs, c, args, std); err != nil {
 		return err
 	}
-	fs.Visit(func(given *flag.Flag) { f.htmlAsked = f.htmlAsked || given.Name == "html" })
+	given := map[string]bool{}
+	fs.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	f.htmlAsked = given["html"]
+	if given["budget"] && !given["verify"] {
+		f.shown.verify = min(f.shown.verify, f.target.budget/3)
+	}
 	if err := f.validate(); err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -177,6 +178,9 @@ func (t *targetFlags) record(ctx context.Context, args []string, p *progress) (*
 		}
 		return &recorded{Bundle: b}, nil
 	}
+	if text := t.coming(kind); text != "" {
+		p.Announce(text)
+	}
 	r := &recorded{}
 	dir, err := t.workDir(r)
 	if err != nil {
@@ -199,6 +203,25 @@ func (t *targetFlags) record(ctx context.Context, args []string, p *progress) (*
 		return nil, err
 	}
 	return r, nil
+}
+
+// coming says what a recording will do and how long it takes.
+func (t *targetFlags) coming(kind string) string {
+	switch {
+	case kind == evidence.TargetPackages && t.bench != "":
+		return "building and recording the benchmarks that match " + t.bench
+	case kind == evidence.TargetPackages:
+		return fmt.Sprintf("building and recording benchmarks, up to %v for all (-budget)", t.budget)
+	case kind == evidence.TargetLive:
+		return fmt.Sprintf("recording the service for %v (-for), and some seconds more", cmp.Or(t.window, 30*time.Second))
+	case kind == evidence.TargetExec && t.load != "":
+		return "building and recording " + t.exec + "; the load runs several times"
+	case kind == evidence.TargetExec && t.window == 0:
+		return "building and recording " + t.exec + " until it ends"
+	case kind == evidence.TargetExec:
+		return fmt.Sprintf("building and recording %s for %v (-for), and some seconds more", t.exec, t.window)
+	}
+	return ""
 }
 
 // opens reports whether a recording that ended with err is worth a look.
@@ -247,6 +270,9 @@ func (t *targetFlags) withBareFolder(err error, args []string) error {
 	return err
 }
 
+// errNothing means that a recording was ended, or ended by itself, too early.
+var errNothing = errors.New("the recording ended before anything was measured")
+
 type fillArgs struct {
 	kind string
 	args []string
@@ -294,6 +320,9 @@ func (t *targetFlags) fill(ctx context.Context, f fillArgs) error {
 		if err != nil && !opens(err) {
 			err = t.withBareFolder(err, f.args)
 		}
+	}
+	if (err == nil || opens(err)) && !w.Measured() {
+		err = errNothing
 	}
 	if err != nil {
 		if !opens(err) {

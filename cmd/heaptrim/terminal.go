@@ -39,7 +39,8 @@ func (t terminal) color() bool { return t.escapes() && os.Getenv("NO_COLOR") == 
 func (t terminal) escapes() bool { return t.is && os.Getenv("TERM") != "dumb" }
 
 // progress shows one line of what is going on, rewritten in place, and how
-// long it has been going on. Without a terminal that can rewrite it says nothing.
+// long it has been going on. Without a terminal that can rewrite it says only once what
+// is to come, if that takes long.
 type progress struct {
 	mu     sync.Mutex
 	w      io.Writer
@@ -96,6 +97,15 @@ func (p *progress) draw() {
 		text = string(r[:p.term.width-1])
 	}
 	fmt.Fprintf(p.w, "\r\x1b[K%s", text)
+}
+
+// Announce says what is to come, on a line of its own where no line can be rewritten.
+func (p *progress) Announce(text string) {
+	if p.term.escapes() {
+		p.Printf("%s", text)
+		return
+	}
+	fmt.Fprintf(p.w, "heaptrim: %s\n", harmless(text))
 }
 
 // Close clears the line and ends the ticker. It may be called twice.

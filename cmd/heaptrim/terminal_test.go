@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 	"time"
 )
@@ -27,4 +28,24 @@ func TestDumbTerminal(t *testing.T) {
 	f("xterm", "", true, true)
 	f("xterm", "1", false, true)
 	f("dumb", "", false, false)
+}
+
+// TestPipe: where no line can be rewritten, what is to come is said once, and nothing after it.
+func TestPipe(t *testing.T) {
+	var out bytes.Buffer
+	p := startProgress(&out, terminal{width: plainWidth}, time.Millisecond)
+	p.Announce("recording for\x1b[31m 30s")
+	p.Printf("recording 1 of 3")
+	p.Close()
+	if got, want := out.String(), "heaptrim: recording for\\x1b[31m 30s\n"; got != want {
+		t.Errorf("in a pipe: %q, want %q", got, want)
+	}
+	out.Reset()
+	t.Setenv("TERM", "xterm")
+	p = startProgress(&out, terminal{width: 80, is: true}, time.Hour)
+	p.Announce("recording")
+	p.Close()
+	if got := out.String(); !strings.Contains(got, "recording") || strings.Contains(got, "\n") {
+		t.Errorf("on a terminal: %q", got)
+	}
 }

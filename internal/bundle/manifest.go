@@ -173,7 +173,7 @@ func checkPart(p evidence.Part) error {
 	if err := checkPath(p.Path); err != nil {
 		return err
 	}
-	if p.Rate < 0 || p.Ops < 0 || p.Wall < 0 || p.CPU < 0 || p.Profiled < 0 || p.MinorFaults < 0 || p.Sleeps < 0 || p.Cycles < 0 || p.Collector < 0 || p.PeakRSS < 0 {
+	if p.Rate < 0 || p.Ops < 0 || p.Wall < 0 || p.CPU < 0 || p.Profiled < 0 || p.MinorFaults < 0 || p.Sleeps < 0 || p.Cycles < 0 || p.Collector < 0 || p.PeakRSS < 0 || p.OwnLive < 0 || p.OwnResident < 0 {
 		return fmt.Errorf("part %q holds a negative quantity", p.Path)
 	}
 	return checkCounts(p)

@@ -178,6 +178,15 @@ func (w *Writer) Update(edit func(*evidence.Manifest)) error {
 	return w.writeManifest()
 }
 
+// Measured reports whether there is a part with figures.
+func (w *Writer) Measured() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.ContainsFunc(w.m.Runs, func(r evidence.Run) bool {
+		return slices.ContainsFunc(r.Parts, func(p evidence.Part) bool { return p.Kind != evidence.KindCode })
+	})
+}
+
 // Close ends the bundle. complete means that nothing was cut short. Only the first
 // Close counts, so a deferred Close(false) covers early returns.
 func (w *Writer) Close(complete bool) error {
@@ -191,11 +200,12 @@ func (w *Writer) Close(complete bool) error {
 	return errors.Join(w.failed, w.writeManifest())
 }
 
-// Discard is Close(false) for a recording that failed. If no run was begun, it removes
+// Discard is Close(false) for a recording that failed. If no part was begun, it removes
 // the bundle, so that its name is free for the next attempt.
 func (w *Writer) Discard() error {
 	w.mu.Lock()
-	empty := !w.closed && len(w.m.Runs) == 0
+	begun := func(r evidence.Run) bool { return len(r.Parts) > 0 }
+	empty := !w.closed && !slices.ContainsFunc(w.m.Runs, begun)
 	w.closed = w.closed || empty
 	w.mu.Unlock()
 	if !empty {

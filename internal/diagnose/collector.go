@@ -154,9 +154,9 @@ type scanSize struct{ heap, stacks, globals float64 }
 func liveAndScan(d *run.Data, env evidence.Environment) (liveSize, scanSize, bool) {
 	l := d.Collector
 	cycles := l.Automatic()
-	var heap, stacks, globals, live []float64
+	var heap, stacks, globals []float64
+	live, _ := l.Lives()
 	for _, c := range cycles {
-		live = append(live, run.RoundedUp(c.HeapLive))
 		if c.Pacer != nil {
 			heap = append(heap, float64(c.Pacer.HeapScan))
 			stacks = append(stacks, float64(c.Pacer.StackScan))
@@ -165,9 +165,6 @@ func liveAndScan(d *run.Data, env evidence.Environment) (liveSize, scanSize, boo
 			stacks = append(stacks, float64(c.Stacks))
 			globals = append(globals, float64(c.Globals))
 		}
-	}
-	if len(live) == 0 {
-		live = l.Metric("/gc/heap/live:bytes")
 	}
 	if v := l.Metric("/gc/scan/heap:bytes"); len(v) > 0 && len(heap) == 0 {
 		heap, stacks, globals = v, l.Metric("/gc/scan/stack:bytes"), l.Metric("/gc/scan/globals:bytes")

@@ -68,20 +68,18 @@ func fillCycles(t *finding.Totals, r *runCosts, env evidence.Environment) {
 	if log.Window > 0 {
 		t.Cycles.PerSecond = float64(t.Cycles.Automatic) / log.Window.Seconds()
 	}
+	if !r.Bench && !log.Service.Unprofiled && r.counts != nil && r.counts.CycleKnown {
+		t.Cycles.PerSecond *= r.counts.CycleScale // the collections were those of the profiled process
+	}
 	t.Cycles.TraceShare = traceShare(log)
-	var live, goal []float64
 	var pauses []time.Duration
 	for _, c := range auto {
-		live = append(live, run.RoundedUp(c.HeapLive))
-		goal = append(goal, float64(c.Goal))
 		t.Heap.Peak = max(t.Heap.Peak, c.HeapEnd)
 		pauses = append(pauses, c.Wall.SweepTermination, c.Wall.MarkTermination)
 	}
 	// Cycles and samples in time have medians of their own: both figures come
 	// from the same.
-	if len(auto) == 0 {
-		live, goal = log.Metric("/gc/heap/live:bytes"), log.Goals()
-	}
+	live, goal := log.Lives()
 	t.Heap.Live, t.Heap.Goal = unit.Bytes(stats.MedianOf(live)), unit.Bytes(stats.MedianOf(goal))
 	if len(log.Cycles) == 0 && len(log.Stats) >= 2 {
 		pauses = fillMemStats(t, r.Data, env)
@@ -90,6 +88,8 @@ func fillCycles(t *finding.Totals, r *runCosts, env evidence.Environment) {
 	for _, p := range pauses {
 		t.Pauses.Total += p
 	}
+	o := log.Service
+	t.Heap.Resident, t.Heap.OwnLive, t.Heap.OwnResident = o.Resident, o.OwnLive, o.OwnResident
 	if n := len(pauses); n > 0 {
 		t.Pauses.P50, t.Pauses.Max = pauses[n/2], pauses[n-1]
 	}
@@ -133,13 +133,22 @@ func fillMemStats(t *finding.Totals, d *run.Data, env evidence.Environment) []ti
 	first, last := d.Collector.Stats[0], d.Collector.Stats[len(d.Collector.Stats)-1]
 	t.Cycles.Forced = int(last.NumForcedGC - first.NumForcedGC)
 	t.Cycles.Automatic = int(last.NumGC-first.NumGC) - t.Cycles.Forced
-	if d.Heap.Window > 0 {
-		t.Cycles.PerSecond = float64(t.Cycles.Automatic) / d.Heap.Window.Seconds()
+	window := d.Heap.Window
+	if d.Collector.Service.Unprofiled {
+		window = d.Collector.Service.Stats
+	}
+	if window > 0 {
+		t.Cycles.PerSecond = float64(t.Cycles.Automatic) / window.Seconds()
 	}
 	if told, ok := d.GoalOf(last, env); ok {
 		t.Heap.Goal, t.Heap.Live = unit.Bytes(told.Goal), unit.Bytes(told.Live)
 	}
-	t.Heap.Peak = max(t.Heap.Peak, first.HeapAlloc, last.HeapAlloc)
+	// The heap was as large as its goal when a cycle ended, or larger: by what the program
+	// allocates in a cycle, beside the live heap.
+	t.Heap.Peak = max(t.Heap.Peak, first.HeapAlloc, last.HeapAlloc, t.Heap.Goal)
+	if n := last.NumGC - first.NumGC; n > 0 {
+		t.Heap.Peak = max(t.Heap.Peak, t.Heap.Live+(last.TotalAlloc-first.TotalAlloc)/unit.Bytes(n))
+	}
 	return last.PausesSince(first.NumGC)
 }
 
@@ -199,6 +208,21 @@ func atRate(t finding.Totals) string {
 	return ""
 }
 
+// cyclesOfTiming is the number of automatic collections for the work of the timing pass:
+// a service's log may be of another pass.
+func (r *runCosts) cyclesOfTiming() float64 {
+	n, l := float64(len(r.Collector.Automatic())), r.Collector
+	switch {
+	case r.Bench:
+		return n
+	case l.Ops > 0:
+		return n * float64(r.CPU.Ops) / float64(l.Ops)
+	case l.Window > 0 && r.CPU.Wall > 0:
+		return n * r.CPU.Wall.Seconds() / l.Window.Seconds()
+	}
+	return n
+}
+
 // summaries makes the line of each run.
 func summaries(runs []*runCosts) []finding.RunSummary {
 	var out []finding.RunSummary
@@ -217,7 +241,7 @@ func summaries(runs []*runCosts) []finding.RunSummary {
 		}
 		s.NsPerOp, s.BytesPerOp, s.AllocsPerOp = ns.Mean(), bytes.Mean(), allocs.Mean()
 		if r.CPU.Ops > 0 {
-			s.CyclesPerKiloOp = 1000 * float64(len(r.Collector.Automatic())) / float64(r.CPU.Ops)
+			s.CyclesPerKiloOp = 1000 * r.cyclesOfTiming() / float64(r.CPU.Ops)
 			s.CPUSecondsPerOp = r.cpu.charged * r.CPU.Period / float64(r.CPU.Ops)
 		}
 		if r.counts.CycleKnown {

@@ -67,6 +67,7 @@ type GapCode string
 const (
 	GapLeftOut   GapCode = "left-out" // benchmarks, or what else a budget or a failure kept out
 	GapFineRun   GapCode = "fine-run"
+	GapAlone     GapCode = "unprofiled-run"
 	GapTrace     GapCode = "trace"
 	GapCPU       GapCode = "cpu"
 	GapAllocs    GapCode = "allocs"
@@ -200,8 +201,12 @@ type Part struct {
 	// idle marking, and stops, which count for all processors; 0 when not known.
 	Collector time.Duration `json:"collector_cpu_ns,omitempty"`
 	// PeakRSS is the largest resident set of the process from its start to the
-	// end of the part, in bytes; 0 when not known.
+	// end of the part, in bytes; 0 when not known. It includes the recorder's.
 	PeakRSS int64 `json:"peak_rss_bytes,omitempty"`
+	// OwnLive and OwnResident are the parts of the live heap and of the resident set that
+	// were the recorder's, by its own measurement; 0 when not known.
+	OwnLive     int64 `json:"recorder_live_bytes,omitempty"`
+	OwnResident int64 `json:"recorder_resident_bytes,omitempty"`
 }
 
 // Loop is a source range whose allocations belong to the measured operation.

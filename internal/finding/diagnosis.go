@@ -67,6 +67,9 @@ type HeapTotals struct {
 	Goal   unit.Bytes // median goal
 	NoGoal bool       // no goal at the end: collection was off, without a memory limit
 	Peak   unit.Bytes
+	// Resident is the largest resident set of the process, 0 if not known. Here and above,
+	// the recorder's own part is subtracted, which is OwnLive and OwnResident.
+	Resident, OwnLive, OwnResident unit.Bytes
 }
 
 // PauseTotals are the stop-the-world pauses of the window; each cycle has two.

@@ -146,7 +146,9 @@ func newTotals(t finding.Totals, k known) schema.Totals {
 		), HeapGoalBytes: schema.Positive(
 			float64(t.Heap.Goal),
 		), NoHeapGoal: t.Heap.NoGoal, PeakHeapBytes: schema.Positive(float64(t.Heap.Peak)),
-		PauseP50NS: schema.Positive(float64(t.Pauses.P50)), PauseMaxNS: schema.Positive(float64(t.Pauses.Max)),
+		ResidentBytes: schema.Positive(float64(t.Heap.Resident)), RecorderLive: schema.Positive(float64(t.Heap.OwnLive)),
+		RecorderResident: schema.Positive(float64(t.Heap.OwnResident)),
+		PauseP50NS:       schema.Positive(float64(t.Pauses.P50)), PauseMaxNS: schema.Positive(float64(t.Pauses.Max)),
 		PauseTotalNS: schema.Positive(float64(t.Pauses.Total)),
 		BytesPerS:    schema.Positive(t.BytesPerSecond), Why: t.Why, RetentionBasis: t.Retention.Text,
 	}

@@ -90,6 +90,10 @@ func facts(p *term.Page, rep *finding.Report) {
 	row("target", targetName(rep.Diagnosis.Target))
 	row("collector", cycleFacts(t)...)
 	row("heap", heapFacts(t)...)
+	if own := t.Heap; own.OwnResident > 0 {
+		row("recorder", "its own "+own.OwnLive.String()+" of the live heap and "+own.OwnResident.String()+
+			" of the resident set are subtracted")
+	}
 	if t.Pauses.Max > 0 {
 		row("pauses", unit.FormatNanoseconds(float64(t.Pauses.P50))+
 			" median", unit.FormatNanoseconds(float64(t.Pauses.Max))+" longest",
@@ -159,6 +163,9 @@ func heapFacts(t finding.Totals) []string {
 	}
 	if len(parts) == 0 {
 		parts = append(parts, unseen(t, "live heap and goal not known: needs a gctrace log"))
+	}
+	if t.Heap.Resident > 0 {
+		parts = append(parts, "resident set "+t.Heap.Resident.String())
 	}
 	if term.Some(t.BytesPerSecond) {
 		parts = append(parts, "allocates "+unit.FormatBytes(t.BytesPerSecond)+"/s")

@@ -88,12 +88,17 @@ type (
 		HeapGoalBytes  *float64  `json:"heap_goal_bytes"`
 		NoHeapGoal     bool      `json:"no_heap_goal"`
 		PeakHeapBytes  *float64  `json:"peak_heap_bytes"`
-		PauseP50NS     *float64  `json:"pause_p50_ns"`
-		PauseMaxNS     *float64  `json:"pause_max_ns"`
-		PauseTotalNS   *float64  `json:"pause_total_ns"`
-		BytesPerS      *float64  `json:"bytes_per_s"`
-		Why            string    `json:"why"`
-		RetentionBasis string    `json:"retention_basis"`
+		ResidentBytes  *float64  `json:"resident_bytes"`
+
+		RecorderLive     *float64 `json:"recorder_live_bytes"`
+		RecorderResident *float64 `json:"recorder_resident_bytes"`
+
+		PauseP50NS     *float64 `json:"pause_p50_ns"`
+		PauseMaxNS     *float64 `json:"pause_max_ns"`
+		PauseTotalNS   *float64 `json:"pause_total_ns"`
+		BytesPerS      *float64 `json:"bytes_per_s"`
+		Why            string   `json:"why"`
+		RetentionBasis string   `json:"retention_basis"`
 	}
 
 	Interval struct {

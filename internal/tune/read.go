@@ -75,7 +75,8 @@ type evidenceOf struct {
 	samples []evidence.Metrics
 	wall    time.Duration
 	cpu     time.Duration
-	rss     int64
+	rss     float64 // without the recorder's part
+	own     float64 // the recorder's part of the live heap
 	bench   bool
 }
 
@@ -91,12 +92,13 @@ func readRun(b *bundle.Bundle, run evidence.Run) (Workload, error) {
 	}
 	defer f.Close()
 	if _, err := gctrace.Scan(log.Path, f, func(c evidence.Cycle) error {
+		gctrace.Without(&c, unit.Bytes(log.OwnLive))
 		e.cycles = append(e.cycles, c)
 		return nil
 	}); err != nil {
 		return Workload{}, err
 	}
-	e.wall, e.cpu, e.rss = log.Wall, log.CPU, log.PeakRSS
+	e.wall, e.cpu, e.rss, e.own = log.Wall, log.CPU, resident(log), float64(log.OwnLive)
 	for _, p := range run.Parts {
 		if p.Kind == evidence.KindMetrics && p.Pass == log.Pass {
 			if err := e.readMetrics(b, p); err != nil {
@@ -158,7 +160,7 @@ func (e *evidenceOf) workload(name string) (Workload, error) {
 	if automatic(e.cycles) < 2 {
 		return Workload{}, errNoCycles
 	}
-	t := &gcmodel.Trace{Procs: e.procs(), RSS: e.resident(), Whole: !e.bench && e.cycles[0].N == 1, Dies: 1}
+	t := &gcmodel.Trace{Procs: e.procs(), RSS: e.rss, Whole: !e.bench && e.cycles[0].N == 1, Dies: 1}
 	w := Workload{Name: name, Trace: t, Coarse: e.cycles[len(e.cycles)-1].Pacer == nil}
 	var err error
 	if t.Setting, err = e.setting(); err != nil {
@@ -177,12 +179,18 @@ func (e *evidenceOf) workload(name string) (Workload, error) {
 }
 
 // resident returns the largest resident set without the recorder's part; 0 if unknown.
-func (e *evidenceOf) resident() float64 { return math.Max(0, float64(e.rss)-recorderResident) }
+func resident(log evidence.Part) float64 {
+	own := float64(log.OwnResident)
+	if own == 0 {
+		own = recorderResident
+	}
+	return math.Max(0, float64(log.PeakRSS)-own)
+}
 
-// recorderResident is the resident memory of the recorder's code and buffers. In 15
-// services of lab/whatif, the recorded process had 0 to 4 MiB more than an unrecorded
-// one, beyond what the runtime maps; the median was 1.5 MiB. One service had 14 MiB
-// more and one 3 MiB less.
+// recorderResident is the recorder's part of the resident set in recordings that do not
+// say it. In 15 services of lab/whatif, the recorded process had 0 to 4 MiB more than an
+// unrecorded one, beyond what the runtime maps; the median was 1.5 MiB. One service had
+// 14 MiB more and one 3 MiB less.
 const recorderResident = 1.5 * (1 << 20)
 
 func automatic(cycles []evidence.Cycle) int {
@@ -321,7 +329,7 @@ func (e *evidenceOf) marked() []float64 {
 	exact := map[int]float64{}
 	for _, m := range e.samples {
 		if live := m.Values[metricLive]; live > 0 {
-			exact[int(m.Values[metricCycles])] = live
+			exact[int(m.Values[metricCycles])] = math.Max(0, live-e.own)
 		}
 	}
 	cut, n := float64(unit.MiB)/2, 0.0

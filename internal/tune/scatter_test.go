@@ -63,13 +63,15 @@ func TestMemorySlack(t *testing.T) {
 // The recorder's part of the resident set is subtracted. An unknown resident set stays
 // unknown.
 func TestResident(t *testing.T) {
-	f := func(rss int64, want float64) {
+	f := func(rss, own int64, want float64) {
 		t.Helper()
-		if got := (&evidenceOf{rss: rss}).resident(); got != want {
-			t.Errorf("%d bytes resident: %v without the recorder, want %v", rss, got, want)
+		if got := resident(evidence.Part{PeakRSS: rss, OwnResident: own}); got != want {
+			t.Errorf("%d bytes resident, %d of them the recorder's: %v without, want %v", rss, own, got, want)
 		}
 	}
-	f(0, 0)
-	f(1<<20, 0)
-	f(10<<20, 10<<20-recorderResident)
+	f(0, 0, 0)
+	f(1<<20, 0, 0)
+	f(10<<20, 0, 10<<20-recorderResident)
+	f(10<<20, 4<<20, 6<<20)
+	f(1<<20, 4<<20, 0)
 }

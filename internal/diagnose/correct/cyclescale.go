@@ -7,6 +7,8 @@ import (
 	"github.com/heaptrim/heaptrim/internal/diagnose/run"
 	"github.com/heaptrim/heaptrim/internal/diagnose/stack"
 	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/stats"
+	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
 // While a CPU profile is taken, its buffers and the writer that compresses it are on the
@@ -51,11 +53,69 @@ func cycleScale(r *Result) {
 	log := d.Collector
 	forced := float64(log.Forced) / math.Max(float64(log.Logs), 1) // in each process
 	without, profiled := float64(log.All)-float64(log.Forced), cycles-processes*forced
-	if !d.Bench || log.Ops <= 0 || ops <= 0 || without < fewestCycles || profiled < fewestCycles {
+	if !d.Bench {
+		r.serviceScale()
+		return
+	}
+	if log.Ops <= 0 || ops <= 0 || without < fewestCycles || profiled < fewestCycles {
 		return
 	}
 	// With several counts, the last run of a pass may be missing.
-	scale := without / float64(log.Ops) / (profiled / ops)
+	r.setCycleScale(without / float64(log.Ops) / (profiled / ops))
+}
+
+// serviceScale does it for a service with an unprofiled pass, by the request or the
+// second.
+func (r *Result) serviceScale() {
+	d, log := r.d, r.d.Collector
+	o := log.Service
+	without, window := float64(len(log.Automatic())), log.Window.Seconds()
+	if n := len(log.Stats); n >= 2 && without == 0 {
+		without, window = float64(log.Stats[n-1].NumGC-log.Stats[0].NumGC), o.Stats.Seconds()
+	}
+	if !o.Unprofiled {
+		r.weightScale()
+		return
+	}
+	profiled := o.Profiled
+	if r.profiled > 0 && d.CPU.Wall > 0 {
+		profiled = r.profiled / d.CPU.Wall.Seconds()
+	}
+	if window <= 0 || without < fewestCycles || profiled*d.CPU.Wall.Seconds() < fewestCycles {
+		return
+	}
+	scale := without / window / profiled
+	if log.Ops > 0 && d.CPU.Ops > 0 {
+		scale *= (float64(d.CPU.Ops) / d.CPU.Wall.Seconds()) / (float64(log.Ops) / window)
+	}
+	r.setCycleScale(scale)
+}
+
+// weightScale does it for a service without an unprofiled pass, by the recorder's own
+// part of the live heap: at the runtime's minimum heap it was missing from the headroom,
+// elsewhere the headroom grew with the live heap.
+func (r *Result) weightScale() {
+	own := float64(r.d.Collector.Service.OwnLive)
+	lives, goals := r.d.Collector.Lives()
+	live, goal := stats.MedianOf(lives), stats.MedianOf(goals)
+	if own <= 0 || live <= 0 || goal <= live {
+		return
+	}
+	scale := (live + own) / live
+	if room := goal - live; goal <= float64(minimumHeap) {
+		scale = (room - own) / room
+	}
+	if scale >= 1.0/mostCycleScale && scale <= mostCycleScale {
+		r.setCycleScale(scale)
+	}
+}
+
+// minimumHeap is the runtime's smallest heap goal with GOGC=100.
+const minimumHeap = 4 * unit.MiB
+
+// setCycleScale weighs the collector's samples, if scale is plausible.
+func (r *Result) setCycleScale(scale float64) {
+	d := r.d
 	if !(scale >= 1.0/mostCycleScale && scale <= mostCycleScale) {
 		r.profiled = 0
 		r.Warnings = append(

@@ -2,6 +2,7 @@ package run
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,6 +29,17 @@ type CollectorLog struct {
 	inside, outside time.Duration
 	Metrics         []evidence.Metrics
 	Stats           []metrics.MemStats // at the start and the end of a live service's window
+	Service         Observed
+}
+
+// Observed is how a service was observed; zero for a benchmark.
+type Observed struct {
+	Unprofiled  bool          // collections are those of a pass without a profile
+	Profiled    float64       // collections a second while the service was profiled; 0: not known
+	Stats       time.Duration // between the first and the last MemStats; 0: not known
+	Resident    unit.Bytes    // largest resident set, without the recorder's part; 0: not known
+	OwnLive     unit.Bytes    // of the recorder, subtracted from sizes of the heap
+	OwnResident unit.Bytes    // of the recorder, subtracted from Resident
 }
 
 // Automatic returns the cycles that the pacer started.
@@ -39,6 +51,49 @@ func (l CollectorLog) Automatic() []evidence.Cycle {
 		}
 	}
 	return out
+}
+
+// Lives are the sizes of the live heap, and Goals the heap goals of the same moments: by
+// samples of the runtime's metrics, which are exact, or by cycles, in whole MiB.
+func (l CollectorLog) Lives() (live, goals []float64) {
+	live, goals = l.sampledCycles()
+	auto := l.Automatic()
+	if len(live) >= fewSamples || len(auto) <= len(live) {
+		if len(goals) == 0 {
+			goals = l.Goals()
+		}
+		if len(goals) > 0 || len(auto) == 0 {
+			return live, goals
+		}
+	}
+	live, goals = nil, nil
+	for _, c := range auto {
+		live, goals = append(live, RoundedUp(c.HeapLive)), append(goals, float64(c.Goal))
+	}
+	return live, goals
+}
+
+// fewSamples is the least number of sampled cycles whose median is better than that of all,
+// in MiB.
+const fewSamples = 10
+
+// sampledCycles are the live heap and the goal after each cycle that was followed by a
+// sample. A program that has turned collection off has no goal.
+func (l CollectorLog) sampledCycles() (live, goals []float64) {
+	last := -1.0
+	for _, m := range l.Metrics {
+		v, ok := m.Values["/gc/heap/live:bytes"]
+		n, counted := m.Values["/gc/cycles/total:gc-cycles"]
+		if !ok || counted && n == last || counted && n == 0 {
+			continue
+		}
+		last = n
+		live = append(live, math.Max(0, v-float64(l.Service.OwnLive)))
+		if goal, ok := m.Values["/gc/heap/goal:bytes"]; ok && goal < MaxHeap {
+			goals = append(goals, goal)
+		}
+	}
+	return live, goals
 }
 
 // allocRate is the bytes allocated per second by the runtime's own count; 0 when not known.

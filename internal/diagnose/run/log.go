@@ -2,16 +2,22 @@ package run
 
 import (
 	"os"
+	"slices"
 	"time"
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/ingest/benchlog"
 	"github.com/heaptrim/heaptrim/internal/ingest/gctrace"
 	"github.com/heaptrim/heaptrim/internal/ingest/metrics"
+	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
 // log reads a part that is a log and ignores others.
 func (r *Reader) log(d *Data, part evidence.Part) error {
+	if !d.Bench && part.Pass == evidence.PassTiming && (part.Kind == evidence.KindGCTrace || part.Kind == evidence.KindMetrics) &&
+		unprofiled(d.Run) {
+		return nil // collections and sizes are those of the unprofiled pass
+	}
 	var read func(*Data, evidence.Part, *os.File) error
 	switch part.Kind {
 	case evidence.KindBench:
@@ -31,6 +37,13 @@ func (r *Reader) log(d *Data, part evidence.Part) error {
 	}
 	defer f.Close()
 	return read(d, part, f)
+}
+
+// unprofiled reports whether a service has the log of a pass without a profile.
+func unprofiled(r evidence.Run) bool {
+	return slices.ContainsFunc(r.Parts, func(p evidence.Part) bool {
+		return p.Kind == evidence.KindGCTrace && p.Pass == evidence.PassCollector
+	})
 }
 
 func (r *Reader) benchText(d *Data, part evidence.Part, f *os.File) error {
@@ -92,10 +105,33 @@ func (r *Reader) gcText(d *Data, part evidence.Part, f *os.File) error {
 	if window == 0 && len(cycles) > 1 {
 		window = cycles[len(cycles)-1].At - cycles[0].At
 	}
+	d.Collector.observed(part, cycles)
 	d.Collector.Logged = true
 	d.Collector.Cycles = append(d.Collector.Cycles, cycles...)
 	d.Collector.Window += window
 	return nil
+}
+
+// usualOwnResident is the recorder's part of the resident set in recordings that do not
+// say it.
+const usualOwnResident = 3 * unit.MiB / 2
+
+// observed takes over what a service's log is of, and subtracts the recorder's part of
+// the heap from its cycles.
+func (l *CollectorLog) observed(part evidence.Part, cycles []evidence.Cycle) {
+	o := &l.Service
+	o.Unprofiled = part.Pass == evidence.PassCollector
+	o.OwnLive, o.OwnResident = unit.Bytes(part.OwnLive), unit.Bytes(part.OwnResident)
+	if part.PeakRSS > 0 {
+		own := o.OwnResident
+		if own == 0 {
+			own = usualOwnResident
+		}
+		o.Resident = max(0, unit.Bytes(part.PeakRSS)-own)
+	}
+	for i := range cycles {
+		gctrace.Without(&cycles[i], o.OwnLive)
+	}
 }
 
 // markTime is the CPU time of cycles, idle marking included; forced says whether forced
@@ -148,6 +184,20 @@ func (r *Reader) memStats(d *Data, part evidence.Part, f *os.File) error {
 	if err != nil {
 		return err
 	}
-	d.Collector.Stats = append(d.Collector.Stats, m)
+	l := &d.Collector
+	n := len(l.Stats)
+	if part.Pass != evidence.PassCollector && n >= 2 && l.Service.Unprofiled {
+		// The service was profiled since the last one, or before it.
+		if sec := part.Wall.Seconds(); sec > 0 {
+			l.Service.Profiled = float64(m.NumGC-l.Stats[n-1].NumGC) / sec
+		}
+		return nil
+	}
+	l.Stats = append(l.Stats, m)
+	l.Service.Stats = part.Wall
+	l.Service.Unprofiled = part.Pass == evidence.PassCollector
+	if n == 0 {
+		l.Service.Resident = m.MaxRSS
+	}
 	return nil
 }

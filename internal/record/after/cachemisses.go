@@ -16,13 +16,14 @@ import (
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
-// The measurement of cache misses may take a share of the recorded time. A few
-// comparisons already give a figure, and more than 4 s for a shape gain nothing on a
-// shared machine.
+// Share is the part of the recorded time that the measurement of cache misses may take.
+const Share = 0.15
+
+// A few comparisons already give a figure, and more than 4 s for a shape gain nothing on
+// a shared machine.
 const (
-	freshShare = 0.15
-	fewest     = 12 * cachemiss.Comparison
-	most       = 4 * time.Second
+	fewest = 12 * cachemiss.Comparison
+	most   = 4 * time.Second
 )
 
 // CacheMisses measures the cache-miss cost of fresh memory for programs with the runs'
@@ -43,7 +44,7 @@ func CacheMisses(ctx context.Context, w *bundle.Writer, recorded time.Duration, 
 		}
 	}
 	shapes := mostFirst(count)
-	allowed := time.Duration(freshShare * float64(recorded))
+	allowed := time.Duration(Share * float64(recorded))
 	shapes = shapes[:min(len(shapes), int(allowed/fewest))]
 	if len(shapes) == 0 {
 		return nil

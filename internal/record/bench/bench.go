@@ -60,12 +60,23 @@ func Record(ctx context.Context, o Options, w *bundle.Writer) error {
 	}
 	chosen, leftOut := r.choose(all, time.Since(begin))
 	if len(leftOut) > 0 {
-		r.leaveOut(leftOut)
+		r.leaveOut(namesOf(leftOut))
 	}
 	failed := 0
+	until := begin.Add(time.Duration((1 - after.Share) * float64(o.Budget)))
 	begin = time.Now()
 	for i, p := range chosen {
-		o.Progress("recording %d/%d %s: timing, allocations, collector", i+1, len(chosen), p.name)
+		if i > 0 && o.BenchTime == 0 && time.Now().After(until) {
+			var late []probed
+			for _, p := range chosen[i:] {
+				late = append(late, p.probed)
+			}
+			r.leaveOut(namesOf(late))
+			chosen = chosen[:i]
+			break
+		}
+		o.Progress("recording %d of %d, %v left: %s", i+1, len(chosen),
+			left(chosen[i:], chosen[:i], time.Since(begin)).Round(time.Second), p.name)
 		if err := r.record(ctx, p); ctx.Err() != nil {
 			return ctx.Err()
 		} else if err != nil {
@@ -234,18 +245,22 @@ func (r *benchRecorder) describe(ctx context.Context) error {
 // choose plans the benchmarks within the budget. The time for probing is subtracted,
 // but at most half of the budget, so that slow probing leaves time to record.
 func (r *benchRecorder) choose(all []probed, look time.Duration) ([]planned, []probed) {
-	left := r.o.Budget - min(look, r.o.Budget/2)
+	left := time.Duration((1-after.Share)*float64(r.o.Budget)) - min(look, r.o.Budget/2)
 	return plan(all, left/time.Duration(r.o.Count), r.o.BenchTime)
 }
 
 // leaveOut notes the benchmarks that did not fit the budget.
-func (r *benchRecorder) leaveOut(rest []probed) {
-	names := make([]string, len(rest))
-	for i, p := range rest {
+func (r *benchRecorder) leaveOut(names []string) {
+	r.lacks(fmt.Sprintf("%d benchmarks that did not fit the budget of %v: %s (use -budget or -bench)", len(names),
+		r.o.Budget, strings.Join(gocmd.FirstOf(names, 8), ", ")))
+}
+
+func namesOf(list []probed) []string {
+	names := make([]string, len(list))
+	for i, p := range list {
 		names[i] = p.name
 	}
-	r.lacks(fmt.Sprintf("%d benchmarks that did not fit the budget of %v: %s (use -budget or -bench)", len(rest),
-		r.o.Budget, strings.Join(gocmd.FirstOf(names, 8), ", ")))
+	return names
 }
 
 // lacks notes benchmarks that are missing in the recording. Here and in warn, errors

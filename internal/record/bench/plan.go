@@ -26,6 +26,16 @@ type planned struct {
 	ops      int64
 	allocOps int64
 	length   time.Duration // of the timing pass
+	quick    bool          // without the pass at two settings of GOGC
+}
+
+// takes is about how long the passes take.
+func (p planned) takes() time.Duration {
+	n := passes
+	if p.quick {
+		n = quickPasses
+	}
+	return time.Duration(n*float64(p.length)) + perBenchmark
 }
 
 // Lengths of the passes. The timing pass gets half of a benchmark's time, the
@@ -38,6 +48,11 @@ const (
 	// more if its heap is small, and up to one more if it collects often. Few benchmarks
 	// have all of them.
 	passes = 3.75
+	// A budget for fewer than these benchmarks is spread over more, with shorter passes and
+	// without the one at two settings of GOGC.
+	fewBenchmarks  = 8
+	quickBenchTime = 250 * time.Millisecond
+	quickPasses    = 2.75
 	// In addition, up to five processes start and end, each with the benchmark's set-up.
 	perBenchmark = 200 * time.Millisecond
 	// Recording an allocation with its stack costs one to two microseconds, so
@@ -50,14 +65,17 @@ const (
 // leftOut. The budget then covers as many top-level benchmarks as possible.
 func plan(all []probed, budget, perBench time.Duration) (chosen []planned, leftOut []probed) {
 	allocs := float64(recordedAllocs)
+	quick := false
 	if perBench == 0 {
-		perBench = time.Duration((float64(budget)/float64(max(len(all), 1)) - float64(perBenchmark)) / passes)
-		if perBench < shortBenchTime {
-			fit := int(float64(budget) / (passes*float64(shortBenchTime) + float64(perBenchmark)))
-			all, leftOut = spread(all, max(fit, 1))
-			perBench = shortBenchTime
+		least, times := shortBenchTime, passes
+		fit := fits(budget, least, times)
+		if quick = fit < fewBenchmarks && fit < len(all); quick {
+			least, times = quickBenchTime, quickPasses
+			fit = fits(budget, least, times)
 		}
-		perBench = min(perBench, longBenchTime)
+		all, leftOut = spread(all, max(fit, 1))
+		perBench = time.Duration((float64(budget)/float64(max(len(all), 1)) - float64(perBenchmark)) / times)
+		perBench = min(max(perBench, least), longBenchTime)
 		allocs *= perBench.Seconds() / longBenchTime.Seconds()
 	}
 	for _, p := range all {
@@ -66,9 +84,35 @@ func plan(all []probed, budget, perBench time.Duration) (chosen []planned, leftO
 		if p.allocsPerOp > 0 {
 			allocOps = min(allocOps, int64(allocs/p.allocsPerOp))
 		}
-		chosen = append(chosen, planned{p, max(ops, 1), max(allocOps, 1), perBench})
+		chosen = append(chosen, planned{p, max(ops, 1), max(allocOps, 1), perBench, quick})
 	}
 	return chosen, leftOut
+}
+
+// fits is the number of benchmarks that fit a budget with timing passes of a length.
+func fits(budget, length time.Duration, passes float64) int {
+	return int(float64(budget) / (passes*float64(length) + float64(perBenchmark)))
+}
+
+// left says how long the recording of the rest takes, by the plan and by how much longer
+// the first ones took.
+func left(rest, done []planned, took time.Duration) time.Duration {
+	var planned, was time.Duration
+	for _, p := range rest {
+		planned += p.takes()
+	}
+	for _, p := range done {
+		was += p.takes()
+	}
+	if was > 0 {
+		planned = time.Duration(float64(planned) * took.Seconds() / was.Seconds())
+	}
+	return planned
+}
+
+// probeTime is how long each benchmark is tried first: within a small budget, shorter.
+func probeTime(budget time.Duration) time.Duration {
+	return min(max(budget/2000, 5*time.Millisecond), 30*time.Millisecond)
 }
 
 // spread picks n benchmarks, one of each top-level benchmark in turn and within each

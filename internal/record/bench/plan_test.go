@@ -9,7 +9,7 @@ import (
 // However many benchmarks there are, the plan must fit the budget by the stated costs
 // of a pass and of a recorded allocation. Benchmarks that do not fit are left out.
 func TestPlanFitsTheBudget(t *testing.T) {
-	for _, budget := range []time.Duration{20 * time.Second, time.Minute, 5 * time.Minute} {
+	for _, budget := range []time.Duration{6 * time.Second, 20 * time.Second, time.Minute, 5 * time.Minute} {
 		for n := 1; n <= 400; n += 7 {
 			var all []probed
 			for i := range n {
@@ -22,11 +22,21 @@ func TestPlanFitsTheBudget(t *testing.T) {
 			}
 			var takes time.Duration
 			for _, p := range chosen {
-				if p.length < shortBenchTime || p.length > longBenchTime {
+				if p.length < shortBenchTime && (!p.quick || p.length < quickBenchTime) || p.length > longBenchTime {
 					t.Fatalf("%v, %d benchmarks: a timing pass of %v", budget, n, p.length)
 				}
 				recording := time.Duration(float64(p.allocOps) * p.allocsPerOp * 1700) // ns per allocation
-				takes += 2*p.length + recording + 3*p.length/4 + perBenchmark
+				takes += 2*p.length + recording + perBenchmark
+				if !p.quick {
+					takes += 3 * p.length / 4
+				}
+			}
+			few := int(budget / (2200 * time.Millisecond))
+			if budget < 10*time.Second {
+				few = int(budget / time.Second)
+			}
+			if len(chosen) < min(n, few) {
+				t.Errorf("%v, %d benchmarks: only %d are chosen", budget, n, len(chosen))
 			}
 			if takes > budget*21/20 {
 				t.Errorf("%v, %d benchmarks: the %d chosen take %v", budget, n, len(chosen), takes)
@@ -49,5 +59,23 @@ func TestPlanOfAGivenLength(t *testing.T) {
 	}
 	if c := chosen[0]; c.ops != 300_000 || c.allocOps != recordedAllocs/10 {
 		t.Errorf("got %d and %d operations, want 300000 and %d", c.ops, c.allocOps, recordedAllocs/10)
+	}
+}
+
+// TestLeft: what is left goes by the plan, and by how much longer than planned the first ones took.
+func TestLeft(t *testing.T) {
+	all := make([]planned, 4)
+	for i := range all {
+		all[i].length = time.Second
+	}
+	one := all[0].takes()
+	if got := left(all, nil, 0); got != 4*one {
+		t.Errorf("at first %v, want %v", got, 4*one)
+	}
+	if got := left(all[2:], all[:2], 4*one); got != 4*one {
+		t.Errorf("half-way, at half the speed: %v, want %v", got, 4*one)
+	}
+	if got := left(nil, all, one); got != 0 {
+		t.Errorf("in the end %v", got)
 	}
 }

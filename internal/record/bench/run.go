@@ -178,18 +178,21 @@ func (b *benchRun) runOne(ctx context.Context, t testRun) (ran, error) {
 func (r *benchRecorder) probe(ctx context.Context) ([]probed, error) {
 	var all []probed
 	var failure error
+	begin := time.Now()
 	for i := range r.pkgs {
 		p := &r.pkgs[i]
 		if p.binary == "" {
 			continue
 		}
-		r.o.Progress("probing %s", p.ImportPath)
+		// One package may take most of it, and the last one still has a moment.
+		limit := max(r.o.Budget/2-time.Since(begin), r.o.Budget/10)
+		r.o.Progress("trying the benchmarks of package %d of %d, %s", i+1, len(r.pkgs), p.ImportPath)
 		re := r.o.Bench
 		if re == "" {
 			re = "."
 		}
-		res, err := r.run(ctx, testRun{pkg: p, args: []string{"-test.bench=" + re, "-test.benchtime=30ms"},
-			limit: r.o.Budget})
+		res, err := r.run(ctx, testRun{pkg: p, args: []string{"-test.bench=" + re, "-test.benchtime=" + probeTime(r.o.Budget).String()},
+			limit: limit})
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -202,8 +205,8 @@ func (r *benchRecorder) probe(ctx context.Context) ([]probed, error) {
 			failure = err
 			r.lacks(fmt.Sprintf("benchmarks of %s after a failure: %s", p.ImportPath, firstFailure(err)))
 		case res.timedOut:
-			r.lacks(fmt.Sprintf("benchmarks of %s after %s: probing took more than %v (use -bench)", p.ImportPath,
-				lastName(found), r.o.Budget))
+			r.lacks(fmt.Sprintf("benchmarks of %s after %s: trying them took more than %v (use -budget or -bench)",
+				p.ImportPath, lastName(found), limit))
 		}
 		all = append(all, found...)
 	}

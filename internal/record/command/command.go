@@ -1,6 +1,7 @@
 // Package command records a command. It builds the command with a recorder added by go
 // build -overlay, which does not change the source on disk, and runs it under a load
-// or until it ends. A second run samples allocations at a fine rate.
+// or until it ends. Under a load, a second run has no profile, and a third one samples
+// allocations at a fine rate.
 package command
 
 import (
@@ -92,7 +93,9 @@ func Record(ctx context.Context, o Options, w *bundle.Writer) error {
 		return err
 	}
 	if o.Load != "" {
-		err = r.allocations(ctx, timing)
+		if err = r.unprofiledRun(ctx, timing); err == nil && ctx.Err() == nil {
+			err = r.allocations(ctx, timing)
+		}
 	}
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -103,11 +106,17 @@ func Record(ctx context.Context, o Options, w *bundle.Writer) error {
 	if err := after.CacheMisses(ctx, w, timing.files.Wall, o.Progress); err != nil {
 		return err
 	}
+	if o.Load == "" && r.failed != nil && timing.files.CPU < leastUse {
+		return fmt.Errorf("%s: the program ended with %w before anything could be measured", o.Package, r.failed)
+	}
 	if o.Load == "" && r.failed != nil {
 		return fmt.Errorf("%s: %w: %w", o.Package, ErrProgramFailed, r.failed)
 	}
 	return nil
 }
+
+// leastUse is less CPU time than gives any figure: five samples of a CPU profile.
+const leastUse = 50 * time.Millisecond
 
 // ErrProgramFailed means that the recorded program failed by itself. The bundle holds
 // what was recorded until then: some programs, such as linters, always exit like that
@@ -158,6 +167,9 @@ func (r *execRecorder) meant() []evidence.Gap {
 	var out []evidence.Gap
 	if r.o.Load != "" {
 		out = append(out, fineRun())
+	}
+	if r.o.driven() {
+		out = append(out, unprofiled())
 	}
 	if r.o.Trace > 0 && r.o.driven() {
 		out = append(out, traceRun())
@@ -222,12 +234,16 @@ func (r *execRecorder) record(ctx context.Context, p execPass) (recordedPass, er
 		return recordedPass{}, err
 	}
 	err = s.window(ctx)
-	var traceErr error
+	var traceErr, aloneErr error
 	if err == nil {
+		aloneErr = s.unprofiledWindow(ctx)
 		traceErr = s.traceWindow(ctx)
 	}
 	s.close()
 	kept, keepErr := r.keep(s)
+	if aloneErr != nil && ctx.Err() == nil {
+		keepErr = errors.Join(keepErr, r.lack(unprofiled(), aloneErr))
+	}
 	switch {
 	case ctx.Err() != nil:
 		return kept, ctx.Err()

@@ -255,6 +255,11 @@ func TestExecLoad(t *testing.T) {
 			t.Errorf("rate %d is not fine", last.Rate)
 		}
 	}
+	alone := recordtest.PartsOf(b, evidence.PassCollector, evidence.KindMetrics)
+	if len(alone) != 1 || runtime.GOOS == "linux" && (alone[0].PeakRSS < 1<<20 || alone[0].OwnLive <= 0 ||
+		alone[0].OwnLive > 1<<20 || alone[0].OwnResident > 5<<20) {
+		t.Errorf("the unprofiled run: %+v", alone)
+	}
 	load := recordtest.PartsOf(b, evidence.PassTiming, evidence.KindLoad)
 	if len(load) != 1 || load[0].Ops == 0 {
 		t.Errorf("load parts: %+v", load)
@@ -285,8 +290,8 @@ func TestExecInterrupted(t *testing.T) {
 	}
 }
 
-// TestExecInterruptedUnderLoad interrupts both runs. An interrupt in the first leaves
-// the second run and the requested trace as gaps; one in the second keeps what that
+// TestExecInterruptedUnderLoad interrupts the first and the last run. An interrupt in the
+// first leaves the others and the requested trace as gaps; one in the last keeps what that
 // run has recorded.
 func TestExecInterruptedUnderLoad(t *testing.T) {
 	o := loadedServer(t, "1h 1") // until it is interrupted
@@ -310,8 +315,8 @@ func TestExecInterruptedUnderLoad(t *testing.T) {
 			t.Errorf("%s: runs %+v, lacks %+v, want %d", pass, b.Manifest.Runs, b.Manifest.Gaps, lacks)
 		}
 	}
-	f(evidence.PassTiming, 0, 1)
-	f(evidence.PassTiming, time.Second, 2)
+	f(evidence.PassTiming, 0, 2)
+	f(evidence.PassTiming, time.Second, 3)
 	f(evidence.PassAllocation, 0, 0)
 	f(evidence.PassAllocation, 300*time.Millisecond, 0)
 }

@@ -39,10 +39,10 @@ func (r *execRecorder) keep(s *execSession) (recordedPass, error) {
 		p.files.Wall = use.span // cut short: up to the last sample
 	}
 	p.allocRate = use.allocRate
-	k := keeper{execRecorder: r, s: s, p: p}
+	k := keeper{execRecorder: r, s: s, p: p, pass: s.pass.name, peak: s.peak, logFile: s.logFile}
 	err = errors.Join(k.cpu(), k.heap(), k.metrics(), k.log(), k.loadOutput())
 	for _, f := range rec.Windows[1:] {
-		err = errors.Join(err, k.trace(f))
+		err = errors.Join(err, k.trace(f), k.unprofiled(f))
 	}
 	return p, err
 }
@@ -87,15 +87,19 @@ func (r *execRecorder) warnings(s *execSession, rec recorder.Recording, f record
 // keeper keeps the files of one pass.
 type keeper struct {
 	*execRecorder
-	s *execSession
-	p recordedPass
+	s       *execSession
+	p       recordedPass
+	pass    string
+	peak    int64 // largest resident set
+	logFile string
 }
 
 // part describes a part that covers the window.
 func (k keeper) part(kind evidence.Kind, name string) evidence.Part {
 	return evidence.Part{
-		Path: k.s.pass.name + "/" + name, Kind: kind, Pass: k.s.pass.name,
-		Ops: k.p.load.requests, Wall: k.p.files.Wall, CPU: k.p.files.CPU, PeakRSS: k.s.peak,
+		Path: k.pass + "/" + name, Kind: kind, Pass: k.pass,
+		Ops: k.p.load.requests, Wall: k.p.files.Wall, CPU: k.p.files.CPU, PeakRSS: k.peak,
+		OwnLive: k.p.files.Own.Live, OwnResident: k.p.files.Own.Resident,
 	}
 }
 
@@ -122,6 +126,8 @@ func (k keeper) cpu() error {
 			p.Profiled = time.Duration(float64(k.p.files.Profiled) * share)
 			p.MinorFaults = int64(float64(k.p.files.Faults)*share + 0.5)
 			p.Sleeps = int64(float64(k.p.files.Sleeps)*share + 0.5)
+			p.Cycles = int64(float64(k.p.files.Cycles)*share + 0.5)
+			p.Collector = time.Duration(float64(k.p.files.Collector) * share)
 		}
 		p.Wall = prof.Duration
 		if err := k.w.Adopt(k.run, p, from); err != nil {
@@ -183,7 +189,7 @@ func (k keeper) log() error {
 	if !k.s.pass.log {
 		return nil
 	}
-	text, err := os.ReadFile(k.s.log.file.Name())
+	text, err := os.ReadFile(k.logFile)
 	if err != nil {
 		return err
 	}
@@ -191,7 +197,7 @@ func (k keeper) log() error {
 		text = withoutForced(text, 2)
 	}
 	if len(text) == 0 {
-		return k.warn("%s pass: no garbage collection ran in the window", k.s.pass.name)
+		return k.warn("%s pass: no garbage collection ran in the window", k.pass)
 	}
 	return k.keepText("gctrace.txt", evidence.KindGCTrace, text)
 }
@@ -229,6 +235,7 @@ type used struct {
 	span      time.Duration
 	cpu       time.Duration // without idle time; 0 if unknown
 	allocRate float64       // bytes/s
+	resident  int64         // largest sample of the resident set; 0 if unknown
 }
 
 // usage reads the window's metrics. Errors in them give zeros, because they are used
@@ -240,11 +247,13 @@ func usage(f recorder.Result) used {
 	}
 	defer file.Close()
 	var first, last evidence.Metrics
+	resident := 0.0
 	_, err = metrics.Scan(f.Files.Metrics, file, func(m evidence.Metrics) error {
 		if first.Values == nil {
 			first = m
 		}
 		last = m
+		resident = max(resident, m.Values["/process/rss:bytes"])
 		return nil
 	})
 	span := last.At - first.At
@@ -253,5 +262,6 @@ func usage(f recorder.Result) used {
 	}
 	delta := func(name string) float64 { return last.Values[name] - first.Values[name] }
 	busy := delta("/cpu/classes/total:cpu-seconds") - delta("/cpu/classes/idle:cpu-seconds")
-	return used{span, time.Duration(busy * float64(time.Second)), delta("/gc/heap/allocs:bytes") / span.Seconds()}
+	return used{span, time.Duration(busy * float64(time.Second)), delta("/gc/heap/allocs:bytes") / span.Seconds(),
+		int64(resident)}
 }

@@ -31,8 +31,10 @@ type execSession struct {
 	said   *process.Tail // the program's own stderr
 	stderr *endable
 	log    *windowLog
-	load   loadResult
-	peak   int64 // largest resident set until the end of the window
+	// The log goes to one file after the other.
+	logFile, aloneFile string
+	load               loadResult
+	peak               int64 // largest resident set until the end of the window
 }
 
 // loadResult is the outcome of the load command.
@@ -58,7 +60,7 @@ func (r *execRecorder) start(p execPass) (*execSession, error) {
 	}
 	options := p.options
 	options.Auto, options.GODEBUG = s.auto, debug
-	s.log = &windowLog{file: f, open: s.auto}
+	s.log, s.logFile = &windowLog{file: f, open: s.auto}, f.Name()
 	s.said = &process.Tail{Next: r.o.Stderr}
 	s.stderr = &endable{to: gctrace.NewSplitter(s.log, s.said)}
 	cmd := exec.Command(r.binary, r.o.Args...)
@@ -260,6 +262,15 @@ func (l *windowLog) gate(open bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.open = open
+}
+
+// next lets the lines that begin from now on go to another file.
+func (l *windowLog) next(f *os.File) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	was := l.file
+	l.file, l.open, l.keep = f, true, false
+	return was.Close()
 }
 
 func (l *windowLog) Write(p []byte) (int, error) {

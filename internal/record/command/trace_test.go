@@ -83,6 +83,13 @@ func TestExecTraceWithoutRequests(t *testing.T) {
 	if got, _ := recordtest.ReadTrace(t, b); got.Events == 0 || len(got.Tasks) != 0 {
 		t.Errorf("%d events, tasks %v", got.Events, got.Tasks)
 	}
+	// A window without profiles follows the one with them.
+	logs := recordtest.PartsOf(b, evidence.PassCollector, evidence.KindGCTrace)
+	alone := recordtest.PartsOf(b, evidence.PassCollector, evidence.KindMetrics)
+	if len(logs) != 1 || len(alone) != 1 || alone[0].Wall < time.Second || alone[0].OwnLive > 1<<20 ||
+		len(recordtest.PartsOf(b, evidence.PassTiming, evidence.KindGCTrace)) != 1 {
+		t.Errorf("the unprofiled window: %+v, %+v", logs, alone)
+	}
 	// A program that is recorded to its end has no trace window.
 	b, err = execute(context.Background(), t,
 		Options{Dir: dir, Package: ".", Args: []string{"300ms"}, Trace: time.Second})

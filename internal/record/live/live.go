@@ -66,6 +66,7 @@ func Record(ctx context.Context, o Options, w *bundle.Writer) error {
 		return err
 	}
 	r.run, r.began = w.Run(evidence.Run{Name: "service"}), time.Now()
+	r.unprofiled(ctx)
 	r.edge(ctx, "start")
 	r.window(ctx)
 	closing, cancel := ctx, context.CancelFunc(func() {})
@@ -137,6 +138,18 @@ func (r *liveRecorder) describe(ctx context.Context) error {
 	})
 }
 
+// unprofiled observes the service without any profile. A CPU profile lies on its heap.
+func (r *liveRecorder) unprofiled(ctx context.Context) {
+	length := min(r.o.For/4, mostUnprofiled)
+	if r.memStats(ctx, "first") == nil {
+		r.o.Progress("observing %s without a profile for %v", r.server, length)
+		waitUntil(ctx, time.Now().Add(length))
+	}
+}
+
+// mostUnprofiled is the longest window without a profile.
+const mostUnprofiled = 5 * time.Second
+
 // edge takes the cumulative figures at one end of the window. The text form with
 // MemStats stops the service for longest, so it is taken outside of the allocation
 // profiles.
@@ -145,12 +158,12 @@ func (r *liveRecorder) edge(ctx context.Context, end string) {
 		return
 	}
 	if end == "start" {
-		r.memStats(ctx, end)
+		_ = r.memStats(ctx, end) // a failure is in the manifest
 	}
 	r.allocs(ctx, end)
 	r.countGoroutines(ctx)
 	if end == "end" {
-		r.memStats(ctx, end)
+		_ = r.memStats(ctx, end)
 	}
 }
 
@@ -273,11 +286,15 @@ func removeIfThere(name string) error {
 }
 
 // memStats keeps the MemStats at the end of the text profile. The stacks before it are
-// in the allocation profile in a better form.
-func (r *liveRecorder) memStats(ctx context.Context, end string) {
+// in the allocation profile in a better form. The first two are the ends of the window
+// without a profile. Wall is the time since the one before.
+func (r *liveRecorder) memStats(ctx context.Context, end string) error {
 	at := time.Now()
 	p := evidence.Part{Path: "service/memstats-" + end + ".txt", Kind: evidence.KindMemStats,
-		Pass: evidence.PassService}
+		Pass: evidence.PassCollector}
+	if end == "end" {
+		p.Pass = evidence.PassService
+	}
 	if !r.memStatsAt.IsZero() {
 		p.Wall = at.Sub(r.memStatsAt)
 	}
@@ -289,9 +306,10 @@ func (r *liveRecorder) memStats(ctx context.Context, end string) {
 		return tail.Close()
 	})
 	r.note(ctx, "runtime.MemStats at the "+end, err)
-	if err == nil && end == "start" {
+	if err == nil {
 		r.memStatsAt = at
 	}
+	return err
 }
 
 // countGoroutines reads the number of goroutines from the index page, which costs the

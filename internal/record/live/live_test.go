@@ -92,7 +92,7 @@ func TestLive(t *testing.T) {
 	go func() { done <- allocate(stop) }()
 	defer func() { close(stop); <-done }()
 	var progress atomic.Int64
-	want := []string{"memstats-start.txt", "allocs-start.pprof", "heap-1.pprof", "heap-2.pprof", "cpu.pprof",
+	want := []string{"memstats-first.txt", "memstats-start.txt", "allocs-start.pprof", "heap-1.pprof", "heap-2.pprof", "cpu.pprof",
 		"allocs-end.pprof", "memstats-end.txt", "goroutines.jsonl"}
 	var b *bundle.Bundle
 	w := liveWindow{asked: time.Second}
@@ -317,7 +317,7 @@ func TestLiveInterrupted(t *testing.T) {
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("error = %v, want %v", err, context.Canceled)
 	}
-	want := []string{"memstats-start.txt", "allocs-start.pprof", "allocs-end.pprof", "memstats-end.txt",
+	want := []string{"memstats-first.txt", "memstats-start.txt", "allocs-start.pprof", "allocs-end.pprof", "memstats-end.txt",
 		"goroutines.jsonl"}
 	if got := partNames(t, b); !slices.Equal(got, want) {
 		t.Errorf("parts = %q, want %q", got, want)

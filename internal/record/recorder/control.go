@@ -126,8 +126,18 @@ type Result struct {
 	Collector time.Duration
 	Began     time.Duration // start of the window, counted from the start of the recorder
 	MemRate   int64         // bytes per heap sample
-	OwnBytes  int64         // allocated by the recorder; excluded from the last snapshot
+	Own       Weight
 	Files     Leavings
+}
+
+// Weight is the memory of the process that is the recorder's, in bytes, by its own
+// measurement at the end of a window.
+type Weight struct {
+	Allocated int64 // excluded from the last snapshot
+	Live      int64 // of the live heap
+	// Resident is the part of the resident set: Live, and the pages of files, such as the
+	// executable's symbol tables, that became resident while the recorder worked.
+	Resident int64
 }
 
 // Leavings are the files of a window.
@@ -157,6 +167,8 @@ type marker struct {
 	Total     int64         `json:"cpu_ns"`
 	MemRate   int64         `json:"memrate"`
 	OwnBytes  int64         `json:"own_alloc_bytes"`
+	OwnLive   int64         `json:"own_live_bytes"`
+	OwnFiles  int64         `json:"own_file_bytes"`
 	Why       string        `json:"why"`
 }
 
@@ -217,7 +229,9 @@ func readWindow(dir string) (Result, error) {
 	}
 	f.Began, f.MemRate, f.Start = ready.At, ready.MemRate, time.Unix(0, ready.Unix)
 	if f.Complete {
-		f.Wall, f.OwnBytes, f.Exit = done.Wall, done.OwnBytes, done.Why == "exit"
+		f.Wall, f.Exit = done.Wall, done.Why == "exit"
+		f.Own = Weight{Allocated: done.OwnBytes, Live: max(done.OwnLive, 0),
+			Resident: max(done.OwnLive, 0) + max(done.OwnFiles, 0)}
 		if ready.Total >= 0 && done.CPU > 0 {
 			f.CPU = time.Duration(done.CPU)
 			f.Profiled, f.Faults, f.Sleeps, f.Cycles = time.Duration(max(done.Profiled,

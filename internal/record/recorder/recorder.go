@@ -13,6 +13,7 @@ import (
 	"bytes"
 	_ "embed"
 	"fmt"
+	"runtime"
 	"slices"
 	"time"
 )
@@ -52,12 +53,25 @@ var delaysSource []byte
 //go:embed paces.go.tmpl
 var pacesSource []byte
 
+//go:embed file.go.tmpl
+var fileSource []byte
+
+//go:embed wait_linux.go.tmpl
+var waitLinuxSource []byte
+
+//go:embed wait_other.go.tmpl
+var waitOtherSource []byte
+
 // Render returns the recorder's source for a package of the given name. The file needs
-// Go 1.24 or later and imports only the standard library. The prefix of its names
-// avoids collisions with the user's.
+// Go 1.24 or later and imports only the standard library. It is for the system that
+// heaptrim runs on. The prefix of its names avoids collisions with the user's.
 func Render(pkg string) []byte {
 	head := bytes.Replace(recorderSource, []byte("package PACKAGE\n"), []byte("package "+pkg+"\n"), 1)
-	return slices.Concat(head, stateSource, useSource, heapSource, delaysSource, pacesSource)
+	wait := waitOtherSource
+	if runtime.GOOS == "linux" {
+		wait = waitLinuxSource
+	}
+	return slices.Concat(head, stateSource, useSource, fileSource, wait, heapSource, delaysSource, pacesSource)
 }
 
 //go:embed http.go.tmpl

@@ -222,7 +222,7 @@ func TestRecord(t *testing.T) {
 				t.Errorf("process CPU = %v, sampled %v, of %v by the system", r.CPU, sampled, all)
 			}
 			if runtime.GOOS == "linux" &&
-				(r.Profiled > r.CPU || r.Profiled < r.CPU/2 || r.Faults <= 0 || r.Sleeps <= 0 || r.Cycles <= 0 ||
+				(r.Profiled > r.CPU || r.Profiled <= 0 || r.Faults <= 0 || r.Sleeps <= 0 || r.Cycles <= 0 ||
 					r.Collector <= 0 || r.Collector > r.Profiled) {
 				t.Errorf("%v, %d faults, %d sleeps and %d collections of %v while profiled, of %v", r.Profiled,
 					r.Faults, r.Sleeps, r.Cycles, r.Collector, r.CPU)
