@@ -35,7 +35,7 @@ func (p *allocated) isResult() bool {
 	return false
 }
 
-// keptResult reports whether the code keeps a call's result, so a better call has to
+// keptResult reports whether the code keeps a call's result, or may do, so a better call has to
 // allocate it too.
 func (p *allocated) keptResult() bool {
 	if p.Expr == nil {
@@ -45,7 +45,9 @@ func (p *allocated) keptResult() bool {
 	case source.UseReturned:
 		return true
 	case source.UseAssigned:
-		return u.Field
+		if u.Field {
+			return true
+		}
 	}
-	return false
+	return p.Life.End != finding.EndFrame && p.Life.End != finding.EndUnknown
 }

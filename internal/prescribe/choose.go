@@ -71,7 +71,7 @@ func (c *candidate) proposals() []offer {
 		if slices.Contains(pooling, cure.Code) {
 			c.withHeld(&o)
 		}
-		o.saves = c.session.Saving(o.cuts)
+		o.saves = c.realised(c.session.Saving(o.cuts))
 		out = append(out, o)
 	}
 	return out

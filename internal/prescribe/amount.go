@@ -1,0 +1,34 @@
+package prescribe
+
+import (
+	"math"
+
+	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/stats"
+)
+
+// How much of a predicted amount a change brings that is of the right kind: the middle four fifths of
+// the cases of lab/truth, where a count is at stake. What stays of a call's own memory makes it
+// less, what the change makes needless elsewhere makes it more.
+const (
+	leastRealised = 0.8
+	mostRealised  = 1.25
+)
+
+// realised gives the amounts of a prediction the interval that changes of its kind have had. An operation cannot
+// save more than it allocates.
+func (c *candidate) realised(p finding.Prediction) finding.Prediction {
+	allocs, bytes := math.Inf(1), math.Inf(1)
+	for _, r := range c.diagnosis.Runs {
+		if r.Name == c.Finding.Run && r.Ops > 0 {
+			allocs, bytes = r.AllocsPerOp, r.BytesPerOp
+		}
+	}
+	p.ObjectsPerOp, p.BytesPerOp = around(p.ObjectsPerOp, allocs), around(p.BytesPerOp, bytes)
+	return p
+}
+
+func around(v stats.Interval, most float64) stats.Interval {
+	high := max(v.Value, min(v.High*mostRealised, most))
+	return stats.Interval{Value: v.Value, Low: v.Low * leastRealised, High: high}
+}
