@@ -82,7 +82,7 @@ func (c *candidate) proposals() []offer {
 func (c *candidate) best(code string, p *allocated) (best proposal, ok bool) {
 	for i := range table {
 		r := &table[i]
-		if r.cure != code || ok && hitRate(r.name) <= best.Fit || !c.applies(r, p) {
+		if r.cure != code || ok && cures.HitRate(r.name) <= best.Fit || !c.applies(r, p) {
 			continue
 		}
 		if why := c.vetoed(r, p); why != "" {
@@ -138,6 +138,9 @@ func (o offer) remedy() finding.Remedy {
 	r.Trial = o.trial
 	return r
 }
+
+// leastRate is the rate from which a cure is told as another way.
+const leastRate = 0.1
 
 // rareObjects is the number of objects an operation below which a line is not told to change:
 // warm-up, set-up, a pool's first objects, a cache that fills.

@@ -105,7 +105,7 @@ func sizeSpread(sizes []finding.SizeCount) string {
 	if len(sizes) < 2 {
 		return ""
 	}
-	return fmt.Sprintf("blocks from %s to %s", sizes[0].Size, sizes[len(sizes)-1].Size)
+	return fmt.Sprintf(" (blocks from %s to %s)", sizes[0].Size, sizes[len(sizes)-1].Size)
 }
 
 // below reports whether the heaviest stack reaches the site through a

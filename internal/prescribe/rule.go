@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/prescribe/cures"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 )
 
@@ -100,7 +101,7 @@ func (c *candidate) applies(r *rule, p *allocated) bool {
 
 // proposed is what a rule proposes for a part that it applies to; false where it would take nothing.
 func (c *candidate) proposed(r *rule, p *allocated) (proposal, bool) {
-	pr := all(hitRate(r.name), c.fill(r.text, p), c.evidence(r, p))
+	pr := all(cures.HitRate(r.name), c.fill(r.text, p), c.evidence(r, p))
 	pr.Rule, pr.Cost = r.name, r.adds
 	switch r.at {
 	case atDeath:

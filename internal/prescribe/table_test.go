@@ -35,9 +35,9 @@ func TestTable(t *testing.T) {
 			}
 		}
 	}
-	for name := range rates {
-		if !names[name] && !strings.HasPrefix(name, editRule) {
-			t.Errorf("a rate is of %q, which is no rule", name)
+	for _, r := range cures.AllRates() {
+		if !names[r.Rule] && !strings.HasPrefix(r.Rule, editRule) {
+			t.Errorf("a rate is of %q, which is no rule", r.Rule)
 		}
 	}
 	for _, v := range vetoes {

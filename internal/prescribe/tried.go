@@ -59,7 +59,7 @@ func (c *candidate) untried(offers []offer, failed map[string]*finding.Trial) []
 			continue
 		}
 		rule := editRule + t.Kind
-		pr := proposal{Rule: rule, Text: t.Text, Why: c.escape(), Fit: hitRate(rule)}
+		pr := proposal{Rule: rule, Text: t.Text, Why: c.escape(), Fit: cures.HitRate(rule)}
 		at := slices.IndexFunc(offers, func(o offer) bool { return o.cure.Code == t.Code })
 		switch {
 		case at < 0:

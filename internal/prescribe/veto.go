@@ -218,7 +218,25 @@ func (c *candidate) live(t *life.Tracer) {
 	for _, p := range c.Parts {
 		p.Life = c.lifeOf(t, p)
 	}
+	if len(c.Parts) < 2 || !slices.ContainsFunc(c.Parts, (*allocated).grows) {
+		return
+	}
+	// What one variable holds has one life: the first end of decisive that a part has.
+	for _, e := range decisive {
+		if i := slices.IndexFunc(c.Parts, func(p *allocated) bool { return p.Life.End == e }); i >= 0 {
+			for _, p := range c.Parts {
+				if made := p.Life.Made; p.Life.End != e {
+					p.Life = c.Parts[i].Life
+					p.Life.Made = made
+				}
+			}
+			return
+		}
+	}
 }
+
+// decisive are the ends of a life that rule cures out, the strongest first.
+var decisive = []finding.End{finding.EndShared, finding.EndStored, finding.EndResult, finding.EndUnknown}
 
 // lifeOf follows a part along its stacks, and joins what they say: one end that
 // hands the object out decides, then one that is not known.
@@ -242,7 +260,7 @@ func (c *candidate) lifeOf(t *life.Tracer, p *allocated) finding.Life {
 		ends[l.End] += st.Share
 		all += st.Share
 	}
-	for _, e := range []finding.End{finding.EndShared, finding.EndStored, finding.EndResult, finding.EndUnknown} {
+	for _, e := range decisive {
 		if share = ends[e]; share > mostOf*all {
 			return lives[e]
 		}

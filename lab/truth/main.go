@@ -54,6 +54,7 @@ func run() error {
 	only := flag.String("only", "", "`IDs`, by commas; default: all")
 	flag.IntVar(&o.sample, "sample", 100, "planted cases that are judged, drawn by -commit; 0: all")
 	flag.StringVar(&o.commit, "commit", "", "the `hash` of the commit that is judged")
+	ratesFile := flag.String("rates", "", "write how often each rule was right on train to `file`, as Go source")
 	flag.DurationVar(&o.verify, "verify", 20*time.Second, "time for trying the first cures of a case")
 	rowsFile := flag.String("rows", "", "write what was said of train cases to `file`")
 	var d draw
@@ -112,7 +113,7 @@ func run() error {
 		}
 	}
 	table(os.Stdout, scores)
-	return errors.Join(writeJSON(*rowsFile, rows), d.write())
+	return errors.Join(writeJSON(*rowsFile, rows), writeRates(*ratesFile, o.commit, rows), d.write())
 }
 
 // wants reports whether a case of a split is to be judged.
@@ -151,7 +152,7 @@ const shown = 3
 
 // judge records a case, unless that was done, and reads what heaptrim says of it.
 func (o *options) judge(c corpus.Case) row {
-	r := row{ID: c.ID, Control: c.Control(), Cure: c.Cure}
+	r := row{ID: c.ID, Module: c.Repository(), Control: c.Control(), Cure: c.Cure}
 	doc, err := o.report(c)
 	if err != nil {
 		r.Error = err.Error()

@@ -21,6 +21,7 @@ type said struct {
 // row is what was said of one case.
 type row struct {
 	ID      string `json:"id"`
+	Module  string `json:"module"` // repository
 	Control bool   `json:"control,omitempty"`
 	Cure    string `json:"cure,omitempty"` // that people applied
 	Site    int    `json:"site,omitempty"` // rank of the place that was changed; 0: not found

@@ -49,7 +49,24 @@ func Entry(w io.Writer, c cures.Cure, o term.Options) error {
 	p.Prose("  ", c.WhenNot, term.Normal)
 	p.Section("Evidence that it takes", "")
 	p.Prose("  ", term.FullSentence(c.Needs), term.Normal)
+	hits(p, c)
 	return p.Flush()
+}
+
+// hits says how often the rules of a cure were right.
+func hits(p *term.Page, c cures.Cure) {
+	all := cures.Rates(c.Code)
+	if len(all) == 0 {
+		return
+	}
+	p.Section("How often it is right", "on the train cases of lab/truth, "+cures.Rated)
+	wide := 0
+	for _, r := range all {
+		wide = max(wide, term.Cells(r.Rule))
+	}
+	for _, r := range all {
+		p.Line(term.Styled(fmt.Sprintf("  %s  %d of %d, in %d modules", term.PadRight(r.Rule, wide), r.Right, r.Named, r.Modules), term.Normal))
+	}
 }
 
 // Example shows a cure's code before and after.

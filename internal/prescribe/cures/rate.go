@@ -1,0 +1,40 @@
+package cures
+
+// Rate is how often a rule was right where it named a cure.
+type Rate struct {
+	Code         string // of the cure
+	Rule         string
+	Right, Named int
+	Modules      int // that it named one in
+}
+
+// AllRates are those of all rules that have named a cure.
+func AllRates() []Rate { return rates }
+
+// Rates are those of the rules of a cure.
+func Rates(code string) []Rate {
+	var out []Rate
+	for _, r := range rates {
+		if r.Code == code {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// What is thought of a rule before any case: as much as so many cases, of which a part was right.
+const (
+	priorCases = 2
+	priorRight = 0.4
+)
+
+// HitRate is how often a rule is right, from 0 to 1: its cases with what is thought before them.
+func HitRate(rule string) float64 {
+	right, named := priorRight*priorCases, float64(priorCases)
+	for _, r := range rates {
+		if r.Rule == rule {
+			right, named = right+float64(r.Right), named+float64(r.Named)
+		}
+	}
+	return right / named
+}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"go/format"
+	"os"
+	"slices"
+	"time"
+)
+
+// tally counts how often a rule was right.
+type tally struct {
+	code, rule   string
+	right, named int
+	modules      map[string]bool
+}
+
+// tallies counts the rules that named a cure in the first rows of train: at the place that was
+// changed, where the kind of cure is known, and on controls, where each is wrong.
+func tallies(rows []row) []tally {
+	of := map[string]*tally{}
+	for _, r := range rows {
+		for _, s := range r.First {
+			if s.Code == "leave-it" || s.Rule == "" || !s.Hit && !r.Control {
+				continue
+			}
+			t := of[s.Rule]
+			if t == nil {
+				t = &tally{code: s.Code, rule: s.Rule, modules: map[string]bool{}}
+				of[s.Rule] = t
+			}
+			t.named++
+			t.modules[r.Module] = true
+			if s.Fits {
+				t.right++
+			}
+		}
+	}
+	var out []tally
+	for _, t := range of {
+		out = append(out, *t)
+	}
+	slices.SortFunc(out, func(a, b tally) int { return cmp.Or(cmp.Compare(a.code, b.code), cmp.Compare(a.rule, b.rule)) })
+	return out
+}
+
+// writeRates writes the table of package cures, unless the name is empty.
+func writeRates(name, commit string, rows []row) error {
+	if name == "" {
+		return nil
+	}
+	var b bytes.Buffer
+	fmt.Fprintf(&b, `package cures
+
+// Rated is when the rules were tried, and on which commit.
+const Rated = %q
+
+// rates has how often each rule was right on the train cases of lab/truth: go run ./truth -rates
+var rates = []Rate{
+`, time.Now().UTC().Format(time.DateOnly)+" "+cmp.Or(commit, "working tree"))
+	for _, t := range tallies(rows) {
+		fmt.Fprintf(&b, "{%q, %q, %d, %d, %d},\n", t.code, t.rule, t.right, t.named, len(t.modules))
+	}
+	b.WriteString("}\n")
+	text, err := format.Source(b.Bytes())
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(name, text, 0o644)
+}
