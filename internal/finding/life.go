@@ -15,6 +15,7 @@ type Life struct {
 	Made     string        // where the expression is that makes them; empty if it is not known
 	PartOf   string        // where an object of the same function is made that they become part of; empty for none or several
 	Boxed    bool          // on the way they become interface values
+	Spawned  bool          // goroutines that the function waits for use them
 	Ways     []int         // lines of the site's function that hand them on, lowest first; empty when not known
 	Unknown  string        // what could not be seen through, where End is EndUnknown
 }

@@ -30,6 +30,28 @@ func (c *candidate) look(p *allocated) {
 	}
 }
 
+// askedAbove is what the frame in which a part dies uses of it, if that is little; "" for all, or if it
+// is not known.
+func (c *candidate) askedAbove(p *allocated) string {
+	if c.source == nil || p.Life.End != finding.EndFrame || p.Life.Frame == 0 {
+		return ""
+	}
+	own := c.heaviestWay(p)
+	if p.Life.Frame >= len(own) {
+		return ""
+	}
+	at := own[p.Life.Frame]
+	l := c.source.At(at.File, at.Line)
+	if l == nil {
+		return ""
+	}
+	u := l.Asked(plainName(own[p.Life.Frame-1].Function))
+	if u == nil {
+		return ""
+	}
+	return littleUse(u.Kind)
+}
+
 // heaviestWay is the user's frames of the heaviest stack of a part, from the site outwards.
 func (c *candidate) heaviestWay(p *allocated) []evidence.Frame {
 	var heaviest finding.Stack

@@ -184,6 +184,9 @@ var (
 	handedUp = test("returned", func(c *candidate, _ *allocated) bool { return c.edge("return") })
 	onHeap   = test("moved to the heap", func(c *candidate, _ *allocated) bool { return moved(c.Finding.Escape) })
 	tooLarge = test("too large for the stack", func(c *candidate, _ *allocated) bool { return c.tooLarge() })
+	fixed    = test("of a fixed size", func(_ *candidate, p *allocated) bool {
+		return p.Kind != finding.KindMake || p.Expr != nil && p.Expr.Call.Consts
+	})
 	coldOnly = test("escapes on a cold branch", func(c *candidate, _ *allocated) bool { return c.coldEscape() > 0 }, "cold")
 	retained = test("kept by the compiler's word", func(c *candidate, _ *allocated) bool { return c.kept() })
 	passedOn = test("passed to a call that keeps it", func(c *candidate, _ *allocated) bool { return c.fate() == finding.FateKept })
@@ -195,6 +198,7 @@ var (
 	climbs = test("dies in a caller", func(_ *candidate, p *allocated) bool {
 		return p.Life.End == finding.EndFrame && p.Life.Frame > 0 && p.Life.At.Line > 0
 	}, "death", "maker")
+	asked  = test("little of it is used", func(c *candidate, p *allocated) bool { return c.askedAbove(p) != "" }, "asked")
 	itself = test("handed up as it is", func(_ *candidate, p *allocated) bool { return p.Life.Field == "" })
 	// The field is set to nil where its owner is made ready for the next use.
 	dropped = test("set to nil", func(c *candidate, p *allocated) bool {

@@ -55,6 +55,7 @@ var words = map[string]func(c *candidate, p *allocated) string{
 	"better":   func(_ *candidate, p *allocated) string { return p.Library.Better },
 	"loop":     func(_ *candidate, p *allocated) string { return fmt.Sprint(p.Expr.Loops[0].First) },
 	"use":      func(_ *candidate, p *allocated) string { return "`" + p.Expr.Use.Name + "`" },
+	"asked":    func(c *candidate, p *allocated) string { return c.askedAbove(p) },
 	"looked":   func(_ *candidate, p *allocated) string { return useOf(p) },
 	"constant": func(c *candidate, _ *allocated) string { return "`" + convertedConstant(c).Text + "`" },
 	"wasted": func(c *candidate, p *allocated) string {
@@ -173,7 +174,11 @@ func useOf(p *allocated) string {
 	if p.Expr == nil {
 		return ""
 	}
-	switch p.Expr.Use.Kind {
+	return littleUse(p.Expr.Use.Kind)
+}
+
+func littleUse(kind source.UseKind) string {
+	switch kind {
 	case source.UseElement:
 		return "only a part of the result is used"
 	case source.UseLength:

@@ -6,8 +6,8 @@ import "github.com/heaptrim/heaptrim/internal/finding"
 // saving is the largest. Vetoes rule cures out whatever a rule says.
 var table = []rule{
 	// Memory that need not be on the heap.
-	{name: "copied on the cold branch", cure: "keep-on-stack", needs: []fact{own, seen, is(finding.KindNew, finding.KindVariadic, finding.KindMake), coldOnly},
-		not:  []fact{tooLarge},
+	{name: "copied on the cold branch", cure: "keep-on-stack", needs: []fact{own, seen, is(finding.KindNew, finding.KindVariadic, finding.KindMake), fixed, coldOnly},
+		not:  []fact{tooLarge, big},
 		text: "copy {expr} into a new variable on the way to line {cold}: only that line makes it escape, and the recording shows no cost there"},
 	{name: "variable handed on by value", cure: "keep-on-stack", needs: []fact{own, seen, is(finding.KindNew), onHeap, small}, not: []fact{tooLarge, unseen, coldOnly},
 		text: "keep {expr} on the stack: hand it on by value, or keep its address out of what outlives the function"},
@@ -84,6 +84,8 @@ var table = []rule{
 	{name: "compiled of constants", cure: "cache-compiled", needs: []fact{compiled, consts}, not: []fact{call("cache-compiled")},
 		text: "call {callee} once and keep the result: its arguments are constants"},
 	{name: "a call less often", cure: "skip-work", needs: []fact{call("skip-work")}, takes: betterCall, text: "instead of {callee}, {better}"},
+	{name: "asked of the original", cure: "skip-work", needs: []fact{inline, climbs, asked}, at: atDeath,
+		text: "ask {maker} for what is needed: {asked} here"},
 	{name: unusedWork, cure: "skip-work", needs: []fact{wasteful}, not: []fact{call("skip-work")}, text: "{wasted}"},
 
 	// Memory that is used again.

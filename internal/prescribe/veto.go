@@ -41,6 +41,7 @@ var vetoes = []veto{
 	{[]string{"keep-on-stack"}, partOfAnother, "the value is handed out as part of another one"},
 	{[]string{"keep-on-stack"}, published, "an exported function returns it, and its type has methods on pointers"},
 	{[]string{"keep-on-stack"}, usedAsInterface, "the value is used as an interface, which needs it on the heap"},
+	{[]string{"keep-on-stack", "hoist-closure"}, spawned, "goroutines of the function use it, so it has to be on the heap"},
 	{[]string{"keep-on-stack"}, sliceResult, "the array behind a slice that is returned cannot stay on the stack"},
 	{[]string{"avoid-conversion"}, copyIsKept, "the text is kept or returned, so one copy has to be made"},
 	{[]string{"skip-work"}, resultIsKept, "the result is kept or returned"},
@@ -64,6 +65,7 @@ var (
 	partOfAnother   = test("part of another value", isPartOfAnother)
 	published       = test("returned by an exported function, with methods on pointers", isPublished)
 	usedAsInterface = test("used as an interface", isUsedAsInterface)
+	spawned         = test("used by goroutines of the function", func(_ *candidate, p *allocated) bool { return p.Life.Spawned })
 	sliceResult     = test("behind a slice that is returned", isSliceResult)
 	copyIsKept      = test("a copy that is kept", isCopyIsKept)
 	resultIsKept    = test("a result that is kept", isResultIsKept)

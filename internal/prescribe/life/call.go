@@ -96,6 +96,7 @@ func (s *scan) passed(call *ssa.Call) {
 func (s *scan) apply(o *outcome, result *ssa.Call, c *ssa.CallCommon) {
 	s.out.shared = s.out.shared || o.shared
 	s.out.boxed = s.out.boxed || o.boxed
+	s.out.spawned = s.out.spawned || o.spawned
 	if o.global != "" {
 		s.out.global = o.global
 	}

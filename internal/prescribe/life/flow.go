@@ -40,6 +40,8 @@ type outcome struct {
 	shared  bool   // handed to another goroutine
 	unknown string // what could not be seen through
 
+	spawned bool // a goroutine that is waited for uses it
+
 	boxed bool               // on the way it becomes an interface value
 	field string             // field that it is stored in on the way
 	wraps uint64             // bits of the results of which it is only a part
@@ -160,6 +162,7 @@ func (s *scan) use(h held, in ssa.Instruction) {
 	case *ssa.Go:
 		s.way(h, in)
 		if joins(s.fn) {
+			s.out.spawned = true
 			s.call(h, in)
 		} else {
 			s.out.shared = true

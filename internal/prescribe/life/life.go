@@ -82,7 +82,7 @@ func (t *Tracer) climb(s *scan, own []evidence.Frame) finding.Life {
 		if i == 0 {
 			ways = t.linesOf(out.ways)
 		}
-		l := finding.Life{Ways: ways, Frame: i, Function: own[i].Function, Boxed: out.boxed, Field: out.field}
+		l := finding.Life{Ways: ways, Frame: i, Function: own[i].Function, Boxed: out.boxed, Spawned: out.spawned, Field: out.field}
 		switch {
 		case out.shared:
 			l.End = finding.EndShared
@@ -105,7 +105,7 @@ func (t *Tracer) climb(s *scan, own []evidence.Frame) finding.Life {
 			return l
 		}
 		up.ref = s.ref
-		up.out.boxed, up.out.field = out.boxed, out.field
+		up.out.boxed, up.out.spawned, up.out.field = out.boxed, out.spawned, out.field
 		up.take(s.fn, own[i].Line, out)
 		s = up
 	}

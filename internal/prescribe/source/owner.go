@@ -82,6 +82,33 @@ func (l *Line) Handed(function string, index int) *Dest {
 	return nil
 }
 
+// Asked is how the result of a call on the line is used: of the function of a name, as pprof spells it,
+// or of an interface's method of that name; nil where no such call is seen, or several.
+func (l *Line) Asked(function string) *Use {
+	method := function[strings.LastIndexByte(function, '.')+1:]
+	var found *Use
+	for _, e := range l.Exprs {
+		if e.Kind != Call || e.Call.Callee != function && !(l.dynamic(e) && strings.HasSuffix(e.Call.Callee, "."+method)) {
+			continue
+		}
+		if found != nil && found.Kind != e.Use.Kind {
+			return nil
+		}
+		found = &e.Use
+	}
+	return found
+}
+
+// dynamic reports whether a call is one of an interface's method.
+func (l *Line) dynamic(e *Expr) bool {
+	sel, ok := ast.Unparen(e.node.(*ast.CallExpr).Fun).(*ast.SelectorExpr)
+	if !ok {
+		return false
+	}
+	s := l.info().Selections[sel]
+	return s != nil && types.IsInterface(s.Recv())
+}
+
 // growsReceiver reports whether a method's memory is its receiver's own, which grows.
 func growsReceiver(callee string) bool {
 	for _, t := range []string{"strings.(*Builder).", "bytes.(*Buffer)."} {
