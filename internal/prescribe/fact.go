@@ -198,6 +198,15 @@ var (
 	climbs = test("dies in a caller", func(_ *candidate, p *allocated) bool {
 		return p.Life.End == finding.EndFrame && p.Life.Frame > 0 && p.Life.At.Line > 0
 	}, "death", "maker")
+	// The caller names the function that makes it, so it can hand it something.
+	named = test("made by a function that the caller names", func(c *candidate, p *allocated) bool {
+		own := c.heaviestWay(p)
+		if c.source == nil || p.Life.Frame != 1 || len(own) < 2 {
+			return false
+		}
+		l := c.source.At(own[1].File, own[1].Line)
+		return l != nil && l.Calls(plainName(own[0].Function))
+	})
 	asked  = test("little of it is used", func(c *candidate, p *allocated) bool { return c.askedAbove(p) != "" }, "asked")
 	itself = test("handed up as it is", func(_ *candidate, p *allocated) bool { return p.Life.Field == "" })
 	// The field is set to nil where its owner is made ready for the next use.

@@ -98,7 +98,7 @@ var table = []rule{
 		text: "keep the array of {var} and cut it to length zero instead of starting with a new one"},
 	{name: "field not set to nil", cure: "reuse-buffer", needs: []fact{growing, grown, fieldDest, dropped}, despite: []fact{storedElsewhere, unseenOwner, ownerDies}, at: atReset, takes: reused, adds: reuseCost,
 		text: "cut {reset} to length zero here instead of setting it to nil: {var} then grows into the array that is there"},
-	{name: "memory handed down", cure: "reuse-buffer", needs: []fact{own, seen, is(finding.KindMake, finding.KindGrowth), climbs, itself, passing}, at: atDeath, takes: reused, adds: reuseCost,
+	{name: "memory handed down", cure: "reuse-buffer", needs: []fact{own, seen, is(finding.KindMake, finding.KindGrowth), climbs, named, itself, passing}, not: []fact{handedIn, asked}, at: atDeath, takes: reused, adds: reuseCost,
 		text: "hand {maker} the memory to fill, and keep it here for the next call: what {expr} makes is not used after {death}"},
 	{name: "array kept for the next turn", cure: "reuse-buffer", needs: []fact{growing, grown, fieldDest, passing}, not: []fact{receivers},
 		takes: reused, adds: reuseCost, text: "keep the array of {var} for the next iteration, if nothing from this one is kept"},

@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 	"strings"
 )
 
@@ -97,6 +98,11 @@ func (l *Line) Asked(function string) *Use {
 		found = &e.Use
 	}
 	return found
+}
+
+// Calls reports whether the line calls a function by its name.
+func (l *Line) Calls(function string) bool {
+	return slices.ContainsFunc(l.Exprs, func(e *Expr) bool { return e.Kind == Call && e.Call.Callee == function && !l.dynamic(e) })
 }
 
 // dynamic reports whether a call is one of an interface's method.
