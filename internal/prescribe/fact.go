@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/cures"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
@@ -107,6 +108,10 @@ var (
 	nested  = test("recursive", func(c *candidate, _ *allocated) bool { return c.recursive() })
 	consts  = test("of constants", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.Expr.Call.Consts })
 	hasArgs = test("of arguments", func(_ *candidate, p *allocated) bool { return p.Expr != nil && len(p.Expr.Call.Args) > 0 })
+	// ours is a call of a function that the user can change.
+	ours = test("a call of the module's own", func(c *candidate, p *allocated) bool {
+		return p.Callee != "" && c.session != nil && c.session.Owner(evidence.Frame{Function: p.Callee}) == "yours"
+	})
 	// boxless is a call whose last arguments go into a slice of their own type.
 	boxless = test("arguments of their own type", func(_ *candidate, p *allocated) bool {
 		return p.Kind == finding.KindVariadic && p.Expr != nil && p.Expr.Call.Unboxed
