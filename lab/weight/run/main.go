@@ -34,7 +34,7 @@ func main() {
 	var o options
 	flag.StringVar(&o.heaptrim, "heaptrim", "heaptrim", "the `program` to judge")
 	flag.IntVar(&o.rounds, "rounds", 8, "runs with and without a recorder, each")
-	flag.DurationVar(&o.length, "for", 10*time.Second, "`length` of a load")
+	flag.DurationVar(&o.length, "for", 4*time.Second, "`length` of a load; heaptrim ends a second one after 5s")
 	flag.IntVar(&o.rate, "rate", 100, "requests a second")
 	keep := flag.String("keep", "1,48,220", "`MiB` that the services keep")
 	flag.StringVar(&o.addr, "addr", "127.0.0.1:8095", "`address` of the service")

@@ -66,7 +66,7 @@ type sampled struct {
 func (s *sampled) watch() {
 	read := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/cycles/automatic:gc-cycles"}}
 	last := uint64(0)
-	for range time.Tick(5 * time.Millisecond) {
+	for range time.Tick(20 * time.Millisecond) {
 		metrics.Read(read)
 		if n := read[1].Value.Uint64(); n != last {
 			last = n
