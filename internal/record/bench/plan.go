@@ -26,13 +26,15 @@ type planned struct {
 	ops      int64
 	allocOps int64
 	length   time.Duration // of the timing pass
-	quick    bool          // without the pass at two settings of GOGC
 }
+
+// quick reports whether the budget leaves no time for the pass at two settings of GOGC.
+func (p planned) quick() bool { return p.length < shortBenchTime }
 
 // takes is about how long the passes take.
 func (p planned) takes() time.Duration {
 	n := passes
-	if p.quick {
+	if p.quick() {
 		n = quickPasses
 	}
 	return time.Duration(n*float64(p.length)) + perBenchmark
@@ -65,11 +67,10 @@ const (
 // leftOut. The budget then covers as many top-level benchmarks as possible.
 func plan(all []probed, budget, perBench time.Duration) (chosen []planned, leftOut []probed) {
 	allocs := float64(recordedAllocs)
-	quick := false
 	if perBench == 0 {
 		least, times := shortBenchTime, passes
 		fit := fits(budget, least, times)
-		if quick = fit < fewBenchmarks && fit < len(all); quick {
+		if fit < fewBenchmarks && fit < len(all) {
 			least, times = quickBenchTime, quickPasses
 			fit = fits(budget, least, times)
 		}
@@ -84,7 +85,7 @@ func plan(all []probed, budget, perBench time.Duration) (chosen []planned, leftO
 		if p.allocsPerOp > 0 {
 			allocOps = min(allocOps, int64(allocs/p.allocsPerOp))
 		}
-		chosen = append(chosen, planned{p, max(ops, 1), max(allocOps, 1), perBench, quick})
+		chosen = append(chosen, planned{p, max(ops, 1), max(allocOps, 1), perBench})
 	}
 	return chosen, leftOut
 }

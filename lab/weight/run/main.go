@@ -6,6 +6,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -83,23 +84,27 @@ func run(o options) error {
 			fmt.Fprintf(os.Stderr, "%d MiB: %.2f and %.2f MiB live, %.2f and %.2f MiB resident\n", keep, f.live/mib, g.live/mib,
 				f.resident/mib, g.resident/mib)
 		}
-		row(keep, "live heap", without, with, func(f figures) (float64, float64) { return f.live, f.ownLive })
-		row(keep, "resident set", without, with, func(f figures) (float64, float64) { return f.resident, f.ownResident })
+		c := comparison{without, with}
+		c.row(fmt.Sprintf("%d MiB | live heap", keep), func(f figures) (float64, float64) { return f.live, f.ownLive })
+		c.row(fmt.Sprintf("%d MiB | resident set", keep), func(f figures) (float64, float64) { return f.resident, f.ownResident })
 	}
 	return nil
 }
 
 const mib = 1 << 20
 
+// comparison is the runs of one size.
+type comparison struct{ without, with []figures }
+
 // row prints one comparison. Medians may differ by 3 % or the interquartile range of the
 // runs without a recorder, whichever is larger.
-func row(keep int, name string, without, with []figures, of func(figures) (value, own float64)) {
+func (c comparison) row(name string, of func(figures) (value, own float64)) {
 	var a, b, own []float64
-	for _, f := range without {
+	for _, f := range c.without {
 		v, _ := of(f)
 		a = append(a, v/mib)
 	}
-	for _, f := range with {
+	for _, f := range c.with {
 		v, o := of(f)
 		b, own = append(b, v/mib), append(own, o/mib)
 	}
@@ -109,7 +114,7 @@ func row(keep int, name string, without, with []figures, of func(figures) (value
 	if math.Abs(off) > allowed {
 		verdict = "**missed**"
 	}
-	fmt.Printf("| %d MiB | %s | %.2f | %.2f to %.2f | %.2f | %+.2f | %.2f, %s | %.2f |\n", keep, name, mid, low, high,
+	fmt.Printf("| %s | %.2f | %.2f to %.2f | %.2f | %+.2f | %.2f, %s | %.2f |\n", name, mid, low, high,
 		quantile(b, 0.5), off, allowed, verdict, quantile(own, 0.5))
 }
 
@@ -164,7 +169,10 @@ func plain(o options, bin string, keep int) (figures, error) {
 	if f.live, err = strconv.ParseFloat(strings.TrimSpace(live), 64); err != nil {
 		return f, err
 	}
-	_, peak, _ := strings.Cut(string(status), "VmHWM:")
+	_, peak, found := strings.Cut(string(status), "VmHWM:")
+	if !found {
+		return f, errors.New("the service has ended")
+	}
 	kib, err := strconv.ParseFloat(strings.Fields(peak)[0], 64)
 	f.resident = kib * 1024
 	return f, err
