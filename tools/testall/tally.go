@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -27,12 +29,22 @@ type tally struct {
 	failed  []string // tests, and packages that failed outside a test
 	broken  []string // runs that ended in a way that no event explains
 
+	times   []timed
+	parents map[string]bool // tests with tests of their own, which have the time
+
 	output map[string][]string // lines of tests and packages that have not ended
 	inner  map[string]bool     // packages with a failed test
 }
 
+// timed is how long a test took.
+type timed struct {
+	name, test string
+	seconds    float64
+}
+
 func newTally(live io.Writer) *tally {
-	return &tally{live: live, output: make(map[string][]string), inner: make(map[string]bool)}
+	return &tally{live: live, parents: make(map[string]bool), output: make(map[string][]string),
+		inner: make(map[string]bool)}
 }
 
 func (t *tally) ok() bool      { return t.failures() == 0 && t.passed > 0 }
@@ -66,6 +78,12 @@ func (t *tally) add(line []byte) {
 }
 
 func (t *tally) endTest(e event, name string) {
+	if e.Elapsed >= leastSlow {
+		t.times = append(t.times, timed{name + t.build, name, e.Elapsed})
+	}
+	if i := strings.LastIndexByte(e.Test, '/'); i >= 0 {
+		t.parents[e.Package+" "+e.Test[:i]] = true
+	}
 	switch e.Action {
 	case "pass":
 		t.passed++
@@ -119,8 +137,24 @@ func skipReason(lines []string) string {
 	return strings.Join(reason, "; ")
 }
 
+// The slowest tests are named, of those that take long at all.
+const (
+	mostSlow  = 10
+	leastSlow = 5 // seconds
+)
+
+// slowest returns the tests that took longest, longest first.
+func (t *tally) slowest() []timed {
+	list := slices.DeleteFunc(slices.Clone(t.times), func(x timed) bool { return t.parents[x.test] })
+	slices.SortStableFunc(list, func(a, b timed) int { return cmp.Compare(b.seconds, a.seconds) })
+	return list[:min(len(list), mostSlow)]
+}
+
 // print writes the summary. Its last line is the count.
 func (t *tally) print(w io.Writer) {
+	for _, s := range t.slowest() {
+		fmt.Fprintf(w, "slow: %.0f s %s\n", s.seconds, s.name)
+	}
 	for _, s := range t.skipped {
 		fmt.Fprintln(w, "skipped:", s)
 	}

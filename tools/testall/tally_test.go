@@ -47,6 +47,12 @@ func TestTally(t *testing.T) {
 {"Action":"output","Package":"p","Output":"FAIL p [build failed]\n"}
 {"Action":"fail","Package":"p","Elapsed":0,"FailedBuild":"p"}
 `, false, "failed: p\n0 passed, 1 failed, 0 skipped\n", "a.go:3: undefined: x\nFAIL  p 0.0s\nFAIL p [build failed]\n")
+	f("slow ones", `{"Action":"pass","Package":"p","Test":"TestA/x","Elapsed":20}
+{"Action":"pass","Package":"p","Test":"TestA/y","Elapsed":6.5}
+{"Action":"pass","Package":"p","Test":"TestA","Elapsed":26.5}
+{"Action":"pass","Package":"p","Test":"TestB","Elapsed":4}
+{"Action":"pass","Package":"p","Test":"TestC","Elapsed":30}
+`, true, "slow: 30 s p TestC\nslow: 20 s p TestA/x\nslow: 6 s p TestA/y\n5 passed, 0 failed, 0 skipped\n", "")
 	f("not an event", "panic: oh\n", false, "failed: no test ran\n0 passed, 0 failed, 0 skipped\n", "panic: oh\n")
 }
 
