@@ -78,8 +78,11 @@ func (l CollectorLog) Lives() (live, goals []float64) {
 const fewSamples = 10
 
 // sampledCycles are the live heap and the goal after each cycle that was followed by a
-// sample. A program that has turned collection off has no goal.
+// sample. A program that has turned collection off has no goal. A short distance to the
+// next cycle is rarely hit by a sample, and it is short where much is live; so what was hit
+// stands for several.
 func (l CollectorLog) sampledCycles() (live, goals []float64) {
+	stands := l.standsFor()
 	last := -1.0
 	for _, m := range l.Metrics {
 		v, ok := m.Values["/gc/heap/live:bytes"]
@@ -88,12 +91,32 @@ func (l CollectorLog) sampledCycles() (live, goals []float64) {
 			continue
 		}
 		last = n
-		live = append(live, math.Max(0, v-float64(l.Service.OwnLive)))
-		if goal, ok := m.Values["/gc/heap/goal:bytes"]; ok && goal < MaxHeap {
-			goals = append(goals, goal)
+		goal, set := m.Values["/gc/heap/goal:bytes"]
+		for range max(1, stands[int(n)]) {
+			live = append(live, math.Max(0, v-float64(l.Service.OwnLive)))
+			if set && goal < MaxHeap {
+				goals = append(goals, goal)
+			}
 		}
 	}
 	return live, goals
+}
+
+// standsFor returns by number of how many cycles of its length one is hit by a sample.
+func (l CollectorLog) standsFor() map[int]int {
+	n := len(l.Metrics)
+	if n < 2 {
+		return nil
+	}
+	const most = 50
+	period := (l.Metrics[n-1].At - l.Metrics[0].At) / time.Duration(n-1)
+	out := map[int]int{}
+	for i, c := range l.Cycles[:max(0, len(l.Cycles)-1)] {
+		if d := l.Cycles[i+1].At - c.At; d > 0 && d < period {
+			out[c.N] = int(math.Min(most, math.Round(float64(period)/float64(d))))
+		}
+	}
+	return out
 }
 
 // allocRate is the bytes allocated per second by the runtime's own count; 0 when not known.
