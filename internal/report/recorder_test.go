@@ -1,0 +1,36 @@
+package report
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/unit"
+)
+
+// TestRecorderIsSaid: what is subtracted for the recorder has a line, and the resident set is
+// beside the heap. Benchmarks have neither.
+func TestRecorderIsSaid(t *testing.T) {
+	text := func(heap finding.HeapTotals) string {
+		t.Helper()
+		var out strings.Builder
+		rep := fixture()
+		rep.Diagnosis.Totals.Heap = heap
+		if err := Text(&out, rep, TextOptions{Width: 120}); err != nil {
+			t.Fatal(err)
+		}
+		return out.String()
+	}
+	got := text(finding.HeapTotals{Live: 15 * unit.MiB, Resident: 56 * unit.MiB, OwnLive: 43 * unit.KiB,
+		OwnResident: 235 * unit.KiB})
+	for _, want := range []string{"15 MiB live, resident set 56 MiB",
+		"recorder   its own 43 KiB of the live heap and 235 KiB of the resident set are subtracted"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("without %q:\n%s", want, got)
+		}
+	}
+	if got := text(finding.HeapTotals{Live: 15 * unit.MiB}); strings.Contains(got, "recorder") ||
+		strings.Contains(got, "resident") {
+		t.Errorf("of a benchmark:\n%s", got)
+	}
+}
