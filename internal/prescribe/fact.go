@@ -180,6 +180,10 @@ var (
 	elsewhere = test("comes from elsewhere", func(_ *candidate, p *allocated) bool { return p.dest() == nil || p.dest().Made == source.MadeElse })
 	counted   = test("a count in sight", func(_ *candidate, p *allocated) bool { return p.dest() != nil && p.dest().Count != "" }, "count")
 	exact     = test("one for each turn", func(_ *candidate, p *allocated) bool { return p.dest() != nil && p.dest().Exact })
+	buffered  = test("a bytes.Buffer", func(_ *candidate, p *allocated) bool { return strings.HasPrefix(p.Callee, "bytes.(*Buffer).") })
+	handedNil = test("begins as nil in a caller", func(_ *candidate, p *allocated) bool {
+		return p.above != nil && p.above.dest.Name == "nil"
+	}, "maker")
 	fieldDest = test("a field", func(_ *candidate, p *allocated) bool { return p.dest() != nil && p.dest().Field })
 	receivers = test("of the receiver", func(_ *candidate, p *allocated) bool { return p.dest() != nil && p.dest().Field && p.dest().Receiver })
 )

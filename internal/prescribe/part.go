@@ -29,7 +29,7 @@ func (p *allocated) commonSizes() []int64 {
 
 // reset is the place that drops what the part's field grew to, if there is one.
 func (c *candidate) reset(p *allocated) (source.Reset, bool) {
-	if c.source == nil || p.dest() == nil || !p.dest().Field {
+	if c.source == nil || p.owner() == "" {
 		return source.Reset{}, false
 	}
 	list := c.source.Resets(p.owner())

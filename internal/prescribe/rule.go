@@ -29,10 +29,11 @@ type rule struct {
 type place int8
 
 const (
-	atBirth place = iota
-	atDeath       // the frame in which the object dies
-	atMaker       // where a caller makes what grows
-	atReset       // the line that drops what a field grew to
+	atBirth  place = iota
+	atDeath        // the frame in which the object dies
+	atMaker        // where a caller makes what grows
+	atCaller       // the call that hands in what grows
+	atReset        // the line that drops what a field grew to
 )
 
 // takes is what a cure takes of a part.
@@ -107,6 +108,8 @@ func (c *candidate) proposed(r *rule, p *allocated) (proposal, bool) {
 	switch r.at {
 	case atDeath:
 		pr.At = p.Life.At
+	case atCaller:
+		pr.At = c.session.Place(p.above.frame)
 	case atMaker:
 		if p.above != nil && p.above.dest.MadeLine > 0 {
 			at := p.above.frame

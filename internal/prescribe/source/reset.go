@@ -17,7 +17,7 @@ type Reset struct {
 	Field    string
 }
 
-// Resets lists the places that set a field or variable to nil without having looked at what it held:
+// Resets lists the places that set a slice's field to nil, or a buffer's to an empty one, without having looked at what it held:
 // what it grew to is lost there. The field is named as Line.Owner does.
 func (p *Program) Resets(owner string) []Reset {
 	if p.resets == nil {
@@ -37,14 +37,14 @@ func (p *Program) findResets(fn *ssa.Function) {
 	for _, b := range fn.Blocks {
 		for _, in := range b.Instrs {
 			st, ok := in.(*ssa.Store)
-			if !ok || !isNil(st.Val) {
+			if !ok || !isNil(st.Val) && !emptyBuffer(st.Val) {
 				continue
 			}
 			field := fieldOf(st.Addr)
 			if field == nil || reads(fn, pathOf(st.Addr)) {
 				continue
 			}
-			if _, ok := field.Type().Underlying().(*types.Slice); !ok {
+			if _, slice := field.Type().Underlying().(*types.Slice); !slice && isNil(st.Val) {
 				continue
 			}
 			at := p.fset.Position(st.Pos())
@@ -56,6 +56,13 @@ func (p *Program) findResets(fn *ssa.Function) {
 			p.resets[key] = append(p.resets[key], Reset{at.Filename, at.Line, Spelling(obj), field.Name()})
 		}
 	}
+}
+
+// emptyBuffer reports whether a value is a bytes.Buffer without contents. A strings.Builder is none:
+// its Reset drops the memory, too.
+func emptyBuffer(v ssa.Value) bool {
+	c, ok := v.(*ssa.Const)
+	return ok && c.Value == nil && types.TypeString(c.Type(), nil) == "bytes.Buffer"
 }
 
 func isNil(v ssa.Value) bool {
