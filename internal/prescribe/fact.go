@@ -100,13 +100,16 @@ const leastOutgrown = 0.02
 
 // Facts about the expression that allocates.
 var (
-	seen    = test("its expression", func(_ *candidate, p *allocated) bool { return p.Expr != nil }, "expr")
-	own     = test("no call", func(_ *candidate, p *allocated) bool { return p.Via == "" && p.Callee == "" })
-	inline  = test("no library", func(_ *candidate, p *allocated) bool { return p.Via == "" })
-	called  = test("a call", func(_ *candidate, p *allocated) bool { return p.callee() != "" }, "callee")
-	inLoop  = test("in a loop", func(_ *candidate, p *allocated) bool { return p.Expr != nil && len(p.Expr.Loops) > 0 }, "loop")
-	nested  = test("recursive", func(c *candidate, _ *allocated) bool { return c.recursive() })
-	consts  = test("of constants", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.Expr.Call.Consts })
+	seen   = test("its expression", func(_ *candidate, p *allocated) bool { return p.Expr != nil }, "expr")
+	own    = test("no call", func(_ *candidate, p *allocated) bool { return p.Via == "" && p.Callee == "" })
+	inline = test("no library", func(_ *candidate, p *allocated) bool { return p.Via == "" })
+	called = test("a call", func(_ *candidate, p *allocated) bool { return p.callee() != "" }, "callee")
+	inLoop = test("in a loop", func(_ *candidate, p *allocated) bool { return p.Expr != nil && len(p.Expr.Loops) > 0 }, "loop")
+	nested = test("recursive", func(c *candidate, _ *allocated) bool { return c.recursive() })
+	consts = test("of constants", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.Expr.Call.Consts })
+	tabled = test("a table of constants", func(_ *candidate, p *allocated) bool {
+		return p.Expr != nil && p.Expr.Kind == source.Literal && p.Expr.Call.Consts && (p.Expr.Elem > 0 || strings.Contains(p.Expr.Type, "map["))
+	})
 	hasArgs = test("of arguments", func(_ *candidate, p *allocated) bool { return p.Expr != nil && len(p.Expr.Call.Args) > 0 })
 	// ours is a call of a function that the user can change.
 	ours = test("a call of the module's own", func(c *candidate, p *allocated) bool {

@@ -127,6 +127,23 @@ func (c *candidate) below(function string) bool {
 	return false
 }
 
+// getter is the frame of the user's code that calls the Get of the pool whose New makes the object.
+func (c *candidate) getter() (evidence.Frame, bool) {
+	if len(c.Finding.Stacks) == 0 {
+		return evidence.Frame{}, false
+	}
+	inside := false
+	for _, f := range c.Finding.Stacks[0].Frames {
+		switch {
+		case plainName(f.Function) == "sync.(*Pool).Get":
+			inside = true
+		case inside && c.session.Owner(f) == "yours":
+			return f, true
+		}
+	}
+	return evidence.Frame{}, false
+}
+
 // owner is the field that the compiler says the value is stored in; "" for
 // none.
 func (c *candidate) owner() string {

@@ -33,6 +33,7 @@ const (
 	atDeath        // the frame in which the object dies
 	atMaker        // where a caller makes what grows
 	atCaller       // the call that hands in what grows
+	atGet          // the call of a pool's Get
 	atReset        // the line that drops what a field grew to
 )
 
@@ -108,6 +109,10 @@ func (c *candidate) proposed(r *rule, p *allocated) (proposal, bool) {
 	switch r.at {
 	case atDeath:
 		pr.At = p.Life.At
+	case atGet:
+		if at, ok := c.getter(); ok {
+			pr.At = c.session.Place(at)
+		}
 	case atCaller:
 		pr.At = c.session.Place(p.above.frame)
 	case atMaker:

@@ -86,6 +86,8 @@ var table = []rule{
 		text: "instead of {callee}, {better}"},
 	{name: "compiled of constants", cure: "cache-compiled", needs: []fact{compiled, consts}, not: []fact{call("cache-compiled")},
 		text: "call {callee} once and keep the result: its arguments are constants"},
+	{name: "table of constants", cure: "cache-compiled", needs: []fact{is(finding.KindNew, finding.KindMake, finding.KindMap, finding.KindMapGrowth), inline, seen, tabled}, not: []fact{leavesOwnCode},
+		text: "keep {expr} in a package variable: it is the same on every call"},
 	{name: "a call less often", cure: "skip-work", needs: []fact{call("skip-work")}, takes: betterCall, text: "instead of {callee}, {better}"},
 	{name: "asked of the original", cure: "skip-work", needs: []fact{inline, climbs, asked}, at: atDeath,
 		text: "ask {maker} for what is needed: {asked} here"},
@@ -128,7 +130,7 @@ var table = []rule{
 	{name: "container from a pool", cure: "pool-object", needs: []fact{inline, seen, is(finding.KindNew, finding.KindMake, finding.KindMap, finding.KindChan), passing}, not: []fact{big, plainTiny, newInPlace},
 		takes: reused, adds: poolPair, text: "keep {expr} in a pool and use it again"},
 	{name: "boxed by Put", cure: "pool-misuse", needs: []fact{putBox}, text: "put a pointer into the pool: a slice or a struct is boxed on each Put"},
-	{name: "pool without Put", cure: "pool-misuse", needs: []fact{ofPool}, not: []fact{putBox},
+	{name: "pool without Put", cure: "pool-misuse", needs: []fact{ofPool}, not: []fact{putBox}, at: atGet,
 		text: "see that every Get has its Put on all ways out: the pool's New makes a new object nearly every time"},
 
 	// Objects of one life, and their shape.

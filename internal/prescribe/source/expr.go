@@ -54,7 +54,7 @@ type Expr struct {
 type Invocation struct {
 	Callee  string // of a call, as pprof spells functions; the builtin's name for those
 	Unboxed bool   // a call whose variadic arguments are of a type that is no interface
-	Consts  bool   // a call whose arguments are all constants, a conversion of one, or a make of constant size
+	Consts  bool   // a literal whose elements are all constants, a call whose arguments are all constants, a conversion of one, or a make of constant size
 	Args    []string
 }
 
@@ -118,7 +118,7 @@ func (l *Line) expr(n ast.Node, path []ast.Node) *Expr {
 		}
 	case *ast.CompositeLit:
 		if on(n.Pos()) {
-			return &Expr{Kind: Literal, node: addressed(n, path)}
+			return &Expr{Kind: Literal, node: addressed(n, path), Call: Invocation{Consts: l.allLiteral(n)}}
 		}
 	case *ast.BinaryExpr:
 		if n.Op == token.ADD && (on(n.Pos()) || on(n.OpPos)) && l.isString(n) && !l.constant(n) && !insideConcat(path) {
@@ -219,6 +219,28 @@ func (l *Line) allConstant(args []ast.Expr) bool {
 		}
 	}
 	return len(args) > 0
+}
+
+// allLiteral reports whether a composite literal has elements, and all of them are constants or such literals.
+func (l *Line) allLiteral(n *ast.CompositeLit) bool {
+	for _, e := range n.Elts {
+		parts := []ast.Expr{e}
+		if kv, ok := e.(*ast.KeyValueExpr); ok {
+			parts = []ast.Expr{kv.Value}
+			if t := l.info().TypeOf(n); t != nil {
+				if _, isStruct := t.Underlying().(*types.Struct); !isStruct {
+					parts = append(parts, kv.Key)
+				}
+			}
+		}
+		for _, p := range parts {
+			lit, ok := ast.Unparen(p).(*ast.CompositeLit)
+			if !l.constant(p) && !(ok && l.allLiteral(lit)) {
+				return false
+			}
+		}
+	}
+	return len(n.Elts) > 0
 }
 
 // builtin is the name of the builtin that a call calls; "" for none. A shadowed
