@@ -16,6 +16,7 @@ type Life struct {
 	PartOf   string        // where an object of the same function is made that they become part of; empty for none or several
 	Boxed    bool          // on the way they become interface values
 	Spawned  bool          // goroutines that the function waits for use them
+	OnlyRead Tri           // nothing writes to them after they were made
 	Ways     []int         // lines of the site's function that hand them on, lowest first; empty when not known
 	Unknown  string        // what could not be seen through, where End is EndUnknown
 }

@@ -87,7 +87,7 @@ func (c *candidate) best(code string, p *allocated) (best proposal, ok bool) {
 		}
 		if why := c.vetoed(r, p); why != "" {
 			c.ruledOut = append(c.ruledOut, why)
-			return proposal{}, false
+			continue
 		}
 		if pr, takes := c.proposed(r, p); takes {
 			best, ok = pr, true

@@ -110,6 +110,16 @@ var (
 	tabled = test("a table of constants", func(_ *candidate, p *allocated) bool {
 		return p.Expr != nil && p.Expr.Kind == source.Literal && p.Expr.Call.Consts && (p.Expr.Elem > 0 || strings.Contains(p.Expr.Type, "map["))
 	})
+	copied = test("a copy", func(_ *candidate, p *allocated) bool {
+		return p.Expr != nil && p.Kind != finding.KindConversion && p.Line.Copied(p.Expr) != ""
+	}, "original")
+	onlyRead = fact{"only read", func(_ *candidate, p *allocated) finding.Tri { return p.Life.OnlyRead }, nil}
+	lone     = test("with one argument", func(_ *candidate, p *allocated) bool {
+		return (p.Callee == "io.MultiReader" || p.Callee == "io.MultiWriter") && p.Expr != nil && len(p.Expr.Call.Args) == 1
+	}, "callee")
+	asText = test("compared as text", func(_ *candidate, p *allocated) bool {
+		return p.Expr != nil && p.Expr.Kind == source.Call && p.Expr.Use.Kind == source.UseCompared && strings.HasSuffix(p.Callee, ".String")
+	}, "callee")
 	hasArgs = test("of arguments", func(_ *candidate, p *allocated) bool { return p.Expr != nil && len(p.Expr.Call.Args) > 0 })
 	// ours is a call of a function that the user can change.
 	ours = test("a call of the module's own", func(c *candidate, p *allocated) bool {

@@ -57,6 +57,7 @@ var words = map[string]func(c *candidate, p *allocated) string{
 	"better":   func(_ *candidate, p *allocated) string { return p.Library.Better },
 	"loop":     func(_ *candidate, p *allocated) string { return fmt.Sprint(p.Expr.Loops[0].First) },
 	"use":      func(_ *candidate, p *allocated) string { return "`" + p.Expr.Use.Name + "`" },
+	"original": func(_ *candidate, p *allocated) string { return "`" + p.Line.Copied(p.Expr) + "`" },
 	"asked":    func(c *candidate, p *allocated) string { return c.askedAbove(p) },
 	"looked":   func(_ *candidate, p *allocated) string { return useOf(p) },
 	"constant": func(c *candidate, _ *allocated) string { return "`" + convertedConstant(c).Text + "`" },

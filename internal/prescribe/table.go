@@ -89,9 +89,12 @@ var table = []rule{
 	{name: "table of constants", cure: "cache-compiled", needs: []fact{is(finding.KindNew, finding.KindMake, finding.KindMap, finding.KindMapGrowth), inline, seen, tabled}, not: []fact{leavesOwnCode},
 		text: "keep {expr} in a package variable: it is the same on every call"},
 	{name: "a call less often", cure: "skip-work", needs: []fact{call("skip-work")}, takes: betterCall, text: "instead of {callee}, {better}"},
+	{name: "copy that is only read", cure: "skip-work", needs: []fact{seen, copied, onlyRead, dies}, text: "use {original} itself: the copy is only read"},
+	{name: "around one argument", cure: "skip-work", needs: []fact{lone}, text: "use the argument of {callee} itself: it is the only one"},
+	{name: "compared as text", cure: "skip-work", needs: []fact{asText}, text: "compare the values themselves, not the texts that {callee} makes of them"},
 	{name: "asked of the original", cure: "skip-work", needs: []fact{inline, climbs, asked}, at: atDeath,
 		text: "ask {maker} for what is needed: {asked} here"},
-	{name: unusedWork, cure: "skip-work", needs: []fact{wasteful}, not: []fact{call("skip-work")}, text: "{wasted}"},
+	{name: unusedWork, cure: "skip-work", needs: []fact{wasteful}, despite: []fact{resultIsKept}, text: "{wasted}"},
 
 	// Memory that is used again.
 	{name: "a call with memory of yours", cure: "reuse-buffer", needs: []fact{call("reuse-buffer"), passing}, takes: betterCall, text: "instead of {callee}, {better}"},

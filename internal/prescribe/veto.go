@@ -33,6 +33,7 @@ var vetoes = []veto{
 	{pooling, kept, "the memory stays in use after the call, so it cannot be used again"},
 	{[]string{"reuse-buffer"}, storedElsewhere, "the memory stays in use after the call, so it cannot be used again"},
 	{[]string{"reuse-buffer"}, ownerDies, "what holds the array is made anew each time, so it cannot be kept there"},
+	{recycling, needlessCopy, "the copy is only read, so it is not needed at all"},
 	{recycling, unseenOwner, "the code does not show where the memory is last used"},
 	{pooling, ofPool, "the objects are already those of a pool"},
 	{pooling, smallForPool, "the objects are so small that a pool would cost as much as it saves"},
@@ -65,13 +66,16 @@ var (
 	partOfAnother   = test("part of another value", isPartOfAnother)
 	published       = test("returned by an exported function, with methods on pointers", isPublished)
 	usedAsInterface = test("used as an interface", isUsedAsInterface)
-	spawned         = test("used by goroutines of the function", func(_ *candidate, p *allocated) bool { return p.Life.Spawned })
-	sliceResult     = test("behind a slice that is returned", isSliceResult)
-	copyIsKept      = test("a copy that is kept", isCopyIsKept)
-	resultIsKept    = test("a result that is kept", isResultIsKept)
-	boxIsKept       = test("a box that is kept", isBoxIsKept)
-	unseen          = test("a life that nobody sees", isUnseen)
-	leavesOwnCode   = test("handed out", isLeavesOwnCode)
+	needlessCopy    = test("a copy that is only read", func(c *candidate, p *allocated) bool {
+		return copied.ask(c, p) == finding.Yes && p.Life.OnlyRead == finding.Yes && p.Life.End == finding.EndFrame
+	})
+	spawned       = test("used by goroutines of the function", func(_ *candidate, p *allocated) bool { return p.Life.Spawned })
+	sliceResult   = test("behind a slice that is returned", isSliceResult)
+	copyIsKept    = test("a copy that is kept", isCopyIsKept)
+	resultIsKept  = test("a result that is kept", isResultIsKept)
+	boxIsKept     = test("a box that is kept", isBoxIsKept)
+	unseen        = test("a life that nobody sees", isUnseen)
+	leavesOwnCode = test("handed out", isLeavesOwnCode)
 )
 
 // ends holds for one end of a life.

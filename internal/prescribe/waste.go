@@ -14,7 +14,9 @@ import (
 
 // wasted says why an expression's work is unnecessary; "" where it is not known to be.
 func wasted(d *finding.Diagnosis, l *source.Line, e *source.Expr, file string) string {
-	if e.Kind != source.Call && e.Kind != source.Literal {
+	switch e.Kind {
+	case source.Call, source.Literal, source.Concat, source.Conversion, source.Make:
+	default:
 		return ""
 	}
 	f := l.FlowOf(e)
@@ -27,7 +29,7 @@ func wasted(d *finding.Diagnosis, l *source.Line, e *source.Expr, file string) s
 		return fmt.Sprintf("keep the result of %s in line %d: it is called again with the same arguments", shortName(e.Call.Callee), f.Again)
 	case f.Partly && e.Use.Kind == source.UseAssigned:
 		used, unused := heaviestOf(d, file, f.Used), heaviestOf(d, file, f.Unused)
-		if unused == 0 || used > 0 {
+		if used > 0 || unused == 0 && !f.Failed {
 			return ""
 		}
 		return fmt.Sprintf("make `%s` only where it is used: the branch that the program takes does not use it", e.Use.Name)

@@ -113,6 +113,9 @@ var entries = []Entry{
 	{"net/http.Header.*", "", "presize-map", "make the header with the number of its fields, or set canonical keys directly", Result},
 	{"net/http.NewRequest*", "", "reuse-buffer", "keep the request as a template and Clone what differs", Nothing},
 
+	{"encoding/binary.Read", "", "avoid-conversion", "read the bytes and take the numbers out with the byte order's Uint16, Uint32 and Uint64", Nothing},
+	{"encoding/binary.Write", "", "avoid-conversion", "append the numbers with the byte order's AppendUint16, AppendUint32 and AppendUint64, and write once", Nothing},
+
 	// Text that is created only to be discarded.
 	{"strings.(*Builder).*", "", "presize-builder", "Grow the builder once to its final size", Result},
 	{"fmt.Sprint*", "", "avoid-conversion", "append to a byte slice with strconv.Append…, or concatenate", Result},

@@ -65,6 +65,7 @@ func (t *Tracer) Trace(b Birth, own []evidence.Frame) finding.Life {
 	l := t.climb(s, own)
 	if len(born) == 1 && b.Kind != finding.KindMapGrowth {
 		l.Made = t.placeOf(born[0].Pos())
+		l.OnlyRead = t.onlyRead(born[0])
 	}
 	if len(s.out.part) == 1 {
 		for at := range s.out.part {

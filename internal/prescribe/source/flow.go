@@ -17,6 +17,7 @@ type Flow struct {
 	Partly bool
 	Unused []int // lines that run only when the result is not used
 	Used   []int // lines that use it
+	Failed bool  // it is used on ways only that end in an error or a panic
 
 	// Fixed: the call is in a loop and none of its operands is made there, so
 	// every iteration asks for the same.
@@ -35,6 +36,10 @@ func (l *Line) FlowOf(e *Expr) *Flow {
 	switch n := e.node.(type) {
 	case *ast.CallExpr:
 		pos = n.Lparen
+	case *ast.BinaryExpr:
+		pos = n.OpPos
+	case *ast.CompositeLit:
+		pos = n.Lbrace
 	case *ast.UnaryExpr:
 		if lit, ok := n.X.(*ast.CompositeLit); ok {
 			pos = lit.Lbrace
@@ -66,13 +71,9 @@ func valueAt(fn *ssa.Function, pos token.Pos) made {
 	for _, b := range fn.Blocks {
 		for _, in := range b.Instrs {
 			switch v := in.(type) {
-			case *ssa.Call:
-				if v.Pos() == pos {
-					return v
-				}
-			case *ssa.Alloc:
-				if v.Pos() == pos {
-					return v
+			case *ssa.Call, *ssa.Alloc, *ssa.BinOp, *ssa.Convert, *ssa.MakeSlice, *ssa.MakeMap:
+				if in.Pos() == pos {
+					return v.(made)
 				}
 			}
 		}
@@ -122,8 +123,24 @@ func (l *Line) partly(f *Flow, call made) {
 	if !idle {
 		return
 	}
-	f.Partly, f.Used = true, u.lines
+	f.Partly, f.Used, f.Failed = true, u.lines, u.fail()
 	f.Unused = l.linesOf(start, seen, u)
+}
+
+// fail reports whether all uses are in blocks that end in an error or a panic.
+func (u *uses) fail() bool {
+	for b := range u.blocks {
+		switch end := b.Instrs[len(b.Instrs)-1].(type) {
+		case *ssa.Return:
+			if !returnsError(end) {
+				return false
+			}
+		case *ssa.Panic:
+		default:
+			return false
+		}
+	}
+	return len(u.edges) == 0 && len(u.blocks) > 0
 }
 
 // Avoidable reports whether there is a way from this line to the end of its

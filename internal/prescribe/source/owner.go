@@ -83,6 +83,41 @@ func (l *Line) Handed(function string, index int) *Dest {
 	return nil
 }
 
+// Copied is the slice, map or text that an expression is a copy of; "" for others.
+func (l *Line) Copied(e *Expr) string {
+	call, ok := e.node.(*ast.CallExpr)
+	switch {
+	case !ok:
+	case e.Kind == Append:
+		if len(call.Args) == 2 && call.Ellipsis.IsValid() && l.emptySlice(call.Args[0]) {
+			return l.text(call.Args[1])
+		}
+	case e.Kind == Conversion:
+		return l.text(call.Args[0])
+	case e.Kind == Call && len(call.Args) == 1:
+		switch e.Call.Callee {
+		case "slices.Clone", "bytes.Clone", "strings.Clone", "maps.Clone":
+			return l.text(call.Args[0])
+		}
+	}
+	return ""
+}
+
+// emptySlice reports whether an expression is a slice without elements and without room for any.
+func (l *Line) emptySlice(x ast.Expr) bool {
+	switch e := ast.Unparen(x).(type) {
+	case *ast.Ident:
+		return l.info().Types[e].IsNil()
+	case *ast.CompositeLit:
+		return len(e.Elts) == 0
+	case *ast.CallExpr:
+		return len(e.Args) == 1 && l.info().Types[e.Fun].IsType() && l.info().Types[e.Args[0]].IsNil()
+	case *ast.SliceExpr:
+		return e.Slice3 && e.High != nil && e.Max != nil && l.isZero(e.High) && l.isZero(e.Max)
+	}
+	return false
+}
+
 // Asked is how the result of a call on the line is used: of the function of a name, as pprof spells it,
 // or of an interface's method of that name; nil where no such call is seen, or several.
 func (l *Line) Asked(function string) *Use {
