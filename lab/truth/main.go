@@ -10,6 +10,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -52,7 +53,7 @@ func run() error {
 	lists := flag.String("cases", "", "JSON `files` of cases and controls, by commas")
 	known := flag.String("known", "", "JSON `file` of cases whose modules are train, whatever their name")
 	only := flag.String("only", "", "`IDs`, by commas; default: all")
-	flag.IntVar(&o.sample, "sample", 100, "planted cases that are judged, drawn by -commit; 0: all")
+	flag.IntVar(&o.sample, "sample", 100, "planted cases of -split that are judged, drawn by -commit; 0: all")
 	flag.StringVar(&o.commit, "commit", "", "the `hash` of the commit that is judged")
 	ratesFile := flag.String("rates", "", "write how often each rule was right on train to `file`, as Go source")
 	flag.DurationVar(&o.verify, "verify", 20*time.Second, "time for trying the first cures of a case")
@@ -84,19 +85,20 @@ func run() error {
 	if err != nil {
 		return err
 	}
+	splitOf := func(c corpus.Case) string {
+		if c.Validation() && !train[c.Repository()] {
+			return "validation"
+		}
+		return "train"
+	}
+	cases = slices.DeleteFunc(cases, func(c corpus.Case) bool { return !o.wants(c, splitOf(c)) })
 	cases = sample(cases, o.sample, o.commit)
 	scores := map[string]*score{"train": {}, "validation": {}}
 	var rows []row
 	for _, c := range cases {
-		split := "train"
-		if c.Validation() && !train[c.Repository()] {
-			split = "validation"
-		}
-		if !o.wants(c, split) {
-			continue
-		}
+		split := splitOf(c)
 		r := o.judge(c)
-		if split == "validation" && c.HashedPart() == "read" {
+		if split == "validation" && partOf(c) == "read" {
 			d.add(c, r)
 		}
 		column := split
@@ -119,8 +121,11 @@ func run() error {
 // wants reports whether a case of a split is to be judged.
 func (o *options) wants(c corpus.Case, split string) bool {
 	return (len(o.only) == 0 || slices.Contains(o.only, c.ID)) && (o.split == "" || o.split == split) &&
-		(o.part == "" || split == "validation" && o.part == c.HashedPart())
+		(o.part == "" || split == "validation" && o.part == partOf(c))
 }
+
+// partOf is the part of validation that a case is of.
+func partOf(c corpus.Case) string { return cmp.Or(c.Part, c.HashedPart()) }
 
 // modulesOf are the repositories of a list of cases.
 func modulesOf(name string) (map[string]bool, error) {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"slices"
@@ -45,35 +44,52 @@ func TestSample(t *testing.T) {
 	}
 }
 
-// TestPlanted holds what the list promises: each case with its edits, worse than the release in
-// its benchmark, and no module with more than one case of twenty.
+// TestPlanted holds what the lists promise: each case with its edits, worse than the release in its
+// benchmark, in the split and part that its repository's name gives; no module with more than one case of
+// twenty, and many mutators, a third of them apart.
 func TestPlanted(t *testing.T) {
-	data, err := os.ReadFile("planted.json")
+	known, err := os.ReadFile("known.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var list []corpus.Case
-	if err := json.Unmarshal(data, &list); err != nil {
-		t.Fatal(err)
-	}
-	seen, of := map[string]bool{}, map[string]int{}
-	for _, c := range list {
-		if seen[c.ID] || c.Control() || c.Planted == nil || len(c.Planted.Edits) == 0 || len(c.Sites) != 1 || c.Bench == "" {
-			t.Fatalf("case %+v", c)
+	seen, of, mutators := map[string]bool{}, map[string]int{}, map[string]bool{}
+	var all []corpus.Case
+	for _, split := range []string{"train", "validation"} {
+		list, err := corpus.Read("planted." + split + ".json")
+		if err != nil {
+			t.Fatal(err)
 		}
-		seen[c.ID] = true
-		of[c.Module]++
-		before, after := c.Measured.Before, c.Measured.After
-		if before.Allocs < 1.05*after.Allocs && before.B < 1.05*after.B || before == after {
-			t.Errorf("%s: %+v is not worse than %+v", c.ID, before, after)
+		for _, c := range list {
+			if seen[c.ID] || c.Control() || c.Planted == nil || len(c.Planted.Edits) == 0 || len(c.Sites) == 0 || c.Bench == "" {
+				t.Fatalf("case %s is not whole", c.ID)
+			}
+			seen[c.ID], mutators[c.Planted.Mutator] = true, c.Planted.Apart
+			of[c.Module]++
+			before, after := c.Measured.Before, c.Measured.After
+			if before.Allocs < 1.05*after.Allocs && before.B < 1.05*after.B || before == after {
+				t.Errorf("%s: %+v is not worse than %+v", c.ID, before, after)
+			}
+			if c.Validation() != (split == "validation") || (c.Part == "") != (split == "train") {
+				t.Errorf("%s is in the list of %s", c.ID, split)
+			}
+			if split == "validation" && slices.Contains(strings.Fields(string(known)), c.Repository()) {
+				t.Errorf("rules were made on %s", c.Module)
+			}
 		}
+		all = append(all, list...)
 	}
 	for m, n := range of {
-		if 20*n > len(list) {
-			t.Errorf("%d of %d cases are of %s", n, len(list), m)
+		if 20*n > len(all) {
+			t.Errorf("%d of %d cases are of %s", n, len(all), m)
 		}
 	}
-	if len(of) < 15 {
-		t.Errorf("%d modules", len(of))
+	apart := 0
+	for _, is := range mutators {
+		if is {
+			apart++
+		}
+	}
+	if len(of) < 40 || len(mutators) < 30 || 4*apart < len(mutators) {
+		t.Errorf("%d modules, %d mutators, %d of them apart", len(of), len(mutators), apart)
 	}
 }

@@ -22,13 +22,16 @@ import (
 	"time"
 
 	"github.com/heaptrim/heaptrim/lab/corpus"
+	"github.com/heaptrim/heaptrim/lab/truth/source"
 )
 
 func main() {
 	log.SetFlags(0)
 	dir := flag.String("dir", "", "`folder` for copies of modules and what was tried, kept from run to run")
 	lists := flag.String("modules", "", "`files`, by commas: cases as JSON, or a module, a version and packages a line")
-	write := flag.String("write", "", "write the list of cases to `file`")
+	write := flag.String("write", "", "write the lists of cases to `NAME`.train.json and NAME.validation.json")
+	known := flag.String("known", "", "`file` of repositories that are train, one a line")
+	only := flag.Bool("prepare", false, "measure the releases, and plant nothing")
 	workers := flag.Int("workers", 2, "modules at a time")
 	limit := flag.Duration("for", time.Hour, "stop after this `time`")
 	flag.Parse()
@@ -43,36 +46,48 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	if err := all(ctx, at, *lists, *workers); err != nil {
+	if err := (&round{at, *lists, *workers, *only}).all(ctx); err != nil {
 		log.Fatal(err)
 	}
 	if *write != "" {
-		if err := publish(at, *write); err != nil {
+		if err := publish(at, *write, *known); err != nil {
 			log.Fatal(err)
 		}
 	}
 }
 
+// round is one run of the command.
+type round struct {
+	dir, lists string
+	workers    int
+	prepare    bool // and nothing more
+}
+
 // all plants in the packages of the lists.
-func all(ctx context.Context, dir, lists string, workers int) error {
-	targets, err := read(lists)
+func (r *round) all(ctx context.Context) error {
+	targets, err := read(r.lists)
+	if err != nil {
+		return err
+	}
+	count, err := counted(r.dir)
 	if err != nil {
 		return err
 	}
 	byModule := map[string][]*target{}
 	var order []string
 	for _, t := range targets {
-		if byModule[t.module] == nil {
-			order = append(order, t.module)
+		if byModule[t.Module] == nil {
+			order = append(order, t.Module)
 		}
-		byModule[t.module] = append(byModule[t.module], t)
+		t.only, t.all = r.prepare, count
+		byModule[t.Module] = append(byModule[t.Module], t)
 	}
 	next := make(chan string)
 	var wait sync.WaitGroup
-	for range workers {
+	for range r.workers {
 		wait.Go(func() {
 			for m := range next {
-				if err := plantIn(ctx, dir, byModule[m]); err != nil {
+				if err := plantIn(ctx, r.dir, byModule[m]); err != nil {
 					log.Printf("%s: %v", m, err)
 				}
 			}
@@ -88,6 +103,24 @@ func all(ctx context.Context, dir, lists string, workers int) error {
 	return nil
 }
 
+// counted are the cases of each mutator in all journals.
+func counted(dir string) (map[string]int, error) {
+	names, err := filepath.Glob(filepath.Join(dir, "*", "tried.jsonl"))
+	out := map[string]int{}
+	for _, at := range names {
+		j, err := open(at)
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range j.rows {
+			if t.Case != nil {
+				out[t.Case.Planted.Mutator]++
+			}
+		}
+	}
+	return out, err
+}
+
 // read reads lists of packages, each package once.
 func read(lists string) ([]*target, error) {
 	var out []*target
@@ -95,7 +128,7 @@ func read(lists string) ([]*target, error) {
 	add := func(module, version, pattern string) {
 		if key := module + " " + pattern; !seen[key] {
 			seen[key] = true
-			out = append(out, &target{module: module, version: version, pattern: pattern})
+			out = append(out, &target{Package: source.Package{Module: module, Version: version, Pattern: pattern}})
 		}
 	}
 	for name := range strings.SplitSeq(lists, ",") {
@@ -183,6 +216,15 @@ func (j *journal) add(t tried) error {
 	defer f.Close()
 	_, err = f.Write(append(line, '\n'))
 	return err
+}
+
+// note adds a mutant: a case, or why it is none.
+func (j *journal) note(key string, c *corpus.Case, why error) error {
+	row := tried{Key: key, Case: c}
+	if why != nil {
+		row.Why = fmt.Sprintf("%.300s", why)
+	}
+	return j.add(row)
 }
 
 // cases counts what is there of the module, and of one mutator in it.

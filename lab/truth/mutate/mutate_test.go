@@ -1,17 +1,14 @@
-package main
+package mutate
 
 import (
-	"context"
-	"go/ast"
 	"go/importer"
 	"go/token"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/heaptrim/heaptrim/lab/corpus"
+	"github.com/heaptrim/heaptrim/lab/truth/source"
 )
 
 // planted is one mutator on a small source: body is a function's text or a whole file after the
@@ -32,7 +29,7 @@ func f(i int) string { return names[i] }`, `{ names := map[int]string{1: "a"}; r
 	{"no-pool", `import "sync"
 var pool = sync.Pool{New: func() any { return new(int) }}
 func f() int { p := pool.Get().(*int); defer pool.Put(p); return *p }`,
-		`{ p := any(new(int)).(*int); _ = p; return *p }`},
+		`{ p := interface{}(new(int)).(*int); _ = p; return *p }`},
 	{"sprintf-number", `import "strconv"
 func f(i int) string { return strconv.Itoa(i) }`, `{ return fmt.Sprintf("%d", i) }`},
 	{"sprintf-concat", `func f(a, b string) string { return a + b }`, `package p; import "fmt"
@@ -72,17 +69,17 @@ func f(b *bytes.Buffer, s string) { b.WriteString(s) }`, `{ b.Write([]byte(s)) }
 func TestMutators(t *testing.T) {
 	var without []string
 	for _, m := range mutators {
-		without = append(without, m.name)
+		without = append(without, m.Name)
 	}
-	for _, c := range planted {
+	for _, c := range slices.Concat(planted, more) {
 		text := "package p\n" + c.text
 		found := mutantsOf(t, text)
-		i := slices.IndexFunc(found, func(m mutant) bool { return m.name == c.mutator })
+		i := slices.IndexFunc(found, func(m Mutant) bool { return m.Name == c.mutator })
 		if i < 0 {
 			t.Errorf("%s finds nothing in\n%s", c.mutator, text)
 			continue
 		}
-		got, err := corpus.Apply([]byte(text), found[i].edits)
+		got, err := corpus.Apply([]byte(text), found[i].Edits)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -109,10 +106,44 @@ var pool sync.Pool
 func f() any { return pool.Get() }`},
 		{"sprintf-concat", `func f() string { return "a" + "b" }`},
 		{"no-reset", `func f(a, b []int) []int { a = b[:0]; return a }`},
+		{"append-for-index", `func f(a []int) []int { out := make([]int, len(a)); for i := range a { if i > 1 { continue }; out[i] = i }; return out }`},
+		{"append-for-index", `func f(a []int) []int { out := make([]int, len(a)+1); for i := range a { out[i] = i }; return out }`},
+		{"concat-for-builder", `import ("fmt"; "strings")
+func f(s string) string { var b strings.Builder; fmt.Fprint(&b, s); return b.String() }`},
+		{"error-in-function", `import "errors"
+var errBad = errors.New("bad")
+func g(err error) bool { return err == errBad }
+func f() error { return errBad }`},
+		{"no-scratch", `func f(b []byte) []byte { b = b[:0]; return b }`},
+		{"remade-for-reset", `import "bytes"
+func f(b *bytes.Buffer) { b.Reset() }`},
+		{"map-remade", `func f(m map[int]bool) { clear(m) }`},
+		{"copy-subslice", `func read(b []byte) {}
+func f(b []byte) { read(b[1:]) }`},
+		{"defensive-copy", `func f(a []int) { a[0] = 1 }`},
+		{"boxed-slice", `func f(n int) []int { list := make([]int, 0, n); list = append(list, n); return list }`},
+		{"pointer-list", `type t struct{ a int }
+func f(x t) *t { var list []t; list = append(list, x); return &list[0] }`},
+		{"field-order", `type u struct { p int64; a bool; q int64; b bool }
+func f() *u { return &u{} }`},
+		{"eager-error", `import "fmt"
+func f(a []int) error { if len(a) > 3 { return fmt.Errorf("%d", a[3]) }; return nil }`},
+		{"eager-value", `type t struct{ n int }
+func g() int { return 1 }
+func f(n int) *t { if g() > 0 { return &t{n} }; return nil }`},
+		{"made-again", `import "strings"
+func f(s string) string { l := strings.ToLower(s); s = "a"; return l + s + l }`},
+		{"no-capacity-check", `func f(b []byte, n int) []byte { if cap(b) < n { b = append(b, 1) }; return b }`},
+		{"any-key", `type t struct{ m map[string]int }
+func f(x *t) int { return len(x.m) }`},
+		{"sprint-stringer", `type t struct{}
+func (t) String() string { return "t" }
+type u struct{ x t }
+func (a u) String() string { return a.x.String() }`},
 	} {
 		for _, m := range mutantsOf(t, "package p\n"+c.text) {
-			if m.name == c.mutator {
-				t.Errorf("%s makes %v of\n%s", m.name, m.edits, c.text)
+			if m.Name == c.mutator {
+				t.Errorf("%s makes %v of\n%s", m.Name, m.Edits, c.text)
 			}
 		}
 	}
@@ -123,97 +154,11 @@ var (
 	standard = importer.ForCompiler(fset, "source", nil) // keeps what it has read
 )
 
-func mutantsOf(t *testing.T, text string) []mutant {
+func mutantsOf(t *testing.T, text string) []Mutant {
 	t.Helper()
-	files, err := check(fset, "p", map[string][]byte{"p.go": []byte(text)}, standard)
+	files, err := source.Parse("p", map[string][]byte{"p.go": []byte(text)}, fset, standard)
 	if err != nil {
 		t.Fatalf("%v in\n%s", err, text)
 	}
-	return files[0].mutants()
-}
-
-// TestSpell names functions as a profile does.
-func TestSpell(t *testing.T) {
-	fset := token.NewFileSet()
-	text := "package p\ntype t struct{}\ntype g[T any] struct{}\nfunc f() {}\nfunc (t) v() {}\nfunc (*t) p() {}\n" +
-		"func (*g[T]) q() {}\nfunc h[T any]() {}"
-	files, err := check(fset, "m/p", map[string][]byte{"p.go": []byte(text)}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	for _, d := range files[0].file.Decls {
-		if fn, ok := d.(*ast.FuncDecl); ok {
-			got = append(got, files[0].spell(fn))
-		}
-	}
-	if want := []string{"m/p.f", "m/p.t.v", "m/p.(*t).p", "m/p.(*g[...]).q", "m/p.h[...]"}; !slices.Equal(got, want) {
-		t.Errorf("got %v, want %v", got, want)
-	}
-}
-
-// TestPlant plants in a module of the test's own and finds the benchmark that allocates more.
-func TestPlant(t *testing.T) {
-	dir := t.TempDir()
-	j := &journal{name: filepath.Join(dir, "tried.jsonl")}
-	p := &target{module: "example.com/m", version: "v1.0.0", pattern: "./", dir: filepath.Join(dir, "m"), work: dir}
-	for name, text := range map[string]string{
-		"go.mod": "module example.com/m\n\ngo 1.24\n",
-		"m.go":   "package m\n\nfunc Squares(n int) []int {\n\tout := make([]int, 0, n)\n\tfor i := range n {\n\t\tout = append(out, i*i)\n\t}\n\treturn out\n}\n",
-		"m_test.go": "package m\n\nimport \"testing\"\n\nvar sink []int\n\nfunc BenchmarkSquares(b *testing.B) {\n" +
-			"\tfor range b.N {\n\t\tsink = Squares(100)\n\t}\n}\n",
-	} {
-		if err := os.MkdirAll(p.dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(p.dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := p.plant(context.Background(), j); err != nil {
-		t.Fatal(err)
-	}
-	if all, of := j.cases("slice-without-capacity"); all != 1 || of != 1 {
-		t.Fatalf("%+v", j.rows)
-	}
-	c := j.rows[0].Case
-	if c.Bench != "^BenchmarkSquares$" || c.Functions[0] != "example.com/m.Squares" || c.Sites[0] != (corpus.Site{File: "m.go", Line: 4}) ||
-		c.Measured.After.Allocs != 1 || c.Measured.Before.Allocs <= 1 {
-		t.Errorf("case %+v", c)
-	}
-	again, err := open(j.name)
-	if err != nil || len(again.rows) != len(j.rows) {
-		t.Fatalf("journal of %d rows read as %d: %v", len(j.rows), len(again.rows), err)
-	}
-	if err := p.plant(context.Background(), again); err != nil || len(again.rows) != len(j.rows) {
-		t.Errorf("tried again: %+v, %v", again.rows, err)
-	}
-	if err := c.Planted.Plant(p.dir); err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(filepath.Join(p.dir, "m.go"))
-	if err != nil || !strings.Contains(string(text), "make([]int, 0)\n") {
-		t.Errorf("planted %v:\n%s", err, text)
-	}
-}
-
-// TestAtMost takes no more than one of twenty from a module.
-func TestAtMost(t *testing.T) {
-	many := make([][]corpus.Case, 30)
-	for i := range many {
-		many[i] = make([]corpus.Case, 1+i%7)
-	}
-	with := func(most int) (total int) {
-		for _, of := range many {
-			total += min(len(of), most)
-		}
-		return total
-	}
-	most := 0
-	for most < mostOfModule && (most+1)*20 <= with(most+1) {
-		most++
-	}
-	if got := atMost(many); most == 0 || most == mostOfModule || len(got) != with(most) {
-		t.Errorf("%d cases, want %d: %d of a module at most", len(got), with(most), most)
-	}
+	return All(files[0])
 }
