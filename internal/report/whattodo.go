@@ -38,11 +38,24 @@ func (e *explainer) whatToDo() {
 	if code == leaveIt {
 		return
 	}
+	if text := recordText(f.Remedy.Rule); text != "" && f.Remedy.Trial == nil {
+		e.p.Prose("  ", text, term.Normal)
+	}
 	e.saves()
 	if known {
 		catalogue.Example(e.p, entry)
 		e.p.Prose("  ", "Limits: "+entry.WhenNot, term.Normal)
 	}
+}
+
+// recordText says how often a rule was right; "" where it was not tried.
+func recordText(rule string) string {
+	for _, r := range cures.AllRates() {
+		if r.Rule == rule {
+			return fmt.Sprintf("Such advice (%q) was right in %d of %d known cases of %d modules (%s).", rule, r.Right, r.Named, r.Modules, cures.Rated)
+		}
+	}
+	return ""
 }
 
 // saves is the predicted saving with its bounds and its basis.

@@ -22,6 +22,9 @@ func Rates(code string) []Rate {
 	return out
 }
 
+// leastModules is the number of modules from which a rule's cases say something of others.
+const leastModules = 3
+
 // What is thought of a rule before any case: as much as so many cases, of which a part was right.
 const (
 	priorCases = 2
@@ -33,7 +36,8 @@ func HitRate(rule string) float64 {
 	right, named := priorRight*priorCases, float64(priorCases)
 	for _, r := range rates {
 		if r.Rule == rule {
-			right, named = right+float64(r.Right), named+float64(r.Named)
+			weight := min(1, float64(r.Modules)/leastModules) // cases of one module say little of others
+			right, named = right+weight*float64(r.Right), named+weight*float64(r.Named)
 		}
 	}
 	return right / named
