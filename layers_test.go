@@ -231,9 +231,42 @@ var layers = []layer{
 		why:    "a proof runs programs and compares what they measure of themselves; it must not know who wants it, so that fix, tune and guard can",
 	},
 	{
+		folder: "internal/guard/budget",
+		why:    "budgets are lines and numbers: who measures them is others' business",
+	},
+	{
+		folder: "internal/guard/affected",
+		ours:   []string{"internal/gocmd"},
+		why:    "what a change can affect is told from the import graph alone",
+	},
+	{
+		folder: "internal/guard/count",
+		ours: []string{"internal/gocmd", "internal/guard/budget", "internal/ingest/benchlog", "internal/record/host", "internal/record/process",
+			"internal/trial/version"},
+		why: "counting knows no version but the one that it counts",
+	},
+	{
+		folder: "internal/guard/growth",
+		ours: []string{"internal/diagnose/*", "internal/evidence", "internal/finding", "internal/guard/budget", "internal/guard/count",
+			"internal/ingest/escapes", "internal/ingest/pprof"},
+		others: []string{"github.com/rogpeppe/go-internal/diff"},
+		why:    "what grew is found by comparing two versions, whatever a budget says",
+	},
+	{
+		folder: "internal/guard",
+		ours:   []string{"internal/evidence", "internal/gocmd", "internal/guard/*", "internal/prove/sides", "internal/tempfile"},
+		why:    "budgets are kept by counting; how that is shown is others' business",
+	},
+	{
 		folder: "internal/report/term",
 		ours:   []string{"internal/schema", "internal/stats"},
 		why:    "how a terminal is written to is the same for all reports, and knows none",
+	},
+	{
+		folder: "internal/report/progress",
+		ours:   []string{"internal/report/term"},
+		others: []string{"golang.org/x/term"},
+		why:    "what goes on is shown in one line, whatever it is",
 	},
 	{
 		folder: "internal/report/bar",
@@ -281,6 +314,12 @@ var layers = []layer{
 		ours:   []string{"internal/fix", "internal/report/term", "internal/schema", "internal/stats"},
 		others: []string{"github.com/rogpeppe/go-internal/diff"},
 		why:    "what was tried is shown as it came out",
+	},
+	{
+		folder: "internal/report/budgets",
+		ours: []string{"internal/evidence", "internal/finding", "internal/guard", "internal/guard/budget", "internal/guard/growth", "internal/report/*",
+			"internal/schema", "internal/stats"},
+		why: "what guard found is shown as it came out",
 	},
 	{
 		folder: "internal/report/trace",
@@ -351,7 +390,6 @@ var layers = []layer{
 	{
 		folder: "cmd/heaptrim",
 		ours:   []string{"internal/*"},
-		others: []string{"golang.org/x/term"},
 		why:    "commands are thin: they wire stages together and leave other people's modules to those",
 	},
 }

@@ -287,11 +287,11 @@ func (f *checkFlags) text(rep *finding.Report, std stdio) error {
 		return usagef("-explain %d: there are %d findings", f.explain, len(rep.Prescription.Rows))
 	case f.explain > 0:
 		return report.Explain(std.out, rep, f.explain,
-			report.ExplainOptions{Source: sourceReader(rep.Diagnosis), Width: t.width, Color: t.color()})
+			report.ExplainOptions{Source: sourceReader(rep.Diagnosis), Width: t.Width, Color: t.Color()})
 	case f.format == "lines":
 		return report.Lines(std.out, rep)
 	}
-	o := report.TextOptions{Width: t.width, Color: t.color(), Top: f.top, Rows: f.rows}
+	o := report.TextOptions{Width: t.Width, Color: t.Color(), Top: f.top, Rows: f.rows}
 	if err := report.Text(std.out, rep, o); err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ func (f *checkFlags) page(ctx context.Context, v *viewed, std stdio) error {
 		return err
 	case err != nil:
 		fmt.Fprintf(std.err, "heaptrim check: no page: %v\n", err)
-	case terminalOf(std.err).is:
+	case terminalOf(std.err).Is:
 		fmt.Fprintf(std.err, "page: %s\n", f.html)
 	}
 	return nil

@@ -27,7 +27,7 @@ func runExplain(_ context.Context, c verb, args []string, std stdio) error {
 		return err
 	}
 	t := terminalOf(std.out)
-	o := term.Options{Width: t.width, Color: t.color()}
+	o := term.Options{Width: t.Width, Color: t.Color()}
 	switch fs.NArg() {
 	case 0:
 		return catalogue.List(std.out, cures.All(), o)

@@ -11,7 +11,6 @@ import (
 	"github.com/heaptrim/heaptrim/internal/fix"
 	"github.com/heaptrim/heaptrim/internal/gocmd"
 	"github.com/heaptrim/heaptrim/internal/report/fixes"
-	"github.com/heaptrim/heaptrim/internal/report/term"
 	"github.com/heaptrim/heaptrim/internal/schema"
 )
 
@@ -153,13 +152,12 @@ func (f *fixFlags) show(done *fix.Fixes, applied bool, v *viewed, std stdio) err
 	if f.json == "-" {
 		return fixes.JSON(std.out, done, applied, meta)
 	}
-	t := terminalOf(std.out)
-	if err := fixes.Text(std.out, done, applied, term.Options{Width: t.width, Color: t.color()}); err != nil {
+	if err := fixes.Text(std.out, done, applied, shown(std.out)); err != nil {
 		return err
 	}
 	if f.diff && len(done.After) > 0 {
 		text := string(fixes.Diff(done))
-		if t.is {
+		if terminalOf(std.out).Is {
 			text = harmless(text)
 		}
 		fmt.Fprintf(std.out, "\n%s", text)

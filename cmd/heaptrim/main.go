@@ -55,6 +55,7 @@ func commands() []verb {
 		{"perf", "show from a perf recording what the kernel did for the program's memory", runPerf, perfUsage},
 		{"fix", "apply the cures that hold when they are tried, and show what they saved", runFix, fixUsage},
 		{"prove", "run two versions of a program in turns and say which one is better", runProve, proveUsage},
+		{"guard", "keep what benchmarks allocate within budgets, in CI", runGuard, guardUsage},
 		{"tune", "recommend a setting of the collector for the program", runTune, tuneUsage},
 		{"load", "make HTTP requests at a fixed rate and print their latencies", runLoad, loadUsage},
 		{"explain", "explain a cure that check names, or list them all", runExplain, explainUsage},
@@ -123,13 +124,7 @@ func exitCode(c verb, err error, std stdio) int {
 }
 
 // harmless cleans each line of a message, which may hold names and output of others.
-func harmless(text string) string {
-	lines := strings.Split(text, "\n")
-	for i, l := range lines {
-		lines[i] = strings.ReplaceAll(term.Clean(l), `\t`, "\t")
-	}
-	return strings.Join(lines, "\n")
-}
+func harmless(text string) string { return term.CleanLines(text) }
 
 // isHelp reports whether a command's name asks for help: the verb itself, or a
 // flag in its place.

@@ -295,7 +295,7 @@ func (f *proveFlags) output(r *prove.Result, created time.Time, std stdio) error
 	}
 	if text {
 		t := terminalOf(std.out)
-		errs = append(errs, proof.Text(std.out, r, term.Options{Width: t.width, Color: t.color()}))
+		errs = append(errs, proof.Text(std.out, r, term.Options{Width: t.Width, Color: t.Color()}))
 	}
 	return errors.Join(errs...)
 }

@@ -186,7 +186,7 @@ func (t *targetFlags) record(ctx context.Context, args []string, p *progress) (*
 	if err != nil {
 		return nil, err
 	}
-	err = t.fill(ctx, fillArgs{kind, args, dir, p, p.w})
+	err = t.fill(ctx, fillArgs{kind, args, dir, p, p.Writer()})
 	if err != nil && !opens(err) {
 		r.Close()
 		return nil, err

@@ -35,5 +35,5 @@ func writeDelays(w io.Writer, t *latency.Trace) error {
 	if t == nil {
 		return nil
 	}
-	return trace.Brief(w, t, terminalOf(w).width)
+	return trace.Brief(w, t, terminalOf(w).Width)
 }

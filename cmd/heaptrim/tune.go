@@ -230,7 +230,7 @@ func (f *tuneFlags) output(plan *tune.Plan, trials *tune.Trials, created time.Ti
 			return err
 		}
 	}
-	width := terminalOf(std.out).width
+	width := terminalOf(std.out).Width
 	if err := tuning.Text(std.out, plan, width); err != nil {
 		return err
 	}

@@ -123,7 +123,7 @@ func download(ctx context.Context, dir, query string) (Downloaded, error) {
 // outsideModules is a go command that no workspace and no build flag of the
 // user's reaches: they belong to another module.
 func outsideModules(ctx context.Context, dir string, args ...string) *exec.Cmd {
-	cmd := command(ctx, args...)
+	cmd := command(ctx, "go", args...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod")
 	return cmd

@@ -12,62 +12,62 @@ import (
 	"strings"
 )
 
-// repository is the git working tree that the comparison starts from.
-type repository struct {
-	root   string // of the working tree
-	prefix string // of the user's folder below it, slash-separated; "" is the root
+// Repository is a git working tree.
+type Repository struct {
+	Root   string // of the working tree
+	Prefix string // of the user's folder below it, slash-separated; "" is the root
 }
 
-// findRepository asks git where dir is.
-func findRepository(ctx context.Context, dir string) (repository, error) {
-	out, err := git(ctx, dir, nil, "rev-parse", "--show-toplevel", "--show-prefix")
+// FindRepository asks git where dir is.
+func FindRepository(ctx context.Context, dir string) (Repository, error) {
+	out, err := Git(ctx, dir, nil, "rev-parse", "--show-toplevel", "--show-prefix")
 	if err != nil {
-		return repository{}, err
+		return Repository{}, err
 	}
 	lines := strings.Split(string(out), "\n")
-	r := repository{root: filepath.FromSlash(lines[0])}
+	r := Repository{Root: filepath.FromSlash(lines[0])}
 	if len(lines) > 1 {
-		r.prefix = strings.TrimSuffix(lines[1], "/")
+		r.Prefix = strings.TrimSuffix(lines[1], "/")
 	}
 	return r, nil
 }
 
-// commit is the full name of the commit that a revision stands for.
-func (r repository) commit(ctx context.Context, revision string) (string, error) {
-	out, err := git(ctx, r.root, nil, "rev-parse", "--verify", "--quiet", "--end-of-options", revision+"^{commit}")
+// Commit is the full name of the commit that a revision stands for.
+func (r Repository) Commit(ctx context.Context, revision string) (string, error) {
+	out, err := Git(ctx, r.Root, nil, "rev-parse", "--verify", "--quiet", "--end-of-options", revision+"^{commit}")
 	if ctx.Err() != nil {
 		return "", ctx.Err()
 	}
 	if err != nil {
-		return "", fmt.Errorf("%s is no commit of %s", revision, r.root)
+		return "", fmt.Errorf("%s is no commit of %s", revision, r.Root)
 	}
 	return strings.TrimSpace(string(out)), nil
 }
 
-// dirty tells whether the working tree differs from its HEAD.
-func (r repository) dirty(ctx context.Context) bool {
-	out, err := git(ctx, r.root, nil, "status", "--porcelain", "--ignore-submodules=none")
+// Dirty tells whether the working tree differs from its HEAD.
+func (r Repository) Dirty(ctx context.Context) bool {
+	out, err := Git(ctx, r.Root, nil, "status", "--porcelain", "--ignore-submodules=none")
 	return err != nil || len(bytes.TrimSpace(out)) > 0
 }
 
-// export writes the files of a commit below the folder to, which must not
+// Export writes the files of a commit below the folder to, which must not
 // exist. An index of its own keeps the user's as it is, and unlike git archive
 // it leaves nothing out.
-func (r repository) export(ctx context.Context, commit, to string) error {
+func (r Repository) Export(ctx context.Context, commit, to string) error {
 	if err := os.MkdirAll(to, 0o755); err != nil {
 		return err
 	}
 	index := []string{"GIT_INDEX_FILE=" + to + ".index"}
 	defer os.Remove(to + ".index")
-	if _, err := git(ctx, r.root, index, "read-tree", commit); err != nil {
+	if _, err := Git(ctx, r.Root, index, "read-tree", commit); err != nil {
 		return err
 	}
-	_, err := git(ctx, r.root, index, "checkout-index", "--all", "--force", "--prefix="+filepath.ToSlash(to)+"/")
+	_, err := Git(ctx, r.Root, index, "checkout-index", "--all", "--force", "--prefix="+filepath.ToSlash(to)+"/")
 	return err
 }
 
-// git runs one git command and returns its standard output.
-func git(ctx context.Context, dir string, env []string, args ...string) ([]byte, error) {
+// Git runs one git command in a folder and returns its standard output.
+func Git(ctx context.Context, dir string, env []string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "git", args...)
 	cmd.Dir = dir
 	cmd.Env = append(append(os.Environ(), "GIT_OPTIONAL_LOCKS=0", "LC_ALL=C"), env...)

@@ -79,10 +79,10 @@ func (m Maker) Make(ctx context.Context, name string, s Side) (*Tree, error) {
 		}
 		t.Tool.Dir = dir
 	default:
-		if r, err := findRepository(ctx, m.Dir); err == nil {
+		if r, err := FindRepository(ctx, m.Dir); err == nil {
 			// Without a commit yet, there is nothing to name.
-			t.Info.Commit, _ = r.commit(ctx, "HEAD")
-			t.Info.Dirty = t.Info.Commit != "" && r.dirty(ctx)
+			t.Info.Commit, _ = r.Commit(ctx, "HEAD")
+			t.Info.Dirty = t.Info.Commit != "" && r.Dirty(ctx)
 		}
 	}
 	if s.Overlay != "" {
@@ -127,21 +127,21 @@ func (m Maker) fetch(ctx context.Context, t *Tree, release string) error {
 
 // checkOut writes the files of a revision into a folder of ours.
 func (m Maker) checkOut(ctx context.Context, t *Tree) error {
-	r, err := findRepository(ctx, m.Dir)
+	r, err := FindRepository(ctx, m.Dir)
 	if err != nil {
 		return err
 	}
-	if t.Info.Commit, err = r.commit(ctx, t.side.At); err != nil {
+	if t.Info.Commit, err = r.Commit(ctx, t.side.At); err != nil {
 		return err
 	}
-	root := roomFor(m.Tmp, "src"+filepath.Base(t.tmp), r.root)
+	root := roomFor(m.Tmp, "src"+filepath.Base(t.tmp), r.Root)
 	m.Progress("checking out %s", t.side.At)
-	if err := r.export(ctx, t.Info.Commit, root); err != nil {
+	if err := r.Export(ctx, t.Info.Commit, root); err != nil {
 		return err
 	}
-	t.Tool.Dir = filepath.Join(root, filepath.FromSlash(r.prefix))
+	t.Tool.Dir = filepath.Join(root, filepath.FromSlash(r.Prefix))
 	if _, err := os.Stat(t.Tool.Dir); err != nil {
-		return fmt.Errorf("%s has no folder %s", t.side.At, r.prefix)
+		return fmt.Errorf("%s has no folder %s", t.side.At, r.Prefix)
 	}
 	if err := m.workspace(ctx, t, r, root); err != nil {
 		return err
@@ -155,12 +155,12 @@ func (m Maker) checkOut(ctx context.Context, t *Tree) error {
 // workspace has a checked-out side build in the workspace that the user's tree
 // is built in, which is often not committed. One outside of the repository is
 // of other folders than the copy.
-func (m Maker) workspace(ctx context.Context, t *Tree, r repository, root string) error {
+func (m Maker) workspace(ctx context.Context, t *Tree, r Repository, root string) error {
 	work, err := gocmd.Tool{Dir: m.Dir, Env: t.side.buildEnv()}.Setting(ctx, "GOWORK")
 	if err != nil || work == "" || work == "off" {
 		return err
 	}
-	rel, err := filepath.Rel(r.root, work)
+	rel, err := filepath.Rel(r.Root, work)
 	if err != nil || !filepath.IsLocal(rel) {
 		t.Tool.Env = append(t.Tool.Env, "GOWORK=off")
 		m.Warn("%s is built without the workspace %s, which lies outside of the repository", t.side.At, work)

@@ -39,6 +39,15 @@ func Clean(s string) string {
 	return b.String()
 }
 
+// CleanLines cleans each line of a message, which may hold names and output of others.
+func CleanLines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, l := range lines {
+		lines[i] = strings.ReplaceAll(Clean(l), `\t`, "\t")
+	}
+	return strings.Join(lines, "\n")
+}
+
 // plain reports whether s is printable ASCII.
 func plain(s string) bool {
 	for i := 0; i < len(s); i++ {

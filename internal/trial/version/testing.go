@@ -9,6 +9,8 @@ import (
 	"go/token"
 	"os"
 	"path/filepath"
+
+	"github.com/heaptrim/heaptrim/internal/gocmd"
 )
 
 // memString prints counts with their fractions, which package testing cuts off. It reads exported
@@ -38,17 +40,32 @@ type change struct {
 	more         string // at the end of the file
 }
 
-// ownTesting is package testing as test binaries have it, by the names of the files that it
-// replaces: its counts are exact, and it has a hook. What is not as expected is left as it is.
+// ownTesting is OwnTesting, once, of a toolchain that overlays reach.
 func (b *Builder) ownTesting(ctx context.Context) (Files, error) {
 	if b.testing != nil {
 		return b.testing, nil
 	}
-	root, err := b.Tool.Setting(ctx, "GOROOT")
+	tool, err := b.Tool.Overlayable(ctx)
 	if err != nil {
 		return nil, err
 	}
-	b.testing = Files{}
+	b.Tool = tool
+	b.testing, err = OwnTesting(ctx, tool)
+	return b.testing, err
+}
+
+// OwnTesting is package testing as test binaries have it, by the names of the files that it
+// replaces: its counts are exact, and it has a hook. What is not as expected is left as it is, and
+// all of it where no overlay reaches the toolchain.
+func OwnTesting(ctx context.Context, tool gocmd.Tool) (Files, error) {
+	set, err := tool.Settings(ctx, "GOROOT", "GOMODCACHE")
+	if err != nil {
+		return nil, err
+	}
+	root, files := set["GOROOT"], Files{}
+	if rel, err := filepath.Rel(set["GOMODCACHE"], root); err == nil && filepath.IsLocal(rel) {
+		return files, nil
+	}
 	for _, c := range []change{
 		{file: "benchmark.go", method: "MemString", imports: "\"fmt\"", body: memString},
 		{file: "testing.go", method: "after", body: after, front: true, more: "\n// " + AfterHook + " is called at the end.\nvar " + AfterHook + " func()\n"},
@@ -59,10 +76,10 @@ func (b *Builder) ownTesting(ctx context.Context) (Files, error) {
 			continue
 		}
 		if text := c.apply(name, text); text != nil {
-			b.testing[name] = text
+			files[name] = text
 		}
 	}
-	return b.testing, nil
+	return files, nil
 }
 
 // Hooked reports whether test binaries have the hook.

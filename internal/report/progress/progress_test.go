@@ -1,4 +1,4 @@
-package main
+package progress
 
 import (
 	"bytes"
@@ -13,12 +13,12 @@ func TestDumbTerminal(t *testing.T) {
 		t.Helper()
 		t.Setenv("TERM", name)
 		t.Setenv("NO_COLOR", noColor)
-		term := terminal{width: 80, is: true}
-		if term.color() != color || term.escapes() != escapes {
-			t.Errorf("TERM=%s NO_COLOR=%s: color %v, escapes %v", name, noColor, term.color(), term.escapes())
+		term := Terminal{Width: 80, Is: true}
+		if term.Color() != color || term.Escapes() != escapes {
+			t.Errorf("TERM=%s NO_COLOR=%s: color %v, escapes %v", name, noColor, term.Color(), term.Escapes())
 		}
 		var out bytes.Buffer
-		p := startProgress(&out, term, time.Hour)
+		p := start(&out, term, time.Hour)
 		p.Printf("recording")
 		p.Close()
 		if got := out.Len() > 0; got != escapes {

@@ -1,0 +1,172 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"strings"
+
+	"github.com/heaptrim/heaptrim/internal/guard"
+	"github.com/heaptrim/heaptrim/internal/guard/budget"
+	"github.com/heaptrim/heaptrim/internal/report/budgets"
+)
+
+const guardUsage = `
+Usage: heaptrim guard [flags] [packages]
+       heaptrim guard init [flags] [packages]
+       heaptrim guard update [flags] [packages]
+
+Keeps what benchmarks allocate within the budgets of the file heaptrim.budget,
+which is in the root folder of the module, next to go.mod. init measures and
+writes the file, update changes its lines, and guard fails with exit code 3 if
+a benchmark allocates more than its line allows. It says what grew, on which
+line of the source and why.
+
+A benchmark runs a fixed number of operations in a process in which the
+collector does not run by itself, and all allocations are counted, with their
+fraction. Time is not looked at: a busy machine changes nothing. Figures that
+vary by themselves, by maps or pools say, get a tolerance; and a benchmark fails
+only if it is above its budget in each of five runs.
+
+Only benchmarks that a change can affect are run: those of packages that import
+what differs from the last commit in common with the remote's default branch.
+-all runs all of them, as guard does on that branch itself.
+
+Examples:
+  heaptrim guard init
+  heaptrim guard
+  heaptrim guard -all
+  heaptrim guard update -reason 'keys are interned'
+  heaptrim guard update -shrink
+`
+
+// guardFlags are the flags that all verbs of guard share.
+type guardFlags struct {
+	dir, bench, tags, cpu, rules, base string
+	all                                bool
+}
+
+func (f *guardFlags) register(fs *flag.FlagSet) {
+	fs.StringVar(&f.dir, "C", "", "run in `dir`ectory")
+	fs.StringVar(&f.bench, "bench", "", "only the benchmarks that match `regexp`")
+	fs.StringVar(&f.tags, "tags", "", "build `tags`, comma-separated")
+	fs.StringVar(&f.cpu, "cpu", "", "`values` of GOMAXPROCS, comma-separated; default: those of the file, and 1 without one")
+	fs.StringVar(&f.rules, "rule", "", "comma-separated `rules` EVENT=fail|warn|adopt for new, renamed, deleted, skipped and failing benchmarks")
+}
+
+func (f *guardFlags) changes(fs *flag.FlagSet) {
+	fs.StringVar(&f.base, "base", "", "`revision` to compare with; default: the last commit in common with the remote's default branch")
+	fs.BoolVar(&f.all, "all", false, "run all benchmarks, also those that no change can affect")
+}
+
+// options checks the flags and makes the engine's of them.
+func (f *guardFlags) options(args []string) (guard.Options, error) {
+	o := guard.Options{Dir: f.dir, Patterns: args, Bench: f.bench, Tags: f.tags, Base: f.base, All: f.all}
+	var err error
+	if f.cpu != "" {
+		if o.CPU, err = budget.ParseCPU(f.cpu); err != nil {
+			return o, usagef("-cpu: %v", err)
+		}
+	}
+	if o.Rules, err = budget.ParseRules(f.rules); err != nil {
+		return o, usagef("-rule: %v", err)
+	}
+	return o, nil
+}
+
+// guardVerbs are the verbs behind guard.
+func guardVerbs() []verb {
+	return []verb{
+		{"guard init", "", runGuardInit, guardUsage},
+		{"guard update", "", runGuardUpdate, guardUsage},
+	}
+}
+
+func runGuard(ctx context.Context, c verb, args []string, std stdio) error {
+	if len(args) > 0 {
+		for _, v := range guardVerbs() {
+			if v.name == "guard "+args[0] {
+				return v.run(ctx, v, args[1:], std)
+			}
+		}
+	}
+	fs := newFlags(c, std)
+	var f guardFlags
+	f.register(fs)
+	f.changes(fs)
+	if err := parse(fs, c, args, std); err != nil {
+		return err
+	}
+	o, err := f.options(fs.Args())
+	if err != nil {
+		return err
+	}
+	p := newProgress(std.err)
+	defer p.Close()
+	o.Progress = p.Printf
+	r, err := guard.Run(ctx, o)
+	if err != nil {
+		return refused(err)
+	}
+	p.Close()
+	if err := budgets.Text(std.out, r, shown(std.out)); err != nil {
+		return err
+	}
+	if r.Failed() {
+		return errFindings
+	}
+	return nil
+}
+
+func runGuardInit(ctx context.Context, c verb, args []string, std stdio) error {
+	fs := newFlags(c, std)
+	var f guardFlags
+	f.register(fs)
+	force := fs.Bool("force", false, "measure all anew where there is a file already; reasons stay")
+	if err := parse(fs, c, args, std); err != nil {
+		return err
+	}
+	return wrote(f, fs.Args(), std, func(o guard.Options) (*guard.Written, error) { return guard.Init(ctx, o, *force) })
+}
+
+func runGuardUpdate(ctx context.Context, c verb, args []string, std stdio) error {
+	fs := newFlags(c, std)
+	var f guardFlags
+	f.register(fs)
+	f.changes(fs)
+	var u guard.UpdateOptions
+	fs.BoolVar(&u.Shrink, "shrink", false, "only lower budgets")
+	fs.StringVar(&u.Reason, "reason", "", "write `text` behind the lines that change")
+	if err := parse(fs, c, args, std); err != nil {
+		return err
+	}
+	if strings.ContainsAny(u.Reason, "\n\r") {
+		return usagef("-reason is one line")
+	}
+	return wrote(f, fs.Args(), std, func(o guard.Options) (*guard.Written, error) { return guard.Update(ctx, o, u) })
+}
+
+// wrote runs a verb that writes the budget file and says what it wrote.
+func wrote(f guardFlags, args []string, std stdio, run func(guard.Options) (*guard.Written, error)) error {
+	o, err := f.options(args)
+	if err != nil {
+		return err
+	}
+	p := newProgress(std.err)
+	defer p.Close()
+	o.Progress = p.Printf
+	w, err := run(o)
+	if err != nil {
+		return refused(err)
+	}
+	p.Close()
+	return budgets.Wrote(std.out, w, shown(std.out))
+}
+
+// refused makes an error of the command line of a build that is refused.
+func refused(err error) error {
+	if errors.Is(err, guard.ErrRefused) {
+		return usagef("%v", err)
+	}
+	return err
+}

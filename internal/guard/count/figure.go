@@ -1,0 +1,132 @@
+package count
+
+import (
+	"context"
+	"maps"
+	"math"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/heaptrim/heaptrim/internal/guard/budget"
+)
+
+// The number of operations of a run is one of a few, by the time that one operation takes: more of
+// them make what varies vary less, and what happens once weigh less.
+var opsByTime = []struct {
+	below float64 // ns
+	ops   int64
+}{
+	{50e3, 1000},
+	{500e3, 100},
+	{5e6, 10},
+	{200e6, 2},
+	{math.Inf(1), 1},
+}
+
+// memory limits what the operations of a run allocate together: the collector does not run.
+const memory = 256 << 20
+
+// Ops chooses the number of operations of a benchmark's runs from a first result. The number then
+// stays in the budget file: means of different numbers of operations are not the same figure.
+func Ops(first Result) int64 {
+	for _, o := range opsByTime {
+		if first.NsPerOp < o.below && float64(o.ops)*first.Bytes <= memory {
+			return o.ops
+		}
+	}
+	return 1
+}
+
+// How often a figure is counted, in turns on an idle and on a busy machine.
+const (
+	fewest = 4
+	most   = 10
+)
+
+// Figures counts benchmarks of one number of operations until it is known how far each varies by
+// itself.
+func (c *Counter) Figures(ctx context.Context, p Package, names []string, r Run) (map[string]budget.Figure, error) {
+	all := map[string][]budget.Amount{}
+	for round := 0; round < most; round++ {
+		rest := names
+		if round >= fewest {
+			rest = slices.DeleteFunc(slices.Clone(names), func(n string) bool { return steady(all[n]) })
+		}
+		if len(rest) == 0 {
+			break
+		}
+		var idle func()
+		if round%2 == 1 {
+			idle = load()
+		}
+		found, err := c.Count(ctx, p, rest, r)
+		if idle != nil {
+			idle()
+		}
+		if err != nil {
+			return nil, err
+		}
+		for name, res := range found {
+			all[name] = append(all[name], res.Amount)
+		}
+	}
+	out := map[string]budget.Figure{}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		f := figureOf(all[name])
+		f.Ops = r.Ops
+		out[name] = f
+	}
+	return out, nil
+}
+
+func steady(runs []budget.Amount) bool {
+	return len(runs) > 0 && !slices.ContainsFunc(runs, func(a budget.Amount) bool { return a != runs[0] })
+}
+
+// figureOf is the median of runs. Its tolerance reaches from there as far above the largest as the
+// runs are apart: what comes is like what was seen, but not all of it was seen.
+func figureOf(runs []budget.Amount) budget.Figure {
+	var f budget.Figure
+	f.Allocs, f.Tolerance.Allocs = middle(runs, func(a budget.Amount) float64 { return a.Allocs })
+	f.Bytes, f.Tolerance.Bytes = middle(runs, func(a budget.Amount) float64 { return a.Bytes })
+	return f
+}
+
+func middle(runs []budget.Amount, of func(budget.Amount) float64) (median, tolerance float64) {
+	values := make([]float64, len(runs))
+	for i, r := range runs {
+		values[i] = of(r)
+	}
+	slices.Sort(values)
+	least, largest := values[0], values[len(values)-1]
+	median = values[len(values)/2]
+	return median, roundUp(largest - median + largest - least)
+}
+
+// roundUp keeps two digits of a tolerance.
+func roundUp(v float64) float64 {
+	if v <= 0 {
+		return 0
+	}
+	unit := math.Max(math.Pow(10, math.Floor(math.Log10(v))-1), 1e-4)
+	return math.Ceil(v/unit-1e-9) * unit
+}
+
+// load keeps all processors busy until the function that it returns is called. What depends on the
+// scheduler varies more then.
+func load() func() {
+	var stop atomic.Bool
+	var group sync.WaitGroup
+	for range runtime.NumCPU() {
+		group.Go(func() {
+			for !stop.Load() {
+			}
+		})
+	}
+	return func() {
+		stop.Store(true)
+		group.Wait()
+	}
+}
