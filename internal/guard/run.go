@@ -183,4 +183,31 @@ func inherited(b *Bench) bool {
 }
 
 // adopt changes the file where the rules say so.
-func (m *module) adopt(context.Context, *checker, *Result) error { return nil }
+func (m *module) adopt(ctx context.Context, c *checker, r *Result) error {
+	changed := false
+	for _, b := range r.Benches {
+		if b.Rule != budget.Adopt {
+			continue
+		}
+		changed = true
+		switch budget.Event(b.Status) {
+		case budget.New:
+			figs, err := m.counter.Figures(ctx, c.pkgs[b.Subject], []string{b.Name}, count.Run{Ops: b.Ops, CPU: b.CPU})
+			if err != nil {
+				return err
+			}
+			if fig, ok := figs[b.Name]; ok {
+				c.file.Set(b.Subject, m.env, b.CPU, fig)
+			}
+		case budget.Renamed:
+			c.file.Rename(budget.Subject{Package: b.Package, Name: b.Why}, b.Subject)
+		case budget.Deleted:
+			c.file.Remove(b.Subject)
+		}
+	}
+	if !changed {
+		return nil
+	}
+	r.Adopted = c.file
+	return m.write(ctx, c.file)
+}

@@ -1,0 +1,196 @@
+package budget
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+)
+
+var home = Env{Go: "1.26", OS: "linux", Arch: "amd64"}
+
+const sample = heading + `
+# keys are long here
+heaptrim.budget/1
+env go1.26 linux/amd64
+cpu 1,4
+rule new=fail deleted=warn
+
+. BenchmarkRoot 0.25±0.01 allocs/op 33.333±2 B/op N=1000 # the map grows
+./a BenchmarkA/x 3 allocs/op 128 B/op N=100
+./a BenchmarkA/x cpu=4 3.5 allocs/op 130 B/op N=100
+./a BenchmarkA/x go=1.27 tags=none 2 allocs/op 96 B/op N=100
+./a BenchmarkA/x site=a.go:F 1 allocs/op 64 B/op N=100
+./a type:T 48 bytes class 48
+`
+
+func mustParse(t *testing.T, text string) *File {
+	t.Helper()
+	f, err := Parse(FileName, []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func TestParseAndWrite(t *testing.T) {
+	f := mustParse(t, sample)
+	want := strings.Replace(sample, "\n# keys", "\n# keys", 1)
+	got := string(f.Bytes())
+	if len(f.Lines) != 6 || f.Home != home || !reflect.DeepEqual(f.CPU, []int{1, 4}) || f.Rules.Of(New) != Fail || f.Rules.Of(Skipped) != Warn {
+		t.Fatalf("%+v", f)
+	}
+	for line := range strings.Lines(want) {
+		if !strings.Contains(got, line) {
+			t.Errorf("lacks %q:\n%s", line, got)
+		}
+	}
+	if again := mustParse(t, got); !reflect.DeepEqual(again, f) {
+		t.Errorf("read again: %+v, want %+v", again, f)
+	}
+}
+
+func TestParseErrors(t *testing.T) {
+	const head = "heaptrim.budget/1\nenv go1.26 linux/amd64\n"
+	f := func(text, want string) {
+		t.Helper()
+		if _, err := Parse("f", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("Parse(%q): %v, want an error with %q", text, err, want)
+		}
+	}
+	f("", "f:1: no budget file")
+	f("./a BenchmarkA 1 allocs/op 1 B/op N=1", "f:1: want heaptrim.budget/1")
+	f(head+"<<<<<<< HEAD\n", "f:3: a merge conflict")
+	f(head+"./a BenchmarkA 1 allocs/op 1 B/op", "f:3: want AMOUNT")
+	f(head+"./a BenchmarkA 1 allocs/op -1 B/op N=1", "-1: want an amount")
+	f(head+"./a BenchmarkA NaN allocs/op 1 B/op N=1", "want an amount")
+	f(head+"./a BenchmarkA 1±x allocs/op 1 B/op N=1", "want an amount")
+	f(head+"./a BenchmarkA 1 allocs/op 1 B/op N=0", "N=0: want")
+	f(head+"./a BenchmarkA color=red 1 allocs/op 1 B/op N=1", "color=red: want one of")
+	f(head+"./a BenchmarkA cpu=0 1 allocs/op 1 B/op N=1", "cpu=0")
+	f(head+"./a B 1 allocs/op 1 B/op N=1\n./a B 2 allocs/op 1 B/op N=1", "f:4: the same benchmark as in line 3")
+	f(head+"rule new=perhaps", "want new=fail|warn|adopt")
+	f(head+"rule failing=adopt", "want failing=fail|warn")
+	f(head+"rule old=fail", "want one of new")
+	f(head+"cpu 0", "cpu 0")
+	f("heaptrim.budget/1\nenv 1.26", "want env goRELEASE")
+	f(head+"./a type:T 48 bytes", "want SIZE bytes class")
+}
+
+func TestFind(t *testing.T) {
+	file := mustParse(t, sample)
+	f := func(e Env, cpu int, want float64) {
+		t.Helper()
+		l, ok := file.Find(Subject{Package: "./a", Name: "BenchmarkA/x"}, e, cpu)
+		if !ok || l.Figure.Allocs != want {
+			t.Errorf("%v at %d: %v, %v, want %v", e, cpu, l, ok, want)
+		}
+	}
+	f(home, 1, 3)
+	f(home, 4, 3.5)
+	newer := home
+	newer.Go = "1.27"
+	f(newer, 1, 2)
+	f(newer, 4, 2)
+	newer.Tags = "x"
+	f(newer, 1, 3)
+}
+
+func fig(allocs, bytes float64) Figure {
+	return Figure{Amount: Amount{allocs, bytes}, Ops: 100}
+}
+
+// TestSet: figures that are the same elsewhere get no line of their own, and lose it.
+func TestSet(t *testing.T) {
+	s := Subject{Package: "./a", Name: "BenchmarkA"}
+	file := &File{Home: home, CPU: []int{1, 4}, Rules: Rules{}}
+	f := func(e Env, cpu int, fig Figure, want ...string) {
+		t.Helper()
+		file.Set(s, e, cpu, fig)
+		var got []string
+		for _, l := range file.Lines {
+			got = append(got, l.String())
+		}
+		for i := range want {
+			want[i] = "./a BenchmarkA " + want[i] + " N=100"
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	other := Env{Go: "1.27", OS: "darwin", Arch: "arm64"}
+	f(home, 1, fig(3, 64), "3 allocs/op 64 B/op")
+	f(home, 4, fig(3, 64), "3 allocs/op 64 B/op")
+	f(other, 1, fig(3, 64), "3 allocs/op 64 B/op")
+	f(home, 4, fig(4, 80), "3 allocs/op 64 B/op", "cpu=4 4 allocs/op 80 B/op")
+	f(other, 1, fig(2, 32), "3 allocs/op 64 B/op", "cpu=4 4 allocs/op 80 B/op", "go=1.27 os=darwin arch=arm64 2 allocs/op 32 B/op")
+	f(home, 1, fig(2, 32), "2 allocs/op 32 B/op", "cpu=4 4 allocs/op 80 B/op", "go=1.27 os=darwin arch=arm64 2 allocs/op 32 B/op")
+	f(other, 1, fig(2, 32), "2 allocs/op 32 B/op", "cpu=4 4 allocs/op 80 B/op")
+	f(home, 4, fig(2, 32), "2 allocs/op 32 B/op")
+}
+
+// TestSetKeeps: what a person wrote stays: the reason, and a tolerance that is larger.
+func TestSetKeeps(t *testing.T) {
+	s := Subject{Package: "./a", Name: "BenchmarkA"}
+	file := &File{Home: home, CPU: []int{1}, Lines: []Line{{Subject: s, Figure: Figure{Amount{3, 64}, Amount{1, 0}, 10}, Reason: "a cache"}}}
+	file.Set(s, home, 1, fig(5, 80))
+	if got := file.Lines[0].String(); got != "./a BenchmarkA 5±1 allocs/op 80 B/op N=100 # a cache" {
+		t.Error(got)
+	}
+	to := Subject{Package: "./a", Name: "BenchmarkB"}
+	file.Rename(s, to)
+	if l, ok := file.Find(to, home, 1); !ok || l.Reason != "a cache" {
+		t.Errorf("renamed: %v", file.Lines)
+	}
+	if reason := file.Remove(to); reason != "a cache" || len(file.Lines) != 0 {
+		t.Errorf("removed: %q, %v", reason, file.Lines)
+	}
+}
+
+func TestCompare(t *testing.T) {
+	b := Figure{Amount: Amount{3, 64}, Tolerance: Amount{0.5, 0}}
+	f := func(a Amount, allocs, bytes, below bool) {
+		t.Helper()
+		if x, y := b.Over(a); x != allocs || y != bytes || b.Below(a) != below {
+			t.Errorf("%v: over %v, %v, below %v, want %v, %v, %v", a, x, y, b.Below(a), allocs, bytes, below)
+		}
+	}
+	f(Amount{3, 64}, false, false, false)
+	f(Amount{3.5, 64}, false, false, false)
+	f(Amount{3.501, 64}, true, false, false)
+	f(Amount{3, 65}, false, true, false)
+	f(Amount{2, 64}, false, false, true)
+	f(Amount{2, 65}, false, true, false)
+	f(Amount{3, 63}, false, false, true)
+}
+
+func TestRelease(t *testing.T) {
+	f := func(version, want string) {
+		t.Helper()
+		if got := Release(version); got != want {
+			t.Errorf("Release(%q) = %q, want %q", version, got, want)
+		}
+	}
+	f("go1.26.8", "1.26")
+	f("go1.27rc1", "1.27")
+	f("go1.26.8 X:nogreenteagc", "1.26")
+	f("devel", "devel")
+}
+
+// FuzzParse: what is read is written so that it reads as the same.
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(sample))
+	f.Add([]byte("heaptrim.budget/1\nenv go1 a/b tags=x\n. B 1e3 allocs/op 0.1±1 B/op N=1 # #"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		file, err := Parse("f", text)
+		if err != nil {
+			return
+		}
+		again, err := Parse("f", file.Bytes())
+		if err != nil {
+			t.Fatalf("%v:\n%s", err, file.Bytes())
+		}
+		if got, want := string(again.Bytes()), string(file.Bytes()); got != want {
+			t.Errorf("%s\nwant:\n%s", got, want)
+		}
+	})
+}
