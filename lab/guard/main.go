@@ -1,0 +1,343 @@
+// Command guard judges heaptrim guard on public modules: whether it finds planted regressions and
+// names their lines, whether it is silent while nothing changes, and what it costs.
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/heaptrim/heaptrim/lab/corpus"
+	"github.com/heaptrim/heaptrim/lab/process"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	var l lab
+	cases := flag.String("cases", "truth/planted.json", "`file` with planted cases")
+	flag.StringVar(&l.heaptrim, "heaptrim", "", "the `command` that is judged")
+	flag.StringVar(&l.dir, "dir", "", "`folder` for the modules")
+	flag.StringVar(&l.seed, "seed", "", "`text` that draws the cases, such as a commit")
+	flag.IntVar(&l.modules, "modules", 20, "`number` of modules")
+	flag.IntVar(&l.runs, "runs", 10, "`number` of runs of each module without a change")
+	flag.BoolVar(&l.busy, "busy", true, "keep all processors busy meanwhile")
+	flag.BoolVar(&l.cost, "cost", false, "measure the time of guard against one run of the benchmarks")
+	flag.StringVar(&l.only, "only", "", "`part` of the modules' names")
+	flag.Parse()
+	if err := l.run(ctx, *cases); err != nil {
+		fmt.Fprintln(os.Stderr, "guard:", err)
+		os.Exit(1)
+	}
+}
+
+// lab is one round of the experiment.
+type lab struct {
+	heaptrim, dir, seed, only string
+	modules, runs             int
+	busy, cost                bool
+}
+
+// outcome is what was seen of one module. It is kept, and not tried again.
+type outcome struct {
+	Case    string   `json:"case"`
+	Module  string   `json:"module"`
+	Skipped string   `json:"skipped,omitempty"` // why the module could not be judged
+	Lines   int      `json:"lines"`             // of the budget file
+	Varying int      `json:"varying"`
+	Found   bool     `json:"found"`
+	First   string   `json:"first"` // the line that is named first
+	Want    []string `json:"want"`
+	Runs    int      `json:"runs"`   // without a change
+	Alarms  []string `json:"alarms"` // output of those that failed
+	Init    float64  `json:"init_s"`
+	Bench   float64  `json:"bench_s"`  // one run of the benchmarks
+	Within  float64  `json:"within_s"` // guard, when nothing grew
+	Grown   float64  `json:"grown_s"`  // guard, with the regression
+}
+
+// named reports whether the planted line is named first.
+func (o outcome) named() bool { return slices.Contains(o.Want, o.First) }
+
+func (l *lab) run(ctx context.Context, list string) error {
+	cases, err := corpus.Read(list)
+	if err != nil {
+		return err
+	}
+	if l.heaptrim, err = filepath.Abs(l.heaptrim); err != nil {
+		return err
+	}
+	if l.busy {
+		defer load()()
+	}
+	var all []outcome
+	for _, c := range l.draw(cases) {
+		if len(all) == l.modules || ctx.Err() != nil {
+			break
+		}
+		o, err := l.outcome(ctx, c)
+		if err != nil {
+			return fmt.Errorf("%s: %w", c.ID, err)
+		}
+		fmt.Printf("%-55s %s\n", c.ID, o.line())
+		if o.Skipped == "" {
+			all = append(all, o)
+		}
+	}
+	summary(all)
+	return ctx.Err()
+}
+
+// draw puts the cases into an order by lot, one of each module.
+func (l *lab) draw(cases []corpus.Case) []corpus.Case {
+	key := func(c corpus.Case) string {
+		sum := sha256.Sum256([]byte(l.seed + " " + c.ID))
+		return string(sum[:])
+	}
+	slices.SortFunc(cases, func(a, b corpus.Case) int { return cmp.Compare(key(a), key(b)) })
+	seen := map[string]bool{}
+	return slices.DeleteFunc(cases, func(c corpus.Case) bool {
+		twice := seen[c.Module]
+		seen[c.Module] = true
+		return twice || c.Planted == nil || !strings.Contains(c.Module, l.only)
+	})
+}
+
+// outcome judges a module, or reads what was seen of it.
+func (l *lab) outcome(ctx context.Context, c corpus.Case) (outcome, error) {
+	name := filepath.Join(l.dir, c.ID+".json")
+	var o outcome
+	if data, err := os.ReadFile(name); err == nil {
+		err := json.Unmarshal(data, &o)
+		return o, err
+	}
+	o, err := l.judge(ctx, c)
+	if ctx.Err() != nil {
+		return o, ctx.Err()
+	}
+	if err != nil {
+		o.Skipped = err.Error()
+	}
+	data, err := json.MarshalIndent(o, "", " ")
+	if err != nil {
+		return o, err
+	}
+	return o, os.WriteFile(name, data, 0o644)
+}
+
+// judge makes the budgets of a module, plants the regression, takes it back, and looks often.
+func (l *lab) judge(ctx context.Context, c corpus.Case) (outcome, error) {
+	o := outcome{Case: c.ID, Module: c.Module}
+	for _, s := range c.Sites {
+		o.Want = append(o.Want, fmt.Sprintf("%s:%d", s.File, s.Line))
+	}
+	dir := filepath.Join(l.dir, c.ID, "module")
+	if err := os.RemoveAll(filepath.Dir(dir)); err != nil {
+		return o, err
+	}
+	if err := c.Place(dir, c.Version); err != nil {
+		return o, err
+	}
+	took, said, err := l.command(ctx, dir, l.heaptrim, "guard", "init", "-cpu", "1,2", c.Pattern())
+	if err != nil {
+		return o, fmt.Errorf("guard init: %w: %s", err, said)
+	}
+	o.Init = took.Seconds()
+	text, err := os.ReadFile(filepath.Join(dir, "heaptrim.budget"))
+	if err != nil {
+		return o, err
+	}
+	o.Lines, o.Varying = strings.Count(string(text), " N="), strings.Count(string(text), "±")
+	for _, args := range [][]string{{"init", "-q"}, {"add", "-A", "-f"}, {"-c", "user.name=lab", "-c", "user.email=lab@localhost", "commit", "-qm", "release"}} {
+		if _, said, err := l.command(ctx, dir, "git", args...); err != nil {
+			return o, fmt.Errorf("git %s: %w: %s", args[0], err, said)
+		}
+	}
+	if err := l.planted(ctx, c, dir, &o); err != nil {
+		return o, err
+	}
+	if _, said, err := l.command(ctx, dir, "git", "checkout", "-q", "."); err != nil {
+		return o, fmt.Errorf("git checkout: %w: %s", err, said)
+	}
+	return o, l.unchanged(ctx, c, dir, &o)
+}
+
+var place = regexp.MustCompile(`(?m)^  (\S+\.go:\d+) `)
+
+// planted runs guard on the module with the regression.
+func (l *lab) planted(ctx context.Context, c corpus.Case, dir string, o *outcome) error {
+	if err := c.Planted.Plant(dir); err != nil {
+		return err
+	}
+	took, said, err := l.command(ctx, dir, l.heaptrim, "guard", c.Pattern())
+	o.Grown = took.Seconds()
+	switch code(err) {
+	case 0:
+		return nil
+	case 3:
+		o.Found = true
+	default:
+		return fmt.Errorf("guard: %w: %s", err, said)
+	}
+	if m := place.FindStringSubmatch(said); m != nil {
+		o.First = m[1]
+	}
+	return os.WriteFile(filepath.Join(l.dir, c.ID+".txt"), []byte(said), 0o644)
+}
+
+// unchanged runs guard again and again on the module as it was, the last time in a clone elsewhere.
+func (l *lab) unchanged(ctx context.Context, c corpus.Case, dir string, o *outcome) error {
+	if l.cost {
+		took, said, err := l.command(ctx, dir, "go", "test", "-run=^$", "-bench=.", "-benchmem", "-benchtime=1s", c.Pattern())
+		if err != nil {
+			return fmt.Errorf("go test: %w: %s", err, said)
+		}
+		o.Bench = took.Seconds()
+	}
+	for i := range l.runs {
+		at := dir
+		if i == l.runs-1 {
+			at = filepath.Join(filepath.Dir(dir), "a clone", "in another folder")
+			if _, said, err := l.command(ctx, l.dir, "git", "clone", "-q", dir, at); err != nil {
+				return fmt.Errorf("git clone: %w: %s", err, said)
+			}
+		}
+		took, said, err := l.command(ctx, at, l.heaptrim, "guard", "-all", c.Pattern())
+		switch code(err) {
+		case 0:
+		case 3:
+			o.Alarms = append(o.Alarms, said)
+		default:
+			return fmt.Errorf("guard: %w: %s", err, said)
+		}
+		if i == 0 {
+			o.Within = took.Seconds()
+		}
+		o.Runs++
+	}
+	return nil
+}
+
+func code(err error) int {
+	exit := (*exec.ExitError)(nil)
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &exit):
+		return exit.ExitCode()
+	}
+	return -1
+}
+
+// command runs a command for at most ten minutes.
+func (l *lab) command(ctx context.Context, dir, name string, args ...string) (time.Duration, string, error) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir, cmd.Env = dir, corpus.Environ()
+	cmd.WaitDelay = time.Second
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	u, err := process.Run(cmd)
+	return u.Wall, out.String(), err
+}
+
+// load keeps the processors busy with programs of their own until the function that it returns.
+func load() func() {
+	var all []*exec.Cmd
+	for range runtime.NumCPU() {
+		cmd := exec.Command("sh", "-c", "while :; do :; done")
+		cmd.Stdout = io.Discard
+		if cmd.Start() == nil {
+			all = append(all, cmd)
+		}
+	}
+	return func() {
+		for _, cmd := range all {
+			_ = cmd.Process.Kill() // it has nothing to clean up
+			_ = cmd.Wait()
+		}
+	}
+}
+
+func (o outcome) line() string {
+	if o.Skipped != "" {
+		first, _, _ := strings.Cut(o.Skipped, "\n")
+		return "skipped: " + first
+	}
+	return fmt.Sprintf("lines %3d varying %2d  found %-5v first %-5v %s  runs %2d alarms %d  init %.0fs bench %.0fs within %.0fs grown %.0fs",
+		o.Lines, o.Varying, o.Found, o.named(), o.First, o.Runs, len(o.Alarms), o.Init, o.Bench, o.Within, o.Grown)
+}
+
+// summary adds the modules up.
+func summary(all []outcome) {
+	found, named, runs, alarms := 0, 0, 0, 0
+	var within, grown []float64
+	for _, o := range all {
+		if o.Found {
+			found++
+		}
+		if o.named() {
+			named++
+		}
+		runs += o.Runs
+		alarms += len(o.Alarms)
+		if o.Bench > 0 {
+			within, grown = append(within, o.Within/o.Bench), append(grown, o.Grown/o.Bench)
+		}
+	}
+	fmt.Printf("\n%d modules: found %d, the line first %d\n", len(all), found, named)
+	fmt.Printf("%d runs without a change: %d alarms; below %s of runs with 95 %% confidence\n", runs, alarms, upper(runs, alarms))
+	if len(within) > 0 {
+		slices.Sort(within)
+		slices.Sort(grown)
+		fmt.Printf("time against one run at -benchtime 1s: %.2f when nothing grew (%.2f to %.2f), %.2f when something did (%.2f to %.2f)\n",
+			within[len(within)/2], within[0], within[len(within)-1], grown[len(grown)/2], grown[0], grown[len(grown)-1])
+	}
+}
+
+// upper is the upper bound of a share, exact (Clopper and Pearson), one-sided.
+func upper(n, k int) string {
+	if n == 0 || k >= n {
+		return "100 %"
+	}
+	low, high := float64(k)/float64(n), 1.0
+	for range 60 {
+		p := (low + high) / 2
+		if atMost(n, k, p) > 0.05 {
+			low = p
+		} else {
+			high = p
+		}
+	}
+	return strconv.FormatFloat(100*high, 'f', 2, 64) + " %"
+}
+
+// atMost is the chance of at most k of n at a share p.
+func atMost(n, k int, p float64) float64 {
+	sum, term := 0.0, 1.0
+	for range n {
+		term *= 1 - p
+	}
+	for i := 0; i <= k; i++ {
+		sum += term
+		term *= float64(n-i) / float64(i+1) * p / (1 - p)
+	}
+	return sum
+}
