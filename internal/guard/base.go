@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/heaptrim/heaptrim/internal/gocmd"
 	"github.com/heaptrim/heaptrim/internal/guard/affected"
@@ -26,6 +27,8 @@ type base struct {
 	tmp     string
 	tree    *sides.Tree
 	counter *count.Counter
+	mu      sync.Mutex
+	dirs    map[string]string // of packages, by import path
 }
 
 // ErrNoBase means that the revision to compare with is not in the clone.
@@ -170,6 +173,7 @@ func (b *base) open(ctx context.Context, m *module) error {
 	if b.counter != nil {
 		return nil
 	}
+	b.dirs = map[string]string{}
 	var err error
 	if b.tmp, err = os.MkdirTemp("", "heaptrim-base-"); err != nil {
 		return err
@@ -196,9 +200,15 @@ func (b *base) close() {
 
 // pkg is a package of the base; false if it was not there.
 func (b *base) pkg(ctx context.Context, p count.Package) (count.Package, bool) {
-	list, err := b.tree.Tool.Packages(ctx, []string{p.Path})
-	if err != nil || len(list) != 1 || list[0].Error != nil && list[0].Dir == "" {
-		return count.Package{}, false
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	dir, known := b.dirs[p.Path]
+	if !known {
+		list, err := b.tree.Tool.Packages(ctx, []string{p.Path})
+		if err == nil && len(list) == 1 {
+			dir = list[0].Dir
+		}
+		b.dirs[p.Path] = dir
 	}
-	return count.Package{Path: p.Path, Dir: list[0].Dir, Plain: p.Plain}, true
+	return count.Package{Path: p.Path, Dir: dir, Plain: p.Plain}, dir != ""
 }

@@ -1,14 +1,17 @@
 package guard
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/heaptrim/heaptrim/internal/gocmd"
 	"github.com/heaptrim/heaptrim/internal/guard/affected"
@@ -75,6 +78,10 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 
 // explain compares what grew with the base, and finds the lines.
 func (m *module) explain(ctx context.Context, c *checker, b *base, r *Result) error {
+	grown := r.Grown()
+	if len(grown) == 0 {
+		return nil
+	}
 	if b == nil {
 		b = m.lastBlessed(ctx)
 		defer b.close()
@@ -83,20 +90,66 @@ func (m *module) explain(ctx context.Context, c *checker, b *base, r *Result) er
 		}
 	}
 	x := explanation{c, b}
-	for i := range r.Benches {
-		bench := &r.Benches[i]
-		if bench.Status != Grew {
-			continue
+	if b != nil {
+		if err := b.open(ctx, m); err != nil {
+			return err
 		}
+		if err := count.Each(grown, func(bench *Bench) error { return x.before(ctx, bench) }); err != nil {
+			return err
+		}
+		grown = r.Grown()
+	}
+	var mu sync.Mutex
+	err := count.Each(explained(grown), func(bench *Bench) error {
 		m.o.Progress("looking for what grew in %s", bench.Name)
-		if err := x.one(ctx, bench); err != nil {
-			if ctx.Err() != nil {
-				return ctx.Err()
+		err := x.one(ctx, bench)
+		if err == nil || ctx.Err() != nil {
+			return ctx.Err()
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%s: the lines are not known: %v", bench.Name, err))
+		return nil
+	})
+	for _, bench := range grown { // at another value of GOMAXPROCS it is the same lines
+		for _, other := range grown {
+			if bench.Subject == other.Subject && len(bench.Causes) == 0 {
+				bench.Causes, bench.NoBase = other.Causes, other.NoBase
 			}
-			r.Warnings = append(r.Warnings, fmt.Sprintf("%s: the lines are not known: %v", bench.Name, err))
 		}
 	}
-	return nil
+	return err
+}
+
+// Grown are the benchmarks that grew, those that grew by the largest share first.
+func (r *Result) Grown() []*Bench {
+	var out []*Bench
+	for i := range r.Benches {
+		if r.Benches[i].Status == Grew {
+			out = append(out, &r.Benches[i])
+		}
+	}
+	slices.SortStableFunc(out, func(a, b *Bench) int { return cmp.Compare(b.share(), a.share()) })
+	return out
+}
+
+// share is by what part of its budget a benchmark grew.
+func (b *Bench) share() float64 {
+	return math.Max((b.Now.Allocs-b.Line.Figure.Allocs)/(b.Line.Figure.Allocs+1), (b.Now.Bytes-b.Line.Figure.Bytes)/(b.Line.Figure.Bytes+64))
+}
+
+// mostExplained is how many benchmarks are profiled: one line often makes many of them grow.
+const mostExplained = 6
+
+// explained are the benchmarks that are profiled, each at one value of GOMAXPROCS.
+func explained(grown []*Bench) []*Bench {
+	var out []*Bench
+	for _, b := range grown {
+		if len(out) < mostExplained && !slices.ContainsFunc(out, func(o *Bench) bool { return o.Subject == b.Subject }) {
+			out = append(out, b)
+		}
+	}
+	return out
 }
 
 // lastBlessed is the commit that changed the budget file last: its code is what the budgets are of.
@@ -126,58 +179,55 @@ type explanation struct {
 
 // one explains the growth of a benchmark.
 func (x explanation) one(ctx context.Context, bench *Bench) error {
-	pkg := x.pkgs[bench.Subject]
 	run := count.Run{Ops: bench.Ops, CPU: bench.CPU}
-	after := growth.Side{Counter: x.counter, Package: pkg, Root: x.dir}
-	before, err := x.before(ctx, bench, run)
-	if err != nil || bench.Status != Grew {
-		return err
-	}
-	now, err := growth.Sites(ctx, after, bench.Name, run)
+	pair := growth.Pair{After: growth.Side{Counter: x.counter, Package: x.pkgs[bench.Subject], Root: x.dir}}
+	now, err := growth.Sites(ctx, pair.After, bench.Name, run)
 	if err != nil {
 		return err
 	}
-	if before.None() {
+	if x.base == nil || bench.Base == nil {
 		bench.NoBase = true
-		bench.Causes, err = growth.Causes(ctx, now, before, after)
+		bench.Causes, err = pair.Causes(ctx, now)
 		return err
 	}
-	was, err := growth.Sites(ctx, before, bench.Name, run)
+	p, _ := x.base.pkg(ctx, x.pkgs[bench.Subject])
+	pair.Before = growth.Side{Counter: x.base.counter, Package: p, Root: realPath(x.base.tree.Tool.Dir)}
+	for _, file := range x.base.change.Files {
+		if rel, err := filepath.Rel(x.dir, file); err == nil && filepath.IsLocal(rel) {
+			pair.Changed = append(pair.Changed, filepath.ToSlash(rel))
+		}
+	}
+	was, err := growth.Sites(ctx, pair.Before, bench.Name, run)
 	if err != nil {
 		return err
 	}
-	bench.Causes, err = growth.Causes(ctx, growth.Compare(was, now, before.Root, after.Root), before, after)
+	bench.Causes, err = pair.Causes(ctx, growth.Compare(was, now, pair.Before.Root, x.dir))
 	return err
 }
 
-// before is the side of the base, if the benchmark is there; a benchmark that allocates as much there
-// did not grow.
-func (x explanation) before(ctx context.Context, bench *Bench, run count.Run) (growth.Side, error) {
-	if x.base == nil {
-		return growth.Side{}, nil
-	}
-	if err := x.base.open(ctx, x.module); err != nil {
-		return growth.Side{}, err
-	}
+// before counts a benchmark at the base, if it is there. One that allocates as much there did not
+// grow.
+func (x explanation) before(ctx context.Context, bench *Bench) error {
 	p, ok := x.base.pkg(ctx, x.pkgs[bench.Subject])
 	if !ok {
-		return growth.Side{}, nil
+		return nil
 	}
-	found, err := x.base.counter.Count(ctx, p, []string{bench.Name}, run)
-	was, ok := found[bench.Name]
-	if err != nil && !errors.Is(err, count.ErrBuild) || !ok {
-		return growth.Side{}, nil
+	found, err := x.base.counter.Count(ctx, p, []string{bench.Name}, count.Run{Ops: bench.Ops, CPU: bench.CPU})
+	if err != nil && !errors.Is(err, count.ErrBuild) {
+		return err
 	}
-	bench.Base = &was.Amount
-	if inherited(bench) {
-		bench.Status = Inherited
+	if was, ok := found[bench.Name]; ok {
+		bench.Base = &was.Amount
+		if inherited(bench) {
+			bench.Status = Inherited
+		}
 	}
-	return growth.Side{Counter: x.base.counter, Package: p, Root: realPath(x.base.tree.Tool.Dir)}, nil
+	return nil
 }
 
 // inherited reports that the version before allocates as much: no change since then made it grow.
 func inherited(b *Bench) bool {
-	base := budget.Figure{Amount: *b.Base, Tolerance: b.Line.Figure.Tolerance}
+	base := budget.Figure{Amount: *b.Base, Tolerance: b.Line.Figure.Tolerance, Ops: b.Ops}
 	allocs, bytes := base.Over(b.Now)
 	return !allocs && !bytes
 }

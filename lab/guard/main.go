@@ -154,7 +154,7 @@ func (l *lab) judge(ctx context.Context, c corpus.Case) (outcome, error) {
 	if err := c.Place(dir, c.Version); err != nil {
 		return o, err
 	}
-	took, said, err := l.command(ctx, dir, l.heaptrim, "guard", "init", "-cpu", "1,2", c.Pattern())
+	took, said, err := l.command(ctx, dir, l.heaptrim, "guard", "init", "-cpu", "1,2", "-bench", l.benches(c, dir), c.Pattern())
 	if err != nil {
 		return o, fmt.Errorf("guard init: %w: %s", err, said)
 	}
@@ -178,6 +178,35 @@ func (l *lab) judge(ctx context.Context, c corpus.Case) (outcome, error) {
 	return o, l.unchanged(ctx, c, dir, &o)
 }
 
+var function = regexp.MustCompile(`(?m)^func (Benchmark\w*)\(`)
+
+// benches is the pattern of the benchmarks that are looked at: the case's, and others of its
+// package by lot.
+func (l *lab) benches(c corpus.Case, dir string) string {
+	const most = 8
+	files, _ := filepath.Glob(filepath.Join(dir, filepath.FromSlash(c.Pattern()), "*_test.go")) // the pattern is well-formed
+	first, _, _ := strings.Cut(strings.Trim(c.Bench, "^$"), "/")
+	first = strings.TrimSuffix(first, "$")
+	var names []string
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		if err != nil {
+			continue
+		}
+		for _, m := range function.FindAllStringSubmatch(string(text), -1) {
+			if m[1] != first {
+				names = append(names, m[1])
+			}
+		}
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		x, y := sha256.Sum256([]byte(l.seed+a)), sha256.Sum256([]byte(l.seed+b))
+		return bytes.Compare(x[:], y[:])
+	})
+	names = append([]string{first}, names[:min(most-1, len(names))]...)
+	return "^(" + strings.Join(names, "|") + ")$"
+}
+
 var place = regexp.MustCompile(`(?m)^  (\S+\.go:\d+) `)
 
 // planted runs guard on the module with the regression.
@@ -185,7 +214,7 @@ func (l *lab) planted(ctx context.Context, c corpus.Case, dir string, o *outcome
 	if err := c.Planted.Plant(dir); err != nil {
 		return err
 	}
-	took, said, err := l.command(ctx, dir, l.heaptrim, "guard", c.Pattern())
+	took, said, err := l.command(ctx, dir, l.heaptrim, "guard", "-bench", l.benches(c, dir), c.Pattern())
 	o.Grown = took.Seconds()
 	switch code(err) {
 	case 0:
@@ -204,7 +233,7 @@ func (l *lab) planted(ctx context.Context, c corpus.Case, dir string, o *outcome
 // unchanged runs guard again and again on the module as it was, the last time in a clone elsewhere.
 func (l *lab) unchanged(ctx context.Context, c corpus.Case, dir string, o *outcome) error {
 	if l.cost {
-		took, said, err := l.command(ctx, dir, "go", "test", "-run=^$", "-bench=.", "-benchmem", "-benchtime=1s", c.Pattern())
+		took, said, err := l.command(ctx, dir, "go", "test", "-run=^$", "-bench="+l.benches(c, dir), "-benchmem", "-benchtime=1s", c.Pattern())
 		if err != nil {
 			return fmt.Errorf("go test: %w: %s", err, said)
 		}
@@ -218,7 +247,7 @@ func (l *lab) unchanged(ctx context.Context, c corpus.Case, dir string, o *outco
 				return fmt.Errorf("git clone: %w: %s", err, said)
 			}
 		}
-		took, said, err := l.command(ctx, at, l.heaptrim, "guard", "-all", c.Pattern())
+		took, said, err := l.command(ctx, at, l.heaptrim, "guard", "-all", "-bench", l.benches(c, at), c.Pattern())
 		switch code(err) {
 		case 0:
 		case 3:

@@ -147,20 +147,29 @@ func TestSetKeeps(t *testing.T) {
 }
 
 func TestCompare(t *testing.T) {
-	b := Figure{Amount: Amount{3, 64}, Tolerance: Amount{0.5, 0}}
+	b := Figure{Amount: Amount{3, 640}, Tolerance: Amount{0.5, 0}, Ops: 1000}
 	f := func(a Amount, allocs, bytes, below bool) {
 		t.Helper()
 		if x, y := b.Over(a); x != allocs || y != bytes || b.Below(a) != below {
-			t.Errorf("%v: over %v, %v, below %v, want %v, %v, %v", a, x, y, b.Below(a), allocs, bytes, below)
+			t.Errorf("%v of %v: over %v, %v, below %v, want %v, %v, %v", a, b, x, y, b.Below(a), allocs, bytes, below)
 		}
 	}
-	f(Amount{3, 64}, false, false, false)
-	f(Amount{3.5, 64}, false, false, false)
-	f(Amount{3.501, 64}, true, false, false)
-	f(Amount{3, 65}, false, true, false)
-	f(Amount{2, 64}, false, false, true)
-	f(Amount{2, 65}, false, true, false)
-	f(Amount{3, 63}, false, false, true)
+	f(Amount{3, 640}, false, false, false)
+	f(Amount{3.5, 640}, false, false, false)
+	f(Amount{3.504, 640}, false, false, false)
+	f(Amount{3.505, 640}, true, false, false)
+	f(Amount{3, 641}, false, true, false)
+	f(Amount{3, 640.5}, false, false, false)
+	f(Amount{3.001, 641}, false, false, false) // one object of a kilobyte
+	f(Amount{3.001, 740}, false, true, false)  // one of a hundred
+	f(Amount{2, 640}, false, false, true)
+	f(Amount{2, 650}, false, true, false)
+	f(Amount{3, 630}, false, false, true)
+	b = Figure{Amount: Amount{3, 640}, Ops: 2}
+	f(Amount{3.5, 700}, false, false, false)
+	f(Amount{4, 648}, true, true, false)
+	f(Amount{3, 648}, false, true, false)
+	f(Amount{2, 640}, false, false, true)
 }
 
 func TestRelease(t *testing.T) {

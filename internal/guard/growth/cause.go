@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -40,6 +41,7 @@ type Reason struct {
 type explainer struct {
 	lines         lineMaps
 	before, after Side
+	changed       []string // files of the module that differ, relative to it
 	source        map[string]*source
 }
 
@@ -53,10 +55,17 @@ type source struct {
 // most is how many lines of a benchmark are named.
 const most = 3
 
+// Pair is two versions of a module.
+type Pair struct {
+	Before, After Side     // Before may be none
+	Changed       []string // files that differ, relative to the module
+}
+
 // Causes names the lines behind the sites that grew, the line that was changed first. Without a
 // version before, the sites are what allocates most.
-func Causes(ctx context.Context, grown []Site, before, after Side) ([]Cause, error) {
-	x := &explainer{lineMaps{map[string]lineMap{}, before.Root, after.Root}, before, after, map[string]*source{}}
+func (p Pair) Causes(ctx context.Context, grown []Site) ([]Cause, error) {
+	before, after := p.Before, p.After
+	x := &explainer{lineMaps{map[string]lineMap{}, before.Root, after.Root}, before, after, p.Changed, map[string]*source{}}
 	var out []Cause
 	for _, s := range grown[:min(most, len(grown))] {
 		out = append(out, x.cause(s))
@@ -98,8 +107,55 @@ func (x *explainer) cause(s Site) Cause {
 		}
 		break
 	}
+	if !c.Changed {
+		x.elsewhere(&c)
+	}
 	c.Text = x.text(c.At.File, c.At.Line)
 	return c
+}
+
+// elsewhere looks for a change beside the stack: what is called there may keep a value that it was
+// lent. It has to be in the package of the site, or the only one of the module.
+func (x *explainer) elsewhere(c *Cause) {
+	if filepath.IsAbs(c.File) {
+		return
+	}
+	var best evidence.Site
+	near := -1
+	for _, file := range x.changed {
+		if strings.HasSuffix(file, "_test.go") || !strings.HasSuffix(file, ".go") {
+			continue
+		}
+		score := 0
+		switch {
+		case file == c.File:
+			score = 2
+		case filepath.Dir(file) == filepath.Dir(c.File):
+			score = 1
+		case len(x.changed) > 1:
+			continue
+		}
+		if line := x.firstChange(file); line > 0 && score > near {
+			best, near = evidence.Site{Package: c.Package, File: file, Line: line}, score
+		}
+	}
+	if near >= 0 {
+		c.At, c.Changed = best, true
+	}
+}
+
+// firstChange is the first changed line of a file that allocates by its look, or else the first.
+func (x *explainer) firstChange(file string) int {
+	lines := slices.Sorted(maps.Keys(x.lines.of(file).changed))
+	for _, n := range lines {
+		if x.open(file).kinds.At(n) != finding.KindUnknown {
+			return n
+		}
+	}
+	if len(lines) == 0 {
+		return 0
+	}
+	return lines[0]
 }
 
 // changedIn is the line of a function that was changed: the one that is asked for, or else the one

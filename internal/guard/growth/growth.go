@@ -130,16 +130,18 @@ func (c collector) add(file string, weight float64) error {
 	})
 }
 
-// ofHarness reports whether package testing allocates for itself: it chooses and prints benchmarks.
+// ofHarness reports whether package testing allocates for itself: it chooses benchmarks and prints.
+// What is called by the frame that runs a benchmark is not.
 func ofHarness(frames []evidence.Frame) bool {
-	harness := false
 	for _, f := range frames {
-		if strings.HasPrefix(f.Function, "testing.(*B).runN") || strings.HasPrefix(f.Function, "testing.(*B).RunParallel") {
+		switch {
+		case strings.HasPrefix(f.Function, "testing.(*B).runN"), strings.HasPrefix(f.Function, "testing.(*B).RunParallel.func"):
 			return false
+		case strings.HasPrefix(f.Function, "testing."), f.Function == "main.main", f.Function == "runtime.main", f.Function == "runtime.doInit1":
+			return true
 		}
-		harness = harness || strings.HasPrefix(f.Function, "testing.")
 	}
-	return harness
+	return false
 }
 
 func ofTesting(function string) bool {
@@ -195,8 +197,18 @@ func Compare(before, after []Site, beforeRoot, afterRoot string) []Site {
 		}
 	}
 	sortBy(out, Site.Grown)
+	if len(out) > 0 {
+		first := out[0].Grown()
+		out = slices.DeleteFunc(out, func(s Site) bool {
+			g := s.Grown()
+			return g.Allocs < minor*first.Allocs && g.Bytes < minor*first.Bytes
+		})
+	}
 	return out
 }
+
+// minor is the share of the largest growth below which a site is left out.
+const minor = 0.05
 
 // lineMaps compares files of two versions, each once.
 type lineMaps struct {

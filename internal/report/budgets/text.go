@@ -17,10 +17,9 @@ import (
 func Text(w io.Writer, r *guard.Result, o term.Options) error {
 	p := term.New(w, o.Width, o.Color)
 	p.Prose("", headline(r), term.Bold)
-	for _, b := range r.Benches {
-		if b.Status == guard.Grew {
-			grown(p, b)
-		}
+	said := map[string]string{}
+	for _, b := range r.Grown() {
+		grown(p, *b, said)
 	}
 	events(p, r)
 	contracts(p, r)
@@ -82,8 +81,9 @@ func label(b guard.Bench) string {
 	return strings.TrimSpace(text)
 }
 
-// grown shows one benchmark that is over its budget.
-func grown(p *term.Page, b guard.Bench) {
+// grown shows one benchmark that is over its budget. Lines that were shown with another benchmark
+// are not shown again.
+func grown(p *term.Page, b guard.Bench, said map[string]string) {
 	p.Blank()
 	p.Line(term.Styled(label(b), term.Red), term.Styled("  "+amounts(b.Line.Figure.Amount, b.Now), term.Normal))
 	if t := b.Line.Figure.Tolerance; t != (budget.Amount{}) {
@@ -92,7 +92,17 @@ func grown(p *term.Page, b guard.Bench) {
 	if b.From != "" {
 		p.Prose("  ", b.From, term.Yellow)
 	}
-	if b.NoBase && len(b.Causes) > 0 {
+	if len(b.Causes) == 0 {
+		p.Prose("  ", "its lines were not looked for; those above may be the same", term.Dim)
+		return
+	}
+	key := fmt.Sprint(Place(b.Causes[0]), b.Causes[0].Line, b.Causes[0].Via)
+	if before := said[key]; before != "" && !b.NoBase {
+		p.Line(term.Styled("  "+Place(b.Causes[0]), term.Bold), term.Styled("  "+by(b, b.Causes[0])+", as in "+before, term.Normal))
+		return
+	}
+	said[key] = label(b)
+	if b.NoBase {
 		p.Prose("  ", "there is no earlier version to compare with; most is allocated at", term.Dim)
 	}
 	for _, c := range b.Causes {
