@@ -4,11 +4,17 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"io"
+	"os"
+	"path/filepath"
 	"strings"
+	"time"
 
+	"github.com/heaptrim/heaptrim/internal/check"
 	"github.com/heaptrim/heaptrim/internal/guard"
 	"github.com/heaptrim/heaptrim/internal/guard/budget"
 	"github.com/heaptrim/heaptrim/internal/report/budgets"
+	"github.com/heaptrim/heaptrim/internal/schema"
 )
 
 const guardUsage = `
@@ -38,12 +44,30 @@ Examples:
   heaptrim guard -all
   heaptrim guard update -reason 'keys are interned'
   heaptrim guard update -shrink
+  heaptrim guard -base origin/main -md comment.md -sarif guard.sarif -o runs
+  heaptrim guard -json -
 `
 
 // guardFlags are the flags that all verbs of guard share.
 type guardFlags struct {
 	dir, bench, tags, cpu, rules, base string
 	all                                bool
+	out                                guardOutputs
+}
+
+// guardOutputs are files that the result goes to.
+type guardOutputs struct {
+	json, md, sarif, runs, page string
+	annotations                 bool
+}
+
+func (f *guardOutputs) register(fs *flag.FlagSet) {
+	fs.StringVar(&f.json, "json", "", "write the result as JSON to `file`; - is standard output, instead of text")
+	fs.StringVar(&f.md, "md", "", "write the difference as Markdown, for a comment, to `file`; - is standard output")
+	fs.StringVar(&f.sarif, "sarif", "", "write what fails as SARIF 2.1.0 to `file`; - is standard output")
+	fs.StringVar(&f.runs, "o", "", "write the counts as Go benchmark text to before.txt and after.txt in `dir`ectory, for benchstat")
+	fs.StringVar(&f.page, "page", "", "`URL` of an artifact that -md links to")
+	fs.BoolVar(&f.annotations, "annotations", false, "print what fails as workflow commands of GitHub and Gitea, too")
 }
 
 func (f *guardFlags) register(fs *flag.FlagSet) {
@@ -94,11 +118,15 @@ func runGuard(ctx context.Context, c verb, args []string, std stdio) error {
 	var f guardFlags
 	f.register(fs)
 	f.changes(fs)
+	f.out.register(fs)
 	if err := parse(fs, c, args, std); err != nil {
 		return err
 	}
 	o, err := f.options(fs.Args())
 	if err != nil {
+		return err
+	}
+	if err := f.out.validate(); err != nil {
 		return err
 	}
 	p := newProgress(std.err)
@@ -109,7 +137,7 @@ func runGuard(ctx context.Context, c verb, args []string, std stdio) error {
 		return refused(err)
 	}
 	p.Close()
-	if err := budgets.Text(std.out, r, shown(std.out)); err != nil {
+	if err := f.out.write(r, std); err != nil {
 		return err
 	}
 	if r.Failed() {
@@ -161,6 +189,65 @@ func wrote(f guardFlags, args []string, std stdio, run func(guard.Options) (*gua
 	}
 	p.Close()
 	return budgets.Wrote(std.out, w, shown(std.out))
+}
+
+func (f *guardOutputs) validate() error {
+	stdouts := 0
+	for _, to := range []string{f.json, f.md, f.sarif} {
+		if to == "-" {
+			stdouts++
+		}
+	}
+	if stdouts > 1 {
+		return usagef("only one of -json, -md and -sarif can go to standard output")
+	}
+	if f.runs != "" {
+		return os.MkdirAll(f.runs, 0o755)
+	}
+	return nil
+}
+
+// write writes every form that was asked for and the text last.
+func (f *guardOutputs) write(r *guard.Result, std stdio) error {
+	meta := schema.Meta{Tool: version(), Created: time.Now()}
+	repository := check.Repository(r.Dir)
+	text := true
+	for _, o := range []struct {
+		to    string
+		write func(io.Writer) error
+	}{
+		{f.json, func(w io.Writer) error { return budgets.JSON(w, r, meta) }},
+		{f.md, func(w io.Writer) error { return budgets.Markdown(w, r, budgets.MarkdownOptions{Page: f.page}) }},
+		{f.sarif, func(w io.Writer) error { return budgets.SARIF(w, r, repository, meta) }},
+	} {
+		to := o.to
+		if to == "-" {
+			text = false
+			if err := o.write(std.out); err != nil {
+				return err
+			}
+		} else if to != "" {
+			if err := writeFile(to, o.write); err != nil {
+				return err
+			}
+		}
+	}
+	if f.runs != "" {
+		for name, base := range map[string]bool{"before.txt": true, "after.txt": false} {
+			if err := writeFile(filepath.Join(f.runs, name), func(w io.Writer) error { return budgets.Bench(w, r, base) }); err != nil {
+				return err
+			}
+		}
+	}
+	if text {
+		if err := budgets.Text(std.out, r, shown(std.out)); err != nil {
+			return err
+		}
+	}
+	if f.annotations {
+		return budgets.Annotations(std.out, r, repository)
+	}
+	return nil
 }
 
 // refused makes an error of the command line of a build that is refused.

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/heaptrim/heaptrim/internal/guard/budget"
+	"github.com/heaptrim/heaptrim/internal/guard/contract"
 	"github.com/heaptrim/heaptrim/internal/guard/growth"
 )
 
@@ -48,19 +49,15 @@ type Result struct {
 	Benches    []Bench
 	Left       int // benchmarks that no change can affect
 	Unexact    bool
-	Contracts  []Contract
+	Contracts  []contract.Result
 	Warnings   []string
 	Dependency []string // modules whose versions differ from the base's
 	Adopted    *budget.File
-	Plain      string // benchstat-readable text of what was counted
 }
-
-// Contract is a promise in the source and whether it holds.
-type Contract struct{}
 
 // Failed reports whether a budget or a contract is broken.
 func (r *Result) Failed() bool {
-	return slices.ContainsFunc(r.Benches, Bench.Fails)
+	return slices.ContainsFunc(r.Benches, Bench.Fails) || slices.ContainsFunc(r.Contracts, contract.Result.Fails)
 }
 
 // Fails reports whether a benchmark breaks its budget or a rule.

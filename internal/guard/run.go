@@ -70,6 +70,14 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 		return nil, err
 	}
 	r.Benches = c.out
+	if o.Base != "" {
+		if err := m.against(ctx, c, b, r); err != nil {
+			return nil, err
+		}
+	}
+	if r.Contracts, err = m.contracts(ctx); err != nil {
+		return nil, err
+	}
 	if err := m.explain(ctx, c, b, r); err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/guard"
 	"github.com/heaptrim/heaptrim/internal/guard/budget"
+	"github.com/heaptrim/heaptrim/internal/guard/contract"
 	"github.com/heaptrim/heaptrim/internal/guard/growth"
 	"github.com/heaptrim/heaptrim/internal/report/term"
 )
@@ -223,7 +224,22 @@ func events(p *term.Page, r *guard.Result) {
 	}
 }
 
-func contracts(*term.Page, *guard.Result) {}
+// contracts shows those that do not hold, and counts the others.
+func contracts(p *term.Page, r *guard.Result) {
+	if len(r.Contracts) == 0 {
+		return
+	}
+	p.Blank()
+	states := map[contract.State]int{}
+	for _, c := range r.Contracts {
+		states[c.State]++
+		if c.Fails() {
+			p.Prose("fails: ", contractText(c), term.Red)
+		}
+	}
+	p.Prose("", fmt.Sprintf("%s: %d proven, %d tested, %d not reached, %d broken.", count(len(r.Contracts), "contract"),
+		states[contract.Proven], states[contract.Tested], states[contract.NotReached], states[contract.Broken]), term.Normal)
+}
 
 // Wrote writes what init or update did.
 func Wrote(w io.Writer, d *guard.Written, o term.Options) error {
