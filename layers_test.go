@@ -317,7 +317,7 @@ var layers = []layer{
 	},
 	{
 		folder: "internal/report/budgets",
-		ours: []string{"internal/evidence", "internal/finding", "internal/guard", "internal/guard/budget", "internal/guard/growth", "internal/report/*",
+		ours: []string{"internal/evidence", "internal/finding", "internal/guard", "internal/guard/budget", "internal/guard/contract", "internal/guard/growth", "internal/report/*",
 			"internal/schema", "internal/stats"},
 		why: "what guard found is shown as it came out",
 	},

@@ -1,9 +1,249 @@
 package guard
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
 
+	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/gocmd"
+	"github.com/heaptrim/heaptrim/internal/guard/budget"
 	"github.com/heaptrim/heaptrim/internal/guard/contract"
+	"github.com/heaptrim/heaptrim/internal/guard/count"
+	"github.com/heaptrim/heaptrim/internal/ingest/escapes"
+	"github.com/heaptrim/heaptrim/internal/ingest/pprof"
 )
 
-func (m *module) contracts(context.Context) ([]contract.Result, error) { return nil, nil }
+// promised finds the contracts in the source of the module's packages.
+func (m *module) promised() ([]contract.Contract, error) {
+	var all []contract.Contract
+	var errs []error
+	for _, p := range m.listed {
+		if !m.inside(p.Dir) {
+			continue
+		}
+		for _, name := range p.GoFiles {
+			text, err := os.ReadFile(filepath.Join(p.Dir, name))
+			if err != nil {
+				return nil, err
+			}
+			found, problems := contract.Parse(m.relative(filepath.Join(p.Dir, name)), text)
+			errs = append(errs, problems...)
+			for _, c := range found {
+				c.Package, c.Folder = p.ImportPath, m.folder(p.Dir)
+				all = append(all, c)
+			}
+		}
+	}
+	return all, errors.Join(errs...)
+}
+
+// relative names a file of the module.
+func (m *module) relative(file string) string {
+	if rel, err := filepath.Rel(m.dir, realPath(file)); err == nil && filepath.IsLocal(rel) {
+		return filepath.ToSlash(rel)
+	}
+	return filepath.ToSlash(file)
+}
+
+// contracts says of each promise whether it holds: first by the code, and by tests and benchmarks
+// where that does not prove it.
+func (m *module) contracts(ctx context.Context, f *budget.File) ([]contract.Result, error) {
+	all, err := m.promised()
+	if err != nil || len(all) == 0 {
+		return nil, err
+	}
+	m.o.Progress("looking at contracts")
+	var out []contract.Result
+	rest := map[string][]contract.Result{} // by package
+	static, err := m.static(ctx, all)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range all {
+		if c.Directive == "nogrow" {
+			continue
+		}
+		r := static.Judge(c)
+		if r.State != "" {
+			out = append(out, r)
+			continue
+		}
+		rest[c.Package] = append(rest[c.Package], r)
+	}
+	for _, p := range m.listed {
+		if open := rest[p.ImportPath]; len(open) > 0 {
+			judged, err := m.reached(ctx, p, open)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, judged...)
+		}
+	}
+	sizes, err := m.sizes(ctx, all)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range sizes {
+		out = append(out, m.grewType(f, s))
+	}
+	slices.SortFunc(out, func(a, b contract.Result) int {
+		return cmp.Or(cmp.Compare(a.Place.File, b.Place.File), cmp.Compare(a.Place.Line, b.Place.Line))
+	})
+	return out, nil
+}
+
+func packagesOf(all []contract.Contract, want func(contract.Contract) bool) []string {
+	var out []string
+	for _, c := range all {
+		if want(c) && !slices.Contains(out, c.Package) {
+			out = append(out, c.Package)
+		}
+	}
+	return out
+}
+
+// static reads the packages of the module with the compiler's decisions on them.
+func (m *module) static(ctx context.Context, all []contract.Contract) (*contract.Static, error) {
+	if len(packagesOf(all, func(c contract.Contract) bool { return c.Directive != "nogrow" })) == 0 {
+		return contract.NewStatic(nil, nil, m.relative), nil
+	}
+	var own []string
+	for _, p := range m.listed {
+		if m.inside(p.Dir) && len(p.GoFiles) > 0 {
+			own = append(own, p.ImportPath)
+		}
+	}
+	env := append(os.Environ(), m.tool.Env...)
+	sources, _, _, err := contract.Load(ctx, own, contract.LoadOptions{Dir: m.dir, Env: env, Flags: m.tool.Flags})
+	if err != nil {
+		return nil, err
+	}
+	decisions, _, err := escapes.Run(ctx, escapes.RunOptions{Dir: m.dir, Env: env, Packages: own, BuildFlags: m.tool.Flags})
+	if err != nil {
+		return nil, fmt.Errorf("contracts: %w", err)
+	}
+	return contract.NewStatic(sources, decisions, m.relative), nil
+}
+
+// reached judges the contracts of a package by its tests and benchmarks.
+func (m *module) reached(ctx context.Context, p gocmd.Package, open []contract.Result) ([]contract.Result, error) {
+	list := make([]contract.Contract, len(open))
+	for i, r := range open {
+		list[i] = r.Contract
+	}
+	files, err := m.counter.Reach(ctx, count.Package{Path: p.ImportPath, Dir: p.Dir})
+	if err != nil {
+		return nil, err
+	}
+	defer files.Close()
+	calls, allocated := make([]int64, len(list)), make([]contract.Allocated, len(list))
+	if f, err := os.Open(files.Coverage); err == nil {
+		calls = contract.Calls(list, f)
+		f.Close()
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	if profile, err := pprof.Open(files.Profile); err == nil {
+		objects := profile.Column("alloc_objects")
+		err = profile.Samples.Scan(func(s evidence.Sample) error {
+			var frames []evidence.Frame
+			for _, l := range s.Stack {
+				frames = append(frames, l.Frames...)
+			}
+			contract.Add(list, allocated, frames, float64(s.Values[objects]), m.relative)
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	out := make([]contract.Result, len(list))
+	for i, c := range list {
+		out[i] = c.Judge(calls[i], allocated[i], open[i].Why)
+	}
+	return out, nil
+}
+
+// sized is a type that promises not to grow, with its size now.
+type sized struct {
+	contract.Contract
+	figure budget.Figure
+	ok     bool // it has a size of its own
+}
+
+func (s sized) subject() budget.Subject {
+	return budget.Subject{Package: s.Folder, Name: budget.TypePrefix + s.Name}
+}
+
+// sizes asks the type checker for the sizes of the types that promise not to grow.
+func (m *module) sizes(ctx context.Context, all []contract.Contract) ([]sized, error) {
+	paths := packagesOf(all, func(c contract.Contract) bool { return c.Directive == "nogrow" })
+	if len(paths) == 0 {
+		return nil, nil
+	}
+	_, pkgs, sizes, err := contract.Load(ctx, paths, contract.LoadOptions{Dir: m.dir, Env: append(os.Environ(), m.tool.Env...), Flags: m.tool.Flags})
+	if err != nil {
+		return nil, err
+	}
+	var out []sized
+	for _, c := range all {
+		for _, p := range pkgs {
+			if c.Directive != "nogrow" || p.Path() != c.Package {
+				continue
+			}
+			size, class, ok := contract.Size(p, c.Name, sizes)
+			out = append(out, sized{c, budget.Figure{Amount: budget.Amount{Allocs: float64(size), Bytes: float64(class)}, Ops: 1}, ok})
+		}
+	}
+	return out, nil
+}
+
+// grewType compares the size of a type with its line.
+func (m *module) grewType(f *budget.File, s sized) contract.Result {
+	r := contract.Result{Contract: s.Contract, State: contract.Proven}
+	l, ok := f.Find(s.subject(), m.env, f.CPU[0])
+	was, now := l.Figure.Amount, s.figure.Amount
+	switch {
+	case !s.ok:
+		r.State, r.Why = contract.NotReached, "a generic type has no size of its own"
+	case !ok:
+		r.State, r.Why = contract.NotReached, "the budget file has no line for it; 'heaptrim guard update' adds it"
+	case now.Allocs > was.Allocs, now.Bytes > was.Bytes:
+		r.State = contract.Broken
+		r.Why = fmt.Sprintf("it grew from %g bytes (size class %g) to %g (size class %g)", was.Allocs, was.Bytes, now.Allocs, now.Bytes)
+	}
+	return r
+}
+
+// addTypes writes the sizes of types that promise not to grow.
+func (m *module) addTypes(ctx context.Context, f *budget.File, shrink bool) error {
+	all, err := m.promised()
+	if err != nil {
+		return err
+	}
+	list, err := m.sizes(ctx, all)
+	if err != nil {
+		return err
+	}
+	known := map[budget.Subject]bool{}
+	for _, s := range list {
+		known[s.subject()] = true
+		l, ok := f.Find(s.subject(), m.env, f.CPU[0])
+		if !s.ok || ok && l.Figure.Amount == s.figure.Amount || shrink && (!ok || s.figure.Allocs > l.Figure.Allocs) {
+			continue
+		}
+		f.Set(s.subject(), m.env, f.CPU[0], s.figure)
+	}
+	if !shrink && len(m.o.Patterns) == 1 && m.o.Patterns[0] == "./..." {
+		f.Lines = slices.DeleteFunc(f.Lines, func(l budget.Line) bool { return l.Type() && !known[l.Subject] })
+	}
+	return nil
+}

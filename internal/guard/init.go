@@ -77,7 +77,9 @@ func Init(ctx context.Context, o Options, force bool) (*Written, error) {
 	if err := m.addSites(ctx, f, d); err != nil {
 		return nil, err
 	}
-	m.addTypes(f)
+	if err := m.addTypes(ctx, f, false); err != nil {
+		return nil, err
+	}
 	w := &Written{Path: m.file(), File: f, Before: before, Problems: d.problems(), Varying: varying(f)}
 	w.Changed = changes(before, f)
 	return w, m.write(ctx, f)
@@ -192,4 +194,3 @@ func (m *module) write(_ context.Context, f *budget.File) error {
 }
 
 func (m *module) addSites(context.Context, *budget.File, *measured) error { return nil }
-func (m *module) addTypes(*budget.File)                                   {}

@@ -75,7 +75,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 			return nil, err
 		}
 	}
-	if r.Contracts, err = m.contracts(ctx); err != nil {
+	if r.Contracts, err = m.contracts(ctx, f); err != nil {
 		return nil, err
 	}
 	if err := m.explain(ctx, c, b, r); err != nil {

@@ -55,7 +55,9 @@ func Update(ctx context.Context, o Options, u UpdateOptions) (*Written, error) {
 	if err := m.addSites(ctx, f, d); err != nil {
 		return nil, err
 	}
-	m.addTypes(f)
+	if err := m.addTypes(ctx, f, u.Shrink); err != nil {
+		return nil, err
+	}
 	w := &Written{Path: m.file(), File: f, Before: before, Problems: d.problems(), Varying: varying(f)}
 	w.Changed = changes(before, f)
 	for i, l := range f.Lines {

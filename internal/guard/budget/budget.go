@@ -200,5 +200,8 @@ func (s Subject) Top() string {
 // TypePrefix begins the Name of a line that limits the size of a type.
 const TypePrefix = "type:"
 
+// Type reports whether the subject is a type.
+func (s Subject) Type() bool { return strings.HasPrefix(s.Name, TypePrefix) }
+
 // Bench reports whether the subject is a benchmark as a whole.
-func (s Subject) Bench() bool { return s.Site == "" && !strings.HasPrefix(s.Name, TypePrefix) }
+func (s Subject) Bench() bool { return s.Site == "" && !s.Type() }

@@ -155,7 +155,7 @@ func parseLine(line string) (Line, error) {
 		}
 		rest = rest[1:]
 	}
-	if strings.HasPrefix(l.Name, TypePrefix) {
+	if l.Type() {
 		return l, l.parseSize(rest)
 	}
 	if len(rest) != 5 || rest[1] != "allocs/op" || rest[3] != "B/op" {
@@ -245,7 +245,7 @@ func (l Line) String() string {
 	if k := l.Keys.String(); k != "" {
 		parts = append(parts, k)
 	}
-	if strings.HasPrefix(l.Name, TypePrefix) {
+	if l.Type() {
 		parts = append(parts, Number(l.Figure.Allocs), "bytes class", Number(l.Figure.Bytes))
 	} else {
 		parts = append(parts, l.Figure.String(), fmt.Sprintf("N=%d", l.Figure.Ops))
