@@ -20,6 +20,7 @@ import (
 	"golang.org/x/tools/go/analysis/multichecker"
 
 	"github.com/heaptrim/heaptrim/analyzers"
+	"github.com/heaptrim/heaptrim/internal/guard/contract/analyzer"
 )
 
 // withoutEffect are flags of the driver that do nothing here: the rules offer no
@@ -37,7 +38,7 @@ func main() {
 		flag.CommandLine.SetOutput(os.Stdout)
 		os.Args[1] = "-h"
 	}
-	multichecker.Main(analyzers.All()...)
+	multichecker.Main(append(analyzers.All(), analyzer.New())...)
 }
 
 // fixFlag returns the flag in args that asks for fixes, or "".
@@ -69,6 +70,7 @@ Rules:
 	for _, r := range analyzers.Rules() {
 		fmt.Fprintf(out, "    %-15s %s\n", r.Analyzer.Name, r.Title)
 	}
+	fmt.Fprint(out, "\nContracts:\n\n    heaptrimcontract //heaptrim:noalloc, by the compiler's escape output\n")
 	fmt.Fprint(out, "\nAll rules run by default. -RULE runs that rule only, -RULE=false all others.\n\nFlags:\n\n")
 	shown := flag.NewFlagSet("", flag.ContinueOnError)
 	shown.SetOutput(out)
