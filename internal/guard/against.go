@@ -9,12 +9,16 @@ import (
 	"github.com/heaptrim/heaptrim/internal/guard/count"
 )
 
-// against puts beside each benchmark what the base allocates. Where the base has a line, that says
-// it; benchmarks without a line are counted there, and judged by that.
+// against puts beside each benchmark what the base allocates, by its line there. Benchmarks without a
+// line here are counted there, and judged by that: taking a line out hides nothing.
 func (m *module) against(ctx context.Context, c *checker, b *base, r *Result) error {
 	var unknown []*Bench
 	for i := range r.Benches {
 		bench := &r.Benches[i]
+		if bench.Status == Status(budget.New) {
+			unknown = append(unknown, bench)
+			continue
+		}
 		if b.file != nil {
 			if l, ok := b.file.Find(bench.Subject, m.env, bench.CPU); ok {
 				was := l.Figure.Amount
@@ -24,11 +28,7 @@ func (m *module) against(ctx context.Context, c *checker, b *base, r *Result) er
 						bench.Status = Accepted
 					}
 				}
-				continue
 			}
-		}
-		if bench.Status == Status(budget.New) {
-			unknown = append(unknown, bench)
 		}
 	}
 	if len(unknown) == 0 {
