@@ -237,10 +237,7 @@ func (f *checkFlags) writable() error {
 // output writes every form that was asked for and the text last.
 func (f *checkFlags) output(v *viewed, std stdio) error {
 	rep, meta := &v.Report.Report, v.meta()
-	files := []struct {
-		to    string
-		write func(io.Writer) error
-	}{
+	text, err := writeAll([]output{
 		{f.json, func(w io.Writer) error { return report.JSON(w, rep, meta) }},
 		{f.csv, func(w io.Writer) error { return report.CSV(w, rep) }},
 		{f.md, func(w io.Writer) error { return report.Markdown(w, rep) }},
@@ -249,22 +246,9 @@ func (f *checkFlags) output(v *viewed, std stdio) error {
 				Repository: check.Repository(rep.Diagnosis.Target.ModuleDir)})
 		}},
 		{f.pprof, func(w io.Writer) error { return v.Session.WritePprof(w) }},
-	}
-	text := true
-	for _, o := range files {
-		switch o.to {
-		case "":
-			continue
-		case "-":
-			text = false
-			if err := o.write(std.out); err != nil {
-				return err
-			}
-		default:
-			if err := writeFile(o.to, o.write); err != nil {
-				return err
-			}
-		}
+	}, std)
+	if err != nil {
+		return err
 	}
 	if text {
 		if err := f.text(rep, std); err != nil {

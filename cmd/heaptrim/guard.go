@@ -211,26 +211,13 @@ func (f *guardOutputs) validate() error {
 func (f *guardOutputs) write(r *guard.Result, std stdio) error {
 	meta := schema.Meta{Tool: version(), Created: time.Now()}
 	repository := check.Repository(r.Dir)
-	text := true
-	for _, o := range []struct {
-		to    string
-		write func(io.Writer) error
-	}{
+	text, err := writeAll([]output{
 		{f.json, func(w io.Writer) error { return budgets.JSON(w, r, meta) }},
 		{f.md, func(w io.Writer) error { return budgets.Markdown(w, r, budgets.MarkdownOptions{Page: f.page}) }},
 		{f.sarif, func(w io.Writer) error { return budgets.SARIF(w, r, repository, meta) }},
-	} {
-		to := o.to
-		if to == "-" {
-			text = false
-			if err := o.write(std.out); err != nil {
-				return err
-			}
-		} else if to != "" {
-			if err := writeFile(to, o.write); err != nil {
-				return err
-			}
-		}
+	}, std)
+	if err != nil {
+		return err
 	}
 	if f.runs != "" {
 		for name, base := range map[string]bool{"before.txt": true, "after.txt": false} {

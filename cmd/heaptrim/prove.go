@@ -276,23 +276,11 @@ func (f *proveFlags) output(r *prove.Result, created time.Time, std stdio) error
 				func(w io.Writer) error { return prove.WriteBench(w, r, side) }))
 		}
 	}
-	text := true
-	for _, o := range []struct {
-		to    string
-		write func(io.Writer) error
-	}{
+	text, err := writeAll([]output{
 		{f.json, func(w io.Writer) error { return proof.JSON(w, r, schema.Meta{Tool: version(), Created: created}) }},
 		{f.md, func(w io.Writer) error { return proof.Markdown(w, r) }},
-	} {
-		switch o.to {
-		case "":
-		case "-":
-			text = false
-			errs = append(errs, o.write(std.out))
-		default:
-			errs = append(errs, writeFile(o.to, o.write))
-		}
-	}
+	}, std)
+	errs = append(errs, err)
 	if text {
 		t := terminalOf(std.out)
 		errs = append(errs, proof.Text(std.out, r, term.Options{Width: t.Width, Color: t.Color()}))

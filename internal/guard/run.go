@@ -106,6 +106,9 @@ func (m *module) explain(ctx context.Context, c *checker, b *base, r *Result) er
 			return err
 		}
 		grown = r.Grown()
+		if err := x.dependencies(ctx, grown, r.Dependency); err != nil {
+			return err
+		}
 	}
 	var mu sync.Mutex
 	err := count.Each(explained(grown), func(bench *Bench) error {
@@ -119,6 +122,11 @@ func (m *module) explain(ctx context.Context, c *checker, b *base, r *Result) er
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%s: the lines are not known: %v", bench.Name, err))
 		return nil
 	})
+	if err == nil {
+		if problem := m.cures(ctx, c, grown); problem != nil && ctx.Err() == nil {
+			r.Warnings = append(r.Warnings, "no cures are named: "+problem.Error())
+		}
+	}
 	for _, bench := range grown { // at another value of GOMAXPROCS it is the same lines
 		for _, other := range grown {
 			if bench.Subject == other.Subject && len(bench.Causes) == 0 {
