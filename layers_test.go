@@ -119,6 +119,11 @@ var layers = []layer{
 		why:    "what tests share knows of recordings what all of them have",
 	},
 	{
+		folder: "internal/record/arguments",
+		ours:   []string{"internal/bundle"},
+		why:    "what a word names is told from the word and what lies there",
+	},
+	{
 		folder: "internal/record/*",
 		ours: []string{"internal/bundle", "internal/evidence", "internal/gocmd", "internal/ingest/*", "internal/record/*", "internal/stats",
 			"internal/unit"},
@@ -164,7 +169,7 @@ var layers = []layer{
 	{
 		folder: "internal/check",
 		ours: []string{"internal/bundle", "internal/detect", "internal/diagnose", "internal/evidence", "internal/finding", "internal/gcmodel",
-			"internal/fix", "internal/latency", "internal/prescribe", "internal/prescribe/cures", "internal/stats", "internal/tune", "internal/unit", "internal/vet"},
+			"internal/fix", "internal/latency", "internal/prescribe", "internal/prescribe/cures", "internal/record/arguments", "internal/stats", "internal/tune", "internal/unit", "internal/vet"},
 		why: "the pipeline wires the stages from a bundle to a report: how that was recorded and how it is shown are others' business",
 	},
 	{
@@ -253,6 +258,12 @@ var layers = []layer{
 		why:    "what grew is found by comparing two versions, whatever a budget says",
 	},
 	{
+		folder: "internal/guard/limits",
+		ours: []string{"internal/bundle", "internal/check", "internal/evidence", "internal/ingest/metrics", "internal/record/host", "internal/record/live",
+			"internal/stats", "internal/unit"},
+		why: "a running service is held to limits by a recording of it",
+	},
+	{
 		folder: "internal/guard",
 		ours:   []string{"internal/evidence", "internal/gocmd", "internal/guard/*", "internal/prove/sides", "internal/tempfile"},
 		why:    "budgets are kept by counting; how that is shown is others' business",
@@ -317,8 +328,8 @@ var layers = []layer{
 	},
 	{
 		folder: "internal/report/budgets",
-		ours: []string{"internal/evidence", "internal/finding", "internal/guard", "internal/guard/budget", "internal/guard/contract", "internal/guard/growth", "internal/report/*",
-			"internal/schema", "internal/stats"},
+		ours: []string{"internal/evidence", "internal/finding", "internal/guard", "internal/guard/budget", "internal/guard/contract", "internal/guard/growth", "internal/guard/limits", "internal/report/*",
+			"internal/schema", "internal/stats", "internal/unit"},
 		why: "what guard found is shown as it came out",
 	},
 	{
@@ -332,6 +343,11 @@ var layers = []layer{
 		ours: []string{"internal/evidence", "internal/finding", "internal/ingest/pprof", "internal/latency", "internal/prescribe/cures", "internal/report/*",
 			"internal/schema", "internal/stats", "internal/unit"},
 		why: "a report reads every noun, computes nothing and changes none; ingest/pprof is there to write profiles",
+	},
+	{
+		folder: "internal/web/history",
+		ours:   []string{"internal/guard", "internal/guard/budget"},
+		why:    "a history is drawn as it was kept",
 	},
 	{
 		folder: "internal/web/serve",

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"go/build"
 	"io"
 	"os"
 	"path/filepath"
@@ -16,8 +15,10 @@ import (
 	"github.com/heaptrim/heaptrim/internal/check"
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/gocmd"
+	"github.com/heaptrim/heaptrim/internal/record/arguments"
 	"github.com/heaptrim/heaptrim/internal/record/command"
 	"github.com/heaptrim/heaptrim/internal/report"
+	"github.com/heaptrim/heaptrim/internal/report/trace"
 )
 
 const checkUsage = `
@@ -220,7 +221,7 @@ func (f *checkFlags) validate() error {
 // better known before a recording than after it.
 func (f *checkFlags) writable() error {
 	results := []string{f.json, f.csv, f.md, f.sarif, f.pprof, f.html}
-	if strings.HasSuffix(f.target.out, archiveSuffix) {
+	if strings.HasSuffix(f.target.out, arguments.ArchiveSuffix) {
 		results = append(results, f.target.out) // a folder is made as it is asked for
 	}
 	for _, to := range results {
@@ -242,7 +243,7 @@ func (f *checkFlags) output(v *viewed, std stdio) error {
 		{f.csv, func(w io.Writer) error { return report.CSV(w, rep) }},
 		{f.md, func(w io.Writer) error { return report.Markdown(w, rep) }},
 		{f.sarif, func(w io.Writer) error {
-			return report.SARIF(w, rep, report.SARIFOptions{Meta: meta, Source: sourceReader(rep.Diagnosis),
+			return report.SARIF(w, rep, report.SARIFOptions{Meta: meta, Source: check.Source(rep.Diagnosis),
 				Repository: check.Repository(rep.Diagnosis.Target.ModuleDir)})
 		}},
 		{f.pprof, func(w io.Writer) error { return v.Session.WritePprof(w) }},
@@ -271,7 +272,7 @@ func (f *checkFlags) text(rep *finding.Report, std stdio) error {
 		return usagef("-explain %d: there are %d findings", f.explain, len(rep.Prescription.Rows))
 	case f.explain > 0:
 		return report.Explain(std.out, rep, f.explain,
-			report.ExplainOptions{Source: sourceReader(rep.Diagnosis), Width: t.Width, Color: t.Color()})
+			report.ExplainOptions{Source: check.Source(rep.Diagnosis), Width: t.Width, Color: t.Color()})
 	case f.format == "lines":
 		return report.Lines(std.out, rep)
 	}
@@ -279,28 +280,10 @@ func (f *checkFlags) text(rep *finding.Report, std stdio) error {
 	if err := report.Text(std.out, rep, o); err != nil {
 		return err
 	}
-	return writeDelays(std.out, rep.Trace)
-}
-
-// sourceReader finds a finding's file below the module it was recorded from.
-func sourceReader(d *finding.Diagnosis) func(string) ([]byte, error) {
-	return func(file string) ([]byte, error) {
-		if filepath.IsAbs(file) {
-			return os.ReadFile(file)
-		}
-		// The report shortens files of the standard library and of other modules.
-		roots := []string{d.Target.ModuleDir, filepath.Join(d.Environment.GOROOT, "src"),
-			filepath.Join(build.Default.GOPATH, "pkg", "mod")}
-		var errs []error
-		for _, root := range roots {
-			text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(file)))
-			if err == nil {
-				return text, nil
-			}
-			errs = append(errs, err)
-		}
-		return nil, errs[0]
+	if rep.Trace == nil {
+		return nil
 	}
+	return trace.Brief(std.out, rep.Trace, t.Width)
 }
 
 func splitList(s string) []string {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/heaptrim/heaptrim/internal/check"
 	"github.com/heaptrim/heaptrim/internal/disasm"
 	"github.com/heaptrim/heaptrim/internal/web"
 )
@@ -15,7 +16,7 @@ func (f *checkFlags) page(ctx context.Context, v *viewed, std stdio) error {
 	if f.html == "" {
 		return nil
 	}
-	page, err := newPage(ctx, v, web.Options{Source: sourceReader(v.Diagnosis), Code: disasm.Reader(ctx, v.recorded.Bundle, "")})
+	page, err := newPage(ctx, v, web.Options{Source: check.Source(v.Diagnosis), Code: disasm.Reader(ctx, v.recorded.Bundle, "")})
 	if err == nil {
 		err = writeFile(f.html, func(w io.Writer) error { return web.Page(w, page.Title, page.Data) })
 	}

@@ -21,6 +21,9 @@ const guardUsage = `
 Usage: heaptrim guard [flags] [packages]
        heaptrim guard init [flags] [packages]
        heaptrim guard update [flags] [packages]
+       heaptrim guard history [flags]
+       heaptrim guard bisect BENCHMARK [flags] [packages]
+       heaptrim guard -limits file [-for duration] http://host:port
 
 Keeps what benchmarks allocate within the budgets of the file heaptrim.budget,
 which is in the root folder of the module, next to go.mod. init measures and
@@ -38,6 +41,20 @@ Only benchmarks that a change can affect are run: those of packages that import
 what differs from the last commit in common with the remote's default branch.
 -all runs all of them, as guard does on that branch itself.
 
+With -base the difference to a revision is shown too, for pull requests; a module
+without budgets is then held to that revision. history draws the budgets of all
+commits, bisect finds the commit that made a benchmark grow. A URL is that of a
+service with net/http/pprof, whose allocations for a request and share of CPU
+for the collector are held to the limits of a file:
+
+  alloc-per-request <= 64KiB
+  alloc-rate <= 50MiB/s
+  gc-share <= 10%
+  requests http://localhost:6060/metrics http_requests_total
+
+In the source, //heaptrim:noalloc and //heaptrim:allocs<=N above a function and
+//heaptrim:nogrow above a type are promises, which guard holds too.
+
 Examples:
   heaptrim guard init
   heaptrim guard
@@ -46,6 +63,9 @@ Examples:
   heaptrim guard update -shrink
   heaptrim guard -base origin/main -md comment.md -sarif guard.sarif -o runs
   heaptrim guard -json -
+  heaptrim guard history -html history.html
+  heaptrim guard bisect BenchmarkWords -good HEAD~6
+  heaptrim guard -limits limits.txt http://localhost:6060
 `
 
 // guardFlags are the flags that all verbs of guard share.
@@ -103,6 +123,8 @@ func guardVerbs() []verb {
 	return []verb{
 		{"guard init", "", runGuardInit, guardUsage},
 		{"guard update", "", runGuardUpdate, guardUsage},
+		{"guard history", "", runGuardHistory, guardUsage},
+		{"guard bisect", "", runGuardBisect, guardUsage},
 	}
 }
 
@@ -119,8 +141,16 @@ func runGuard(ctx context.Context, c verb, args []string, std stdio) error {
 	f.register(fs)
 	f.changes(fs)
 	f.out.register(fs)
+	limitFile := fs.String("limits", "", "hold the service at a URL to the limits in `file`")
+	window := fs.Duration("for", 30*time.Second, "with -limits: `time` to measure")
 	if err := parse(fs, c, args, std); err != nil {
 		return err
+	}
+	if a := fs.Args(); *limitFile != "" || len(a) == 1 && strings.HasPrefix(a[0], "http") && strings.Contains(a[0], "://") {
+		if len(a) != 1 || *window <= 0 {
+			return usagef("-limits is for one URL, and -for is positive")
+		}
+		return runGuardLive(ctx, a[0], *limitFile, *window, std)
 	}
 	o, err := f.options(fs.Args())
 	if err != nil {
@@ -148,46 +178,40 @@ func runGuard(ctx context.Context, c verb, args []string, std stdio) error {
 
 func runGuardInit(ctx context.Context, c verb, args []string, std stdio) error {
 	fs := newFlags(c, std)
-	var f guardFlags
-	f.register(fs)
 	force := fs.Bool("force", false, "measure all anew where there is a file already; reasons stay")
-	if err := parse(fs, c, args, std); err != nil {
+	sites := fs.Bool("sites", false, "write lines for the functions that allocate most in each benchmark, too")
+	store := fs.String("store", "", "keep the budgets in `place`: ref:NAME of git or dir:FOLDER, a file for each commit")
+	var w *guard.Written
+	err := guardEngine(fs, c, args, std, func(o guard.Options) (err error) {
+		o.Sites, o.Store = *sites, *store
+		w, err = guard.Init(ctx, o, *force)
+		return err
+	})
+	if err != nil {
 		return err
 	}
-	return wrote(f, fs.Args(), std, func(o guard.Options) (*guard.Written, error) { return guard.Init(ctx, o, *force) })
+	return budgets.Wrote(std.out, w, shown(std.out))
 }
 
 func runGuardUpdate(ctx context.Context, c verb, args []string, std stdio) error {
 	fs := newFlags(c, std)
 	var f guardFlags
-	f.register(fs)
 	f.changes(fs)
 	var u guard.UpdateOptions
 	fs.BoolVar(&u.Shrink, "shrink", false, "only lower budgets")
 	fs.StringVar(&u.Reason, "reason", "", "write `text` behind the lines that change")
-	if err := parse(fs, c, args, std); err != nil {
+	var w *guard.Written
+	err := guardEngine(fs, c, args, std, func(o guard.Options) (err error) {
+		if strings.ContainsAny(u.Reason, "\n\r") {
+			return usagef("-reason is one line")
+		}
+		o.Base, o.All = f.base, f.all
+		w, err = guard.Update(ctx, o, u)
 		return err
-	}
-	if strings.ContainsAny(u.Reason, "\n\r") {
-		return usagef("-reason is one line")
-	}
-	return wrote(f, fs.Args(), std, func(o guard.Options) (*guard.Written, error) { return guard.Update(ctx, o, u) })
-}
-
-// wrote runs a verb that writes the budget file and says what it wrote.
-func wrote(f guardFlags, args []string, std stdio, run func(guard.Options) (*guard.Written, error)) error {
-	o, err := f.options(args)
+	})
 	if err != nil {
 		return err
 	}
-	p := newProgress(std.err)
-	defer p.Close()
-	o.Progress = p.Printf
-	w, err := run(o)
-	if err != nil {
-		return refused(err)
-	}
-	p.Close()
 	return budgets.Wrote(std.out, w, shown(std.out))
 }
 

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/heaptrim/heaptrim/internal/record/arguments"
 )
 
 const recordUsage = `
@@ -33,7 +35,7 @@ func runRecord(ctx context.Context, c verb, args []string, std stdio) error {
 		return err
 	}
 	if t.out == "" {
-		t.out = "heaptrim-" + time.Now().Format("20060102-150405") + archiveSuffix
+		t.out = "heaptrim-" + time.Now().Format("20060102-150405") + arguments.ArchiveSuffix
 	}
 	p := newProgress(std.err)
 	defer p.Close()

@@ -9,12 +9,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/heaptrim/heaptrim/internal/bundle"
 	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/record/arguments"
 	"github.com/heaptrim/heaptrim/internal/record/bench"
 	"github.com/heaptrim/heaptrim/internal/record/command"
 	"github.com/heaptrim/heaptrim/internal/record/files"
@@ -88,9 +88,9 @@ func (t *targetFlags) kind(args []string) (string, error) {
 		switch {
 		case strings.HasPrefix(a, "http://"), strings.HasPrefix(a, "https://"):
 			urls++
-		case isRecording(t.path(a)):
+		case arguments.IsRecording(t.path(a)):
 			files++
-		case isFileName(a):
+		case arguments.IsFileName(a):
 			// It would be looked for as a package, and not be found as one.
 			if _, err := os.Stat(t.path(a)); err != nil {
 				return "", err
@@ -108,22 +108,11 @@ func (t *targetFlags) kind(args []string) (string, error) {
 		return evidence.TargetFiles, nil
 	}
 	for _, a := range args {
-		if !isRecording(t.path(a)) {
+		if !arguments.IsRecording(t.path(a)) {
 			return "", usagef("%s is neither a recorded file nor a bundle; files and packages cannot be mixed", a)
 		}
 	}
 	return evidence.TargetFiles, nil
-}
-
-// isFileName reports whether an argument that is no recording has a name such as
-// recordings have, and packages do not.
-func isFileName(a string) bool {
-	for _, suffix := range []string{archiveSuffix, ".pprof", ".prof", ".pb.gz", ".gz", ".log", ".txt", ".out", ".json", ".jsonl", ".trace", ".data"} {
-		if strings.HasSuffix(a, suffix) {
-			return true
-		}
-	}
-	return false
 }
 
 func (t *targetFlags) path(a string) string {
@@ -131,20 +120,6 @@ func (t *targetFlags) path(a string) string {
 		return a
 	}
 	return filepath.Join(t.dir, a)
-}
-
-// isRecording reports whether an argument is a file, or a directory that holds
-// a bundle. Go source files are package arguments.
-func isRecording(path string) bool {
-	info, err := os.Stat(path)
-	if err != nil {
-		return false
-	}
-	if !info.IsDir() {
-		return !strings.HasSuffix(path, ".go")
-	}
-	_, err = os.Stat(filepath.Join(path, bundle.ManifestName))
-	return err == nil
 }
 
 // recorded is a recording on disk, opened.
@@ -171,7 +146,7 @@ func (t *targetFlags) record(ctx context.Context, args []string, p *progress) (*
 	if err != nil {
 		return nil, err
 	}
-	if kind == evidence.TargetFiles && len(args) == 1 && isBundle(t.path(args[0])) && t.out == "" {
+	if kind == evidence.TargetFiles && len(args) == 1 && arguments.IsBundle(t.path(args[0])) && t.out == "" {
 		b, err := bundle.Open(t.path(args[0]))
 		if err != nil {
 			return nil, err
@@ -192,7 +167,7 @@ func (t *targetFlags) record(ctx context.Context, args []string, p *progress) (*
 		return nil, err
 	}
 	r.cut = err
-	if strings.HasSuffix(t.out, archiveSuffix) {
+	if strings.HasSuffix(t.out, arguments.ArchiveSuffix) {
 		if err := bundle.Pack(dir, t.out); err != nil {
 			r.Close()
 			return nil, err
@@ -229,19 +204,9 @@ func opens(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, command.ErrProgramFailed)
 }
 
-const archiveSuffix = ".tar.zst"
-
-func isBundle(path string) bool {
-	if strings.HasSuffix(path, archiveSuffix) {
-		return true
-	}
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
-}
-
 // workDir is the directory that the bundle grows in.
 func (t *targetFlags) workDir(r *recorded) (string, error) {
-	if t.out != "" && !strings.HasSuffix(t.out, archiveSuffix) {
+	if t.out != "" && !strings.HasSuffix(t.out, arguments.ArchiveSuffix) {
 		return t.out, nil
 	}
 	tmp, err := os.MkdirTemp("", "heaptrim-")
@@ -250,24 +215,6 @@ func (t *targetFlags) workDir(r *recorded) (string, error) {
 	}
 	r.temps = append(r.temps, tmp)
 	return filepath.Join(tmp, "bundle"), nil
-}
-
-// withBareFolder adds to an error of packages that an argument names a folder in
-// which there is nothing to look at, where that is so: what the go command says
-// of it is of packages that have its name.
-func (t *targetFlags) withBareFolder(err error, args []string) error {
-	for _, a := range args {
-		entries, no := os.ReadDir(t.path(a))
-		if no != nil || slices.ContainsFunc(entries, func(e os.DirEntry) bool { return strings.HasSuffix(e.Name(), ".go") }) {
-			continue
-		}
-		what := "the folder holds"
-		if len(entries) == 0 {
-			what = "the folder is empty: it holds"
-		}
-		return fmt.Errorf("%s: %s neither Go files nor a recording, which has a %s (%w)", a, what, bundle.ManifestName, err)
-	}
-	return err
 }
 
 // errNothing means that a recording was ended, or ended by itself, too early.
@@ -318,7 +265,7 @@ func (t *targetFlags) fill(ctx context.Context, f fillArgs) error {
 			BuildFlags: t.buildFlags(), Progress: f.p.Printf,
 		}, w)
 		if err != nil && !opens(err) {
-			err = t.withBareFolder(err, f.args)
+			err = arguments.WithBareFolder(err, f.args, t.path)
 		}
 	}
 	if (err == nil || opens(err)) && !w.Measured() {

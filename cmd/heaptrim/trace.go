@@ -62,7 +62,7 @@ func runTrace(ctx context.Context, c verb, args []string, std stdio) error {
 	}
 	p := newProgress(std.err)
 	defer p.Close()
-	path, target, done, err := traceFile(fs.Arg(0))
+	path, target, done, err := check.TraceFile(fs.Arg(0))
 	if err != nil {
 		return err
 	}

@@ -5,16 +5,12 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 
+	"github.com/heaptrim/heaptrim/internal/check"
 	"github.com/heaptrim/heaptrim/internal/disasm"
 	"github.com/heaptrim/heaptrim/internal/evidence"
-	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/report"
 	"github.com/heaptrim/heaptrim/internal/report/trace"
 	"github.com/heaptrim/heaptrim/internal/report/tuning"
@@ -137,12 +133,12 @@ func (f *viewFlags) page(ctx context.Context, args []string, p *progress) (page 
 			shown.Close()
 		}
 	}()
-	o := web.Options{Source: sourceReader(shown.Diagnosis), Code: disasm.Reader(ctx, shown.recorded.Bundle, f.binary)}
+	o := web.Options{Source: check.Source(shown.Diagnosis), Code: disasm.Reader(ctx, shown.recorded.Bundle, f.binary)}
 	if o.MaxNodes = f.nodes; f.nodes == 0 && f.html == "" {
 		o.MaxNodes = servedNodes
 	}
 	if f.html == "" {
-		o.Parts, o.MaxSource, o.MaxCode = listed(shown.recorded), servedSource, servedCode
+		o.Parts, o.MaxSource, o.MaxCode = shown.PartNames(), servedSource, servedCode
 		o.Version = fmt.Sprint(time.Now().UnixNano())
 	}
 	if f.base != "" {
@@ -169,7 +165,7 @@ func (f *viewFlags) page(ctx context.Context, args []string, p *progress) (page 
 		return page, nil, err
 	}
 	page.Version = o.Version
-	parts, closeParts, err := partsOf(shown.recorded)
+	parts, closeParts, err := shown.Parts()
 	if err != nil {
 		return page, nil, err
 	}
@@ -217,8 +213,8 @@ func newPage(ctx context.Context, v *viewed, o web.Options) (web.ServerOptions, 
 	if err := schema.Write(&text, o.Report); err != nil {
 		return web.ServerOptions{}, err
 	}
-	s := web.ServerOptions{Title: pageTitle(v.Diagnosis), Data: data, Report: text.Bytes(), Rest: rest}
-	s.Listed = listed(v.recorded)
+	s := web.ServerOptions{Title: check.Title(v.Diagnosis), Data: data, Report: text.Bytes(), Rest: rest}
+	s.Listed = v.PartNames()
 	return s, nil
 }
 
@@ -235,17 +231,6 @@ func readDocument[D any](file, version string) (*D, error) {
 	return doc, nil
 }
 
-// listed are the names of a recording's parts.
-func listed(r *recorded) []string {
-	var names []string
-	for _, run := range r.Manifest.Runs {
-		for _, part := range run.Parts {
-			names = append(names, part.Path)
-		}
-	}
-	return names
-}
-
 // document is the JSON report of what is viewed.
 func (v *viewed) document() *schema.Report { return report.Document(&v.Report.Report, v.meta()) }
 
@@ -255,29 +240,4 @@ func (v *viewed) plan() *schema.Tune {
 		return nil
 	}
 	return tuning.Document(v.Plan, nil, v.meta())
-}
-
-// pageTitle names the recording for the browser's tab.
-func pageTitle(d *finding.Diagnosis) string {
-	name := strings.Join(d.Target.Args, " ")
-	if name == "" {
-		name = d.Target.Module
-	}
-	return "heaptrim: " + name
-}
-
-// partsOf opens the directory of a recording's files, out of which no name and
-// no symbolic link leads.
-func partsOf(r *recorded) (fs.FS, func() error, error) {
-	first := slices.IndexFunc(r.Manifest.Runs, func(run evidence.Run) bool { return len(run.Parts) > 0 })
-	if first < 0 {
-		return nil, func() error { return nil }, nil
-	}
-	part := r.Manifest.Runs[first].Parts[0]
-	dir := strings.TrimSuffix(filepath.ToSlash(r.Path(part)), "/"+part.Path)
-	root, err := os.OpenRoot(filepath.FromSlash(dir))
-	if err != nil {
-		return nil, nil, err
-	}
-	return root.FS(), root.Close, nil
 }

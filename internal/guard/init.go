@@ -7,12 +7,10 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/guard/budget"
-	"github.com/heaptrim/heaptrim/internal/tempfile"
 )
 
 // Written is what init or update did to a budget file.
@@ -177,20 +175,6 @@ func merge2[V any](a, b map[string]V) map[string]V {
 	out := maps.Clone(a)
 	maps.Copy(out, b)
 	return out
-}
-
-// read reads the budgets from where they are kept.
-func (m *module) read(context.Context) (*budget.File, error) {
-	text, err := os.ReadFile(m.file())
-	if err != nil {
-		return nil, err
-	}
-	return budget.Parse(budget.FileName, text)
-}
-
-// write puts the file in place of the one that is there.
-func (m *module) write(_ context.Context, f *budget.File) error {
-	return tempfile.Replace(m.file(), f.Write)
 }
 
 func (m *module) addSites(context.Context, *budget.File, *measured) error { return nil }

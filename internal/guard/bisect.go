@@ -1,0 +1,264 @@
+package guard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/heaptrim/heaptrim/internal/guard/budget"
+	"github.com/heaptrim/heaptrim/internal/guard/count"
+	"github.com/heaptrim/heaptrim/internal/prove/sides"
+)
+
+// Step is a commit that was counted.
+type Step struct {
+	Commit, Title string
+	Amount        budget.Amount
+	Skipped       string // why it could not be counted; "" if it was
+	Grew          bool
+}
+
+// Bisection is the search for the commit that made a benchmark grow.
+type Bisection struct {
+	Package, Name string
+	Good, Bad     Step
+	Steps         []Step // in the order in which they were counted, the ends first
+	First         *Step  // the commit that made it grow; nil if that is not known
+	Between       []Step // if it is not: those that could not be counted, one of which it is or follows
+}
+
+// ErrNotGrown means that the later end of a search allocates no more than the earlier one.
+var ErrNotGrown = errors.New("allocates no more than")
+
+// Bisect finds the commit between two revisions that made a benchmark allocate more, by counting
+// about as many commits as their number has binary digits. The working tree is left alone.
+func Bisect(ctx context.Context, o Options, good, bad string) (*Bisection, error) {
+	m, err := open(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	defer m.close()
+	s, err := m.search(ctx, good, bad)
+	if err != nil {
+		return nil, err
+	}
+	defer s.close()
+	return s.run(ctx)
+}
+
+// search is a bisection under way.
+type search struct {
+	*module
+	repo    sides.Repository
+	tmp     string
+	commits []string // the good end first
+	known   map[int]Step
+	out     Bisection
+	ops     int64
+	maker   sides.Maker
+	pkg     string // import path
+}
+
+func (m *module) search(ctx context.Context, good, bad string) (*search, error) {
+	repo, err := sides.FindRepository(ctx, m.dir)
+	if err != nil {
+		return nil, err
+	}
+	if good == "" {
+		out, err := sides.Git(ctx, m.dir, nil, "log", "-1", "--format=%H", "--", budget.FileName)
+		if good = strings.TrimSpace(string(out)); err != nil || good == "" {
+			return nil, errors.New("no commit has changed a budget file here: say with -good where the benchmark was well")
+		}
+	}
+	s := &search{module: m, repo: repo, known: map[int]Step{}}
+	first, err := repo.Commit(ctx, good)
+	if err != nil {
+		return nil, fmt.Errorf("-good: %w", err)
+	}
+	last, err := repo.Commit(ctx, bad)
+	if err != nil {
+		return nil, fmt.Errorf("-bad: %w", err)
+	}
+	out, err := sides.Git(ctx, repo.Root, nil, "rev-list", "--reverse", "--first-parent", first+".."+last)
+	if err != nil {
+		return nil, err
+	}
+	s.commits = append([]string{first}, strings.Fields(string(out))...)
+	if len(s.commits) < 2 {
+		return nil, fmt.Errorf("there is no commit between %s and %s", good, bad)
+	}
+	if s.tmp, err = os.MkdirTemp("", "heaptrim-bisect-"); err != nil {
+		return nil, err
+	}
+	s.maker = sides.Maker{Dir: m.dir, Tmp: s.tmp, BuildFlags: m.tool.Flags, Progress: m.o.Progress, Warn: func(string, ...any) {}}
+	return s, nil
+}
+
+func (s *search) close() { os.RemoveAll(s.tmp) }
+
+// run halves the range until the commits next to each other are known.
+func (s *search) run(ctx context.Context) (*Bisection, error) {
+	low, high := 0, len(s.commits)-1
+	bad, err := s.at(ctx, high)
+	if err != nil {
+		return nil, err
+	}
+	good, err := s.at(ctx, low)
+	if err != nil {
+		return nil, err
+	}
+	for _, end := range []Step{good, bad} {
+		if end.Skipped != "" {
+			return nil, fmt.Errorf("%.12s cannot be counted: %s", end.Commit, end.Skipped)
+		}
+	}
+	limit := budget.Figure{Amount: good.Amount, Ops: s.ops}
+	if allocs, bytes := limit.Over(bad.Amount); !allocs && !bytes {
+		return nil, fmt.Errorf("%.12s %w %.12s: %s allocs/op and %s, %s B/op and %s", bad.Commit, ErrNotGrown, good.Commit,
+			budget.Number(bad.Amount.Allocs), budget.Number(good.Amount.Allocs), budget.Number(bad.Amount.Bytes), budget.Number(good.Amount.Bytes))
+	}
+	for {
+		middle, ok := s.middle(low, high)
+		if !ok {
+			break
+		}
+		step, err := s.at(ctx, middle)
+		if err != nil {
+			return nil, err
+		}
+		if step.Skipped != "" {
+			continue
+		}
+		if s.nearer(step, good, bad) {
+			high = middle
+			step.Grew = true
+			s.known[middle] = step
+			s.out.Steps[len(s.out.Steps)-1].Grew = true
+		} else {
+			low = middle
+		}
+	}
+	s.out.Good, s.out.Bad = good, bad
+	first := s.known[high]
+	if high-low == 1 {
+		s.out.First = &first
+		return &s.out, nil
+	}
+	for i := low + 1; i <= high; i++ {
+		s.out.Between = append(s.out.Between, s.known[i])
+	}
+	return &s.out, nil
+}
+
+// nearer reports whether a step is like the bad end: above the middle of both.
+func (s *search) nearer(step, good, bad Step) bool {
+	if bad.Amount.Allocs-good.Amount.Allocs > 1e-3 {
+		return step.Amount.Allocs > (good.Amount.Allocs+bad.Amount.Allocs)/2
+	}
+	return step.Amount.Bytes > (good.Amount.Bytes+bad.Amount.Bytes)/2
+}
+
+// middle is the commit nearest to the middle of a range that was not tried.
+func (s *search) middle(low, high int) (int, bool) {
+	best, distance := 0, math.Inf(1)
+	for i := low + 1; i < high; i++ {
+		if _, tried := s.known[i]; tried {
+			continue
+		}
+		if d := math.Abs(float64(i) - float64(low+high)/2); d < distance {
+			best, distance = i, d
+		}
+	}
+	return best, !math.IsInf(distance, 1)
+}
+
+// at counts the benchmark at a commit. One that does not build, or has no such benchmark, is skipped.
+func (s *search) at(ctx context.Context, i int) (Step, error) {
+	if step, ok := s.known[i]; ok {
+		return step, nil
+	}
+	step := Step{Commit: s.commits[i]}
+	if title, err := sides.Git(ctx, s.repo.Root, nil, "log", "-1", "--format=%s", step.Commit); err == nil {
+		step.Title = strings.TrimSpace(string(title))
+	}
+	s.o.Progress("counting %.12s %s", step.Commit, step.Title)
+	a, err := s.count(ctx, i, step.Commit)
+	if ctx.Err() != nil {
+		return step, ctx.Err()
+	}
+	step.Amount = a
+	if err != nil {
+		step.Skipped = firstLines(err)
+	}
+	s.known[i] = step
+	s.out.Steps = append(s.out.Steps, step)
+	return step, nil
+}
+
+func (s *search) count(ctx context.Context, i int, commit string) (budget.Amount, error) {
+	tree, err := s.maker.Make(ctx, fmt.Sprint(i), sides.Side{Source: sides.Revision, At: commit})
+	if err != nil {
+		return budget.Amount{}, err
+	}
+	defer os.RemoveAll(tree.Tool.Dir)
+	c, err := count.New(count.Options{Tool: tree.Tool, Progress: s.o.Progress})
+	if err != nil {
+		return budget.Amount{}, err
+	}
+	defer c.Close()
+	p, err := s.locate(ctx, tree, c)
+	if err != nil {
+		return budget.Amount{}, err
+	}
+	if s.ops == 0 {
+		found, err := c.Count(ctx, p, []string{s.out.Name}, count.Run{Ops: 10, CPU: s.cpus(nil)[0]})
+		if err != nil {
+			return budget.Amount{}, err
+		}
+		s.ops = count.Ops(found[s.out.Name])
+	}
+	least := budget.Amount{Allocs: math.Inf(1), Bytes: math.Inf(1)}
+	for range 3 {
+		found, err := c.Count(ctx, p, []string{s.out.Name}, count.Run{Ops: s.ops, CPU: s.cpus(nil)[0]})
+		if err != nil {
+			return budget.Amount{}, err
+		}
+		r, ok := found[s.out.Name]
+		if !ok {
+			return budget.Amount{}, errors.New(s.out.Name + " printed no result")
+		}
+		least = budget.Amount{Allocs: math.Min(least.Allocs, r.Allocs), Bytes: math.Min(least.Bytes, r.Bytes)}
+	}
+	return least, nil
+}
+
+// locate finds the package of the benchmark: in the first version that is counted by its name, later
+// by the package.
+func (s *search) locate(ctx context.Context, tree *sides.Tree, c *count.Counter) (count.Package, error) {
+	patterns := s.o.Patterns
+	if s.pkg != "" {
+		patterns = []string{s.pkg}
+	}
+	list, err := tree.Tool.Packages(ctx, patterns)
+	if err != nil {
+		return count.Package{}, err
+	}
+	top, _, _ := strings.Cut(s.o.Bench, "/")
+	for _, p := range list {
+		if s.pkg == "" && !slices.ContainsFunc(testFiles(p), func(file string) bool { return hasBenchmark(file, top) }) {
+			continue
+		}
+		s.pkg, s.out.Package, s.out.Name = p.ImportPath, p.ImportPath, s.o.Bench
+		return count.Package{Path: p.ImportPath, Dir: p.Dir}, nil
+	}
+	return count.Package{}, fmt.Errorf("no package has %s", top)
+}
+
+func hasBenchmark(file, name string) bool {
+	text, err := os.ReadFile(file)
+	return err == nil && strings.Contains(string(text), "func "+name+"(")
+}
