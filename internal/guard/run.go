@@ -221,21 +221,29 @@ func (x explanation) one(ctx context.Context, bench *Bench) error {
 	return err
 }
 
-// before counts a benchmark at the base, if it is there. One that allocates as much there did not
-// grow.
+// before counts a benchmark at the base, if it is there. One that allocates as much there in one of
+// several runs did not grow.
 func (x explanation) before(ctx context.Context, bench *Bench) error {
 	p, ok := x.base.pkg(ctx, x.pkgs[bench.Subject])
 	if !ok {
 		return nil
 	}
-	found, err := x.base.counter.Count(ctx, p, []string{bench.Name}, count.Run{Ops: bench.Ops, CPU: bench.CPU})
-	if err != nil && !errors.Is(err, count.ErrBuild) {
-		return err
-	}
-	if was, ok := found[bench.Name]; ok {
-		bench.Base = &was.Amount
+	bench.Base = nil // a line says less than a run
+	for range again {
+		found, err := x.base.counter.Count(ctx, p, []string{bench.Name}, count.Run{Ops: bench.Ops, CPU: bench.CPU})
+		if err != nil && !errors.Is(err, count.ErrBuild) {
+			return err
+		}
+		was, ok := found[bench.Name]
+		if !ok {
+			return nil
+		}
+		if bench.Base == nil || was.Allocs > bench.Base.Allocs || was.Allocs == bench.Base.Allocs && was.Bytes > bench.Base.Bytes {
+			bench.Base = &was.Amount
+		}
 		if inherited(bench) {
 			bench.Status = Inherited
+			return nil
 		}
 	}
 	return nil

@@ -183,7 +183,7 @@ var function = regexp.MustCompile(`(?m)^func (Benchmark\w*)\(`)
 // benches is the pattern of the benchmarks that are looked at: the case's, and others of its
 // package by lot.
 func (l *lab) benches(c corpus.Case, dir string) string {
-	const most = 8
+	const most = 4
 	files, _ := filepath.Glob(filepath.Join(dir, filepath.FromSlash(c.Pattern()), "*_test.go")) // the pattern is well-formed
 	first, _, _ := strings.Cut(strings.Trim(c.Bench, "^$"), "/")
 	first = strings.TrimSuffix(first, "$")

@@ -155,9 +155,10 @@ const rounding = 1e-5
 
 // A run of a process also allocates a few objects that are not of its operations: the first
 // operation fills a cache, a goroutine is the first on its processor. They weigh less the more
-// operations there are, and never as much as one object of every other operation.
+// operations there are, and never as much as one object of each operation.
 const (
-	fewObjects  = 4
+	fewObjects  = 8
+	mostFew     = 0.75
 	fewBytes    = 512 // without an object more; size classes are 8 bytes apart or more
 	largeObject = 256
 	large       = 0.05 // share of the bytes that is looked at whatever they are of
@@ -166,7 +167,7 @@ const (
 // slack is how much an amount may be above the budget for what is not of its operations.
 func (f Figure) slack() Amount {
 	ops := float64(max(f.Ops, 1))
-	return Amount{math.Min(fewObjects/ops, 0.5), math.Min(fewBytes/ops, 7.9)}
+	return Amount{math.Min(fewObjects/ops, mostFew), math.Min(fewBytes/ops, 7.9)}
 }
 
 // Over reports in which units an amount is above the budget and its tolerance.

@@ -156,8 +156,8 @@ func TestCompare(t *testing.T) {
 	}
 	f(Amount{3, 640}, false, false, false)
 	f(Amount{3.5, 640}, false, false, false)
-	f(Amount{3.504, 640}, false, false, false)
-	f(Amount{3.505, 640}, true, false, false)
+	f(Amount{3.508, 640}, false, false, false)
+	f(Amount{3.509, 640}, true, false, false)
 	f(Amount{3, 641}, false, true, false)
 	f(Amount{3, 640.5}, false, false, false)
 	f(Amount{3.001, 641}, false, false, false) // one object of a kilobyte
@@ -166,7 +166,7 @@ func TestCompare(t *testing.T) {
 	f(Amount{2, 650}, false, true, false)
 	f(Amount{3, 630}, false, false, true)
 	b = Figure{Amount: Amount{3, 640}, Ops: 2}
-	f(Amount{3.5, 700}, false, false, false)
+	f(Amount{3.5, 660}, false, false, false)
 	f(Amount{4, 648}, true, true, false)
 	f(Amount{3, 648}, false, true, false)
 	f(Amount{2, 640}, false, false, true)
