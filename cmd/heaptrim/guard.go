@@ -146,13 +146,15 @@ func runGuard(ctx context.Context, c verb, args []string, std stdio) error {
 	if err := parse(fs, c, args, std); err != nil {
 		return err
 	}
-	if a := fs.Args(); *limitFile != "" || len(a) == 1 && strings.HasPrefix(a[0], "http") && strings.Contains(a[0], "://") {
-		if len(a) != 1 || *window <= 0 {
+	a := fs.Args()
+	url := len(a) == 1 && (strings.HasPrefix(a[0], "http://") || strings.HasPrefix(a[0], "https://"))
+	if *limitFile != "" || url {
+		if !url || *window <= 0 {
 			return usagef("-limits is for one URL, and -for is positive")
 		}
 		return runGuardLive(ctx, a[0], *limitFile, *window, std)
 	}
-	o, err := f.options(fs.Args())
+	o, err := f.options(a)
 	if err != nil {
 		return err
 	}
