@@ -4,7 +4,6 @@ package gocmd
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -28,7 +27,6 @@ type Package struct {
 	XTestGoFiles []string
 	Imports      []string
 	CgoFiles     []string
-	EmbedFiles   []string // of the package itself
 
 	IgnoredGoFiles []string // left out by build constraints, tests included
 	Module         *Module
@@ -46,7 +44,6 @@ type Module struct {
 // Tool runs the go command in one folder.
 type Tool struct {
 	Dir   string
-	Go    string   // the go command; "" is the one in PATH
 	Env   []string // beside that of this process
 	Flags []string // of the build, such as -tags=x, put behind the verb
 }
@@ -58,7 +55,7 @@ func (g Tool) Output(ctx context.Context, verb string, args ...string) ([]byte, 
 	if verb == "list" || verb == "build" || verb == "test" {
 		words = append(words, g.Flags...)
 	}
-	cmd := command(ctx, cmp.Or(g.Go, "go"), append(words, args...)...)
+	cmd := command(ctx, g.command(), append(words, args...)...)
 	cmd.Dir = g.Dir
 	cmd.Env = append(os.Environ(), g.Env...)
 	if g.Dir != "" {
@@ -115,7 +112,7 @@ func command(ctx context.Context, name string, args ...string) *exec.Cmd {
 // Packages resolves import patterns; flags such as -deps widen what they match.
 // A package that cannot be loaded is in the list, with its Error.
 func (g Tool) Packages(ctx context.Context, patterns []string, flags ...string) ([]Package, error) {
-	args := append(flags, "-e", "-json=ImportPath,Dir,Name,Standard,GoFiles,TestGoFiles,XTestGoFiles,Imports,CgoFiles,EmbedFiles,IgnoredGoFiles,Module,Error", "--")
+	args := append(flags, "-e", "-json=ImportPath,Dir,Name,Standard,GoFiles,TestGoFiles,XTestGoFiles,Imports,CgoFiles,IgnoredGoFiles,Module,Error", "--")
 	out, err := g.Output(ctx, "list", append(args, patterns...)...)
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 )
 
 // Overlayable is the tool with a toolchain that overlays reach. The go command overlays nothing
@@ -37,11 +38,35 @@ func (g Tool) Overlayable(ctx context.Context) (Tool, error) {
 			return g, nil
 		}
 	}
+	g.Env = append(append([]string{}, g.Env...), "GOROOT="+link, "GOTOOLCHAIN=local")
+	return g, nil
+}
+
+// command is the go command: the one in PATH, or that of the toolchain that Overlayable named.
+func (g Tool) command() string {
+	n := len(g.Env)
+	if n < 2 || g.Env[n-1] != "GOTOOLCHAIN=local" || !strings.HasPrefix(g.Env[n-2], "GOROOT=") {
+		return "go"
+	}
 	name := "go"
 	if runtime.GOOS == "windows" {
 		name = "go.exe"
 	}
-	g.Go = filepath.Join(link, "bin", name)
-	g.Env = append(append([]string{}, g.Env...), "GOROOT="+link, "GOTOOLCHAIN=local")
-	return g, nil
+	return filepath.Join(strings.TrimPrefix(g.Env[n-2], "GOROOT="), "bin", name)
+}
+
+// Embedded maps the files that packages and what they import embed to the packages.
+func (g Tool) Embedded(ctx context.Context, patterns []string) (map[string]string, error) {
+	const format = `{{$p := .ImportPath}}{{$d := .Dir}}{{if not .Standard}}{{range .EmbedFiles}}{{$p}}{{"\t"}}{{$d}}{{"\t"}}{{.}}{{"\n"}}{{end}}{{end}}`
+	out, err := g.Output(ctx, "list", append([]string{"-deps", "-e", "-f", format, "--"}, patterns...)...)
+	if err != nil {
+		return nil, err
+	}
+	files := map[string]string{}
+	for line := range strings.Lines(string(out)) {
+		if f := strings.Split(strings.TrimSpace(line), "\t"); len(f) == 3 {
+			files[filepath.Join(f[1], f[2])] = f[0]
+		}
+	}
+	return files, nil
 }

@@ -158,6 +158,11 @@ func (m *module) affectedPackages(ctx context.Context, b *base) ([]gocmd.Package
 	for i := range list {
 		list[i].Dir = realPath(list[i].Dir)
 	}
+	embeds, err := m.tool.Embedded(ctx, paths)
+	if err != nil {
+		return nil, err
+	}
+	b.change.Embeds = embeds
 	reached := affected.Packages(list, b.change)
 	var out []gocmd.Package
 	for _, p := range m.packages {

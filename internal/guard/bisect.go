@@ -52,7 +52,7 @@ func Bisect(ctx context.Context, o Options, good, bad string) (*Bisection, error
 
 // search is a bisection under way.
 type search struct {
-	*module
+	m       *module
 	repo    sides.Repository
 	tmp     string
 	commits []string // the good end first
@@ -74,7 +74,7 @@ func (m *module) search(ctx context.Context, good, bad string) (*search, error) 
 			return nil, errors.New("no commit has changed a budget file here: say with -good where the benchmark was well")
 		}
 	}
-	s := &search{module: m, repo: repo, known: map[int]Step{}}
+	s := &search{m: m, repo: repo, known: map[int]Step{}}
 	first, err := repo.Commit(ctx, good)
 	if err != nil {
 		return nil, fmt.Errorf("-good: %w", err)
@@ -185,7 +185,7 @@ func (s *search) at(ctx context.Context, i int) (Step, error) {
 	if title, err := sides.Git(ctx, s.repo.Root, nil, "log", "-1", "--format=%s", step.Commit); err == nil {
 		step.Title = strings.TrimSpace(string(title))
 	}
-	s.o.Progress("counting %.12s %s", step.Commit, step.Title)
+	s.m.o.Progress("counting %.12s %s", step.Commit, step.Title)
 	a, err := s.count(ctx, i, step.Commit)
 	if ctx.Err() != nil {
 		return step, ctx.Err()
@@ -205,7 +205,7 @@ func (s *search) count(ctx context.Context, i int, commit string) (budget.Amount
 		return budget.Amount{}, err
 	}
 	defer os.RemoveAll(tree.Tool.Dir)
-	c, err := count.New(count.Options{Tool: tree.Tool, Progress: s.o.Progress})
+	c, err := count.New(count.Options{Tool: tree.Tool, Progress: s.m.o.Progress})
 	if err != nil {
 		return budget.Amount{}, err
 	}
@@ -215,7 +215,7 @@ func (s *search) count(ctx context.Context, i int, commit string) (budget.Amount
 		return budget.Amount{}, err
 	}
 	if s.ops == 0 {
-		found, err := c.Count(ctx, p, []string{s.out.Name}, count.Run{Ops: 10, CPU: s.cpus(nil)[0]})
+		found, err := c.Count(ctx, p, []string{s.out.Name}, count.Run{Ops: 10, CPU: s.m.cpus(nil)[0]})
 		if err != nil {
 			return budget.Amount{}, err
 		}
@@ -223,7 +223,7 @@ func (s *search) count(ctx context.Context, i int, commit string) (budget.Amount
 	}
 	least := budget.Amount{Allocs: math.Inf(1), Bytes: math.Inf(1)}
 	for range 3 {
-		found, err := c.Count(ctx, p, []string{s.out.Name}, count.Run{Ops: s.ops, CPU: s.cpus(nil)[0]})
+		found, err := c.Count(ctx, p, []string{s.out.Name}, count.Run{Ops: s.ops, CPU: s.m.cpus(nil)[0]})
 		if err != nil {
 			return budget.Amount{}, err
 		}
@@ -239,7 +239,7 @@ func (s *search) count(ctx context.Context, i int, commit string) (budget.Amount
 // locate finds the package of the benchmark: in the first version that is counted by its name, later
 // by the package.
 func (s *search) locate(ctx context.Context, tree *sides.Tree, c *count.Counter) (count.Package, error) {
-	patterns := s.o.Patterns
+	patterns := s.m.o.Patterns
 	if s.pkg != "" {
 		patterns = []string{s.pkg}
 	}
@@ -247,12 +247,12 @@ func (s *search) locate(ctx context.Context, tree *sides.Tree, c *count.Counter)
 	if err != nil {
 		return count.Package{}, err
 	}
-	top, _, _ := strings.Cut(s.o.Bench, "/")
+	top, _, _ := strings.Cut(s.m.o.Bench, "/")
 	for _, p := range list {
 		if s.pkg == "" && !slices.ContainsFunc(testFiles(p), func(file string) bool { return hasBenchmark(file, top) }) {
 			continue
 		}
-		s.pkg, s.out.Package, s.out.Name = p.ImportPath, p.ImportPath, s.o.Bench
+		s.pkg, s.out.Package, s.out.Name = p.ImportPath, p.ImportPath, s.m.o.Bench
 		return count.Package{Path: p.ImportPath, Dir: p.Dir}, nil
 	}
 	return count.Package{}, fmt.Errorf("no package has %s", top)

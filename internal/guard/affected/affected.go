@@ -12,15 +12,17 @@ import (
 
 // Change is what differs between two versions of a module.
 type Change struct {
-	Files   []string // absolute
-	Modules []string // whose version differs, by path
-	All     bool     // something differs that every package depends on
+	Files   []string          // absolute
+	Modules []string          // whose version differs, by path
+	Embeds  map[string]string // files that packages embed, with the packages' import paths
+	All     bool              // something differs that every package depends on
 }
 
 // Packages are the import paths of the packages, the folders' own code or tests among them, that a
 // change can affect. list is of go list -deps -test.
 func Packages(list []gocmd.Package, c Change) map[string]bool {
 	g := newGraph(list)
+	g.embeds = c.Embeds
 	for _, f := range c.Files {
 		g.file(f)
 	}
@@ -39,14 +41,14 @@ func Packages(list []gocmd.Package, c Change) map[string]bool {
 
 // graph is the import graph the other way round.
 type graph struct {
-	list      []gocmd.Package
 	importers map[string][]string
 	byDir     map[string][]gocmd.Package
 	reached   map[string]bool
+	embeds    map[string]string
 }
 
 func newGraph(list []gocmd.Package) *graph {
-	g := &graph{list: list, importers: map[string][]string{}, byDir: map[string][]gocmd.Package{}, reached: map[string]bool{}}
+	g := &graph{importers: map[string][]string{}, byDir: map[string][]gocmd.Package{}, reached: map[string]bool{}}
 	for _, p := range list {
 		for _, i := range p.Imports {
 			g.importers[i] = append(g.importers[i], p.ImportPath)
@@ -79,10 +81,8 @@ func (g *graph) file(name string) {
 	if strings.HasPrefix(filepath.Base(name), ".") {
 		return
 	}
-	for _, p := range g.list {
-		if slices.ContainsFunc(p.EmbedFiles, func(e string) bool { return filepath.Join(p.Dir, e) == name }) {
-			g.mark(p.ImportPath)
-		}
+	if path, ok := g.embeds[name]; ok {
+		g.mark(path)
 	}
 	dir := filepath.Dir(name)
 	if here := g.byDir[dir]; len(here) > 0 && slices.Contains(built, ext) && !strings.HasSuffix(name, "_test.go") {
