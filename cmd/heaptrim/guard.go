@@ -13,6 +13,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/check"
 	"github.com/heaptrim/heaptrim/internal/guard"
 	"github.com/heaptrim/heaptrim/internal/guard/budget"
+	"github.com/heaptrim/heaptrim/internal/guard/limits"
 	"github.com/heaptrim/heaptrim/internal/report/budgets"
 	"github.com/heaptrim/heaptrim/internal/schema"
 )
@@ -152,7 +153,7 @@ func runGuard(ctx context.Context, c verb, args []string, std stdio) error {
 		if !url || *window <= 0 {
 			return usagef("-limits is for one URL, and -for is positive")
 		}
-		return runGuardLive(ctx, a[0], *limitFile, *window, std)
+		return runGuardLive(ctx, limits.Options{URL: a[0], For: *window}, *limitFile, std)
 	}
 	o, err := f.options(a)
 	if err != nil {
@@ -184,7 +185,7 @@ func runGuardInit(ctx context.Context, c verb, args []string, std stdio) error {
 	sites := fs.Bool("sites", false, "write lines for the functions that allocate most in each benchmark, too")
 	store := fs.String("store", "", "keep the budgets in `place`: ref:NAME of git or dir:FOLDER, a file for each commit")
 	var w *guard.Written
-	err := guardEngine(fs, c, args, std, func(o guard.Options) (err error) {
+	err := guardEngine(fs, guardCall{c, args, std}, func(o guard.Options) (err error) {
 		o.Sites, o.Store = *sites, *store
 		w, err = guard.Init(ctx, o, *force)
 		return err
@@ -203,7 +204,7 @@ func runGuardUpdate(ctx context.Context, c verb, args []string, std stdio) error
 	fs.BoolVar(&u.Shrink, "shrink", false, "only lower budgets")
 	fs.StringVar(&u.Reason, "reason", "", "write `text` behind the lines that change")
 	var w *guard.Written
-	err := guardEngine(fs, c, args, std, func(o guard.Options) (err error) {
+	err := guardEngine(fs, guardCall{c, args, std}, func(o guard.Options) (err error) {
 		if strings.ContainsAny(u.Reason, "\n\r") {
 			return usagef("-reason is one line")
 		}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"time"
 
 	"github.com/heaptrim/heaptrim/internal/guard"
 	"github.com/heaptrim/heaptrim/internal/guard/limits"
@@ -14,11 +13,19 @@ import (
 	"github.com/heaptrim/heaptrim/internal/web/history"
 )
 
+// guardCall is how a verb of guard was called.
+type guardCall struct {
+	verb
+	args []string
+	std  stdio
+}
+
 // guardEngine parses the flags of a verb of guard and runs it with a line of progress.
-func guardEngine(fs *flag.FlagSet, c verb, args []string, std stdio, run func(o guard.Options) error) error {
+func guardEngine(fs *flag.FlagSet, c guardCall, run func(o guard.Options) error) error {
+	args, std := c.args, c.std
 	var f guardFlags
 	f.register(fs)
-	if err := parse(fs, c, args, std); err != nil {
+	if err := parse(fs, c.verb, args, std); err != nil {
 		return err
 	}
 	o, err := f.options(fs.Args())
@@ -38,7 +45,7 @@ func runGuardHistory(ctx context.Context, c verb, args []string, std stdio) erro
 	html := fs.String("html", "heaptrim-history.html", "write the page to `file`; empty: no page")
 	store := fs.String("store", "", "`place` of the budgets; default: as heaptrim.budget says")
 	var all []guard.Series
-	err := guardEngine(fs, c, args, std, func(o guard.Options) (err error) {
+	err := guardEngine(fs, guardCall{c, args, std}, func(o guard.Options) (err error) {
 		o.Store = *store
 		all, err = guard.History(ctx, o)
 		return err
@@ -66,7 +73,7 @@ func runGuardBisect(ctx context.Context, c verb, args []string, std stdio) error
 	good := fs.String("good", "", "`revision` at which it was well; default: the last commit that changed heaptrim.budget")
 	bad := fs.String("bad", "HEAD", "`revision` at which it has grown")
 	var b *guard.Bisection
-	err := guardEngine(fs, c, args, std, func(o guard.Options) (err error) {
+	err := guardEngine(fs, guardCall{c, args, std}, func(o guard.Options) (err error) {
 		o.Bench = name
 		b, err = guard.Bisect(ctx, o, *good, *bad)
 		return err
@@ -78,9 +85,9 @@ func runGuardBisect(ctx context.Context, c verb, args []string, std stdio) error
 }
 
 // runGuardLive holds a running service to limits.
-func runGuardLive(ctx context.Context, url, file string, window time.Duration, std stdio) error {
+func runGuardLive(ctx context.Context, o limits.Options, file string, std stdio) error {
 	if file == "" {
-		return usagef("%s: a service is held to -limits FILE", url)
+		return usagef("%s: a service is held to -limits FILE", o.URL)
 	}
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -92,7 +99,8 @@ func runGuardLive(ctx context.Context, url, file string, window time.Duration, s
 	}
 	p := newProgress(std.err)
 	defer p.Close()
-	r, err := limits.Run(ctx, limits.Options{URL: url, File: l, For: window, Progress: p.Printf})
+	o.File, o.Progress = l, p.Printf
+	r, err := limits.Run(ctx, o)
 	if err != nil {
 		return err
 	}

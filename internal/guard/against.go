@@ -19,17 +19,7 @@ func (m *module) against(ctx context.Context, c *checker, b *base, r *Result) er
 			unknown = append(unknown, bench)
 			continue
 		}
-		if b.file != nil {
-			if l, ok := b.file.Find(bench.Subject, m.env, bench.CPU); ok {
-				was := l.Figure.Amount
-				bench.Base = &was
-				if bench.Status == Within && bench.Line != nil {
-					if allocs, bytes := l.Figure.Over(bench.Line.Figure.Amount); allocs || bytes {
-						bench.Status = Accepted
-					}
-				}
-			}
-		}
+		b.byLine(m, bench)
 	}
 	if len(unknown) == 0 {
 		return nil
@@ -39,6 +29,26 @@ func (m *module) against(ctx context.Context, c *checker, b *base, r *Result) er
 	}
 	x := explanation{c, b}
 	return count.Each(unknown, func(bench *Bench) error { return x.unknown(ctx, bench) })
+}
+
+// byLine takes what the base allocates from its line. A benchmark within a budget that was raised is
+// accepted.
+func (b *base) byLine(m *module, bench *Bench) {
+	if b.file == nil {
+		return
+	}
+	l, ok := b.file.Find(bench.Subject, m.env, bench.CPU)
+	if !ok {
+		return
+	}
+	was := l.Figure.Amount
+	bench.Base = &was
+	if bench.Status != Within || bench.Line == nil {
+		return
+	}
+	if allocs, bytes := l.Figure.Over(bench.Line.Figure.Amount); allocs || bytes {
+		bench.Status = Accepted
+	}
 }
 
 // unknown counts a benchmark without a line on both sides. It grew if its least here is above the

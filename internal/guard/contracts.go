@@ -156,7 +156,10 @@ func (m *module) reached(ctx context.Context, p gocmd.Package, open []contract.R
 			for _, l := range s.Stack {
 				frames = append(frames, l.Frames...)
 			}
-			contract.Add(list, allocated, frames, float64(s.Values[objects]), m.relative)
+			for i := range frames {
+				frames[i].File = m.relative(frames[i].File)
+			}
+			contract.Add(list, allocated, frames, float64(s.Values[objects]))
 			return nil
 		})
 		if err != nil {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"path"
-	"path/filepath"
 	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
@@ -43,11 +42,11 @@ type Allocated struct {
 }
 
 // Add counts a sample of an allocation profile, leaf first, for each contract whose function is on
-// the stack.
-func Add(contracts []Contract, out []Allocated, frames []evidence.Frame, objects float64, rel func(string) string) {
+// the stack. Files are named as those of the contracts.
+func Add(contracts []Contract, out []Allocated, frames []evidence.Frame, objects float64) {
 	for i, c := range contracts {
 		for _, f := range frames {
-			if f.Line < c.First || f.Line > c.Last || filepath.ToSlash(rel(f.File)) != c.Place.File {
+			if f.Line < c.First || f.Line > c.Last || f.File != c.Place.File {
 				continue
 			}
 			out[i].Objects += objects
