@@ -27,26 +27,21 @@ Usage: heaptrim guard [flags] [packages]
        heaptrim guard -limits file [-for duration] http://host:port
 
 Keeps what benchmarks allocate within the budgets of the file heaptrim.budget,
-which is in the root folder of the module, next to go.mod. init measures and
-writes the file, update changes its lines, and guard fails with exit code 3 if
-a benchmark allocates more than its line allows. It says what grew, on which
-line of the source and why.
+next to go.mod. init measures and writes the file, update changes its lines, and
+guard fails with exit code 3 if a benchmark allocates more than its line allows.
+It says what grew, on which line of the source and why.
 
-A benchmark runs a fixed number of operations in a process in which the
-collector does not run by itself, and all allocations are counted, with their
-fraction. Time is not looked at: a busy machine changes nothing. Figures that
-vary by themselves, by maps or pools say, get a tolerance; and a benchmark fails
-only if it is above its budget in each of five runs.
+All allocations of a fixed number of operations are counted. Time is not looked
+at. Figures that vary by themselves get a tolerance, and a benchmark fails only
+if it is above its budget in each of five runs.
 
 Only benchmarks that a change can affect are run: those of packages that import
 what differs from the last commit in common with the remote's default branch.
--all runs all of them, as guard does on that branch itself.
 
 With -base the difference to a revision is shown too, for pull requests; a module
 without budgets is then held to that revision. history draws the budgets of all
-commits, bisect finds the commit that made a benchmark grow. A URL is that of a
-service with net/http/pprof, whose allocations for a request and share of CPU
-for the collector are held to the limits of a file:
+commits, bisect finds the commit that made a benchmark grow. A service at a URL,
+with net/http/pprof, is held to the limits of a file:
 
   alloc-per-request <= 64KiB
   alloc-rate <= 50MiB/s

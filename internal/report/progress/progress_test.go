@@ -33,7 +33,7 @@ func TestDumbTerminal(t *testing.T) {
 // TestPipe: where no line can be rewritten, what is to come is said once, and nothing after it.
 func TestPipe(t *testing.T) {
 	var out bytes.Buffer
-	p := start(&out, Terminal{width: plainWidth}, time.Millisecond)
+	p := start(&out, Terminal{Width: plainWidth}, time.Millisecond)
 	p.Announce("recording for\x1b[31m 30s")
 	p.Printf("recording 1 of 3")
 	p.Close()
@@ -42,7 +42,7 @@ func TestPipe(t *testing.T) {
 	}
 	out.Reset()
 	t.Setenv("TERM", "xterm")
-	p = start(&out, Terminal{width: 80, is: true}, time.Hour)
+	p = start(&out, Terminal{Width: 80, Is: true}, time.Hour)
 	p.Announce("recording")
 	p.Close()
 	if got := out.String(); !strings.Contains(got, "recording") || strings.Contains(got, "\n") {
