@@ -42,19 +42,16 @@ With -base the difference to a revision is shown too, for pull requests; a modul
 without budgets is then held to that revision. history draws the budgets of all
 commits, bisect finds the commit that made a benchmark grow. A service at a URL,
 with net/http/pprof, is held to the limits of a file:
-
   alloc-per-request <= 64KiB
   alloc-rate <= 50MiB/s
   gc-share <= 10%
   requests http://localhost:6060/metrics http_requests_total
 
-In the source, //heaptrim:noalloc and //heaptrim:allocs<=N above a function and
-//heaptrim:nogrow above a type are promises, which guard holds too.
+//heaptrim:noalloc, //heaptrim:allocs<=N and //heaptrim:nogrow in the source are promises.
 
 Examples:
   heaptrim guard init
   heaptrim guard
-  heaptrim guard -all
   heaptrim guard update -reason 'keys are interned'
   heaptrim guard update -shrink
   heaptrim guard -base origin/main -md comment.md -sarif guard.sarif -o runs
