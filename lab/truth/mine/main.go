@@ -186,7 +186,7 @@ func (m *miner) history(name string) *history {
 }
 
 // pairLimit is how long one pair may take.
-const pairLimit = 20 * time.Minute
+const pairLimit = 10 * time.Minute
 
 // measure lays out a pair and measures its packages.
 func (m *miner) measure(ctx context.Context, h *history, p pair) entry {
