@@ -34,20 +34,7 @@ func (m *miner) card(ctx context.Context, e entry) error {
 	wanted := map[string]map[int]bool{} // lines of files, that allocate less
 	for i, r := range e.Rows {
 		fmt.Printf("-- row %d: %s %s %s: %v/%v -> %v/%v, also %d\n", i, r.Package, r.Bench, r.From, r.Before[0].B, r.Before[0].Allocs, r.After[0].B, r.After[0].Allocs, len(r.Also))
-		most := r.Functions[0].Less
-		for _, f := range r.Functions {
-			if f.Less.B < most.B/20 && f.Less.Allocs < max(most.Allocs/20, 0.5) {
-				continue
-			}
-			fmt.Printf("   %s %s: less %.0f B %.1f, after %.0f B %.1f\n", f.Name, f.File, f.Less.B, f.Less.Allocs, f.After.B, f.After.Allocs)
-			for _, l := range f.Lines[:min(len(f.Lines), 5)] {
-				fmt.Printf("      :%d %.0f B %.1f by %s < %s\n", l.Line, l.Before.B, l.Before.Allocs, l.Leaf, strings.Join(l.From[:min(len(l.From), 3)], " < "))
-				if wanted[f.File] == nil {
-					wanted[f.File] = map[int]bool{}
-				}
-				wanted[f.File][l.Line] = true
-			}
-		}
+		r.print(e.Pair.Module, wanted)
 	}
 	h := m.history(e.Pair.History)
 	for _, file := range slices.Sorted(maps.Keys(wanted)) {
@@ -58,21 +45,44 @@ func (m *miner) card(ctx context.Context, e entry) error {
 	return nil
 }
 
+// print prints the functions of a row that matter, and enters their lines.
+func (r row) print(module string, wanted map[string]map[int]bool) {
+	short := strings.NewReplacer(module+"/", "", module, "")
+	fell := r.Before[0].B - r.After[0].B + 32*(r.Before[0].Allocs-r.After[0].Allocs)
+	for _, f := range r.Functions[:min(len(r.Functions), 5)] {
+		if f.Less.B+32*f.Less.Allocs < fell/10 {
+			continue
+		}
+		fmt.Printf("   %s %s: less %.0f B %.1f, after %.0f B %.1f\n", short.Replace(f.Name), f.File, f.Less.B, f.Less.Allocs, f.After.B, f.After.Allocs)
+		sum := f.total()
+		for _, l := range f.Lines[:min(len(f.Lines), 4)] {
+			if l.Before.B < sum.B/20 && l.Before.Allocs < sum.Allocs/20 {
+				continue
+			}
+			fmt.Printf("      :%d %.0f B %.1f by %s < %s\n", l.Line, l.Before.B, l.Before.Allocs, short.Replace(l.Leaf), strings.Join(l.From[:min(len(l.From), 2)], " < "))
+			if wanted[f.File] == nil {
+				wanted[f.File] = map[int]bool{}
+			}
+			wanted[f.File][l.Line] = true
+		}
+	}
+}
+
 var hunk = regexp.MustCompile(`^@@ -(\d+)(?:,(\d+))? \+`)
 
 // near is how far from a line a hunk is still printed.
-const near = 20
+const near = 8
 
 // Lines of a file's difference that are printed, and of a run of added ones.
 const (
-	mostDiff  = 90
-	mostAdded = 14
+	mostDiff  = 55
+	mostAdded = 10
 )
 
 // diff prints how a file changed near some lines.
 func (h *history) diff(ctx context.Context, p pair, file string, lines map[int]bool) error {
 	at := path.Join(p.Folder, file)
-	out, err := h.ask(ctx, "diff", "-U2", "-w", p.Tags[0], p.Tags[1], "--", at)
+	out, err := h.ask(ctx, "diff", "-U1", "-w", p.Tags[0], p.Tags[1], "--", at)
 	if err != nil {
 		return err
 	}
@@ -85,7 +95,8 @@ func (h *history) diff(ctx context.Context, p pair, file string, lines map[int]b
 		if added++; !strings.HasPrefix(line, "+") {
 			added = 0
 		}
-		if print && printed < mostDiff && added < mostAdded {
+		comment := strings.HasPrefix(strings.TrimLeft(line, "+- \t"), "//")
+		if print && printed < mostDiff && added < mostAdded && !comment {
 			fmt.Println(line)
 			printed++
 		}

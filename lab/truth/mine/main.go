@@ -33,6 +33,7 @@ type miner struct {
 	commits      map[string]bool
 	journal      *journal
 	cases        int  // of a repository, that are enough
+	least        int  // that a commit of a pair must speak of allocations, 1 to 4
 	any          bool // pairs whose commits say nothing of allocations, too
 }
 
@@ -44,6 +45,7 @@ func main() {
 	flag.IntVar(&m.pairs, "pairs", 8, "pairs of releases of a repository that are measured")
 	flag.IntVar(&m.cases, "enough", 10, "benchmarks of a repository that allocate less, after which the next one has its turn")
 	flag.BoolVar(&m.any, "any", false, "measure pairs whose commits do not speak of allocations, too, after the others")
+	flag.IntVar(&m.least, "least", 1, "how much a commit of a pair must speak of allocations: 1 of speed, 2 in its text, 3 in its subject")
 	list := flag.String("repositories", "", "`file` with a repository a line, as owner/name; default: all of the histories")
 	commits := flag.String("commits", "", "`file` of commits that count whatever their message: repository and hash, by tabs")
 	workers := flag.Int("workers", 1, "repositories at a time")
@@ -159,6 +161,9 @@ func (m *miner) repository(ctx context.Context, name string) error {
 	slices.SortStableFunc(all, func(a, b pair) int { return b.Score/10 - a.Score/10 })
 	found, done := 0, 0
 	for _, p := range all {
+		if !m.any && p.Score/10 < m.least {
+			continue
+		}
 		if done >= m.pairs || found >= m.cases || ctx.Err() != nil {
 			break
 		}
@@ -186,7 +191,7 @@ func (m *miner) history(name string) *history {
 }
 
 // pairLimit is how long one pair may take.
-const pairLimit = 20 * time.Minute
+const pairLimit = 10 * time.Minute
 
 // measure lays out a pair and measures its packages.
 func (m *miner) measure(ctx context.Context, h *history, p pair) entry {

@@ -19,7 +19,7 @@ import (
 const falls = 0.05
 
 // packageLimit is how long the benchmarks of one package may take on one side.
-const packageLimit = 100 * time.Second
+const packageLimit = 60 * time.Second
 
 // mostRows are kept of a package of a pair: benchmarks whose fall lies in different functions.
 const mostRows = 6
