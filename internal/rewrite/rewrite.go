@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/tools/go/ast/inspector"
 	"golang.org/x/tools/go/packages"
 
 	"github.com/heaptrim/heaptrim/internal/rewrite/code"
@@ -49,12 +48,9 @@ func Load(ctx context.Context, r Request) (*Program, error) {
 		if len(pkg.Errors) > 0 || pkg.IllTyped || pkg.Types == nil {
 			continue
 		}
-		in := inspector.New(pkg.Syntax)
-		for _, syntax := range pkg.Syntax {
-			if f := code.Open(in, pkg, syntax, p.names); f != nil {
-				base := filepath.Base(f.Name)
-				p.files[base] = append(p.files[base], f)
-			}
+		for _, f := range code.OpenPackage(pkg, p.names) {
+			base := filepath.Base(f.Name)
+			p.files[base] = append(p.files[base], f)
 		}
 	}
 	return p, nil
@@ -137,7 +133,7 @@ func (p *Program) At(place code.Place) []code.Edit {
 		for _, k := range all {
 			for _, e := range k.find(s) {
 				e.Code, e.Kind, e.File, e.Line = k.code, k.name, f.Name, place.Line
-				if !slices.ContainsFunc(out, func(o code.Edit) bool { return slices.Equal(o.Changes, e.Changes) }) {
+				if !slices.ContainsFunc(out, e.Same) {
 					out = append(out, e)
 				}
 			}

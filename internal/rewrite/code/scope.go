@@ -139,17 +139,18 @@ func (f *File) Fresh(base string, at token.Pos) string {
 	defer f.names.mu.Unlock()
 	name := base
 	for i := 2; ; i++ {
-		owner, given := f.names.given[name]
+		owner, given := f.names.given[f.Pkg.PkgPath+"."+name]
 		if !taken[name] && (!given || owner == at) && f.Pkg.Types.Scope().Lookup(name) == nil && types.Universe.Lookup(name) == nil {
 			break
 		}
 		name = fmt.Sprintf("%s%d", base, i)
 	}
-	f.names.given[name] = at
+	f.names.given[f.Pkg.PkgPath+"."+name] = at
 	return name
 }
 
-// Names are those that edits were given, so that several can be made together.
+// Names are those that edits were given, so that several can be made together: by the path of the
+// package and the name.
 type Names struct {
 	mu    sync.Mutex
 	given map[string]token.Pos

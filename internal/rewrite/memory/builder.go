@@ -105,7 +105,7 @@ func (s *site) declaredBefore(loop inspector.Cursor, v *types.Var) (decl inspect
 			}
 			return c, s.Source(n.Rhs[0]), true
 		case *ast.DeclStmt:
-			spec := onlySpec(n)
+			spec := code.OnlySpec(n)
 			if spec == nil || s.Info().Defs[spec.Names[0]] != v {
 				continue
 			}
@@ -116,19 +116,6 @@ func (s *site) declaredBefore(loop inspector.Cursor, v *types.Var) (decl inspect
 		}
 	}
 	return decl, "", false
-}
-
-// onlySpec is the specification of a declaration of one variable; nil for others.
-func onlySpec(d *ast.DeclStmt) *ast.ValueSpec {
-	gen, ok := d.Decl.(*ast.GenDecl)
-	if !ok || gen.Tok != token.VAR || len(gen.Specs) != 1 {
-		return nil
-	}
-	spec := gen.Specs[0].(*ast.ValueSpec)
-	if len(spec.Names) != 1 {
-		return nil
-	}
-	return spec
 }
 
 // collector is a local strings.Builder or bytes.Buffer, and how it is used.
@@ -198,7 +185,7 @@ func (c *collector) declare(s *site, at inspector.Cursor) {
 	}
 	switch n := stmt.Node().(type) {
 	case *ast.DeclStmt:
-		if spec := onlySpec(n); spec != nil && len(spec.Values) == 0 {
+		if spec := code.OnlySpec(n); spec != nil && len(spec.Values) == 0 {
 			if _, pointer := c.v.Type().Underlying().(*types.Pointer); !pointer {
 				c.decl, c.form = stmt, "var"
 			}

@@ -20,7 +20,7 @@ func BeforeLoop(on *code.Site) []code.Edit {
 	if !ok || !s.Place.Dies || len(s.Place.Held) > 0 || !s.Since("go1.21") {
 		return nil
 	}
-	v, stmt := s.defined()
+	v, stmt := s.Defined()
 	loop, in := s.loopAround()
 	if v == nil || !in || !s.forgets(v, loop) {
 		return nil
@@ -88,11 +88,11 @@ func (s *site) sameEachTurn(e ast.Expr, loop inspector.Cursor) bool {
 		return true // an empty literal
 	}
 	for _, a := range call.Args[1:] {
-		if !s.Pure(a) || s.declaredAfter(a, loop.Node().Pos()) || s.Changed(a, loop.Node(), loop.Node().Pos(), loop.Node().End()) {
+		if !s.Pure(a) || s.DeclaredAfter(a, loop.Node().Pos()) || s.Changed(a, loop.Node(), loop.Node().Pos(), loop.Node().End()) {
 			return false
 		}
 	}
-	return !s.declaredAfter(call.Args[0], loop.Node().Pos())
+	return !s.DeclaredAfter(call.Args[0], loop.Node().Pos())
 }
 
 // forgets reports whether a turn of a loop leaves no reference to the memory of a variable in
@@ -196,7 +196,7 @@ func Slab(on *code.Site) []code.Edit {
 	}
 	t := s.trips(loop)
 	list, ok := code.Statement(loop)
-	if t.text == "" || !ok || list != loop || s.namesLocals(typ) || s.inCondition(stmt) {
+	if t.text == "" || !ok || list != loop || s.NamesLocals(typ) || s.inCondition(stmt) {
 		return nil
 	}
 	slab := s.Fresh("slab", s.Cur.Node().Pos())
@@ -225,7 +225,7 @@ func (s *site) pointee() (value string, typ ast.Expr) {
 		if _, isStruct := s.Info().TypeOf(lit).Underlying().(*types.Struct); !isStruct {
 			return "", nil
 		}
-		if v, _ := s.defined(); v == nil {
+		if v, _ := s.Defined(); v == nil {
 			for _, e := range lit.Elts {
 				if kv, pair := e.(*ast.KeyValueExpr); pair {
 					e = kv.Value
@@ -277,7 +277,7 @@ func Rows(on *code.Site) []code.Edit {
 	typ, isSlice := call.Args[0].(*ast.ArrayType)
 	t := s.trips(loop)
 	list, ok := code.Statement(loop)
-	if !isSlice || t.text == "" || !ok || list != loop || s.namesLocals(typ) || !s.sameEachTurn(call, loop) || s.inCondition(stmt) {
+	if !isSlice || t.text == "" || !ok || list != loop || s.NamesLocals(typ) || !s.sameEachTurn(call, loop) || s.inCondition(stmt) {
 		return nil
 	}
 	rows := s.Fresh("rows", s.Cur.Node().Pos())

@@ -77,7 +77,7 @@ func (s *site) reserveSeen(dst ast.Expr) []code.Edit {
 		if u.Node().Pos() != v.Pos() || !ok {
 			continue
 		}
-		if d, ok := stmt.Node().(*ast.DeclStmt); ok && onlySpec(d) != nil && len(onlySpec(d).Values) == 0 {
+		if d, ok := stmt.Node().(*ast.DeclStmt); ok && code.OnlySpec(d) != nil && len(code.OnlySpec(d).Values) == 0 {
 			return []code.Edit{{Open: fmt.Sprintf("%d elements are what the recording needed; `%s` is no longer nil when nothing is appended", n, v.Name()),
 				Text:    fmt.Sprintf("make `%s` with capacity %d", v.Name(), n),
 				Changes: []code.Change{s.Replace(d, fmt.Sprintf("%s := make(%s, 0, %d)", v.Name(), elem, n))}}}
@@ -192,7 +192,7 @@ func (s *site) reserve(loop inspector.Cursor, dst ast.Expr, t trips, exact bool)
 	if open == "" && !s.startsFresh(dst) {
 		open = fmt.Sprintf("`%s` must not share its memory with another slice that is read later", s.Source(dst))
 	}
-	if s.throughPointer(dst) {
+	if s.ThroughPointer(dst) {
 		open = fmt.Sprintf("`%s` must be there, too, when the loop does not run", s.Source(dst))
 	}
 	stmt, ok := code.Statement(loop)
@@ -245,7 +245,7 @@ func (s *site) startsFresh(dst ast.Expr) bool {
 func (s *site) declaresEmpty(stmt ast.Node, v *types.Var) bool {
 	switch n := stmt.(type) {
 	case *ast.DeclStmt:
-		spec := onlySpec(n)
+		spec := code.OnlySpec(n)
 		return spec != nil && len(spec.Values) == 0
 	case *ast.AssignStmt:
 		if len(n.Lhs) != 1 || len(n.Rhs) != 1 || s.Local(n.Lhs[0]) != v {
@@ -264,23 +264,6 @@ func (s *site) appendsTo(n *ast.AssignStmt, v *types.Var) bool {
 	}
 	call := s.Builtin(n.Rhs[0], "append")
 	return call != nil && s.Local(n.Lhs[0]) == v && s.Local(call.Args[0]) == v
-}
-
-// throughPointer reports whether naming e follows a pointer, which may be nil.
-func (s *site) throughPointer(e ast.Expr) bool {
-	for {
-		sel, ok := ast.Unparen(e).(*ast.SelectorExpr)
-		if !ok {
-			return false
-		}
-		t := s.Info().TypeOf(sel.X)
-		if t != nil {
-			if _, pointer := t.Underlying().(*types.Pointer); pointer {
-				return true
-			}
-		}
-		e = sel.X
-	}
 }
 
 // madeBefore is the expression that makes a local slice empty, but not nil, in a statement before
@@ -312,27 +295,13 @@ func (s *site) initialiser(stmt inspector.Cursor, v *types.Var, count ast.Expr) 
 		if !is || assign.Tok != token.DEFINE || len(assign.Lhs) != 1 || s.Local(assign.Lhs[0]) != v {
 			continue
 		}
-		if count != nil && (s.declaredAfter(count, c.Node().Pos()) ||
+		if count != nil && (s.DeclaredAfter(count, c.Node().Pos()) ||
 			s.Changed(count, stmt.Parent().Node(), c.Node().End(), stmt.Node().Pos())) {
 			return nil
 		}
 		return assign.Rhs[0]
 	}
 	return nil
-}
-
-// declaredAfter reports whether e names a local variable that is declared behind a position.
-func (s *site) declaredAfter(e ast.Expr, at token.Pos) bool {
-	found := false
-	ast.Inspect(e, func(n ast.Node) bool {
-		if id, ok := n.(*ast.Ident); ok {
-			if v := s.Local(id); v != nil && v.Pos() >= at {
-				found = true
-			}
-		}
-		return !found
-	})
-	return found
 }
 
 // PresizeMap makes a map with the number of entries that a loop inserts.

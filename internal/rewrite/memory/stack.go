@@ -136,21 +136,6 @@ func (s *site) staysIn(u inspector.Cursor, v *types.Var) (open string, ok bool) 
 	return "", false
 }
 
-func hasTypeParams(fn *ast.FuncDecl) bool {
-	return fn.Type.TypeParams != nil || fn.Recv != nil && len(fn.Recv.List) == 1 && isIndexed(fn.Recv.List[0].Type)
-}
-
-func isIndexed(e ast.Expr) bool {
-	if star, ok := e.(*ast.StarExpr); ok {
-		e = star.X
-	}
-	switch e.(type) {
-	case *ast.IndexExpr, *ast.IndexListExpr:
-		return true
-	}
-	return false
-}
-
 // retains says what may keep the memory of a collector beyond the function: "no" is a certain
 // answer that something does, "" that nothing does, else what is not known.
 func (s *site) retains(c *collector) string {
