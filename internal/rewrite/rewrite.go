@@ -133,7 +133,7 @@ func (p *Program) At(place code.Place) []code.Edit {
 		for _, k := range all {
 			for _, e := range k.find(s) {
 				e.Code, e.Kind, e.File, e.Line = k.code, k.name, f.Name, place.Line
-				if !slices.ContainsFunc(out, e.Same) {
+				if !f.Hides(n.Pos(), e) && !slices.ContainsFunc(out, e.Same) {
 					out = append(out, e)
 				}
 			}

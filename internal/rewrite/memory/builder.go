@@ -291,6 +291,9 @@ func PresizeBuilder(on *code.Site) []code.Edit {
 			return nil
 		}
 	}
+	if e := s.collects(c); e != nil {
+		return e
+	}
 	var out []code.Edit
 	for _, size := range s.inputs(c) {
 		out = append(out, code.Edit{Open: fmt.Sprintf("the text must usually be about as long as `%s` says", size),
@@ -303,6 +306,48 @@ func PresizeBuilder(on *code.Site) []code.Edit {
 			Changes: []code.Change{s.After(c.decl.Node(), fmt.Sprintf("%s.Grow(%d)", c.v.Name(), size))}})
 	}
 	return out
+}
+
+// collects reserves what the writes add up to, before the first of them.
+func (s *site) collects(c *collector) []code.Edit {
+	var grown []code.Growth
+	for _, call := range c.calls {
+		n := call.Node().(*ast.CallExpr)
+		g := code.Growth{At: call}
+		switch name := n.Fun.(*ast.SelectorExpr).Sel.Name; {
+		case name == "WriteByte" || name == "WriteRune":
+			g.Fixed = 1
+		case name != "WriteString" && name != "Write":
+			continue
+		default:
+			if text, ok := s.ConstString(n.Args[0]); ok {
+				g.Fixed = len(text)
+			} else {
+				g.Lens = n.Args[:1]
+			}
+		}
+		grown = append(grown, g)
+	}
+	if len(grown) == 0 {
+		return nil
+	}
+	first := grown[0].At
+	for first.Parent() != c.decl.Parent() {
+		if _, top := first.Node().(*ast.File); top {
+			return nil
+		}
+		first = first.Parent()
+	}
+	a := s.Total(grown, first)
+	if a.Text == "" {
+		return nil
+	}
+	open := a.Open
+	if !a.Exact && a.Whole && open == "" {
+		open = fmt.Sprintf("`%s` is larger than it must be where little is written", c.v.Name())
+	}
+	return []code.Edit{{Open: open, Text: fmt.Sprintf("reserve %s bytes in `%s`", code.Brief(a.Text), c.v.Name()),
+		Changes: []code.Change{s.Before(first.Node(), append(a.Lines, fmt.Sprintf("%s.Grow(%s)", c.v.Name(), a.Text))...)}}}
 }
 
 // seen is the size that nine of ten blocks of the place had at most; 0 if that is not known or too
