@@ -15,6 +15,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/rewrite/code"
 	"github.com/heaptrim/heaptrim/internal/rewrite/memory"
+	"github.com/heaptrim/heaptrim/internal/rewrite/owner"
 	"github.com/heaptrim/heaptrim/internal/rewrite/text"
 )
 
@@ -98,6 +99,7 @@ func kinds() []kind {
 		{"Builder instead of Buffer", "avoid-conversion", memory.BufferToBuilder},
 		{"sort without reflection", "unbox-interface", text.SortFunc},
 		{"asked before the call", "unbox-interface", memory.AskedBefore},
+		{"emptied instead of dropped", "reuse-buffer", owner.EmptyInstead},
 		{"slice with its size", "presize-slice", memory.PresizeSlice},
 		{"map with its size", "presize-map", memory.PresizeMap},
 		{"builder with its size", "presize-builder", memory.PresizeBuilder},

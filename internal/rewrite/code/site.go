@@ -2,8 +2,12 @@ package code
 
 import (
 	"go/ast"
+	"go/build"
+	"go/build/constraint"
 	"go/token"
 	"go/types"
+	"path/filepath"
+	"slices"
 
 	"golang.org/x/tools/go/ast/edge"
 	"golang.org/x/tools/go/ast/inspector"
@@ -114,4 +118,60 @@ func isIndexed(e ast.Expr) bool {
 		return true
 	}
 	return false
+}
+
+// StructOf is the declaration of a struct type of the package, and the file that has it; nil where that is not
+// to be edited.
+func (f *File) StructOf(n *types.Named) (*File, *ast.StructType) {
+	for _, in := range f.Package {
+		if in.Syntax.FileStart > n.Obj().Pos() || in.Syntax.FileEnd < n.Obj().Pos() {
+			continue
+		}
+		for c := range in.Root.Preorder((*ast.TypeSpec)(nil)) {
+			if spec := c.Node().(*ast.TypeSpec); in.Info().Defs[spec.Name] == types.Object(n.Obj()) {
+				st, _ := spec.Type.(*ast.StructType)
+				return in, st
+			}
+		}
+	}
+	return nil, nil
+}
+
+// Constrained reports whether the file is left out of some builds.
+func (f *File) Constrained() bool {
+	for _, g := range f.Syntax.Comments {
+		if g.Pos() < f.Syntax.Package && slices.ContainsFunc(g.List, func(c *ast.Comment) bool { return constraint.IsGoBuild(c.Text) }) {
+			return true
+		}
+	}
+	for _, target := range [][2]string{{"plan9", "arm"}, {"windows", "s390x"}} {
+		c := build.Default
+		c.GOOS, c.GOARCH = target[0], target[1]
+		if ok, err := c.MatchFile(filepath.Dir(f.Name), filepath.Base(f.Name)); err != nil || !ok {
+			return true
+		}
+	}
+	return false
+}
+
+// Spell is a type as the file writes it at a position, and what to import for that.
+func (f *File) Spell(t types.Type, at token.Pos) (text string, imports []string, ok bool) {
+	ok = true
+	text = types.TypeString(t, func(p *types.Package) string {
+		if p == f.Pkg.Types {
+			return ""
+		}
+		name, needs, found := f.Use(p.Path(), at)
+		if len(needs) > 0 && name != p.Name() {
+			found = false
+		}
+		ok, imports = ok && found, append(imports, needs...)
+		return name
+	})
+	return text, imports, ok
+}
+
+// Commented reports whether a comment stands inside a node.
+func (f *File) Commented(n ast.Node) bool {
+	return slices.ContainsFunc(f.Syntax.Comments, func(g *ast.CommentGroup) bool { return g.Pos() > n.Pos() && g.End() < n.End() })
 }
