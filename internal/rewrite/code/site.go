@@ -175,3 +175,13 @@ func (f *File) Spell(t types.Type, at token.Pos) (text string, imports []string,
 func (f *File) Commented(n ast.Node) bool {
 	return slices.ContainsFunc(f.Syntax.Comments, func(g *ast.CommentGroup) bool { return g.Pos() > n.Pos() && g.End() < n.End() })
 }
+
+// SizeOf is a type's size in bytes; 0 for one that depends on type parameters.
+func (f *File) SizeOf(t types.Type) (size int64) {
+	defer func() {
+		if recover() != nil { // a type parameter has no size
+			size = 0
+		}
+	}()
+	return f.Pkg.TypesSizes.Sizeof(t)
+}

@@ -368,7 +368,7 @@ func (s *site) reserveSeen(v *types.Var) []code.Edit {
 	if !ok || s.seen() == 0 {
 		return nil
 	}
-	n := s.seen() / max(s.Pkg.TypesSizes.Sizeof(slice.Elem()), 1)
+	n := s.seen() / max(s.SizeOf(slice.Elem()), 1)
 	if n < 2 {
 		return nil
 	}

@@ -59,7 +59,7 @@ func StackArray(on *code.Site) []code.Edit {
 // elements64 is the number of elements, a power of two, that holds most of the blocks that were
 // seen; 0 if these are too large.
 func (s *site) elements64(elem types.Type) int64 {
-	size := s.Pkg.TypesSizes.Sizeof(elem)
+	size := s.SizeOf(elem)
 	if size <= 0 || len(s.Place.Sizes) == 0 {
 		return 0
 	}

@@ -160,7 +160,12 @@ func (h *holder) add(s *site, e *code.Edit, base string, typ types.Type) string 
 		}
 		name = s.Fresh(fmt.Sprintf("%s%d", base, i), s.Cur.Node().Pos())
 	}
-	c := h.file.Insert(h.file.Offset(h.decl.Fields.Closing), fmt.Sprintf("\n%s %s // kept from call to call\n", name, text))
+	at := h.file.Offset(h.decl.Fields.Closing)
+	line := fmt.Sprintf("%s %s // kept from call to call\n", name, text)
+	if before := strings.TrimRight(string(h.file.Text[:at]), " \t"); !strings.HasSuffix(before, "\n") {
+		line = "\n" + line
+	}
+	c := h.file.Insert(at, line)
 	if h.file.Name == s.Name {
 		e.Changes, e.Imports = append(e.Changes, c), append(e.Imports, imports...)
 	} else {
@@ -194,6 +199,13 @@ func (s *site) copies(n *types.Named) bool {
 		}
 	}
 	for _, f := range s.Package {
+		for c := range f.Root.Preorder((*ast.FuncType)(nil)) {
+			for _, p := range c.Node().(*ast.FuncType).Params.List {
+				if t := f.Info().TypeOf(p.Type); t != nil && types.Unalias(t) == types.Type(n) {
+					return true
+				}
+			}
+		}
 		for c := range f.Root.Preorder((*ast.Ident)(nil), (*ast.SelectorExpr)(nil), (*ast.StarExpr)(nil), (*ast.IndexExpr)(nil)) {
 			e := c.Node().(ast.Expr)
 			if tv := f.Info().Types[e]; !tv.IsValue() || types.Unalias(tv.Type) != types.Type(n) {
