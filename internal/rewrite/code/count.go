@@ -68,9 +68,9 @@ func (f *File) number(e ast.Expr) Trips {
 	return t
 }
 
-// Straight reports whether every trip of a loop runs to its end, but for those that return from
+// Straight reports whether every trip of a loop runs to its end; returns says that it may end with
 // the function.
-func Straight(loop ast.Node) bool {
+func Straight(loop ast.Node, returns bool) bool {
 	ok := true
 	ast.Inspect(loop, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -79,7 +79,7 @@ func Straight(loop ast.Node) bool {
 		case *ast.BranchStmt:
 			ok = ok && n.Tok == token.FALLTHROUGH
 		case *ast.ReturnStmt:
-			ok = false
+			ok = ok && returns
 		}
 		return ok
 	})
@@ -100,6 +100,7 @@ type Amount struct {
 	Text  string   // "" where nothing is known
 	Open  string   // why it may be wrong to reserve so much
 	Exact bool     // it grows by so much in any case
+	Full  bool     // it does unless the function ends before
 	Whole bool     // it does not grow by more
 	loop  string   // header of the loop that adds up what is different in each turn; often empty
 	each  []string // what it adds in a turn
@@ -108,9 +109,9 @@ type Amount struct {
 // Total adds up what places in a statement, and in those after it in the same list, grow by. at is
 // that statement: the amount is wanted before it.
 func (s *Site) Total(grown []Growth, at inspector.Cursor) Amount {
-	sum := Amount{Exact: true, Whole: true}
+	sum := Amount{Exact: true, Full: true, Whole: true}
 	fixed := 0
-	var terms []string
+	var terms, branched []string
 	var loops []Amount
 	for _, g := range grown {
 		a, ok := s.amount(g, at)
@@ -118,7 +119,13 @@ func (s *Site) Total(grown []Growth, at inspector.Cursor) Amount {
 			sum.Whole, sum.Exact = false, false
 			continue
 		}
-		sum.Exact = sum.Exact && a.Exact
+		if !a.Full && slices.Contains(branched, a.Text) {
+			continue // of another branch
+		}
+		if !a.Full {
+			branched = append(branched, a.Text)
+		}
+		sum.Exact, sum.Full = sum.Exact && a.Exact, sum.Full && a.Full
 		if sum.Open == "" {
 			sum.Open = a.Open
 		}
@@ -162,15 +169,17 @@ func (s *Site) amount(g Growth, at inspector.Cursor) (a Amount, ok bool) {
 	if g.Fixed > 0 || len(parts) == 0 {
 		parts = append(parts, strconv.Itoa(g.Fixed))
 	}
-	a = Amount{Text: strings.Join(parts, "+"), Exact: true}
+	a = Amount{Text: strings.Join(parts, "+"), Exact: true, Full: true}
+	to := g.At.Node().Pos()
 	for c := g.At; c != at.Parent(); c = c.Parent() {
 		switch n := c.Node().(type) {
 		case *ast.FuncLit:
 			return a, false
 		case *ast.IfStmt, *ast.CaseClause, *ast.CommClause:
-			a.Exact = false
+			a.Exact, a.Full = false, false
 		case *ast.RangeStmt, *ast.ForStmt:
-			a.Exact = a.Exact && Straight(n)
+			a.Exact, a.Full = a.Exact && Straight(n, false), a.Full && Straight(n, true)
+			to = n.Pos()
 			if names, ok = s.turns(&a, n, names); !ok {
 				return a, false
 			}
@@ -179,7 +188,7 @@ func (s *Site) amount(g Growth, at inspector.Cursor) (a Amount, ok bool) {
 		}
 	}
 	for _, e := range names {
-		if s.DeclaredAfter(e, at.Node().Pos()) || s.Changed(e, at.Parent().Node(), at.Node().Pos(), g.At.Node().Pos()) {
+		if s.DeclaredAfter(e, at.Node().Pos()) || s.Changed(e, at.Parent().Node(), at.Node().Pos(), to) {
 			return a, false
 		}
 	}

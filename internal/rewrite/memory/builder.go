@@ -343,7 +343,7 @@ func (s *site) collects(c *collector) []code.Edit {
 		return nil
 	}
 	open := a.Open
-	if !a.Exact && a.Whole && open == "" {
+	if !a.Full && a.Whole && open == "" {
 		open = fmt.Sprintf("`%s` is larger than it must be where little is written", c.v.Name())
 	}
 	return []code.Edit{{Open: open, Text: fmt.Sprintf("reserve %s bytes in `%s`", code.Brief(a.Text), c.v.Name()),

@@ -210,8 +210,10 @@ func (s *site) sizeOwn(v *types.Var, first inspector.Cursor) []code.Edit {
 	}
 	name := v.Name()
 	open, loose := a.Open, a.Open
-	if !a.Exact && open == "" {
+	if !a.Full && open == "" {
 		loose = fmt.Sprintf("`%s` is larger than it must be where little is appended", name)
+	}
+	if !a.Exact && open == "" {
 		open = fmt.Sprintf("`%s` is no longer nil when nothing is appended, and is larger than it must be when little is", name)
 	}
 	decl, made, elem := s.madeBefore(v, first)
@@ -399,7 +401,7 @@ func (s *site) sizeGiven(dst ast.Expr, per int) []code.Edit {
 				if per > 1 {
 					t.Text = fmt.Sprintf("%d*%s", per, t.Text)
 				}
-				return s.reserveGiven(loop, dst, t, plain && code.Straight(n))
+				return s.reserveGiven(loop, dst, t, plain && code.Straight(n, false))
 			}
 			plain = false // of an outer loop
 		default:

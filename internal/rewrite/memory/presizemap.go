@@ -95,7 +95,7 @@ func (s *site) sizeMap(maker inspector.Cursor, dst target, fn inspector.Cursor) 
 	for at := stmt; len(grown) > 0; {
 		if a := s.Total(grown, at); a.Text != "" && (len(a.Lines) == 0 || at == stmt) {
 			open := a.Open
-			if !a.Exact && open == "" {
+			if !a.Full && open == "" {
 				open = "the map is larger than it must be where few of the elements are put into it"
 			}
 			e := maker.Node().(ast.Expr)
