@@ -110,11 +110,8 @@ func dirty(ctx context.Context, file string) bool {
 	return err == nil && len(strings.TrimSpace(string(out))) > 0
 }
 
-// Diff is the text of an attempt's file before and after its edit alone.
-func (f *Fixes) Diff(a Attempt) (old, edit []byte, err error) {
-	files, err := edited(f.Before, []code.Edit{a.Edit})
-	return f.Before[a.Edit.File], files[a.Edit.File], err
-}
+// Alone are the files that an attempt changes, with its edit alone.
+func (f *Fixes) Alone(a Attempt) (trial.Files, error) { return edited(f.Before, []code.Edit{a.Edit}) }
 
 // Tried counts the attempts with one of the outcomes.
 func (r *Result) Tried(outcomes ...Outcome) int {

@@ -84,8 +84,7 @@ func (r *Result) Kept() []code.Edit {
 	return out
 }
 
-// Files are the files that edits change: their new content by name. Edits of one file must not
-// overlap.
+// Files are the files that edits change: their new content by name. Edits must not overlap.
 func Files(edits []code.Edit) (trial.Files, error) {
 	before, err := originals(edits)
 	if err != nil {
@@ -98,23 +97,27 @@ func Files(edits []code.Edit) (trial.Files, error) {
 func originals(edits []code.Edit) (trial.Files, error) {
 	out := trial.Files{}
 	for _, e := range edits {
-		if _, ok := out[e.File]; ok {
-			continue
+		for _, part := range e.Parts() {
+			if _, ok := out[part.File]; ok {
+				continue
+			}
+			text, err := os.ReadFile(part.File)
+			if err != nil {
+				return nil, err
+			}
+			out[part.File] = text
 		}
-		text, err := os.ReadFile(e.File)
-		if err != nil {
-			return nil, err
-		}
-		out[e.File] = text
 	}
 	return out, nil
 }
 
 // edited makes edits in files.
 func edited(before trial.Files, edits []code.Edit) (trial.Files, error) {
-	byFile := map[string][]code.Edit{}
+	byFile := map[string][]code.Part{}
 	for _, e := range edits {
-		byFile[e.File] = append(byFile[e.File], e)
+		for _, part := range e.Parts() {
+			byFile[part.File] = append(byFile[part.File], part)
+		}
 	}
 	out := trial.Files{}
 	for name, list := range byFile {
@@ -200,7 +203,7 @@ func editsFor(p *rewrite.Program, row finding.Row) []code.Edit {
 }
 
 // keyOf tells edits from each other.
-func keyOf(e code.Edit) string { return fmt.Sprint(e.File, e.Changes) }
+func keyOf(e code.Edit) string { return fmt.Sprint(e.File, e.Changes, e.Also) }
 
 // place is a line of a finding with the sizes of its blocks and what is known of their life.
 func place(row finding.Row, at evidence.Site) code.Place {
@@ -235,8 +238,10 @@ func (s *search) candidate(ctx context.Context, row finding.Row, e code.Edit) er
 	}
 	a := Attempt{Edit: e, Finding: row.Finding, Predicted: row.Remedy,
 		Bench: trial.Bench{Package: b.Package, Name: b.Name, NsPerOp: b.NsPerOp}}
-	if s.o.Leave != nil {
-		a.Why = s.o.Leave(e.File)
+	for _, part := range e.Parts() {
+		if s.o.Leave != nil && a.Why == "" {
+			a.Why = s.o.Leave(part.File)
+		}
 	}
 	switch {
 	case a.Why != "":

@@ -11,11 +11,11 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/tools/go/ast/inspector"
 	"golang.org/x/tools/go/packages"
 
 	"github.com/heaptrim/heaptrim/internal/rewrite/code"
 	"github.com/heaptrim/heaptrim/internal/rewrite/memory"
+	"github.com/heaptrim/heaptrim/internal/rewrite/owner"
 	"github.com/heaptrim/heaptrim/internal/rewrite/text"
 )
 
@@ -49,12 +49,9 @@ func Load(ctx context.Context, r Request) (*Program, error) {
 		if len(pkg.Errors) > 0 || pkg.IllTyped || pkg.Types == nil {
 			continue
 		}
-		in := inspector.New(pkg.Syntax)
-		for _, syntax := range pkg.Syntax {
-			if f := code.Open(in, pkg, syntax, p.names); f != nil {
-				base := filepath.Base(f.Name)
-				p.files[base] = append(p.files[base], f)
-			}
+		for _, f := range code.OpenPackage(pkg, p.names) {
+			base := filepath.Base(f.Name)
+			p.files[base] = append(p.files[base], f)
 		}
 	}
 	return p, nil
@@ -102,11 +99,14 @@ func kinds() []kind {
 		{"Builder instead of Buffer", "avoid-conversion", memory.BufferToBuilder},
 		{"sort without reflection", "unbox-interface", text.SortFunc},
 		{"asked before the call", "unbox-interface", memory.AskedBefore},
+		{"emptied instead of dropped", "reuse-buffer", owner.EmptyInstead},
+		{"made once for its owner", "reuse-buffer", owner.MadeOnce},
 		{"slice with its size", "presize-slice", memory.PresizeSlice},
 		{"map with its size", "presize-map", memory.PresizeMap},
 		{"builder with its size", "presize-builder", memory.PresizeBuilder},
 		{"array on the stack", "keep-on-stack", memory.StackArray},
 		{"made before the loop", "reuse-buffer", memory.BeforeLoop},
+		{"kept by the receiver", "reuse-buffer", owner.ScratchField},
 		{"objects in one slice", "batch-arena", memory.Slab},
 		{"slices from one array", "batch-arena", memory.Rows},
 		{"slice from a pool", "pool-buffer", memory.PoolSlice},
@@ -137,7 +137,7 @@ func (p *Program) At(place code.Place) []code.Edit {
 		for _, k := range all {
 			for _, e := range k.find(s) {
 				e.Code, e.Kind, e.File, e.Line = k.code, k.name, f.Name, place.Line
-				if !slices.ContainsFunc(out, func(o code.Edit) bool { return slices.Equal(o.Changes, e.Changes) }) {
+				if !f.Hides(n.Pos(), e) && !slices.ContainsFunc(out, e.Same) {
 					out = append(out, e)
 				}
 			}

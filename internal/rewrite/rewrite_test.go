@@ -2,10 +2,12 @@ package rewrite
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -17,27 +19,36 @@ import (
 	"github.com/heaptrim/heaptrim/internal/rewrite/text"
 )
 
-// load writes a package and reads it.
-func load(t *testing.T, text []byte) (*Program, string) {
+// load writes packages of a module, each in a folder of its own, and reads all of them. Their files
+// are given by the path below the module's root.
+func load(t *testing.T, files map[string][]byte) (p *Program, root string) {
 	t.Helper()
-	dir, err := filepath.EvalSymlinks(t.TempDir())
+	root, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := filepath.Join(dir, "p.go")
-	for name, content := range map[string][]byte{at: text, filepath.Join(dir, "go.mod"): []byte("module p\n\ngo 1.26\n")} {
-		if err := os.WriteFile(name, content, 0o666); err != nil {
+	if files["go.mod"] == nil {
+		files["go.mod"] = []byte("module p\n\ngo 1.26\n")
+	}
+	for name, content := range files {
+		at := filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(at), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(at, content, 0o666); err != nil {
 			t.Fatal(err)
 		}
 	}
-	p, err := Load(t.Context(), Request{Dir: dir, Packages: []string{"p"}})
+	p, err = Load(t.Context(), Request{Dir: root, Packages: []string{"./..."}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.find(at) == nil {
-		t.Fatalf("%s was not read", at)
+	for name := range files {
+		if strings.HasSuffix(name, ".go") && p.find(filepath.Join(root, name)) == nil {
+			t.Errorf("%s was not read: it does not compile", name)
+		}
 	}
-	return p, at
+	return p, root
 }
 
 // section is a file of an archive; nil if it has none of that name.
@@ -56,68 +67,170 @@ var (
 	largeSeen = []int64{4096}
 )
 
-// TestEdits: the first edit of the kind that a case wants makes the text after it of that before
-// it, asks what the case says, and both ends of lines stay as they are.
-func TestEdits(t *testing.T) {
-	cases, err := filepath.Glob("testdata/*.txtar")
+// example is a case: text before and after the first edit of a kind. Other files of its package
+// are in sections of their names, with .after behind it where the edit changes them.
+type example struct {
+	name, want, open string
+	files, result    map[string][]byte // by name
+	place            code.Place
+}
+
+// examples reads the cases.
+func examples(t *testing.T) []example {
+	t.Helper()
+	names, err := filepath.Glob("testdata/*.txtar")
 	if err != nil {
 		t.Fatal(err)
 	}
-	tried := map[string]bool{}
-	for _, name := range cases {
+	var out []example
+	for _, name := range names {
 		a, err := txtar.ParseFile(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := strings.TrimSpace(string(section(a, "want")))
-		if want == "" {
+		x := example{name: strings.TrimSuffix(filepath.Base(name), ".txtar"), want: strings.TrimSpace(string(section(a, "want"))),
+			open: strings.TrimSpace(string(section(a, "open"))), files: map[string][]byte{}, result: map[string][]byte{}}
+		if x.want == "" {
 			continue
 		}
-		tried[want] = true
-		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar"), func(t *testing.T) {
-			before, after := section(a, "before.go"), section(a, "after.go")
-			p, at := load(t, before)
-			place := code.Place{File: at, Line: 1 + strings.Count(string(before[:strings.Index(string(before), "// alloc")]), "\n"),
-				Sizes: sizesSeen}
-			if section(a, "dies") != nil { // in the function, in blocks that a pool is good for
-				place.Dies, place.Sizes = true, largeSeen
+		before := section(a, "before.go")
+		x.files["p.go"], x.result["p.go"] = before, section(a, "after.go")
+		for _, f := range a.Files {
+			of, after := strings.CutSuffix(f.Name, ".after")
+			switch {
+			case f.Name == "before.go" || f.Name == "after.go" || !strings.HasSuffix(of, ".go"):
+			case after:
+				x.result[of] = f.Data
+			default:
+				x.files[of] = f.Data
 			}
-			for _, e := range p.At(place) {
-				if e.Kind != want {
+		}
+		x.place = code.Place{Line: 1 + strings.Count(string(before[:strings.Index(string(before), "// alloc")]), "\n"), Sizes: sizesSeen}
+		if section(a, "dies") != nil { // in the function, in blocks that a pool is good for
+			x.place.Dies, x.place.Sizes = true, largeSeen
+		}
+		if section(a, "small") != nil { // in the function, and small
+			x.place.Dies = true
+		}
+		for i, line := range strings.Split(string(before), "\n") {
+			if strings.Contains(line, "// held") {
+				x.place.Held = append(x.place.Held, i+1)
+			}
+		}
+		if mod := section(a, "go.mod"); mod != nil {
+			x.files["go.mod"] = mod
+		}
+		out = append(out, x)
+	}
+	return out
+}
+
+// folder is where the packages of a case lie in one module for all.
+func (x example) folder(crlf bool) string {
+	if crlf {
+		return x.name + "/crlf"
+	}
+	return x.name + "/lf"
+}
+
+// TestEdits: the first edit of the kind that a case wants makes the text after it of that before
+// it, asks what the case says, and both ends of lines stay as they are. The result compiles, and
+// the same edit is not made again.
+func TestEdits(t *testing.T) {
+	all, results := map[string][]byte{}, map[string][]byte{}
+	alone := map[string]*Program{}
+	roots := map[string]string{}
+	cases := examples(t)
+	for _, x := range cases {
+		for _, crlf := range []bool{false, true} {
+			own := map[string][]byte{}
+			for name, text := range x.files {
+				if name == "go.mod" {
+					own[name] = text
 					continue
 				}
-				if open := strings.TrimSpace(string(section(a, "open"))); e.Open != open {
-					t.Errorf("the question is %q, want %q", e.Open, open)
-				}
-				for _, crlf := range []bool{false, true} {
-					text, result := ends(before, crlf), ends(after, crlf)
-					q, at := load(t, text)
-					place.File = at
-					again := q.At(place)
-					for _, e := range again {
-						if e.Kind != want {
-							continue
-						}
-						got, err := code.Apply(text, []code.Edit{e})
-						if err != nil {
-							t.Fatal(err)
-						}
-						if string(got) != string(result) {
-							t.Errorf("CRLF %v:\n%s\nwant:\n%s", crlf, got, result)
-						}
-						break
-					}
-				}
-				return
+				own[x.folder(crlf)+"/"+name] = ends(text, crlf)
 			}
-			t.Errorf("no edit of kind %q", want)
-		})
+			if own["go.mod"] != nil && !crlf {
+				alone[x.name], roots[x.name] = load(t, own)
+			} else if own["go.mod"] == nil {
+				maps.Copy(all, own)
+			}
+		}
+	}
+	together, root := load(t, all)
+	tried := map[string]bool{}
+	for _, x := range cases {
+		tried[x.want] = true
+		for _, crlf := range []bool{false, true} {
+			p, at := together, root
+			if alone[x.name] != nil {
+				if p, at = alone[x.name], roots[x.name]; crlf {
+					continue
+				}
+			}
+			place := x.place
+			place.File = filepath.Join(at, x.folder(crlf), "p.go")
+			e, ok := first(p.At(place), x.want)
+			if !ok {
+				t.Errorf("%s: no edit of kind %q", x.name, x.want)
+				continue
+			}
+			if e.Open != x.open {
+				t.Errorf("%s: the question is %q, want %q", x.name, e.Open, x.open)
+			}
+			changed := map[string]bool{}
+			for _, part := range e.Parts() {
+				name := filepath.Base(part.File)
+				changed[name] = true
+				got, err := code.Apply(ends(x.files[name], crlf), []code.Part{part})
+				if err != nil {
+					t.Errorf("%s: %v", x.name, err)
+				} else if want := string(ends(x.result[name], crlf)); string(got) != want {
+					t.Errorf("%s, CRLF %v: %s:\n%s\nwant:\n%s", x.name, crlf, name, got, want)
+				}
+			}
+			for name := range x.result {
+				if !changed[name] {
+					t.Errorf("%s: %s is not changed", x.name, name)
+				}
+			}
+		}
+		for name, text := range x.files {
+			if x.result[name] != nil {
+				text = x.result[name]
+			}
+			if strings.HasSuffix(name, ".go") {
+				results[x.name+"/"+name] = text
+			}
+		}
 	}
 	for _, k := range kinds() {
 		if !tried[k.name] {
 			t.Errorf("no case of kind %q", k.name)
 		}
 	}
+	after, root := load(t, results)
+	for _, x := range cases {
+		before, _, ok := strings.Cut(string(x.result["p.go"]), "// alloc")
+		if !ok {
+			continue // the line is gone
+		}
+		place := x.place
+		place.File, place.Line = filepath.Join(root, x.name, "p.go"), 1+strings.Count(before, "\n")
+		if e, again := first(after.At(place), x.want); again && !strings.HasPrefix(x.name, "again-") {
+			t.Errorf("%s: %q is offered again: %+v", x.name, x.want, e)
+		}
+	}
+}
+
+// first is the first edit of a kind.
+func first(edits []code.Edit, kind string) (code.Edit, bool) {
+	i := slices.IndexFunc(edits, func(e code.Edit) bool { return e.Kind == kind })
+	if i < 0 {
+		return code.Edit{}, false
+	}
+	return edits[i], true
 }
 
 func ends(text []byte, crlf bool) []byte {
@@ -129,37 +242,30 @@ func ends(text []byte, crlf bool) []byte {
 
 // TestSilent: where a kind must say nothing it does, for three reasons or more each.
 func TestSilent(t *testing.T) {
-	a, err := txtar.ParseFile("testdata/silent.txtar")
+	names, err := filepath.Glob("testdata/silent*.txtar")
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := section(a, "before.go")
-	formattedText, err := code.Finish(text, text, nil)
-	if err != nil {
-		t.Fatal(err)
+	files := map[string][]byte{}
+	for _, name := range names {
+		a, err := txtar.ParseFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range a.Files {
+			text, err := code.Finish(f.Data, f.Data, nil)
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			files[strings.TrimSuffix(filepath.Base(name), ".txtar")+"/"+f.Name] = text
+		}
 	}
-	p, at := load(t, formattedText)
+	p, root := load(t, files)
 	reasons := map[string]int{}
-	number := 0
-	for line := range strings.Lines(string(formattedText)) {
-		number++
-		_, marks, ok := strings.Cut(line, "// silent ")
-		if !ok {
-			continue
-		}
-		// Blocks too large to reserve without a bound in sight, and for an array where that is
-		// what must be ruled out in another way.
-		edits := p.At(code.Place{File: at, Line: number, Sizes: largeSeen, Dies: !strings.Contains(marks, ": it is kept")})
-		if strings.Contains(marks, "array on the stack") {
-			edits = p.At(code.Place{File: at, Line: number, Sizes: sizesSeen})
-		}
-		for mark := range strings.SplitSeq(marks, "; silent ") {
-			kind, why, _ := strings.Cut(strings.TrimSpace(mark), ": ")
-			reasons[kind]++
-			for _, e := range edits {
-				if e.Kind == kind {
-					t.Errorf("line %d: %s although %s: %+v", number, kind, why, e)
-				}
+	for name, text := range files {
+		for i, line := range strings.Split(string(text), "\n") {
+			if _, marks, ok := strings.Cut(line, "// silent "); ok {
+				silentAt(t, p, code.Place{File: filepath.Join(root, name), Line: i + 1}, marks, reasons)
 			}
 		}
 	}
@@ -170,14 +276,35 @@ func TestSilent(t *testing.T) {
 	}
 }
 
+// silentAt checks one line and counts its reasons.
+func silentAt(t *testing.T, p *Program, place code.Place, marks string, reasons map[string]int) {
+	t.Helper()
+	// Blocks too large to reserve without a bound in sight, and for an array where that is
+	// what must be ruled out in another way.
+	place.Sizes, place.Dies = largeSeen, !strings.Contains(marks, ": it is kept")
+	if strings.Contains(marks, "array on the stack") {
+		place.Sizes, place.Dies = sizesSeen, false
+	}
+	edits := p.At(place)
+	for mark := range strings.SplitSeq(marks, "; silent ") {
+		kind, why, _ := strings.Cut(strings.TrimSpace(mark), ": ")
+		reasons[kind]++
+		for _, e := range edits {
+			if e.Kind == kind {
+				t.Errorf("%s:%d: %s although %s: %+v", filepath.Base(place.File), place.Line, kind, why, e)
+			}
+		}
+	}
+}
+
 // TestApplyTogether: edits that do not overlap are made together, others are refused.
 func TestApplyTogether(t *testing.T) {
 	text := []byte("package p\n\nvar a, b = 1, 2\n")
-	got, err := code.Apply(text, []code.Edit{{Changes: []code.Change{{From: 25, To: 26, Text: "4"}}}, {Changes: []code.Change{{From: 22, To: 23, Text: "3"}}, Imports: nil}})
+	got, err := code.Apply(text, []code.Part{{Changes: []code.Change{{From: 25, To: 26, Text: "4"}}}, {Changes: []code.Change{{From: 22, To: 23, Text: "3"}}}})
 	if err != nil || string(got) != "package p\n\nvar a, b = 3, 4\n" {
 		t.Errorf("%q, %v", got, err)
 	}
-	if _, err := code.Apply(text, []code.Edit{{Changes: []code.Change{{From: 22, To: 26, Text: "3"}}}, {Changes: []code.Change{{From: 25, To: 26, Text: "4"}}}}); err != code.ErrOverlap {
+	if _, err := code.Apply(text, []code.Part{{Changes: []code.Change{{From: 22, To: 26, Text: "3"}}}, {Changes: []code.Change{{From: 25, To: 26, Text: "4"}}}}); err != code.ErrOverlap {
 		t.Errorf("%v, want %v", err, code.ErrOverlap)
 	}
 }

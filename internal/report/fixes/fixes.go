@@ -20,10 +20,13 @@ import (
 )
 
 // Diff is the unified diff of the kept edits, with names relative to the module.
-func Diff(f *fix.Fixes) []byte {
+func Diff(f *fix.Fixes) []byte { return diffOf(f, f.After) }
+
+// diffOf is the difference of files to what they are without edits.
+func diffOf(f *fix.Fixes, after map[string][]byte) []byte {
 	var out []byte
-	for _, name := range slices.Sorted(maps.Keys(f.After)) {
-		out = append(out, unified(f.Module, name, f.Before[name], f.After[name])...)
+	for _, name := range slices.Sorted(maps.Keys(after)) {
+		out = append(out, unified(f.Module, name, f.Before[name], after[name])...)
 	}
 	return out
 }
@@ -146,7 +149,7 @@ func reviews(p *term.Page, f *fix.Fixes) error {
 		if d.Outcome != fix.Review {
 			continue
 		}
-		old, edit, err := f.Diff(d)
+		after, err := f.Alone(d)
 		if err != nil {
 			return err
 		}
@@ -154,7 +157,7 @@ func reviews(p *term.Page, f *fix.Fixes) error {
 		p.Prose("  ", fmt.Sprintf("%s  %s: %s allocs/op, %s B/op in %s", d.At(f.Module), d.Edit.Text,
 			change(d.Before.Allocs, d.After.Allocs), change(d.Before.Bytes, d.After.Bytes), d.Bench.Name), term.Normal)
 		p.Prose("  ? ", d.Edit.Open, term.Yellow)
-		for line := range strings.Lines(string(unified(f.Module, d.Edit.File, old, edit))) {
+		for line := range strings.Lines(string(diffOf(f, after))) {
 			p.Line(term.Styled("    "+strings.TrimRight(strings.ReplaceAll(line, "\t", "    "), "\r\n"), term.Dim))
 		}
 	}
@@ -207,11 +210,11 @@ func JSON(w io.Writer, f *fix.Fixes, applied bool, m schema.Meta) error {
 			Before:    schema.FixAmounts{Allocs: a.Before.Allocs, Bytes: a.Before.Bytes},
 			After:     schema.FixAmounts{Allocs: a.After.Allocs, Bytes: a.After.Bytes}}
 		if a.Outcome == fix.Kept || a.Outcome == fix.Review {
-			old, edit, err := f.Diff(a)
+			after, err := f.Alone(a)
 			if err != nil {
 				return err
 			}
-			at.Diff = string(unified(f.Module, a.Edit.File, old, edit))
+			at.Diff = string(diffOf(f, after))
 		}
 		doc.Attempts = append(doc.Attempts, at)
 	}

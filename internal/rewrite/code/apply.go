@@ -20,18 +20,18 @@ import (
 // ErrOverlap means that two edits change the same text.
 var ErrOverlap = errors.New("two edits change the same text")
 
-// Apply makes edits of one file in its text: changes, imports, format. The ends of lines stay
-// as they are.
-func Apply(text []byte, edits []Edit) ([]byte, error) {
+// Apply makes the parts of edits that one file has in its text: changes, imports, format. The ends
+// of lines stay as they are.
+func Apply(text []byte, parts []Part) ([]byte, error) {
 	var changes []Change
 	var imports []string
-	for _, e := range edits {
-		for _, c := range e.Changes {
+	for _, p := range parts {
+		for _, c := range p.Changes {
 			if !slices.Contains(changes, c) {
 				changes = append(changes, c)
 			}
 		}
-		imports = append(imports, e.Imports...)
+		imports = append(imports, p.Imports...)
 	}
 	slices.SortStableFunc(changes, func(a, b Change) int {
 		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To))

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// Edit is one change of one source file.
+// Edit is one change of the source: of one file, or of several of a package that belong together.
 type Edit struct {
 	Code    string // of the cure that it applies
 	Kind    string // of edit: what is put in place of what
@@ -24,6 +24,26 @@ type Edit struct {
 	Open    string // what it rests on and the source does not prove; empty for a safe edit
 	Changes []Change
 	Imports []string // import paths that the new text names
+	Also    []Part   // what it changes in other files
+}
+
+// Part is what an edit changes in one file.
+type Part struct {
+	File    string // absolute
+	Changes []Change
+	Imports []string
+}
+
+// Parts are what the edit changes, its own file first.
+func (e Edit) Parts() []Part {
+	return append([]Part{{e.File, e.Changes, e.Imports}}, e.Also...)
+}
+
+// Same reports whether two edits change the same text in the same way.
+func (e Edit) Same(o Edit) bool {
+	return slices.EqualFunc(e.Parts(), o.Parts(), func(a, b Part) bool {
+		return a.File == b.File && slices.Equal(a.Changes, b.Changes)
+	})
 }
 
 // Change puts text in place of the bytes of a file between two offsets.
@@ -54,11 +74,28 @@ type File struct {
 	Root   inspector.Cursor
 	Pkg    *packages.Package
 	Fset   *token.FileSet
-	names  *Names
+	// Package has all files of the package that edits may change, this one among them.
+	Package []*File
+	names   *Names
 }
 
-// Open reads the text of a file; nil if it is not to be edited. The files of a program share names.
-func Open(in *inspector.Inspector, pkg *packages.Package, syntax *ast.File, given *Names) *File {
+// OpenPackage reads the files of a package that may be edited. Those of a program share names.
+func OpenPackage(pkg *packages.Package, given *Names) []*File {
+	in := inspector.New(pkg.Syntax)
+	var out []*File
+	for _, syntax := range pkg.Syntax {
+		if f := openFile(in, pkg, syntax, given); f != nil {
+			out = append(out, f)
+		}
+	}
+	for _, f := range out {
+		f.Package = out
+	}
+	return out
+}
+
+// openFile reads the text of a file; nil if it is not to be edited.
+func openFile(in *inspector.Inspector, pkg *packages.Package, syntax *ast.File, given *Names) *File {
 	f := &File{Name: pkg.Fset.PositionFor(syntax.FileStart, false).Filename, Syntax: syntax, Pkg: pkg, Fset: pkg.Fset, names: given}
 	if ast.IsGenerated(syntax) || slices.ContainsFunc(syntax.Imports, isCgo) {
 		return nil

@@ -7,6 +7,8 @@ import (
 	"go/token"
 	"go/types"
 	"go/version"
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -55,7 +57,7 @@ func (f *File) Local(e ast.Expr) *types.Var {
 }
 
 // Pure reports whether e can be evaluated earlier without anybody noticing, as long as what it
-// names is not changed between: names, fields, constants, len.
+// names is not changed between: names, fields, constants, len, numbers in another type.
 func (f *File) Pure(e ast.Expr) bool {
 	switch e := ast.Unparen(e).(type) {
 	case *ast.Ident, *ast.BasicLit:
@@ -63,6 +65,10 @@ func (f *File) Pure(e ast.Expr) bool {
 	case *ast.SelectorExpr:
 		return f.Pure(e.X)
 	case *ast.CallExpr:
+		if f.Info().Types[e.Fun].IsType() && len(e.Args) == 1 {
+			to, from := Basic(f.Info().TypeOf(e)), Basic(f.Info().TypeOf(e.Args[0]))
+			return to != nil && from != nil && to.Info()&types.IsNumeric != 0 && from.Info()&types.IsNumeric != 0 && f.Pure(e.Args[0])
+		}
 		return f.Builtin(e, "len") != nil && f.Pure(e.Args[0])
 	}
 	return false
@@ -126,6 +132,26 @@ func (f *File) Lookup(name string, at token.Pos) types.Object {
 	return obj
 }
 
+// builtins are what new text may name without asking what the name means.
+var builtins = []string{"any", "append", "byte", "cap", "clear", "copy", "int", "int64", "len", "make", "max", "min", "new", "nil", "rune", "string", "uint64"}
+
+// Hides reports whether the text of an edit names something of the language whose name means something
+// else at a position.
+func (f *File) Hides(at token.Pos, e Edit) bool {
+	for _, name := range builtins {
+		if obj := f.Lookup(name, at); obj == nil || obj.Parent() == types.Universe {
+			continue
+		}
+		word := regexp.MustCompile(`\b` + name + `\b`)
+		for _, part := range e.Parts() {
+			if slices.ContainsFunc(part.Changes, func(c Change) bool { return word.MatchString(c.Text) }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // Fresh is a name that nothing in the file or the package has, and no edit at another position.
 func (f *File) Fresh(base string, at token.Pos) string {
 	taken := map[string]bool{}
@@ -139,17 +165,18 @@ func (f *File) Fresh(base string, at token.Pos) string {
 	defer f.names.mu.Unlock()
 	name := base
 	for i := 2; ; i++ {
-		owner, given := f.names.given[name]
+		owner, given := f.names.given[f.Pkg.PkgPath+"."+name]
 		if !taken[name] && (!given || owner == at) && f.Pkg.Types.Scope().Lookup(name) == nil && types.Universe.Lookup(name) == nil {
 			break
 		}
 		name = fmt.Sprintf("%s%d", base, i)
 	}
-	f.names.given[name] = at
+	f.names.given[f.Pkg.PkgPath+"."+name] = at
 	return name
 }
 
-// Names are those that edits were given, so that several can be made together.
+// Names are those that edits were given, so that several can be made together: by the path of the
+// package and the name.
 type Names struct {
 	mu    sync.Mutex
 	given map[string]token.Pos

@@ -105,7 +105,7 @@ func (s *site) declaredBefore(loop inspector.Cursor, v *types.Var) (decl inspect
 			}
 			return c, s.Source(n.Rhs[0]), true
 		case *ast.DeclStmt:
-			spec := onlySpec(n)
+			spec := code.OnlySpec(n)
 			if spec == nil || s.Info().Defs[spec.Names[0]] != v {
 				continue
 			}
@@ -116,19 +116,6 @@ func (s *site) declaredBefore(loop inspector.Cursor, v *types.Var) (decl inspect
 		}
 	}
 	return decl, "", false
-}
-
-// onlySpec is the specification of a declaration of one variable; nil for others.
-func onlySpec(d *ast.DeclStmt) *ast.ValueSpec {
-	gen, ok := d.Decl.(*ast.GenDecl)
-	if !ok || gen.Tok != token.VAR || len(gen.Specs) != 1 {
-		return nil
-	}
-	spec := gen.Specs[0].(*ast.ValueSpec)
-	if len(spec.Names) != 1 {
-		return nil
-	}
-	return spec
 }
 
 // collector is a local strings.Builder or bytes.Buffer, and how it is used.
@@ -198,7 +185,7 @@ func (c *collector) declare(s *site, at inspector.Cursor) {
 	}
 	switch n := stmt.Node().(type) {
 	case *ast.DeclStmt:
-		if spec := onlySpec(n); spec != nil && len(spec.Values) == 0 {
+		if spec := code.OnlySpec(n); spec != nil && len(spec.Values) == 0 {
 			if _, pointer := c.v.Type().Underlying().(*types.Pointer); !pointer {
 				c.decl, c.form = stmt, "var"
 			}
@@ -304,6 +291,9 @@ func PresizeBuilder(on *code.Site) []code.Edit {
 			return nil
 		}
 	}
+	if e := s.collects(c); e != nil {
+		return e
+	}
 	var out []code.Edit
 	for _, size := range s.inputs(c) {
 		out = append(out, code.Edit{Open: fmt.Sprintf("the text must usually be about as long as `%s` says", size),
@@ -316,6 +306,48 @@ func PresizeBuilder(on *code.Site) []code.Edit {
 			Changes: []code.Change{s.After(c.decl.Node(), fmt.Sprintf("%s.Grow(%d)", c.v.Name(), size))}})
 	}
 	return out
+}
+
+// collects reserves what the writes add up to, before the first of them.
+func (s *site) collects(c *collector) []code.Edit {
+	var grown []code.Growth
+	for _, call := range c.calls {
+		n := call.Node().(*ast.CallExpr)
+		g := code.Growth{At: call}
+		switch name := n.Fun.(*ast.SelectorExpr).Sel.Name; {
+		case name == "WriteByte" || name == "WriteRune":
+			g.Fixed = 1
+		case name != "WriteString" && name != "Write":
+			continue
+		default:
+			if text, ok := s.ConstString(n.Args[0]); ok {
+				g.Fixed = len(text)
+			} else {
+				g.Lens = n.Args[:1]
+			}
+		}
+		grown = append(grown, g)
+	}
+	if len(grown) == 0 {
+		return nil
+	}
+	first := grown[0].At
+	for first.Parent() != c.decl.Parent() {
+		if _, top := first.Node().(*ast.File); top {
+			return nil
+		}
+		first = first.Parent()
+	}
+	a := s.Total(grown, first)
+	if a.Text == "" {
+		return nil
+	}
+	open := a.Open
+	if !a.Full && a.Whole && open == "" {
+		open = fmt.Sprintf("`%s` is larger than it must be where little is written", c.v.Name())
+	}
+	return []code.Edit{{Open: open, Text: fmt.Sprintf("reserve %s bytes in `%s`", code.Brief(a.Text), c.v.Name()),
+		Changes: []code.Change{s.Before(first.Node(), append(a.Lines, fmt.Sprintf("%s.Grow(%s)", c.v.Name(), a.Text))...)}}}
 }
 
 // seen is the size that nine of ten blocks of the place had at most; 0 if that is not known or too

@@ -51,7 +51,7 @@ func CompiledOnce(on *code.Site) []code.Edit {
 		return nil
 	}
 	for _, a := range call.Args {
-		if s.Info().Types[a].Value == nil || s.namesLocals(a) {
+		if s.Info().Types[a].Value == nil || s.NamesLocals(a) {
 			return nil
 		}
 	}
@@ -97,7 +97,7 @@ func TableOnce(on *code.Site) []code.Edit {
 		return nil
 	}
 	fn := code.Declaration(s.Cur)
-	if fn == nil || fn.Recv == nil && fn.Name.Name == "init" || hasTypeParams(fn) || !s.constants(lit) || !s.onlyRead() {
+	if fn == nil || fn.Recv == nil && fn.Name.Name == "init" || code.HasTypeParams(fn) || !s.constants(lit) || !s.onlyRead() {
 		return nil
 	}
 	return []code.Edit{s.once(fn, lit, "table", "")}
@@ -127,7 +127,7 @@ func (s *site) fixed(e ast.Expr) bool {
 		}
 		return false
 	}
-	return s.Info().Types[e].Value != nil && !s.namesLocals(e)
+	return s.Info().Types[e].Value != nil && !s.NamesLocals(e)
 }
 
 // onlyRead reports whether a slice or map is only indexed, walked through, or asked for its length,
@@ -217,20 +217,4 @@ func (s *site) isMethodCall(u inspector.Cursor) bool {
 	}
 	sel := u.Parent().Node().(*ast.SelectorExpr)
 	return u.Parent().ParentEdgeKind() == edge.CallExpr_Fun && sel.Sel.Name != "Longest"
-}
-
-// namesLocals reports whether e names something that is declared inside a function.
-func (s *site) namesLocals(e ast.Expr) bool {
-	found := false
-	ast.Inspect(e, func(n ast.Node) bool {
-		if id, ok := n.(*ast.Ident); ok {
-			obj := s.Info().ObjectOf(id)
-			if obj == nil || obj.Parent() != types.Universe && obj.Parent() != s.Pkg.Types.Scope() {
-				_, pkg := obj.(*types.PkgName)
-				found = found || !pkg && obj != nil && obj.Pkg() == s.Pkg.Types
-			}
-		}
-		return !found
-	})
-	return found
 }

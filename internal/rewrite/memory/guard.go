@@ -51,7 +51,7 @@ func (s *site) pointers(call *ast.CallExpr, cond ast.Expr) (open string) {
 	})
 	for _, a := range call.Args {
 		ast.Inspect(a, func(n ast.Node) bool {
-			if sel, ok := n.(*ast.SelectorExpr); ok && s.throughPointer(sel) && !asked[s.Source(sel.X)] {
+			if sel, ok := n.(*ast.SelectorExpr); ok && s.ThroughPointer(sel) && !asked[s.Source(sel.X)] {
 				open = fmt.Sprintf("`%s` must not be nil", s.Source(sel.X))
 			}
 			return true

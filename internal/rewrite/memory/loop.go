@@ -20,7 +20,7 @@ func BeforeLoop(on *code.Site) []code.Edit {
 	if !ok || !s.Place.Dies || len(s.Place.Held) > 0 || !s.Since("go1.21") {
 		return nil
 	}
-	v, stmt := s.defined()
+	v, stmt := s.Defined()
 	loop, in := s.loopAround()
 	if v == nil || !in || !s.forgets(v, loop) {
 		return nil
@@ -88,11 +88,11 @@ func (s *site) sameEachTurn(e ast.Expr, loop inspector.Cursor) bool {
 		return true // an empty literal
 	}
 	for _, a := range call.Args[1:] {
-		if !s.Pure(a) || s.declaredAfter(a, loop.Node().Pos()) || s.Changed(a, loop.Node(), loop.Node().Pos(), loop.Node().End()) {
+		if !s.Pure(a) || s.DeclaredAfter(a, loop.Node().Pos()) || s.Changed(a, loop.Node(), loop.Node().Pos(), loop.Node().End()) {
 			return false
 		}
 	}
-	return !s.declaredAfter(call.Args[0], loop.Node().Pos())
+	return !s.DeclaredAfter(call.Args[0], loop.Node().Pos())
 }
 
 // forgets reports whether a turn of a loop leaves no reference to the memory of a variable in
@@ -194,20 +194,20 @@ func Slab(on *code.Site) []code.Edit {
 	if value == "" || !listed || !in {
 		return nil
 	}
-	t := s.trips(loop)
+	t := s.Trips(loop.Node())
 	list, ok := code.Statement(loop)
-	if t.text == "" || !ok || list != loop || s.namesLocals(typ) || s.inCondition(stmt) {
+	if t.Text == "" || !ok || list != loop || s.NamesLocals(typ) || s.inCondition(stmt) {
 		return nil
 	}
 	slab := s.Fresh("slab", s.Cur.Node().Pos())
 	typeText := s.Source(typ)
 	open := fmt.Sprintf("one %s that is kept keeps all of them in memory", typeText)
-	if t.open != "" {
-		open += "; " + t.open
+	if t.Open != "" {
+		open += "; " + t.Open
 	}
-	return []code.Edit{{Open: open, Text: fmt.Sprintf("make the %s of all turns in one slice of %s", typeText, t.text),
+	return []code.Edit{{Open: open, Text: fmt.Sprintf("make the %s of all turns in one slice of %s", typeText, t.Text),
 		Changes: []code.Change{
-			s.Before(loop.Node(), fmt.Sprintf("%s := make([]%s, 0, %s)", slab, typeText, t.text)),
+			s.Before(loop.Node(), fmt.Sprintf("%s := make([]%s, 0, %s)", slab, typeText, t.Text)),
 			s.Before(stmt.Node(), fmt.Sprintf("%s = append(%[1]s, %s)", slab, value)),
 			s.Replace(s.Cur.Node(), fmt.Sprintf("&%s[len(%[1]s)-1]", slab)),
 		}}}
@@ -225,7 +225,7 @@ func (s *site) pointee() (value string, typ ast.Expr) {
 		if _, isStruct := s.Info().TypeOf(lit).Underlying().(*types.Struct); !isStruct {
 			return "", nil
 		}
-		if v, _ := s.defined(); v == nil {
+		if v, _ := s.Defined(); v == nil {
 			for _, e := range lit.Elts {
 				if kv, pair := e.(*ast.KeyValueExpr); pair {
 					e = kv.Value
@@ -275,21 +275,21 @@ func Rows(on *code.Site) []code.Edit {
 		return nil
 	}
 	typ, isSlice := call.Args[0].(*ast.ArrayType)
-	t := s.trips(loop)
+	t := s.Trips(loop.Node())
 	list, ok := code.Statement(loop)
-	if !isSlice || t.text == "" || !ok || list != loop || s.namesLocals(typ) || !s.sameEachTurn(call, loop) || s.inCondition(stmt) {
+	if !isSlice || t.Text == "" || !ok || list != loop || s.NamesLocals(typ) || !s.sameEachTurn(call, loop) || s.inCondition(stmt) {
 		return nil
 	}
 	rows := s.Fresh("rows", s.Cur.Node().Pos())
 	row := s.Fresh("row", s.Cur.Node().Pos())
 	size := s.Source(call.Args[1])
 	open := "one slice that is kept keeps all of them in memory"
-	if t.open != "" {
-		open += "; " + t.open
+	if t.Open != "" {
+		open += "; " + t.Open
 	}
-	return []code.Edit{{Open: open, Text: fmt.Sprintf("take the slices of all turns from one array of %s times %s", t.text, size),
+	return []code.Edit{{Open: open, Text: fmt.Sprintf("take the slices of all turns from one array of %s times %s", t.Text, size),
 		Changes: []code.Change{
-			s.Before(loop.Node(), fmt.Sprintf("%s := make(%s, %s*%s)", rows, s.Source(typ), t.text, factor(call.Args[1], size))),
+			s.Before(loop.Node(), fmt.Sprintf("%s := make(%s, %s*%s)", rows, s.Source(typ), t.Text, factor(call.Args[1], size))),
 			s.Before(stmt.Node(), fmt.Sprintf("%s := %s[:%s:%[3]s]\n%[2]s = %[2]s[%[3]s:]", row, rows, size)),
 			s.Replace(s.Cur.Node(), row),
 		}}}

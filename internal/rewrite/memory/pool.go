@@ -32,7 +32,7 @@ type pool struct {
 func (s *site) poolFor(stmt inspector.Cursor, what string) (p pool, ok bool) {
 	fn := code.Declaration(s.Cur)
 	_, body := code.Function(s.Cur)
-	if fn == nil || body == nil || hasTypeParams(fn) || stmt.Parent().Node() != ast.Node(body) {
+	if fn == nil || body == nil || code.HasTypeParams(fn) || stmt.Parent().Node() != ast.Node(body) {
 		return pool{}, false
 	}
 	if p.sync, p.imports, ok = s.Use("sync", stmt.Node().Pos()); !ok {
@@ -53,19 +53,6 @@ func (s *site) declare(p pool, made string) code.Change {
 	return s.Insert(p.at, fmt.Sprintf("var %s = %s.Pool{New: func() any { return %s }}\n\n", p.name, p.sync, made))
 }
 
-// defined is the variable that a statement of the form `v := e` defines, where e is the site.
-func (s *site) defined() (v *types.Var, stmt inspector.Cursor) {
-	if s.Cur.ParentEdgeKind() != edge.AssignStmt_Rhs {
-		return nil, stmt
-	}
-	assign := s.Cur.Parent().Node().(*ast.AssignStmt)
-	stmt, listed := code.Statement(s.Cur)
-	if !listed || stmt.Node() != ast.Node(assign) || assign.Tok != token.DEFINE || len(assign.Lhs) != 1 {
-		return nil, stmt
-	}
-	return s.Local(assign.Lhs[0]), stmt
-}
-
 // large reports whether most blocks of the place are worth a pool.
 func (s *site) large() bool {
 	n := len(s.Place.Sizes)
@@ -79,9 +66,9 @@ func PoolSlice(on *code.Site) []code.Edit {
 	if !ok || !s.Place.Dies || !s.large() || s.Builtin(call, "make") == nil || len(call.Args) < 2 || !s.Since("go1.21") {
 		return nil
 	}
-	v, stmt := s.defined()
+	v, stmt := s.Defined()
 	typ, isArray := call.Args[0].(*ast.ArrayType)
-	if v == nil || !isArray || s.namesLocals(typ) || !s.Pure(call.Args[1]) || !s.Pure(call.Args[len(call.Args)-1]) {
+	if v == nil || !isArray || s.NamesLocals(typ) || !s.Pure(call.Args[1]) || !s.Pure(call.Args[len(call.Args)-1]) {
 		return nil
 	}
 	p, ok := s.poolFor(stmt, "Slices")
@@ -108,7 +95,7 @@ func PoolSlice(on *code.Site) []code.Edit {
 // with what it has grown to where nothing but append changes the variable.
 func (s *site) put(p pool, kept string, v *types.Var) string {
 	grows, own := s.growsOnly(v)
-	pointers := !pointerFree(v.Type().Underlying().(*types.Slice).Elem())
+	pointers := !code.PointerFree(v.Type().Underlying().(*types.Slice).Elem())
 	switch {
 	case grows && own && pointers:
 		return fmt.Sprintf("defer func() {\nclear(%s)\n*%s = %[1]s[:0]\n%[3]s.Put(%[2]s)\n}()", v.Name(), kept, p.name)
@@ -137,24 +124,6 @@ func (s *site) growsOnly(v *types.Var) (grows, own bool) {
 	return grows, own
 }
 
-// pointerFree reports whether values of a type hold no pointers.
-func pointerFree(t types.Type) bool {
-	switch u := t.Underlying().(type) {
-	case *types.Basic:
-		return u.Info()&(types.IsBoolean|types.IsNumeric) != 0
-	case *types.Array:
-		return pointerFree(u.Elem())
-	case *types.Struct:
-		for f := range u.Fields() {
-			if !pointerFree(f.Type()) {
-				return false
-			}
-		}
-		return true
-	}
-	return false
-}
-
 // PoolStruct takes a large value that dies with its function from a pool of the package: one made by
 // &T{…} or new(T), or a variable whose address is taken.
 func PoolStruct(on *code.Site) []code.Edit {
@@ -163,7 +132,7 @@ func PoolStruct(on *code.Site) []code.Edit {
 		return nil
 	}
 	o := s.object()
-	if o == nil || s.namesLocals(o.typ) {
+	if o == nil || s.NamesLocals(o.typ) {
 		return nil
 	}
 	p, ok := s.poolFor(o.stmt, "Pool")
@@ -216,15 +185,15 @@ func (s *site) object() *object {
 		if len(lit.Elts) > 0 {
 			o.literal = s.Source(lit)
 		}
-		o.v, o.stmt = s.defined()
+		o.v, o.stmt = s.Defined()
 	case *ast.CallExpr:
 		if s.Builtin(n, "new") == nil {
 			return nil
 		}
 		o.typ = n.Args[0]
-		o.v, o.stmt = s.defined()
+		o.v, o.stmt = s.Defined()
 	case *ast.DeclStmt:
-		spec := onlySpec(n)
+		spec := code.OnlySpec(n)
 		if spec == nil || spec.Type == nil || len(spec.Values) > 0 {
 			return nil
 		}

@@ -5,6 +5,8 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"strconv"
+	"strings"
 
 	"golang.org/x/tools/go/ast/edge"
 	"golang.org/x/tools/go/ast/inspector"
@@ -12,216 +14,97 @@ import (
 	"github.com/heaptrim/heaptrim/internal/rewrite/code"
 )
 
-// PresizeSlice reserves what a loop appends: before the loop, or where the slice is made.
+// PresizeSlice reserves what appends need: where the slice is made, or before the first of them.
 func PresizeSlice(on *code.Site) []code.Edit {
 	s := &site{on}
+	if v := s.madeHere(); v != nil {
+		if first, own := s.beginning(v); own {
+			return s.sizeOwn(v, first)
+		}
+		return s.sizeHanded(v)
+	}
 	assign, call := s.appends()
-	if assign == nil || !s.Since("go1.21") {
+	if assign == nil {
 		return nil
 	}
 	dst := assign.Lhs[0]
-	per := len(call.Args) - 1
-	if call.Ellipsis.IsValid() || per < 1 || !s.Pure(dst) {
-		return nil
-	}
-	var out []code.Edit
-	plainBody := true
-	for loop := range s.Cur.Enclosing((*ast.ForStmt)(nil), (*ast.RangeStmt)(nil), (*ast.IfStmt)(nil),
-		(*ast.CaseClause)(nil), (*ast.CommClause)(nil), (*ast.FuncLit)(nil)) {
-		switch n := loop.Node().(type) {
-		case *ast.FuncLit:
-			return out
-		case *ast.ForStmt, *ast.RangeStmt:
-			if root, ok := s.RootOf(dst).(*types.Var); !ok || n.Pos() <= root.Pos() && root.Pos() < n.End() {
-				return s.orSeen(out, dst)
-			}
-			t := s.trips(loop)
-			t.per = per
-			if t.text != "" {
-				out = append(out, s.reserve(loop, dst, t, plainBody && s.straight(loop))...)
-			}
-			plainBody = false // of an outer loop
-		default:
-			plainBody = false
+	if v := s.Local(dst); v != nil {
+		if first, own := s.beginning(v); own {
+			return s.sizeOwn(v, first)
+		}
+		if s.sized(v) {
+			return nil
 		}
 	}
-	return s.orSeen(out, dst)
-}
-
-func (s *site) orSeen(out []code.Edit, dst ast.Expr) []code.Edit {
-	if len(out) == 0 {
-		return s.reserveSeen(dst)
-	}
-	return out
-}
-
-// reserveSeen makes a local slice with the capacity that the recording needed, where nothing says
-// how many elements there will be.
-func (s *site) reserveSeen(dst ast.Expr) []code.Edit {
-	v := s.Local(dst)
-	fn, body := code.Function(s.Cur)
-	if v == nil || body == nil || s.seen() == 0 {
+	if s.Builtin(call, "append") == nil || call.Ellipsis.IsValid() || len(call.Args) < 2 || !s.Pure(dst) || !s.Since("go1.21") {
 		return nil
 	}
-	slice, ok := v.Type().Underlying().(*types.Slice)
-	if !ok {
-		return nil
-	}
-	n := s.seen() / max(s.Pkg.TypesSizes.Sizeof(slice.Elem()), 1)
-	elem := s.TypeText(v.Type())
-	if n < 2 || elem == "" {
-		return nil
-	}
-	for _, u := range s.Uses(v, fn) {
-		stmt, ok := code.Statement(u)
-		if u.Node().Pos() != v.Pos() || !ok {
-			continue
-		}
-		if d, ok := stmt.Node().(*ast.DeclStmt); ok && onlySpec(d) != nil && len(onlySpec(d).Values) == 0 {
-			return []code.Edit{{Open: fmt.Sprintf("%d elements are what the recording needed; `%s` is no longer nil when nothing is appended", n, v.Name()),
-				Text:    fmt.Sprintf("make `%s` with capacity %d", v.Name(), n),
-				Changes: []code.Change{s.Replace(d, fmt.Sprintf("%s := make(%s, 0, %d)", v.Name(), elem, n))}}}
-		}
-	}
-	return nil
+	return s.sizeGiven(dst, len(call.Args)-1)
 }
 
-// appends returns the statement `x = append(x, …)` that the site is, and its call.
+// appends returns the statement `x = append(x, …)` that the site is, or that of another function that
+// takes the slice first and returns it, and its call.
 func (s *site) appends() (*ast.AssignStmt, *ast.CallExpr) {
 	call, ok := s.Cur.Node().(*ast.CallExpr)
-	if !ok || s.Cur.ParentEdgeKind() != edge.AssignStmt_Rhs || s.Builtin(call, "append") == nil {
+	if !ok || s.Cur.ParentEdgeKind() != edge.AssignStmt_Rhs || len(call.Args) == 0 || s.Info().Types[call.Fun].IsType() {
 		return nil, nil
 	}
 	assign := s.Cur.Parent().Node().(*ast.AssignStmt)
-	if assign.Tok != token.ASSIGN || len(assign.Lhs) != 1 || len(call.Args) == 0 ||
-		s.Source(assign.Lhs[0]) != s.Source(call.Args[0]) {
+	if assign.Tok != token.ASSIGN || len(assign.Lhs) != 1 || s.Source(assign.Lhs[0]) != s.Source(call.Args[0]) {
+		return nil, nil
+	}
+	if _, ok := s.Info().TypeOf(call.Args[0]).Underlying().(*types.Slice); !ok {
 		return nil, nil
 	}
 	return assign, call
 }
 
-// trips is how often a loop runs at most, as Go source.
-type trips struct {
-	text string   // empty if not known before it starts
-	expr ast.Expr // what it names
-	open string   // why it may be wrong to reserve so much
-	per  int      // elements that each appends
-}
-
-// trips asks for the count of a loop: that of what it ranges over, or n of i := 0; i < n; i++.
-func (s *site) trips(loop inspector.Cursor) trips {
-	switch n := loop.Node().(type) {
-	case *ast.RangeStmt:
-		if !s.Pure(n.X) {
-			return trips{}
+// beginning is the statement before which room for a slice can be reserved: the first in the list of its
+// declaration that appends to it. own is true where it begins empty, and only what appends to it gives
+// it memory.
+func (s *site) beginning(v *types.Var) (first inspector.Cursor, own bool) {
+	fn, body := code.Function(s.Cur)
+	if body == nil || !s.startsFresh(v, fn) {
+		return first, false
+	}
+	list := s.listOf(v, fn)
+	for _, u := range s.Uses(v, fn) {
+		if u.ParentEdgeKind() != edge.AssignStmt_Lhs || u.Node().Pos() == v.Pos() {
+			continue
 		}
-		t := s.Info().TypeOf(n.X)
-		if t == nil {
-			return trips{}
-		}
-		switch u := t.Underlying().(type) {
-		case *types.Slice, *types.Map, *types.Array:
-			return trips{text: "len(" + s.Source(n.X) + ")", expr: n.X}
-		case *types.Basic:
-			if u.Info()&types.IsInteger != 0 {
-				return s.number(n.X)
+		for c := u; c.Node() != nil; c = c.Parent() {
+			if c.Parent().Node() == list {
+				return c, true
+			}
+			if _, isFile := c.Node().(*ast.File); isFile {
+				break
 			}
 		}
-	case *ast.ForStmt:
-		cond, ok := n.Cond.(*ast.BinaryExpr)
-		init, isInit := n.Init.(*ast.AssignStmt)
-		post, isPost := n.Post.(*ast.IncDecStmt)
-		if !ok || !isInit || !isPost || cond.Op != token.LSS || post.Tok != token.INC || len(init.Rhs) != 1 ||
-			!s.IsZero(init.Rhs[0]) || !s.Pure(cond.Y) {
-			return trips{}
+	}
+	return first, false
+}
+
+// listOf is the node whose list of statements declares a variable: for a result the function's body.
+func (s *site) listOf(v *types.Var, fn inspector.Cursor) ast.Node {
+	for _, u := range s.Uses(v, fn) {
+		if u.Node().Pos() != v.Pos() {
+			continue
 		}
-		return s.number(cond.Y)
-	}
-	return trips{}
-}
-
-// number is an integer expression as a count: of a length it is safe, another may be negative
-// or come from outside.
-func (s *site) number(e ast.Expr) trips {
-	if s.Builtin(e, "len") != nil {
-		return trips{text: s.Source(e), expr: e}
-	}
-	if v := s.Info().Types[e].Value; v != nil {
-		return trips{}
-	}
-	t := trips{text: fmt.Sprintf("max(0, %s)", s.Source(e)), expr: e,
-		open: fmt.Sprintf("`%s` may be much larger than what is appended, if it comes from outside", s.Source(e))}
-	if b := code.Basic(s.Info().TypeOf(e)); b == nil || b.Kind() != types.Int {
-		t.text = fmt.Sprintf("max(0, int(%s))", s.Source(e))
-	}
-	return t
-}
-
-// straight reports whether every trip of a loop runs to its end, but for those that return from
-// the function.
-func (s *site) straight(loop inspector.Cursor) bool {
-	ok := true
-	ast.Inspect(loop.Node(), func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.FuncLit:
-			return false
-		case *ast.BranchStmt:
-			ok = ok && n.Tok == token.FALLTHROUGH
-		case *ast.ReturnStmt:
-			ok = false
+		if stmt, ok := code.Statement(u); ok && code.Within(stmt, fn) {
+			return stmt.Parent().Node()
 		}
-		return ok
-	})
-	return ok
+	}
+	switch n := fn.Node().(type) {
+	case *ast.FuncDecl:
+		return n.Body
+	case *ast.FuncLit:
+		return n.Body
+	}
+	return nil
 }
 
-// reserve makes the edits that reserve room for what a loop appends. exact says that each turn
-// does.
-func (s *site) reserve(loop inspector.Cursor, dst ast.Expr, t trips, exact bool) []code.Edit {
-	count := t.text
-	if t.per > 1 {
-		count = fmt.Sprintf("%d*%s", t.per, count)
-	}
-	open := t.open
-	loose := t.open
-	if !exact && open == "" {
-		loose = fmt.Sprintf("`%s` is larger than it must be where little is appended", s.Source(dst))
-		open = fmt.Sprintf("`%s` is no longer nil when nothing is appended, and is larger than it must be when little is",
-			s.Source(dst))
-	}
-	if open == "" && !s.startsFresh(dst) {
-		open = fmt.Sprintf("`%s` must not share its memory with another slice that is read later", s.Source(dst))
-	}
-	if s.throughPointer(dst) {
-		open = fmt.Sprintf("`%s` must be there, too, when the loop does not run", s.Source(dst))
-	}
-	stmt, ok := code.Statement(loop)
-	if !ok || stmt != loop {
-		return nil // labelled: the label must stay before the loop
-	}
-	var out []code.Edit
-	if made, lit := s.madeBefore(loop, dst, t.expr); made != nil {
-		text := fmt.Sprintf("make(%s, 0, %s)", s.Source(lit), count)
-		out = append(out, code.Edit{Open: loose, Text: fmt.Sprintf("make `%s` with capacity %s", s.Source(dst), count),
-			Changes: []code.Change{s.Replace(made, text)}})
-	}
-	name, imports, ok := s.Use("slices", loop.Node().Pos())
-	if !ok {
-		return out
-	}
-	line := fmt.Sprintf("%s = %s.Grow(%[1]s, %[3]s)", s.Source(dst), name, count)
-	return append(out, code.Edit{Open: open, Imports: imports,
-		Text:    fmt.Sprintf("reserve room in `%s` for %s elements before the loop", s.Source(dst), count),
-		Changes: []code.Change{s.Before(loop.Node(), line)}})
-}
-
-// startsFresh reports whether a slice begins empty in this function and only append gives it memory.
-func (s *site) startsFresh(dst ast.Expr) bool {
-	v := s.Local(dst)
-	fn, body := code.Function(s.Cur)
-	if v == nil || body == nil {
-		return false
-	}
+// startsFresh reports whether a slice begins empty in a function and only appending gives it memory.
+func (s *site) startsFresh(v *types.Var, fn inspector.Cursor) bool {
 	declared, ok := false, true
 	for _, u := range s.Uses(v, fn) {
 		stmt, listed := code.Statement(u)
@@ -232,7 +115,7 @@ func (s *site) startsFresh(dst ast.Expr) bool {
 		case u.Node().Pos() == v.Pos():
 			declared = s.declaresEmpty(stmt.Node(), v)
 		case u.ParentEdgeKind() == edge.AssignStmt_Lhs:
-			ok = ok && s.appendsTo(u.Parent().Node().(*ast.AssignStmt), v)
+			ok = ok && s.growsBy(u.Parent().Node().(*ast.AssignStmt), v) && code.Within(u, fn)
 		case u.ParentEdgeKind() == edge.UnaryExpr_X:
 			ok = ok && u.Parent().Node().(*ast.UnaryExpr).Op != token.AND
 		}
@@ -240,21 +123,363 @@ func (s *site) startsFresh(dst ast.Expr) bool {
 	return declared && ok
 }
 
-// declaresEmpty reports whether a statement declares a slice variable without memory of its own, or
-// with memory that nothing else has.
+// growsBy reports whether an assignment is v = append(v, …), or of another call that takes v first.
+func (s *site) growsBy(n *ast.AssignStmt, v *types.Var) bool {
+	if len(n.Lhs) != 1 || len(n.Rhs) != 1 || n.Tok != token.ASSIGN {
+		return false
+	}
+	call, ok := n.Rhs[0].(*ast.CallExpr)
+	return ok && len(call.Args) > 0 && s.Local(n.Lhs[0]) == v && s.Local(call.Args[0]) == v
+}
+
+// declaresEmpty reports whether a statement declares a slice variable without memory.
 func (s *site) declaresEmpty(stmt ast.Node, v *types.Var) bool {
 	switch n := stmt.(type) {
 	case *ast.DeclStmt:
-		spec := onlySpec(n)
-		return spec != nil && len(spec.Values) == 0
+		spec := specOf(n, v)
+		return spec != nil && (len(spec.Values) == 0 || len(spec.Values) == 1 && len(spec.Names) == 1 && s.emptySlice(spec.Values[0]) != nil)
 	case *ast.AssignStmt:
-		if len(n.Lhs) != 1 || len(n.Rhs) != 1 || s.Local(n.Lhs[0]) != v {
-			return false
-		}
-		lit, isLit := n.Rhs[0].(*ast.CompositeLit)
-		return isLit && len(lit.Elts) == 0 || s.Builtin(n.Rhs[0], "make") != nil
+		return len(n.Lhs) == 1 && len(n.Rhs) == 1 && s.Local(n.Lhs[0]) == v && s.emptySlice(n.Rhs[0]) != nil
 	}
 	return false
+}
+
+// specOf is the specification of a declaration that names a variable; nil for none.
+func specOf(d *ast.DeclStmt, v *types.Var) *ast.ValueSpec {
+	gen, ok := d.Decl.(*ast.GenDecl)
+	if !ok || gen.Tok != token.VAR {
+		return nil
+	}
+	for _, spec := range gen.Specs {
+		for _, n := range spec.(*ast.ValueSpec).Names {
+			if n.Pos() == v.Pos() {
+				return spec.(*ast.ValueSpec)
+			}
+		}
+	}
+	return nil
+}
+
+// emptySlice is the type in []T{} or make([]T, 0); nil for other expressions.
+func (s *site) emptySlice(e ast.Expr) ast.Expr {
+	switch e := e.(type) {
+	case *ast.CompositeLit:
+		if _, ok := s.Info().TypeOf(e).Underlying().(*types.Slice); ok && len(e.Elts) == 0 {
+			return e.Type
+		}
+	case *ast.CallExpr:
+		if s.Builtin(e, "make") != nil && len(e.Args) == 2 && s.IsZero(e.Args[1]) {
+			return e.Args[0]
+		}
+	}
+	return nil
+}
+
+// grownBy are the places that append to a slice of the function, from a statement on.
+func (s *site) grownBy(v *types.Var, first inspector.Cursor) []code.Growth {
+	fn, _ := code.Function(s.Cur)
+	var out []code.Growth
+	for _, u := range s.Uses(v, fn) {
+		if u.ParentEdgeKind() != edge.AssignStmt_Lhs || u.Node().Pos() < first.Node().Pos() {
+			continue
+		}
+		g := code.Growth{At: u}
+		call, ok := u.Parent().Node().(*ast.AssignStmt).Rhs[0].(*ast.CallExpr)
+		switch {
+		case !ok || s.Builtin(call, "append") == nil:
+			g.Lens = call.Args[:1] // nothing says by how much: the slice itself is not known before
+		case call.Ellipsis.IsValid():
+			g.Lens = call.Args[1:]
+		default:
+			g.Fixed = len(call.Args) - 1
+		}
+		out = append(out, g)
+	}
+	return out
+}
+
+// sizeOwn reserves room in a slice that begins empty, before the statement that appends to it first.
+func (s *site) sizeOwn(v *types.Var, first inspector.Cursor) []code.Edit {
+	if assign, ok := first.Node().(*ast.AssignStmt); ok && s.isGrow(assign) {
+		return nil // it has its size
+	}
+	grown := s.grownBy(v, first)
+	a := s.Total(grown, first)
+	if a.Text == "" {
+		return s.reserveSeen(v)
+	}
+	name := v.Name()
+	open, loose := a.Open, a.Open
+	if !a.Full && open == "" {
+		loose = fmt.Sprintf("`%s` is larger than it must be where little is appended", name)
+	}
+	if !a.Exact && open == "" {
+		open = fmt.Sprintf("`%s` is no longer nil when nothing is appended, and is larger than it must be when little is", name)
+	}
+	decl, made, elem := s.madeBefore(v, first)
+	if made != nil {
+		if at := s.Total(grown, decl); at.Text == a.Text && len(a.Lines) == 0 {
+			return []code.Edit{{Open: loose, Text: fmt.Sprintf("make `%s` with capacity %s", name, a.Text),
+				Changes: []code.Change{s.Replace(made, fmt.Sprintf("make(%s, 0, %s)", s.Source(elem), a.Text))}}}
+		}
+		open = loose
+	}
+	lines, imports := s.reserved(v, a, first, made != nil)
+	if lines == nil {
+		return nil
+	}
+	return []code.Edit{{Open: open, Imports: imports, Changes: []code.Change{s.Before(first.Node(), append(a.Lines, lines...)...)},
+		Text: fmt.Sprintf("reserve room in `%s` for %s elements before they are appended", name, code.Brief(a.Text))}}
+}
+
+// reserved are the statements that give a slice of the function room for so many elements. It stays nil
+// where it is, if there are none.
+func (s *site) reserved(v *types.Var, a code.Amount, first inspector.Cursor, made bool) (lines, imports []string) {
+	typ, name := s.TypeText(v.Type()), v.Name()
+	pkg, imports, ok := s.Use("slices", first.Node().Pos())
+	switch {
+	case made && typ != "":
+		return []string{fmt.Sprintf("%s = make(%s, 0, %s)", name, typ, a.Text)}, nil
+	case ok && s.Since("go1.21"):
+		return []string{fmt.Sprintf("%s = %s.Grow(%[1]s, %[3]s)", name, pkg, a.Text)}, imports
+	case typ != "" && len(a.Lines) == 0:
+		n := s.Fresh("n", first.Node().Pos())
+		return []string{fmt.Sprintf("if %s := %s; %[1]s > 0 {\n%[3]s = make(%[4]s, 0, %[1]s)\n}", n, a.Text, name, typ)}, nil
+	}
+	return nil, nil
+}
+
+// isGrow reports whether an assignment only reserves room.
+func (s *site) isGrow(n *ast.AssignStmt) bool {
+	call, ok := n.Rhs[0].(*ast.CallExpr)
+	return ok && s.Callee(call) == "slices.Grow"
+}
+
+// madeBefore is the statement in the list before another that makes a slice of the function empty, but
+// not nil, the expression that does and its type; nil where it begins as nil.
+func (s *site) madeBefore(v *types.Var, first inspector.Cursor) (decl inspector.Cursor, made, elem ast.Expr) {
+	for c, ok := first.PrevSibling(); ok; c, ok = c.PrevSibling() {
+		switch n := c.Node().(type) {
+		case *ast.AssignStmt:
+			if n.Tok == token.DEFINE && len(n.Lhs) == 1 && s.Local(n.Lhs[0]) == v {
+				return c, n.Rhs[0], s.emptySlice(n.Rhs[0])
+			}
+		case *ast.DeclStmt:
+			if spec := specOf(n, v); spec != nil {
+				if len(spec.Values) == 1 {
+					return c, spec.Values[0], s.emptySlice(spec.Values[0])
+				}
+				return c, nil, nil
+			}
+		}
+	}
+	return first, nil, nil
+}
+
+// sized reports whether a function makes a slice with its size, or reserves room in it.
+func (s *site) sized(v *types.Var) bool {
+	fn, _ := code.Function(s.Cur)
+	for _, u := range s.Uses(v, fn) {
+		if u.ParentEdgeKind() != edge.AssignStmt_Lhs {
+			continue
+		}
+		n := u.Parent().Node().(*ast.AssignStmt)
+		if len(n.Lhs) == 1 && (s.Builtin(n.Rhs[0], "make") != nil && s.emptySlice(n.Rhs[0]) == nil || s.isGrow(n)) {
+			return true
+		}
+	}
+	return false
+}
+
+// madeHere is the variable that the site makes as an empty slice; nil for none.
+func (s *site) madeHere() *types.Var {
+	switch n := s.Cur.Node().(type) {
+	case *ast.CompositeLit, *ast.CallExpr:
+		if s.emptySlice(n.(ast.Expr)) == nil {
+			return nil
+		}
+		v, _ := s.Defined()
+		return v
+	case *ast.DeclStmt:
+		if spec := code.OnlySpec(n); spec != nil {
+			v, _ := s.Info().Defs[spec.Names[0]].(*types.Var)
+			if v != nil && s.declaresEmpty(n, v) {
+				if _, ok := v.Type().Underlying().(*types.Slice); ok {
+					return v
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// sizeHanded makes a slice that a call fills as long as what the call is handed with it.
+func (s *site) sizeHanded(v *types.Var) []code.Edit {
+	fn, _ := code.Function(s.Cur)
+	var out []code.Edit
+	for _, u := range s.Uses(v, fn) {
+		if u.ParentEdgeKind() != edge.CallExpr_Args || s.Builtin(u.Parent().Node().(ast.Expr), "append") != nil {
+			continue
+		}
+		for _, a := range u.Parent().Node().(*ast.CallExpr).Args {
+			w := s.Local(a)
+			if w == nil || w == v || !code.IsString(w.Type()) && !code.IsBytes(w.Type()) || s.Lookup(w.Name(), v.Pos()) != w {
+				continue
+			}
+			size := "len(" + w.Name() + ")"
+			if e := s.remake(v, size); e != nil {
+				e[0].Open = fmt.Sprintf("`%s` must usually be about as long as `%s`", v.Name(), w.Name())
+				out = append(out, e...)
+			}
+		}
+	}
+	return append(out, s.reserveSeen(v)...)
+}
+
+// remake makes an empty slice of the function with a capacity where it is declared.
+func (s *site) remake(v *types.Var, size string) []code.Edit {
+	fn, body := code.Function(s.Cur)
+	if body == nil {
+		return nil
+	}
+	for _, u := range s.Uses(v, fn) {
+		stmt, listed := code.Statement(u)
+		if u.Node().Pos() != v.Pos() || !listed || !s.declaresEmpty(stmt.Node(), v) {
+			continue
+		}
+		e := code.Edit{Text: fmt.Sprintf("make `%s` with capacity %s", v.Name(), size)}
+		switch n := stmt.Node().(type) {
+		case *ast.AssignStmt:
+			e.Changes = []code.Change{s.Replace(n.Rhs[0], fmt.Sprintf("make(%s, 0, %s)", s.Source(s.emptySlice(n.Rhs[0])), size))}
+		case *ast.DeclStmt:
+			elem := s.TypeText(v.Type())
+			if code.OnlySpec(n) == nil || elem == "" {
+				return nil
+			}
+			e.Changes = []code.Change{s.Replace(n, fmt.Sprintf("%s := make(%s, 0, %s)", v.Name(), elem, size))}
+		}
+		return []code.Edit{e}
+	}
+	return nil
+}
+
+// reserveSeen makes a slice of the function with the capacity that the recording needed, where nothing
+// says how many elements there will be.
+func (s *site) reserveSeen(v *types.Var) []code.Edit {
+	slice, ok := v.Type().Underlying().(*types.Slice)
+	if !ok || s.seen() == 0 {
+		return nil
+	}
+	n := s.seen() / max(s.SizeOf(slice.Elem()), 1)
+	if n < 2 {
+		return nil
+	}
+	out := s.remake(v, strconv.FormatInt(n, 10))
+	for i := range out {
+		out[i].Open = fmt.Sprintf("%d elements are what the recording needed", n)
+		if strings.Contains(out[i].Changes[0].Text, ":=") {
+			out[i].Open += fmt.Sprintf("; `%s` is no longer nil when nothing is appended", v.Name())
+		}
+	}
+	return out
+}
+
+// sizeGiven reserves room in a slice that comes from elsewhere, before the loop around the append.
+func (s *site) sizeGiven(dst ast.Expr, per int) []code.Edit {
+	plain := true
+	for loop := range s.Cur.Enclosing((*ast.ForStmt)(nil), (*ast.RangeStmt)(nil), (*ast.IfStmt)(nil),
+		(*ast.CaseClause)(nil), (*ast.CommClause)(nil), (*ast.FuncLit)(nil)) {
+		switch n := loop.Node().(type) {
+		case *ast.FuncLit:
+			return nil
+		case *ast.ForStmt, *ast.RangeStmt:
+			root, ok := s.RootOf(dst).(*types.Var)
+			if !ok || n.Pos() <= root.Pos() && root.Pos() < n.End() {
+				return nil
+			}
+			if t := s.Trips(n); t.Text != "" {
+				if per > 1 {
+					t.Text = fmt.Sprintf("%d*%s", per, t.Text)
+				}
+				return s.reserveGiven(loop, dst, t, plain && code.Straight(n, false))
+			}
+			plain = false // of an outer loop
+		default:
+			plain = false
+		}
+	}
+	return nil
+}
+
+func (s *site) reserveGiven(loop inspector.Cursor, dst ast.Expr, t code.Trips, exact bool) []code.Edit {
+	name := s.Source(dst)
+	open := t.Open
+	switch {
+	case s.ThroughPointer(dst) && !s.freshField(dst, loop):
+		open = fmt.Sprintf("`%s` must be there, too, when the loop does not run", name)
+	case !exact && open == "":
+		open = fmt.Sprintf("`%s` is no longer nil when nothing is appended, and is larger than it must be when little is", name)
+	case open == "" && !s.freshField(dst, loop):
+		open = fmt.Sprintf("`%s` must not share its memory with another slice that is read later", name)
+	}
+	stmt, listed := code.Statement(loop)
+	if before, ok := stmt.PrevSibling(); ok {
+		if assign, is := before.Node().(*ast.AssignStmt); is && s.Source(assign.Lhs[0]) == name && s.isGrow(assign) {
+			return nil
+		}
+	}
+	pkg, imports, ok := s.Use("slices", loop.Node().Pos())
+	if !listed || !ok {
+		return nil
+	}
+	line := fmt.Sprintf("%s = %s.Grow(%[1]s, %[3]s)", name, pkg, t.Text)
+	return []code.Edit{{Open: open, Imports: imports, Changes: []code.Change{s.Before(stmt.Node(), line)},
+		Text: fmt.Sprintf("reserve room in `%s` for %s elements before the loop", name, t.Text)}}
+}
+
+// freshField reports whether e is a field of a struct that a statement before a loop makes without that
+// field, and whether nothing in between names it.
+func (s *site) freshField(e ast.Expr, loop inspector.Cursor) bool {
+	sel, ok := e.(*ast.SelectorExpr)
+	if !ok || s.Local(sel.X) == nil {
+		return false
+	}
+	v := s.Local(sel.X)
+	stmt, _ := code.Statement(loop)
+	for c, more := stmt.PrevSibling(); more; c, more = c.PrevSibling() {
+		assign, is := c.Node().(*ast.AssignStmt)
+		if is && assign.Tok == token.DEFINE && len(assign.Lhs) == 1 && s.Local(assign.Lhs[0]) == v {
+			return s.leavesOut(assign.Rhs[0], sel.Sel.Name)
+		}
+		for id := range c.Preorder((*ast.Ident)(nil)) {
+			if s.Info().ObjectOf(id.Node().(*ast.Ident)) == v {
+				return false
+			}
+		}
+	}
+	return false
+}
+
+// leavesOut reports whether an expression makes a struct, or a pointer to one, without setting a field.
+func (s *site) leavesOut(e ast.Expr, field string) bool {
+	if s.Builtin(e, "new") != nil {
+		return true
+	}
+	if u, ok := e.(*ast.UnaryExpr); ok && u.Op == token.AND {
+		e = u.X
+	}
+	lit, ok := e.(*ast.CompositeLit)
+	if !ok {
+		return false
+	}
+	for _, elt := range lit.Elts {
+		kv, keyed := elt.(*ast.KeyValueExpr)
+		if !keyed || s.Source(kv.Key) == field {
+			return false
+		}
+	}
+	_, isStruct := s.Info().TypeOf(lit).Underlying().(*types.Struct)
+	return isStruct
 }
 
 // appendsTo reports whether an assignment is v = append(v, …).
@@ -264,167 +489,4 @@ func (s *site) appendsTo(n *ast.AssignStmt, v *types.Var) bool {
 	}
 	call := s.Builtin(n.Rhs[0], "append")
 	return call != nil && s.Local(n.Lhs[0]) == v && s.Local(call.Args[0]) == v
-}
-
-// throughPointer reports whether naming e follows a pointer, which may be nil.
-func (s *site) throughPointer(e ast.Expr) bool {
-	for {
-		sel, ok := ast.Unparen(e).(*ast.SelectorExpr)
-		if !ok {
-			return false
-		}
-		t := s.Info().TypeOf(sel.X)
-		if t != nil {
-			if _, pointer := t.Underlying().(*types.Pointer); pointer {
-				return true
-			}
-		}
-		e = sel.X
-	}
-}
-
-// madeBefore is the expression that makes a local slice empty, but not nil, in a statement before
-// a loop, and its type; nil if the count may change between.
-func (s *site) madeBefore(loop inspector.Cursor, dst, count ast.Expr) (made ast.Expr, elem ast.Expr) {
-	v := s.Local(dst)
-	if v == nil {
-		return nil, nil
-	}
-	init := s.initialiser(loop, v, count)
-	switch e := init.(type) {
-	case *ast.CompositeLit:
-		if len(e.Elts) == 0 && e.Type != nil {
-			return e, e.Type
-		}
-	case *ast.CallExpr:
-		if s.Builtin(e, "make") != nil && len(e.Args) == 2 && s.IsZero(e.Args[1]) {
-			return e, e.Args[0]
-		}
-	}
-	return nil, nil
-}
-
-// initialiser is the expression with which a variable is defined in a statement before another
-// in the same list; nil if count may have another value there.
-func (s *site) initialiser(stmt inspector.Cursor, v *types.Var, count ast.Expr) ast.Expr {
-	for c, ok := stmt.PrevSibling(); ok; c, ok = c.PrevSibling() {
-		assign, is := c.Node().(*ast.AssignStmt)
-		if !is || assign.Tok != token.DEFINE || len(assign.Lhs) != 1 || s.Local(assign.Lhs[0]) != v {
-			continue
-		}
-		if count != nil && (s.declaredAfter(count, c.Node().Pos()) ||
-			s.Changed(count, stmt.Parent().Node(), c.Node().End(), stmt.Node().Pos())) {
-			return nil
-		}
-		return assign.Rhs[0]
-	}
-	return nil
-}
-
-// declaredAfter reports whether e names a local variable that is declared behind a position.
-func (s *site) declaredAfter(e ast.Expr, at token.Pos) bool {
-	found := false
-	ast.Inspect(e, func(n ast.Node) bool {
-		if id, ok := n.(*ast.Ident); ok {
-			if v := s.Local(id); v != nil && v.Pos() >= at {
-				found = true
-			}
-		}
-		return !found
-	})
-	return found
-}
-
-// PresizeMap makes a map with the number of entries that a loop inserts.
-func PresizeMap(on *code.Site) []code.Edit {
-	s := &site{on}
-	index, ok := s.Cur.Node().(*ast.IndexExpr)
-	if !ok || s.Cur.ParentEdgeKind() != edge.AssignStmt_Lhs {
-		return s.mapMade()
-	}
-	v := s.Local(index.X)
-	if v == nil {
-		return nil
-	}
-	return s.sizeMap(s.Cur, v)
-}
-
-// mapMade looks for the loop that fills a map that is made at the site.
-func (s *site) mapMade() []code.Edit {
-	if s.Cur.ParentEdgeKind() != edge.AssignStmt_Rhs {
-		return nil
-	}
-	e, ok := s.Cur.Node().(ast.Expr)
-	assign := s.Cur.Parent().Node().(*ast.AssignStmt)
-	if !ok || len(assign.Lhs) != 1 || assign.Tok != token.DEFINE || s.emptyMap(e) == "" {
-		return nil
-	}
-	v := s.Local(assign.Lhs[0])
-	fn, body := code.Function(s.Cur)
-	if v == nil || body == nil {
-		return nil
-	}
-	for _, u := range s.Uses(v, fn) {
-		if u.ParentEdgeKind() == edge.IndexExpr_X && u.Parent().ParentEdgeKind() == edge.AssignStmt_Lhs {
-			return s.sizeMap(u.Parent(), v)
-		}
-	}
-	return nil
-}
-
-// sizeMap gives the map v the size of the loop around an insertion.
-func (s *site) sizeMap(insert inspector.Cursor, v *types.Var) []code.Edit {
-	plainBody := true
-	for loop := range insert.Enclosing((*ast.ForStmt)(nil), (*ast.RangeStmt)(nil), (*ast.IfStmt)(nil),
-		(*ast.CaseClause)(nil), (*ast.FuncLit)(nil)) {
-		switch loop.Node().(type) {
-		case *ast.FuncLit:
-			return nil
-		case *ast.ForStmt, *ast.RangeStmt:
-		default:
-			plainBody = false
-			continue
-		}
-		t := s.trips(loop)
-		if t.text == "" {
-			return nil
-		}
-		init := s.initialiser(loop, v, t.expr)
-		if init == nil {
-			return nil
-		}
-		text := s.emptyMap(init)
-		if text == "" {
-			return nil
-		}
-		open := t.open
-		if !plainBody && open == "" {
-			open = "the map is larger than it must be where few of the elements are put into it"
-		}
-		return []code.Edit{{Open: open, Text: fmt.Sprintf("make `%s` with room for %s entries", v.Name(), t.text),
-			Changes: []code.Change{s.Replace(init, fmt.Sprintf("make(%s, %s)", text, t.text))}}}
-	}
-	return nil
-}
-
-// emptyMap is the type of an expression that makes a map without a size; "" for others.
-func (s *site) emptyMap(e ast.Expr) string {
-	t := s.Info().TypeOf(e)
-	if t == nil {
-		return ""
-	}
-	if _, ok := t.Underlying().(*types.Map); !ok {
-		return ""
-	}
-	switch e := e.(type) {
-	case *ast.CompositeLit:
-		if len(e.Elts) == 0 && e.Type != nil {
-			return s.Source(e.Type)
-		}
-	case *ast.CallExpr:
-		if s.Builtin(e, "make") != nil && len(e.Args) == 1 {
-			return s.Source(e.Args[0])
-		}
-	}
-	return ""
 }

@@ -73,7 +73,7 @@ func (s *site) reset(call *ast.CallExpr, sel *ast.SelectorExpr, assign *ast.Assi
 	}
 	var rest []string
 	for _, a := range call.Args[1:] {
-		if s.Info().Types[a].Value == nil || s.namesLocals(a) {
+		if s.Info().Types[a].Value == nil || s.NamesLocals(a) {
 			return nil
 		}
 		rest = append(rest, s.Source(a))
@@ -111,7 +111,7 @@ func (s *site) hash(call *ast.CallExpr, assign *ast.AssignStmt) *again {
 		return nil
 	}
 	for _, a := range call.Args {
-		if s.Info().Types[a].Value == nil || s.namesLocals(a) {
+		if s.Info().Types[a].Value == nil || s.NamesLocals(a) {
 			return nil // such as a key or a table
 		}
 	}

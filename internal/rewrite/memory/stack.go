@@ -59,7 +59,7 @@ func StackArray(on *code.Site) []code.Edit {
 // elements64 is the number of elements, a power of two, that holds most of the blocks that were
 // seen; 0 if these are too large.
 func (s *site) elements64(elem types.Type) int64 {
-	size := s.Pkg.TypesSizes.Sizeof(elem)
+	size := s.SizeOf(elem)
 	if size <= 0 || len(s.Place.Sizes) == 0 {
 		return 0
 	}
@@ -134,21 +134,6 @@ func (s *site) staysIn(u inspector.Cursor, v *types.Var) (open string, ok bool) 
 		return fmt.Sprintf("what `%s` becomes a part of must not outlive the function", v.Name()), true
 	}
 	return "", false
-}
-
-func hasTypeParams(fn *ast.FuncDecl) bool {
-	return fn.Type.TypeParams != nil || fn.Recv != nil && len(fn.Recv.List) == 1 && isIndexed(fn.Recv.List[0].Type)
-}
-
-func isIndexed(e ast.Expr) bool {
-	if star, ok := e.(*ast.StarExpr); ok {
-		e = star.X
-	}
-	switch e.(type) {
-	case *ast.IndexExpr, *ast.IndexListExpr:
-		return true
-	}
-	return false
 }
 
 // retains says what may keep the memory of a collector beyond the function: "no" is a certain

@@ -1,0 +1,187 @@
+package code
+
+import (
+	"go/ast"
+	"go/build"
+	"go/build/constraint"
+	"go/token"
+	"go/types"
+	"path/filepath"
+	"slices"
+
+	"golang.org/x/tools/go/ast/edge"
+	"golang.org/x/tools/go/ast/inspector"
+)
+
+// Defined is the variable that a statement of the form `v := e` defines, where e is the site.
+func (s *Site) Defined() (v *types.Var, stmt inspector.Cursor) {
+	if s.Cur.ParentEdgeKind() != edge.AssignStmt_Rhs {
+		return nil, stmt
+	}
+	assign := s.Cur.Parent().Node().(*ast.AssignStmt)
+	stmt, listed := Statement(s.Cur)
+	if !listed || stmt.Node() != ast.Node(assign) || assign.Tok != token.DEFINE || len(assign.Lhs) != 1 {
+		return nil, stmt
+	}
+	return s.Local(assign.Lhs[0]), stmt
+}
+
+// NamesLocals reports whether e names something that is declared inside a function.
+func (s *Site) NamesLocals(e ast.Expr) bool {
+	found := false
+	ast.Inspect(e, func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok {
+			obj := s.Info().ObjectOf(id)
+			if obj == nil || obj.Parent() != types.Universe && obj.Parent() != s.Pkg.Types.Scope() {
+				_, pkg := obj.(*types.PkgName)
+				found = found || !pkg && obj != nil && obj.Pkg() == s.Pkg.Types
+			}
+		}
+		return !found
+	})
+	return found
+}
+
+// DeclaredAfter reports whether e names a local variable that is declared behind a position.
+func (f *File) DeclaredAfter(e ast.Expr, at token.Pos) bool {
+	found := false
+	ast.Inspect(e, func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok {
+			if v := f.Local(id); v != nil && v.Pos() >= at {
+				found = true
+			}
+		}
+		return !found
+	})
+	return found
+}
+
+// ThroughPointer reports whether naming e follows a pointer, which may be nil.
+func (f *File) ThroughPointer(e ast.Expr) bool {
+	for {
+		sel, ok := ast.Unparen(e).(*ast.SelectorExpr)
+		if !ok {
+			return false
+		}
+		t := f.Info().TypeOf(sel.X)
+		if t != nil {
+			if _, pointer := t.Underlying().(*types.Pointer); pointer {
+				return true
+			}
+		}
+		e = sel.X
+	}
+}
+
+// OnlySpec is the specification of a declaration of one variable; nil for others.
+func OnlySpec(d *ast.DeclStmt) *ast.ValueSpec {
+	gen, ok := d.Decl.(*ast.GenDecl)
+	if !ok || gen.Tok != token.VAR || len(gen.Specs) != 1 {
+		return nil
+	}
+	spec := gen.Specs[0].(*ast.ValueSpec)
+	if len(spec.Names) != 1 {
+		return nil
+	}
+	return spec
+}
+
+// PointerFree reports whether values of a type hold no pointers.
+func PointerFree(t types.Type) bool {
+	switch u := t.Underlying().(type) {
+	case *types.Basic:
+		return u.Info()&(types.IsBoolean|types.IsNumeric) != 0
+	case *types.Array:
+		return PointerFree(u.Elem())
+	case *types.Struct:
+		for f := range u.Fields() {
+			if !PointerFree(f.Type()) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// HasTypeParams reports whether a function or its receiver is generic.
+func HasTypeParams(fn *ast.FuncDecl) bool {
+	return fn.Type.TypeParams != nil || fn.Recv != nil && len(fn.Recv.List) == 1 && isIndexed(fn.Recv.List[0].Type)
+}
+
+func isIndexed(e ast.Expr) bool {
+	if star, ok := e.(*ast.StarExpr); ok {
+		e = star.X
+	}
+	switch e.(type) {
+	case *ast.IndexExpr, *ast.IndexListExpr:
+		return true
+	}
+	return false
+}
+
+// StructOf is the declaration of a struct type of the package, and the file that has it; nil where that is not
+// to be edited.
+func (f *File) StructOf(n *types.Named) (*File, *ast.StructType) {
+	for _, in := range f.Package {
+		if in.Syntax.FileStart > n.Obj().Pos() || in.Syntax.FileEnd < n.Obj().Pos() {
+			continue
+		}
+		for c := range in.Root.Preorder((*ast.TypeSpec)(nil)) {
+			if spec := c.Node().(*ast.TypeSpec); in.Info().Defs[spec.Name] == types.Object(n.Obj()) {
+				st, _ := spec.Type.(*ast.StructType)
+				return in, st
+			}
+		}
+	}
+	return nil, nil
+}
+
+// Constrained reports whether the file is left out of some builds.
+func (f *File) Constrained() bool {
+	for _, g := range f.Syntax.Comments {
+		if g.Pos() < f.Syntax.Package && slices.ContainsFunc(g.List, func(c *ast.Comment) bool { return constraint.IsGoBuild(c.Text) }) {
+			return true
+		}
+	}
+	for _, target := range [][2]string{{"plan9", "arm"}, {"windows", "s390x"}} {
+		c := build.Default
+		c.GOOS, c.GOARCH = target[0], target[1]
+		if ok, err := c.MatchFile(filepath.Dir(f.Name), filepath.Base(f.Name)); err != nil || !ok {
+			return true
+		}
+	}
+	return false
+}
+
+// Spell is a type as the file writes it at a position, and what to import for that.
+func (f *File) Spell(t types.Type, at token.Pos) (text string, imports []string, ok bool) {
+	ok = true
+	text = types.TypeString(t, func(p *types.Package) string {
+		if p == f.Pkg.Types {
+			return ""
+		}
+		name, needs, found := f.Use(p.Path(), at)
+		if len(needs) > 0 && name != p.Name() {
+			found = false
+		}
+		ok, imports = ok && found, append(imports, needs...)
+		return name
+	})
+	return text, imports, ok
+}
+
+// Commented reports whether a comment stands inside a node.
+func (f *File) Commented(n ast.Node) bool {
+	return slices.ContainsFunc(f.Syntax.Comments, func(g *ast.CommentGroup) bool { return g.Pos() > n.Pos() && g.End() < n.End() })
+}
+
+// SizeOf is a type's size in bytes; 0 for one that depends on type parameters.
+func (f *File) SizeOf(t types.Type) (size int64) {
+	defer func() {
+		if recover() != nil { // a type parameter has no size
+			size = 0
+		}
+	}()
+	return f.Pkg.TypesSizes.Sizeof(t)
+}
