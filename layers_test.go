@@ -206,10 +206,18 @@ var layers = []layer{
 		why:    "a trial builds, counts and tests any change of source, whoever made it",
 	},
 	{
+		folder: "internal/fix/repo",
+		why:    "git is asked and told by itself: what is committed, and why, others know",
+	},
+	{
+		folder: "internal/fix/journal",
+		ours:   []string{"internal/fix/repo", "internal/tempfile"},
+		why:    "files are changed all or none, whoever made the change for which reason",
+	},
+	{
 		folder: "internal/fix",
-		ours: []string{"internal/evidence", "internal/finding", "internal/prove", "internal/prove/sides", "internal/rewrite",
-			"internal/rewrite/code", "internal/tempfile",
-			"internal/trial", "internal/trial/version"},
+		ours: []string{"internal/evidence", "internal/finding", "internal/fix/repo", "internal/prove", "internal/prove/sides", "internal/rewrite",
+			"internal/rewrite/code", "internal/trial", "internal/trial/version"},
 		why: "a search takes findings, edits and trials together: it records nothing and shows nothing",
 	},
 	{

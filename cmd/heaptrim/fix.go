@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/heaptrim/heaptrim/internal/fix"
+	"github.com/heaptrim/heaptrim/internal/fix/journal"
 	"github.com/heaptrim/heaptrim/internal/gocmd"
 	"github.com/heaptrim/heaptrim/internal/report/fixes"
 	"github.com/heaptrim/heaptrim/internal/report/term"
@@ -91,7 +92,7 @@ func runFix(ctx context.Context, c verb, args []string, std stdio) error {
 	if err := f.validate(fs.Args()); err != nil {
 		return err
 	}
-	store, err := fix.NewStore()
+	store, err := journal.NewStore()
 	if err != nil {
 		return err
 	}
@@ -118,7 +119,7 @@ func runFix(ctx context.Context, c verb, args []string, std stdio) error {
 	p.Close()
 	applied := !f.diff && len(done.After) > 0
 	if applied {
-		if err := store.Apply(done.Module, done.Before, done.After); err != nil {
+		if err := store.Apply(ctx, journal.Change{Module: done.Module, Run: fmt.Sprint(start.UnixNano()), Read: done.Before, Files: done.After}); err != nil {
 			return err
 		}
 	}
@@ -168,13 +169,13 @@ func (f *fixFlags) show(done *fix.Fixes, applied bool, v *viewed, std stdio) err
 }
 
 // takeBack undoes the last fix of the module in the current folder.
-func (f *fixFlags) takeBack(ctx context.Context, store *fix.Store, std stdio) error {
+func (f *fixFlags) takeBack(ctx context.Context, store *journal.Store, std stdio) error {
 	t := gocmd.LocalModule(ctx, f.target.dir)
 	dir, err := filepath.Abs(t.ModuleDir)
 	if err != nil {
 		return err
 	}
-	files, err := store.Undo(dir)
+	files, err := store.Undo(ctx, dir)
 	for _, name := range files {
 		if err == nil {
 			fmt.Fprintf(std.out, "taken back: %s\n", name)

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/fix/repo"
 	"github.com/heaptrim/heaptrim/internal/rewrite"
 	"github.com/heaptrim/heaptrim/internal/rewrite/code"
 	"github.com/heaptrim/heaptrim/internal/trial"
@@ -96,18 +96,10 @@ func (o RunOptions) leave(ctx context.Context, file string) string {
 		return "it is vendored"
 	case !o.Created.IsZero() && info.ModTime().Truncate(time.Second).After(o.Created):
 		return "it has changed since the recording"
-	case !o.Dirty && dirty(ctx, file):
+	case !o.Dirty && repo.Dirty(ctx, file):
 		return "it has changes that are not committed (-dirty edits it)"
 	}
 	return ""
-}
-
-// dirty reports whether git knows a file and it differs from the last commit.
-func dirty(ctx context.Context, file string) bool {
-	cmd := exec.CommandContext(ctx, "git", "status", "--porcelain", "--untracked-files=no", "--", filepath.Base(file))
-	cmd.Dir = filepath.Dir(file)
-	out, err := cmd.Output()
-	return err == nil && len(strings.TrimSpace(string(out))) > 0
 }
 
 // Diff is the text of an attempt's file before and after its edit alone.

@@ -15,6 +15,8 @@ type Question struct {
 	Changed []string // packages of the files
 	Tests   []string // packages whose tests are to pass
 	Bench   []string // benchmarks of the changed packages whose calls are compared, too
+	Race    bool     // call functions from several goroutines, too
+	Proved  bool     // what did not run need not be looked at
 }
 
 // Fault is why a change does not hold.
@@ -52,11 +54,14 @@ func (j *Judge) Holds(ctx context.Context, q Question) (Verdict, error) {
 			return v, err
 		}
 	}
-	if v.Passed == 0 && !v.Compare.Covers() {
+	switch {
+	case v.Passed == 0 && !v.Compare.Covers():
 		v.Fault, v.Why = Unknown, "no test passes, and no call could be compared"
 		if v.Late {
 			v.Why = "the tests take longer than the time that is left, and no call could be compared"
 		}
+	case !q.Proved && len(q.Changed) > 0 && v.Compare.Reached < v.Compare.Blocks:
+		v.Fault, v.Why = Unknown, fmt.Sprintf("neither tests nor generated calls run %d of %d parts of the change", v.Compare.Blocks-v.Compare.Reached, v.Compare.Blocks)
 	}
 	return v, nil
 }
@@ -96,7 +101,7 @@ func (j *Judge) same(ctx context.Context, path string, q Question, v *Verdict) e
 	if err != nil {
 		return err
 	}
-	c, err := j.comparer.Compare(ctx, equal.Change{Package: path, Files: q.Files, Skip: slices.Concat(before.Failed, before.Slow), Bench: q.Bench})
+	c, err := j.comparer.Compare(ctx, equal.Change{Package: path, Files: q.Files, Skip: slices.Concat(before.Failed, before.Slow), Bench: q.Bench, Race: q.Race})
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -118,6 +123,7 @@ func join(a, b equal.Verdict) equal.Verdict {
 	a.TestCalls += b.TestCalls
 	a.Reached += b.Reached
 	a.Blocks += b.Blocks
+	a.Raced = a.Raced || b.Raced
 	a.Functions = append(a.Functions, b.Functions...)
 	if a.Left == nil {
 		a.Left = map[string]string{}

@@ -31,6 +31,7 @@ type Change struct {
 	Files   version.Files // of it and of others
 	Skip    []string      // tests that are not to run: those that fail, or take long
 	Bench   []string      // benchmarks that run, too, for a moment
+	Race    bool          // call functions from several goroutines, too
 }
 
 // Verdict is the end of a comparison.
@@ -40,6 +41,7 @@ type Verdict struct {
 	TestCalls int               // calls of tests whose results were the same
 	Functions []string          // that were called
 	Left      map[string]string // functions that were not, and why
+	Raced     bool              // functions were called from several goroutines
 	Reached   int               // of the changed blocks, those that ran
 	Blocks    int
 }
@@ -84,7 +86,9 @@ type prepared struct {
 type baseline struct {
 	scenarios []watch.Scenario
 	skip      []string // scenarios that end the process
+	drop      []string // functions several of whose scenarios do
 	runs      []*seen
+	racing    []*seen // with several goroutines
 }
 
 // prepare reads a package as it is, once.
@@ -168,5 +172,10 @@ func (c *Comparer) Compare(ctx context.Context, ch Change) (Verdict, error) {
 	if err := w.before(ctx); err != nil {
 		return v, err
 	}
-	return v, w.after(ctx, now, &v)
+	if err := w.after(ctx, now, &v); err != nil || v.Differs != "" || !ch.Race {
+		return v, err
+	}
+	v.Differs, err = w.race(ctx, now)
+	v.Raced = err == nil
+	return v, err
 }

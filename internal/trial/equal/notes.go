@@ -20,6 +20,7 @@ type seen struct {
 	races     map[string]string // by function
 	hits      []int
 	stopped   string            // the scenario in which the process ended; "" if it ended well
+	function  string            // of the last scenario that began
 	why       string            // as the guard has it
 	ended     map[string]string // scenarios that ended processes, and how
 	whole     bool
@@ -71,6 +72,7 @@ func (s *seen) add(n watch.Note, open string) string {
 		s.races[n.Key] = n.Text
 		return ""
 	case rest == "begins":
+		s.function = n.Text
 		if n.Scenario != nil {
 			s.order = append(s.order, id)
 		}

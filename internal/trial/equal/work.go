@@ -101,7 +101,7 @@ func (w *work) before(ctx context.Context) error {
 	if !found.whole {
 		return errNotRun
 	}
-	w.base = &baseline{scenarios: found.found, skip: pl.Skip}
+	w.base = &baseline{scenarios: found.found, skip: pl.Skip, drop: pl.Drop}
 	if err := w.again(ctx); err != nil {
 		return err
 	}
@@ -119,12 +119,12 @@ func (w *work) again(ctx context.Context) error {
 		return err
 	}
 	pl := w.plan()
-	pl.Scenarios, pl.Skip = w.base.scenarios, slices.Clone(w.base.skip)
+	pl.Scenarios, pl.Skip, pl.Drop = w.base.scenarios, slices.Clone(w.base.skip), slices.Clone(w.base.drop)
 	s, err := w.run(ctx, bin, &pl)
 	if err != nil {
 		return err
 	}
-	w.base.skip = pl.Skip
+	w.base.skip, w.base.drop = pl.Skip, pl.Drop
 	w.base.runs = append(w.base.runs, s)
 	return nil
 }
@@ -137,9 +137,9 @@ func (w *work) after(ctx context.Context, now *source, v *Verdict) error {
 		return err
 	}
 	var runs []*seen
-	for turn := range 3 {
+	for turn := range 2 {
 		pl := w.plan()
-		pl.Scenarios, pl.Skip = w.base.scenarios, slices.Clone(w.base.skip)
+		pl.Scenarios, pl.Skip, pl.Drop = w.base.scenarios, slices.Clone(w.base.skip), slices.Clone(w.base.drop)
 		s, err := w.run(ctx, bin, &pl)
 		if err != nil {
 			return err
@@ -153,7 +153,7 @@ func (w *work) after(ctx context.Context, now *source, v *Verdict) error {
 		if v.Differs == "" {
 			return nil
 		}
-		for len(w.base.runs) < turn+2 && turn < 2 {
+		for len(w.base.runs) < 2 {
 			if err := w.again(ctx); err != nil {
 				return err
 			}
@@ -162,8 +162,70 @@ func (w *work) after(ctx context.Context, now *source, v *Verdict) error {
 	return nil
 }
 
+// race calls functions from several goroutines in both versions, with the race detector if it can be
+// had, and says what only the change shows.
+func (w *work) race(ctx context.Context, now *source) (string, error) {
+	if len(w.drive) == 0 {
+		return "", nil
+	}
+	old := w.base.racing
+	if old == nil {
+		runs, err := w.racing(ctx, w.p.source, nil, 2)
+		if err != nil {
+			return "", err
+		}
+		old = runs
+		w.base.racing = runs
+	}
+	runs, err := w.racing(ctx, now, w.change.Files, 1)
+	if err != nil {
+		return "", err
+	}
+	for key, text := range runs[0].races {
+		if was, ok := old[0].races[key]; text != was && ok && was == old[1].races[key] && !slices.Contains(faults(), was) {
+			return key + ": " + text, nil
+		}
+	}
+	for id, how := range runs[0].ended {
+		if _, ok := old[0].races[id]; ok && old[0].races[id] == old[1].races[id] {
+			return id + ": " + how, nil
+		}
+	}
+	return "", nil
+}
+
+// faults are notes of functions that are not to be called from several goroutines at once.
+func faults() []string { return []string{watch.DataRace, watch.ResultsDiffer} }
+
+// racing runs a version some times.
+func (w *work) racing(ctx context.Context, s *source, changed version.Files, times int) ([]*seen, error) {
+	made := instrument(s, false)
+	files := w.p.files(s, made, changed)
+	bin, err := w.b.Test(ctx, w.change.Package, files, "-race")
+	if err != nil && ctx.Err() == nil {
+		bin, err = w.b.Test(ctx, w.change.Package, files)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var out []*seen
+	for range times {
+		pl := w.plan()
+		pl.Race, pl.Scenarios, pl.Skip, pl.Drop = true, w.base.scenarios, slices.Clone(w.base.skip), slices.Clone(w.base.drop)
+		s, err := w.run(ctx, bin, &pl)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
 // mostEnded is how many scenarios may end the process before the rest is left.
-const mostEnded = 8
+const (
+	mostEnded  = 12
+	mostDeaths = 2 // of one function, before it is not called any more
+)
 
 // run runs a test binary by a plan. Scenarios that end the process are put on the plan's list, and it
 // goes on without them.
@@ -173,7 +235,7 @@ func (w *work) run(ctx context.Context, bin version.Binary, pl *watch.Plan) (*se
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	tests, ended := true, map[string]string{}
+	tests, ended, deaths := true, map[string]string{}, map[string]int{}
 	for turn := 0; ; turn++ {
 		pl.Out = filepath.Join(dir, fmt.Sprint("notes", turn))
 		text, err := json.Marshal(pl)
@@ -185,7 +247,7 @@ func (w *work) run(ctx context.Context, bin version.Binary, pl *watch.Plan) (*se
 			return nil, err
 		}
 		limit := w.o.Tests + w.o.Explore + time.Minute
-		res, err := w.b.Run(ctx, bin, version.Run{Args: w.args(tests), Env: []string{watch.PlanVariable + "=" + at, "TMPDIR=" + dir}, Limit: limit})
+		res, err := w.b.Run(ctx, bin, version.Run{Args: w.args(tests), Env: []string{watch.PlanVariable + "=" + at, "TMPDIR=" + dir, "GORACE=exitcode=0 log_path=" + filepath.Join(dir, "race")}, Limit: limit})
 		if err != nil {
 			return nil, err
 		}
@@ -193,6 +255,7 @@ func (w *work) run(ctx context.Context, bin version.Binary, pl *watch.Plan) (*se
 		if err != nil {
 			return nil, err
 		}
+		w.o.Progress("%s: %d scenarios, %d notes of tests, whole %v, stopped in %q of %s", bin.Package, len(s.order)+len(s.found), len(s.tests), s.whole, s.stopped, s.function)
 		if maps.Copy(s.ended, ended); s.whole {
 			return s, nil
 		}
@@ -200,6 +263,9 @@ func (w *work) run(ctx context.Context, bin version.Binary, pl *watch.Plan) (*se
 		case s.stopped != "" && turn < mostEnded:
 			pl.Skip = append(pl.Skip, s.stopped)
 			ended[s.stopped] = how(s.why)
+			if deaths[s.function]++; deaths[s.function] == mostDeaths {
+				pl.Drop = append(pl.Drop, s.function)
+			}
 		case s.stopped == "" && tests:
 			tests = false
 		default:

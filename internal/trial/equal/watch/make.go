@@ -20,6 +20,7 @@ type player struct {
 	prefix string
 	quiet  bool // notes are not kept
 	making int  // constructors under way
+	slow   bool // it was cut short
 }
 
 // n is a number below k, from the genome as long as it lasts.
@@ -102,7 +103,11 @@ func (p *player) changed(w string) string {
 	}
 	i := p.n(len(w))
 	j := i + p.n(len(w)-i+1)
-	switch p.n(6) {
+	switch p.n(8) {
+	case 6: // numbers that are too large
+		return w[:i] + strings.Repeat("9", 1+p.n(40)) + w[j:]
+	case 7:
+		return p.digits(w)
 	case 0:
 		return w[:i]
 	case 1:
@@ -115,6 +120,25 @@ func (p *player) changed(w string) string {
 		return strings.ToUpper(w)
 	}
 	return w[i:]
+}
+
+// digits puts another number in the place of one of those in a word.
+func (p *player) digits(w string) string {
+	from := strings.IndexAny(w, "0123456789")
+	if from < 0 {
+		return w
+	}
+	for range p.n(4) {
+		rest := strings.TrimLeft(w[from:], "0123456789")
+		next := strings.IndexAny(rest, "0123456789")
+		if next < 0 {
+			break
+		}
+		from = len(w) - len(rest) + next
+	}
+	to := len(w) - len(strings.TrimLeft(w[from:], "0123456789"))
+	numbers := [...]string{"", "0", "00", "1", "-1", "10", "255", "256", "65536", "2147483648", "4294967296", "18446744073709551616", "99999999999999999999999", "1e9", "0x1f", "1.5"}
+	return w[:from] + numbers[p.n(len(numbers))] + w[to:]
 }
 
 func (p *player) bytes() []byte { return []byte(p.text()) }

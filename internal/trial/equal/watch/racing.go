@@ -14,6 +14,9 @@ func (s *Session) raceAll() {
 	w := s.guard()
 	defer w.stop()
 	for _, name := range s.plan.Drive {
+		if slices.Contains(s.plan.Drop, name) {
+			continue
+		}
 		var list []Scenario
 		for _, sc := range s.plan.Scenarios {
 			if sc.Function == name && !sc.Exact && len(list) < 12 {
@@ -35,11 +38,17 @@ func (s *Session) raceOne(w *guard, id string, run func() string) {
 	before := races()
 	text := run()
 	if races() > before {
-		text = "data race"
+		text = DataRace
 	}
 	w.end()
 	s.note(Note{Key: id, Text: text})
 }
+
+// What is noted of functions that are not to be called from several goroutines at once.
+const (
+	DataRace      = "data race"
+	ResultsDiffer = "results differ"
+)
 
 const goroutines = 4
 
@@ -59,7 +68,7 @@ func (s *Session) apart(list []Scenario) string {
 				defer wg.Done()
 				for range 4 {
 					if s.seen(sc) != alone {
-						differ.Do(func() { text = "results differ" })
+						differ.Do(func() { text = ResultsDiffer })
 					}
 				}
 			}()

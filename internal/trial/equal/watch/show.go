@@ -20,8 +20,8 @@ import (
 
 // Limits of the text of one value.
 const (
-	mostNodes = 5000
-	mostDepth = 20
+	mostNodes = 1200
+	mostDepth = 12
 	mostText  = 64 << 10
 	mostShown = 400 // of a text, before its hash stands for the rest
 )

@@ -29,6 +29,7 @@ type Plan struct {
 	Numbers   []int64             `json:"numbers"` // for arguments
 	Scenarios []Scenario          `json:"scenarios"`
 	Skip      []string            `json:"skip"`    // scenarios that ended the process
+	Drop      []string            `json:"drop"`    // functions several of whose scenarios did
 	Explore   time.Duration       `json:"explore"` // how long to look for more scenarios
 	Ignore    map[string][]string `json:"ignore"`  // fields by type that only one version has
 }
@@ -79,6 +80,7 @@ type Session struct {
 
 	watched  map[string]*watched
 	driving  atomic.Bool
+	spent    atomic.Int64         // for looking at the arguments of tests' calls
 	captured map[string][]capture // by function
 	pool     map[reflect.Type][]sample
 
