@@ -101,7 +101,12 @@ func (j *Judge) same(ctx context.Context, path string, q Question, v *Verdict) e
 	if err != nil {
 		return err
 	}
-	c, err := j.comparer.Compare(ctx, equal.Change{Package: path, Files: q.Files, Skip: slices.Concat(before.Failed, before.Slow), Bench: q.Bench, Race: q.Race})
+	ch := equal.Change{Package: path, Files: q.Files, Skip: slices.Concat(before.Failed, before.Slow), Bench: q.Bench, Race: q.Race, Leave: j.o.Skip}
+	what := fmt.Sprintf("calls %q %q %q %v", ch.Skip, ch.Leave, ch.Bench, ch.Race)
+	c, err := remember(ctx, &j.memory, question{path, q.Files.Hash(), what}, func() (equal.Verdict, bool, error) {
+		c, err := j.comparer.Compare(ctx, ch)
+		return c, err == nil, err
+	})
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -140,18 +145,19 @@ func (j *Judge) State(ctx context.Context, path string) (Tests, error) {
 	if t, ok := j.tests[path]; ok {
 		return t, nil
 	}
-	once, err := j.Test(ctx, path, nil)
-	if err != nil {
-		return once, err
-	}
-	if !once.Late {
-		again, err := j.Test(ctx, path, nil)
-		if err != nil {
-			return again, err
+	what := fmt.Sprintf("state %q", j.o.Skip)
+	t, err := remember(ctx, &j.memory, question{path, "", what}, func() (Tests, bool, error) {
+		once, err := j.test(ctx, path, nil)
+		if err != nil || once.Late {
+			return once, false, err
 		}
+		again, err := j.test(ctx, path, nil)
 		once = once.Both(again)
 		once.Late = again.Late
+		return once, !once.Late, err
+	})
+	if err == nil {
+		j.tests[path] = t
 	}
-	j.tests[path] = once
-	return once, nil
+	return t, err
 }

@@ -30,6 +30,7 @@ type Change struct {
 	Package string        // import path
 	Files   version.Files // of it and of others
 	Skip    []string      // tests that are not to run: those that fail, or take long
+	Leave   string        // regular expression of others that are not to run
 	Bench   []string      // benchmarks that run, too, for a moment
 	Race    bool          // call functions from several goroutines, too
 }

@@ -67,7 +67,7 @@ func (w *work) aim() {
 
 // key names what is called and which tests run.
 func (w *work) key() string {
-	return fmt.Sprint(w.drive, w.exact, w.watch, w.change.Bench, w.change.Skip, w.diff.fields)
+	return fmt.Sprint(w.drive, w.exact, w.watch, w.change.Bench, w.change.Skip, w.change.Leave, w.diff.fields)
 }
 
 // plan is what a process is to do.
@@ -292,8 +292,15 @@ func (w *work) args(tests bool) []string {
 	if !tests {
 		return append(args, "-test.run=^$")
 	}
+	var skip []string
 	if len(w.change.Skip) > 0 {
-		args = append(args, "-test.skip="+exactly(w.change.Skip))
+		skip = append(skip, exactly(w.change.Skip))
+	}
+	if w.change.Leave != "" {
+		skip = append(skip, w.change.Leave)
+	}
+	if len(skip) > 0 {
+		args = append(args, "-test.skip="+strings.Join(skip, "|"))
 	}
 	if len(w.change.Bench) > 0 {
 		args = append(args, "-test.bench="+exactly(w.change.Bench))
