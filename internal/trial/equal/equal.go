@@ -20,7 +20,7 @@ import (
 
 // Options tunes a Comparer. The zero value is ready to use.
 type Options struct {
-	Explore  time.Duration // how long to look for calls that reach different code; 0 means 1.5 s
+	Explore  time.Duration // how long to look for calls that reach different code; 0 means 2.5 s of CPU
 	Tests    time.Duration // how long the tests of a package may take here; 0 means a minute
 	Progress func(format string, args ...any)
 }
@@ -61,7 +61,7 @@ type Comparer struct {
 // New makes a comparer.
 func New(b *version.Builder, o Options) *Comparer {
 	if o.Explore == 0 {
-		o.Explore = 1500 * time.Millisecond
+		o.Explore = 2500 * time.Millisecond
 	}
 	if o.Tests == 0 {
 		o.Tests = time.Minute

@@ -57,6 +57,14 @@ func readNotes(name string) (*seen, error) {
 // add files a note and returns the scenario that is open after it.
 func (s *seen) add(n watch.Note, open string) string {
 	id, rest, _ := strings.Cut(n.Key, " ")
+	if name, late := strings.CutSuffix(n.Key, " late"); late {
+		s.why = "late"
+		return name
+	}
+	if name, large := strings.CutSuffix(n.Key, " large"); large {
+		s.why = "large"
+		return name
+	}
 	switch {
 	case n.Key == "found":
 		s.found = append(s.found, *n.Scenario)
@@ -79,9 +87,6 @@ func (s *seen) add(n watch.Note, open string) string {
 		return id
 	case rest == "ends":
 		return ""
-	case rest == "late" || rest == "large":
-		s.why = rest
-		return id
 	default:
 		s.scenarios[id] = append(s.scenarios[id], observed{rest, n.Text})
 	}

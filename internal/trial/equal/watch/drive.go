@@ -35,7 +35,7 @@ func (s *Session) Drive() {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	debug.SetMemoryLimit(mostMemory / 4)
-	w := s.guard()
+	w := s.guard(mostScenario)
 	defer w.stop()
 	list := s.plan.Scenarios
 	if s.plan.Explore > 0 {
@@ -127,6 +127,9 @@ func (s *Session) explore(w *guard) []Scenario {
 	rng := dice(1)
 	for turn := 0; used() < until && turn < 20_000 && len(s.plan.Drive) > 0; turn++ {
 		name := s.plan.Drive[turn%len(s.plan.Drive)]
+		if turn >= plainEach*len(s.plan.Drive) && turn%2 == 0 { // those that are nearest to the change stand first
+			name = s.plan.Drive[rng.n(1+len(s.plan.Drive)/4)]
+		}
 		sc := Scenario{Function: name, Genome: rng.genome()}
 		if free := list[exact:]; turn > plainEach*len(s.plan.Drive) && turn%3 != 0 && len(free) > 0 {
 			sc = rng.mutate(free[rng.n(len(free))], free)
@@ -225,6 +228,7 @@ func openFiles() int {
 
 // guard ends the process when a scenario takes too long or too much memory.
 type guard struct {
+	most time.Duration // of CPU, for one scenario
 	s    *Session
 	now  atomic.Pointer[string]
 	cpu  atomic.Int64 // used before
@@ -234,8 +238,8 @@ type guard struct {
 	wait sync.WaitGroup
 }
 
-func (s *Session) guard() *guard {
-	g := &guard{s: s, quit: make(chan struct{})}
+func (s *Session) guard(most time.Duration) *guard {
+	g := &guard{s: s, most: most, quit: make(chan struct{})}
 	g.wait.Add(1)
 	go func() {
 		defer g.wait.Done()
@@ -279,7 +283,7 @@ func (g *guard) look() {
 	if started := time.Duration(g.cpu.Load()); g.then < started || now-g.then > little {
 		g.idle, g.then = time.Now(), now
 	}
-	if now-time.Duration(g.cpu.Load()) > mostScenario || time.Since(g.idle) > mostWaiting {
+	if now-time.Duration(g.cpu.Load()) > g.most || time.Since(g.idle) > mostWaiting {
 		why = "late"
 	}
 	var m runtime.MemStats

@@ -5,13 +5,14 @@ import (
 	"reflect"
 	"slices"
 	"sync"
+	"time"
 )
 
 // raceAll calls each function from several goroutines: with objects of their own, and with one
 // that they share. The notes say whether results differ from those of one goroutine, and whether the
 // race detector, if the binary has it, reports anything.
 func (s *Session) raceAll() {
-	w := s.guard()
+	w := s.guard(20 * mostRacing)
 	defer w.stop()
 	for _, name := range s.plan.Drive {
 		if slices.Contains(s.plan.Drop, name) {
@@ -50,12 +51,19 @@ const (
 	ResultsDiffer = "results differ"
 )
 
-const goroutines = 4
+const (
+	goroutines = 4
+	mostRacing = 1500 * time.Millisecond // of CPU, after which no further scenario is begun
+)
 
 // apart plays scenarios in several goroutines at once, and says whether all saw the same as one alone.
 func (s *Session) apart(list []Scenario) string {
 	text := "same"
+	until := used() + mostRacing
 	for _, sc := range list {
+		if used() > until {
+			break
+		}
 		alone := s.seen(sc)
 		if alone != s.seen(sc) {
 			continue // it depends on more than its arguments
@@ -91,7 +99,11 @@ func (s *Session) together(name string, list []Scenario) string {
 	if f == nil || len(f.in) == 0 {
 		return "no object"
 	}
+	until := used() + mostRacing
 	for _, sc := range list {
+		if used() > until {
+			break
+		}
 		p := s.player(sc)
 		p.quiet = true
 		var args []reflect.Value
