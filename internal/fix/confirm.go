@@ -63,8 +63,8 @@ func (r *Result) Confirm(ctx context.Context, j *trial.Judge, o ConfirmOptions) 
 func (r *Result) confirmTests(ctx context.Context, j *trial.Judge, o ConfirmOptions, c *Confirmation) error {
 	var changed []string
 	for _, a := range r.Attempts {
-		if a.Outcome == Kept && !slices.Contains(changed, a.Finding.Site.Package) {
-			changed = append(changed, a.Finding.Site.Package)
+		if a.Outcome == Kept && !slices.Contains(changed, a.Edit.Package) {
+			changed = append(changed, a.Edit.Package)
 		}
 	}
 	if len(changed) == 0 {

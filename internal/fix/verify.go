@@ -42,7 +42,7 @@ func differs(ctx context.Context, j *trial.Judge, a Attempt) bool {
 	if err != nil || ctx.Err() != nil {
 		return false
 	}
-	v, err := j.Holds(ctx, trial.Question{Files: files, Changed: []string{a.Finding.Site.Package}})
+	v, err := j.Holds(ctx, trial.Question{Files: files, Changed: []string{a.Edit.Package}})
 	return err == nil && v.Fault == trial.Differs
 }
 
