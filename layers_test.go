@@ -191,6 +191,12 @@ var layers = []layer{
 		why:    "tests of any version are built and run without knowing what for",
 	},
 	{
+		folder: "internal/trial/platform",
+		ours:   []string{"internal/gocmd", "internal/trial/version"},
+		others: []string{"golang.org/x/tools/go"},
+		why:    "types are checked for any platform, without knowing what was changed for which reason",
+	},
+	{
 		folder: "internal/trial/equal/watch",
 		why:    "compiled into other people's tests: the standard library only",
 	},
@@ -202,7 +208,7 @@ var layers = []layer{
 	},
 	{
 		folder: "internal/trial",
-		ours:   []string{"internal/gocmd", "internal/ingest/benchlog", "internal/trial/equal", "internal/trial/version"},
+		ours:   []string{"internal/gocmd", "internal/ingest/benchlog", "internal/trial/equal", "internal/trial/platform", "internal/trial/version"},
 		why:    "a trial builds, counts and tests any change of source, whoever made it",
 	},
 	{
@@ -281,7 +287,7 @@ var layers = []layer{
 	},
 	{
 		folder: "internal/report/fixes",
-		ours:   []string{"internal/fix", "internal/report/term", "internal/schema", "internal/stats"},
+		ours:   []string{"internal/fix", "internal/prove", "internal/report/md", "internal/report/term", "internal/schema", "internal/stats"},
 		others: []string{"github.com/rogpeppe/go-internal/diff"},
 		why:    "what was tried is shown as it came out",
 	},

@@ -22,7 +22,7 @@ type ConfirmOptions struct {
 	BuildFlags []string
 	Tests      time.Duration // for the tests of packages that only depend on the changed ones; 0: no limit
 	Measure    time.Duration // for comparing times; 0: do not
-	Race       bool          // run tests with the race detector
+	Race       bool          // run the tests with the race detector, and functions from several goroutines
 	Progress   func(format string, args ...any)
 }
 
@@ -32,62 +32,105 @@ type Confirmation struct {
 	Skipped  int           // packages that depend on them, for whose tests there was no time
 	Passed   int           // tests
 	Failing  []string      // tests that fail without any edit
+	Raced    []string      // packages whose tests ran with the race detector
+	Fuzzed   []string      // fuzz targets that ran
 	Proof    *prove.Result // nil if times were not compared
 }
 
-// Confirm looks at all kept edits together: the tests of the changed packages and of those of the
-// module that depend on them pass, and no benchmark of the search is worse, by fresh runs that
-// the search did not use. Edits that do not hold are dropped, as their attempts then say.
+// confirming is the confirmation of a result under way.
+type confirming struct {
+	*Result
+	*Confirmation
+	o     ConfirmOptions
+	judge *trial.Judge
+}
+
+// Confirm looks at all kept edits together: they compile for all platforms of the packages, the tests of
+// the changed packages and of those of the module that depend on them pass, also with the race detector,
+// and no benchmark of the search is worse, by fresh runs that the search did not use. Edits that do not
+// hold are dropped, as their attempts then say.
 func (r *Result) Confirm(ctx context.Context, j *trial.Judge, o ConfirmOptions) (*Confirmation, error) {
 	if o.Progress == nil {
 		o.Progress = func(string, ...any) {}
 	}
-	c := &Confirmation{}
-	if err := r.confirmTests(ctx, j, o, c); err != nil {
-		return nil, err
-	}
-	for o.Measure > 0 && len(r.Kept()) > 0 {
-		worse, err := r.measure(ctx, o, c)
-		if err != nil {
-			return nil, err
-		}
-		if !r.dropWorse(worse) {
+	c := &confirming{r, &Confirmation{}, o, j}
+	for _, step := range []func(context.Context) error{c.sound, c.tests, c.races, c.fuzz, c.times} {
+		if len(c.Kept()) == 0 {
 			break
 		}
-	}
-	return c, nil
-}
-
-// confirmTests runs the tests of all packages that the kept edits can concern, and drops the last
-// kept edit for as long as one breaks.
-func (r *Result) confirmTests(ctx context.Context, j *trial.Judge, o ConfirmOptions, c *Confirmation) error {
-	var changed []string
-	for _, a := range r.Attempts {
-		if a.Outcome == Kept && !slices.Contains(changed, a.Edit.Package) {
-			changed = append(changed, a.Edit.Package)
+		if err := step(ctx); err != nil {
+			return nil, err
 		}
 	}
-	if len(changed) == 0 {
-		return nil
+	return c.Confirmation, nil
+}
+
+// changed are the packages of the kept edits.
+func (c *confirming) changed() []string {
+	var out []string
+	for _, a := range c.Attempts {
+		if a.Outcome == Kept && !slices.Contains(out, a.Edit.Package) {
+			out = append(out, a.Edit.Package)
+		}
 	}
-	packages, err := j.Dependants(ctx, changed)
+	return out
+}
+
+// until drops the last kept edit of a package, or of any if it is "", for as long as a look at the files
+// that are changed finds something wrong.
+func (c *confirming) until(path string, o Outcome, look func(files trial.Files) (string, error)) error {
+	for {
+		files, err := Files(c.Kept())
+		if err != nil || len(files) == 0 {
+			return err
+		}
+		wrong, err := look(files)
+		if err != nil || wrong == "" || !c.dropLast(path, o, wrong) {
+			return err
+		}
+	}
+}
+
+// dropLast drops the kept edit of a package that was made last.
+func (c *confirming) dropLast(path string, o Outcome, why string) bool {
+	for i := range slices.Backward(c.Attempts) {
+		if a := &c.Attempts[i]; a.Outcome == Kept && (path == "" || a.Edit.Package == path) {
+			a.Outcome, a.Why = o, why
+			return true
+		}
+	}
+	return false
+}
+
+// sound asks the compiler about other platforms and tags, and go vet.
+func (c *confirming) sound(ctx context.Context) error {
+	for _, path := range c.changed() {
+		c.o.Progress("types and vet of %s", path)
+		err := c.until(path, NoBuild, func(files trial.Files) (string, error) { return c.judge.Sound(ctx, path, files) })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tests runs the tests of all packages that the kept edits can concern.
+func (c *confirming) tests(ctx context.Context) error {
+	changed := c.changed()
+	packages, err := c.judge.Dependants(ctx, changed)
 	if err != nil {
 		return err
-	}
-	var flags []string
-	if o.Race {
-		flags = []string{"-race"}
 	}
 	packages = slices.Concat(changed, slices.DeleteFunc(packages, func(p string) bool { return slices.Contains(changed, p) }))
 	start := time.Now()
 	for i, path := range packages {
-		if i >= len(changed) && o.Tests > 0 && time.Since(start) > o.Tests {
+		if i >= len(changed) && c.o.Tests > 0 && time.Since(start) > c.o.Tests {
 			c.Skipped = len(packages) - i
 			break
 		}
-		c.Packages = append(c.Packages, path)
-		o.Progress("tests of package %d of %d, %s", i+1, len(packages), path)
-		before, err := j.Test(ctx, path, nil, flags...)
+		c.Confirmation.Packages = append(c.Confirmation.Packages, path)
+		c.o.Progress("tests of package %d of %d, %s", i+1, len(packages), path)
+		before, err := c.judge.State(ctx, path)
 		if err != nil {
 			return err
 		}
@@ -95,46 +138,102 @@ func (r *Result) confirmTests(ctx context.Context, j *trial.Judge, o ConfirmOpti
 			c.Skipped = len(packages) - i
 			return nil
 		}
-		c.Failing = append(c.Failing, before.Failed...)
-		for {
-			files, err := Files(r.Kept())
-			if err != nil {
-				return err
+		c.Confirmation.Failing = append(c.Confirmation.Failing, before.Failed...)
+		passed := 0
+		err = c.until("", Breaks, func(files trial.Files) (string, error) {
+			after, err := c.judge.Test(ctx, path, files)
+			passed = len(after.Passed)
+			return after.Breaks(before), err
+		})
+		if err != nil {
+			return err
+		}
+		c.Passed += passed
+	}
+	return nil
+}
+
+// races runs the tests of the changed packages with the race detector, and calls their functions from
+// several goroutines.
+func (c *confirming) races(ctx context.Context) error {
+	if !c.o.Race {
+		return nil
+	}
+	for _, path := range c.changed() {
+		c.o.Progress("%s with the race detector", path)
+		before, err := c.judge.Test(ctx, path, nil, "-race")
+		if err != nil {
+			return err
+		}
+		tested := !before.Late && len(before.Passed) > 0
+		err = c.until(path, Breaks, func(files trial.Files) (string, error) {
+			if !tested {
+				return "", nil
 			}
-			after, err := j.Test(ctx, path, files, flags...)
-			if err != nil {
-				return err
+			after, err := c.judge.Test(ctx, path, files, "-race")
+			if err != nil || after.Late {
+				return "", err
 			}
-			broken := after.Breaks(before)
-			if broken == "" || !r.dropLast(broken) {
-				c.Passed += len(after.Passed)
-				break
-			}
+			return after.Breaks(before), nil
+		})
+		if err != nil {
+			return err
+		}
+		if tested {
+			c.Confirmation.Raced = append(c.Confirmation.Raced, path)
+		}
+		err = c.until(path, Differs, func(files trial.Files) (string, error) { return c.judge.Raced(ctx, path, files) })
+		if err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// dropLast drops the kept edit that was made last.
-func (r *Result) dropLast(test string) bool {
-	for i := range slices.Backward(r.Attempts) {
-		if a := &r.Attempts[i]; a.Outcome == Kept {
-			a.Outcome, a.Why = Breaks, test
-			return true
+// fuzz runs the fuzz targets of the changed packages for a moment.
+func (c *confirming) fuzz(ctx context.Context) error {
+	for _, path := range c.changed() {
+		c.o.Progress("fuzz targets of %s", path)
+		var ran []string
+		err := c.until(path, Breaks, func(files trial.Files) (string, error) {
+			f, err := c.judge.Fuzz(ctx, path, files)
+			ran = f.Targets
+			return f.Fails, err
+		})
+		if err != nil {
+			return err
+		}
+		c.Fuzzed = append(c.Fuzzed, ran...)
+	}
+	return nil
+}
+
+// mostForOne is how long the times of one benchmark are compared at most.
+const mostForOne = 15 * time.Second
+
+// times compares the times of benchmarks until no kept edit makes one worse.
+func (c *confirming) times(ctx context.Context) error {
+	for c.o.Measure > 0 && len(c.Kept()) > 0 {
+		worse, err := c.measure(ctx)
+		if err != nil {
+			return err
+		}
+		if !c.dropWorse(worse) {
+			break
 		}
 	}
-	return false
+	return nil
 }
 
 // measure compares all kept edits with the code as it is, on the benchmarks that they were kept
 // for, and returns the names of those that are worse.
-func (r *Result) measure(ctx context.Context, o ConfirmOptions, c *Confirmation) (worse []string, err error) {
+func (c *confirming) measure(ctx context.Context) (worse []string, err error) {
 	tmp, err := os.MkdirTemp("", "heaptrim-fix-")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(tmp)
-	files, err := Files(r.Kept())
+	files, err := Files(c.Kept())
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +242,7 @@ func (r *Result) measure(ctx context.Context, o ConfirmOptions, c *Confirmation)
 		return nil, err
 	}
 	var packages, names []string
-	for _, a := range r.Attempts {
+	for _, a := range c.Attempts {
 		if a.Outcome != Kept {
 			continue
 		}
@@ -155,9 +254,9 @@ func (r *Result) measure(ctx context.Context, o ConfirmOptions, c *Confirmation)
 			names = append(names, top)
 		}
 	}
-	c.Proof, err = prove.Run(ctx, prove.Options{Dir: o.Dir, Packages: packages, Bench: "^(" + strings.Join(names, "|") + ")$",
-		Sides: []sides.Side{{Source: sides.Work}, {Source: sides.Work, Overlay: overlay}}, Budget: o.Measure,
-		BuildFlags: o.BuildFlags, Progress: o.Progress})
+	c.Proof, err = prove.Run(ctx, prove.Options{Dir: c.o.Dir, Packages: packages, Bench: "^(" + strings.Join(names, "|") + ")$",
+		Sides: []sides.Side{{Source: sides.Work}, {Source: sides.Work, Overlay: overlay}}, Budget: min(c.o.Measure, time.Duration(len(names))*mostForOne),
+		BuildFlags: c.o.BuildFlags, Progress: c.o.Progress})
 	if err != nil {
 		return nil, fmt.Errorf("compare times: %w", err)
 	}
@@ -170,10 +269,10 @@ func (r *Result) measure(ctx context.Context, o ConfirmOptions, c *Confirmation)
 }
 
 // dropWorse drops the edits that were kept for benchmarks that are worse.
-func (r *Result) dropWorse(worse []string) bool {
+func (c *confirming) dropWorse(worse []string) bool {
 	dropped := false
-	for i := range r.Attempts {
-		a := &r.Attempts[i]
+	for i := range c.Attempts {
+		a := &c.Attempts[i]
 		if a.Outcome == Kept && slices.Contains(worse, a.Bench.Package+" "+a.Bench.Name) {
 			a.Outcome, a.Why = Slower, a.Bench.Name
 			dropped = true

@@ -43,22 +43,25 @@ type Outcome string
 // The outcomes.
 const (
 	Kept     Outcome = "kept"
-	Review   Outcome = "review"     // allocates less, and has a question that only a person can answer
-	NoGain   Outcome = "no gain"    // allocates as much as before, or more of one and less of the other
-	NoBuild  Outcome = "no build"   // the edited package does not compile
-	Breaks   Outcome = "breaks"     // a test fails with it
-	Differs  Outcome = "differs"    // a call shows something else with it
-	Overlaps Outcome = "overlaps"   // changes text that a kept edit changes
-	NoRun    Outcome = "no run"     // the benchmark fails with it
-	NoTime   Outcome = "not tried"  // the budget was spent
-	Left     Outcome = "left alone" // the file is not to be edited
-	Untested Outcome = "not tested" // no test passes, and no call could be compared
-	Slower   Outcome = "slower"     // a benchmark is worse with it
+	Review   Outcome = "review"       // allocates less, and has a question that only a person can answer
+	NoGain   Outcome = "no gain"      // allocates as much as before, or more of one and less of the other
+	NoBuild  Outcome = "no build"     // the edited package does not compile
+	Breaks   Outcome = "breaks"       // a test fails with it
+	Differs  Outcome = "differs"      // a call shows something else with it
+	Overlaps Outcome = "overlaps"     // changes text that a kept edit changes
+	NoRun    Outcome = "no run"       // the benchmark fails with it
+	NoTime   Outcome = "not tried"    // the budget was spent
+	Left     Outcome = "left alone"   // the file is not to be edited
+	Untested Outcome = "not tested"   // no test passes and no call could be compared, or none runs what it changes
+	Open     Outcome = "not measured" // it holds, and nothing that was run reaches it
+	Refused  Outcome = "refused"      // an outside program changed what it may not
+	Slower   Outcome = "slower"       // a benchmark is worse with it
 )
 
 // Attempt is a candidate and what became of it.
 type Attempt struct {
 	Edit          code.Edit
+	Patch         *Patch // of an outside program; the Edit then has its place and words only
 	Finding       *finding.Finding
 	Predicted     finding.Remedy // the cure that the report names for the finding
 	Bench         trial.Bench
@@ -76,11 +79,11 @@ type Result struct {
 	NoEdit   int       // of them, those for which no edit is known
 }
 
-// Kept are the edits that were kept.
+// Kept are the edits that were kept, without those of outside programs.
 func (r *Result) Kept() []code.Edit {
 	var out []code.Edit
 	for _, a := range r.Attempts {
-		if a.Outcome == Kept {
+		if a.Outcome == Kept && a.Patch == nil {
 			out = append(out, a.Edit)
 		}
 	}

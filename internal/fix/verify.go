@@ -13,7 +13,7 @@ import (
 func Verify(ctx context.Context, r *finding.Report, o Options) ([]finding.Trial, error) {
 	limited, cancel := context.WithTimeout(ctx, o.Budget)
 	defer cancel()
-	tools, _, err := open(limited, r, o.Budget)
+	tools, _, err := RunOptions{Search: o}.open(limited, r)
 	if err != nil {
 		return nil, err
 	}

@@ -18,6 +18,9 @@ type (
 		Failing  []string     `json:"failing_before"`
 		Packages []string     `json:"tested_packages"`
 		Passed   int          `json:"tests_passed"`
+		Raced    []string     `json:"raced_packages"`
+		Fuzzed   []string     `json:"fuzzed"`
+		Covered  int          `json:"kept_compared"`
 		Skipped  int          `json:"packages_without_time"`
 		Times    string       `json:"times"`
 		Diff     string       `json:"diff"`
@@ -37,7 +40,18 @@ type (
 		Predicted FixAmounts `json:"predicted_saving"`
 		Before    FixAmounts `json:"before"`
 		After     FixAmounts `json:"after"`
+		Judged    FixJudged  `json:"judged"`
+		By        string     `json:"by"`
 		Diff      string     `json:"diff"`
+	}
+
+	// FixJudged is what looked at whether the program does the same.
+	FixJudged struct {
+		Tests     int `json:"tests"`
+		Calls     int `json:"calls"`
+		TestCalls int `json:"calls_of_tests"`
+		Reached   int `json:"parts_reached"`
+		Parts     int `json:"parts"`
 	}
 
 	// FixAmounts are what an operation allocates.

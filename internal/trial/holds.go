@@ -161,3 +161,23 @@ func (j *Judge) State(ctx context.Context, path string) (Tests, error) {
 	}
 	return t, err
 }
+
+// Place is a line of a file.
+type Place = equal.Place
+
+// Concerned are the tests of a package that fail without any change and run what is at some places, or
+// of whose reach nothing is known.
+func (j *Judge) Concerned(ctx context.Context, path string, places []Place) ([]string, error) {
+	before, err := j.State(ctx, path)
+	if err != nil || len(before.Failed) == 0 {
+		return nil, err
+	}
+	reach, err := j.comparer.Reach(ctx, path, before.Failed, places)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil || reach {
+		return before.Failed, nil
+	}
+	return nil, nil
+}

@@ -30,6 +30,7 @@ type work struct {
 	drive  []string // expressions of the functions to call
 	exact  []string // changed functions that callers cannot call: calls of tests are repeated
 	watch  []string
+	only   []string // tests to run; none means all
 	left   map[string]string
 	base   *baseline
 }
@@ -263,7 +264,7 @@ func (w *work) run(ctx context.Context, bin version.Binary, pl *watch.Plan) (*se
 		case s.stopped != "" && turn < mostEnded:
 			pl.Skip = append(pl.Skip, s.stopped)
 			ended[s.stopped] = how(s.why)
-			if deaths[s.function]++; deaths[s.function] == mostDeaths {
+			if deaths[s.function]++; deaths[s.function] == mostDeaths && s.function != "" {
 				pl.Drop = append(pl.Drop, s.function)
 			}
 		case s.stopped == "" && tests:
@@ -289,8 +290,11 @@ func how(why string) string {
 // args are the arguments of a test binary.
 func (w *work) args(tests bool) []string {
 	args := []string{"-test.timeout=0", "-test.parallel=1", "-test.short", "-test.benchtime=2x"}
-	if !tests {
+	switch {
+	case !tests:
 		return append(args, "-test.run=^$")
+	case len(w.only) > 0:
+		return append(args, "-test.run="+exactly(w.only))
 	}
 	var skip []string
 	if len(w.change.Skip) > 0 {
@@ -315,4 +319,44 @@ func exactly(names []string) string {
 		quoted[i] = regexp.QuoteMeta(n)
 	}
 	return "^(" + strings.Join(quoted, "|") + ")$"
+}
+
+// Place is a line of a file.
+type Place struct {
+	File string // absolute
+	Line int
+}
+
+// Reach reports whether some tests of a package run a function that holds one of some places.
+func (c *Comparer) Reach(ctx context.Context, path string, tests []string, places []Place) (bool, error) {
+	p, err := c.prepare(ctx, path)
+	if err != nil {
+		return false, err
+	}
+	w := work{Comparer: c, p: p, change: Change{Package: path}, only: tests}
+	bin, err := c.b.Test(ctx, path, p.files(p.source, p.made, nil))
+	if err != nil {
+		return false, err
+	}
+	pl := w.plan()
+	s, err := w.run(ctx, bin, &pl)
+	if err != nil {
+		return false, err
+	}
+	for _, b := range s.hits {
+		if p.source.holds(p.made.blocks[b].function, places) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// holds reports whether a function holds one of some places.
+func (s *source) holds(function string, places []Place) bool {
+	fn := s.decls[function]
+	if fn == nil {
+		return false
+	}
+	from, to := s.fset.Position(fn.Pos()), s.fset.Position(fn.End())
+	return slices.ContainsFunc(places, func(p Place) bool { return p.File == from.Filename && from.Line <= p.Line && p.Line <= to.Line })
 }
