@@ -37,12 +37,22 @@ type Confirmation struct {
 	Proof    *prove.Result // nil if times were not compared
 }
 
-// confirming is the confirmation of a result under way.
+// confirming is the confirmation of a change under way: of all kept edits, or of one patch.
 type confirming struct {
-	*Result
 	*Confirmation
 	o     ConfirmOptions
 	judge *trial.Judge
+	subject
+}
+
+// subject is what is confirmed.
+type subject interface {
+	// files are the files as the change makes them; none if nothing is left of it.
+	files() (trial.Files, error)
+	// drop takes a part of it back that concerns a package, or any if that is ""; false if there is none.
+	drop(path string, o Outcome, why string) bool
+	// kept are the attempts that it consists of.
+	kept() []Attempt
 }
 
 // Confirm looks at all kept edits together: they compile for all platforms of the packages, the tests of
@@ -53,53 +63,75 @@ func (r *Result) Confirm(ctx context.Context, j *trial.Judge, o ConfirmOptions) 
 	if o.Progress == nil {
 		o.Progress = func(string, ...any) {}
 	}
-	c := &confirming{r, &Confirmation{}, o, j}
+	c := &confirming{&Confirmation{}, o, j, edits{r}}
+	return c.Confirmation, c.run(ctx)
+}
+
+func (c *confirming) run(ctx context.Context) error {
 	for _, step := range []func(context.Context) error{c.sound, c.tests, c.races, c.fuzz, c.times} {
-		if len(c.Kept()) == 0 {
+		if len(c.kept()) == 0 {
 			break
 		}
 		if err := step(ctx); err != nil {
-			return nil, err
-		}
-	}
-	return c.Confirmation, nil
-}
-
-// changed are the packages of the kept edits.
-func (c *confirming) changed() []string {
-	var out []string
-	for _, a := range c.Attempts {
-		if a.Outcome == Kept && !slices.Contains(out, a.Edit.Package) {
-			out = append(out, a.Edit.Package)
-		}
-	}
-	return out
-}
-
-// until drops the last kept edit of a package, or of any if it is "", for as long as a look at the files
-// that are changed finds something wrong.
-func (c *confirming) until(path string, o Outcome, look func(files trial.Files) (string, error)) error {
-	for {
-		files, err := Files(c.Kept())
-		if err != nil || len(files) == 0 {
-			return err
-		}
-		wrong, err := look(files)
-		if err != nil || wrong == "" || !c.dropLast(path, o, wrong) {
 			return err
 		}
 	}
+	return nil
 }
 
-// dropLast drops the kept edit of a package that was made last.
-func (c *confirming) dropLast(path string, o Outcome, why string) bool {
-	for i := range slices.Backward(c.Attempts) {
-		if a := &c.Attempts[i]; a.Outcome == Kept && (path == "" || a.Edit.Package == path) {
+// edits are the kept edits of a result.
+type edits struct{ *Result }
+
+func (e edits) files() (trial.Files, error) { return Files(e.Kept()) }
+
+func (e edits) kept() []Attempt {
+	return slices.DeleteFunc(slices.Clone(e.Attempts), func(a Attempt) bool { return a.Outcome != Kept || a.Patch != nil })
+}
+
+// drop drops the kept edit of a package that was made last.
+func (e edits) drop(path string, o Outcome, why string) bool {
+	for i := range slices.Backward(e.Attempts) {
+		if a := &e.Attempts[i]; a.Outcome == Kept && a.Patch == nil && (path == "" || a.Edit.Package == path) {
 			a.Outcome, a.Why = o, why
 			return true
 		}
 	}
 	return false
+}
+
+// changed are the packages of what is confirmed.
+func (c *confirming) changed() []string {
+	var out []string
+	for _, a := range c.kept() {
+		for _, path := range a.packages() {
+			if !slices.Contains(out, path) {
+				out = append(out, path)
+			}
+		}
+	}
+	return out
+}
+
+// packages are the packages that an attempt changes.
+func (a Attempt) packages() []string {
+	if a.Patch != nil {
+		return a.Patch.Packages
+	}
+	return []string{a.Edit.Package}
+}
+
+// until drops parts of what is confirmed for as long as a look at the files finds something wrong.
+func (c *confirming) until(path string, o Outcome, look func(files trial.Files) (string, error)) error {
+	for {
+		files, err := c.files()
+		if err != nil || len(c.kept()) == 0 {
+			return err
+		}
+		wrong, err := look(files)
+		if err != nil || wrong == "" || !c.drop(path, o, wrong) {
+			return err
+		}
+	}
 }
 
 // sound asks the compiler about other platforms and tags, and go vet.
@@ -213,7 +245,7 @@ const mostForOne = 15 * time.Second
 
 // times compares the times of benchmarks until no kept edit makes one worse.
 func (c *confirming) times(ctx context.Context) error {
-	for c.o.Measure > 0 && len(c.Kept()) > 0 {
+	for c.o.Measure > 0 && len(c.kept()) > 0 {
 		worse, err := c.measure(ctx)
 		if err != nil {
 			return err
@@ -233,7 +265,7 @@ func (c *confirming) measure(ctx context.Context) (worse []string, err error) {
 		return nil, err
 	}
 	defer os.RemoveAll(tmp)
-	files, err := Files(c.Kept())
+	files, err := c.files()
 	if err != nil {
 		return nil, err
 	}
@@ -242,10 +274,7 @@ func (c *confirming) measure(ctx context.Context) (worse []string, err error) {
 		return nil, err
 	}
 	var packages, names []string
-	for _, a := range c.Attempts {
-		if a.Outcome != Kept {
-			continue
-		}
+	for _, a := range c.kept() {
 		top, _, _ := strings.Cut(a.Bench.Name, "/")
 		if !slices.Contains(packages, a.Bench.Package) {
 			packages = append(packages, a.Bench.Package)
@@ -268,14 +297,12 @@ func (c *confirming) measure(ctx context.Context) (worse []string, err error) {
 	return worse, nil
 }
 
-// dropWorse drops the edits that were kept for benchmarks that are worse.
+// dropWorse drops what was kept for benchmarks that are worse.
 func (c *confirming) dropWorse(worse []string) bool {
 	dropped := false
-	for i := range c.Attempts {
-		a := &c.Attempts[i]
-		if a.Outcome == Kept && slices.Contains(worse, a.Bench.Package+" "+a.Bench.Name) {
-			a.Outcome, a.Why = Slower, a.Bench.Name
-			dropped = true
+	for _, a := range c.kept() {
+		if slices.Contains(worse, a.Bench.Package+" "+a.Bench.Name) {
+			dropped = c.drop(a.packages()[0], Slower, a.Bench.Name) || dropped
 		}
 	}
 	return dropped

@@ -12,7 +12,8 @@ import (
 // Patch is a change that an outside program made on top of the edits that were kept and of earlier
 // patches: the content of files before and after. A file that is not in Before is new.
 type Patch struct {
-	By            string // the command
+	By            string   // the command
+	Packages      []string // import paths
 	Before, After trial.Files
 }
 

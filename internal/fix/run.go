@@ -26,6 +26,7 @@ type RunOptions struct {
 	Dirty   bool              // edit files, too, that have changes which are not committed
 	Skip    string            // regular expression of tests that are not to run
 	Memory  string            // folder in which the results of trials are kept; "" for none
+	Outside *Outside          // asked about findings without an edit; nil for nobody
 }
 
 // Fixes is the end of a run: what was tried, and the new content of files.
@@ -61,6 +62,11 @@ func Run(ctx context.Context, r *finding.Report, o RunOptions) (*Fixes, error) {
 	o.Confirm.Dir, o.Confirm.BuildFlags = module, r.Diagnosis.Target.BuildFlags
 	if f.Confirmation, err = f.Result.Confirm(ctx, tools.Judge, o.Confirm); err != nil {
 		return f, err
+	}
+	if o.Outside != nil {
+		if err := f.ask(ctx, r, tools, o); err != nil {
+			return f, err
+		}
 	}
 	return f, f.sum()
 }

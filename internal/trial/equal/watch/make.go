@@ -1,9 +1,11 @@
 package watch
 
 import (
+	"io"
 	"math"
 	"reflect"
 	"strings"
+	"sync/atomic"
 	"unicode/utf8"
 )
 
@@ -375,26 +377,42 @@ func (p *player) fillChan(v reflect.Value, depth int) {
 	v.Set(ch.Convert(v.Type()))
 }
 
-// function is a function that answers by its arguments alone, and notes them.
+// function is a function that answers by its arguments, and notes them. One without arguments gives some
+// values, and then zero values, as iterators do.
 func (p *player) function(t reflect.Type) reflect.Value {
 	if p.n(12) == 0 {
 		return reflect.Zero(t)
 	}
-	seed := byte(p.n(256))
-	calls := 0
+	const mostCalls = 200
+	seed, last := byte(p.n(256)), mostCalls
+	var calls atomic.Int32
+	if t.NumIn() == 0 {
+		last = p.n(6)
+	}
 	return reflect.MakeFunc(t, func(args []reflect.Value) []reflect.Value {
-		var all []byte
+		all := []byte{seed}
 		for _, a := range args {
 			all = append(append(all, p.s.text(a, false)...), ", "...)
 		}
-		calls++
-		if calls <= 20 {
-			p.note("callback", short(all))
+		turn := int(calls.Add(1))
+		if turn <= 20 {
+			p.note("callback", short(all[1:]))
 		}
-		inner := &player{s: p.s, genome: []byte(digest(append(all, seed))), seed: 1 + uint64(seed), quiet: true, making: 3}
 		out := make([]reflect.Value, t.NumOut())
+		if t.NumIn() == 0 {
+			all = append(all, byte(turn))
+		}
+		inner := &player{s: p.s, genome: []byte(digest(all)), seed: 1 + uint64(seed), quiet: true, making: 3}
 		for i := range out {
-			out[i] = inner.value(t.Out(i), mostDeep)
+			switch {
+			case turn <= last:
+				out[i] = inner.value(t.Out(i), mostDeep)
+			case t.Out(i) == errorType:
+				out[i] = reflect.New(errorType).Elem()
+				out[i].Set(reflect.ValueOf(io.EOF))
+			default:
+				out[i] = reflect.Zero(t.Out(i))
+			}
 		}
 		return out
 	})
