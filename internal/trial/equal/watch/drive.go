@@ -18,6 +18,7 @@ const (
 	mostWaiting  = 5 * time.Second // for one, without CPU time
 	mostMemory   = 2 << 30         // of the process
 	plainEach    = 30              // scenarios of a function that are kept whatever they reach
+	plainAll     = 120             // of all functions together, at least
 )
 
 // Drive calls the functions of the plan. It is called when the tests of the binary have run.
@@ -125,16 +126,17 @@ func (s *Session) explore(w *guard) []Scenario {
 		}
 	}
 	rng := dice(1)
+	plain := max(plainAll, plainEach*len(s.plan.Drive))
 	for turn := 0; used() < until && turn < 20_000 && len(s.plan.Drive) > 0; turn++ {
 		name := s.plan.Drive[turn%len(s.plan.Drive)]
-		if turn >= plainEach*len(s.plan.Drive) && turn%2 == 0 { // those that are nearest to the change stand first
+		if turn >= plain && turn%2 == 0 { // those that are nearest to the change stand first
 			name = s.plan.Drive[rng.n(1+len(s.plan.Drive)/4)]
 		}
 		sc := Scenario{Function: name, Genome: rng.genome()}
-		if free := list[exact:]; turn > plainEach*len(s.plan.Drive) && turn%3 != 0 && len(free) > 0 {
+		if free := list[exact:]; turn > plain && turn%3 != 0 && len(free) > 0 {
 			sc = rng.mutate(free[rng.n(len(free))], free)
 		}
-		try(sc, turn < plainEach*len(s.plan.Drive))
+		try(sc, turn < plain)
 	}
 	return list
 }

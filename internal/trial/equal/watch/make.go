@@ -355,6 +355,10 @@ func (p *player) fillInterface(v reflect.Value, depth int) {
 			own = append(own, reflect.PointerTo(c))
 		}
 	}
+	if made, ok := p.stub(t); ok && (len(own)+len(fit) == 0 || p.n(4) == 0) {
+		v.Set(made)
+		return
+	}
 	if len(own) > 0 && (len(fit) == 0 || p.n(2) == 0) {
 		v.Set(p.value(own[p.n(len(own))], depth+1))
 		return

@@ -96,6 +96,7 @@ type registered struct {
 	getters   map[reflect.Type][]*function
 	methods   map[reflect.Type][]*function // callable, by the receiver
 	types     []reflect.Type
+	stubs     map[reflect.Type]func() any // by interface
 	sentinels []sentinel
 }
 
@@ -108,7 +109,7 @@ type sentinel struct {
 // Open reads the plan, if there is one. hit are flags of blocks that ran, on of wrappers that are
 // wanted; exit ends the process.
 func Open(hit []uint8, on []bool, exit func(status int)) *Session {
-	s := &Session{hit: hit, on: on, exit: exit, registered: registered{funcs: map[string]*function{}, makers: map[reflect.Type][]*function{},
+	s := &Session{hit: hit, on: on, exit: exit, registered: registered{stubs: map[reflect.Type]func() any{}, funcs: map[string]*function{}, makers: map[reflect.Type][]*function{},
 		getters: map[reflect.Type][]*function{}, methods: map[reflect.Type][]*function{}},
 		watched: map[string]*watched{}, captured: map[string][]capture{}, pool: map[reflect.Type][]sample{}}
 	name := os.Getenv(PlanVariable)
