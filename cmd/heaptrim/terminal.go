@@ -87,6 +87,21 @@ func (p *progress) Printf(format string, args ...any) {
 	p.draw()
 }
 
+// Say prints a line that stays above the one that is rewritten.
+func (p *progress) Say(format string, args ...any) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.term.escapes() {
+		return
+	}
+	text := harmless(fmt.Sprintf(format, args...))
+	if r := []rune(text); len(r) >= p.term.width {
+		text = string(r[:p.term.width-1])
+	}
+	fmt.Fprintf(p.w, "\r\x1b[K%s\n", text)
+	p.draw()
+}
+
 func (p *progress) draw() {
 	if !p.term.escapes() || p.line == "" {
 		return

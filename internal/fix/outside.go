@@ -30,7 +30,8 @@ type Outside struct {
 type Briefed struct {
 	Row     finding.Row
 	Run     finding.RunSummary
-	Module  string
+	Module  string   // its folder
+	Path    string   // of the module
 	Folders []string // that may be changed, relative to the module
 	Program hands.Program
 }
@@ -151,7 +152,7 @@ func (a *asking) change(ctx context.Context, row finding.Row, folders []string, 
 	if err != nil {
 		return nil, nil, err
 	}
-	brief, err := a.o.Outside.Brief(Briefed{Row: row, Run: a.runs[row.Run], Module: a.Module, Folders: folders, Program: a.o.Outside.Limits()})
+	brief, err := a.o.Outside.Brief(Briefed{Row: row, Run: a.runs[row.Run], Module: a.Module, Path: a.module, Folders: folders, Program: a.o.Outside.Limits()})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -166,7 +166,7 @@ func (w *work) after(ctx context.Context, now *source, v *Verdict) error {
 // race calls functions from several goroutines in both versions, with the race detector if it can be
 // had, and says what only the change shows.
 func (w *work) race(ctx context.Context, now *source) (string, error) {
-	if len(w.drive) == 0 {
+	if len(w.base.scenarios) == 0 {
 		return "", nil
 	}
 	old := w.base.racing

@@ -14,16 +14,13 @@ import (
 func (s *Session) raceAll() {
 	w := s.guard(20 * mostRacing)
 	defer w.stop()
-	for i, name := range s.plan.Drive {
-		if i == mostRaced {
-			break
-		}
+	for _, name := range s.raced() {
 		if slices.Contains(s.plan.Drop, name) {
 			continue
 		}
 		var list []Scenario
 		for _, sc := range s.plan.Scenarios {
-			if sc.Function == name && !sc.Exact && len(list) < 12 {
+			if sc.Function == name && len(list) < 12 {
 				list = append(list, sc)
 			}
 		}
@@ -31,6 +28,18 @@ func (s *Session) raceAll() {
 		s.raceOne(w, "race on one object "+name, func() string { return s.together(name, list) })
 	}
 	s.note(Note{Key: "end"})
+}
+
+// raced are the functions that are called from several goroutines: those that were changed and that only
+// the package calls, and those that are nearest to them.
+func (s *Session) raced() []string {
+	out := slices.Clone(s.plan.Drive[:min(len(s.plan.Drive), mostRaced)])
+	for _, sc := range s.plan.Scenarios {
+		if sc.Exact && !slices.Contains(out, sc.Function) {
+			out = append(out, sc.Function)
+		}
+	}
+	return out
 }
 
 func (s *Session) raceOne(w *guard, id string, run func() string) {
