@@ -201,6 +201,12 @@ var layers = []layer{
 		why:    "tests of any version are built and run without knowing what for",
 	},
 	{
+		folder: "internal/trial/platform",
+		ours:   []string{"internal/gocmd", "internal/trial/version"},
+		others: []string{"golang.org/x/tools/go"},
+		why:    "types are checked for any platform, without knowing what was changed for which reason",
+	},
+	{
 		folder: "internal/trial/equal/watch",
 		why:    "compiled into other people's tests: the standard library only",
 	},
@@ -212,14 +218,22 @@ var layers = []layer{
 	},
 	{
 		folder: "internal/trial",
-		ours:   []string{"internal/gocmd", "internal/ingest/benchlog", "internal/trial/equal", "internal/trial/version"},
+		ours:   []string{"internal/gocmd", "internal/ingest/benchlog", "internal/trial/equal", "internal/trial/platform", "internal/trial/version"},
 		why:    "a trial builds, counts and tests any change of source, whoever made it",
 	},
 	{
+		folder: "internal/fix/repo",
+		why:    "git is asked and told by itself: what is committed, and why, others know",
+	},
+	{
+		folder: "internal/fix/journal",
+		ours:   []string{"internal/fix/repo", "internal/tempfile"},
+		why:    "files are changed all or none, whoever made the change for which reason",
+	},
+	{
 		folder: "internal/fix",
-		ours: []string{"internal/evidence", "internal/finding", "internal/prove", "internal/prove/sides", "internal/rewrite",
-			"internal/rewrite/code", "internal/tempfile",
-			"internal/trial", "internal/trial/version"},
+		ours: []string{"internal/evidence", "internal/finding", "internal/fix/repo", "internal/prove", "internal/prove/sides", "internal/rewrite",
+			"internal/rewrite/code", "internal/trial", "internal/trial/version"},
 		why: "a search takes findings, edits and trials together: it records nothing and shows nothing",
 	},
 	{
@@ -329,7 +343,7 @@ var layers = []layer{
 	},
 	{
 		folder: "internal/report/fixes",
-		ours:   []string{"internal/fix", "internal/report/term", "internal/schema", "internal/stats"},
+		ours:   []string{"internal/fix", "internal/prove", "internal/report/md", "internal/report/term", "internal/schema", "internal/stats"},
 		others: []string{"github.com/rogpeppe/go-internal/diff"},
 		why:    "what was tried is shown as it came out",
 	},

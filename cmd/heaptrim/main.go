@@ -14,7 +14,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/heaptrim/heaptrim/internal/fix"
+	"github.com/heaptrim/heaptrim/internal/fix/journal"
 	"github.com/heaptrim/heaptrim/internal/report/term"
 )
 
@@ -95,11 +95,11 @@ func run(ctx context.Context, args []string, std stdio) int {
 
 // recoverFixes undoes fixes that were cut short by the end of their process.
 func recoverFixes(std stdio) {
-	store, err := fix.NewStore()
+	store, err := journal.NewStore()
 	if err != nil {
 		return // there is no place where one could have begun
 	}
-	files, err := store.Recover()
+	files, err := store.Recover(context.Background())
 	for _, name := range files {
 		fmt.Fprintf(std.err, "heaptrim: a fix was cut short; %s is as it was before it\n", harmless(name))
 	}

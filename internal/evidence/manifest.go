@@ -101,6 +101,9 @@ type Target struct {
 	// Command is the command line of a live service, secrets blanked.
 	Command    []string `json:"command,omitempty"`
 	BuildFlags []string `json:"build_flags,omitempty"` // flags handed on to the go command
+	// Sources are the SHA-256 of the Go files of the module and the workspace that were built,
+	// by names relative to ModuleDir.
+	Sources map[string]string `json:"sources,omitempty"`
 }
 
 // Environment says where it was recorded. Zero means not known.

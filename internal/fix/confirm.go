@@ -22,7 +22,7 @@ type ConfirmOptions struct {
 	BuildFlags []string
 	Tests      time.Duration // for the tests of packages that only depend on the changed ones; 0: no limit
 	Measure    time.Duration // for comparing times; 0: do not
-	Race       bool          // run tests with the race detector
+	Race       bool          // run the tests with the race detector, and functions from several goroutines
 	Progress   func(format string, args ...any)
 }
 
@@ -32,62 +32,137 @@ type Confirmation struct {
 	Skipped  int           // packages that depend on them, for whose tests there was no time
 	Passed   int           // tests
 	Failing  []string      // tests that fail without any edit
+	Raced    []string      // packages whose tests ran with the race detector
+	Fuzzed   []string      // fuzz targets that ran
 	Proof    *prove.Result // nil if times were not compared
 }
 
-// Confirm looks at all kept edits together: the tests of the changed packages and of those of the
-// module that depend on them pass, and no benchmark of the search is worse, by fresh runs that
-// the search did not use. Edits that do not hold are dropped, as their attempts then say.
+// confirming is the confirmation of a change under way: of all kept edits, or of one patch.
+type confirming struct {
+	*Confirmation
+	o     ConfirmOptions
+	judge *trial.Judge
+	subject
+}
+
+// subject is what is confirmed.
+type subject interface {
+	// files are the files as the change makes them; none if nothing is left of it.
+	files() (trial.Files, error)
+	// drop takes a part of it back that concerns a package, or any if that is ""; false if there is none.
+	drop(path string, o Outcome, why string) bool
+	// kept are the attempts that it consists of.
+	kept() []Attempt
+}
+
+// Confirm looks at all kept edits together: they compile for all platforms of the packages, the tests of
+// the changed packages and of those of the module that depend on them pass, also with the race detector,
+// and no benchmark of the search is worse, by fresh runs that the search did not use. Edits that do not
+// hold are dropped, as their attempts then say.
 func (r *Result) Confirm(ctx context.Context, j *trial.Judge, o ConfirmOptions) (*Confirmation, error) {
 	if o.Progress == nil {
 		o.Progress = func(string, ...any) {}
 	}
-	c := &Confirmation{}
-	if err := r.confirmTests(ctx, j, o, c); err != nil {
-		return nil, err
-	}
-	for o.Measure > 0 && len(r.Kept()) > 0 {
-		worse, err := r.measure(ctx, o, c)
-		if err != nil {
-			return nil, err
-		}
-		if !r.dropWorse(worse) {
-			break
-		}
-	}
-	return c, nil
+	c := &confirming{&Confirmation{}, o, j, edits{r}}
+	return c.Confirmation, c.run(ctx)
 }
 
-// confirmTests runs the tests of all packages that the kept edits can concern, and drops the last
-// kept edit for as long as one breaks.
-func (r *Result) confirmTests(ctx context.Context, j *trial.Judge, o ConfirmOptions, c *Confirmation) error {
-	var changed []string
-	for _, a := range r.Attempts {
-		if a.Outcome == Kept && !slices.Contains(changed, a.Finding.Site.Package) {
-			changed = append(changed, a.Finding.Site.Package)
+func (c *confirming) run(ctx context.Context) error {
+	for _, step := range []func(context.Context) error{c.sound, c.tests, c.races, c.fuzz, c.times} {
+		if len(c.kept()) == 0 {
+			break
+		}
+		if err := step(ctx); err != nil {
+			return err
 		}
 	}
-	if len(changed) == 0 {
-		return nil
+	return nil
+}
+
+// edits are the kept edits of a result.
+type edits struct{ *Result }
+
+func (e edits) files() (trial.Files, error) { return Files(e.Kept()) }
+
+func (e edits) kept() []Attempt {
+	return slices.DeleteFunc(slices.Clone(e.Attempts), func(a Attempt) bool { return a.Outcome != Kept || a.Patch != nil })
+}
+
+// drop drops the kept edit of a package that was made last.
+func (e edits) drop(path string, o Outcome, why string) bool {
+	for i := range slices.Backward(e.Attempts) {
+		if a := &e.Attempts[i]; a.Outcome == Kept && a.Patch == nil && (path == "" || a.Edit.Package == path) {
+			a.Outcome, a.Why = o, why
+			return true
+		}
 	}
-	packages, err := j.Dependants(ctx, changed)
+	return false
+}
+
+// changed are the packages of what is confirmed.
+func (c *confirming) changed() []string {
+	var out []string
+	for _, a := range c.kept() {
+		for _, path := range a.packages() {
+			if !slices.Contains(out, path) {
+				out = append(out, path)
+			}
+		}
+	}
+	return out
+}
+
+// packages are the packages that an attempt changes.
+func (a Attempt) packages() []string {
+	if a.Patch != nil {
+		return a.Patch.Packages
+	}
+	return []string{a.Edit.Package}
+}
+
+// until drops parts of what is confirmed for as long as a look at the files finds something wrong.
+func (c *confirming) until(path string, o Outcome, look func(files trial.Files) (string, error)) error {
+	for {
+		files, err := c.files()
+		if err != nil || len(c.kept()) == 0 {
+			return err
+		}
+		wrong, err := look(files)
+		if err != nil || wrong == "" || !c.drop(path, o, wrong) {
+			return err
+		}
+	}
+}
+
+// sound asks the compiler about other platforms and tags, and go vet.
+func (c *confirming) sound(ctx context.Context) error {
+	for _, path := range c.changed() {
+		c.o.Progress("types and vet of %s", path)
+		err := c.until(path, NoBuild, func(files trial.Files) (string, error) { return c.judge.Sound(ctx, path, files) })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tests runs the tests of all packages that the kept edits can concern.
+func (c *confirming) tests(ctx context.Context) error {
+	changed := c.changed()
+	packages, err := c.judge.Dependants(ctx, changed)
 	if err != nil {
 		return err
-	}
-	var flags []string
-	if o.Race {
-		flags = []string{"-race"}
 	}
 	packages = slices.Concat(changed, slices.DeleteFunc(packages, func(p string) bool { return slices.Contains(changed, p) }))
 	start := time.Now()
 	for i, path := range packages {
-		if i >= len(changed) && o.Tests > 0 && time.Since(start) > o.Tests {
+		if i >= len(changed) && c.o.Tests > 0 && time.Since(start) > c.o.Tests {
 			c.Skipped = len(packages) - i
 			break
 		}
-		c.Packages = append(c.Packages, path)
-		o.Progress("tests of package %d of %d, %s", i+1, len(packages), path)
-		before, err := j.Test(ctx, path, nil, flags...)
+		c.Confirmation.Packages = append(c.Confirmation.Packages, path)
+		c.o.Progress("tests of package %d of %d, %s", i+1, len(packages), path)
+		before, err := c.judge.State(ctx, path)
 		if err != nil {
 			return err
 		}
@@ -95,46 +170,102 @@ func (r *Result) confirmTests(ctx context.Context, j *trial.Judge, o ConfirmOpti
 			c.Skipped = len(packages) - i
 			return nil
 		}
-		c.Failing = append(c.Failing, before.Failed...)
-		for {
-			files, err := Files(r.Kept())
-			if err != nil {
-				return err
+		c.Confirmation.Failing = append(c.Confirmation.Failing, before.Failed...)
+		passed := 0
+		err = c.until("", Breaks, func(files trial.Files) (string, error) {
+			after, err := c.judge.Test(ctx, path, files)
+			passed = len(after.Passed)
+			return after.Breaks(before), err
+		})
+		if err != nil {
+			return err
+		}
+		c.Passed += passed
+	}
+	return nil
+}
+
+// races runs the tests of the changed packages with the race detector, and calls their functions from
+// several goroutines.
+func (c *confirming) races(ctx context.Context) error {
+	if !c.o.Race {
+		return nil
+	}
+	for _, path := range c.changed() {
+		c.o.Progress("%s with the race detector", path)
+		before, err := c.judge.Test(ctx, path, nil, "-race")
+		if err != nil {
+			return err
+		}
+		tested := !before.Late && len(before.Passed) > 0
+		err = c.until(path, Breaks, func(files trial.Files) (string, error) {
+			if !tested {
+				return "", nil
 			}
-			after, err := j.Test(ctx, path, files, flags...)
-			if err != nil {
-				return err
+			after, err := c.judge.Test(ctx, path, files, "-race")
+			if err != nil || after.Late {
+				return "", err
 			}
-			broken := after.Breaks(before)
-			if broken == "" || !r.dropLast(broken) {
-				c.Passed += len(after.Passed)
-				break
-			}
+			return after.Breaks(before), nil
+		})
+		if err != nil {
+			return err
+		}
+		if tested {
+			c.Confirmation.Raced = append(c.Confirmation.Raced, path)
+		}
+		err = c.until(path, Differs, func(files trial.Files) (string, error) { return c.judge.Raced(ctx, path, files) })
+		if err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// dropLast drops the kept edit that was made last.
-func (r *Result) dropLast(test string) bool {
-	for i := range slices.Backward(r.Attempts) {
-		if a := &r.Attempts[i]; a.Outcome == Kept {
-			a.Outcome, a.Why = Breaks, test
-			return true
+// fuzz runs the fuzz targets of the changed packages for a moment.
+func (c *confirming) fuzz(ctx context.Context) error {
+	for _, path := range c.changed() {
+		c.o.Progress("fuzz targets of %s", path)
+		var ran []string
+		err := c.until(path, Breaks, func(files trial.Files) (string, error) {
+			f, err := c.judge.Fuzz(ctx, path, files)
+			ran = f.Targets
+			return f.Fails, err
+		})
+		if err != nil {
+			return err
+		}
+		c.Fuzzed = append(c.Fuzzed, ran...)
+	}
+	return nil
+}
+
+// mostForOne is how long the times of one benchmark are compared at most.
+const mostForOne = 15 * time.Second
+
+// times compares the times of benchmarks until no kept edit makes one worse.
+func (c *confirming) times(ctx context.Context) error {
+	for c.o.Measure > 0 && len(c.kept()) > 0 {
+		worse, err := c.measure(ctx)
+		if err != nil {
+			return err
+		}
+		if !c.dropWorse(worse) {
+			break
 		}
 	}
-	return false
+	return nil
 }
 
 // measure compares all kept edits with the code as it is, on the benchmarks that they were kept
 // for, and returns the names of those that are worse.
-func (r *Result) measure(ctx context.Context, o ConfirmOptions, c *Confirmation) (worse []string, err error) {
+func (c *confirming) measure(ctx context.Context) (worse []string, err error) {
 	tmp, err := os.MkdirTemp("", "heaptrim-fix-")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(tmp)
-	files, err := Files(r.Kept())
+	files, err := c.files()
 	if err != nil {
 		return nil, err
 	}
@@ -143,10 +274,7 @@ func (r *Result) measure(ctx context.Context, o ConfirmOptions, c *Confirmation)
 		return nil, err
 	}
 	var packages, names []string
-	for _, a := range r.Attempts {
-		if a.Outcome != Kept {
-			continue
-		}
+	for _, a := range c.kept() {
 		top, _, _ := strings.Cut(a.Bench.Name, "/")
 		if !slices.Contains(packages, a.Bench.Package) {
 			packages = append(packages, a.Bench.Package)
@@ -155,9 +283,9 @@ func (r *Result) measure(ctx context.Context, o ConfirmOptions, c *Confirmation)
 			names = append(names, top)
 		}
 	}
-	c.Proof, err = prove.Run(ctx, prove.Options{Dir: o.Dir, Packages: packages, Bench: "^(" + strings.Join(names, "|") + ")$",
-		Sides: []sides.Side{{Source: sides.Work}, {Source: sides.Work, Overlay: overlay}}, Budget: o.Measure,
-		BuildFlags: o.BuildFlags, Progress: o.Progress})
+	c.Proof, err = prove.Run(ctx, prove.Options{Dir: c.o.Dir, Packages: packages, Bench: "^(" + strings.Join(names, "|") + ")$",
+		Sides: []sides.Side{{Source: sides.Work}, {Source: sides.Work, Overlay: overlay}}, Budget: min(c.o.Measure, time.Duration(len(names))*mostForOne),
+		BuildFlags: c.o.BuildFlags, Progress: c.o.Progress})
 	if err != nil {
 		return nil, fmt.Errorf("compare times: %w", err)
 	}
@@ -169,14 +297,12 @@ func (r *Result) measure(ctx context.Context, o ConfirmOptions, c *Confirmation)
 	return worse, nil
 }
 
-// dropWorse drops the edits that were kept for benchmarks that are worse.
-func (r *Result) dropWorse(worse []string) bool {
+// dropWorse drops what was kept for benchmarks that are worse.
+func (c *confirming) dropWorse(worse []string) bool {
 	dropped := false
-	for i := range r.Attempts {
-		a := &r.Attempts[i]
-		if a.Outcome == Kept && slices.Contains(worse, a.Bench.Package+" "+a.Bench.Name) {
-			a.Outcome, a.Why = Slower, a.Bench.Name
-			dropped = true
+	for _, a := range c.kept() {
+		if slices.Contains(worse, a.Bench.Package+" "+a.Bench.Name) {
+			dropped = c.drop(a.packages()[0], Slower, a.Bench.Name) || dropped
 		}
 	}
 	return dropped

@@ -2,18 +2,18 @@ package fix
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/fix/repo"
 	"github.com/heaptrim/heaptrim/internal/rewrite"
-	"github.com/heaptrim/heaptrim/internal/rewrite/code"
 	"github.com/heaptrim/heaptrim/internal/trial"
 )
 
@@ -21,8 +21,12 @@ import (
 type RunOptions struct {
 	Search  Options
 	Confirm ConfirmOptions
-	Created time.Time // of the recording: files that are newer are left alone; zero: do not look
-	Dirty   bool      // edit files, too, that have changes which are not committed
+	Created time.Time         // of the recording: files that are newer are left alone; zero: do not look
+	Sources map[string]string // hashes of files when they were recorded, by names relative to the module
+	Dirty   bool              // edit files, too, that have changes which are not committed
+	Skip    string            // regular expression of tests that are not to run
+	Memory  string            // folder in which the results of trials are kept; "" for none
+	Outside *Outside          // asked about findings without an edit; nil for nobody
 }
 
 // Fixes is the end of a run: what was tried, and the new content of files.
@@ -37,13 +41,20 @@ type Fixes struct {
 // Run searches edits for the findings of a report and confirms those that were kept. Nothing of
 // the user's is written to.
 func Run(ctx context.Context, r *finding.Report, o RunOptions) (*Fixes, error) {
-	tools, module, err := open(ctx, r, o.Search.Budget)
+	o.Search = o.Search.withDefaults()
+	if o.Sources == nil {
+		o.Sources = r.Diagnosis.Target.Sources
+	}
+	tools, module, err := o.open(ctx, r)
 	if err != nil {
 		return nil, err
 	}
 	defer tools.Judge.Close()
 	f := &Fixes{Module: module}
-	o.Search.Leave = func(file string) string { return o.leave(ctx, file) }
+	o.Search.Leave = func(file string) string { return o.leave(ctx, module, file) }
+	if err := o.state(ctx, r, tools); err != nil {
+		return nil, err
+	}
 	if f.Result, err = Search(ctx, r, tools, o.Search); err != nil {
 		return f, err
 	}
@@ -52,20 +63,49 @@ func Run(ctx context.Context, r *finding.Report, o RunOptions) (*Fixes, error) {
 	if f.Confirmation, err = f.Result.Confirm(ctx, tools.Judge, o.Confirm); err != nil {
 		return f, err
 	}
-	var all []code.Edit
-	for _, a := range f.Attempts {
-		all = append(all, a.Edit)
+	if o.Outside != nil {
+		if err := f.ask(ctx, r, tools, o); err != nil {
+			return f, err
+		}
 	}
-	if f.Before, err = originals(all); err != nil {
-		return f, err
+	return f, f.sum()
+}
+
+// ErrFailing means that tests which fail without any edit run what would be edited.
+var ErrFailing = errors.New("tests fail without any edit, and run what would be edited")
+
+// state looks at the tests as they are: one that fails and runs what would be edited stops the search, as
+// it could not judge an edit.
+func (o RunOptions) state(ctx context.Context, r *finding.Report, t Tools) error {
+	places := map[string][]trial.Place{}
+	var order []string
+	for _, row := range o.Search.rows(r) {
+		for _, e := range editsFor(t.Program, row) {
+			if o.Search.leaveAny(e) != "" {
+				continue
+			}
+			if places[e.Package] == nil {
+				order = append(order, e.Package)
+			}
+			places[e.Package] = append(places[e.Package], trial.Place{File: e.File, Line: e.Line})
+		}
 	}
-	f.After, err = edited(f.Before, f.Kept())
-	return f, err
+	for _, path := range order {
+		o.Search.Progress("tests of %s as they are", path)
+		failing, err := t.Judge.Concerned(ctx, path, places[path])
+		if err != nil {
+			return err
+		}
+		if len(failing) > 0 {
+			return fmt.Errorf("%w: %s (%s); mend them, or leave them out: -skip '^(%s)$'", ErrFailing, strings.Join(failing, ", "), path, strings.Join(failing, "|"))
+		}
+	}
+	return nil
 }
 
 // open reads the packages of a report's findings, and makes a judge, which is the caller's to
 // close. It also returns the folder of the module.
-func open(ctx context.Context, r *finding.Report, budget time.Duration) (Tools, string, error) {
+func (o RunOptions) open(ctx context.Context, r *finding.Report) (Tools, string, error) {
 	t := r.Diagnosis.Target
 	if t.ModuleDir == "" {
 		return Tools{}, "", errors.New("the recording does not say where its module is")
@@ -78,40 +118,35 @@ func open(ctx context.Context, r *finding.Report, budget time.Duration) (Tools, 
 	if err != nil {
 		return Tools{}, "", err
 	}
-	judged := trial.Options{Dir: module, BuildFlags: t.BuildFlags}
-	if budget > 0 {
-		judged.Until = time.Now().Add(budget)
+	judged := trial.Options{Dir: module, BuildFlags: t.BuildFlags, Skip: o.Skip, Memory: o.Memory}
+	if o.Search.Budget > 0 {
+		judged.Until = time.Now().Add(o.Search.Budget)
 	}
 	j, err := trial.New(judged)
 	return Tools{p, j}, module, err
 }
 
 // leave says why a file is not to be edited; "" if it may be.
-func (o RunOptions) leave(ctx context.Context, file string) string {
+func (o RunOptions) leave(ctx context.Context, module, file string) string {
 	info, err := os.Stat(file)
+	was, known := "", false
+	if rel, no := filepath.Rel(module, file); no == nil {
+		was, known = o.Sources[filepath.ToSlash(rel)]
+	}
 	switch {
 	case err != nil:
 		return err.Error()
 	case strings.Contains(filepath.ToSlash(file), "/vendor/"):
 		return "it is vendored"
-	case !o.Created.IsZero() && info.ModTime().Truncate(time.Second).After(o.Created):
+	case known && was != hashOf(file):
 		return "it has changed since the recording"
-	case !o.Dirty && dirty(ctx, file):
+	case !known && !o.Created.IsZero() && info.ModTime().Truncate(time.Second).After(o.Created):
+		return "it has changed since the recording"
+	case !o.Dirty && repo.Dirty(ctx, file):
 		return "it has changes that are not committed (-dirty edits it)"
 	}
 	return ""
 }
-
-// dirty reports whether git knows a file and it differs from the last commit.
-func dirty(ctx context.Context, file string) bool {
-	cmd := exec.CommandContext(ctx, "git", "status", "--porcelain", "--untracked-files=no", "--", filepath.Base(file))
-	cmd.Dir = filepath.Dir(file)
-	out, err := cmd.Output()
-	return err == nil && len(strings.TrimSpace(string(out))) > 0
-}
-
-// Alone are the files that an attempt changes, with its edit alone.
-func (f *Fixes) Alone(a Attempt) (trial.Files, error) { return edited(f.Before, []code.Edit{a.Edit}) }
 
 // Tried counts the attempts with one of the outcomes.
 func (r *Result) Tried(outcomes ...Outcome) int {
@@ -131,4 +166,21 @@ func (a Attempt) At(dir string) string {
 		name = filepath.ToSlash(rel)
 	}
 	return fmt.Sprintf("%s:%d", name, a.Edit.Line)
+}
+
+// hashOf is the hash of a file's content, as recordings have it; empty if it cannot be read.
+func hashOf(file string) string {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprintf("%x", sha256.Sum256(text))
+}
+
+// Question is what an attempt rests on and nothing has proved.
+func (a Attempt) Question() string {
+	if a.Patch != nil && a.Outcome != Refused {
+		return "it was made by " + a.Patch.By + ": only its trial speaks for it"
+	}
+	return a.Edit.Open
 }

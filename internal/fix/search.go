@@ -4,9 +4,11 @@
 package fix
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -31,6 +33,7 @@ type Options struct {
 	TestsOnly bool
 	// Leave says why a file is not to be edited, "" if it may be; nil allows all.
 	Leave    func(file string) string
+	Dropped  func(a Attempt) // told of each attempt that is dropped; nil tells nobody
 	Progress func(format string, args ...any)
 }
 
@@ -40,22 +43,25 @@ type Outcome string
 // The outcomes.
 const (
 	Kept     Outcome = "kept"
-	Review   Outcome = "review"     // allocates less, and has a question that only a person can answer
-	NoGain   Outcome = "no gain"    // allocates as much as before, or more of one and less of the other
-	NoBuild  Outcome = "no build"   // the edited package does not compile
-	Breaks   Outcome = "breaks"     // a test fails with it
-	Differs  Outcome = "differs"    // a call shows something else with it
-	Overlaps Outcome = "overlaps"   // changes text that a kept edit changes
-	NoRun    Outcome = "no run"     // the benchmark fails with it
-	NoTime   Outcome = "not tried"  // the budget was spent
-	Left     Outcome = "left alone" // the file is not to be edited
-	Untested Outcome = "not tested" // no test passes, and no call could be compared
-	Slower   Outcome = "slower"     // a benchmark is worse with it
+	Review   Outcome = "review"       // allocates less, and has a question that only a person can answer
+	NoGain   Outcome = "no gain"      // allocates as much as before, or more of one and less of the other
+	NoBuild  Outcome = "no build"     // the edited package does not compile
+	Breaks   Outcome = "breaks"       // a test fails with it
+	Differs  Outcome = "differs"      // a call shows something else with it
+	Overlaps Outcome = "overlaps"     // changes text that a kept edit changes
+	NoRun    Outcome = "no run"       // the benchmark fails with it
+	NoTime   Outcome = "not tried"    // the budget was spent
+	Left     Outcome = "left alone"   // the file is not to be edited
+	Untested Outcome = "not tested"   // no test passes and no call could be compared, or none runs what it changes
+	Open     Outcome = "not measured" // it holds, and nothing that was run reaches it
+	Refused  Outcome = "refused"      // an outside program changed what it may not
+	Slower   Outcome = "slower"       // a benchmark is worse with it
 )
 
 // Attempt is a candidate and what became of it.
 type Attempt struct {
 	Edit          code.Edit
+	Patch         *Patch // of an outside program; the Edit then has its place and words only
 	Finding       *finding.Finding
 	Predicted     finding.Remedy // the cure that the report names for the finding
 	Bench         trial.Bench
@@ -73,11 +79,11 @@ type Result struct {
 	NoEdit   int       // of them, those for which no edit is known
 }
 
-// Kept are the edits that were kept.
+// Kept are the edits that were kept, without those of outside programs.
 func (r *Result) Kept() []code.Edit {
 	var out []code.Edit
 	for _, a := range r.Attempts {
-		if a.Outcome == Kept {
+		if a.Outcome == Kept && a.Patch == nil {
 			out = append(out, a.Edit)
 		}
 	}
@@ -152,9 +158,7 @@ type search struct {
 // Search tries the edits for the findings of a recording of benchmarks, in the order of the
 // report, until the budget is spent or ctx ends; the result then has what was found until then.
 func Search(ctx context.Context, r *finding.Report, t Tools, o Options) (*Result, error) {
-	if o.Progress == nil {
-		o.Progress = func(string, ...any) {}
-	}
+	o = o.withDefaults()
 	s := &search{o: o, judge: t.Judge, report: r, result: &Result{}, counts: map[trial.Bench]trial.Counts{},
 		tried: map[string]bool{}, benchs: map[string]finding.RunSummary{}}
 	if r.Diagnosis.Target.Kind != evidence.TargetPackages {
@@ -166,25 +170,229 @@ func Search(ctx context.Context, r *finding.Report, t Tools, o Options) (*Result
 	for _, b := range r.Diagnosis.Runs {
 		s.benchs[b.Name] = b
 	}
-	rows := r.Prescription.Rows
-	if o.Most > 0 {
-		rows = rows[:min(o.Most, len(rows))]
-	}
+	rows := o.rows(r)
 	for i, row := range rows {
-		edits := editsFor(t.Program, row)
+		edits := s.fresh(editsFor(t.Program, row))
 		s.result.Findings++
 		if len(edits) == 0 {
 			s.result.NoEdit++
 			continue
 		}
-		s.o.Progress("finding %d of %d, %s: %d edits to try", i+1, len(rows), row.Site, len(edits))
-		for _, e := range edits {
-			if err := s.candidate(ctx, row, e); err != nil {
-				return s.result, err
-			}
+		s.o.Progress("finding %d of %d, %s: %d edits to try%s", i+1, len(rows), row.Site, len(edits), s.left())
+		if err := s.row(ctx, row, edits); err != nil {
+			return s.result, err
 		}
 	}
 	return s.result, nil
+}
+
+// withDefaults fills in what is not set.
+func (o Options) withDefaults() Options {
+	if o.Progress == nil {
+		o.Progress = func(string, ...any) {}
+	}
+	if o.Dropped == nil {
+		o.Dropped = func(Attempt) {}
+	}
+	return o
+}
+
+// rows are the findings to look at.
+func (o Options) rows(r *finding.Report) []finding.Row {
+	rows := r.Prescription.Rows
+	if o.Most > 0 {
+		rows = rows[:min(o.Most, len(rows))]
+	}
+	return rows
+}
+
+// left says how much time is left.
+func (s *search) left() string {
+	if s.until.IsZero() {
+		return ""
+	}
+	return fmt.Sprintf("; %v left", max(time.Until(s.until), 0).Round(time.Second))
+}
+
+// fresh are the edits of a list that are wanted and were not tried before.
+func (s *search) fresh(edits []code.Edit) []code.Edit {
+	var out []code.Edit
+	for _, e := range edits {
+		key := keyOf(e)
+		if s.tried[key] || len(s.o.Only) > 0 && !slices.Contains(s.o.Only, e.Code) {
+			continue
+		}
+		s.tried[key] = true
+		out = append(out, e)
+	}
+	return out
+}
+
+// row tries the edits for one finding: all are counted, and the best that the judge lets pass is kept;
+// then the others are counted on top of it. The error is that of the context.
+func (s *search) row(ctx context.Context, row finding.Row, edits []code.Edit) error {
+	b, ok := s.benchs[row.Run]
+	if !ok {
+		return nil
+	}
+	var open []*Attempt
+	for _, e := range edits {
+		a := &Attempt{Edit: e, Finding: row.Finding, Predicted: row.Remedy, Bench: trial.Bench{Package: b.Package, Name: b.Name, NsPerOp: b.NsPerOp}}
+		if a.Why = s.o.leaveAny(e); a.Why != "" {
+			s.end(a, Left)
+			continue
+		}
+		open = append(open, a)
+	}
+	for len(open) > 0 {
+		better, err := s.count(ctx, open)
+		if err != nil {
+			return err
+		}
+		kept := false
+		open = nil
+		for _, a := range better {
+			if kept {
+				open = append(open, a)
+				continue
+			}
+			if err := s.judgeOne(ctx, a); err != nil {
+				return err
+			}
+			kept = a.Outcome == Kept && !s.o.Alone
+		}
+	}
+	return nil
+}
+
+// leave says why a file is not to be edited.
+func (o Options) leave(file string) string {
+	if o.Leave == nil {
+		return ""
+	}
+	return o.Leave(file)
+}
+
+// leaveAny says why one of the files of an edit is not to be edited.
+func (o Options) leaveAny(e code.Edit) string {
+	for _, part := range e.Parts() {
+		if why := o.leave(part.File); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// end notes what became of an attempt.
+func (s *search) end(a *Attempt, o Outcome) {
+	a.Outcome = o
+	s.result.Attempts = append(s.result.Attempts, *a)
+	if o != Kept && o != Review {
+		s.o.Dropped(*a)
+	}
+}
+
+// count counts what attempts save on top of what was kept, and returns those that save anything, the
+// best first.
+func (s *search) count(ctx context.Context, list []*Attempt) ([]*Attempt, error) {
+	var better []*Attempt
+	for i, a := range list {
+		if !s.until.IsZero() && time.Now().After(s.until) {
+			s.end(a, NoTime)
+			continue
+		}
+		s.o.Progress("counting %d of %d for %s: %s%s", i+1, len(list), a.Finding.Site, a.Edit.Text, s.left())
+		o, err := s.saves(ctx, a)
+		if err != nil {
+			return nil, err
+		}
+		if o == "" {
+			better = append(better, a)
+		} else {
+			s.end(a, o)
+		}
+	}
+	slices.SortStableFunc(better, func(a, b *Attempt) int {
+		if d := b.gain() - a.gain(); math.Abs(d) > alike {
+			return cmp.Compare(d, 0)
+		}
+		return cmp.Compare(len(a.Edit.Open), len(b.Edit.Open)) // what is proved goes first
+	})
+	return better, nil
+}
+
+// alike is the difference in what is saved, as a fraction, below which edits count as equally good.
+const alike = 0.02
+
+// gain is what an attempt saves: of objects and of bytes, as fractions, together.
+func (a *Attempt) gain() float64 {
+	share := func(before, after float64) float64 {
+		if before <= 0 {
+			return 0
+		}
+		return (before - after) / before
+	}
+	return share(a.Before.Allocs, a.After.Allocs) + share(a.Before.Bytes, a.After.Bytes)
+}
+
+// saves counts one attempt. The outcome is empty if it saves something.
+func (s *search) saves(ctx context.Context, a *Attempt) (Outcome, error) {
+	files, err := Files(append(slices.Clone(s.kept), a.Edit))
+	switch {
+	case errors.Is(err, code.ErrOverlap):
+		return Overlaps, nil
+	case err != nil:
+		a.Why = err.Error()
+		return NoBuild, nil
+	}
+	failed := func(o Outcome, err error) (Outcome, error) {
+		a.Why = err.Error()
+		return o, ctx.Err()
+	}
+	if a.Before, err = s.before(ctx, a.Bench); err != nil {
+		return failed(NoRun, err)
+	}
+	if a.After, err = s.judge.Counts(ctx, a.Bench, files); errors.Is(err, trial.ErrBuild) {
+		return failed(NoBuild, err)
+	} else if err != nil {
+		return failed(NoRun, err)
+	}
+	if !a.After.Less(a.Before) {
+		return NoGain, nil
+	}
+	return "", nil
+}
+
+// judgeOne asks the judge about an attempt that saves something, and keeps it if it holds.
+func (s *search) judgeOne(ctx context.Context, a *Attempt) error {
+	if s.o.Tests {
+		files, err := Files(append(slices.Clone(s.kept), a.Edit))
+		if err != nil {
+			return err
+		}
+		s.o.Progress("judging %s: %s%s", a.Finding.Site, a.Edit.Text, s.left())
+		o, err := s.hold(ctx, a, files)
+		if err != nil {
+			return err
+		}
+		if o != "" {
+			s.end(a, o)
+			return nil
+		}
+	}
+	if !a.Edit.Safe() && !s.o.Review {
+		a.Why = a.Edit.Open
+		s.end(a, Review)
+		return nil
+	}
+	if !s.o.Alone {
+		s.kept = append(s.kept, a.Edit)
+		clear(s.counts)
+		a.After.Spread = a.Before.Spread
+		s.counts[a.Bench] = a.After
+	}
+	s.end(a, Kept)
+	return nil
 }
 
 // editsFor are the edits for all lines that allocate for a row, heaviest line first.
@@ -225,85 +433,6 @@ func place(row finding.Row, at evidence.Site) code.Place {
 	return p
 }
 
-// candidate tries one edit, once, and notes what became of it. The error is that of the context.
-func (s *search) candidate(ctx context.Context, row finding.Row, e code.Edit) error {
-	key := keyOf(e)
-	if s.tried[key] || len(s.o.Only) > 0 && !slices.Contains(s.o.Only, e.Code) {
-		return nil
-	}
-	s.tried[key] = true
-	b, ok := s.benchs[row.Run]
-	if !ok {
-		return nil
-	}
-	a := Attempt{Edit: e, Finding: row.Finding, Predicted: row.Remedy,
-		Bench: trial.Bench{Package: b.Package, Name: b.Name, NsPerOp: b.NsPerOp}}
-	for _, part := range e.Parts() {
-		if s.o.Leave != nil && a.Why == "" {
-			a.Why = s.o.Leave(part.File)
-		}
-	}
-	switch {
-	case a.Why != "":
-		a.Outcome = Left
-	case !s.until.IsZero() && time.Now().After(s.until):
-		a.Outcome = NoTime
-	default:
-		if err := s.try(ctx, &a); err != nil {
-			return err
-		}
-	}
-	if a.Outcome == Kept && !s.o.Alone {
-		s.kept = append(s.kept, e)
-		clear(s.counts)
-		a.After.Spread = a.Before.Spread
-		s.counts[a.Bench] = a.After
-	}
-	s.result.Attempts = append(s.result.Attempts, a)
-	return nil
-}
-
-// try judges an attempt.
-func (s *search) try(ctx context.Context, a *Attempt) error {
-	files, err := Files(append(slices.Clone(s.kept), a.Edit))
-	switch {
-	case errors.Is(err, code.ErrOverlap):
-		a.Outcome = Overlaps
-		return nil
-	case err != nil:
-		a.Outcome, a.Why = NoBuild, err.Error()
-		return nil
-	}
-	if a.Before, err = s.before(ctx, a.Bench); err != nil {
-		return s.failed(ctx, a, NoRun, err)
-	}
-	if a.After, err = s.judge.Counts(ctx, a.Bench, files); errors.Is(err, trial.ErrBuild) {
-		return s.failed(ctx, a, NoBuild, err)
-	} else if err != nil {
-		return s.failed(ctx, a, NoRun, err)
-	}
-	if !a.After.Less(a.Before) {
-		a.Outcome = NoGain
-		return nil
-	}
-	a.Outcome = Kept
-	if s.o.Tests {
-		if err := s.hold(ctx, a, files); err != nil {
-			return err
-		}
-	}
-	if a.Outcome == Kept && !a.Edit.Safe() && !s.o.Review {
-		a.Outcome, a.Why = Review, a.Edit.Open
-	}
-	return nil
-}
-
-// failed notes why an attempt could not be judged, unless the context ended.
-func (s *search) failed(ctx context.Context, a *Attempt, o Outcome, err error) error {
-	a.Outcome, a.Why = o, err.Error()
-	return ctx.Err()
-}
-
 // before counts with what is kept, once.
 func (s *search) before(ctx context.Context, b trial.Bench) (trial.Counts, error) {
 	if c, ok := s.counts[b]; ok {
@@ -320,10 +449,11 @@ func (s *search) before(ctx context.Context, b trial.Bench) (trial.Counts, error
 	return c, err
 }
 
-// hold asks the judge whether the program does the same with an attempt's edit.
-func (s *search) hold(ctx context.Context, a *Attempt, files trial.Files) error {
-	changed := a.Finding.Site.Package
-	q := trial.Question{Files: files, Tests: []string{changed}}
+// hold asks the judge whether the program does the same with an attempt's edit. The outcome is empty if
+// it does.
+func (s *search) hold(ctx context.Context, a *Attempt, files trial.Files) (Outcome, error) {
+	changed := a.Edit.Package
+	q := trial.Question{Files: files, Tests: []string{changed}, Proved: a.Edit.Safe()}
 	if !s.o.TestsOnly {
 		q.Changed = []string{changed}
 	}
@@ -335,23 +465,26 @@ func (s *search) hold(ctx context.Context, a *Attempt, files trial.Files) error 
 	}
 	var err error
 	if a.Verdict, err = s.judge.Holds(ctx, q); err != nil {
-		return err
-	}
-	if outcome, ok := outcomes()[a.Verdict.Fault]; ok {
-		a.Outcome, a.Why = outcome, a.Verdict.Why
+		return "", err
 	}
 	for _, path := range q.Tests {
 		before, err := s.judge.State(ctx, path)
 		if err != nil {
-			return err
+			return "", err
 		}
-		for _, name := range before.Failed {
-			if !slices.Contains(s.result.Failing, name) {
-				s.result.Failing = append(s.result.Failing, name)
-			}
+		s.result.failing(before.Failed)
+	}
+	a.Why = a.Verdict.Why
+	return outcomes()[a.Verdict.Fault], nil
+}
+
+// failing notes tests that fail without any edit.
+func (r *Result) failing(names []string) {
+	for _, name := range names {
+		if !slices.Contains(r.Failing, name) {
+			r.Failing = append(r.Failing, name)
 		}
 	}
-	return nil
 }
 
 // outcomes are those of attempts with a fault.

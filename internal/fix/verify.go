@@ -14,7 +14,7 @@ import (
 func Verify(ctx context.Context, r *finding.Report, o Options) ([]finding.Trial, error) {
 	limited, cancel := context.WithTimeout(ctx, o.Budget)
 	defer cancel()
-	tools, _, err := open(limited, r, o.Budget)
+	tools, _, err := RunOptions{Search: o}.open(limited, r)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func differs(ctx context.Context, j *trial.Judge, a Attempt) bool {
 	if err != nil || ctx.Err() != nil {
 		return false
 	}
-	v, err := j.Holds(ctx, trial.Question{Files: files, Changed: []string{a.Finding.Site.Package}})
+	v, err := j.Holds(ctx, trial.Question{Files: files, Changed: []string{a.Edit.Package}})
 	return err == nil && v.Fault == trial.Differs
 }
 

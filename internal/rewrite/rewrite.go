@@ -136,7 +136,7 @@ func (p *Program) At(place code.Place) []code.Edit {
 		s := &code.Site{File: f, Cur: c, Place: place}
 		for _, k := range all {
 			for _, e := range k.find(s) {
-				e.Code, e.Kind, e.File, e.Line = k.code, k.name, f.Name, place.Line
+				e.Code, e.Kind, e.File, e.Package, e.Line = k.code, k.name, f.Name, f.Pkg.PkgPath, place.Line
 				if !f.Hides(n.Pos(), e) && !slices.ContainsFunc(out, e.Same) {
 					out = append(out, e)
 				}

@@ -41,6 +41,7 @@ func TestKeysAreDocumented(t *testing.T) {
 	}
 	f("fix.md", FixVersion, reflect.TypeFor[Fix]())
 	f("guard.md", GuardVersion, reflect.TypeFor[Guard]())
+	f("brief.md", BriefVersion, reflect.TypeFor[Brief]())
 	f("gctrace.md", GCTraceVersion, reflect.TypeFor[GCTrace]())
 	f("trace.md", TraceVersion, reflect.TypeFor[TraceReport]())
 	f("tune.md", TuneVersion, reflect.TypeFor[Tune]())

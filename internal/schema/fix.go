@@ -5,7 +5,35 @@ import "time"
 // FixVersion is the version of the JSON of heaptrim fix; doc/format/fix.md is its specification.
 const FixVersion = "heaptrim.fix/1"
 
+// FixRecordVersion is the version of a line of the file of heaptrim fix -record.
+const FixRecordVersion = "heaptrim.fixrecord/1"
+
 type (
+	// FixRecord is a line of the file of heaptrim fix -record: an edit that was applied.
+	FixRecord struct {
+		Schema    string     `json:"schema"`
+		Tool      string     `json:"tool"`
+		Date      time.Time  `json:"date"`
+		Module    string     `json:"module"`
+		File      string     `json:"file"`
+		Line      int        `json:"line"`
+		Code      string     `json:"code"`
+		Kind      string     `json:"kind"`
+		Benchmark string     `json:"benchmark"`
+		Predicted FixRange   `json:"predicted_saving"`
+		Measured  FixAmounts `json:"measured_saving"`
+	}
+
+	// FixRange is a predicted saving with its interval.
+	FixRange struct {
+		Allocs     float64 `json:"allocs_per_op"`
+		AllocsLow  float64 `json:"allocs_per_op_low"`
+		AllocsHigh float64 `json:"allocs_per_op_high"`
+		Bytes      float64 `json:"bytes_per_op"`
+		BytesLow   float64 `json:"bytes_per_op_low"`
+		BytesHigh  float64 `json:"bytes_per_op_high"`
+	}
+
 	// Fix is the document of heaptrim fix.
 	Fix struct {
 		Schema   string       `json:"schema"`
@@ -18,6 +46,9 @@ type (
 		Failing  []string     `json:"failing_before"`
 		Packages []string     `json:"tested_packages"`
 		Passed   int          `json:"tests_passed"`
+		Raced    []string     `json:"raced_packages"`
+		Fuzzed   []string     `json:"fuzzed"`
+		Covered  int          `json:"kept_compared"`
 		Skipped  int          `json:"packages_without_time"`
 		Times    string       `json:"times"`
 		Diff     string       `json:"diff"`
@@ -37,7 +68,18 @@ type (
 		Predicted FixAmounts `json:"predicted_saving"`
 		Before    FixAmounts `json:"before"`
 		After     FixAmounts `json:"after"`
+		Judged    FixJudged  `json:"judged"`
+		By        string     `json:"by"`
 		Diff      string     `json:"diff"`
+	}
+
+	// FixJudged is what looked at whether the program does the same.
+	FixJudged struct {
+		Tests     int `json:"tests"`
+		Calls     int `json:"calls"`
+		TestCalls int `json:"calls_of_tests"`
+		Reached   int `json:"parts_reached"`
+		Parts     int `json:"parts"`
 	}
 
 	// FixAmounts are what an operation allocates.

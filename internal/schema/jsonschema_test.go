@@ -21,7 +21,7 @@ var update = flag.Bool("update", false, "rewrite the files in doc/format")
 func TestJSONSchemas(t *testing.T) {
 	for version, v := range map[string]any{
 		ReportVersion: Report{}, GCTraceVersion: GCTrace{}, ProveVersion: Prove{}, TraceVersion: TraceReport{},
-		TuneVersion: Tune{}, GuardVersion: Guard{}, evidence.ManifestSchema: evidence.Manifest{},
+		TuneVersion: Tune{}, GuardVersion: Guard{}, FixVersion: Fix{}, BriefVersion: Brief{}, evidence.ManifestSchema: evidence.Manifest{},
 	} {
 		name, _, _ := strings.Cut(strings.TrimPrefix(version, "heaptrim."), "/")
 		got, err := jsonSchema(version, reflect.TypeOf(v))

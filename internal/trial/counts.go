@@ -52,6 +52,14 @@ func (b Bench) ops() int64 {
 
 // Counts runs a benchmark of a version and returns what it allocates.
 func (j *Judge) Counts(ctx context.Context, b Bench, files Files) (Counts, error) {
+	what := fmt.Sprintf("counts of %s %d", b.Name, b.ops())
+	return remember(ctx, &j.memory, question{b.Package, files.Hash(), what}, func() (Counts, bool, error) {
+		c, err := j.count(ctx, b, files)
+		return c, err == nil, err
+	})
+}
+
+func (j *Judge) count(ctx context.Context, b Bench, files Files) (Counts, error) {
 	bin, err := j.build(ctx, b.Package, files)
 	if err != nil {
 		return Counts{}, err
@@ -85,13 +93,16 @@ func (j *Judge) Counts(ctx context.Context, b Bench, files Files) (Counts, error
 
 // Baseline counts twice, so that what varies by itself is known.
 func (j *Judge) Baseline(ctx context.Context, b Bench, files Files) (Counts, error) {
-	c, err := j.Counts(ctx, b, files)
-	if err != nil {
-		return c, err
-	}
-	again, err := j.Counts(ctx, b, files)
-	c.Spread = Spread{math.Abs(c.Allocs - again.Allocs), math.Abs(c.Bytes - again.Bytes)}
-	return c, err
+	what := fmt.Sprintf("baseline of %s %d", b.Name, b.ops())
+	return remember(ctx, &j.memory, question{b.Package, files.Hash(), what}, func() (Counts, bool, error) {
+		c, err := j.count(ctx, b, files)
+		if err != nil {
+			return c, false, err
+		}
+		again, err := j.count(ctx, b, files)
+		c.Spread = Spread{math.Abs(c.Allocs - again.Allocs), math.Abs(c.Bytes - again.Bytes)}
+		return c, err == nil, err
+	})
 }
 
 // Less reports whether c allocates less than before: fewer objects or fewer bytes, and not more

@@ -15,6 +15,8 @@ type Question struct {
 	Changed []string // packages of the files
 	Tests   []string // packages whose tests are to pass
 	Bench   []string // benchmarks of the changed packages whose calls are compared, too
+	Race    bool     // call functions from several goroutines, too
+	Proved  bool     // what did not run need not be looked at
 }
 
 // Fault is why a change does not hold.
@@ -52,11 +54,14 @@ func (j *Judge) Holds(ctx context.Context, q Question) (Verdict, error) {
 			return v, err
 		}
 	}
-	if v.Passed == 0 && !v.Compare.Covers() {
+	switch {
+	case v.Passed == 0 && !v.Compare.Covers():
 		v.Fault, v.Why = Unknown, "no test passes, and no call could be compared"
 		if v.Late {
 			v.Why = "the tests take longer than the time that is left, and no call could be compared"
 		}
+	case !q.Proved && len(q.Changed) > 0 && v.Compare.Reached < v.Compare.Blocks:
+		v.Fault, v.Why = Unknown, fmt.Sprintf("neither tests nor generated calls run %d of %d parts of the change", v.Compare.Blocks-v.Compare.Reached, v.Compare.Blocks)
 	}
 	return v, nil
 }
@@ -96,7 +101,12 @@ func (j *Judge) same(ctx context.Context, path string, q Question, v *Verdict) e
 	if err != nil {
 		return err
 	}
-	c, err := j.comparer.Compare(ctx, equal.Change{Package: path, Files: q.Files, Skip: slices.Concat(before.Failed, before.Slow), Bench: q.Bench})
+	ch := equal.Change{Package: path, Files: q.Files, Skip: slices.Concat(before.Failed, before.Slow), Bench: q.Bench, Race: q.Race, Leave: j.o.Skip}
+	what := fmt.Sprintf("calls %q %q %q %v", ch.Skip, ch.Leave, ch.Bench, ch.Race)
+	c, err := remember(ctx, &j.memory, question{path, q.Files.Hash(), what}, func() (equal.Verdict, bool, error) {
+		c, err := j.comparer.Compare(ctx, ch)
+		return c, err == nil, err
+	})
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -118,6 +128,7 @@ func join(a, b equal.Verdict) equal.Verdict {
 	a.TestCalls += b.TestCalls
 	a.Reached += b.Reached
 	a.Blocks += b.Blocks
+	a.Raced = a.Raced || b.Raced
 	a.Functions = append(a.Functions, b.Functions...)
 	if a.Left == nil {
 		a.Left = map[string]string{}
@@ -134,18 +145,39 @@ func (j *Judge) State(ctx context.Context, path string) (Tests, error) {
 	if t, ok := j.tests[path]; ok {
 		return t, nil
 	}
-	once, err := j.Test(ctx, path, nil)
-	if err != nil {
-		return once, err
-	}
-	if !once.Late {
-		again, err := j.Test(ctx, path, nil)
-		if err != nil {
-			return again, err
+	what := fmt.Sprintf("state %q", j.o.Skip)
+	t, err := remember(ctx, &j.memory, question{path, "", what}, func() (Tests, bool, error) {
+		once, err := j.test(ctx, path, nil)
+		if err != nil || once.Late {
+			return once, false, err
 		}
+		again, err := j.test(ctx, path, nil)
 		once = once.Both(again)
 		once.Late = again.Late
+		return once, !once.Late, err
+	})
+	if err == nil {
+		j.tests[path] = t
 	}
-	j.tests[path] = once
-	return once, nil
+	return t, err
+}
+
+// Place is a line of a file.
+type Place = equal.Place
+
+// Concerned are the tests of a package that fail without any change and run what is at some places, or
+// of whose reach nothing is known.
+func (j *Judge) Concerned(ctx context.Context, path string, places []Place) ([]string, error) {
+	before, err := j.State(ctx, path)
+	if err != nil || len(before.Failed) == 0 {
+		return nil, err
+	}
+	reach, err := j.comparer.Reach(ctx, path, before.Failed, places)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil || reach {
+		return before.Failed, nil
+	}
+	return nil, nil
 }

@@ -26,9 +26,17 @@ type Tests struct {
 
 var testLine = regexp.MustCompile(`(?m)^--- (FAIL|PASS): (\S+) \((\d+)\.`)
 
-// Test runs the tests of a package in a version, in an order by lot, as long as Options.Until leaves time. Tests that do not build, or
-// end their process, count as one failure under the package's name.
+// Test runs the tests of a package in a version, in an order by lot, as long as Options.Until leaves
+// time. Tests that do not build, or end their process, count as one failure under the package's name.
 func (j *Judge) Test(ctx context.Context, path string, files Files, flags ...string) (Tests, error) {
+	what := fmt.Sprintf("tests %q %q", flags, j.o.Skip)
+	return remember(ctx, &j.memory, question{path, files.Hash(), what}, func() (Tests, bool, error) {
+		t, err := j.test(ctx, path, files, flags...)
+		return t, err == nil && !t.Late, err
+	})
+}
+
+func (j *Judge) test(ctx context.Context, path string, files Files, flags ...string) (Tests, error) {
 	bin, err := j.build(ctx, path, files, flags...)
 	if ctx.Err() != nil {
 		return Tests{}, ctx.Err()
@@ -39,7 +47,11 @@ func (j *Judge) Test(ctx context.Context, path string, files Files, flags ...str
 	if bin.Path == "" {
 		return Tests{None: true}, nil
 	}
-	res, err := j.builder.Run(ctx, bin, version.Run{Limit: j.testsFor(), Args: []string{"-test.v", "-test.shuffle=on", "-test.timeout=0"}})
+	args := []string{"-test.v", "-test.shuffle=on", "-test.timeout=0"}
+	if j.o.Skip != "" {
+		args = append(args, "-test.skip="+j.o.Skip)
+	}
+	res, err := j.builder.Run(ctx, bin, version.Run{Limit: j.testsFor(), Args: args})
 	if err != nil {
 		return Tests{}, err
 	}

@@ -18,6 +18,8 @@ var ErrBuild = version.ErrBuild
 type Options struct {
 	Dir        string    // of the go command; "" is the current one
 	BuildFlags []string  // such as -tags=x
+	Skip       string    // regular expression of tests that are not to run
+	Memory     string    // folder in which the results of trials are kept; "" for none
 	Until      time.Time // tests that are not done by then are given up; zero: no limit
 	Progress   func(format string, args ...any)
 }
@@ -31,6 +33,7 @@ type Judge struct {
 	o        Options
 	builder  *version.Builder
 	comparer *equal.Comparer
+	memory   memory
 	tests    map[string]Tests // of packages as they are
 }
 
@@ -39,11 +42,16 @@ func New(o Options) (*Judge, error) {
 	if o.Progress == nil {
 		o.Progress = func(string, ...any) {}
 	}
-	b, err := version.New(gocmd.Tool{Dir: o.Dir, Flags: o.BuildFlags})
+	tool := gocmd.Tool{Dir: o.Dir, Flags: o.BuildFlags}
+	m := memory{dir: o.Memory, tool: tool, state: map[string]string{}}
+	if err := m.open(); err != nil {
+		return nil, err
+	}
+	b, err := version.New(tool)
 	if err != nil {
 		return nil, err
 	}
-	return &Judge{o: o, builder: b, comparer: equal.New(b, equal.Options{Progress: o.Progress}), tests: map[string]Tests{}}, nil
+	return &Judge{o: o, memory: m, builder: b, comparer: equal.New(b, equal.Options{Progress: o.Progress}), tests: map[string]Tests{}}, nil
 }
 
 // More gives tests this much time from now; 0: no limit.

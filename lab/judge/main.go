@@ -43,12 +43,13 @@ type row struct {
 }
 
 func main() {
-	log.SetFlags(0)
+	log.SetFlags(log.Ltime)
 	dir := flag.String("dir", "", "`folder` for copies of modules and verdicts, kept from run to run")
 	list := flag.String("cases", "judge/wrong.json", "JSON `file` of edits")
 	only := flag.String("only", "", "`IDs`, by commas; default: all")
 	split := flag.String("split", "", "train or validation; default: both")
 	rows := flag.String("rows", "", "write the verdicts to `file`")
+	calls := flag.Bool("calls", false, "compare calls only: the tests are known to pass")
 	again := flag.Bool("again", false, "judge again what was judged")
 	flag.Parse()
 	if *dir == "" {
@@ -69,7 +70,7 @@ func main() {
 			log.Fatal(err)
 		}
 	}
-	b := bench{dir: at, again: *again}
+	b := bench{dir: at, again: *again, calls: *calls}
 	defer b.close()
 	var out []row
 	for _, c := range cases {
@@ -99,6 +100,7 @@ func main() {
 type bench struct {
 	dir, module string
 	again       bool
+	calls       bool
 	j           *trial.Judge
 }
 
@@ -157,7 +159,11 @@ func (b *bench) ask(ctx context.Context, c corpus.Case, r *row) error {
 	path = strings.TrimSuffix(path, "/")
 	const testsFor = time.Minute
 	b.j.More(testsFor)
-	v, err := b.j.Holds(ctx, trial.Question{Files: files, Changed: []string{path}, Tests: []string{path}})
+	q := trial.Question{Files: files, Changed: []string{path}, Tests: []string{path}, Race: true}
+	if b.calls {
+		q.Tests = nil
+	}
+	v, err := b.j.Holds(ctx, q)
 	if err != nil {
 		return err
 	}

@@ -227,6 +227,10 @@ func (r *benchRecorder) describe(ctx context.Context) error {
 		}
 	}
 	t.Dependencies = gocmd.WithoutOwn(slices.Sorted(maps.Keys(deps)), t)
+	var err error
+	if t.Sources, err = gocmd.HashSources(ctx, r.tool, t.Packages, t.ModuleDir); err != nil {
+		return err
+	}
 	env, err := r.tool.Settings(ctx, "GOVERSION", "GOOS", "GOARCH", "GOROOT", "GOEXPERIMENT")
 	if err != nil {
 		return err

@@ -302,6 +302,10 @@ func (r *execRecorder) describe(ctx context.Context, notes []string) error {
 		deps[d] = true
 	}
 	t.Dependencies = gocmd.WithoutOwn(slices.Sorted(maps.Keys(deps)), t)
+	var err error
+	if t.Sources, err = gocmd.HashSources(ctx, r.target.tool, t.Packages, t.ModuleDir); err != nil {
+		return err
+	}
 	env, err := r.target.tool.Settings(ctx, "GOROOT", "GOVERSION", "GOEXPERIMENT")
 	if err != nil {
 		return err

@@ -35,7 +35,7 @@ type Loaded struct {
 // Start starts the load. The Tail keeps the end of its output.
 func (l Load) Start() (*Process, *Tail, error) {
 	out := &Tail{Most: loadTail}
-	cmd := shell(l.Command)
+	cmd := Shell(l.Command)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = l.Dir, out, out
 	p, err := Start(cmd, nil)
 	if err != nil {

@@ -126,8 +126,8 @@ func (p *Process) Failure() error {
 	return p.err
 }
 
-// shell returns the command that runs line in the user's shell.
-func shell(line string) *exec.Cmd {
+// Shell returns the command that runs line in the user's shell.
+func Shell(line string) *exec.Cmd {
 	if runtime.GOOS == "windows" {
 		return exec.Command("cmd", "/C", line)
 	}

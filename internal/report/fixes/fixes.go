@@ -15,28 +15,34 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/fix"
 	"github.com/heaptrim/heaptrim/internal/report/term"
-	"github.com/heaptrim/heaptrim/internal/schema"
 	"github.com/heaptrim/heaptrim/internal/stats"
 )
 
 // Diff is the unified diff of the kept edits, with names relative to the module.
-func Diff(f *fix.Fixes) []byte { return diffOf(f, f.After) }
-
-// diffOf is the difference of files to what they are without edits.
-func diffOf(f *fix.Fixes, after map[string][]byte) []byte {
+func Diff(f *fix.Fixes) []byte {
 	var out []byte
-	for _, name := range slices.Sorted(maps.Keys(after)) {
-		out = append(out, unified(f.Module, name, f.Before[name], after[name])...)
+	for _, name := range slices.Sorted(maps.Keys(f.After)) {
+		out = append(out, unified(f.Module, fix.Difference{File: name, Old: f.Before[name], New: f.After[name]})...)
 	}
 	return out
 }
 
-func unified(module, name string, old, new []byte) []byte {
-	rel := name
-	if r, err := filepath.Rel(module, name); err == nil {
+// diffOf is the unified diff of one attempt alone.
+func diffOf(f *fix.Fixes, a fix.Attempt) (string, error) {
+	list, err := f.Diffs(a)
+	var out []byte
+	for _, d := range list {
+		out = append(out, unified(f.Module, d)...)
+	}
+	return string(out), err
+}
+
+func unified(module string, d fix.Difference) []byte {
+	rel := d.File
+	if r, err := filepath.Rel(module, d.File); err == nil {
 		rel = filepath.ToSlash(r)
 	}
-	text := diff.Diff("a/"+rel, old, "b/"+rel, new)
+	text := diff.Diff("a/"+rel, d.Old, "b/"+rel, d.New)
 	if _, rest, ok := bytes.Cut(text, []byte("\n")); ok && bytes.HasPrefix(text, []byte("diff ")) {
 		return rest // the line that names a command nobody ran
 	}
@@ -44,21 +50,30 @@ func unified(module, name string, old, new []byte) []byte {
 }
 
 // Text writes what was tried: the edits that were kept with their figures, those that wait for an
-// answer with their diff, and how many were dropped for which reason.
+// answer with their diff, and for each of the others why it was dropped.
 func Text(w io.Writer, f *fix.Fixes, applied bool, o term.Options) error {
 	p := term.New(w, o.Width, o.Color)
-	kept := f.Tried(fix.Kept)
 	p.Prose("", headline(f, applied), term.Bold)
-	if kept > 0 {
+	if f.Tried(fix.Kept) > 0 {
 		p.Blank()
-		table(p, f, fix.Kept)
+		table(p, f, kept)
+		if c := f.Confirmation; c != nil {
+			p.Blank()
+			p.Prose("  ", confirmed(f), term.Normal)
+		}
 	}
-	if c := f.Confirmation; c != nil && kept > 0 {
-		p.Blank()
-		p.Prose("  ", confirmed(c), term.Normal)
-	}
-	if f.Tried(fix.Review) > 0 {
-		if err := reviews(p, f); err != nil {
+	for _, part := range []struct {
+		outcome       fix.Outcome
+		title, remark string
+	}{
+		{fix.Review, "To review", "each allocates less, and rests on something that the source does not prove; -safety review applies them"},
+		{fix.Open, "Not measured", "each holds, and nothing that was run reaches it; heaptrim does not apply them by itself"},
+	} {
+		if f.Tried(part.outcome) == 0 {
+			continue
+		}
+		p.Section(part.title, part.remark)
+		if err := open(p, f, part.outcome); err != nil {
 			return err
 		}
 	}
@@ -73,14 +88,18 @@ func Text(w io.Writer, f *fix.Fixes, applied bool, o term.Options) error {
 
 // headline says in a sentence how it ended.
 func headline(f *fix.Fixes, applied bool) string {
-	kept, review := f.Tried(fix.Kept), f.Tried(fix.Review)
 	what := "to apply"
 	if applied {
 		what = "applied"
 	}
-	text := fmt.Sprintf("%s looked at, %s tried: %d %s", count(f.Findings, "finding"), count(len(f.Attempts), "edit"), kept, what)
-	if review > 0 {
-		text += fmt.Sprintf(", %d to review", review)
+	text := fmt.Sprintf("%s looked at, %s tried: %d %s", count(f.Findings, "finding"), count(len(f.Attempts), "edit"), f.Tried(fix.Kept), what)
+	for _, part := range []struct {
+		outcome fix.Outcome
+		words   string
+	}{{fix.Review, "to review"}, {fix.Open, "not measured"}} {
+		if n := f.Tried(part.outcome); n > 0 {
+			text += fmt.Sprintf(", %d %s", n, part.words)
+		}
 	}
 	return text + "."
 }
@@ -92,18 +111,21 @@ func count(n int, one string) string {
 	return fmt.Sprintf("%d %ss", n, one)
 }
 
-// table lists the attempts with an outcome.
-func table(p *term.Page, f *fix.Fixes, o fix.Outcome) {
+func kept(a fix.Attempt) bool { return a.Outcome == fix.Kept }
+
+// table lists attempts: cure, place, predicted, measured.
+func table(p *term.Page, f *fix.Fixes, which func(fix.Attempt) bool) {
 	allocs, bytes := term.NewColumn("allocs/op", true), term.NewColumn("B/op", true)
-	predicted, path := term.NewColumn("predicted", true), term.NewColumn("at", false)
-	t := &term.Table{Columns: []*term.Column{allocs, bytes, predicted, path}, Path: path, Head: "edit"}
+	predicted, cure, path := term.NewColumn("predicted", true), term.NewColumn("cure", false), term.NewColumn("at", false)
+	t := &term.Table{Columns: []*term.Column{allocs, bytes, predicted, cure, path}, Path: path, Head: "edit"}
 	for _, a := range f.Attempts {
-		if a.Outcome != o {
+		if !which(a) {
 			continue
 		}
 		allocs.Add(change(a.Before.Allocs, a.After.Allocs))
 		bytes.Add(change(a.Before.Bytes, a.After.Bytes))
 		predicted.Add(saving(a.Predicted.Saves.ObjectsPerOp))
+		cure.Add(a.Edit.Code)
 		path.Add(a.At(f.Module))
 		t.Remarks = append(t.Remarks, a.Edit.Text+" ("+a.Bench.Name+")")
 	}
@@ -128,46 +150,79 @@ func saving(i stats.Interval) string {
 }
 
 // confirmed says what was looked at for all kept edits together.
-func confirmed(c *fix.Confirmation) string {
+func confirmed(f *fix.Fixes) string {
+	c := f.Confirmation
 	text := fmt.Sprintf("%s of %s pass with all edits", count(c.Passed, "test"), count(len(c.Packages), "package"))
 	if c.Passed == 0 {
 		text = "no test covers the edits"
 	}
+	if len(c.Raced) > 0 {
+		text += ", with the race detector, too"
+	}
 	if c.Skipped > 0 {
 		text += fmt.Sprintf("; there was no time for the tests of %s that depend on them", count(c.Skipped, "other package"))
 	}
+	text += "; " + covered(f)
 	if c.Proof != nil {
 		text += "; " + c.Proof.Verdict.Sentence
 	}
 	return term.FullSentence(text)
 }
 
-// reviews shows the edits that wait for an answer.
-func reviews(p *term.Page, f *fix.Fixes) error {
-	p.Section("To review", "each allocates less, and rests on something that the source does not prove; -safety review applies them")
-	for _, d := range f.Attempts {
-		if d.Outcome != fix.Review {
+// covered says which share of the kept edits was looked at by more than the package's own assertions.
+func covered(f *fix.Fixes) string {
+	calls := 0
+	for _, a := range f.Attempts {
+		if a.Outcome == fix.Kept {
+			calls += a.Verdict.Compare.Calls + a.Verdict.Compare.TestCalls
+		}
+	}
+	text := fmt.Sprintf("%d of %s compared with the code before, by %s", f.Covered(), count(f.Tried(fix.Kept), "edit"), count(calls, "call"))
+	if n := len(f.Confirmation.Fuzzed); n > 0 {
+		text += " and " + count(n, "fuzz target")
+	}
+	return text
+}
+
+// open shows the edits that wait for a person, each with its diff.
+func open(p *term.Page, f *fix.Fixes, o fix.Outcome) error {
+	for _, a := range f.Attempts {
+		if a.Outcome != o {
 			continue
 		}
-		after, err := f.Alone(d)
+		text, err := diffOf(f, a)
 		if err != nil {
 			return err
 		}
 		p.Blank()
-		p.Prose("  ", fmt.Sprintf("%s  %s: %s allocs/op, %s B/op in %s", d.At(f.Module), d.Edit.Text,
-			change(d.Before.Allocs, d.After.Allocs), change(d.Before.Bytes, d.After.Bytes), d.Bench.Name), term.Normal)
-		p.Prose("  ? ", d.Edit.Open, term.Yellow)
-		for line := range strings.Lines(string(diffOf(f, after))) {
+		p.Prose("  ", fmt.Sprintf("%s  %s%s", a.At(f.Module), a.Edit.Text, measured(a)), term.Normal)
+		if question := a.Question(); question != "" {
+			p.Prose("  ? ", question, term.Yellow)
+		}
+		for line := range strings.Lines(text) {
 			p.Line(term.Styled("    "+strings.TrimRight(strings.ReplaceAll(line, "\t", "    "), "\r\n"), term.Dim))
 		}
 	}
 	return nil
 }
 
-// dropped counts the rest by what became of it.
+// measured are the figures of an attempt, if it was counted.
+func measured(a fix.Attempt) string {
+	if a.Before.Allocs == 0 && a.Before.Bytes == 0 {
+		return ""
+	}
+	return fmt.Sprintf(": %s allocs/op, %s B/op in %s", change(a.Before.Allocs, a.After.Allocs), change(a.Before.Bytes, a.After.Bytes), a.Bench.Name)
+}
+
+// ends are the outcomes of what was dropped, in the order in which they are counted.
+func ends() []fix.Outcome {
+	return []fix.Outcome{fix.NoGain, fix.NoBuild, fix.Breaks, fix.Differs, fix.Slower, fix.Overlaps, fix.NoRun, fix.Untested, fix.Refused, fix.Left, fix.NoTime}
+}
+
+// dropped counts the rest by what became of it, and gives the reason for each.
 func dropped(p *term.Page, f *fix.Fixes) {
 	var parts []string
-	for _, o := range []fix.Outcome{fix.NoGain, fix.NoBuild, fix.Breaks, fix.Differs, fix.Slower, fix.Overlaps, fix.NoRun, fix.Untested, fix.Left, fix.NoTime} {
+	for _, o := range ends() {
 		if n := f.Tried(o); n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, o))
 		}
@@ -181,42 +236,21 @@ func dropped(p *term.Page, f *fix.Fixes) {
 	p.Blank()
 	p.Prose("  dropped: ", strings.Join(parts, ", "), term.Dim)
 	for _, a := range f.Attempts {
-		switch a.Outcome {
-		case fix.Breaks, fix.Differs, fix.Slower, fix.Left, fix.Untested, fix.NoRun:
-			first, _, _ := strings.Cut(a.Why, "\n")
-			p.Prose("    ", fmt.Sprintf("%s  %s: %s (%s)", a.At(f.Module), a.Edit.Text, a.Outcome, first), term.Dim)
+		if slices.Contains(ends(), a.Outcome) {
+			p.Prose("    ", fmt.Sprintf("%s  %s: %s", a.At(f.Module), a.Edit.Text, Reason(a)), term.Dim)
 		}
 	}
 }
 
-// JSON writes all of it in the schema of doc/format/fix.md.
-func JSON(w io.Writer, f *fix.Fixes, applied bool, m schema.Meta) error {
-	doc := schema.Fix{Schema: schema.FixVersion, Tool: m.Tool, Applied: applied, Findings: f.Findings, NoEdit: f.NoEdit,
-		Attempts: []schema.FixAttempt{}, Failing: schema.List(f.Result.Failing), Packages: []string{}, Diff: string(Diff(f))}
-	if !m.Created.IsZero() {
-		created := m.Created.UTC()
-		doc.Created = &created
+// Reason is what became of an attempt and why, in one line.
+func Reason(a fix.Attempt) string {
+	first, _, _ := strings.Cut(a.Why, "\n")
+	text := string(a.Outcome)
+	switch {
+	case a.Outcome == fix.NoGain:
+		text += fmt.Sprintf(" (%s allocs/op, %s B/op)", change(a.Before.Allocs, a.After.Allocs), change(a.Before.Bytes, a.After.Bytes))
+	case first != "" && a.Outcome != fix.Kept:
+		text += " (" + first + ")"
 	}
-	if c := f.Confirmation; c != nil {
-		doc.Packages, doc.Passed, doc.Skipped = schema.List(c.Packages), c.Passed, c.Skipped
-		if c.Proof != nil {
-			doc.Times = c.Proof.Verdict.Sentence
-		}
-	}
-	for _, a := range f.Attempts {
-		at := schema.FixAttempt{Code: a.Edit.Code, Kind: a.Edit.Kind, File: a.Edit.File, Line: a.Edit.Line, Text: a.Edit.Text,
-			Outcome: string(a.Outcome), Why: a.Why, Question: a.Edit.Open, Benchmark: a.Bench.Name,
-			Predicted: schema.FixAmounts{Allocs: a.Predicted.Saves.ObjectsPerOp.Value, Bytes: a.Predicted.Saves.BytesPerOp.Value},
-			Before:    schema.FixAmounts{Allocs: a.Before.Allocs, Bytes: a.Before.Bytes},
-			After:     schema.FixAmounts{Allocs: a.After.Allocs, Bytes: a.After.Bytes}}
-		if a.Outcome == fix.Kept || a.Outcome == fix.Review {
-			after, err := f.Alone(a)
-			if err != nil {
-				return err
-			}
-			at.Diff = string(diffOf(f, after))
-		}
-		doc.Attempts = append(doc.Attempts, at)
-	}
-	return schema.Write(w, doc)
+	return text
 }

@@ -2,6 +2,7 @@ package fixes
 
 import (
 	"bytes"
+	"io"
 	"strings"
 	"testing"
 
@@ -39,7 +40,7 @@ func TestText(t *testing.T) {
 	}
 	for _, want := range []string{"4 findings looked at, 4 edits tried: 1 applied, 1 to review.", "5 → 2.5", "100 → 50", "−3", "a.go:3",
 		"7 tests of 1 package pass with all edits", "? is it X?", "+var a, b = 1, 4", "1 no gain, 1 breaks, 2 findings without a known edit",
-		"do without X: breaks (X)", "without any edit, so no edit is judged by them: TestX"} {
+		"do without X: breaks (X)", "do without X: no gain (5 → 2.5 allocs/op, 100 → 50 B/op)", "0 of 1 edit compared with the code before, by 0 calls", "without any edit, so no edit is judged by them: TestX"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("lacks %q:\n%s", want, &out)
 		}
@@ -76,5 +77,27 @@ func TestJSON(t *testing.T) {
 	if len(doc.Attempts) != 4 || doc.Attempts[0].Outcome != "kept" || doc.Attempts[0].After.Allocs != 2.5 ||
 		!strings.Contains(doc.Attempts[1].Diff, "+var a, b = 1, 4") || doc.Attempts[2].Diff != "" || !doc.Applied {
 		t.Errorf("%+v", doc)
+	}
+}
+
+// TestOtherFormats: table, figures, reasons and diffs are in Markdown and on the page, and names cannot be
+// markup of either.
+func TestOtherFormats(t *testing.T) {
+	for _, name := range []string{"X", "<script>alert(1)</script>|```\x1b[31m"} {
+		for format, write := range map[string]func(io.Writer, *fix.Fixes, bool) error{"Markdown": Markdown, "page": Page} {
+			var out bytes.Buffer
+			if err := write(&out, sample(name), true); err != nil {
+				t.Fatal(err)
+			}
+			text := out.String()
+			for _, want := range []string{"1 applied, 1 to review", "5 → 2.5", "100 → 50", "−3", "a.go:3", "breaks"} {
+				if !strings.Contains(text, want) {
+					t.Errorf("%s lacks %q:\n%s", format, want, text)
+				}
+			}
+			if strings.Contains(text, "\x1b") || format == "page" && strings.Contains(text, "<script>") {
+				t.Errorf("%s: a name is markup:\n%s", format, text)
+			}
+		}
 	}
 }

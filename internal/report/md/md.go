@@ -60,3 +60,18 @@ func Text(s string) string {
 		"@", "@<!-- -->", "#", "#<!-- -->", "://", ":<!-- -->//", "www.", "www<!-- -->.",
 	).Replace(term.Clean(s))
 }
+
+// Block makes a fenced block of code that nothing in its lines ends.
+func Block(language, text string) string {
+	fence := "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	var b strings.Builder
+	b.WriteString(fence + language + "\n")
+	for line := range strings.Lines(text) {
+		b.WriteString(strings.ReplaceAll(term.Clean(strings.TrimRight(line, "\r\n")), `\t`, "\t") + "\n")
+	}
+	b.WriteString(fence)
+	return b.String()
+}

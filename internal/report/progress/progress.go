@@ -96,6 +96,21 @@ func (p *Line) Printf(format string, args ...any) {
 	p.draw()
 }
 
+// Say prints a line that stays above the one that is rewritten.
+func (p *Line) Say(format string, args ...any) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.term.Escapes() {
+		return
+	}
+	text := report.CleanLines(fmt.Sprintf(format, args...))
+	if r := []rune(text); len(r) >= p.term.Width {
+		text = string(r[:p.term.Width-1])
+	}
+	fmt.Fprintf(p.w, "\r\x1b[K%s\n", text)
+	p.draw()
+}
+
 func (p *Line) draw() {
 	if !p.term.Escapes() || p.line == "" {
 		return

@@ -19,6 +19,7 @@ type Edit struct {
 	Code    string // of the cure that it applies
 	Kind    string // of edit: what is put in place of what
 	File    string // absolute
+	Package string // import path
 	Line    int    // of the expression that allocates
 	Text    string // what it does
 	Open    string // what it rests on and the source does not prove; empty for a safe edit

@@ -20,7 +20,7 @@ import (
 
 // Options tunes a Comparer. The zero value is ready to use.
 type Options struct {
-	Explore  time.Duration // how long to look for calls that reach different code; 0 means 1.5 s
+	Explore  time.Duration // how long to look for calls that reach different code; 0 means 2.5 s of CPU
 	Tests    time.Duration // how long the tests of a package may take here; 0 means a minute
 	Progress func(format string, args ...any)
 }
@@ -30,7 +30,9 @@ type Change struct {
 	Package string        // import path
 	Files   version.Files // of it and of others
 	Skip    []string      // tests that are not to run: those that fail, or take long
+	Leave   string        // regular expression of others that are not to run
 	Bench   []string      // benchmarks that run, too, for a moment
+	Race    bool          // call functions from several goroutines, too
 }
 
 // Verdict is the end of a comparison.
@@ -40,6 +42,7 @@ type Verdict struct {
 	TestCalls int               // calls of tests whose results were the same
 	Functions []string          // that were called
 	Left      map[string]string // functions that were not, and why
+	Raced     bool              // functions were called from several goroutines
 	Reached   int               // of the changed blocks, those that ran
 	Blocks    int
 }
@@ -58,7 +61,7 @@ type Comparer struct {
 // New makes a comparer.
 func New(b *version.Builder, o Options) *Comparer {
 	if o.Explore == 0 {
-		o.Explore = 1500 * time.Millisecond
+		o.Explore = 2500 * time.Millisecond
 	}
 	if o.Tests == 0 {
 		o.Tests = time.Minute
@@ -84,7 +87,9 @@ type prepared struct {
 type baseline struct {
 	scenarios []watch.Scenario
 	skip      []string // scenarios that end the process
+	drop      []string // functions several of whose scenarios do
 	runs      []*seen
+	racing    []*seen // with several goroutines
 }
 
 // prepare reads a package as it is, once.
@@ -168,5 +173,10 @@ func (c *Comparer) Compare(ctx context.Context, ch Change) (Verdict, error) {
 	if err := w.before(ctx); err != nil {
 		return v, err
 	}
-	return v, w.after(ctx, now, &v)
+	if err := w.after(ctx, now, &v); err != nil || v.Differs != "" || !ch.Race {
+		return v, err
+	}
+	v.Differs, err = w.race(ctx, now)
+	v.Raced = err == nil
+	return v, err
 }

@@ -20,6 +20,7 @@ type seen struct {
 	races     map[string]string // by function
 	hits      []int
 	stopped   string            // the scenario in which the process ended; "" if it ended well
+	function  string            // of the last scenario that began
 	why       string            // as the guard has it
 	ended     map[string]string // scenarios that ended processes, and how
 	whole     bool
@@ -56,6 +57,14 @@ func readNotes(name string) (*seen, error) {
 // add files a note and returns the scenario that is open after it.
 func (s *seen) add(n watch.Note, open string) string {
 	id, rest, _ := strings.Cut(n.Key, " ")
+	if name, late := strings.CutSuffix(n.Key, " late"); late {
+		s.why = "late"
+		return name
+	}
+	if name, large := strings.CutSuffix(n.Key, " large"); large {
+		s.why = "large"
+		return name
+	}
 	switch {
 	case n.Key == "found":
 		s.found = append(s.found, *n.Scenario)
@@ -71,15 +80,13 @@ func (s *seen) add(n watch.Note, open string) string {
 		s.races[n.Key] = n.Text
 		return ""
 	case rest == "begins":
+		s.function = n.Text
 		if n.Scenario != nil {
 			s.order = append(s.order, id)
 		}
 		return id
 	case rest == "ends":
 		return ""
-	case rest == "late" || rest == "large":
-		s.why = rest
-		return id
 	default:
 		s.scenarios[id] = append(s.scenarios[id], observed{rest, n.Text})
 	}

@@ -30,6 +30,7 @@ type work struct {
 	drive  []string // expressions of the functions to call
 	exact  []string // changed functions that callers cannot call: calls of tests are repeated
 	watch  []string
+	only   []string // tests to run; none means all
 	left   map[string]string
 	base   *baseline
 }
@@ -67,7 +68,7 @@ func (w *work) aim() {
 
 // key names what is called and which tests run.
 func (w *work) key() string {
-	return fmt.Sprint(w.drive, w.exact, w.watch, w.change.Bench, w.change.Skip, w.diff.fields)
+	return fmt.Sprint(w.drive, w.exact, w.watch, w.change.Bench, w.change.Skip, w.change.Leave, w.diff.fields)
 }
 
 // plan is what a process is to do.
@@ -101,7 +102,7 @@ func (w *work) before(ctx context.Context) error {
 	if !found.whole {
 		return errNotRun
 	}
-	w.base = &baseline{scenarios: found.found, skip: pl.Skip}
+	w.base = &baseline{scenarios: found.found, skip: pl.Skip, drop: pl.Drop}
 	if err := w.again(ctx); err != nil {
 		return err
 	}
@@ -119,12 +120,12 @@ func (w *work) again(ctx context.Context) error {
 		return err
 	}
 	pl := w.plan()
-	pl.Scenarios, pl.Skip = w.base.scenarios, slices.Clone(w.base.skip)
+	pl.Scenarios, pl.Skip, pl.Drop = w.base.scenarios, slices.Clone(w.base.skip), slices.Clone(w.base.drop)
 	s, err := w.run(ctx, bin, &pl)
 	if err != nil {
 		return err
 	}
-	w.base.skip = pl.Skip
+	w.base.skip, w.base.drop = pl.Skip, pl.Drop
 	w.base.runs = append(w.base.runs, s)
 	return nil
 }
@@ -137,9 +138,9 @@ func (w *work) after(ctx context.Context, now *source, v *Verdict) error {
 		return err
 	}
 	var runs []*seen
-	for turn := range 3 {
+	for turn := range 2 {
 		pl := w.plan()
-		pl.Scenarios, pl.Skip = w.base.scenarios, slices.Clone(w.base.skip)
+		pl.Scenarios, pl.Skip, pl.Drop = w.base.scenarios, slices.Clone(w.base.skip), slices.Clone(w.base.drop)
 		s, err := w.run(ctx, bin, &pl)
 		if err != nil {
 			return err
@@ -153,7 +154,7 @@ func (w *work) after(ctx context.Context, now *source, v *Verdict) error {
 		if v.Differs == "" {
 			return nil
 		}
-		for len(w.base.runs) < turn+2 && turn < 2 {
+		for len(w.base.runs) < 2 {
 			if err := w.again(ctx); err != nil {
 				return err
 			}
@@ -162,8 +163,70 @@ func (w *work) after(ctx context.Context, now *source, v *Verdict) error {
 	return nil
 }
 
+// race calls functions from several goroutines in both versions, with the race detector if it can be
+// had, and says what only the change shows.
+func (w *work) race(ctx context.Context, now *source) (string, error) {
+	if len(w.base.scenarios) == 0 {
+		return "", nil
+	}
+	old := w.base.racing
+	if old == nil {
+		runs, err := w.racing(ctx, w.p.source, nil, 2)
+		if err != nil {
+			return "", err
+		}
+		old = runs
+		w.base.racing = runs
+	}
+	runs, err := w.racing(ctx, now, w.change.Files, 1)
+	if err != nil {
+		return "", err
+	}
+	for key, text := range runs[0].races {
+		if was, ok := old[0].races[key]; text != was && ok && was == old[1].races[key] && !slices.Contains(faults(), was) {
+			return key + ": " + text, nil
+		}
+	}
+	for id, how := range runs[0].ended {
+		if _, ok := old[0].races[id]; ok && old[0].races[id] == old[1].races[id] {
+			return id + ": " + how, nil
+		}
+	}
+	return "", nil
+}
+
+// faults are notes of functions that are not to be called from several goroutines at once.
+func faults() []string { return []string{watch.DataRace, watch.ResultsDiffer} }
+
+// racing runs a version some times.
+func (w *work) racing(ctx context.Context, s *source, changed version.Files, times int) ([]*seen, error) {
+	made := instrument(s, false)
+	files := w.p.files(s, made, changed)
+	bin, err := w.b.Test(ctx, w.change.Package, files, "-race")
+	if err != nil && ctx.Err() == nil {
+		bin, err = w.b.Test(ctx, w.change.Package, files)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var out []*seen
+	for range times {
+		pl := w.plan()
+		pl.Race, pl.Scenarios, pl.Skip, pl.Drop = true, w.base.scenarios, slices.Clone(w.base.skip), slices.Clone(w.base.drop)
+		s, err := w.run(ctx, bin, &pl)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
 // mostEnded is how many scenarios may end the process before the rest is left.
-const mostEnded = 8
+const (
+	mostEnded  = 12
+	mostDeaths = 2 // of one function, before it is not called any more
+)
 
 // run runs a test binary by a plan. Scenarios that end the process are put on the plan's list, and it
 // goes on without them.
@@ -173,7 +236,7 @@ func (w *work) run(ctx context.Context, bin version.Binary, pl *watch.Plan) (*se
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	tests, ended := true, map[string]string{}
+	tests, ended, deaths := true, map[string]string{}, map[string]int{}
 	for turn := 0; ; turn++ {
 		pl.Out = filepath.Join(dir, fmt.Sprint("notes", turn))
 		text, err := json.Marshal(pl)
@@ -185,7 +248,7 @@ func (w *work) run(ctx context.Context, bin version.Binary, pl *watch.Plan) (*se
 			return nil, err
 		}
 		limit := w.o.Tests + w.o.Explore + time.Minute
-		res, err := w.b.Run(ctx, bin, version.Run{Args: w.args(tests), Env: []string{watch.PlanVariable + "=" + at, "TMPDIR=" + dir}, Limit: limit})
+		res, err := w.b.Run(ctx, bin, version.Run{Args: w.args(tests), Env: []string{watch.PlanVariable + "=" + at, "TMPDIR=" + dir, "GORACE=exitcode=0 log_path=" + filepath.Join(dir, "race")}, Limit: limit})
 		if err != nil {
 			return nil, err
 		}
@@ -193,6 +256,7 @@ func (w *work) run(ctx context.Context, bin version.Binary, pl *watch.Plan) (*se
 		if err != nil {
 			return nil, err
 		}
+		w.o.Progress("%s: %d scenarios, %d notes of tests, whole %v, stopped in %q of %s", bin.Package, len(s.order)+len(s.found), len(s.tests), s.whole, s.stopped, s.function)
 		if maps.Copy(s.ended, ended); s.whole {
 			return s, nil
 		}
@@ -200,6 +264,9 @@ func (w *work) run(ctx context.Context, bin version.Binary, pl *watch.Plan) (*se
 		case s.stopped != "" && turn < mostEnded:
 			pl.Skip = append(pl.Skip, s.stopped)
 			ended[s.stopped] = how(s.why)
+			if deaths[s.function]++; deaths[s.function] == mostDeaths && s.function != "" {
+				pl.Drop = append(pl.Drop, s.function)
+			}
 		case s.stopped == "" && tests:
 			tests = false
 		default:
@@ -223,11 +290,21 @@ func how(why string) string {
 // args are the arguments of a test binary.
 func (w *work) args(tests bool) []string {
 	args := []string{"-test.timeout=0", "-test.parallel=1", "-test.short", "-test.benchtime=2x"}
-	if !tests {
+	switch {
+	case !tests:
 		return append(args, "-test.run=^$")
+	case len(w.only) > 0:
+		return append(args, "-test.run="+exactly(w.only))
 	}
+	var skip []string
 	if len(w.change.Skip) > 0 {
-		args = append(args, "-test.skip="+exactly(w.change.Skip))
+		skip = append(skip, exactly(w.change.Skip))
+	}
+	if w.change.Leave != "" {
+		skip = append(skip, w.change.Leave)
+	}
+	if len(skip) > 0 {
+		args = append(args, "-test.skip="+strings.Join(skip, "|"))
 	}
 	if len(w.change.Bench) > 0 {
 		args = append(args, "-test.bench="+exactly(w.change.Bench))
@@ -242,4 +319,44 @@ func exactly(names []string) string {
 		quoted[i] = regexp.QuoteMeta(n)
 	}
 	return "^(" + strings.Join(quoted, "|") + ")$"
+}
+
+// Place is a line of a file.
+type Place struct {
+	File string // absolute
+	Line int
+}
+
+// Reach reports whether some tests of a package run a function that holds one of some places.
+func (c *Comparer) Reach(ctx context.Context, path string, tests []string, places []Place) (bool, error) {
+	p, err := c.prepare(ctx, path)
+	if err != nil {
+		return false, err
+	}
+	w := work{Comparer: c, p: p, change: Change{Package: path}, only: tests}
+	bin, err := c.b.Test(ctx, path, p.files(p.source, p.made, nil))
+	if err != nil {
+		return false, err
+	}
+	pl := w.plan()
+	s, err := w.run(ctx, bin, &pl)
+	if err != nil {
+		return false, err
+	}
+	for _, b := range s.hits {
+		if p.source.holds(p.made.blocks[b].function, places) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// holds reports whether a function holds one of some places.
+func (s *source) holds(function string, places []Place) bool {
+	fn := s.decls[function]
+	if fn == nil {
+		return false
+	}
+	from, to := s.fset.Position(fn.Pos()), s.fset.Position(fn.End())
+	return slices.ContainsFunc(places, func(p Place) bool { return p.File == from.Filename && from.Line <= p.Line && p.Line <= to.Line })
 }

@@ -3,6 +3,7 @@
 package version
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -150,6 +151,7 @@ func Overlay(dir string, files Files) (string, error) {
 type Run struct {
 	Args  []string
 	Env   []string // beside that of this process
+	Dir   string   // "" is the package's
 	Limit time.Duration
 }
 
@@ -162,7 +164,7 @@ type Ran struct {
 // mostOutput limits how much of a test binary's output is kept; the end is.
 const mostOutput = 4 << 20
 
-// Run runs a test binary in its package's folder. The error is that of the context, or of the
+// Run runs a test binary. The error is that of the context, or of the
 // package; that the program failed is in the result.
 func (b *Builder) Run(ctx context.Context, bin Binary, r Run) (Ran, error) {
 	p, err := b.Find(ctx, bin.Package)
@@ -172,8 +174,8 @@ func (b *Builder) Run(ctx context.Context, bin Binary, r Run) (Ran, error) {
 	limited, cancel := context.WithTimeout(ctx, r.Limit)
 	defer cancel()
 	cmd := exec.CommandContext(limited, bin.Path, r.Args...)
-	cmd.Dir = p.Dir
-	cmd.Env = append(append(os.Environ(), r.Env...), "PWD="+p.Dir)
+	cmd.Dir = cmp.Or(r.Dir, p.Dir)
+	cmd.Env = append(append(os.Environ(), r.Env...), "PWD="+cmd.Dir)
 	out := &process.Tail{Most: mostOutput}
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.WaitDelay = 2 * time.Second

@@ -14,7 +14,7 @@ const (
 	mostNoted    = 250
 	mostCaptured = 24
 	mostRetained = 24
-	mostWatching = 2 * time.Second // of the process, for looking at arguments
+	mostWatching = 1500 * time.Millisecond // of CPU, for looking at arguments
 )
 
 // watched is what is known of the calls of one function.
@@ -22,7 +22,6 @@ type watched struct {
 	mu       sync.Mutex
 	number   int
 	noted    int
-	spent    time.Duration
 	seen     map[string]int // calls by their arguments
 	retained []retained
 }
@@ -81,8 +80,7 @@ func (s *Session) Enter(name string, number int, args ...any) *Call {
 	if turn == 0 && len(s.captured[name]) < mostCaptured {
 		s.capture(name, hash, c.args)
 	}
-	w.spent += used() - start
-	if w.noted >= mostNoted || w.spent > mostWatching/4 {
+	if s.spent.Add(int64(used()-start)) > int64(mostWatching) || w.noted >= mostNoted {
 		s.on[number] = false
 	}
 	c.key = fmt.Sprintf("tests %s(%s) #%d", name, short([]byte(c.before)), turn)

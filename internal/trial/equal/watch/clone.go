@@ -65,6 +65,9 @@ func (c *cloner) pointer(dst, src reflect.Value) bool {
 	if src.IsNil() {
 		return true
 	}
+	if _, ok := src.Interface().(interface{ begin(p *player) }); ok {
+		return false // a stub
+	}
 	if shared(src.Type().Elem()) {
 		dst.Set(src)
 		return true

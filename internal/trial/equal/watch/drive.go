@@ -14,10 +14,11 @@ import (
 
 // Limits of a session.
 const (
-	mostScenario = 3 * time.Second  // of CPU, for one
-	mostWaiting  = 20 * time.Second // for one
-	mostMemory   = 2 << 30          // of the process
-	plainEach    = 30               // scenarios of a function that are kept whatever they reach
+	mostScenario = 3 * time.Second // of CPU, for one
+	mostWaiting  = 5 * time.Second // for one, without CPU time
+	mostMemory   = 2 << 30         // of the process
+	plainEach    = 30              // scenarios of a function that are kept whatever they reach
+	plainAll     = 120             // of all functions together, at least
 )
 
 // Drive calls the functions of the plan. It is called when the tests of the binary have run.
@@ -35,7 +36,7 @@ func (s *Session) Drive() {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	debug.SetMemoryLimit(mostMemory / 4)
-	w := s.guard()
+	w := s.guard(mostScenario)
 	defer w.stop()
 	list := s.plan.Scenarios
 	if s.plan.Explore > 0 {
@@ -70,10 +71,10 @@ func (sc Scenario) ID() string {
 // replay plays a scenario and writes its notes.
 func (s *Session) replay(w *guard, sc Scenario) {
 	id := sc.ID()
-	if slices.Contains(s.plan.Skip, id) {
+	if s.left(sc, "") {
 		return
 	}
-	s.note(Note{Key: id + " begins", Scenario: &sc})
+	s.note(Note{Key: id + " begins", Text: sc.Function, Scenario: &sc})
 	w.begin(id)
 	p := s.player(sc)
 	p.prefix = id + " "
@@ -100,7 +101,7 @@ func (s *Session) explore(w *guard) []Scenario {
 	}
 	var list []Scenario
 	try := func(sc Scenario, always bool) {
-		if slices.Contains(s.plan.Skip, sc.ID()) {
+		if s.left(sc, "") {
 			return
 		}
 		s.flushBegin(sc)
@@ -109,7 +110,7 @@ func (s *Session) explore(w *guard) []Scenario {
 		p.quiet = true
 		p.play(sc)
 		w.end()
-		if fresh() || always {
+		if (fresh() || always) && !p.slow {
 			list = append(list, sc)
 		}
 	}
@@ -118,27 +119,36 @@ func (s *Session) explore(w *guard) []Scenario {
 			try(Scenario{Function: sc.Function, Captured: k.hash, Exact: true}, true)
 		}
 	}
+	exact := len(list)
 	for _, name := range s.plan.Drive {
 		for _, k := range s.captured[name] {
 			try(Scenario{Function: name, Captured: k.hash}, true)
 		}
 	}
-	fresh()
 	rng := dice(1)
+	plain := max(plainAll, plainEach*len(s.plan.Drive))
 	for turn := 0; used() < until && turn < 20_000 && len(s.plan.Drive) > 0; turn++ {
 		name := s.plan.Drive[turn%len(s.plan.Drive)]
-		sc := Scenario{Function: name, Genome: rng.genome()}
-		if turn > plainEach*len(s.plan.Drive) && turn%3 != 0 {
-			sc = rng.mutate(list[rng.n(len(list))], list)
+		if turn >= plain && turn%2 == 0 { // those that are nearest to the change stand first
+			name = s.plan.Drive[rng.n(1+len(s.plan.Drive)/4)]
 		}
-		try(sc, turn < plainEach*len(s.plan.Drive))
+		sc := Scenario{Function: name, Genome: rng.genome()}
+		if free := list[exact:]; turn > plain && turn%3 != 0 && len(free) > 0 {
+			sc = rng.mutate(free[rng.n(len(free))], free)
+		}
+		try(sc, turn < plain)
 	}
 	return list
 }
 
 // flushBegin writes down which scenario begins, for the case that it ends the process.
 func (s *Session) flushBegin(sc Scenario) {
-	s.note(Note{Key: sc.ID() + " begins"})
+	s.note(Note{Key: sc.ID() + " begins", Text: sc.Function})
+}
+
+// left reports whether a scenario is not to be played.
+func (s *Session) left(sc Scenario, suffix string) bool {
+	return slices.Contains(s.plan.Drop, sc.Function) || slices.Contains(s.plan.Skip, sc.ID()+suffix)
 }
 
 // dice draws genomes; the same ones in every process.
@@ -184,13 +194,13 @@ const leakSuffix = "-repeated"
 
 // leaks notes whether calls leave goroutines or open files behind.
 func (s *Session) leaks(w *guard, list []Scenario) {
-	const turns = 12
+	const turns = 6
 	done := map[string]int{}
 	for _, sc := range list {
-		if done[sc.Function]++; done[sc.Function] > 2 || sc.Exact || slices.Contains(s.plan.Skip, sc.ID()+leakSuffix) {
+		if done[sc.Function]++; done[sc.Function] > 1 || sc.Exact || s.left(sc, leakSuffix) {
 			continue
 		}
-		s.note(Note{Key: sc.ID() + leakSuffix + " begins"})
+		s.note(Note{Key: sc.ID() + leakSuffix + " begins", Text: sc.Function})
 		w.begin(sc.ID() + leakSuffix)
 		routines, files := runtime.NumGoroutine(), openFiles()
 		for range turns {
@@ -220,16 +230,18 @@ func openFiles() int {
 
 // guard ends the process when a scenario takes too long or too much memory.
 type guard struct {
-	s     *Session
-	now   atomic.Pointer[string]
-	since atomic.Int64 // by the clock
-	cpu   atomic.Int64 // used before
-	quit  chan struct{}
-	wait  sync.WaitGroup
+	most time.Duration // of CPU, for one scenario
+	s    *Session
+	now  atomic.Pointer[string]
+	cpu  atomic.Int64 // used before
+	idle time.Time    // since when next to no CPU time was used
+	then time.Duration
+	quit chan struct{}
+	wait sync.WaitGroup
 }
 
-func (s *Session) guard() *guard {
-	g := &guard{s: s, quit: make(chan struct{})}
+func (s *Session) guard(most time.Duration) *guard {
+	g := &guard{s: s, most: most, quit: make(chan struct{})}
 	g.wait.Add(1)
 	go func() {
 		defer g.wait.Done()
@@ -249,7 +261,6 @@ func (s *Session) guard() *guard {
 
 func (g *guard) begin(id string) {
 	g.s.flush()
-	g.since.Store(time.Now().UnixNano())
 	g.cpu.Store(int64(used()))
 	g.now.Store(&id)
 }
@@ -261,13 +272,20 @@ func (g *guard) stop() {
 	g.wait.Wait()
 }
 
+// little is what the guard itself may use of CPU time while everything else waits.
+const little = 50 * time.Millisecond
+
 func (g *guard) look() {
 	id := g.now.Load()
 	if id == nil {
 		return
 	}
 	why := ""
-	if used()-time.Duration(g.cpu.Load()) > mostScenario || time.Since(time.Unix(0, g.since.Load())) > mostWaiting {
+	now := used()
+	if started := time.Duration(g.cpu.Load()); g.then < started || now-g.then > little {
+		g.idle, g.then = time.Now(), now
+	}
+	if now-time.Duration(g.cpu.Load()) > g.most || time.Since(g.idle) > mostWaiting {
 		why = "late"
 	}
 	var m runtime.MemStats

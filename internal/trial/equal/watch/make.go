@@ -1,9 +1,11 @@
 package watch
 
 import (
+	"io"
 	"math"
 	"reflect"
 	"strings"
+	"sync/atomic"
 	"unicode/utf8"
 )
 
@@ -20,6 +22,7 @@ type player struct {
 	prefix string
 	quiet  bool // notes are not kept
 	making int  // constructors under way
+	slow   bool // it was cut short
 }
 
 // n is a number below k, from the genome as long as it lasts.
@@ -102,7 +105,11 @@ func (p *player) changed(w string) string {
 	}
 	i := p.n(len(w))
 	j := i + p.n(len(w)-i+1)
-	switch p.n(6) {
+	switch p.n(8) {
+	case 6: // numbers that are too large
+		return w[:i] + strings.Repeat("9", 1+p.n(40)) + w[j:]
+	case 7:
+		return p.digits(w)
 	case 0:
 		return w[:i]
 	case 1:
@@ -115,6 +122,25 @@ func (p *player) changed(w string) string {
 		return strings.ToUpper(w)
 	}
 	return w[i:]
+}
+
+// digits puts another number in the place of one of those in a word.
+func (p *player) digits(w string) string {
+	from := strings.IndexAny(w, "0123456789")
+	if from < 0 {
+		return w
+	}
+	for range p.n(4) {
+		rest := strings.TrimLeft(w[from:], "0123456789")
+		next := strings.IndexAny(rest, "0123456789")
+		if next < 0 {
+			break
+		}
+		from = len(w) - len(rest) + next
+	}
+	to := len(w) - len(strings.TrimLeft(w[from:], "0123456789"))
+	numbers := [...]string{"", "0", "00", "1", "-1", "10", "255", "256", "65536", "2147483648", "4294967296", "18446744073709551616", "99999999999999999999999", "1e9", "0x1f", "1.5"}
+	return w[:from] + numbers[p.n(len(numbers))] + w[to:]
 }
 
 func (p *player) bytes() []byte { return []byte(p.text()) }
@@ -329,6 +355,10 @@ func (p *player) fillInterface(v reflect.Value, depth int) {
 			own = append(own, reflect.PointerTo(c))
 		}
 	}
+	if made, ok := p.stub(t); ok && (len(own)+len(fit) == 0 || p.n(4) == 0) {
+		v.Set(made)
+		return
+	}
 	if len(own) > 0 && (len(fit) == 0 || p.n(2) == 0) {
 		v.Set(p.value(own[p.n(len(own))], depth+1))
 		return
@@ -351,26 +381,42 @@ func (p *player) fillChan(v reflect.Value, depth int) {
 	v.Set(ch.Convert(v.Type()))
 }
 
-// function is a function that answers by its arguments alone, and notes them.
+// function is a function that answers by its arguments, and notes them. One without arguments gives some
+// values, and then zero values, as iterators do.
 func (p *player) function(t reflect.Type) reflect.Value {
 	if p.n(12) == 0 {
 		return reflect.Zero(t)
 	}
-	seed := byte(p.n(256))
-	calls := 0
+	const mostCalls = 200
+	seed, last := byte(p.n(256)), mostCalls
+	var calls atomic.Int32
+	if t.NumIn() == 0 {
+		last = p.n(6)
+	}
 	return reflect.MakeFunc(t, func(args []reflect.Value) []reflect.Value {
-		var all []byte
+		all := []byte{seed}
 		for _, a := range args {
 			all = append(append(all, p.s.text(a, false)...), ", "...)
 		}
-		calls++
-		if calls <= 20 {
-			p.note("callback", short(all))
+		turn := int(calls.Add(1))
+		if turn <= 20 {
+			p.note("callback", short(all[1:]))
 		}
-		inner := &player{s: p.s, genome: []byte(digest(append(all, seed))), seed: 1 + uint64(seed), quiet: true, making: 3}
 		out := make([]reflect.Value, t.NumOut())
+		if t.NumIn() == 0 {
+			all = append(all, byte(turn))
+		}
+		inner := &player{s: p.s, genome: []byte(digest(all)), seed: 1 + uint64(seed), quiet: true, making: 3}
 		for i := range out {
-			out[i] = inner.value(t.Out(i), mostDeep)
+			switch {
+			case turn <= last:
+				out[i] = inner.value(t.Out(i), mostDeep)
+			case t.Out(i) == errorType:
+				out[i] = reflect.New(errorType).Elem()
+				out[i].Set(reflect.ValueOf(io.EOF))
+			default:
+				out[i] = reflect.Zero(t.Out(i))
+			}
 		}
 		return out
 	})

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
+	"time"
 )
 
 // kept is a result that is looked at again after later calls.
@@ -43,6 +44,13 @@ func (p *player) note(key, text string) {
 	}
 }
 
+// mostPlaying is the CPU time after which no further call is begun while scenarios are looked for; one
+// that takes so long is not kept. When those that were kept are played, they have room.
+const (
+	mostPlaying = 60 * time.Millisecond
+	room        = 30
+)
+
 // play plays a scenario.
 func (p *player) play(sc Scenario) {
 	f := p.s.funcs[sc.Function]
@@ -55,7 +63,15 @@ func (p *player) play(sc Scenario) {
 	}
 	company := p.s.company(f)
 	var calls []done
+	until := used() + mostPlaying
+	if !p.quiet {
+		until += room * mostPlaying
+	}
 	for i := range steps {
+		if i > 0 && used() > until {
+			p.slow = true
+			break
+		}
 		g, args := f, []reflect.Value(nil)
 		if i == 0 && sc.Captured != "" {
 			args = p.s.copyOf(f, sc.Captured)
@@ -68,7 +84,11 @@ func (p *player) play(sc Scenario) {
 		}
 		calls = append(calls, p.step(i, g, args, sc.Exact))
 	}
-	if !sc.Exact {
+	switch {
+	case sc.Exact:
+	case used() > until:
+		p.slow = true
+	default:
 		p.finish(calls)
 	}
 }
@@ -153,7 +173,7 @@ func (p *player) step(i int, f *function, args []reflect.Value, exact bool) done
 	before := p.texts(args, false)
 	p.note(at+"in", before)
 	d := done{f: f, args: args}
-	if !exact {
+	if !exact && i == 0 {
 		d.copies = make([]reflect.Value, len(args))
 		for k, a := range args {
 			if to, ok := clone(a); ok {

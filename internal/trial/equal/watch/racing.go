@@ -5,18 +5,22 @@ import (
 	"reflect"
 	"slices"
 	"sync"
+	"time"
 )
 
 // raceAll calls each function from several goroutines: with objects of their own, and with one
 // that they share. The notes say whether results differ from those of one goroutine, and whether the
 // race detector, if the binary has it, reports anything.
 func (s *Session) raceAll() {
-	w := s.guard()
+	w := s.guard(20 * mostRacing)
 	defer w.stop()
-	for _, name := range s.plan.Drive {
+	for _, name := range s.raced() {
+		if slices.Contains(s.plan.Drop, name) {
+			continue
+		}
 		var list []Scenario
 		for _, sc := range s.plan.Scenarios {
-			if sc.Function == name && !sc.Exact && len(list) < 12 {
+			if sc.Function == name && len(list) < 12 {
 				list = append(list, sc)
 			}
 		}
@@ -24,6 +28,18 @@ func (s *Session) raceAll() {
 		s.raceOne(w, "race on one object "+name, func() string { return s.together(name, list) })
 	}
 	s.note(Note{Key: "end"})
+}
+
+// raced are the functions that are called from several goroutines: those that were changed and that only
+// the package calls, and those that are nearest to them.
+func (s *Session) raced() []string {
+	out := slices.Clone(s.plan.Drive[:min(len(s.plan.Drive), mostRaced)])
+	for _, sc := range s.plan.Scenarios {
+		if sc.Exact && !slices.Contains(out, sc.Function) {
+			out = append(out, sc.Function)
+		}
+	}
+	return out
 }
 
 func (s *Session) raceOne(w *guard, id string, run func() string) {
@@ -35,18 +51,32 @@ func (s *Session) raceOne(w *guard, id string, run func() string) {
 	before := races()
 	text := run()
 	if races() > before {
-		text = "data race"
+		text = DataRace
 	}
 	w.end()
 	s.note(Note{Key: id, Text: text})
 }
 
-const goroutines = 4
+// What is noted of functions that are not to be called from several goroutines at once.
+const (
+	DataRace      = "data race"
+	ResultsDiffer = "results differ"
+)
+
+const (
+	goroutines = 4
+	mostRaced  = 5                      // functions
+	mostRacing = 500 * time.Millisecond // of CPU, after which no further scenario is begun
+)
 
 // apart plays scenarios in several goroutines at once, and says whether all saw the same as one alone.
 func (s *Session) apart(list []Scenario) string {
 	text := "same"
+	until := used() + mostRacing
 	for _, sc := range list {
+		if used() > until {
+			break
+		}
 		alone := s.seen(sc)
 		if alone != s.seen(sc) {
 			continue // it depends on more than its arguments
@@ -57,9 +87,9 @@ func (s *Session) apart(list []Scenario) string {
 		for range goroutines {
 			go func() {
 				defer wg.Done()
-				for range 4 {
+				for turn := 0; turn < 4 && (turn == 0 || used() < until); turn++ {
 					if s.seen(sc) != alone {
-						differ.Do(func() { text = "results differ" })
+						differ.Do(func() { text = ResultsDiffer })
 					}
 				}
 			}()
@@ -82,7 +112,11 @@ func (s *Session) together(name string, list []Scenario) string {
 	if f == nil || len(f.in) == 0 {
 		return "no object"
 	}
+	until := used() + mostRacing
 	for _, sc := range list {
+		if used() > until {
+			break
+		}
 		p := s.player(sc)
 		p.quiet = true
 		var args []reflect.Value
@@ -102,7 +136,7 @@ func (s *Session) together(name string, list []Scenario) string {
 			mine.quiet = true
 			go func() {
 				defer wg.Done()
-				for range 25 {
+				for turn := 0; turn < 25 && (turn == 0 || used() < until); turn++ {
 					list := mine.arguments(f, 0)
 					list[0] = args[0]
 					f.call(list)

@@ -20,8 +20,8 @@ import (
 
 // Limits of the text of one value.
 const (
-	mostNodes = 5000
-	mostDepth = 20
+	mostNodes = 1200
+	mostDepth = 12
 	mostText  = 64 << 10
 	mostShown = 400 // of a text, before its hash stands for the rest
 )
@@ -274,16 +274,18 @@ func (p *printer) special(v reflect.Value) bool {
 		if v.CanAddr() && t.Kind() == reflect.Struct {
 			return p.standard(v.Addr().Interface())
 		}
-	case watchPath:
-		if v.CanAddr() {
-			if own, ok := v.Addr().Interface().(interface{ shown() string }); ok {
-				p.add(own.shown())
-				return true
-			}
+	}
+	if v.Kind() == reflect.Struct && v.CanAddr() {
+		if own, ok := v.Addr().Interface().(shower); ok {
+			p.add(own.shown())
+			return true
 		}
 	}
 	return false
 }
+
+// shower is a type of this package, or one that embeds such, which shows itself.
+type shower interface{ shown() string }
 
 func (p *printer) standard(v any) bool {
 	switch x := v.(type) {
@@ -351,19 +353,38 @@ func (p *printer) error(v reflect.Value) {
 			p.add(" is " + k.Error())
 		}
 	}
-	for i := 0; err != nil && i < 10; i++ {
-		t := reflect.TypeOf(err)
-		name := t.String()
-		if t.Kind() == reflect.Pointer {
-			t = t.Elem()
+	p.chain(err, 0)
+}
+
+// chain shows the types and the texts of an error and of those that it wraps.
+func (p *printer) chain(err error, depth int) {
+	t := reflect.TypeOf(err)
+	name := t.String()
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if n := t.Name(); n != "" && n[0] >= 'A' && n[0] <= 'Z' {
+		p.add(" as " + name)
+		if t.Kind() == reflect.Struct {
+			p.add(exportedOf(p, err))
 		}
-		if n := t.Name(); n != "" && n[0] >= 'A' && n[0] <= 'Z' {
-			p.add(" as " + name)
-			if t.Kind() == reflect.Struct {
-				p.add(exportedOf(p, err))
-			}
+	}
+	if depth > 6 {
+		return
+	}
+	var inner []error
+	switch x := err.(type) {
+	case interface{ Unwrap() error }:
+		inner = []error{x.Unwrap()}
+	case interface{ Unwrap() []error }:
+		inner = x.Unwrap()
+	}
+	for _, e := range inner {
+		if e != nil {
+			p.add(" wraps ")
+			p.b = strconv.AppendQuote(p.b, e.Error())
+			p.chain(e, depth+1)
 		}
-		err = errors.Unwrap(err)
 	}
 }
 
@@ -391,6 +412,3 @@ func knownErrors() []error {
 }
 
 var errorType = reflect.TypeFor[error]()
-
-// watchPath is the import path of this package, wherever it was put.
-var watchPath = reflect.TypeFor[Session]().PkgPath()

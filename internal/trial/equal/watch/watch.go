@@ -29,6 +29,7 @@ type Plan struct {
 	Numbers   []int64             `json:"numbers"` // for arguments
 	Scenarios []Scenario          `json:"scenarios"`
 	Skip      []string            `json:"skip"`    // scenarios that ended the process
+	Drop      []string            `json:"drop"`    // functions several of whose scenarios did
 	Explore   time.Duration       `json:"explore"` // how long to look for more scenarios
 	Ignore    map[string][]string `json:"ignore"`  // fields by type that only one version has
 }
@@ -79,6 +80,7 @@ type Session struct {
 
 	watched  map[string]*watched
 	driving  atomic.Bool
+	spent    atomic.Int64         // for looking at the arguments of tests' calls
 	captured map[string][]capture // by function
 	pool     map[reflect.Type][]sample
 
@@ -94,6 +96,7 @@ type registered struct {
 	getters   map[reflect.Type][]*function
 	methods   map[reflect.Type][]*function // callable, by the receiver
 	types     []reflect.Type
+	stubs     map[reflect.Type]func() any // by interface
 	sentinels []sentinel
 }
 
@@ -106,7 +109,7 @@ type sentinel struct {
 // Open reads the plan, if there is one. hit are flags of blocks that ran, on of wrappers that are
 // wanted; exit ends the process.
 func Open(hit []uint8, on []bool, exit func(status int)) *Session {
-	s := &Session{hit: hit, on: on, exit: exit, registered: registered{funcs: map[string]*function{}, makers: map[reflect.Type][]*function{},
+	s := &Session{hit: hit, on: on, exit: exit, registered: registered{stubs: map[reflect.Type]func() any{}, funcs: map[string]*function{}, makers: map[reflect.Type][]*function{},
 		getters: map[reflect.Type][]*function{}, methods: map[reflect.Type][]*function{}},
 		watched: map[string]*watched{}, captured: map[string][]capture{}, pool: map[reflect.Type][]sample{}}
 	name := os.Getenv(PlanVariable)

@@ -1,0 +1,55 @@
+package trial
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/heaptrim/heaptrim/internal/gocmd"
+)
+
+// TestRemember: a trial is made once for the same content, and again when a file of the package, of a
+// package that it imports, or of its test data has changed.
+func TestRemember(t *testing.T) {
+	_, dir := judge(t)
+	asked, store := 0, t.TempDir()
+	ask := func(files Files) int {
+		t.Helper()
+		m := memory{dir: store, tool: gocmd.Tool{Dir: dir}, state: map[string]string{}}
+		if err := m.open(); err != nil {
+			t.Fatal(err)
+		}
+		got, err := remember(t.Context(), &m, question{"example.com/m/b", files.Hash(), "what"}, func() (int, bool, error) {
+			asked++
+			return asked, true, nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	if ask(nil) != 1 || ask(nil) != 1 {
+		t.Error("the same trial was made twice")
+	}
+	if ask(Files{"x.go": []byte("package x")}) != 2 || ask(nil) != 1 {
+		t.Error("another change counts as the same, or made the first one forgotten")
+	}
+	for i, name := range []string{"a/a.go", "b/testdata/deep/x", "b/b_test.go"} {
+		at := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(at, []byte("package "+filepath.Base(filepath.Dir(at))+"\n\nvar New = func(n int) int { return n }\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if got := ask(nil); got != 3+i {
+			t.Errorf("after a change of %s: %d trials, want %d", name, got, 3+i)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "c", "c.go"), []byte("package c\n\nvar C = 1\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if got := ask(nil); got != 5 {
+		t.Errorf("%d trials, want 5: a package that is not imported has changed", got)
+	}
+}
