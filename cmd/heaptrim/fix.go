@@ -184,7 +184,9 @@ func (f *fixFlags) fix(ctx context.Context, args []string, store *journal.Store,
 func (f *fixFlags) options(v *viewed, recorded time.Duration, p *progress) fix.RunOptions {
 	o := fix.RunOptions{Dirty: f.what.dirty || f.what.diff, Created: v.Manifest.Created, Skip: f.skip, Memory: trialMemory(),
 		Search: fix.Options{Review: f.safety == "review", Only: splitList(f.only), Budget: max(f.budget*2/3-recorded, f.budget/3), Tests: true,
-			Progress: p.Printf, Dropped: func(a fix.Attempt) { p.Say("%s: %s: %s", a.At(v.Diagnosis.Target.ModuleDir), a.Edit.Text, fixes.Reason(a)) }},
+			Progress: p.Printf, Dropped: func(a fix.Attempt) {
+				p.Say("%s: %s: %s", a.At(v.Diagnosis.Target.ModuleDir), a.Edit.Text, fixes.Reason(a))
+			}},
 		Confirm: fix.ConfirmOptions{Tests: f.budget / 3, Measure: f.budget / 3, Race: f.what.race, Progress: p.Printf}}
 	if f.program.Command != "" {
 		f.program.Env = splitList(f.withEnv)

@@ -6,11 +6,11 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/heaptrim/heaptrim/internal/cycles"
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/ingest/gctrace"
+	"github.com/heaptrim/heaptrim/internal/input"
 	"github.com/heaptrim/heaptrim/internal/report/gclog"
 )
 
@@ -63,7 +63,7 @@ func runGCTrace(ctx context.Context, c verb, args []string, std stdio) error {
 	case f.each && f.json == "-":
 		return usagef("-each and -json - cannot both have standard output")
 	}
-	in, name, err := openLog(ctx, fs.Arg(0))
+	in, name, err := input.Stream(ctx, fs.Arg(0))
 	if err != nil {
 		return err
 	}
@@ -76,30 +76,6 @@ func runGCTrace(ctx context.Context, c verb, args []string, std stdio) error {
 		return fmt.Errorf("%s: none of %d lines is a collection that GODEBUG=gctrace=1 prints", name, l.Lines)
 	}
 	return f.write(l, std)
-}
-
-// openLog opens a file or standard input. An interrupt is the end of either.
-func openLog(ctx context.Context, name string) (io.ReadCloser, string, error) {
-	file := os.Stdin
-	if name == "-" {
-		name = "standard input"
-	} else {
-		var err error
-		if file, err = os.Open(name); err != nil {
-			return nil, name, err
-		}
-	}
-	// A read from a pipe cannot be broken off: it goes on beside until the
-	// program ends.
-	r, w := io.Pipe()
-	stop := context.AfterFunc(ctx, func() { w.Close() })
-	go func() {
-		_, err := io.Copy(w, file)
-		w.CloseWithError(err)
-		stop()
-		file.Close()
-	}()
-	return r, name, nil
 }
 
 // read sums up the log, and prints what is asked for on the way.

@@ -2,17 +2,13 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 
-	"github.com/heaptrim/heaptrim/internal/ctxio"
-	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/ingest/perf"
-	"github.com/heaptrim/heaptrim/internal/ingest/pprof"
+	"github.com/heaptrim/heaptrim/internal/input"
 	"github.com/heaptrim/heaptrim/internal/kernel"
 	"github.com/heaptrim/heaptrim/internal/record/files"
 	"github.com/heaptrim/heaptrim/internal/report/kernelwork"
@@ -68,7 +64,10 @@ func runPerf(ctx context.Context, c verb, args []string, std stdio) error {
 	}
 	defer os.RemoveAll(dir)
 	name := fs.Arg(0)
-	text, err := perfText(ctx, name, dir)
+	text, err := input.Name(ctx, name, dir)
+	if err == nil {
+		text, err = files.Script(ctx, text, dir)
+	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
@@ -82,7 +81,7 @@ func runPerf(ctx context.Context, c verb, args []string, std stdio) error {
 		return err
 	}
 	if f.pprof != "" {
-		if err := writeFile(f.pprof, func(out io.Writer) error { return writeKernelProfile(out, p, stats) }); err != nil {
+		if err := writeFile(f.pprof, func(out io.Writer) error { return kernelwork.Profile(out, p, stats) }); err != nil {
 			return err
 		}
 	}
@@ -95,53 +94,4 @@ func runPerf(ctx context.Context, c verb, args []string, std stdio) error {
 		r.Problems = append(r.Problems, name+": the last sample is cut off")
 	}
 	return kernelwork.Text(std.out, r, w)
-}
-
-// perfText is the file with what perf script prints: the user's own, or one in
-// dir.
-func perfText(ctx context.Context, name, dir string) (string, error) {
-	if name == "-" {
-		name = filepath.Join(dir, "stdin.txt")
-		return name, spool(name, ctxio.Reader(ctx, os.Stdin))
-	}
-	data, err := files.IsPerfData(name)
-	if err != nil || !data {
-		return name, err
-	}
-	text := filepath.Join(dir, "perf.txt")
-	out, err := os.Create(text)
-	if err != nil {
-		return "", err
-	}
-	return text, errors.Join(files.PerfScript(ctx, name, out), out.Close())
-}
-
-func spool(name string, in io.Reader) error {
-	out, err := os.Create(name)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(out, in)
-	return errors.Join(err, out.Close())
-}
-
-// writeKernelProfile writes the samples as they are, the kernel's frames
-// included.
-func writeKernelProfile(w io.Writer, p *evidence.Profile, stats *perf.Stats) error {
-	out, err := pprof.NewWriter(w, pprof.Header{
-		Types: p.Types, DefaultType: perf.ColumnCPU, PeriodOf: p.PeriodOf, Period: p.Period, Duration: p.Duration, Program: stats.Process,
-		Comments: []string{"made from perf: physical frames, those of the kernel in the file " + perf.KernelFile},
-	})
-	if err != nil {
-		return err
-	}
-	var stack [][]evidence.Frame
-	err = p.Samples.Scan(func(s evidence.Sample) error {
-		stack = stack[:0]
-		for _, l := range s.Stack {
-			stack = append(stack, l.Frames)
-		}
-		return out.Add(stack, s.Values)
-	})
-	return errors.Join(err, out.Close())
 }

@@ -4,11 +4,10 @@ import (
 	"context"
 	"errors"
 	"flag"
-	"fmt"
-	"io"
 	"os"
 
 	"github.com/heaptrim/heaptrim/internal/check"
+	"github.com/heaptrim/heaptrim/internal/input"
 	"github.com/heaptrim/heaptrim/internal/latency"
 	"github.com/heaptrim/heaptrim/internal/report/trace"
 )
@@ -82,40 +81,12 @@ func runTrace(ctx context.Context, c verb, args []string, std stdio) error {
 
 // read reads the trace. With an error it returns what there is, or nil.
 func (f *traceFlags) read(ctx context.Context, name string, p *progress) (*latency.Trace, error) {
-	in, err := openTrace(name, !f.summary)
+	in, err := input.File(name, !f.summary)
 	if err != nil {
 		return nil, err
 	}
 	defer in.Close()
 	return latency.Read(ctx, name, in, latency.ReadOptions{Own: f.own, SummaryOnly: f.summary, Progress: p.Printf})
-}
-
-// openTrace opens a trace. Standard input is copied to a file where it is to
-// be read twice and is none.
-func openTrace(name string, twice bool) (*os.File, error) {
-	if name != "-" {
-		return os.Open(name)
-	}
-	if _, err := os.Stdin.Seek(0, io.SeekCurrent); err == nil || !twice {
-		return os.Stdin, nil
-	}
-	spool, err := os.CreateTemp("", "heaptrim-trace-")
-	if err != nil {
-		return nil, err
-	}
-	_, err = io.Copy(spool, os.Stdin)
-	if err == nil {
-		_, err = spool.Seek(0, io.SeekStart)
-	}
-	// Windows cannot remove a file that is open, and leaves it to the user's
-	// temporary folder.
-	if removed := os.Remove(spool.Name()); removed != nil && err == nil && !errors.Is(removed, os.ErrPermission) {
-		err = removed
-	}
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("keep standard input: %w", err), spool.Close())
-	}
-	return spool, nil
 }
 
 func (f *traceFlags) write(t *latency.Trace, std stdio) error {

@@ -38,8 +38,8 @@ type Briefed struct {
 
 // asking is the search by an outside program under way.
 type asking struct {
-	*Fixes
-	Tools
+	fixes   *Fixes
+	judge   *trial.Judge
 	o       RunOptions
 	now     trial.Files // with all that is kept
 	folders map[string]string
@@ -59,7 +59,7 @@ func (f *Fixes) ask(ctx context.Context, r *finding.Report, t Tools, o RunOption
 	if err := f.sum(); err != nil {
 		return err
 	}
-	a := &asking{Fixes: f, Tools: t, o: o, now: maps.Clone(f.After), folders: map[string]string{}, runs: s.benchs, module: r.Diagnosis.Target.Module, tool: gocmd.Tool{Dir: f.Module, Flags: r.Diagnosis.Target.BuildFlags}}
+	a := &asking{fixes: f, judge: t.Judge, o: o, now: maps.Clone(f.After), folders: map[string]string{}, runs: s.benchs, module: r.Diagnosis.Target.Module, tool: gocmd.Tool{Dir: f.Module, Flags: r.Diagnosis.Target.BuildFlags}}
 	var err error
 	if a.work, err = a.tool.Setting(ctx, "GOWORK"); err != nil {
 		return err
@@ -104,7 +104,7 @@ func (a *asking) file(name string) string {
 	if filepath.IsAbs(name) {
 		return name
 	}
-	return filepath.Join(a.Module, filepath.FromSlash(name))
+	return filepath.Join(a.fixes.Module, filepath.FromSlash(name))
 }
 
 // one asks about one finding. The outcome is empty if the program changed nothing.
@@ -139,7 +139,7 @@ func (a *asking) one(ctx context.Context, row finding.Row, at *Attempt) (Outcome
 		return "", nil
 	}
 	at.Patch = &Patch{By: a.o.Outside.Command, Packages: packages, Before: before, After: after}
-	return a.judge(ctx, at)
+	return a.judged(ctx, at)
 }
 
 // change lets the program work and returns what it changed.
@@ -148,11 +148,11 @@ func (a *asking) change(ctx context.Context, row finding.Row, folders []string, 
 	if err := errors.Join(os.Mkdir(dir, 0o755), os.Mkdir(home, 0o755)); err != nil {
 		return nil, nil, err
 	}
-	c, err := hands.New(ctx, hands.Original{Module: a.Module, Workspace: a.work, Files: a.now}, dir)
+	c, err := hands.New(ctx, hands.Original{Module: a.fixes.Module, Workspace: a.work, Files: a.now}, dir)
 	if err != nil {
 		return nil, nil, err
 	}
-	brief, err := a.o.Outside.Brief(Briefed{Row: row, Run: a.runs[row.Run], Module: a.Module, Path: a.module, Folders: folders, Program: a.o.Outside.Limits()})
+	brief, err := a.o.Outside.Brief(Briefed{Row: row, Run: a.runs[row.Run], Module: a.fixes.Module, Path: a.module, Folders: folders, Program: a.o.Outside.Limits()})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -199,13 +199,13 @@ func (a *asking) folder(ctx context.Context, path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	dir, err := filepath.Rel(a.Module, list[0].Dir)
+	dir, err := filepath.Rel(a.fixes.Module, list[0].Dir)
 	a.folders[path] = filepath.ToSlash(dir)
 	return a.folders[path], err
 }
 
-// judge judges a patch as edits are judged: it saves something, shows the same, and makes nothing worse.
-func (a *asking) judge(ctx context.Context, at *Attempt) (Outcome, error) {
+// judged judges a patch as edits are judged: it saves something, shows the same, and makes nothing worse.
+func (a *asking) judged(ctx context.Context, at *Attempt) (Outcome, error) {
 	files := maps.Clone(a.now)
 	maps.Copy(files, at.Patch.After)
 	failed := func(o Outcome, err error) (Outcome, error) {
@@ -213,10 +213,10 @@ func (a *asking) judge(ctx context.Context, at *Attempt) (Outcome, error) {
 		return o, ctx.Err()
 	}
 	var err error
-	if at.Before, err = a.Judge.Baseline(ctx, at.Bench, a.now); err != nil {
+	if at.Before, err = a.judge.Baseline(ctx, at.Bench, a.now); err != nil {
 		return failed(NoRun, err)
 	}
-	if at.After, err = a.Judge.Counts(ctx, at.Bench, files); errors.Is(err, trial.ErrBuild) {
+	if at.After, err = a.judge.Counts(ctx, at.Bench, files); errors.Is(err, trial.ErrBuild) {
 		return failed(NoBuild, err)
 	} else if err != nil {
 		return failed(NoRun, err)
@@ -225,7 +225,7 @@ func (a *asking) judge(ctx context.Context, at *Attempt) (Outcome, error) {
 		return NoGain, nil
 	}
 	q := trial.Question{Files: files, Changed: at.Patch.Packages, Tests: slices.Compact(append(slices.Clone(at.Patch.Packages), at.Bench.Package))}
-	if at.Verdict, err = a.Judge.Holds(ctx, q); err != nil {
+	if at.Verdict, err = a.judge.Holds(ctx, q); err != nil {
 		return "", err
 	}
 	if at.Why = at.Verdict.Why; at.Verdict.Fault != "" {
@@ -233,11 +233,11 @@ func (a *asking) judge(ctx context.Context, at *Attempt) (Outcome, error) {
 	}
 	at.Outcome = Kept
 	p := &patched{at, files}
-	c := &confirming{&Confirmation{}, a.o.Confirm, a.Judge, p}
+	c := &confirming{&Confirmation{}, a.o.Confirm, a.judge, p}
 	if err := c.run(ctx); err != nil || at.Outcome != Kept {
 		return at.Outcome, err
 	}
-	a.Confirmation.join(c.Confirmation)
+	a.fixes.Confirmation.join(c.Confirmation)
 	if !a.o.Search.Review {
 		return Review, nil
 	}

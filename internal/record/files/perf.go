@@ -91,7 +91,12 @@ func (c *countingWriter) Write(p []byte) (int, error) {
 // keepPerf stores a perf.data file as the output of perf script, which can be read on
 // any machine. If perf fails, it stores the file unchanged.
 func (r *fileRecorder) keepPerf(ctx context.Context, run int, f looseFile) error {
-	text, err := perfText(ctx, f.path)
+	dir, err := os.MkdirTemp("", "heaptrim-perf-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	text, err := Script(ctx, f.path, dir)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -103,23 +108,8 @@ func (r *fileRecorder) keepPerf(ctx context.Context, run int, f looseFile) error
 		}
 		return r.copy(ctx, run, f)
 	}
-	defer os.RemoveAll(filepath.Dir(text))
 	f.path, f.part.Path = text, f.part.Path+".txt"
 	return r.copy(ctx, run, f)
-}
-
-// perfText returns a file with the output of perf script, in a folder of its own.
-func perfText(ctx context.Context, path string) (string, error) {
-	dir, err := os.MkdirTemp("", "heaptrim-perf-")
-	if err != nil {
-		return "", err
-	}
-	name := filepath.Join(dir, "perf.txt")
-	err = writePerf(ctx, path, name)
-	if err != nil {
-		return "", errors.Join(err, os.RemoveAll(dir))
-	}
-	return name, nil
 }
 
 func writePerf(ctx context.Context, path, name string) error {
@@ -130,8 +120,13 @@ func writePerf(ctx context.Context, path, name string) error {
 	return errors.Join(PerfScript(ctx, path, out), out.Close())
 }
 
-// IsPerfData reports whether path is a perf.data file, not perf script output.
-func IsPerfData(path string) (bool, error) {
-	head, err := readHead(path)
-	return err == nil && magicKind(head) == evidence.KindPerf, err
+// Script returns a file with the output of perf script: the named one, or one in dir if that is a
+// perf.data file.
+func Script(ctx context.Context, name, dir string) (string, error) {
+	head, err := readHead(name)
+	if err != nil || magicKind(head) != evidence.KindPerf {
+		return name, err
+	}
+	text := filepath.Join(dir, "perf.txt")
+	return text, writePerf(ctx, name, text)
 }

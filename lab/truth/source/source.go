@@ -72,6 +72,7 @@ func (s *File) Spell(fn *ast.FuncDecl) string {
 	return s.Pkg.Path() + "." + recv + "." + name
 }
 
+// Offset is where a position is in the text, in bytes.
 func (s *File) Offset(p token.Pos) int { return s.Fset.Position(p).Offset }
 
 // Of is the text of a node.
@@ -205,6 +206,7 @@ func (s *File) Builtin(n ast.Node, name string) []ast.Expr {
 	return c.Args
 }
 
+// TypeOf is the type of an expression; invalid where it has none.
 func (s *File) TypeOf(e ast.Expr) types.Type {
 	if t := s.Info.TypeOf(e); t != nil {
 		return t
@@ -212,11 +214,13 @@ func (s *File) TypeOf(e ast.Expr) types.Type {
 	return types.Typ[types.Invalid]
 }
 
+// IsString reports whether an expression is a string and no constant.
 func (s *File) IsString(e ast.Expr) bool {
 	tv := s.Info.Types[e]
 	return tv.Value == nil && tv.Type != nil && types.Identical(tv.Type, types.Typ[types.String])
 }
 
+// IsBytes reports whether an expression is a []byte.
 func (s *File) IsBytes(e ast.Expr) bool {
 	t, ok := s.TypeOf(e).(*types.Slice)
 	return ok && types.Identical(t.Elem(), types.Typ[types.Byte])

@@ -55,8 +55,8 @@ type Call struct {
 
 // Enter notes a call; nil if it is not to be noted.
 func (s *Session) Enter(name string, number int, args ...any) *Call {
-	w := s.watched[name]
-	if w == nil || s.driving.Load() {
+	w := s.of.watched[name]
+	if w == nil || s.of.driving.Load() {
 		return nil
 	}
 	start := used()
@@ -77,10 +77,10 @@ func (s *Session) Enter(name string, number int, args ...any) *Call {
 	w.noted++
 	turn := w.seen[hash]
 	w.seen[hash]++
-	if turn == 0 && len(s.captured[name]) < mostCaptured {
+	if turn == 0 && len(s.of.captured[name]) < mostCaptured {
 		s.capture(name, hash, c.args)
 	}
-	if s.spent.Add(int64(used()-start)) > int64(mostWatching) || w.noted >= mostNoted {
+	if s.of.spent.Add(int64(used()-start)) > int64(mostWatching) || w.noted >= mostNoted {
 		s.on[number] = false
 	}
 	c.key = fmt.Sprintf("tests %s(%s) #%d", name, short([]byte(c.before)), turn)
@@ -103,12 +103,12 @@ func (s *Session) capture(name, hash string, args []reflect.Value) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.captured[name] = append(s.captured[name], k)
+	s.of.captured[name] = append(s.of.captured[name], k)
 }
 
 // Leave notes what a call returned, and whether it changed its arguments.
 func (c *Call) Leave(results ...any) {
-	if c.s.driving.Load() {
+	if c.s.of.driving.Load() {
 		return
 	}
 	var texts []string
@@ -148,30 +148,30 @@ func mutable(t reflect.Type) bool {
 // the order of the tests does not matter.
 func (s *Session) look() {
 	for _, name := range s.plan.Watch {
-		w := s.watched[name]
+		w := s.of.watched[name]
 		w.mu.Lock()
 		list := w.retained
 		w.mu.Unlock()
 		for _, r := range list {
 			s.note(Note{Key: r.key + " at the end", Text: s.text(r.value, true)})
 		}
-		slices.SortFunc(s.captured[name], func(a, b capture) int { return strings.Compare(a.hash, b.hash) })
-		for _, k := range s.captured[name] {
+		slices.SortFunc(s.of.captured[name], func(a, b capture) int { return strings.Compare(a.hash, b.hash) })
+		for _, k := range s.of.captured[name] {
 			for _, a := range k.args {
 				s.addSample(a)
 			}
 		}
 	}
-	for t, list := range s.pool {
+	for t, list := range s.of.pool {
 		slices.SortFunc(list, func(a, b sample) int { return strings.Compare(a.text, b.text) })
-		s.pool[t] = slices.CompactFunc(list, func(a, b sample) bool { return a.text == b.text })
+		s.of.pool[t] = slices.CompactFunc(list, func(a, b sample) bool { return a.text == b.text })
 	}
 }
 
 func (s *Session) addSample(v reflect.Value) {
 	const most = 64
-	if !v.IsValid() || len(s.pool[v.Type()]) >= most {
+	if !v.IsValid() || len(s.of.pool[v.Type()]) >= most {
 		return
 	}
-	s.pool[v.Type()] = append(s.pool[v.Type()], sample{s.text(v, true), v})
+	s.of.pool[v.Type()] = append(s.of.pool[v.Type()], sample{s.text(v, true), v})
 }

@@ -23,7 +23,7 @@ const (
 
 // Drive calls the functions of the plan. It is called when the tests of the binary have run.
 func (s *Session) Drive() {
-	if s.out == nil || s.driving.Swap(true) {
+	if s.out == nil || s.of.driving.Swap(true) {
 		return
 	}
 	s.look()
@@ -115,13 +115,13 @@ func (s *Session) explore(w *guard) []Scenario {
 		}
 	}
 	for _, sc := range s.plan.Scenarios { // those that tests were seen to make, of functions that are not exported
-		for _, k := range s.captured[sc.Function] {
+		for _, k := range s.of.captured[sc.Function] {
 			try(Scenario{Function: sc.Function, Captured: k.hash, Exact: true}, true)
 		}
 	}
 	exact := len(list)
 	for _, name := range s.plan.Drive {
-		for _, k := range s.captured[name] {
+		for _, k := range s.of.captured[name] {
 			try(Scenario{Function: name, Captured: k.hash}, true)
 		}
 	}

@@ -215,7 +215,7 @@ func (p *player) existing(t reflect.Type, depth int) (reflect.Value, bool) {
 	if list := p.live[t]; len(list) > 0 && p.n(4) != 0 {
 		return list[p.n(len(list))], true
 	}
-	list := p.s.pool[t]
+	list := p.s.of.pool[t]
 	if len(list) == 0 || p.n(2) == 0 {
 		return reflect.Value{}, false
 	}

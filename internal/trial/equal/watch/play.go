@@ -103,7 +103,7 @@ func (s *Session) company(f *function) []*function {
 
 // copyOf copies the arguments of a captured call; nil if it is not there.
 func (s *Session) copyOf(f *function, hash string) []reflect.Value {
-	for _, k := range s.captured[f.name] {
+	for _, k := range s.of.captured[f.name] {
 		if k.hash != hash || len(k.args) != len(f.in) {
 			continue
 		}

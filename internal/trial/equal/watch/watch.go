@@ -78,15 +78,20 @@ type Session struct {
 	exit func(status int)
 	on   []bool // of wrappers, by number
 
+	of ofCalls
+
+	mu   sync.Mutex
+	out  *bufio.Writer
+	file *os.File
+}
+
+// ofCalls is what is known of calls.
+type ofCalls struct {
 	watched  map[string]*watched
 	driving  atomic.Bool
 	spent    atomic.Int64         // for looking at the arguments of tests' calls
 	captured map[string][]capture // by function
 	pool     map[reflect.Type][]sample
-
-	mu   sync.Mutex
-	out  *bufio.Writer
-	file *os.File
 }
 
 // registered is what the package has.
@@ -111,7 +116,7 @@ type sentinel struct {
 func Open(hit []uint8, on []bool, exit func(status int)) *Session {
 	s := &Session{hit: hit, on: on, exit: exit, registered: registered{stubs: map[reflect.Type]func() any{}, funcs: map[string]*function{}, makers: map[reflect.Type][]*function{},
 		getters: map[reflect.Type][]*function{}, methods: map[reflect.Type][]*function{}},
-		watched: map[string]*watched{}, captured: map[string][]capture{}, pool: map[reflect.Type][]sample{}}
+		of: ofCalls{watched: map[string]*watched{}, captured: map[string][]capture{}, pool: map[reflect.Type][]sample{}}}
 	name := os.Getenv(PlanVariable)
 	if name == "" {
 		return s
@@ -125,14 +130,14 @@ func Open(hit []uint8, on []bool, exit func(status int)) *Session {
 	}
 	s.out = bufio.NewWriterSize(s.file, 1<<16)
 	for _, name := range s.plan.Watch {
-		s.watched[name] = &watched{seen: map[string]int{}}
+		s.of.watched[name] = &watched{seen: map[string]int{}}
 	}
 	return s
 }
 
 // Wrapper connects a wrapper, by its number, to its function: it is on if the plan watches that.
 func (s *Session) Wrapper(number int, name string) {
-	if w := s.watched[name]; w != nil {
+	if w := s.of.watched[name]; w != nil {
 		w.number = number
 		s.on[number] = true
 	}
