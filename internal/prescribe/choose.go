@@ -139,8 +139,15 @@ func (o offer) remedy() finding.Remedy {
 	return r
 }
 
-// leastRate is the rate from which a cure is told as another way.
-const leastRate = 0.1
+// A cure is named where advice by its rules was right at least this often (heaptrim explain CODE says how often);
+// below, it is told as another way, and above leastRate only.
+const (
+	leastNamed = 0.5
+	leastRate  = 0.1
+)
+
+// sure reports whether an offer may be named: it was tried, or such advice is right often enough.
+func (o offer) sure() bool { return o.trial != nil || o.fit >= leastNamed }
 
 // rareObjects is the number of objects an operation below which a line is not told to change:
 // warm-up, set-up, a pool's first objects, a cache that fills.
@@ -182,6 +189,11 @@ func (c *candidate) choose(offers []offer) finding.Row {
 				return -1
 			}
 			return 1
+		case a.sure() != b.sure():
+			if a.sure() {
+				return -1
+			}
+			return 1
 		case wa > wb:
 			return -1
 		case wa < wb:
@@ -193,14 +205,24 @@ func (c *candidate) choose(offers []offer) finding.Row {
 		return c.leave(offers)
 	}
 	best := offers[0]
+	if !best.sure() {
+		return c.unsure(offers)
+	}
 	row := finding.Row{Finding: placedAt(f, best.best.At), Remedy: best.remedy(), Cuts: best.cuts}
 	if slices.Contains(pooling, best.cure.Code) && len(c.held) > 0 {
 		c.absorb(&row)
 	}
-	for _, o := range offers[1:] {
-		if len(row.Others) < 3 && o.fit >= leastRate && o.score(f) > 0 {
-			row.Others = append(row.Others, o.remedy())
+	row.Others = others(f, offers[1:])
+	return row
+}
+
+// others are offers as other ways, the best first.
+func others(f *finding.Finding, offers []offer) []finding.Remedy {
+	var out []finding.Remedy
+	for _, o := range offers {
+		if len(out) < 3 && o.fit >= leastRate && o.score(f) > 0 {
+			out = append(out, o.remedy())
 		}
 	}
-	return row
+	return out
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/cures"
+	"github.com/heaptrim/heaptrim/internal/prescribe/life"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
@@ -162,6 +163,15 @@ var (
 	plainError = test("an error with a text that varies", func(_ *candidate, p *allocated) bool {
 		return p.Callee == "errors.New" && (p.Expr == nil || !p.Expr.Call.Consts)
 	})
+	// writes is a call that puts text into a buffer of a known type.
+	writes = test("into a buffer in sight", func(_ *candidate, p *allocated) bool {
+		_, method, ok := strings.Cut(p.Callee, ").")
+		return ok && method != "Grow" && (strings.HasPrefix(p.Callee, "bytes.(*Buffer)") || strings.HasPrefix(p.Callee, "strings.(*Builder)"))
+	})
+	// released is memory whose last use is in sight, or that a library object makes for itself.
+	released = test("last used in sight", func(_ *candidate, p *allocated) bool {
+		return p.Life.End == finding.EndFrame || life.OwnMemory(plainName(p.Via))
+	})
 	newInPlace = test("new and not returned", func(c *candidate, p *allocated) bool {
 		return p.Kind == finding.KindNew && !c.edge("return")
 	})
@@ -189,6 +199,10 @@ var (
 	ownDest = test("a variable of the function", func(_ *candidate, p *allocated) bool {
 		d := p.dest()
 		return d != nil && !d.Param && !d.Reset && d.Made != source.MadeUnknown && d.Made != source.MadeSized && d.Made != source.MadeElse
+	}, "made")
+	sizedDest = test("made with a size", func(_ *candidate, p *allocated) bool {
+		d := p.dest()
+		return d != nil && !d.Param && !d.Reset && d.Made == source.MadeSized
 	}, "made")
 	elsewhere = test("comes from elsewhere", func(_ *candidate, p *allocated) bool { return p.dest() == nil || p.dest().Made == source.MadeElse })
 	counted   = test("a count in sight", func(_ *candidate, p *allocated) bool { return p.dest() != nil && p.dest().Count != "" }, "count")

@@ -30,8 +30,20 @@ func (c *candidate) leave(offers []offer) finding.Row {
 		o := offers[0]
 		text = fmt.Sprintf("leave it: %s would cost as much as it saves: %s of %s each", o.cure.Code, c.amount(c.Parts[0]), c.blockSize())
 	}
+	return c.leftAlone(text)
+}
+
+// unsure names leave-it where cures fit that were wrong too often, and tells them as other ways.
+func (c *candidate) unsure(offers []offer) finding.Row {
+	o := offers[0]
+	row := c.leftAlone(fmt.Sprintf("no cure is sure enough to name: %s would fit, and such advice was right in %.0f of 10 places", o.cure.Code, 10*o.fit))
+	row.Others = others(c.Finding, offers)
+	return row
+}
+
+func (c *candidate) leftAlone(text string) finding.Row {
 	remedy := remedyOf(cureOf(cures.LeaveIt), proposal{Text: text, Why: c.escape()}, finding.Prediction{Basis: "nothing is changed"})
-	return finding.Row{Finding: f, Remedy: remedy}
+	return finding.Row{Finding: c.Finding, Remedy: remedy}
 }
 
 // whyNot says why no cure fits.

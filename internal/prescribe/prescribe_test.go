@@ -85,7 +85,7 @@ func TestCuresOfSources(t *testing.T) {
 	f(cureOf("hoist-closure"), returned, allocated{Mix: finding.Mix{Kind: finding.KindClosure}, Expr: lit, Life: dead}, "make `func() {…}` once for all that capture the same")
 	f(cureOf("unbox-interface"), nil, allocated{Mix: finding.Mix{Kind: finding.KindVariadic}, Expr: &source.Expr{Kind: source.Call, Call: source.Invocation{Callee: "m.log"}}, Callee: "m.log"}, "test first whether it is needed")
 	f(cureOf("unbox-interface"), nil, allocated{Mix: finding.Mix{Kind: finding.KindVariadic}, Expr: &source.Expr{Kind: source.Call, Call: source.Invocation{Callee: "m.runes", Unboxed: true}}, Callee: "m.runes"}, "")
-	f(cureOf("unbox-interface"), nil, allocated{Mix: finding.Mix{Kind: finding.KindReflect, Via: "reflect.Value.Call"}}, "switch on the concrete types")
+	f(cureOf("unbox-interface"), nil, allocated{Mix: finding.Mix{Kind: finding.KindReflect, Via: "reflect.Value.Call"}}, "")
 	f(cureOf("unbox-interface"), nil, allocated{Mix: finding.Mix{Kind: finding.KindReflect, Via: "html/template.(*Template).Execute"}}, "")
 }
 

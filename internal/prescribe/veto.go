@@ -44,6 +44,8 @@ var vetoes = []veto{
 	{[]string{"keep-on-stack"}, usedAsInterface, "the value is used as an interface, which needs it on the heap"},
 	{[]string{"keep-on-stack", "hoist-closure"}, spawned, "goroutines of the function use it, so it has to be on the heap"},
 	{[]string{"keep-on-stack"}, sliceResult, "the array behind a slice that is returned cannot stay on the stack"},
+	{[]string{"batch-arena"}, spawned, "goroutines of the function use it, each for its own time"},
+	{[]string{"batch-arena"}, coldOnly, "a rare branch alone makes it escape, so it need not be on the heap"},
 	{[]string{"avoid-conversion"}, copyIsKept, "the text is kept or returned, so one copy has to be made"},
 	{[]string{"skip-work"}, resultIsKept, "the result is kept or returned"},
 	{[]string{"unbox-interface"}, boxIsKept, "the interface value is kept or returned, so it needs memory of its own"},
@@ -104,10 +106,10 @@ func isStoredElsewhere(_ *candidate, p *allocated) bool {
 	return p.Life.End == finding.EndStored && !p.Life.Receiver
 }
 
-// isOwnerDies holds for arrays that grow in a field of something that dies with them.
+// isOwnerDies holds for arrays and maps that grow in a field of something that dies with them.
 func isOwnerDies(_ *candidate, p *allocated) bool {
 	d := p.dest()
-	return p.Kind == finding.KindGrowth && d != nil && d.Field && p.Life.End == finding.EndFrame
+	return (p.Kind == finding.KindGrowth || p.Kind == finding.KindMapGrowth) && d != nil && d.Field && p.Life.End == finding.EndFrame
 }
 
 // isLeavesOwnCode reports whether the user's code hands the object out for good.

@@ -3,6 +3,8 @@
 // once and kept, so that a round takes minutes and two programs judge the same recording.
 //
 //	go run ./truth -dir DIR -heaptrim BIN -cases FILE[,FILE] [-only ID,ID] [-split train] [-part scored] [-sample N -commit HASH] [-rows FILE]
+//	go run ./truth … -split train -read FILE -seed WORD     rows for a reader
+//	go run ./truth … -split train -rates FILE -verdicts FILE
 //
 // Rules are made on the cases of the split train. Those of validation are scored after a
 // freeze, and not looked at: -rows leaves them out. Those of the part "read" are judged by a reader
@@ -57,9 +59,10 @@ func run() error {
 	flag.StringVar(&o.commit, "commit", "", "the `hash` of the commit that is judged")
 	ratesFile := flag.String("rates", "", "write how often each rule was right on train to `file`, as Go source")
 	flag.DurationVar(&o.verify, "verify", 20*time.Second, "time for trying the first cures of a case")
+	verdicts := flag.String("verdicts", "", "with -rates: a `file` of -read with the verdicts of a reader on rows of train")
 	rowsFile := flag.String("rows", "", "write what was said of train cases to `file`")
 	var d draw
-	flag.StringVar(&d.file, "read", "", "write rows drawn from the read part of validation to `file`, to be judged by hand")
+	flag.StringVar(&d.file, "read", "", "write rows to `file`, to be judged by hand: drawn from the read part of validation, or from train beside the places that were changed")
 	flag.StringVar(&d.seed, "seed", "", "`word` that draws the rows to read")
 	flag.IntVar(&d.most, "most", 60, "rows to read")
 	flag.Parse()
@@ -98,8 +101,8 @@ func run() error {
 	for _, c := range cases {
 		split := splitOf(c)
 		r := o.judge(c)
-		if split == "validation" && partOf(c) == "read" {
-			d.add(c, r)
+		if split == "train" || partOf(c) == "read" {
+			d.add(c, r, split == "train")
 		}
 		column := split
 		if c.Planted != nil && c.Planted.Apart {
@@ -115,7 +118,8 @@ func run() error {
 		}
 	}
 	table(os.Stdout, scores)
-	return errors.Join(writeJSON(*rowsFile, rows), writeRates(*ratesFile, o.commit, rows), d.write())
+	read, err := readVerdicts(*verdicts)
+	return errors.Join(err, writeJSON(*rowsFile, rows), writeRates(*ratesFile, o.commit, tallies(rows, read)), d.write())
 }
 
 // wants reports whether a case of a split is to be judged.
@@ -170,7 +174,12 @@ func (o *options) judge(c corpus.Case) row {
 		}
 		if i < shown {
 			hit := !c.Control() && c.Hit(f.Site)
-			r.First = append(r.First, said{f.Code, f.Site, f.Remedy.Text, f.Remedy.Rule, hit, hit && c.Right(f.Code)})
+			one := said{Code: f.Code, Site: f.Site, Text: f.Remedy.Text, Rule: f.Remedy.Rule, Hit: hit, Fits: hit && c.Right(f.Code)}
+			if !named && len(f.Others) > 0 {
+				o := f.Others[0]
+				one.Unsure = &said{Code: o.Code, Site: f.Site, Text: o.Text, Rule: o.Rule, Hit: hit, Fits: hit && c.Right(o.Code)}
+			}
+			r.First = append(r.First, one)
 		}
 		if c.Control() || !c.Hit(f.Site) {
 			continue
@@ -200,6 +209,11 @@ type document struct {
 			Text string `json:"text"`
 			Rule string `json:"rule"`
 		} `json:"remedy"`
+		Others []struct {
+			Code string `json:"code"`
+			Text string `json:"text"`
+			Rule string `json:"rule"`
+		} `json:"others"`
 		Prediction struct {
 			Intervals struct {
 				Objects *interval `json:"objects_per_op"`

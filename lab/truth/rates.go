@@ -18,24 +18,34 @@ type tally struct {
 }
 
 // tallies counts the rules that named a cure in the first rows of train: at the place that was
-// changed, where the kind of cure is known, and on controls, where each is wrong.
-func tallies(rows []row) []tally {
+// changed, where the kind of cure is known, on controls, where each is wrong, and elsewhere where a
+// reader judged it.
+func tallies(rows []row, read []toRead) []tally {
 	of := map[string]*tally{}
+	count := func(s said, module string, right bool) {
+		t := of[s.Rule]
+		if t == nil {
+			t = &tally{code: s.Code, rule: s.Rule, modules: map[string]bool{}}
+			of[s.Rule] = t
+		}
+		t.named++
+		t.modules[module] = true
+		if right {
+			t.right++
+		}
+	}
 	for _, r := range rows {
 		for _, s := range r.First {
+			s = s.rated()
 			if s.Code == "leave-it" || s.Rule == "" || !s.Hit && !r.Control {
 				continue
 			}
-			t := of[s.Rule]
-			if t == nil {
-				t = &tally{code: s.Code, rule: s.Rule, modules: map[string]bool{}}
-				of[s.Rule] = t
-			}
-			t.named++
-			t.modules[r.Module] = true
-			if s.Fits {
-				t.right++
-			}
+			count(s, r.Module, s.Fits)
+		}
+	}
+	for _, r := range read {
+		if r.Rule != "" {
+			count(r.said, r.Module, r.Verdict == "right")
 		}
 	}
 	var out []tally
@@ -47,7 +57,7 @@ func tallies(rows []row) []tally {
 }
 
 // writeRates writes the table of package cures, unless the name is empty.
-func writeRates(name, commit string, rows []row) error {
+func writeRates(name, commit string, rates []tally) error {
 	if name == "" {
 		return nil
 	}
@@ -60,7 +70,7 @@ const Rated = %q
 // rates has how often each rule was right on the train cases of lab/truth: go run ./truth -rates
 var rates = []Rate{
 `, time.Now().UTC().Format(time.DateOnly)+" "+cmp.Or(commit, "working tree"))
-	for _, t := range tallies(rows) {
+	for _, t := range rates {
 		fmt.Fprintf(&b, "{%q, %q, %d, %d, %d},\n", t.code, t.rule, t.right, t.named, len(t.modules))
 	}
 	b.WriteString("}\n")

@@ -3,7 +3,9 @@ package main
 import (
 	"cmp"
 	"crypto/sha256"
+	"encoding/json"
 	"fmt"
+	"os"
 	"slices"
 
 	"github.com/heaptrim/heaptrim/lab/corpus"
@@ -29,10 +31,13 @@ type toRead struct {
 	Why     string `json:"why"`
 }
 
-// add takes the rows of a case that name a cure.
-func (d *draw) add(c corpus.Case, r row) {
+// add takes the rows of a case that name a cure, but not those that the case itself judges.
+func (d *draw) add(c corpus.Case, r row, train bool) {
 	for i, s := range r.First {
-		if s.Code != "leave-it" {
+		if train {
+			s = s.rated()
+		}
+		if s.Code != "leave-it" && !(train && s.Hit) {
 			d.rows = append(d.rows, toRead{Case: c.ID, Module: c.Module, Version: cmp.Or(c.Before, c.Version), Bench: c.Bench, Rank: i + 1, said: s})
 		}
 	}
@@ -47,6 +52,29 @@ func (d *draw) drawn() []toRead {
 	out := slices.Clone(d.rows)
 	slices.SortFunc(out, func(a, b toRead) int { return cmp.Compare(by(a), by(b)) })
 	return out[:min(len(out), d.most)]
+}
+
+// readVerdicts are the rows of a file with the verdicts of a reader; none without a file.
+func readVerdicts(name string) ([]toRead, error) {
+	if name == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	var out []toRead
+	if err := json.Unmarshal(text, &out); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	for _, r := range out {
+		switch r.Verdict {
+		case "right", "wrong", "impossible":
+		default:
+			return nil, fmt.Errorf("%s: row %d of %s has the verdict %q", name, r.Rank, r.Case, r.Verdict)
+		}
+	}
+	return out, nil
 }
 
 func (d *draw) write() error { return writeJSON(d.file, d.drawn()) }

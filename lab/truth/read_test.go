@@ -12,7 +12,7 @@ func TestDraw(t *testing.T) {
 	order := func(seed string) []string {
 		d := draw{seed: seed, most: 4}
 		for _, id := range []string{"a", "b", "c", "d", "e", "f"} {
-			d.add(corpus.Case{ID: id}, row{First: []said{{Code: "pool-object"}, {Code: "leave-it"}, {Code: "presize-map"}}})
+			d.add(corpus.Case{ID: id}, row{First: []said{{Code: "pool-object"}, {Code: "leave-it"}, {Code: "presize-map"}}}, false)
 		}
 		var out []string
 		for _, r := range d.drawn() {

@@ -16,6 +16,16 @@ type said struct {
 	Rule string       `json:"rule,omitempty"`
 	Hit  bool         `json:"hit,omitempty"`  // the place that was changed
 	Fits bool         `json:"fits,omitempty"` // with a cure of the kind that was applied
+	// Unsure is the best cure of those that fit and are not named, as their rules were wrong too often.
+	Unsure *said `json:"unsure,omitempty"`
+}
+
+// rated is what the rates are about: what is named, or would be, were it sure.
+func (s said) rated() said {
+	if s.Unsure != nil {
+		return *s.Unsure
+	}
+	return s
 }
 
 // row is what was said of one case.

@@ -205,6 +205,9 @@ func (p *Program) Implementations(iface types.Type, m *types.Func) []*ssa.Functi
 			}
 			obj, _, _ := types.LookupFieldOrMethod(t, true, m.Pkg(), m.Name())
 			fn, ok := obj.(*types.Func)
+			if fn == m {
+				break // of an embedded value of the interface, which is one of the others
+			}
 			if !ok || p.funcs[fn] == nil {
 				return nil // promoted from a type that was not read
 			}
