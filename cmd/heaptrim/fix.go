@@ -65,6 +65,7 @@ type fixFlags struct {
 	only    string
 	safety  string
 	budget  time.Duration
+	times   time.Duration
 	skip    string
 	program hands.Program
 	withEnv string
@@ -79,6 +80,7 @@ func (f *fixFlags) register(fs *flag.FlagSet) {
 	fs.StringVar(&f.only, "only", "", "comma-separated `codes` of the cures to apply; default: all")
 	fs.StringVar(&f.safety, "safety", "safe", "`safe` applies what the source proves, review also what a person should look at")
 	fs.DurationVar(&f.budget, "budget", 5*time.Minute, "`time` in all: up to a third to record, and a third to compare times")
+	fs.DurationVar(&f.times, "times", 15*time.Second, "`time` for comparing the times of each benchmark, within a third of -budget; 0 does not")
 	fs.BoolVar(&f.what.dirty, "dirty", false, "edit files that have changes which are not committed, too")
 	fs.BoolVar(&f.what.race, "race", true, "run the tests of all edits together with the race detector, if it can be had")
 	fs.StringVar(&f.skip, "skip", "", "leave the tests that match `regexp` out")
@@ -100,6 +102,8 @@ func (f *fixFlags) validate(args []string) error {
 		return usagef("-safety %s: want safe or review", f.safety)
 	case f.budget <= 0 || f.program.Time <= 0:
 		return usagef("-budget and -with-time must be positive")
+	case f.times < 0:
+		return usagef("-times cannot be negative")
 	case (f.what.undo || f.what.recover) && len(args) > 0:
 		return usagef("-undo and -recover take back what was done in the module of the current folder, and nothing else")
 	case f.what.commit && f.what.diff:
@@ -184,8 +188,10 @@ func (f *fixFlags) fix(ctx context.Context, args []string, store *journal.Store,
 func (f *fixFlags) options(v *viewed, recorded time.Duration, p *progress) fix.RunOptions {
 	o := fix.RunOptions{Dirty: f.what.dirty || f.what.diff, Created: v.Manifest.Created, Skip: f.skip, Memory: trialMemory(),
 		Search: fix.Options{Review: f.safety == "review", Only: splitList(f.only), Budget: max(f.budget*2/3-recorded, f.budget/3), Tests: true,
-			Progress: p.Printf, Dropped: func(a fix.Attempt) { p.Say("%s: %s: %s", a.At(v.Diagnosis.Target.ModuleDir), a.Edit.Text, fixes.Reason(a)) }},
-		Confirm: fix.ConfirmOptions{Tests: f.budget / 3, Measure: f.budget / 3, Race: f.what.race, Progress: p.Printf}}
+			Progress: p.Printf, Dropped: func(a fix.Attempt) {
+				p.Say("%s: %s: %s", a.At(v.Diagnosis.Target.ModuleDir), a.Edit.Text, fixes.Reason(a))
+			}},
+		Confirm: fix.ConfirmOptions{Tests: f.budget / 3, Measure: f.budget / 3, Each: f.times, Race: f.what.race, Progress: p.Printf}}
 	if f.program.Command != "" {
 		f.program.Env = splitList(f.withEnv)
 		meta := schema.Meta{Tool: version(), Created: v.Manifest.Created}
