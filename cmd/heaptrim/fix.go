@@ -65,6 +65,7 @@ type fixFlags struct {
 	only    string
 	safety  string
 	budget  time.Duration
+	times   time.Duration
 	skip    string
 	program hands.Program
 	withEnv string
@@ -79,6 +80,7 @@ func (f *fixFlags) register(fs *flag.FlagSet) {
 	fs.StringVar(&f.only, "only", "", "comma-separated `codes` of the cures to apply; default: all")
 	fs.StringVar(&f.safety, "safety", "safe", "`safe` applies what the source proves, review also what a person should look at")
 	fs.DurationVar(&f.budget, "budget", 5*time.Minute, "`time` in all: up to a third to record, and a third to compare times")
+	fs.DurationVar(&f.times, "times", 15*time.Second, "`time` for comparing the times of each benchmark, within a third of -budget; 0 does not")
 	fs.BoolVar(&f.what.dirty, "dirty", false, "edit files that have changes which are not committed, too")
 	fs.BoolVar(&f.what.race, "race", true, "run the tests of all edits together with the race detector, if it can be had")
 	fs.StringVar(&f.skip, "skip", "", "leave the tests that match `regexp` out")
@@ -100,6 +102,8 @@ func (f *fixFlags) validate(args []string) error {
 		return usagef("-safety %s: want safe or review", f.safety)
 	case f.budget <= 0 || f.program.Time <= 0:
 		return usagef("-budget and -with-time must be positive")
+	case f.times < 0:
+		return usagef("-times cannot be negative")
 	case (f.what.undo || f.what.recover) && len(args) > 0:
 		return usagef("-undo and -recover take back what was done in the module of the current folder, and nothing else")
 	case f.what.commit && f.what.diff:
@@ -187,7 +191,7 @@ func (f *fixFlags) options(v *viewed, recorded time.Duration, p *progress) fix.R
 			Progress: p.Printf, Dropped: func(a fix.Attempt) {
 				p.Say("%s: %s: %s", a.At(v.Diagnosis.Target.ModuleDir), a.Edit.Text, fixes.Reason(a))
 			}},
-		Confirm: fix.ConfirmOptions{Tests: f.budget / 3, Measure: f.budget / 3, Race: f.what.race, Progress: p.Printf}}
+		Confirm: fix.ConfirmOptions{Tests: f.budget / 3, Measure: f.budget / 3, Each: f.times, Race: f.what.race, Progress: p.Printf}}
 	if f.program.Command != "" {
 		f.program.Env = splitList(f.withEnv)
 		meta := schema.Meta{Tool: version(), Created: v.Manifest.Created}

@@ -21,7 +21,8 @@ type ConfirmOptions struct {
 	Dir        string // of the go command
 	BuildFlags []string
 	Tests      time.Duration // for the tests of packages that only depend on the changed ones; 0: no limit
-	Measure    time.Duration // for comparing times; 0: do not
+	Measure    time.Duration // for comparing times
+	Each       time.Duration // for comparing the times of one benchmark, within Measure; 0: do not
 	Race       bool          // run the tests with the race detector, and functions from several goroutines
 	Progress   func(format string, args ...any)
 }
@@ -240,12 +241,9 @@ func (c *confirming) fuzz(ctx context.Context) error {
 	return nil
 }
 
-// mostForOne is how long the times of one benchmark are compared at most.
-const mostForOne = 15 * time.Second
-
 // times compares the times of benchmarks until no kept edit makes one worse.
 func (c *confirming) times(ctx context.Context) error {
-	for c.o.Measure > 0 && len(c.kept()) > 0 {
+	for c.o.Measure > 0 && c.o.Each > 0 && len(c.kept()) > 0 {
 		worse, err := c.measure(ctx)
 		if err != nil {
 			return err
@@ -284,7 +282,7 @@ func (c *confirming) measure(ctx context.Context) (worse []string, err error) {
 		}
 	}
 	c.Proof, err = prove.Run(ctx, prove.Options{Dir: c.o.Dir, Packages: packages, Bench: "^(" + strings.Join(names, "|") + ")$",
-		Sides: []sides.Side{{Source: sides.Work}, {Source: sides.Work, Overlay: overlay}}, Budget: min(c.o.Measure, time.Duration(len(names))*mostForOne),
+		Sides: []sides.Side{{Source: sides.Work}, {Source: sides.Work, Overlay: overlay}}, Budget: min(c.o.Measure, time.Duration(len(names))*c.o.Each),
 		BuildFlags: c.o.BuildFlags, Progress: c.o.Progress})
 	if err != nil {
 		return nil, fmt.Errorf("compare times: %w", err)

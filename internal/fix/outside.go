@@ -80,7 +80,7 @@ func (f *Fixes) ask(ctx context.Context, r *finding.Report, t Tools, o RunOption
 			s.end(at, NoTime)
 			continue
 		}
-		o.Search.Progress("asking %s about %s", o.Outside.Command, row.Site)
+		o.Search.Progress("asking %s about %s", o.Outside.Command, spot(row.Site))
 		outcome, err := a.one(ctx, row, at)
 		if err != nil {
 			return err

@@ -178,7 +178,7 @@ func Search(ctx context.Context, r *finding.Report, t Tools, o Options) (*Result
 			s.result.NoEdit++
 			continue
 		}
-		s.o.Progress("finding %d of %d, %s: %d edits to try%s", i+1, len(rows), row.Site, len(edits), s.left())
+		s.o.Progress("finding %d of %d, %s: %d edits to try%s", i+1, len(rows), spot(row.Site), len(edits), s.left())
 		if err := s.row(ctx, row, edits); err != nil {
 			return s.result, err
 		}
@@ -205,6 +205,9 @@ func (o Options) rows(r *finding.Report) []finding.Row {
 	}
 	return rows
 }
+
+// spot is a site in words.
+func spot(s evidence.Site) string { return fmt.Sprintf("%s:%d", s.File, s.Line) }
 
 // left says how much time is left.
 func (s *search) left() string {
@@ -301,7 +304,7 @@ func (s *search) count(ctx context.Context, list []*Attempt) ([]*Attempt, error)
 			s.end(a, NoTime)
 			continue
 		}
-		s.o.Progress("counting %d of %d for %s: %s%s", i+1, len(list), a.Finding.Site, a.Edit.Text, s.left())
+		s.o.Progress("counting %d of %d for %s: %s%s", i+1, len(list), spot(a.Finding.Site), a.Edit.Text, s.left())
 		o, err := s.saves(ctx, a)
 		if err != nil {
 			return nil, err
@@ -370,7 +373,7 @@ func (s *search) judgeOne(ctx context.Context, a *Attempt) error {
 		if err != nil {
 			return err
 		}
-		s.o.Progress("judging %s: %s%s", a.Finding.Site, a.Edit.Text, s.left())
+		s.o.Progress("judging %s: %s%s", spot(a.Finding.Site), a.Edit.Text, s.left())
 		o, err := s.hold(ctx, a, files)
 		if err != nil {
 			return err

@@ -39,11 +39,15 @@ type document struct {
 func main() {
 	log.SetFlags(0)
 	list := flag.String("modules", "fixes/modules.txt", "`file` with a module, a version and packages a line")
-	tool := flag.String("heaptrim", "heaptrim", "the `binary` to judge")
-	dir := flag.String("dir", "", "`folder` for copies and results, kept from run to run")
-	budget := flag.String("budget", "75s", "`time` for each module")
+	var r run
+	flag.StringVar(&r.safety, "safety", "review", "`safe` or review")
+	flag.StringVar(&r.proof, "proof", "", "apply what is kept, run all tests, and compare times anew for this `time`; default: none of it")
+	only := flag.String("only", "", "one `module` of the list; default: all")
+	flag.StringVar(&r.tool, "heaptrim", "heaptrim", "the `binary` to judge")
+	flag.StringVar(&r.dir, "dir", "", "`folder` for copies and results, kept from run to run")
+	flag.StringVar(&r.budget, "budget", "75s", "`time` for each module")
 	flag.Parse()
-	if *dir == "" {
+	if r.dir == "" {
 		log.Fatal("-dir is needed")
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -52,19 +56,44 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	done := map[string]document{}
+	done, apart := map[string]document{}, map[string]fresh{}
 	for _, m := range modules {
 		if ctx.Err() != nil {
 			break
 		}
-		doc, err := m.fix(ctx, *dir, *tool, *budget)
+		if *only != "" && m.path != *only {
+			continue
+		}
+		doc, err := m.fix(ctx, r)
 		if err != nil {
 			fmt.Fprintf(os.Stderr, "%s: %v\n", m.path, err)
 			continue
 		}
 		done[m.path] = doc
+		if r.proof != "" && doc.kept() > 0 {
+			if apart[m.path], err = m.apart(ctx, r, doc); err != nil {
+				fmt.Fprintf(os.Stderr, "%s: %v\n", m.path, err)
+			}
+		}
 	}
 	show(done)
+	if r.proof != "" {
+		showFresh(apart)
+	}
+}
+
+// run is how modules are fixed.
+type run struct{ tool, dir, budget, safety, proof string }
+
+// kept counts the edits that were kept.
+func (d document) kept() int {
+	n := 0
+	for _, a := range d.Attempts {
+		if a.Outcome == "kept" {
+			n++
+		}
+	}
+	return n
 }
 
 type module struct {
@@ -90,25 +119,29 @@ func read(name string) ([]module, error) {
 }
 
 // fix runs heaptrim fix in a copy of the module, or reads what an earlier run wrote.
-func (m module) fix(ctx context.Context, dir, tool, budget string) (doc document, err error) {
-	name := strings.ReplaceAll(m.path, "/", "_")
-	result := filepath.Join(dir, name+".json")
+func (m module) fix(ctx context.Context, r run) (doc document, err error) {
+	at := m.at(r)
+	result := at + ".json"
 	if text, err := os.ReadFile(result); err == nil {
 		return doc, json.Unmarshal(text, &doc)
 	}
-	at := filepath.Join(dir, name)
 	if err := m.copy(ctx, at); err != nil {
 		return doc, err
 	}
-	args := append([]string{"fix", "-diff", "-safety", "review", "-budget", budget, "-json", result}, m.packages...)
-	cmd := exec.CommandContext(ctx, tool, args...)
-	cmd.Dir, cmd.Stderr = at, os.Stderr
+	args := []string{"fix", "-safety", r.safety, "-budget", r.budget, "-json", result, "-record", at + ".record"}
+	if r.proof == "" {
+		args = append(args, "-diff")
+	} else if err := m.copy(ctx, at+beforeSuffix); err != nil {
+		return doc, err
+	}
+	cmd := exec.CommandContext(ctx, r.tool, append(args, m.packages...)...)
+	cmd.Dir, cmd.Stderr, cmd.Env = at, os.Stderr, environment()
 	out, err := cmd.Output()
 	var exit *exec.ExitError
 	if err != nil && !(errors.As(err, &exit) && exit.ExitCode() == 3) {
 		return doc, err
 	}
-	if err := os.WriteFile(filepath.Join(dir, name+".txt"), out, 0o644); err != nil {
+	if err := os.WriteFile(at+".txt", out, 0o644); err != nil {
 		return doc, err
 	}
 	text, err := os.ReadFile(result)
@@ -118,10 +151,21 @@ func (m module) fix(ctx context.Context, dir, tool, budget string) (doc document
 	return doc, json.Unmarshal(text, &doc)
 }
 
+// at is the folder of the copy of a module.
+func (m module) at(r run) string { return filepath.Join(r.dir, strings.ReplaceAll(m.path, "/", "_")) }
+
+// beforeSuffix is that of the folder with the module as it was.
+const beforeSuffix = ".before"
+
+// environment is that of commands in a copy: what a module's own list of modules lacks may be added.
+func environment() []string {
+	return append(os.Environ(), "GOFLAGS=-mod=mod -buildvcs=false", "GOWORK=off")
+}
+
 // copy makes a copy of the module that can be written to.
 func (m module) copy(ctx context.Context, to string) error {
 	cmd := exec.CommandContext(ctx, "go", "mod", "download", "-json", m.path+"@"+m.version)
-	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod")
+	cmd.Env = environment()
 	out, err := cmd.Output()
 	if err != nil {
 		return fmt.Errorf("%w: %s", err, out)
@@ -136,9 +180,17 @@ func (m module) copy(ctx context.Context, to string) error {
 	if err := os.CopyFS(to, os.DirFS(got.Dir)); err != nil {
 		return err
 	}
+	if err := writable(to); err != nil {
+		return err
+	}
 	if _, err := os.Stat(filepath.Join(to, "go.mod")); err != nil {
 		if err := os.WriteFile(filepath.Join(to, "go.mod"), []byte("module "+m.path+"\n\ngo 1.24\n"), 0o644); err != nil {
 			return err
+		}
+		cmd := exec.CommandContext(ctx, "go", "mod", "tidy")
+		cmd.Dir, cmd.Env = to, environment()
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("go mod tidy: %w: %s", err, out)
 		}
 	}
 	return nil
@@ -146,7 +198,7 @@ func (m module) copy(ctx context.Context, to string) error {
 
 // show prints the table of kinds, and one of modules.
 func show(done map[string]document) {
-	outcomes := []string{"kept", "no gain", "no build", "breaks", "slower", "overlaps", "no run", "not tested", "not tried", "left alone"}
+	outcomes := []string{"kept", "review", "no gain", "no build", "breaks", "differs", "slower", "overlaps", "no run", "not tested", "not tried", "left alone"}
 	kinds := map[string]map[string]int{}
 	fmt.Printf("| module | findings | tried | kept | of them safe | tests passed |\n|---|--:|--:|--:|--:|--:|\n")
 	for _, path := range slices.Sorted(maps.Keys(done)) {

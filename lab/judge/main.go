@@ -1,7 +1,7 @@
 // Command judge asks the judge of heaptrim about edits whose verdict is known: wrong ones, which
 // compile and pass the tests of their package, and right ones, which must not be rejected.
 //
-//	go run ./judge -dir DIR -cases judge/wrong.json [-only ID,ID] [-split train] [-rows FILE]
+//	go run ./judge -dir DIR -cases truth/wrong.json [-only ID,ID] [-split train] [-rows FILE]
 //
 // What was judged is kept in -dir, by the edit and the judge's own code, and not judged again.
 package main
@@ -45,7 +45,7 @@ type row struct {
 func main() {
 	log.SetFlags(log.Ltime)
 	dir := flag.String("dir", "", "`folder` for copies of modules and verdicts, kept from run to run")
-	list := flag.String("cases", "judge/wrong.json", "JSON `file` of edits")
+	list := flag.String("cases", "truth/wrong.json", "JSON `file` of edits")
 	only := flag.String("only", "", "`IDs`, by commas; default: all")
 	split := flag.String("split", "", "train or validation; default: both")
 	rows := flag.String("rows", "", "write the verdicts to `file`")
@@ -70,6 +70,8 @@ func main() {
 			log.Fatal(err)
 		}
 	}
+	// One judge asks all edits of a module.
+	slices.SortStableFunc(cases, func(a, b corpus.Case) int { return strings.Compare(a.Module, b.Module) })
 	b := bench{dir: at, again: *again, calls: *calls}
 	defer b.close()
 	var out []row
@@ -145,7 +147,7 @@ func (b *bench) ask(ctx context.Context, c corpus.Case, r *row) error {
 	}
 	if module != b.module {
 		b.close()
-		j, err := trial.New(trial.Options{Dir: module, Progress: log.Printf})
+		j, err := trial.New(trial.Options{Dir: module, Memory: filepath.Join(b.dir, "trials"), Progress: log.Printf})
 		if err != nil {
 			return err
 		}
