@@ -54,6 +54,7 @@ Examples:
   heaptrim guard
   heaptrim guard update -reason 'keys are interned'
   heaptrim guard update -shrink
+  heaptrim guard init -sites
   heaptrim guard -base origin/main -md comment.md -sarif guard.sarif -o runs
   heaptrim guard -json -
   heaptrim guard history -html history.html
@@ -171,10 +172,12 @@ func runGuard(ctx context.Context, c verb, args []string, std stdio) error {
 	return nil
 }
 
+const sitesHelp = "write lines for the functions that allocate most in each benchmark, too"
+
 func runGuardInit(ctx context.Context, c verb, args []string, std stdio) error {
 	fs := newFlags(c, std)
 	force := fs.Bool("force", false, "measure all anew where there is a file already; reasons stay")
-	sites := fs.Bool("sites", false, "write lines for the functions that allocate most in each benchmark, too")
+	sites := fs.Bool("sites", false, sitesHelp)
 	store := fs.String("store", "", "keep the budgets in `place`: ref:NAME of git or dir:FOLDER, a file for each commit")
 	var w *guard.Written
 	err := guardEngine(fs, guardCall{c, args, std}, func(o guard.Options) (err error) {
@@ -194,13 +197,14 @@ func runGuardUpdate(ctx context.Context, c verb, args []string, std stdio) error
 	f.changes(fs)
 	var u guard.UpdateOptions
 	fs.BoolVar(&u.Shrink, "shrink", false, "only lower budgets")
+	sites := fs.Bool("sites", false, sitesHelp)
 	fs.StringVar(&u.Reason, "reason", "", "write `text` behind the lines that change")
 	var w *guard.Written
 	err := guardEngine(fs, guardCall{c, args, std}, func(o guard.Options) (err error) {
 		if strings.ContainsAny(u.Reason, "\n\r") {
 			return usagef("-reason is one line")
 		}
-		o.Base, o.All = f.base, f.all
+		o.Base, o.All, o.Sites = f.base, f.all, *sites
 		w, err = guard.Update(ctx, o, u)
 		return err
 	})

@@ -132,6 +132,9 @@ func (c *checker) group(ctx context.Context, g group, first map[string]count.Res
 	}
 	for name, a := range least {
 		c.judge(g, name, a)
+		if err := c.sites(ctx, g, name); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -146,10 +149,15 @@ func (c *checker) judge(g group, name string, a budget.Amount) {
 		return
 	}
 	b.Line = &l
-	switch allocs, bytes := l.Figure.Over(a); {
+	c.compare(b)
+}
+
+// compare adds a benchmark or function that has a line.
+func (c *checker) compare(b Bench) {
+	switch allocs, bytes := b.Line.Figure.Over(b.Now); {
 	case allocs || bytes:
 		b.Status = Grew
-	case l.Figure.Below(a):
+	case b.Line.Figure.Below(b.Now):
 		b.Status = Shrank
 	}
 	c.mu.Lock()

@@ -22,7 +22,7 @@ func (m *module) cures(ctx context.Context, c *checker, grown []*Bench) error {
 		return nil
 	}
 	m.o.Progress("looking for cures")
-	rows, err := m.rows(ctx, c.pkgs[grown[0].Subject], grown[0])
+	rows, err := m.rows(ctx, c.pkgs[grown[0].Whole()], grown[0])
 	if err != nil {
 		return err
 	}

@@ -44,7 +44,10 @@ func (x explanation) dependencies(ctx context.Context, grown []*Bench, changed [
 	}
 	defer c.Close()
 	return count.Each(grown, func(b *Bench) error {
-		p, ok := x.base.pkg(ctx, x.pkgs[b.Subject])
+		if b.Site != "" {
+			return nil // its benchmark says it
+		}
+		p, ok := x.base.pkg(ctx, x.pkgs[b.Whole()])
 		if !ok || b.Base == nil {
 			return nil
 		}

@@ -72,7 +72,7 @@ func Init(ctx context.Context, o Options, force bool) (*Written, error) {
 			}
 		}
 	}
-	if err := m.addSites(ctx, f, d); err != nil {
+	if err := m.addSites(ctx, f, d, false); err != nil {
 		return nil, err
 	}
 	if err := m.addTypes(ctx, f, false); err != nil {
@@ -176,5 +176,3 @@ func merge2[V any](a, b map[string]V) map[string]V {
 	maps.Copy(out, b)
 	return out
 }
-
-func (m *module) addSites(context.Context, *budget.File, *measured) error { return nil }

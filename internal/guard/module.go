@@ -25,7 +25,7 @@ type Options struct {
 	Bench    string   // regular expression of the benchmarks; "" means all
 	Tags     string   // build tags, joined by commas
 	CPU      []int    // values of GOMAXPROCS; none means those of the file, and 1 without one
-	Sites    bool     // of Init: lines for the functions that allocate most in each benchmark
+	Sites    bool     // of Init and Update: lines for the functions that allocate most in each benchmark
 	Base     string   // revision to compare with; "" finds one
 	Judge    bool     // Base was asked for: what it allocates counts where a figure is over its budget
 	All      bool     // count every benchmark, also those that no change can affect

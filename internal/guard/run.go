@@ -127,10 +127,10 @@ func (m *module) explain(ctx context.Context, c *checker, b *base, r *Result) er
 			r.Warnings = append(r.Warnings, "no cures are named: "+problem.Error())
 		}
 	}
-	for _, bench := range grown { // at another value of GOMAXPROCS it is the same lines
+	for _, bench := range grown { // at another value of GOMAXPROCS, and in a function of it, it is the same lines
 		for _, other := range grown {
-			if bench.Subject == other.Subject && len(bench.Causes) == 0 {
-				bench.Causes, bench.NoBase = other.Causes, other.NoBase
+			if bench.Whole() == other.Whole() && len(bench.Causes) == 0 {
+				bench.Causes, bench.NoBase = causesOf(other.Causes, bench.Site), other.NoBase
 			}
 		}
 	}
@@ -157,11 +157,11 @@ func (b *Bench) share() float64 {
 // mostExplained is how many benchmarks are profiled: one line often makes many of them grow.
 const mostExplained = 6
 
-// explained are the benchmarks that are profiled, each at one value of GOMAXPROCS.
+// explained are the benchmarks that are profiled, each once.
 func explained(grown []*Bench) []*Bench {
 	var out []*Bench
 	for _, b := range grown {
-		if len(out) < mostExplained && !slices.ContainsFunc(out, func(o *Bench) bool { return o.Subject == b.Subject }) {
+		if len(out) < mostExplained && !slices.ContainsFunc(out, func(o *Bench) bool { return o.Whole() == b.Whole() }) {
 			out = append(out, b)
 		}
 	}
@@ -196,17 +196,17 @@ type explanation struct {
 // one explains the growth of a benchmark.
 func (x explanation) one(ctx context.Context, bench *Bench) error {
 	run := count.Run{Ops: bench.Ops, CPU: bench.CPU}
-	pair := growth.Pair{After: growth.Side{Counter: x.counter, Package: x.pkgs[bench.Subject], Root: x.dir}}
+	pair := growth.Pair{After: growth.Side{Counter: x.counter, Package: x.pkgs[bench.Whole()], Root: x.dir}}
 	now, err := growth.Sites(ctx, pair.After, bench.Name, run)
 	if err != nil {
 		return err
 	}
 	if x.base == nil || bench.Base == nil {
 		bench.NoBase = true
-		bench.Causes, err = pair.Causes(ctx, now)
+		bench.Causes, err = pair.Causes(ctx, within(now, bench.Site))
 		return err
 	}
-	p, _ := x.base.pkg(ctx, x.pkgs[bench.Subject])
+	p, _ := x.base.pkg(ctx, x.pkgs[bench.Whole()])
 	pair.Before = growth.Side{Counter: x.base.counter, Package: p, Root: realPath(x.base.tree.Tool.Dir)}
 	for _, file := range x.base.change.Files {
 		if rel, err := filepath.Rel(x.dir, file); err == nil && filepath.IsLocal(rel) {
@@ -217,18 +217,21 @@ func (x explanation) one(ctx context.Context, bench *Bench) error {
 	if err != nil {
 		return err
 	}
-	bench.Causes, err = pair.Causes(ctx, growth.Compare(was, now, pair.Before.Root, x.dir))
+	bench.Causes, err = pair.Causes(ctx, within(growth.Compare(was, now, pair.Before.Root, x.dir), bench.Site))
 	return err
 }
 
 // before counts a benchmark at the base, if it is there. One that allocates as much there in one of
 // several runs did not grow.
 func (x explanation) before(ctx context.Context, bench *Bench) error {
-	p, ok := x.base.pkg(ctx, x.pkgs[bench.Subject])
+	p, ok := x.base.pkg(ctx, x.pkgs[bench.Whole()])
 	if !ok {
 		return nil
 	}
 	bench.Base = nil // a line says less than a run
+	if bench.Site != "" {
+		return x.beforeSite(ctx, bench, p)
+	}
 	for range again {
 		found, err := x.base.counter.Count(ctx, p, []string{bench.Name}, count.Run{Ops: bench.Ops, CPU: bench.CPU})
 		if err != nil && !errors.Is(err, count.ErrBuild) {

@@ -52,7 +52,7 @@ func Update(ctx context.Context, o Options, u UpdateOptions) (*Written, error) {
 		return nil, err
 	}
 	m.bless(f, d, packages, u)
-	if err := m.addSites(ctx, f, d); err != nil {
+	if err := m.addSites(ctx, f, d, u.Shrink); err != nil {
 		return nil, err
 	}
 	if err := m.addTypes(ctx, f, u.Shrink); err != nil {

@@ -1,5 +1,5 @@
 // Command guard judges heaptrim guard on public modules: whether it finds planted regressions and
-// names their lines, whether it is silent while nothing changes, and what it costs.
+// names their lines, and whether it is silent while nothing changes.
 package main
 
 import (
@@ -34,14 +34,15 @@ func main() {
 	cases := flag.String("cases", "truth/planted.json", "`file` with planted cases")
 	flag.StringVar(&l.heaptrim, "heaptrim", "", "the `command` that is judged")
 	flag.StringVar(&l.dir, "dir", "", "`folder` for the modules")
-	flag.StringVar(&l.seed, "seed", "", "`text` that draws the cases, such as a commit")
+	flag.StringVar(&l.list, "list", "guard/cases.txt", "`file` with the names of the cases, in order")
+	flag.StringVar(&l.seed, "seed", "", "`text` that draws the other benchmarks of a package, and with -draw the cases")
+	draw := flag.Int("draw", 0, "print the names of `number` cases of as many modules by lot, and end")
 	flag.IntVar(&l.modules, "modules", 20, "`number` of modules")
-	flag.IntVar(&l.runs, "runs", 10, "`number` of runs of each module without a change")
-	flag.BoolVar(&l.busy, "busy", true, "keep all processors busy meanwhile")
-	flag.BoolVar(&l.cost, "cost", false, "measure the time of guard against one run of the benchmarks")
+	flag.IntVar(&l.runs, "runs", 7, "`number` of runs of each module without a change, the last one in a clone")
+	flag.IntVar(&l.busy, "busy", 4, "`number` of further runs of each, at the end, beside two busy loops")
 	flag.StringVar(&l.only, "only", "", "`part` of the modules' names")
 	flag.Parse()
-	if err := l.run(ctx, *cases); err != nil {
+	if err := l.run(ctx, *cases, *draw); err != nil {
 		fmt.Fprintln(os.Stderr, "guard:", err)
 		os.Exit(1)
 	}
@@ -49,9 +50,8 @@ func main() {
 
 // lab is one round of the experiment.
 type lab struct {
-	heaptrim, dir, seed, only string
-	modules, runs             int
-	busy, cost                bool
+	heaptrim, dir, seed, only, list string
+	modules, runs, busy             int
 }
 
 // outcome is what was seen of one module. It is kept, and not tried again.
@@ -65,9 +65,10 @@ type outcome struct {
 	First   string   `json:"first"` // the line that is named first
 	Want    []string `json:"want"`
 	Runs    int      `json:"runs"`   // without a change
+	Clones  int      `json:"clones"` // of them, in a clone
+	Busy    int      `json:"busy"`   // of them, beside busy loops
 	Alarms  []string `json:"alarms"` // output of those that failed
 	Init    float64  `json:"init_s"`
-	Bench   float64  `json:"bench_s"`  // one run of the benchmarks
 	Within  float64  `json:"within_s"` // guard, when nothing grew
 	Grown   float64  `json:"grown_s"`  // guard, with the regression
 }
@@ -75,19 +76,26 @@ type outcome struct {
 // named reports whether the planted line is named first.
 func (o outcome) named() bool { return slices.Contains(o.Want, o.First) }
 
-func (l *lab) run(ctx context.Context, list string) error {
+func (l *lab) run(ctx context.Context, list string, draw int) error {
 	cases, err := corpus.Read(list)
 	if err != nil {
+		return err
+	}
+	if draw > 0 {
+		for _, c := range l.draw(cases)[:draw] {
+			fmt.Println(c.ID)
+		}
+		return nil
+	}
+	if cases, err = l.listed(cases); err != nil {
 		return err
 	}
 	if l.heaptrim, err = filepath.Abs(l.heaptrim); err != nil {
 		return err
 	}
-	if l.busy {
-		defer load()()
-	}
 	var all []outcome
-	for _, c := range l.draw(cases) {
+	judged := map[string]corpus.Case{}
+	for _, c := range cases {
 		if len(all) == l.modules || ctx.Err() != nil {
 			break
 		}
@@ -98,10 +106,41 @@ func (l *lab) run(ctx context.Context, list string) error {
 		fmt.Printf("%-55s %s\n", c.ID, o.line())
 		if o.Skipped == "" {
 			all = append(all, o)
+			judged[c.ID] = c
+		}
+	}
+	stop := load()
+	defer stop()
+	for i := range all {
+		if err := l.besides(ctx, judged[all[i].Case], &all[i]); err != nil {
+			return fmt.Errorf("%s: %w", all[i].Case, err)
 		}
 	}
 	summary(all)
 	return ctx.Err()
+}
+
+// listed are the cases that the list names.
+func (l *lab) listed(cases []corpus.Case) ([]corpus.Case, error) {
+	text, err := os.ReadFile(l.list)
+	if err != nil {
+		return nil, err
+	}
+	var out []corpus.Case
+	for line := range strings.Lines(string(text)) {
+		id, _, _ := strings.Cut(line, "#")
+		if id = strings.TrimSpace(id); id == "" {
+			continue
+		}
+		i := slices.IndexFunc(cases, func(c corpus.Case) bool { return c.ID == id })
+		if i < 0 || cases[i].Planted == nil {
+			return nil, fmt.Errorf("%s: no planted case %s", l.list, id)
+		}
+		if strings.Contains(cases[i].Module, l.only) {
+			out = append(out, cases[i])
+		}
+	}
+	return out, nil
 }
 
 // draw puts the cases into an order by lot, one of each module.
@@ -134,11 +173,15 @@ func (l *lab) outcome(ctx context.Context, c corpus.Case) (outcome, error) {
 	if err != nil {
 		o.Skipped = err.Error()
 	}
+	return o, l.keep(o)
+}
+
+func (l *lab) keep(o outcome) error {
 	data, err := json.MarshalIndent(o, "", " ")
 	if err != nil {
-		return o, err
+		return err
 	}
-	return o, os.WriteFile(name, data, 0o644)
+	return os.WriteFile(filepath.Join(l.dir, o.Case+".json"), data, 0o644)
 }
 
 // judge makes the budgets of a module, plants the regression, takes it back, and looks often.
@@ -232,13 +275,6 @@ func (l *lab) planted(ctx context.Context, c corpus.Case, dir string, o *outcome
 
 // unchanged runs guard again and again on the module as it was, the last time in a clone elsewhere.
 func (l *lab) unchanged(ctx context.Context, c corpus.Case, dir string, o *outcome) error {
-	if l.cost {
-		took, said, err := l.command(ctx, dir, "go", "test", "-run=^$", "-bench="+l.benches(c, dir), "-benchmem", "-benchtime=1s", c.Pattern())
-		if err != nil {
-			return fmt.Errorf("go test: %w: %s", err, said)
-		}
-		o.Bench = took.Seconds()
-	}
 	for i := range l.runs {
 		at := dir
 		if i == l.runs-1 {
@@ -246,21 +282,45 @@ func (l *lab) unchanged(ctx context.Context, c corpus.Case, dir string, o *outco
 			if _, said, err := l.command(ctx, l.dir, "git", "clone", "-q", dir, at); err != nil {
 				return fmt.Errorf("git clone: %w: %s", err, said)
 			}
+			o.Clones++
 		}
-		took, said, err := l.command(ctx, at, l.heaptrim, "guard", "-all", "-bench", l.benches(c, at), c.Pattern())
-		switch code(err) {
-		case 0:
-		case 3:
-			o.Alarms = append(o.Alarms, said)
-		default:
-			return fmt.Errorf("guard: %w: %s", err, said)
+		took, err := l.quiet(ctx, c, at, o)
+		if err != nil {
+			return err
 		}
 		if i == 0 {
 			o.Within = took.Seconds()
 		}
-		o.Runs++
 	}
 	return nil
+}
+
+// besides runs guard on the unchanged module beside other work, and keeps what was seen each time.
+func (l *lab) besides(ctx context.Context, c corpus.Case, o *outcome) error {
+	for o.Busy < l.busy {
+		if _, err := l.quiet(ctx, c, filepath.Join(l.dir, c.ID, "module"), o); err != nil {
+			return err
+		}
+		o.Busy++
+		if err := l.keep(*o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// quiet runs guard where it has to be silent.
+func (l *lab) quiet(ctx context.Context, c corpus.Case, dir string, o *outcome) (time.Duration, error) {
+	took, said, err := l.command(ctx, dir, l.heaptrim, "guard", "-all", "-bench", l.benches(c, dir), c.Pattern())
+	switch code(err) {
+	case 0:
+	case 3:
+		o.Alarms = append(o.Alarms, said)
+	default:
+		return took, fmt.Errorf("guard: %w: %s", err, said)
+	}
+	o.Runs++
+	return took, nil
 }
 
 func code(err error) int {
@@ -287,10 +347,10 @@ func (l *lab) command(ctx context.Context, dir, name string, args ...string) (ti
 	return u.Wall, out.String(), err
 }
 
-// load keeps the processors busy with programs of their own until the function that it returns.
+// load keeps two processors busy with programs of their own until the function that it returns.
 func load() func() {
 	var all []*exec.Cmd
-	for range runtime.NumCPU() {
+	for range min(2, runtime.NumCPU()) {
 		cmd := exec.Command("sh", "-c", "while :; do :; done")
 		cmd.Stdout = io.Discard
 		if cmd.Start() == nil {
@@ -310,14 +370,13 @@ func (o outcome) line() string {
 		first, _, _ := strings.Cut(o.Skipped, "\n")
 		return "skipped: " + first
 	}
-	return fmt.Sprintf("lines %3d varying %2d  found %-5v first %-5v %s  runs %2d alarms %d  init %.0fs bench %.0fs within %.0fs grown %.0fs",
-		o.Lines, o.Varying, o.Found, o.named(), o.First, o.Runs, len(o.Alarms), o.Init, o.Bench, o.Within, o.Grown)
+	return fmt.Sprintf("lines %3d varying %2d  found %-5v first %-5v %s  runs %2d alarms %d  init %.0fs within %.0fs grown %.0fs",
+		o.Lines, o.Varying, o.Found, o.named(), o.First, o.Runs, len(o.Alarms), o.Init, o.Within, o.Grown)
 }
 
 // summary adds the modules up.
 func summary(all []outcome) {
-	found, named, runs, alarms := 0, 0, 0, 0
-	var within, grown []float64
+	found, named, runs, clones, busy, alarms := 0, 0, 0, 0, 0, 0
 	for _, o := range all {
 		if o.Found {
 			found++
@@ -325,20 +384,11 @@ func summary(all []outcome) {
 		if o.named() {
 			named++
 		}
-		runs += o.Runs
-		alarms += len(o.Alarms)
-		if o.Bench > 0 {
-			within, grown = append(within, o.Within/o.Bench), append(grown, o.Grown/o.Bench)
-		}
+		runs, clones, busy, alarms = runs+o.Runs, clones+o.Clones, busy+o.Busy, alarms+len(o.Alarms)
 	}
 	fmt.Printf("\n%d modules: found %d, the line first %d\n", len(all), found, named)
-	fmt.Printf("%d runs without a change: %d alarms; below %s of runs with 95 %% confidence\n", runs, alarms, upper(runs, alarms))
-	if len(within) > 0 {
-		slices.Sort(within)
-		slices.Sort(grown)
-		fmt.Printf("time against one run at -benchtime 1s: %.2f when nothing grew (%.2f to %.2f), %.2f when something did (%.2f to %.2f)\n",
-			within[len(within)/2], within[0], within[len(within)-1], grown[len(grown)/2], grown[0], grown[len(grown)-1])
-	}
+	fmt.Printf("%d runs without a change, %d in a clone and %d beside busy loops: %d alarms; below %s of runs with 95 %% confidence\n",
+		runs, clones, busy, alarms, upper(runs, alarms))
 }
 
 // upper is the upper bound of a share, exact (Clopper and Pearson), one-sided.

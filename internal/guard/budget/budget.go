@@ -126,18 +126,19 @@ func (f *File) keysOf(e Env, cpu int) Keys {
 	return k
 }
 
-// Remove deletes all lines of a subject and returns the reason that they had.
+// Remove deletes all lines of a subject, and those of its functions, and returns the reason that
+// they had.
 func (f *File) Remove(s Subject) string {
 	reason := f.reason(s, Keys{})
-	f.Lines = slices.DeleteFunc(f.Lines, func(l Line) bool { return l.Subject == s })
+	f.Lines = slices.DeleteFunc(f.Lines, func(l Line) bool { return l.Subject == s || l.Whole() == s })
 	return reason
 }
 
-// Rename moves the lines of a subject to another name, with their reasons.
+// Rename moves the lines of a benchmark and of its functions to another name, with their reasons.
 func (f *File) Rename(from, to Subject) {
 	for i := range f.Lines {
-		if f.Lines[i].Subject == from {
-			f.Lines[i].Subject = to
+		if l := &f.Lines[i]; l.Subject == from || l.Whole() == from {
+			l.Package, l.Name = to.Package, to.Name
 		}
 	}
 	f.Sort()
@@ -203,6 +204,23 @@ const TypePrefix = "type:"
 
 // Type reports whether the subject is a type.
 func (s Subject) Type() bool { return strings.HasPrefix(s.Name, TypePrefix) }
+
+// Whole is the benchmark that a subject is a function of, or else the subject.
+func (s Subject) Whole() Subject {
+	s.Site = ""
+	return s
+}
+
+// Sites lists the functions of a benchmark that have lines.
+func (f *File) Sites(s Subject) []string {
+	var out []string
+	for _, l := range f.Lines {
+		if l.Site != "" && l.Whole() == s.Whole() && !slices.Contains(out, l.Site) {
+			out = append(out, l.Site)
+		}
+	}
+	return out
+}
 
 // Bench reports whether the subject is a benchmark as a whole.
 func (s Subject) Bench() bool { return s.Site == "" && !s.Type() }

@@ -1,6 +1,9 @@
 package budget
 
 import (
+	"os"
+	"os/exec"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -59,7 +62,18 @@ func TestParseErrors(t *testing.T) {
 	}
 	f("", "f:1: no budget file")
 	f("./a BenchmarkA 1 allocs/op 1 B/op N=1", "f:1: want heaptrim.budget/1")
-	f(head+"<<<<<<< HEAD\n", "f:3: a merge conflict")
+	for _, mark := range []string{"<<<<<<< HEAD", "||||||| 1a2b", "=======", ">>>>>>> topic"} {
+		f(head+mark+"\n", "f:3: a merge conflict")
+	}
+	f(head+head, "f:3: heaptrim.budget/1 again, as in line 1")
+	f(head+"env go1.27 linux/amd64", "f:3: env again, as in line 2")
+	f("heaptrim.budget/2\n", "f:1: heaptrim.budget/2 is of another release of heaptrim")
+	f("# mine\nheaptrim.budget/1\ncpu 1\n", "f:2: no line says where")
+	f(head+"cpu 2,1,2", "f:3: cpu 2,1,2: 2 is there twice")
+	f(head+"..a BenchmarkA 1 allocs/op 1 B/op N=1", "f:3: want ./PACKAGE")
+	f(head+"./a Run 1 allocs/op 1 B/op N=1", "f:3: Run: want the name of a benchmark")
+	f(head+"./a BenchmarkA 1 allocs/op 1 B/op N=\x1b[2J"+strings.Repeat("9", 1e6), "f:3: N=\uFFFD[2J9")
+	f(head+strings.Repeat("# x\n", mostBytes/4), "no budget file: want at most")
 	f(head+"./a BenchmarkA 1 allocs/op 1 B/op", "f:3: want AMOUNT")
 	f(head+"./a BenchmarkA 1 allocs/op -1 B/op N=1", "-1: want an amount")
 	f(head+"./a BenchmarkA NaN allocs/op 1 B/op N=1", "want an amount")
@@ -67,13 +81,68 @@ func TestParseErrors(t *testing.T) {
 	f(head+"./a BenchmarkA 1 allocs/op 1 B/op N=0", "N=0: want")
 	f(head+"./a BenchmarkA color=red 1 allocs/op 1 B/op N=1", "color=red: want one of")
 	f(head+"./a BenchmarkA cpu=0 1 allocs/op 1 B/op N=1", "cpu=0")
-	f(head+"./a B 1 allocs/op 1 B/op N=1\n./a B 2 allocs/op 1 B/op N=1", "f:4: the same benchmark as in line 3")
+	f(head+"./a BenchmarkB 1 allocs/op 1 B/op N=1\n./a BenchmarkB 2 allocs/op 1 B/op N=1", "f:4: the same benchmark as in line 3")
 	f(head+"rule new=perhaps", "want new=fail|warn|adopt")
 	f(head+"rule failing=adopt", "want failing=fail|warn")
 	f(head+"rule old=fail", "want one of new")
 	f(head+"cpu 0", "cpu 0")
 	f("heaptrim.budget/1\nenv 1.26", "want env goRELEASE")
 	f(head+"./a type:T 48 bytes", "want SIZE bytes class")
+}
+
+// TestParseForeign: what editors of other systems write reads as the same.
+func TestParseForeign(t *testing.T) {
+	want := mustParse(t, sample)
+	for name, text := range map[string]string{
+		"CRLF":           strings.ReplaceAll(sample, "\n", "\r\n"),
+		"byte order":     "\ufeff" + sample,
+		"no end of line": strings.TrimSuffix(sample, "\n"),
+	} {
+		if got := mustParse(t, text); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v, want %+v", name, got, want)
+		}
+	}
+	for cut := range len(sample) { // half a file is an error or a shorter file
+		if f, err := Parse("f", []byte(sample[:cut])); err == nil && len(f.Lines) > len(want.Lines) {
+			t.Errorf("cut at %d: %d lines", cut, len(f.Lines))
+		}
+	}
+}
+
+// TestMerge: git joins branches that changed different benchmarks, next to each other or not.
+func TestMerge(t *testing.T) {
+	git, err := exec.LookPath("git")
+	if err != nil {
+		t.Skip("needs git")
+	}
+	dir := t.TempDir()
+	subject := func(name string) Subject { return Subject{Package: "./a", Name: "Benchmark" + name} }
+	write := func(file string, change func(*File)) string {
+		f := &File{Home: home, CPU: []int{1, 4}, Rules: Rules{}}
+		for _, name := range []string{"A", "B", "C", "D"} {
+			f.Set(subject(name), home, 1, fig(1, 16))
+			f.Set(subject(name), home, 4, fig(2, 32))
+		}
+		change(f)
+		at := filepath.Join(dir, file)
+		if err := os.WriteFile(at, f.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return at
+	}
+	base := write("base", func(*File) {})
+	ours := write("ours", func(f *File) { f.Set(subject("B"), home, 1, fig(5, 80)); f.Set(subject("B"), home, 4, fig(6, 80)) })
+	theirs := write("theirs", func(f *File) { f.Set(subject("C"), home, 4, fig(7, 96)) })
+	out, err := exec.Command(git, "merge-file", "-p", ours, base, theirs).Output()
+	if err != nil {
+		t.Fatalf("%v:\n%s", err, out)
+	}
+	f := mustParse(t, string(out))
+	for name, want := range map[string]float64{"A": 2, "B": 6, "C": 7, "D": 2} {
+		if l, ok := f.Find(subject(name), home, 4); !ok || l.Figure.Allocs != want {
+			t.Errorf("%s: %v, want %v", name, l, want)
+		}
+	}
 }
 
 func TestFind(t *testing.T) {
@@ -188,7 +257,7 @@ func TestRelease(t *testing.T) {
 // FuzzParse: what is read is written so that it reads as the same.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(sample))
-	f.Add([]byte("heaptrim.budget/1\nenv go1 a/b tags=x\n. B 1e3 allocs/op 0.1±1 B/op N=1 # #"))
+	f.Add([]byte("heaptrim.budget/1\nenv go1 a/b tags=x\n. BenchmarkB 1e3 allocs/op 0.1±1 B/op N=1 # #"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		file, err := Parse("f", text)
 		if err != nil {

@@ -70,12 +70,12 @@ func (r Rules) set(text string) error {
 			allowed = append(allowed, string(Adopt))
 		}
 		if !slices.Contains(allowed, rule) {
-			return fmt.Errorf("rule %s: want %s=%s", text, event, strings.Join(allowed, "|"))
+			return fmt.Errorf("rule %s: want %s=%s", clip(text), event, strings.Join(allowed, "|"))
 		}
 		r[d.event] = Rule(rule)
 		return nil
 	}
-	return fmt.Errorf("rule %s: want one of new, renamed, deleted, skipped, failing", text)
+	return fmt.Errorf("rule %s: want one of new, renamed, deleted, skipped, failing", clip(text))
 }
 
 // ParseRules reads rules such as "new=fail,deleted=warn".

@@ -3,15 +3,21 @@ package budget
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // version is the first line of a file that is no comment.
-const version = "heaptrim.budget/1"
+const (
+	versionPrefix = "heaptrim.budget/"
+	version       = versionPrefix + "1"
+)
 
 // heading is the first line of every file that is written.
 const heading = "# Allocation budgets: 'heaptrim guard' checks them, 'heaptrim guard update' writes them."
@@ -26,56 +32,99 @@ type SyntaxError struct {
 // Error gives the message with its position.
 func (e *SyntaxError) Error() string { return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Msg) }
 
+// mostBytes is more than budgets of the largest modules take.
+const mostBytes = 32 << 20
+
 // Parse reads a budget file. name is for messages.
 func Parse(name string, text []byte) (*File, error) {
-	f := &File{Rules: Rules{}}
-	seen := map[string]int{}
-	for i, raw := range strings.Split(string(text), "\n") {
-		fail := func(format string, args ...any) (*File, error) {
-			return nil, &SyntaxError{name, i + 1, fmt.Sprintf(format, args...)}
-		}
-		line := strings.TrimSpace(raw)
-		switch {
-		case line == "" || line == heading:
-			continue
-		case line[0] == '#':
-			f.Notes = append(f.Notes, line)
-			continue
-		case strings.HasPrefix(line, "<<<<<<<") || strings.HasPrefix(line, "=======") || strings.HasPrefix(line, ">>>>>>>"):
-			return fail("a merge conflict is not resolved")
-		}
-		if line == version {
-			seen[version] = i + 1
-			continue
-		}
-		if seen[version] == 0 {
-			return fail("want %s before the first line", version)
-		}
-		if known, err := f.directive(line); known || err != nil {
-			if err != nil {
-				return fail("%v", err)
-			}
-			continue
-		}
-		l, err := parseLine(line)
-		if err != nil {
-			return fail("%v", err)
-		}
-		key := l.key()
-		if at := seen[key]; at > 0 {
-			return fail("the same benchmark as in line %d", at)
-		}
-		seen[key] = i + 1
-		f.Lines = append(f.Lines, l)
+	if len(text) > mostBytes {
+		return nil, &SyntaxError{name, 1, fmt.Sprintf("%d bytes are no budget file: want at most %d", len(text), mostBytes)}
 	}
-	if seen[version] == 0 {
+	p := parser{file: &File{Rules: Rules{}}, seen: map[string]int{}}
+	at := 0
+	for raw := range bytes.Lines(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))) {
+		at++
+		if err := p.line(strings.TrimSpace(string(raw)), at); err != nil {
+			return nil, &SyntaxError{name, at, err.Error()}
+		}
+	}
+	if p.seen[version] == 0 {
 		return nil, &SyntaxError{name, 1, "no budget file: want " + version}
 	}
-	if len(f.CPU) == 0 {
-		f.CPU = []int{1}
+	if p.seen["env"] == 0 {
+		return nil, &SyntaxError{name, p.seen[version], "no line says where the budgets were measured: want env goRELEASE OS/ARCH"}
 	}
-	f.Sort()
-	return f, nil
+	if len(p.file.CPU) == 0 {
+		p.file.CPU = []int{1}
+	}
+	p.file.Sort()
+	return p.file, nil
+}
+
+// parser reads a file line by line.
+type parser struct {
+	file *File
+	seen map[string]int // number of the line, from 1, of each key that may be there once
+}
+
+// line reads one line.
+func (p parser) line(line string, at int) error {
+	switch {
+	case line == "" || line == heading:
+		return nil
+	case line[0] == '#':
+		p.file.Notes = append(p.file.Notes, line)
+		return nil
+	case strings.HasPrefix(line, "<<<<<<<") || strings.HasPrefix(line, "|||||||") || strings.HasPrefix(line, "=======") || strings.HasPrefix(line, ">>>>>>>"):
+		return errors.New("a merge conflict is not resolved: keep either side, and 'heaptrim guard update' measures what is right")
+	case strings.HasPrefix(line, versionPrefix) && line != version:
+		return fmt.Errorf("%s is of another release of heaptrim: this one reads %s", clip(line), version)
+	case line == version:
+		return p.once(version, at)
+	case p.seen[version] == 0:
+		return fmt.Errorf("want %s before the first line", version)
+	}
+	if word, _, _ := strings.Cut(line, " "); slices.Contains([]string{"env", "cpu", "store"}, word) {
+		if err := p.once(word, at); err != nil {
+			return err
+		}
+	}
+	if known, err := p.file.directive(line); known || err != nil {
+		return err
+	}
+	l, err := parseLine(line)
+	if err != nil {
+		return err
+	}
+	if first := p.seen[l.key()]; first > 0 {
+		return fmt.Errorf("the same benchmark as in line %d", first)
+	}
+	p.seen[l.key()] = at
+	p.file.Lines = append(p.file.Lines, l)
+	return nil
+}
+
+// once notes the line of something that may be there once.
+func (p parser) once(key string, at int) error {
+	if first := p.seen[key]; first > 0 {
+		return fmt.Errorf("%s again, as in line %d", key, first)
+	}
+	p.seen[key] = at
+	return nil
+}
+
+// clip makes a part of a file fit for a message.
+func clip(text string) string {
+	const most = 60
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") + "…"
+	}
+	return strings.Map(func(c rune) rune {
+		if !unicode.IsPrint(c) {
+			return '\uFFFD'
+		}
+		return c
+	}, text)
 }
 
 // directive reads the lines at the top of the file.
@@ -104,7 +153,7 @@ func (f *File) directive(line string) (known bool, err error) {
 func parseEnv(text string) (Env, error) {
 	fields := strings.Fields(text)
 	if len(fields) < 2 || len(fields) > 3 || !strings.HasPrefix(fields[0], "go") {
-		return Env{}, fmt.Errorf("env %s: want env goRELEASE OS/ARCH [tags=TAGS]", text)
+		return Env{}, fmt.Errorf("env %s: want env goRELEASE OS/ARCH [tags=TAGS]", clip(text))
 	}
 	os, arch, ok := strings.Cut(fields[1], "/")
 	e := Env{Go: strings.TrimPrefix(fields[0], "go"), OS: os, Arch: arch}
@@ -113,7 +162,7 @@ func parseEnv(text string) (Env, error) {
 		e.Tags, ok = tags, ok && is
 	}
 	if !ok {
-		return Env{}, fmt.Errorf("env %s: want env goRELEASE OS/ARCH [tags=TAGS]", text)
+		return Env{}, fmt.Errorf("env %s: want env goRELEASE OS/ARCH [tags=TAGS]", clip(text))
 	}
 	return e, nil
 }
@@ -124,7 +173,10 @@ func ParseCPU(text string) ([]int, error) {
 	for item := range strings.SplitSeq(text, ",") {
 		n, err := strconv.Atoi(strings.TrimSpace(item))
 		if err != nil || n < 1 || n > 1024 {
-			return nil, fmt.Errorf("cpu %s: want numbers from 1, joined by commas", text)
+			return nil, fmt.Errorf("cpu %s: want numbers from 1, joined by commas", clip(text))
+		}
+		if slices.Contains(list, n) {
+			return nil, fmt.Errorf("cpu %s: %d is there twice", clip(text), n)
 		}
 		list = append(list, n)
 	}
@@ -140,10 +192,13 @@ func parseLine(line string) (Line, error) {
 	text, reason, _ := strings.Cut(line, " # ")
 	l := Line{Reason: strings.TrimSpace(reason)}
 	fields := strings.Fields(text)
-	if len(fields) < 4 || !strings.HasPrefix(fields[0], ".") {
+	if len(fields) < 4 || fields[0] != "." && !strings.HasPrefix(fields[0], "./") {
 		return l, fmt.Errorf("want ./PACKAGE BENCHMARK [KEY=VALUE…] AMOUNT allocs/op AMOUNT B/op N=OPERATIONS [# reason]")
 	}
 	l.Package, l.Name = fields[0], fields[1]
+	if !strings.HasPrefix(l.Name, "Benchmark") && !l.Type() {
+		return l, fmt.Errorf("%s: want the name of a benchmark, or type: and that of a type", clip(l.Name))
+	}
 	rest := fields[2:]
 	for len(rest) > 0 && strings.Contains(rest[0], "=") && !strings.HasPrefix(rest[0], "N=") {
 		name, value, _ := strings.Cut(rest[0], "=")
@@ -151,7 +206,7 @@ func parseLine(line string) (Line, error) {
 		case name == "site":
 			l.Site = value
 		case !l.Keys.set(name, value):
-			return l, fmt.Errorf("%s: want one of go=, os=, arch=, tags=, cpu=, site=", rest[0])
+			return l, fmt.Errorf("%s: want one of go=, os=, arch=, tags=, cpu=, site=", clip(rest[0]))
 		}
 		rest = rest[1:]
 	}
@@ -164,7 +219,7 @@ func parseLine(line string) (Line, error) {
 	ops, ok := strings.CutPrefix(rest[4], "N=")
 	n, err := strconv.ParseInt(ops, 10, 64)
 	if !ok || err != nil || n < 1 || n > MaxOps {
-		return l, fmt.Errorf("%s: want N= with the operations of a run, 1 to %d", rest[4], MaxOps)
+		return l, fmt.Errorf("%s: want N= with the operations of a run, 1 to %d", clip(rest[4]), MaxOps)
 	}
 	l.Figure.Ops = n
 	if l.Figure.Allocs, l.Figure.Tolerance.Allocs, err = parseAmount(rest[0]); err == nil {
@@ -198,7 +253,7 @@ func parseAmount(text string) (value, tolerance float64, err error) {
 		tolerance, err = strconv.ParseFloat(t, 64)
 	}
 	if err != nil || !(value >= 0) || !(tolerance >= 0) || math.IsInf(value+tolerance, 0) {
-		return 0, 0, fmt.Errorf("%s: want an amount such as 12.5 or 12.5±0.1", text)
+		return 0, 0, fmt.Errorf("%s: want an amount such as 12.5 or 12.5±0.1", clip(text))
 	}
 	return value, tolerance, nil
 }
@@ -222,8 +277,11 @@ func (f *File) Write(w io.Writer) error {
 	if len(f.Rules) > 0 {
 		fmt.Fprintf(b, "rule %s\n", f.Rules)
 	}
-	b.WriteByte('\n')
-	for _, l := range f.Lines {
+	// git joins changes of two branches only if an unchanged line is between them.
+	for i, l := range f.Lines {
+		if i == 0 || l.Whole() != f.Lines[i-1].Whole() {
+			b.WriteByte('\n')
+		}
 		fmt.Fprintln(b, l)
 	}
 	return b.Flush()

@@ -74,7 +74,7 @@ func (c *Counter) Figures(ctx context.Context, p Package, names []string, r Run)
 	}
 	out := map[string]budget.Figure{}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		f := figureOf(all[name])
+		f := FigureOf(all[name])
 		f.Ops = r.Ops
 		out[name] = f
 	}
@@ -85,9 +85,9 @@ func steady(runs []budget.Amount) bool {
 	return len(runs) > 0 && !slices.ContainsFunc(runs, func(a budget.Amount) bool { return a != runs[0] })
 }
 
-// figureOf is the median of runs. Its tolerance reaches from there as far above the largest as the
+// FigureOf is the median of runs. Its tolerance reaches from there as far above the largest as the
 // runs are apart: what comes is like what was seen, but not all of it was seen.
-func figureOf(runs []budget.Amount) budget.Figure {
+func FigureOf(runs []budget.Amount) budget.Figure {
 	var f budget.Figure
 	f.Allocs, f.Tolerance.Allocs = middle(runs, func(a budget.Amount) float64 { return a.Allocs })
 	f.Bytes, f.Tolerance.Bytes = middle(runs, func(a budget.Amount) float64 { return a.Bytes })

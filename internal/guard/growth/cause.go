@@ -85,7 +85,8 @@ func (p Pair) Causes(ctx context.Context, grown []Site) ([]Cause, error) {
 	return out, nil
 }
 
-// cause finds the changed line on the way to a site that is nearest to it.
+// cause finds the changed line on the way to a site that is nearest to it, of the functions that
+// are in both versions if a changed line of theirs calls a new one.
 func (x *explainer) cause(s Site) Cause {
 	c := Cause{Site: s, At: s.Site}
 	if filepath.IsAbs(s.File) {
@@ -101,17 +102,42 @@ func (x *explainer) cause(s Site) Cause {
 		if !ok {
 			continue
 		}
-		c.Changed = true
+		isNew := x.isNew(file, f.Line)
+		if c.Changed && (isNew || line != f.Line) {
+			continue
+		}
 		if i == 0 || line != s.Line || file != s.File {
 			c.At = evidence.Site{Function: f.Function, Package: stack.PackageOf(f.Function), File: file, Line: line}
 		}
-		break
+		c.Changed = true
+		if !isNew {
+			break
+		}
 	}
 	if !c.Changed {
 		x.elsewhere(&c)
 	}
 	c.Text = x.text(c.At.File, c.At.Line)
 	return c
+}
+
+// isNew reports whether the function at a line is not in the version before. Nothing grew by it
+// until a function that was there called it.
+func (x *explainer) isNew(file string, line int) bool {
+	changed := x.lines.of(file).changed
+	for _, fn := range x.open(file).funcs {
+		if line < fn[0] || line > fn[1] {
+			continue
+		}
+		// The brace of another function may stand for its last one in the comparison.
+		for n := fn[0]; n <= max(fn[0], fn[1]-1); n++ {
+			if !changed[n] {
+				return false
+			}
+		}
+		return true
+	}
+	return false
 }
 
 // elsewhere looks for a change beside the stack: what is called there may keep a value that it was

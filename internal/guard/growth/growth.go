@@ -7,6 +7,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -39,6 +40,23 @@ type Site struct {
 func (s Site) Grown() budget.Amount {
 	return budget.Amount{Allocs: s.After.Allocs - s.Before.Allocs, Bytes: s.After.Bytes - s.Before.Bytes}
 }
+
+// Name is how budget files name the function of a site: its file, and its name without the package.
+// Closures count as the function that they are written in. It is "" for other modules' functions.
+func (s Site) Name() string {
+	if s.File == "" || filepath.IsAbs(s.File) || strings.ContainsAny(s.File, " \t") { // which ends a word of the file
+		return ""
+	}
+	slash := strings.LastIndexByte(strings.SplitN(s.Function, "[", 2)[0], '/')
+	_, name, _ := strings.Cut(s.Function[slash+1:], ".")
+	if i := closure.FindStringIndex(name); i != nil {
+		name = name[:i[0]]
+	}
+	return s.File + ":" + strings.ReplaceAll(name, " ", "")
+}
+
+// closure is what the compiler adds to the name of a function for those that are written in it.
+var closure = regexp.MustCompile(`\.(func|gowrap|deferwrap)?\d+(\.|$)|-range\d+`)
 
 // Sites records what a benchmark allocates in one version.
 func Sites(ctx context.Context, side Side, name string, r count.Run) ([]Site, error) {

@@ -75,7 +75,7 @@ func Bench(w io.Writer, r *guard.Result, base bool) error {
 		if base && b.Base != nil {
 			a = *b.Base
 		}
-		if err != nil || b.Ops == 0 || base && b.Base == nil && b.Line == nil {
+		if err != nil || b.Ops == 0 || b.Site != "" || base && b.Base == nil && b.Line == nil {
 			continue
 		}
 		if b.Package != folder {

@@ -44,9 +44,12 @@ func Text(w io.Writer, r *guard.Result, o term.Options) error {
 
 // headline says in a sentence how it ended.
 func headline(r *guard.Result) string {
-	failed, judged := 0, 0
+	failed, judged, functions := 0, 0, 0
 	for _, b := range r.Benches {
-		if b.Line != nil {
+		switch {
+		case b.Site != "" && !b.Fails():
+			functions++
+		case b.Line != nil:
 			judged++
 		}
 		if b.Fails() {
@@ -56,6 +59,9 @@ func headline(r *guard.Result) string {
 	text := fmt.Sprintf("%s within budget", count(judged-failed, "benchmark"))
 	if failed > 0 {
 		text = fmt.Sprintf("%s over budget or broken, %d within", count(failed, "benchmark"), max(judged-failed, 0))
+	}
+	if functions > 0 {
+		text += fmt.Sprintf(", and %s of theirs", count(functions, "function"))
 	}
 	if r.Left > 0 {
 		text += fmt.Sprintf("; the change cannot affect %d others", r.Left)
