@@ -8,6 +8,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/cures"
 	"github.com/heaptrim/heaptrim/internal/prescribe/life"
+	"github.com/heaptrim/heaptrim/internal/prescribe/regrowth"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
@@ -79,7 +80,7 @@ var (
 		if len(sizes) == 0 {
 			return finding.Unknown
 		}
-		objects, _ := regrowthOf(sizes).waste()
+		objects, _ := regrowth.Of(sizes).Waste()
 		return tri(objects > leastOutgrown)
 	}, nil}
 	passing = fact{"not kept for long", func(c *candidate, _ *allocated) finding.Tri {

@@ -9,6 +9,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/cures"
 	"github.com/heaptrim/heaptrim/internal/prescribe/library"
+	"github.com/heaptrim/heaptrim/internal/prescribe/regrowth"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 	"github.com/heaptrim/heaptrim/internal/stats"
 )
@@ -25,7 +26,7 @@ func TestLibraryCodes(t *testing.T) {
 func TestRegrowth(t *testing.T) {
 	f := func(sizes []finding.SizeCount, objects, bytes float64) {
 		t.Helper()
-		o, b := regrowthOf(sizes).waste()
+		o, b := regrowth.Of(sizes).Waste()
 		if math.Abs(o-objects) > 1e-9 || math.Abs(b-bytes) > 1e-9 {
 			t.Errorf("%v: %v of the objects and %v of the bytes are outgrown, want %v and %v", sizes, o, b, objects, bytes)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/cures"
+	"github.com/heaptrim/heaptrim/internal/prescribe/regrowth"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 )
 
@@ -130,7 +131,7 @@ func (c *candidate) proposed(r *rule, p *allocated) (proposal, bool) {
 	case reused:
 		pr.Live = 0
 	case firstSizes:
-		pr.Objects, pr.Bytes = regrowthOf(c.Finding.Allocation.Sizes).waste()
+		pr.Objects, pr.Bytes = regrowth.Of(c.Finding.Allocation.Sizes).Waste()
 		pr.Live = 0
 		return pr, pr.Objects > leastOutgrown
 	case oneByOne:
@@ -153,7 +154,7 @@ func (c *candidate) proposed(r *rule, p *allocated) (proposal, bool) {
 func (c *candidate) evidence(r *rule, p *allocated) string {
 	switch {
 	case r.takes == firstSizes:
-		objects, _ := regrowthOf(c.Finding.Allocation.Sizes).waste()
+		objects, _ := regrowth.Of(c.Finding.Allocation.Sizes).Waste()
 		return fmt.Sprintf("%.0f %% of the blocks that were made here were outgrown again", 100*objects)
 	case r.takes == padding:
 		return fmt.Sprintf("padding takes the rest of %s", c.blockSize())
