@@ -140,6 +140,11 @@ var layers = []layer{
 		why:    "what becomes of a value is told from stacks and code, without knowing of costs or cures",
 	},
 	{
+		folder: "internal/prescribe/rank",
+		ours:   []string{"internal/diagnose", "internal/evidence", "internal/finding", "internal/prescribe/cures", "internal/stats"},
+		why:    "rows are ranked by their figures, whatever named their cures",
+	},
+	{
 		folder: "internal/prescribe/regrowth",
 		ours:   []string{"internal/finding"},
 		why:    "a sum over block sizes, whatever they are of",

@@ -15,6 +15,7 @@ type Life struct {
 	Made     string        // where the expression is that makes them; empty if it is not known
 	PartOf   string        // where an object of the same function is made that they become part of; empty for none or several
 	Boxed    bool          // on the way they become interface values
+	Back     bool          // a call that the site's function hands them to returns them, or part of what it returns
 	Spawned  bool          // goroutines that the function waits for use them
 	OnlyRead Tri           // nothing writes to them after they were made
 	Ways     []int         // lines of the site's function that hand them on, lowest first; empty when not known

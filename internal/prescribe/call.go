@@ -9,6 +9,9 @@ import (
 // listed reports whether the part's library call has an entry for a cure. What it decodes into is no
 // reason for one.
 func (p *allocated) listed(code string) bool {
+	if p.Line != nil && (p.Expr == nil || p.Line.Dynamic(p.Expr)) {
+		return false // the line does not choose the function: a method of an interface, a function value
+	}
 	return p.Library != nil && p.Library.Code == code && !(p.Library.Stays == library.Values && p.isValue())
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/cures"
+	"github.com/heaptrim/heaptrim/internal/prescribe/rank"
 	"github.com/heaptrim/heaptrim/internal/stats"
 )
 
@@ -62,7 +63,7 @@ func (c *candidate) proposals() []offer {
 			o.fit += w * pr.Fit
 			o.objects += p.Objects * pr.Objects
 			o.bytes += p.Bytes * pr.Bytes
-			o.cuts = addCut(o.cuts, p.cut(pr))
+			o.cuts = rank.AddCut(o.cuts, p.cut(pr))
 		}
 		if weight == 0 {
 			continue
@@ -82,7 +83,7 @@ func (c *candidate) proposals() []offer {
 func (c *candidate) best(code string, p *allocated) (best proposal, ok bool) {
 	for i := range table {
 		r := &table[i]
-		if r.cure != code || ok && cures.HitRate(r.name) <= best.Fit || !c.applies(r, p) {
+		if r.cure != code || ok && cures.HitRate(code, r.name) <= best.Fit || !c.applies(r, p) {
 			continue
 		}
 		if why := c.vetoed(r, p); why != "" {
@@ -149,15 +150,11 @@ const (
 // sure reports whether an offer may be named: it was tried, or such advice is right often enough.
 func (o offer) sure() bool { return o.trial != nil || o.fit >= leastNamed }
 
-// rareObjects is the number of objects an operation below which a line is not told to change:
-// warm-up, set-up, a pool's first objects, a cache that fills.
-const rareObjects = 0.01
-
 // idle reports whether a line of a benchmark allocates nearly nothing in an operation.
 func (c *candidate) idle() bool {
 	for _, r := range c.diagnosis.Runs {
 		if r.Name == c.Finding.Run && r.Ops > 0 {
-			return c.Finding.Cost.ObjectsPerOp.Value < rareObjects
+			return c.Finding.Cost.ObjectsPerOp.Value < rank.RareObjects
 		}
 	}
 	return false

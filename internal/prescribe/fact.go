@@ -131,6 +131,14 @@ var (
 	boxless = test("arguments of their own type", func(_ *candidate, p *allocated) bool {
 		return p.Kind == finding.KindVariadic && p.Expr != nil && p.Expr.Call.Unboxed
 	})
+	returnedByCall = test("returned by the call", func(_ *candidate, p *allocated) bool { return p.Life.Back })
+	// The compiler builds []byte(a + b) in one allocation.
+	insideBytes = test("converted to bytes at once", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.Line.Converted(p.Expr) })
+	back        = test("converted back", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.Line.Back(p.Expr) })
+	promised    = test("a parameter of an exported function", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.Line.Given(p.Expr) })
+	toWriter    = test("written to a writer of strings", func(_ *candidate, p *allocated) bool {
+		return p.Expr != nil && p.Line.Writer(p.Expr) != ""
+	}, "writer")
 	reflecting = test("reflection", func(_ *candidate, p *allocated) bool {
 		return strings.HasPrefix(p.Callee, "reflect.") || p.Kind == finding.KindReflect && (p.Via == "" || strings.HasPrefix(p.Via, "reflect."))
 	})
@@ -181,6 +189,7 @@ var (
 // Facts about the variable or field that grows.
 var (
 	// growing is an append, of the code itself or by a call that appends to its first argument.
+	anew    = test("in a field of what each operation makes", func(c *candidate, p *allocated) bool { return c.makesOwner(p) })
 	growing = test("an append", func(_ *candidate, p *allocated) bool {
 		return p.Kind == finding.KindGrowth && (p.Via == "" && p.Callee == "" || source.Appends(p.Callee))
 	})

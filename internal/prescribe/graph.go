@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/prescribe/rank"
 )
 
 // hold tells each object which others of its function become part of it, and of nothing else.
@@ -56,7 +57,7 @@ func (c *candidate) withHeld(o *offer) {
 	for _, h := range c.held {
 		h.graph(func(h *candidate) {
 			for _, cut := range h.cuts(1, 1, 0) {
-				o.cuts = addCut(o.cuts, cut)
+				o.cuts = rank.AddCut(o.cuts, cut)
 			}
 		})
 	}

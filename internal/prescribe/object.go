@@ -7,8 +7,8 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/diagnose"
 	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/prescribe/rank"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
-	"github.com/heaptrim/heaptrim/internal/stats"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
@@ -218,32 +218,12 @@ func (p *allocated) stacks(all float64) []finding.Stack {
 func (c *candidate) cuts(objects, bytes, live float64) []finding.Cut {
 	var out []finding.Cut
 	for _, p := range c.Parts {
-		out = addCut(out, finding.Cut{Finding: p.of, Objects: objects * p.ofObjects, Bytes: bytes * p.ofBytes, Live: live * p.ofBytes})
+		out = rank.AddCut(out, finding.Cut{Finding: p.of, Objects: objects * p.ofObjects, Bytes: bytes * p.ofBytes, Live: live * p.ofBytes})
 	}
 	if len(out) == 0 {
 		out = append(out, finding.Cut{Finding: c.Finding, Objects: objects, Bytes: bytes, Live: live})
 	}
 	return out
-}
-
-// addCut adds a cut to a list that has one for each finding.
-func addCut(list []finding.Cut, c finding.Cut) []finding.Cut {
-	for i := range list {
-		if l := &list[i]; l.Finding == c.Finding {
-			l.Added = mean(l.Added, l.Objects, c.Added, c.Objects)
-			l.Objects, l.Bytes, l.Live = min(l.Objects+c.Objects, 1), min(l.Bytes+c.Bytes, 1), min(l.Live+c.Live, 1)
-			return list
-		}
-	}
-	return append(list, c)
-}
-
-// mean is that of two costs of an object, each for so many objects.
-func mean(a stats.Interval, n float64, b stats.Interval, m float64) stats.Interval {
-	if n+m <= 0 {
-		return a
-	}
-	return a.Scale(n / (n + m)).Add(b.Scale(m / (n + m)))
 }
 
 func share(part, all float64) float64 {

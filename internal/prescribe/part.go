@@ -39,6 +39,29 @@ func (c *candidate) reset(p *allocated) (source.Reset, bool) {
 	return list[0], true
 }
 
+// leastMade is the number of owners in an operation from which it works with ones of its own.
+const leastMade = 0.5
+
+// makesOwner reports whether each operation makes the struct in whose field the memory is held.
+func (c *candidate) makesOwner(p *allocated) bool {
+	if c.source == nil || p.owner() == "" {
+		return false
+	}
+	holder := c.source.HolderOf(p.owner())
+	if holder == nil {
+		return false
+	}
+	for _, f := range c.diagnosis.Findings {
+		if f.Cost.ObjectsPerOp.Value < leastMade {
+			continue
+		}
+		if l := c.source.At(f.Site.File, f.Site.Line); l != nil && l.Makes(holder) {
+			return true
+		}
+	}
+	return false
+}
+
 // siteOf is a place of the source as a finding names it.
 func (c *candidate) siteOf(r source.Reset) evidence.Site {
 	return c.session.Place(evidence.Frame{Function: r.Function, File: r.File, Line: r.Line})

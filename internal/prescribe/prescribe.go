@@ -15,6 +15,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/life"
+	"github.com/heaptrim/heaptrim/internal/prescribe/rank"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 )
 
@@ -62,9 +63,9 @@ func Run(ctx context.Context, s *diagnose.Session, o Options) *finding.Prescript
 		rows = append(rows, row)
 	}
 	rows = append(rows, skippable(d, src)...)
-	p.Rows, p.Functions, p.Below = rank(s, rows, o.Threshold)
+	p.Rows, p.Functions, p.Below = rank.Rows(s, rows, o.Threshold)
 	p.Advice = advise(s)
-	p.Together = together(s, p.Rows)
+	p.Together = rank.Together(s, p.Rows)
 	return p
 }
 

@@ -57,6 +57,7 @@ var words = map[string]func(c *candidate, p *allocated) string{
 	"callee":   func(_ *candidate, p *allocated) string { return p.callee() },
 	"better":   func(_ *candidate, p *allocated) string { return p.Library.Better },
 	"loop":     func(_ *candidate, p *allocated) string { return fmt.Sprint(p.Expr.Loops[0].First) },
+	"writer":   func(_ *candidate, p *allocated) string { return "`" + p.Line.Writer(p.Expr) + "`" },
 	"use":      func(_ *candidate, p *allocated) string { return "`" + p.Expr.Use.Name + "`" },
 	"original": func(_ *candidate, p *allocated) string { return "`" + p.Line.Copied(p.Expr) + "`" },
 	"asked":    func(c *candidate, p *allocated) string { return c.askedAbove(p) },
@@ -106,7 +107,7 @@ func (c *candidate) applies(r *rule, p *allocated) bool {
 
 // proposed is what a rule proposes for a part that it applies to; false where it would take nothing.
 func (c *candidate) proposed(r *rule, p *allocated) (proposal, bool) {
-	pr := all(cures.HitRate(r.name), c.fill(r.text, p), c.evidence(r, p))
+	pr := all(cures.HitRate(r.cure, r.name), c.fill(r.text, p), c.evidence(r, p))
 	pr.Rule, pr.Cost = r.name, r.adds
 	switch r.at {
 	case atDeath:

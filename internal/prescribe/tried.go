@@ -55,11 +55,11 @@ func (c *candidate) untried(offers []offer, failed map[string]*finding.Trial) []
 	for i := range c.trials {
 		t := &c.trials[i]
 		cure, ok := cures.Find(t.Code)
-		if t.Tried || !ok || failed[t.Code] != nil {
+		if t.Tried || !ok || failed[t.Code] != nil || c.spoils(t.Code) {
 			continue
 		}
 		rule := editRule + t.Kind
-		pr := proposal{Rule: rule, Text: t.Text, Why: c.escape(), Fit: cures.HitRate(rule)}
+		pr := proposal{Rule: rule, Text: t.Text, Why: c.escape(), Fit: cures.HitRate(t.Code, rule)}
 		at := slices.IndexFunc(offers, func(o offer) bool { return o.cure.Code == t.Code })
 		switch {
 		case at < 0:
@@ -71,6 +71,20 @@ func (c *candidate) untried(offers []offer, failed map[string]*finding.Trial) []
 		}
 	}
 	return offers
+}
+
+// spoils reports whether facts speak against an edit of a cure that the source alone does not show: what
+// is kept for the next operation is in an object of this one, or what is to stay in the frame leaves it.
+func (c *candidate) spoils(code string) bool {
+	for _, p := range c.Parts {
+		switch {
+		case code == "reuse-buffer" && c.makesOwner(p):
+			return true
+		case code == "keep-on-stack" && p.Kind == finding.KindMake:
+			return p.Life.End != finding.EndFrame || p.Life.Frame > 0 || len(p.Life.Ways) > 0
+		}
+	}
+	return false
 }
 
 // editRule begins the name of the rule that a kind of edit is.

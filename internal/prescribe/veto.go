@@ -9,6 +9,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/library"
 	"github.com/heaptrim/heaptrim/internal/prescribe/life"
+	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 )
 
 // veto rules cures out by a fact about the object's life, where the answer is yes.
@@ -47,6 +48,7 @@ var vetoes = []veto{
 	{[]string{"batch-arena"}, spawned, "goroutines of the function use it, each for its own time"},
 	{[]string{"batch-arena"}, coldOnly, "a rare branch alone makes it escape, so it need not be on the heap"},
 	{[]string{"avoid-conversion"}, copyIsKept, "the text is kept or returned, so one copy has to be made"},
+	{[]string{"avoid-conversion"}, publicText, "an exported function returns the text, so its type is part of the contract"},
 	{[]string{"skip-work"}, resultIsKept, "the result is kept or returned"},
 	{[]string{"unbox-interface"}, boxIsKept, "the interface value is kept or returned, so it needs memory of its own"},
 	{[]string{"hoist-closure"}, unseen, "the code does not show who calls the function value"},
@@ -74,6 +76,7 @@ var (
 	spawned       = test("used by goroutines of the function", func(_ *candidate, p *allocated) bool { return p.Life.Spawned })
 	sliceResult   = test("behind a slice that is returned", isSliceResult)
 	copyIsKept    = test("a copy that is kept", isCopyIsKept)
+	publicText    = test("a text that an exported function returns", isPublicText)
 	resultIsKept  = test("a result that is kept", isResultIsKept)
 	boxIsKept     = test("a box that is kept", isBoxIsKept)
 	unseen        = test("a life that nobody sees", isUnseen)
@@ -192,6 +195,17 @@ func isCopyIsKept(c *candidate, p *allocated) bool {
 		return isLeavesOwnCode(c, p) || made && p.Life.End == finding.EndUnknown
 	}
 	return false
+}
+
+// isPublicText holds for text that an exported function returns as it is made. What is converted back, or
+// is a copy that nobody needs, is not needed there either.
+func isPublicText(c *candidate, p *allocated) bool {
+	if p.Expr == nil || p.Life.Frame == 0 || p.Expr.Use.Kind != source.UseReturned || p.Line.Back(p.Expr) ||
+		!p.isResult() && !(p.Library != nil && p.residue()) {
+		return false
+	}
+	name := c.Finding.Site.Function
+	return ast.IsExported(name[strings.LastIndexByte(name, '.')+1:])
 }
 
 // isResultIsKept reports whether a library call's result is handed out, so the call is needed.

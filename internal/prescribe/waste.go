@@ -114,6 +114,6 @@ func skipped(lc finding.LineCost, text string) finding.Row {
 		BytesPerOp: stats.Exact(lc.BytesPerOp), ObjectsPerOp: stats.Exact(lc.ObjectsPerOp),
 		Basis: "the whole cost of the line and its callees; the rows of the lines below count it too",
 	}
-	remedy := remedyOf(cureOf(cures.SkipWork), proposal{Text: text, Rule: unusedWork, Fit: cures.HitRate(unusedWork), Why: "cost of the line with all that it calls"}, saves)
+	remedy := remedyOf(cureOf(cures.SkipWork), proposal{Text: text, Rule: unusedWork, Fit: cures.HitRate(cures.SkipWork, unusedWork), Why: "cost of the line with all that it calls"}, saves)
 	return finding.Row{Finding: f, Remedy: remedy}
 }

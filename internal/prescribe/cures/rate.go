@@ -25,17 +25,24 @@ func Rates(code string) []Rate {
 // leastModules is the number of modules from which a rule's cases say something of others.
 const leastModules = 3
 
-// What is thought of a rule before any case: as much as so many cases, of which a part was right.
-const (
-	priorCases = 2
-	priorRight = 0.4
-)
+// priorCases is how many cases what is thought of a rule before its own is worth.
+const priorCases = 2
 
-// HitRate is how often a rule is right, from 0 to 1: its cases with what is thought before them.
-func HitRate(rule string) float64 {
-	right, named := priorRight*priorCases, float64(priorCases)
+// HitRate is how often a rule is right, from 0 to 1: its cases, with as many as priorCases of its cure's
+// other rules before them, and of all rules before those.
+func HitRate(code, rule string) float64 {
+	all := func(Rate) bool { return true }
+	sameCode := func(r Rate) bool { return r.Code == code }
+	itself := func(r Rate) bool { return r.Code == code && r.Rule == rule }
+	return mean(mean(mean(0.5, all), sameCode), itself)
+}
+
+// mean is the part that was right of the cases of some rules, with priorCases that are right as often as
+// prior says.
+func mean(prior float64, of func(Rate) bool) float64 {
+	right, named := prior*priorCases, float64(priorCases)
 	for _, r := range rates {
-		if r.Rule == rule {
+		if of(r) {
 			weight := min(1, float64(r.Modules)/leastModules) // cases of one module say little of others
 			right, named = right+weight*float64(r.Right), named+weight*float64(r.Named)
 		}

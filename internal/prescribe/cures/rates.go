@@ -26,7 +26,6 @@ var rates = []Rate{
 	{"avoid-conversion", "edit: no conversion and back", 22, 22, 16},
 	{"batch-arena", "edit: objects in one slice", 0, 2, 1},
 	{"skip-work", "edit: original instead of a copy", 12, 12, 9},
-	{"reuse-buffer", "field cut to length zero", 1, 1, 1},
 	{"reuse-buffer", "field not set to nil", 6, 6, 4},
 	{"reuse-buffer", "field of its owner", 1, 1, 1},
 	{"pool-buffer", "large buffer from a pool", 2, 4, 1},

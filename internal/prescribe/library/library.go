@@ -61,12 +61,8 @@ var entries = []Entry{
 	{"net.ParseCIDR", "", "cache-compiled", "parse it once, or use net/netip, whose values need no memory", Nothing},
 	{"net.ParseIP", "", "avoid-conversion", "use netip.ParseAddr, whose result is a value", Nothing},
 
-	// Reflection that boxes.
-	{"reflect.Value.MapKeys", "", "reuse-buffer", "iterate with MapRange and SetIterKey into one reused value", Nothing},
-	{"reflect.(*MapIter).*", "", "reuse-buffer", "use SetIterKey and SetIterValue into values that are made once", Nothing},
-	{"reflect.Value.Call*", "", "unbox-interface", "call through an interface or a typed function value", Nothing},
+	// Reflection.
 	{"reflect.Append*", "", "presize-slice", "use reflect.MakeSlice with the final length and set the elements by index", Result},
-	{"reflect.MakeSlice", "", "reuse-buffer", "grow and reuse the slice that is there with SetLen", Nothing},
 	{"reflect.MakeMap*", "", "presize-map", "use reflect.MakeMapWithSize with the final length", Result},
 
 	// State that is created for every use.
@@ -77,7 +73,7 @@ var entries = []Entry{
 	{"encoding/json.(*Decoder).*", "encoding/json.(*Decoder).refill", "pool-buffer", "read into a pooled buffer and use json.Unmarshal", Values},
 	{"encoding/json.(*Decoder).*", "", "pool-buffer", "read into a pooled buffer and use json.Unmarshal, which needs no decoder and no buffer of its own", Values},
 	{"encoding/json.NewEncoder", "", "pool-object", "keep an encoder with its buffer in a pool", Nothing},
-	{"encoding/json.Marshal*", "", "pool-buffer", "use json.NewEncoder on a pooled bytes.Buffer: Marshal copies its result into a new slice", Nothing},
+	{"encoding/json.Marshal*", "encoding/json.Marshal", "pool-buffer", "use json.NewEncoder on a pooled bytes.Buffer: Marshal copies its result into a new slice", Nothing},
 	{"encoding/gob.New*", "", "pool-object", "keep the encoder or decoder of a stream: it sends a type once and reuses what it compiled", Nothing},
 	{"encoding/csv.NewReader", "", "reuse-buffer", "set ReuseRecord", Nothing},
 	{"encoding/csv.(*Reader).*", "", "reuse-buffer", "set ReuseRecord", Values},
@@ -114,7 +110,7 @@ var entries = []Entry{
 
 	// Text that is created only to be discarded.
 	{"strings.(*Builder).*", "", "presize-builder", "Grow the builder once to its final size", Result},
-	{"fmt.Sprint*", "", "avoid-conversion", "append to a byte slice with strconv.Append…, or concatenate", Result},
+	{"fmt.Sprint*", "", "avoid-conversion", "print to where the text goes with fmt.Fprint…, append to a byte slice, or concatenate", Result},
 	{"fmt.Fprint*", "", "avoid-conversion", "write the parts with io.WriteString or strconv.Append… into the writer's AvailableBuffer", Nothing},
 	{"fmt.Append*", "", "avoid-conversion", "append the parts with strconv.Append…", Nothing},
 	{"fmt.Errorf", "", "skip-work", "make the error where it is reported only, or use a typed error that formats itself when it is printed", Nothing},

@@ -104,6 +104,7 @@ func (s *scan) apply(o *outcome, result *ssa.Call, c *ssa.CallCommon) {
 		s.unknown(o.unknown)
 	}
 	if o.results != 0 && result != nil {
+		s.out.back = true
 		s.results(result, o)
 	}
 	for i := range len(c.Args) + 1 {

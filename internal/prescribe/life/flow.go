@@ -43,6 +43,7 @@ type outcome struct {
 	spawned bool // a goroutine that is waited for uses it
 
 	boxed bool               // on the way it becomes an interface value
+	back  bool               // a call that it is handed to returns it, or part of what it returns
 	field string             // field that it is stored in on the way
 	wraps uint64             // bits of the results of which it is only a part
 	ways  map[token.Pos]bool // where a reference to it is put elsewhere

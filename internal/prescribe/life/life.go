@@ -78,12 +78,13 @@ func (t *Tracer) Trace(b Birth, own []evidence.Frame) finding.Life {
 // climb goes from frame to frame for as long as the object leaves the one it is in.
 func (t *Tracer) climb(s *scan, own []evidence.Frame) finding.Life {
 	var ways []int
+	back := false
 	for i := 0; ; {
 		out := s.run()
 		if i == 0 {
-			ways = t.linesOf(out.ways)
+			ways, back = t.linesOf(out.ways), out.back
 		}
-		l := finding.Life{Ways: ways, Frame: i, Function: own[i].Function, Boxed: out.boxed, Spawned: out.spawned, Field: out.field}
+		l := finding.Life{Ways: ways, Back: back, Frame: i, Function: own[i].Function, Boxed: out.boxed, Spawned: out.spawned, Field: out.field}
 		switch {
 		case out.shared:
 			l.End = finding.EndShared

@@ -1,4 +1,5 @@
-package prescribe
+// Package rank orders rows by what their cures save, and sums up what they save together.
+package rank
 
 import (
 	"cmp"
@@ -8,6 +9,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/cures"
+	"github.com/heaptrim/heaptrim/internal/stats"
 )
 
 // figure is what a row is ranked by and what reports show in its column: the predicted share of
@@ -39,11 +41,11 @@ func bytesSaved(s *diagnose.Session, r *finding.Row) float64 {
 	return sum
 }
 
-// rank orders rows and drops those below the threshold, whose number it returns. Functions
+// Rows orders rows and drops those below the threshold, whose number it returns. Functions
 // are in the order of what all their cures save, with their lines together, the best first;
 // after them come the rows without a cure, by what they cost. It also returns what the cures
 // of each function with several save together.
-func rank(s *diagnose.Session, rows []finding.Row, threshold float64) (kept []finding.Row, functions map[string]finding.Prediction, left int) {
+func Rows(s *diagnose.Session, rows []finding.Row, threshold float64) (kept []finding.Row, functions map[string]finding.Prediction, left int) {
 	for i := range rows {
 		if below(s, &rows[i], threshold) {
 			left++
@@ -94,7 +96,7 @@ func cutsOf(rows []*finding.Row) []finding.Cut {
 	var cuts []finding.Cut
 	for _, r := range rows {
 		for _, c := range r.Cuts {
-			cuts = addCut(cuts, c)
+			cuts = AddCut(cuts, c)
 		}
 	}
 	return cuts
@@ -133,5 +135,45 @@ func below(s *diagnose.Session, r *finding.Row, threshold float64) bool {
 
 // rare reports whether a site of a benchmark allocates nearly never.
 func rare(r *finding.Row) bool {
-	return r.Cost.BytesPerOp.Value > 0 && r.Cost.ObjectsPerOp.Value < rareObjects
+	return r.Cost.BytesPerOp.Value > 0 && r.Cost.ObjectsPerOp.Value < RareObjects
 }
+
+// Together predicts what the remedies of all rows save together. The share of CPU is not a
+// sum: with less garbage there are fewer cycles, which counts once. A row without a cut
+// is ignored, since its saving overlaps with that of other rows. The zero Prediction says that no finding has a cut.
+func Together(s *diagnose.Session, rows []finding.Row) finding.Prediction {
+	var cuts []finding.Cut
+	for _, r := range rows {
+		for _, c := range r.Cuts {
+			cuts = AddCut(cuts, c)
+		}
+	}
+	if len(cuts) == 0 {
+		return finding.Prediction{}
+	}
+	return s.Saving(cuts)
+}
+
+// AddCut adds a cut to a list that has one for each finding.
+func AddCut(list []finding.Cut, c finding.Cut) []finding.Cut {
+	for i := range list {
+		if l := &list[i]; l.Finding == c.Finding {
+			l.Added = mean(l.Added, l.Objects, c.Added, c.Objects)
+			l.Objects, l.Bytes, l.Live = min(l.Objects+c.Objects, 1), min(l.Bytes+c.Bytes, 1), min(l.Live+c.Live, 1)
+			return list
+		}
+	}
+	return append(list, c)
+}
+
+// mean is that of two costs of an object, each for so many objects.
+func mean(a stats.Interval, n float64, b stats.Interval, m float64) stats.Interval {
+	if n+m <= 0 {
+		return a
+	}
+	return a.Scale(n / (n + m)).Add(b.Scale(m / (n + m)))
+}
+
+// RareObjects is the number of objects an operation below which a line is not told to change:
+// warm-up, set-up, a pool's first objects, a cache that fills.
+const RareObjects = 0.01

@@ -1,0 +1,142 @@
+package source
+
+import (
+	"go/ast"
+	"go/types"
+	"strings"
+)
+
+// Facts about conversions and calls. A line that was not read has none of them.
+
+// Back reports whether a conversion, and another one inside or around it, lead back to the type that was
+// there: []byte(string(b)).
+func (l *Line) Back(e *Expr) bool {
+	if l == nil {
+		return false
+	}
+	outer := l.conversion(e.node)
+	if outer == nil {
+		return false
+	}
+	if inner := l.conversion(outer.Args[0]); inner != nil && l.sameType(outer, inner.Args[0]) {
+		return true
+	}
+	if len(e.path) == 0 {
+		return false
+	}
+	around := l.conversion(e.path[len(e.path)-1])
+	return around != nil && l.sameType(around, outer.Args[0])
+}
+
+// Converted reports whether the whole of an expression is converted where it is made.
+func (l *Line) Converted(e *Expr) bool {
+	return l != nil && len(e.path) > 0 && l.conversion(e.path[len(e.path)-1]) != nil
+}
+
+// conversion is a node as the conversion that it is; nil for others.
+func (l *Line) conversion(n ast.Node) *ast.CallExpr {
+	x, ok := n.(ast.Expr)
+	if !ok {
+		return nil
+	}
+	call, ok := ast.Unparen(x).(*ast.CallExpr)
+	if !ok || len(call.Args) != 1 || !l.info().Types[call.Fun].IsType() {
+		return nil
+	}
+	return call
+}
+
+func (l *Line) sameType(a, b ast.Expr) bool {
+	t, u := l.info().TypeOf(a), l.info().TypeOf(b)
+	return t != nil && u != nil && types.Identical(t.Underlying(), u.Underlying())
+}
+
+// Given reports whether what is converted is a parameter of an exported function, or a part of one: its
+// type is part of the function's contract.
+func (l *Line) Given(e *Expr) bool {
+	if l == nil {
+		return false
+	}
+	call := l.conversion(e.node)
+	if call == nil || l.Func.decl == nil || !l.Func.decl.Name.IsExported() {
+		return false
+	}
+	x := ast.Unparen(call.Args[0])
+	for {
+		s, ok := x.(*ast.SliceExpr)
+		if !ok {
+			break
+		}
+		x = ast.Unparen(s.X)
+	}
+	id, ok := x.(*ast.Ident)
+	v, isVar := l.info().ObjectOf(id).(*types.Var)
+	return ok && isVar && l.inFields(v, func(t *ast.FuncType) *ast.FieldList { return t.Params })
+}
+
+// Writer is the writer that an expression is written to by a call of Write, where strings can be written
+// to it, too: an io.Writer, or what has a method WriteString; "" for others.
+func (l *Line) Writer(e *Expr) string {
+	if l == nil || len(e.path) == 0 {
+		return ""
+	}
+	call, ok := e.path[len(e.path)-1].(*ast.CallExpr)
+	if !ok || !strings.HasSuffix(l.callee(call), ".Write") {
+		return ""
+	}
+	sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
+	if !ok || l.info().Selections[sel] == nil {
+		return ""
+	}
+	t := l.info().TypeOf(sel.X)
+	if i, ok := t.Underlying().(*types.Interface); ok && i.NumMethods() == 1 {
+		return l.text(sel.X)
+	}
+	if obj, _, _ := types.LookupFieldOrMethod(t, true, nil, "WriteString"); obj != nil {
+		return l.text(sel.X)
+	}
+	return ""
+}
+
+// Dynamic reports whether an expression is a call of an interface's method.
+func (l *Line) Dynamic(e *Expr) bool { return l != nil && e.Kind == Call && l.dynamic(e) }
+
+// HolderOf is the type of a struct that declares a field, by the place of its declaration; nil where the
+// packages that were read do not hold it.
+func (p *Program) HolderOf(owner string) *types.Named {
+	for _, n := range p.named {
+		st, ok := n.Underlying().(*types.Struct)
+		if !ok {
+			continue
+		}
+		for f := range st.Fields() {
+			if p.PlaceOf(f.Pos()) == owner {
+				return n
+			}
+		}
+	}
+	return nil
+}
+
+// Makes reports whether the line makes a value of a type: by a literal, new, or a variable whose address
+// is taken.
+func (l *Line) Makes(n *types.Named) bool {
+	for _, e := range l.Exprs {
+		t := l.info().TypeOf(e.node)
+		if id, ok := e.node.(*ast.Ident); ok && t == nil {
+			if v := l.info().Defs[id]; v != nil {
+				t = v.Type()
+			}
+		}
+		if t == nil {
+			continue
+		}
+		if ptr, ok := t.Underlying().(*types.Pointer); ok {
+			t = ptr.Elem()
+		}
+		if named, ok := types.Unalias(t).(*types.Named); ok && named.Origin() == n.Origin() && e.Kind != Call {
+			return true
+		}
+	}
+	return false
+}
