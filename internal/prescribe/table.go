@@ -58,7 +58,7 @@ var table = []rule{
 	{name: "slice of too small a size", cure: "presize-slice", needs: []fact{growing, grown, sizedDest, outgrown}, not: []fact{counted}, at: atMaker, takes: firstSizes,
 		text: "make {var}{made} with the capacity it usually reaches: it outgrows the one it has"},
 	{name: "a call with a length", cure: "presize-slice", needs: []fact{call("presize-slice")}, takes: betterCall, text: "instead of {callee}, {better}"},
-	{name: "map of a known size", cure: "presize-map", needs: []fact{is(finding.KindMapGrowth), own, grown, localDest, empty, counted, outgrown}, takes: firstSizes,
+	{name: "map of a known size", cure: "presize-map", needs: []fact{is(finding.KindMapGrowth), own, grown, localDest, empty, counted, exact, outgrown}, takes: firstSizes,
 		text: "make {var}{made} with size {count}"},
 	{name: "map of a usual size", cure: "presize-map", needs: []fact{is(finding.KindMapGrowth), own, grown, localDest, madeEmpty, outgrown}, not: []fact{counted}, takes: firstSizes,
 		text: "make {var}{made} with the size it usually reaches"},

@@ -46,6 +46,8 @@ var vetoes = []veto{
 	{[]string{"keep-on-stack", "hoist-closure"}, spawned, "goroutines of the function use it, so it has to be on the heap"},
 	{[]string{"keep-on-stack"}, sliceResult, "the array behind a slice that is returned cannot stay on the stack"},
 	{[]string{"batch-arena"}, spawned, "goroutines of the function use it, each for its own time"},
+	{[]string{"batch-arena"}, unseen, "the code does not show which of them die together"},
+	{[]string{"batch-arena"}, global, "a variable of the package keeps them, for as long as the program runs"},
 	{[]string{"batch-arena"}, coldOnly, "a rare branch alone makes it escape, so it need not be on the heap"},
 	{[]string{"avoid-conversion"}, copyIsKept, "the text is kept or returned, so one copy has to be made"},
 	{[]string{"avoid-conversion"}, publicText, "an exported function returns the text, so its type is part of the contract"},
@@ -57,10 +59,13 @@ var vetoes = []veto{
 
 // Facts of the life of an object.
 var (
-	dies            = test("dies in a frame", ends(finding.EndFrame))
-	resultEnd       = test("part of the result", ends(finding.EndResult))
-	sharedEnd       = test("handed to another goroutine", ends(finding.EndShared))
-	kept            = test("kept", isStored)
+	dies      = test("dies in a frame", ends(finding.EndFrame))
+	resultEnd = test("part of the result", ends(finding.EndResult))
+	sharedEnd = test("handed to another goroutine", ends(finding.EndShared))
+	kept      = test("kept", isStored)
+	global    = test("kept by something of the whole program", func(_ *candidate, p *allocated) bool {
+		return p.Life.End == finding.EndStored && !p.Life.Receiver && !p.Life.Given
+	})
 	storedElsewhere = test("kept by another than the receiver", isStoredElsewhere)
 	ownerDies       = test("in a field of what dies", isOwnerDies)
 	unseenOwner     = test("last used where nobody sees", isUnseenOwner)
