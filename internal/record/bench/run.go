@@ -392,8 +392,8 @@ func (b *benchRun) profiled(ctx context.Context, file string) (ran, recorder.Res
 const lateProfile = 20 * time.Millisecond
 
 // enough returns the number of operations for the planned CPU time of a timing pass,
-// at most ten times as many as were run. A pass of at least 60 % of that time is
-// enough.
+// at most ten times as many as were run, and no more than the budget has room for. A pass of
+// at least 60 % of that time is enough.
 func (b *benchRun) enough(res ran) int64 {
 	found, err := b.rec.results(b.planned.pkg, res.out)
 	if err != nil || len(found) != 1 {
@@ -402,10 +402,7 @@ func (b *benchRun) enough(res ran) int64 {
 	// On a busy machine wall time passes without CPU time, and a heavy set-up takes CPU
 	// time without operations. So the smaller value is used.
 	used := min(found[0].nsPerOp*float64(b.ops), float64(res.cpu.Nanoseconds()))
-	if want := float64(b.length.Nanoseconds()); used < 0.6*want {
-		return int64(float64(b.ops) * min(want/max(used, 1), 10))
-	}
-	return b.ops
+	return moreOps(b.ops, found[0].nsPerOp, used, b.length, b.room()/time.Duration(b.rec.o.Count))
 }
 
 // benchText returns the output with a package line, which a test binary run by itself
