@@ -67,7 +67,8 @@ func Record(ctx context.Context, o Options, w *bundle.Writer) error {
 	until := begin.Add(time.Duration((1 - after.Share) * float64(o.Budget)))
 	begin = time.Now()
 	for i, p := range chosen {
-		if i > 0 && o.BenchTime == 0 && time.Now().After(until) {
+		next := left(chosen[i:i+1], chosen[:i], time.Since(begin))
+		if i > 0 && o.BenchTime == 0 && (time.Now().After(until) || time.Now().Add(next/2).After(end)) {
 			var late []probed
 			for _, p := range chosen[i:] {
 				late = append(late, p.probed)

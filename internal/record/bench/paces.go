@@ -50,7 +50,7 @@ func (b *benchRun) measurePaces(ctx context.Context) error {
 	if b.room() < want/2 {
 		return nil
 	}
-	ops := int64(float64(b.ops) * float64(want) / float64(b.measured))
+	ops := int64(float64(b.gcOps) * float64(want) / float64(b.measured))
 	cost, took, err := b.runAtPaces(ctx, ops)
 	if errors.Is(err, errFewPairs) && took > 0 && took < want/2 && b.room() > 0 {
 		// The machine was slower by that factor when the collector pass counted the

@@ -132,6 +132,16 @@ func moreOps(ops int64, nsPerOp, used float64, length, room time.Duration) int64
 	return int64(more)
 }
 
+// partFor is which part of the work of a timing pass, which took so long, the pass for allocations
+// and that of the collector can do in the room that is left; a quarter at the least, so that there
+// is something to read.
+func partFor(room, took time.Duration) float64 {
+	if took <= 0 {
+		return 1
+	}
+	return min(max(float64(room)/(1.5*float64(took)), 0.25), 1)
+}
+
 // left says how long the recording of the rest takes, by the plan and by how much longer
 // the first ones took.
 func left(rest, done []planned, took time.Duration) time.Duration {

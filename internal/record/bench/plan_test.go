@@ -101,6 +101,22 @@ func TestMoreOps(t *testing.T) {
 	f(1000, 10*ms, 5*ms, 20*time.Second)
 }
 
+// TestPartFor: a pass that took longer than planned leaves less work for those after it.
+func TestPartFor(t *testing.T) {
+	f := func(want float64, room, took time.Duration) {
+		t.Helper()
+		if got := partFor(room, took); got != want {
+			t.Errorf("room for %v after %v: %v, want %v", room, took, got, want)
+		}
+	}
+	f(1, 2*time.Second, time.Second)
+	f(1, math.MaxInt64, time.Second)
+	f(0.5, 3*time.Second, 4*time.Second)
+	f(0.25, time.Second, 4*time.Second)
+	f(0.25, -time.Minute, time.Second)
+	f(1, 0, 0)
+}
+
 // TestShareUntil: each benchmark gets its part of the time that is left, whatever those before took.
 func TestShareUntil(t *testing.T) {
 	now := time.Now()
