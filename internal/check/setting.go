@@ -48,13 +48,21 @@ func setting(plan *tune.Plan, d *finding.Diagnosis, runs int) (finding.Advice, b
 	if saves.Value < finding.DefaultThreshold {
 		return finding.Advice{}, false
 	}
-	text := fmt.Sprintf("set %s: %s collections a second instead of %s, for a largest heap of %s instead of %s",
-		tune.SettingText(then.Setting), unit.FormatCount(then.PerSecond.Value), unit.FormatCount(now.PerSecond.Value),
-		unit.FormatBytes(then.Peak.Value), unit.FormatBytes(now.Peak.Value))
+	text := fmt.Sprintf("set %s: %s, for a heap that is %s larger at its largest", tune.SettingText(then.Setting),
+		fewer(now.PerSecond.Value, then.PerSecond.Value), unit.FormatBytes(math.Max(then.Peak.Value-now.Peak.Value, 0)))
 	return finding.Advice{Title: cure.Title, Remedy: finding.Remedy{
 		Code: cure.Code, Safety: string(cure.Safety), Text: text, Why: chosenUnder(plan, runs), Fit: 1,
 		Saves: finding.Prediction{CPU: saves, Basis: "the collector's share of CPU that goes by the forecast of 'heaptrim tune'"},
 	}}, true
+}
+
+// fewer compares rates of collections. It names the ratio only: the rate of today that a forecast
+// comes to is not quite the measured one.
+func fewer(now, then float64) string {
+	if then <= 0 {
+		return "no collection in the recorded time"
+	}
+	return "one collection instead of " + unit.FormatCount(now/then)
 }
 
 // chosenUnder says for which run and which memory a setting was chosen.

@@ -196,7 +196,7 @@ func rank(all []merged, module stack.Root, runs int) (findings, apart []finding.
 		apart = append(apart, f)
 	}
 	order(findings)
-	order(apart)
+	slices.SortStableFunc(apart, byCost)
 	for i := range findings {
 		findings[i].Title = Title(findings[i].Allocation)
 	}
@@ -212,13 +212,7 @@ const floor = 0.0005
 // lines must not rank behind a single line elsewhere. Its other lines are ranked by their
 // own cost.
 func order(fs []finding.Finding) {
-	byOwn := func(a, b finding.Finding) int {
-		return cmp.Or(
-			cmp.Compare(amount(b), amount(a)), cmp.Compare(a.Site.File, b.Site.File),
-			cmp.Compare(a.Site.Line, b.Site.Line),
-		)
-	}
-	slices.SortStableFunc(fs, byOwn)
+	slices.SortStableFunc(fs, byCost)
 	total := map[string]float64{}
 	for _, f := range fs {
 		total[f.Site.Function] += amount(f)
@@ -232,6 +226,14 @@ func order(fs []finding.Finding) {
 		}
 	}
 	slices.SortStableFunc(fs, func(a, b finding.Finding) int { return cmp.Compare(key[b.Site], key[a.Site]) })
+}
+
+// byCost puts the finding that costs more first, and equal ones in the order of their places.
+func byCost(a, b finding.Finding) int {
+	return cmp.Or(
+		cmp.Compare(amount(b), amount(a)), cmp.Compare(a.Site.File, b.Site.File),
+		cmp.Compare(a.Site.Line, b.Site.Line),
+	)
 }
 
 // amount is the cost that findings are compared by: CPU where it was sampled,

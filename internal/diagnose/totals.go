@@ -44,6 +44,9 @@ func totals(runs []*runCosts, env evidence.Environment) finding.Totals {
 	if sec := main.SecondsOfAllocs(); sec > 0 {
 		t.BytesPerSecond = main.AllBytes() / sec
 	}
+	if len(main.Collector.Automatic()) > 0 {
+		t.Heap.Peak = peakInStep(t)
+	}
 	t.Why = why(main, t)
 	return t
 }
@@ -93,6 +96,17 @@ func fillCycles(t *finding.Totals, r *runCosts, env evidence.Environment) {
 	if n := len(pauses); n > 0 {
 		t.Pauses.P50, t.Pauses.Max = pauses[n/2], pauses[n-1]
 	}
+}
+
+// peakInStep is the largest heap of a log that cuts sizes to whole MiB: as large as the live heap
+// with what a cycle allocates, where that lies in the step; else the middle of the step or its
+// nearer end.
+func peakInStep(t finding.Totals) unit.Bytes {
+	at := unit.Bytes(run.RoundedUp(t.Heap.Peak))
+	if t.BytesPerSecond > 0 && t.Cycles.PerSecond > 0 {
+		at = t.Heap.Live + unit.Bytes(t.BytesPerSecond/t.Cycles.PerSecond)
+	}
+	return min(max(at, t.Heap.Peak), t.Heap.Peak+unit.MiB)
 }
 
 // traceShare adds the cycles of a log up as the runtime does for its log.

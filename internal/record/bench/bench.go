@@ -63,10 +63,12 @@ func Record(ctx context.Context, o Options, w *bundle.Writer) error {
 		r.leaveOut(namesOf(leftOut))
 	}
 	failed := 0
+	end := begin.Add(o.Budget)
 	until := begin.Add(time.Duration((1 - after.Share) * float64(o.Budget)))
 	begin = time.Now()
 	for i, p := range chosen {
-		if i > 0 && o.BenchTime == 0 && time.Now().After(until) {
+		next := left(chosen[i:i+1], chosen[:i], time.Since(begin))
+		if i > 0 && o.BenchTime == 0 && (time.Now().After(until) || time.Now().Add(next/2).After(end)) {
 			var late []probed
 			for _, p := range chosen[i:] {
 				late = append(late, p.probed)
@@ -77,6 +79,9 @@ func Record(ctx context.Context, o Options, w *bundle.Writer) error {
 		}
 		o.Progress("recording %d of %d, %v left: %s", i+1, len(chosen),
 			left(chosen[i:], chosen[:i], time.Since(begin)).Round(time.Second), p.name)
+		if o.BenchTime == 0 {
+			p.until = shareUntil(time.Now(), until, chosen[i:])
+		}
 		if err := r.record(ctx, p); ctx.Err() != nil {
 			return ctx.Err()
 		} else if err != nil {
@@ -90,6 +95,9 @@ func Record(ctx context.Context, o Options, w *bundle.Writer) error {
 	recorded := time.Since(begin)
 	if err := after.Code(ctx, w, r.binaryOf); err != nil {
 		return err
+	}
+	if o.BenchTime == 0 {
+		recorded = min(recorded, time.Duration(float64(max(time.Until(end), 0))/after.Share))
 	}
 	return after.CacheMisses(ctx, w, recorded, o.Progress)
 }

@@ -47,9 +47,12 @@ func (b *benchRun) measurePaces(ctx context.Context) error {
 		return nil
 	}
 	want := min(b.measured, enoughPairs*pair)
-	ops := int64(float64(b.ops) * float64(want) / float64(b.measured))
+	if b.room() < want/2 {
+		return nil
+	}
+	ops := int64(float64(b.gcOps) * float64(want) / float64(b.measured))
 	cost, took, err := b.runAtPaces(ctx, ops)
-	if errors.Is(err, errFewPairs) && took > 0 && took < want/2 {
+	if errors.Is(err, errFewPairs) && took > 0 && took < want/2 && b.room() > 0 {
 		// The machine was slower by that factor when the collector pass counted the
 		// operations.
 		ops = int64(float64(ops) * float64(want) / float64(max(took, want/16)))

@@ -26,6 +26,24 @@ type planned struct {
 	ops      int64
 	allocOps int64
 	length   time.Duration // of the timing pass
+	until    time.Time     // when its passes should end; zero without a budget
+}
+
+// room is how much time its passes have left.
+func (p planned) room() time.Duration {
+	if p.until.IsZero() {
+		return math.MaxInt64
+	}
+	return time.Until(p.until)
+}
+
+// shareUntil is when the first of the rest should end if all are to end in time.
+func shareUntil(now, until time.Time, rest []planned) time.Time {
+	var all time.Duration
+	for _, p := range rest {
+		all += p.takes()
+	}
+	return now.Add(time.Duration(float64(until.Sub(now)) * rest[0].takes().Seconds() / all.Seconds()))
 }
 
 // quick reports whether the budget leaves no time for the pass at two settings of GOGC.
@@ -85,7 +103,7 @@ func plan(all []probed, budget, perBench time.Duration) (chosen []planned, leftO
 		if p.allocsPerOp > 0 {
 			allocOps = min(allocOps, int64(allocs/p.allocsPerOp))
 		}
-		chosen = append(chosen, planned{p, max(ops, 1), max(allocOps, 1), perBench})
+		chosen = append(chosen, planned{probed: p, ops: max(ops, 1), allocOps: max(allocOps, 1), length: perBench})
 	}
 	return chosen, leftOut
 }
@@ -93,6 +111,35 @@ func plan(all []probed, budget, perBench time.Duration) (chosen []planned, leftO
 // fits is the number of benchmarks that fit a budget with timing passes of a length.
 func fits(budget, length time.Duration, passes float64) int {
 	return int(float64(budget) / (passes*float64(length) + float64(perBenchmark)))
+}
+
+// moreOps is how many operations a timing pass should repeat for its length of CPU time: ops
+// where they are enough, or where there is no room for a second timing pass, the pass for
+// allocations and that of the collector with more of them. ops took nsPerOp each, and used
+// nanoseconds of CPU time in all.
+func moreOps(ops int64, nsPerOp, used float64, length, room time.Duration) int64 {
+	want := float64(length.Nanoseconds())
+	if used >= 0.6*want {
+		return ops
+	}
+	more := float64(ops) * min(want/max(used, 1), 10)
+	if most := float64(room.Nanoseconds()) / (2.5 * max(nsPerOp, 0.1)); more > most {
+		more = most
+		if more < 1.5*float64(ops) {
+			return ops
+		}
+	}
+	return int64(more)
+}
+
+// partFor is which part of the work of a timing pass, which took so long, the pass for allocations
+// and that of the collector can do in the room that is left; a quarter at the least, so that there
+// is something to read.
+func partFor(room, took time.Duration) float64 {
+	if took <= 0 {
+		return 1
+	}
+	return min(max(float64(room)/(1.5*float64(took)), 0.25), 1)
 }
 
 // left says how long the recording of the rest takes, by the plan and by how much longer

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"fmt"
+	"math"
 	"testing"
 	"time"
 )
@@ -77,5 +78,53 @@ func TestLeft(t *testing.T) {
 	}
 	if got := left(nil, all, one); got != 0 {
 		t.Errorf("in the end %v", got)
+	}
+}
+
+// TestMoreOps: a pass with too little CPU time is repeated with more operations, within the time that
+// the budget leaves.
+func TestMoreOps(t *testing.T) {
+	f := func(want int64, nsPerOp, used float64, room time.Duration) {
+		t.Helper()
+		if got := moreOps(1000, nsPerOp, used, time.Second, room); got != want {
+			t.Errorf("%v ns/op, %v ns of CPU, room for %v: %d operations, want %d", nsPerOp, used, room, got, want)
+		}
+	}
+	const ms, never = 1e6, math.MaxInt64
+	f(1000, ms, 700*ms, never)
+	f(2000, ms, 500*ms, never)
+	f(10_000, ms, 5*ms, never)
+	f(2000, ms, 500*ms, 5*time.Second)
+	f(1600, ms, 500*ms, 4*time.Second)
+	f(1000, ms, 500*ms, 2*time.Second) // not worth a second pass
+	f(1000, ms, 500*ms, -time.Second)
+	f(1000, 10*ms, 5*ms, 20*time.Second)
+}
+
+// TestPartFor: a pass that took longer than planned leaves less work for those after it.
+func TestPartFor(t *testing.T) {
+	f := func(want float64, room, took time.Duration) {
+		t.Helper()
+		if got := partFor(room, took); got != want {
+			t.Errorf("room for %v after %v: %v, want %v", room, took, got, want)
+		}
+	}
+	f(1, 2*time.Second, time.Second)
+	f(1, math.MaxInt64, time.Second)
+	f(0.5, 3*time.Second, 4*time.Second)
+	f(0.25, time.Second, 4*time.Second)
+	f(0.25, -time.Minute, time.Second)
+	f(1, 0, 0)
+}
+
+// TestShareUntil: each benchmark gets its part of the time that is left, whatever those before took.
+func TestShareUntil(t *testing.T) {
+	now := time.Now()
+	rest := []planned{{length: time.Second}, {length: time.Second}, {length: time.Second}, {length: time.Second}}
+	for n := len(rest); n > 0; n-- {
+		want := time.Minute / time.Duration(n)
+		if got := shareUntil(now, now.Add(time.Minute), rest[:n]).Sub(now); (got - want).Abs() > time.Microsecond {
+			t.Errorf("the first of %d has until %v, want %v", n, got, want)
+		}
 	}
 }

@@ -295,6 +295,7 @@ type benchRun struct {
 	pkg   *testPackage
 	id    int
 	count int
+	gcOps int64           // of the collector pass
 	used  recorder.Result // of the timing pass
 	// Of the collector pass.
 	log      []byte
@@ -346,6 +347,7 @@ func (b *benchRun) timing(ctx context.Context) error {
 			return err
 		}
 	}
+	b.fitRest(res)
 	if err := b.keepText(b.part(evidence.Part{Path: "timing.txt", Kind: evidence.KindBench, Pass: evidence.PassTiming,
 		Ops: b.ops}, res), b.benchText(res.out)); err != nil {
 		return err
@@ -392,8 +394,8 @@ func (b *benchRun) profiled(ctx context.Context, file string) (ran, recorder.Res
 const lateProfile = 20 * time.Millisecond
 
 // enough returns the number of operations for the planned CPU time of a timing pass,
-// at most ten times as many as were run. A pass of at least 60 % of that time is
-// enough.
+// at most ten times as many as were run, and no more than the budget has room for. A pass of
+// at least 60 % of that time is enough.
 func (b *benchRun) enough(res ran) int64 {
 	found, err := b.rec.results(b.planned.pkg, res.out)
 	if err != nil || len(found) != 1 {
@@ -402,10 +404,20 @@ func (b *benchRun) enough(res ran) int64 {
 	// On a busy machine wall time passes without CPU time, and a heavy set-up takes CPU
 	// time without operations. So the smaller value is used.
 	used := min(found[0].nsPerOp*float64(b.ops), float64(res.cpu.Nanoseconds()))
-	if want := float64(b.length.Nanoseconds()); used < 0.6*want {
-		return int64(float64(b.ops) * min(want/max(used, 1), 10))
+	return moreOps(b.ops, found[0].nsPerOp, used, b.length, b.room()/time.Duration(b.rec.o.Count))
+}
+
+// fitRest sets the operations of the passes after the timing pass: where the machine is so busy
+// that there is no room for them, they do a part of the work.
+func (b *benchRun) fitRest(timing ran) {
+	b.gcOps = b.ops
+	found, err := b.rec.results(b.planned.pkg, timing.out)
+	if err != nil || len(found) != 1 {
+		return
 	}
-	return b.ops
+	took := time.Duration(found[0].nsPerOp * float64(b.ops))
+	part := partFor(b.room()/time.Duration(b.rec.o.Count), took)
+	b.gcOps, b.allocOps = max(int64(part*float64(b.ops)), 1), max(int64(part*float64(b.allocOps)), 1)
 }
 
 // benchText returns the output with a package line, which a test binary run by itself
@@ -477,7 +489,7 @@ func (b *benchRun) plainAllocation(ctx context.Context) error {
 // live heap, and at 1 GB/s of allocation it costs 2 % of a core.
 const liveRate = 64 << 10
 
-// collector repeats the timing pass's operations with the collector's own log and
+// collector repeats the timing pass's operations, or a part of them, with the collector's own log and
 // takes heap profiles.
 func (b *benchRun) collector(ctx context.Context) error {
 	debug := host.JoinDebug(os.Getenv("GODEBUG"), "gctrace=1,gcpacertrace=1")
@@ -496,17 +508,17 @@ func (b *benchRun) collector(ctx context.Context) error {
 	if b.pkg.recorder {
 		also = flushBenchmark
 	}
-	res, err := b.runOne(ctx, testRun{args: b.args(b.ops, also), env: env})
+	res, err := b.runOne(ctx, testRun{args: b.args(b.gcOps, also), env: env})
 	if err != nil {
 		return err
 	}
 	// The text comes first: it tells which cycles of the log belong to the benchmark.
 	if err := b.keepText(b.part(evidence.Part{Path: "gc.txt", Kind: evidence.KindBench, Pass: evidence.PassCollector,
-		Ops: b.ops}, res), b.benchText(res.out)); err != nil {
+		Ops: b.gcOps}, res), b.benchText(res.out)); err != nil {
 		return err
 	}
 	if err := b.keepText(b.part(evidence.Part{Path: "gctrace.txt", Kind: evidence.KindGCTrace,
-		Pass: evidence.PassCollector, Ops: b.ops}, res), res.err); err != nil {
+		Pass: evidence.PassCollector, Ops: b.gcOps}, res), res.err); err != nil {
 		return err
 	}
 	found, err := b.rec.results(b.planned.pkg, res.out)
@@ -514,7 +526,7 @@ func (b *benchRun) collector(ctx context.Context) error {
 		return err
 	}
 	if b.log, b.measured = res.err, 0; len(found) == 1 {
-		b.measured = time.Duration(found[0].nsPerOp * float64(b.ops))
+		b.measured = time.Duration(found[0].nsPerOp * float64(b.gcOps))
 	}
 	if !b.pkg.recorder {
 		return nil

@@ -1,0 +1,42 @@
+package diagnose
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/unit"
+)
+
+// TestApartByCost: what is set apart is listed by its own cost, also where a function has several
+// lines of which another function's line costs more than one.
+func TestApartByCost(t *testing.T) {
+	r := newRecording(t)
+	stacks := []string{"runtime.mallocgc lib.First", "runtime.mallocgc lib.Between", "runtime.mallocgc x lib.First"}
+	r.cpu([]sample{{stacks[0], []int64{0, 15e7}}, {stacks[1], []int64{0, 20e7}}, {stacks[2], []int64{0, 14e7}}, {"example.com/m.Work", []int64{0, 51e7}}})
+	r.snapshot(nil)
+	r.snapshot([]sample{{stacks[0], []int64{3, 3000, 0, 0}}, {stacks[1], []int64{2, 2000, 0, 0}}, {stacks[2], []int64{1, 1000, 0, 0}}})
+	apart := r.diagnose().Diagnosis().Excluded
+	if len(apart) < 3 {
+		t.Fatalf("%d are set apart, want 3: %+v", len(apart), apart)
+	}
+	if !slices.IsSortedFunc(apart, func(a, b finding.Finding) int { return byCost(a, b) }) {
+		t.Errorf("not by their costs: %+v", apart)
+	}
+}
+
+// TestPeakInStep: a log says the largest heap in whole MiB, cut; the rates say where in the step.
+func TestPeakInStep(t *testing.T) {
+	f := func(cut, live, each, want unit.Bytes) {
+		t.Helper()
+		totals := finding.Totals{Heap: finding.HeapTotals{Peak: cut, Live: live}, Cycles: finding.CycleTotals{PerSecond: 50}, BytesPerSecond: 50 * float64(each)}
+		if got := peakInStep(totals); got != want {
+			t.Errorf("%v in the log, %v live, %v in each cycle: %v, want %v", cut, live, each, got, want)
+		}
+	}
+	const mib = unit.MiB
+	f(3*mib, mib, 5*mib/2, 7*mib/2)
+	f(3*mib, mib, 9*mib, 4*mib)
+	f(3*mib, mib, mib, 3*mib)
+	f(3*mib, mib, 0, 7*mib/2)
+}
