@@ -64,6 +64,7 @@ type outcome struct {
 	Found   bool     `json:"found"`
 	First   string   `json:"first"` // the line that is named first
 	Want    []string `json:"want"`
+	Edited  []string `json:"edited"` // lines of the edit, Want among them
 	Runs    int      `json:"runs"`   // without a change
 	Clones  int      `json:"clones"` // of them, in a clone
 	Busy    int      `json:"busy"`   // of them, beside busy loops
@@ -254,6 +255,10 @@ var place = regexp.MustCompile(`(?m)^  (\S+\.go:\d+) `)
 
 // planted runs guard on the module with the regression.
 func (l *lab) planted(ctx context.Context, c corpus.Case, dir string, o *outcome) error {
+	var err error
+	if o.Edited, err = edited(dir, c.Planted.Edits); err != nil {
+		return err
+	}
 	if err := c.Planted.Plant(dir); err != nil {
 		return err
 	}
@@ -271,6 +276,27 @@ func (l *lab) planted(ctx context.Context, c corpus.Case, dir string, o *outcome
 		o.First = m[1]
 	}
 	return os.WriteFile(filepath.Join(l.dir, c.ID+".txt"), []byte(said), 0o644)
+}
+
+// edited lists the lines that edits have, once they are made.
+func edited(dir string, edits []corpus.Edit) ([]string, error) {
+	var out []string
+	for _, e := range edits {
+		text, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(e.File)))
+		if err != nil {
+			return nil, err
+		}
+		before := slices.DeleteFunc(slices.Clone(edits), func(o corpus.Edit) bool { return o.File != e.File || o.Start >= e.Start })
+		head, err := corpus.Apply(text[:e.Start], before)
+		if err != nil {
+			return nil, err
+		}
+		first := bytes.Count(head, []byte("\n")) + 1
+		for n := first; n <= first+strings.Count(e.Text, "\n"); n++ {
+			out = append(out, fmt.Sprintf("%s:%d", e.File, n))
+		}
+	}
+	return out, nil
 }
 
 // unchanged runs guard again and again on the module as it was, the last time in a clone elsewhere.
@@ -376,17 +402,20 @@ func (o outcome) line() string {
 
 // summary adds the modules up.
 func summary(all []outcome) {
-	found, named, runs, clones, busy, alarms := 0, 0, 0, 0, 0, 0
+	found, named, other, runs, clones, busy, alarms := 0, 0, 0, 0, 0, 0, 0
 	for _, o := range all {
 		if o.Found {
 			found++
 		}
-		if o.named() {
+		switch {
+		case o.named():
 			named++
+		case slices.Contains(o.Edited, o.First):
+			other++
 		}
 		runs, clones, busy, alarms = runs+o.Runs, clones+o.Clones, busy+o.Busy, alarms+len(o.Alarms)
 	}
-	fmt.Printf("\n%d modules: found %d, the line first %d\n", len(all), found, named)
+	fmt.Printf("\n%d modules: found %d; named first: the planted line %d, another line of the same edit %d\n", len(all), found, named, other)
 	fmt.Printf("%d runs without a change, %d in a clone and %d beside busy loops: %d alarms; below %s of runs with 95 %% confidence\n",
 		runs, clones, busy, alarms, upper(runs, alarms))
 }
