@@ -40,6 +40,7 @@ func main() {
 	flag.IntVar(&l.modules, "modules", 20, "`number` of modules")
 	flag.IntVar(&l.runs, "runs", 7, "`number` of runs of each module without a change, the last one in a clone")
 	flag.IntVar(&l.busy, "busy", 4, "`number` of further runs of each, at the end, beside two busy loops")
+	flag.IntVar(&l.rounds, "cost", 0, "measure the cost instead, on modules that were judged, in `number` of rounds")
 	flag.StringVar(&l.only, "only", "", "`part` of the modules' names")
 	flag.Parse()
 	if err := l.run(ctx, *cases, *draw); err != nil {
@@ -51,7 +52,7 @@ func main() {
 // lab is one round of the experiment.
 type lab struct {
 	heaptrim, dir, seed, only, list string
-	modules, runs, busy             int
+	modules, runs, busy, rounds     int
 }
 
 // outcome is what was seen of one module. It is kept, and not tried again.
@@ -93,6 +94,9 @@ func (l *lab) run(ctx context.Context, list string, draw int) error {
 	}
 	if l.heaptrim, err = filepath.Abs(l.heaptrim); err != nil {
 		return err
+	}
+	if l.rounds > 0 {
+		return l.costs(ctx, cases[:min(l.modules, len(cases))], l.rounds)
 	}
 	var all []outcome
 	judged := map[string]corpus.Case{}
