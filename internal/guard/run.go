@@ -272,9 +272,19 @@ func (m *module) adopt(ctx context.Context, c *checker, r *Result) error {
 			continue
 		}
 		changed = true
-		switch budget.Event(b.Status) {
+		event := budget.Event(b.Status)
+		if b.Status == Shrank {
+			event = budget.Shrunk
+		}
+		switch event {
+		case budget.Shrunk:
+			if b.Site != "" {
+				c.file.Set(b.Subject, m.env, b.CPU, budget.Figure{Amount: b.Now, Ops: b.Ops})
+				continue
+			}
+			fallthrough
 		case budget.New:
-			figs, err := m.counter.Figures(ctx, c.pkgs[b.Subject], []string{b.Name}, count.Run{Ops: b.Ops, CPU: b.CPU})
+			figs, err := m.counter.Figures(ctx, c.pkgs[b.Whole()], []string{b.Name}, count.Run{Ops: b.Ops, CPU: b.CPU})
 			if err != nil {
 				return err
 			}

@@ -207,6 +207,9 @@ var eventTexts = map[guard.Status]string{
 // EventText says what a status means for a benchmark; "" for those that need no words.
 func EventText(b guard.Bench) string {
 	text := eventTexts[b.Status]
+	if b.Status == guard.Shrank && b.Fails() {
+		text = "allocates less than its budget; 'heaptrim guard update -shrink' lowers it"
+	}
 	if strings.Contains(text, "%s") {
 		return fmt.Sprintf(text, b.Why)
 	}
