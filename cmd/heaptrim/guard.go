@@ -89,7 +89,7 @@ func (f *guardFlags) register(fs *flag.FlagSet) {
 	fs.StringVar(&f.bench, "bench", "", "only the benchmarks that match `regexp`")
 	fs.StringVar(&f.tags, "tags", "", "build `tags`, comma-separated")
 	fs.StringVar(&f.cpu, "cpu", "", "`values` of GOMAXPROCS, comma-separated; default: those of the file, and 1 without one")
-	fs.StringVar(&f.rules, "rule", "", "comma-separated `rules` EVENT=fail|warn|adopt for new, renamed, deleted, skipped and failing benchmarks")
+	fs.StringVar(&f.rules, "rule", "", "comma-separated `rules` EVENT=fail|warn|adopt for new, renamed, deleted, skipped, failing and shrunk benchmarks")
 }
 
 func (f *guardFlags) changes(fs *flag.FlagSet) {

@@ -105,9 +105,12 @@ func (m *module) changeSince(ctx context.Context, b *base) error {
 	}
 	var mod bool
 	for name := range strings.SplitSeq(string(changed)+string(others), "\x00") {
+		if name == "" { // behind the last one
+			continue
+		}
 		file := filepath.Join(b.repo.Root, filepath.FromSlash(name))
 		switch filepath.Base(name) {
-		case "", budget.FileName:
+		case budget.FileName:
 			continue
 		case "go.work", "go.work.sum":
 			b.change.All = true

@@ -158,7 +158,7 @@ func (c *checker) compare(b Bench) {
 	case allocs || bytes:
 		b.Status = Grew
 	case b.Line.Figure.Below(b.Now):
-		b.Status = Shrank
+		b.Status, b.Rule = Shrank, merged(c.file.Rules, c.o.Rules).Of(budget.Shrunk)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

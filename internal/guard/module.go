@@ -73,10 +73,16 @@ func open(ctx context.Context, o Options) (*module, error) {
 		return nil, err
 	}
 	if t.ModuleDir == "" {
+		if _, err := m.tool.Output(ctx, "list", "-m"); err != nil {
+			return nil, fmt.Errorf("there is no module here that the go command can work with: %w", err)
+		}
 		return nil, errors.New("there is no module here: budgets are kept in the root folder of one")
 	}
 	if m.dir, err = filepath.EvalSymlinks(t.ModuleDir); err != nil {
 		return nil, err
+	}
+	if here, err := filepath.Abs(o.Dir); err == nil && len(t.Workspace) > 1 && !m.inside(here) {
+		return nil, fmt.Errorf("a workspace has budgets for each module: choose one with -C, of %s", strings.Join(t.Workspace, ", "))
 	}
 	m.path = t.Module
 	if err := m.environment(ctx); err != nil {

@@ -25,7 +25,7 @@ type Bench struct {
 	budget.Subject
 	CPU    int
 	Status Status
-	Rule   budget.Rule    // for statuses that are events
+	Rule   budget.Rule    // for statuses that are events, Shrank among them
 	Line   *budget.Line   // of the file; nil without one
 	Now    budget.Amount  // the least that was counted
 	Figure *budget.Figure // of a benchmark without a line: what the file would say

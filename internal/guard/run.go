@@ -61,9 +61,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 		}
 	}
 	if b != nil {
-		r.Commit = b.commit
-		now, _ := os.ReadFile(filepath.Join(m.dir, "go.mod")) // go list has read it
-		r.Dependency = affected.Versions(b.goMod, string(now), b.change.Modules)
+		r.comparedWith(b, m.dir)
 	}
 	c, err := m.check(ctx, f, packages)
 	if err != nil {
@@ -84,6 +82,13 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	return r, m.adopt(ctx, c, r)
 }
 
+// comparedWith notes the version that is compared with.
+func (r *Result) comparedWith(b *base, dir string) {
+	r.Commit = b.commit
+	now, _ := os.ReadFile(filepath.Join(dir, "go.mod")) // go list has read it
+	r.Dependency = affected.Versions(b.goMod, string(now), b.change.Modules)
+}
+
 // explain compares what grew with the base, and finds the lines.
 func (m *module) explain(ctx context.Context, c *checker, b *base, r *Result) error {
 	grown := r.Grown()
@@ -94,7 +99,7 @@ func (m *module) explain(ctx context.Context, c *checker, b *base, r *Result) er
 		b = m.lastBlessed(ctx)
 		defer b.close()
 		if b != nil {
-			r.Commit = b.commit
+			r.comparedWith(b, m.dir)
 		}
 	}
 	x := explanation{c, b}
@@ -267,9 +272,19 @@ func (m *module) adopt(ctx context.Context, c *checker, r *Result) error {
 			continue
 		}
 		changed = true
-		switch budget.Event(b.Status) {
+		event := budget.Event(b.Status)
+		if b.Status == Shrank {
+			event = budget.Shrunk
+		}
+		switch event {
+		case budget.Shrunk:
+			if b.Site != "" {
+				c.file.Set(b.Subject, m.env, b.CPU, budget.Figure{Amount: b.Now, Ops: b.Ops})
+				continue
+			}
+			fallthrough
 		case budget.New:
-			figs, err := m.counter.Figures(ctx, c.pkgs[b.Subject], []string{b.Name}, count.Run{Ops: b.Ops, CPU: b.CPU})
+			figs, err := m.counter.Figures(ctx, c.pkgs[b.Whole()], []string{b.Name}, count.Run{Ops: b.Ops, CPU: b.CPU})
 			if err != nil {
 				return err
 			}

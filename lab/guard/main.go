@@ -40,6 +40,7 @@ func main() {
 	flag.IntVar(&l.modules, "modules", 20, "`number` of modules")
 	flag.IntVar(&l.runs, "runs", 7, "`number` of runs of each module without a change, the last one in a clone")
 	flag.IntVar(&l.busy, "busy", 4, "`number` of further runs of each, at the end, beside two busy loops")
+	flag.IntVar(&l.rounds, "cost", 0, "measure the cost instead, on modules that were judged, in `number` of rounds")
 	flag.StringVar(&l.only, "only", "", "`part` of the modules' names")
 	flag.Parse()
 	if err := l.run(ctx, *cases, *draw); err != nil {
@@ -51,7 +52,7 @@ func main() {
 // lab is one round of the experiment.
 type lab struct {
 	heaptrim, dir, seed, only, list string
-	modules, runs, busy             int
+	modules, runs, busy, rounds     int
 }
 
 // outcome is what was seen of one module. It is kept, and not tried again.
@@ -64,6 +65,7 @@ type outcome struct {
 	Found   bool     `json:"found"`
 	First   string   `json:"first"` // the line that is named first
 	Want    []string `json:"want"`
+	Edited  []string `json:"edited"` // lines of the edit, Want among them
 	Runs    int      `json:"runs"`   // without a change
 	Clones  int      `json:"clones"` // of them, in a clone
 	Busy    int      `json:"busy"`   // of them, beside busy loops
@@ -92,6 +94,9 @@ func (l *lab) run(ctx context.Context, list string, draw int) error {
 	}
 	if l.heaptrim, err = filepath.Abs(l.heaptrim); err != nil {
 		return err
+	}
+	if l.rounds > 0 {
+		return l.costs(ctx, cases[:min(l.modules, len(cases))], l.rounds)
 	}
 	var all []outcome
 	judged := map[string]corpus.Case{}
@@ -254,6 +259,10 @@ var place = regexp.MustCompile(`(?m)^  (\S+\.go:\d+) `)
 
 // planted runs guard on the module with the regression.
 func (l *lab) planted(ctx context.Context, c corpus.Case, dir string, o *outcome) error {
+	var err error
+	if o.Edited, err = edited(dir, c.Planted.Edits); err != nil {
+		return err
+	}
 	if err := c.Planted.Plant(dir); err != nil {
 		return err
 	}
@@ -271,6 +280,27 @@ func (l *lab) planted(ctx context.Context, c corpus.Case, dir string, o *outcome
 		o.First = m[1]
 	}
 	return os.WriteFile(filepath.Join(l.dir, c.ID+".txt"), []byte(said), 0o644)
+}
+
+// edited lists the lines that edits have, once they are made.
+func edited(dir string, edits []corpus.Edit) ([]string, error) {
+	var out []string
+	for _, e := range edits {
+		text, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(e.File)))
+		if err != nil {
+			return nil, err
+		}
+		before := slices.DeleteFunc(slices.Clone(edits), func(o corpus.Edit) bool { return o.File != e.File || o.Start >= e.Start })
+		head, err := corpus.Apply(text[:e.Start], before)
+		if err != nil {
+			return nil, err
+		}
+		first := bytes.Count(head, []byte("\n")) + 1
+		for n := first; n <= first+strings.Count(e.Text, "\n"); n++ {
+			out = append(out, fmt.Sprintf("%s:%d", e.File, n))
+		}
+	}
+	return out, nil
 }
 
 // unchanged runs guard again and again on the module as it was, the last time in a clone elsewhere.
@@ -376,17 +406,20 @@ func (o outcome) line() string {
 
 // summary adds the modules up.
 func summary(all []outcome) {
-	found, named, runs, clones, busy, alarms := 0, 0, 0, 0, 0, 0
+	found, named, other, runs, clones, busy, alarms := 0, 0, 0, 0, 0, 0, 0
 	for _, o := range all {
 		if o.Found {
 			found++
 		}
-		if o.named() {
+		switch {
+		case o.named():
 			named++
+		case slices.Contains(o.Edited, o.First):
+			other++
 		}
 		runs, clones, busy, alarms = runs+o.Runs, clones+o.Clones, busy+o.Busy, alarms+len(o.Alarms)
 	}
-	fmt.Printf("\n%d modules: found %d, the line first %d\n", len(all), found, named)
+	fmt.Printf("\n%d modules: found %d; named first: the planted line %d, another line of the same edit %d\n", len(all), found, named, other)
 	fmt.Printf("%d runs without a change, %d in a clone and %d beside busy loops: %d alarms; below %s of runs with 95 %% confidence\n",
 		runs, clones, busy, alarms, upper(runs, alarms))
 }

@@ -26,13 +26,14 @@ const (
 	Deleted Event = "deleted" // the line has no benchmark
 	Skipped Event = "skipped" // it called Skip
 	Failing Event = "failing" // it fails, or its package does not build
+	Shrunk  Event = "shrunk"  // it allocates less than its line
 )
 
 // Rules are the rules that a file states; what it does not state is as by default.
 type Rules map[Event]Rule
 
-// defaults lists the events, in the order of the documentation, with their rules. Only new and
-// renamed benchmarks can be adopted: of the others there is nothing to write.
+// defaults lists the events, in the order of the documentation, with their rules. Benchmarks that
+// skip themselves or fail cannot be adopted: there is nothing to write.
 var defaults = []struct {
 	event Event
 	rule  Rule
@@ -43,6 +44,7 @@ var defaults = []struct {
 	{Deleted, Fail, true},
 	{Skipped, Warn, false},
 	{Failing, Fail, false},
+	{Shrunk, Warn, true},
 }
 
 // Of is the rule for an event.
@@ -75,7 +77,7 @@ func (r Rules) set(text string) error {
 		r[d.event] = Rule(rule)
 		return nil
 	}
-	return fmt.Errorf("rule %s: want one of new, renamed, deleted, skipped, failing", clip(text))
+	return fmt.Errorf("rule %s: want one of new, renamed, deleted, skipped, failing, shrunk", clip(text))
 }
 
 // ParseRules reads rules such as "new=fail,deleted=warn".

@@ -219,7 +219,8 @@ func Compare(before, after []Site, beforeRoot, afterRoot string) []Site {
 		first := out[0].Grown()
 		out = slices.DeleteFunc(out, func(s Site) bool {
 			g := s.Grown()
-			return g.Allocs < minor*first.Allocs && g.Bytes < minor*first.Bytes
+			once := g.Allocs < few && first.Allocs > few
+			return once || g.Allocs < minor*first.Allocs && g.Bytes < minor*first.Bytes
 		})
 	}
 	return out
@@ -227,6 +228,10 @@ func Compare(before, after []Site, beforeRoot, afterRoot string) []Site {
 
 // minor is the share of the largest growth below which a site is left out.
 const minor = 0.05
+
+// few is below eight objects of a thousand operations: what a run allocates once, such as a table,
+// is no cause beside what operations allocate.
+const few = 8.0 / 900
 
 // lineMaps compares files of two versions, each once.
 type lineMaps struct {

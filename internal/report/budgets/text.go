@@ -44,27 +44,29 @@ func Text(w io.Writer, r *guard.Result, o term.Options) error {
 
 // headline says in a sentence how it ended.
 func headline(r *guard.Result) string {
-	failed, judged, functions := 0, 0, 0
-	for _, b := range r.Benches {
+	failed, within, functions := map[budget.Subject]bool{}, map[budget.Subject]bool{}, 0
+	for _, b := range r.Benches { // a benchmark counts once, whatever the values of GOMAXPROCS
 		switch {
-		case b.Site != "" && !b.Fails():
+		case b.Fails():
+			failed[b.Whole()] = true
+		case b.Site != "":
 			functions++
 		case b.Line != nil:
-			judged++
-		}
-		if b.Fails() {
-			failed++
+			within[b.Subject] = true
 		}
 	}
-	text := fmt.Sprintf("%s within budget", count(judged-failed, "benchmark"))
-	if failed > 0 {
-		text = fmt.Sprintf("%s over budget or broken, %d within", count(failed, "benchmark"), max(judged-failed, 0))
+	for s := range failed {
+		delete(within, s)
+	}
+	text := fmt.Sprintf("%s within budget", count(len(within), "benchmark"))
+	if len(failed) > 0 {
+		text = fmt.Sprintf("%s over budget or broken, %d within", count(len(failed), "benchmark"), len(within))
 	}
 	if functions > 0 {
 		text += fmt.Sprintf(", and %s of theirs", count(functions, "function"))
 	}
 	if r.Left > 0 {
-		text += fmt.Sprintf("; the change cannot affect %d others", r.Left)
+		text += fmt.Sprintf("; the change cannot affect %s", count(r.Left, "other"))
 	}
 	return text + "."
 }
@@ -205,6 +207,9 @@ var eventTexts = map[guard.Status]string{
 // EventText says what a status means for a benchmark; "" for those that need no words.
 func EventText(b guard.Bench) string {
 	text := eventTexts[b.Status]
+	if b.Status == guard.Shrank && b.Fails() {
+		text = "allocates less than its budget; 'heaptrim guard update -shrink' lowers it"
+	}
 	if strings.Contains(text, "%s") {
 		return fmt.Sprintf(text, b.Why)
 	}
