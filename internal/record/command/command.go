@@ -35,13 +35,15 @@ type Options struct {
 	For        time.Duration // greatest length of the window; 0 means until the load or the program ends
 	// bytes per heap sample in the allocation pass; 0 chooses it from the program's
 	// allocation rate
-	MemRate  int64
-	Trace    time.Duration // length of an execution trace that follows the window; 0 takes none
-	Requests bool          // with Trace: make each net/http request a trace task; net/http is then rebuilt
-	CacheDir string        // for copies of modules that are not the user's; "" is heaptrim in the user's cache
-	Stdin    io.Reader     // of the program; nil reads nothing
-	Stdout   io.Writer     // of the program; nil discards it
-	Stderr   io.Writer     // of the program, without the lines of gctrace; nil discards it
+	MemRate int64
+	Trace   time.Duration // length of an execution trace that follows the window; 0 takes none
+	// content of source files by absolute name, in place of what is on disk
+	Files    map[string][]byte
+	Requests bool      // with Trace: make each net/http request a trace task; net/http is then rebuilt
+	CacheDir string    // for copies of modules that are not the user's; "" is heaptrim in the user's cache
+	Stdin    io.Reader // of the program; nil reads nothing
+	Stdout   io.Writer // of the program; nil discards it
+	Stderr   io.Writer // of the program, without the lines of gctrace; nil discards it
 	Progress func(format string, args ...any)
 }
 
@@ -148,6 +150,7 @@ type recordedPass struct {
 	files     recorder.Result
 	load      loadResult
 	allocRate float64 // bytes/s, 0 if unknown
+	allocated allocated
 }
 
 // fineRun is the gap of a recording under load whose second run is not done.
@@ -269,11 +272,16 @@ func (r *execRecorder) build(ctx context.Context) error {
 	}
 	p := r.target.pkg
 	r.o.Progress("building %s with the recorder", p.ImportPath)
-	also := map[string]string{}
+	also, err := r.changed()
+	if err != nil {
+		return err
+	}
 	if r.o.Trace > 0 && r.o.Requests {
-		if also, err = requestOverlay(ctx, r.tmp, r.target.tool); err != nil {
+		requests, err := requestOverlay(ctx, r.tmp, r.target.tool)
+		if err != nil {
 			return err
 		}
+		maps.Copy(also, requests)
 	}
 	overlay, notes, err := commandOverlay(r.tmp, p, also)
 	if err != nil {
@@ -289,6 +297,19 @@ func (r *execRecorder) build(ctx context.Context) error {
 		}
 	}
 	return r.describe(ctx, notes)
+}
+
+// changed writes the files of Options, and returns where, by their names.
+func (r *execRecorder) changed() (map[string]string, error) {
+	out := map[string]string{}
+	for i, name := range slices.Sorted(maps.Keys(r.o.Files)) {
+		at := filepath.Join(r.tmp, fmt.Sprintf("changed-%d.go", i))
+		if err := os.WriteFile(at, r.o.Files[name], 0o600); err != nil {
+			return nil, err
+		}
+		out[name] = at
+	}
+	return out, nil
 }
 
 // describe records target and toolchain; the program itself reports the rest of the
