@@ -15,7 +15,9 @@ import (
 	"github.com/heaptrim/heaptrim/internal/fix/hands"
 	"github.com/heaptrim/heaptrim/internal/fix/journal"
 	"github.com/heaptrim/heaptrim/internal/fix/repo"
+	"github.com/heaptrim/heaptrim/internal/fix/service"
 	"github.com/heaptrim/heaptrim/internal/gocmd"
+	"github.com/heaptrim/heaptrim/internal/record/command"
 	"github.com/heaptrim/heaptrim/internal/report/fixes"
 	"github.com/heaptrim/heaptrim/internal/schema"
 )
@@ -109,10 +111,8 @@ func (f *fixFlags) validate(args []string) error {
 	switch {
 	case f.safety != "safe" && f.safety != "review":
 		return usagef("-safety %s: want safe or review", f.safety)
-	case f.budget <= 0 || f.program.Time <= 0:
-		return usagef("-budget and -with-time must be positive")
-	case f.times < 0:
-		return usagef("-times cannot be negative")
+	case f.budget <= 0 || f.program.Time <= 0 || f.times < 0:
+		return usagef("-budget and -with-time must be positive, and -times not negative")
 	case (f.what.undo || f.what.recover) && (len(args) > 0 || f.target.exec != ""):
 		return usagef("-undo and -recover take back what was done in the module of the current folder, and nothing else")
 	case f.what.commit && f.what.diff:
@@ -150,10 +150,8 @@ func runFix(ctx context.Context, c verb, args []string, std stdio) error {
 	}
 	defer remove()
 	// What this process and its children leave when they are killed is then found there.
-	for _, name := range []string{"TMPDIR", "TMP", "TEMP"} {
-		if err := os.Setenv(name, work); err != nil {
-			return err
-		}
+	if err := errors.Join(os.Setenv("TMPDIR", work), os.Setenv("TMP", work), os.Setenv("TEMP", work)); err != nil {
+		return err
 	}
 	return f.fix(ctx, fs.Args(), store, std)
 }
@@ -175,7 +173,8 @@ func (f *fixFlags) fix(ctx context.Context, args []string, store *journal.Store,
 	}
 	o := f.options(v, time.Since(start), p)
 	if f.target.exec != "" {
-		f.measure(&o, args)
+		t := f.target
+		service.Measure(&o, command.Options{Dir: t.dir, Package: t.exec, Args: args, Ready: t.ready, Load: t.load, BuildFlags: t.buildFlags()})
 	}
 	done, err := fix.Run(ctx, &v.Report.Report, o)
 	if err != nil {

@@ -35,15 +35,13 @@ type Options struct {
 	For        time.Duration // greatest length of the window; 0 means until the load or the program ends
 	// bytes per heap sample in the allocation pass; 0 chooses it from the program's
 	// allocation rate
-	MemRate int64
-	Trace   time.Duration // length of an execution trace that follows the window; 0 takes none
-	// content of source files by absolute name, in place of what is on disk
-	Files    map[string][]byte
-	Requests bool      // with Trace: make each net/http request a trace task; net/http is then rebuilt
-	CacheDir string    // for copies of modules that are not the user's; "" is heaptrim in the user's cache
-	Stdin    io.Reader // of the program; nil reads nothing
-	Stdout   io.Writer // of the program; nil discards it
-	Stderr   io.Writer // of the program, without the lines of gctrace; nil discards it
+	MemRate  int64
+	Trace    time.Duration // length of an execution trace that follows the window; 0 takes none
+	Requests bool          // with Trace: make each net/http request a trace task; net/http is then rebuilt
+	CacheDir string        // for copies of modules that are not the user's; "" is heaptrim in the user's cache
+	Stdin    io.Reader     // of the program; nil reads nothing
+	Stdout   io.Writer     // of the program; nil discards it
+	Stderr   io.Writer     // of the program, without the lines of gctrace; nil discards it
 	Progress func(format string, args ...any)
 }
 
@@ -128,6 +126,7 @@ var ErrProgramFailed = errors.New("the recorded program failed")
 // execRecorder records one command.
 type execRecorder struct {
 	o      Options
+	files  map[string][]byte // content of source files by absolute name, in place of what is on disk
 	w      *bundle.Writer
 	tmp    string
 	target execTarget
@@ -299,12 +298,12 @@ func (r *execRecorder) build(ctx context.Context) error {
 	return r.describe(ctx, notes)
 }
 
-// changed writes the files of Options, and returns where, by their names.
+// changed writes the files of a change, and returns where, by their names.
 func (r *execRecorder) changed() (map[string]string, error) {
 	out := map[string]string{}
-	for i, name := range slices.Sorted(maps.Keys(r.o.Files)) {
+	for i, name := range slices.Sorted(maps.Keys(r.files)) {
 		at := filepath.Join(r.tmp, fmt.Sprintf("changed-%d.go", i))
-		if err := os.WriteFile(at, r.o.Files[name], 0o600); err != nil {
+		if err := os.WriteFile(at, r.files[name], 0o600); err != nil {
 			return nil, err
 		}
 		out[name] = at

@@ -18,9 +18,9 @@ type Counts struct {
 	Ops            int64
 }
 
-// Count builds a command as [Record] does, runs it once without any profile, and returns what an operation
-// allocates.
-func Count(ctx context.Context, o Options) (Counts, error) {
+// Count builds a command as [Record] does, with the content of some files in place of what is on disk, runs it
+// once without any profile, and returns what an operation allocates.
+func Count(ctx context.Context, o Options, files map[string][]byte) (Counts, error) {
 	if o.Progress == nil {
 		o.Progress = func(string, ...any) {}
 	}
@@ -34,7 +34,7 @@ func Count(ctx context.Context, o Options) (Counts, error) {
 		return Counts{}, err
 	}
 	defer w.Close(false)
-	r := &execRecorder{o: o, w: w, tmp: tmp}
+	r := &execRecorder{o: o, files: files, w: w, tmp: tmp}
 	if err := r.build(ctx); err != nil {
 		return Counts{}, fmt.Errorf("%w: %w", ErrBuild, err)
 	}
