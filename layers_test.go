@@ -239,6 +239,11 @@ var layers = []layer{
 		why: "a search takes findings, edits and trials together: it records nothing and shows nothing",
 	},
 	{
+		folder: "internal/fix/service",
+		ours:   []string{"internal/fix", "internal/prove", "internal/record/command", "internal/trial"},
+		why:    "a command takes the place of benchmarks by the same questions: the search does not know which it asks",
+	},
+	{
 		folder: "internal/disasm",
 		ours:   []string{"internal/bundle", "internal/evidence", "internal/ingest/objdump", "internal/record/after", "internal/web"},
 		why:    "machine code is found for whoever shows a function",

@@ -15,13 +15,16 @@ import (
 	"github.com/heaptrim/heaptrim/internal/fix/hands"
 	"github.com/heaptrim/heaptrim/internal/fix/journal"
 	"github.com/heaptrim/heaptrim/internal/fix/repo"
+	"github.com/heaptrim/heaptrim/internal/fix/service"
 	"github.com/heaptrim/heaptrim/internal/gocmd"
+	"github.com/heaptrim/heaptrim/internal/record/command"
 	"github.com/heaptrim/heaptrim/internal/report/fixes"
 	"github.com/heaptrim/heaptrim/internal/schema"
 )
 
 const fixUsage = `
 Usage: heaptrim fix [flags] [packages or bundle]
+       heaptrim fix [flags] -exec package [-ready URL] -load command [-- args]
        heaptrim fix -undo
        heaptrim fix -recover
 
@@ -32,6 +35,10 @@ before. What holds is looked at once more all together: other platforms and
 build tags, go vet, the tests of the packages that depend on it, the race
 detector, and the times of the benchmarks, before and after in turns. Then the
 files are written, each edit as a whole or not at all.
+
+With -exec, edits are measured by a command under a load, or by its whole run
+without one. Of other recordings, such as those of a URL, edits are judged, marked as
+not measured, and never applied.
 
 An edit whose safety the source proves is applied. One that rests on something
 else is shown as a diff with its question, and applied with -safety review.
@@ -54,6 +61,7 @@ Examples:
   heaptrim fix -bench 'Order' -safety review ./examples/gateway
   heaptrim fix -only presize-slice,presize-map gateway.tar.zst
   heaptrim fix -commit -record fixes.jsonl ./examples/gateway
+  heaptrim fix -exec ./cmd/serve -ready http://localhost:6060/ -load 'heaptrim load -for 2s http://localhost:6060/'
   heaptrim fix -with ./mend.sh -diff ./examples/gateway
   heaptrim fix -undo
 `
@@ -75,6 +83,9 @@ type fixFlags struct {
 func (f *fixFlags) register(fs *flag.FlagSet) {
 	fs.StringVar(&f.target.dir, "C", "", "run in `dir`ectory")
 	fs.StringVar(&f.target.bench, "bench", "", "use the benchmarks that match `regexp`; default: as many as fit -budget")
+	fs.StringVar(&f.target.exec, "exec", "", "measure by this main `package`; its arguments follow --")
+	fs.StringVar(&f.target.ready, "ready", "", "with -exec: wait until a GET of this `URL` answers before the load starts")
+	fs.StringVar(&f.target.load, "load", "", "with -exec: shell `command` that loads the program, once for each edit")
 	fs.StringVar(&f.target.tags, "tags", "", "build `tags`, comma-separated")
 	fs.BoolVar(&f.what.diff, "diff", false, "print the edits as a diff and change no file")
 	fs.StringVar(&f.only, "only", "", "comma-separated `codes` of the cures to apply; default: all")
@@ -100,11 +111,9 @@ func (f *fixFlags) validate(args []string) error {
 	switch {
 	case f.safety != "safe" && f.safety != "review":
 		return usagef("-safety %s: want safe or review", f.safety)
-	case f.budget <= 0 || f.program.Time <= 0:
-		return usagef("-budget and -with-time must be positive")
-	case f.times < 0:
-		return usagef("-times cannot be negative")
-	case (f.what.undo || f.what.recover) && len(args) > 0:
+	case f.budget <= 0 || f.program.Time <= 0 || f.times < 0:
+		return usagef("-budget and -with-time must be positive, and -times not negative")
+	case (f.what.undo || f.what.recover) && (len(args) > 0 || f.target.exec != ""):
 		return usagef("-undo and -recover take back what was done in the module of the current folder, and nothing else")
 	case f.what.commit && f.what.diff:
 		return usagef("-diff changes nothing that -commit could commit")
@@ -141,10 +150,8 @@ func runFix(ctx context.Context, c verb, args []string, std stdio) error {
 	}
 	defer remove()
 	// What this process and its children leave when they are killed is then found there.
-	for _, name := range []string{"TMPDIR", "TMP", "TEMP"} {
-		if err := os.Setenv(name, work); err != nil {
-			return err
-		}
+	if err := errors.Join(os.Setenv("TMPDIR", work), os.Setenv("TMP", work), os.Setenv("TEMP", work)); err != nil {
+		return err
 	}
 	return f.fix(ctx, fs.Args(), store, std)
 }
@@ -164,7 +171,12 @@ func (f *fixFlags) fix(ctx context.Context, args []string, store *journal.Store,
 	if err != nil {
 		return err
 	}
-	done, err := fix.Run(ctx, &v.Report.Report, f.options(v, time.Since(start), p))
+	o := f.options(v, time.Since(start), p)
+	if f.target.exec != "" {
+		t := f.target
+		service.Measure(&o, command.Options{Dir: t.dir, Package: t.exec, Args: args, Ready: t.ready, Load: t.load, BuildFlags: t.buildFlags()})
+	}
+	done, err := fix.Run(ctx, &v.Report.Report, o)
 	if err != nil {
 		return err
 	}

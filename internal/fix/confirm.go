@@ -20,10 +20,11 @@ import (
 type ConfirmOptions struct {
 	Dir        string // of the go command
 	BuildFlags []string
-	Tests      time.Duration // for the tests of packages that only depend on the changed ones; 0: no limit
-	Measure    time.Duration // for comparing times
-	Each       time.Duration // for comparing the times of one benchmark, within Measure; 0: do not
-	Race       bool          // run the tests with the race detector, and functions from several goroutines
+	Tests      time.Duration  // for the tests of packages that only depend on the changed ones; 0: no limit
+	Measure    time.Duration  // for comparing times
+	Each       time.Duration  // for comparing the times of one benchmark, within Measure; 0: do not
+	Command    *prove.Command // whose runs are compared in place of benchmarks; nil for none
+	Race       bool           // run the tests with the race detector, and functions from several goroutines
 	Progress   func(format string, args ...any)
 }
 
@@ -281,9 +282,13 @@ func (c *confirming) measure(ctx context.Context) (worse []string, err error) {
 			names = append(names, top)
 		}
 	}
-	c.Proof, err = prove.Run(ctx, prove.Options{Dir: c.o.Dir, Packages: packages, Bench: "^(" + strings.Join(names, "|") + ")$",
+	o := prove.Options{Dir: c.o.Dir, Packages: packages, Bench: "^(" + strings.Join(names, "|") + ")$",
 		Sides: []sides.Side{{Source: sides.Work}, {Source: sides.Work, Overlay: overlay}}, Budget: min(c.o.Measure, time.Duration(len(names))*c.o.Each),
-		BuildFlags: c.o.BuildFlags, Progress: c.o.Progress})
+		BuildFlags: c.o.BuildFlags, Progress: c.o.Progress}
+	if c.o.Command != nil {
+		o.Packages, o.Bench, o.Command, o.Budget = nil, "", c.o.Command, c.o.Measure
+	}
+	c.Proof, err = prove.Run(ctx, o)
 	if err != nil {
 		return nil, fmt.Errorf("compare times: %w", err)
 	}
@@ -297,6 +302,9 @@ func (c *confirming) measure(ctx context.Context) (worse []string, err error) {
 
 // dropWorse drops what was kept for benchmarks that are worse.
 func (c *confirming) dropWorse(worse []string) bool {
+	if c.o.Command != nil {
+		return len(worse) > 0 && c.drop("", Slower, strings.Join(worse, ", "))
+	}
 	dropped := false
 	for _, a := range c.kept() {
 		if slices.Contains(worse, a.Bench.Package+" "+a.Bench.Name) {

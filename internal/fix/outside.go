@@ -47,6 +47,7 @@ type asking struct {
 	work    string // of the workspace; "" for none
 	runs    map[string]finding.RunSummary
 	module  string // path
+	s       *search
 }
 
 // ask hands each finding that has no kept edit to the outside program, and judges what it does. What holds
@@ -59,7 +60,7 @@ func (f *Fixes) ask(ctx context.Context, r *finding.Report, t Tools, o RunOption
 	if err := f.sum(); err != nil {
 		return err
 	}
-	a := &asking{fixes: f, judge: t.Judge, o: o, now: maps.Clone(f.After), folders: map[string]string{}, runs: s.benchs, module: r.Diagnosis.Target.Module, tool: gocmd.Tool{Dir: f.Module, Flags: r.Diagnosis.Target.BuildFlags}}
+	a := &asking{fixes: f, judge: t.Judge, o: o, now: maps.Clone(f.After), folders: map[string]string{}, runs: s.benchs, module: r.Diagnosis.Target.Module, tool: gocmd.Tool{Dir: f.Module, Flags: r.Diagnosis.Target.BuildFlags}, s: s}
 	var err error
 	if a.work, err = a.tool.Setting(ctx, "GOWORK"); err != nil {
 		return err
@@ -213,23 +214,31 @@ func (a *asking) judged(ctx context.Context, at *Attempt) (Outcome, error) {
 		return o, ctx.Err()
 	}
 	var err error
-	if at.Before, err = a.judge.Baseline(ctx, at.Bench, a.now); err != nil {
-		return failed(NoRun, err)
+	q := trial.Question{Files: files, Changed: at.Patch.Packages, Tests: slices.Clone(at.Patch.Packages)}
+	if a.s.repeats() {
+		if at.Before, err = a.s.baseline(ctx, at.Bench, a.now); err != nil {
+			return failed(NoRun, err)
+		}
+		if at.After, err = a.s.counted(ctx, at.Bench, files); errors.Is(err, trial.ErrBuild) {
+			return failed(NoBuild, err)
+		} else if err != nil {
+			return failed(NoRun, err)
+		}
+		if !at.After.Less(at.Before) {
+			return NoGain, nil
+		}
+		if !slices.Contains(q.Tests, at.Bench.Package) {
+			q.Tests = append(q.Tests, at.Bench.Package)
+		}
 	}
-	if at.After, err = a.judge.Counts(ctx, at.Bench, files); errors.Is(err, trial.ErrBuild) {
-		return failed(NoBuild, err)
-	} else if err != nil {
-		return failed(NoRun, err)
-	}
-	if !at.After.Less(at.Before) {
-		return NoGain, nil
-	}
-	q := trial.Question{Files: files, Changed: at.Patch.Packages, Tests: slices.Compact(append(slices.Clone(at.Patch.Packages), at.Bench.Package))}
 	if at.Verdict, err = a.judge.Holds(ctx, q); err != nil {
 		return "", err
 	}
 	if at.Why = at.Verdict.Why; at.Verdict.Fault != "" {
 		return outcomes()[at.Verdict.Fault], nil
+	}
+	if !a.s.repeats() {
+		return Open, nil
 	}
 	at.Outcome = Kept
 	p := &patched{at, files}

@@ -32,7 +32,10 @@ type Options struct {
 	// TestsOnly leaves out the comparison of calls.
 	TestsOnly bool
 	// Leave says why a file is not to be edited, "" if it may be; nil allows all.
-	Leave    func(file string) string
+	Leave func(file string) string
+	// Meter counts what an operation of a recorded command allocates with a change; nil: only
+	// benchmarks can be run again.
+	Meter    func(ctx context.Context, files trial.Files) (trial.Counts, error)
 	Dropped  func(a Attempt) // told of each attempt that is dropped; nil tells nobody
 	Progress func(format string, args ...any)
 }
@@ -53,7 +56,7 @@ const (
 	NoTime   Outcome = "not tried"    // the budget was spent
 	Left     Outcome = "left alone"   // the file is not to be edited
 	Untested Outcome = "not tested"   // no test passes and no call could be compared, or none runs what it changes
-	Open     Outcome = "not measured" // it holds, and nothing that was run reaches it
+	Open     Outcome = "not measured" // it holds, and nothing that can be run again shows what it saves
 	Refused  Outcome = "refused"      // an outside program changed what it may not
 	Slower   Outcome = "slower"       // a benchmark is worse with it
 )
@@ -155,15 +158,13 @@ type search struct {
 	benchs map[string]finding.RunSummary // by name
 }
 
-// Search tries the edits for the findings of a recording of benchmarks, in the order of the
-// report, until the budget is spent or ctx ends; the result then has what was found until then.
+// Search tries the edits for the findings of a recording, in the order of the report, until the budget is
+// spent or ctx ends; the result then has what was found until then. Edits for findings of runs that
+// cannot be run again are judged, and not kept.
 func Search(ctx context.Context, r *finding.Report, t Tools, o Options) (*Result, error) {
 	o = o.withDefaults()
 	s := &search{o: o, judge: t.Judge, report: r, result: &Result{}, counts: map[trial.Bench]trial.Counts{},
 		tried: map[string]bool{}, benchs: map[string]finding.RunSummary{}}
-	if r.Diagnosis.Target.Kind != evidence.TargetPackages {
-		return nil, errors.New("edits are tried by benchmarks, and this is a recording of something else")
-	}
 	if o.Budget > 0 {
 		s.until = time.Now().Add(o.Budget)
 	}
@@ -235,9 +236,6 @@ func (s *search) fresh(edits []code.Edit) []code.Edit {
 // then the others are counted on top of it. The error is that of the context.
 func (s *search) row(ctx context.Context, row finding.Row, edits []code.Edit) error {
 	b, ok := s.benchs[row.Run]
-	if !ok {
-		return nil
-	}
 	var open []*Attempt
 	for _, e := range edits {
 		a := &Attempt{Edit: e, Finding: row.Finding, Predicted: row.Remedy, Bench: trial.Bench{Package: b.Package, Name: b.Name, NsPerOp: b.NsPerOp}}
@@ -246,6 +244,9 @@ func (s *search) row(ctx context.Context, row finding.Row, edits []code.Edit) er
 			continue
 		}
 		open = append(open, a)
+	}
+	if !ok || !s.repeats() {
+		return s.unmeasured(ctx, open)
 	}
 	for len(open) > 0 {
 		better, err := s.count(ctx, open)
@@ -267,6 +268,43 @@ func (s *search) row(ctx context.Context, row finding.Row, edits []code.Edit) er
 	}
 	return nil
 }
+
+// repeats reports whether the runs of the recording can be made again.
+func (s *search) repeats() bool {
+	return s.report.Diagnosis.Target.Kind == evidence.TargetPackages || s.o.Meter != nil
+}
+
+// unmeasured judges edits of which nothing can say what they save.
+func (s *search) unmeasured(ctx context.Context, open []*Attempt) error {
+	for _, a := range open {
+		if s.spent() {
+			s.end(a, NoTime)
+			continue
+		}
+		files, err := Files([]code.Edit{a.Edit})
+		if err != nil {
+			return err
+		}
+		s.o.Progress("judging %s: %s%s", spot(a.Finding.Site), a.Edit.Text, s.left())
+		a.Bench = trial.Bench{}
+		if a.Why, err = s.judge.Sound(ctx, a.Edit.Package, files); err != nil {
+			return err
+		}
+		if a.Why != "" {
+			s.end(a, NoBuild)
+			continue
+		}
+		o, err := s.hold(ctx, a, files)
+		if err != nil {
+			return err
+		}
+		s.end(a, cmp.Or(o, Open))
+	}
+	return nil
+}
+
+// spent reports whether there is no time left.
+func (s *search) spent() bool { return !s.until.IsZero() && time.Now().After(s.until) }
 
 // leave says why a file is not to be edited.
 func (o Options) leave(file string) string {
@@ -290,7 +328,7 @@ func (o Options) leaveAny(e code.Edit) string {
 func (s *search) end(a *Attempt, o Outcome) {
 	a.Outcome = o
 	s.result.Attempts = append(s.result.Attempts, *a)
-	if o != Kept && o != Review {
+	if o != Kept && o != Review && o != Open {
 		s.o.Dropped(*a)
 	}
 }
@@ -300,7 +338,7 @@ func (s *search) end(a *Attempt, o Outcome) {
 func (s *search) count(ctx context.Context, list []*Attempt) ([]*Attempt, error) {
 	var better []*Attempt
 	for i, a := range list {
-		if !s.until.IsZero() && time.Now().After(s.until) {
+		if s.spent() {
 			s.end(a, NoTime)
 			continue
 		}
@@ -355,7 +393,7 @@ func (s *search) saves(ctx context.Context, a *Attempt) (Outcome, error) {
 	if a.Before, err = s.before(ctx, a.Bench); err != nil {
 		return failed(NoRun, err)
 	}
-	if a.After, err = s.judge.Counts(ctx, a.Bench, files); errors.Is(err, trial.ErrBuild) {
+	if a.After, err = s.counted(ctx, a.Bench, files); errors.Is(err, trial.ErrBuild) {
 		return failed(NoBuild, err)
 	} else if err != nil {
 		return failed(NoRun, err)
@@ -445,10 +483,36 @@ func (s *search) before(ctx context.Context, b trial.Bench) (trial.Counts, error
 	if err != nil {
 		return trial.Counts{}, err
 	}
-	c, err := s.judge.Baseline(ctx, b, files)
+	c, err := s.baseline(ctx, b, files)
 	if err == nil {
 		s.counts[b] = c
 	}
+	return c, err
+}
+
+// counted is what an operation allocates with a change.
+func (s *search) counted(ctx context.Context, b trial.Bench, files trial.Files) (trial.Counts, error) {
+	if s.o.Meter != nil {
+		return s.o.Meter(ctx, files)
+	}
+	return s.judge.Counts(ctx, b, files)
+}
+
+// alikeUnderLoad is the least that two runs under load are taken to differ by, as a fraction.
+const alikeUnderLoad = 0.002
+
+// baseline counts twice, so that what varies by itself is known.
+func (s *search) baseline(ctx context.Context, b trial.Bench, files trial.Files) (trial.Counts, error) {
+	if s.o.Meter == nil {
+		return s.judge.Baseline(ctx, b, files)
+	}
+	c, err := s.o.Meter(ctx, files)
+	if err != nil {
+		return c, err
+	}
+	again, err := s.o.Meter(ctx, files)
+	c.Spread = trial.Spread{Allocs: max(math.Abs(c.Allocs-again.Allocs), alikeUnderLoad*c.Allocs),
+		Bytes: max(math.Abs(c.Bytes-again.Bytes), alikeUnderLoad*c.Bytes)}
 	return c, err
 }
 
@@ -460,10 +524,11 @@ func (s *search) hold(ctx context.Context, a *Attempt, files trial.Files) (Outco
 	if !s.o.TestsOnly {
 		q.Changed = []string{changed}
 	}
-	if changed != a.Bench.Package {
+	switch top, _, _ := strings.Cut(a.Bench.Name, "/"); {
+	case a.Bench.Package == "":
+	case changed != a.Bench.Package:
 		q.Tests = append(q.Tests, a.Bench.Package)
-	} else {
-		top, _, _ := strings.Cut(a.Bench.Name, "/")
+	case s.o.Meter == nil:
 		q.Bench = []string{top}
 	}
 	var err error

@@ -2,7 +2,9 @@ package fix
 
 import (
 	"context"
+	"errors"
 
+	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/rewrite"
 	"github.com/heaptrim/heaptrim/internal/rewrite/code"
@@ -12,6 +14,9 @@ import (
 // Verify tries the edits for the findings of a report, each alone, until the budget of o is spent.
 // It returns those that came to a verdict, then those that there was no time for, and keeps to the budget.
 func Verify(ctx context.Context, r *finding.Report, o Options) ([]finding.Trial, error) {
+	if r.Diagnosis.Target.Kind != evidence.TargetPackages {
+		return nil, errors.New("edits are tried by benchmarks, and this is a recording of something else")
+	}
 	limited, cancel := context.WithTimeout(ctx, o.Budget)
 	defer cancel()
 	tools, _, err := RunOptions{Search: o}.open(limited, r)

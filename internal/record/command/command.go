@@ -126,6 +126,7 @@ var ErrProgramFailed = errors.New("the recorded program failed")
 // execRecorder records one command.
 type execRecorder struct {
 	o      Options
+	files  map[string][]byte // content of source files by absolute name, in place of what is on disk
 	w      *bundle.Writer
 	tmp    string
 	target execTarget
@@ -148,6 +149,7 @@ type recordedPass struct {
 	files     recorder.Result
 	load      loadResult
 	allocRate float64 // bytes/s, 0 if unknown
+	allocated allocated
 }
 
 // fineRun is the gap of a recording under load whose second run is not done.
@@ -269,11 +271,16 @@ func (r *execRecorder) build(ctx context.Context) error {
 	}
 	p := r.target.pkg
 	r.o.Progress("building %s with the recorder", p.ImportPath)
-	also := map[string]string{}
+	also, err := r.changed()
+	if err != nil {
+		return err
+	}
 	if r.o.Trace > 0 && r.o.Requests {
-		if also, err = requestOverlay(ctx, r.tmp, r.target.tool); err != nil {
+		requests, err := requestOverlay(ctx, r.tmp, r.target.tool)
+		if err != nil {
 			return err
 		}
+		maps.Copy(also, requests)
 	}
 	overlay, notes, err := commandOverlay(r.tmp, p, also)
 	if err != nil {
@@ -289,6 +296,19 @@ func (r *execRecorder) build(ctx context.Context) error {
 		}
 	}
 	return r.describe(ctx, notes)
+}
+
+// changed writes the files of a change, and returns where, by their names.
+func (r *execRecorder) changed() (map[string]string, error) {
+	out := map[string]string{}
+	for i, name := range slices.Sorted(maps.Keys(r.files)) {
+		at := filepath.Join(r.tmp, fmt.Sprintf("changed-%d.go", i))
+		if err := os.WriteFile(at, r.files[name], 0o600); err != nil {
+			return nil, err
+		}
+		out[name] = at
+	}
+	return out, nil
 }
 
 // describe records target and toolchain; the program itself reports the rest of the

@@ -38,7 +38,7 @@ func (r *execRecorder) keep(s *execSession) (recordedPass, error) {
 	if p.files.Wall == 0 {
 		p.files.Wall = use.span // cut short: up to the last sample
 	}
-	p.allocRate = use.allocRate
+	p.allocRate, p.allocated = use.allocRate, use.allocated
 	k := keeper{execRecorder: r, s: s, p: p, pass: s.pass.name, peak: s.peak, logFile: s.logFile}
 	err = errors.Join(k.cpu(), k.heap(), k.metrics(), k.log(), k.loadOutput())
 	for _, f := range rec.Windows[1:] {
@@ -236,7 +236,11 @@ type used struct {
 	cpu       time.Duration // without idle time; 0 if unknown
 	allocRate float64       // bytes/s
 	resident  int64         // largest sample of the resident set; 0 if unknown
+	allocated allocated
 }
+
+// allocated is what a program allocated in a window.
+type allocated struct{ objects, bytes float64 }
 
 // usage reads the window's metrics. Errors in them give zeros, because they are used
 // only where better sources are missing.
@@ -263,5 +267,5 @@ func usage(f recorder.Result) used {
 	delta := func(name string) float64 { return last.Values[name] - first.Values[name] }
 	busy := delta("/cpu/classes/total:cpu-seconds") - delta("/cpu/classes/idle:cpu-seconds")
 	return used{span, time.Duration(busy * float64(time.Second)), delta("/gc/heap/allocs:bytes") / span.Seconds(),
-		int64(resident)}
+		int64(resident), allocated{delta("/gc/heap/allocs:objects"), delta("/gc/heap/allocs:bytes")}}
 }

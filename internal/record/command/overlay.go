@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -43,7 +44,8 @@ func commandOverlay(dir string, p gocmd.Package, also map[string]string) (overla
 	}
 	hasMain := false
 	for _, name := range p.GoFiles {
-		source, err := os.ReadFile(filepath.Join(p.Dir, name))
+		at := filepath.Join(p.Dir, name)
+		source, err := os.ReadFile(cmp.Or(also[at], at))
 		if err != nil {
 			return "", nil, fmt.Errorf("add the recorder: %w", err)
 		}

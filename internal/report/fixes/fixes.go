@@ -67,7 +67,7 @@ func Text(w io.Writer, f *fix.Fixes, applied bool, o term.Options) error {
 		title, remark string
 	}{
 		{fix.Review, "To review", "each allocates less, and rests on something that the source does not prove; -safety review applies them"},
-		{fix.Open, "Not measured", "each holds, and nothing that was run reaches it; heaptrim does not apply them by itself"},
+		{fix.Open, "Not measured", "each holds, and nothing that can be run again shows what it saves; heaptrim does not apply them by itself"},
 	} {
 		if f.Tried(part.outcome) == 0 {
 			continue
