@@ -14,12 +14,17 @@ type Life struct {
 	Field    string        // field that they are stored in on the way; empty for none
 	Made     string        // where the expression is that makes them; empty if it is not known
 	PartOf   string        // where an object of the same function is made that they become part of; empty for none or several
-	Boxed    bool          // on the way they become interface values
-	Back     bool          // a call that the site's function hands them to returns them, or part of what it returns
-	Spawned  bool          // goroutines that the function waits for use them
-	OnlyRead Tri           // nothing writes to them after they were made
-	Ways     []int         // lines of the site's function that hand them on, lowest first; empty when not known
-	Unknown  string        // what could not be seen through, where End is EndUnknown
+	Passed   Passed
+	OnlyRead Tri    // nothing writes to them after they were made
+	Ways     []int  // lines of the site's function that hand them on, lowest first; empty when not known
+	Unknown  string // what could not be seen through, where End is EndUnknown
+}
+
+// Passed says what objects go through on their way.
+type Passed struct {
+	Boxed   bool // they become interface values
+	Back    bool // a call that the site's function hands them to returns them, or part of what it returns
+	Spawned bool // goroutines that the function waits for use them
 }
 
 // End is where the life of an object ends, as far as the user's code goes.

@@ -131,7 +131,7 @@ var (
 	boxless = test("arguments of their own type", func(_ *candidate, p *allocated) bool {
 		return p.Kind == finding.KindVariadic && p.Expr != nil && p.Expr.Call.Unboxed
 	})
-	returnedByCall = test("returned by the call", func(_ *candidate, p *allocated) bool { return p.Life.Back })
+	returnedByCall = test("returned by the call", func(_ *candidate, p *allocated) bool { return p.Life.Passed.Back })
 	// The compiler builds []byte(a + b) in one allocation.
 	insideBytes = test("converted to bytes at once", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.Line.Converted(p.Expr) })
 	back        = test("converted back", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.Line.Back(p.Expr) })

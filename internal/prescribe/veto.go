@@ -78,7 +78,7 @@ var (
 	needlessCopy    = test("a copy that is only read", func(c *candidate, p *allocated) bool {
 		return copied.ask(c, p) == finding.Yes && p.Life.OnlyRead == finding.Yes && p.Life.End == finding.EndFrame
 	})
-	spawned       = test("used by goroutines of the function", func(_ *candidate, p *allocated) bool { return p.Life.Spawned })
+	spawned       = test("used by goroutines of the function", func(_ *candidate, p *allocated) bool { return p.Life.Passed.Spawned })
 	sliceResult   = test("behind a slice that is returned", isSliceResult)
 	copyIsKept    = test("a copy that is kept", isCopyIsKept)
 	publicText    = test("a text that an exported function returns", isPublicText)
@@ -150,7 +150,7 @@ func isPublished(c *candidate, p *allocated) bool {
 }
 
 func isUsedAsInterface(c *candidate, p *allocated) bool {
-	return p.Kind == finding.KindNew && p.Life.Boxed && c.coldEscape() == 0
+	return p.Kind == finding.KindNew && p.Life.Passed.Boxed && c.coldEscape() == 0
 }
 
 // isUnseen reports whether it is not known where the expression's own memory is last used. What

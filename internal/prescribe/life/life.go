@@ -84,7 +84,8 @@ func (t *Tracer) climb(s *scan, own []evidence.Frame) finding.Life {
 		if i == 0 {
 			ways, back = t.linesOf(out.ways), out.back
 		}
-		l := finding.Life{Ways: ways, Back: back, Frame: i, Function: own[i].Function, Boxed: out.boxed, Spawned: out.spawned, Field: out.field}
+		l := finding.Life{Ways: ways, Frame: i, Function: own[i].Function, Field: out.field,
+			Passed: finding.Passed{Boxed: out.boxed, Back: back, Spawned: out.spawned}}
 		switch {
 		case out.shared:
 			l.End = finding.EndShared
