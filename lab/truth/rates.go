@@ -43,8 +43,9 @@ func tallies(rows []row, read []toRead) []tally {
 			count(s, r.Module, s.Fits)
 		}
 	}
+	now := saidNow(rows)
 	for _, r := range read {
-		if r.Rule != "" {
+		if said, judged := now[r.Case]; r.Rule != "" && (!judged || said[r.place()]) {
 			count(r.said, r.Module, r.Verdict == "right")
 		}
 	}
@@ -55,6 +56,22 @@ func tallies(rows []row, read []toRead) []tally {
 	slices.SortFunc(out, func(a, b tally) int { return cmp.Or(cmp.Compare(a.code, b.code), cmp.Compare(a.rule, b.rule)) })
 	return out
 }
+
+// saidNow are the rows of each case that was judged, by place. What a reader judged and is no longer said says
+// nothing of the rules as they are.
+func saidNow(rows []row) map[string]map[string]bool {
+	out := map[string]map[string]bool{}
+	for _, r := range rows {
+		out[r.ID] = map[string]bool{}
+		for _, s := range r.First {
+			out[r.ID][s.rated().place()] = true
+		}
+	}
+	return out
+}
+
+// place tells what is said from other rows of a case.
+func (s said) place() string { return fmt.Sprint(s.Site, s.Code, s.Rule) }
 
 // writeRates writes the table of package cures, unless the name is empty.
 func writeRates(name, commit string, rates []tally) error {
