@@ -140,6 +140,11 @@ var layers = []layer{
 		why:    "what becomes of a value is told from stacks and code, without knowing of costs or cures",
 	},
 	{
+		folder: "internal/prescribe/advice",
+		ours:   []string{"internal/finding", "internal/prescribe/cures", "internal/stats"},
+		why:    "what helps a program as a whole follows from its totals",
+	},
+	{
 		folder: "internal/prescribe/rank",
 		ours:   []string{"internal/diagnose", "internal/evidence", "internal/finding", "internal/prescribe/cures", "internal/stats"},
 		why:    "rows are ranked by their figures, whatever named their cures",

@@ -3,6 +3,7 @@ package prescribe
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
@@ -141,14 +142,20 @@ func (o offer) remedy() finding.Remedy {
 }
 
 // A cure is named where advice by its rules was right at least this often (heaptrim explain CODE says how often);
-// below, it is told as another way, and above leastRate only.
+// below, it is told as another way, and above leastRate only. An edit that was not tried could be: it has to be surer.
 const (
-	leastNamed = 0.5
-	leastRate  = 0.1
+	leastNamed   = 0.5
+	leastUntried = 0.75
+	leastRate    = 0.1
 )
 
 // sure reports whether an offer may be named: it was tried, or such advice is right often enough.
-func (o offer) sure() bool { return o.trial != nil || o.fit >= leastNamed }
+func (o offer) sure() bool {
+	if strings.HasPrefix(o.best.Rule, editRule) {
+		return o.trial != nil || o.fit >= leastUntried
+	}
+	return o.trial != nil || o.fit >= leastNamed
+}
 
 // idle reports whether a line of a benchmark allocates nearly nothing in an operation.
 func (c *candidate) idle() bool {

@@ -172,10 +172,19 @@ var (
 	plainError = test("an error with a text that varies", func(_ *candidate, p *allocated) bool {
 		return p.Callee == "errors.New" && (p.Expr == nil || !p.Expr.Call.Consts)
 	})
-	// writes is a call that puts text into a buffer of a known type.
+	// writes is a call that puts text into a buffer of the function.
 	writes = test("into a buffer in sight", func(_ *candidate, p *allocated) bool {
 		_, method, ok := strings.Cut(p.Callee, ").")
-		return ok && method != "Grow" && (strings.HasPrefix(p.Callee, "bytes.(*Buffer)") || strings.HasPrefix(p.Callee, "strings.(*Builder)"))
+		return ok && method != "Grow" && (strings.HasPrefix(p.Callee, "bytes.(*Buffer)") || strings.HasPrefix(p.Callee, "strings.(*Builder)")) &&
+			p.Expr != nil && p.Line.OfLocal(p.Expr)
+	})
+	writtenOn = test("written to where it goes", func(_ *candidate, p *allocated) bool {
+		if p.Expr == nil || p.Expr.Use.Kind != source.UseArgument {
+			return false
+		}
+		callee := p.Expr.Use.Callee
+		return callee == "append" || callee == "io.WriteString" || strings.HasPrefix(callee, "fmt.Fprint") ||
+			strings.HasSuffix(callee, ".Write") || strings.HasSuffix(callee, ".WriteString")
 	})
 	// released is memory whose last use is in sight, or that a library object makes for itself.
 	released = test("last used in sight", func(_ *candidate, p *allocated) bool {
@@ -218,6 +227,10 @@ var (
 	counted   = test("a count in sight", func(_ *candidate, p *allocated) bool { return p.dest() != nil && p.dest().Count != "" }, "count")
 	exact     = test("one for each turn", func(_ *candidate, p *allocated) bool { return p.dest() != nil && p.dest().Exact })
 	buffered  = test("a bytes.Buffer", func(_ *candidate, p *allocated) bool { return strings.HasPrefix(p.Callee, "bytes.(*Buffer).") })
+	prepends  = test("put in front in a loop", func(_ *candidate, p *allocated) bool {
+		return p.Expr != nil && len(p.Expr.Loops) > 0 && p.Line.Prepends(p.Expr)
+	}, "use")
+	toNil     = test("appended to nil by a call", func(_ *candidate, p *allocated) bool { return p.Via != "" && p.Line.AppendsToNil(p.Via) })
 	handedNil = test("begins as nil in a caller", func(_ *candidate, p *allocated) bool {
 		return p.above != nil && p.above.dest.Name == "nil"
 	}, "maker")

@@ -44,10 +44,13 @@ const leastMade = 0.5
 
 // makesOwner reports whether each operation makes the struct in whose field the memory is held.
 func (c *candidate) makesOwner(p *allocated) bool {
-	if c.source == nil || p.owner() == "" {
+	if c.source == nil {
 		return false
 	}
 	holder := c.source.HolderOf(p.owner())
+	if holder == nil && p.Life.End == finding.EndStored && p.Life.Receiver {
+		holder = c.source.At(p.Life.At.File, p.Life.At.Line).Receiver()
+	}
 	if holder == nil {
 		return false
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/diagnose"
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/prescribe/advice"
 	"github.com/heaptrim/heaptrim/internal/prescribe/life"
 	"github.com/heaptrim/heaptrim/internal/prescribe/rank"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
@@ -64,7 +65,7 @@ func Run(ctx context.Context, s *diagnose.Session, o Options) *finding.Prescript
 	}
 	rows = append(rows, skippable(d, src)...)
 	p.Rows, p.Functions, p.Below = rank.Rows(s, rows, o.Threshold)
-	p.Advice = advise(s)
+	p.Advice = advice.Of(s.Diagnosis())
 	p.Together = rank.Together(s, p.Rows)
 	return p
 }

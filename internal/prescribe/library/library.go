@@ -160,7 +160,6 @@ var entries = []Entry{
 	{"slices.Clone", "", "reuse-buffer", "copy into a slice that is there", Nothing},
 	{"slices.Insert", "", "presize-slice", "give the slice its final capacity", Result},
 	{"slices.Concat", "", "reuse-buffer", "append into a slice that is there", Nothing},
-	{"maps.Clone", "", "skip-work", "share the map where nobody writes to it, and copy on the first write", Nothing},
 	{"maps.Keys", "", "presize-slice", "range over the map itself", Nothing},
 	{"sync.(*Pool).Get", "", "pool-misuse", "", Nothing},
 	{"sync.(*Pool).Put", "", "pool-misuse", "put a pointer: a slice or struct is boxed on each Put", Nothing},

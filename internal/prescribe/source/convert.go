@@ -98,8 +98,82 @@ func (l *Line) Writer(e *Expr) string {
 	return ""
 }
 
+// Prepends reports whether an append puts elements in front of the variable that it is assigned to.
+func (l *Line) Prepends(e *Expr) bool {
+	if l == nil || e.Kind != Append || len(e.path) == 0 {
+		return false
+	}
+	call := e.node.(*ast.CallExpr)
+	assign, ok := e.path[len(e.path)-1].(*ast.AssignStmt)
+	if !ok || len(assign.Lhs) != 1 || len(call.Args) != 2 || !call.Ellipsis.IsValid() {
+		return false
+	}
+	_, literal := ast.Unparen(call.Args[0]).(*ast.CompositeLit)
+	return literal && l.text(assign.Lhs[0]) == l.text(call.Args[1])
+}
+
+// AppendsToNil reports whether the line calls a function that appends to its first argument, and that is
+// nil: one that is named so, a hash's Sum, a cipher's Seal or Open. made is the function that allocates: the
+// one that is called, or the method that an interface's leads to.
+func (l *Line) AppendsToNil(made string) bool {
+	if l == nil {
+		return false
+	}
+	method := made[strings.LastIndexByte(made, '.')+1:]
+	for _, e := range l.Exprs {
+		call, ok := e.node.(*ast.CallExpr)
+		if !ok || e.Kind != Call || len(call.Args) == 0 || !l.info().Types[call.Args[0]].IsNil() {
+			continue
+		}
+		callee := l.callee(call)
+		pkg, _, _ := strings.Cut(callee, ".")
+		switch name := callee[strings.LastIndexByte(callee, '.')+1:]; {
+		case name != method:
+		case Appends(callee):
+			return true
+		case name == "Sum", name == "Seal", name == "Open":
+			return pkg == "hash" || strings.HasPrefix(pkg, "hash/") || strings.HasPrefix(pkg, "crypto/")
+		}
+	}
+	return false
+}
+
 // Dynamic reports whether an expression is a call of an interface's method.
 func (l *Line) Dynamic(e *Expr) bool { return l != nil && e.Kind == Call && l.dynamic(e) }
+
+// OfLocal reports whether a call is one of a method of a local variable, neither a parameter nor a field.
+func (l *Line) OfLocal(e *Expr) bool {
+	call, ok := e.node.(*ast.CallExpr)
+	if l == nil || !ok {
+		return false
+	}
+	sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
+	if !ok {
+		return false
+	}
+	x := ast.Unparen(sel.X)
+	if id, ok := x.(*ast.Ident); ok {
+		v, isVar := l.info().ObjectOf(id).(*types.Var)
+		return isVar && v.Parent() != l.file.pkg.Types.Scope() && !l.inFields(v, func(t *ast.FuncType) *ast.FieldList { return t.Params })
+	}
+	return false
+}
+
+// Receiver is the type of the receiver of the function around the line, without the star; nil for none.
+func (l *Line) Receiver() *types.Named {
+	if l == nil || l.Func.decl == nil || l.Func.decl.Recv == nil || len(l.Func.decl.Recv.List) != 1 {
+		return nil
+	}
+	t := l.info().TypeOf(l.Func.decl.Recv.List[0].Type)
+	if t == nil {
+		return nil
+	}
+	if p, ok := t.(*types.Pointer); ok {
+		t = p.Elem()
+	}
+	n, _ := types.Unalias(t).(*types.Named)
+	return n
+}
 
 // HolderOf is the type of a struct that declares a field, by the place of its declaration; nil where the
 // packages that were read do not hold it.

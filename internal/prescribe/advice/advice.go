@@ -1,18 +1,17 @@
-package prescribe
+// Package advice names what helps a program as a whole, other than settings of its collector.
+package advice
 
 import (
 	"fmt"
 	"go/version"
 
-	"github.com/heaptrim/heaptrim/internal/diagnose"
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/cures"
 	"github.com/heaptrim/heaptrim/internal/stats"
 )
 
-// advise lists remedies for the program as a whole whose saving reaches the threshold.
-func advise(s *diagnose.Session) []finding.Advice {
-	d := s.Diagnosis()
+// Of lists what reaches the threshold of findings.
+func Of(d *finding.Diagnosis) []finding.Advice {
 	var out []finding.Advice
 	if a, ok := newerGo(d); ok {
 		out = append(out, a)
@@ -35,9 +34,7 @@ func newerGo(d *finding.Diagnosis) (finding.Advice, bool) {
 		CPU:   stats.Interval{Value: 0.25 * share, Low: 0.1 * share, High: 0.4 * share},
 		Basis: "10 to 40 % of the collector's cost by the release notes of Go 1.26; 'heaptrim prove' measures it on this program",
 	}
-	p := proposal{
-		Text: fmt.Sprintf("build with Go 1.26 or newer instead of %s", have),
-		Why:  fmt.Sprintf("the collector takes %.1f %% of CPU", 100*share),
-	}
-	return finding.Advice{Remedy: remedyOf(cureOf(cures.UpgradeGo), p, saves), Title: cureOf(cures.UpgradeGo).Title}, true
+	c, _ := cures.Find(cures.UpgradeGo)
+	return finding.Advice{Title: c.Title, Remedy: finding.Remedy{Code: c.Code, Safety: string(c.Safety), Saves: saves,
+		Text: fmt.Sprintf("build with Go 1.26 or newer instead of %s", have), Why: fmt.Sprintf("the collector takes %.1f %% of CPU", 100*share)}}, true
 }
