@@ -427,7 +427,7 @@ var layers = []layer{
 	},
 	{
 		folder: "internal/guard/contract/analyzer",
-		ours:   []string{"internal/evidence", "internal/guard/contract", "internal/ingest/escapes"},
+		ours:   []string{"internal/evidence", "internal/gocmd", "internal/guard/contract", "internal/ingest/escapes"},
 		others: []string{"golang.org/x/tools/go/analysis"},
 		why:    "the part of the contracts that needs no run, for go vet",
 	},

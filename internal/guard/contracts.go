@@ -66,6 +66,10 @@ func (m *module) contracts(ctx context.Context, f *budget.File) ([]contract.Resu
 		return nil, err
 	}
 	for _, c := range all {
+		if !c.Of("go" + m.env.Go) {
+			out = append(out, contract.Result{Contract: c, State: contract.Later, Why: "it holds from " + c.Since + " on"})
+			continue
+		}
 		if c.Directive == "nogrow" {
 			continue
 		}
@@ -199,7 +203,7 @@ func (m *module) sizes(ctx context.Context, all []contract.Contract) ([]sized, e
 	var out []sized
 	for _, c := range all {
 		for _, p := range pkgs {
-			if c.Directive != "nogrow" || p.Path() != c.Package {
+			if c.Directive != "nogrow" || p.Path() != c.Package || !c.Of("go"+m.env.Go) {
 				continue
 			}
 			size, class, ok := contract.Size(p, c.Name, sizes)

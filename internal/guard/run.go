@@ -102,11 +102,17 @@ func (m *module) explain(ctx context.Context, c *checker, b *base, r *Result) er
 			r.comparedWith(b, m.dir)
 		}
 	}
-	x := explanation{c, b}
 	if b != nil {
 		if err := b.open(ctx, m); err != nil {
-			return err
+			if m.o.Base != "" || ctx.Err() != nil {
+				return err
+			}
+			r.Warnings = append(r.Warnings, fmt.Sprintf("there is no comparison with %.12s: %v", b.commit, err))
+			b = nil
 		}
+	}
+	x := explanation{c, b}
+	if b != nil {
 		if err := count.Each(grown, func(bench *Bench) error { return x.before(ctx, bench) }); err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"go/version"
 	"strconv"
 	"strings"
 )
@@ -23,6 +24,7 @@ const (
 	Tested     State = "tested"      // by what tests and benchmarks that reach it allocate
 	NotReached State = "not reached" // by none of them
 	Broken     State = "broken"
+	Later      State = "later" // it is of a later Go release than the one that builds
 )
 
 // Place is a line of a file, relative to the module.
@@ -41,8 +43,9 @@ type Contract struct {
 	Name      string // F, T.M or (*T).M; or a type
 	Directive string // noalloc, allocs<=N or nogrow
 	Max       float64
-	Place     Place // of the directive
-	First     int   // lines of the declaration
+	Since     string // Go release from which it holds, such as go1.27; "" for all
+	Place     Place  // of the directive
+	First     int    // lines of the declaration
 	Last      int
 }
 
@@ -129,8 +132,8 @@ func (p *fileParser) directives(doc *ast.CommentGroup, n ast.Node, name string, 
 			continue
 		}
 		p.used[c.Pos()] = true
-		word, _, _ := strings.Cut(strings.TrimSpace(text), " ")
-		k := Contract{Name: name, Directive: word, Place: p.place(c.Pos()), First: p.set.Position(n.Pos()).Line, Last: p.set.Position(n.End()).Line}
+		word, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
+		k := Contract{Name: name, Since: since(rest), Directive: word, Place: p.place(c.Pos()), First: p.set.Position(n.Pos()).Line, Last: p.set.Position(n.End()).Line}
 		limit, limited := strings.CutPrefix(word, "allocs<=")
 		var err error
 		if limited {
@@ -139,12 +142,29 @@ func (p *fileParser) directives(doc *ast.CommentGroup, n ast.Node, name string, 
 		switch {
 		case isType != (word == "nogrow"):
 			p.fail(c.Pos(), "%s%s: want noalloc or allocs<=N on a function, nogrow on a type", Prefix, word)
-		case !isType && word != "noalloc" && !limited, err != nil, k.Max < 0:
+		case !isType && word != "noalloc" && !limited, err != nil, !(k.Max >= 0):
 			p.fail(c.Pos(), "%s%s: want noalloc, allocs<=N or nogrow", Prefix, word)
+		case k.Since != "" && version.Lang(k.Since) != k.Since:
+			p.fail(c.Pos(), "%s%s %s: want a Go release such as go1.27", Prefix, word, k.Since)
 		default:
 			p.found = append(p.found, k)
 		}
 	}
+}
+
+// since is the Go release that begins the words behind a directive; the others are for people.
+func since(words string) string {
+	word, _, _ := strings.Cut(strings.TrimSpace(words), " ")
+	if strings.HasPrefix(word, "go1") {
+		return word
+	}
+	return ""
+}
+
+// Of reports whether a contract is one of a Go release: what the compiler keeps on the stack, and
+// what the standard library allocates, changes between them.
+func (c Contract) Of(release string) bool {
+	return c.Since == "" || version.Compare(version.Lang(release), c.Since) >= 0
 }
 
 // Function is how the compiler and profiles name a function, without its package.

@@ -248,8 +248,12 @@ func contracts(p *term.Page, r *guard.Result) {
 			p.Prose("fails: ", contractText(c), term.Red)
 		}
 	}
-	p.Prose("", fmt.Sprintf("%s: %d proven, %d tested, %d not reached, %d broken.", count(len(r.Contracts), "contract"),
-		states[contract.Proven], states[contract.Tested], states[contract.NotReached], states[contract.Broken]), term.Normal)
+	text := fmt.Sprintf("%s: %d proven, %d tested, %d not reached, %d broken", count(len(r.Contracts), "contract"),
+		states[contract.Proven], states[contract.Tested], states[contract.NotReached], states[contract.Broken])
+	if n := states[contract.Later]; n > 0 {
+		text += fmt.Sprintf(", %d of later Go releases", n)
+	}
+	p.Prose("", text+".", term.Normal)
 }
 
 // Wrote writes what init or update did.

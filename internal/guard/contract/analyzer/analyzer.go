@@ -6,11 +6,13 @@ import (
 	"go/token"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/analysis"
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/gocmd"
 	"github.com/heaptrim/heaptrim/internal/guard/contract"
 	"github.com/heaptrim/heaptrim/internal/ingest/escapes"
 )
@@ -66,8 +68,12 @@ func run(pass *analysis.Pass) (any, error) {
 	}
 	static := contract.NewStatic([]*contract.Source{{Path: pass.Pkg.Path(), Fset: pass.Fset, Files: pass.Files, Info: pass.TypesInfo}}, decisions,
 		func(file string) string { return file })
+	release, err := release(dir, all)
+	if err != nil {
+		return nil, err
+	}
 	for _, c := range all {
-		if c.Directive != "noalloc" {
+		if c.Directive != "noalloc" || !c.Of(release) {
 			continue
 		}
 		if r := static.Judge(c); r.State == contract.Broken && lines[r.At.File] != nil {
@@ -75,6 +81,15 @@ func run(pass *analysis.Pass) (any, error) {
 		}
 	}
 	return nil, nil
+}
+
+// release asks for the release of the go command where a contract depends on it.
+func release(dir string, all []contract.Contract) (string, error) {
+	if !slices.ContainsFunc(all, func(c contract.Contract) bool { return c.Since != "" }) {
+		return "", nil
+	}
+	set, err := gocmd.Tool{Dir: dir}.Settings(context.Background(), "GOVERSION")
+	return set["GOVERSION"], err
 }
 
 func noalloc(all []contract.Contract) bool {

@@ -36,6 +36,16 @@ func Fine(list []int) (n int) {
 //heaptrim:noalloc
 func Grows(list []int) []int { return append(list, 1) }
 
+//heaptrim:noalloc go1.99 in a release that is not there yet
+func Later(n int) int {
+	v := n
+	last = &v
+	return v
+}
+
+//heaptrim:noalloc go1.x // want `heaptrim:noalloc go1.x: want a Go release such as go1.27`
+func Wrong() {}
+
 //heaptrim:never // want `heaptrim:never: want noalloc`
 func Never() {}
 
