@@ -239,9 +239,13 @@ var layers = []layer{
 	},
 	{
 		folder: "internal/fix",
-		ours: []string{"internal/evidence", "internal/finding", "internal/fix/hands", "internal/fix/repo", "internal/gocmd", "internal/prove", "internal/prove/sides", "internal/rewrite",
+		ours: []string{"internal/evidence", "internal/finding", "internal/fix/genbench", "internal/fix/hands", "internal/fix/repo", "internal/gocmd", "internal/prove", "internal/prove/sides", "internal/rewrite",
 			"internal/rewrite/code", "internal/trial", "internal/trial/version"},
 		why: "a search takes findings, edits and trials together: it records nothing and shows nothing",
+	},
+	{
+		folder: "internal/fix/genbench",
+		why:    "a benchmark is written from source alone, whoever wants it run",
 	},
 	{
 		folder: "internal/fix/service",

@@ -38,7 +38,7 @@ files are written, each edit as a whole or not at all.
 
 With -exec, edits are measured by a command under a load, or by its whole run
 without one. Of other recordings, such as those of a URL, edits are judged, marked as
-not measured, and never applied.
+not measured, and never applied, unless -genbench finds a call that shows a saving.
 
 An edit whose safety the source proves is applied. One that rests on something
 else is shown as a diff with its question, and applied with -safety review.
@@ -69,7 +69,7 @@ Examples:
 // fixFlags are the flags of fix.
 type fixFlags struct {
 	target  targetFlags
-	what    struct{ diff, commit, undo, recover, dirty, race bool }
+	what    struct{ diff, commit, undo, recover, dirty, race, genbench bool }
 	only    string
 	safety  string
 	budget  time.Duration
@@ -94,6 +94,7 @@ func (f *fixFlags) register(fs *flag.FlagSet) {
 	fs.DurationVar(&f.times, "times", 15*time.Second, "`time` for comparing the times of each benchmark, within a third of -budget; 0 does not")
 	fs.BoolVar(&f.what.dirty, "dirty", false, "edit files that have changes which are not committed, too")
 	fs.BoolVar(&f.what.race, "race", true, "run the tests of all edits together with the race detector, if it can be had")
+	fs.BoolVar(&f.what.genbench, "genbench", false, "measure what cannot run again by benchmarks that are written for functions, and not kept")
 	fs.StringVar(&f.skip, "skip", "", "leave the tests that match `regexp` out")
 	fs.BoolVar(&f.what.commit, "commit", false, "make one commit of each edit, with its figures")
 	fs.BoolVar(&f.what.undo, "undo", false, "take the last fix of the module back")
@@ -199,7 +200,7 @@ func (f *fixFlags) fix(ctx context.Context, args []string, store *journal.Store,
 // options leave what recording did not use for the search.
 func (f *fixFlags) options(v *viewed, recorded time.Duration, p *progress) fix.RunOptions {
 	o := fix.RunOptions{Dirty: f.what.dirty || f.what.diff, Created: v.Manifest.Created, Skip: f.skip, Memory: trialMemory(),
-		Search: fix.Options{Review: f.safety == "review", Only: splitList(f.only), Budget: max(f.budget*2/3-recorded, f.budget/3), Tests: true,
+		Search: fix.Options{Review: f.safety == "review", Only: splitList(f.only), Budget: max(f.budget*2/3-recorded, f.budget/3), Tests: true, Generate: f.what.genbench,
 			Progress: p.Printf, Dropped: func(a fix.Attempt) {
 				p.Say("%s: %s: %s", a.At(v.Diagnosis.Target.ModuleDir), a.Edit.Text, fixes.Reason(a))
 			}},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -45,6 +46,7 @@ type confirming struct {
 	o     ConfirmOptions
 	judge *trial.Judge
 	subject
+	generated trial.Files // benchmarks that both sides have
 }
 
 // subject is what is confirmed.
@@ -65,7 +67,7 @@ func (r *Result) Confirm(ctx context.Context, j *trial.Judge, o ConfirmOptions) 
 	if o.Progress == nil {
 		o.Progress = func(string, ...any) {}
 	}
-	c := &confirming{&Confirmation{}, o, j, edits{r}}
+	c := &confirming{&Confirmation{}, o, j, edits{r}, r.Generated}
 	return c.Confirmation, c.run(ctx)
 }
 
@@ -268,9 +270,19 @@ func (c *confirming) measure(ctx context.Context) (worse []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	overlay, err := version.Overlay(tmp, files)
+	overlay, err := version.Overlay(tmp, join(files, c.generated))
 	if err != nil {
 		return nil, err
+	}
+	before := sides.Side{Source: sides.Work}
+	if len(c.generated) > 0 {
+		at := filepath.Join(tmp, "before")
+		if err := os.Mkdir(at, 0o755); err != nil {
+			return nil, err
+		}
+		if before.Overlay, err = version.Overlay(at, c.generated); err != nil {
+			return nil, err
+		}
 	}
 	var packages, names []string
 	for _, a := range c.kept() {
@@ -283,7 +295,7 @@ func (c *confirming) measure(ctx context.Context) (worse []string, err error) {
 		}
 	}
 	o := prove.Options{Dir: c.o.Dir, Packages: packages, Bench: "^(" + strings.Join(names, "|") + ")$",
-		Sides: []sides.Side{{Source: sides.Work}, {Source: sides.Work, Overlay: overlay}}, Budget: min(c.o.Measure, time.Duration(len(names))*c.o.Each),
+		Sides: []sides.Side{before, {Source: sides.Work, Overlay: overlay}}, Budget: min(c.o.Measure, time.Duration(len(names))*c.o.Each),
 		BuildFlags: c.o.BuildFlags, Progress: c.o.Progress}
 	if c.o.Command != nil {
 		o.Packages, o.Bench, o.Command, o.Budget = nil, "", c.o.Command, c.o.Measure

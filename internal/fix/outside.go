@@ -242,7 +242,7 @@ func (a *asking) judged(ctx context.Context, at *Attempt) (Outcome, error) {
 	}
 	at.Outcome = Kept
 	p := &patched{at, files}
-	c := &confirming{&Confirmation{}, a.o.Confirm, a.judge, p}
+	c := &confirming{&Confirmation{}, a.o.Confirm, a.judge, p, nil}
 	if err := c.run(ctx); err != nil || at.Outcome != Kept {
 		return at.Outcome, err
 	}

@@ -31,6 +31,7 @@ type Options struct {
 	Tests  bool          // ask the judge whether the program does the same before an edit is kept
 	// TestsOnly leaves out the comparison of calls.
 	TestsOnly bool
+	Generate  bool // write benchmarks for functions that none reaches; they are not kept
 	// Leave says why a file is not to be edited, "" if it may be; nil allows all.
 	Leave func(file string) string
 	// Meter counts what an operation of a recorded command allocates with a change; nil: only
@@ -80,6 +81,8 @@ type Result struct {
 	Failing  []string  // tests that fail without any edit
 	Findings int       // that were looked at
 	NoEdit   int       // of them, those for which no edit is known
+
+	Generated trial.Files // benchmarks that were written for the search
 }
 
 // Kept are the edits that were kept, without those of outside programs.
@@ -269,40 +272,6 @@ func (s *search) row(ctx context.Context, row finding.Row, edits []code.Edit) er
 	return nil
 }
 
-// repeats reports whether the runs of the recording can be made again.
-func (s *search) repeats() bool {
-	return s.report.Diagnosis.Target.Kind == evidence.TargetPackages || s.o.Meter != nil
-}
-
-// unmeasured judges edits of which nothing can say what they save.
-func (s *search) unmeasured(ctx context.Context, open []*Attempt) error {
-	for _, a := range open {
-		if s.spent() {
-			s.end(a, NoTime)
-			continue
-		}
-		files, err := Files([]code.Edit{a.Edit})
-		if err != nil {
-			return err
-		}
-		s.o.Progress("judging %s: %s%s", spot(a.Finding.Site), a.Edit.Text, s.left())
-		a.Bench = trial.Bench{}
-		if a.Why, err = s.judge.Sound(ctx, a.Edit.Package, files); err != nil {
-			return err
-		}
-		if a.Why != "" {
-			s.end(a, NoBuild)
-			continue
-		}
-		o, err := s.hold(ctx, a, files)
-		if err != nil {
-			return err
-		}
-		s.end(a, cmp.Or(o, Open))
-	}
-	return nil
-}
-
 // spent reports whether there is no time left.
 func (s *search) spent() bool { return !s.until.IsZero() && time.Now().After(s.until) }
 
@@ -487,32 +456,6 @@ func (s *search) before(ctx context.Context, b trial.Bench) (trial.Counts, error
 	if err == nil {
 		s.counts[b] = c
 	}
-	return c, err
-}
-
-// counted is what an operation allocates with a change.
-func (s *search) counted(ctx context.Context, b trial.Bench, files trial.Files) (trial.Counts, error) {
-	if s.o.Meter != nil {
-		return s.o.Meter(ctx, files)
-	}
-	return s.judge.Counts(ctx, b, files)
-}
-
-// alikeUnderLoad is the least that two runs under load are taken to differ by, as a fraction.
-const alikeUnderLoad = 0.002
-
-// baseline counts twice, so that what varies by itself is known.
-func (s *search) baseline(ctx context.Context, b trial.Bench, files trial.Files) (trial.Counts, error) {
-	if s.o.Meter == nil {
-		return s.judge.Baseline(ctx, b, files)
-	}
-	c, err := s.o.Meter(ctx, files)
-	if err != nil {
-		return c, err
-	}
-	again, err := s.o.Meter(ctx, files)
-	c.Spread = trial.Spread{Allocs: max(math.Abs(c.Allocs-again.Allocs), alikeUnderLoad*c.Allocs),
-		Bytes: max(math.Abs(c.Bytes-again.Bytes), alikeUnderLoad*c.Bytes)}
 	return c, err
 }
 
