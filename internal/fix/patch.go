@@ -98,14 +98,13 @@ type Difference struct {
 
 // Diffs are the files of an attempt before and after it alone, by name.
 func (f *Fixes) Diffs(a Attempt) ([]Difference, error) {
-	before, after := f.Before, trial.Files{}
+	before := f.Before
+	after, err := edited(f.Before, []code.Edit{a.Edit})
 	if a.Patch != nil {
-		before, after = a.Patch.Before, a.Patch.After
-	} else {
-		var err error
-		if after, err = edited(f.Before, []code.Edit{a.Edit}); err != nil {
-			return nil, err
-		}
+		before, after, err = a.Patch.Before, a.Patch.After, nil
+	}
+	if err != nil {
+		return nil, err
 	}
 	var out []Difference
 	for _, name := range slices.Sorted(maps.Keys(after)) {

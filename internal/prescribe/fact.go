@@ -10,7 +10,6 @@ import (
 	"github.com/heaptrim/heaptrim/internal/prescribe/life"
 	"github.com/heaptrim/heaptrim/internal/prescribe/regrowth"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
-	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
 // fact is a question about one part of an object. Unknown is never permission: a rule needs a yes,
@@ -248,7 +247,6 @@ var (
 	})
 	coldOnly = test("escapes on a cold branch", func(c *candidate, _ *allocated) bool { return c.coldEscape() > 0 }, "cold")
 	retained = test("kept by the compiler's word", func(c *candidate, _ *allocated) bool { return c.kept() })
-	passedOn = test("passed to a call that keeps it", func(c *candidate, _ *allocated) bool { return c.fate() == finding.FateKept })
 	owned    = test("stored in a field", func(c *candidate, _ *allocated) bool { return c.owner() != "" }, "owner")
 )
 
@@ -282,6 +280,3 @@ var (
 		return p.Library != nil && p.Library.Function == "sync.(*Pool).Put" || p.Kind == finding.KindBoxing && p.Callee == "sync.(*Pool).Put"
 	})
 )
-
-// blockSizeText is the mean size of the blocks, for a text.
-func (c *candidate) blockSizeText() string { return unit.Bytes(c.blockSize()).String() }

@@ -40,26 +40,6 @@ func (s *site) receiver() *holder {
 	return s.holder(fn, fn.Recv.List[0].Names[0])
 }
 
-// given are the receiver and the parameters that point to structs whose declarations may be edited.
-func (s *site) given() []*holder {
-	var out []*holder
-	if h := s.receiver(); h != nil {
-		out = append(out, h)
-	}
-	fn := code.Declaration(s.Cur)
-	if in, _ := code.Function(s.Cur); fn == nil || in.Node() != ast.Node(fn) || code.HasTypeParams(fn) {
-		return out
-	}
-	for _, f := range fn.Type.Params.List {
-		for _, n := range f.Names {
-			if h := s.holder(fn, n); h != nil {
-				out = append(out, h)
-			}
-		}
-	}
-	return out
-}
-
 func (s *site) holder(fn *ast.FuncDecl, name *ast.Ident) *holder {
 	v, ok := s.Info().Defs[name].(*types.Var)
 	if !ok || name.Name == "_" || s.Lookup(name.Name, s.Cur.Node().Pos()) != types.Object(v) || s.assigned(v, fn) {

@@ -20,9 +20,8 @@ const (
 // instrumented is a version of a package whose blocks count and whose functions are wrapped.
 type instrumented struct {
 	files    map[string][]byte
-	wrappers []string         // functions, by the number of their wrapper
-	blocks   []block          // by the number of their counter
-	skip     map[string]error // files left as they are
+	wrappers []string // functions, by the number of their wrapper
+	blocks   []block  // by the number of their counter
 }
 
 // block is a part of a function that runs as a whole.

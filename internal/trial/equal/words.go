@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/heaptrim/heaptrim/internal/gocmd"
@@ -102,7 +101,7 @@ func (w *words) samples(dir string) {
 		defer f.Close()
 		text := make([]byte, mostSample)
 		got, _ := f.Read(text)
-		if s := string(text[:got]); got > 0 && utf8.ValidString(strings.TrimRight(s, "\x80\xff")) {
+		if s := whole(string(text[:got])); s != "" && utf8.ValidString(s) {
 			n++
 			w.list = append(w.list, s)
 		}
@@ -111,4 +110,17 @@ func (w *words) samples(dir string) {
 	if err != nil {
 		return // there is none
 	}
+}
+
+// whole is a text without a character that is cut at its end.
+func whole(s string) string {
+	for i := 1; i < utf8.UTFMax && i <= len(s); i++ {
+		if c := s[len(s)-i]; utf8.RuneStart(c) {
+			if c >= utf8.RuneSelf && !utf8.FullRuneInString(s[len(s)-i:]) {
+				return s[:len(s)-i]
+			}
+			break
+		}
+	}
+	return s
 }

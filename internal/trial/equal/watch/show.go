@@ -159,7 +159,7 @@ func (p *printer) pointer(v reflect.Value) {
 		return
 	}
 	p.path = append(p.path, at)
-	if p.inside == false || v.Type().Elem().Kind() != reflect.Struct {
+	if !p.inside || v.Type().Elem().Kind() != reflect.Struct {
 		p.add("&")
 	}
 	p.value(v.Elem())
