@@ -102,7 +102,7 @@ var layers = []layer{
 	},
 	{
 		folder: "internal/gocmd",
-		ours:   []string{"internal/evidence"},
+		ours:   []string{"internal/evidence", "internal/record/process"},
 		why:    "the go command is run the same way for whoever needs it, which it must not know",
 	},
 	{

@@ -14,6 +14,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/heaptrim/heaptrim/internal/record/process"
 )
 
 // Package is the part of `go list -json` that heaptrim needs.
@@ -55,7 +57,7 @@ func (g Tool) Output(ctx context.Context, verb string, args ...string) ([]byte, 
 	if verb == "list" || verb == "build" || verb == "test" {
 		words = append(words, g.Flags...)
 	}
-	cmd := command(ctx, g.command(), append(words, args...)...)
+	cmd := exec.CommandContext(ctx, g.command(), append(words, args...)...)
 	cmd.Dir = g.Dir
 	cmd.Env = append(os.Environ(), g.Env...)
 	if g.Dir != "" {
@@ -63,7 +65,7 @@ func (g Tool) Output(ctx context.Context, verb string, args ...string) ([]byte, 
 	}
 	var out, said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &said
-	err := cmd.Run()
+	err := run(ctx, cmd)
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
@@ -91,23 +93,25 @@ func saidError(verb, text string, err error) error {
 	return fmt.Errorf("go %s: %s", verb, strings.TrimPrefix(text, "go: "))
 }
 
-// cleanUp is how long an interrupted go command may take: it waits for a compiler or linker
-// that runs, and removes its work folder.
-const cleanUp = 20 * time.Second
-
-// command is a go command that the end of the context interrupts. A killed one would leave its
-// work folder, and the linker running.
-func command(ctx context.Context, name string, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Cancel = func() error {
-		if err := cmd.Process.Signal(os.Interrupt); err == nil || errors.Is(err, os.ErrProcessDone) {
-			return err
-		}
-		return cmd.Process.Kill()
+// run runs a go command, which works in a folder of its own below GOTMPDIR. When the context ends,
+// its whole process group is killed: an interrupted go command leaves its work folder, and the
+// compiler or linker running.
+func run(ctx context.Context, cmd *exec.Cmd) error {
+	work, err := os.MkdirTemp(os.Getenv("GOTMPDIR"), "heaptrim-go-")
+	if err != nil {
+		return err
 	}
+	cmd.Env = append(cmd.Env, "GOTMPDIR="+work)
 	cmd.WaitDelay = cleanUp
-	return cmd
+	err = process.Run(cmd, nil)
+	if gone := os.RemoveAll(work); gone != nil && err == nil && ctx.Err() == nil {
+		return gone
+	}
+	return err
 }
+
+// cleanUp is how long what a killed go command has started may hold its output.
+const cleanUp = 20 * time.Second
 
 // Packages resolves import patterns; flags such as -deps widen what they match.
 // A package that cannot be loaded is in the list, with its Error.

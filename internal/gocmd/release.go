@@ -108,7 +108,7 @@ func download(ctx context.Context, dir, query string) (Downloaded, error) {
 	cmd := outsideModules(ctx, dir, "mod", "download", "-json", query)
 	var out, said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &said
-	runErr := cmd.Run()
+	runErr := run(ctx, cmd)
 	if ctx.Err() != nil {
 		return Downloaded{}, ctx.Err()
 	}
@@ -123,7 +123,7 @@ func download(ctx context.Context, dir, query string) (Downloaded, error) {
 // outsideModules is a go command that no workspace and no build flag of the
 // user's reaches: they belong to another module.
 func outsideModules(ctx context.Context, dir string, args ...string) *exec.Cmd {
-	cmd := command(ctx, "go", args...)
+	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod")
 	return cmd
