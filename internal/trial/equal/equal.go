@@ -88,6 +88,7 @@ type baseline struct {
 	scenarios []watch.Scenario
 	skip      []string // scenarios that end the process
 	drop      []string // functions several of whose scenarios do
+	alone     []string // functions that are called without others
 	runs      []*seen
 	racing    []*seen // with several goroutines
 }

@@ -102,7 +102,7 @@ func (w *work) before(ctx context.Context) error {
 	if !found.whole {
 		return errNotRun
 	}
-	w.base = &baseline{scenarios: found.found, skip: pl.Skip, drop: pl.Drop}
+	w.base = &baseline{scenarios: found.found, skip: pl.Skip, drop: pl.Drop, alone: pl.Alone}
 	if err := w.again(ctx); err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func (w *work) again(ctx context.Context) error {
 		return err
 	}
 	pl := w.plan()
-	pl.Scenarios, pl.Skip, pl.Drop = w.base.scenarios, slices.Clone(w.base.skip), slices.Clone(w.base.drop)
+	w.base.into(&pl)
 	s, err := w.run(ctx, bin, &pl)
 	if err != nil {
 		return err
@@ -140,7 +140,7 @@ func (w *work) after(ctx context.Context, now *source, v *Verdict) error {
 	var runs []*seen
 	for turn := range 2 {
 		pl := w.plan()
-		pl.Scenarios, pl.Skip, pl.Drop = w.base.scenarios, slices.Clone(w.base.skip), slices.Clone(w.base.drop)
+		w.base.into(&pl)
 		s, err := w.run(ctx, bin, &pl)
 		if err != nil {
 			return err
@@ -212,7 +212,8 @@ func (w *work) racing(ctx context.Context, s *source, changed version.Files, tim
 	var out []*seen
 	for range times {
 		pl := w.plan()
-		pl.Race, pl.Scenarios, pl.Skip, pl.Drop = true, w.base.scenarios, slices.Clone(w.base.skip), slices.Clone(w.base.drop)
+		pl.Race = true
+		w.base.into(&pl)
 		s, err := w.run(ctx, bin, &pl)
 		if err != nil {
 			return nil, err
@@ -225,7 +226,7 @@ func (w *work) racing(ctx context.Context, s *source, changed version.Files, tim
 // mostEnded is how many scenarios may end the process before the rest is left.
 const (
 	mostEnded  = 12
-	mostDeaths = 2 // of one function, before it is not called any more
+	mostDeaths = 2 // of one function, before it is called alone, and before it is not called any more
 )
 
 // run runs a test binary by a plan. Scenarios that end the process are put on the plan's list, and it
@@ -264,8 +265,8 @@ func (w *work) run(ctx context.Context, bin version.Binary, pl *watch.Plan) (*se
 		case s.stopped != "" && turn < mostEnded:
 			pl.Skip = append(pl.Skip, s.stopped)
 			ended[s.stopped] = how(s.why)
-			if deaths[s.function]++; deaths[s.function] == mostDeaths && s.function != "" {
-				pl.Drop = append(pl.Drop, s.function)
+			if deaths[s.function]++; s.function != "" {
+				died(pl, s.function, deaths[s.function])
 			}
 		case s.stopped == "" && tests:
 			tests = false
@@ -274,6 +275,22 @@ func (w *work) run(ctx context.Context, bin version.Binary, pl *watch.Plan) (*se
 			return s, nil
 		}
 	}
+}
+
+// died puts a function on the plan's lists after so many deaths. What ends the process is often a call that
+// keeps it company, so it is called without company before it is not called any more.
+func died(pl *watch.Plan, function string, deaths int) {
+	switch {
+	case deaths == mostDeaths && pl.Explore > 0:
+		pl.Alone = append(pl.Alone, function)
+	case deaths == mostDeaths, deaths == 2*mostDeaths:
+		pl.Drop = append(pl.Drop, function)
+	}
+}
+
+// into lets a plan play what was found.
+func (b *baseline) into(pl *watch.Plan) {
+	pl.Scenarios, pl.Skip, pl.Drop, pl.Alone = b.scenarios, slices.Clone(b.skip), slices.Clone(b.drop), b.alone
 }
 
 // how a process ended in the middle of a scenario.

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 )
@@ -95,7 +96,7 @@ func (p *player) play(sc Scenario) {
 
 // company are the functions that are called beside f: the methods of its receiver.
 func (s *Session) company(f *function) []*function {
-	if len(f.in) == 0 || !strings.Contains(f.name, ".") {
+	if len(f.in) == 0 || !strings.Contains(f.name, ".") || slices.Contains(s.plan.Alone, f.name) {
 		return nil
 	}
 	return s.methods[f.in[0]]

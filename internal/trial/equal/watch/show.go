@@ -20,10 +20,11 @@ import (
 
 // Limits of the text of one value.
 const (
-	mostNodes = 1200
-	mostDepth = 12
-	mostText  = 64 << 10
-	mostShown = 400 // of a text, before its hash stands for the rest
+	mostNodes   = 1200
+	mostEntries = 1 << 16 // of a map
+	mostDepth   = 12
+	mostText    = 64 << 10
+	mostShown   = 400 // of a text, before its hash stands for the rest
 )
 
 // printer writes what a caller can see of a value: pointers are followed, capacities and identities
@@ -199,16 +200,29 @@ func (p *printer) entries(v reflect.Value) {
 		p.add("nil")
 		return
 	}
-	var list []string
-	for it := v.MapRange(); it.Next() && p.nodes < mostNodes; {
-		inner := printer{s: p.s, inside: p.inside, nodes: p.nodes, path: p.path}
-		inner.value(addressable(it.Key()))
-		inner.add(":")
-		inner.value(addressable(it.Value()))
-		p.nodes = inner.nodes
-		list = append(list, string(inner.b))
+	type entry struct {
+		key   string
+		value reflect.Value
 	}
-	slices.Sort(list)
+	// Where the text is cut must not depend on the order in which a map is ranged over.
+	var all []entry
+	for it := v.MapRange(); it.Next() && len(all) < mostEntries; {
+		key := printer{s: p.s, inside: p.inside, path: p.path}
+		key.value(addressable(it.Key()))
+		all = append(all, entry{string(key.b), addressable(it.Value())})
+	}
+	slices.SortFunc(all, func(a, b entry) int { return strings.Compare(a.key, b.key) })
+	var list []string
+	for _, e := range all {
+		if p.nodes >= mostNodes {
+			break
+		}
+		inner := printer{s: p.s, inside: p.inside, nodes: p.nodes, path: p.path}
+		inner.value(e.value)
+		p.nodes = inner.nodes + 1
+		list = append(list, e.key+":"+string(inner.b))
+	}
+	slices.Sort(list) // keys may have the same text
 	p.add("map[" + strings.Join(list, " ") + "]")
 }
 

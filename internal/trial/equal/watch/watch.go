@@ -30,6 +30,7 @@ type Plan struct {
 	Scenarios []Scenario          `json:"scenarios"`
 	Skip      []string            `json:"skip"`    // scenarios that ended the process
 	Drop      []string            `json:"drop"`    // functions several of whose scenarios did
+	Alone     []string            `json:"alone"`   // functions that are called without other methods
 	Explore   time.Duration       `json:"explore"` // how long to look for more scenarios
 	Ignore    map[string][]string `json:"ignore"`  // fields by type that only one version has
 }
