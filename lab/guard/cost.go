@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/heaptrim/heaptrim/lab/corpus"
 )
@@ -33,17 +34,9 @@ func (l *lab) costs(ctx context.Context, cases []corpus.Case, rounds int) error 
 				{&t.grown, true, guard()},
 				{&t.base, true, guard("-base", "HEAD")},
 			} {
-				if _, said, err := l.command(ctx, dir, "git", "checkout", "-q", "."); err != nil {
-					return fmt.Errorf("git checkout: %w: %s", err, said)
-				}
-				if step.planted {
-					if err := c.Planted.Plant(dir); err != nil {
-						return err
-					}
-				}
-				took, said, err := l.command(ctx, dir, step.args[0], step.args[1:]...)
-				if want := map[bool]int{true: 3}[step.planted]; code(err) != want {
-					return fmt.Errorf("%s: %v: exit code %d, want %d: %s", c.ID, step.args, code(err), want, said)
+				took, err := l.time(ctx, c, step.planted, step.args)
+				if err != nil {
+					return err
 				}
 				*step.to = append(*step.to, took.Seconds())
 			}
@@ -53,6 +46,27 @@ func (l *lab) costs(ctx context.Context, cases []corpus.Case, rounds int) error 
 			middle(t.within), middle(t.within)/bench, middle(t.grown), middle(t.grown)/bench, middle(t.base), middle(t.base)/bench)
 	}
 	return nil
+}
+
+// time runs a command on a module, with the regression of its case or without, and wants the exit code that
+// belongs to it.
+func (l *lab) time(ctx context.Context, c corpus.Case, planted bool, args []string) (time.Duration, error) {
+	dir := filepath.Join(l.dir, c.ID, "module")
+	if _, said, err := l.command(ctx, dir, "git", "checkout", "-q", "."); err != nil {
+		return 0, fmt.Errorf("git checkout: %w: %s", err, said)
+	}
+	want := 0
+	if planted {
+		want = 3
+		if err := c.Planted.Plant(dir); err != nil {
+			return 0, err
+		}
+	}
+	took, said, err := l.command(ctx, dir, args[0], args[1:]...)
+	if code(err) != want {
+		return 0, fmt.Errorf("%s: %v: exit code %d, want %d: %s", c.ID, args, code(err), want, said)
+	}
+	return took, nil
 }
 
 func middle(values []float64) float64 {

@@ -38,19 +38,19 @@ func (b *benchRun) paces(ctx context.Context) error {
 }
 
 func (b *benchRun) measurePaces(ctx context.Context) error {
-	cycles, peak := b.paceOf(b.log)
+	cycles, peak := b.paceOf(b.gc.log)
 	if b.count > 0 || b.rec.o.BenchTime == 0 && b.quick() || !b.pkg.recorder || cycles == 0 || peak > memoryFor(host.Environment()) {
 		return nil
 	}
-	pair := pairTime(b.measured / time.Duration(cycles))
-	if b.measured < fewestPairs*pair {
+	pair := pairTime(b.gc.took / time.Duration(cycles))
+	if b.gc.took < fewestPairs*pair {
 		return nil
 	}
-	want := min(b.measured, enoughPairs*pair)
+	want := min(b.gc.took, enoughPairs*pair)
 	if b.room() < want/2 {
 		return nil
 	}
-	ops := int64(float64(b.gcOps) * float64(want) / float64(b.measured))
+	ops := int64(float64(b.gc.ops) * float64(want) / float64(b.gc.took))
 	cost, took, err := b.runAtPaces(ctx, ops)
 	if errors.Is(err, errFewPairs) && took > 0 && took < want/2 && b.room() > 0 {
 		// The machine was slower by that factor when the collector pass counted the

@@ -113,20 +113,25 @@ func fits(budget, length time.Duration, passes float64) int {
 	return int(float64(budget) / (passes*float64(length) + float64(perBenchmark)))
 }
 
-// moreOps is how many operations a timing pass should repeat for its length of CPU time: ops
+// timed is a timing pass: its operations, nanoseconds for each, and those of CPU time that it used in all.
+type timed struct {
+	ops           int64
+	nsPerOp, used float64
+}
+
+// moreOps is how many operations a timing pass should repeat for its length of CPU time: its own
 // where they are enough, or where there is no room for a second timing pass, the pass for
-// allocations and that of the collector with more of them. ops took nsPerOp each, and used
-// nanoseconds of CPU time in all.
-func moreOps(ops int64, nsPerOp, used float64, length, room time.Duration) int64 {
+// allocations and that of the collector with more of them.
+func moreOps(t timed, length, room time.Duration) int64 {
 	want := float64(length.Nanoseconds())
-	if used >= 0.6*want {
-		return ops
+	if t.used >= 0.6*want {
+		return t.ops
 	}
-	more := float64(ops) * min(want/max(used, 1), 10)
-	if most := float64(room.Nanoseconds()) / (2.5 * max(nsPerOp, 0.1)); more > most {
+	more := float64(t.ops) * min(want/max(t.used, 1), 10)
+	if most := float64(room.Nanoseconds()) / (2.5 * max(t.nsPerOp, 0.1)); more > most {
 		more = most
-		if more < 1.5*float64(ops) {
-			return ops
+		if more < 1.5*float64(t.ops) {
+			return t.ops
 		}
 	}
 	return int64(more)

@@ -86,7 +86,7 @@ func TestLeft(t *testing.T) {
 func TestMoreOps(t *testing.T) {
 	f := func(want int64, nsPerOp, used float64, room time.Duration) {
 		t.Helper()
-		if got := moreOps(1000, nsPerOp, used, time.Second, room); got != want {
+		if got := moreOps(timed{1000, nsPerOp, used}, time.Second, room); got != want {
 			t.Errorf("%v ns/op, %v ns of CPU, room for %v: %d operations, want %d", nsPerOp, used, room, got, want)
 		}
 	}

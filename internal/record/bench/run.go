@@ -295,11 +295,15 @@ type benchRun struct {
 	pkg   *testPackage
 	id    int
 	count int
-	gcOps int64           // of the collector pass
 	used  recorder.Result // of the timing pass
-	// Of the collector pass.
-	log      []byte
-	measured time.Duration // how long its operations took
+	gc    collectorPass
+}
+
+// collectorPass is what is known of a collector pass.
+type collectorPass struct {
+	ops  int64
+	log  []byte
+	took time.Duration // its operations
 }
 
 // optional runs a pass that the recording can do without: its failure is a warning.
@@ -404,20 +408,20 @@ func (b *benchRun) enough(res ran) int64 {
 	// On a busy machine wall time passes without CPU time, and a heavy set-up takes CPU
 	// time without operations. So the smaller value is used.
 	used := min(found[0].nsPerOp*float64(b.ops), float64(res.cpu.Nanoseconds()))
-	return moreOps(b.ops, found[0].nsPerOp, used, b.length, b.room()/time.Duration(b.rec.o.Count))
+	return moreOps(timed{b.ops, found[0].nsPerOp, used}, b.length, b.room()/time.Duration(b.rec.o.Count))
 }
 
 // fitRest sets the operations of the passes after the timing pass: where the machine is so busy
 // that there is no room for them, they do a part of the work.
 func (b *benchRun) fitRest(timing ran) {
-	b.gcOps = b.ops
+	b.gc.ops = b.ops
 	found, err := b.rec.results(b.planned.pkg, timing.out)
 	if err != nil || len(found) != 1 {
 		return
 	}
 	took := time.Duration(found[0].nsPerOp * float64(b.ops))
 	part := partFor(b.room()/time.Duration(b.rec.o.Count), took)
-	b.gcOps, b.allocOps = max(int64(part*float64(b.ops)), 1), max(int64(part*float64(b.allocOps)), 1)
+	b.gc.ops, b.allocOps = max(int64(part*float64(b.ops)), 1), max(int64(part*float64(b.allocOps)), 1)
 }
 
 // benchText returns the output with a package line, which a test binary run by itself
@@ -508,25 +512,25 @@ func (b *benchRun) collector(ctx context.Context) error {
 	if b.pkg.recorder {
 		also = flushBenchmark
 	}
-	res, err := b.runOne(ctx, testRun{args: b.args(b.gcOps, also), env: env})
+	res, err := b.runOne(ctx, testRun{args: b.args(b.gc.ops, also), env: env})
 	if err != nil {
 		return err
 	}
 	// The text comes first: it tells which cycles of the log belong to the benchmark.
 	if err := b.keepText(b.part(evidence.Part{Path: "gc.txt", Kind: evidence.KindBench, Pass: evidence.PassCollector,
-		Ops: b.gcOps}, res), b.benchText(res.out)); err != nil {
+		Ops: b.gc.ops}, res), b.benchText(res.out)); err != nil {
 		return err
 	}
 	if err := b.keepText(b.part(evidence.Part{Path: "gctrace.txt", Kind: evidence.KindGCTrace,
-		Pass: evidence.PassCollector, Ops: b.gcOps}, res), res.err); err != nil {
+		Pass: evidence.PassCollector, Ops: b.gc.ops}, res), res.err); err != nil {
 		return err
 	}
 	found, err := b.rec.results(b.planned.pkg, res.out)
 	if err != nil {
 		return err
 	}
-	if b.log, b.measured = res.err, 0; len(found) == 1 {
-		b.measured = time.Duration(found[0].nsPerOp * float64(b.gcOps))
+	if b.gc.log, b.gc.took = res.err, 0; len(found) == 1 {
+		b.gc.took = time.Duration(found[0].nsPerOp * float64(b.gc.ops))
 	}
 	if !b.pkg.recorder {
 		return nil
