@@ -57,12 +57,13 @@ to review. A fix that was cut short is undone by the next command of heaptrim,
 whichever it is, or by -recover.
 
 Examples:
-  heaptrim fix -diff ./examples/gateway
-  heaptrim fix -bench 'Order' -safety review ./examples/gateway
-  heaptrim fix -only presize-slice,presize-map gateway.tar.zst
-  heaptrim fix -commit -record fixes.jsonl ./examples/gateway
-  heaptrim fix -exec ./cmd/serve -ready http://localhost:6060/ -load 'heaptrim load -for 2s http://localhost:6060/'
-  heaptrim fix -with ./mend.sh -diff ./examples/gateway
+  heaptrim fix -diff gateway.tar.zst
+  heaptrim fix -bench Large -only keep-on-stack ./examples/gateway
+  heaptrim fix -safety review gateway.tar.zst
+  heaptrim fix -commit -record fixes.jsonl gateway.tar.zst
+  heaptrim fix -diff -exec ./cmd/keys
+  heaptrim fix -genbench keys.tar.zst
+  heaptrim fix -only pool-object -with ./mend.sh -diff gateway.tar.zst
   heaptrim fix -undo
 `
 

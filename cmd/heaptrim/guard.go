@@ -56,7 +56,7 @@ Examples:
   heaptrim guard update -shrink
   heaptrim guard init -sites
   heaptrim guard -base origin/main -md comment.md -sarif guard.sarif -o runs
-  heaptrim guard -json -
+  heaptrim guard -json - -base HEAD
   heaptrim guard history -html history.html
   heaptrim guard bisect BenchmarkWords -good HEAD~6
   heaptrim guard -limits limits.txt http://localhost:6060

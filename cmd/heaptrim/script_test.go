@@ -233,7 +233,7 @@ func scriptEnvFrom(ts *testscript.TestScript, neg bool, args []string) {
 // patient.
 func TestExamplesAreScripted(t *testing.T) {
 	scripted := make(map[string]bool)
-	quick := regexp.MustCompile(` -(C|budget|benchtime|for|pairs|timeout|trace|verify) \S+`)
+	quick := regexp.MustCompile(` -(?:(?:C|budget|benchtime|for|pairs|timeout|times|trace|try-for|verify) \S+|race=false)`)
 	command := regexp.MustCompile(`(?m)^(?:exec|served|status \d) (heaptrim .*)$`)
 	scripts, err := filepath.Glob(filepath.Join("testdata", "script", "*.txtar"))
 	if err != nil || len(scripts) == 0 {

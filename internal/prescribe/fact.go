@@ -133,6 +133,7 @@ var (
 	returnedByCall = test("returned by the call", func(_ *candidate, p *allocated) bool { return p.Life.Passed.Back })
 	// The compiler builds []byte(a + b) in one allocation.
 	insideBytes = test("converted to bytes at once", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.Line.Converted(p.Expr) })
+	appended    = test("added to by way of a string", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.Line.Appended(p.Expr) })
 	back        = test("converted back", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.Line.Back(p.Expr) })
 	promised    = test("a parameter of an exported function", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.Line.Given(p.Expr) })
 	toWriter    = test("written to a writer of strings", func(_ *candidate, p *allocated) bool {

@@ -76,6 +76,8 @@ var table = []rule{
 		text: "keep {expr} in a package variable: it is converted on every call"},
 	{name: "conversion and back", cure: "avoid-conversion", needs: []fact{is(finding.KindConversion), inline, seen, back}, not: []fact{consts},
 		text: "do without the copy that {expr} makes: it is converted back to what was there"},
+	{name: "added to by way of a string", cure: "avoid-conversion", needs: []fact{is(finding.KindConversion, finding.KindConcat), inline, seen, appended},
+		text: "append to the bytes: {expr} converts them to a string and back, into a new array each time"},
 	{name: "converted to be written", cure: "avoid-conversion", needs: []fact{is(finding.KindConversion), inline, seen, toWriter}, not: []fact{consts, back},
 		text: "write the string to {writer} itself, with io.WriteString"},
 	{name: "conversion", cure: "avoid-conversion", needs: []fact{is(finding.KindConversion), inline, seen}, not: []fact{consts, back, toWriter, promised},

@@ -78,7 +78,10 @@ func (c *Copy) at(name string) (string, error) {
 	return filepath.Join(c.Dir, rel), nil
 }
 
+// copyTree copies a tree. The folder for temporary files that the copy is in is left out where that is in the
+// tree itself.
 func copyTree(ctx context.Context, from, to string) error {
+	temporary := filepath.Dir(to)
 	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -92,18 +95,22 @@ func copyTree(ctx context.Context, from, to string) error {
 		}
 		at := filepath.Join(to, rel)
 		switch {
-		case d.IsDir() && d.Name() == ".git":
+		case d.IsDir() && (d.Name() == ".git" || path == temporary || path != from && path == filepath.Dir(temporary)):
 			return fs.SkipDir
 		case d.IsDir():
 			return os.MkdirAll(at, 0o755)
 		case !d.Type().IsRegular():
 			return nil // links lead out of the copy
 		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
 		text, err := os.ReadFile(path)
 		if err != nil {
 			return err
 		}
-		return os.WriteFile(at, text, 0o644)
+		return os.WriteFile(at, text, info.Mode().Perm()|0o200)
 	})
 }
 

@@ -2,6 +2,7 @@ package source
 
 import (
 	"go/ast"
+	"go/token"
 	"go/types"
 	"strings"
 )
@@ -26,6 +27,29 @@ func (l *Line) Back(e *Expr) bool {
 	}
 	around := l.conversion(e.path[len(e.path)-1])
 	return around != nil && l.sameType(around, outer.Args[0])
+}
+
+// Appended reports whether bytes are converted to a string, added to, and converted back, []byte(string(b) +
+// s), in a conversion or the concatenation inside it: what append does without a new array each time.
+func (l *Line) Appended(e *Expr) bool {
+	if l == nil {
+		return false
+	}
+	outer := l.conversion(e.node)
+	if e.Kind == Concat && len(e.path) > 0 {
+		outer = l.conversion(e.path[len(e.path)-1])
+	}
+	if outer == nil {
+		return false
+	}
+	x, ok := ast.Unparen(outer.Args[0]).(*ast.BinaryExpr)
+	for ok && x.Op == token.ADD {
+		if inner := l.conversion(x.X); inner != nil {
+			return l.sameType(outer, inner.Args[0])
+		}
+		x, ok = ast.Unparen(x.X).(*ast.BinaryExpr)
+	}
+	return false
 }
 
 // Converted reports whether the whole of an expression is converted where it is made.
