@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/heaptrim/heaptrim/internal/check"
@@ -151,12 +150,12 @@ func (f *viewFlags) page(ctx context.Context, args []string, p *progress) (page 
 		o.BaseReport, o.BasePlan = base.document(), base.plan()
 	}
 	if f.proof != "" {
-		if o.Proof, err = readDocument[schema.Prove](f.proof, schema.ProveVersion); err != nil {
+		if o.Proof, err = schema.ReadFile[schema.Prove](f.proof, schema.ProveVersion); err != nil {
 			return page, nil, fmt.Errorf("read the proof: %w", err)
 		}
 	}
 	if f.tuned != "" {
-		if o.Plan, err = readDocument[schema.Tune](f.tuned, schema.TuneVersion); err != nil {
+		if o.Plan, err = schema.ReadFile[schema.Tune](f.tuned, schema.TuneVersion); err != nil {
 			return page, nil, fmt.Errorf("read the plan: %w", err)
 		}
 	}
@@ -216,19 +215,6 @@ func newPage(ctx context.Context, v *viewed, o web.Options) (web.ServerOptions, 
 	s := web.ServerOptions{Title: check.Title(v.Diagnosis), Data: data, Report: text.Bytes(), Rest: rest}
 	s.Listed = v.PartNames()
 	return s, nil
-}
-
-// readDocument reads a document of ours from a file.
-func readDocument[D any](file, version string) (*D, error) {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return nil, err
-	}
-	doc, err := schema.Read[D](text, version)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
-	}
-	return doc, nil
 }
 
 // document is the JSON report of what is viewed.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"os"
 	"time"
 
 	"github.com/heaptrim/heaptrim/internal/stats"
@@ -76,4 +77,17 @@ func Read[D any](doc []byte, version string) (*D, error) {
 		return nil, err
 	}
 	return &d, nil
+}
+
+// ReadFile reads a document from a file.
+func ReadFile[D any](file, version string) (*D, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	doc, err := Read[D](text, version)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return doc, nil
 }
