@@ -397,9 +397,7 @@ func (s *search) judgeOne(ctx context.Context, a *Attempt) error {
 	}
 	if !s.o.Alone {
 		s.kept = append(s.kept, a.Edit)
-		clear(s.counts)
-		a.After.Spread = a.Before.Spread
-		s.counts[a.Bench] = a.After
+		clear(s.counts) // one count may be high by chance: what follows is held against two new ones
 	}
 	s.end(a, Kept)
 	return nil
