@@ -13,9 +13,11 @@ import (
 type report struct {
 	testing.TB
 	text string
+	note string
 }
 
 func (r *report) Helper()                      {}
+func (r *report) Log(a ...any)                 { r.note += fmt.Sprint(a...) }
 func (r *report) Errorf(text string, a ...any) { r.text += fmt.Sprintf(text, a...) }
 func (r *report) Fatalf(text string, a ...any) { r.text += fmt.Sprintf(text, a...) }
 func said(limit int, f func()) string          { r := &report{}; alloctest.Max(r, limit, f); return r.text }
@@ -39,7 +41,19 @@ func tiny() {
 	}
 }
 
+// TestRace: with the race detector a note says that nothing is counted.
+func TestRace(t *testing.T) {
+	r := &report{}
+	alloctest.Max(r, 0, func() { twice(100) })
+	if noted := strings.Contains(r.note, "race detector"); noted != race || race && r.text != "" {
+		t.Errorf("race %v: noted %q, reported %q", race, r.note, r.text)
+	}
+}
+
 func TestMax(t *testing.T) {
+	if race {
+		t.Skip("nothing is counted with the race detector; the tests also run without it")
+	}
 	f := func(limit int, f func(), want ...string) {
 		t.Helper()
 		got := said(limit, f)
@@ -55,9 +69,9 @@ func TestMax(t *testing.T) {
 	f(0, func() {})
 	f(2, func() { twice(100) })
 	f(1, func() { twice(100) }, "2 objects allocated, want at most 1:", "1 objects, 112 bytes:\n\tgithub.com/heaptrim/heaptrim/rt/alloctest_test.twice\n",
-		"alloctest_test.go:31", "alloctest_test.go:32")
+		"alloctest_test.go:33", "alloctest_test.go:34")
 	f(3, tiny)
-	f(2, tiny, "3 objects allocated, want at most 2:", "alloctest_test.go:38", "share blocks")
+	f(2, tiny, "3 objects allocated, want at most 2:", "alloctest_test.go:40", "share blocks")
 	// The first call is not counted.
 	f(0, func() {
 		if table == nil {

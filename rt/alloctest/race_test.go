@@ -1,0 +1,5 @@
+//go:build race
+
+package alloctest_test
+
+const race = true
