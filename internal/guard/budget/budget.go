@@ -181,6 +181,10 @@ func (f Figure) Over(a Amount) (allocs, bytes bool) {
 		// The bytes are those of the few objects, unless these are large.
 		bytes = more.Bytes > math.Max(large*f.Bytes, fewObjects*largeObject/float64(max(f.Ops, 1)))
 	}
+	if bytes && a.Allocs-f.Allocs <= rounding && math.Abs(more.Bytes-math.Round(more.Bytes)) > rounding {
+		// As many objects, and no whole number of bytes: not each operation takes more.
+		bytes = more.Bytes*float64(max(f.Ops, 1)) > fewBytes
+	}
 	return allocs, bytes
 }
 

@@ -239,6 +239,10 @@ func TestCompare(t *testing.T) {
 	f(Amount{4, 648}, true, true, false)
 	f(Amount{3, 648}, false, true, false)
 	f(Amount{2, 640}, false, false, true)
+	b = Figure{Amount: Amount{23.1, 11536.8}, Ops: 10}
+	f(Amount{23.1, 11549.6}, false, false, false) // a block of a run is 128 bytes larger
+	f(Amount{23.1, 11552.8}, false, true, false)  // one of each operation, 16 bytes
+	f(Amount{23.1, 11600.2}, false, true, false)  // 634 bytes of a run
 }
 
 func TestRelease(t *testing.T) {
