@@ -8,7 +8,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
-// TestApartByCost: what is set apart is listed by its own cost, also where a function has several
+// TestApartByCost: excluded rows are listed by their own cost, also where a function has several
 // lines of which another function's line costs more than one.
 func TestApartByCost(t *testing.T) {
 	r := newRecording(t)
@@ -18,7 +18,7 @@ func TestApartByCost(t *testing.T) {
 	r.snapshot([]sample{{stacks[0], []int64{3, 3000, 0, 0}}, {stacks[1], []int64{2, 2000, 0, 0}}, {stacks[2], []int64{1, 1000, 0, 0}}})
 	apart := r.diagnose().Diagnosis().Excluded
 	if len(apart) < 3 {
-		t.Fatalf("%d are set apart, want 3: %+v", len(apart), apart)
+		t.Fatalf("%d are excluded, want 3: %+v", len(apart), apart)
 	}
 	if !slices.IsSortedFunc(apart, func(a, b finding.Finding) int { return byCost(a, b) }) {
 		t.Errorf("not by their costs: %+v", apart)
