@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/heaptrim/heaptrim/lab/corpus/bench"
 )
 
 // fresh is what is measured of the kept edits of a module by runs that chose none of them.
@@ -44,24 +45,7 @@ func (m module) apart(ctx context.Context, r run, doc document) (f fresh, err er
 	if text, err := os.ReadFile(kept); err == nil {
 		return f, json.Unmarshal(text, &f)
 	}
-	after := tests(ctx, at)
-	before := tests(ctx, at+beforeSuffix)
-	var open []string
-	for name, passed := range before {
-		if passed && !after[name] {
-			open = append(open, name)
-		}
-	}
-	for _, passed := range after {
-		if passed {
-			f.Passed++
-		}
-	}
-	if len(open) > 0 { // they may fail by chance
-		after, before = tests(ctx, at), tests(ctx, at+beforeSuffix)
-		f.Broken = slices.DeleteFunc(open, func(name string) bool { return after[name] || !before[name] })
-		slices.Sort(f.Broken)
-	}
+	f.Broken, f.Passed = bench.Broken(ctx, testsFor, at+beforeSuffix, at, "./...")
 	if f.Measured, err = m.compare(ctx, r, doc); err != nil {
 		return f, err
 	}
@@ -70,23 +54,6 @@ func (m module) apart(ctx context.Context, r run, doc document) (f fresh, err er
 		return f, err
 	}
 	return f, os.WriteFile(kept, text, 0o644)
-}
-
-// tests says which tests of a folder pass.
-func tests(ctx context.Context, dir string) map[string]bool {
-	limited, cancel := context.WithTimeout(ctx, testsFor)
-	defer cancel()
-	cmd := exec.CommandContext(limited, "go", "test", "-json", "./...")
-	cmd.Dir, cmd.Env = dir, environment()
-	out, _ := cmd.Output() // fails where a test fails
-	passed := map[string]bool{}
-	for line := range bytes.Lines(out) {
-		var e struct{ Action, Package, Test string }
-		if json.Unmarshal(line, &e) == nil && e.Test != "" && (e.Action == "pass" || e.Action == "fail") {
-			passed[e.Package+"."+e.Test] = e.Action == "pass"
-		}
-	}
-	return passed
 }
 
 // compare runs heaptrim prove on both copies.

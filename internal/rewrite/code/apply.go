@@ -51,7 +51,7 @@ func Apply(text []byte, parts []Part) ([]byte, error) {
 }
 
 // Finish mends the imports of a changed file and formats it. Of a file that was not as gofmt writes
-// it, only what the edit changed is formatted.
+// it, only the lines that the edit changes are formatted.
 func Finish(before, after []byte, imports []string) ([]byte, error) {
 	out, err := finish(before, after, imports)
 	if err != nil {
@@ -105,11 +105,8 @@ func finish(before, after []byte, imports []string) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// ErrUnformatted means that an edit touches lines that gofmt would change.
-var ErrUnformatted = errors.New("the edit touches lines that are not as gofmt writes them")
-
 // onto makes the change from one formatted text to another in a text of which the first is the
-// formatted form.
+// formatted form. Lines that the change touches are formatted, and no others.
 func onto(text, was, edited []byte) ([]byte, error) {
 	own, err := hunks(was, text)
 	if err != nil {
@@ -130,7 +127,8 @@ func onto(text, was, edited []byte) ([]byte, error) {
 		case len(own) == 0 || changes[0].to <= own[0].from:
 			h, changes = changes[0], changes[1:]
 		default:
-			return nil, ErrUnformatted
+			own = own[1:]
+			continue
 		}
 		out = append(append(out, lines[at:h.from]...), h.lines...)
 		at = h.to

@@ -93,6 +93,22 @@ func read(out []byte) map[string]corpus.Amounts {
 	return got
 }
 
+var timed = regexp.MustCompile(`(?m)^Benchmark\S+\s+\d+\s+([0-9.]+) ns/op`)
+
+// Time runs the benchmarks that fit a pattern for a while, and returns the time of an operation of
+// the first, in nanoseconds.
+func (p Package) Time(ctx context.Context, names string, long time.Duration) (float64, error) {
+	out, err := Command(ctx, RunLimit, p.Folder(), p.Binary, "-test.run=^$", "-test.benchtime="+long.String(), "-test.bench="+names)
+	if err != nil {
+		return 0, err
+	}
+	m := timed.FindSubmatch(out)
+	if m == nil {
+		return 0, fmt.Errorf("no time in %.200q", out)
+	}
+	return strconv.ParseFloat(string(m[1]), 64)
+}
+
 // Exactly is the pattern that fits one benchmark, or one part of one.
 func Exactly(name string) string {
 	parts := strings.Split(name, "/")

@@ -1,0 +1,191 @@
+package memory
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"slices"
+	"strings"
+
+	"golang.org/x/tools/go/ast/edge"
+	"golang.org/x/tools/go/ast/inspector"
+
+	"github.com/heaptrim/heaptrim/internal/rewrite/code"
+)
+
+// MadeLater makes a value in the branches that use it, where it is made before anybody knows that
+// it is needed: an error for a failure, a text for a log.
+func MadeLater(on *code.Site) []code.Edit {
+	s := &site{on}
+	e, ok := s.Cur.Node().(ast.Expr)
+	if !ok {
+		return nil
+	}
+	v, stmt := s.Defined()
+	fn, body := code.Function(s.Cur)
+	if v == nil || body == nil || s.Commented(stmt.Node()) {
+		return nil
+	}
+	open, ok := s.waits(e)
+	if !ok {
+		return nil
+	}
+	uses := s.Uses(v, fn)[1:]
+	for _, u := range uses {
+		if u.ParentEdgeKind() == edge.AssignStmt_Lhs || u.ParentEdgeKind() == edge.UnaryExpr_X {
+			return nil // it is changed, or others may change it
+		}
+	}
+	before, ok := sunk(stmt, uses)
+	if !ok || len(before) == 0 {
+		return nil
+	}
+	changes := []code.Change{s.Replace(stmt.Node(), "")}
+	for _, at := range before {
+		if s.changes(e, body, stmt.Node().End(), at.Node().Pos()) || !s.sameNames(e, at.Node()) || s.Lookup(v.Name(), at.Node().Pos()) != v {
+			return nil
+		}
+		changes = append(changes, s.Before(at.Node(), s.Source(stmt.Node())))
+	}
+	where := "where it is needed"
+	if len(before) == 1 {
+		where = fmt.Sprintf("on line %d, where it is needed", s.Line(before[0].Node().Pos()))
+	}
+	return []code.Edit{{Open: open, Text: fmt.Sprintf("make `%s` %s", v.Name(), where), Changes: changes}}
+}
+
+// changes reports whether what an expression is made of may be changed between two positions.
+func (s *site) changes(e ast.Expr, in ast.Node, from, to token.Pos) bool {
+	parts := []ast.Expr{e}
+	if call, ok := ast.Unparen(e).(*ast.CallExpr); ok {
+		parts = call.Args
+	}
+	return slices.ContainsFunc(parts, func(x ast.Expr) bool { return s.Changed(x, in, from, to) })
+}
+
+// lazy are functions that do nothing but make their result from their arguments.
+var lazy = map[string]bool{
+	"errors.New": true, "fmt.Errorf": true, "fmt.Sprint": true, "fmt.Sprintf": true, "fmt.Sprintln": true,
+	"strconv.Itoa": true, "strconv.FormatInt": true, "strconv.FormatUint": true, "strconv.FormatFloat": true, "strconv.Quote": true,
+	"strings.Join": true, "strings.Split": true, "strings.ToLower": true, "strings.ToUpper": true, "strings.Fields": true,
+	"strings.ReplaceAll": true, "strings.Clone": true, "bytes.Clone": true,
+}
+
+// waits reports whether an expression can be evaluated later, or never, without anybody noticing: it
+// computes with what sideless expressions give, and the functions of lazy. What formats print of values
+// with methods is a question.
+func (s *site) waits(e ast.Expr) (open string, ok bool) {
+	e = ast.Unparen(e)
+	call, isCall := e.(*ast.CallExpr)
+	if !isCall || s.Info().Types[call.Fun].IsType() {
+		if _, isFunc := e.(*ast.FuncLit); isFunc {
+			return "", false
+		}
+		return "", s.sideless([]ast.Expr{e}) && !s.shares(e)
+	}
+	name := s.Callee(call)
+	if !lazy[name] || call.Ellipsis.IsValid() || !s.sideless(call.Args) {
+		return "", false
+	}
+	for _, a := range call.Args {
+		t := s.Info().TypeOf(a)
+		if code.Basic(t) == nil && !isError(t) && strings.HasPrefix(name, "fmt.") {
+			open = fmt.Sprintf("what `%s` prints must not change before", s.Source(a))
+		}
+		if s.shares(a) {
+			open = fmt.Sprintf("what `%s` points to must not change before", s.Source(a))
+		}
+	}
+	return open, true
+}
+
+// shares reports whether a value may change while the variables that an expression names do not: it
+// reads memory through a slice, a map or a pointer.
+func (s *site) shares(e ast.Expr) bool {
+	shared := false
+	ast.Inspect(e, func(n ast.Node) bool {
+		x, ok := n.(ast.Expr)
+		if !ok {
+			return true
+		}
+		t := s.Info().TypeOf(x)
+		if t == nil || s.Info().Types[x].IsType() || s.Info().Types[x].IsNil() {
+			return true
+		}
+		switch t.Underlying().(type) {
+		case *types.Slice, *types.Pointer, *types.Map:
+			if _, made := x.(*ast.CompositeLit); !made {
+				shared = true
+			}
+		}
+		return !shared
+	})
+	return shared
+}
+
+func isError(t types.Type) bool {
+	return t != nil && types.Identical(t, types.Universe.Lookup("error").Type())
+}
+
+// sunk are the statements before which a value has to be made if it is made in branches only: in each
+// list of statements below that of the declaration, the first that uses it. Not ok if a use is in
+// no branch, or in a loop or a function of its own.
+func sunk(decl inspector.Cursor, uses []inspector.Cursor) (before []inspector.Cursor, ok bool) {
+	seen := map[ast.Node]bool{}
+	for _, u := range uses {
+		at, ok := branch(u, decl.Parent().Node())
+		if !ok {
+			return nil, false
+		}
+		if block := at.Parent().Node(); !seen[block] {
+			seen[block] = true
+			before = append(before, at)
+		}
+	}
+	return before, true
+}
+
+// branch is the statement around a use in the outermost branch below a block.
+func branch(u inspector.Cursor, block ast.Node) (at inspector.Cursor, ok bool) {
+	for c := range u.Enclosing() {
+		switch c.Node().(type) {
+		case *ast.ForStmt, *ast.RangeStmt, *ast.FuncLit, *ast.LabeledStmt:
+			return at, false
+		}
+		if c.Parent().Node() == block {
+			return at, ok
+		}
+		switch c.ParentEdgeKind() {
+		case edge.BlockStmt_List:
+			if k := c.Parent().ParentEdgeKind(); k == edge.IfStmt_Body || k == edge.IfStmt_Else {
+				at, ok = c, true
+			}
+		case edge.CaseClause_Body, edge.CommClause_Body:
+			at, ok = c, true
+		}
+	}
+	return at, false
+}
+
+// sameNames reports whether all names of an expression mean the same at a place.
+func (s *site) sameNames(e ast.Expr, at ast.Node) bool {
+	same := true
+	ast.Inspect(e, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.SelectorExpr:
+			ast.Inspect(n.X, func(x ast.Node) bool {
+				id, ok := x.(*ast.Ident)
+				same = same && (!ok || s.Info().ObjectOf(id) == s.Lookup(id.Name, at.Pos()))
+				return true
+			})
+			return false
+		case *ast.KeyValueExpr:
+			same = false
+		case *ast.Ident:
+			same = same && s.Info().ObjectOf(n) == s.Lookup(n.Name, at.Pos())
+		}
+		return same
+	})
+	return same
+}
