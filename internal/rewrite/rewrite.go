@@ -100,6 +100,7 @@ func kinds() []kind {
 		{"sort without reflection", "unbox-interface", text.SortFunc},
 		{"asked before the call", "unbox-interface", memory.AskedBefore},
 		{"made where it is needed", "skip-work", memory.MadeLater},
+		{"copied where it is kept", "keep-on-stack", memory.CopyWhereKept},
 		{"emptied instead of dropped", "reuse-buffer", owner.EmptyInstead},
 		{"made once for its owner", "reuse-buffer", owner.MadeOnce},
 		{"slice with its size", "presize-slice", memory.PresizeSlice},

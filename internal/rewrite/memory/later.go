@@ -48,6 +48,9 @@ func MadeLater(on *code.Site) []code.Edit {
 		}
 		changes = append(changes, s.Before(at.Node(), s.Source(stmt.Node())))
 	}
+	if len(before) > 1 && open == "" && !code.PointerFree(v.Type()) && !code.IsString(v.Type()) && !isError(v.Type()) {
+		open = fmt.Sprintf("the branches must not share what `%s` points to", v.Name())
+	}
 	where := "where it is needed"
 	if len(before) == 1 {
 		where = fmt.Sprintf("on line %d, where it is needed", s.Line(before[0].Node().Pos()))
@@ -78,14 +81,12 @@ var lazy = map[string]bool{
 func (s *site) waits(e ast.Expr) (open string, ok bool) {
 	e = ast.Unparen(e)
 	call, isCall := e.(*ast.CallExpr)
-	if !isCall || s.Info().Types[call.Fun].IsType() {
-		if _, isFunc := e.(*ast.FuncLit); isFunc {
-			return "", false
-		}
-		return "", s.sideless([]ast.Expr{e}) && !s.shares(e)
+	if !isCall {
+		_, isFunc := e.(*ast.FuncLit)
+		return "", !isFunc && s.sideless([]ast.Expr{e}) && !s.shares(e)
 	}
 	name := s.Callee(call)
-	if !lazy[name] || call.Ellipsis.IsValid() || !s.sideless(call.Args) {
+	if !s.Info().Types[call.Fun].IsType() && !lazy[name] || call.Ellipsis.IsValid() || !s.sideless(call.Args) {
 		return "", false
 	}
 	for _, a := range call.Args {

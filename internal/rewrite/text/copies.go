@@ -26,15 +26,21 @@ func NoRoundTrip(on *code.Site) []code.Edit {
 	if edits := s.original(x, what); edits != nil {
 		return edits
 	}
+	return s.handed(x)
+}
+
+// handed puts the original in place of a copy that is handed to a function, which has to leave it as it
+// is.
+func (s *site) handed(x ast.Expr) []code.Edit {
 	if s.Cur.ParentEdgeKind() != edge.CallExpr_Args {
 		return nil
 	}
-	by := s.Callee(s.Cur.Parent().Node().(*ast.CallExpr))
-	if by == "" {
+	call := s.Cur.Parent().Node().(*ast.CallExpr)
+	if s.Callee(call) == "" || s.Builtin(call, "append") != nil || s.Builtin(call, "copy") != nil {
 		return nil
 	}
 	edit := s.instead(x)
-	edit.Open = fmt.Sprintf("%s must neither keep nor change `%s`", by, s.Source(x))
+	edit.Open = fmt.Sprintf("`%s` must neither keep nor change `%s`", s.Source(call.Fun), s.Source(x))
 	return []code.Edit{edit}
 }
 
@@ -45,7 +51,25 @@ func NoCopy(on *code.Site) []code.Edit {
 	if x == nil {
 		return nil
 	}
-	return s.original(x, what)
+	if edits := s.ownCopy(x); edits != nil {
+		return edits
+	}
+	if edits := s.original(x, what); edits != nil || what != mutable {
+		return edits
+	}
+	return s.handed(x)
+}
+
+// ownCopy drops a statement that puts a copy in the place of a variable itself.
+func (s *site) ownCopy(x ast.Expr) []code.Edit {
+	stmt, listed := code.Statement(s.Cur)
+	assign, ok := stmt.Node().(*ast.AssignStmt)
+	if !ok || !listed || assign.Tok != token.ASSIGN || len(assign.Lhs) != 1 || assign.Rhs[0] != s.Cur.Node() ||
+		s.Local(x) == nil || s.Source(assign.Lhs[0]) != s.Source(x) || s.Commented(assign) {
+		return nil
+	}
+	return []code.Edit{{Text: fmt.Sprintf("take `%s` itself instead of a copy", s.Source(x)),
+		Open: fmt.Sprintf("`%s` must not be changed, here or by who gave it, while it is in use", s.Source(x)), Changes: []code.Change{s.Replace(assign, "")}}}
 }
 
 // AppendInPlace appends to a slice instead of to a copy of it that takes its place.
@@ -177,6 +201,8 @@ func (s *site) emptySlice(e ast.Expr) bool {
 	switch e := ast.Unparen(e).(type) {
 	case *ast.CompositeLit:
 		return len(e.Elts) == 0
+	case *ast.SliceExpr: // x[:0:0] has no room
+		return e.Slice3 && s.IsZero(e.Max)
 	case *ast.CallExpr:
 		return s.Info().Types[e.Fun].IsType() && len(e.Args) == 1 && s.Info().Types[e.Args[0]].IsNil()
 	}

@@ -130,6 +130,10 @@ func (w *work) again(ctx context.Context) error {
 	return nil
 }
 
+// turns are the runs of each version that must show a difference. Two entries of a map come in the same
+// order in all runs of one version, and in the other order in those of the other, once in 2048 times.
+const turns = 6
+
 // after plays the scenarios on the change and compares.
 func (w *work) after(ctx context.Context, now *source, v *Verdict) error {
 	made := instrument(now, true)
@@ -138,7 +142,7 @@ func (w *work) after(ctx context.Context, now *source, v *Verdict) error {
 		return err
 	}
 	var runs []*seen
-	for turn := range 2 {
+	for turn := range turns {
 		pl := w.plan()
 		w.base.into(&pl)
 		s, err := w.run(ctx, bin, &pl)
@@ -154,7 +158,7 @@ func (w *work) after(ctx context.Context, now *source, v *Verdict) error {
 		if v.Differs == "" {
 			return nil
 		}
-		for len(w.base.runs) < 2 {
+		for len(w.base.runs) < min(turn+2, turns) {
 			if err := w.again(ctx); err != nil {
 				return err
 			}

@@ -1,0 +1,218 @@
+package text
+
+import (
+	"fmt"
+	"go/ast"
+	"go/constant"
+	"go/token"
+	"go/types"
+	"strings"
+
+	"golang.org/x/tools/go/ast/edge"
+	"golang.org/x/tools/go/ast/inspector"
+
+	"github.com/heaptrim/heaptrim/internal/rewrite/code"
+)
+
+// CutParts takes the first two parts of a string by strings.Cut where a slice of all parts is only asked
+// for its length and for these.
+func CutParts(on *code.Site) []code.Edit {
+	s := &site{on}
+	call, ok := s.Cur.Node().(*ast.CallExpr)
+	if !ok || len(call.Args) < 2 || !s.Since("go1.18") {
+		return nil
+	}
+	full := s.Callee(call)
+	v, stmt := s.Defined()
+	fn, body := code.Function(s.Cur)
+	sel, isSel := ast.Unparen(call.Fun).(*ast.SelectorExpr)
+	if full != "strings.Split" && full != "strings.SplitN" || v == nil || body == nil || !isSel {
+		return nil
+	}
+	if sep, ok := s.ConstString(call.Args[1]); !ok || sep == "" {
+		return nil
+	}
+	p := &parts{site: s, pkg: s.Source(sel.X), sep: s.Source(call.Args[1]), all: full == "strings.Split"}
+	if !p.all && !s.isNumber(call.Args[2], 2) {
+		return nil
+	}
+	at := s.Cur.Node().Pos()
+	p.first, p.rest, p.more = s.Fresh("first", at), s.Fresh("rest", at), s.Fresh("more", at)
+	for _, u := range s.Uses(v, fn)[1:] {
+		if !p.use(u) {
+			return nil
+		}
+	}
+	if !p.asked {
+		return nil // today a part that is missing is a panic
+	}
+	names := []string{p.first, p.rest, p.more}
+	for i, used := range p.used {
+		if !used {
+			names[i] = "_"
+		}
+	}
+	if !p.used[0] && !p.used[1] && !p.used[2] {
+		return nil
+	}
+	line := fmt.Sprintf("%s := %s.Cut(%s, %s)", strings.Join(names, ", "), p.pkg, s.Source(call.Args[0]), p.sep)
+	return []code.Edit{{Text: "cut the text instead of splitting it into a slice", Changes: append(p.changes, s.Replace(stmt.Node(), line))}}
+}
+
+// parts is a slice of the parts of a text on the way to a cut.
+type parts struct {
+	*site
+	pkg, sep          string
+	first, rest, more string
+	all               bool // all parts, not two at most
+	asked             bool // for their number
+	used              [3]bool
+	changes           []code.Change
+}
+
+// use takes one use of the slice: the first part, the second, or a comparison of the length.
+func (p *parts) use(u inspector.Cursor) bool {
+	switch u.ParentEdgeKind() {
+	case edge.IndexExpr_X:
+		index := u.Parent()
+		n := index.Node().(*ast.IndexExpr)
+		if index.ParentEdgeKind() == edge.AssignStmt_Lhs || index.ParentEdgeKind() == edge.UnaryExpr_X || index.ParentEdgeKind() == edge.IncDecStmt_X {
+			return false
+		}
+		switch {
+		case p.IsZero(n.Index):
+			p.used[0] = true
+			p.changes = append(p.changes, p.Replace(n, p.first))
+			return true
+		case p.isNumber(n.Index, 1):
+			return p.second(index)
+		}
+	case edge.CallExpr_Args:
+		call := u.Parent()
+		if p.Builtin(call.Node().(ast.Expr), "len") != nil {
+			return p.length(call)
+		}
+	}
+	return false
+}
+
+// second puts the rest in place of the second part where there are two parts at most.
+func (p *parts) second(index inspector.Cursor) bool {
+	if p.all && !p.two(index) {
+		return false
+	}
+	p.used[1] = true
+	p.changes = append(p.changes, p.Replace(index.Node(), p.rest))
+	return true
+}
+
+// two reports whether a place is reached with two parts only: in a branch or case of that length, or
+// behind a statement that leaves for all others.
+func (p *parts) two(at inspector.Cursor) bool {
+	for c := range at.Enclosing() {
+		switch c.ParentEdgeKind() {
+		case edge.IfStmt_Body:
+			if p.compares(c.Parent().Node().(*ast.IfStmt).Cond, token.EQL) {
+				return true
+			}
+		case edge.BlockStmt_List, edge.CaseClause_Body:
+			for before, ok := c.PrevSibling(); ok; before, ok = before.PrevSibling() {
+				guard, isIf := before.Node().(*ast.IfStmt)
+				if isIf && guard.Else == nil && p.compares(guard.Cond, token.NEQ) && leaves(guard.Body) {
+					return true
+				}
+			}
+		case edge.FuncDecl_Body, edge.FuncLit_Body:
+			return false
+		}
+	}
+	return false
+}
+
+// compares reports whether a condition compares the number of parts with two.
+func (p *parts) compares(cond ast.Expr, op token.Token) bool {
+	b, ok := ast.Unparen(cond).(*ast.BinaryExpr)
+	if !ok {
+		return false
+	}
+	if op == token.NEQ && b.Op == token.LOR || op == token.EQL && b.Op == token.LAND {
+		return p.compares(b.X, op) || p.compares(b.Y, op)
+	}
+	call := p.Builtin(b.X, "len")
+	return call != nil && b.Op == op && p.isNumber(b.Y, 2) && types.Identical(p.Info().TypeOf(call.Args[0]), types.NewSlice(types.Typ[types.String]))
+}
+
+// leaves reports whether a block ends with leaving what is around it.
+func leaves(b *ast.BlockStmt) bool {
+	if len(b.List) == 0 {
+		return false
+	}
+	switch last := b.List[len(b.List)-1].(type) {
+	case *ast.ReturnStmt, *ast.BranchStmt:
+		return true
+	case *ast.ExprStmt:
+		call, ok := last.X.(*ast.CallExpr)
+		id, named := (*ast.Ident)(nil), false
+		if ok {
+			id, named = call.Fun.(*ast.Ident)
+		}
+		return named && id.Name == "panic"
+	}
+	return false
+}
+
+// length puts what Cut says in place of a comparison of the number of parts.
+func (p *parts) length(call inspector.Cursor) bool {
+	b, ok := call.Parent().Node().(*ast.BinaryExpr)
+	if !ok || call.ParentEdgeKind() != edge.BinaryExpr_X {
+		return false
+	}
+	v := p.Info().Types[b.Y].Value
+	if v == nil || v.Kind() != constant.Int {
+		return false
+	}
+	n, exact := constant.Int64Val(v)
+	if !exact {
+		return false
+	}
+	text, rest := p.condition(b.Op, n)
+	if text == "" {
+		return false
+	}
+	p.asked, p.used[2], p.used[1] = true, true, p.used[1] || rest
+	p.changes = append(p.changes, p.Replace(b, text))
+	return true
+}
+
+// condition is the comparison of the number of parts with a number in the words of Cut; empty where
+// there are none. rest says that it names the rest.
+func (p *parts) condition(op token.Token, n int64) (text string, rest bool) {
+	type comparison struct {
+		op token.Token
+		n  int64
+	}
+	third := fmt.Sprintf("%s.Contains(%s, %s)", p.pkg, p.rest, p.sep)
+	switch (comparison{op, n}) {
+	case comparison{token.LSS, 2}, comparison{token.LEQ, 1}, comparison{token.EQL, 1}:
+		return "!" + p.more, false
+	case comparison{token.GEQ, 2}, comparison{token.GTR, 1}, comparison{token.NEQ, 1}:
+		return p.more, false
+	case comparison{token.EQL, 2}:
+		if p.all {
+			return fmt.Sprintf("(%s && !%s)", p.more, third), true
+		}
+		return p.more, false
+	case comparison{token.NEQ, 2}:
+		if p.all {
+			return fmt.Sprintf("(!%s || %s)", p.more, third), true
+		}
+		return "!" + p.more, false
+	}
+	return "", false
+}
+
+// isNumber reports whether an expression is a constant number.
+func (s *site) isNumber(e ast.Expr, n int64) bool {
+	v := s.Info().Types[e].Value
+	return v != nil && constant.Compare(v, token.EQL, constant.MakeInt64(n))
+}
