@@ -11,9 +11,12 @@ import (
 	"github.com/heaptrim/heaptrim/internal/rewrite/code"
 )
 
-// appenders are functions that make text, and those that append the same text to bytes: the Go
-// version that has them, the text between the bytes and the arguments, and that after them.
-var appenders = map[string]struct{ name, since, end string }{
+// appender is a function that appends text to bytes: its name, the Go version that has it where not all
+// have, and the text after the arguments.
+type appender struct{ name, since, end string }
+
+// appenders are functions that make text, and those that append the same text to bytes.
+var appenders = map[string]appender{
 	"fmt.Sprintf":          {"Appendf", "go1.19", ""},
 	"fmt.Sprint":           {"Append", "go1.19", ""},
 	"fmt.Sprintln":         {"Appendln", "go1.19", ""},
@@ -43,6 +46,12 @@ func AppendText(on *code.Site) []code.Edit {
 	if outer == nil {
 		return nil
 	}
+	text := s.appendCall(call, sel, a, dst)
+	return []code.Edit{{Text: fmt.Sprintf("append the text by %s, without a string of it", a.name), Changes: []code.Change{s.Replace(outer, text)}}}
+}
+
+// appendCall is the call that appends to bytes what a call makes a text of.
+func (s *site) appendCall(call *ast.CallExpr, sel *ast.SelectorExpr, a appender, dst string) string {
 	args := make([]string, 0, len(call.Args)+1)
 	args = append(args, dst)
 	for _, arg := range call.Args {
@@ -55,8 +64,7 @@ func AppendText(on *code.Site) []code.Edit {
 	if call.Ellipsis.IsValid() {
 		dots = "..."
 	}
-	text := fmt.Sprintf("%s.%s(%s%s%s)", s.Source(sel.X), a.name, strings.Join(args, ", "), dots, a.end)
-	return []code.Edit{{Text: fmt.Sprintf("append the text by %s, without a string of it", a.name), Changes: []code.Change{s.Replace(outer, text)}}}
+	return fmt.Sprintf("%s.%s(%s%s%s)", s.Source(sel.X), a.name, strings.Join(args, ", "), dots, a.end)
 }
 
 // appended is the expression that puts the text of the site behind bytes, and these: append(b, text...),
@@ -85,7 +93,13 @@ func FormatInto(on *code.Site) []code.Edit {
 	}
 	name, known := strings.CutPrefix(s.Callee(call), "fmt.S")
 	sel, isSel := ast.Unparen(call.Fun).(*ast.SelectorExpr)
-	if !known || !strings.HasPrefix(name, "print") || !isSel || len(call.Args) == 0 {
+	if !isSel || len(call.Args) == 0 {
+		return nil
+	}
+	if a, ok := appenders[s.Callee(call)]; ok && a.since == "" {
+		return s.appendInto(call, sel, a)
+	}
+	if !known || !strings.HasPrefix(name, "print") {
 		return nil
 	}
 	at := s.Cur
@@ -107,6 +121,23 @@ func FormatInto(on *code.Site) []code.Edit {
 		e.Open = fmt.Sprintf("Write and WriteString of %s must do the same", types.TypeString(typ, types.RelativeTo(s.Pkg.Types)))
 	}
 	return []code.Edit{e}
+}
+
+// appendInto appends text to the free memory of a buffer, which it is then written to.
+func (s *site) appendInto(call *ast.CallExpr, sel *ast.SelectorExpr, a appender) []code.Edit {
+	outer := s.Cur.Parent().Node().(*ast.CallExpr)
+	to, ok := ast.Unparen(outer.Fun).(*ast.SelectorExpr)
+	if !ok || to.Sel.Name != "WriteString" || s.Info().Selections[to] == nil || len(outer.Args) != 1 || !s.Pure(to.X) || !s.Since("go1.21") {
+		return nil
+	}
+	free, _, _ := types.LookupFieldOrMethod(s.Info().TypeOf(to.X), true, s.Pkg.Types, "AvailableBuffer")
+	f, ok := free.(*types.Func)
+	if !ok || f.Pkg() == nil || f.Pkg().Path() != "bytes" && f.Pkg().Path() != "bufio" {
+		return nil
+	}
+	dst := s.Source(to.X) + ".AvailableBuffer()"
+	text := fmt.Sprintf("%s.Write(%s)", s.Source(to.X), s.appendCall(call, sel, a, dst))
+	return []code.Edit{{Text: fmt.Sprintf("append the text to what `%s` has free, by %s", s.Source(to.X), a.name), Changes: []code.Change{s.Replace(outer, text)}}}
 }
 
 // writtenTo is the writer that a call writes its text to, as an argument for fmt, and its type; empty

@@ -32,12 +32,12 @@ func CutParts(on *code.Site) []code.Edit {
 	if sep, ok := s.ConstString(call.Args[1]); !ok || sep == "" {
 		return nil
 	}
-	p := &parts{site: s, pkg: s.Source(sel.X), sep: s.Source(call.Args[1]), all: full == "strings.Split"}
+	p := &parts{site: s, pkg: s.Source(sel.X), sep: s.Source(call.Args[1]), text: call.Args[0], body: body, end: stmt.Node().End(), all: full == "strings.Split"}
 	if !p.all && !s.isNumber(call.Args[2], 2) {
 		return nil
 	}
 	at := s.Cur.Node().Pos()
-	p.first, p.rest, p.more = s.Fresh("first", at), s.Fresh("rest", at), s.Fresh("more", at)
+	p.first, p.second, p.rest, p.more = s.Fresh("first", at), s.Fresh("second", at), s.Fresh("rest", at), s.Fresh("more", at)
 	for _, u := range s.Uses(v, fn)[1:] {
 		if !p.use(u) {
 			return nil
@@ -56,18 +56,27 @@ func CutParts(on *code.Site) []code.Edit {
 		return nil
 	}
 	line := fmt.Sprintf("%s := %s.Cut(%s, %s)", strings.Join(names, ", "), p.pkg, s.Source(call.Args[0]), p.sep)
+	if p.again {
+		line += fmt.Sprintf("\n%s, _, _ := %s.Cut(%s, %s)", p.second, p.pkg, p.rest, p.sep)
+	}
 	return []code.Edit{{Text: "cut the text instead of splitting it into a slice", Changes: append(p.changes, s.Replace(stmt.Node(), line))}}
 }
 
 // parts is a slice of the parts of a text on the way to a cut.
 type parts struct {
 	*site
-	pkg, sep          string
-	first, rest, more string
-	all               bool // all parts, not two at most
-	asked             bool // for their number
-	used              [3]bool
-	changes           []code.Change
+	pkg, sep string
+	text     ast.Expr // that is split
+	body     *ast.BlockStmt
+	end      token.Pos // of the statement
+
+	first, second, rest, more string
+
+	all     bool    // all parts, not two at most
+	asked   bool    // for their number
+	again   bool    // the second part ends where a third begins
+	used    [3]bool // what Cut returns
+	changes []code.Change
 }
 
 // use takes one use of the slice: the first part, the second, or a comparison of the length.
@@ -85,7 +94,8 @@ func (p *parts) use(u inspector.Cursor) bool {
 			p.changes = append(p.changes, p.Replace(n, p.first))
 			return true
 		case p.isNumber(n.Index, 1):
-			return p.second(index)
+			p.behind(index)
+			return true
 		}
 	case edge.CallExpr_Args:
 		call := u.Parent()
@@ -96,14 +106,14 @@ func (p *parts) use(u inspector.Cursor) bool {
 	return false
 }
 
-// second puts the rest in place of the second part where there are two parts at most.
-func (p *parts) second(index inspector.Cursor) bool {
-	if p.all && !p.two(index) {
-		return false
-	}
+// behind puts the rest in place of the second part, cut once more where there may be a third.
+func (p *parts) behind(index inspector.Cursor) {
 	p.used[1] = true
-	p.changes = append(p.changes, p.Replace(index.Node(), p.rest))
-	return true
+	name := p.rest
+	if p.all && !p.two(index) {
+		p.again, name = true, p.second
+	}
+	p.changes = append(p.changes, p.Replace(index.Node(), name))
 }
 
 // two reports whether a place is reached with two parts only: in a branch or case of that length, or
@@ -161,27 +171,43 @@ func leaves(b *ast.BlockStmt) bool {
 	return false
 }
 
-// length puts what Cut says in place of a comparison of the number of parts.
+// length puts what Cut says in place of a comparison of the number of parts, and their count in place of
+// the number.
 func (p *parts) length(call inspector.Cursor) bool {
+	text, rest := "", false
 	b, ok := call.Parent().Node().(*ast.BinaryExpr)
-	if !ok || call.ParentEdgeKind() != edge.BinaryExpr_X {
-		return false
+	if ok && call.ParentEdgeKind() == edge.BinaryExpr_X {
+		if n, exact := p.constInt(b.Y); exact {
+			text, rest = p.condition(b.Op, n)
+		}
 	}
-	v := p.Info().Types[b.Y].Value
-	if v == nil || v.Kind() != constant.Int {
-		return false
-	}
-	n, exact := constant.Int64Val(v)
-	if !exact {
-		return false
-	}
-	text, rest := p.condition(b.Op, n)
 	if text == "" {
-		return false
+		if !p.all || !p.Pure(p.text) || p.Changed(p.text, p.body, p.end, call.Node().Pos()) {
+			return false
+		}
+		p.asked = true
+		count := fmt.Sprintf("%s.Count(%s, %s) + 1", p.pkg, p.Source(p.text), p.sep)
+		if call.ParentEdgeKind() != edge.CallExpr_Args {
+			count = "(" + count + ")"
+		}
+		p.changes = append(p.changes, p.Replace(call.Node(), count))
+		return true
+	}
+	if strings.Contains(text, " ") && call.Parent().ParentEdgeKind() != edge.IfStmt_Cond {
+		text = "(" + text + ")"
 	}
 	p.asked, p.used[2], p.used[1] = true, true, p.used[1] || rest
 	p.changes = append(p.changes, p.Replace(b, text))
 	return true
+}
+
+// constInt is the value of a constant number.
+func (s *site) constInt(e ast.Expr) (n int64, ok bool) {
+	v := s.Info().Types[e].Value
+	if v == nil || v.Kind() != constant.Int {
+		return 0, false
+	}
+	return constant.Int64Val(v)
 }
 
 // condition is the comparison of the number of parts with a number in the words of Cut; empty where
@@ -199,12 +225,12 @@ func (p *parts) condition(op token.Token, n int64) (text string, rest bool) {
 		return p.more, false
 	case comparison{token.EQL, 2}:
 		if p.all {
-			return fmt.Sprintf("(%s && !%s)", p.more, third), true
+			return fmt.Sprintf("%s && !%s", p.more, third), true
 		}
 		return p.more, false
 	case comparison{token.NEQ, 2}:
 		if p.all {
-			return fmt.Sprintf("(!%s || %s)", p.more, third), true
+			return fmt.Sprintf("!%s || %s", p.more, third), true
 		}
 		return "!" + p.more, false
 	}
@@ -213,6 +239,6 @@ func (p *parts) condition(op token.Token, n int64) (text string, rest bool) {
 
 // isNumber reports whether an expression is a constant number.
 func (s *site) isNumber(e ast.Expr, n int64) bool {
-	v := s.Info().Types[e].Value
-	return v != nil && constant.Compare(v, token.EQL, constant.MakeInt64(n))
+	v, ok := s.constInt(e)
+	return ok && v == n
 }
