@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/tools/go/packages"
 
+	"github.com/heaptrim/heaptrim/internal/rewrite/branch"
 	"github.com/heaptrim/heaptrim/internal/rewrite/code"
 	"github.com/heaptrim/heaptrim/internal/rewrite/memory"
 	"github.com/heaptrim/heaptrim/internal/rewrite/owner"
@@ -96,22 +97,25 @@ func kinds() []kind {
 		{"range over the string", "avoid-conversion", text.RangeString},
 		{"count instead of split", "avoid-conversion", text.CountParts},
 		{"bytes asked as bytes", "avoid-conversion", text.AskBytes},
+		{"text asked as text", "avoid-conversion", text.AskString},
 		{"number without reflection", "unbox-interface", text.WriteNumber},
 		{"concatenation to Builder", "presize-builder", memory.ConcatToBuilder},
 		{"Builder instead of Buffer", "avoid-conversion", memory.BufferToBuilder},
 		{"sort without reflection", "unbox-interface", text.SortFunc},
-		{"asked before the call", "unbox-interface", memory.AskedBefore},
-		{"made where it is needed", "skip-work", memory.MadeLater},
-		{"copied where it is kept", "keep-on-stack", memory.CopyWhereKept},
+		{"asked before the call", "unbox-interface", branch.AskedBefore},
+		{"made where it is needed", "skip-work", branch.MadeLater},
+		{"copied where it is kept", "keep-on-stack", branch.CopyWhereKept},
 		{"emptied instead of dropped", "reuse-buffer", owner.EmptyInstead},
 		{"made once for its owner", "reuse-buffer", owner.MadeOnce},
 		{"slice with its size", "presize-slice", memory.PresizeSlice},
 		{"map with its size", "presize-map", memory.PresizeMap},
 		{"builder with its size", "presize-builder", memory.PresizeBuilder},
 		{"array on the stack", "keep-on-stack", memory.StackArray},
+		{"returned by value", "keep-on-stack", memory.ByValue},
 		{"made before the loop", "reuse-buffer", memory.BeforeLoop},
 		{"kept by the receiver", "reuse-buffer", owner.ScratchField},
 		{"objects in one slice", "batch-arena", memory.Slab},
+		{"objects in one slice", "batch-arena", memory.SlabVariable},
 		{"slices from one array", "batch-arena", memory.Rows},
 		{"slice from a pool", "pool-buffer", memory.PoolSlice},
 		{"value from a pool", "pool-object", memory.PoolStruct},

@@ -45,7 +45,7 @@ func (m module) apart(ctx context.Context, r run, doc document) (f fresh, err er
 	if text, err := os.ReadFile(kept); err == nil {
 		return f, json.Unmarshal(text, &f)
 	}
-	f.Broken, f.Passed = bench.Broken(ctx, testsFor, at+beforeSuffix, at, "./...")
+	f.Broken, f.Passed = bench.Copies{Before: at + beforeSuffix, After: at, Limit: testsFor}.Broken(ctx, "./...")
 	if f.Measured, err = m.compare(ctx, r, doc); err != nil {
 		return f, err
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/types"
+	"strings"
 
 	"golang.org/x/tools/go/ast/edge"
 
@@ -19,6 +20,38 @@ var askBytes = map[string]bool{
 	"strings.IndexAny": true, "strings.ContainsAny": true,
 }
 
+// bytesAsWell are functions and methods that take a string, and those beside them that take bytes.
+var bytesAsWell = map[string]string{
+	"(*regexp.Regexp).MatchString": "Match", "(*regexp.Regexp).FindStringIndex": "FindIndex",
+	"(*regexp.Regexp).FindStringSubmatchIndex": "FindSubmatchIndex", "(*regexp.Regexp).FindAllStringIndex": "FindAllIndex",
+	"unicode/utf8.RuneCountInString": "RuneCount", "unicode/utf8.ValidString": "Valid",
+	"unicode/utf8.DecodeRuneInString": "DecodeRune", "unicode/utf8.DecodeLastRuneInString": "DecodeLastRune",
+	"unicode/utf8.FullRuneInString": "FullRune",
+}
+
+// AskString asks a string what its copy as bytes is asked.
+func AskString(on *code.Site) []code.Edit {
+	s := &site{on}
+	conv, ok := s.Cur.Node().(*ast.CallExpr)
+	if !ok || s.Cur.ParentEdgeKind() != edge.CallExpr_Args || len(conv.Args) != 1 || !s.Info().Types[conv.Fun].IsType() ||
+		!code.IsBytes(s.Info().TypeOf(conv)) || !types.Identical(s.Info().TypeOf(conv.Args[0]), types.Typ[types.String]) {
+		return nil
+	}
+	call := s.Cur.Parent().Node().(*ast.CallExpr)
+	sel, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok || call.Args[0] != s.Cur.Node() {
+		return nil
+	}
+	asked := s.Callee(call)
+	for name, bytes := range bytesAsWell {
+		if cut := strings.LastIndexByte(name, '.') + 1; name[:cut]+bytes == asked {
+			return []code.Edit{{Text: fmt.Sprintf("ask `%s` itself by %s", code.Brief(s.Source(conv.Args[0])), name[cut:]),
+				Changes: []code.Change{s.Replace(sel.Sel, name[cut:]), s.Replace(conv, s.Source(conv.Args[0]))}}}
+		}
+	}
+	return nil
+}
+
 // AskBytes asks bytes what their copy as a string is asked.
 func AskBytes(on *code.Site) []code.Edit {
 	s := &site{on}
@@ -29,6 +62,10 @@ func AskBytes(on *code.Site) []code.Edit {
 	}
 	call := s.Cur.Parent().Node().(*ast.CallExpr)
 	sel, isSel := call.Fun.(*ast.SelectorExpr)
+	if name, ok := bytesAsWell[s.Callee(call)]; ok && isSel && call.Args[0] == s.Cur.Node() {
+		return []code.Edit{{Text: fmt.Sprintf("ask `%s` itself by %s", code.Brief(s.Source(conv.Args[0])), name),
+			Changes: []code.Change{s.Replace(sel.Sel, name), s.Replace(conv, s.Source(conv.Args[0]))}}}
+	}
 	same, known := askBytes[s.Callee(call)]
 	if !known || !isSel || len(call.Args) != 2 || call.Args[0] != s.Cur.Node() {
 		return nil

@@ -32,7 +32,7 @@ func CutParts(on *code.Site) []code.Edit {
 	if sep, ok := s.ConstString(call.Args[1]); !ok || sep == "" {
 		return nil
 	}
-	p := &parts{site: s, pkg: s.Source(sel.X), sep: s.Source(call.Args[1]), text: call.Args[0], body: body, end: stmt.Node().End(), all: full == "strings.Split"}
+	p := &parts{s: s, pkg: s.Source(sel.X), sep: s.Source(call.Args[1]), text: call.Args[0], body: body, end: stmt.Node().End(), all: full == "strings.Split"}
 	if !p.all && !s.isNumber(call.Args[2], 2) {
 		return nil
 	}
@@ -64,7 +64,7 @@ func CutParts(on *code.Site) []code.Edit {
 
 // parts is a slice of the parts of a text on the way to a cut.
 type parts struct {
-	*site
+	s        *site
 	pkg, sep string
 	text     ast.Expr // that is split
 	body     *ast.BlockStmt
@@ -89,17 +89,17 @@ func (p *parts) use(u inspector.Cursor) bool {
 			return false
 		}
 		switch {
-		case p.IsZero(n.Index):
+		case p.s.IsZero(n.Index):
 			p.used[0] = true
-			p.changes = append(p.changes, p.Replace(n, p.first))
+			p.changes = append(p.changes, p.s.Replace(n, p.first))
 			return true
-		case p.isNumber(n.Index, 1):
+		case p.s.isNumber(n.Index, 1):
 			p.behind(index)
 			return true
 		}
 	case edge.CallExpr_Args:
 		call := u.Parent()
-		if p.Builtin(call.Node().(ast.Expr), "len") != nil {
+		if p.s.Builtin(call.Node().(ast.Expr), "len") != nil {
 			return p.length(call)
 		}
 	}
@@ -113,7 +113,7 @@ func (p *parts) behind(index inspector.Cursor) {
 	if p.all && !p.two(index) {
 		p.again, name = true, p.second
 	}
-	p.changes = append(p.changes, p.Replace(index.Node(), name))
+	p.changes = append(p.changes, p.s.Replace(index.Node(), name))
 }
 
 // two reports whether a place is reached with two parts only: in a branch or case of that length, or
@@ -148,8 +148,8 @@ func (p *parts) compares(cond ast.Expr, op token.Token) bool {
 	if op == token.NEQ && b.Op == token.LOR || op == token.EQL && b.Op == token.LAND {
 		return p.compares(b.X, op) || p.compares(b.Y, op)
 	}
-	call := p.Builtin(b.X, "len")
-	return call != nil && b.Op == op && p.isNumber(b.Y, 2) && types.Identical(p.Info().TypeOf(call.Args[0]), types.NewSlice(types.Typ[types.String]))
+	call := p.s.Builtin(b.X, "len")
+	return call != nil && b.Op == op && p.s.isNumber(b.Y, 2) && types.Identical(p.s.Info().TypeOf(call.Args[0]), types.NewSlice(types.Typ[types.String]))
 }
 
 // leaves reports whether a block ends with leaving what is around it.
@@ -177,27 +177,27 @@ func (p *parts) length(call inspector.Cursor) bool {
 	text, rest := "", false
 	b, ok := call.Parent().Node().(*ast.BinaryExpr)
 	if ok && call.ParentEdgeKind() == edge.BinaryExpr_X {
-		if n, exact := p.constInt(b.Y); exact {
+		if n, exact := p.s.constInt(b.Y); exact {
 			text, rest = p.condition(b.Op, n)
 		}
 	}
 	if text == "" {
-		if !p.all || !p.Pure(p.text) || p.Changed(p.text, p.body, p.end, call.Node().Pos()) {
+		if !p.all || !p.s.Pure(p.text) || p.s.Changed(p.text, p.body, p.end, call.Node().Pos()) {
 			return false
 		}
 		p.asked = true
-		count := fmt.Sprintf("%s.Count(%s, %s) + 1", p.pkg, p.Source(p.text), p.sep)
+		count := fmt.Sprintf("%s.Count(%s, %s) + 1", p.pkg, p.s.Source(p.text), p.sep)
 		if call.ParentEdgeKind() != edge.CallExpr_Args {
 			count = "(" + count + ")"
 		}
-		p.changes = append(p.changes, p.Replace(call.Node(), count))
+		p.changes = append(p.changes, p.s.Replace(call.Node(), count))
 		return true
 	}
 	if strings.Contains(text, " ") && call.Parent().ParentEdgeKind() != edge.IfStmt_Cond {
 		text = "(" + text + ")"
 	}
 	p.asked, p.used[2], p.used[1] = true, true, p.used[1] || rest
-	p.changes = append(p.changes, p.Replace(b, text))
+	p.changes = append(p.changes, p.s.Replace(b, text))
 	return true
 }
 

@@ -22,16 +22,22 @@ func Tests(ctx context.Context, limit time.Duration, dir string, args ...string)
 	return passed
 }
 
-// Broken are the tests that pass in one copy of a module and do not in another, in each of two runs,
-// as a test may fail by chance. The number is that of the tests which pass in the other copy.
-func Broken(ctx context.Context, limit time.Duration, before, after string, args ...string) (broken []string, passed int) {
-	is := Tests(ctx, limit, after, args...)
+// Copies are two folders with versions of a module.
+type Copies struct {
+	Before, After string
+	Limit         time.Duration // for the tests of one
+}
+
+// Broken are the tests that pass before and do not after, in each of two runs, as a test may fail by
+// chance. The number is that of the tests which pass after.
+func (c Copies) Broken(ctx context.Context, args ...string) (broken []string, passed int) {
+	is := Tests(ctx, c.Limit, c.After, args...)
 	for _, ok := range is {
 		if ok {
 			passed++
 		}
 	}
-	for name, ok := range Tests(ctx, limit, before, args...) {
+	for name, ok := range Tests(ctx, c.Limit, c.Before, args...) {
 		if ok && !is[name] {
 			broken = append(broken, name)
 		}
@@ -39,7 +45,7 @@ func Broken(ctx context.Context, limit time.Duration, before, after string, args
 	if len(broken) == 0 {
 		return nil, passed
 	}
-	is, was := Tests(ctx, limit, after, args...), Tests(ctx, limit, before, args...)
+	is, was := Tests(ctx, c.Limit, c.After, args...), Tests(ctx, c.Limit, c.Before, args...)
 	broken = slices.DeleteFunc(broken, func(name string) bool { return is[name] || !was[name] })
 	slices.Sort(broken)
 	return broken, passed

@@ -199,7 +199,8 @@ func (o options) fix(ctx context.Context, c corpus.Case, at string, r *row) erro
 			return nil
 		}
 	}
-	if r.Broken, r.Passed = bench.Broken(ctx, o.tests, before, fixed, "-vet=off", "./..."); len(r.Broken) > 0 {
+	copies := bench.Copies{Before: before, After: fixed, Limit: o.tests}
+	if r.Broken, r.Passed = copies.Broken(ctx, "-vet=off", "./..."); len(r.Broken) > 0 {
 		return nil
 	}
 	return r.measure(ctx, c, at)

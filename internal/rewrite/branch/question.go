@@ -1,4 +1,4 @@
-package memory
+package branch
 
 import (
 	"fmt"
@@ -34,7 +34,7 @@ func (s *site) onlyIf(fn *types.Func, call *ast.CallExpr) question {
 	if leaves {
 		cond = negated(cond)
 	}
-	t := &terms{site: s, fn: fn, cond: cond, call: call}
+	t := &terms{s: s, fn: fn, cond: cond, call: call}
 	if t.text, ok = t.of(cond); !ok {
 		return question{}
 	}
@@ -68,7 +68,7 @@ func negated(cond ast.Expr) ast.Expr {
 
 // terms puts a condition of a function into the words of a caller.
 type terms struct {
-	*site
+	s *site
 	question
 	fn   *types.Func
 	cond ast.Expr // of the function
@@ -88,7 +88,7 @@ func (t *terms) of(e ast.Expr) (text string, ok bool) {
 		return "(" + text + ")", ok
 	case *ast.SelectorExpr:
 		text, ok = t.of(e.X)
-		return text + "." + e.Sel.Name, ok && (t.fn.Pkg() == t.Pkg.Types || e.Sel.IsExported())
+		return text + "." + e.Sel.Name, ok && (t.fn.Pkg() == t.s.Pkg.Types || e.Sel.IsExported())
 	case *ast.UnaryExpr:
 		text, ok = t.of(e.X)
 		return e.Op.String() + text, ok && (e.Op == token.NOT || e.Op == token.SUB)
@@ -128,10 +128,10 @@ func (t *terms) asked(e *ast.CallExpr) (string, bool) {
 func (t *terms) name(name string) (string, bool) {
 	if r := t.fn.Signature().Recv(); r != nil && r.Name() == name {
 		sel, ok := ast.Unparen(t.call.Fun).(*ast.SelectorExpr)
-		if !ok || !t.Pure(sel.X) || !sameNamed(t.Info().TypeOf(sel.X), r.Type()) {
+		if !ok || !t.s.Pure(sel.X) || !sameNamed(t.s.Info().TypeOf(sel.X), r.Type()) {
 			return "", false
 		}
-		return t.Source(sel.X), true
+		return t.s.Source(sel.X), true
 	}
 	params := t.fn.Signature().Params()
 	for i := range params.Len() {
@@ -140,14 +140,14 @@ func (t *terms) name(name string) (string, bool) {
 		}
 	}
 	if obj := types.Universe.Lookup(name); obj != nil && t.fn.Pkg().Scope().Lookup(name) == nil {
-		return name, t.Lookup(name, t.call.Pos()) == obj
+		return name, t.s.Lookup(name, t.call.Pos()) == obj
 	}
 	obj := t.fn.Pkg().Scope().Lookup(name)
 	if obj == nil {
 		return "", false
 	}
-	if obj.Pkg() == t.Pkg.Types {
-		return name, t.Lookup(name, t.call.Pos()) == obj
+	if obj.Pkg() == t.s.Pkg.Types {
+		return name, t.s.Lookup(name, t.call.Pos()) == obj
 	}
 	sel, ok := ast.Unparen(t.call.Fun).(*ast.SelectorExpr)
 	if !ok || !obj.Exported() {
@@ -157,7 +157,7 @@ func (t *terms) name(name string) (string, bool) {
 	if !ok {
 		return "", false
 	}
-	_, ok = t.Info().Uses[pkg].(*types.PkgName)
+	_, ok = t.s.Info().Uses[pkg].(*types.PkgName)
 	return pkg.Name + "." + name, ok
 }
 
@@ -167,11 +167,11 @@ func (t *terms) argument(i int, p *types.Var) (string, bool) {
 		return "", false
 	}
 	arg := t.call.Args[i]
-	if _, isFunc := ast.Unparen(arg).(*ast.FuncLit); isFunc || !types.Identical(t.Info().TypeOf(arg), p.Type()) {
+	if _, isFunc := ast.Unparen(arg).(*ast.FuncLit); isFunc || !types.Identical(t.s.Info().TypeOf(arg), p.Type()) {
 		return "", false
 	}
 	t.args = append(t.args, arg)
-	text := t.Source(arg)
+	text := t.s.Source(arg)
 	whole, _ := t.cond.(*ast.Ident)
 	if _, ok := arg.(*ast.BinaryExpr); ok && (whole == nil || whole.Name != p.Name()) {
 		text = "(" + text + ")"

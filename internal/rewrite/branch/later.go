@@ -1,4 +1,4 @@
-package memory
+package branch
 
 import (
 	"fmt"
@@ -23,8 +23,11 @@ func MadeLater(on *code.Site) []code.Edit {
 		return nil
 	}
 	v, stmt := s.Defined()
+	if v == nil {
+		return s.asInit(e)
+	}
 	fn, body := code.Function(s.Cur)
-	if v == nil || body == nil || s.Commented(stmt.Node()) {
+	if body == nil || s.Commented(stmt.Node()) {
 		return nil
 	}
 	open, ok := s.waits(e)
@@ -32,10 +35,8 @@ func MadeLater(on *code.Site) []code.Edit {
 		return nil
 	}
 	uses := s.Uses(v, fn)[1:]
-	for _, u := range uses {
-		if u.ParentEdgeKind() == edge.AssignStmt_Lhs || u.ParentEdgeKind() == edge.UnaryExpr_X {
-			return nil // it is changed, or others may change it
-		}
+	if slices.ContainsFunc(uses, changed) {
+		return nil
 	}
 	before, ok := sunk(stmt, uses)
 	if !ok || len(before) == 0 {
@@ -56,6 +57,38 @@ func MadeLater(on *code.Site) []code.Edit {
 		where = fmt.Sprintf("on line %d, where it is needed", s.Line(before[0].Node().Pos()))
 	}
 	return []code.Edit{{Open: open, Text: fmt.Sprintf("make `%s` %s", v.Name(), where), Changes: changes}}
+}
+
+// changed reports whether a use of a variable changes it, or lets others do so.
+func changed(u inspector.Cursor) bool {
+	return u.ParentEdgeKind() == edge.AssignStmt_Lhs || u.ParentEdgeKind() == edge.UnaryExpr_X
+}
+
+// asInit makes a value in the body of a condition, where it is made before the condition is asked:
+// if v := e; cond { … }.
+func (s *site) asInit(e ast.Expr) []code.Edit {
+	if s.Cur.ParentEdgeKind() != edge.AssignStmt_Rhs || s.Cur.Parent().ParentEdgeKind() != edge.IfStmt_Init {
+		return nil
+	}
+	init := s.Cur.Parent()
+	assign, guard := init.Node().(*ast.AssignStmt), init.Parent().Node().(*ast.IfStmt)
+	open, ok := s.waits(e)
+	if !ok || len(assign.Lhs) != 1 || assign.Tok != token.DEFINE || len(guard.Body.List) == 0 ||
+		s.changes(e, guard, assign.End(), guard.Body.Pos()) {
+		return nil
+	}
+	v := s.Local(assign.Lhs[0])
+	if v == nil {
+		return nil
+	}
+	for _, u := range s.Uses(v, init.Parent())[1:] {
+		if changed(u) || u.Node().Pos() < guard.Body.Pos() || u.Node().Pos() >= guard.Body.End() {
+			return nil
+		}
+	}
+	first := guard.Body.List[0]
+	return []code.Edit{{Open: open, Text: fmt.Sprintf("make `%s` on line %d, where it is needed", v.Name(), s.Line(first.Pos())), Changes: []code.Change{
+		{From: s.Offset(assign.Pos()), To: s.Offset(guard.Cond.Pos())}, s.Before(first, s.Source(assign))}}}
 }
 
 // changes reports whether what an expression is made of may be changed between two positions.
@@ -109,6 +142,12 @@ func (s *site) shares(e ast.Expr) bool {
 		x, ok := n.(ast.Expr)
 		if !ok {
 			return true
+		}
+		if sel, ok := x.(*ast.SelectorExpr); ok && s.Pure(sel) {
+			_, basic := s.Info().TypeOf(sel).Underlying().(*types.Basic)
+			if basic {
+				return false // fields that change are asked for apart
+			}
 		}
 		t := s.Info().TypeOf(x)
 		if t == nil || s.Info().Types[x].IsType() || s.Info().Types[x].IsNil() {

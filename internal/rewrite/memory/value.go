@@ -1,0 +1,244 @@
+package memory
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+
+	"golang.org/x/tools/go/ast/edge"
+	"golang.org/x/tools/go/ast/inspector"
+	"golang.org/x/tools/go/types/typeutil"
+
+	"github.com/heaptrim/heaptrim/internal/rewrite/code"
+)
+
+// ByValue lets a function return a value where it returns a pointer to a new one, and every caller takes
+// the value or asks for its fields.
+func ByValue(on *code.Site) []code.Edit {
+	s := &site{on}
+	decl := code.Declaration(s.Cur)
+	if decl == nil || decl.Body == nil || decl.Name.IsExported() || code.HasTypeParams(decl) {
+		return nil
+	}
+	fn, ok := s.Info().Defs[decl.Name].(*types.Func)
+	if !ok || fn.Signature().Results().Len() != 1 || len(decl.Type.Results.List[0].Names) > 0 {
+		return nil
+	}
+	star, ok := decl.Type.Results.List[0].Type.(*ast.StarExpr)
+	if !ok || !composite(s.Info().TypeOf(star.X)) {
+		return nil
+	}
+	r := &returned{site: s, made: map[ast.Node]bool{}}
+	if !r.all(decl) || !r.made[s.Cur.Node()] {
+		return nil
+	}
+	t := &takers{fn: fn}
+	e := code.Edit{Text: fmt.Sprintf("return the %s of %s by value", s.Source(star.X), fn.Name()), Changes: append(r.changes, s.Replace(star, s.Source(star.X)))}
+	for _, f := range s.Package {
+		changes, ok := t.in(&site{&code.Site{File: f}})
+		switch {
+		case !ok:
+			return nil
+		case f == s.File:
+			e.Changes = append(e.Changes, changes...)
+		case len(changes) > 0:
+			e.Also = append(e.Also, code.Part{File: f.Name, Changes: changes})
+		}
+	}
+	for _, used := range s.Info().Uses {
+		if used == types.Object(fn) {
+			t.calls--
+		}
+	}
+	if t.calls != 0 {
+		return nil // a file that is not to be edited calls it
+	}
+	return []code.Edit{e}
+}
+
+// returned are the new values that a function returns pointers to.
+type returned struct {
+	*site
+	made    map[ast.Node]bool // what makes them
+	changes []code.Change
+}
+
+// all takes all return statements of a function; false if one returns something else.
+func (r *returned) all(decl *ast.FuncDecl) bool {
+	fn, ok := r.Root.FindNode(decl)
+	if !ok {
+		return false
+	}
+	vars := map[*types.Var]bool{}
+	for c := range fn.Preorder((*ast.ReturnStmt)(nil)) {
+		if !code.Within(c, fn) {
+			continue
+		}
+		list := c.Node().(*ast.ReturnStmt).Results
+		if len(list) != 1 || !r.value(list[0], vars) {
+			return false
+		}
+	}
+	for v := range vars {
+		if !r.variable(v, fn) {
+			return false
+		}
+	}
+	return len(r.made) > 0
+}
+
+// value takes what a statement returns: a literal, or a variable that is looked at later.
+func (r *returned) value(e ast.Expr, vars map[*types.Var]bool) bool {
+	if text := r.maker(e); text != "" {
+		r.made[ast.Unparen(e)] = true
+		r.changes = append(r.changes, r.Replace(e, text))
+		return true
+	}
+	if n, ok := ast.Unparen(e).(*ast.UnaryExpr); ok && n.Op == token.AND {
+		v := r.Local(n.X)
+		if v != nil {
+			vars[v] = true
+			r.changes = append(r.changes, r.Replace(n, r.Source(n.X)))
+		}
+		return v != nil
+	}
+	v := r.Local(e)
+	if v != nil {
+		vars[v] = true
+	}
+	return v != nil
+}
+
+// maker is the value that &T{…} or new(T) points to; empty for others.
+func (r *returned) maker(e ast.Expr) string {
+	switch n := ast.Unparen(e).(type) {
+	case *ast.UnaryExpr:
+		if lit, ok := n.X.(*ast.CompositeLit); ok && n.Op == token.AND {
+			return r.Source(lit)
+		}
+	case *ast.CallExpr:
+		if r.Builtin(n, "new") != nil && r.Info().Types[n.Args[0]].IsType() && composite(r.Info().TypeOf(n.Args[0])) {
+			return r.Source(n.Args[0]) + "{}"
+		}
+	}
+	return ""
+}
+
+// variable takes a variable that is returned, or whose address is: besides it is only asked for its
+// fields, or set.
+func (r *returned) variable(v *types.Var, fn inspector.Cursor) bool {
+	_, pointer := v.Type().Underlying().(*types.Pointer)
+	for _, u := range r.Uses(v, fn) {
+		if !code.Within(u, fn) {
+			return false
+		}
+		switch u.ParentEdgeKind() {
+		case edge.ReturnStmt_Results:
+		case edge.SelectorExpr_X:
+			if m := r.Info().Selections[u.Parent().Node().(*ast.SelectorExpr)]; m == nil || m.Kind() != types.FieldVal || addressTaken(u.Parent()) {
+				return false
+			}
+		case edge.UnaryExpr_X:
+			if u.Parent().ParentEdgeKind() != edge.ReturnStmt_Results {
+				return false
+			}
+		case edge.ValueSpec_Names:
+			if pointer || u.Node().Pos() != v.Pos() {
+				return false
+			}
+			r.made[u.Node()] = true
+		case edge.AssignStmt_Lhs:
+			assign := u.Parent().Node().(*ast.AssignStmt)
+			if !pointer {
+				r.made[u.Node()] = r.made[u.Node()] || u.Node().Pos() == v.Pos()
+				continue
+			}
+			text := ""
+			if len(assign.Lhs) == 1 && assign.Tok == token.DEFINE {
+				text = r.maker(assign.Rhs[0])
+			}
+			if text == "" {
+				return false
+			}
+			r.made[ast.Unparen(assign.Rhs[0])] = true
+			r.changes = append(r.changes, r.Replace(assign.Rhs[0], text))
+		default:
+			if pointer {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// addressTaken reports whether the address of a field is taken.
+func addressTaken(field inspector.Cursor) bool {
+	for field.ParentEdgeKind() == edge.SelectorExpr_X || field.ParentEdgeKind() == edge.IndexExpr_X || field.ParentEdgeKind() == edge.ParenExpr_X {
+		field = field.Parent()
+	}
+	return field.ParentEdgeKind() == edge.UnaryExpr_X && field.Parent().Node().(*ast.UnaryExpr).Op == token.AND || field.ParentEdgeKind() == edge.SliceExpr_X
+}
+
+// takers are the callers of a function.
+type takers struct {
+	fn    *types.Func
+	calls int // of the function, that were seen
+}
+
+// in takes the calls in a file; false if one needs the pointer.
+func (t *takers) in(s *site) (changes []code.Change, ok bool) {
+	for c := range s.Root.Preorder((*ast.CallExpr)(nil)) {
+		call := c.Node().(*ast.CallExpr)
+		if typeutil.Callee(s.Info(), call) != types.Object(t.fn) {
+			continue
+		}
+		t.calls++
+		switch c.ParentEdgeKind() {
+		case edge.StarExpr_X:
+			changes = append(changes, s.Replace(c.Parent().Node(), s.Source(call)))
+		case edge.SelectorExpr_X:
+			if m := s.Info().Selections[c.Parent().Node().(*ast.SelectorExpr)]; m == nil || m.Kind() != types.FieldVal || addressTaken(c.Parent()) ||
+				c.Parent().ParentEdgeKind() == edge.AssignStmt_Lhs {
+				return nil, false
+			}
+		case edge.AssignStmt_Rhs:
+			more, ok := s.fieldsOnly(c)
+			if !ok {
+				return nil, false
+			}
+			changes = append(changes, more...)
+		default:
+			return nil, false
+		}
+	}
+	return changes, true
+}
+
+// fieldsOnly takes the variable that a call defines: it is asked for fields, set, or taken by value.
+func (s *site) fieldsOnly(call inspector.Cursor) (changes []code.Change, ok bool) {
+	assign := call.Parent().Node().(*ast.AssignStmt)
+	fn, body := code.Function(call)
+	if assign.Tok != token.DEFINE || len(assign.Lhs) != 1 || body == nil {
+		return nil, false
+	}
+	v := s.Local(assign.Lhs[0])
+	if v == nil {
+		return nil, false
+	}
+	for _, u := range s.Uses(v, fn) {
+		switch {
+		case u.Node() == ast.Node(assign.Lhs[0]):
+		case u.ParentEdgeKind() == edge.StarExpr_X:
+			changes = append(changes, s.Replace(u.Parent().Node(), v.Name()))
+		case u.ParentEdgeKind() == edge.SelectorExpr_X && !addressTaken(u.Parent()):
+			m := s.Info().Selections[u.Parent().Node().(*ast.SelectorExpr)]
+			if m == nil || m.Kind() != types.FieldVal && u.Parent().ParentEdgeKind() != edge.CallExpr_Fun {
+				return nil, false
+			}
+		default:
+			return nil, false
+		}
+	}
+	return changes, true
+}
