@@ -38,25 +38,11 @@ func MadeLater(on *code.Site) []code.Edit {
 	if slices.ContainsFunc(uses, changed) {
 		return nil
 	}
-	before, ok := sunk(stmt, uses)
+	before, ok := sunk(stmt.Parent().Node(), uses)
 	if !ok || len(before) == 0 {
 		return nil
 	}
-	changes := []code.Change{s.Replace(stmt.Node(), "")}
-	for _, at := range before {
-		if s.changes(e, body, stmt.Node().End(), at.Node().Pos()) || !s.sameNames(e, at.Node()) || s.Lookup(v.Name(), at.Node().Pos()) != v {
-			return nil
-		}
-		changes = append(changes, s.Before(at.Node(), s.Source(stmt.Node())))
-	}
-	if len(before) > 1 && open == "" && !code.PointerFree(v.Type()) && !code.IsString(v.Type()) && !isError(v.Type()) {
-		open = fmt.Sprintf("the branches must not share what `%s` points to", v.Name())
-	}
-	where := "where it is needed"
-	if len(before) == 1 {
-		where = fmt.Sprintf("on line %d, where it is needed", s.Line(before[0].Node().Pos()))
-	}
-	return []code.Edit{{Open: open, Text: fmt.Sprintf("make `%s` %s", v.Name(), where), Changes: changes}}
+	return s.movedTo(e, before, code.Edit{Open: open, Changes: []code.Change{s.Replace(stmt.Node(), "")}})
 }
 
 // changed reports whether a use of a variable changes it, or lets others do so.
@@ -73,22 +59,46 @@ func (s *site) asInit(e ast.Expr) []code.Edit {
 	init := s.Cur.Parent()
 	assign, guard := init.Node().(*ast.AssignStmt), init.Parent().Node().(*ast.IfStmt)
 	open, ok := s.waits(e)
-	if !ok || len(assign.Lhs) != 1 || assign.Tok != token.DEFINE || len(guard.Body.List) == 0 ||
-		s.changes(e, guard, assign.End(), guard.Body.Pos()) {
+	if !ok || len(assign.Lhs) != 1 || assign.Tok != token.DEFINE {
 		return nil
 	}
 	v := s.Local(assign.Lhs[0])
-	if v == nil {
+	list, listed := code.Statement(init.Parent())
+	if v == nil || !listed {
 		return nil
 	}
-	for _, u := range s.Uses(v, init.Parent())[1:] {
-		if changed(u) || u.Node().Pos() < guard.Body.Pos() || u.Node().Pos() >= guard.Body.End() {
+	uses := s.Uses(v, init.Parent())[1:]
+	if len(uses) == 0 || slices.ContainsFunc(uses, changed) {
+		return nil
+	}
+	before, ok := sunk(list.Parent().Node(), uses)
+	if !ok {
+		return nil
+	}
+	return s.movedTo(e, before, code.Edit{Open: open, Changes: []code.Change{{From: s.Offset(assign.Pos()), To: s.Offset(guard.Cond.Pos())}}})
+}
+
+// movedTo completes an edit that takes the statement of the site from where it is and puts it before
+// others.
+func (s *site) movedTo(e ast.Expr, before []inspector.Cursor, edit code.Edit) []code.Edit {
+	assign := s.Cur.Parent().Node().(*ast.AssignStmt)
+	v := s.Local(assign.Lhs[0])
+	_, body := code.Function(s.Cur)
+	for _, at := range before {
+		if s.changes(e, body, assign.End(), at.Node().Pos()) || !s.sameNames(e, at.Node()) || s.Lookup(v.Name(), at.Node().Pos()) != v {
 			return nil
 		}
+		edit.Changes = append(edit.Changes, s.Before(at.Node(), s.Source(assign)))
 	}
-	first := guard.Body.List[0]
-	return []code.Edit{{Open: open, Text: fmt.Sprintf("make `%s` on line %d, where it is needed", v.Name(), s.Line(first.Pos())), Changes: []code.Change{
-		{From: s.Offset(assign.Pos()), To: s.Offset(guard.Cond.Pos())}, s.Before(first, s.Source(assign))}}}
+	if len(before) > 1 && edit.Open == "" && !code.PointerFree(v.Type()) && !code.IsString(v.Type()) && !isError(v.Type()) {
+		edit.Open = fmt.Sprintf("the branches must not share what `%s` points to", v.Name())
+	}
+	where := "where it is needed"
+	if len(before) == 1 {
+		where = fmt.Sprintf("on line %d, where it is needed", s.Line(before[0].Node().Pos()))
+	}
+	edit.Text = fmt.Sprintf("make `%s` %s", v.Name(), where)
+	return []code.Edit{edit}
 }
 
 // changes reports whether what an expression is made of may be changed between two positions.
@@ -168,25 +178,38 @@ func isError(t types.Type) bool {
 	return t != nil && types.Identical(t, types.Universe.Lookup("error").Type())
 }
 
-// sunk are the statements before which a value has to be made if it is made in branches only: in each
-// list of statements below that of the declaration, the first that uses it. Not ok if a use is in
-// no branch, or in a loop or a function of its own.
-func sunk(decl inspector.Cursor, uses []inspector.Cursor) (before []inspector.Cursor, ok bool) {
-	seen := map[ast.Node]bool{}
+// sunk are the statements before which a value has to be made if it is made in branches below a block only:
+// in each of the innermost lists of statements that use it, the first that does. Not ok if a use is in no
+// branch, or in a loop or a function of its own.
+func sunk(block ast.Node, uses []inspector.Cursor) (before []inspector.Cursor, ok bool) {
+	lists := map[ast.Node]bool{}
 	for _, u := range uses {
-		at, ok := branch(u, decl.Parent().Node())
+		at, ok := branch(u, block)
 		if !ok {
 			return nil, false
 		}
-		if block := at.Parent().Node(); !seen[block] {
-			seen[block] = true
-			before = append(before, at)
+		lists[at.Parent().Node()] = true
+	}
+	seen := map[ast.Node]bool{}
+	for _, u := range uses {
+		var top inspector.Cursor // the statement in the outermost of the lists
+		for c := range u.Enclosing() {
+			if lists[c.Parent().Node()] {
+				top = c
+			}
+			if c.Parent().Node() == block {
+				break
+			}
+		}
+		if list := top.Parent().Node(); !seen[list] {
+			seen[list] = true
+			before = append(before, top)
 		}
 	}
 	return before, true
 }
 
-// branch is the statement around a use in the outermost branch below a block.
+// branch is the statement around a use in the innermost branch below a block.
 func branch(u inspector.Cursor, block ast.Node) (at inspector.Cursor, ok bool) {
 	for c := range u.Enclosing() {
 		switch c.Node().(type) {
@@ -195,6 +218,9 @@ func branch(u inspector.Cursor, block ast.Node) (at inspector.Cursor, ok bool) {
 		}
 		if c.Parent().Node() == block {
 			return at, ok
+		}
+		if ok {
+			continue
 		}
 		switch c.ParentEdgeKind() {
 		case edge.BlockStmt_List:
