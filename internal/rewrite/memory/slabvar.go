@@ -22,8 +22,11 @@ func SlabVariable(on *code.Site) []code.Edit {
 	v, ok := s.Info().Defs[id].(*types.Var)
 	stmt, listed := code.Statement(s.Cur)
 	loop, in := s.loopAround()
-	decl, isDecl := stmt.Node().(*ast.DeclStmt)
-	if !ok || !listed || !in || !isDecl {
+	if !ok || !listed || !in {
+		return nil
+	}
+	decl, ok := stmt.Node().(*ast.DeclStmt)
+	if !ok {
 		return nil
 	}
 	spec := code.OnlySpec(decl)

@@ -63,8 +63,11 @@ func NoCopy(on *code.Site) []code.Edit {
 // ownCopy drops a statement that puts a copy in the place of a variable itself.
 func (s *site) ownCopy(x ast.Expr) []code.Edit {
 	stmt, listed := code.Statement(s.Cur)
+	if !listed {
+		return nil
+	}
 	assign, ok := stmt.Node().(*ast.AssignStmt)
-	if !ok || !listed || assign.Tok != token.ASSIGN || len(assign.Lhs) != 1 || assign.Rhs[0] != s.Cur.Node() ||
+	if !ok || assign.Tok != token.ASSIGN || len(assign.Lhs) != 1 || assign.Rhs[0] != s.Cur.Node() ||
 		s.Local(x) == nil || s.Source(assign.Lhs[0]) != s.Source(x) || s.Commented(assign) {
 		return nil
 	}
