@@ -59,7 +59,11 @@ func (f *File) number(e ast.Expr) Trips {
 	}
 	t := Trips{Text: fmt.Sprintf("max(0, %s)", f.Source(e)), Expr: e,
 		Open: fmt.Sprintf("`%s` may be much larger than what is appended, if it comes from outside", f.Source(e))}
-	if b := Basic(f.Info().TypeOf(e)); b == nil || b.Kind() != types.Int {
+	switch b := Basic(f.Info().TypeOf(e)); {
+	case b != nil && b.Info()&types.IsUnsigned != 0:
+		t.Text = fmt.Sprintf("int(%s)", f.Source(e))
+		return t
+	case b == nil || b.Kind() != types.Int:
 		t.Text = fmt.Sprintf("max(0, int(%s))", f.Source(e))
 	}
 	if !f.Since("go1.21") { // no max
