@@ -1,0 +1,83 @@
+package memory
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+
+	"golang.org/x/tools/go/ast/edge"
+
+	"github.com/heaptrim/heaptrim/internal/rewrite/code"
+)
+
+// PutBack gives back to a sync.Pool, at the end of the function, what was taken from it and is never put
+// back.
+func PutBack(on *code.Site) []code.Edit {
+	s := &site{on}
+	call, ok := s.Cur.Node().(*ast.CallExpr)
+	if !ok || s.Callee(call) != "(*sync.Pool).Get" {
+		return nil
+	}
+	sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
+	got := s.Cur
+	if got.ParentEdgeKind() == edge.TypeAssertExpr_X {
+		got = got.Parent()
+	}
+	if !ok || got.ParentEdgeKind() != edge.AssignStmt_Rhs || !s.Pure(sel.X) || s.putsTo(sel.X) {
+		return nil
+	}
+	assign := got.Parent().Node().(*ast.AssignStmt)
+	stmt, listed := code.Statement(got)
+	if !listed || stmt.Node() != ast.Node(assign) || assign.Tok != token.DEFINE || len(assign.Lhs) != 1 {
+		return nil
+	}
+	v := s.Local(assign.Lhs[0])
+	if v == nil {
+		return nil
+	}
+	if _, pointer := v.Type().Underlying().(*types.Pointer); !pointer {
+		return nil
+	}
+	fn, body := code.Function(got)
+	for _, u := range s.Uses(v, fn)[1:] {
+		if u.ParentEdgeKind() == edge.AssignStmt_Lhs || u.ParentEdgeKind() == edge.ReturnStmt_Results || !code.Within(u, fn) {
+			return nil
+		}
+	}
+	if stmt.Parent().Node() != ast.Node(body) {
+		return nil // a defer in a loop or a branch
+	}
+	return []code.Edit{{Text: fmt.Sprintf("put `%s` back at the end of the function", v.Name()),
+		Open:    fmt.Sprintf("nothing may use `%s` after the function has returned", v.Name()),
+		Changes: []code.Change{s.After(assign, fmt.Sprintf("defer %s.Put(%s)", s.Source(sel.X), v.Name()))}}}
+}
+
+// putsTo reports whether the package puts anything into a pool of that name.
+func (s *site) putsTo(pool ast.Expr) bool {
+	obj := s.named(pool)
+	for _, f := range s.Package {
+		for c := range f.Root.Preorder((*ast.CallExpr)(nil)) {
+			call := c.Node().(*ast.CallExpr)
+			if f.Callee(call) != "(*sync.Pool).Put" {
+				continue
+			}
+			sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
+			if !ok || obj == nil || (&site{&code.Site{File: f}}).named(sel.X) == obj {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// named is the variable or field that an expression names.
+func (s *site) named(e ast.Expr) types.Object {
+	switch e := ast.Unparen(e).(type) {
+	case *ast.Ident:
+		return s.Info().ObjectOf(e)
+	case *ast.SelectorExpr:
+		return s.Info().ObjectOf(e.Sel)
+	}
+	return nil
+}
