@@ -81,6 +81,7 @@ type kind struct {
 func kinds() []kind {
 	return []kind{
 		{"compiled once", "cache-compiled", memory.CompiledOnce},
+		{"compiled once for each text", "cache-compiled", memory.CompiledByText},
 		{"table made once", "cache-compiled", memory.TableOnce},
 		{"fmt to strconv", "avoid-conversion", text.FmtToStrconv},
 		{"string instead of bytes", "avoid-conversion", text.WriteString},

@@ -191,10 +191,10 @@ func (s *site) onlyCalled() bool {
 		return true
 	case edge.AssignStmt_Rhs:
 		assign := s.Cur.Parent().Node().(*ast.AssignStmt)
-		if len(assign.Lhs) != 1 {
+		if len(assign.Rhs) != 1 {
 			return false
 		}
-		v := s.Local(assign.Lhs[0])
+		v := s.Local(assign.Lhs[0]) // an error may come with it
 		fn, body := code.Function(s.Cur)
 		if v == nil || body == nil {
 			return false

@@ -30,6 +30,9 @@ var resettable = map[string]struct{ typ, made string }{
 func PoolWriter(on *code.Site) []code.Edit {
 	s := &site{on}
 	call, ok := s.Cur.Node().(*ast.CallExpr)
+	if ok && s.Cur.ParentEdgeKind() != edge.AssignStmt_Rhs {
+		call, ok = s.toMaker(call)
+	}
 	if !ok || s.Cur.ParentEdgeKind() != edge.AssignStmt_Rhs {
 		return nil
 	}
@@ -52,6 +55,31 @@ func PoolWriter(on *code.Site) []code.Edit {
 	text := fmt.Sprintf("%s := %s.Get().(%s)\n%s\ndefer %[2]s.Put(%[1]s)", v.Name(), p.name, r.typ, r.again)
 	return []code.Edit{{Text: fmt.Sprintf("take `%s` from a sync.Pool and Reset it", v.Name()), Imports: append(p.imports, r.imports...),
 		Open: open, Changes: []code.Change{s.declare(p, r.made), s.Replace(assign, text)}}}
+}
+
+// toMaker moves the site from a method call of a variable, which makes what the value puts off until it is
+// first used, to the call that the variable is defined by.
+func (s *site) toMaker(method *ast.CallExpr) (*ast.CallExpr, bool) {
+	sel, ok := ast.Unparen(method.Fun).(*ast.SelectorExpr)
+	fn, body := code.Function(s.Cur)
+	if !ok || body == nil {
+		return nil, false
+	}
+	v := s.Local(sel.X)
+	if v == nil || v.Pos() < body.Pos() {
+		return nil, false
+	}
+	for c := range fn.Preorder((*ast.CallExpr)(nil)) {
+		if c.ParentEdgeKind() != edge.AssignStmt_Rhs {
+			continue
+		}
+		assign := c.Parent().Node().(*ast.AssignStmt)
+		if id, ok := assign.Lhs[0].(*ast.Ident); ok && s.Info().Defs[id] == types.Object(v) && len(assign.Rhs) == 1 {
+			s.Site = &code.Site{File: s.File, Cur: c, Place: s.Place}
+			return c.Node().(*ast.CallExpr), true
+		}
+	}
+	return nil, false
 }
 
 // again is how a value is made for a pool and reset when it is taken from there.
