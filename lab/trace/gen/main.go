@@ -1,9 +1,15 @@
 // Command gen writes a real execution trace of a requested size: it traces
-// itself while it serves requests that allocate, with many goroutines, tasks,
-// regions, timers and system calls, over a live heap that makes marking take
-// its time.
+// itself while it works over a live heap that makes marking take its time.
 //
-//	gen -size 800 -o big.trace
+//	gen -size 800 [-work requests] -o big.trace
+//
+// There are three kinds of work:
+//
+//   - requests: servers and clients over channels, with tasks, regions, timers
+//     and system calls, and under pressure to assist;
+//   - http: a server of JSON over HTTP and its clients, on loopback;
+//   - channels: goroutines that hand buffers on, so that nearly all events are
+//     those of goroutines that block and start, of 5 to 6 bytes each.
 package main
 
 import (
@@ -28,15 +34,17 @@ func main() {
 	flag.DurationVar(&s.atLeast, "for", 0, "how `long` to run at least")
 	flag.DurationVar(&s.rest, "rest", 0, "`pause` of a client after each request")
 	gogc := flag.Int("gogc", 50, "GOGC while tracing")
+	work := flag.String("work", "requests", "`kind` of work: requests, http or channels")
 	flag.IntVar(&s.clients, "clients", 64, "clients that send requests; there are as many servers")
 	flag.IntVar(&s.live, "live", 300_000, "nodes in the live heap")
 	flag.Parse()
-	if *out == "" || flag.NArg() > 0 {
+	start := map[string]func(*sync.WaitGroup) error{"requests": s.requests, "http": s.http, "channels": s.channels}[*work]
+	if *out == "" || flag.NArg() > 0 || start == nil {
 		flag.Usage()
 		os.Exit(2)
 	}
 	debug.SetGCPercent(*gogc)
-	if err := s.record(*out, *size<<20); err != nil {
+	if err := s.record(*out, *size<<20, start); err != nil {
 		log.Fatal(err)
 	}
 }
@@ -58,8 +66,8 @@ type node struct {
 	value [4]uint64
 }
 
-// record runs the program under trace until the file at path has size bytes.
-func (s *server) record(path string, size int64) (err error) {
+// record runs the work under trace until the file at path has size bytes.
+func (s *server) record(path string, size int64, start func(*sync.WaitGroup) error) (err error) {
 	f, err := os.Create(path)
 	if err != nil {
 		return err
@@ -79,10 +87,8 @@ func (s *server) record(path string, size int64) (err error) {
 		return err
 	}
 	var wg sync.WaitGroup
-	for i := range s.clients {
-		requests := make(chan request)
-		wg.Go(func() { s.serve(requests) })
-		wg.Go(func() { s.client(uint64(i), requests) })
+	if err := start(&wg); err != nil {
+		return err
 	}
 	time.Sleep(s.atLeast)
 	for w.n.Load() < size {
@@ -102,6 +108,16 @@ func (s *server) fill() {
 		last = &node{next: last}
 		s.cache[uint64(i)] = last
 	}
+}
+
+// requests starts clients that send requests over channels, and servers.
+func (s *server) requests(wg *sync.WaitGroup) error {
+	for i := range s.clients {
+		requests := make(chan request)
+		wg.Go(func() { s.serve(requests) })
+		wg.Go(func() { s.client(uint64(i), requests) })
+	}
+	return nil
 }
 
 type request struct {
