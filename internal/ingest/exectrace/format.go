@@ -124,21 +124,6 @@ func arguments() [256]uint8 {
 	return n
 }
 
-// skippable is arguments for the kinds that a scan hops over, and 0 for those
-// that it looks at.
-func skippable() [256]uint8 {
-	n := arguments()
-	for _, kind := range []int{
-		evGoCreateSyscall, evGoStart, evGoDestroy, evGoDestroySyscall, evGoStop, evGoBlock, evGoSyscallEndBlocked,
-		evGoStatus, evGoStatusStack, evGoSwitch, evGoSwitchDestroy, evSTWBegin, evSTWEnd, evGCActive, evGCBegin,
-		evGCEnd, evGCSweepActive, evGCSweepBegin, evGCSweepEnd, evGCMarkAssistActive, evGCMarkAssistBegin,
-		evGCMarkAssistEnd, evHeapAlloc, evHeapGoal, evGoLabel,
-	} {
-		n[kind] = 0
-	}
-	return n
-}
-
 // version is the minor release of Go that introduced a format.
 type version int
 

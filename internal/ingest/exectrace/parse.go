@@ -3,8 +3,6 @@ package exectrace
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
-	"math/bits"
 )
 
 // result is what a batch comes to by itself. Until the thread is seen to
@@ -88,73 +86,21 @@ const farthest stamp = 1 << 57
 
 // parser reads batches of events; one worker has one.
 type parser struct {
-	skip       [256]uint8
+	traits *[256]trait
+	steps  *steps
+	picks  [256]pick
+	reader reader
+
 	data       []byte // of the generation
 	rules      *rules
+	assistWait uint8 // first byte of the number of that reason, in the rules
+	always     trait // traitTurn where each change of who runs is to be looked at
 	found      *result
+	turn       int // position of the last change of who runs that was seen
 	thread     uint64
 	pos        int    // of the event that is being read
 	statusOf   uint64 // goroutine of the last status event …
 	lastStatus uint8  // … and what it was
-}
-
-// run parses the events of b into r. Its data has slack bytes behind.
-func (p *parser) run(b *batch, r *result) {
-	r.reset()
-	p.found, p.thread, p.statusOf = r, b.thread, 0
-	d, i, at := p.data, b.start, b.time
-	if at > farthest {
-		p.fail(i, errFarStamp)
-		return
-	}
-	events := 0
-	for i < b.end {
-		kind := d[i]
-		window := binary.LittleEndian.Uint64(d[i+1:])
-		ends := ^window & 0x8080808080808080 // the last byte of each number in it
-		events++
-		width := bits.TrailingZeros64(ends)>>3 + 1
-		switch width {
-		case 1:
-			at += window & 0x7f
-		case 2:
-			at += window&0x7f | window>>1&0x3f80
-		case 3:
-			at += window&0x7f | window>>1&0x3f80 | window>>2&0x1fc000
-		default:
-			v, n := binary.Uvarint(d[i+1 : i+1+maxVarint])
-			if n <= 0 || v > farthest || at+v > farthest {
-				p.fail(i, errFarStamp)
-				return
-			}
-			at, width = at+v, n
-		}
-		if events == 1 {
-			r.first = at
-		}
-		if n := p.skip[kind]; n != 0 {
-			for ; n > 1; n-- {
-				ends &= ends - 1
-			}
-			if ends != 0 {
-				i += bits.TrailingZeros64(ends)>>3 + 2
-				continue
-			}
-			p.pos = i
-			i = p.hop(i+1, p.skip[kind])
-		} else {
-			p.pos = i
-			i = p.event(kind, at, i+1+width)
-		}
-		if p.found.err != nil || i > b.end {
-			p.fail(p.pos, errCutEvent)
-			return
-		}
-	}
-	if i > b.end {
-		p.fail(b.end, errCutEvent)
-	}
-	r.last, r.events = at, events
 }
 
 // fail keeps the first error, with its position.
@@ -208,123 +154,91 @@ func long(d []byte, i int) (uint64, int) {
 	return v, i + n
 }
 
-// event reads an event that a scan looks at; i is behind its time. It returns
-// where the next one begins.
-func (p *parser) event(kind byte, at stamp, i int) int {
+// event reads an event that a scan looks at; i is behind its time.
+func (p *parser) event(kind byte, at stamp, i int) {
 	d := p.data
 	var a, b uint64
 	switch kind {
 	case evGoStart:
 		a, i = number(d, i)
-		b, i = number(d, i)
+		b, _ = number(d, i)
 		if p.found.after.flags&bound != 0 { // only in a broken trace; the leg ends here
 			p.leave(exit{at, whyGone, 0})
 		}
 		p.found.known = true
 		p.found.after.run(at, a, b)
 	case evGoBlock, evGoStop:
-		a, i = number(d, i)
-		_, i = number(d, i)
-		if p.found.known && p.found.after.flags&^stated == bound && a != p.rules.assistWait && p.rules.wanted == nil {
-			p.found.after.flags = 0 // the usual case, quickly
-			break
-		}
+		a, _ = number(d, i)
 		w := whyBlocked
 		if kind == evGoStop {
 			w = whyStopped
 		}
 		p.leave(exit{at, w, a})
 	case evHeapAlloc:
-		a, i = number(d, i)
+		a, _ = number(d, i)
 		p.found.live = append(p.found.live, sample{at, a})
 	case evGoDestroy, evGoDestroySyscall, evGoSyscallEndBlocked:
 		p.leave(exit{at, whyGone, 0})
 	case evGoSwitch, evGoSwitchDestroy:
 		a, i = number(d, i)
-		b, i = number(d, i)
+		b, _ = number(d, i)
 		p.leave(exit{at, whyGone, 0})
 		p.found.after.run(at, a, b)
 	case evGoCreateSyscall:
-		a, i = number(d, i)
+		a, _ = number(d, i)
 		p.leave(exit{at, whyGone, 0})
 		p.found.after.run(at, a, 0)
 	case evGCSweepBegin, evGCSweepEnd:
-		return p.sweep(kind, at, i)
+		p.sweep(kind, at, i)
 	default:
-		return p.rare(kind, at, i)
+		p.rare(kind, at, i)
 	}
-	return i
 }
 
 // sweep is event for sweeping, of which there is much.
-func (p *parser) sweep(kind byte, at stamp, i int) int {
+func (p *parser) sweep(kind byte, at stamp, i int) {
 	d := p.data
 	s := &p.found.after.sweep
 	switch {
 	case p.found.known && kind == evGCSweepBegin && !s.open:
-		_, i = number(d, i)
 		*s = span{open: true, touched: true, start: at}
 	case p.found.known && kind == evGCSweepEnd && s.open:
 		var swept, reclaimed uint64
 		swept, i = number(d, i)
-		reclaimed, i = number(d, i)
+		reclaimed, _ = number(d, i)
 		p.found.sweeps = append(p.found.sweeps, sweepPiece{p.found.after.running(), s.start, at, swept, reclaimed})
 		s.open = false
 	default:
-		return p.rare(kind, at, i)
+		p.rare(kind, at, i)
 	}
-	return i
 }
 
 // rare is event for the kinds that are rare.
-func (p *parser) rare(kind byte, at stamp, i int) int {
+func (p *parser) rare(kind byte, at stamp, i int) {
 	d := p.data
-	n := p.arguments(kind)
-	if n == 0 {
-		p.fail(p.pos, fmt.Errorf("event %d, which does not occur among events", kind))
-		return i
-	}
 	var args [4]uint64
-	for k := range n - 1 {
-		args[k], i = number(d, i)
+	for k := range p.traits[kind]>>traitShift - 1 {
+		args[k&3], i = number(d, i)
 	}
 	o := op{at: at, kind: kind, a: args[0], b: args[1], pos: p.pos}
 	switch kind {
 	case evGoStatus, evGoStatusStack:
 		p.statusOf, p.lastStatus = args[0], uint8(min(args[2], 255))
 		if !(args[2] == statusRunning || args[2] == statusSyscall && args[1] == p.thread) {
-			return i
+			return
 		}
 	case evGCBegin, evGCEnd, evGCActive:
 		p.found.cycles = append(p.found.cycles, cycleEvent{at, args[0], kind})
-		return i
+		return
 	case evHeapGoal:
 		p.found.goals = append(p.found.goals, sample{at, args[0]})
-		return i
+		return
 	case evGCMarkAssistActive:
 		if o.b = 0; p.statusOf == args[0] {
 			o.b = uint64(p.lastStatus)
 		}
 	}
 	p.do(o)
-	return i
-}
-
-// arguments is the number of arguments, the time included, of a rare event.
-func (p *parser) arguments(kind byte) int {
-	switch kind {
-	case evSTWEnd, evGCMarkAssistEnd:
-		return 1
-	case evGCActive, evGCEnd, evGCSweepActive, evGCSweepBegin, evGCMarkAssistActive, evGCMarkAssistBegin, evHeapGoal, evGoLabel:
-		return 2
-	case evSTWBegin, evGCBegin, evGCSweepEnd:
-		return 3
-	case evGoStatus:
-		return 4
-	case evGoStatusStack:
-		return 5
-	}
-	return 0
 }
 
 // do applies o to the thread, or keeps it where the thread is not known.

@@ -175,7 +175,7 @@ func (s *scanner) put(p *parsed) error {
 func newParsers(n int) []*parser {
 	var list []*parser
 	for range n {
-		list = append(list, &parser{skip: skippable()})
+		list = append(list, &parser{traits: traits(), steps: newSteps()})
 	}
 	return list
 }
@@ -190,7 +190,7 @@ func (p *parsed) parse(parsers []*parser, v version, only []window) error {
 	var workers sync.WaitGroup
 	for _, w := range parsers {
 		workers.Go(func() {
-			w.data, w.rules = p.data, p.rules
+			w.use(p)
 			for {
 				i := int(next.Add(1)) - 1
 				if i >= len(p.batches) {
