@@ -86,17 +86,17 @@ const farthest stamp = 1 << 57
 
 // parser reads batches of events; one worker has one.
 type parser struct {
-	traits *[256]trait
-	steps  *steps
+	traits [256]trait
+	steps  steps
 	picks  [256]pick
-	reader reader
+	walk   walk
 
 	data       []byte // of the generation
 	rules      *rules
 	assistWait uint8 // first byte of the number of that reason, in the rules
 	always     trait // traitTurn where each change of who runs is to be looked at
 	found      *result
-	turn       int // position of the last change of who runs that was seen
+	seen       int // position of the last change of who runs that was seen, or -1
 	thread     uint64
 	pos        int    // of the event that is being read
 	statusOf   uint64 // goroutine of the last status event …

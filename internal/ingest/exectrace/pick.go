@@ -31,7 +31,7 @@ const (
 )
 
 // traits returns the traits of all kinds; those that do not occur among events have none.
-func traits() *[256]trait {
+func traits() [256]trait {
 	var t [256]trait
 	for kind, n := range arguments() {
 		t[kind] = trait(n) << traitShift
@@ -50,7 +50,7 @@ func traits() *[256]trait {
 	} {
 		t[kind] |= traitPicked
 	}
-	return &t
+	return t
 }
 
 // maxArguments is more than any event has.
@@ -60,7 +60,7 @@ const maxArguments = 8
 // which of the eight bytes behind its kind end a number; 0 where that is not known from these.
 type steps [maxArguments << traitShift]uint8
 
-func newSteps() *steps {
+func newSteps() steps {
 	var s steps
 	for ends := range 256 {
 		n := 0
@@ -71,7 +71,7 @@ func newSteps() *steps {
 			}
 		}
 	}
-	return &s
+	return s
 }
 
 // ends has bit i set where byte i ends a number.
@@ -82,83 +82,99 @@ func ends(window uint64) uint64 {
 // run parses the events of b into r. Its data has slack bytes behind.
 func (p *parser) run(b *batch, r *result) {
 	r.reset()
-	p.found, p.thread, p.statusOf, p.turn = r, b.thread, 0, -1
-	p.reader = reader{pos: b.start, at: b.time, turn: -1, watch: traitTurn}
+	p.found, p.thread, p.statusOf, p.seen = r, b.thread, 0, -1
+	p.walk = walk{pos: b.start, at: b.time, turn: -1, watch: traitTurn}
 	if b.time > farthest {
 		p.fail(b.start, errFarStamp)
 		return
 	}
 	since, _ := number(p.data, b.start+1)
 	r.first = b.time + since
-	for p.reader.pos < b.end && r.err == nil {
-		n := p.pick(b.end)
+	for r.err == nil && p.walk.pos < b.end {
+		n := p.pick(p.data[:b.end+8])
 		for i := range p.picks[:n] {
 			p.look(&p.picks[i])
 		}
-		if err := p.reader.err; err != nil {
-			p.fail(p.reader.pos, err)
+		if r.err == nil && n < len(p.picks) && p.walk.pos < b.end {
+			p.long()
 		}
 	}
-	if p.reader.pos > b.end {
+	if p.walk.pos > b.end {
 		p.fail(b.end, errCutEvent)
 	}
-	if p.reader.turn != p.turn && r.err == nil {
-		p.see(p.reader.turn, p.reader.turnedAt)
+	if p.walk.turn != p.seen && r.err == nil {
+		p.see(p.walk.turn, p.walk.turnedAt)
 	}
-	r.last, r.events = p.reader.at, p.reader.events
+	r.last, r.events = p.walk.at, p.walk.events
 }
 
-// reader is how far the events of a batch have been read.
-type reader struct {
+// walk is how far the events of a batch have been read.
+type walk struct {
 	at, turnedAt stamp
 	pos, turn    int
 	watch        trait // traitTurn where the next change of who runs is to be looked at
 	events       int
-	err          error // at pos
 }
 
-// pick reads events until it has picked as many as there is room for, or the batch ends.
-func (p *parser) pick(end int) int {
-	d, i, r := p.data, p.reader.pos, p.reader
+// pick goes on until it has picked as many events as there is room for, or there are less than nine bytes of d
+// left, or an event comes with long numbers.
+func (p *parser) pick(d []byte) int {
+	i, turn, watch, events := p.walk.pos, p.walk.turn, p.walk.watch, p.walk.events
+	at, turnedAt := p.walk.at, p.walk.turnedAt
 	n := 0
-	for i < end && n < len(p.picks) {
+	for n < len(p.picks) && i >= 0 && i <= len(d)-9 {
 		kind := d[i]
-		window := binary.LittleEndian.Uint64(d[i+1:])
+		window := binary.LittleEndian.Uint64(d[i+1 : i+9])
 		t := p.traits[kind]
-		step := int(p.steps[uint64(t)&((maxArguments-1)<<traitShift)|ends(window)])
-		reason := uint8(window >> 8)
-		if window&0x80 == 0 {
-			r.at += window & 0x7f
-		} else {
-			since, next := number(d, i+1)
-			if r.at += since; since > farthest || r.at > farthest {
-				r.err = errFarStamp
-				break
-			}
-			reason = d[next]
+		step := p.steps[uint64(t)&((maxArguments-1)<<traitShift)|ends(window)]
+		if step == 0 || window&0x80 != 0 {
+			break
 		}
-		if step == 0 {
-			if t == 0 {
-				r.err = fmt.Errorf("event %d, which does not occur among events", kind)
-				break
-			}
-			step = p.hop(i+1, uint8(t>>traitShift)) - i
-		}
-		picked := t | t&r.watch>>1 // traitTurn becomes traitPicked
-		if reason == p.assistWait && kind == evGoBlock && p.rules.assistWait != 0 {
+		at += window & 0x7f
+		picked := t | t&watch>>1 // traitTurn becomes traitPicked
+		if uint8(window>>8) == p.assistWait && kind == evGoBlock {
 			picked |= traitPicked
 		}
-		p.picks[n] = pick{r.at, r.turnedAt, i, r.turn}
+		p.picks[n] = pick{at, turnedAt, i, turn}
 		n += int(picked & traitPicked)
-		r.watch = r.watch&^t | t>>1&traitTurn | p.always
+		watch = watch&^t | t>>1&traitTurn | p.always
 		if t&traitTurn != 0 {
-			r.turn, r.turnedAt = i, r.at
+			turn = i
 		}
-		r.events++
-		i += step
+		if t&traitTurn != 0 {
+			turnedAt = at
+		}
+		events++
+		i += int(step)
 	}
-	p.reader, p.reader.pos = r, i
+	p.walk = walk{at, turnedAt, i, turn, watch, events}
 	return n
+}
+
+// long reads one event, whatever its numbers.
+func (p *parser) long() {
+	w := &p.walk
+	pos, kind := w.pos, p.data[w.pos]
+	t := p.traits[kind]
+	since, next := number(p.data, pos+1)
+	w.at += since
+	switch {
+	case t == 0:
+		p.fail(pos, fmt.Errorf("event %d, which does not occur among events", kind))
+		return
+	case since > farthest || w.at > farthest:
+		p.fail(pos, errFarStamp)
+		return
+	}
+	w.pos = p.hop(next, uint8(t>>traitShift)-1)
+	w.events++
+	if (t|t&w.watch>>1)&traitPicked != 0 || kind == evGoBlock {
+		p.look(&pick{w.at, w.turnedAt, pos, w.turn})
+	}
+	w.watch = w.watch&^t | t>>1&traitTurn | p.always
+	if t&traitTurn != 0 {
+		w.turn, w.turnedAt = pos, w.at
+	}
 }
 
 // look hears of a picked event, after the last change of who runs before it.
@@ -166,7 +182,7 @@ func (p *parser) look(e *pick) {
 	if p.found.err != nil {
 		return
 	}
-	if e.turn != p.turn {
+	if e.turn != p.seen {
 		p.see(e.turn, e.turnedAt)
 	}
 	p.see(e.pos, e.at)
@@ -179,7 +195,7 @@ func (p *parser) see(pos int, at stamp) {
 	p.pos = pos
 	p.event(kind, at, i)
 	if p.traits[kind]&traitTurn != 0 {
-		p.turn = pos
+		p.seen = pos
 	}
 }
 
