@@ -58,14 +58,8 @@ func (a *account) duration(d stamp) time.Duration {
 	return time.Duration(ns)
 }
 
-// span is the time from one moment to another; clocks of threads may differ a
-// little, and then it is 0.
-func (a *account) span(from, to stamp) time.Duration {
-	if to <= from {
-		return 0
-	}
-	return a.duration(to - from)
-}
+// span is the time from one moment to another.
+func (a *account) span(from, to stamp) time.Duration { return a.duration(elapsed(from, to)) }
 
 // moment converts a moment.
 func (a *account) moment(at stamp) time.Duration { return a.span(a.first, at) }
@@ -125,7 +119,7 @@ func (a *account) addFound(st *stitched) {
 		a.work(w)
 	}
 	for _, s := range st.sweeps {
-		v := Sweep{1, a.span(s.start, s.end), amount(s.swept), amount(s.reclaimed)}
+		v := Sweep{s.count, a.duration(s.time), amount(s.swept), amount(s.reclaimed)}
 		a.sum.Sweep.add(v)
 		a.payer(s.goroutine).Sweep.add(v)
 	}

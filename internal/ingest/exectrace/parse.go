@@ -3,6 +3,7 @@ package exectrace
 import (
 	"encoding/binary"
 	"errors"
+	"math/bits"
 )
 
 // result is what a batch comes to by itself. Until the thread is seen to
@@ -42,7 +43,7 @@ func (r *result) rescale(k float64) {
 		stamps = append(stamps, &r.works[i].start, &r.works[i].end)
 	}
 	for i := range r.sweeps {
-		stamps = append(stamps, &r.sweeps[i].start, &r.sweeps[i].end)
+		stamps = append(stamps, &r.sweeps[i].time)
 	}
 	for i := range r.stops {
 		stamps = append(stamps, &r.stops[i].start, &r.stops[i].end)
@@ -127,8 +128,8 @@ func (p *parser) hop(i int, n uint8) int {
 }
 
 // number reads one number. It needs no check of bounds: an event begins inside
-// its batch, has no more than five numbers, and there is slack behind. After a
-// bad one, i is in the slack, where numbers are 0.
+// its batch, has no more than five numbers, and there is slack behind. A bad one
+// leads into the slack.
 func number(d []byte, i int) (uint64, int) {
 	if c := d[i]; c < 0x80 {
 		return uint64(c), i + 1
@@ -139,19 +140,20 @@ func number(d []byte, i int) (uint64, int) {
 // long is number where that has more than one byte.
 func long(d []byte, i int) (uint64, int) {
 	x := binary.LittleEndian.Uint64(d[i:])
-	switch {
-	case x&0x8000 == 0:
-		return x&0x7f | x>>1&0x3f80, i + 2
-	case x&0x800000 == 0:
-		return x&0x7f | x>>1&0x3f80 | x>>2&0x1fc000, i + 3
-	case x&0x80000000 == 0:
-		return x&0x7f | x>>1&0x3f80 | x>>2&0x1fc000 | x>>3&0xfe00000, i + 4
+	ends := ^x & 0x8080808080808080
+	if ends == 0 {
+		v, n := binary.Uvarint(d[i : i+maxVarint])
+		if n <= 0 {
+			return 0, len(d) - slack/4
+		}
+		return v, i + n
 	}
-	v, n := binary.Uvarint(d[i : i+maxVarint])
-	if n <= 0 {
-		return 0, len(d) - slack/4
-	}
-	return v, i + n
+	x &= ends ^ (ends - 1)
+	// Seven bits of each byte; then of two, four and eight.
+	x = x&0x007f007f007f007f | x>>1&0x3f803f803f803f80
+	x = x&0x00003fff00003fff | x>>2&0x0fffc0000fffc000
+	x = x&0x000000000fffffff | x>>4&0x00fffffff0000000
+	return x, i + bits.TrailingZeros64(ends)>>3 + 1
 }
 
 // event reads an event that a scan looks at; i is behind its time.
@@ -174,9 +176,6 @@ func (p *parser) event(kind byte, at stamp, i int) {
 			w = whyStopped
 		}
 		p.leave(exit{at, w, a})
-	case evHeapAlloc:
-		a, _ = number(d, i)
-		p.found.live = append(p.found.live, sample{at, a})
 	case evGoDestroy, evGoDestroySyscall, evGoSyscallEndBlocked:
 		p.leave(exit{at, whyGone, 0})
 	case evGoSwitch, evGoSwitchDestroy:
@@ -206,7 +205,7 @@ func (p *parser) sweep(kind byte, at stamp, i int) {
 		var swept, reclaimed uint64
 		swept, i = number(d, i)
 		reclaimed, _ = number(d, i)
-		p.found.sweeps = append(p.found.sweeps, sweepPiece{p.found.after.running(), s.start, at, swept, reclaimed})
+		p.found.sweep(sweepPiece{p.found.after.running(), 1, elapsed(s.start, at), swept, reclaimed})
 		s.open = false
 	default:
 		p.rare(kind, at, i)
@@ -304,7 +303,7 @@ func (o *op) apply(t *thread, r *rules, f *found) error {
 		return t.stop.begin(o.at, o.a)
 	case evGCSweepEnd:
 		start, err := t.sweep.end()
-		f.sweeps = append(f.sweeps, sweepPiece{o.runner(t), start, o.at, o.a, o.b})
+		f.sweep(sweepPiece{o.runner(t), 1, elapsed(start, o.at), o.a, o.b})
 		return err
 	case evSTWEnd:
 		reason := t.stop.reason

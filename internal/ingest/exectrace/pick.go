@@ -179,6 +179,12 @@ func (p *parser) long() {
 
 // look hears of a picked event, after the last change of who runs before it.
 func (p *parser) look(e *pick) {
+	if p.data[e.pos] == evHeapAlloc { // often, and whoever runs
+		_, i := number(p.data, e.pos+1)
+		v, _ := number(p.data, i)
+		p.found.live = append(p.found.live, sample{e.at, v})
+		return
+	}
 	if p.found.err != nil {
 		return
 	}

@@ -92,7 +92,8 @@ type (
 	}
 	sweepPiece struct {
 		goroutine        uint64
-		start, end       stamp
+		count            int
+		time             stamp
 		swept, reclaimed uint64
 	}
 	stopPiece struct {
@@ -123,6 +124,23 @@ type found struct {
 func (f *found) reset() {
 	f.pieces, f.works, f.sweeps, f.stops = f.pieces[:0], f.works[:0], f.sweeps[:0], f.stops[:0]
 }
+
+// sweep adds what a goroutine has swept; most sweep many times in a row.
+func (f *found) sweep(s sweepPiece) {
+	if n := len(f.sweeps); n > 0 && f.sweeps[n-1].goroutine == s.goroutine {
+		last := &f.sweeps[n-1]
+		last.count += s.count
+		last.time += s.time
+		last.swept += s.swept
+		last.reclaimed += s.reclaimed
+		return
+	}
+	f.sweeps = append(f.sweeps, s)
+}
+
+// elapsed is the time from one moment to another; clocks of threads may differ a
+// little, and then it is 0.
+func elapsed(from, to stamp) stamp { return to - min(from, to) }
 
 // rules are what decides whether a leg may be part of an assist.
 type rules struct {
