@@ -95,16 +95,22 @@ func (p *tracePrinter) summary() {
 }
 
 func (p *tracePrinter) goroutines() {
-	paid := func(g exectrace.Goroutine) time.Duration { return g.Assist.OnCPU + g.Assist.Parked + g.Sweep.Time }
-	list := slices.Clone(p.Summary.Delayed)
-	list = slices.DeleteFunc(list, func(g exectrace.Goroutine) bool { return paid(g) == 0 })
+	paid := func(g *exectrace.Goroutine) time.Duration { return g.Assist.OnCPU + g.Assist.Parked + g.Sweep.Time }
+	var list []*exectrace.Goroutine // the longest first: there may be very many, and few are printed
+	for i := range p.Summary.Delayed {
+		g := &p.Summary.Delayed[i]
+		place, _ := slices.BinarySearchFunc(list, g, func(a, b *exectrace.Goroutine) int { return cmp.Or(cmp.Compare(paid(b), paid(a)), -1) })
+		if paid(g) == 0 || place >= p.top {
+			continue
+		}
+		list = slices.Insert(list[:min(len(list), p.top-1)], place, g)
+	}
 	if len(list) == 0 || p.Delayed != nil {
 		return
 	}
-	slices.SortStableFunc(list, func(a, b exectrace.Goroutine) int { return cmp.Compare(paid(b), paid(a)) })
 	p.linef("")
 	p.row("goroutine", "assists", "on CPU", "parked", "sweep", "")
-	for _, g := range list[:min(len(list), p.top)] {
+	for _, g := range list {
 		p.row(
 			fmt.Sprint(g.ID), fmt.Sprint(g.Assist.Count), nanos(g.Assist.OnCPU), nanos(g.Assist.Parked),
 			nanos(g.Sweep.Time), "",
