@@ -63,7 +63,7 @@ type callTree struct {
 	exact   bool // no stack of the heap was sampled
 	sampled bool
 
-	cache []*located // by Location.Index of the profile that is being read
+	cache []located  // by Location.Index of the profile that is being read
 	code  *codeTally // nil: of a recording that is compared with
 }
 
@@ -91,11 +91,13 @@ type step struct {
 	inlined bool // into the caller
 }
 
-// located is what is known of a Location.
+// located is what is known of a Location. Samples look at very many, in no order, so all that
+// most of them have lies in one place.
 type located struct {
-	of    *evidence.Location
-	steps []int32 // innermost first
-	place *placeWeight
+	of      *evidence.Location
+	place   *placeWeight
+	outer   int32   // step to its outermost frame; 0: it has no frames
+	inlined []int32 // steps to the other ones, innermost first
 }
 
 // index numbers texts in the order they come.
@@ -215,15 +217,16 @@ func (t *callTree) intern(id frameID, owner, pkg string) int32 {
 	return f
 }
 
-// locate returns what is known of a Location.
+// locate returns what is known of a Location, until the next call.
 func (t *callTree) locate(d *diagnose.Session, l *evidence.Location) *located {
 	if l.Index >= len(t.cache) {
-		t.cache = append(t.cache, make([]*located, l.Index+1-len(t.cache))...)
+		t.cache = append(t.cache, make([]located, l.Index+1-len(t.cache))...)
 	}
-	if x := t.cache[l.Index]; x != nil && x.of == l {
+	x := &t.cache[l.Index]
+	if x.of == l {
 		return x
 	}
-	x := &located{of: l, steps: make([]int32, len(l.Frames))}
+	*x = located{of: l}
 	number := int32(0)
 	if t.code != nil {
 		if x.place = t.code.place(d, l); x.place != nil {
@@ -232,9 +235,14 @@ func (t *callTree) locate(d *diagnose.Session, l *evidence.Location) *located {
 	}
 	for i, f := range l.Frames {
 		s := d.Place(f)
-		x.steps[i] = t.stepTo(step{t.intern(frameID{s.Function, s.File, s.Line, number}, d.Owner(f), s.Package), i < len(l.Frames)-1})
+		inlined := i < len(l.Frames)-1
+		next := t.stepTo(step{t.intern(frameID{s.Function, s.File, s.Line, number}, d.Owner(f), s.Package), inlined})
+		if inlined {
+			x.inlined = append(x.inlined, next)
+		} else {
+			x.outer = next
+		}
 	}
-	t.cache[l.Index] = x
 	return x
 }
 
@@ -260,8 +268,11 @@ func (t *callTree) path(d *diagnose.Session, root int32, s diagnose.WeightedStac
 		if i == 0 {
 			inner = s.Inline
 		}
-		for j := len(x.steps) - 1; j >= inner; j-- {
-			node = t.at(node, x.steps[j])
+		if x.outer != 0 && inner <= len(x.inlined) {
+			node = t.at(node, x.outer)
+		}
+		for j := len(x.inlined) - 1; j >= inner; j-- {
+			node = t.at(node, x.inlined[j])
 		}
 	}
 	return node

@@ -24,11 +24,14 @@ var codeWeights = [...]string{"cpu", colBytes, colObjects, colInUse, colInUseObj
 // placeWeight is an address that stacks pass, with what the samples weigh whose
 // stack ends there, and all whose stack passes through.
 type placeWeight struct {
-	number      int32 // from 1, in the order they come
-	address     uint64
-	mapping     *evidence.Mapping
-	self, total [len(codeWeights)]float64
-	seen        int // the last sample that passed through
+	// Each sample writes these at all places that it passes: they lie beside each other.
+	seen  int // the last sample that passed through
+	total [len(codeWeights)]float64
+
+	self    [len(codeWeights)]float64
+	number  int32 // from 1, in the order they come
+	address uint64
+	mapping *evidence.Mapping
 }
 
 // codeTally gathers places by binary, function and address.
