@@ -1,7 +1,8 @@
 //go:build unix
 
 // Command run reads one trace with heaptrim and with its peer, in turns, and
-// prints time, processor time and memory of each, and their ratios.
+// prints time, processor time and memory of each, and the ratios to the peer's in
+// the same round.
 //
 //	run -heaptrim heaptrim.bin -peer peer.bin [-rounds 5] TRACE
 package main
@@ -16,6 +17,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/heaptrim/heaptrim/lab/process"
@@ -79,13 +81,13 @@ func measure(ctx context.Context, all []*contender, rounds int, file string) err
 		}
 	}
 	fmt.Printf("%s: %d MB, %d processors, medians of %d\n", info.Name(), info.Size()/1e6, runtime.NumCPU(), rounds)
-	fmt.Printf("%-24s %8s %8s %8s %10s %10s %8s\n", "", "wall s", "CPU s", "MB/CPU-s", "× wall", "× CPU", "RSS MB")
+	fmt.Printf("%-24s %8s %8s %8s %22s %22s %8s\n", "", "wall s", "CPU s", "MB/CPU-s", "wall ÷ peer's", "CPU ÷ peer's", "RSS MB")
 	wall := func(u process.Usage) float64 { return u.Wall.Seconds() }
 	cpu := func(u process.Usage) float64 { return u.CPU.Seconds() }
 	base := all[0]
 	for _, c := range all {
-		fmt.Printf("%-24s %8.2f %8.2f %8.0f %10.2f %10.2f %8.0f\n", c.name, c.median(wall), c.median(cpu),
-			float64(info.Size())/1e6/c.median(cpu), base.median(wall)/c.median(wall), base.median(cpu)/c.median(cpu),
+		fmt.Printf("%-24s %8.2f %8.2f %8.0f %22s %22s %8.0f\n", c.name, c.median(wall), c.median(cpu),
+			float64(info.Size())/1e6/c.median(cpu), c.ratios(base, wall), c.ratios(base, cpu),
 			c.median(func(u process.Usage) float64 { return float64(u.Resident) / 1e6 }))
 	}
 	return nil
@@ -101,3 +103,19 @@ func run(ctx context.Context, c *contender) (process.Usage, error) {
 }
 
 func (c *contender) median(of func(process.Usage) float64) float64 { return process.Median(c.runs, of) }
+
+// ratios compares c with another contender round by round: median, and quartiles in brackets.
+func (c *contender) ratios(base *contender, of func(process.Usage) float64) string {
+	var list []float64
+	for i := range c.runs {
+		list = append(list, of(c.runs[i])/of(base.runs[i]))
+	}
+	slices.Sort(list)
+	at := func(part float64) float64 {
+		place := part * float64(len(list)-1)
+		below := int(place)
+		above := min(below+1, len(list)-1)
+		return list[below] + (place-float64(below))*(list[above]-list[below])
+	}
+	return fmt.Sprintf("%.3f [%.3f, %.3f]", at(0.5), at(0.25), at(0.75))
+}
