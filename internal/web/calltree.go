@@ -63,8 +63,9 @@ type callTree struct {
 	exact   bool // no stack of the heap was sampled
 	sampled bool
 
-	cache []located  // by Location.Index of the profile that is being read
-	code  *codeTally // nil: of a recording that is compared with
+	cache  []located  // by Location.Index of the profile that is being read
+	passed []located  // by the stack that is being read, outermost first
+	code   *codeTally // nil: of a recording that is compared with
 }
 
 // tables number what the nodes of a call tree name.
@@ -259,13 +260,20 @@ func (t *callTree) path(d *diagnose.Session, root int32, s diagnose.WeightedStac
 	if t.code != nil {
 		t.code.samples++
 	}
+	// Each of these loops waits for memory all the time, and for several calls at once, while it does
+	// nothing else.
+	t.passed = t.passed[:0]
 	for i := outer; i >= 0; i-- {
-		x := t.locate(d, s.Stack[i])
-		if t.code != nil {
-			t.code.visit(x.place, w, i == 0)
+		t.passed = append(t.passed, *t.locate(d, s.Stack[i]))
+	}
+	if t.code != nil {
+		for i := range t.passed {
+			t.code.visit(t.passed[i].place, w, i == outer)
 		}
-		inner := 0
-		if i == 0 {
+	}
+	for i := range t.passed {
+		x, inner := &t.passed[i], 0
+		if i == outer {
 			inner = s.Inline
 		}
 		if x.outer != 0 && inner <= len(x.inlined) {
