@@ -41,7 +41,7 @@ func (p *Program) Perf(w io.Writer, samples int) error {
 			f := frames[len(frames)-1]
 			fmt.Fprintf(w, "\t%16x %s+0x%x (/srv/service)\n", 0x400000+f.Line, f.Function, f.Line)
 		}
-		if _, err := fmt.Fprintln(w); err != nil {
+		if _, err := fmt.Fprint(w, "\t          46f1a1 runtime.goexit.abi0+0x1 (/srv/service)\n\n"); err != nil {
 			return err
 		}
 	}
