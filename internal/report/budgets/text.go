@@ -139,7 +139,15 @@ func by(b guard.Bench, c growth.Cause) string {
 		return amount(c.After)
 	}
 	g := c.Grown()
-	return fmt.Sprintf("%+.4g allocs/op, %+.4g B/op", round(g.Allocs), math.Round(g.Bytes))
+	return fmt.Sprintf("%s allocs/op, %s B/op", signed(round(g.Allocs)), signed(math.Round(g.Bytes)))
+}
+
+// signed shows a difference without an exponent, which %g has from 10,000 on.
+func signed(v float64) string {
+	if math.Abs(v) >= 1000 {
+		return fmt.Sprintf("%+.0f", v)
+	}
+	return fmt.Sprintf("%+.4g", v)
 }
 
 // Sentences say what is known of a cause, each in a sentence.
