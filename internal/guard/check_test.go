@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/heaptrim/heaptrim/internal/guard/budget"
@@ -31,4 +32,13 @@ func TestExtremes(t *testing.T) {
 	f(Shrank, 920)
 	f(Shrank, 920, 912)
 	f(Within, 920, 928)
+}
+
+// TestFirstLines: of a failed build, the first line that tells the cause is shown.
+func TestFirstLines(t *testing.T) {
+	err := errors.New("example.com/m does not build: go test failed:\n# example.com/m\n./m.go:3:1: syntax error")
+	const want = "example.com/m does not build: go test failed: ./m.go:3:1: syntax error"
+	if got := firstLines(err); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
 }
