@@ -278,8 +278,11 @@ func Wrote(w io.Writer, d *guard.Written, o term.Options) error {
 		what = fmt.Sprintf("%s: %s changed, %d in all", d.Path, count(len(d.Changed), "line"), len(d.File.Lines))
 	}
 	p.Prose("", what+".", term.Bold)
-	if d.Varying > 0 {
-		p.Prose("", fmt.Sprintf("%s varies by itself between runs and has a tolerance.", count(d.Varying, "line")), term.Normal)
+	switch {
+	case d.Varying == 1:
+		p.Prose("", "1 line varies by itself between runs and has a tolerance.", term.Normal)
+	case d.Varying > 1:
+		p.Prose("", fmt.Sprintf("%d lines vary by themselves between runs and have tolerances.", d.Varying), term.Normal)
 	}
 	if d.Before != nil {
 		for _, c := range d.Changed {
