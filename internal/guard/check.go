@@ -13,8 +13,8 @@ import (
 	"github.com/heaptrim/heaptrim/internal/guard/count"
 )
 
-// again is how often a figure above its budget is counted once more. It grew if it is above in all
-// runs: what comes from outside makes some of them larger, and none smaller.
+// again is how often a figure that is not within its budget is counted once more. It grew if it is
+// above in all runs: what comes from outside makes some of them larger, and none smaller.
 const again = 4
 
 // checker compares one version of a module with a budget file.
@@ -99,9 +99,33 @@ func (c *checker) function(ctx context.Context, fn function) error {
 	return nil
 }
 
-// group checks benchmarks of one number of operations. Those above their budgets are counted again.
+// extremes are the least and the most that runs of a benchmark allocated.
+type extremes struct{ least, most budget.Amount }
+
+// with adds a run.
+func (e extremes) with(a budget.Amount) extremes {
+	return extremes{
+		least: budget.Amount{Allocs: math.Min(e.least.Allocs, a.Allocs), Bytes: math.Min(e.least.Bytes, a.Bytes)},
+		most:  budget.Amount{Allocs: math.Max(e.most.Allocs, a.Allocs), Bytes: math.Max(e.most.Bytes, a.Bytes)},
+	}
+}
+
+// against compares all runs with a budget: what grew is above it in each of them, and what shrank
+// is below it in each.
+func (e extremes) against(f budget.Figure) Status {
+	switch allocs, bytes := f.Over(e.least); {
+	case allocs || bytes:
+		return Grew
+	case f.Below(e.most):
+		return Shrank
+	}
+	return Within
+}
+
+// group checks benchmarks of one number of operations. Those that are not within their budgets are
+// counted again.
 func (c *checker) group(ctx context.Context, g group, first map[string]count.Result) error {
-	least := map[string]budget.Amount{}
+	all := map[string]extremes{}
 	rest := g.names
 	for round := 0; round <= again && len(rest) > 0; round++ {
 		found := first
@@ -111,27 +135,25 @@ func (c *checker) group(ctx context.Context, g group, first map[string]count.Res
 				return err
 			}
 		}
-		var over []string
+		var differ []string
 		for _, name := range rest {
 			r, ok := found[name]
 			if !ok {
 				continue
 			}
-			have, known := least[name]
+			e, known := all[name]
 			if !known {
-				have = r.Amount
+				e = extremes{r.Amount, r.Amount}
 			}
-			least[name] = budget.Amount{Allocs: math.Min(have.Allocs, r.Allocs), Bytes: math.Min(have.Bytes, r.Bytes)}
-			if l, ok := c.file.Find(g.subject(name), c.env, g.cpu); ok {
-				if a, b := l.Figure.Over(least[name]); a || b {
-					over = append(over, name)
-				}
+			all[name] = e.with(r.Amount)
+			if l, ok := c.file.Find(g.subject(name), c.env, g.cpu); ok && all[name].against(l.Figure) != Within {
+				differ = append(differ, name)
 			}
 		}
-		rest = over
+		rest = differ
 	}
-	for name, a := range least {
-		c.judge(g, name, a)
+	for name, e := range all {
+		c.judge(g, name, e)
 		if err := c.sites(ctx, g, name); err != nil {
 			return err
 		}
@@ -139,26 +161,24 @@ func (c *checker) group(ctx context.Context, g group, first map[string]count.Res
 	return nil
 }
 
-// judge compares the least that was counted with the budget.
-func (c *checker) judge(g group, name string, a budget.Amount) {
-	b := Bench{Subject: g.subject(name), CPU: g.cpu, Now: a, Ops: g.ops, Status: Within}
+// judge compares what was counted with the budget.
+func (c *checker) judge(g group, name string, e extremes) {
+	b := Bench{Subject: g.subject(name), CPU: g.cpu, Now: e.least, Ops: g.ops}
 	l, ok := c.file.Find(b.Subject, c.env, g.cpu)
 	if !ok {
-		b.Figure = &budget.Figure{Amount: a, Ops: g.ops}
+		b.Figure = &budget.Figure{Amount: e.least, Ops: g.ops}
 		c.event(b, budget.New)
 		return
 	}
 	b.Line = &l
-	c.compare(b)
+	c.compare(b, e)
 }
 
 // compare adds a benchmark or function that has a line.
-func (c *checker) compare(b Bench) {
-	switch allocs, bytes := b.Line.Figure.Over(b.Now); {
-	case allocs || bytes:
-		b.Status = Grew
-	case b.Line.Figure.Below(b.Now):
-		b.Status, b.Rule = Shrank, merged(c.file.Rules, c.o.Rules).Of(budget.Shrunk)
+func (c *checker) compare(b Bench, e extremes) {
+	b.Status = e.against(b.Line.Figure)
+	if b.Status == Shrank {
+		b.Now, b.Rule = e.most, merged(c.file.Rules, c.o.Rules).Of(budget.Shrunk)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

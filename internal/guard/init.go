@@ -124,7 +124,7 @@ func firstLines(err error) string {
 	lines := strings.Split(err.Error(), "\n")
 	for _, l := range lines[1:] {
 		if l = strings.TrimSpace(l); l != "" && !strings.HasPrefix(l, "#") && !strings.HasPrefix(l, "…") && l != "FAIL" {
-			return lines[0] + ": " + l
+			return strings.TrimSuffix(lines[0], ":") + ": " + l
 		}
 	}
 	return lines[0]

@@ -116,11 +116,14 @@ func (m *module) explain(ctx context.Context, c *checker, b *base, r *Result) er
 		if err := count.Each(grown, func(bench *Bench) error { return x.before(ctx, bench) }); err != nil {
 			return err
 		}
-		grown = r.Grown()
-		if err := x.dependencies(ctx, grown, r.Dependency); err != nil {
+		if err := x.dependencies(ctx, r.Grown(), r.Dependency); err != nil {
 			return err
 		}
 	}
+	if err := count.Each(r.Grown(), func(bench *Bench) error { return x.ofRun(ctx, bench) }); err != nil {
+		return err
+	}
+	grown = r.Grown()
 	var mu sync.Mutex
 	err := count.Each(explained(grown), func(bench *Bench) error {
 		m.o.Progress("looking for what grew in %s", bench.Name)

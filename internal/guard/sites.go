@@ -139,37 +139,36 @@ func (c *checker) sites(ctx context.Context, g group, name string) error {
 	}
 	c.o.Progress("counting the functions of %s", name)
 	side := growth.Side{Counter: c.counter, Package: g.pkg, Root: c.dir}
-	least := map[string]budget.Amount{}
+	all := map[string]extremes{}
 	for round := 0; round <= again; round++ {
 		found, err := functionsOf(ctx, side, name, count.Run{Ops: g.ops, CPU: g.cpu})
 		if err != nil {
 			return err
 		}
-		over := false
+		differ := false
 		for _, at := range names {
-			a := found[at]
-			if have, ok := least[at]; ok {
-				a = budget.Amount{Allocs: math.Min(have.Allocs, a.Allocs), Bytes: math.Min(have.Bytes, a.Bytes)}
+			e, known := all[at]
+			if !known {
+				e = extremes{found[at], found[at]}
 			}
-			least[at] = a
+			all[at] = e.with(found[at])
 			if l, ok := c.file.Find(budget.Subject{Package: s.Package, Name: s.Name, Site: at}, c.env, g.cpu); ok {
-				x, y := l.Figure.Over(a)
-				over = over || x || y
+				differ = differ || all[at].against(l.Figure) != Within
 			}
 		}
-		if !over {
+		if !differ {
 			break
 		}
 	}
 	for _, at := range names {
-		c.judgeSite(budget.Subject{Package: s.Package, Name: s.Name, Site: at}, g, least[at])
+		c.judgeSite(budget.Subject{Package: s.Package, Name: s.Name, Site: at}, g, all[at])
 	}
 	return nil
 }
 
-func (c *checker) judgeSite(s budget.Subject, g group, a budget.Amount) {
+func (c *checker) judgeSite(s budget.Subject, g group, e extremes) {
 	if l, ok := c.file.Find(s, c.env, g.cpu); ok {
-		c.compare(Bench{Subject: s, CPU: g.cpu, Now: a, Ops: g.ops, Status: Within, Line: &l})
+		c.compare(Bench{Subject: s, CPU: g.cpu, Now: e.least, Ops: g.ops, Line: &l}, e)
 	}
 }
 

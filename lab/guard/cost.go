@@ -29,7 +29,7 @@ func (l *lab) costs(ctx context.Context, cases []corpus.Case, rounds int) error 
 				planted bool
 				args    []string
 			}{
-				{&t.bench, false, []string{"go", "test", "-run=^$", "-bench=" + benches, "-benchmem", "-benchtime=1s", "-cpu=1,2", c.Pattern()}},
+				{&t.bench, false, []string{"go", "test", "-vet=off", "-run=^$", "-bench=" + benches, "-benchmem", "-benchtime=1s", "-cpu=1,2", c.Pattern()}},
 				{&t.within, false, guard("-all")},
 				{&t.grown, true, guard()},
 				{&t.base, true, guard("-base", "HEAD")},

@@ -28,6 +28,9 @@ var opsByTime = []struct {
 // memory limits what the operations of a run allocate together: the collector does not run.
 const memory = 256 << 20
 
+// MostBytes limits what a run of more operations than Ops allows allocates.
+const MostBytes = 4 * memory
+
 // Ops chooses the number of operations of a benchmark's runs from a first result. The number then
 // stays in the budget file: means of different numbers of operations are not the same figure.
 func Ops(first Result) int64 {

@@ -139,7 +139,15 @@ func by(b guard.Bench, c growth.Cause) string {
 		return amount(c.After)
 	}
 	g := c.Grown()
-	return fmt.Sprintf("%+.4g allocs/op, %+.4g B/op", round(g.Allocs), math.Round(g.Bytes))
+	return fmt.Sprintf("%s allocs/op, %s B/op", signed(round(g.Allocs)), signed(math.Round(g.Bytes)))
+}
+
+// signed shows a difference without an exponent, which %g has from 10,000 on.
+func signed(v float64) string {
+	if math.Abs(v) >= 1000 {
+		return fmt.Sprintf("%+.0f", v)
+	}
+	return fmt.Sprintf("%+.4g", v)
 }
 
 // Sentences say what is known of a cause, each in a sentence.
@@ -270,8 +278,11 @@ func Wrote(w io.Writer, d *guard.Written, o term.Options) error {
 		what = fmt.Sprintf("%s: %s changed, %d in all", d.Path, count(len(d.Changed), "line"), len(d.File.Lines))
 	}
 	p.Prose("", what+".", term.Bold)
-	if d.Varying > 0 {
-		p.Prose("", fmt.Sprintf("%s varies by itself between runs and has a tolerance.", count(d.Varying, "line")), term.Normal)
+	switch {
+	case d.Varying == 1:
+		p.Prose("", "1 line varies by itself between runs and has a tolerance.", term.Normal)
+	case d.Varying > 1:
+		p.Prose("", fmt.Sprintf("%d lines vary by themselves between runs and have tolerances.", d.Varying), term.Normal)
 	}
 	if d.Before != nil {
 		for _, c := range d.Changed {
