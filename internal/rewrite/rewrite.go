@@ -92,7 +92,7 @@ func kinds() []kind {
 		{"no conversion and back", "avoid-conversion", text.NoRoundTrip},
 		{"original instead of a copy", "skip-work", text.NoCopy},
 		{"appended in place", "reuse-buffer", text.AppendInPlace},
-		{"insert in place", "presize-slice", memory.InsertInPlace},
+		{"insert in place", "reuse-buffer", memory.InsertInPlace},
 		{"text appended", "avoid-conversion", text.AppendText},
 		{"format into the writer", "avoid-conversion", text.FormatInto},
 		{"range over the string", "avoid-conversion", text.RangeString},
