@@ -10,9 +10,8 @@ import (
 // must not be copied, nor its fields changed, after the first use. All methods may
 // be called by any number of goroutines at once.
 type Bytes struct {
-	// MaxBytes bounds the free bytes that the pool keeps across collections, its
-	// reserve. Free buffers beyond it are kept until two collections have passed. 0
-	// means 4 MiB.
+	// MaxBytes bounds the free bytes that the pool keeps in its reserve. Free buffers
+	// beyond it are where a sync.Pool has them. 0 means 64 MiB.
 	MaxBytes int64
 	// MaxSize is the largest capacity that is pooled: requests of a class beyond
 	// come from the heap and go back to it. 0, and everything above, means 32 MiB.
@@ -23,7 +22,6 @@ type Bytes struct {
 	Report func(*Misuse)
 
 	_      noCopy
-	once   sync.Once
 	shared atomic.Pointer[depot]
 	checks checks
 
@@ -112,11 +110,9 @@ func (p *Bytes) depot() *depot {
 	if d := p.shared.Load(); d != nil {
 		return d
 	}
-	p.once.Do(func() {
-		d := &depot{pool: p}
+	if d := (&depot{pool: p}); p.shared.CompareAndSwap(nil, d) {
 		d.watch()
-		p.shared.Store(d)
-	})
+	}
 	return p.shared.Load()
 }
 
@@ -142,7 +138,7 @@ func (p *Bytes) getSlow(n int) []byte {
 	if x := p.classes[k].free.Get(); x != nil {
 		return unsafe.Slice(x.(*byte), size)[:n]
 	}
-	d.missed(k)
+	d.miss(k)
 	return make([]byte, n, size)
 }
 
@@ -158,9 +154,7 @@ func (p *Bytes) putSlow(b []byte) {
 	switch {
 	case k >= numClasses || classSize(k) != cap(b):
 		d.foreign.Add(1)
-	case !p.pooled(k):
-		d.shelves[k].drops.Add(1)
-	default:
+	case p.pooled(k):
 		d.give(k, []unsafe.Pointer{unsafe.Pointer(unsafe.SliceData(b))})
 	}
 }

@@ -23,7 +23,7 @@ func (p *Bytes) checkedGet(n int) []byte {
 		if ptr != nil {
 			return memory(ptr, size)[:n]
 		}
-		d.shelves[k].misses.Add(1)
+		d.miss(k)
 	} else {
 		d.oversize.Add(1)
 		d.oversizeBytes.Add(uint64(n))

@@ -19,7 +19,6 @@ type Stats struct {
 type ClassStats struct {
 	Size      int    // of a buffer, in bytes
 	Misses    uint64 // requests for which a buffer was made
-	Drops     uint64 // Puts beyond MaxSize
 	HeldBytes int64  // that lie free in the reserve
 }
 
@@ -29,9 +28,6 @@ func (p *Bytes) Stats() Stats {
 	s := Stats{Oversize: d.oversize.Load(), OversizeBytes: d.oversizeBytes.Load(), Foreign: d.foreign.Load()}
 	for k := range d.shelves {
 		c := d.shelves[k].stats(classSize(uint(k)))
-		if checking {
-			c.HeldBytes = p.checks.ledger().held(c.Size)
-		}
 		if c != (ClassStats{Size: c.Size}) {
 			s.Classes = append(s.Classes, c)
 		}
@@ -45,15 +41,7 @@ func (s *shelf) stats(size int) ClassStats {
 	defer s.mu.Unlock()
 	return ClassStats{
 		Size:      size,
-		Misses:    s.misses.Load(),
-		Drops:     s.drops.Load(),
+		Misses:    s.misses,
 		HeldBytes: int64(s.n * size),
 	}
-}
-
-// held returns the free bytes in items of size bytes.
-func (l *ledger) held(size int) int64 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return int64(len(l.free[size]) * size)
 }
