@@ -124,22 +124,28 @@ func (p *Bytes) getSlow(n int) []byte {
 	if n < 0 {
 		panic("pool: Get of a negative size")
 	}
+	if k := classOf(n); p.pooled(k) {
+		var x [1]unsafe.Pointer
+		if p.depot().take(k, x[:]) == 1 {
+			return memory(x[0], classSize(k))[:n]
+		}
+		if x := p.classes[k].free.Get(); x != nil {
+			return unsafe.Slice(x.(*byte), classSize(k))[:n]
+		}
+	}
+	return p.make(n)
+}
+
+// make returns a new buffer.
+func (p *Bytes) make(n int) []byte {
 	d, k := p.depot(), classOf(n)
-	if !p.pooled(k) {
-		d.oversize.Add(1)
-		d.oversizeBytes.Add(uint64(n))
-		return make([]byte, n)
+	if p.pooled(k) {
+		d.miss(k)
+		return make([]byte, n, classSize(k))
 	}
-	size := classSize(k)
-	var one [1]unsafe.Pointer
-	if d.take(k, one[:]) == 1 {
-		return unsafe.Slice((*byte)(one[0]), size)[:n]
-	}
-	if x := p.classes[k].free.Get(); x != nil {
-		return unsafe.Slice(x.(*byte), size)[:n]
-	}
-	d.miss(k)
-	return make([]byte, n, size)
+	d.oversize.Add(1)
+	d.oversizeBytes.Add(uint64(n))
+	return make([]byte, n)
 }
 
 // putSlow is Put to a class that has the reserve come first, and of everything that is

@@ -9,28 +9,12 @@ func (p *Bytes) checkedGet(n int) []byte {
 	if n < 0 {
 		panic("pool: Get of a negative size")
 	}
-	d := p.depot()
-	k := classOf(n)
-	pooled := p.pooled(k)
 	size := n
-	if pooled {
+	if k := classOf(n); p.pooled(k) {
 		size = classSize(k)
 	}
-	at := callers()
-	if pooled {
-		ptr, misuse := p.checks.ledger().take(size, at)
-		tell(p.Report, misuse)
-		if ptr != nil {
-			return memory(ptr, size)[:n]
-		}
-		d.miss(k)
-	} else {
-		d.oversize.Add(1)
-		d.oversizeBytes.Add(uint64(n))
-	}
-	b := make([]byte, n, size)
-	p.checks.ledger().add(unsafe.Pointer(unsafe.SliceData(b)), size, at, p.Report)
-	return b
+	x := p.checks.get(size, p.Report, func() unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(p.make(n))) })
+	return memory(x, size)[:n]
 }
 
 func (p *Bytes) checkedPut(b []byte) {
@@ -38,16 +22,13 @@ func (p *Bytes) checkedPut(b []byte) {
 		return
 	}
 	b = b[:cap(b)]
-	k := classOf(len(b))
-	keep := p.pooled(k) && classSize(k) == len(b)
-	at := callers()
-	ptr := unsafe.Pointer(unsafe.SliceData(b))
-	if p.checks.ledger().has(ptr, len(b)) {
+	p.checks.put(unsafe.Pointer(unsafe.SliceData(b)), len(b), p.Report, func() bool {
 		for i := range b {
 			b[i] = poison
 		}
-	}
-	tell(p.Report, p.checks.ledger().give(ptr, len(b), at, keep))
+		k := classOf(len(b))
+		return p.pooled(k) && classSize(k) == len(b)
+	})
 }
 
 // Check looks through all that lies free in p for writes after Put, reports them,
