@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"cmp"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -21,7 +22,6 @@ type Bytes struct {
 	// error, and everything else panics with the [*Misuse].
 	Report func(*Misuse)
 
-	_      noCopy
 	shared atomic.Pointer[depot]
 	checks checks
 
@@ -35,19 +35,6 @@ type class struct {
 	// the first use, beyond MaxSize, and while the reserve comes first.
 	size atomic.Int32
 	_    [20]byte // to a whole cache line
-}
-
-// noCopy has go vet report copies.
-type noCopy struct{}
-
-func (*noCopy) Lock()   {}
-func (*noCopy) Unlock() {}
-
-func (p *Bytes) maxBytes() int64 {
-	if p.MaxBytes > 0 {
-		return p.MaxBytes
-	}
-	return 64 << 20
 }
 
 // pooled reports whether buffers of class k are pooled.
@@ -106,11 +93,14 @@ func (p *Bytes) Put(b []byte) {
 	p.putSlow(b)
 }
 
+const defaultMaxBytes = 64 << 20
+
 func (p *Bytes) depot() *depot {
 	if d := p.shared.Load(); d != nil {
 		return d
 	}
-	if d := (&depot{pool: p}); p.shared.CompareAndSwap(nil, d) {
+	d := &depot{pool: p, most: cmp.Or(max(0, p.MaxBytes), defaultMaxBytes)}
+	if p.shared.CompareAndSwap(nil, d) {
 		d.watch()
 	}
 	return p.shared.Load()
@@ -144,7 +134,6 @@ func (p *Bytes) make(n int) []byte {
 		return make([]byte, n, classSize(k))
 	}
 	d.oversize.Add(1)
-	d.oversizeBytes.Add(uint64(n))
 	return make([]byte, n)
 }
 

@@ -2,6 +2,7 @@ package pool
 
 import (
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -128,7 +129,7 @@ func (l *ledger) look(size int, at Stack) *Misuse {
 			break
 		}
 		if m := it.spoilt(at); m != nil {
-			l.free[size] = append(l.free[size][:i:i], l.free[size][i+1:]...)
+			l.free[size] = slices.Delete(l.free[size], i, i+1)
 			l.discard(it)
 			return m
 		}

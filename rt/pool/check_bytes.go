@@ -47,41 +47,31 @@ type localCheck struct {
 	released atomic.Pointer[Stack]
 }
 
-func (p *Bytes) checkedLocal() *Local {
-	return &Local{pool: p, check: new(localCheck)}
-}
-
-// enter notes that l is used, and reports whether it may be.
-func (l *Local) enter() bool {
+// enter notes that l is used, until leave is called.
+func (l *Local) enter() (leave func()) {
 	report := l.pool.Report
 	if at := l.check.released.Load(); at != nil {
 		tell(report, &Misuse{Kind: UseAfterRelease, Here: callers(), There: *at})
 	}
 	if !l.check.busy.CompareAndSwap(false, true) {
 		tell(report, &Misuse{Kind: ConcurrentUse, Here: callers()})
-		return false
+		return func() {}
 	}
-	return true
+	return func() { l.check.busy.Store(false) }
 }
 
 func (l *Local) checkedGet(n int) []byte {
-	if l.enter() {
-		defer l.check.busy.Store(false)
-	}
+	defer l.enter()()
 	return l.pool.checkedGet(n)
 }
 
 func (l *Local) checkedPut(b []byte) {
-	if l.enter() {
-		defer l.check.busy.Store(false)
-	}
+	defer l.enter()()
 	l.pool.checkedPut(b)
 }
 
 func (l *Local) checkedRelease() {
-	if l.enter() {
-		defer l.check.busy.Store(false)
-	}
+	defer l.enter()()
 	at := callers()
 	l.check.released.CompareAndSwap(nil, &at)
 }

@@ -25,10 +25,10 @@ type depot struct {
 	pool    *Bytes
 	shelves [numClasses]shelf
 	bytes   atomic.Int64 // on all shelves
+	most    int64        // of bytes
 
-	oversize      atomic.Uint64
-	oversizeBytes atomic.Uint64
-	foreign       atomic.Uint64
+	oversize atomic.Uint64
+	foreign  atomic.Uint64
 
 	mu    sync.Mutex
 	cells []weak.Pointer[cell] // of all Locals
@@ -124,10 +124,10 @@ func (d *depot) take(k uint, out []unsafe.Pointer) int {
 // give puts buffers of class k into the reserve, and those for which it has no room into
 // the class's sync.Pool.
 func (d *depot) give(k uint, in []unsafe.Pointer) {
-	s, size, most := &d.shelves[k], int64(classSize(k)), d.pool.maxBytes()
+	s, size := &d.shelves[k], int64(classSize(k))
 	if s.mu.TryLock() {
 		l := s.open(d, k)
-		room := min(most/classShare-int64(s.n)*size, most-d.bytes.Load()) / size
+		room := min(d.most/classShare-int64(s.n)*size, d.most-d.bytes.Load()) / size
 		rest := len(in) - min(len(in), max(0, int(room)))
 		l.items = append(l.items, in[rest:]...)
 		in = in[:rest]
@@ -152,20 +152,16 @@ func (d *depot) miss(k uint) {
 	s.serve(d, k, s.first)
 }
 
-// marker is what a collection finds unreachable. It is no tiny object, which
-// might share its memory with a reachable one.
-type marker struct{ _ [4]uintptr }
-
 // watch has d.turn called after every collection, for as long as d is in use.
 func (d *depot) watch() {
-	runtime.AddCleanup(new(marker), collected, weak.Make(d))
-}
-
-func collected(w weak.Pointer[depot]) {
-	if d := w.Value(); d != nil {
-		d.turn()
-		d.watch()
-	}
+	// Unreachable at once, and no tiny object, which could share memory with a reachable one.
+	marker := new([4]uintptr)
+	runtime.AddCleanup(marker, func(w weak.Pointer[depot]) {
+		if d := w.Value(); d != nil {
+			d.turn()
+			d.watch()
+		}
+	}, weak.Make(d))
 }
 
 // turn is called after each collection.
@@ -175,15 +171,13 @@ func (d *depot) turn() {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	left := d.cells[:0]
-	for _, w := range d.cells {
-		if cell := w.Value(); cell != nil {
-			left = append(left, w)
-			cell.active.Store(nil)
+	d.cells = slices.DeleteFunc(d.cells, func(w weak.Pointer[cell]) bool {
+		c := w.Value()
+		if c != nil {
+			c.active.Store(nil)
 		}
-	}
-	clear(d.cells[len(left):])
-	d.cells = left
+		return c == nil
+	})
 }
 
 // turn drops what nobody asked for of late, and has the reserve come first where that

@@ -97,7 +97,7 @@ func TestPutOnly(t *testing.T) {
 		for range 10 * stackLen {
 			to.Put(from.Get(size))
 		}
-		most := uint64(stackDepth(size) + batchOf(size))
+		most := uint64(stackDepth(size) * 3 / 2)
 		if got := d.shelves[k].misses; got > most {
 			t.Errorf("%d buffers of %d bytes were made, want at most %d", got, size, most)
 		}

@@ -28,7 +28,6 @@ type Of[T any] struct {
 	// [Bytes.Report].
 	Report func(*Misuse)
 
-	_      noCopy
 	misses atomic.Uint64
 	drops  atomic.Uint64
 	checks checks

@@ -8,8 +8,6 @@ type Stats struct {
 	// be counted: the collector drops it.
 	HeldBytes int64
 	Oversize  uint64 // requests above the largest class or MaxSize
-	// OversizeBytes were asked for in these.
-	OversizeBytes uint64
 	// Foreign counts Puts of slices whose capacity is not that of a class, or is
 	// above all classes. They were dropped.
 	Foreign uint64
@@ -25,7 +23,7 @@ type ClassStats struct {
 // Stats returns the counts so far.
 func (p *Bytes) Stats() Stats {
 	d := p.depot()
-	s := Stats{Oversize: d.oversize.Load(), OversizeBytes: d.oversizeBytes.Load(), Foreign: d.foreign.Load()}
+	s := Stats{Oversize: d.oversize.Load(), Foreign: d.foreign.Load()}
 	for k := range d.shelves {
 		c := d.shelves[k].stats(classSize(uint(k)))
 		if c != (ClassStats{Size: c.Size}) {
@@ -39,9 +37,5 @@ func (p *Bytes) Stats() Stats {
 func (s *shelf) stats(size int) ClassStats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return ClassStats{
-		Size:      size,
-		Misses:    s.misses,
-		HeldBytes: int64(s.n * size),
-	}
+	return ClassStats{Size: size, Misses: s.misses, HeldBytes: int64(s.n * size)}
 }
