@@ -93,13 +93,11 @@ func (p *Bytes) Put(b []byte) {
 	p.putSlow(b)
 }
 
-const defaultMaxBytes = 64 << 20
-
 func (p *Bytes) depot() *depot {
 	if d := p.shared.Load(); d != nil {
 		return d
 	}
-	d := &depot{pool: p, most: cmp.Or(max(0, p.MaxBytes), defaultMaxBytes)}
+	d := &depot{pool: p, most: cmp.Or(max(0, p.MaxBytes), 64<<20)}
 	if p.shared.CompareAndSwap(nil, d) {
 		d.watch()
 	}

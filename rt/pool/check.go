@@ -130,16 +130,12 @@ func (l *ledger) look(size int, at Stack) *Misuse {
 		}
 		if m := it.spoilt(at); m != nil {
 			l.free[size] = slices.Delete(l.free[size], i, i+1)
-			l.discard(it)
+			l.bytes -= size
+			it.state = gone
 			return m
 		}
 	}
 	return nil
-}
-
-func (l *ledger) discard(it freed) {
-	l.bytes -= it.size
-	it.state = gone
 }
 
 // add enters what was made for a user. report is told if it leaks.
@@ -199,7 +195,8 @@ func (l *ledger) trim(size int, at Stack) (m *Misuse) {
 		it := l.free[size][0]
 		m = it.spoilt(at)
 		l.free[size] = l.free[size][1:]
-		l.discard(it)
+		l.bytes -= size
+		it.state = gone
 	}
 	return m
 }
@@ -214,22 +211,6 @@ func (l *ledger) around(addr uintptr) Stack {
 	return nil
 }
 
-// check looks through all free memory.
-func (l *ledger) check(at Stack) []*Misuse {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	var list []*Misuse
-	for size, items := range l.free {
-		for _, it := range items {
-			if m := it.spoilt(at); m != nil {
-				list = append(list, m)
-				it.sum = sum(memory(it.p, size))
-			}
-		}
-	}
-	return list
-}
-
 // has reports whether the size bytes at p are with a user of this pool.
 func (l *ledger) has(p unsafe.Pointer, size int) bool {
 	l.mu.Lock()
@@ -238,9 +219,23 @@ func (l *ledger) has(p unsafe.Pointer, size int) bool {
 	return it != nil && it.state == out && it.size == size
 }
 
-// check reports what is wrong with the free memory, and returns how much is.
-func (c *checks) check(at Stack, report func(*Misuse)) int {
-	list := c.ledger().check(at)
+// check reports what was written to while it lay free, and returns how much was.
+func (c *checks) check(report func(*Misuse)) int {
+	if !checking {
+		return 0
+	}
+	l, at := c.ledger(), callers()
+	var list []*Misuse
+	l.mu.Lock()
+	for size, items := range l.free {
+		for _, it := range items {
+			if m := it.spoilt(at); m != nil {
+				list = append(list, m)
+				it.sum = sum(memory(it.p, size))
+			}
+		}
+	}
+	l.mu.Unlock()
 	for _, m := range list {
 		tell(report, m)
 	}

@@ -13,11 +13,9 @@ import (
 // they were got from.
 //
 // A Local holds at most 32 buffers of a class, and of those above 64 KiB no more than
-// make 2 MiB, or 8. Buffers larger than 1 MiB pass through it. At its first use after a collection it
-// keeps no more buffers of a class than were got since the collection before. The
-// collector frees what a Local holds if that is not used between two collections.
-//
-// Make one with [Bytes.Local].
+// make 2 MiB, or 8. Buffers larger than 1 MiB pass through it. At its first use after a
+// collection it keeps no more buffers of a class than were got since the collection
+// before. The collector frees what a Local holds if that is not used between two.
 type Local struct {
 	cell  *cell
 	pool  *Bytes
@@ -85,15 +83,13 @@ func (l *Local) Release() {
 		l.checkedRelease()
 		return
 	}
-	c := l.cell
-	if c == &released {
-		return
+	if c := l.cell; c != &released {
+		l.cell = &released
+		d := l.pool.depot()
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.spare = append(d.spare, c)
 	}
-	l.cell = &released
-	d := l.pool.depot()
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.spare = append(d.spare, c)
 }
 
 // Get is [Bytes.Get].

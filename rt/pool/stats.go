@@ -25,17 +25,14 @@ func (p *Bytes) Stats() Stats {
 	d := p.depot()
 	s := Stats{Oversize: d.oversize.Load(), Foreign: d.foreign.Load()}
 	for k := range d.shelves {
-		c := d.shelves[k].stats(classSize(uint(k)))
-		if c != (ClassStats{Size: c.Size}) {
+		size, shelf := classSize(uint(k)), &d.shelves[k]
+		shelf.mu.Lock()
+		c := ClassStats{Size: size, Misses: shelf.misses, HeldBytes: int64(shelf.n * size)}
+		shelf.mu.Unlock()
+		if c != (ClassStats{Size: size}) {
 			s.Classes = append(s.Classes, c)
 		}
 		s.HeldBytes += c.HeldBytes
 	}
 	return s
-}
-
-func (s *shelf) stats(size int) ClassStats {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return ClassStats{Size: size, Misses: s.misses, HeldBytes: int64(s.n * size)}
 }
