@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"cmp"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -10,9 +11,8 @@ import (
 // must not be copied, nor its fields changed, after the first use. All methods may
 // be called by any number of goroutines at once.
 type Bytes struct {
-	// MaxBytes bounds the free bytes that the pool keeps across collections, its
-	// reserve. Free buffers beyond it are kept until two collections have passed. 0
-	// means 4 MiB.
+	// MaxBytes bounds the free bytes that the pool keeps in its reserve. Free buffers
+	// beyond it are where a sync.Pool has them. 0 means 64 MiB.
 	MaxBytes int64
 	// MaxSize is the largest capacity that is pooled: requests of a class beyond
 	// come from the heap and go back to it. 0, and everything above, means 32 MiB.
@@ -22,8 +22,6 @@ type Bytes struct {
 	// error, and everything else panics with the [*Misuse].
 	Report func(*Misuse)
 
-	_      noCopy
-	once   sync.Once
 	shared atomic.Pointer[depot]
 	checks checks
 
@@ -37,19 +35,6 @@ type class struct {
 	// the first use, beyond MaxSize, and while the reserve comes first.
 	size atomic.Int32
 	_    [20]byte // to a whole cache line
-}
-
-// noCopy has go vet report copies.
-type noCopy struct{}
-
-func (*noCopy) Lock()   {}
-func (*noCopy) Unlock() {}
-
-func (p *Bytes) maxBytes() int64 {
-	if p.MaxBytes > 0 {
-		return p.MaxBytes
-	}
-	return 64 << 20
 }
 
 // pooled reports whether buffers of class k are pooled.
@@ -112,11 +97,10 @@ func (p *Bytes) depot() *depot {
 	if d := p.shared.Load(); d != nil {
 		return d
 	}
-	p.once.Do(func() {
-		d := &depot{pool: p}
+	d := &depot{pool: p, most: cmp.Or(max(0, p.MaxBytes), 64<<20)}
+	if p.shared.CompareAndSwap(nil, d) {
 		d.watch()
-		p.shared.Store(d)
-	})
+	}
 	return p.shared.Load()
 }
 
@@ -128,22 +112,27 @@ func (p *Bytes) getSlow(n int) []byte {
 	if n < 0 {
 		panic("pool: Get of a negative size")
 	}
+	if k := classOf(n); p.pooled(k) {
+		var x [1]unsafe.Pointer
+		if p.depot().take(k, x[:]) == 1 {
+			return memory(x[0], classSize(k))[:n]
+		}
+		if x := p.classes[k].free.Get(); x != nil {
+			return unsafe.Slice(x.(*byte), classSize(k))[:n]
+		}
+	}
+	return p.make(n)
+}
+
+// make returns a new buffer.
+func (p *Bytes) make(n int) []byte {
 	d, k := p.depot(), classOf(n)
-	if !p.pooled(k) {
-		d.oversize.Add(1)
-		d.oversizeBytes.Add(uint64(n))
-		return make([]byte, n)
+	if p.pooled(k) {
+		d.miss(k)
+		return make([]byte, n, classSize(k))
 	}
-	size := classSize(k)
-	var one [1]unsafe.Pointer
-	if d.take(k, one[:]) == 1 {
-		return unsafe.Slice((*byte)(one[0]), size)[:n]
-	}
-	if x := p.classes[k].free.Get(); x != nil {
-		return unsafe.Slice(x.(*byte), size)[:n]
-	}
-	d.missed(k)
-	return make([]byte, n, size)
+	d.oversize.Add(1)
+	return make([]byte, n)
 }
 
 // putSlow is Put to a class that has the reserve come first, and of everything that is
@@ -158,9 +147,7 @@ func (p *Bytes) putSlow(b []byte) {
 	switch {
 	case k >= numClasses || classSize(k) != cap(b):
 		d.foreign.Add(1)
-	case !p.pooled(k):
-		d.shelves[k].drops.Add(1)
-	default:
+	case p.pooled(k):
 		d.give(k, []unsafe.Pointer{unsafe.Pointer(unsafe.SliceData(b))})
 	}
 }

@@ -2,6 +2,7 @@ package pool
 
 import (
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -44,7 +45,13 @@ type freed struct {
 	p unsafe.Pointer
 }
 
-func (f freed) spoilt() bool { return sum(memory(f.p, f.size)) != f.sum }
+// spoilt returns the misuse if f was written to after its Put.
+func (f freed) spoilt(at Stack) *Misuse {
+	if sum(memory(f.p, f.size)) == f.sum {
+		return nil
+	}
+	return &Misuse{Kind: UseAfterPut, Size: f.size, Here: at, There: f.put, Got: f.got}
+}
 
 // ledger knows all that one pool handed out.
 type ledger struct {
@@ -63,6 +70,27 @@ func (c *checks) ledger() *ledger {
 	}
 	c.made.CompareAndSwap(nil, &ledger{items: make(map[uintptr]*item), free: make(map[int][]freed)})
 	return c.made.Load()
+}
+
+// get returns size bytes that lie free, or what make makes.
+func (c *checks) get(size int, report func(*Misuse), make func() unsafe.Pointer) unsafe.Pointer {
+	at := callers()
+	x, misuse := c.ledger().take(size, at)
+	tell(report, misuse)
+	if x == nil {
+		if x = make(); x != nil {
+			c.ledger().add(x, size, at, report)
+		}
+	}
+	return x
+}
+
+// put takes back the size bytes at x. If they are a user's, keep prepares them and says
+// whether they are reused.
+func (c *checks) put(x unsafe.Pointer, size int, report func(*Misuse), keep func() bool) {
+	at := callers()
+	kept := c.ledger().has(x, size) && keep()
+	tell(report, c.ledger().give(x, size, at, kept))
 }
 
 // memory returns the n bytes at p.
@@ -100,19 +128,14 @@ func (l *ledger) look(size int, at Stack) *Misuse {
 		if i*size > lookBytes {
 			break
 		}
-		if !it.spoilt() {
-			continue
+		if m := it.spoilt(at); m != nil {
+			l.free[size] = slices.Delete(l.free[size], i, i+1)
+			l.bytes -= size
+			it.state = gone
+			return m
 		}
-		l.free[size] = append(l.free[size][:i:i], l.free[size][i+1:]...)
-		l.discard(it)
-		return &Misuse{Kind: UseAfterPut, Size: size, Here: at, There: it.put, Got: it.got}
 	}
 	return nil
-}
-
-func (l *ledger) discard(it freed) {
-	l.bytes -= it.size
-	it.state = gone
 }
 
 // add enters what was made for a user. report is told if it leaks.
@@ -170,11 +193,10 @@ func (l *ledger) give(p unsafe.Pointer, size int, at Stack, keep bool) *Misuse {
 func (l *ledger) trim(size int, at Stack) (m *Misuse) {
 	for m == nil && (len(l.free[size]) > ledgerItems || l.bytes > ledgerBytes && len(l.free[size]) > 1) {
 		it := l.free[size][0]
-		if it.spoilt() {
-			m = &Misuse{Kind: UseAfterPut, Size: size, Here: at, There: it.put, Got: it.got}
-		}
+		m = it.spoilt(at)
 		l.free[size] = l.free[size][1:]
-		l.discard(it)
+		l.bytes -= size
+		it.state = gone
 	}
 	return m
 }
@@ -189,22 +211,6 @@ func (l *ledger) around(addr uintptr) Stack {
 	return nil
 }
 
-// check looks through all free memory.
-func (l *ledger) check(at Stack) []*Misuse {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	var list []*Misuse
-	for size, items := range l.free {
-		for _, it := range items {
-			if it.spoilt() {
-				list = append(list, &Misuse{Kind: UseAfterPut, Size: size, Here: at, There: it.put, Got: it.got})
-				it.sum = sum(memory(it.p, size))
-			}
-		}
-	}
-	return list
-}
-
 // has reports whether the size bytes at p are with a user of this pool.
 func (l *ledger) has(p unsafe.Pointer, size int) bool {
 	l.mu.Lock()
@@ -213,9 +219,23 @@ func (l *ledger) has(p unsafe.Pointer, size int) bool {
 	return it != nil && it.state == out && it.size == size
 }
 
-// check reports what is wrong with the free memory, and returns how much is.
-func (c *checks) check(at Stack, report func(*Misuse)) int {
-	list := c.ledger().check(at)
+// check reports what was written to while it lay free, and returns how much was.
+func (c *checks) check(report func(*Misuse)) int {
+	if !checking {
+		return 0
+	}
+	l, at := c.ledger(), callers()
+	var list []*Misuse
+	l.mu.Lock()
+	for size, items := range l.free {
+		for _, it := range items {
+			if m := it.spoilt(at); m != nil {
+				list = append(list, m)
+				it.sum = sum(memory(it.p, size))
+			}
+		}
+	}
+	l.mu.Unlock()
 	for _, m := range list {
 		tell(report, m)
 	}

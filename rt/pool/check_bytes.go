@@ -9,28 +9,12 @@ func (p *Bytes) checkedGet(n int) []byte {
 	if n < 0 {
 		panic("pool: Get of a negative size")
 	}
-	d := p.depot()
-	k := classOf(n)
-	pooled := p.pooled(k)
 	size := n
-	if pooled {
+	if k := classOf(n); p.pooled(k) {
 		size = classSize(k)
 	}
-	at := callers()
-	if pooled {
-		ptr, misuse := p.checks.ledger().take(size, at)
-		tell(p.Report, misuse)
-		if ptr != nil {
-			return memory(ptr, size)[:n]
-		}
-		d.shelves[k].misses.Add(1)
-	} else {
-		d.oversize.Add(1)
-		d.oversizeBytes.Add(uint64(n))
-	}
-	b := make([]byte, n, size)
-	p.checks.ledger().add(unsafe.Pointer(unsafe.SliceData(b)), size, at, p.Report)
-	return b
+	x := p.checks.get(size, p.Report, func() unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(p.make(n))) })
+	return memory(x, size)[:n]
 }
 
 func (p *Bytes) checkedPut(b []byte) {
@@ -38,26 +22,20 @@ func (p *Bytes) checkedPut(b []byte) {
 		return
 	}
 	b = b[:cap(b)]
-	k := classOf(len(b))
-	keep := p.pooled(k) && classSize(k) == len(b)
-	at := callers()
-	ptr := unsafe.Pointer(unsafe.SliceData(b))
-	if p.checks.ledger().has(ptr, len(b)) {
+	p.checks.put(unsafe.Pointer(unsafe.SliceData(b)), len(b), p.Report, func() bool {
 		for i := range b {
 			b[i] = poison
 		}
-	}
-	tell(p.Report, p.checks.ledger().give(ptr, len(b), at, keep))
+		k := classOf(len(b))
+		return p.pooled(k) && classSize(k) == len(b)
+	})
 }
 
 // Check looks through all that lies free in p for writes after Put, reports them,
 // and returns how many there are. Outside the checking mode it returns 0. Call it
 // at the end of a test.
 func (p *Bytes) Check() int {
-	if !checking {
-		return 0
-	}
-	return p.checks.check(callers(), p.Report)
+	return p.checks.check(p.Report)
 }
 
 // localCheck is what the checking mode knows of a Local.
@@ -66,41 +44,31 @@ type localCheck struct {
 	released atomic.Pointer[Stack]
 }
 
-func (p *Bytes) checkedLocal() *Local {
-	return &Local{pool: p, check: new(localCheck)}
-}
-
-// enter notes that l is used, and reports whether it may be.
-func (l *Local) enter() bool {
+// enter notes that l is used, until leave is called.
+func (l *Local) enter() (leave func()) {
 	report := l.pool.Report
 	if at := l.check.released.Load(); at != nil {
 		tell(report, &Misuse{Kind: UseAfterRelease, Here: callers(), There: *at})
 	}
 	if !l.check.busy.CompareAndSwap(false, true) {
 		tell(report, &Misuse{Kind: ConcurrentUse, Here: callers()})
-		return false
+		return func() {}
 	}
-	return true
+	return func() { l.check.busy.Store(false) }
 }
 
 func (l *Local) checkedGet(n int) []byte {
-	if l.enter() {
-		defer l.check.busy.Store(false)
-	}
+	defer l.enter()()
 	return l.pool.checkedGet(n)
 }
 
 func (l *Local) checkedPut(b []byte) {
-	if l.enter() {
-		defer l.check.busy.Store(false)
-	}
+	defer l.enter()()
 	l.pool.checkedPut(b)
 }
 
 func (l *Local) checkedRelease() {
-	if l.enter() {
-		defer l.check.busy.Store(false)
-	}
+	defer l.enter()()
 	at := callers()
 	l.check.released.CompareAndSwap(nil, &at)
 }

@@ -51,7 +51,3 @@ func stackDepth(size int) int {
 	}
 	return min(stackLen, max(stackMin, largeStack/size))
 }
-
-// batchOf returns how many buffers of size bytes change hands at once between a Local
-// and the pool.
-func batchOf(size int) int { return max(1, stackDepth(size)/2) }

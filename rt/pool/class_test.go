@@ -61,9 +61,6 @@ func TestCacheBound(t *testing.T) {
 		if depth > 32 || depth > 8 && depth*size > 2<<20 || size > 1<<20 && depth > 0 || size <= 1<<20 && depth == 0 {
 			t.Errorf("a Local holds %d buffers of %d bytes", depth, size)
 		}
-		if batch := batchOf(size); batch < 1 || batch > max(1, depth/2) {
-			t.Errorf("batches of %d, of buffers of %d bytes, of which a Local holds %d", batch, size, depth)
-		}
 	}
 }
 

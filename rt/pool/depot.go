@@ -2,6 +2,7 @@ package pool
 
 import (
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -24,11 +25,10 @@ type depot struct {
 	pool    *Bytes
 	shelves [numClasses]shelf
 	bytes   atomic.Int64 // on all shelves
-	cycle   atomic.Uint32
+	most    int64        // of bytes
 
-	oversize      atomic.Uint64
-	oversizeBytes atomic.Uint64
-	foreign       atomic.Uint64
+	oversize atomic.Uint64
+	foreign  atomic.Uint64
 
 	mu    sync.Mutex
 	cells []weak.Pointer[cell] // of all Locals
@@ -36,22 +36,18 @@ type depot struct {
 	grace sync.Pool            // of *list and *cache; nobody takes them out
 }
 
-// shelf is the reserve of one class, and its counts.
+// shelf is the reserve of one class, and its counts: one cache line.
 type shelf struct {
-	mu    sync.Mutex
-	free  *list // nil after a collection, until the next use
-	last  weak.Pointer[list]
-	n     int    // buffers in last
-	low   int    // the least n since the last collection
-	idle  int    // collections in a row with low above 0, or without use
-	gets  int    // since the last collection
-	first bool   // Get and Put use the reserve before the sync.Pool
-	heat  uint32 // cycles with a miss, of late
-	miss  uint32 // the last cycle with a miss
-
-	misses atomic.Uint64
-	drops  atomic.Uint64
-	_      [40]byte
+	mu     sync.Mutex
+	free   *list // nil after a collection, until the next use
+	last   weak.Pointer[list]
+	n      int    // buffers in last
+	gets   int    // buffers asked for since the last collection
+	before int    // buffers asked for in the cycle before that
+	first  bool   // Get and Put use the reserve before the sync.Pool
+	missed bool   // since the last collection
+	heat   uint32 // cycles with a miss, of late
+	misses uint64
 }
 
 // list is free buffers of one class, the last put at the end.
@@ -67,9 +63,6 @@ const (
 	getBytes = 128
 	minFirst = 16 << 10
 
-	// The reserve keeps for patience cycles what nobody asks for of a class in use.
-	patience = 8
-
 	// A class has at most 1/classShare of the reserve.
 	classShare = 8
 )
@@ -80,18 +73,20 @@ func (s *shelf) open(d *depot, k uint) *list {
 		return s.free
 	}
 	if s.free = s.last.Value(); s.free == nil {
-		s.settle(d, k)
 		s.free = new(list)
 		s.last = weak.Make(s.free)
 	}
+	d.settle(s, k, len(s.free.items))
 	d.grace.Put(s.free)
 	return s.free
 }
 
-// settle takes a list that the collector dropped off the accounts.
-func (s *shelf) settle(d *depot, k uint) {
-	d.bytes.Add(-int64(s.n * classSize(k)))
-	s.n, s.low = 0, 0
+// settle enters that n buffers of class k lie in s, which the caller has locked.
+func (d *depot) settle(s *shelf, k uint, n int) {
+	if n != s.n {
+		d.bytes.Add(int64(n-s.n) * int64(classSize(k)))
+		s.n = n
+	}
 }
 
 // serve has Get and Put use the reserve first, or the sync.Pool.
@@ -113,37 +108,30 @@ func (d *depot) take(k uint, out []unsafe.Pointer) int {
 	if !s.mu.TryLock() {
 		return 0
 	}
+	defer s.mu.Unlock()
 	l := s.open(d, k)
-	if s.gets++; s.first && s.gets > classSize(k)/getBytes {
+	if s.gets += len(out); s.first && s.gets > classSize(k)/getBytes {
 		s.heat = 0
 		s.serve(d, k, false)
 	}
 	rest := len(l.items) - min(len(l.items), len(out))
 	n := copy(out, l.items[rest:])
-	clear(l.items[rest:])
-	l.items = l.items[:rest]
-	s.n, s.low = rest, min(s.low, rest)
-	s.mu.Unlock()
-	if n > 0 {
-		d.bytes.Add(-int64(n * classSize(k)))
-	}
+	l.items = slices.Delete(l.items, rest, len(l.items))
+	d.settle(s, k, rest)
 	return n
 }
 
 // give puts buffers of class k into the reserve, and those for which it has no room into
 // the class's sync.Pool.
 func (d *depot) give(k uint, in []unsafe.Pointer) {
-	s, size, most := &d.shelves[k], int64(classSize(k)), d.pool.maxBytes()
+	s, size := &d.shelves[k], int64(classSize(k))
 	if s.mu.TryLock() {
 		l := s.open(d, k)
-		n := min(len(in), max(0, int(most/classShare/size)-s.n))
-		if n > 0 && d.bytes.Add(int64(n)*size) > most {
-			d.bytes.Add(-int64(n) * size)
-			n = 0
-		}
-		l.items = append(l.items, in[len(in)-n:]...)
-		in = in[:len(in)-n]
-		s.n = len(l.items)
+		room := min(d.most/classShare-int64(s.n)*size, d.most-d.bytes.Load()) / size
+		rest := len(in) - min(len(in), max(0, int(room)))
+		l.items = append(l.items, in[rest:]...)
+		in = in[:rest]
+		d.settle(s, k, len(l.items))
 		if !s.first {
 			s.serve(d, k, false) // it may be the first use
 		}
@@ -154,78 +142,68 @@ func (d *depot) give(k uint, in []unsafe.Pointer) {
 	}
 }
 
-// missed notes that a buffer of class k has to be made.
-func (d *depot) missed(k uint) {
+// miss notes that a buffer of class k has to be made.
+func (d *depot) miss(k uint) {
 	s := &d.shelves[k]
-	s.misses.Add(1)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if cycle := d.cycle.Load(); s.heat == 0 || s.miss != cycle {
-		s.miss = cycle
-		s.heat += forgive
-	}
-	s.serve(d, k, s.first || s.heat > (regret-1)*forgive && classSize(k) >= minFirst)
+	s.misses++
+	s.missed = true
+	s.serve(d, k, s.first)
 }
-
-// marker is what a collection finds unreachable. It is no tiny object, which
-// might share its memory with a reachable one.
-type marker struct{ _ [4]uintptr }
 
 // watch has d.turn called after every collection, for as long as d is in use.
 func (d *depot) watch() {
-	runtime.AddCleanup(new(marker), collected, weak.Make(d))
-}
-
-func collected(w weak.Pointer[depot]) {
-	if d := w.Value(); d != nil {
-		d.turn()
-		d.watch()
-	}
+	// Unreachable at once, and no tiny object, which could share memory with a reachable one.
+	marker := new([4]uintptr)
+	runtime.AddCleanup(marker, func(w weak.Pointer[depot]) {
+		if d := w.Value(); d != nil {
+			d.turn()
+			d.watch()
+		}
+	}, weak.Make(d))
 }
 
 // turn is called after each collection.
 func (d *depot) turn() {
-	d.cycle.Add(1)
 	for k := range d.shelves {
 		d.shelves[k].turn(d, uint(k))
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	left := d.cells[:0]
-	for _, w := range d.cells {
-		if cell := w.Value(); cell != nil {
-			left = append(left, w)
-			cell.active.Store(nil)
+	d.cells = slices.DeleteFunc(d.cells, func(w weak.Pointer[cell]) bool {
+		c := w.Value()
+		if c != nil {
+			c.active.Store(nil)
 		}
-	}
-	clear(d.cells[len(left):])
-	d.cells = left
+		return c == nil
+	})
 }
 
-// turn drops what nobody asked for of late.
+// turn drops what nobody asked for of late, and has the reserve come first where that
+// helps.
 func (s *shelf) turn(d *depot, k uint) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.heat -= min(s.heat, 1)
-	s.idle++
-	l := s.free
-	s.free = nil
-	switch {
-	case l != nil && s.low == 0:
-		s.idle = 0
-	case s.idle < patience:
-	case l != nil:
-		s.idle = 0
-		d.bytes.Add(-int64(s.low * classSize(k)))
-		rest := copy(l.items, l.items[s.low:])
-		clear(l.items[rest:])
-		l.items = l.items[:rest]
-		s.n = rest
-	case s.last.Value() == nil: // only now: asking could keep it over one more collection
-		s.settle(d, k)
+	// Of two cycles, since turn may come late in one and early in the next.
+	asked := s.gets + s.before
+	s.before, s.gets = s.gets, 0
+	switch l := s.free; {
+	case l != nil && asked < s.n:
+		l.items = slices.Delete(l.items, 0, s.n-asked)
+		d.settle(s, k, asked)
+	case l == nil && asked == 0:
+		d.settle(s, k, 0) // the collector has it, or will
 		if s.first {
 			s.serve(d, k, false)
 		}
 	}
-	s.low, s.gets = s.n, 0
+	s.free = nil
+	s.heat -= min(s.heat, 1)
+	if s.missed && classSize(k) >= minFirst {
+		if s.heat += forgive; s.heat > (regret-1)*forgive {
+			s.serve(d, k, true)
+		}
+	}
+	s.missed = false
 }

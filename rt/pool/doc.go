@@ -6,14 +6,12 @@
 // A pool is a promise that nobody uses a buffer after its Put, and the compiler
 // cannot check it. Make that promise only for something that a profile shows:
 //
-//   - not for buffers below about 1 KiB, or made a thousand times a second or less:
-//     making them costs little more than the pool;
+//   - not for buffers below about 1 KiB, or made a thousand times a second or less;
 //   - not when a buffer can live in its owner – a connection, an encoder – and be
 //     reused there: that is faster than any pool, and cannot go wrong;
-//   - not when it is unclear who is the last user: if a slice of the buffer may have
-//     been kept by a callee, leave the buffer to the collector;
-//   - not to lower the number of collections of a program with a tiny heap: there,
-//     a larger heap (GOGC, GOMEMLIMIT) does that, with no risk;
+//   - not when a callee may have kept a slice of the buffer: leave it to the collector;
+//   - not to lower the number of collections of a program with a tiny heap: a larger
+//     heap (GOGC, GOMEMLIMIT) does that, with no risk;
 //   - not for secrets: Put does not clear;
 //   - Of: not for objects smaller than a cache line, nor for ones that are dearer to
 //     reset than to make.
@@ -21,9 +19,8 @@
 // # Bytes
 //
 // [Bytes.Get] and [Bytes.Put] are for use anywhere, and cost one use of a [sync.Pool]
-// each. [Bytes.Local] lends a cache to one goroutine – a worker, a request – for as long
-// as it says. That costs half as much, and a third where buffers go from one goroutine to
-// another.
+// each. [Bytes.Local] lends a cache to one goroutine, a worker or a request, and costs
+// half as much.
 //
 // Buffers come in classes, four for each doubling from 64 bytes to 32 MiB. Their capacity
 // is less than a quarter above the requested size, 8.6 % on the mean over all sizes. Larger
@@ -31,11 +28,10 @@
 //
 // The collector frees what nobody uses between two collections: a burst is given back
 // within three, whether its goroutines have ended or wait, and whether their Locals were
-// released or not. What is used stays. Where goroutines change processors and collections
-// are frequent, free buffers can lie where nobody gets them before the collector does; a
-// class that had to make large ones again and again is then kept in a reserve that all
-// share. There is nothing to close: a pool that is no longer used holds nothing, and can
-// be collected itself.
+// released or not. Where goroutines change processors and collections are frequent, free
+// buffers can lie where nobody gets them before the collector does; a class that had to
+// make large ones again and again is then kept in a reserve that all share. There is
+// nothing to close: a pool that is no longer used can be collected itself.
 //
 // # Of
 //

@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"slices"
 	"sync/atomic"
 	"unsafe"
 	"weak"
@@ -12,11 +13,9 @@ import (
 // they were got from.
 //
 // A Local holds at most 32 buffers of a class, and of those above 64 KiB no more than
-// make 2 MiB, or 8. Buffers larger than 1 MiB pass through it. At its first use after a collection it
-// keeps no more buffers of a class than were got since the collection before. The
-// collector frees what a Local holds if that is not used between two collections.
-//
-// Make one with [Bytes.Local].
+// make 2 MiB, or 8. Buffers larger than 1 MiB pass through it. At its first use after a
+// collection it keeps no more buffers of a class than were got since the collection
+// before. The collector frees what a Local holds if that is not used between two.
 type Local struct {
 	cell  *cell
 	pool  *Bytes
@@ -44,10 +43,9 @@ type stack struct {
 	tally uint64
 	gets  uint64                   // at the last look after a collection
 	size  int32                    // of a buffer
-	depth int32                    // buffers at most
-	batch int                      // that change hands at once
+	depth int32                    // buffers at most; half as many change hands at once
 	s     [stackLen]unsafe.Pointer // those above the top are stale
-	_     [32]byte                 // an odd number of cache lines, lest stacks share sets of the cache
+	_     [40]byte                 // an odd number of cache lines, lest stacks share sets of the cache
 }
 
 const oneGet = 1 << 8 // in a tally; more than stackLen
@@ -58,7 +56,7 @@ func (st *stack) n() int { return int(st.tally % oneGet) }
 // earlier one left in it. Release gives it back.
 func (p *Bytes) Local() *Local {
 	if checking {
-		return p.checkedLocal()
+		return &Local{pool: p, check: new(localCheck)}
 	}
 	return &Local{cell: p.lend(), pool: p} // inlined, for it to be on the caller's stack
 }
@@ -70,8 +68,7 @@ func (p *Bytes) lend() *cell {
 	defer d.mu.Unlock()
 	if last := len(d.spare) - 1; last >= 0 {
 		c := d.spare[last]
-		d.spare[last] = nil
-		d.spare = d.spare[:last]
+		d.spare = slices.Delete(d.spare, last, last+1)
 		return c
 	}
 	c := new(cell)
@@ -86,15 +83,13 @@ func (l *Local) Release() {
 		l.checkedRelease()
 		return
 	}
-	c := l.cell
-	if c == &released {
-		return
+	if c := l.cell; c != &released {
+		l.cell = &released
+		d := l.pool.depot()
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.spare = append(d.spare, c)
 	}
-	l.cell = &released
-	d := l.pool.depot()
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.spare = append(d.spare, c)
 }
 
 // Get is [Bytes.Get].
@@ -156,7 +151,7 @@ func (l *Local) cache() *cache {
 		for k := range c {
 			if l.pool.pooled(uint(k)) {
 				size := classSize(uint(k))
-				c[k].size, c[k].depth, c[k].batch = int32(size), int32(stackDepth(size)), batchOf(size)
+				c[k].size, c[k].depth = int32(size), int32(stackDepth(size))
 			}
 		}
 		l.cell.last = weak.Make(c)
@@ -193,7 +188,7 @@ func (l *Local) refill(n int) []byte {
 	}
 	st := &c[k]
 	if st.n() == 0 {
-		st.tally += uint64(l.pool.depot().take(k, st.s[:st.batch]))
+		st.tally += uint64(l.pool.depot().take(k, st.s[:st.depth/2]))
 	}
 	st.tally += oneGet
 	if st.n() == 0 {
@@ -214,7 +209,7 @@ func (l *Local) putSlow(b []byte) {
 	}
 	st := &c[k]
 	if st.n() == int(st.depth) {
-		l.spill(c, k, st.batch)
+		l.spill(c, k, int(st.depth)/2)
 	}
 	st.s[st.n()] = unsafe.Pointer(unsafe.SliceData(b))
 	st.tally++

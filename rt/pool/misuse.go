@@ -86,19 +86,14 @@ func tell(report func(*Misuse), m *Misuse) {
 // Stack is a call stack, innermost first.
 type Stack []uintptr
 
-const maxFrames = 32
-
 func callers() Stack {
-	var pcs [maxFrames]uintptr
+	var pcs [32]uintptr
 	n := runtime.Callers(2, pcs[:])
 	return append(Stack(nil), pcs[:n]...)
 }
 
 // Frames returns the calls, innermost first, without those within this package.
 func (s Stack) Frames() []runtime.Frame {
-	if len(s) == 0 {
-		return nil
-	}
 	var list []runtime.Frame
 	frames := runtime.CallersFrames(s)
 	for {

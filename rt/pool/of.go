@@ -28,7 +28,6 @@ type Of[T any] struct {
 	// [Bytes.Report].
 	Report func(*Misuse)
 
-	_      noCopy
 	misses atomic.Uint64
 	drops  atomic.Uint64
 	checks checks
@@ -46,23 +45,13 @@ func (p *Of[T]) Get() *T {
 // room for one call, of the sync.Pool; but it takes the call of a parameter for a
 // third of one, and then finds out what the parameter is. TestFastPathsInline holds
 // it.
-func (p *Of[T]) get(get func(*sync.Pool) unsafe.Pointer, missed func(maker) unsafe.Pointer) *T {
+func (p *Of[T]) get(get func(*sync.Pool) unsafe.Pointer, missed func(rest) unsafe.Pointer) *T {
 	x := get(&p.pool)
 	if x != nil {
 		return (*T)(x)
 	}
-	return (*T)(missed((*made[T])(p)))
+	return (*T)(missed((*restOf[T])(p)))
 }
-
-// maker is the part of an Of that Get does not have inlined.
-type maker interface{ make() unsafe.Pointer }
-
-//go:noinline
-func missed(m maker) unsafe.Pointer { return m.make() }
-
-type made[T any] Of[T]
-
-func (m *made[T]) make() unsafe.Pointer { return unsafe.Pointer((*Of[T])(m).make()) }
 
 func (p *Of[T]) make() *T {
 	p.misses.Add(1)
@@ -83,33 +72,36 @@ func (p *Of[T]) Put(x *T) {
 	p.put(toPool, special, x)
 }
 
-func (p *Of[T]) put(put func(*sync.Pool, unsafe.Pointer), special func(putter, unsafe.Pointer), x *T) {
+func (p *Of[T]) put(put func(*sync.Pool, unsafe.Pointer), special func(rest, unsafe.Pointer), x *T) {
 	// Both hooks in one comparison, with which the way without hooks has no jump.
 	hooks := *(*uintptr)(unsafe.Pointer(&p.Keep)) | *(*uintptr)(unsafe.Pointer(&p.Reset))
 	if hooks == 0 && x != nil {
 		put(&p.pool, unsafe.Pointer(x))
 		return
 	}
-	special((*hooked[T])(p), unsafe.Pointer(x))
+	special((*restOf[T])(p), unsafe.Pointer(x))
 }
 
-// putter is the part of an Of that Put does not have inlined.
-type putter interface{ put(unsafe.Pointer) }
+// rest is the part of an Of that Get and Put do not have inlined.
+type rest interface {
+	make() unsafe.Pointer
+	put(unsafe.Pointer)
+}
 
 //go:noinline
-func special(h putter, x unsafe.Pointer) { h.put(x) }
+func missed(r rest) unsafe.Pointer { return r.make() }
 
-type hooked[T any] Of[T]
+//go:noinline
+func special(r rest, x unsafe.Pointer) { r.put(x) }
 
-func (h *hooked[T]) put(ptr unsafe.Pointer) {
-	p, x := (*Of[T])(h), (*T)(ptr)
-	if x == nil || !p.keep(x) {
-		return
+type restOf[T any] Of[T]
+
+func (r *restOf[T]) make() unsafe.Pointer { return unsafe.Pointer((*Of[T])(r).make()) }
+
+func (r *restOf[T]) put(x unsafe.Pointer) {
+	if x != nil && (*Of[T])(r).keep((*T)(x)) {
+		r.pool.Put(x)
 	}
-	if p.Reset != nil {
-		p.Reset(x)
-	}
-	p.pool.Put(ptr)
 }
 
 // fromPool returns what lies in p, or nil.
@@ -120,12 +112,16 @@ func fromPool(p *sync.Pool) unsafe.Pointer {
 
 func toPool(p *sync.Pool, x unsafe.Pointer) { p.Put(x) }
 
+// keep reports whether x is kept, and resets it.
 func (p *Of[T]) keep(x *T) bool {
-	keep := p.Keep == nil || p.Keep(x)
-	if !keep {
+	if p.Keep != nil && !p.Keep(x) {
 		p.drops.Add(1)
+		return false
 	}
-	return keep
+	if p.Reset != nil {
+		p.Reset(x)
+	}
+	return true
 }
 
 // OfStats counts what an [Of] or [Values] did. There is no count of hits: that
@@ -145,42 +141,18 @@ func (p *Of[T]) checkedGet() *T {
 	if size == 0 {
 		return p.make() // all are one and the same
 	}
-	at := callers()
-	ptr, misuse := p.checks.ledger().take(size, at)
-	tell(p.Report, misuse)
-	if ptr != nil {
-		return (*T)(ptr)
-	}
-	x := p.make()
-	if x != nil {
-		p.checks.ledger().add(unsafe.Pointer(x), size, at, p.Report)
-	}
-	return x
+	return (*T)(p.checks.get(size, p.Report, (*restOf[T])(p).make))
 }
 
 func (p *Of[T]) checkedPut(x *T) {
-	size := int(unsafe.Sizeof(*new(T)))
-	if x == nil || size == 0 {
-		return
+	if size := int(unsafe.Sizeof(*new(T))); x != nil && size > 0 {
+		p.checks.put(unsafe.Pointer(x), size, p.Report, func() bool { return p.keep(x) })
 	}
-	at := callers()
-	ledger := p.checks.ledger()
-	keep := true
-	if ledger.has(unsafe.Pointer(x), size) {
-		keep = p.keep(x)
-		if keep && p.Reset != nil {
-			p.Reset(x)
-		}
-	}
-	tell(p.Report, ledger.give(unsafe.Pointer(x), size, at, keep))
 }
 
 // Check looks through all that lies free in p for writes after Put, reports them,
 // and returns how many there are. Only the object itself is looked at, not what it
 // points to. Outside the checking mode it returns 0.
 func (p *Of[T]) Check() int {
-	if !checking {
-		return 0
-	}
-	return p.checks.check(callers(), p.Report)
+	return p.checks.check(p.Report)
 }

@@ -8,8 +8,6 @@ type Stats struct {
 	// be counted: the collector drops it.
 	HeldBytes int64
 	Oversize  uint64 // requests above the largest class or MaxSize
-	// OversizeBytes were asked for in these.
-	OversizeBytes uint64
 	// Foreign counts Puts of slices whose capacity is not that of a class, or is
 	// above all classes. They were dropped.
 	Foreign uint64
@@ -19,41 +17,22 @@ type Stats struct {
 type ClassStats struct {
 	Size      int    // of a buffer, in bytes
 	Misses    uint64 // requests for which a buffer was made
-	Drops     uint64 // Puts beyond MaxSize
 	HeldBytes int64  // that lie free in the reserve
 }
 
 // Stats returns the counts so far.
 func (p *Bytes) Stats() Stats {
 	d := p.depot()
-	s := Stats{Oversize: d.oversize.Load(), OversizeBytes: d.oversizeBytes.Load(), Foreign: d.foreign.Load()}
+	s := Stats{Oversize: d.oversize.Load(), Foreign: d.foreign.Load()}
 	for k := range d.shelves {
-		c := d.shelves[k].stats(classSize(uint(k)))
-		if checking {
-			c.HeldBytes = p.checks.ledger().held(c.Size)
-		}
-		if c != (ClassStats{Size: c.Size}) {
+		size, shelf := classSize(uint(k)), &d.shelves[k]
+		shelf.mu.Lock()
+		c := ClassStats{Size: size, Misses: shelf.misses, HeldBytes: int64(shelf.n * size)}
+		shelf.mu.Unlock()
+		if c != (ClassStats{Size: size}) {
 			s.Classes = append(s.Classes, c)
 		}
 		s.HeldBytes += c.HeldBytes
 	}
 	return s
-}
-
-func (s *shelf) stats(size int) ClassStats {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return ClassStats{
-		Size:      size,
-		Misses:    s.misses.Load(),
-		Drops:     s.drops.Load(),
-		HeldBytes: int64(s.n * size),
-	}
-}
-
-// held returns the free bytes in items of size bytes.
-func (l *ledger) held(size int) int64 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return int64(len(l.free[size]) * size)
 }

@@ -20,7 +20,6 @@ type Values[T any] struct {
 	// New makes a value when the pool is empty; nil means the zero value.
 	New func() T
 
-	_      noCopy
 	misses atomic.Uint64
 }
 
