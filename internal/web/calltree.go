@@ -63,9 +63,14 @@ type callTree struct {
 	exact   bool // no stack of the heap was sampled
 	sampled bool
 
-	cache  []located  // by Location.Index of the profile that is being read
-	passed []located  // by the stack that is being read, outermost first
-	code   *codeTally // nil: of a recording that is compared with
+	reading reading
+	code    *codeTally // nil: of a recording that is compared with
+}
+
+// reading is what is known while a profile is read.
+type reading struct {
+	cache  []located // by Location.Index of the profile
+	passed []located // by the stack, outermost first
 }
 
 // tables number what the nodes of a call tree name.
@@ -220,10 +225,10 @@ func (t *callTree) intern(id frameID, owner, pkg string) int32 {
 
 // locate returns what is known of a Location, until the next call.
 func (t *callTree) locate(d *diagnose.Session, l *evidence.Location) *located {
-	if l.Index >= len(t.cache) {
-		t.cache = append(t.cache, make([]located, l.Index+1-len(t.cache))...)
+	if l.Index >= len(t.reading.cache) {
+		t.reading.cache = append(t.reading.cache, make([]located, l.Index+1-len(t.reading.cache))...)
 	}
-	x := &t.cache[l.Index]
+	x := &t.reading.cache[l.Index]
 	if x.of == l {
 		return x
 	}
@@ -262,17 +267,17 @@ func (t *callTree) path(d *diagnose.Session, root int32, s diagnose.WeightedStac
 	}
 	// Each of these loops waits for memory all the time, and for several calls at once, while it does
 	// nothing else.
-	t.passed = t.passed[:0]
+	t.reading.passed = t.reading.passed[:0]
 	for i := outer; i >= 0; i-- {
-		t.passed = append(t.passed, *t.locate(d, s.Stack[i]))
+		t.reading.passed = append(t.reading.passed, *t.locate(d, s.Stack[i]))
 	}
 	if t.code != nil {
-		for i := range t.passed {
-			t.code.visit(t.passed[i].place, w, i == outer)
+		for i := range t.reading.passed {
+			t.code.visit(t.reading.passed[i].place, w, i == outer)
 		}
 	}
-	for i := range t.passed {
-		x, inner := &t.passed[i], 0
+	for i := range t.reading.passed {
+		x, inner := &t.reading.passed[i], 0
 		if i == outer {
 			inner = s.Inline
 		}

@@ -159,7 +159,7 @@ func (t *callTree) fill(v *flameView, d *diagnose.Session, several, base bool) e
 		}
 		v.Runs = append(v.Runs, run)
 	}
-	t.cache = nil
+	t.reading.cache = nil
 	if t.code = nil; !base {
 		t.code = &v.code
 	} else {
