@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/heaptrim/heaptrim/internal/ingest/exectrace/wire"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
@@ -173,10 +174,10 @@ func (a *account) checkCycles(events []cycleEvent) error {
 		if known && e.sequence != sequence+1 {
 			return fmt.Errorf("event %d of the collections follows %d", e.sequence, sequence)
 		}
-		if wasOn := e.kind != evGCBegin; known && marking != wasOn || !known && e.kind == evGCEnd {
+		if wasOn := e.kind != wire.GCBegin; known && marking != wasOn || !known && e.kind == wire.GCEnd {
 			return fmt.Errorf("event %d of the collections begins a mark phase inside another, or ends none", e.sequence)
 		}
-		sequence, marking = e.sequence, e.kind != evGCEnd
+		sequence, marking = e.sequence, e.kind != wire.GCEnd
 	}
 	return nil
 }
@@ -194,14 +195,14 @@ func (a *account) addCycles(events []cycleEvent, results []result) {
 	for _, e := range events {
 		k, _ := slices.BinarySearch(bounds, e.at)
 		switch {
-		case e.kind == evGCEnd:
+		case e.kind == wire.GCEnd:
 			a.openCycle.End, a.openCycle.LiveEnd = a.moment(e.at), amount(live[k])
 			a.endCycle(e.at)
 		case !a.marking:
 			a.began = e.at
-			a.openCycle = Cycle{Start: a.moment(e.at), LiveStart: amount(live[k]), Goal: amount(goal[k]), Open: e.kind == evGCActive}
+			a.openCycle = Cycle{Start: a.moment(e.at), LiveStart: amount(live[k]), Goal: amount(goal[k]), Open: e.kind == wire.GCActive}
 		}
-		a.sequence, a.marking = e.sequence, e.kind != evGCEnd
+		a.sequence, a.marking = e.sequence, e.kind != wire.GCEnd
 	}
 }
 

@@ -1,9 +1,7 @@
 package exectrace
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 )
 
 // raw is an event as its thread wrote it.
@@ -73,73 +71,4 @@ func nanoseconds(d stamp, unit float64) int64 {
 		return -1
 	}
 	return int64(ns)
-}
-
-// frontier is the next event of each thread, the earliest one first: a binary
-// heap. It keeps its cursors beside their times, which is what it looks at.
-type frontier []ahead
-
-type ahead struct {
-	time int64
-	*cursor
-}
-
-func (f *frontier) add(c *cursor) {
-	*f = append(*f, ahead{c.time, c})
-	f.up(len(*f) - 1)
-}
-
-// moved puts cursor i, which has read its next event, where it belongs.
-func (f frontier) moved(i int) {
-	f[i].time = f[i].cursor.time
-	if f.up(i) == i {
-		f.down(i)
-	}
-}
-
-// remove takes cursor i out.
-func (f *frontier) remove(i int) {
-	h := *f
-	for i > 0 {
-		parent := (i - 1) / 2
-		h[i], h[parent] = h[parent], h[i]
-		i = parent
-	}
-	last := len(h) - 1
-	h[0], h[last] = h[last], ahead{}
-	*f = h[:last]
-	f.down(0)
-}
-
-// sort puts all cursors in order, which leaves a heap one.
-func (f frontier) sort() {
-	slices.SortFunc(f, func(a, b ahead) int { return cmp.Compare(a.time, b.time) })
-}
-
-func (f frontier) up(i int) int {
-	for i > 0 {
-		parent := (i - 1) / 2
-		if f[parent].time <= f[i].time {
-			break
-		}
-		f[parent], f[i] = f[i], f[parent]
-		i = parent
-	}
-	return i
-}
-
-func (f frontier) down(i int) {
-	for {
-		least, child := i, 2*i+1
-		for k := child; k < min(child+2, len(f)); k++ {
-			if f[k].time < f[least].time {
-				least = k
-			}
-		}
-		if least == i {
-			return
-		}
-		f[i], f[least] = f[least], f[i]
-		i = least
-	}
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"io"
 	"sync"
+
+	"github.com/heaptrim/heaptrim/internal/ingest/exectrace/wire"
 )
 
 // Events calls visit for each event of the trace in r that is of one of the
@@ -35,7 +37,7 @@ func Events(r io.Reader, kinds Kinds, visit func(*Event, *Names)) error {
 	var readErr error
 	order.Go(func() {
 		defer close(full)
-		m := &merger{version: v, counts: arguments()}
+		m := &merger{version: v, counts: wire.Arguments()}
 		m.order = newOrder(outlet{kinds: kinds, full: full, empty: empty, stop: stop, bunch: <-empty})
 		readErr = m.run(newFramer(r, v))
 	})

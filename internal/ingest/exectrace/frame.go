@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+
+	"github.com/heaptrim/heaptrim/internal/ingest/exectrace/wire"
 )
 
 // slack is how many bytes behind the data of a generation may be loaded, so
@@ -94,7 +96,7 @@ func (f *framer) batch(g *generation, pos int) (next int, done bool, err error) 
 	if err != nil && !follows {
 		return pos, false, f.fail(g, pos, err, len(rest) < maxHeader)
 	}
-	if h.kind == evEndOfGeneration {
+	if h.kind == wire.EndOfGeneration {
 		if f.version < version126 || len(g.batches) == 0 {
 			return pos, false, f.fail(g, pos, fmt.Errorf("a generation ends where none is"), false)
 		}
@@ -110,7 +112,7 @@ func (f *framer) batch(g *generation, pos int) (next int, done bool, err error) 
 	case h.generation != g.id:
 		return pos, false, f.fail(g, pos, fmt.Errorf("a batch of generation %d in generation %d", h.generation, g.id), false)
 	}
-	b := batch{thread: h.thread, time: h.time, start: pos + h.length, extra: h.kind == evExperimentalBatch}
+	b := batch{thread: h.thread, time: h.time, start: pos + h.length, extra: h.kind == wire.ExperimentalBatch}
 	b.end = b.start + h.size
 	if err := f.want(g, b.end); err != nil {
 		return pos, false, err
@@ -175,10 +177,10 @@ type batchHeader struct {
 func parseBatchHeader(b []byte) (batchHeader, error) {
 	h := batchHeader{kind: b[0], length: 1}
 	switch h.kind {
-	case evEndOfGeneration:
+	case wire.EndOfGeneration:
 		return h, nil
-	case evBatch:
-	case evExperimentalBatch:
+	case wire.Batch:
+	case wire.ExperimentalBatch:
 		h.length = 2
 	default:
 		return h, fmt.Errorf("no batch begins here, but event %d", h.kind)

@@ -1,5 +1,7 @@
 package exectrace
 
+import "github.com/heaptrim/heaptrim/internal/ingest/exectrace/frontier"
+
 import "math"
 
 // merger makes one sequence of the events of all threads. Of the next events
@@ -11,7 +13,7 @@ type merger struct {
 	version  version
 	counts   [256]uint8
 	syncs    uint64
-	frontier frontier
+	frontier frontier.Frontier[*cursor]
 	samples  []cpuSample
 }
 
@@ -94,7 +96,7 @@ func (m *merger) lineUp(g *generation, unit float64) error {
 			return err
 		}
 		if ok {
-			m.frontier.add(c)
+			m.frontier.Add(c.time, c)
 		}
 	}
 	return nil
@@ -106,26 +108,26 @@ func (m *merger) step() error {
 	if len(m.samples) > 0 {
 		sampled = m.samples[0].time
 	}
-	if len(m.frontier) == 0 || sampled < m.frontier[0].time {
+	if len(m.frontier) == 0 || sampled < m.frontier[0].Time {
 		return m.sample()
 	}
 	ok, err := m.try(0)
 	if ok || err != nil {
 		return err
 	}
-	m.frontier.sort()
+	m.frontier.Sort()
 	for i := 1; i < len(m.frontier); i++ {
 		if ok, err := m.try(i); ok || err != nil {
 			return err
 		}
 	}
-	c := m.frontier[0].cursor
+	c := m.frontier[0].Reader
 	return c.fail(c.raw.pos, errStuck)
 }
 
 // try lets the event of cursor i happen, if it is its turn.
 func (m *merger) try(i int) (bool, error) {
-	c := m.frontier[i].cursor
+	c := m.frontier[i].Reader
 	ok, err := m.advance(c)
 	if err != nil {
 		return false, c.fail(c.raw.pos, err)
@@ -138,9 +140,9 @@ func (m *merger) try(i int) (bool, error) {
 	case err != nil:
 		return false, err
 	case more:
-		m.frontier.moved(i)
+		m.frontier.Moved(i, c.time)
 	default:
-		m.frontier.remove(i)
+		m.frontier.Remove(i)
 	}
 	return true, nil
 }

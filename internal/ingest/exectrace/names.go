@@ -1,6 +1,10 @@
 package exectrace
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/heaptrim/heaptrim/internal/ingest/exectrace/wire"
+)
 
 // names are the strings and stacks of a generation.
 type names struct {
@@ -63,7 +67,7 @@ func readNames(g *generation, v version, t *tables) (*names, error) {
 	n.textOf.compact()
 	known := map[uint64]uint32{}
 	for _, b := range g.batches {
-		if b.extra || special(g.data[b.start:b.end], v) != evStacks {
+		if b.extra || special(g.data[b.start:b.end], v) != wire.Stacks {
 			continue
 		}
 		r := tableReader{g: g, pos: b.start + 1, end: b.end}
@@ -79,7 +83,7 @@ func readNames(g *generation, v version, t *tables) (*names, error) {
 
 // readStack reads the stack at r; known are the frames so far.
 func (n *names) readStack(r *tableReader, known map[uint64]uint32) error {
-	if kind := r.byte(); kind != evStack {
+	if kind := r.byte(); kind != wire.Stack {
 		return fmt.Errorf("event %d among stacks", kind)
 	}
 	id, depth := r.number(), r.number()

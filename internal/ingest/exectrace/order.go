@@ -1,6 +1,10 @@
 package exectrace
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/heaptrim/heaptrim/internal/ingest/exectrace/wire"
+)
 
 // order tells which event may happen next. It plays the scheduler: an event
 // can happen when the states that it leads on from are there. Only then does it
@@ -74,33 +78,33 @@ func (o *order) advance(c *cursor) (bool, error) {
 	}
 	c.on.seen = true
 	switch c.kind {
-	case evHeapAlloc, evHeapGoal:
+	case wire.HeapAlloc, wire.HeapGoal:
 		return true, o.metric(c)
-	case evGoStart:
+	case wire.GoStart:
 		return o.start(c)
-	case evGoUnblock:
+	case wire.GoUnblock:
 		return o.unblock(c)
-	case evGoBlock, evGoStop, evGoDestroy:
+	case wire.GoBlock, wire.GoStop, wire.GoDestroy:
 		return true, o.stop(c)
-	case evUserRegionBegin, evUserRegionEnd:
+	case wire.UserRegionBegin, wire.UserRegionEnd:
 		return true, o.region(c)
-	case evUserTaskBegin, evUserTaskEnd:
+	case wire.UserTaskBegin, wire.UserTaskEnd:
 		return true, o.task(c)
-	case evGCSweepBegin, evGCSweepEnd, evGCSweepActive:
+	case wire.GCSweepBegin, wire.GCSweepEnd, wire.GCSweepActive:
 		return true, o.sweep(c)
-	case evGCMarkAssistBegin, evGCMarkAssistEnd, evSTWBegin, evSTWEnd:
+	case wire.GCMarkAssistBegin, wire.GCMarkAssistEnd, wire.STWBegin, wire.STWEnd:
 		return true, o.goroutineRange(c)
-	case evGCMarkAssistActive:
+	case wire.GCMarkAssistActive:
 		return true, o.assistActive(c)
-	case evGoSyscallBegin:
+	case wire.GoSyscallBegin:
 		return true, o.syscallBegin(c)
-	case evGoSyscallEnd:
+	case wire.GoSyscallEnd:
 		return true, o.syscallEnd(c)
-	case evGoSyscallEndBlocked:
+	case wire.GoSyscallEndBlocked:
 		return o.syscallEndBlocked(c)
-	case evGoCreate, evGoCreateBlocked:
+	case wire.GoCreate, wire.GoCreateBlocked:
 		return true, o.create(c)
-	case evGoStatus, evGoStatusStack:
+	case wire.GoStatus, wire.GoStatusStack:
 		return true, o.goroutineStatus(c)
 	default:
 		return o.advanceRare(c)
@@ -109,26 +113,26 @@ func (o *order) advance(c *cursor) (bool, error) {
 
 func (o *order) advanceRare(c *cursor) (bool, error) {
 	switch c.kind {
-	case evProcStart:
+	case wire.ProcStart:
 		return o.procStart(c)
-	case evProcStop:
+	case wire.ProcStop:
 		return true, o.procStop(c)
-	case evProcSteal:
+	case wire.ProcSteal:
 		return o.procSteal(c)
-	case evProcStatus:
+	case wire.ProcStatus:
 		return true, o.procStatus(c)
-	case evGoSwitch, evGoSwitchDestroy:
+	case wire.GoSwitch, wire.GoSwitchDestroy:
 		return o.switchTo(c)
-	case evGoCreateSyscall:
+	case wire.GoCreateSyscall:
 		return true, o.createSyscall(c)
-	case evGoDestroySyscall:
+	case wire.GoDestroySyscall:
 		return true, o.destroySyscall(c)
-	case evGCActive, evGCBegin, evGCEnd:
+	case wire.GCActive, wire.GCBegin, wire.GCEnd:
 		return o.mark(c)
-	case evProcsChange, evGoLabel, evUserLog:
+	case wire.ProcsChange, wire.GoLabel, wire.UserLog:
 		return true, o.annotation(c)
 	}
-	if c.kind >= evExperimentFirst && c.kind <= evExperimentLast {
+	if c.kind >= wire.ExperimentFirst && c.kind <= wire.ExperimentLast {
 		if c.on.id == None {
 			return true, errNoPlace
 		}

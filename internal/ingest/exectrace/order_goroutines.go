@@ -1,12 +1,14 @@
 package exectrace
 
+import "github.com/heaptrim/heaptrim/internal/ingest/exectrace/wire"
+
 // statusState says as which state a goroutine's status counts.
-var statusState = [...]State{0: Undetermined, statusRunnable: Runnable, statusRunning: Running, statusSyscall: Syscall, statusWaiting: Waiting}
+var statusState = [...]State{0: Undetermined, wire.StatusRunnable: Runnable, wire.StatusRunning: Running, wire.StatusSyscall: Syscall, wire.StatusWaiting: Waiting}
 
 // start lets a goroutine run.
 func (o *order) start(c *cursor) (bool, error) {
 	s := o.goroutines.find(int64(c.args[0]))
-	if s == nil || s.status != statusRunnable || !s.at.before(o.generation, c.args[1]) {
+	if s == nil || s.status != wire.StatusRunnable || !s.at.before(o.generation, c.args[1]) {
 		return false, nil
 	}
 	switch {
@@ -15,7 +17,7 @@ func (o *order) start(c *cursor) (bool, error) {
 	case c.on.goroutine != None:
 		return true, errPlaceTaken
 	}
-	s.status, s.at.number = statusRunning, c.args[1]
+	s.status, s.at.number = wire.StatusRunning, c.args[1]
 	o.out.emit(c.changes(s.id, Runnable, Running))
 	c.on.bind(s)
 	return true, nil
@@ -24,10 +26,10 @@ func (o *order) start(c *cursor) (bool, error) {
 // unblock lets a goroutine run again soon. Whoever does it need not be one.
 func (o *order) unblock(c *cursor) (bool, error) {
 	s := o.goroutines.find(int64(c.args[0]))
-	if s == nil || s.status != statusWaiting || !s.at.before(o.generation, c.args[1]) {
+	if s == nil || s.status != wire.StatusWaiting || !s.at.before(o.generation, c.args[1]) {
 		return false, nil
 	}
-	s.status, s.at.number = statusRunnable, c.args[1]
+	s.status, s.at.number = wire.StatusRunnable, c.args[1]
 	if _, err := o.stack(c.args[2]); err != nil {
 		return true, err
 	}
@@ -44,7 +46,7 @@ func (o *order) running(c *cursor) (*goroutineState, error) {
 	switch {
 	case s == nil:
 		return nil, errUnborn
-	case s.status != statusRunning:
+	case s.status != wire.StatusRunning:
 		return nil, errState
 	}
 	return s, nil
@@ -58,12 +60,12 @@ func (o *order) stop(c *cursor) error {
 	}
 	ev := c.changes(s.id, Running, NotExist)
 	switch c.kind {
-	case evGoBlock:
-		s.status, ev.To = statusWaiting, Waiting
-	case evGoStop:
-		s.status, ev.To = statusRunnable, Runnable
+	case wire.GoBlock:
+		s.status, ev.To = wire.StatusWaiting, Waiting
+	case wire.GoStop:
+		s.status, ev.To = wire.StatusRunnable, Runnable
 	}
-	if c.kind == evGoDestroy {
+	if c.kind == wire.GoDestroy {
 		o.goroutines.drop(s)
 	} else {
 		if ev.Text, err = o.text(c.args[0]); err != nil {
@@ -96,13 +98,13 @@ func (o *order) create(c *cursor) error {
 	if !c.on.onProc() {
 		return errNoPlace
 	}
-	if s := o.current(c.on); s != nil && s.status != statusRunning {
+	if s := o.current(c.on); s != nil && s.status != wire.StatusRunning {
 		return errState
 	}
 	ev := c.changes(int64(c.args[0]), NotExist, Runnable)
-	status := uint8(statusRunnable)
-	if c.kind == evGoCreateBlocked {
-		status, ev.To = statusWaiting, Waiting
+	status := uint8(wire.StatusRunnable)
+	if c.kind == wire.GoCreateBlocked {
+		status, ev.To = wire.StatusWaiting, Waiting
 	}
 	if _, err := o.born(c.args[0], status); err != nil {
 		return err
@@ -140,20 +142,20 @@ func (o *order) goroutineStatus(c *cursor) error {
 		}
 		ev.From = Undetermined
 	}
-	if c.kind == evGoStatusStack {
+	if c.kind == wire.GoStatusStack {
 		var err error
 		if ev.Stack, err = o.stack(c.args[3]); err != nil {
 			return err
 		}
 	}
 	switch {
-	case status == statusSyscall && thread != c.on.id:
+	case status == wire.StatusSyscall && thread != c.on.id:
 		if err := o.elsewhere(&ev, s, thread); err != nil {
 			return err
 		}
-	case status == statusSyscall && (thread == None || o.generation != o.initial && c.on.goroutine != s.id):
+	case status == wire.StatusSyscall && (thread == None || o.generation != o.initial && c.on.goroutine != s.id):
 		return errThread
-	case status == statusSyscall, status == statusRunning:
+	case status == wire.StatusSyscall, status == wire.StatusRunning:
 		c.on.bind(s)
 	}
 	o.out.emit(ev)
@@ -187,17 +189,17 @@ func (o *order) switchTo(c *cursor) (bool, error) {
 		return true, err
 	}
 	next := o.goroutines.find(int64(c.args[0]))
-	if next == nil || next.status != statusWaiting || !next.at.before(o.generation, c.args[1]) {
+	if next == nil || next.status != wire.StatusWaiting || !next.at.before(o.generation, c.args[1]) {
 		return false, nil
 	}
 	o.out.emit(c.changes(next.id, Waiting, Runnable))
 	ev := c.changes(s.id, Running, Waiting)
-	if s.status = statusWaiting; c.kind == evGoSwitchDestroy {
+	if s.status = wire.StatusWaiting; c.kind == wire.GoSwitchDestroy {
 		ev.To = NotExist
 		o.goroutines.drop(s)
 	}
 	o.out.emit(ev)
-	next.status, next.at.number = statusRunning, c.args[1]
+	next.status, next.at.number = wire.StatusRunning, c.args[1]
 	c.on.goroutine = None
 	o.out.emit(c.changes(next.id, Runnable, Running))
 	c.on.bind(next)
@@ -213,7 +215,7 @@ func (o *order) syscallBegin(c *cursor) error {
 	case !c.on.proc.at.before(o.generation, c.args[0]):
 		return errSequence
 	}
-	s.status, c.on.proc.status, c.on.proc.at.number = statusSyscall, procSyscall, c.args[0]
+	s.status, c.on.proc.status, c.on.proc.at.number = wire.StatusSyscall, wire.ProcSyscall, c.args[0]
 	ev := c.changes(s.id, Running, Syscall)
 	if ev.Stack, err = o.stack(c.args[1]); err != nil {
 		return err
@@ -231,7 +233,7 @@ func (o *order) called(c *cursor) (*goroutineState, error) {
 	switch {
 	case s == nil:
 		return nil, errUnborn
-	case s.status != statusSyscall:
+	case s.status != wire.StatusSyscall:
 		return nil, errState
 	}
 	return s, nil
@@ -245,10 +247,10 @@ func (o *order) syscallEnd(c *cursor) error {
 	switch {
 	case err != nil:
 		return err
-	case c.on.proc.status != procSyscall:
+	case c.on.proc.status != wire.ProcSyscall:
 		return errState
 	}
-	s.status, c.on.proc.status = statusRunning, procRunning
+	s.status, c.on.proc.status = wire.StatusRunning, wire.ProcRunning
 	o.out.emit(c.changes(s.id, Syscall, Running))
 	return nil
 }
@@ -256,14 +258,14 @@ func (o *order) syscallEnd(c *cursor) error {
 // syscallEndBlocked ends a system call that cost the goroutine its proc. It is
 // not its turn before that is gone.
 func (o *order) syscallEndBlocked(c *cursor) (bool, error) {
-	if c.on.proc != nil && c.on.proc.status == procSyscall {
+	if c.on.proc != nil && c.on.proc.status == wire.ProcSyscall {
 		return false, nil
 	}
 	s, err := o.called(c)
 	if err != nil {
 		return true, err
 	}
-	s.status = statusRunnable
+	s.status = wire.StatusRunnable
 	o.out.emit(c.changes(s.id, Syscall, Runnable))
 	c.on.goroutine = None
 	return true, nil
@@ -277,7 +279,7 @@ func (o *order) createSyscall(c *cursor) error {
 	case c.on.goroutine != None:
 		return errPlaceTaken
 	}
-	s, err := o.born(c.args[0], statusSyscall)
+	s, err := o.born(c.args[0], wire.StatusSyscall)
 	if err != nil {
 		return err
 	}
@@ -294,10 +296,10 @@ func (o *order) destroySyscall(c *cursor) error {
 		return err
 	}
 	if p := c.on.proc; p != nil {
-		if p.status != procSyscall {
+		if p.status != wire.ProcSyscall {
 			return errState
 		}
-		p.status = procAbandoned
+		p.status = wire.ProcAbandoned
 		steal := c.changes(p.id, Running, Idle)
 		steal.Kind = EventProc
 		o.out.emit(steal)

@@ -1,7 +1,9 @@
 package exectrace
 
+import "github.com/heaptrim/heaptrim/internal/ingest/exectrace/wire"
+
 // procStates says as which state a proc's status counts.
-var procStates = [...]State{0: Undetermined, procRunning: Running, procIdle: Idle, procSyscall: Running, procAbandoned: Idle}
+var procStates = [...]State{0: Undetermined, wire.ProcRunning: Running, wire.ProcIdle: Idle, wire.ProcSyscall: Running, wire.ProcAbandoned: Idle}
 
 // ofProc is the event of c as a change of a proc.
 func (c *cursor) ofProc(p *procState, from, to State) Event {
@@ -13,13 +15,13 @@ func (c *cursor) ofProc(p *procState, from, to State) Event {
 // procStart gives c a proc.
 func (o *order) procStart(c *cursor) (bool, error) {
 	p := o.procs[c.args[0]]
-	if p == nil || p.status != procIdle || !p.at.before(o.generation, c.args[1]) || c.on.proc != nil {
+	if p == nil || p.status != wire.ProcIdle || !p.at.before(o.generation, c.args[1]) || c.on.proc != nil {
 		return false, nil
 	}
 	if c.on.id == None {
 		return true, errNoPlace
 	}
-	p.status, p.at.number = procRunning, c.args[1]
+	p.status, p.at.number = wire.ProcRunning, c.args[1]
 	o.out.emit(c.ofProc(p, Idle, Running))
 	c.on.proc = p
 	return true, nil
@@ -31,10 +33,10 @@ func (o *order) procStop(c *cursor) error {
 	switch {
 	case !c.on.onProc():
 		return errNoPlace
-	case p.status != procRunning && p.status != procSyscall:
+	case p.status != wire.ProcRunning && p.status != wire.ProcSyscall:
 		return errState
 	}
-	p.status, c.on.proc = procIdle, nil
+	p.status, c.on.proc = wire.ProcIdle, nil
 	o.out.emit(c.ofProc(p, Running, Idle))
 	return nil
 }
@@ -42,15 +44,15 @@ func (o *order) procStop(c *cursor) error {
 // procSteal takes a proc in a system call from any thread.
 func (o *order) procSteal(c *cursor) (bool, error) {
 	p := o.procs[c.args[0]]
-	if p == nil || p.status != procSyscall && p.status != procAbandoned || !p.at.before(o.generation, c.args[1]) {
+	if p == nil || p.status != wire.ProcSyscall && p.status != wire.ProcAbandoned || !p.at.before(o.generation, c.args[1]) {
 		return false, nil
 	}
 	if c.on.id == None {
 		return true, errNoPlace
 	}
 	ev := c.ofProc(p, Running, Idle)
-	abandoned := p.status == procAbandoned
-	p.status, p.at.number = procIdle, c.args[1]
+	abandoned := p.status == wire.ProcAbandoned
+	p.status, p.at.number = wire.ProcIdle, c.args[1]
 	if abandoned { // the thread may do something else by now
 		ev.From = Idle
 		o.out.emit(ev)
@@ -87,7 +89,7 @@ func (o *order) procStatus(c *cursor) error {
 		if from = NotExist; o.generation == o.initial {
 			from = Undetermined
 		}
-	case status == procAbandoned && p.status == procSyscall:
+	case status == wire.ProcAbandoned && p.status == wire.ProcSyscall:
 		from, to, known = Running, Running, true
 	case uint64(p.status) != status:
 		return errState
@@ -101,7 +103,7 @@ func (o *order) procStatus(c *cursor) error {
 		}
 		ev.Thread, ev.Goroutine = holder.id, holder.goroutine
 	}
-	if c.on.id != None && (status == procRunning || status == procSyscall) {
+	if c.on.id != None && (status == wire.ProcRunning || status == wire.ProcSyscall) {
 		c.on.proc = p
 	}
 	o.out.emit(ev)

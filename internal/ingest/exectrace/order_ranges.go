@@ -1,5 +1,7 @@
 package exectrace
 
+import "github.com/heaptrim/heaptrim/internal/ingest/exectrace/wire"
+
 // ranging is the event of c as one of a range.
 func (c *cursor) ranging(kind EventKind, r RangeKind, subject int64) Event {
 	return Event{Time: c.time, Goroutine: c.on.goroutine, Thread: c.on.id, Subject: subject, Kind: kind, Range: r}
@@ -8,17 +10,17 @@ func (c *cursor) ranging(kind EventKind, r RangeKind, subject int64) Event {
 // mark begins and ends mark phases. They are numbered, since that happens on
 // any thread.
 func (o *order) mark(c *cursor) (bool, error) {
-	kind := [...]EventKind{evGCActive: EventRangeActive, evGCBegin: EventRangeBegin, evGCEnd: EventRangeEnd}[c.kind]
-	begins := c.kind != evGCEnd
+	kind := [...]EventKind{wire.GCActive: EventRangeActive, wire.GCBegin: EventRangeBegin, wire.GCEnd: EventRangeEnd}[c.kind]
+	begins := c.kind != wire.GCEnd
 	number := c.args[0]
-	first := c.kind == evGCBegin && o.marking == Undetermined || c.kind == evGCActive && o.generation == o.initial
+	first := c.kind == wire.GCBegin && o.marking == Undetermined || c.kind == wire.GCActive && o.generation == o.initial
 	switch {
 	case first && o.marking != Undetermined:
 		return true, errCycle
 	case first:
 	case number != o.cycle+1:
 		return false, nil
-	case c.kind == evGCBegin && o.marking == Running, c.kind != evGCBegin && o.marking != Running:
+	case c.kind == wire.GCBegin && o.marking == Running, c.kind != wire.GCBegin && o.marking != Running:
 		return true, errCycle
 	case !c.on.onGoroutine():
 		return true, errNoPlace
@@ -28,7 +30,7 @@ func (o *order) mark(c *cursor) (bool, error) {
 		o.marking = Running
 	}
 	ev := c.ranging(kind, RangeMark, None)
-	if c.kind == evGCBegin {
+	if c.kind == wire.GCBegin {
 		var err error
 		if ev.Stack, err = o.stack(c.args[1]); err != nil {
 			return true, err
@@ -41,7 +43,7 @@ func (o *order) mark(c *cursor) (bool, error) {
 // sweep begins and ends the sweeping of a proc.
 func (o *order) sweep(c *cursor) error {
 	p := c.on.proc
-	if c.kind == evGCSweepActive {
+	if c.kind == wire.GCSweepActive {
 		p = o.procs[c.args[0]]
 		switch {
 		case p == nil:
@@ -57,7 +59,7 @@ func (o *order) sweep(c *cursor) error {
 	if !c.on.onProc() {
 		return errNoPlace
 	}
-	if c.kind == evGCSweepEnd {
+	if c.kind == wire.GCSweepEnd {
 		if _, ok := leaveRange(&p.ranges, RangeSweep); !ok {
 			return errRangeEnded
 		}
@@ -89,10 +91,10 @@ func (o *order) goroutineRange(c *cursor) error {
 		return errUnborn
 	}
 	r := openRange{kind: RangeAssist}
-	if c.kind == evSTWBegin || c.kind == evSTWEnd {
+	if c.kind == wire.STWBegin || c.kind == wire.STWEnd {
 		r.kind = RangeStop
 	}
-	if c.kind == evSTWEnd || c.kind == evGCMarkAssistEnd {
+	if c.kind == wire.STWEnd || c.kind == wire.GCMarkAssistEnd {
 		var ok bool
 		if r, ok = leaveRange(&s.ranges, r.kind); !ok {
 			return errRangeEnded
@@ -158,7 +160,7 @@ func (o *order) task(c *cursor) error {
 	ev.Subject, ev.Value = int64(id), noTask
 	open, known := o.tasks[id]
 	stack := c.args[1]
-	if c.kind == evUserTaskBegin {
+	if c.kind == wire.UserTaskBegin {
 		if known {
 			return errTaskTwice
 		}
@@ -201,7 +203,7 @@ func (o *order) region(c *cursor) error {
 	r := openRegion{c.args[0], o.out.names.texts[ev.Text]}
 	last := len(s.regions) - 1
 	switch {
-	case c.kind == evUserRegionBegin:
+	case c.kind == wire.UserRegionBegin:
 		s.regions = append(s.regions, r)
 	case last >= 0 && s.regions[last] != r:
 		return errRegion
@@ -209,7 +211,7 @@ func (o *order) region(c *cursor) error {
 		s.regions[last] = openRegion{}
 		s.regions = s.regions[:last]
 	}
-	if c.kind == evUserRegionEnd {
+	if c.kind == wire.UserRegionEnd {
 		ev.Kind = EventRegionEnd
 	}
 	if ev.Stack, err = o.stack(c.args[2]); err != nil {
@@ -230,7 +232,7 @@ func (o *order) metric(c *cursor) error {
 	}
 	ev := c.event(EventMetric)
 	ev.Subject, ev.Value = MetricHeapLive, c.args[0]
-	if c.kind == evHeapGoal {
+	if c.kind == wire.HeapGoal {
 		ev.Subject = MetricHeapGoal
 	}
 	o.out.emit(ev)
@@ -246,13 +248,13 @@ func (o *order) annotation(c *cursor) error {
 	var more Text
 	ev := c.event(EventMetric)
 	switch c.kind {
-	case evProcsChange:
+	case wire.ProcsChange:
 		ev.Subject, ev.Value = MetricProcs, c.args[0]
 		ev.Stack, err = o.stack(c.args[1])
-	case evGoLabel:
+	case wire.GoLabel:
 		ev.Kind, ev.Subject = EventLabel, c.on.goroutine
 		ev.Text, err = o.text(c.args[0])
-	case evUserLog:
+	case wire.UserLog:
 		ev.Kind, ev.Subject = EventLog, int64(c.args[0])
 		if ev.Text, err = o.text(c.args[1]); err == nil {
 			more, err = o.text(c.args[2])

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"math/bits"
+
+	"github.com/heaptrim/heaptrim/internal/ingest/exectrace/wire"
 )
 
 // result is what a batch comes to by itself. Until the thread is seen to
@@ -161,7 +163,7 @@ func (p *parser) event(kind byte, at stamp, i int) {
 	d := p.data
 	var a, b uint64
 	switch kind {
-	case evGoStart:
+	case wire.GoStart:
 		a, i = number(d, i)
 		b, _ = number(d, i)
 		if p.found.after.flags&bound != 0 { // only in a broken trace; the leg ends here
@@ -169,25 +171,25 @@ func (p *parser) event(kind byte, at stamp, i int) {
 		}
 		p.found.known = true
 		p.found.after.run(at, a, b)
-	case evGoBlock, evGoStop:
+	case wire.GoBlock, wire.GoStop:
 		a, _ = number(d, i)
 		w := whyBlocked
-		if kind == evGoStop {
+		if kind == wire.GoStop {
 			w = whyStopped
 		}
 		p.leave(exit{at, w, a})
-	case evGoDestroy, evGoDestroySyscall, evGoSyscallEndBlocked:
+	case wire.GoDestroy, wire.GoDestroySyscall, wire.GoSyscallEndBlocked:
 		p.leave(exit{at, whyGone, 0})
-	case evGoSwitch, evGoSwitchDestroy:
+	case wire.GoSwitch, wire.GoSwitchDestroy:
 		a, i = number(d, i)
 		b, _ = number(d, i)
 		p.leave(exit{at, whyGone, 0})
 		p.found.after.run(at, a, b)
-	case evGoCreateSyscall:
+	case wire.GoCreateSyscall:
 		a, _ = number(d, i)
 		p.leave(exit{at, whyGone, 0})
 		p.found.after.run(at, a, 0)
-	case evGCSweepBegin, evGCSweepEnd:
+	case wire.GCSweepBegin, wire.GCSweepEnd:
 		p.sweep(kind, at, i)
 	default:
 		p.rare(kind, at, i)
@@ -199,9 +201,9 @@ func (p *parser) sweep(kind byte, at stamp, i int) {
 	d := p.data
 	s := &p.found.after.sweep
 	switch {
-	case p.found.known && kind == evGCSweepBegin && !s.open:
+	case p.found.known && kind == wire.GCSweepBegin && !s.open:
 		*s = span{open: true, touched: true, start: at}
-	case p.found.known && kind == evGCSweepEnd && s.open:
+	case p.found.known && kind == wire.GCSweepEnd && s.open:
 		var swept, reclaimed uint64
 		swept, i = number(d, i)
 		reclaimed, _ = number(d, i)
@@ -221,18 +223,18 @@ func (p *parser) rare(kind byte, at stamp, i int) {
 	}
 	o := op{at: at, kind: kind, a: args[0], b: args[1], pos: p.pos}
 	switch kind {
-	case evGoStatus, evGoStatusStack:
+	case wire.GoStatus, wire.GoStatusStack:
 		p.statusOf, p.lastStatus = args[0], uint8(min(args[2], 255))
-		if !(args[2] == statusRunning || args[2] == statusSyscall && args[1] == p.thread) {
+		if !(args[2] == wire.StatusRunning || args[2] == wire.StatusSyscall && args[1] == p.thread) {
 			return
 		}
-	case evGCBegin, evGCEnd, evGCActive:
+	case wire.GCBegin, wire.GCEnd, wire.GCActive:
 		p.found.cycles = append(p.found.cycles, cycleEvent{at, args[0], kind})
 		return
-	case evHeapGoal:
+	case wire.HeapGoal:
 		p.found.goals = append(p.found.goals, sample{at, args[0]})
 		return
-	case evGCMarkAssistActive:
+	case wire.GCMarkAssistActive:
 		if o.b = 0; p.statusOf == args[0] {
 			o.b = uint64(p.lastStatus)
 		}
@@ -247,7 +249,7 @@ func (p *parser) do(o op) {
 		return
 	}
 	switch o.kind {
-	case evGCSweepEnd, evSTWEnd:
+	case wire.GCSweepEnd, wire.STWEnd:
 		if s := p.found.after.span(o.kind); !s.open && !s.touched {
 			o.late, o.goroutine = true, p.found.after.running()
 			s.touched = true
@@ -264,7 +266,7 @@ func (p *parser) do(o op) {
 func (p *parser) leave(e exit) {
 	if !p.found.known {
 		p.found.known = true
-		p.found.before = append(p.found.before, op{at: e.at, kind: evGoBlock, why: e.why, a: e.reason, pos: p.pos})
+		p.found.before = append(p.found.before, op{at: e.at, kind: wire.GoBlock, why: e.why, a: e.reason, pos: p.pos})
 		return
 	}
 	p.found.after.leave(e, p.rules, &p.found.found)
@@ -272,7 +274,7 @@ func (p *parser) leave(e exit) {
 
 // span returns the span that an event of this kind is about.
 func (t *thread) span(kind byte) *span {
-	if kind == evSTWBegin || kind == evSTWEnd {
+	if kind == wire.STWBegin || kind == wire.STWEnd {
 		return &t.stop
 	}
 	return &t.sweep
@@ -281,31 +283,31 @@ func (t *thread) span(kind byte) *span {
 // apply does to a thread what the event says.
 func (o *op) apply(t *thread, r *rules, f *found) error {
 	switch o.kind {
-	case evGoBlock:
+	case wire.GoBlock:
 		t.leave(exit{o.at, o.why, o.a}, r, f)
-	case evGoStatus, evGoStatusStack:
+	case wire.GoStatus, wire.GoStatusStack:
 		t.status(o.at, o.a)
-	case evGCMarkAssistBegin:
+	case wire.GCMarkAssistBegin:
 		return t.assistBegin(o.at)
-	case evGCMarkAssistEnd:
+	case wire.GCMarkAssistEnd:
 		return t.assistEnd(o.at, f)
-	case evGCMarkAssistActive:
+	case wire.GCMarkAssistActive:
 		t.assistActive(o.at, o.a, uint8(o.b), f)
-	case evGoLabel:
+	case wire.GoLabel:
 		t.label(o.at, o.a, r, f)
-	case evGCSweepActive:
+	case wire.GCSweepActive:
 		if !t.sweep.open {
 			return t.sweep.begin(o.at, 0)
 		}
-	case evGCSweepBegin:
+	case wire.GCSweepBegin:
 		return t.sweep.begin(o.at, 0)
-	case evSTWBegin:
+	case wire.STWBegin:
 		return t.stop.begin(o.at, o.a)
-	case evGCSweepEnd:
+	case wire.GCSweepEnd:
 		start, err := t.sweep.end()
 		f.sweep(sweepPiece{o.runner(t), 1, elapsed(start, o.at), o.a, o.b})
 		return err
-	case evSTWEnd:
+	case wire.STWEnd:
 		reason := t.stop.reason
 		start, err := t.stop.end()
 		f.stops = append(f.stops, stopPiece{goroutine: o.runner(t), start: start, end: o.at, reason: reason})

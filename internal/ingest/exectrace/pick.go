@@ -3,6 +3,8 @@ package exectrace
 import (
 	"encoding/binary"
 	"fmt"
+
+	"github.com/heaptrim/heaptrim/internal/ingest/exectrace/wire"
 )
 
 // A scan reads each event's kind and time. It looks only at a few of them, which it picks: those
@@ -33,20 +35,20 @@ const (
 // traits returns the traits of all kinds; those that do not occur among events have none.
 func traits() [256]trait {
 	var t [256]trait
-	for kind, n := range arguments() {
+	for kind, n := range wire.Arguments() {
 		t[kind] = trait(n) << traitShift
 	}
 	for _, kind := range []int{
-		evGoCreateSyscall, evGoStart, evGoDestroy, evGoDestroySyscall, evGoStop, evGoBlock, evGoSyscallEndBlocked, evGoSwitch, evGoSwitchDestroy,
+		wire.GoCreateSyscall, wire.GoStart, wire.GoDestroy, wire.GoDestroySyscall, wire.GoStop, wire.GoBlock, wire.GoSyscallEndBlocked, wire.GoSwitch, wire.GoSwitchDestroy,
 	} {
 		t[kind] |= traitTurn
 	}
-	for _, kind := range []int{evGCMarkAssistActive, evGCMarkAssistBegin, evGCMarkAssistEnd, evGoLabel} {
+	for _, kind := range []int{wire.GCMarkAssistActive, wire.GCMarkAssistBegin, wire.GCMarkAssistEnd, wire.GoLabel} {
 		t[kind] |= traitPicked | traitWatch
 	}
 	for _, kind := range []int{
-		evGoStatus, evGoStatusStack, evSTWBegin, evSTWEnd, evGCActive, evGCBegin, evGCEnd, evGCSweepActive, evGCSweepBegin, evGCSweepEnd,
-		evHeapAlloc, evHeapGoal,
+		wire.GoStatus, wire.GoStatusStack, wire.STWBegin, wire.STWEnd, wire.GCActive, wire.GCBegin, wire.GCEnd, wire.GCSweepActive, wire.GCSweepBegin, wire.GCSweepEnd,
+		wire.HeapAlloc, wire.HeapGoal,
 	} {
 		t[kind] |= traitPicked
 	}
@@ -132,7 +134,7 @@ func (p *parser) pick(d []byte) int {
 		}
 		at += window & 0x7f
 		picked := t | t&watch>>1 // traitTurn becomes traitPicked
-		if uint8(window>>8) == p.assistWait && kind == evGoBlock {
+		if uint8(window>>8) == p.assistWait && kind == wire.GoBlock {
 			picked |= traitPicked
 		}
 		p.picks[n] = pick{at, turnedAt, i, turn}
@@ -168,7 +170,7 @@ func (p *parser) long() {
 	}
 	w.pos = p.hop(next, uint8(t>>traitShift)-1)
 	w.events++
-	if (t|t&w.watch>>1)&traitPicked != 0 || kind == evGoBlock {
+	if (t|t&w.watch>>1)&traitPicked != 0 || kind == wire.GoBlock {
 		p.look(&pick{w.at, w.turnedAt, pos, w.turn})
 	}
 	w.watch = w.watch&^t | t>>1&traitTurn | p.always
@@ -179,7 +181,7 @@ func (p *parser) long() {
 
 // look hears of a picked event, after the last change of who runs before it.
 func (p *parser) look(e *pick) {
-	if p.data[e.pos] == evHeapAlloc { // often, and whoever runs
+	if p.data[e.pos] == wire.HeapAlloc { // often, and whoever runs
 		_, i := number(p.data, e.pos+1)
 		v, _ := number(p.data, i)
 		p.found.live = append(p.found.live, sample{e.at, v})

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+
+	"github.com/heaptrim/heaptrim/internal/ingest/exectrace/wire"
 )
 
 // chain is an assist that is under way while its goroutine is off the CPU.
@@ -175,14 +177,14 @@ func (st *stitched) extend(p piece, first bool) error {
 func (c *chain) status(p piece, open bool) {
 	if !open {
 		*c = chain{suspended: p.start, why: whyStopped}
-		if p.status == statusWaiting {
+		if p.status == wire.StatusWaiting {
 			c.why = whyBlocked
 		}
 	}
 	switch c.next = 0; p.status {
-	case statusWaiting:
+	case wire.StatusWaiting:
 		c.next = 2
-	case statusRunnable:
+	case wire.StatusRunnable:
 		c.next = 1
 	}
 }

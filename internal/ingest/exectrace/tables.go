@@ -3,6 +3,8 @@ package exectrace
 import (
 	"encoding/binary"
 	"fmt"
+
+	"github.com/heaptrim/heaptrim/internal/ingest/exectrace/wire"
 )
 
 // tables is what a generation says once for all its events.
@@ -34,10 +36,10 @@ func special(data []byte, v version) byte {
 		return 0
 	}
 	switch kind := data[0]; {
-	case kind == evStrings, kind == evStacks, kind == evCPUSamples:
+	case kind == wire.Strings, kind == wire.Stacks, kind == wire.CPUSamples:
 		return kind
-	case kind == evSync && v >= version125, kind == evFrequency && v < version125:
-		return evSync
+	case kind == wire.Sync && v >= version125, kind == wire.Frequency && v < version125:
+		return wire.Sync
 	}
 	return 0
 }
@@ -52,9 +54,9 @@ func readTables(g *generation, v version) (*tables, error) {
 		r := tableReader{g: g, pos: b.start, end: b.end}
 		var err error
 		switch special(g.data[b.start:b.end], v) {
-		case evStrings:
+		case wire.Strings:
 			err = t.readStrings(&r)
-		case evSync:
+		case wire.Sync:
 			err = t.readClock(&r, v)
 		}
 		if err != nil {
@@ -71,9 +73,9 @@ func readTables(g *generation, v version) (*tables, error) {
 }
 
 func (t *tables) readStrings(r *tableReader) error {
-	r.pos++ // evStrings
+	r.pos++ // wire.Strings
 	for r.pos < r.end {
-		if kind := r.byte(); kind != evString {
+		if kind := r.byte(); kind != wire.String {
 			return fmt.Errorf("event %d among strings", kind)
 		}
 		id, size := r.number(), r.number()
@@ -102,13 +104,13 @@ func (t *tables) readStrings(r *tableReader) error {
 
 func (t *tables) readClock(r *tableReader, v version) error {
 	if v >= version125 {
-		r.pos++ // evSync
+		r.pos++ // wire.Sync
 	}
 	for r.pos < r.end {
 		switch kind := r.byte(); {
-		case kind == evFrequency && t.frequency == 0:
+		case kind == wire.Frequency && t.frequency == 0:
 			t.frequency = r.number()
-		case kind == evClockSnapshot && v >= version125 && !t.snapshot:
+		case kind == wire.ClockSnapshot && v >= version125 && !t.snapshot:
 			t.snapshot = true
 			for range 4 { // time, monotonic clock, seconds, nanoseconds
 				r.number()

@@ -59,7 +59,12 @@ type server struct {
 	cache map[uint64]*node
 	stop  atomic.Bool
 	sink  atomic.Uint64
+
+	failed atomic.Pointer[error] // why a client gave up
 }
+
+// fail keeps the first failure.
+func (s *server) fail(err error) { s.failed.CompareAndSwap(nil, &err) }
 
 type node struct {
 	next  *node
@@ -91,12 +96,15 @@ func (s *server) record(path string, size int64, start func(*sync.WaitGroup) err
 		return err
 	}
 	time.Sleep(s.atLeast)
-	for w.n.Load() < size {
+	for w.n.Load() < size && s.failed.Load() == nil {
 		time.Sleep(20 * time.Millisecond)
 	}
 	s.stop.Store(true)
 	wg.Wait()
 	trace.Stop()
+	if err := s.failed.Load(); err != nil {
+		return *err
+	}
 	fmt.Printf("%s: %d bytes, checksum %d\n", path, w.n.Load(), s.sink.Load())
 	return nil
 }

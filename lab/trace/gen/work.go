@@ -26,7 +26,11 @@ func (s *server) http(wg *sync.WaitGroup) error {
 	go http.Serve(l, http.HandlerFunc(s.answer))
 	url := "http://" + l.Addr().String()
 	for i := range s.clients {
-		wg.Go(func() { s.browse(url, uint64(i)) })
+		wg.Go(func() {
+			if err := s.browse(url, uint64(i)); err != nil {
+				s.fail(err)
+			}
+		})
 	}
 	return nil
 }
@@ -44,25 +48,26 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request) {
 }
 
 // browse sends orders until the work ends.
-func (s *server) browse(url string, key uint64) {
+func (s *server) browse(url string, key uint64) error {
 	client := http.Client{Transport: &http.Transport{}}
 	for ; !s.stop.Load(); key += uint64(s.clients) {
 		body, err := json.Marshal(order{key, []string{"bread", "salt", "wine"}, map[string]string{"by": "noon"}})
 		if err != nil {
-			log.Fatal(err)
+			return err
 		}
 		r, err := client.Post(url, "application/json", bytes.NewReader(body))
 		if err != nil {
-			log.Fatal(err)
+			return err
 		}
 		var o order
 		if err := json.NewDecoder(r.Body).Decode(&o); err != nil {
-			log.Fatal(err)
+			return err
 		}
 		r.Body.Close()
 		s.sink.Add(o.Key)
 		time.Sleep(s.rest)
 	}
+	return nil
 }
 
 // channels starts pairs of goroutines that hand buffers to and fro.
