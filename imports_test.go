@@ -87,6 +87,9 @@ func TestForbiddenStaysForbidden(t *testing.T) {
 				continue
 			}
 			for _, to := range l.ours {
+				if strings.HasPrefix(to, l.folder+"/") {
+					continue // a part of its own
+				}
 				if matches(f.to, strings.TrimSuffix(to, "/*")) {
 					t.Errorf("layer %s allows %s, which is forbidden: %s", l.folder, to, f.why)
 				}
