@@ -32,7 +32,7 @@ import (
 // options are the command's flags.
 type options struct {
 	heaptrim, dir, budget string
-	tests, limit          time.Duration
+	tests                 time.Duration
 }
 
 func main() {
