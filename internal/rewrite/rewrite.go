@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/tools/go/ast/inspector"
 	"golang.org/x/tools/go/packages"
 
 	"github.com/heaptrim/heaptrim/internal/rewrite/branch"
@@ -138,13 +139,13 @@ func (p *Program) At(place code.Place) []code.Edit {
 	}
 	var out []code.Edit
 	all := kinds()
-	for c := range f.Root.Preorder() {
+	f.Root.Inspect(nil, func(c inspector.Cursor) bool {
 		n := c.Node()
 		if f.Line(n.Pos()) > place.Line || f.Line(n.End()) < place.Line {
-			continue
+			return false // nor is what is in it
 		}
 		if f.Line(n.Pos()) != place.Line && !code.CallOpensOn(f, n, place.Line) || f.Suppressed(place.Line) {
-			continue
+			return true
 		}
 		s := &code.Site{File: f, Cur: c, Place: place}
 		for _, k := range all {
@@ -155,6 +156,7 @@ func (p *Program) At(place code.Place) []code.Edit {
 				}
 			}
 		}
-	}
+		return true
+	})
 	return out
 }
