@@ -3,6 +3,7 @@ package gocmd
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -140,13 +141,9 @@ type Copy struct {
 // Module returns the folder of the copy. It stays there: reports show its
 // lines, and a later recording builds from the build cache.
 func (c Copies) Module(m Copy) (string, error) {
-	root := c.Dir
-	if root == "" {
-		user, err := os.UserCacheDir()
-		if err != nil {
-			return "", fmt.Errorf("no place for a copy of %s: %w", m.From, err)
-		}
-		root = filepath.Join(user, "heaptrim")
+	root, err := c.root()
+	if err != nil {
+		return "", fmt.Errorf("no place for a copy of %s: %w", m.From, err)
 	}
 	rel, err := filepath.Rel(m.Cache, m.From)
 	if err != nil {
@@ -178,6 +175,54 @@ func (c Copies) Module(m Copy) (string, error) {
 		return "", fmt.Errorf("copy module: %w", err)
 	}
 	return to, nil
+}
+
+// root is the folder of all copies.
+func (c Copies) root() (string, error) {
+	if c.Dir != "" {
+		return c.Dir, nil
+	}
+	user, err := os.UserCacheDir()
+	return filepath.Join(user, "heaptrim"), err
+}
+
+// Modfile returns a copy of the user's go.mod, with its go.sum, in which a module is replaced by a folder.
+// It stays: a recording is read with the flags that it was built with.
+func (c Copies) Modfile(ctx context.Context, goMod string, m Module, folder string) (string, error) {
+	half := filepath.Join(c.Tmp, "replaced.mod")
+	if err := CopyFile(goMod, half); err != nil {
+		return "", err
+	}
+	version := m.Path + "@" + m.Version
+	if _, err := (Tool{Dir: filepath.Dir(goMod)}).Output(ctx, "mod", "edit", "-dropreplace="+version, "-dropreplace="+m.Path,
+		"-replace="+version+"="+folder, half); err != nil {
+		return "", err
+	}
+	mod, err := os.ReadFile(half)
+	if err != nil {
+		return "", err
+	}
+	sum, err := os.ReadFile(filepath.Join(filepath.Dir(goMod), "go.sum"))
+	if err != nil && !os.IsNotExist(err) {
+		return "", err
+	}
+	root, err := c.root()
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(root, "modfiles", fmt.Sprintf("%x", sha256.Sum256(append(mod, sum...)))[:16])
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", err
+	}
+	to := filepath.Join(dir, "replaced.mod")
+	if fileExists(to) {
+		return to, nil
+	}
+	// The go command takes the go.sum beside it, so that comes first.
+	if err := os.WriteFile(filepath.Join(dir, "replaced.sum"), sum, 0o644); err != nil {
+		return "", err
+	}
+	return to, os.Rename(half, to)
 }
 
 // standAlone makes a copied module one that builds by itself: with a go.mod,

@@ -447,8 +447,13 @@ func TestExecDependency(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m := b.Manifest.Target; m.Module != "example.com/tool" || !isBelow(m.ModuleDir, cache) {
+	m := b.Manifest.Target
+	if m.Module != "example.com/tool" || !isBelow(m.ModuleDir, cache) {
 		t.Errorf("target = %+v", m)
+	}
+	// Reports read the source later, with the flags of the recording.
+	if _, err := (gocmd.Tool{Dir: m.ModuleDir, Flags: m.BuildFlags}).MainPackage(context.Background(), m.Packages[0]); err != nil {
+		t.Errorf("the package cannot be read when the recording has ended: %v", err)
 	}
 	if after, _ := os.ReadFile(filepath.Join(dir, "go.mod")); string(after) != string(before) {
 		t.Errorf("the user's go.mod was changed:\n%s", after)

@@ -3,7 +3,6 @@ package command
 import (
 	"context"
 	"fmt"
-	"os"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -82,17 +81,8 @@ func (r *execRecorder) dependency(ctx context.Context, tool gocmd.Tool, pkg gocm
 	if err != nil {
 		return execTarget{}, err
 	}
-	modfile := filepath.Join(r.tmp, "replaced.mod")
-	if err := gocmd.CopyFile(env["GOMOD"], modfile); err != nil {
-		return execTarget{}, err
-	}
-	sum := filepath.Join(filepath.Dir(env["GOMOD"]), "go.sum")
-	if err := gocmd.CopyFile(sum, filepath.Join(r.tmp, "replaced.sum")); err != nil && !os.IsNotExist(err) {
-		return execTarget{}, err
-	}
-	replace := "-replace=" + m.Path + "@" + m.Version + "=" + copied
-	if _, err := tool.Output(ctx, "mod", "edit", "-dropreplace="+m.Path+"@"+m.Version, "-dropreplace="+m.Path, replace,
-		modfile); err != nil {
+	modfile, err := r.copies().Modfile(ctx, env["GOMOD"], m, copied)
+	if err != nil {
 		return execTarget{}, err
 	}
 	flags := append(append([]string{}, tool.Flags...), "-modfile="+modfile, "-mod=mod")
