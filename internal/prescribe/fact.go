@@ -277,6 +277,16 @@ var (
 // Facts of pools.
 var (
 	ofPool = test("made by a pool's New", func(c *candidate, _ *allocated) bool { return c.below("sync.(*Pool).Get") })
+	// A pool keeps what was put back for two collections, so objects that come back live longer than one.
+	lost = fact{"not put back", func(c *candidate, _ *allocated) finding.Tri {
+		switch class := c.Finding.Lifetime.Class; {
+		case class == finding.LifetimeShort:
+			return finding.Yes
+		case class != finding.LifetimeUnknown:
+			return finding.No
+		}
+		return tri(c.Finding.Cost.ObjectsPerOp.Value >= 0.5)
+	}, nil}
 	putBox = test("boxed by Put", func(_ *candidate, p *allocated) bool {
 		return p.Library != nil && p.Library.Function == "sync.(*Pool).Put" || p.Kind == finding.KindBoxing && p.Callee == "sync.(*Pool).Put"
 	})

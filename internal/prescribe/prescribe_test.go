@@ -131,3 +131,20 @@ func TestMoreHere(t *testing.T) {
 		t.Errorf("text %q", text)
 	}
 }
+
+// TestLost: a pool loses objects only if they live shorter than it would keep them; what a service
+// makes anew since collections emptied the pool is no misuse.
+func TestLost(t *testing.T) {
+	f := func(class finding.LifetimeClass, perOp float64, want bool) {
+		t.Helper()
+		c := &candidate{Finding: &finding.Finding{Lifetime: finding.Lifetime{Class: class}, Cost: finding.Cost{ObjectsPerOp: stats.Exact(perOp)}}}
+		if got := lost.ask(c, nil) == finding.Yes; got != want {
+			t.Errorf("%s, %v objects an operation: %v, want %v", class, perOp, got, want)
+		}
+	}
+	f(finding.LifetimeShort, 0, true)
+	f(finding.LifetimeCycle, 1, false)
+	f(finding.LifetimeLong, 0, false)
+	f(finding.LifetimeUnknown, 1, true)
+	f(finding.LifetimeUnknown, 0.01, false)
+}
