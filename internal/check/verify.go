@@ -17,10 +17,13 @@ const verifyRows = 15
 
 // verify tries edits for the first rows of a prescription. The error says why none could be.
 func verify(ctx context.Context, b *bundle.Bundle, r *finding.Report, o Options) ([]finding.Trial, error) {
-	if o.Verify <= 0 || r.Diagnosis.Target.Kind != evidence.TargetPackages || !unchanged(b, r) {
+	t := r.Diagnosis.Target
+	if o.Verify <= 0 || t.ModuleDir == "" || !unchanged(b, r) {
 		return nil, nil
 	}
-	o.Progress("trying the first cures for up to %v", o.Verify)
+	if t.Kind == evidence.TargetPackages {
+		o.Progress("trying the first cures for up to %v", o.Verify)
+	}
 	return fix.Verify(ctx, r, fix.Options{Budget: o.Verify, Most: verifyRows, Tests: true, Progress: o.Progress})
 }
 

@@ -8,6 +8,7 @@ type Trial struct {
 	Tried    bool   // false: there was no time for it, and all below Question is zero
 	Text     string // what it does
 	Question string // what it rests on and the source does not prove; empty for a safe edit
+	Gone     bool   // what the line allocated is not allocated any more, nor anything in its place: that needs no trial
 	Bench    string // the benchmark that counted
 	Before   Amount
 	After    Amount

@@ -2,7 +2,6 @@ package fix
 
 import (
 	"context"
-	"errors"
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
@@ -13,12 +12,17 @@ import (
 
 // Verify tries the edits for the findings of a report, each alone, until the budget of o is spent.
 // It returns those that came to a verdict, then those that there was no time for, and keeps to the budget.
+// Of a recording that is not of benchmarks it returns the edits as not tried.
 func Verify(ctx context.Context, r *finding.Report, o Options) ([]finding.Trial, error) {
-	if r.Diagnosis.Target.Kind != evidence.TargetPackages {
-		return nil, errors.New("edits are tried by benchmarks, and this is a recording of something else")
-	}
 	limited, cancel := context.WithTimeout(ctx, o.Budget)
 	defer cancel()
+	if t := r.Diagnosis.Target; t.Kind != evidence.TargetPackages {
+		p, err := rewrite.Load(limited, rewrite.Request{Dir: t.ModuleDir, Packages: Packages(r), BuildFlags: t.BuildFlags})
+		if err != nil {
+			return nil, err
+		}
+		return untried(r, p, map[string]bool{}, o.Most), nil
+	}
 	tools, _, err := RunOptions{Search: o}.open(limited, r)
 	if err != nil {
 		return nil, err
@@ -62,7 +66,7 @@ func untried(r *finding.Report, p *rewrite.Program, done map[string]bool, most i
 }
 
 func trialOf(f *finding.Finding, e code.Edit) finding.Trial {
-	return finding.Trial{Finding: f.ID, Code: e.Code, Kind: e.Kind, Text: e.Text, Question: e.Open}
+	return finding.Trial{Finding: f.ID, Code: e.Code, Kind: e.Kind, Text: e.Text, Question: e.Open, Gone: e.Gone}
 }
 
 // differs reports whether calls are seen to show something else with an attempt's edit, in the time

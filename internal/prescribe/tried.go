@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/cures"
@@ -49,8 +50,9 @@ func (c *candidate) tried(offers []offer) []offer {
 	return c.untried(out, failed)
 }
 
-// untried adds the edits that there was no time to try. That an edit is possible says more than
-// that a rule fits: the source proves what it needs, but for its question.
+// untried adds the edits that there was no time to try, or no benchmark. That an edit is possible says more
+// than that a rule fits: the source proves what it needs, but for its question. Without one, an edit that leaves
+// nothing to allocate is sure enough, and so is the size of what was seen to be outgrown.
 func (c *candidate) untried(offers []offer, failed map[string]*finding.Trial) []offer {
 	for i := range c.trials {
 		t := &c.trials[i]
@@ -60,6 +62,9 @@ func (c *candidate) untried(offers []offer, failed map[string]*finding.Trial) []
 		}
 		rule := editRule + t.Kind
 		pr := proposal{Rule: rule, Text: t.Text, Why: c.escape(), Fit: cures.HitRate(t.Code, rule)}
+		if t.Question == "" && (t.Gone || strings.HasPrefix(t.Code, "presize-") && outgrown.ask(c, nil) == finding.Yes) {
+			pr.Fit = max(pr.Fit, leastUntried)
+		}
 		at := slices.IndexFunc(offers, func(o offer) bool { return o.cure.Code == t.Code })
 		switch {
 		case at < 0:

@@ -23,6 +23,7 @@ type Edit struct {
 	Line    int    // of the expression that allocates
 	Text    string // what it does
 	Open    string // what it rests on and the source does not prove; empty for a safe edit
+	Gone    bool   // what the line allocated is not allocated any more, nor anything in its place
 	Changes []Change
 	Imports []string // import paths that the new text names
 	Also    []Part   // what it changes in other files

@@ -51,6 +51,9 @@ func NoCopy(on *code.Site) []code.Edit {
 	if x == nil {
 		return nil
 	}
+	if edits := s.lastUse(x); edits != nil && what == mutable {
+		return edits
+	}
 	if edits := s.ownCopy(x); edits != nil {
 		return edits
 	}
@@ -114,7 +117,7 @@ func (s *site) appendStyle(fn *ast.FuncDecl, x ast.Expr) bool {
 
 // instead puts the original in place of the site.
 func (s *site) instead(x ast.Expr) code.Edit {
-	return code.Edit{Text: fmt.Sprintf("take `%s` itself instead of a copy", code.Brief(s.Source(x))),
+	return code.Edit{Gone: true, Text: fmt.Sprintf("take `%s` itself instead of a copy", code.Brief(s.Source(x))),
 		Changes: []code.Change{s.Replace(s.Cur.Node(), s.Source(x))}}
 }
 
