@@ -62,3 +62,41 @@ func (c *candidate) whyNot() string {
 	}
 	return "the evidence does not say how the allocation could be avoided"
 }
+
+// chosen is an object and its row.
+type chosen struct {
+	of  *candidate
+	row finding.Row
+}
+
+// joinLeft makes one row of the objects of a line that are left alone for the same reason: nothing is to be done
+// with one that is not with the others.
+func joinLeft(all []chosen) []finding.Row {
+	first := map[string]int{}
+	joined := map[int]bool{}
+	var rows []finding.Row
+	var of []*candidate
+	for _, c := range all {
+		if c.row.Remedy.Code == cures.LeaveIt && len(c.row.Others) == 0 {
+			f := c.row.Finding
+			key := fmt.Sprintf("%s|%s:%d|%s", f.Run, f.Site.File, f.Site.Line, c.row.Remedy.Text)
+			if at, ok := first[key]; ok {
+				of[at].Parts = append(of[at].Parts, c.of.Parts...)
+				joined[at] = true
+				continue
+			}
+			first[key] = len(rows)
+		}
+		rows, of = append(rows, c.row), append(of, c.of)
+	}
+	for at := range joined {
+		c := of[at]
+		if c.wholeOf() {
+			c.Finding = c.Parts[0].of
+		} else {
+			c.combine()
+		}
+		rows[at].Finding = c.Finding
+	}
+	return rows
+}

@@ -53,7 +53,7 @@ func Run(ctx context.Context, s *diagnose.Session, o Options) *finding.Prescript
 	}
 	candidates := newCandidates(s, src)
 	give(candidates, o.Trials)
-	var rows []finding.Row
+	var all []chosen
 	slices.SortStableFunc(candidates, func(a, b *candidate) int { return len(b.held) - len(a.held) }) // wholes before parts
 	for _, c := range candidates {
 		if c.told {
@@ -61,9 +61,9 @@ func Run(ctx context.Context, s *diagnose.Session, o Options) *finding.Prescript
 		}
 		row := c.choose(c.proposals())
 		row.Remedy.Life = c.Parts[0].Life
-		rows = append(rows, row)
+		all = append(all, chosen{c, row})
 	}
-	rows = append(rows, skippable(d, src)...)
+	rows := append(joinLeft(all), skippable(d, src)...)
 	p.Rows, p.Functions, p.Below = rank.Rows(s, rows, o.Threshold)
 	p.Advice = advice.Of(s.Diagnosis())
 	p.Together = rank.Together(s, p.Rows)
