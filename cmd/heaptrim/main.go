@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -176,14 +177,14 @@ func newFlags(c verb, std stdio) *flag.FlagSet {
 
 // parse reads the flags; -h prints the usage on standard output.
 func parse(fs *flag.FlagSet, c verb, args []string, std stdio) error {
-	err := fs.Parse(args)
+	err := parseAll(fs, args)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
 		fmt.Fprint(std.out, strings.TrimLeft(c.usage, "\n"))
-		if hasFlags(fs) {
-			fmt.Fprint(std.out, "\nFlags:\n")
-			fs.SetOutput(std.out)
-			fs.PrintDefaults()
+		var flags strings.Builder
+		fs.SetOutput(&flags)
+		if fs.PrintDefaults(); flags.Len() > 0 {
+			fmt.Fprintf(std.out, "\nFlags:\n%s", flags.String())
 		}
 		return err
 	case err != nil:
@@ -192,10 +193,19 @@ func parse(fs *flag.FlagSet, c verb, args []string, std stdio) error {
 	return nil
 }
 
-func hasFlags(fs *flag.FlagSet) bool {
-	found := false
-	fs.VisitAll(func(*flag.Flag) { found = true })
-	return found
+// parseAll parses flags wherever they are; all that follows -- is an argument.
+func parseAll(fs *flag.FlagSet, args []string) error {
+	var given []string
+	for {
+		if err := fs.Parse(args); err != nil {
+			return err
+		}
+		if n := len(args) - fs.NArg(); fs.NArg() == 0 || n > 0 && args[n-1] == "--" {
+			break
+		}
+		given, args = append(given, fs.Arg(0)), fs.Args()[1:]
+	}
+	return fs.Parse(slices.Concat([]string{"--"}, given, fs.Args()))
 }
 
 const versionUsage = `
