@@ -116,6 +116,7 @@ func kinds() []kind {
 		{"map with its size", "presize-map", memory.PresizeMap},
 		{"builder with its size", "presize-builder", memory.PresizeBuilder},
 		{"array on the stack", "keep-on-stack", memory.StackArray},
+		{"array in its branches", "keep-on-stack", branch.ArrayLater},
 		{"buffer on the stack", "keep-on-stack", memory.StackBuffer},
 		{"returned by value", "keep-on-stack", memory.ByValue},
 		{"made before the loop", "reuse-buffer", memory.BeforeLoop},
