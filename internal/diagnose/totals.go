@@ -206,14 +206,21 @@ func why(r *runCosts, t finding.Totals) string {
 
 // fills says how much the program allocates in a cycle: its rate divided by the cycles a
 // second that the report shows, so that a reader's own division agrees. If either is not
-// known, it is the model's distance between two cycles, in bytes.
+// known, it is the model's distance between two cycles, in bytes. Few cycles give no rate: their number depends
+// on where the window begins.
 func fills(t finding.Totals, headroom float64) string {
+	if t.Cycles.Automatic < fewCycles && t.BytesPerSecond > 0 {
+		return "allocates" + atRate(t)
+	}
 	if t.BytesPerSecond > 0 && t.Cycles.PerSecond > 0 {
 		return fmt.Sprintf("allocates%s, %s in each cycle", atRate(t),
 			unit.FormatBytes(t.BytesPerSecond/t.Cycles.PerSecond))
 	}
 	return fmt.Sprintf("allocates%s and fills %s in each cycle", atRate(t), unit.FormatBytes(headroom))
 }
+
+// fewCycles are too few for a rate: the window may have had one more or less.
+const fewCycles = 8
 
 func atRate(t finding.Totals) string {
 	if t.BytesPerSecond > 0 {

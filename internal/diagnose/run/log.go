@@ -196,7 +196,7 @@ func (r *Reader) memStats(d *Data, part evidence.Part, f *os.File) error {
 	l.Stats = append(l.Stats, m)
 	l.Service.Stats = part.Wall
 	l.Service.Unprofiled = part.Pass == evidence.PassCollector
-	if n == 0 {
+	if n == 0 || l.Service.Unprofiled { // the largest so far
 		l.Service.Resident = m.MaxRSS
 	}
 	return nil

@@ -140,7 +140,7 @@ func (r *liveRecorder) describe(ctx context.Context) error {
 
 // unprofiled observes the service without any profile. A CPU profile lies on its heap.
 func (r *liveRecorder) unprofiled(ctx context.Context) {
-	length := min(r.o.For/4, mostUnprofiled)
+	length := min(r.o.For/2, mostUnprofiled)
 	if r.memStats(ctx, "first") == nil {
 		r.o.Progress("observing %s without a profile for %v", r.server, length)
 		waitUntil(ctx, time.Now().Add(length))
