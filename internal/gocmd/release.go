@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -151,7 +152,7 @@ func (c Copies) Module(m Copy) (string, error) {
 	}
 	to := filepath.Join(root, m.Role, rel)
 	if fileExists(to) {
-		return to, nil
+		return to, withoutWorkspace(to)
 	}
 	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 		return "", fmt.Errorf("copy module: %w", err)
@@ -165,6 +166,9 @@ func (c Copies) Module(m Copy) (string, error) {
 	part := filepath.Join(half, "m")
 	if err := os.CopyFS(part, os.DirFS(m.From)); err != nil {
 		return "", fmt.Errorf("copy module: %w", err)
+	}
+	if err := withoutWorkspace(part); err != nil {
+		return "", err
 	}
 	if m.edit != nil {
 		if err := m.edit(part); err != nil {
@@ -225,13 +229,16 @@ func (c Copies) Modfile(ctx context.Context, goMod string, m Module, folder stri
 	return to, os.Rename(half, to)
 }
 
+// withoutWorkspace removes what refers to folders that a release does not hold.
+func withoutWorkspace(dir string) error {
+	return errors.Join(os.RemoveAll(filepath.Join(dir, "go.work")), os.RemoveAll(filepath.Join(dir, "go.work.sum")))
+}
+
 // standAlone makes a copied module one that builds by itself: with a go.mod,
 // and without what refers to folders that its release does not hold.
 func standAlone(ctx context.Context, dir string, m Downloaded) error {
-	for _, name := range []string{"go.work", "go.work.sum", "vendor"} {
-		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
-			return err
-		}
+	if err := os.RemoveAll(filepath.Join(dir, "vendor")); err != nil {
+		return err
 	}
 	mod := filepath.Join(dir, "go.mod")
 	if !fileExists(mod) {

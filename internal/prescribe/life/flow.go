@@ -64,7 +64,12 @@ type scan struct {
 	// what the object was found to become part of
 	filled map[ssa.Value]bool
 	depth  int
+	asked  int // origins of values
 }
+
+// mostOrigins bounds how often a scan asks where a value comes from: calls of calls are many. Beyond it
+// the answer is that it is not known.
+const mostOrigins = 4000
 
 func (t *Tracer) scan(fn *ssa.Function) *scan {
 	return &scan{Tracer: t, fn: fn, out: &outcome{}, seen: map[held]bool{}, filled: map[ssa.Value]bool{}}
@@ -420,7 +425,7 @@ func (s *scan) intoResult(call *ssa.Call) {
 // variables, or, with an empty outcome, from itself.
 func (s *scan) origins(fn *ssa.Function, depth int) outcome {
 	var out outcome
-	if fn.Blocks == nil || depth > 3 {
+	if fn.Blocks == nil || depth > 3 || s.asked > mostOrigins {
 		out.unknown = fn.Name()
 		return out
 	}
@@ -437,6 +442,10 @@ func (s *scan) origins(fn *ssa.Function, depth int) outcome {
 }
 
 func (s *scan) originOf(r ssa.Value, fn *ssa.Function, depth int, out *outcome) {
+	if s.asked++; s.asked > mostOrigins {
+		out.unknown = fn.Name()
+		return
+	}
 	switch r := r.(type) {
 	case *ssa.Alloc, *ssa.MakeMap, *ssa.MakeSlice, *ssa.MakeChan, *ssa.MakeClosure, *ssa.Const:
 	case *ssa.Parameter:

@@ -429,8 +429,8 @@ func TestExecReleased(t *testing.T) {
 }
 
 func TestExecDependency(t *testing.T) {
-	proxy(t, "example.com/tool", "v1.2.3", "go.mod", "module example.com/tool\n\ngo 1.21\n", "cmd/b/main.go",
-		batchSource)
+	proxy(t, "example.com/tool", "v1.2.3", "go.mod", "module example.com/tool\n\ngo 1.21\n", "go.work", "go 1.21\n\nuse .\n",
+		"cmd/b/main.go", batchSource)
 	dir := recordtest.WriteTree(t, "go.mod", "module example.com/user\n\ngo 1.21\n\nrequire example.com/tool v1.2.3\n",
 		"tools.go", "//go:build tools\n\npackage user\n\nimport _ \"example.com/tool/cmd/b\"\n")
 	tool := gocmd.Tool{Dir: dir}
