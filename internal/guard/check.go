@@ -72,10 +72,8 @@ func (c *checker) function(ctx context.Context, fn function) error {
 	})
 	for _, g := range gs {
 		first := map[string]count.Result{}
-		if g.ops == 1 && g.cpu == c.cpus[0] {
-			for _, r := range s.Results {
-				first[r.Name] = r
-			}
+		if len(s.Results) == 1 && s.Results[0].Name == fn.top && g.ops == 1 && g.cpu == c.cpus[0] {
+			first[fn.top] = s.Results[0] // no other one was in its process
 		}
 		if err := c.group(ctx, g, first); err != nil {
 			return err

@@ -82,7 +82,7 @@ func (m *module) bless(f *budget.File, d *measured, packages []gocmd.Package, u 
 	for k, fig := range d.figures {
 		l, ok := f.Find(k.Subject, m.env, k.cpu)
 		switch {
-		case ok && l.Figure.Same(fig), u.Shrink && (!ok || !l.Figure.Below(fig.Amount)):
+		case ok && l.Figure.Covers(fig), u.Shrink && (!ok || !l.Figure.Below(fig.Amount)):
 			delete(d.figures, k)
 		}
 	}

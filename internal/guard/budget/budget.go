@@ -92,7 +92,7 @@ func (f *File) Set(s Subject, e Env, cpu int, fig Figure) {
 		f.Lines = slices.Delete(f.Lines, own, own+1)
 	}
 	if k != (Keys{}) {
-		if general, ok := f.Find(s, e, cpu); ok && general.Figure.Same(fig) {
+		if general, ok := f.Find(s, e, cpu); ok && general.Figure.Covers(fig) {
 			return
 		}
 	}
@@ -149,6 +149,13 @@ func (f Figure) Same(g Figure) bool {
 	t, slack := larger(f.Tolerance, g.Tolerance), f.slack()
 	t.Allocs, t.Bytes = t.Allocs+slack.Allocs, t.Bytes+slack.Bytes
 	return math.Abs(f.Allocs-g.Allocs) <= t.Allocs+rounding && math.Abs(f.Bytes-g.Bytes) <= t.Bytes+rounding
+}
+
+// Covers reports whether a line with this figure says enough of another one: they agree, and what the
+// other may reach is within this one.
+func (f Figure) Covers(g Figure) bool {
+	allocs, bytes := f.Over(Amount{g.Allocs + g.Tolerance.Allocs, g.Bytes + g.Tolerance.Bytes})
+	return f.Same(g) && !allocs && !bytes
 }
 
 // rounding is below one object in the largest number of operations.

@@ -18,10 +18,10 @@ var opsByTime = []struct {
 	below float64 // ns
 	ops   int64
 }{
-	{50e3, 1000},
-	{500e3, 100},
-	{20e6, 10},
-	{200e6, 2},
+	{200e3, 1000},
+	{2e6, 100},
+	{50e6, 10},
+	{250e6, 2},
 	{math.Inf(1), 1},
 }
 
@@ -79,6 +79,13 @@ func (c *Counter) Figures(ctx context.Context, p Package, names []string, r Run)
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		f := FigureOf(all[name])
 		f.Ops = r.Ops
+		if r.CPU > 1 {
+			more, err := c.refill(ctx, p, name, r)
+			if err != nil {
+				return nil, err
+			}
+			f = refilled(f, all[name], budget.Amount{Allocs: more.Allocs * float64(r.CPU), Bytes: more.Bytes * float64(r.CPU)})
+		}
 		out[name] = f
 	}
 	return out, nil
