@@ -120,7 +120,7 @@ func (m *module) enterSites(f *budget.File, s budget.Subject, figs map[string]bu
 		fig, found := figs[name]
 		l, known := f.Find(at, m.env, f.CPU[0])
 		switch {
-		case shrink && (!known || !l.Figure.Below(fig.Amount)), known && found && l.Figure.Covers(fig):
+		case shrink && (!known || !l.Figure.Below(fig.Amount)), known && found && l.Figure.Covers(seen(fig)):
 		case !found && !shrink:
 			f.Remove(at) // the function allocates nothing any more, or has another name
 		default:
