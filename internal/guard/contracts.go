@@ -103,6 +103,50 @@ func (m *module) contracts(ctx context.Context, f *budget.File) ([]contract.Resu
 	return out, nil
 }
 
+// inherited marks the contracts that fail at the base, too.
+func (m *module) inherited(ctx context.Context, b *base, all []contract.Result) error {
+	o := m.o
+	o.Patterns = nil
+	for _, r := range all {
+		if r.Fails() && !slices.Contains(o.Patterns, r.Package) {
+			o.Patterns = append(o.Patterns, r.Package)
+		}
+	}
+	if len(o.Patterns) == 0 {
+		return nil
+	}
+	if err := b.open(ctx, m); err != nil {
+		return err
+	}
+	o.Dir = b.tree.Tool.Dir
+	o.Patterns = slices.DeleteFunc(o.Patterns, func(path string) bool {
+		_, ok := b.pkg(ctx, count.Package{Path: path})
+		return !ok
+	})
+	if len(o.Patterns) == 0 {
+		return nil
+	}
+	was, err := open(ctx, o)
+	if err != nil {
+		return err
+	}
+	defer was.close()
+	file := b.file
+	if file == nil {
+		file = &budget.File{Home: m.env, CPU: m.cpus(nil)}
+	}
+	before, err := was.contracts(ctx, file)
+	if err != nil {
+		return err
+	}
+	for i, r := range all {
+		all[i].Inherited = r.Fails() && slices.ContainsFunc(before, func(w contract.Result) bool {
+			return w.Fails() && w.Package == r.Package && w.Name == r.Name && w.Directive == r.Directive
+		})
+	}
+	return nil
+}
+
 func packagesOf(all []contract.Contract, want func(contract.Contract) bool) []string {
 	var out []string
 	for _, c := range all {

@@ -147,6 +147,9 @@ func contractText(c contract.Result) string {
 	if c.At.File != "" && c.At != c.Place {
 		text += " at " + c.At.String()
 	}
+	if c.Inherited {
+		text += "; so it was in the version before"
+	}
 	return text
 }
 
