@@ -16,7 +16,7 @@ func TestExtremes(t *testing.T) {
 		for i, b := range bytes {
 			a := budget.Amount{Allocs: 24, Bytes: b}
 			if i == 0 {
-				e = extremes{a, a}
+				e = extremesOf(a)
 			}
 			e = e.with(a)
 		}

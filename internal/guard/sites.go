@@ -87,9 +87,7 @@ func siteFigures(runs []map[string]budget.Amount, ops int64) map[string]budget.F
 		for _, r := range runs {
 			amounts = append(amounts, r[name])
 		}
-		fig := count.FigureOf(amounts)
-		fig.Ops = ops
-		out[name] = fig
+		out[name] = count.FigureOf(amounts, ops)
 	}
 	return out
 }
@@ -149,7 +147,7 @@ func (c *checker) sites(ctx context.Context, g group, name string) error {
 		for _, at := range names {
 			e, known := all[at]
 			if !known {
-				e = extremes{found[at], found[at]}
+				e = extremesOf(found[at])
 			}
 			all[at] = e.with(found[at])
 			if l, ok := c.file.Find(budget.Subject{Package: s.Package, Name: s.Name, Site: at}, c.env, g.cpu); ok {
@@ -168,7 +166,7 @@ func (c *checker) sites(ctx context.Context, g group, name string) error {
 
 func (c *checker) judgeSite(s budget.Subject, g group, e extremes) {
 	if l, ok := c.file.Find(s, c.env, g.cpu); ok {
-		c.compare(Bench{Subject: s, CPU: g.cpu, Now: e.least, Ops: g.ops, Line: &l}, e)
+		c.compare(Bench{Subject: s, CPU: g.cpu, Now: e.Least, Ops: g.ops, Line: &l}, e)
 	}
 }
 

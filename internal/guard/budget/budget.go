@@ -167,8 +167,8 @@ const rounding = 1e-5
 const (
 	fewObjects  = 8
 	mostFew     = 0.75
-	fewBytes    = 512 // without an object more; size classes are 8 bytes apart or more
-	largeObject = 256
+	fewBytes    = 512  // without an object more; size classes are 8 bytes apart or more
+	largeObject = 1024 // a thread that the runtime starts takes seven objects of 900 bytes on average
 	large       = 0.05 // share of the bytes that is looked at whatever they are of
 )
 
