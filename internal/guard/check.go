@@ -146,7 +146,14 @@ func (c *checker) group(ctx context.Context, g group, first map[string]count.Res
 		}
 		rest = differ
 	}
-	for name, e := range all {
+	for _, name := range g.names {
+		e, ok := all[name]
+		if _, known := c.file.Find(g.subject(name), c.env, g.cpu); !ok && known {
+			c.event(Bench{Subject: g.subject(name), CPU: g.cpu, Why: noResult}, budget.Failing)
+		}
+		if !ok {
+			continue
+		}
 		c.judge(g, name, e)
 		if err := c.sites(ctx, g, name); err != nil {
 			return err
