@@ -31,9 +31,10 @@ next to go.mod. init measures and writes the file, update changes its lines, and
 guard fails with exit code 3 if a benchmark allocates more than its line allows.
 It says what grew, on which line of the source and why.
 
-All allocations of a fixed number of operations are counted. Time is not looked
-at. Figures that vary by themselves get a tolerance. A benchmark fails only if it
-is above its budget in each of five runs, and shrank if it is below in each.
+All allocations of a fixed number of operations are counted, each benchmark in a
+process of its own. Time is not looked at. Figures that vary by themselves get a
+tolerance. A benchmark fails only if it is above its budget in each of five runs,
+and shrank if it is below in each.
 
 Only benchmarks that a change can affect are run: those of packages that import
 what differs from the last commit in common with the remote's default branch.
