@@ -251,7 +251,7 @@ func code(err error) int {
 	return -1
 }
 
-// command runs a command for at most ten minutes, and returns how long it took.
+// command runs a command for at most twenty minutes, and returns how long it took.
 func (l *lab) command(ctx context.Context, dir, name string, args ...string) (time.Duration, string, error) {
 	u, said, err := l.measured(ctx, dir, name, args...)
 	return u.Wall, said, err
@@ -259,7 +259,7 @@ func (l *lab) command(ctx context.Context, dir, name string, args ...string) (ti
 
 // measured is command, with all that it took.
 func (l *lab) measured(ctx context.Context, dir, name string, args ...string) (process.Usage, string, error) {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir, cmd.Env = dir, corpus.Environ()
