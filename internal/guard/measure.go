@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/heaptrim/heaptrim/internal/gocmd"
 	"github.com/heaptrim/heaptrim/internal/guard/budget"
@@ -179,11 +180,19 @@ func (m *module) measure(ctx context.Context, packages []gocmd.Package, cpus []i
 	return out, err
 }
 
+// tooSlow is an operation that is not run once more for its time: others of its kind do not take a
+// small part of that.
+const tooSlow = 2 * time.Second
+
 // pilot runs benchmarks once more for the time of an operation: the first one takes longer than
 // others.
 func (m *module) pilot(ctx context.Context, f function, s count.Survey, cpu int) error {
+	slow := func(name string) bool {
+		i := slices.IndexFunc(s.Results, func(r count.Result) bool { return r.Name == name })
+		return s.Results[i].NsPerOp > float64(tooSlow)
+	}
 	for _, g := range groups(f, s, []int{cpu}, func(string, int) int64 { return 0 }) {
-		if g.ops == count.Ops(count.Result{}) {
+		if g.names = slices.DeleteFunc(g.names, slow); g.ops == count.Ops(count.Result{}) {
 			continue // there is no larger number
 		}
 		again, err := m.counter.Count(ctx, g.pkg, g.names, count.Run{Ops: max(g.ops, 2), CPU: cpu})
