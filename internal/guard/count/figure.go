@@ -99,7 +99,7 @@ func steady(runs []budget.Amount) bool {
 // seen. There is none if the runs differ by no more than any two may.
 func FigureOf(runs []budget.Amount, ops int64) budget.Figure {
 	f := budget.Figure{Ops: ops}
-	e := extremesOf(runs)
+	e := ExtremesOf(runs)
 	f.Allocs = median(runs, func(a budget.Amount) float64 { return a.Allocs })
 	f.Bytes = median(runs, func(a budget.Amount) float64 { return a.Bytes })
 	if allocs, bytes := (budget.Figure{Amount: e.Least, Ops: ops}).Over(e.Most); allocs || bytes {
@@ -120,7 +120,8 @@ func (e Extremes) With(a budget.Amount) Extremes {
 	}
 }
 
-func extremesOf(runs []budget.Amount) Extremes {
+// ExtremesOf are those of runs, of which there is one at least.
+func ExtremesOf(runs []budget.Amount) Extremes {
 	e := Extremes{runs[0], runs[0]}
 	for _, a := range runs {
 		e = e.With(a)

@@ -30,7 +30,7 @@ func (c *Counter) refill(ctx context.Context, p Package, name string, r Run) (bu
 // has pools of its own, and the scheduler may move a benchmark to all of them. How often it did that
 // while the runs were counted says nothing of other days.
 func refilled(f budget.Figure, runs []budget.Amount, more budget.Amount) budget.Figure {
-	least := extremesOf(runs).Least
+	least := ExtremesOf(runs).Least
 	ops := float64(max(f.Ops, 1))
 	reach := budget.Amount{Allocs: least.Allocs + more.Allocs/ops, Bytes: least.Bytes + more.Bytes/ops}
 	if allocs, bytes := f.Over(reach); allocs || bytes {
