@@ -292,6 +292,11 @@ var layers = []layer{
 		why:    "what grew is found by comparing two versions, whatever a budget says",
 	},
 	{
+		folder: "internal/guard/shelf",
+		ours:   []string{"internal/guard/budget", "internal/prove/sides", "internal/tempfile"},
+		why:    "where budgets are kept knows nothing of how they are measured",
+	},
+	{
 		folder: "internal/guard/limits",
 		ours: []string{"internal/bundle", "internal/check", "internal/evidence", "internal/ingest/metrics", "internal/record/host", "internal/record/live",
 			"internal/stats", "internal/unit"},

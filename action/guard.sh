@@ -30,7 +30,7 @@ if [[ "$base" == origin/* ]]; then
 	done
 fi
 
-args=(-annotations -md "$results/comment.md" -json "$results/guard.json" -sarif "$results/guard.sarif" -o "$results")
+args=(-annotations -md "$results/comment.md" -json "$results/guard.json" -sarif "$results/guard.sarif" -html "$results/guard.html" -o "$results")
 if [[ -n "$base" ]]; then
 	args+=(-base "$base")
 else

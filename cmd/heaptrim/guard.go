@@ -31,9 +31,10 @@ next to go.mod. init measures and writes the file, update changes its lines, and
 guard fails with exit code 3 if a benchmark allocates more than its line allows.
 It says what grew, on which line of the source and why.
 
-All allocations of a fixed number of operations are counted. Time is not looked
-at. Figures that vary by themselves get a tolerance. A benchmark fails only if it
-is above its budget in each of five runs, and shrank if it is below in each.
+All allocations of a fixed number of operations are counted, each benchmark in a
+process of its own. Time is not looked at. Figures that vary by themselves get a
+tolerance. A benchmark fails only if it is above its budget in each of five runs,
+and shrank if it is below in each.
 
 Only benchmarks that a change can affect are run: those of packages that import
 what differs from the last commit in common with the remote's default branch.
@@ -71,16 +72,17 @@ type guardFlags struct {
 
 // guardOutputs are files that the result goes to.
 type guardOutputs struct {
-	json, md, sarif, runs, page string
-	annotations                 bool
+	json, md, sarif, html, runs, page string
+	annotations                       bool
 }
 
 func (f *guardOutputs) register(fs *flag.FlagSet) {
 	fs.StringVar(&f.json, "json", "", "write the result as JSON to `file`; - is standard output, instead of text")
 	fs.StringVar(&f.md, "md", "", "write the difference as Markdown, for a comment, to `file`; - is standard output")
 	fs.StringVar(&f.sarif, "sarif", "", "write what fails as SARIF 2.1.0 to `file`; - is standard output")
+	fs.StringVar(&f.html, "html", "", "write all lines as a page to `file`; - is standard output")
 	fs.StringVar(&f.runs, "o", "", "write the counts as Go benchmark text to before.txt and after.txt in `dir`ectory, for benchstat")
-	fs.StringVar(&f.page, "page", "", "`URL` of an artifact that -md links to")
+	fs.StringVar(&f.page, "page", "", "`URL` of the page, as an artifact of CI, that -md links to")
 	fs.BoolVar(&f.annotations, "annotations", false, "print what fails as workflow commands of GitHub and Gitea, too")
 }
 
@@ -216,13 +218,13 @@ func runGuardUpdate(ctx context.Context, c verb, args []string, std stdio) error
 
 func (f *guardOutputs) validate() error {
 	stdouts := 0
-	for _, to := range []string{f.json, f.md, f.sarif} {
+	for _, to := range []string{f.json, f.md, f.sarif, f.html} {
 		if to == "-" {
 			stdouts++
 		}
 	}
 	if stdouts > 1 {
-		return usagef("only one of -json, -md and -sarif can go to standard output")
+		return usagef("only one of -json, -md, -sarif and -html can go to standard output")
 	}
 	if f.runs != "" {
 		return os.MkdirAll(f.runs, 0o755)
@@ -238,6 +240,7 @@ func (f *guardOutputs) write(r *guard.Result, std stdio) error {
 		{f.json, func(w io.Writer) error { return budgets.JSON(w, r, meta) }},
 		{f.md, func(w io.Writer) error { return budgets.Markdown(w, r, budgets.MarkdownOptions{Page: f.page}) }},
 		{f.sarif, func(w io.Writer) error { return budgets.SARIF(w, r, repository, meta) }},
+		{f.html, func(w io.Writer) error { return budgets.Page(w, r) }},
 	}, std)
 	if err != nil {
 		return err

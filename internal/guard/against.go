@@ -51,8 +51,7 @@ func (b *base) byLine(m *module, bench *Bench) {
 	}
 }
 
-// unknown counts a benchmark without a line on both sides. It grew if its least here is above the
-// most there.
+// unknown counts a benchmark without a line on both sides.
 func (x explanation) unknown(ctx context.Context, bench *Bench) error {
 	p, ok := x.base.pkg(ctx, x.pkgs[bench.Subject])
 	if !ok {
@@ -60,8 +59,8 @@ func (x explanation) unknown(ctx context.Context, bench *Bench) error {
 	}
 	run := count.Run{Ops: bench.Ops, CPU: bench.CPU}
 	names := []string{bench.Name}
-	var was budget.Figure
-	was.Ops = bench.Ops
+	var was []budget.Amount
+	now := []budget.Amount{bench.Now}
 	for round := range again {
 		before, err := x.base.counter.Count(ctx, p, names, run)
 		if err != nil && !errors.Is(err, count.ErrBuild) {
@@ -71,26 +70,37 @@ func (x explanation) unknown(ctx context.Context, bench *Bench) error {
 		if !ok {
 			return nil // it is new
 		}
-		was.Allocs, was.Bytes = math.Max(was.Allocs, a.Allocs), math.Max(was.Bytes, a.Bytes)
-		allocs, bytes := was.Over(bench.Now)
-		if !allocs && !bytes {
+		was = append(was, a.Amount)
+		if _, grew := versus(was, now, run.Ops); !grew {
 			break
 		}
-		if round > 0 {
-			now, err := x.counter.Count(ctx, x.pkgs[bench.Subject], names, run)
-			if err != nil {
-				return err
-			}
-			if n, ok := now[bench.Name]; ok {
-				bench.Now.Allocs, bench.Now.Bytes = math.Min(bench.Now.Allocs, n.Allocs), math.Min(bench.Now.Bytes, n.Bytes)
-			}
+		if round == 0 {
+			continue
+		}
+		after, err := x.counter.Count(ctx, x.pkgs[bench.Subject], names, run)
+		if err != nil {
+			return err
+		}
+		if n, ok := after[bench.Name]; ok {
+			now = append(now, n.Amount)
 		}
 	}
-	bench.Base = &was.Amount
-	bench.Line = &budget.Line{Subject: bench.Subject, Figure: was}
+	figure, grew := versus(was, now, run.Ops)
+	bench.Base, bench.Now = &figure.Amount, count.ExtremesOf(now).Least
+	bench.Line = &budget.Line{Subject: bench.Subject, Figure: figure}
 	bench.Status, bench.Rule = Within, ""
-	if allocs, bytes := was.Over(bench.Now); allocs || bytes {
+	if grew {
 		bench.Status = Grew
 	}
 	return nil
+}
+
+// versus compares the runs of two versions. A benchmark grew if the least of now is above the figure
+// of before by more than the runs of either version differ.
+func versus(before, now []budget.Amount, ops int64) (was budget.Figure, grew bool) {
+	was = count.FigureOf(before, ops)
+	varies := count.FigureOf(now, ops).Tolerance
+	was.Tolerance = budget.Amount{Allocs: math.Max(was.Tolerance.Allocs, varies.Allocs), Bytes: math.Max(was.Tolerance.Bytes, varies.Bytes)}
+	allocs, bytes := was.Over(count.ExtremesOf(now).Least)
+	return was, allocs || bytes
 }

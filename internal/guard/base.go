@@ -147,19 +147,13 @@ func (m *module) affectedPackages(ctx context.Context, b *base) ([]gocmd.Package
 	if b == nil || m.o.All {
 		return m.packages, nil
 	}
-	paths := make([]string, len(m.packages))
-	for i, p := range m.packages {
-		paths[i] = p.ImportPath
-	}
+	paths := importPaths(m.packages)
 	if len(paths) == 0 {
 		return nil, nil
 	}
-	list, err := m.tool.Packages(ctx, paths, "-deps", "-test")
+	list, err := m.imports(ctx, paths)
 	if err != nil {
 		return nil, err
-	}
-	for i := range list {
-		list[i].Dir = realPath(list[i].Dir)
 	}
 	embeds, err := m.tool.Embedded(ctx, paths)
 	if err != nil {
@@ -174,6 +168,23 @@ func (m *module) affectedPackages(ctx context.Context, b *base) ([]gocmd.Package
 		}
 	}
 	return out, nil
+}
+
+func importPaths(packages []gocmd.Package) []string {
+	paths := make([]string, len(packages))
+	for i, p := range packages {
+		paths[i] = p.ImportPath
+	}
+	return paths
+}
+
+// imports lists packages, their tests, and all that these import.
+func (m *module) imports(ctx context.Context, paths []string) ([]gocmd.Package, error) {
+	list, err := m.tool.Packages(ctx, paths, "-deps", "-test")
+	for i := range list {
+		list[i].Dir = realPath(list[i].Dir)
+	}
+	return list, err
 }
 
 // open checks the base out into a folder of ours, once.

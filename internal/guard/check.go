@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"maps"
-	"math"
 	"slices"
 	"sync"
 
@@ -72,10 +71,8 @@ func (c *checker) function(ctx context.Context, fn function) error {
 	})
 	for _, g := range gs {
 		first := map[string]count.Result{}
-		if g.ops == 1 && g.cpu == c.cpus[0] {
-			for _, r := range s.Results {
-				first[r.Name] = r
-			}
+		if len(s.Results) == 1 && s.Results[0].Name == fn.top && g.ops == 1 && g.cpu == c.cpus[0] {
+			first[fn.top] = s.Results[0] // no other one was in its process
 		}
 		if err := c.group(ctx, g, first); err != nil {
 			return err
@@ -99,24 +96,21 @@ func (c *checker) function(ctx context.Context, fn function) error {
 	return nil
 }
 
-// extremes are the least and the most that runs of a benchmark allocated.
-type extremes struct{ least, most budget.Amount }
+// extremes are those of the runs of a benchmark.
+type extremes struct{ count.Extremes }
+
+func extremesOf(a budget.Amount) extremes { return extremes{count.Extremes{Least: a, Most: a}} }
 
 // with adds a run.
-func (e extremes) with(a budget.Amount) extremes {
-	return extremes{
-		least: budget.Amount{Allocs: math.Min(e.least.Allocs, a.Allocs), Bytes: math.Min(e.least.Bytes, a.Bytes)},
-		most:  budget.Amount{Allocs: math.Max(e.most.Allocs, a.Allocs), Bytes: math.Max(e.most.Bytes, a.Bytes)},
-	}
-}
+func (e extremes) with(a budget.Amount) extremes { return extremes{e.With(a)} }
 
 // against compares all runs with a budget: what grew is above it in each of them, and what shrank
 // is below it in each.
 func (e extremes) against(f budget.Figure) Status {
-	switch allocs, bytes := f.Over(e.least); {
+	switch allocs, bytes := f.Over(e.Least); {
 	case allocs || bytes:
 		return Grew
-	case f.Below(e.most):
+	case f.Below(e.Most):
 		return Shrank
 	}
 	return Within
@@ -143,7 +137,7 @@ func (c *checker) group(ctx context.Context, g group, first map[string]count.Res
 			}
 			e, known := all[name]
 			if !known {
-				e = extremes{r.Amount, r.Amount}
+				e = extremesOf(r.Amount)
 			}
 			all[name] = e.with(r.Amount)
 			if l, ok := c.file.Find(g.subject(name), c.env, g.cpu); ok && all[name].against(l.Figure) != Within {
@@ -152,7 +146,14 @@ func (c *checker) group(ctx context.Context, g group, first map[string]count.Res
 		}
 		rest = differ
 	}
-	for name, e := range all {
+	for _, name := range g.names {
+		e, ok := all[name]
+		if _, known := c.file.Find(g.subject(name), c.env, g.cpu); !ok && known {
+			c.event(Bench{Subject: g.subject(name), CPU: g.cpu, Why: noResult}, budget.Failing)
+		}
+		if !ok {
+			continue
+		}
 		c.judge(g, name, e)
 		if err := c.sites(ctx, g, name); err != nil {
 			return err
@@ -163,10 +164,10 @@ func (c *checker) group(ctx context.Context, g group, first map[string]count.Res
 
 // judge compares what was counted with the budget.
 func (c *checker) judge(g group, name string, e extremes) {
-	b := Bench{Subject: g.subject(name), CPU: g.cpu, Now: e.least, Ops: g.ops}
+	b := Bench{Subject: g.subject(name), CPU: g.cpu, Now: e.Least, Ops: g.ops}
 	l, ok := c.file.Find(b.Subject, c.env, g.cpu)
 	if !ok {
-		b.Figure = &budget.Figure{Amount: e.least, Ops: g.ops}
+		b.Figure = &budget.Figure{Amount: e.Least, Ops: g.ops}
 		c.event(b, budget.New)
 		return
 	}
@@ -178,7 +179,7 @@ func (c *checker) judge(g group, name string, e extremes) {
 func (c *checker) compare(b Bench, e extremes) {
 	b.Status = e.against(b.Line.Figure)
 	if b.Status == Shrank {
-		b.Now, b.Rule = e.most, merged(c.file.Rules, c.o.Rules).Of(budget.Shrunk)
+		b.Now, b.Rule = e.Most, merged(c.file.Rules, c.o.Rules).Of(budget.Shrunk)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/gocmd"
+	"github.com/heaptrim/heaptrim/internal/guard/affected"
 	"github.com/heaptrim/heaptrim/internal/guard/budget"
 	"github.com/heaptrim/heaptrim/internal/guard/contract"
 	"github.com/heaptrim/heaptrim/internal/guard/count"
@@ -102,6 +103,50 @@ func (m *module) contracts(ctx context.Context, f *budget.File) ([]contract.Resu
 	return out, nil
 }
 
+// inherited marks the contracts that fail at the base, too.
+func (m *module) inherited(ctx context.Context, b *base, all []contract.Result) error {
+	o := m.o
+	o.Patterns = nil
+	for _, r := range all {
+		if r.Fails() && !slices.Contains(o.Patterns, r.Package) {
+			o.Patterns = append(o.Patterns, r.Package)
+		}
+	}
+	if len(o.Patterns) == 0 {
+		return nil
+	}
+	if err := b.open(ctx, m); err != nil {
+		return err
+	}
+	o.Dir = b.tree.Tool.Dir
+	o.Patterns = slices.DeleteFunc(o.Patterns, func(path string) bool {
+		_, ok := b.pkg(ctx, count.Package{Path: path})
+		return !ok
+	})
+	if len(o.Patterns) == 0 {
+		return nil
+	}
+	was, err := open(ctx, o)
+	if err != nil {
+		return err
+	}
+	defer was.close()
+	file := b.file
+	if file == nil {
+		file = &budget.File{Home: m.env, CPU: m.cpus(nil)}
+	}
+	before, err := was.contracts(ctx, file)
+	if err != nil {
+		return err
+	}
+	for i, r := range all {
+		all[i].Inherited = r.Fails() && slices.ContainsFunc(before, func(w contract.Result) bool {
+			return w.Fails() && w.Package == r.Package && w.Name == r.Name && w.Directive == r.Directive
+		})
+	}
+	return nil
+}
+
 func packagesOf(all []contract.Contract, want func(contract.Contract) bool) []string {
 	var out []string
 	for _, c := range all {
@@ -135,48 +180,95 @@ func (m *module) static(ctx context.Context, all []contract.Contract) (*contract
 	return contract.NewStatic(sources, decisions, m.relative), nil
 }
 
-// reached judges the contracts of a package by its tests and benchmarks.
+// reached judges the contracts of a package by its tests and benchmarks, and if they do not reach
+// them all, by those of other packages of the module, too.
 func (m *module) reached(ctx context.Context, p gocmd.Package, open []contract.Result) ([]contract.Result, error) {
-	list := make([]contract.Contract, len(open))
+	t := tally{list: make([]contract.Contract, len(open)), calls: make([]int64, len(open)), allocated: make([]contract.Allocated, len(open))}
 	for i, r := range open {
-		list[i] = r.Contract
+		t.list[i] = r.Contract
 	}
-	files, err := m.counter.Reach(ctx, count.Package{Path: p.ImportPath, Dir: p.Dir})
-	if err != nil {
+	if err := m.tally(ctx, p, p.ImportPath, t); err != nil {
 		return nil, err
 	}
-	defer files.Close()
-	calls, allocated := make([]int64, len(list)), make([]contract.Allocated, len(list))
-	if f, err := os.Open(files.Coverage); err == nil {
-		calls = contract.Calls(list, f)
-		f.Close()
-	} else if !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	if profile, err := pprof.Open(files.Profile); err == nil {
-		objects := profile.Column("alloc_objects")
-		err = profile.Samples.Scan(func(s evidence.Sample) error {
-			var frames []evidence.Frame
-			for _, l := range s.Stack {
-				frames = append(frames, l.Frames...)
-			}
-			for i := range frames {
-				frames[i].File = m.relative(frames[i].File)
-			}
-			contract.Add(list, allocated, frames, float64(s.Values[objects]))
-			return nil
-		})
+	if slices.Contains(t.calls, 0) {
+		users, err := m.users(ctx, p)
 		if err != nil {
 			return nil, err
 		}
-	} else if !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
+		for _, u := range users {
+			if !slices.Contains(t.calls, 0) {
+				break
+			}
+			if err := m.tally(ctx, u, p.ImportPath, t); err != nil && !errors.Is(err, count.ErrBuild) {
+				return nil, err
+			}
+		}
 	}
-	out := make([]contract.Result, len(list))
-	for i, c := range list {
-		out[i] = c.Judge(calls[i], allocated[i], open[i].Why)
+	out := make([]contract.Result, len(open))
+	for i, c := range t.list {
+		out[i] = c.Judge(t.calls[i], t.allocated[i], open[i].Why)
 	}
 	return out, nil
+}
+
+// users are the other packages with tests that import a package, or whose tests do.
+func (m *module) users(ctx context.Context, p gocmd.Package) ([]gocmd.Package, error) {
+	own := slices.DeleteFunc(slices.Clone(m.listed), func(q gocmd.Package) bool {
+		return q.ImportPath == p.ImportPath || !m.inside(q.Dir) || len(testFiles(q)) == 0
+	})
+	if len(own) == 0 {
+		return nil, nil
+	}
+	list, err := m.imports(ctx, importPaths(own))
+	if err != nil {
+		return nil, err
+	}
+	reached := affected.Packages(list, affected.Change{Files: []string{filepath.Join(realPath(p.Dir), p.GoFiles[0])}})
+	return slices.DeleteFunc(own, func(q gocmd.Package) bool { return !reached[q.ImportPath] }), nil
+}
+
+// tally is how often contracts were called, and what they allocated then.
+type tally struct {
+	list      []contract.Contract
+	calls     []int64
+	allocated []contract.Allocated
+}
+
+// tally adds what the tests and benchmarks of a package call in the one with the import path.
+func (m *module) tally(ctx context.Context, p gocmd.Package, counted string, t tally) error {
+	m.o.Progress("looking at contracts of %s in the tests of %s", counted, p.ImportPath)
+	files, err := m.counter.Reach(ctx, count.Package{Path: p.ImportPath, Dir: p.Dir}, counted)
+	if err != nil {
+		return err
+	}
+	defer files.Close()
+	if f, err := os.Open(files.Coverage); err == nil {
+		for i, n := range contract.Calls(t.list, f) {
+			t.calls[i] += n
+		}
+		f.Close()
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	profile, err := pprof.Open(files.Profile)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return err
+	}
+	objects := profile.Column("alloc_objects")
+	return profile.Samples.Scan(func(s evidence.Sample) error {
+		var frames []evidence.Frame
+		for _, l := range s.Stack {
+			frames = append(frames, l.Frames...)
+		}
+		for i := range frames {
+			frames[i].File = m.relative(frames[i].File)
+		}
+		contract.Add(t.list, t.allocated, frames, float64(s.Values[objects]))
+		return nil
+	})
 }
 
 // sized is a type that promises not to grow, with its size now.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/heaptrim/heaptrim/internal/gocmd"
 	"github.com/heaptrim/heaptrim/internal/guard/budget"
@@ -134,6 +135,9 @@ type measured struct {
 	plain   map[budget.Subject]count.Package
 }
 
+// noResult is why a benchmark of a survey, which runs all of a function, cannot be counted.
+const noResult = "it prints no result when it runs without the others of its function"
+
 // measure counts all benchmarks of packages until it is known how each varies.
 func (m *module) measure(ctx context.Context, packages []gocmd.Package, cpus []int, known func(s budget.Subject, cpu int) int64) (*measured, error) {
 	all, broken, err := m.functions(ctx, m.counter, packages)
@@ -152,30 +156,43 @@ func (m *module) measure(ctx context.Context, packages []gocmd.Package, cpus []i
 		if err := m.pilot(ctx, f, s, cpus[0]); err != nil {
 			return err
 		}
-		found := figures{}
+		found, silent := figures{}, map[budget.Subject]string{}
 		for _, g := range groups(f, s, cpus, func(name string, cpu int) int64 { return known(f.subject(name), cpu) }) {
 			figs, err := m.counter.Figures(ctx, g.pkg, g.names, count.Run{Ops: g.ops, CPU: g.cpu})
 			if err != nil {
 				return err
 			}
-			for name, fig := range figs {
-				found[figureKey{f.subject(name), g.cpu}] = fig
+			for _, name := range g.names {
+				if fig, ok := figs[name]; ok {
+					found[figureKey{f.subject(name), g.cpu}] = fig
+				} else {
+					silent[f.subject(name)] = noResult
+				}
 			}
 		}
 		mu.Lock()
 		defer mu.Unlock()
 		out.note(f, s)
 		maps.Copy(out.figures, found)
+		maps.Copy(out.failed, silent)
 		return nil
 	})
 	return out, err
 }
 
+// tooSlow is an operation that is not run once more for its time: others of its kind do not take a
+// small part of that.
+const tooSlow = 2 * time.Second
+
 // pilot runs benchmarks once more for the time of an operation: the first one takes longer than
 // others.
 func (m *module) pilot(ctx context.Context, f function, s count.Survey, cpu int) error {
+	slow := func(name string) bool {
+		i := slices.IndexFunc(s.Results, func(r count.Result) bool { return r.Name == name })
+		return s.Results[i].NsPerOp > float64(tooSlow)
+	}
 	for _, g := range groups(f, s, []int{cpu}, func(string, int) int64 { return 0 }) {
-		if g.ops == count.Ops(count.Result{}) {
+		if g.names = slices.DeleteFunc(g.names, slow); g.ops == count.Ops(count.Result{}) {
 			continue // there is no larger number
 		}
 		again, err := m.counter.Count(ctx, g.pkg, g.names, count.Run{Ops: max(g.ops, 2), CPU: cpu})

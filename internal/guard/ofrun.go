@@ -38,7 +38,7 @@ func (x explanation) ofRun(ctx context.Context, bench *Bench) error {
 			return nil
 		}
 		if round == 0 {
-			all = extremes{r.Amount, r.Amount}
+			all = extremesOf(r.Amount)
 		}
 		if all = all.with(r.Amount); all.against(bench.Line.Figure) != Grew {
 			bench.Status = Within

@@ -76,6 +76,11 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	if r.Contracts, err = m.contracts(ctx, f); err != nil {
 		return nil, err
 	}
+	if o.Base != "" {
+		if err := m.inherited(ctx, b, r.Contracts); err != nil {
+			return nil, err
+		}
+	}
 	if err := m.explain(ctx, c, b, r); err != nil {
 		return nil, err
 	}

@@ -87,9 +87,7 @@ func siteFigures(runs []map[string]budget.Amount, ops int64) map[string]budget.F
 		for _, r := range runs {
 			amounts = append(amounts, r[name])
 		}
-		fig := count.FigureOf(amounts)
-		fig.Ops = ops
-		out[name] = fig
+		out[name] = count.FigureOf(amounts, ops)
 	}
 	return out
 }
@@ -120,7 +118,7 @@ func (m *module) enterSites(f *budget.File, s budget.Subject, figs map[string]bu
 		fig, found := figs[name]
 		l, known := f.Find(at, m.env, f.CPU[0])
 		switch {
-		case shrink && (!known || !l.Figure.Below(fig.Amount)), known && found && l.Figure.Same(fig):
+		case shrink && (!known || !l.Figure.Below(fig.Amount)), known && found && l.Figure.Covers(seen(fig)):
 		case !found && !shrink:
 			f.Remove(at) // the function allocates nothing any more, or has another name
 		default:
@@ -149,7 +147,7 @@ func (c *checker) sites(ctx context.Context, g group, name string) error {
 		for _, at := range names {
 			e, known := all[at]
 			if !known {
-				e = extremes{found[at], found[at]}
+				e = extremesOf(found[at])
 			}
 			all[at] = e.with(found[at])
 			if l, ok := c.file.Find(budget.Subject{Package: s.Package, Name: s.Name, Site: at}, c.env, g.cpu); ok {
@@ -168,7 +166,7 @@ func (c *checker) sites(ctx context.Context, g group, name string) error {
 
 func (c *checker) judgeSite(s budget.Subject, g group, e extremes) {
 	if l, ok := c.file.Find(s, c.env, g.cpu); ok {
-		c.compare(Bench{Subject: s, CPU: g.cpu, Now: e.least, Ops: g.ops, Line: &l}, e)
+		c.compare(Bench{Subject: s, CPU: g.cpu, Now: e.Least, Ops: g.ops, Line: &l}, e)
 	}
 }
 

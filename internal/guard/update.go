@@ -82,11 +82,17 @@ func (m *module) bless(f *budget.File, d *measured, packages []gocmd.Package, u 
 	for k, fig := range d.figures {
 		l, ok := f.Find(k.Subject, m.env, k.cpu)
 		switch {
-		case ok && l.Figure.Same(fig), u.Shrink && (!ok || !l.Figure.Below(fig.Amount)):
+		case ok && l.Figure.Covers(seen(fig)), u.Shrink && (!ok || !l.Figure.Below(fig.Amount)):
 			delete(d.figures, k)
 		}
 	}
 	m.enter(f, d)
+}
+
+// seen is a figure as far as its runs went: a tolerance reaches at least twice as far above the median.
+func seen(f budget.Figure) budget.Figure {
+	f.Tolerance = budget.Amount{Allocs: f.Tolerance.Allocs / 2, Bytes: f.Tolerance.Bytes / 2}
+	return f
 }
 
 // moveRenamed takes out the lines of benchmarks that are gone. If one that is new allocates the same

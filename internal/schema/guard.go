@@ -80,6 +80,7 @@ type (
 		Directive string     `json:"directive"`
 		Place     GuardPlace `json:"place"`
 		State     string     `json:"state"`
+		Inherited bool       `json:"inherited"`
 		Why       string     `json:"why"`
 		At        GuardPlace `json:"at"`
 	}

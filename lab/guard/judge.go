@@ -251,9 +251,15 @@ func code(err error) int {
 	return -1
 }
 
-// command runs a command for at most ten minutes.
+// command runs a command for at most twenty minutes, and returns how long it took.
 func (l *lab) command(ctx context.Context, dir, name string, args ...string) (time.Duration, string, error) {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
+	u, said, err := l.measured(ctx, dir, name, args...)
+	return u.Wall, said, err
+}
+
+// measured is command, with all that it took.
+func (l *lab) measured(ctx context.Context, dir, name string, args ...string) (process.Usage, string, error) {
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir, cmd.Env = dir, corpus.Environ()
@@ -261,7 +267,7 @@ func (l *lab) command(ctx context.Context, dir, name string, args ...string) (ti
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	u, err := process.Run(cmd)
-	return u.Wall, out.String(), err
+	return u, out.String(), err
 }
 
 // load keeps two processors busy with programs of their own until the function that it returns.

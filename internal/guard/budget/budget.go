@@ -92,7 +92,7 @@ func (f *File) Set(s Subject, e Env, cpu int, fig Figure) {
 		f.Lines = slices.Delete(f.Lines, own, own+1)
 	}
 	if k != (Keys{}) {
-		if general, ok := f.Find(s, e, cpu); ok && general.Figure.Same(fig) {
+		if general, ok := f.Find(s, e, cpu); ok && general.Figure.Covers(fig) {
 			return
 		}
 	}
@@ -151,6 +151,13 @@ func (f Figure) Same(g Figure) bool {
 	return math.Abs(f.Allocs-g.Allocs) <= t.Allocs+rounding && math.Abs(f.Bytes-g.Bytes) <= t.Bytes+rounding
 }
 
+// Covers reports whether a line with this figure says enough of another one: they agree, and what the
+// other may reach is within this one.
+func (f Figure) Covers(g Figure) bool {
+	allocs, bytes := f.Over(Amount{g.Allocs + g.Tolerance.Allocs, g.Bytes + g.Tolerance.Bytes})
+	return f.Same(g) && !allocs && !bytes
+}
+
 // rounding is below one object in the largest number of operations.
 const rounding = 1e-5
 
@@ -160,8 +167,8 @@ const rounding = 1e-5
 const (
 	fewObjects  = 8
 	mostFew     = 0.75
-	fewBytes    = 512 // without an object more; size classes are 8 bytes apart or more
-	largeObject = 256
+	fewBytes    = 512  // without an object more; size classes are 8 bytes apart or more
+	largeObject = 1024 // a thread that the runtime starts takes seven objects of 900 bytes on average
 	large       = 0.05 // share of the bytes that is looked at whatever they are of
 )
 

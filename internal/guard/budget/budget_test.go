@@ -195,6 +195,13 @@ func TestSet(t *testing.T) {
 	f(home, 1, fig(2, 32), "2 allocs/op 32 B/op", "cpu=4 4 allocs/op 80 B/op", "go=1.27 os=darwin arch=arm64 2 allocs/op 32 B/op")
 	f(other, 1, fig(2, 32), "2 allocs/op 32 B/op", "cpu=4 4 allocs/op 80 B/op")
 	f(home, 4, fig(2, 32), "2 allocs/op 32 B/op")
+
+	// A figure that may be larger than the line without keys allows has a line, however near its median is.
+	varying := fig(2, 32)
+	varying.Tolerance = Amount{1, 16}
+	f(home, 4, varying, "2 allocs/op 32 B/op", "cpu=4 2±1 allocs/op 32±16 B/op")
+	f(home, 1, varying, "2±1 allocs/op 32±16 B/op", "cpu=4 2±1 allocs/op 32±16 B/op")
+	f(home, 4, fig(2.5, 40), "2±1 allocs/op 32±16 B/op", "cpu=4 2.5±1 allocs/op 40±16 B/op")
 }
 
 // TestSetKeeps: what a person wrote stays: the reason, and a tolerance that is larger.

@@ -52,9 +52,10 @@ type Contract struct {
 // Result is a contract and what is known of it.
 type Result struct {
 	Contract
-	State State
-	Why   string // what breaks it, or why it is not proven
-	At    Place  // that
+	State     State
+	Inherited bool   // it fails in the version that is compared with, too
+	Why       string // what breaks it, or why it is not proven
+	At        Place  // that
 }
 
 // Fails reports whether the contract does not hold, or nobody looked.

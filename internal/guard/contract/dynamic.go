@@ -69,7 +69,7 @@ func (c Contract) Judge(calls int64, a Allocated, unproven string) Result {
 	mean := a.Objects / float64(max(calls, 1))
 	switch {
 	case calls == 0:
-		r.State, r.Why = NotReached, "no test and no benchmark of the package calls it; the code does not prove it: "+unproven
+		r.State, r.Why = NotReached, "no test and no benchmark calls it; the code does not prove it: "+unproven
 	case mean > c.Max+few:
 		r.State, r.Why, r.At = Broken, fmt.Sprintf("%.3g objects a call in %d calls of tests and benchmarks", mean, calls), a.At
 	default:

@@ -18,10 +18,10 @@ var opsByTime = []struct {
 	below float64 // ns
 	ops   int64
 }{
-	{50e3, 1000},
-	{500e3, 100},
-	{20e6, 10},
-	{200e6, 2},
+	{200e3, 1000},
+	{2e6, 100},
+	{50e6, 10},
+	{250e6, 2},
 	{math.Inf(1), 1},
 }
 
@@ -77,8 +77,14 @@ func (c *Counter) Figures(ctx context.Context, p Package, names []string, r Run)
 	}
 	out := map[string]budget.Figure{}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		f := FigureOf(all[name])
-		f.Ops = r.Ops
+		f := FigureOf(all[name], r.Ops)
+		if r.CPU > 1 {
+			more, err := c.refill(ctx, p, name, r)
+			if err != nil {
+				return nil, err
+			}
+			f = refilled(f, all[name], budget.Amount{Allocs: more.Allocs * float64(r.CPU), Bytes: more.Bytes * float64(r.CPU)})
+		}
 		out[name] = f
 	}
 	return out, nil
@@ -88,24 +94,48 @@ func steady(runs []budget.Amount) bool {
 	return len(runs) > 0 && !slices.ContainsFunc(runs, func(a budget.Amount) bool { return a != runs[0] })
 }
 
-// FigureOf is the median of runs. Its tolerance reaches from there as far above the largest as the
-// runs are apart: what comes is like what was seen, but not all of it was seen.
-func FigureOf(runs []budget.Amount) budget.Figure {
-	var f budget.Figure
-	f.Allocs, f.Tolerance.Allocs = middle(runs, func(a budget.Amount) float64 { return a.Allocs })
-	f.Bytes, f.Tolerance.Bytes = middle(runs, func(a budget.Amount) float64 { return a.Bytes })
+// FigureOf is the median of runs of a number of operations. Its tolerance reaches from there as far
+// above the largest as the runs are apart: what comes is like what was seen, but not all of it was
+// seen. There is none if the runs differ by no more than any two may.
+func FigureOf(runs []budget.Amount, ops int64) budget.Figure {
+	f := budget.Figure{Ops: ops}
+	e := ExtremesOf(runs)
+	f.Allocs = median(runs, func(a budget.Amount) float64 { return a.Allocs })
+	f.Bytes = median(runs, func(a budget.Amount) float64 { return a.Bytes })
+	if allocs, bytes := (budget.Figure{Amount: e.Least, Ops: ops}).Over(e.Most); allocs || bytes {
+		f.Tolerance.Allocs = roundUp(e.Most.Allocs - f.Allocs + e.Most.Allocs - e.Least.Allocs)
+		f.Tolerance.Bytes = roundUp(e.Most.Bytes - f.Bytes + e.Most.Bytes - e.Least.Bytes)
+	}
 	return f
 }
 
-func middle(runs []budget.Amount, of func(budget.Amount) float64) (median, tolerance float64) {
+// Extremes are the least and the most that runs of a benchmark allocated.
+type Extremes struct{ Least, Most budget.Amount }
+
+// With adds a run.
+func (e Extremes) With(a budget.Amount) Extremes {
+	return Extremes{
+		Least: budget.Amount{Allocs: math.Min(e.Least.Allocs, a.Allocs), Bytes: math.Min(e.Least.Bytes, a.Bytes)},
+		Most:  budget.Amount{Allocs: math.Max(e.Most.Allocs, a.Allocs), Bytes: math.Max(e.Most.Bytes, a.Bytes)},
+	}
+}
+
+// ExtremesOf are those of runs, of which there is one at least.
+func ExtremesOf(runs []budget.Amount) Extremes {
+	e := Extremes{runs[0], runs[0]}
+	for _, a := range runs {
+		e = e.With(a)
+	}
+	return e
+}
+
+func median(runs []budget.Amount, of func(budget.Amount) float64) float64 {
 	values := make([]float64, len(runs))
 	for i, r := range runs {
 		values[i] = of(r)
 	}
 	slices.Sort(values)
-	least, largest := values[0], values[len(values)-1]
-	median = values[len(values)/2]
-	return median, roundUp(largest - median + largest - least)
+	return values[len(values)/2]
 }
 
 // roundUp keeps two digits of a tolerance.

@@ -34,7 +34,7 @@ func (c *Counter) Profile(ctx context.Context, p Package, name string, r Run) (*
 	if r.Ops >= 10 {
 		out.FewOps, out.ManyOps = r.Ops/10, r.Ops
 	}
-	r.Pattern = pattern([]string{name})
+	r.Pattern = pattern(name)
 	for _, one := range []struct {
 		file string
 		ops  int64

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 )
 
-// Reached are files on what the tests and benchmarks of a package call and allocate.
+// Reached are files on what the tests and benchmarks of a package call in one, and what they allocate.
 type Reached struct {
 	Coverage string // how often each block ran
 	Profile  string // every allocation, with its stack
@@ -17,9 +17,10 @@ type Reached struct {
 // Close removes the files.
 func (r *Reached) Close() error { return os.RemoveAll(r.dir) }
 
-// Reach runs the tests of a package and a few operations of its benchmarks: once with counters in
-// the code, and once with a record of allocations. Tests that fail have been run all the same.
-func (c *Counter) Reach(ctx context.Context, p Package) (*Reached, error) {
+// Reach runs the tests of a package and a few operations of its benchmarks: once with counters in the
+// code of one package, of the import path, and once with a record of allocations. Tests that fail
+// have been run all the same.
+func (c *Counter) Reach(ctx context.Context, p Package, counted string) (*Reached, error) {
 	p.Plain = true
 	bin, err := c.Build(ctx, p)
 	if err != nil {
@@ -34,7 +35,7 @@ func (c *Counter) Reach(ctx context.Context, p Package) (*Reached, error) {
 		return r, nil
 	}
 	covered := filepath.Join(dir, "cover.test")
-	args := append([]string{"-c", "-vet=off", "-covermode=count", "-coverpkg=" + p.Path, "-o", covered}, c.flags...)
+	args := append([]string{"-c", "-vet=off", "-covermode=count", "-coverpkg=" + counted, "-o", covered}, c.flags...)
 	if _, err := c.tool.Output(ctx, "test", append(args, p.Path)...); err != nil {
 		return r, fmt.Errorf("%s %w: %w", p.Path, ErrBuild, err)
 	}

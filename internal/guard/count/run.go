@@ -124,37 +124,41 @@ func (c *Counter) Survey(ctx context.Context, p Package, top string, r Run) (Sur
 	return s, nil
 }
 
-// Count runs some benchmarks of a package in one process, each for the same number of operations.
-// A benchmark that printed no result is not in the map.
+// Count runs some benchmarks of a package for the same number of operations, each in a process of its
+// own: what one leaves in pools and caches changes what the next one allocates. A benchmark that
+// printed no result is not in the map.
 func (c *Counter) Count(ctx context.Context, p Package, names []string, r Run) (map[string]Result, error) {
 	bin, err := c.Build(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	r.Pattern = pattern(names)
-	out, _, err := c.start(ctx, bin, p, r)
-	if err != nil {
-		return nil, err
-	}
-	list, err := results(p, out, r.CPU)
 	found := map[string]Result{}
-	for _, res := range list {
-		found[res.Name] = res
+	for _, name := range names {
+		r.Pattern = pattern(name)
+		out, _, err := c.start(ctx, bin, p, r)
+		if err != nil {
+			return nil, err
+		}
+		list, err := results(p, out, r.CPU)
+		if err != nil {
+			return nil, err
+		}
+		for _, res := range list { // with -test.count the last one counts
+			if res.Name == name {
+				found[name] = res
+			}
+		}
 	}
-	return found, err
+	return found, nil
 }
 
-// pattern selects exactly the benchmarks of a list.
-func pattern(names []string) string {
-	all := make([]string, len(names))
-	for i, name := range names {
-		parts := strings.Split(name, "/")
-		for k, p := range parts {
-			parts[k] = "^" + regexp.QuoteMeta(p) + "$"
-		}
-		all[i] = strings.Join(parts, "/")
+// pattern selects exactly one benchmark.
+func pattern(name string) string {
+	parts := strings.Split(name, "/")
+	for i, p := range parts {
+		parts[i] = "^" + regexp.QuoteMeta(p) + "$"
 	}
-	return strings.Join(all, "|")
+	return strings.Join(parts, "/")
 }
 
 func results(p Package, out []byte, cpu int) ([]Result, error) {

@@ -18,6 +18,7 @@ import (
 type found struct {
 	rule, file, text, title string
 	line                    int
+	inherited               bool // it is in the version that is compared with, too
 }
 
 // findings are the lines behind what fails: each line once, with all its benchmarks.
@@ -41,11 +42,11 @@ func findings(r *guard.Result) []found {
 		if why := Sentences(c); len(b.Causes) > 0 && len(why) > 0 {
 			text += ". " + term.FullSentence(strings.Join(why, "; "))
 		}
-		out = append(out, found{"allocation-budget", file, text, "allocates more than its budget", c.At.Line})
+		out = append(out, found{rule: "allocation-budget", file: file, text: text, title: "allocates more than its budget", line: c.At.Line})
 	}
 	for _, b := range r.Benches {
 		if b.Fails() && b.Status != guard.Grew {
-			out = append(out, found{"benchmark-" + string(b.Status), r.File, label(b) + " " + EventText(b), "a benchmark is " + string(b.Status), 1})
+			out = append(out, found{rule: "benchmark-" + string(b.Status), file: r.File, text: label(b) + " " + EventText(b), title: "a benchmark is " + string(b.Status), line: 1})
 		}
 	}
 	for _, c := range r.Contracts {
@@ -56,7 +57,7 @@ func findings(r *guard.Result) []found {
 		if c.At.File != "" {
 			place = c.At
 		}
-		out = append(out, found{"allocation-contract", place.File, contractText(c), "a contract does not hold", place.Line})
+		out = append(out, found{"allocation-contract", place.File, contractText(c), "a contract does not hold", place.Line, c.Inherited})
 	}
 	return out
 }
@@ -78,12 +79,15 @@ func Annotations(w io.Writer, r *guard.Result, repository string) error {
 	return nil
 }
 
-// SARIF writes what fails as a log of SARIF 2.1.0. All of it is new: the change made it.
+// SARIF writes what fails, and did not before the change, as a log of SARIF 2.1.0.
 func SARIF(w io.Writer, r *guard.Result, repository string, m schema.Meta) error {
 	type object = map[string]any
 	roots := codehost.NewRoots(r.Dir, repository)
 	rules, known, results := []object{}, map[string]bool{}, []object{}
 	for _, f := range findings(r) {
+		if f.inherited {
+			continue
+		}
 		if !known[f.rule] {
 			known[f.rule] = true
 			rules = append(rules, object{"id": f.rule, "shortDescription": object{"text": term.FullSentence(f.title)},

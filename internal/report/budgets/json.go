@@ -25,7 +25,7 @@ func JSON(w io.Writer, r *guard.Result, m schema.Meta) error {
 	}
 	for _, c := range r.Contracts {
 		doc.Contracts = append(doc.Contracts, schema.GuardContract{Package: c.Folder, Name: c.Name, Directive: c.Directive,
-			Place: placeDocument(c.Place), State: string(c.State), Why: c.Why, At: placeDocument(c.At)})
+			Place: placeDocument(c.Place), State: string(c.State), Inherited: c.Inherited, Why: c.Why, At: placeDocument(c.At)})
 	}
 	return schema.Write(w, doc)
 }
@@ -71,11 +71,11 @@ func Bench(w io.Writer, r *guard.Result, base bool) error {
 	_, err := fmt.Fprintf(w, "goos: %s\ngoarch: %s\n", r.Env.OS, r.Env.Arch)
 	folder := ""
 	for _, b := range r.Benches {
-		a := b.Now
-		if base && b.Base != nil {
-			a = *b.Base
+		a, known := b.Now, true
+		if base {
+			a, known = before(b)
 		}
-		if err != nil || b.Ops == 0 || b.Site != "" || base && b.Base == nil && b.Line == nil {
+		if err != nil || b.Ops == 0 || b.Site != "" || !known {
 			continue
 		}
 		if b.Package != folder {

@@ -59,7 +59,7 @@ func table(b *bufio.Writer, r *guard.Result) bool {
 	first := true
 	for _, bench := range r.Benches {
 		was, known := before(bench)
-		if bench.Ops == 0 || bench.Status == guard.Within && (!known || was == bench.Now) {
+		if bench.Ops == 0 || bench.Status == guard.Within && (!known || alike(bench, was)) {
 			continue
 		}
 		if first {
@@ -74,6 +74,15 @@ func table(b *bufio.Writer, r *guard.Result) bool {
 			step(known, was.Bytes, bench.Now.Bytes), md.Text(mark(bench)), line)
 	}
 	return !first
+}
+
+// alike reports whether a benchmark allocates as before, as far as that varies by itself.
+func alike(b guard.Bench, was budget.Amount) bool {
+	f := budget.Figure{Amount: was, Ops: b.Ops}
+	if b.Line != nil {
+		f.Tolerance = b.Line.Figure.Tolerance
+	}
+	return f.Same(budget.Figure{Amount: b.Now, Ops: b.Ops})
 }
 
 func step(known bool, before, after float64) string {
@@ -137,6 +146,9 @@ func contractText(c contract.Result) string {
 	}
 	if c.At.File != "" && c.At != c.Place {
 		text += " at " + c.At.String()
+	}
+	if c.Inherited {
+		text += "; so it was in the version before"
 	}
 	return text
 }

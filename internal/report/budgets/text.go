@@ -102,7 +102,11 @@ func grown(p *term.Page, b guard.Bench, said map[string]string) {
 		p.Prose("  ", b.From, term.Yellow)
 	}
 	if len(b.Causes) == 0 {
-		p.Prose("  ", "its lines were not looked for; those above may be the same", term.Dim)
+		text := "its lines were not looked for; those above may be the same"
+		if len(said) == 0 {
+			text = "its lines are not known"
+		}
+		p.Prose("  ", text, term.Dim)
 		return
 	}
 	key := fmt.Sprint(Place(b.Causes[0]), b.Causes[0].Line, b.Causes[0].Via)
@@ -297,11 +301,19 @@ func Wrote(w io.Writer, d *guard.Written, o term.Options) error {
 
 func changed(p *term.Page, c guard.Change) {
 	name := strings.TrimSpace(c.Package + " " + c.Name + " " + c.Site + " " + c.Keys)
+	text := func(f *budget.Figure) string {
+		if c.Type() {
+			return fmt.Sprintf("%g bytes, size class %g", f.Allocs, f.Bytes)
+		}
+		return f.String()
+	}
 	switch {
 	case c.Before == nil:
-		p.Prose("  ", "+ "+name+"  "+c.After.String(), term.Normal)
+		p.Prose("  ", "+ "+name+"  "+text(c.After), term.Normal)
 	case c.After == nil:
-		p.Prose("  ", "- "+name+"  "+c.Before.String(), term.Normal)
+		p.Prose("  ", "- "+name+"  "+text(c.Before), term.Normal)
+	case c.Type():
+		p.Prose("  ", "~ "+name+"  "+text(c.Before)+" → "+text(c.After), term.Normal)
 	default:
 		p.Prose("  ", "~ "+name+"  "+amounts(c.Before.Amount, c.After.Amount), term.Normal)
 	}

@@ -31,6 +31,16 @@ const after = `{
 	}
 `
 
+// EmptyPools is the environment variable with which a benchmark's run of one operation begins with
+// empty pools: a pool keeps what is in it over one collection, and not over two.
+const EmptyPools = "HEAPTRIM_EMPTY_POOLS"
+
+const emptyPools = `{
+	if n == 1 && os.Getenv("` + EmptyPools + `") != "" {
+		runtime.GC()
+	}
+`
+
 // change puts text in the place of the body of a method of package testing, or in front of it.
 type change struct {
 	file, method string
@@ -68,12 +78,15 @@ func OwnTesting(ctx context.Context, tool gocmd.Tool) (Files, error) {
 	}
 	for _, c := range []change{
 		{file: "benchmark.go", method: "MemString", imports: "\"fmt\"", body: memString},
+		{file: "benchmark.go", method: "runN", imports: "\"os\"", body: emptyPools, front: true},
 		{file: "testing.go", method: "after", body: after, front: true, more: "\n// " + AfterHook + " is called at the end.\nvar " + AfterHook + " func()\n"},
 	} {
 		name := filepath.Join(root, "src", "testing", c.file)
-		text, err := os.ReadFile(name)
-		if err != nil {
-			continue
+		text, ok := files[name]
+		if !ok {
+			if text, err = os.ReadFile(name); err != nil {
+				continue
+			}
 		}
 		if text := c.apply(name, text); text != nil {
 			files[name] = text
