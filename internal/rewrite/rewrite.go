@@ -110,6 +110,7 @@ func kinds() []kind {
 		{"asked before the call", "unbox-interface", branch.AskedBefore},
 		{"made where it is needed", "skip-work", branch.MadeLater},
 		{"copied where it is kept", "keep-on-stack", branch.CopyWhereKept},
+		{"copied where it is kept", "keep-on-stack", branch.CopyArgument},
 		{"emptied instead of dropped", "reuse-buffer", owner.EmptyInstead},
 		{"made once for its owner", "reuse-buffer", owner.MadeOnce},
 		{"slice with its size", "presize-slice", memory.PresizeSlice},
