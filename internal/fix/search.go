@@ -403,7 +403,8 @@ func (s *search) judgeOne(ctx context.Context, a *Attempt) error {
 	return nil
 }
 
-// editsFor are the edits for all lines that allocate for a row, heaviest line first.
+// editsFor are the edits for all lines that allocate for a row, heaviest line first, and for the calls
+// through which they do on its heaviest stacks.
 func editsFor(p *rewrite.Program, row finding.Row) []code.Edit {
 	sites := []evidence.Site{row.Site}
 	for _, at := range row.Allocation.Places {
@@ -414,6 +415,25 @@ func editsFor(p *rewrite.Program, row finding.Row) []code.Edit {
 	var out []code.Edit
 	for _, at := range sites {
 		out = append(out, p.At(place(row, at))...)
+	}
+	for _, at := range callsTo(row, sites) {
+		out = append(out, p.Through(at)...)
+	}
+	return out
+}
+
+// callsTo are the lines through which the heaviest stacks of a row come to its lines, innermost first.
+func callsTo(row finding.Row, sites []evidence.Site) []code.Place {
+	const stacks, frames = 3, 16
+	var out []code.Place
+	for _, stack := range row.Finding.Stacks[:min(stacks, len(row.Finding.Stacks))] {
+		for _, f := range stack.Frames[:min(frames, len(stack.Frames))] {
+			at := code.Place{File: f.File, Line: f.Line}
+			known := f.File == "" || slices.ContainsFunc(sites, func(s evidence.Site) bool { return s.File == f.File && s.Line == f.Line })
+			if !known && !slices.ContainsFunc(out, func(p code.Place) bool { return p.File == at.File && p.Line == at.Line }) {
+				out = append(out, at)
+			}
+		}
 	}
 	return out
 }

@@ -103,6 +103,10 @@ func kinds() []kind {
 		{"number without reflection", "unbox-interface", text.WriteNumber},
 		{"number from bytes", "unbox-interface", text.ReadNumber},
 		{"stream without a wrapper", "skip-work", text.OneStream},
+		{"string as it is", "avoid-conversion", text.StringAsIs},
+		{"values compared", "avoid-conversion", text.CompareValues},
+		{"asked whether it is there", "avoid-conversion", text.AskContained},
+		{"appended onto", "reuse-buffer", text.AppendOnto},
 		{"String instead of fmt", "avoid-conversion", text.CallString},
 		{"concatenation to Builder", "presize-builder", memory.ConcatToBuilder},
 		{"Builder instead of Buffer", "avoid-conversion", memory.BufferToBuilder},
@@ -133,15 +137,25 @@ func kinds() []kind {
 	}
 }
 
+// ofCalls are the kinds that change how a function is called, so that the function itself allocates less.
+func ofCalls() []kind {
+	names := []string{"values compared", "appended onto", "slice with its size"}
+	return slices.DeleteFunc(kinds(), func(k kind) bool { return !slices.Contains(names, k.name) })
+}
+
 // At lists the edits for what a line allocates; those of one kind are alternatives, the best
 // first.
-func (p *Program) At(place code.Place) []code.Edit {
+func (p *Program) At(place code.Place) []code.Edit { return p.at(place, kinds()) }
+
+// Through lists the edits for a line that calls a function which allocates.
+func (p *Program) Through(place code.Place) []code.Edit { return p.at(place, ofCalls()) }
+
+func (p *Program) at(place code.Place, all []kind) []code.Edit {
 	f := p.find(place.File)
 	if f == nil {
 		return nil
 	}
 	var out []code.Edit
-	all := kinds()
 	f.Root.Inspect(nil, func(c inspector.Cursor) bool {
 		n := c.Node()
 		if f.Line(n.Pos()) > place.Line || f.Line(n.End()) < place.Line {
