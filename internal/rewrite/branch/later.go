@@ -34,6 +34,9 @@ func MadeLater(on *code.Site) []code.Edit {
 	if !ok {
 		return nil
 	}
+	if edits := s.asElse(e, v, stmt, open); edits != nil {
+		return edits
+	}
 	uses := s.Uses(v, fn)[1:]
 	if slices.ContainsFunc(uses, changed) {
 		return nil
@@ -128,6 +131,9 @@ func (s *site) waits(e ast.Expr) (open string, ok bool) {
 		_, isFunc := e.(*ast.FuncLit)
 		return "", !isFunc && s.sideless([]ast.Expr{e}) && !s.shares(e)
 	}
+	if s.fresh(call) {
+		return "", true
+	}
 	name := s.Callee(call)
 	if !s.Info().Types[call.Fun].IsType() && !lazy[name] || call.Ellipsis.IsValid() || !s.sideless(call.Args) {
 		return "", false
@@ -142,6 +148,17 @@ func (s *site) waits(e ast.Expr) (open string, ok bool) {
 		}
 	}
 	return open, true
+}
+
+// fresh reports whether a call is new(T), or make with constant sizes.
+func (s *site) fresh(call *ast.CallExpr) bool {
+	if s.Builtin(call, "new") != nil {
+		return s.Info().Types[call.Args[0]].IsType()
+	}
+	if s.Builtin(call, "make") == nil {
+		return false
+	}
+	return !slices.ContainsFunc(call.Args[1:], func(e ast.Expr) bool { return s.Info().Types[e].Value == nil })
 }
 
 // shares reports whether a value may change while the variables that an expression names do not: it
@@ -165,6 +182,9 @@ func (s *site) shares(e ast.Expr) bool {
 		}
 		switch t.Underlying().(type) {
 		case *types.Slice, *types.Pointer, *types.Map:
+			if u, ok := x.(*ast.UnaryExpr); ok && u.Op == token.AND {
+				x = u.X
+			}
 			if _, made := x.(*ast.CompositeLit); !made {
 				shared = true
 			}
@@ -247,7 +267,12 @@ func (s *site) sameNames(e ast.Expr, at ast.Node) bool {
 			})
 			return false
 		case *ast.KeyValueExpr:
-			same = false
+			if id, ok := n.Key.(*ast.Ident); ok {
+				if v, ok := s.Info().ObjectOf(id).(*types.Var); ok && v.IsField() {
+					same = same && s.sameNames(n.Value, at)
+					return false
+				}
+			}
 		case *ast.Ident:
 			same = same && s.Info().ObjectOf(n) == s.Lookup(n.Name, at.Pos())
 		}
