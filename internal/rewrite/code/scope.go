@@ -74,6 +74,19 @@ func (f *File) Pure(e ast.Expr) bool {
 	return false
 }
 
+// PureSize reports whether e is a sum, difference or product of pure numbers, or one of these.
+func (f *File) PureSize(e ast.Expr) bool {
+	b, ok := ast.Unparen(e).(*ast.BinaryExpr)
+	if !ok {
+		return f.Pure(e)
+	}
+	switch b.Op {
+	case token.ADD, token.SUB, token.MUL:
+		return f.PureSize(b.X) && f.PureSize(b.Y)
+	}
+	return false
+}
+
 // ConstString is the value of a constant string.
 func (f *File) ConstString(e ast.Expr) (string, bool) {
 	v := f.Info().Types[e].Value
