@@ -35,8 +35,35 @@ func FmtToStrconv(on *code.Site) []code.Edit {
 			Changes: []code.Change{s.Replace(call, text)}}}
 	case "fmt.Fprintf":
 		return s.fprintf(call)
+	case "fmt.Appendf":
+		return s.appendf(call)
 	}
 	return nil
+}
+
+// appendf appends the only part of a format to bytes.
+func (s *site) appendf(call *ast.CallExpr) []code.Edit {
+	if len(call.Args) != 3 {
+		return nil
+	}
+	parts, imports, ok := s.formatParts(call, 1)
+	if !ok || len(parts) != 1 {
+		return nil
+	}
+	dst, x := s.Source(call.Args[0]), parts[0]
+	text := fmt.Sprintf("append(%s, %s...)", dst, x)
+	if b := code.Basic(s.Info().TypeOf(call.Args[2])); b.Info()&types.IsString == 0 || strings.Contains(x, "Quote(") {
+		pkg, made, _ := strings.Cut(x, ".")
+		name, arg, _ := strings.Cut(made, "(")
+		switch name {
+		case "Itoa":
+			name, arg = "AppendInt", "int64("+strings.TrimSuffix(arg, ")")+"), 10)"
+		default:
+			name = "Append" + strings.TrimPrefix(name, "Format")
+		}
+		text = fmt.Sprintf("%s.%s(%s, %s", pkg, name, dst, arg)
+	}
+	return []code.Edit{{Text: "append `" + code.Brief(x) + "` without fmt", Imports: imports, Changes: []code.Change{s.Replace(call, text)}}}
 }
 
 // binds reports whether what is around the site binds closer than +.
@@ -63,7 +90,7 @@ func (s *site) fprintf(call *ast.CallExpr) []code.Edit {
 	}
 	parts, imports, ok := s.formatParts(call, 1)
 	stmt, listed := code.Statement(s.Cur)
-	if !ok || !listed || stmt != s.Cur.Parent() || !s.simple(call.Args[2:], s.RootOf(w)) {
+	if !ok || !listed || stmt != s.Cur.Parent() || len(parts) > 1 && !s.simple(call.Args[2:], s.RootOf(w)) {
 		return nil
 	}
 	var lines []string
