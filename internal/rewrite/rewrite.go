@@ -83,6 +83,7 @@ func kinds() []kind {
 	return []kind{
 		{"compiled once", "cache-compiled", memory.CompiledOnce},
 		{"compiled once for each text", "cache-compiled", memory.CompiledByText},
+		{"result made once", "cache-compiled", memory.CallOnce},
 		{"table made once", "cache-compiled", memory.TableOnce},
 		{"fmt to strconv", "avoid-conversion", text.FmtToStrconv},
 		{"string instead of bytes", "avoid-conversion", text.WriteString},
@@ -139,7 +140,7 @@ func kinds() []kind {
 
 // ofCalls are the kinds that change how a function is called, so that the function itself allocates less.
 func ofCalls() []kind {
-	names := []string{"values compared", "appended onto", "slice with its size"}
+	names := []string{"values compared", "appended onto", "result made once", "slice with its size"}
 	return slices.DeleteFunc(kinds(), func(k kind) bool { return !slices.Contains(names, k.name) })
 }
 
