@@ -109,7 +109,7 @@ func kinds() []kind {
 		{"asked whether it is there", "avoid-conversion", text.AskContained},
 		{"appended onto", "reuse-buffer", text.AppendOnto},
 		{"String instead of fmt", "avoid-conversion", text.CallString},
-		{"concatenation to Builder", "presize-builder", memory.ConcatToBuilder},
+		{"concatenation to Builder", "presize-builder", text.CollectText},
 		{"Builder instead of Buffer", "avoid-conversion", memory.BufferToBuilder},
 		{"sort without reflection", "unbox-interface", text.SortFunc},
 		{"asked before the call", "unbox-interface", branch.AskedBefore},
