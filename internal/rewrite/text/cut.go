@@ -55,7 +55,13 @@ func CutParts(on *code.Site) []code.Edit {
 	if !p.used[0] && !p.used[1] && !p.used[2] {
 		return nil
 	}
-	line := fmt.Sprintf("%s := %s.Cut(%s, %s)", strings.Join(names, ", "), p.pkg, s.Source(call.Args[0]), p.sep)
+	if p.set && p.third {
+		return nil // what is behind the first separator is asked for a second one, after it changed
+	}
+	line := fmt.Sprintf("%s := %s.Cut(%s, %s)", strings.Join(names, ", "), p.pkg, p.source(), p.sep)
+	if p.whole != "" {
+		line = fmt.Sprintf("%s := %s\n%s", p.whole, s.Source(call.Args[0]), line)
+	}
 	if p.again {
 		line += fmt.Sprintf("\n%s, _, _ := %s.Cut(%s, %s)", p.second, p.pkg, p.rest, p.sep)
 	}
@@ -75,6 +81,9 @@ type parts struct {
 	all     bool    // all parts, not two at most
 	asked   bool    // for their number
 	again   bool    // the second part ends where a third begins
+	set     bool    // a part is set to something else
+	third   bool    // it is asked for a third part
+	whole   string  // the name of the text, where it takes more than names to say it
 	used    [3]bool // what Cut returns
 	changes []code.Change
 }
@@ -85,8 +94,13 @@ func (p *parts) use(u inspector.Cursor) bool {
 	case edge.IndexExpr_X:
 		index := u.Parent()
 		n := index.Node().(*ast.IndexExpr)
-		if index.ParentEdgeKind() == edge.AssignStmt_Lhs || index.ParentEdgeKind() == edge.UnaryExpr_X || index.ParentEdgeKind() == edge.IncDecStmt_X {
+		if index.ParentEdgeKind() == edge.UnaryExpr_X {
 			return false
+		}
+		if index.ParentEdgeKind() == edge.AssignStmt_Lhs {
+			if p.set = true; index.Parent().Node().(*ast.AssignStmt).Tok == token.DEFINE {
+				return false
+			}
 		}
 		switch {
 		case p.s.IsZero(n.Index):
@@ -126,6 +140,9 @@ func (p *parts) two(at inspector.Cursor) bool {
 				return true
 			}
 		case edge.BlockStmt_List, edge.CaseClause_Body:
+			if p.caseOfTwo(c.Parent()) {
+				return true
+			}
 			for before, ok := c.PrevSibling(); ok; before, ok = before.PrevSibling() {
 				guard, isIf := before.Node().(*ast.IfStmt)
 				if isIf && guard.Else == nil && p.compares(guard.Cond, token.NEQ) && leaves(guard.Body) {
@@ -137,6 +154,28 @@ func (p *parts) two(at inspector.Cursor) bool {
 		}
 	}
 	return false
+}
+
+// caseOfTwo reports whether a node is the case of two parts in a switch by their number.
+func (p *parts) caseOfTwo(c inspector.Cursor) bool {
+	clause, ok := c.Node().(*ast.CaseClause)
+	if !ok || len(clause.List) != 1 || !p.s.isNumber(clause.List[0], 2) {
+		return false
+	}
+	by, ok := c.Parent().Parent().Node().(*ast.SwitchStmt)
+	if !ok || by.Tag == nil {
+		return false
+	}
+	call := p.s.Builtin(by.Tag, "len")
+	return call != nil && types.Identical(p.s.Info().TypeOf(call.Args[0]), types.NewSlice(types.Typ[types.String]))
+}
+
+// source is the text that is split, as Go source.
+func (p *parts) source() string {
+	if p.whole != "" {
+		return p.whole
+	}
+	return p.s.Source(p.text)
 }
 
 // compares reports whether a condition compares the number of parts with two.
@@ -182,12 +221,15 @@ func (p *parts) length(call inspector.Cursor) bool {
 		}
 	}
 	if text == "" {
-		if !p.all || !p.s.Pure(p.text) || p.s.Changed(p.text, p.body, p.end, call.Node().Pos()) {
+		if !p.all {
 			return false
 		}
+		if !p.s.Pure(p.text) || p.s.Changed(p.text, p.body, p.end, call.Node().Pos()) {
+			p.whole = p.s.Fresh("whole", p.text.Pos())
+		}
 		p.asked = true
-		count := fmt.Sprintf("%s.Count(%s, %s) + 1", p.pkg, p.s.Source(p.text), p.sep)
-		if call.ParentEdgeKind() != edge.CallExpr_Args {
+		count := fmt.Sprintf("%s.Count(%s, %s) + 1", p.pkg, p.source(), p.sep)
+		if k := call.ParentEdgeKind(); k != edge.CallExpr_Args && k != edge.SwitchStmt_Tag {
 			count = "(" + count + ")"
 		}
 		p.changes = append(p.changes, p.s.Replace(call.Node(), count))
@@ -196,7 +238,7 @@ func (p *parts) length(call inspector.Cursor) bool {
 	if strings.Contains(text, " ") && call.Parent().ParentEdgeKind() != edge.IfStmt_Cond {
 		text = "(" + text + ")"
 	}
-	p.asked, p.used[2], p.used[1] = true, true, p.used[1] || rest
+	p.asked, p.used[2], p.used[1], p.third = true, true, p.used[1] || rest, p.third || rest
 	p.changes = append(p.changes, p.s.Replace(b, text))
 	return true
 }
