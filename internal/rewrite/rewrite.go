@@ -106,6 +106,7 @@ func kinds() []kind {
 		{"text asked as text", "avoid-conversion", text.AskString},
 		{"number without reflection", "unbox-interface", text.WriteNumber},
 		{"number from bytes", "unbox-interface", text.ReadNumber},
+		{"decoded in place", "skip-work", text.Unmarshal},
 		{"stream without a wrapper", "skip-work", text.OneStream},
 		{"string as it is", "avoid-conversion", text.StringAsIs},
 		{"values compared", "avoid-conversion", text.CompareValues},
@@ -122,6 +123,8 @@ func kinds() []kind {
 		{"emptied instead of dropped", "reuse-buffer", owner.EmptyInstead},
 		{"made once for its owner", "reuse-buffer", owner.MadeOnce},
 		{"slice with its size", "presize-slice", memory.PresizeSlice},
+		{"appended and turned round", "presize-slice", memory.AppendAndReverse},
+		{"keys one by one", "skip-work", memory.KeysOneByOne},
 		{"map with its size", "presize-map", memory.PresizeMap},
 		{"builder with its size", "presize-builder", memory.PresizeBuilder},
 		{"array on the stack", "keep-on-stack", memory.StackArray},
@@ -143,7 +146,7 @@ func kinds() []kind {
 
 // ofCalls are the kinds that change how a function is called, so that the function itself allocates less.
 func ofCalls() []kind {
-	names := []string{"values compared", "appended onto", "result made once", "slice with its size"}
+	names := []string{"values compared", "appended onto", "result made once", "put back into its pool", "slice with its size"}
 	return slices.DeleteFunc(kinds(), func(k kind) bool { return !slices.Contains(names, k.name) })
 }
 
