@@ -154,7 +154,8 @@ func (s *site) handsOn(u inspector.Cursor) (to string, known bool) {
 		if fn, ok := typeutil.Callee(s.Info(), call).(*types.Func); ok && fn.Pkg() == s.Pkg.Types && !isInterface(fn) {
 			return "", true
 		}
-		if s.Info().Types[call.Fun].IsType() || s.Builtin(call, "append") != nil || u.Parent().ParentEdgeKind() != edge.ExprStmt_X {
+		if s.Info().Types[call.Fun].IsType() || s.Builtin(call, "append") != nil || u.Parent().ParentEdgeKind() != edge.ExprStmt_X ||
+			s.Callee(call) == "(*sync.Pool).Put" {
 			return "", false
 		}
 		return code.Brief(s.Source(call.Fun)), false

@@ -19,7 +19,7 @@ import (
 func MadeLater(on *code.Site) []code.Edit {
 	s := &site{on}
 	e, ok := s.Cur.Node().(ast.Expr)
-	if !ok {
+	if !ok || s.free(e) {
 		return nil
 	}
 	v, stmt := s.Defined()
@@ -46,6 +46,13 @@ func MadeLater(on *code.Site) []code.Edit {
 		return nil
 	}
 	return s.movedTo(e, before, code.Edit{Open: open, Changes: []code.Change{s.Replace(stmt.Node(), "")}})
+}
+
+// free reports whether an expression makes nothing: a constant, a number, a truth value, a name.
+func (s *site) free(e ast.Expr) bool {
+	tv := s.Info().Types[e]
+	b := code.Basic(tv.Type)
+	return tv.Value != nil || b != nil && b.Info()&types.IsString == 0 || s.Pure(e)
 }
 
 // changed reports whether a use of a variable changes it, or lets others do so.
