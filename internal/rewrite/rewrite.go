@@ -106,6 +106,8 @@ func kinds() []kind {
 		{"text asked as text", "avoid-conversion", text.AskString},
 		{"number without reflection", "unbox-interface", text.WriteNumber},
 		{"number from bytes", "unbox-interface", text.ReadNumber},
+		{"encoded on the stack", "keep-on-stack", text.EncodeOnStack},
+		{"summed up at once", "skip-work", text.SumAtOnce},
 		{"decoded in place", "skip-work", text.Unmarshal},
 		{"stream without a wrapper", "skip-work", text.OneStream},
 		{"string as it is", "avoid-conversion", text.StringAsIs},
