@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 
 	"golang.org/x/tools/go/ast/edge"
 
@@ -61,7 +62,7 @@ func StringAsIs(on *code.Site) []code.Edit {
 	if x == nil || fn == nil || !types.IsInterface(s.Info().TypeOf(x)) || types.NewMethodSet(s.Info().TypeOf(x)).Len() > 0 {
 		return nil
 	}
-	if _, generic := types.Unalias(s.Info().TypeOf(x)).(*types.TypeParam); generic || s.isTextOf(fn) {
+	if _, generic := types.Unalias(s.Info().TypeOf(x)).(*types.TypeParam); generic || s.knownNoString(fn, x) {
 		return nil
 	}
 	name := s.Fresh("textOf", call.Pos())
@@ -99,21 +100,24 @@ func (s *site) onlyPrinted(call *ast.CallExpr) ast.Expr {
 	return nil
 }
 
-// isTextOf reports whether a function asks first whether its argument is a string, as the one does that this
-// edit adds.
-func (s *site) isTextOf(fn *ast.FuncDecl) bool {
+// knownNoString reports whether the code before the site has asked whether a value is a string: by an assertion,
+// or by a switch around it.
+func (s *site) knownNoString(fn *ast.FuncDecl, x ast.Expr) bool {
+	isString := func(e ast.Expr) bool {
+		return e != nil && s.Info().Types[e].IsType() && types.Identical(s.Info().TypeOf(e), types.Typ[types.String])
+	}
 	found := false
 	ast.Inspect(fn.Body, func(n ast.Node) bool {
-		if a, ok := n.(*ast.TypeAssertExpr); ok && a.Type != nil && a.Pos() < s.Cur.Node().Pos() {
-			found = found || types.Identical(s.Info().TypeOf(a.Type), types.Typ[types.String])
-		}
-		if c, ok := n.(*ast.CaseClause); ok && c.Pos() < s.Cur.Node().Pos() {
-			for _, e := range c.List {
-				found = found || s.Info().Types[e].IsType() && types.Identical(s.Info().TypeOf(e), types.Typ[types.String])
-			}
+		if a, ok := n.(*ast.TypeAssertExpr); ok && a.Pos() < s.Cur.Node().Pos() && s.Source(a.X) == s.Source(x) {
+			found = found || isString(a.Type)
 		}
 		return !found
 	})
+	for c := range s.Cur.Enclosing((*ast.TypeSwitchStmt)(nil)) {
+		for _, clause := range c.Node().(*ast.TypeSwitchStmt).Body.List {
+			found = found || slices.ContainsFunc(clause.(*ast.CaseClause).List, isString)
+		}
+	}
 	return found
 }
 
