@@ -17,6 +17,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/rewrite/branch"
 	"github.com/heaptrim/heaptrim/internal/rewrite/code"
 	"github.com/heaptrim/heaptrim/internal/rewrite/memory"
+	"github.com/heaptrim/heaptrim/internal/rewrite/once"
 	"github.com/heaptrim/heaptrim/internal/rewrite/owner"
 	"github.com/heaptrim/heaptrim/internal/rewrite/text"
 )
@@ -81,10 +82,10 @@ type kind struct {
 // kinds in the order in which they are tried.
 func kinds() []kind {
 	return []kind{
-		{"compiled once", "cache-compiled", memory.CompiledOnce},
-		{"compiled once for each text", "cache-compiled", memory.CompiledByText},
-		{"result made once", "cache-compiled", memory.CallOnce},
-		{"table made once", "cache-compiled", memory.TableOnce},
+		{"compiled once", "cache-compiled", once.CompiledOnce},
+		{"compiled once for each text", "cache-compiled", once.CompiledByText},
+		{"result made once", "cache-compiled", once.CallOnce},
+		{"table made once", "cache-compiled", once.TableOnce},
 		{"fmt to strconv", "avoid-conversion", text.FmtToStrconv},
 		{"written without fmt", "avoid-conversion", text.WriteText},
 		{"error without fmt", "avoid-conversion", text.ErrorText},
