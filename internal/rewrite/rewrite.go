@@ -125,7 +125,6 @@ func kinds() []kind {
 		{"copied where it is kept", "keep-on-stack", branch.CopyWhereKept},
 		{"copied where it is kept", "keep-on-stack", branch.CopyArgument},
 		{"emptied instead of dropped", "reuse-buffer", owner.EmptyInstead},
-		{"emptied instead of dropped", "reuse-buffer", owner.ArgumentReused},
 		{"made once for its owner", "reuse-buffer", owner.MadeOnce},
 		{"slice with its size", "presize-slice", memory.PresizeSlice},
 		{"slice with its size", "presize-slice", memory.JoinedOnce},

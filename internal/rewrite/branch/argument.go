@@ -5,6 +5,8 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
+	"strings"
 
 	"golang.org/x/tools/go/ast/edge"
 	"golang.org/x/tools/go/ast/inspector"
@@ -23,16 +25,13 @@ func CopyArgument(on *code.Site) []code.Edit {
 		return nil
 	}
 	e := code.Edit{}
-	to := ""
+	var to []ast.Expr
 	for _, f := range s.Package {
 		var changes []code.Change
 		for fn := range f.Root.Preorder((*ast.FuncDecl)(nil)) {
 			in := &site{&code.Site{File: f, Cur: fn}}
-			more, callee := in.argumentCopies(n)
-			changes = append(changes, more...)
-			if to == "" {
-				to = callee
-			}
+			more, callees := in.argumentCopies(n)
+			changes, to = append(changes, more...), append(to, callees...)
 		}
 		switch {
 		case len(changes) == 0:
@@ -42,12 +41,60 @@ func CopyArgument(on *code.Site) []code.Edit {
 			e.Also = append(e.Also, code.Part{File: f.Name, Changes: changes})
 		}
 	}
-	if to == "" {
+	if len(to) == 0 {
 		return nil
 	}
-	e.Text = fmt.Sprintf("hand a copy of the %s to `%s`, in the branch that calls it", n.Obj().Name(), to)
-	e.Open = fmt.Sprintf("`%s` must not change the %s for others, know it by its address, or expect nil", to, n.Obj().Name())
+	e.Text = fmt.Sprintf("hand a copy of the %s to `%s`, in the branch that calls it", n.Obj().Name(), exprText(to[0]))
+	for _, callee := range to {
+		if e.Open == "" && !s.neverSet(callee) {
+			e.Open = fmt.Sprintf("`%s` must not change the %s for others, know it by its address, or expect nil", exprText(callee), n.Obj().Name())
+		}
+	}
 	return []code.Edit{e}
+}
+
+// exprText is what is called, in short.
+func exprText(e ast.Expr) string { return code.Brief(types.ExprString(e)) }
+
+// neverSet reports whether an expression is a variable of the package that holds no function, ever: nothing outside of
+// tests sets it, so that the branch which calls it is not reached.
+func (s *site) neverSet(e ast.Expr) bool {
+	name, ok := ast.Unparen(e).(*ast.Ident)
+	if !ok {
+		return false
+	}
+	v, ok := s.Info().ObjectOf(name).(*types.Var)
+	if !ok || v.Exported() || v.Parent() != s.Pkg.Types.Scope() || slices.ContainsFunc(s.Pkg.Syntax, linked) {
+		return false
+	}
+	for c := range inspector.New(s.Pkg.Syntax).Root().Preorder((*ast.Ident)(nil)) {
+		id := c.Node().(*ast.Ident)
+		if s.Info().ObjectOf(id) != types.Object(v) {
+			continue
+		}
+		switch c.ParentEdgeKind() {
+		case edge.ValueSpec_Names:
+			if len(c.Parent().Node().(*ast.ValueSpec).Values) > 0 {
+				return false
+			}
+		case edge.BinaryExpr_X, edge.BinaryExpr_Y, edge.CallExpr_Fun:
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// linked reports whether a file gives names of the package to others.
+func linked(f *ast.File) bool {
+	for _, group := range f.Comments {
+		for _, c := range group.List {
+			if strings.HasPrefix(c.Text, "//go:linkname ") {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // structMade is the struct of the package that the site puts on the heap by &T{…} or new(T); nil for others.
@@ -74,11 +121,11 @@ func (s *site) structMade() *types.Named {
 }
 
 // argumentCopies puts copies in place of the receiver and the parameters of a function that point to a
-// struct, in the branches that hand them to a call of an unknown function; callee is one of these.
-func (s *site) argumentCopies(n *types.Named) (changes []code.Change, callee string) {
+// struct, in the branches that hand them to a call of an unknown function; callees are these.
+func (s *site) argumentCopies(n *types.Named) (changes []code.Change, callees []ast.Expr) {
 	decl := s.Cur.Node().(*ast.FuncDecl)
 	if decl.Body == nil || code.HasTypeParams(decl) {
-		return nil, ""
+		return nil, nil
 	}
 	sig := s.Info().Defs[decl.Name].(*types.Func).Signature()
 	vars := []*types.Var{}
@@ -93,16 +140,13 @@ func (s *site) argumentCopies(n *types.Named) (changes []code.Change, callee str
 			continue
 		}
 		more, to := s.copiesOf(v, decl)
-		changes = append(changes, more...)
-		if callee == "" {
-			callee = to
-		}
+		changes, callees = append(changes, more...), append(callees, to...)
 	}
-	return changes, callee
+	return changes, callees
 }
 
 // copiesOf are the changes for one pointer of a function; none if it goes elsewhere, or in any case.
-func (s *site) copiesOf(v *types.Var, decl *ast.FuncDecl) (changes []code.Change, callee string) {
+func (s *site) copiesOf(v *types.Var, decl *ast.FuncDecl) (changes []code.Change, callees []ast.Expr) {
 	before := map[ast.Node]string{}
 	for _, u := range s.Uses(v, s.Cur) {
 		if u.Node().Pos() == v.Pos() {
@@ -112,15 +156,15 @@ func (s *site) copiesOf(v *types.Var, decl *ast.FuncDecl) (changes []code.Change
 		switch {
 		case known:
 			continue
-		case to == "" || !code.Within(u, s.Cur):
-			return nil, ""
+		case to == nil || !code.Within(u, s.Cur):
+			return nil, nil
 		}
 		at, ok := branch(u, decl.Body)
 		if ok {
 			at, ok = code.Statement(u)
 		}
 		if !ok || s.loopBetween(at, decl.Body) {
-			return nil, ""
+			return nil, nil
 		}
 		name := before[at.Node()]
 		if name == "" {
@@ -129,38 +173,38 @@ func (s *site) copiesOf(v *types.Var, decl *ast.FuncDecl) (changes []code.Change
 			changes = append(changes, s.Before(at.Node(), fmt.Sprintf("%s := *%s", name, v.Name())))
 		}
 		changes = append(changes, s.Replace(u.Node(), "&"+name))
-		callee = to
+		callees = append(callees, to)
 	}
-	return changes, callee
+	return changes, callees
 }
 
 // handsOn says what a use of a pointer does with it: known is true for what is certain not to keep it, or
 // is looked at by itself, a field and a call of a function of the package. Else to is the function that it
-// is handed to; empty where it goes anywhere else.
-func (s *site) handsOn(u inspector.Cursor) (to string, known bool) {
+// is handed to; nil where it goes anywhere else.
+func (s *site) handsOn(u inspector.Cursor) (to ast.Expr, known bool) {
 	switch u.ParentEdgeKind() {
 	case edge.SelectorExpr_X:
 		m := s.Info().Selections[u.Parent().Node().(*ast.SelectorExpr)]
 		if m == nil || s.addressed(u.Parent()) {
-			return "", false
+			return nil, false
 		}
-		return "", m.Kind() == types.FieldVal || u.Parent().ParentEdgeKind() == edge.CallExpr_Fun && m.Obj().Pkg() == s.Pkg.Types
+		return nil, m.Kind() == types.FieldVal || u.Parent().ParentEdgeKind() == edge.CallExpr_Fun && m.Obj().Pkg() == s.Pkg.Types
 	case edge.StarExpr_X:
-		return "", true
+		return nil, true
 	case edge.BinaryExpr_X, edge.BinaryExpr_Y:
-		return "", true
+		return nil, true
 	case edge.CallExpr_Args:
 		call := u.Parent().Node().(*ast.CallExpr)
 		if fn, ok := typeutil.Callee(s.Info(), call).(*types.Func); ok && fn.Pkg() == s.Pkg.Types && !isInterface(fn) {
-			return "", true
+			return nil, true
 		}
 		if s.Info().Types[call.Fun].IsType() || s.Builtin(call, "append") != nil || u.Parent().ParentEdgeKind() != edge.ExprStmt_X ||
 			s.Callee(call) == "(*sync.Pool).Put" {
-			return "", false
+			return nil, false
 		}
-		return code.Brief(s.Source(call.Fun)), false
+		return call.Fun, false
 	}
-	return "", false
+	return nil, false
 }
 
 // isInterface reports whether a function is a method of an interface.

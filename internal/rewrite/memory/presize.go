@@ -47,6 +47,13 @@ func PresizeSlice(on *code.Site) []code.Edit {
 
 // longer makes a slice that begins with elements, and is appended to, with room for what comes.
 func (s *site) longer() []code.Edit {
+	if assign, _ := s.appends(); assign != nil {
+		maker, ok := s.maker(s.Local(assign.Lhs[0]))
+		if !ok {
+			return nil
+		}
+		s = &site{&code.Site{File: s.File, Cur: maker, Place: s.Place}}
+	}
 	call, ok := s.Cur.Node().(*ast.CallExpr)
 	if !ok || s.Builtin(call, "make") == nil || len(call.Args) != 2 || s.IsZero(call.Args[1]) || !s.PureSize(call.Args[1]) {
 		return nil
@@ -84,6 +91,20 @@ func (s *site) longer() []code.Edit {
 	length := s.Source(call.Args[1])
 	return []code.Edit{{Open: a.Open, Text: fmt.Sprintf("make `%s` with room for %s more elements", v.Name(), code.Brief(a.Text)),
 		Changes: []code.Change{s.Insert(s.Offset(call.Args[1].End()), fmt.Sprintf(", %s+%s", length, a.Text))}}}
+}
+
+// maker is the expression that a local variable is defined by, alone.
+func (s *site) maker(v *types.Var) (inspector.Cursor, bool) {
+	fn, body := code.Function(s.Cur)
+	if v == nil || body == nil {
+		return inspector.Cursor{}, false
+	}
+	for _, u := range s.Uses(v, fn) {
+		if u.Node().Pos() == v.Pos() && u.ParentEdgeKind() == edge.AssignStmt_Lhs && len(u.Parent().Node().(*ast.AssignStmt).Rhs) == 1 {
+			return u.Parent().ChildAt(edge.AssignStmt_Rhs, 0), true
+		}
+	}
+	return inspector.Cursor{}, false
 }
 
 // appends returns the statement `x = append(x, …)` that the site is, or that of another function that

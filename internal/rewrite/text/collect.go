@@ -26,7 +26,7 @@ func CollectText(on *code.Site) []code.Edit {
 	if v == nil || body == nil || !types.Identical(v.Type(), types.Typ[types.String]) || s.added(assign, v) == nil {
 		return nil
 	}
-	t := &gathered{site: s, v: v, fn: fn, builder: v.Name()}
+	t := &gathered{in: s, v: v, fn: fn, builder: v.Name()}
 	name, imports, ok := s.Use("strings", body.Pos())
 	if !ok || !t.begin(name, body) {
 		return nil
@@ -44,7 +44,7 @@ func CollectText(on *code.Site) []code.Edit {
 
 // gathered is a string that a function adds to, on the way to a builder.
 type gathered struct {
-	*site
+	in      *site
 	v       *types.Var
 	fn      inspector.Cursor
 	builder string // its name
@@ -56,15 +56,15 @@ type gathered struct {
 // begin declares the builder in place of the string, or at the top of the function for a result.
 func (t *gathered) begin(pkg string, body *ast.BlockStmt) bool {
 	if _, results := code.Signature(t.fn); results != nil && results.Pos() <= t.v.Pos() && t.v.Pos() < results.End() {
-		builder := t.Fresh(t.v.Name()+"Builder", t.v.Pos())
+		builder := t.in.Fresh(t.v.Name()+"Builder", t.v.Pos())
 		if results.NumFields() != 1 || len(body.List) == 0 || t.defers(body, builder) {
 			return false
 		}
 		t.builder = builder
-		t.changes = append(t.changes, t.Before(body.List[0], fmt.Sprintf("var %s %s.Builder", t.builder, pkg)))
+		t.changes = append(t.changes, t.in.Before(body.List[0], fmt.Sprintf("var %s %s.Builder", t.builder, pkg)))
 		return true
 	}
-	for _, u := range t.Uses(t.v, t.fn) {
+	for _, u := range t.in.Uses(t.v, t.fn) {
 		stmt, listed := code.Statement(u)
 		if u.Node().Pos() != t.v.Pos() || !listed {
 			continue
@@ -92,11 +92,11 @@ func (t *gathered) begin(pkg string, body *ast.BlockStmt) bool {
 			if t.mentions(value, t.v.Name()) {
 				return false
 			}
-			if text, is := t.ConstString(value); !is || text != "" {
-				lines = append(lines, fmt.Sprintf("%s.WriteString(%s)", t.builder, t.Source(value)))
+			if text, is := t.in.ConstString(value); !is || text != "" {
+				lines = append(lines, fmt.Sprintf("%s.WriteString(%s)", t.builder, t.in.Source(value)))
 			}
 		}
-		t.changes = append(t.changes, t.Replace(stmt.Node(), strings.Join(lines, "\n")))
+		t.changes = append(t.changes, t.in.Replace(stmt.Node(), strings.Join(lines, "\n")))
 		return true
 	}
 	return false
@@ -114,7 +114,7 @@ func (t *gathered) defers(body *ast.BlockStmt, builder string) bool {
 			found = true
 		case *ast.ReturnStmt:
 			if len(n.Results) == 0 {
-				t.changes = append(t.changes, t.Replace(n, "return "+builder+".String()"))
+				t.changes = append(t.changes, t.in.Replace(n, "return "+builder+".String()"))
 			}
 		}
 		return !found
@@ -168,16 +168,16 @@ func (t *gathered) use(u inspector.Cursor) bool {
 		return false
 	}
 	for c := range u.Enclosing((*ast.AssignStmt)(nil)) {
-		if t.added(c.Node().(*ast.AssignStmt), t.v) != nil {
-			return u.ParentEdgeKind() == edge.BinaryExpr_X && t.Local(u.Node().(ast.Expr)) == t.v && t.leftmost(u, c)
+		if t.in.added(c.Node().(*ast.AssignStmt), t.v) != nil {
+			return u.ParentEdgeKind() == edge.BinaryExpr_X && t.in.Local(u.Node().(ast.Expr)) == t.v && t.leftmost(u, c)
 		}
 	}
 	read := t.builder + ".String()"
-	if u.ParentEdgeKind() == edge.CallExpr_Args && t.Builtin(u.Parent().Node().(ast.Expr), "len") != nil {
-		t.changes = append(t.changes, t.Replace(u.Parent().Node(), t.builder+".Len()"))
+	if u.ParentEdgeKind() == edge.CallExpr_Args && t.in.Builtin(u.Parent().Node().(ast.Expr), "len") != nil {
+		t.changes = append(t.changes, t.in.Replace(u.Parent().Node(), t.builder+".Len()"))
 		return true
 	}
-	t.changes = append(t.changes, t.Replace(u.Node(), read))
+	t.changes = append(t.changes, t.in.Replace(u.Node(), read))
 	return true
 }
 
@@ -199,19 +199,19 @@ func (t *gathered) add(u inspector.Cursor, n *ast.AssignStmt) bool {
 	if !listed || stmt.Node() != ast.Node(n) {
 		return false
 	}
-	if text, is := t.ConstString(n.Rhs[0]); is && text == "" && n.Tok == token.ASSIGN && len(n.Lhs) == 1 {
-		t.changes = append(t.changes, t.Replace(n, t.builder+".Reset()"))
+	if text, is := t.in.ConstString(n.Rhs[0]); is && text == "" && n.Tok == token.ASSIGN && len(n.Lhs) == 1 {
+		t.changes = append(t.changes, t.in.Replace(n, t.builder+".Reset()"))
 		return true
 	}
-	parts := t.added(n, t.v)
+	parts := t.in.added(n, t.v)
 	if parts == nil {
 		return false
 	}
 	var lines []string
 	for _, part := range parts {
-		lines = append(lines, fmt.Sprintf("%s.WriteString(%s)", t.builder, t.Source(part)))
+		lines = append(lines, fmt.Sprintf("%s.WriteString(%s)", t.builder, t.in.Source(part)))
 	}
-	t.changes = append(t.changes, t.Replace(n, strings.Join(lines, "\n")))
+	t.changes = append(t.changes, t.in.Replace(n, strings.Join(lines, "\n")))
 	t.adds++
 	for loop := range stmt.Enclosing((*ast.ForStmt)(nil), (*ast.RangeStmt)(nil)) {
 		t.looped = t.looped || loop.Node().Pos() > t.v.Pos()

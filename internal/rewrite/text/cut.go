@@ -37,7 +37,7 @@ func CutParts(on *code.Site) []code.Edit {
 		return nil
 	}
 	at := s.Cur.Node().Pos()
-	p.first, p.second, p.rest, p.more = s.Fresh("first", at), s.Fresh("second", at), s.Fresh("rest", at), s.Fresh("more", at)
+	p.as.first, p.as.second, p.as.rest, p.as.more = s.Fresh("first", at), s.Fresh("second", at), s.Fresh("rest", at), s.Fresh("more", at)
 	for _, u := range s.Uses(v, fn)[1:] {
 		if !p.use(u) {
 			return nil
@@ -46,7 +46,7 @@ func CutParts(on *code.Site) []code.Edit {
 	if !p.asked {
 		return nil // today a part that is missing is a panic
 	}
-	names := []string{p.first, p.rest, p.more}
+	names := []string{p.as.first, p.as.rest, p.as.more}
 	for i, used := range p.used {
 		if !used {
 			names[i] = "_"
@@ -59,11 +59,11 @@ func CutParts(on *code.Site) []code.Edit {
 		return nil // what is behind the first separator is asked for a second one, after it changed
 	}
 	line := fmt.Sprintf("%s := %s.Cut(%s, %s)", strings.Join(names, ", "), p.pkg, p.source(), p.sep)
-	if p.whole != "" {
-		line = fmt.Sprintf("%s := %s\n%s", p.whole, s.Source(call.Args[0]), line)
+	if p.as.whole != "" {
+		line = fmt.Sprintf("%s := %s\n%s", p.as.whole, s.Source(call.Args[0]), line)
 	}
 	if p.again {
-		line += fmt.Sprintf("\n%s, _, _ := %s.Cut(%s, %s)", p.second, p.pkg, p.rest, p.sep)
+		line += fmt.Sprintf("\n%s, _, _ := %s.Cut(%s, %s)", p.as.second, p.pkg, p.as.rest, p.sep)
 	}
 	return []code.Edit{{Text: "cut the text instead of splitting it into a slice", Changes: append(p.changes, s.Replace(stmt.Node(), line))}}
 }
@@ -76,17 +76,20 @@ type parts struct {
 	body     *ast.BlockStmt
 	end      token.Pos // of the statement
 
-	first, second, rest, more string
+	as cutNames
 
 	all     bool    // all parts, not two at most
 	asked   bool    // for their number
 	again   bool    // the second part ends where a third begins
 	set     bool    // a part is set to something else
 	third   bool    // it is asked for a third part
-	whole   string  // the name of the text, where it takes more than names to say it
 	used    [3]bool // what Cut returns
 	changes []code.Change
 }
+
+// cutNames are the names of what a text is cut to, and of the text itself where it takes more than names to say
+// it.
+type cutNames struct{ first, second, rest, more, whole string }
 
 // use takes one use of the slice: the first part, the second, or a comparison of the length.
 func (p *parts) use(u inspector.Cursor) bool {
@@ -105,7 +108,7 @@ func (p *parts) use(u inspector.Cursor) bool {
 		switch {
 		case p.s.IsZero(n.Index):
 			p.used[0] = true
-			p.changes = append(p.changes, p.s.Replace(n, p.first))
+			p.changes = append(p.changes, p.s.Replace(n, p.as.first))
 			return true
 		case p.s.isNumber(n.Index, 1):
 			p.behind(index)
@@ -123,9 +126,9 @@ func (p *parts) use(u inspector.Cursor) bool {
 // behind puts the rest in place of the second part, cut once more where there may be a third.
 func (p *parts) behind(index inspector.Cursor) {
 	p.used[1] = true
-	name := p.rest
+	name := p.as.rest
 	if p.all && !p.two(index) {
-		p.again, name = true, p.second
+		p.again, name = true, p.as.second
 	}
 	p.changes = append(p.changes, p.s.Replace(index.Node(), name))
 }
@@ -172,8 +175,8 @@ func (p *parts) caseOfTwo(c inspector.Cursor) bool {
 
 // source is the text that is split, as Go source.
 func (p *parts) source() string {
-	if p.whole != "" {
-		return p.whole
+	if p.as.whole != "" {
+		return p.as.whole
 	}
 	return p.s.Source(p.text)
 }
@@ -225,7 +228,7 @@ func (p *parts) length(call inspector.Cursor) bool {
 			return false
 		}
 		if !p.s.Pure(p.text) || p.s.Changed(p.text, p.body, p.end, call.Node().Pos()) {
-			p.whole = p.s.Fresh("whole", p.text.Pos())
+			p.as.whole = p.s.Fresh("whole", p.text.Pos())
 		}
 		p.asked = true
 		count := fmt.Sprintf("%s.Count(%s, %s) + 1", p.pkg, p.source(), p.sep)
@@ -259,22 +262,22 @@ func (p *parts) condition(op token.Token, n int64) (text string, rest bool) {
 		op token.Token
 		n  int64
 	}
-	third := fmt.Sprintf("%s.Contains(%s, %s)", p.pkg, p.rest, p.sep)
+	third := fmt.Sprintf("%s.Contains(%s, %s)", p.pkg, p.as.rest, p.sep)
 	switch (comparison{op, n}) {
 	case comparison{token.LSS, 2}, comparison{token.LEQ, 1}, comparison{token.EQL, 1}:
-		return "!" + p.more, false
+		return "!" + p.as.more, false
 	case comparison{token.GEQ, 2}, comparison{token.GTR, 1}, comparison{token.NEQ, 1}:
-		return p.more, false
+		return p.as.more, false
 	case comparison{token.EQL, 2}:
 		if p.all {
-			return fmt.Sprintf("%s && !%s", p.more, third), true
+			return fmt.Sprintf("%s && !%s", p.as.more, third), true
 		}
-		return p.more, false
+		return p.as.more, false
 	case comparison{token.NEQ, 2}:
 		if p.all {
-			return fmt.Sprintf("!%s || %s", p.more, third), true
+			return fmt.Sprintf("!%s || %s", p.as.more, third), true
 		}
-		return "!" + p.more, false
+		return "!" + p.as.more, false
 	}
 	return "", false
 }
