@@ -236,7 +236,8 @@ func (s *search) fresh(edits []code.Edit) []code.Edit {
 }
 
 // row tries the edits for one finding: all are counted, and the best that the judge lets pass is kept;
-// then the others are counted on top of it. The error is that of the context.
+// then the others are counted on top of it. Where one saves all that the finding allocates, the others are
+// not counted unless the judge rejects it. The error is that of the context.
 func (s *search) row(ctx context.Context, row finding.Row, edits []code.Edit) error {
 	b, ok := s.benchs[row.Run]
 	var open []*Attempt
@@ -251,25 +252,39 @@ func (s *search) row(ctx context.Context, row finding.Row, edits []code.Edit) er
 	if !ok || !s.repeats() {
 		return s.unmeasured(ctx, open)
 	}
+	slices.SortStableFunc(open, func(a, b *Attempt) int { return cmp.Compare(min(len(a.Edit.Open), 1), min(len(b.Edit.Open), 1)) })
 	for len(open) > 0 {
-		better, err := s.count(ctx, open)
+		better, rest, err := s.count(ctx, open)
 		if err != nil {
 			return err
 		}
-		kept := false
-		open = nil
+		var kept *Attempt
+		open = rest
 		for _, a := range better {
-			if kept {
+			if kept != nil {
 				open = append(open, a)
 				continue
 			}
 			if err := s.judgeOne(ctx, a); err != nil {
 				return err
 			}
-			kept = a.Outcome == Kept && !s.o.Alone
+			if a.Outcome == Kept && !s.o.Alone {
+				kept = a
+			}
+		}
+		if kept != nil && kept.all() {
+			return nil
 		}
 	}
 	return nil
+}
+
+// all reports whether an attempt saves all that its finding allocates.
+func (a *Attempt) all() bool {
+	const most = 0.95
+	cost := a.Finding.Cost
+	return cost.ObjectsPerOp.Value > 0 && a.Before.Allocs-a.After.Allocs >= most*cost.ObjectsPerOp.Value &&
+		a.Before.Bytes-a.After.Bytes >= most*cost.BytesPerOp.Value
 }
 
 // spent reports whether there is no time left.
@@ -302,10 +317,9 @@ func (s *search) end(a *Attempt, o Outcome) {
 	}
 }
 
-// count counts what attempts save on top of what was kept, and returns those that save anything, the
-// best first.
-func (s *search) count(ctx context.Context, list []*Attempt) ([]*Attempt, error) {
-	var better []*Attempt
+// count counts what attempts save on top of what was kept, until one saves all that its finding allocates.
+// It returns those that save anything, the best first, and those that were not counted.
+func (s *search) count(ctx context.Context, list []*Attempt) (better, rest []*Attempt, err error) {
 	for i, a := range list {
 		if s.spent() {
 			s.end(a, NoTime)
@@ -314,12 +328,15 @@ func (s *search) count(ctx context.Context, list []*Attempt) ([]*Attempt, error)
 		s.o.Progress("counting %d of %d for %s: %s%s", i+1, len(list), spot(a.Finding.Site), a.Edit.Text, s.left())
 		o, err := s.saves(ctx, a)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		if o == "" {
-			better = append(better, a)
-		} else {
+		if o != "" {
 			s.end(a, o)
+			continue
+		}
+		if better = append(better, a); a.all() {
+			rest = list[i+1:]
+			break
 		}
 	}
 	slices.SortStableFunc(better, func(a, b *Attempt) int {
@@ -328,7 +345,7 @@ func (s *search) count(ctx context.Context, list []*Attempt) ([]*Attempt, error)
 		}
 		return cmp.Compare(len(a.Edit.Open), len(b.Edit.Open)) // what is proved goes first
 	})
-	return better, nil
+	return better, rest, nil
 }
 
 // alike is the difference in what is saved, as a fraction, below which edits count as equally good.
@@ -403,7 +420,8 @@ func (s *search) judgeOne(ctx context.Context, a *Attempt) error {
 	return nil
 }
 
-// editsFor are the edits for all lines that allocate for a row, heaviest line first.
+// editsFor are the edits for all lines that allocate for a row, heaviest line first, and for the calls
+// through which they do on its heaviest stacks.
 func editsFor(p *rewrite.Program, row finding.Row) []code.Edit {
 	sites := []evidence.Site{row.Site}
 	for _, at := range row.Allocation.Places {
@@ -414,6 +432,25 @@ func editsFor(p *rewrite.Program, row finding.Row) []code.Edit {
 	var out []code.Edit
 	for _, at := range sites {
 		out = append(out, p.At(place(row, at))...)
+	}
+	for _, at := range callsTo(row, sites) {
+		out = append(out, p.Through(at)...)
+	}
+	return out
+}
+
+// callsTo are the lines through which the heaviest stacks of a row come to its lines, innermost first.
+func callsTo(row finding.Row, sites []evidence.Site) []code.Place {
+	const stacks, frames = 3, 16
+	var out []code.Place
+	for _, stack := range row.Finding.Stacks[:min(stacks, len(row.Finding.Stacks))] {
+		for _, f := range stack.Frames[:min(frames, len(stack.Frames))] {
+			at := code.Place{File: f.File, Line: f.Line}
+			known := f.File == "" || slices.ContainsFunc(sites, func(s evidence.Site) bool { return s.File == f.File && s.Line == f.Line })
+			if !known && !slices.ContainsFunc(out, func(p code.Place) bool { return p.File == at.File && p.Line == at.Line }) {
+				out = append(out, at)
+			}
+		}
 	}
 	return out
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/rewrite/branch"
 	"github.com/heaptrim/heaptrim/internal/rewrite/code"
 	"github.com/heaptrim/heaptrim/internal/rewrite/memory"
+	"github.com/heaptrim/heaptrim/internal/rewrite/once"
 	"github.com/heaptrim/heaptrim/internal/rewrite/owner"
 	"github.com/heaptrim/heaptrim/internal/rewrite/text"
 )
@@ -81,10 +82,14 @@ type kind struct {
 // kinds in the order in which they are tried.
 func kinds() []kind {
 	return []kind{
-		{"compiled once", "cache-compiled", memory.CompiledOnce},
-		{"compiled once for each text", "cache-compiled", memory.CompiledByText},
-		{"table made once", "cache-compiled", memory.TableOnce},
+		{"compiled once", "cache-compiled", once.CompiledOnce},
+		{"compiled once for each text", "cache-compiled", once.CompiledByText},
+		{"result made once", "cache-compiled", once.CallOnce},
+		{"table made once", "cache-compiled", once.TableOnce},
 		{"fmt to strconv", "avoid-conversion", text.FmtToStrconv},
+		{"written without fmt", "avoid-conversion", text.WriteText},
+		{"error without fmt", "avoid-conversion", text.ErrorText},
+		{"computed before the loop", "avoid-conversion", branch.BeforeLoop},
 		{"string instead of bytes", "avoid-conversion", text.WriteString},
 		{"parts one by one", "avoid-conversion", text.SplitSeq},
 		{"cut instead of split", "avoid-conversion", text.SplitCut},
@@ -102,17 +107,29 @@ func kinds() []kind {
 		{"text asked as text", "avoid-conversion", text.AskString},
 		{"number without reflection", "unbox-interface", text.WriteNumber},
 		{"number from bytes", "unbox-interface", text.ReadNumber},
+		{"encoded on the stack", "keep-on-stack", text.EncodeOnStack},
+		{"summed up at once", "skip-work", text.SumAtOnce},
+		{"decoded in place", "skip-work", text.Unmarshal},
 		{"stream without a wrapper", "skip-work", text.OneStream},
+		{"string as it is", "avoid-conversion", text.StringAsIs},
+		{"values compared", "avoid-conversion", text.CompareValues},
+		{"asked whether it is there", "avoid-conversion", text.AskContained},
+		{"appended onto", "reuse-buffer", text.AppendOnto},
 		{"String instead of fmt", "avoid-conversion", text.CallString},
-		{"concatenation to Builder", "presize-builder", memory.ConcatToBuilder},
+		{"concatenation to Builder", "presize-builder", text.CollectText},
 		{"Builder instead of Buffer", "avoid-conversion", memory.BufferToBuilder},
 		{"sort without reflection", "unbox-interface", text.SortFunc},
 		{"asked before the call", "unbox-interface", branch.AskedBefore},
 		{"made where it is needed", "skip-work", branch.MadeLater},
+		{"looked up by bytes", "avoid-conversion", branch.LookedUp},
 		{"copied where it is kept", "keep-on-stack", branch.CopyWhereKept},
+		{"copied where it is kept", "keep-on-stack", branch.CopyArgument},
 		{"emptied instead of dropped", "reuse-buffer", owner.EmptyInstead},
 		{"made once for its owner", "reuse-buffer", owner.MadeOnce},
 		{"slice with its size", "presize-slice", memory.PresizeSlice},
+		{"slice with its size", "presize-slice", memory.JoinedOnce},
+		{"appended and turned round", "presize-slice", memory.AppendAndReverse},
+		{"keys one by one", "skip-work", branch.KeysOneByOne},
 		{"map with its size", "presize-map", memory.PresizeMap},
 		{"builder with its size", "presize-builder", memory.PresizeBuilder},
 		{"array on the stack", "keep-on-stack", memory.StackArray},
@@ -132,15 +149,25 @@ func kinds() []kind {
 	}
 }
 
+// ofCalls are the kinds that change how a function is called, so that the function itself allocates less.
+func ofCalls() []kind {
+	names := []string{"values compared", "appended onto", "result made once", "put back into its pool", "slice with its size"}
+	return slices.DeleteFunc(kinds(), func(k kind) bool { return !slices.Contains(names, k.name) })
+}
+
 // At lists the edits for what a line allocates; those of one kind are alternatives, the best
 // first.
-func (p *Program) At(place code.Place) []code.Edit {
+func (p *Program) At(place code.Place) []code.Edit { return p.at(place, kinds()) }
+
+// Through lists the edits for a line that calls a function which allocates.
+func (p *Program) Through(place code.Place) []code.Edit { return p.at(place, ofCalls()) }
+
+func (p *Program) at(place code.Place, all []kind) []code.Edit {
 	f := p.find(place.File)
 	if f == nil {
 		return nil
 	}
 	var out []code.Edit
-	all := kinds()
 	f.Root.Inspect(nil, func(c inspector.Cursor) bool {
 		n := c.Node()
 		if f.Line(n.Pos()) > place.Line || f.Line(n.End()) < place.Line {

@@ -19,7 +19,7 @@ import (
 func MadeLater(on *code.Site) []code.Edit {
 	s := &site{on}
 	e, ok := s.Cur.Node().(ast.Expr)
-	if !ok {
+	if !ok || s.free(e) {
 		return nil
 	}
 	v, stmt := s.Defined()
@@ -34,6 +34,9 @@ func MadeLater(on *code.Site) []code.Edit {
 	if !ok {
 		return nil
 	}
+	if edits := s.asElse(e, v, stmt, open); edits != nil {
+		return edits
+	}
 	uses := s.Uses(v, fn)[1:]
 	if slices.ContainsFunc(uses, changed) {
 		return nil
@@ -43,6 +46,13 @@ func MadeLater(on *code.Site) []code.Edit {
 		return nil
 	}
 	return s.movedTo(e, before, code.Edit{Open: open, Changes: []code.Change{s.Replace(stmt.Node(), "")}})
+}
+
+// free reports whether an expression makes nothing: a constant, a number, a truth value, a name.
+func (s *site) free(e ast.Expr) bool {
+	tv := s.Info().Types[e]
+	b := code.Basic(tv.Type)
+	return tv.Value != nil || b != nil && b.Info()&types.IsString == 0 || s.Pure(e)
 }
 
 // changed reports whether a use of a variable changes it, or lets others do so.
@@ -128,6 +138,9 @@ func (s *site) waits(e ast.Expr) (open string, ok bool) {
 		_, isFunc := e.(*ast.FuncLit)
 		return "", !isFunc && s.sideless([]ast.Expr{e}) && !s.shares(e)
 	}
+	if s.fresh(call) {
+		return "", true
+	}
 	name := s.Callee(call)
 	if !s.Info().Types[call.Fun].IsType() && !lazy[name] || call.Ellipsis.IsValid() || !s.sideless(call.Args) {
 		return "", false
@@ -142,6 +155,17 @@ func (s *site) waits(e ast.Expr) (open string, ok bool) {
 		}
 	}
 	return open, true
+}
+
+// fresh reports whether a call is new(T), or make with constant sizes.
+func (s *site) fresh(call *ast.CallExpr) bool {
+	if s.Builtin(call, "new") != nil {
+		return s.Info().Types[call.Args[0]].IsType()
+	}
+	if s.Builtin(call, "make") == nil {
+		return false
+	}
+	return !slices.ContainsFunc(call.Args[1:], func(e ast.Expr) bool { return s.Info().Types[e].Value == nil })
 }
 
 // shares reports whether a value may change while the variables that an expression names do not: it
@@ -165,6 +189,9 @@ func (s *site) shares(e ast.Expr) bool {
 		}
 		switch t.Underlying().(type) {
 		case *types.Slice, *types.Pointer, *types.Map:
+			if u, ok := x.(*ast.UnaryExpr); ok && u.Op == token.AND {
+				x = u.X
+			}
 			if _, made := x.(*ast.CompositeLit); !made {
 				shared = true
 			}
@@ -247,7 +274,12 @@ func (s *site) sameNames(e ast.Expr, at ast.Node) bool {
 			})
 			return false
 		case *ast.KeyValueExpr:
-			same = false
+			if id, ok := n.Key.(*ast.Ident); ok {
+				if v, ok := s.Info().ObjectOf(id).(*types.Var); ok && v.IsField() {
+					same = same && s.sameNames(n.Value, at)
+					return false
+				}
+			}
 		case *ast.Ident:
 			same = same && s.Info().ObjectOf(n) == s.Lookup(n.Name, at.Pos())
 		}

@@ -19,7 +19,8 @@ type Trips struct {
 	Open string   // why it may be wrong to reserve so much
 }
 
-// Trips asks for the count of a loop: that of what it ranges over, or n of i := 0; i < n; i++.
+// Trips asks for the count of a loop: that of what it ranges over, or n of i := 0; i < n; i++
+// and of i := 1; i <= n; i++.
 func (f *File) Trips(loop ast.Node) Trips {
 	switch n := loop.(type) {
 	case *ast.RangeStmt:
@@ -39,13 +40,18 @@ func (f *File) Trips(loop ast.Node) Trips {
 		cond, ok := n.Cond.(*ast.BinaryExpr)
 		init, isInit := n.Init.(*ast.AssignStmt)
 		post, isPost := n.Post.(*ast.IncDecStmt)
-		if !ok || !isInit || !isPost || cond.Op != token.LSS || post.Tok != token.INC || len(init.Rhs) != 1 ||
-			!f.IsZero(init.Rhs[0]) || !f.Pure(cond.Y) {
+		if !ok || !isInit || !isPost || post.Tok != token.INC || len(init.Rhs) != 1 || !f.Pure(cond.Y) || !f.asMany(init.Rhs[0], cond.Op) {
 			return Trips{}
 		}
 		return f.number(cond.Y)
 	}
 	return Trips{}
+}
+
+// asMany reports whether a loop from a number on turns n times: below n from 0, or up to n from 1.
+func (f *File) asMany(from ast.Expr, op token.Token) bool {
+	v := f.Info().Types[from].Value
+	return op == token.LSS && f.IsZero(from) || op == token.LEQ && v != nil && v.ExactString() == "1"
 }
 
 // number is an integer expression as a count: of a length it is safe, another may be negative

@@ -74,6 +74,19 @@ func (f *File) Pure(e ast.Expr) bool {
 	return false
 }
 
+// PureSize reports whether e is a sum, difference or product of pure numbers, or one of these.
+func (f *File) PureSize(e ast.Expr) bool {
+	b, ok := ast.Unparen(e).(*ast.BinaryExpr)
+	if !ok {
+		return f.Pure(e)
+	}
+	switch b.Op {
+	case token.ADD, token.SUB, token.MUL:
+		return f.PureSize(b.X) && f.PureSize(b.Y)
+	}
+	return false
+}
+
 // ConstString is the value of a constant string.
 func (f *File) ConstString(e ast.Expr) (string, bool) {
 	v := f.Info().Types[e].Value
@@ -281,11 +294,28 @@ func (f *File) Changed(e ast.Expr, in ast.Node, from, to token.Pos) bool {
 			found = found || n.Op == token.AND && n.Pos() >= from && names[f.RootOf(n.X)]
 		case *ast.CallExpr:
 			found = found || deep && n.Pos() >= from && f.Builtin(n, "len") == nil && f.Builtin(n, "make") == nil &&
-				!f.Info().Types[n.Fun].IsType()
+				!f.Info().Types[n.Fun].IsType() && !f.asksOnly(n)
 		}
 		return !found
 	})
 	return found
+}
+
+// asksOnly reports whether a call only looks at its arguments: of a function for text and numbers of the
+// standard library that is given no function.
+func (f *File) asksOnly(call *ast.CallExpr) bool {
+	pkg, _, _ := strings.Cut(f.Callee(call), ".")
+	switch pkg {
+	case "strings", "strconv", "bytes", "unicode", "unicode/utf8", "math", "math/bits":
+	default:
+		return false
+	}
+	for _, a := range call.Args {
+		if _, isFunc := f.Info().TypeOf(a).Underlying().(*types.Signature); isFunc {
+			return false
+		}
+	}
+	return true
 }
 
 // RootOf is the variable at the left end of an expression such as x.y[i].

@@ -104,6 +104,30 @@ func PointerFree(t types.Type) bool {
 	return false
 }
 
+// HoldsLock reports whether values of a type must not be copied: a lock, an atomic value, or a mark against
+// copies is in it.
+func HoldsLock(t types.Type) bool {
+	if n, ok := types.Unalias(t).(*types.Named); ok {
+		if pkg := n.Obj().Pkg(); pkg != nil && (pkg.Path() == "sync" || pkg.Path() == "sync/atomic") {
+			return true
+		}
+		if lock, _, _ := types.LookupFieldOrMethod(types.NewPointer(n), true, nil, "Lock"); lock != nil {
+			return true
+		}
+	}
+	switch u := t.Underlying().(type) {
+	case *types.Array:
+		return HoldsLock(u.Elem())
+	case *types.Struct:
+		for f := range u.Fields() {
+			if HoldsLock(f.Type()) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // HasTypeParams reports whether a function or its receiver is generic.
 func HasTypeParams(fn *ast.FuncDecl) bool {
 	return fn.Type.TypeParams != nil || fn.Recv != nil && len(fn.Recv.List) == 1 && isIndexed(fn.Recv.List[0].Type)

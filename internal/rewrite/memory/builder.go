@@ -5,118 +5,12 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"strings"
 
 	"golang.org/x/tools/go/ast/edge"
 	"golang.org/x/tools/go/ast/inspector"
 
 	"github.com/heaptrim/heaptrim/internal/rewrite/code"
 )
-
-// ConcatToBuilder collects what a loop adds to a string in a strings.Builder.
-func ConcatToBuilder(on *code.Site) []code.Edit {
-	s := &site{on}
-	assign, ok := s.Cur.Node().(*ast.AssignStmt)
-	if !ok || assign.Tok != token.ADD_ASSIGN || !code.IsString(s.Info().TypeOf(assign.Lhs[0])) {
-		return nil
-	}
-	v := s.Local(assign.Lhs[0])
-	loop, outer := s.outermostLoop(v)
-	if v == nil || !outer {
-		return nil
-	}
-	decl, init, ok := s.declaredBefore(loop, v)
-	if !ok {
-		return nil
-	}
-	fn, body := code.Function(s.Cur)
-	if _, isNamed := types.Unalias(v.Type()).(*types.Named); isNamed || body == nil {
-		return nil
-	}
-	builder := s.Fresh(v.Name()+"Builder", v.Pos())
-	var changes []code.Change
-	for _, u := range s.Uses(v, fn) {
-		if !loop.Contains(u) {
-			if u.Node().Pos() < loop.Node().Pos() && u.Node().Pos() >= decl.Node().End() {
-				return nil // used between
-			}
-			continue
-		}
-		add, ok := u.Parent().Node().(*ast.AssignStmt)
-		if !ok || add.Tok != token.ADD_ASSIGN || u.ParentEdgeKind() != edge.AssignStmt_Lhs {
-			return nil // read in the loop
-		}
-		var lines []string
-		for _, part := range concatenated(add.Rhs[0]) {
-			lines = append(lines, fmt.Sprintf("%s.WriteString(%s)", builder, s.Source(part)))
-		}
-		changes = append(changes, s.Replace(add, strings.Join(lines, "\n")))
-	}
-	name, imports, ok := s.Use("strings", s.Cur.Node().Pos())
-	if !ok || !s.Since("go1.10") {
-		return nil
-	}
-	lines := []string{fmt.Sprintf("var %s %s.Builder", builder, name)}
-	if init != "" {
-		lines = append(lines, fmt.Sprintf("%s.WriteString(%s)", builder, init))
-	}
-	changes = append(changes, s.Replace(decl.Node(), strings.Join(lines, "\n")),
-		s.After(loop.Node(), fmt.Sprintf("%s := %s.String()", v.Name(), builder)))
-	return []code.Edit{{Text: fmt.Sprintf("collect `%s` in a strings.Builder", v.Name()), Imports: imports, Changes: changes}}
-}
-
-// concatenated are the operands of a chain of +.
-func concatenated(e ast.Expr) []ast.Expr {
-	if b, ok := ast.Unparen(e).(*ast.BinaryExpr); ok && b.Op == token.ADD {
-		return append(concatenated(b.X), concatenated(b.Y)...)
-	}
-	return []ast.Expr{e}
-}
-
-// outermostLoop is the outermost loop around the site that v is declared before.
-func (s *site) outermostLoop(v *types.Var) (loop inspector.Cursor, ok bool) {
-	if v == nil {
-		return loop, false
-	}
-	for c := range s.Cur.Enclosing((*ast.ForStmt)(nil), (*ast.RangeStmt)(nil), (*ast.FuncLit)(nil)) {
-		if _, literal := c.Node().(*ast.FuncLit); literal || c.Node().Pos() <= v.Pos() && v.Pos() < c.Node().End() {
-			break
-		}
-		loop, ok = c, true
-	}
-	if ok {
-		stmt, listed := code.Statement(loop)
-		ok = listed && stmt == loop
-	}
-	return loop, ok
-}
-
-// declaredBefore is the statement before a loop, in the same list, that declares a string
-// variable alone, and what it begins with: "" for an empty string.
-func (s *site) declaredBefore(loop inspector.Cursor, v *types.Var) (decl inspector.Cursor, init string, ok bool) {
-	for c, more := loop.PrevSibling(); more; c, more = c.PrevSibling() {
-		switch n := c.Node().(type) {
-		case *ast.AssignStmt:
-			if n.Tok != token.DEFINE || len(n.Lhs) != 1 || s.Local(n.Lhs[0]) != v {
-				continue
-			}
-			if text, is := s.ConstString(n.Rhs[0]); is && text == "" {
-				return c, "", true
-			}
-			return c, s.Source(n.Rhs[0]), true
-		case *ast.DeclStmt:
-			spec := code.OnlySpec(n)
-			if spec == nil || s.Info().Defs[spec.Names[0]] != v {
-				continue
-			}
-			if len(spec.Values) == 0 {
-				return c, "", true
-			}
-			return c, s.Source(spec.Values[0]), true
-		}
-	}
-	return decl, "", false
-}
 
 // collector is a local strings.Builder or bytes.Buffer, and how it is used.
 type collector struct {

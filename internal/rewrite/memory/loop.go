@@ -88,7 +88,7 @@ func (s *site) sameEachTurn(e ast.Expr, loop inspector.Cursor) bool {
 		return true // an empty literal
 	}
 	for _, a := range call.Args[1:] {
-		if !s.Pure(a) || s.DeclaredAfter(a, loop.Node().Pos()) || s.Changed(a, loop.Node(), loop.Node().Pos(), loop.Node().End()) {
+		if !s.PureSize(a) || s.DeclaredAfter(a, loop.Node().Pos()) || s.Changed(a, loop.Node(), loop.Node().Pos(), loop.Node().End()) {
 			return false
 		}
 	}

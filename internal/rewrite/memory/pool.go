@@ -68,7 +68,7 @@ func PoolSlice(on *code.Site) []code.Edit {
 	}
 	v, stmt := s.Defined()
 	typ, isArray := call.Args[0].(*ast.ArrayType)
-	if v == nil || !isArray || s.NamesLocals(typ) || !s.Pure(call.Args[1]) || !s.Pure(call.Args[len(call.Args)-1]) {
+	if v == nil || !isArray || s.NamesLocals(typ) || len(call.Args) > 2 && !s.PureSize(call.Args[1]) {
 		return nil
 	}
 	p, ok := s.poolFor(stmt, "Slices")
@@ -76,10 +76,14 @@ func PoolSlice(on *code.Site) []code.Edit {
 		return nil
 	}
 	elem := s.Source(typ)
-	room, length := s.Source(call.Args[len(call.Args)-1]), s.Source(call.Args[1])
+	first, room := s.sizeOnce(call.Args[len(call.Args)-1])
+	length := room
+	if len(call.Args) > 2 {
+		length = s.Source(call.Args[1])
+	}
 	kept := s.Fresh(v.Name()+"Pooled", v.Pos())
 	lines := []string{
-		fmt.Sprintf("%s := %s.Get().(*%s)", kept, p.name, elem),
+		first + fmt.Sprintf("%s := %s.Get().(*%s)", kept, p.name, elem),
 		fmt.Sprintf("if cap(*%s) < %s {\n*%[1]s = make(%[3]s, %[2]s)\n}", kept, room, elem),
 		fmt.Sprintf("%s := (*%s)[:%s]", v.Name(), kept, length),
 	}

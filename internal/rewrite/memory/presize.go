@@ -23,6 +23,9 @@ func PresizeSlice(on *code.Site) []code.Edit {
 		}
 		return s.sizeHanded(v)
 	}
+	if edits := s.longer(); edits != nil {
+		return edits
+	}
 	assign, call := s.appends()
 	if assign == nil {
 		return nil
@@ -40,6 +43,68 @@ func PresizeSlice(on *code.Site) []code.Edit {
 		return nil
 	}
 	return s.sizeGiven(dst, len(call.Args)-1)
+}
+
+// longer makes a slice that begins with elements, and is appended to, with room for what comes.
+func (s *site) longer() []code.Edit {
+	if assign, _ := s.appends(); assign != nil {
+		maker, ok := s.maker(s.Local(assign.Lhs[0]))
+		if !ok {
+			return nil
+		}
+		s = &site{&code.Site{File: s.File, Cur: maker, Place: s.Place}}
+	}
+	call, ok := s.Cur.Node().(*ast.CallExpr)
+	if !ok || s.Builtin(call, "make") == nil || len(call.Args) != 2 || s.IsZero(call.Args[1]) || !s.PureSize(call.Args[1]) {
+		return nil
+	}
+	v, stmt := s.Defined()
+	fn, body := code.Function(s.Cur)
+	if v == nil || body == nil {
+		return nil
+	}
+	if _, isSlice := v.Type().Underlying().(*types.Slice); !isSlice {
+		return nil
+	}
+	grows := false
+	for _, u := range s.Uses(v, fn)[1:] {
+		switch u.ParentEdgeKind() {
+		case edge.AssignStmt_Lhs:
+			if grows = true; !code.Within(u, fn) || !s.appendsTo(u.Parent().Node().(*ast.AssignStmt), v) {
+				return nil
+			}
+		case edge.UnaryExpr_X:
+			return nil
+		}
+	}
+	next, more := stmt.NextSibling()
+	if !grows || !more {
+		return nil
+	}
+	a := s.Total(s.grownBy(v, next), stmt)
+	if a.Text == "" || len(a.Lines) > 0 {
+		return nil
+	}
+	if !a.Full && a.Open == "" {
+		a.Open = fmt.Sprintf("`%s` is larger than it must be where little is appended", v.Name())
+	}
+	length := s.Source(call.Args[1])
+	return []code.Edit{{Open: a.Open, Text: fmt.Sprintf("make `%s` with room for %s more elements", v.Name(), code.Brief(a.Text)),
+		Changes: []code.Change{s.Insert(s.Offset(call.Args[1].End()), fmt.Sprintf(", %s+%s", length, a.Text))}}}
+}
+
+// maker is the expression that a local variable is defined by, alone.
+func (s *site) maker(v *types.Var) (inspector.Cursor, bool) {
+	fn, body := code.Function(s.Cur)
+	if v == nil || body == nil {
+		return inspector.Cursor{}, false
+	}
+	for _, u := range s.Uses(v, fn) {
+		if u.Node().Pos() == v.Pos() && u.ParentEdgeKind() == edge.AssignStmt_Lhs && len(u.Parent().Node().(*ast.AssignStmt).Rhs) == 1 {
+			return u.Parent().ChildAt(edge.AssignStmt_Rhs, 0), true
+		}
+	}
+	return inspector.Cursor{}, false
 }
 
 // appends returns the statement `x = append(x, …)` that the site is, or that of another function that

@@ -7,6 +7,7 @@ import (
 	"go/types"
 
 	"golang.org/x/tools/go/ast/edge"
+	"golang.org/x/tools/go/types/typeutil"
 
 	"github.com/heaptrim/heaptrim/internal/rewrite/code"
 )
@@ -23,6 +24,9 @@ func PutBack(on *code.Site) []code.Edit {
 	got := s.Cur
 	if got.ParentEdgeKind() == edge.TypeAssertExpr_X {
 		got = got.Parent()
+	}
+	if ok && got.ParentEdgeKind() == edge.ReturnStmt_Results && !s.putsTo(sel.X) {
+		return s.byCallers(sel.X)
 	}
 	if !ok || got.ParentEdgeKind() != edge.AssignStmt_Rhs || !s.Pure(sel.X) || s.putsTo(sel.X) {
 		return nil
@@ -51,6 +55,56 @@ func PutBack(on *code.Site) []code.Edit {
 	return []code.Edit{{Text: fmt.Sprintf("put `%s` back at the end of the function", v.Name()),
 		Open:    fmt.Sprintf("nothing may use `%s` after the function has returned", v.Name()),
 		Changes: []code.Change{s.After(assign, fmt.Sprintf("defer %s.Put(%s)", s.Source(sel.X), v.Name()))}}}
+}
+
+// byCallers gives back, in the callers of a function that hands out what it takes from a pool, what they got.
+func (s *site) byCallers(pool ast.Expr) []code.Edit {
+	decl := code.Declaration(s.Cur)
+	obj, ok := s.named(pool).(*types.Var)
+	if decl == nil || !ok || obj.Parent() != s.Pkg.Types.Scope() || len(decl.Body.List) != 1 {
+		return nil
+	}
+	getter := s.Info().Defs[decl.Name]
+	e := code.Edit{Text: fmt.Sprintf("put back what %s hands out, at the end of the functions that ask for it", decl.Name.Name),
+		Open: fmt.Sprintf("nothing may use what %s hands out after its caller has returned", decl.Name.Name)}
+	for _, f := range s.Package {
+		var changes []code.Change
+		for c := range f.Root.Preorder((*ast.CallExpr)(nil)) {
+			if typeutil.Callee(f.Info(), c.Node().(*ast.CallExpr)) != getter {
+				continue
+			}
+			change, ok := (&site{&code.Site{File: f, Cur: c}}).deferred(pool, s)
+			if !ok {
+				return nil
+			}
+			changes = append(changes, change)
+		}
+		if f.Name == s.Name {
+			e.Changes = changes
+		} else if len(changes) > 0 {
+			e.Also = append(e.Also, code.Part{File: f.Name, Changes: changes})
+		}
+	}
+	if len(e.Changes)+len(e.Also) == 0 {
+		return nil
+	}
+	return []code.Edit{e}
+}
+
+// deferred is the statement behind a call that puts its result back into a pool when the function ends; not ok
+// where the function hands it on, or does not keep it in a variable.
+func (s *site) deferred(pool ast.Expr, of *site) (code.Change, bool) {
+	v, stmt := s.Defined()
+	fn, body := code.Function(s.Cur)
+	if v == nil || body == nil || stmt.Parent().Node() != ast.Node(body) || s.Lookup(of.Source(pool), stmt.Node().Pos()) != of.named(pool) {
+		return code.Change{}, false
+	}
+	for _, u := range s.Uses(v, fn)[1:] {
+		if u.ParentEdgeKind() == edge.AssignStmt_Lhs || u.ParentEdgeKind() == edge.ReturnStmt_Results || !code.Within(u, fn) {
+			return code.Change{}, false
+		}
+	}
+	return s.After(stmt.Node(), fmt.Sprintf("defer %s.Put(%s)", of.Source(pool), v.Name())), true
 }
 
 // putsTo reports whether the package puts anything into a pool of that name.

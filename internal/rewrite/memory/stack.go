@@ -33,7 +33,7 @@ func StackArray(on *code.Site) []code.Edit {
 		return nil
 	}
 	size := call.Args[len(call.Args)-1]
-	if s.Info().Types[size].Value != nil || !s.Pure(size) || len(call.Args) == 3 && !s.IsZero(call.Args[1]) {
+	if s.Info().Types[size].Value != nil || len(call.Args) == 3 && !s.IsZero(call.Args[1]) {
 		return nil
 	}
 	if _, ok := call.Args[0].(*ast.ArrayType); !ok {
@@ -46,14 +46,25 @@ func StackArray(on *code.Site) []code.Edit {
 	}
 	name := s.Source(assign.Lhs[0])
 	array := s.Fresh(name+"Array", s.Cur.Node().Pos())
-	from := ":" + s.Source(size)
+	first, sized := s.sizeOnce(size)
+	from, again := ":"+sized, s.Source(call.Args[0])+", "+sized
 	if len(call.Args) == 3 {
-		from = ":0"
+		from, again = ":0", s.Source(call.Args[0])+", 0, "+sized
 	}
-	text := fmt.Sprintf("var %s [%d]%s\nvar %s %s\nif %s <= len(%s) {\n%s = %s[%s]\n} else {\n%s = %s\n}",
-		array, n, elem, name, s.Source(call.Args[0]), s.Source(size), array, name, array, from, name, s.Source(call))
+	text := first + fmt.Sprintf("var %s [%d]%s\nvar %s %s\nif %s <= len(%s) {\n%s = %s[%s]\n} else {\n%s = make(%s)\n}",
+		array, n, elem, name, s.Source(call.Args[0]), sized, array, name, array, from, name, again)
 	return []code.Edit{{Text: fmt.Sprintf("keep up to %d elements of `%s` in an array on the stack", n, name),
 		Changes: []code.Change{s.Replace(assign, text)}}}
+}
+
+// sizeOnce is the text of a size that an edit asks for several times, and the statement that computes it first
+// where it takes more than names and numbers.
+func (s *site) sizeOnce(size ast.Expr) (first, text string) {
+	if s.PureSize(size) {
+		return "", s.Source(size)
+	}
+	name := s.Fresh("size", size.Pos())
+	return fmt.Sprintf("%s := %s\n", name, s.Source(size)), name
 }
 
 // elements64 is the number of elements, a power of two, that holds most of the blocks that were

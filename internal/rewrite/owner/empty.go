@@ -89,10 +89,12 @@ func (s *site) emptied(f *code.File, n *ast.AssignStmt) []code.Edit {
 	var lines []string
 	switch u := field.Type().Underlying().(type) {
 	case *types.Slice:
-		if !s.noSlice(f, n.Rhs[0]) {
-			return nil
+		if s.noSlice(f, n.Rhs[0]) {
+			lines = cut(f, name, u)
+		} else {
+			lines = s.sized(f, n, field, u)
 		}
-		if lines = cut(f, name, u); lines == nil {
+		if lines == nil {
 			return nil
 		}
 	case *types.Map:
@@ -147,6 +149,52 @@ func cut(f *code.File, name string, u *types.Slice) []string {
 		zero = text + "{}"
 	}
 	return []string{fmt.Sprintf("for i := range %s {\n%[1]s[i] = %s\n}", name, zero), line}
+}
+
+// sized are the statements that give a field its length where it was made anew with that length: of the array
+// that it has, if that is long enough, and of a new one else.
+func (s *site) sized(f *code.File, n *ast.AssignStmt, field *types.Var, u *types.Slice) []string {
+	call := f.Builtin(n.Rhs[0], "make")
+	if call == nil || len(call.Args) < 2 || !f.Since("go1.21") || s.asksFor(f, n, field) {
+		return nil
+	}
+	for _, size := range call.Args[1:] {
+		if !f.PureSize(size) || s.mentions(f, size, field) {
+			return nil
+		}
+	}
+	name, length, room := f.Source(n.Lhs[0]), f.Source(call.Args[1]), f.Source(call.Args[len(call.Args)-1])
+	again := fmt.Sprintf("%s = %[1]s[:%s]\nclear(%[1]s)", name, length)
+	if !code.PointerFree(u.Elem()) {
+		again = fmt.Sprintf("clear(%s[:cap(%[1]s)])\n%[1]s = %[1]s[:%s]", name, length)
+	}
+	return []string{fmt.Sprintf("if cap(%s) < %s {\n%s\n} else {\n%s\n}", name, room, f.Source(n), again)}
+}
+
+// mentions reports whether code names a field.
+func (s *site) mentions(f *code.File, n ast.Node, field *types.Var) bool {
+	found := false
+	ast.Inspect(n, func(n ast.Node) bool {
+		id, ok := n.(*ast.Ident)
+		found = found || ok && f.Info().ObjectOf(id) == types.Object(field)
+		return !found
+	})
+	return found
+}
+
+// asksFor reports whether a statement is in a branch of a condition that names a field: that it is missing, or
+// too short.
+func (s *site) asksFor(f *code.File, n ast.Node, field *types.Var) bool {
+	c, ok := f.Root.FindNode(n)
+	if !ok {
+		return true
+	}
+	for c := range c.Enclosing((*ast.IfStmt)(nil), (*ast.FuncDecl)(nil)) {
+		if guard, ok := c.Node().(*ast.IfStmt); ok && s.mentions(f, guard.Cond, field) {
+			return true
+		}
+	}
+	return false
 }
 
 // noSlice reports whether an expression is a slice without elements or room.

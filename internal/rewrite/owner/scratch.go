@@ -134,7 +134,7 @@ func (s *site) scratchSlice(v *types.Var, e ast.Expr) *reuse {
 			return nil
 		}
 	case *ast.CallExpr:
-		if s.Builtin(e, "make") == nil || len(e.Args) < 2 || !s.Pure(e.Args[1]) || !s.Pure(e.Args[len(e.Args)-1]) {
+		if s.Builtin(e, "make") == nil || len(e.Args) < 2 || !s.PureSize(e.Args[1]) || !s.PureSize(e.Args[len(e.Args)-1]) {
 			return nil
 		}
 		if last := e.Args[len(e.Args)-1]; !s.IsZero(last) {

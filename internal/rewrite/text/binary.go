@@ -17,7 +17,7 @@ var askBytes = map[string]bool{
 	"strings.HasPrefix": false, "strings.HasSuffix": false, "strings.Contains": false, "strings.Index": false,
 	"strings.LastIndex": false, "strings.Count": false, "strings.EqualFold": false,
 	"strings.IndexByte": true, "strings.LastIndexByte": true, "strings.IndexRune": true, "strings.ContainsRune": true,
-	"strings.IndexAny": true, "strings.ContainsAny": true,
+	"strings.IndexAny": true, "strings.ContainsAny": true, "strings.Compare": false,
 }
 
 // bytesAsWell are functions and methods that take a string, and those beside them that take bytes.
@@ -75,12 +75,23 @@ func AskBytes(on *code.Site) []code.Edit {
 		return nil
 	}
 	second := s.Source(call.Args[1])
-	if !same {
+	if both := s.textOfBytes(call.Args[1]); both != nil && !same {
+		second = s.Source(both)
+	} else if !same {
 		second = "[]byte(" + second + ")"
 	}
 	text := fmt.Sprintf("%s.%s(%s, %s)", pkg, sel.Sel.Name, s.Source(conv.Args[0]), second)
 	return []code.Edit{{Text: fmt.Sprintf("ask `%s` itself by bytes.%s", code.Brief(s.Source(conv.Args[0])), sel.Sel.Name), Imports: imports,
 		Changes: []code.Change{s.Replace(call, text)}}}
+}
+
+// textOfBytes is what an expression makes a string of, if these are bytes; nil for other expressions.
+func (s *site) textOfBytes(e ast.Expr) ast.Expr {
+	conv, ok := ast.Unparen(e).(*ast.CallExpr)
+	if !ok || len(conv.Args) != 1 || !s.Info().Types[conv.Fun].IsType() || !code.IsString(s.Info().TypeOf(conv)) || !code.IsBytes(s.Info().TypeOf(conv.Args[0])) {
+		return nil
+	}
+	return conv.Args[0]
 }
 
 // fixed are the types whose values binary.Write writes as they are, with the method of a byte order

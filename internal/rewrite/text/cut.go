@@ -37,7 +37,7 @@ func CutParts(on *code.Site) []code.Edit {
 		return nil
 	}
 	at := s.Cur.Node().Pos()
-	p.first, p.second, p.rest, p.more = s.Fresh("first", at), s.Fresh("second", at), s.Fresh("rest", at), s.Fresh("more", at)
+	p.as.first, p.as.second, p.as.rest, p.as.more = s.Fresh("first", at), s.Fresh("second", at), s.Fresh("rest", at), s.Fresh("more", at)
 	for _, u := range s.Uses(v, fn)[1:] {
 		if !p.use(u) {
 			return nil
@@ -46,7 +46,7 @@ func CutParts(on *code.Site) []code.Edit {
 	if !p.asked {
 		return nil // today a part that is missing is a panic
 	}
-	names := []string{p.first, p.rest, p.more}
+	names := []string{p.as.first, p.as.rest, p.as.more}
 	for i, used := range p.used {
 		if !used {
 			names[i] = "_"
@@ -55,9 +55,15 @@ func CutParts(on *code.Site) []code.Edit {
 	if !p.used[0] && !p.used[1] && !p.used[2] {
 		return nil
 	}
-	line := fmt.Sprintf("%s := %s.Cut(%s, %s)", strings.Join(names, ", "), p.pkg, s.Source(call.Args[0]), p.sep)
+	if p.set && p.third {
+		return nil // what is behind the first separator is asked for a second one, after it changed
+	}
+	line := fmt.Sprintf("%s := %s.Cut(%s, %s)", strings.Join(names, ", "), p.pkg, p.source(), p.sep)
+	if p.as.whole != "" {
+		line = fmt.Sprintf("%s := %s\n%s", p.as.whole, s.Source(call.Args[0]), line)
+	}
 	if p.again {
-		line += fmt.Sprintf("\n%s, _, _ := %s.Cut(%s, %s)", p.second, p.pkg, p.rest, p.sep)
+		line += fmt.Sprintf("\n%s, _, _ := %s.Cut(%s, %s)", p.as.second, p.pkg, p.as.rest, p.sep)
 	}
 	return []code.Edit{{Text: "cut the text instead of splitting it into a slice", Changes: append(p.changes, s.Replace(stmt.Node(), line))}}
 }
@@ -70,14 +76,20 @@ type parts struct {
 	body     *ast.BlockStmt
 	end      token.Pos // of the statement
 
-	first, second, rest, more string
+	as cutNames
 
 	all     bool    // all parts, not two at most
 	asked   bool    // for their number
 	again   bool    // the second part ends where a third begins
+	set     bool    // a part is set to something else
+	third   bool    // it is asked for a third part
 	used    [3]bool // what Cut returns
 	changes []code.Change
 }
+
+// cutNames are the names of what a text is cut to, and of the text itself where it takes more than names to say
+// it.
+type cutNames struct{ first, second, rest, more, whole string }
 
 // use takes one use of the slice: the first part, the second, or a comparison of the length.
 func (p *parts) use(u inspector.Cursor) bool {
@@ -85,13 +97,18 @@ func (p *parts) use(u inspector.Cursor) bool {
 	case edge.IndexExpr_X:
 		index := u.Parent()
 		n := index.Node().(*ast.IndexExpr)
-		if index.ParentEdgeKind() == edge.AssignStmt_Lhs || index.ParentEdgeKind() == edge.UnaryExpr_X || index.ParentEdgeKind() == edge.IncDecStmt_X {
+		if index.ParentEdgeKind() == edge.UnaryExpr_X {
 			return false
+		}
+		if index.ParentEdgeKind() == edge.AssignStmt_Lhs {
+			if p.set = true; index.Parent().Node().(*ast.AssignStmt).Tok == token.DEFINE {
+				return false
+			}
 		}
 		switch {
 		case p.s.IsZero(n.Index):
 			p.used[0] = true
-			p.changes = append(p.changes, p.s.Replace(n, p.first))
+			p.changes = append(p.changes, p.s.Replace(n, p.as.first))
 			return true
 		case p.s.isNumber(n.Index, 1):
 			p.behind(index)
@@ -109,9 +126,9 @@ func (p *parts) use(u inspector.Cursor) bool {
 // behind puts the rest in place of the second part, cut once more where there may be a third.
 func (p *parts) behind(index inspector.Cursor) {
 	p.used[1] = true
-	name := p.rest
+	name := p.as.rest
 	if p.all && !p.two(index) {
-		p.again, name = true, p.second
+		p.again, name = true, p.as.second
 	}
 	p.changes = append(p.changes, p.s.Replace(index.Node(), name))
 }
@@ -126,6 +143,9 @@ func (p *parts) two(at inspector.Cursor) bool {
 				return true
 			}
 		case edge.BlockStmt_List, edge.CaseClause_Body:
+			if p.caseOfTwo(c.Parent()) {
+				return true
+			}
 			for before, ok := c.PrevSibling(); ok; before, ok = before.PrevSibling() {
 				guard, isIf := before.Node().(*ast.IfStmt)
 				if isIf && guard.Else == nil && p.compares(guard.Cond, token.NEQ) && leaves(guard.Body) {
@@ -137,6 +157,28 @@ func (p *parts) two(at inspector.Cursor) bool {
 		}
 	}
 	return false
+}
+
+// caseOfTwo reports whether a node is the case of two parts in a switch by their number.
+func (p *parts) caseOfTwo(c inspector.Cursor) bool {
+	clause, ok := c.Node().(*ast.CaseClause)
+	if !ok || len(clause.List) != 1 || !p.s.isNumber(clause.List[0], 2) {
+		return false
+	}
+	by, ok := c.Parent().Parent().Node().(*ast.SwitchStmt)
+	if !ok || by.Tag == nil {
+		return false
+	}
+	call := p.s.Builtin(by.Tag, "len")
+	return call != nil && types.Identical(p.s.Info().TypeOf(call.Args[0]), types.NewSlice(types.Typ[types.String]))
+}
+
+// source is the text that is split, as Go source.
+func (p *parts) source() string {
+	if p.as.whole != "" {
+		return p.as.whole
+	}
+	return p.s.Source(p.text)
 }
 
 // compares reports whether a condition compares the number of parts with two.
@@ -182,12 +224,15 @@ func (p *parts) length(call inspector.Cursor) bool {
 		}
 	}
 	if text == "" {
-		if !p.all || !p.s.Pure(p.text) || p.s.Changed(p.text, p.body, p.end, call.Node().Pos()) {
+		if !p.all {
 			return false
 		}
+		if !p.s.Pure(p.text) || p.s.Changed(p.text, p.body, p.end, call.Node().Pos()) {
+			p.as.whole = p.s.Fresh("whole", p.text.Pos())
+		}
 		p.asked = true
-		count := fmt.Sprintf("%s.Count(%s, %s) + 1", p.pkg, p.s.Source(p.text), p.sep)
-		if call.ParentEdgeKind() != edge.CallExpr_Args {
+		count := fmt.Sprintf("%s.Count(%s, %s) + 1", p.pkg, p.source(), p.sep)
+		if k := call.ParentEdgeKind(); k != edge.CallExpr_Args && k != edge.SwitchStmt_Tag {
 			count = "(" + count + ")"
 		}
 		p.changes = append(p.changes, p.s.Replace(call.Node(), count))
@@ -196,7 +241,7 @@ func (p *parts) length(call inspector.Cursor) bool {
 	if strings.Contains(text, " ") && call.Parent().ParentEdgeKind() != edge.IfStmt_Cond {
 		text = "(" + text + ")"
 	}
-	p.asked, p.used[2], p.used[1] = true, true, p.used[1] || rest
+	p.asked, p.used[2], p.used[1], p.third = true, true, p.used[1] || rest, p.third || rest
 	p.changes = append(p.changes, p.s.Replace(b, text))
 	return true
 }
@@ -217,22 +262,22 @@ func (p *parts) condition(op token.Token, n int64) (text string, rest bool) {
 		op token.Token
 		n  int64
 	}
-	third := fmt.Sprintf("%s.Contains(%s, %s)", p.pkg, p.rest, p.sep)
+	third := fmt.Sprintf("%s.Contains(%s, %s)", p.pkg, p.as.rest, p.sep)
 	switch (comparison{op, n}) {
 	case comparison{token.LSS, 2}, comparison{token.LEQ, 1}, comparison{token.EQL, 1}:
-		return "!" + p.more, false
+		return "!" + p.as.more, false
 	case comparison{token.GEQ, 2}, comparison{token.GTR, 1}, comparison{token.NEQ, 1}:
-		return p.more, false
+		return p.as.more, false
 	case comparison{token.EQL, 2}:
 		if p.all {
-			return fmt.Sprintf("%s && !%s", p.more, third), true
+			return fmt.Sprintf("%s && !%s", p.as.more, third), true
 		}
-		return p.more, false
+		return p.as.more, false
 	case comparison{token.NEQ, 2}:
 		if p.all {
-			return fmt.Sprintf("!%s || %s", p.more, third), true
+			return fmt.Sprintf("!%s || %s", p.as.more, third), true
 		}
-		return "!" + p.more, false
+		return "!" + p.as.more, false
 	}
 	return "", false
 }

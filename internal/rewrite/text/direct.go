@@ -69,26 +69,22 @@ func OneStream(on *code.Site) []code.Edit {
 func CallString(on *code.Site) []code.Edit {
 	s := &site{on}
 	call, ok := s.Cur.Node().(*ast.CallExpr)
-	if !ok || call.Ellipsis.IsValid() || len(call.Args) == 0 {
+	if !ok {
 		return nil
 	}
-	switch s.Callee(call) {
-	case "fmt.Sprint":
-	case "fmt.Sprintf":
-		if format, ok := s.ConstString(call.Args[0]); !ok || format != "%s" && format != "%v" {
-			return nil
-		}
-	default:
+	x := s.onlyPrinted(call)
+	if x == nil {
 		return nil
 	}
-	x := call.Args[len(call.Args)-1]
 	t := s.Info().TypeOf(x)
-	if len(call.Args) > 2 || s.Callee(call) == "fmt.Sprint" && len(call.Args) > 1 || t == nil || types.IsInterface(t) || code.Named(t, "reflect.Value") ||
-		code.HasMethod(t, "Error") || code.HasMethod(t, "Format") || !isStringer(t) {
+	reflected := code.Named(t, "reflect.Value")
+	if t == nil || types.IsInterface(t) || code.HasMethod(t, "Error") || code.HasMethod(t, "Format") || !isStringer(t) {
 		return nil
 	}
 	e := code.Edit{Text: fmt.Sprintf("ask `%s` for its String", code.Brief(s.Source(x))), Changes: []code.Change{s.Replace(call, operand(x, s.Source(x))+".String()")}}
-	if _, pointer := t.Underlying().(*types.Pointer); pointer {
+	if reflected {
+		e.Open = fmt.Sprintf("`%s` must hold a string, of a type without methods", s.Source(x))
+	} else if _, pointer := t.Underlying().(*types.Pointer); pointer {
 		e.Open = fmt.Sprintf("`%s` must not be nil, which fmt prints as <nil>", s.Source(x))
 	}
 	return []code.Edit{e}

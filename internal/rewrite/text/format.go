@@ -35,8 +35,35 @@ func FmtToStrconv(on *code.Site) []code.Edit {
 			Changes: []code.Change{s.Replace(call, text)}}}
 	case "fmt.Fprintf":
 		return s.fprintf(call)
+	case "fmt.Appendf":
+		return s.appendf(call)
 	}
 	return nil
+}
+
+// appendf appends the only part of a format to bytes.
+func (s *site) appendf(call *ast.CallExpr) []code.Edit {
+	if len(call.Args) != 3 {
+		return nil
+	}
+	parts, imports, ok := s.formatParts(call, 1)
+	if !ok || len(parts) != 1 {
+		return nil
+	}
+	dst, x := s.Source(call.Args[0]), parts[0]
+	text := fmt.Sprintf("append(%s, %s...)", dst, x)
+	if b := code.Basic(s.Info().TypeOf(call.Args[2])); b.Info()&types.IsString == 0 || strings.Contains(x, "Quote(") {
+		pkg, made, _ := strings.Cut(x, ".")
+		name, arg, _ := strings.Cut(made, "(")
+		switch name {
+		case "Itoa":
+			name, arg = "AppendInt", "int64("+strings.TrimSuffix(arg, ")")+"), 10)"
+		default:
+			name = "Append" + strings.TrimPrefix(name, "Format")
+		}
+		text = fmt.Sprintf("%s.%s(%s, %s", pkg, name, dst, arg)
+	}
+	return []code.Edit{{Text: "append `" + code.Brief(x) + "` without fmt", Imports: imports, Changes: []code.Change{s.Replace(call, text)}}}
 }
 
 // binds reports whether what is around the site binds closer than +.
@@ -63,7 +90,7 @@ func (s *site) fprintf(call *ast.CallExpr) []code.Edit {
 	}
 	parts, imports, ok := s.formatParts(call, 1)
 	stmt, listed := code.Statement(s.Cur)
-	if !ok || !listed || stmt != s.Cur.Parent() || !s.simple(call.Args[2:], s.RootOf(w)) {
+	if !ok || !listed || stmt != s.Cur.Parent() || len(parts) > 1 && !s.simple(call.Args[2:], s.RootOf(w)) {
 		return nil
 	}
 	var lines []string
@@ -147,10 +174,18 @@ func verbOf(format string) (verb, rest string) {
 func (s *site) formatOperand(verb string, arg ast.Expr) (text string, imports []string, ok bool) {
 	t := s.Info().TypeOf(arg)
 	b := code.Basic(t)
-	if b == nil || !code.Plain(t) {
+	text = s.Source(arg)
+	switch {
+	case code.Plain(t):
+	case verb == "d" && b != nil && !code.HasMethod(t, "Format"): // fmt asks no other method for a number
+	case verb == "s" || verb == "v":
+		return s.ownText(arg)
+	default:
 		return "", nil, false
 	}
-	text = s.Source(arg)
+	if b == nil {
+		return s.formatBytes(verb, arg)
+	}
 	_, isNamed := types.Unalias(t).(*types.Named)
 	switch {
 	case b.Info()&types.IsString != 0 && verb == "q":
@@ -161,6 +196,8 @@ func (s *site) formatOperand(verb string, arg ast.Expr) (text string, imports []
 			return "string(" + s.Source(arg) + ")", nil, true
 		}
 		return text, nil, true
+	case (b.Kind() == types.Byte || b.Kind() == types.Rune) && verb == "c":
+		return "string(" + converted(text, "rune", isNamed || b.Kind() != types.Rune) + ")", nil, true
 	case b.Info()&types.IsInteger != 0 && (verb == "d" || verb == "v" || verb == "x") && b.Kind() != types.Uintptr:
 		return s.integer(arg, b, verb)
 	case b.Info()&types.IsFloat != 0:
@@ -168,6 +205,42 @@ func (s *site) formatOperand(verb string, arg ast.Expr) (text string, imports []
 	case b.Info()&types.IsBoolean != 0 && (verb == "t" || verb == "v"):
 		name, imports, ok := s.Use("strconv", arg.Pos())
 		return name + ".FormatBool(" + converted(s.Source(arg), "bool", isNamed) + ")", imports, ok
+	}
+	return "", nil, false
+}
+
+// ownText is what a value says that it is, where fmt asks it: it is no interface and no pointer, which may be nil.
+func (s *site) ownText(arg ast.Expr) (text string, imports []string, ok bool) {
+	t := s.Info().TypeOf(arg)
+	if types.IsInterface(t) || !isStringer(t) || code.HasMethod(t, "Error") || code.HasMethod(t, "Format") || code.Named(t, "reflect.Value") {
+		return "", nil, false
+	}
+	switch t.Underlying().(type) {
+	case *types.Basic, *types.Struct, *types.Array, *types.Slice:
+		return operand(arg, s.Source(arg)) + ".String()", nil, true
+	}
+	return "", nil, false
+}
+
+// formatBytes are bytes as text, or as hexadecimal digits.
+func (s *site) formatBytes(verb string, arg ast.Expr) (text string, imports []string, ok bool) {
+	t := s.Info().TypeOf(arg)
+	text = s.Source(arg)
+	if array, isArray := t.Underlying().(*types.Array); isArray {
+		b := code.Basic(array.Elem())
+		if _, isIdent := ast.Unparen(arg).(*ast.Ident); b == nil || b.Kind() != types.Byte || !isIdent || !s.Info().Types[arg].Addressable() {
+			return "", nil, false
+		}
+		text += "[:]"
+	} else if !code.IsBytes(t) {
+		return "", nil, false
+	}
+	switch verb {
+	case "s":
+		return "string(" + text + ")", nil, true
+	case "x":
+		name, imports, ok := s.Use("encoding/hex", arg.Pos())
+		return name + ".EncodeToString(" + text + ")", imports, ok
 	}
 	return "", nil, false
 }

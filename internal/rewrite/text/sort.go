@@ -17,8 +17,11 @@ import (
 func SortFunc(on *code.Site) []code.Edit {
 	s := &site{on}
 	call, ok := s.Cur.Node().(*ast.CallExpr)
-	if !ok || s.Cur.ParentEdgeKind() != edge.ExprStmt_X || !s.Since("go1.21") || len(call.Args) == 0 || len(call.Args) > 2 {
+	if !ok || s.Cur.ParentEdgeKind() != edge.ExprStmt_X || len(call.Args) == 0 || len(call.Args) > 2 {
 		return nil
+	}
+	if edits := s.sortPlain(call); edits != nil || !s.Since("go1.21") {
+		return edits
 	}
 	if len(call.Args) == 1 {
 		return s.sortByMethods(call)
@@ -34,6 +37,23 @@ func SortFunc(on *code.Site) []code.Edit {
 	}
 	elem := s.TypeText(slice.Elem())
 	return s.sorted(call, to, s.comparisonOf(call.Args[0], less.Type, less.Body), elem)
+}
+
+// sortPlain sorts strings and numbers by the function of package sort for them, which takes them as they are.
+func (s *site) sortPlain(call *ast.CallExpr) []code.Edit {
+	conv, ok := call.Args[0].(*ast.CallExpr)
+	sel, isSel := call.Fun.(*ast.SelectorExpr)
+	if !ok || !isSel || s.Callee(call) != "sort.Sort" || len(conv.Args) != 1 || !s.Info().Types[conv.Fun].IsType() {
+		return nil
+	}
+	t, from := s.Info().TypeOf(conv), s.Info().TypeOf(conv.Args[0])
+	for _, plain := range [][3]string{{"sort.StringSlice", "Strings", "[]string"}, {"sort.IntSlice", "Ints", "[]int"}, {"sort.Float64Slice", "Float64s", "[]float64"}} {
+		if code.Named(t, plain[0]) && from.String() == plain[2] {
+			text := fmt.Sprintf("%s.%s(%s)", s.Source(sel.X), plain[1], s.Source(conv.Args[0]))
+			return []code.Edit{{Text: "sort by sort." + plain[1], Changes: []code.Change{s.Replace(call, text)}}}
+		}
+	}
+	return nil
 }
 
 // sorted is the edit that sorts the slice of a call by a comparison of two elements.
