@@ -43,6 +43,7 @@ func acts() map[string][]string {
 // safety answers whether code may be called with any arguments.
 type safety struct {
 	acts     map[string][]string
+	own      map[string][]string // in place of acts, for the package itself: its standard client asks the session
 	packages map[string]gocmd.Package
 	parsed   map[string]map[string][]body // by package and name
 	known    map[outside]string
@@ -64,6 +65,9 @@ func learn(ctx context.Context, tool gocmd.Tool, path string) (*safety, error) {
 	for _, p := range list {
 		s.packages[p.ImportPath] = p
 	}
+	if slices.Contains(s.packages[path].Imports, webPackage) {
+		s.own = map[string][]string{webPackage: {"ListenAndServe*", "Serve", "ServeTLS", "Server", "Server.*", "Transport", "Transport.*"}}
+	}
 	return s, nil
 }
 
@@ -72,7 +76,11 @@ func learn(ctx context.Context, tool gocmd.Tool, path string) (*safety, error) {
 func (s *safety) judge(g *graph) {
 	for _, f := range g.funcs {
 		for _, o := range f.others {
-			if f.bad == "" {
+			switch patterns, ok := s.own[o.path]; {
+			case f.bad != "":
+			case ok:
+				f.bad = acting(patterns, o)
+			default:
 				f.bad = s.why(o)
 			}
 		}
@@ -106,10 +114,7 @@ func (s *safety) why(o outside) string {
 func (s *safety) look(o outside) string {
 	p, ok := s.packages[o.path]
 	if !ok || p.Standard || o.path == "unsafe" {
-		if slices.ContainsFunc(s.acts[o.path], func(pattern string) bool { return fits(pattern, o.name) }) {
-			return "it calls " + o.path + "." + o.name
-		}
-		return ""
+		return acting(s.acts[o.path], o)
 	}
 	if len(p.CgoFiles) > 0 {
 		return "it calls " + o.path + ", which calls C"
@@ -123,6 +128,14 @@ func (s *safety) look(o outside) string {
 				return why
 			}
 		}
+	}
+	return ""
+}
+
+// acting says that something is among those that act on what is outside; "" if it is not.
+func acting(patterns []string, o outside) string {
+	if slices.ContainsFunc(patterns, func(pattern string) bool { return fits(pattern, o.name) }) {
+		return "it calls " + o.path + "." + o.name
 	}
 	return ""
 }

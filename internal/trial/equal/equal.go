@@ -165,7 +165,7 @@ func (c *Comparer) Compare(ctx context.Context, ch Change) (Verdict, error) {
 		return Verdict{}, err
 	}
 	d := compare(p.source, now)
-	w := work{Comparer: c, p: p, change: ch, diff: d}
+	w := work{Comparer: c, p: p, change: ch, diff: d, near: near(d.changed, p.source, now)}
 	w.aim()
 	v := Verdict{Functions: w.drive, Left: w.left}
 	if len(d.changed) == 0 {

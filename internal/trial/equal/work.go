@@ -30,6 +30,7 @@ type work struct {
 	drive  []string // expressions of the functions to call
 	exact  []string // changed functions that callers cannot call: calls of tests are repeated
 	watch  []string
+	near   watch.Near
 	only   []string // tests to run; none means all
 	left   map[string]string
 	base   *baseline
@@ -68,12 +69,12 @@ func (w *work) aim() {
 
 // key names what is called and which tests run.
 func (w *work) key() string {
-	return fmt.Sprint(w.drive, w.exact, w.watch, w.change.Bench, w.change.Skip, w.change.Leave, w.diff.fields)
+	return fmt.Sprint(w.drive, w.exact, w.watch, w.change.Bench, w.change.Skip, w.change.Leave, w.diff.fields, w.near)
 }
 
 // plan is what a process is to do.
 func (w *work) plan() watch.Plan {
-	pl := watch.Plan{Module: w.p.module.Path, Watch: w.watch, Drive: w.drive, Words: w.p.words.list, Numbers: w.p.words.numbers, Ignore: map[string][]string{}}
+	pl := watch.Plan{Module: w.p.module.Path, Watch: w.watch, Drive: w.drive, Words: w.p.words.list, Numbers: w.p.words.numbers, Near: w.near, Ignore: map[string][]string{}}
 	for name, fields := range w.diff.fields {
 		pl.Ignore[w.p.graph.pkg.Name+"."+name] = fields
 	}

@@ -20,7 +20,7 @@ const (
 	lookEvery  = 50 * time.Millisecond
 	mostMemory = 2 << 30 // of the process
 	plainEach  = 30      // scenarios of a function that are kept whatever they reach
-	plainAll   = 120     // of all functions together, at least
+	plainAll   = 400     // of all functions together, at least
 )
 
 // Drive calls the functions of the plan. It is called when the tests of the binary have run.
@@ -29,6 +29,7 @@ func (s *Session) Drive() {
 		return
 	}
 	s.look()
+	s.offline()
 	debug.SetPanicOnFault(true)
 	defer s.flush()
 	if s.plan.Race {
@@ -135,6 +136,9 @@ func (s *Session) explore(w *guard) []Scenario {
 			name = s.plan.Drive[rng.n(1+len(s.plan.Drive)/4)]
 		}
 		sc := Scenario{Function: name, Genome: rng.genome()}
+		if calls := s.of.captured[name]; len(calls) > 0 && turn%4 == 1 {
+			sc.Captured = calls[rng.n(len(calls))].hash
+		}
 		if free := list[exact:]; turn > plain && turn%3 != 0 && len(free) > 0 {
 			sc = rng.mutate(free[rng.n(len(free))], free)
 		}

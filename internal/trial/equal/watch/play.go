@@ -12,9 +12,10 @@ import (
 
 // kept is a result that is looked at again after later calls.
 type kept struct {
-	step  int
-	value reflect.Value
-	text  string
+	step     int
+	function string
+	value    reflect.Value
+	text     string
 }
 
 // done is a call that was made, with a copy of its arguments.
@@ -60,7 +61,7 @@ func (p *player) play(sc Scenario) {
 	}
 	steps := 1
 	if !sc.Exact {
-		steps = 3 + p.n(4)
+		steps, p.holds = 3+p.n(4), p.n(3) == 0
 	}
 	company := p.s.company(f)
 	var calls []done
@@ -76,6 +77,9 @@ func (p *player) play(sc Scenario) {
 		g, args := f, []reflect.Value(nil)
 		if i == 0 && sc.Captured != "" {
 			args = p.s.copyOf(f, sc.Captured)
+			if len(sc.Genome) > 0 && p.n(3) != 0 {
+				p.varyArguments(args)
+			}
 		}
 		if args == nil {
 			if k := p.n(5); len(company) > 0 && (k < 2 && i > 0 || k == 0) {
@@ -91,6 +95,18 @@ func (p *player) play(sc Scenario) {
 		p.slow = true
 	default:
 		p.finish(calls)
+	}
+	if !p.s.plan.Race {
+		p.answered()
+	}
+}
+
+// varyArguments changes some of the arguments of a captured call, not the object that it is of.
+func (p *player) varyArguments(args []reflect.Value) {
+	for k, a := range args {
+		if !(k == 0 && p.isObject(a)) {
+			p.vary(a, 0)
+		}
 	}
 }
 
@@ -198,14 +214,52 @@ func (p *player) step(i int, f *function, args []reflect.Value, exact bool) done
 	for _, v := range append(args[:len(args):len(args)], out...) {
 		p.remember(v)
 	}
+	p.keep(i, f.name, out)
+	p.look(at + "changes")
+	if p.holds {
+		p.hold(i)
+		p.look(at + "then changes")
+	}
+	return d
+}
+
+// hold keeps what a method without arguments returns of one of the objects, to be looked at after later
+// calls.
+func (p *player) hold(step int) {
+	var methods []*function
+	var objects []reflect.Value
+	for _, t := range p.s.types {
+		for _, t := range [...]reflect.Type{t, reflect.PointerTo(t)} {
+			for _, v := range p.live[t] {
+				for _, g := range p.s.getters[t] {
+					if slices.ContainsFunc(g.out, mutable) {
+						methods, objects = append(methods, g), append(objects, v)
+					}
+				}
+			}
+		}
+	}
+	if len(methods) == 0 {
+		return
+	}
+	k := p.n(len(methods))
+	out, panicked := methods[k].call([]reflect.Value{objects[k]})
+	if panicked != "" {
+		p.note(fmt.Sprintf("#%d then %s", step, methods[k].name), panicked)
+		return
+	}
+	p.note(fmt.Sprintf("#%d then %s", step, methods[k].name), p.texts(out, true))
+	p.keep(step, methods[k].name, out)
+}
+
+// keep keeps results that can change.
+func (p *player) keep(step int, function string, out []reflect.Value) {
 	for _, v := range out {
 		if mutable(v.Type()) {
-			p.kept = append(p.kept, kept{i, v, p.s.text(v, true)})
+			p.kept = append(p.kept, kept{step, function, v, p.s.text(v, true)})
 		}
-		spare(v, 0)
+		spare(v, 0, nil)
 	}
-	p.look(at + "changes")
-	return d
 }
 
 // remember keeps an object of the module for later calls.
@@ -236,6 +290,7 @@ func (p *player) look(what string) {
 // finish does with arguments and results what a caller may do when the calls are over: it changes
 // them, looks at the others and at the objects, and calls once more.
 func (p *player) finish(calls []done) {
+	p.appends()
 	for _, d := range calls {
 		for k, a := range d.args {
 			if !(k == 0 && p.isObject(a)) {
@@ -274,6 +329,25 @@ func (p *player) finish(calls []done) {
 		return
 	}
 	p.note("again out", p.texts(out, true))
+}
+
+// Appending begins the notes of results that share memory behind their ends.
+const Appending = "appending to a result of "
+
+// appends appends to each of the results, notes which others that changes, and takes it back.
+func (p *player) appends() {
+	for _, k := range p.kept {
+		var undo []func()
+		spare(k.value, 0, &undo)
+		for _, other := range p.kept {
+			if len(undo) > 0 && !p.isObject(other.value) && p.s.text(other.value, true) != other.text {
+				p.note(Appending+k.function+" changes one of "+other.function, "")
+			}
+		}
+		for _, f := range slices.Backward(undo) {
+			f()
+		}
+	}
 }
 
 // isObject reports whether a value is a pointer to a type of the module with fields of its own.

@@ -27,12 +27,21 @@ type Plan struct {
 	Race      bool                `json:"race"`    // call them concurrently instead
 	Words     []string            `json:"words"`   // text for arguments
 	Numbers   []int64             `json:"numbers"` // for arguments
+	Near      Near                `json:"near"`
 	Scenarios []Scenario          `json:"scenarios"`
 	Skip      []string            `json:"skip"`    // scenarios that ended the process
 	Drop      []string            `json:"drop"`    // functions several of whose scenarios did
 	Alone     []string            `json:"alone"`   // functions that are called without other methods
 	Explore   time.Duration       `json:"explore"` // how long to look for more scenarios
 	Ignore    map[string][]string `json:"ignore"`  // fields by type that only one version has
+}
+
+// Near is what the code that changed compares with and cuts at: arguments have it at their edges, too often,
+// or not at all.
+type Near struct {
+	Marks   []string `json:"marks,omitempty"` // short texts, such as separators
+	Words   []string `json:"words,omitempty"`
+	Numbers []int64  `json:"numbers,omitempty"`
 }
 
 // Scenario is a series of calls: which function it is about, and the bytes that decide the rest.
@@ -81,6 +90,9 @@ type Session struct {
 
 	of ofCalls
 
+	web     func()
+	answers []*reader // of the scenario that is played
+
 	mu   sync.Mutex
 	out  *bufio.Writer
 	file *os.File
@@ -88,11 +100,12 @@ type Session struct {
 
 // ofCalls is what is known of calls.
 type ofCalls struct {
-	watched  map[string]*watched
-	driving  atomic.Bool
-	spent    atomic.Int64         // for looking at the arguments of tests' calls
-	captured map[string][]capture // by function
-	pool     map[reflect.Type][]sample
+	watched   map[string]*watched
+	driving   atomic.Bool
+	spent     atomic.Int64         // for looking at the arguments of tests' calls
+	captured  map[string][]capture // by function
+	pool      map[reflect.Type][]sample
+	poolTypes []reflect.Type // of the pool, in order
 }
 
 // registered is what the package has.
@@ -102,6 +115,7 @@ type registered struct {
 	getters   map[reflect.Type][]*function
 	methods   map[reflect.Type][]*function // callable, by the receiver
 	types     []reflect.Type
+	cases     []reflect.Type              // that the package asks values of interfaces for
 	stubs     map[reflect.Type]func() any // by interface
 	sentinels []sentinel
 }
@@ -172,6 +186,11 @@ func (s *Session) Func(name string, kind Kind, fn any) {
 // Type registers a type of the package by a nil pointer to it.
 func (s *Session) Type(pointer any) {
 	s.types = append(s.types, reflect.TypeOf(pointer).Elem())
+}
+
+// Case registers a type that the package asks values of interfaces for, by a nil pointer to it.
+func (s *Session) Case(pointer any) {
+	s.cases = append(s.cases, reflect.TypeOf(pointer).Elem())
 }
 
 // Error registers an error variable of the package.
