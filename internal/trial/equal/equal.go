@@ -89,6 +89,7 @@ type baseline struct {
 	skip      []string // scenarios that end the process
 	drop      []string // functions several of whose scenarios do
 	alone     []string // functions that are called without others
+	small     int      // how far numbers are made small
 	runs      []*seen
 	racing    []*seen // with several goroutines
 }

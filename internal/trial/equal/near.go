@@ -14,21 +14,42 @@ const (
 	mostMark  = 4 // bytes of a text that separates
 	mostMarks = 24
 	mostNear  = 1 << 16 // of a number
+	focus     = 3       // how many more times the literals of changed lines are there
 )
 
-// near gathers the literals of functions in one or several versions of a package, and those of the
-// constants that they name.
-func near(functions []string, versions ...*source) watch.Near {
-	var n nearby
-	for _, s := range versions {
-		n.constants = s.constants()
-		for _, name := range functions {
-			if fn := s.decls[name]; fn != nil && fn.Body != nil {
-				ast.Inspect(fn.Body, n.visit)
-			}
+// near gathers the literals of changed functions in two versions of a package, and those of the constants
+// that they name. Those of the lines that differ are drawn more often.
+func near(functions []string, old, now *source) watch.Near {
+	var all, changed nearby
+	for _, name := range functions {
+		was, is := old.decls[name], now.decls[name]
+		if was == nil || is == nil {
+			continue
 		}
+		before, after := old.lines(was), now.lines(is)
+		all.gather(old, was, nil)
+		all.gather(now, is, nil)
+		changed.gather(old, was, append([]int{}, changedLines(after, before)...))
+		changed.gather(now, is, append([]int{}, changedLines(before, after)...))
 	}
-	return n.near
+	all.near.Hot = changed.near.Marks
+	for range focus {
+		all.near.Words = append(all.near.Words, changed.near.Words...)
+		all.near.Numbers = append(all.near.Numbers, changed.near.Numbers...)
+	}
+	return all.near
+}
+
+// gather takes the literals of a function, or of some of its lines only.
+func (n *nearby) gather(s *source, fn *ast.FuncDecl, lines []int) {
+	n.constants = s.constants()
+	from := s.fset.Position(fn.Pos()).Line
+	ast.Inspect(fn, func(node ast.Node) bool {
+		if node == nil {
+			return false
+		}
+		return n.visit(node, lines == nil || slices.Contains(lines, s.fset.Position(node.Pos()).Line-from))
+	})
 }
 
 // constants are the constants of the package that are given by a literal.
@@ -53,17 +74,22 @@ type nearby struct {
 	constants map[string]*ast.BasicLit
 }
 
-func (n *nearby) visit(node ast.Node) bool {
+// visit takes a literal if it is wanted, and reports whether there may be others below.
+func (n *nearby) visit(node ast.Node, wanted bool) bool {
 	switch node := node.(type) {
 	case *ast.BasicLit:
-		n.literal(node)
+		if wanted {
+			n.literal(node)
+		}
 	case *ast.Ident:
-		if lit := n.constants[node.Name]; lit != nil {
+		if lit := n.constants[node.Name]; lit != nil && wanted {
 			n.literal(lit)
 		}
 	case *ast.CompositeLit:
 		if text, ok := octets(node); ok {
-			n.text(text)
+			if wanted {
+				n.text(text)
+			}
 			return false
 		}
 	}

@@ -57,6 +57,7 @@ type Call struct {
 func (s *Session) Enter(name string, number int, args ...any) *Call {
 	w := s.of.watched[name]
 	if w == nil || s.of.driving.Load() {
+		s.input(name, args)
 		return nil
 	}
 	start := used()

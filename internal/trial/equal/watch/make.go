@@ -23,7 +23,6 @@ type player struct {
 	quiet  bool // notes are not kept
 	making int  // constructors under way
 	slow   bool // it was cut short
-	holds  bool // results of methods without arguments are kept between calls
 }
 
 // n is a number below k, from the genome as long as it lasts.
@@ -46,8 +45,18 @@ func (p *player) n(k int) int {
 	return int(p.seed>>11) % k
 }
 
-// number is an integer: small, at an edge, or from the source of the package.
+// number is an integer, and not a large one where those took too much memory.
 func (p *player) number() int64 {
+	const large = 1 << 16
+	v := p.anyNumber()
+	if small := p.s.plan.Small; small > 1 || small == 1 && p.making > 0 {
+		v %= large
+	}
+	return v
+}
+
+// anyNumber is an integer: small, at an edge, or from the source of the package.
+func (p *player) anyNumber() int64 {
 	edges := [...]int64{0, 1, 2, 3, -1, 7, 8, 9, 10, 15, 16, 31, 32, 33, 63, 64, 65, 99, 100, 127, 128, 255, 256, 1000, 1024, 4096, 65535, 65536,
 		math.MaxInt32, math.MinInt64, math.MaxInt64, -100}
 	switch k := p.n(10); {
@@ -66,7 +75,7 @@ func (p *player) number() int64 {
 // unsigned is a number that may be too large for those with a sign.
 func (p *player) unsigned() uint64 {
 	edges := [...]uint64{1 << 7, 1<<8 - 1, 1 << 15, 1<<16 - 1, 1 << 31, 1<<32 - 1, 1 << 63, 1<<64 - 1}
-	if p.n(4) == 0 {
+	if p.n(4) == 0 && p.s.plan.Small == 0 {
 		return edges[p.n(len(edges))]
 	}
 	return uint64(p.number())
@@ -95,6 +104,8 @@ func (p *player) text() string {
 		return b.String()
 	case k == 11:
 		return strings.Repeat(p.letters(), 1+p.n(60))
+	case k == 12: // the same again and again, as records are
+		return strings.Repeat(p.word()+p.mark(), 2+p.n(4))
 	}
 	return p.letters()
 }
@@ -133,10 +144,10 @@ func (p *player) changed(w string) string {
 	if w == "" {
 		return p.letters()
 	}
-	switch p.n(5) {
-	case 0, 1:
+	switch p.n(6) {
+	case 0, 1, 2:
 		return p.marked(w)
-	case 2:
+	case 3:
 		return p.sized(w)
 	}
 	i := p.n(len(w))

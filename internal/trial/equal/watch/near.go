@@ -9,22 +9,31 @@ import (
 // mostSized limits texts that are made of a certain length.
 const mostSized = 4096
 
+// mostCuts limits the places of marks that are looked for in one text.
+const mostCuts = 64
+
 // mark is a short text that the changed code knows, or one of those at which code often cuts.
 func (p *player) mark() string {
-	if marks := p.s.plan.Near.Marks; len(marks) > 0 && p.n(4) != 0 {
-		return marks[p.n(len(marks))]
+	near := p.s.plan.Near
+	switch k := p.n(8); {
+	case k < 4 && len(near.Hot) > 0:
+		return near.Hot[p.n(len(near.Hot))]
+	case k < 7 && len(near.Marks) > 0:
+		return near.Marks[p.n(len(near.Marks))]
 	}
 	usual := [...]string{" ", ",", ".", ":", "=", "/", "\n", "\t", "-", ";", "\"", "\r\n", "\u00a0", "_", "É"}
 	return usual[p.n(len(usual))]
 }
 
-// marked is a text with a mark too many, too few, or at an edge: there code that cuts and trims is
-// easily wrong.
+// marked is a text with a mark too many, too few, or at an edge, or with a piece between marks too many or
+// too few: there code that cuts and trims is easily wrong.
 func (p *player) marked(w string) string {
-	m := p.mark()
+	m, cuts := p.mark(), p.cuts(w)
 	if p.n(4) == 0 {
 		m += m
 	}
+	k := p.n(len(cuts))
+	at, next := cuts[k], cuts[min(k+1, len(cuts)-1)]
 	switch p.n(8) {
 	case 0:
 		return m + w
@@ -33,28 +42,30 @@ func (p *player) marked(w string) string {
 	case 2:
 		return m + w + m
 	case 3:
-		return strings.Replace(w, m, "", 1)
+		return w[:at] + w[next:]
 	case 4:
-		return strings.Replace(w, m, m+m, 1)
+		return w[:next] + w[at:]
 	case 5:
-		return strings.ReplaceAll(w, m, m+m)
+		return strings.ReplaceAll(w, m, m[:p.n(2)*len(m)]+m)
 	}
-	at := p.edge(w)
 	return w[:at] + m + w[at:]
 }
 
-// edge is a place in a text: beside a mark, if it has one.
-func (p *player) edge(w string) int {
-	m := p.mark()
-	if n := strings.Count(w, m); n > 0 && m != "" && p.n(4) != 0 {
-		at := 0
-		for range p.n(n) {
-			at += strings.Index(w[at:], m) + len(m)
+// cuts are the places in a text where a mark begins or ends, and its ends.
+func (p *player) cuts(w string) []int {
+	list := []int{0, len(w)}
+	for _, m := range p.s.plan.Near.Marks {
+		for at := 0; len(list) < mostCuts; {
+			i := strings.Index(w[at:], m)
+			if i < 0 {
+				break
+			}
+			at += i + len(m)
+			list = append(list, at-len(m), at)
 		}
-		at += strings.Index(w[at:], m)
-		return at + p.n(2)*len(m)
 	}
-	return p.n(len(w) + 1)
+	slices.Sort(list)
+	return slices.Compact(list)
 }
 
 // sized is a text as long as a number that the changed code knows, or one byte off.

@@ -61,7 +61,7 @@ func (p *player) play(sc Scenario) {
 	}
 	steps := 1
 	if !sc.Exact {
-		steps, p.holds = 3+p.n(4), p.n(3) == 0
+		steps = 3 + p.n(4)
 	}
 	company := p.s.company(f)
 	var calls []done
@@ -88,6 +88,9 @@ func (p *player) play(sc Scenario) {
 			args = p.arguments(g, 0)
 		}
 		calls = append(calls, p.step(i, g, args, sc.Exact))
+		if sc.Holds {
+			p.hold(i)
+		}
 	}
 	switch {
 	case sc.Exact:
@@ -216,40 +219,41 @@ func (p *player) step(i int, f *function, args []reflect.Value, exact bool) done
 	}
 	p.keep(i, f.name, out)
 	p.look(at + "changes")
-	if p.holds {
-		p.hold(i)
-		p.look(at + "then changes")
-	}
 	return d
 }
 
-// hold keeps what a method without arguments returns of one of the objects, to be looked at after later
-// calls.
+// mostHeld limits what is kept after each call.
+const mostHeld = 6
+
+// hold keeps what methods without arguments return of the objects, to be looked at after later calls.
 func (p *player) hold(step int) {
-	var methods []*function
-	var objects []reflect.Value
+	n := 0
 	for _, t := range p.s.types {
 		for _, t := range [...]reflect.Type{t, reflect.PointerTo(t)} {
-			for _, v := range p.live[t] {
-				for _, g := range p.s.getters[t] {
-					if slices.ContainsFunc(g.out, mutable) {
-						methods, objects = append(methods, g), append(objects, v)
-					}
+			for _, g := range p.s.getters[t] {
+				if len(p.live[t]) == 0 || !holds(g) {
+					continue
 				}
+				if n++; n > mostHeld {
+					return
+				}
+				at := fmt.Sprintf("#%d then %s", step, g.name)
+				out, panicked := g.call([]reflect.Value{p.live[t][0]})
+				if panicked != "" {
+					p.note(at, panicked)
+					continue
+				}
+				p.note(at, p.texts(out, true))
+				p.look(at + " changes")
+				p.keep(step, g.name, out)
 			}
 		}
 	}
-	if len(methods) == 0 {
-		return
-	}
-	k := p.n(len(methods))
-	out, panicked := methods[k].call([]reflect.Value{objects[k]})
-	if panicked != "" {
-		p.note(fmt.Sprintf("#%d then %s", step, methods[k].name), panicked)
-		return
-	}
-	p.note(fmt.Sprintf("#%d then %s", step, methods[k].name), p.texts(out, true))
-	p.keep(step, methods[k].name, out)
+}
+
+// holds reports whether a function returns slices or maps, which may be memory that is used again.
+func holds(f *function) bool {
+	return slices.ContainsFunc(f.out, func(t reflect.Type) bool { return t.Kind() == reflect.Slice || t.Kind() == reflect.Map })
 }
 
 // keep keeps results that can change.

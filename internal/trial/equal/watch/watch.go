@@ -28,6 +28,8 @@ type Plan struct {
 	Words     []string            `json:"words"`   // text for arguments
 	Numbers   []int64             `json:"numbers"` // for arguments
 	Near      Near                `json:"near"`
+	Changed   []string            `json:"changed"` // functions whose arguments are to be many
+	Small     int                 `json:"small"`   // numbers are small: 1, those that makers get; 2, all
 	Scenarios []Scenario          `json:"scenarios"`
 	Skip      []string            `json:"skip"`    // scenarios that ended the process
 	Drop      []string            `json:"drop"`    // functions several of whose scenarios did
@@ -40,6 +42,7 @@ type Plan struct {
 // or not at all.
 type Near struct {
 	Marks   []string `json:"marks,omitempty"` // short texts, such as separators
+	Hot     []string `json:"hot,omitempty"`   // those of them that stand in lines that differ
 	Words   []string `json:"words,omitempty"`
 	Numbers []int64  `json:"numbers,omitempty"`
 }
@@ -50,6 +53,7 @@ type Scenario struct {
 	Captured string `json:"captured,omitempty"` // hash of the captured call that it begins with
 	Genome   []byte `json:"genome,omitempty"`
 	Exact    bool   `json:"exact,omitempty"` // the captured call alone
+	Holds    bool   `json:"holds,omitempty"` // what methods without arguments return is kept between calls
 }
 
 // Note is one line of the output: something that was seen, under a name that both versions give it.
@@ -106,6 +110,7 @@ type ofCalls struct {
 	captured  map[string][]capture // by function
 	pool      map[reflect.Type][]sample
 	poolTypes []reflect.Type // of the pool, in order
+	inputs    inputs
 }
 
 // registered is what the package has.
