@@ -7,7 +7,7 @@ import (
 )
 
 // mostInputs is how many different arguments of one changed function scenarios are kept for.
-const mostInputs = 300
+const mostInputs = 1000
 
 // inputs are the arguments that changed functions were called with while scenarios were looked for.
 type inputs struct {
