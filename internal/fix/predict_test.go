@@ -83,3 +83,24 @@ func TestPredictNamed(t *testing.T) {
 		t.Errorf("an edit of another cure saves %+v of 4 objects", p.ObjectsPerOp)
 	}
 }
+
+// TestChoose leaves what a benchmark's name does not fit.
+func TestChoose(t *testing.T) {
+	r := &finding.Report{Prescription: &finding.Prescription{}}
+	for _, run := range []string{"BenchmarkA", "BenchmarkA/x", "BenchmarkA/y", "BenchmarkB/x"} {
+		r.Prescription.Rows = append(r.Prescription.Rows, finding.Row{Finding: &finding.Finding{Run: run}})
+	}
+	if err := Choose(r, "A/x"); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, row := range r.Prescription.Rows {
+		got = append(got, row.Run)
+	}
+	if len(got) != 2 || got[0] != "BenchmarkA" || got[1] != "BenchmarkA/x" {
+		t.Errorf("chosen: %v", got)
+	}
+	if Choose(r, "(") == nil {
+		t.Error("( is taken for an expression")
+	}
+}

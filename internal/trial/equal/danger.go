@@ -42,8 +42,10 @@ func acts() map[string][]string {
 
 // safety answers whether code may be called with any arguments.
 type safety struct {
-	acts     map[string][]string
-	own      map[string][]string // in place of acts, for the package itself: its standard client asks the session
+	acts map[string][]string
+	// own is there in place of acts for the package itself: its standard client asks the session, and a
+	// scenario that ends the process is left out.
+	own      map[string][]string
 	packages map[string]gocmd.Package
 	parsed   map[string]map[string][]body // by package and name
 	known    map[outside]string
@@ -65,8 +67,9 @@ func learn(ctx context.Context, tool gocmd.Tool, path string) (*safety, error) {
 	for _, p := range list {
 		s.packages[p.ImportPath] = p
 	}
+	s.own = map[string][]string{"log": nil, "os": slices.DeleteFunc(slices.Clone(s.acts["os"]), func(name string) bool { return name == "Exit" })}
 	if slices.Contains(s.packages[path].Imports, webPackage) {
-		s.own = map[string][]string{webPackage: {"ListenAndServe*", "Serve", "ServeTLS", "Server", "Server.*", "Transport", "Transport.*"}}
+		s.own[webPackage] = []string{"ListenAndServe*", "Serve", "ServeTLS", "Server", "Server.*", "Transport", "Transport.*"}
 	}
 	return s, nil
 }

@@ -32,7 +32,7 @@ func near(functions []string, old, now *source) watch.Near {
 		changed.gather(old, was, append([]int{}, changedLines(after, before)...))
 		changed.gather(now, is, append([]int{}, changedLines(before, after)...))
 	}
-	all.near.Hot = changed.near.Marks
+	all.near.Hot, all.near.Functions = changed.near.Marks, functions
 	for range focus {
 		all.near.Words = append(all.near.Words, changed.near.Words...)
 		all.near.Numbers = append(all.near.Numbers, changed.near.Numbers...)

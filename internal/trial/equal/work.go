@@ -74,7 +74,7 @@ func (w *work) key() string {
 
 // plan is what a process is to do.
 func (w *work) plan() watch.Plan {
-	pl := watch.Plan{Module: w.p.module.Path, Watch: w.watch, Drive: w.drive, Words: w.p.words.list, Numbers: w.p.words.numbers, Near: w.near, Changed: w.diff.changed, Ignore: map[string][]string{}}
+	pl := watch.Plan{Module: w.p.module.Path, Watch: w.watch, Drive: w.drive, Words: w.p.words.list, Numbers: w.p.words.numbers, Near: w.near, Ignore: map[string][]string{}}
 	for name, fields := range w.diff.fields {
 		pl.Ignore[w.p.graph.pkg.Name+"."+name] = fields
 	}
@@ -230,7 +230,7 @@ func (w *work) racing(ctx context.Context, s *source, changed version.Files, tim
 
 // mostEnded is how many scenarios may end the process before the rest is left.
 const (
-	mostEnded  = 12
+	mostEnded  = 24
 	mostSmall  = 2 // kinds of numbers that are made small
 	mostDeaths = 2 // of one function, before it is called alone, and before it is not called any more
 )

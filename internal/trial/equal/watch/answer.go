@@ -8,14 +8,14 @@ import (
 
 // Web registers what makes the standard client of HTTP ask Answer in place of a server. It is called
 // before functions are.
-func (s *Session) Web(begin func()) { s.web = begin }
+func (s *Session) Web(begin func()) { s.of.web = begin }
 
 // offline makes requests of the standard client stay in the process.
 func (s *Session) offline() {
-	if s.web == nil {
+	if s.of.web == nil {
 		return
 	}
-	s.web()
+	s.of.web()
 }
 
 // Answer is a server's answer to a request, which says all of it: a status, fields of the header, and a
@@ -33,7 +33,7 @@ func (s *Session) Answer(request string) (status int, header map[string]string, 
 	}
 	r := &reader{data: p.bytes(), chunk: 1 + p.n(40), fail: p.n(8) == 0}
 	if !s.plan.Race {
-		s.answers = append(s.answers, r)
+		s.of.answers = append(s.of.answers, r)
 	}
 	return status, header, r
 }
@@ -58,8 +58,8 @@ func (p *player) field() string {
 
 // answered notes what became of the answers that the calls got.
 func (p *player) answered() {
-	for i, r := range p.s.answers {
+	for i, r := range p.s.of.answers {
 		p.note(fmt.Sprintf("answer %d", i), r.shown())
 	}
-	p.s.answers = nil
+	p.s.of.answers = nil
 }

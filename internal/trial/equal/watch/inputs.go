@@ -19,7 +19,7 @@ type inputs struct {
 // listen makes the wrappers of changed functions note their arguments.
 func (s *Session) listen() {
 	s.of.inputs.seen = map[string]map[string]bool{}
-	for _, name := range s.plan.Changed {
+	for _, name := range s.plan.Near.Functions {
 		if w := s.of.watched[name]; w != nil {
 			s.of.inputs.seen[name] = map[string]bool{}
 			s.on[w.number] = true
@@ -59,5 +59,5 @@ func (s *Session) more(sc Scenario) bool {
 	defer i.mu.Unlock()
 	was := i.fresh
 	i.fresh = false
-	return was && !slices.Contains(s.plan.Changed, sc.Function)
+	return was && !slices.Contains(s.plan.Near.Functions, sc.Function)
 }

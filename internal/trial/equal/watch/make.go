@@ -69,6 +69,10 @@ func (p *player) anyNumber() int64 {
 	case k < 9:
 		return edges[p.n(len(edges))]
 	}
+	if p.n(2) == 0 { // too large for types of fewer bits
+		wide := [...]int64{1 << 15, 1 << 16, 1 << 31, 1 << 32, 1 << 53, math.MaxInt64}
+		return (wide[p.n(len(wide))] - int64(p.n(3))) * int64(1-2*p.n(2))
+	}
 	return int64(p.n(60000)) - 20000
 }
 
@@ -83,7 +87,7 @@ func (p *player) unsigned() uint64 {
 
 // text is a string: of words of the package and its tests, of them in pieces, or of single letters.
 func (p *player) text() string {
-	if p.s.web != nil && p.n(4) == 0 {
+	if p.s.of.web != nil && p.n(4) == 0 {
 		return fmt.Sprintf("http://example.com/%d?%s", p.n(1<<12), p.letters())
 	}
 	switch k := p.n(14); {

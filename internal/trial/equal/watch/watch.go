@@ -28,8 +28,7 @@ type Plan struct {
 	Words     []string            `json:"words"`   // text for arguments
 	Numbers   []int64             `json:"numbers"` // for arguments
 	Near      Near                `json:"near"`
-	Changed   []string            `json:"changed"` // functions whose arguments are to be many
-	Small     int                 `json:"small"`   // numbers are small: 1, those that makers get; 2, all
+	Small     int                 `json:"small"` // numbers are small: 1, those that makers get; 2, all
 	Scenarios []Scenario          `json:"scenarios"`
 	Skip      []string            `json:"skip"`    // scenarios that ended the process
 	Drop      []string            `json:"drop"`    // functions several of whose scenarios did
@@ -45,6 +44,8 @@ type Near struct {
 	Hot     []string `json:"hot,omitempty"`   // those of them that stand in lines that differ
 	Words   []string `json:"words,omitempty"`
 	Numbers []int64  `json:"numbers,omitempty"`
+
+	Functions []string `json:"functions,omitempty"` // that changed
 }
 
 // Scenario is a series of calls: which function it is about, and the bytes that decide the rest.
@@ -94,12 +95,8 @@ type Session struct {
 
 	of ofCalls
 
-	web     func()
-	answers []*reader // of the scenario that is played
-
-	mu   sync.Mutex
-	out  *bufio.Writer
-	file *os.File
+	mu  sync.Mutex
+	out *bufio.Writer
 }
 
 // ofCalls is what is known of calls.
@@ -111,6 +108,8 @@ type ofCalls struct {
 	pool      map[reflect.Type][]sample
 	poolTypes []reflect.Type // of the pool, in order
 	inputs    inputs
+	web       func()    // makes the standard client of HTTP ask the session; nil without one
+	answers   []*reader // that it gave to the scenario that is played
 }
 
 // registered is what the package has.
@@ -145,10 +144,11 @@ func Open(hit []uint8, on []bool, exit func(status int)) *Session {
 	if err != nil || json.Unmarshal(text, &s.plan) != nil {
 		return s
 	}
-	if s.file, err = os.OpenFile(s.plan.Out, os.O_APPEND|os.O_WRONLY|os.O_CREATE, 0o600); err != nil {
+	file, err := os.OpenFile(s.plan.Out, os.O_APPEND|os.O_WRONLY|os.O_CREATE, 0o600)
+	if err != nil {
 		return s
 	}
-	s.out = bufio.NewWriterSize(s.file, 1<<16)
+	s.out = bufio.NewWriterSize(file, 1<<16)
 	for _, name := range s.plan.Watch {
 		s.of.watched[name] = &watched{seen: map[string]int{}}
 	}
