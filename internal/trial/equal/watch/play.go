@@ -192,6 +192,10 @@ func (p *player) step(i int, f *function, args []reflect.Value, exact bool) done
 	at := fmt.Sprintf("#%d %s ", i, f.name)
 	before := p.texts(args, false)
 	p.note(at+"in", before)
+	object := "" // of a method without results, which does nothing else
+	if len(f.out) == 0 && len(args) > 0 && p.isObject(args[0]) && !exact {
+		object = p.s.text(args[0], true)
+	}
 	d := done{f: f, args: args}
 	if !exact && i == 0 {
 		d.copies = make([]reflect.Value, len(args))
@@ -210,6 +214,11 @@ func (p *player) step(i int, f *function, args []reflect.Value, exact bool) done
 	}
 	if after := p.texts(args, false); after != before {
 		p.note(at+"arguments after", after)
+	}
+	if object != "" {
+		if after := p.s.text(args[0], true); after != object {
+			p.note(at+"object after", after)
+		}
 	}
 	if exact {
 		return d
