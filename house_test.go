@@ -103,7 +103,8 @@ var largePackages = map[string]struct {
 	lines int
 	why   string
 }{
-	"internal/ingest/exectrace": {4000, "one format, whose reader plays the scheduler: its parts share the state of that"},
+	"internal/ingest/exectrace":  {4000, "one format, whose reader plays the scheduler: its parts share the state of that"},
+	"internal/trial/equal/watch": {3300, "compiled into the test binaries of other modules as one package that imports the standard library only"},
 }
 
 // TestPackageSizes counts the lines of a package without its tests.

@@ -244,7 +244,7 @@ var layers = []layer{
 	{
 		folder: "internal/fix",
 		ours: []string{"internal/evidence", "internal/finding", "internal/fix/genbench", "internal/fix/hands", "internal/fix/repo", "internal/gocmd", "internal/prove", "internal/prove/sides", "internal/rewrite",
-			"internal/rewrite/code", "internal/trial", "internal/trial/version"},
+			"internal/rewrite/code", "internal/stats", "internal/trial", "internal/trial/version"},
 		why: "a search takes findings, edits and trials together: it records nothing and shows nothing",
 	},
 	{

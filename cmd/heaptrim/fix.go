@@ -83,7 +83,7 @@ type fixFlags struct {
 
 func (f *fixFlags) register(fs *flag.FlagSet) {
 	fs.StringVar(&f.target.dir, "C", "", "run in `dir`ectory")
-	fs.StringVar(&f.target.bench, "bench", "", "use the benchmarks that match `regexp`; default: as many as fit -budget")
+	fs.StringVar(&f.target.bench, "bench", "", "use the benchmarks that match `regexp`, of a recording, too; default: as many as fit -budget")
 	fs.StringVar(&f.target.exec, "exec", "", "measure by this main `package`; its arguments follow --")
 	fs.StringVar(&f.target.ready, "ready", "", "with -exec: wait until a GET of this `URL` answers before the load starts")
 	fs.StringVar(&f.target.load, "load", "", "with -exec: shell `command` that loads the program, once for each edit")
@@ -172,6 +172,11 @@ func (f *fixFlags) fix(ctx context.Context, args []string, store *journal.Store,
 	v, err := (&reportFlags{escapes: true}).report(ctx, r, f.target.dir, p)
 	if err != nil {
 		return err
+	}
+	if f.target.bench != "" && f.target.exec == "" {
+		if err := fix.Choose(&v.Report.Report, f.target.bench); err != nil {
+			return usagef("-bench: %v", err)
+		}
 	}
 	o := f.options(v, time.Since(start), p)
 	if f.target.exec != "" {

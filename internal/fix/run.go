@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -69,6 +70,28 @@ func Run(ctx context.Context, r *finding.Report, o RunOptions) (*Fixes, error) {
 		}
 	}
 	return f, f.sum()
+}
+
+// Choose leaves of a report the findings of the benchmarks that an expression names, as go test has it: one for
+// each level, between slashes.
+func Choose(r *finding.Report, bench string) error {
+	var levels []*regexp.Regexp
+	for part := range strings.SplitSeq(bench, "/") {
+		re, err := regexp.Compile(part)
+		if err != nil {
+			return err
+		}
+		levels = append(levels, re)
+	}
+	r.Prescription.Rows = slices.DeleteFunc(r.Prescription.Rows, func(row finding.Row) bool {
+		for i, name := range strings.Split(row.Run, "/") {
+			if i < len(levels) && !levels[i].MatchString(name) {
+				return true
+			}
+		}
+		return false
+	})
+	return nil
 }
 
 // ErrFailing means that tests which fail without any edit run what would be edited.

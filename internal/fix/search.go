@@ -67,7 +67,7 @@ type Attempt struct {
 	Edit          code.Edit
 	Patch         *Patch // of an outside program; the Edit then has its place and words only
 	Finding       *finding.Finding
-	Predicted     finding.Remedy // the cure that the report names for the finding
+	Predicted     finding.Prediction // what the edit is expected to save
 	Bench         trial.Bench
 	Before, After trial.Counts  // an operation's; zero if not counted
 	Verdict       trial.Verdict // on what it does
@@ -242,7 +242,7 @@ func (s *search) row(ctx context.Context, row finding.Row, edits []code.Edit) er
 	b, ok := s.benchs[row.Run]
 	var open []*Attempt
 	for _, e := range edits {
-		a := &Attempt{Edit: e, Finding: row.Finding, Predicted: row.Remedy, Bench: trial.Bench{Package: b.Package, Name: b.Name, NsPerOp: b.NsPerOp}}
+		a := &Attempt{Edit: e, Finding: row.Finding, Predicted: predict(s.report, row, e), Bench: trial.Bench{Package: b.Package, Name: b.Name, NsPerOp: b.NsPerOp}}
 		if a.Why = s.o.leaveAny(e); a.Why != "" {
 			s.end(a, Left)
 			continue

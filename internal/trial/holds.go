@@ -147,11 +147,11 @@ func (j *Judge) State(ctx context.Context, path string) (Tests, error) {
 	}
 	what := fmt.Sprintf("state %q", j.o.Skip)
 	t, err := remember(ctx, &j.memory, question{path, "", what}, func() (Tests, bool, error) {
-		once, err := j.test(ctx, path, nil)
+		once, err := j.test(ctx, suite{path, 1}, nil)
 		if err != nil || once.Late {
 			return once, false, err
 		}
-		again, err := j.test(ctx, path, nil)
+		again, err := j.test(ctx, suite{path, 2}, nil)
 		once = once.Both(again)
 		once.Late = again.Late
 		return once, !once.Late, err

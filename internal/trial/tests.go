@@ -26,17 +26,25 @@ type Tests struct {
 
 var testLine = regexp.MustCompile(`(?m)^--- (FAIL|PASS): (\S+) \((\d+)\.`)
 
+// suite is the tests of a package in an order by lot. All versions have the same orders: some tests pass
+// only behind others.
+type suite struct {
+	path  string
+	order int
+}
+
 // Test runs the tests of a package in a version, in an order by lot, as long as Options.Until leaves
 // time. Tests that do not build, or end their process, count as one failure under the package's name.
 func (j *Judge) Test(ctx context.Context, path string, files Files, flags ...string) (Tests, error) {
 	what := fmt.Sprintf("tests %q %q", flags, j.o.Skip)
 	return remember(ctx, &j.memory, question{path, files.Hash(), what}, func() (Tests, bool, error) {
-		t, err := j.test(ctx, path, files, flags...)
+		t, err := j.test(ctx, suite{path, 1}, files, flags...)
 		return t, err == nil && !t.Late, err
 	})
 }
 
-func (j *Judge) test(ctx context.Context, path string, files Files, flags ...string) (Tests, error) {
+func (j *Judge) test(ctx context.Context, of suite, files Files, flags ...string) (Tests, error) {
+	path := of.path
 	bin, err := j.build(ctx, path, files, flags...)
 	if ctx.Err() != nil {
 		return Tests{}, ctx.Err()
@@ -47,7 +55,7 @@ func (j *Judge) test(ctx context.Context, path string, files Files, flags ...str
 	if bin.Path == "" {
 		return Tests{None: true}, nil
 	}
-	args := []string{"-test.v", "-test.shuffle=on", "-test.timeout=0"}
+	args := []string{"-test.v", fmt.Sprintf("-test.shuffle=%d", of.order), "-test.timeout=0"}
 	if j.o.Skip != "" {
 		args = append(args, "-test.skip="+j.o.Skip)
 	}

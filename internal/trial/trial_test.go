@@ -2,6 +2,7 @@ package trial
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -147,5 +148,36 @@ func TestDependants(t *testing.T) {
 	want := []string{"example.com/m/a", "example.com/m/b", "example.com/m/d"}
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("%v, %v, want %v", got, err, want)
+	}
+}
+
+// TestOrder: tests that pass only behind others are not held against a change, as all versions have one order.
+func TestOrder(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds test binaries")
+	}
+	j, dir := judge(t)
+	text := "package c\n\nimport \"testing\"\n\nvar n int\n"
+	for _, name := range []string{"A", "B", "C", "D", "E", "F"} {
+		text += "\nfunc Test" + name + "(t *testing.T) {\n\tn++\n\tif n == 1 {\n\t\tt.Error(\"the first\")\n\t}\n}\n"
+	}
+	if err := os.WriteFile(filepath.Join(dir, "c", "c_test.go"), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	before, err := j.State(t.Context(), "example.com/m/c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(before.Failed) != 2 {
+		t.Errorf("in two orders %v fail", before.Failed)
+	}
+	for i := range 4 {
+		after, err := j.Test(t.Context(), "example.com/m/c", Files{filepath.Join(dir, "c", "c.go"): fmt.Appendf(nil, "package c\n\nconst C = %d\n", i)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if name := after.Breaks(before); name != "" {
+			t.Errorf("%s breaks", name)
+		}
 	}
 }

@@ -275,3 +275,9 @@ func fetch(module, version, to string) error {
 		return os.Chmod(path, mode)
 	})
 }
+
+// Lot is by which a case is drawn: the first of a list sorted by it are a sample, another one for each seed.
+func (c Case) Lot(seed string) string {
+	sum := sha256.Sum256([]byte(seed + " " + c.ID))
+	return string(sum[:])
+}

@@ -1,7 +1,7 @@
 // Command judge asks the judge of heaptrim about edits whose verdict is known: wrong ones, which
 // compile and pass the tests of their package, and right ones, which must not be rejected.
 //
-//	go run ./judge -dir DIR -cases truth/wrong.json [-only ID,ID] [-split train] [-rows FILE]
+//	go run ./judge -dir DIR -cases truth/wrong.json [-only ID,ID] [-split train] [-sample N -seed TEXT] [-rows FILE]
 //
 // What was judged is kept in -dir, by the edit and the judge's own code, and not judged again.
 package main
@@ -48,6 +48,8 @@ func main() {
 	list := flag.String("cases", "truth/wrong.json", "JSON `file` of edits")
 	only := flag.String("only", "", "`IDs`, by commas; default: all")
 	split := flag.String("split", "", "train or validation; default: both")
+	most := flag.Int("sample", 0, "how `many` edits to judge, by lot; 0 for all")
+	seed := flag.String("seed", "", "`text` that the lot is drawn by, such as a commit")
 	rows := flag.String("rows", "", "write the verdicts to `file`")
 	calls := flag.Bool("calls", false, "compare calls only: the tests are known to pass")
 	again := flag.Bool("again", false, "judge again what was judged")
@@ -69,6 +71,10 @@ func main() {
 		if err := os.Setenv(name, value); err != nil {
 			log.Fatal(err)
 		}
+	}
+	if *most > 0 {
+		slices.SortFunc(cases, func(a, b corpus.Case) int { return strings.Compare(a.Lot(*seed), b.Lot(*seed)) })
+		cases = cases[:min(*most, len(cases))]
 	}
 	// One judge asks all edits of a module.
 	slices.SortStableFunc(cases, func(a, b corpus.Case) int { return strings.Compare(a.Module, b.Module) })

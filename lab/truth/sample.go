@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"crypto/sha256"
 	"slices"
 	"strings"
 
@@ -23,11 +22,7 @@ func sample(cases []corpus.Case, most int, commit string) []corpus.Case {
 	if most == 0 {
 		most = len(planted)
 	}
-	drawn := func(c corpus.Case) string {
-		sum := sha256.Sum256([]byte(commit + " " + c.ID))
-		return string(sum[:])
-	}
-	slices.SortFunc(planted, func(a, b corpus.Case) int { return strings.Compare(drawn(a), drawn(b)) })
+	slices.SortFunc(planted, func(a, b corpus.Case) int { return strings.Compare(a.Lot(commit), b.Lot(commit)) })
 	turns, turn := map[string]int{}, map[string]int{}
 	for _, c := range planted {
 		turn[c.ID] = turns[c.Planted.Mutator]

@@ -124,7 +124,7 @@ func table(p *term.Page, f *fix.Fixes, which func(fix.Attempt) bool) {
 		}
 		allocs.Add(change(a.Before.Allocs, a.After.Allocs))
 		bytes.Add(change(a.Before.Bytes, a.After.Bytes))
-		predicted.Add(saving(a.Predicted.Saves.ObjectsPerOp))
+		predicted.Add(saving(a.Predicted.ObjectsPerOp))
 		cure.Add(a.Edit.Code)
 		path.Add(a.At(f.Module))
 		t.Remarks = append(t.Remarks, a.Edit.Text+" ("+a.Bench.Name+")")

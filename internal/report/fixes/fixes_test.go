@@ -22,7 +22,7 @@ func sample(name string) *fix.Fixes {
 	attempt := func(o fix.Outcome, from, to int, text string) fix.Attempt {
 		return fix.Attempt{Outcome: o, Bench: trial.Bench{Name: "Benchmark" + name}, Why: name,
 			Before: trial.Counts{Allocs: 5, Bytes: 100}, After: trial.Counts{Allocs: 2.5, Bytes: 50},
-			Predicted: finding.Remedy{Saves: finding.Prediction{ObjectsPerOp: stats.Exact(3)}},
+			Predicted: finding.Prediction{ObjectsPerOp: stats.Exact(3)},
 			Edit: code.Edit{File: file, Line: 3, Text: "do without " + name, Open: "is it " + name + "?",
 				Changes: []code.Change{{From: from, To: to, Text: text}}}}
 	}

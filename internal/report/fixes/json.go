@@ -26,7 +26,7 @@ func JSON(w io.Writer, f *fix.Fixes, applied bool, m schema.Meta) error {
 	for _, a := range f.Attempts {
 		at := schema.FixAttempt{Code: a.Edit.Code, Kind: a.Edit.Kind, File: a.Edit.File, Line: a.Edit.Line, Text: a.Edit.Text,
 			Outcome: string(a.Outcome), Why: a.Why, Question: a.Question(), Benchmark: a.Bench.Name,
-			Predicted: schema.FixAmounts{Allocs: a.Predicted.Saves.ObjectsPerOp.Value, Bytes: a.Predicted.Saves.BytesPerOp.Value},
+			Predicted: schema.FixAmounts{Allocs: a.Predicted.ObjectsPerOp.Value, Bytes: a.Predicted.BytesPerOp.Value},
 			Before:    schema.FixAmounts{Allocs: a.Before.Allocs, Bytes: a.Before.Bytes},
 			After:     schema.FixAmounts{Allocs: a.After.Allocs, Bytes: a.After.Bytes},
 			Judged: schema.FixJudged{Tests: a.Verdict.Passed, Calls: a.Verdict.Compare.Calls, TestCalls: a.Verdict.Compare.TestCalls,

@@ -27,7 +27,7 @@ func Markdown(w io.Writer, f *fix.Fixes, applied bool) error {
 			allocs, bytes = change(a.Before.Allocs, a.After.Allocs), change(a.Before.Bytes, a.After.Bytes)
 		}
 		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s |\n", md.Code(a.Edit.Code), md.Code(a.At(f.Module)), md.Prose(a.Edit.Text),
-			md.Text(saving(a.Predicted.Saves.ObjectsPerOp)), md.Text(allocs), md.Text(bytes), md.Text(Reason(a)))
+			md.Text(saving(a.Predicted.ObjectsPerOp)), md.Text(allocs), md.Text(bytes), md.Text(Reason(a)))
 	}
 	if f.Confirmation != nil && f.Proof != nil {
 		b.WriteString("\n| benchmark | metric | before | after | change |\n|---|---|--:|--:|--:|\n")

@@ -46,7 +46,7 @@ func Page(w io.Writer, f *fix.Fixes, applied bool) error {
 	}
 	for _, a := range f.Attempts {
 		row := pageRow{Code: a.Edit.Code, At: term.Clean(a.At(f.Module)), Text: term.Clean(a.Edit.Text), Question: term.Clean(a.Question()),
-			Predicted: saving(a.Predicted.Saves.ObjectsPerOp), Bench: term.Clean(a.Bench.Name), Outcome: string(a.Outcome), Why: term.Clean(Reason(a)),
+			Predicted: saving(a.Predicted.ObjectsPerOp), Bench: term.Clean(a.Bench.Name), Outcome: string(a.Outcome), Why: term.Clean(Reason(a)),
 			Kept: a.Outcome == fix.Kept}
 		if a.Before.Allocs > 0 || a.Before.Bytes > 0 {
 			row.Allocs, row.Bytes = change(a.Before.Allocs, a.After.Allocs), change(a.Before.Bytes, a.After.Bytes)

@@ -19,7 +19,7 @@ func Record(w io.Writer, f *fix.Fixes, m schema.Meta, now time.Time) error {
 		if a.Outcome != fix.Kept {
 			continue
 		}
-		s := a.Predicted.Saves
+		s := a.Predicted
 		line, err := json.Marshal(schema.FixRecord{Schema: schema.FixRecordVersion, Tool: m.Tool, Date: now.UTC().Truncate(time.Second),
 			Module: f.Module, File: rel(f.Module, a.Edit.File), Line: a.Edit.Line, Code: a.Edit.Code, Kind: a.Edit.Kind, Benchmark: a.Bench.Name,
 			Predicted: schema.FixRange{Allocs: s.ObjectsPerOp.Value, AllocsLow: s.ObjectsPerOp.Low, AllocsHigh: s.ObjectsPerOp.High,

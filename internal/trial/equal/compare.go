@@ -5,6 +5,8 @@ import (
 	"go/ast"
 	"slices"
 	"strings"
+
+	"github.com/heaptrim/heaptrim/internal/trial/equal/watch"
 )
 
 // comparison holds the notes of several runs of both versions.
@@ -26,8 +28,9 @@ func (c comparison) into(v Verdict) Verdict {
 			v.Differs = fmt.Sprintf("%s: %s, was %s", key, now, text)
 		}
 	}
+	known := c.appending()
 	for _, id := range c.old[0].order {
-		n, differs := c.scenario(id)
+		n, differs := c.scenario(id, known)
 		v.Calls += n
 		if differs != "" && v.Differs == "" {
 			v.Differs = differs
@@ -69,16 +72,37 @@ func (c comparison) elsewhere(key, text string) bool {
 	return false
 }
 
-// scenario compares what one scenario showed, and returns how many results agree.
-func (c comparison) scenario(id string) (agree int, differs string) {
-	first := c.old[0].scenarios[id]
+// appending are the notes of results that share memory behind their ends in the package as it is. Whether
+// they do hangs on capacities there, so that it says nothing of a change.
+func (c comparison) appending() map[string]bool {
+	out := map[string]bool{}
+	for _, s := range c.old {
+		for _, list := range s.scenarios {
+			for _, o := range list {
+				if strings.HasPrefix(o.key, watch.Appending) {
+					out[o.key] = true
+				}
+			}
+		}
+	}
+	return out
+}
+
+// without leaves notes out.
+func without(list []observed, keys map[string]bool) []observed {
+	return slices.DeleteFunc(slices.Clone(list), func(o observed) bool { return keys[o.key] })
+}
+
+// scenario compares what one scenario showed, but for what is left out, and returns how many results agree.
+func (c comparison) scenario(id string, leave map[string]bool) (agree int, differs string) {
+	first := without(c.old[0].scenarios[id], leave)
 	for _, s := range c.old[1:] {
-		if s.ended[id] != "" || !slices.Equal(s.scenarios[id], first) {
+		if s.ended[id] != "" || !slices.Equal(without(s.scenarios[id], leave), first) {
 			return 0, ""
 		}
 	}
 	for i, s := range c.now {
-		n, d := walk(first, s.scenarios[id])
+		n, d := walk(first, without(s.scenarios[id], leave))
 		if how := s.ended[id]; how != "" {
 			d = describe(first) + ": " + how
 		}

@@ -42,7 +42,10 @@ func acts() map[string][]string {
 
 // safety answers whether code may be called with any arguments.
 type safety struct {
-	acts     map[string][]string
+	acts map[string][]string
+	// own is there in place of acts for the package itself: its standard client asks the session, and a
+	// scenario that ends the process is left out.
+	own      map[string][]string
 	packages map[string]gocmd.Package
 	parsed   map[string]map[string][]body // by package and name
 	known    map[outside]string
@@ -64,6 +67,10 @@ func learn(ctx context.Context, tool gocmd.Tool, path string) (*safety, error) {
 	for _, p := range list {
 		s.packages[p.ImportPath] = p
 	}
+	s.own = map[string][]string{"log": nil, "os": slices.DeleteFunc(slices.Clone(s.acts["os"]), func(name string) bool { return name == "Exit" })}
+	if slices.Contains(s.packages[path].Imports, webPackage) {
+		s.own[webPackage] = []string{"ListenAndServe*", "Serve", "ServeTLS", "Server", "Server.*", "Transport", "Transport.*"}
+	}
 	return s, nil
 }
 
@@ -72,7 +79,11 @@ func learn(ctx context.Context, tool gocmd.Tool, path string) (*safety, error) {
 func (s *safety) judge(g *graph) {
 	for _, f := range g.funcs {
 		for _, o := range f.others {
-			if f.bad == "" {
+			switch patterns, ok := s.own[o.path]; {
+			case f.bad != "":
+			case ok:
+				f.bad = acting(patterns, o)
+			default:
 				f.bad = s.why(o)
 			}
 		}
@@ -106,10 +117,7 @@ func (s *safety) why(o outside) string {
 func (s *safety) look(o outside) string {
 	p, ok := s.packages[o.path]
 	if !ok || p.Standard || o.path == "unsafe" {
-		if slices.ContainsFunc(s.acts[o.path], func(pattern string) bool { return fits(pattern, o.name) }) {
-			return "it calls " + o.path + "." + o.name
-		}
-		return ""
+		return acting(s.acts[o.path], o)
 	}
 	if len(p.CgoFiles) > 0 {
 		return "it calls " + o.path + ", which calls C"
@@ -123,6 +131,14 @@ func (s *safety) look(o outside) string {
 				return why
 			}
 		}
+	}
+	return ""
+}
+
+// acting says that something is among those that act on what is outside; "" if it is not.
+func acting(patterns []string, o outside) string {
+	if slices.ContainsFunc(patterns, func(pattern string) bool { return fits(pattern, o.name) }) {
+		return "it calls " + o.path + "." + o.name
 	}
 	return ""
 }

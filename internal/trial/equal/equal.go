@@ -89,6 +89,7 @@ type baseline struct {
 	skip      []string // scenarios that end the process
 	drop      []string // functions several of whose scenarios do
 	alone     []string // functions that are called without others
+	small     int      // how far numbers are made small
 	runs      []*seen
 	racing    []*seen // with several goroutines
 }
@@ -165,7 +166,7 @@ func (c *Comparer) Compare(ctx context.Context, ch Change) (Verdict, error) {
 		return Verdict{}, err
 	}
 	d := compare(p.source, now)
-	w := work{Comparer: c, p: p, change: ch, diff: d}
+	w := work{Comparer: c, p: p, change: ch, diff: d, near: near(d.changed, p.source, now)}
 	w.aim()
 	v := Verdict{Functions: w.drive, Left: w.left}
 	if len(d.changed) == 0 {

@@ -6,12 +6,50 @@ import (
 	"strings"
 )
 
+// webPackage is the package whose standard client asks the session in place of servers.
+const webPackage = "net/http"
+
+// webSource is put into packages that import it.
+const webSource = `
+type heaptrimTransport struct{}
+
+func (heaptrimTransport) RoundTrip(r *HTTP.Request) (*HTTP.Response, error) {
+	request := r.Method + " " + r.URL.String()
+	if r.Body != nil {
+		var some [1024]byte
+		for n := 0; n < 64; n++ {
+			k, err := r.Body.Read(some[:])
+			request += string(some[:k])
+			if err != nil {
+				break
+			}
+		}
+		r.Body.Close()
+	}
+	status, fields, body := SESSION.Answer(request)
+	header := HTTP.Header{}
+	for name, value := range fields {
+		header.Set(name, value)
+	}
+	return &HTTP.Response{StatusCode: status, Status: HTTP.StatusText(status), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: header, Body: body, ContentLength: -1, Request: r}, nil
+}
+
+func heaptrimWeb() {
+	HTTP.DefaultTransport, HTTP.DefaultClient = heaptrimTransport{}, &HTTP.Client{}
+}
+`
+
 // glue is the file that registers what a package has with its session. Functions that a version does
 // not have, or has with another signature, are left out.
 func (p *prepared) glue(now *source, v *instrumented, importPath string) string {
 	g, old := p.graph, p.source
 	var b strings.Builder
 	stubs := newStubs(g)
+	web := ""
+	if g.pkg.Imports[webPackage] != nil {
+		web = strings.NewReplacer("SESSION", sessionName, "HTTP", stubs.name(webPackage)).Replace(webSource)
+	}
 	fmt.Fprintf(&b, "package %s\n\nimport (\n\theaptrimos \"os\"\n\n\theaptrimwatch %q\n%s)\n\n%s", g.pkg.Name, importPath, stubs.imports(), stubs.types.String())
 	fmt.Fprintf(&b, "var %s [%d]uint8\n\nvar %s [%d]bool\n\n", hitName, len(v.blocks)+1, onName, len(v.wrappers)+1)
 	fmt.Fprintf(&b, "var %s = heaptrimwatch.Open(%s[:], %s[:], heaptrimos.Exit)\n\nfunc init() {\n", sessionName, hitName, onName)
@@ -45,6 +83,10 @@ func (p *prepared) glue(now *source, v *instrumented, importPath string) string 
 			fmt.Fprintf(&b, "\t%s.Error(%q, &%s)\n", sessionName, name, name)
 		}
 	}
-	b.WriteString(stubs.register.String() + "}\n")
+	b.WriteString(stubs.register.String())
+	if web != "" {
+		fmt.Fprintf(&b, "\t%s.Web(heaptrimWeb)\n", sessionName)
+	}
+	b.WriteString("}\n" + web)
 	return b.String()
 }

@@ -2,6 +2,7 @@ package equal
 
 import (
 	"fmt"
+	"go/ast"
 	"go/types"
 	"maps"
 	"slices"
@@ -39,7 +40,69 @@ func newStubs(g *graph) *stubs {
 		s.queue = s.queue[1:]
 		s.declare(t)
 	}
+	s.cases()
 	return s
+}
+
+// mostCases limits how many types are taken from questions to interfaces.
+const mostCases = 60
+
+// cases registers the types of other packages, and those without a name, that the package asks values of
+// interfaces for.
+func (s *stubs) cases() {
+	seen := map[string]bool{}
+	add := func(e ast.Expr) {
+		t := s.g.pkg.TypesInfo.Types[e].Type
+		if t == nil || types.IsInterface(t) || !s.plain(t) || !s.nameable(t) {
+			return
+		}
+		if len(seen) == mostCases {
+			return
+		}
+		if text := s.text(t); !seen[text] {
+			seen[text] = true
+			fmt.Fprintf(&s.register, "\t%s.Case((*%s)(nil))\n", sessionName, text)
+		}
+	}
+	for _, f := range s.g.pkg.Syntax {
+		ast.Inspect(f, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.TypeAssertExpr:
+				if n.Type != nil {
+					add(n.Type)
+				}
+			case *ast.TypeSwitchStmt:
+				for _, c := range n.Body.List {
+					for _, e := range c.(*ast.CaseClause).List {
+						add(e)
+					}
+				}
+			}
+			return true
+		})
+	}
+}
+
+// plain reports whether a type is made of basic types and of types that other packages declare.
+func (s *stubs) plain(t types.Type) bool {
+	switch x := types.Unalias(t).(type) {
+	case *types.Basic:
+		return x.Kind() != types.UntypedNil && x.Kind() != types.UnsafePointer
+	case *types.Pointer:
+		return s.plain(x.Elem())
+	case *types.Slice:
+		return s.plain(x.Elem())
+	case *types.Array:
+		return s.plain(x.Elem())
+	case *types.Map:
+		return s.plain(x.Key()) && s.plain(x.Elem())
+	case *types.Interface:
+		return x.Empty()
+	case *types.Named:
+		p := x.Obj().Pkg()
+		return p != nil && p != s.g.pkg.Types && x.Obj().Parent() == p.Scope() && x.TypeParams().Len() == 0
+	}
+	return false
 }
 
 // want looks for interfaces in a type.
@@ -179,11 +242,16 @@ func (s *stubs) text(t types.Type) string {
 		if p == s.g.pkg.Types {
 			return ""
 		}
-		if s.names[p.Path()] == "" {
-			s.names[p.Path()] = fmt.Sprintf("heaptrimI%d", len(s.names))
-		}
-		return s.names[p.Path()]
+		return s.name(p.Path())
 	})
+}
+
+// name is the name by which the file of the stubs imports a package.
+func (s *stubs) name(path string) string {
+	if s.names[path] == "" {
+		s.names[path] = fmt.Sprintf("heaptrimI%d", len(s.names))
+	}
+	return s.names[path]
 }
 
 // declare writes a type for an interface.

@@ -30,6 +30,7 @@ type work struct {
 	drive  []string // expressions of the functions to call
 	exact  []string // changed functions that callers cannot call: calls of tests are repeated
 	watch  []string
+	near   watch.Near
 	only   []string // tests to run; none means all
 	left   map[string]string
 	base   *baseline
@@ -68,12 +69,12 @@ func (w *work) aim() {
 
 // key names what is called and which tests run.
 func (w *work) key() string {
-	return fmt.Sprint(w.drive, w.exact, w.watch, w.change.Bench, w.change.Skip, w.change.Leave, w.diff.fields)
+	return fmt.Sprint(w.drive, w.exact, w.watch, w.change.Bench, w.change.Skip, w.change.Leave, w.diff.fields, w.near)
 }
 
 // plan is what a process is to do.
 func (w *work) plan() watch.Plan {
-	pl := watch.Plan{Module: w.p.module.Path, Watch: w.watch, Drive: w.drive, Words: w.p.words.list, Numbers: w.p.words.numbers, Ignore: map[string][]string{}}
+	pl := watch.Plan{Module: w.p.module.Path, Watch: w.watch, Drive: w.drive, Words: w.p.words.list, Numbers: w.p.words.numbers, Near: w.near, Ignore: map[string][]string{}}
 	for name, fields := range w.diff.fields {
 		pl.Ignore[w.p.graph.pkg.Name+"."+name] = fields
 	}
@@ -102,7 +103,7 @@ func (w *work) before(ctx context.Context) error {
 	if !found.whole {
 		return errNotRun
 	}
-	w.base = &baseline{scenarios: found.found, skip: pl.Skip, drop: pl.Drop, alone: pl.Alone}
+	w.base = &baseline{scenarios: found.found, skip: pl.Skip, drop: pl.Drop, alone: pl.Alone, small: pl.Small}
 	if err := w.again(ctx); err != nil {
 		return err
 	}
@@ -229,7 +230,8 @@ func (w *work) racing(ctx context.Context, s *source, changed version.Files, tim
 
 // mostEnded is how many scenarios may end the process before the rest is left.
 const (
-	mostEnded  = 12
+	mostEnded  = 24
+	mostSmall  = 2 // kinds of numbers that are made small
 	mostDeaths = 2 // of one function, before it is called alone, and before it is not called any more
 )
 
@@ -266,7 +268,10 @@ func (w *work) run(ctx context.Context, bin version.Binary, pl *watch.Plan) (*se
 			return s, nil
 		}
 		switch {
+		case s.why == "large" && pl.Explore > 0 && pl.Small < mostSmall:
+			pl.Small++ // often it is the size of something
 		case s.stopped != "" && turn < mostEnded:
+			w.o.Progress("%s: %s %s: %s", bin.Package, s.function, how(s.why), gocmd.LastLines(string(res.Out), 5))
 			pl.Skip = append(pl.Skip, s.stopped)
 			ended[s.stopped] = how(s.why)
 			if deaths[s.function]++; s.function != "" {
@@ -294,7 +299,7 @@ func died(pl *watch.Plan, function string, deaths int) {
 
 // into lets a plan play what was found.
 func (b *baseline) into(pl *watch.Plan) {
-	pl.Scenarios, pl.Skip, pl.Drop, pl.Alone = b.scenarios, slices.Clone(b.skip), slices.Clone(b.drop), b.alone
+	pl.Scenarios, pl.Skip, pl.Drop, pl.Alone, pl.Small = b.scenarios, slices.Clone(b.skip), slices.Clone(b.drop), b.alone, b.small
 }
 
 // how a process ended in the middle of a scenario.

@@ -57,6 +57,7 @@ type Call struct {
 func (s *Session) Enter(name string, number int, args ...any) *Call {
 	w := s.of.watched[name]
 	if w == nil || s.of.driving.Load() {
+		s.input(name, args)
 		return nil
 	}
 	start := used()
@@ -165,7 +166,11 @@ func (s *Session) look() {
 	for t, list := range s.of.pool {
 		slices.SortFunc(list, func(a, b sample) int { return strings.Compare(a.text, b.text) })
 		s.of.pool[t] = slices.CompactFunc(list, func(a, b sample) bool { return a.text == b.text })
+		s.of.poolTypes = append(s.of.poolTypes, t)
 	}
+	// Types that functions declare may have one name.
+	name := func(t reflect.Type) string { return t.PkgPath() + " " + t.String() + " " + s.of.pool[t][0].text }
+	slices.SortFunc(s.of.poolTypes, func(a, b reflect.Type) int { return strings.Compare(name(a), name(b)) })
 }
 
 func (s *Session) addSample(v reflect.Value) {

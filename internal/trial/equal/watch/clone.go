@@ -152,7 +152,7 @@ func (c *cloner) fields(dst, src reflect.Value) bool {
 	case "sync.Pool":
 		open(dst.FieldByName("New")).Set(open(src.FieldByName("New")))
 		return true
-	case "sync.Map", "sync.Cond", "os.File", "os/exec.Cmd", "testing.T", "testing.B":
+	case "sync.Map", "sync.Cond", "os.File", "os/exec.Cmd", "testing.T", "testing.B", "net/http.Transport", "net/http.Server":
 		return false
 	}
 	for i := range t.NumField() {

@@ -20,7 +20,7 @@ const (
 	lookEvery  = 50 * time.Millisecond
 	mostMemory = 2 << 30 // of the process
 	plainEach  = 30      // scenarios of a function that are kept whatever they reach
-	plainAll   = 120     // of all functions together, at least
+	plainAll   = 400     // of all functions together, at least
 )
 
 // Drive calls the functions of the plan. It is called when the tests of the binary have run.
@@ -29,6 +29,7 @@ func (s *Session) Drive() {
 		return
 	}
 	s.look()
+	s.offline()
 	debug.SetPanicOnFault(true)
 	defer s.flush()
 	if s.plan.Race {
@@ -42,6 +43,7 @@ func (s *Session) Drive() {
 	defer w.stop()
 	list := s.plan.Scenarios
 	if s.plan.Explore > 0 {
+		s.listen()
 		list = s.explore(w)
 		for _, sc := range list {
 			s.note(Note{Key: "found", Scenario: &sc})
@@ -67,7 +69,7 @@ func (s *Session) hits() []int {
 
 // ID names a scenario.
 func (sc Scenario) ID() string {
-	return digest(fmt.Appendf(nil, "%s %s %x %v", sc.Function, sc.Captured, sc.Genome, sc.Exact))
+	return digest(fmt.Appendf(nil, "%s %s %x %v %v", sc.Function, sc.Captured, sc.Genome, sc.Exact, sc.Holds))
 }
 
 // replay plays a scenario and writes its notes.
@@ -102,7 +104,8 @@ func (s *Session) explore(w *guard) []Scenario {
 		return found
 	}
 	var list []Scenario
-	try := func(sc Scenario, always bool) {
+	var try func(sc Scenario, always bool)
+	try = func(sc Scenario, always bool) {
 		if s.left(sc, "") {
 			return
 		}
@@ -112,8 +115,13 @@ func (s *Session) explore(w *guard) []Scenario {
 		p.quiet = true
 		p.play(sc)
 		w.end()
-		if (fresh() || always) && !p.slow {
+		more, reached := s.more(sc), fresh()
+		if (reached || always || more) && !p.slow {
 			list = append(list, sc)
+		}
+		if more && !sc.Holds { // what it shows may be memory of the changed function
+			sc.Holds = true
+			try(sc, true)
 		}
 	}
 	for _, sc := range s.plan.Scenarios { // those that tests were seen to make, of functions that are not exported
@@ -134,7 +142,10 @@ func (s *Session) explore(w *guard) []Scenario {
 		if turn >= plain && turn%2 == 0 { // those that are nearest to the change stand first
 			name = s.plan.Drive[rng.n(1+len(s.plan.Drive)/4)]
 		}
-		sc := Scenario{Function: name, Genome: rng.genome()}
+		sc := Scenario{Function: name, Genome: rng.genome(), Holds: turn%3 == 0}
+		if calls := s.of.captured[name]; len(calls) > 0 && turn%4 == 1 {
+			sc.Captured = calls[rng.n(len(calls))].hash
+		}
 		if free := list[exact:]; turn > plain && turn%3 != 0 && len(free) > 0 {
 			sc = rng.mutate(free[rng.n(len(free))], free)
 		}
@@ -188,7 +199,7 @@ func (d *dice) mutate(sc Scenario, list []Scenario) Scenario {
 	for range 1 + d.n(4) {
 		g[d.n(len(g))] = byte(d.n(256))
 	}
-	return Scenario{Function: sc.Function, Captured: sc.Captured, Genome: g}
+	return Scenario{Function: sc.Function, Captured: sc.Captured, Genome: g, Holds: sc.Holds}
 }
 
 // leakSuffix makes of the name of a scenario that of its repetition.

@@ -113,7 +113,13 @@ func (p *player) hands() []reflect.Value {
 
 // plain are values for an interface that wants nothing.
 func (p *player) plain(depth int) reflect.Value {
-	switch p.n(12) {
+	if asked := p.s.cases; len(asked) > 0 && depth < 3 && p.n(3) == 0 {
+		return p.value(asked[p.n(len(asked))], depth+1)
+	}
+	switch p.n(13) {
+	case 12:
+		kinds := p.kinds()
+		return p.value(kinds[p.n(len(kinds))], depth+1)
 	case 0:
 		return reflect.ValueOf(int(p.number()))
 	case 1:
@@ -139,6 +145,14 @@ func (p *player) plain(depth int) reflect.Value {
 		return p.value(p.s.types[p.n(len(p.s.types))], depth+1)
 	}
 	return reflect.Value{}
+}
+
+// kinds are the types that Go has by itself.
+func (p *player) kinds() []reflect.Type {
+	return []reflect.Type{reflect.TypeFor[int8](), reflect.TypeFor[int16](), reflect.TypeFor[int32](), reflect.TypeFor[uint](),
+		reflect.TypeFor[uint8](), reflect.TypeFor[uint16](), reflect.TypeFor[uint32](), reflect.TypeFor[uint64](), reflect.TypeFor[float32](),
+		reflect.TypeFor[complex128](), reflect.TypeFor[*string](), reflect.TypeFor[*int](), reflect.TypeFor[map[string]string](),
+		reflect.TypeFor[[]int](), reflect.TypeFor[time.Duration](), reflect.TypeFor[[2]string]()}
 }
 
 // standard makes values of types of the standard library that have no use as zero values.

@@ -1,12 +1,12 @@
 package watch
 
 import (
+	"fmt"
 	"io"
 	"math"
 	"reflect"
 	"strings"
 	"sync/atomic"
-	"unicode/utf8"
 )
 
 // player plays a scenario: it makes arguments, calls functions and looks at what they return. What
@@ -45,11 +45,23 @@ func (p *player) n(k int) int {
 	return int(p.seed>>11) % k
 }
 
-// number is an integer: small, at an edge, or from the source of the package.
+// number is an integer, and not a large one where those took too much memory.
 func (p *player) number() int64 {
+	const large = 1 << 16
+	v := p.anyNumber()
+	if small := p.s.plan.Small; small > 1 || small == 1 && p.making > 0 {
+		v %= large
+	}
+	return v
+}
+
+// anyNumber is an integer: small, at an edge, or from the source of the package.
+func (p *player) anyNumber() int64 {
 	edges := [...]int64{0, 1, 2, 3, -1, 7, 8, 9, 10, 15, 16, 31, 32, 33, 63, 64, 65, 99, 100, 127, 128, 255, 256, 1000, 1024, 4096, 65535, 65536,
 		math.MaxInt32, math.MinInt64, math.MaxInt64, -100}
 	switch k := p.n(10); {
+	case k < 2 && len(p.s.plan.Near.Numbers) > 0:
+		return p.s.plan.Near.Numbers[p.n(len(p.s.plan.Near.Numbers))] + int64(p.n(3)-1)
 	case k < 5:
 		return int64(p.n(12))
 	case k < 7 && len(p.s.plan.Numbers) > 0:
@@ -57,55 +69,96 @@ func (p *player) number() int64 {
 	case k < 9:
 		return edges[p.n(len(edges))]
 	}
+	if p.n(2) == 0 { // too large for types of fewer bits
+		wide := [...]int64{1 << 15, 1 << 16, 1 << 31, 1 << 32, 1 << 53, math.MaxInt64}
+		return (wide[p.n(len(wide))] - int64(p.n(3))) * int64(1-2*p.n(2))
+	}
 	return int64(p.n(60000)) - 20000
+}
+
+// unsigned is a number that may be too large for those with a sign.
+func (p *player) unsigned() uint64 {
+	edges := [...]uint64{1 << 7, 1<<8 - 1, 1 << 15, 1<<16 - 1, 1 << 31, 1<<32 - 1, 1 << 63, 1<<64 - 1}
+	if p.n(4) == 0 && p.s.plan.Small == 0 {
+		return edges[p.n(len(edges))]
+	}
+	return uint64(p.number())
 }
 
 // text is a string: of words of the package and its tests, of them in pieces, or of single letters.
 func (p *player) text() string {
-	words := p.s.plan.Words
-	switch k := p.n(12); {
+	if p.s.of.web != nil && p.n(4) == 0 {
+		return fmt.Sprintf("http://example.com/%d?%s", p.n(1<<12), p.letters())
+	}
+	switch k := p.n(14); {
 	case k == 0:
 		return ""
-	case k < 5 && len(words) > 0:
-		return words[p.n(len(words))]
-	case k < 7 && len(words) > 0:
-		return p.changed(words[p.n(len(words))])
-	case k < 9 && len(words) > 0:
+	case k < 5:
+		return p.word()
+	case k < 9:
+		return p.changed(p.word())
+	case k < 11:
 		var b strings.Builder
 		for range 1 + p.n(6) {
-			b.WriteString(words[p.n(len(words))])
-			b.WriteString([]string{"", "", " ", ",", "/", ".", "\n", "=", ":", "-"}[p.n(10)])
+			b.WriteString(p.word())
+			if p.n(3) != 0 {
+				b.WriteString(p.mark())
+			}
 		}
 		return b.String()
-	case k == 9:
+	case k == 11:
 		return strings.Repeat(p.letters(), 1+p.n(60))
+	case k == 12: // the same again and again, as records are
+		return strings.Repeat(p.word()+p.mark(), 2+p.n(4))
 	}
 	return p.letters()
 }
 
+// word is a text of the package or its tests, those near the change more often.
+func (p *player) word() string {
+	words := p.s.plan.Words
+	if near := p.s.plan.Near.Words; len(near) > 0 && p.n(5) == 0 {
+		words = near
+	}
+	if len(words) == 0 {
+		return p.letters()
+	}
+	return words[p.n(len(words))]
+}
+
+// letters are single characters: of each class that code distinguishes, beyond ASCII, too, and bytes that
+// are none.
 func (p *player) letters() string {
-	const set = "aaabcdxyzABZ0123459 \t\n.,:;/-_=+*()[]{}<>\"'\\%&#@!?|\x00é世\xff"
+	const set = "aaabcdxyzABZ0123459 \t\n\r\v.,:;/-_=+*()[]{}<>\"'\\%&#@!?|\x00éÉßİΣ世٣½\u00a0\u0085\u2028\ufeff\U0001f600"
+	runes := []rune(set)
 	var b strings.Builder
 	for range 1 + p.n(12) {
-		i := p.n(len(set))
-		r, size := utf8.DecodeRuneInString(set[i:])
-		if r == utf8.RuneError {
-			b.WriteByte(set[i])
+		if r := p.n(len(runes) + 2); r < len(runes) {
+			b.WriteRune(runes[r])
 		} else {
-			b.WriteString(set[i : i+size])
+			b.WriteByte(0xff)
 		}
 	}
 	return b.String()
 }
 
-// changed is a word with a piece cut out, doubled, or put in another case.
+// changed is a word with a piece cut out, doubled, or put in another case, or with a mark where it
+// has none.
 func (p *player) changed(w string) string {
 	if w == "" {
 		return p.letters()
 	}
+	switch p.n(6) {
+	case 0, 1, 2:
+		return p.marked(w)
+	case 3:
+		return p.sized(w)
+	}
 	i := p.n(len(w))
 	j := i + p.n(len(w)-i+1)
-	switch p.n(8) {
+	switch p.n(9) {
+	case 8:
+		return w + p.letters()
 	case 6: // numbers that are too large
 		return w[:i] + strings.Repeat("9", 1+p.n(40)) + w[j:]
 	case 7:
@@ -169,7 +222,7 @@ func (p *player) value(t reflect.Type, depth int) reflect.Value {
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
 		v.SetInt(p.number())
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-		v.SetUint(uint64(p.number()))
+		v.SetUint(p.unsigned())
 	case reflect.Float32, reflect.Float64:
 		v.SetFloat(p.float())
 	case reflect.Complex64, reflect.Complex128:
@@ -220,11 +273,8 @@ func (p *player) existing(t reflect.Type, depth int) (reflect.Value, bool) {
 		return reflect.Value{}, false
 	}
 	v, ok := clone(list[p.n(len(list))].value)
-	if ok && t.Kind() == reflect.String && p.n(3) == 0 {
-		v.SetString(p.changed(v.String()))
-	}
-	if ok && t == reflect.TypeFor[[]byte]() && p.n(3) == 0 {
-		v.SetBytes([]byte(p.changed(string(v.Bytes()))))
+	if ok && p.n(3) == 0 {
+		p.vary(v, 0)
 	}
 	return v, ok
 }
@@ -329,6 +379,12 @@ func (p *player) fillPointer(v reflect.Value, depth int) {
 
 func (p *player) fillInterface(v reflect.Value, depth int) {
 	t := v.Type()
+	if p.n(3) == 0 {
+		if x, ok := p.fromTests(t); ok {
+			v.Set(x)
+			return
+		}
+	}
 	if t.NumMethod() == 0 {
 		if x := p.plain(depth); x.IsValid() {
 			v.Set(x)

@@ -12,9 +12,10 @@ import (
 
 // kept is a result that is looked at again after later calls.
 type kept struct {
-	step  int
-	value reflect.Value
-	text  string
+	step     int
+	function string
+	value    reflect.Value
+	text     string
 }
 
 // done is a call that was made, with a copy of its arguments.
@@ -76,6 +77,9 @@ func (p *player) play(sc Scenario) {
 		g, args := f, []reflect.Value(nil)
 		if i == 0 && sc.Captured != "" {
 			args = p.s.copyOf(f, sc.Captured)
+			if len(sc.Genome) > 0 && p.n(3) != 0 {
+				p.varyArguments(args)
+			}
 		}
 		if args == nil {
 			if k := p.n(5); len(company) > 0 && (k < 2 && i > 0 || k == 0) {
@@ -84,6 +88,9 @@ func (p *player) play(sc Scenario) {
 			args = p.arguments(g, 0)
 		}
 		calls = append(calls, p.step(i, g, args, sc.Exact))
+		if sc.Holds {
+			p.hold(i)
+		}
 	}
 	switch {
 	case sc.Exact:
@@ -91,6 +98,18 @@ func (p *player) play(sc Scenario) {
 		p.slow = true
 	default:
 		p.finish(calls)
+	}
+	if !p.s.plan.Race {
+		p.answered()
+	}
+}
+
+// varyArguments changes some of the arguments of a captured call, not the object that it is of.
+func (p *player) varyArguments(args []reflect.Value) {
+	for k, a := range args {
+		if !(k == 0 && p.isObject(a)) {
+			p.vary(a, 0)
+		}
 	}
 }
 
@@ -173,6 +192,10 @@ func (p *player) step(i int, f *function, args []reflect.Value, exact bool) done
 	at := fmt.Sprintf("#%d %s ", i, f.name)
 	before := p.texts(args, false)
 	p.note(at+"in", before)
+	object := "" // of a method without results, which does nothing else
+	if len(f.out) == 0 && len(args) > 0 && p.isObject(args[0]) && !exact {
+		object = p.s.text(args[0], true)
+	}
 	d := done{f: f, args: args}
 	if !exact && i == 0 {
 		d.copies = make([]reflect.Value, len(args))
@@ -192,20 +215,64 @@ func (p *player) step(i int, f *function, args []reflect.Value, exact bool) done
 	if after := p.texts(args, false); after != before {
 		p.note(at+"arguments after", after)
 	}
+	if object != "" {
+		if after := p.s.text(args[0], true); after != object {
+			p.note(at+"object after", after)
+		}
+	}
 	if exact {
 		return d
 	}
 	for _, v := range append(args[:len(args):len(args)], out...) {
 		p.remember(v)
 	}
-	for _, v := range out {
-		if mutable(v.Type()) {
-			p.kept = append(p.kept, kept{i, v, p.s.text(v, true)})
-		}
-		spare(v, 0)
-	}
+	p.keep(i, f.name, out)
 	p.look(at + "changes")
 	return d
+}
+
+// mostHeld limits what is kept after each call.
+const mostHeld = 6
+
+// hold keeps what methods without arguments return of the objects, to be looked at after later calls.
+func (p *player) hold(step int) {
+	n := 0
+	for _, t := range p.s.types {
+		for _, t := range [...]reflect.Type{t, reflect.PointerTo(t)} {
+			for _, g := range p.s.getters[t] {
+				if len(p.live[t]) == 0 || !holds(g) {
+					continue
+				}
+				if n++; n > mostHeld {
+					return
+				}
+				at := fmt.Sprintf("#%d then %s", step, g.name)
+				out, panicked := g.call([]reflect.Value{p.live[t][0]})
+				if panicked != "" {
+					p.note(at, panicked)
+					continue
+				}
+				p.note(at, p.texts(out, true))
+				p.look(at + " changes")
+				p.keep(step, g.name, out)
+			}
+		}
+	}
+}
+
+// holds reports whether a function returns slices or maps, which may be memory that is used again.
+func holds(f *function) bool {
+	return slices.ContainsFunc(f.out, func(t reflect.Type) bool { return t.Kind() == reflect.Slice || t.Kind() == reflect.Map })
+}
+
+// keep keeps results that can change.
+func (p *player) keep(step int, function string, out []reflect.Value) {
+	for _, v := range out {
+		if mutable(v.Type()) {
+			p.kept = append(p.kept, kept{step, function, v, p.s.text(v, true)})
+		}
+		spare(v, 0, nil)
+	}
 }
 
 // remember keeps an object of the module for later calls.
@@ -236,6 +303,7 @@ func (p *player) look(what string) {
 // finish does with arguments and results what a caller may do when the calls are over: it changes
 // them, looks at the others and at the objects, and calls once more.
 func (p *player) finish(calls []done) {
+	p.appends()
 	for _, d := range calls {
 		for k, a := range d.args {
 			if !(k == 0 && p.isObject(a)) {
@@ -274,6 +342,25 @@ func (p *player) finish(calls []done) {
 		return
 	}
 	p.note("again out", p.texts(out, true))
+}
+
+// Appending begins the notes of results that share memory behind their ends.
+const Appending = "appending to a result of "
+
+// appends appends to each of the results, notes which others that changes, and takes it back.
+func (p *player) appends() {
+	for _, k := range p.kept {
+		var undo []func()
+		spare(k.value, 0, &undo)
+		for _, other := range p.kept {
+			if len(undo) > 0 && !p.isObject(other.value) && p.s.text(other.value, true) != other.text {
+				p.note(Appending+k.function+" changes one of "+other.function, "")
+			}
+		}
+		for _, f := range slices.Backward(undo) {
+			f()
+		}
+	}
 }
 
 // isObject reports whether a value is a pointer to a type of the module with fields of its own.

@@ -5,8 +5,9 @@ import "reflect"
 // walk limits how far values are changed.
 const mostSpoiled = 4
 
-// spare writes into the room behind the slices that a value holds, as an append by a caller does.
-func spare(v reflect.Value, depth int) {
+// spare writes into the room behind the slices that a value holds, as an append by a caller does. undo,
+// if it is not nil, takes what is needed to have back what was there.
+func spare(v reflect.Value, depth int, undo *[]func()) {
 	if !v.IsValid() || depth > mostSpoiled {
 		return
 	}
@@ -14,6 +15,11 @@ func spare(v reflect.Value, depth int) {
 	case reflect.Slice:
 		if n := v.Len(); v.Cap() > n && !v.IsNil() {
 			room := v.Slice3(n, min(v.Cap(), n+256), min(v.Cap(), n+256))
+			if undo != nil {
+				was := reflect.MakeSlice(v.Type(), room.Len(), room.Len())
+				reflect.Copy(was, room)
+				*undo = append(*undo, func() { reflect.Copy(room, was) })
+			}
 			for i := range room.Len() {
 				overwrite(room.Index(i))
 			}
@@ -22,24 +28,24 @@ func spare(v reflect.Value, depth int) {
 			return
 		}
 		for i := range min(v.Len(), 64) {
-			spare(v.Index(i), depth+1)
+			spare(v.Index(i), depth+1, undo)
 		}
 	case reflect.Array:
 		for i := range min(v.Len(), 64) {
-			spare(v.Index(i), depth+1)
+			spare(v.Index(i), depth+1, undo)
 		}
 	case reflect.Map:
 		for it := v.MapRange(); it.Next(); {
-			spare(it.Value(), depth+1)
+			spare(it.Value(), depth+1, undo)
 		}
 	case reflect.Pointer, reflect.Interface:
 		if !v.IsNil() {
-			spare(v.Elem(), depth+1)
+			spare(v.Elem(), depth+1, undo)
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
 			if v.Type().Field(i).IsExported() {
-				spare(v.Field(i), depth+1)
+				spare(v.Field(i), depth+1, undo)
 			}
 		}
 	}

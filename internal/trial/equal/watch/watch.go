@@ -27,6 +27,8 @@ type Plan struct {
 	Race      bool                `json:"race"`    // call them concurrently instead
 	Words     []string            `json:"words"`   // text for arguments
 	Numbers   []int64             `json:"numbers"` // for arguments
+	Near      Near                `json:"near"`
+	Small     int                 `json:"small"` // numbers are small: 1, those that makers get; 2, all
 	Scenarios []Scenario          `json:"scenarios"`
 	Skip      []string            `json:"skip"`    // scenarios that ended the process
 	Drop      []string            `json:"drop"`    // functions several of whose scenarios did
@@ -35,12 +37,24 @@ type Plan struct {
 	Ignore    map[string][]string `json:"ignore"`  // fields by type that only one version has
 }
 
+// Near is what the code that changed compares with and cuts at: arguments have it at their edges, too often,
+// or not at all.
+type Near struct {
+	Marks   []string `json:"marks,omitempty"` // short texts, such as separators
+	Hot     []string `json:"hot,omitempty"`   // those of them that stand in lines that differ
+	Words   []string `json:"words,omitempty"`
+	Numbers []int64  `json:"numbers,omitempty"`
+
+	Functions []string `json:"functions,omitempty"` // that changed
+}
+
 // Scenario is a series of calls: which function it is about, and the bytes that decide the rest.
 type Scenario struct {
 	Function string `json:"function"`
 	Captured string `json:"captured,omitempty"` // hash of the captured call that it begins with
 	Genome   []byte `json:"genome,omitempty"`
 	Exact    bool   `json:"exact,omitempty"` // the captured call alone
+	Holds    bool   `json:"holds,omitempty"` // what methods without arguments return is kept between calls
 }
 
 // Note is one line of the output: something that was seen, under a name that both versions give it.
@@ -81,18 +95,21 @@ type Session struct {
 
 	of ofCalls
 
-	mu   sync.Mutex
-	out  *bufio.Writer
-	file *os.File
+	mu  sync.Mutex
+	out *bufio.Writer
 }
 
 // ofCalls is what is known of calls.
 type ofCalls struct {
-	watched  map[string]*watched
-	driving  atomic.Bool
-	spent    atomic.Int64         // for looking at the arguments of tests' calls
-	captured map[string][]capture // by function
-	pool     map[reflect.Type][]sample
+	watched   map[string]*watched
+	driving   atomic.Bool
+	spent     atomic.Int64         // for looking at the arguments of tests' calls
+	captured  map[string][]capture // by function
+	pool      map[reflect.Type][]sample
+	poolTypes []reflect.Type // of the pool, in order
+	inputs    inputs
+	web       func()    // makes the standard client of HTTP ask the session; nil without one
+	answers   []*reader // that it gave to the scenario that is played
 }
 
 // registered is what the package has.
@@ -102,6 +119,7 @@ type registered struct {
 	getters   map[reflect.Type][]*function
 	methods   map[reflect.Type][]*function // callable, by the receiver
 	types     []reflect.Type
+	cases     []reflect.Type              // that the package asks values of interfaces for
 	stubs     map[reflect.Type]func() any // by interface
 	sentinels []sentinel
 }
@@ -126,10 +144,11 @@ func Open(hit []uint8, on []bool, exit func(status int)) *Session {
 	if err != nil || json.Unmarshal(text, &s.plan) != nil {
 		return s
 	}
-	if s.file, err = os.OpenFile(s.plan.Out, os.O_APPEND|os.O_WRONLY|os.O_CREATE, 0o600); err != nil {
+	file, err := os.OpenFile(s.plan.Out, os.O_APPEND|os.O_WRONLY|os.O_CREATE, 0o600)
+	if err != nil {
 		return s
 	}
-	s.out = bufio.NewWriterSize(s.file, 1<<16)
+	s.out = bufio.NewWriterSize(file, 1<<16)
 	for _, name := range s.plan.Watch {
 		s.of.watched[name] = &watched{seen: map[string]int{}}
 	}
@@ -172,6 +191,11 @@ func (s *Session) Func(name string, kind Kind, fn any) {
 // Type registers a type of the package by a nil pointer to it.
 func (s *Session) Type(pointer any) {
 	s.types = append(s.types, reflect.TypeOf(pointer).Elem())
+}
+
+// Case registers a type that the package asks values of interfaces for, by a nil pointer to it.
+func (s *Session) Case(pointer any) {
+	s.cases = append(s.cases, reflect.TypeOf(pointer).Elem())
 }
 
 // Error registers an error variable of the package.

@@ -1,0 +1,166 @@
+package watch
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// mostSized limits texts that are made of a certain length.
+const mostSized = 4096
+
+// mostCuts limits the places of marks that are looked for in one text.
+const mostCuts = 64
+
+// mark is a short text that the changed code knows, or one of those at which code often cuts.
+func (p *player) mark() string {
+	near := p.s.plan.Near
+	switch k := p.n(8); {
+	case k < 4 && len(near.Hot) > 0:
+		return near.Hot[p.n(len(near.Hot))]
+	case k < 7 && len(near.Marks) > 0:
+		return near.Marks[p.n(len(near.Marks))]
+	}
+	usual := [...]string{" ", ",", ".", ":", "=", "/", "\n", "\t", "-", ";", "\"", "\r\n", "\u00a0", "_", "É"}
+	return usual[p.n(len(usual))]
+}
+
+// marked is a text with a mark too many, too few, or at an edge, or with a piece between marks too many or
+// too few: there code that cuts and trims is easily wrong.
+func (p *player) marked(w string) string {
+	m, cuts := p.mark(), p.cuts(w)
+	if p.n(4) == 0 {
+		m += m
+	}
+	k := p.n(len(cuts))
+	at, next := cuts[k], cuts[min(k+1, len(cuts)-1)]
+	switch p.n(8) {
+	case 0:
+		return m + w
+	case 1:
+		return w + m
+	case 2:
+		return m + w + m
+	case 3:
+		return w[:at] + w[next:]
+	case 4:
+		return w[:next] + w[at:]
+	case 5:
+		return strings.ReplaceAll(w, m, m[:p.n(2)*len(m)]+m)
+	}
+	return w[:at] + m + w[at:]
+}
+
+// cuts are the places in a text where a mark begins or ends, and its ends.
+func (p *player) cuts(w string) []int {
+	list := []int{0, len(w)}
+	for _, m := range p.s.plan.Near.Marks {
+		for at := 0; len(list) < mostCuts; {
+			i := strings.Index(w[at:], m)
+			if i < 0 {
+				break
+			}
+			at += i + len(m)
+			list = append(list, at-len(m), at)
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// sized is a text as long as a number that the changed code knows, or one byte off.
+func (p *player) sized(w string) string {
+	numbers := p.s.plan.Near.Numbers
+	if len(numbers) == 0 || w == "" {
+		return p.marked(w)
+	}
+	n := numbers[p.n(len(numbers))] + int64(p.n(3)-1)
+	if n < 0 || n > mostSized {
+		return p.marked(w)
+	}
+	return strings.Repeat(w, int(n)/len(w)+1)[:n]
+}
+
+// vary changes some of what a copied value holds as a caller could have written it otherwise: exported
+// fields, elements and entries of plain types.
+func (p *player) vary(v reflect.Value, depth int) {
+	if !v.IsValid() || depth > mostDeep {
+		return
+	}
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() && !shared(v.Type().Elem()) {
+			p.vary(v.Elem(), depth+1)
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				p.vary(v.Field(i), depth+1)
+			}
+		}
+	case reflect.Slice, reflect.Array:
+		if v.Type().Elem().Kind() == reflect.Uint8 && v.Kind() == reflect.Slice && v.CanSet() {
+			if p.n(2) == 0 {
+				v.SetBytes([]byte(p.changed(string(v.Bytes()))))
+			}
+			return
+		}
+		for i := range min(v.Len(), 8) {
+			p.vary(v.Index(i), depth+1)
+		}
+	case reflect.Map:
+		p.varyEntry(v, depth)
+	case reflect.Interface:
+		if !v.IsNil() && v.CanSet() {
+			to := addressable(v.Elem())
+			if to.Kind() != reflect.Pointer {
+				to = reflect.New(to.Type()).Elem()
+				to.Set(v.Elem())
+			}
+			p.vary(to, depth+1)
+			v.Set(to)
+		}
+	case reflect.String:
+		if v.CanSet() && p.n(2) == 0 {
+			v.SetString(p.changed(v.String()))
+		}
+	default:
+		if flat(v.Kind()) && v.CanSet() && p.n(2) == 0 {
+			v.Set(p.value(v.Type(), mostDeep))
+		}
+	}
+}
+
+// varyEntry changes one entry of a map.
+func (p *player) varyEntry(v reflect.Value, depth int) {
+	if v.Len() == 0 || v.Len() > mostSized {
+		return
+	}
+	keys := v.MapKeys()
+	slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(p.s.text(a, false), p.s.text(b, false)) })
+	k := keys[p.n(len(keys))]
+	to := reflect.New(v.Type().Elem()).Elem()
+	to.Set(v.MapIndex(k))
+	p.vary(to, depth+1)
+	v.SetMapIndex(k, to)
+}
+
+// fromTests is a copy of a value that tests used, of a type that a value of an interface may have, with
+// some of it changed.
+func (p *player) fromTests(t reflect.Type) (reflect.Value, bool) {
+	var fit []reflect.Type
+	for _, have := range p.s.of.poolTypes {
+		if have.Kind() != reflect.Interface && have.Implements(t) {
+			fit = append(fit, have)
+		}
+	}
+	if len(fit) == 0 {
+		return reflect.Value{}, false
+	}
+	list := p.s.of.pool[fit[p.n(len(fit))]]
+	v, ok := clone(list[p.n(len(list))].value)
+	if ok && p.n(3) != 0 {
+		p.vary(v, 0)
+	}
+	return v, ok
+}
