@@ -205,7 +205,7 @@ func (f *fixFlags) fix(ctx context.Context, args []string, store *journal.Store,
 
 // options leave what recording did not use for the search.
 func (f *fixFlags) options(v *viewed, recorded time.Duration, p *progress) fix.RunOptions {
-	o := fix.RunOptions{Dirty: f.what.dirty || f.what.diff, Created: v.Manifest.Created, Skip: f.skip, Memory: trialMemory(),
+	o := fix.RunOptions{Dirty: f.what.dirty || f.what.diff, Created: v.Manifest.Created, Skip: f.skip, Memory: fix.DefaultMemory(),
 		Search: fix.Options{Review: f.safety == "review", Only: splitList(f.only), Budget: max(f.budget*2/3-recorded, f.budget/3), Tests: true, Generate: f.what.genbench,
 			Progress: p.Printf, Dropped: func(a fix.Attempt) {
 				p.Say("%s: %s: %s", a.At(v.Diagnosis.Target.ModuleDir), a.Edit.Text, fixes.Reason(a))
@@ -217,15 +217,6 @@ func (f *fixFlags) options(v *viewed, recorded time.Duration, p *progress) fix.R
 		o.Outside = &fix.Outside{Program: f.program, Brief: func(b fix.Briefed) ([]byte, error) { return fixes.Brief(b, meta) }}
 	}
 	return o
-}
-
-// trialMemory is the folder in the user's cache that keeps what trials showed; "" without one.
-func trialMemory() string {
-	dir, err := os.UserCacheDir()
-	if err != nil {
-		return ""
-	}
-	return filepath.Join(dir, "heaptrim", "trials")
 }
 
 // apply writes the files of each remedy, and commits it if that is wanted.

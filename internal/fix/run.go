@@ -207,3 +207,12 @@ func (a Attempt) Question() string {
 	}
 	return a.Edit.Open
 }
+
+// DefaultMemory is the folder in the user's cache that keeps what trials showed; "" without one.
+func DefaultMemory() string {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "heaptrim", "trials")
+}
