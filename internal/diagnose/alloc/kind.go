@@ -20,6 +20,7 @@ type kindRule struct {
 // independent of the runtime function that they use.
 var callerKinds = []kindRule{
 	{"strings.(*Builder).", finding.KindString},
+	{"bytes.(*Buffer).String", finding.KindConversion},
 	{"bytes.(*Buffer).", finding.KindGrowth},
 	{"bytes.growSlice", finding.KindGrowth},
 	{"reflect.", finding.KindReflect},

@@ -109,7 +109,7 @@ func (c *collector) declare(s *site, at inspector.Cursor) {
 // methods reports whether all calls on the collector are of the given methods.
 func (c *collector) methods(names ...string) bool {
 	for _, call := range c.calls {
-		name := call.Node().(*ast.CallExpr).Fun.(*ast.SelectorExpr).Sel.Name
+		name := called(call)
 		found := false
 		for _, n := range names {
 			found = found || n == name
@@ -121,6 +121,9 @@ func (c *collector) methods(names ...string) bool {
 	return true
 }
 
+// called is the name of the method that a call on a collector is of.
+func called(call inspector.Cursor) string { return call.Node().(*ast.CallExpr).Fun.(*ast.SelectorExpr).Sel.Name }
+
 // BufferToBuilder collects a string in a strings.Builder, whose String does not copy.
 func BufferToBuilder(on *code.Site) []code.Edit {
 	s := &site{on}
@@ -131,7 +134,7 @@ func BufferToBuilder(on *code.Site) []code.Edit {
 	}
 	results := 0
 	for _, call := range c.calls {
-		if call.Node().(*ast.CallExpr).Fun.(*ast.SelectorExpr).Sel.Name == "String" {
+		if called(call) == "String" {
 			results++
 		}
 	}
@@ -181,7 +184,7 @@ func PresizeBuilder(on *code.Site) []code.Edit {
 		return nil
 	}
 	for _, call := range c.calls {
-		if call.Node().(*ast.CallExpr).Fun.(*ast.SelectorExpr).Sel.Name == "Grow" {
+		if called(call) == "Grow" {
 			return nil
 		}
 	}

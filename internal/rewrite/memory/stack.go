@@ -151,7 +151,7 @@ func (s *site) staysIn(u inspector.Cursor, v *types.Var) (open string, ok bool) 
 // answer that something does, "" that nothing does, else what is not known.
 func (s *site) retains(c *collector) string {
 	for _, call := range c.calls {
-		if call.Node().(*ast.CallExpr).Fun.(*ast.SelectorExpr).Sel.Name != "Bytes" {
+		if called(call) != "Bytes" {
 			continue
 		}
 		if call.ParentEdgeKind() == edge.CallExpr_Args {

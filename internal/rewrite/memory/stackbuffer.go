@@ -15,6 +15,11 @@ func StackBuffer(on *code.Site) []code.Edit {
 		!c.methods("Write", "WriteString", "WriteByte", "WriteRune", "Len", "Reset", "String", "Truncate", "Bytes") {
 		return nil
 	}
+	for _, call := range c.calls {
+		if s.Line(call.Node().Pos()) == s.Place.Line && called(call) == "String" {
+			return nil // its copy is another object than the buffer's own memory
+		}
+	}
 	size := s.seen()
 	if size == 0 || s.retains(c) != "" {
 		return nil // what keeps its bytes keeps the array, on the heap
