@@ -3,16 +3,23 @@ package prescribe
 import (
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/library"
+	"github.com/heaptrim/heaptrim/internal/prescribe/life"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 )
 
 // listed reports whether the part's library call has an entry for a cure. What it decodes into is no
 // reason for one.
 func (p *allocated) listed(code string) bool {
-	if p.Line != nil && (p.Expr == nil || p.Line.Dynamic(p.Expr)) {
+	if p.Line != nil && (p.Expr == nil || p.Line.Dynamic(p.Expr)) && !p.ofReceiver() {
 		return false // the line does not choose the function: a method of an interface, a function value
 	}
 	return p.Library != nil && p.Library.Code == code && !(p.Library.Stays == library.Values && p.isValue())
+}
+
+// ofReceiver reports whether a method allocates for its receiver, which dies in sight: then who
+// made that chose the function.
+func (p *allocated) ofReceiver() bool {
+	return p.Life.End == finding.EndFrame && life.OwnMemory(plainName(p.Via))
 }
 
 // residue reports whether the better call still makes the result.

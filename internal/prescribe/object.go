@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/diagnose"
 	"github.com/heaptrim/heaptrim/internal/finding"
@@ -117,6 +118,28 @@ func joinGrowth(all []*candidate) []*candidate {
 			return false
 		}
 		into.Parts = append(into.Parts, c.Parts...)
+		return true
+	})
+}
+
+// joinPooled makes one object of what the calls of a package make and drop in one function, where a pool
+// cures it: a writer, and the tables that it makes with its first use.
+func joinPooled(all []*candidate) []*candidate {
+	first := map[string]*candidate{}
+	return slices.DeleteFunc(all, func(c *candidate) bool {
+		if len(c.Parts) == 0 || c.Parts[0].Life.End != finding.EndFrame || !c.Parts[0].listed("pool-object") {
+			return false
+		}
+		p := c.Parts[0]
+		pkg, _, _ := strings.Cut(shortName(p.Callee), ".")
+		key := c.Finding.Run + "|" + pkg + "|" + p.Life.Function
+		into := first[key]
+		if into == nil {
+			first[key] = c
+			return false
+		}
+		into.Parts = append(into.Parts, c.Parts...)
+		into.combine()
 		return true
 	})
 }

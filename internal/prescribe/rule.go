@@ -32,7 +32,7 @@ type place int8
 const (
 	atBirth  place = iota
 	atDeath        // the frame in which the object dies
-	atMaker        // where a caller makes what grows
+	atMaker        // where a caller makes what grows, or a call the object
 	atCaller       // the call that hands in what grows
 	atGet          // the call of a pool's Get
 	atReset        // the line that drops what a field grew to
@@ -105,6 +105,16 @@ func (c *candidate) applies(r *rule, p *allocated) bool {
 	return true
 }
 
+// madeBy is the part of the object that a call of a library's New is; nil where there is none.
+func (c *candidate) madeBy() *allocated {
+	for _, p := range c.Parts {
+		if p.Library != nil && strings.Contains(p.Via, ".New") {
+			return p
+		}
+	}
+	return nil
+}
+
 // proposed is what a rule proposes for a part that it applies to; false where it would take nothing.
 func (c *candidate) proposed(r *rule, p *allocated) (proposal, bool) {
 	pr := all(cures.HitRate(r.cure, r.name), c.fill(r.text, p), c.evidence(r, p))
@@ -123,6 +133,9 @@ func (c *candidate) proposed(r *rule, p *allocated) (proposal, bool) {
 			at := p.above.frame
 			at.Line = p.above.dest.MadeLine
 			pr.At = c.session.Place(at)
+		}
+		if m := c.madeBy(); m != nil {
+			pr.At, pr.Text = m.of.Site, c.fill(r.text, m)
 		}
 	case atReset:
 		reset, _ := c.reset(p)

@@ -135,7 +135,7 @@ var table = []rule{
 		text: "take {expr} from a pool of buffers by size{spread}"},
 	{name: "buffer from a pool", cure: "pool-buffer", needs: []fact{own, seen, is(finding.KindMake, finding.KindGrowth), bytesOf, passing}, not: []fact{big, tiny}, takes: reused, adds: poolPair,
 		text: "take {expr} from a pool of buffers by size{spread}"},
-	{name: "a call with a pooled object", cure: "pool-object", needs: []fact{call("pool-object"), passing, released}, takes: reused, adds: poolPair, text: "instead of {callee}, {better}"},
+	{name: "a call with a pooled object", cure: "pool-object", needs: []fact{call("pool-object"), passing, released}, at: atMaker, takes: reused, adds: poolPair, text: "instead of {callee}, {better}"},
 	{name: "large object from a pool", cure: "pool-object", needs: []fact{inline, seen, is(finding.KindNew, finding.KindMake, finding.KindMap, finding.KindChan), passing, big}, takes: reused, adds: poolPair,
 		text: "keep {expr} in a pool: an object of {size} is worth it"},
 	{name: "object from a pool", cure: "pool-object", needs: []fact{inline, seen, is(finding.KindNew), passing}, not: []fact{big, plainTiny, handedUp}, takes: reused, adds: poolPair,

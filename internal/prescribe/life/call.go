@@ -24,7 +24,7 @@ func (s *scan) call(h held, in ssa.CallInstruction) {
 	if callee == nil && !c.IsInvoke() && c.Value == h.value {
 		return // a function value is called, not handed on
 	}
-	if k, ok := contractOf(c); ok {
+	if k, ok := contractOf(c, h.value); ok {
 		if k != drops {
 			s.way(h, in)
 		}

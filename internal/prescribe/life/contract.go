@@ -84,8 +84,16 @@ var contracts = []contractRule{
 	{"encoding/gob.New", passes},
 	{"encoding/csv.New", passes},
 	{"compress/flate.New", passes},
+	{"compress/flate.(*Writer).Reset", fills},
+	{"compress/flate.(*Writer).", drops},
 	{"compress/gzip.New", passes},
+	{"compress/gzip.(*Writer).Reset", fills},
+	{"compress/gzip.(*Writer).", drops},
+	{"compress/gzip.(*Reader).Reset", fills},
+	{"compress/gzip.(*Reader).", drops},
 	{"compress/zlib.New", passes},
+	{"compress/zlib.(*Writer).Reset", fills},
+	{"compress/zlib.(*Writer).", drops},
 	{"bufio.New", passes},
 	{"bufio.(*Writer).Reset", fills},
 	{"bufio.(*Reader).Reset", fills},
@@ -169,11 +177,19 @@ var methodContracts = map[shape]contract{
 	{"Swap", "(int, int)", "()"}:                   drops,
 }
 
-// contractOf is the contract of a call that is not followed into its callee; ok is false
-// where there is none.
-func contractOf(c *ssa.CallCommon) (k contract, ok bool) {
+// serves is the shape of net/http.Handler's method. The ResponseWriter may not be used after it has
+// returned; of the Request, the documentation says no such thing.
+var serves = shape{"ServeHTTP", "(net/http.ResponseWriter, *net/http.Request)", "()"}
+
+// contractOf is the contract of a call that is not followed into its callee, for one of its arguments;
+// ok is false where there is none.
+func contractOf(c *ssa.CallCommon, v ssa.Value) (k contract, ok bool) {
 	if c.IsInvoke() {
-		return methodContract(c.Method)
+		if m := shapeOf(c.Method); m != serves {
+			k, ok = methodContracts[m]
+			return k, ok
+		}
+		return drops, argument(c, 1) == v
 	}
 	callee := c.StaticCallee()
 	if callee == nil {
@@ -192,11 +208,10 @@ func contractOf(c *ssa.CallCommon) (k contract, ok bool) {
 	return 0, false
 }
 
-// methodContract knows an interface's method by its name and types.
-func methodContract(m *types.Func) (k contract, ok bool) {
+// shapeOf are the name and types by which an interface's method is known.
+func shapeOf(m *types.Func) shape {
 	sig := m.Signature()
-	k, ok = methodContracts[shape{m.Name(), typesOf(sig.Params()), typesOf(sig.Results())}]
-	return k, ok
+	return shape{m.Name(), typesOf(sig.Params()), typesOf(sig.Results())}
 }
 
 func typesOf(t *types.Tuple) string {

@@ -21,10 +21,12 @@ const program = `package p
 import (
 	"bufio"
 	"bytes"
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
 	"math/big"
+	"net/http"
 	"sort"
 	"strings"
 	"sync"
@@ -283,6 +285,40 @@ func depth() int {
 
 func four() int { return len(twice(1, 4)) } // case generic 1
 
+// A handler may not use the ResponseWriter after it has returned; of the Request nothing is said.
+type compressed struct {
+	http.ResponseWriter
+	w io.Writer
+}
+
+func (c *compressed) Write(p []byte) (int, error) { return c.w.Write(p) }
+
+func (c *compressed) Close() {
+	if g, ok := c.w.(*gzip.Writer); ok {
+		g.Close()
+	}
+}
+
+func compressing(w http.ResponseWriter) *compressed {
+	return &compressed{ResponseWriter: w, w: gzip.NewWriter(w)} // case served 0, case zipped 0
+}
+
+type middle struct{ next http.Handler }
+
+var handler http.Handler = &middle{}
+
+func (m *middle) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	c := compressing(w) // case served 1, case zipped 1
+	defer c.Close()
+	m.next.ServeHTTP(c, r)
+}
+
+func (m *middle) copied(w http.ResponseWriter, r *http.Request) {
+	again := new(http.Request) // case request 0
+	again.URL = r.URL
+	m.next.ServeHTTP(w, again)
+}
+
 func kept(seen map[string]*node, name string) *node {
 	n := &node{name: name} // case ways 0
 	if len(name) == 0 {
@@ -390,6 +426,9 @@ func TestTrace(t *testing.T) {
 		{"atomic", finding.KindConversion, "", finding.EndFrame, 1},
 		{"chain", finding.KindNew, "", finding.EndResult, 0},
 		{"looked", finding.KindConversion, "", finding.EndFrame, 0},
+		{"served", finding.KindNew, "", finding.EndFrame, 1},
+		{"zipped", finding.KindNew, "compress/gzip.NewWriter", finding.EndFrame, 1},
+		{"request", finding.KindNew, "", finding.EndUnknown, 0},
 		{"leaf", finding.KindNew, "", finding.EndFrame, 1},
 	} {
 		l := tracer.Trace(Birth{Kind: c.kind, Via: c.via}, stackOf(t, file, c.name))

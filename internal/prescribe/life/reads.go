@@ -95,7 +95,7 @@ func (r *reading) call(v ssa.Value, in ssa.CallInstruction) finding.Tri {
 		}
 		return finding.Unknown
 	}
-	if k, ok := contractOf(c); ok {
+	if k, ok := contractOf(c, v); ok {
 		return r.contract(k, in)
 	}
 	callee := c.StaticCallee()
