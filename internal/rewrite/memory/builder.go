@@ -122,7 +122,9 @@ func (c *collector) methods(names ...string) bool {
 }
 
 // called is the name of the method that a call on a collector is of.
-func called(call inspector.Cursor) string { return call.Node().(*ast.CallExpr).Fun.(*ast.SelectorExpr).Sel.Name }
+func called(call inspector.Cursor) string {
+	return call.Node().(*ast.CallExpr).Fun.(*ast.SelectorExpr).Sel.Name
+}
 
 // BufferToBuilder collects a string in a strings.Builder, whose String does not copy.
 func BufferToBuilder(on *code.Site) []code.Edit {
