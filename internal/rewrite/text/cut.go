@@ -19,7 +19,7 @@ import (
 func CutParts(on *code.Site) []code.Edit {
 	s := &site{on}
 	call, ok := s.Cur.Node().(*ast.CallExpr)
-	if !ok || len(call.Args) < 2 || !s.Since("go1.18") {
+	if !ok || len(call.Args) < 2 {
 		return nil
 	}
 	full := s.Callee(call)
@@ -48,7 +48,7 @@ func CutParts(on *code.Site) []code.Edit {
 	}
 	names := []string{p.as.first, p.as.rest, p.as.more}
 	for i, used := range p.used {
-		if !used {
+		if !used && (i > 0 || s.Since("go1.18")) {
 			names[i] = "_"
 		}
 	}
@@ -58,14 +58,40 @@ func CutParts(on *code.Site) []code.Edit {
 	if p.set && p.third {
 		return nil // what is behind the first separator is asked for a second one, after it changed
 	}
-	line := fmt.Sprintf("%s := %s.Cut(%s, %s)", strings.Join(names, ", "), p.pkg, p.source(), p.sep)
+	line := s.cut(cutting{pkg: p.pkg, text: p.source(), sep: call.Args[1]}, names)
 	if p.as.whole != "" {
 		line = fmt.Sprintf("%s := %s\n%s", p.as.whole, s.Source(call.Args[0]), line)
 	}
 	if p.again {
-		line += fmt.Sprintf("\n%s, _, _ := %s.Cut(%s, %s)", p.as.second, p.pkg, p.as.rest, p.sep)
+		line += "\n" + s.cut(cutting{pkg: p.pkg, text: p.as.rest, sep: call.Args[1]}, []string{p.as.second, "_", "_"})
 	}
 	return []code.Edit{{Text: "cut the text instead of splitting it into a slice", Changes: append(p.changes, s.Replace(stmt.Node(), line))}}
+}
+
+// cutting is a text that is cut at a constant separator.
+type cutting struct {
+	pkg, text string // as Go source
+	sep       ast.Expr
+}
+
+// cut declares names for what Cut returns, by Index where the module's version of Go has no Cut; then the
+// first has to have a name.
+func (s *site) cut(c cutting, names []string) string {
+	sep := s.Source(c.sep)
+	if s.Since("go1.18") {
+		return fmt.Sprintf("%s := %s.Cut(%s, %s)", strings.Join(names, ", "), c.pkg, c.text, sep)
+	}
+	value, _ := s.ConstString(c.sep)
+	first, at := names[0], s.Fresh("at", c.sep.Pos())
+	set, empty, found := []string{first}, []string{c.text}, []string{fmt.Sprintf("%s[:%s]", first, at)}
+	if names[1] != "_" {
+		set, empty, found = append(set, names[1]), append(empty, `""`), append(found, fmt.Sprintf("%s[%s+%d:]", first, at, len(value)))
+	}
+	if names[2] != "_" {
+		set, empty, found = append(set, names[2]), append(empty, "false"), append(found, "true")
+	}
+	to := strings.Join(set, ", ")
+	return fmt.Sprintf("%s := %s\nif %s := %s.Index(%s, %s); %[3]s >= 0 {\n%[1]s = %[7]s\n}", to, strings.Join(empty, ", "), at, c.pkg, first, sep, strings.Join(found, ", "))
 }
 
 // parts is a slice of the parts of a text on the way to a cut.

@@ -64,7 +64,7 @@ func SplitCut(on *code.Site) []code.Edit {
 		return nil
 	}
 	stmt, ok := s.Cur.Parent().Parent().Node().(*ast.AssignStmt)
-	if !ok || len(stmt.Lhs) != 1 || len(stmt.Rhs) != 1 || stmt.Rhs[0] != ast.Expr(index) {
+	if !ok || len(stmt.Lhs) != 1 || len(stmt.Rhs) != 1 || stmt.Rhs[0] != ast.Expr(index) || !s.Since("go1.18") {
 		return s.cutBefore(index, call, sel)
 	}
 	text := fmt.Sprintf("%s.Cut(%s, %s)", s.Source(sel.X), s.Source(call.Args[0]), s.Source(call.Args[1]))
@@ -105,8 +105,8 @@ func (s *site) cutBefore(index *ast.IndexExpr, call *ast.CallExpr, sel *ast.Sele
 		return nil
 	}
 	name := s.Fresh("first", call.Pos())
-	line := fmt.Sprintf("%s, _, _ := %s.Cut(%s, %s)", name, s.Source(sel.X), s.Source(call.Args[0]), s.Source(call.Args[1]))
-	return []code.Edit{{Text: "take the first part by strings.Cut", Changes: []code.Change{s.Before(stmt.Node(), line), s.Replace(index, name)}}}
+	line := s.cut(cutting{pkg: s.Source(sel.X), text: s.Source(call.Args[0]), sep: call.Args[1]}, []string{name, "_", "_"})
+	return []code.Edit{{Text: "take the first part without the others", Changes: []code.Change{s.Before(stmt.Node(), line), s.Replace(index, name)}}}
 }
 
 // EqualFold compares text without regard to case, and without a copy in one case.
