@@ -280,7 +280,11 @@ func (c *candidate) lifeOf(t *life.Tracer, p *allocated) finding.Life {
 			continue
 		}
 		l := t.Trace(life.Birth{Kind: p.Kind, Via: p.Via, Sizes: p.commonSizes()}, own)
-		l.At = c.session.Place(own[l.Frame])
+		if at := l.At; at.Line > 0 {
+			l.At = c.session.Place(evidence.Frame{File: at.File, Line: at.Line, Function: at.Function})
+		} else {
+			l.At = c.session.Place(own[l.Frame])
+		}
 		if had, ok := lives[l.End]; !ok || l.Frame > had.Frame {
 			lives[l.End] = l
 		}

@@ -32,6 +32,7 @@ type Tracer struct {
 	src       *source.Program
 	summaries map[question]*outcome
 	missing   map[string]bool
+	calls     *calls // nil before somebody asks
 }
 
 // New returns a tracer for the code that was read.
@@ -100,6 +101,11 @@ func (t *Tracer) climb(s *scan, own []evidence.Frame) finding.Life {
 			l.End = finding.EndFrame
 			return l
 		case i+1 == len(own):
+			if end, at, ok := t.beyond(s, out, 0); ok && end == finding.EndFrame {
+				l.End, l.Frame, l.Function = end, i+1, at.Function
+				l.At = evidence.Site{File: at.File, Line: at.Line, Function: at.Function}
+				return l
+			}
 			return last(l, out, s.fn)
 		}
 		up, unseen := t.callerOf(s, own, &i)

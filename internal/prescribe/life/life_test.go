@@ -285,6 +285,25 @@ func depth() int {
 
 func four() int { return len(twice(1, 4)) } // case generic 1
 
+// Of a function that its package alone can call, the calls are known.
+func fresh(n int) []int { return make([]int, n) } // case lone 0
+
+func lengthOf(n int) int { return len(again(n)) }
+
+func again(n int) []int { return fresh(n) }
+
+func chosen(n int) []int { return make([]int, n) } // case value 0
+
+var choice = chosen
+
+func lengthOfChosen(n int) int { return len(chosen(n)) }
+
+func spread(n int) []int { return make([]int, n) } // case several 0
+
+func lengthOfSpread(n int) int { return len(spread(n)) }
+
+func Spread(n int) []int { return spread(n) }
+
 // A handler may not use the ResponseWriter after it has returned; of the Request nothing is said.
 type compressed struct {
 	http.ResponseWriter
@@ -429,6 +448,9 @@ func TestTrace(t *testing.T) {
 		{"served", finding.KindNew, "", finding.EndFrame, 1},
 		{"zipped", finding.KindNew, "compress/gzip.NewWriter", finding.EndFrame, 1},
 		{"request", finding.KindNew, "", finding.EndUnknown, 0},
+		{"lone", finding.KindMake, "", finding.EndFrame, 1},
+		{"value", finding.KindMake, "", finding.EndResult, 0},
+		{"several", finding.KindMake, "", finding.EndResult, 0},
 		{"leaf", finding.KindNew, "", finding.EndFrame, 1},
 	} {
 		l := tracer.Trace(Birth{Kind: c.kind, Via: c.via}, stackOf(t, file, c.name))

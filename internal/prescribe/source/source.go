@@ -10,6 +10,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"iter"
 	"maps"
 	"path"
 	"path/filepath"
@@ -37,7 +38,8 @@ type Program struct {
 	files map[string][]*file // by base name
 	funcs map[*types.Func]*ssa.Function
 	lits  map[*ast.FuncLit]*ssa.Function
-	named []*types.Named // types of the packages that were read
+	inits []*ssa.Function // what sets the variables of packages
+	named []*types.Named  // types of the packages that were read
 
 	sizes  types.Sizes
 	resets map[string][]Reset // by the field's declaration; nil before somebody asks
@@ -124,6 +126,9 @@ func (p *Program) build(pkgs []*packages.Package) (err error) {
 		}
 	}
 	for fn := range ssautil.AllFunctions(prog) {
+		if fn.Synthetic == "package initializer" {
+			p.inits = append(p.inits, fn)
+		}
 		if fn.Synthetic != "" {
 			continue // a wrapper has the object of what it wraps
 		}
@@ -220,6 +225,30 @@ func (p *Program) Implementations(iface types.Type, m *types.Func) []*ssa.Functi
 
 // SizeOf is the size of a type in bytes; 0 for one that depends on type parameters.
 func (p *Program) SizeOf(t types.Type) int64 { return sizeOf(p.sizes, t) }
+
+// Functions are those that were read, with their literals and what sets the variables of packages.
+func (p *Program) Functions() iter.Seq[*ssa.Function] {
+	return func(yield func(*ssa.Function) bool) {
+		for _, fn := range p.funcs {
+			if !yield(fn) {
+				return
+			}
+		}
+		for _, fn := range p.lits {
+			if !yield(fn) {
+				return
+			}
+		}
+		for _, fn := range p.inits {
+			if !yield(fn) {
+				return
+			}
+		}
+	}
+}
+
+// FileOf is the absolute name of a position's file.
+func (p *Program) FileOf(pos token.Pos) string { return p.fset.PositionFor(pos, true).Filename }
 
 // PlaceOf names a position, to tell it from others.
 func (p *Program) PlaceOf(pos token.Pos) string { return p.fset.Position(pos).String() }
