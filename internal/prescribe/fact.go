@@ -145,6 +145,9 @@ var (
 	toLocal = test("assigned to a variable", func(_ *candidate, p *allocated) bool {
 		return p.Expr != nil && p.Expr.Use.Kind == source.UseAssigned && !p.Expr.Use.Field
 	}, "use")
+	toField = test("assigned to a field", func(_ *candidate, p *allocated) bool {
+		return p.Expr != nil && p.Expr.Use.Kind == source.UseAssigned && p.Expr.Use.Field
+	}, "use")
 	returnedHere = test("returned on the line", func(_ *candidate, p *allocated) bool {
 		return p.Expr != nil && p.Expr.Use.Kind == source.UseReturned
 	})
