@@ -169,6 +169,22 @@ func built(xs []string) string {
 	return b.String()
 }
 
+func builder(xs []string) string {
+	var b strings.Builder
+	for _, x := range xs {
+		b.WriteString(x) // case builder 0
+	}
+	return b.String()
+}
+
+func bytesOf(xs []string) []byte {
+	var b bytes.Buffer
+	for _, x := range xs {
+		b.WriteString(x) // case bytes 0
+	}
+	return b.Bytes()
+}
+
 func failing(n int) error {
 	if n < 0 {
 		return nil
@@ -432,6 +448,8 @@ func TestTrace(t *testing.T) {
 		{"table", finding.KindMapGrowth, "", finding.EndFrame, 1},
 		{"reader", finding.KindMake, "bufio.NewReader", finding.EndFrame, 0},
 		{"buffer", finding.KindGrowth, "bytes.(*Buffer).WriteString", finding.EndFrame, 0},
+		{"builder", finding.KindString, "strings.(*Builder).WriteString", finding.EndResult, 0},
+		{"bytes", finding.KindGrowth, "bytes.(*Buffer).WriteString", finding.EndResult, 0},
 		{"error", finding.KindConversion, "fmt.Sprintf", finding.EndResult, 0},
 		{"sorted", finding.KindMake, "", finding.EndFrame, 0},
 		{"boxed", finding.KindNew, "", finding.EndFrame, 0},
