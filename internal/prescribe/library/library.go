@@ -29,6 +29,8 @@ const (
 	Handed          // nothing: it hands over the memory that is there, also where the code keeps it
 )
 
+const onlyErrors = "look at the text first: the call takes memory for its error only"
+
 // entries lists the standard library's allocating calls. The first that fits counts.
 var entries = []Entry{
 	// Compiled once, used often.
@@ -64,6 +66,16 @@ var entries = []Entry{
 	// Reflection.
 	{"reflect.Append*", "", "presize-slice", "use reflect.MakeSlice with the final length and set the elements by index", Result},
 	{"reflect.MakeMap*", "", "presize-map", "use reflect.MakeMapWithSize with the final length", Result},
+
+	// Errors of texts that do not fit: the only memory that these calls take.
+	{"strconv.Parse*", "", "skip-work", onlyErrors, Nothing},
+	{"strconv.Atoi", "", "skip-work", onlyErrors, Nothing},
+	{"time.ParseDuration", "", "skip-work", onlyErrors, Nothing},
+	{"net/netip.Parse*", "", "skip-work", onlyErrors, Nothing},
+	{"time.Parse", "time.newParseError", "skip-work", "try the layout that most texts have first: one that does not fit makes an error", Nothing},
+	{"time.Parse", "internal/stringslite.Clone", "skip-work", "try the layout that most texts have first: one that does not fit makes an error", Nothing},
+	{"mime.ParseMediaType", "", "skip-work", "look for a semicolon first: without one there are no parameters, and no map is needed", Nothing},
+	{"mime.FormatMediaType", "", "skip-work", "take the type as it is where there are no parameters", Nothing},
 
 	// State that is created for every use.
 	{"compress/*.New*", "", "pool-object", "keep readers and writers in a pool and Reset them", Nothing},
