@@ -89,11 +89,9 @@ const farthest stamp = 1 << 57
 
 // parser reads batches of events; one worker has one.
 type parser struct {
-	traits [256]trait
-	steps  steps
-	picks  [256]pick
-	walk   walk
-
+	traits     [256]trait
+	batch      *batch // nil for none
+	walk       walk
 	data       []byte // of the generation
 	rules      *rules
 	assistWait uint8 // first byte of the number of that reason, in the rules
@@ -230,6 +228,9 @@ func (p *parser) rare(kind byte, at stamp, i int) {
 		}
 	case wire.GCBegin, wire.GCEnd, wire.GCActive:
 		p.found.cycles = append(p.found.cycles, cycleEvent{at, args[0], kind})
+		return
+	case wire.HeapAlloc:
+		p.found.live = append(p.found.live, sample{at, args[0]})
 		return
 	case wire.HeapGoal:
 		p.found.goals = append(p.found.goals, sample{at, args[0]})

@@ -3,6 +3,7 @@ package exectrace
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"github.com/heaptrim/heaptrim/internal/ingest/exectrace/wire"
 )
@@ -10,15 +11,12 @@ import (
 // A scan reads each event's kind and time. It looks only at a few of them, which it picks: those
 // that say something about memory. Who runs on a thread changes far more often, and matters only
 // where a picked event follows. So such a change is only remembered by its position, and read
-// when the next picked event is looked at.
-//
-// The loop that picks has no branch that depends on the kind of an event: the mispredicted ones would
-// take most of its time.
+// when the next picked event is looked at: it is found by going back from there.
 
-// pick is an event to look at.
-type pick struct {
-	at, turnedAt stamp
-	pos, turn    int // of the event, of the change before it of who runs here; in the data of the generation
+// place is where an event is, in time and in the data of the generation.
+type place struct {
+	at  stamp
+	pos int
 }
 
 // trait is what picking needs to know of a kind of event: the number of its arguments, the time
@@ -55,102 +53,75 @@ func traits() [256]trait {
 	return t
 }
 
-// maxArguments is more than any event has.
-const maxArguments = 8
-
-// steps gives the length of an event, its kind included, by the number of its arguments and by
-// which of the eight bytes behind its kind end a number; 0 where that is not known from these.
-type steps [maxArguments << traitShift]uint8
-
-func newSteps() steps {
-	var s steps
-	for ends := range 256 {
-		n := 0
-		for i := range 8 {
-			if ends>>i&1 != 0 && n+1 < maxArguments {
-				n++
-				s[n<<traitShift|ends] = uint8(i + 2)
-			}
-		}
-	}
-	return s
-}
-
-// ends has bit i set where byte i ends a number.
-func ends(window uint64) uint64 {
-	return (^window & 0x8080808080808080) * 0x0002040810204081 >> 56 // moves bit 7 of each byte into the highest byte
-}
-
-// run parses the events of b into r. Its data has slack bytes behind.
-func (p *parser) run(b *batch, r *result) {
-	r.reset()
-	p.found, p.thread, p.statusOf, p.seen = r, b.thread, 0, -1
-	p.walk = walk{pos: b.start, at: b.time, turn: -1, watch: traitTurn}
-	if b.time > farthest {
-		p.fail(b.start, errFarStamp)
-		return
-	}
-	since, _ := number(p.data, b.start+1)
-	r.first = b.time + since
-	for r.err == nil && p.walk.pos < b.end {
-		n := p.pick(p.data[:b.end+8])
-		for i := range p.picks[:n] {
-			p.look(&p.picks[i])
-		}
-		if r.err == nil && n < len(p.picks) && p.walk.pos < b.end {
-			p.long()
-		}
-	}
-	if p.walk.pos > b.end {
-		p.fail(b.end, errCutEvent)
-	}
-	if p.walk.turn != p.seen && r.err == nil {
-		p.see(p.walk.turn, p.walk.turnedAt)
-	}
-	r.last, r.events = p.walk.at, p.walk.events
-}
-
 // walk is how far the events of a batch have been read.
 type walk struct {
-	at, turnedAt stamp
-	pos, turn    int
-	watch        trait // traitTurn where the next change of who runs is to be looked at
-	events       int
+	at     stamp
+	pos    int
+	turn   place // the last change of who runs
+	wanted trait // traitPicked, and traitTurn where the next change of who runs is to be looked at, too
+	events int
 }
 
-// pick goes on until it has picked as many events as there is room for, or there are less than nine bytes of d
-// left, or an event comes with long numbers.
-func (p *parser) pick(d []byte) int {
-	i, turn, watch, events := p.walk.pos, p.walk.turn, p.walk.watch, p.walk.events
-	at, turnedAt := p.walk.at, p.walk.turnedAt
-	n := 0
-	for n < len(p.picks) && i >= 0 && i <= len(d)-9 {
-		kind := d[i]
-		window := binary.LittleEndian.Uint64(d[i+1 : i+9])
+// pick looks at those that matter of the next events, which begin at stops.
+func (p *parser) pick(stops []int) {
+	d, w := p.data, &p.walk
+	searched := 0 // before that, for changes of who runs
+	for k := p.skip(stops); k < len(stops); k += 1 + p.skip(stops[k+1:]) {
+		pos, before := stops[k], w.at
+		kind := d[pos]
+		since, next := number(d, pos+1)
+		if w.at += since; w.at > farthest {
+			p.fail(pos, errFarStamp)
+		}
 		t := p.traits[kind]
-		step := p.steps[uint64(t)&((maxArguments-1)<<traitShift)|ends(window)]
-		if step == 0 || window&0x80 != 0 {
+		switch {
+		case kind == wire.HeapAlloc: // often, and whoever runs
+			v, _ := number(d, next)
+			p.found.live = append(p.found.live, sample{w.at, v})
+		case t&w.wanted != 0 || kind == wire.GoBlock: // with a long time, whatever its reason
+			p.turn(stops[searched:k], before)
+			searched = k
+			p.look(place{w.at, pos})
+			w.wanted = p.after(t)
+		}
+	}
+	p.turn(stops[searched:], w.at)
+	w.events += len(stops)
+}
+
+// skip returns how many events come before one to look at, or one with a long time. It calls nothing, so
+// that all it needs stays in registers.
+func (p *parser) skip(stops []int) int {
+	d, wanted, assistWait, at := p.data, p.walk.wanted, p.assistWait, p.walk.at
+	skipped := len(stops)
+	for k, i := range stops {
+		event := binary.LittleEndian.Uint32(d[i : i+4])
+		since := event >> 8 & 0xff
+		if uint32(p.traits[uint8(event)]&wanted)|since&0x80 != 0 || uint8(event>>16) == assistWait && uint8(event) == wire.GoBlock {
+			skipped = k
 			break
 		}
-		at += window & 0x7f
-		picked := t | t&watch>>1 // traitTurn becomes traitPicked
-		if uint8(window>>8) == p.assistWait && kind == wire.GoBlock {
-			picked |= traitPicked
-		}
-		p.picks[n] = pick{at, turnedAt, i, turn}
-		n += int(picked & traitPicked)
-		watch = watch&^t | t>>1&traitTurn | p.always
-		if t&traitTurn != 0 {
-			turn = i
-		}
-		if t&traitTurn != 0 {
-			turnedAt = at
-		}
-		events++
-		i += int(step)
+		at += uint64(since)
 	}
-	p.walk = walk{at, turnedAt, i, turn, watch, events}
-	return n
+	p.walk.at = at
+	return skipped
+}
+
+// turn finds the last change of who runs among stops, the last of which is at at.
+func (p *parser) turn(stops []int, at stamp) {
+	for _, pos := range slices.Backward(stops) {
+		if p.traits[p.data[pos]]&traitTurn != 0 {
+			p.walk.turn = place{at, pos}
+			return
+		}
+		since, _ := number(p.data, pos+1)
+		at -= since
+	}
+}
+
+// after tells what is wanted after an event.
+func (p *parser) after(t trait) trait {
+	return p.walk.wanted&^(t&traitTurn) | t>>1&traitTurn | p.always
 }
 
 // long reads one event, whatever its numbers.
@@ -170,46 +141,86 @@ func (p *parser) long() {
 	}
 	w.pos = p.hop(next, uint8(t>>traitShift)-1)
 	w.events++
-	if (t|t&w.watch>>1)&traitPicked != 0 || kind == wire.GoBlock {
-		p.look(&pick{w.at, w.turnedAt, pos, w.turn})
+	if t&w.wanted != 0 || kind == wire.GoBlock {
+		p.look(place{w.at, pos})
 	}
-	w.watch = w.watch&^t | t>>1&traitTurn | p.always
+	w.wanted = p.after(t)
 	if t&traitTurn != 0 {
-		w.turn, w.turnedAt = pos, w.at
+		w.turn = place{w.at, pos}
 	}
 }
 
 // look hears of a picked event, after the last change of who runs before it.
-func (p *parser) look(e *pick) {
-	if p.data[e.pos] == wire.HeapAlloc { // often, and whoever runs
-		_, i := number(p.data, e.pos+1)
-		v, _ := number(p.data, i)
-		p.found.live = append(p.found.live, sample{e.at, v})
-		return
-	}
+func (p *parser) look(e place) {
 	if p.found.err != nil {
 		return
 	}
-	if e.turn != p.seen {
-		p.see(e.turn, e.turnedAt)
+	if p.walk.turn.pos != p.seen {
+		p.see(p.walk.turn)
 	}
-	p.see(e.pos, e.at)
+	p.see(e)
 }
 
-// see reads the event at pos, after those that were seen before.
-func (p *parser) see(pos int, at stamp) {
-	kind := p.data[pos]
-	_, i := number(p.data, pos+1)
-	p.pos = pos
-	p.event(kind, at, i)
+// see reads the event at e, after those that were seen before.
+func (p *parser) see(e place) {
+	kind := p.data[e.pos]
+	_, i := number(p.data, e.pos+1)
+	p.pos = e.pos
+	p.event(kind, e.at, i)
 	if p.traits[kind]&traitTurn != 0 {
-		p.seen = pos
+		p.seen = e.pos
 	}
+}
+
+// ready tells whether there is something to read, of the next batch if need be.
+func (p *parser) ready(next func() (*batch, *result)) bool {
+	for p.batch == nil || p.done() {
+		if p.batch != nil {
+			p.finish()
+		}
+		b, r := next()
+		if b == nil {
+			return false
+		}
+		p.begin(b, r)
+	}
+	return true
+}
+
+// begin makes p ready for the events of b, which go into r.
+func (p *parser) begin(b *batch, r *result) {
+	r.reset()
+	p.batch, p.found, p.thread, p.statusOf, p.seen = b, r, b.thread, 0, -1
+	p.walk = walk{pos: b.start, at: b.time, turn: place{pos: -1}, wanted: traitPicked | traitTurn}
+	if b.time > farthest {
+		p.fail(b.start, errFarStamp)
+		return
+	}
+	since, _ := number(p.data, b.start+1)
+	r.first = b.time + since
+}
+
+// done tells whether there is nothing left to read in the batch.
+func (p *parser) done() bool { return p.found.err != nil || p.walk.pos >= p.batch.end }
+
+// finish ends the batch.
+func (p *parser) finish() {
+	if p.walk.pos > p.batch.end {
+		p.fail(p.batch.end, errCutEvent)
+	}
+	if p.walk.turn.pos != p.seen && p.found.err == nil {
+		p.see(p.walk.turn)
+	}
+	p.found.last, p.found.events = p.walk.at, p.walk.events
+	if p.rules.scale != 1 {
+		p.found.rescale(p.rules.scale)
+	}
+	p.batch = nil
 }
 
 // use makes p ready for the batches of a generation.
 func (p *parser) use(g *parsed) {
-	p.data, p.rules = g.data, g.rules
+	p.data, p.rules, p.batch = g.data, g.rules, nil
 	p.assistWait = binary.AppendUvarint(nil, p.rules.assistWait)[0]
 	if p.always = 0; p.rules.wanted != nil {
 		p.always = traitTurn

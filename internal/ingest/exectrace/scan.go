@@ -34,7 +34,7 @@ func Scan(r io.Reader, o Options) (*Summary, error) {
 type scanner struct {
 	version     version
 	workers     int
-	again       []*parser // for a generation that needs a second look
+	again       []*worker // for a generation that needs a second look
 	scratch     found     // of the generation, for the next one to use again
 	threads     map[uint64]thread
 	chains      map[uint64]chain
@@ -108,7 +108,7 @@ func (f *framer) readAll(out chan<- *generation, stop <-chan struct{}) error {
 
 // parseAll parses the batches of generations, until one is broken.
 func (s *scanner) parseAll(in <-chan *generation, out chan<- *parsed, empty <-chan *parsed, stop <-chan struct{}) {
-	parsers := newParsers(s.workers)
+	workers := newWorkers(s.workers)
 	frequency := uint64(0) // of the first generation
 	for g := range in {
 		var p *parsed
@@ -125,7 +125,7 @@ func (s *scanner) parseAll(in <-chan *generation, out chan<- *parsed, empty <-ch
 			}
 			t.scale = float64(frequency) / float64(t.frequency)
 			p.rules = &rules{tables: t}
-			p.err = p.parse(parsers, s.version, nil)
+			p.err = p.parse(workers, s.version, nil)
 		}
 		select {
 		case out <- p:
@@ -152,7 +152,7 @@ func (s *scanner) put(p *parsed) error {
 		// A goroutine in an assist may have run without our having been told.
 		// Look at its legs one by one.
 		if s.again == nil {
-			s.again = newParsers(s.workers)
+			s.again = newWorkers(s.workers)
 		}
 		p.rules = &rules{tables: p.rules.tables, wanted: st.gaps}
 		if err := p.parse(s.again, s.version, st.windows); err != nil {
@@ -172,45 +172,42 @@ func (s *scanner) put(p *parsed) error {
 	return nil
 }
 
-func newParsers(n int) []*parser {
-	var list []*parser
+func newWorkers(n int) []*worker {
+	var list []*worker
 	for range n {
-		list = append(list, &parser{traits: traits(), steps: newSteps()})
+		list = append(list, newWorker())
 	}
 	return list
 }
 
 // parse fills the results with the batches, in parallel; with windows, only
 // with those that have events in one.
-func (p *parsed) parse(parsers []*parser, v version, only []window) error {
+func (p *parsed) parse(workers []*worker, v version, only []window) error {
 	for len(p.results) < len(p.batches) {
 		p.results = append(p.results, result{})
 	}
-	var next atomic.Int64
-	var workers sync.WaitGroup
-	for _, w := range parsers {
-		workers.Go(func() {
-			w.use(p)
-			for {
-				i := int(next.Add(1)) - 1
-				if i >= len(p.batches) {
-					return
-				}
-				b, res := &p.batches[i], &p.results[i]
-				switch {
-				case only != nil && !touches(only, res):
-				case b.extra || special(p.data[b.start:b.end], v) != 0:
-					res.reset()
-				default:
-					w.run(b, res)
-					if p.rules.scale != 1 {
-						res.rescale(p.rules.scale)
-					}
-				}
+	var last atomic.Int64
+	next := func() (*batch, *result) {
+		for {
+			i := int(last.Add(1)) - 1
+			if i >= len(p.batches) {
+				return nil, nil
 			}
-		})
+			b, res := &p.batches[i], &p.results[i]
+			switch {
+			case only != nil && !touches(only, res):
+			case b.extra || special(p.data[b.start:b.end], v) != 0:
+				res.reset()
+			default:
+				return b, res
+			}
+		}
 	}
-	workers.Wait()
+	var busy sync.WaitGroup
+	for _, w := range workers {
+		busy.Go(func() { w.run(p, next) })
+	}
+	busy.Wait()
 	for i := range p.batches {
 		if e := (*positioned)(nil); errors.As(p.results[i].err, &e) {
 			return &Error{Offset: p.offset + int64(e.pos), Reason: e.Error()}
