@@ -7,6 +7,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/cures"
+	"github.com/heaptrim/heaptrim/internal/prescribe/library"
 	"github.com/heaptrim/heaptrim/internal/prescribe/life"
 	"github.com/heaptrim/heaptrim/internal/prescribe/regrowth"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
@@ -188,6 +189,9 @@ var (
 		callee := p.Expr.Use.Callee
 		return callee == "append" || callee == "io.WriteString" || strings.HasPrefix(callee, "fmt.Fprint") ||
 			strings.HasSuffix(callee, ".Write") || strings.HasSuffix(callee, ".WriteString")
+	})
+	tries = test("try after try", func(_ *candidate, p *allocated) bool {
+		return p.Library != nil && p.Library.Stays == library.Failed && p.Expr != nil && len(p.Expr.Loops) > 0
 	})
 	// released is memory whose last use is in sight, or that a library object makes for itself.
 	released = test("last used in sight", func(_ *candidate, p *allocated) bool {

@@ -26,6 +26,7 @@ const (
 	Nothing Residue = iota
 	Result          // what the call returns, where the code keeps it
 	Values          // what it decodes into: strings, maps, values of the user's types
+	Failed          // its error, which is all that it allocates
 	Handed          // nothing: it hands over the memory that is there, also where the code keeps it
 )
 
@@ -68,12 +69,12 @@ var entries = []Entry{
 	{"reflect.MakeMap*", "", "presize-map", "use reflect.MakeMapWithSize with the final length", Result},
 
 	// Errors of texts that do not fit: the only memory that these calls take.
-	{"strconv.Parse*", "", "skip-work", onlyErrors, Nothing},
-	{"strconv.Atoi", "", "skip-work", onlyErrors, Nothing},
-	{"time.ParseDuration", "", "skip-work", onlyErrors, Nothing},
-	{"net/netip.Parse*", "", "skip-work", onlyErrors, Nothing},
-	{"time.Parse", "time.newParseError", "skip-work", "try the layout that most texts have first: one that does not fit makes an error", Nothing},
-	{"time.Parse", "internal/stringslite.Clone", "skip-work", "try the layout that most texts have first: one that does not fit makes an error", Nothing},
+	{"strconv.Parse*", "", "skip-work", onlyErrors, Failed},
+	{"strconv.Atoi", "", "skip-work", onlyErrors, Failed},
+	{"time.ParseDuration", "", "skip-work", onlyErrors, Failed},
+	{"net/netip.Parse*", "", "skip-work", onlyErrors, Failed},
+	{"time.Parse", "time.newParseError", "skip-work", "try the layout that most texts have first: one that does not fit makes an error", Failed},
+	{"time.Parse", "internal/stringslite.Clone", "skip-work", "try the layout that most texts have first: one that does not fit makes an error", Failed},
 	{"mime.ParseMediaType", "", "skip-work", "look for a semicolon first: without one there are no parameters, and no map is needed", Nothing},
 	{"mime.FormatMediaType", "", "skip-work", "take the type as it is where there are no parameters", Nothing},
 
