@@ -153,6 +153,7 @@ var (
 		return p.Expr != nil && p.Expr.Use.Kind == source.UseReturned
 	})
 	looked  = test("only looked at", func(_ *candidate, p *allocated) bool { return useOf(p) != "" }, "looked")
+	fronted = test("put in front of a variable", func(_ *candidate, p *allocated) bool { return p.Expr != nil && fronts(p.Expr) })
 	added   = test("added to a variable", func(_ *candidate, p *allocated) bool { return p.Expr != nil && grows(p.Expr) })
 	bytesOf = test("bytes", func(_ *candidate, p *allocated) bool {
 		d := p.dest()

@@ -123,6 +123,12 @@ func grows(e *source.Expr) bool {
 	return e.Use.Adds || regexp.MustCompile(`^`+regexp.QuoteMeta(e.Use.Name)+`\s*\+`).MatchString(e.Text)
 }
 
+// fronts reports whether a concatenation puts text in front of the variable it is assigned to.
+func fronts(e *source.Expr) bool {
+	rest, ok := strings.CutSuffix(e.Text, e.Use.Name)
+	return ok && e.Use.Name != "" && strings.HasSuffix(strings.TrimSpace(rest), "+")
+}
+
 // compiles matches functions that compile a description, such as a pattern or a template.
 var compiles = regexp.MustCompile(`\.(Must)?(Compile|Parse)[A-Z]?\w*$|\.New\w*(Template|Replacer|Matcher|Regexp|Codec|Parser|Schema)\w*$`)
 

@@ -68,6 +68,8 @@ var table = []rule{
 	{name: "builder grown once", cure: "presize-builder", needs: []fact{call("presize-builder"), writes, outgrown}, takes: firstSizes, text: "instead of {callee}, {better}"},
 	{name: "concatenation in a loop", cure: "presize-builder", needs: []fact{is(finding.KindConcat), seen, inLoop, toLocal, added},
 		text: "build {use} in a strings.Builder: each + copies all of it again"},
+	{name: "text put in front in a loop", cure: "presize-builder", needs: []fact{is(finding.KindConcat), seen, inLoop, toLocal, fronted},
+		text: "fill bytes from their end, and make the string {use} once: each + copies all of it again"},
 	{name: "concatenation call by call", cure: "presize-builder", needs: []fact{is(finding.KindConcat), seen, many, toField, added},
 		text: "collect {use} in bytes that its owner keeps, and make the string once at the end: each + copies all of it again"},
 

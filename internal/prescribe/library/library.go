@@ -100,6 +100,8 @@ var entries = []Entry{
 	{"bufio.(*Reader).ReadBytes", "", "reuse-buffer", "use ReadSlice where the line is not kept", Nothing},
 	{"io.ReadAll", "", "pool-buffer", "read into a pooled bytes.Buffer with ReadFrom", Nothing},
 	{"io/ioutil.ReadAll", "", "pool-buffer", "read into a pooled bytes.Buffer with ReadFrom", Nothing},
+	{"io.CopyN", "io.LimitReader", "skip-work", "read a few bytes into an array, and write them: each call makes a reader of its own", Nothing},
+	{"io.CopyN", "io.CopyN", "skip-work", "read a few bytes into an array, and write them: each call makes a reader of its own", Nothing},
 	{"io.Copy*", "", "pool-buffer", "use io.CopyBuffer with a pooled buffer", Nothing},
 	{"os.ReadFile", "", "pool-buffer", "open the file and read into a pooled buffer", Nothing},
 	{"crypto/hmac.New", "", "pool-object", "keep the hash of each key in a pool and Reset it", Nothing},
