@@ -9,7 +9,6 @@ import (
 	"github.com/heaptrim/heaptrim/internal/prescribe/cures"
 	"github.com/heaptrim/heaptrim/internal/prescribe/library"
 	"github.com/heaptrim/heaptrim/internal/prescribe/life"
-	"github.com/heaptrim/heaptrim/internal/prescribe/regrowth"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 )
 
@@ -76,11 +75,10 @@ var (
 		return c.perOp(p) >= 4*manyObjects || c.recursive()
 	})
 	outgrown = fact{"outgrown", func(c *candidate, _ *allocated) finding.Tri {
-		sizes := c.Finding.Allocation.Sizes
-		if len(sizes) == 0 {
+		if len(c.Finding.Allocation.Sizes) == 0 {
 			return finding.Unknown
 		}
-		objects, _ := regrowth.Of(sizes).Waste()
+		objects, _ := c.grown().Waste()
 		return tri(objects > leastOutgrown)
 	}, nil}
 	passing = fact{"not kept for long", func(c *candidate, _ *allocated) finding.Tri {
@@ -295,7 +293,9 @@ var (
 		}
 		return tri(c.Finding.Cost.ObjectsPerOp.Value >= 0.5)
 	}, nil}
-	putBox = test("boxed by Put", func(_ *candidate, p *allocated) bool {
+	// ownPool is a pool that the code makes anew, in a function that allocates in each operation, too.
+	ownPool = test("of a pool of its own", func(c *candidate, p *allocated) bool { return c.perOp(p) >= 0.5 && c.makesPool() })
+	putBox  = test("boxed by Put", func(_ *candidate, p *allocated) bool {
 		return p.Library != nil && p.Library.Function == "sync.(*Pool).Put" || p.Kind == finding.KindBoxing && p.Callee == "sync.(*Pool).Put"
 	})
 )

@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/prescribe/regrowth"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
@@ -174,6 +176,37 @@ func (c *candidate) getter() (evidence.Frame, bool) {
 		}
 	}
 	return evidence.Frame{}, false
+}
+
+// makesPool reports whether the literal that a pool calls for the object stands in a function which makes
+// other objects in each operation: that makes the pool as often.
+func (c *candidate) makesPool() bool {
+	maker := literalEnd.ReplaceAllString(c.Finding.Site.Function, "")
+	if maker == c.Finding.Site.Function || !c.below("sync.(*Pool).Get") {
+		return false
+	}
+	return slices.ContainsFunc(c.diagnosis.Findings, func(f finding.Finding) bool {
+		return f.Run == c.Finding.Run && f.Site.Function == maker && f.Cost.ObjectsPerOp.Value >= 0.5
+	})
+}
+
+// literalEnd is what the compiler adds to the name of a function for a literal in it.
+var literalEnd = regexp.MustCompile(`\.func\d+(\.\d+)*$`)
+
+// grown are the blocks of what grows. A map's header is none of its tables.
+func (c *candidate) grown() regrowth.Blocks {
+	tables := map[unit.Bytes]float64{}
+	for _, p := range c.Parts {
+		if p.Kind == finding.KindMapGrowth {
+			for _, n := range p.Mix.Sizes {
+				tables[n.Size] += n.Objects
+			}
+		}
+	}
+	if len(tables) > 0 {
+		return regrowth.Of(sortedSizes(tables))
+	}
+	return regrowth.Of(c.Finding.Allocation.Sizes)
 }
 
 // owner is the field that the compiler says the value is stored in; "" for

@@ -7,7 +7,6 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/cures"
-	"github.com/heaptrim/heaptrim/internal/prescribe/regrowth"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 )
 
@@ -145,7 +144,7 @@ func (c *candidate) proposed(r *rule, p *allocated) (proposal, bool) {
 	case reused:
 		pr.Live = 0
 	case firstSizes:
-		pr.Objects, pr.Bytes = regrowth.Of(c.Finding.Allocation.Sizes).Waste()
+		pr.Objects, pr.Bytes = c.grown().Waste()
 		pr.Live = 0
 		return pr, pr.Objects > leastOutgrown
 	case oneByOne:
@@ -168,7 +167,7 @@ func (c *candidate) proposed(r *rule, p *allocated) (proposal, bool) {
 func (c *candidate) evidence(r *rule, p *allocated) string {
 	switch {
 	case r.takes == firstSizes:
-		objects, _ := regrowth.Of(c.Finding.Allocation.Sizes).Waste()
+		objects, _ := c.grown().Waste()
 		return fmt.Sprintf("%.0f %% of the blocks that were made here were outgrown again", 100*objects)
 	case r.takes == padding:
 		return fmt.Sprintf("padding takes the rest of %s", c.blockSize())

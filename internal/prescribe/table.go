@@ -149,7 +149,9 @@ var table = []rule{
 	{name: "container from a pool", cure: "pool-object", needs: []fact{inline, seen, is(finding.KindNew, finding.KindMake, finding.KindMap, finding.KindChan), passing}, not: []fact{big, plainTiny, newInPlace},
 		takes: reused, adds: poolPair, text: "keep {expr} in a pool and use it again"},
 	{name: "boxed by Put", cure: "pool-misuse", needs: []fact{putBox}, text: "put a pointer into the pool: a slice or a struct is boxed on each Put"},
-	{name: "pool without Put", cure: "pool-misuse", needs: []fact{ofPool, lost}, not: []fact{putBox}, at: atGet,
+	{name: "pool of its own", cure: "pool-misuse", needs: []fact{ofPool, ownPool}, not: []fact{putBox},
+		text: "keep one pool in a package variable: this one is made anew in each operation, and begins empty"},
+	{name: "pool without Put", cure: "pool-misuse", needs: []fact{ofPool, lost}, not: []fact{putBox, ownPool}, at: atGet,
 		text: "see that every Get has its Put on all ways out: the pool's New makes objects that do not come back"},
 
 	// Objects of one life, and their shape.

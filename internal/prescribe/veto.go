@@ -209,6 +209,9 @@ func isPublicText(c *candidate, p *allocated) bool {
 		!p.isResult() && !(p.Library != nil && p.residue()) {
 		return false
 	}
+	if p.Kind == finding.KindMake {
+		return true // a slice of the parts, which is what its callers ask for
+	}
 	name := c.Finding.Site.Function
 	return ast.IsExported(name[strings.LastIndexByte(name, '.')+1:])
 }
