@@ -192,6 +192,9 @@ var (
 	tries = test("try after try", func(_ *candidate, p *allocated) bool {
 		return p.Library != nil && p.Library.Stays == library.Failed && p.Expr != nil && len(p.Expr.Loops) > 0
 	})
+	madeInSight = test("a builder or buffer made in sight", func(_ *candidate, p *allocated) bool {
+		return p.Life.Maker.At.Line > 0 && (strings.HasPrefix(p.Via, "bytes.(*Buffer)") || strings.HasPrefix(p.Via, "strings.(*Builder)"))
+	}, "owned")
 	// released is memory whose last use is in sight, or that a library object makes for itself.
 	released = test("last used in sight", func(_ *candidate, p *allocated) bool {
 		return p.Life.End == finding.EndFrame || life.OwnMemory(plainName(p.Via))

@@ -122,19 +122,15 @@ func joinGrowth(all []*candidate) []*candidate {
 	})
 }
 
-// joinPooled makes one object of what the calls of a package make and drop in one function, where a pool
-// cures it: a writer, and the tables that it makes with its first use.
-func joinPooled(all []*candidate) []*candidate {
+// joinOwned makes one object of what belongs to one variable of a library's type, whoever writes to it, and of
+// what the calls of a package make and drop in one function where a pool cures it: a writer, and the tables that it
+// makes with its first use.
+func joinOwned(all []*candidate) []*candidate {
 	first := map[string]*candidate{}
 	return slices.DeleteFunc(all, func(c *candidate) bool {
-		if len(c.Parts) == 0 || c.Parts[0].Life.End != finding.EndFrame || !c.Parts[0].listed("pool-object") {
-			return false
-		}
-		p := c.Parts[0]
-		pkg, _, _ := strings.Cut(shortName(p.Callee), ".")
-		key := c.Finding.Run + "|" + pkg + "|" + p.Life.Function
+		key := c.ownedBy()
 		into := first[key]
-		if into == nil {
+		if key == "" || into == nil {
 			first[key] = c
 			return false
 		}
@@ -142,6 +138,21 @@ func joinPooled(all []*candidate) []*candidate {
 		into.combine()
 		return true
 	})
+}
+
+// ownedBy names what has the object's memory of its own; "" for none.
+func (c *candidate) ownedBy() string {
+	if len(c.Parts) == 0 {
+		return ""
+	}
+	switch p := c.Parts[0]; {
+	case p.Life.End == finding.EndFrame && p.listed("pool-object"):
+		pkg, _, _ := strings.Cut(shortName(p.Callee), ".")
+		return c.Finding.Run + "|" + pkg + "|" + p.Life.Function
+	case p.Life.Maker.At.Line > 0:
+		return fmt.Sprintf("%s|%s|%s:%d", c.Finding.Run, p.Life.Maker.Name, p.Life.Maker.At.File, p.Life.Maker.At.Line)
+	}
+	return ""
 }
 
 // combine makes the finding of the object: the sum of its parts, at the place of the heaviest.

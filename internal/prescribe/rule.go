@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/cures"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
@@ -78,6 +79,12 @@ var words = map[string]func(c *candidate, p *allocated) string{
 		r, _ := c.reset(p)
 		return "`" + r.Field + "`"
 	},
+	"owned": func(_ *candidate, p *allocated) string {
+		if p.Life.Maker.Name == "" {
+			return "it"
+		}
+		return "`" + p.Life.Maker.Name + "`"
+	},
 	"cold":  func(c *candidate, _ *allocated) string { return fmt.Sprint(c.coldEscape()) },
 	"owner": func(c *candidate, _ *allocated) string { return "`" + c.owner() + "`" },
 }
@@ -132,6 +139,9 @@ func (c *candidate) proposed(r *rule, p *allocated) (proposal, bool) {
 			at := p.above.frame
 			at.Line = p.above.dest.MadeLine
 			pr.At = c.session.Place(at)
+		}
+		if m := p.Life.Maker.At; m.Line > 0 {
+			pr.At = c.session.Place(evidence.Frame{File: m.File, Line: m.Line, Function: m.Function})
 		}
 		if m := c.madeBy(); m != nil {
 			pr.At, pr.Text = m.of.Site, c.fill(r.text, m)

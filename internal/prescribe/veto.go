@@ -277,6 +277,7 @@ func (c *candidate) lifeOf(t *life.Tracer, p *allocated) finding.Life {
 	var all, share float64
 	ends := map[finding.End]float64{}
 	lives := map[finding.End]finding.Life{}
+	makers := map[finding.Maker]bool{}
 	for _, st := range p.stacks(p.bytes()) {
 		own := c.ownFrames(p.of, st)
 		if len(own) == 0 {
@@ -287,6 +288,10 @@ func (c *candidate) lifeOf(t *life.Tracer, p *allocated) finding.Life {
 			l.At = c.session.Place(evidence.Frame{File: at.File, Line: at.Line, Function: at.Function})
 		} else {
 			l.At = c.session.Place(own[l.Frame])
+		}
+		makers[l.Maker] = true
+		if len(makers) > 1 {
+			l.Maker = finding.Maker{}
 		}
 		if had, ok := lives[l.End]; !ok || l.Frame > had.Frame {
 			lives[l.End] = l
