@@ -155,7 +155,7 @@ var layers = []layer{
 	},
 	{
 		folder: "internal/prescribe/regrowth",
-		ours:   []string{"internal/finding"},
+		ours:   []string{"internal/finding", "internal/unit"},
 		why:    "a sum over block sizes, whatever they are of",
 	},
 	{

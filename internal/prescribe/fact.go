@@ -197,7 +197,7 @@ var (
 	}, "owned")
 	// released is memory whose last use is in sight, or that a library object makes for itself.
 	released = test("last used in sight", func(_ *candidate, p *allocated) bool {
-		return p.Life.End == finding.EndFrame || life.OwnMemory(plainName(p.Via))
+		return p.Life.End == finding.EndFrame || life.OwnMemory(life.Plain(p.Via))
 	})
 	newInPlace = test("new and not returned", func(c *candidate, p *allocated) bool {
 		return p.Kind == finding.KindNew && !c.edge("return")
@@ -272,7 +272,7 @@ var (
 			return false
 		}
 		l := c.source.At(own[1].File, own[1].Line)
-		return l != nil && l.Calls(plainName(own[0].Function))
+		return l != nil && l.Calls(life.Plain(own[0].Function))
 	})
 	asked  = test("little of it is used", func(c *candidate, p *allocated) bool { return c.askedAbove(p) != "" }, "asked")
 	itself = test("handed up as it is", func(_ *candidate, p *allocated) bool { return p.Life.Field == "" })

@@ -9,6 +9,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/diagnose"
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/rank"
+	"github.com/heaptrim/heaptrim/internal/prescribe/regrowth"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
@@ -183,7 +184,7 @@ func (c *candidate) combine() {
 	}
 	f.Allocation.Sizes = nil
 	if known {
-		f.Allocation.Sizes = sortedSizes(sizes)
+		f.Allocation.Sizes = regrowth.Sorted(sizes)
 	}
 	for _, p := range c.Parts {
 		p.Objects, p.Bytes = share(p.objects(), f.Cost.Objects.Value), share(p.bytes(), f.Cost.Bytes.Value)
@@ -301,13 +302,4 @@ func sharesOf(list []finding.Place) []finding.Place {
 		list[i].Share = share(list[i].Share, all)
 	}
 	return list
-}
-
-func sortedSizes(sizes map[unit.Bytes]float64) []finding.SizeCount {
-	var out []finding.SizeCount
-	for size, n := range sizes {
-		out = append(out, finding.SizeCount{Size: size, Objects: n})
-	}
-	slices.SortFunc(out, func(a, b finding.SizeCount) int { return cmp.Compare(a.Size, b.Size) })
-	return out
 }

@@ -3,12 +3,12 @@ package prescribe
 import (
 	"fmt"
 	"regexp"
-	"runtime"
 	"slices"
 	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/prescribe/life"
 	"github.com/heaptrim/heaptrim/internal/prescribe/regrowth"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 	"github.com/heaptrim/heaptrim/internal/unit"
@@ -99,7 +99,7 @@ func (c *candidate) recursive() bool {
 	}
 	n := 0
 	for _, f := range c.Finding.Stacks[0].Frames {
-		if plainName(f.Function) == plainName(c.Finding.Site.Function) {
+		if life.Plain(f.Function) == life.Plain(c.Finding.Site.Function) {
 			n++
 		}
 	}
@@ -134,14 +134,6 @@ func fronts(e *source.Expr) bool {
 // compiles matches functions that compile a description, such as a pattern or a template.
 var compiles = regexp.MustCompile(`\.(Must)?(Compile|Parse)[A-Z]?\w*$|\.New\w*(Template|Replacer|Matcher|Regexp|Codec|Parser|Schema)\w*$`)
 
-// sizeSpread says in words how the blocks' sizes spread; "" for one size.
-func sizeSpread(sizes []finding.SizeCount) string {
-	if len(sizes) < 2 {
-		return ""
-	}
-	return fmt.Sprintf(" (blocks from %s to %s)", sizes[0].Size, sizes[len(sizes)-1].Size)
-}
-
 // below reports whether the heaviest stack reaches the site through a
 // function: the site is a callback of it.
 func (c *candidate) below(function string) bool {
@@ -150,12 +142,12 @@ func (c *candidate) below(function string) bool {
 	}
 	at := false
 	for _, f := range c.Finding.Stacks[0].Frames {
-		if plainName(f.Function) == plainName(c.Finding.Site.Function) && f.Line == c.Finding.Site.Line {
+		if life.Plain(f.Function) == life.Plain(c.Finding.Site.Function) && f.Line == c.Finding.Site.Line {
 			at = true
 			continue
 		}
 		if at {
-			return plainName(f.Function) == function
+			return life.Plain(f.Function) == function
 		}
 	}
 	return false
@@ -169,7 +161,7 @@ func (c *candidate) getter() (evidence.Frame, bool) {
 	inside := false
 	for _, f := range c.Finding.Stacks[0].Frames {
 		switch {
-		case plainName(f.Function) == "sync.(*Pool).Get":
+		case life.Plain(f.Function) == "sync.(*Pool).Get":
 			inside = true
 		case inside && c.session.Owner(f) == "yours":
 			return f, true
@@ -204,7 +196,7 @@ func (c *candidate) grown() regrowth.Blocks {
 		}
 	}
 	if len(tables) > 0 {
-		return regrowth.Of(sortedSizes(tables))
+		return regrowth.Of(regrowth.Sorted(tables))
 	}
 	return regrowth.Of(c.Finding.Allocation.Sizes)
 }
@@ -222,19 +214,6 @@ func (c *candidate) owner() string {
 	return name
 }
 
-// sizeClass is the size of the block that holds n bytes, by the runtime's own
-// table; 0 for sizes beyond it.
-func sizeClass(n unit.Bytes) unit.Bytes {
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	for _, b := range m.BySize {
-		if unit.Bytes(b.Size) >= n {
-			return unit.Bytes(b.Size)
-		}
-	}
-	return 0
-}
-
 // packs is the size class of the struct with its fields in the best order, if that is smaller than the
 // one it has; 0 if not.
 func (c *candidate) packs(p *allocated) unit.Bytes {
@@ -242,7 +221,7 @@ func (c *candidate) packs(p *allocated) unit.Bytes {
 	if e == nil || e.Packed == 0 || e.Packed >= e.Size {
 		return 0
 	}
-	now, then := sizeClass(unit.Bytes(e.Size)), sizeClass(unit.Bytes(e.Packed))
+	now, then := regrowth.Class(unit.Bytes(e.Size)), regrowth.Class(unit.Bytes(e.Packed))
 	if now == 0 || then >= now || c.blockSize() != now {
 		return 0
 	}

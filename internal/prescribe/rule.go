@@ -8,6 +8,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/cures"
+	"github.com/heaptrim/heaptrim/internal/prescribe/regrowth"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 )
 
@@ -69,7 +70,7 @@ var words = map[string]func(c *candidate, p *allocated) string{
 	"type":   func(_ *candidate, p *allocated) string { return p.Expr.Type },
 	"packed": func(c *candidate, p *allocated) string { return c.packs(p).String() },
 	"size":   func(c *candidate, _ *allocated) string { return c.blockSize().String() },
-	"spread": func(c *candidate, _ *allocated) string { return sizeSpread(c.Finding.Allocation.Sizes) },
+	"spread": func(c *candidate, _ *allocated) string { return regrowth.Spread(c.Finding.Allocation.Sizes) },
 	"var":    func(_ *candidate, p *allocated) string { return "`" + p.dest().Name + "`" },
 	"made":   func(_ *candidate, p *allocated) string { return atLine(p.dest()) },
 	"count":  func(_ *candidate, p *allocated) string { return p.dest().Count },

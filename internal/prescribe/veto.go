@@ -102,7 +102,7 @@ func isStored(c *candidate, p *allocated) bool {
 	switch {
 	case p.Life.End != finding.EndStored:
 		return false
-	case life.OwnMemory(plainName(p.Via)):
+	case life.OwnMemory(life.Plain(p.Via)):
 		return !soon && c.perOp(p) < 0.5
 	}
 	return !(p.Life.Given && soon && c.blockSize() >= bigObject)
