@@ -143,7 +143,7 @@ func shared(b guard.Bench) string {
 	if grew.Allocs-seen.Allocs < 0.5 || seen.Bytes < 0.95*grew.Bytes {
 		return ""
 	}
-	return "a profile counts blocks of 16 bytes, which objects below that size without pointers share: the benchmark counts each object"
+	return "A profile counts blocks of 16 bytes, which objects below that size without pointers share: the benchmark counts each object."
 }
 
 // noLines says that nobody looked for the lines of a benchmark.
