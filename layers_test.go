@@ -274,6 +274,11 @@ var layers = []layer{
 		why:    "budgets are lines and numbers: who measures them is others' business",
 	},
 	{
+		folder: "internal/guard/bisect",
+		ours:   []string{"internal/guard/budget"},
+		why:    "a search for a commit does not know how commits are counted",
+	},
+	{
 		folder: "internal/guard/affected",
 		ours:   []string{"internal/gocmd"},
 		why:    "what a change can affect is told from the import graph alone",
