@@ -2,6 +2,7 @@
 // compile and pass the tests of their package, and right ones, which must not be rejected.
 //
 //	go run ./judge -dir DIR -cases truth/wrong.json [-only ID,ID] [-split train] [-sample N -seed TEXT] [-rows FILE]
+//	go run ./judge -dir DIR -cases truth/planted.train.json -right -sample N -seed TEXT
 //
 // What was judged is kept in -dir, by the edit and the judge's own code, and not judged again.
 package main
@@ -53,6 +54,7 @@ func main() {
 	rows := flag.String("rows", "", "write the verdicts to `file`")
 	calls := flag.Bool("calls", false, "compare calls only: the tests are known to pass")
 	again := flag.Bool("again", false, "judge again what was judged")
+	right := flag.Bool("right", false, "judge the release as an edit of the planted state, in place of the edit")
 	flag.Parse()
 	if *dir == "" {
 		log.Fatal("-dir is needed")
@@ -78,7 +80,7 @@ func main() {
 	}
 	// One judge asks all edits of a module.
 	slices.SortStableFunc(cases, func(a, b corpus.Case) int { return strings.Compare(a.Module, b.Module) })
-	b := bench{dir: at, again: *again, calls: *calls}
+	b := bench{dir: at, again: *again, calls: *calls, right: *right}
 	defer b.close()
 	var out []row
 	for _, c := range cases {
@@ -109,6 +111,7 @@ type bench struct {
 	dir, module string
 	again       bool
 	calls       bool
+	right       bool
 	j           *trial.Judge
 }
 
@@ -151,6 +154,13 @@ func (b *bench) ask(ctx context.Context, c corpus.Case, r *row) error {
 			return errors.Join(err, os.RemoveAll(module))
 		}
 	}
+	files, err := c.Planted.Changed(module)
+	if b.right {
+		module, files, err = b.plant(c, module)
+	}
+	if err != nil {
+		return err
+	}
 	if module != b.module {
 		b.close()
 		j, err := trial.New(trial.Options{Dir: module, Memory: filepath.Join(b.dir, "trials"), Progress: log.Printf})
@@ -158,10 +168,6 @@ func (b *bench) ask(ctx context.Context, c corpus.Case, r *row) error {
 			return err
 		}
 		b.j, b.module = j, module
-	}
-	files, err := c.Planted.Changed(module)
-	if err != nil {
-		return err
 	}
 	path := c.Module + strings.TrimPrefix(c.Pattern(), ".")
 	path = strings.TrimSuffix(path, "/")
@@ -182,4 +188,26 @@ func (b *bench) ask(ctx context.Context, c corpus.Case, r *row) error {
 	}
 	r.Left += strings.Join(v.Refused, "; ")
 	return nil
+}
+
+// plant makes a copy of the module with the edit in it, and returns it with the texts of the release, which
+// take the edit back.
+func (b *bench) plant(c corpus.Case, release string) (dir string, files map[string][]byte, err error) {
+	dir = filepath.Join(b.dir, c.ID)
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		if err := os.CopyFS(dir, os.DirFS(release)); err != nil {
+			return "", nil, errors.Join(err, os.RemoveAll(dir))
+		}
+		if err := c.Planted.Plant(dir); err != nil {
+			return "", nil, errors.Join(err, os.RemoveAll(dir))
+		}
+	}
+	files = map[string][]byte{}
+	for _, e := range c.Planted.Edits {
+		name := filepath.FromSlash(e.File)
+		if files[filepath.Join(dir, name)], err = os.ReadFile(filepath.Join(release, name)); err != nil {
+			return "", nil, err
+		}
+	}
+	return dir, files, nil
 }

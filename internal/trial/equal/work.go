@@ -142,30 +142,84 @@ func (w *work) after(ctx context.Context, now *source, v *Verdict) error {
 	if err != nil {
 		return err
 	}
-	var runs []*seen
-	for turn := range turns {
-		pl := w.plan()
-		w.base.into(&pl)
-		s, err := w.run(ctx, bin, &pl)
-		if err != nil {
+	first, err := w.play(ctx, bin)
+	if err != nil {
+		return err
+	}
+	v.Reached, v.Blocks = w.reached(now, made, first.hits)
+	c := comparison{old: w.base.runs, now: []*seen{first}}
+	*v = c.into(*v)
+	shared := w.base
+	defer func() { w.base = shared }()
+	if v.Differs != "" {
+		w.base = shared.closer(nil)
+		w.base.runs = shared.runs
+		err := w.turns(ctx, bin, first, v)
+		shared.runs = w.base.runs
+		if err != nil || v.Differs != "" {
 			return err
 		}
-		runs = append(runs, s)
-		if turn == 0 {
-			v.Reached, v.Blocks = w.reached(now, made, s.hits)
-		}
-		c := comparison{old: w.base.runs, now: runs}
-		*v = c.into(*v)
-		if v.Differs == "" {
+	}
+	ids := c.sums(shared.scenarios)
+	if len(ids) == 0 {
+		return nil
+	}
+	w.base = shared.closer(ids)
+	if err := w.again(ctx); err != nil {
+		return err
+	}
+	if first, err = w.play(ctx, bin); err != nil {
+		return err
+	}
+	return w.turns(ctx, bin, first, v)
+}
+
+// play plays the scenarios in a version.
+func (w *work) play(ctx context.Context, bin version.Binary) (*seen, error) {
+	pl := w.plan()
+	w.base.into(&pl)
+	return w.run(ctx, bin, &pl)
+}
+
+// turns compares what a first run of the change showed, and plays again for as long as something differs.
+func (w *work) turns(ctx context.Context, bin version.Binary, first *seen, v *Verdict) error {
+	calls := v.Calls // those of which sums were noted are among them
+	for runs := []*seen{first}; ; {
+		*v = comparison{old: w.base.runs, now: runs}.into(*v)
+		v.Calls = max(v.Calls, calls)
+		if v.Differs == "" || len(runs) == turns {
 			return nil
 		}
-		for len(w.base.runs) < min(turn+2, turns) {
+		for len(w.base.runs) < min(len(runs)+1, turns) {
 			if err := w.again(ctx); err != nil {
 				return err
 			}
 		}
+		s, err := w.play(ctx, bin)
+		if err != nil {
+			return err
+		}
+		runs = append(runs, s)
 	}
-	return nil
+}
+
+// closer is a baseline in which some scenarios are looked at closely, and others of which only sums were
+// noted are not played. Nothing was run yet.
+func (b *baseline) closer(ids []string) *baseline {
+	c := *b
+	c.runs, c.scenarios = nil, nil
+	for _, sc := range b.scenarios {
+		if !sc.Brief {
+			c.scenarios = append(c.scenarios, sc)
+		}
+	}
+	for _, sc := range b.scenarios {
+		if sc.Brief && slices.Contains(ids, sc.ID()) {
+			sc.Brief = false
+			c.scenarios = append(c.scenarios, sc)
+		}
+	}
+	return &c
 }
 
 // race calls functions from several goroutines in both versions, with the race detector if it can be
@@ -187,10 +241,21 @@ func (w *work) race(ctx context.Context, now *source) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for key, text := range runs[0].races {
-		if was, ok := old[0].races[key]; text != was && ok && was == old[1].races[key] && !slices.Contains(faults(), was) {
-			return key + ": " + text, nil
+	if key := raced(old, runs[0]); key != "" && runs[0].races[key] == watch.ResultsDiffer {
+		// By chance, perhaps: such results may come in either version, if seldom.
+		again, err := w.racing(ctx, w.p.source, nil, 2)
+		if err != nil {
+			return "", err
 		}
+		w.base.racing = append(again, old...)
+		more, err := w.racing(ctx, now, w.change.Files, 1)
+		if err != nil {
+			return "", err
+		}
+		old, runs = w.base.racing, more
+	}
+	if key := raced(old, runs[0]); key != "" {
+		return key + ": " + runs[0].races[key], nil
 	}
 	for id, how := range runs[0].ended {
 		if _, ok := old[0].races[id]; ok && old[0].races[id] == old[1].races[id] {
@@ -198,6 +263,19 @@ func (w *work) race(ctx context.Context, now *source) (string, error) {
 		}
 	}
 	return "", nil
+}
+
+// raced names a note of a run of the change that all runs of the package as it is have otherwise, and none
+// as a fault; "" for none.
+func raced(old []*seen, now *seen) string {
+	for _, key := range slices.Sorted(maps.Keys(now.races)) {
+		was, ok := old[0].races[key]
+		if ok && now.races[key] != was && !slices.Contains(faults(), was) &&
+			!slices.ContainsFunc(old[1:], func(s *seen) bool { return s.races[key] != was }) {
+			return key
+		}
+	}
+	return ""
 }
 
 // faults are notes of functions that are not to be called from several goroutines at once.
@@ -219,6 +297,7 @@ func (w *work) racing(ctx context.Context, s *source, changed version.Files, tim
 		pl := w.plan()
 		pl.Race = true
 		w.base.into(&pl)
+		pl.Scenarios = slices.DeleteFunc(slices.Clone(pl.Scenarios), func(sc watch.Scenario) bool { return sc.Brief })
 		s, err := w.run(ctx, bin, &pl)
 		if err != nil {
 			return nil, err

@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // mostSized limits texts that are made of a certain length.
@@ -51,9 +52,14 @@ func (p *player) marked(w string) string {
 	return w[:at] + m + w[at:]
 }
 
-// cuts are the places in a text where a mark begins or ends, and its ends.
+// cuts are the places in a text where a mark or another kind of characters begins or ends, and its ends.
 func (p *player) cuts(w string) []int {
 	list := []int{0, len(w)}
+	for i := 1; i < len(w) && len(list) < mostCuts/2; i++ {
+		if a, b := class(w[i-1]), class(w[i]); a != b || a == 0 && w[i-1] != w[i] {
+			list = append(list, i)
+		}
+	}
 	for _, m := range p.s.plan.Near.Marks {
 		for at := 0; len(list) < mostCuts; {
 			i := strings.Index(w[at:], m)
@@ -66,6 +72,19 @@ func (p *player) cuts(w string) []int {
 	}
 	slices.Sort(list)
 	return slices.Compact(list)
+}
+
+// class is the kind of a character: a letter, a digit, one beyond ASCII, or 0 for all others.
+func class(c byte) int {
+	switch {
+	case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z':
+		return 1
+	case c >= '0' && c <= '9':
+		return 2
+	case c >= utf8.RuneSelf:
+		return 3
+	}
+	return 0
 }
 
 // sized is a text as long as a number that the changed code knows, or one byte off.
@@ -101,7 +120,7 @@ func (p *player) vary(v reflect.Value, depth int) {
 	case reflect.Slice, reflect.Array:
 		if v.Type().Elem().Kind() == reflect.Uint8 && v.Kind() == reflect.Slice && v.CanSet() {
 			if p.n(2) == 0 {
-				v.SetBytes([]byte(p.changed(string(v.Bytes()))))
+				v.SetBytes([]byte(p.varied(string(v.Bytes()))))
 			}
 			return
 		}
@@ -122,7 +141,7 @@ func (p *player) vary(v reflect.Value, depth int) {
 		}
 	case reflect.String:
 		if v.CanSet() && p.n(2) == 0 {
-			v.SetString(p.changed(v.String()))
+			v.SetString(p.varied(v.String()))
 		}
 	default:
 		if flat(v.Kind()) && v.CanSet() && p.n(2) == 0 {
