@@ -53,6 +53,7 @@ func main() {
 	seed := flag.String("seed", "", "`text` that the lot is drawn by, such as a commit")
 	rows := flag.String("rows", "", "write the verdicts to `file`")
 	calls := flag.Bool("calls", false, "compare calls only: the tests are known to pass")
+	drop := flag.String("drop", "", "`file` of the IDs of edits that change nothing a caller can see; they are counted apart")
 	again := flag.Bool("again", false, "judge again what was judged")
 	right := flag.Bool("right", false, "judge the release as an edit of the planted state, in place of the edit")
 	flag.Parse()
@@ -80,6 +81,14 @@ func main() {
 	}
 	// One judge asks all edits of a module.
 	slices.SortStableFunc(cases, func(a, b corpus.Case) int { return strings.Compare(a.Module, b.Module) })
+	dropped := ""
+	if *drop != "" {
+		text, err := os.ReadFile(*drop)
+		if err != nil {
+			log.Fatal(err)
+		}
+		dropped = string(text)
+	}
 	b := bench{dir: at, again: *again, calls: *calls, right: *right}
 	defer b.close()
 	var out []row
@@ -91,6 +100,9 @@ func main() {
 			break
 		}
 		r := b.judge(ctx, c)
+		if slices.Contains(strings.Fields(dropped), c.ID) {
+			r.Kind = ""
+		}
 		fmt.Fprintf(os.Stderr, "%s\t%s\t%s\t%s\t%.150q\n", r.ID, r.Mutator, r.Fault, r.NotAsked, r.Why)
 		out = append(out, r)
 	}

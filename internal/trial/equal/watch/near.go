@@ -3,6 +3,7 @@ package watch
 import (
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -137,6 +138,9 @@ func (p *player) vary(v reflect.Value, depth int) {
 				to.Set(v.Elem())
 			}
 			p.vary(to, depth+1)
+			if other, ok := p.retagged(to); ok && v.NumMethod() == 0 {
+				to = other
+			}
 			v.Set(to)
 		}
 	case reflect.String:
@@ -180,6 +184,39 @@ func (p *player) fromTests(t reflect.Type) (reflect.Value, bool) {
 	v, ok := clone(list[p.n(len(list))].value)
 	if ok && p.n(3) != 0 {
 		p.vary(v, 0)
+		if other, is := p.retagged(v); is && t.NumMethod() == 0 {
+			v = other
+		}
 	}
 	return v, ok
+}
+
+// retagged is now and then a struct, or a pointer to one, whose type has a tag that is changed: to code that
+// goes by tags, they are arguments. It has no methods.
+func (p *player) retagged(v reflect.Value) (out reflect.Value, ok bool) {
+	from := reflect.Indirect(v)
+	if from.Kind() != reflect.Struct || from.NumField() == 0 || p.n(4) != 0 {
+		return v, false
+	}
+	fields := reflect.VisibleFields(from.Type())
+	for _, f := range fields {
+		if !f.IsExported() || f.Anonymous {
+			return v, false
+		}
+	}
+	f := &fields[p.n(len(fields))]
+	name, quoted, _ := strings.Cut(string(f.Tag), ":")
+	value, err := strconv.Unquote(quoted)
+	if err != nil {
+		return v, false // none, or several
+	}
+	f.Tag = reflect.StructTag(name + ":" + strconv.Quote(p.varied(value)))
+	out = reflect.New(reflect.StructOf(fields))
+	for i := range fields {
+		out.Elem().Field(i).Set(from.Field(i))
+	}
+	if v.Kind() != reflect.Pointer {
+		out = out.Elem()
+	}
+	return out, true
 }
