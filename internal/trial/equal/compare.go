@@ -96,7 +96,7 @@ func without(list []observed, keys map[string]bool) []observed {
 
 // scenario compares what one scenario showed, but for what is left out, and returns how many results agree.
 func (c comparison) scenario(id string, leave map[string]bool) (agree int, differs string) {
-	if text, ok := c.old[0].sum(id); ok {
+	if text, ok := c.old[0].sum(id); ok { // see sums
 		if is, _ := c.now[0].sum(id); is == text {
 			agree = 1
 		}
@@ -109,6 +109,9 @@ func (c comparison) scenario(id string, leave map[string]bool) (agree int, diffe
 		}
 	}
 	for i, s := range c.now {
+		if _, played := s.scenarios[id]; !played && !s.whole && s.ended[id] == "" {
+			return 0, "" // too many others ended the process
+		}
 		n, d := walk(first, without(s.scenarios[id], leave))
 		if how := s.ended[id]; how != "" {
 			d = describe(first) + ": " + how
@@ -135,24 +138,18 @@ func (s *seen) sum(id string) (string, bool) {
 // mostCloser is how many scenarios whose sums differ are looked at closely.
 const mostCloser = 24
 
-// sums are the scenarios whose sums differ in the first runs, those first that showed the same whenever
-// the package as it is played them.
+// sums are the scenarios whose sums differ in the first runs, and were the same when they were found as when
+// the package as it is played them again.
 func (c comparison) sums(list []watch.Scenario) []string {
-	var steady, others []string
+	var out []string
 	for _, sc := range list {
 		id := sc.ID()
 		was, ok := c.old[0].sum(id)
-		if is, _ := c.now[0].sum(id); !ok || is == was {
-			continue
-		}
-		if was == strconv.FormatUint(sc.Sum, 10) {
-			steady = append(steady, id)
-		} else {
-			others = append(others, id)
+		if is, _ := c.now[0].sum(id); ok && is != was && was == strconv.FormatUint(sc.Sum, 10) && len(out) < mostCloser {
+			out = append(out, id)
 		}
 	}
-	all := append(steady, others...)
-	return all[:min(len(all), mostCloser)]
+	return out
 }
 
 // describe names the calls of a scenario.

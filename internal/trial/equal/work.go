@@ -96,7 +96,7 @@ func (w *work) before(ctx context.Context) error {
 	for _, e := range w.exact {
 		pl.Scenarios = append(pl.Scenarios, watch.Scenario{Function: e, Exact: true})
 	}
-	found, err := w.run(ctx, bin, &pl)
+	found, err := w.run(ctx, bin, &pl, mostEnded)
 	if err != nil {
 		return err
 	}
@@ -122,7 +122,7 @@ func (w *work) again(ctx context.Context) error {
 	}
 	pl := w.plan()
 	w.base.into(&pl)
-	s, err := w.run(ctx, bin, &pl)
+	s, err := w.run(ctx, bin, &pl, mostEnded)
 	if err != nil {
 		return err
 	}
@@ -178,16 +178,17 @@ func (w *work) after(ctx context.Context, now *source, v *Verdict) error {
 func (w *work) play(ctx context.Context, bin version.Binary) (*seen, error) {
 	pl := w.plan()
 	w.base.into(&pl)
-	return w.run(ctx, bin, &pl)
+	return w.run(ctx, bin, &pl, mostWrong)
 }
 
 // turns compares what a first run of the change showed, and plays again for as long as something differs.
 func (w *work) turns(ctx context.Context, bin version.Binary, first *seen, v *Verdict) error {
 	calls := v.Calls // those of which sums were noted are among them
-	for runs := []*seen{first}; ; {
+	s := first
+	for runs := []*seen{s}; ; {
 		*v = comparison{old: w.base.runs, now: runs}.into(*v)
 		v.Calls = max(v.Calls, calls)
-		if v.Differs == "" || len(runs) == turns {
+		if v.Differs == "" || len(runs) == turns || len(runs) == turns/2 && len(s.ended) > 0 {
 			return nil
 		}
 		for len(w.base.runs) < min(len(runs)+1, turns) {
@@ -195,8 +196,8 @@ func (w *work) turns(ctx context.Context, bin version.Binary, first *seen, v *Ve
 				return err
 			}
 		}
-		s, err := w.play(ctx, bin)
-		if err != nil {
+		var err error
+		if s, err = w.play(ctx, bin); err != nil {
 			return err
 		}
 		runs = append(runs, s)
@@ -298,7 +299,7 @@ func (w *work) racing(ctx context.Context, s *source, changed version.Files, tim
 		pl.Race = true
 		w.base.into(&pl)
 		pl.Scenarios = slices.DeleteFunc(slices.Clone(pl.Scenarios), func(sc watch.Scenario) bool { return sc.Brief })
-		s, err := w.run(ctx, bin, &pl)
+		s, err := w.run(ctx, bin, &pl, mostEnded)
 		if err != nil {
 			return nil, err
 		}
@@ -307,16 +308,17 @@ func (w *work) racing(ctx context.Context, s *source, changed version.Files, tim
 	return out, nil
 }
 
-// mostEnded is how many scenarios may end the process before the rest is left.
+// Limits of what ends processes.
 const (
-	mostEnded  = 24
-	mostSmall  = 2 // kinds of numbers that are made small
-	mostDeaths = 2 // of one function, before it is called alone, and before it is not called any more
+	mostEnded  = 24 // scenarios, before the rest is left
+	mostWrong  = 2  // scenarios of a change, which do not end it without the change
+	mostSmall  = 2  // kinds of numbers that are made small
+	mostDeaths = 2  // of one function, before it is called alone, and before it is not called any more
 )
 
 // run runs a test binary by a plan. Scenarios that end the process are put on the plan's list, and it
-// goes on without them.
-func (w *work) run(ctx context.Context, bin version.Binary, pl *watch.Plan) (*seen, error) {
+// goes on without them until they are too many.
+func (w *work) run(ctx context.Context, bin version.Binary, pl *watch.Plan, most int) (*seen, error) {
 	dir, err := w.b.Temp("watch")
 	if err != nil {
 		return nil, err
@@ -349,7 +351,7 @@ func (w *work) run(ctx context.Context, bin version.Binary, pl *watch.Plan) (*se
 		switch {
 		case s.why == "large" && pl.Explore > 0 && pl.Small < mostSmall:
 			pl.Small++ // often it is the size of something
-		case s.stopped != "" && turn < mostEnded:
+		case s.stopped != "" && len(ended) < most:
 			w.o.Progress("%s: %s %s: %s", bin.Package, s.function, how(s.why), gocmd.LastLines(string(res.Out), 5))
 			pl.Skip = append(pl.Skip, s.stopped)
 			ended[s.stopped] = how(s.why)
@@ -444,7 +446,7 @@ func (c *Comparer) Reach(ctx context.Context, path string, tests []string, place
 		return false, err
 	}
 	pl := w.plan()
-	s, err := w.run(ctx, bin, &pl)
+	s, err := w.run(ctx, bin, &pl, mostEnded)
 	if err != nil {
 		return false, err
 	}

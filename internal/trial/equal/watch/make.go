@@ -162,6 +162,9 @@ func (p *player) changed(w string) string {
 	if w == "" {
 		return p.letters()
 	}
+	if strings.Contains(w, "\n") && p.n(2) == 0 {
+		return p.lined(w)
+	}
 	switch p.n(6) {
 	case 0, 1, 2:
 		return p.marked(w)

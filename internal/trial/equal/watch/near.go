@@ -53,6 +53,26 @@ func (p *player) marked(w string) string {
 	return w[:at] + m + w[at:]
 }
 
+// lined is a text of lines with one too many, too few, or behind another one.
+func (p *player) lined(w string) string {
+	lines := strings.SplitAfter(w, "\n")
+	at := p.n(len(lines))
+	switch p.n(5) {
+	case 0:
+		return strings.Join(slices.Delete(lines, at, at+1), "")
+	case 1:
+		lines[at] = p.mark() + lines[at]
+	case 2:
+		lines[at] = lines[p.n(len(lines))] + lines[at]
+	case 3:
+		others := strings.SplitAfter(p.word(), "\n")
+		lines[at] = strings.TrimSuffix(others[p.n(len(others))], "\n") + "\n" + lines[at]
+	default:
+		lines[at] = p.mark() + p.letters() + "\n" + lines[at]
+	}
+	return strings.Join(lines, "")
+}
+
 // cuts are the places in a text where a mark or another kind of characters begins or ends, and its ends.
 func (p *player) cuts(w string) []int {
 	list := []int{0, len(w)}
