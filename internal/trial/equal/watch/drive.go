@@ -16,6 +16,7 @@ import (
 // Limits of a session.
 const (
 	mostScenario = 3 * time.Second // of CPU, for one
+	mostLooking  = time.Second     // of CPU, for one while scenarios are looked for
 	mostWaiting  = 5 * time.Second // for one, without CPU time
 	// Waiting is counted in looks, not by the clock: on a busy machine, looks are late as well.
 	lookEvery  = 50 * time.Millisecond
@@ -42,7 +43,11 @@ func (s *Session) Drive() {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	debug.SetMemoryLimit(mostMemory / 4)
-	w := s.guard(mostScenario)
+	most := mostScenario
+	if s.plan.Explore > 0 {
+		most = mostLooking
+	}
+	w := s.guard(most)
 	defer w.stop()
 	list := s.plan.Scenarios
 	if s.plan.Explore > 0 {
