@@ -67,6 +67,9 @@ func TestCompare(t *testing.T) {
 			if differs := v.Differs != ""; differs != (want == "wrong") {
 				t.Errorf("differs: %q, and it is %s", v.Differs, want)
 			}
+			if many := 5000; name == "cut" && v.Calls < many { // most of them by their sums
+				t.Errorf("%d calls of a quick function agree, want at least %d", v.Calls, many)
+			}
 			if v.Differs == "" && !v.Covers() {
 				t.Errorf("%d of %d changed blocks ran, %d calls and %d of tests agree", v.Reached, v.Blocks, v.Calls, v.TestCalls)
 			}
