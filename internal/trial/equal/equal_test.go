@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/heaptrim/heaptrim/internal/gocmd"
 	"github.com/heaptrim/heaptrim/internal/trial/version"
@@ -38,7 +39,7 @@ func TestCompare(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer b.Close()
-	c := New(b, Options{Progress: t.Logf})
+	c := New(b, Options{Explore: time.Second, Progress: t.Logf})
 	edits, err := os.ReadFile(filepath.Join("testdata", "edits.txt"))
 	if err != nil {
 		t.Fatal(err)

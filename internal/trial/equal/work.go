@@ -336,6 +336,10 @@ func (w *work) run(ctx context.Context, bin version.Binary, pl *watch.Plan, most
 			return nil, err
 		}
 		limit := w.o.Tests + w.o.Explore + time.Minute
+		if most == mostWrong && w.p.took > 0 {
+			limit = min(limit, 10*time.Second+4*w.p.took) // what takes so much longer than before does not do the same
+		}
+		start := time.Now()
 		res, err := w.b.Run(ctx, bin, version.Run{Args: w.args(tests), Env: []string{watch.PlanVariable + "=" + at, "TMPDIR=" + dir, "GORACE=exitcode=0 log_path=" + filepath.Join(dir, "race")}, Limit: limit})
 		if err != nil {
 			return nil, err
@@ -346,6 +350,9 @@ func (w *work) run(ctx context.Context, bin version.Binary, pl *watch.Plan, most
 		}
 		w.o.Progress("%s: %d scenarios, %d notes of tests, whole %v, stopped in %q of %s", bin.Package, len(s.order)+len(s.found), len(s.tests), s.whole, s.stopped, s.function)
 		if maps.Copy(s.ended, ended); s.whole {
+			if most != mostWrong {
+				w.p.took = max(w.p.took, time.Since(start))
+			}
 			return s, nil
 		}
 		switch {
