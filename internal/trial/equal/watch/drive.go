@@ -103,7 +103,7 @@ func (s *Session) replay(w *guard, sc Scenario) {
 
 // finder looks for scenarios.
 type finder struct {
-	*Session
+	s     *Session
 	w     *guard
 	seen  []bool     // blocks that ran
 	list  []Scenario // that reach what others do not, or are among the first
@@ -115,7 +115,7 @@ type finder struct {
 // explore looks for scenarios that reach different code, for as long as the plan allows.
 func (s *Session) explore(w *guard) []Scenario {
 	until := used() + s.plan.Explore
-	f := finder{Session: s, w: w, seen: make([]bool, len(s.hit))}
+	f := finder{s: s, w: w, seen: make([]bool, len(s.hit))}
 	for _, sc := range s.plan.Scenarios { // those that tests were seen to make, of functions that are not exported
 		for _, k := range s.of.captured[sc.Function] {
 			f.try(Scenario{Function: sc.Function, Captured: k.hash, Exact: true}, true)
@@ -148,16 +148,16 @@ func (s *Session) explore(w *guard) []Scenario {
 
 // try plays a scenario and decides whether it is kept.
 func (f *finder) try(sc Scenario, always bool) {
-	if f.left(sc, "") {
+	if f.s.left(sc, "") {
 		return
 	}
-	f.flushBegin(sc)
+	f.s.flushBegin(sc)
 	f.w.begin(sc.ID())
-	p, from := f.player(sc), used()
+	p, from := f.s.player(sc), used()
 	p.quiet = true
 	p.play(sc)
 	f.w.end()
-	more, reached, reaches := f.more(sc), f.fresh(), f.reaches()
+	more, reached, reaches := f.s.more(sc), f.fresh(), f.s.reaches()
 	switch {
 	case p.slow:
 	case reached || always || more:
@@ -176,7 +176,7 @@ func (f *finder) try(sc Scenario, always bool) {
 // fresh reports whether blocks ran that had not run before.
 func (f *finder) fresh() bool {
 	found := false
-	for i, h := range f.hit {
+	for i, h := range f.s.hit {
 		if h != 0 && !f.seen[i] {
 			f.seen[i], found = true, true
 		}
