@@ -143,6 +143,34 @@ func TestComment(t *testing.T) {
 	want("looks good", "second")
 }
 
+// TestGitLabSchema has GitLab's schema, which gitlab-ci-local brings, say whether the recipe is one.
+func TestGitLabSchema(t *testing.T) {
+	linter, err := exec.LookPath("gitlab-ci-local")
+	if err != nil {
+		t.Skip("no gitlab-ci-local here")
+	}
+	lint := func(text string) (string, error) {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, ".gitlab-ci.yml"), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := exec.Command("git", "init", "-q", dir).CombinedOutput(); err != nil {
+			t.Skipf("no git here: %s", out)
+		}
+		cmd := exec.Command(linter, "--list", "--variable", "CI_PIPELINE_SOURCE=merge_request_event")
+		cmd.Dir = dir
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
+	recipe := recipes(t)[1]
+	if out, err := lint(recipe); err != nil || !strings.Contains(out, "schema validated") || !strings.Contains(out, "allocations") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	if out, err := lint(strings.Replace(recipe, "when: always", "when: sometimes", 1)); err == nil || !strings.Contains(out, "sometimes") {
+		t.Errorf("a value that the schema has not: %v\n%s", err, out)
+	}
+}
+
 // TestGitLab runs the script of the recipe in a clone, as a runner would.
 func TestGitLab(t *testing.T) {
 	if testing.Short() {

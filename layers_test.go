@@ -155,7 +155,7 @@ var layers = []layer{
 	},
 	{
 		folder: "internal/prescribe/regrowth",
-		ours:   []string{"internal/finding"},
+		ours:   []string{"internal/finding", "internal/unit"},
 		why:    "a sum over block sizes, whatever they are of",
 	},
 	{
@@ -272,6 +272,11 @@ var layers = []layer{
 	{
 		folder: "internal/guard/budget",
 		why:    "budgets are lines and numbers: who measures them is others' business",
+	},
+	{
+		folder: "internal/guard/bisect",
+		ours:   []string{"internal/guard/budget"},
+		why:    "a search for a commit does not know how commits are counted",
 	},
 	{
 		folder: "internal/guard/affected",

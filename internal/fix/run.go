@@ -53,10 +53,15 @@ func Run(ctx context.Context, r *finding.Report, o RunOptions) (*Fixes, error) {
 	defer tools.Judge.Close()
 	f := &Fixes{Module: module}
 	o.Search.Leave = func(file string) string { return o.leave(ctx, module, file) }
-	if err := o.state(ctx, r, tools); err != nil {
+	limited, cancel := o.Search.within(ctx)
+	defer cancel()
+	if err := o.state(limited, r, tools); err != nil {
+		if ctx.Err() == nil && limited.Err() != nil {
+			err = fmt.Errorf("the time for trying was spent on the tests as they are: give more with -budget (%w)", limited.Err())
+		}
 		return nil, err
 	}
-	if f.Result, err = Search(ctx, r, tools, o.Search); err != nil {
+	if f.Result, err = Search(limited, r, tools, o.Search); err != nil && (ctx.Err() != nil || limited.Err() == nil) {
 		return f, err
 	}
 	tools.Judge.More(o.Confirm.Tests)

@@ -201,6 +201,15 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
+// within bounds a context by the budget for trying and half of it: as long as an edit may still be judged that was
+// begun before the budget was spent.
+func (o Options) within(ctx context.Context) (context.Context, context.CancelFunc) {
+	if o.Budget <= 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, o.Budget*3/2)
+}
+
 // rows are the findings to look at.
 func (o Options) rows(r *finding.Report) []finding.Row {
 	rows := r.Prescription.Rows
@@ -266,6 +275,7 @@ func (s *search) row(ctx context.Context, row finding.Row, edits []code.Edit) er
 				continue
 			}
 			if err := s.judgeOne(ctx, a); err != nil {
+				s.end(a, NoTime)
 				return err
 			}
 			if a.Outcome == Kept && !s.o.Alone {
@@ -328,6 +338,7 @@ func (s *search) count(ctx context.Context, list []*Attempt) (better, rest []*At
 		s.o.Progress("counting %d of %d for %s: %s%s", i+1, len(list), spot(a.Finding.Site), a.Edit.Text, s.left())
 		o, err := s.saves(ctx, a)
 		if err != nil {
+			s.end(a, NoTime)
 			return nil, nil, err
 		}
 		if o != "" {

@@ -274,3 +274,21 @@ func LastLines(s string, n int) string {
 	}
 	return strings.Join(lines, "\n")
 }
+
+// FlagFields splits GOFLAGS as the go command does: a flag with spaces in it is between quotes.
+func FlagFields(text string) []string {
+	var out []string
+	for text = strings.TrimSpace(text); text != ""; text = strings.TrimSpace(text) {
+		if quote := text[:1]; quote == `"` || quote == "'" {
+			field, rest, _ := strings.Cut(text[1:], quote)
+			out, text = append(out, field), rest
+			continue
+		}
+		end := strings.IndexAny(text, " \t\n\r")
+		if end < 0 {
+			end = len(text)
+		}
+		out, text = append(out, text[:end]), text[end:]
+	}
+	return out
+}

@@ -9,30 +9,17 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/heaptrim/heaptrim/internal/guard/bisect"
 	"github.com/heaptrim/heaptrim/internal/guard/budget"
 	"github.com/heaptrim/heaptrim/internal/guard/count"
 	"github.com/heaptrim/heaptrim/internal/prove/sides"
 )
 
-// Step is a commit that was counted.
-type Step struct {
-	Commit, Title string
-	Amount        budget.Amount
-	Skipped       string // why it could not be counted; "" if it was
-	Grew          bool
-}
-
 // Bisection is the search for the commit that made a benchmark grow.
 type Bisection struct {
 	Package, Name string
-	Good, Bad     Step
-	Steps         []Step // in the order in which they were counted, the ends first
-	First         *Step  // the commit that made it grow; nil if that is not known
-	Between       []Step // if it is not: those that could not be counted, one of which it is or follows
+	bisect.Result
 }
-
-// ErrNotGrown means that the later end of a search allocates no more than the earlier one.
-var ErrNotGrown = errors.New("allocates no more than")
 
 // Bisect finds the commit between two revisions that made a benchmark allocate more, by counting
 // about as many commits as their number has binary digits. The working tree is left alone.
@@ -47,7 +34,9 @@ func Bisect(ctx context.Context, o Options, good, bad string) (*Bisection, error
 		return nil, err
 	}
 	defer s.close()
-	return s.run(ctx)
+	found := bisect.Search{Commits: len(s.commits), Count: s.at}
+	s.out.Result, err = found.Run(ctx)
+	return &s.out, err
 }
 
 // search is a bisection under way.
@@ -56,7 +45,6 @@ type search struct {
 	repo    sides.Repository
 	tmp     string
 	commits []string // the good end first
-	known   map[int]Step
 	out     Bisection
 	ops     int64
 	maker   sides.Maker
@@ -74,7 +62,7 @@ func (m *module) search(ctx context.Context, good, bad string) (*search, error) 
 			return nil, errors.New("no commit has changed a budget file here: say with -good where the benchmark was well")
 		}
 	}
-	s := &search{m: m, repo: repo, known: map[int]Step{}}
+	s := &search{m: m, repo: repo}
 	first, err := repo.Commit(ctx, good)
 	if err != nil {
 		return nil, fmt.Errorf("-good: %w", err)
@@ -100,88 +88,9 @@ func (m *module) search(ctx context.Context, good, bad string) (*search, error) 
 
 func (s *search) close() { os.RemoveAll(s.tmp) }
 
-// run halves the range until the commits next to each other are known.
-func (s *search) run(ctx context.Context) (*Bisection, error) {
-	low, high := 0, len(s.commits)-1
-	bad, err := s.at(ctx, high)
-	if err != nil {
-		return nil, err
-	}
-	good, err := s.at(ctx, low)
-	if err != nil {
-		return nil, err
-	}
-	for _, end := range []Step{good, bad} {
-		if end.Skipped != "" {
-			return nil, fmt.Errorf("%.12s cannot be counted: %s", end.Commit, end.Skipped)
-		}
-	}
-	limit := budget.Figure{Amount: good.Amount, Ops: s.ops}
-	if allocs, bytes := limit.Over(bad.Amount); !allocs && !bytes {
-		return nil, fmt.Errorf("%.12s %w %.12s: %s allocs/op and %s, %s B/op and %s", bad.Commit, ErrNotGrown, good.Commit,
-			budget.Number(bad.Amount.Allocs), budget.Number(good.Amount.Allocs), budget.Number(bad.Amount.Bytes), budget.Number(good.Amount.Bytes))
-	}
-	for {
-		middle, ok := s.middle(low, high)
-		if !ok {
-			break
-		}
-		step, err := s.at(ctx, middle)
-		if err != nil {
-			return nil, err
-		}
-		if step.Skipped != "" {
-			continue
-		}
-		if s.nearer(step, good, bad) {
-			high = middle
-			step.Grew = true
-			s.known[middle] = step
-			s.out.Steps[len(s.out.Steps)-1].Grew = true
-		} else {
-			low = middle
-		}
-	}
-	s.out.Good, s.out.Bad = good, bad
-	first := s.known[high]
-	if high-low == 1 {
-		s.out.First = &first
-		return &s.out, nil
-	}
-	for i := low + 1; i <= high; i++ {
-		s.out.Between = append(s.out.Between, s.known[i])
-	}
-	return &s.out, nil
-}
-
-// nearer reports whether a step is like the bad end: above the middle of both.
-func (s *search) nearer(step, good, bad Step) bool {
-	if bad.Amount.Allocs-good.Amount.Allocs > 1e-3 {
-		return step.Amount.Allocs > (good.Amount.Allocs+bad.Amount.Allocs)/2
-	}
-	return step.Amount.Bytes > (good.Amount.Bytes+bad.Amount.Bytes)/2
-}
-
-// middle is the commit nearest to the middle of a range that was not tried.
-func (s *search) middle(low, high int) (int, bool) {
-	best, distance := 0, math.Inf(1)
-	for i := low + 1; i < high; i++ {
-		if _, tried := s.known[i]; tried {
-			continue
-		}
-		if d := math.Abs(float64(i) - float64(low+high)/2); d < distance {
-			best, distance = i, d
-		}
-	}
-	return best, !math.IsInf(distance, 1)
-}
-
 // at counts the benchmark at a commit. One that does not build, or has no such benchmark, is skipped.
-func (s *search) at(ctx context.Context, i int) (Step, error) {
-	if step, ok := s.known[i]; ok {
-		return step, nil
-	}
-	step := Step{Commit: s.commits[i]}
+func (s *search) at(ctx context.Context, i int) (bisect.Step, error) {
+	step := bisect.Step{Commit: s.commits[i]}
 	if title, err := sides.Git(ctx, s.repo.Root, nil, "log", "-1", "--format=%s", step.Commit); err == nil {
 		step.Title = strings.TrimSpace(string(title))
 	}
@@ -190,12 +99,10 @@ func (s *search) at(ctx context.Context, i int) (Step, error) {
 	if ctx.Err() != nil {
 		return step, ctx.Err()
 	}
-	step.Amount = a
 	if err != nil {
 		step.Skipped = firstLines(err)
 	}
-	s.known[i] = step
-	s.out.Steps = append(s.out.Steps, step)
+	step.Amount, step.Ops = a, s.ops
 	return step, nil
 }
 

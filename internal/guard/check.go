@@ -167,7 +167,6 @@ func (c *checker) judge(g group, name string, e extremes) {
 	b := Bench{Subject: g.subject(name), CPU: g.cpu, Now: e.Least, Ops: g.ops}
 	l, ok := c.file.Find(b.Subject, c.env, g.cpu)
 	if !ok {
-		b.Figure = &budget.Figure{Amount: e.Least, Ops: g.ops}
 		c.event(b, budget.New)
 		return
 	}
@@ -247,7 +246,7 @@ func (c *checker) renamed() {
 		var same []int
 		for k, b := range c.out {
 			if b.Status == Status(budget.New) && b.Package == gone.Package && b.CPU == gone.CPU && b.Ops == gone.Line.Figure.Ops &&
-				gone.Line.Figure.Same(*b.Figure) {
+				gone.Line.Figure.Same(budget.Figure{Amount: b.Now, Ops: b.Ops}) {
 				same = append(same, k)
 			}
 		}

@@ -94,9 +94,7 @@ func (m *module) contracts(ctx context.Context, f *budget.File) ([]contract.Resu
 	if err != nil {
 		return nil, err
 	}
-	for _, s := range sizes {
-		out = append(out, m.grewType(f, s))
-	}
+	out = append(out, m.grewTypes(f, sizes)...)
 	slices.SortFunc(out, func(a, b contract.Result) int {
 		return cmp.Or(cmp.Compare(a.Place.File, b.Place.File), cmp.Compare(a.Place.Line, b.Place.Line))
 	})
@@ -269,80 +267,4 @@ func (m *module) tally(ctx context.Context, p gocmd.Package, counted string, t t
 		contract.Add(t.list, t.allocated, frames, float64(s.Values[objects]))
 		return nil
 	})
-}
-
-// sized is a type that promises not to grow, with its size now.
-type sized struct {
-	contract.Contract
-	figure budget.Figure
-	ok     bool // it has a size of its own
-}
-
-func (s sized) subject() budget.Subject {
-	return budget.Subject{Package: s.Folder, Name: budget.TypePrefix + s.Name}
-}
-
-// sizes asks the type checker for the sizes of the types that promise not to grow.
-func (m *module) sizes(ctx context.Context, all []contract.Contract) ([]sized, error) {
-	paths := packagesOf(all, func(c contract.Contract) bool { return c.Directive == "nogrow" })
-	if len(paths) == 0 {
-		return nil, nil
-	}
-	_, pkgs, sizes, err := contract.Load(ctx, paths, contract.LoadOptions{Dir: m.dir, Env: append(os.Environ(), m.tool.Env...), Flags: m.tool.Flags})
-	if err != nil {
-		return nil, err
-	}
-	var out []sized
-	for _, c := range all {
-		for _, p := range pkgs {
-			if c.Directive != "nogrow" || p.Path() != c.Package || !c.Of("go"+m.env.Go) {
-				continue
-			}
-			size, class, ok := contract.Size(p, c.Name, sizes)
-			out = append(out, sized{c, budget.Figure{Amount: budget.Amount{Allocs: float64(size), Bytes: float64(class)}, Ops: 1}, ok})
-		}
-	}
-	return out, nil
-}
-
-// grewType compares the size of a type with its line.
-func (m *module) grewType(f *budget.File, s sized) contract.Result {
-	r := contract.Result{Contract: s.Contract, State: contract.Proven}
-	l, ok := f.Find(s.subject(), m.env, f.CPU[0])
-	was, now := l.Figure.Amount, s.figure.Amount
-	switch {
-	case !s.ok:
-		r.State, r.Why = contract.NotReached, "a generic type has no size of its own"
-	case !ok:
-		r.State, r.Why = contract.NotReached, "the budget file has no line for it; 'heaptrim guard update' adds it"
-	case now.Allocs > was.Allocs, now.Bytes > was.Bytes:
-		r.State = contract.Broken
-		r.Why = fmt.Sprintf("it grew from %g bytes (size class %g) to %g (size class %g)", was.Allocs, was.Bytes, now.Allocs, now.Bytes)
-	}
-	return r
-}
-
-// addTypes writes the sizes of types that promise not to grow.
-func (m *module) addTypes(ctx context.Context, f *budget.File, shrink bool) error {
-	all, err := m.promised()
-	if err != nil {
-		return err
-	}
-	list, err := m.sizes(ctx, all)
-	if err != nil {
-		return err
-	}
-	known := map[budget.Subject]bool{}
-	for _, s := range list {
-		known[s.subject()] = true
-		l, ok := f.Find(s.subject(), m.env, f.CPU[0])
-		if !s.ok || ok && l.Figure.Amount == s.figure.Amount || shrink && (!ok || s.figure.Allocs > l.Figure.Allocs) {
-			continue
-		}
-		f.Set(s.subject(), m.env, f.CPU[0], s.figure)
-	}
-	if !shrink && len(m.o.Patterns) == 1 && m.o.Patterns[0] == "./..." {
-		f.Lines = slices.DeleteFunc(f.Lines, func(l budget.Line) bool { return l.Type() && !known[l.Subject] })
-	}
-	return nil
 }

@@ -54,14 +54,18 @@ func Init(ctx context.Context, o Options, force bool) (*Written, error) {
 	}
 	reasons := f.Lines
 	f.Lines = nil
-	if len(m.packages) == 0 {
-		return nil, fmt.Errorf("%w in %s", errNoBenchmarks, strings.Join(m.o.Patterns, " "))
+	promised, err := m.promised()
+	if err != nil {
+		return nil, err
+	}
+	if len(m.packages) == 0 && len(promised) == 0 {
+		return nil, fmt.Errorf("%w and no contracts in %s", errNoBenchmarks, strings.Join(m.o.Patterns, " "))
 	}
 	d, err := m.measure(ctx, m.packages, f.CPU, func(budget.Subject, int) int64 { return 0 })
 	if err != nil {
 		return nil, err
 	}
-	if len(d.figures) == 0 {
+	if len(d.figures) == 0 && len(promised) == 0 {
 		return nil, fmt.Errorf("%w that could run: %s", errNoBenchmarks, strings.Join(d.problems(), "; "))
 	}
 	m.enter(f, d)

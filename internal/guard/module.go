@@ -104,10 +104,10 @@ func (m *module) environment(ctx context.Context) error {
 		return err
 	}
 	tags := strings.FieldsFunc(m.o.Tags, func(c rune) bool { return c == ',' || c == ' ' })
-	for _, f := range strings.Fields(set["GOFLAGS"]) {
+	for _, f := range gocmd.FlagFields(set["GOFLAGS"]) {
 		name, value, _ := strings.Cut(strings.TrimLeft(f, "-"), "=")
 		switch {
-		case slices.Contains([]string{"race", "cover", "covermode", "coverpkg", "msan", "asan"}, name) && value != "false":
+		case slices.Contains([]string{"race", "cover", "covermode", "coverpkg", "coverprofile", "msan", "asan"}, name) && value != "false":
 			return fmt.Errorf("%w: GOFLAGS has -%s, which changes what a program allocates", ErrRefused, name)
 		case name == "gcflags" && (strings.Contains(value, "-N") || strings.Contains(value, "-l")):
 			return fmt.Errorf("%w: GOFLAGS has -gcflags=%s, which turns optimisations off", ErrRefused, value)

@@ -23,18 +23,18 @@ const (
 // Bench is one benchmark, at one value of GOMAXPROCS, or one function in it.
 type Bench struct {
 	budget.Subject
-	CPU    int
-	Status Status
-	Rule   budget.Rule    // for statuses that are events, Shrank among them
-	Line   *budget.Line   // of the file; nil without one
-	Now    budget.Amount  // the least that was counted
-	Figure *budget.Figure // of a benchmark without a line: what the file would say
-	Ops    int64
-	Base   *budget.Amount // of the version that is compared with, where that was counted
-	Why    string         // of a failure; the new or old name of a renamed benchmark
-	Causes []growth.Cause // of one that grew, the most likely line first
-	From   string         // what growth comes from that is no change of the module's code
-	NoBase bool           // Causes are the lines that allocate most: there was nothing to compare with
+	CPU       int
+	Status    Status
+	Rule      budget.Rule   // for statuses that are events, Shrank among them
+	Line      *budget.Line  // of the file; nil without one
+	Now       budget.Amount // the least that was counted
+	Ops       int64
+	Base      *budget.Amount // of the version that is compared with, where that was counted
+	Inherited bool           // it breaks the same rule in the version that is compared with
+	Why       string         // of a failure; the new or old name of a renamed benchmark
+	Causes    []growth.Cause // of one that grew, the most likely line first
+	From      string         // what growth comes from that is no change of the module's code
+	NoBase    bool           // Causes are the lines that allocate most: there was nothing to compare with
 }
 
 // Result is what a run of guard found.

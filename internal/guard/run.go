@@ -80,6 +80,9 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 		if err := m.inherited(ctx, b, r.Contracts); err != nil {
 			return nil, err
 		}
+		if err := (explanation{c, b}).events(ctx, r); err != nil {
+			return nil, err
+		}
 	}
 	if err := m.explain(ctx, c, b, r); err != nil {
 		return nil, err

@@ -61,7 +61,7 @@ func Update(ctx context.Context, o Options, u UpdateOptions) (*Written, error) {
 	w := &Written{Path: m.file(), File: f, Before: before, Problems: d.problems(), Varying: varying(f)}
 	w.Changed = changes(before, f)
 	for i, l := range f.Lines {
-		if u.Reason != "" && slices.ContainsFunc(w.Changed, func(c Change) bool { return c.Subject == l.Subject && c.After != nil }) {
+		if u.Reason != "" && slices.ContainsFunc(w.Changed, func(c Change) bool { return c.Subject == l.Subject && c.Keys == l.Keys.String() && c.After != nil }) {
 			f.Lines[i].Reason = u.Reason
 		}
 	}

@@ -3,6 +3,7 @@ package prescribe
 import (
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/prescribe/life"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 )
 
@@ -23,7 +24,7 @@ func (c *candidate) look(p *allocated) {
 		if l == nil {
 			return
 		}
-		if d = l.Handed(plainName(own[i].Function), d.Index); d == nil {
+		if d = l.Handed(life.Plain(own[i].Function), d.Index); d == nil {
 			return
 		}
 		p.above = &above{d, own[i+1]}
@@ -45,7 +46,7 @@ func (c *candidate) askedAbove(p *allocated) string {
 	if l == nil {
 		return ""
 	}
-	u := l.Asked(plainName(own[p.Life.Frame-1].Function))
+	u := l.Asked(life.Plain(own[p.Life.Frame-1].Function))
 	if u == nil {
 		return ""
 	}

@@ -19,7 +19,7 @@ func (p *allocated) listed(code string) bool {
 // ofReceiver reports whether a method allocates for its receiver, which dies in sight: then who
 // made that chose the function.
 func (p *allocated) ofReceiver() bool {
-	return p.Life.End == finding.EndFrame && life.OwnMemory(plainName(p.Via))
+	return p.Life.End == finding.EndFrame && life.OwnMemory(life.Plain(p.Via))
 }
 
 // residue reports whether the better call still makes the result.

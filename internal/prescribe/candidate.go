@@ -8,6 +8,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/diagnose"
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/library"
+	"github.com/heaptrim/heaptrim/internal/prescribe/life"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
@@ -71,7 +72,7 @@ func newCandidate(s *diagnose.Session, f *finding.Finding, src *source.Program) 
 }
 
 func (c *candidate) part(m finding.Mix) *allocated {
-	p := &allocated{Mix: m, Line: c.Line, Callee: plainName(m.Via)}
+	p := &allocated{Mix: m, Line: c.Line, Callee: life.Plain(m.Via)}
 	if c.Line != nil {
 		p.Expr = pickExpr(c.Line.Exprs, p)
 		if v := variableOf(c.Line.Exprs); v != nil && moved(m.Escape) && m.Kind == finding.KindNew && m.Via == "" {
@@ -92,20 +93,10 @@ func (c *candidate) leaf() string {
 	}
 	for _, f := range c.Finding.Stacks[0].Frames {
 		if !strings.HasPrefix(f.Function, "runtime.") && !strings.HasPrefix(f.Function, "internal/runtime/") {
-			return plainName(f.Function)
+			return life.Plain(f.Function)
 		}
 	}
 	return ""
-}
-
-// plainName takes the type arguments off a function's name.
-func plainName(function string) string {
-	if i := strings.IndexByte(function, '['); i >= 0 {
-		if j := strings.LastIndexByte(function, ']'); j > i {
-			return function[:i] + function[j+1:]
-		}
-	}
-	return function
 }
 
 // exprKinds are the kinds of expression that can be behind a kind of
@@ -257,7 +248,7 @@ func (p *allocated) text() string {
 
 // shortName drops the directories of a function's package.
 func shortName(function string) string {
-	function = plainName(function)
+	function = life.Plain(function)
 	return function[strings.LastIndexByte(function, '/')+1:]
 }
 

@@ -7,8 +7,8 @@ import (
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/cures"
+	"github.com/heaptrim/heaptrim/internal/prescribe/library"
 	"github.com/heaptrim/heaptrim/internal/prescribe/life"
-	"github.com/heaptrim/heaptrim/internal/prescribe/regrowth"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 )
 
@@ -75,11 +75,10 @@ var (
 		return c.perOp(p) >= 4*manyObjects || c.recursive()
 	})
 	outgrown = fact{"outgrown", func(c *candidate, _ *allocated) finding.Tri {
-		sizes := c.Finding.Allocation.Sizes
-		if len(sizes) == 0 {
+		if len(c.Finding.Allocation.Sizes) == 0 {
 			return finding.Unknown
 		}
-		objects, _ := regrowth.Of(sizes).Waste()
+		objects, _ := c.grown().Waste()
 		return tri(objects > leastOutgrown)
 	}, nil}
 	passing = fact{"not kept for long", func(c *candidate, _ *allocated) finding.Tri {
@@ -152,6 +151,7 @@ var (
 		return p.Expr != nil && p.Expr.Use.Kind == source.UseReturned
 	})
 	looked  = test("only looked at", func(_ *candidate, p *allocated) bool { return useOf(p) != "" }, "looked")
+	fronted = test("put in front of a variable", func(_ *candidate, p *allocated) bool { return p.Expr != nil && fronts(p.Expr) })
 	added   = test("added to a variable", func(_ *candidate, p *allocated) bool { return p.Expr != nil && grows(p.Expr) })
 	bytesOf = test("bytes", func(_ *candidate, p *allocated) bool {
 		d := p.dest()
@@ -189,9 +189,15 @@ var (
 		return callee == "append" || callee == "io.WriteString" || strings.HasPrefix(callee, "fmt.Fprint") ||
 			strings.HasSuffix(callee, ".Write") || strings.HasSuffix(callee, ".WriteString")
 	})
+	tries = test("try after try", func(_ *candidate, p *allocated) bool {
+		return p.Library != nil && p.Library.Stays == library.Failed && p.Expr != nil && len(p.Expr.Loops) > 0
+	})
+	madeInSight = test("a builder or buffer made in sight", func(_ *candidate, p *allocated) bool {
+		return p.Life.Maker.At.Line > 0 && (strings.HasPrefix(p.Via, "bytes.(*Buffer)") || strings.HasPrefix(p.Via, "strings.(*Builder)"))
+	}, "owned")
 	// released is memory whose last use is in sight, or that a library object makes for itself.
 	released = test("last used in sight", func(_ *candidate, p *allocated) bool {
-		return p.Life.End == finding.EndFrame || life.OwnMemory(plainName(p.Via))
+		return p.Life.End == finding.EndFrame || life.OwnMemory(life.Plain(p.Via))
 	})
 	newInPlace = test("new and not returned", func(c *candidate, p *allocated) bool {
 		return p.Kind == finding.KindNew && !c.edge("return")
@@ -266,7 +272,7 @@ var (
 			return false
 		}
 		l := c.source.At(own[1].File, own[1].Line)
-		return l != nil && l.Calls(plainName(own[0].Function))
+		return l != nil && l.Calls(life.Plain(own[0].Function))
 	})
 	asked  = test("little of it is used", func(c *candidate, p *allocated) bool { return c.askedAbove(p) != "" }, "asked")
 	itself = test("handed up as it is", func(_ *candidate, p *allocated) bool { return p.Life.Field == "" })
@@ -290,7 +296,9 @@ var (
 		}
 		return tri(c.Finding.Cost.ObjectsPerOp.Value >= 0.5)
 	}, nil}
-	putBox = test("boxed by Put", func(_ *candidate, p *allocated) bool {
+	// ownPool is a pool that the code makes anew, in a function that allocates in each operation, too.
+	ownPool = test("of a pool of its own", func(c *candidate, p *allocated) bool { return c.perOp(p) >= 0.5 && c.makesPool() })
+	putBox  = test("boxed by Put", func(_ *candidate, p *allocated) bool {
 		return p.Library != nil && p.Library.Function == "sync.(*Pool).Put" || p.Kind == finding.KindBoxing && p.Callee == "sync.(*Pool).Put"
 	})
 )

@@ -9,6 +9,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/diagnose"
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/rank"
+	"github.com/heaptrim/heaptrim/internal/prescribe/regrowth"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
@@ -122,19 +123,15 @@ func joinGrowth(all []*candidate) []*candidate {
 	})
 }
 
-// joinPooled makes one object of what the calls of a package make and drop in one function, where a pool
-// cures it: a writer, and the tables that it makes with its first use.
-func joinPooled(all []*candidate) []*candidate {
+// joinOwned makes one object of what belongs to one variable of a library's type, whoever writes to it, and of
+// what the calls of a package make and drop in one function where a pool cures it: a writer, and the tables that it
+// makes with its first use.
+func joinOwned(all []*candidate) []*candidate {
 	first := map[string]*candidate{}
 	return slices.DeleteFunc(all, func(c *candidate) bool {
-		if len(c.Parts) == 0 || c.Parts[0].Life.End != finding.EndFrame || !c.Parts[0].listed("pool-object") {
-			return false
-		}
-		p := c.Parts[0]
-		pkg, _, _ := strings.Cut(shortName(p.Callee), ".")
-		key := c.Finding.Run + "|" + pkg + "|" + p.Life.Function
+		key := c.ownedBy()
 		into := first[key]
-		if into == nil {
+		if key == "" || into == nil {
 			first[key] = c
 			return false
 		}
@@ -142,6 +139,21 @@ func joinPooled(all []*candidate) []*candidate {
 		into.combine()
 		return true
 	})
+}
+
+// ownedBy names what has the object's memory of its own; "" for none.
+func (c *candidate) ownedBy() string {
+	if len(c.Parts) == 0 {
+		return ""
+	}
+	switch p := c.Parts[0]; {
+	case p.Life.End == finding.EndFrame && p.listed("pool-object"):
+		pkg, _, _ := strings.Cut(shortName(p.Callee), ".")
+		return c.Finding.Run + "|" + pkg + "|" + p.Life.Function
+	case p.Life.Maker.At.Line > 0:
+		return fmt.Sprintf("%s|%s|%s:%d", c.Finding.Run, p.Life.Maker.Name, p.Life.Maker.At.File, p.Life.Maker.At.Line)
+	}
+	return ""
 }
 
 // combine makes the finding of the object: the sum of its parts, at the place of the heaviest.
@@ -172,7 +184,7 @@ func (c *candidate) combine() {
 	}
 	f.Allocation.Sizes = nil
 	if known {
-		f.Allocation.Sizes = sortedSizes(sizes)
+		f.Allocation.Sizes = regrowth.Sorted(sizes)
 	}
 	for _, p := range c.Parts {
 		p.Objects, p.Bytes = share(p.objects(), f.Cost.Objects.Value), share(p.bytes(), f.Cost.Bytes.Value)
@@ -290,13 +302,4 @@ func sharesOf(list []finding.Place) []finding.Place {
 		list[i].Share = share(list[i].Share, all)
 	}
 	return list
-}
-
-func sortedSizes(sizes map[unit.Bytes]float64) []finding.SizeCount {
-	var out []finding.SizeCount
-	for size, n := range sizes {
-		out = append(out, finding.SizeCount{Size: size, Objects: n})
-	}
-	slices.SortFunc(out, func(a, b finding.SizeCount) int { return cmp.Compare(a.Size, b.Size) })
-	return out
 }

@@ -3,11 +3,13 @@ package prescribe
 import (
 	"fmt"
 	"regexp"
-	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/prescribe/life"
+	"github.com/heaptrim/heaptrim/internal/prescribe/regrowth"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
@@ -97,7 +99,7 @@ func (c *candidate) recursive() bool {
 	}
 	n := 0
 	for _, f := range c.Finding.Stacks[0].Frames {
-		if plainName(f.Function) == plainName(c.Finding.Site.Function) {
+		if life.Plain(f.Function) == life.Plain(c.Finding.Site.Function) {
 			n++
 		}
 	}
@@ -123,16 +125,14 @@ func grows(e *source.Expr) bool {
 	return e.Use.Adds || regexp.MustCompile(`^`+regexp.QuoteMeta(e.Use.Name)+`\s*\+`).MatchString(e.Text)
 }
 
+// fronts reports whether a concatenation puts text in front of the variable it is assigned to.
+func fronts(e *source.Expr) bool {
+	rest, ok := strings.CutSuffix(e.Text, e.Use.Name)
+	return ok && e.Use.Name != "" && strings.HasSuffix(strings.TrimSpace(rest), "+")
+}
+
 // compiles matches functions that compile a description, such as a pattern or a template.
 var compiles = regexp.MustCompile(`\.(Must)?(Compile|Parse)[A-Z]?\w*$|\.New\w*(Template|Replacer|Matcher|Regexp|Codec|Parser|Schema)\w*$`)
-
-// sizeSpread says in words how the blocks' sizes spread; "" for one size.
-func sizeSpread(sizes []finding.SizeCount) string {
-	if len(sizes) < 2 {
-		return ""
-	}
-	return fmt.Sprintf(" (blocks from %s to %s)", sizes[0].Size, sizes[len(sizes)-1].Size)
-}
 
 // below reports whether the heaviest stack reaches the site through a
 // function: the site is a callback of it.
@@ -142,12 +142,12 @@ func (c *candidate) below(function string) bool {
 	}
 	at := false
 	for _, f := range c.Finding.Stacks[0].Frames {
-		if plainName(f.Function) == plainName(c.Finding.Site.Function) && f.Line == c.Finding.Site.Line {
+		if life.Plain(f.Function) == life.Plain(c.Finding.Site.Function) && f.Line == c.Finding.Site.Line {
 			at = true
 			continue
 		}
 		if at {
-			return plainName(f.Function) == function
+			return life.Plain(f.Function) == function
 		}
 	}
 	return false
@@ -161,13 +161,44 @@ func (c *candidate) getter() (evidence.Frame, bool) {
 	inside := false
 	for _, f := range c.Finding.Stacks[0].Frames {
 		switch {
-		case plainName(f.Function) == "sync.(*Pool).Get":
+		case life.Plain(f.Function) == "sync.(*Pool).Get":
 			inside = true
 		case inside && c.session.Owner(f) == "yours":
 			return f, true
 		}
 	}
 	return evidence.Frame{}, false
+}
+
+// makesPool reports whether the literal that a pool calls for the object stands in a function which makes
+// other objects in each operation: that makes the pool as often.
+func (c *candidate) makesPool() bool {
+	maker := literalEnd.ReplaceAllString(c.Finding.Site.Function, "")
+	if maker == c.Finding.Site.Function || !c.below("sync.(*Pool).Get") {
+		return false
+	}
+	return slices.ContainsFunc(c.diagnosis.Findings, func(f finding.Finding) bool {
+		return f.Run == c.Finding.Run && f.Site.Function == maker && f.Cost.ObjectsPerOp.Value >= 0.5
+	})
+}
+
+// literalEnd is what the compiler adds to the name of a function for a literal in it.
+var literalEnd = regexp.MustCompile(`\.func\d+(\.\d+)*$`)
+
+// grown are the blocks of what grows. A map's header is none of its tables.
+func (c *candidate) grown() regrowth.Blocks {
+	tables := map[unit.Bytes]float64{}
+	for _, p := range c.Parts {
+		if p.Kind == finding.KindMapGrowth {
+			for _, n := range p.Mix.Sizes {
+				tables[n.Size] += n.Objects
+			}
+		}
+	}
+	if len(tables) > 0 {
+		return regrowth.Of(regrowth.Sorted(tables))
+	}
+	return regrowth.Of(c.Finding.Allocation.Sizes)
 }
 
 // owner is the field that the compiler says the value is stored in; "" for
@@ -183,19 +214,6 @@ func (c *candidate) owner() string {
 	return name
 }
 
-// sizeClass is the size of the block that holds n bytes, by the runtime's own
-// table; 0 for sizes beyond it.
-func sizeClass(n unit.Bytes) unit.Bytes {
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	for _, b := range m.BySize {
-		if unit.Bytes(b.Size) >= n {
-			return unit.Bytes(b.Size)
-		}
-	}
-	return 0
-}
-
 // packs is the size class of the struct with its fields in the best order, if that is smaller than the
 // one it has; 0 if not.
 func (c *candidate) packs(p *allocated) unit.Bytes {
@@ -203,7 +221,7 @@ func (c *candidate) packs(p *allocated) unit.Bytes {
 	if e == nil || e.Packed == 0 || e.Packed >= e.Size {
 		return 0
 	}
-	now, then := sizeClass(unit.Bytes(e.Size)), sizeClass(unit.Bytes(e.Packed))
+	now, then := regrowth.Class(unit.Bytes(e.Size)), regrowth.Class(unit.Bytes(e.Packed))
 	if now == 0 || then >= now || c.blockSize() != now {
 		return 0
 	}

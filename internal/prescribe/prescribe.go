@@ -80,7 +80,7 @@ func newCandidates(s *diagnose.Session, src *source.Program) []*candidate {
 	for _, c := range out {
 		c.live(tracer)
 	}
-	out = joinPooled(out)
+	out = joinOwned(out)
 	hold(out)
 	return out
 }

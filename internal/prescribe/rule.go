@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/cures"
 	"github.com/heaptrim/heaptrim/internal/prescribe/regrowth"
@@ -69,7 +70,7 @@ var words = map[string]func(c *candidate, p *allocated) string{
 	"type":   func(_ *candidate, p *allocated) string { return p.Expr.Type },
 	"packed": func(c *candidate, p *allocated) string { return c.packs(p).String() },
 	"size":   func(c *candidate, _ *allocated) string { return c.blockSize().String() },
-	"spread": func(c *candidate, _ *allocated) string { return sizeSpread(c.Finding.Allocation.Sizes) },
+	"spread": func(c *candidate, _ *allocated) string { return regrowth.Spread(c.Finding.Allocation.Sizes) },
 	"var":    func(_ *candidate, p *allocated) string { return "`" + p.dest().Name + "`" },
 	"made":   func(_ *candidate, p *allocated) string { return atLine(p.dest()) },
 	"count":  func(_ *candidate, p *allocated) string { return p.dest().Count },
@@ -78,6 +79,12 @@ var words = map[string]func(c *candidate, p *allocated) string{
 	"reset": func(c *candidate, p *allocated) string {
 		r, _ := c.reset(p)
 		return "`" + r.Field + "`"
+	},
+	"owned": func(_ *candidate, p *allocated) string {
+		if p.Life.Maker.Name == "" {
+			return "it"
+		}
+		return "`" + p.Life.Maker.Name + "`"
 	},
 	"cold":  func(c *candidate, _ *allocated) string { return fmt.Sprint(c.coldEscape()) },
 	"owner": func(c *candidate, _ *allocated) string { return "`" + c.owner() + "`" },
@@ -134,6 +141,9 @@ func (c *candidate) proposed(r *rule, p *allocated) (proposal, bool) {
 			at.Line = p.above.dest.MadeLine
 			pr.At = c.session.Place(at)
 		}
+		if m := p.Life.Maker.At; m.Line > 0 {
+			pr.At = c.session.Place(evidence.Frame{File: m.File, Line: m.Line, Function: m.Function})
+		}
 		if m := c.madeBy(); m != nil {
 			pr.At, pr.Text = m.of.Site, c.fill(r.text, m)
 		}
@@ -145,7 +155,7 @@ func (c *candidate) proposed(r *rule, p *allocated) (proposal, bool) {
 	case reused:
 		pr.Live = 0
 	case firstSizes:
-		pr.Objects, pr.Bytes = regrowth.Of(c.Finding.Allocation.Sizes).Waste()
+		pr.Objects, pr.Bytes = c.grown().Waste()
 		pr.Live = 0
 		return pr, pr.Objects > leastOutgrown
 	case oneByOne:
@@ -168,7 +178,7 @@ func (c *candidate) proposed(r *rule, p *allocated) (proposal, bool) {
 func (c *candidate) evidence(r *rule, p *allocated) string {
 	switch {
 	case r.takes == firstSizes:
-		objects, _ := regrowth.Of(c.Finding.Allocation.Sizes).Waste()
+		objects, _ := c.grown().Waste()
 		return fmt.Sprintf("%.0f %% of the blocks that were made here were outgrown again", 100*objects)
 	case r.takes == padding:
 		return fmt.Sprintf("padding takes the rest of %s", c.blockSize())

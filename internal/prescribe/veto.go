@@ -102,7 +102,7 @@ func isStored(c *candidate, p *allocated) bool {
 	switch {
 	case p.Life.End != finding.EndStored:
 		return false
-	case life.OwnMemory(plainName(p.Via)):
+	case life.OwnMemory(life.Plain(p.Via)):
 		return !soon && c.perOp(p) < 0.5
 	}
 	return !(p.Life.Given && soon && c.blockSize() >= bigObject)
@@ -209,6 +209,9 @@ func isPublicText(c *candidate, p *allocated) bool {
 		!p.isResult() && !(p.Library != nil && p.residue()) {
 		return false
 	}
+	if p.Kind == finding.KindMake {
+		return true // a slice of the parts, which is what its callers ask for
+	}
 	name := c.Finding.Site.Function
 	return ast.IsExported(name[strings.LastIndexByte(name, '.')+1:])
 }
@@ -274,6 +277,7 @@ func (c *candidate) lifeOf(t *life.Tracer, p *allocated) finding.Life {
 	var all, share float64
 	ends := map[finding.End]float64{}
 	lives := map[finding.End]finding.Life{}
+	makers := map[finding.Maker]bool{}
 	for _, st := range p.stacks(p.bytes()) {
 		own := c.ownFrames(p.of, st)
 		if len(own) == 0 {
@@ -284,6 +288,10 @@ func (c *candidate) lifeOf(t *life.Tracer, p *allocated) finding.Life {
 			l.At = c.session.Place(evidence.Frame{File: at.File, Line: at.Line, Function: at.Function})
 		} else {
 			l.At = c.session.Place(own[l.Frame])
+		}
+		makers[l.Maker] = true
+		if len(makers) > 1 {
+			l.Maker = finding.Maker{}
 		}
 		if had, ok := lives[l.End]; !ok || l.Frame > had.Frame {
 			lives[l.End] = l

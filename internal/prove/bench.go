@@ -290,10 +290,13 @@ func (w *benchmarks) probe(ctx context.Context, p *benchPackage, side int) ([]pr
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
+	var found []probed
 	if err == nil {
-		return w.results(p, side, r)
+		if found, err = w.results(p, side, r); err != nil {
+			return nil, err
+		}
 	}
-	return w.probeEach(ctx, p, side)
+	return w.probeEach(ctx, p, side, found)
 }
 
 // probeAgain repeats what few iterations tell of. A benchmark that another program
@@ -325,44 +328,63 @@ func (w *benchmarks) probeAgain(ctx context.Context, p *benchPackage, side int, 
 	return nil
 }
 
-// probeEach runs each top-level benchmark in a process of its own.
-func (w *benchmarks) probeEach(ctx context.Context, p *benchPackage, side int) ([]probed, error) {
+// probeEach runs each top-level benchmark that is not among those found in a process of its own. One that panics
+// ends its process with an error only if that comes before the end of the other benchmarks, so one without a result
+// is asked up to three times.
+func (w *benchmarks) probeEach(ctx context.Context, p *benchPackage, side int, out []probed) ([]probed, error) {
+	names, rest, err := w.names(ctx, p, side)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		if slices.ContainsFunc(out, func(o probed) bool { return o.name == name || strings.HasPrefix(o.name, name+"/") }) {
+			continue
+		}
+		w.progress("probing %s: %s", Letter(side), name)
+		for range 3 {
+			r, err := w.execute(ctx, w.test(p, side, "^"+regexp.QuoteMeta(name)+"$"+rest, probeTime.String()))
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			found, perr := w.results(p, side, r)
+			if perr != nil {
+				return nil, perr
+			}
+			out = append(out, found...)
+			if err != nil {
+				out = append(out, probed{name: name, failed: failureText(r, err)})
+			}
+			if err != nil || len(found) > 0 {
+				break
+			}
+		}
+	}
+	return out, nil
+}
+
+// names are the top-level benchmarks that are selected, and what selects their sub-benchmarks.
+func (w *benchmarks) names(ctx context.Context, p *benchPackage, side int) (names []string, rest string, err error) {
 	x := w.test(p, side, "^$", "1x")
 	x.args = []string{"-test.list=^Benchmark"}
 	r, err := w.execute(ctx, x)
 	if err != nil {
-		return nil, fmt.Errorf("%s: list the benchmarks of %s: %s", Letter(side), p.path, failureText(r, err))
+		return nil, "", fmt.Errorf("%s: list the benchmarks of %s: %s", Letter(side), p.path, failureText(r, err))
 	}
 	data, err := os.ReadFile(r.stdout)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	first, rest := splitPattern(w.o.Bench)
 	matcher, err := regexp.Compile(first)
 	if err != nil {
-		return nil, fmt.Errorf("-bench: %w", err)
+		return nil, "", fmt.Errorf("-bench: %w", err)
 	}
-	var out []probed
 	for name := range strings.Lines(string(data)) {
-		name = strings.TrimSpace(name)
-		if !strings.HasPrefix(name, "Benchmark") || !matcher.MatchString(name) {
-			continue
-		}
-		w.progress("probing %s: %s", Letter(side), name)
-		r, err := w.execute(ctx, w.test(p, side, "^"+regexp.QuoteMeta(name)+"$"+rest, probeTime.String()))
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		found, perr := w.results(p, side, r)
-		if perr != nil {
-			return nil, perr
-		}
-		out = append(out, found...)
-		if err != nil {
-			out = append(out, probed{name: name, failed: failureText(r, err)})
+		if name = strings.TrimSpace(name); strings.HasPrefix(name, "Benchmark") && matcher.MatchString(name) {
+			names = append(names, name)
 		}
 	}
-	return out, nil
+	return names, rest, nil
 }
 
 // splitPattern parts a -bench expression at its first slash outside of brackets,

@@ -32,6 +32,7 @@ type (
 		CPU       int           `json:"cpu"`
 		Status    string        `json:"status"`
 		Fails     bool          `json:"fails"`
+		Inherited bool          `json:"inherited"`
 		Ops       int64         `json:"operations"`
 		Now       GuardAmounts  `json:"now"`
 		Budget    *GuardAmounts `json:"budget"`

@@ -2,6 +2,7 @@
 // compile and pass the tests of their package, and right ones, which must not be rejected.
 //
 //	go run ./judge -dir DIR -cases truth/wrong.json [-only ID,ID] [-split train] [-sample N -seed TEXT] [-rows FILE]
+//	go run ./judge -dir DIR -cases truth/planted.train.json -right -sample N -seed TEXT
 //
 // What was judged is kept in -dir, by the edit and the judge's own code, and not judged again.
 package main
@@ -52,7 +53,9 @@ func main() {
 	seed := flag.String("seed", "", "`text` that the lot is drawn by, such as a commit")
 	rows := flag.String("rows", "", "write the verdicts to `file`")
 	calls := flag.Bool("calls", false, "compare calls only: the tests are known to pass")
+	drop := flag.String("drop", "", "`file` of the IDs of edits that change nothing a caller can see; they are counted apart")
 	again := flag.Bool("again", false, "judge again what was judged")
+	right := flag.Bool("right", false, "judge the release as an edit of the planted state, in place of the edit")
 	flag.Parse()
 	if *dir == "" {
 		log.Fatal("-dir is needed")
@@ -78,7 +81,15 @@ func main() {
 	}
 	// One judge asks all edits of a module.
 	slices.SortStableFunc(cases, func(a, b corpus.Case) int { return strings.Compare(a.Module, b.Module) })
-	b := bench{dir: at, again: *again, calls: *calls}
+	dropped := ""
+	if *drop != "" {
+		text, err := os.ReadFile(*drop)
+		if err != nil {
+			log.Fatal(err)
+		}
+		dropped = string(text)
+	}
+	b := bench{dir: at, again: *again, calls: *calls, right: *right}
 	defer b.close()
 	var out []row
 	for _, c := range cases {
@@ -89,6 +100,9 @@ func main() {
 			break
 		}
 		r := b.judge(ctx, c)
+		if slices.Contains(strings.Fields(dropped), c.ID) {
+			r.Kind = ""
+		}
 		fmt.Fprintf(os.Stderr, "%s\t%s\t%s\t%s\t%.150q\n", r.ID, r.Mutator, r.Fault, r.NotAsked, r.Why)
 		out = append(out, r)
 	}
@@ -109,6 +123,7 @@ type bench struct {
 	dir, module string
 	again       bool
 	calls       bool
+	right       bool
 	j           *trial.Judge
 }
 
@@ -151,6 +166,13 @@ func (b *bench) ask(ctx context.Context, c corpus.Case, r *row) error {
 			return errors.Join(err, os.RemoveAll(module))
 		}
 	}
+	files, err := c.Planted.Changed(module)
+	if b.right {
+		module, files, err = b.plant(c, module)
+	}
+	if err != nil {
+		return err
+	}
 	if module != b.module {
 		b.close()
 		j, err := trial.New(trial.Options{Dir: module, Memory: filepath.Join(b.dir, "trials"), Progress: log.Printf})
@@ -158,10 +180,6 @@ func (b *bench) ask(ctx context.Context, c corpus.Case, r *row) error {
 			return err
 		}
 		b.j, b.module = j, module
-	}
-	files, err := c.Planted.Changed(module)
-	if err != nil {
-		return err
 	}
 	path := c.Module + strings.TrimPrefix(c.Pattern(), ".")
 	path = strings.TrimSuffix(path, "/")
@@ -182,4 +200,26 @@ func (b *bench) ask(ctx context.Context, c corpus.Case, r *row) error {
 	}
 	r.Left += strings.Join(v.Refused, "; ")
 	return nil
+}
+
+// plant makes a copy of the module with the edit in it, and returns it with the texts of the release, which
+// take the edit back.
+func (b *bench) plant(c corpus.Case, release string) (dir string, files map[string][]byte, err error) {
+	dir = filepath.Join(b.dir, c.ID)
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		if err := os.CopyFS(dir, os.DirFS(release)); err != nil {
+			return "", nil, errors.Join(err, os.RemoveAll(dir))
+		}
+		if err := c.Planted.Plant(dir); err != nil {
+			return "", nil, errors.Join(err, os.RemoveAll(dir))
+		}
+	}
+	files = map[string][]byte{}
+	for _, e := range c.Planted.Edits {
+		name := filepath.FromSlash(e.File)
+		if files[filepath.Join(dir, name)], err = os.ReadFile(filepath.Join(release, name)); err != nil {
+			return "", nil, err
+		}
+	}
+	return dir, files, nil
 }

@@ -196,12 +196,11 @@ func (f Figure) Over(a Amount) (allocs, bytes bool) {
 }
 
 // Below reports whether an amount is below the budget by more than the tolerance, and not above it
-// in the other unit.
+// in the other unit: the budget is above a line of that amount.
 func (f Figure) Below(a Amount) bool {
 	overAllocs, overBytes := f.Over(a)
-	slack := f.slack()
-	less := a.Allocs < f.Allocs-f.Tolerance.Allocs-slack.Allocs-rounding || a.Bytes < f.Bytes-f.Tolerance.Bytes-slack.Bytes-rounding
-	return less && !overAllocs && !overBytes
+	lessAllocs, lessBytes := Figure{a, f.Tolerance, f.Ops}.Over(f.Amount)
+	return (lessAllocs || lessBytes) && !overAllocs && !overBytes
 }
 
 // Top is the name of the benchmark function of a subject.

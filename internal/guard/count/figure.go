@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/heaptrim/heaptrim/internal/guard/budget"
 )
@@ -42,20 +43,22 @@ func Ops(first Result) int64 {
 	return 1
 }
 
-// How often a figure is counted, in turns on an idle and on a busy machine.
+// How often a figure is counted, in turns on an idle and on a busy machine. One whose operations took
+// longer than patience together is counted no more often than has to be.
 const (
-	fewest = 4
-	most   = 10
+	fewest   = 4
+	most     = 10
+	patience = 10 * time.Second
 )
 
 // Figures counts benchmarks of one number of operations until it is known how far each varies by
 // itself.
 func (c *Counter) Figures(ctx context.Context, p Package, names []string, r Run) (map[string]budget.Figure, error) {
-	all := map[string][]budget.Amount{}
+	all, took := map[string][]budget.Amount{}, map[string]time.Duration{}
 	for round := 0; round < most; round++ {
 		rest := names
 		if round >= fewest {
-			rest = slices.DeleteFunc(slices.Clone(names), func(n string) bool { return steady(all[n]) })
+			rest = slices.DeleteFunc(slices.Clone(names), func(n string) bool { return steady(all[n]) || took[n] > patience })
 		}
 		if len(rest) == 0 {
 			break
@@ -73,6 +76,7 @@ func (c *Counter) Figures(ctx context.Context, p Package, names []string, r Run)
 		}
 		for name, res := range found {
 			all[name] = append(all[name], res.Amount)
+			took[name] += time.Duration(res.NsPerOp * float64(res.Ops))
 		}
 	}
 	out := map[string]budget.Figure{}

@@ -26,6 +26,7 @@ const (
 	Nothing Residue = iota
 	Result          // what the call returns, where the code keeps it
 	Values          // what it decodes into: strings, maps, values of the user's types
+	Failed          // its error, which is all that it allocates
 	Handed          // nothing: it hands over the memory that is there, also where the code keeps it
 )
 
@@ -68,12 +69,12 @@ var entries = []Entry{
 	{"reflect.MakeMap*", "", "presize-map", "use reflect.MakeMapWithSize with the final length", Result},
 
 	// Errors of texts that do not fit: the only memory that these calls take.
-	{"strconv.Parse*", "", "skip-work", onlyErrors, Nothing},
-	{"strconv.Atoi", "", "skip-work", onlyErrors, Nothing},
-	{"time.ParseDuration", "", "skip-work", onlyErrors, Nothing},
-	{"net/netip.Parse*", "", "skip-work", onlyErrors, Nothing},
-	{"time.Parse", "time.newParseError", "skip-work", "try the layout that most texts have first: one that does not fit makes an error", Nothing},
-	{"time.Parse", "internal/stringslite.Clone", "skip-work", "try the layout that most texts have first: one that does not fit makes an error", Nothing},
+	{"strconv.Parse*", "", "skip-work", onlyErrors, Failed},
+	{"strconv.Atoi", "", "skip-work", onlyErrors, Failed},
+	{"time.ParseDuration", "", "skip-work", onlyErrors, Failed},
+	{"net/netip.Parse*", "", "skip-work", onlyErrors, Failed},
+	{"time.Parse", "time.newParseError", "skip-work", "try the layout that most texts have first: one that does not fit makes an error", Failed},
+	{"time.Parse", "internal/stringslite.Clone", "skip-work", "try the layout that most texts have first: one that does not fit makes an error", Failed},
 	{"mime.ParseMediaType", "", "skip-work", "look for a semicolon first: without one there are no parameters, and no map is needed", Nothing},
 	{"mime.FormatMediaType", "", "skip-work", "take the type as it is where there are no parameters", Nothing},
 
@@ -89,6 +90,7 @@ var entries = []Entry{
 	{"encoding/gob.New*", "", "pool-object", "keep the encoder or decoder of a stream: it sends a type once and reuses what it compiled", Nothing},
 	{"encoding/csv.NewReader", "", "reuse-buffer", "set ReuseRecord", Nothing},
 	{"encoding/csv.(*Reader).*", "", "reuse-buffer", "set ReuseRecord", Values},
+	{"encoding/xml.(*Decoder).DecodeElement", "", "avoid-conversion", "read the element's tokens and set the fields by hand: it decodes by reflection", Values},
 	{"encoding/xml.NewEncoder", "", "pool-object", "keep encoders in a pool", Nothing},
 	{"bufio.NewReader*", "", "pool-object", "keep readers in a pool and Reset them", Nothing},
 	{"bufio.NewWriter*", "", "pool-object", "keep writers in a pool and Reset them", Nothing},
@@ -99,6 +101,8 @@ var entries = []Entry{
 	{"bufio.(*Reader).ReadBytes", "", "reuse-buffer", "use ReadSlice where the line is not kept", Nothing},
 	{"io.ReadAll", "", "pool-buffer", "read into a pooled bytes.Buffer with ReadFrom", Nothing},
 	{"io/ioutil.ReadAll", "", "pool-buffer", "read into a pooled bytes.Buffer with ReadFrom", Nothing},
+	{"io.CopyN", "io.LimitReader", "skip-work", "read a few bytes into an array, and write them: each call makes a reader of its own", Nothing},
+	{"io.CopyN", "io.CopyN", "skip-work", "read a few bytes into an array, and write them: each call makes a reader of its own", Nothing},
 	{"io.Copy*", "", "pool-buffer", "use io.CopyBuffer with a pooled buffer", Nothing},
 	{"os.ReadFile", "", "pool-buffer", "open the file and read into a pooled buffer", Nothing},
 	{"crypto/hmac.New", "", "pool-object", "keep the hash of each key in a pool and Reset it", Nothing},
@@ -137,6 +141,7 @@ var entries = []Entry{
 	{"strings.ToUpper", "", "avoid-conversion", "compare with strings.EqualFold, or keep the upper-case form", Result},
 	{"bytes.ToLower", "", "avoid-conversion", "compare with bytes.EqualFold, or change the bytes in place", Result},
 	{"bytes.ToUpper", "", "avoid-conversion", "compare with bytes.EqualFold, or change the bytes in place", Result},
+	{"bytes.Replace*", "", "avoid-conversion", "ask bytes.Contains first: it copies the text also where nothing is replaced", Handed},
 	{"strings.Join", "", "avoid-conversion", "write the parts to where the text goes", Result},
 	{"strings.Replace*", "", "avoid-conversion", "write the pieces to where the text goes, or use a strings.Replacer's WriteString", Result},
 	{"strings.(*Replacer).Replace", "", "avoid-conversion", "use WriteString to where the text goes", Result},

@@ -139,12 +139,12 @@ func madeByCall(b Birth, in ssa.Instruction) ssa.Value {
 	c := call.Common()
 	callee := c.StaticCallee()
 	switch {
-	case callee != nil && plain(nameOf(callee)) == plain(b.Via):
-	case callee == nil && c.IsInvoke() && strings.HasSuffix(plain(b.Via), "."+c.Method.Name()):
+	case callee != nil && Plain(nameOf(callee)) == Plain(b.Via):
+	case callee == nil && c.IsInvoke() && strings.HasSuffix(Plain(b.Via), "."+c.Method.Name()):
 	default:
 		return nil
 	}
-	if OwnMemory(plain(b.Via)) {
+	if OwnMemory(Plain(b.Via)) {
 		return argument(c, 0)
 	}
 	for v := range c.Signature().Results().Variables() {
@@ -190,8 +190,8 @@ func pointerShaped(t types.Type) bool {
 	return false
 }
 
-// plain takes the type arguments off a function's name.
-func plain(function string) string {
+// Plain takes the type arguments off a function's name.
+func Plain(function string) string {
 	if i := strings.IndexByte(function, '['); i >= 0 {
 		if j := strings.LastIndexByte(function, ']'); j > i {
 			return function[:i] + function[j+1:]
@@ -204,7 +204,7 @@ func plain(function string) string {
 func (s *scan) birth(v ssa.Value, b Birth) {
 	s.ref = v.Type()
 	switch {
-	case b.Kind == finding.KindMapGrowth, b.Via != "" && OwnMemory(plain(b.Via)):
+	case b.Kind == finding.KindMapGrowth, b.Via != "" && OwnMemory(Plain(b.Via)):
 		// The tables or blocks belong to the map or builder: they live as long as that.
 		for _, r := range rootsOf(v) {
 			s.owner(r)

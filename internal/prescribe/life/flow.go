@@ -291,10 +291,13 @@ func mayHold(t types.Type, is func(types.Type) bool, seen map[types.Type]bool) b
 	return false
 }
 
-// copies reports whether a conversion makes new memory: between text and bytes.
+// copies reports whether a conversion makes new memory: between text and bytes, or of a rune to text.
 func copies(c *ssa.Convert) bool {
-	_, from := c.X.Type().Underlying().(*types.Basic)
-	_, to := c.Type().Underlying().(*types.Basic)
+	b, from := c.X.Type().Underlying().(*types.Basic)
+	text, to := c.Type().Underlying().(*types.Basic)
+	if from && to {
+		return b.Info()&types.IsInteger != 0 && text.Info()&types.IsString != 0
+	}
 	return from != to && !isUnsafe(c.X.Type()) && !isUnsafe(c.Type())
 }
 

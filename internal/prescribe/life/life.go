@@ -68,6 +68,9 @@ func (t *Tracer) Trace(b Birth, own []evidence.Frame) finding.Life {
 		l.Made = t.placeOf(born[0].Pos())
 		l.OnlyRead = t.onlyRead(born[0])
 	}
+	if len(born) == 1 && OwnMemory(Plain(b.Via)) {
+		l.Maker = t.maker(born[0], own)
+	}
 	if len(s.out.part) == 1 {
 		for at := range s.out.part {
 			l.PartOf = t.placeOf(at)

@@ -185,6 +185,11 @@ func bytesOf(xs []string) []byte {
 	return b.Bytes()
 }
 
+func lettered(r rune) int {
+	s := string(r) // case rune 0
+	return len(s)
+}
+
 func failing(n int) error {
 	if n < 0 {
 		return nil
@@ -450,6 +455,7 @@ func TestTrace(t *testing.T) {
 		{"buffer", finding.KindGrowth, "bytes.(*Buffer).WriteString", finding.EndFrame, 0},
 		{"builder", finding.KindString, "strings.(*Builder).WriteString", finding.EndResult, 0},
 		{"bytes", finding.KindGrowth, "bytes.(*Buffer).WriteString", finding.EndResult, 0},
+		{"rune", finding.KindConversion, "", finding.EndFrame, 0},
 		{"error", finding.KindConversion, "fmt.Sprintf", finding.EndResult, 0},
 		{"sorted", finding.KindMake, "", finding.EndFrame, 0},
 		{"boxed", finding.KindNew, "", finding.EndFrame, 0},

@@ -103,6 +103,11 @@ func (l *Line) collect() {
 			l.Exprs = append(l.Exprs, e)
 		}
 		path = append(path, n)
+		if a, ok := n.(*ast.AssignStmt); ok && l.addsText(a) {
+			e := &Expr{Kind: Concat, node: a.Rhs[0], path: append([]ast.Node(nil), path...)}
+			l.describe(e)
+			l.Exprs = append(l.Exprs, e)
+		}
 		return true
 	})
 }
@@ -142,6 +147,17 @@ func (l *Line) expr(n ast.Node, path []ast.Node) *Expr {
 		}
 	}
 	return nil
+}
+
+// addsText reports whether a statement adds to a text by +=, something that is no sum itself: then
+// there is no expression for the concatenation.
+func (l *Line) addsText(a *ast.AssignStmt) bool {
+	if a.Tok != token.ADD_ASSIGN || l.line(a.Pos()) != l.Number || len(a.Rhs) != 1 {
+		return false
+	}
+	rhs := ast.Unparen(a.Rhs[0])
+	b, sum := rhs.(*ast.BinaryExpr)
+	return l.isString(rhs) && !(sum && b.Op == token.ADD && !l.constant(b))
 }
 
 // call sorts a call expression: a conversion, a builtin or a function.

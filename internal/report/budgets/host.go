@@ -21,10 +21,11 @@ type found struct {
 	inherited               bool // it is in the version that is compared with, too
 }
 
-// findings are the lines behind what fails: each line once, with all its benchmarks.
+// findings are the lines behind what fails: each line once, with all its benchmarks, and why it
+// allocates behind them.
 func findings(r *guard.Result) []found {
 	var out []found
-	at := map[string]int{}
+	at, why := map[string]int{}, map[int]string{}
 	for _, b := range r.Grown() {
 		var c growth.Cause
 		file := r.File
@@ -39,14 +40,21 @@ func findings(r *guard.Result) []found {
 			continue
 		}
 		at[key] = len(out)
-		if why := Sentences(c); len(b.Causes) > 0 && len(why) > 0 {
-			text += ". " + term.FullSentence(strings.Join(why, "; "))
+		if len(b.Causes) > 0 {
+			why[len(out)] = strings.Join(Sentences(c), "; ")
+		} else {
+			why[len(out)] = noLines(len(out) > 0)
 		}
 		out = append(out, found{rule: "allocation-budget", file: file, text: text, title: "allocates more than its budget", line: c.At.Line})
 	}
+	for i, text := range why {
+		if text != "" {
+			out[i].text += ". " + term.FullSentence(text)
+		}
+	}
 	for _, b := range r.Benches {
 		if b.Fails() && b.Status != guard.Grew {
-			out = append(out, found{rule: "benchmark-" + string(b.Status), file: r.File, text: label(b) + " " + EventText(b), title: "a benchmark is " + string(b.Status), line: 1})
+			out = append(out, found{"benchmark-" + string(b.Status), r.File, label(b) + " " + EventText(b), "a benchmark is " + string(b.Status), 1, b.Inherited})
 		}
 	}
 	for _, c := range r.Contracts {

@@ -40,7 +40,7 @@ func amountDocument(a budget.Amount) schema.GuardAmounts {
 
 func benchDocument(b guard.Bench) schema.GuardBench {
 	doc := schema.GuardBench{Package: b.Package, Name: b.Name, Site: b.Site, CPU: b.CPU, Status: string(b.Status), Fails: b.Fails(),
-		Ops: b.Ops, Now: amountDocument(b.Now), Why: b.Why, From: b.From, Causes: []schema.GuardCause{}}
+		Ops: b.Ops, Now: amountDocument(b.Now), Inherited: b.Inherited, Why: b.Why, From: b.From, Causes: []schema.GuardCause{}}
 	if b.Line != nil {
 		limit, tolerance := amountDocument(b.Line.Figure.Amount), amountDocument(b.Line.Figure.Tolerance)
 		doc.Budget, doc.Tolerance, doc.Reason = &limit, &tolerance, b.Line.Reason

@@ -82,7 +82,8 @@ func alike(b guard.Bench, was budget.Amount) bool {
 	if b.Line != nil {
 		f.Tolerance = b.Line.Figure.Tolerance
 	}
-	return f.Same(budget.Figure{Amount: b.Now, Ops: b.Ops})
+	allocs, bytes := f.Over(b.Now)
+	return !allocs && !bytes && !f.Below(b.Now)
 }
 
 func step(known bool, before, after float64) string {
@@ -105,24 +106,41 @@ func mark(b guard.Bench) string {
 	return string(b.Status)
 }
 
-// details shows the lines of what grew, closed.
+// details shows the lines of what grew, closed. Benchmarks that grew by the same line share them.
 func details(b *bufio.Writer, r *guard.Result) {
+	var order []string
+	same := map[string][]*guard.Bench{}
 	for _, bench := range r.Grown() {
 		if len(bench.Causes) == 0 {
 			continue
 		}
-		fmt.Fprintf(b, "\n<details><summary>%s</summary>\n\n", md.Text("lines of "+label(*bench)))
+		key := causeKey(*bench)
+		if same[key] == nil {
+			order = append(order, key)
+		}
+		same[key] = append(same[key], bench)
+	}
+	for _, key := range order {
+		bench := *same[key][0]
+		title := "lines of " + label(bench)
+		if n := len(same[key]) - 1; n > 0 {
+			title += " and " + count(n, "other")
+		}
+		fmt.Fprintf(b, "\n<details><summary>%s</summary>\n\n", md.Text(title))
 		if bench.From != "" {
 			fmt.Fprintf(b, "%s\n\n", md.Text(bench.From))
 		}
 		for _, c := range bench.Causes {
-			fmt.Fprintf(b, "- %s %s\n", md.Code(Place(c)), md.Text(by(*bench, c)))
+			fmt.Fprintf(b, "- %s %s\n", md.Code(Place(c)), md.Text(by(bench, c)))
 			if c.Text != "" {
 				fmt.Fprintf(b, "  - %s\n", md.Code(c.Text))
 			}
 			for _, s := range Sentences(c) {
 				fmt.Fprintf(b, "  - %s\n", md.Prose(s))
 			}
+		}
+		if text := shared(bench); text != "" {
+			fmt.Fprintf(b, "\n%s\n", md.Text(text))
 		}
 		b.WriteString("\n</details>\n")
 	}

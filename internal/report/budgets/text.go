@@ -102,14 +102,10 @@ func grown(p *term.Page, b guard.Bench, said map[string]string) {
 		p.Prose("  ", b.From, term.Yellow)
 	}
 	if len(b.Causes) == 0 {
-		text := "its lines were not looked for; those above may be the same"
-		if len(said) == 0 {
-			text = "its lines are not known"
-		}
-		p.Prose("  ", text, term.Dim)
+		p.Prose("  ", noLines(len(said) > 0), term.Dim)
 		return
 	}
-	key := fmt.Sprint(Place(b.Causes[0]), b.Causes[0].Line, b.Causes[0].Via)
+	key := causeKey(b)
 	if before := said[key]; before != "" && !b.NoBase {
 		p.Line(term.Styled("  "+Place(b.Causes[0]), term.Bold), term.Styled("  "+by(b, b.Causes[0])+", as in "+before, term.Normal))
 		return
@@ -121,6 +117,41 @@ func grown(p *term.Page, b guard.Bench, said map[string]string) {
 	for _, c := range b.Causes {
 		cause(p, b, c)
 	}
+	if text := shared(b); text != "" {
+		p.Prose("  ", text, term.Dim)
+	}
+}
+
+// causeKey is the same for benchmarks that grew by the same line.
+func causeKey(b guard.Bench) string {
+	c := b.Causes[0]
+	return fmt.Sprint(Place(c), " ", c.File, ":", c.Line, " ", c.Via, " ", b.From)
+}
+
+// shared explains where a profile counts fewer objects than the benchmark: it counts the blocks of the
+// runtime that small objects without pointers share.
+func shared(b guard.Bench) string {
+	if b.NoBase || b.Base == nil {
+		return ""
+	}
+	grew := budget.Amount{Allocs: b.Now.Allocs - b.Base.Allocs, Bytes: b.Now.Bytes - b.Base.Bytes}
+	var seen budget.Amount
+	for _, c := range b.Causes {
+		g := c.Grown()
+		seen.Allocs, seen.Bytes = seen.Allocs+g.Allocs, seen.Bytes+g.Bytes
+	}
+	if grew.Allocs-seen.Allocs < 0.5 || seen.Bytes < 0.95*grew.Bytes {
+		return ""
+	}
+	return "A profile counts blocks of 16 bytes, which objects below that size without pointers share: the benchmark counts each object."
+}
+
+// noLines says that nobody looked for the lines of a benchmark.
+func noLines(others bool) string {
+	if others {
+		return "its lines were not looked for; those above may be the same"
+	}
+	return "its lines are not known"
 }
 
 // cause shows one line.
@@ -223,7 +254,10 @@ func EventText(b guard.Bench) string {
 		text = "allocates less than its budget; 'heaptrim guard update -shrink' lowers it"
 	}
 	if strings.Contains(text, "%s") {
-		return fmt.Sprintf(text, b.Why)
+		text = fmt.Sprintf(text, b.Why)
+	}
+	if b.Inherited {
+		text += "; so it was in the version before"
 	}
 	return text
 }

@@ -182,7 +182,7 @@ var knownWriter = map[string]bool{
 func PresizeBuilder(on *code.Site) []code.Edit {
 	s := &site{on}
 	c := s.collectorOf("strings.Builder", "bytes.Buffer")
-	if c == nil || len(c.other) > 0 && !s.asWriter(c) {
+	if c == nil {
 		return nil
 	}
 	for _, call := range c.calls {
@@ -190,19 +190,43 @@ func PresizeBuilder(on *code.Site) []code.Edit {
 			return nil
 		}
 	}
-	if e := s.collects(c); e != nil {
-		return e
+	down := len(c.other) > 0 && !s.asWriter(c)
+	if down && !s.handedDown(c) {
+		return nil
 	}
 	var out []code.Edit
-	for _, size := range s.inputs(c) {
-		out = append(out, code.Edit{Open: fmt.Sprintf("the text must usually be about as long as `%s` says", size),
-			Text:    fmt.Sprintf("reserve %s bytes in `%s`", size, c.v.Name()),
-			Changes: []code.Change{s.After(c.decl.Node(), fmt.Sprintf("%s.Grow(%s)", c.v.Name(), size))}})
+	if !down {
+		if e := s.collects(c); e != nil {
+			return e
+		}
+		out = s.sizedByInput(c)
 	}
 	if size := s.seen(); size > 0 && len(out) == 0 {
 		out = append(out, code.Edit{Open: fmt.Sprintf("%d bytes are what the recording needed", size),
 			Text:    fmt.Sprintf("reserve %d bytes in `%s`", size, c.v.Name()),
 			Changes: []code.Change{s.After(c.decl.Node(), fmt.Sprintf("%s.Grow(%d)", c.v.Name(), size))}})
+	}
+	return out
+}
+
+// handedDown reports whether all uses but method calls take the address of the collector: others then write to it,
+// too, and how much is not in sight.
+func (s *site) handedDown(c *collector) bool {
+	for _, u := range c.other {
+		if u.ParentEdgeKind() != edge.UnaryExpr_X || u.Parent().Node().(*ast.UnaryExpr).Op != token.AND {
+			return false
+		}
+	}
+	return true
+}
+
+// sizedByInput reserves as much as the function was handed.
+func (s *site) sizedByInput(c *collector) []code.Edit {
+	var out []code.Edit
+	for _, size := range s.inputs(c) {
+		out = append(out, code.Edit{Open: fmt.Sprintf("the text must usually be about as long as `%s` says", size),
+			Text:    fmt.Sprintf("reserve %s bytes in `%s`", size, c.v.Name()),
+			Changes: []code.Change{s.After(c.decl.Node(), fmt.Sprintf("%s.Grow(%s)", c.v.Name(), size))}})
 	}
 	return out
 }

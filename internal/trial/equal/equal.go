@@ -81,6 +81,7 @@ type prepared struct {
 	words  words
 	made   *instrumented
 	runs   map[string]*baseline // by the functions that are called
+	took   time.Duration        // by the longest run
 }
 
 // baseline is what the package as it is shows.

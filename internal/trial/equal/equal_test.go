@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/heaptrim/heaptrim/internal/gocmd"
 	"github.com/heaptrim/heaptrim/internal/trial/version"
@@ -38,7 +39,7 @@ func TestCompare(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer b.Close()
-	c := New(b, Options{Progress: t.Logf})
+	c := New(b, Options{Explore: time.Second, Progress: t.Logf})
 	edits, err := os.ReadFile(filepath.Join("testdata", "edits.txt"))
 	if err != nil {
 		t.Fatal(err)
@@ -66,6 +67,9 @@ func TestCompare(t *testing.T) {
 			t.Logf("%+v", v)
 			if differs := v.Differs != ""; differs != (want == "wrong") {
 				t.Errorf("differs: %q, and it is %s", v.Differs, want)
+			}
+			if many := 5000; name == "cut" && v.Calls < many { // most of them by their sums
+				t.Errorf("%d calls of a quick function agree, want at least %d", v.Calls, many)
 			}
 			if v.Differs == "" && !v.Covers() {
 				t.Errorf("%d of %d changed blocks ran, %d calls and %d of tests agree", v.Reached, v.Blocks, v.Calls, v.TestCalls)

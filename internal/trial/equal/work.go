@@ -96,7 +96,7 @@ func (w *work) before(ctx context.Context) error {
 	for _, e := range w.exact {
 		pl.Scenarios = append(pl.Scenarios, watch.Scenario{Function: e, Exact: true})
 	}
-	found, err := w.run(ctx, bin, &pl)
+	found, err := w.run(ctx, bin, &pl, mostEnded)
 	if err != nil {
 		return err
 	}
@@ -122,7 +122,7 @@ func (w *work) again(ctx context.Context) error {
 	}
 	pl := w.plan()
 	w.base.into(&pl)
-	s, err := w.run(ctx, bin, &pl)
+	s, err := w.run(ctx, bin, &pl, mostEnded)
 	if err != nil {
 		return err
 	}
@@ -142,30 +142,85 @@ func (w *work) after(ctx context.Context, now *source, v *Verdict) error {
 	if err != nil {
 		return err
 	}
-	var runs []*seen
-	for turn := range turns {
-		pl := w.plan()
-		w.base.into(&pl)
-		s, err := w.run(ctx, bin, &pl)
-		if err != nil {
+	first, err := w.play(ctx, bin)
+	if err != nil {
+		return err
+	}
+	v.Reached, v.Blocks = w.reached(now, made, first.hits)
+	c := comparison{old: w.base.runs, now: []*seen{first}}
+	*v = c.into(*v)
+	shared := w.base
+	defer func() { w.base = shared }()
+	if v.Differs != "" {
+		w.base = shared.closer(nil)
+		w.base.runs = shared.runs
+		err := w.turns(ctx, bin, first, v)
+		shared.runs = w.base.runs
+		if err != nil || v.Differs != "" {
 			return err
 		}
-		runs = append(runs, s)
-		if turn == 0 {
-			v.Reached, v.Blocks = w.reached(now, made, s.hits)
-		}
-		c := comparison{old: w.base.runs, now: runs}
-		*v = c.into(*v)
-		if v.Differs == "" {
+	}
+	ids := c.sums(shared.scenarios)
+	if len(ids) == 0 {
+		return nil
+	}
+	w.base = shared.closer(ids)
+	if err := w.again(ctx); err != nil {
+		return err
+	}
+	if first, err = w.play(ctx, bin); err != nil {
+		return err
+	}
+	return w.turns(ctx, bin, first, v)
+}
+
+// play plays the scenarios in a version.
+func (w *work) play(ctx context.Context, bin version.Binary) (*seen, error) {
+	pl := w.plan()
+	w.base.into(&pl)
+	return w.run(ctx, bin, &pl, mostWrong)
+}
+
+// turns compares what a first run of the change showed, and plays again for as long as something differs.
+func (w *work) turns(ctx context.Context, bin version.Binary, first *seen, v *Verdict) error {
+	calls := v.Calls // those of which sums were noted are among them
+	s := first
+	for runs := []*seen{s}; ; {
+		*v = comparison{old: w.base.runs, now: runs}.into(*v)
+		v.Calls = max(v.Calls, calls)
+		if v.Differs == "" || len(runs) == turns || len(runs) == turns/2 && len(s.ended) > 0 {
 			return nil
 		}
-		for len(w.base.runs) < min(turn+2, turns) {
+		for len(w.base.runs) < min(len(runs)+1, turns) {
 			if err := w.again(ctx); err != nil {
 				return err
 			}
 		}
+		var err error
+		if s, err = w.play(ctx, bin); err != nil {
+			return err
+		}
+		runs = append(runs, s)
 	}
-	return nil
+}
+
+// closer is a baseline in which some scenarios are looked at closely, and others of which only sums were
+// noted are not played. Nothing was run yet.
+func (b *baseline) closer(ids []string) *baseline {
+	c := *b
+	c.runs, c.scenarios = nil, nil
+	for _, sc := range b.scenarios {
+		if !sc.Brief {
+			c.scenarios = append(c.scenarios, sc)
+		}
+	}
+	for _, sc := range b.scenarios {
+		if sc.Brief && slices.Contains(ids, sc.ID()) {
+			sc.Brief = false
+			c.scenarios = append(c.scenarios, sc)
+		}
+	}
+	return &c
 }
 
 // race calls functions from several goroutines in both versions, with the race detector if it can be
@@ -187,10 +242,21 @@ func (w *work) race(ctx context.Context, now *source) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for key, text := range runs[0].races {
-		if was, ok := old[0].races[key]; text != was && ok && was == old[1].races[key] && !slices.Contains(faults(), was) {
-			return key + ": " + text, nil
+	if key := raced(old, runs[0]); key != "" && runs[0].races[key] == watch.ResultsDiffer {
+		// By chance, perhaps: such results may come in either version, if seldom.
+		again, err := w.racing(ctx, w.p.source, nil, 2)
+		if err != nil {
+			return "", err
 		}
+		w.base.racing = append(again, old...)
+		more, err := w.racing(ctx, now, w.change.Files, 1)
+		if err != nil {
+			return "", err
+		}
+		old, runs = w.base.racing, more
+	}
+	if key := raced(old, runs[0]); key != "" {
+		return key + ": " + runs[0].races[key], nil
 	}
 	for id, how := range runs[0].ended {
 		if _, ok := old[0].races[id]; ok && old[0].races[id] == old[1].races[id] {
@@ -198,6 +264,19 @@ func (w *work) race(ctx context.Context, now *source) (string, error) {
 		}
 	}
 	return "", nil
+}
+
+// raced names a note of a run of the change that all runs of the package as it is have otherwise, and none
+// as a fault; "" for none.
+func raced(old []*seen, now *seen) string {
+	for _, key := range slices.Sorted(maps.Keys(now.races)) {
+		was, ok := old[0].races[key]
+		if ok && now.races[key] != was && !slices.Contains(faults(), was) &&
+			!slices.ContainsFunc(old[1:], func(s *seen) bool { return s.races[key] != was }) {
+			return key
+		}
+	}
+	return ""
 }
 
 // faults are notes of functions that are not to be called from several goroutines at once.
@@ -219,7 +298,8 @@ func (w *work) racing(ctx context.Context, s *source, changed version.Files, tim
 		pl := w.plan()
 		pl.Race = true
 		w.base.into(&pl)
-		s, err := w.run(ctx, bin, &pl)
+		pl.Scenarios = slices.DeleteFunc(slices.Clone(pl.Scenarios), func(sc watch.Scenario) bool { return sc.Brief })
+		s, err := w.run(ctx, bin, &pl, mostEnded)
 		if err != nil {
 			return nil, err
 		}
@@ -228,16 +308,17 @@ func (w *work) racing(ctx context.Context, s *source, changed version.Files, tim
 	return out, nil
 }
 
-// mostEnded is how many scenarios may end the process before the rest is left.
+// Limits of what ends processes.
 const (
-	mostEnded  = 24
-	mostSmall  = 2 // kinds of numbers that are made small
-	mostDeaths = 2 // of one function, before it is called alone, and before it is not called any more
+	mostEnded  = 24 // scenarios, before the rest is left
+	mostWrong  = 2  // scenarios of a change, which do not end it without the change
+	mostSmall  = 2  // kinds of numbers that are made small
+	mostDeaths = 2  // of one function, before it is called alone, and before it is not called any more
 )
 
 // run runs a test binary by a plan. Scenarios that end the process are put on the plan's list, and it
-// goes on without them.
-func (w *work) run(ctx context.Context, bin version.Binary, pl *watch.Plan) (*seen, error) {
+// goes on without them until they are too many.
+func (w *work) run(ctx context.Context, bin version.Binary, pl *watch.Plan, most int) (*seen, error) {
 	dir, err := w.b.Temp("watch")
 	if err != nil {
 		return nil, err
@@ -255,6 +336,10 @@ func (w *work) run(ctx context.Context, bin version.Binary, pl *watch.Plan) (*se
 			return nil, err
 		}
 		limit := w.o.Tests + w.o.Explore + time.Minute
+		if most == mostWrong && w.p.took > 0 {
+			limit = min(limit, 10*time.Second+4*w.p.took) // what takes so much longer than before does not do the same
+		}
+		start := time.Now()
 		res, err := w.b.Run(ctx, bin, version.Run{Args: w.args(tests), Env: []string{watch.PlanVariable + "=" + at, "TMPDIR=" + dir, "GORACE=exitcode=0 log_path=" + filepath.Join(dir, "race")}, Limit: limit})
 		if err != nil {
 			return nil, err
@@ -265,12 +350,15 @@ func (w *work) run(ctx context.Context, bin version.Binary, pl *watch.Plan) (*se
 		}
 		w.o.Progress("%s: %d scenarios, %d notes of tests, whole %v, stopped in %q of %s", bin.Package, len(s.order)+len(s.found), len(s.tests), s.whole, s.stopped, s.function)
 		if maps.Copy(s.ended, ended); s.whole {
+			if most != mostWrong {
+				w.p.took = max(w.p.took, time.Since(start))
+			}
 			return s, nil
 		}
 		switch {
 		case s.why == "large" && pl.Explore > 0 && pl.Small < mostSmall:
 			pl.Small++ // often it is the size of something
-		case s.stopped != "" && turn < mostEnded:
+		case s.stopped != "" && len(ended) < most:
 			w.o.Progress("%s: %s %s: %s", bin.Package, s.function, how(s.why), gocmd.LastLines(string(res.Out), 5))
 			pl.Skip = append(pl.Skip, s.stopped)
 			ended[s.stopped] = how(s.why)
@@ -365,7 +453,7 @@ func (c *Comparer) Reach(ctx context.Context, path string, tests []string, place
 		return false, err
 	}
 	pl := w.plan()
-	s, err := w.run(ctx, bin, &pl)
+	s, err := w.run(ctx, bin, &pl, mostEnded)
 	if err != nil {
 		return false, err
 	}

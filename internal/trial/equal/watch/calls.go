@@ -21,6 +21,7 @@ const (
 type watched struct {
 	mu       sync.Mutex
 	number   int
+	wrapped  bool
 	noted    int
 	seen     map[string]int // calls by their arguments
 	retained []retained

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -15,12 +16,15 @@ import (
 // Limits of a session.
 const (
 	mostScenario = 3 * time.Second // of CPU, for one
+	mostLooking  = time.Second     // of CPU, for one while scenarios are looked for
 	mostWaiting  = 5 * time.Second // for one, without CPU time
 	// Waiting is counted in looks, not by the clock: on a busy machine, looks are late as well.
 	lookEvery  = 50 * time.Millisecond
 	mostMemory = 2 << 30 // of the process
 	plainEach  = 30      // scenarios of a function that are kept whatever they reach
 	plainAll   = 400     // of all functions together, at least
+
+	mostBrief = 1500 * time.Millisecond // of CPU, for scenarios of which a sum is noted
 )
 
 // Drive calls the functions of the plan. It is called when the tests of the binary have run.
@@ -39,7 +43,11 @@ func (s *Session) Drive() {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	debug.SetMemoryLimit(mostMemory / 4)
-	w := s.guard(mostScenario)
+	most := mostScenario
+	if s.plan.Explore > 0 {
+		most = mostLooking
+	}
+	w := s.guard(most)
 	defer w.stop()
 	list := s.plan.Scenarios
 	if s.plan.Explore > 0 {
@@ -81,58 +89,42 @@ func (s *Session) replay(w *guard, sc Scenario) {
 	s.note(Note{Key: id + " begins", Text: sc.Function, Scenario: &sc})
 	w.begin(id)
 	p := s.player(sc)
-	p.prefix = id + " "
+	p.prefix, p.brief = id+" ", sc.Brief
 	p.play(sc)
 	w.end()
+	if sc.Brief {
+		s.note(Note{Key: id + " " + Sum, Text: strconv.FormatUint(p.sum, 10)})
+	}
 	for _, n := range p.notes {
 		s.note(n)
 	}
 	s.note(Note{Key: id + " ends"})
 }
 
+// finder looks for scenarios.
+type finder struct {
+	s     *Session
+	w     *guard
+	seen  []bool     // blocks that ran
+	list  []Scenario // that reach what others do not, or are among the first
+	exact int        // how many of them, at the beginning, are calls of tests alone
+	brief []Scenario // others that call a changed function
+	spent time.Duration
+}
+
 // explore looks for scenarios that reach different code, for as long as the plan allows.
 func (s *Session) explore(w *guard) []Scenario {
 	until := used() + s.plan.Explore
-	seen := make([]bool, len(s.hit))
-	fresh := func() bool {
-		found := false
-		for i, h := range s.hit {
-			if h != 0 && !seen[i] {
-				seen[i], found = true, true
-			}
-		}
-		return found
-	}
-	var list []Scenario
-	var try func(sc Scenario, always bool)
-	try = func(sc Scenario, always bool) {
-		if s.left(sc, "") {
-			return
-		}
-		s.flushBegin(sc)
-		w.begin(sc.ID())
-		p := s.player(sc)
-		p.quiet = true
-		p.play(sc)
-		w.end()
-		more, reached := s.more(sc), fresh()
-		if (reached || always || more) && !p.slow {
-			list = append(list, sc)
-		}
-		if more && !sc.Holds { // what it shows may be memory of the changed function
-			sc.Holds = true
-			try(sc, true)
-		}
-	}
+	f := finder{s: s, w: w, seen: make([]bool, len(s.hit))}
 	for _, sc := range s.plan.Scenarios { // those that tests were seen to make, of functions that are not exported
 		for _, k := range s.of.captured[sc.Function] {
-			try(Scenario{Function: sc.Function, Captured: k.hash, Exact: true}, true)
+			f.try(Scenario{Function: sc.Function, Captured: k.hash, Exact: true}, true)
 		}
 	}
-	exact := len(list)
+	f.exact = len(f.list)
 	for _, name := range s.plan.Drive {
 		for _, k := range s.of.captured[name] {
-			try(Scenario{Function: name, Captured: k.hash}, true)
+			f.try(Scenario{Function: name, Captured: k.hash}, true)
 		}
 	}
 	rng := dice(1)
@@ -146,12 +138,50 @@ func (s *Session) explore(w *guard) []Scenario {
 		if calls := s.of.captured[name]; len(calls) > 0 && turn%4 == 1 {
 			sc.Captured = calls[rng.n(len(calls))].hash
 		}
-		if free := list[exact:]; turn > plain && turn%3 != 0 && len(free) > 0 {
+		if free := f.list[f.exact:]; turn > plain && turn%3 != 0 && len(free) > 0 {
 			sc = rng.mutate(free[rng.n(len(free))], free)
 		}
-		try(sc, turn < plain)
+		f.try(sc, turn < plain)
 	}
-	return list
+	return append(f.list, f.brief...)
+}
+
+// try plays a scenario and decides whether it is kept.
+func (f *finder) try(sc Scenario, always bool) {
+	if f.s.left(sc, "") {
+		return
+	}
+	f.s.flushBegin(sc)
+	f.w.begin(sc.ID())
+	p, from := f.s.player(sc), used()
+	p.quiet = true
+	p.play(sc)
+	f.w.end()
+	more, reached, reaches := f.s.more(sc), f.fresh(), f.s.reaches()
+	switch {
+	case p.slow:
+	case reached || always || more:
+		f.list = append(f.list, sc)
+	case reaches && f.spent < mostBrief:
+		f.spent += used() - from
+		sc.Brief, sc.Sum = true, p.sum
+		f.brief = append(f.brief, sc)
+	}
+	if more && !sc.Holds { // what it shows may be memory of the changed function
+		sc.Holds = true
+		f.try(sc, true)
+	}
+}
+
+// fresh reports whether blocks ran that had not run before.
+func (f *finder) fresh() bool {
+	found := false
+	for i, h := range f.s.hit {
+		if h != 0 && !f.seen[i] {
+			f.seen[i], found = true, true
+		}
+	}
+	return found
 }
 
 // flushBegin writes down which scenario begins, for the case that it ends the process.
@@ -210,7 +240,7 @@ func (s *Session) leaks(w *guard, list []Scenario) {
 	const turns = 6
 	done := map[string]int{}
 	for _, sc := range list {
-		if done[sc.Function]++; done[sc.Function] > 1 || sc.Exact || s.left(sc, leakSuffix) {
+		if done[sc.Function]++; done[sc.Function] > 1 || sc.Exact || sc.Brief || s.left(sc, leakSuffix) {
 			continue
 		}
 		s.note(Note{Key: sc.ID() + leakSuffix + " begins", Text: sc.Function})

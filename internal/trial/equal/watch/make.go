@@ -23,6 +23,8 @@ type player struct {
 	quiet  bool // notes are not kept
 	making int  // constructors under way
 	slow   bool // it was cut short
+	brief  bool // notes are summed up alone
+	sum    uint64
 }
 
 // n is a number below k, from the genome as long as it lasts.
@@ -96,7 +98,7 @@ func (p *player) text() string {
 	case k < 5:
 		return p.word()
 	case k < 9:
-		return p.changed(p.word())
+		return p.varied(p.word())
 	case k < 11:
 		var b strings.Builder
 		for range 1 + p.n(6) {
@@ -142,11 +144,26 @@ func (p *player) letters() string {
 	return b.String()
 }
 
+// varied is a word that is changed once, twice or thrice.
+func (p *player) varied(w string) string {
+	w = p.changed(w)
+	for range 2 {
+		if len(w) > mostSized || p.n(3) != 0 {
+			break
+		}
+		w = p.changed(w)
+	}
+	return w
+}
+
 // changed is a word with a piece cut out, doubled, or put in another case, or with a mark where it
 // has none.
 func (p *player) changed(w string) string {
 	if w == "" {
 		return p.letters()
+	}
+	if strings.Contains(w, "\n") && p.n(2) == 0 {
+		return p.lined(w)
 	}
 	switch p.n(6) {
 	case 0, 1, 2:

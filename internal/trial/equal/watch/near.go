@@ -3,7 +3,9 @@ package watch
 import (
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // mostSized limits texts that are made of a certain length.
@@ -51,9 +53,34 @@ func (p *player) marked(w string) string {
 	return w[:at] + m + w[at:]
 }
 
-// cuts are the places in a text where a mark begins or ends, and its ends.
+// lined is a text of lines with one too many, too few, or behind another one.
+func (p *player) lined(w string) string {
+	lines := strings.SplitAfter(w, "\n")
+	at := p.n(len(lines))
+	switch p.n(5) {
+	case 0:
+		return strings.Join(slices.Delete(lines, at, at+1), "")
+	case 1:
+		lines[at] = p.mark() + lines[at]
+	case 2:
+		lines[at] = lines[p.n(len(lines))] + lines[at]
+	case 3:
+		others := strings.SplitAfter(p.word(), "\n")
+		lines[at] = strings.TrimSuffix(others[p.n(len(others))], "\n") + "\n" + lines[at]
+	default:
+		lines[at] = p.mark() + p.letters() + "\n" + lines[at]
+	}
+	return strings.Join(lines, "")
+}
+
+// cuts are the places in a text where a mark or another kind of characters begins or ends, and its ends.
 func (p *player) cuts(w string) []int {
 	list := []int{0, len(w)}
+	for i := 1; i < len(w) && len(list) < mostCuts/2; i++ {
+		if a, b := class(w[i-1]), class(w[i]); a != b || a == 0 && w[i-1] != w[i] {
+			list = append(list, i)
+		}
+	}
 	for _, m := range p.s.plan.Near.Marks {
 		for at := 0; len(list) < mostCuts; {
 			i := strings.Index(w[at:], m)
@@ -66,6 +93,19 @@ func (p *player) cuts(w string) []int {
 	}
 	slices.Sort(list)
 	return slices.Compact(list)
+}
+
+// class is the kind of a character: a letter, a digit, one beyond ASCII, or 0 for all others.
+func class(c byte) int {
+	switch {
+	case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z':
+		return 1
+	case c >= '0' && c <= '9':
+		return 2
+	case c >= utf8.RuneSelf:
+		return 3
+	}
+	return 0
 }
 
 // sized is a text as long as a number that the changed code knows, or one byte off.
@@ -101,7 +141,7 @@ func (p *player) vary(v reflect.Value, depth int) {
 	case reflect.Slice, reflect.Array:
 		if v.Type().Elem().Kind() == reflect.Uint8 && v.Kind() == reflect.Slice && v.CanSet() {
 			if p.n(2) == 0 {
-				v.SetBytes([]byte(p.changed(string(v.Bytes()))))
+				v.SetBytes([]byte(p.varied(string(v.Bytes()))))
 			}
 			return
 		}
@@ -118,11 +158,14 @@ func (p *player) vary(v reflect.Value, depth int) {
 				to.Set(v.Elem())
 			}
 			p.vary(to, depth+1)
+			if other, ok := p.retagged(to); ok && v.NumMethod() == 0 {
+				to = other
+			}
 			v.Set(to)
 		}
 	case reflect.String:
 		if v.CanSet() && p.n(2) == 0 {
-			v.SetString(p.changed(v.String()))
+			v.SetString(p.varied(v.String()))
 		}
 	default:
 		if flat(v.Kind()) && v.CanSet() && p.n(2) == 0 {
@@ -161,6 +204,39 @@ func (p *player) fromTests(t reflect.Type) (reflect.Value, bool) {
 	v, ok := clone(list[p.n(len(list))].value)
 	if ok && p.n(3) != 0 {
 		p.vary(v, 0)
+		if other, is := p.retagged(v); is && t.NumMethod() == 0 {
+			v = other
+		}
 	}
 	return v, ok
+}
+
+// retagged is now and then a struct, or a pointer to one, whose type has a tag that is changed: to code that
+// goes by tags, they are arguments. It has no methods.
+func (p *player) retagged(v reflect.Value) (out reflect.Value, ok bool) {
+	from := reflect.Indirect(v)
+	if from.Kind() != reflect.Struct || from.NumField() == 0 || p.n(4) != 0 {
+		return v, false
+	}
+	fields := reflect.VisibleFields(from.Type())
+	for _, f := range fields {
+		if !f.IsExported() || f.Anonymous {
+			return v, false
+		}
+	}
+	f := &fields[p.n(len(fields))]
+	name, quoted, _ := strings.Cut(string(f.Tag), ":")
+	value, err := strconv.Unquote(quoted)
+	if err != nil {
+		return v, false // none, or several
+	}
+	f.Tag = reflect.StructTag(name + ":" + strconv.Quote(p.varied(value)))
+	out = reflect.New(reflect.StructOf(fields))
+	for i := range fields {
+		out.Elem().Field(i).Set(from.Field(i))
+	}
+	if v.Kind() != reflect.Pointer {
+		out = out.Elem()
+	}
+	return out, true
 }

@@ -36,12 +36,22 @@ func (s *Session) player(sc Scenario) *player {
 		p.seed = p.seed*1099511628211 + uint64(b)
 	}
 	p.seed |= 1
+	p.sum = 14695981039346656037
 	return p
+}
+
+// add puts text into the sum of what was seen, by the hash FNV-1a.
+func (p *player) add(text string) {
+	for i := range len(text) {
+		p.sum = (p.sum ^ uint64(text[i])) * 1099511628211
+	}
 }
 
 // note keeps what was seen under a name that follows from the scenario.
 func (p *player) note(key, text string) {
-	if !p.quiet && len(p.notes) < 400 {
+	p.add(key)
+	p.add(text)
+	if !p.quiet && !p.brief && len(p.notes) < 400 {
 		p.notes = append(p.notes, Note{Key: p.prefix + key, Text: text})
 	}
 }
@@ -346,6 +356,9 @@ func (p *player) finish(calls []done) {
 
 // Appending begins the notes of results that share memory behind their ends.
 const Appending = "appending to a result of "
+
+// Sum is the name of the note of a scenario of which only a sum is noted.
+const Sum = "sum"
 
 // appends appends to each of the results, notes which others that changes, and takes it back.
 func (p *player) appends() {

@@ -55,6 +55,8 @@ type Scenario struct {
 	Genome   []byte `json:"genome,omitempty"`
 	Exact    bool   `json:"exact,omitempty"` // the captured call alone
 	Holds    bool   `json:"holds,omitempty"` // what methods without arguments return is kept between calls
+	Brief    bool   `json:"brief,omitempty"` // of what it shows, a sum alone is noted
+	Sum      uint64 `json:"sum,omitempty"`   // that a brief one had when it was found
 }
 
 // Note is one line of the output: something that was seen, under a name that both versions give it.
@@ -158,7 +160,7 @@ func Open(hit []uint8, on []bool, exit func(status int)) *Session {
 // Wrapper connects a wrapper, by its number, to its function: it is on if the plan watches that.
 func (s *Session) Wrapper(number int, name string) {
 	if w := s.of.watched[name]; w != nil {
-		w.number = number
+		w.number, w.wrapped = number, true
 		s.on[number] = true
 	}
 }

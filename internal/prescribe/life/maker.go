@@ -1,0 +1,63 @@
+package life
+
+import (
+	"slices"
+
+	"golang.org/x/tools/go/ssa"
+
+	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/finding"
+)
+
+// maker finds the variable whose own memory a method of a library's type makes, in the frame that has it:
+// a builder that is handed down is one object, whoever writes to it. The zero value means that it is not seen, such
+// as for a field.
+func (t *Tracer) maker(v ssa.Value, own []evidence.Frame) finding.Maker {
+	fn := v.Parent()
+	for i := 0; ; {
+		switch at := whole(v).(type) {
+		case *ssa.Alloc:
+			m := finding.Maker{At: evidence.Site{File: own[i].File, Line: t.src.LineOf(at.Pos()), Function: own[i].Function}}
+			if at.Comment != "new" && at.Comment != "complit" {
+				m.Name = at.Comment
+			}
+			return m
+		case *ssa.Parameter:
+			if i++; i == len(own) {
+				return finding.Maker{}
+			}
+			caller := t.src.Function(own[i].File, own[i].Line, own[i].Function)
+			if caller == nil {
+				return finding.Maker{}
+			}
+			calls := callsOn(t.src, caller, own[i].Line, fn)
+			if len(calls) != 1 {
+				return finding.Maker{}
+			}
+			if v = argument(calls[0].Common(), slices.Index(fn.Params, at)); v == nil {
+				return finding.Maker{}
+			}
+			fn = caller
+		default:
+			return finding.Maker{}
+		}
+	}
+}
+
+// whole is the value behind conversions that keep the pointer.
+func whole(v ssa.Value) ssa.Value {
+	for {
+		switch c := v.(type) {
+		case *ssa.MakeInterface:
+			v = c.X
+		case *ssa.ChangeInterface:
+			v = c.X
+		case *ssa.ChangeType:
+			v = c.X
+		case *ssa.TypeAssert:
+			v = c.X
+		default:
+			return v
+		}
+	}
+}
