@@ -2,6 +2,8 @@ package exectrace
 
 import (
 	"fmt"
+
+	"github.com/heaptrim/heaptrim/internal/ingest/exectrace/wire"
 )
 
 // raw is an event as its thread wrote it.
@@ -44,9 +46,9 @@ func (c *cursor) next() (bool, error) {
 	if n == 0 {
 		return false, c.fail(start, fmt.Errorf("event %d, which does not occur among events", kind))
 	}
-	since, i := number(d, start+1)
+	since, i := wire.Number(d, start+1)
 	for k := range n - 1 {
-		c.args[k&3], i = number(d, i)
+		c.args[k&3], i = wire.Number(d, i)
 	}
 	if i > c.end {
 		return false, c.fail(start, errCutEvent)

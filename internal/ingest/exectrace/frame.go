@@ -9,10 +9,6 @@ import (
 	"github.com/heaptrim/heaptrim/internal/ingest/exectrace/wire"
 )
 
-// slack is how many bytes behind the data of a generation may be loaded, so
-// that the parser can look at eight bytes at once anywhere.
-const slack = 64
-
 // generation is one generation of a trace as it stands in the file.
 type generation struct {
 	id      uint64
@@ -76,7 +72,7 @@ func (f *framer) next() (*generation, error) {
 		return nil, io.EOF
 	}
 	g.size = pos
-	g.data = append(g.data[:pos], make([]byte, slack)...)
+	g.data = append(g.data[:pos], make([]byte, wire.Slack)...)
 	return g, nil
 }
 
@@ -151,7 +147,7 @@ func (f *framer) fail(g *generation, pos int, err error, atEnd bool) error {
 func (f *framer) want(g *generation, n int) error {
 	const chunk = 512 << 10
 	for len(g.data) < n && !f.eof {
-		if cap(g.data) < len(g.data)+chunk+slack {
+		if cap(g.data) < len(g.data)+chunk+wire.Slack {
 			g.data = slices.Grow(g.data, cap(g.data)+2*chunk) // twice as much: little is copied twice
 		}
 		read, err := f.r.Read(g.data[len(g.data) : len(g.data)+chunk])

@@ -1,9 +1,7 @@
 package exectrace
 
 import (
-	"encoding/binary"
 	"errors"
-	"math/bits"
 
 	"github.com/heaptrim/heaptrim/internal/ingest/exectrace/wire"
 )
@@ -122,38 +120,9 @@ func (e *positioned) Error() string { return e.err.Error() }
 // hop skips n numbers.
 func (p *parser) hop(i int, n uint8) int {
 	for ; n > 0; n-- {
-		_, i = number(p.data, i)
+		_, i = wire.Number(p.data, i)
 	}
 	return i
-}
-
-// number reads one number. It needs no check of bounds: an event begins inside
-// its batch, has no more than five numbers, and there is slack behind. A bad one
-// leads into the slack.
-func number(d []byte, i int) (uint64, int) {
-	if c := d[i]; c < 0x80 {
-		return uint64(c), i + 1
-	}
-	return long(d, i)
-}
-
-// long is number where that has more than one byte.
-func long(d []byte, i int) (uint64, int) {
-	x := binary.LittleEndian.Uint64(d[i:])
-	ends := ^x & 0x8080808080808080
-	if ends == 0 {
-		v, n := binary.Uvarint(d[i : i+maxVarint])
-		if n <= 0 {
-			return 0, len(d) - slack/4
-		}
-		return v, i + n
-	}
-	x &= ends ^ (ends - 1)
-	// Seven bits of each byte; then of two, four and eight.
-	x = x&0x007f007f007f007f | x>>1&0x3f803f803f803f80
-	x = x&0x00003fff00003fff | x>>2&0x0fffc0000fffc000
-	x = x&0x000000000fffffff | x>>4&0x00fffffff0000000
-	return x, i + bits.TrailingZeros64(ends)>>3 + 1
 }
 
 // event reads an event that a scan looks at; i is behind its time.
@@ -162,15 +131,15 @@ func (p *parser) event(kind byte, at stamp, i int) {
 	var a, b uint64
 	switch kind {
 	case wire.GoStart:
-		a, i = number(d, i)
-		b, _ = number(d, i)
+		a, i = wire.Number(d, i)
+		b, _ = wire.Number(d, i)
 		if p.found.after.flags&bound != 0 { // only in a broken trace; the leg ends here
 			p.leave(exit{at, whyGone, 0})
 		}
 		p.found.known = true
 		p.found.after.run(at, a, b)
 	case wire.GoBlock, wire.GoStop:
-		a, _ = number(d, i)
+		a, _ = wire.Number(d, i)
 		w := whyBlocked
 		if kind == wire.GoStop {
 			w = whyStopped
@@ -179,12 +148,12 @@ func (p *parser) event(kind byte, at stamp, i int) {
 	case wire.GoDestroy, wire.GoDestroySyscall, wire.GoSyscallEndBlocked:
 		p.leave(exit{at, whyGone, 0})
 	case wire.GoSwitch, wire.GoSwitchDestroy:
-		a, i = number(d, i)
-		b, _ = number(d, i)
+		a, i = wire.Number(d, i)
+		b, _ = wire.Number(d, i)
 		p.leave(exit{at, whyGone, 0})
 		p.found.after.run(at, a, b)
 	case wire.GoCreateSyscall:
-		a, _ = number(d, i)
+		a, _ = wire.Number(d, i)
 		p.leave(exit{at, whyGone, 0})
 		p.found.after.run(at, a, 0)
 	case wire.GCSweepBegin, wire.GCSweepEnd:
@@ -203,8 +172,8 @@ func (p *parser) sweep(kind byte, at stamp, i int) {
 		*s = span{open: true, touched: true, start: at}
 	case p.found.known && kind == wire.GCSweepEnd && s.open:
 		var swept, reclaimed uint64
-		swept, i = number(d, i)
-		reclaimed, _ = number(d, i)
+		swept, i = wire.Number(d, i)
+		reclaimed, _ = wire.Number(d, i)
 		p.found.sweep(sweepPiece{p.found.after.running(), 1, elapsed(s.start, at), swept, reclaimed})
 		s.open = false
 	default:
@@ -217,7 +186,7 @@ func (p *parser) rare(kind byte, at stamp, i int) {
 	d := p.data
 	var args [4]uint64
 	for k := range p.traits[kind]>>traitShift - 1 {
-		args[k&3], i = number(d, i)
+		args[k&3], i = wire.Number(d, i)
 	}
 	o := op{at: at, kind: kind, a: args[0], b: args[1], pos: p.pos}
 	switch kind {

@@ -69,14 +69,14 @@ func (p *parser) pick(stops []int) {
 	for k := p.skip(stops); k < len(stops); k += 1 + p.skip(stops[k+1:]) {
 		pos, before := stops[k], w.at
 		kind := d[pos]
-		since, next := number(d, pos+1)
+		since, next := wire.Number(d, pos+1)
 		if w.at += since; w.at > farthest {
 			p.fail(pos, errFarStamp)
 		}
 		t := p.traits[kind]
 		switch {
 		case kind == wire.HeapAlloc: // often, and whoever runs
-			v, _ := number(d, next)
+			v, _ := wire.Number(d, next)
 			p.found.live = append(p.found.live, sample{w.at, v})
 		case t&w.wanted != 0 || kind == wire.GoBlock: // with a long time, whatever its reason
 			p.turn(stops[searched:k], before)
@@ -114,7 +114,7 @@ func (p *parser) turn(stops []int, at stamp) {
 			p.walk.turn = place{at, pos}
 			return
 		}
-		since, _ := number(p.data, pos+1)
+		since, _ := wire.Number(p.data, pos+1)
 		at -= since
 	}
 }
@@ -129,7 +129,7 @@ func (p *parser) long() {
 	w := &p.walk
 	pos, kind := w.pos, p.data[w.pos]
 	t := p.traits[kind]
-	since, next := number(p.data, pos+1)
+	since, next := wire.Number(p.data, pos+1)
 	w.at += since
 	switch {
 	case t == 0:
@@ -164,7 +164,7 @@ func (p *parser) look(e place) {
 // see reads the event at e, after those that were seen before.
 func (p *parser) see(e place) {
 	kind := p.data[e.pos]
-	_, i := number(p.data, e.pos+1)
+	_, i := wire.Number(p.data, e.pos+1)
 	p.pos = e.pos
 	p.event(kind, e.at, i)
 	if p.traits[kind]&traitTurn != 0 {
@@ -196,7 +196,7 @@ func (p *parser) begin(b *batch, r *result) {
 		p.fail(b.start, errFarStamp)
 		return
 	}
-	since, _ := number(p.data, b.start+1)
+	since, _ := wire.Number(p.data, b.start+1)
 	r.first = b.time + since
 }
 
