@@ -14,27 +14,34 @@ import (
 // lineCosts turns the tallies of all runs into costs, heaviest first; lines below the floor
 // are dropped.
 func lineCosts(runs []*runCosts, module stack.Root) []finding.LineCost {
-	costs := map[stack.Key]*finding.LineCost{}
-	best := map[stack.Key]float64{}
+	type cost struct {
+		finding.LineCost
+		best float64 // weight, of all runs
+	}
+	costs, kept := map[stack.Key]*cost{}, 0
 	for _, r := range runs {
 		for k, t := range r.Lines {
 			cpu, weight := r.lineShare(t)
 			c := costs[k]
 			if c == nil {
-				c = &finding.LineCost{Site: module.Site(k)}
+				c = &cost{LineCost: finding.LineCost{Site: module.Site(k)}}
 				costs[k] = c
 			}
 			c.CPU = c.CPU.Add(cpu.Scale(1 / float64(len(runs))))
-			if weight > best[k] {
-				best[k] = weight
-				r.lineAmounts(c, t)
+			if weight <= c.best {
+				continue
 			}
+			if c.best < floor && weight >= floor {
+				kept++
+			}
+			c.best = weight
+			r.lineAmounts(&c.LineCost, t)
 		}
 	}
-	var out []finding.LineCost
-	for k, c := range costs {
-		if best[k] >= floor {
-			out = append(out, *c)
+	out := slices.Grow([]finding.LineCost(nil), kept) // there are many
+	for _, c := range costs {
+		if c.best >= floor {
+			out = append(out, c.LineCost)
 		}
 	}
 	slices.SortFunc(out, func(a, b finding.LineCost) int {

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"math"
 	"slices"
 
 	"github.com/heaptrim/heaptrim/internal/diagnose"
@@ -25,11 +26,11 @@ type frameID struct {
 	place          int32 // number of the instruction's place; 0: not known
 }
 
-// frameRow is a frame as the page gets it.
+// frameRow is a frame by numbers, as the page gets it. There are many.
 type frameRow struct {
-	function int // index into functions
-	file     int // index into files
-	line     int
+	function int32 // index into functions
+	file     int32 // index into files
+	line     int32
 	place    int32
 }
 
@@ -75,7 +76,7 @@ type reading struct {
 
 // tables number what the nodes of a call tree name.
 type tables struct {
-	frames map[frameID]int32
+	frames map[frameRow]int32
 	rows   []frameRow
 	names  index
 	files  index
@@ -141,7 +142,7 @@ func newCallTree(limit int) *callTree {
 		child:   map[uint64]int32{},
 		steps:   []step{{}},
 		stepAt:  map[step]int32{{}: 0},
-		tables:  tables{frames: map[frameID]int32{{}: 0}, rows: []frameRow{{}}, names: index{list: []string{""}, at: map[string]int{"": 0}}, files: index{list: []string{""}, at: map[string]int{"": 0}}, owners: []string{""}, pkgs: []string{""}},
+		tables:  tables{frames: map[frameRow]int32{{}: 0}, rows: []frameRow{{}}, names: index{list: []string{""}, at: map[string]int{"": 0}}, files: index{list: []string{""}, at: map[string]int{"": 0}}, owners: []string{""}, pkgs: []string{""}},
 		weights: map[weightKey]map[int32]float64{},
 	}
 }
@@ -210,15 +211,16 @@ func (t *callTree) own(name string) int32 {
 }
 
 func (t *callTree) intern(id frameID, owner, pkg string) int32 {
-	f, ok := t.tables.frames[id]
+	fn := t.tables.names.of(id.function)
+	if fn == len(t.tables.owners) {
+		t.tables.owners, t.tables.pkgs = append(t.tables.owners, owner), append(t.tables.pkgs, pkg)
+	}
+	row := frameRow{int32(fn), int32(t.tables.files.of(id.file)), int32(min(id.line, math.MaxInt32)), id.place}
+	f, ok := t.tables.frames[row]
 	if !ok {
 		f = int32(len(t.tables.rows))
-		t.tables.frames[id] = f
-		fn := t.tables.names.of(id.function)
-		if fn == len(t.tables.owners) {
-			t.tables.owners, t.tables.pkgs = append(t.tables.owners, owner), append(t.tables.pkgs, pkg)
-		}
-		t.tables.rows = append(t.tables.rows, frameRow{fn, t.tables.files.of(id.file), id.line, id.place})
+		t.tables.frames[row] = f
+		t.tables.rows = append(t.tables.rows, row)
 	}
 	return f
 }

@@ -297,7 +297,7 @@ func (t *callTree) exportFrames(v *flameView) {
 			}
 			v.Frames.Function = append(v.Frames.Function, at)
 			v.Frames.File = append(v.Frames.File, files.of(t.tables.files.list[row.file]))
-			v.Frames.Line = append(v.Frames.Line, row.line)
+			v.Frames.Line = append(v.Frames.Line, int(row.line))
 			v.Frames.Place = append(v.Frames.Place, row.place)
 		}
 		v.Frame[i] = used[f] - 1

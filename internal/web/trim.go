@@ -67,8 +67,8 @@ func (t *callTree) heaviest(limit int) []bool {
 		}
 		return keep
 	}
-	score := t.scores()
-	sorted := slices.Clone(score)
+	score, spare := t.scores()
+	sorted := append(spare[:0], score...)
 	slices.Sort(sorted)
 	least, equal := sorted[len(sorted)-limit], limit
 	for _, s := range score {
@@ -143,10 +143,10 @@ func (t *callTree) reindex() {
 }
 
 // scores is the largest share of any column that each node has, with its calls.
-// Buckets of CPU are one column together.
-func (t *callTree) scores() []float64 {
+// Buckets of CPU are one column together. The second list is as long, and free for use.
+func (t *callTree) scores() (score, total []float64) {
 	n := len(t.parent)
-	score, total := make([]float64, n), make([]float64, n)
+	score, total = make([]float64, n), make([]float64, n)
 	groups := map[weightKey][]weightKey{}
 	for k := range t.weights {
 		if k.name != colAllocN && k.name != colInUseN {
@@ -171,7 +171,7 @@ func (t *callTree) scores() []float64 {
 			score[i] = max(score[i], total[i]/total[0])
 		}
 	}
-	return score
+	return score, total
 }
 
 // depthFirst returns the kept nodes, each before its calls and these together,
