@@ -34,7 +34,7 @@ func (c *Counter) Profile(ctx context.Context, p Package, name string, r Run) (*
 	if r.Ops >= 10 {
 		out.FewOps, out.ManyOps = r.Ops/10, r.Ops
 	}
-	r.Pattern = pattern(name)
+	r.Pattern, r.Slower = pattern(name), 5 // each allocation is recorded with its stack
 	for _, one := range []struct {
 		file string
 		ops  int64

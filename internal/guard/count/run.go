@@ -36,6 +36,7 @@ type Run struct {
 	Pattern string // -test.bench
 	Ops     int64
 	CPU     int
+	Slower  int      // how many times as long it may take as other processes; 0 means 1
 	Env     []string // beside that which every process has
 	Args    []string
 }
@@ -45,7 +46,8 @@ const mostOutput = 8 << 20
 
 // start runs a test binary in its package's folder. How it ended is no error of ours.
 func (c *Counter) start(ctx context.Context, bin string, p Package, r Run) (out []byte, ended, err error) {
-	limited, cancel := context.WithTimeout(ctx, c.o.Limit)
+	limit := c.o.Limit * time.Duration(max(r.Slower, 1))
+	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	args := []string{"-test.run=^$", "-test.benchmem", "-test.timeout=0", "-test.bench=" + r.Pattern,
 		fmt.Sprintf("-test.benchtime=%dx", r.Ops), fmt.Sprintf("-test.cpu=%d", r.CPU)}
@@ -65,7 +67,7 @@ func (c *Counter) start(ctx context.Context, bin string, p Package, r Run) (out 
 	case ctx.Err() != nil:
 		return nil, nil, ctx.Err()
 	case limited.Err() != nil:
-		ended = fmt.Errorf("did not end within %v", c.o.Limit)
+		ended = fmt.Errorf("did not end within %v", limit)
 	}
 	return tail.Bytes(), ended, nil
 }
