@@ -181,6 +181,11 @@ func (m *maker) reaching(k Knob, percent int) gcmodel.Setting {
 // saved returns the share of today's CPU that b saves compared with a.
 func (m *maker) saved(a, b Point) float64 { return charged(a) - charged(b) }
 
+// ofCollector returns the part of saved that the collector's own share goes down by.
+func (m *maker) ofCollector(a, b Point) float64 {
+	return math.Max(0, math.Min(m.saved(a, b), a.Forecast.Collector.Value-b.Forecast.Collector.Value))
+}
+
 // charged returns the CPU time of a setting without idle marking, as a fraction of the
 // recorded CPU time.
 func charged(p Point) float64 {
@@ -214,7 +219,7 @@ func (m *maker) tooTight(all []candidate) string {
 func (m *maker) chosen(all []candidate, best int) Choice {
 	p := all[best].point
 	today := m.plan.Today
-	c := Choice{Knob: all[best].knob, Point: p, Saves: math.Min(m.saved(today, p), today.Forecast.Collector.Value)}
+	c := Choice{Knob: all[best].knob, Point: p, Saves: m.ofCollector(today, p)}
 	if today.Known() {
 		c.Costs = memoryOf(p.Forecast).Value - memoryOf(today.Forecast).Value
 	}
@@ -229,7 +234,7 @@ func (m *maker) chosen(all []candidate, best int) Choice {
 		}
 		if o.why == "" {
 			o.why = fmt.Sprintf("saves %s against %s, and takes up to %s at the burst against %s",
-				percent(math.Min(m.saved(today, o.point), today.Forecast.Collector.Value)), percent(c.Saves), unit.FormatBytes(o.tall),
+				percent(m.ofCollector(today, o.point)), percent(c.Saves), unit.FormatBytes(o.tall),
 				unit.FormatBytes(all[best].tall))
 		}
 		c.Others = append(c.Others, Other{o.knob, o.point, o.why})

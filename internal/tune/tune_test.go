@@ -128,6 +128,9 @@ func TestChoice(t *testing.T) {
 	const live = 100 << 20
 	// Without a bound, the simplest knob that reaches the knee.
 	p := f("costly", service(live, 0.3), tune.Constraint{}, tune.KnobGOGC)
+	if most := p.Today.Forecast.Collector.Value - p.Choice.Point.Forecast.Collector.Value; p.Choice.Saves > most {
+		t.Errorf("saves %v, and the collector's share goes down by %v", p.Choice.Saves, most)
+	}
 	if p.Choice.Point.Forecast.Setting.GOGC <= 100 || p.Choice.Saves < 0.1 || p.Choice.Costs <= 0 ||
 		len(p.Choice.Others) != 3 {
 		t.Errorf("costly: %+v", p.Choice)
