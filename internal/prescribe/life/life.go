@@ -104,8 +104,8 @@ func (t *Tracer) climb(s *scan, own []evidence.Frame) finding.Life {
 			l.End = finding.EndFrame
 			return l
 		case i+1 == len(own):
-			if end, at, ok := t.beyond(s, out, 0); ok && end == finding.EndFrame {
-				l.End, l.Frame, l.Function = end, i+1, at.Function
+			if at, ok := t.diesBeyond(s, out, 0); ok {
+				l.End, l.Frame, l.Function = finding.EndFrame, i+1, at.Function
 				l.At = evidence.Site{File: at.File, Line: at.Line, Function: at.Function}
 				return l
 			}

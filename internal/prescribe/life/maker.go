@@ -9,9 +9,9 @@ import (
 	"github.com/heaptrim/heaptrim/internal/finding"
 )
 
-// maker finds the variable whose own memory a method of a library's type makes, in the frame that has it:
-// a builder that is handed down is one object, whoever writes to it. The zero value means that it is not seen, such
-// as for a field.
+// maker finds the variable of a library's type for which a method allocates, in the frame that declares it: a
+// builder that is handed down is one object, even if several functions write to it. It returns the zero value if the
+// variable is not found, such as for a field.
 func (t *Tracer) maker(v ssa.Value, own []evidence.Frame) finding.Maker {
 	fn := v.Parent()
 	for i := 0; ; {

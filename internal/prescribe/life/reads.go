@@ -123,7 +123,7 @@ func (r *reading) contract(k contract, in ssa.CallInstruction) finding.Tri {
 			return finding.No
 		}
 	}
-	if c.IsInvoke() && (c.Method.Name() == "Read" || c.Method.Name() == "ReadAt") {
+	if c.IsInvoke() && (c.Method.Name() == "Read" || c.Method.Name() == "ReadAt" || shapeOf(c.Method) == serves) {
 		return finding.No
 	}
 	result, ok := in.(*ssa.Call)
