@@ -15,13 +15,13 @@ type Life struct {
 	Made     string        // where the expression is that makes them; empty if it is not known
 	PartOf   string        // where an object of the same function is made that they become part of; empty for none or several
 	Passed   Passed
-	Maker    Maker  // of memory that is a builder's or buffer's own: the variable that this is
+	Maker    Maker  // the builder or buffer that the memory belongs to
 	OnlyRead Tri    // nothing writes to them after they were made
 	Ways     []int  // lines of the site's function that hand them on, lowest first; empty when not known
 	Unknown  string // what could not be seen through, where End is EndUnknown
 }
 
-// Maker is the variable that has memory of its own. Its place is zero where it is not seen.
+// Maker is the variable that memory belongs to. Its place is zero if the variable is not found.
 type Maker struct {
 	Name string // empty for an object without a name
 	At   evidence.Site

@@ -57,7 +57,7 @@ func Run(ctx context.Context, r *finding.Report, o RunOptions) (*Fixes, error) {
 	defer cancel()
 	if err := o.state(limited, r, tools); err != nil {
 		if ctx.Err() == nil && limited.Err() != nil {
-			err = fmt.Errorf("the time for trying was spent on the tests as they are: give more with -budget (%w)", limited.Err())
+			err = fmt.Errorf("the budget was spent on the tests without any edit: raise -budget (%w)", limited.Err())
 		}
 		return nil, err
 	}

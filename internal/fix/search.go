@@ -201,8 +201,8 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// within bounds a context by the budget for trying and half of it: as long as an edit may still be judged that was
-// begun before the budget was spent.
+// within bounds a context by one and a half times the budget: an edit under judgement when the budget ends may take
+// the other half.
 func (o Options) within(ctx context.Context) (context.Context, context.CancelFunc) {
 	if o.Budget <= 0 {
 		return ctx, func() {}

@@ -16,8 +16,8 @@ func (p *allocated) listed(code string) bool {
 	return p.Library != nil && p.Library.Code == code && !(p.Library.Stays == library.Values && p.isValue())
 }
 
-// ofReceiver reports whether a method allocates for its receiver, which dies in sight: then who
-// made that chose the function.
+// ofReceiver reports whether a method allocates for its receiver, and the receiver dies in sight. The code that made
+// the receiver then chose the function.
 func (p *allocated) ofReceiver() bool {
 	return p.Life.End == finding.EndFrame && life.OwnMemory(life.Plain(p.Via))
 }

@@ -296,7 +296,7 @@ var (
 		}
 		return tri(c.Finding.Cost.ObjectsPerOp.Value >= 0.5)
 	}, nil}
-	// ownPool is a pool that the code makes anew, in a function that allocates in each operation, too.
+	// ownPool is a pool that is made in each operation.
 	ownPool = test("of a pool of its own", func(c *candidate, p *allocated) bool { return c.perOp(p) >= 0.5 && c.makesPool() })
 	putBox  = test("boxed by Put", func(_ *candidate, p *allocated) bool {
 		return p.Library != nil && p.Library.Function == "sync.(*Pool).Put" || p.Kind == finding.KindBoxing && p.Callee == "sync.(*Pool).Put"

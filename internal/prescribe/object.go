@@ -123,15 +123,18 @@ func joinGrowth(all []*candidate) []*candidate {
 	})
 }
 
-// joinOwned makes one object of what belongs to one variable of a library's type, whoever writes to it, and of
-// what the calls of a package make and drop in one function where a pool cures it: a writer, and the tables that it
-// makes with its first use.
+// joinOwned makes one object of all memory of one builder or buffer, whichever functions write to it. Where a pool is
+// the cure, it also joins the calls of a package whose objects die in one function, such as a compressor and the
+// tables of its first use.
 func joinOwned(all []*candidate) []*candidate {
 	first := map[string]*candidate{}
 	return slices.DeleteFunc(all, func(c *candidate) bool {
 		key := c.ownedBy()
 		into := first[key]
-		if key == "" || into == nil {
+		switch {
+		case key == "":
+			return false
+		case into == nil:
 			first[key] = c
 			return false
 		}
@@ -141,7 +144,7 @@ func joinOwned(all []*candidate) []*candidate {
 	})
 }
 
-// ownedBy names what has the object's memory of its own; "" for none.
+// ownedBy names the variable, or package and function, that the object belongs to; "" for none.
 func (c *candidate) ownedBy() string {
 	if len(c.Parts) == 0 {
 		return ""

@@ -170,22 +170,19 @@ func (c *candidate) getter() (evidence.Frame, bool) {
 	return evidence.Frame{}, false
 }
 
-// makesPool reports whether the literal that a pool calls for the object stands in a function which makes
-// other objects in each operation: that makes the pool as often.
+// makesPool reports whether the function around the pool's New allocates in each operation: the pool is then made
+// as often.
 func (c *candidate) makesPool() bool {
 	maker := literalEnd.ReplaceAllString(c.Finding.Site.Function, "")
-	if maker == c.Finding.Site.Function || !c.below("sync.(*Pool).Get") {
-		return false
-	}
-	return slices.ContainsFunc(c.diagnosis.Findings, func(f finding.Finding) bool {
+	return maker != c.Finding.Site.Function && slices.ContainsFunc(c.diagnosis.Findings, func(f finding.Finding) bool {
 		return f.Run == c.Finding.Run && f.Site.Function == maker && f.Cost.ObjectsPerOp.Value >= 0.5
 	})
 }
 
-// literalEnd is what the compiler adds to the name of a function for a literal in it.
+// literalEnd matches the compiler's addition to the name of a function, for a literal in it.
 var literalEnd = regexp.MustCompile(`\.func\d+(\.\d+)*$`)
 
-// grown are the blocks of what grows. A map's header is none of its tables.
+// grown are the blocks of a slice, builder or map as it grew, without the map's header.
 func (c *candidate) grown() regrowth.Blocks {
 	tables := map[unit.Bytes]float64{}
 	for _, p := range c.Parts {

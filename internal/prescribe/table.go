@@ -66,14 +66,14 @@ var table = []rule{
 		text: "make {var}{made} with the size it usually reaches"},
 	{name: "a call with a size", cure: "presize-map", needs: []fact{call("presize-map")}, takes: betterCall, text: "instead of {callee}, {better}"},
 	{name: "grown once by its maker", cure: "presize-builder", needs: []fact{madeInSight, outgrown}, at: atMaker, takes: firstSizes,
-		text: "Grow {owned} here to the size that it comes to: what is written to it outgrows it"},
+		text: "call Grow on {owned} here with its final size: its buffer is outgrown several times"},
 	{name: "builder grown once", cure: "presize-builder", needs: []fact{call("presize-builder"), writes, outgrown}, not: []fact{madeInSight}, takes: firstSizes, text: "instead of {callee}, {better}"},
 	{name: "concatenation in a loop", cure: "presize-builder", needs: []fact{is(finding.KindConcat), seen, inLoop, toLocal, added},
 		text: "build {use} in a strings.Builder: each + copies all of it again"},
 	{name: "text put in front in a loop", cure: "presize-builder", needs: []fact{is(finding.KindConcat), seen, inLoop, toLocal, fronted},
-		text: "fill bytes from their end, and make the string {use} once: each + copies all of it again"},
+		text: "fill a []byte from its end instead of {use}, and make the string once: each + copies the whole text"},
 	{name: "concatenation call by call", cure: "presize-builder", needs: []fact{is(finding.KindConcat), seen, many, toField, added},
-		text: "collect {use} in bytes that its owner keeps, and make the string once at the end: each + copies all of it again"},
+		text: "append to a []byte instead of {use}, and make the string once at the end: each + copies the whole text"},
 
 	// Text that is made, split and converted.
 	{name: "a call without a copy", cure: "avoid-conversion", needs: []fact{call("avoid-conversion")}, not: []fact{looked}, takes: betterCall, text: "instead of {callee}, {better}"},
@@ -152,7 +152,7 @@ var table = []rule{
 		takes: reused, adds: poolPair, text: "keep {expr} in a pool and use it again"},
 	{name: "boxed by Put", cure: "pool-misuse", needs: []fact{putBox}, text: "put a pointer into the pool: a slice or a struct is boxed on each Put"},
 	{name: "pool of its own", cure: "pool-misuse", needs: []fact{ofPool, ownPool}, not: []fact{putBox},
-		text: "keep one pool in a package variable: this one is made anew in each operation, and begins empty"},
+		text: "keep the pool in a package variable: this pool is made in each operation, so it is always empty"},
 	{name: "pool without Put", cure: "pool-misuse", needs: []fact{ofPool, lost}, not: []fact{putBox, ownPool}, at: atGet,
 		text: "see that every Get has its Put on all ways out: the pool's New makes objects that do not come back"},
 

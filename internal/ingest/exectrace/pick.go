@@ -119,7 +119,7 @@ func (p *parser) turn(stops []int, at stamp) {
 	}
 }
 
-// after tells what is wanted after an event.
+// after returns the traits of events to look at behind an event with trait t.
 func (p *parser) after(t trait) trait {
 	return p.walk.wanted&^(t&traitTurn) | t>>1&traitTurn | p.always
 }
@@ -172,7 +172,7 @@ func (p *parser) see(e place) {
 	}
 }
 
-// ready tells whether there is something to read, of the next batch if need be.
+// ready reports whether there is something to read, of the next batch if need be.
 func (p *parser) ready(next func() (*batch, *result)) bool {
 	for p.batch == nil || p.done() {
 		if p.batch != nil {
@@ -200,7 +200,7 @@ func (p *parser) begin(b *batch, r *result) {
 	r.first = b.time + since
 }
 
-// done tells whether there is nothing left to read in the batch.
+// done reports whether there is nothing left to read in the batch.
 func (p *parser) done() bool { return p.found.err != nil || p.walk.pos >= p.batch.end }
 
 // finish ends the batch.

@@ -30,7 +30,12 @@ const (
 	Handed          // nothing: it hands over the memory that is there, also where the code keeps it
 )
 
-const onlyErrors = "look at the text first: the call takes memory for its error only"
+// Better calls that several entries have.
+const (
+	onlyErrors   = "check the text first: the call allocates only for its error"
+	commonLayout = "try the most common layout first: each failed attempt allocates an error"
+	smallCopy    = "read the few bytes into an array and write them: each call allocates a reader"
+)
 
 // entries lists the standard library's allocating calls. The first that fits counts.
 var entries = []Entry{
@@ -68,13 +73,13 @@ var entries = []Entry{
 	{"reflect.Append*", "", "presize-slice", "use reflect.MakeSlice with the final length and set the elements by index", Result},
 	{"reflect.MakeMap*", "", "presize-map", "use reflect.MakeMapWithSize with the final length", Result},
 
-	// Errors of texts that do not fit: the only memory that these calls take.
+	// Calls that allocate only for their errors, and media types without parameters.
 	{"strconv.Parse*", "", "skip-work", onlyErrors, Failed},
 	{"strconv.Atoi", "", "skip-work", onlyErrors, Failed},
 	{"time.ParseDuration", "", "skip-work", onlyErrors, Failed},
 	{"net/netip.Parse*", "", "skip-work", onlyErrors, Failed},
-	{"time.Parse", "time.newParseError", "skip-work", "try the layout that most texts have first: one that does not fit makes an error", Failed},
-	{"time.Parse", "internal/stringslite.Clone", "skip-work", "try the layout that most texts have first: one that does not fit makes an error", Failed},
+	{"time.Parse", "time.newParseError", "skip-work", commonLayout, Failed},
+	{"time.Parse", "internal/stringslite.Clone", "skip-work", commonLayout, Failed},
 	{"mime.ParseMediaType", "", "skip-work", "look for a semicolon first: without one there are no parameters, and no map is needed", Nothing},
 	{"mime.FormatMediaType", "", "skip-work", "take the type as it is where there are no parameters", Nothing},
 
@@ -101,8 +106,8 @@ var entries = []Entry{
 	{"bufio.(*Reader).ReadBytes", "", "reuse-buffer", "use ReadSlice where the line is not kept", Nothing},
 	{"io.ReadAll", "", "pool-buffer", "read into a pooled bytes.Buffer with ReadFrom", Nothing},
 	{"io/ioutil.ReadAll", "", "pool-buffer", "read into a pooled bytes.Buffer with ReadFrom", Nothing},
-	{"io.CopyN", "io.LimitReader", "skip-work", "read a few bytes into an array, and write them: each call makes a reader of its own", Nothing},
-	{"io.CopyN", "io.CopyN", "skip-work", "read a few bytes into an array, and write them: each call makes a reader of its own", Nothing},
+	{"io.CopyN", "io.LimitReader", "skip-work", smallCopy, Nothing},
+	{"io.CopyN", "io.CopyN", "skip-work", smallCopy, Nothing},
 	{"io.Copy*", "", "pool-buffer", "use io.CopyBuffer with a pooled buffer", Nothing},
 	{"os.ReadFile", "", "pool-buffer", "open the file and read into a pooled buffer", Nothing},
 	{"crypto/hmac.New", "", "pool-object", "keep the hash of each key in a pool and Reset it", Nothing},
@@ -141,7 +146,7 @@ var entries = []Entry{
 	{"strings.ToUpper", "", "avoid-conversion", "compare with strings.EqualFold, or keep the upper-case form", Result},
 	{"bytes.ToLower", "", "avoid-conversion", "compare with bytes.EqualFold, or change the bytes in place", Result},
 	{"bytes.ToUpper", "", "avoid-conversion", "compare with bytes.EqualFold, or change the bytes in place", Result},
-	{"bytes.Replace*", "", "avoid-conversion", "ask bytes.Contains first: it copies the text also where nothing is replaced", Handed},
+	{"bytes.Replace*", "", "avoid-conversion", "ask bytes.Contains first: it copies the text even if nothing is replaced", Handed},
 	{"strings.Join", "", "avoid-conversion", "write the parts to where the text goes", Result},
 	{"strings.Replace*", "", "avoid-conversion", "write the pieces to where the text goes, or use a strings.Replacer's WriteString", Result},
 	{"strings.(*Replacer).Replace", "", "avoid-conversion", "use WriteString to where the text goes", Result},

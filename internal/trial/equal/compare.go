@@ -126,7 +126,7 @@ func (c comparison) scenario(id string, leave map[string]bool) (agree int, diffe
 	return agree, differs
 }
 
-// sum is what was noted of a scenario of which only a sum is.
+// sum returns the sum of a scenario for which only that was noted.
 func (s *seen) sum(id string) (string, bool) {
 	list := s.scenarios[id]
 	if len(list) != 1 || list[0].key != watch.Sum {

@@ -337,7 +337,7 @@ func (w *work) run(ctx context.Context, bin version.Binary, pl *watch.Plan, most
 		}
 		limit := w.o.Tests + w.o.Explore + time.Minute
 		if most == mostWrong && w.p.took > 0 {
-			limit = min(limit, 5*time.Second+4*w.p.took) // what takes so much longer than before does not do the same
+			limit = min(limit, 5*time.Second+4*w.p.took) // a change that takes much longer does not do the same
 		}
 		start := time.Now()
 		res, err := w.b.Run(ctx, bin, version.Run{Args: w.args(tests), Env: []string{watch.PlanVariable + "=" + at, "TMPDIR=" + dir, "GORACE=exitcode=0 log_path=" + filepath.Join(dir, "race")}, Limit: limit})

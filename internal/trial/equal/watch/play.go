@@ -40,7 +40,7 @@ func (s *Session) player(sc Scenario) *player {
 	return p
 }
 
-// add puts text into the sum of what was seen, by the hash FNV-1a.
+// add updates the sum of the notes with text, by the hash FNV-1a.
 func (p *player) add(text string) {
 	for i := range len(text) {
 		p.sum = (p.sum ^ uint64(text[i])) * 1099511628211
