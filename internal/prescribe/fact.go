@@ -189,7 +189,8 @@ var (
 		return callee == "append" || callee == "io.WriteString" || strings.HasPrefix(callee, "fmt.Fprint") ||
 			strings.HasSuffix(callee, ".Write") || strings.HasSuffix(callee, ".WriteString")
 	})
-	tries = test("try after try", func(_ *candidate, p *allocated) bool {
+	anError = test("fmt.Errorf", func(_ *candidate, p *allocated) bool { return p.Callee == "fmt.Errorf" })
+	tries   = test("try after try", func(_ *candidate, p *allocated) bool {
 		return p.Library != nil && p.Library.Stays == library.Failed && p.Expr != nil && len(p.Expr.Loops) > 0
 	})
 	madeInSight = test("a builder or buffer made in sight", func(_ *candidate, p *allocated) bool {
