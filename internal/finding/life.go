@@ -23,8 +23,9 @@ type Life struct {
 
 // Maker is the variable that memory belongs to. Its place is zero if the variable is not found.
 type Maker struct {
-	Name string // empty for an object without a name
-	At   evidence.Site
+	Name    string // empty for an object without a name
+	At      evidence.Site
+	Emptied bool // a strings.Builder whose Reset is called: its memory goes with each text
 }
 
 // Passed says what objects go through on their way.
@@ -32,6 +33,10 @@ type Passed struct {
 	Boxed   bool // they become interface values
 	Back    bool // a call that the site's function hands them to returns them, or part of what it returns
 	Spawned bool // goroutines that the function waits for use them
+
+	Compared bool // text that the site's function only compares
+	Counted  bool // a slice that the site's function ranges over, and uses in another way too
+	Spared   bool // the site's function hands them to one that may return without a look at them
 }
 
 // End is where the life of an object ends, as far as the user's code goes.

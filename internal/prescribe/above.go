@@ -50,7 +50,7 @@ func (c *candidate) askedAbove(p *allocated) string {
 	if u == nil {
 		return ""
 	}
-	return littleUse(u.Kind)
+	return u.Little()
 }
 
 // heaviestWay is the user's frames of the heaviest stack of a part, from the site outwards.

@@ -150,9 +150,9 @@ var (
 	returnedHere = test("returned on the line", func(_ *candidate, p *allocated) bool {
 		return p.Expr != nil && p.Expr.Use.Kind == source.UseReturned
 	})
-	looked  = test("only looked at", func(_ *candidate, p *allocated) bool { return useOf(p) != "" }, "looked")
-	fronted = test("put in front of a variable", func(_ *candidate, p *allocated) bool { return p.Expr != nil && fronts(p.Expr) })
-	added   = test("added to a variable", func(_ *candidate, p *allocated) bool { return p.Expr != nil && grows(p.Expr) })
+	looked  = test("only looked at", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.Expr.Use.Little() != "" }, "looked")
+	fronted = test("put in front of a variable", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.Expr.PutsInFront() })
+	added   = test("added to a variable", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.Expr.AddsTo() })
 	bytesOf = test("bytes", func(_ *candidate, p *allocated) bool {
 		d := p.dest()
 		return p.Expr != nil && p.Expr.Elem == 1 || d != nil && (d.Elem == "byte" || d.Elem == "uint8")
@@ -194,7 +194,8 @@ var (
 		return p.Library != nil && p.Library.Stays == library.Failed && p.Expr != nil && len(p.Expr.Loops) > 0
 	})
 	madeInSight = test("a builder or buffer made in sight", func(_ *candidate, p *allocated) bool {
-		return p.Life.Maker.At.Line > 0 && (strings.HasPrefix(p.Via, "bytes.(*Buffer)") || strings.HasPrefix(p.Via, "strings.(*Builder)"))
+		return p.Life.Maker.At.Line > 0 && !strings.HasSuffix(p.Via, ").Grow") &&
+			(strings.HasPrefix(p.Via, "bytes.(*Buffer)") || strings.HasPrefix(p.Via, "strings.(*Builder)"))
 	}, "owned")
 	// released is memory whose last use is in sight, or that a library object makes for itself.
 	released = test("last used in sight", func(_ *candidate, p *allocated) bool {
@@ -202,6 +203,22 @@ var (
 	})
 	newInPlace = test("new and not returned", func(c *candidate, p *allocated) bool {
 		return p.Kind == finding.KindNew && !c.edge("return")
+	})
+)
+
+// Facts about what is done with what the line makes.
+var (
+	emptied = test("a builder that is reset", func(_ *candidate, p *allocated) bool { return p.Life.Maker.Emptied })
+	spared  = test("for a function that may not need it", func(_ *candidate, p *allocated) bool { return p.Life.Passed.Spared })
+	// partsElse are parts of a text that a sequence of them would not serve.
+	partsElse = test("parts that are counted too", func(_ *candidate, p *allocated) bool {
+		_, name, _ := strings.Cut(p.Callee, ".")
+		return (strings.HasPrefix(name, "Split") || strings.HasPrefix(name, "Fields")) && p.Life.Passed.Counted
+	})
+	// foldedElse is text in one case that is not only compared.
+	foldedElse = test("in one case, and not only compared", func(_ *candidate, p *allocated) bool {
+		_, name, _ := strings.Cut(p.Callee, ".")
+		return (name == "ToLower" || name == "ToUpper") && !p.Life.Passed.Compared
 	})
 )
 

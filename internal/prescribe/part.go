@@ -120,17 +120,6 @@ func convertedConstant(c *candidate) *source.Expr {
 	return nil
 }
 
-// grows reports whether a concatenation adds to the variable it is assigned to.
-func grows(e *source.Expr) bool {
-	return e.Use.Adds || regexp.MustCompile(`^`+regexp.QuoteMeta(e.Use.Name)+`\s*\+`).MatchString(e.Text)
-}
-
-// fronts reports whether a concatenation puts text in front of the variable it is assigned to.
-func fronts(e *source.Expr) bool {
-	rest, ok := strings.CutSuffix(e.Text, e.Use.Name)
-	return ok && e.Use.Name != "" && strings.HasSuffix(strings.TrimSpace(rest), "+")
-}
-
 // compiles matches functions that compile a description, such as a pattern or a template.
 var compiles = regexp.MustCompile(`\.(Must)?(Compile|Parse)[A-Z]?\w*$|\.New\w*(Template|Replacer|Matcher|Regexp|Codec|Parser|Schema)\w*$`)
 
@@ -211,11 +200,12 @@ func (c *candidate) owner() string {
 	return name
 }
 
-// packs is the size class of the struct with its fields in the best order, if that is smaller than the
+// packs is the size class of a struct of the user's with its fields in the best order, if that is smaller than the
 // one it has; 0 if not.
 func (c *candidate) packs(p *allocated) unit.Bytes {
 	e := p.Expr
-	if e == nil || e.Packed == 0 || e.Packed >= e.Size {
+	if e == nil || e.Packed == 0 || e.Packed >= e.Size ||
+		strings.Contains(e.Type, ".") && c.session.Owner(evidence.Frame{Function: e.Type}) != "yours" {
 		return 0
 	}
 	now, then := regrowth.Class(unit.Bytes(e.Size)), regrowth.Class(unit.Bytes(e.Packed))

@@ -9,7 +9,6 @@ import (
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/cures"
 	"github.com/heaptrim/heaptrim/internal/prescribe/regrowth"
-	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 )
 
 // rule is one row of the table: where a cure applies to a part of an object, and what it takes away.
@@ -62,7 +61,7 @@ var words = map[string]func(c *candidate, p *allocated) string{
 	"use":      func(_ *candidate, p *allocated) string { return "`" + p.Expr.Use.Name + "`" },
 	"original": func(_ *candidate, p *allocated) string { return "`" + p.Line.Copied(p.Expr) + "`" },
 	"asked":    func(c *candidate, p *allocated) string { return c.askedAbove(p) },
-	"looked":   func(_ *candidate, p *allocated) string { return useOf(p) },
+	"looked":   func(_ *candidate, p *allocated) string { return p.Expr.Use.Little() },
 	"constant": func(c *candidate, _ *allocated) string { return "`" + convertedConstant(c).Text + "`" },
 	"wasted": func(c *candidate, p *allocated) string {
 		return wasted(c.diagnosis, c.Line, p.Expr, c.Finding.Site.File)
@@ -201,26 +200,4 @@ func (c *candidate) slabs(pr *proposal, p *allocated) {
 		// An arena that is reset reuses its blocks: lab/libraries/arena.
 		pr.Objects, pr.Bytes = 1-stay*0.1, 0.9
 	}
-}
-
-// useOf says which part of a value the code looks at, if not all of it; "" for all.
-func useOf(p *allocated) string {
-	if p.Expr == nil {
-		return ""
-	}
-	return littleUse(p.Expr.Use.Kind)
-}
-
-func littleUse(kind source.UseKind) string {
-	switch kind {
-	case source.UseElement:
-		return "only a part of the result is used"
-	case source.UseLength:
-		return "only the length of the result is used"
-	case source.UseRanged:
-		return "the result is only ranged over"
-	case source.UseCompared:
-		return "the result is only compared"
-	}
-	return ""
 }

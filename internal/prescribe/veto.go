@@ -182,8 +182,8 @@ func isDiesElsewhere(c *candidate, p *allocated) bool {
 	return p.Via == "" && p.Life.End == finding.EndFrame && p.Life.Frame > 0 && c.blockSize() < bigObject
 }
 
-func isSliceResult(_ *candidate, p *allocated) bool {
-	return p.Expr != nil && p.Expr.Elem > 0 && p.Kind != finding.KindMake && p.Life.Frame > 0
+func isSliceResult(c *candidate, p *allocated) bool {
+	return p.Expr != nil && p.Expr.Elem > 0 && p.Kind != finding.KindMake && (p.Life.Frame > 0 || c.edge("return"))
 }
 
 // isCopyIsKept reports whether new text, or a new slice of it, is itself handed out. Of the
@@ -196,7 +196,7 @@ func isCopyIsKept(c *candidate, p *allocated) bool {
 	case finding.KindConversion, finding.KindConcat:
 		return isLeavesOwnCode(c, p) || isUnseen(c, p)
 	case finding.KindString, finding.KindMake, finding.KindGrowth:
-		made := p.Library != nil && p.Library.Stays == library.Result // new text, wherever it is made
+		made := p.Library != nil && (p.Library.Stays == library.Result || p.Kind != finding.KindGrowth) // wherever it is made
 		return isLeavesOwnCode(c, p) || made && p.Life.End == finding.EndUnknown
 	}
 	return false

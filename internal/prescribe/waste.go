@@ -54,7 +54,7 @@ func heaviestOf(d *finding.Diagnosis, file string, lines []int) float64 {
 func pure(callee string) bool {
 	pkg, _, _ := strings.Cut(callee, ".")
 	switch pkg {
-	case "strings", "strconv", "bytes", "path", "path/filepath", "unicode", "html", "regexp", "net/netip":
+	case "strings", "strconv", "bytes", "path", "path/filepath", "html", "regexp", "net/netip":
 		return !strings.Contains(callee, "(*") && !strings.Contains(callee, ".New")
 	}
 	for _, f := range []string{"fmt.Sprint", "fmt.Sprintf", "fmt.Sprintln", "reflect.TypeOf", "net/url.QueryEscape", "net/url.PathEscape", "encoding/hex.EncodeToString"} {

@@ -25,13 +25,16 @@ func (s *scan) call(h held, in ssa.CallInstruction) {
 		return // a function value is called, not handed on
 	}
 	if k, ok := contractOf(c, h.value); ok {
+		if k == unpacks && h.mode != container {
+			return
+		}
 		if k != drops {
 			s.way(h, in)
 		}
 		switch {
 		case k == keeps:
 			s.out.global = "what " + calleeName(c) + " keeps"
-		case (k == passes || k == chains && argument(c, 0) == h.value) && result != nil:
+		case (k == passes || k == unpacks || (k == chains || k == fills) && argument(c, 0) == h.value) && result != nil:
 			s.passed(result)
 		case k == fills:
 			s.store(argument(c, 0), "")

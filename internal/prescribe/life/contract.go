@@ -12,11 +12,12 @@ import (
 type contract int8
 
 const (
-	drops  contract = iota // looks at it, and keeps nothing after it has returned
-	passes                 // the result refers to it
-	fills                  // the receiver or first argument refers to it from now on
-	keeps                  // something that outlives the call refers to it
-	chains                 // the result is the receiver; the other arguments are only looked at
+	drops   contract = iota // looks at it, and keeps nothing after it has returned
+	passes                  // the result refers to it
+	fills                   // the receiver or first argument refers to it from now on
+	keeps                   // something that outlives the call refers to it
+	chains                  // the result is the receiver; the other arguments are only looked at
+	unpacks                 // the result refers to elements of the slice, not to its array
 )
 
 // contractRule gives the contract of functions of the standard library: of the first
@@ -42,6 +43,8 @@ var contracts = []contractRule{
 	{"strings.(*Builder).", drops},
 	{"strings.NewReplacer", passes},
 	{"strings.Clone", drops},
+	{"strings.Join", unpacks}, // the only element itself
+	{"bytes.Join", drops},
 	{"bytes.Clone", drops},
 	{"bytes.Equal", drops},
 	{"bytes.Compare", drops},
@@ -63,6 +66,8 @@ var contracts = []contractRule{
 	{"slices.Sort", drops},
 	{"slices.BinarySearch", drops},
 	{"slices.Equal", drops},
+	{"slices.Clone", unpacks},
+	{"slices.Concat", unpacks},
 	{"slices.", passes},
 	{"maps.", passes},
 	{"sort.", drops},
@@ -178,7 +183,6 @@ var methodContracts = map[shape]contract{
 	{"Read", "([]byte)", "(int, error)"}:           drops,
 	{"ReadAt", "([]byte, int64)", "(int, error)"}:  drops,
 	{"WriteAt", "([]byte, int64)", "(int, error)"}: drops,
-	{"Sum", "([]byte)", "([]byte)"}:                passes,
 	{"Error", "()", "(string)"}:                    passes,
 	{"String", "()", "(string)"}:                   passes,
 	{"Len", "()", "(int)"}:                         drops,
@@ -190,15 +194,30 @@ var methodContracts = map[shape]contract{
 // returned; of the Request, the documentation says no such thing.
 var serves = shape{"ServeHTTP", "(net/http.ResponseWriter, *net/http.Request)", "()"}
 
+// sums is the shape of hash.Hash's method that appends the sum to its argument.
+var sums = shape{"Sum", "([]byte)", "([]byte)"}
+
+// sumOf is what Sum does with its receiver or its argument: the result refers to the argument alone.
+func sumOf(c *ssa.CallCommon, v ssa.Value) contract {
+	if argument(c, 0) == v {
+		return drops
+	}
+	return passes
+}
+
 // contractOf is the contract of a call that is not followed into its callee, for one of its arguments;
 // ok is false where there is none.
 func contractOf(c *ssa.CallCommon, v ssa.Value) (k contract, ok bool) {
 	if c.IsInvoke() {
-		if m := shapeOf(c.Method); m != serves {
+		switch m := shapeOf(c.Method); m {
+		case serves:
+			return drops, argument(c, 1) == v
+		case sums:
+			return sumOf(c, v), true
+		default:
 			k, ok = methodContracts[m]
 			return k, ok
 		}
-		return drops, argument(c, 1) == v
 	}
 	callee := c.StaticCallee()
 	if callee == nil {
@@ -207,6 +226,9 @@ func contractOf(c *ssa.CallCommon, v ssa.Value) (k contract, ok bool) {
 	pkg := callee.Package()
 	if pkg == nil || !isStd(pkg.Pkg.Path()) {
 		return 0, false
+	}
+	if m, method := callee.Object().(*types.Func); method && shapeOf(m) == sums && callee.Signature.Recv() != nil {
+		return sumOf(c, v), true
 	}
 	name := nameOf(callee)
 	for _, r := range contracts {

@@ -57,6 +57,9 @@ func (t *Tracer) Trace(b Birth, own []evidence.Frame) finding.Life {
 	}
 	s := t.scan(fn)
 	born := t.born(fn, b, own[0].Line)
+	if len(born) == 0 && strings.HasPrefix(b.Via, "io.Copy") {
+		return finding.Life{End: finding.EndFrame, Function: own[0].Function} // its buffer; no result refers to one
+	}
 	if len(born) == 0 {
 		return finding.Life{Unknown: "which value of the line allocates"}
 	}
@@ -64,6 +67,9 @@ func (t *Tracer) Trace(b Birth, own []evidence.Frame) finding.Life {
 		s.birth(v, b)
 	}
 	l := t.climb(s, own)
+	l.Passed.Compared = !slices.ContainsFunc(born, func(v ssa.Value) bool { return !compared(v) })
+	l.Passed.Counted = slices.ContainsFunc(born, counted)
+	l.Passed.Spared = slices.ContainsFunc(born, spared)
 	if len(born) == 1 && b.Kind != finding.KindMapGrowth {
 		l.Made = t.placeOf(born[0].Pos())
 		l.OnlyRead = t.onlyRead(born[0])

@@ -17,7 +17,7 @@ func (t *Tracer) maker(v ssa.Value, own []evidence.Frame) finding.Maker {
 	for i := 0; ; {
 		switch at := whole(v).(type) {
 		case *ssa.Alloc:
-			m := finding.Maker{At: evidence.Site{File: own[i].File, Line: t.src.LineOf(at.Pos()), Function: own[i].Function}}
+			m := finding.Maker{At: evidence.Site{File: own[i].File, Line: t.src.LineOf(at.Pos()), Function: own[i].Function}, Emptied: emptied(at)}
 			if at.Comment != "new" && at.Comment != "complit" {
 				m.Name = at.Comment
 			}
@@ -60,4 +60,12 @@ func whole(v ssa.Value) ssa.Value {
 			return v
 		}
 	}
+}
+
+// emptied reports whether a function calls the Reset of its strings.Builder.
+func emptied(v *ssa.Alloc) bool {
+	return slices.ContainsFunc(*v.Referrers(), func(in ssa.Instruction) bool {
+		call, ok := in.(ssa.CallInstruction)
+		return ok && calleeName(call.Common()) == "strings.(*Builder).Reset"
+	})
 }

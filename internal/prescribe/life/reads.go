@@ -128,7 +128,7 @@ func (r *reading) contract(k contract, in ssa.CallInstruction) finding.Tri {
 	}
 	result, ok := in.(*ssa.Call)
 	switch k {
-	case drops:
+	case drops, unpacks:
 		return finding.Yes
 	case passes:
 		if ok && !isSignal(result.Type()) {

@@ -90,7 +90,7 @@ func (s *site) elements64(elem types.Type) int64 {
 func PoolBuffer(on *code.Site) []code.Edit {
 	s := &site{on}
 	c := s.collectorOf("bytes.Buffer")
-	if c == nil || !c.methods("Write", "WriteString", "WriteByte", "WriteRune", "Len", "Cap", "Grow", "Reset", "String",
+	if c == nil || s.copies(c) || !c.methods("Write", "WriteString", "WriteByte", "WriteRune", "Len", "Cap", "Grow", "Reset", "String",
 		"Truncate", "ReadFrom", "WriteTo", "Bytes") {
 		return nil
 	}

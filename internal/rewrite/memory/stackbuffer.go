@@ -2,6 +2,9 @@ package memory
 
 import (
 	"fmt"
+	"slices"
+
+	"golang.org/x/tools/go/ast/inspector"
 
 	"github.com/heaptrim/heaptrim/internal/rewrite/code"
 )
@@ -15,13 +18,8 @@ func StackBuffer(on *code.Site) []code.Edit {
 		!c.methods("Write", "WriteString", "WriteByte", "WriteRune", "Len", "Reset", "String", "Truncate", "Bytes") {
 		return nil
 	}
-	for _, call := range c.calls {
-		if s.Line(call.Node().Pos()) == s.Place.Line && called(call) == "String" {
-			return nil // its copy is another object than the buffer's own memory
-		}
-	}
 	size := s.seen()
-	if size == 0 || s.retains(c) != "" {
+	if size == 0 || s.copies(c) || s.retains(c) != "" {
 		return nil // what keeps its bytes keeps the array, on the heap
 	}
 	n := 64 // the first block of a buffer
@@ -36,4 +34,11 @@ func StackBuffer(on *code.Site) []code.Edit {
 	text := fmt.Sprintf("var %s [%d]byte\n%s := %s.NewBuffer(%[1]s[:0])", array, n, c.v.Name(), name)
 	return []code.Edit{{Text: fmt.Sprintf("keep the first %d bytes of `%s` on the stack", n, c.v.Name()),
 		Imports: imports, Changes: []code.Change{s.Replace(c.decl.Node(), text)}}}
+}
+
+// copies reports whether the site is a call of String, whose copy is another object than the buffer's own memory.
+func (s *site) copies(c *collector) bool {
+	return slices.ContainsFunc(c.calls, func(call inspector.Cursor) bool {
+		return s.Line(call.Node().Pos()) == s.Place.Line && called(call) == "String"
+	})
 }

@@ -1,0 +1,143 @@
+package life
+
+import (
+	"go/token"
+	"go/types"
+	"slices"
+	"strings"
+
+	"golang.org/x/tools/go/ssa"
+)
+
+// compares are the functions of strings and bytes that only compare their arguments.
+var compares = []string{"Compare", "Equal", "EqualFold", "HasPrefix", "HasSuffix"}
+
+// compared reports whether all that the function does with a text is to compare it.
+func compared(v ssa.Value) bool {
+	found := false
+	for _, in := range *v.Referrers() {
+		switch in := in.(type) {
+		case *ssa.DebugRef:
+		case *ssa.BinOp:
+			if in.Op == token.ADD {
+				return false
+			}
+			found = true
+		case *ssa.Call:
+			pkg, name, _ := strings.Cut(calleeName(in.Common()), ".")
+			switch {
+			case (pkg == "strings" || pkg == "bytes") && slices.Contains(compares, name):
+				found = true
+			case isLen(in.Common()):
+			default:
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return found
+}
+
+// counted reports whether the function ranges over a slice and uses it in another way too, so that a sequence would
+// not do.
+func counted(v ssa.Value) bool {
+	ranged, other := false, false
+	for _, in := range *v.Referrers() {
+		switch in := in.(type) {
+		case *ssa.DebugRef:
+		case *ssa.IndexAddr:
+			if _, constant := in.Index.(*ssa.Const); constant {
+				other = true
+			}
+		case *ssa.Call:
+			if isLen(in.Common()) && !in.Pos().IsValid() {
+				ranged = true // a range's own
+			} else {
+				other = true
+			}
+		default:
+			other = true
+		}
+	}
+	return ranged && other
+}
+
+func isLen(c *ssa.CallCommon) bool {
+	b, ok := c.Value.(*ssa.Builtin)
+	return ok && b.Name() == "len"
+}
+
+// mostForwards is how many calls deep an argument is followed that functions only hand on.
+const mostForwards = 3
+
+// spared reports whether a boxed argument, or the slice of them, is handed to a function that may return without
+// a look at it, as a logger does whose level is off.
+func spared(v ssa.Value) bool {
+	for _, in := range *v.Referrers() {
+		switch in := in.(type) {
+		case *ssa.Store:
+			if at, ok := in.Addr.(*ssa.IndexAddr); ok && in.Val == v && spared(at.X) {
+				return true
+			}
+		case *ssa.Slice:
+			if spared(in) {
+				return true
+			}
+		case ssa.CallInstruction:
+			if callee := in.Common().StaticCallee(); callee != nil && returnsEarly(callee, mostForwards) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// returnsEarly reports whether a function has a way on which it uses none of its parameters that hold interfaces and
+// returns no error, or only hands them to such functions.
+func returnsEarly(fn *ssa.Function, deep int) bool {
+	if fn.Blocks == nil {
+		return false
+	}
+	looks := map[*ssa.BasicBlock]bool{}
+	forwards, used := true, false
+	for _, p := range fn.Params {
+		if !holdsInterfaces(p.Type()) {
+			continue
+		}
+		for _, in := range *p.Referrers() {
+			if _, debug := in.(*ssa.DebugRef); debug {
+				continue
+			}
+			looks[in.Block()], used = true, true
+			call, ok := in.(ssa.CallInstruction)
+			if !ok || deep == 0 || call.Common().StaticCallee() == nil || !returnsEarly(call.Common().StaticCallee(), deep-1) {
+				forwards = false
+			}
+		}
+	}
+	return used && (forwards || wayOut(fn.Blocks[0], looks, map[*ssa.BasicBlock]bool{}))
+}
+
+// wayOut reports whether a return without an error can be reached by none of some blocks.
+func wayOut(b *ssa.BasicBlock, without, seen map[*ssa.BasicBlock]bool) bool {
+	if without[b] || seen[b] {
+		return false
+	}
+	seen[b] = true
+	if r, ok := b.Instrs[len(b.Instrs)-1].(*ssa.Return); ok {
+		return !slices.ContainsFunc(r.Results, func(v ssa.Value) bool {
+			c, constant := v.(*ssa.Const)
+			return isError(v.Type()) && !(constant && c.IsNil())
+		})
+	}
+	return slices.ContainsFunc(b.Succs, func(next *ssa.BasicBlock) bool { return wayOut(next, without, seen) })
+}
+
+// holdsInterfaces reports whether values of a type are interface values, or slices of them.
+func holdsInterfaces(t types.Type) bool {
+	if s, ok := t.Underlying().(*types.Slice); ok {
+		t = s.Elem()
+	}
+	return types.IsInterface(t)
+}
