@@ -34,9 +34,11 @@ type Passed struct {
 	Back    bool // a call that the site's function hands them to returns them, or part of what it returns
 	Spawned bool // goroutines that the function waits for use them
 
-	Compared bool // text that the site's function only compares
-	Counted  bool // a slice that the site's function ranges over, and uses in another way too
-	Spared   bool // the site's function hands them to one that may return without a look at them
+	Compared bool          // text that the site's function only compares
+	Keyed    bool          // text by which maps are read, and nothing else that needs a string
+	Key      evidence.Site // where a map gets it as a key; zero for nowhere
+	Counted  bool          // a slice that the site's function ranges over, and uses in another way too
+	Spared   bool          // the site's function hands them to one that may return without a look at them
 }
 
 // End is where the life of an object ends, as far as the user's code goes.

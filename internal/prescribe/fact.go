@@ -158,9 +158,9 @@ var (
 		return p.Expr != nil && p.Expr.Elem == 1 || d != nil && (d.Elem == "byte" || d.Elem == "uint8")
 	})
 	compiled = test("compiled of a text", func(_ *candidate, p *allocated) bool {
-		return p.Expr != nil && p.Expr.Kind == source.Call && compiles.MatchString(p.Expr.Call.Callee)
+		return p.Expr != nil && p.Expr.Compiles()
 	}, "callee")
-	spelled  = test("a constant text", func(c *candidate, _ *allocated) bool { return convertedConstant(c) != nil }, "constant")
+	spelled  = test("a constant text", func(c *candidate, _ *allocated) bool { return c.Line != nil && c.Line.ConvertedConstant() != nil }, "constant")
 	wasteful = test("work that is not used", func(c *candidate, p *allocated) bool {
 		return c.Line != nil && p.Expr != nil && wasted(c.diagnosis, c.Line, p.Expr, c.Finding.Site.File) != ""
 	}, "wasted")
@@ -210,6 +210,10 @@ var (
 var (
 	emptied = test("a builder that is reset", func(_ *candidate, p *allocated) bool { return p.Life.Maker.Emptied })
 	spared  = test("for a function that may not need it", func(_ *candidate, p *allocated) bool { return p.Life.Passed.Spared })
+	// lookedUp is text that maps are read by. Where a map gets it as a key, that must be seldom.
+	lookedUp = test("looked up in a map", func(c *candidate, p *allocated) bool {
+		return p.Life.Passed.Keyed && (p.Life.Passed.Key.Line == 0 && p.Life.End == finding.EndFrame || p.Life.Passed.Key.Line > 0 && !c.fills(p.Life.Passed.Key))
+	})
 	// partsElse are parts of a text that a sequence of them would not serve.
 	partsElse = test("parts that are counted too", func(_ *candidate, p *allocated) bool {
 		_, name, _ := strings.Cut(p.Callee, ".")

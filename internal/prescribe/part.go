@@ -67,6 +67,18 @@ func (c *candidate) makesOwner(p *allocated) bool {
 	return false
 }
 
+// mostKept is the part of a row's objects that may be made where a map gets them as keys, for that to be seldom.
+const mostKept = 0.1
+
+// fills reports whether a map grows at a place about as often as the row's objects are made.
+func (c *candidate) fills(at evidence.Site) bool {
+	at = c.session.Place(evidence.Frame{File: at.File, Line: at.Line})
+	return slices.ContainsFunc(c.diagnosis.Findings, func(f finding.Finding) bool {
+		return f.Run == c.Finding.Run && f.Site.File == at.File && f.Site.Line == at.Line &&
+			f.Cost.ObjectsPerOp.Value > mostKept*c.Finding.Cost.ObjectsPerOp.Value
+	})
+}
+
 // siteOf is a place of the source as a finding names it.
 func (c *candidate) siteOf(r source.Reset) evidence.Site {
 	return c.session.Place(evidence.Frame{Function: r.Function, File: r.File, Line: r.Line})
@@ -105,23 +117,6 @@ func (c *candidate) recursive() bool {
 	}
 	return n > 1
 }
-
-// convertedConstant is a constant on the line that is converted to bytes; nil
-// for none.
-func convertedConstant(c *candidate) *source.Expr {
-	if c.Line == nil {
-		return nil
-	}
-	for _, e := range c.Line.Exprs {
-		if e.Kind == source.Conversion && e.Call.Consts && e.Elem > 0 {
-			return e
-		}
-	}
-	return nil
-}
-
-// compiles matches functions that compile a description, such as a pattern or a template.
-var compiles = regexp.MustCompile(`\.(Must)?(Compile|Parse)[A-Z]?\w*$|\.New\w*(Template|Replacer|Matcher|Regexp|Codec|Parser|Schema)\w*$`)
 
 // below reports whether the heaviest stack reaches the site through a
 // function: the site is a callback of it.

@@ -62,7 +62,7 @@ var words = map[string]func(c *candidate, p *allocated) string{
 	"original": func(_ *candidate, p *allocated) string { return "`" + p.Line.Copied(p.Expr) + "`" },
 	"asked":    func(c *candidate, p *allocated) string { return c.askedAbove(p) },
 	"looked":   func(_ *candidate, p *allocated) string { return p.Expr.Use.Little() },
-	"constant": func(c *candidate, _ *allocated) string { return "`" + convertedConstant(c).Text + "`" },
+	"constant": func(c *candidate, _ *allocated) string { return "`" + c.Line.ConvertedConstant().Text + "`" },
 	"wasted": func(c *candidate, p *allocated) string {
 		return wasted(c.diagnosis, c.Line, p.Expr, c.Finding.Site.File)
 	},

@@ -78,6 +78,8 @@ var table = []rule{
 	// Text that is made, split and converted.
 	{name: "a call without a copy", cure: "avoid-conversion", needs: []fact{call("avoid-conversion")}, not: []fact{looked, foldedElse, partsElse}, takes: betterCall, text: "instead of {callee}, {better}"},
 	{name: "a call that is only looked at", cure: "avoid-conversion", needs: []fact{call("avoid-conversion"), looked}, not: []fact{foldedElse}, takes: betterCall, text: "{looked}: instead of {callee}, {better}"},
+	{name: "key of a look-up", cure: "avoid-conversion", needs: []fact{is(finding.KindConcat, finding.KindConversion, finding.KindString), seen, lookedUp, passing},
+		despite: []fact{copyIsKept}, text: "build the key in bytes on the stack and look it up as m[string(b)], which copies nothing: the text is only looked up"},
 	{name: "constant converted", cure: "avoid-conversion", needs: []fact{is(finding.KindConversion), inline, seen, consts},
 		text: "keep {expr} in a package variable: it is converted on every call"},
 	{name: "conversion and back", cure: "avoid-conversion", needs: []fact{is(finding.KindConversion), inline, seen, back}, not: []fact{consts},

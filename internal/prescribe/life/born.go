@@ -118,7 +118,7 @@ func bornBy(b Birth, in ssa.Instruction) ssa.Value {
 			return in
 		}
 	case *ssa.BinOp:
-		if b.Kind == finding.KindConcat && in.Op == token.ADD && refers(in.Type(), 0) {
+		if b.Kind == finding.KindConcat && in.Op == token.ADD && refers(in.Type(), 0) && !summand(in) {
 			return in
 		}
 	case *ssa.Call:
@@ -127,6 +127,24 @@ func bornBy(b Birth, in ssa.Instruction) ssa.Value {
 		}
 	}
 	return nil
+}
+
+// summand reports whether a sum of texts is only a part of a longer one, which is made at once.
+func summand(v *ssa.BinOp) bool {
+	n := 0
+	for _, in := range *v.Referrers() {
+		switch in := in.(type) {
+		case *ssa.DebugRef:
+		case *ssa.BinOp:
+			n++
+			if in.Op != token.ADD || in.X != v {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return n == 1
 }
 
 // madeByCall is the value that holds what a call of a library function allocates: its

@@ -95,7 +95,7 @@ func (t *Tracer) climb(s *scan, own []evidence.Frame) finding.Life {
 			ways, back = t.linesOf(out.ways), out.back
 		}
 		l := finding.Life{Ways: ways, Frame: i, Function: own[i].Function, Field: out.field,
-			Passed: finding.Passed{Boxed: out.boxed, Back: back, Spawned: out.spawned}}
+			Passed: finding.Passed{Boxed: out.boxed, Back: back, Spawned: out.spawned, Keyed: out.key.looked && !out.key.other, Key: t.siteOf(out.key.stored)}}
 		switch {
 		case out.shared:
 			l.End = finding.EndShared
@@ -123,7 +123,7 @@ func (t *Tracer) climb(s *scan, own []evidence.Frame) finding.Life {
 			return l
 		}
 		up.ref = s.ref
-		up.out.boxed, up.out.spawned, up.out.field = out.boxed, out.spawned, out.field
+		up.out.boxed, up.out.spawned, up.out.field, up.out.key = out.boxed, out.spawned, out.field, out.key
 		up.take(s.fn, own[i].Line, out)
 		s = up
 	}
@@ -176,6 +176,14 @@ func (t *Tracer) placeOf(at token.Pos) string {
 		return ""
 	}
 	return t.src.PlaceOf(at)
+}
+
+// siteOf is a place of the source without its function; zero for none.
+func (t *Tracer) siteOf(at token.Pos) evidence.Site {
+	if !at.IsValid() {
+		return evidence.Site{}
+	}
+	return evidence.Site{File: t.src.FileOf(at), Line: t.src.LineOf(at)}
 }
 
 // linesOf are the lines of places, lowest first.

@@ -156,19 +156,26 @@ func TestUses(t *testing.T) {
 		want     finding.Passed
 	}{
 		{"folded", "folds", finding.KindString, "strings.ToLower", finding.Passed{Compared: true}},
-		{"key", "folded", finding.KindString, "strings.ToLower", finding.Passed{}},
+		{"key", "folded", finding.KindString, "strings.ToLower", finding.Passed{Keyed: true}},
 		{"parts", "parts", finding.KindMake, "strings.Split", finding.Passed{}},
 		{"counted", "lastPart", finding.KindMake, "strings.Split", finding.Passed{Counted: true}},
 		{"logged", "logs", finding.KindBoxing, "", finding.Passed{Spared: true}},
 		{"logged", "logs", finding.KindVariadic, "", finding.Passed{Spared: true}},
 		{"paired", "pairs", finding.KindBoxing, "", finding.Passed{}},
+		{"lookedup", "qualified", finding.KindConcat, "", finding.Passed{Keyed: true}},
+		{"reported", "report", finding.KindConcat, "", finding.Passed{}},
 	} {
 		stack := stackOf(t, file, c.name)
 		stack[0].Function = c.function
 		got := tracer.Trace(Birth{Kind: c.kind, Via: c.via}, stack).Passed
-		if got.Compared != c.want.Compared || got.Counted != c.want.Counted || got.Spared != c.want.Spared {
+		if got.Compared != c.want.Compared || got.Counted != c.want.Counted || got.Spared != c.want.Spared || got.Keyed != c.want.Keyed {
 			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
 		}
+	}
+	found := stackOf(t, file, "lookedup")
+	found[0].Function = "qualified"
+	if key := tracer.Trace(Birth{Kind: finding.KindConcat}, found).Passed.Key; key.Line != found[1].Line+5 {
+		t.Errorf("the text becomes a key at line %d, want %d", key.Line, found[1].Line+5)
 	}
 	stack := stackOf(t, file, "emptied")
 	if m := tracer.Trace(Birth{Kind: finding.KindString, Via: "strings.(*Builder).WriteRune"}, []evidence.Frame{{

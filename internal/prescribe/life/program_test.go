@@ -439,6 +439,29 @@ func pieces(text string) (all []string) {
 	return all
 }
 
+// Only a test calls the methods of this type.
+type registry struct{ byName map[string]*node }
+
+func (r *registry) find(pkg, name string) *node {
+	key := qualified(pkg, name) // case lookedup 1
+	if n, ok := r.byName[key]; ok {
+		return n
+	}
+	n := new(node)
+	r.byName[key] = n
+	return n
+}
+
+func qualified(pkg, name string) string {
+	return pkg + "." + name // case lookedup 0
+}
+
+func (r *registry) report(pkg, name string) bool {
+	key := pkg + name // case reported 0
+	fmt.Println(key)
+	return r.byName[key] != nil
+}
+
 func kept(seen map[string]*node, name string) *node {
 	n := &node{name: name} // case ways 0
 	if len(name) == 0 {

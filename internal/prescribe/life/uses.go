@@ -24,19 +24,55 @@ func compared(v ssa.Value) bool {
 			}
 			found = true
 		case *ssa.Call:
-			pkg, name, _ := strings.Cut(calleeName(in.Common()), ".")
-			switch {
-			case (pkg == "strings" || pkg == "bytes") && slices.Contains(compares, name):
-				found = true
-			case isLen(in.Common()):
-			default:
+			if !comparing(in.Common()) && !isLen(in.Common()) {
 				return false
 			}
+			found = found || comparing(in.Common())
 		default:
 			return false
 		}
 	}
 	return found
+}
+
+func comparing(c *ssa.CallCommon) bool {
+	pkg, name, _ := strings.Cut(calleeName(c), ".")
+	return (pkg == "strings" || pkg == "bytes") && slices.Contains(compares, name)
+}
+
+// keyUse says whether a text is a key of maps.
+type keyUse struct {
+	looked bool      // a map is read by it
+	other  bool      // something else is done with it that needs a string
+	stored token.Pos // where a map gets it as a key
+}
+
+func (k *keyUse) join(o keyUse) {
+	*k = keyUse{k.looked || o.looked, k.other || o.other, max(k.stored, o.stored)}
+}
+
+// asKey notes what an instruction does with a text.
+func (s *scan) asKey(h held, in ssa.Instruction) {
+	if b, ok := h.value.Type().Underlying().(*types.Basic); !ok || b.Info()&types.IsString == 0 {
+		return
+	}
+	k := &s.out.key
+	switch in := in.(type) {
+	case *ssa.DebugRef, *ssa.Phi, *ssa.Return, *ssa.Extract, *ssa.Slice, *ssa.If, *ssa.Index, *ssa.Range:
+	case *ssa.Lookup:
+		_, isMap := in.X.Type().Underlying().(*types.Map)
+		k.looked = k.looked || isMap && in.Index == h.value
+	case *ssa.MapUpdate:
+		k.stored, k.other = in.Pos(), k.other || in.Value == h.value
+	case *ssa.BinOp:
+		k.other = k.other || in.Op == token.ADD
+	case *ssa.Call:
+		if _, library := contractOf(in.Common(), h.value); library && !comparing(in.Common()) {
+			k.other = true
+		}
+	default:
+		k.other = true
+	}
 }
 
 // counted reports whether the function ranges over a slice and uses it in another way too, so that a sequence would

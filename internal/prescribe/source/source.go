@@ -126,17 +126,16 @@ func (p *Program) build(pkgs []*packages.Package) (err error) {
 		}
 	}
 	for fn := range ssautil.AllFunctions(prog) {
-		if fn.Synthetic == "package initializer" {
-			p.inits = append(p.inits, fn)
-		}
-		if fn.Synthetic != "" {
-			continue // a wrapper has the object of what it wraps
-		}
-		if obj, ok := fn.Object().(*types.Func); ok && fn.Origin() == nil {
-			p.funcs[obj] = fn
-		}
-		if lit, ok := fn.Syntax().(*ast.FuncLit); ok && fn.Origin() == nil {
-			p.lits[lit] = fn
+		p.know(fn)
+	}
+	// AllFunctions lacks methods of unexported types that only tests call.
+	for _, pkg := range pkgs {
+		for _, obj := range pkg.TypesInfo.Defs {
+			if f, ok := obj.(*types.Func); ok && p.funcs[f] == nil {
+				if fn := prog.FuncValue(f); fn != nil {
+					p.know(fn)
+				}
+			}
 		}
 	}
 	return nil
@@ -192,6 +191,25 @@ func (p *Program) Function(file string, line int, function string) *ssa.Function
 		return nil
 	}
 	return l.Func.fn
+}
+
+// know notes a function and its literals.
+func (p *Program) know(fn *ssa.Function) {
+	if fn.Synthetic == "package initializer" {
+		p.inits = append(p.inits, fn)
+	}
+	if fn.Synthetic != "" || fn.Origin() != nil {
+		return // a wrapper has the object of what it wraps
+	}
+	if obj, ok := fn.Object().(*types.Func); ok {
+		p.funcs[obj] = fn
+	}
+	if lit, ok := fn.Syntax().(*ast.FuncLit); ok {
+		p.lits[lit] = fn
+	}
+	for _, lit := range fn.AnonFuncs {
+		p.know(lit)
+	}
 }
 
 // Implementations are the bodies of an interface's method, if the packages that were read hold

@@ -2,6 +2,7 @@ package source
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -30,3 +31,18 @@ func (e *Expr) PutsInFront() bool {
 	rest, ok := strings.CutSuffix(e.Text, e.Use.Name)
 	return ok && e.Use.Name != "" && strings.HasSuffix(strings.TrimSpace(rest), "+")
 }
+
+// ConvertedConstant is a constant on the line that is converted to bytes; nil for none.
+func (l *Line) ConvertedConstant() *Expr {
+	i := slices.IndexFunc(l.Exprs, func(e *Expr) bool { return e.Kind == Conversion && e.Call.Consts && e.Elem > 0 })
+	if i < 0 {
+		return nil
+	}
+	return l.Exprs[i]
+}
+
+// compiles matches functions that compile a description, such as a pattern or a template.
+var compiles = regexp.MustCompile(`\.(Must)?(Compile|Parse)[A-Z]?\w*$|\.New\w*(Template|Replacer|Matcher|Regexp|Codec|Parser|Schema)\w*$`)
+
+// Compiles reports whether the expression calls a function that compiles a description.
+func (e *Expr) Compiles() bool { return e.Kind == Call && compiles.MatchString(e.Call.Callee) }
