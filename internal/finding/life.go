@@ -25,6 +25,7 @@ type Life struct {
 type Maker struct {
 	Name    string // empty for an object without a name
 	At      evidence.Site
+	Whole   bool // a json.Decoder that decodes one value of a text or of bytes that are in memory
 	Emptied bool // a strings.Builder whose Reset is called: its memory goes with each text
 }
 

@@ -210,6 +210,14 @@ var (
 var (
 	emptied = test("a builder that is reset", func(_ *candidate, p *allocated) bool { return p.Life.Maker.Emptied })
 	spared  = test("for a function that may not need it", func(_ *candidate, p *allocated) bool { return p.Life.Passed.Spared })
+	// decodesMemory is a json.Decoder, its reader, or the buffer that it reads into.
+	decodesMemory = test("a decoder of what is in memory", func(_ *candidate, p *allocated) bool { return p.Life.Maker.Whole })
+	// dynamic is an address that the compiler loses sight of in a call.
+	dynamic = test("handed to a call that the compiler does not see through", func(c *candidate, _ *allocated) bool {
+		return c.Finding.Escape != nil && slices.ContainsFunc(c.Finding.Escape.Flow, func(f evidence.Flow) bool {
+			return len(f.Edges) > 0 && f.Edges[len(f.Edges)-1].Why == "call parameter"
+		})
+	})
 	// lookedUp is text that maps are read by. Where a map gets it as a key, that must be seldom.
 	lookedUp = test("looked up in a map", func(c *candidate, p *allocated) bool {
 		return p.Life.Passed.Keyed && (p.Life.Passed.Key.Line == 0 && p.Life.End == finding.EndFrame || p.Life.Passed.Key.Line > 0 && !c.fills(p.Life.Passed.Key))

@@ -9,7 +9,7 @@ var table = []rule{
 	{name: "copied on the cold branch", cure: "keep-on-stack", needs: []fact{own, seen, is(finding.KindNew, finding.KindVariadic, finding.KindMake), fixed, coldOnly},
 		not:  []fact{tooLarge, big},
 		text: "copy {expr} into a new variable on the way to line {cold}: only that line makes it escape, and the recording shows no cost there"},
-	{name: "variable handed on by value", cure: "keep-on-stack", needs: []fact{own, seen, is(finding.KindNew), onHeap, small}, not: []fact{tooLarge, unseen, coldOnly},
+	{name: "variable handed on by value", cure: "keep-on-stack", needs: []fact{own, seen, is(finding.KindNew), onHeap, small}, not: []fact{tooLarge, unseen, coldOnly, dynamic},
 		text: "keep {expr} on the stack: hand it on by value, or keep its address out of what outlives the function"},
 	{name: "returned by value", cure: "keep-on-stack", needs: []fact{own, seen, is(finding.KindNew), handedUp, small, returnedHere},
 		not:  []fact{tooLarge, unseen, onHeap, coldOnly, structural},
@@ -78,6 +78,8 @@ var table = []rule{
 	// Text that is made, split and converted.
 	{name: "a call without a copy", cure: "avoid-conversion", needs: []fact{call("avoid-conversion")}, not: []fact{looked, foldedElse, partsElse}, takes: betterCall, text: "instead of {callee}, {better}"},
 	{name: "a call that is only looked at", cure: "avoid-conversion", needs: []fact{call("avoid-conversion"), looked}, not: []fact{foldedElse}, takes: betterCall, text: "{looked}: instead of {callee}, {better}"},
+	{name: "decoder of what is in memory", cure: "avoid-conversion", needs: []fact{decodesMemory}, at: atMaker,
+		text: "hand json.Unmarshal the bytes: a decoder makes itself, a reader and a buffer that it copies them to"},
 	{name: "key of a look-up", cure: "avoid-conversion", needs: []fact{is(finding.KindConcat, finding.KindConversion, finding.KindString), seen, lookedUp, passing},
 		despite: []fact{copyIsKept}, text: "build the key in bytes on the stack and look it up as m[string(b)], which copies nothing: the text is only looked up"},
 	{name: "constant converted", cure: "avoid-conversion", needs: []fact{is(finding.KindConversion), inline, seen, consts},

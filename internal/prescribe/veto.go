@@ -289,6 +289,9 @@ func (c *candidate) lifeOf(t *life.Tracer, p *allocated) finding.Life {
 		} else {
 			l.At = c.session.Place(own[l.Frame])
 		}
+		if l.Maker.Whole && p.Library != nil && p.Library.Stays == library.Values && p.Library.Leaf == "" {
+			l.Maker = finding.Maker{} // what it decodes into
+		}
 		makers[l.Maker] = true
 		if len(makers) > 1 {
 			l.Maker = finding.Maker{}

@@ -124,7 +124,7 @@ var entries = []Entry{
 	{"bytes.NewBuffer*", "", "pool-buffer", "take the buffer from a pool", Nothing},
 	{"bytes.NewReader", "", "reuse-buffer", "keep the reader and Reset it", Nothing},
 	{"strings.NewReader", "", "reuse-buffer", "keep the reader and Reset it", Nothing},
-	{"net/http.Header.*", "", "presize-map", "make the header with the number of its fields, or set canonical keys directly", Result},
+	{"net/http.Header.*", "net/textproto.canonical", "avoid-conversion", "write the key in its canonical form: each call converts another one", Nothing},
 	{"net/http.NewRequest*", "", "reuse-buffer", "keep the request as a template and Clone what differs", Nothing},
 
 	{"encoding/binary.Read", "", "avoid-conversion", "read the bytes and take the numbers out with the byte order's Uint16, Uint32 and Uint64", Nothing},

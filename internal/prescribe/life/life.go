@@ -74,7 +74,11 @@ func (t *Tracer) Trace(b Birth, own []evidence.Frame) finding.Life {
 		l.Made = t.placeOf(born[0].Pos())
 		l.OnlyRead = t.onlyRead(born[0])
 	}
-	if len(born) == 1 && OwnMemory(Plain(b.Via)) {
+	switch {
+	case len(born) != 1:
+	case strings.HasPrefix(b.Via, "encoding/json.(*Decoder)."), ofDecoder[b.Via]:
+		l.Maker = t.decoder(born[0], own[0])
+	case OwnMemory(Plain(b.Via)):
 		l.Maker = t.maker(born[0], own)
 	}
 	if len(s.out.part) == 1 {

@@ -183,3 +183,27 @@ func TestUses(t *testing.T) {
 		t.Errorf("the builder that is reset: %+v", m)
 	}
 }
+
+// TestDecoder: a decoder of one value that is in memory is told from others.
+func TestDecoder(t *testing.T) {
+	tracer, file := programTracer(t)
+	made := stackOf(t, file, "decoder")[0].Line
+	for _, c := range []struct {
+		name, function, via string
+		line                int
+	}{
+		{"decoder", "decodeOne", "encoding/json.NewDecoder", made},
+		{"decoder", "decodeOne", "bytes.NewReader", made},
+		{"decode", "decodeOne", "encoding/json.(*Decoder).Decode", made},
+		{"strict", "decodeStrictly", "encoding/json.NewDecoder", 0},
+		{"stream", "decodeAll", "encoding/json.NewDecoder", 0},
+		{"remote", "decodeStream", "encoding/json.NewDecoder", 0},
+	} {
+		stack := stackOf(t, file, c.name)
+		stack[0].Function = c.function
+		m := tracer.Trace(Birth{Kind: finding.KindNew, Via: c.via}, stack).Maker
+		if m.At.Line != c.line || m.Whole != (c.line > 0) {
+			t.Errorf("%s by %s: %+v, want line %d", c.name, c.via, m, c.line)
+		}
+	}
+}

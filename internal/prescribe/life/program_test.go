@@ -9,6 +9,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -460,6 +461,36 @@ func (r *registry) report(pkg, name string) bool {
 	key := pkg + name // case reported 0
 	fmt.Println(key)
 	return r.byName[key] != nil
+}
+
+// Decoders of what is in memory.
+func decodeOne(data []byte, v any, numbers bool) error {
+	d := json.NewDecoder(bytes.NewReader(data)) // case decoder 0
+	if numbers {
+		d.UseNumber()
+	}
+	return d.Decode(v) // case decode 0
+}
+
+func decodeStrictly(data []byte, v any) error {
+	d := json.NewDecoder(bytes.NewReader(data)) // case strict 0
+	d.DisallowUnknownFields()
+	return d.Decode(v)
+}
+
+func decodeAll(data []byte, each func(any)) {
+	d := json.NewDecoder(bytes.NewReader(data)) // case stream 0
+	for {
+		var v any
+		if d.Decode(&v) != nil {
+			return
+		}
+		each(v)
+	}
+}
+
+func decodeStream(r io.Reader, v any) error {
+	return json.NewDecoder(r).Decode(v) // case remote 0
 }
 
 func kept(seen map[string]*node, name string) *node {
