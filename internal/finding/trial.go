@@ -1,5 +1,10 @@
 package finding
 
+import (
+	"fmt"
+	"math"
+)
+
 // Trial is an edit for a finding, and what came of it alone.
 type Trial struct {
 	Finding  int    // its number
@@ -18,3 +23,28 @@ type Trial struct {
 
 // Amount is what an operation allocates, as a mean.
 type Amount struct{ Allocs, Bytes float64 }
+
+// Counts says what a trial counted, in words: "5 → 2 allocs/op", and that no test looked at it, or not in time.
+func (t *Trial) Counts() string {
+	counted := t.counted()
+	if t.Holds && !t.Tested {
+		counted += ", not tested"
+	}
+	return counted
+}
+
+func (t *Trial) counted() string {
+	if math.Abs(t.Before.Allocs-t.After.Allocs) > 0.01 {
+		return fmt.Sprintf("%s → %s allocs/op", count(t.Before.Allocs), count(t.After.Allocs))
+	}
+	return fmt.Sprintf("%.0f → %.0f B/op", t.Before.Bytes, t.After.Bytes)
+}
+
+// count prints a mean of whole numbers: without a fraction where that comes from the first operations
+// of a run only.
+func count(v float64) string {
+	if math.Abs(v-math.Round(v)) < 0.05 || v >= 1000 {
+		return fmt.Sprintf("%.0f", v)
+	}
+	return fmt.Sprintf("%.3g", v)
+}

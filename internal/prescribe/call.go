@@ -3,7 +3,6 @@ package prescribe
 import (
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/library"
-	"github.com/heaptrim/heaptrim/internal/prescribe/life"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 )
 
@@ -19,7 +18,7 @@ func (p *allocated) listed(code string) bool {
 // ofReceiver reports whether a method allocates for its receiver, and the receiver dies in sight. The code that made
 // the receiver then chose the function.
 func (p *allocated) ofReceiver() bool {
-	return p.Life.End == finding.EndFrame && life.OwnMemory(life.Plain(p.Via))
+	return p.Life.End == finding.EndFrame && p.ownMemory()
 }
 
 // residue reports whether the better call still makes the result.

@@ -1,8 +1,10 @@
 package prescribe
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/diagnose"
@@ -73,6 +75,10 @@ func newCandidate(s *diagnose.Session, f *finding.Finding, src *source.Program) 
 
 func (c *candidate) part(m finding.Mix) *allocated {
 	p := &allocated{Mix: m, Line: c.Line, Callee: life.Plain(m.Via)}
+	leaf, compressor := c.inside(m)
+	if compressor != "" {
+		p.Callee = compressor
+	}
 	if c.Line != nil {
 		p.Expr = pickExpr(c.Line.Exprs, p)
 		if v := variableOf(c.Line.Exprs); v != nil && moved(m.Escape) && m.Kind == finding.KindNew && m.Via == "" {
@@ -82,22 +88,36 @@ func (c *candidate) part(m finding.Mix) *allocated {
 	if p.Callee == "" && p.Expr != nil && p.Expr.Kind == source.Call {
 		p.Callee = p.Expr.Call.Callee
 	}
-	p.Library = library.Find(p.Callee, c.leaf())
+	p.Library = library.Find(p.Callee, leaf)
 	return p
 }
 
-// leaf is the innermost function of the heaviest stack outside the runtime.
-func (c *candidate) leaf() string {
+// inside is the innermost function of a part's heaviest stack outside the runtime, and the method of a compressor that
+// another library is handed and calls; empty for none.
+func (c *candidate) inside(m finding.Mix) (leaf, compressor string) {
+	at := slices.IndexFunc(c.Finding.Stacks, func(st finding.Stack) bool { return st.Kind == m.Kind && st.Via == m.Via })
 	if len(c.Finding.Stacks) == 0 {
-		return ""
+		return "", ""
 	}
-	for _, f := range c.Finding.Stacks[0].Frames {
-		if !strings.HasPrefix(f.Function, "runtime.") && !strings.HasPrefix(f.Function, "internal/runtime/") {
-			return life.Plain(f.Function)
+	for _, f := range c.Finding.Stacks[max(at, 0)].Frames {
+		name := life.Plain(f.Function)
+		switch {
+		case f.Function == m.Via:
+			return cmp.Or(leaf, name), compressor
+		case c.session.Owner(f) == "yours":
+			return cmp.Or(leaf, name), ""
+		case !strings.HasPrefix(name, "runtime.") && !strings.HasPrefix(name, "internal/runtime/"):
+			leaf = cmp.Or(leaf, name)
+		}
+		if strings.HasPrefix(name, "compress/") && life.OwnMemory(name) && !strings.HasPrefix(m.Via, "compress/") {
+			compressor = name
 		}
 	}
-	return ""
+	return leaf, ""
 }
+
+// ownMemory reports whether the part belongs to the receiver of the library's method.
+func (p *allocated) ownMemory() bool { return p.Via != "" && life.OwnMemory(p.Callee) }
 
 // exprKinds are the kinds of expression that can be behind a kind of
 // allocation, likeliest first.

@@ -134,7 +134,7 @@ func (o offer) remedy() finding.Remedy {
 		p.Text += fmt.Sprintf(" (+%d more here)", o.more)
 	}
 	if o.trial != nil {
-		p.Text += fmt.Sprintf(" (verified: %s%s)", counts(o.trial), untested(o.trial))
+		p.Text += fmt.Sprintf(" (verified: %s)", o.trial.Counts())
 	}
 	r := remedyOf(o.cure, p, o.saves)
 	r.Trial = o.trial

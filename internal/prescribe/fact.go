@@ -199,7 +199,7 @@ var (
 	}, "owned")
 	// released is memory whose last use is in sight, or that a library object makes for itself.
 	released = test("last used in sight", func(_ *candidate, p *allocated) bool {
-		return p.Life.End == finding.EndFrame || life.OwnMemory(life.Plain(p.Via))
+		return p.Life.End == finding.EndFrame || p.ownMemory()
 	})
 	newInPlace = test("new and not returned", func(c *candidate, p *allocated) bool {
 		return p.Kind == finding.KindNew && !c.edge("return")

@@ -2,7 +2,6 @@ package prescribe
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -32,7 +31,7 @@ func (c *candidate) tried(offers []offer) []offer {
 		if t == nil || best[o.cure.Code] != nil {
 			return false
 		}
-		c.ruledOut = append(c.ruledOut, fmt.Sprintf("%s was tried and does not hold: %s", t.Text, counts(t)))
+		c.ruledOut = append(c.ruledOut, fmt.Sprintf("%s was tried and does not hold: %s", t.Text, t.Counts()))
 		return true
 	})
 	for _, cure := range cures.All() {
@@ -111,29 +110,4 @@ func part(less, of float64) float64 {
 		return 0
 	}
 	return min(max(less/of, 0), 1)
-}
-
-// count prints a mean of whole numbers: without a fraction where that comes from the first operations
-// of a run only.
-func count(v float64) string {
-	if math.Abs(v-math.Round(v)) < 0.05 || v >= 1000 {
-		return fmt.Sprintf("%.0f", v)
-	}
-	return fmt.Sprintf("%.3g", v)
-}
-
-// untested says that no test looked at an edit, or not in time.
-func untested(t *finding.Trial) string {
-	if t.Tested {
-		return ""
-	}
-	return ", not tested"
-}
-
-// counts says what a trial counted.
-func counts(t *finding.Trial) string {
-	if math.Abs(t.Before.Allocs-t.After.Allocs) > 0.01 {
-		return fmt.Sprintf("%s → %s allocs/op", count(t.Before.Allocs), count(t.After.Allocs))
-	}
-	return fmt.Sprintf("%.0f → %.0f B/op", t.Before.Bytes, t.After.Bytes)
 }

@@ -102,7 +102,7 @@ func isStored(c *candidate, p *allocated) bool {
 	switch {
 	case p.Life.End != finding.EndStored:
 		return false
-	case life.OwnMemory(life.Plain(p.Via)):
+	case p.ownMemory():
 		return !soon && c.perOp(p) < 0.5
 	}
 	return !(p.Life.Given && soon && c.blockSize() >= bigObject)
@@ -278,12 +278,16 @@ func (c *candidate) lifeOf(t *life.Tracer, p *allocated) finding.Life {
 	ends := map[finding.End]float64{}
 	lives := map[finding.End]finding.Life{}
 	makers := map[finding.Maker]bool{}
+	via := p.Via
+	if via != "" {
+		via = p.Callee
+	}
 	for _, st := range p.stacks(p.bytes()) {
 		own := c.ownFrames(p.of, st)
 		if len(own) == 0 {
 			continue
 		}
-		l := t.Trace(life.Birth{Kind: p.Kind, Via: p.Via, Sizes: p.commonSizes()}, own)
+		l := t.Trace(life.Birth{Kind: p.Kind, Via: via, Sizes: p.commonSizes()}, own)
 		if at := l.At; at.Line > 0 {
 			l.At = c.session.Place(evidence.Frame{File: at.File, Line: at.Line, Function: at.Function})
 		} else {

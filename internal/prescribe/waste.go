@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/cures"
@@ -23,9 +22,9 @@ func wasted(d *finding.Diagnosis, l *source.Line, e *source.Expr, file string) s
 	switch {
 	case f == nil:
 		return ""
-	case f.Fixed && pure(e.Call.Callee):
+	case f.Fixed && source.Pure(e.Call.Callee):
 		return fmt.Sprintf("call %s once before the loop of line %d: its arguments are the same in every iteration", shortName(e.Call.Callee), f.FixedLoop)
-	case f.Again != 0 && pure(e.Call.Callee):
+	case f.Again != 0 && source.Pure(e.Call.Callee):
 		return fmt.Sprintf("keep the result of %s in line %d: it is called again with the same arguments", shortName(e.Call.Callee), f.Again)
 	case f.Partly && e.Use.Kind == source.UseAssigned:
 		used, unused := heaviestOf(d, file, f.Used), heaviestOf(d, file, f.Unused)
@@ -47,22 +46,6 @@ func heaviestOf(d *finding.Diagnosis, file string, lines []int) float64 {
 		}
 	}
 	return most
-}
-
-// pure reports whether a library function gives equal results for equal arguments and has no
-// effects.
-func pure(callee string) bool {
-	pkg, _, _ := strings.Cut(callee, ".")
-	switch pkg {
-	case "strings", "strconv", "bytes", "path", "path/filepath", "html", "regexp", "net/netip":
-		return !strings.Contains(callee, "(*") && !strings.Contains(callee, ".New")
-	}
-	for _, f := range []string{"fmt.Sprint", "fmt.Sprintf", "fmt.Sprintln", "reflect.TypeOf", "net/url.QueryEscape", "net/url.PathEscape", "encoding/hex.EncodeToString"} {
-		if callee == f {
-			return true
-		}
-	}
-	return false
 }
 
 // hotLine is the share of CPU or bytes of a line, callees included, from which its source is

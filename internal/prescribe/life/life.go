@@ -55,18 +55,23 @@ func (t *Tracer) Trace(b Birth, own []evidence.Frame) finding.Life {
 	if fn == nil {
 		return finding.Life{Unknown: "the source of " + own[0].Function}
 	}
-	s := t.scan(fn)
 	born := t.born(fn, b, own[0].Line)
+	from := 0
+	if len(born) == 0 && OwnMemory(b.Via) {
+		born, from = t.handedIn(b.Via, own)
+	}
 	if len(born) == 0 && strings.HasPrefix(b.Via, "io.Copy") {
 		return finding.Life{End: finding.EndFrame, Function: own[0].Function} // its buffer; no result refers to one
 	}
 	if len(born) == 0 {
 		return finding.Life{Unknown: "which value of the line allocates"}
 	}
+	s := t.scan(born[0].Parent())
 	for _, v := range born {
 		s.birth(v, b)
 	}
-	l := t.climb(s, own)
+	l := t.climb(s, own[from:])
+	l.Frame += from
 	l.Passed.Compared = !slices.ContainsFunc(born, func(v ssa.Value) bool { return !compared(v) })
 	l.Passed.Counted = slices.ContainsFunc(born, counted)
 	l.Passed.Spared = slices.ContainsFunc(born, spared)
@@ -77,9 +82,9 @@ func (t *Tracer) Trace(b Birth, own []evidence.Frame) finding.Life {
 	switch {
 	case len(born) != 1:
 	case strings.HasPrefix(b.Via, "encoding/json.(*Decoder)."), ofDecoder[b.Via]:
-		l.Maker = t.decoder(born[0], own[0])
+		l.Maker = t.decoder(born[0], own[from])
 	case OwnMemory(Plain(b.Via)):
-		l.Maker = t.maker(born[0], own)
+		l.Maker = t.maker(born[0], own[from:])
 	}
 	if len(s.out.part) == 1 {
 		for at := range s.out.part {

@@ -163,6 +163,7 @@ func TestUses(t *testing.T) {
 		{"logged", "logs", finding.KindVariadic, "", finding.Passed{Spared: true}},
 		{"paired", "pairs", finding.KindBoxing, "", finding.Passed{}},
 		{"lookedup", "qualified", finding.KindConcat, "", finding.Passed{Keyed: true}},
+		{"replaced", "replace", finding.KindConcat, "", finding.Passed{}},
 		{"reported", "report", finding.KindConcat, "", finding.Passed{}},
 	} {
 		stack := stackOf(t, file, c.name)

@@ -1,7 +1,9 @@
 package life
 
 import (
+	"go/types"
 	"slices"
+	"strings"
 
 	"golang.org/x/tools/go/ssa"
 
@@ -22,6 +24,8 @@ func (t *Tracer) maker(v ssa.Value, own []evidence.Frame) finding.Maker {
 				m.Name = at.Comment
 			}
 			return m
+		case *ssa.Call:
+			return finding.Maker{At: evidence.Site{File: own[i].File, Line: t.src.LineOf(at.Pos()), Function: own[i].Function}}
 		case *ssa.Parameter:
 			if i++; i == len(own) {
 				return finding.Maker{}
@@ -68,4 +72,53 @@ func emptied(v *ssa.Alloc) bool {
 		call, ok := in.(ssa.CallInstruction)
 		return ok && calleeName(call.Common()) == "strings.(*Builder).Reset"
 	})
+}
+
+// handedIn finds the object whose method allocates where the library that the line calls has been handed it: the only
+// one of the method's receiver type in the nearest frame that has any. The second result is that frame.
+func (t *Tracer) handedIn(method string, own []evidence.Frame) ([]ssa.Value, int) {
+	receiver, _, _ := strings.Cut(method, ").")
+	for i, f := range own {
+		fn := t.src.Function(f.File, f.Line, f.Function)
+		if fn == nil {
+			return nil, 0
+		}
+		var found []ssa.Value
+		for _, b := range fn.Blocks {
+			for _, in := range b.Instrs {
+				switch in.(type) {
+				case *ssa.Call, *ssa.Extract, *ssa.TypeAssert, *ssa.UnOp, *ssa.Alloc:
+					if v := in.(ssa.Value); nameOfPointer(v.Type()) == receiver {
+						found = append(found, v)
+					}
+				}
+			}
+		}
+		for _, p := range fn.Params {
+			if nameOfPointer(p.Type()) == receiver {
+				found = append(found, p)
+			}
+		}
+		switch len(found) {
+		case 0:
+		case 1:
+			return found, i
+		default:
+			return nil, 0
+		}
+	}
+	return nil, 0
+}
+
+// nameOfPointer spells a pointer to a named type as pprof does in the name of a method: path.(*Name. Others are empty.
+func nameOfPointer(t types.Type) string {
+	p, ok := t.(*types.Pointer)
+	if !ok {
+		return ""
+	}
+	n, ok := p.Elem().(*types.Named)
+	if !ok || n.Obj().Pkg() == nil {
+		return ""
+	}
+	return n.Obj().Pkg().Path() + ".(*" + n.Obj().Name()
 }

@@ -457,6 +457,13 @@ func qualified(pkg, name string) string {
 	return pkg + "." + name // case lookedup 0
 }
 
+func (r *registry) replace(pkg string) {
+	key := pkg + "." // case replaced 0
+	if n, ok := r.byName[key]; ok {
+		r.byName[key] = n.next
+	}
+}
+
 func (r *registry) report(pkg, name string) bool {
 	key := pkg + name // case reported 0
 	fmt.Println(key)

@@ -63,7 +63,7 @@ func (s *scan) asKey(h held, in ssa.Instruction) {
 		_, isMap := in.X.Type().Underlying().(*types.Map)
 		k.looked = k.looked || isMap && in.Index == h.value
 	case *ssa.MapUpdate:
-		k.stored, k.other = in.Pos(), k.other || in.Value == h.value
+		k.stored, k.other = in.Pos(), k.other || in.Value == h.value || !missed(in)
 	case *ssa.BinOp:
 		k.other = k.other || in.Op == token.ADD
 	case *ssa.Call:
@@ -73,6 +73,44 @@ func (s *scan) asKey(h held, in ssa.Instruction) {
 	default:
 		k.other = true
 	}
+}
+
+// missed reports whether a key is stored only where a look-up by it found nothing.
+func missed(u *ssa.MapUpdate) bool {
+	return slices.ContainsFunc(u.Parent().Blocks, func(b *ssa.BasicBlock) bool {
+		branch, ok := b.Instrs[len(b.Instrs)-1].(*ssa.If)
+		if !ok {
+			return false
+		}
+		key, found := lookup(branch.Cond)
+		way := b.Succs[1]
+		if !found {
+			way = b.Succs[0]
+		}
+		return key == u.Key && len(way.Preds) == 1 && way.Dominates(u.Block())
+	})
+}
+
+// lookup is the key whose entry in a map a condition asks for, and whether the condition holds if there is one; nil for
+// other conditions.
+func lookup(cond ssa.Value) (key ssa.Value, found bool) {
+	switch c := cond.(type) {
+	case *ssa.UnOp:
+		if c.Op == token.NOT {
+			key, found = lookup(c.X)
+			return key, !found
+		}
+	case *ssa.BinOp:
+		if _, constant := c.Y.(*ssa.Const); constant && (c.Op == token.EQL || c.Op == token.NEQ) {
+			key, _ = lookup(c.X)
+			return key, c.Op == token.NEQ
+		}
+	case *ssa.Extract:
+		return lookup(c.Tuple)
+	case *ssa.Lookup:
+		return c.Index, true
+	}
+	return nil, false
 }
 
 // counted reports whether the function ranges over a slice and uses it in another way too, so that a sequence would
