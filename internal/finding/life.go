@@ -38,7 +38,7 @@ type Passed struct {
 	Compared bool          // text that the site's function only compares
 	Keyed    bool          // text by which maps are read, and nothing else that needs a string
 	Key      evidence.Site // where a map gets it as a key; zero for nowhere
-	Counted  bool          // a slice that the site's function ranges over, and uses in another way too
+	Listed   bool          // a slice that the site's function hands on, or ranges over and uses in another way too
 	Spared   bool          // the site's function hands them to one that may return without a look at them
 }
 

@@ -222,10 +222,10 @@ var (
 	lookedUp = test("looked up in a map", func(c *candidate, p *allocated) bool {
 		return p.Life.Passed.Keyed && (p.Life.Passed.Key.Line == 0 && p.Life.End == finding.EndFrame || p.Life.Passed.Key.Line > 0 && !c.fills(p.Life.Passed.Key))
 	})
-	// partsElse are parts of a text that a sequence of them would not serve.
-	partsElse = test("parts that are counted too", func(_ *candidate, p *allocated) bool {
+	// partsElse are parts of a text that neither a few cuts nor a sequence would serve.
+	partsElse = test("parts that have to be a slice", func(_ *candidate, p *allocated) bool {
 		_, name, _ := strings.Cut(p.Callee, ".")
-		return (strings.HasPrefix(name, "Split") || strings.HasPrefix(name, "Fields")) && p.Life.Passed.Counted
+		return (strings.HasPrefix(name, "Split") || strings.HasPrefix(name, "Fields")) && p.Life.Passed.Listed
 	})
 	// foldedElse is text in one case that is not only compared.
 	foldedElse = test("in one case, and not only compared", func(_ *candidate, p *allocated) bool {

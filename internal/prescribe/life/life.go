@@ -73,7 +73,7 @@ func (t *Tracer) Trace(b Birth, own []evidence.Frame) finding.Life {
 	l := t.climb(s, own[from:])
 	l.Frame += from
 	l.Passed.Compared = !slices.ContainsFunc(born, func(v ssa.Value) bool { return !compared(v) })
-	l.Passed.Counted = slices.ContainsFunc(born, counted)
+	l.Passed.Listed = b.Via != "" && slices.ContainsFunc(born, listed)
 	l.Passed.Spared = slices.ContainsFunc(born, spared)
 	if len(born) == 1 && b.Kind != finding.KindMapGrowth {
 		l.Made = t.placeOf(born[0].Pos())

@@ -158,7 +158,8 @@ func TestUses(t *testing.T) {
 		{"folded", "folds", finding.KindString, "strings.ToLower", finding.Passed{Compared: true}},
 		{"key", "folded", finding.KindString, "strings.ToLower", finding.Passed{Keyed: true}},
 		{"parts", "parts", finding.KindMake, "strings.Split", finding.Passed{}},
-		{"counted", "lastPart", finding.KindMake, "strings.Split", finding.Passed{Counted: true}},
+		{"counted", "lastPart", finding.KindMake, "strings.Split", finding.Passed{Listed: true}},
+		{"handed", "joinedParts", finding.KindMake, "strings.Split", finding.Passed{Listed: true}},
 		{"logged", "logs", finding.KindBoxing, "", finding.Passed{Spared: true}},
 		{"logged", "logs", finding.KindVariadic, "", finding.Passed{Spared: true}},
 		{"paired", "pairs", finding.KindBoxing, "", finding.Passed{}},
@@ -169,7 +170,7 @@ func TestUses(t *testing.T) {
 		stack := stackOf(t, file, c.name)
 		stack[0].Function = c.function
 		got := tracer.Trace(Birth{Kind: c.kind, Via: c.via}, stack).Passed
-		if got.Compared != c.want.Compared || got.Counted != c.want.Counted || got.Spared != c.want.Spared || got.Keyed != c.want.Keyed {
+		if got.Compared != c.want.Compared || got.Listed != c.want.Listed || got.Spared != c.want.Spared || got.Keyed != c.want.Keyed {
 			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
 		}
 	}

@@ -401,6 +401,11 @@ func lastPart(text string) (n int) {
 	return n
 }
 
+func joinedParts(text string) string {
+	list := strings.Split(text, ",") // case handed 0
+	return strings.Join(list[1:], ";")
+}
+
 type logger struct {
 	on bool
 	w  io.Writer

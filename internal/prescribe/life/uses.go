@@ -113,9 +113,9 @@ func lookup(cond ssa.Value) (key ssa.Value, found bool) {
 	return nil, false
 }
 
-// counted reports whether the function ranges over a slice and uses it in another way too, so that a sequence would
-// not do.
-func counted(v ssa.Value) bool {
+// listed reports whether the function needs a slice of parts as such: it hands it on, or it ranges over it and uses it
+// in another way too, so that neither a few cuts nor a sequence would do.
+func listed(v ssa.Value) bool {
 	ranged, other := false, false
 	for _, in := range *v.Referrers() {
 		switch in := in.(type) {
@@ -124,11 +124,19 @@ func counted(v ssa.Value) bool {
 			if _, constant := in.Index.(*ssa.Const); constant {
 				other = true
 			}
-		case *ssa.Call:
-			if isLen(in.Common()) && !in.Pos().IsValid() {
-				ranged = true // a range's own
-			} else {
+		case *ssa.Slice:
+			if listed(in) {
+				return true
+			}
+			other = true
+		case ssa.CallInstruction:
+			switch {
+			case !isLen(in.Common()):
+				return true
+			case in.Pos().IsValid():
 				other = true
+			default:
+				ranged = true // a range's own
 			}
 		default:
 			other = true
