@@ -31,6 +31,7 @@ type Maker struct {
 
 // Passed says what objects go through on their way.
 type Passed struct {
+	Within  bool // a function returns them as part of something else
 	Boxed   bool // they become interface values
 	Back    bool // a call that the site's function hands them to returns them, or part of what it returns
 	Spawned bool // goroutines that the function waits for use them
@@ -39,6 +40,7 @@ type Passed struct {
 	Keyed    bool          // text by which maps are read, and nothing else that needs a string
 	Key      evidence.Site // where a map gets it as a key; zero for nowhere
 	Listed   bool          // a slice that the site's function hands on, or ranges over and uses in another way too
+	Fixed    bool          // a closure in a loop that captures what does not change in it, or the receiver alone
 	Spared   bool          // the site's function hands them to one that may return without a look at them
 }
 

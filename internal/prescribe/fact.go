@@ -208,8 +208,9 @@ var (
 
 // Facts about what is done with what the line makes.
 var (
-	emptied = test("a builder that is reset", func(_ *candidate, p *allocated) bool { return p.Life.Maker.Emptied })
-	spared  = test("for a function that may not need it", func(_ *candidate, p *allocated) bool { return p.Life.Passed.Spared })
+	emptied      = test("a builder that is reset", func(_ *candidate, p *allocated) bool { return p.Life.Maker.Emptied })
+	sameEachTime = test("captures what stays the same", func(_ *candidate, p *allocated) bool { return p.Life.Passed.Fixed })
+	spared       = test("for a function that may not need it", func(_ *candidate, p *allocated) bool { return p.Life.Passed.Spared })
 	// decodesMemory is a json.Decoder, its reader, or the buffer that it reads into.
 	decodesMemory = test("a decoder of what is in memory", func(_ *candidate, p *allocated) bool { return p.Life.Maker.Whole })
 	// dynamic is an address that the compiler loses sight of in a call.
@@ -305,7 +306,7 @@ var (
 		return l != nil && l.Calls(life.Plain(own[0].Function))
 	})
 	asked  = test("little of it is used", func(c *candidate, p *allocated) bool { return c.askedAbove(p) != "" }, "asked")
-	itself = test("handed up as it is", func(_ *candidate, p *allocated) bool { return p.Life.Field == "" })
+	itself = test("handed up as it is", func(_ *candidate, p *allocated) bool { return p.Life.Field == "" && !p.Life.Passed.Within })
 	// The field is set to nil where its owner is made ready for the next use.
 	dropped = test("set to nil", func(c *candidate, p *allocated) bool {
 		_, ok := c.reset(p)

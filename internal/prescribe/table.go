@@ -41,8 +41,8 @@ var table = []rule{
 		text: "keep the value in its own type: a concrete parameter, a type parameter, or a pointer that is there anyway"},
 
 	// Function values.
-	{name: "closure made once", cure: "hoist-closure", needs: []fact{is(finding.KindClosure), inline, seen}, not: []fact{handedUp},
-		text: "make {expr} once, outside of the hot path, and pass what it captures as parameters"},
+	{name: "closure made once", cure: "hoist-closure", needs: []fact{is(finding.KindClosure), inline, seen, sameEachTime}, not: []fact{handedUp},
+		text: "make {expr} once, before the loop or for each receiver: what it captures stays the same"},
 	{name: "closure returned", cure: "hoist-closure", needs: []fact{is(finding.KindClosure), inline, seen, handedUp},
 		text: "make {expr} once for all that capture the same, or return a value with a method"},
 

@@ -74,6 +74,7 @@ func (t *Tracer) Trace(b Birth, own []evidence.Frame) finding.Life {
 	l.Frame += from
 	l.Passed.Compared = !slices.ContainsFunc(born, func(v ssa.Value) bool { return !compared(v) })
 	l.Passed.Listed = b.Via != "" && slices.ContainsFunc(born, listed)
+	l.Passed.Fixed = b.Kind == finding.KindClosure && !slices.ContainsFunc(born, func(v ssa.Value) bool { return !sameEachTurn(v) })
 	l.Passed.Spared = slices.ContainsFunc(born, spared)
 	if len(born) == 1 && b.Kind != finding.KindMapGrowth {
 		l.Made = t.placeOf(born[0].Pos())
@@ -97,14 +98,15 @@ func (t *Tracer) Trace(b Birth, own []evidence.Frame) finding.Life {
 // climb goes from frame to frame for as long as the object leaves the one it is in.
 func (t *Tracer) climb(s *scan, own []evidence.Frame) finding.Life {
 	var ways []int
-	back := false
+	back, within := false, false
 	for i := 0; ; {
 		out := s.run()
 		if i == 0 {
 			ways, back = t.linesOf(out.ways), out.back
 		}
+		within = within || out.wraps != 0
 		l := finding.Life{Ways: ways, Frame: i, Function: own[i].Function, Field: out.field,
-			Passed: finding.Passed{Boxed: out.boxed, Back: back, Spawned: out.spawned, Keyed: out.key.looked && !out.key.other, Key: t.siteOf(out.key.stored)}}
+			Passed: finding.Passed{Boxed: out.boxed, Back: back, Within: within, Spawned: out.spawned, Keyed: out.key.looked && !out.key.other, Key: t.siteOf(out.key.stored)}}
 		switch {
 		case out.shared:
 			l.End = finding.EndShared

@@ -163,6 +163,10 @@ func TestUses(t *testing.T) {
 		{"logged", "logs", finding.KindBoxing, "", finding.Passed{Spared: true}},
 		{"logged", "logs", finding.KindVariadic, "", finding.Passed{Spared: true}},
 		{"paired", "pairs", finding.KindBoxing, "", finding.Passed{}},
+		{"hoisted", "loops", finding.KindClosure, "", finding.Passed{Fixed: true}},
+		{"turned", "loops", finding.KindClosure, "", finding.Passed{}},
+		{"ofreceiver", "size", finding.KindClosure, "", finding.Passed{Fixed: true}},
+		{"ofargument", "size", finding.KindClosure, "", finding.Passed{}},
 		{"lookedup", "qualified", finding.KindConcat, "", finding.Passed{Keyed: true}},
 		{"replaced", "replace", finding.KindConcat, "", finding.Passed{}},
 		{"reported", "report", finding.KindConcat, "", finding.Passed{}},
@@ -170,7 +174,7 @@ func TestUses(t *testing.T) {
 		stack := stackOf(t, file, c.name)
 		stack[0].Function = c.function
 		got := tracer.Trace(Birth{Kind: c.kind, Via: c.via}, stack).Passed
-		if got.Compared != c.want.Compared || got.Listed != c.want.Listed || got.Spared != c.want.Spared || got.Keyed != c.want.Keyed {
+		if got.Compared != c.want.Compared || got.Listed != c.want.Listed || got.Spared != c.want.Spared || got.Keyed != c.want.Keyed || got.Fixed != c.want.Fixed {
 			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
 		}
 	}

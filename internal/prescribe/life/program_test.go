@@ -406,6 +406,28 @@ func joinedParts(text string) string {
 	return strings.Join(list[1:], ";")
 }
 
+func total(list []int, f func() int) (n int) {
+	for range list {
+		n += f()
+	}
+	return n
+}
+
+func loops(list []int, by int) (n int) {
+	for range list {
+		n += total(list, func() int { return by }) // case hoisted 0
+	}
+	for i := range list {
+		n += total(list, func() int { return i }) // case turned 0
+	}
+	return n
+}
+
+func (n *node) size(by int) int {
+	return total(nil, func() int { return len(n.buf) }) + // case ofreceiver 0
+		total(nil, func() int { return len(n.buf) * by }) // case ofargument 0
+}
+
 type logger struct {
 	on bool
 	w  io.Writer

@@ -223,3 +223,38 @@ func holdsInterfaces(t types.Type) bool {
 	}
 	return types.IsInterface(t)
 }
+
+// sameEachTurn reports whether a closure captures only the receiver of its function, or is made in a loop and captures
+// only variables from outside of that.
+func sameEachTurn(v ssa.Value) bool {
+	mc, ok := v.(*ssa.MakeClosure)
+	if !ok {
+		return false
+	}
+	at := mc.Block()
+	again := func(b *ssa.BasicBlock) bool {
+		seen := map[*ssa.BasicBlock]bool{}
+		return slices.ContainsFunc(at.Succs, func(next *ssa.BasicBlock) bool { return reaches(next, []*ssa.BasicBlock{b}, seen) })
+	}
+	receivers, outer := true, again(at)
+	for _, b := range mc.Bindings {
+		in, made := b.(ssa.Instruction)
+		receivers = receivers && holdsReceiver(b)
+		outer = outer && !(made && again(in.Block()))
+	}
+	return receivers || outer
+}
+
+// holdsReceiver reports whether a variable holds the receiver of its function, and nothing else.
+func holdsReceiver(v ssa.Value) bool {
+	a, ok := v.(*ssa.Alloc)
+	if !ok || a.Parent().Signature.Recv() == nil {
+		return false
+	}
+	for _, in := range *a.Referrers() {
+		if st, ok := in.(*ssa.Store); ok && st.Addr == a && st.Val != a.Parent().Params[0] {
+			return false
+		}
+	}
+	return a.Type().Underlying().(*types.Pointer).Elem() == a.Parent().Params[0].Type()
+}
