@@ -223,6 +223,10 @@ var (
 	lookedUp = test("looked up in a map", func(c *candidate, p *allocated) bool {
 		return p.Life.Passed.Keyed && (p.Life.Passed.Key.Line == 0 && p.Life.End == finding.EndFrame || p.Life.Passed.Key.Line > 0 && !c.fills(p.Life.Passed.Key))
 	})
+	// needsString is new text that cannot be bytes.
+	needsString = test("text for what takes no bytes", func(_ *candidate, p *allocated) bool {
+		return p.Library != nil && p.residue() && p.Life.Passed.Taken
+	})
 	// partsElse are parts of a text that neither a few cuts nor a sequence would serve.
 	partsElse = test("parts that have to be a slice", func(_ *candidate, p *allocated) bool {
 		_, name, _ := strings.Cut(p.Callee, ".")

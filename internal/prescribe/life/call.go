@@ -100,7 +100,7 @@ func (s *scan) apply(o *outcome, result *ssa.Call, c *ssa.CallCommon) {
 	s.out.shared = s.out.shared || o.shared
 	s.out.boxed = s.out.boxed || o.boxed
 	s.out.spawned = s.out.spawned || o.spawned
-	s.out.key.join(o.key)
+	s.out.text.join(o.text)
 	if o.global != "" {
 		s.out.global = o.global
 	}

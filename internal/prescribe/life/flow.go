@@ -42,7 +42,7 @@ type outcome struct {
 
 	spawned bool // a goroutine that is waited for uses it
 
-	key   keyUse
+	text  textUse
 	boxed bool               // on the way it becomes an interface value
 	back  bool               // a call that it is handed to returns it, or part of what it returns
 	field string             // field that it is stored in on the way
@@ -110,7 +110,7 @@ func (s *scan) unknown(what string) {
 
 // use follows a value through one instruction.
 func (s *scan) use(h held, in ssa.Instruction) {
-	s.asKey(h, in)
+	s.asText(h, in)
 	switch in := in.(type) {
 	case *ssa.Phi, *ssa.ChangeType, *ssa.ChangeInterface, *ssa.Slice, *ssa.SliceToArrayPointer:
 		s.add(in.(ssa.Value), h.mode)

@@ -106,7 +106,7 @@ func (t *Tracer) climb(s *scan, own []evidence.Frame) finding.Life {
 		}
 		within = within || out.wraps != 0
 		l := finding.Life{Ways: ways, Frame: i, Function: own[i].Function, Field: out.field,
-			Passed: finding.Passed{Boxed: out.boxed, Back: back, Within: within, Spawned: out.spawned, Keyed: out.key.looked && !out.key.other, Key: t.siteOf(out.key.stored)}}
+			Passed: finding.Passed{Boxed: out.boxed, Back: back, Within: within, Spawned: out.spawned, Keyed: out.text.looked && !out.text.other, Key: t.siteOf(out.text.stored), Taken: out.text.taken}}
 		switch {
 		case out.shared:
 			l.End = finding.EndShared
@@ -134,7 +134,7 @@ func (t *Tracer) climb(s *scan, own []evidence.Frame) finding.Life {
 			return l
 		}
 		up.ref = s.ref
-		up.out.boxed, up.out.spawned, up.out.field, up.out.key = out.boxed, out.spawned, out.field, out.key
+		up.out.boxed, up.out.spawned, up.out.field, up.out.text = out.boxed, out.spawned, out.field, out.text
 		up.take(s.fn, own[i].Line, out)
 		s = up
 	}

@@ -167,6 +167,8 @@ func TestUses(t *testing.T) {
 		{"turned", "loops", finding.KindClosure, "", finding.Passed{}},
 		{"ofreceiver", "size", finding.KindClosure, "", finding.Passed{Fixed: true}},
 		{"ofargument", "size", finding.KindClosure, "", finding.Passed{}},
+		{"column", "columns", finding.KindString, "strconv.Itoa", finding.Passed{Taken: true}},
+		{"line", "line", finding.KindString, "strconv.Itoa", finding.Passed{}},
 		{"lookedup", "qualified", finding.KindConcat, "", finding.Passed{Keyed: true}},
 		{"replaced", "replace", finding.KindConcat, "", finding.Passed{}},
 		{"reported", "report", finding.KindConcat, "", finding.Passed{}},
@@ -174,7 +176,7 @@ func TestUses(t *testing.T) {
 		stack := stackOf(t, file, c.name)
 		stack[0].Function = c.function
 		got := tracer.Trace(Birth{Kind: c.kind, Via: c.via}, stack).Passed
-		if got.Compared != c.want.Compared || got.Listed != c.want.Listed || got.Spared != c.want.Spared || got.Keyed != c.want.Keyed || got.Fixed != c.want.Fixed {
+		if got.Compared != c.want.Compared || got.Listed != c.want.Listed || got.Spared != c.want.Spared || got.Keyed != c.want.Keyed || got.Fixed != c.want.Fixed || got.Taken != c.want.Taken {
 			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
 		}
 	}

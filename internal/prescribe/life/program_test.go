@@ -9,6 +9,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"crypto/sha256"
+	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"math/big"
 	"net/http"
 	"sort"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -525,6 +527,14 @@ func decodeAll(data []byte, each func(any)) {
 
 func decodeStream(r io.Reader, v any) error {
 	return json.NewDecoder(r).Decode(v) // case remote 0
+}
+
+func columns(w *csv.Writer, n int) error {
+	return w.Write([]string{strconv.Itoa(n)}) // case column 0
+}
+
+func line(w io.Writer, n int) {
+	io.WriteString(w, strconv.Itoa(n)) // case line 0
 }
 
 func kept(seen map[string]*node, name string) *node {

@@ -40,23 +40,24 @@ func comparing(c *ssa.CallCommon) bool {
 	return (pkg == "strings" || pkg == "bytes") && slices.Contains(compares, name)
 }
 
-// keyUse says whether a text is a key of maps.
-type keyUse struct {
+// textUse says what is done with a text.
+type textUse struct {
 	looked bool      // a map is read by it
-	other  bool      // something else is done with it that needs a string
+	other  bool      // something else is done with it than what needs no string of its own
 	stored token.Pos // where a map gets it as a key
+	taken  bool      // something takes it that would not take bytes
 }
 
-func (k *keyUse) join(o keyUse) {
-	*k = keyUse{k.looked || o.looked, k.other || o.other, max(k.stored, o.stored)}
+func (k *textUse) join(o textUse) {
+	*k = textUse{k.looked || o.looked, k.other || o.other, max(k.stored, o.stored), k.taken || o.taken}
 }
 
-// asKey notes what an instruction does with a text.
-func (s *scan) asKey(h held, in ssa.Instruction) {
+// asText notes what an instruction does with a text.
+func (s *scan) asText(h held, in ssa.Instruction) {
 	if b, ok := h.value.Type().Underlying().(*types.Basic); !ok || b.Info()&types.IsString == 0 {
 		return
 	}
-	k := &s.out.key
+	k := &s.out.text
 	switch in := in.(type) {
 	case *ssa.DebugRef, *ssa.Phi, *ssa.Return, *ssa.Extract, *ssa.Slice, *ssa.If, *ssa.Index, *ssa.Range:
 	case *ssa.Lookup:
@@ -64,15 +65,26 @@ func (s *scan) asKey(h held, in ssa.Instruction) {
 		k.looked = k.looked || isMap && in.Index == h.value
 	case *ssa.MapUpdate:
 		k.stored, k.other = in.Pos(), k.other || in.Value == h.value || !missed(in)
+		k.taken = k.taken || in.Value == h.value
+	case *ssa.Store:
+		_, local := in.Addr.(*ssa.Alloc)
+		k.other, k.taken = true, k.taken || !local
 	case *ssa.BinOp:
 		k.other = k.other || in.Op == token.ADD
 	case *ssa.Call:
 		if _, library := contractOf(in.Common(), h.value); library && !comparing(in.Common()) {
-			k.other = true
+			k.other, k.taken = true, k.taken || !takesBytes(in.Common())
 		}
 	default:
 		k.other = true
 	}
+}
+
+// takesBytes reports whether a library's call has a twin that takes bytes in place of text.
+func takesBytes(c *ssa.CallCommon) bool {
+	name := calleeName(c)
+	return strings.HasPrefix(name, "strings.") || strings.HasPrefix(name, "bytes.") || strings.HasPrefix(name, "unicode/utf8.") ||
+		strings.HasPrefix(name, "fmt.Fprint") || strings.HasSuffix(name, "WriteString")
 }
 
 // missed reports whether a key is stored only where a look-up by it found nothing.
@@ -116,6 +128,9 @@ func lookup(cond ssa.Value) (key ssa.Value, found bool) {
 // listed reports whether the function needs a slice of parts as such: it hands it on, or it ranges over it and uses it
 // in another way too, so that neither a few cuts nor a sequence would do.
 func listed(v ssa.Value) bool {
+	if _, ok := v.Type().Underlying().(*types.Slice); !ok {
+		return false
+	}
 	ranged, other := false, false
 	for _, in := range *v.Referrers() {
 		switch in := in.(type) {
