@@ -50,13 +50,13 @@ func objects(s *diagnose.Session, src *source.Program) []*candidate {
 	return out
 }
 
-// key names the object of a part: the call on the line, the variable that grows, or the expression.
-// Amounts are per operation of a run, so objects of different runs are apart.
+// key names the object of a part: the call on the line, the variable that grows, or the expression. But for variables,
+// whose lines are often reached by different benchmarks, objects of different runs are apart.
 func (p *allocated) key(f *finding.Finding) string {
 	line := fmt.Sprintf("%s|%s:%d", f.Run, f.Site.File, f.Site.Line)
 	switch e := p.Expr; {
 	case p.grows() && p.owner() != "":
-		return f.Run + "|" + p.owner()
+		return p.owner()
 	case e != nil && e.Kind == source.Call:
 		return fmt.Sprintf("%s|%d", line, e.Place())
 	case e != nil:
@@ -101,7 +101,7 @@ func joinGrowth(all []*candidate) []*candidate {
 	grown := map[string]*candidate{}
 	owner := func(c *candidate) string {
 		if o := c.Parts[0].owner(); o != "" {
-			return c.Finding.Run + "|" + o
+			return o
 		}
 		return ""
 	}
@@ -185,6 +185,7 @@ func (c *candidate) combine() {
 		known = known && len(p.Mix.Sizes) > 0
 		f.Allocation.Places = addPlace(f.Allocation.Places, p)
 	}
+	c.inOneRun(&f)
 	f.Allocation.Sizes = nil
 	if known {
 		f.Allocation.Sizes = regrowth.Sorted(sizes)
@@ -203,6 +204,18 @@ func (c *candidate) combine() {
 	c.Finding = &f
 	removal := c.session.Saving(c.cuts(1, 1, 1))
 	f.Removal = &removal
+}
+
+// inOneRun gives an object whose lines cost most in different runs the amounts of an operation of one run: the one where
+// all of it costs most.
+func (c *candidate) inOneRun(f *finding.Finding) {
+	if len(f.ByRun) == 0 || !slices.ContainsFunc(c.Parts, func(p *allocated) bool { return p.of.Run != f.Run }) {
+		return
+	}
+	most := slices.MaxFunc(f.ByRun, func(a, b finding.RunCost) int { return cmp.Compare(a.Cost.CPU.Value, b.Cost.CPU.Value) })
+	f.Run = most.Run
+	f.Cost.BytesPerOp, f.Cost.ObjectsPerOp = most.Cost.BytesPerOp, most.Cost.ObjectsPerOp
+	f.Cost.BytesPerSecond, f.Cost.ObjectsPerSecond = most.Cost.BytesPerSecond, most.Cost.ObjectsPerSecond
 }
 
 // wholeOf reports whether the object is all that one line allocates.
