@@ -40,6 +40,7 @@ type Passed struct {
 	Keyed    bool          // text by which maps are read, and nothing else that needs a string
 	Key      evidence.Site // where a map gets it as a key; zero for nowhere
 	Taken    bool          // text that something takes which would not take bytes
+	Argument bool          // the site's function hands them to a call, or in a slice of arguments
 	Listed   bool          // a slice that the site's function hands on, or ranges over and uses in another way too
 	Fixed    bool          // a closure in a loop that captures what does not change in it, or the receiver alone
 	Spared   bool          // the site's function hands them to one that may return without a look at them

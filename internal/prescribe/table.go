@@ -29,9 +29,9 @@ var table = []rule{
 
 	// Values in interfaces.
 	{name: "a call without boxes", cure: "unbox-interface", needs: []fact{call("unbox-interface")}, takes: betterCall, text: "instead of {callee}, {better}"},
-	{name: "boxed for a call that is known", cure: "unbox-interface", needs: []fact{is(finding.KindBoxing, finding.KindVariadic), inline, called, listedElse},
+	{name: "boxed for a call that is known", cure: "unbox-interface", needs: []fact{is(finding.KindBoxing, finding.KindVariadic), inline, called, argument, listedElse},
 		not: []fact{reflecting, boxless}, text: "hand {callee} what it needs without boxing"},
-	{name: "boxed for a call", cure: "unbox-interface", needs: []fact{is(finding.KindBoxing, finding.KindVariadic), inline, called, ours},
+	{name: "boxed for a call", cure: "unbox-interface", needs: []fact{is(finding.KindBoxing, finding.KindVariadic), inline, called, argument, ours},
 		not:  []fact{reflecting, boxless, listedElse, returnedByCall},
 		text: "do not box the arguments of {callee}: test the condition first, or give it typed parameters"},
 	{name: "boxed for a call of others", cure: "unbox-interface", needs: []fact{is(finding.KindBoxing, finding.KindVariadic), inline, called, spared},

@@ -42,6 +42,7 @@ var vetoes = []veto{
 	{[]string{"keep-on-stack"}, leavesForGood, "the value outlives every function of this code that sees it"},
 	{[]string{"keep-on-stack"}, partOfAnother, "the value is handed out as part of another one"},
 	{[]string{"keep-on-stack"}, published, "an exported function returns it, and its type has methods on pointers"},
+	{[]string{"keep-on-stack"}, uncopied, "values of its type must not be copied"},
 	{[]string{"keep-on-stack"}, usedAsInterface, "the value is used as an interface, which needs it on the heap"},
 	{[]string{"keep-on-stack", "hoist-closure"}, spawned, "goroutines of the function use it, so it has to be on the heap"},
 	{[]string{"keep-on-stack"}, sliceResult, "the array behind a slice that is returned cannot stay on the stack"},
@@ -74,6 +75,7 @@ var (
 	leavesForGood   = test("leaves for good", isLeavesForGood)
 	partOfAnother   = test("part of another value", isPartOfAnother)
 	published       = test("returned by an exported function, with methods on pointers", isPublished)
+	uncopied        = test("of a type that is not copied", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.Line.Unique(p.Expr) })
 	usedAsInterface = test("used as an interface", isUsedAsInterface)
 	needlessCopy    = test("a copy that is only read", func(c *candidate, p *allocated) bool {
 		return copied.ask(c, p) == finding.Yes && p.Life.OnlyRead == finding.Yes && p.Life.End == finding.EndFrame

@@ -160,9 +160,10 @@ func TestUses(t *testing.T) {
 		{"parts", "parts", finding.KindMake, "strings.Split", finding.Passed{}},
 		{"counted", "lastPart", finding.KindMake, "strings.Split", finding.Passed{Listed: true}},
 		{"handed", "joinedParts", finding.KindMake, "strings.Split", finding.Passed{Listed: true}},
-		{"logged", "logs", finding.KindBoxing, "", finding.Passed{Spared: true}},
-		{"logged", "logs", finding.KindVariadic, "", finding.Passed{Spared: true}},
-		{"paired", "pairs", finding.KindBoxing, "", finding.Passed{}},
+		{"logged", "logs", finding.KindBoxing, "", finding.Passed{Spared: true, Argument: true}},
+		{"logged", "logs", finding.KindVariadic, "", finding.Passed{Spared: true, Argument: true}},
+		{"paired", "pairs", finding.KindBoxing, "", finding.Passed{Argument: true}},
+		{"boxedresult", "boxes", finding.KindBoxing, "", finding.Passed{}},
 		{"hoisted", "loops", finding.KindClosure, "", finding.Passed{Fixed: true}},
 		{"turned", "loops", finding.KindClosure, "", finding.Passed{}},
 		{"ofreceiver", "size", finding.KindClosure, "", finding.Passed{Fixed: true}},
@@ -176,6 +177,9 @@ func TestUses(t *testing.T) {
 		stack := stackOf(t, file, c.name)
 		stack[0].Function = c.function
 		got := tracer.Trace(Birth{Kind: c.kind, Via: c.via}, stack).Passed
+		if c.kind == finding.KindBoxing && got.Argument != c.want.Argument {
+			t.Errorf("%s: an argument: %v", c.name, got.Argument)
+		}
 		if got.Compared != c.want.Compared || got.Listed != c.want.Listed || got.Spared != c.want.Spared || got.Keyed != c.want.Keyed || got.Fixed != c.want.Fixed || got.Taken != c.want.Taken {
 			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
 		}

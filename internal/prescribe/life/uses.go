@@ -165,6 +165,22 @@ func isLen(c *ssa.CallCommon) bool {
 	return ok && b.Name() == "len"
 }
 
+// argued reports whether a value is an argument of a call, or an element of a slice of arguments.
+func argued(v ssa.Value) bool {
+	return slices.ContainsFunc(*v.Referrers(), func(in ssa.Instruction) bool {
+		switch in := in.(type) {
+		case ssa.CallInstruction:
+			return true
+		case *ssa.Slice:
+			return argued(in)
+		case *ssa.Store:
+			at, ok := in.Addr.(*ssa.IndexAddr)
+			return ok && in.Val == v && argued(at.X)
+		}
+		return false
+	})
+}
+
 // mostForwards is how many calls deep an argument is followed that functions only hand on.
 const mostForwards = 3
 

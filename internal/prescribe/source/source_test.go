@@ -378,3 +378,39 @@ func f(s []rune) {
 		}
 	}
 }
+
+// TestUnique: values that must not be copied are told from others, also inside of others.
+func TestUnique(t *testing.T) {
+	_, line := load(t, `package p
+
+import (
+	"math/big"
+	"strings"
+	"sync"
+)
+
+type account struct {
+	sum   big.Int
+	names []string
+}
+
+type plain struct{ lock *sync.Mutex }
+
+func made() []any {
+	return []any{
+		new(big.Int), //number
+		&account{}, //inside
+		&[2]sync.Mutex{}, //array
+		new(strings.Builder), //builder
+		&plain{}, //plain
+		new(strings.Reader), //reader
+	}
+}
+`)
+	for mark, want := range map[string]bool{"number": true, "inside": true, "array": true, "builder": true, "plain": false, "reader": false} {
+		l := line(mark)
+		if got := l.Unique(l.Exprs[0]); got != want {
+			t.Errorf("%s: %v, want %v", mark, got, want)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"go/types"
 	"regexp"
 	"slices"
 	"strings"
@@ -58,6 +59,40 @@ func Pure(callee string) bool {
 	for _, f := range []string{"fmt.Sprint", "fmt.Sprintf", "fmt.Sprintln", "reflect.TypeOf", "net/url.QueryEscape", "net/url.PathEscape", "encoding/hex.EncodeToString"} {
 		if callee == f {
 			return true
+		}
+	}
+	return false
+}
+
+// Unique reports whether values of an expression's type must not be copied: a lock, a builder, or a number of math/big
+// is in it.
+func (l *Line) Unique(e *Expr) bool {
+	t := l.info().TypeOf(e.node)
+	if p, ok := t.(*types.Pointer); ok {
+		t = p.Elem()
+	}
+	return t != nil && unique(t)
+}
+
+func unique(t types.Type) bool {
+	if n, ok := types.Unalias(t).(*types.Named); ok && n.Obj().Pkg() != nil {
+		switch name := n.Obj().Name(); n.Obj().Pkg().Path() {
+		case "math/big":
+			return name == "Int" || name == "Rat" || name == "Float"
+		case "strings":
+			return name == "Builder"
+		case "sync", "sync/atomic":
+			return true
+		}
+	}
+	switch u := t.Underlying().(type) {
+	case *types.Array:
+		return unique(u.Elem())
+	case *types.Struct:
+		for f := range u.Fields() {
+			if unique(f.Type()) {
+				return true
+			}
 		}
 	}
 	return false
