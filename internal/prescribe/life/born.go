@@ -188,7 +188,11 @@ func OwnMemory(function string) bool {
 	for _, p := range ownMemory {
 		if rest, ok := strings.CutPrefix(function, p); ok {
 			name := rest[strings.LastIndexByte(rest, '.')+1:]
-			return name != "String" && name != "Text" && !strings.HasPrefix(name, "ReadString") && !strings.HasPrefix(name, "ReadBytes")
+			switch name {
+			case "String", "Text", "ReadString", "ReadBytes", "ReadAll":
+				return false // results
+			}
+			return p != "encoding/csv.(*" || name != "Read"
 		}
 	}
 	return false
