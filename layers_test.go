@@ -155,6 +155,11 @@ var layers = []layer{
 		why:    "rows are ranked by their figures, whatever named their cures",
 	},
 	{
+		folder: "internal/prescribe/waste",
+		ours:   []string{"internal/finding", "internal/prescribe/life", "internal/prescribe/source"},
+		why:    "work that is not needed is seen in the source and in the costs of lines, whatever its cure",
+	},
+	{
 		folder: "internal/prescribe/regrowth",
 		ours:   []string{"internal/finding", "internal/unit"},
 		why:    "a sum over block sizes, whatever they are of",

@@ -261,15 +261,9 @@ func (p *allocated) text() string {
 		return "`" + p.Expr.Text + "`"
 	}
 	if p.Via != "" {
-		return "`" + shortName(p.Via) + "`"
+		return "`" + life.ShortName(p.Via) + "`"
 	}
 	return "the value"
-}
-
-// shortName drops the directories of a function's package.
-func shortName(function string) string {
-	function = life.Plain(function)
-	return function[strings.LastIndexByte(function, '/')+1:]
 }
 
 // amount is what a part allocates, for the evidence of a remedy. For a library call it

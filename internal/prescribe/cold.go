@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/prescribe/waste"
 )
 
 // tooLarge reports whether the value may be on the heap for its size: the compiler says so,
@@ -36,7 +37,7 @@ func (c *candidate) coldEscape() int {
 				continue
 			case edge.Line < c.Line.Func.First || edge.Line > c.Line.Func.Last:
 				return 0
-			case heaviestOf(c.diagnosis, c.Finding.Site.File, []int{edge.Line}) > 0 || !c.Line.Conditional(edge.Line):
+			case waste.Heaviest(c.diagnosis, c.Finding.Site.File, []int{edge.Line}) > 0 || !c.Line.Conditional(edge.Line):
 				return 0
 			case !c.Line.Avoidable(edge.Line):
 				return 0 // every call passes there, too quickly to be sampled
@@ -51,7 +52,7 @@ func (c *candidate) coldEscape() int {
 // cost; the compiler names one of them only.
 func (c *candidate) onlyCold(ways []int) bool {
 	for _, line := range ways {
-		if line != c.Finding.Site.Line && (heaviestOf(c.diagnosis, c.Finding.Site.File, []int{line}) > 0 ||
+		if line != c.Finding.Site.Line && (waste.Heaviest(c.diagnosis, c.Finding.Site.File, []int{line}) > 0 ||
 			!c.Line.Conditional(line) || !c.Line.Avoidable(line)) {
 			return false
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/prescribe/library"
 	"github.com/heaptrim/heaptrim/internal/prescribe/life"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
+	"github.com/heaptrim/heaptrim/internal/prescribe/waste"
 )
 
 // fact is a question about one part of an object. Unknown is never permission: a rule needs a yes,
@@ -162,7 +163,7 @@ var (
 	}, "callee")
 	spelled  = test("a constant text", func(c *candidate, _ *allocated) bool { return c.Line != nil && c.Line.ConvertedConstant() != nil }, "constant")
 	wasteful = test("work that is not used", func(c *candidate, p *allocated) bool {
-		return c.Line != nil && p.Expr != nil && wasted(c.diagnosis, c.Line, p.Expr, c.Finding.Site.File) != ""
+		return c.Line != nil && p.Expr != nil && waste.Text(c.diagnosis, c.Line, p.Expr, c.Finding.Site.File) != ""
 	}, "wasted")
 	sloppy = test("padded", func(c *candidate, p *allocated) bool { return c.packs(p) > 0 }, "type", "packed", "size")
 )
@@ -298,7 +299,8 @@ var (
 
 // Facts of the way from where the memory is made to where it is last used.
 var (
-	climbs = test("dies in a caller", func(_ *candidate, p *allocated) bool {
+	diesHere = test("dies where it is made", func(_ *candidate, p *allocated) bool { return p.Life.End == finding.EndFrame && p.Life.Frame == 0 })
+	climbs   = test("dies in a caller", func(_ *candidate, p *allocated) bool {
 		return p.Life.End == finding.EndFrame && p.Life.Frame > 0 && p.Life.At.Line > 0
 	}, "death", "maker")
 	// The caller names the function that makes it, so it can hand it something.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/cures"
+	"github.com/heaptrim/heaptrim/internal/prescribe/life"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
@@ -54,7 +55,7 @@ func (c *candidate) whyNot() string {
 	case !c.short():
 		return "the objects have a long lifetime, so their memory cannot be reused"
 	case len(c.Parts) > 0 && c.Parts[0].Via != "":
-		return "the memory is allocated inside " + shortName(c.Parts[0].Via) + ", and no call without that " +
+		return "the memory is allocated inside " + life.ShortName(c.Parts[0].Via) + ", and no call without that " +
 			"allocation is known"
 	case len(c.Parts) > 0 && c.Parts[0].Kind == finding.KindMapGrowth && len(c.Finding.Allocation.Sizes) > 0:
 		return "each map allocates its table once, with its first entry: a size would save nothing, only fewer " +

@@ -8,6 +8,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/diagnose"
 	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/prescribe/life"
 	"github.com/heaptrim/heaptrim/internal/prescribe/rank"
 	"github.com/heaptrim/heaptrim/internal/prescribe/regrowth"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
@@ -151,7 +152,7 @@ func (c *candidate) ownedBy() string {
 	}
 	switch p := c.Parts[0]; {
 	case p.Life.End == finding.EndFrame && p.listed("pool-object"):
-		pkg, _, _ := strings.Cut(shortName(p.Callee), ".")
+		pkg, _, _ := strings.Cut(life.ShortName(p.Callee), ".")
 		return c.Finding.Run + "|" + pkg + "|" + p.Life.Function
 	case p.Life.Maker.At.Line > 0:
 		return fmt.Sprintf("%s|%s|%s:%d", c.Finding.Run, p.Life.Maker.Name, p.Life.Maker.At.File, p.Life.Maker.At.Line)

@@ -95,10 +95,10 @@ func atLine(d *source.Dest) string {
 // callee names the function that a part's call calls; "" where that is not known.
 func (p *allocated) callee() string {
 	if p.Expr != nil && p.Expr.Call.Callee != "" {
-		return shortName(p.Expr.Call.Callee)
+		return life.ShortName(p.Expr.Call.Callee)
 	}
 	if p.Callee != "" {
-		return shortName(p.Callee)
+		return life.ShortName(p.Callee)
 	}
 	return ""
 }

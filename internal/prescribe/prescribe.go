@@ -18,6 +18,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/prescribe/life"
 	"github.com/heaptrim/heaptrim/internal/prescribe/rank"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
+	"github.com/heaptrim/heaptrim/internal/prescribe/waste"
 )
 
 // Options tunes Run. The zero value is ready to use.
@@ -63,7 +64,10 @@ func Run(ctx context.Context, s *diagnose.Session, o Options) *finding.Prescript
 		row.Remedy.Life = c.Parts[0].Life
 		all = append(all, chosen{c, row})
 	}
-	rows := append(joinLeft(all), skippable(d, src)...)
+	rows := joinLeft(all)
+	for _, l := range waste.Lines(d, src, readFindings) {
+		rows = append(rows, skipped(l))
+	}
 	p.Rows, p.Functions, p.Below = rank.Rows(s, rows, o.Threshold)
 	p.Advice = advice.Of(s.Diagnosis())
 	p.Together = rank.Together(s, p.Rows)

@@ -8,7 +8,9 @@ import (
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/cures"
+	"github.com/heaptrim/heaptrim/internal/prescribe/life"
 	"github.com/heaptrim/heaptrim/internal/prescribe/regrowth"
+	"github.com/heaptrim/heaptrim/internal/prescribe/waste"
 )
 
 // rule is one row of the table: where a cure applies to a part of an object, and what it takes away.
@@ -64,7 +66,7 @@ var words = map[string]func(c *candidate, p *allocated) string{
 	"looked":   func(_ *candidate, p *allocated) string { return p.Expr.Use.Little() },
 	"constant": func(c *candidate, _ *allocated) string { return "`" + c.Line.ConvertedConstant().Text + "`" },
 	"wasted": func(c *candidate, p *allocated) string {
-		return wasted(c.diagnosis, c.Line, p.Expr, c.Finding.Site.File)
+		return waste.Text(c.diagnosis, c.Line, p.Expr, c.Finding.Site.File)
 	},
 	"type":   func(_ *candidate, p *allocated) string { return p.Expr.Type },
 	"packed": func(c *candidate, p *allocated) string { return c.packs(p).String() },
@@ -73,8 +75,8 @@ var words = map[string]func(c *candidate, p *allocated) string{
 	"var":    func(_ *candidate, p *allocated) string { return "`" + p.dest().Name + "`" },
 	"made":   func(_ *candidate, p *allocated) string { return atLine(p.dest()) },
 	"count":  func(_ *candidate, p *allocated) string { return p.dest().Count },
-	"maker":  func(_ *candidate, p *allocated) string { return shortName(p.of.Site.Function) },
-	"death":  func(_ *candidate, p *allocated) string { return shortName(p.Life.Function) },
+	"maker":  func(_ *candidate, p *allocated) string { return life.ShortName(p.of.Site.Function) },
+	"death":  func(_ *candidate, p *allocated) string { return life.ShortName(p.Life.Function) },
 	"reset": func(c *candidate, p *allocated) string {
 		r, _ := c.reset(p)
 		return "`" + r.Field + "`"
@@ -182,7 +184,7 @@ func (c *candidate) evidence(r *rule, p *allocated) string {
 	case r.takes == padding:
 		return fmt.Sprintf("padding takes the rest of %s", c.blockSize())
 	case p.Via != "":
-		return c.amount(p) + " come from " + shortName(p.Via)
+		return c.amount(p) + " come from " + life.ShortName(p.Via)
 	case c.escape() != "":
 		return c.escape()
 	}

@@ -164,11 +164,11 @@ var table = []rule{
 	// Objects of one life, and their shape.
 	{name: "objects in slabs", cure: "batch-arena", needs: []fact{inline, seen, is(finding.KindNew), inLoop, many, small}, takes: oneByOne,
 		text: "make {expr} in slabs, or in an arena (rt/arena) that is reset when the operation is done"},
-	{name: "nested objects in slabs", cure: "batch-arena", needs: []fact{inline, seen, is(finding.KindNew), nested, many, small}, not: []fact{inLoop}, takes: oneByOne,
+	{name: "nested objects in slabs", cure: "batch-arena", needs: []fact{inline, seen, is(finding.KindNew), nested, many, small}, not: []fact{inLoop, diesHere}, takes: oneByOne,
 		text: "make {expr} in slabs, or in an arena (rt/arena) that is reset when the operation is done"},
 	{name: "slices of one array", cure: "batch-arena", needs: []fact{inline, seen, is(finding.KindMake, finding.KindVariadic), inLoop, many, small}, takes: oneByOne,
 		text: "carve {expr} out of one allocation for the whole operation"},
-	{name: "nested slices of one array", cure: "batch-arena", needs: []fact{inline, seen, is(finding.KindMake, finding.KindVariadic), nested, many, small}, not: []fact{inLoop}, takes: oneByOne,
+	{name: "nested slices of one array", cure: "batch-arena", needs: []fact{inline, seen, is(finding.KindMake, finding.KindVariadic), nested, many, small}, not: []fact{inLoop, diesHere}, takes: oneByOne,
 		text: "carve {expr} out of one allocation for the whole operation"},
 	{name: "fields by size", cure: "shrink-layout", needs: []fact{inline, seen, is(finding.KindNew), sloppy}, takes: padding,
 		text: "order the fields of {type} by size: it needs {packed} instead of {size}"},

@@ -248,3 +248,9 @@ func (s *scan) owner(r ssa.Value) {
 		s.into(r)
 	}
 }
+
+// ShortName drops the directories of a function's package.
+func ShortName(function string) string {
+	function = Plain(function)
+	return function[strings.LastIndexByte(function, '/')+1:]
+}

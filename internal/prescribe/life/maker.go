@@ -83,23 +83,7 @@ func (t *Tracer) handedIn(method string, own []evidence.Frame) ([]ssa.Value, int
 		if fn == nil {
 			return nil, 0
 		}
-		var found []ssa.Value
-		for _, b := range fn.Blocks {
-			for _, in := range b.Instrs {
-				switch in.(type) {
-				case *ssa.Call, *ssa.Extract, *ssa.TypeAssert, *ssa.UnOp, *ssa.Alloc:
-					if v := in.(ssa.Value); nameOfPointer(v.Type()) == receiver {
-						found = append(found, v)
-					}
-				}
-			}
-		}
-		for _, p := range fn.Params {
-			if nameOfPointer(p.Type()) == receiver {
-				found = append(found, p)
-			}
-		}
-		switch len(found) {
+		switch found := pointersTo(fn, receiver); len(found) {
 		case 0:
 		case 1:
 			return found, i
@@ -108,6 +92,27 @@ func (t *Tracer) handedIn(method string, own []evidence.Frame) ([]ssa.Value, int
 		}
 	}
 	return nil, 0
+}
+
+// pointersTo are the values of a function that are pointers to a type, as it gets or makes them.
+func pointersTo(fn *ssa.Function, receiver string) []ssa.Value {
+	var found []ssa.Value
+	for _, b := range fn.Blocks {
+		for _, in := range b.Instrs {
+			switch in.(type) {
+			case *ssa.Call, *ssa.Extract, *ssa.TypeAssert, *ssa.UnOp, *ssa.Alloc:
+				if v := in.(ssa.Value); nameOfPointer(v.Type()) == receiver {
+					found = append(found, v)
+				}
+			}
+		}
+	}
+	for _, p := range fn.Params {
+		if nameOfPointer(p.Type()) == receiver {
+			found = append(found, p)
+		}
+	}
+	return found
 }
 
 // nameOfPointer spells a pointer to a named type as pprof does in the name of a method: path.(*Name. Others are empty.

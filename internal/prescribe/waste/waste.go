@@ -1,0 +1,87 @@
+// Package waste finds work whose result is not used, or is there already.
+package waste
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/prescribe/life"
+	"github.com/heaptrim/heaptrim/internal/prescribe/source"
+)
+
+// Text says why an expression's work is unnecessary; "" where it is not known to be.
+func Text(d *finding.Diagnosis, l *source.Line, e *source.Expr, file string) string {
+	switch e.Kind {
+	case source.Call, source.Literal, source.Concat, source.Conversion, source.Make:
+	default:
+		return ""
+	}
+	f := l.FlowOf(e)
+	switch {
+	case f == nil:
+		return ""
+	case f.Fixed && source.Pure(e.Call.Callee):
+		return fmt.Sprintf("call %s once before the loop of line %d: its arguments are the same in every iteration", life.ShortName(e.Call.Callee), f.FixedLoop)
+	case f.Again != 0 && source.Pure(e.Call.Callee):
+		return fmt.Sprintf("keep the result of %s in line %d: it is called again with the same arguments", life.ShortName(e.Call.Callee), f.Again)
+	case f.Partly && e.Use.Kind == source.UseAssigned:
+		used, unused := Heaviest(d, file, f.Used), Heaviest(d, file, f.Unused)
+		if used > 0 || unused == 0 && !f.Failed {
+			return ""
+		}
+		return fmt.Sprintf("make `%s` only where it is used: the branch that the program takes does not use it", e.Use.Name)
+	}
+	return ""
+}
+
+// Heaviest is the largest cost of any of the lines, as a share of CPU or of
+// bytes.
+func Heaviest(d *finding.Diagnosis, file string, lines []int) float64 {
+	most := 0.0
+	for _, l := range d.Lines {
+		if l.Site.File == file && slices.Contains(lines, l.Site.Line) {
+			most = max(most, l.CPU.Value, l.BytesShare)
+		}
+	}
+	return most
+}
+
+// hotLine is the share of CPU or bytes of a line, callees included, from which its source is
+// read.
+const hotLine = 0.01
+
+// Line is a line that allocates nothing itself, but calls for work that is not needed.
+type Line struct {
+	finding.LineCost
+	Text string
+}
+
+// Lines finds such lines among the first of a diagnosis, most at most. Without the source there are none.
+func Lines(d *finding.Diagnosis, src *source.Program, most int) []Line {
+	if src == nil {
+		return nil
+	}
+	sites := map[string]bool{}
+	key := func(file string, line int) string { return fmt.Sprintf("%s:%d", file, line) }
+	for _, f := range d.Findings {
+		sites[key(f.Site.File, f.Site.Line)] = true
+	}
+	var out []Line
+	for _, lc := range d.Lines[:min(len(d.Lines), most)] {
+		if max(lc.CPU.Value, lc.BytesShare) < hotLine || sites[key(lc.Site.File, lc.Site.Line)] {
+			continue
+		}
+		l := src.At(lc.Site.File, lc.Site.Line)
+		if l == nil {
+			continue
+		}
+		for _, e := range l.Exprs {
+			if text := Text(d, l, e, lc.Site.File); text != "" {
+				out = append(out, Line{lc, text})
+				break
+			}
+		}
+	}
+	return out
+}
