@@ -26,6 +26,7 @@ type Maker struct {
 	Name    string // empty for an object without a name
 	At      evidence.Site
 	Whole   bool // a json.Decoder that decodes one value of a text or of bytes that are in memory
+	Pooled  bool // it comes from a pool
 	Emptied bool // a strings.Builder whose Reset is called: its memory goes with each text
 }
 

@@ -37,6 +37,7 @@ var vetoes = []veto{
 	{recycling, needlessCopy, "the copy is only read, so it is not needed at all"},
 	{recycling, unseenOwner, "the code does not show where the memory is last used"},
 	{pooling, ofPool, "the objects are already those of a pool"},
+	{pooling, pooled, "the objects are already those of a pool"},
 	{pooling, smallForPool, "the objects are so small that a pool would cost as much as it saves"},
 	{pooling, diesElsewhere, "the memory is handed to a caller, so only that could put it back"},
 	{[]string{"keep-on-stack"}, leavesForGood, "the value outlives every function of this code that sees it"},
@@ -70,6 +71,7 @@ var (
 	storedElsewhere = test("kept by another than the receiver", isStoredElsewhere)
 	ownerDies       = test("in a field of what dies", isOwnerDies)
 	unseenOwner     = test("last used where nobody sees", isUnseenOwner)
+	pooled          = test("from a pool", func(_ *candidate, p *allocated) bool { return p.Life.Maker.Pooled })
 	smallForPool    = test("too small for a pool", isSmallForPool)
 	diesElsewhere   = test("dies in a caller", isDiesElsewhere)
 	leavesForGood   = test("leaves for good", isLeavesForGood)

@@ -219,3 +219,15 @@ func TestDecoder(t *testing.T) {
 		}
 	}
 }
+
+// TestPooled: an object that comes from a pool, by way of a field, is told from one that is new.
+func TestPooled(t *testing.T) {
+	tracer, file := programTracer(t)
+	for name, want := range map[string]bool{"frompool": true, "fromnew": false} {
+		stack := stackOf(t, file, name)
+		stack[0].Function = "write"
+		if m := tracer.Trace(Birth{Kind: finding.KindNew, Via: "compress/gzip.(*Writer).Write"}, stack).Maker; m.Pooled != want {
+			t.Errorf("%s: %+v, want %v", name, m, want)
+		}
+	}
+}

@@ -25,6 +25,9 @@ func (t *Tracer) maker(v ssa.Value, own []evidence.Frame) finding.Maker {
 			}
 			return m
 		case *ssa.Call:
+			if calleeName(at.Common()) == "sync.(*Pool).Get" {
+				return finding.Maker{Pooled: true}
+			}
 			return finding.Maker{At: evidence.Site{File: own[i].File, Line: t.src.LineOf(at.Pos()), Function: own[i].Function}}
 		case *ssa.Parameter:
 			if i++; i == len(own) {
@@ -42,10 +45,37 @@ func (t *Tracer) maker(v ssa.Value, own []evidence.Frame) finding.Maker {
 				return finding.Maker{}
 			}
 			fn = caller
+		case *ssa.UnOp:
+			field, ok := at.X.(*ssa.FieldAddr)
+			return finding.Maker{Pooled: ok && t.fromPool(field)}
 		default:
 			return finding.Maker{}
 		}
 	}
+}
+
+// fromPool reports whether a field is ever set to what a pool gives.
+func (t *Tracer) fromPool(field *ssa.FieldAddr) bool {
+	for fn := range t.src.Functions() {
+		for _, b := range fn.Blocks {
+			for _, in := range b.Instrs {
+				if st, ok := in.(*ssa.Store); ok && sameField(st.Addr, field) && poolGets(st.Val) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+func sameField(v ssa.Value, field *ssa.FieldAddr) bool {
+	f, ok := v.(*ssa.FieldAddr)
+	return ok && f.Field == field.Field && types.Identical(f.X.Type(), field.X.Type())
+}
+
+func poolGets(v ssa.Value) bool {
+	call, ok := whole(v).(*ssa.Call)
+	return ok && calleeName(call.Common()) == "sync.(*Pool).Get"
 }
 
 // whole is the value behind conversions that keep the pointer.

@@ -545,6 +545,24 @@ func boxes(name string) (any, error) {
 	return address(name) // case boxedresult 0
 }
 
+var zippers = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
+
+type response struct {
+	pooled, own *gzip.Writer
+}
+
+func (r *response) open(w io.Writer) {
+	z := zippers.Get().(*gzip.Writer)
+	z.Reset(w)
+	r.pooled = z
+	r.own = gzip.NewWriter(w)
+}
+
+func (r *response) write(p []byte) {
+	r.pooled.Write(p) // case frompool 0
+	r.own.Write(p)    // case fromnew 0
+}
+
 func kept(seen map[string]*node, name string) *node {
 	n := &node{name: name} // case ways 0
 	if len(name) == 0 {
