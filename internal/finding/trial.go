@@ -17,27 +17,32 @@ type Trial struct {
 	Bench    string // the benchmark that counted
 	Before   Amount
 	After    Amount
-	Holds    bool // it allocates less, and no test fails with it
-	Tested   bool // tests of the package passed with it
+	Fault    string // why it does not hold; empty where it allocates as much, or more of one and less of the other
+	Holds    bool   // it allocates less, and no test fails with it
+	Tested   bool   // tests of the package passed with it
 }
 
 // Amount is what an operation allocates, as a mean.
 type Amount struct{ Allocs, Bytes float64 }
 
-// Counts says what a trial counted, in words: "5 → 2 allocs/op", and that no test looked at it, or not in time.
+// Counts says what a trial counted, in words: "5 → 2 allocs/op", and that no test looked at it, or not in time; or why
+// the edit does not hold.
 func (t *Trial) Counts() string {
-	counted := t.counted()
-	if t.Holds && !t.Tested {
-		counted += ", not tested"
+	allocs := fmt.Sprintf("%s → %s allocs/op", count(t.Before.Allocs), count(t.After.Allocs))
+	bytes := fmt.Sprintf("%.0f → %.0f B/op", t.Before.Bytes, t.After.Bytes)
+	switch same := math.Abs(t.Before.Allocs-t.After.Allocs) <= 0.01; {
+	case t.Fault != "":
+		return t.Fault
+	case same && t.Holds && !t.Tested:
+		return bytes + ", not tested"
+	case same:
+		return bytes
+	case !t.Holds && t.After.Bytes > t.Before.Bytes:
+		return allocs + ", " + bytes
+	case t.Holds && !t.Tested:
+		return allocs + ", not tested"
 	}
-	return counted
-}
-
-func (t *Trial) counted() string {
-	if math.Abs(t.Before.Allocs-t.After.Allocs) > 0.01 {
-		return fmt.Sprintf("%s → %s allocs/op", count(t.Before.Allocs), count(t.After.Allocs))
-	}
-	return fmt.Sprintf("%.0f → %.0f B/op", t.Before.Bytes, t.After.Bytes)
+	return allocs
 }
 
 // count prints a mean of whole numbers: without a fraction where that comes from the first operations

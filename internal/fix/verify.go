@@ -40,7 +40,13 @@ func Verify(ctx context.Context, r *finding.Report, o Options) ([]finding.Trial,
 		switch a.Outcome {
 		case Kept, NoGain, Breaks, Untested:
 			t.Tried, t.Bench, t.Before, t.After, t.Tested = true, a.Bench.Name, amount(a.Before), amount(a.After), a.Outcome == Kept
-			t.Holds = (a.Outcome == Kept || a.Outcome == Untested) && !differs(limited, tools.Judge, a)
+			t.Holds = a.Outcome == Kept || a.Outcome == Untested
+			switch {
+			case a.Outcome == Breaks:
+				t.Fault = "a test fails with it"
+			case t.Holds && differs(limited, tools.Judge, a):
+				t.Holds, t.Fault = false, "a call shows something else with it"
+			}
 			out = append(out, t)
 			done[keyOf(a.Edit)] = true
 		case NoBuild, NoRun, Left:
