@@ -252,10 +252,10 @@ var (
 	grown    = test("a variable that grows", func(_ *candidate, p *allocated) bool { return p.dest() != nil }, "var")
 	empty    = test("begins empty", func(_ *candidate, p *allocated) bool {
 		d := p.dest()
-		return d != nil && (d.Made == source.MadeEmpty || d.Made == source.MadeNil)
+		return d != nil && (d.Made == source.MadeEmpty || d.Made == source.MadeLazy || d.Made == source.MadeNil)
 	}, "made")
 	madeEmpty = test("made without a size", func(_ *candidate, p *allocated) bool {
-		return p.dest() != nil && p.dest().Made == source.MadeEmpty
+		return p.dest() != nil && (p.dest().Made == source.MadeEmpty || p.dest().Made == source.MadeLazy)
 	}, "made")
 	localDest = test("made in the function", func(_ *candidate, p *allocated) bool {
 		d := p.dest()
@@ -269,7 +269,10 @@ var (
 		d := p.dest()
 		return d != nil && !d.Param && !d.Reset && d.Made == source.MadeSized
 	}, "made")
-	elsewhere = test("comes from elsewhere", func(_ *candidate, p *allocated) bool { return p.dest() == nil || p.dest().Made == source.MadeElse })
+	// elsewhere is what the function does not make anew each time.
+	elsewhere = test("comes from elsewhere", func(_ *candidate, p *allocated) bool {
+		return p.dest() == nil || p.dest().Made == source.MadeElse || p.dest().Made == source.MadeLazy
+	})
 	counted   = test("a count in sight", func(_ *candidate, p *allocated) bool { return p.dest() != nil && p.dest().Count != "" }, "count")
 	exact     = test("one for each turn", func(_ *candidate, p *allocated) bool { return p.dest() != nil && p.dest().Exact })
 	buffered  = test("a bytes.Buffer", func(_ *candidate, p *allocated) bool { return strings.HasPrefix(p.Callee, "bytes.(*Buffer).") })

@@ -15,6 +15,7 @@ const (
 	MadeNil     MadeBy = "declared empty"
 	MadeEmpty   MadeBy = "made without a size"
 	MadeSized   MadeBy = "made with a size"
+	MadeLazy    MadeBy = "made without a size where there is none"
 	MadeElse    MadeBy = "comes from elsewhere"
 )
 
@@ -79,8 +80,11 @@ func (l *Line) fieldOrigin(d *Dest, x ast.Expr) {
 	d.Made = MadeElse
 	name := l.text(ast.Unparen(x))
 	same := func(e ast.Expr) bool { return l.text(ast.Unparen(e)) == name }
-	var from token.Pos
+	var from, lazy token.Pos // lazy is the end of a branch that has none
 	ast.Inspect(l.outermost(), func(n ast.Node) bool {
+		if b, ok := n.(*ast.IfStmt); ok && comparesNil(b.Cond, same) {
+			lazy = b.Body.End()
+		}
 		a, ok := n.(*ast.AssignStmt)
 		if !ok || len(a.Lhs) != len(a.Rhs) || l.line(a.Pos()) > l.Number {
 			return true
@@ -88,6 +92,9 @@ func (l *Line) fieldOrigin(d *Dest, x ast.Expr) {
 		for i, lhs := range a.Lhs {
 			if made := l.madeBy(a.Rhs[i]); same(lhs) && made != MadeElse && made != MadeNil {
 				d.Made, d.MadeLine, from = made, l.line(a.Pos()), a.Pos()
+				if made == MadeEmpty && a.Pos() < lazy {
+					d.Made = MadeLazy
+				}
 			}
 		}
 		return true
@@ -95,6 +102,16 @@ func (l *Line) fieldOrigin(d *Dest, x ast.Expr) {
 	if from.IsValid() {
 		l.count(d, from, same)
 	}
+}
+
+// comparesNil reports whether a condition is that an operand is nil.
+func comparesNil(cond ast.Expr, operand func(ast.Expr) bool) bool {
+	b, ok := ast.Unparen(cond).(*ast.BinaryExpr)
+	if !ok || b.Op != token.EQL || !operand(b.X) {
+		return false
+	}
+	id, ok := ast.Unparen(b.Y).(*ast.Ident)
+	return ok && id.Name == "nil"
 }
 
 // ofReceiver reports whether an operand is a field of the receiver of the method around the

@@ -414,3 +414,30 @@ func made() []any {
 		}
 	}
 }
+
+// TestMadeLazily: a field that is made only where there is none is told from one that is made anew.
+func TestMadeLazily(t *testing.T) {
+	_, line := load(t, `package p
+
+type seen struct{ ids map[int]bool }
+
+func (s *seen) add(n int) {
+	if s.ids == nil {
+		s.ids = make(map[int]bool)
+	}
+	s.ids[n] = true //lazy
+}
+
+func (s *seen) fill(list []int) {
+	s.ids = map[int]bool{}
+	for _, n := range list {
+		s.ids[n] = true //anew
+	}
+}
+`)
+	for mark, want := range map[string]MadeBy{"lazy": MadeLazy, "anew": MadeEmpty} {
+		if d := first(t, line(mark), MapInsert).Into; d.Made != want {
+			t.Errorf("%s: %q, want %q", mark, d.Made, want)
+		}
+	}
+}
