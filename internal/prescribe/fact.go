@@ -135,6 +135,7 @@ var (
 	insideBytes = test("converted to bytes at once", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.Line.Converted(p.Expr) })
 	appended    = test("added to by way of a string", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.Line.Appended(p.Expr) })
 	back        = test("converted back", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.Line.Back(p.Expr) })
+	aText       = test("a text", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.Expr.Type == "string" })
 	promised    = test("a parameter of an exported function", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.Line.Given(p.Expr) })
 	toWriter    = test("written to a writer of strings", func(_ *candidate, p *allocated) bool {
 		return p.Expr != nil && p.Line.Writer(p.Expr) != ""
@@ -273,10 +274,10 @@ var (
 	elsewhere = test("comes from elsewhere", func(_ *candidate, p *allocated) bool {
 		return p.dest() == nil || p.dest().Made == source.MadeElse || p.dest().Made == source.MadeLazy
 	})
-	counted   = test("a count in sight", func(_ *candidate, p *allocated) bool { return p.dest() != nil && p.dest().Count != "" }, "count")
-	exact     = test("one for each turn", func(_ *candidate, p *allocated) bool { return p.dest() != nil && p.dest().Exact })
-	buffered  = test("a bytes.Buffer", func(_ *candidate, p *allocated) bool { return strings.HasPrefix(p.Callee, "bytes.(*Buffer).") })
-	prepends  = test("put in front in a loop", func(_ *candidate, p *allocated) bool {
+	counted  = test("a count in sight", func(_ *candidate, p *allocated) bool { return p.dest() != nil && p.dest().Count != "" }, "count")
+	exact    = test("one for each turn", func(_ *candidate, p *allocated) bool { return p.dest() != nil && p.dest().Exact })
+	buffered = test("a bytes.Buffer", func(_ *candidate, p *allocated) bool { return strings.HasPrefix(p.Callee, "bytes.(*Buffer).") })
+	prepends = test("put in front in a loop", func(_ *candidate, p *allocated) bool {
 		return p.Expr != nil && len(p.Expr.Loops) > 0 && p.Line.Prepends(p.Expr)
 	}, "use")
 	toNil     = test("appended to nil by a call", func(_ *candidate, p *allocated) bool { return p.Via != "" && p.Line.AppendsToNil(p.Via) })
