@@ -212,6 +212,7 @@ var (
 var (
 	emptied      = test("a builder that is reset", func(_ *candidate, p *allocated) bool { return p.Life.Maker.Emptied })
 	sameEachTime = test("captures what stays the same", func(_ *candidate, p *allocated) bool { return p.Life.Passed.Fixed })
+	inScratch    = test("in a field for scratch", func(_ *candidate, p *allocated) bool { return p.Life.Passed.Scratch })
 	argument     = test("an argument", func(_ *candidate, p *allocated) bool { return p.Life.Passed.Argument })
 	spared       = test("for a function that may not need it", func(_ *candidate, p *allocated) bool { return p.Life.Passed.Spared })
 	// decodesMemory is a json.Decoder, its reader, or the buffer that it reads into.

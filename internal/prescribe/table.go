@@ -129,6 +129,8 @@ var table = []rule{
 		not: []fact{retained}, takes: reused, adds: reuseCost, text: "make {expr} once before the loop of line {loop} and use it again"},
 	{name: "field not set to nil", cure: "reuse-buffer", needs: []fact{growing, grown, fieldDest, dropped}, not: []fact{anew}, despite: []fact{storedElsewhere, unseenOwner, ownerDies}, at: atReset, takes: reused, adds: reuseCost,
 		text: "cut {reset} to length zero here instead of setting it to nil: {var} then grows into the array that is there"},
+	{name: "scratch not made anew", cure: "reuse-buffer", needs: []fact{own, seen, is(finding.KindMake), toField, inScratch, passing}, not: []fact{anew}, takes: reused, adds: reuseCost,
+		text: "let {use} keep its array where that is large enough: each call makes a new one, and nothing else holds the old one"},
 	{name: "buffer not made anew", cure: "reuse-buffer", needs: []fact{buffered, dropped}, not: []fact{anew}, despite: []fact{storedElsewhere, unseenOwner, ownerDies}, at: atReset, takes: reused, adds: reuseCost,
 		text: "call Reset on {reset} here instead of putting an empty buffer in its place: it keeps its memory"},
 	{name: "memory for a call that appends", cure: "reuse-buffer", needs: []fact{toNil, released},

@@ -21,6 +21,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"unicode/utf8"
 )
 
 type node struct {
@@ -562,6 +563,20 @@ func (r *response) write(p []byte) {
 	r.pooled.Write(p) // case frompool 0
 	r.own.Write(p)    // case fromnew 0
 }
+
+type runes struct {
+	scratch, handed []byte
+	w               *bufio.Writer
+}
+
+func (r *runes) write(c rune) {
+	r.scratch = make([]byte, 4) // case scratch 0
+	r.handed = make([]byte, 4)  // case notscratch 0
+	n := utf8.EncodeRune(r.scratch, c)
+	r.w.Write(r.scratch[:n])
+}
+
+func (r *runes) last() []byte { return r.handed }
 
 func kept(seen map[string]*node, name string) *node {
 	n := &node{name: name} // case ways 0
