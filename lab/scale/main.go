@@ -108,7 +108,7 @@ func (b *bench) measure(ctx context.Context, a axis) error {
 			exponent(points, func(p point) float64 { return p.cpu }), exponent(points, func(p point) float64 { return p.mb }))
 		if a.pprof {
 			cpu, mb := process.Median(pprof, seconds), process.Median(pprof, megabytes)
-			row += fmt.Sprintf(" %.2f | %.0f | %.2f | %.2f |", cpu, mb, p.cpu/cpu, p.mb/mb)
+			row += fmt.Sprintf(" %.2f | %.0f | %s | %s |", cpu, mb, process.Ratios(ours, pprof, seconds), process.Ratios(ours, pprof, megabytes))
 		} else {
 			row += " | | | |"
 		}
