@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -177,6 +178,9 @@ func (f *reportFlags) report(ctx context.Context, r *recorded, dir string, p *pr
 		Progress: p.Printf}
 	if r.Manifest.Target.ModuleDir == "" {
 		o.Local = gocmd.LocalModule(ctx, dir)
+	}
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(50) // a fifth less resident memory for 2 to 12 % more CPU time
 	}
 	all, err := check.Run(ctx, r.Bundle, o)
 	return &viewed{r, all}, err

@@ -46,10 +46,10 @@ type weightKey struct {
 // callTree is the calls of a recording, with what each weighs itself. Node 0 is
 // the root; a node's parent comes before it.
 type callTree struct {
-	parent []int32
-	step   []int32            // of each node, index into steps
-	child  map[uint64]int32   // by node and step
-	alike  map[likeCall]int32 // nil: instructions are told apart
+	parent   []int32
+	step     []int32 // of each node, index into steps
+	children childIndex
+	alike    map[likeCall]int32 // nil: instructions are told apart
 
 	steps  []step
 	stepAt map[step]int32
@@ -59,7 +59,7 @@ type callTree struct {
 	buckets []diagnose.BucketKind
 	labels  labelTable
 
-	weights map[weightKey]map[int32]float64
+	weights map[weightKey]*sparse
 	bound   bound
 	exact   bool // no stack of the heap was sampled
 	sampled bool
@@ -90,6 +90,11 @@ type bound struct {
 	most  int                // nodes at which the lightest are dropped
 	roots map[string]int32   // by run, of the recording that is being read: they stay
 	moved map[string]float64 // by column, what dropped calls weighed; nil: none was dropped
+
+	// Of the last time that calls were dropped, to be used again.
+	scores, totals []float64
+	numbers        []int32
+	keep           []bool
 }
 
 // step is what leads from a node to one of its calls.
@@ -136,25 +141,22 @@ func (x *index) cut(n int) {
 
 func newCallTree(limit int) *callTree {
 	return &callTree{
-		bound:   bound{limit: limit, most: max(mostPerNode*limit, leastMost)},
-		parent:  []int32{0},
-		step:    []int32{0},
-		child:   map[uint64]int32{},
-		steps:   []step{{}},
-		stepAt:  map[step]int32{{}: 0},
-		tables:  tables{frames: map[frameRow]int32{{}: 0}, rows: []frameRow{{}}, names: index{list: []string{""}, at: map[string]int{"": 0}}, files: index{list: []string{""}, at: map[string]int{"": 0}}, owners: []string{""}, pkgs: []string{""}},
-		weights: map[weightKey]map[int32]float64{},
+		bound:    bound{limit: limit, most: max(mostPerNode*limit, leastMost)},
+		parent:   []int32{0},
+		step:     []int32{0},
+		children: newChildIndex(),
+		steps:    []step{{}},
+		stepAt:   map[step]int32{{}: 0},
+		tables:   tables{frames: map[frameRow]int32{{}: 0}, rows: []frameRow{{}}, names: index{list: []string{""}, at: map[string]int{"": 0}}, files: index{list: []string{""}, at: map[string]int{"": 0}}, owners: []string{""}, pkgs: []string{""}},
+		weights:  map[weightKey]*sparse{},
 	}
 }
 
-func childKey(node, step int32) uint64 { return uint64(uint32(node))<<32 | uint64(uint32(step)) }
-
 // at returns the child of a node that a step leads to.
 func (t *callTree) at(node, next int32) int32 {
-	key := childKey(node, next)
-	c, ok := t.child[key]
-	if ok {
-		return c
+	slot := t.child(node, next)
+	if slot.node != 0 {
+		return slot.node
 	}
 	var same likeCall
 	if t.alike != nil {
@@ -163,9 +165,12 @@ func (t *callTree) at(node, next int32) int32 {
 			return c
 		}
 	}
-	c = int32(len(t.parent))
+	c := int32(len(t.parent))
 	t.parent, t.step = append(t.parent, node), append(t.step, next)
-	t.child[key] = c
+	slot.node = c
+	if 2*len(t.parent) > len(t.children.slots) {
+		t.index(2 * len(t.children.slots))
+	}
 	if t.alike != nil {
 		t.alike[same] = c
 	}
@@ -299,10 +304,10 @@ func (t *callTree) add(k weightKey, node int32, v float64) {
 	}
 	w := t.weights[k]
 	if w == nil {
-		w = map[int32]float64{}
+		w = newSparse()
 		t.weights[k] = w
 	}
-	w[node] += v
+	w.add(node, v)
 }
 
 // bucket notes a class of CPU time and returns its name.

@@ -252,13 +252,12 @@ func (t *callTree) column(k weightKey, keep []bool, number map[int32]int32) colu
 	if k.cpu || k.name == colChurn || k.name == colRetention || k.name == colRemainder {
 		unit = cpuUnit
 	}
-	sums := map[int32]float64{}
-	for _, node := range slices.Sorted(maps.Keys(t.weights[k])) {
-		at := node
+	sums, w := map[int32]float64{}, t.weights[k]
+	for i, at := range w.nodes {
 		for !keep[at] {
 			at = t.parent[at]
 		}
-		sums[number[at]] += t.weights[k][node] / unit
+		sums[number[at]] += w.v[i] / unit
 	}
 	c := column{Name: k.name, CPU: k.cpu, Base: k.base, Set: k.labels, At: []int32{}, V: []float64{}}
 	last, left := int32(0), 0.0

@@ -128,12 +128,12 @@ func (t *callTree) exportLabels() *labelsView {
 	merged, number := v.merge(t.labels.sets)
 	weight, totals := make([]float64, len(merged)), map[string]float64{}
 	for k, w := range t.weights {
-		totals[k.group()] += sumAbs(w)
+		totals[k.group()] += w.sumAbs()
 	}
 	for k, w := range t.weights {
 		if k.labels > 0 {
 			at := number[k.labels-1]
-			weight[at] = max(weight[at], sumAbs(w)/totals[k.group()])
+			weight[at] = max(weight[at], w.sumAbs()/totals[k.group()])
 		}
 	}
 	order := make([]int, len(merged))
@@ -153,7 +153,7 @@ func (t *callTree) exportLabels() *labelsView {
 	lost := map[string]float64{}
 	for k, w := range t.weights {
 		if k.labels == lostSet {
-			lost[k.group()] += sumAbs(w)
+			lost[k.group()] += w.sumAbs()
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(lost)) {
@@ -222,7 +222,7 @@ func shownLabel(l evidence.Label, ranges bool) labelOf {
 // renumber gives the columns of weights other sets; columns that become one are
 // added up.
 func (t *callTree) renumber(place func(set int) int) {
-	out := map[weightKey]map[int32]float64{}
+	out := map[weightKey]*sparse{}
 	for _, k := range slices.SortedFunc(maps.Keys(t.weights), compareKeys) {
 		to := k
 		if k.labels > 0 {
@@ -232,8 +232,8 @@ func (t *callTree) renumber(place func(set int) int) {
 			out[to] = t.weights[k]
 			continue
 		}
-		for node, x := range t.weights[k] {
-			out[to][node] += x
+		for i, node := range t.weights[k].nodes {
+			out[to].add(node, t.weights[k].v[i])
 		}
 	}
 	t.weights = out
@@ -245,12 +245,4 @@ func (k weightKey) group() string {
 		return "cpu"
 	}
 	return k.name
-}
-
-func sumAbs(w map[int32]float64) float64 {
-	sum := 0.0
-	for _, x := range w {
-		sum += math.Abs(x)
-	}
-	return sum
 }

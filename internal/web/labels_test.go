@@ -64,9 +64,9 @@ func TestExportLabels(t *testing.T) {
 	}
 	got, told := 0.0, 0.0
 	for k, w := range tree.weights {
-		got += w[0]
+		got += w.of(0)
 		if k.labels > 0 {
-			told += w[0]
+			told += w.of(0)
 		}
 	}
 	if got != whole+7 {

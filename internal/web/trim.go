@@ -1,7 +1,6 @@
 package web
 
 import (
-	"maps"
 	"math"
 	"slices"
 )
@@ -30,7 +29,7 @@ func (t *callTree) trim() ([]bool, trimming) {
 	moved, all := t.lost(keep), map[string]float64{}
 	for k, w := range t.weights {
 		if !k.base {
-			all[k.name] += sumAbs(w)
+			all[k.name] += w.sumAbs()
 		}
 	}
 	for name, sum := range all {
@@ -48,9 +47,9 @@ func (t *callTree) lost(keep []bool) map[string]float64 {
 		if k.base {
 			continue
 		}
-		for node, v := range w {
+		for i, node := range w.nodes {
 			if !keep[node] {
-				moved[k.name] += math.Abs(v)
+				moved[k.name] += math.Abs(w.v[i])
 			}
 		}
 	}
@@ -60,17 +59,16 @@ func (t *callTree) lost(keep []bool) map[string]float64 {
 // heaviest marks the nodes that weigh most in any column, calls included, of equal ones the
 // first. A caller weighs at least what its calls weigh, so it stays with them.
 func (t *callTree) heaviest(limit int) []bool {
-	keep := make([]bool, len(t.parent))
+	keep := room(&t.bound.keep, len(t.parent))
 	if limit >= len(keep) {
 		for i := range keep {
 			keep[i] = true
 		}
 		return keep
 	}
+	clear(keep)
 	score, spare := t.scores()
-	sorted := append(spare[:0], score...)
-	slices.Sort(sorted)
-	least, equal := sorted[len(sorted)-limit], limit
+	least, equal := largest(score, limit, spare), limit
 	for _, s := range score {
 		if s > least {
 			equal--
@@ -102,7 +100,7 @@ func (t *callTree) shed(limit int) {
 	for name, v := range t.lost(keep) {
 		t.bound.moved[name] += v
 	}
-	number := make([]int32, len(t.parent)) // new, of the node or of its caller that stays
+	number := room(&t.bound.numbers, len(t.parent)) // new, of the node or of its caller that stays
 	n := int32(0)
 	for i := range t.parent {
 		if !keep[i] {
@@ -114,12 +112,8 @@ func (t *callTree) shed(limit int) {
 		n++
 	}
 	t.parent, t.step = t.parent[:n], t.step[:n]
-	for k, w := range t.weights {
-		sums := make(map[int32]float64, len(w))
-		for _, node := range slices.Sorted(maps.Keys(w)) {
-			sums[number[node]] += w[node]
-		}
-		t.weights[k] = sums
+	for _, w := range t.weights {
+		w.move(number)
 	}
 	for run, node := range t.bound.roots {
 		t.bound.roots[run] = number[node]
@@ -129,24 +123,53 @@ func (t *callTree) shed(limit int) {
 
 // reindex makes the nodes findable after they were renumbered.
 func (t *callTree) reindex() {
-	clear(t.child)
+	t.index(len(t.children.slots))
+	if t.alike == nil {
+		return
+	}
 	clear(t.alike)
 	for i := 1; i < len(t.parent); i++ {
-		t.child[childKey(t.parent[i], t.step[i])] = int32(i)
-		if t.alike != nil {
-			same := t.likeness(t.parent[i], t.step[i])
-			if _, ok := t.alike[same]; !ok {
-				t.alike[same] = int32(i)
-			}
+		same := t.likeness(t.parent[i], t.step[i])
+		if _, ok := t.alike[same]; !ok {
+			t.alike[same] = int32(i)
 		}
 	}
+}
+
+// largest returns the n-th largest of positive numbers. It may overwrite spare, which is as long.
+func largest(x []float64, n int, spare []float64) float64 {
+	// Numbers are told apart by the upper bits first, which leaves few to sort.
+	const shift = 64 - 14
+	var count [1 << 14]int32
+	for _, v := range x {
+		count[math.Float64bits(v)>>shift]++
+	}
+	top := len(count) - 1
+	for ; int(count[top]) < n; top-- {
+		n -= int(count[top])
+	}
+	few := spare[:0]
+	for _, v := range x {
+		if math.Float64bits(v)>>shift == uint64(top) {
+			few = append(few, v)
+		}
+	}
+	slices.Sort(few)
+	return few[len(few)-n]
+}
+
+// room returns n elements that buf has room for from now on. They hold what they held.
+func room[T any](buf *[]T, n int) []T {
+	*buf = slices.Grow((*buf)[:0], n)
+	return (*buf)[:n]
 }
 
 // scores is the largest share of any column that each node has, with its calls.
 // Buckets of CPU are one column together. The second list is as long, and free for use.
 func (t *callTree) scores() (score, total []float64) {
 	n := len(t.parent)
-	score, total = make([]float64, n), make([]float64, n)
+	score, total = room(&t.bound.scores, n), room(&t.bound.totals, n)
+	clear(score)
 	groups := map[weightKey][]weightKey{}
 	for k := range t.weights {
 		if k.name != colAllocN && k.name != colInUseN {
@@ -157,8 +180,8 @@ func (t *callTree) scores() (score, total []float64) {
 	for _, keys := range groups {
 		clear(total)
 		for _, k := range keys {
-			for node, v := range t.weights[k] {
-				total[node] += math.Abs(v)
+			for i, node := range t.weights[k].nodes {
+				total[node] += math.Abs(t.weights[k].v[i])
 			}
 		}
 		for i := n - 1; i > 0; i-- {

@@ -2,6 +2,7 @@ package web
 
 import (
 	"math"
+	"slices"
 	"testing"
 )
 
@@ -34,12 +35,12 @@ func TestShed(t *testing.T) {
 	if n := len(tree.parent); n > tree.bound.most+4 {
 		t.Errorf("%d nodes are held, want at most %d", n, tree.bound.most)
 	}
-	if sum := sumAbs(tree.weights[cpu]); sum != 11*20_000 {
+	if sum := tree.weights[cpu].sumAbs(); sum != 11*20_000 {
 		t.Errorf("the weights add up to %v, want %v", sum, 11*20_000)
 	}
 	for i := range heavy {
 		at := tree.at(tree.at(tree.bound.roots["run"], frames[i]), frames[0])
-		if got, want := tree.weights[cpu][at], 10.0*20_000/heavy; math.Abs(got-want) > 50 {
+		if got, want := tree.weights[cpu].of(at), 10.0*20_000/heavy; math.Abs(got-want) > 50 {
 			t.Errorf("heavy call %d weighs %v, want %v", i, got, want)
 		}
 	}
@@ -49,5 +50,25 @@ func TestShed(t *testing.T) {
 	}
 	if got := info.Moved["application"]; got <= 0 || got > 0.2 {
 		t.Errorf("%v of the weight moved, want that of the light calls, a tenth, at most twice", got)
+	}
+}
+
+// of is what a node weighs.
+func (s *sparse) of(node int32) float64 {
+	if i, ok := s.at[node]; ok {
+		return s.v[i]
+	}
+	return 0
+}
+
+// TestLargest compares with sorting.
+func TestLargest(t *testing.T) {
+	for _, x := range [][]float64{{1}, {0, 0, 0}, {3, 1, 2, 2, 0.5, 1e-300, 1e300}, {1, 1.0000001, 1.0000002, 0}} {
+		sorted := slices.Sorted(slices.Values(x))
+		for n := 1; n <= len(x); n++ {
+			if got, want := largest(x, n, make([]float64, len(x))), sorted[len(x)-n]; got != want {
+				t.Errorf("largest(%v, %d) = %v, want %v", x, n, got, want)
+			}
+		}
 	}
 }

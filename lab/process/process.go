@@ -4,6 +4,7 @@
 package process
 
 import (
+	"fmt"
 	"os/exec"
 	"slices"
 	"syscall"
@@ -44,4 +45,20 @@ func Median(runs []Usage, of func(Usage) float64) float64 {
 		return (v[n/2-1] + v[n/2]) / 2
 	}
 	return v[n/2]
+}
+
+// Ratios compares a figure of two commands that ran in turns, run by run: median, and quartiles in brackets.
+func Ratios(runs, base []Usage, of func(Usage) float64) string {
+	var list []float64
+	for i := range runs {
+		list = append(list, of(runs[i])/of(base[i]))
+	}
+	slices.Sort(list)
+	at := func(part float64) float64 {
+		place := part * float64(len(list)-1)
+		below := int(place)
+		above := min(below+1, len(list)-1)
+		return list[below] + (place-float64(below))*(list[above]-list[below])
+	}
+	return fmt.Sprintf("%.3f [%.3f, %.3f]", at(0.5), at(0.25), at(0.75))
 }

@@ -4,7 +4,7 @@
 // before, beside go tool pprof where that reads the same file, and fits how time and memory
 // grow.
 //
-//	scale -heaptrim heaptrim.bin [-rounds 3] [-only NAME,...] [-dir DIR]
+//	scale -heaptrim heaptrim.bin [-rounds 3] [-only NAME,...] [-most SIZE] [-dir DIR]
 package main
 
 import (
@@ -29,6 +29,7 @@ func main() {
 	var b bench
 	heaptrim := flag.String("heaptrim", "", "the `command` heaptrim")
 	only := flag.String("only", "", "`names` of axes to measure; default: all")
+	flag.IntVar(&b.most, "most", math.MaxInt, "leave out sizes `above` this")
 	flag.IntVar(&b.rounds, "rounds", 3, "how often each command runs")
 	flag.StringVar(&b.dir, "dir", "", "`folder` for the inputs, which stay there; default: a temporary one")
 	flag.Parse()
@@ -48,6 +49,7 @@ type bench struct {
 	heaptrim string
 	dir      string
 	rounds   int
+	most     int // size of an input
 }
 
 func (b *bench) run(ctx context.Context, heaptrim, only string) error {
@@ -81,6 +83,9 @@ func (b *bench) run(ctx context.Context, heaptrim, only string) error {
 func (b *bench) measure(ctx context.Context, a axis) error {
 	var points []point
 	for _, size := range a.sizes {
+		if size > b.most {
+			break
+		}
 		input := filepath.Join(b.dir, fmt.Sprintf("%s.%d", a.input, size))
 		if _, err := os.Stat(input); err != nil {
 			if err := a.make(input, size); err != nil {
@@ -108,7 +113,7 @@ func (b *bench) measure(ctx context.Context, a axis) error {
 			exponent(points, func(p point) float64 { return p.cpu }), exponent(points, func(p point) float64 { return p.mb }))
 		if a.pprof {
 			cpu, mb := process.Median(pprof, seconds), process.Median(pprof, megabytes)
-			row += fmt.Sprintf(" %.2f | %.0f | %.2f | %.2f |", cpu, mb, p.cpu/cpu, p.mb/mb)
+			row += fmt.Sprintf(" %.2f | %.0f | %s | %s |", cpu, mb, process.Ratios(ours, pprof, seconds), process.Ratios(ours, pprof, megabytes))
 		} else {
 			row += " | | | |"
 		}

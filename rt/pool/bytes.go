@@ -83,7 +83,7 @@ func (p *Bytes) Put(b []byte) {
 		p.checkedPut(b)
 		return
 	}
-	if k := classOf(cap(b)); k < numClasses {
+	if k := classIs(cap(b)); k < numClasses {
 		c := &p.classes[k]
 		if int(c.size.Load()) == cap(b) {
 			c.free.Put(unsafe.SliceData(b))

@@ -1,6 +1,9 @@
 package pool
 
-import "math/bits"
+import (
+	"math"
+	"math/bits"
+)
 
 // Size classes: 64 bytes, then four for each doubling (80, 96, 112, 128, 160 …)
 // up to maxSize. A buffer is at most a quarter larger than asked for, and 8.6 %
@@ -15,24 +18,21 @@ const (
 // classOf returns the class that holds n bytes. The result is numClasses or more
 // if none does.
 func classOf(n int) uint {
-	k := uint(0)
-	if n > minSize {
-		// 2^(e-1) < n <= 2^e, e >= 7. Len32 is shorter than Len on amd64. From 2^32 on
-		// e is wrong, but the result is still too large: q makes up for it, or it wraps.
-		e := uint(bits.Len32(uint32(n - 1)))
-		q := uint(n-1) >> ((e - 3) & 63) // the three upper bits of n-1: 4 … 7
-		k = e*4 + q - 31
-	}
-	return k
+	// A float64 begins with its exponent and, as the classes go by quarters of a doubling,
+	// two bits of the rest. 63 is in the last quarter before minSize.
+	return uint(math.Float64bits(float64(max(n-1, minSize-1)))>>50) - (1023+5)*4 - 3
+}
+
+// classIs returns the class whose buffers have size bytes. For another size the result
+// is any class, or no class. It waits less long than classOf for size, which Put loads.
+func classIs(size int) uint {
+	e := uint(bits.Len32(uint32(size)))
+	return e*4 + uint(size)>>((e-3)&63) - 32
 }
 
 // classSize returns the bytes in a buffer of class k.
 func classSize(k uint) int {
-	if k == 0 {
-		return minSize
-	}
-	e, q := (k-1)/4, (k-1)%4
-	return int((q + 5) << (e + 4))
+	return int(math.Float64frombits(uint64(k+(1023+6)*4) << 50))
 }
 
 // A Local holds up to stackLen buffers of a class, but not more than make largeStack

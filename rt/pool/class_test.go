@@ -13,6 +13,9 @@ func TestClasses(t *testing.T) {
 		if got := classOf(size); got != k {
 			t.Errorf("classOf(classSize(%d) = %d) = %d", k, size, got)
 		}
+		if got := classIs(size); got != k {
+			t.Errorf("classIs(classSize(%d) = %d) = %d", k, size, got)
+		}
 		if got := classOf(size + 1); got != k+1 {
 			t.Errorf("classOf(%d) = %d, want %d", size+1, got, k+1)
 		}

@@ -41,11 +41,11 @@ type stack struct {
 	// tally is the number of Gets times oneGet, and the number of buffers: one word,
 	// which a Get loads and stores once.
 	tally uint64
-	gets  uint64                   // at the last look after a collection
-	size  int32                    // of a buffer
-	depth int32                    // buffers at most; half as many change hands at once
+	size  int                      // of a buffer
+	depth uint64                   // buffers at most; half as many change hands at once
 	s     [stackLen]unsafe.Pointer // those above the top are stale
-	_     [40]byte                 // an odd number of cache lines, lest stacks share sets of the cache
+	gets  uint64                   // at the last look after a collection
+	_     [32]byte                 // an odd number of cache lines, lest stacks share sets of the cache
 }
 
 const oneGet = 1 << 8 // in a tally; more than stackLen
@@ -124,10 +124,10 @@ func (l *Local) Put(b []byte) {
 		return
 	}
 	if c := l.cell.active.Load(); c != nil {
-		if k := classOf(cap(b)); k < numClasses {
+		if k := classIs(cap(b)); k < numClasses {
 			st := &c[k]
 			t := st.tally
-			if top := t % oneGet; top < uint64(st.depth) && top < stackLen && cap(b) == int(st.size) {
+			if top := t % oneGet; top < st.depth && top < stackLen && cap(b) == st.size {
 				st.s[top] = unsafe.Pointer(unsafe.SliceData(b))
 				st.tally = t + 1
 				return
@@ -151,7 +151,7 @@ func (l *Local) cache() *cache {
 		for k := range c {
 			if l.pool.pooled(uint(k)) {
 				size := classSize(uint(k))
-				c[k].size, c[k].depth = int32(size), int32(stackDepth(size))
+				c[k].size, c[k].depth = size, uint64(stackDepth(size))
 			}
 		}
 		l.cell.last = weak.Make(c)
@@ -195,7 +195,7 @@ func (l *Local) refill(n int) []byte {
 		return l.pool.Get(n)
 	}
 	st.tally--
-	return unsafe.Slice((*byte)(st.s[st.n()]), int(st.size))[:n]
+	return unsafe.Slice((*byte)(st.s[st.n()]), st.size)[:n]
 }
 
 // putSlow is Put to a full stack, after a collection, and of what is not pooled.
@@ -203,7 +203,7 @@ func (l *Local) refill(n int) []byte {
 //go:noinline
 func (l *Local) putSlow(b []byte) {
 	c, k := l.cache(), classOf(cap(b))
-	if k >= numClasses || c[k].depth == 0 || cap(b) != int(c[k].size) {
+	if k >= numClasses || c[k].depth == 0 || cap(b) != c[k].size {
 		l.pool.Put(b)
 		return
 	}

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/heaptrim/heaptrim/internal/diagnose/stack"
-	"github.com/heaptrim/heaptrim/internal/evidence"
 )
 
 // Caller is a call of a site's function, with its share of the site's stacks.
@@ -18,9 +17,10 @@ type Caller struct {
 // its heaviest call, heaviest first.
 func (t *Site) Callers(own *stack.Ownership) []Caller {
 	total, lines, functions := 0.0, map[stack.Key]float64{}, map[string]float64{}
-	for _, s := range t.stacks {
+	for i := range t.stacks {
+		s := &t.stacks[i]
 		total += s.weight
-		if k, ok := t.callerIn(s.frames(), own); ok {
+		if k, ok := t.callerIn(s, own); ok {
 			lines[k] += s.weight
 			functions[k.Function] += s.weight
 		}
@@ -41,15 +41,17 @@ func (t *Site) Callers(own *stack.Ownership) []Caller {
 }
 
 // callerIn finds the first frame of the user's own code outside the site's function.
-func (t *Site) callerIn(frames []evidence.Frame, own *stack.Ownership) (stack.Key, bool) {
+func (t *Site) callerIn(s *callPath, own *stack.Ownership) (stack.Key, bool) {
 	inside := false
-	for _, f := range frames {
-		function := stack.AnyTypes(f.Function)
-		switch {
-		case function == t.Key.Function:
-			inside = true
-		case inside && own.Mine(f):
-			return stack.Key{Function: function, File: f.File, Line: f.Line}, true
+	for w := s.walk(); w.next(); {
+		for _, f := range w.location.Frames {
+			function := stack.AnyTypes(f.Function)
+			switch {
+			case function == t.Key.Function:
+				inside = true
+			case inside && own.Mine(f):
+				return stack.Key{Function: function, File: f.File, Line: f.Line}, true
+			}
 		}
 	}
 	return stack.Key{}, false

@@ -5,7 +5,6 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/ingest/perf"
-	"github.com/heaptrim/heaptrim/internal/ingest/pprof"
 	"github.com/heaptrim/heaptrim/internal/kernel"
 )
 
@@ -28,7 +27,7 @@ func (r *Reader) OpenCPU(part evidence.Part) (*evidence.Profile, error) {
 		p, _, err := perf.Open(r.B.Path(part))
 		return p, err
 	}
-	return pprof.Open(r.B.Path(part))
+	return r.open(part)
 }
 
 // perf reads the output of perf script: the kernel's work, and CPU samples if there are no

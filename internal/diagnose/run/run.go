@@ -81,6 +81,25 @@ type Reader struct {
 	Own   *stack.Ownership
 	Kind  alloc.Kinder
 	Warn  func(format string, args ...any)
+
+	lastPath string // of the profile opened last
+	last     *evidence.Profile
+}
+
+// open opens a pprof profile. The one that was opened last needs no reading: most recordings
+// have one that is large.
+func (r *Reader) open(part evidence.Part) (*evidence.Profile, error) {
+	path := r.B.Path(part)
+	if r.last != nil && r.lastPath == path {
+		return r.last, nil
+	}
+	r.last = nil // for its memory
+	var err error
+	if r.last, err = pprof.Open(path); err != nil {
+		return nil, err
+	}
+	r.lastPath = path
+	return r.last, nil
 }
 
 // Run reads every part of one run. A part that cannot be read is a warning: the others are
@@ -360,7 +379,7 @@ func snapshotsOf(parts []evidence.Part, bench bool) []bool {
 
 // OpenHeap opens a heap profile.
 func (r *Reader) OpenHeap(part evidence.Part) (*evidence.Profile, heapColumns, error) {
-	p, err := pprof.Open(r.B.Path(part))
+	p, err := r.open(part)
 	if err != nil {
 		return nil, heapColumns{}, err
 	}

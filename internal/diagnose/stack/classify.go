@@ -27,6 +27,14 @@ type frameClass struct {
 	bench    bool   // the benchmark driver or the main goroutine
 }
 
+type tri uint8
+
+const (
+	unknown tri = iota
+	no
+	yes
+)
+
 // Classifier sorts the stacks of one profile. It belongs to that profile: its
 // side table is indexed by Location.Index.
 type Classifier struct {
@@ -34,13 +42,14 @@ type Classifier struct {
 	own   *Ownership
 	loops []evidence.Loop
 	locs  []locClass
+	tools []tri    // by Location.Index: the locs' tool; all stacks ask, and this stays in the caches
 	above []string // of the last path
 }
 
 // NewClassifier returns the classifier of a profile. Loops are the measured ones
 // of a benchmark.
 func NewClassifier(p *evidence.Profile, t *Table, own *Ownership, loops []evidence.Loop) *Classifier {
-	return &Classifier{table: t, own: own, loops: loops, locs: make([]locClass, p.Locations)}
+	return &Classifier{table: t, own: own, loops: loops, locs: make([]locClass, p.Locations), tools: make([]tri, p.Locations)}
 }
 
 // Loc returns the class of a Location.
@@ -129,7 +138,15 @@ func (c *Classifier) Bucket(stack []*evidence.Location) Bucket {
 // Tool reports whether a stack is the recorder's.
 func (c *Classifier) Tool(stack []*evidence.Location) bool {
 	for _, l := range stack {
-		if c.Loc(l).tool {
+		is := c.tools[l.Index]
+		if is == unknown {
+			is = no
+			if c.Loc(l).tool {
+				is = yes
+			}
+			c.tools[l.Index] = is
+		}
+		if is == yes {
 			return true
 		}
 	}

@@ -17,7 +17,6 @@ import (
 	"os/exec"
 	"os/signal"
 	"runtime"
-	"slices"
 	"time"
 
 	"github.com/heaptrim/heaptrim/lab/process"
@@ -106,16 +105,5 @@ func (c *contender) median(of func(process.Usage) float64) float64 { return proc
 
 // ratios compares c with another contender round by round: median, and quartiles in brackets.
 func (c *contender) ratios(base *contender, of func(process.Usage) float64) string {
-	var list []float64
-	for i := range c.runs {
-		list = append(list, of(c.runs[i])/of(base.runs[i]))
-	}
-	slices.Sort(list)
-	at := func(part float64) float64 {
-		place := part * float64(len(list)-1)
-		below := int(place)
-		above := min(below+1, len(list)-1)
-		return list[below] + (place-float64(below))*(list[above]-list[below])
-	}
-	return fmt.Sprintf("%.3f [%.3f, %.3f]", at(0.5), at(0.25), at(0.75))
+	return process.Ratios(c.runs, base.runs, of)
 }

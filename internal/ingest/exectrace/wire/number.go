@@ -12,11 +12,12 @@ const Slack = 64
 // Number reads one number. It needs no check of bounds: an event begins inside
 // its batch, has no more than five numbers, and there is slack behind. A bad one
 // leads into the slack.
-func Number(d []byte, i int) (uint64, int) {
-	if c := d[i]; c < 0x80 {
-		return uint64(c), i + 1
+func Number(d []byte, i int) (v uint64, next int) {
+	v, next = uint64(d[i]), i+1
+	if v >= 0x80 { // in this form, the compiler inlines it
+		v, next = long(d, i)
 	}
-	return long(d, i)
+	return
 }
 
 // long is Number where that has more than one byte.
