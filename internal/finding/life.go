@@ -43,6 +43,7 @@ type Passed struct {
 	Taken    bool          // text that something takes which would not take bytes
 	Argument bool          // the site's function hands them to a call, or in a slice of arguments
 	Listed   bool          // a slice that the site's function hands on, or ranges over and uses in another way too
+	Built    bool          // text of a bytes.Buffer in which nothing else is done than to build one
 	Scratch  bool          // a slice in a field of the receiver whose memory no function hands on
 	Fixed    bool          // a closure in a loop that captures what does not change in it, or the receiver alone
 	Spared   bool          // the site's function hands them to one that may return without a look at them

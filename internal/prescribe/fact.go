@@ -231,6 +231,10 @@ var (
 	needsString = test("text for what takes no bytes", func(_ *candidate, p *allocated) bool {
 		return p.Library != nil && p.residue() && p.Life.Passed.Taken
 	})
+	// readElse is text of a buffer that is more than a builder.
+	readElse = test("of a buffer that is read, reset or handed on", func(_ *candidate, p *allocated) bool {
+		return p.Callee == "bytes.(*Buffer).String" && !p.Life.Passed.Built
+	})
 	// partsElse are parts of a text that neither a few cuts nor a sequence would serve.
 	partsElse = test("parts that have to be a slice", func(_ *candidate, p *allocated) bool {
 		_, name, _ := strings.Cut(p.Callee, ".")

@@ -34,7 +34,7 @@ const (
 const (
 	onlyErrors   = "check the text first: the call allocates only for its error"
 	commonLayout = "try the most common layout first: each failed attempt allocates an error"
-	smallCopy    = "read the few bytes into an array and write them: each call allocates a reader"
+	limitedCopy  = "read a few bytes into an array and write them, or keep an io.LimitedReader and copy from it: each call allocates one"
 )
 
 // entries lists the standard library's allocating calls. The first that fits counts.
@@ -104,13 +104,13 @@ var entries = []Entry{
 	{"bufio.(*Reader).ReadBytes", "", "reuse-buffer", "use ReadSlice where the line is not kept", Nothing},
 	{"io.ReadAll", "", "pool-buffer", "read into a pooled bytes.Buffer with ReadFrom", Nothing},
 	{"io/ioutil.ReadAll", "", "pool-buffer", "read into a pooled bytes.Buffer with ReadFrom", Nothing},
-	{"io.CopyN", "io.LimitReader", "skip-work", smallCopy, Nothing},
-	{"io.CopyN", "io.CopyN", "skip-work", smallCopy, Nothing},
+	{"io.CopyN", "io.LimitReader", "skip-work", limitedCopy, Nothing},
+	{"io.CopyN", "io.CopyN", "skip-work", limitedCopy, Nothing},
 	{"io.Copy*", "io.copyBuffer", "pool-buffer", "use io.CopyBuffer with a pooled buffer", Nothing},
 	{"os.ReadFile", "", "pool-buffer", "open the file and read into a pooled buffer", Nothing},
-	{"crypto/hmac.New", "", "pool-object", "keep the hash of each key in a pool and Reset it", Nothing},
 	{"crypto.Hash.New", "", "pool-object", "use the package's Sum function, which needs no hash object, or keep hashes in a pool and Reset them", Nothing},
-	{"crypto/*.New*", "", "pool-object", "use the package's Sum function, which needs no hash object, or keep hashes in a pool and Reset them", Nothing},
+	{"crypto/sha*.New*", "", "pool-object", "use the package's Sum function, which needs no hash object, or keep hashes in a pool and Reset them", Nothing},
+	{"crypto/md5.New", "", "pool-object", "use the package's Sum function, which needs no hash object, or keep hashes in a pool and Reset them", Nothing},
 	{"hash/*.New*", "", "pool-object", "use the package's Checksum function, or keep hashes in a pool and Reset them", Nothing},
 	{"math/rand*.New*", "", "pool-object", "use the package's top-level functions, or keep a source per goroutine", Nothing},
 	{"time.After", "", "reuse-buffer", "make one timer with time.NewTimer before the loop and Reset it", Nothing},

@@ -134,6 +134,7 @@ var contracts = []contractRule{
 	{"math/big.", drops},
 	{"reflect.DeepEqual", drops},
 	{"reflect.TypeOf", drops},
+	{"reflect.Value.Set", keeps},
 	{"reflect.", passes},
 	{"os.", drops},
 	{"internal/bytealg.", drops},

@@ -172,6 +172,8 @@ func TestUses(t *testing.T) {
 		{"line", "line", finding.KindString, "strconv.Itoa", finding.Passed{}},
 		{"scratch", "write", finding.KindMake, "", finding.Passed{Scratch: true}},
 		{"notscratch", "write", finding.KindMake, "", finding.Passed{}},
+		{"built", "inBuffer", finding.KindConversion, "bytes.(*Buffer).String", finding.Passed{Built: true}},
+		{"serialized", "text", finding.KindConversion, "bytes.(*Buffer).String", finding.Passed{}},
 		{"lookedup", "qualified", finding.KindConcat, "", finding.Passed{Keyed: true}},
 		{"replaced", "replace", finding.KindConcat, "", finding.Passed{}},
 		{"reported", "report", finding.KindConcat, "", finding.Passed{}},
@@ -182,7 +184,7 @@ func TestUses(t *testing.T) {
 		if c.kind == finding.KindBoxing && got.Argument != c.want.Argument {
 			t.Errorf("%s: an argument: %v", c.name, got.Argument)
 		}
-		if got.Compared != c.want.Compared || got.Listed != c.want.Listed || got.Spared != c.want.Spared || got.Keyed != c.want.Keyed || got.Fixed != c.want.Fixed || got.Taken != c.want.Taken || got.Scratch != c.want.Scratch {
+		if got.Compared != c.want.Compared || got.Listed != c.want.Listed || got.Spared != c.want.Spared || got.Keyed != c.want.Keyed || got.Fixed != c.want.Fixed || got.Taken != c.want.Taken || got.Scratch != c.want.Scratch || got.Built != c.want.Built {
 			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
 		}
 	}

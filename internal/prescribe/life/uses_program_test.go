@@ -1,0 +1,220 @@
+package life
+
+// usesProgram has the cases of TestUses, TestDecoder and TestPooled.
+const usesProgram = `// What is done with text, parts and boxes.
+func folds(name string) bool {
+	return strings.ToLower(name) == "x" // case folded 0
+}
+
+func folded(seen map[string]bool, name string) bool {
+	return seen[strings.ToLower(name)] // case key 0
+}
+
+func parts(text string) (n int) {
+	list := strings.Split(text, ",") // case parts 0
+	for i := range list {
+		n += i
+	}
+	return n
+}
+
+func lastPart(text string) (n int) {
+	list := strings.Split(text, ",") // case counted 0
+	for i := range list {
+		if i == len(list)-1 {
+			n++
+		}
+	}
+	return n
+}
+
+func joinedParts(text string) string {
+	list := strings.Split(text, ",") // case handed 0
+	return strings.Join(list[1:], ";")
+}
+
+func total(list []int, f func() int) (n int) {
+	for range list {
+		n += f()
+	}
+	return n
+}
+
+func loops(list []int, by int) (n int) {
+	for range list {
+		n += total(list, func() int { return by }) // case hoisted 0
+	}
+	for i := range list {
+		n += total(list, func() int { return i }) // case turned 0
+	}
+	return n
+}
+
+func (n *node) size(by int) int {
+	return total(nil, func() int { return len(n.buf) }) + // case ofreceiver 0
+		total(nil, func() int { return len(n.buf) * by }) // case ofargument 0
+}
+
+type logger struct {
+	on bool
+	w  io.Writer
+}
+
+func (l *logger) Log(args ...any) { l.log(args) }
+
+func (l *logger) log(args []any) {
+	if l.on {
+		fmt.Fprint(l.w, args...)
+	}
+}
+
+func (l *logger) Pair(key, value any) error {
+	if _, err := fmt.Fprint(l.w, key); err != nil {
+		return err
+	}
+	_, err := fmt.Fprint(l.w, value)
+	return err
+}
+
+func logs(l *logger, n int) {
+	l.Log(n) // case logged 0
+}
+
+func pairs(l *logger, n int) error {
+	return l.Pair("n", n) // case paired 0
+}
+
+func pieces(text string) (all []string) {
+	var b strings.Builder // case emptied 1
+	for _, r := range text {
+		b.WriteRune(r) // case emptied 0
+		all = append(all, b.String())
+		b.Reset()
+	}
+	return all
+}
+
+// Only a test calls the methods of this type.
+type registry struct{ byName map[string]*node }
+
+func (r *registry) find(pkg, name string) *node {
+	key := qualified(pkg, name) // case lookedup 1
+	if n, ok := r.byName[key]; ok {
+		return n
+	}
+	n := new(node)
+	r.byName[key] = n
+	return n
+}
+
+func qualified(pkg, name string) string {
+	return pkg + "." + name // case lookedup 0
+}
+
+func (r *registry) replace(pkg string) {
+	key := pkg + "." // case replaced 0
+	if n, ok := r.byName[key]; ok {
+		r.byName[key] = n.next
+	}
+}
+
+func (r *registry) report(pkg, name string) bool {
+	key := pkg + name // case reported 0
+	fmt.Println(key)
+	return r.byName[key] != nil
+}
+
+// Decoders of what is in memory.
+func decodeOne(data []byte, v any, numbers bool) error {
+	d := json.NewDecoder(bytes.NewReader(data)) // case decoder 0
+	if numbers {
+		d.UseNumber()
+	}
+	return d.Decode(v) // case decode 0
+}
+
+func decodeStrictly(data []byte, v any) error {
+	d := json.NewDecoder(bytes.NewReader(data)) // case strict 0
+	d.DisallowUnknownFields()
+	return d.Decode(v)
+}
+
+func decodeAll(data []byte, each func(any)) {
+	d := json.NewDecoder(bytes.NewReader(data)) // case stream 0
+	for {
+		var v any
+		if d.Decode(&v) != nil {
+			return
+		}
+		each(v)
+	}
+}
+
+func decodeStream(r io.Reader, v any) error {
+	return json.NewDecoder(r).Decode(v) // case remote 0
+}
+
+func columns(w *csv.Writer, n int) error {
+	return w.Write([]string{strconv.Itoa(n)}) // case column 0
+}
+
+func line(w io.Writer, n int) {
+	io.WriteString(w, strconv.Itoa(n)) // case line 0
+}
+
+type place struct{ name string }
+
+func address(name string) (place, error) { return place{name}, nil }
+
+func boxes(name string) (any, error) {
+	return address(name) // case boxedresult 0
+}
+
+var zippers = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
+
+type response struct {
+	pooled, own *gzip.Writer
+}
+
+func (r *response) open(w io.Writer) {
+	z := zippers.Get().(*gzip.Writer)
+	z.Reset(w)
+	r.pooled = z
+	r.own = gzip.NewWriter(w)
+}
+
+func (r *response) write(p []byte) {
+	r.pooled.Write(p) // case frompool 0
+	r.own.Write(p)    // case fromnew 0
+}
+
+type runes struct {
+	scratch, handed []byte
+	w               *bufio.Writer
+}
+
+func (r *runes) write(c rune) {
+	r.scratch = make([]byte, 4) // case scratch 0
+	r.handed = make([]byte, 4)  // case notscratch 0
+	n := utf8.EncodeRune(r.scratch, c)
+	r.w.Write(r.scratch[:n])
+}
+
+func (r *runes) last() []byte { return r.handed }
+
+func inBuffer(list []string) string {
+	var b bytes.Buffer
+	add := func(s string) { b.WriteString(s) }
+	for _, s := range list {
+		add(s)
+	}
+	fmt.Fprint(&b, len(list))
+	return b.String() // case built 0
+}
+
+type serializer struct{ b bytes.Buffer }
+
+func (s *serializer) text() string { return s.b.String() } // case serialized 0
+
+func (s *serializer) again() { s.b.Reset() }
+`
