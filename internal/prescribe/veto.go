@@ -200,7 +200,8 @@ func isCopyIsKept(c *candidate, p *allocated) bool {
 	case finding.KindConversion, finding.KindConcat:
 		return isLeavesOwnCode(c, p) || isUnseen(c, p)
 	case finding.KindString, finding.KindMake, finding.KindGrowth:
-		made := p.Library != nil && (p.Library.Stays == library.Result || p.Kind != finding.KindGrowth) // wherever it is made
+		made := p.Library != nil && (p.Library.Stays == library.Result || // wherever it is made
+			p.Kind != finding.KindGrowth && (p.Expr == nil || p.Line.Gives(p.Expr)))
 		return isLeavesOwnCode(c, p) || made && p.Life.End == finding.EndUnknown
 	}
 	return false

@@ -97,3 +97,27 @@ func unique(t types.Type) bool {
 	}
 	return false
 }
+
+// Gives reports whether a call returns anything but numbers, answers and errors.
+func (l *Line) Gives(e *Expr) bool {
+	switch t := l.info().TypeOf(e.node).(type) {
+	case *types.Tuple:
+		for v := range t.Variables() {
+			if gives(v.Type()) {
+				return true
+			}
+		}
+		return false
+	case nil:
+		return false
+	default:
+		return gives(t)
+	}
+}
+
+func gives(t types.Type) bool {
+	if b, ok := t.Underlying().(*types.Basic); ok {
+		return b.Info()&types.IsString != 0
+	}
+	return !types.Identical(t, types.Universe.Lookup("error").Type())
+}
