@@ -133,6 +133,7 @@ func kinds() []kind {
 		{"map with its size", "presize-map", memory.PresizeMap},
 		{"builder with its size", "presize-builder", memory.PresizeBuilder},
 		{"array on the stack", "keep-on-stack", memory.StackArray},
+		{"array on the stack", "keep-on-stack", memory.StackAppended},
 		{"array in its branches", "keep-on-stack", branch.ArrayLater},
 		{"buffer on the stack", "keep-on-stack", memory.StackBuffer},
 		{"returned by value", "keep-on-stack", memory.ByValue},
