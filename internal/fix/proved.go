@@ -104,6 +104,9 @@ func (p *proving) settle(ctx context.Context) error {
 			waiting[a.Edit.Package] = append(waiting[a.Edit.Package], a)
 		}
 	}
+	if p.o.Budget > 0 {
+		p.judge.More(max(time.Until(p.until), p.o.Budget/2))
+	}
 	for _, path := range packages {
 		if err := p.together(ctx, waiting[path]); err != nil {
 			return err

@@ -211,13 +211,12 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// within bounds a context by one and a half times the budget: an edit under judgement when the budget ends may take
-// the other half.
+// within bounds a context by twice the budget: edits under judgement when the budget ends may take as much again.
 func (o Options) within(ctx context.Context) (context.Context, context.CancelFunc) {
 	if o.Budget <= 0 {
 		return ctx, func() {}
 	}
-	return context.WithTimeout(ctx, o.Budget*3/2)
+	return context.WithTimeout(ctx, 2*o.Budget)
 }
 
 // rows are the findings to look at.
