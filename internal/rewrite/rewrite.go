@@ -134,6 +134,8 @@ func kinds() []kind {
 		{"builder with its size", "presize-builder", memory.PresizeBuilder},
 		{"array on the stack", "keep-on-stack", memory.StackArray},
 		{"array on the stack", "keep-on-stack", memory.StackAppended},
+		{"parts on the stack", "keep-on-stack", memory.StackParts},
+		{"copy on the stack", "keep-on-stack", memory.StackCopy},
 		{"array in its branches", "keep-on-stack", branch.ArrayLater},
 		{"buffer on the stack", "keep-on-stack", memory.StackBuffer},
 		{"returned by value", "keep-on-stack", memory.ByValue},
