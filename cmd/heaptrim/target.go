@@ -36,7 +36,7 @@ type targetFlags struct {
 	load      string
 	window    time.Duration
 	trace     time.Duration
-	also      struct{ forceGC, requests, lean bool } // lean: what does not fit budget has only its allocations recorded
+	also      struct{ forceGC, requests, lean bool } // lean: record allocations of more benchmarks in budget
 	out       string
 	collector bool // no flag: record the collector alone where the target allows it
 }

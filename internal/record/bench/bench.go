@@ -31,7 +31,8 @@ type Options struct {
 	Count      int           // repetitions of each pass; 0 means 1
 	Budget     time.Duration // for all passes together when Bench is ""; 0 means 60s
 	BuildFlags []string      // for the go command, such as -tags=x
-	// Lean records of benchmarks that do not fit Budget what they allocate, where there is time for that.
+	// Lean records only what benchmarks allocate, and for how long they run, where all passes of all may take longer than
+	// Budget: as many as fit.
 	Lean     bool
 	Progress func(format string, args ...any)
 }
@@ -262,8 +263,8 @@ func (r *benchRecorder) choose(all []probed, look time.Duration) ([]planned, []p
 	left := time.Duration((1-after.Share)*float64(r.o.Budget)) - min(look, r.o.Budget/2)
 	left /= time.Duration(r.o.Count)
 	chosen, leftOut := plan(all, left, r.o.BenchTime)
-	if r.o.Lean && len(leftOut) > 0 {
-		return planLean(all, left)
+	if r.o.Lean && (len(leftOut) > 0 || 2*needs(chosen) > left) {
+		return planLean(all, left) // a busy machine takes longer than planned
 	}
 	return chosen, leftOut
 }

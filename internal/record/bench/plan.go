@@ -123,19 +123,22 @@ func (p probed) planned(length time.Duration, allocs float64) planned {
 	return planned{probed: p, ops: max(ops, 1), allocOps: max(allocOps, 1), length: length}
 }
 
-// planLean has as many benchmarks as possible recorded lean, and what is left of the budget goes to some that are
-// recorded quickly. The lean ones come first.
+// planLean has as many benchmarks as possible recorded lean.
 func planLean(all []probed, budget time.Duration) (chosen []planned, leftOut []probed) {
-	lean, quick := planned{length: leanBenchTime}.takes(), planned{length: quickBenchTime}.takes()
-	all, leftOut = spread(all, max(int(budget/lean), 1))
-	full, rest := spread(all, max(int((budget-time.Duration(len(all))*lean)/(quick-lean)), 0))
-	for _, p := range rest {
+	all, leftOut = spread(all, max(int(budget/planned{length: leanBenchTime}.takes()), 1))
+	for _, p := range all {
 		chosen = append(chosen, p.planned(leanBenchTime, recordedAllocs*leanBenchTime.Seconds()/longBenchTime.Seconds()))
 	}
-	for _, p := range full {
-		chosen = append(chosen, p.planned(quickBenchTime, recordedAllocs*quickBenchTime.Seconds()/longBenchTime.Seconds()))
-	}
 	return chosen, leftOut
+}
+
+// needs is how long the passes of several benchmarks take.
+func needs(all []planned) time.Duration {
+	sum := time.Duration(0)
+	for _, p := range all {
+		sum += p.takes()
+	}
+	return sum
 }
 
 // fits is the number of benchmarks that fit a budget with timing passes of a length.
