@@ -47,9 +47,9 @@ func StackArray(on *code.Site) []code.Edit {
 	name := s.Source(assign.Lhs[0])
 	array := s.Fresh(name+"Array", s.Cur.Node().Pos())
 	first, sized := s.sizeOnce(size)
-	from, again := ":"+sized, s.Source(call.Args[0])+", "+sized
+	from, again := ":"+sized+":"+sized, s.Source(call.Args[0])+", "+sized // with no more capacity than it had
 	if len(call.Args) == 3 {
-		from, again = ":0", s.Source(call.Args[0])+", 0, "+sized
+		from, again = ":0:"+sized, s.Source(call.Args[0])+", 0, "+sized
 	}
 	text := first + fmt.Sprintf("var %s [%d]%s\nvar %s %s\nif %s <= len(%s) {\n%s = %s[%s]\n} else {\n%s = make(%s)\n}",
 		array, n, elem, name, s.Source(call.Args[0]), sized, array, name, array, from, name, again)
