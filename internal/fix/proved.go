@@ -105,7 +105,7 @@ func (p *proving) settle(ctx context.Context) error {
 		}
 	}
 	if p.o.Budget > 0 {
-		p.judge.More(max(time.Until(p.until), p.o.Budget/2))
+		p.judge.More(max(time.Until(p.until), p.o.Budget, forVerdict))
 	}
 	for _, path := range packages {
 		if err := p.together(ctx, waiting[path]); err != nil {

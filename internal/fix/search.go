@@ -188,12 +188,17 @@ func Search(ctx context.Context, r *finding.Report, t Tools, o Options) (*Result
 			return s.result, err
 		}
 	}
+	short, cancel := o.within(ctx, time.Until(s.until)-o.Budget/2) // an edit under judgement when the budget ends gets half of it
+	defer cancel()
 	for i, row := range rows {
 		if len(lists[i]) == 0 {
 			continue
 		}
 		s.o.Progress("finding %d of %d, %s: %d edits to try%s", i+1, len(rows), spot(row.Site), len(lists[i]), s.left())
-		if err := s.row(ctx, row, lists[i]); err != nil {
+		if err := s.row(short, row, lists[i]); err != nil {
+			if ctx.Err() == nil && short.Err() != nil {
+				return s.result, nil
+			}
 			return s.result, err
 		}
 	}
@@ -211,12 +216,12 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// within bounds a context by twice the budget: edits under judgement when the budget ends may take as much again.
-func (o Options) within(ctx context.Context) (context.Context, context.CancelFunc) {
+// within bounds a context by the budget and some time more, for edits that are under judgement when it ends.
+func (o Options) within(ctx context.Context, more time.Duration) (context.Context, context.CancelFunc) {
 	if o.Budget <= 0 {
 		return ctx, func() {}
 	}
-	return context.WithTimeout(ctx, 2*o.Budget)
+	return context.WithTimeout(ctx, o.Budget+more)
 }
 
 // rows are the findings to look at.
