@@ -64,6 +64,18 @@ func digest(b []byte) string {
 	return hex.EncodeToString(h[:6])
 }
 
+// heapAddress is a place on the heap as fmt prints it, on 64-bit processors. Where an object lies rests on everything
+// that was allocated before it.
+var heapAddress = regexp.MustCompile(`0[xX][cC]0[0-9a-fA-F]{8}`)
+
+// placeless is a text without the places on the heap that it names.
+func placeless(text string) string {
+	if !strings.Contains(text, "0xc0") && !strings.Contains(text, "0XC0") {
+		return text
+	}
+	return heapAddress.ReplaceAllString(text, "0xc0########")
+}
+
 // addressable is v, or a copy of it that has an address, so that all of its fields can be read.
 func addressable(v reflect.Value) reflect.Value {
 	if !v.IsValid() || v.CanAddr() {
@@ -111,7 +123,7 @@ func (p *printer) value(v reflect.Value) {
 		p.float(real(v.Complex()))
 		p.float(imag(v.Complex()))
 	case reflect.String:
-		p.b = strconv.AppendQuote(p.b, v.String())
+		p.b = strconv.AppendQuote(p.b, placeless(v.String()))
 	case reflect.Interface:
 		p.value(addressable(v.Elem()))
 	case reflect.Pointer:
