@@ -64,16 +64,31 @@ func digest(b []byte) string {
 	return hex.EncodeToString(h[:6])
 }
 
-// heapAddress is a place on the heap as fmt prints it, on 64-bit processors. Where an object lies rests on everything
-// that was allocated before it.
-var heapAddress = regexp.MustCompile(`0[xX][cC]0[0-9a-fA-F]{8}`)
+// address is a place in memory as fmt prints it, and perhaps another number.
+var address = regexp.MustCompile(`0[xX][0-9a-fA-F]{6,12}`)
 
-// placeless is a text without the places on the heap that it names.
+// lastStatic is a variable of the program, behind its code and constants.
+var lastStatic int
+
+// placeless is a text without the places in memory that it names: where an object lies rests on what was allocated before
+// it, and where code and constants lie on what the program has beside them.
 func placeless(text string) string {
-	if !strings.Contains(text, "0xc0") && !strings.Contains(text, "0XC0") {
+	if !strings.Contains(text, "0x") && !strings.Contains(text, "0X") {
 		return text
 	}
-	return heapAddress.ReplaceAllString(text, "0xc0########")
+	const (
+		heap, heapEnd = 0xc000000000, 0xc100000000 // on 64-bit processors
+		around        = 4 << 20
+	)
+	code := reflect.ValueOf(placeless).Pointer() &^ (around - 1)
+	return address.ReplaceAllStringFunc(text, func(number string) string {
+		at, err := strconv.ParseUint(number[2:], 16, 64)
+		static := at >= uint64(code) && at < uint64(uintptr(unsafe.Pointer(&lastStatic)))+around
+		if err != nil || !static && (at < heap || at >= heapEnd) {
+			return number
+		}
+		return "0x" + strings.Repeat("#", len(number)-2)
+	})
 }
 
 // addressable is v, or a copy of it that has an address, so that all of its fields can be read.
