@@ -77,10 +77,10 @@ type Attempt struct {
 
 // Result is the end of a search.
 type Result struct {
-	Attempts []Attempt // in the order they were made
-	Failing  []string  // tests that fail without any edit
-	Findings int       // that were looked at
-	NoEdit   int       // of them, those for which no edit is known
+	Attempts []Attempt     // in the order they were made
+	Failing  []string      // tests that fail without any edit
+	Findings int           // that were looked at
+	NoEdit   []finding.Row // of them, those for which no edit is known
 
 	Generated trial.Files // benchmarks that were written for the search
 }
@@ -180,7 +180,7 @@ func Search(ctx context.Context, r *finding.Report, t Tools, o Options) (*Result
 		lists[i] = s.fresh(editsFor(t.Program, row))
 		s.result.Findings++
 		if len(lists[i]) == 0 {
-			s.result.NoEdit++
+			s.result.NoEdit = append(s.result.NoEdit, row)
 		}
 	}
 	if o.Tests && !o.Alone && !o.Review && s.repeats() {

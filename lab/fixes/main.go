@@ -4,6 +4,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -27,6 +28,7 @@ type document struct {
 	NoEdit   int `json:"no_edit"`
 	Passed   int `json:"tests_passed"`
 	Times    string
+	Without  []struct{ Code, Kind string } `json:"without_edit"`
 	Attempts []struct {
 		Kind, File, Text, Outcome, Why, Question, Benchmark string
 
@@ -244,5 +246,29 @@ func show(done map[string]document) {
 			fmt.Printf(" %d |", kinds[k][o])
 		}
 		fmt.Println()
+	}
+	showWithout(done)
+}
+
+// showWithout prints what has no edit: how often, and in how many modules.
+func showWithout(done map[string]document) {
+	type key struct{ code, kind string }
+	findings, modules := map[key]int{}, map[key]int{}
+	for _, doc := range done {
+		seen := map[key]bool{}
+		for _, w := range doc.Without {
+			k := key{w.Code, w.Kind}
+			if findings[k]++; !seen[k] {
+				modules[k]++
+			}
+			seen[k] = true
+		}
+	}
+	order := slices.SortedFunc(maps.Keys(modules), func(a, b key) int {
+		return cmp.Or(cmp.Compare(modules[b], modules[a]), cmp.Compare(findings[b], findings[a]), cmp.Compare(a.code+a.kind, b.code+b.kind))
+	})
+	fmt.Printf("\n| without an edit: cure | what allocates | findings | modules |\n|---|---|--:|--:|\n")
+	for _, k := range order {
+		fmt.Printf("| %s | %s | %d | %d |\n", k.code, k.kind, findings[k], modules[k])
 	}
 }
