@@ -17,7 +17,7 @@ import (
 func StackParts(on *code.Site) []code.Edit {
 	s := &site{on}
 	call, v, stmt := s.definedByCall()
-	if v == nil || len(call.Args) == 0 {
+	if v == nil || len(call.Args) == 0 || s.givenBack(v) {
 		return nil
 	}
 	sel, ok := call.Fun.(*ast.SelectorExpr)
