@@ -188,7 +188,7 @@ func Search(ctx context.Context, r *finding.Report, t Tools, o Options) (*Result
 			return s.result, err
 		}
 	}
-	short, cancel := o.within(ctx, time.Until(s.until)-o.Budget/2) // an edit under judgement when the budget ends gets half of it
+	short, cancel := o.within(ctx, time.Until(s.until)-o.Budget/2) // from now until half the budget behind its end
 	defer cancel()
 	for i, row := range rows {
 		if len(lists[i]) == 0 {

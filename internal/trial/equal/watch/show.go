@@ -64,27 +64,15 @@ func digest(b []byte) string {
 	return hex.EncodeToString(h[:6])
 }
 
-// address is a place in memory as fmt prints it, and perhaps another number.
-var address = regexp.MustCompile(`0[xX][0-9a-fA-F]{6,12}`)
+var lastStatic int // behind the program's code and constants
 
-// lastStatic is a variable of the program, behind its code and constants.
-var lastStatic int
-
-// placeless is a text without the places in memory that it names: where an object lies rests on what was allocated before
-// it, and where code and constants lie on what the program has beside them.
+// placeless is a text without the places in memory that it names, on the heap of 64-bit processors or in the program:
+// where an object lies rests on what was allocated before it, and where code lies on what the program has beside it.
 func placeless(text string) string {
-	if !strings.Contains(text, "0x") && !strings.Contains(text, "0X") {
-		return text
-	}
-	const (
-		heap, heapEnd = 0xc000000000, 0xc100000000 // on 64-bit processors
-		around        = 4 << 20
-	)
-	code := reflect.ValueOf(placeless).Pointer() &^ (around - 1)
-	return address.ReplaceAllStringFunc(text, func(number string) string {
-		at, err := strconv.ParseUint(number[2:], 16, 64)
-		static := at >= uint64(code) && at < uint64(uintptr(unsafe.Pointer(&lastStatic)))+around
-		if err != nil || !static && (at < heap || at >= heapEnd) {
+	const around = 4 << 20
+	from, to := uint64(reflect.ValueOf(placeless).Pointer()&^(around-1)), uint64(uintptr(unsafe.Pointer(&lastStatic)))+around
+	return addresses.ReplaceAllStringFunc(text, func(number string) string {
+		if at, err := strconv.ParseUint(number[2:], 16, 64); err != nil || (at < from || at >= to) && (at < 0xc000000000 || at >= 0xc100000000) {
 			return number
 		}
 		return "0x" + strings.Repeat("#", len(number)-2)

@@ -23,13 +23,8 @@ func TestLargeMap(t *testing.T) {
 
 // TestPlaces: where an object lies is not part of a text that names it; another number is.
 func TestPlaces(t *testing.T) {
-	s := &Session{}
-	text := func(v any) string { return s.text(reflect.ValueOf(v), false) }
+	text := func(v any) string { return new(Session).text(reflect.ValueOf(v), false) }
 	if a, b := text("&{0xc000012340 1}"), text("&{0xc00009f008 1}"); a != b {
-		t.Errorf("%s and %s differ", a, b)
-	}
-	here := reflect.ValueOf(TestPlaces).Pointer()
-	if a, b := text(fmt.Sprintf("%#x", here)), text(fmt.Sprintf("%#X", here+96)); a != b {
 		t.Errorf("%s and %s differ", a, b)
 	}
 	if a, b := text("color 0xc0ffee"), text("color 0xc0ffef"); a == b {
