@@ -163,7 +163,7 @@ func (f *fixFlags) fix(ctx context.Context, args []string, store *journal.Store,
 	p := newProgress(std.err)
 	defer p.Close()
 	start := time.Now()
-	f.target.budget, f.target.count = f.budget/3, 1
+	f.target.budget, f.target.count, f.target.also.lean = f.budget/3, 1, true
 	r, err := f.target.record(ctx, args, p)
 	if err != nil {
 		return err

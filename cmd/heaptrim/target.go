@@ -35,9 +35,8 @@ type targetFlags struct {
 	ready     string
 	load      string
 	window    time.Duration
-	forceGC   bool
 	trace     time.Duration
-	requests  bool
+	also      struct{ forceGC, requests, lean bool } // lean: record allocations of more benchmarks in budget
 	out       string
 	collector bool // no flag: record the collector alone where the target allows it
 }
@@ -53,9 +52,9 @@ func (t *targetFlags) register(fs *flag.FlagSet) {
 	fs.StringVar(&t.ready, "ready", "", "with -exec: wait until a GET of this `URL` answers before the load starts")
 	fs.StringVar(&t.load, "load", "", "with -exec: shell `command` that loads the program; recording ends with it")
 	fs.DurationVar(&t.window, "for", 0, "length of the recorded window of -exec or a URL; default: until the load or the program ends, 30s for a URL")
-	fs.BoolVar(&t.forceGC, "gc", false, "with a URL: ask the service for a collection before each heap profile")
+	fs.BoolVar(&t.also.forceGC, "gc", false, "with a URL: ask the service for a collection before each heap profile")
 	fs.DurationVar(&t.trace, "trace", 5*time.Second, "`length` of an execution trace after the window of a URL, or of -exec with -load or -for; 0: none")
-	fs.BoolVar(&t.requests, "trace-requests", false, "with -exec: make each request to net/http a task of the "+
+	fs.BoolVar(&t.also.requests, "trace-requests", false, "with -exec: make each request to net/http a task of the "+
 		"trace; builds net/http again")
 	fs.StringVar(&t.out, "o", "", "keep the recording as `bundle`: a directory, or a file that ends in .tar.zst")
 }
@@ -63,7 +62,7 @@ func (t *targetFlags) register(fs *flag.FlagSet) {
 // validate looks at what the flags ask of a recording.
 func (t *targetFlags) validate() error {
 	switch {
-	case t.trace < 0 || t.requests && t.trace == 0:
+	case t.trace < 0 || t.also.requests && t.trace == 0:
 		return usagef("-trace cannot be negative, and with -trace-requests not 0")
 	case t.window < 0, t.benchTime < 0:
 		return usagef("-for and -benchtime cannot be negative")
@@ -80,7 +79,7 @@ func (t *targetFlags) kind(args []string) (string, error) {
 	if t.exec != "" {
 		return evidence.TargetExec, nil
 	}
-	if t.ready != "" || t.load != "" || t.requests {
+	if t.ready != "" || t.load != "" || t.also.requests {
 		return "", usagef("-trace-requests, -ready and -load need -exec")
 	}
 	urls, files := 0, 0
@@ -244,7 +243,7 @@ func (t *targetFlags) fill(ctx context.Context, f fillArgs) error {
 		}
 		err = exec(ctx, command.Options{
 			Dir: t.dir, Package: t.exec, Args: f.args, Ready: t.ready, Load: t.load, For: t.window,
-			Trace: t.trace, Requests: t.requests,
+			Trace: t.trace, Requests: t.also.requests,
 			BuildFlags: t.buildFlags(), Stdout: f.err, Stderr: f.err, Progress: f.p.Printf,
 		}, w)
 		if errors.Is(err, context.Canceled) && t.load == "" && t.window == 0 {
@@ -252,7 +251,7 @@ func (t *targetFlags) fill(ctx context.Context, f fillArgs) error {
 			err = nil
 		}
 	case evidence.TargetLive:
-		err = live.Record(ctx, live.Options{URL: f.args[0], For: t.window, Trace: t.trace, ForceGC: t.forceGC, Progress: f.p.Printf}, w)
+		err = live.Record(ctx, live.Options{URL: f.args[0], For: t.window, Trace: t.trace, ForceGC: t.also.forceGC, Progress: f.p.Printf}, w)
 	case evidence.TargetFiles:
 		paths := make([]string, len(f.args))
 		for i, a := range f.args {
@@ -262,7 +261,7 @@ func (t *targetFlags) fill(ctx context.Context, f fillArgs) error {
 	default:
 		err = bench.Record(ctx, bench.Options{
 			Dir: t.dir, Patterns: f.args, Bench: t.bench, BenchTime: t.benchTime, Count: t.count, Budget: t.budget,
-			BuildFlags: t.buildFlags(), Progress: f.p.Printf,
+			BuildFlags: t.buildFlags(), Lean: t.also.lean, Progress: f.p.Printf,
 		}, w)
 		if err != nil && !opens(err) {
 			err = arguments.WithBareFolder(err, f.args, t.path)

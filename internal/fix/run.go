@@ -53,7 +53,7 @@ func Run(ctx context.Context, r *finding.Report, o RunOptions) (*Fixes, error) {
 	defer tools.Judge.Close()
 	f := &Fixes{Module: module}
 	o.Search.Leave = func(file string) string { return o.leave(ctx, module, file) }
-	limited, cancel := o.Search.within(ctx)
+	limited, cancel := o.Search.within(ctx, max(o.Search.Budget, forVerdict))
 	defer cancel()
 	if err := o.state(limited, r, tools); err != nil {
 		if ctx.Err() == nil && limited.Err() != nil {
@@ -98,6 +98,10 @@ func Choose(r *finding.Report, bench string) error {
 	})
 	return nil
 }
+
+// forVerdict is how much time proved edits that were counted within the budget get for their verdict, or as much as the
+// budget again.
+const forVerdict = time.Minute
 
 // ErrFailing means that tests which fail without any edit run what would be edited.
 var ErrFailing = errors.New("tests fail without any edit, and run what would be edited")

@@ -77,10 +77,10 @@ type Attempt struct {
 
 // Result is the end of a search.
 type Result struct {
-	Attempts []Attempt // in the order they were made
-	Failing  []string  // tests that fail without any edit
-	Findings int       // that were looked at
-	NoEdit   int       // of them, those for which no edit is known
+	Attempts []Attempt     // in the order they were made
+	Failing  []string      // tests that fail without any edit
+	Findings int           // that were looked at
+	NoEdit   []finding.Row // of them, those for which no edit is known
 
 	Generated trial.Files // benchmarks that were written for the search
 }
@@ -162,8 +162,8 @@ type search struct {
 }
 
 // Search tries the edits for the findings of a recording, in the order of the report, until the budget is
-// spent or ctx ends; the result then has what was found until then. Edits for findings of runs that
-// cannot be run again are judged, and not kept.
+// spent or ctx ends; the result then has what was found until then. Where only proved edits may be kept, they go before
+// all others. Edits for findings of runs that cannot be run again are judged, and not kept.
 func Search(ctx context.Context, r *finding.Report, t Tools, o Options) (*Result, error) {
 	o = o.withDefaults()
 	s := &search{o: o, judge: t.Judge, report: r, result: &Result{}, counts: map[trial.Bench]trial.Counts{},
@@ -175,15 +175,30 @@ func Search(ctx context.Context, r *finding.Report, t Tools, o Options) (*Result
 		s.benchs[b.Name] = b
 	}
 	rows := o.rows(r)
+	lists := make([][]code.Edit, len(rows))
 	for i, row := range rows {
-		edits := s.fresh(editsFor(t.Program, row))
+		lists[i] = s.fresh(editsFor(t.Program, row))
 		s.result.Findings++
-		if len(edits) == 0 {
-			s.result.NoEdit++
+		if len(lists[i]) == 0 {
+			s.result.NoEdit = append(s.result.NoEdit, row)
+		}
+	}
+	if o.Tests && !o.Alone && !o.Review && s.repeats() {
+		if err := s.proved(ctx, rows, lists); err != nil {
+			return s.result, err
+		}
+	}
+	short, cancel := o.within(ctx, time.Until(s.until)-o.Budget/2) // from now until half the budget behind its end
+	defer cancel()
+	for i, row := range rows {
+		if len(lists[i]) == 0 {
 			continue
 		}
-		s.o.Progress("finding %d of %d, %s: %d edits to try%s", i+1, len(rows), spot(row.Site), len(edits), s.left())
-		if err := s.row(ctx, row, edits); err != nil {
+		s.o.Progress("finding %d of %d, %s: %d edits to try%s", i+1, len(rows), spot(row.Site), len(lists[i]), s.left())
+		if err := s.row(short, row, lists[i]); err != nil {
+			if ctx.Err() == nil && short.Err() != nil {
+				return s.result, nil
+			}
 			return s.result, err
 		}
 	}
@@ -201,13 +216,12 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// within bounds a context by one and a half times the budget: an edit under judgement when the budget ends may take
-// the other half.
-func (o Options) within(ctx context.Context) (context.Context, context.CancelFunc) {
+// within bounds a context by the budget and some time more, for edits that are under judgement when it ends.
+func (o Options) within(ctx context.Context, more time.Duration) (context.Context, context.CancelFunc) {
 	if o.Budget <= 0 {
 		return ctx, func() {}
 	}
-	return context.WithTimeout(ctx, o.Budget*3/2)
+	return context.WithTimeout(ctx, o.Budget+more)
 }
 
 // rows are the findings to look at.
@@ -248,7 +262,17 @@ func (s *search) fresh(edits []code.Edit) []code.Edit {
 // then the others are counted on top of it. Where one saves all that the finding allocates, the others are
 // not counted unless the judge rejects it. The error is that of the context.
 func (s *search) row(ctx context.Context, row finding.Row, edits []code.Edit) error {
-	b, ok := s.benchs[row.Run]
+	open := s.attempts(row, edits)
+	if _, ok := s.benchs[row.Run]; !ok || !s.repeats() {
+		return s.unmeasured(ctx, open)
+	}
+	slices.SortStableFunc(open, func(a, b *Attempt) int { return cmp.Compare(min(len(a.Edit.Open), 1), min(len(b.Edit.Open), 1)) })
+	return s.each(ctx, open)
+}
+
+// attempts are those of a finding with edits, without what is not to be edited.
+func (s *search) attempts(row finding.Row, edits []code.Edit) []*Attempt {
+	b := s.benchs[row.Run]
 	var open []*Attempt
 	for _, e := range edits {
 		a := &Attempt{Edit: e, Finding: row.Finding, Predicted: predict(s.report, row, e), Bench: trial.Bench{Package: b.Package, Name: b.Name, NsPerOp: b.NsPerOp}}
@@ -258,10 +282,11 @@ func (s *search) row(ctx context.Context, row finding.Row, edits []code.Edit) er
 		}
 		open = append(open, a)
 	}
-	if !ok || !s.repeats() {
-		return s.unmeasured(ctx, open)
-	}
-	slices.SortStableFunc(open, func(a, b *Attempt) int { return cmp.Compare(min(len(a.Edit.Open), 1), min(len(b.Edit.Open), 1)) })
+	return open
+}
+
+// each counts the attempts of a finding, and keeps the best that the judge lets pass, until none is left.
+func (s *search) each(ctx context.Context, open []*Attempt) error {
 	for len(open) > 0 {
 		better, rest, err := s.count(ctx, open)
 		if err != nil {
@@ -409,7 +434,7 @@ func (s *search) judgeOne(ctx context.Context, a *Attempt) error {
 			return err
 		}
 		s.o.Progress("judging %s: %s%s", spot(a.Finding.Site), a.Edit.Text, s.left())
-		o, err := s.hold(ctx, a, files)
+		o, err := s.hold(ctx, []*Attempt{a}, files)
 		if err != nil {
 			return err
 		}
@@ -424,8 +449,7 @@ func (s *search) judgeOne(ctx context.Context, a *Attempt) error {
 		return nil
 	}
 	if !s.o.Alone {
-		s.kept = append(s.kept, a.Edit)
-		clear(s.counts) // one count may be high by chance: what follows is held against two new ones
+		s.keep(a)
 	}
 	s.end(a, Kept)
 	return nil
@@ -505,23 +529,26 @@ func (s *search) before(ctx context.Context, b trial.Bench) (trial.Counts, error
 	return c, err
 }
 
-// hold asks the judge whether the program does the same with an attempt's edit. The outcome is empty if
-// it does.
-func (s *search) hold(ctx context.Context, a *Attempt, files trial.Files) (Outcome, error) {
-	changed := a.Edit.Package
-	q := trial.Question{Files: files, Tests: []string{changed}, Proved: a.Edit.Safe()}
+// hold asks the judge whether the program does the same with the edits of attempts, all of one package. The outcome
+// is empty if it does.
+func (s *search) hold(ctx context.Context, list []*Attempt, files trial.Files) (Outcome, error) {
+	changed := list[0].Edit.Package
+	q := trial.Question{Files: files, Tests: []string{changed}, Proved: true}
 	if !s.o.TestsOnly {
 		q.Changed = []string{changed}
 	}
-	switch top, _, _ := strings.Cut(a.Bench.Name, "/"); {
-	case a.Bench.Package == "":
-	case changed != a.Bench.Package:
-		q.Tests = append(q.Tests, a.Bench.Package)
-	case s.o.Meter == nil:
-		q.Bench = []string{top}
+	for _, a := range list {
+		q.Proved = q.Proved && a.Edit.Safe()
+		switch top, _, _ := strings.Cut(a.Bench.Name, "/"); {
+		case a.Bench.Package == "":
+		case changed != a.Bench.Package:
+			q.Tests = with(q.Tests, a.Bench.Package)
+		case s.o.Meter == nil:
+			q.Bench = with(q.Bench, top)
+		}
 	}
-	var err error
-	if a.Verdict, err = s.judge.Holds(ctx, q); err != nil {
+	v, err := s.judge.Holds(ctx, q)
+	if err != nil {
 		return "", err
 	}
 	for _, path := range q.Tests {
@@ -531,8 +558,21 @@ func (s *search) hold(ctx context.Context, a *Attempt, files trial.Files) (Outco
 		}
 		s.result.failing(before.Failed)
 	}
-	a.Why = a.Verdict.Why
-	return outcomes()[a.Verdict.Fault], nil
+	if len(list) > 1 && v.Compare.Reached < v.Compare.Blocks {
+		v.Compare.Reached = 0 // which edits ran is not known
+	}
+	for _, a := range list {
+		a.Verdict, a.Why = v, v.Why
+	}
+	return outcomes()[v.Fault], nil
+}
+
+// with is a list with a name, once.
+func with(list []string, name string) []string {
+	if slices.Contains(list, name) {
+		return list
+	}
+	return append(list, name)
 }
 
 // failing notes tests that fail without any edit.

@@ -20,6 +20,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/rewrite/once"
 	"github.com/heaptrim/heaptrim/internal/rewrite/owner"
 	"github.com/heaptrim/heaptrim/internal/rewrite/text"
+	"github.com/heaptrim/heaptrim/internal/rewrite/writes"
 )
 
 // Request says which code to read.
@@ -101,6 +102,7 @@ func kinds() []kind {
 		{"insert in place", "reuse-buffer", memory.InsertInPlace},
 		{"text appended", "avoid-conversion", text.AppendText},
 		{"format into the writer", "avoid-conversion", text.FormatInto},
+		{"written in parts", "avoid-conversion", writes.InParts},
 		{"range over the string", "avoid-conversion", text.RangeString},
 		{"count instead of split", "avoid-conversion", text.CountParts},
 		{"bytes asked as bytes", "avoid-conversion", text.AskBytes},
@@ -133,6 +135,9 @@ func kinds() []kind {
 		{"map with its size", "presize-map", memory.PresizeMap},
 		{"builder with its size", "presize-builder", memory.PresizeBuilder},
 		{"array on the stack", "keep-on-stack", memory.StackArray},
+		{"array on the stack", "keep-on-stack", memory.StackAppended},
+		{"parts on the stack", "keep-on-stack", memory.StackParts},
+		{"copy on the stack", "keep-on-stack", memory.StackCopy},
 		{"array in its branches", "keep-on-stack", branch.ArrayLater},
 		{"buffer on the stack", "keep-on-stack", memory.StackBuffer},
 		{"returned by value", "keep-on-stack", memory.ByValue},

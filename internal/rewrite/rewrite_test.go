@@ -252,32 +252,47 @@ func TestSilent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files := map[string][]byte{}
+	together, reasons := map[string][]byte{}, map[string]int{}
 	for _, name := range names {
 		a, err := txtar.ParseFile(name)
 		if err != nil {
 			t.Fatal(err)
 		}
+		files := together
+		mod := section(a, "go.mod")
+		if mod != nil { // of another version of Go
+			files = map[string][]byte{"go.mod": mod}
+		}
 		for _, f := range a.Files {
+			if f.Name == "go.mod" {
+				continue
+			}
 			text, err := code.Finish(f.Data, f.Data, nil)
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
 			files[strings.TrimSuffix(filepath.Base(name), ".txtar")+"/"+f.Name] = text
 		}
+		if mod != nil {
+			silentIn(t, files, reasons)
+		}
 	}
+	silentIn(t, together, reasons)
+	for _, k := range kinds() {
+		if reasons[k.name] < 3 {
+			t.Errorf("%d reasons for silence of %q, want 3 or more", reasons[k.name], k.name)
+		}
+	}
+}
+
+// silentIn checks all lines of a module and counts their reasons.
+func silentIn(t *testing.T, files map[string][]byte, reasons map[string]int) {
 	p, root := load(t, files)
-	reasons := map[string]int{}
 	for name, text := range files {
 		for i, line := range strings.Split(string(text), "\n") {
 			if _, marks, ok := strings.Cut(line, "// silent "); ok {
 				silentAt(t, p, code.Place{File: filepath.Join(root, name), Line: i + 1}, marks, reasons)
 			}
-		}
-	}
-	for _, k := range kinds() {
-		if reasons[k.name] < 3 {
-			t.Errorf("%d reasons for silence of %q, want 3 or more", reasons[k.name], k.name)
 		}
 	}
 }

@@ -43,6 +43,7 @@ type (
 		Findings int          `json:"findings"`
 		NoEdit   int          `json:"no_edit"`
 		Attempts []FixAttempt `json:"attempts"`
+		Without  []FixWithout `json:"without_edit"`
 		Failing  []string     `json:"failing_before"`
 		Packages []string     `json:"tested_packages"`
 		Passed   int          `json:"tests_passed"`
@@ -71,6 +72,18 @@ type (
 		Judged    FixJudged  `json:"judged"`
 		By        string     `json:"by"`
 		Diff      string     `json:"diff"`
+	}
+
+	// FixWithout is a finding for which no edit is known.
+	FixWithout struct {
+		Code      string     `json:"code"`
+		Text      string     `json:"text"`
+		Kind      string     `json:"kind"`
+		File      string     `json:"file"`
+		Line      int        `json:"line"`
+		Function  string     `json:"function"`
+		Benchmark string     `json:"benchmark"`
+		Cost      FixAmounts `json:"cost"`
 	}
 
 	// FixJudged is what looked at whether the program does the same.

@@ -4,17 +4,20 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"log"
 	"maps"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -25,6 +28,7 @@ type document struct {
 	NoEdit   int `json:"no_edit"`
 	Passed   int `json:"tests_passed"`
 	Times    string
+	Without  []struct{ Code, Kind string } `json:"without_edit"`
 	Attempts []struct {
 		Kind, File, Text, Outcome, Why, Question, Benchmark string
 
@@ -134,11 +138,11 @@ func (m module) fix(ctx context.Context, r run) (doc document, err error) {
 	} else if err := m.copy(ctx, at+beforeSuffix); err != nil {
 		return doc, err
 	}
-	cmd := exec.CommandContext(ctx, r.tool, append(args, m.packages...)...)
-	cmd.Dir, cmd.Stderr, cmd.Env = at, os.Stderr, environment()
-	out, err := cmd.Output()
-	var exit *exec.ExitError
-	if err != nil && !(errors.As(err, &exit) && exit.ExitCode() == 3) {
+	out, said, err := m.run(ctx, r, args)
+	if skip := failing.FindStringSubmatch(said); err != nil && skip != nil { // as the tool asks for
+		out, _, err = m.run(ctx, r, append(args, "-skip", skip[1]))
+	}
+	if err != nil {
 		return doc, err
 	}
 	if err := os.WriteFile(at+".txt", out, 0o644); err != nil {
@@ -149,6 +153,22 @@ func (m module) fix(ctx context.Context, r run) (doc document, err error) {
 		return doc, err
 	}
 	return doc, json.Unmarshal(text, &doc)
+}
+
+// failing is what the tool asks to leave out where tests fail without any edit.
+var failing = regexp.MustCompile(`-skip '(.+)'`)
+
+// run runs the tool in the copy, and returns what it printed and what it said on standard error.
+func (m module) run(ctx context.Context, r run, args []string) (out []byte, said string, err error) {
+	var notes strings.Builder
+	cmd := exec.CommandContext(ctx, r.tool, append(slices.Clone(args), m.packages...)...)
+	cmd.Dir, cmd.Stderr, cmd.Env = m.at(r), io.MultiWriter(os.Stderr, &notes), environment()
+	out, err = cmd.Output()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && exit.ExitCode() == 3 {
+		err = nil
+	}
+	return out, notes.String(), err
 }
 
 // at is the folder of the copy of a module.
@@ -226,5 +246,29 @@ func show(done map[string]document) {
 			fmt.Printf(" %d |", kinds[k][o])
 		}
 		fmt.Println()
+	}
+	showWithout(done)
+}
+
+// showWithout prints what has no edit: how often, and in how many modules.
+func showWithout(done map[string]document) {
+	type key struct{ code, kind string }
+	findings, modules := map[key]int{}, map[key]int{}
+	for _, doc := range done {
+		seen := map[key]bool{}
+		for _, w := range doc.Without {
+			k := key{w.Code, w.Kind}
+			if findings[k]++; !seen[k] {
+				modules[k]++
+			}
+			seen[k] = true
+		}
+	}
+	order := slices.SortedFunc(maps.Keys(modules), func(a, b key) int {
+		return cmp.Or(cmp.Compare(modules[b], modules[a]), cmp.Compare(findings[b], findings[a]), cmp.Compare(a.code+a.kind, b.code+b.kind))
+	})
+	fmt.Printf("\n| without an edit: cure | what allocates | findings | modules |\n|---|---|--:|--:|\n")
+	for _, k := range order {
+		fmt.Printf("| %s | %s | %d | %d |\n", k.code, k.kind, findings[k], modules[k])
 	}
 }

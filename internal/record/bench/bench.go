@@ -31,7 +31,10 @@ type Options struct {
 	Count      int           // repetitions of each pass; 0 means 1
 	Budget     time.Duration // for all passes together when Bench is ""; 0 means 60s
 	BuildFlags []string      // for the go command, such as -tags=x
-	Progress   func(format string, args ...any)
+	// Lean records only what benchmarks allocate, and for how long they run, where all passes of all may take longer than
+	// Budget: as many as fit.
+	Lean     bool
+	Progress func(format string, args ...any)
 }
 
 // errNoBenchmarks means that the packages have no benchmarks that could run.
@@ -258,7 +261,12 @@ func (r *benchRecorder) describe(ctx context.Context) error {
 // but at most half of the budget, so that slow probing leaves time to record.
 func (r *benchRecorder) choose(all []probed, look time.Duration) ([]planned, []probed) {
 	left := time.Duration((1-after.Share)*float64(r.o.Budget)) - min(look, r.o.Budget/2)
-	return plan(all, left/time.Duration(r.o.Count), r.o.BenchTime)
+	left /= time.Duration(r.o.Count)
+	chosen, leftOut := plan(all, left, r.o.BenchTime)
+	if r.o.Lean && (len(leftOut) > 0 || 2*needs(chosen) > left) {
+		return planLean(all, left) // a busy machine takes longer than planned
+	}
+	return chosen, leftOut
 }
 
 // leaveOut notes the benchmarks that did not fit the budget.

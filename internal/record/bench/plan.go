@@ -49,10 +49,16 @@ func shareUntil(now, until time.Time, rest []planned) time.Time {
 // quick reports whether the budget leaves no time for the pass at two settings of GOGC.
 func (p planned) quick() bool { return p.length < shortBenchTime }
 
+// lean reports whether there is a short timing pass only, and what is allocated.
+func (p planned) lean() bool { return p.length <= leanBenchTime }
+
 // takes is about how long the passes take.
 func (p planned) takes() time.Duration {
 	n := passes
-	if p.quick() {
+	switch {
+	case p.lean():
+		return time.Duration(leanPasses*float64(p.length)) + perLean
+	case p.quick():
 		n = quickPasses
 	}
 	return time.Duration(n*float64(p.length)) + perBenchmark
@@ -73,6 +79,10 @@ const (
 	fewBenchmarks  = 8
 	quickBenchTime = 250 * time.Millisecond
 	quickPasses    = 2.75
+	// A lean recording is a timing pass, which tells how long an operation takes, and the pass for allocations.
+	leanBenchTime = 50 * time.Millisecond
+	leanPasses    = 1.5
+	perLean       = 100 * time.Millisecond
 	// In addition, up to five processes start and end, each with the benchmark's set-up.
 	perBenchmark = 200 * time.Millisecond
 	// Recording an allocation with its stack costs one to two microseconds, so
@@ -98,14 +108,37 @@ func plan(all []probed, budget, perBench time.Duration) (chosen []planned, leftO
 		allocs *= perBench.Seconds() / longBenchTime.Seconds()
 	}
 	for _, p := range all {
-		ops := int64(math.Ceil(float64(perBench.Nanoseconds()) / math.Max(p.nsPerOp, 0.1)))
-		allocOps := ops
-		if p.allocsPerOp > 0 {
-			allocOps = min(allocOps, int64(allocs/p.allocsPerOp))
-		}
-		chosen = append(chosen, planned{probed: p, ops: max(ops, 1), allocOps: max(allocOps, 1), length: perBench})
+		chosen = append(chosen, p.planned(perBench, allocs))
 	}
 	return chosen, leftOut
+}
+
+// planned is the work for a timing pass of a length, with so many allocations recorded.
+func (p probed) planned(length time.Duration, allocs float64) planned {
+	ops := int64(math.Ceil(float64(length.Nanoseconds()) / math.Max(p.nsPerOp, 0.1)))
+	allocOps := ops
+	if p.allocsPerOp > 0 {
+		allocOps = min(allocOps, int64(allocs/p.allocsPerOp))
+	}
+	return planned{probed: p, ops: max(ops, 1), allocOps: max(allocOps, 1), length: length}
+}
+
+// planLean has as many benchmarks as possible recorded lean.
+func planLean(all []probed, budget time.Duration) (chosen []planned, leftOut []probed) {
+	all, leftOut = spread(all, max(int(budget/planned{length: leanBenchTime}.takes()), 1))
+	for _, p := range all {
+		chosen = append(chosen, p.planned(leanBenchTime, recordedAllocs*leanBenchTime.Seconds()/longBenchTime.Seconds()))
+	}
+	return chosen, leftOut
+}
+
+// needs is how long the passes of several benchmarks take.
+func needs(all []planned) time.Duration {
+	sum := time.Duration(0)
+	for _, p := range all {
+		sum += p.takes()
+	}
+	return sum
 }
 
 // fits is the number of benchmarks that fit a budget with timing passes of a length.

@@ -128,3 +128,25 @@ func TestShareUntil(t *testing.T) {
 		}
 	}
 }
+
+// TestPlanLean: a budget that is too short for all passes of all benchmarks is enough for what they allocate.
+func TestPlanLean(t *testing.T) {
+	var all []probed
+	for i := range 20 {
+		all = append(all, probed{name: fmt.Sprintf("Benchmark%d", i), nsPerOp: 1000, allocsPerOp: 100})
+	}
+	const budget = 8 * time.Second
+	if _, left := plan(all, budget, 0); len(left) == 0 {
+		t.Fatal("all passes of all benchmarks fit")
+	}
+	chosen, left := planLean(all, budget)
+	if len(chosen) != len(all) || len(left) != 0 || needs(chosen) > budget {
+		t.Errorf("%d benchmarks for %v, %d left out, want all of them within %v", len(chosen), needs(chosen), len(left), budget)
+	}
+	if p := chosen[0]; !p.lean() || p.ops != 50_000 || p.allocOps != 100 {
+		t.Errorf("%d operations, %d of them for allocations, lean %v, want 50000, 100, true", p.ops, p.allocOps, p.lean())
+	}
+	if chosen, left := planLean(all, time.Second); len(chosen) != 5 || len(left) != 15 {
+		t.Errorf("%d of a second, %d left out, want 5 and 15", len(chosen), len(left))
+	}
+}

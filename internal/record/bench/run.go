@@ -277,8 +277,12 @@ func (r *benchRecorder) record(ctx context.Context, p planned) error {
 		rec: r, planned: p, pkg: pkg,
 		id: r.w.Run(evidence.Run{Name: p.name, Package: pkg.ImportPath, Loops: pkg.source.loops}),
 	}
+	all := []func(context.Context) error{b.timing, b.allocation, b.collector, b.paces}
+	if r.o.Lean && p.lean() {
+		all = all[:2]
+	}
 	for range r.o.Count {
-		for _, pass := range []func(context.Context) error{b.timing, b.allocation, b.collector, b.paces} {
+		for _, pass := range all {
 			if err := pass(ctx); err != nil {
 				return err
 			}

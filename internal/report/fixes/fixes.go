@@ -227,8 +227,8 @@ func dropped(p *term.Page, f *fix.Fixes) {
 			parts = append(parts, fmt.Sprintf("%d %s", n, o))
 		}
 	}
-	if f.NoEdit > 0 {
-		parts = append(parts, fmt.Sprintf("%s without a known edit", count(f.NoEdit, "finding")))
+	if n := len(f.NoEdit); n > 0 {
+		parts = append(parts, fmt.Sprintf("%s without a known edit", count(n, "finding")))
 	}
 	if len(parts) == 0 {
 		return

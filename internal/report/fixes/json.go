@@ -3,13 +3,14 @@ package fixes
 import (
 	"io"
 
+	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/fix"
 	"github.com/heaptrim/heaptrim/internal/schema"
 )
 
 // JSON writes all of it in the schema of doc/format/fix.md.
 func JSON(w io.Writer, f *fix.Fixes, applied bool, m schema.Meta) error {
-	doc := schema.Fix{Schema: schema.FixVersion, Tool: m.Tool, Applied: applied, Findings: f.Findings, NoEdit: f.NoEdit,
+	doc := schema.Fix{Schema: schema.FixVersion, Tool: m.Tool, Applied: applied, Findings: f.Findings, NoEdit: len(f.NoEdit),
 		Attempts: []schema.FixAttempt{}, Failing: schema.List(f.Result.Failing), Packages: []string{}, Raced: []string{}, Fuzzed: []string{},
 		Covered: f.Covered(), Diff: string(Diff(f))}
 	if !m.Created.IsZero() {
@@ -42,5 +43,9 @@ func JSON(w io.Writer, f *fix.Fixes, applied bool, m schema.Meta) error {
 		}
 		doc.Attempts = append(doc.Attempts, at)
 	}
+	doc.Without = schema.Rows(f.NoEdit, func(r finding.Row) schema.FixWithout {
+		return schema.FixWithout{Code: r.Remedy.Code, Text: r.Remedy.Text, Kind: string(r.Finding.Allocation.Kind), File: r.Site.File, Line: r.Site.Line,
+			Function: r.Site.Function, Benchmark: r.Run, Cost: schema.FixAmounts{Allocs: r.Cost.ObjectsPerOp.Value, Bytes: r.Cost.BytesPerOp.Value}}
+	})
 	return schema.Write(w, doc)
 }

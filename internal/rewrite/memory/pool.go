@@ -50,7 +50,11 @@ func (s *site) poolFor(stmt inspector.Cursor, what string) (p pool, ok bool) {
 
 // declare is the edit of the declaration, with what makes a new object.
 func (s *site) declare(p pool, made string) code.Change {
-	return s.Insert(p.at, fmt.Sprintf("var %s = %s.Pool{New: func() any { return %s }}\n\n", p.name, p.sync, made))
+	nothing := "any"
+	if !s.Since("go1.18") {
+		nothing = "interface{}"
+	}
+	return s.Insert(p.at, fmt.Sprintf("var %s = %s.Pool{New: func() %s { return %s }}\n\n", p.name, p.sync, nothing, made))
 }
 
 // large reports whether most blocks of the place are worth a pool.

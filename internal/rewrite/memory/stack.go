@@ -29,7 +29,7 @@ func StackArray(on *code.Site) []code.Edit {
 	slice, ok := s.Info().TypeOf(call).Underlying().(*types.Slice)
 	stmt, listed := code.Statement(s.Cur)
 	if !ok || !listed || stmt.Node() != ast.Node(assign) || assign.Tok != token.DEFINE || len(assign.Lhs) != 1 ||
-		len(call.Args) < 2 || s.Local(assign.Lhs[0]) == nil {
+		len(call.Args) < 2 || s.Local(assign.Lhs[0]) == nil || s.givenBack(s.Local(assign.Lhs[0])) {
 		return nil
 	}
 	size := call.Args[len(call.Args)-1]
@@ -47,14 +47,20 @@ func StackArray(on *code.Site) []code.Edit {
 	name := s.Source(assign.Lhs[0])
 	array := s.Fresh(name+"Array", s.Cur.Node().Pos())
 	first, sized := s.sizeOnce(size)
-	from, again := ":"+sized, s.Source(call.Args[0])+", "+sized
+	from, again := ":"+sized+":"+sized, s.Source(call.Args[0])+", "+sized // with no more capacity than it had
 	if len(call.Args) == 3 {
-		from, again = ":0", s.Source(call.Args[0])+", 0, "+sized
+		from, again = ":0:"+sized, s.Source(call.Args[0])+", 0, "+sized
 	}
 	text := first + fmt.Sprintf("var %s [%d]%s\nvar %s %s\nif %s <= len(%s) {\n%s = %s[%s]\n} else {\n%s = make(%s)\n}",
 		array, n, elem, name, s.Source(call.Args[0]), sized, array, name, array, from, name, again)
 	return []code.Edit{{Text: fmt.Sprintf("keep up to %d elements of `%s` in an array on the stack", n, name),
 		Changes: []code.Change{s.Replace(assign, text)}}}
+}
+
+// givenBack reports whether the function around the site returns a variable as it is, so that its memory is on the heap.
+func (s *site) givenBack(v *types.Var) bool {
+	fn, _ := code.Function(s.Cur)
+	return slices.ContainsFunc(s.Uses(v, fn), func(u inspector.Cursor) bool { return u.ParentEdgeKind() == edge.ReturnStmt_Results })
 }
 
 // sizeOnce is the text of a size that an edit asks for several times, and the statement that computes it first

@@ -43,6 +43,9 @@ func SortFunc(on *code.Site) []code.Edit {
 func (s *site) sortPlain(call *ast.CallExpr) []code.Edit {
 	conv, ok := call.Args[0].(*ast.CallExpr)
 	sel, isSel := call.Fun.(*ast.SelectorExpr)
+	if isSel && len(call.Args) == 2 {
+		return s.sortAscending(call, sel)
+	}
 	if !ok || !isSel || s.Callee(call) != "sort.Sort" || len(conv.Args) != 1 || !s.Info().Types[conv.Fun].IsType() {
 		return nil
 	}
@@ -54,6 +57,38 @@ func (s *site) sortPlain(call *ast.CallExpr) []code.Edit {
 		}
 	}
 	return nil
+}
+
+// sortAscending sorts strings or integers, all of whose elements are compared as they are, by the function of package
+// sort for them. Equal ones cannot be told apart, so that their order does not show.
+func (s *site) sortAscending(call *ast.CallExpr, sel *ast.SelectorExpr) []code.Edit {
+	less, ok := call.Args[1].(*ast.FuncLit)
+	to := map[string]string{"[]string": "Strings", "[]int": "Ints"}[s.Info().TypeOf(call.Args[0]).String()]
+	if name := s.Callee(call); !ok || to == "" || name != "sort.Slice" && name != "sort.SliceStable" || !s.Pure(call.Args[0]) || len(less.Body.List) != 1 {
+		return nil
+	}
+	var params []types.Object
+	for _, f := range less.Type.Params.List {
+		for _, n := range f.Names {
+			params = append(params, s.Info().Defs[n])
+		}
+	}
+	ret, ok := less.Body.List[0].(*ast.ReturnStmt)
+	if !ok || len(params) != 2 || len(ret.Results) != 1 {
+		return nil
+	}
+	cmp, ok := ast.Unparen(ret.Results[0]).(*ast.BinaryExpr)
+	if !ok || !(cmp.Op == token.LSS && s.elementAt(cmp.X, call.Args[0], params[0]) && s.elementAt(cmp.Y, call.Args[0], params[1]) ||
+		cmp.Op == token.GTR && s.elementAt(cmp.X, call.Args[0], params[1]) && s.elementAt(cmp.Y, call.Args[0], params[0])) {
+		return nil
+	}
+	return []code.Edit{{Text: "sort by sort." + to, Changes: []code.Change{s.Replace(call, fmt.Sprintf("%s.%s(%s)", s.Source(sel.X), to, s.Source(call.Args[0])))}}}
+}
+
+// elementAt reports whether an expression is the element of a slice at an index, both as they are named elsewhere.
+func (s *site) elementAt(e, slice ast.Expr, index types.Object) bool {
+	x, ok := e.(*ast.IndexExpr)
+	return ok && index != nil && s.Source(x.X) == s.Source(slice) && s.RootOf(x.X) == s.RootOf(slice) && s.Local(x.Index) == index
 }
 
 // sorted is the edit that sorts the slice of a call by a comparison of two elements.

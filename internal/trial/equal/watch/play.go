@@ -186,7 +186,7 @@ func described(r any) string {
 
 var (
 	digits    = regexp.MustCompile(`-?[0-9]+`)
-	addresses = regexp.MustCompile(`0x[0-9a-f]+`)
+	addresses = regexp.MustCompile(`0[xX][0-9a-fA-F]+`)
 )
 
 func (p *player) texts(list []reflect.Value, inside bool) string {

@@ -20,3 +20,14 @@ func TestLargeMap(t *testing.T) {
 		}
 	}
 }
+
+// TestPlaces: where an object lies is not part of a text that names it; another number is.
+func TestPlaces(t *testing.T) {
+	text := func(v any) string { return new(Session).text(reflect.ValueOf(v), false) }
+	if a, b := text("&{0xc000012340 1}"), text("&{0xc00009f008 1}"); a != b {
+		t.Errorf("%s and %s differ", a, b)
+	}
+	if a, b := text("color 0xc0ffee"), text("color 0xc0ffef"); a == b {
+		t.Errorf("%s stands for both", a)
+	}
+}

@@ -1,0 +1,198 @@
+package fix
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/rewrite/code"
+	"github.com/heaptrim/heaptrim/internal/trial"
+)
+
+// proving is the part of a search that tries what the source proves. All that saves something is counted first, each
+// on top of the others; then the judge looks at the edits of a package together. Where they do not hold, it looks at
+// each half.
+type proving struct {
+	*search
+	open []*group // that the judge has not looked at
+}
+
+// group is the edits of one finding.
+type group struct {
+	counted []*Attempt // that save something; the search goes on as if they were kept
+	spare   []*Attempt // change the same text as others, or were not needed
+	whole   bool       // one saves all that the finding allocates
+}
+
+// proved tries the edits of all findings that the source proves, and takes them off the lists.
+func (s *search) proved(ctx context.Context, rows []finding.Row, lists [][]code.Edit) (err error) {
+	p := &proving{search: s}
+	defer func() { p.giveUp() }()
+	look := time.Now().Add(s.o.Budget / 2)
+	for i, row := range rows {
+		if _, ok := s.benchs[row.Run]; !ok {
+			continue
+		}
+		var safe, rest []code.Edit
+		for _, e := range lists[i] {
+			if e.Safe() {
+				safe = append(safe, e)
+			} else {
+				rest = append(rest, e)
+			}
+		}
+		if lists[i] = rest; len(safe) == 0 {
+			continue
+		}
+		s.o.Progress("finding %d of %d, %s: %d proved edits to try%s", i+1, len(rows), spot(row.Site), len(safe), s.left())
+		if err := p.row(ctx, s.attempts(row, safe)); err != nil {
+			return err
+		}
+		if s.o.Budget > 0 && len(p.open) > 0 && time.Now().After(look) {
+			look = s.until
+			if err := p.settle(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return p.settle(ctx)
+}
+
+// row counts the attempts of a finding.
+func (p *proving) row(ctx context.Context, open []*Attempt) error {
+	g := &group{}
+	p.open = append(p.open, g)
+	for {
+		open = slices.DeleteFunc(open, func(a *Attempt) bool {
+			over := p.overlaps(a)
+			if over {
+				g.spare = append(g.spare, a)
+			}
+			return over
+		})
+		better, rest, err := p.count(ctx, open)
+		if err != nil || len(better) == 0 {
+			return err
+		}
+		a := better[0]
+		g.counted = append(g.counted, a)
+		p.keep(a)
+		open = append(better[1:], rest...)
+		if a.all() {
+			g.spare, g.whole = append(g.spare, open...), true
+			return nil
+		}
+	}
+}
+
+// overlaps reports whether an attempt changes text that a kept edit changes.
+func (p *proving) overlaps(a *Attempt) bool {
+	_, err := Files(append(slices.Clone(p.kept), a.Edit))
+	return errors.Is(err, code.ErrOverlap)
+}
+
+// settle has the judge look at what was counted.
+func (p *proving) settle(ctx context.Context) error {
+	var packages []string
+	waiting := map[string][]*Attempt{}
+	for _, g := range p.open {
+		for _, a := range g.counted {
+			p.unkeep(a)
+			packages = with(packages, a.Edit.Package)
+			waiting[a.Edit.Package] = append(waiting[a.Edit.Package], a)
+		}
+	}
+	if p.o.Budget > 0 {
+		p.judge.More(max(time.Until(p.until), p.o.Budget, forVerdict))
+	}
+	for _, path := range packages {
+		if err := p.together(ctx, waiting[path]); err != nil {
+			return err
+		}
+	}
+	groups := p.open
+	p.open = nil
+	for _, g := range groups {
+		held := slices.ContainsFunc(g.counted, func(a *Attempt) bool { return a.Outcome == Kept })
+		var again []*Attempt
+		for _, a := range g.spare {
+			switch {
+			case p.overlaps(a):
+				p.end(a, Overlaps)
+			case !g.whole || !held:
+				again = append(again, a)
+			}
+		}
+		if err := p.each(ctx, again); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// together asks the judge about the attempts of a package: all of them, then halves of what does not hold.
+func (p *proving) together(ctx context.Context, list []*Attempt) error {
+	p.o.Progress("judging %d proved edits of %s%s", len(list), list[0].Edit.Package, p.left())
+	edits := slices.Clone(p.kept)
+	for _, a := range list {
+		edits = append(edits, a.Edit)
+	}
+	files, err := Files(edits)
+	if err != nil {
+		return err
+	}
+	o, err := p.hold(ctx, list, files)
+	switch {
+	case err != nil:
+		return err
+	case o == "":
+		for _, a := range list {
+			p.keep(a)
+			p.end(a, Kept)
+		}
+		return nil
+	case len(list) == 1:
+		p.end(list[0], o)
+		return nil
+	}
+	for _, half := range [][]*Attempt{list[:len(list)/2], list[len(list)/2:]} {
+		if p.spent() {
+			for _, a := range half {
+				a.Verdict, a.Why = trial.Verdict{}, ""
+				p.end(a, NoTime)
+			}
+			continue
+		}
+		if err := p.together(ctx, half); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keep lets the search go on with an attempt's edit: one count may be high by chance, so that what follows is held
+// against two new ones.
+func (s *search) keep(a *Attempt) {
+	s.kept = append(s.kept, a.Edit)
+	clear(s.counts)
+}
+
+// unkeep takes an edit back.
+func (s *search) unkeep(a *Attempt) {
+	s.kept = slices.DeleteFunc(s.kept, func(e code.Edit) bool { return keyOf(e) == keyOf(a.Edit) })
+	clear(s.counts)
+}
+
+// giveUp ends what no verdict was reached on.
+func (p *proving) giveUp() {
+	for _, g := range p.open {
+		for _, a := range g.counted {
+			if a.Outcome == "" {
+				p.unkeep(a)
+				p.end(a, NoTime)
+			}
+		}
+	}
+}
