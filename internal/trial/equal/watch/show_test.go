@@ -27,7 +27,7 @@ func TestPlaces(t *testing.T) {
 	if a, b := text("&{0xc000012340 1}"), text("&{0xc00009f008 1}"); a != b {
 		t.Errorf("%s and %s differ", a, b)
 	}
-	if a, b := text("color 0xc0ffee"), text("color 0xc0ffef"); a == b {
+	if a, b := text("color 0x10ffee"), text("color 0x10ffef"); a == b {
 		t.Errorf("%s stands for both", a)
 	}
 }
