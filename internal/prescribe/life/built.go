@@ -23,13 +23,9 @@ func (t *Tracer) onlyBuilt(v ssa.Value) bool {
 	case *ssa.Call: // bytes.NewBuffer(nil)
 		return builds(b, mostHands)
 	case *ssa.FieldAddr:
-		for fn := range t.src.Functions() {
-			for _, block := range fn.Blocks {
-				for _, in := range block.Instrs {
-					if f, ok := in.(*ssa.FieldAddr); ok && sameField(f, b) && !builds(f, mostHands) {
-						return false
-					}
-				}
+		for f := range t.uses(b) {
+			if !builds(f, mostHands) {
+				return false
 			}
 		}
 		return true

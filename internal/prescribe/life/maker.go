@@ -56,21 +56,14 @@ func (t *Tracer) maker(v ssa.Value, own []evidence.Frame) finding.Maker {
 
 // fromPool reports whether a field is ever set to what a pool gives.
 func (t *Tracer) fromPool(field *ssa.FieldAddr) bool {
-	for fn := range t.src.Functions() {
-		for _, b := range fn.Blocks {
-			for _, in := range b.Instrs {
-				if st, ok := in.(*ssa.Store); ok && sameField(st.Addr, field) && poolGets(st.Val) {
-					return true
-				}
+	for f := range t.uses(field) {
+		for _, in := range *f.Referrers() {
+			if st, ok := in.(*ssa.Store); ok && st.Addr == f && poolGets(st.Val) {
+				return true
 			}
 		}
 	}
 	return false
-}
-
-func sameField(v ssa.Value, field *ssa.FieldAddr) bool {
-	f, ok := v.(*ssa.FieldAddr)
-	return ok && f.Field == field.Field && types.Identical(f.X.Type(), field.X.Type())
 }
 
 func poolGets(v ssa.Value) bool {
