@@ -20,7 +20,6 @@ import (
 	"github.com/heaptrim/heaptrim/internal/rewrite/once"
 	"github.com/heaptrim/heaptrim/internal/rewrite/owner"
 	"github.com/heaptrim/heaptrim/internal/rewrite/text"
-	"github.com/heaptrim/heaptrim/internal/rewrite/writes"
 )
 
 // Request says which code to read.
@@ -102,7 +101,6 @@ func kinds() []kind {
 		{"insert in place", "reuse-buffer", memory.InsertInPlace},
 		{"text appended", "avoid-conversion", text.AppendText},
 		{"format into the writer", "avoid-conversion", text.FormatInto},
-		{"written in parts", "avoid-conversion", writes.InParts},
 		{"range over the string", "avoid-conversion", text.RangeString},
 		{"count instead of split", "avoid-conversion", text.CountParts},
 		{"bytes asked as bytes", "avoid-conversion", text.AskBytes},
