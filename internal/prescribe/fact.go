@@ -231,6 +231,12 @@ var (
 	needsString = test("text for what takes no bytes", func(_ *candidate, p *allocated) bool {
 		return p.Library != nil && p.residue() && p.Life.Passed.Taken
 	})
+	// partsHanded are parts of a text that functions of the package get as a slice, and only read.
+	partsHanded = test("parts that are handed on", func(_ *candidate, p *allocated) bool {
+		_, name, _ := strings.Cut(p.Callee, ".")
+		return (strings.HasPrefix(name, "Split") || strings.HasPrefix(name, "Fields")) &&
+			p.Life.Passed.Argument && !p.Life.Passed.Listed && p.Life.OnlyRead == finding.Yes
+	})
 	// readElse is text of a buffer that is more than a builder.
 	readElse = test("of a buffer that is read, reset or handed on", func(_ *candidate, p *allocated) bool {
 		return p.Callee == "bytes.(*Buffer).String" && !p.Life.Passed.Built

@@ -76,7 +76,9 @@ var table = []rule{
 		text: "append to a []byte instead of {use}, and make the string once at the end: each + copies the whole text"},
 
 	// Text that is made, split and converted.
-	{name: "a call without a copy", cure: "avoid-conversion", needs: []fact{call("avoid-conversion")}, not: []fact{looked, foldedElse, partsElse, needsString, readElse}, takes: betterCall, text: "instead of {callee}, {better}"},
+	{name: "a call without a copy", cure: "avoid-conversion", needs: []fact{call("avoid-conversion")}, not: []fact{looked, foldedElse, partsElse, partsHanded, needsString, readElse}, takes: betterCall, text: "instead of {callee}, {better}"},
+	{name: "parts handed on", cure: "avoid-conversion", needs: []fact{call("avoid-conversion"), partsHanded}, takes: betterCall,
+		text: "let what the parts are handed to cut the text itself, with strings.Cut or IndexByte: it only reads the slice"},
 	{name: "a call that is only looked at", cure: "avoid-conversion", needs: []fact{call("avoid-conversion"), looked}, not: []fact{foldedElse}, takes: betterCall, text: "{looked}: instead of {callee}, {better}"},
 	{name: "decoder of what is in memory", cure: "avoid-conversion", needs: []fact{decodesMemory}, at: atMaker,
 		text: "hand json.Unmarshal the bytes: a decoder makes itself, a reader and a buffer that it copies them to"},

@@ -159,6 +159,7 @@ func TestUses(t *testing.T) {
 		{"key", "folded", finding.KindString, "strings.ToLower", finding.Passed{Keyed: true}},
 		{"parts", "parts", finding.KindMake, "strings.Split", finding.Passed{}},
 		{"counted", "lastPart", finding.KindMake, "strings.Split", finding.Passed{Listed: true}},
+		{"ownparts", "ownParts", finding.KindMake, "strings.Split", finding.Passed{}},
 		{"handed", "joinedParts", finding.KindMake, "strings.Split", finding.Passed{Listed: true}},
 		{"logged", "logs", finding.KindBoxing, "", finding.Passed{Spared: true, Argument: true}},
 		{"logged", "logs", finding.KindVariadic, "", finding.Passed{Spared: true, Argument: true}},

@@ -125,8 +125,8 @@ func lookup(cond ssa.Value) (key ssa.Value, found bool) {
 	return nil, false
 }
 
-// listed reports whether the function needs a slice of parts as such: it hands it on, or it ranges over it and uses it
-// in another way too, so that neither a few cuts nor a sequence would do.
+// listed reports whether the function needs a slice of parts as such: it hands it on to other code than the module's
+// own, or it ranges over it and uses it in another way too, so that neither a few cuts nor a sequence would do.
 func listed(v ssa.Value) bool {
 	if _, ok := v.Type().Underlying().(*types.Slice); !ok {
 		return false
@@ -147,7 +147,10 @@ func listed(v ssa.Value) bool {
 		case ssa.CallInstruction:
 			switch {
 			case !isLen(in.Common()):
-				return true
+				if callee := in.Common().StaticCallee(); callee == nil || callee.Package() != in.Parent().Package() {
+					return true
+				}
+				other = true
 			case in.Pos().IsValid():
 				other = true
 			default:
@@ -170,7 +173,7 @@ func argued(v ssa.Value) bool {
 	return slices.ContainsFunc(*v.Referrers(), func(in ssa.Instruction) bool {
 		switch in := in.(type) {
 		case ssa.CallInstruction:
-			return true
+			return !isLen(in.Common())
 		case *ssa.Slice:
 			return argued(in)
 		case *ssa.Store:

@@ -55,6 +55,18 @@ func (n *node) size(by int) int {
 		total(nil, func() int { return len(n.buf) * by }) // case ofargument 0
 }
 
+func ownParts(text string) int {
+	list := strings.Split(text, ",") // case ownparts 0
+	return lengths(list[1:])
+}
+
+func lengths(list []string) (n int) {
+	for _, s := range list {
+		n += len(s)
+	}
+	return n
+}
+
 type logger struct {
 	on bool
 	w  io.Writer
