@@ -154,3 +154,23 @@ func TestLost(t *testing.T) {
 	f(finding.LifetimeUnknown, 1, true)
 	f(finding.LifetimeUnknown, 0.01, false)
 }
+
+// TestTried: an edit that takes nothing away rules its cure out, and so does one that breaks a test; one of a bad size
+// does not.
+func TestTried(t *testing.T) {
+	for _, c := range []struct {
+		trial finding.Trial
+		stays bool
+	}{
+		{finding.Trial{Before: finding.Amount{Allocs: 145, Bytes: 2000}, After: finding.Amount{Allocs: 131, Bytes: 2400}}, true},
+		{finding.Trial{Before: finding.Amount{Allocs: 145, Bytes: 2000}, After: finding.Amount{Allocs: 145, Bytes: 2000}}, false},
+		{finding.Trial{Before: finding.Amount{Allocs: 145, Bytes: 2000}, After: finding.Amount{Allocs: 131, Bytes: 1900}, Fault: "a test fails with it"}, false},
+	} {
+		c.trial.Code, c.trial.Tried = "presize-slice", true
+		of := &candidate{Finding: &finding.Finding{}, trials: []finding.Trial{c.trial}}
+		left := of.tried([]offer{{cure: cureOf("presize-slice")}})
+		if stays := len(left) == 1; stays != c.stays {
+			t.Errorf("%+v: stays %v, want %v", c.trial, stays, c.stays)
+		}
+	}
+}

@@ -20,6 +20,8 @@ func (c *candidate) tried(offers []offer) []offer {
 		switch b := best[t.Code]; {
 		case !t.Tried:
 			continue
+		case !t.Holds && t.Fault == "" && t.After.Allocs < t.Before.Allocs-0.01:
+			// Fewer objects, and more bytes: its size does not hold, which says nothing of another one.
 		case !t.Holds:
 			failed[t.Code] = t
 		case b == nil, t.Before.Allocs-t.After.Allocs > b.Before.Allocs-b.After.Allocs:
