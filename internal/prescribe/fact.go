@@ -213,8 +213,12 @@ var (
 	emptied      = test("a builder that is reset", func(_ *candidate, p *allocated) bool { return p.Life.Maker.Emptied })
 	sameEachTime = test("captures what stays the same", func(_ *candidate, p *allocated) bool { return p.Life.Passed.Fixed })
 	inScratch    = test("in a field for scratch", func(_ *candidate, p *allocated) bool { return p.Life.Passed.Scratch })
-	argument     = test("an argument", func(_ *candidate, p *allocated) bool { return p.Life.Passed.Argument })
-	spared       = test("for a function that may not need it", func(_ *candidate, p *allocated) bool { return p.Life.Passed.Spared })
+	// toOurs is handed to a function that the user can change.
+	toOurs = test("for a function of the module's own", func(c *candidate, p *allocated) bool {
+		return p.Expr != nil && p.Expr.Use.Kind == source.UseArgument && p.Expr.Use.Callee != "" && c.session.Owner(evidence.Frame{Function: p.Expr.Use.Callee}) == "yours"
+	}, "taker")
+	argument = test("an argument", func(_ *candidate, p *allocated) bool { return p.Life.Passed.Argument })
+	spared   = test("for a function that may not need it", func(_ *candidate, p *allocated) bool { return p.Life.Passed.Spared })
 	// decodesMemory is a json.Decoder, its reader, or the buffer that it reads into.
 	decodesMemory = test("a decoder of what is in memory", func(_ *candidate, p *allocated) bool { return p.Life.Maker.Whole })
 	// dynamic is an address that the compiler loses sight of in a call.
@@ -227,9 +231,9 @@ var (
 	lookedUp = test("looked up in a map", func(c *candidate, p *allocated) bool {
 		return p.Life.Passed.Keyed && (p.Life.Passed.Key.Line == 0 && p.Life.End == finding.EndFrame || p.Life.Passed.Key.Line > 0 && !c.fills(p.Life.Passed.Key))
 	})
-	// needsString is new text that cannot be bytes.
+	// needsString is new text that cannot be bytes. What fmt makes can be put together without it all the same.
 	needsString = test("text for what takes no bytes", func(_ *candidate, p *allocated) bool {
-		return p.Library != nil && p.residue() && p.Life.Passed.Taken
+		return p.Library != nil && p.residue() && p.Life.Passed.Taken && !strings.HasPrefix(p.Callee, "fmt.")
 	})
 	// partsHanded are parts of a text that functions of the package get as a slice, and only read.
 	partsHanded = test("parts that are handed on", func(_ *candidate, p *allocated) bool {

@@ -57,6 +57,7 @@ const (
 var words = map[string]func(c *candidate, p *allocated) string{
 	"expr":     func(_ *candidate, p *allocated) string { return p.text() },
 	"callee":   func(_ *candidate, p *allocated) string { return p.callee() },
+	"taker":    func(_ *candidate, p *allocated) string { return life.ShortName(p.Expr.Use.Callee) },
 	"better":   func(_ *candidate, p *allocated) string { return p.Library.Better },
 	"loop":     func(_ *candidate, p *allocated) string { return fmt.Sprint(p.Expr.Loops[0].First) },
 	"writer":   func(_ *candidate, p *allocated) string { return "`" + p.Line.Writer(p.Expr) + "`" },

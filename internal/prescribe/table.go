@@ -43,6 +43,8 @@ var table = []rule{
 	// Function values.
 	{name: "closure made once", cure: "hoist-closure", needs: []fact{is(finding.KindClosure), inline, seen, sameEachTime}, not: []fact{handedUp},
 		text: "make {expr} once, before the loop or for each receiver: what it captures stays the same"},
+	{name: "closure for a function of ours", cure: "hoist-closure", needs: []fact{is(finding.KindClosure), inline, seen, argument, toOurs}, not: []fact{handedUp, sameEachTime},
+		text: "let {taker} take what {expr} captures as parameters: a closure is made for each call"},
 	{name: "closure returned", cure: "hoist-closure", needs: []fact{is(finding.KindClosure), inline, seen, handedUp},
 		text: "make {expr} once for all that capture the same, or return a value with a method"},
 
