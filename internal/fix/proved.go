@@ -93,7 +93,7 @@ func (p *proving) overlaps(a *Attempt) bool {
 	return errors.Is(err, code.ErrOverlap)
 }
 
-// settle has the judge look at what was counted.
+// settle judges the edits that were counted.
 func (p *proving) settle(ctx context.Context) error {
 	var packages []string
 	waiting := map[string][]*Attempt{}

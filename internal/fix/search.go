@@ -162,7 +162,7 @@ type search struct {
 }
 
 // Search tries the edits for the findings of a recording, in the order of the report, until the budget is
-// spent or ctx ends; the result then has what was found until then. Where only proved edits may be kept, they go before
+// spent or ctx ends; it then returns the attempts made so far. If only proved edits may be kept, they are tried before
 // all others. Edits for findings of runs that cannot be run again are judged, and not kept.
 func Search(ctx context.Context, r *finding.Report, t Tools, o Options) (*Result, error) {
 	o = o.withDefaults()
@@ -270,7 +270,7 @@ func (s *search) row(ctx context.Context, row finding.Row, edits []code.Edit) er
 	return s.each(ctx, open)
 }
 
-// attempts are those of a finding with edits, without what is not to be edited.
+// attempts returns an attempt for each edit of a finding, except in files that must not be edited.
 func (s *search) attempts(row finding.Row, edits []code.Edit) []*Attempt {
 	b := s.benchs[row.Run]
 	var open []*Attempt

@@ -208,7 +208,7 @@ var (
 	})
 )
 
-// Facts about what is done with what the line makes.
+// Facts about how the code uses the value that the line allocates.
 var (
 	emptied      = test("a builder that is reset", func(_ *candidate, p *allocated) bool { return p.Life.Maker.Emptied })
 	sameEachTime = test("captures what stays the same", func(_ *candidate, p *allocated) bool { return p.Life.Passed.Fixed })

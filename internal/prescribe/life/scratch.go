@@ -7,8 +7,8 @@ import (
 	"golang.org/x/tools/go/ssa"
 )
 
-// scratch reports whether a value is stored in a field whose memory no function hands on: what was there before could
-// be used again.
+// scratch reports whether a value is stored in a field that keeps its memory to itself: no function returns it or
+// stores it elsewhere, so the field's old array could be used again.
 func (t *Tracer) scratch(v ssa.Value) bool {
 	for _, in := range *v.Referrers() {
 		switch in := in.(type) {

@@ -40,7 +40,7 @@ func comparing(c *ssa.CallCommon) bool {
 	return (pkg == "strings" || pkg == "bytes") && slices.Contains(compares, name)
 }
 
-// textUse says what is done with a text.
+// textUse says how a string is used.
 type textUse struct {
 	looked bool      // a map is read by it
 	other  bool      // something else is done with it than what needs no string of its own
