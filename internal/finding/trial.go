@@ -53,3 +53,20 @@ func count(v float64) string {
 	}
 	return fmt.Sprintf("%.3g", v)
 }
+
+// Judged has the best edit of each cure that holds, and the last that does not, by the cure's code. An edit after which
+// there are fewer objects, and more bytes, is neither: its size does not hold, which says nothing of another one.
+func Judged(trials []Trial) (best, failed map[string]*Trial) {
+	best, failed = map[string]*Trial{}, map[string]*Trial{}
+	for i := range trials {
+		t := &trials[i]
+		switch b := best[t.Code]; {
+		case !t.Tried, !t.Holds && t.Fault == "" && t.After.Allocs < t.Before.Allocs-0.01:
+		case !t.Holds:
+			failed[t.Code] = t
+		case b == nil, t.Before.Allocs-t.After.Allocs > b.Before.Allocs-b.After.Allocs:
+			best[t.Code] = t
+		}
+	}
+	return best, failed
+}

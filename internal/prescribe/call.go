@@ -1,6 +1,8 @@
 package prescribe
 
 import (
+	"strings"
+
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/library"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
@@ -44,8 +46,8 @@ func (p *allocated) isResult() bool {
 	return false
 }
 
-// keptResult reports whether the code keeps a call's result, or may do, so a better call has to
-// allocate it too.
+// keptResult reports whether the code keeps a call's result, or may do, or needs it as a string, so a better call has
+// to allocate it too.
 func (p *allocated) keptResult() bool {
 	if p.Expr == nil {
 		return false
@@ -58,5 +60,13 @@ func (p *allocated) keptResult() bool {
 			return true
 		}
 	}
-	return p.Life.End != finding.EndFrame && p.Life.End != finding.EndUnknown
+	return p.Life.Passed.Taken || p.Life.End != finding.EndFrame && p.Life.End != finding.EndUnknown
+}
+
+// better is what to do instead of a library call. Text that has to be a string is only put together in another way.
+func (p *allocated) better() string {
+	if strings.HasPrefix(p.Callee, "fmt.Sprint") && p.keptResult() {
+		return "put the text together with + and strconv, which box nothing"
+	}
+	return p.Library.Better
 }

@@ -154,7 +154,11 @@ func pickExpr(exprs []*source.Expr, p *allocated) *source.Expr {
 			if e.Kind != kind {
 				continue
 			}
-			if n := fitting(e, p.Sizes); n > most {
+			n := fitting(e, p.Sizes)
+			if p.Line.Spliced(e) != "" {
+				n += 0.5 // it makes an array each time, the append around it only where that is full
+			}
+			if n > most {
 				best, most = e, n
 			}
 		}
@@ -285,20 +289,9 @@ func (c *candidate) amount(p *allocated) string {
 
 // objectCount prints how many objects there are: 1 object, 2.5 objects.
 func objectCount(v float64) string {
-	n := number(v)
+	n := unit.FormatCount(v)
 	if n == "1" {
 		return n + " object"
 	}
 	return n + " objects"
-}
-
-// number prints a count without meaningless digits.
-func number(v float64) string {
-	switch {
-	case v >= 100:
-		return fmt.Sprintf("%.0f", v)
-	case v == math.Trunc(v):
-		return fmt.Sprintf("%.0f", v)
-	}
-	return fmt.Sprintf("%.2g", v)
 }

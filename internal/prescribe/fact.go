@@ -115,7 +115,10 @@ var (
 		return p.Expr != nil && p.Kind != finding.KindConversion && p.Line.Copied(p.Expr) != ""
 	}, "original")
 	onlyRead = fact{"only read", func(_ *candidate, p *allocated) finding.Tri { return p.Life.OnlyRead }, nil}
-	lone     = test("with one argument", func(_ *candidate, p *allocated) bool {
+	spliced  = test("the tail of what it is put into", func(_ *candidate, p *allocated) bool {
+		return p.Expr != nil && p.Line.Spliced(p.Expr) != ""
+	}, "spliced")
+	lone = test("with one argument", func(_ *candidate, p *allocated) bool {
 		return (p.Callee == "io.MultiReader" || p.Callee == "io.MultiWriter") && p.Expr != nil && len(p.Expr.Call.Args) == 1
 	}, "callee")
 	asText = test("compared as text", func(_ *candidate, p *allocated) bool {
@@ -172,8 +175,8 @@ var (
 // Facts about library calls.
 var (
 	listedElse = test("a call that another cure is known for", func(_ *candidate, p *allocated) bool {
-		return p.Library != nil && p.Library.Code != cures.UnboxInterface
-	})
+		return p.Library != nil && p.Library.Code != cures.UnboxInterface && p.Library.Better != ""
+	}, "better")
 	plainError = test("an error with a text that varies", func(_ *candidate, p *allocated) bool {
 		return p.Callee == "errors.New" && (p.Expr == nil || !p.Expr.Call.Consts)
 	})
@@ -289,6 +292,7 @@ var (
 	elsewhere = test("comes from elsewhere", func(_ *candidate, p *allocated) bool {
 		return p.dest() == nil || p.dest().Made == source.MadeElse || p.dest().Made == source.MadeLazy
 	})
+	merges   = test("copied from level to level", func(_ *candidate, p *allocated) bool { return p.Line.Merges(p.dest()) }, "maker")
 	counted  = test("a count in sight", func(_ *candidate, p *allocated) bool { return p.dest() != nil && p.dest().Count != "" }, "count")
 	exact    = test("one for each turn", func(_ *candidate, p *allocated) bool { return p.dest() != nil && p.dest().Exact })
 	buffered = test("a bytes.Buffer", func(_ *candidate, p *allocated) bool { return strings.HasPrefix(p.Callee, "bytes.(*Buffer).") })

@@ -118,6 +118,24 @@ func (c *candidate) recursive() bool {
 	return n > 1
 }
 
+// deeper is the share of a part that is made while its function is running already.
+func (p *allocated) deeper() float64 {
+	all, deeper := 0.0, 0.0
+	for _, st := range p.stacks(p.bytes()) {
+		all += st.Share
+		n := 0
+		for _, f := range st.Frames {
+			if life.Plain(f.Function) == life.Plain(p.of.Site.Function) {
+				n++
+			}
+		}
+		if n > 1 {
+			deeper += st.Share
+		}
+	}
+	return share(deeper, all)
+}
+
 // below reports whether the heaviest stack reaches the site through a
 // function: the site is a callback of it.
 func (c *candidate) below(function string) bool {

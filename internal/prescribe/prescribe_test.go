@@ -97,7 +97,7 @@ func TestCuresOfSources(t *testing.T) {
 }
 
 func TestObjectCount(t *testing.T) {
-	for v, want := range map[float64]string{1: "1 object", 0.5: "0.5 objects", 2: "2 objects", 1.04: "1 object", 340.4: "340 objects"} {
+	for v, want := range map[float64]string{1: "1 object", 0.5: "0.500 objects", 2: "2 objects", 1.04: "1 object", 340.4: "340 objects"} {
 		if got := objectCount(v); got != want {
 			t.Errorf("objectCount(%v) = %q, want %q", v, got, want)
 		}

@@ -50,6 +50,7 @@ const (
 	oneByOne         // all objects but the blocks that hold them
 	padding          // what a smaller size class saves
 	repeats          // copies of equal texts: half of them is the guess that the interval has to cover
+	levels           // what all levels of a recursion but the first make
 	betterCall       // what the library's better call does not make
 )
 
@@ -58,11 +59,12 @@ var words = map[string]func(c *candidate, p *allocated) string{
 	"expr":     func(_ *candidate, p *allocated) string { return p.text() },
 	"callee":   func(_ *candidate, p *allocated) string { return p.callee() },
 	"taker":    func(_ *candidate, p *allocated) string { return life.ShortName(p.Expr.Use.Callee) },
-	"better":   func(_ *candidate, p *allocated) string { return p.Library.Better },
+	"better":   func(_ *candidate, p *allocated) string { return p.better() },
 	"loop":     func(_ *candidate, p *allocated) string { return fmt.Sprint(p.Expr.Loops[0].First) },
 	"writer":   func(_ *candidate, p *allocated) string { return "`" + p.Line.Writer(p.Expr) + "`" },
 	"use":      func(_ *candidate, p *allocated) string { return "`" + p.Expr.Use.Name + "`" },
 	"original": func(_ *candidate, p *allocated) string { return "`" + p.Line.Copied(p.Expr) + "`" },
+	"spliced":  func(_ *candidate, p *allocated) string { return "`" + p.Line.Spliced(p.Expr) + "`" },
 	"asked":    func(c *candidate, p *allocated) string { return c.askedAbove(p) },
 	"looked":   func(_ *candidate, p *allocated) string { return p.Expr.Use.Little() },
 	"constant": func(c *candidate, _ *allocated) string { return "`" + c.Line.ConvertedConstant().Text + "`" },
@@ -167,6 +169,10 @@ func (c *candidate) proposed(r *rule, p *allocated) (proposal, bool) {
 		pr.Live = pr.Bytes
 	case repeats:
 		pr.Objects, pr.Bytes, pr.Live = 0.5, 0.5, 0.5
+	case levels:
+		deeper := p.deeper()
+		pr.Objects, pr.Bytes, pr.Live = deeper, deeper, deeper
+		return pr, deeper > leastOutgrown
 	case betterCall:
 		if p.isResult() && p.keptResult() && p.residue() {
 			pr.Objects, pr.Bytes, pr.Live = 0, 0, 0

@@ -13,21 +13,7 @@ import (
 // in place of the prediction of those that do. An edit that holds is offered although no matcher
 // thought of it.
 func (c *candidate) tried(offers []offer) []offer {
-	best := map[string]*finding.Trial{}
-	failed := map[string]*finding.Trial{}
-	for i := range c.trials {
-		t := &c.trials[i]
-		switch b := best[t.Code]; {
-		case !t.Tried:
-			continue
-		case !t.Holds && t.Fault == "" && t.After.Allocs < t.Before.Allocs-0.01:
-			// Fewer objects, and more bytes: its size does not hold, which says nothing of another one.
-		case !t.Holds:
-			failed[t.Code] = t
-		case b == nil, t.Before.Allocs-t.After.Allocs > b.Before.Allocs-b.After.Allocs:
-			best[t.Code] = t
-		}
-	}
+	best, failed := finding.Judged(c.trials)
 	out := slices.DeleteFunc(slices.Clone(offers), func(o offer) bool {
 		t := failed[o.cure.Code]
 		if t == nil || best[o.cure.Code] != nil {

@@ -71,7 +71,6 @@ var entries = []Entry{
 
 	// Reflection.
 	{"reflect.Append*", "", "presize-slice", "use reflect.MakeSlice with the final length and set the elements by index", Result},
-	{"reflect.MakeMap*", "", "presize-map", "use reflect.MakeMapWithSize with the final length", Result},
 
 	// Calls that allocate only for their errors, and media types without parameters.
 	{"strconv.Parse*", "", "skip-work", onlyErrors, Failed},
@@ -164,6 +163,7 @@ var entries = []Entry{
 	{"time.Time.Marshal*", "", "avoid-conversion", "use AppendFormat into a buffer", Result},
 	{"html.EscapeString", "", "avoid-conversion", "use template.HTMLEscape to where the text goes", Result},
 	{"net/netip.Addr.String", "", "avoid-conversion", "use AppendTo into a buffer", Result},
+	{"math/big.(*Int).Bytes", "", "reuse-buffer", "use FillBytes into memory of yours, on the stack where its size is known", Nothing},
 	{"math/big.(*Int).String", "", "avoid-conversion", "use Append into a buffer", Result},
 	{"math/big.NewInt", "", "reuse-buffer", "set a number that is there", Nothing},
 	{"math/big.NewFloat", "", "reuse-buffer", "set a number that is there", Nothing},

@@ -136,6 +136,25 @@ func (l *Line) Prepends(e *Expr) bool {
 	return literal && l.text(assign.Lhs[0]) == l.text(call.Args[1])
 }
 
+// Spliced is the slice that an append is put into the middle of, where it copies the slice's tail for that:
+// the inner one of append(s[:i], append(v, s[i:]...)...); "" for others.
+func (l *Line) Spliced(e *Expr) string {
+	if l == nil || e.Kind != Append || len(e.path) == 0 {
+		return ""
+	}
+	inner := e.node.(*ast.CallExpr)
+	outer, ok := e.path[len(e.path)-1].(*ast.CallExpr)
+	if !ok || l.builtin(outer) != "append" || len(outer.Args) != 2 || outer.Args[1] != e.node || !inner.Ellipsis.IsValid() {
+		return ""
+	}
+	head, isHead := ast.Unparen(outer.Args[0]).(*ast.SliceExpr)
+	tail, isTail := ast.Unparen(inner.Args[len(inner.Args)-1]).(*ast.SliceExpr)
+	if !isHead || !isTail || head.Low != nil || head.Slice3 || tail.High != nil || l.text(head.X) != l.text(tail.X) || pureOperand(head.X) == nil {
+		return ""
+	}
+	return l.text(head.X)
+}
+
 // AppendsToNil reports whether the line calls a function that appends to its first argument, and that is
 // nil: one that is named so, a hash's Sum, a cipher's Seal or Open. made is the function that allocates: the
 // one that is called, or the method that an interface's leads to.

@@ -179,45 +179,91 @@ func (l *Line) loopOf(n ast.Node) Loop {
 
 // countOf is the number of iterations of a range over x.
 func (l *Line) countOf(x ast.Expr) string {
-	if pureOperand(x) == nil {
-		return ""
-	}
 	t := l.info().TypeOf(x)
 	if t == nil {
 		return ""
 	}
 	switch u := t.Underlying().(type) {
 	case *types.Slice, *types.Map, *types.Array:
-		return "len(" + l.text(x) + ")"
+		return l.lenOf(x)
 	case *types.Pointer:
 		if _, ok := u.Elem().Underlying().(*types.Array); ok {
-			return "len(" + l.text(x) + ")"
+			return l.lenOf(x)
 		}
 	case *types.Basic:
 		if u.Info()&types.IsInteger != 0 {
-			return l.text(x)
+			return l.number(x)
 		}
+	case *types.Signature:
+		return l.sequence(x)
 	}
 	return ""
 }
 
-// boundOf is n for a loop of the form for i := 0; i < n; i++.
+func (l *Line) lenOf(x ast.Expr) string {
+	if pureOperand(x) == nil {
+		return ""
+	}
+	return "len(" + l.text(x) + ")"
+}
+
+// sequence is the length of what an iterator of the standard library goes over.
+func (l *Line) sequence(x ast.Expr) string {
+	call, ok := ast.Unparen(x).(*ast.CallExpr)
+	if !ok || len(call.Args) != 1 {
+		return ""
+	}
+	switch l.callee(call) {
+	case "maps.Keys", "maps.Values", "maps.All", "slices.All", "slices.Values", "slices.Backward":
+		return l.lenOf(call.Args[0])
+	}
+	return ""
+}
+
+// boundOf is how often a for statement runs at most: n of for i := 0; i < n; i++, and of for i := n - 1; i >= 0; i--,
+// and l.Len() for one over the elements of a container/list.
 func (l *Line) boundOf(n *ast.ForStmt) string {
-	cond, ok := n.Cond.(*ast.BinaryExpr)
-	if !ok || n.Init == nil || n.Post == nil || cond.Op != token.LSS && cond.Op != token.LEQ {
-		return ""
-	}
 	init, ok := n.Init.(*ast.AssignStmt)
-	if !ok || len(init.Rhs) != 1 || !l.isZero(init.Rhs[0]) {
+	cond, isTest := n.Cond.(*ast.BinaryExpr)
+	if !ok || !isTest || n.Post == nil || len(init.Rhs) != 1 {
 		return ""
 	}
-	if inc, ok := n.Post.(*ast.IncDecStmt); !ok || inc.Tok != token.INC {
+	from := init.Rhs[0]
+	switch inc, _ := n.Post.(*ast.IncDecStmt); cond.Op {
+	case token.LSS, token.LEQ:
+		if inc != nil && inc.Tok == token.INC && l.isZero(from) {
+			return l.number(cond.Y)
+		}
+	case token.GEQ:
+		last, ok := from.(*ast.BinaryExpr)
+		if inc != nil && inc.Tok == token.DEC && l.isZero(cond.Y) && ok && last.Op == token.SUB && l.constant(last.Y) {
+			return l.number(last.X)
+		}
+	case token.NEQ:
+		return l.listOf(from)
+	}
+	return ""
+}
+
+// number is an expression that counts something without effects; "" for others.
+func (l *Line) number(e ast.Expr) string {
+	if pureOperand(e) == nil && !l.isLen(e) && !l.isNumMethod(e) {
 		return ""
 	}
-	if pureOperand(cond.Y) == nil && !l.isLen(cond.Y) && !l.isNumMethod(cond.Y) {
+	return l.text(e)
+}
+
+// listOf is the number of elements of the container/list that an element is the first or last of.
+func (l *Line) listOf(e ast.Expr) string {
+	call, ok := ast.Unparen(e).(*ast.CallExpr)
+	if !ok {
 		return ""
 	}
-	return l.text(cond.Y)
+	sel, ok := call.Fun.(*ast.SelectorExpr)
+	if callee := l.callee(call); !ok || callee != "container/list.(*List).Front" && callee != "container/list.(*List).Back" || pureOperand(sel.X) == nil {
+		return ""
+	}
+	return l.text(sel.X) + ".Len()"
 }
 
 func (l *Line) isZero(e ast.Expr) bool {

@@ -1,0 +1,165 @@
+package source
+
+import (
+	"slices"
+	"testing"
+)
+
+// What an append puts in front of the rest of the slice that it goes into is made for that alone.
+func TestSpliced(t *testing.T) {
+	_, line := load(t, `package m
+
+func f(list, other []int, i int) []int {
+	list = append(list[:i], append([]int{1}, list[i:]...)...) //insert
+	list = append(list[:i], append(other, list[i+1:]...)...) //splice
+	list = append(list[:i:i], append([]int{1}, list[i:]...)...) //copied
+	list = append(list[:i], append([]int{1}, other[i:]...)...) //other
+	return append(list[:i], list[i+1:]...) //cut
+}
+`)
+	f := func(name, want string) {
+		t.Helper()
+		got := ""
+		for _, e := range line(name).Exprs {
+			if s := line(name).Spliced(e); s != "" {
+				got += s
+			}
+		}
+		if got != want {
+			t.Errorf("%s: spliced into %q, want %q", name, got, want)
+		}
+	}
+	f("insert", "list")
+	f("splice", "list")
+	f("copied", "")
+	f("other", "")
+	f("cut", "")
+}
+
+// A recursion whose levels copy what those below made.
+func TestMerges(t *testing.T) {
+	_, line := load(t, `package m
+
+import "maps"
+
+type node struct{ kids []*node; name string }
+
+func all(n *node) (out map[string]int) {
+	out = map[string]int{}
+	out[n.name]++ //all
+	for _, k := range n.kids {
+		below := all(k)
+		for name, v := range below {
+			out[name] = v
+		}
+	}
+	return out
+}
+
+func direct(n *node) map[string]int {
+	out := map[string]int{}
+	out[n.name] = 1 //direct
+	for _, k := range n.kids {
+		maps.Copy(out, direct(k))
+	}
+	return out
+}
+
+func list(n *node) []string {
+	var out []string
+	out = append(out, n.name) //list
+	for _, k := range n.kids {
+		out = append(out, list(k)...)
+	}
+	return out
+}
+
+func changed(n *node) []string {
+	var out []string
+	out = append(out, n.name) //changed
+	for _, k := range n.kids {
+		for _, s := range changed(k) {
+			out = append(out, n.name+s)
+		}
+	}
+	return out
+}
+
+func asked(n *node) []string {
+	var out []string
+	out = append(out, n.name) //asked
+	for _, k := range n.kids {
+		below := asked(k)
+		if len(below) > 1 {
+			out = append(out, below...)
+		}
+	}
+	return out
+}
+`)
+	f := func(name string, want bool) {
+		t.Helper()
+		l := line(name)
+		i := slices.IndexFunc(l.Exprs, func(e *Expr) bool { return e.Into != nil })
+		if got := l.Merges(l.Exprs[i].Into); got != want {
+			t.Errorf("%s: merges %v, want %v", name, got, want)
+		}
+	}
+	f("all", true)
+	f("direct", true)
+	f("list", true)
+	f("changed", false)
+	f("asked", false)
+}
+
+// How often a loop runs at most, as far as the code says it.
+func TestBounds(t *testing.T) {
+	_, line := load(t, `package m
+
+import (
+	"container/list"
+	"maps"
+	"slices"
+)
+
+func f(s []int, m map[int]int, l *list.List, n int) (out []int) {
+	for i := 0; i < n; i++ {
+		out = append(out, i) //up
+	}
+	for i := len(s) - 1; i >= 0; i-- {
+		out = append(out, i) //down
+	}
+	for i := n - n; i >= 0; i-- {
+		out = append(out, i) //nothing
+	}
+	for e := l.Front(); e != nil; e = e.Next() {
+		out = append(out, e.Value.(int)) //list
+	}
+	for k := range maps.Keys(m) {
+		out = append(out, k) //keys
+	}
+	for _, v := range slices.Backward(s) {
+		out = append(out, v) //backward
+	}
+	for range l.Len() {
+		out = append(out, 1) //number
+	}
+	return out
+}
+`)
+	f := func(name, want string) {
+		t.Helper()
+		l := line(name)
+		i := slices.IndexFunc(l.Exprs, func(e *Expr) bool { return e.Kind == Append })
+		if got := l.Exprs[i].Loops[0].Count; got != want {
+			t.Errorf("%s: the loop runs %q times, want %q", name, got, want)
+		}
+	}
+	f("up", "n")
+	f("down", "len(s)")
+	f("nothing", "")
+	f("list", "l.Len()")
+	f("keys", "len(m)")
+	f("backward", "len(s)")
+	f("number", "l.Len()")
+}
