@@ -134,7 +134,12 @@ var layers = []layer{
 		why: "a diagnosis is made from a bundle alone: it starts no process and prints nothing",
 	},
 	{
+		folder: "internal/sourcefile",
+		why:    "a rule for names of files, that all who read source share",
+	},
+	{
 		folder: "internal/prescribe/source",
+		ours:   []string{"internal/sourcefile"},
 		others: []string{"golang.org/x/tools/go"},
 		why:    "what the code says is told without knowing of profiles",
 	},
@@ -192,7 +197,7 @@ var layers = []layer{
 	},
 	{
 		folder: "internal/rewrite",
-		ours:   []string{"internal/rewrite/branch", "internal/rewrite/code", "internal/rewrite/memory", "internal/rewrite/once", "internal/rewrite/owner", "internal/rewrite/text"},
+		ours:   []string{"internal/rewrite/branch", "internal/rewrite/code", "internal/rewrite/memory", "internal/rewrite/once", "internal/rewrite/owner", "internal/rewrite/text", "internal/sourcefile"},
 		others: []string{"golang.org/x/tools/go"},
 		why:    "an edit is made from source and types: whether it pays is for a trial, and who wants it is not asked",
 	},

@@ -9,7 +9,6 @@ import (
 	"go/token"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"golang.org/x/tools/go/ast/inspector"
 	"golang.org/x/tools/go/packages"
@@ -20,6 +19,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/rewrite/once"
 	"github.com/heaptrim/heaptrim/internal/rewrite/owner"
 	"github.com/heaptrim/heaptrim/internal/rewrite/text"
+	"github.com/heaptrim/heaptrim/internal/sourcefile"
 )
 
 // Request says which code to read.
@@ -31,6 +31,7 @@ type Request struct {
 
 // Program is source that was read. It is safe for concurrent use.
 type Program struct {
+	dir   string // of the module
 	fset  *token.FileSet
 	files map[string][]*code.File // by base name
 	names *code.Names
@@ -39,7 +40,7 @@ type Program struct {
 // Load reads the packages, without their tests. Packages that do not compile, and files that are
 // generated or use cgo, are left out; an error means that the go command could not be asked.
 func Load(ctx context.Context, r Request) (*Program, error) {
-	p := &Program{fset: token.NewFileSet(), files: map[string][]*code.File{}, names: code.NewNames()}
+	p := &Program{dir: r.Dir, fset: token.NewFileSet(), files: map[string][]*code.File{}, names: code.NewNames()}
 	if len(r.Packages) == 0 {
 		return p, nil
 	}
@@ -60,16 +61,10 @@ func Load(ctx context.Context, r Request) (*Program, error) {
 	return p, nil
 }
 
-// find is the file that a path names, or the end of one.
+// find is the file that a report names; nil for one that was not read.
 func (p *Program) find(name string) *code.File {
-	name = filepath.ToSlash(name)
-	for _, f := range p.files[name[strings.LastIndexByte(name, '/')+1:]] {
-		have := filepath.ToSlash(f.Name)
-		if have == name || strings.HasSuffix(have, "/"+strings.TrimLeft(name, "./")) {
-			return f
-		}
-	}
-	return nil
+	f, _ := sourcefile.Find(p.files[filepath.Base(name)], func(f *code.File) string { return f.Name }, p.dir, name)
+	return f
 }
 
 // kind is a kind of edit.

@@ -1,6 +1,9 @@
 package source
 
 import (
+	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 )
@@ -162,4 +165,28 @@ func f(s []int, m map[int]int, l *list.List, n int) (out []int) {
 	f("keys", "len(m)")
 	f("backward", "len(s)")
 	f("number", "l.Len()")
+}
+
+// A file of the module is meant before one of a library whose path ends alike.
+func TestFilesOfEqualNames(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod":              "module example.com/m\n\ngo 1.24\n",
+		"textproto/header.go": "package textproto\n\nfunc f() []int {\n\treturn append([]int(nil), 1)\n}\n",
+	} {
+		file := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p, problems, err := Load(t.Context(), Request{Dir: dir, Packages: []string{"example.com/m/textproto", "net/textproto"}})
+	if err != nil || len(problems) > 0 {
+		t.Fatal(err, problems)
+	}
+	if l := p.At("textproto/header.go", 4); l == nil || l.Func.Name != "f" {
+		t.Errorf("line 4 of the module's file is not in its function f: %+v", l)
+	}
+	if l := p.At("net/textproto/header.go", 15); l == nil || l.Func.Name != "Add" {
+		t.Errorf("line 15 of the library's file is not in its method Add: %+v", l)
+	}
 }

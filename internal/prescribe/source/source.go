@@ -12,16 +12,15 @@ import (
 	"go/types"
 	"iter"
 	"maps"
-	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
-	"sort"
-	"strings"
 
 	"golang.org/x/tools/go/packages"
 	"golang.org/x/tools/go/ssa"
 	"golang.org/x/tools/go/ssa/ssautil"
+
+	"github.com/heaptrim/heaptrim/internal/sourcefile"
 )
 
 // Request says which code to read.
@@ -141,22 +140,10 @@ func (p *Program) build(pkgs []*packages.Package) (err error) {
 	return nil
 }
 
-// find returns the file that a profile or report names: the paths match when
-// one ends with the other.
+// find is the file that a profile or report names; nil for one that was not read.
 func (p *Program) find(name string) *file {
-	name = filepath.ToSlash(name)
-	if strings.HasPrefix(name, "../") {
-		name = filepath.ToSlash(filepath.Join(p.dir, name))
-	}
-	candidates := p.files[path.Base(name)]
-	sort.Slice(candidates, func(i, j int) bool { return candidates[i].name < candidates[j].name })
-	for _, f := range candidates {
-		have := filepath.ToSlash(f.name)
-		if have == name || strings.HasSuffix(have, "/"+name) || strings.HasSuffix(name, "/"+have) {
-			return f
-		}
-	}
-	return nil
+	f, _ := sourcefile.Find(p.files[filepath.Base(name)], func(f *file) string { return f.name }, p.dir, name)
+	return f
 }
 
 // At returns what stands on a line, or nil when the file was not read or the
