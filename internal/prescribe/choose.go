@@ -73,7 +73,7 @@ func (c *candidate) proposals() []offer {
 		if slices.Contains(pooling, cure.Code) {
 			c.withHeld(&o)
 		}
-		o.saves = c.realised(c.session.Saving(o.cuts))
+		o.saves = rank.Realised(c.diagnosis.Runs, c.Finding.Run, c.session.Saving(o.cuts))
 		out = append(out, o)
 	}
 	return out

@@ -82,6 +82,10 @@ var (
 		objects, _ := c.grown().Waste()
 		return tri(objects > leastOutgrown)
 	}, nil}
+	single = test("rarely outgrown", func(c *candidate, _ *allocated) bool {
+		objects, _ := c.grown().Waste()
+		return len(c.Finding.Allocation.Sizes) > 0 && objects < fewOutgrown
+	})
 	passing = fact{"not kept for long", func(c *candidate, _ *allocated) finding.Tri {
 		return tri(c.short())
 	}, nil}
@@ -95,6 +99,9 @@ var (
 
 // manyObjects is the number of objects in an operation from which one block for all pays.
 const manyObjects = 8
+
+// fewOutgrown is the part of the blocks that are outgrown up to which most slices stay with their first array.
+const fewOutgrown = 0.5
 
 // leastOutgrown is the part of the blocks that are outgrown from which a first size pays.
 const leastOutgrown = 0.02
@@ -303,6 +310,7 @@ var (
 	handedNil = test("begins as nil in a caller", func(_ *candidate, p *allocated) bool {
 		return p.above != nil && p.above.dest.Name == "nil"
 	}, "maker")
+	keyed     = test("an element of a map", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.Line.IntoMap(p.Expr) })
 	fieldDest = test("a field", func(_ *candidate, p *allocated) bool { return p.dest() != nil && p.dest().Field })
 	receivers = test("of the receiver", func(_ *candidate, p *allocated) bool { return p.dest() != nil && p.dest().Field && p.dest().Receiver })
 )

@@ -45,26 +45,30 @@ func (c *candidate) reset(p *allocated) (source.Reset, bool) {
 const leastMade = 0.5
 
 // makesOwner reports whether each operation makes the struct in whose field the memory is held.
-func (c *candidate) makesOwner(p *allocated) bool {
+func (c *candidate) makesOwner(p *allocated) bool { return c.ownerMade(p) != nil }
+
+// ownerMade is the row of the struct in whose field the memory is held, where each operation makes one; nil for none.
+func (c *candidate) ownerMade(p *allocated) *finding.Finding {
 	if c.source == nil {
-		return false
+		return nil
 	}
 	holder := c.source.HolderOf(p.owner())
 	if holder == nil && p.Life.End == finding.EndStored && p.Life.Receiver {
 		holder = c.source.At(p.Life.At.File, p.Life.At.Line).Receiver()
 	}
 	if holder == nil {
-		return false
+		return nil
 	}
-	for _, f := range c.diagnosis.Findings {
+	for i := range c.diagnosis.Findings {
+		f := &c.diagnosis.Findings[i]
 		if f.Cost.ObjectsPerOp.Value < leastMade {
 			continue
 		}
 		if l := c.source.At(f.Site.File, f.Site.Line); l != nil && l.Makes(holder) {
-			return true
+			return f
 		}
 	}
-	return false
+	return nil
 }
 
 // mostKept is the part of a row's objects that may be made where a map gets them as keys, for that to be seldom.

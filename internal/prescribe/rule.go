@@ -37,6 +37,7 @@ const (
 	atMaker        // where a caller makes what grows, or a call the object
 	atCaller       // the call that hands in what grows
 	atGet          // the call of a pool's Get
+	atOwner        // where the struct is made whose field holds it
 	atReset        // the line that drops what a field grew to
 )
 
@@ -151,6 +152,8 @@ func (c *candidate) proposed(r *rule, p *allocated) (proposal, bool) {
 		if m := c.madeBy(); m != nil {
 			pr.At, pr.Text = m.of.Site, c.fill(r.text, m)
 		}
+	case atOwner:
+		pr.At = c.ownerMade(p).Site
 	case atReset:
 		reset, _ := c.reset(p)
 		pr.At = c.siteOf(reset)
@@ -205,6 +208,10 @@ func (c *candidate) slabs(pr *proposal, p *allocated) {
 		stay = min(1, max(stay, 1/n))
 	}
 	pr.Objects, pr.Bytes = 1-stay, 0
+	if p.Kind == finding.KindGrowth {
+		outgrown, _ := c.grown().Waste()
+		pr.Objects -= outgrown
+	}
 	if p.Kind == finding.KindNew && c.Finding.Lifetime.Class == finding.LifetimeShort {
 		// An arena that is reset reuses its blocks: lab/libraries/arena.
 		pr.Objects, pr.Bytes = 1-stay*0.1, 0.9

@@ -75,6 +75,19 @@ func (l *Line) destOf(x ast.Expr) *Dest {
 	return d
 }
 
+// IntoMap reports whether an expression is an append to an element of a map.
+func (l *Line) IntoMap(e *Expr) bool {
+	if l == nil || e.Kind != Append {
+		return false
+	}
+	ix, ok := ast.Unparen(e.node.(*ast.CallExpr).Args[0]).(*ast.IndexExpr)
+	if !ok {
+		return false
+	}
+	_, ok = l.info().TypeOf(ix.X).Underlying().(*types.Map)
+	return ok
+}
+
 // fieldOrigin looks for where the function makes what it then fills in a field.
 func (l *Line) fieldOrigin(d *Dest, x ast.Expr) {
 	d.Made = MadeElse

@@ -1,4 +1,4 @@
-package prescribe
+package rank
 
 import (
 	"math"
@@ -15,12 +15,12 @@ const (
 	mostRealised  = 1.25
 )
 
-// realised gives the amounts of a prediction the interval that changes of its kind have had. An operation cannot
+// Realised gives the amounts of a prediction for a run the interval that changes of its kind have had. An operation cannot
 // save more than it allocates.
-func (c *candidate) realised(p finding.Prediction) finding.Prediction {
+func Realised(runs []finding.RunSummary, run string, p finding.Prediction) finding.Prediction {
 	allocs, bytes := math.Inf(1), math.Inf(1)
-	for _, r := range c.diagnosis.Runs {
-		if r.Name == c.Finding.Run && r.Ops > 0 {
+	for _, r := range runs {
+		if r.Name == run && r.Ops > 0 {
 			allocs, bytes = r.AllocsPerOp, r.BytesPerOp
 		}
 	}
