@@ -35,8 +35,8 @@ func %[2]s(*testing.B) { %s() }
 `
 
 // build builds the test binary of one package with the recorder in its external test
-// package. If that does not build, the plain binary and go test's own profile are
-// used.
+// package, or in the package itself where the other declares a name that the recorder needs, such as close. If
+// neither builds, the plain binary and go test's own profile are used.
 func (r *benchRecorder) build(ctx context.Context, i int) error {
 	p := &r.pkgs[i]
 	p.binary = filepath.Join(r.tmp, fmt.Sprintf("p%d.test", i))
@@ -46,14 +46,16 @@ func (r *benchRecorder) build(ctx context.Context, i int) error {
 		}
 	}()
 	args := []string{"-c", "-vet=off", "-o", p.binary}
-	overlay, err := r.overlay(p.Package, i)
-	if err != nil {
-		return err
-	}
-	_, err = r.tool.Output(ctx, "test", append(args, "-overlay", overlay, p.ImportPath)...)
-	if err == nil {
-		p.recorder = true
-		return nil
+	var err error
+	for _, name := range []string{p.Name + "_test", p.Name} {
+		overlay, broken := r.overlay(p.Package, i, name)
+		if broken != nil {
+			return broken
+		}
+		if _, err = r.tool.Output(ctx, "test", append(args, "-overlay", overlay, p.ImportPath)...); err == nil {
+			p.recorder = true
+			return nil
+		}
 	}
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -66,8 +68,8 @@ func (r *benchRecorder) build(ctx context.Context, i int) error {
 	return nil
 }
 
-func (r *benchRecorder) overlay(p gocmd.Package, i int) (string, error) {
-	name := p.Name + "_test"
+// overlay adds the recorder to a package's tests, in the package of a name.
+func (r *benchRecorder) overlay(p gocmd.Package, i int, name string) (string, error) {
 	files := map[string]string{}
 	for file, src := range map[string][]byte{
 		"zz_heaptrim_recorder_test.go": recorder.Render(name),
