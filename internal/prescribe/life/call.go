@@ -66,10 +66,15 @@ func (s *scan) call(h held, in ssa.CallInstruction) {
 	}
 }
 
-// invoke follows the object through a call of an interface's method into all its
-// implementations; false where they are not known.
+// invoke follows the object through a call of an interface's method: into the one of the value that was put into the
+// interface in sight, or into all its implementations; false where they are not known.
 func (s *scan) invoke(h held, c *ssa.CallCommon, result *ssa.Call) bool {
-	bodies := s.src.Implementations(c.Value.Type(), c.Method)
+	var bodies []*ssa.Function
+	if boxed, ok := c.Value.(*ssa.MakeInterface); ok {
+		bodies = s.src.MethodOf(boxed.X.Type(), c.Method)
+	} else {
+		bodies = s.src.Implementations(c.Value.Type(), c.Method)
+	}
 	for _, fn := range bodies {
 		for i, p := range fn.Params {
 			if argument(c, i) == h.value {

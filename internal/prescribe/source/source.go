@@ -199,6 +199,15 @@ func (p *Program) know(fn *ssa.Function) {
 	}
 }
 
+// MethodOf is the body of a type's method that an interface's method leads to; nil where it was not read.
+func (p *Program) MethodOf(t types.Type, m *types.Func) []*ssa.Function {
+	obj, _, _ := types.LookupFieldOrMethod(t, true, m.Pkg(), m.Name())
+	if fn, ok := obj.(*types.Func); ok && p.funcs[fn] != nil && p.funcs[fn].Blocks != nil {
+		return []*ssa.Function{p.funcs[fn]}
+	}
+	return nil
+}
+
 // Implementations are the bodies of an interface's method, if the packages that were read hold
 // all of them: the interface or the method cannot be named elsewhere. Else it returns nil.
 func (p *Program) Implementations(iface types.Type, m *types.Func) []*ssa.Function {
