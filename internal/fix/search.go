@@ -423,6 +423,9 @@ func (s *search) saves(ctx context.Context, a *Attempt) (Outcome, error) {
 	if !a.After.Less(a.Before) {
 		return NoGain, nil
 	}
+	if a.Why = s.worse(ctx, a, files); a.Why != "" {
+		return NoGain, ctx.Err()
+	}
 	return "", nil
 }
 

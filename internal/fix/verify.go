@@ -2,6 +2,7 @@ package fix
 
 import (
 	"context"
+	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
@@ -42,6 +43,8 @@ func Verify(ctx context.Context, r *finding.Report, o Options) ([]finding.Trial,
 			t.Tried, t.Bench, t.Before, t.After, t.Tested = true, a.Bench.Name, amount(a.Before), amount(a.After), a.Outcome == Kept
 			t.Holds = a.Outcome == Kept || a.Outcome == Untested
 			switch {
+			case a.Outcome == NoGain && !strings.HasPrefix(a.Edit.Code, "presize-"): // another size may be better
+				t.Fault = a.Why
 			case a.Outcome == Breaks:
 				t.Fault = "a test fails with it"
 			case t.Holds && differs(limited, tools.Judge, a):

@@ -83,7 +83,7 @@ func (s *site) fieldOf(f *code.File, e ast.Expr) *types.Var {
 func (s *site) emptied(f *code.File, n *ast.AssignStmt) []code.Edit {
 	field := s.fieldOf(f, n.Lhs[0])
 	name := f.Source(n.Lhs[0])
-	if field == nil || s.madeIn(f, n, n.Lhs[0]) {
+	if field == nil || s.madeIn(f, n, n.Lhs[0]) || s.asksFor(f, n, field) {
 		return nil
 	}
 	var lines []string
@@ -155,7 +155,7 @@ func cut(f *code.File, name string, u *types.Slice) []string {
 // that it has, if that is long enough, and of a new one else.
 func (s *site) sized(f *code.File, n *ast.AssignStmt, field *types.Var, u *types.Slice) []string {
 	call := f.Builtin(n.Rhs[0], "make")
-	if call == nil || len(call.Args) < 2 || !f.Since("go1.21") || s.asksFor(f, n, field) {
+	if call == nil || len(call.Args) < 2 || !f.Since("go1.21") {
 		return nil
 	}
 	for _, size := range call.Args[1:] {
@@ -165,7 +165,10 @@ func (s *site) sized(f *code.File, n *ast.AssignStmt, field *types.Var, u *types
 	}
 	name, length, room := f.Source(n.Lhs[0]), f.Source(call.Args[1]), f.Source(call.Args[len(call.Args)-1])
 	again := fmt.Sprintf("%s = %[1]s[:%s]\nclear(%[1]s)", name, length)
-	if !code.PointerFree(u.Elem()) {
+	switch {
+	case f.IsZero(call.Args[1]):
+		again = strings.Join(cut(f, name, u), "\n")
+	case !code.PointerFree(u.Elem()):
 		again = fmt.Sprintf("clear(%s[:cap(%[1]s)])\n%[1]s = %[1]s[:%s]", name, length)
 	}
 	return []string{fmt.Sprintf("if cap(%s) < %s {\n%s\n} else {\n%s\n}", name, room, f.Source(n), again)}
@@ -204,7 +207,7 @@ func (s *site) noSlice(f *code.File, e ast.Expr) bool {
 		return len(e.Elts) == 0
 	case *ast.CallExpr:
 		if f.Builtin(e, "make") != nil {
-			return len(e.Args) > 1 && f.IsZero(e.Args[1])
+			return len(e.Args) == 2 && f.IsZero(e.Args[1])
 		}
 		return f.Info().Types[e.Fun].IsType() && len(e.Args) == 1 && f.Info().Types[e.Args[0]].IsNil()
 	}
