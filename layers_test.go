@@ -156,7 +156,7 @@ var layers = []layer{
 	},
 	{
 		folder: "internal/prescribe/rank",
-		ours:   []string{"internal/diagnose", "internal/evidence", "internal/finding", "internal/prescribe/cures", "internal/stats"},
+		ours:   []string{"internal/diagnose", "internal/evidence", "internal/finding", "internal/prescribe/cures", "internal/stats", "internal/unit"},
 		why:    "rows are ranked by their figures, whatever named their cures",
 	},
 	{

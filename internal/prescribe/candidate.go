@@ -2,7 +2,6 @@ package prescribe
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/library"
 	"github.com/heaptrim/heaptrim/internal/prescribe/life"
+	"github.com/heaptrim/heaptrim/internal/prescribe/rank"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
@@ -24,7 +24,8 @@ type candidate struct {
 	held []*candidate // objects of the same function that become part of this one
 	told bool         // as part of another object
 
-	ruledOut []string // why cures that match do not fit
+	taken    finding.End // of what the pool's Get hands out, where the pool's New makes the object
+	ruledOut []string    // why cures that match do not fit
 	trials   []finding.Trial
 
 	session   *diagnose.Session
@@ -76,7 +77,7 @@ func newCandidate(s *diagnose.Session, f *finding.Finding, src *source.Program) 
 func (c *candidate) part(m finding.Mix) *allocated {
 	p := &allocated{Mix: m, Line: c.Line, Callee: life.Plain(m.Via)}
 	leaf, compressor := c.inside(m)
-	if compressor != "" {
+	if compressor != "" && library.Find(p.Callee, "") == nil {
 		p.Callee = compressor
 	}
 	if c.Line != nil {
@@ -280,18 +281,5 @@ func (c *candidate) amount(p *allocated) string {
 			bytes += q.Bytes
 		}
 	}
-	cost := c.Finding.Cost
-	if cost.ObjectsPerOp.Value > 0 {
-		return fmt.Sprintf("%s and %s an operation", objectCount(cost.ObjectsPerOp.Value*objects), unit.Bytes(math.Round(cost.BytesPerOp.Value*bytes)))
-	}
-	return fmt.Sprintf("%s in the recording", unit.Bytes(math.Round(cost.Bytes.Value*bytes)))
-}
-
-// objectCount prints how many objects there are: 1 object, 2.5 objects.
-func objectCount(v float64) string {
-	n := unit.FormatCount(v)
-	if n == "1" {
-		return n + " object"
-	}
-	return n + " objects"
+	return rank.Amount(c.Finding.Cost, objects, bytes)
 }

@@ -157,14 +157,17 @@ func (o offer) sure() bool {
 	return o.trial != nil || o.fit >= leastNamed
 }
 
-// idle reports whether a line of a benchmark allocates nearly nothing in an operation.
+// idle reports whether a line of a benchmark allocates nearly nothing in an operation. Where no line of the benchmark
+// is known to allocate, the pass that counts allocations is missing, and nothing is known.
 func (c *candidate) idle() bool {
+	run, counted := false, false
 	for _, r := range c.diagnosis.Runs {
-		if r.Name == c.Finding.Run && r.Ops > 0 {
-			return c.Finding.Cost.ObjectsPerOp.Value < rank.RareObjects
-		}
+		run = run || r.Name == c.Finding.Run && r.Ops > 0
 	}
-	return false
+	for _, f := range c.diagnosis.Findings {
+		counted = counted || f.Run == c.Finding.Run && f.Cost.ObjectsPerOp.Value > 0
+	}
+	return run && counted && c.Finding.Cost.ObjectsPerOp.Value < rank.RareObjects
 }
 
 // placedAt is the finding with the place of the change as its site, and the lines that allocate below it.

@@ -354,16 +354,20 @@ var (
 
 // Facts of pools.
 var (
-	ofPool = test("made by a pool's New", func(c *candidate, _ *allocated) bool { return c.below("sync.(*Pool).Get") })
-	// A pool keeps what was put back for two collections, so objects that come back live longer than one.
+	ofPool = test("made by a pool's New", func(c *candidate, _ *allocated) bool { return c.below(poolGet) })
+	// givenAway is taken from the pool for callers that are not the module's: whether they put it back, only they show.
+	givenAway = test("taken for callers outside", func(c *candidate, _ *allocated) bool { return c.taken == finding.EndResult })
+	// A pool keeps what was put back for two collections, so objects that come back live longer than one; but where
+	// collections are frequent, those of a pool that works do not live for long either, and few are made.
 	lost = fact{"not put back", func(c *candidate, _ *allocated) finding.Tri {
-		switch class := c.Finding.Lifetime.Class; {
-		case class == finding.LifetimeShort:
-			return finding.Yes
-		case class != finding.LifetimeUnknown:
+		n, class := c.Finding.Cost.ObjectsPerOp.Value, c.Finding.Lifetime.Class
+		switch {
+		case class != finding.LifetimeShort && class != finding.LifetimeUnknown:
 			return finding.No
+		case n > 0:
+			return tri(n >= 0.5)
 		}
-		return tri(c.Finding.Cost.ObjectsPerOp.Value >= 0.5)
+		return tri(class == finding.LifetimeShort)
 	}, nil}
 	// ownPool is a pool that is made in each operation.
 	ownPool = test("of a pool of its own", func(c *candidate, p *allocated) bool { return c.perOp(p) >= 0.5 && c.makesPool() })

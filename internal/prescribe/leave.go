@@ -57,6 +57,8 @@ func (c *candidate) whyNot() string {
 	case len(c.Parts) > 0 && c.Parts[0].Via != "":
 		return "the memory is allocated inside " + life.ShortName(c.Parts[0].Via) + ", and no call without that " +
 			"allocation is known"
+	case len(c.Parts) > 0 && c.Parts[0].Kind == finding.KindMapGrowth && outgrown.ask(c, nil) == finding.Yes:
+		return "the map outgrows its tables, and the code does not show its size where it is made"
 	case len(c.Parts) > 0 && c.Parts[0].Kind == finding.KindMapGrowth && len(c.Finding.Allocation.Sizes) > 0:
 		return "each map allocates its table once, with its first entry: a size would save nothing, only fewer " +
 			"maps would"

@@ -71,16 +71,29 @@ func (c *candidate) ownerMade(p *allocated) *finding.Finding {
 	return nil
 }
 
-// mostKept is the part of a row's objects that may be made where a map gets them as keys, for that to be seldom.
-const mostKept = 0.1
+// mostKept is the part of a row's objects that may be stored in a map as keys, for that to be seldom, and leastEntry
+// what an entry at least takes of the tables that such a map makes: a string, and a bit of the value's.
+const (
+	mostKept   = 0.1
+	leastEntry = 24
+)
 
-// fills reports whether a map grows at a place about as often as the row's objects are made.
+// fills reports whether a map grows at a place by about as many entries as the row's objects are made. Its tables are
+// few, and large.
 func (c *candidate) fills(at evidence.Site) bool {
 	at = c.session.Place(evidence.Frame{File: at.File, Line: at.Line})
-	return slices.ContainsFunc(c.diagnosis.Findings, func(f finding.Finding) bool {
-		return f.Run == c.Finding.Run && f.Site.File == at.File && f.Site.Line == at.Line &&
-			f.Cost.ObjectsPerOp.Value > mostKept*c.Finding.Cost.ObjectsPerOp.Value
-	})
+	grown := 0.0
+	for _, f := range c.diagnosis.Findings {
+		if f.Site.File != at.File || f.Site.Line != at.Line {
+			continue
+		}
+		for _, r := range slices.Concat(f.ByRun, []finding.RunCost{{Run: f.Run, Cost: f.Cost}}) {
+			if r.Run == c.Finding.Run {
+				grown = max(grown, r.Cost.BytesPerOp.Value)
+			}
+		}
+	}
+	return grown > leastEntry*mostKept*c.Finding.Cost.ObjectsPerOp.Value
 }
 
 // siteOf is a place of the source as a finding names it.
@@ -159,21 +172,28 @@ func (c *candidate) below(function string) bool {
 	return false
 }
 
-// getter is the frame of the user's code that calls the Get of the pool whose New makes the object.
-func (c *candidate) getter() (evidence.Frame, bool) {
+// poolGet is the function of a pool that hands out an object.
+const poolGet = "sync.(*Pool).Get"
+
+// getters are the frames of the user's code around the call of Get of the pool whose New makes the object, from the
+// call outwards, without those of tests.
+func (c *candidate) getters() []evidence.Frame {
 	if len(c.Finding.Stacks) == 0 {
-		return evidence.Frame{}, false
+		return nil
 	}
 	inside := false
+	var own []evidence.Frame
 	for _, f := range c.Finding.Stacks[0].Frames {
-		switch {
-		case life.Plain(f.Function) == "sync.(*Pool).Get":
+		switch yours := c.session.Owner(f) == "yours"; {
+		case life.Plain(f.Function) == poolGet:
 			inside = true
-		case inside && c.session.Owner(f) == "yours":
-			return f, true
+		case inside && (!yours || isTest(f.File)):
+			return own
+		case inside:
+			own = append(own, f)
 		}
 	}
-	return evidence.Frame{}, false
+	return own
 }
 
 // makesPool reports whether the function around the pool's New allocates in each operation: the pool is then made

@@ -96,14 +96,6 @@ func TestCuresOfSources(t *testing.T) {
 	f(cureOf("unbox-interface"), nil, allocated{Mix: finding.Mix{Kind: finding.KindReflect, Via: "html/template.(*Template).Execute"}}, "")
 }
 
-func TestObjectCount(t *testing.T) {
-	for v, want := range map[float64]string{1: "1 object", 0.5: "0.500 objects", 2: "2 objects", 1.04: "1 object", 340.4: "340 objects"} {
-		if got := objectCount(v); got != want {
-			t.Errorf("objectCount(%v) = %q, want %q", v, got, want)
-		}
-	}
-}
-
 // TestPickExpr: of two literals on a line, the one whose size the blocks have is meant.
 func TestPickExpr(t *testing.T) {
 	item := &source.Expr{Kind: source.Literal, Text: "Item{…}", Size: 96}
@@ -149,6 +141,7 @@ func TestLost(t *testing.T) {
 		}
 	}
 	f(finding.LifetimeShort, 0, true)
+	f(finding.LifetimeShort, 0.1, false) // collections empty the pool
 	f(finding.LifetimeCycle, 1, false)
 	f(finding.LifetimeLong, 0, false)
 	f(finding.LifetimeUnknown, 1, true)

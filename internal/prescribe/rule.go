@@ -135,8 +135,8 @@ func (c *candidate) proposed(r *rule, p *allocated) (proposal, bool) {
 	case atDeath:
 		pr.At = p.Life.At
 	case atGet:
-		if at, ok := c.getter(); ok {
-			pr.At = c.session.Place(at)
+		if at := c.getters(); len(at) > 0 {
+			pr.At = c.session.Place(at[0])
 		}
 	case atCaller:
 		pr.At = c.session.Place(p.above.frame)

@@ -252,6 +252,12 @@ const mostOf = 0.2
 func (c *candidate) live(t *life.Tracer) {
 	for _, p := range c.Parts {
 		p.Life = c.lifeOf(t, p)
+		if via := life.Plain(p.Via); via != "" && p.Callee != via && p.Life.Maker.At.Line == 0 {
+			p.Callee, p.Library = via, library.Find(via, "") // a compressor that the library makes for itself
+		}
+	}
+	if get := c.getters(); t != nil && len(get) > 0 {
+		c.taken = t.Trace(life.Birth{Kind: finding.KindNew, Via: poolGet}, get).End
 	}
 	if len(c.Parts) < 2 || !slices.ContainsFunc(c.Parts, (*allocated).grows) {
 		return

@@ -54,7 +54,7 @@ var entries = []Entry{
 	{"reflect.(*rtype).FieldByName*", "", "cache-compiled", "look the field up once per type and name, and keep it in a map", Nothing},
 	{"reflect.(*rtype).Field", "", "cache-compiled", "read a type's fields once, and keep what you need of them in a map by type", Nothing},
 	{"reflect.(*rtype).Method*", "", "cache-compiled", "look the method up once per type, and keep its index in a map", Nothing},
-	{"reflect.Value.MethodByName", "", "cache-compiled", "look the method up once per type, and call it through an interface", Nothing},
+	{"reflect.Value.MethodByName", "", "cache-compiled", "look the method up once per type and name, keep its index in a map, and use Method", Nothing},
 	{"reflect.Value.Method", "", "cache-compiled", "look the method up once, or call it through an interface", Nothing},
 	{"reflect.VisibleFields", "", "cache-compiled", "read a type's fields once, and keep them in a map by type", Nothing},
 	{"reflect.StructTag.*", "", "cache-compiled", "read a type's tags once, and keep them in a map by type", Nothing},
@@ -67,6 +67,7 @@ var entries = []Entry{
 	{"errors.New", "", "cache-compiled", "make the error once, in a package variable", Nothing},
 	{"crypto/x509.ParseCertificate*", "", "cache-compiled", "parse the certificate once", Nothing},
 	{"net.ParseCIDR", "", "cache-compiled", "parse it once, or use net/netip, whose values need no memory", Nothing},
+	{"net.ParseIP", "net/netip.", "skip-work", "look at the last byte first: what ends neither with a digit nor with a letter up to f is no address, and the call allocates for its error", Failed},
 	{"net.ParseIP", "", "avoid-conversion", "use netip.ParseAddr, whose result is a value", Nothing},
 
 	// Reflection.
@@ -83,6 +84,8 @@ var entries = []Entry{
 	{"mime.FormatMediaType", "", "skip-work", "take the type as it is where there are no parameters", Nothing},
 
 	// State that is created for every use.
+	{"image/png.Encode", "", "pool-object", "use a png.Encoder with a BufferPool, which keeps its zlib.Writer and its buffers", Nothing},
+	{"image/png.(*Encoder).Encode", "", "pool-object", "give the png.Encoder a BufferPool, which keeps its zlib.Writer and its buffers", Nothing},
 	{"compress/*.New*", "", "pool-object", "keep readers and writers in a pool and Reset them", Nothing},
 	{"compress/*.(*Writer).*", "", "pool-object", "keep the writer in a pool and Reset it: it makes its tables with its first Write", Nothing},
 	{"compress/*.(*Reader).*", "", "pool-object", "keep the reader in a pool and Reset it", Nothing},
@@ -116,7 +119,7 @@ var entries = []Entry{
 	{"time.NewTimer", "", "reuse-buffer", "keep one timer and Reset it", Nothing},
 	{"time.NewTicker", "", "reuse-buffer", "keep one ticker and Reset it", Nothing},
 	{"time.AfterFunc", "", "reuse-buffer", "keep one timer and Reset it", Nothing},
-	{"bytes.(*Buffer).String", "", "avoid-conversion", "build the text in a strings.Builder, whose String does not copy", Handed},
+	{"bytes.(*Buffer).String", "", "avoid-conversion", "build the text in a strings.Builder, whose String does not copy, and Grow it first: it begins with less room than a Buffer", Handed},
 	{"bytes.(*Buffer).*", "", "presize-builder", "Grow the buffer once to its final size, or take it from a pool", Result},
 	{"bytes.NewBuffer*", "", "pool-buffer", "take the buffer from a pool", Nothing},
 	{"bytes.NewReader", "", "reuse-buffer", "keep the reader and Reset it", Nothing},

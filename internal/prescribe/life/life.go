@@ -60,8 +60,8 @@ func (t *Tracer) Trace(b Birth, own []evidence.Frame) finding.Life {
 	if len(born) == 0 && OwnMemory(b.Via) {
 		born, from = t.handedIn(b.Via, own)
 	}
-	if len(born) == 0 && strings.HasPrefix(b.Via, "io.Copy") {
-		return finding.Life{End: finding.EndFrame, Function: own[0].Function} // its buffer; no result refers to one
+	if len(born) == 0 && (strings.HasPrefix(b.Via, "io.Copy") || strings.HasPrefix(b.Via, "image/png.")) {
+		return finding.Life{End: finding.EndFrame, Function: own[0].Function} // its buffers; no result refers to one
 	}
 	if len(born) == 0 {
 		return finding.Life{Unknown: "which value of the line allocates"}

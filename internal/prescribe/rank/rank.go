@@ -1,4 +1,4 @@
-// Package rank orders rows by what their cures save, and sums up what they save together.
+// Package rank orders rows by what their cures save, sums up what they save together, and prints the amounts.
 package rank
 
 import (
