@@ -43,8 +43,10 @@ var table = []rule{
 	// Function values.
 	{name: "closure made once", cure: "hoist-closure", needs: []fact{is(finding.KindClosure), inline, seen, sameEachTime}, not: []fact{handedUp},
 		text: "make {expr} once, before the loop or for each receiver: what it captures stays the same"},
-	{name: "closure for a function of ours", cure: "hoist-closure", needs: []fact{is(finding.KindClosure), inline, seen, argument, toOurs}, not: []fact{handedUp, sameEachTime},
+	{name: "closure for a function of ours", cure: "hoist-closure", needs: []fact{is(finding.KindClosure), inline, seen, argument, toOurs}, not: []fact{handedUp, sameEachTime, spared},
 		text: "let {taker} take what {expr} captures as parameters: a closure is made for each call"},
+	{name: "closure for a call that may not need it", cure: "hoist-closure", needs: []fact{is(finding.KindClosure), inline, seen, argument, toOurs, spared}, not: []fact{handedUp, sameEachTime},
+		despite: []fact{unseen, leavesOwnCode}, text: "test first whether {taker} needs {expr}: it may return without a call of it"},
 	{name: "closure returned", cure: "hoist-closure", needs: []fact{is(finding.KindClosure), inline, seen, handedUp},
 		text: "make {expr} once for all that capture the same, or return a value with a method"},
 

@@ -167,6 +167,7 @@ func TestUses(t *testing.T) {
 		{"boxedresult", "boxes", finding.KindBoxing, "", finding.Passed{}},
 		{"hoisted", "loops", finding.KindClosure, "", finding.Passed{Fixed: true}},
 		{"turned", "loops", finding.KindClosure, "", finding.Passed{}},
+		{"hooked", "hooked", finding.KindClosure, "", finding.Passed{Spared: true}},
 		{"ofreceiver", "size", finding.KindClosure, "", finding.Passed{Fixed: true}},
 		{"ofargument", "size", finding.KindClosure, "", finding.Passed{}},
 		{"column", "columns", finding.KindString, "strconv.Itoa", finding.Passed{Taken: true}},

@@ -187,9 +187,13 @@ func argued(v ssa.Value) bool {
 // mostForwards is how many calls deep an argument is followed that functions only hand on.
 const mostForwards = 3
 
-// spared reports whether a boxed argument, or the slice of them, is handed to a function that may return without
-// a look at it, as a logger does whose level is off.
+// spared reports whether a boxed argument, the slice of them, or a closure is handed to a function that may return
+// without a look at it, as a logger does whose level is off.
 func spared(v ssa.Value) bool {
+	looked := holdsInterfaces
+	if _, closure := v.(*ssa.MakeClosure); closure {
+		looked = holdsFunction
+	}
 	for _, in := range *v.Referrers() {
 		switch in := in.(type) {
 		case *ssa.Store:
@@ -201,7 +205,7 @@ func spared(v ssa.Value) bool {
 				return true
 			}
 		case ssa.CallInstruction:
-			if callee := in.Common().StaticCallee(); callee != nil && returnsEarly(callee, mostForwards) {
+			if callee := in.Common().StaticCallee(); callee != nil && returnsEarly(callee, looked, mostForwards) {
 				return true
 			}
 		}
@@ -209,30 +213,42 @@ func spared(v ssa.Value) bool {
 	return false
 }
 
-// returnsEarly reports whether a function has a way on which it uses none of its parameters that hold interfaces and
+// returnsEarly reports whether a function has a way on which it uses none of its parameters of certain types and
 // returns no error, or only hands them to such functions.
-func returnsEarly(fn *ssa.Function, deep int) bool {
+func returnsEarly(fn *ssa.Function, of func(types.Type) bool, deep int) bool {
 	if fn.Blocks == nil {
 		return false
 	}
 	looks := map[*ssa.BasicBlock]bool{}
 	forwards, used := true, false
 	for _, p := range fn.Params {
-		if !holdsInterfaces(p.Type()) {
+		if !of(p.Type()) {
 			continue
 		}
 		for _, in := range *p.Referrers() {
 			if _, debug := in.(*ssa.DebugRef); debug {
 				continue
 			}
+			if turns(in.Block()) {
+				return false // a loop without turns is no way to do without
+			}
 			looks[in.Block()], used = true, true
 			call, ok := in.(ssa.CallInstruction)
-			if !ok || deep == 0 || call.Common().StaticCallee() == nil || !returnsEarly(call.Common().StaticCallee(), deep-1) {
+			if ok && call.Common().StaticCallee() == fn {
+				return false
+			}
+			if !ok || deep == 0 || call.Common().StaticCallee() == nil || !returnsEarly(call.Common().StaticCallee(), of, deep-1) {
 				forwards = false
 			}
 		}
 	}
 	return used && (forwards || wayOut(fn.Blocks[0], looks, map[*ssa.BasicBlock]bool{}))
+}
+
+// turns reports whether a block is in a loop.
+func turns(b *ssa.BasicBlock) bool {
+	seen := map[*ssa.BasicBlock]bool{}
+	return slices.ContainsFunc(b.Succs, func(next *ssa.BasicBlock) bool { return reaches(next, []*ssa.BasicBlock{b}, seen) })
 }
 
 // wayOut reports whether a return without an error can be reached by none of some blocks.
@@ -256,6 +272,11 @@ func holdsInterfaces(t types.Type) bool {
 		t = s.Elem()
 	}
 	return types.IsInterface(t)
+}
+
+func holdsFunction(t types.Type) bool {
+	_, ok := t.Underlying().(*types.Signature)
+	return ok
 }
 
 // sameEachTurn reports whether a closure captures only the receiver of its function, or is made in a loop and captures

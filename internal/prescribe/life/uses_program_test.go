@@ -50,6 +50,18 @@ func loops(list []int, by int) (n int) {
 	return n
 }
 
+var hook func(func() int)
+
+func onCall(f func() int) {
+	if hook != nil {
+		hook(f)
+	}
+}
+
+func hooked(by int) {
+	onCall(func() int { return by }) // case hooked 0
+}
+
 func (n *node) size(by int) int {
 	return total(nil, func() int { return len(n.buf) }) + // case ofreceiver 0
 		total(nil, func() int { return len(n.buf) * by }) // case ofargument 0

@@ -41,7 +41,7 @@ func (p *Program) findResets(fn *ssa.Function) {
 				continue
 			}
 			field := fieldOf(st.Addr)
-			if field == nil || reads(fn, pathOf(st.Addr)) {
+			if field == nil || reads(fn, st) {
 				continue
 			}
 			if _, slice := field.Type().Underlying().(*types.Slice); !slice && isNil(st.Val) {
@@ -101,16 +101,17 @@ func pathOf(v ssa.Value) string {
 	return v.Name()
 }
 
-// reads reports whether a function reads a field other than for its length: then somebody else may
-// have got what the field held.
-func reads(fn *ssa.Function, path string) bool {
+// reads reports whether a function reads a field, other than for its length, before it sets the field: then somebody
+// else may have got what the field held.
+func reads(fn *ssa.Function, st *ssa.Store) bool {
+	path := pathOf(st.Addr)
 	for _, b := range fn.Blocks {
 		for _, in := range b.Instrs {
 			load, ok := in.(*ssa.UnOp)
 			if !ok || load.Op != token.MUL {
 				continue
 			}
-			if fieldOf(load.X) == nil || pathOf(load.X) != path {
+			if fieldOf(load.X) == nil || pathOf(load.X) != path || !comesBefore(load, st) {
 				continue
 			}
 			for _, r := range *load.Referrers() {
@@ -121,6 +122,26 @@ func reads(fn *ssa.Function, path string) bool {
 		}
 	}
 	return false
+}
+
+// comesBefore reports whether an instruction may run before another one of its function.
+func comesBefore(a, b ssa.Instruction) bool {
+	if a.Block() == b.Block() && slices.Index(a.Block().Instrs, a) < slices.Index(a.Block().Instrs, b) {
+		return true
+	}
+	seen := map[*ssa.BasicBlock]bool{}
+	var reach func(at *ssa.BasicBlock) bool
+	reach = func(at *ssa.BasicBlock) bool {
+		return slices.ContainsFunc(at.Succs, func(next *ssa.BasicBlock) bool {
+			if next == b.Block() {
+				return true
+			}
+			again := seen[next]
+			seen[next] = true
+			return !again && reach(next)
+		})
+	}
+	return reach(a.Block())
 }
 
 // measures reports whether an instruction asks a slice for its length, or compares it with nil.
