@@ -46,6 +46,7 @@ type Passed struct {
 	Built    bool          // text of a bytes.Buffer in which nothing else is done than to build one
 	Scratch  bool          // a slice in a field of the receiver whose memory no function hands on
 	Fixed    bool          // a closure in a loop that captures what does not change in it, or the receiver alone
+	Constant bool          // boxed: the value of a package variable that nothing sets after the package is made
 	Spared   bool          // the site's function hands them to one that may return without a look at them
 }
 

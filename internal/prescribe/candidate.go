@@ -42,6 +42,7 @@ type allocated struct {
 	Callee      string         // function called on the line: of a library, or the one that takes the boxed values
 	Life        finding.Life   // what becomes of it
 
+	lent  bool   // the code hands on what its field holds
 	above *above // where what grows is handed in by callers; nil where the function itself has it
 
 	of                 *finding.Finding // the line's

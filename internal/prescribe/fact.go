@@ -65,6 +65,10 @@ var (
 	plainTiny = test("tiny, without pointers", func(c *candidate, _ *allocated) bool {
 		return c.blockSize() < tinyObject && c.Finding.Allocation.Pointers == finding.No
 	})
+	// several is what an operation makes more than once, or may.
+	several = test("more than one an operation", func(c *candidate, p *allocated) bool {
+		return c.Finding.Cost.ObjectsPerOp.Value <= 0 || c.perOp(p) > 1.5
+	})
 	many = fact{"many an operation", func(c *candidate, p *allocated) finding.Tri {
 		if c.Finding.Cost.ObjectsPerOp.Value <= 0 {
 			return finding.Unknown
@@ -227,8 +231,11 @@ var (
 	toOurs = test("for a function of the module's own", func(c *candidate, p *allocated) bool {
 		return p.Expr != nil && p.Expr.Use.Kind == source.UseArgument && p.Expr.Use.Callee != "" && c.session.Owner(evidence.Frame{Function: p.Expr.Use.Callee}) == "yours"
 	}, "taker")
-	argument = test("an argument", func(_ *candidate, p *allocated) bool { return p.Life.Passed.Argument })
-	spared   = test("for a function that may not need it", func(_ *candidate, p *allocated) bool { return p.Life.Passed.Spared })
+	unchanging = test("a package variable that nothing sets", func(_ *candidate, p *allocated) bool { return p.Life.Passed.Constant })
+	// ofInterface is a method whose parameters all that implement it share.
+	ofInterface = test("of an interface's method", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.Line.Dynamic(p.Expr) })
+	argument    = test("an argument", func(_ *candidate, p *allocated) bool { return p.Life.Passed.Argument })
+	spared      = test("for a function that may not need it", func(_ *candidate, p *allocated) bool { return p.Life.Passed.Spared })
 	// decodesMemory is a json.Decoder, its reader, or the buffer that it reads into.
 	decodesMemory = test("a decoder of what is in memory", func(_ *candidate, p *allocated) bool { return p.Life.Maker.Whole })
 	// dynamic is an address that the compiler loses sight of in a call.
@@ -324,6 +331,10 @@ var (
 		return p.Kind != finding.KindMake || p.Expr != nil && p.Expr.Call.Consts
 	})
 	coldOnly = test("escapes on a cold branch", func(c *candidate, _ *allocated) bool { return c.coldEscape() > 0 }, "cold")
+	bodyless = test("handed to a function without a body", func(c *candidate, _ *allocated) bool {
+		_, ok := c.bodyless()
+		return ok
+	}, "bodyless")
 	retained = test("kept by the compiler's word", func(c *candidate, _ *allocated) bool { return c.kept() })
 	owned    = test("stored in a field", func(c *candidate, _ *allocated) bool { return c.owner() != "" }, "owner")
 )
@@ -343,8 +354,9 @@ var (
 		l := c.source.At(own[1].File, own[1].Line)
 		return l != nil && l.Calls(life.Plain(own[0].Function))
 	})
-	asked  = test("little of it is used", func(c *candidate, p *allocated) bool { return c.askedAbove(p) != "" }, "asked")
-	itself = test("handed up as it is", func(_ *candidate, p *allocated) bool { return p.Life.Field == "" && !p.Life.Passed.Within })
+	asked   = test("little of it is used", func(c *candidate, p *allocated) bool { return c.askedAbove(p) != "" }, "asked")
+	itself  = test("handed up as it is", func(_ *candidate, p *allocated) bool { return p.Life.Field == "" && !p.Life.Passed.Within })
+	handsOn = test("handed on from its field", func(_ *candidate, p *allocated) bool { return p.lent })
 	// The field is set to nil where its owner is made ready for the next use.
 	dropped = test("set to nil", func(c *candidate, p *allocated) bool {
 		_, ok := c.reset(p)

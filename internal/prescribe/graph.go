@@ -79,12 +79,12 @@ func (c *candidate) absorb(row *finding.Row) {
 			h.told = true
 			f.Cost = f.Cost.Add(h.Finding.Cost)
 			for _, r := range h.Finding.ByRun {
-				f.ByRun = addRun(slices.Clone(f.ByRun), r)
+				f.ByRun = finding.AddRun(slices.Clone(f.ByRun), r)
 			}
 			f.Allocation.Places = append(f.Allocation.Places, finding.Place{Site: h.Finding.Site, Share: weightOf(h.Finding)})
 		})
 	}
-	f.Allocation.Places = sharesOf(f.Allocation.Places)
+	f.Allocation.Places = finding.Shares(f.Allocation.Places)
 	slices.SortStableFunc(f.Allocation.Places, func(a, b finding.Place) int { return cmp.Compare(b.Share, a.Share) })
 	row.Finding = &f
 }

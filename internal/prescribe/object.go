@@ -176,7 +176,7 @@ func (c *candidate) combine() {
 	for _, cut := range c.cuts(1, 1, 1) {
 		f.Cost = f.Cost.Add(cut.Finding.Cost.Part(cut.Objects, cut.Bytes))
 		for _, r := range cut.Finding.ByRun {
-			f.ByRun = addRun(f.ByRun, finding.RunCost{Run: r.Run, Cost: r.Cost.Part(cut.Objects, cut.Bytes)})
+			f.ByRun = finding.AddRun(f.ByRun, finding.RunCost{Run: r.Run, Cost: r.Cost.Part(cut.Objects, cut.Bytes)})
 		}
 	}
 	for _, p := range c.Parts {
@@ -184,7 +184,7 @@ func (c *candidate) combine() {
 			sizes[n.Size] += n.Objects
 		}
 		known = known && len(p.Mix.Sizes) > 0
-		f.Allocation.Places = addPlace(f.Allocation.Places, p)
+		f.Allocation.Places = finding.AddPlace(f.Allocation.Places, finding.Place{Site: p.of.Site, Share: p.weight()})
 	}
 	c.inOneRun(&f)
 	f.Allocation.Sizes = nil
@@ -199,7 +199,7 @@ func (c *candidate) combine() {
 		f.Stacks = append(f.Stacks, p.stacks(f.Cost.Bytes.Value)...)
 	}
 	slices.SortStableFunc(f.Stacks, func(a, b finding.Stack) int { return cmp.Compare(b.Share, a.Share) })
-	f.Allocation.Places = sharesOf(f.Allocation.Places)
+	f.Allocation.Places = finding.Shares(f.Allocation.Places)
 	slices.SortStableFunc(f.Allocation.Places, func(a, b finding.Place) int { return cmp.Compare(b.Share, a.Share) })
 	f.Title = diagnose.Title(f.Allocation)
 	c.Finding = &f
@@ -283,40 +283,4 @@ func share(part, all float64) float64 {
 		return 0
 	}
 	return part / all
-}
-
-func addRun(list []finding.RunCost, r finding.RunCost) []finding.RunCost {
-	for i := range list {
-		if list[i].Run == r.Run {
-			list[i].Cost = list[i].Cost.Add(r.Cost)
-			return list
-		}
-	}
-	return append(list, r)
-}
-
-// addPlace counts a part for its line.
-func addPlace(list []finding.Place, p *allocated) []finding.Place {
-	for i := range list {
-		if list[i].Site == p.of.Site {
-			list[i].Share += p.weight()
-			return list
-		}
-	}
-	return append(list, finding.Place{Site: p.of.Site, Share: p.weight()})
-}
-
-// sharesOf divides the weights of lines by their sum. The only line of an object needs no list.
-func sharesOf(list []finding.Place) []finding.Place {
-	if len(list) < 2 {
-		return nil
-	}
-	all := 0.0
-	for _, p := range list {
-		all += p.Share
-	}
-	for i := range list {
-		list[i].Share = share(list[i].Share, all)
-	}
-	return list
 }

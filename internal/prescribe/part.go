@@ -71,6 +71,22 @@ func (c *candidate) ownerMade(p *allocated) *finding.Finding {
 	return nil
 }
 
+// bodyless is the function without a body to which the compiler says that the value goes; false for none.
+func (c *candidate) bodyless() (source.Declared, bool) {
+	if c.source == nil || c.Finding.Escape == nil || len(c.Finding.Escape.Flow) == 0 {
+		return source.Declared{}, false
+	}
+	edges := c.Finding.Escape.Flow[len(c.Finding.Escape.Flow)-1].Edges
+	if len(edges) == 0 || edges[len(edges)-1].Why != "call parameter" {
+		return source.Declared{}, false
+	}
+	l := c.source.At(edges[len(edges)-1].File, edges[len(edges)-1].Line)
+	if l == nil {
+		return source.Declared{}, false
+	}
+	return l.Bodyless()
+}
+
 // mostKept is the part of a row's objects that may be stored in a map as keys, for that to be seldom, and leastEntry
 // what an entry at least takes of the tables that such a map makes: a string, and a bit of the value's.
 const (

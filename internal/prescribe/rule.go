@@ -32,13 +32,14 @@ type rule struct {
 type place int8
 
 const (
-	atBirth  place = iota
-	atDeath        // the frame in which the object dies
-	atMaker        // where a caller makes what grows, or a call the object
-	atCaller       // the call that hands in what grows
-	atGet          // the call of a pool's Get
-	atOwner        // where the struct is made whose field holds it
-	atReset        // the line that drops what a field grew to
+	atBirth    place = iota
+	atDeath          // the frame in which the object dies
+	atMaker          // where a caller makes what grows, or a call the object
+	atCaller         // the call that hands in what grows
+	atGet            // the call of a pool's Get
+	atOwner          // where the struct is made whose field holds it
+	atDeclared       // the declaration of the function that the compiler does not see through
+	atReset          // the line that drops what a field grew to
 )
 
 // takes is what a cure takes of a part.
@@ -57,13 +58,17 @@ const (
 
 // words fills in the words in braces of a text.
 var words = map[string]func(c *candidate, p *allocated) string{
-	"expr":     func(_ *candidate, p *allocated) string { return p.text() },
-	"callee":   func(_ *candidate, p *allocated) string { return p.callee() },
-	"taker":    func(_ *candidate, p *allocated) string { return life.ShortName(p.Expr.Use.Callee) },
-	"better":   func(_ *candidate, p *allocated) string { return p.better() },
-	"loop":     func(_ *candidate, p *allocated) string { return fmt.Sprint(p.Expr.Loops[0].First) },
-	"writer":   func(_ *candidate, p *allocated) string { return "`" + p.Line.Writer(p.Expr) + "`" },
-	"use":      func(_ *candidate, p *allocated) string { return "`" + p.Expr.Use.Name + "`" },
+	"expr":   func(_ *candidate, p *allocated) string { return p.text() },
+	"callee": func(_ *candidate, p *allocated) string { return p.callee() },
+	"taker":  func(_ *candidate, p *allocated) string { return life.ShortName(p.Expr.Use.Callee) },
+	"better": func(_ *candidate, p *allocated) string { return p.better() },
+	"loop":   func(_ *candidate, p *allocated) string { return fmt.Sprint(p.Expr.Loops[0].First) },
+	"writer": func(_ *candidate, p *allocated) string { return "`" + p.Line.Writer(p.Expr) + "`" },
+	"use":    func(_ *candidate, p *allocated) string { return "`" + p.Expr.Use.Name + "`" },
+	"bodyless": func(c *candidate, _ *allocated) string {
+		d, _ := c.bodyless()
+		return life.ShortName(d.Name)
+	},
 	"original": func(_ *candidate, p *allocated) string { return "`" + p.Line.Copied(p.Expr) + "`" },
 	"spliced":  func(_ *candidate, p *allocated) string { return "`" + p.Line.Spliced(p.Expr) + "`" },
 	"asked":    func(c *candidate, p *allocated) string { return c.askedAbove(p) },
@@ -152,6 +157,9 @@ func (c *candidate) proposed(r *rule, p *allocated) (proposal, bool) {
 		if m := c.madeBy(); m != nil {
 			pr.At, pr.Text = m.of.Site, c.fill(r.text, m)
 		}
+	case atDeclared:
+		d, _ := c.bodyless()
+		pr.At = c.session.Place(evidence.Frame{Function: d.Name, File: d.File, Line: d.Line})
 	case atOwner:
 		pr.At = c.ownerMade(p).Site
 	case atReset:

@@ -245,9 +245,6 @@ func (c *candidate) vetoed(r *rule, p *allocated) string {
 	return ""
 }
 
-// mostOf is the share of a finding's cost from which stacks with one end decide.
-const mostOf = 0.2
-
 // live follows the parts of the object along their stacks. Without a tracer nothing is known.
 func (c *candidate) live(t *life.Tracer) {
 	for _, p := range c.Parts {
@@ -256,14 +253,19 @@ func (c *candidate) live(t *life.Tracer) {
 			p.Callee, p.Library = via, library.Find(via, "") // a compressor that the library makes for itself
 		}
 	}
+	for _, p := range c.Parts {
+		if _, ok := c.reset(p); ok {
+			p.lent = t != nil && t.Lends(p.owner())
+		}
+	}
 	if get := c.getters(); t != nil && len(get) > 0 {
 		c.taken = t.Trace(life.Birth{Kind: finding.KindNew, Via: poolGet}, get).End
 	}
 	if len(c.Parts) < 2 || !slices.ContainsFunc(c.Parts, (*allocated).grows) {
 		return
 	}
-	// What one variable holds has one life: the first end of decisive that a part has.
-	for _, e := range decisive {
+	// What one variable holds has one life: the first decisive end that a part has.
+	for _, e := range life.Decisive {
 		if i := slices.IndexFunc(c.Parts, func(p *allocated) bool { return p.Life.End == e }); i >= 0 {
 			for _, p := range c.Parts {
 				if made := p.Life.Made; p.Life.End != e {
@@ -276,53 +278,27 @@ func (c *candidate) live(t *life.Tracer) {
 	}
 }
 
-// decisive are the ends of a life that rule cures out, the strongest first.
-var decisive = []finding.End{finding.EndShared, finding.EndStored, finding.EndResult, finding.EndUnknown}
-
-// lifeOf follows a part along its stacks, and joins what they say: one end that
-// hands the object out decides, then one that is not known.
+// lifeOf follows a part along its stacks. Without a tracer nothing is known.
 func (c *candidate) lifeOf(t *life.Tracer, p *allocated) finding.Life {
 	if t == nil {
 		return finding.Life{Unknown: "the source"}
 	}
-	var all, share float64
-	ends := map[finding.End]float64{}
-	lives := map[finding.End]finding.Life{}
-	makers := map[finding.Maker]bool{}
-	via := p.Via
-	if via != "" {
-		via = p.Callee
+	b := life.Birth{Kind: p.Kind, Via: p.Via, Sizes: p.commonSizes()}
+	if b.Via != "" {
+		b.Via = p.Callee
 	}
+	var ways []life.Way
 	for _, st := range p.stacks(p.bytes()) {
-		own := c.ownFrames(p.of, st)
-		if len(own) == 0 {
-			continue
-		}
-		l := t.Trace(life.Birth{Kind: p.Kind, Via: via, Sizes: p.commonSizes()}, own)
-		if at := l.At; at.Line > 0 {
-			l.At = c.session.Place(evidence.Frame{File: at.File, Line: at.Line, Function: at.Function})
-		} else {
-			l.At = c.session.Place(own[l.Frame])
-		}
-		if l.Maker.Whole && p.Library != nil && p.Library.Stays == library.Values && p.Library.Leaf == "" {
-			l.Maker = finding.Maker{} // what it decodes into
-		}
-		makers[l.Maker] = true
-		if len(makers) > 1 {
-			l.Maker = finding.Maker{}
-		}
-		if had, ok := lives[l.End]; !ok || l.Frame > had.Frame {
-			lives[l.End] = l
-		}
-		ends[l.End] += st.Share
-		all += st.Share
-	}
-	for _, e := range decisive {
-		if share = ends[e]; share > mostOf*all {
-			return lives[e]
+		if own := c.ownFrames(p.of, st); len(own) > 0 {
+			ways = append(ways, life.Way{Frames: own, Share: st.Share})
 		}
 	}
-	return lives[finding.EndFrame]
+	l := t.Joined(b, ways)
+	if l.Maker.Whole && p.Library != nil && p.Library.Stays == library.Values && p.Library.Leaf == "" {
+		l.Maker = finding.Maker{} // what it decodes into
+	}
+	l.At = c.session.Place(evidence.Frame{File: l.At.File, Line: l.At.Line, Function: l.At.Function})
+	return l
 }
 
 // ownFrames are the user's frames of a stack without a break, from the site outwards. Tests and

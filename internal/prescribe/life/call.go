@@ -180,8 +180,11 @@ func (s *scan) handed(in ssa.CallInstruction, o *outcome) {
 
 // notRead notes the package of a function whose body was not read.
 func (s *scan) notRead(callee *ssa.Function) {
-	if callee != nil && callee.Package() != nil {
-		s.missing[callee.Package().Pkg.Path()] = true
+	if callee == nil {
+		return
+	}
+	if pkg := origin(callee).Package(); pkg != nil {
+		s.missing[pkg.Pkg.Path()] = true
 	}
 }
 

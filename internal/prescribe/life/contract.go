@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"golang.org/x/tools/go/ssa"
+
+	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 )
 
 // contract is what a call that is not read does with memory that it is given, by its
@@ -252,7 +254,10 @@ func contractOf(c *ssa.CallCommon, v ssa.Value) (k contract, ok bool) {
 	if callee == nil {
 		return 0, false
 	}
-	pkg := callee.Package()
+	if source.NoEscape(callee) {
+		return drops, true
+	}
+	pkg := origin(callee).Package()
 	if pkg == nil || !isStd(pkg.Pkg.Path()) {
 		return 0, false
 	}

@@ -78,6 +78,7 @@ func (t *Tracer) Trace(b Birth, own []evidence.Frame) finding.Life {
 	l.Passed.Scratch = b.Kind == finding.KindMake && b.Via == "" && l.Receiver && len(born) == 1 && t.scratch(born[0])
 	l.Passed.Argument = slices.ContainsFunc(born, argued)
 	l.Passed.Fixed = b.Kind == finding.KindClosure && !slices.ContainsFunc(born, func(v ssa.Value) bool { return !sameEachTurn(v) })
+	l.Passed.Constant = b.Kind == finding.KindBoxing && !slices.ContainsFunc(born, func(v ssa.Value) bool { return !t.constant(v) })
 	l.Passed.Spared = slices.ContainsFunc(born, spared)
 	if len(born) == 1 && b.Kind != finding.KindMapGrowth {
 		l.Made = t.placeOf(born[0].Pos())

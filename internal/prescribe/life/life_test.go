@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/tools/go/ssa"
+
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
@@ -125,6 +127,7 @@ func TestTrace(t *testing.T) {
 		{"list", finding.KindMake, "", finding.EndFrame, 0},
 		{"words", finding.KindNew, "", finding.EndResult, 0},
 		{"copier", finding.KindMake, "io.Copy", finding.EndFrame, 0},
+		{"backward", finding.KindMake, "", finding.EndFrame, 0},
 	} {
 		l := tracer.Trace(Birth{Kind: c.kind, Via: c.via}, stackOf(t, file, c.name))
 		if l.End != c.end || l.Frame != c.frame {
@@ -164,6 +167,7 @@ func TestUses(t *testing.T) {
 		{"logged", "logs", finding.KindBoxing, "", finding.Passed{Spared: true, Argument: true}},
 		{"logged", "logs", finding.KindVariadic, "", finding.Passed{Spared: true, Argument: true}},
 		{"paired", "pairs", finding.KindBoxing, "", finding.Passed{Argument: true}},
+		{"unchanged", "boxesOrigin", finding.KindBoxing, "", finding.Passed{Constant: true, Argument: true}},
 		{"boxedresult", "boxes", finding.KindBoxing, "", finding.Passed{}},
 		{"hoisted", "loops", finding.KindClosure, "", finding.Passed{Fixed: true}},
 		{"turned", "loops", finding.KindClosure, "", finding.Passed{}},
@@ -186,7 +190,7 @@ func TestUses(t *testing.T) {
 		if c.kind == finding.KindBoxing && got.Argument != c.want.Argument {
 			t.Errorf("%s: an argument: %v", c.name, got.Argument)
 		}
-		if got.Compared != c.want.Compared || got.Listed != c.want.Listed || got.Spared != c.want.Spared || got.Keyed != c.want.Keyed || got.Fixed != c.want.Fixed || got.Taken != c.want.Taken || got.Scratch != c.want.Scratch || got.Built != c.want.Built {
+		if got.Compared != c.want.Compared || got.Listed != c.want.Listed || got.Spared != c.want.Spared || got.Constant != c.want.Constant || got.Keyed != c.want.Keyed || got.Fixed != c.want.Fixed || got.Taken != c.want.Taken || got.Scratch != c.want.Scratch || got.Built != c.want.Built {
 			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
 		}
 	}
@@ -236,4 +240,27 @@ func TestPooled(t *testing.T) {
 			t.Errorf("%s: %+v, want %v", name, m, want)
 		}
 	}
+}
+
+// TestLends: what functions read from a field, and hand on.
+func TestLends(t *testing.T) {
+	tracer, _ := programTracer(t)
+	f := func(name string, want bool) {
+		t.Helper()
+		for fn := range tracer.src.Functions() {
+			for _, b := range fn.Blocks {
+				for _, in := range b.Instrs {
+					if a, ok := in.(*ssa.FieldAddr); ok && fieldVar(a).Name() == name {
+						if got := tracer.Lends(tracer.placeOf(fieldVar(a).Pos())); got != want {
+							t.Errorf("%s is handed on: %v, want %v", name, got, want)
+						}
+						return
+					}
+				}
+			}
+		}
+		t.Errorf("no function has a field %s", name)
+	}
+	f("scratch", false)
+	f("handed", true)
 }

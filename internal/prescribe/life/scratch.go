@@ -3,6 +3,7 @@ package life
 import (
 	"go/types"
 	"iter"
+	"slices"
 
 	"golang.org/x/tools/go/ssa"
 )
@@ -42,6 +43,62 @@ func (t *Tracer) stays(field *ssa.FieldAddr) bool {
 		}
 	}
 	return true
+}
+
+// Lends reports whether a function hands on what a field refers to, other than to the field itself: then somebody may
+// still have it when the field is filled again. The field is named by the place of its declaration.
+func (t *Tracer) Lends(place string) bool {
+	for fn := range t.src.Functions() {
+		for _, b := range fn.Blocks {
+			for _, in := range b.Instrs {
+				load, ok := in.(*ssa.UnOp)
+				if !ok {
+					continue
+				}
+				field, ok := load.X.(*ssa.FieldAddr)
+				if ok && t.placeOf(fieldVar(field).Pos()) == place && t.lent(load, fieldVar(field)) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// lent reports whether what was read from a field goes elsewhere than to what the field is in, or to another field of
+// that.
+func (t *Tracer) lent(load *ssa.UnOp, field *types.Var) bool {
+	s := t.scan(load.Parent())
+	s.ref = load.Type()
+	s.add(load, direct)
+	out := s.run()
+	var own uint64
+	for _, r := range rootsOf(load.X) {
+		own |= bit(slices.IndexFunc(load.Parent().Params, func(p *ssa.Parameter) bool { return p == r }))
+	}
+	return out.results|out.free != 0 || out.params&^own != 0 || out.shared || out.global != "" || out.unknown != "" || movedOn(load, field)
+}
+
+// movedOn reports whether a slice is stored in another field than its own.
+func movedOn(v ssa.Value, field *types.Var) bool {
+	return slices.ContainsFunc(*v.Referrers(), func(in ssa.Instruction) bool {
+		switch in := in.(type) {
+		case *ssa.Slice:
+			return movedOn(in, field)
+		case *ssa.Store:
+			f, ok := in.Addr.(*ssa.FieldAddr)
+			return ok && in.Val == v && fieldVar(f) != field
+		case *ssa.Call:
+			b, ok := in.Call.Value.(*ssa.Builtin)
+			return ok && b.Name() == "append" && in.Call.Args[0] == v && movedOn(in, field)
+		}
+		return false
+	})
+}
+
+// fieldVar is the field that an address is of.
+func fieldVar(f *ssa.FieldAddr) *types.Var {
+	return f.X.Type().Underlying().(*types.Pointer).Elem().Underlying().(*types.Struct).Field(f.Field)
 }
 
 // uses are the addresses that functions take of a field, whatever they do with them.

@@ -226,6 +226,20 @@ func (r *runes) write(c rune) {
 
 func (r *runes) last() []byte { return r.handed }
 
+var origin = place{"here"}
+
+func boxesOrigin() {
+	fmt.Println(origin) // case unchanged 0
+}
+
+func lastOf(n int) (last int) {
+	list := make([]int, n) // case backward 0
+	for _, x := range slices.Backward(list) {
+		last = x
+	}
+	return last
+}
+
 func inBuffer(list []string) string {
 	var b bytes.Buffer
 	add := func(s string) { b.WriteString(s) }

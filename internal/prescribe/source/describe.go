@@ -211,6 +211,18 @@ func (l *Line) useInCall(p *ast.CallExpr) Use {
 	}
 }
 
+// droppedAll reports whether a statement assigns none of a call's results but an error.
+func (l *Line) droppedAll(p *ast.AssignStmt) bool {
+	return !slices.ContainsFunc(p.Lhs, func(e ast.Expr) bool {
+		id, ok := e.(*ast.Ident)
+		if ok && id.Name == "_" {
+			return false
+		}
+		t := l.info().TypeOf(e)
+		return t == nil || types.TypeString(t, nil) != "error"
+	})
+}
+
 func (l *Line) useInAssign(p *ast.AssignStmt, n ast.Node) Use {
 	at := 0
 	for i, rhs := range p.Rhs {
@@ -221,9 +233,15 @@ func (l *Line) useInAssign(p *ast.AssignStmt, n ast.Node) Use {
 	if at >= len(p.Lhs) {
 		return Use{}
 	}
+	if len(p.Rhs) == 1 && len(p.Lhs) > 1 && l.droppedAll(p) {
+		return Use{Kind: UseDropped}
+	}
 	switch lhs := ast.Unparen(p.Lhs[at]).(type) {
 	case *ast.Ident:
 		if lhs.Name == "_" {
+			if len(p.Lhs) > len(p.Rhs) {
+				return Use{} // which of the results is meant is not known
+			}
 			return Use{Kind: UseDropped}
 		}
 		return Use{Kind: UseAssigned, Name: lhs.Name, Adds: p.Tok == token.ADD_ASSIGN}

@@ -6,6 +6,7 @@ import (
 	"go/printer"
 	"go/token"
 	"go/types"
+	"slices"
 	"strings"
 )
 
@@ -53,7 +54,7 @@ type Expr struct {
 // Invocation is the call that an expression is; zero where it is none.
 type Invocation struct {
 	Callee  string // of a call, as pprof spells functions; the builtin's name for those
-	Unboxed bool   // a call whose variadic arguments are of a type that is no interface
+	Unboxed bool   // a call that boxes none of its variadic arguments
 	Consts  bool   // a literal whose elements are all constants, a call whose arguments are all constants, a conversion of one, or a make of constant size
 	Args    []string
 }
@@ -181,8 +182,8 @@ func (l *Line) call(n *ast.CallExpr) *Expr {
 	return nil
 }
 
-// unboxed reports whether a call puts its last arguments into a slice of a type
-// that is no interface.
+// unboxed reports whether a call boxes none of the last arguments that it puts into a slice: the slice is of a type that is
+// no interface, or they are interface values already.
 func (l *Line) unboxed(n *ast.CallExpr) bool {
 	t := l.info().TypeOf(n.Fun)
 	if t == nil {
@@ -193,7 +194,10 @@ func (l *Line) unboxed(n *ast.CallExpr) bool {
 		return false
 	}
 	last, ok := sig.Params().At(sig.Params().Len() - 1).Type().(*types.Slice)
-	return ok && !types.IsInterface(last.Elem())
+	return ok && (!types.IsInterface(last.Elem()) || !slices.ContainsFunc(n.Args[sig.Params().Len()-1:], func(a ast.Expr) bool {
+		t := l.info().TypeOf(a)
+		return t == nil || !types.IsInterface(t)
+	}))
 }
 
 // copies reports whether a conversion copies its operand: between strings and

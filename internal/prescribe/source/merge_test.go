@@ -190,3 +190,69 @@ func TestFilesOfEqualNames(t *testing.T) {
 		t.Errorf("line 15 of the library's file is not in its method Add: %+v", l)
 	}
 }
+
+// Functions without a body keep what they are handed, for all that the compiler knows, unless they promise not to.
+func TestBodyless(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"go.mod": "module example.com/m\n\ngo 1.24\n", "m.s": "", "m.go": `package m
+
+func plain(p *int)
+
+//go:noescape
+func promised(p *int)
+
+// go:noescape
+func spaced(p *int)
+
+func whole(p *int) {}
+
+func f() {
+	plain(new(int))
+	promised(new(int))
+	spaced(new(int))
+	whole(new(int))
+}
+`} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p, problems, err := Load(t.Context(), Request{Dir: dir, Packages: []string{"example.com/m"}})
+	if err != nil || len(problems) > 0 {
+		t.Fatal(err, problems)
+	}
+	for line, want := range map[int]int{14: 3, 15: 0, 16: 9, 17: 0} {
+		if d, ok := p.At("m.go", line).Bodyless(); d.Line != want || ok != (want > 0) {
+			t.Errorf("line %d: %+v, %v, want line %d", line, d, ok, want)
+		}
+	}
+}
+
+// Of several results those are dropped that are no errors.
+func TestDropped(t *testing.T) {
+	_, line := load(t, `package m
+
+func two() ([]int, error) { return nil, nil }
+
+func three() ([]int, []int, error) { return nil, nil, nil }
+
+func f() error {
+	_, err := two() //all
+	_, b, err := three() //one
+	_ = b
+	two() //statement
+	return err
+}
+`)
+	f := func(name string, want UseKind) {
+		t.Helper()
+		l := line(name)
+		i := slices.IndexFunc(l.Exprs, func(e *Expr) bool { return e.Kind == Call })
+		if got := l.Exprs[i].Use.Kind; got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+	f("all", UseDropped)
+	f("one", UseOther)
+	f("statement", UseDropped)
+}

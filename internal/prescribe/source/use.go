@@ -10,6 +10,8 @@ import (
 // Little says which part of a value the code looks at, if not all of it; "" for all.
 func (u Use) Little() string {
 	switch u.Kind {
+	case UseDropped:
+		return "the result is dropped"
 	case UseElement:
 		return "only a part of the result is used"
 	case UseLength:

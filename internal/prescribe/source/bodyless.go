@@ -1,0 +1,71 @@
+package source
+
+import (
+	"go/ast"
+	"go/types"
+	"strings"
+
+	"golang.org/x/tools/go/ssa"
+)
+
+// Declared is a function's declaration.
+type Declared struct {
+	Name string // as pprof spells it
+	File string
+	Line int
+}
+
+// Bodyless is a function of the package that the line calls, and that has neither a body nor the directive
+// go:noescape: the compiler then takes all pointers that it gets for kept. False where there is none.
+func (l *Line) Bodyless() (Declared, bool) {
+	for _, e := range l.Exprs {
+		call, ok := e.node.(*ast.CallExpr)
+		if !ok || e.Kind != Call {
+			continue
+		}
+		id, ok := ast.Unparen(call.Fun).(*ast.Ident)
+		if !ok {
+			continue
+		}
+		fn, ok := l.info().Uses[id].(*types.Func)
+		if !ok {
+			continue
+		}
+		if d := l.declaration(fn); d != nil && d.Body == nil && !noEscape(d) {
+			at := l.program.fset.Position(d.Pos())
+			return Declared{Spelling(fn), at.Filename, at.Line}, true
+		}
+	}
+	return Declared{}, false
+}
+
+// declaration is that of a function of the line's package; nil for others.
+func (l *Line) declaration(fn *types.Func) *ast.FuncDecl {
+	for _, f := range l.file.pkg.Syntax {
+		for _, d := range f.Decls {
+			if d, ok := d.(*ast.FuncDecl); ok && l.info().Defs[d.Name] == types.Object(fn) {
+				return d
+			}
+		}
+	}
+	return nil
+}
+
+func noEscape(d *ast.FuncDecl) bool {
+	if d.Doc == nil {
+		return false
+	}
+	for _, c := range d.Doc.List {
+		if strings.HasPrefix(c.Text, "//go:noescape") {
+			return true
+		}
+	}
+	return false
+}
+
+// NoEscape reports whether a function without a body promises, by the directive go:noescape, that it keeps nothing
+// that it is given.
+func NoEscape(fn *ssa.Function) bool {
+	d, ok := fn.Syntax().(*ast.FuncDecl)
+	return ok && d.Body == nil && noEscape(d)
+}
