@@ -138,8 +138,12 @@ var layers = []layer{
 		why:    "a rule for names of files, that all who read source share",
 	},
 	{
+		folder: "internal/prescribe/layout",
+		why:    "sizes of types are told without knowing who asks",
+	},
+	{
 		folder: "internal/prescribe/source",
-		ours:   []string{"internal/sourcefile"},
+		ours:   []string{"internal/prescribe/layout", "internal/sourcefile"},
 		others: []string{"golang.org/x/tools/go"},
 		why:    "what the code says is told without knowing of profiles",
 	},

@@ -24,8 +24,9 @@ type candidate struct {
 	held []*candidate // objects of the same function that become part of this one
 	told bool         // as part of another object
 
-	taken    finding.End // of what the pool's Get hands out, where the pool's New makes the object
-	ruledOut []string    // why cures that match do not fit
+	taken    finding.End     // of what the pool's Get hands out, where the pool's New makes the object
+	lent     map[string]bool // fields, by their declarations, whose memory the code hands on
+	ruledOut []string        // why cures that match do not fit
 	trials   []finding.Trial
 
 	session   *diagnose.Session
@@ -42,7 +43,6 @@ type allocated struct {
 	Callee      string         // function called on the line: of a library, or the one that takes the boxed values
 	Life        finding.Life   // what becomes of it
 
-	lent  bool   // the code hands on what its field holds
 	above *above // where what grows is handed in by callers; nil where the function itself has it
 
 	of                 *finding.Finding // the line's

@@ -356,7 +356,7 @@ var (
 	})
 	asked   = test("little of it is used", func(c *candidate, p *allocated) bool { return c.askedAbove(p) != "" }, "asked")
 	itself  = test("handed up as it is", func(_ *candidate, p *allocated) bool { return p.Life.Field == "" && !p.Life.Passed.Within })
-	handsOn = test("handed on from its field", func(_ *candidate, p *allocated) bool { return p.lent })
+	handsOn = test("handed on from its field", func(c *candidate, p *allocated) bool { return c.lent[p.owner()] })
 	// The field is set to nil where its owner is made ready for the next use.
 	dropped = test("set to nil", func(c *candidate, p *allocated) bool {
 		_, ok := c.reset(p)

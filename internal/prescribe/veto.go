@@ -254,8 +254,11 @@ func (c *candidate) live(t *life.Tracer) {
 		}
 	}
 	for _, p := range c.Parts {
-		if _, ok := c.reset(p); ok {
-			p.lent = t != nil && t.Lends(p.owner())
+		if _, ok := c.reset(p); ok && t != nil {
+			if c.lent == nil {
+				c.lent = map[string]bool{}
+			}
+			c.lent[p.owner()] = t.Lends(p.owner())
 		}
 	}
 	if get := c.getters(); t != nil && len(get) > 0 {

@@ -1,11 +1,12 @@
 package source
 
 import (
-	"cmp"
 	"go/ast"
 	"go/token"
 	"go/types"
 	"slices"
+
+	"github.com/heaptrim/heaptrim/internal/prescribe/layout"
 )
 
 // describe fills in what the syntax and the types say of an expression.
@@ -74,7 +75,7 @@ func (l *Line) describeType(e *Expr) {
 	}
 	switch u := t.Underlying().(type) {
 	case *types.Slice:
-		e.Elem, e.Pointers = sizeOf(sizes, u.Elem()), hasPointers(u.Elem())
+		e.Elem, e.Pointers = layout.SizeOf(sizes, u.Elem()), layout.HasPointers(u.Elem())
 		if c, ok := e.node.(*ast.CompositeLit); ok {
 			e.Size = e.Elem * int64(len(c.Elts))
 		}
@@ -86,63 +87,10 @@ func (l *Line) describeType(e *Expr) {
 	if isStringType(t) {
 		return
 	}
-	e.Size, e.Pointers, e.Identity = sizeOf(sizes, elem), hasPointers(elem), pointerMethods(elem)
+	e.Size, e.Pointers, e.Identity = layout.SizeOf(sizes, elem), layout.HasPointers(elem), layout.PointerMethods(elem)
 	if st, ok := elem.Underlying().(*types.Struct); ok && e.Size > 0 {
-		e.Packed = packed(sizes, st)
+		e.Packed = layout.Packed(sizes, st)
 	}
-}
-
-// pointerMethods reports whether a type has methods that only a pointer to it has.
-func pointerMethods(t types.Type) bool {
-	return types.NewMethodSet(types.NewPointer(t)).Len() > types.NewMethodSet(t).Len()
-}
-
-// packed is the size of a struct with its fields in order of alignment and
-// size, largest first.
-func packed(sizes types.Sizes, st *types.Struct) int64 {
-	var fields []*types.Var
-	for f := range st.Fields() {
-		fields = append(fields, f)
-	}
-	slices.SortStableFunc(fields, func(a, b *types.Var) int {
-		return cmp.Or(cmp.Compare(sizes.Alignof(b.Type()), sizes.Alignof(a.Type())), cmp.Compare(sizes.Sizeof(b.Type()), sizes.Sizeof(a.Type())))
-	})
-	// A zero-size field at the end is padded, so that its address stays inside.
-	if i := slices.IndexFunc(fields, func(f *types.Var) bool { return sizes.Sizeof(f.Type()) == 0 }); i > 0 {
-		fields = append(fields[i:], fields[:i]...)
-	}
-	return sizeOf(sizes, types.NewStruct(fields, nil))
-}
-
-// sizeOf is a type's size in bytes; 0 for one that depends on type parameters.
-func sizeOf(s types.Sizes, t types.Type) (size int64) {
-	defer func() {
-		if recover() != nil { // a type parameter has no size
-			size = 0
-		}
-	}()
-	if s == nil {
-		return 0
-	}
-	return s.Sizeof(t)
-}
-
-// hasPointers reports whether values of a type hold pointers.
-func hasPointers(t types.Type) bool {
-	switch u := t.Underlying().(type) {
-	case *types.Basic:
-		return u.Kind() == types.String || u.Kind() == types.UnsafePointer
-	case *types.Array:
-		return u.Len() > 0 && hasPointers(u.Elem())
-	case *types.Struct:
-		for f := range u.Fields() {
-			if hasPointers(f.Type()) {
-				return true
-			}
-		}
-		return false
-	}
-	return true
 }
 
 // useOf says what the code does first with the value of n.

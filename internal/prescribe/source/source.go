@@ -20,6 +20,7 @@ import (
 	"golang.org/x/tools/go/ssa"
 	"golang.org/x/tools/go/ssa/ssautil"
 
+	"github.com/heaptrim/heaptrim/internal/prescribe/layout"
 	"github.com/heaptrim/heaptrim/internal/sourcefile"
 )
 
@@ -238,7 +239,7 @@ func (p *Program) Implementations(iface types.Type, m *types.Func) []*ssa.Functi
 }
 
 // SizeOf is the size of a type in bytes; 0 for one that depends on type parameters.
-func (p *Program) SizeOf(t types.Type) int64 { return sizeOf(p.sizes, t) }
+func (p *Program) SizeOf(t types.Type) int64 { return layout.SizeOf(p.sizes, t) }
 
 // Functions are those that were read, with their literals and what sets the variables of packages.
 func (p *Program) Functions() iter.Seq[*ssa.Function] {

@@ -1,0 +1,61 @@
+// Package layout tells how values of a type lie in memory.
+package layout
+
+import (
+	"cmp"
+	"go/types"
+	"slices"
+)
+
+// PointerMethods reports whether a type has methods that only a pointer to it has.
+func PointerMethods(t types.Type) bool {
+	return types.NewMethodSet(types.NewPointer(t)).Len() > types.NewMethodSet(t).Len()
+}
+
+// Packed is the size of a struct with its fields in order of alignment and
+// size, largest first.
+func Packed(sizes types.Sizes, st *types.Struct) int64 {
+	var fields []*types.Var
+	for f := range st.Fields() {
+		fields = append(fields, f)
+	}
+	slices.SortStableFunc(fields, func(a, b *types.Var) int {
+		return cmp.Or(cmp.Compare(sizes.Alignof(b.Type()), sizes.Alignof(a.Type())), cmp.Compare(sizes.Sizeof(b.Type()), sizes.Sizeof(a.Type())))
+	})
+	// A zero-size field at the end is padded, so that its address stays inside.
+	if i := slices.IndexFunc(fields, func(f *types.Var) bool { return sizes.Sizeof(f.Type()) == 0 }); i > 0 {
+		fields = append(fields[i:], fields[:i]...)
+	}
+	return SizeOf(sizes, types.NewStruct(fields, nil))
+}
+
+// SizeOf is a type's size in bytes; 0 for one that depends on type parameters.
+func SizeOf(s types.Sizes, t types.Type) (size int64) {
+	defer func() {
+		if recover() != nil { // a type parameter has no size
+			size = 0
+		}
+	}()
+	if s == nil {
+		return 0
+	}
+	return s.Sizeof(t)
+}
+
+// HasPointers reports whether values of a type hold pointers.
+func HasPointers(t types.Type) bool {
+	switch u := t.Underlying().(type) {
+	case *types.Basic:
+		return u.Kind() == types.String || u.Kind() == types.UnsafePointer
+	case *types.Array:
+		return u.Len() > 0 && HasPointers(u.Elem())
+	case *types.Struct:
+		for f := range u.Fields() {
+			if HasPointers(f.Type()) {
+				return true
+			}
+		}
+		return false
+	}
+	return true
+}
