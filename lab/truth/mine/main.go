@@ -3,6 +3,7 @@
 // the functions that do. A reader then says what the change was.
 //
 //	go run ./truth/mine -mirrors HISTORIES -dir DIR [-repositories FILE] [-commits FILE] [-pairs 8] [-for 1h]
+//	go run ./truth/mine -mirrors HISTORIES -dir DIR -picked FILE
 //
 // HISTORIES has a git directory owner+name/repo for each repository; they are read, and not built:
 // releases come through the module proxy. What was measured is kept in DIR and not measured
