@@ -159,9 +159,16 @@ type pair struct {
 	Tags    []string `json:"tags"` // of both
 	Commits []commit `json:"commits"`
 	Score   int      `json:"score"`
+	Only    []string `json:"only,omitempty"` // benchmarks that are measured; empty: all
 }
 
-func (p pair) key() string { return p.Module + "@" + p.Before + ".." + p.After }
+func (p pair) key() string {
+	key := p.Module + "@" + p.Before + ".." + p.After
+	if len(p.Only) > 0 {
+		key += "#" + strings.Join(p.Only, ",")
+	}
+	return key
+}
 
 // commit is one that speaks of allocations.
 type commit struct {
@@ -318,7 +325,11 @@ func (h *history) packages(ctx context.Context, p pair) []string {
 		}
 		return out
 	}
-	measured := slices.DeleteFunc(in(`^func Benchmark\w*\(`), h.nested(ctx, p))
+	pattern := `\w*`
+	if len(p.Only) > 0 {
+		pattern = "(" + strings.ReplaceAll(strings.Join(p.Only, "|"), "Benchmark", "") + ")"
+	}
+	measured := slices.DeleteFunc(in(`^func Benchmark`+pattern+`\(`), h.nested(ctx, p))
 	var out []string
 	add := func(dir string) {
 		if slices.Contains(measured, dir) && !slices.Contains(out, dir) && len(out) < mostPackages {
@@ -331,6 +342,9 @@ func (h *history) packages(ctx context.Context, p pair) []string {
 			add(dir)
 			touched = append(touched, dir)
 		}
+	}
+	if p.Score == 0 && len(out) > 0 {
+		return out // of a picked commit its own packages are enough
 	}
 	add(".")
 	for _, dir := range touched[:min(len(touched), 8)] {

@@ -3,6 +3,7 @@
 // the functions that do. A reader then says what the change was.
 //
 //	go run ./truth/mine -mirrors HISTORIES -dir DIR [-repositories FILE] [-commits FILE] [-pairs 8] [-for 1h]
+//	go run ./truth/mine -mirrors HISTORIES -dir DIR -picked FILE
 //
 // HISTORIES has a git directory owner+name/repo for each repository; they are read, and not built:
 // releases come through the module proxy. What was measured is kept in DIR and not measured
@@ -48,6 +49,7 @@ func main() {
 	flag.IntVar(&m.least, "least", 1, "how much a commit of a pair must speak of allocations: 1 of speed, 2 in its text, 3 in its subject")
 	list := flag.String("repositories", "", "`file` with a repository a line, as owner/name; default: all of the histories")
 	commits := flag.String("commits", "", "`file` of commits that count whatever their message: repository and hash, by tabs")
+	pickedList := flag.String("picked", "", "measure the commits of this `file` alone, in the releases around them: repository and hash, by tabs")
 	workers := flag.Int("workers", 1, "repositories at a time")
 	limit := flag.Duration("for", time.Hour, "stop after this `time`")
 	key := flag.String("card", "", "print what is known of pairs whose `key` starts so")
@@ -59,6 +61,8 @@ func main() {
 	err := m.open(*commits)
 	if err == nil && *key != "" {
 		err = m.cards(ctx, *key)
+	} else if err == nil && *pickedList != "" {
+		err = m.picked(ctx, *pickedList)
 	} else if err == nil {
 		err = m.all(ctx, *list, *workers)
 	}
@@ -213,6 +217,7 @@ func (m *miner) measure(ctx context.Context, h *history, p pair) entry {
 		e.Why = fmt.Sprintf("%.500s", err)
 		return e
 	}
+	s.only = p.Only
 	e.License = license(s.after.Dir)
 	var whys []string
 	for _, dir := range e.Packages {

@@ -39,6 +39,7 @@ type row struct {
 type sides struct {
 	module        string
 	before, after bench.Package
+	only          []string // benchmarks that a list names; empty: all
 }
 
 // lay copies both releases below dir.
@@ -180,6 +181,9 @@ func (s sides) compare(ctx context.Context, from string, names ...string) ([]row
 			return nil, err
 		}
 	}
+	if len(s.only) > 0 {
+		names = slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !s.wanted(n) })
+	}
 	before := each(ctx, s.before, names)
 	after := each(ctx, s.after, names)
 	var rows []row
@@ -193,6 +197,13 @@ func (s sides) compare(ctx context.Context, from string, names ...string) ([]row
 		return cmp.Or(cmp.Compare(fall(b.Before[0], b.After[0]), fall(a.Before[0], a.After[0])), cmp.Compare(a.Bench, b.Bench))
 	})
 	return s.confirm(ctx, rows), nil
+}
+
+// wanted reports whether a list names a benchmark, with or without the word that all begin with.
+func (s sides) wanted(name string) bool {
+	return slices.ContainsFunc(s.only, func(n string) bool {
+		return strings.EqualFold(strings.TrimPrefix(n, "Benchmark"), strings.TrimPrefix(name, "Benchmark"))
+	})
 }
 
 // fall is the share by which a benchmark allocates less, the greater of both counts; a few

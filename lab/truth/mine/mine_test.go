@@ -129,3 +129,12 @@ func TestHistory(t *testing.T) {
 		t.Errorf("before v1.1.0 is %v, %v; v1.0.1 is not of its history", b, ok)
 	}
 }
+
+func TestWanted(t *testing.T) {
+	s := sides{only: []string{"Hash", "BenchmarkParse"}}
+	for name, want := range map[string]bool{"BenchmarkHash": true, "BenchmarkParse": true, "BenchmarkHashes": false, "Benchmark": false} {
+		if got := s.wanted(name); got != want {
+			t.Errorf("wanted(%q) = %v, want %v", name, got, want)
+		}
+	}
+}
