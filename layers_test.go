@@ -138,6 +138,11 @@ var layers = []layer{
 		why:    "a rule for names of files, that all who read source share",
 	},
 	{
+		folder: "internal/prescribe/hot",
+		ours:   []string{"internal/evidence", "internal/finding"},
+		why:    "what is worth reading follows from the findings alone",
+	},
+	{
 		folder: "internal/prescribe/layout",
 		why:    "sizes of types are told without knowing who asks",
 	},

@@ -79,7 +79,8 @@ var (
 	structural = test("a structure of many", func(c *candidate, p *allocated) bool {
 		return c.perOp(p) >= 4*manyObjects || c.recursive()
 	})
-	outgrown = fact{"outgrown", func(c *candidate, _ *allocated) finding.Tri {
+	shortBlocks = test("short", func(c *candidate, _ *allocated) bool { return c.blockSize() < leastPooled })
+	outgrown    = fact{"outgrown", func(c *candidate, _ *allocated) finding.Tri {
 		if len(c.Finding.Allocation.Sizes) == 0 {
 			return finding.Unknown
 		}
@@ -112,13 +113,16 @@ const leastOutgrown = 0.02
 
 // Facts about the expression that allocates.
 var (
-	seen   = test("its expression", func(_ *candidate, p *allocated) bool { return p.Expr != nil }, "expr")
-	own    = test("no call", func(_ *candidate, p *allocated) bool { return p.Via == "" && p.Callee == "" })
-	inline = test("no library", func(_ *candidate, p *allocated) bool { return p.Via == "" })
-	called = test("a call", func(_ *candidate, p *allocated) bool { return p.callee() != "" }, "callee")
-	inLoop = test("in a loop", func(_ *candidate, p *allocated) bool { return p.Expr != nil && len(p.Expr.Loops) > 0 }, "loop")
-	nested = test("recursive", func(c *candidate, _ *allocated) bool { return c.recursive() })
-	consts = test("of constants", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.Expr.Call.Consts })
+	seen    = test("its expression", func(_ *candidate, p *allocated) bool { return p.Expr != nil }, "expr")
+	own     = test("no call", func(_ *candidate, p *allocated) bool { return p.Via == "" && p.Callee == "" })
+	inline  = test("no library", func(_ *candidate, p *allocated) bool { return p.Via == "" })
+	called  = test("a call", func(_ *candidate, p *allocated) bool { return p.callee() != "" }, "callee")
+	inLoop  = test("in a loop", func(_ *candidate, p *allocated) bool { return p.Expr != nil && len(p.Expr.Loops) > 0 }, "loop")
+	nested  = test("recursive", func(c *candidate, _ *allocated) bool { return c.recursive() })
+	consts  = test("of constants", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.Expr.Call.Consts })
+	varying = test("of a size that varies", func(_ *candidate, p *allocated) bool {
+		return p.Expr != nil && p.Expr.Kind == source.Make && p.Expr.Elem > 0 && !p.Expr.Call.Consts
+	})
 	tabled = test("a table of constants", func(_ *candidate, p *allocated) bool {
 		return p.Expr != nil && p.Expr.Kind == source.Literal && p.Expr.Call.Consts && (p.Expr.Elem > 0 || strings.Contains(p.Expr.Type, "map["))
 	})
@@ -354,8 +358,11 @@ var (
 		l := c.source.At(own[1].File, own[1].Line)
 		return l != nil && l.Calls(life.Plain(own[0].Function))
 	})
-	asked   = test("little of it is used", func(c *candidate, p *allocated) bool { return c.askedAbove(p) != "" }, "asked")
-	itself  = test("handed up as it is", func(_ *candidate, p *allocated) bool { return p.Life.Field == "" && !p.Life.Passed.Within })
+	asked  = test("little of it is used", func(c *candidate, p *allocated) bool { return c.askedAbove(p) != "" }, "asked")
+	itself = test("handed up as it is", func(_ *candidate, p *allocated) bool { return p.Life.Field == "" && !p.Life.Passed.Within })
+	// closed is held by a field of something with a method Close, which is made in each operation.
+	closed  = test("in a field of what is closed", func(c *candidate, p *allocated) bool { return c.closer(p) != "" }, "closer")
+	made    = test("made in each operation", func(c *candidate, p *allocated) bool { return c.perOp(p) >= leastMade })
 	handsOn = test("handed on from its field", func(c *candidate, p *allocated) bool { return c.lent[p.owner()] })
 	// The field is set to nil where its owner is made ready for the next use.
 	dropped = test("set to nil", func(c *candidate, p *allocated) bool {

@@ -2,6 +2,7 @@ package prescribe
 
 import (
 	"fmt"
+	"go/types"
 	"regexp"
 	"slices"
 	"strings"
@@ -69,6 +70,23 @@ func (c *candidate) ownerMade(p *allocated) *finding.Finding {
 		}
 	}
 	return nil
+}
+
+// closer is the type of the struct in whose field the memory is held, where it has a method Close; "" for others.
+func (c *candidate) closer(p *allocated) string {
+	if c.source == nil || p.owner() == "" {
+		return ""
+	}
+	holder := c.source.HolderOf(p.owner())
+	if holder == nil {
+		return ""
+	}
+	obj, _, _ := types.LookupFieldOrMethod(types.NewPointer(holder), true, holder.Obj().Pkg(), "Close")
+	fn, ok := obj.(*types.Func)
+	if !ok || fn.Signature().Params().Len() > 0 {
+		return ""
+	}
+	return holder.Obj().Name()
 }
 
 // bodyless is the function without a body to which the compiler says that the value goes; false for none.

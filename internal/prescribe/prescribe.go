@@ -8,13 +8,11 @@ import (
 	"context"
 	"path/filepath"
 	"slices"
-	"sort"
-	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/diagnose"
-	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/advice"
+	"github.com/heaptrim/heaptrim/internal/prescribe/hot"
 	"github.com/heaptrim/heaptrim/internal/prescribe/life"
 	"github.com/heaptrim/heaptrim/internal/prescribe/rank"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
@@ -30,11 +28,8 @@ type Options struct {
 	Progress  func(format string, args ...any)
 }
 
-// Limits of reading the source: the hottest findings only.
-const (
-	readFindings = 120
-	readPackages = 16
-)
+// readFindings is how many lines are looked at for work that is not needed.
+const readFindings = 120
 
 // Run names the cure of each finding of a session, predicts its saving, ranks the findings
 // by it, adds findings on unnecessary work, and drops those below the threshold. If the
@@ -129,7 +124,7 @@ func readSource(ctx context.Context, d *finding.Diagnosis, o Options, more []str
 	if err != nil {
 		return nil, nil
 	}
-	packages := append(hotPackages(d), more...)
+	packages := append(hot.Packages(d), more...)
 	if o.Progress != nil {
 		o.Progress("reading the source of %d packages", len(packages))
 	}
@@ -141,39 +136,4 @@ func readSource(ctx context.Context, d *finding.Diagnosis, o Options, more []str
 		warnings = append(warnings, "cures are named without some of the source: "+e.Error())
 	}
 	return p, warnings
-}
-
-// hotPackages lists the import paths of the findings' packages, those of the
-// heaviest first.
-func hotPackages(d *finding.Diagnosis) []string {
-	weight := map[string]float64{}
-	add := func(pkg string, w float64) {
-		if pkg == "main" {
-			// A command's functions do not carry its import path.
-			if d.Target.Kind != evidence.TargetExec || len(d.Target.Packages) != 1 {
-				return
-			}
-			pkg = d.Target.Packages[0]
-		}
-		if pkg != "" && !strings.HasSuffix(pkg, "_test") {
-			weight[pkg] += w
-		}
-	}
-	for i, f := range d.Findings[:min(len(d.Findings), readFindings)] {
-		add(f.Site.Package, 1/float64(i+1))
-	}
-	for i, l := range d.Lines[:min(len(d.Lines), readFindings)] {
-		add(l.Site.Package, 0.1/float64(i+1))
-	}
-	out := make([]string, 0, len(weight))
-	for p := range weight {
-		out = append(out, p)
-	}
-	sort.Slice(out, func(i, j int) bool {
-		if weight[out[i]] != weight[out[j]] {
-			return weight[out[i]] > weight[out[j]]
-		}
-		return out[i] < out[j]
-	})
-	return out[:min(len(out), readPackages)]
 }

@@ -254,7 +254,7 @@ func (c *candidate) live(t *life.Tracer) {
 		}
 	}
 	for _, p := range c.Parts {
-		if _, ok := c.reset(p); ok && t != nil {
+		if _, ok := c.reset(p); t != nil && (ok || c.closer(p) != "") {
 			if c.lent == nil {
 				c.lent = map[string]bool{}
 			}

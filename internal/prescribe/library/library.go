@@ -133,6 +133,7 @@ var entries = []Entry{
 	{"strings.(*Builder).*", "", "presize-builder", "Grow the builder once to its final size", Result},
 	{"fmt.Sprint*", "", "avoid-conversion", "print to where the text goes with fmt.Fprint…, append to a byte slice, or concatenate", Result},
 	{"fmt.Fprint*", "", "avoid-conversion", "write the parts with io.WriteString or strconv.Append… into the writer's AvailableBuffer", Nothing},
+	{"io.WriteString", "io.WriteString", "avoid-conversion", "write bytes from a buffer that is used again, or give the writer a method WriteString: without one each call converts the text", Nothing},
 	{"fmt.Append*", "", "avoid-conversion", "append the parts with strconv.Append…", Nothing},
 	{"fmt.Errorf", "", "skip-work", "make the error where it is reported only, or use a typed error that formats itself when it is printed", Nothing},
 	{"fmt.Sscan*", "", "avoid-conversion", "parse with strconv", Nothing},

@@ -212,6 +212,13 @@ var methodContracts = map[shape]contract{
 	{"Size", "()", "(int)"}:                        drops,
 	{"BlockSize", "()", "(int)"}:                   drops,
 	{"Name", "()", "(string)"}:                     passes,
+	// crypto/cipher: AEAD appends to its first argument, the others fill it.
+	{"Seal", "([]byte, []byte, []byte, []byte)", "([]byte)"}:        passes,
+	{"Open", "([]byte, []byte, []byte, []byte)", "([]byte, error)"}: passes,
+	{"Encrypt", "([]byte, []byte)", "()"}:                           drops,
+	{"Decrypt", "([]byte, []byte)", "()"}:                           drops,
+	{"CryptBlocks", "([]byte, []byte)", "()"}:                       drops,
+	{"XORKeyStream", "([]byte, []byte)", "()"}:                      drops,
 	// "must copy the text [or data] if it wishes to retain" it, say encoding and encoding/json.
 	{"UnmarshalText", "([]byte)", "(error)"}:   drops,
 	{"UnmarshalBinary", "([]byte)", "(error)"}: drops,

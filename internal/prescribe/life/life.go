@@ -75,7 +75,7 @@ func (t *Tracer) Trace(b Birth, own []evidence.Frame) finding.Life {
 	l.Passed.Compared = !slices.ContainsFunc(born, func(v ssa.Value) bool { return !compared(v) })
 	l.Passed.Listed = b.Via != "" && slices.ContainsFunc(born, listed)
 	l.Passed.Built = Plain(b.Via) == "bytes.(*Buffer).String" && !slices.ContainsFunc(born, func(v ssa.Value) bool { return !t.onlyBuilt(v) })
-	l.Passed.Scratch = b.Kind == finding.KindMake && b.Via == "" && l.Receiver && len(born) == 1 && t.scratch(born[0])
+	l.Passed.Scratch = (b.Kind == finding.KindMake || b.Kind == finding.KindMap) && b.Via == "" && l.Receiver && len(born) == 1 && t.scratch(born[0])
 	l.Passed.Argument = slices.ContainsFunc(born, argued)
 	l.Passed.Fixed = b.Kind == finding.KindClosure && !slices.ContainsFunc(born, func(v ssa.Value) bool { return !sameEachTurn(v) })
 	l.Passed.Constant = b.Kind == finding.KindBoxing && !slices.ContainsFunc(born, func(v ssa.Value) bool { return !t.constant(v) })

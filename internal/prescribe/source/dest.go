@@ -248,7 +248,7 @@ func (l *Line) originAssign(d *Dest, v *types.Var, n *ast.AssignStmt) {
 			}
 			continue
 		}
-		if l.growsItself(n.Rhs[i], v) {
+		if s, ok := ast.Unparen(n.Rhs[i]).(*ast.SliceExpr); ok && l.isVar(s.X, v) || l.growsItself(n.Rhs[i], v) {
 			continue
 		}
 		made := l.madeBy(n.Rhs[i])

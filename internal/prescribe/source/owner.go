@@ -28,6 +28,11 @@ func (l *Line) Owner(e *Expr) string {
 	for i := len(e.path) - 1; i >= 0; i-- {
 		switch p := e.path[i].(type) {
 		case *ast.ParenExpr, *ast.UnaryExpr:
+		case *ast.KeyValueExpr: // of a struct's literal
+			if id, ok := p.Key.(*ast.Ident); ok && p.Value.Pos() <= e.node.Pos() {
+				return l.placeOf(l.info().ObjectOf(id))
+			}
+			return ""
 		case *ast.AssignStmt:
 			for j, rhs := range p.Rhs {
 				if len(p.Lhs) == len(p.Rhs) && rhs.Pos() <= e.node.Pos() && e.node.End() <= rhs.End() {

@@ -1,0 +1,50 @@
+// Package hot picks the packages whose source says most of a recording.
+package hot
+
+import (
+	"sort"
+	"strings"
+
+	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/finding"
+)
+
+// Limits: the hottest findings and lines, and the packages that are read for them.
+const (
+	findings = 120
+	packages = 16
+)
+
+// Packages lists the import paths of the findings' packages, those of the heaviest first.
+func Packages(d *finding.Diagnosis) []string {
+	weight := map[string]float64{}
+	add := func(pkg string, w float64) {
+		if pkg == "main" {
+			// A command's functions do not carry its import path.
+			if d.Target.Kind != evidence.TargetExec || len(d.Target.Packages) != 1 {
+				return
+			}
+			pkg = d.Target.Packages[0]
+		}
+		if pkg != "" && !strings.HasSuffix(pkg, "_test") {
+			weight[pkg] += w
+		}
+	}
+	for i, f := range d.Findings[:min(len(d.Findings), findings)] {
+		add(f.Site.Package, 1/float64(i+1))
+	}
+	for i, l := range d.Lines[:min(len(d.Lines), findings)] {
+		add(l.Site.Package, 0.1/float64(i+1))
+	}
+	out := make([]string, 0, len(weight))
+	for p := range weight {
+		out = append(out, p)
+	}
+	sort.Slice(out, func(i, j int) bool {
+		if weight[out[i]] != weight[out[j]] {
+			return weight[out[i]] > weight[out[j]]
+		}
+		return out[i] < out[j]
+	})
+	return out[:min(len(out), packages)]
+}
