@@ -19,6 +19,12 @@ func (c *candidate) tooLarge() bool {
 	return false
 }
 
+// onlySized reports whether nothing but its size puts a slice on the heap: the compiler says so, or has no way out of
+// the function for it.
+func (c *candidate) onlySized() bool {
+	return c.fate() == finding.FateTooLarge || c.fate() == finding.FateUnexplained
+}
+
 // coldEscape is the line of the same function that makes the value escape, if that line is
 // in a branch without recorded cost; 0 if there is none or it is not known.
 func (c *candidate) coldEscape() int {

@@ -331,6 +331,7 @@ var (
 	handedUp = test("returned", func(c *candidate, _ *allocated) bool { return c.edge("return") })
 	onHeap   = test("moved to the heap", func(c *candidate, _ *allocated) bool { return moved(c.Finding.Escape) })
 	tooLarge = test("too large for the stack", func(c *candidate, _ *allocated) bool { return c.tooLarge() })
+	bySize   = test("on the heap for its size alone", func(c *candidate, _ *allocated) bool { return c.onlySized() })
 	fixed    = test("of a fixed size", func(_ *candidate, p *allocated) bool {
 		return p.Kind != finding.KindMake || p.Expr != nil && p.Expr.Call.Consts
 	})

@@ -25,14 +25,14 @@ var table = []rule{
 	{name: "memory from the caller", cure: "keep-on-stack", needs: []fact{own, seen, is(finding.KindMake), consts, handedUp, small, passing, dies},
 		not:  []fact{tooLarge, coldOnly},
 		text: "let the caller hand in the memory for {expr}"},
-	{name: "short array of a varying size", cure: "keep-on-stack", needs: []fact{own, seen, is(finding.KindMake), diesHere, varying, shortBlocks, passing},
+	{name: "short array of a varying size", cure: "keep-on-stack", needs: []fact{own, seen, is(finding.KindMake), diesHere, varying, shortBlocks, bySize, passing},
 		text: "keep {expr} in an array on the stack where that is long enough, and make it only where it is longer"},
 	{name: "function without a body", cure: "keep-on-stack", needs: []fact{inline, seen, is(finding.KindNew, finding.KindMake, finding.KindVariadic), bodyless}, not: []fact{tooLarge}, at: atDeclared,
 		text: "declare {bodyless} with //go:noescape, if its assembly keeps no pointer: without a body, the compiler takes what it is handed for kept"},
 	{name: "a call without the object", cure: "keep-on-stack", needs: []fact{call("keep-on-stack")}, takes: betterCall, text: "instead of {callee}, {better}"},
 
 	// Values in interfaces.
-	{name: "a call without boxes", cure: "unbox-interface", needs: []fact{call("unbox-interface")}, takes: betterCall, text: "instead of {callee}, {better}"},
+	{name: "a call without boxes", cure: "unbox-interface", needs: []fact{call("unbox-interface")}, despite: []fact{boxIsKept}, takes: betterCall, text: "instead of {callee}, {better}"},
 	{name: "boxed for a call that is known", cure: "unbox-interface", needs: []fact{is(finding.KindBoxing, finding.KindVariadic), inline, called, argument, listedElse},
 		not: []fact{reflecting, boxless}, text: "instead of {callee}, {better}: it boxes its arguments"},
 	{name: "boxed for a call", cure: "unbox-interface", needs: []fact{is(finding.KindBoxing, finding.KindVariadic), inline, called, argument, ours},
