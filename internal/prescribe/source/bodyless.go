@@ -15,8 +15,8 @@ type Declared struct {
 	Line int
 }
 
-// Bodyless is a function of the package that the line calls, and that has neither a body nor the directive
-// go:noescape: the compiler then takes all pointers that it gets for kept. False where there is none.
+// Bodyless is a function of the package that the line calls, and that has neither a body nor the directive go:noescape:
+// the compiler then takes all pointers that it gets for kept. False where there is none.
 func (l *Line) Bodyless() (Declared, bool) {
 	for _, e := range l.Exprs {
 		call, ok := e.node.(*ast.CallExpr)
