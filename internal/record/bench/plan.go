@@ -48,13 +48,14 @@ func shareUntil(now, until time.Time, rest []planned) time.Time {
 }
 
 // within sets when the first of the rest should end, and when it is ended: after several times its share, so that
-// one that hangs, or is much slower than when it was tried, leaves time for the others.
+// one that hangs, or is much slower than when it was tried, leaves time for the others. The last is ended some time
+// after the budget: on a busy machine passes take longer.
 func within(until, end time.Time, rest []planned) planned {
 	now := time.Now()
 	p := rest[0]
-	p.until, p.end = shareUntil(now, until, rest), end
+	left := max(end.Sub(now), 0)
+	p.until, p.end = shareUntil(now, until, rest), end.Add(left/4)
 	if len(rest) > 1 {
-		left := max(end.Sub(now), 0)
 		p.end = now.Add(min(4*max(p.until.Sub(now), 0)+time.Second, left/2))
 	}
 	return p
