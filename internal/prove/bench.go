@@ -533,7 +533,7 @@ func (w *benchmarks) run(ctx context.Context, s *subject, o runOrder) (Sample, e
 	}
 	k := slices.IndexFunc(lines, func(l benchlog.Result) bool { return plainName(l.FullName, x.Procs) == s.name })
 	if k < 0 {
-		return Sample{}, fmt.Errorf("printed no result: %s", failureText(r, nil))
+		return Sample{}, errors.New(noResult(r))
 	}
 	l := lines[k]
 	if l.Iterations != s.iterations {

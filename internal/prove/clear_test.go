@@ -27,4 +27,15 @@ func TestNoteClear(t *testing.T) {
 	f(20, 30, 0.001)
 	f(0, 40, 0.5)
 	f(50, 50, 0.001)
+
+	// A count that differs makes the call of a benchmark, and leaves that of its time open.
+	both := round(60, 0, 0.5)
+	count := both[0].Changes[0]
+	count.Metric, count.Exact = Metric{Unit: unitAllocs, Sense: -1, Count: true, Judged: true}, true
+	count.A, count.B = stats.Interval{Value: 1188, Low: 1188, High: 1188}, stats.Interval{Value: 1187, Low: 1187, High: 1187}
+	count.Delta = stats.Interval{Value: -0.001, Low: -0.001, High: -0.001}
+	both[0].Changes = append(both[0].Changes, count)
+	if e.noteClear(both); e.result.ClearAfter != 0 {
+		t.Errorf("time is unclear: clear after %d pairs, want 0; outcomes %v, %v", e.result.ClearAfter, both[0].Outcome, both[0].Changes[0].Outcome)
+	}
 }

@@ -160,6 +160,18 @@ func failureText(r executed, err error) string {
 	return "no result"
 }
 
+// noResult says what a process printed that ended well and gave no result. Package testing takes no notice of output
+// that cannot be written.
+func noResult(r executed) string {
+	if info, err := os.Stat(r.stdout); err == nil && info.Size() == 0 {
+		return fmt.Sprintf("printed nothing: a TestMain runs no benchmarks, or there is no room left in %s", filepath.Dir(r.stdout))
+	}
+	if text := failureText(r, nil); text != "no result" {
+		return "printed no result: " + text
+	}
+	return "printed no result"
+}
+
 // tellingOf picks the line that says why a process failed: a crash, or else the
 // first of what package testing reports and the last of what a server logs.
 func tellingOf(lines []string, server bool) string {

@@ -19,6 +19,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -171,13 +172,13 @@ func (e *engine) measure(ctx context.Context, w workload, subjects []*subject) e
 	}
 }
 
-// noteClear notes after how many pairs every call was clear, if it is now. Measuring goes on:
+// noteClear notes after how many pairs every call was clear, of each figure that is judged, if it is now. Measuring goes on:
 // to end there would make chance differences more likely to be called.
 func (e *engine) noteClear(cs []Comparison) {
 	judge(cs, e.result.Rules)
 	pairs := 0
 	for _, c := range cs {
-		if c.Outcome == Unclear {
+		if c.Outcome == Unclear || slices.ContainsFunc(c.Changes, func(ch Change) bool { return ch.Outcome == Unclear }) {
 			e.result.ClearAfter = 0
 			return
 		}

@@ -68,6 +68,9 @@ func (l *Local) checkedPut(b []byte) {
 }
 
 func (l *Local) checkedRelease() {
+	if l.check.released.Load() != nil {
+		return
+	}
 	defer l.enter()()
 	at := callers()
 	l.check.released.CompareAndSwap(nil, &at)

@@ -180,6 +180,7 @@ func TestNoMisuse(t *testing.T) {
 		l := p.Local()
 		noise(r, l.Get, l.Put)
 		l.Release()
+		l.Release() // does nothing
 		runtime.GC()
 	}
 	burst(p.Get, p.Put, 1000, 1000)

@@ -83,13 +83,14 @@ func Record(ctx context.Context, o Options, w *bundle.Writer) error {
 		o.Progress("recording %d of %d, %v left: %s", i+1, len(chosen),
 			left(chosen[i:], chosen[:i], time.Since(begin)).Round(time.Second), p.name)
 		if o.BenchTime == 0 {
-			p.until = shareUntil(time.Now(), until, chosen[i:])
+			p = within(until, end, chosen[i:])
 		}
+		tried := time.Now()
 		if err := r.record(ctx, p); ctx.Err() != nil {
 			return ctx.Err()
 		} else if err != nil {
 			failed++
-			r.lacks(p.name + ", which failed: " + firstFailure(err))
+			r.lacks(failureOf(p, err, time.Since(tried)))
 		}
 	}
 	if failed == len(chosen) {
@@ -264,15 +265,28 @@ func (r *benchRecorder) choose(all []probed, look time.Duration) ([]planned, []p
 	left /= time.Duration(r.o.Count)
 	chosen, leftOut := plan(all, left, r.o.BenchTime)
 	if r.o.Lean && (len(leftOut) > 0 || 2*needs(chosen) > left) {
-		return planLean(all, left) // a busy machine takes longer than planned
+		chosen, leftOut = planLean(all, left) // a busy machine takes longer than planned
 	}
-	return chosen, leftOut
+	if r.o.BenchTime > 0 {
+		return chosen, leftOut
+	}
+	chosen, slow := drop(chosen, left)
+	return chosen, append(leftOut, slow...)
 }
 
 // leaveOut notes the benchmarks that did not fit the budget.
 func (r *benchRecorder) leaveOut(names []string) {
 	r.lacks(fmt.Sprintf("%d benchmarks that did not fit the budget of %v: %s (use -budget or -bench)", len(names),
 		r.o.Budget, strings.Join(gocmd.FirstOf(names, 8), ", ")))
+}
+
+// failureOf says why a benchmark is not recorded.
+func failureOf(p planned, err error, took time.Duration) string {
+	if errors.Is(err, errLate) {
+		return fmt.Sprintf("%s, which was ended after %v: it hangs, or %v (use -budget or -bench)", p.name,
+			took.Round(time.Second/10), err)
+	}
+	return p.name + ", which failed: " + firstFailure(err)
 }
 
 func namesOf(list []probed) []string {

@@ -27,6 +27,7 @@ type planned struct {
 	allocOps int64
 	length   time.Duration // of the timing pass
 	until    time.Time     // when its passes should end; zero without a budget
+	end      time.Time     // when a pass that still runs is ended; zero without a budget
 }
 
 // room is how much time its passes have left.
@@ -46,6 +47,30 @@ func shareUntil(now, until time.Time, rest []planned) time.Time {
 	return now.Add(time.Duration(float64(until.Sub(now)) * rest[0].takes().Seconds() / all.Seconds()))
 }
 
+// within sets when the first of the rest should end, and when it is ended: after several times its share, so that
+// one that hangs, or is much slower than when it was tried, leaves time for the others. The last is ended some time
+// after the budget: on a busy machine passes take longer.
+func within(until, end time.Time, rest []planned) planned {
+	now := time.Now()
+	p := rest[0]
+	left := max(end.Sub(now), 0)
+	p.until, p.end = shareUntil(now, until, rest), end.Add(left/4)
+	if len(rest) > 1 {
+		p.end = now.Add(min(4*max(p.until.Sub(now), 0)+time.Second, left/2))
+	}
+	return p
+}
+
+// allocRate is the sampling rate of the pass for allocations, in bytes: 1 records each. It is coarser where one
+// operation makes more allocations than there is time to record.
+func (p planned) allocRate() int64 {
+	rate := int64(1)
+	for bytes, n := p.bytesPerOp*float64(p.allocOps), p.allocsPerOp*float64(p.allocOps); min(n, bytes/float64(rate)) > 2*recordedAllocs; {
+		rate *= 2
+	}
+	return rate
+}
+
 // quick reports whether the budget leaves no time for the pass at two settings of GOGC.
 func (p planned) quick() bool { return p.length < shortBenchTime }
 
@@ -54,14 +79,46 @@ func (p planned) lean() bool { return p.length <= leanBenchTime }
 
 // takes is about how long the passes take.
 func (p planned) takes() time.Duration {
-	n := passes
+	n, each := passes, perBenchmark
 	switch {
 	case p.lean():
-		return time.Duration(leanPasses*float64(p.length)) + perLean
+		n, each = leanPasses, perLean
 	case p.quick():
 		n = quickPasses
 	}
-	return time.Duration(n*float64(p.length)) + perBenchmark
+	return time.Duration(n*float64(p.length)) + each + p.beyond()
+}
+
+// beyond is how much longer the passes take because one operation takes longer than a timing pass: each has at least one.
+func (p planned) beyond() time.Duration {
+	more := time.Duration(p.nsPerOp*float64(p.ops)) - p.length
+	if p.ops > 1 || more <= 0 {
+		return 0
+	}
+	n := quickPasses
+	if p.lean() {
+		n = 2
+	}
+	return time.Duration(n * float64(more))
+}
+
+// drop leaves out benchmarks with so slow operations that they take more than an equal share of the budget, the slowest
+// first, until the rest fits. One stays.
+func drop(chosen []planned, budget time.Duration) (kept []planned, leftOut []probed) {
+	for len(chosen) > 1 && needs(chosen) > budget {
+		at := 0
+		for i, p := range chosen {
+			if p.beyond() > chosen[at].beyond() {
+				at = i
+			}
+		}
+		if chosen[at].beyond() <= budget/time.Duration(len(chosen)) {
+			break
+		}
+		leftOut = append(leftOut, chosen[at].probed)
+		chosen = slices.Delete(slices.Clone(chosen), at, at+1)
+	}
+	return chosen, leftOut
 }
 
 // Lengths of the passes. The timing pass gets half of a benchmark's time, the

@@ -89,7 +89,7 @@ type testRun struct {
 	pkg   *testPackage
 	args  []string
 	env   []string
-	limit time.Duration // 0: none
+	limit *limit // nil: none
 }
 
 // ran is the result of one start of a test binary.
@@ -108,16 +108,15 @@ const mostOutput = 16 << 20
 // run starts a test binary in its package's directory. If a benchmark fails, the error
 // contains its output. A run over its limit is ended and its output is kept.
 func (r *benchRecorder) run(ctx context.Context, t testRun) (ran, error) {
-	limited := ctx
-	if t.limit > 0 {
-		var cancel context.CancelFunc
-		limited, cancel = context.WithTimeout(ctx, t.limit)
-		defer cancel()
-	}
+	limited, stop := t.limit.start(ctx)
+	defer stop()
 	cmd := exec.CommandContext(limited, t.pkg.binary, append([]string{"-test.run=^$", "-test.benchmem"}, t.args...)...)
 	cmd.Dir = t.pkg.Dir
 	cmd.Env = append(os.Environ(), t.env...)
 	out, errs := &process.Tail{Most: mostOutput}, &process.Tail{Most: mostOutput}
+	if t.limit != nil {
+		out.Next = t.limit
+	}
 	cmd.Stdout, cmd.Stderr = out, errs
 	cmd.WaitDelay = 2 * time.Second
 	start := time.Now()
@@ -164,7 +163,13 @@ func failureText(res ran) string {
 // and the failure becomes a warning.
 func (b *benchRun) runOne(ctx context.Context, t testRun) (ran, error) {
 	t.pkg = b.pkg
+	if !b.end.IsZero() {
+		t.limit = &limit{end: b.end}
+	}
 	res, err := b.rec.run(ctx, t)
+	if err == nil && res.timedOut {
+		return res, errLate
+	}
 	if err == nil || ctx.Err() != nil {
 		return res, err
 	}
@@ -173,70 +178,6 @@ func (b *benchRun) runOne(ctx context.Context, t testRun) (ran, error) {
 	}
 	b.rec.warn(fmt.Sprintf("%s: the process failed after it printed the result: %s", b.name, firstFailure(err)))
 	return res, nil
-}
-
-// probe runs every selected benchmark briefly to find all benchmarks, including
-// sub-benchmarks, and how long an operation takes.
-func (r *benchRecorder) probe(ctx context.Context) ([]probed, error) {
-	var all []probed
-	var failure error
-	begin := time.Now()
-	for i := range r.pkgs {
-		p := &r.pkgs[i]
-		if p.binary == "" {
-			continue
-		}
-		// One package may take most of it, and the last one still has a moment.
-		limit := max(r.o.Budget/2-time.Since(begin), r.o.Budget/10)
-		r.o.Progress("trying the benchmarks of package %d of %d, %s", i+1, len(r.pkgs), p.ImportPath)
-		re := r.o.Bench
-		if re == "" {
-			re = "."
-		}
-		res, err := r.run(ctx, testRun{pkg: p, args: []string{"-test.bench=" + re, "-test.benchtime=" + probeTime(r.o.Budget).String()},
-			limit: limit})
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		found, perr := r.results(i, res.out)
-		if perr != nil {
-			return nil, perr
-		}
-		switch {
-		case err != nil:
-			failure = err
-			r.lacks(fmt.Sprintf("benchmarks of %s after a failure: %s", p.ImportPath, firstFailure(err)))
-		case res.timedOut:
-			r.lacks(fmt.Sprintf("benchmarks of %s after %s: trying them took more than %v (use -budget or -bench)",
-				p.ImportPath, lastName(found), limit))
-		}
-		all = append(all, found...)
-	}
-	switch {
-	case len(all) > 0:
-		return all, nil
-	case failure != nil:
-		return nil, failure
-	case r.o.Bench != "":
-		return nil, fmt.Errorf("%w: -bench %s matches none of %s", errNoBenchmarks, r.o.Bench,
-			strings.Join(gocmd.FirstOf(r.names(), 12), ", "))
-	}
-	return nil, fmt.Errorf("%w: every benchmark was skipped or printed no result", errNoBenchmarks)
-}
-
-func (r *benchRecorder) names() []string {
-	var names []string
-	for _, p := range r.pkgs {
-		names = append(names, p.source.names...)
-	}
-	return names
-}
-
-func lastName(ps []probed) string {
-	if len(ps) == 0 {
-		return "the first"
-	}
-	return ps[len(ps)-1].name
 }
 
 // results parses the benchmark lines of package i. If a benchmark reports several
@@ -283,9 +224,16 @@ func (r *benchRecorder) record(ctx context.Context, p planned) error {
 	if r.o.Lean && p.lean() {
 		all = all[:2]
 	}
+	begin := time.Now()
 	for range r.o.Count {
-		for _, pass := range all {
-			if err := pass(ctx); err != nil {
+		for i, pass := range all {
+			err := pass(ctx)
+			if errors.Is(err, errLate) && i+b.count > 0 { // what was recorded until here is of use
+				r.lacks(fmt.Sprintf("the rest of %s, which was ended after %v: %v (use -budget or -bench)", p.name,
+					time.Since(begin).Round(time.Second/10), err))
+				return nil
+			}
+			if err != nil {
 				return err
 			}
 		}
@@ -293,6 +241,9 @@ func (r *benchRecorder) record(ctx context.Context, p planned) error {
 	}
 	return nil
 }
+
+// errLate means that a benchmark was ended because its part of the budget was over.
+var errLate = errors.New("it took longer than its part of the budget")
 
 // benchRun is the recording of one benchmark.
 type benchRun struct {
@@ -452,7 +403,7 @@ func (b *benchRun) keepText(p evidence.Part, text []byte) error {
 	})
 }
 
-// allocation runs with every allocation recorded.
+// allocation runs with every allocation recorded, or, where one operation makes too many, with samples of them.
 func (b *benchRun) allocation(ctx context.Context) error {
 	if !b.pkg.recorder {
 		return b.plainAllocation(ctx)
@@ -462,7 +413,8 @@ func (b *benchRun) allocation(ctx context.Context) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	env := recorder.Env(dir, recorder.Options{MemRate: 1, Auto: true, GCAtExit: true, HeapSnap: time.Hour, Metrics: -1,
+	rate := b.allocRate()
+	env := recorder.Env(dir, recorder.Options{MemRate: rate, Auto: true, GCAtExit: true, HeapSnap: time.Hour, Metrics: -1,
 		GODEBUG: os.Getenv("GODEBUG")})
 	res, err := b.runOne(ctx, testRun{args: b.args(b.allocOps, flushBenchmark), env: env})
 	if err != nil {
@@ -477,21 +429,22 @@ func (b *benchRun) allocation(ctx context.Context) error {
 	}
 	p := b.part(evidence.Part{Path: "allocs.pprof", Kind: evidence.KindAllocs, Pass: evidence.PassAllocation,
 		Ops: b.allocOps}, res)
-	p.Rate, p.Raw = 1, true
+	p.Rate, p.Raw = rate, true
 	return b.rec.w.Adopt(b.id, p, files.Files.Heap[len(files.Files.Heap)-1])
 }
 
 // plainAllocation is the fallback without the recorder.
 func (b *benchRun) plainAllocation(ctx context.Context) error {
 	mem := filepath.Join(b.rec.tmp, "mem.pprof")
+	rate := b.allocRate()
 	res, err := b.runOne(ctx, testRun{args: append(b.args(b.allocOps, ""), "-test.memprofile="+mem,
-		"-test.memprofilerate=1")})
+		fmt.Sprintf("-test.memprofilerate=%d", rate))})
 	if err != nil {
 		return err
 	}
 	p := b.part(evidence.Part{Path: "allocs.pprof", Kind: evidence.KindAllocs, Pass: evidence.PassAllocation,
 		Ops: b.allocOps}, res)
-	p.Rate = 1
+	p.Rate = rate
 	return b.rec.w.Adopt(b.id, p, mem)
 }
 

@@ -1,0 +1,57 @@
+package bench
+
+import (
+	"regexp"
+	"slices"
+	"testing"
+	"time"
+)
+
+// The benchmark whose name came last and has no result is the one that hangs.
+func TestUnfinished(t *testing.T) {
+	found := []probed{{name: "BenchmarkA/x"}}
+	for _, c := range []struct{ out, want string }{
+		{"goos: linux\n", "benchmarks"},
+		{"BenchmarkA\nBenchmarkA/x\nBenchmarkA/x-2 \t 1 5 ns/op\n", "benchmarks after BenchmarkA/x"},
+		{"BenchmarkA\nBenchmarkA/x\nBenchmarkA/x-2 \t 1 5 ns/op\nBenchmarkB\nlog line\n", "BenchmarkB"},
+	} {
+		if got := unfinished([]byte(c.out), found); got != c.want {
+			t.Errorf("unfinished(%q) = %q, want %q", c.out, got, c.want)
+		}
+	}
+}
+
+// A whole benchmark comes before its parts, which package testing would take first otherwise.
+func TestSkipPattern(t *testing.T) {
+	found := []probed{{name: "BenchmarkA"}, {name: "BenchmarkB/x"}, {name: "BenchmarkB/y"}, {name: "BenchmarkC/x"}}
+	got := skipPattern(found, []string{"BenchmarkC/hangs", "BenchmarkB"})
+	if want := "^BenchmarkA$|^BenchmarkB$|^BenchmarkC$/^hangs$|^BenchmarkC$/^x$"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	regexp.MustCompile(got)
+}
+
+// A benchmark with an operation that the budget has no room for leaves it to the others.
+func TestDrop(t *testing.T) {
+	all := []probed{{name: "BenchmarkSlow", nsPerOp: 10e9}, {name: "BenchmarkFast", nsPerOp: 100}, {name: "BenchmarkOther", nsPerOp: 200}}
+	chosen, _ := plan(all, 20*time.Second, 0)
+	kept, leftOut := drop(chosen, 20*time.Second)
+	if len(kept) != 2 || !slices.Equal(namesOf(leftOut), []string{"BenchmarkSlow"}) {
+		t.Errorf("kept %d, left out %v", len(kept), namesOf(leftOut))
+	}
+	if kept, leftOut = drop(chosen[:1], time.Second); len(kept) != 1 || len(leftOut) != 0 {
+		t.Errorf("the only one: kept %d, left out %v", len(kept), namesOf(leftOut))
+	}
+}
+
+// Every allocation is recorded where one operation does not make millions.
+func TestAllocRate(t *testing.T) {
+	p := planned{probed: probed{bytesPerOp: 1e4, allocsPerOp: 100}, allocOps: 1000}
+	if got := p.allocRate(); got != 1 {
+		t.Errorf("100,000 allocations: rate %d, want 1", got)
+	}
+	p = planned{probed: probed{bytesPerOp: 2.6e9, allocsPerOp: 46e6}, allocOps: 1}
+	if got := p.allocRate(); got != 8192 {
+		t.Errorf("46 million allocations of 2.6 GB: rate %d, want 8192", got)
+	}
+}
