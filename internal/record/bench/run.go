@@ -162,7 +162,7 @@ func failureText(res ran) string {
 // and fails after that, for example in a check of its TestMain, the result is valid
 // and the failure becomes a warning.
 func (b *benchRun) runOne(ctx context.Context, t testRun) (ran, error) {
-	t.pkg = b.pkg
+	t.pkg = b.tested()
 	if !b.end.IsZero() {
 		t.limit = &limit{end: b.end}
 	}
@@ -217,7 +217,7 @@ func (r *benchRecorder) plainName(full string) string {
 func (r *benchRecorder) record(ctx context.Context, p planned) error {
 	pkg := &r.pkgs[p.pkg]
 	b := benchRun{
-		rec: r, planned: p, pkg: pkg,
+		rec: r, planned: p,
 		id: r.w.Run(evidence.Run{Name: p.name, Package: pkg.ImportPath, Loops: pkg.source.loops}),
 	}
 	all := []func(context.Context) error{b.timing, b.allocation, b.collector, b.paces}
@@ -249,12 +249,14 @@ var errLate = errors.New("it took longer than its part of the budget")
 type benchRun struct {
 	rec *benchRecorder
 	planned
-	pkg   *testPackage
 	id    int
 	count int
 	used  recorder.Result // of the timing pass
 	gc    collectorPass
 }
+
+// tested is the package of the benchmark.
+func (b *benchRun) tested() *testPackage { return &b.rec.pkgs[b.planned.pkg] }
 
 // collectorPass is what is known of a collector pass.
 type collectorPass struct {
@@ -322,7 +324,7 @@ func (b *benchRun) timing(ctx context.Context) error {
 // in the binary only reads what the process has used, at the start and the end.
 func (b *benchRun) profiled(ctx context.Context, file string) (ran, recorder.Result, error) {
 	var use recorder.Result
-	if !b.pkg.recorder {
+	if !b.tested().recorder {
 		res, err := b.runOne(ctx, testRun{args: append(b.args(b.ops, ""), "-test.cpuprofile="+file)})
 		return res, use, err
 	}
@@ -386,7 +388,7 @@ func (b *benchRun) fitRest(timing ran) {
 func (b *benchRun) benchText(out []byte) []byte {
 	var text []byte
 	if !bytes.HasPrefix(out, []byte("pkg: ")) && !bytes.Contains(out, []byte("\npkg: ")) {
-		text = append(text, "pkg: "+b.pkg.ImportPath+"\n"...)
+		text = append(text, "pkg: "+b.tested().ImportPath+"\n"...)
 	}
 	for line := range bytes.Lines(out) {
 		if !bytes.HasPrefix(line, []byte(flushBenchmark)) {
@@ -405,7 +407,7 @@ func (b *benchRun) keepText(p evidence.Part, text []byte) error {
 
 // allocation runs with every allocation recorded, or, where one operation makes too many, with samples of them.
 func (b *benchRun) allocation(ctx context.Context) error {
-	if !b.pkg.recorder {
+	if !b.tested().recorder {
 		return b.plainAllocation(ctx)
 	}
 	dir, err := os.MkdirTemp(b.rec.tmp, "rec-")
@@ -462,13 +464,13 @@ func (b *benchRun) collector(ctx context.Context) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	if b.pkg.recorder {
+	if b.tested().recorder {
 		env = recorder.Env(dir, recorder.Options{MemRate: liveRate, Auto: true, HeapSnap: 100 * time.Millisecond,
 			Metrics: -1, GODEBUG: debug})
 	}
 	// The recorder's goroutine must have ended when a TestMain looks for leaks.
 	also := ""
-	if b.pkg.recorder {
+	if b.tested().recorder {
 		also = flushBenchmark
 	}
 	res, err := b.runOne(ctx, testRun{args: b.args(b.gc.ops, also), env: env})
@@ -491,7 +493,7 @@ func (b *benchRun) collector(ctx context.Context) error {
 	if b.gc.log, b.gc.took = res.err, 0; len(found) == 1 {
 		b.gc.took = time.Duration(found[0].nsPerOp * float64(b.gc.ops))
 	}
-	if !b.pkg.recorder {
+	if !b.tested().recorder {
 		return nil
 	}
 	files, err := recorder.Files(dir)
