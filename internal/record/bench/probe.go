@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -50,6 +51,9 @@ func (r *benchRecorder) probe(ctx context.Context) ([]probed, error) {
 	return nil, fmt.Errorf("%w: every benchmark was skipped or printed no result", errNoBenchmarks)
 }
 
+// failedLine is how package testing names a benchmark that failed.
+var failedLine = regexp.MustCompile(`(?m)^\s*--- FAIL: (Benchmark\S*)`)
+
 // shortestProbe is the least time in which the benchmarks of a package are tried once more.
 const shortestProbe = 250 * time.Millisecond
 
@@ -83,7 +87,11 @@ func (r *benchRecorder) probePackage(ctx context.Context, i int, most time.Durat
 		ended := unfinished(res.out, found)
 		switch {
 		case err != nil && (bytes.HasSuffix(bytes.TrimSpace(res.out), []byte("FAIL")) || !isBenchmarkName(ended)):
-			r.lacks(fmt.Sprintf("benchmarks of %s after a failure: %s", p.ImportPath, firstFailure(err)))
+			what := "benchmarks of " + p.ImportPath + " after a failure"
+			if m := failedLine.FindSubmatch(res.out); m != nil {
+				what = fmt.Sprintf("%s of %s, which failed", m[1], p.ImportPath)
+			}
+			r.lacks(what + ": " + firstFailure(err))
 			return all, err
 		case err != nil:
 			failure = err
