@@ -97,8 +97,10 @@ func (r *benchRecorder) probePackage(ctx context.Context, i int, most time.Durat
 			failure = err
 			r.lacks(fmt.Sprintf("%s of %s, which ended the process: %s", ended, p.ImportPath, firstFailure(err)))
 		case res.timedOut:
-			r.lacks(fmt.Sprintf("%s of %s, which had no result after %v: it hangs, or one operation takes longer than the budget of "+
-				"%v has room for (use -budget or -bench)", ended, p.ImportPath, limit.waited().Round(time.Second/10), r.o.Budget))
+			text := fmt.Sprintf("%s of %s, which had no result after %v: it hangs, or one operation takes longer than the budget of "+
+				"%v has room for (use -budget or -bench)", ended, p.ImportPath, limit.waited().Round(time.Second/10), r.o.Budget)
+			r.lacks(text)
+			failure = cmp.Or(failure, fmt.Errorf("%w: without %s", errNoBenchmarks, text))
 		default:
 			return all, failure
 		}
@@ -169,8 +171,8 @@ func (r *benchRecorder) names() []string {
 	return names
 }
 
-// limit ends a process at a time, and earlier if halving, where it prints nothing for half of the time that was
-// left. It is the Writer that sees the output.
+// limit ends a process at a time, and earlier if halving, where after an output none follows for half of the time that
+// was left. Before the first it is starting, which takes long on a busy machine. It is the Writer that sees the output.
 type limit struct {
 	end     time.Time
 	halving bool
@@ -192,7 +194,7 @@ func (l *limit) start(ctx context.Context) (limited context.Context, stop func()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.last = time.Now()
-	l.timer = time.AfterFunc(time.Until(l.end)/2, cancel)
+	l.timer = time.AfterFunc(time.Until(l.end), cancel)
 	return limited, func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
