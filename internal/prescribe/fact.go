@@ -377,8 +377,8 @@ var (
 	ofPool = test("made by a pool's New", func(c *candidate, _ *allocated) bool { return c.below(poolGet) })
 	// givenAway is taken from the pool for callers that are not the module's: whether they put it back, only they show.
 	givenAway = test("taken for callers outside", func(c *candidate, _ *allocated) bool { return c.taken == finding.EndResult })
-	// A pool keeps what was put back for two collections, so objects that come back live longer than one; but where
-	// collections are frequent, those of a pool that works do not live for long either, and few are made.
+	// A pool keeps a returned object for two collections, so returned objects live longer than one cycle. Where
+	// collections are frequent, a working pool's objects have short lifetimes too, but few are made.
 	lost = fact{"not put back", func(c *candidate, _ *allocated) finding.Tri {
 		n, class := c.Finding.Cost.ObjectsPerOp.Value, c.Finding.Lifetime.Class
 		switch {

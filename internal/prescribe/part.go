@@ -72,13 +72,13 @@ func (c *candidate) ownerMade(p *allocated) *finding.Finding {
 	return nil
 }
 
-// closer is the type of the struct in whose field the memory is held, where it has a method Close; "" for others.
+// closer is the struct type that holds the memory in an unexported field and has a method Close; "" for others.
 func (c *candidate) closer(p *allocated) string {
 	if c.source == nil || p.owner() == "" {
 		return ""
 	}
 	holder := c.source.HolderOf(p.owner())
-	if holder == nil {
+	if holder == nil || c.source.ExportsField(holder, p.owner()) {
 		return ""
 	}
 	obj, _, _ := types.LookupFieldOrMethod(types.NewPointer(holder), true, holder.Obj().Pkg(), "Close")
@@ -157,16 +157,7 @@ func (p *allocated) callee() string {
 // recursive reports whether the site's function is on the heaviest stack more
 // than once, as in a parser of nested things.
 func (c *candidate) recursive() bool {
-	if len(c.Finding.Stacks) == 0 {
-		return false
-	}
-	n := 0
-	for _, f := range c.Finding.Stacks[0].Frames {
-		if life.Plain(f.Function) == life.Plain(c.Finding.Site.Function) {
-			n++
-		}
-	}
-	return n > 1
+	return len(c.Finding.Stacks) > 0 && recurses(c.Finding.Stacks[0], c.Finding.Site.Function)
 }
 
 // deeper is the share of a part that is made while its function is running already.
@@ -174,17 +165,22 @@ func (p *allocated) deeper() float64 {
 	all, deeper := 0.0, 0.0
 	for _, st := range p.stacks(p.bytes()) {
 		all += st.Share
-		n := 0
-		for _, f := range st.Frames {
-			if life.Plain(f.Function) == life.Plain(p.of.Site.Function) {
-				n++
-			}
-		}
-		if n > 1 {
+		if recurses(st, p.of.Site.Function) {
 			deeper += st.Share
 		}
 	}
 	return share(deeper, all)
+}
+
+// recurses reports whether a function is on a stack more than once.
+func recurses(st finding.Stack, function string) bool {
+	n := 0
+	for _, f := range st.Frames {
+		if life.Plain(f.Function) == life.Plain(function) {
+			n++
+		}
+	}
+	return n > 1
 }
 
 // below reports whether the heaviest stack reaches the site through a

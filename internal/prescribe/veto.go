@@ -296,6 +296,9 @@ func (c *candidate) lifeOf(t *life.Tracer, p *allocated) finding.Life {
 			ways = append(ways, life.Way{Frames: own, Share: st.Share})
 		}
 	}
+	if len(ways) == 0 {
+		return finding.Life{}
+	}
 	l := t.Joined(b, ways)
 	if l.Maker.Whole && p.Library != nil && p.Library.Stays == library.Values && p.Library.Leaf == "" {
 		l.Maker = finding.Maker{} // what it decodes into

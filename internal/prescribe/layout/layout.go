@@ -1,4 +1,4 @@
-// Package layout tells how values of a type lie in memory.
+// Package layout computes sizes, padding and pointers of types.
 package layout
 
 import (

@@ -65,8 +65,8 @@ func (t *Tracer) Lends(place string) bool {
 	return false
 }
 
-// lent reports whether what was read from a field goes elsewhere than to what the field is in, or to another field of
-// that.
+// lent reports whether a value that was loaded from a field outlives the call anywhere but in that field: in a result,
+// in another field, or outside the struct.
 func (t *Tracer) lent(load *ssa.UnOp, field *types.Var) bool {
 	s := t.scan(load.Parent())
 	s.ref = load.Type()
@@ -74,7 +74,9 @@ func (t *Tracer) lent(load *ssa.UnOp, field *types.Var) bool {
 	out := s.run()
 	var own uint64
 	for _, r := range rootsOf(load.X) {
-		own |= bit(slices.IndexFunc(load.Parent().Params, func(p *ssa.Parameter) bool { return p == r }))
+		if i := slices.IndexFunc(load.Parent().Params, func(p *ssa.Parameter) bool { return p == r }); i >= 0 {
+			own |= bit(i)
+		}
 	}
 	return out.results|out.free != 0 || out.params&^own != 0 || out.shared || out.global != "" || out.unknown != "" || movedOn(load, field)
 }

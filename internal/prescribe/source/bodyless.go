@@ -23,12 +23,8 @@ func (l *Line) Bodyless() (Declared, bool) {
 		if !ok || e.Kind != Call {
 			continue
 		}
-		id, ok := ast.Unparen(call.Fun).(*ast.Ident)
-		if !ok {
-			continue
-		}
-		fn, ok := l.info().Uses[id].(*types.Func)
-		if !ok {
+		fn := l.named(call.Fun)
+		if fn == nil {
 			continue
 		}
 		if d := l.declaration(fn); d != nil && d.Body == nil && !noEscape(d) {

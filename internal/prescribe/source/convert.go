@@ -235,6 +235,21 @@ func (p *Program) HolderOf(owner string) *types.Named {
 	return nil
 }
 
+// ExportsField reports whether a struct's field, by the place of its declaration, is exported: other packages may then
+// keep what it holds.
+func (p *Program) ExportsField(n *types.Named, owner string) bool {
+	st, ok := n.Underlying().(*types.Struct)
+	if !ok {
+		return false
+	}
+	for f := range st.Fields() {
+		if p.PlaceOf(f.Pos()) == owner {
+			return f.Exported()
+		}
+	}
+	return false
+}
+
 // Makes reports whether the line makes a value of a type: by a literal, new, or a variable whose address
 // is taken.
 func (l *Line) Makes(n *types.Named) bool {

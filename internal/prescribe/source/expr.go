@@ -279,23 +279,29 @@ func (l *Line) builtin(n *ast.CallExpr) string {
 // callee is the function that a call calls, as pprof spells it; "" when it is
 // not known before the program runs.
 func (l *Line) callee(n *ast.CallExpr) string {
+	if fn := l.named(n.Fun); fn != nil {
+		return Spelling(fn)
+	}
+	return ""
+}
+
+// named is the function or method that an expression names, with or without type arguments; nil for others.
+func (l *Line) named(e ast.Expr) *types.Func {
 	var id *ast.Ident
-	switch f := ast.Unparen(n.Fun).(type) {
+	switch f := ast.Unparen(e).(type) {
 	case *ast.Ident:
 		id = f
 	case *ast.SelectorExpr:
 		id = f.Sel
 	case *ast.IndexExpr:
-		return l.callee(&ast.CallExpr{Fun: f.X})
+		return l.named(f.X)
 	case *ast.IndexListExpr:
-		return l.callee(&ast.CallExpr{Fun: f.X})
+		return l.named(f.X)
 	default:
-		return ""
+		return nil
 	}
-	if fn, ok := l.info().Uses[id].(*types.Func); ok {
-		return Spelling(fn)
-	}
-	return ""
+	fn, _ := l.info().Uses[id].(*types.Func)
+	return fn
 }
 
 // Spelling is a function's name as pprof spells it, without type arguments.

@@ -17,7 +17,7 @@ func (l *Line) Merges(d *Dest) bool {
 	}
 	recursive := func(e ast.Expr) bool {
 		call, ok := ast.Unparen(e).(*ast.CallExpr)
-		return ok && l.named(call) == self
+		return ok && l.named(call.Fun) == self
 	}
 	// Variables that hold such a result.
 	results := map[types.Object]bool{}
@@ -50,21 +50,6 @@ func (l *Line) Merges(d *Dest) bool {
 		return !found
 	})
 	return found
-}
-
-// named is the function that a call names; nil for others.
-func (l *Line) named(call *ast.CallExpr) *types.Func {
-	var id *ast.Ident
-	switch f := ast.Unparen(call.Fun).(type) {
-	case *ast.Ident:
-		id = f
-	case *ast.SelectorExpr:
-		id = f.Sel
-	default:
-		return nil
-	}
-	fn, _ := l.info().Uses[id].(*types.Func)
-	return fn
 }
 
 // usedOnce reports whether the function reads a variable in one place.

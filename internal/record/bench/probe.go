@@ -66,7 +66,7 @@ func (r *benchRecorder) probePackage(ctx context.Context, i int, most time.Durat
 		re = "."
 	}
 	var all []probed
-	var bad []string // what was ended, or ended the process
+	var bad []string // benchmarks that were killed, or that ended the process
 	var failure error
 	for end := time.Now().Add(most); ; {
 		// With -test.v the name of a benchmark is printed before it runs.

@@ -228,7 +228,7 @@ func (r *benchRecorder) record(ctx context.Context, p planned) error {
 	for range r.o.Count {
 		for i, pass := range all {
 			err := pass(ctx)
-			if errors.Is(err, errLate) && i+b.count > 0 { // what was recorded until here is of use
+			if errors.Is(err, errLate) && i+b.count > 0 { // the passes recorded so far are usable
 				r.lacks(fmt.Sprintf("the rest of %s, which was ended after %v: %v (use -budget or -bench)", p.name,
 					time.Since(begin).Round(time.Second/10), err))
 				return nil
