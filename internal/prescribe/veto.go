@@ -52,6 +52,7 @@ var vetoes = []veto{
 	{[]string{"batch-arena"}, global, "a variable of the package keeps them, for as long as the program runs"},
 	{[]string{"batch-arena"}, coldOnly, "a rare branch alone makes it escape, so it need not be on the heap"},
 	{[]string{"avoid-conversion"}, copyIsKept, "the text is kept or returned, so one copy has to be made"},
+	{[]string{"avoid-conversion"}, unread, "the source was not read, so what becomes of the text is not known"},
 	{[]string{"avoid-conversion"}, publicText, "an exported function returns the text, so its type is part of the contract"},
 	{[]string{"skip-work"}, resultIsKept, "the result is kept or returned"},
 	{[]string{"unbox-interface"}, boxIsKept, "the interface value is kept or returned, so it needs memory of its own"},
@@ -82,9 +83,13 @@ var (
 	needlessCopy    = test("a copy that is only read", func(c *candidate, p *allocated) bool {
 		return copied.ask(c, p) == finding.Yes && p.Life.OnlyRead == finding.Yes && p.Life.End == finding.EndFrame
 	})
-	spawned       = test("used by goroutines of the function", func(_ *candidate, p *allocated) bool { return p.Life.Passed.Spawned })
-	sliceResult   = test("behind a slice that is returned", isSliceResult)
-	copyIsKept    = test("a copy that is kept", isCopyIsKept)
+	spawned     = test("used by goroutines of the function", func(_ *candidate, p *allocated) bool { return p.Life.Passed.Spawned })
+	sliceResult = test("behind a slice that is returned", isSliceResult)
+	copyIsKept  = test("a copy that is kept", isCopyIsKept)
+	// unread is a library's text of a line whose source was not read: it may be returned.
+	unread = test("a text of unread source", func(_ *candidate, p *allocated) bool {
+		return p.Line == nil && p.isResult() && p.Library != nil && p.residue() && p.Life.End == finding.EndUnknown
+	})
 	publicText    = test("a text that an exported function returns", isPublicText)
 	resultIsKept  = test("a result that is kept", isResultIsKept)
 	boxIsKept     = test("a box that is kept", isBoxIsKept)

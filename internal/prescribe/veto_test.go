@@ -5,6 +5,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/cures"
+	"github.com/heaptrim/heaptrim/internal/prescribe/library"
 	"github.com/heaptrim/heaptrim/internal/stats"
 )
 
@@ -20,6 +21,8 @@ func TestVetoes(t *testing.T) {
 	up := finding.Life{End: finding.EndResult, Frame: 1}
 	boxed := finding.Life{End: finding.EndFrame, Passed: finding.Passed{Boxed: true}}
 	large := finding.Cost{Objects: stats.Exact(1), Bytes: stats.Exact(8 << 10)}
+	unreadText := part(finding.KindConversion, "strconv.FormatUint", finding.Life{})
+	unreadText.Library = library.Find("strconv.FormatUint", "")
 	for _, c := range []struct {
 		code string
 		part *allocated
@@ -43,6 +46,7 @@ func TestVetoes(t *testing.T) {
 		{"avoid-conversion", part(finding.KindConversion, "", result), true},
 		{"avoid-conversion", part(finding.KindConcat, "", stored), true},
 		{"avoid-conversion", part(finding.KindString, "strings.ToLower", result), true},
+		{"avoid-conversion", unreadText, true},
 		{"avoid-conversion", part(finding.KindBoxing, "", dies), false},
 		{"unbox-interface", part(finding.KindBoxing, "", stored), true},
 		{"unbox-interface", part(finding.KindBoxing, "", dies), false},

@@ -49,7 +49,7 @@ var entries = []Entry{
 	{"html/template.New", "", "cache-compiled", "parse the template once, when the program starts", Nothing},
 	{"strings.NewReplacer", "", "cache-compiled", "make the replacer once, in a package variable: it is safe for concurrent use", Nothing},
 	{"strings.(*Replacer).build*", "", "cache-compiled", "make the replacer once, in a package variable: it is safe for concurrent use", Nothing},
-	{"time.LoadLocation", "", "cache-compiled", "load the location once", Nothing},
+	{"time.LoadLocation", "", "cache-compiled", "load each location once, and keep it in a map by its name", Nothing},
 	{"reflect.Value.FieldByName*", "", "cache-compiled", "look the field's index up once per type and name, keep it in a map, and use Field or FieldByIndex", Nothing},
 	{"reflect.(*rtype).FieldByName*", "", "cache-compiled", "look the field up once per type and name, and keep it in a map", Nothing},
 	{"reflect.(*rtype).Field", "", "cache-compiled", "read a type's fields once, and keep what you need of them in a map by type", Nothing},
