@@ -153,8 +153,14 @@ var layers = []layer{
 		why:    "what the code says is told without knowing of profiles",
 	},
 	{
+		folder: "internal/prescribe/boxes",
+		ours:   []string{"internal/finding"},
+		others: []string{"golang.org/x/tools/go"},
+		why:    "where interface values come from is told from code alone",
+	},
+	{
 		folder: "internal/prescribe/life",
-		ours:   []string{"internal/evidence", "internal/finding", "internal/prescribe/source"},
+		ours:   []string{"internal/evidence", "internal/finding", "internal/prescribe/boxes", "internal/prescribe/source"},
 		others: []string{"golang.org/x/tools/go"},
 		why:    "what becomes of a value is told from stacks and code, without knowing of costs or cures",
 	},
@@ -206,7 +212,7 @@ var layers = []layer{
 	},
 	{
 		folder: "internal/rewrite",
-		ours:   []string{"internal/rewrite/branch", "internal/rewrite/code", "internal/rewrite/memory", "internal/rewrite/once", "internal/rewrite/owner", "internal/rewrite/text", "internal/sourcefile"},
+		ours:   []string{"internal/rewrite/branch", "internal/rewrite/code", "internal/rewrite/memory", "internal/rewrite/once", "internal/rewrite/owner", "internal/rewrite/sum", "internal/rewrite/text", "internal/sourcefile"},
 		others: []string{"golang.org/x/tools/go"},
 		why:    "an edit is made from source and types: whether it pays is for a trial, and who wants it is not asked",
 	},

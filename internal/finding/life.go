@@ -46,8 +46,15 @@ type Passed struct {
 	Built    bool          // text of a bytes.Buffer in which nothing else is done than to build one
 	Scratch  bool          // a slice in a field of the receiver whose memory no function hands on
 	Fixed    bool          // a closure in a loop that captures what does not change in it, or the receiver alone
-	Constant bool          // boxed: the value of a package variable that nothing sets after the package is made
-	Spared   bool          // the site's function hands them to one that may return without a look at them
+	Box      Box
+	Spared   bool // the site's function hands them to one that may return without a look at them
+}
+
+// Box says what is known of a value that is put into an interface.
+type Box struct {
+	Constant bool   // it is a package variable, or an element of one, that nothing sets after the package is made
+	Field    string // whose container, by one of its methods, gets it and values of this type alone; empty for none
+	Type     string // where Field is known
 }
 
 // End is where the life of an object ends, as far as the user's code goes.

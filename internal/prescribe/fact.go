@@ -167,11 +167,9 @@ var (
 	toField = test("assigned to a field", func(_ *candidate, p *allocated) bool {
 		return p.Expr != nil && p.Expr.Use.Kind == source.UseAssigned && p.Expr.Use.Field
 	}, "use")
-	returnedHere = test("returned on the line", func(_ *candidate, p *allocated) bool {
-		return p.Expr != nil && p.Expr.Use.Kind == source.UseReturned
-	})
 	looked  = test("only looked at", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.Expr.Use.Little() != "" }, "looked")
 	fronted = test("put in front of a variable", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.Expr.PutsInFront() })
+	inARow  = test("added by several statements in a row", func(_ *candidate, p *allocated) bool { return p.Expr != nil && waste.InARow(p.Expr) > 1 }, "row")
 	added   = test("added to a variable", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.Expr.AddsTo() })
 	bytesOf = test("bytes", func(_ *candidate, p *allocated) bool {
 		d := p.dest()
@@ -235,7 +233,8 @@ var (
 	toOurs = test("for a function of the module's own", func(c *candidate, p *allocated) bool {
 		return p.Expr != nil && p.Expr.Use.Kind == source.UseArgument && p.Expr.Use.Callee != "" && c.session.Owner(evidence.Frame{Function: p.Expr.Use.Callee}) == "yours"
 	}, "taker")
-	unchanging = test("a package variable that nothing sets", func(_ *candidate, p *allocated) bool { return p.Life.Passed.Constant })
+	unchanging = test("a package variable that nothing sets", func(_ *candidate, p *allocated) bool { return p.Life.Passed.Box.Constant })
+	oneType    = test("for a container of one type", func(_ *candidate, p *allocated) bool { return p.Life.Passed.Box.Field != "" }, "container", "boxtype")
 	// ofInterface is a method whose parameters all that implement it share.
 	ofInterface = test("of an interface's method", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.Line.Dynamic(p.Expr) })
 	argument    = test("an argument", func(_ *candidate, p *allocated) bool { return p.Life.Passed.Argument })

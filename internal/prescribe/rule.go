@@ -53,6 +53,7 @@ const (
 	padding          // what a smaller size class saves
 	repeats          // copies of equal texts: half of them is the guess that the interval has to cover
 	levels           // what all levels of a recursion but the first make
+	allButOne        // what all statements in a row but one make
 	betterCall       // what the library's better call does not make
 )
 
@@ -70,11 +71,14 @@ var words = map[string]func(c *candidate, p *allocated) string{
 		d, _ := c.bodyless()
 		return life.ShortName(d.Name)
 	},
-	"original": func(_ *candidate, p *allocated) string { return "`" + p.Line.Copied(p.Expr) + "`" },
-	"spliced":  func(_ *candidate, p *allocated) string { return "`" + p.Line.Spliced(p.Expr) + "`" },
-	"asked":    func(c *candidate, p *allocated) string { return c.askedAbove(p) },
-	"looked":   func(_ *candidate, p *allocated) string { return p.Expr.Use.Little() },
-	"constant": func(c *candidate, _ *allocated) string { return "`" + c.Line.ConvertedConstant().Text + "`" },
+	"original":  func(_ *candidate, p *allocated) string { return "`" + p.Line.Copied(p.Expr) + "`" },
+	"spliced":   func(_ *candidate, p *allocated) string { return "`" + p.Line.Spliced(p.Expr) + "`" },
+	"container": func(_ *candidate, p *allocated) string { return "`" + p.Life.Passed.Box.Field + "`" },
+	"boxtype":   func(_ *candidate, p *allocated) string { return "`" + p.Life.Passed.Box.Type + "`" },
+	"row":       func(_ *candidate, p *allocated) string { return fmt.Sprint(waste.InARow(p.Expr)) },
+	"asked":     func(c *candidate, p *allocated) string { return c.askedAbove(p) },
+	"looked":    func(_ *candidate, p *allocated) string { return p.Expr.Use.Little() },
+	"constant":  func(c *candidate, _ *allocated) string { return "`" + c.Line.ConvertedConstant().Text + "`" },
 	"wasted": func(c *candidate, p *allocated) string {
 		return waste.Text(c.diagnosis, c.Line, p.Expr, c.Finding.Site.File)
 	},
@@ -185,6 +189,9 @@ func (c *candidate) proposed(r *rule, p *allocated) (proposal, bool) {
 		deeper := p.deeper()
 		pr.Objects, pr.Bytes, pr.Live = deeper, deeper, deeper
 		return pr, deeper > leastOutgrown
+	case allButOne:
+		more := 1 - 1/float64(waste.InARow(p.Expr))
+		pr.Objects, pr.Bytes, pr.Live = more, more, more
 	case betterCall:
 		if p.isResult() && p.keptResult() && p.residue() {
 			pr.Objects, pr.Bytes, pr.Live = 0, 0, 0

@@ -1,4 +1,4 @@
-// Package library knows the allocating calls of the standard library: the cure that avoids the
+// Package library knows the allocating calls of the standard library and of a few other modules: the cure that avoids the
 // allocation, the better call, and what that still makes. Every entry is a fact about a call.
 package library
 
@@ -37,7 +37,7 @@ const (
 	limitedCopy  = "read a few bytes into an array and write them, or keep an io.LimitedReader and copy from it: each call allocates one"
 )
 
-// entries lists the standard library's allocating calls. The first that fits counts.
+// entries lists allocating calls of the standard library, and of a few modules that most programs have. The first that fits counts.
 var entries = []Entry{
 	// Compiled once, used often.
 	{"regexp.*Compile*", "", "cache-compiled", "compile the expression once, in a package variable", Nothing},
@@ -50,6 +50,9 @@ var entries = []Entry{
 	{"strings.NewReplacer", "", "cache-compiled", "make the replacer once, in a package variable: it is safe for concurrent use", Nothing},
 	{"strings.(*Replacer).build*", "", "cache-compiled", "make the replacer once, in a package variable: it is safe for concurrent use", Nothing},
 	{"time.LoadLocation", "", "cache-compiled", "load each location once, and keep it in a map by its name", Nothing},
+	{"time.FixedZone", "", "cache-compiled", "make each zone once, and keep it in a map by its offset", Nothing},
+	{"os.Hostname", "", "cache-compiled", "ask once, when the program starts", Nothing},
+	{"os.Executable", "", "cache-compiled", "ask once, when the program starts", Nothing},
 	{"reflect.Value.FieldByName*", "", "cache-compiled", "look the field's index up once per type and name, keep it in a map, and use Field or FieldByIndex", Nothing},
 	{"reflect.(*rtype).FieldByName*", "", "cache-compiled", "look the field up once per type and name, and keep it in a map", Nothing},
 	{"reflect.(*rtype).Field", "", "cache-compiled", "read a type's fields once, and keep what you need of them in a map by type", Nothing},
@@ -66,12 +69,16 @@ var entries = []Entry{
 	{"reflect.StructOf", "", "cache-compiled", "make the type once, and keep it in a map", Nothing},
 	{"errors.New", "", "cache-compiled", "make the error once, in a package variable", Nothing},
 	{"crypto/x509.ParseCertificate*", "", "cache-compiled", "parse the certificate once", Nothing},
+	{"net.CIDRMask", "", "cache-compiled", "make the mask once for each length", Nothing},
 	{"net.ParseCIDR", "", "cache-compiled", "parse it once, or use net/netip, whose values need no memory", Nothing},
 	{"net.ParseIP", "net/netip.", "skip-work", "look at the last byte first: what ends neither with a digit nor with a letter up to f is no address, and the call allocates for its error", Failed},
 	{"net.ParseIP", "", "avoid-conversion", "use netip.ParseAddr, whose result is a value", Nothing},
 
 	// Reflection.
 	{"reflect.Append*", "", "presize-slice", "use reflect.MakeSlice with the final length and set the elements by index", Result},
+	{"reflect.Value.MapKeys", "", "reuse-buffer", "go through the map with MapRange, and set one key with SetIterKey", Nothing},
+	{"reflect.(*MapIter).Key", "", "reuse-buffer", "make one value before the loop, and set it with SetIterKey", Nothing},
+	{"reflect.(*MapIter).Value", "", "reuse-buffer", "make one value before the loop, and set it with SetIterValue", Nothing},
 
 	// Calls that allocate only for their errors, and media types without parameters.
 	{"strconv.Parse*", "", "skip-work", onlyErrors, Failed},
@@ -82,6 +89,9 @@ var entries = []Entry{
 	{"time.Parse", "internal/stringslite.Clone", "skip-work", commonLayout, Failed},
 	{"mime.ParseMediaType", "", "skip-work", "look for a semicolon first: without one there are no parameters, and no map is needed", Nothing},
 	{"mime.FormatMediaType", "", "skip-work", "take the type as it is where there are no parameters", Nothing},
+	{"path/filepath.Walk", "", "skip-work", "use WalkDir, which asks for no file information", Nothing},
+	{"io/ioutil.ReadDir", "", "skip-work", "use os.ReadDir, which asks for no file information", Nothing},
+	{"os.(*File).Readdir", "", "skip-work", "use ReadDir, which asks for no file information", Nothing},
 
 	// State that is created for every use.
 	{"image/png.Encode", "", "pool-object", "use a png.Encoder with a BufferPool, which keeps its zlib.Writer and its buffers", Nothing},
@@ -89,6 +99,8 @@ var entries = []Entry{
 	{"compress/*.New*", "", "pool-object", "keep readers and writers in a pool and Reset them", Nothing},
 	{"compress/*.(*Writer).*", "", "pool-object", "keep the writer in a pool and Reset it: it makes its tables with its first Write", Nothing},
 	{"compress/*.(*Reader).*", "", "pool-object", "keep the reader in a pool and Reset it", Nothing},
+	{"github.com/klauspost/compress/*.New*", "", "pool-object", "keep readers and writers in a pool and Reset them", Nothing},
+	{"github.com/golang/snappy.New*", "", "pool-object", "keep readers and writers in a pool and Reset them", Nothing},
 	{"encoding/json.NewDecoder", "", "pool-buffer", "read into a pooled buffer and use json.Unmarshal", Nothing},
 	{"encoding/json.(*Decoder).*", "encoding/json.(*Decoder).refill", "pool-buffer", "read into a pooled buffer and use json.Unmarshal", Values},
 	{"encoding/json.(*Decoder).*", "", "pool-buffer", "read into a pooled buffer and use json.Unmarshal, which needs no decoder and no buffer of its own", Values},
@@ -109,17 +121,25 @@ var entries = []Entry{
 	{"io.CopyN", "io.LimitReader", "skip-work", limitedCopy, Nothing},
 	{"io.CopyN", "io.CopyN", "skip-work", limitedCopy, Nothing},
 	{"io.Copy*", "io.copyBuffer", "pool-buffer", "use io.CopyBuffer with a pooled buffer", Nothing},
+	{"io.LimitReader", "", "reuse-buffer", "keep an io.LimitedReader and set its fields", Nothing},
+	{"io/ioutil.ReadFile", "", "pool-buffer", "open the file and read into a pooled buffer", Nothing},
 	{"os.ReadFile", "", "pool-buffer", "open the file and read into a pooled buffer", Nothing},
 	{"crypto.Hash.New", "", "pool-object", "use the package's Sum function, which needs no hash object, or keep hashes in a pool and Reset them", Nothing},
 	{"crypto/sha*.New*", "", "pool-object", "use the package's Sum function, which needs no hash object, or keep hashes in a pool and Reset them", Nothing},
 	{"crypto/md5.New", "", "pool-object", "use the package's Sum function, which needs no hash object, or keep hashes in a pool and Reset them", Nothing},
 	{"hash/*.New*", "", "pool-object", "use the package's Checksum function, or keep hashes in a pool and Reset them", Nothing},
+	{"crypto/hmac.New", "", "pool-object", "keep one for each key in a pool and Reset it: it hashes the key again each time", Nothing},
+	{"golang.org/x/crypto/blake2*.New*", "", "pool-object", "use the package's Sum function, which needs no hash object, or keep hashes in a pool and Reset them", Nothing},
+	{"golang.org/x/crypto/sha3.New*", "", "pool-object", "use the package's Sum function, which needs no hash object, or keep hashes in a pool and Reset them", Nothing},
+	{"github.com/cespare/xxhash*.New*", "", "pool-object", "use the package's Sum function, or keep digests in a pool and Reset them", Nothing},
 	{"math/rand*.New*", "", "pool-object", "use the package's top-level functions, or keep a source per goroutine", Nothing},
 	{"time.After", "", "reuse-buffer", "make one timer with time.NewTimer before the loop and Reset it", Nothing},
 	{"time.NewTimer", "", "reuse-buffer", "keep one timer and Reset it", Nothing},
 	{"time.NewTicker", "", "reuse-buffer", "keep one ticker and Reset it", Nothing},
 	{"time.AfterFunc", "", "reuse-buffer", "keep one timer and Reset it", Nothing},
 	{"bytes.(*Buffer).String", "", "avoid-conversion", "build the text in a strings.Builder, whose String does not copy, and Grow it first: it begins with less room than a Buffer", Handed},
+	{"bytes.(*Buffer).ReadString", "", "avoid-conversion", "use Next with the length that bytes.IndexByte finds, where the line is not kept", Result},
+	{"bytes.(*Buffer).ReadBytes", "", "reuse-buffer", "use Next with the length that bytes.IndexByte finds, where the line is not kept", Nothing},
 	{"bytes.(*Buffer).*", "", "presize-builder", "Grow the buffer once to its final size, or take it from a pool", Result},
 	{"bytes.NewBuffer*", "", "pool-buffer", "take the buffer from a pool", Nothing},
 	{"bytes.NewReader", "", "reuse-buffer", "keep the reader and Reset it", Nothing},
@@ -149,6 +169,7 @@ var entries = []Entry{
 	{"bytes.ToUpper", "", "avoid-conversion", "compare with bytes.EqualFold", Nothing},
 	{"bytes.Replace*", "", "avoid-conversion", "ask bytes.Contains first: it copies the text even if nothing is replaced", Handed},
 	{"strings.Join", "", "avoid-conversion", "write the parts to where the text goes", Result},
+	{"bytes.Join", "", "avoid-conversion", "append the parts to where they go", Result},
 	{"strings.Replace*", "", "avoid-conversion", "write the pieces to where the text goes, or use a strings.Replacer's WriteString", Result},
 	{"strings.(*Replacer).Replace", "", "avoid-conversion", "use WriteString to where the text goes", Result},
 	{"strings.Repeat", "", "avoid-conversion", "write the pieces, or keep the longest and slice it", Result},
@@ -162,13 +183,26 @@ var entries = []Entry{
 	{"encoding/hex.DecodeString", "", "avoid-conversion", "use hex.AppendDecode into a buffer", Result},
 	{"encoding/base64.(*Encoding).EncodeToString", "", "avoid-conversion", "use AppendEncode into a buffer", Result},
 	{"encoding/base64.(*Encoding).DecodeString", "", "avoid-conversion", "use AppendDecode into a buffer", Result},
+	{"encoding/base32.(*Encoding).EncodeToString", "", "avoid-conversion", "use AppendEncode into a buffer", Result},
+	{"encoding/base32.(*Encoding).DecodeString", "", "avoid-conversion", "use AppendDecode into a buffer", Result},
+	{"unicode/utf16.Encode", "", "reuse-buffer", "use utf16.AppendRune into a slice that is there", Nothing},
+	{"unicode/utf16.Decode", "", "avoid-conversion", "decode rune by rune with utf16.DecodeRune", Nothing},
 	{"time.Time.Format", "", "avoid-conversion", "use AppendFormat into a buffer", Result},
 	{"time.Time.String", "", "avoid-conversion", "use AppendFormat into a buffer", Result},
 	{"time.Time.Marshal*", "", "avoid-conversion", "use AppendFormat into a buffer", Result},
 	{"html.EscapeString", "", "avoid-conversion", "use template.HTMLEscape to where the text goes", Result},
-	{"net/netip.Addr.String", "", "avoid-conversion", "use AppendTo into a buffer", Result},
+	{"text/template.HTMLEscapeString", "", "avoid-conversion", "use HTMLEscape to where the text goes", Result},
+	{"html/template.HTMLEscapeString", "", "avoid-conversion", "use HTMLEscape to where the text goes", Result},
+	{"net/netip.*.String", "", "avoid-conversion", "use AppendTo into a buffer", Result},
+	{"net/netip.*.Marshal*", "", "avoid-conversion", "use AppendTo into a buffer", Result},
+	{"net.IP.String", "", "avoid-conversion", "use netip.AddrFromSlice, and AppendTo into a buffer", Result},
+	{"net.(*UDPAddr).String", "", "avoid-conversion", "use AddrPort, and AppendTo into a buffer", Result},
+	{"net.(*TCPAddr).String", "", "avoid-conversion", "use AddrPort, and AppendTo into a buffer", Result},
+	{"net.(*UDPConn).ReadFrom*", "", "avoid-conversion", "use ReadFromUDPAddrPort, whose address is a value", Nothing},
+	{"net.(*UDPConn).ReadMsgUDP", "", "avoid-conversion", "use ReadMsgUDPAddrPort, whose address is a value", Nothing},
 	{"math/big.(*Int).Bytes", "", "reuse-buffer", "use FillBytes into memory of yours, on the stack where its size is known", Nothing},
 	{"math/big.(*Int).String", "", "avoid-conversion", "use Append into a buffer", Result},
+	{"math/big.(*Int).Text", "", "avoid-conversion", "use Append into a buffer", Result},
 	{"math/big.NewInt", "", "reuse-buffer", "set a number that is there", Nothing},
 	{"math/big.NewFloat", "", "reuse-buffer", "set a number that is there", Nothing},
 	{"math/big.NewRat", "", "reuse-buffer", "set a number that is there", Nothing},
@@ -177,11 +211,18 @@ var entries = []Entry{
 	{"sort.Slice*", "", "unbox-interface", "use slices.SortFunc, which takes no interface and no reflection", Nothing},
 	{"sort.Sort", "", "unbox-interface", "use slices.SortFunc", Nothing},
 	{"sort.Stable", "", "unbox-interface", "use slices.SortStableFunc", Nothing},
+	{"sort.Reverse", "", "unbox-interface", "use slices.SortFunc with the operands of the comparison exchanged", Nothing},
 	{"container/heap.*", "", "unbox-interface", "use a heap of the concrete type", Nothing},
+	{"container/list.(*List).*", "", "unbox-interface", "keep the values in a slice, or link them by fields of their own: each element is an object, and its value is boxed", Nothing},
 	{"slices.Collect", "", "presize-slice", "append into a slice of the final capacity with slices.AppendSeq", Result},
 	{"slices.Sorted*", "", "presize-slice", "append into a slice of the final capacity and sort it", Result},
 	{"slices.Clone", "", "reuse-buffer", "copy into a slice that is there", Nothing},
 	{"slices.Concat", "", "reuse-buffer", "append into a slice that is there", Nothing},
+	{"maps.Clone", "", "reuse-buffer", "clear a map that is there, and copy into it with maps.Copy", Nothing},
+	{"google.golang.org/protobuf/proto.Marshal", "", "reuse-buffer", "use MarshalOptions.MarshalAppend with memory that is there", Nothing},
+	{"github.com/golang/protobuf/proto.Marshal", "", "reuse-buffer", "use MarshalOptions.MarshalAppend of google.golang.org/protobuf/proto with memory that is there", Nothing},
+	{"github.com/golang/snappy.Encode", "", "reuse-buffer", "hand it memory of MaxEncodedLen bytes that is there", Nothing},
+	{"github.com/golang/snappy.Decode", "", "reuse-buffer", "hand it memory of DecodedLen bytes that is there", Nothing},
 	{"maps.Keys", "", "presize-slice", "range over the map itself", Nothing},
 	{"sync.(*Pool).Get", "", "pool-misuse", "", Nothing},
 	{"sync.(*Pool).Put", "", "pool-misuse", "put a pointer: a slice or struct is boxed on each Put", Nothing},

@@ -15,6 +15,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/prescribe/boxes"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 )
 
@@ -78,7 +79,9 @@ func (t *Tracer) Trace(b Birth, own []evidence.Frame) finding.Life {
 	l.Passed.Scratch = (b.Kind == finding.KindMake || b.Kind == finding.KindMap) && b.Via == "" && l.Receiver && len(born) == 1 && t.scratch(born[0])
 	l.Passed.Argument = slices.ContainsFunc(born, argued)
 	l.Passed.Fixed = b.Kind == finding.KindClosure && !slices.ContainsFunc(born, func(v ssa.Value) bool { return !sameEachTurn(v) })
-	l.Passed.Constant = b.Kind == finding.KindBoxing && !slices.ContainsFunc(born, func(v ssa.Value) bool { return !t.constant(v) })
+	if b.Kind == finding.KindBoxing && len(born) == 1 {
+		l.Passed.Box = boxes.Of(born[0], t.src.Functions())
+	}
 	l.Passed.Spared = slices.ContainsFunc(born, spared)
 	if len(born) == 1 && b.Kind != finding.KindMapGrowth {
 		l.Made = t.placeOf(born[0].Pos())

@@ -167,7 +167,13 @@ func TestUses(t *testing.T) {
 		{"logged", "logs", finding.KindBoxing, "", finding.Passed{Spared: true, Argument: true}},
 		{"logged", "logs", finding.KindVariadic, "", finding.Passed{Spared: true, Argument: true}},
 		{"paired", "pairs", finding.KindBoxing, "", finding.Passed{Argument: true}},
-		{"unchanged", "boxesOrigin", finding.KindBoxing, "", finding.Passed{Constant: true, Argument: true}},
+		{"unchanged", "boxesOrigin", finding.KindBoxing, "", finding.Passed{Box: finding.Box{Constant: true}, Argument: true}},
+		{"tabled", "boxesElements", finding.KindBoxing, "", finding.Passed{Box: finding.Box{Constant: true}, Argument: true}},
+		{"changed", "boxesElements", finding.KindBoxing, "", finding.Passed{Argument: true}},
+		{"ranged", "boxesElements", finding.KindBoxing, "", finding.Passed{Box: finding.Box{Constant: true}, Argument: true}},
+		{"alike", "travel", finding.KindBoxing, "", finding.Passed{Box: finding.Box{Field: "seen", Type: "place"}, Argument: true}},
+		{"mixed", "travel", finding.KindBoxing, "", finding.Passed{Argument: true}},
+		{"shown", "travel", finding.KindBoxing, "", finding.Passed{Argument: true}},
 		{"boxedresult", "boxes", finding.KindBoxing, "", finding.Passed{}},
 		{"hoisted", "loops", finding.KindClosure, "", finding.Passed{Fixed: true}},
 		{"turned", "loops", finding.KindClosure, "", finding.Passed{}},
@@ -190,7 +196,7 @@ func TestUses(t *testing.T) {
 		if c.kind == finding.KindBoxing && got.Argument != c.want.Argument {
 			t.Errorf("%s: an argument: %v", c.name, got.Argument)
 		}
-		if got.Compared != c.want.Compared || got.Listed != c.want.Listed || got.Spared != c.want.Spared || got.Constant != c.want.Constant || got.Keyed != c.want.Keyed || got.Fixed != c.want.Fixed || got.Taken != c.want.Taken || got.Scratch != c.want.Scratch || got.Built != c.want.Built {
+		if got.Compared != c.want.Compared || got.Listed != c.want.Listed || got.Spared != c.want.Spared || got.Box != c.want.Box || got.Keyed != c.want.Keyed || got.Fixed != c.want.Fixed || got.Taken != c.want.Taken || got.Scratch != c.want.Scratch || got.Built != c.want.Built {
 			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
 		}
 	}

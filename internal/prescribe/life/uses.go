@@ -184,47 +184,6 @@ func argued(v ssa.Value) bool {
 	})
 }
 
-// constant reports whether a value is that of a variable of a package that was read, in an interface, and only the
-// package's initialization sets the variable.
-func (t *Tracer) constant(v ssa.Value) bool {
-	boxed, ok := v.(*ssa.MakeInterface)
-	if !ok {
-		return false
-	}
-	load, ok := boxed.X.(*ssa.UnOp)
-	if !ok || load.Op != token.MUL {
-		return false
-	}
-	global, ok := load.X.(*ssa.Global)
-	return ok && t.neverSet(global)
-}
-
-// neverSet reports whether no function takes a variable's address or sets it.
-func (t *Tracer) neverSet(g *ssa.Global) bool {
-	if g.Object() == nil || g.Object().Exported() {
-		return false // other packages may set it
-	}
-	for fn := range t.src.Functions() {
-		if fn.Synthetic == "package initializer" {
-			continue
-		}
-		for _, b := range fn.Blocks {
-			for _, in := range b.Instrs {
-				if load, ok := in.(*ssa.UnOp); ok && load.Op == token.MUL && load.X == ssa.Value(g) {
-					continue
-				}
-				if _, debug := in.(*ssa.DebugRef); debug {
-					continue
-				}
-				if slices.ContainsFunc(in.Operands(nil), func(v *ssa.Value) bool { return *v == ssa.Value(g) }) {
-					return false
-				}
-			}
-		}
-	}
-	return true
-}
-
 // mostForwards is how many calls deep an argument is followed that functions only hand on.
 const mostForwards = 3
 

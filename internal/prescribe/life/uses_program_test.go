@@ -232,6 +232,38 @@ func boxesOrigin() {
 	fmt.Println(origin) // case unchanged 0
 }
 
+var places = map[string]place{"here": {"here"}}
+
+var visited = []place{{"there"}}
+
+func boxesElements(name string) {
+	fmt.Println(places[name]) // case tabled 0
+	fmt.Println(visited[0]) // case changed 0
+	for _, p := range places {
+		fmt.Println(p) // case ranged 0
+	}
+}
+
+func visit(p place) { visited[0] = p }
+
+type bag struct{ all []any }
+
+func (b *bag) put(v any) { b.all = append(b.all, v) }
+
+type traveller struct {
+	seen, mixed bag
+	shown       *bag
+}
+
+func (t *traveller) travel(p place, n int) {
+	t.seen.put(p)  // case alike 0
+	t.mixed.put(p) // case mixed 0
+	t.mixed.put(n)
+	t.shown.put(p) // case shown 0
+}
+
+func (t *traveller) show() *bag { return t.shown }
+
 func lastOf(n int) (last int) {
 	list := make([]int, n) // case backward 0
 	for _, x := range slices.Backward(list) {

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"go/ast"
 	"go/types"
 	"regexp"
 	"slices"
@@ -28,6 +29,9 @@ func (u Use) Little() string {
 func (e *Expr) AddsTo() bool {
 	return e.Use.Adds || regexp.MustCompile(`^`+regexp.QuoteMeta(e.Use.Name)+`\s*\+`).MatchString(e.Text)
 }
+
+// Path are the nodes around an expression, from the file inwards. It is not to be changed.
+func (e *Expr) Path() []ast.Node { return e.path }
 
 // PutsInFront reports whether a concatenation puts text in front of the variable it is assigned to.
 func (e *Expr) PutsInFront() bool {

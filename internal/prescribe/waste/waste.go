@@ -3,6 +3,8 @@ package waste
 
 import (
 	"fmt"
+	"go/ast"
+	"go/token"
 	"slices"
 
 	"github.com/heaptrim/heaptrim/internal/finding"
@@ -33,6 +35,43 @@ func Text(d *finding.Diagnosis, l *source.Line, e *source.Expr, file string) str
 		return fmt.Sprintf("make `%s` only where it is used: the branch that the program takes does not use it", e.Use.Name)
 	}
 	return ""
+}
+
+// InARow is how many statements, one after the other, add text to the variable that a concatenation is added to.
+func InARow(e *source.Expr) int {
+	path := e.Path()
+	if len(path) < 2 {
+		return 0
+	}
+	var list []ast.Stmt
+	switch block := path[len(path)-2].(type) {
+	case *ast.BlockStmt:
+		list = block.List
+	case *ast.CaseClause:
+		list = block.Body
+	}
+	first := slices.IndexFunc(list, func(s ast.Stmt) bool { return ast.Node(s) == path[len(path)-1] })
+	if first < 0 || !addsTo(list[first], e.Use.Name) {
+		return 0
+	}
+	last := first
+	for first > 0 && addsTo(list[first-1], e.Use.Name) {
+		first--
+	}
+	for last+1 < len(list) && addsTo(list[last+1], e.Use.Name) {
+		last++
+	}
+	return last - first + 1
+}
+
+// addsTo reports whether a statement is of the form name += x.
+func addsTo(s ast.Stmt, name string) bool {
+	assign, ok := s.(*ast.AssignStmt)
+	if !ok || assign.Tok != token.ADD_ASSIGN {
+		return false
+	}
+	id, ok := assign.Lhs[0].(*ast.Ident)
+	return ok && id.Name == name
 }
 
 // Heaviest is the largest cost of any of the lines, as a share of CPU or of

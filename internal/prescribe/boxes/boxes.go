@@ -1,0 +1,232 @@
+// Package boxes looks at values that are put into interfaces: where they come from, and what else goes where they go.
+package boxes
+
+import (
+	"go/token"
+	"go/types"
+	"iter"
+	"slices"
+
+	"golang.org/x/tools/go/ssa"
+
+	"github.com/heaptrim/heaptrim/internal/finding"
+)
+
+// Of looks at a value that is put into an interface, among the functions of its program.
+func Of(v ssa.Value, functions iter.Seq[*ssa.Function]) finding.Box {
+	boxed, ok := v.(*ssa.MakeInterface)
+	if !ok {
+		return finding.Box{}
+	}
+	p := &program{functions}
+	out := finding.Box{Constant: p.constant(boxed.X)}
+	if field := p.sole(boxed); field != nil {
+		out.Field, out.Type = field.Name(), types.TypeString(boxed.X.Type(), types.RelativeTo(boxed.Parent().Package().Pkg))
+	}
+	return out
+}
+
+type program struct {
+	functions iter.Seq[*ssa.Function]
+}
+
+// constant reports whether a value is that of a package variable, or of an element of one, that only the package's
+// initialization sets.
+func (p *program) constant(v ssa.Value) bool {
+	switch v := v.(type) {
+	case *ssa.ChangeType:
+		return p.constant(v.X)
+	case *ssa.UnOp:
+		if v.Op != token.MUL {
+			return false
+		}
+		if g, ok := v.X.(*ssa.Global); ok {
+			return p.neverSet(g, false)
+		}
+		at, ok := v.X.(*ssa.IndexAddr)
+		return ok && p.table(at.X)
+	case *ssa.Lookup:
+		return p.table(v.X)
+	case *ssa.Extract:
+		switch from := v.Tuple.(type) {
+		case *ssa.Lookup:
+			return v.Index == 0 && p.table(from.X)
+		case *ssa.Next:
+			r, ok := from.Iter.(*ssa.Range)
+			return ok && v.Index > 0 && p.table(r.X)
+		}
+	}
+	return false
+}
+
+// table reports whether a map, slice or array is a package variable that nothing sets, and whose elements nothing sets.
+func (p *program) table(v ssa.Value) bool {
+	if load, ok := v.(*ssa.UnOp); ok && load.Op == token.MUL {
+		v = load.X
+	}
+	g, ok := v.(*ssa.Global)
+	return ok && p.neverSet(g, true)
+}
+
+// neverSet reports whether no function takes a variable's address or sets it, and with elements, whether none does
+// anything but look at these.
+func (p *program) neverSet(g *ssa.Global, elements bool) bool {
+	if g.Object() == nil || g.Object().Exported() {
+		return false // other packages may set it
+	}
+	for fn := range p.functions {
+		if fn.Synthetic == "package initializer" {
+			continue
+		}
+		for _, b := range fn.Blocks {
+			for _, in := range b.Instrs {
+				if slices.ContainsFunc(in.Operands(nil), func(v *ssa.Value) bool { return *v == ssa.Value(g) }) && !onlyLooks(in, g, elements) {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+// onlyLooks reports whether an instruction that names a variable reads it, and with elements, its elements alone.
+func onlyLooks(in ssa.Instruction, g *ssa.Global, elements bool) bool {
+	switch in := in.(type) {
+	case *ssa.DebugRef:
+		return true
+	case *ssa.UnOp:
+		return in.Op == token.MUL && in.X == ssa.Value(g) && (!elements || looks(in))
+	case *ssa.IndexAddr:
+		return elements && looks(in)
+	}
+	return false
+}
+
+// looks reports whether elements of a map, slice or array are only read.
+func looks(v ssa.Value) bool {
+	return !slices.ContainsFunc(*v.Referrers(), func(in ssa.Instruction) bool {
+		switch in := in.(type) {
+		case *ssa.DebugRef, *ssa.Index:
+			return false
+		case *ssa.Lookup:
+			return in.X != v
+		case *ssa.Range:
+			return false
+		case *ssa.IndexAddr:
+			return in.X != v || !looks(in)
+		case *ssa.UnOp:
+			return in.Op != token.MUL // of an element's address
+		case *ssa.Call:
+			b, ok := in.Call.Value.(*ssa.Builtin)
+			return !ok || b.Name() != "len" && b.Name() != "cap"
+		}
+		return true
+	})
+}
+
+// sole is the field whose container gets values of the boxed type alone, where a method of the container gets this one;
+// nil where other values may get there.
+func (p *program) sole(boxed *ssa.MakeInterface) *types.Var {
+	for _, in := range *boxed.Referrers() {
+		call, ok := in.(*ssa.Call)
+		if !ok || !fillsOwn(call) || call.Call.Args[0] == ssa.Value(boxed) {
+			continue
+		}
+		field := fieldOf(call.Call.Args[0])
+		if field == nil || variable(field).Exported() || !p.onlyGets(field, boxed.X.Type()) {
+			return nil
+		}
+		return variable(field)
+	}
+	return nil
+}
+
+// fillsOwn reports whether a call is one of a method whose body was read.
+func fillsOwn(call *ssa.Call) bool {
+	callee := call.Call.StaticCallee()
+	return callee != nil && callee.Signature.Recv() != nil && callee.Blocks != nil
+}
+
+// fieldOf is the field that a receiver is, or that its pointer is read from; nil for others.
+func fieldOf(recv ssa.Value) *ssa.FieldAddr {
+	if load, ok := recv.(*ssa.UnOp); ok && load.Op == token.MUL {
+		recv = load.X
+	}
+	f, _ := recv.(*ssa.FieldAddr)
+	return f
+}
+
+func variable(f *ssa.FieldAddr) *types.Var {
+	return f.X.Type().Underlying().(*types.Pointer).Elem().Underlying().(*types.Struct).Field(f.Field)
+}
+
+// onlyGets reports whether all that functions do with a field is to give it a new container, or to call methods that get
+// interface values of one type.
+func (p *program) onlyGets(field *ssa.FieldAddr, t types.Type) bool {
+	for fn := range p.functions {
+		for _, b := range fn.Blocks {
+			for _, in := range b.Instrs {
+				f, ok := in.(*ssa.FieldAddr)
+				if ok && variable(f) == variable(field) && !onlyCalled(f, t) {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+// onlyCalled reports whether a container, its field or the pointer in it, is only the receiver of calls.
+func onlyCalled(v ssa.Value, t types.Type) bool {
+	return !slices.ContainsFunc(*v.Referrers(), func(in ssa.Instruction) bool {
+		switch in := in.(type) {
+		case *ssa.DebugRef:
+			return false
+		case *ssa.Store:
+			return in.Addr != v || !isNew(in.Val)
+		case *ssa.UnOp:
+			return in.Op != token.MUL || !onlyCalled(in, t)
+		case *ssa.FieldAddr:
+			return !plain(variable(in).Type())
+		case *ssa.Call:
+			return !fillsOwn(in) || in.Call.Args[0] != v || slices.ContainsFunc(in.Call.Args[1:], func(a ssa.Value) bool { return other(a, t) })
+		}
+		return true
+	})
+}
+
+// isNew reports whether a value is a container that nothing was put into in another place: made here or by a function
+// without arguments.
+func isNew(v ssa.Value) bool {
+	switch v := v.(type) {
+	case *ssa.Alloc, *ssa.Const:
+		return true
+	case *ssa.Call:
+		return len(v.Call.Args) == 0 && v.Call.StaticCallee() != nil
+	}
+	return false
+}
+
+// other reports whether an argument is, or may hold, an interface value of another type.
+func other(a ssa.Value, t types.Type) bool {
+	if boxed, ok := a.(*ssa.MakeInterface); ok {
+		return !types.Identical(boxed.X.Type(), t)
+	}
+	return !plain(a.Type())
+}
+
+// plain reports whether values of a type hold no interface values: numbers, texts, pointers to and slices of these, and
+// functions.
+func plain(t types.Type) bool {
+	switch u := t.Underlying().(type) {
+	case *types.Basic, *types.Signature:
+		return true
+	case *types.Pointer:
+		_, basic := u.Elem().Underlying().(*types.Basic)
+		return basic
+	case *types.Slice:
+		_, basic := u.Elem().Underlying().(*types.Basic)
+		return basic
+	}
+	return false
+}
