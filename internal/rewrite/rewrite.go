@@ -18,6 +18,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/rewrite/memory"
 	"github.com/heaptrim/heaptrim/internal/rewrite/once"
 	"github.com/heaptrim/heaptrim/internal/rewrite/owner"
+	"github.com/heaptrim/heaptrim/internal/rewrite/sum"
 	"github.com/heaptrim/heaptrim/internal/rewrite/text"
 	"github.com/heaptrim/heaptrim/internal/sourcefile"
 )
@@ -111,7 +112,8 @@ func kinds() []kind {
 		{"asked whether it is there", "avoid-conversion", text.AskContained},
 		{"appended onto", "reuse-buffer", text.AppendOnto},
 		{"String instead of fmt", "avoid-conversion", text.CallString},
-		{"concatenation to Builder", "presize-builder", text.CollectText},
+		{"added at once", "presize-builder", sum.AddAtOnce},
+		{"concatenation to Builder", "presize-builder", sum.CollectText},
 		{"Builder instead of Buffer", "avoid-conversion", memory.BufferToBuilder},
 		{"sort without reflection", "unbox-interface", text.SortFunc},
 		{"asked before the call", "unbox-interface", branch.AskedBefore},
