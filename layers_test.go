@@ -159,6 +159,11 @@ var layers = []layer{
 		why:    "where interface values come from is told from code alone",
 	},
 	{
+		folder: "internal/prescribe/holder",
+		ours:   []string{"internal/prescribe/source"},
+		why:    "what holds memory is told from types alone",
+	},
+	{
 		folder: "internal/prescribe/life",
 		ours:   []string{"internal/evidence", "internal/finding", "internal/prescribe/boxes", "internal/prescribe/source"},
 		others: []string{"golang.org/x/tools/go"},

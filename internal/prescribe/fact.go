@@ -360,8 +360,8 @@ var (
 	})
 	asked  = test("little of it is used", func(c *candidate, p *allocated) bool { return c.askedAbove(p) != "" }, "asked")
 	itself = test("handed up as it is", func(_ *candidate, p *allocated) bool { return p.Life.Field == "" && !p.Life.Passed.Within })
-	// closed is held by a field of something with a method Close, which is made in each operation.
-	closed  = test("in a field of what is closed", func(c *candidate, p *allocated) bool { return c.closer(p) != "" }, "closer")
+	// closed is held by a field of something with a method that ends its use.
+	closed  = test("in a field of what is closed", func(c *candidate, p *allocated) bool { return c.ender(p) != "" }, "ender")
 	made    = test("made in each operation", func(c *candidate, p *allocated) bool { return c.perOp(p) >= leastMade })
 	handsOn = test("handed on from its field", func(c *candidate, p *allocated) bool { return c.lent[p.owner()] })
 	// The field is set to nil where its owner is made ready for the next use.

@@ -2,13 +2,13 @@ package prescribe
 
 import (
 	"fmt"
-	"go/types"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/prescribe/holder"
 	"github.com/heaptrim/heaptrim/internal/prescribe/life"
 	"github.com/heaptrim/heaptrim/internal/prescribe/regrowth"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
@@ -53,11 +53,11 @@ func (c *candidate) ownerMade(p *allocated) *finding.Finding {
 	if c.source == nil {
 		return nil
 	}
-	holder := c.source.HolderOf(p.owner())
-	if holder == nil && p.Life.End == finding.EndStored && p.Life.Receiver {
-		holder = c.source.At(p.Life.At.File, p.Life.At.Line).Receiver()
+	owner := holder.Of(c.source, p.owner())
+	if owner == nil && p.Life.End == finding.EndStored && p.Life.Receiver {
+		owner = c.source.At(p.Life.At.File, p.Life.At.Line).Receiver()
 	}
-	if holder == nil {
+	if owner == nil {
 		return nil
 	}
 	for i := range c.diagnosis.Findings {
@@ -65,28 +65,19 @@ func (c *candidate) ownerMade(p *allocated) *finding.Finding {
 		if f.Cost.ObjectsPerOp.Value < leastMade {
 			continue
 		}
-		if l := c.source.At(f.Site.File, f.Site.Line); l != nil && l.Makes(holder) {
+		if l := c.source.At(f.Site.File, f.Site.Line); l != nil && l.Makes(owner) {
 			return f
 		}
 	}
 	return nil
 }
 
-// closer is the struct type that holds the memory in an unexported field and has a method Close; "" for others.
-func (c *candidate) closer(p *allocated) string {
+// ender is the method that ends the use of what holds the memory in an unexported field; "" for others.
+func (c *candidate) ender(p *allocated) string {
 	if c.source == nil || p.owner() == "" {
 		return ""
 	}
-	holder := c.source.HolderOf(p.owner())
-	if holder == nil || c.source.ExportsField(holder, p.owner()) {
-		return ""
-	}
-	obj, _, _ := types.LookupFieldOrMethod(types.NewPointer(holder), true, holder.Obj().Pkg(), "Close")
-	fn, ok := obj.(*types.Func)
-	if !ok || fn.Signature().Params().Len() > 0 {
-		return ""
-	}
-	return holder.Obj().Name()
+	return holder.Ender(c.source, p.owner())
 }
 
 // bodyless is the function without a body to which the compiler says that the value goes; false for none.

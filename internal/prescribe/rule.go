@@ -63,7 +63,7 @@ var words = map[string]func(c *candidate, p *allocated) string{
 	"callee": func(_ *candidate, p *allocated) string { return p.callee() },
 	"taker":  func(_ *candidate, p *allocated) string { return life.ShortName(p.Expr.Use.Callee) },
 	"better": func(_ *candidate, p *allocated) string { return p.better() },
-	"closer": func(c *candidate, p *allocated) string { return c.closer(p) },
+	"ender":  func(c *candidate, p *allocated) string { return c.ender(p) },
 	"loop":   func(_ *candidate, p *allocated) string { return fmt.Sprint(p.Expr.Loops[0].First) },
 	"writer": func(_ *candidate, p *allocated) string { return "`" + p.Line.Writer(p.Expr) + "`" },
 	"use":    func(_ *candidate, p *allocated) string { return "`" + p.Expr.Use.Name + "`" },

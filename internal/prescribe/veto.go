@@ -259,7 +259,7 @@ func (c *candidate) live(t *life.Tracer) {
 		}
 	}
 	for _, p := range c.Parts {
-		if _, ok := c.reset(p); t != nil && (ok || c.closer(p) != "") {
+		if _, ok := c.reset(p); t != nil && (ok || c.ender(p) != "") {
 			if c.lent == nil {
 				c.lent = map[string]bool{}
 			}

@@ -89,6 +89,7 @@ var entries = []Entry{
 	{"time.Parse", "internal/stringslite.Clone", "skip-work", commonLayout, Failed},
 	{"mime.ParseMediaType", "", "skip-work", "look for a semicolon first: without one there are no parameters, and no map is needed", Nothing},
 	{"mime.FormatMediaType", "", "skip-work", "take the type as it is where there are no parameters", Nothing},
+	{"go.opentelemetry.io/otel/trace.WithAttributes", "", "skip-work", "make the attributes only where the span is recording (IsRecording): most are not sampled", Nothing},
 	{"path/filepath.Walk", "", "skip-work", "use WalkDir, which asks for no file information", Nothing},
 	{"io/ioutil.ReadDir", "", "skip-work", "use os.ReadDir, which asks for no file information", Nothing},
 	{"os.(*File).Readdir", "", "skip-work", "use ReadDir, which asks for no file information", Nothing},

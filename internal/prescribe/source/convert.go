@@ -218,36 +218,14 @@ func (l *Line) Receiver() *types.Named {
 	return n
 }
 
-// HolderOf is the type of a struct that declares a field, by the place of its declaration; nil where the
-// packages that were read do not hold it.
-func (p *Program) HolderOf(owner string) *types.Named {
+// Structs are the struct types of the packages that were read.
+func (p *Program) Structs() (out []*types.Named) {
 	for _, n := range p.named {
-		st, ok := n.Underlying().(*types.Struct)
-		if !ok {
-			continue
-		}
-		for f := range st.Fields() {
-			if p.PlaceOf(f.Pos()) == owner {
-				return n
-			}
+		if _, ok := n.Underlying().(*types.Struct); ok {
+			out = append(out, n)
 		}
 	}
-	return nil
-}
-
-// ExportsField reports whether a struct's field, by the place of its declaration, is exported: other packages may then
-// keep what it holds.
-func (p *Program) ExportsField(n *types.Named, owner string) bool {
-	st, ok := n.Underlying().(*types.Struct)
-	if !ok {
-		return false
-	}
-	for f := range st.Fields() {
-		if p.PlaceOf(f.Pos()) == owner {
-			return f.Exported()
-		}
-	}
-	return false
+	return out
 }
 
 // Makes reports whether the line makes a value of a type: by a literal, new, or a variable whose address

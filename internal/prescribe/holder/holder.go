@@ -1,0 +1,67 @@
+// Package holder finds the struct that holds memory in a field, and the method that ends its use.
+package holder
+
+import (
+	"fmt"
+	"go/types"
+	"strings"
+
+	"github.com/heaptrim/heaptrim/internal/prescribe/source"
+)
+
+// Of is the type of a struct that declares a field, by the place of its declaration; nil where the
+// packages that were read do not hold it.
+func Of(src *source.Program, field string) *types.Named {
+	n, _ := find(src, field)
+	return n
+}
+
+func find(src *source.Program, field string) (*types.Named, *types.Var) {
+	for _, n := range src.Structs() {
+		for f := range n.Underlying().(*types.Struct).Fields() {
+			if src.PlaceOf(f.Pos()) == field {
+				return n, f
+			}
+		}
+	}
+	return nil, nil
+}
+
+// enders are methods without parameters after which a value is not used any more.
+var enders = []string{"Close", "Release", "Free", "Destroy"}
+
+// Ender is the method that ends the use of the struct that holds memory in an unexported field: one that closes it, or
+// else Read, whose error ends a stream. It is "" for others, and for exported fields, whose memory others may keep.
+func Ender(src *source.Program, field string) string {
+	n, f := find(src, field)
+	if n == nil || f.Exported() {
+		return ""
+	}
+	for _, name := range enders {
+		if sig := method(n, name); sig != nil && sig.Params().Len() == 0 {
+			return fmt.Sprintf("%s of `%s`", name, n.Obj().Name())
+		}
+	}
+	if sig := method(n, "Read"); sig != nil && spell(sig.Params()) == "[]byte" && spell(sig.Results()) == "int, error" {
+		return fmt.Sprintf("Read of `%s`, once that returns an error", n.Obj().Name())
+	}
+	return ""
+}
+
+// method is the signature of a method; nil for none.
+func method(n *types.Named, name string) *types.Signature {
+	obj, _, _ := types.LookupFieldOrMethod(types.NewPointer(n), true, n.Obj().Pkg(), name)
+	if fn, ok := obj.(*types.Func); ok {
+		return fn.Signature()
+	}
+	return nil
+}
+
+// spell lists the types of parameters or results.
+func spell(t *types.Tuple) string {
+	var list []string
+	for v := range t.Variables() {
+		list = append(list, types.TypeString(v.Type(), nil))
+	}
+	return strings.Join(list, ", ")
+}
