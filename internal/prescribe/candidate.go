@@ -153,7 +153,7 @@ func pickExpr(exprs []*source.Expr, p *allocated) *source.Expr {
 		var best *source.Expr
 		most := -1.0
 		for _, e := range exprs {
-			if e.Kind != kind {
+			if e.Kind != kind || p.Kind == finding.KindBoxing && !e.Call.Boxes || p.Kind == finding.KindVariadic && !e.Call.Spread {
 				continue
 			}
 			n := fitting(e, p.Sizes)

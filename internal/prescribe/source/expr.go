@@ -55,6 +55,8 @@ type Expr struct {
 type Invocation struct {
 	Callee  string // of a call, as pprof spells functions; the builtin's name for those
 	Unboxed bool   // a call that boxes none of its variadic arguments
+	Boxes   bool   // a call that makes interface values of its arguments
+	Spread  bool   // a call that puts arguments into a slice
 	Consts  bool   // a literal whose elements are all constants, a call whose arguments are all constants, a conversion of one, or a make of constant size
 	Args    []string
 }
@@ -171,7 +173,8 @@ func (l *Line) call(n *ast.CallExpr) *Expr {
 	}
 	switch b := l.builtin(n); b {
 	case "":
-		return &Expr{Kind: Call, node: n, Call: Invocation{Callee: l.callee(n), Unboxed: l.unboxed(n), Consts: l.allConstant(n.Args)}}
+		boxes, spread := l.boxes(n)
+		return &Expr{Kind: Call, node: n, Call: Invocation{Callee: l.callee(n), Unboxed: l.unboxed(n), Boxes: boxes, Spread: spread, Consts: l.allConstant(n.Args)}}
 	case "make":
 		return &Expr{Kind: Make, node: n, Call: Invocation{Callee: b, Consts: l.allConstant(n.Args[1:])}}
 	case "new":
@@ -198,6 +201,28 @@ func (l *Line) unboxed(n *ast.CallExpr) bool {
 		t := l.info().TypeOf(a)
 		return t == nil || !types.IsInterface(t)
 	}))
+}
+
+// boxes reports whether a call makes interface values of arguments, and whether it puts any into a slice.
+func (l *Line) boxes(n *ast.CallExpr) (boxes, spread bool) {
+	t := l.info().TypeOf(n.Fun)
+	if t == nil {
+		return false, false
+	}
+	sig, ok := t.Underlying().(*types.Signature)
+	if !ok {
+		return false, false
+	}
+	last := sig.Params().Len() - 1
+	for i, a := range n.Args {
+		to := sig.Params().At(min(i, last)).Type()
+		if sig.Variadic() && i >= last && !n.Ellipsis.IsValid() {
+			to, spread = to.(*types.Slice).Elem(), true
+		}
+		from := l.info().TypeOf(a)
+		boxes = boxes || types.IsInterface(to) && from != nil && !types.IsInterface(from) && !l.info().Types[a].IsNil()
+	}
+	return boxes, spread
 }
 
 // copies reports whether a conversion copies its operand: between strings and

@@ -377,6 +377,11 @@ func f(s []rune) {
 			t.Errorf("%s: unboxed is %v, want %v", name, got, want)
 		}
 	}
+	for name, want := range map[string][2]bool{"runes": {false, true}, "none": {false, false}, "slice": {false, false}, "boxes": {true, true}} {
+		if got := first(t, line(name), Call).Call; got.Boxes != want[0] || got.Spread != want[1] {
+			t.Errorf("%s: boxes and makes a slice: %v and %v, want %v", name, got.Boxes, got.Spread, want)
+		}
+	}
 }
 
 // TestUnique: values that must not be copied are told from others, also inside of others.
