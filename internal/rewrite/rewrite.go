@@ -88,6 +88,7 @@ func kinds() []kind {
 		{"computed before the loop", "avoid-conversion", branch.BeforeLoop},
 		{"string instead of bytes", "avoid-conversion", text.WriteString},
 		{"parts one by one", "avoid-conversion", text.SplitSeq},
+		{"parts cut in a loop", "avoid-conversion", text.CutLoop},
 		{"cut instead of split", "avoid-conversion", text.SplitCut},
 		{"two parts by Cut", "avoid-conversion", text.CutParts},
 		{"compare without a copy", "avoid-conversion", text.EqualFold},
