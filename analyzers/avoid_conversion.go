@@ -6,8 +6,8 @@ var AvoidConversion = avoidConversionRule.analyzer("avoidconversion", avoidConve
 var avoidConversionRule = Rule{
 	Code:  "avoid-conversion",
 	Title: "keep text in the form that the next step takes",
-	Why: "Each change between string and []byte copies, fmt boxes its arguments and makes a string, Split makes a slice " +
-		"to look at one element, and += in a loop copies the whole text so far.",
+	Why: "Each change between string and []byte copies, fmt boxes its arguments and makes a string, and Split makes a " +
+		"slice to look at one element.",
 	Before: "w.Write([]byte(\"id=\" + strconv.Itoa(id)))\nhost := strings.Split(addr, \":\")[0]",
 	After: "buf = strconv.AppendInt(append(buf[:0], \"id=\"...), int64(id), 10)\nw.Write(buf)\n" +
 		"host, _, _ := strings.Cut(addr, \":\")",
@@ -28,5 +28,4 @@ func avoidConversion(s *source) {
 	s.checkSplits()
 	s.checkSplitLoops()
 	s.checkFoldedCompare()
-	s.checkConcatLoops()
 }

@@ -11,19 +11,20 @@ import (
 )
 
 // PresizeBuilder reports builders and buffers that a loop over something of
-// known length fills from empty.
+// known length fills from empty, and strings that grow by += in a loop.
 var PresizeBuilder = presizeBuilderRule.analyzer("presizebuilder", presizeBuilder)
 
 var presizeBuilderRule = Rule{
 	Code:   "presize-builder",
-	Title:  "give the builder its room before the loop",
-	Why:    "A builder grows as append does: each time it is full, all that was written is copied to a bigger place.",
+	Title:  "put text together in a builder, and give it its room before the loop",
+	Why:    "A builder grows as append does: each time it is full, all that was written is copied to a bigger place. A string that grows by += is copied each time.",
 	Before: "var b strings.Builder\nfor i := 0; i < len(s); i++ {\n\tb.WriteByte(lower(s[i]))\n}",
 	After:  "var b strings.Builder\nb.Grow(len(s))\nfor i := 0; i < len(s); i++ {\n\tb.WriteByte(lower(s[i]))\n}",
 	Silent: "some iterations write nothing or end the loop, or the loop is not over a string, bytes, or strings.",
 }
 
 func presizeBuilder(s *source) {
+	s.checkConcatLoops()
 	s.EachSizedLoop(func(loop inspector.Cursor, body *ast.BlockStmt, trips string) {
 		over := s.walksOver(loop.Node())
 		if over == nil || !s.LeavesBy(body, token.CONTINUE) {

@@ -1,8 +1,8 @@
-package avoidconversion
+package presizebuilder
 
 import "fmt"
 
-func join(list []string) string {
+func joinList(list []string) string {
 	s := "["
 	for _, e := range list {
 		if len(s) > 1 {
