@@ -148,7 +148,7 @@ var layers = []layer{
 	},
 	{
 		folder: "internal/prescribe/source",
-		ours:   []string{"internal/prescribe/layout", "internal/sourcefile"},
+		ours:   []string{"internal/prescribe/flow", "internal/prescribe/layout", "internal/sourcefile"},
 		others: []string{"golang.org/x/tools/go"},
 		why:    "what the code says is told without knowing of profiles",
 	},
@@ -159,13 +159,19 @@ var layers = []layer{
 		why:    "where interface values come from is told from code alone",
 	},
 	{
+		folder: "internal/prescribe/flow",
+		others: []string{"golang.org/x/tools/go"},
+		why:    "what instructions do is told from SSA form alone",
+	},
+	{
 		folder: "internal/prescribe/holder",
 		ours:   []string{"internal/prescribe/source"},
+		others: []string{"golang.org/x/tools/go"},
 		why:    "what holds memory is told from types alone",
 	},
 	{
 		folder: "internal/prescribe/life",
-		ours:   []string{"internal/evidence", "internal/finding", "internal/prescribe/boxes", "internal/prescribe/source"},
+		ours:   []string{"internal/evidence", "internal/finding", "internal/prescribe/boxes", "internal/prescribe/flow", "internal/prescribe/source"},
 		others: []string{"golang.org/x/tools/go"},
 		why:    "what becomes of a value is told from stacks and code, without knowing of costs or cures",
 	},

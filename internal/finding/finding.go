@@ -1,6 +1,7 @@
 package finding
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
@@ -27,6 +28,9 @@ type Finding struct {
 	// be negative if live memory raises the heap goal.
 	Removal *Prediction
 }
+
+// Weight is what a finding costs, to compare it with others of its run.
+func (f *Finding) Weight() float64 { return cmp.Or(f.Cost.CPU.Value, f.Cost.Bytes.Value) }
 
 // Allocation is what a site allocates, and for whom.
 type Allocation struct {

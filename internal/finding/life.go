@@ -33,9 +33,9 @@ type Maker struct {
 // Passed says what objects go through on their way.
 type Passed struct {
 	Within  bool // a function returns them as part of something else
-	Boxed   bool // they become interface values
 	Back    bool // a call that the site's function hands them to returns them, or part of what it returns
 	Spawned bool // goroutines that the function waits for use them
+	Carried bool // a loop makes them, and has them still in its next turn
 
 	Compared bool          // text that the site's function only compares
 	Keyed    bool          // text by which maps are read, and nothing else that needs a string
@@ -44,14 +44,15 @@ type Passed struct {
 	Argument bool          // the site's function hands them to a call, or in a slice of arguments
 	Listed   bool          // a slice that the site's function hands on, or ranges over and uses in another way too
 	Built    bool          // text of a bytes.Buffer in which nothing else is done than to build one
-	Scratch  bool          // a slice in a field of the receiver whose memory no function hands on
+	Scratch  bool          // an object or a slice in an unexported field whose memory no function hands on
 	Fixed    bool          // a closure in a loop that captures what does not change in it, or the receiver alone
 	Box      Box
 	Spared   bool // the site's function hands them to one that may return without a look at them
 }
 
-// Box says what is known of a value that is put into an interface.
+// Box says what is known of objects that are put into interfaces, and of a value that an interface is made for.
 type Box struct {
+	Made     bool   // the objects become interface values on their way
 	Constant bool   // it is a package variable, or an element of one, that nothing sets after the package is made
 	Field    string // whose container, by one of its methods, gets it and values of this type alone; empty for none
 	Type     string // where Field is known

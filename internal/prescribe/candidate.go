@@ -83,8 +83,8 @@ func (c *candidate) part(m finding.Mix) *allocated {
 	}
 	if c.Line != nil {
 		p.Expr = pickExpr(c.Line.Exprs, p)
-		if v := variableOf(c.Line.Exprs); v != nil && moved(m.Escape) && m.Kind == finding.KindNew && m.Via == "" {
-			p.Expr = v // the compiler names the variable, not its value
+		if moved(m.Escape) && m.Kind == finding.KindNew && m.Via == "" {
+			p.Expr = cmp.Or(variableOf(c.Line.Exprs, m.Escape.From.Expr), p.Expr) // the compiler names the variable, not its value
 		}
 	}
 	if p.Callee == "" && p.Expr != nil && p.Expr.Kind == source.Call {
@@ -111,7 +111,7 @@ func (c *candidate) inside(m finding.Mix) (leaf, compressor string) {
 		case !strings.HasPrefix(name, "runtime.") && !strings.HasPrefix(name, "internal/runtime/"):
 			leaf = cmp.Or(leaf, name)
 		}
-		if strings.HasPrefix(name, "compress/") && life.OwnMemory(name) && !strings.HasPrefix(m.Via, "compress/") {
+		if strings.Contains(name, "compress/") && life.OwnMemory(name) && !strings.Contains(m.Via, "compress/") {
 			compressor = name
 		}
 	}
@@ -183,19 +183,13 @@ func fitting(e *source.Expr, sizes []finding.SizeCount) float64 {
 	return n
 }
 
-// variableOf is the variable that is declared on the line, if it is one.
-func variableOf(exprs []*source.Expr) *source.Expr {
-	var found *source.Expr
-	for _, e := range exprs {
-		if e.Kind != source.Variable {
-			continue
-		}
-		if found != nil {
-			return nil
-		}
-		found = e
+// variableOf is the variable of a name that is declared on the line; nil for none.
+func variableOf(exprs []*source.Expr, name string) *source.Expr {
+	i := slices.IndexFunc(exprs, func(e *source.Expr) bool { return e.Kind == source.Variable && e.Text == name })
+	if i < 0 {
+		return nil
 	}
-	return found
+	return exprs[i]
 }
 
 // short reports whether the lifetime may be short, so that the memory can be reused: it is

@@ -157,9 +157,15 @@ func (o offer) sure() bool {
 	return o.trial != nil || o.fit >= leastNamed
 }
 
+// mostIdle is how often what a line keeps alive may be allocated in a program's run, for it to be made once.
+const mostIdle = 4
+
 // idle reports whether a line of a benchmark allocates nearly nothing in an operation. Where no line of the benchmark
 // is known to allocate, the pass that counts allocations is missing, and nothing is known.
 func (c *candidate) idle() bool {
+	if cost := c.Finding.Cost; c.diagnosis.Target.Kind != evidence.TargetPackages && cost.Bytes.Value > mostIdle*cost.InUse.Value {
+		return false // a connection may be made for thousands of requests
+	}
 	run, counted := false, false
 	for _, r := range c.diagnosis.Runs {
 		run = run || r.Name == c.Finding.Run && r.Ops > 0
@@ -168,19 +174,6 @@ func (c *candidate) idle() bool {
 		counted = counted || f.Run == c.Finding.Run && f.Cost.ObjectsPerOp.Value > 0
 	}
 	return run && counted && c.Finding.Cost.ObjectsPerOp.Value < rank.RareObjects
-}
-
-// placedAt is the finding with the place of the change as its site, and the lines that allocate below it.
-func placedAt(f *finding.Finding, at evidence.Site) *finding.Finding {
-	if at.Line == 0 || at.File == f.Site.File && at.Line == f.Site.Line {
-		return f
-	}
-	moved := *f
-	if len(f.Allocation.Places) == 0 {
-		moved.Allocation.Places = []finding.Place{{Site: f.Site, Share: 1}}
-	}
-	moved.Site = at
-	return &moved
 }
 
 // choose makes the finding's row: with the best offer as its remedy and the
@@ -215,7 +208,7 @@ func (c *candidate) choose(offers []offer) finding.Row {
 	if !best.sure() {
 		return c.unsure(offers)
 	}
-	row := finding.Row{Finding: placedAt(f, best.best.At), Remedy: best.remedy(), Cuts: best.cuts}
+	row := finding.Row{Finding: rank.PlacedAt(f, best.best.At), Remedy: best.remedy(), Cuts: best.cuts}
 	if slices.Contains(pooling, best.cure.Code) && len(c.held) > 0 {
 		c.absorb(&row)
 	}

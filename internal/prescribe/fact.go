@@ -7,6 +7,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/cures"
+	"github.com/heaptrim/heaptrim/internal/prescribe/holder"
 	"github.com/heaptrim/heaptrim/internal/prescribe/library"
 	"github.com/heaptrim/heaptrim/internal/prescribe/life"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
@@ -148,6 +149,7 @@ var (
 	boxless = test("arguments of their own type", func(_ *candidate, p *allocated) bool {
 		return p.Kind == finding.KindVariadic && p.Expr != nil && p.Expr.Call.Unboxed
 	})
+	anys           = test("of arguments without methods", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.Expr.Call.Anys })
 	returnedByCall = test("returned by the call", func(_ *candidate, p *allocated) bool { return p.Life.Passed.Back })
 	// The compiler builds []byte(a + b) in one allocation.
 	insideBytes = test("converted to bytes at once", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.Line.Converted(p.Expr) })
@@ -228,6 +230,7 @@ var (
 var (
 	emptied      = test("a builder that is reset", func(_ *candidate, p *allocated) bool { return p.Life.Maker.Emptied })
 	sameEachTime = test("captures what stays the same", func(_ *candidate, p *allocated) bool { return p.Life.Passed.Fixed })
+	carried      = test("kept for the next turn", func(_ *candidate, p *allocated) bool { return p.Life.Passed.Carried })
 	inScratch    = test("in a field for scratch", func(_ *candidate, p *allocated) bool { return p.Life.Passed.Scratch })
 	// toOurs is handed to a function that the user can change.
 	toOurs = test("for a function of the module's own", func(c *candidate, p *allocated) bool {
@@ -365,7 +368,8 @@ var (
 	made    = test("made in each operation", func(c *candidate, p *allocated) bool { return c.perOp(p) >= leastMade })
 	handsOn = test("handed on from its field", func(c *candidate, p *allocated) bool { return c.lent[p.owner()] })
 	// The field is set to nil where its owner is made ready for the next use.
-	dropped = test("set to nil", func(c *candidate, p *allocated) bool {
+	sizedElse = test("made with a size elsewhere", func(c *candidate, p *allocated) bool { return c.source != nil && holder.Sized(c.source, p.owner()) })
+	dropped   = test("set to nil", func(c *candidate, p *allocated) bool {
 		_, ok := c.reset(p)
 		return ok
 	}, "reset")

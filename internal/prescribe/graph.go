@@ -67,11 +67,11 @@ func (c *candidate) withHeld(o *offer) {
 func (c *candidate) absorb(row *finding.Row) {
 	f := *row.Finding
 	if len(f.Allocation.Places) == 0 {
-		f.Allocation.Places = []finding.Place{{Site: c.Finding.Site, Share: weightOf(c.Finding)}}
+		f.Allocation.Places = []finding.Place{{Site: c.Finding.Site, Share: c.Finding.Weight()}}
 	} else {
 		f.Allocation.Places = slices.Clone(f.Allocation.Places)
 		for i := range f.Allocation.Places {
-			f.Allocation.Places[i].Share *= weightOf(c.Finding)
+			f.Allocation.Places[i].Share *= c.Finding.Weight()
 		}
 	}
 	for _, h := range c.held {
@@ -81,15 +81,10 @@ func (c *candidate) absorb(row *finding.Row) {
 			for _, r := range h.Finding.ByRun {
 				f.ByRun = finding.AddRun(slices.Clone(f.ByRun), r)
 			}
-			f.Allocation.Places = append(f.Allocation.Places, finding.Place{Site: h.Finding.Site, Share: weightOf(h.Finding)})
+			f.Allocation.Places = append(f.Allocation.Places, finding.Place{Site: h.Finding.Site, Share: h.Finding.Weight()})
 		})
 	}
 	f.Allocation.Places = finding.Shares(f.Allocation.Places)
 	slices.SortStableFunc(f.Allocation.Places, func(a, b finding.Place) int { return cmp.Compare(b.Share, a.Share) })
 	row.Finding = &f
-}
-
-// weightOf is what a finding costs, to compare it with others of its run.
-func weightOf(f *finding.Finding) float64 {
-	return cmp.Or(f.Cost.CPU.Value, f.Cost.Bytes.Value)
 }

@@ -6,6 +6,7 @@ package prescribe
 
 import (
 	"context"
+	"math"
 	"path/filepath"
 	"slices"
 
@@ -84,16 +85,25 @@ func newCandidates(s *diagnose.Session, src *source.Program) []*candidate {
 	return out
 }
 
-// give hands each trial to the object of its finding: of several the first, which is the heaviest.
+// give hands each trial to the object of its finding; of several, to the one whose objects are nearest in number to those
+// that it saved, and else to the first, which is the heaviest.
 func give(candidates []*candidate, trials []finding.Trial) {
 	for _, t := range trials {
+		var to *candidate
 		for _, c := range candidates {
-			if t.Finding == c.Finding.ID {
-				c.trials = append(c.trials, t)
-				break
+			if t.Finding == c.Finding.ID && (to == nil || t.Holds && c.far(t) < to.far(t)) {
+				to = c
 			}
 		}
+		if to != nil {
+			to.trials = append(to.trials, t)
+		}
 	}
+}
+
+// far is how much the object's number differs from what a trial saved.
+func (c *candidate) far(t finding.Trial) float64 {
+	return math.Abs(t.Before.Allocs - t.After.Allocs - c.Finding.Cost.ObjectsPerOp.Value)
 }
 
 // morePackages bounds the packages of callees that are read beside those of the hot lines.

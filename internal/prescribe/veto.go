@@ -10,6 +10,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/prescribe/library"
 	"github.com/heaptrim/heaptrim/internal/prescribe/life"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
+	"github.com/heaptrim/heaptrim/internal/prescribe/waste"
 )
 
 // veto rules cures out by a fact about the object's life, where the answer is yes.
@@ -52,6 +53,9 @@ var vetoes = []veto{
 	{[]string{"batch-arena"}, global, "a variable of the package keeps them, for as long as the program runs"},
 	{[]string{"batch-arena"}, coldOnly, "a rare branch alone makes it escape, so it need not be on the heap"},
 	{[]string{"avoid-conversion"}, copyIsKept, "the text is kept or returned, so one copy has to be made"},
+	{[]string{"avoid-conversion", "reuse-buffer"}, carriedLine, "the loop still has the line when it reads the next one"},
+	{[]string{"avoid-conversion", "unbox-interface"}, formatVaries, "the format is no constant, so what it does with its arguments is not known"},
+	{[]string{"cache-compiled"}, filled, "the template may have functions of this call, which the next one must not get"},
 	{[]string{"avoid-conversion"}, unread, "the source was not read, so what becomes of the text is not known"},
 	{[]string{"avoid-conversion"}, publicText, "an exported function returns the text, so its type is part of the contract"},
 	{[]string{"skip-work"}, resultIsKept, "the result is kept or returned"},
@@ -90,6 +94,12 @@ var (
 	unread = test("a text of unread source", func(_ *candidate, p *allocated) bool {
 		return p.Line == nil && p.isResult() && p.Library != nil && p.residue() && p.Life.End == finding.EndUnknown
 	})
+	// carriedLine is a line that was read, and that memory of the reader does not hold for long enough.
+	carriedLine = test("a line that is kept for the next turn", func(_ *candidate, p *allocated) bool {
+		return p.Life.Passed.Carried && (strings.HasPrefix(p.Callee, "bufio.") || strings.HasPrefix(p.Callee, "bytes.(*Buffer).Read"))
+	})
+	formatVaries  = test("a format that varies", func(_ *candidate, p *allocated) bool { return p.Expr != nil && waste.FormatVaries(p.Line, p.Expr) })
+	filled        = test("a template that is filled elsewhere", func(_ *candidate, p *allocated) bool { return p.Expr != nil && waste.Filled(p.Expr) })
 	publicText    = test("a text that an exported function returns", isPublicText)
 	resultIsKept  = test("a result that is kept", isResultIsKept)
 	boxIsKept     = test("a box that is kept", isBoxIsKept)
@@ -159,7 +169,7 @@ func isPublished(c *candidate, p *allocated) bool {
 }
 
 func isUsedAsInterface(c *candidate, p *allocated) bool {
-	return p.Kind == finding.KindNew && p.Life.Passed.Boxed && c.coldEscape() == 0
+	return p.Kind == finding.KindNew && p.Life.Passed.Box.Made && c.coldEscape() == 0
 }
 
 // isUnseen reports whether it is not known where the expression's own memory is last used. What

@@ -19,7 +19,7 @@ func TestVetoes(t *testing.T) {
 	shared, stored := finding.Life{End: finding.EndShared}, finding.Life{End: finding.EndStored}
 	receiver := finding.Life{End: finding.EndStored, Receiver: true}
 	up := finding.Life{End: finding.EndResult, Frame: 1}
-	boxed := finding.Life{End: finding.EndFrame, Passed: finding.Passed{Boxed: true}}
+	boxed := finding.Life{End: finding.EndFrame, Passed: finding.Passed{Box: finding.Box{Made: true}}}
 	large := finding.Cost{Objects: stats.Exact(1), Bytes: stats.Exact(8 << 10)}
 	unreadText := part(finding.KindConversion, "strconv.FormatUint", finding.Life{})
 	unreadText.Library = library.Find("strconv.FormatUint", "")

@@ -6,6 +6,8 @@ import (
 	"go/types"
 	"strings"
 
+	"golang.org/x/tools/go/ssa"
+
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 )
 
@@ -64,4 +66,45 @@ func spell(t *types.Tuple) string {
 		list = append(list, types.TypeString(v.Type(), nil))
 	}
 	return strings.Join(list, ", ")
+}
+
+// Sized reports whether a function sets a slice's field, by the place of its declaration, to one that it makes with a
+// length or capacity.
+func Sized(src *source.Program, field string) bool {
+	for fn := range src.Functions() {
+		for _, b := range fn.Blocks {
+			for _, in := range b.Instrs {
+				st, ok := in.(*ssa.Store)
+				if !ok {
+					continue
+				}
+				at, ok := st.Addr.(*ssa.FieldAddr)
+				if ok && hasRoom(st.Val) && src.PlaceOf(variable(at).Pos()) == field {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// hasRoom reports whether a value is a slice that is made with room for elements.
+func hasRoom(v ssa.Value) bool {
+	switch v := v.(type) {
+	case *ssa.MakeSlice:
+		return !isZero(v.Cap)
+	case *ssa.Slice: // of an array, where the length is a constant
+		array, ok := v.X.(*ssa.Alloc)
+		return ok && array.Comment == "makeslice" && array.Type().Underlying().(*types.Pointer).Elem().(*types.Array).Len() > 0
+	}
+	return false
+}
+
+func isZero(v ssa.Value) bool {
+	c, ok := v.(*ssa.Const)
+	return ok && c.Value != nil && c.Value.String() == "0"
+}
+
+func variable(f *ssa.FieldAddr) *types.Var {
+	return f.X.Type().Underlying().(*types.Pointer).Elem().Underlying().(*types.Struct).Field(f.Field)
 }

@@ -1,6 +1,7 @@
 package holder
 
 import (
+	"go/types"
 	"os"
 	"path/filepath"
 	"slices"
@@ -24,7 +25,13 @@ func (s *stream) Read(b []byte) (n int, err error) { return 0, nil }
 
 type list struct{ buf []byte }
 
+func (l *list) begin(n int) { l.buf = make([]byte, 0, n) }
+
 func (l list) Release(n int) {}
+
+type idle struct{ buf []byte }
+
+func (i *idle) clear() { i.buf = make([]byte, 0) }
 
 func f(n int) (any, any, any) {
 	return &conn{
@@ -68,7 +75,14 @@ func TestEnder(t *testing.T) {
 			}
 		}
 	}
-	want := [][2]string{{"conn", "Close of `conn`"}, {"conn", ""}, {"stream", "Read of `stream`, once that returns an error"}, {"list", ""}}
+	for name, want := range map[string]bool{"list": true, "idle": false} {
+		for _, n := range p.Structs() {
+			if field := n.Underlying().(*types.Struct).Field(0); n.Obj().Name() == name && Sized(p, p.PlaceOf(field.Pos())) != want {
+				t.Errorf("a function gives %s.%s a size: want %v", name, field.Name(), want)
+			}
+		}
+	}
+	want := [][2]string{{"list", ""}, {"idle", ""}, {"conn", "Close of `conn`"}, {"conn", ""}, {"stream", "Read of `stream`, once that returns an error"}, {"list", ""}}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}

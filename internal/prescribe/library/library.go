@@ -101,6 +101,7 @@ var entries = []Entry{
 	{"compress/*.(*Writer).*", "", "pool-object", "keep the writer in a pool and Reset it: it makes its tables with its first Write", Nothing},
 	{"compress/*.(*Reader).*", "", "pool-object", "keep the reader in a pool and Reset it", Nothing},
 	{"github.com/klauspost/compress/*.New*", "", "pool-object", "keep readers and writers in a pool and Reset them", Nothing},
+	{"github.com/klauspost/compress/*.(*Writer).*", "", "pool-object", "keep the writer in a pool and Reset it: it makes its tables with its first Write", Nothing},
 	{"github.com/golang/snappy.New*", "", "pool-object", "keep readers and writers in a pool and Reset them", Nothing},
 	{"encoding/json.NewDecoder", "", "pool-buffer", "read into a pooled buffer and use json.Unmarshal", Nothing},
 	{"encoding/json.(*Decoder).*", "encoding/json.(*Decoder).refill", "pool-buffer", "read into a pooled buffer and use json.Unmarshal", Values},
@@ -246,9 +247,17 @@ func Codes() []string {
 	return slices.Sorted(maps.Keys(seen))
 }
 
+// writing are functions that write to what they are handed. Memory that its methods make is not theirs.
+var writing = []string{"fmt.Fprint", "encoding/binary.Write"}
+
+// ofWriter reports whether the innermost function of a stack is a method of a writer of the standard library.
+func ofWriter(leaf string) bool {
+	return slices.ContainsFunc([]string{"bytes.", "bufio.", "strings.", "io.", "os.", "net.", "net/", "compress/"}, func(p string) bool { return strings.HasPrefix(leaf, p) })
+}
+
 // Find is the entry of a function, given the innermost function of the stack; nil for none.
 func Find(function, leaf string) *Entry {
-	if function == "" {
+	if function == "" || ofWriter(leaf) && slices.ContainsFunc(writing, func(p string) bool { return strings.HasPrefix(function, p) }) {
 		return nil
 	}
 	for i := range entries {

@@ -178,11 +178,12 @@ func madeByCall(b Birth, in ssa.Instruction) ssa.Value {
 var ownMemory = []string{
 	"bytes.(*Buffer).", "strings.(*Builder).", "bufio.(*Writer).", "bufio.(*Reader).", "bufio.(*Scanner).",
 	"compress/bzip2.(*", "compress/flate.(*", "compress/gzip.(*", "compress/lzw.(*", "compress/zlib.(*",
+	"github.com/klauspost/compress/flate.(*", "github.com/klauspost/compress/gzip.(*", "github.com/klauspost/compress/zlib.(*",
 	"encoding/json.(*Decoder).", "encoding/json.(*Encoder).", "encoding/csv.(*", "text/tabwriter.(*Writer).",
 	"container/list.(*List).", "math/rand.(*Rand).", "sync.(*Map).",
 }
 
-// OwnMemory reports whether what a method of the standard library allocates is its receiver's
+// OwnMemory reports whether what a method of a library allocates is its receiver's
 // own memory, and not its result.
 func OwnMemory(function string) bool {
 	for _, p := range ownMemory {

@@ -345,6 +345,9 @@ func sumOf(c *ssa.CallCommon, v ssa.Value) contract {
 	return passes
 }
 
+// twins begins the paths of packages that stand in for those of the standard library with the same names.
+const twins = "github.com/klauspost/"
+
 // contractOf is the contract of a call that is not followed into its callee, for one of its arguments;
 // ok is false where there is none.
 func contractOf(c *ssa.CallCommon, v ssa.Value) (k contract, ok bool) {
@@ -370,13 +373,20 @@ func contractOf(c *ssa.CallCommon, v ssa.Value) (k contract, ok bool) {
 		return drops, true
 	}
 	pkg := origin(callee).Package()
-	if pkg == nil || !isStd(pkg.Pkg.Path()) {
+	if pkg == nil {
+		return 0, false
+	}
+	path, twin := strings.CutPrefix(pkg.Pkg.Path(), twins)
+	if !isStd(path) {
 		return 0, false
 	}
 	if m, method := callee.Object().(*types.Func); method && shapeOf(m) == sums && callee.Signature.Recv() != nil {
 		return sumOf(c, v), true
 	}
 	name := nameOf(callee)
+	if twin {
+		name = strings.TrimPrefix(name, twins)
+	}
 	for _, r := range contracts {
 		if strings.HasPrefix(name, r.prefix) {
 			return r.contract, true

@@ -16,6 +16,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/boxes"
+	"github.com/heaptrim/heaptrim/internal/prescribe/flow"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 )
 
@@ -76,12 +77,15 @@ func (t *Tracer) Trace(b Birth, own []evidence.Frame) finding.Life {
 	l.Passed.Compared = !slices.ContainsFunc(born, func(v ssa.Value) bool { return !compared(v) })
 	l.Passed.Listed = b.Via != "" && slices.ContainsFunc(born, listed)
 	l.Passed.Built = Plain(b.Via) == "bytes.(*Buffer).String" && !slices.ContainsFunc(born, func(v ssa.Value) bool { return !t.onlyBuilt(v) })
-	l.Passed.Scratch = (b.Kind == finding.KindMake || b.Kind == finding.KindMap) && b.Via == "" && l.Receiver && len(born) == 1 && t.scratch(born[0])
+	l.Passed.Scratch = b.Via == "" && len(born) == 1 && (b.Kind == finding.KindNew || (b.Kind == finding.KindMake || b.Kind == finding.KindMap) && l.Receiver) && t.scratch(born[0])
 	l.Passed.Argument = slices.ContainsFunc(born, argued)
 	l.Passed.Fixed = b.Kind == finding.KindClosure && !slices.ContainsFunc(born, func(v ssa.Value) bool { return !sameEachTurn(v) })
 	if b.Kind == finding.KindBoxing && len(born) == 1 {
+		made := l.Passed.Box.Made
 		l.Passed.Box = boxes.Of(born[0], t.src.Functions())
+		l.Passed.Box.Made = made
 	}
+	l.Passed.Carried = slices.ContainsFunc(born, flow.Carried)
 	l.Passed.Spared = slices.ContainsFunc(born, spared)
 	if len(born) == 1 && b.Kind != finding.KindMapGrowth {
 		l.Made = t.placeOf(born[0].Pos())
@@ -113,7 +117,7 @@ func (t *Tracer) climb(s *scan, own []evidence.Frame) finding.Life {
 		}
 		within = within || out.wraps != 0
 		l := finding.Life{Ways: ways, Frame: i, Function: own[i].Function, Field: out.field,
-			Passed: finding.Passed{Boxed: out.boxed, Back: back, Within: within, Spawned: out.spawned, Keyed: out.text.looked && !out.text.other, Key: t.siteOf(out.text.stored), Taken: out.text.taken}}
+			Passed: finding.Passed{Box: finding.Box{Made: out.boxed}, Back: back, Within: within, Spawned: out.spawned, Keyed: out.text.looked && !out.text.other, Key: t.siteOf(out.text.stored), Taken: out.text.taken}}
 		switch {
 		case out.shared:
 			l.End = finding.EndShared

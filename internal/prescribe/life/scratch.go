@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"golang.org/x/tools/go/ssa"
+
+	"github.com/heaptrim/heaptrim/internal/prescribe/flow"
 )
 
 // scratch reports whether a value is stored in a field that keeps its memory to itself: no function returns it or
@@ -18,7 +20,7 @@ func (t *Tracer) scratch(v ssa.Value) bool {
 				return true
 			}
 		case *ssa.Store:
-			if f, ok := in.Addr.(*ssa.FieldAddr); ok && in.Val == v {
+			if f, ok := in.Addr.(*ssa.FieldAddr); ok && in.Val == v && !flow.Bounds(in) && !fieldVar(f).Exported() {
 				return t.stays(f)
 			}
 		}

@@ -177,3 +177,16 @@ func mean(a stats.Interval, n float64, b stats.Interval, m float64) stats.Interv
 // RareObjects is the number of objects an operation below which a line is not told to change:
 // warm-up, set-up, a pool's first objects, a cache that fills.
 const RareObjects = 0.01
+
+// PlacedAt is the finding with the place of the change as its site, and the lines that allocate below it.
+func PlacedAt(f *finding.Finding, at evidence.Site) *finding.Finding {
+	if at.Line == 0 || at.File == f.Site.File && at.Line == f.Site.Line {
+		return f
+	}
+	moved := *f
+	if len(f.Allocation.Places) == 0 {
+		moved.Allocation.Places = []finding.Place{{Site: f.Site, Share: 1}}
+	}
+	moved.Site = at
+	return &moved
+}

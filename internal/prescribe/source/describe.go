@@ -100,6 +100,9 @@ func (l *Line) useOf(n ast.Node, path []ast.Node) Use {
 		case *ast.ParenExpr, *ast.UnaryExpr, *ast.KeyValueExpr:
 			n = p
 		case *ast.ExprStmt:
+			if l.info().Types[p.X].IsVoid() {
+				return Use{}
+			}
 			return Use{Kind: UseDropped}
 		case *ast.IndexExpr:
 			if p.X == n {

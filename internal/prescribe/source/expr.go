@@ -56,6 +56,7 @@ type Invocation struct {
 	Callee  string // of a call, as pprof spells functions; the builtin's name for those
 	Unboxed bool   // a call that boxes none of its variadic arguments
 	Boxes   bool   // a call that makes interface values of its arguments
+	Anys    bool   // some of them without methods
 	Spread  bool   // a call that puts arguments into a slice
 	Consts  bool   // a literal whose elements are all constants, a call whose arguments are all constants, a conversion of one, or a make of constant size
 	Args    []string
@@ -129,7 +130,7 @@ func (l *Line) expr(n ast.Node, path []ast.Node) *Expr {
 			return &Expr{Kind: Literal, node: addressed(n, path), Call: Invocation{Consts: l.allLiteral(n)}}
 		}
 	case *ast.BinaryExpr:
-		if n.Op == token.ADD && (on(n.Pos()) || on(n.OpPos)) && l.isString(n) && !l.constant(n) && !insideConcat(path) {
+		if n.Op == token.ADD && (on(n.Pos()) || on(n.OpPos)) && l.isString(n) && !l.Constant(n) && !insideConcat(path) {
 			return &Expr{Kind: Concat, node: n}
 		}
 	case *ast.FuncLit:
@@ -160,21 +161,22 @@ func (l *Line) addsText(a *ast.AssignStmt) bool {
 	}
 	rhs := ast.Unparen(a.Rhs[0])
 	b, sum := rhs.(*ast.BinaryExpr)
-	return l.isString(rhs) && !(sum && b.Op == token.ADD && !l.constant(b))
+	return l.isString(rhs) && !(sum && b.Op == token.ADD && !l.Constant(b))
 }
 
 // call sorts a call expression: a conversion, a builtin or a function.
 func (l *Line) call(n *ast.CallExpr) *Expr {
 	if tv := l.info().Types[n.Fun]; tv.IsType() {
 		if l.copies(n) {
-			return &Expr{Kind: Conversion, node: n, Call: Invocation{Consts: l.constant(n.Args[0])}}
+			return &Expr{Kind: Conversion, node: n, Call: Invocation{Consts: l.Constant(n.Args[0])}}
 		}
 		return nil
 	}
 	switch b := l.builtin(n); b {
 	case "":
-		boxes, spread := l.boxes(n)
-		return &Expr{Kind: Call, node: n, Call: Invocation{Callee: l.callee(n), Unboxed: l.unboxed(n), Boxes: boxes, Spread: spread, Consts: l.allConstant(n.Args)}}
+		e := &Expr{Kind: Call, node: n, Call: Invocation{Callee: l.callee(n), Unboxed: l.unboxed(n), Consts: l.allConstant(n.Args)}}
+		l.boxes(n, &e.Call)
+		return e
 	case "make":
 		return &Expr{Kind: Make, node: n, Call: Invocation{Callee: b, Consts: l.allConstant(n.Args[1:])}}
 	case "new":
@@ -203,26 +205,23 @@ func (l *Line) unboxed(n *ast.CallExpr) bool {
 	}))
 }
 
-// boxes reports whether a call makes interface values of arguments, and whether it puts any into a slice.
-func (l *Line) boxes(n *ast.CallExpr) (boxes, spread bool) {
-	t := l.info().TypeOf(n.Fun)
-	if t == nil {
-		return false, false
-	}
-	sig, ok := t.Underlying().(*types.Signature)
+// boxes notes whether a call makes interface values of arguments, and whether it puts any into a slice.
+func (l *Line) boxes(n *ast.CallExpr, call *Invocation) {
+	sig, ok := l.info().Types[n.Fun].Type.Underlying().(*types.Signature)
 	if !ok {
-		return false, false
+		return
 	}
 	last := sig.Params().Len() - 1
 	for i, a := range n.Args {
 		to := sig.Params().At(min(i, last)).Type()
 		if sig.Variadic() && i >= last && !n.Ellipsis.IsValid() {
-			to, spread = to.(*types.Slice).Elem(), true
+			to, call.Spread = to.(*types.Slice).Elem(), true
 		}
 		from := l.info().TypeOf(a)
-		boxes = boxes || types.IsInterface(to) && from != nil && !types.IsInterface(from) && !l.info().Types[a].IsNil()
+		if types.IsInterface(to) && from != nil && !types.IsInterface(from) && !l.info().Types[a].IsNil() {
+			call.Boxes, call.Anys = true, call.Anys || to.Underlying().(*types.Interface).NumMethods() == 0
+		}
 	}
-	return boxes, spread
 }
 
 // copies reports whether a conversion copies its operand: between strings and
@@ -255,11 +254,12 @@ func (l *Line) isString(e ast.Expr) bool {
 	return t != nil && isStringType(t)
 }
 
-func (l *Line) constant(e ast.Expr) bool { return l.info().Types[e].Value != nil }
+// Constant reports whether an expression is a constant.
+func (l *Line) Constant(e ast.Expr) bool { return l.info().Types[e].Value != nil }
 
 func (l *Line) allConstant(args []ast.Expr) bool {
 	for _, a := range args {
-		if !l.constant(a) {
+		if !l.Constant(a) {
 			return false
 		}
 	}
@@ -280,7 +280,7 @@ func (l *Line) allLiteral(n *ast.CompositeLit) bool {
 		}
 		for _, p := range parts {
 			lit, ok := ast.Unparen(p).(*ast.CompositeLit)
-			if !l.constant(p) && !(ok && l.allLiteral(lit)) {
+			if !l.Constant(p) && !(ok && l.allLiteral(lit)) {
 				return false
 			}
 		}

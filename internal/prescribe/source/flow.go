@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"golang.org/x/tools/go/ssa"
+
+	"github.com/heaptrim/heaptrim/internal/prescribe/flow"
 )
 
 // Flow says what SSA form shows of a call's result.
@@ -95,6 +97,9 @@ type uses struct {
 // partly looks for a way from the call to the function's end that passes no
 // use of the result.
 func (l *Line) partly(f *Flow, call made) {
+	if made, ok := call.(*ssa.Call); ok && !flow.Harmless(&made.Call) {
+		return
+	}
 	u := uses{blocks: map[*ssa.BasicBlock]bool{}, edges: map[edge]bool{}}
 	l.addUses(&u, call, map[ssa.Value]bool{})
 	if len(u.blocks)+len(u.edges) == 0 || u.blocks[call.Block()] {

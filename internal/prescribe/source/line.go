@@ -236,7 +236,7 @@ func (l *Line) boundOf(n *ast.ForStmt) string {
 		}
 	case token.GEQ:
 		last, ok := from.(*ast.BinaryExpr)
-		if inc != nil && inc.Tok == token.DEC && l.isZero(cond.Y) && ok && last.Op == token.SUB && l.constant(last.Y) {
+		if inc != nil && inc.Tok == token.DEC && l.isZero(cond.Y) && ok && last.Op == token.SUB && l.Constant(last.Y) {
 			return l.number(last.X)
 		}
 	case token.NEQ:

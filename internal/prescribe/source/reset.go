@@ -7,6 +7,8 @@ import (
 	"strconv"
 
 	"golang.org/x/tools/go/ssa"
+
+	"github.com/heaptrim/heaptrim/internal/prescribe/flow"
 )
 
 // Reset is a place that sets a field to nil.
@@ -21,13 +23,16 @@ type Reset struct {
 // what it grew to is lost there. The field is named as Line.Owner does.
 func (p *Program) Resets(owner string) []Reset {
 	if p.resets == nil {
-		p.resets = map[string][]Reset{}
+		p.resets, p.fronts = map[string][]Reset{}, map[string]bool{}
 		for _, fn := range p.funcs {
 			p.findResets(fn)
 		}
 		for _, list := range p.resets {
 			slices.SortFunc(list, func(a, b Reset) int { return a.Line - b.Line })
 		}
+	}
+	if p.fronts[owner] {
+		return nil // each cut at the front loses a part of the array
 	}
 	return p.resets[owner]
 }
@@ -37,18 +42,21 @@ func (p *Program) findResets(fn *ssa.Function) {
 	for _, b := range fn.Blocks {
 		for _, in := range b.Instrs {
 			st, ok := in.(*ssa.Store)
-			if !ok || !isNil(st.Val) && !emptyBuffer(st.Val) {
+			if !ok || fieldOf(st.Addr) == nil {
 				continue
 			}
 			field := fieldOf(st.Addr)
-			if field == nil || reads(fn, st) {
+			key := p.fset.Position(field.Pos()).String()
+			if cut, ok := st.Val.(*ssa.Slice); ok && cut.Low != nil {
+				p.fronts[key] = true
+			}
+			if !isNil(st.Val) && !emptyBuffer(st.Val) || reads(fn, st) || flow.Bounds(st) {
 				continue
 			}
 			if _, slice := field.Type().Underlying().(*types.Slice); !slice && isNil(st.Val) {
 				continue
 			}
 			at := p.fset.Position(st.Pos())
-			key := p.fset.Position(field.Pos()).String()
 			obj, ok := fn.Object().(*types.Func)
 			if !ok {
 				continue
@@ -111,7 +119,7 @@ func reads(fn *ssa.Function, st *ssa.Store) bool {
 			if !ok || load.Op != token.MUL {
 				continue
 			}
-			if fieldOf(load.X) == nil || pathOf(load.X) != path || !comesBefore(load, st) {
+			if fieldOf(load.X) == nil || pathOf(load.X) != path || !flow.Before(load, st) {
 				continue
 			}
 			for _, r := range *load.Referrers() {
@@ -122,26 +130,6 @@ func reads(fn *ssa.Function, st *ssa.Store) bool {
 		}
 	}
 	return false
-}
-
-// comesBefore reports whether an instruction may run before another one of its function.
-func comesBefore(a, b ssa.Instruction) bool {
-	if a.Block() == b.Block() && slices.Index(a.Block().Instrs, a) < slices.Index(a.Block().Instrs, b) {
-		return true
-	}
-	seen := map[*ssa.BasicBlock]bool{}
-	var reach func(at *ssa.BasicBlock) bool
-	reach = func(at *ssa.BasicBlock) bool {
-		return slices.ContainsFunc(at.Succs, func(next *ssa.BasicBlock) bool {
-			if next == b.Block() {
-				return true
-			}
-			again := seen[next]
-			seen[next] = true
-			return !again && reach(next)
-		})
-	}
-	return reach(a.Block())
 }
 
 // measures reports whether an instruction asks a slice for its length, or compares it with nil.

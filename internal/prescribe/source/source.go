@@ -43,6 +43,7 @@ type Program struct {
 
 	sizes  types.Sizes
 	resets map[string][]Reset // by the field's declaration; nil before somebody asks
+	fronts map[string]bool    // fields that are cut at the front
 }
 
 type file struct {

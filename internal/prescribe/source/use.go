@@ -30,6 +30,9 @@ func (e *Expr) AddsTo() bool {
 	return e.Use.Adds || regexp.MustCompile(`^`+regexp.QuoteMeta(e.Use.Name)+`\s*\+`).MatchString(e.Text)
 }
 
+// Node is the expression itself. It is not to be changed.
+func (e *Expr) Node() ast.Node { return e.node }
+
 // Path are the nodes around an expression, from the file inwards. It is not to be changed.
 func (e *Expr) Path() []ast.Node { return e.path }
 

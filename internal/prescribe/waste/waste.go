@@ -6,6 +6,7 @@ import (
 	"go/ast"
 	"go/token"
 	"slices"
+	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/life"
@@ -72,6 +73,49 @@ func addsTo(s ast.Stmt, name string) bool {
 	}
 	id, ok := assign.Lhs[0].(*ast.Ident)
 	return ok && id.Name == name
+}
+
+// formats are the functions of fmt that take a format, with its place among their arguments.
+var formats = map[string]int{"fmt.Sprintf": 0, "fmt.Errorf": 0, "fmt.Printf": 0, "fmt.Fprintf": 1, "fmt.Appendf": 1}
+
+// FormatVaries reports whether a call of fmt has a format without a constant part.
+func FormatVaries(l *source.Line, e *source.Expr) bool {
+	call, ok := e.Node().(*ast.CallExpr)
+	at, format := formats[e.Call.Callee]
+	if !ok || !format || len(call.Args) <= at {
+		return false
+	}
+	varies := true
+	ast.Inspect(call.Args[at], func(n ast.Node) bool {
+		x, ok := n.(ast.Expr)
+		varies = varies && !(ok && l.Constant(x))
+		return varies
+	})
+	return varies
+}
+
+// Filled reports whether a call parses a text into a template that is not made by the same expression, or that the
+// expression gives functions of its own: there is more in it than its text.
+func Filled(e *source.Expr) bool {
+	call, ok := e.Node().(*ast.CallExpr)
+	if !ok || !strings.HasSuffix(e.Call.Callee, "/template.(*Template).Parse") {
+		return false
+	}
+	for {
+		sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
+		if !ok {
+			return true
+		}
+		if sel.Sel.Name == "Funcs" && slices.ContainsFunc(call.Args, func(a ast.Expr) bool { _, literal := a.(*ast.CompositeLit); return literal }) {
+			return true
+		}
+		if sel.Sel.Name == "New" {
+			return false
+		}
+		if call, ok = ast.Unparen(sel.X).(*ast.CallExpr); !ok {
+			return true
+		}
+	}
 }
 
 // Heaviest is the largest cost of any of the lines, as a share of CPU or of

@@ -90,7 +90,7 @@ func facts(row finding.Row) []schema.BriefFact {
 	add("kept by", l.Holder)
 	add("stored in field", l.Field)
 	add("not seen through", l.Unknown)
-	if l.Passed.Boxed {
+	if l.Passed.Box.Made {
 		add("becomes an interface value", "yes")
 	}
 	for _, line := range l.Ways {

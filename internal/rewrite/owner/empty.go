@@ -186,18 +186,33 @@ func (s *site) mentions(f *code.File, n ast.Node, field *types.Var) bool {
 }
 
 // asksFor reports whether a statement is in a branch of a condition that names a field: that it is missing, or
-// too short.
+// too short; or of one that compares by order: what it drops there has grown beyond a bound.
 func (s *site) asksFor(f *code.File, n ast.Node, field *types.Var) bool {
 	c, ok := f.Root.FindNode(n)
 	if !ok {
 		return true
 	}
 	for c := range c.Enclosing((*ast.IfStmt)(nil), (*ast.FuncDecl)(nil)) {
-		if guard, ok := c.Node().(*ast.IfStmt); ok && s.mentions(f, guard.Cond, field) {
+		if guard, ok := c.Node().(*ast.IfStmt); ok && (s.mentions(f, guard.Cond, field) || bounds(guard.Cond)) {
 			return true
 		}
 	}
 	return false
+}
+
+// bounds reports whether a condition compares by order.
+func bounds(cond ast.Expr) bool {
+	found := false
+	ast.Inspect(cond, func(n ast.Node) bool {
+		if b, ok := n.(*ast.BinaryExpr); ok {
+			switch b.Op {
+			case token.LSS, token.GTR, token.LEQ, token.GEQ:
+				found = true
+			}
+		}
+		return !found
+	})
+	return found
 }
 
 // noSlice reports whether an expression is a slice without elements or room.

@@ -1,0 +1,206 @@
+// Package flow answers questions about SSA form that several readers of code have.
+package flow
+
+import (
+	"go/token"
+	"go/types"
+	"slices"
+	"strings"
+
+	"golang.org/x/tools/go/ssa"
+)
+
+// mostCalls is how deep Harmless follows calls.
+const mostCalls = 4
+
+// Harmless reports whether a call does nothing but to return what it makes, so that it could be left out where nobody
+// uses that. Of code that was not read, only functions of the standard library that work on text and numbers, and those
+// that make something, are taken to be so.
+func Harmless(c *ssa.CallCommon) bool { return harmless(c, mostCalls) }
+
+// textual are packages whose functions have no effects, other than methods on pointers.
+var textual = []string{"strings", "strconv", "bytes", "path", "path/filepath", "html", "regexp", "net/netip", "math", "math/big", "math/bits", "slices", "maps",
+	"sort", "cmp", "errors", "unicode", "unicode/utf8", "unicode/utf16", "encoding/hex", "encoding/base64", "encoding/base32", "reflect", "time", "net/url"}
+
+func harmless(c *ssa.CallCommon, deep int) bool {
+	if b, ok := c.Value.(*ssa.Builtin); ok {
+		switch b.Name() {
+		case "len", "cap", "append", "min", "max", "complex", "real", "imag", "String", "StringData", "Slice", "SliceData", "ssa:wrapnilchk":
+			return true
+		}
+		return false
+	}
+	fn := c.StaticCallee()
+	if fn == nil {
+		return false
+	}
+	if fn.Blocks == nil {
+		if fn.Pkg == nil && fn.Origin() != nil {
+			fn = fn.Origin()
+		}
+		if fn.Pkg == nil {
+			return false
+		}
+		if recv := fn.Signature.Recv(); recv != nil {
+			if _, pointer := recv.Type().(*types.Pointer); pointer {
+				return false
+			}
+			return slices.Contains(textual, fn.Pkg.Pkg.Path())
+		}
+		return strings.HasPrefix(fn.Name(), "New") || fn.Pkg.Pkg.Path() == "fmt" && strings.HasPrefix(fn.Name(), "Sprint") ||
+			slices.Contains(textual, fn.Pkg.Pkg.Path()) && !strings.HasPrefix(fn.Name(), "Sort") && fn.Pkg.Pkg.Path() != "sort"
+	}
+	if deep == 0 {
+		return false
+	}
+	for _, b := range fn.Blocks {
+		for _, in := range b.Instrs {
+			if !quiet(in, deep) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// quiet reports whether an instruction changes nothing that its function did not make.
+func quiet(in ssa.Instruction, deep int) bool {
+	switch in := in.(type) {
+	case *ssa.Store:
+		return ofOwn(in.Addr)
+	case *ssa.MapUpdate:
+		return ofOwn(in.Map)
+	case *ssa.Call:
+		return harmless(&in.Call, deep-1)
+	case *ssa.Send, *ssa.Go, *ssa.Defer, *ssa.RunDefers, *ssa.Panic, *ssa.Select:
+		return false
+	case *ssa.UnOp:
+		return in.Op != token.ARROW
+	}
+	return true
+}
+
+// ofOwn reports whether an address or a map is of what the function made itself.
+func ofOwn(v ssa.Value) bool {
+	switch v := v.(type) {
+	case *ssa.Alloc, *ssa.MakeMap, *ssa.MakeSlice:
+		return true
+	case *ssa.FieldAddr:
+		return ofOwn(v.X)
+	case *ssa.IndexAddr:
+		return ofOwn(v.X)
+	case *ssa.Slice:
+		return ofOwn(v.X)
+	}
+	return false
+}
+
+// Bounds reports whether an instruction is in a branch of a condition that compares numbers by their order: what it does
+// there keeps something within a bound.
+func Bounds(in ssa.Instruction) bool {
+	for b := in.Block(); len(b.Preds) == 1 && (strings.HasPrefix(b.Comment, "if.") || strings.HasPrefix(b.Comment, "cond.")); b = b.Preds[0] {
+		test, ok := b.Preds[0].Instrs[len(b.Preds[0].Instrs)-1].(*ssa.If)
+		if !ok {
+			return false
+		}
+		if cmp, ok := test.Cond.(*ssa.BinOp); ok {
+			switch cmp.Op {
+			case token.LSS, token.GTR, token.LEQ, token.GEQ:
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Carried reports whether a value that a loop makes, or what refers to it, is still there in the loop's next turn: a
+// variable or something else from before the loop has it then.
+func Carried(v ssa.Value) bool {
+	in, ok := v.(ssa.Instruction)
+	if !ok || !reaches(in.Block(), in.Block()) {
+		return false
+	}
+	c := &carrying{in.Block(), map[ssa.Value]bool{}}
+	return c.on(v)
+}
+
+type carrying struct {
+	turn *ssa.BasicBlock // where the value is made
+	seen map[ssa.Value]bool
+}
+
+// on reports whether one of the uses of a value carries it on.
+func (c *carrying) on(v ssa.Value) bool {
+	if c.seen[v] || v.Referrers() == nil {
+		return false
+	}
+	c.seen[v] = true
+	return slices.ContainsFunc(*v.Referrers(), func(in ssa.Instruction) bool {
+		switch in := in.(type) {
+		case *ssa.Phi:
+			return in.Block().Dominates(c.turn) || c.on(in)
+		case *ssa.Store:
+			return in.Val == v && c.into(in.Addr)
+		case *ssa.MapUpdate:
+			return (in.Value == v || in.Key == v) && c.into(in.Map)
+		case *ssa.Slice, *ssa.ChangeType, *ssa.MakeInterface, *ssa.Extract, *ssa.FieldAddr, *ssa.IndexAddr, *ssa.Field, *ssa.Index, *ssa.UnOp:
+			return c.on(in.(ssa.Value))
+		case *ssa.Call:
+			return passes(&in.Call) && c.on(in)
+		}
+		return false
+	})
+}
+
+// into reports whether what a value is stored in is there in the next turn, too.
+func (c *carrying) into(v ssa.Value) bool {
+	switch at := v.(type) {
+	case *ssa.FieldAddr:
+		return c.into(at.X)
+	case *ssa.IndexAddr:
+		return c.into(at.X)
+	case *ssa.Slice:
+		return c.into(at.X)
+	}
+	in, ok := v.(ssa.Instruction)
+	if !ok || !reaches(c.turn, in.Block()) {
+		return true // a parameter, a variable of the package, or made before the loop
+	}
+	return c.on(v)
+}
+
+// passes reports whether the result of a call may be a part of its arguments: appended to, or cut out of a text.
+func passes(c *ssa.CallCommon) bool {
+	if b, ok := c.Value.(*ssa.Builtin); ok {
+		return b.Name() == "append"
+	}
+	fn := c.StaticCallee()
+	return fn != nil && fn.Pkg != nil && (fn.Pkg.Pkg.Path() == "strings" || fn.Pkg.Pkg.Path() == "bytes")
+}
+
+// Before reports whether an instruction may run before another one of its function.
+func Before(a, b ssa.Instruction) bool {
+	if a.Block() == b.Block() && slices.Index(a.Block().Instrs, a) < slices.Index(a.Block().Instrs, b) {
+		return true
+	}
+	return reaches(a.Block(), b.Block())
+}
+
+// reaches reports whether a block can run after another one, or after itself.
+func reaches(from, to *ssa.BasicBlock) bool {
+	seen := map[*ssa.BasicBlock]bool{}
+	var visit func(b *ssa.BasicBlock) bool
+	visit = func(b *ssa.BasicBlock) bool {
+		return slices.ContainsFunc(b.Succs, func(s *ssa.BasicBlock) bool {
+			if s == to {
+				return true
+			}
+			if seen[s] {
+				return false
+			}
+			seen[s] = true
+			return visit(s)
+		})
+	}
+	return visit(from)
+}

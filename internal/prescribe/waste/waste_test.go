@@ -1,0 +1,82 @@
+package waste
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/heaptrim/heaptrim/internal/prescribe/source"
+)
+
+const program = `package m
+
+import (
+	"fmt"
+	"text/template"
+)
+
+func sum(a, b string) string {
+	s := a
+	s += b + "x" // 2
+	s += a
+	for range b {
+		s += a // 1
+	}
+	return s
+}
+
+func formats(layout, a string, n int) {
+	fmt.Sprintf(layout, a)                      // varies
+	fmt.Sprintf("%"+fmt.Sprint(n)+"s", a)       // constant
+	fmt.Sprintf("%s", a)                        // constant
+}
+
+func parse(t *template.Template, text string, list template.FuncMap) {
+	template.New("a").Parse(text)                                                     // text
+	template.New("a").Funcs(list).Parse(text)                                         // text
+	template.New("a").Funcs(template.FuncMap{"f": func() string { return text }}).Parse(text) // filled
+	t.Parse(text)                                                                     // filled
+}
+`
+
+// TestCalls: statements in a row, formats and templates, by the comment on the line.
+func TestCalls(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "m.go")
+	for name, text := range map[string]string{filepath.Join(dir, "go.mod"): "module example.com/m\n\ngo 1.26\n", file: program} {
+		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p, problems, err := source.Load(t.Context(), source.Request{Dir: dir, Packages: []string{"example.com/m"}})
+	if err != nil || len(problems) > 0 {
+		t.Fatal(err, problems)
+	}
+	for i, text := range strings.Split(program, "\n") {
+		_, want, found := strings.Cut(text, "// ")
+		l := p.At(file, i+1)
+		if !found || l == nil {
+			continue
+		}
+		e := l.Exprs[0]
+		switch want {
+		case "1", "2":
+			e = l.Exprs[len(l.Exprs)-1]
+			if got := InARow(e); got != int(want[0]-'0') {
+				t.Errorf("%s: %d statements in a row", text, got)
+			}
+		case "varies", "constant":
+			if FormatVaries(l, e) != (want == "varies") {
+				t.Errorf("%s: the format is taken for something else", text)
+			}
+		case "text", "filled":
+			if Filled(e) != (want == "filled") {
+				t.Errorf("%s: the template is taken for something else", text)
+			}
+		}
+	}
+}
