@@ -36,7 +36,7 @@ func setting(plan *tune.Plan, d *finding.Diagnosis, runs int) (finding.Advice, b
 		return finding.Advice{}, false
 	}
 	c := plan.Choice
-	if c.Refused != "" || c.Knob == tune.KnobNone || !plan.Today.Known() {
+	if c.Refused != "" || c.Knob == tune.KnobNone || !plan.Today.Known() || d.Totals.Cycles.Automatic == 0 && d.Totals.Cycles.Forced > 0 {
 		return finding.Advice{}, false
 	}
 	cure, ok := cures.Find("gc-headroom")

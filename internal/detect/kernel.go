@@ -82,11 +82,32 @@ func refault(s *diagnose.Signals) (finding.Detection, bool) {
 	}
 	return finding.Detection{
 		Title: "Memory is given back and faulted in again", Code: "gc-headroom", Amount: share.Value,
-		Text:     "call debug.FreeOSMemory less often or not at all, or raise the memory limit: near it the runtime gives back what it will need soon",
+		Text:     keepIt(s),
 		Evidence: evidence,
 		Saves:    half(share), Basis: "from none to all of the time for giving back and faulting in",
 	}, true
 }
+
+// keepIt says how memory is kept, by what makes the runtime give it back.
+func keepIt(s *diagnose.Signals) string {
+	forced := 0
+	for _, c := range s.Cycles {
+		if c.Forced {
+			forced++
+		}
+	}
+	limits := s.Metric("/gc/gomemlimit:bytes")
+	switch {
+	case forced >= fewForced:
+		return "call debug.FreeOSMemory less often or not at all: what it gives back is needed again soon"
+	case len(limits) > 0 && limits[len(limits)-1] < noLimit, s.Environment.GOMEMLIMIT != "" && s.Environment.GOMEMLIMIT != "off":
+		return "raise the memory limit: near it the runtime gives back what it will need soon"
+	}
+	return "keep the heap goal steady, by a larger GOGC or a ballast ('heaptrim tune'): the runtime gives back what lies above the goal, and the heap grows again"
+}
+
+// noLimit is from where on a memory limit is none: the default is the largest integer.
+const noLimit = 1 << 62
 
 // taken adds up the falls and the rises of what is given back.
 func taken(released []float64) (again, given float64) {

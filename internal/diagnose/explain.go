@@ -46,13 +46,14 @@ func explain(ctx context.Context, d *finding.Diagnosis, o Options, warn func(str
 	src := sources{root: d.Target.ModuleDir, read: map[string]*alloc.Source{}}
 	for i := range hot {
 		f := &hot[i]
+		recorded := f.Allocation.Kind
 		if f.Allocation.Kind == finding.KindUnknown && f.Allocation.Via == "" {
 			f.Allocation.Kind = src.kindAt(f.Site)
 		}
 		frames := innermost(*f)
 		f.Escape = escape.Explain(frames, f.Allocation.Kind, index)
 		f.Allocation.Kind = escape.RefineKind(f.Allocation.Kind, f.Escape)
-		explainParts(f, frames, index)
+		explainParts(f, recorded, frames, index)
 		f.Title = Title(f.Allocation)
 		if f.Escape != nil {
 			f.Escape.At.File = placeOf(d, f.Escape.At.File, frames)
@@ -61,15 +62,16 @@ func explain(ctx context.Context, d *finding.Diagnosis, o Options, warn func(str
 }
 
 // explainParts gives the parts that the line itself allocates the compiler's reason, and what that
-// says of their kind.
-func explainParts(f *finding.Finding, frames []evidence.Frame, index *escape.Index) {
+// says of their kind. The line's own kind is that of one of them, which need not be the first: kind
+// is what it was before.
+func explainParts(f *finding.Finding, kind finding.Kind, frames []evidence.Frame, index *escape.Index) {
 	for i := range f.Allocation.Mix {
 		m := &f.Allocation.Mix[i]
 		if m.Via != "" {
 			continue
 		}
 		recorded := m.Kind
-		if i == 0 && f.Allocation.Via == "" {
+		if recorded == kind && f.Allocation.Via == "" {
 			m.Kind, m.Escape = f.Allocation.Kind, f.Escape
 		} else {
 			m.Escape = escape.Explain(frames, m.Kind, index)

@@ -71,9 +71,7 @@ func (r *benchRecorder) probePackage(ctx context.Context, i int, most time.Durat
 	for end := time.Now().Add(most); ; {
 		// With -test.v the name of a benchmark is printed before it runs.
 		args := []string{"-test.v", "-test.bench=" + re, "-test.benchtime=" + probeTime(r.o.Budget).String()}
-		if len(all)+len(bad) > 0 {
-			args = append(args, "-test.skip="+skipPattern(all, bad))
-		}
+		args = append(args, "-test.skip="+skipPattern(all, append(slices.Clip(bad), flushBenchmark)))
 		limit := &limit{end: end, halving: r.o.Bench == ""}
 		res, err := r.run(ctx, testRun{pkg: p, args: args, limit: limit})
 		if ctx.Err() != nil {
