@@ -45,7 +45,8 @@ func recorded(t *term.Page, p *tune.Plan) {
 	}
 	t.Prose("  ", memory, term.Normal)
 	if m.Collector > 0 {
-		t.Prose("  ", fmt.Sprintf("collector %s of CPU, of it assists %s; beside it %s on idle processors",
+		t.Prose("  ", fmt.Sprintf("collector %s of CPU, of it assists %s; beside it %s on idle processors: by gctrace's clock, which all figures here "+
+			"are by; 'heaptrim check' counts CPU samples, and in these sweeping and waking up show, too",
 			share(m.Collector), share(m.Assist), share(m.Idle)), term.Normal)
 	}
 	if c := p.Constraint; c.Max > 0 {
