@@ -184,6 +184,7 @@ var contracts = []contractRule{
 	{"net.(*conn).", drops},
 	{"net/netip.", passes},
 	{"html.", passes},
+	{"mime.FormatMediaType", drops},
 	{"mime.", passes},
 	{"path.", passes},
 	{"path/filepath.", passes},
