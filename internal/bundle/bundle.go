@@ -130,7 +130,7 @@ func (b *Bundle) sortOut(root *os.Root) error {
 		}
 		run.Parts = usable
 		if len(usable) == 0 {
-			b.problem("run %q has no part", run.Name)
+			b.problem("nothing is recorded of run %q", run.Name)
 		}
 	}
 	if len(b.Manifest.Runs) == 0 {

@@ -90,7 +90,7 @@ func TestOpenSaysWhatIsLacking(t *testing.T) {
 		`part gone (cpu-profile) of run "a" is missing`,
 		`part empty (gctrace) of run "a" is empty`,
 		`part folder (perf) of run "a" is not a regular file`,
-		`run "a" has no part`,
+		`nothing is recorded of run "a"`,
 		`part odd is of a kind this version does not know: "coffee"`)
 	if got := len(b.Manifest.Runs[1].Parts); got != 2 {
 		t.Errorf("parts of an unknown kind: %d, want both kept", got)

@@ -85,12 +85,22 @@ func (g Tool) Output(ctx context.Context, verb string, args ...string) ([]byte, 
 // are not those of the user, and some are temporary files.
 func saidError(verb, text string, err error) error {
 	switch {
+	case noModule(text):
+		return errNoModule
 	case text == "":
 		return fmt.Errorf("go %s: %w", verb, err)
 	case strings.Contains(text, "\n"):
 		return fmt.Errorf("go %s failed:\n%s", verb, text)
 	}
 	return fmt.Errorf("go %s: %s", verb, strings.TrimPrefix(text, "go: "))
+}
+
+// errNoModule is the failure of a command outside of a module.
+var errNoModule = errors.New("there is no go.mod in this folder or above it: name a module's folder, or make one with 'go mod init'")
+
+// noModule reports whether the go command says that it runs outside of a module.
+func noModule(text string) bool {
+	return strings.Contains(text, "go.mod file not found") || strings.Contains(text, "does not contain main module")
 }
 
 // run runs a go command, which works in a folder of its own below GOTMPDIR. When the context ends,
@@ -136,6 +146,9 @@ func (g Tool) Packages(ctx context.Context, patterns []string, flags ...string) 
 // NotFound is the error of the first package of a list that has no folder.
 func NotFound(list []Package) error {
 	for _, p := range list {
+		if p.Error != nil && noModule(p.Error.Err) {
+			return errNoModule
+		}
 		if p.Error != nil && p.Dir == "" {
 			return fmt.Errorf("%s: %s", p.ImportPath, p.Error.Err)
 		}

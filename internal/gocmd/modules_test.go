@@ -1,6 +1,7 @@
 package gocmd
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -22,5 +23,22 @@ func TestLocalModule(t *testing.T) {
 	}
 	if got := LocalModule(t.Context(), dir); got.Module != "example.com/m" || got.ModuleDir == "" {
 		t.Errorf("in a module: %+v", got)
+	}
+}
+
+// TestNoModule: outside of a module, the error says what is missing.
+func TestNoModule(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "x.go"), []byte("package x\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, pattern := range []string{".", "./..."} {
+		list, err := (Tool{Dir: dir}).Packages(t.Context(), []string{pattern})
+		if err == nil {
+			err = NotFound(list)
+		}
+		if !errors.Is(err, errNoModule) {
+			t.Errorf("%s: %v, want %v", pattern, err, errNoModule)
+		}
 	}
 }

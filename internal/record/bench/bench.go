@@ -65,7 +65,7 @@ func Record(ctx context.Context, o Options, w *bundle.Writer) error {
 	if len(leftOut) > 0 {
 		r.leaveOut(namesOf(leftOut))
 	}
-	failed := 0
+	failed, why := 0, ""
 	end := begin.Add(o.Budget)
 	until := begin.Add(time.Duration((1 - after.Share) * float64(o.Budget)))
 	begin = time.Now()
@@ -91,10 +91,11 @@ func Record(ctx context.Context, o Options, w *bundle.Writer) error {
 		} else if err != nil {
 			failed++
 			r.lacks(failureOf(p, err, time.Since(tried)))
+			why = r.lastWarning
 		}
 	}
 	if failed == len(chosen) {
-		return fmt.Errorf("none of %d benchmarks could be recorded: %s", failed, r.lastWarning)
+		return fmt.Errorf("none of the %d benchmarks that there was time for could be recorded: %s", failed, why)
 	}
 	recorded := time.Since(begin)
 	if err := after.Code(ctx, w, r.binaryOf); err != nil {
