@@ -165,7 +165,7 @@ var layers = []layer{
 	},
 	{
 		folder: "internal/prescribe/holder",
-		ours:   []string{"internal/prescribe/source"},
+		ours:   []string{"internal/evidence", "internal/prescribe/source"},
 		others: []string{"golang.org/x/tools/go"},
 		why:    "what holds memory is told from types alone",
 	},

@@ -17,10 +17,10 @@ func (p *allocated) listed(code string) bool {
 	return p.Library != nil && p.Library.Code == code && !(p.Library.Stays == library.Values && p.isValue())
 }
 
-// ofReceiver reports whether a method allocates for its receiver, and the receiver dies in sight. The code that made
-// the receiver then chose the function.
+// ofReceiver reports whether a method allocates for its receiver, and the receiver dies in sight or is made in sight.
+// The code that made the receiver then chose the function.
 func (p *allocated) ofReceiver() bool {
-	return p.Life.End == finding.EndFrame && p.ownMemory()
+	return (p.Life.End == finding.EndFrame || p.Life.Maker.At.Line > 0) && p.ownMemory()
 }
 
 // residue reports whether the better call still makes the result.

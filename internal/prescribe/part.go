@@ -15,21 +15,6 @@ import (
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
-// commonSizes are the sizes of a tenth of the part's blocks or more.
-func (p *allocated) commonSizes() []int64 {
-	all := 0.0
-	for _, s := range p.Sizes {
-		all += s.Objects
-	}
-	var out []int64
-	for _, s := range p.Sizes {
-		if s.Objects >= all/10 {
-			out = append(out, int64(s.Size))
-		}
-	}
-	return out
-}
-
 // reset is the place that drops what the part's field grew to, if there is one.
 func (c *candidate) reset(p *allocated) (source.Reset, bool) {
 	if c.source == nil || p.owner() == "" {

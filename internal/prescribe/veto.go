@@ -7,8 +7,10 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/prescribe/holder"
 	"github.com/heaptrim/heaptrim/internal/prescribe/library"
 	"github.com/heaptrim/heaptrim/internal/prescribe/life"
+	"github.com/heaptrim/heaptrim/internal/prescribe/regrowth"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 	"github.com/heaptrim/heaptrim/internal/prescribe/waste"
 )
@@ -264,6 +266,9 @@ func (c *candidate) vetoed(r *rule, p *allocated) string {
 func (c *candidate) live(t *life.Tracer) {
 	for _, p := range c.Parts {
 		p.Life = c.lifeOf(t, p)
+		if p.Life.Maker.At.Line == 0 && p.ownMemory() && c.source != nil && (p.Expr == nil || p.Line.Dynamic(p.Expr)) {
+			p.Life.Maker.At = holder.Maker(c.source, c.heaviestWay(p), p.Callee)
+		}
 		if via := life.Plain(p.Via); via != "" && p.Callee != via && p.Life.Maker.At.Line == 0 {
 			p.Callee, p.Library = via, library.Find(via, "") // a compressor that the library makes for itself
 		}
@@ -301,7 +306,7 @@ func (c *candidate) lifeOf(t *life.Tracer, p *allocated) finding.Life {
 	if t == nil {
 		return finding.Life{Unknown: "the source"}
 	}
-	b := life.Birth{Kind: p.Kind, Via: p.Via, Sizes: p.commonSizes()}
+	b := life.Birth{Kind: p.Kind, Via: p.Via, Sizes: regrowth.Common(p.Sizes)}
 	if b.Via != "" {
 		b.Via = p.Callee
 	}

@@ -4,10 +4,12 @@ package holder
 import (
 	"fmt"
 	"go/types"
+	"iter"
 	"strings"
 
 	"golang.org/x/tools/go/ssa"
 
+	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 )
 
@@ -72,16 +74,14 @@ func spell(t *types.Tuple) string {
 // length or capacity.
 func Sized(src *source.Program, field string) bool {
 	for fn := range src.Functions() {
-		for _, b := range fn.Blocks {
-			for _, in := range b.Instrs {
-				st, ok := in.(*ssa.Store)
-				if !ok {
-					continue
-				}
-				at, ok := st.Addr.(*ssa.FieldAddr)
-				if ok && hasRoom(st.Val) && src.PlaceOf(variable(at).Pos()) == field {
-					return true
-				}
+		for in := range instructions(fn) {
+			st, ok := in.(*ssa.Store)
+			if !ok {
+				continue
+			}
+			at, ok := st.Addr.(*ssa.FieldAddr)
+			if ok && hasRoom(st.Val) && src.PlaceOf(variable(at).Pos()) == field {
+				return true
 			}
 		}
 	}
@@ -107,4 +107,92 @@ func isZero(v ssa.Value) bool {
 
 func variable(f *ssa.FieldAddr) *types.Var {
 	return f.X.Type().Underlying().(*types.Pointer).Elem().Underlying().(*types.Struct).Field(f.Field)
+}
+
+// Maker is the call of a package's New whose result functions put into the field that a call of an interface's method is
+// made on: c.w.Write(b), where c.w = gzip.NewWriter(w) stands elsewhere. The first frame is that of the call; method is
+// what it led to. The place is zero if there is none, or more than one.
+func Maker(src *source.Program, own []evidence.Frame, method string) evidence.Site {
+	pkg, _, isMethod := strings.Cut(method, ".(")
+	if len(own) == 0 || !isMethod {
+		return evidence.Site{}
+	}
+	fn := src.Function(own[0].File, own[0].Line, own[0].Function)
+	if fn == nil {
+		return evidence.Site{}
+	}
+	var field *types.Var
+	for in := range instructions(fn) {
+		call, ok := in.(*ssa.Call)
+		if !ok || !call.Call.IsInvoke() || src.LineOf(call.Pos()) != own[0].Line {
+			continue
+		}
+		if load, ok := call.Call.Value.(*ssa.UnOp); ok {
+			if at, ok := load.X.(*ssa.FieldAddr); ok {
+				field = variable(at)
+			}
+		}
+	}
+	if field == nil {
+		return evidence.Site{}
+	}
+	found := map[evidence.Site]bool{}
+	for fn := range src.Functions() {
+		for in := range instructions(fn) {
+			st, ok := in.(*ssa.Store)
+			if !ok {
+				continue
+			}
+			at, ok := st.Addr.(*ssa.FieldAddr)
+			if !ok || variable(at) != field {
+				continue
+			}
+			if call := madeBy(st.Val, pkg); call != nil {
+				found[evidence.Site{File: src.FileOf(call.Pos()), Line: src.LineOf(call.Pos()), Function: nameOf(fn)}] = true
+			}
+		}
+	}
+	for at := range found {
+		if len(found) == 1 {
+			return at
+		}
+	}
+	return evidence.Site{}
+}
+
+// madeBy is the call of a package's New that an interface value is of; nil for others.
+func madeBy(v ssa.Value, pkg string) *ssa.Call {
+	boxed, ok := v.(*ssa.MakeInterface)
+	if !ok {
+		return nil
+	}
+	call, ok := boxed.X.(*ssa.Call)
+	if !ok || call.Call.StaticCallee() == nil {
+		return nil
+	}
+	if callee := call.Call.StaticCallee(); callee.Pkg == nil || callee.Pkg.Pkg.Path() != pkg || !strings.HasPrefix(callee.Name(), "New") {
+		return nil
+	}
+	return call
+}
+
+// nameOf is a function's name as pprof spells it; without its package for a literal.
+func nameOf(fn *ssa.Function) string {
+	if obj, ok := fn.Object().(*types.Func); ok {
+		return source.Spelling(obj)
+	}
+	return fn.Name()
+}
+
+// instructions are those of a function.
+func instructions(fn *ssa.Function) iter.Seq[ssa.Instruction] {
+	return func(yield func(ssa.Instruction) bool) {
+		for _, b := range fn.Blocks {
+			for _, in := range b.Instrs {
+				if !yield(in) {
+					return
+				}
+			}
+		}
+	}
 }

@@ -5,12 +5,36 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 )
 
 const program = `package m
+
+import (
+	"compress/gzip"
+	"io"
+)
+
+type response struct {
+	w    io.Writer
+	body io.Writer
+}
+
+func compressed(w io.Writer) *response {
+	return &response{w: gzip.NewWriter(w), body: w} // made
+}
+
+func (r *response) Write(b []byte) (int, error) {
+	return r.w.Write(b) // called
+}
+
+func (r *response) plain(b []byte) (int, error) {
+	return r.body.Write(b) // handed in
+}
 
 type conn struct {
 	buf []byte
@@ -63,8 +87,18 @@ func TestEnder(t *testing.T) {
 	if err != nil || len(problems) > 0 {
 		t.Fatal(err, problems)
 	}
+	at := func(comment string) int {
+		return 1 + strings.Count(program[:strings.Index(program, "// "+comment)], "\n")
+	}
+	for comment, want := range map[string]int{"called": at("made"), "handed in": 0} {
+		frame := evidence.Frame{File: file, Line: at(comment), Function: "example.com/m.(*response).Write"}
+		m := Maker(p, []evidence.Frame{frame}, "compress/gzip.(*Writer).Write")
+		if m.Line != want || want > 0 && m.Function != "example.com/m.compressed" {
+			t.Errorf("%s: made at %v, want line %d", comment, m, want)
+		}
+	}
 	var got [][2]string
-	for line := 1; line < 40; line++ {
+	for line := 30; line < 70; line++ {
 		l := p.At(file, line)
 		if l == nil {
 			continue

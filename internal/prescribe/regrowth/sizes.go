@@ -40,3 +40,18 @@ func Sorted(sizes map[unit.Bytes]float64) []finding.SizeCount {
 	slices.SortFunc(out, func(a, b finding.SizeCount) int { return cmp.Compare(a.Size, b.Size) })
 	return out
 }
+
+// Common are the sizes of a tenth of the blocks or more.
+func Common(sizes []finding.SizeCount) []int64 {
+	all := 0.0
+	for _, s := range sizes {
+		all += s.Objects
+	}
+	var out []int64
+	for _, s := range sizes {
+		if s.Objects >= all/10 {
+			out = append(out, int64(s.Size))
+		}
+	}
+	return out
+}
