@@ -97,13 +97,8 @@ func joinLeft(all []chosen) []finding.Row {
 		rows, of = append(rows, c.row), append(of, c.of)
 	}
 	for at := range joined {
-		c := of[at]
-		if c.wholeOf() {
-			c.Finding = c.Parts[0].of
-		} else {
-			c.combine()
-		}
-		rows[at].Finding = c.Finding
+		of[at].combine()
+		rows[at].Finding = of[at].Finding
 	}
 	return rows
 }

@@ -163,6 +163,9 @@ func (c *candidate) ownedBy() string {
 // combine makes the finding of the object: the sum of its parts, at the place of the heaviest.
 func (c *candidate) combine() {
 	if c.wholeOf() {
+		for _, p := range c.Parts {
+			c.Finding, p.Objects, p.Bytes = p.of, p.ofObjects, p.ofBytes
+		}
 		return
 	}
 	slices.SortStableFunc(c.Parts, func(a, b *allocated) int { return cmp.Compare(b.weight(), a.weight()) })

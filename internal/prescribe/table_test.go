@@ -5,7 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/cures"
+	"github.com/heaptrim/heaptrim/internal/stats"
 )
 
 // TestTable: every rule names a cure of the catalogue, has a name of its own, and uses only words
@@ -45,6 +48,26 @@ func TestTable(t *testing.T) {
 			if _, ok := cures.Find(code); !ok {
 				t.Errorf("a veto is of %q, which is not in the catalogue", code)
 			}
+		}
+	}
+}
+
+// TestJoinedWhole: the objects of a line that belong to one writer are all that the line costs, when they are joined.
+func TestJoinedWhole(t *testing.T) {
+	whole := &finding.Finding{Run: "r", Cost: finding.Cost{Objects: stats.Exact(10), Bytes: stats.Exact(1000)},
+		Allocation: finding.Allocation{Mix: []finding.Mix{{Kind: finding.KindNew}, {Kind: finding.KindMake}}}}
+	part := func(kind finding.Kind, share float64) *candidate {
+		p := &allocated{Mix: finding.Mix{Kind: kind}, of: whole, ofObjects: share, ofBytes: share}
+		p.Life.Maker = finding.Maker{Name: "w", At: evidence.Site{File: "f.go", Line: 7}}
+		return &candidate{Finding: &finding.Finding{Run: "r", Cost: whole.Cost.Part(share, share)}, Parts: []*allocated{p}}
+	}
+	joined := joinOwned([]*candidate{part(finding.KindNew, 0.7), part(finding.KindMake, 0.3)})
+	if len(joined) != 1 || joined[0].Finding != whole {
+		t.Fatalf("%d objects, the first of %+v, want one of the whole line", len(joined), joined[0].Finding.Cost)
+	}
+	for i, want := range []float64{0.7, 0.3} {
+		if p := joined[0].Parts[i]; p.Objects != want || p.Bytes != want {
+			t.Errorf("part %d has %v of the objects and %v of the bytes, want %v", i+1, p.Objects, p.Bytes, want)
 		}
 	}
 }
