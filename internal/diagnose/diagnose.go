@@ -66,6 +66,9 @@ func Open(ctx context.Context, b *bundle.Bundle, o Options) (*Session, error) {
 	if len(runs) == 0 {
 		return nil, noEvidence(m, d.Warnings)
 	}
+	if l := busiest(runs).Collector.MemLimit(); l != "" && (d.Environment.GOMEMLIMIT == "" || d.Environment.GOMEMLIMIT == "off") {
+		d.Environment.GOMEMLIMIT = l // the program may have set it
+	}
 	if g := busiest(runs).Collector.Gogc(); g != "" {
 		d.Environment.GOGC = g
 	}

@@ -146,6 +146,19 @@ func (l CollectorLog) Gogc() string {
 	return "off"
 }
 
+// MemLimit is the memory limit of the program at the end, which it may have set itself, as GOMEMLIMIT takes it, in MiB;
+// "" when not known.
+func (l CollectorLog) MemLimit() string {
+	v := l.Metric("/gc/gomemlimit:bytes")
+	if len(v) == 0 {
+		return ""
+	}
+	if last := v[len(v)-1]; last < MaxHeap {
+		return strconv.Itoa(int(last)>>20) + "MiB"
+	}
+	return "off"
+}
+
 // The runtime reports "off" as the largest number there is.
 const (
 	maxPercent = 1 << 31
