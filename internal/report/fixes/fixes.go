@@ -80,8 +80,11 @@ func Text(w io.Writer, f *fix.Fixes, applied bool, o term.Options) error {
 	dropped(p, f)
 	if len(f.Result.Failing) > 0 {
 		p.Blank()
-		p.Prose("  ", fmt.Sprintf("%s without any edit, so no edit is judged by them: %s",
-			term.Plural(float64(len(f.Result.Failing)), "test fails"), strings.Join(f.Result.Failing, ", ")), term.Yellow)
+		fail := "1 test fails"
+		if n := len(f.Result.Failing); n > 1 {
+			fail = fmt.Sprintf("%d tests fail", n)
+		}
+		p.Prose("  ", fmt.Sprintf("%s without any edit, so no edit is judged by them: %s", fail, strings.Join(f.Result.Failing, ", ")), term.Yellow)
 	}
 	return p.Flush()
 }
