@@ -96,18 +96,14 @@ func keepIt(s *diagnose.Signals) string {
 			forced++
 		}
 	}
-	limits := s.Metric("/gc/gomemlimit:bytes")
 	switch {
 	case forced >= fewForced:
 		return "call debug.FreeOSMemory less often or not at all: what it gives back is needed again soon"
-	case len(limits) > 0 && limits[len(limits)-1] < noLimit, s.Environment.GOMEMLIMIT != "" && s.Environment.GOMEMLIMIT != "off":
+	case s.Environment.GOMEMLIMIT != "" && s.Environment.GOMEMLIMIT != "off":
 		return "raise the memory limit: near it the runtime gives back what it will need soon"
 	}
 	return "keep the heap goal steady, by a larger GOGC or a ballast ('heaptrim tune'): the runtime gives back what lies above the goal, and the heap grows again"
 }
-
-// noLimit is from where on a memory limit is none: the default is the largest integer.
-const noLimit = 1 << 62
 
 // taken adds up the falls and the rises of what is given back.
 func taken(released []float64) (again, given float64) {

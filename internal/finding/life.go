@@ -50,7 +50,7 @@ type Passed struct {
 	Spared   bool // the site's function hands them to one that may return without a look at them
 }
 
-// Box says what is known of objects that are put into interfaces, and of a value that an interface is made for.
+// Box describes objects that become interface values. Constant, Field and Type describe the boxed value itself.
 type Box struct {
 	Made     bool   // the objects become interface values on their way
 	Constant bool   // it is a package variable, or an element of one, that nothing sets after the package is made

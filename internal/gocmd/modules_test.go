@@ -26,7 +26,7 @@ func TestLocalModule(t *testing.T) {
 	}
 }
 
-// TestNoModule: outside of a module, the error says what is missing.
+// TestNoModule checks that a folder without go.mod gets an error that names go.mod.
 func TestNoModule(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "x.go"), []byte("package x\n"), 0o666); err != nil {

@@ -154,7 +154,7 @@ func (l CollectorLog) MemLimit() string {
 		return ""
 	}
 	if last := v[len(v)-1]; last < MaxHeap {
-		return strconv.Itoa(int(last)>>20) + "MiB"
+		return strconv.FormatInt(int64(last)>>20, 10) + "MiB"
 	}
 	return "off"
 }

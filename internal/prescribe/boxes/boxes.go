@@ -10,6 +10,7 @@ import (
 	"golang.org/x/tools/go/ssa"
 
 	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/prescribe/flow"
 )
 
 // Of looks at a value that is put into an interface, among the functions of its program.
@@ -78,11 +79,9 @@ func (p *program) neverSet(g *ssa.Global, elements bool) bool {
 		if fn.Synthetic == "package initializer" {
 			continue
 		}
-		for _, b := range fn.Blocks {
-			for _, in := range b.Instrs {
-				if slices.ContainsFunc(in.Operands(nil), func(v *ssa.Value) bool { return *v == ssa.Value(g) }) && !onlyLooks(in, g, elements) {
-					return false
-				}
+		for in := range flow.Instructions(fn) {
+			if slices.ContainsFunc(in.Operands(nil), func(v *ssa.Value) bool { return *v == ssa.Value(g) }) && !onlyLooks(in, g, elements) {
+				return false
 			}
 		}
 	}
@@ -133,10 +132,10 @@ func (p *program) sole(boxed *ssa.MakeInterface) *types.Var {
 			continue
 		}
 		field := fieldOf(call.Call.Args[0])
-		if field == nil || variable(field).Exported() || !p.onlyGets(field, boxed.X.Type()) {
+		if field == nil || flow.Field(field).Exported() || !p.onlyGets(field, boxed.X.Type()) || p.fillsItself(call.Call.StaticCallee(), boxed.X.Type()) {
 			return nil
 		}
-		return variable(field)
+		return flow.Field(field)
 	}
 	return nil
 }
@@ -156,20 +155,14 @@ func fieldOf(recv ssa.Value) *ssa.FieldAddr {
 	return f
 }
 
-func variable(f *ssa.FieldAddr) *types.Var {
-	return f.X.Type().Underlying().(*types.Pointer).Elem().Underlying().(*types.Struct).Field(f.Field)
-}
-
 // onlyGets reports whether all that functions do with a field is to give it a new container, or to call methods that get
 // interface values of one type.
 func (p *program) onlyGets(field *ssa.FieldAddr, t types.Type) bool {
 	for fn := range p.functions {
-		for _, b := range fn.Blocks {
-			for _, in := range b.Instrs {
-				f, ok := in.(*ssa.FieldAddr)
-				if ok && variable(f) == variable(field) && !onlyCalled(f, t) {
-					return false
-				}
+		for in := range flow.Instructions(fn) {
+			f, ok := in.(*ssa.FieldAddr)
+			if ok && flow.Field(f) == flow.Field(field) && !onlyCalled(f, t) {
+				return false
 			}
 		}
 	}
@@ -187,7 +180,7 @@ func onlyCalled(v ssa.Value, t types.Type) bool {
 		case *ssa.UnOp:
 			return in.Op != token.MUL || !onlyCalled(in, t)
 		case *ssa.FieldAddr:
-			return !plain(variable(in).Type())
+			return !plain(flow.Field(in).Type())
 		case *ssa.Call:
 			return !fillsOwn(in) || in.Call.Args[0] != v || slices.ContainsFunc(in.Call.Args[1:], func(a ssa.Value) bool { return other(a, t) })
 		}
@@ -195,14 +188,40 @@ func onlyCalled(v ssa.Value, t types.Type) bool {
 	})
 }
 
-// isNew reports whether a value is a container that nothing was put into in another place: made here or by a function
-// without arguments.
+// fillsItself reports whether a method of a container, the same as one of its methods, makes an interface value of
+// another type, other than for a panic.
+func (p *program) fillsItself(method *ssa.Function, t types.Type) bool {
+	for fn := range p.functions {
+		if recv := fn.Signature.Recv(); recv == nil || !types.Identical(recv.Type(), method.Signature.Recv().Type()) {
+			continue
+		}
+		for in := range flow.Instructions(fn) {
+			boxed, ok := in.(*ssa.MakeInterface)
+			if ok && !types.Identical(boxed.X.Type(), t) && slices.ContainsFunc(*boxed.Referrers(), func(u ssa.Instruction) bool { _, panics := u.(*ssa.Panic); return !panics }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isNew reports whether a value is a container that nothing was put into in another place: made here, or by a function
+// without arguments that returns what it makes.
 func isNew(v ssa.Value) bool {
 	switch v := v.(type) {
 	case *ssa.Alloc, *ssa.Const:
 		return true
 	case *ssa.Call:
-		return len(v.Call.Args) == 0 && v.Call.StaticCallee() != nil
+		callee := v.Call.StaticCallee()
+		if len(v.Call.Args) > 0 || callee == nil || callee.Blocks == nil {
+			return false
+		}
+		for in := range flow.Instructions(callee) {
+			if r, ok := in.(*ssa.Return); ok && slices.ContainsFunc(r.Results, func(v ssa.Value) bool { _, made := v.(*ssa.Alloc); return !made }) {
+				return false
+			}
+		}
+		return true
 	}
 	return false
 }

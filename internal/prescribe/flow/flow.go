@@ -4,6 +4,7 @@ package flow
 import (
 	"go/token"
 	"go/types"
+	"iter"
 	"slices"
 	"strings"
 
@@ -14,13 +15,25 @@ import (
 const mostCalls = 4
 
 // Harmless reports whether a call does nothing but to return what it makes, so that it could be left out where nobody
-// uses that. Of code that was not read, only functions of the standard library that work on text and numbers, and those
-// that make something, are taken to be so.
+// uses that. Of code that was not read, only those that Pure lists and functions that make something by the name of New
+// count as harmless.
 func Harmless(c *ssa.CallCommon) bool { return harmless(c, mostCalls) }
 
-// textual are packages whose functions have no effects, other than methods on pointers.
-var textual = []string{"strings", "strconv", "bytes", "path", "path/filepath", "html", "regexp", "net/netip", "math", "math/big", "math/bits", "slices", "maps",
-	"sort", "cmp", "errors", "unicode", "unicode/utf8", "unicode/utf16", "encoding/hex", "encoding/base64", "encoding/base32", "reflect", "time", "net/url"}
+// Pure reports whether a library function gives equal results for equal arguments and has no
+// effects.
+func Pure(callee string) bool {
+	pkg, _, _ := strings.Cut(callee, ".")
+	switch pkg {
+	case "strings", "strconv", "bytes", "path", "path/filepath", "html", "regexp", "net/netip":
+		return !strings.Contains(callee, "(*") && !strings.Contains(callee, ".New")
+	}
+	for _, f := range []string{"fmt.Sprint", "fmt.Sprintf", "fmt.Sprintln", "reflect.TypeOf", "net/url.QueryEscape", "net/url.PathEscape", "encoding/hex.EncodeToString"} {
+		if callee == f {
+			return true
+		}
+	}
+	return false
+}
 
 func harmless(c *ssa.CallCommon, deep int) bool {
 	if b, ok := c.Value.(*ssa.Builtin); ok {
@@ -35,20 +48,16 @@ func harmless(c *ssa.CallCommon, deep int) bool {
 		return false
 	}
 	if fn.Blocks == nil {
-		if fn.Pkg == nil && fn.Origin() != nil {
-			fn = fn.Origin()
-		}
-		if fn.Pkg == nil {
+		obj, ok := fn.Object().(*types.Func)
+		if !ok || obj.Pkg() == nil {
 			return false
 		}
-		if recv := fn.Signature.Recv(); recv != nil {
-			if _, pointer := recv.Type().(*types.Pointer); pointer {
-				return false
-			}
-			return slices.Contains(textual, fn.Pkg.Pkg.Path())
+		name := obj.Pkg().Path() + "." + obj.Name()
+		if recv := obj.Signature().Recv(); recv != nil {
+			_, pointer := recv.Type().(*types.Pointer)
+			return !pointer && Pure(name)
 		}
-		return strings.HasPrefix(fn.Name(), "New") || fn.Pkg.Pkg.Path() == "fmt" && strings.HasPrefix(fn.Name(), "Sprint") ||
-			slices.Contains(textual, fn.Pkg.Pkg.Path()) && !strings.HasPrefix(fn.Name(), "Sort") && fn.Pkg.Pkg.Path() != "sort"
+		return strings.HasPrefix(obj.Name(), "New") || Pure(name)
 	}
 	if deep == 0 {
 		return false
@@ -203,4 +212,22 @@ func reaches(from, to *ssa.BasicBlock) bool {
 		})
 	}
 	return visit(from)
+}
+
+// Field is the field that an address is of.
+func Field(f *ssa.FieldAddr) *types.Var {
+	return f.X.Type().Underlying().(*types.Pointer).Elem().Underlying().(*types.Struct).Field(f.Field)
+}
+
+// Instructions are those of a function.
+func Instructions(fn *ssa.Function) iter.Seq[ssa.Instruction] {
+	return func(yield func(ssa.Instruction) bool) {
+		for _, b := range fn.Blocks {
+			for _, in := range b.Instrs {
+				if !yield(in) {
+					return
+				}
+			}
+		}
+	}
 }

@@ -4,12 +4,12 @@ package holder
 import (
 	"fmt"
 	"go/types"
-	"iter"
 	"strings"
 
 	"golang.org/x/tools/go/ssa"
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/prescribe/flow"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 )
 
@@ -74,13 +74,13 @@ func spell(t *types.Tuple) string {
 // length or capacity.
 func Sized(src *source.Program, field string) bool {
 	for fn := range src.Functions() {
-		for in := range instructions(fn) {
+		for in := range flow.Instructions(fn) {
 			st, ok := in.(*ssa.Store)
 			if !ok {
 				continue
 			}
 			at, ok := st.Addr.(*ssa.FieldAddr)
-			if ok && hasRoom(st.Val) && src.PlaceOf(variable(at).Pos()) == field {
+			if ok && hasRoom(st.Val) && src.PlaceOf(flow.Field(at).Pos()) == field {
 				return true
 			}
 		}
@@ -105,10 +105,6 @@ func isZero(v ssa.Value) bool {
 	return ok && c.Value != nil && c.Value.String() == "0"
 }
 
-func variable(f *ssa.FieldAddr) *types.Var {
-	return f.X.Type().Underlying().(*types.Pointer).Elem().Underlying().(*types.Struct).Field(f.Field)
-}
-
 // Maker is the call of a package's New whose result functions put into the field that a call of an interface's method is
 // made on: c.w.Write(b), where c.w = gzip.NewWriter(w) stands elsewhere. The first frame is that of the call; method is
 // what it led to. The place is zero if there is none, or more than one.
@@ -122,14 +118,14 @@ func Maker(src *source.Program, own []evidence.Frame, method string) evidence.Si
 		return evidence.Site{}
 	}
 	var field *types.Var
-	for in := range instructions(fn) {
+	for in := range flow.Instructions(fn) {
 		call, ok := in.(*ssa.Call)
 		if !ok || !call.Call.IsInvoke() || src.LineOf(call.Pos()) != own[0].Line {
 			continue
 		}
 		if load, ok := call.Call.Value.(*ssa.UnOp); ok {
 			if at, ok := load.X.(*ssa.FieldAddr); ok {
-				field = variable(at)
+				field = flow.Field(at)
 			}
 		}
 	}
@@ -138,13 +134,13 @@ func Maker(src *source.Program, own []evidence.Frame, method string) evidence.Si
 	}
 	found := map[evidence.Site]bool{}
 	for fn := range src.Functions() {
-		for in := range instructions(fn) {
+		for in := range flow.Instructions(fn) {
 			st, ok := in.(*ssa.Store)
 			if !ok {
 				continue
 			}
 			at, ok := st.Addr.(*ssa.FieldAddr)
-			if !ok || variable(at) != field {
+			if !ok || flow.Field(at) != field {
 				continue
 			}
 			if call := madeBy(st.Val, pkg); call != nil {
@@ -182,17 +178,4 @@ func nameOf(fn *ssa.Function) string {
 		return source.Spelling(obj)
 	}
 	return fn.Name()
-}
-
-// instructions are those of a function.
-func instructions(fn *ssa.Function) iter.Seq[ssa.Instruction] {
-	return func(yield func(ssa.Instruction) bool) {
-		for _, b := range fn.Blocks {
-			for _, in := range b.Instrs {
-				if !yield(in) {
-					return
-				}
-			}
-		}
-	}
 }

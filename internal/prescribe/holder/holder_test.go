@@ -2,14 +2,13 @@ package holder
 
 import (
 	"go/types"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
+	"github.com/heaptrim/heaptrim/internal/prescribe/sourcetest"
 )
 
 const program = `package m
@@ -73,20 +72,7 @@ func f(n int) (any, any, any) {
 
 // TestEnder: the method after which what holds the memory is not used any more.
 func TestEnder(t *testing.T) {
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	file := filepath.Join(dir, "m.go")
-	for name, text := range map[string]string{filepath.Join(dir, "go.mod"): "module example.com/m\n\ngo 1.26\n", file: program} {
-		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	p, problems, err := source.Load(t.Context(), source.Request{Dir: dir, Packages: []string{"example.com/m"}})
-	if err != nil || len(problems) > 0 {
-		t.Fatal(err, problems)
-	}
+	p, file := sourcetest.Load(t, program)
 	at := func(comment string) int {
 		return 1 + strings.Count(program[:strings.Index(program, "// "+comment)], "\n")
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/prescribe/flow"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 )
 
@@ -174,6 +175,8 @@ func TestUses(t *testing.T) {
 		{"alike", "travel", finding.KindBoxing, "", finding.Passed{Box: finding.Box{Field: "seen", Type: "place"}, Argument: true}},
 		{"mixed", "travel", finding.KindBoxing, "", finding.Passed{Argument: true}},
 		{"shown", "travel", finding.KindBoxing, "", finding.Passed{Argument: true}},
+		{"same", "travel", finding.KindBoxing, "", finding.Passed{Argument: true}},
+		{"marks", "travel", finding.KindBoxing, "", finding.Passed{Argument: true}},
 		{"boxedresult", "boxes", finding.KindBoxing, "", finding.Passed{}},
 		{"hoisted", "loops", finding.KindClosure, "", finding.Passed{Fixed: true}},
 		{"turned", "loops", finding.KindClosure, "", finding.Passed{}},
@@ -257,8 +260,8 @@ func TestLends(t *testing.T) {
 		for fn := range tracer.src.Functions() {
 			for _, b := range fn.Blocks {
 				for _, in := range b.Instrs {
-					if a, ok := in.(*ssa.FieldAddr); ok && fieldVar(a).Name() == name {
-						if got := tracer.Lends(tracer.placeOf(fieldVar(a).Pos())); got != want {
+					if a, ok := in.(*ssa.FieldAddr); ok && flow.Field(a).Name() == name {
+						if got := tracer.Lends(tracer.placeOf(flow.Field(a).Pos())); got != want {
 							t.Errorf("%s is handed on: %v, want %v", name, got, want)
 						}
 						return

@@ -20,7 +20,7 @@ func (t *Tracer) scratch(v ssa.Value) bool {
 				return true
 			}
 		case *ssa.Store:
-			if f, ok := in.Addr.(*ssa.FieldAddr); ok && in.Val == v && !flow.Bounds(in) && !fieldVar(f).Exported() {
+			if f, ok := in.Addr.(*ssa.FieldAddr); ok && in.Val == v && !flow.Bounds(in) && !flow.Field(f).Exported() {
 				return t.stays(f)
 			}
 		}
@@ -58,7 +58,7 @@ func (t *Tracer) Lends(place string) bool {
 					continue
 				}
 				field, ok := load.X.(*ssa.FieldAddr)
-				if ok && t.placeOf(fieldVar(field).Pos()) == place && t.lent(load, fieldVar(field)) {
+				if ok && t.placeOf(flow.Field(field).Pos()) == place && t.lent(load, flow.Field(field)) {
 					return true
 				}
 			}
@@ -91,18 +91,13 @@ func movedOn(v ssa.Value, field *types.Var) bool {
 			return movedOn(in, field)
 		case *ssa.Store:
 			f, ok := in.Addr.(*ssa.FieldAddr)
-			return ok && in.Val == v && fieldVar(f) != field
+			return ok && in.Val == v && flow.Field(f) != field
 		case *ssa.Call:
 			b, ok := in.Call.Value.(*ssa.Builtin)
 			return ok && b.Name() == "append" && in.Call.Args[0] == v && movedOn(in, field)
 		}
 		return false
 	})
-}
-
-// fieldVar is the field that an address is of.
-func fieldVar(f *ssa.FieldAddr) *types.Var {
-	return f.X.Type().Underlying().(*types.Pointer).Elem().Underlying().(*types.Struct).Field(f.Field)
 }
 
 // uses are the addresses that functions take of a field, whatever they do with them.

@@ -250,16 +250,31 @@ type bag struct{ all []any }
 
 func (b *bag) put(v any) { b.all = append(b.all, v) }
 
+type marked struct{ all []any }
+
+func (m *marked) put(v any) { m.all = append(m.all, v) }
+
+func (m *marked) mark() { m.put(7) }
+
+func shared() *bag { return theBag }
+
+var theBag = &bag{}
+
 type traveller struct {
 	seen, mixed bag
-	shown       *bag
+	shown, same *bag
+	own         marked
 }
+
+func newTraveller() *traveller { return &traveller{same: shared()} }
 
 func (t *traveller) travel(p place, n int) {
 	t.seen.put(p)  // case alike 0
 	t.mixed.put(p) // case mixed 0
 	t.mixed.put(n)
 	t.shown.put(p) // case shown 0
+	t.same.put(p)  // case same 0
+	t.own.put(p)   // case marks 0
 }
 
 func (t *traveller) show() *bag { return t.shown }

@@ -57,22 +57,6 @@ var compiles = regexp.MustCompile(`\.(Must)?(Compile|Parse)[A-Z]?\w*$|\.New\w*(T
 // Compiles reports whether the expression calls a function that compiles a description.
 func (e *Expr) Compiles() bool { return e.Kind == Call && compiles.MatchString(e.Call.Callee) }
 
-// Pure reports whether a library function gives equal results for equal arguments and has no
-// effects.
-func Pure(callee string) bool {
-	pkg, _, _ := strings.Cut(callee, ".")
-	switch pkg {
-	case "strings", "strconv", "bytes", "path", "path/filepath", "html", "regexp", "net/netip":
-		return !strings.Contains(callee, "(*") && !strings.Contains(callee, ".New")
-	}
-	for _, f := range []string{"fmt.Sprint", "fmt.Sprintf", "fmt.Sprintln", "reflect.TypeOf", "net/url.QueryEscape", "net/url.PathEscape", "encoding/hex.EncodeToString"} {
-		if callee == f {
-			return true
-		}
-	}
-	return false
-}
-
 // Unique reports whether values of an expression's type must not be copied: a lock, a builder, or a number of math/big
 // is in it.
 func (l *Line) Unique(e *Expr) bool {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/prescribe/flow"
 	"github.com/heaptrim/heaptrim/internal/prescribe/life"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 )
@@ -24,9 +25,9 @@ func Text(d *finding.Diagnosis, l *source.Line, e *source.Expr, file string) str
 	switch {
 	case f == nil:
 		return ""
-	case f.Fixed && source.Pure(e.Call.Callee):
+	case f.Fixed && flow.Pure(e.Call.Callee):
 		return fmt.Sprintf("call %s once before the loop of line %d: its arguments are the same in every iteration", life.ShortName(e.Call.Callee), f.FixedLoop)
-	case f.Again != 0 && source.Pure(e.Call.Callee):
+	case f.Again != 0 && flow.Pure(e.Call.Callee):
 		return fmt.Sprintf("keep the result of %s in line %d: it is called again with the same arguments", life.ShortName(e.Call.Callee), f.Again)
 	case f.Partly && e.Use.Kind == source.UseAssigned:
 		used, unused := Heaviest(d, file, f.Used), Heaviest(d, file, f.Unused)

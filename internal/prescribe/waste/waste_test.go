@@ -1,12 +1,10 @@
 package waste
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/heaptrim/heaptrim/internal/prescribe/source"
+	"github.com/heaptrim/heaptrim/internal/prescribe/sourcetest"
 )
 
 const program = `package m
@@ -42,20 +40,7 @@ func parse(t *template.Template, text string, list template.FuncMap) {
 
 // TestCalls: statements in a row, formats and templates, by the comment on the line.
 func TestCalls(t *testing.T) {
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	file := filepath.Join(dir, "m.go")
-	for name, text := range map[string]string{filepath.Join(dir, "go.mod"): "module example.com/m\n\ngo 1.26\n", file: program} {
-		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	p, problems, err := source.Load(t.Context(), source.Request{Dir: dir, Packages: []string{"example.com/m"}})
-	if err != nil || len(problems) > 0 {
-		t.Fatal(err, problems)
-	}
+	p, file := sourcetest.Load(t, program)
 	for i, text := range strings.Split(program, "\n") {
 		_, want, found := strings.Cut(text, "// ")
 		l := p.At(file, i+1)
