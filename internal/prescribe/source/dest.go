@@ -329,6 +329,7 @@ func (l *Line) count(d *Dest, from token.Pos, same func(ast.Expr) bool) {
 			}
 			loop := l.loopOf(n)
 			loops++
+			plain = plain && !skips(n, grow.Pos())
 			d.CountAt, d.Count = loop.First, loop.Count
 			if loops > 1 {
 				d.Count = "" // a product of two counts is too large a bound to reserve
@@ -338,6 +339,20 @@ func (l *Line) count(d *Dest, from token.Pos, same func(ast.Expr) bool) {
 		}
 	}
 	d.Exact = plain && loops == 1
+}
+
+// skips reports whether a turn of a loop may end before a position: by continue, break or goto.
+func skips(loop ast.Node, at token.Pos) bool {
+	found := false
+	ast.Inspect(loop, func(n ast.Node) bool {
+		if _, literal := n.(*ast.FuncLit); literal || n != nil && n.Pos() >= at {
+			return false
+		}
+		branch, ok := n.(*ast.BranchStmt)
+		found = found || ok && branch.Tok != token.FALLTHROUGH
+		return !found
+	})
+	return found
 }
 
 // grown reports whether an assignment to lhs makes a variable or field grow.

@@ -109,6 +109,17 @@ func shadowed() []int {
 	}
 	return xs
 }
+
+func some(xs []string) (out []string) {
+	kept := []string{}
+	for _, x := range xs {
+		if x == "" {
+			continue
+		}
+		kept = append(kept, x) //skipped
+	}
+	return kept
+}
 `
 
 func TestExpressions(t *testing.T) {
@@ -119,6 +130,9 @@ func TestExpressions(t *testing.T) {
 	}
 	if len(a.Loops) != 1 || a.Loops[0].Over != "xs" || a.Branch {
 		t.Errorf("append: loops %+v, branch %v", a.Loops, a.Branch)
+	}
+	if b := first(t, line("skipped"), Append); b.Branch || b.Into.Exact || b.Into.Count != "len(xs)" {
+		t.Errorf("an append behind continue: branch %v, exact %v, count %q", b.Branch, b.Into.Exact, b.Into.Count)
 	}
 	if b := first(t, line("branch"), Append); !b.Branch || b.Into.Exact {
 		t.Errorf("an append in a branch: branch %v, exact %v", b.Branch, b.Into.Exact)
