@@ -133,12 +133,21 @@ func TestFires(t *testing.T) {
 	}
 	f := func(mode string, length time.Duration, want ...string) {
 		t.Helper()
+		missing := func(found []finding.Detection) bool {
+			return slices.ContainsFunc(want, func(w string) bool { return !slices.Contains(names(found), w) })
+		}
 		found := detect.Run(recorded(t, mode, length, false).Signals())
-		got := names(found)
-		for _, w := range want {
-			if !slices.Contains(got, w) {
-				t.Errorf("%s: found %q, want %s", mode, got, w)
+		// On a busy machine few samples are of short work: then it runs longer.
+		for range 2 {
+			if !missing(found) {
+				break
 			}
+			length *= 2
+			found = detect.Run(recorded(t, mode, length, false).Signals())
+		}
+		got := names(found)
+		if missing(found) {
+			t.Errorf("%s: found %q, want %q", mode, got, want)
 		}
 		if len(want) == 0 && len(got) > 0 {
 			t.Errorf("%s: found %+v, want nothing", mode, found)

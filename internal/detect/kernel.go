@@ -72,12 +72,15 @@ func refault(s *diagnose.Signals) (finding.Detection, bool) {
 	if returning.Value < worthReturning || returning.Low < worthReturning/2 || !worth(share, samples) {
 		return finding.Detection{}, false
 	}
-	if len(s.Metrics) > 1 {
-		if again < given/4 || again == 0 {
-			return finding.Detection{}, false // given back, and not missed
-		}
+	// A reading of what is given back, taken less than once a cycle, can meet the
+	// same phase each time: then page faults decide.
+	faulted := s.Kernel != nil && s.Kernel.Class[kernel.Fault].Share.Value >= leastShare
+	switch {
+	case len(s.Metrics) > 1 && again > 0 && again >= given/4:
 		evidence += fmt.Sprintf("; %s were given back and %s of that taken again", unit.FormatBytes(given), unit.FormatBytes(again))
-	} else if s.Kernel == nil || s.Kernel.Class[kernel.Fault].Share.Value < leastShare {
+	case len(s.Metrics) > len(s.Cycles) && len(s.Metrics) > 1:
+		return finding.Detection{}, false // given back, and not missed
+	case !faulted:
 		return finding.Detection{}, false // nothing says that it was taken again
 	}
 	return finding.Detection{

@@ -297,10 +297,13 @@ func workers(stop func() bool) {
 
 func refault(stop func() bool) {
 	const page = 4096
-	for !stop() {
+	for n := 0; !stop(); n++ {
 		sink = make([]byte, 32<<20)
 		for i := 0; i < len(sink); i += page {
 			sink[i] = 1
+		}
+		if n%8 == 0 {
+			time.Sleep(30 * time.Millisecond) // longer than the sampler's tick: it sees the memory in use
 		}
 		sink = nil
 		debug.FreeOSMemory()
