@@ -246,6 +246,88 @@ func ends(text []byte, crlf bool) []byte {
 	return []byte(strings.ReplaceAll(string(text), "\n", "\r\n"))
 }
 
+// TestTogether: edits of one file that are made together share what they declare, and variables of two functions
+// may have one name.
+func TestTogether(t *testing.T) {
+	const before = `package p
+
+import "fmt"
+
+type server struct{ names []any }
+
+func (s *server) less(i, j int) bool {
+	return fmt.Sprint(s.names[i]) < fmt.Sprint(s.names[j])
+}
+
+func one(n int) int {
+	list := make([]int, n)
+	clear(list)
+	return len(list)
+}
+
+func two(n int) int {
+	list := make([]int, n)
+	clear(list)
+	return cap(list)
+}
+`
+	const after = `package p
+
+import "fmt"
+
+type server struct{ names []any }
+
+func (s *server) less(i, j int) bool {
+	return textOf(s.names[i]) < textOf(s.names[j])
+}
+
+func one(n int) int {
+	var listArray [8]int
+	var list []int
+	if n <= len(listArray) {
+		list = listArray[:n:n]
+	} else {
+		list = make([]int, n)
+	}
+	clear(list)
+	return len(list)
+}
+
+func two(n int) int {
+	var listArray [8]int
+	var list []int
+	if n <= len(listArray) {
+		list = listArray[:n:n]
+	} else {
+		list = make([]int, n)
+	}
+	clear(list)
+	return cap(list)
+}
+
+// textOf is v as fmt prints it, and a string as it is.
+func textOf(v any) string {
+	if s, ok := v.(string); ok {
+		return s
+	}
+	return fmt.Sprint(v)
+}
+`
+	p, root := load(t, map[string][]byte{"together/p.go": []byte(before)})
+	var parts []code.Part
+	for _, line := range []int{8, 12, 18} {
+		for _, e := range p.At(code.Place{File: filepath.Join(root, "together", "p.go"), Line: line, Sizes: sizesSeen, Dies: true}) {
+			if e.Kind == "string as it is" || e.Kind == "array on the stack" {
+				parts = append(parts, e.Parts()...)
+			}
+		}
+	}
+	got, err := code.Apply([]byte(before), parts)
+	if err != nil || string(got) != after {
+		t.Errorf("%d parts: %v\n%s\nwant:\n%s", len(parts), err, got, after)
+	}
+}
+
 // TestSilent: where a kind must say nothing it does, for three reasons or more each.
 func TestSilent(t *testing.T) {
 	names, err := filepath.Glob("testdata/silent*.txtar")

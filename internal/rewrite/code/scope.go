@@ -9,6 +9,7 @@ import (
 	"go/version"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -165,26 +166,58 @@ func (f *File) Hides(at token.Pos, e Edit) bool {
 	return false
 }
 
-// Fresh is a name that nothing in the file or the package has, and no edit at another position.
+// Fresh is a name for a variable of the function around a position: neither the function nor the package has
+// it, and no edit at another position of the function.
 func (f *File) Fresh(base string, at token.Pos) string {
+	var within ast.Node = f.Syntax
+	for _, d := range f.Syntax.Decls {
+		if d.Pos() <= at && at < d.End() {
+			within = d
+		}
+	}
+	return f.fresh(base, within, fmt.Sprint(at))
+}
+
+// FreshDeclared is a name for something that an edit declares in the package: nothing in the file or the
+// package has it, and no edit of another owner. Edits of one owner share what they declare.
+func (f *File) FreshDeclared(base, owner string) string { return f.fresh(base, f.Syntax, owner) }
+
+// fresh is a name that is not taken within a declaration, or within the whole file.
+func (f *File) fresh(base string, within ast.Node, owner string) string {
 	taken := map[string]bool{}
-	ast.Inspect(f.Syntax, func(n ast.Node) bool {
+	note := func(n ast.Node) bool {
 		if id, ok := n.(*ast.Ident); ok {
 			taken[id.Name] = true
 		}
 		return true
-	})
+	}
+	ast.Inspect(within, note)
+	for _, i := range f.Syntax.Imports {
+		ast.Inspect(i, note)
+		if path, err := strconv.Unquote(i.Path.Value); err == nil && f.Pkg.Imports[path] != nil {
+			taken[f.Pkg.Imports[path].Name] = true
+		}
+	}
 	f.names.mu.Lock()
 	defer f.names.mu.Unlock()
-	name := base
-	for i := 2; ; i++ {
-		owner, given := f.names.given[f.Pkg.PkgPath+"."+name]
-		if !taken[name] && (!given || owner == at) && f.Pkg.Types.Scope().Lookup(name) == nil && types.Universe.Lookup(name) == nil {
-			break
+	_, declared := within.(*ast.File)
+	free := func(name string) bool {
+		for _, g := range f.names.given[f.Pkg.PkgPath+"."+name] {
+			_, other := g.within.(*ast.File)
+			if g.owner != owner && (g.within == within || declared || other) {
+				return false
+			}
 		}
+		return !taken[name] && f.Pkg.Types.Scope().Lookup(name) == nil && types.Universe.Lookup(name) == nil
+	}
+	name := base
+	for i := 2; !free(name); i++ {
 		name = fmt.Sprintf("%s%d", base, i)
 	}
-	f.names.given[f.Pkg.PkgPath+"."+name] = at
+	key := f.Pkg.PkgPath + "." + name
+	if g := (given{within, owner}); !slices.Contains(f.names.given[key], g) {
+		f.names.given[key] = append(f.names.given[key], g)
+	}
 	return name
 }
 
@@ -192,11 +225,17 @@ func (f *File) Fresh(base string, at token.Pos) string {
 // package and the name.
 type Names struct {
 	mu    sync.Mutex
-	given map[string]token.Pos
+	given map[string][]given
+}
+
+// given says where a name was given, and to which edits.
+type given struct {
+	within ast.Node
+	owner  string
 }
 
 // NewNames returns an empty list.
-func NewNames() *Names { return &Names{given: map[string]token.Pos{}} }
+func NewNames() *Names { return &Names{given: map[string][]given{}} }
 
 // Function is the function or function literal around a node, and its body.
 func Function(c inspector.Cursor) (fn inspector.Cursor, body *ast.BlockStmt) {

@@ -39,7 +39,7 @@ func (s *site) poolFor(stmt inspector.Cursor, what string) (p pool, ok bool) {
 		return pool{}, false
 	}
 	first, n := utf8.DecodeRuneInString(fn.Name.Name)
-	p.name = s.Fresh(string(unicode.ToLower(first))+fn.Name.Name[n:]+what, stmt.Node().Pos())
+	p.name = s.FreshDeclared(string(unicode.ToLower(first))+fn.Name.Name[n:]+what, fmt.Sprint(stmt.Node().Pos()))
 	start := fn.Pos()
 	if fn.Doc != nil {
 		start = fn.Doc.Pos()

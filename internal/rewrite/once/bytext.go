@@ -45,11 +45,11 @@ func CompiledByText(on *code.Site) []code.Edit {
 	if !ok {
 		return nil
 	}
-	at := call.Pos()
-	k := keeper{pkg: s.Source(sel.X), lock: lock, list: s.Fresh("patterns", at), get: s.Fresh("patternOf", at)}
+	owner := fmt.Sprint(call.Pos())
+	k := keeper{pkg: s.Source(sel.X), lock: lock, list: s.FreshDeclared("patterns", owner), get: s.FreshDeclared("patternOf", owner)}
 	changes := []code.Change{s.Replace(call.Fun, k.get)}
 	if asked == "regexp.MatchString" {
-		k.match = s.Fresh("matchPattern", at)
+		k.match = s.FreshDeclared("matchPattern", owner)
 		changes[0] = s.Replace(call.Fun, k.match)
 	}
 	changes = append(changes, s.Insert(len(s.Text), k.source(asked)))

@@ -68,9 +68,10 @@ func CompiledOnce(on *code.Site) []code.Edit {
 
 // once moves an expression into a variable of the package before a function.
 func (s *site) once(fn *ast.FuncDecl, e ast.Expr, base, open string) code.Edit {
-	name := s.Fresh(fn.Name.Name+strings.ToUpper(base[:1])+base[1:], s.Cur.Node().Pos())
+	owner := fmt.Sprint(s.Cur.Node().Pos())
+	name := s.FreshDeclared(fn.Name.Name+strings.ToUpper(base[:1])+base[1:], owner)
 	if ast.IsExported(name) {
-		name = s.Fresh(strings.ToLower(name[:1])+name[1:], s.Cur.Node().Pos())
+		name = s.FreshDeclared(strings.ToLower(name[:1])+name[1:], owner)
 	}
 	start := fn.Pos()
 	if fn.Doc != nil {

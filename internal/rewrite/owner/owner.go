@@ -132,13 +132,14 @@ func (h *holder) add(s *site, e *code.Edit, base string, typ types.Type) string 
 	}
 	first, n := utf8.DecodeRuneInString(base)
 	base = string(unicode.ToLower(first)) + base[n:]
-	name := s.Fresh(base, s.Cur.Node().Pos())
+	owner := fmt.Sprint(s.Cur.Node().Pos())
+	name := s.FreshDeclared(base, owner)
 	for i := 2; ; i++ {
 		obj, _, _ := types.LookupFieldOrMethod(types.NewPointer(h.typ), true, s.Pkg.Types, name)
 		if obj == nil {
 			break
 		}
-		name = s.Fresh(fmt.Sprintf("%s%d", base, i), s.Cur.Node().Pos())
+		name = s.FreshDeclared(fmt.Sprintf("%s%d", base, i), owner)
 	}
 	at := h.file.Offset(h.decl.Fields.Closing)
 	line := fmt.Sprintf("%s %s // kept from call to call\n", name, text)

@@ -65,19 +65,15 @@ func StringAsIs(on *code.Site) []code.Edit {
 	if _, generic := types.Unalias(s.Info().TypeOf(x)).(*types.TypeParam); generic || s.knownNoString(fn, x) {
 		return nil
 	}
-	name := s.Fresh("textOf", call.Pos())
+	printed := string(s.Text[s.Offset(call.Pos()):s.Offset(x.Pos())])
+	name := s.FreshDeclared("textOf", s.Name+printed) // those of one file share it
 	any := "interface{}"
 	if s.Since("go1.18") {
 		any = "any"
 	}
-	decl := fmt.Sprintf("// %s is v as fmt prints it, and a string as it is.\nfunc %[1]s(v %s) string {\nif s, ok := v.(string); ok {\nreturn s\n}\nreturn %sv)\n}\n\n",
-		name, any, s.Text[s.Offset(call.Pos()):s.Offset(x.Pos())])
-	start := fn.Pos()
-	if fn.Doc != nil {
-		start = fn.Doc.Pos()
-	}
+	decl := fmt.Sprintf("\n// %s is v as fmt prints it, and a string as it is.\nfunc %[1]s(v %s) string {\nif s, ok := v.(string); ok {\nreturn s\n}\nreturn %sv)\n}\n", name, any, printed)
 	return []code.Edit{{Text: fmt.Sprintf("take `%s` as it is where it holds a string", code.Brief(s.Source(x))),
-		Changes: []code.Change{s.Insert(s.Offset(start), decl), s.Replace(call, fmt.Sprintf("%s(%s)", name, s.Source(x)))}}}
+		Changes: []code.Change{s.Insert(len(s.Text), decl), s.Replace(call, fmt.Sprintf("%s(%s)", name, s.Source(x)))}}}
 }
 
 // onlyPrinted is the only value that a call of fmt makes text of, as it prints it by itself; nil for other
