@@ -12,6 +12,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/bundle"
 	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/gcmodel"
 	"github.com/heaptrim/heaptrim/internal/report/tuning"
 	"github.com/heaptrim/heaptrim/internal/schema"
@@ -167,16 +168,13 @@ func (f *tuneFlags) plan(ctx context.Context, r *recorded, o tune.Options) (*tun
 	if err := f.constrain(&o.Constraint, r); err != nil {
 		return nil, err
 	}
-	w, notes, err := tune.Pick(r.Bundle, nil, f.run)
+	var d *finding.Diagnosis // what CPU samples show, and all that a live service has
+	if s, err := diagnose.Open(ctx, r.Bundle, diagnose.Options{}); err == nil {
+		d = s.Diagnosis()
+	}
+	w, notes, err := tune.Pick(r.Bundle, d, f.run)
 	if err != nil {
-		// A live service has no log; what a diagnosis knows of it may do.
-		s, failed := diagnose.Open(ctx, r.Bundle, diagnose.Options{})
-		if failed != nil {
-			return nil, err
-		}
-		if w, notes, err = tune.Pick(r.Bundle, s.Diagnosis(), f.run); err != nil {
-			return nil, err
-		}
+		return nil, err
 	}
 	if f.with != "" {
 		b, err := bundle.Open(f.target.path(f.with))

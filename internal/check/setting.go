@@ -6,9 +6,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/bundle"
 	"github.com/heaptrim/heaptrim/internal/finding"
-	"github.com/heaptrim/heaptrim/internal/gcmodel"
 	"github.com/heaptrim/heaptrim/internal/prescribe/cures"
-	"github.com/heaptrim/heaptrim/internal/stats"
 	"github.com/heaptrim/heaptrim/internal/tune"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
@@ -44,7 +42,7 @@ func setting(plan *tune.Plan, d *finding.Diagnosis, runs int) (finding.Advice, b
 		return finding.Advice{}, false
 	}
 	now, then := plan.Today.Forecast, c.Point.Forecast
-	saves := savedBy(d.Totals.CollectorShare, now, then)
+	saves := tune.SavedBy(d.Totals.CollectorShare, now, then)
 	if saves.Value < finding.DefaultThreshold {
 		return finding.Advice{}, false
 	}
@@ -75,22 +73,4 @@ func chosenUnder(p *tune.Plan, runs int) string {
 		return text + fmt.Sprintf("; chosen for the %s of %s", p.Constraint.Max, p.Constraint.Source)
 	}
 	return text + "; how much memory there is, the recording does not say: 'heaptrim tune -max-memory SIZE' chooses for a bound"
-}
-
-// savedBy is what a setting saves of the collector's share that the profile shows: the part
-// of the collector's CPU that goes by the forecast. What fewer cycles save the program's own
-// code is not in it.
-func savedBy(share stats.Interval, now, then gcmodel.Forecast) stats.Interval {
-	gone := func(was, is float64) float64 {
-		was, is = was*now.CPU.Value, is*then.CPU.Value
-		if was <= 0 {
-			return 0
-		}
-		return math.Max(0, 1-is/was)
-	}
-	return stats.Interval{
-		Value: share.Value * gone(now.Collector.Value, then.Collector.Value),
-		Low:   share.Low * gone(now.Collector.Low, then.Collector.High),
-		High:  share.High * gone(now.Collector.High, then.Collector.Low),
-	}
 }

@@ -49,6 +49,7 @@ type TuneMeasured struct {
 	PerCycle  float64 `json:"bytes_per_cycle"`
 	PerSecond float64 `json:"cycles_per_second"`
 	Collector float64 `json:"collector_cpu_share"`
+	Sampled   float64 `json:"collector_cpu_share_by_samples"`
 	Assist    float64 `json:"assist_cpu_share"`
 	Idle      float64 `json:"idle_mark_cpu_share"`
 	Peak      float64 `json:"peak_heap_bytes"`
@@ -90,6 +91,7 @@ type TuneChoice struct {
 	Why     string          `json:"why"`
 	Point   *TunePoint      `json:"point,omitempty"`
 	Saves   float64         `json:"saved_cpu_share"`
+	Clock   float64         `json:"saved_cpu_share_by_clock"`
 	Costs   float64         `json:"added_memory_bytes"`
 	Deploy  *TuneDeployment `json:"deploy,omitempty"`
 	Others  []TuneOther     `json:"others"`

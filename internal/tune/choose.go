@@ -14,7 +14,8 @@ type Choice struct {
 	Knob    Knob
 	Point   Point // its forecast
 	Why     string
-	Saves   float64 // share of today's CPU, idle marking left out; at most what the collector takes today
+	Saves   float64 // share of today's CPU, idle marking left out; at most what the collector takes today; by CPU samples if there are
+	Clock   float64 // the same by the collector's clock
 	Costs   float64 // bytes of memory beyond today's; negative when it takes less
 	Others  []Other // the other knobs, and why not
 	Refused string  // why nothing is recommended; then only Why is set

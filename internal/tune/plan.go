@@ -95,7 +95,8 @@ type Measured struct {
 	Cycles    int
 	PerCycle  float64 // bytes
 	PerSecond float64
-	Collector float64 // share of CPU
+	Collector float64 // share of CPU, by the collector's clock
+	Sampled   float64 // the same by CPU samples; 0: not known
 	Assist    float64
 	Idle      float64
 	Peak      float64
@@ -129,6 +130,7 @@ func Make(w Workload, o Options) (*Plan, error) {
 		return nil, err
 	}
 	p := &Plan{Workload: w, Constraint: o.Constraint, Measured: measuredOf(w.Trace)}
+	p.Measured.Sampled = w.Sampled.Value
 	if o.Second != nil {
 		if err := f.Learn(o.Second.Trace); err != nil {
 			p.Notes = append(p.Notes, "the second recording does not help: "+err.Error())
@@ -153,6 +155,9 @@ func Make(w Workload, o Options) (*Plan, error) {
 		}
 	}
 	p.Choice = m.choose()
+	if p.Choice.Clock = p.Choice.Saves; w.Sampled.Value > 0 && p.Choice.Saves > 0 {
+		p.Choice.Saves = SavedBy(w.Sampled, p.Today.Forecast, p.Choice.Point.Forecast).Value
+	}
 	m.notes()
 	return p, nil
 }

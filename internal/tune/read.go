@@ -31,6 +31,9 @@ type Workload struct {
 	Capacity bool
 	// Means means that only averages of a window are known; see FromDiagnosis.
 	Means bool
+	// Sampled is the collector's share of CPU in the CPU samples of a recording of one run;
+	// zero where it is not known. The collector's clock does not see sweeping and waking up.
+	Sampled stats.Interval
 }
 
 // errNoCycles means that a run has no usable log of collections.

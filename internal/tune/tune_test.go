@@ -2,11 +2,13 @@ package tune_test
 
 import (
 	"errors"
+	"math"
 	"strings"
 	"testing"
 	"testing/fstest"
 
 	"github.com/heaptrim/heaptrim/internal/gcmodel"
+	"github.com/heaptrim/heaptrim/internal/stats"
 	"github.com/heaptrim/heaptrim/internal/tune"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
@@ -134,6 +136,14 @@ func TestChoice(t *testing.T) {
 	if p.Choice.Point.Forecast.Setting.GOGC <= 100 || p.Choice.Saves < 0.1 || p.Choice.Costs <= 0 ||
 		len(p.Choice.Others) != 3 {
 		t.Errorf("costly: %+v", p.Choice)
+	}
+	// Of what CPU samples show goes the part that goes of the collector's clock; the setting is the same.
+	sampled := service(live, 0.3)
+	sampled.Sampled = stats.Interval{Value: 0.6, Low: 0.55, High: 0.65}
+	gone := 1 - p.Choice.Point.Forecast.Collector.Value*p.Choice.Point.Forecast.CPU.Value/(p.Today.Forecast.Collector.Value*p.Today.Forecast.CPU.Value)
+	if s := f("sampled", sampled, tune.Constraint{}, tune.KnobGOGC); s.Choice.Clock != p.Choice.Saves || s.Measured.Sampled != 0.6 ||
+		math.Abs(s.Choice.Saves-0.6*gone) > 0.01 || s.Choice.Point.Forecast.Setting != p.Choice.Point.Forecast.Setting {
+		t.Errorf("saves %v by samples and %v by the clock, want %v and %v", s.Choice.Saves, s.Choice.Clock, 0.6*gone, p.Choice.Saves)
 	}
 	f("cheap", service(live, 0.005), tune.Constraint{}, tune.KnobNone)
 	// With a bound there must be a guard, and the choice must stay within the bound.

@@ -45,9 +45,11 @@ func recorded(t *term.Page, p *tune.Plan) {
 	}
 	t.Prose("  ", memory, term.Normal)
 	if m.Collector > 0 {
-		t.Prose("  ", fmt.Sprintf("collector %s of CPU, of it assists %s; beside it %s on idle processors: by gctrace's clock, which all figures here "+
-			"are by; 'heaptrim check' counts CPU samples, and in these sweeping and waking up show, too",
-			share(m.Collector), share(m.Assist), share(m.Idle)), term.Normal)
+		text := fmt.Sprintf("collector %s of CPU, of it assists %s; beside it %s on idle processors", share(m.Collector), share(m.Assist), share(m.Idle))
+		if m.Sampled > 0 {
+			text += fmt.Sprintf(": by gctrace's clock, as what is predicted below; by CPU samples, which sweeping and waking up are in, too, %s", share(m.Sampled))
+		}
+		t.Prose("  ", text, term.Normal)
 	}
 	if c := p.Constraint; c.Max > 0 {
 		text := fmt.Sprintf("memory %v (%s)", c.Max, c.Source)
@@ -77,8 +79,12 @@ func choice(t *term.Page, p *tune.Plan) {
 	t.Linef("Recommended: %s (%s)", tune.SettingText(c.Point.Forecast.Setting), c.Knob)
 	t.Prose("  ", c.Why, term.Normal)
 	f := c.Point.Forecast
-	t.Prose("  ", fmt.Sprintf("predicted: collector %s, largest heap %s, resident %s; saves %s of CPU",
-		shareInterval(f.Collector), sizeInterval(f.Peak), sizeInterval(f.RSS), share(c.Saves)), term.Normal)
+	saves := share(c.Saves) + " of CPU"
+	if p.Measured.Sampled > 0 {
+		saves += " by samples, " + share(c.Clock) + " by gctrace's clock"
+	}
+	t.Prose("  ", fmt.Sprintf("predicted: collector %s, largest heap %s, resident %s; saves %s",
+		shareInterval(f.Collector), sizeInterval(f.Peak), sizeInterval(f.RSS), saves), term.Normal)
 	d := tune.Deploy(c.Point.Forecast.Setting, p.Today.Forecast.Setting)
 	t.Blank()
 	if len(d.Env) > 0 {
