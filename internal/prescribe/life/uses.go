@@ -178,7 +178,7 @@ func argued(v ssa.Value) bool {
 			return argued(in)
 		case *ssa.Store:
 			at, ok := in.Addr.(*ssa.IndexAddr)
-			return ok && in.Val == v && argued(at.X)
+			return ok && in.Val == v && at.X.Referrers() != nil && argued(at.X)
 		}
 		return false
 	})
@@ -197,7 +197,7 @@ func spared(v ssa.Value) bool {
 	for _, in := range *v.Referrers() {
 		switch in := in.(type) {
 		case *ssa.Store:
-			if at, ok := in.Addr.(*ssa.IndexAddr); ok && in.Val == v && spared(at.X) {
+			if at, ok := in.Addr.(*ssa.IndexAddr); ok && in.Val == v && at.X.Referrers() != nil && spared(at.X) {
 				return true
 			}
 		case *ssa.Slice:

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -430,7 +431,7 @@ func (b *benchRun) allocation(ctx context.Context) error {
 		return errors.New("the recorder left no allocation profile")
 	}
 	p := b.part(evidence.Part{Path: "allocs.pprof", Kind: evidence.KindAllocs, Pass: evidence.PassAllocation,
-		Ops: b.allocOps}, res)
+		Ops: b.spanned()}, res)
 	p.Rate, p.Raw = rate, true
 	return b.rec.w.Adopt(b.id, p, files.Files.Heap[len(files.Files.Heap)-1])
 }
@@ -445,9 +446,19 @@ func (b *benchRun) plainAllocation(ctx context.Context) error {
 		return err
 	}
 	p := b.part(evidence.Part{Path: "allocs.pprof", Kind: evidence.KindAllocs, Pass: evidence.PassAllocation,
-		Ops: b.allocOps}, res)
+		Ops: b.spanned()}, res)
 	p.Rate = rate
 	return b.rec.w.Adopt(b.id, p, mem)
+}
+
+// spanned is how many operations the profile of the allocation pass spans. For a count of operations package
+// testing runs one first, and then all of them; a benchmark that loops by b.Loop it runs once.
+func (b *benchRun) spanned() int64 {
+	top, _, _ := strings.Cut(b.name, "/")
+	if b.allocOps == 1 || slices.Contains(b.tested().source.once, top) {
+		return b.allocOps
+	}
+	return b.allocOps + 1
 }
 
 // liveRate is the sampling rate of the collector pass. It is fine enough for a small

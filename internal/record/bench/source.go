@@ -16,6 +16,7 @@ import (
 type benchSource struct {
 	names []string        // top-level benchmark functions, in source order
 	loops []evidence.Loop // measured loops, anywhere in the test files
+	once  []string        // benchmark functions that loop by b.Loop: package testing runs them once
 }
 
 // readBenchSource parses the test files of a package.
@@ -39,12 +40,28 @@ func (s *benchSource) read(file string) {
 		fn, ok := d.(*ast.FuncDecl)
 		if ok && fn.Recv == nil && isBenchmarkName(fn.Name.Name) && takesB(fn.Type) {
 			s.names = append(s.names, fn.Name.Name)
+			if callsLoop(fn) {
+				s.once = append(s.once, fn.Name.Name)
+			}
 		}
 	}
 	for _, n := range measuredLoops(f) {
 		s.loops = append(s.loops, evidence.Loop{File: file, First: set.Position(n.Pos()).Line,
 			Last: set.Position(n.End()).Line})
 	}
+}
+
+// callsLoop reports whether a benchmark, or one in it, loops by b.Loop.
+func callsLoop(fn *ast.FuncDecl) bool {
+	found := false
+	ast.Inspect(fn, func(n ast.Node) bool {
+		if call, ok := n.(*ast.CallExpr); ok && len(call.Args) == 0 {
+			sel, ok := call.Fun.(*ast.SelectorExpr)
+			found = found || ok && sel.Sel.Name == "Loop"
+		}
+		return !found
+	})
+	return found
 }
 
 // testHelpers lists the user's files that import testing but are not test files: they
