@@ -35,10 +35,11 @@ func find(src *source.Program, field string) (*types.Named, *types.Var) {
 var enders = []string{"Close", "Release", "Free", "Destroy"}
 
 // Ender is the method that ends the use of the struct that holds memory in an unexported field: one that closes it, or
-// else Read, whose error ends a stream. It is "" for others, and for exported fields, whose memory others may keep.
+// else Read, whose error ends a stream. It is "" for others, for exported fields, whose memory others may keep, and for
+// connections, as net.Conn says what they are: Close may be called while another method runs.
 func Ender(src *source.Program, field string) string {
 	n, f := find(src, field)
-	if n == nil || f.Exported() {
+	if n == nil || f.Exported() || method(n, "SetReadDeadline") != nil {
 		return ""
 	}
 	for _, name := range enders {

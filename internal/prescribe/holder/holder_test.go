@@ -42,6 +42,13 @@ type conn struct {
 
 func (c *conn) Close() error { return nil }
 
+type wire struct {
+	*conn
+	own []byte
+}
+
+func (w *wire) SetReadDeadline(at int) error { return nil }
+
 type stream struct{ buf []byte }
 
 func (s *stream) Read(b []byte) (n int, err error) { return 0, nil }
@@ -56,7 +63,7 @@ type idle struct{ buf []byte }
 
 func (i *idle) clear() { i.buf = make([]byte, 0) }
 
-func f(n int) (any, any, any) {
+func f(n int) (any, any, any, any) {
 	return &conn{
 			buf: make([]byte, n),
 			Out: make([]byte, n),
@@ -66,6 +73,9 @@ func f(n int) (any, any, any) {
 		},
 		&list{
 			buf: make([]byte, n),
+		},
+		&wire{
+			own: make([]byte, n),
 		}
 }
 `
@@ -84,7 +94,7 @@ func TestEnder(t *testing.T) {
 		}
 	}
 	var got [][2]string
-	for line := 30; line < 70; line++ {
+	for line := 30; line < 90; line++ {
 		l := p.At(file, line)
 		if l == nil {
 			continue
@@ -102,7 +112,7 @@ func TestEnder(t *testing.T) {
 			}
 		}
 	}
-	want := [][2]string{{"list", ""}, {"idle", ""}, {"conn", "Close of `conn`"}, {"conn", ""}, {"stream", "Read of `stream`, once that returns an error"}, {"list", ""}}
+	want := [][2]string{{"list", ""}, {"idle", ""}, {"conn", "Close of `conn`"}, {"conn", ""}, {"stream", "Read of `stream`, once that returns an error"}, {"list", ""}, {"wire", ""}}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
