@@ -20,6 +20,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/rewrite/owner"
 	"github.com/heaptrim/heaptrim/internal/rewrite/sum"
 	"github.com/heaptrim/heaptrim/internal/rewrite/text"
+	"github.com/heaptrim/heaptrim/internal/rewrite/value"
 	"github.com/heaptrim/heaptrim/internal/sourcefile"
 )
 
@@ -136,7 +137,7 @@ func kinds() []kind {
 		{"copy on the stack", "keep-on-stack", memory.StackCopy},
 		{"array in its branches", "keep-on-stack", branch.ArrayLater},
 		{"buffer on the stack", "keep-on-stack", memory.StackBuffer},
-		{"returned by value", "keep-on-stack", memory.ByValue},
+		{"returned by value", "keep-on-stack", value.Return},
 		{"made before the loop", "reuse-buffer", memory.BeforeLoop},
 		{"kept by the receiver", "reuse-buffer", owner.ScratchField},
 		{"objects in one slice", "batch-arena", memory.Slab},

@@ -422,6 +422,15 @@ func IsBytes(t types.Type) bool {
 	return b != nil && b.Kind() == types.Byte
 }
 
+// IsComposite reports whether a type is a struct or an array.
+func IsComposite(t types.Type) bool {
+	switch t.Underlying().(type) {
+	case *types.Struct, *types.Array:
+		return true
+	}
+	return false
+}
+
 // Named reports whether t, or what it points to, is a type of the given full name.
 func Named(t types.Type, full string) bool {
 	if t == nil {

@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 
 	"golang.org/x/tools/go/ast/edge"
 	"golang.org/x/tools/go/ast/inspector"
@@ -131,7 +132,7 @@ func BufferToBuilder(on *code.Site) []code.Edit {
 	s := &site{on}
 	c := s.collectorOf("bytes.Buffer")
 	if c == nil || !s.Since("go1.12") ||
-		!c.methods("Write", "WriteString", "WriteByte", "WriteRune", "Len", "Grow", "Reset", "String") {
+		!c.methods(ofBuilder...) {
 		return nil
 	}
 	results := 0
@@ -140,8 +141,14 @@ func BufferToBuilder(on *code.Site) []code.Edit {
 			results++
 		}
 	}
-	if results == 0 || !s.asWriter(c) {
+	open := ""
+	switch {
+	case results == 0:
 		return nil
+	case !s.asWriter(c):
+		if open = s.asInterface(c); open == "" {
+			return nil
+		}
 	}
 	name, imports, ok := s.Use("strings", c.decl.Node().Pos())
 	if !ok {
@@ -153,8 +160,41 @@ func BufferToBuilder(on *code.Site) []code.Edit {
 		"pointer": fmt.Sprintf("%s := new(%s.Builder)", c.v.Name(), name),
 	}[c.form]
 	return []code.Edit{{Text: fmt.Sprintf("make `%s` a strings.Builder, which hands its memory on as the string", c.v.Name()),
-		Imports: imports, Changes: []code.Change{s.Replace(c.decl.Node(), text)}}}
+		Open: open, Imports: imports, Changes: []code.Change{s.Replace(c.decl.Node(), text)}}}
 }
+
+// asInterface is the question that is left where all uses but method calls hand the collector to functions, as an
+// interface that a Builder has, too; "" for other uses.
+func (s *site) asInterface(c *collector) (open string) {
+	for _, u := range c.other {
+		if u.ParentEdgeKind() == edge.UnaryExpr_X && u.Parent().Node().(*ast.UnaryExpr).Op == token.AND {
+			u = u.Parent()
+		}
+		if u.ParentEdgeKind() != edge.CallExpr_Args {
+			return ""
+		}
+		call := u.Parent().Node().(*ast.CallExpr)
+		sig, ok := s.Info().TypeOf(call.Fun).Underlying().(*types.Signature)
+		i := slices.Index(call.Args, u.Node().(ast.Expr))
+		if !ok || i >= sig.Params().Len() || sig.Variadic() && i == sig.Params().Len()-1 || !types.IsInterface(sig.Params().At(i).Type()) {
+			return ""
+		}
+		methods := types.NewMethodSet(sig.Params().At(i).Type())
+		for m := range methods.Methods() {
+			if !slices.Contains(ofBuilder, m.Obj().Name()) {
+				return ""
+			}
+		}
+		if methods.Len() == 0 {
+			return ""
+		}
+		open = fmt.Sprintf("%s must not ask whether its writer is a *bytes.Buffer", code.Brief(s.Source(call.Fun)))
+	}
+	return open
+}
+
+// ofBuilder are the methods that a bytes.Buffer and a strings.Builder have alike.
+var ofBuilder = []string{"Write", "WriteString", "WriteByte", "WriteRune", "Len", "Grow", "Reset", "String"}
 
 // asWriter reports whether all uses but method calls hand the collector to a function that takes
 // an io.Writer of another package: a function that asks for a *bytes.Buffer would not compile.

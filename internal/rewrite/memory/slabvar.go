@@ -22,7 +22,7 @@ func SlabVariable(on *code.Site) []code.Edit {
 	v, ok := s.Info().Defs[id].(*types.Var)
 	stmt, listed := code.Statement(s.Cur)
 	loop, in := s.loopAround()
-	if !ok || !listed || !in || !composite(v.Type()) {
+	if !ok || !listed || !in || !code.IsComposite(v.Type()) {
 		return nil
 	}
 	d := s.declared(v, stmt)
@@ -72,15 +72,6 @@ func (s *site) declared(v *types.Var, stmt inspector.Cursor) (d declaration) {
 		}
 	}
 	return d
-}
-
-// composite reports whether a type is a struct or an array.
-func composite(t types.Type) bool {
-	switch t.Underlying().(type) {
-	case *types.Struct, *types.Array:
-		return true
-	}
-	return false
 }
 
 // pointed are the changes that make a variable a pointer to what it was, in a loop. kept says that its

@@ -44,7 +44,7 @@ func StackParts(on *code.Site) []code.Edit {
 	lines := fmt.Sprintf("var %s [%d]string\n%s %s %[1]s[:0]\n%[5]s%[3]s = append(%[3]s, %[6]s)\n}\n%[3]s = %[3]s[:len(%[3]s):len(%[3]s)]",
 		array, n, name, stmt.Node().(*ast.AssignStmt).Tok, loop, part)
 	return []code.Edit{{Text: fmt.Sprintf("keep the first %d parts of `%s` in an array on the stack", n, name),
-		Changes: []code.Change{s.Replace(stmt.Node(), lines)}}}
+		Changes: s.instead(stmt, lines)}}
 }
 
 // cuts reports whether a separator is a constant that is not empty.
@@ -54,11 +54,16 @@ func (s *site) cuts(sep ast.Expr) bool {
 }
 
 // definedByCall is the call that the site is, the local variable that it alone is the value of, and their statement,
-// which no comment stands in.
+// which no comment stands in. An if or switch may begin with it.
 func (s *site) definedByCall() (*ast.CallExpr, *types.Var, inspector.Cursor) {
 	call, ok := s.Cur.Node().(*ast.CallExpr)
-	stmt, listed := code.Statement(s.Cur)
-	if !ok || !listed || s.Cur.ParentEdgeKind() != edge.AssignStmt_Rhs || stmt != s.Cur.Parent() || s.Commented(stmt.Node()) {
+	if !ok || s.Cur.ParentEdgeKind() != edge.AssignStmt_Rhs {
+		return nil, nil, s.Cur
+	}
+	stmt := s.Cur.Parent()
+	within, listed := code.Statement(s.Cur)
+	begins := within == stmt.Parent() && (stmt.ParentEdgeKind() == edge.IfStmt_Init || stmt.ParentEdgeKind() == edge.SwitchStmt_Init)
+	if !listed || stmt != within && !begins || s.Commented(stmt.Node()) {
 		return nil, nil, stmt
 	}
 	assign := stmt.Node().(*ast.AssignStmt)
@@ -66,10 +71,27 @@ func (s *site) definedByCall() (*ast.CallExpr, *types.Var, inspector.Cursor) {
 		return nil, nil, stmt
 	}
 	v := s.Local(assign.Lhs[0])
-	if v == nil || !types.Identical(v.Type(), s.Info().TypeOf(call)) {
+	if v == nil || !types.Identical(v.Type(), s.Info().TypeOf(call)) || begins && (assign.Tok == token.ASSIGN || s.Lookup(v.Name(), within.Node().Pos()) != nil) {
 		return nil, nil, stmt
 	}
 	return call, v, stmt
+}
+
+// instead puts lines in place of a statement, before the if or switch that begins with it.
+func (s *site) instead(stmt inspector.Cursor, lines string) []code.Change {
+	var next token.Pos
+	switch n := stmt.Parent().Node().(type) {
+	case *ast.IfStmt:
+		next = n.Cond.Pos()
+	case *ast.SwitchStmt:
+		if next = n.Body.Pos(); n.Tag != nil {
+			next = n.Tag.Pos()
+		}
+	}
+	if !next.IsValid() || stmt.ParentEdgeKind() != edge.IfStmt_Init && stmt.ParentEdgeKind() != edge.SwitchStmt_Init {
+		return []code.Change{s.Replace(stmt.Node(), lines)}
+	}
+	return []code.Change{s.Before(stmt.Parent().Node(), lines), {From: s.Offset(stmt.Node().Pos()), To: s.Offset(next)}}
 }
 
 // StackCopy gives the copy of a text as bytes or runes an array of the frame, where the function only looks at it,
@@ -103,7 +125,7 @@ func StackCopy(on *code.Site) []code.Edit {
 		lines += fmt.Sprintf("%s := %s[:0]\nfor _, %s := range %s {\n%[1]s = append(%[1]s, %[3]s)\n}", name, array, r, s.Source(call.Args[0]))
 	}
 	return []code.Edit{{Text: fmt.Sprintf("copy up to %d elements of `%s` into an array on the stack", n, name),
-		Changes: []code.Change{s.Replace(stmt.Node(), lines)}}}
+		Changes: s.instead(stmt, lines)}}
 }
 
 // looksAtPart reports whether a use of a slice only looks at it or at a part of it, or writes elements: nothing is

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/types"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/ast/edge"
@@ -127,18 +128,40 @@ func FormatInto(on *code.Site) []code.Edit {
 func (s *site) appendInto(call *ast.CallExpr, sel *ast.SelectorExpr, a appender) []code.Edit {
 	outer := s.Cur.Parent().Node().(*ast.CallExpr)
 	to, ok := ast.Unparen(outer.Fun).(*ast.SelectorExpr)
-	if !ok || to.Sel.Name != "WriteString" || s.Info().Selections[to] == nil || len(outer.Args) != 1 || !s.Pure(to.X) || !s.Since("go1.21") {
+	if !ok || to.Sel.Name != "WriteString" || s.Info().Selections[to] == nil || len(outer.Args) != 1 || !s.Pure(to.X) {
 		return nil
 	}
-	free, _, _ := types.LookupFieldOrMethod(s.Info().TypeOf(to.X), true, s.Pkg.Types, "AvailableBuffer")
-	f, ok := free.(*types.Func)
-	if !ok || f.Pkg() == nil || f.Pkg().Path() != "bytes" && f.Pkg().Path() != "bufio" {
+	method := s.Info().Selections[to].Obj().(*types.Func)
+	if !slices.Contains([]string{"bytes", "bufio", "strings"}, method.Pkg().Path()) {
+		return nil
+	}
+	switch path := method.Pkg().Path(); {
+	case path == "strings" || path == "bytes" && !s.Since("go1.21"):
+		return s.appendToArray(call, sel, a)
+	case !s.Since("go1.21"):
 		return nil
 	}
 	dst := s.Source(to.X) + ".AvailableBuffer()"
 	text := fmt.Sprintf("%s.Write(%s)", s.Source(to.X), s.appendCall(call, sel, a, dst))
 	return []code.Edit{{Text: fmt.Sprintf("append the text to what `%s` has free, by %s", s.Source(to.X), a.name), Changes: []code.Change{s.Replace(outer, text)}}}
 }
+
+// appendToArray appends text to an array of the frame, from which it is then written to a buffer.
+func (s *site) appendToArray(call *ast.CallExpr, sel *ast.SelectorExpr, a appender) []code.Edit {
+	outer := s.Cur.Parent().Node().(*ast.CallExpr)
+	to := ast.Unparen(outer.Fun).(*ast.SelectorExpr)
+	stmt, listed := code.Statement(s.Cur)
+	if _, alone := stmt.Node().(*ast.ExprStmt); !listed || !alone || stmt.Node() != s.Cur.Parent().Parent().Node() {
+		return nil
+	}
+	array := s.Fresh("text", call.Pos())
+	text := fmt.Sprintf("%s.Write(%s)", s.Source(to.X), s.appendCall(call, sel, a, array+"[:0]"))
+	return []code.Edit{{Text: fmt.Sprintf("append the text to an array on the stack, by %s, and write that", a.name),
+		Changes: []code.Change{s.Before(stmt.Node(), fmt.Sprintf("var %s [%d]byte", array, shortText)), s.Replace(outer, text)}}}
+}
+
+// shortText is the length of the array that text is appended to: numbers and most quoted words fit.
+const shortText = 64
 
 // writtenTo is the writer that a call writes its text to, as an argument for fmt, and its type; empty
 // if the call does something else. bytes says that the text was converted.

@@ -1,4 +1,5 @@
-package memory
+// Package value has the edit that hands a value over instead of a pointer to it.
+package value
 
 import (
 	"fmt"
@@ -13,9 +14,12 @@ import (
 	"github.com/heaptrim/heaptrim/internal/rewrite/code"
 )
 
-// ByValue lets a function return a value where it returns a pointer to a new one, and every caller takes
+// site adds to a site what the edit asks of it.
+type site struct{ *code.Site }
+
+// Return lets a function return a value where it returns a pointer to a new one, and every caller takes
 // the value or asks for its fields.
-func ByValue(on *code.Site) []code.Edit {
+func Return(on *code.Site) []code.Edit {
 	s := &site{on}
 	decl := code.Declaration(s.Cur)
 	if decl == nil || decl.Body == nil || decl.Name.IsExported() || code.HasTypeParams(decl) {
@@ -26,7 +30,7 @@ func ByValue(on *code.Site) []code.Edit {
 		return nil
 	}
 	star, ok := decl.Type.Results.List[0].Type.(*ast.StarExpr)
-	if !ok || !composite(s.Info().TypeOf(star.X)) {
+	if !ok || !code.IsComposite(s.Info().TypeOf(star.X)) {
 		return nil
 	}
 	r := &returned{site: s, made: map[ast.Node]bool{}}
@@ -118,7 +122,7 @@ func (r *returned) maker(e ast.Expr) string {
 			return r.Source(lit)
 		}
 	case *ast.CallExpr:
-		if r.Builtin(n, "new") != nil && r.Info().Types[n.Args[0]].IsType() && composite(r.Info().TypeOf(n.Args[0])) {
+		if r.Builtin(n, "new") != nil && r.Info().Types[n.Args[0]].IsType() && code.IsComposite(r.Info().TypeOf(n.Args[0])) {
 			return r.Source(n.Args[0]) + "{}"
 		}
 	}
