@@ -17,13 +17,14 @@ import (
 func CutLoop(on *code.Site) []code.Edit {
 	s := &site{on}
 	call, ok := s.Cur.Node().(*ast.CallExpr)
-	if !ok || s.Cur.ParentEdgeKind() != edge.RangeStmt_X || s.Callee(call) != "strings.Split" || !s.Since("go1.18") {
+	if !ok || s.Cur.ParentEdgeKind() != edge.RangeStmt_X || s.Callee(call) != "strings.Split" {
 		return nil
 	}
 	loop := s.Cur.Parent().Node().(*ast.RangeStmt)
 	part, isName := loop.Value.(*ast.Ident)
 	sel, isSel := call.Fun.(*ast.SelectorExpr)
-	if sep, constant := s.ConstString(call.Args[1]); !constant || sep == "" || !isName || !isSel || part.Name == "_" || loop.Tok != token.DEFINE {
+	sep, constant := s.ConstString(call.Args[1])
+	if !constant || sep == "" || !isName || !isSel || part.Name == "_" || loop.Tok != token.DEFINE {
 		return nil
 	}
 	index := loop.Key.(*ast.Ident).Name
@@ -35,7 +36,14 @@ func CutLoop(on *code.Site) []code.Edit {
 	if index != "_" {
 		head = fmt.Sprintf("for %s, %s, %s := 0, %s, true; %[3]s; %[1]s++ {", index, rest, more, s.Source(call.Args[0]))
 	}
-	head += fmt.Sprintf("\nvar %[1]s string\n%[1]s, %[2]s, %[3]s = %[4]s.Cut(%[2]s, %[5]s)", part.Name, rest, more, s.Source(sel.X), s.Source(call.Args[1]))
+	pkg, by := s.Source(sel.X), s.Source(call.Args[1])
+	if s.Since("go1.18") {
+		head += fmt.Sprintf("\nvar %[1]s string\n%[1]s, %[2]s, %[3]s = %[4]s.Cut(%[2]s, %[5]s)", part.Name, rest, more, pkg, by)
+	} else {
+		at := s.Fresh("at", loop.Pos())
+		head += fmt.Sprintf("\n%[1]s := %[2]s\nif %[3]s := %[4]s.Index(%[2]s, %[5]s); %[3]s >= 0 {\n%[1]s, %[2]s = %[2]s[:%[3]s], %[2]s[%[3]s+%[6]d:]\n} else {\n%[7]s = false\n}",
+			part.Name, rest, at, pkg, by, len(sep), more)
+	}
 	return []code.Edit{{Text: "cut one part after the other off", Changes: []code.Change{
 		{From: s.Offset(loop.For), To: s.Offset(loop.Body.Lbrace) + 1, Text: head}}}}
 }

@@ -18,7 +18,7 @@ import (
 func EncodeOnStack(on *code.Site) []code.Edit {
 	s := &site{on}
 	call, ok := s.Cur.Node().(*ast.CallExpr)
-	if !ok || len(call.Args) != 1 || !s.Since("go1.22") || len(s.Place.Sizes) == 0 {
+	if !ok || len(call.Args) != 1 || len(s.Place.Sizes) == 0 {
 		return nil
 	}
 	switch s.Callee(call) {
@@ -36,10 +36,43 @@ func EncodeOnStack(on *code.Site) []code.Edit {
 	if !isSel || !listed || n > most {
 		return nil
 	}
+	if !s.Since("go1.22") {
+		return s.encodeBefore(call, stmt.Node(), n)
+	}
 	array := s.Fresh("encoded", call.Pos())
 	text := fmt.Sprintf("string(%s.AppendEncode(%s[:0], %s))", s.Source(sel.X), array, s.Source(call.Args[0]))
 	return []code.Edit{{Text: fmt.Sprintf("encode up to %d bytes to an array on the stack", n), Changes: []code.Change{
 		s.Before(stmt.Node(), fmt.Sprintf("var %s [%d]byte", array, n)), s.Replace(call, text)}}}
+}
+
+// encodeBefore encodes to an array before the statement, where there is no function that appends.
+func (s *site) encodeBefore(call *ast.CallExpr, stmt ast.Node, n int64) []code.Edit {
+	switch stmt.(type) {
+	case *ast.ReturnStmt, *ast.AssignStmt, *ast.ExprStmt:
+	default:
+		return nil
+	}
+	if !s.Pure(call.Args[0]) || s.callsBefore(call, stmt) {
+		return nil
+	}
+	name, pkg, x := s.Fresh("encoded", call.Pos()), s.Source(call.Fun.(*ast.SelectorExpr).X), s.Source(call.Args[0])
+	size, array := s.Fresh("size", call.Pos()), s.Fresh(name+"Array", call.Pos())
+	lines := fmt.Sprintf("%[1]s := %[2]s.EncodedLen(len(%[3]s))\nvar %[4]s [%[5]d]byte\nvar %[6]s []byte\nif %[1]s <= len(%[4]s) {\n%[6]s = %[4]s[:%[1]s]\n} else {\n%[6]s = make([]byte, %[1]s)\n}\n%[2]s.Encode(%[6]s, %[3]s)",
+		size, pkg, x, array, n, name)
+	return []code.Edit{{Text: fmt.Sprintf("encode up to %d bytes to an array on the stack", n), Changes: []code.Change{
+		s.Before(stmt, lines), s.Replace(call, fmt.Sprintf("string(%s)", name))}}}
+}
+
+// callsBefore reports whether a statement calls something before a call of it, and not only around it.
+func (s *site) callsBefore(call *ast.CallExpr, stmt ast.Node) bool {
+	found := false
+	ast.Inspect(stmt, func(n ast.Node) bool {
+		if c, ok := n.(*ast.CallExpr); ok && c.End() <= call.Pos() && !s.Info().Types[c.Fun].IsType() {
+			found = true
+		}
+		return !found
+	})
+	return found
 }
 
 // sums are the functions that make a hash, and those that sum bytes up at once.
