@@ -156,7 +156,7 @@ var (
 	appended    = test("added to by way of a string", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.Line.Appended(p.Expr) })
 	back        = test("converted back", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.Line.Back(p.Expr) })
 	aText       = test("a text", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.Expr.Type == "string" })
-	promised    = test("a parameter of an exported function", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.Line.Given(p.Expr) })
+	promised    = test("without another form", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.Line.Given(p.Expr) })
 	toWriter    = test("written to a writer of strings", func(_ *candidate, p *allocated) bool {
 		return p.Expr != nil && p.Line.Writer(p.Expr) != ""
 	}, "writer")

@@ -75,27 +75,27 @@ func (l *Line) sameType(a, b ast.Expr) bool {
 	return t != nil && u != nil && types.Identical(t.Underlying(), u.Underlying())
 }
 
-// Given reports whether what is converted is a parameter of an exported function, or a part of one: its
-// type is part of the function's contract.
+// Given reports whether what is converted has no other form: a character, bytes or runes that append puts together there,
+// or a parameter of an exported function or a part of one, whose type is part of the function's contract.
 func (l *Line) Given(e *Expr) bool {
 	if l == nil {
 		return false
 	}
 	call := l.conversion(e.node)
-	if call == nil || l.Func.decl == nil || !l.Func.decl.Name.IsExported() {
+	if call == nil || l.Func.decl == nil {
 		return false
 	}
 	x := ast.Unparen(call.Args[0])
-	for {
-		s, ok := x.(*ast.SliceExpr)
-		if !ok {
-			break
-		}
+	b, basic := l.info().TypeOf(x).Underlying().(*types.Basic)
+	if c, made := x.(*ast.CallExpr); made && l.info().Types[c.Fun].IsBuiltin() || basic && b.Info()&types.IsInteger != 0 {
+		return true
+	}
+	for s, ok := x.(*ast.SliceExpr); ok; s, ok = x.(*ast.SliceExpr) {
 		x = ast.Unparen(s.X)
 	}
 	id, ok := x.(*ast.Ident)
 	v, isVar := l.info().ObjectOf(id).(*types.Var)
-	return ok && isVar && l.inFields(v, func(t *ast.FuncType) *ast.FieldList { return t.Params })
+	return ok && isVar && l.Func.decl.Name.IsExported() && l.inFields(v, func(t *ast.FuncType) *ast.FieldList { return t.Params })
 }
 
 // Writer is the writer that an expression is written to by a call of Write, where strings can be written

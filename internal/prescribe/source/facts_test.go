@@ -254,6 +254,34 @@ func f() error {
 	f("statement", UseDropped)
 }
 
+// What is converted may have no other form.
+func TestGiven(t *testing.T) {
+	_, line := load(t, `package m
+
+var kept []string
+
+func Exported(s string, b []byte, c rune, rest []rune) {
+	kept = append(kept, string(b)) //parameter
+	kept = append(kept, string(b[1:])) //part
+	kept = append(kept, string(append([]rune{c}, rest...))) //put together
+	kept = append(kept, string(c)) //character
+	own := []byte(s) //text
+	kept = append(kept, string(own)) //own
+}
+
+func inner(b []byte) {
+	kept = append(kept, string(b)) //inner
+}
+`)
+	for name, want := range map[string]bool{"parameter": true, "part": true, "put together": true, "character": true, "text": true, "own": false, "inner": false} {
+		l := line(name)
+		i := slices.IndexFunc(l.Exprs, func(e *Expr) bool { return l.conversion(e.node) != nil })
+		if i < 0 || l.Given(l.Exprs[i]) != want {
+			t.Errorf("%s: not %v", name, want)
+		}
+	}
+}
+
 // Slicing a variable again does not make it another's.
 func TestSlicedAgain(t *testing.T) {
 	_, line := load(t, `package m
