@@ -232,6 +232,9 @@ func (s *scan) birth(v ssa.Value, b Birth) {
 		for _, r := range rootsOf(v) {
 			s.owner(r)
 		}
+		if b.Kind != finding.KindMapGrowth {
+			s.ref = nil // Bytes, String and others hand it out as another type
+		}
 	case b.Kind == finding.KindGrowth:
 		s.add(v, direct)
 	default:

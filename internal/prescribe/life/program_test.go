@@ -169,6 +169,22 @@ func builder(xs []string) string {
 	return b.String()
 }
 
+// What a Buffer gathered leaves by way of a reader that lends parts of it.
+type lender struct{ all []byte }
+
+func (p *lender) first(n int) []byte { return p.all[:n] }
+
+func gather(text string) *lender {
+	b := new(bytes.Buffer)
+	b.WriteString(text) // case lent 0
+	return &lender{b.Bytes()}
+}
+
+func Lent(text string) *node {
+	p := gather(text) // case lent 1
+	return &node{buf: p.first(3)}
+}
+
 func bytesOf(xs []string) []byte {
 	var b bytes.Buffer
 	for _, x := range xs {
