@@ -56,6 +56,7 @@ type Box struct {
 	Constant bool   // it is a package variable, or an element of one, that nothing sets after the package is made
 	Field    string // whose container, by one of its methods, gets it and values of this type alone; empty for none
 	Type     string // where Field is known
+	Handed   bool   // the function that gets it hands it to the standard library, and does nothing else with it
 }
 
 // End is where the life of an object ends, as far as the user's code goes.

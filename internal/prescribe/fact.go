@@ -237,6 +237,7 @@ var (
 		return p.Expr != nil && p.Expr.Use.Kind == source.UseArgument && p.Expr.Use.Callee != "" && c.session.Owner(evidence.Frame{Function: p.Expr.Use.Callee}) == "yours"
 	}, "taker")
 	unchanging = test("a package variable that nothing sets", func(_ *candidate, p *allocated) bool { return p.Life.Passed.Box.Constant })
+	standard   = test("handed to the standard library", func(_ *candidate, p *allocated) bool { return p.Life.Passed.Box.Handed })
 	oneType    = test("for a container of one type", func(_ *candidate, p *allocated) bool { return p.Life.Passed.Box.Field != "" }, "container", "boxtype")
 	// ofInterface is a method whose parameters all that implement it share.
 	ofInterface = test("of an interface's method", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.Line.Dynamic(p.Expr) })

@@ -33,7 +33,7 @@ var table = []rule{
 	{name: "boxed for a call that is known", cure: "unbox-interface", needs: []fact{is(finding.KindBoxing, finding.KindVariadic), inline, called, argument, listedElse},
 		not: []fact{reflecting, boxless}, text: "instead of {callee}, {better}: it boxes its arguments"},
 	{name: "boxed for a call", cure: "unbox-interface", needs: []fact{is(finding.KindBoxing, finding.KindVariadic), inline, called, argument, ours, anys},
-		not:  []fact{reflecting, boxless, listedElse, returnedByCall, ofInterface, unchanging},
+		not:  []fact{reflecting, boxless, listedElse, returnedByCall, ofInterface, unchanging, standard},
 		text: "do not box the arguments of {callee}: test the condition first, or give it typed parameters"},
 	{name: "boxed for a call of others", cure: "unbox-interface", needs: []fact{is(finding.KindBoxing, finding.KindVariadic), inline, called, spared},
 		not:  []fact{reflecting, boxless, listedElse, ours, returnedByCall},

@@ -20,11 +20,39 @@ func Of(v ssa.Value, functions iter.Seq[*ssa.Function]) finding.Box {
 		return finding.Box{}
 	}
 	p := &program{functions}
-	out := finding.Box{Constant: p.constant(boxed.X)}
+	out := finding.Box{Constant: p.constant(boxed.X), Handed: handed(boxed)}
 	if field := p.sole(boxed); field != nil {
 		out.Field, out.Type = field.Name(), types.TypeString(boxed.X.Type(), types.RelativeTo(boxed.Parent().Package().Pkg))
 	}
 	return out
+}
+
+// handed reports whether functions that get an interface value hand it to the standard library, and do nothing else with
+// it: what asks for its type there cannot be given another one.
+func handed(boxed *ssa.MakeInterface) bool {
+	return slices.ContainsFunc(*boxed.Referrers(), func(in ssa.Instruction) bool {
+		call, ok := in.(*ssa.Call)
+		if !ok || call.Call.StaticCallee() == nil {
+			return false
+		}
+		i := slices.Index(call.Call.Args, ssa.Value(boxed))
+		callee := call.Call.StaticCallee()
+		if i < 0 || i >= len(callee.Params) {
+			return false
+		}
+		uses := 0
+		for _, use := range *callee.Params[i].Referrers() {
+			if _, debug := use.(*ssa.DebugRef); debug {
+				continue
+			}
+			to, ok := use.(*ssa.Call)
+			if !ok || to.Call.StaticCallee() == nil || to.Call.StaticCallee().Pkg == nil || !flow.Standard(to.Call.StaticCallee().Pkg.Pkg.Path()) {
+				return false
+			}
+			uses++
+		}
+		return uses > 0
+	})
 }
 
 type program struct {

@@ -231,3 +231,9 @@ func Instructions(fn *ssa.Function) iter.Seq[ssa.Instruction] {
 		}
 	}
 }
+
+// Standard reports whether a package is of the standard library: its first element has no dot.
+func Standard(path string) bool {
+	first, _, _ := strings.Cut(path, "/")
+	return path != "main" && !strings.Contains(first, ".") && first != "command-line-arguments"
+}

@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"golang.org/x/tools/go/ssa"
+
+	"github.com/heaptrim/heaptrim/internal/prescribe/flow"
 )
 
 // maxDepth bounds the calls that are followed into their callees.
@@ -256,7 +258,7 @@ func (s *scan) builtin(h held, name string, in ssa.CallInstruction) {
 
 // constructs reports whether a function of the standard library makes what it returns.
 func constructs(fn *ssa.Function) bool {
-	return fn.Pkg != nil && isStd(fn.Pkg.Pkg.Path()) && fn.Signature.Recv() == nil && strings.HasPrefix(fn.Name(), "New")
+	return fn.Pkg != nil && flow.Standard(fn.Pkg.Pkg.Path()) && fn.Signature.Recv() == nil && strings.HasPrefix(fn.Name(), "New")
 }
 
 // calleeName is the function or method of a call, for people.

@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/tools/go/ssa"
 
+	"github.com/heaptrim/heaptrim/internal/prescribe/flow"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 )
 
@@ -378,7 +379,7 @@ func contractOf(c *ssa.CallCommon, v ssa.Value) (k contract, ok bool) {
 		return 0, false
 	}
 	path, twin := strings.CutPrefix(pkg.Pkg.Path(), twins)
-	if !isStd(path) {
+	if !flow.Standard(path) {
 		return 0, false
 	}
 	if m, method := callee.Object().(*types.Func); method && shapeOf(m) == sums && callee.Signature.Recv() != nil {
@@ -408,10 +409,4 @@ func typesOf(t *types.Tuple) string {
 		names = append(names, types.TypeString(v.Type(), nil))
 	}
 	return "(" + strings.Join(names, ", ") + ")"
-}
-
-// isStd reports whether a package is of the standard library: its first element has no dot.
-func isStd(path string) bool {
-	first, _, _ := strings.Cut(path, "/")
-	return path != "main" && !strings.Contains(first, ".") && first != "command-line-arguments"
 }

@@ -166,6 +166,8 @@ func TestUses(t *testing.T) {
 		{"counted", "lastPart", finding.KindMake, "strings.Split", finding.Passed{Listed: true}},
 		{"ownparts", "ownParts", finding.KindMake, "strings.Split", finding.Passed{}},
 		{"handed", "joinedParts", finding.KindMake, "strings.Split", finding.Passed{Listed: true}},
+		{"ends", "ends", finding.KindMake, "strings.Split", finding.Passed{Listed: true}},
+		{"forwarded", "encodes", finding.KindBoxing, "", finding.Passed{Box: finding.Box{Handed: true}, Argument: true}},
 		{"logged", "logs", finding.KindBoxing, "", finding.Passed{Spared: true, Argument: true}},
 		{"logged", "logs", finding.KindVariadic, "", finding.Passed{Spared: true, Argument: true}},
 		{"paired", "pairs", finding.KindBoxing, "", finding.Passed{Argument: true}},

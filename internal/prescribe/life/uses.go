@@ -126,12 +126,13 @@ func lookup(cond ssa.Value) (key ssa.Value, found bool) {
 }
 
 // listed reports whether the function needs a slice of parts as such: it hands it on to other code than the module's
-// own, or it ranges over it and uses it in another way too, so that neither a few cuts nor a sequence would do.
+// own, or to several functions, or it ranges over it and uses it in another way too, so that neither a few cuts nor a sequence would do.
 func listed(v ssa.Value) bool {
 	if _, ok := v.Type().Underlying().(*types.Slice); !ok {
 		return false
 	}
 	ranged, other := false, false
+	var takes *ssa.Function
 	for _, in := range *v.Referrers() {
 		switch in := in.(type) {
 		case *ssa.DebugRef:
@@ -147,10 +148,11 @@ func listed(v ssa.Value) bool {
 		case ssa.CallInstruction:
 			switch {
 			case !isLen(in.Common()):
-				if callee := in.Common().StaticCallee(); callee == nil || callee.Package() != in.Parent().Package() {
+				callee := in.Common().StaticCallee()
+				if callee == nil || callee.Package() != in.Parent().Package() || takes != nil && takes != callee {
 					return true
 				}
-				other = true
+				takes, other = callee, true
 			case in.Pos().IsValid():
 				other = true
 			default:

@@ -228,6 +228,21 @@ func (r *runes) last() []byte { return r.handed }
 
 var origin = place{"here"}
 
+func encoded(v any) ([]byte, error) { return json.Marshal(v) }
+
+func encodes(p place) {
+	encoded(p) // case forwarded 0
+}
+
+func firstOf(parts []string) string { return parts[0] }
+
+func endOf(parts []string) string { return parts[len(parts)-1] }
+
+func ends(text string) string {
+	parts := strings.Split(text, ",") // case ends 0
+	return firstOf(parts) + endOf(parts)
+}
+
 func boxesOrigin() {
 	fmt.Println(origin) // case unchanged 0
 }
