@@ -3,11 +3,9 @@ package text
 import (
 	"fmt"
 	"go/ast"
-	"go/token"
 	"go/types"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"golang.org/x/tools/go/ast/edge"
 
@@ -26,7 +24,7 @@ func FmtToStrconv(on *code.Site) []code.Edit {
 	case "fmt.Sprintf":
 		parts, imports, ok := s.formatParts(call, 0)
 		if !ok || len(parts) == 0 {
-			return s.widthArgument(call)
+			return nil
 		}
 		text := strings.Join(parts, " + ")
 		_, binary := ast.Unparen(call.Args[len(call.Args)-1]).(*ast.BinaryExpr)
@@ -41,27 +39,6 @@ func FmtToStrconv(on *code.Site) []code.Edit {
 		return s.appendf(call)
 	}
 	return nil
-}
-
-// widthArgument hands a width to fmt as an argument, where the format is put together around the number.
-func (s *site) widthArgument(call *ast.CallExpr) []code.Edit {
-	outer, ok := ast.Unparen(call.Args[0]).(*ast.BinaryExpr)
-	if !ok || outer.Op != token.ADD {
-		return nil
-	}
-	inner, ok := ast.Unparen(outer.X).(*ast.BinaryExpr)
-	if !ok || inner.Op != token.ADD {
-		return nil
-	}
-	width, ok := ast.Unparen(inner.Y).(*ast.CallExpr)
-	head, first := s.ConstString(inner.X)
-	tail, last := s.ConstString(outer.Y)
-	if !ok || !first || !last || s.Callee(width) != "strconv.Itoa" || strings.TrimLeft(head, "%") == head || strings.Trim(head[1:], "-+# 0") != "" ||
-		tail == "" || strings.Contains(tail, "%") || !unicode.IsLetter(rune(tail[0])) {
-		return nil
-	}
-	text := fmt.Sprintf("%s, %s", strconv.Quote(head+"*"+tail), s.Source(width.Args[0]))
-	return []code.Edit{{Text: "hand the width to fmt as an argument", Changes: []code.Change{s.Replace(call.Args[0], text)}}}
 }
 
 // appendf appends the only part of a format to bytes.
