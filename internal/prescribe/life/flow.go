@@ -392,7 +392,11 @@ func (s *scan) into(r ssa.Value) {
 		s.add(r, container)
 	case *ssa.Call:
 		s.intoResult(r)
-	case *ssa.Const, *ssa.Convert, *ssa.Builtin, *ssa.Function:
+	case *ssa.Convert:
+		if b, ok := r.X.Type().Underlying().(*types.Basic); ok && b.Kind() == types.UnsafePointer {
+			s.unknown("what an unsafe.Pointer leads to")
+		}
+	case *ssa.Const, *ssa.Builtin, *ssa.Function:
 	default:
 		s.unknown("what it is stored in")
 	}

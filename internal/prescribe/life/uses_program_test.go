@@ -243,6 +243,12 @@ func ends(text string) string {
 	return firstOf(parts) + endOf(parts)
 }
 
+// A decoder sets what a pointer without a type leads to.
+func decode(p unsafe.Pointer, b []byte) {
+	text := string(b) // case sets 0
+	**(**string)(unsafe.Pointer(&p)) = text
+}
+
 func boxesOrigin() {
 	fmt.Println(origin) // case unchanged 0
 }
