@@ -89,6 +89,15 @@ func (s *search) counted(ctx context.Context, b trial.Bench, files trial.Files) 
 	return s.judge.Counts(ctx, b, join(files, s.result.Generated))
 }
 
+// saved is what an operation allocates with a change, counted twice where it seems less than before.
+func (s *search) saved(ctx context.Context, b trial.Bench, files trial.Files, before trial.Counts) (trial.Counts, error) {
+	c, err := s.counted(ctx, b, files)
+	if err != nil || s.o.Meter != nil || !c.Less(before) {
+		return c, err
+	}
+	return s.judge.Again(ctx, b, join(files, s.result.Generated), c)
+}
+
 // alikeUnderLoad is the least that two runs under load are taken to differ by, as a fraction.
 const alikeUnderLoad = 0.002
 

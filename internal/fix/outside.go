@@ -219,7 +219,7 @@ func (a *asking) judged(ctx context.Context, at *Attempt) (Outcome, error) {
 		if at.Before, err = a.s.baseline(ctx, at.Bench, a.now); err != nil {
 			return failed(NoRun, err)
 		}
-		if at.After, err = a.s.counted(ctx, at.Bench, files); errors.Is(err, trial.ErrBuild) {
+		if at.After, err = a.s.saved(ctx, at.Bench, files, at.Before); errors.Is(err, trial.ErrBuild) {
 			return failed(NoBuild, err)
 		} else if err != nil {
 			return failed(NoRun, err)

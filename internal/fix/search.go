@@ -415,7 +415,7 @@ func (s *search) saves(ctx context.Context, a *Attempt) (Outcome, error) {
 	if a.Before, err = s.before(ctx, a.Bench); err != nil {
 		return failed(NoRun, err)
 	}
-	if a.After, err = s.counted(ctx, a.Bench, files); errors.Is(err, trial.ErrBuild) {
+	if a.After, err = s.saved(ctx, a.Bench, files, a.Before); errors.Is(err, trial.ErrBuild) {
 		return failed(NoBuild, err)
 	} else if err != nil {
 		return failed(NoRun, err)

@@ -87,6 +87,9 @@ func TestCounts(t *testing.T) {
 	if err != nil || !near(after, 1, 32) || !after.Less(before) || before.Less(after) {
 		t.Errorf("%v, %v, want 1 object of 32 bytes, which is less", after, err)
 	}
+	if again, err := j.Again(t.Context(), bench, one, Counts{Allocs: 0.2, Bytes: 3}); err != nil || !near(again, 1, 32) {
+		t.Errorf("%v, %v: counted again, want 1 object of 32 bytes", again, err)
+	}
 	if _, err := j.Counts(t.Context(), bench, changed(dir, "package a\n\nfunc New() {}\n")); !errors.Is(err, ErrBuild) {
 		t.Errorf("%v, want %v", err, ErrBuild)
 	}
