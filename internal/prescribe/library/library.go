@@ -75,7 +75,7 @@ var entries = []Entry{
 	{"net.ParseIP", "", "avoid-conversion", "use netip.ParseAddr, whose result is a value", Nothing},
 
 	// Reflection.
-	{"reflect.Append*", "", "presize-slice", "use reflect.MakeSlice with the final length and set the elements by index", Result},
+	{"reflect.Append*", "", "presize-slice", "use reflect.MakeSlice with the final length where that is known, else Grow, SetLen and Index of an addressable slice: Append makes a new header each time", Result},
 	{"reflect.Value.MapKeys", "", "reuse-buffer", "go through the map with MapRange, and set one key with SetIterKey", Nothing},
 	{"reflect.(*MapIter).Key", "", "reuse-buffer", "make one value before the loop, and set it with SetIterKey", Nothing},
 	{"reflect.(*MapIter).Value", "", "reuse-buffer", "make one value before the loop, and set it with SetIterValue", Nothing},
