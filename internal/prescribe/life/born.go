@@ -232,8 +232,8 @@ func (s *scan) birth(v ssa.Value, b Birth) {
 		for _, r := range rootsOf(v) {
 			s.owner(r)
 		}
-		if b.Kind != finding.KindMapGrowth {
-			s.ref = nil // Bytes, String and others hand it out as another type
+		if strings.HasPrefix(b.Via, "bytes.(*Buffer).") {
+			s.ref = types.NewSlice(types.Typ[types.Byte]) // Bytes and Next hand it out
 		}
 	case b.Kind == finding.KindGrowth:
 		s.add(v, direct)
