@@ -89,8 +89,13 @@ var words = map[string]func(c *candidate, p *allocated) string{
 	"var":    func(_ *candidate, p *allocated) string { return "`" + p.dest().Name + "`" },
 	"made":   func(_ *candidate, p *allocated) string { return atLine(p.dest()) },
 	"count":  func(_ *candidate, p *allocated) string { return p.dest().Count },
-	"maker":  func(_ *candidate, p *allocated) string { return life.ShortName(p.of.Site.Function) },
-	"death":  func(_ *candidate, p *allocated) string { return life.ShortName(p.Life.Function) },
+	"maker": func(c *candidate, p *allocated) string { // that the frame in which it dies calls
+		if own := c.heaviestWay(p); p.Life.Frame > 0 && p.Life.Frame <= len(own) {
+			return life.ShortName(own[p.Life.Frame-1].Function)
+		}
+		return life.ShortName(p.of.Site.Function)
+	},
+	"death": func(_ *candidate, p *allocated) string { return life.ShortName(p.Life.Function) },
 	"reset": func(c *candidate, p *allocated) string {
 		r, _ := c.reset(p)
 		return "`" + r.Field + "`"

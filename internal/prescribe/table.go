@@ -132,7 +132,7 @@ var table = []rule{
 	{name: "copy that is only read", cure: "skip-work", needs: []fact{seen, copied, onlyRead, dies}, text: "use {original} itself: the copy is only read"},
 	{name: "around one argument", cure: "skip-work", needs: []fact{lone}, text: "use the argument of {callee} itself: it is the only one"},
 	{name: "compared as text", cure: "skip-work", needs: []fact{asText}, text: "compare the values themselves, not the texts that {callee} makes of them"},
-	{name: "asked of the original", cure: "skip-work", needs: []fact{inline, climbs, asked}, at: atDeath,
+	{name: "asked of the original", cure: "skip-work", needs: []fact{inline, climbs, asked, itself}, at: atDeath,
 		text: "ask {maker} for what is needed: {asked} here"},
 	{name: unusedWork, cure: "skip-work", needs: []fact{wasteful}, despite: []fact{resultIsKept}, text: "{wasted}"},
 

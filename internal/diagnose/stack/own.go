@@ -69,9 +69,12 @@ func NewOwnership(t evidence.Target, patterns []string) *Ownership {
 // Of returns the owner of a frame.
 func (o *Ownership) Of(f evidence.Frame) owner {
 	pkg := PackageOf(f.Function)
+	of, cached := cachedPackage(f.File)
 	switch {
 	case IsRuntime(pkg, f.Function):
 		return OwnerRuntime
+	case cached && strings.Contains(f.Function, ".func") && !o.owns(of):
+		return OwnerThirdParty // a literal of an inlined function is named after the function that it is inlined into
 	case !o.owns(pkg):
 		if strings.Contains(firstElement(pkg), ".") {
 			return OwnerThirdParty
@@ -82,6 +85,24 @@ func (o *Ownership) Of(f evidence.Frame) owner {
 		return OwnerTest
 	}
 	return OwnerUser
+}
+
+// cachedPackage is the import path of the package that a file of the module cache belongs to, with or without -trimpath.
+func cachedPackage(file string) (pkg string, ok bool) {
+	file = filepath.ToSlash(file)
+	if _, mod, cached := strings.Cut(file, "/pkg/mod/"); cached {
+		file = mod
+	}
+	module, rest, ok := strings.Cut(file, "@v")
+	if !ok || path.IsAbs(module) {
+		return "", false
+	}
+	_, rest, ok = strings.Cut(rest, "/")
+	pkg = path.Join(module, path.Dir(rest))
+	for i := strings.IndexByte(pkg, '!'); i >= 0 && i+1 < len(pkg); i = strings.IndexByte(pkg, '!') {
+		pkg = pkg[:i] + strings.ToUpper(pkg[i+1:i+2]) + pkg[i+2:]
+	}
+	return pkg, ok
 }
 
 // Anyone reports whether no module is known, so that every other module is the user's.

@@ -70,7 +70,7 @@ var entries = []Entry{
 	{"errors.New", "", "cache-compiled", "make the error once, in a package variable", Nothing},
 	{"crypto/x509.ParseCertificate*", "", "cache-compiled", "parse the certificate once", Nothing},
 	{"net.CIDRMask", "", "cache-compiled", "make the mask once for each length", Nothing},
-	{"net.ParseCIDR", "", "cache-compiled", "parse it once, or use net/netip, whose values need no memory", Nothing},
+	{"net.ParseCIDR", "", "avoid-conversion", "use netip.ParsePrefix, whose values need no memory", Nothing},
 	{"net.ParseIP", "net/netip.", "skip-work", "look at the last byte first: what ends neither with a digit nor with a letter up to f is no address, and the call allocates for its error", Failed},
 	{"net.ParseIP", "", "avoid-conversion", "use netip.ParseAddr, whose result is a value", Nothing},
 

@@ -144,6 +144,9 @@ func (s *scan) use(h held, in ssa.Instruction) {
 	case *ssa.UnOp:
 		s.load(h, in)
 	case *ssa.Convert:
+		if isUnsafe(in.X.Type()) {
+			s.unknown("what an unsafe.Pointer leads to")
+		}
 		if !copies(in) {
 			s.add(in, h.mode)
 		}
@@ -393,7 +396,7 @@ func (s *scan) into(r ssa.Value) {
 	case *ssa.Call:
 		s.intoResult(r)
 	case *ssa.Convert:
-		if b, ok := r.X.Type().Underlying().(*types.Basic); ok && b.Kind() == types.UnsafePointer {
+		if isUnsafe(r.X.Type()) {
 			s.unknown("what an unsafe.Pointer leads to")
 		}
 	case *ssa.Const, *ssa.Builtin, *ssa.Function:

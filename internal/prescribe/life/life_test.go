@@ -102,6 +102,7 @@ func TestTrace(t *testing.T) {
 		{"buffer", finding.KindGrowth, "bytes.(*Buffer).WriteString", finding.EndFrame, 0},
 		{"builder", finding.KindString, "strings.(*Builder).WriteString", finding.EndResult, 0},
 		{"bytes", finding.KindGrowth, "bytes.(*Buffer).WriteString", finding.EndResult, 0},
+		{"shares", finding.KindGrowth, "", finding.EndUnknown, 0},
 		{"sets", finding.KindConversion, "", finding.EndUnknown, 0},
 		{"lent", finding.KindGrowth, "bytes.(*Buffer).WriteString", finding.EndResult, 1},
 		{"rune", finding.KindConversion, "", finding.EndFrame, 0},
