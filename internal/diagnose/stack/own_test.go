@@ -45,10 +45,10 @@ func TestOwnership(t *testing.T) {
 	f("example.com/m/pkg_test.BenchmarkF", "pkg/f_test.go", OwnerTest)
 	f("other.org/lib.F", "f.go", OwnerThirdParty)
 	// A literal of a function that was inlined into the user's.
-	f("example.com/m.F.G.func1", "/root/go/pkg/mod/other.org/lib@v1.2.3/sub/g.go", OwnerThirdParty)
+	f("example.com/m.F.G.func1", "/go/pkg/mod/other.org/lib@v1.2.3/sub/g.go", OwnerThirdParty)
 	f("example.com/m.F.G.func1", "other.org/!lib@v1.2.3/g.go", OwnerThirdParty)
-	f("example.com/m.F.func1", "/root/go/pkg/mod/example.com/m@v1.2.3/f.go", OwnerUser)
-	f("example.com/m.F.func1", "/home/me/m@v2/f.go", OwnerUser)
+	f("example.com/m.F.func1", "/go/pkg/mod/example.com/m@v1.2.3/f.go", OwnerUser)
+	f("example.com/m.F.func1", "/src/m@v2/f.go", OwnerUser)
 	f("net/http.(*conn).serve", "server.go", OwnerStd)
 	f("runtime.mallocgc", "malloc.go", OwnerRuntime)
 	f("internal/runtime/maps.newTable", "table.go", OwnerRuntime)

@@ -71,7 +71,7 @@ var entries = []Entry{
 	{"crypto/x509.ParseCertificate*", "", "cache-compiled", "parse the certificate once", Nothing},
 	{"net.CIDRMask", "", "cache-compiled", "make the mask once for each length", Nothing},
 	{"net.ParseCIDR", "", "avoid-conversion", "use netip.ParsePrefix, whose values need no memory", Nothing},
-	{"net.ParseIP", "net/netip.", "skip-work", "look at the last byte first: what ends neither with a digit nor with a letter up to f is no address, and the call allocates for its error", Failed},
+	{"net.ParseIP", "net/netip.", "skip-work", "look at the last byte first: what ends neither with a hexadecimal digit nor with a colon is no address, and the call allocates for its error", Failed},
 	{"net.ParseIP", "", "avoid-conversion", "use netip.ParseAddr, whose result is a value", Nothing},
 
 	// Reflection.

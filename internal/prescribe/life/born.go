@@ -213,8 +213,9 @@ func pointerShaped(t types.Type) bool {
 	return false
 }
 
-// Plain takes the type arguments off a function's name.
+// Plain takes the type arguments off a function's name, and what the compiler adds for the body of a loop over a function.
 func Plain(function string) string {
+	function, _, _ = strings.Cut(function, "-range")
 	if i := strings.IndexByte(function, '['); i >= 0 {
 		if j := strings.LastIndexByte(function, ']'); j > i {
 			return function[:i] + function[j+1:]

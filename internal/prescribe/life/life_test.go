@@ -279,3 +279,13 @@ func TestLends(t *testing.T) {
 	f("scratch", false)
 	f("handed", true)
 }
+
+func TestPlain(t *testing.T) {
+	for function, want := range map[string]string{
+		"slices.Sorted[go.shape.string]-range1": "slices.Sorted", "p.(*T[...]).M": "p.(*T).M", "p.F-range2.func1": "p.F", "p.F": "p.F",
+	} {
+		if got := Plain(function); got != want {
+			t.Errorf("%s: %s, want %s", function, got, want)
+		}
+	}
+}
