@@ -72,7 +72,7 @@ func refault(s *diagnose.Signals) (finding.Detection, bool) {
 	if returning.Value < worthReturning || returning.Low < worthReturning/2 || !worth(share, samples) {
 		return finding.Detection{}, false
 	}
-	// A reading of what is given back, taken less than once a cycle, can meet the
+	// Readings of the returned memory, taken less than once a cycle, can meet the
 	// same phase each time: then page faults decide.
 	faulted := s.Kernel != nil && s.Kernel.Class[kernel.Fault].Share.Value >= leastShare
 	switch {

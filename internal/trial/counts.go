@@ -110,7 +110,7 @@ func (j *Judge) Baseline(ctx context.Context, b Bench, files Files) (Counts, err
 }
 
 // Again counts a version once more and returns the larger amounts: a benchmark that sets its timer back while others run
-// prints by chance what seems a saving.
+// prints a saving by chance.
 func (j *Judge) Again(ctx context.Context, b Bench, files Files, first Counts) (Counts, error) {
 	what := fmt.Sprintf("counts of %s %d, again", b.Name, b.ops())
 	again, err := remember(ctx, &j.memory, question{b.Package, files.Hash(), what}, func() (Counts, bool, error) {

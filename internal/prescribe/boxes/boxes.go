@@ -28,7 +28,7 @@ func Of(v ssa.Value, functions iter.Seq[*ssa.Function]) finding.Box {
 }
 
 // handed reports whether functions that get an interface value hand it to the standard library, and do nothing else with
-// it: what asks for its type there cannot be given another one.
+// it: the library asks for the type of the value, so the function has to hand over an interface.
 func handed(boxed *ssa.MakeInterface) bool {
 	return slices.ContainsFunc(*boxed.Referrers(), func(in ssa.Instruction) bool {
 		call, ok := in.(*ssa.Call)

@@ -170,7 +170,7 @@ func builder(xs []string) string {
 	return b.String()
 }
 
-// What a Buffer gathered leaves by way of a reader that lends parts of it.
+// A reader lends parts of a Buffer's memory.
 type lender struct{ all []byte }
 
 func (p *lender) first(n int) []byte { return p.all[:n] }

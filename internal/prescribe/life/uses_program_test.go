@@ -249,7 +249,7 @@ func shares(b []byte) string {
 	return *(*string)(unsafe.Pointer(&c))
 }
 
-// A decoder sets what a pointer without a type leads to.
+// A decoder sets the value behind a pointer without a type.
 func decode(p unsafe.Pointer, b []byte) {
 	text := string(b) // case sets 0
 	**(**string)(unsafe.Pointer(&p)) = text

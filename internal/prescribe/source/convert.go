@@ -75,7 +75,7 @@ func (l *Line) sameType(a, b ast.Expr) bool {
 	return t != nil && u != nil && types.Identical(t.Underlying(), u.Underlying())
 }
 
-// Given reports whether what is converted has no other form: a character, bytes or runes that append puts together there,
+// Given reports whether the operand of a conversion has no other form: a character, bytes or runes that append puts together there,
 // or a parameter of an exported function or a part of one, whose type is part of the function's contract.
 func (l *Line) Given(e *Expr) bool {
 	if l == nil {

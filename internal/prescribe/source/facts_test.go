@@ -254,7 +254,7 @@ func f() error {
 	f("statement", UseDropped)
 }
 
-// What is converted may have no other form.
+// The operand of a conversion may have no other form.
 func TestGiven(t *testing.T) {
 	_, line := load(t, `package m
 

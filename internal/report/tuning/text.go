@@ -47,7 +47,7 @@ func recorded(t *term.Page, p *tune.Plan) {
 	if m.Collector > 0 {
 		text := fmt.Sprintf("collector %s of CPU, of it assists %s; beside it %s on idle processors", share(m.Collector), share(m.Assist), share(m.Idle))
 		if m.Sampled > 0 {
-			text += fmt.Sprintf(": by gctrace's clock, as what is predicted below; by CPU samples, which sweeping and waking up are in, too, %s", share(m.Sampled))
+			text += fmt.Sprintf(": by gctrace's clock, as all forecasts below; CPU samples, which see sweeping and waking up, too, show %s", share(m.Sampled))
 		}
 		t.Prose("  ", text, term.Normal)
 	}

@@ -441,7 +441,7 @@ func (s *site) reserveSeen(v *types.Var) []code.Edit {
 	}
 	out := s.remake(v, strconv.FormatInt(n, 10))
 	for i := range out {
-		out[i].Open = fmt.Sprintf("%d elements are what the recording needed, and a call that appends nothing allocates them, too", n)
+		out[i].Open = fmt.Sprintf("the recording needed %d elements; a call that appends nothing allocates them, too", n)
 		if strings.Contains(out[i].Changes[0].Text, ":=") {
 			out[i].Open += fmt.Sprintf("; `%s` is no longer nil when nothing is appended", v.Name())
 		}
