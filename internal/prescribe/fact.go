@@ -331,7 +331,7 @@ var (
 
 // Facts of the compiler's escape output.
 var (
-	handedUp = test("returned", func(c *candidate, _ *allocated) bool { return c.edge("return") })
+	handedUp = test("returned", func(c *candidate, _ *allocated) bool { return c.edge("return") }, "api")
 	onHeap   = test("moved to the heap", func(c *candidate, _ *allocated) bool { return moved(c.Finding.Escape) })
 	tooLarge = test("too large for the stack", func(c *candidate, _ *allocated) bool { return c.tooLarge() })
 	bySize   = test("on the heap for its size alone", func(c *candidate, _ *allocated) bool { return c.onlySized() })

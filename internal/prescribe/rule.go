@@ -61,6 +61,7 @@ const (
 var words = map[string]func(c *candidate, p *allocated) string{
 	"expr":   func(_ *candidate, p *allocated) string { return p.text() },
 	"callee": func(_ *candidate, p *allocated) string { return p.callee() },
+	"api":    func(c *candidate, _ *allocated) string { return c.api() },
 	"taker":  func(_ *candidate, p *allocated) string { return life.ShortName(p.Expr.Use.Callee) },
 	"better": func(_ *candidate, p *allocated) string { return p.better() },
 	"ender":  func(c *candidate, p *allocated) string { return c.ender(p) },

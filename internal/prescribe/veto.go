@@ -45,7 +45,7 @@ var vetoes = []veto{
 	{pooling, diesElsewhere, "the memory is handed to a caller, so only that could put it back"},
 	{[]string{"keep-on-stack"}, leavesForGood, "the value outlives every function of this code that sees it"},
 	{[]string{"keep-on-stack"}, partOfAnother, "the value is handed out as part of another one"},
-	{[]string{"keep-on-stack"}, published, "an exported function returns it by a pointer, which its callers rely on"},
+	{[]string{"keep-on-stack"}, published, "an exported function returns it, and its type has methods on pointers"},
 	{[]string{"keep-on-stack"}, uncopied, "values of its type must not be copied"},
 	{[]string{"keep-on-stack"}, usedAsInterface, "the value is used as an interface, which needs it on the heap"},
 	{[]string{"keep-on-stack", "hoist-closure"}, spawned, "goroutines of the function use it, so it has to be on the heap"},
@@ -83,7 +83,9 @@ var (
 	diesElsewhere   = test("dies in a caller", isDiesElsewhere)
 	leavesForGood   = test("leaves for good", isLeavesForGood)
 	partOfAnother   = test("part of another value", isPartOfAnother)
-	published       = test("returned by an exported function", isPublished)
+	published       = test("returned by an exported function, with methods on pointers", func(c *candidate, p *allocated) bool {
+		return p.Life.Frame > 0 && p.Expr != nil && p.Expr.Identity && c.api() != ""
+	})
 	uncopied        = test("of a type that is not copied", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.Line.Unique(p.Expr) })
 	usedAsInterface = test("used as an interface", isUsedAsInterface)
 	needlessCopy    = test("a copy that is only read", func(c *candidate, p *allocated) bool {
@@ -163,16 +165,15 @@ func isPartOfAnother(c *candidate, p *allocated) bool {
 	return p.Life.Frame > 0 && p.Life.Field != "" && c.coldEscape() == 0
 }
 
-// isPublished holds for what an exported function hands out by a pointer: other modules may call it, but for those of main
-// and internal packages.
-func isPublished(c *candidate, p *allocated) bool {
-	name := c.Finding.Site.Function
-	pkg, name := name[:strings.LastIndexByte(name, '/')+1], name[strings.LastIndexByte(name, '/')+1:]
-	parts := strings.Split(strings.Trim(strings.NewReplacer("(", "", ")", "", "*", "").Replace(life.Plain(name)), "."), ".")
-	inside := parts[0] == "main" || strings.Contains("/"+pkg+parts[0]+"/", "/internal/")
-	exported := len(parts) > 1 && !slices.ContainsFunc(parts[1:], func(n string) bool { return !ast.IsExported(n) })
-	out := p.Life.Frame > 0 || p.Life.End == finding.EndResult
-	return out && p.Expr != nil && exported && (p.Expr.Identity || !inside)
+// api says that a change of the line's function changes its callers' code, where it is exported; "" for others.
+func (c *candidate) api() string {
+	name := strings.NewReplacer("(", "", ")", "", "*", "").Replace(life.ShortName(c.Finding.Site.Function))
+	for _, n := range strings.Split(name, ".")[1:] { // type and method
+		if !ast.IsExported(n) {
+			return ""
+		}
+	}
+	return ": the function is exported, so callers of other modules change with it"
 }
 
 func isUsedAsInterface(c *candidate, p *allocated) bool {
