@@ -197,11 +197,11 @@ var table = []rule{
 	// Objects of one life, and their shape.
 	{name: "objects in slabs", cure: "batch-arena", needs: []fact{inline, seen, is(finding.KindNew), inLoop, many, small}, takes: oneByOne,
 		text: "make {expr} in slabs, or in an arena (rt/arena) that is reset when the operation is done"},
-	{name: "nested objects in slabs", cure: "batch-arena", needs: []fact{inline, seen, is(finding.KindNew), nested, many, small}, not: []fact{inLoop, diesHere, resultEnd}, takes: oneByOne,
+	{name: "nested objects in slabs", cure: "batch-arena", needs: []fact{inline, seen, is(finding.KindNew), nested, many, small}, not: []fact{inLoop, diesHere}, takes: oneByOne,
 		text: "make {expr} in slabs, or in an arena (rt/arena) that is reset when the operation is done"},
 	{name: "slices of one array", cure: "batch-arena", needs: []fact{inline, seen, is(finding.KindMake, finding.KindVariadic), inLoop, many, small}, takes: oneByOne,
 		text: "carve {expr} out of one allocation for the whole operation"},
-	{name: "nested slices of one array", cure: "batch-arena", needs: []fact{inline, seen, is(finding.KindMake, finding.KindVariadic), nested, many, small}, not: []fact{inLoop, diesHere, resultEnd}, takes: oneByOne,
+	{name: "nested slices of one array", cure: "batch-arena", needs: []fact{inline, seen, is(finding.KindMake, finding.KindVariadic), nested, many, small}, not: []fact{inLoop, diesHere}, takes: oneByOne,
 		text: "carve {expr} out of one allocation for the whole operation"},
 	{name: "first elements of many slices", cure: "batch-arena", needs: []fact{growing, grown, keyed, many, small, single}, takes: oneByOne,
 		text: "cut the first element of each {var} out of one array: few of them get a second"},
