@@ -385,7 +385,8 @@ func silentAt(t *testing.T, p *Program, place code.Place, marks string, reasons 
 	// Blocks too large to reserve without a bound in sight, and for an array where that is
 	// what must be ruled out in another way.
 	place.Sizes, place.Dies = largeSeen, !strings.Contains(marks, ": it is kept")
-	if strings.Contains(marks, "array on the stack") || strings.Contains(marks, "parts on the stack") {
+	small := func(kind string) bool { return strings.Contains(marks, kind+" on the stack") }
+	if (small("array") || small("parts") || small("encoded")) && !strings.Contains(marks, "blocks of that size") {
 		place.Sizes, place.Dies = sizesSeen, false
 	}
 	edits := p.At(place)

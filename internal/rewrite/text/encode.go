@@ -52,7 +52,7 @@ func (s *site) encodeBefore(call *ast.CallExpr, stmt ast.Node, n int64) []code.E
 	default:
 		return nil
 	}
-	if !s.Pure(call.Args[0]) || s.callsBefore(call, stmt) {
+	if !s.Pure(call.Args[0]) || s.callsBefore(call, stmt) || s.guarded(stmt) {
 		return nil
 	}
 	name, pkg, x := s.Fresh("encoded", call.Pos()), s.Source(call.Fun.(*ast.SelectorExpr).X), s.Source(call.Args[0])
@@ -61,6 +61,16 @@ func (s *site) encodeBefore(call *ast.CallExpr, stmt ast.Node, n int64) []code.E
 		size, pkg, x, array, n, name)
 	return []code.Edit{{Text: fmt.Sprintf("encode up to %d bytes to an array on the stack", n), Changes: []code.Change{
 		s.Before(stmt, lines), s.Replace(call, fmt.Sprintf("string(%s)", name))}}}
+}
+
+// guarded reports whether an operand of && or || in a statement decides whether the site is evaluated.
+func (s *site) guarded(stmt ast.Node) bool {
+	for c := s.Cur; c.Node() != stmt; c = c.Parent() {
+		if b, ok := c.Parent().Node().(*ast.BinaryExpr); ok && c.ParentEdgeKind() == edge.BinaryExpr_Y && (b.Op == token.LAND || b.Op == token.LOR) {
+			return true
+		}
+	}
+	return false
 }
 
 // callsBefore reports whether a statement calls something before a call of it, and not only around it.
