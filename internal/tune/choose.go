@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/gcmodel"
+	"github.com/heaptrim/heaptrim/internal/stats"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
@@ -181,6 +182,24 @@ func (m *maker) reaching(k Knob, percent int) gcmodel.Setting {
 
 // saved returns the share of today's CPU that b saves compared with a.
 func (m *maker) saved(a, b Point) float64 { return charged(a) - charged(b) }
+
+// SavedBy is what a setting saves of the collector's share that the profile shows: the part
+// of the collector's CPU that goes by the forecast. What fewer cycles save the program's own
+// code is not in it.
+func SavedBy(share stats.Interval, now, then gcmodel.Forecast) stats.Interval {
+	gone := func(was, is float64) float64 {
+		was, is = was*now.CPU.Value, is*then.CPU.Value
+		if was <= 0 {
+			return 0
+		}
+		return math.Max(0, 1-is/was)
+	}
+	return stats.Interval{
+		Value: share.Value * gone(now.Collector.Value, then.Collector.Value),
+		Low:   share.Low * gone(now.Collector.Low, then.Collector.High),
+		High:  share.High * gone(now.Collector.High, then.Collector.Low),
+	}
+}
 
 // ofCollector returns the part of saved that the collector's own share goes down by.
 func (m *maker) ofCollector(a, b Point) float64 {

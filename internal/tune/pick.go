@@ -2,19 +2,16 @@ package tune
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/heaptrim/heaptrim/internal/bundle"
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
-	"github.com/heaptrim/heaptrim/internal/gcmodel"
-	"github.com/heaptrim/heaptrim/internal/stats"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
 // Pick makes a workload of one run of a bundle: of that name or, for none, of the run that
-// took most CPU. Of a recording without a log of collections it takes what the diagnosis
-// knows; d may be nil.
+// took most CPU. The diagnosis adds the collector's share by CPU samples, where the recording
+// has one run, and stands in where it has no log of collections; d may be nil.
 func Pick(b *bundle.Bundle, d *finding.Diagnosis, name string) (Workload, []string, error) {
 	ws, notes, err := Read(b)
 	if err != nil {
@@ -32,14 +29,13 @@ func Pick(b *bundle.Bundle, d *finding.Diagnosis, name string) (Workload, []stri
 			notes = append(notes, fmt.Sprintf("the recording has %d runs; this is the one that took most CPU (-run "+
 				"takes another)", len(ws)))
 		}
-		w := ws[0]
-		if d != nil && len(ws) == 1 {
-			w.Sampled = d.Totals.CollectorShare
-		}
-		return w, notes, nil
+		name = ws[0].Name
 	}
 	for _, w := range ws {
 		if w.Name == name {
+			if d != nil && len(b.Manifest.Runs) == 1 {
+				w.Sampled = d.Totals.CollectorShare
+			}
 			return w, notes, nil
 		}
 	}
@@ -52,22 +48,4 @@ func Limit(e evidence.Environment) Constraint {
 		return Constraint{Burst: 1}
 	}
 	return Constraint{Max: unit.Bytes(e.CgroupLimit), Source: "the container of the recording", Burst: 1}
-}
-
-// SavedBy is what a setting saves of the collector's share that the profile shows: the part
-// of the collector's CPU that goes by the forecast. What fewer cycles save the program's own
-// code is not in it.
-func SavedBy(share stats.Interval, now, then gcmodel.Forecast) stats.Interval {
-	gone := func(was, is float64) float64 {
-		was, is = was*now.CPU.Value, is*then.CPU.Value
-		if was <= 0 {
-			return 0
-		}
-		return math.Max(0, 1-is/was)
-	}
-	return stats.Interval{
-		Value: share.Value * gone(now.Collector.Value, then.Collector.Value),
-		Low:   share.Low * gone(now.Collector.Low, then.Collector.High),
-		High:  share.High * gone(now.Collector.High, then.Collector.Low),
-	}
 }
