@@ -69,11 +69,10 @@ func NewOwnership(t evidence.Target, patterns []string) *Ownership {
 // Of returns the owner of a frame.
 func (o *Ownership) Of(f evidence.Frame) owner {
 	pkg := PackageOf(f.Function)
-	of, cached := cachedPackage(f.File)
 	switch {
 	case IsRuntime(pkg, f.Function):
 		return OwnerRuntime
-	case cached && strings.Contains(f.Function, ".func") && !o.owns(of):
+	case strings.Contains(f.Function, ".func") && o.ofDependency(f.File):
 		return OwnerThirdParty // a literal of an inlined function is named after the function that it is inlined into
 	case !o.owns(pkg):
 		if strings.Contains(firstElement(pkg), ".") {
@@ -85,6 +84,12 @@ func (o *Ownership) Of(f evidence.Frame) owner {
 		return OwnerTest
 	}
 	return OwnerUser
+}
+
+// ofDependency reports whether a file lies in the module cache and is not the user's.
+func (o *Ownership) ofDependency(file string) bool {
+	pkg, cached := cachedPackage(file)
+	return cached && !o.owns(pkg)
 }
 
 // cachedPackage is the import path of the package that a file of the module cache belongs to, with or without -trimpath.
