@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -455,7 +454,7 @@ func (b *benchRun) plainAllocation(ctx context.Context) error {
 // testing runs one first, and then all of them; a benchmark that loops by b.Loop it runs once.
 func (b *benchRun) spanned() int64 {
 	top, _, _ := strings.Cut(b.name, "/")
-	if b.allocOps == 1 || slices.Contains(b.tested().source.once, top) {
+	if b.allocOps == 1 || b.tested().source.runsOnce(top) {
 		return b.allocOps
 	}
 	return b.allocOps + 1

@@ -14,9 +14,10 @@ import (
 
 // benchSource is what the test files of a package tell about its benchmarks.
 type benchSource struct {
-	names []string        // top-level benchmark functions, in source order
-	loops []evidence.Loop // measured loops, anywhere in the test files
-	once  []string        // benchmark functions that loop by b.Loop: package testing runs them once
+	names []string            // top-level benchmark functions, in source order
+	loops []evidence.Loop     // measured loops, anywhere in the test files
+	once  []string            // functions that loop by b.Loop
+	calls map[string][]string // functions of the package that each benchmark calls, by its name
 }
 
 // readBenchSource parses the test files of a package.
@@ -28,6 +29,12 @@ func readBenchSource(p gocmd.Package) benchSource {
 	return s
 }
 
+// runsOnce reports whether a benchmark loops by b.Loop, itself or in a function that it calls: package testing
+// then runs it once.
+func (s *benchSource) runsOnce(name string) bool {
+	return slices.ContainsFunc(append(s.calls[name], name), func(f string) bool { return slices.Contains(s.once, f) })
+}
+
 // read adds one file. It skips a file that does not parse; the build gives the better
 // error.
 func (s *benchSource) read(file string) {
@@ -36,13 +43,17 @@ func (s *benchSource) read(file string) {
 	if err != nil {
 		return
 	}
+	if s.calls == nil {
+		s.calls = map[string][]string{}
+	}
 	for _, d := range f.Decls {
 		fn, ok := d.(*ast.FuncDecl)
 		if ok && fn.Recv == nil && isBenchmarkName(fn.Name.Name) && takesB(fn.Type) {
 			s.names = append(s.names, fn.Name.Name)
-			if callsLoop(fn) {
-				s.once = append(s.once, fn.Name.Name)
-			}
+			s.calls[fn.Name.Name] = calledBy(fn)
+		}
+		if ok && callsLoop(fn) {
+			s.once = append(s.once, fn.Name.Name)
 		}
 	}
 	for _, n := range measuredLoops(f) {
@@ -51,7 +62,7 @@ func (s *benchSource) read(file string) {
 	}
 }
 
-// callsLoop reports whether a benchmark, or one in it, loops by b.Loop.
+// callsLoop reports whether a function loops by b.Loop.
 func callsLoop(fn *ast.FuncDecl) bool {
 	found := false
 	ast.Inspect(fn, func(n ast.Node) bool {
@@ -62,6 +73,19 @@ func callsLoop(fn *ast.FuncDecl) bool {
 		return !found
 	})
 	return found
+}
+
+// calledBy lists the functions that a function calls by their names alone.
+func calledBy(fn *ast.FuncDecl) (names []string) {
+	ast.Inspect(fn, func(n ast.Node) bool {
+		if call, ok := n.(*ast.CallExpr); ok {
+			if id, ok := call.Fun.(*ast.Ident); ok {
+				names = append(names, id.Name)
+			}
+		}
+		return true
+	})
+	return names
 }
 
 // testHelpers lists the user's files that import testing but are not test files: they

@@ -8,6 +8,50 @@ import (
 	"github.com/heaptrim/heaptrim/internal/gocmd"
 )
 
+// TestRunsOnce: package testing runs a benchmark once that loops by b.Loop, itself or in a helper.
+func TestRunsOnce(t *testing.T) {
+	dir := t.TempDir()
+	src := `package p
+
+import "testing"
+
+func BenchmarkOwn(b *testing.B) {
+	b.Run("sub", func(b *testing.B) {
+		for b.Loop() {
+		}
+	})
+}
+
+func BenchmarkHelped(b *testing.B) { helper(b, 3) }
+
+func BenchmarkCounted(b *testing.B) {
+	for range b.N {
+	}
+}
+
+func BenchmarkOther(b *testing.B) { counting(b) }
+
+func helper(b *testing.B, n int) {
+	for b.Loop() {
+	}
+}
+
+func counting(b *testing.B) {
+	for range b.N {
+	}
+}
+`
+	if err := os.WriteFile(filepath.Join(dir, "x_test.go"), []byte(src), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := readBenchSource(gocmd.Package{Dir: dir, TestGoFiles: []string{"x_test.go"}})
+	for name, want := range map[string]bool{"BenchmarkOwn": true, "BenchmarkHelped": true, "BenchmarkCounted": false, "BenchmarkOther": false} {
+		if s.runsOnce(name) != want {
+			t.Errorf("%s runs once: not %v", name, want)
+		}
+	}
+}
+
 func TestMeasuredLoops(t *testing.T) {
 	f := func(body string, want ...int) {
 		t.Helper()
