@@ -87,7 +87,7 @@ func (l *Line) Given(e *Expr) bool {
 	}
 	x := ast.Unparen(call.Args[0])
 	b, basic := l.info().TypeOf(x).Underlying().(*types.Basic)
-	_, element := x.(*ast.IndexExpr) // of a text or table, which a piece of it may stand for
+	_, element := x.(*ast.IndexExpr) // of a text or table: a piece of that may do
 	if c, made := x.(*ast.CallExpr); made && l.info().Types[c.Fun].IsBuiltin() || basic && b.Info()&types.IsInteger != 0 && !element {
 		return true
 	}
