@@ -176,6 +176,9 @@ func (f *tuneFlags) plan(ctx context.Context, r *recorded, o tune.Options) (*tun
 	if err != nil {
 		return nil, err
 	}
+	if w.Sampled.Value > 0 {
+		notes = append(notes, d.Warnings...) // of damaged profiles
+	}
 	if f.with != "" {
 		b, err := bundle.Open(f.target.path(f.with))
 		if err != nil {
