@@ -138,6 +138,7 @@ func kinds() []kind {
 		{"array in its branches", "keep-on-stack", branch.ArrayLater},
 		{"buffer on the stack", "keep-on-stack", memory.StackBuffer},
 		{"returned by value", "keep-on-stack", value.Return},
+		{"filled for its caller", "keep-on-stack", value.FillForCaller},
 		{"made before the loop", "reuse-buffer", memory.BeforeLoop},
 		{"kept by the receiver", "reuse-buffer", owner.ScratchField},
 		{"objects in one slice", "batch-arena", memory.Slab},
