@@ -76,10 +76,6 @@ var (
 		}
 		return tri(c.perOp(p) >= manyObjects)
 	}, nil}
-	// So many of them are a structure that is kept, not results that are passed up.
-	structural = test("a structure of many", func(c *candidate, p *allocated) bool {
-		return c.perOp(p) >= 4*manyObjects || c.recursive()
-	})
 	shortBlocks = test("short", func(c *candidate, _ *allocated) bool { return c.blockSize() < leastPooled })
 	outgrown    = fact{"outgrown", func(c *candidate, _ *allocated) finding.Tri {
 		if len(c.Finding.Allocation.Sizes) == 0 {
@@ -114,7 +110,7 @@ const leastOutgrown = 0.02
 
 // Facts about the expression that allocates.
 var (
-	seen    = test("its expression", func(_ *candidate, p *allocated) bool { return p.Expr != nil }, "expr")
+	seen    = test("its expression", func(_ *candidate, p *allocated) bool { return p.Expr != nil }, "expr", "form")
 	own     = test("no call", func(_ *candidate, p *allocated) bool { return p.Via == "" && p.Callee == "" })
 	inline  = test("no library", func(_ *candidate, p *allocated) bool { return p.Via == "" })
 	called  = test("a call", func(_ *candidate, p *allocated) bool { return p.callee() != "" }, "callee")
@@ -189,6 +185,12 @@ var (
 
 // Facts about library calls.
 var (
+	ofMap = test("reflection of a map", func(_ *candidate, p *allocated) bool {
+		return p.Callee == "reflect.Value.MapKeys" || strings.HasPrefix(p.Callee, "reflect.(*MapIter).")
+	})
+	walked = test("a map gone through", func(c *candidate, p *allocated) bool {
+		return ofMap.ask(c, p) == finding.Yes && p.Expr != nil && (p.Expr.Use.Kind == source.UseRanged || p.Life.OnlyRead == finding.Yes && len(p.Expr.Loops) > 0)
+	})
 	listedElse = test("a call that another cure is known for", func(_ *candidate, p *allocated) bool {
 		return p.Library != nil && p.Library.Code != cures.UnboxInterface && p.Library.Better != ""
 	}, "better")

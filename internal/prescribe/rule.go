@@ -78,8 +78,11 @@ var words = map[string]func(c *candidate, p *allocated) string{
 	"boxtype":   func(_ *candidate, p *allocated) string { return "`" + p.Life.Passed.Box.Type + "`" },
 	"row":       func(_ *candidate, p *allocated) string { return fmt.Sprint(waste.InARow(p.Expr)) },
 	"asked":     func(c *candidate, p *allocated) string { return c.askedAbove(p) },
-	"looked":    func(_ *candidate, p *allocated) string { return p.Expr.Use.Little() },
-	"constant":  func(c *candidate, _ *allocated) string { return "`" + c.Line.ConvertedConstant().Text + "`" },
+	"form": func(c *candidate, p *allocated) string {
+		return waste.OtherForm(p.Expr, toOurs.ask(c, p) == finding.Yes)
+	},
+	"looked":   func(_ *candidate, p *allocated) string { return p.Expr.Use.Little() },
+	"constant": func(c *candidate, _ *allocated) string { return "`" + c.Line.ConvertedConstant().Text + "`" },
 	"wasted": func(c *candidate, p *allocated) string {
 		return waste.Text(c.diagnosis, c.Line, p.Expr, c.Finding.Site.File)
 	},

@@ -12,9 +12,6 @@ var table = []rule{
 	{name: "variable handed on by value", cure: "keep-on-stack", needs: []fact{own, seen, is(finding.KindNew), onHeap, small}, not: []fact{tooLarge, unseen, coldOnly, dynamic},
 		text: "keep {expr} on the stack: hand it on by value, or keep its address out of what outlives the function"},
 	{name: "returned by value", cure: "keep-on-stack", needs: []fact{own, seen, is(finding.KindNew), handedUp, small},
-		not:  []fact{tooLarge, unseen, onHeap, coldOnly, structural},
-		text: "return {expr} by value, or fill one that the caller owns{api}"},
-	{name: "many returned by value", cure: "keep-on-stack", needs: []fact{own, seen, is(finding.KindNew), handedUp, small, structural},
 		not:  []fact{tooLarge, unseen, onHeap, coldOnly},
 		text: "return {expr} by value, or fill one that the caller owns{api}"},
 	{name: "variadic slice", cure: "keep-on-stack", needs: []fact{is(finding.KindVariadic), inline, seen, called}, not: []fact{tooLarge, unseen, onHeap, coldOnly},
@@ -89,7 +86,7 @@ var table = []rule{
 		text: "append to a []byte instead of {use}, and make the string once at the end: each + copies the whole text"},
 
 	// Text that is made, split and converted.
-	{name: "a call without a copy", cure: "avoid-conversion", needs: []fact{call("avoid-conversion")}, not: []fact{looked, foldedElse, partsElse, partsHanded, needsString, readElse}, takes: betterCall, text: "instead of {callee}, {better}"},
+	{name: "a call without a copy", cure: "avoid-conversion", needs: []fact{call("avoid-conversion")}, not: []fact{looked, foldedElse, partsElse, partsHanded, needsString, readElse, lookedUp}, takes: betterCall, text: "instead of {callee}, {better}"},
 	{name: "parts handed on", cure: "avoid-conversion", needs: []fact{call("avoid-conversion"), partsHanded}, takes: betterCall,
 		text: "let what the parts are handed to cut the text itself, with strings.Cut or IndexByte: it only reads the slice"},
 	{name: "a call that is only looked at", cure: "avoid-conversion", needs: []fact{call("avoid-conversion"), looked}, not: []fact{foldedElse}, takes: betterCall, text: "{looked}: instead of {callee}, {better}"},
@@ -108,7 +105,7 @@ var table = []rule{
 	{name: "converted to be written", cure: "avoid-conversion", needs: []fact{is(finding.KindConversion), inline, seen, toWriter}, not: []fact{consts, back},
 		text: "write the string to {writer} itself, with io.WriteString"},
 	{name: "conversion", cure: "avoid-conversion", needs: []fact{is(finding.KindConversion), inline, seen}, not: []fact{consts, back, toWriter, promised},
-		text: "do without the copy that {expr} makes: keep the text in one form"},
+		text: "do without the copy that {expr} makes: {form}"},
 	{name: "concatenation", cure: "avoid-conversion", needs: []fact{is(finding.KindConcat), inline, seen, writtenOn}, not: []fact{insideBytes}, text: "write the parts of {expr} to where the text goes, one by one"},
 	{name: "constant bytes", cure: "avoid-conversion", needs: []fact{is(finding.KindNew, finding.KindBoxing), inline, spelled},
 		text: "keep {constant} in a package variable: it is converted on every call"},
@@ -137,7 +134,8 @@ var table = []rule{
 	{name: unusedWork, cure: "skip-work", needs: []fact{wasteful}, despite: []fact{resultIsKept}, text: "{wasted}"},
 
 	// Memory that is used again.
-	{name: "a call with memory of yours", cure: "reuse-buffer", needs: []fact{call("reuse-buffer"), passing, released}, takes: betterCall, text: "instead of {callee}, {better}"},
+	{name: "a map gone through", cure: "reuse-buffer", needs: []fact{call("reuse-buffer"), walked}, takes: betterCall, text: "instead of {callee}, {better}"},
+	{name: "a call with memory of yours", cure: "reuse-buffer", needs: []fact{call("reuse-buffer"), passing, released}, not: []fact{ofMap}, takes: betterCall, text: "instead of {callee}, {better}"},
 	{name: "field of its owner", cure: "reuse-buffer", needs: []fact{own, seen, is(finding.KindNew), owned, inScratch, small, passing}, not: []fact{anew}, takes: reused, adds: reuseCost,
 		text: "keep {expr} as a field of the owner of {owner} and set it again: the owner exists already"},
 	{name: "made before the loop", cure: "reuse-buffer", needs: []fact{own, seen, is(finding.KindMake, finding.KindMap, finding.KindChan), inLoop, toLocal, several, passing},

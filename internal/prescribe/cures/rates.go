@@ -24,7 +24,7 @@ var rates = []Rate{
 	{"hoist-closure", "closure returned", 1, 1, 1},
 	{"keep-on-stack", "copied on the cold branch", 2, 5, 4},
 	{"keep-on-stack", "edit: array on the stack", 2, 5, 2},
-	{"keep-on-stack", "many returned by value", 1, 1, 1},
+	{"keep-on-stack", "returned by value", 1, 1, 1},
 	{"keep-on-stack", "variable handed on by value", 3, 4, 4},
 	{"pool-buffer", "a call with a pooled buffer", 2, 5, 3},
 	{"pool-buffer", "large buffer from a pool", 1, 1, 1},

@@ -169,3 +169,20 @@ func Lines(d *finding.Diagnosis, src *source.Program, most int) []Line {
 	}
 	return out
 }
+
+// OtherForm says how the code does without a conversion between text and bytes. The callee is ours if the user can change it.
+func OtherForm(e *source.Expr, ours bool) string {
+	has, bytes := "a string", e.Type != "string"
+	if !bytes {
+		has = "the bytes"
+	}
+	switch taker := life.ShortName(e.Use.Callee); {
+	case e.Use.Kind == source.UseReturned:
+		return "return " + strings.Replace(has, "a ", "the ", 1) + " that is there"
+	case e.Use.Kind == source.UseArgument && ours:
+		return fmt.Sprintf("let %s take %s", taker, has)
+	case e.Use.Kind == source.UseArgument && bytes && taker != "":
+		return fmt.Sprintf("append the text to a []byte that is kept, and hand %s that", taker)
+	}
+	return "keep the text in one form"
+}

@@ -35,7 +35,7 @@ func FillForCaller(on *code.Site) []code.Edit {
 		return nil
 	}
 	return []code.Edit{{
-		Text:    fmt.Sprintf("make the %s in %s, which is inlined then, and fill it in a function of its own", f.elem, decl.Name.Name),
+		Text:    fmt.Sprintf("make the %s in %s, which is inlined then, and fill it in a function of its own", f.made.elem, decl.Name.Name),
 		Changes: append(f.changes, s.Insert(s.Offset(decl.Body.Lbrace)+1, f.head())),
 	}}
 }
@@ -76,12 +76,17 @@ type filled struct {
 	*site
 	decl    *ast.FuncDecl
 	fn      inspector.Cursor
-	elem    string // type of the value, as the result spells it
-	of      types.Type
-	name    string   // of the pointer to it
-	params  []string // names
-	recv    string   // name of the receiver, if the function that fills is a method
+	made    made
 	changes []code.Change
+}
+
+// made is the value, and what the function that fills it is handed.
+type made struct {
+	elem   string // its type, as the result spells it
+	of     types.Type
+	name   string   // of the pointer to it
+	params []string // names
+	recv   string   // name of the receiver, if the function that fills is a method
 }
 
 // once reports whether a node of the function runs at most once in a call.
@@ -103,14 +108,14 @@ func (f *filled) signature() bool {
 		return false
 	}
 	for _, r := range f.decl.Type.Results.List {
-		if star, ok := r.Type.(*ast.StarExpr); ok && len(r.Names) < 2 && f.elem == "" {
-			f.elem, f.of = f.Source(star.X), f.Info().TypeOf(star.X)
+		if star, ok := r.Type.(*ast.StarExpr); ok && len(r.Names) < 2 && f.made.elem == "" {
+			f.made.elem, f.made.of = f.Source(star.X), f.Info().TypeOf(star.X)
 		}
 	}
-	if f.elem == "" || !code.IsComposite(f.of) {
+	if f.made.elem == "" || !code.IsComposite(f.made.of) {
 		return false
 	}
-	if size := f.SizeOf(f.of); size == 0 || size > largestFilled {
+	if size := f.SizeOf(f.made.of); size == 0 || size > largestFilled {
 		return false
 	}
 	for _, p := range f.decl.Type.Params.List {
@@ -118,19 +123,19 @@ func (f *filled) signature() bool {
 			return false
 		}
 		for _, n := range p.Names {
-			if n.Name == "_" || n.Name == f.elem {
+			if n.Name == "_" || n.Name == f.made.elem {
 				return false
 			}
-			f.params = append(f.params, n.Name)
+			f.made.params = append(f.made.params, n.Name)
 		}
 		if _, variadic := p.Type.(*ast.Ellipsis); variadic {
-			f.params[len(f.params)-1] += "..."
+			f.made.params[len(f.made.params)-1] += "..."
 		}
 	}
 	if r := f.decl.Recv; r != nil && len(r.List[0].Names) == 1 && r.List[0].Names[0].Name != "_" {
-		f.recv = r.List[0].Names[0].Name
+		f.made.recv = r.List[0].Names[0].Name
 	}
-	f.name = f.Fresh("made", f.decl.Pos())
+	f.made.name = f.Fresh("made", f.decl.Pos())
 	return true
 }
 
@@ -159,7 +164,7 @@ func (f *filled) value(e ast.Expr) (text string, ok bool) {
 	switch n := ast.Unparen(e).(type) {
 	case *ast.UnaryExpr:
 		lit, isLit := n.X.(*ast.CompositeLit)
-		if n.Op != token.AND || !isLit || !types.Identical(f.Info().TypeOf(lit), f.of) {
+		if n.Op != token.AND || !isLit || !types.Identical(f.Info().TypeOf(lit), f.made.of) {
 			return "", false
 		}
 		if len(lit.Elts) == 0 {
@@ -167,7 +172,7 @@ func (f *filled) value(e ast.Expr) (text string, ok bool) {
 		}
 		return f.Source(lit), true
 	case *ast.CallExpr:
-		if f.Builtin(n, "new") == nil || !f.Info().Types[n.Args[0]].IsType() || !types.Identical(f.Info().TypeOf(n.Args[0]), f.of) {
+		if f.Builtin(n, "new") == nil || !f.Info().Types[n.Args[0]].IsType() || !types.Identical(f.Info().TypeOf(n.Args[0]), f.made.of) {
 			return "", false
 		}
 		return "", true
@@ -178,9 +183,9 @@ func (f *filled) value(e ast.Expr) (text string, ok bool) {
 // take puts the caller's value in place of e, which a statement of a list has.
 func (f *filled) take(e ast.Expr, text string, stmt ast.Node) {
 	if text != "" {
-		f.changes = append(f.changes, f.Before(stmt, "*"+f.name+" = "+text))
+		f.changes = append(f.changes, f.Before(stmt, "*"+f.made.name+" = "+text))
 	}
-	f.changes = append(f.changes, f.Replace(e, f.name))
+	f.changes = append(f.changes, f.Replace(e, f.made.name))
 }
 
 // returned takes all values that return statements make: of these one runs.
@@ -258,7 +263,7 @@ func (f *filled) variable() bool {
 			}
 		}
 	}
-	lines := v.Name() + " := " + f.name
+	lines := v.Name() + " := " + f.made.name
 	if text != "" {
 		lines += "\n*" + v.Name() + " = " + text
 	}
@@ -285,7 +290,7 @@ func (f *filled) declared() (v *types.Var, stmt ast.Node, text string, ok bool) 
 		}
 		v, text = f.Local(n.Lhs[0]), f.Source(n.Rhs[0])
 	}
-	if v == nil || !types.Identical(v.Type(), f.of) {
+	if v == nil || !types.Identical(v.Type(), f.made.of) {
 		return nil, nil, "", false
 	}
 	return v, c.Node(), text, true
@@ -303,8 +308,8 @@ func (f *filled) head() string {
 	first, n := utf8.DecodeRuneInString(base)
 	base = "fill" + string(unicode.ToUpper(first)) + base[n:]
 	method, call := "", ""
-	if f.recv != "" {
-		method, call = f.Source(f.decl.Recv)+" ", f.recv+"."
+	if f.made.recv != "" {
+		method, call = f.Source(f.decl.Recv)+" ", f.made.recv+"."
 		t := f.Info().TypeOf(f.decl.Recv.List[0].Type)
 		for obj := types.Object(nil); ; base += "For" {
 			if obj, _, _ = types.LookupFieldOrMethod(t, true, f.Pkg.Types, base); obj == nil {
@@ -314,9 +319,9 @@ func (f *filled) head() string {
 	}
 	name := f.FreshDeclared(base, fmt.Sprint(f.decl.Pos()))
 	params := strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(f.Source(f.decl.Type.Params), "("), ")"))
-	args := append([]string{"new(" + f.elem + ")"}, f.params...)
+	args := append([]string{"new(" + f.made.elem + ")"}, f.made.params...)
 	results := string(f.Text[f.Offset(f.decl.Type.Params.End()):f.Offset(f.decl.Body.Lbrace)])
-	taken := f.name + " *" + f.elem
+	taken := f.made.name + " *" + f.made.elem
 	if params != "" {
 		taken += ", " + params
 	}
