@@ -189,7 +189,7 @@ var (
 		return p.Callee == "reflect.Value.MapKeys" || strings.HasPrefix(p.Callee, "reflect.(*MapIter).")
 	})
 	walked = test("a map gone through", func(c *candidate, p *allocated) bool {
-		return ofMap.ask(c, p) == finding.Yes && p.Expr != nil && (p.Expr.Use.Kind == source.UseRanged || p.Life.OnlyRead == finding.Yes && len(p.Expr.Loops) > 0)
+		return ofMap.ask(c, p) == finding.Yes && p.Expr != nil && waste.EachForgotten(p.Expr)
 	})
 	listedElse = test("a call that another cure is known for", func(_ *candidate, p *allocated) bool {
 		return p.Library != nil && p.Library.Code != cures.UnboxInterface && p.Library.Better != ""

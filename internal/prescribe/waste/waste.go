@@ -186,3 +186,43 @@ func OtherForm(e *source.Expr, ours bool) string {
 	}
 	return "keep the text in one form"
 }
+
+// EachForgotten reports whether an expression is ranged over, and each turn of the loop only calls methods of its value,
+// or hands it to functions: a value that is set again in each turn would do.
+func EachForgotten(e *source.Expr) bool {
+	path := e.Path()
+	if e.Use.Kind != source.UseRanged || len(path) == 0 {
+		return false
+	}
+	loop, ok := path[len(path)-1].(*ast.RangeStmt)
+	if !ok || loop.Tok != token.DEFINE || loop.Value == nil {
+		return false
+	}
+	value := loop.Value.(*ast.Ident)
+	uses, forgotten := 0, 0
+	ast.Inspect(loop.Body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.Ident:
+			if n.Name == value.Name {
+				uses++
+			}
+		case *ast.SelectorExpr:
+			if id, ok := n.X.(*ast.Ident); ok && id.Name == value.Name {
+				forgotten++
+			}
+		case *ast.CallExpr:
+			if f, ok := n.Fun.(*ast.Ident); ok && f.Name == "append" {
+				return true
+			}
+			for _, a := range n.Args {
+				if id, ok := a.(*ast.Ident); ok && id.Name == value.Name {
+					forgotten++
+				}
+			}
+		case *ast.GoStmt, *ast.FuncLit:
+			uses++ // for which nothing is known
+		}
+		return true
+	})
+	return uses > 0 && uses == forgotten
+}

@@ -11,6 +11,7 @@ const program = `package m
 
 import (
 	"fmt"
+	"reflect"
 	"text/template"
 )
 
@@ -36,6 +37,23 @@ func parse(t *template.Template, text string, list template.FuncMap) {
 	template.New("a").Funcs(template.FuncMap{"f": func() string { return text }}).Parse(text) // filled
 	t.Parse(text)                                                                     // filled
 }
+
+func keys(m reflect.Value, seen map[any]bool) (all []reflect.Value) {
+	for _, k := range m.MapKeys() { // forgotten
+		fmt.Println(k.String(), m.MapIndex(k))
+	}
+	for _, k := range m.MapKeys() { // held
+		all = append(all, k)
+	}
+	for _, k := range m.MapKeys() { // held
+		seen[k] = true
+	}
+	for _, k := range m.MapKeys() { // held
+		go fmt.Println(k)
+	}
+	all = m.MapKeys() // held
+	return all
+}
 `
 
 // TestCalls: statements in a row, formats and templates, by the comment on the line.
@@ -53,6 +71,10 @@ func TestCalls(t *testing.T) {
 			e = l.Exprs[len(l.Exprs)-1]
 			if got := InARow(e); got != int(want[0]-'0') {
 				t.Errorf("%s: %d statements in a row", text, got)
+			}
+		case "forgotten", "held":
+			if EachForgotten(e) != (want == "forgotten") {
+				t.Errorf("%s: the values are taken for something else", text)
 			}
 		case "varies", "constant":
 			if FormatVaries(l, e) != (want == "varies") {
