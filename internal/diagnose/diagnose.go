@@ -75,6 +75,9 @@ func Open(ctx context.Context, b *bundle.Bundle, o Options) (*Session, error) {
 	d.Decomposition, d.Groups = decomposition(runs), groups(runs)
 	d.Totals = totals(runs, d.Environment)
 	d.Runs = summaries(runs)
+	for _, name := range workedOnce(d.Runs) {
+		warn("%s takes less than %v ns for an operation: it does its work once, not b.N times, so what it costs for an operation means nothing", name, leastNs)
+	}
 	for _, what := range m.LeftOut {
 		d.Gaps = append(d.Gaps, evidence.Gap{Code: evidence.GapLeftOut, What: what, Adds: "what they cost"})
 	}
@@ -95,6 +98,19 @@ func Open(ctx context.Context, b *bundle.Bundle, o Options) (*Session, error) {
 		run.Forget()
 	}
 	return &Session{d, runs, all, r}, nil
+}
+
+// leastNs is less than a processor needs for anything.
+const leastNs = 0.1
+
+// workedOnce lists the benchmarks that do not repeat their work.
+func workedOnce(runs []finding.RunSummary) (names []string) {
+	for _, r := range runs {
+		if r.NsPerOp > 0 && r.NsPerOp < leastNs {
+			names = append(names, r.Name)
+		}
+	}
+	return names
 }
 
 // noEvidence says why there is nothing to diagnose, and what to do where the

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -57,4 +58,12 @@ func TestTraceShare(t *testing.T) {
 	f(0.1, time.Second, cycle, cycle)
 	f(0, 0, cycle)
 	f(0, time.Second)
+}
+
+// TestWorkedOnce: a benchmark that forgets b.N is named, a fast one and one without a time are not.
+func TestWorkedOnce(t *testing.T) {
+	runs := []finding.RunSummary{{Name: "Once", NsPerOp: 4.5e-6}, {Name: "Fast", NsPerOp: 0.23}, {Name: "Untimed"}}
+	if got := workedOnce(runs); !slices.Equal(got, []string{"Once"}) {
+		t.Errorf("%v", got)
+	}
 }
