@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/cures"
 	"github.com/heaptrim/heaptrim/internal/prescribe/rank"
@@ -157,25 +156,6 @@ func (o offer) sure() bool {
 	return o.trial != nil || o.fit >= leastNamed
 }
 
-// mostIdle is how often what a line keeps alive may be allocated in a program's run, for it to be made once.
-const mostIdle = 4
-
-// idle reports whether a line of a benchmark allocates nearly nothing in an operation. Where no line of the benchmark
-// is known to allocate, the pass that counts allocations is missing, and nothing is known.
-func (c *candidate) idle() bool {
-	if cost := c.Finding.Cost; c.diagnosis.Target.Kind != evidence.TargetPackages && cost.Bytes.Value > mostIdle*cost.InUse.Value {
-		return false // a connection may be made for thousands of requests
-	}
-	run, counted := false, false
-	for _, r := range c.diagnosis.Runs {
-		run = run || r.Name == c.Finding.Run && r.Ops > 0
-	}
-	for _, f := range c.diagnosis.Findings {
-		counted = counted || f.Run == c.Finding.Run && f.Cost.ObjectsPerOp.Value > 0
-	}
-	return run && counted && c.Finding.Cost.ObjectsPerOp.Value < rank.RareObjects
-}
-
 // choose makes the finding's row: with the best offer as its remedy and the
 // others as alternatives.
 func (c *candidate) choose(offers []offer) finding.Row {
@@ -201,7 +181,7 @@ func (c *candidate) choose(offers []offer) finding.Row {
 		}
 		return 0
 	})
-	if len(offers) == 0 || pays(f, offers[0]) != nil || c.idle() {
+	if len(offers) == 0 || pays(f, offers[0]) != nil || rank.Idle(c.diagnosis, f) {
 		return c.leave(offers)
 	}
 	best := offers[0]

@@ -10,6 +10,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/prescribe/holder"
 	"github.com/heaptrim/heaptrim/internal/prescribe/library"
 	"github.com/heaptrim/heaptrim/internal/prescribe/life"
+	"github.com/heaptrim/heaptrim/internal/prescribe/regrowth"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 	"github.com/heaptrim/heaptrim/internal/prescribe/waste"
 )
@@ -255,7 +256,9 @@ var (
 	})
 	// lookedUp is text that maps are read by. Where a map gets it as a key, that must be seldom.
 	lookedUp = test("looked up in a map", func(c *candidate, p *allocated) bool {
-		return p.Life.Passed.Keyed && (p.Life.Passed.Key.Line == 0 && p.Life.End == finding.EndFrame || p.Life.Passed.Key.Line > 0 && !c.fills(p.Life.Passed.Key))
+		key := p.Life.Passed.Key
+		return p.Life.Passed.Keyed && (key.Line == 0 && p.Life.End == finding.EndFrame ||
+			key.Line > 0 && !regrowth.Fills(c.diagnosis, c.Finding, c.session.Place(evidence.Frame{File: key.File, Line: key.Line})))
 	})
 	// needsString is new text that cannot be bytes. What fmt makes can be put together without it all the same.
 	needsString = test("text for what takes no bytes", func(_ *candidate, p *allocated) bool {
@@ -315,6 +318,7 @@ var (
 	elsewhere = test("comes from elsewhere", func(_ *candidate, p *allocated) bool {
 		return p.dest() == nil || p.dest().Made == source.MadeElse || p.dest().Made == source.MadeLazy
 	})
+	retold   = test("text of the level below", func(c *candidate, p *allocated) bool { return c.recursive() && p.Expr != nil && waste.Retold(p.Expr) }, "maker")
 	merges   = test("copied from level to level", func(_ *candidate, p *allocated) bool { return p.Line.Merges(p.dest()) }, "maker")
 	counted  = test("a count in sight", func(_ *candidate, p *allocated) bool { return p.dest() != nil && p.dest().Count != "" }, "count")
 	exact    = test("one for each turn", func(_ *candidate, p *allocated) bool { return p.dest() != nil && p.dest().Exact })

@@ -9,6 +9,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/cures"
 	"github.com/heaptrim/heaptrim/internal/prescribe/life"
+	"github.com/heaptrim/heaptrim/internal/prescribe/rank"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
@@ -25,9 +26,9 @@ func (c *candidate) leave(offers []offer) finding.Row {
 	f := c.Finding
 	text := "no cure of the catalogue fits: " + c.whyNot()
 	switch {
-	case (f.Cost.Objects.Value <= 0 || c.idle()) && f.Cost.InUse.Value > 0:
+	case (f.Cost.Objects.Value <= 0 || rank.Idle(c.diagnosis, f)) && f.Cost.InUse.Value > 0:
 		text = fmt.Sprintf("leave it: nothing is allocated here while the program works, it only keeps %s alive", unit.Bytes(math.Round(f.Cost.InUse.Value)))
-	case c.idle():
+	case rank.Idle(c.diagnosis, f):
 		text = "leave it: in the time of an operation nothing to speak of is allocated here"
 	case len(offers) > 0:
 		o := offers[0]

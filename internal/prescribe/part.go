@@ -81,31 +81,6 @@ func (c *candidate) bodyless() (source.Declared, bool) {
 	return l.Bodyless()
 }
 
-// mostKept is the part of a row's objects that may be stored in a map as keys, for that to be seldom, and leastEntry
-// what an entry at least takes of the tables that such a map makes: a string, and a bit of the value's.
-const (
-	mostKept   = 0.1
-	leastEntry = 24
-)
-
-// fills reports whether a map grows at a place by about as many entries as the row's objects are made. Its tables are
-// few, and large.
-func (c *candidate) fills(at evidence.Site) bool {
-	at = c.session.Place(evidence.Frame{File: at.File, Line: at.Line})
-	grown := 0.0
-	for _, f := range c.diagnosis.Findings {
-		if f.Site.File != at.File || f.Site.Line != at.Line {
-			continue
-		}
-		for _, r := range slices.Concat(f.ByRun, []finding.RunCost{{Run: f.Run, Cost: f.Cost}}) {
-			if r.Run == c.Finding.Run {
-				grown = max(grown, r.Cost.BytesPerOp.Value)
-			}
-		}
-	}
-	return grown > leastEntry*mostKept*c.Finding.Cost.ObjectsPerOp.Value
-}
-
 // siteOf is a place of the source as a finding names it.
 func (c *candidate) siteOf(r source.Reset) evidence.Site {
 	return c.session.Place(evidence.Frame{Function: r.Function, File: r.File, Line: r.Line})

@@ -86,7 +86,7 @@ var table = []rule{
 		text: "append to a []byte instead of {use}, and make the string once at the end: each + copies the whole text"},
 
 	// Text that is made, split and converted.
-	{name: "a call without a copy", cure: "avoid-conversion", needs: []fact{call("avoid-conversion")}, not: []fact{looked, foldedElse, partsElse, partsHanded, needsString, readElse, lookedUp}, takes: betterCall, text: "instead of {callee}, {better}"},
+	{name: "a call without a copy", cure: "avoid-conversion", needs: []fact{call("avoid-conversion")}, not: []fact{looked, foldedElse, partsElse, partsHanded, needsString, readElse, lookedUp, retold}, takes: betterCall, text: "instead of {callee}, {better}"},
 	{name: "parts handed on", cure: "avoid-conversion", needs: []fact{call("avoid-conversion"), partsHanded}, takes: betterCall,
 		text: "let what the parts are handed to cut the text itself, with strings.Cut or IndexByte: it only reads the slice"},
 	{name: "a call that is only looked at", cure: "avoid-conversion", needs: []fact{call("avoid-conversion"), looked}, not: []fact{foldedElse}, takes: betterCall, text: "{looked}: instead of {callee}, {better}"},
@@ -160,6 +160,8 @@ var table = []rule{
 		text: "hand {maker} the slice to append to: it calls itself, and each level copies what the one below made"},
 	{name: "maps of a recursion", cure: "reuse-buffer", needs: []fact{is(finding.KindMap, finding.KindMapGrowth), own, merges}, despite: []fact{resultEnd, storedElsewhere, unseenOwner}, takes: levels,
 		text: "hand {maker} the map to fill: it calls itself, and each level copies what the one below made"},
+	{name: "text of a recursion", cure: "reuse-buffer", needs: []fact{retold}, despite: []fact{resultEnd, storedElsewhere, unseenOwner}, takes: levels,
+		text: "write to one buffer, which {maker} is handed: it calls itself, and each level copies the text of the one below"},
 	{name: "array kept for the next turn", cure: "reuse-buffer", needs: []fact{growing, grown, fieldDest, empty, passing}, not: []fact{receivers, anew},
 		takes: reused, adds: reuseCost, text: "keep the array of {var} for the next iteration, if nothing from this one is kept"},
 	{name: "map cleared", cure: "reuse-buffer", needs: []fact{own, is(finding.KindMapGrowth), grown, localDest, receivers, passing}, not: []fact{elsewhere, anew},

@@ -190,3 +190,22 @@ func PlacedAt(f *finding.Finding, at evidence.Site) *finding.Finding {
 	moved.Site = at
 	return &moved
 }
+
+// mostIdle is how often what a line keeps alive may be allocated in a program's run, for it to be made once.
+const mostIdle = 4
+
+// Idle reports whether a line of a benchmark allocates nearly nothing in an operation. Where no line of the benchmark
+// is known to allocate, the pass that counts allocations is missing, and nothing is known.
+func Idle(d *finding.Diagnosis, f *finding.Finding) bool {
+	if cost := f.Cost; d.Target.Kind != evidence.TargetPackages && cost.Bytes.Value > mostIdle*cost.InUse.Value {
+		return false // a connection may be made for thousands of requests
+	}
+	run, counted := false, false
+	for _, r := range d.Runs {
+		run = run || r.Name == f.Run && r.Ops > 0
+	}
+	for _, other := range d.Findings {
+		counted = counted || other.Run == f.Run && other.Cost.ObjectsPerOp.Value > 0
+	}
+	return run && counted && f.Cost.ObjectsPerOp.Value < RareObjects
+}

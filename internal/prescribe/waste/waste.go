@@ -211,7 +211,7 @@ func EachForgotten(e *source.Expr) bool {
 				forgotten++
 			}
 		case *ast.CallExpr:
-			if f, ok := n.Fun.(*ast.Ident); ok && f.Name == "append" {
+			if isAppend(n) {
 				return true
 			}
 			for _, a := range n.Args {
@@ -225,4 +225,61 @@ func EachForgotten(e *source.Expr) bool {
 		return true
 	})
 	return uses > 0 && uses == forgotten
+}
+
+// Retold reports whether the function around an expression makes a text, of the texts that functions of its own name make.
+func Retold(e *source.Expr) bool {
+	path := e.Path()
+	i := slices.IndexFunc(path, func(n ast.Node) bool { _, ok := n.(*ast.FuncDecl); return ok })
+	if i < 0 {
+		return false
+	}
+	fn := path[i].(*ast.FuncDecl)
+	if r := fn.Type.Results; r == nil || len(r.List) == 0 || !isText(r.List[0].Type) {
+		return false
+	}
+	found := false
+	ast.Inspect(fn.Body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.CallExpr:
+			if f, ok := n.Fun.(*ast.SelectorExpr); ok && strings.HasPrefix(f.Sel.Name, "Write") || isAppend(n) {
+				found = found || slices.ContainsFunc(n.Args, func(a ast.Expr) bool { return calls(a, fn) })
+			}
+		case *ast.BinaryExpr:
+			found = found || n.Op == token.ADD && (calls(n.X, fn) || calls(n.Y, fn))
+		case *ast.AssignStmt:
+			found = found || n.Tok == token.ADD_ASSIGN && calls(n.Rhs[0], fn)
+		}
+		return !found
+	})
+	return found
+}
+
+func isText(t ast.Expr) bool {
+	if array, ok := t.(*ast.ArrayType); ok && array.Len == nil {
+		id, ok := array.Elt.(*ast.Ident)
+		return ok && id.Name == "byte"
+	}
+	id, ok := t.(*ast.Ident)
+	return ok && id.Name == "string"
+}
+
+func isAppend(call *ast.CallExpr) bool {
+	f, ok := call.Fun.(*ast.Ident)
+	return ok && f.Name == "append"
+}
+
+// calls reports whether e is a call of a function or method of fn's name.
+func calls(e ast.Expr, fn *ast.FuncDecl) bool {
+	call, ok := e.(*ast.CallExpr)
+	if !ok {
+		return false
+	}
+	switch f := call.Fun.(type) {
+	case *ast.Ident:
+		return fn.Recv == nil && f.Name == fn.Name.Name
+	case *ast.SelectorExpr:
+		return fn.Recv != nil && f.Sel.Name == fn.Name.Name
+	}
+	return false
 }

@@ -12,6 +12,7 @@ const program = `package m
 import (
 	"fmt"
 	"reflect"
+	"strings"
 	"text/template"
 )
 
@@ -54,6 +55,37 @@ func keys(m reflect.Value, seen map[any]bool) (all []reflect.Value) {
 	all = m.MapKeys() // held
 	return all
 }
+
+type tree struct {
+	left, right *tree
+	text        string
+}
+
+func (t *tree) String() string {
+	var b strings.Builder
+	b.WriteString(t.left.String()) // retold
+	return b.String() // retold
+}
+
+func joined(t *tree) string {
+	return t.text + joined(t.left) // retold
+}
+
+func bytesOf(t *tree) (all []byte) {
+	all = append(all, bytesOf(t.left)...) // retold
+	return all
+}
+
+func (t *tree) depth() int {
+	return 1 + t.left.depth() // once
+}
+
+func (t *tree) first() string {
+	if t.left != nil {
+		return t.left.first()
+	}
+	return t.text + "." // once
+}
 `
 
 // TestCalls: statements in a row, formats and templates, by the comment on the line.
@@ -71,6 +103,10 @@ func TestCalls(t *testing.T) {
 			e = l.Exprs[len(l.Exprs)-1]
 			if got := InARow(e); got != int(want[0]-'0') {
 				t.Errorf("%s: %d statements in a row", text, got)
+			}
+		case "retold", "once":
+			if Retold(e) != (want == "retold") {
+				t.Errorf("%s: the text is taken for something else", text)
 			}
 		case "forgotten", "held":
 			if EachForgotten(e) != (want == "forgotten") {
