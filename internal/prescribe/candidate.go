@@ -83,6 +83,11 @@ func (c *candidate) part(m finding.Mix) *allocated {
 	}
 	if c.Line != nil {
 		p.Expr = pickExpr(c.Line.Exprs, p)
+		for _, a := range c.Line.Exprs { // append([]T{v}, list...) makes its array twice
+			if p.Expr != nil && p.Expr.Kind == source.Literal && c.Line.Prepends(a) && p.Expr.Path()[len(p.Expr.Path())-1] == a.Node() {
+				p.Expr = a
+			}
+		}
 		if moved(m.Escape) && m.Kind == finding.KindNew && m.Via == "" {
 			p.Expr = cmp.Or(variableOf(c.Line.Exprs, m.Escape.From.Expr), p.Expr) // the compiler names the variable, not its value
 		}

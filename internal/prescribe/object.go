@@ -58,7 +58,7 @@ func (p *allocated) key(f *finding.Finding) string {
 	switch e := p.Expr; {
 	case p.grows() && p.owner() != "":
 		return p.owner()
-	case e != nil && e.Kind == source.Call:
+	case e != nil && (e.Kind == source.Call || e.Kind == source.Append):
 		return fmt.Sprintf("%s|%d", line, e.Place())
 	case e != nil:
 		return fmt.Sprintf("%s|%s|%d", line, p.Kind, e.Place())
