@@ -38,6 +38,11 @@ func explain(ctx context.Context, d *finding.Diagnosis, o Options, warn func(str
 		found, err := askCompiler(ctx, d.Target, packages, keep)
 		if err != nil {
 			warn("the compiler's escape decisions are missing: %v", err)
+		} else if d.Target.ModuleDir != "" {
+			index.Answered(packages...)
+			if d.Target.Kind == evidence.TargetExec {
+				index.Answered("main")
+			}
 		}
 		for _, e := range found {
 			index.Add(e)

@@ -182,6 +182,7 @@ type Fate int8
 const (
 	FateUnknown     Fate = iota // no explanation by the compiler, or one that matches none of the following
 	FateUnexplained             // no message from the compiler: the reason follows from the kind of allocation
+	FateUnasked                 // the same, but the compiler was not asked, or did not answer
 	FateReturned
 	FateStored    // in Holder, which outlives the function
 	FateInterface // in an interface value that is passed on

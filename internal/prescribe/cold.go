@@ -13,7 +13,7 @@ func (c *candidate) tooLarge() bool {
 	switch kind := c.Finding.Allocation.Kind; c.fate() {
 	case finding.FateTooLarge:
 		return true
-	case finding.FateUnexplained:
+	case finding.FateUnexplained, finding.FateUnasked:
 		return kind == finding.KindNew || kind == finding.KindMap
 	}
 	return false

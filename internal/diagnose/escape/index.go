@@ -15,7 +15,8 @@ import (
 // EscapeIndex finds the compiler's decisions by source line. The zero value is
 // empty. Reading is safe for concurrent use, Add is not.
 type Index struct {
-	lines map[escapeKey][]*evidence.Escape
+	lines    map[escapeKey][]*evidence.Escape
+	answered map[string]bool // packages of which all that the compiler says of the lines asked for is here
 }
 
 // escapeKey has the base name only: a profile and the compiler may name one
@@ -27,6 +28,16 @@ type escapeKey struct {
 
 // NewIndex returns an empty index.
 func NewIndex() *Index { return &Index{} }
+
+// Answered says that the compiler was asked about packages, and that its answer is complete.
+func (x *Index) Answered(packages ...string) {
+	if x.answered == nil {
+		x.answered = map[string]bool{}
+	}
+	for _, p := range packages {
+		x.answered[p] = true
+	}
+}
 
 // Add puts a decision into the index. A duplicate is dropped; a decision with an explanation
 // replaces one without.
@@ -132,7 +143,11 @@ func Explain(frames []evidence.Frame, kind finding.Kind, x *Index) *finding.Esca
 	if text == "" {
 		return nil
 	}
-	return &finding.Escape{Text: text, Fate: finding.FateUnexplained, At: siteOf(own[0])}
+	fate := finding.FateUnexplained
+	if !x.answered[stack.PackageOf(own[0].Function)] {
+		fate = finding.FateUnasked
+	}
+	return &finding.Escape{Text: text, Fate: fate, At: siteOf(own[0])}
 }
 
 // RefineKind refines a kind that the runtime's frames left open, by the compiler's output: a

@@ -218,3 +218,15 @@ func FuzzExplain(f *testing.F) {
 		}
 	})
 }
+
+// TestAnswered: that the compiler says nothing of a line means something only where it was asked.
+func TestAnswered(t *testing.T) {
+	x := NewIndex()
+	frames := []evidence.Frame{{Function: "example.com/p.F", File: "/p/p.go", Line: 3}}
+	for _, want := range []finding.Fate{finding.FateUnasked, finding.FateUnexplained} {
+		if r := Explain(frames, finding.KindMake, x); r == nil || r.Fate != want {
+			t.Errorf("%+v, want fate %d", r, want)
+		}
+		x.Answered("example.com/p")
+	}
+}

@@ -178,7 +178,7 @@ func OtherForm(e *source.Expr, ours bool) string {
 	}
 	switch taker := life.ShortName(e.Use.Callee); {
 	case e.Use.Kind == source.UseReturned:
-		return "return " + strings.Replace(has, "a ", "the ", 1) + " that is there"
+		return "return " + strings.Replace(has, "a ", "the ", 1) + " instead"
 	case e.Use.Kind == source.UseArgument && ours:
 		return fmt.Sprintf("let %s take %s", taker, has)
 	case e.Use.Kind == source.UseArgument && bytes && taker != "":
