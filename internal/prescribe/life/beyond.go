@@ -2,6 +2,7 @@ package life
 
 import (
 	"cmp"
+	"go/types"
 	"slices"
 
 	"golang.org/x/tools/go/ssa"
@@ -16,10 +17,12 @@ const (
 )
 
 // calls are the static calls of each function that was read, and the functions that are used as values:
-// these may be called from anywhere.
+// these may be called from anywhere. Beside them stands what fields and variables of function types hold.
 type calls struct {
-	of    map[*ssa.Function][]ssa.CallInstruction
-	value map[*ssa.Function]bool
+	of     map[*ssa.Function][]ssa.CallInstruction
+	value  map[*ssa.Function]bool
+	stored map[types.Object][]ssa.Value // in fields and variables of function types
+	open   map[types.Object]bool        // of these, what may be set in ways that are not seen
 }
 
 // callers finds the calls once.
@@ -27,13 +30,17 @@ func (t *Tracer) callers() *calls {
 	if t.calls != nil {
 		return t.calls
 	}
-	t.calls = &calls{map[*ssa.Function][]ssa.CallInstruction{}, map[*ssa.Function]bool{}}
+	t.calls = &calls{map[*ssa.Function][]ssa.CallInstruction{}, map[*ssa.Function]bool{}, map[types.Object][]ssa.Value{}, map[types.Object]bool{}}
 	for fn := range t.src.Functions() {
 		for _, b := range fn.Blocks {
 			for _, in := range b.Instrs {
 				t.calls.note(in)
+				t.calls.noteStored(in)
 			}
 		}
+	}
+	for slot := range t.calls.open {
+		delete(t.calls.stored, slot)
 	}
 	for _, list := range t.calls.of {
 		slices.SortFunc(list, func(a, b ssa.CallInstruction) int { return cmp.Compare(a.Pos(), b.Pos()) })

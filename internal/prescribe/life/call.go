@@ -49,6 +49,9 @@ func (s *scan) call(h held, in ssa.CallInstruction) {
 	if c.IsInvoke() && s.invoke(h, c, result) {
 		return
 	}
+	if callee == nil && !c.IsInvoke() && s.dynamic(h, c, result) {
+		return
+	}
 	if callee == nil || callee.Blocks == nil {
 		if result != nil {
 			s.add(result, container)
@@ -85,6 +88,25 @@ func (s *scan) invoke(h held, c *ssa.CallCommon, result *ssa.Call) bool {
 		}
 	}
 	return len(bodies) > 0
+}
+
+// dynamic follows the object through a call of a function value, into all functions that it may be; false where they
+// are not known.
+func (s *scan) dynamic(h held, c *ssa.CallCommon, result *ssa.Call) bool {
+	fns, ok := s.called(c.Value, 0)
+	for _, fn := range fns {
+		for i, a := range c.Args {
+			if !ok || a != h.value || i >= len(fn.Params) {
+				continue
+			}
+			o := s.summary(question{fn, fn.Params[i], h.mode, s.ref})
+			if o.free != 0 {
+				s.unknown("the variables that a closure captures")
+			}
+			s.apply(o, result, c)
+		}
+	}
+	return ok
 }
 
 // passed queues the results of a call that refer to its arguments. Errors beside other

@@ -132,6 +132,11 @@ func TestTrace(t *testing.T) {
 		{"words", finding.KindNew, "", finding.EndResult, 0},
 		{"copier", finding.KindMake, "io.Copy", finding.EndFrame, 0},
 		{"backward", finding.KindMake, "", finding.EndFrame, 0},
+		{"seen", finding.KindMake, "", finding.EndFrame, 0},
+		{"holding", finding.KindMake, "", finding.EndStored, 0},
+		{"anyone", finding.KindMake, "", finding.EndUnknown, 0},
+		{"elsewhere", finding.KindMake, "", finding.EndUnknown, 0},
+		{"with", finding.KindMake, "", finding.EndFrame, 0},
 	} {
 		l := tracer.Trace(Birth{Kind: c.kind, Via: c.via}, stackOf(t, file, c.name))
 		if l.End != c.end || l.Frame != c.frame {

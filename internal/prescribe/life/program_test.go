@@ -404,4 +404,52 @@ func kept(seen map[string]*node, name string) *node {
 	}
 	return n
 }
+
+// What function values do with what they are handed, where all of them are seen.
+type codec struct {
+	decode, keep, shown func([]byte) int
+	Any                 func([]byte) int
+}
+
+func first(b []byte) int { return int(b[0]) }
+
+func holds(b []byte) int { global.buf = b; return len(b) }
+
+func newCodec(last bool) *codec {
+	c := &codec{decode: first, keep: holds, Any: first, shown: first}
+	if last {
+		c.decode = func(b []byte) int { return int(b[len(b)-1]) }
+	}
+	set(&c.shown)
+	return c
+}
+
+func set(f *func([]byte) int) {}
+
+func (c *codec) seen(n int) int {
+	b := make([]byte, n) // case seen 0
+	return c.decode(b)
+}
+
+func (c *codec) holding(n int) int {
+	b := make([]byte, n) // case holding 0
+	return c.keep(b)
+}
+
+func (c *codec) anyone(n int) int {
+	b := make([]byte, n) // case anyone 0
+	return c.Any(b)
+}
+
+func (c *codec) elsewhere(n int) int {
+	b := make([]byte, n) // case elsewhere 0
+	return c.shown(b)
+}
+
+func with(n int, f func([]byte) int) int {
+	b := make([]byte, n) // case with 0
+	return f(b)
+}
+
+func uses() int { return with(3, first) + with(4, func(b []byte) int { return len(b) }) }
 ` + usesProgram

@@ -1,0 +1,112 @@
+package life
+
+import (
+	"go/types"
+
+	"golang.org/x/tools/go/ssa"
+
+	"github.com/heaptrim/heaptrim/internal/prescribe/flow"
+)
+
+// called are the functions that a value may be, if the code that was read shows all of them: it was put into a field or
+// variable whose name is not exported, or is a parameter of such a function. ok is false where others are possible.
+func (t *Tracer) called(v ssa.Value, deep int) (all []*ssa.Function, ok bool) {
+	if deep > mostDeep {
+		return nil, false
+	}
+	var from []ssa.Value
+	switch v := v.(type) {
+	case *ssa.Function:
+		return []*ssa.Function{v}, v.Blocks != nil
+	case *ssa.MakeClosure:
+		return t.called(v.Fn, deep)
+	case *ssa.Const:
+		return nil, true // nil, which nobody calls
+	case *ssa.ChangeType:
+		from = []ssa.Value{v.X}
+	case *ssa.Phi:
+		from = v.Edges
+	case *ssa.UnOp:
+		from, ok = t.callers().stored[slotOf(v.X)]
+		if !ok {
+			return nil, false
+		}
+	case *ssa.Parameter:
+		if from = t.handedFor(v); from == nil {
+			return nil, false
+		}
+	default:
+		return nil, false
+	}
+	for _, f := range from {
+		more, ok := t.called(f, deep+1)
+		if !ok || len(all)+len(more) > mostCallers {
+			return nil, false
+		}
+		all = append(all, more...)
+	}
+	return all, len(all) > 0
+}
+
+// handedFor are the arguments that calls hand in for a parameter; nil where calls from elsewhere are possible.
+func (t *Tracer) handedFor(p *ssa.Parameter) (args []ssa.Value) {
+	fn := p.Parent()
+	all := t.callers()
+	if fn.Parent() != nil || fn.Object() == nil || fn.Object().Exported() || all.value[origin(fn)] || len(all.of[origin(fn)]) > mostCallers {
+		return nil
+	}
+	for i, q := range fn.Params {
+		if q != p {
+			continue
+		}
+		for _, call := range all.of[origin(fn)] {
+			args = append(args, call.Common().Args[i])
+		}
+	}
+	return args
+}
+
+// slotOf is the field or variable of the package behind an address, if its name is not exported; nil for others.
+func slotOf(addr ssa.Value) types.Object {
+	var slot types.Object
+	switch a := addr.(type) {
+	case *ssa.FieldAddr:
+		slot = flow.Field(a).Origin()
+	case *ssa.Global:
+		slot = a.Object()
+	}
+	if slot == nil || slot.Exported() {
+		return nil
+	}
+	return slot
+}
+
+// noteStored notes what is stored in a field or variable of a function type, and forgets those whose address goes elsewhere.
+func (c *calls) noteStored(in ssa.Instruction) {
+	if _, names := in.(*ssa.DebugRef); names {
+		return
+	}
+	for _, v := range in.Operands(nil) {
+		if *v == nil {
+			continue
+		}
+		slot := slotOf(*v)
+		if slot == nil {
+			continue
+		}
+		if _, isFunc := slot.Type().Underlying().(*types.Signature); !isFunc {
+			continue
+		}
+		switch in := in.(type) {
+		case *ssa.UnOp:
+		case *ssa.Store:
+			if in.Addr == *v {
+				c.stored[slot] = append(c.stored[slot], in.Val)
+				continue
+			}
+			c.open[slot] = true
+		default:
+			c.open[slot] = true
+		}
+	}
+}
