@@ -15,6 +15,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/rewrite/branch"
 	"github.com/heaptrim/heaptrim/internal/rewrite/code"
+	"github.com/heaptrim/heaptrim/internal/rewrite/key"
 	"github.com/heaptrim/heaptrim/internal/rewrite/memory"
 	"github.com/heaptrim/heaptrim/internal/rewrite/once"
 	"github.com/heaptrim/heaptrim/internal/rewrite/owner"
@@ -84,6 +85,8 @@ func kinds() []kind {
 		{"result made once", "cache-compiled", once.CallOnce},
 		{"table made once", "cache-compiled", once.TableOnce},
 		{"fmt to strconv", "avoid-conversion", text.FmtToStrconv},
+		{"text in an array", "avoid-conversion", text.FormatInArray},
+		{"text in an array", "avoid-conversion", sum.InArray},
 		{"written without fmt", "avoid-conversion", text.WriteText},
 		{"error without fmt", "avoid-conversion", text.ErrorText},
 		{"computed before the loop", "avoid-conversion", branch.BeforeLoop},
@@ -103,6 +106,8 @@ func kinds() []kind {
 		{"count instead of split", "avoid-conversion", text.CountParts},
 		{"bytes asked as bytes", "avoid-conversion", text.AskBytes},
 		{"text asked as text", "avoid-conversion", text.AskString},
+		{"in one case on the stack", "avoid-conversion", key.InOneCase},
+		{"header as it is kept", "avoid-conversion", key.CanonicalName},
 		{"number without reflection", "unbox-interface", text.WriteNumber},
 		{"number from bytes", "unbox-interface", text.ReadNumber},
 		{"encoded on the stack", "keep-on-stack", text.EncodeOnStack},
