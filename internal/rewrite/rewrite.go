@@ -149,6 +149,7 @@ func kinds() []kind {
 		{"objects in one slice", "batch-arena", memory.SlabVariable},
 		{"slices from one array", "batch-arena", memory.Rows},
 		{"put back into its pool", "pool-misuse", memory.PutBack},
+		{"slice put by a pointer", "pool-misuse", owner.PoolHeaders},
 		{"slice from a pool", "pool-buffer", memory.PoolSlice},
 		{"value from a pool", "pool-object", memory.PoolStruct},
 		{"buffer from a pool", "pool-buffer", memory.PoolBuffer},
