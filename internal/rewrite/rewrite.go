@@ -84,6 +84,7 @@ func kinds() []kind {
 		{"compiled once for each text", "cache-compiled", once.CompiledByText},
 		{"result made once", "cache-compiled", once.CallOnce},
 		{"table made once", "cache-compiled", once.TableOnce},
+		{"handed from a variable", "cache-compiled", once.HandedOnce},
 		{"fmt to strconv", "avoid-conversion", text.FmtToStrconv},
 		{"text in an array", "avoid-conversion", text.FormatInArray},
 		{"text in an array", "avoid-conversion", sum.InArray},
