@@ -139,6 +139,7 @@ func kinds() []kind {
 		{"builder with its size", "presize-builder", memory.PresizeBuilder},
 		{"array on the stack", "keep-on-stack", memory.StackArray},
 		{"array on the stack", "keep-on-stack", memory.StackAppended},
+		{"array of the caller", "reuse-buffer", memory.CallersArray},
 		{"parts on the stack", "keep-on-stack", memory.StackParts},
 		{"copy on the stack", "keep-on-stack", memory.StackCopy},
 		{"array in its branches", "keep-on-stack", branch.ArrayLater},
@@ -160,7 +161,7 @@ func kinds() []kind {
 
 // ofCalls are the kinds that change how a function is called, so that the function itself allocates less.
 func ofCalls() []kind {
-	names := []string{"values compared", "appended onto", "result made once", "put back into its pool", "slice with its size"}
+	names := []string{"values compared", "appended onto", "result made once", "put back into its pool", "slice with its size", "array of the caller"}
 	return slices.DeleteFunc(kinds(), func(k kind) bool { return !slices.Contains(names, k.name) })
 }
 

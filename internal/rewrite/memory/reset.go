@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"golang.org/x/tools/go/ast/edge"
-	"golang.org/x/tools/go/ast/inspector"
 	"golang.org/x/tools/go/types/typeutil"
 
 	"github.com/heaptrim/heaptrim/internal/rewrite/code"
@@ -43,11 +42,8 @@ func PoolWriter(on *code.Site) []code.Edit {
 	if !isSel || !listed || stmt.Node() != ast.Node(assign) || assign.Tok != token.DEFINE {
 		return nil
 	}
-	v := s.Local(assign.Lhs[0])
-	if fn := code.Declaration(s.Cur); v != nil && fn != nil && decompressors[s.Callee(call)] > 0 {
-		return s.poolReader(call, assign, stmt)
-	}
 	r := s.reset(call, sel, assign)
+	v := s.Local(assign.Lhs[0])
 	if r == nil || v == nil {
 		return nil
 	}
@@ -59,41 +55,6 @@ func PoolWriter(on *code.Site) []code.Edit {
 	text := fmt.Sprintf("%s := %s.Get().(%s)\n%s\ndefer %[2]s.Put(%[1]s)", v.Name(), p.name, r.typ, r.again)
 	return []code.Edit{{Text: fmt.Sprintf("take `%s` from a sync.Pool and Reset it", v.Name()), Imports: append(p.imports, r.imports...),
 		Open: open, Changes: []code.Change{s.declare(p, r.made), s.Replace(assign, text)}}}
-}
-
-// decompressors make readers that another one can take the place of by Reset only, with the number of their results.
-var decompressors = map[string]int{"compress/zlib.NewReader": 2, "compress/flate.NewReader": 1}
-
-// poolReader takes a decompressing reader from a pool, by a function that makes one where the pool is empty.
-func (s *site) poolReader(call *ast.CallExpr, assign *ast.AssignStmt, stmt inspector.Cursor) []code.Edit {
-	v, pkg := s.Local(assign.Lhs[0]), s.Source(call.Fun.(*ast.SelectorExpr).X)
-	open, stays := s.allStay(v)
-	p, free := s.poolFor(stmt, "Pool")
-	in, imports, named := s.Use("io", call.Pos())
-	if !stays || !free || !named || len(assign.Lhs) != decompressors[s.Callee(call)] {
-		return nil
-	}
-	maker := s.FreshDeclared(strings.TrimSuffix(p.name, "Pool")+"Reader", fmt.Sprint(call.Pos()))
-	result, reset, given := "%[4]s.ReadCloser", "_ = r.(%[5]s.Resetter).Reset(from, nil)", "r"
-	if len(assign.Lhs) == 2 {
-		result, given = "(%[4]s.ReadCloser, error)", "r, nil"
-		reset = "if err := r.(%[5]s.Resetter).Reset(from, nil); err != nil {\nreturn nil, err\n}"
-	}
-	text := fmt.Sprintf(`var %[1]s %[2]s.Pool
-
-// %[3]s is %[5]s.NewReader, with a reader that was used before if there is one.
-func %[3]s(from %[4]s.Reader) `+result+` {
-	r, ok := %[1]s.Get().(%[4]s.ReadCloser)
-	if !ok {
-		return %[5]s.NewReader(from)
-	}
-	`+reset+`
-	return `+given+`
-}
-
-`, p.name, p.sync, maker, in, pkg)
-	return []code.Edit{{Text: fmt.Sprintf("take `%s` from a sync.Pool and Reset it", v.Name()), Imports: append(p.imports, imports...), Open: open,
-		Changes: []code.Change{s.Insert(p.at, text), s.Replace(call.Fun, maker), s.After(assign, fmt.Sprintf("defer %s.Put(%s)", p.name, v.Name()))}}}
 }
 
 // toMaker moves the site from a method call of a variable, which makes what the value puts off until it is

@@ -143,7 +143,7 @@ func (s *site) staysIn(u inspector.Cursor, v *types.Var) (open string, ok bool) 
 		return "", call && name != "Peek" && name != "ReadSlice" && name != "ReadLine" && name != "AvailableBuffer"
 	case edge.CallExpr_Args:
 		by := s.Callee(u.Parent().Node().(*ast.CallExpr))
-		if knownWriter[by] || knownReader[by] {
+		if knownWriter[by] {
 			return "", true
 		}
 		return fmt.Sprintf("%s must not keep `%s`", by, v.Name()), by != ""
@@ -152,10 +152,6 @@ func (s *site) staysIn(u inspector.Cursor, v *types.Var) (open string, ok bool) 
 	}
 	return "", false
 }
-
-// knownReader are functions that only read from a reader that they are given.
-var knownReader = map[string]bool{"(*bytes.Buffer).ReadFrom": true, "io.ReadAll": true, "io/ioutil.ReadAll": true, "io.ReadFull": true, "io.ReadAtLeast": true,
-	"encoding/binary.Read": true}
 
 // retains says what may keep the memory of a collector beyond the function: "no" is a certain
 // answer that something does, "" that nothing does, else what is not known.
