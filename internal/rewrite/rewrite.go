@@ -88,6 +88,7 @@ func kinds() []kind {
 		{"fmt to strconv", "avoid-conversion", text.FmtToStrconv},
 		{"text in an array", "avoid-conversion", text.FormatInArray},
 		{"text in an array", "avoid-conversion", sum.InArray},
+		{"text in an array", "avoid-conversion", sum.AskedInArray},
 		{"written without fmt", "avoid-conversion", text.WriteText},
 		{"error without fmt", "avoid-conversion", text.ErrorText},
 		{"computed before the loop", "avoid-conversion", branch.BeforeLoop},

@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/ast/edge"
@@ -39,30 +40,84 @@ var appenders = map[string]appender{
 // leastRoom is the length of an array that a text is put together in: two numbers and some words fit.
 const leastRoom = 64
 
+// helpers are functions that make a text, those that an edit declares to append it, and their source, with %[1]s for the
+// name and %[2]s for that of package strings.
+var helpers = map[string][2]string{
+	"strings.Join": {"appendJoined", `
+// %[1]s appends the elements of a list with a separator between them, as %[2]s.Join puts them together.
+func %[1]s(to []byte, list []string, sep string) []byte {
+	for i, s := range list {
+		if i > 0 {
+			to = append(to, sep...)
+		}
+		to = append(to, s...)
+	}
+	return to
+}
+`},
+	"strings.ReplaceAll": {"appendReplaced", `
+// %[1]s appends a text with one part of it in place of another, as %[2]s.ReplaceAll does. The other is not empty.
+func %[1]s(to []byte, s, old, by string) []byte {
+	for {
+		i := %[2]s.Index(s, old)
+		if i < 0 {
+			return append(to, s...)
+		}
+		to = append(append(to, s[:i]...), by...)
+		s = s[i+len(old):]
+	}
+}
+`},
+}
+
 // InArray puts a text together in an array of the frame where parts of it, such as numbers, are made into strings
 // for it only.
 func InArray(on *code.Site) []code.Edit {
 	s := &site{on}
 	sum, ok := s.Cur.Node().(*ast.BinaryExpr)
-	if !ok || sum.Op != token.ADD || !types.Identical(s.Info().TypeOf(sum), types.Typ[types.String]) || s.Info().Types[sum].Value != nil || s.partOf() {
+	if !ok || sum.Op != token.ADD || s.Info().Types[sum].Value != nil || s.partOf() {
 		return nil
 	}
+	operands := s.operands(sum)
+	if len(operands) < 2 || !s.Steady(operands) {
+		return nil
+	}
+	return s.inArray(sum, operands)
+}
+
+// AskedInArray makes a text in an array of the frame where a map, a switch or a comparison is asked for it only.
+func AskedInArray(on *code.Site) []code.Edit {
+	s := &site{on}
+	call, ok := s.Cur.Node().(*ast.CallExpr)
+	if !ok || !s.OnlyAsked(s.Cur) {
+		return nil
+	}
+	return s.inArray(call, []ast.Expr{call})
+}
+
+// inArray puts operands together in an array of the frame, one of which has to be appended by a function.
+func (s *site) inArray(e ast.Expr, operands []ast.Expr) []code.Edit {
 	stmt, listed := code.Statement(s.Cur)
 	room := s.Room(leastRoom)
-	operands := s.operands(sum)
-	if !listed || room == 0 || !s.Steady(operands) {
+	if !listed || room == 0 || !types.Identical(s.Info().TypeOf(e), types.Typ[types.String]) {
 		return nil
 	}
+	edit := code.Edit{Text: fmt.Sprintf("put `%s` together in an array on the stack", code.Brief(s.Source(e)))}
 	var pieces []code.Piece
-	for _, e := range operands {
-		pieces = append(pieces, s.piece(e))
+	appended := false
+	for _, operand := range operands {
+		piece, helper := s.piece(operand)
+		pieces, appended = append(pieces, piece), appended || piece.Append != ""
+		if change := s.Insert(len(s.Text), helper); helper != "" && !slices.Contains(edit.Changes, change) {
+			edit.Changes = append(edit.Changes, change)
+		}
 	}
-	if !code.Appended(pieces) {
+	if !appended {
 		return nil
 	}
-	array := s.Fresh("text", sum.Pos())
-	return []code.Edit{{Text: fmt.Sprintf("put `%s` together in an array on the stack", code.Brief(s.Source(sum))), Changes: []code.Change{
-		s.Before(stmt.Node(), fmt.Sprintf("var %s [%d]byte", array, room)), s.Replace(sum, "string("+code.Append(array+"[:0]", pieces)+")")}}}
+	array := s.Fresh("text", e.Pos())
+	edit.Changes = append(edit.Changes, s.Before(stmt.Node(), fmt.Sprintf("var %s [%d]byte", array, room)), s.Replace(e, "string("+code.Append(array+"[:0]", pieces)+")"))
+	return []code.Edit{edit}
 }
 
 // partOf reports whether the sum of the site is an operand of a longer one.
@@ -84,21 +139,28 @@ func (s *site) operands(e ast.Expr) []ast.Expr {
 	return append(s.operands(b.X), s.operands(b.Y)...)
 }
 
-// piece is an operand as it is appended.
-func (s *site) piece(e ast.Expr) code.Piece {
+// piece is an operand as it is appended, and the declaration that this needs.
+func (s *site) piece(e ast.Expr) (p code.Piece, helper string) {
 	plain := code.Piece{Text: s.Source(e)}
 	call, ok := ast.Unparen(e).(*ast.CallExpr)
 	if !ok {
-		return plain
+		return plain, ""
 	}
-	a, known := appenders[s.Callee(call)]
 	sel, isSel := ast.Unparen(call.Fun).(*ast.SelectorExpr)
-	if !known || !isSel || a.since != "" && !s.Since(a.since) {
-		return plain
+	if !isSel {
+		return plain, ""
 	}
 	args := make([]string, 0, len(call.Args)+1)
 	for _, arg := range call.Args {
 		args = append(args, s.Source(arg))
+	}
+	if h, ok := helpers[s.Callee(call)]; ok && s.cuts(call) {
+		name := s.FreshDeclared(h[0], s.Name+h[0]) // those of one file share it
+		return code.Piece{Append: name, Args: strings.Join(args, ", ")}, fmt.Sprintf(h[1], name, s.Source(sel.X))
+	}
+	a, known := appenders[s.Callee(call)]
+	if !known || a.since != "" && !s.Since(a.since) {
+		return plain, ""
 	}
 	if s.Callee(call) == "strconv.Itoa" {
 		args[0] = "int64(" + args[0] + ")"
@@ -106,9 +168,18 @@ func (s *site) piece(e ast.Expr) code.Piece {
 	if a.more != "" {
 		args = append(args, a.more)
 	}
-	p := code.Piece{Append: s.Source(sel.X) + "." + a.name, Args: strings.Join(args, ", ")}
+	p = code.Piece{Append: s.Source(sel.X) + "." + a.name, Args: strings.Join(args, ", ")}
 	if call.Ellipsis.IsValid() {
 		p.Args += "..."
 	}
-	return p
+	return p, ""
+}
+
+// cuts reports whether a helper can take a call's arguments: what is replaced is a constant, and not empty.
+func (s *site) cuts(call *ast.CallExpr) bool {
+	if s.Callee(call) != "strings.ReplaceAll" {
+		return true
+	}
+	old, ok := s.ConstString(call.Args[1])
+	return ok && old != ""
 }

@@ -198,7 +198,7 @@ func (s *site) formatOperand(verb string, arg ast.Expr) (text string, imports []
 		return text, nil, true
 	case (b.Kind() == types.Byte || b.Kind() == types.Rune) && verb == "c":
 		return "string(" + converted(text, "rune", isNamed || b.Kind() != types.Rune) + ")", nil, true
-	case b.Info()&types.IsInteger != 0 && (verb == "d" || verb == "v" || verb == "x") && b.Kind() != types.Uintptr:
+	case b.Info()&types.IsInteger != 0 && (verb == "d" || verb == "v" || verb == "x"):
 		return s.integer(arg, b, verb)
 	case b.Info()&types.IsFloat != 0:
 		return s.float(arg, b, verb)

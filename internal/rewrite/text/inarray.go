@@ -50,7 +50,10 @@ func (s *site) piece(call *ast.CallExpr, part string) code.Piece {
 	args := part[made.Args[0].Pos()-1 : made.Rparen-1]
 	pkg, ok := sel.X.(*ast.Ident)
 	name, _, found := s.Use("strconv", call.Pos())
+	encoding, _, hex := s.Use("encoding/hex", call.Pos())
 	switch {
+	case ok && hex && pkg.Name == encoding && sel.Sel.Name == "EncodeToString" && s.Since("go1.22"):
+		return code.Piece{Append: encoding + ".AppendEncode", Args: args}
 	case !ok || !found || pkg.Name != name:
 	case sel.Sel.Name == "Itoa":
 		return code.Piece{Append: name + ".AppendInt", Args: "int64(" + args + "), 10"}
