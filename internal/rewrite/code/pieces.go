@@ -15,29 +15,53 @@ import (
 // to bytes and what it takes behind these.
 type Piece struct{ Text, Append, Args string }
 
-// Append is the source of what appends pieces to bytes.
-func Append(to string, pieces []Piece) string {
-	for _, p := range pieces {
-		if p.Append == "" {
-			to = fmt.Sprintf("append(%s, %s...)", to, p.Text)
-			continue
-		}
-		args := to
-		if p.Args != "" {
-			args += ", " + p.Args
-		}
-		to = p.Append + "(" + args + ")"
+// after is the source of what appends a piece to bytes.
+func (p Piece) after(to string) string {
+	if p.Append == "" {
+		return fmt.Sprintf("append(%s, %s...)", to, p.Text)
 	}
-	return to
+	if p.Args != "" {
+		to += ", " + p.Args
+	}
+	return p.Append + "(" + to + ")"
 }
 
-// Appended reports whether a piece of a text of several is appended by a function, so that it needs no string
-// of its own.
-func Appended(pieces []Piece) bool {
-	for _, p := range pieces {
-		if p.Append != "" {
-			return len(pieces) > 1
+// Together puts pieces together in an array of the frame, in place of an expression that makes a string of them:
+// in statements of their own where nothing else is evaluated with it. Nil if there is no statement, or if each piece
+// is a string as it is.
+func (s *Site) Together(e ast.Expr, pieces []Piece, room int64) []Change {
+	stmt, listed := Statement(s.Cur)
+	if !listed || room == 0 || !slices.ContainsFunc(pieces, func(p Piece) bool { return p.Append != "" }) {
+		return nil
+	}
+	to := s.Fresh("text", e.Pos())
+	lines := []string{fmt.Sprintf("var %s [%d]byte", to, room)}
+	to += "[:0]"
+	if !alone(stmt.Node(), e) || len(pieces) == 1 {
+		for _, p := range pieces {
+			to = p.after(to)
 		}
+		return []Change{s.Before(stmt.Node(), lines...), s.Replace(e, "string("+to+")")}
+	}
+	name, set := s.Fresh("b", e.Pos()), ":="
+	for _, p := range pieces {
+		lines = append(lines, fmt.Sprintf("%s %s %s", name, set, p.after(to)))
+		to, set = name, "="
+	}
+	return []Change{s.Before(stmt.Node(), lines...), s.Replace(e, "string("+name+")")}
+}
+
+// alone reports whether a statement returns an expression, or sets a variable to it, and does nothing else.
+func alone(stmt ast.Node, e ast.Expr) bool {
+	switch n := stmt.(type) {
+	case *ast.ReturnStmt:
+		return len(n.Results) == 1 && n.Results[0] == e
+	case *ast.AssignStmt:
+		if len(n.Lhs) != 1 || len(n.Rhs) != 1 || n.Rhs[0] != e || n.Tok != token.DEFINE && n.Tok != token.ASSIGN {
+			return false
+		}
+		_, name := n.Lhs[0].(*ast.Ident)
+		return name
 	}
 	return false
 }

@@ -97,27 +97,23 @@ func AskedInArray(on *code.Site) []code.Edit {
 
 // inArray puts operands together in an array of the frame, one of which has to be appended by a function.
 func (s *site) inArray(e ast.Expr, operands []ast.Expr) []code.Edit {
-	stmt, listed := code.Statement(s.Cur)
-	room := s.Room(leastRoom)
-	if !listed || room == 0 || !types.Identical(s.Info().TypeOf(e), types.Typ[types.String]) {
+	if !types.Identical(s.Info().TypeOf(e), types.Typ[types.String]) {
 		return nil
 	}
-	edit := code.Edit{Text: fmt.Sprintf("put `%s` together in an array on the stack", code.Brief(s.Source(e)))}
 	var pieces []code.Piece
-	appended := false
+	var declared []code.Change
 	for _, operand := range operands {
 		piece, helper := s.piece(operand)
-		pieces, appended = append(pieces, piece), appended || piece.Append != ""
-		if change := s.Insert(len(s.Text), helper); helper != "" && !slices.Contains(edit.Changes, change) {
-			edit.Changes = append(edit.Changes, change)
+		pieces = append(pieces, piece)
+		if change := s.Insert(len(s.Text), helper); helper != "" && !slices.Contains(declared, change) {
+			declared = append(declared, change)
 		}
 	}
-	if !appended {
+	changes := s.Together(e, pieces, s.Room(leastRoom))
+	if changes == nil {
 		return nil
 	}
-	array := s.Fresh("text", e.Pos())
-	edit.Changes = append(edit.Changes, s.Before(stmt.Node(), fmt.Sprintf("var %s [%d]byte", array, room)), s.Replace(e, "string("+code.Append(array+"[:0]", pieces)+")"))
-	return []code.Edit{edit}
+	return []code.Edit{{Text: fmt.Sprintf("put `%s` together in an array on the stack", code.Brief(s.Source(e))), Changes: append(changes, declared...)}}
 }
 
 // partOf reports whether the sum of the site is an operand of a longer one.

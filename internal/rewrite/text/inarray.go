@@ -18,21 +18,18 @@ func FormatInArray(on *code.Site) []code.Edit {
 		return nil
 	}
 	parts, imports, ok := s.formatParts(call, 0)
-	stmt, listed := code.Statement(s.Cur)
-	room := s.Room(shortText)
-	if !ok || !listed || room == 0 || !s.Steady(call.Args) {
+	if !ok || len(parts) < 2 || !s.Steady(call.Args) {
 		return nil
 	}
 	var pieces []code.Piece
 	for _, p := range parts {
 		pieces = append(pieces, s.piece(call, p))
 	}
-	if !code.Appended(pieces) {
+	changes := s.Together(call, pieces, s.Room(shortText))
+	if changes == nil {
 		return nil
 	}
-	array := s.Fresh("text", call.Pos())
-	return []code.Edit{{Text: fmt.Sprintf("format `%s` in an array on the stack", code.Brief(strings.Join(parts, " + "))), Imports: imports, Changes: []code.Change{
-		s.Before(stmt.Node(), fmt.Sprintf("var %s [%d]byte", array, room)), s.Replace(call, "string("+code.Append(array+"[:0]", pieces)+")")}}}
+	return []code.Edit{{Text: fmt.Sprintf("format `%s` in an array on the stack", code.Brief(strings.Join(parts, " + "))), Imports: imports, Changes: changes}}
 }
 
 // piece is a part of a format as it is appended.
