@@ -78,7 +78,10 @@ type kind struct {
 }
 
 // kinds in the order in which they are tried.
-func kinds() []kind {
+func kinds() []kind { return append(ofMaking(), ofMemory()...) }
+
+// ofMaking are kinds that do without what a line makes, or make it elsewhere.
+func ofMaking() []kind {
 	return []kind{
 		{"compiled once", "cache-compiled", once.CompiledOnce},
 		{"compiled once for each text", "cache-compiled", once.CompiledByText},
@@ -130,6 +133,12 @@ func kinds() []kind {
 		{"looked up by bytes", "avoid-conversion", branch.LookedUp},
 		{"copied where it is kept", "keep-on-stack", branch.CopyWhereKept},
 		{"copied where it is kept", "keep-on-stack", branch.CopyArgument},
+	}
+}
+
+// ofMemory are kinds that give what a line makes its size, its place or a second use.
+func ofMemory() []kind {
+	return []kind{
 		{"emptied instead of dropped", "reuse-buffer", owner.EmptyInstead},
 		{"made once for its owner", "reuse-buffer", owner.MadeOnce},
 		{"slice with its size", "presize-slice", memory.PresizeSlice},
