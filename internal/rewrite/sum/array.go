@@ -17,7 +17,8 @@ import (
 // it where not all have, and what it takes behind the other's arguments.
 type appender struct{ name, since, more string }
 
-// appenders are by the functions and methods that make a text.
+// appenders are by the functions and methods that make a text. Those of net/netip append nothing for a zero value,
+// which String says is invalid.
 var appenders = map[string]appender{
 	"strconv.Itoa":                               {"AppendInt", "", "10"},
 	"strconv.FormatInt":                          {"AppendInt", "", ""},
@@ -31,9 +32,6 @@ var appenders = map[string]appender{
 	"encoding/hex.EncodeToString":                {"AppendEncode", "go1.22", ""},
 	"(*encoding/base64.Encoding).EncodeToString": {"AppendEncode", "go1.22", ""},
 	"(*encoding/base32.Encoding).EncodeToString": {"AppendEncode", "go1.22", ""},
-	"(net/netip.Addr).String":                    {"AppendTo", "go1.18", ""},
-	"(net/netip.AddrPort).String":                {"AppendTo", "go1.18", ""},
-	"(net/netip.Prefix).String":                  {"AppendTo", "go1.18", ""},
 	"(*math/big.Int).String":                     {"Append", "", "10"},
 }
 
