@@ -15,6 +15,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/rewrite/branch"
 	"github.com/heaptrim/heaptrim/internal/rewrite/code"
+	"github.com/heaptrim/heaptrim/internal/rewrite/key"
 	"github.com/heaptrim/heaptrim/internal/rewrite/memory"
 	"github.com/heaptrim/heaptrim/internal/rewrite/once"
 	"github.com/heaptrim/heaptrim/internal/rewrite/owner"
@@ -77,13 +78,20 @@ type kind struct {
 }
 
 // kinds in the order in which they are tried.
-func kinds() []kind {
+func kinds() []kind { return append(ofMaking(), ofMemory()...) }
+
+// ofMaking are kinds that do without what a line makes, or make it elsewhere.
+func ofMaking() []kind {
 	return []kind{
 		{"compiled once", "cache-compiled", once.CompiledOnce},
 		{"compiled once for each text", "cache-compiled", once.CompiledByText},
 		{"result made once", "cache-compiled", once.CallOnce},
 		{"table made once", "cache-compiled", once.TableOnce},
+		{"handed from a variable", "cache-compiled", once.HandedOnce},
 		{"fmt to strconv", "avoid-conversion", text.FmtToStrconv},
+		{"text in an array", "avoid-conversion", text.FormatInArray},
+		{"text in an array", "avoid-conversion", sum.InArray},
+		{"text in an array", "avoid-conversion", sum.AskedInArray},
 		{"written without fmt", "avoid-conversion", text.WriteText},
 		{"error without fmt", "avoid-conversion", text.ErrorText},
 		{"computed before the loop", "avoid-conversion", branch.BeforeLoop},
@@ -103,6 +111,8 @@ func kinds() []kind {
 		{"count instead of split", "avoid-conversion", text.CountParts},
 		{"bytes asked as bytes", "avoid-conversion", text.AskBytes},
 		{"text asked as text", "avoid-conversion", text.AskString},
+		{"in one case on the stack", "avoid-conversion", key.InOneCase},
+		{"header as it is kept", "avoid-conversion", key.CanonicalName},
 		{"number without reflection", "unbox-interface", text.WriteNumber},
 		{"number from bytes", "unbox-interface", text.ReadNumber},
 		{"encoded on the stack", "keep-on-stack", text.EncodeOnStack},
@@ -123,6 +133,12 @@ func kinds() []kind {
 		{"looked up by bytes", "avoid-conversion", branch.LookedUp},
 		{"copied where it is kept", "keep-on-stack", branch.CopyWhereKept},
 		{"copied where it is kept", "keep-on-stack", branch.CopyArgument},
+	}
+}
+
+// ofMemory are kinds that give what a line makes its size, its place or a second use.
+func ofMemory() []kind {
+	return []kind{
 		{"emptied instead of dropped", "reuse-buffer", owner.EmptyInstead},
 		{"made once for its owner", "reuse-buffer", owner.MadeOnce},
 		{"slice with its size", "presize-slice", memory.PresizeSlice},
@@ -133,6 +149,7 @@ func kinds() []kind {
 		{"builder with its size", "presize-builder", memory.PresizeBuilder},
 		{"array on the stack", "keep-on-stack", memory.StackArray},
 		{"array on the stack", "keep-on-stack", memory.StackAppended},
+		{"array of the caller", "reuse-buffer", memory.CallersArray},
 		{"parts on the stack", "keep-on-stack", memory.StackParts},
 		{"copy on the stack", "keep-on-stack", memory.StackCopy},
 		{"array in its branches", "keep-on-stack", branch.ArrayLater},
@@ -145,6 +162,7 @@ func kinds() []kind {
 		{"objects in one slice", "batch-arena", memory.SlabVariable},
 		{"slices from one array", "batch-arena", memory.Rows},
 		{"put back into its pool", "pool-misuse", memory.PutBack},
+		{"slice put by a pointer", "pool-misuse", owner.PoolHeaders},
 		{"slice from a pool", "pool-buffer", memory.PoolSlice},
 		{"value from a pool", "pool-object", memory.PoolStruct},
 		{"buffer from a pool", "pool-buffer", memory.PoolBuffer},
@@ -154,7 +172,7 @@ func kinds() []kind {
 
 // ofCalls are the kinds that change how a function is called, so that the function itself allocates less.
 func ofCalls() []kind {
-	names := []string{"values compared", "appended onto", "result made once", "put back into its pool", "slice with its size"}
+	names := []string{"values compared", "appended onto", "result made once", "put back into its pool", "slice with its size", "array of the caller"}
 	return slices.DeleteFunc(kinds(), func(k kind) bool { return !slices.Contains(names, k.name) })
 }
 

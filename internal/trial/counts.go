@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -85,10 +86,35 @@ func (j *Judge) count(ctx context.Context, b Bench, files Files) (Counts, error)
 			return Counts{Allocs: r.AllocsPerOp, Bytes: r.BytesPerOp, Ops: r.Iterations}, nil
 		}
 	}
+	if c, ok := amid(res.Out); ok && res.Ended == nil {
+		return c, nil
+	}
 	if res.Ended != nil {
 		return Counts{}, fmt.Errorf("%s: %w\n%s", b.Name, res.Ended, gocmd.LastLines(strings.TrimSpace(string(res.Out)), 10))
 	}
 	return Counts{}, fmt.Errorf("%s printed no result", b.Name)
+}
+
+// figures are those of a benchmark, wherever they stand in a line.
+var figures = regexp.MustCompile(`([0-9]+)\t *[0-9.e+]+ ns/op\t(?:[^\n]*\t)? *([0-9.]+) B/op\t *([0-9.]+) allocs/op`)
+
+// amid are the counts of the only benchmark of a run that writes to the same output itself, so that its figures do
+// not follow its name.
+func amid(out []byte) (c Counts, ok bool) {
+	all := figures.FindAllSubmatch(out, 2)
+	if len(all) != 1 {
+		return c, false
+	}
+	ops, err := strconv.ParseInt(string(all[0][1]), 10, 64)
+	numbers := [2]float64{}
+	for i := range numbers {
+		if n, failed := strconv.ParseFloat(string(all[0][i+2]), 64); failed != nil {
+			err = failed
+		} else {
+			numbers[i] = n
+		}
+	}
+	return Counts{Bytes: numbers[0], Allocs: numbers[1], Ops: ops}, err == nil
 }
 
 // Baseline counts twice, so that what varies by itself is known.

@@ -17,7 +17,10 @@ var program = map[string]string{
 	"a/a.go": "package a\n\nfunc New(n int) []byte { return make([]byte, n) }\n",
 	"a/a_test.go": `package a
 
-import "testing"
+import (
+	"os"
+	"testing"
+)
 
 var sink []byte
 
@@ -28,6 +31,13 @@ func BenchmarkNew(b *testing.B) {
 			sink = New(32)
 		}
 	})
+}
+
+func BenchmarkLoud(b *testing.B) {
+	for range b.N {
+		os.Stdout.WriteString("\rworking ")
+		sink = New(16)
+	}
 }
 
 func TestNew(t *testing.T) {
@@ -95,6 +105,9 @@ func TestCounts(t *testing.T) {
 	}
 	if _, err := j.Counts(t.Context(), Bench{Package: "example.com/m/a", Name: "BenchmarkNone"}, nil); err == nil {
 		t.Error("a benchmark that is not there: no error")
+	}
+	if loud, err := j.Counts(t.Context(), Bench{Package: "example.com/m/a", Name: "BenchmarkLoud", NsPerOp: 1000}, nil); err != nil || !near(loud, 1, 16) {
+		t.Errorf("%v, %v: a benchmark that prints by itself, want 1 object of 16 bytes", loud, err)
 	}
 	if text, err := os.ReadFile(filepath.Join(dir, "a", "a.go")); err != nil || string(text) != program["a/a.go"] {
 		t.Errorf("the user's file is now %q, %v", text, err)

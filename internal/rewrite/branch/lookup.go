@@ -7,7 +7,6 @@ import (
 	"go/types"
 	"slices"
 
-	"golang.org/x/tools/go/ast/edge"
 	"golang.org/x/tools/go/ast/inspector"
 
 	"github.com/heaptrim/heaptrim/internal/rewrite/code"
@@ -35,7 +34,7 @@ func LookedUp(on *code.Site) []code.Edit {
 		switch {
 		case !code.Within(u, fn) || changed(u):
 			return nil
-		case s.onlyAsked(u):
+		case s.OnlyAsked(u):
 			if s.Lookup(s.RootOf(conv.Args[0]).Name(), u.Node().Pos()) != s.RootOf(conv.Args[0]) {
 				return nil
 			}
@@ -72,23 +71,4 @@ func LookedUp(on *code.Site) []code.Edit {
 func (s *site) changedAt(at inspector.Cursor, changes []code.Change) bool {
 	from := s.Offset(at.Node().Pos())
 	return slices.ContainsFunc(changes, func(c code.Change) bool { return c.From == from })
-}
-
-// onlyAsked reports whether the compiler makes a string of bytes on the spot without a copy: as a key that a map
-// is asked for, in a comparison, or for its length.
-func (s *site) onlyAsked(u inspector.Cursor) bool {
-	switch u.ParentEdgeKind() {
-	case edge.IndexExpr_Index:
-		index := u.Parent()
-		_, isMap := s.Info().TypeOf(index.Node().(*ast.IndexExpr).X).Underlying().(*types.Map)
-		return isMap && index.ParentEdgeKind() != edge.AssignStmt_Lhs && index.ParentEdgeKind() != edge.IncDecStmt_X
-	case edge.BinaryExpr_X, edge.BinaryExpr_Y:
-		op := u.Parent().Node().(*ast.BinaryExpr).Op
-		return op == token.EQL || op == token.NEQ || op == token.LSS || op == token.GTR || op == token.LEQ || op == token.GEQ
-	case edge.SwitchStmt_Tag:
-		return true
-	case edge.CallExpr_Args:
-		return s.Builtin(u.Parent().Node().(ast.Expr), "len") != nil
-	}
-	return false
 }

@@ -23,7 +23,7 @@ func CutParts(on *code.Site) []code.Edit {
 		return nil
 	}
 	full := s.Callee(call)
-	v, stmt := s.Defined()
+	v, stmt := s.definedThere()
 	fn, body := code.Function(s.Cur)
 	sel, isSel := ast.Unparen(call.Fun).(*ast.SelectorExpr)
 	if full != "strings.Split" && full != "strings.SplitN" || v == nil || body == nil || !isSel {
@@ -58,6 +58,9 @@ func CutParts(on *code.Site) []code.Edit {
 	if p.set && p.third {
 		return nil // what is behind the first separator is asked for a second one, after it changed
 	}
+	if heads(stmt) && (p.as.whole != "" || p.again || !s.Since("go1.18")) {
+		return nil // that takes more than one statement
+	}
 	line := s.cut(cutting{pkg: p.pkg, text: p.source(), sep: call.Args[1]}, names)
 	if p.as.whole != "" {
 		line = fmt.Sprintf("%s := %s\n%s", p.as.whole, s.Source(call.Args[0]), line)
@@ -66,6 +69,24 @@ func CutParts(on *code.Site) []code.Edit {
 		line += "\n" + s.cut(cutting{pkg: p.pkg, text: p.as.rest, sep: call.Args[1]}, []string{p.as.second, "_", "_"})
 	}
 	return []code.Edit{{Text: "cut the text instead of splitting it into a slice", Changes: append(p.changes, s.Replace(stmt.Node(), line))}}
+}
+
+// definedThere is the variable that a statement of the form `v := e` defines, where e is the site: a statement
+// of a list, or the one at the head of an if or a switch.
+func (s *site) definedThere() (v *types.Var, stmt inspector.Cursor) {
+	if s.Cur.ParentEdgeKind() != edge.AssignStmt_Rhs || !heads(s.Cur.Parent()) {
+		return s.Defined()
+	}
+	assign := s.Cur.Parent().Node().(*ast.AssignStmt)
+	if assign.Tok != token.DEFINE || len(assign.Lhs) != 1 {
+		return nil, stmt
+	}
+	return s.Local(assign.Lhs[0]), s.Cur.Parent()
+}
+
+// heads reports whether a statement stands at the head of an if or a switch.
+func heads(stmt inspector.Cursor) bool {
+	return stmt.ParentEdgeKind() == edge.IfStmt_Init || stmt.ParentEdgeKind() == edge.SwitchStmt_Init
 }
 
 // cutting is a text that is cut at a constant separator.

@@ -121,6 +121,14 @@ func (s *site) simple(args []ast.Expr, w types.Object) bool {
 
 // formatParts are the operands whose concatenation is what a format at the i-th argument gives.
 func (s *site) formatParts(call *ast.CallExpr, i int) (parts, imports []string, ok bool) {
+	return s.partsBy(call, i, s.formatOperand)
+}
+
+// operandOf is the string that a verb makes of an argument.
+type operandOf func(verb string, arg ast.Expr) (text string, imports []string, ok bool)
+
+// partsBy is formatParts with another way to make operands.
+func (s *site) partsBy(call *ast.CallExpr, i int, operand operandOf) (parts, imports []string, ok bool) {
 	format, ok := s.ConstString(call.Args[i])
 	if !ok {
 		return nil, nil, false
@@ -141,7 +149,7 @@ func (s *site) formatParts(call *ast.CallExpr, i int) (parts, imports []string, 
 		if verb == "" || len(args) == 0 {
 			return nil, nil, false
 		}
-		part, needs, ok := s.formatOperand(verb, args[0])
+		part, needs, ok := operand(verb, args[0])
 		if !ok {
 			return nil, nil, false
 		}
@@ -157,12 +165,17 @@ func (s *site) formatParts(call *ast.CallExpr, i int) (parts, imports []string, 
 	return parts, imports, len(args) == 0
 }
 
-// verbOf takes the verb off a format: one letter, or a precision before it.
+// verbOf takes the verb off a format: one letter, or a width or precision before it.
 func verbOf(format string) (verb, rest string) {
+	if strings.HasPrefix(format, "0.") {
+		format = format[1:] // zeros fill up a width, and there is none
+	}
 	i := 0
 	if strings.HasPrefix(format, ".") {
-		for i = 1; i < len(format) && format[i] >= '0' && format[i] <= '9'; i++ {
-		}
+		i = 1
+	}
+	for i < len(format) && format[i] >= '0' && format[i] <= '9' {
+		i++
 	}
 	if i >= len(format) || format[i] > 'z' || format[i] < 'a' {
 		return "", format
@@ -170,12 +183,14 @@ func verbOf(format string) (verb, rest string) {
 	return format[:i+1], format[i+1:]
 }
 
-// formatOperand is the string that a verb without flags makes of an argument.
+// formatOperand is the string that a verb without flags and width makes of an argument.
 func (s *site) formatOperand(verb string, arg ast.Expr) (text string, imports []string, ok bool) {
 	t := s.Info().TypeOf(arg)
 	b := code.Basic(t)
 	text = s.Source(arg)
 	switch {
+	case len(verb) > 1 && verb[0] != '.':
+		return "", nil, false // a width
 	case code.Plain(t):
 	case verb == "d" && b != nil && !code.HasMethod(t, "Format"): // fmt asks no other method for a number
 	case verb == "s" || verb == "v":
@@ -198,7 +213,7 @@ func (s *site) formatOperand(verb string, arg ast.Expr) (text string, imports []
 		return text, nil, true
 	case (b.Kind() == types.Byte || b.Kind() == types.Rune) && verb == "c":
 		return "string(" + converted(text, "rune", isNamed || b.Kind() != types.Rune) + ")", nil, true
-	case b.Info()&types.IsInteger != 0 && (verb == "d" || verb == "v" || verb == "x") && b.Kind() != types.Uintptr:
+	case b.Info()&types.IsInteger != 0 && (verb == "d" || verb == "v" || verb == "x"):
 		return s.integer(arg, b, verb)
 	case b.Info()&types.IsFloat != 0:
 		return s.float(arg, b, verb)

@@ -108,6 +108,7 @@ func (s *source) signature(fn *ast.FuncDecl) string {
 // diff is what differs between two versions of a package.
 type diff struct {
 	changed []string            // functions of both whose code differs
+	another []string            // of them, those that are called in another way: only their callers can be compared
 	fields  map[string][]string // of structs: those that are not the same in both
 }
 
@@ -127,6 +128,9 @@ func compare(old, now *source) diff {
 		case !ok || fn.Body == nil || other.Body == nil:
 		case old.print(fn.Type) != now.print(other.Type) || old.print(fn.Body) != now.print(other.Body), mentions(fn, vars):
 			d.changed = append(d.changed, name)
+			if old.signature(fn) != now.signature(other) {
+				d.another = append(d.another, name)
+			}
 		}
 	}
 	slices.Sort(d.changed)

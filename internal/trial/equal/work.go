@@ -41,6 +41,9 @@ func (w *work) aim() {
 	w.left = map[string]string{}
 	roots := w.p.graph.roots(w.diff.changed)
 	for _, f := range roots {
+		if slices.Contains(w.diff.another, f.name) {
+			continue
+		}
 		switch {
 		case f.bad != "":
 			w.left[f.name] = f.bad
@@ -55,7 +58,7 @@ func (w *work) aim() {
 	}
 	for _, name := range w.diff.changed {
 		f := w.p.graph.by[name]
-		if f == nil {
+		if f == nil || slices.Contains(w.diff.another, name) {
 			continue
 		}
 		if !slices.Contains(w.watch, name) {
