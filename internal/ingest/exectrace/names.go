@@ -62,18 +62,25 @@ func readNames(g *generation, v version, t *tables) (*names, error) {
 	n.textOf.sparse, n.stackOf.sparse = make(map[uint64]uint32, len(t.strings)), map[uint64]uint32{}
 	for id, s := range t.strings {
 		n.textOf.sparse[id] = uint32(len(n.texts))
-		n.texts = append(n.texts, string(g.data[s.start:s.end]))
+		n.texts = append(n.texts, t.text(s))
 	}
 	n.textOf.compact()
 	known := map[uint64]uint32{}
-	for _, b := range g.batches {
-		if b.extra || special(g.data[b.start:b.end], v) != wire.Stacks {
+	var data []byte
+	for i := range g.batches {
+		b := &g.batches[i]
+		if b.holds(v) != wire.Stacks {
 			continue
 		}
-		r := tableReader{g: g, pos: b.start + 1, end: b.end}
-		for r.pos < r.end {
-			if err := n.readStack(&r, known); err != nil {
-				return nil, &Error{Offset: g.offset + int64(r.pos), Reason: err.Error()}
+		r, err := g.table(b, data[:0])
+		if err != nil {
+			return nil, err
+		}
+		data = r.data
+		r.pos++ // wire.Stacks
+		for r.pos < len(r.data) {
+			if err := n.readStack(r, known); err != nil {
+				return nil, r.fail(err)
 			}
 		}
 	}

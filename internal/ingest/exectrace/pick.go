@@ -13,7 +13,7 @@ import (
 // where a picked event follows. So such a change is only remembered by its position, and read
 // when the next picked event is looked at: it is found by going back from there.
 
-// place is where an event is, in time and in the data of the generation.
+// place is where an event is, in time and in the data.
 type place struct {
 	at  stamp
 	pos int
@@ -191,22 +191,26 @@ func (p *parser) ready(next func() (*batch, *result)) bool {
 func (p *parser) begin(b *batch, r *result) {
 	r.reset()
 	p.batch, p.found, p.thread, p.statusOf, p.seen = b, r, b.thread, 0, -1
-	p.walk = walk{pos: b.start, at: b.time, turn: place{pos: -1}, wanted: traitPicked | traitTurn}
-	if b.time > farthest {
-		p.fail(b.start, errFarStamp)
+	p.walk = walk{pos: p.start, at: b.time, turn: place{pos: -1}, wanted: traitPicked | traitTurn}
+	p.end = p.start + b.end - b.start
+	if r.err = p.generation.load(b, p.data[p.start:]); r.err != nil {
 		return
 	}
-	since, _ := wire.Number(p.data, b.start+1)
+	if b.time > farthest {
+		p.fail(p.start, errFarStamp)
+		return
+	}
+	since, _ := wire.Number(p.data, p.start+1)
 	r.first = b.time + since
 }
 
 // done reports whether there is nothing left to read in the batch.
-func (p *parser) done() bool { return p.found.err != nil || p.walk.pos >= p.batch.end }
+func (p *parser) done() bool { return p.found.err != nil || p.walk.pos >= p.end }
 
 // finish ends the batch.
 func (p *parser) finish() {
-	if p.walk.pos > p.batch.end {
-		p.fail(p.batch.end, errCutEvent)
+	if p.walk.pos > p.end {
+		p.fail(p.end, errCutEvent)
 	}
 	if p.walk.turn.pos != p.seen && p.found.err == nil {
 		p.see(p.walk.turn)
@@ -220,7 +224,7 @@ func (p *parser) finish() {
 
 // use makes p ready for the batches of a generation.
 func (p *parser) use(g *parsed) {
-	p.data, p.rules, p.batch = g.data, g.rules, nil
+	p.generation, p.rules, p.batch = g.generation, g.rules, nil
 	p.assistWait = binary.AppendUvarint(nil, p.rules.assistWait)[0]
 	if p.always = 0; p.rules.wanted != nil {
 		p.always = traitTurn

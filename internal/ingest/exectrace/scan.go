@@ -196,7 +196,7 @@ func (p *parsed) parse(workers []*worker, v version, only []window) error {
 			b, res := &p.batches[i], &p.results[i]
 			switch {
 			case only != nil && !touches(only, res):
-			case b.extra || special(p.data[b.start:b.end], v) != 0:
+			case b.holds(v) != eventData:
 				res.reset()
 			default:
 				return b, res
@@ -209,8 +209,8 @@ func (p *parsed) parse(workers []*worker, v version, only []window) error {
 	}
 	busy.Wait()
 	for i := range p.batches {
-		if e := (*positioned)(nil); errors.As(p.results[i].err, &e) {
-			return &Error{Offset: p.offset + int64(e.pos), Reason: e.Error()}
+		if err := p.results[i].err; err != nil {
+			return err
 		}
 	}
 	return nil

@@ -4,18 +4,22 @@ import (
 	"slices"
 
 	"github.com/heaptrim/heaptrim/internal/ingest/exectrace/hop"
+	"github.com/heaptrim/heaptrim/internal/ingest/exectrace/wire"
 )
 
 // worker reads the batches of generations.
 type worker struct {
 	hopper  *hop.Hopper
 	parsers [hop.Lanes]parser
+	data    []byte // of a batch for each parser
 }
 
 func newWorker() *worker {
-	w := &worker{hopper: hop.New()}
+	const room = maxBatchSize + wire.Slack
+	w := &worker{hopper: hop.New(), data: make([]byte, hop.Lanes*room)}
 	for i := range w.parsers {
-		w.parsers[i].traits = traits()
+		p := &w.parsers[i]
+		p.traits, p.data, p.start = traits(), w.data, i*room
 	}
 	return w
 }
@@ -34,9 +38,9 @@ func (w *worker) run(g *parsed, next func() (*batch, *result)) {
 			return
 		}
 		for lane, p := range busy {
-			h.Pos[lane], h.End[lane] = p.walk.pos, p.batch.end
+			h.Pos[lane], h.End[lane] = p.walk.pos, p.end
 		}
-		stuck := h.Hop(g.data, len(busy))
+		stuck := h.Hop(w.data, len(busy))
 		for lane, p := range busy {
 			p.walk.pos = h.Pos[lane]
 			p.pick(h.Of(lane))
