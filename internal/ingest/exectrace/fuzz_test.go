@@ -2,10 +2,10 @@ package exectrace_test
 
 import (
 	"bytes"
-	"io"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 

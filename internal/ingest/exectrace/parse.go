@@ -94,8 +94,7 @@ type parser struct {
 	data       []byte // of the batch, and of those that other parsers read
 	start, end int    // of the batch in data
 	rules      *rules
-	assistWait uint8 // first byte of the number of that reason, in the rules
-	always     trait // traitTurn where each change of who runs is to be looked at
+	always     bool // each change of who runs is to be looked at
 	found      *result
 	seen       int // position of the last change of who runs that was seen, or -1
 	thread     uint64

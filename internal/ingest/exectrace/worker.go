@@ -1,6 +1,7 @@
 package exectrace
 
 import (
+	"encoding/binary"
 	"slices"
 
 	"github.com/heaptrim/heaptrim/internal/ingest/exectrace/hop"
@@ -14,9 +15,9 @@ type worker struct {
 	data    []byte // of a batch for each parser
 }
 
-func newWorker() *worker {
+func newWorker(always bool) *worker {
 	const room = maxBatchSize + wire.Slack
-	w := &worker{hopper: hop.New(), data: make([]byte, hop.Lanes*room)}
+	w := &worker{hopper: hop.New(hopKinds(always)), data: make([]byte, hop.Lanes*room)}
 	for i := range w.parsers {
 		p := &w.parsers[i]
 		p.traits, p.data, p.start = traits(), w.data, i*room
@@ -27,6 +28,7 @@ func newWorker() *worker {
 // run reads batches of g until there is no next one.
 func (w *worker) run(g *parsed, next func() (*batch, *result)) {
 	h := w.hopper
+	h.Block = wire.GoBlock | uint32(binary.AppendUvarint(nil, g.rules.assistWait)[0])<<16
 	var busy []*parser
 	for i := range w.parsers {
 		w.parsers[i].use(g)
@@ -38,13 +40,17 @@ func (w *worker) run(g *parsed, next func() (*batch, *result)) {
 			return
 		}
 		for lane, p := range busy {
-			h.Pos[lane], h.End[lane] = p.walk.pos, p.end
+			h.Begin(lane, p.walk.pos)
 		}
-		stuck := h.Hop(w.data, len(busy))
+		n, stuck := h.Hop(w.data, len(busy))
 		for lane, p := range busy {
-			p.walk.pos = h.Pos[lane]
-			p.pick(h.Of(lane))
-			if lane == stuck && !p.done() {
+			p.walk.events += n
+			p.pick(h, lane)
+			switch {
+			case lane < stuck:
+				p.walk.events++
+			case lane == stuck && !p.done():
+				p.walk.events++
 				p.long()
 			}
 		}
