@@ -1,11 +1,11 @@
 package exectrace
 
 import (
-	"encoding/binary"
 	"fmt"
 	"io"
 	"slices"
 
+	"github.com/heaptrim/heaptrim/internal/ingest/exectrace/section"
 	"github.com/heaptrim/heaptrim/internal/ingest/exectrace/wire"
 )
 
@@ -34,39 +34,16 @@ type framer struct {
 	file    *io.SectionReader // nil for none
 	r       io.Reader
 	version version
-	header  [maxHeader + 1]byte
+	header  [wire.MaxHeader + 1]byte
 	buf     []byte // what was read and belongs to no generation given out yet
 	offset  int64  // of the next generation in the file
 	eof     bool
 	free    chan *generation // to use again
 }
 
-// maxHeader is how long the header of a batch is at most.
-const maxHeader = 2 + 4*maxVarint
-
 // newFramer returns a framer of what follows the header of a trace.
 func newFramer(r io.Reader, v version) *framer {
-	return &framer{file: section(r), r: r, version: v, offset: headerSize, free: make(chan *generation, 4)}
-}
-
-// section returns what follows in r, or nil where r cannot be read anywhere.
-func section(r io.Reader) *io.SectionReader {
-	f, ok := r.(interface {
-		io.ReaderAt
-		io.Seeker
-	})
-	if !ok {
-		return nil
-	}
-	from, err := f.Seek(0, io.SeekCurrent)
-	if err != nil { // of a pipe
-		return nil
-	}
-	to, err := f.Seek(0, io.SeekEnd)
-	if err != nil {
-		return nil
-	}
-	return io.NewSectionReader(f, from, to-from)
+	return &framer{file: section.Of(r), r: r, version: v, offset: headerSize, free: make(chan *generation, 4)}
 }
 
 // release takes back a generation that nobody looks at any more.
@@ -115,29 +92,29 @@ func (f *framer) batch(g *generation, pos int) (next int, done bool, err error) 
 	if len(rest) == 0 {
 		return pos, true, f.ended(g)
 	}
-	h, err := parseBatchHeader(rest)
-	follows := f.version < version126 && g.id != 0 && h.generation == g.id+1
+	h, err := wire.ReadHeader(rest)
+	follows := f.version < version126 && g.id != 0 && h.Generation == g.id+1
 	if err != nil && !follows {
-		return pos, false, f.fail(g, pos, err, len(rest) < maxHeader)
+		return pos, false, f.fail(g, pos, err, len(rest) < wire.MaxHeader)
 	}
-	if h.kind == wire.EndOfGeneration {
+	if h.Kind == wire.EndOfGeneration {
 		if f.version < version126 || len(g.batches) == 0 {
 			return pos, false, f.fail(g, pos, fmt.Errorf("a generation ends where none is"), false)
 		}
 		return pos + 1, true, nil
 	}
 	switch {
-	case h.generation == 0:
+	case h.Generation == 0:
 		return pos, false, f.fail(g, pos, fmt.Errorf("generation 0"), false)
 	case g.id == 0:
-		g.id = h.generation
+		g.id = h.Generation
 	case follows:
 		return pos, true, nil
-	case h.generation != g.id:
-		return pos, false, f.fail(g, pos, fmt.Errorf("a batch of generation %d in generation %d", h.generation, g.id), false)
+	case h.Generation != g.id:
+		return pos, false, f.fail(g, pos, fmt.Errorf("a batch of generation %d in generation %d", h.Generation, g.id), false)
 	}
-	b := batch{thread: h.thread, time: h.time, start: pos + h.length, extra: h.kind == wire.ExperimentalBatch}
-	b.end = b.start + h.size
+	b := batch{thread: h.Thread, time: h.Time, start: pos + h.Length, extra: h.Kind == wire.ExperimentalBatch}
+	b.end = b.start + h.Size
 	switch whole, err := f.has(g, b.end); {
 	case err != nil:
 		return pos, false, err
@@ -145,7 +122,7 @@ func (f *framer) batch(g *generation, pos int) (next int, done bool, err error) 
 		return pos, false, f.cut(g)
 	}
 	if b.start < b.end {
-		b.first = rest[h.length]
+		b.first = rest[h.Length]
 	}
 	g.batches = append(g.batches, b)
 	return b.end, false, nil
@@ -236,44 +213,4 @@ func (f *framer) want(g *generation, n int) error {
 		}
 	}
 	return nil
-}
-
-// batchHeader is the beginning of a batch.
-type batchHeader struct {
-	kind                     byte
-	generation, thread, time uint64
-	size, length             int // of the data, of the header
-}
-
-// parseBatchHeader returns io.ErrUnexpectedEOF where b ends too early.
-func parseBatchHeader(b []byte) (batchHeader, error) {
-	h := batchHeader{kind: b[0], length: 1}
-	switch h.kind {
-	case wire.EndOfGeneration:
-		return h, nil
-	case wire.Batch:
-	case wire.ExperimentalBatch:
-		h.length = 2
-	default:
-		return h, fmt.Errorf("no batch begins here, but event %d", h.kind)
-	}
-	var size uint64
-	for _, v := range []*uint64{&h.generation, &h.thread, &h.time, &size} {
-		if h.length >= len(b) {
-			return h, io.ErrUnexpectedEOF
-		}
-		n := 0
-		switch *v, n = binary.Uvarint(b[h.length:]); {
-		case n == 0:
-			return h, io.ErrUnexpectedEOF
-		case n < 0:
-			return h, fmt.Errorf("a number of the batch's header has more than 64 bits")
-		}
-		h.length += n
-	}
-	if size > maxBatchSize {
-		return h, fmt.Errorf("a batch of %d bytes; the format allows %d", size, maxBatchSize)
-	}
-	h.size = int(size)
-	return h, nil
 }

@@ -30,7 +30,7 @@ func readNumbers(r io.Reader) error {
 	if err != nil {
 		return err
 	}
-	f, counts, buf := newFramer(r, v), wire.Arguments(), make([]byte, maxBatchSize+wire.Slack)
+	f, counts, buf := newFramer(r, v), wire.Arguments(), make([]byte, wire.MaxBatchSize+wire.Slack)
 	for {
 		g, err := f.next()
 		if errors.Is(err, io.EOF) {

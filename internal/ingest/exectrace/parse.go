@@ -3,6 +3,7 @@ package exectrace
 import (
 	"errors"
 
+	"github.com/heaptrim/heaptrim/internal/ingest/exectrace/hop"
 	"github.com/heaptrim/heaptrim/internal/ingest/exectrace/wire"
 )
 
@@ -87,7 +88,7 @@ const farthest stamp = 1 << 57
 
 // parser reads batches of events; one worker has one.
 type parser struct {
-	traits     [256]trait
+	kinds      *[256]hop.Kind
 	batch      *batch // nil for none
 	walk       walk
 	generation *generation
@@ -116,7 +117,7 @@ func (p *parser) offset(pos int) int64 {
 }
 
 // hop skips n numbers.
-func (p *parser) hop(i int, n uint8) int {
+func (p *parser) hop(i int, n uint) int {
 	for ; n > 0; n-- {
 		_, i = wire.Number(p.data, i)
 	}
@@ -183,7 +184,7 @@ func (p *parser) sweep(kind byte, at stamp, i int) {
 func (p *parser) rare(kind byte, at stamp, i int) {
 	d := p.data
 	var args [4]uint64
-	for k := range p.traits[kind]>>traitShift - 1 {
+	for k := range p.kinds[kind].Numbers() - 1 {
 		args[k&3], i = wire.Number(d, i)
 	}
 	o := op{at: at, kind: kind, a: args[0], b: args[1], offset: p.offset(p.pos)}

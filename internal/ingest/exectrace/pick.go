@@ -18,54 +18,6 @@ type place struct {
 	pos int
 }
 
-// trait is what picking needs to know of a kind of event: the number of its arguments, the time
-// included, above the flags.
-type trait uint16
-
-const (
-	traitPicked trait = 1 << iota // to be looked at
-	traitTurn                     // changes who runs on the thread
-	traitWatch                    // the next change of who runs is to be looked at, too
-	traitShift  = 8
-)
-
-// traits returns the traits of all kinds; those that do not occur among events have none.
-func traits() [256]trait {
-	var t [256]trait
-	for kind, n := range wire.Arguments() {
-		t[kind] = trait(n) << traitShift
-	}
-	for _, kind := range []int{
-		wire.GoCreateSyscall, wire.GoStart, wire.GoDestroy, wire.GoDestroySyscall, wire.GoStop, wire.GoBlock, wire.GoSyscallEndBlocked, wire.GoSwitch, wire.GoSwitchDestroy,
-	} {
-		t[kind] |= traitTurn
-	}
-	for _, kind := range []int{wire.GCMarkAssistActive, wire.GCMarkAssistBegin, wire.GCMarkAssistEnd, wire.GoLabel} {
-		t[kind] |= traitPicked | traitWatch
-	}
-	for _, kind := range []int{
-		wire.GoStatus, wire.GoStatusStack, wire.STWBegin, wire.STWEnd, wire.GCActive, wire.GCBegin, wire.GCEnd, wire.GCSweepActive, wire.GCSweepBegin, wire.GCSweepEnd,
-		wire.HeapAlloc, wire.HeapGoal,
-	} {
-		t[kind] |= traitPicked
-	}
-	return t
-}
-
-// hopKinds says what a Hopper does with the kinds; always, if each change of who runs is to be looked at.
-func hopKinds(always bool) [256]hop.Kind {
-	var kinds [256]hop.Kind
-	for kind, t := range traits() {
-		if t&traitPicked != 0 || always && t&traitTurn != 0 {
-			kinds[kind] |= hop.Picked
-		}
-		if t&traitTurn != 0 {
-			kinds[kind] |= hop.Turn
-		}
-	}
-	return kinds
-}
-
 // walk is how far the events of a batch have been read.
 type walk struct {
 	at     stamp
@@ -96,7 +48,7 @@ func (p *parser) pick(h *hop.Hopper, lane int) {
 		if pick.Turn != hop.Nowhere {
 			w.turn = moment(pick.Turn)
 		}
-		if p.traits[kind]&traitWatch == 0 {
+		if p.kinds[kind]&hop.Watch == 0 {
 			p.look(e)
 			continue
 		}
@@ -124,7 +76,7 @@ func (p *parser) watch(end int) {
 func (p *parser) long() {
 	w := &p.walk
 	pos, kind := w.pos, p.data[w.pos]
-	t := p.traits[kind]
+	t := p.kinds[kind]
 	since, next := wire.Number(p.data, pos+1)
 	w.at += since
 	switch {
@@ -135,15 +87,15 @@ func (p *parser) long() {
 		p.fail(pos, errFarStamp)
 		return
 	}
-	w.pos = p.hop(next, uint8(t>>traitShift)-1)
-	turns := t&traitTurn != 0
-	if t&traitPicked != 0 || kind == wire.GoBlock || turns && w.watch {
+	w.pos = p.hop(next, t.Numbers()-1)
+	turns := t&hop.Turn != 0
+	if t&hop.Picked != 0 || kind == wire.GoBlock || turns && w.watch {
 		p.look(place{w.at, pos})
 	}
 	if turns {
 		w.turn = place{w.at, pos}
 	}
-	w.watch = w.watch && !turns || t&traitWatch != 0 || p.always
+	w.watch = w.watch && !turns || t&hop.Watch != 0 || p.always
 }
 
 // look hears of a picked event, after the last change of who runs before it.
@@ -163,7 +115,7 @@ func (p *parser) see(e place) {
 	_, i := wire.Number(p.data, e.pos+1)
 	p.pos = e.pos
 	p.event(kind, e.at, i)
-	if p.traits[kind]&traitTurn != 0 {
+	if p.kinds[kind]&hop.Turn != 0 {
 		p.seen = e.pos
 	}
 }

@@ -16,11 +16,11 @@ type worker struct {
 }
 
 func newWorker(always bool) *worker {
-	const room = maxBatchSize + wire.Slack
-	w := &worker{hopper: hop.New(hopKinds(always)), data: make([]byte, hop.Lanes*room)}
+	const room = wire.MaxBatchSize + wire.Slack
+	w := &worker{hopper: hop.New(always), data: make([]byte, hop.Lanes*room)}
 	for i := range w.parsers {
 		p := &w.parsers[i]
-		p.traits, p.data, p.start = traits(), w.data, i*room
+		p.kinds, p.data, p.start = w.hopper.Kinds(), w.data, i*room
 	}
 	return w
 }

@@ -36,14 +36,42 @@ type Pick struct {
 	Turn  Place // the last change of who runs before it, or Nowhere
 }
 
-// Kind says what becomes of the events of a kind.
+// Kind is what picking needs to know of a kind of event: the number of its numbers, the time included, above
+// the eight bits of ends, and above that the flags. It is 0 for a kind that does not occur among events.
 type Kind uint32
 
-// What may become of them.
+// The flags.
 const (
-	Picked Kind = 1 << 31
-	Turn   Kind = 1 << 30 // changes who runs
+	Picked Kind = 1 << 31 // to be looked at
+	Turn   Kind = 1 << 30 // changes who runs on the thread
+	Watch  Kind = 1 << 29 // the next change of who runs is to be looked at, too
 )
+
+// Numbers is how many numbers an event of the kind has.
+func (k Kind) Numbers() uint { return uint(k>>shift) % maxNumbers }
+
+// kinds returns all kinds.
+func kinds() [256]Kind {
+	var k [256]Kind
+	for kind, n := range wire.Arguments() {
+		k[kind] = Kind(n) << shift
+	}
+	for _, kind := range []int{
+		wire.GoCreateSyscall, wire.GoStart, wire.GoDestroy, wire.GoDestroySyscall, wire.GoStop, wire.GoBlock, wire.GoSyscallEndBlocked, wire.GoSwitch, wire.GoSwitchDestroy,
+	} {
+		k[kind] |= Turn
+	}
+	for _, kind := range []int{wire.GCMarkAssistActive, wire.GCMarkAssistBegin, wire.GCMarkAssistEnd, wire.GoLabel} {
+		k[kind] |= Picked | Watch
+	}
+	for _, kind := range []int{
+		wire.GoStatus, wire.GoStatusStack, wire.STWBegin, wire.STWEnd, wire.GCActive, wire.GCBegin, wire.GCEnd, wire.GCSweepActive, wire.GCSweepBegin, wire.GCSweepEnd,
+		wire.HeapAlloc, wire.HeapGoal,
+	} {
+		k[kind] |= Picked
+	}
+	return k
+}
 
 // Hopper goes through batches.
 type Hopper struct {
@@ -51,7 +79,7 @@ type Hopper struct {
 
 	lanes [Lanes]lane
 
-	kinds [256]Kind // and the number of their numbers, the time included, above the eight bits of ends
+	kinds [256]Kind
 	steps steps
 }
 
@@ -65,14 +93,20 @@ type lane struct {
 
 const shift = 8
 
-// New returns a Hopper without batches. The data is less than 4 GiB.
-func New(kinds [256]Kind) *Hopper {
-	h := &Hopper{kinds: kinds, steps: newSteps()}
-	for kind, n := range wire.Arguments() {
-		h.kinds[kind] |= Kind(n) << shift
+// New returns a Hopper without batches; always, if each change of who runs is to be looked at. The data is
+// less than 4 GiB.
+func New(always bool) *Hopper {
+	h := &Hopper{kinds: kinds(), steps: newSteps()}
+	for i, k := range h.kinds {
+		if always && k&Turn != 0 {
+			h.kinds[i] |= Picked
+		}
 	}
 	return h
 }
+
+// Kinds returns the kinds of event.
+func (h *Hopper) Kinds() *[256]Kind { return &h.kinds }
 
 // Begin puts a batch, or what is left of it, into a lane. Behind it, there are eight bytes of 0.
 func (h *Hopper) Begin(lane, pos int) {
