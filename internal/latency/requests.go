@@ -122,11 +122,15 @@ func (a *account) shift(t *task) {
 	if !g.dead {
 		a.flush(g)
 	}
-	d := g.spent.less(&t.before)
-	t.request.Split.Add(&d)
+	rest := a.now.Sub(t.since)
+	for i, d := range g.spent {
+		d -= t.before[i]
+		t.request.Split[i] += d
+		rest -= d
+	}
 	t.before = g.spent
 	// After the end of a bearer the time is unknown.
-	if rest := a.now.Sub(t.since) - d.Total(); rest > 0 {
+	if rest > 0 {
 		t.request.Split[Unknown] += rest
 	}
 	t.since = a.now
@@ -220,7 +224,6 @@ func (k *kind) add(r *Request) {
 	k.Count++
 	k.Total += r.Length
 	k.Max = max(k.Max, r.Length)
-	k.All.Add(&r.Split)
 	i := bucketOf(r.Length)
 	for len(k.buckets) <= i {
 		k.buckets = append(k.buckets, nil)
@@ -274,6 +277,7 @@ func (k *kind) sum() Requests {
 		if b == nil {
 			continue
 		}
+		k.All.Add(&b.split)
 		mean := b.total / time.Duration(b.count)
 		reaches := func(q float64) bool {
 			rank := int(q * float64(k.Count-1))

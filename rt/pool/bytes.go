@@ -140,11 +140,8 @@ func (p *Bytes) make(n int) []byte {
 //
 //go:noinline
 func (p *Bytes) putSlow(b []byte) {
-	if cap(b) == 0 {
-		return
-	}
-	d, k := p.depot(), classOf(cap(b))
-	switch {
+	switch d, k := p.depot(), classOf(cap(b)); {
+	case cap(b) == 0:
 	case k >= numClasses || classSize(k) != cap(b):
 		d.foreign.Add(1)
 	case p.pooled(k):

@@ -170,11 +170,18 @@ func (l *Local) cache() *cache {
 	return c
 }
 
-// spill gives the n uppermost buffers of class k to the pool.
+// spill gives n buffers of class k to the pool: the uppermost, which are still in the
+// processor's cache for who takes them; of large ones, of which that holds few, the
+// lowermost, so that the owner gets what it put last.
 func (l *Local) spill(c *cache, k uint, n int) {
 	st := &c[k]
-	l.pool.depot().give(k, st.s[st.n()-n:st.n()])
-	clear(st.s[st.n()-n : st.n()])
+	low, top := 0, st.n()
+	if st.depth == stackLen {
+		low = top - n
+	}
+	l.pool.depot().give(k, st.s[low:low+n])
+	copy(st.s[low:top], st.s[low+n:top])
+	clear(st.s[top-n : top])
 	st.tally -= uint64(n)
 }
 

@@ -45,9 +45,8 @@ func (p *Of[T]) Get() *T {
 // room for one call, of the sync.Pool; but it takes the call of a parameter for a
 // third of one, and then finds out what the parameter is. TestFastPathsInline holds
 // it.
-func (p *Of[T]) get(get func(*sync.Pool) unsafe.Pointer, missed func(rest) unsafe.Pointer) *T {
-	x := get(&p.pool)
-	if x != nil {
+func (p *Of[T]) get(get func(*sync.Pool) (unsafe.Pointer, bool), missed func(rest) unsafe.Pointer) *T {
+	if x, ok := get(&p.pool); ok {
 		return (*T)(x)
 	}
 	return (*T)(missed((*restOf[T])(p)))
@@ -104,10 +103,10 @@ func (r *restOf[T]) put(x unsafe.Pointer) {
 	}
 }
 
-// fromPool returns what lies in p, or nil.
-func fromPool(p *sync.Pool) unsafe.Pointer {
-	x, _ := p.Get().(unsafe.Pointer)
-	return x
+// fromPool returns what lies in p, if anything does.
+func fromPool(p *sync.Pool) (unsafe.Pointer, bool) {
+	x, ok := p.Get().(unsafe.Pointer)
+	return x, ok
 }
 
 func toPool(p *sync.Pool, x unsafe.Pointer) { p.Put(x) }

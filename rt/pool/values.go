@@ -39,9 +39,7 @@ func (p *Values[T]) Get() (v T) {
 		}
 		return v
 	}
-	v = h.v
-	var zero T
-	h.v = zero // lest it keep what the value refers to
+	v, h.v = h.v, v // lest it keep what the value refers to
 	p.empty.Put(h)
 	return v
 }

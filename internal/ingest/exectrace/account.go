@@ -34,8 +34,8 @@ type account struct {
 // course follows an amount.
 type course struct {
 	Course
-	first, last stamp
-	latest      sample // of all generations so far
+	first  stamp
+	latest sample // of all generations so far
 }
 
 func newAccount() *account {
@@ -222,13 +222,14 @@ func (a *account) endCycle(at stamp) {
 func (c *course) follow(bounds []stamp, results []result, of func(*result) []sample) []uint64 {
 	newest := make([]sample, len(bounds)+1) // among those up to bound i and after bound i-1
 	for i := range results {
+		samples := of(&results[i])
+		c.see(samples)
 		k := 0
-		for _, s := range of(&results[i]) {
+		for _, s := range samples {
 			for k < len(bounds) && bounds[k] < s.at {
 				k++
 			}
 			newest[k] = newer(newest[k], s)
-			c.see(s)
 		}
 	}
 	values := make([]uint64, len(bounds))
@@ -237,6 +238,7 @@ func (c *course) follow(bounds []stamp, results []result, of func(*result) []sam
 		values[i] = c.latest.value
 	}
 	c.latest = newer(c.latest, newest[len(bounds)])
+	c.Last = amount(c.latest.value)
 	return values
 }
 
@@ -247,19 +249,26 @@ func newer(a, b sample) sample {
 	return a
 }
 
-// see takes a sample into the extremes.
-func (c *course) see(s sample) {
-	v := amount(s.value)
+// see takes the samples of a batch, in order, into the extremes.
+func (c *course) see(samples []sample) {
+	if len(samples) == 0 {
+		return
+	}
+	first := samples[0]
+	least, most := first.value, first.value
+	for _, s := range samples {
+		least, most = min(least, s.value), max(most, s.value)
+		if s.at == first.at {
+			first.value = least
+		}
+	}
 	if c.Samples == 0 {
-		c.first, c.First, c.Min, c.Max = s.at, v, v, v
+		c.first, c.First, c.Min = first.at, amount(first.value), amount(least)
 	}
-	c.Samples++
-	c.Min, c.Max = min(c.Min, v), max(c.Max, v)
-	if s.at < c.first || s.at == c.first && v < c.First {
-		c.first, c.First = s.at, v
-	}
-	if s.at > c.last || s.at == c.last && v > c.Last {
-		c.last, c.Last = s.at, v
+	c.Samples += len(samples)
+	c.Min, c.Max = min(c.Min, amount(least)), max(c.Max, amount(most))
+	if first.at < c.first || first.at == c.first && amount(first.value) < c.First {
+		c.first, c.First = first.at, amount(first.value)
 	}
 }
 

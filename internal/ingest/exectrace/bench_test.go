@@ -38,6 +38,17 @@ func benchmarkScan(b *testing.B, workers int) {
 	}
 }
 
+// BenchmarkEvents puts all events in order and does nothing with them.
+func BenchmarkEvents(b *testing.B) {
+	data := benchmarkTrace(b)
+	b.SetBytes(int64(len(data)))
+	for b.Loop() {
+		if err := exectrace.Events(bytes.NewReader(data), exectrace.AllKinds, func(*exectrace.Event, *exectrace.Names) {}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 // BenchmarkPeer reads all events by x/exp/trace and does nothing with them.
 func BenchmarkPeer(b *testing.B) {
 	data := benchmarkTrace(b)

@@ -2,16 +2,17 @@ package exectrace
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/heaptrim/heaptrim/internal/ingest/exectrace/wire"
 )
 
 // raw is an event as its thread wrote it.
 type raw struct {
-	time int64 // nanoseconds
-	args [4]uint64
-	kind byte
-	pos  int // in the data of the generation
+	time  int64 // nanoseconds
+	args  [4]uint64
+	kind  byte
+	start int // in the data of the batch
 }
 
 // cursor reads the events of one thread in a generation.
@@ -21,9 +22,11 @@ type cursor struct {
 	counts  *[256]uint8
 	unit    float64 // nanoseconds a stamp
 	batches []*batch
-	last    int64 // time of the event before
-	pos     int
+	last    int64  // time of the event before
+	data    []byte // of the batch that is being read
+	pos     int    // in data
 	end     int
+	offset  int64 // of data in the file
 	raw
 }
 
@@ -35,12 +38,17 @@ func (c *cursor) next() (bool, error) {
 		}
 		b := c.batches[0]
 		c.batches = c.batches[1:]
-		c.pos, c.end, c.last = b.start, b.end, nanoseconds(b.time, c.unit)
+		c.pos, c.end, c.last = 0, b.end-b.start, nanoseconds(b.time, c.unit)
+		c.offset = c.g.offset + int64(b.start)
+		c.data = slices.Grow(c.data[:0], c.end+wire.Slack)[:c.end+wire.Slack]
+		if err := c.g.load(b, c.data); err != nil {
+			return false, err
+		}
 		if b.time > farthest || c.last < 0 {
-			return false, c.fail(b.start, errFarStamp)
+			return false, c.fail(0, errFarStamp)
 		}
 	}
-	d, start := c.g.data, c.pos
+	d, start := c.data, c.pos
 	kind := d[start]
 	n := c.counts[kind]
 	if n == 0 {
@@ -57,13 +65,13 @@ func (c *cursor) next() (bool, error) {
 	if since > farthest || at < c.last {
 		return false, c.fail(start, errFarStamp)
 	}
-	c.kind, c.raw.pos, c.time = kind, start, at
+	c.kind, c.start, c.time = kind, start, at
 	c.pos, c.last = i, at
 	return true, nil
 }
 
 func (c *cursor) fail(pos int, err error) error {
-	return &Error{Offset: c.g.offset + int64(pos), Reason: err.Error()}
+	return &Error{Offset: c.offset + int64(pos), Reason: err.Error()}
 }
 
 // nanoseconds converts stamps. What is too far gives a negative time.

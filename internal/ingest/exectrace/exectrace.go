@@ -7,8 +7,9 @@
 // [Events] gives every event in order, for questions that need the states of
 // goroutines.
 //
-// Both hold two or three generations of the trace in memory (the runtime begins a
-// generation every second), whatever the length of the file.
+// What is a file, or can be read anywhere like one, is read batch by batch where it is needed, and
+// must not change meanwhile. Of anything else both hold two or three generations in memory (the runtime begins a
+// generation every second). Neither grows with the length of the trace.
 package exectrace
 
 import (

@@ -17,10 +17,8 @@ import (
 // strings, stacks, samples and clocks begin with an event of their own.
 
 const (
-	headerSize   = 16
-	maxBatchSize = 64 << 10
-	maxString    = 1 << 10
-	maxVarint    = 10
+	headerSize = 16
+	maxString  = 1 << 10
 )
 
 // version is the minor release of Go that introduced a format.

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 
@@ -166,7 +167,7 @@ func FuzzScan(f *testing.F) {
 	f.Add(newWire("1.22").clock(1).batch(1, 7, 100, []byte{25, 1, 9, 7, 2, 34, 1, 9, 36, 1, 32, 1, 0, 33, 1, 3, 3}).clock(2).Bytes())
 	f.Fuzz(func(t *testing.T, data []byte) {
 		one, err1 := exectrace.Scan(bytes.NewReader(data), exectrace.Options{Workers: 1})
-		many, err2 := exectrace.Scan(bytes.NewReader(data), exectrace.Options{Workers: 3})
+		many, err2 := exectrace.Scan(io.MultiReader(bytes.NewReader(data)), exectrace.Options{Workers: 3}) // from front to back
 		if (err1 == nil) != (err2 == nil) || err1 != nil && err1.Error() != err2.Error() {
 			t.Fatalf("errors differ: %v and %v", err1, err2)
 		}

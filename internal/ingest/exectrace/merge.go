@@ -78,7 +78,7 @@ func (m *merger) lineUp(g *generation, unit float64) error {
 	var inOrder []*cursor
 	for i := range g.batches {
 		b := &g.batches[i]
-		if b.extra || special(g.data[b.start:b.end], m.version) != 0 {
+		if b.holds(m.version) != eventData {
 			continue
 		}
 		c := cursors[b.thread]
@@ -122,7 +122,7 @@ func (m *merger) step() error {
 		}
 	}
 	c := m.frontier[0].Reader
-	return c.fail(c.raw.pos, errStuck)
+	return c.fail(c.start, errStuck)
 }
 
 // try lets the event of cursor i happen, if it is its turn.
@@ -130,7 +130,7 @@ func (m *merger) try(i int) (bool, error) {
 	c := m.frontier[i].Reader
 	ok, err := m.advance(c)
 	if err != nil {
-		return false, c.fail(c.raw.pos, err)
+		return false, c.fail(c.start, err)
 	}
 	if !ok {
 		return false, nil

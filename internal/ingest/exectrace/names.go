@@ -3,12 +3,13 @@ package exectrace
 import (
 	"fmt"
 
+	"github.com/heaptrim/heaptrim/internal/ingest/exectrace/index"
 	"github.com/heaptrim/heaptrim/internal/ingest/exectrace/wire"
 )
 
 // names are the strings and stacks of a generation.
 type names struct {
-	textOf, stackOf index
+	textOf, stackOf index.Index
 	texts           []string // the first is ""
 	stacks          []uint32 // where each ends in calls; the first is 0
 	calls           []uint32 // frames
@@ -21,63 +22,37 @@ type frame struct {
 	fn, file Text
 }
 
-// index numbers what the trace has numbers of its own for, which are mostly
-// consecutive.
-type index struct {
-	dense  []uint32
-	sparse map[uint64]uint32
-}
-
-// find returns the number of id, which is 0 for 0 only.
-func (x *index) find(id uint64) (uint32, bool) {
-	if id < uint64(len(x.dense)) {
-		n := x.dense[id]
-		return n, n != 0 || id == 0
-	}
-	n, ok := x.sparse[id]
-	return n, ok || id == 0
-}
-
-// compact turns the sparse form into the dense one where that is not larger.
-func (x *index) compact() {
-	largest := uint64(0)
-	for id := range x.sparse {
-		largest = max(largest, id)
-	}
-	if largest > 2*uint64(len(x.sparse))+64 {
-		return
-	}
-	x.dense = make([]uint32, largest+1)
-	for id, n := range x.sparse {
-		x.dense[id] = n
-	}
-	x.sparse = nil
-}
-
 const maxFrames = 128 // of a stack
 
 // readNames takes the strings and stacks of g over; t has g's strings.
 func readNames(g *generation, v version, t *tables) (*names, error) {
 	n := &names{texts: make([]string, 1, len(t.strings)+1), stacks: make([]uint32, 1)}
-	n.textOf.sparse, n.stackOf.sparse = make(map[uint64]uint32, len(t.strings)), map[uint64]uint32{}
+	n.textOf, n.stackOf = index.New(len(t.strings)), index.New(0)
 	for id, s := range t.strings {
-		n.textOf.sparse[id] = uint32(len(n.texts))
-		n.texts = append(n.texts, string(g.data[s.start:s.end]))
+		n.textOf.Add(id, uint32(len(n.texts)))
+		n.texts = append(n.texts, t.text(s))
 	}
-	n.textOf.compact()
+	n.textOf.Compact()
 	known := map[uint64]uint32{}
-	for _, b := range g.batches {
-		if b.extra || special(g.data[b.start:b.end], v) != wire.Stacks {
+	var data []byte
+	for i := range g.batches {
+		b := &g.batches[i]
+		if b.holds(v) != wire.Stacks {
 			continue
 		}
-		r := tableReader{g: g, pos: b.start + 1, end: b.end}
-		for r.pos < r.end {
-			if err := n.readStack(&r, known); err != nil {
-				return nil, &Error{Offset: g.offset + int64(r.pos), Reason: err.Error()}
+		r, err := g.table(b, data[:0])
+		if err != nil {
+			return nil, err
+		}
+		data = r.data
+		r.pos++ // wire.Stacks
+		for r.pos < len(r.data) {
+			if err := n.readStack(r, known); err != nil {
+				return nil, r.fail(err)
 			}
 		}
 	}
-	n.stackOf.compact()
+	n.stackOf.Compact()
 	return n, nil
 }
 
@@ -87,11 +62,11 @@ func (n *names) readStack(r *tableReader, known map[uint64]uint32) error {
 		return fmt.Errorf("event %d among stacks", kind)
 	}
 	id, depth := r.number(), r.number()
-	_, again := n.stackOf.sparse[id]
+	_, again := n.stackOf.Find(id)
 	switch {
 	case r.bad:
 		return fmt.Errorf("stack %d is cut short", id)
-	case again, id == 0: // 0 is none
+	case again: // 0, too, which is none
 		return fmt.Errorf("there are two stacks %d", id)
 	case depth > maxFrames:
 		return fmt.Errorf("stack %d is %d calls deep; the format allows %d", id, depth, maxFrames)
@@ -103,8 +78,8 @@ func (n *names) readStack(r *tableReader, known map[uint64]uint32) error {
 		}
 		i, ok := known[pc]
 		if !ok {
-			fnText, hasFn := n.textOf.find(fn)
-			fileText, hasFile := n.textOf.find(file)
+			fnText, hasFn := n.textOf.Find(fn)
+			fileText, hasFile := n.textOf.Find(file)
 			if !hasFn || !hasFile {
 				return fmt.Errorf("stack %d has a call in string %d, file %d, and one of them is missing", id, fn, file)
 			}
@@ -114,7 +89,7 @@ func (n *names) readStack(r *tableReader, known map[uint64]uint32) error {
 		}
 		n.calls = append(n.calls, i)
 	}
-	n.stackOf.sparse[id] = uint32(len(n.stacks))
+	n.stackOf.Add(id, uint32(len(n.stacks)))
 	n.stacks = append(n.stacks, uint32(len(n.calls)))
 	return nil
 }

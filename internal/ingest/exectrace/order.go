@@ -168,7 +168,7 @@ func (c *carrier) bind(s *goroutineState) {
 
 // text returns the number of string id.
 func (o *order) text(id uint64) (Text, error) {
-	n, ok := o.out.names.textOf.find(id)
+	n, ok := o.out.names.textOf.Find(id)
 	if !ok {
 		return 0, errNoName
 	}
@@ -177,7 +177,7 @@ func (o *order) text(id uint64) (Text, error) {
 
 // stack returns the number of stack id.
 func (o *order) stack(id uint64) (Stack, error) {
-	n, ok := o.out.names.stackOf.find(id)
+	n, ok := o.out.names.stackOf.Find(id)
 	if !ok {
 		return 0, errNoName
 	}

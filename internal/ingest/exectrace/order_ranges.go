@@ -127,7 +127,7 @@ func (o *order) goroutineRange(c *cursor) error {
 
 // reason returns the text of why a range began.
 func (o *order) reason(r openRange) Text {
-	t, ok := o.out.names.textOf.find(r.number)
+	t, ok := o.out.names.textOf.Find(r.number)
 	if ok && o.out.names.texts[t] == r.reason {
 		return Text(t)
 	}

@@ -3,6 +3,7 @@ package exectrace
 import (
 	"errors"
 
+	"github.com/heaptrim/heaptrim/internal/ingest/exectrace/hop"
 	"github.com/heaptrim/heaptrim/internal/ingest/exectrace/wire"
 )
 
@@ -65,11 +66,11 @@ func (r *result) rescale(k float64) {
 // op is an event of a leg that began in an earlier batch, or the end of a span
 // that did.
 type op struct {
-	at   stamp
-	kind byte
-	why  why
-	a, b uint64 // depending on the kind
-	pos  int    // in the data of the generation
+	at     stamp
+	kind   byte
+	why    why
+	a, b   uint64 // depending on the kind
+	offset int64  // in the file
 
 	// The end of a span that began before the goroutine did that ends it.
 	late      bool
@@ -87,17 +88,18 @@ const farthest stamp = 1 << 57
 
 // parser reads batches of events; one worker has one.
 type parser struct {
-	traits     [256]trait
+	kinds      *[256]hop.Kind
 	batch      *batch // nil for none
 	walk       walk
-	data       []byte // of the generation
+	generation *generation
+	data       []byte // of the batch, and of those that other parsers read
+	start, end int    // of the batch in data
 	rules      *rules
-	assistWait uint8 // first byte of the number of that reason, in the rules
-	always     trait // traitTurn where each change of who runs is to be looked at
+	always     bool // each change of who runs is to be looked at
 	found      *result
 	seen       int // position of the last change of who runs that was seen, or -1
 	thread     uint64
-	pos        int    // of the event that is being read
+	pos        int    // of the event that is being read, in data
 	statusOf   uint64 // goroutine of the last status event …
 	lastStatus uint8  // … and what it was
 }
@@ -105,20 +107,17 @@ type parser struct {
 // fail keeps the first error, with its position.
 func (p *parser) fail(pos int, err error) {
 	if p.found.err == nil {
-		p.found.err = &positioned{pos, err}
+		p.found.err = &Error{Offset: p.offset(pos), Reason: err.Error()}
 	}
 }
 
-// positioned is an error at a byte of the generation's data.
-type positioned struct {
-	pos int
-	err error
+// offset is where in the file a byte of the data is.
+func (p *parser) offset(pos int) int64 {
+	return p.generation.offset + int64(p.batch.start+pos-p.start)
 }
 
-func (e *positioned) Error() string { return e.err.Error() }
-
 // hop skips n numbers.
-func (p *parser) hop(i int, n uint8) int {
+func (p *parser) hop(i int, n uint) int {
 	for ; n > 0; n-- {
 		_, i = wire.Number(p.data, i)
 	}
@@ -185,10 +184,10 @@ func (p *parser) sweep(kind byte, at stamp, i int) {
 func (p *parser) rare(kind byte, at stamp, i int) {
 	d := p.data
 	var args [4]uint64
-	for k := range p.traits[kind]>>traitShift - 1 {
+	for k := range p.kinds[kind].Numbers() - 1 {
 		args[k&3], i = wire.Number(d, i)
 	}
-	o := op{at: at, kind: kind, a: args[0], b: args[1], pos: p.pos}
+	o := op{at: at, kind: kind, a: args[0], b: args[1], offset: p.offset(p.pos)}
 	switch kind {
 	case wire.GoStatus, wire.GoStatusStack:
 		p.statusOf, p.lastStatus = args[0], uint8(min(args[2], 255))
@@ -228,7 +227,7 @@ func (p *parser) do(o op) {
 		}
 	}
 	if err := o.apply(&p.found.after, p.rules, &p.found.found); err != nil {
-		p.fail(o.pos, err)
+		p.fail(p.pos, err)
 	}
 }
 
@@ -236,7 +235,7 @@ func (p *parser) do(o op) {
 func (p *parser) leave(e exit) {
 	if !p.found.known {
 		p.found.known = true
-		p.found.before = append(p.found.before, op{at: e.at, kind: wire.GoBlock, why: e.why, a: e.reason, pos: p.pos})
+		p.found.before = append(p.found.before, op{at: e.at, kind: wire.GoBlock, why: e.why, a: e.reason, offset: p.offset(p.pos)})
 		return
 	}
 	p.found.after.leave(e, p.rules, &p.found.found)

@@ -108,7 +108,7 @@ func (f *framer) readAll(out chan<- *generation, stop <-chan struct{}) error {
 
 // parseAll parses the batches of generations, until one is broken.
 func (s *scanner) parseAll(in <-chan *generation, out chan<- *parsed, empty <-chan *parsed, stop <-chan struct{}) {
-	workers := newWorkers(s.workers)
+	workers := newWorkers(s.workers, false)
 	frequency := uint64(0) // of the first generation
 	for g := range in {
 		var p *parsed
@@ -152,7 +152,7 @@ func (s *scanner) put(p *parsed) error {
 		// A goroutine in an assist may have run without our having been told.
 		// Look at its legs one by one.
 		if s.again == nil {
-			s.again = newWorkers(s.workers)
+			s.again = newWorkers(s.workers, true)
 		}
 		p.rules = &rules{tables: p.rules.tables, wanted: st.gaps}
 		if err := p.parse(s.again, s.version, st.windows); err != nil {
@@ -172,10 +172,10 @@ func (s *scanner) put(p *parsed) error {
 	return nil
 }
 
-func newWorkers(n int) []*worker {
+func newWorkers(n int, always bool) []*worker {
 	var list []*worker
 	for range n {
-		list = append(list, newWorker())
+		list = append(list, newWorker(always))
 	}
 	return list
 }
@@ -196,7 +196,7 @@ func (p *parsed) parse(workers []*worker, v version, only []window) error {
 			b, res := &p.batches[i], &p.results[i]
 			switch {
 			case only != nil && !touches(only, res):
-			case b.extra || special(p.data[b.start:b.end], v) != 0:
+			case b.holds(v) != eventData:
 				res.reset()
 			default:
 				return b, res
@@ -209,8 +209,8 @@ func (p *parsed) parse(workers []*worker, v version, only []window) error {
 	}
 	busy.Wait()
 	for i := range p.batches {
-		if e := (*positioned)(nil); errors.As(p.results[i].err, &e) {
-			return &Error{Offset: p.offset + int64(e.pos), Reason: e.Error()}
+		if err := p.results[i].err; err != nil {
+			return err
 		}
 	}
 	return nil

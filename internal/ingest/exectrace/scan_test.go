@@ -17,8 +17,8 @@ func TestScanAgrees(t *testing.T) {
 func agree(t *testing.T, name string, data []byte) *exectrace.Summary {
 	t.Helper()
 	want, wantErr := referenceSummary(bytes.NewReader(data), usualTick)
-	for _, workers := range []int{1, 3} {
-		got, err := exectrace.Scan(bytes.NewReader(data), exectrace.Options{Workers: workers})
+	for workers, r := range map[int]io.Reader{1: bytes.NewReader(data), 2: io.MultiReader(bytes.NewReader(data)), 3: bytes.NewReader(data)} {
+		got, err := exectrace.Scan(r, exectrace.Options{Workers: workers})
 		if err != nil || wantErr != nil {
 			t.Fatalf("%s: error %v, reference %v", name, err, wantErr)
 		}
@@ -54,6 +54,30 @@ func TestReadError(t *testing.T) {
 	if _, err := exectrace.Scan(r, exectrace.Options{}); !errors.Is(err, broken) {
 		t.Errorf("got error %v, want %v", err, broken)
 	}
+	for _, from := range []int{0, len(data) / 2, len(data) - 1000} {
+		f := &file{bytes.NewReader(data), int64(from), broken}
+		if _, err := exectrace.Scan(f, exectrace.Options{}); !errors.Is(err, broken) {
+			t.Errorf("file broken at %d: got error %v, want %v", from, err, broken)
+		}
+		f.Seek(0, io.SeekStart)
+		if err := exectrace.Events(f, exectrace.AllKinds, func(*exectrace.Event, *exectrace.Names) {}); !errors.Is(err, broken) {
+			t.Errorf("events of a file broken at %d: got error %v, want %v", from, err, broken)
+		}
+	}
+}
+
+// file fails where it is read at from or behind it.
+type file struct {
+	*bytes.Reader
+	from int64
+	err  error
+}
+
+func (f *file) ReadAt(p []byte, off int64) (int, error) {
+	if off+int64(len(p)) > f.from {
+		return int(max(0, f.from-off)), f.err
+	}
+	return f.Reader.ReadAt(p, off)
 }
 
 type failing struct{ err error }

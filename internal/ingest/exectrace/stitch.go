@@ -52,7 +52,7 @@ func (s *scanner) stitch(p *parsed) (*stitched, error) {
 	}
 	for id, t := range st.threads {
 		if t.stop.open && t.stop.reason != carried {
-			name, ok := r.lookup(g, t.stop.reason)
+			name, ok := r.lookup(t.stop.reason)
 			if !ok {
 				return nil, missingString(g, t.stop.reason)
 			}
@@ -76,7 +76,7 @@ func (st *stitched) batch(g *generation, i int, r *result, rules *rules) error {
 	for k := range r.before {
 		o := &r.before[k]
 		if err := o.apply(&t, rules, &st.found); err != nil {
-			return &Error{Offset: g.offset + int64(o.pos), Reason: err.Error()}
+			return &Error{Offset: o.offset, Reason: err.Error()}
 		}
 	}
 	st.pieces = append(st.pieces, r.pieces...)
@@ -89,7 +89,7 @@ func (st *stitched) batch(g *generation, i int, r *result, rules *rules) error {
 			continue
 		}
 		var ok bool
-		if stop.name, ok = rules.lookup(g, stop.reason); !ok {
+		if stop.name, ok = rules.lookup(stop.reason); !ok {
 			return missingString(g, stop.reason)
 		}
 	}

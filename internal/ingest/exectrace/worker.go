@@ -1,21 +1,26 @@
 package exectrace
 
 import (
+	"encoding/binary"
 	"slices"
 
 	"github.com/heaptrim/heaptrim/internal/ingest/exectrace/hop"
+	"github.com/heaptrim/heaptrim/internal/ingest/exectrace/wire"
 )
 
 // worker reads the batches of generations.
 type worker struct {
 	hopper  *hop.Hopper
 	parsers [hop.Lanes]parser
+	data    []byte // of a batch for each parser
 }
 
-func newWorker() *worker {
-	w := &worker{hopper: hop.New()}
+func newWorker(always bool) *worker {
+	const room = wire.MaxBatchSize + wire.Slack
+	w := &worker{hopper: hop.New(always), data: make([]byte, hop.Lanes*room)}
 	for i := range w.parsers {
-		w.parsers[i].traits = traits()
+		p := &w.parsers[i]
+		p.kinds, p.data, p.start = w.hopper.Kinds(), w.data, i*room
 	}
 	return w
 }
@@ -23,6 +28,7 @@ func newWorker() *worker {
 // run reads batches of g until there is no next one.
 func (w *worker) run(g *parsed, next func() (*batch, *result)) {
 	h := w.hopper
+	h.Block = wire.GoBlock | uint32(binary.AppendUvarint(nil, g.rules.assistWait)[0])<<16
 	var busy []*parser
 	for i := range w.parsers {
 		w.parsers[i].use(g)
@@ -34,13 +40,17 @@ func (w *worker) run(g *parsed, next func() (*batch, *result)) {
 			return
 		}
 		for lane, p := range busy {
-			h.Pos[lane], h.End[lane] = p.walk.pos, p.batch.end
+			h.Begin(lane, p.walk.pos)
 		}
-		stuck := h.Hop(g.data, len(busy))
+		n, stuck := h.Hop(w.data, len(busy))
 		for lane, p := range busy {
-			p.walk.pos = h.Pos[lane]
-			p.pick(h.Of(lane))
-			if lane == stuck && !p.done() {
+			p.walk.events += n
+			p.pick(h, lane)
+			switch {
+			case lane < stuck:
+				p.walk.events++
+			case lane == stuck && !p.done():
+				p.walk.events++
 				p.long()
 			}
 		}

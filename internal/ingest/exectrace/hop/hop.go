@@ -1,6 +1,7 @@
-// Package hop finds where the events of batches begin. Where an event ends follows from its bytes, one after
-// the other: who hops from event to event waits for what the last hop loads. So a Hopper goes through several
-// batches at once, in turns, and they wait together: eight go 2.5 to 4 times as fast as one.
+// Package hop goes through the events of batches and picks those that are to be looked at. Where an event ends
+// follows from its bytes, one after the other: who hops from event to event waits for what the last hop loads. So
+// a Hopper goes through several batches at once, in turns, and they wait together: eight go 2.5 to 4 times as
+// fast as one. What is to be picked cannot be foreseen by a processor, so a Hopper does not branch on it.
 package hop
 
 import (
@@ -12,66 +13,154 @@ import (
 // Lanes is how many batches are read at once. Fewer wait; more do not go faster.
 const Lanes = 8
 
+// rounds is how many events of a batch are read at once, at most.
+const rounds = 256
+
+// Place is where an event is: its position, and above that the time since the Hop began.
+type Place uint64
+
+// Nowhere is no place.
+const Nowhere Place = 1<<64 - 1
+
+const timeShift = 32
+
+// Pos returns the position.
+func (p Place) Pos() int { return int(uint32(p)) }
+
+// Time returns the time.
+func (p Place) Time() uint64 { return uint64(p) >> timeShift }
+
+// Pick is an event that is to be looked at.
+type Pick struct {
+	Event Place
+	Turn  Place // the last change of who runs before it, or Nowhere
+}
+
+// Kind is what picking needs to know of a kind of event: the number of its numbers, the time included, above
+// the eight bits of ends, and above that the flags. It is 0 for a kind that does not occur among events.
+type Kind uint32
+
+// The flags.
+const (
+	Picked Kind = 1 << 31 // to be looked at
+	Turn   Kind = 1 << 30 // changes who runs on the thread
+	Watch  Kind = 1 << 29 // the next change of who runs is to be looked at, too
+)
+
+// Numbers is how many numbers an event of the kind has.
+func (k Kind) Numbers() uint { return uint(k>>shift) % maxNumbers }
+
+// kinds returns all kinds.
+func kinds() [256]Kind {
+	var k [256]Kind
+	for kind, n := range wire.Arguments() {
+		k[kind] = Kind(n) << shift
+	}
+	for _, kind := range []int{
+		wire.GoCreateSyscall, wire.GoStart, wire.GoDestroy, wire.GoDestroySyscall, wire.GoStop, wire.GoBlock, wire.GoSyscallEndBlocked, wire.GoSwitch, wire.GoSwitchDestroy,
+	} {
+		k[kind] |= Turn
+	}
+	for _, kind := range []int{wire.GCMarkAssistActive, wire.GCMarkAssistBegin, wire.GCMarkAssistEnd, wire.GoLabel} {
+		k[kind] |= Picked | Watch
+	}
+	for _, kind := range []int{
+		wire.GoStatus, wire.GoStatusStack, wire.STWBegin, wire.STWEnd, wire.GCActive, wire.GCBegin, wire.GCEnd, wire.GCSweepActive, wire.GCSweepBegin, wire.GCSweepEnd,
+		wire.HeapAlloc, wire.HeapGoal,
+	} {
+		k[kind] |= Picked
+	}
+	return k
+}
+
 // Hopper goes through batches.
 type Hopper struct {
-	Pos, End [Lanes]int // where the next event of each begins, and where there is none
-	stops    [Lanes][256]int
-	n, stuck int // of the last Hop
+	Block uint32 // events whose bytes 0 and 2 are those of this are picked, too
 
-	numbers [256]uint16 // how many a kind of event has, the time included, above the eight bits of ends
-	steps   steps
+	lanes [Lanes]lane
+
+	kinds [256]Kind
+	steps steps
+}
+
+// lane is a batch.
+type lane struct {
+	place Place // of the next event
+	turn  Place
+	found uint
+	picks [rounds]Pick
 }
 
 const shift = 8
 
-// New returns a Hopper without batches.
-func New() *Hopper {
-	h := &Hopper{steps: newSteps()}
-	for kind, n := range wire.Arguments() {
-		h.numbers[kind] = uint16(n) << shift
+// New returns a Hopper without batches; always, if each change of who runs is to be looked at. The data is
+// less than 4 GiB.
+func New(always bool) *Hopper {
+	h := &Hopper{kinds: kinds(), steps: newSteps()}
+	for i, k := range h.kinds {
+		if always && k&Turn != 0 {
+			h.kinds[i] |= Picked
+		}
 	}
 	return h
 }
 
-// Hop notes where the next events of the first batches begin, in d. It returns which batch is at its end, or
-// at an event that does not show in eight bytes how long it is; -1 where there was no room for more stops.
-func (h *Hopper) Hop(d []byte, batches int) (stuck int) {
-	h.n, h.stuck = h.hop(d, batches)
-	return h.stuck
+// Kinds returns the kinds of event.
+func (h *Hopper) Kinds() *[256]Kind { return &h.kinds }
+
+// Begin puts a batch, or what is left of it, into a lane. Behind it, there are eight bytes of 0.
+func (h *Hopper) Begin(lane, pos int) {
+	l := &h.lanes[lane]
+	l.place, l.turn, l.found = Place(pos), Nowhere, 0
 }
 
-// Of returns where the events of a batch began in the last Hop.
-func (h *Hopper) Of(lane int) []int {
-	if lane < h.stuck {
-		return h.stops[lane][:h.n+1]
-	}
-	return h.stops[lane][:h.n]
-}
-
-// hop gives each batch n stops, and those before the one that is stuck one more.
-func (h *Hopper) hop(d []byte, batches int) (n, stuck int) {
-	pos, s := h.Pos[:batches], h
-	end := h.End[:len(pos)]
-	stops := h.stops[:len(pos)]
-	for n := range h.stops[0] {
-		for lane, i := range pos {
-			if i >= end[lane] {
-				return n, lane
-			}
+// Hop goes through the next events of the first batches, in d: n of each, and one more of those before the one
+// that is stuck. That is at its end, or at an event that does not show in eight bytes how long it is, or whose
+// time has more than two; -1 stands for none.
+func (h *Hopper) Hop(d []byte, batches int) (n, stuck int) {
+	lanes := h.lanes[:batches]
+	for n := range rounds {
+		for k := range lanes {
+			l := &lanes[k]
+			place := l.place
+			i := place.Pos()
 			event := binary.LittleEndian.Uint64(d[i : i+8])
-			step := s.steps[(uint64(s.numbers[uint8(event)])|ends(event))%uint64(len(s.steps))]
+			kind := h.kinds[uint8(event)]
+			step := h.steps[(uint64(kind)|ends(event))%uint64(len(h.steps))]
 			if step == 0 {
-				return n, lane
+				return n, k
 			}
-			stops[lane][n] = i
-			pos[lane] = i + int(step)
+			since := event >> 8 & 0x7f
+			if event&0x8000 != 0 {
+				since |= event >> 16 & 0x7f << 7
+			}
+			place += Place(since << timeShift)
+			turn := l.turn
+			l.picks[l.found%rounds] = Pick{place, turn}
+			if kind&Turn != 0 {
+				turn = place
+			}
+			blocks := uint(0)
+			if uint32(event)&0xff00ff == h.Block {
+				blocks = 1
+			}
+			l.turn = turn
+			l.found += uint(kind>>31) | blocks
+			l.place = place + Place(step)
 		}
 	}
-	return len(h.stops[0]), -1
+	return rounds, -1
+}
+
+// Found returns what was picked of a batch, the last change of who runs, or Nowhere, and where it goes on, which
+// has the time of the last event.
+func (h *Hopper) Found(lane int) (picks []Pick, turn, next Place) {
+	l := &h.lanes[lane]
+	return l.picks[:l.found], l.turn, l.place
 }
 
 // steps gives the length of an event by the number of its numbers and by which of its first eight bytes end
-// one; 0 where that is not known from these.
+// one; 0 where that is not known from these, and where the first number, the time, has more than two bytes.
 type steps [maxNumbers << shift]uint8
 
 // maxNumbers is more than any event has.
@@ -81,7 +170,7 @@ func newSteps() steps {
 	var s steps
 	for ends := range 256 {
 		n := 0
-		for i := 1; i < 8; i++ {
+		for i := 1; i < 8 && ends&6 != 0; i++ {
 			if ends>>i&1 != 0 && n+1 < maxNumbers {
 				n++
 				s[n<<shift|ends] = uint8(i + 1)
