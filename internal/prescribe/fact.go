@@ -256,9 +256,9 @@ var (
 	})
 	// lookedUp is text that maps are read by. Where a map gets it as a key, that must be seldom.
 	lookedUp = test("looked up in a map", func(c *candidate, p *allocated) bool {
-		key := p.Life.Passed.Key
+		key := c.session.Place(evidence.Frame{File: p.Life.Passed.Key.File, Line: p.Life.Passed.Key.Line})
 		return p.Life.Passed.Keyed && (key.Line == 0 && p.Life.End == finding.EndFrame ||
-			key.Line > 0 && !regrowth.Fills(c.diagnosis, c.Finding, c.session.Place(evidence.Frame{File: key.File, Line: key.Line})))
+			key.Line > 0 && !regrowth.Fills(c.diagnosis, c.Finding, key.File, key.Line))
 	})
 	// needsString is new text that cannot be bytes. What fmt makes can be put together without it all the same.
 	needsString = test("text for what takes no bytes", func(_ *candidate, p *allocated) bool {

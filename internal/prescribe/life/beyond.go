@@ -8,6 +8,7 @@ import (
 	"golang.org/x/tools/go/ssa"
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/prescribe/flow"
 )
 
 // Bounds on the calls that are followed beyond a stack.
@@ -22,7 +23,6 @@ type calls struct {
 	of     map[*ssa.Function][]ssa.CallInstruction
 	value  map[*ssa.Function]bool
 	stored map[types.Object][]ssa.Value // in fields and variables of function types
-	open   map[types.Object]bool        // of these, what may be set in ways that are not seen
 }
 
 // callers finds the calls once.
@@ -30,17 +30,13 @@ func (t *Tracer) callers() *calls {
 	if t.calls != nil {
 		return t.calls
 	}
-	t.calls = &calls{map[*ssa.Function][]ssa.CallInstruction{}, map[*ssa.Function]bool{}, map[types.Object][]ssa.Value{}, map[types.Object]bool{}}
+	t.calls = &calls{map[*ssa.Function][]ssa.CallInstruction{}, map[*ssa.Function]bool{}, flow.StoredFunctions(t.src.Functions())}
 	for fn := range t.src.Functions() {
 		for _, b := range fn.Blocks {
 			for _, in := range b.Instrs {
 				t.calls.note(in)
-				t.calls.noteStored(in)
 			}
 		}
-	}
-	for slot := range t.calls.open {
-		delete(t.calls.stored, slot)
 	}
 	for _, list := range t.calls.of {
 		slices.SortFunc(list, func(a, b ssa.CallInstruction) int { return cmp.Compare(a.Pos(), b.Pos()) })

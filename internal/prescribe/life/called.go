@@ -1,8 +1,6 @@
 package life
 
 import (
-	"go/types"
-
 	"golang.org/x/tools/go/ssa"
 
 	"github.com/heaptrim/heaptrim/internal/prescribe/flow"
@@ -27,7 +25,7 @@ func (t *Tracer) called(v ssa.Value, deep int) (all []*ssa.Function, ok bool) {
 	case *ssa.Phi:
 		from = v.Edges
 	case *ssa.UnOp:
-		from, ok = t.callers().stored[slotOf(v.X)]
+		from, ok = t.callers().stored[flow.Slot(v.X)]
 		if !ok {
 			return nil, false
 		}
@@ -64,49 +62,4 @@ func (t *Tracer) handedFor(p *ssa.Parameter) (args []ssa.Value) {
 		}
 	}
 	return args
-}
-
-// slotOf is the field or variable of the package behind an address, if its name is not exported; nil for others.
-func slotOf(addr ssa.Value) types.Object {
-	var slot types.Object
-	switch a := addr.(type) {
-	case *ssa.FieldAddr:
-		slot = flow.Field(a).Origin()
-	case *ssa.Global:
-		slot = a.Object()
-	}
-	if slot == nil || slot.Exported() {
-		return nil
-	}
-	return slot
-}
-
-// noteStored notes what is stored in a field or variable of a function type, and forgets those whose address goes elsewhere.
-func (c *calls) noteStored(in ssa.Instruction) {
-	if _, names := in.(*ssa.DebugRef); names {
-		return
-	}
-	for _, v := range in.Operands(nil) {
-		if *v == nil {
-			continue
-		}
-		slot := slotOf(*v)
-		if slot == nil {
-			continue
-		}
-		if _, isFunc := slot.Type().Underlying().(*types.Signature); !isFunc {
-			continue
-		}
-		switch in := in.(type) {
-		case *ssa.UnOp:
-		case *ssa.Store:
-			if in.Addr == *v {
-				c.stored[slot] = append(c.stored[slot], in.Val)
-				continue
-			}
-			c.open[slot] = true
-		default:
-			c.open[slot] = true
-		}
-	}
 }

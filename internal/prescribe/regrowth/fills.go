@@ -3,7 +3,6 @@ package regrowth
 import (
 	"slices"
 
-	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
 )
 
@@ -16,10 +15,10 @@ const (
 
 // Fills reports whether a map grows at a place by about as many entries as a finding has objects. Its tables are few,
 // and large.
-func Fills(d *finding.Diagnosis, of *finding.Finding, at evidence.Site) bool {
+func Fills(d *finding.Diagnosis, of *finding.Finding, file string, line int) bool {
 	grown := 0.0
 	for _, f := range d.Findings {
-		if f.Site.File != at.File || f.Site.Line != at.Line {
+		if f.Site.File != file || f.Site.Line != line {
 			continue
 		}
 		for _, r := range slices.Concat(f.ByRun, []finding.RunCost{{Run: f.Run, Cost: f.Cost}}) {
