@@ -107,11 +107,14 @@ func testHelpers(all []gocmd.Package) []string {
 }
 
 // measuredLoops returns the loops whose iterations a benchmark counts.
-func measuredLoops(f *ast.File) []ast.Node {
+func measuredLoops(f *ast.File) []ast.Node { return loopsIn(f, beforeReset(f)) }
+
+// loopsIn returns the measured loops of a node, but for statements that a later reset excludes.
+func loopsIn(root ast.Node, reset map[ast.Node]bool) []ast.Node {
 	var loops []ast.Node
-	reset := beforeReset(f)
-	ast.Inspect(f, func(n ast.Node) bool {
+	ast.Inspect(root, func(n ast.Node) bool {
 		if n != nil && reset[n] {
+			loops = append(loops, loopsApart(n, reset)...)
 			return false
 		}
 		if !isMeasured(n) {
@@ -121,6 +124,30 @@ func measuredLoops(f *ast.File) []ast.Node {
 			return true // the loop itself is the better boundary
 		}
 		loops = append(loops, n)
+		return true
+	})
+	return loops
+}
+
+// loopsApart returns the measured loops of a statement that no reset behind it excludes: those of blocks that return
+// before it, and of benchmarks that the statement runs.
+func loopsApart(stmt ast.Node, reset map[ast.Node]bool) (loops []ast.Node) {
+	ast.Inspect(stmt, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			if takesB(n.Type) {
+				loops = append(loops, loopsIn(n.Body, reset)...)
+			}
+			return false
+		case *ast.BlockStmt:
+			if len(n.List) == 0 {
+				return true
+			}
+			if _, returns := n.List[len(n.List)-1].(*ast.ReturnStmt); returns {
+				loops = append(loops, loopsIn(n, reset)...)
+				return false
+			}
+		}
 		return true
 	})
 	return loops

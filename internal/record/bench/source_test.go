@@ -86,5 +86,7 @@ func TestMeasuredLoops(t *testing.T) {
 	f("n := b.N\nfor i := range 10 {\nwork(i, n)\n}")
 	f("for i := range b.N {\nsetUp(i)\n}\nb.ResetTimer()\nfor range b.N {\nwork()\n}", 10, 12)
 	f("b.ResetTimer()\nfor range b.N {\nwork()\n}\nb.StopTimer()", 7, 9)
+	f("if plain {\nfor range b.N {\nwork()\n}\nreturn\n}\nsetUp()\nb.ResetTimer()\nfor range b.N {\nwork()\n}", 7, 9, 14, 16)
+	f("b.Run(\"sub\", func(b *testing.B) {\nfor range b.N {\nwork()\n}\n})\nb.ResetTimer()\nfor range b.N {\nwork()\n}", 7, 9, 12, 14)
 	f("b.Run(\"sub\", func(b *testing.B) {\nfor i := 0; i < b.N; i++ {\nwork()\n}\n})", 7, 9)
 }
