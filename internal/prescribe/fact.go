@@ -166,11 +166,12 @@ var (
 	toField = test("assigned to a field", func(_ *candidate, p *allocated) bool {
 		return p.Expr != nil && p.Expr.Use.Kind == source.UseAssigned && p.Expr.Use.Field
 	}, "use")
-	looked  = test("only looked at", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.Expr.Use.Little() != "" }, "looked")
-	fronted = test("put in front of a variable", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.Expr.PutsInFront() })
-	inARow  = test("added by several statements in a row", func(_ *candidate, p *allocated) bool { return p.Expr != nil && waste.InARow(p.Expr) > 1 }, "row")
-	added   = test("added to a variable", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.Expr.AddsTo() })
-	bytesOf = test("bytes", func(_ *candidate, p *allocated) bool {
+	looked   = test("only looked at", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.Expr.Use.Little() != "" }, "looked")
+	fronted  = test("put in front of a variable", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.Expr.PutsInFront() })
+	inARow   = test("added by several statements in a row", func(_ *candidate, p *allocated) bool { return p.Expr != nil && waste.InARow(p.Expr) > 1 }, "row")
+	eachTurn = test("new in each turn", func(_ *candidate, p *allocated) bool { return p.Expr != nil && waste.NewEachTurn(p.Expr) })
+	added    = test("added to a variable", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.Expr.AddsTo() })
+	bytesOf  = test("bytes", func(_ *candidate, p *allocated) bool {
 		d := p.dest()
 		return p.Expr != nil && p.Expr.Elem == 1 || d != nil && (d.Elem == "byte" || d.Elem == "uint8")
 	})
@@ -289,6 +290,12 @@ var (
 // Facts about the variable or field that grows.
 var (
 	// growing is an append, of the code itself or by a call that appends to its first argument.
+	// mostFilled is a field that most of its owners fill.
+	mostFilled = test("filled by most of its owners", func(c *candidate, p *allocated) bool {
+		owners := c.ownerMade(p)
+		outgrown, _ := c.grown().Waste()
+		return owners != nil && owners.Run == c.Finding.Run && 2*c.perOp(p)*(1-outgrown) >= owners.Cost.ObjectsPerOp.Value
+	})
 	anew    = test("in a field of what each operation makes", func(c *candidate, p *allocated) bool { return c.makesOwner(p) })
 	growing = test("an append", func(_ *candidate, p *allocated) bool {
 		return p.Kind == finding.KindGrowth && (p.Via == "" && p.Callee == "" || source.Appends(p.Callee))
@@ -401,7 +408,9 @@ var (
 	}, nil}
 	// ownPool is a pool that is made in each operation.
 	ownPool = test("of a pool of its own", func(c *candidate, p *allocated) bool { return c.perOp(p) >= 0.5 && c.makesPool() })
-	putBox  = test("boxed by Put", func(_ *candidate, p *allocated) bool {
+	// heldPool is a pool that something has, which may be made for each operation.
+	heldPool = test("of a pool that is no variable of the package", func(c *candidate, _ *allocated) bool { return waste.HeldPool(c.Finding.Site.Function) })
+	putBox   = test("boxed by Put", func(_ *candidate, p *allocated) bool {
 		return p.Library != nil && p.Library.Function == "sync.(*Pool).Put" || p.Kind == finding.KindBoxing && p.Callee == "sync.(*Pool).Put"
 	})
 )

@@ -283,3 +283,57 @@ func calls(e ast.Expr, fn *ast.FuncDecl) bool {
 	}
 	return false
 }
+
+// NewEachTurn reports whether the variable that a text is added to is declared inside the innermost loop around that.
+func NewEachTurn(e *source.Expr) bool {
+	path := e.Path()
+	for i := len(path) - 1; i >= 0; i-- {
+		var body *ast.BlockStmt
+		switch loop := path[i].(type) {
+		case *ast.ForStmt:
+			body = loop.Body
+		case *ast.RangeStmt:
+			if loop.Tok == token.DEFINE && (isNamed(loop.Key, e.Use.Name) || isNamed(loop.Value, e.Use.Name)) {
+				return true
+			}
+			body = loop.Body
+		case *ast.FuncLit, *ast.FuncDecl:
+			return false
+		}
+		if body != nil {
+			return declares(body, e.Use.Name)
+		}
+	}
+	return false
+}
+
+func isNamed(e ast.Expr, name string) bool {
+	id, ok := e.(*ast.Ident)
+	return ok && id.Name == name
+}
+
+// declares reports whether a block declares a variable of a name, but in function literals.
+func declares(body *ast.BlockStmt, name string) bool {
+	found := false
+	ast.Inspect(body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			return false
+		case *ast.AssignStmt:
+			found = found || n.Tok == token.DEFINE && slices.ContainsFunc(n.Lhs, func(l ast.Expr) bool { return isNamed(l, name) })
+		case *ast.ValueSpec:
+			found = found || slices.ContainsFunc(n.Names, func(id *ast.Ident) bool { return id.Name == name })
+		}
+		return !found
+	})
+	return found
+}
+
+// HeldPool reports whether a function literal, the New of a pool, stands in a function: it is not that of a variable of the
+// package.
+func HeldPool(function string) bool {
+	name := function[strings.LastIndexByte(function, '/')+1:]
+	outer, _, literal := strings.Cut(name, ".func")
+	_, in, _ := strings.Cut(outer, ".")
+	return literal && in != "init" && in != "glob."
+}

@@ -56,6 +56,21 @@ func keys(m reflect.Value, seen map[any]bool) (all []reflect.Value) {
 	return all
 }
 
+func turns(list []string) (all string) {
+	for _, l := range list {
+		l += "." // new
+		all += l // carried
+	}
+	for range list {
+		var line string
+		line += all // new
+		for range list {
+			line += "x" // carried
+		}
+	}
+	return all
+}
+
 type tree struct {
 	left, right *tree
 	text        string
@@ -104,6 +119,10 @@ func TestCalls(t *testing.T) {
 			if got := InARow(e); got != int(want[0]-'0') {
 				t.Errorf("%s: %d statements in a row", text, got)
 			}
+		case "new", "carried":
+			if e = l.Exprs[len(l.Exprs)-1]; NewEachTurn(e) != (want == "new") {
+				t.Errorf("%s: the variable is taken for another", text)
+			}
 		case "retold", "once":
 			if Retold(e) != (want == "retold") {
 				t.Errorf("%s: the text is taken for something else", text)
@@ -120,6 +139,18 @@ func TestCalls(t *testing.T) {
 			if Filled(e) != (want == "filled") {
 				t.Errorf("%s: the template is taken for something else", text)
 			}
+		}
+	}
+}
+
+// TestHeldPool: the New of a package variable's pool, and those of others.
+func TestHeldPool(t *testing.T) {
+	for function, want := range map[string]bool{
+		"example.com/a.init.func1": false, "example.com/a.glob..func2": false, "example.com/a.newBuffer": false,
+		"example.com/a.(*Writer).init.func1": true, "example.com/a.New.func1.2": true,
+	} {
+		if HeldPool(function) != want {
+			t.Errorf("%s: %v", function, !want)
 		}
 	}
 }
