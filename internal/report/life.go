@@ -59,7 +59,7 @@ func placesRemark(f finding.Row) string {
 	if more := len(places) - most; more > 0 {
 		places = append(places[:most], fmt.Sprintf("%d more", more))
 	}
-	return "; allocated too in " + strings.Join(places, ", ")
+	return "; allocated in " + strings.Join(places, ", ")
 }
 
 // callersRemark names the callers of a helper that matter, and says where a change belongs:
