@@ -81,21 +81,33 @@ const maxDisagreement = 0.2
 // Disagreement compares a benchmark's sites with package testing's own count. They differ if
 // set-up cannot be separated from the measured operation.
 func (d *Data) Disagreement() string {
-	var counted MeanOf
-	for _, b := range d.Results {
-		if b.Pass == evidence.PassTiming {
-			counted.Add(b.BytesPerOp)
-		}
-	}
-	if d.Heap.Ops == 0 || counted.Mean() == 0 {
+	sites, counted := d.bytesPerOp()
+	if math.Abs(sites-counted) <= maxDisagreement*counted+16 {
 		return ""
 	}
-	sites := d.AllBytes() / d.Heap.Ops
-	if math.Abs(sites-counted.Mean()) <= maxDisagreement*counted.Mean()+16 {
-		return ""
+	why := "what runs beside the measured loop is among them"
+	if sites < counted {
+		why = "some of what is measured is not in the loops over b.N"
 	}
 	return fmt.Sprintf(
-		"%s: the sites add up to %s/op, package testing counted %s/op: what runs beside the measured loop is among them",
-		d.Run.Name, unit.FormatBytes(sites), unit.FormatBytes(counted.Mean()),
+		"%s: the sites add up to %s/op, package testing counted %s/op: %s",
+		d.Run.Name, unit.FormatBytes(sites), unit.FormatBytes(counted), why,
 	)
+}
+
+// leastInLoops is the part of a benchmark's bytes that its measured loops must have, for the rest to be set-up.
+const leastInLoops = 0.5
+
+// bytesPerOp are the bytes of an operation by all sites, and as package testing counted them; 0 where either is not known.
+func (d *Data) bytesPerOp() (sites, counted float64) {
+	var all MeanOf
+	for _, b := range d.Results {
+		if b.Pass == evidence.PassTiming {
+			all.Add(b.BytesPerOp)
+		}
+	}
+	if d.Heap.Ops == 0 || all.Mean() == 0 {
+		return 0, 0
+	}
+	return d.AllBytes() / d.Heap.Ops, all.Mean()
 }

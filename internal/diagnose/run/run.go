@@ -103,8 +103,26 @@ func (r *Reader) open(part evidence.Part) (*evidence.Profile, error) {
 }
 
 // Run reads every part of one run. A part that cannot be read is a warning: the others are
-// still used.
+// still used. Where the measured loops have only a small part of what package testing counted, the benchmark loops
+// elsewhere, such as in a function that it hands b.N: then nothing is taken for set-up, if that comes nearer.
 func (r *Reader) Run(run evidence.Run) *Data {
+	d := r.read(run)
+	sites, counted := d.bytesPerOp()
+	if len(run.Loops) == 0 || sites >= leastInLoops*counted {
+		return d
+	}
+	run.Loops = nil
+	warn := r.Warn
+	r.Warn = func(string, ...any) {} // said by the first reading
+	whole := r.read(run)
+	r.Warn = warn
+	if all, _ := whole.bytesPerOp(); math.Abs(all-counted) < math.Abs(sites-counted) {
+		return whole
+	}
+	return d
+}
+
+func (r *Reader) read(run evidence.Run) *Data {
 	d := &Data{
 		Run: run, Sites: NewSites(r.Kind), Lines: Lines{},
 		Bench: len(run.Loops) > 0 || r.B.Manifest.Target.Kind == evidence.TargetPackages,
