@@ -292,9 +292,11 @@ var (
 	// growing is an append, of the code itself or by a call that appends to its first argument.
 	// mostFilled is a field that most of its owners fill.
 	mostFilled = test("filled by most of its owners", func(c *candidate, p *allocated) bool {
-		owners := c.ownerMade(p)
+		f := c.ownerMade(p)
 		outgrown, _ := c.grown().Waste()
-		return owners != nil && owners.Run == c.Finding.Run && 2*c.perOp(p)*(1-outgrown) >= owners.Cost.ObjectsPerOp.Value
+		return f != nil && slices.ContainsFunc(slices.Concat(f.ByRun, []finding.RunCost{{Run: f.Run, Cost: f.Cost}}), func(owners finding.RunCost) bool {
+			return owners.Run == c.Finding.Run && 2*c.perOp(p)*(1-outgrown) >= owners.Cost.ObjectsPerOp.Value
+		})
 	})
 	anew    = test("in a field of what each operation makes", func(c *candidate, p *allocated) bool { return c.makesOwner(p) })
 	growing = test("an append", func(_ *candidate, p *allocated) bool {
