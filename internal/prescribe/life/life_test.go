@@ -137,6 +137,7 @@ func TestTrace(t *testing.T) {
 		{"anyone", finding.KindMake, "", finding.EndUnknown, 0},
 		{"elsewhere", finding.KindMake, "", finding.EndUnknown, 0},
 		{"with", finding.KindMake, "", finding.EndFrame, 0},
+		{"through", finding.KindMake, "", finding.EndUnknown, 0},
 	} {
 		l := tracer.Trace(Birth{Kind: c.kind, Via: c.via}, stackOf(t, file, c.name))
 		if l.End != c.end || l.Frame != c.frame {

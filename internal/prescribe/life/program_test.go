@@ -452,4 +452,13 @@ func with(n int, f func([]byte) int) int {
 }
 
 func uses() int { return with(3, first) + with(4, func(b []byte) int { return len(b) }) }
+
+type runner interface{ run(n int, f func([]byte) int) int }
+
+func (c *codec) run(n int, f func([]byte) int) int {
+	b := make([]byte, n) // case through 0
+	return f(b)
+}
+
+func runs(c *codec, r runner) int { return c.run(3, first) + r.run(2, holds) }
 ` + usesProgram
