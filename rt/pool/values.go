@@ -39,7 +39,7 @@ func (p *Values[T]) Get() (v T) {
 		}
 		return v
 	}
-	v, h.v = h.v, v // lest it keep what the value refers to
+	v, h.v = h.v, v // so that the holder does not keep the value alive
 	p.empty.Put(h)
 	return v
 }

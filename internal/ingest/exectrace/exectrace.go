@@ -7,7 +7,7 @@
 // [Events] gives every event in order, for questions that need the states of
 // goroutines.
 //
-// What is a file, or can be read anywhere like one, is read batch by batch where it is needed, and
+// A file, or another source that can be read at any offset, is read batch by batch as needed, and
 // must not change meanwhile. Of anything else both hold two or three generations in memory (the runtime begins a
 // generation every second). Neither grows with the length of the trace.
 package exectrace

@@ -154,7 +154,7 @@ func (f *framer) fail(g *generation, pos int, err error, atEnd bool) error {
 	return &Error{Offset: f.offset + int64(pos), Reason: err.Error()}
 }
 
-// peek returns what is at pos, as much as a header and a byte at most. It is valid until the next call.
+// peek returns the bytes at pos: a header and one more, or fewer at the end. They are valid until the next call.
 func (f *framer) peek(g *generation, pos int) ([]byte, error) {
 	if f.file == nil {
 		err := f.want(g, pos+len(f.header))

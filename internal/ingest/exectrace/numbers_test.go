@@ -11,7 +11,7 @@ import (
 )
 
 // BenchmarkNumbers reads the numbers of all events of the trace named by HEAPTRIM_TRACE, one after the
-// other, and does nothing with them: what a scan would take that needs no more than the numbers.
+// other, and does nothing with them. No scan that reads all numbers can be faster.
 func BenchmarkNumbers(b *testing.B) {
 	data, err := os.ReadFile(os.Getenv("HEAPTRIM_TRACE"))
 	if err != nil {

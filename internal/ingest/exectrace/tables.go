@@ -151,7 +151,7 @@ func (t *tables) text(s text) string { return string(t.data[s.start:s.end]) }
 type tableReader struct {
 	data   []byte // up to the end of the batch
 	pos    int
-	offset int64 // of data in the file, if it began there with what it begins with here
+	offset int64 // in the file, of the first byte of data
 	bad    bool  // a number was cut short or too long
 }
 

@@ -191,7 +191,8 @@ func PlacedAt(f *finding.Finding, at evidence.Site) *finding.Finding {
 	return &moved
 }
 
-// mostIdle is how often what a line keeps alive may be allocated in a program's run, for it to be made once.
+// mostIdle bounds the bytes that a line allocates in a run, as a multiple of the bytes it keeps alive, for its memory to
+// count as made once.
 const mostIdle = 4
 
 // Idle reports whether a line of a benchmark allocates nearly nothing in an operation. Where no line of the benchmark

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/tools/go/ast/inspector"
 )
 
-// Piece is a part of a text that is put together, as Go source: a string, or a function that appends the part
-// to bytes and what it takes behind these.
+// Piece is one part of a text, as Go source: a string, or a function that appends the part to bytes, with its
+// arguments after the bytes.
 type Piece struct{ Text, Append, Args string }
 
 // after is the source of what appends a piece to bytes.
@@ -66,8 +66,8 @@ func alone(stmt ast.Node, e ast.Expr) bool {
 	return false
 }
 
-// Room is the length of an array of the frame that most of what was seen at the place fits into; 0 if that is
-// too long for one.
+// Room is the length of an array on the stack that holds most of the blocks seen at the place. It is 0 if such an
+// array would be too long.
 func (s *Site) Room(least int64) int64 {
 	const most = 256
 	if seen := s.Place.Sizes; len(seen) > 0 {

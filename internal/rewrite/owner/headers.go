@@ -72,7 +72,7 @@ type headers struct {
 	text string // the type as Go source
 	sync string // name of the package
 
-	put, get, asked, free string // names of what is declared
+	put, get, asked, free string // names of the variables and functions that the edit declares
 
 	ifAny   bool // a Get asks whether there is a slice
 	must    bool // a Get does not

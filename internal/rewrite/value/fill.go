@@ -80,7 +80,7 @@ type filled struct {
 	changes []code.Change
 }
 
-// made is the value, and what the function that fills it is handed.
+// made is the value, and the parameters of the function that fills it.
 type made struct {
 	elem   string // its type, as the result spells it
 	of     types.Type

@@ -1,7 +1,7 @@
-// Package hop goes through the events of batches and picks those that are to be looked at. Where an event ends
-// follows from its bytes, one after the other: who hops from event to event waits for what the last hop loads. So
-// a Hopper goes through several batches at once, in turns, and they wait together: eight go 2.5 to 4 times as
-// fast as one. What is to be picked cannot be foreseen by a processor, so a Hopper does not branch on it.
+// Package hop goes through the events of batches and picks those that have to be read in full. An event's length
+// follows only from its bytes, so each hop waits for the load of the one before. A Hopper therefore goes through
+// several batches in turns, and their loads overlap: eight batches go 2.5 to 4 times as fast as one. A processor
+// cannot predict which events are picked, so a Hopper picks without branches.
 package hop
 
 import (
@@ -108,15 +108,15 @@ func New(always bool) *Hopper {
 // Kinds returns the kinds of event.
 func (h *Hopper) Kinds() *[256]Kind { return &h.kinds }
 
-// Begin puts a batch, or what is left of it, into a lane. Behind it, there are eight bytes of 0.
+// Begin puts a batch into a lane, from pos to its end. Eight bytes of 0 must follow the batch.
 func (h *Hopper) Begin(lane, pos int) {
 	l := &h.lanes[lane]
 	l.place, l.turn, l.found = Place(pos), Nowhere, 0
 }
 
-// Hop goes through the next events of the first batches, in d: n of each, and one more of those before the one
-// that is stuck. That is at its end, or at an event that does not show in eight bytes how long it is, or whose
-// time has more than two; -1 stands for none.
+// Hop goes through the next events of the first batches, in d. It passes n events of each batch, and one more of
+// those before the batch that is stuck; -1 if none is. A batch is stuck at its end, at an event whose length does
+// not show in its first eight bytes, and at one whose time takes more than two bytes.
 func (h *Hopper) Hop(d []byte, batches int) (n, stuck int) {
 	lanes := h.lanes[:batches]
 	for n := range rounds {
@@ -152,8 +152,8 @@ func (h *Hopper) Hop(d []byte, batches int) (n, stuck int) {
 	return rounds, -1
 }
 
-// Found returns what was picked of a batch, the last change of who runs, or Nowhere, and where it goes on, which
-// has the time of the last event.
+// Found returns the events picked from a batch, the place of the last change of the running goroutine (Nowhere if
+// there is none), and the place of the next event, with the time of the last one.
 func (h *Hopper) Found(lane int) (picks []Pick, turn, next Place) {
 	l := &h.lanes[lane]
 	return l.picks[:l.found], l.turn, l.place

@@ -1,4 +1,4 @@
-// Package index numbers what has numbers of its own, which are mostly consecutive.
+// Package index gives dense numbers to things whose own numbers are mostly consecutive.
 package index
 
 // Index has a number for each ID. Add all, then Compact.
