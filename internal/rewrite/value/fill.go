@@ -64,7 +64,8 @@ func isShort(fn inspector.Cursor, decl *ast.FuncDecl) bool {
 // asksCallers reports whether the package counts the frames of its callers: a function more would be one of them.
 func (s *site) asksCallers() bool {
 	for _, obj := range s.Info().Uses {
-		if p := obj.Pkg(); p != nil && p.Path() == "runtime" && strings.HasPrefix(obj.Name(), "Caller") {
+		p := obj.Pkg()
+		if p != nil && (p.Path() == "runtime" && strings.HasPrefix(obj.Name(), "Caller") || p.Path() == "log" && obj.Name() == "Output") {
 			return true
 		}
 	}
