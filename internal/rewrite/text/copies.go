@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/tools/go/ast/edge"
 	"golang.org/x/tools/go/ast/inspector"
+	"golang.org/x/tools/go/types/typeutil"
 
 	"github.com/heaptrim/heaptrim/internal/rewrite/code"
 )
@@ -29,18 +30,26 @@ func NoRoundTrip(on *code.Site) []code.Edit {
 	return s.handed(x)
 }
 
-// handed puts the original in place of a copy that is handed to a function, which has to leave it as it
-// is.
+// handed puts the original in place of a copy that is handed to a function of the package, which only reads it.
 func (s *site) handed(x ast.Expr) []code.Edit {
-	if s.Cur.ParentEdgeKind() != edge.CallExpr_Args {
+	kind, i := s.Cur.ParentEdge()
+	if kind != edge.CallExpr_Args {
 		return nil
 	}
 	call := s.Cur.Parent().Node().(*ast.CallExpr)
-	if s.Callee(call) == "" || s.Builtin(call, "append") != nil || s.Builtin(call, "copy") != nil {
+	fn, _ := typeutil.Callee(s.Info(), call).(*types.Func)
+	file, decl := s.declared(fn)
+	if decl == nil || fn.Signature().Variadic() {
 		return nil
 	}
+	c, _ := file.Root.FindNode(decl)
+	for n, u := range file.Uses(fn.Signature().Params().At(i), c) {
+		if n > 0 && (!code.Within(u, c) || !s.onlyRead(u)) { // first the parameter itself
+			return nil
+		}
+	}
 	edit := s.instead(x)
-	edit.Open = fmt.Sprintf("`%s` must neither keep nor change `%s`", s.Source(call.Fun), s.Source(x))
+	edit.Open = fmt.Sprintf("`%s` must not change by another name while `%s` runs", s.Source(x), s.Source(call.Fun))
 	return []code.Edit{edit}
 }
 
