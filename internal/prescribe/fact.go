@@ -233,6 +233,7 @@ var (
 // Facts about how the code uses the value that the line allocates.
 var (
 	emptied      = test("a builder that is reset", func(_ *candidate, p *allocated) bool { return p.Life.Maker.Emptied })
+	grownInSight = test("grown already", func(_ *candidate, p *allocated) bool { return p.Life.Maker.Grown })
 	sameEachTime = test("captures what stays the same", func(_ *candidate, p *allocated) bool { return p.Life.Passed.Fixed })
 	carried      = test("kept for the next turn", func(_ *candidate, p *allocated) bool { return p.Life.Passed.Carried })
 	inScratch    = test("in a field for scratch", func(_ *candidate, p *allocated) bool { return p.Life.Passed.Scratch })

@@ -118,6 +118,15 @@ func pieces(text string) (all []string) {
 	return all
 }
 
+func grownOnce(text string) string {
+	var b strings.Builder // case enlarged 1
+	b.Grow(len(text))
+	for _, r := range text {
+		b.WriteRune(2 * r) // case enlarged 0
+	}
+	return b.String()
+}
+
 // Only a test calls the methods of this type.
 type registry struct{ byName map[string]*node }
 
