@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/heaptrim/heaptrim/internal/record/process"
 	"github.com/heaptrim/heaptrim/lab/corpus"
 )
 
@@ -31,7 +32,7 @@ func Command(ctx context.Context, limit time.Duration, dir string, args ...strin
 	cmd.Dir, cmd.Env, cmd.WaitDelay = dir, append(corpus.Environ(), "GOMAXPROCS=2"), time.Second
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
-	if err := cmd.Run(); err != nil {
+	if err := process.Run(cmd, nil); err != nil { // with all that it started
 		return out.Bytes(), fmt.Errorf("%s: %w: %.300s%.300s", filepath.Base(args[0]), err, errs.Bytes(), out.Bytes())
 	}
 	return out.Bytes(), nil
