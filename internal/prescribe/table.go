@@ -155,7 +155,7 @@ var table = []rule{
 	{name: "slice to append to handed in", cure: "reuse-buffer", needs: []fact{growing, handedNil, dies}, at: atCaller,
 		text: "hand {maker} the slice that its result is appended to, instead of nil"},
 	{name: "memory handed down", cure: "reuse-buffer", needs: []fact{own, seen, is(finding.KindMake, finding.KindGrowth), climbs, named, itself, passing}, not: []fact{handedIn, asked}, at: atDeath, takes: reused, adds: reuseCost,
-		text: "hand {maker} the memory to fill, kept for the next call, or an array on the stack if nothing but functions that are named gets it: what {expr} makes is not used after {death}"},
+		text: "let {maker} fill memory that it is handed, such as what the last call filled: what {expr} makes is not used after {death}"},
 	{name: "put in by two appends", cure: "reuse-buffer", needs: []fact{spliced}, despite: []fact{resultEnd, sharedEnd, storedElsewhere, unseenOwner, ownerDies},
 		text: "move the tail of {spliced} up in its own array with slices.Insert, slices.Replace or copy: the inner append makes a new array for it"},
 	{name: "levels of a recursion", cure: "reuse-buffer", needs: []fact{growing, merges}, despite: []fact{resultEnd, storedElsewhere, unseenOwner}, takes: levels,
@@ -172,7 +172,7 @@ var table = []rule{
 	// Pools.
 	{name: "a call with a pooled buffer", cure: "pool-buffer", needs: []fact{call("pool-buffer"), passing, released}, takes: betterCall, adds: poolPair, text: "instead of {callee}, {better}"},
 	{name: "builder's buffer from a pool", cure: "pool-buffer", needs: []fact{call("presize-builder"), writes, passing, released}, not: []fact{tiny}, takes: reused, adds: poolPair,
-		text: "take the buffer behind {callee} from a pool"},
+		text: "take the buffer that {callee} fills from a pool"},
 	{name: "large buffer from a pool", cure: "pool-buffer", needs: []fact{own, seen, is(finding.KindMake, finding.KindGrowth), bytesOf, passing, big}, not: []fact{climbs}, takes: reused, adds: poolPair,
 		text: "take {expr} from a pool of buffers by size{spread}"},
 	{name: "large buffer handed up", cure: "pool-buffer", needs: []fact{own, seen, is(finding.KindMake, finding.KindGrowth), bytesOf, passing, big, climbs}, takes: reused, adds: poolPair,
