@@ -19,6 +19,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/rewrite/memory"
 	"github.com/heaptrim/heaptrim/internal/rewrite/once"
 	"github.com/heaptrim/heaptrim/internal/rewrite/owner"
+	"github.com/heaptrim/heaptrim/internal/rewrite/parts"
 	"github.com/heaptrim/heaptrim/internal/rewrite/sum"
 	"github.com/heaptrim/heaptrim/internal/rewrite/text"
 	"github.com/heaptrim/heaptrim/internal/rewrite/value"
@@ -96,10 +97,10 @@ func ofMaking() []kind {
 		{"error without fmt", "avoid-conversion", text.ErrorText},
 		{"computed before the loop", "avoid-conversion", branch.BeforeLoop},
 		{"string instead of bytes", "avoid-conversion", text.WriteString},
-		{"parts one by one", "avoid-conversion", text.SplitSeq},
-		{"parts cut in a loop", "avoid-conversion", text.CutLoop},
-		{"cut instead of split", "avoid-conversion", text.SplitCut},
-		{"two parts by Cut", "avoid-conversion", text.CutParts},
+		{"parts one by one", "avoid-conversion", parts.SplitSeq},
+		{"parts cut in a loop", "avoid-conversion", parts.CutLoop},
+		{"cut instead of split", "avoid-conversion", parts.SplitCut},
+		{"two parts by Cut", "avoid-conversion", parts.CutParts},
 		{"compare without a copy", "avoid-conversion", text.EqualFold},
 		{"no conversion and back", "avoid-conversion", text.NoRoundTrip},
 		{"original instead of a copy", "skip-work", text.NoCopy},
@@ -108,7 +109,7 @@ func ofMaking() []kind {
 		{"text appended", "avoid-conversion", text.AppendText},
 		{"format into the writer", "avoid-conversion", text.FormatInto},
 		{"range over the string", "avoid-conversion", text.RangeString},
-		{"count instead of split", "avoid-conversion", text.CountParts},
+		{"count instead of split", "avoid-conversion", parts.CountParts},
 		{"bytes asked as bytes", "avoid-conversion", text.AskBytes},
 		{"text asked as text", "avoid-conversion", text.AskString},
 		{"in one case on the stack", "avoid-conversion", key.InOneCase},
@@ -121,7 +122,7 @@ func ofMaking() []kind {
 		{"stream without a wrapper", "skip-work", text.OneStream},
 		{"string as it is", "avoid-conversion", text.StringAsIs},
 		{"values compared", "avoid-conversion", text.CompareValues},
-		{"asked whether it is there", "avoid-conversion", text.AskContained},
+		{"asked whether it is there", "avoid-conversion", parts.AskContained},
 		{"appended onto", "reuse-buffer", text.AppendOnto},
 		{"String instead of fmt", "avoid-conversion", text.CallString},
 		{"added at once", "presize-builder", sum.AddAtOnce},

@@ -212,24 +212,3 @@ func blank(e ast.Expr) bool {
 	id, ok := e.(*ast.Ident)
 	return e == nil || ok && id.Name == "_"
 }
-
-// CountParts counts the parts of a string without making them.
-func CountParts(on *code.Site) []code.Edit {
-	s := &site{on}
-	call, ok := s.Cur.Node().(*ast.CallExpr)
-	if !ok || s.Cur.ParentEdgeKind() != edge.CallExpr_Args || len(call.Args) != 2 {
-		return nil
-	}
-	full := s.Callee(call)
-	outer := s.Cur.Parent().Node().(*ast.CallExpr)
-	sel, isSel := ast.Unparen(call.Fun).(*ast.SelectorExpr)
-	sep, constant := s.ConstString(call.Args[1])
-	if full != "strings.Split" || !isSel || s.Builtin(outer, "len") == nil || !constant || sep == "" {
-		return nil
-	}
-	text := fmt.Sprintf("%s.Count(%s, %s) + 1", s.Source(sel.X), s.Source(call.Args[0]), s.Source(call.Args[1]))
-	if _, operand := s.Cur.Parent().Parent().Node().(ast.Expr); operand {
-		text = "(" + text + ")"
-	}
-	return []code.Edit{{Text: "count the separators by strings.Count", Changes: []code.Change{s.Replace(outer, text)}}}
-}

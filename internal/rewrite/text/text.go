@@ -1,4 +1,4 @@
-// Package text has the edits of code that makes, splits and compares strings, and sorts.
+// Package text has the edits of code that makes and compares strings, and sorts.
 package text
 
 import "github.com/heaptrim/heaptrim/internal/rewrite/code"

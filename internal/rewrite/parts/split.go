@@ -1,4 +1,4 @@
-package text
+package parts
 
 import (
 	"fmt"
@@ -15,12 +15,14 @@ import (
 func SplitSeq(on *code.Site) []code.Edit {
 	s := &site{on}
 	call, ok := s.Cur.Node().(*ast.CallExpr)
-	if !ok || !s.Since("go1.24") || s.Cur.ParentEdgeKind() != edge.RangeStmt_X {
+	if !ok || !s.Since("go1.24") {
 		return nil
 	}
-	loop := s.Cur.Parent().Node().(*ast.RangeStmt)
-	id, _ := loop.Key.(*ast.Ident)
-	if loop.Value == nil || loop.Tok != token.DEFINE || id == nil || id.Name != "_" {
+	loop := s.rangedOver()
+	if loop == nil || loop.Value == nil || loop.Tok != token.DEFINE {
+		return nil
+	}
+	if id, _ := loop.Key.(*ast.Ident); id == nil || id.Name != "_" {
 		return nil
 	}
 	full := s.Callee(call)
@@ -36,9 +38,31 @@ func SplitSeq(on *code.Site) []code.Edit {
 	e := code.Edit{Text: fmt.Sprintf("take the parts one by one from %sSeq", full), Changes: []code.Change{
 		{From: s.Offset(loop.Key.Pos()), To: s.Offset(loop.Value.Pos())}, s.Replace(sel.Sel, sel.Sel.Name+"Seq")}}
 	if strings.HasPrefix(full, "bytes.") {
-		e.Open = "the loop must not change the bytes that it walks through"
+		e.Open = "the bytes must not change before the loop has walked through them"
 	}
 	return []code.Edit{e}
+}
+
+// rangedOver is the loop that goes through what the site makes, by itself or as the only use of a variable; nil if
+// more is done with it.
+func (s *site) rangedOver() *ast.RangeStmt {
+	at := s.Cur
+	if at.ParentEdgeKind() == edge.AssignStmt_Rhs {
+		assign := at.Parent().Node().(*ast.AssignStmt)
+		fn, body := code.Function(at)
+		if body == nil || assign.Tok != token.DEFINE || len(assign.Lhs) != 1 || s.Local(assign.Lhs[0]) == nil {
+			return nil
+		}
+		uses := s.Uses(s.Local(assign.Lhs[0]), fn) // the first is where it is declared
+		if len(uses) != 2 || uses[0].Node() != ast.Node(assign.Lhs[0]) {
+			return nil
+		}
+		at = uses[1]
+	}
+	if at.ParentEdgeKind() != edge.RangeStmt_X {
+		return nil
+	}
+	return at.Parent().Node().(*ast.RangeStmt)
 }
 
 // SplitCut takes the first part of a string without a slice of all of them.
@@ -107,80 +131,6 @@ func (s *site) cutBefore(index *ast.IndexExpr, call *ast.CallExpr, sel *ast.Sele
 	name := s.Fresh("first", call.Pos())
 	line := s.cut(cutting{pkg: s.Source(sel.X), text: s.Source(call.Args[0]), sep: call.Args[1]}, []string{name, "_", "_"})
 	return []code.Edit{{Text: "take the first part without the others", Changes: []code.Change{s.Before(stmt.Node(), line), s.Replace(index, name)}}}
-}
-
-// EqualFold compares text without regard to case, and without a copy in one case.
-func EqualFold(on *code.Site) []code.Edit {
-	s := &site{on}
-	cmp, ok := s.Cur.Node().(*ast.BinaryExpr)
-	if !ok || cmp.Op != token.EQL && cmp.Op != token.NEQ {
-		return nil
-	}
-	x, y := cmp.X, cmp.Y
-	if s.caseOf(x) == "" {
-		x, y = y, x
-	}
-	in := s.caseOf(x)
-	if in == "" {
-		return nil
-	}
-	e := code.Edit{}
-	a, b := x.(*ast.CallExpr).Args[0], y
-	if text, constant := s.ConstString(y); constant {
-		if e.Open, ok = FoldsAs(text, in); !ok {
-			return nil
-		}
-	} else if s.caseOf(y) == in {
-		b = y.(*ast.CallExpr).Args[0]
-		e.Open = "a few letters, such as ſ and s, are equal to each other then, or no longer are"
-	} else {
-		return nil
-	}
-	sel, ok := x.(*ast.CallExpr).Fun.(*ast.SelectorExpr)
-	if !ok {
-		return nil
-	}
-	not := ""
-	if cmp.Op == token.NEQ {
-		not = "!"
-	}
-	text := fmt.Sprintf("%s%s.EqualFold(%s, %s)", not, s.Source(sel.X), s.Source(a), s.Source(b))
-	e.Text, e.Changes = fmt.Sprintf("compare by %s, which makes no copy", text), []code.Change{s.Replace(cmp, text)}
-	return []code.Edit{e}
-}
-
-// caseOf is the function that brings a string into one case, if e calls one.
-func (s *site) caseOf(e ast.Expr) string {
-	call, ok := e.(*ast.CallExpr)
-	if !ok {
-		return ""
-	}
-	if name := s.Callee(call); name == "strings.ToLower" || name == "strings.ToUpper" {
-		return name
-	}
-	return ""
-}
-
-// FoldsAs reports whether a constant of ASCII letters in the right case can be compared by
-// EqualFold, and for which letters the result is another. Beside the two cases, k has the Kelvin
-// sign and s the long s; ToLower makes i of the dotted İ, ToUpper I of the dotless ı.
-func FoldsAs(text, in string) (open string, ok bool) {
-	change, odd := strings.ToLower, "is"
-	if in == "strings.ToUpper" {
-		change, odd = strings.ToUpper, "IK"
-	}
-	for _, r := range text {
-		if r >= 0x80 {
-			return "", false
-		}
-	}
-	if change(text) != text {
-		return "", false // never equal: that is another fault
-	}
-	if strings.ContainsAny(text, odd) {
-		open = "letters such as ſ (for s), K (for K), ı and İ (for i) compare in another way then"
-	}
-	return open, true
 }
 
 // atLeastTwo reports whether e is a constant of 2 or more, or negative.
