@@ -195,6 +195,8 @@ func TestUses(t *testing.T) {
 		{"ofreceiver", "size", finding.KindClosure, "", finding.Passed{Fixed: true}},
 		{"ofargument", "size", finding.KindClosure, "", finding.Passed{}},
 		{"column", "columns", finding.KindString, "strconv.Itoa", finding.Passed{Taken: true}},
+		{"boxedtext", "listedAsAny", finding.KindString, "strconv.Itoa", finding.Passed{Taken: true}},
+		{"printedtext", "printedText", finding.KindString, "strconv.Itoa", finding.Passed{}},
 		{"line", "line", finding.KindString, "strconv.Itoa", finding.Passed{}},
 		{"scratch", "write", finding.KindMake, "", finding.Passed{Scratch: true}},
 		{"notscratch", "write", finding.KindMake, "", finding.Passed{}},

@@ -75,9 +75,29 @@ func (s *scan) asText(h held, in ssa.Instruction) {
 		if _, library := contractOf(in.Common(), h.value); library && !comparing(in.Common()) {
 			k.other, k.taken = true, k.taken || !takesBytes(in.Common())
 		}
+	case *ssa.MakeInterface:
+		k.other, k.taken = true, k.taken || !printed(in)
 	default:
 		k.other = true
 	}
+}
+
+// printed reports whether only calls of fmt are handed what is put into an interface value.
+func printed(box *ssa.MakeInterface) bool {
+	return !slices.ContainsFunc(*box.Referrers(), func(in ssa.Instruction) bool {
+		if st, ok := in.(*ssa.Store); ok {
+			elem, ok := st.Addr.(*ssa.IndexAddr)
+			return !ok || !slices.ContainsFunc(*elem.X.Referrers(), func(in ssa.Instruction) bool {
+				all, ok := in.(*ssa.Slice) // the arguments
+				return ok && slices.ContainsFunc(*all.Referrers(), func(in ssa.Instruction) bool {
+					call, ok := in.(ssa.CallInstruction)
+					return ok && strings.HasPrefix(calleeName(call.Common()), "fmt.")
+				})
+			})
+		}
+		_, about := in.(*ssa.DebugRef)
+		return !about
+	})
 }
 
 // takesBytes reports whether a library's call has a twin that takes bytes in place of text.

@@ -118,6 +118,14 @@ func pieces(text string) (all []string) {
 	return all
 }
 
+func listedAsAny(l *logger, n int) []any {
+	return append([]any{"n"}, strconv.Itoa(n)) // case boxedtext 0
+}
+
+func printedText(n int) string {
+	return fmt.Sprint("n", strconv.Itoa(n)) // case printedtext 0
+}
+
 func grownOnce(text string) string {
 	var b strings.Builder // case enlarged 1
 	b.Grow(len(text))
