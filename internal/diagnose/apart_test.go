@@ -40,3 +40,31 @@ func TestPeakInStep(t *testing.T) {
 	f(3*mib, mib, mib, 3*mib)
 	f(3*mib, mib, 0, 7*mib/2)
 }
+
+// TestUncounted: a line that CPU samples alone show is no row beside lines whose allocations are counted; without any
+// count it is one.
+func TestUncounted(t *testing.T) {
+	names := func(fs []finding.Finding) (out []string) {
+		for _, f := range fs {
+			out = append(out, f.Site.Function)
+		}
+		return out
+	}
+	for _, memory := range []bool{false, true} {
+		r := newRecording(t)
+		r.cpu([]sample{{"runtime.mallocgc example.com/m.Counted", []int64{0, 15e7}}, {"runtime.mallocgc example.com/m.Sampled", []int64{0, 20e7}}, {"example.com/m.Work", []int64{0, 65e7}}})
+		rows, apart := []string{"example.com/m.Sampled", "example.com/m.Counted"}, []string(nil)
+		if memory {
+			r.snapshot(nil)
+			r.snapshot([]sample{{"runtime.mallocgc example.com/m.Counted", []int64{3, 3000, 0, 0}}})
+			rows, apart = rows[1:], rows[:1]
+		}
+		d := r.diagnose().Diagnosis()
+		if got := names(d.Findings); !slices.Equal(got, rows) {
+			t.Errorf("rows: %v, want %v", got, rows)
+		}
+		if got := names(d.Excluded); !slices.Equal(got, apart) {
+			t.Errorf("set apart: %v, want %v", got, apart)
+		}
+	}
+}

@@ -195,12 +195,30 @@ func rank(all []merged, module stack.Root, runs int) (findings, apart []finding.
 		}
 		apart = append(apart, f)
 	}
+	if slices.ContainsFunc(findings, counted) {
+		apart = append(apart, uncounted(findings)...)
+		findings = slices.DeleteFunc(findings, func(f finding.Finding) bool { return !counted(f) })
+	}
 	order(findings)
 	slices.SortStableFunc(apart, byCost)
 	for i := range findings {
 		findings[i].Title = Title(findings[i].Allocation)
 	}
 	return findings, apart
+}
+
+// counted reports whether a profile of memory has the site.
+func counted(f finding.Finding) bool { return f.Cost.Objects.Value > 0 || f.Cost.InUse.Value > 0 }
+
+// uncounted are the findings that only CPU samples show: few of them, beside others that are counted, may be chance.
+func uncounted(fs []finding.Finding) (out []finding.Finding) {
+	for _, f := range fs {
+		if !counted(f) {
+			f.Title = "in CPU samples alone: no allocation was counted here"
+			out = append(out, f)
+		}
+	}
+	return out
 }
 
 // floor drops rows that are too small to act on: below this share of the CPU, or of the

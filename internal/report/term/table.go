@@ -120,9 +120,9 @@ func (t *Table) Write(p *Page) {
 	}
 }
 
-// below writes a remark under its row, in three lines at most.
+// below writes a remark under its row, in four lines at most.
 func below(p *Page, remark string) {
-	const indent, most = "       ", 3
+	const indent, most = "       ", 4
 	lines := Wrap(remark, p.Width-len(indent))
 	for i := range min(most, len(lines)) {
 		text := lines[i]
