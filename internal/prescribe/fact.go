@@ -84,7 +84,7 @@ var (
 		}
 		objects, _ := c.grown().Waste()
 		return tri(objects > leastOutgrown)
-	}, nil}
+	}, []string{"here"}}
 	single = test("rarely outgrown", func(c *candidate, _ *allocated) bool {
 		objects, _ := c.grown().Waste()
 		return len(c.Finding.Allocation.Sizes) > 0 && objects < fewOutgrown

@@ -90,9 +90,15 @@ var words = map[string]func(c *candidate, p *allocated) string{
 	"packed": func(c *candidate, p *allocated) string { return c.packs(p).String() },
 	"size":   func(c *candidate, _ *allocated) string { return c.blockSize().String() },
 	"spread": func(c *candidate, _ *allocated) string { return regrowth.Spread(c.Finding.Allocation.Sizes) },
-	"var":    func(_ *candidate, p *allocated) string { return "`" + p.dest().Name + "`" },
-	"made":   func(_ *candidate, p *allocated) string { return atLine(p.dest()) },
-	"count":  func(_ *candidate, p *allocated) string { return p.dest().Count },
+	"here": func(c *candidate, p *allocated) string {
+		if p.Expr == nil || p.Via != "" {
+			return ""
+		}
+		return regrowth.Reached(c.Finding.Allocation.Sizes, p.Expr.Elem)
+	},
+	"var":   func(_ *candidate, p *allocated) string { return "`" + p.dest().Name + "`" },
+	"made":  func(_ *candidate, p *allocated) string { return atLine(p.dest()) },
+	"count": func(_ *candidate, p *allocated) string { return p.dest().Count },
 	"maker": func(c *candidate, p *allocated) string { // that the frame in which it dies calls
 		if own := c.heaviestWay(p); p.Life.Frame > 0 && p.Life.Frame <= len(own) {
 			return life.ShortName(own[p.Life.Frame-1].Function)

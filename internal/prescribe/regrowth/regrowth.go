@@ -24,14 +24,9 @@ func Of(sizes []finding.SizeCount) Blocks {
 	for i, s := range sizes {
 		r.objects += s.Objects
 		r.bytes += s.Objects * float64(s.Size)
-		next := 0.0
-		if i+1 < len(sizes) {
-			next = sizes[i+1].Objects
-		}
-		if last := s.Objects - next; last > 0 {
-			r.final += last
-			r.last += last * float64(s.Size)
-		}
+		n := last(sizes, i)
+		r.final += n
+		r.last += n * float64(s.Size)
 	}
 	return r
 }

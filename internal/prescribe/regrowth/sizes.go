@@ -18,6 +18,39 @@ func Spread(sizes []finding.SizeCount) string {
 	return fmt.Sprintf(" (blocks from %s to %s)", sizes[0].Size, sizes[len(sizes)-1].Size)
 }
 
+// Reached says to how many elements of a size, in bytes, most slices grew: the tenth and the ninetieth of a hundred; ""
+// where that is not known.
+func Reached(sizes []finding.SizeCount, elem int64) string {
+	final := 0.0
+	for i := range sizes {
+		final += last(sizes, i)
+	}
+	if elem <= 0 || final == 0 {
+		return ""
+	}
+	at := func(part float64) (n int64) {
+		sum := 0.0
+		for i, s := range sizes {
+			if sum += last(sizes, i); sum >= part*final {
+				return int64(s.Size) / elem
+			}
+		}
+		return n
+	}
+	if few, many := at(0.1), at(0.9); few != many {
+		return fmt.Sprintf(" (here %d to %d)", few, many)
+	}
+	return fmt.Sprintf(" (here %d)", at(0.5))
+}
+
+// last is how many blocks of a size were not outgrown.
+func last(sizes []finding.SizeCount, i int) float64 {
+	if i+1 < len(sizes) {
+		return max(0, sizes[i].Objects-sizes[i+1].Objects)
+	}
+	return sizes[i].Objects
+}
+
 // Class is the size of the block that holds n bytes, by the runtime's own
 // table; 0 for sizes beyond it.
 func Class(n unit.Bytes) unit.Bytes {
