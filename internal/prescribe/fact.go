@@ -7,6 +7,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/cures"
+	"github.com/heaptrim/heaptrim/internal/prescribe/flow"
 	"github.com/heaptrim/heaptrim/internal/prescribe/holder"
 	"github.com/heaptrim/heaptrim/internal/prescribe/library"
 	"github.com/heaptrim/heaptrim/internal/prescribe/life"
@@ -400,12 +401,13 @@ var (
 	// A pool keeps a returned object for two collections, so returned objects live longer than one cycle. Where
 	// collections are frequent, a working pool's objects have short lifetimes too, but few are made.
 	lost = fact{"not put back", func(c *candidate, _ *allocated) finding.Tri {
-		n, class := c.Finding.Cost.ObjectsPerOp.Value, c.Finding.Lifetime.Class
+		n, class, site := c.Finding.Cost.ObjectsPerOp.Value, c.Finding.Lifetime.Class, c.Finding.Site
 		switch {
-		case class != finding.LifetimeShort && class != finding.LifetimeUnknown:
+		case class != finding.LifetimeShort && class != finding.LifetimeUnknown,
+			c.source != nil && flow.PutsBack(c.source.Function(site.File, site.Line, site.Function), site.Line):
 			return finding.No
-		case n > 0:
-			return tri(n >= 0.5)
+		case n > 0: // more than each processor's part of a pool has
+			return tri(n >= 0.5 && c.Finding.Cost.Objects.Value > 2*float64(c.diagnosis.Environment.GOMAXPROCS))
 		}
 		return tri(class == finding.LifetimeShort)
 	}, nil}

@@ -133,9 +133,11 @@ func TestMoreHere(t *testing.T) {
 // TestLost: a pool loses objects only if they live shorter than it would keep them; what a service
 // makes anew since collections emptied the pool is no misuse.
 func TestLost(t *testing.T) {
+	objects := 1000.0
 	f := func(class finding.LifetimeClass, perOp float64, want bool) {
 		t.Helper()
-		c := &candidate{Finding: &finding.Finding{Lifetime: finding.Lifetime{Class: class}, Cost: finding.Cost{ObjectsPerOp: stats.Exact(perOp)}}}
+		c := &candidate{Finding: &finding.Finding{Lifetime: finding.Lifetime{Class: class}, Cost: finding.Cost{ObjectsPerOp: stats.Exact(perOp), Objects: stats.Exact(objects)}},
+			diagnosis: &finding.Diagnosis{Environment: evidence.Environment{GOMAXPROCS: 2}}}
 		if got := lost.ask(c, nil) == finding.Yes; got != want {
 			t.Errorf("%s, %v objects an operation: %v, want %v", class, perOp, got, want)
 		}
@@ -146,6 +148,8 @@ func TestLost(t *testing.T) {
 	f(finding.LifetimeLong, 0, false)
 	f(finding.LifetimeUnknown, 1, true)
 	f(finding.LifetimeUnknown, 0.01, false)
+	objects = 4
+	f(finding.LifetimeUnknown, 1, false) // each processor's part of the pool is filled
 }
 
 // TestTried: an edit that takes nothing away rules its cure out, and so does one that breaks a test; one of a bad size

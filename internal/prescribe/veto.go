@@ -7,6 +7,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/prescribe/flow"
 	"github.com/heaptrim/heaptrim/internal/prescribe/holder"
 	"github.com/heaptrim/heaptrim/internal/prescribe/library"
 	"github.com/heaptrim/heaptrim/internal/prescribe/life"
@@ -46,7 +47,7 @@ var vetoes = []veto{
 	{[]string{"keep-on-stack"}, leavesForGood, "the value outlives every function of this code that sees it"},
 	{[]string{"keep-on-stack"}, partOfAnother, "the value is handed out as part of another one"},
 	{[]string{"keep-on-stack"}, published, "an exported function returns it, and its type has methods on pointers"},
-	{[]string{"keep-on-stack"}, ofMethodSet, "an interface says what the method returns"},
+	{[]string{"keep-on-stack"}, ofGivenType, "an interface or a function type says what it returns"},
 	{[]string{"keep-on-stack"}, uncopied, "values of its type must not be copied"},
 	{[]string{"keep-on-stack"}, usedAsInterface, "the value is used as an interface, which needs it on the heap"},
 	{[]string{"keep-on-stack", "hoist-closure"}, spawned, "goroutines of the function use it, so it has to be on the heap"},
@@ -87,9 +88,9 @@ var (
 	published       = test("returned by an exported function, with methods on pointers", func(c *candidate, p *allocated) bool {
 		return p.Life.Frame > 0 && p.Expr != nil && p.Expr.Identity && c.api() != ""
 	})
-	ofMethodSet = test("returned by a method of an interface", func(c *candidate, p *allocated) bool {
+	ofGivenType = test("returned by a function with a given type", func(c *candidate, p *allocated) bool {
 		site := c.Finding.Site
-		return p.Kind == finding.KindNew && c.edge("return") && c.source != nil && waste.OfInterface(c.source.Function(site.File, site.Line, site.Function))
+		return p.Kind == finding.KindNew && c.edge("return") && c.source != nil && flow.Bound(c.source.Function(site.File, site.Line, site.Function))
 	})
 	uncopied        = test("of a type that is not copied", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.Line.Unique(p.Expr) })
 	usedAsInterface = test("used as an interface", isUsedAsInterface)

@@ -5,11 +5,8 @@ import (
 	"fmt"
 	"go/ast"
 	"go/token"
-	"go/types"
 	"slices"
 	"strings"
-
-	"golang.org/x/tools/go/ssa"
 
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/flow"
@@ -339,34 +336,4 @@ func HeldPool(function string) bool {
 	outer, _, literal := strings.Cut(name, ".func")
 	_, in, _ := strings.Cut(outer, ".")
 	return literal && in != "init" && in != "glob."
-}
-
-// OfInterface reports whether an interface that a method's receiver has, of any package that is known, says what the method
-// takes and returns.
-func OfInterface(method *ssa.Function) bool {
-	if method == nil || method.Signature.Recv() == nil {
-		return false
-	}
-	for _, pkg := range method.Prog.AllPackages() {
-		for _, m := range pkg.Members {
-			t, ok := m.(*ssa.Type)
-			if !ok {
-				continue
-			}
-			iface, ok := t.Type().Underlying().(*types.Interface)
-			if ok && hasMethod(iface, method.Name()) && types.Implements(method.Signature.Recv().Type(), iface) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-func hasMethod(t *types.Interface, name string) bool {
-	for m := range t.Methods() {
-		if m.Name() == name {
-			return true
-		}
-	}
-	return false
 }

@@ -154,37 +154,3 @@ func TestHeldPool(t *testing.T) {
 		}
 	}
 }
-
-// TestOfInterface: methods whose results an interface states, and others.
-func TestOfInterface(t *testing.T) {
-	p, _ := sourcetest.Load(t, `package m
-
-type result struct{ n int }
-
-type rule interface {
-	apply(text string) *result
-	name() string
-}
-
-type short struct{}
-
-func (*short) apply(text string) *result { return &result{len(text)} }
-func (*short) name() string              { return "short" }
-func (*short) other() *result            { return nil }
-
-type lone struct{}
-
-func (lone) apply(text string) *result { return nil }
-
-func apply() *result { return nil }
-`)
-	got := map[string]bool{}
-	for fn := range p.Functions() {
-		got[fn.RelString(fn.Pkg.Pkg)] = OfInterface(fn)
-	}
-	for name, want := range map[string]bool{"(*short).apply": true, "(*short).name": true, "(*short).other": false, "(lone).apply": false, "apply": false} {
-		if is, ok := got[name]; !ok || is != want {
-			t.Errorf("%s: %v, want %v", name, is, want)
-		}
-	}
-}
