@@ -45,6 +45,14 @@ func (t *Trial) Counts() string {
 	return allocs
 }
 
+// Proof is what a trial that holds counted, with what the edit rests on where the source does not prove it.
+func (t *Trial) Proof() string {
+	if t.Question == "" {
+		return t.Counts()
+	}
+	return t.Counts() + "; " + t.Question
+}
+
 // count prints a mean of whole numbers: without a fraction where that comes from the first operations
 // of a run only.
 func count(v float64) string {

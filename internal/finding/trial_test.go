@@ -19,3 +19,15 @@ func TestCounts(t *testing.T) {
 		}
 	}
 }
+
+// TestProof: what an edit rests on is told beside what was counted.
+func TestProof(t *testing.T) {
+	trial := Trial{Before: Amount{Allocs: 5}, After: Amount{Allocs: 2}, Holds: true, Tested: true}
+	if got := trial.Proof(); got != "5 → 2 allocs/op" {
+		t.Errorf("a safe edit: %q", got)
+	}
+	trial.Question = "`v` must not be nil"
+	if got := trial.Proof(); got != "5 → 2 allocs/op; `v` must not be nil" {
+		t.Errorf("an edit with a question: %q", got)
+	}
+}

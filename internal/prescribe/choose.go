@@ -133,7 +133,7 @@ func (o offer) remedy() finding.Remedy {
 		p.Text += fmt.Sprintf(" (+%d more here)", o.more)
 	}
 	if o.trial != nil {
-		p.Text += fmt.Sprintf(" (verified: %s)", o.trial.Counts())
+		p.Text += fmt.Sprintf(" (verified: %s)", o.trial.Proof())
 	}
 	r := remedyOf(o.cure, p, o.saves)
 	r.Trial = o.trial

@@ -125,6 +125,7 @@ func ofMaking() []kind {
 		{"asked whether it is there", "avoid-conversion", parts.AskContained},
 		{"appended onto", "reuse-buffer", text.AppendOnto},
 		{"String instead of fmt", "avoid-conversion", text.CallString},
+		{"type without fmt", "avoid-conversion", text.TypeName},
 		{"added at once", "presize-builder", sum.AddAtOnce},
 		{"concatenation to Builder", "presize-builder", sum.CollectText},
 		{"Builder instead of Buffer", "avoid-conversion", memory.BufferToBuilder},

@@ -3,6 +3,7 @@ package rank
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/heaptrim/heaptrim/internal/diagnose"
@@ -47,11 +48,15 @@ func bytesSaved(s *diagnose.Session, r *finding.Row) float64 {
 // of each function with several save together.
 func Rows(s *diagnose.Session, rows []finding.Row, threshold float64) (kept []finding.Row, functions map[string]finding.Prediction, left int) {
 	for i := range rows {
-		if below(s, &rows[i], threshold) {
+		r := rows[i]
+		if r.Remedy.Code != cures.LeaveIt && figure(s, &r) < nextToNothing*r.Cost.CPU.Value {
+			r = tooLittle(r)
+		}
+		if below(s, &r, threshold) {
 			left++
 			continue
 		}
-		kept = append(kept, rows[i])
+		kept = append(kept, r)
 	}
 	functions = map[string]finding.Prediction{}
 	whole := map[string]float64{}
@@ -79,6 +84,17 @@ func Rows(s *diagnose.Session, rows []finding.Row, threshold float64) (kept []fi
 		kept[i].Rank = i + 1
 	}
 	return kept, functions, left
+}
+
+// nextToNothing is the part of a row's cost below which a cure does not touch what costs.
+const nextToNothing = 0.1
+
+// tooLittle leaves a row alone whose cure saves next to nothing of what it costs.
+func tooLittle(r finding.Row) finding.Row {
+	text := fmt.Sprintf("no cure of the catalogue saves enough: %s would take away next to nothing of it", r.Remedy.Code)
+	r.Remedy = finding.Remedy{Code: cures.LeaveIt, Safety: "safe", Text: text, Saves: finding.Prediction{Basis: "nothing is changed"}, Life: r.Remedy.Life}
+	r.Cuts = nil
+	return r
 }
 
 // byFunction gathers the rows that name a cure by their function.
