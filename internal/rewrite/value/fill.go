@@ -34,9 +34,12 @@ func FillForCaller(on *code.Site) []code.Edit {
 	if !f.once(s.Cur) || !f.signature() || !f.maker() {
 		return nil
 	}
+	head := f.head()
+	_, line, _ := strings.Cut(head, "\t")
+	line, _, _ = strings.Cut(line, "\n")
 	return []code.Edit{{
-		Text:    fmt.Sprintf("make the %s in %s, which is inlined then, and fill it in a function of its own", f.made.elem, decl.Name.Name),
-		Changes: append(f.changes, s.Insert(s.Offset(decl.Body.Lbrace)+1, f.head())),
+		Text:    fmt.Sprintf("make %s no more than `%s`, which is inlined, and fill the %s there", decl.Name.Name, code.Brief(line), f.made.elem),
+		Changes: append(f.changes, s.Insert(s.Offset(decl.Body.Lbrace)+1, head)),
 	}}
 }
 
