@@ -27,8 +27,8 @@ type Maker struct {
 	At      evidence.Site
 	Whole   bool // a json.Decoder that decodes one value of a text or of bytes that are in memory
 	Pooled  bool // it comes from a pool
-	Emptied bool // its Reset is called: the memory of a strings.Builder goes with each text
-	Grown   bool // its Grow is called
+	Emptied bool // a strings.Builder whose Reset is called: its memory goes with each text
+	Grown   bool // a builder or buffer whose Grow is called
 }
 
 // Passed says what objects go through on their way.

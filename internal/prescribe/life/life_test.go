@@ -227,6 +227,11 @@ func TestUses(t *testing.T) {
 		File: file, Line: stack[0].Line, Function: "pieces"}}).Maker; !m.Emptied || m.At.Line != stack[1].Line {
 		t.Errorf("the builder that is reset: %+v", m)
 	}
+	stack = stackOf(t, file, "cleared")
+	if m := tracer.Trace(Birth{Kind: finding.KindGrowth, Via: "bytes.(*Buffer).WriteRune"}, []evidence.Frame{{
+		File: file, Line: stack[0].Line, Function: "cleared"}}).Maker; m.Emptied || m.At.Line != stack[1].Line {
+		t.Errorf("the buffer that keeps its memory: %+v", m)
+	}
 	stack = stackOf(t, file, "enlarged")
 	if m := tracer.Trace(Birth{Kind: finding.KindString, Via: "strings.(*Builder).WriteRune"}, []evidence.Frame{{
 		File: file, Line: stack[0].Line, Function: "grownOnce"}}).Maker; !m.Grown || m.Emptied || m.At.Line != stack[1].Line {

@@ -19,7 +19,7 @@ func (t *Tracer) maker(v ssa.Value, own []evidence.Frame) finding.Maker {
 	for i := 0; ; {
 		switch at := whole(v).(type) {
 		case *ssa.Alloc:
-			m := finding.Maker{At: evidence.Site{File: own[i].File, Line: t.src.LineOf(at.Pos()), Function: own[i].Function}, Emptied: called(at, ").Reset"), Grown: called(at, ").Grow")}
+			m := finding.Maker{At: evidence.Site{File: own[i].File, Line: t.src.LineOf(at.Pos()), Function: own[i].Function}, Emptied: calledOn(at, "strings.(*Builder).Reset"), Grown: calledOn(at, "strings.(*Builder).Grow", "bytes.(*Buffer).Grow")}
 			if at.Comment != "new" && at.Comment != "complit" {
 				m.Name = at.Comment
 			}
@@ -89,11 +89,11 @@ func whole(v ssa.Value) ssa.Value {
 	}
 }
 
-// called reports whether a function calls a method of its strings.Builder or bytes.Buffer.
-func called(v *ssa.Alloc, method string) bool {
+// calledOn reports whether a function calls one of the methods on its builder or buffer.
+func calledOn(v *ssa.Alloc, methods ...string) bool {
 	return slices.ContainsFunc(*v.Referrers(), func(in ssa.Instruction) bool {
 		call, ok := in.(ssa.CallInstruction)
-		return ok && strings.HasSuffix(calleeName(call.Common()), method)
+		return ok && slices.Contains(methods, calleeName(call.Common()))
 	})
 }
 

@@ -126,6 +126,16 @@ func printedText(n int) string {
 	return fmt.Sprint("n", strconv.Itoa(n)) // case printedtext 0
 }
 
+func cleared(text string) (n int) {
+	var b bytes.Buffer // case cleared 1
+	for _, r := range text {
+		b.WriteRune(r) // case cleared 0
+		n += b.Len()
+		b.Reset()
+	}
+	return n
+}
+
 func grownOnce(text string) string {
 	var b strings.Builder // case enlarged 1
 	b.Grow(len(text))
