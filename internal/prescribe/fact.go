@@ -406,7 +406,7 @@ var (
 		case class != finding.LifetimeShort && class != finding.LifetimeUnknown,
 			c.source != nil && flow.PutsBack(c.source.Function(site.File, site.Line, site.Function), site.Line):
 			return finding.No
-		case n > 0: // more than each processor's part of a pool has
+		case n > 0: // a pool fills each processor's part, and again after a collection
 			return tri(n >= 0.5 && c.Finding.Cost.Objects.Value > 2*float64(c.diagnosis.Environment.GOMAXPROCS))
 		}
 		return tri(class == finding.LifetimeShort)

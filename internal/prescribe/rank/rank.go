@@ -49,7 +49,7 @@ func bytesSaved(s *diagnose.Session, r *finding.Row) float64 {
 func Rows(s *diagnose.Session, rows []finding.Row, threshold float64) (kept []finding.Row, functions map[string]finding.Prediction, left int) {
 	for i := range rows {
 		r := rows[i]
-		if r.Remedy.Code != cures.LeaveIt && figure(s, &r) < nextToNothing*r.Cost.CPU.Value {
+		if r.Remedy.Code != cures.LeaveIt && below(s, &r, threshold) && figure(s, &r) < nextToNothing*r.Cost.CPU.Value {
 			r = tooLittle(r)
 		}
 		if below(s, &r, threshold) {

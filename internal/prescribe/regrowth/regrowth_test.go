@@ -17,6 +17,7 @@ func TestReached(t *testing.T) {
 		{[]finding.SizeCount{{Size: 16, Objects: 10}, {Size: 32, Objects: 7}, {Size: 64, Objects: 5}}, 16, " (here 1 to 4)"},
 		{[]finding.SizeCount{{Size: 16, Objects: 100}, {Size: 32, Objects: 1}}, 16, " (here 1)"},
 		{[]finding.SizeCount{{Size: 16, Objects: 1}}, 0, ""},
+		{[]finding.SizeCount{{Size: 16, Objects: 10}}, 24, ""},
 		{nil, 8, ""},
 	} {
 		if got := Reached(c.sizes, c.elem); got != c.want {

@@ -28,19 +28,23 @@ func Reached(sizes []finding.SizeCount, elem int64) string {
 	if elem <= 0 || final == 0 {
 		return ""
 	}
-	at := func(part float64) (n int64) {
+	at := func(part float64) int64 {
 		sum := 0.0
 		for i, s := range sizes {
 			if sum += last(sizes, i); sum >= part*final {
 				return int64(s.Size) / elem
 			}
 		}
-		return n
+		return 0
 	}
-	if few, many := at(0.1), at(0.9); few != many {
+	switch few, many := at(0.1), at(0.9); {
+	case few == 0: // the blocks are of something else
+		return ""
+	case few < many:
 		return fmt.Sprintf(" (here %d to %d)", few, many)
+	default:
+		return fmt.Sprintf(" (here %d)", few)
 	}
-	return fmt.Sprintf(" (here %d)", at(0.5))
 }
 
 // last is how many blocks of a size were not outgrown.
