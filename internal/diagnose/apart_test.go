@@ -41,8 +41,7 @@ func TestPeakInStep(t *testing.T) {
 	f(3*mib, mib, 0, 7*mib/2)
 }
 
-// TestUncounted: a line that CPU samples alone show is no row beside lines whose allocations are counted; without any
-// count it is one.
+// TestUncounted: a line with CPU samples and no counted allocation is excluded where other lines have counts.
 func TestUncounted(t *testing.T) {
 	names := func(fs []finding.Finding) (out []string) {
 		for _, f := range fs {
@@ -64,7 +63,7 @@ func TestUncounted(t *testing.T) {
 			t.Errorf("rows: %v, want %v", got, rows)
 		}
 		if got := names(d.Excluded); !slices.Equal(got, apart) {
-			t.Errorf("set apart: %v, want %v", got, apart)
+			t.Errorf("excluded: %v, want %v", got, apart)
 		}
 	}
 }

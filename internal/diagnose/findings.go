@@ -210,7 +210,7 @@ func rank(all []merged, module stack.Root, runs int) (findings, apart []finding.
 // counted reports whether a profile of memory has the site.
 func counted(f finding.Finding) bool { return f.Cost.Objects.Value > 0 || f.Cost.InUse.Value > 0 }
 
-// uncounted are the findings that only CPU samples show: few of them, beside others that are counted, may be chance.
+// uncounted are the findings without a counted allocation. Their few CPU samples may be chance.
 func uncounted(fs []finding.Finding) (out []finding.Finding) {
 	for _, f := range fs {
 		if !counted(f) {

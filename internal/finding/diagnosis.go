@@ -21,7 +21,7 @@ type Diagnosis struct {
 	Decomposition []Bucket
 	Groups        []Bucket  // the charged rows of Decomposition in few groups, in the same order for all programs
 	Findings      []Finding // highest cost first
-	Excluded      []Finding // allocations of benchmark and test code, of stacks without the user's code, and what CPU samples alone show beside counted lines
+	Excluded      []Finding // allocations of benchmark and test code, of stacks without the user's code, and lines without a counted allocation
 	Runs          []RunSummary
 	Gaps          []evidence.Gap
 	Warnings      []string

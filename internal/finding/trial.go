@@ -45,7 +45,7 @@ func (t *Trial) Counts() string {
 	return allocs
 }
 
-// Proof is what a trial that holds counted, with what the edit rests on where the source does not prove it.
+// Proof is the counts of a trial that holds, followed by the open question of its edit, if any.
 func (t *Trial) Proof() string {
 	if t.Question == "" {
 		return t.Counts()

@@ -20,7 +20,7 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-// TestProof: what an edit rests on is told beside what was counted.
+// TestProof: the open question of an edit follows the counts.
 func TestProof(t *testing.T) {
 	trial := Trial{Before: Amount{Allocs: 5}, After: Amount{Allocs: 2}, Holds: true, Tested: true}
 	if got := trial.Proof(); got != "5 → 2 allocs/op" {

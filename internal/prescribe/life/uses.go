@@ -82,7 +82,7 @@ func (s *scan) asText(h held, in ssa.Instruction) {
 	}
 }
 
-// printed reports whether only calls of fmt are handed what is put into an interface value.
+// printed reports whether only calls of fmt take an interface value.
 func printed(box *ssa.MakeInterface) bool {
 	return !slices.ContainsFunc(*box.Referrers(), func(in ssa.Instruction) bool {
 		if st, ok := in.(*ssa.Store); ok {

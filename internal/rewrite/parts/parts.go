@@ -1,4 +1,4 @@
-// Package parts has the edits for texts that are split: what is needed of the parts is cut from the text itself.
+// Package parts has the edits for code that splits strings: it gets the parts that it uses without a slice of all parts.
 package parts
 
 import "github.com/heaptrim/heaptrim/internal/rewrite/code"
