@@ -138,7 +138,7 @@ func readAll(ctx context.Context, r *run.Reader, d *finding.Diagnosis, o Options
 	if guess {
 		d.Target.Module, d.Target.ModuleDir, d.Target.Workspace = o.Local.Module, o.Local.ModuleDir, o.Local.Workspace
 	}
-	r.Own = stack.NewOwnership(d.Target, o.Own)
+	r.Own = stack.NewOwnership(d.Target, d.Environment.GOROOT, o.Own)
 	var runs []*runCosts
 	users := 0
 	warned := len(d.Warnings)

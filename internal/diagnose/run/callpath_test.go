@@ -18,7 +18,7 @@ func TestCallPaths(t *testing.T) {
 		}}
 	}
 	c := stack.NewClassifier(&evidence.Profile{Locations: len(locs)}, stack.NewTable(""),
-		stack.NewOwnership(evidence.Target{}, nil), nil)
+		stack.NewOwnership(evidence.Target{}, "", nil), nil)
 	var s Site
 	for i := range locs[:998] {
 		s.addStack(c, []*evidence.Location{locs[i], locs[998]}, MixKey{}, 1)

@@ -23,7 +23,7 @@ func stackOf(names ...string) []*evidence.Location {
 }
 
 func TestBucket(t *testing.T) {
-	own := NewOwnership(evidence.Target{Module: "example.com/m"}, nil)
+	own := NewOwnership(evidence.Target{Module: "example.com/m"}, "", nil)
 	f := func(version string, want Bucket, names ...string) {
 		t.Helper()
 		c := NewClassifier(&evidence.Profile{Locations: len(names)}, NewTable(version), own, nil)
@@ -74,7 +74,7 @@ func TestBucket(t *testing.T) {
 }
 
 func TestSetUp(t *testing.T) {
-	own := NewOwnership(evidence.Target{Module: "example.com/m"}, nil)
+	own := NewOwnership(evidence.Target{Module: "example.com/m"}, "", nil)
 	loops := []evidence.Loop{{File: "f_test.go", First: 10, Last: 20}}
 	bench := func(line int) *evidence.Location {
 		return &evidence.Location{Index: 1,

@@ -29,6 +29,7 @@ type Ownership struct {
 	anyone   bool          // no module is known: every third-party package is the user's
 	Explicit bool          // the prefixes are the user's -own patterns
 	modules  []string      // paths of the dependencies
+	std      string        // the folder of the standard library's source, with a slash at the end; "" if not known
 }
 
 type ownedPrefix struct {
@@ -38,9 +39,13 @@ type ownedPrefix struct {
 
 // NewOwnership makes the boundary from the -own patterns where given, else
 // from the target's main module and workspace. A pattern is an import path,
-// with "/..." for everything below it.
-func NewOwnership(t evidence.Target, patterns []string) *Ownership {
+// with "/..." for everything below it. The target was built with the standard
+// library in goroot; "" if that is not known.
+func NewOwnership(t evidence.Target, goroot string, patterns []string) *Ownership {
 	o := &Ownership{Explicit: len(patterns) > 0}
+	if goroot != "" {
+		o.std = filepath.ToSlash(goroot) + "/src/"
+	}
 	own := patterns
 	if len(own) == 0 {
 		own = append(own, t.Workspace...)
@@ -72,8 +77,12 @@ func (o *Ownership) Of(f evidence.Frame) owner {
 	switch {
 	case IsRuntime(pkg, f.Function):
 		return OwnerRuntime
-	case strings.Contains(f.Function, ".func") && o.ofDependency(f.File):
-		return OwnerThirdParty // a literal of an inlined function is named after the function that it is inlined into
+	// A literal, or the body of a loop over a function, of an inlined function is named after
+	// the function that it is inlined into.
+	case isLiteral(f.Function) && o.ofDependency(f.File):
+		return OwnerThirdParty
+	case isLiteral(f.Function) && o.ofStd(f.File, pkg):
+		return OwnerStd
 	case !o.owns(pkg):
 		if strings.Contains(firstElement(pkg), ".") {
 			return OwnerThirdParty
@@ -86,9 +95,28 @@ func (o *Ownership) Of(f evidence.Frame) owner {
 	return OwnerUser
 }
 
-// ofDependency reports whether a file lies in the module cache and is not the user's.
+// isLiteral reports whether a function is a literal or the body of a loop over a function.
+func isLiteral(function string) bool {
+	return strings.Contains(function, ".func") || strings.Contains(function, "-range")
+}
+
+// ofStd reports whether a file, of a function that is said to be of pkg, is of the standard
+// library, with or without -trimpath. Other builds name files relative to a root of their own.
+func (o *Ownership) ofStd(file, pkg string) bool {
+	file = filepath.ToSlash(file)
+	if path.IsAbs(file) || filepath.IsAbs(file) {
+		return o.std != "" && strings.HasPrefix(file, o.std)
+	}
+	dir := path.Dir(file)
+	return !strings.HasPrefix(dir, ".") && !strings.Contains(firstElement(dir), ".") && !strings.HasSuffix("/"+pkg, "/"+dir) && !o.owns(dir)
+}
+
+// ofDependency reports whether a file lies in the module cache, or in a vendor folder, and is not the user's.
 func (o *Ownership) ofDependency(file string) bool {
 	pkg, cached := cachedPackage(file)
+	if _, copied, ok := strings.Cut(filepath.ToSlash(file), "/vendor/"); ok && !cached {
+		pkg, cached = path.Dir(copied), true
+	}
 	return cached && !o.owns(pkg)
 }
 

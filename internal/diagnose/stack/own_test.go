@@ -29,7 +29,7 @@ func TestPackageOf(t *testing.T) {
 
 func TestOwnership(t *testing.T) {
 	target := evidence.Target{Module: "example.com/m", Dependencies: []string{"example.com/m/nested", "other.org/lib"}}
-	o := NewOwnership(target, nil)
+	o := NewOwnership(target, "/usr/local/go", nil)
 	f := func(function, file string, want owner) {
 		t.Helper()
 		if got := o.Of(evidence.Frame{Function: function, File: file}); got != want {
@@ -47,21 +47,29 @@ func TestOwnership(t *testing.T) {
 	// A literal of a function that was inlined into the user's.
 	f("example.com/m.F.G.func1", "/go/pkg/mod/other.org/lib@v1.2.3/sub/g.go", OwnerThirdParty)
 	f("example.com/m.F.G.func1", "other.org/!lib@v1.2.3/g.go", OwnerThirdParty)
+	f("example.com/m.F.G.func1", "/src/m/vendor/other.org/lib/g.go", OwnerThirdParty)
 	f("example.com/m.F.func1", "/go/pkg/mod/example.com/m@v1.2.3/f.go", OwnerUser)
+	f("example.com/m.F.Keys[...].func1", "/usr/local/go/src/maps/iter.go", OwnerStd)
+	f("example.com/m.F.Keys[...].func1", "maps/iter.go", OwnerStd)
+	f("example.com/m.F.Collect[...].AppendSeq[...]-range1", "/usr/local/go/src/slices/iter.go", OwnerStd)
+	f("example.com/m.F-range1", "/src/slices/m.go", OwnerUser)
+	f("example.com/m.F-range1", "example.com/m/m.go", OwnerUser)
+	f("example.com/m.F.func1", "grammar.y", OwnerUser)
+	f("example.com/m/pkg.F.func1", "pkg/f.go", OwnerUser)
 	f("example.com/m.F.func1", "/src/m@v2/f.go", OwnerUser)
 	f("net/http.(*conn).serve", "server.go", OwnerStd)
 	f("runtime.mallocgc", "malloc.go", OwnerRuntime)
 	f("internal/runtime/maps.newTable", "table.go", OwnerRuntime)
 	f("main.main", "main.go", OwnerUser)
 
-	none := NewOwnership(evidence.Target{}, nil)
+	none := NewOwnership(evidence.Target{}, "", nil)
 	if got := none.Of(evidence.Frame{Function: "other.org/lib.F"}); got != OwnerUser {
 		t.Errorf("without a known module a third-party package is %v, want the user's", got)
 	}
-	if got := NewOwnership(target, []string{"other.org/..."}).Of(evidence.Frame{Function: "other.org/lib.F"}); got != OwnerUser {
+	if got := NewOwnership(target, "", []string{"other.org/..."}).Of(evidence.Frame{Function: "other.org/lib.F"}); got != OwnerUser {
 		t.Errorf("-own other.org/...: got %v, want the user's, whatever the dependencies", got)
 	}
-	if got := NewOwnership(target, []string{"other.org/lib/..."}).Of(evidence.Frame{Function: "other.org/lib/x.F"}); got != OwnerUser {
+	if got := NewOwnership(target, "", []string{"other.org/lib/..."}).Of(evidence.Frame{Function: "other.org/lib/x.F"}); got != OwnerUser {
 		t.Errorf("-own other.org/lib/...: got %v, want the user's", got)
 	}
 }
