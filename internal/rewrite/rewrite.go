@@ -15,6 +15,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/rewrite/branch"
 	"github.com/heaptrim/heaptrim/internal/rewrite/code"
+	"github.com/heaptrim/heaptrim/internal/rewrite/gather"
 	"github.com/heaptrim/heaptrim/internal/rewrite/key"
 	"github.com/heaptrim/heaptrim/internal/rewrite/memory"
 	"github.com/heaptrim/heaptrim/internal/rewrite/once"
@@ -145,6 +146,7 @@ func ofMemory() []kind {
 		{"made once for its owner", "reuse-buffer", owner.MadeOnce},
 		{"slice with its size", "presize-slice", memory.PresizeSlice},
 		{"slice with its size", "presize-slice", memory.JoinedOnce},
+		{"gathered with its size", "presize-slice", gather.WithSize},
 		{"appended and turned round", "presize-slice", memory.AppendAndReverse},
 		{"keys one by one", "skip-work", branch.KeysOneByOne},
 		{"map with its size", "presize-map", memory.PresizeMap},
