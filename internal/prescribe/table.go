@@ -67,7 +67,7 @@ var table = []rule{
 		text: "make {var} here with the capacity that it usually reaches{here}"},
 	{name: "put in front in a loop", cure: "presize-slice", needs: []fact{prepends, seen},
 		text: "append to {use}, and reverse it once after the loop: each turn copies all that is there into a new array"},
-	{name: "a call with a length", cure: "presize-slice", needs: []fact{call("presize-slice")}, takes: betterCall, text: "instead of {callee}, {better}"},
+	{name: "a call with a length", cure: "presize-slice", needs: []fact{call("presize-slice"), outgrown}, takes: firstSizes, text: "instead of {callee}, {better}"},
 	{name: "map of a known size", cure: "presize-map", needs: []fact{is(finding.KindMapGrowth), own, grown, localDest, empty, counted, exact, outgrown}, takes: firstSizes,
 		text: "make {var}{made} with size {count}"},
 	{name: "map of a usual size", cure: "presize-map", needs: []fact{is(finding.KindMapGrowth), own, grown, localDest, madeEmpty, outgrown}, not: []fact{counted}, takes: firstSizes,
