@@ -45,12 +45,19 @@ func TestScript(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	plain, err := plainBuild(t)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var addresses atomic.Int64
 	p := testscript.Params{
 		Dir: filepath.Join("testdata", "script"),
 		Setup: func(e *testscript.Env) error {
 			address, err := freeAddress(&addresses)
 			e.Vars = append(append(e.Vars, env...), "ADDRESS="+address)
+			if ofSource.MatchString(filepath.Base(e.WorkDir)) {
+				e.Setenv("PATH", plain+string(os.PathListSeparator)+e.Getenv("PATH"))
+			}
 			return err
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
@@ -68,6 +75,20 @@ func TestScript(t *testing.T) {
 	// What a script has in .gomodproxy, its go command can download.
 	goproxytest.Setup(&p)
 	testscript.Run(t, p)
+}
+
+// ofSource matches the scripts whose time goes into reading and judging source, which
+// one goroutine does. With the race detector the command takes twice as long for it, so
+// they run it without; the packages that it is made of have their own tests with it.
+var ofSource = regexp.MustCompile(`^script-(cures|examples|explain|fix|guard|life|packages|verify|workspace)`)
+
+// plainBuild builds the command as users do, into a folder that it returns.
+func plainBuild(t *testing.T) (dir string, err error) {
+	dir = t.TempDir()
+	if out, err := exec.Command("go", "build", "-o", dir+string(os.PathSeparator), ".").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w\n%s", err, out)
+	}
+	return dir, nil
 }
 
 // freeAddress is one of this machine that nobody listens on, other for each call:
