@@ -86,12 +86,12 @@ type data struct {
 			CPUShare struct{ Value float64 } `json:"cpu_share"`
 		} `json:"groups"`
 		Findings []struct {
-			Rank int `json:"rank"`
-			Site struct {
-				Function string `json:"function"`
-				File     string `json:"file"`
-				Line     int    `json:"line"`
-			} `json:"site"`
+			Rank   int  `json:"rank"`
+			Site   site `json:"site"`
+			Places []struct {
+				site
+				Share float64 `json:"share"`
+			} `json:"places"`
 			Title  string `json:"title"`
 			Remedy struct {
 				Code string `json:"code"`
@@ -255,4 +255,10 @@ func readPage(t testing.TB, file string) page {
 // number finds the first number of a text.
 func number(text string) string {
 	return regexp.MustCompile(`-?\d+(\.\d+)?`).FindString(strings.ReplaceAll(text, ",", ""))
+}
+
+type site struct {
+	Function string `json:"function"`
+	File     string `json:"file"`
+	Line     int    `json:"line"`
 }

@@ -168,7 +168,7 @@ func emptyReport(t *testing.T) *schema.Report {
 func editedReport(t *testing.T, edit func(report *schema.Report)) *schema.Report {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "report.json")
-	tool(t)("check", "-json", file, "-html", "", bundleOf(t, "benchmarks"))
+	tool(t)("check", "-verify", "0", "-json", file, "-html", "", bundleOf(t, "benchmarks"))
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
