@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"sort"
 	"time"
 
 	"github.com/heaptrim/heaptrim/internal/ingest/exectrace/wire"
@@ -224,12 +225,17 @@ func (c *course) follow(bounds []stamp, results []result, of func(*result) []sam
 	for i := range results {
 		samples := of(&results[i])
 		c.see(samples)
-		k := 0
-		for _, s := range samples {
-			for k < len(bounds) && bounds[k] < s.at {
-				k++
+		for k := 0; len(samples) > 0; {
+			next, _ := slices.BinarySearch(bounds[k:], samples[0].at)
+			k += next
+			n := len(samples)
+			if k < len(bounds) {
+				n = sort.Search(n, func(i int) bool { return samples[i].at > bounds[k] })
 			}
-			newest[k] = newer(newest[k], s)
+			for j := n - 1; j >= 0 && samples[j].at == samples[n-1].at; j-- {
+				newest[k] = newer(newest[k], samples[j])
+			}
+			samples = samples[n:]
 		}
 	}
 	values := make([]uint64, len(bounds))

@@ -97,8 +97,8 @@ type parser struct {
 	rules      *rules
 	always     bool // each change of who runs is to be looked at
 	found      *result
-	seen       int // position of the last change of who runs that was seen, or -1
-	thread     uint64
+	usual      int    // samples of the live heap in a batch
+	seen       int    // position of the last change of who runs that was seen, or -1
 	pos        int    // of the event that is being read, in data
 	statusOf   uint64 // goroutine of the last status event …
 	lastStatus uint8  // … and what it was
@@ -191,7 +191,7 @@ func (p *parser) rare(kind byte, at stamp, i int) {
 	switch kind {
 	case wire.GoStatus, wire.GoStatusStack:
 		p.statusOf, p.lastStatus = args[0], uint8(min(args[2], 255))
-		if !(args[2] == wire.StatusRunning || args[2] == wire.StatusSyscall && args[1] == p.thread) {
+		if !(args[2] == wire.StatusRunning || args[2] == wire.StatusSyscall && args[1] == p.batch.thread) {
 			return
 		}
 	case wire.GCBegin, wire.GCEnd, wire.GCActive:

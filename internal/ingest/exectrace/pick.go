@@ -2,6 +2,7 @@ package exectrace
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/heaptrim/heaptrim/internal/ingest/exectrace/hop"
 	"github.com/heaptrim/heaptrim/internal/ingest/exectrace/wire"
@@ -29,12 +30,12 @@ type walk struct {
 
 // pick looks at those that matter of the events that a Hopper went through.
 func (p *parser) pick(h *hop.Hopper, lane int) {
-	picks, turn, next := h.Found(lane)
+	picks, next := h.Found(lane)
 	d, w, begin := p.data, &p.walk, p.walk.at
 	moment := func(e hop.Place) place { return place{begin + e.Time(), e.Pos()} }
 	p.watch(next.Pos())
 	for _, pick := range picks {
-		e := moment(pick.Event)
+		e := moment(pick)
 		if e.pos < w.pos { // while watching
 			continue
 		}
@@ -45,8 +46,8 @@ func (p *parser) pick(h *hop.Hopper, lane int) {
 			p.found.live = append(p.found.live, sample{e.at, v})
 			continue
 		}
-		if pick.Turn != hop.Nowhere {
-			w.turn = moment(pick.Turn)
+		if turn := h.Turn(pick); turn != hop.Nowhere {
+			w.turn = moment(turn)
 		}
 		if p.kinds[kind]&hop.Watch == 0 {
 			p.look(e)
@@ -57,7 +58,7 @@ func (p *parser) pick(h *hop.Hopper, lane int) {
 		p.long()
 		p.watch(next.Pos())
 	}
-	if turn != hop.Nowhere {
+	if turn := h.Turn(next); turn != hop.Nowhere {
 		w.turn = moment(turn)
 	}
 	if w.at, w.pos = begin+next.Time(), next.Pos(); w.at > farthest {
@@ -138,7 +139,8 @@ func (p *parser) ready(next func() (*batch, *result)) bool {
 // begin makes p ready for the events of b, which go into r.
 func (p *parser) begin(b *batch, r *result) {
 	r.reset()
-	p.batch, p.found, p.thread, p.statusOf, p.seen = b, r, b.thread, 0, -1
+	r.live = slices.Grow(r.live, p.usual)
+	p.batch, p.found, p.statusOf, p.seen = b, r, 0, -1
 	p.walk = walk{pos: p.start, at: b.time, turn: place{pos: -1}, watch: true}
 	p.end = p.start + b.end - b.start
 	if r.err = p.generation.load(b, p.data[p.start:]); r.err != nil {
@@ -163,7 +165,7 @@ func (p *parser) finish() {
 	if p.walk.turn.pos != p.seen && p.found.err == nil {
 		p.see(p.walk.turn)
 	}
-	p.found.last, p.found.events = p.walk.at, p.walk.events
+	p.found.last, p.found.events, p.usual = p.walk.at, p.walk.events, len(p.found.live)
 	if p.rules.scale != 1 {
 		p.found.rescale(p.rules.scale)
 	}

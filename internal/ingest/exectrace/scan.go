@@ -34,8 +34,9 @@ func Scan(r io.Reader, o Options) (*Summary, error) {
 type scanner struct {
 	version     version
 	workers     int
-	again       []*worker // for a generation that needs a second look
-	scratch     found     // of the generation, for the next one to use again
+	again       []*worker     // for a generation that needs a second look
+	scratch     found         // of the generation, for the next one to use again
+	assists     []assistShare // the same
 	threads     map[uint64]thread
 	chains      map[uint64]chain
 	generations int
@@ -59,7 +60,7 @@ func (s *scanner) run(r io.Reader) error {
 	s.size = headerSize
 	generations := make(chan *generation)
 	full, empty := make(chan *parsed), make(chan *parsed, 2)
-	for range cap(empty) {
+	for range min(s.workers, cap(empty)) { // one worker gains nothing from going ahead
 		empty <- &parsed{}
 	}
 	stop := make(chan struct{})

@@ -44,7 +44,8 @@ func (s *scanner) stitch(p *parsed) (*stitched, error) {
 	g, r := p.generation, p.rules
 	s.scratch.reset()
 	st := &stitched{found: s.scratch, threads: maps.Clone(s.threads), chains: maps.Clone(s.chains), gaps: map[uint64]bool{}}
-	defer func() { s.scratch = st.found }()
+	st.assists = s.assists[:0]
+	defer func() { s.scratch, s.assists = st.found, st.assists }()
 	for i := range g.batches {
 		if err := st.batch(g, i, &p.results[i], r); err != nil {
 			return nil, err
@@ -112,7 +113,7 @@ func (st *stitched) batch(g *generation, i int, r *result, rules *rules) error {
 // join makes assists of their pieces, each goroutine's in the order of its
 // legs.
 func (st *stitched) join(g *generation, first bool) error {
-	parts := st.pieces[:0:0]
+	parts := st.pieces[:0]
 	for _, p := range st.pieces {
 		if p.kind == pieceWhole {
 			st.assists = append(st.assists, assistShare{goroutine: p.goroutine, ended: 1, onCPU: p.end - p.start})
@@ -120,8 +121,14 @@ func (st *stitched) join(g *generation, first bool) error {
 		}
 		parts = append(parts, p)
 	}
-	slices.SortStableFunc(parts, func(a, b piece) int {
-		return cmp.Or(cmp.Compare(a.goroutine, b.goroutine), cmp.Compare(a.leg, b.leg), cmp.Compare(a.kind, b.kind))
+	slices.SortFunc(parts, func(a, b piece) int {
+		switch {
+		case a.goroutine != b.goroutine:
+			return cmp.Compare(a.goroutine, b.goroutine)
+		case a.leg != b.leg:
+			return cmp.Compare(a.leg, b.leg)
+		}
+		return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.start, b.start))
 	})
 	seen := map[uint64]stamp{} // since when an open assist may lack legs
 	for _, p := range parts {

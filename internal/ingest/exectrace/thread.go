@@ -118,6 +118,7 @@ type found struct {
 	pieces []piece
 	works  []workPiece
 	sweeps []sweepPiece
+	recent [64]int // where in sweeps some goroutines are, probably
 	stops  []stopPiece
 }
 
@@ -125,16 +126,18 @@ func (f *found) reset() {
 	f.pieces, f.works, f.sweeps, f.stops = f.pieces[:0], f.works[:0], f.sweeps[:0], f.stops[:0]
 }
 
-// sweep adds what a goroutine has swept; most sweep many times in a row.
+// sweep adds what a goroutine has swept; most sweep many times.
 func (f *found) sweep(s sweepPiece) {
-	if n := len(f.sweeps); n > 0 && f.sweeps[n-1].goroutine == s.goroutine {
-		last := &f.sweeps[n-1]
+	recent := &f.recent[s.goroutine%uint64(len(f.recent))]
+	if i := *recent; i < len(f.sweeps) && f.sweeps[i].goroutine == s.goroutine {
+		last := &f.sweeps[i]
 		last.count += s.count
 		last.time += s.time
 		last.swept += s.swept
 		last.reclaimed += s.reclaimed
 		return
 	}
+	*recent = len(f.sweeps)
 	f.sweeps = append(f.sweeps, s)
 }
 
@@ -184,21 +187,26 @@ func (t *thread) leave(e exit, r *rules, f *found) {
 	if t.flags&bound == 0 {
 		return
 	}
-	p := piece{goroutine: t.goroutine, leg: t.leg, start: t.start, end: e.at, kind: pieceMiddle, why: e.why}
-	switch {
-	case t.flags&assisting != 0:
-		p.start, p.sure = t.assist, true
-		if t.flags&begun != 0 {
-			p.kind = pieceHead
-		}
-		f.pieces = append(f.pieces, p)
-	case t.flags&assisted == 0 && (e.why == whyBlocked && e.reason == r.assistWait && e.reason != 0 || r.wanted[t.goroutine]):
-		f.pieces = append(f.pieces, p)
+	parked := e.why == whyBlocked && e.reason == r.assistWait && e.reason != 0
+	if t.flags&assisting != 0 || t.flags&assisted == 0 && (parked || r.wanted != nil && r.wanted[t.goroutine]) {
+		f.pieces = append(f.pieces, t.left(e))
 	}
 	if t.flags&working != 0 {
 		f.works = append(f.works, workPiece{t.mode, t.work, e.at})
 	}
 	t.flags = 0
+}
+
+// left is the leg, or what the goroutine has been assisting of it, at its end.
+func (t *thread) left(e exit) piece {
+	p := piece{goroutine: t.goroutine, leg: t.leg, start: t.start, end: e.at, kind: pieceMiddle, why: e.why}
+	if t.flags&assisting != 0 {
+		p.start, p.sure = t.assist, true
+		if t.flags&begun != 0 {
+			p.kind = pieceHead
+		}
+	}
+	return p
 }
 
 func (t *thread) assistBegin(at stamp) error {

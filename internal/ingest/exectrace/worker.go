@@ -12,15 +12,14 @@ import (
 type worker struct {
 	hopper  *hop.Hopper
 	parsers [hop.Lanes]parser
-	data    []byte // of a batch for each parser
 }
 
 func newWorker(always bool) *worker {
 	const room = wire.MaxBatchSize + wire.Slack
-	w := &worker{hopper: hop.New(always), data: make([]byte, hop.Lanes*room)}
+	w := &worker{hopper: hop.New(always)}
 	for i := range w.parsers {
 		p := &w.parsers[i]
-		p.kinds, p.data, p.start = w.hopper.Kinds(), w.data, i*room
+		p.kinds, p.data, p.start = w.hopper.Kinds(), w.hopper.Data[:], i*room
 	}
 	return w
 }
@@ -28,7 +27,7 @@ func newWorker(always bool) *worker {
 // run reads batches of g until there is no next one.
 func (w *worker) run(g *parsed, next func() (*batch, *result)) {
 	h := w.hopper
-	h.Block = wire.GoBlock | uint32(binary.AppendUvarint(nil, g.rules.assistWait)[0])<<16
+	h.Block = wire.GoBlock | uint64(binary.AppendUvarint(nil, g.rules.assistWait)[0])<<16
 	var busy []*parser
 	for i := range w.parsers {
 		w.parsers[i].use(g)
@@ -42,7 +41,7 @@ func (w *worker) run(g *parsed, next func() (*batch, *result)) {
 		for lane, p := range busy {
 			h.Begin(lane, p.walk.pos)
 		}
-		n, stuck := h.Hop(w.data, len(busy))
+		n, stuck := h.Hop(len(busy))
 		for lane, p := range busy {
 			p.walk.events += n
 			p.pick(h, lane)

@@ -13,38 +13,46 @@ import (
 // Lanes is how many batches are read at once. Fewer wait; more do not go faster.
 const Lanes = 8
 
-// rounds is how many events of a batch are read at once, at most.
-const rounds = 256
+// rounds is how many events of a batch are read at once, at most: as many as the fields of a Place can count.
+const rounds = 1<<countBits - 2
 
-// Place is where an event is: its position, and above that the time since the Hop began.
+// Place is where an event is: its position, the time since the Hop began, and in which rows the next change of
+// who runs and the next pick go.
 type Place uint64
+
+// The fields of a Place. A time of two bytes has 14 bits.
+const (
+	posBits   = 20
+	timeShift = posBits
+	timeBits  = 22
+	countBits = 8
+	laneBits  = 3
+	turnShift = timeShift + timeBits
+	pickShift = turnShift + countBits + laneBits
+	rows      = Lanes << countBits
+)
 
 // Nowhere is no place.
 const Nowhere Place = 1<<64 - 1
 
-const timeShift = 32
-
 // Pos returns the position.
-func (p Place) Pos() int { return int(uint32(p)) }
+func (p Place) Pos() int { return int(p % (1 << posBits)) }
 
 // Time returns the time.
-func (p Place) Time() uint64 { return uint64(p) >> timeShift }
+func (p Place) Time() uint64 { return uint64(p) >> timeShift % (1 << timeBits) }
 
-// Pick is an event that is to be looked at.
-type Pick struct {
-	Event Place
-	Turn  Place // the last change of who runs before it, or Nowhere
-}
+func (p Place) turn() uint64 { return uint64(p) >> turnShift % rows }
+func (p Place) pick() uint64 { return uint64(p) >> pickShift }
 
 // Kind is what picking needs to know of a kind of event: the number of its numbers, the time included, above
-// the eight bits of ends, and above that the flags. It is 0 for a kind that does not occur among events.
-type Kind uint32
+// the eight bits of ends, and the flags. It is 0 for a kind that does not occur among events.
+type Kind uint64
 
-// The flags.
+// The flags. What is added to a Place counts.
 const (
-	Picked Kind = 1 << 31 // to be looked at
-	Turn   Kind = 1 << 30 // changes who runs on the thread
-	Watch  Kind = 1 << 29 // the next change of who runs is to be looked at, too
+	Watch  Kind = 1 << 16        // the next change of who runs is to be looked at, too
+	Turn   Kind = 1 << turnShift // changes who runs on the thread
+	Picked Kind = 1 << pickShift // to be looked at
 )
 
 // Numbers is how many numbers an event of the kind has.
@@ -75,20 +83,15 @@ func kinds() [256]Kind {
 
 // Hopper goes through batches.
 type Hopper struct {
-	Block uint32 // events whose bytes 0 and 2 are those of this are picked, too
+	Block uint64               // a turn whose bytes 0 and 2 are those of this is picked, too
+	Data  [1<<posBits + 8]byte // the batches, with slack behind each
 
-	lanes [Lanes]lane
+	places [Lanes]Place // of the next event of each batch
+	turns  [rows]Place  // the changes of who runs of each batch; the first one is Nowhere
+	picks  [rows]Place
 
 	kinds [256]Kind
 	steps steps
-}
-
-// lane is a batch.
-type lane struct {
-	place Place // of the next event
-	turn  Place
-	found uint
-	picks [rounds]Pick
 }
 
 const shift = 8
@@ -110,77 +113,79 @@ func (h *Hopper) Kinds() *[256]Kind { return &h.kinds }
 
 // Begin puts a batch into a lane, from pos to its end. Eight bytes of 0 must follow the batch.
 func (h *Hopper) Begin(lane, pos int) {
-	l := &h.lanes[lane]
-	l.place, l.turn, l.found = Place(pos), Nowhere, 0
+	row := Place(lane) << countBits
+	h.places[lane] = Place(pos) | (row+1)<<turnShift | row<<pickShift
+	h.turns[row] = Nowhere
 }
 
-// Hop goes through the next events of the first batches, in d. It passes n events of each batch, and one more of
+// Hop goes through the next events of the first batches. It passes n events of each batch, and one more of
 // those before the batch that is stuck; -1 if none is. A batch is stuck at its end, at an event whose length does
 // not show in its first eight bytes, and at one whose time takes more than two bytes.
-func (h *Hopper) Hop(d []byte, batches int) (n, stuck int) {
-	lanes := h.lanes[:batches]
+func (h *Hopper) Hop(batches int) (n, stuck int) {
+	places := h.places[:batches]
 	for n := range rounds {
-		for k := range lanes {
-			l := &lanes[k]
-			place := l.place
+		for k := range places {
+			place := places[k]
 			i := place.Pos()
-			event := binary.LittleEndian.Uint64(d[i : i+8])
+			event := binary.LittleEndian.Uint64(h.Data[i : i+8])
 			kind := h.kinds[uint8(event)]
-			step := h.steps[(uint64(kind)|ends(event))%uint64(len(h.steps))]
-			if step == 0 {
-				return n, k
+			step := h.steps[(uint64(kind)|goesOn(event))%uint64(len(h.steps))]
+			if int8(step) <= 0 {
+				if step == 0 {
+					return n, k
+				}
+				step &^= wide
+				place += Place(event>>16%0x80<<7) << timeShift
 			}
-			since := event >> 8 & 0x7f
-			if event&0x8000 != 0 {
-				since |= event >> 16 & 0x7f << 7
+			place += Place(event&0x7f00) << (timeShift - 8)
+			if event&0xff00ff == h.Block {
+				kind |= Picked
 			}
-			place += Place(since << timeShift)
-			turn := l.turn
-			l.picks[l.found%rounds] = Pick{place, turn}
-			if kind&Turn != 0 {
-				turn = place
-			}
-			blocks := uint(0)
-			if uint32(event)&0xff00ff == h.Block {
-				blocks = 1
-			}
-			l.turn = turn
-			l.found += uint(kind>>31) | blocks
-			l.place = place + Place(step)
+			places[k] = place + Place(kind&(Turn|Picked)) + Place(step)
+			h.turns[place.turn()] = place
+			h.picks[place.pick()] = place
 		}
 	}
 	return rounds, -1
 }
 
-// Found returns the events picked from a batch, the place of the last change of the running goroutine (Nowhere if
-// there is none), and the place of the next event, with the time of the last one.
-func (h *Hopper) Found(lane int) (picks []Pick, turn, next Place) {
-	l := &h.lanes[lane]
-	return l.picks[:l.found], l.turn, l.place
+// Found returns the events picked from a batch, and the place of the next event, with the time of the last one.
+func (h *Hopper) Found(lane int) (picks []Place, next Place) {
+	next = h.places[lane]
+	return h.picks[lane<<countBits : next.pick()], next
 }
+
+// Turn returns the last change of who runs before an event, or Nowhere.
+func (h *Hopper) Turn(event Place) Place { return h.turns[event.turn()-1] }
 
 // steps gives the length of an event by the number of its numbers and by which of its first eight bytes end
 // one; 0 where that is not known from these, and where the first number, the time, has more than two bytes.
 type steps [maxNumbers << shift]uint8
+
+// wide is added where the first number, the time, has two bytes.
+const wide = 0x80
 
 // maxNumbers is more than any event has.
 const maxNumbers = 8
 
 func newSteps() steps {
 	var s steps
-	for ends := range 256 {
-		n := 0
+	for goesOn := range 256 {
+		n, ends := 0, ^goesOn
 		for i := 1; i < 8 && ends&6 != 0; i++ {
 			if ends>>i&1 != 0 && n+1 < maxNumbers {
 				n++
-				s[n<<shift|ends] = uint8(i + 1)
+				s[n<<shift|goesOn] = uint8(i + 1)
+				if ends&2 == 0 {
+					s[n<<shift|goesOn] |= wide
+				}
 			}
 		}
 	}
 	return s
 }
 
-// ends has bit i set where byte i of event, which is not the first one, ends a number.
-func ends(event uint64) uint64 {
-	return (^event & 0x8080808080808000) * 0x0002040810204081 >> 56 // moves bit 7 of each byte into the highest byte
+// goesOn has bit i set where a number goes on behind byte i of event, which is not the first one.
+func goesOn(event uint64) uint64 {
+	return (event & 0x8080808080808000) * 0x0002040810204081 >> 56 // moves bit 7 of each byte into the highest byte
 }
