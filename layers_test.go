@@ -82,7 +82,7 @@ var layers = []layer{
 	},
 	{
 		folder: "internal/ingest/exectrace",
-		ours:   []string{"internal/evidence", "internal/ingest/exectrace/frontier", "internal/ingest/exectrace/hop", "internal/ingest/exectrace/index", "internal/ingest/exectrace/section", "internal/ingest/exectrace/wire", "internal/stats", "internal/unit"},
+		ours:   []string{"internal/evidence", "internal/ingest/exectrace/frontier", "internal/ingest/exectrace/hop", "internal/ingest/exectrace/index", "internal/ingest/exectrace/section", "internal/ingest/exectrace/table", "internal/ingest/exectrace/wire", "internal/stats", "internal/unit"},
 		why:    "it reads the wire format itself; x/exp/trace is the yardstick, in tests only",
 	},
 	{
@@ -92,7 +92,7 @@ var layers = []layer{
 	},
 	{
 		folder: "internal/latency",
-		ours:   []string{"internal/ctxio", "internal/evidence", "internal/ingest/exectrace", "internal/stats", "internal/unit"},
+		ours:   []string{"internal/ctxio", "internal/evidence", "internal/ingest/exectrace", "internal/ingest/exectrace/table", "internal/stats", "internal/unit"},
 		why:    "who pays is told from the events of a trace alone, wherever that came from",
 	},
 	{

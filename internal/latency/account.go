@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/heaptrim/heaptrim/internal/ingest/exectrace"
+	"github.com/heaptrim/heaptrim/internal/ingest/exectrace/table"
 )
 
 // Analyze reads the trace in r. With an error it also returns the part that was
@@ -13,13 +14,10 @@ import (
 // request kinds, but not with the length of the trace.
 func Analyze(r io.Reader, o Options) (*Report, error) {
 	a := &account{
-		goroutines: map[int64]*goroutine{},
-		open:       openTasks{tasks: map[int64]*task{}},
-		kinds:      map[kindKey]*kind{},
-		groups:     map[groupKey]*Group{},
-		gen:        genNames{starts: map[exectrace.Stack]string{}, handlers: map[exectrace.Stack]string{}, reasons: map[exectrace.Text]Part{}},
-		options:    o,
-		sites:      sites{own: o.Own, known: map[siteKey]*site{}, stacks: map[exectrace.Stack]seen{}},
+		kinds:   map[kindKey]*kind{},
+		groups:  map[groupKey]*Group{},
+		options: o,
+		sites:   sites{own: o.Own, known: map[siteKey]*site{}, stacks: map[exectrace.Stack]seen{}},
 	}
 	kinds := exectrace.KindsOf(exectrace.EventGoroutine, exectrace.EventRangeBegin, exectrace.EventRangeActive,
 		exectrace.EventRangeEnd, exectrace.EventRegionBegin, exectrace.EventRegionEnd, exectrace.EventTaskBegin, exectrace.EventTaskEnd,
@@ -42,8 +40,8 @@ type account struct {
 
 	pause pauses
 
-	goroutines map[int64]*goroutine
-	recent     [256]*goroutine // the latest ones, indexed by ID
+	goroutines table.Table[goroutine]
+	gone       []*goroutine // ended ones, for reuse
 	open       openTasks
 
 	kinds  map[kindKey]*kind
@@ -57,16 +55,44 @@ type account struct {
 
 // openTasks are tasks that have not ended, and ended ones for reuse.
 type openTasks struct {
-	tasks map[int64]*task
+	tasks table.Table[task]
 	spare []*task // ended ones, for reuse
 }
 
 // genNames caches what is known by names of this generation.
 type genNames struct {
-	starts                 map[exectrace.Stack]string // first function of a stack, in this generation
-	handlers               map[exectrace.Stack]string
-	reasons                map[exectrace.Text]Part // why goroutines wait, in this generation
-	regionKinds, taskKinds []*kind                 // by the number of the name, in this generation
+	starts         cache[string] // first function of a stack
+	handlers       cache[*Group] // of net/http, by stack
+	reasons        cache[Part]   // why goroutines wait
+	regions, tasks cache[*kind]  // by their names
+}
+
+// cache remembers values by the numbers of a generation, which are small.
+type cache[T any] []cached[T]
+
+type cached[T any] struct {
+	value T
+	known bool
+}
+
+func (c cache[T]) get(n uint32) (T, bool) {
+	if int(n) >= len(c) {
+		var none T
+		return none, false
+	}
+	return c[n].value, c[n].known
+}
+
+// set remembers a value, unless its number is too large for that.
+func (c *cache[T]) set(n uint32, value T) {
+	const largest = 1 << 20
+	if n > largest {
+		return
+	}
+	for len(*c) <= int(n) {
+		*c = append(*c, cached[T]{})
+	}
+	(*c)[n] = cached[T]{value, true}
 }
 
 // pauses are the clocks of stops and mark phases, and the number of goroutines in
@@ -116,6 +142,7 @@ type goroutine struct {
 
 	serving bool // it is a connection of net/http
 	dead    bool
+	bore    bool // a task, which may still refer to it
 
 	spent   Split // since its first event
 	booked  Split // the part of spent already in its group
@@ -131,17 +158,18 @@ type inCollector struct {
 }
 
 func (a *account) goroutine(id int64) *goroutine {
-	slot := &a.recent[uint64(id)%uint64(len(a.recent))]
-	if g := *slot; g != nil && g.id == id {
+	g := a.goroutines.Find(id)
+	if g != nil {
 		return g
 	}
-	g := a.goroutines[id]
-	if g == nil {
-		g = &goroutine{id: id, since: a.now, stw0: a.pause.stw.at(a.now), mark0: a.pause.mark.at(a.now)}
-		a.goroutines[id] = g
-		a.report.Goroutines++
+	if last := len(a.gone) - 1; last >= 0 {
+		g, a.gone = a.gone[last], a.gone[:last]
+	} else {
+		g = &goroutine{}
 	}
-	*slot = g
+	*g = goroutine{id: id, since: a.now, stw0: a.pause.stw.at(a.now), mark0: a.pause.mark.at(a.now), regions: g.regions[:0]}
+	a.goroutines.Add(id, g)
+	a.report.Goroutines++
 	return g
 }
 
@@ -175,8 +203,8 @@ func (a *account) event(ev *exectrace.Event, n *exectrace.Names) {
 		clear(a.gen.starts)
 		clear(a.gen.handlers)
 		clear(a.gen.reasons)
-		clear(a.gen.regionKinds)
-		clear(a.gen.taskKinds)
+		clear(a.gen.regions)
+		clear(a.gen.tasks)
 		clear(a.sites.stacks)
 		if a.options.Delays {
 			a.delays.read(n.Texts())
@@ -209,10 +237,10 @@ func (a *account) transition(ev *exectrace.Event) {
 
 // blockedBy maps the reasons of a generation to parts.
 func (a *account) blockedBy(reason exectrace.Text) Part {
-	p, ok := a.gen.reasons[reason]
+	p, ok := a.gen.reasons.get(uint32(reason))
 	if !ok {
 		p = blockedBy(a.names.Text(reason))
-		a.gen.reasons[reason] = p
+		a.gen.reasons.set(uint32(reason), p)
 	}
 	return p
 }
@@ -299,9 +327,9 @@ func (a *account) end(g *goroutine) {
 		a.pause.assisting--
 	}
 	a.book(g)
-	delete(a.goroutines, g.id)
-	if slot := &a.recent[uint64(g.id)%uint64(len(a.recent))]; *slot == g {
-		*slot = nil
+	a.goroutines.Drop(g.id)
+	if !g.bore {
+		a.gone = append(a.gone, g)
 	}
 }
 
@@ -379,7 +407,7 @@ func (a *account) finish() *Report {
 	if a.pause.marking {
 		a.setMark(false)
 	}
-	for _, g := range a.goroutines {
+	for g := range a.goroutines.All() {
 		a.flush(g)
 		a.book(g)
 	}

@@ -101,7 +101,7 @@ func (a *account) sample(ev *exectrace.Event) {
 		return
 	}
 	others := a.pause.assisting + a.pause.stopping
-	if g := a.goroutines[ev.Goroutine]; g != nil {
+	if g := a.goroutines.Find(ev.Goroutine); g != nil {
 		if g.in.assist {
 			others--
 		}

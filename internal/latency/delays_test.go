@@ -54,8 +54,6 @@ func TestDelaysOfRunning(t *testing.T) {
 		delays: delays{known: true, threads: map[int64]*threadDelays{
 			5: {samples: []delaySample{{0, 0, 0, 0}, {1000, 1000, 150, 750}}},
 		}},
-		goroutines: map[int64]*goroutine{},
-		gen:        genNames{reasons: map[exectrace.Text]Part{}},
 	}
 	n := &exectrace.Names{}
 	at := func(time int64, from, to exectrace.State, thread int64) {
@@ -67,7 +65,7 @@ func TestDelaysOfRunning(t *testing.T) {
 	at(700, exectrace.Runnable, exectrace.Running, 6)
 	at(800, exectrace.Running, exectrace.Waiting, 6)
 	want := Split{Running: 150 + 100, Descheduled: 250, WaitOutside: 200}
-	if got := a.goroutines[1].spent; got != want {
+	if got := a.goroutines.Find(1).spent; got != want {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }

@@ -35,7 +35,11 @@ func (a *account) place(g *goroutine, ev *exectrace.Event) {
 		return
 	}
 	// The stack is of what ran until now.
-	next := a.group(groupKey{httpServe, a.handler(ev.Stack)})
+	next, ok := a.gen.handlers.get(uint32(ev.Stack))
+	if !ok {
+		next = a.group(groupKey{httpServe, a.handler(ev.Stack)})
+		a.gen.handlers.set(uint32(ev.Stack), next)
+	}
 	if next == g.group {
 		return
 	}
@@ -72,7 +76,7 @@ func wraps(name string) bool {
 // start returns the function at the root of a stack. It returns "" if the stack was
 // cut off, or does not yet show the callee of a wrapper.
 func (a *account) start(s exectrace.Stack) string {
-	name, ok := a.gen.starts[s]
+	name, ok := a.gen.starts.get(uint32(s))
 	if ok {
 		return name
 	}
@@ -88,18 +92,14 @@ func (a *account) start(s exectrace.Stack) string {
 	case wraps(name):
 		name = above
 	}
-	a.gen.starts[s] = name
+	a.gen.starts.set(uint32(s), name)
 	return name
 }
 
 // handler returns the innermost HTTP handler on a stack: the last ServeHTTP outside of
 // net/http, or else the function that the last ServeHTTP of net/http called.
 func (a *account) handler(s exectrace.Stack) string {
-	name, ok := a.gen.handlers[s]
-	if ok {
-		return name
-	}
-	below := ""
+	name, below := "", ""
 	for f := range a.names.Frames(s) {
 		if evidence.OfRecorder(f.Func) {
 			below = ""
@@ -113,7 +113,6 @@ func (a *account) handler(s exectrace.Stack) string {
 		}
 		below = f.Func
 	}
-	a.gen.handlers[s] = name
 	return name
 }
 

@@ -39,9 +39,10 @@ func (a *account) beginRegion(ev *exectrace.Event) {
 	g := a.goroutine(ev.Goroutine)
 	a.flush(g)
 	r := region{kind: a.kindOf(Region, ev.Text), name: a.names.Text(ev.Text), task: ev.Subject, start: a.now, before: g.spent, mark: a.pause.mark.at(a.now)}
-	if t := a.open.tasks[ev.Subject]; t != nil && t.bearer() != g {
+	if t := a.open.tasks.Find(ev.Subject); t != nil && t.bearer() != g {
 		a.shift(t)
 		t.bearers = append(t.bearers, g)
+		g.bore = true
 		t.before = g.spent
 		t.regions++
 		r.bears = t
@@ -81,7 +82,8 @@ func (a *account) beginTask(ev *exectrace.Event) {
 	} else {
 		t = &task{}
 	}
-	a.open.tasks[ev.Subject] = t
+	a.open.tasks.Add(ev.Subject, t)
+	g.bore = true
 	*t = task{
 		kind: a.kindOf(Task, ev.Text), start: a.now, since: a.now, before: g.spent, mark: a.pause.mark.at(a.now), bearers: append(t.bearers[:0], g),
 		request: Request{Start: a.now.Sub(a.first), Goroutine: g.id, Task: uint64(ev.Subject)},
@@ -90,11 +92,11 @@ func (a *account) beginTask(ev *exectrace.Event) {
 
 func (a *account) endTask(ev *exectrace.Event) {
 	id := ev.Subject
-	t := a.open.tasks[id]
+	t := a.open.tasks.Find(id)
 	if t == nil {
 		return // it began before the trace, or ended twice
 	}
-	delete(a.open.tasks, id)
+	a.open.tasks.Drop(id)
 	a.shift(t)
 	t.request.Length, t.request.Mark = a.now.Sub(t.start), a.pause.mark.at(a.now)-t.mark
 	t.kind.add(&t.request)
@@ -184,22 +186,18 @@ type bucket struct {
 
 // kindOf returns the kind for a name of this generation.
 func (a *account) kindOf(k Kind, name exectrace.Text) *kind {
-	known := &a.gen.regionKinds
+	known := &a.gen.regions
 	if k == Task {
-		known = &a.gen.taskKinds
+		known = &a.gen.tasks
 	}
-	if int(name) < len(*known) && (*known)[name] != nil {
-		return (*known)[name]
+	if r, ok := known.get(uint32(name)); ok {
+		return r
 	}
 	text := a.names.Text(name)
 	r := a.kind(k, text)
-	if r.Name != text || name >= maxKinds*4 {
-		return r
+	if r.Name == text {
+		known.set(uint32(name), r)
 	}
-	for len(*known) <= int(name) {
-		*known = append(*known, nil)
-	}
-	(*known)[name] = r
 	return r
 }
 

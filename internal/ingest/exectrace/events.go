@@ -22,13 +22,10 @@ func Events(r io.Reader, kinds Kinds, visit func(*Event, *Names)) error {
 	if err != nil {
 		return err
 	}
-	const (
-		size  = 1024 // of a bunch
-		ahead = 4
-	)
+	const ahead = 4
 	full, empty := make(chan *bunch, ahead), make(chan *bunch, ahead)
 	for range ahead {
-		empty <- &bunch{events: make([]Event, 0, size)}
+		empty <- &bunch{}
 	}
 	stop := make(chan struct{})
 	var order sync.WaitGroup
@@ -42,7 +39,7 @@ func Events(r io.Reader, kinds Kinds, visit func(*Event, *Names)) error {
 		readErr = m.run(newFramer(r, v))
 	})
 	for b := range full {
-		for i := range b.events {
+		for i := range b.events[:b.n] {
 			visit(&b.events[i], &b.names)
 		}
 		empty <- b

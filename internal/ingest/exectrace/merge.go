@@ -69,7 +69,9 @@ func (g *generation) begins() uint64 {
 // sync tells where a generation begins, or the trace ends.
 func (m *merger) sync(at int64) {
 	m.syncs++
-	m.out.emit(Event{Time: at, Goroutine: None, Thread: None, Kind: EventSync, Value: m.syncs})
+	ev := m.out.draft()
+	*ev = Event{Time: at, Goroutine: None, Thread: None, Kind: EventSync, Value: m.syncs}
+	m.out.emit(ev)
 }
 
 // lineUp makes the frontier of a generation.
@@ -155,6 +157,8 @@ func (m *merger) sample() error {
 	if err != nil {
 		return &Error{Reason: "a sample of the CPU: " + err.Error()}
 	}
-	m.out.emit(Event{Time: s.time, Goroutine: s.goroutine, Thread: s.thread, Kind: EventSample, Stack: stack})
+	ev := m.out.draft()
+	*ev = Event{Time: s.time, Goroutine: s.goroutine, Thread: s.thread, Kind: EventSample, Stack: stack}
+	m.out.emit(ev)
 	return nil
 }

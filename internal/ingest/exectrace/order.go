@@ -3,6 +3,7 @@ package exectrace
 import (
 	"errors"
 
+	"github.com/heaptrim/heaptrim/internal/ingest/exectrace/table"
 	"github.com/heaptrim/heaptrim/internal/ingest/exectrace/wire"
 )
 
@@ -19,9 +20,10 @@ type order struct {
 	goroutines          goroutineStates
 	procs               map[uint64]*procState
 	carriers            map[int64]*carrier
-	tasks               map[uint64]openTask
-	cycle               uint64 // the last event of a collection
-	marking             State  // Undetermined, Running or Idle
+	tasks               table.Table[openTask]
+	endedTasks          []*openTask // to use again
+	cycle               uint64      // the last event of a collection
+	marking             State       // Undetermined, Running or Idle
 	nowhere             carrier
 }
 
@@ -33,7 +35,7 @@ type openTask struct {
 
 func newOrder(o outlet) *order {
 	return &order{
-		out: o, procs: map[uint64]*procState{}, carriers: map[int64]*carrier{}, tasks: map[uint64]openTask{},
+		out: o, procs: map[uint64]*procState{}, carriers: map[int64]*carrier{},
 		nowhere: carrier{id: None, goroutine: None},
 	}
 }
@@ -136,7 +138,7 @@ func (o *order) advanceRare(c *cursor) (bool, error) {
 		if c.on.id == None {
 			return true, errNoPlace
 		}
-		o.out.emit(Event{Time: c.time, Goroutine: c.on.goroutine, Thread: c.on.id, Kind: EventExperimental})
+		o.out.emit(o.event(c, EventExperimental))
 		return true, nil
 	}
 	return true, errors.New("an event of the clock among those of a thread")
@@ -150,7 +152,7 @@ func (o *order) current(c *carrier) *goroutineState {
 	case s != nil && s.id == c.goroutine:
 		return s
 	}
-	return o.goroutines.find(c.goroutine)
+	return o.goroutines.Find(c.goroutine)
 }
 
 // onGoroutine reports whether c has a goroutine and a proc.
@@ -184,12 +186,16 @@ func (o *order) stack(id uint64) (Stack, error) {
 	return Stack(n), nil
 }
 
-// event is the event of c, as far as all kinds have it.
-func (c *cursor) event(kind EventKind) Event {
-	return Event{Time: c.time, Goroutine: c.on.goroutine, Thread: c.on.id, Kind: kind}
+// event drafts the event of c, as far as all kinds have it.
+func (o *order) event(c *cursor, kind EventKind) *Event {
+	ev := o.out.draft()
+	*ev = Event{Time: c.time, Goroutine: c.on.goroutine, Thread: c.on.id, Kind: kind}
+	return ev
 }
 
-// changes is the event of c as a change of a goroutine.
-func (c *cursor) changes(subject int64, from, to State) Event {
-	return Event{Time: c.time, Goroutine: c.on.goroutine, Thread: c.on.id, Subject: subject, Kind: EventGoroutine, From: from, To: to}
+// changes drafts the event of c as a change of a goroutine.
+func (o *order) changes(c *cursor, subject int64, from, to State) *Event {
+	ev := o.out.draft()
+	*ev = Event{Time: c.time, Goroutine: c.on.goroutine, Thread: c.on.id, Subject: subject, Kind: EventGoroutine, From: from, To: to}
+	return ev
 }

@@ -7,7 +7,7 @@ var statusState = [...]State{0: Undetermined, wire.StatusRunnable: Runnable, wir
 
 // start lets a goroutine run.
 func (o *order) start(c *cursor) (bool, error) {
-	s := o.goroutines.find(int64(c.args[0]))
+	s := o.goroutines.Find(int64(c.args[0]))
 	if s == nil || s.status != wire.StatusRunnable || !s.at.before(o.generation, c.args[1]) {
 		return false, nil
 	}
@@ -18,14 +18,14 @@ func (o *order) start(c *cursor) (bool, error) {
 		return true, errPlaceTaken
 	}
 	s.status, s.at.number = wire.StatusRunning, c.args[1]
-	o.out.emit(c.changes(s.id, Runnable, Running))
+	o.out.emit(o.changes(c, s.id, Runnable, Running))
 	c.on.bind(s)
 	return true, nil
 }
 
 // unblock lets a goroutine run again soon. Whoever does it need not be one.
 func (o *order) unblock(c *cursor) (bool, error) {
-	s := o.goroutines.find(int64(c.args[0]))
+	s := o.goroutines.Find(int64(c.args[0]))
 	if s == nil || s.status != wire.StatusWaiting || !s.at.before(o.generation, c.args[1]) {
 		return false, nil
 	}
@@ -33,7 +33,7 @@ func (o *order) unblock(c *cursor) (bool, error) {
 	if _, err := o.stack(c.args[2]); err != nil {
 		return true, err
 	}
-	o.out.emit(c.changes(s.id, Waiting, Runnable))
+	o.out.emit(o.changes(c, s.id, Waiting, Runnable))
 	return true, nil
 }
 
@@ -58,7 +58,7 @@ func (o *order) stop(c *cursor) error {
 	if err != nil {
 		return err
 	}
-	ev := c.changes(s.id, Running, NotExist)
+	ev := o.changes(c, s.id, Running, NotExist)
 	switch c.kind {
 	case wire.GoBlock:
 		s.status, ev.To = wire.StatusWaiting, Waiting
@@ -85,7 +85,7 @@ func (o *order) born(id uint64, status uint8) (*goroutineState, error) {
 	switch {
 	case id >= 1<<63:
 		return nil, errFarID
-	case o.goroutines.find(int64(id)) != nil:
+	case o.goroutines.Find(int64(id)) != nil:
 		return nil, errBornTwice
 	}
 	s := o.goroutines.add(int64(id))
@@ -101,7 +101,7 @@ func (o *order) create(c *cursor) error {
 	if s := o.current(c.on); s != nil && s.status != wire.StatusRunning {
 		return errState
 	}
-	ev := c.changes(int64(c.args[0]), NotExist, Runnable)
+	ev := o.changes(c, int64(c.args[0]), NotExist, Runnable)
 	status := uint8(wire.StatusRunnable)
 	if c.kind == wire.GoCreateBlocked {
 		status, ev.To = wire.StatusWaiting, Waiting
@@ -126,8 +126,8 @@ func (o *order) goroutineStatus(c *cursor) error {
 	if status >= uint64(len(statusState)) {
 		return errState
 	}
-	ev := c.changes(int64(id), statusState[status], statusState[status])
-	s := o.goroutines.find(int64(id))
+	ev := o.changes(c, int64(id), statusState[status], statusState[status])
+	s := o.goroutines.Find(int64(id))
 	switch {
 	case s != nil && uint64(s.status) != status:
 		return errState
@@ -150,7 +150,7 @@ func (o *order) goroutineStatus(c *cursor) error {
 	}
 	switch {
 	case status == wire.StatusSyscall && thread != c.on.id:
-		if err := o.elsewhere(&ev, s, thread); err != nil {
+		if err := o.elsewhere(ev, s, thread); err != nil {
 			return err
 		}
 	case status == wire.StatusSyscall && (thread == None || o.generation != o.initial && c.on.goroutine != s.id):
@@ -188,12 +188,12 @@ func (o *order) switchTo(c *cursor) (bool, error) {
 	if err != nil {
 		return true, err
 	}
-	next := o.goroutines.find(int64(c.args[0]))
+	next := o.goroutines.Find(int64(c.args[0]))
 	if next == nil || next.status != wire.StatusWaiting || !next.at.before(o.generation, c.args[1]) {
 		return false, nil
 	}
-	o.out.emit(c.changes(next.id, Waiting, Runnable))
-	ev := c.changes(s.id, Running, Waiting)
+	o.out.emit(o.changes(c, next.id, Waiting, Runnable))
+	ev := o.changes(c, s.id, Running, Waiting)
 	if s.status = wire.StatusWaiting; c.kind == wire.GoSwitchDestroy {
 		ev.To = NotExist
 		o.goroutines.drop(s)
@@ -201,7 +201,7 @@ func (o *order) switchTo(c *cursor) (bool, error) {
 	o.out.emit(ev)
 	next.status, next.at.number = wire.StatusRunning, c.args[1]
 	c.on.goroutine = None
-	o.out.emit(c.changes(next.id, Runnable, Running))
+	o.out.emit(o.changes(c, next.id, Runnable, Running))
 	c.on.bind(next)
 	return true, nil
 }
@@ -216,7 +216,7 @@ func (o *order) syscallBegin(c *cursor) error {
 		return errSequence
 	}
 	s.status, c.on.proc.status, c.on.proc.at.number = wire.StatusSyscall, wire.ProcSyscall, c.args[0]
-	ev := c.changes(s.id, Running, Syscall)
+	ev := o.changes(c, s.id, Running, Syscall)
 	if ev.Stack, err = o.stack(c.args[1]); err != nil {
 		return err
 	}
@@ -251,7 +251,7 @@ func (o *order) syscallEnd(c *cursor) error {
 		return errState
 	}
 	s.status, c.on.proc.status = wire.StatusRunning, wire.ProcRunning
-	o.out.emit(c.changes(s.id, Syscall, Running))
+	o.out.emit(o.changes(c, s.id, Syscall, Running))
 	return nil
 }
 
@@ -266,7 +266,7 @@ func (o *order) syscallEndBlocked(c *cursor) (bool, error) {
 		return true, err
 	}
 	s.status = wire.StatusRunnable
-	o.out.emit(c.changes(s.id, Syscall, Runnable))
+	o.out.emit(o.changes(c, s.id, Syscall, Runnable))
 	c.on.goroutine = None
 	return true, nil
 }
@@ -283,7 +283,7 @@ func (o *order) createSyscall(c *cursor) error {
 	if err != nil {
 		return err
 	}
-	o.out.emit(c.changes(s.id, NotExist, Syscall))
+	o.out.emit(o.changes(c, s.id, NotExist, Syscall))
 	c.on.bind(s)
 	return nil
 }
@@ -300,11 +300,11 @@ func (o *order) destroySyscall(c *cursor) error {
 			return errState
 		}
 		p.status = wire.ProcAbandoned
-		steal := c.changes(p.id, Running, Idle)
+		steal := o.changes(c, p.id, Running, Idle)
 		steal.Kind = EventProc
 		o.out.emit(steal)
 	}
-	o.out.emit(c.changes(s.id, Syscall, NotExist))
+	o.out.emit(o.changes(c, s.id, Syscall, NotExist))
 	o.goroutines.drop(s)
 	c.on.goroutine, c.on.proc = None, nil
 	return nil

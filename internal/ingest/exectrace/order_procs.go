@@ -5,9 +5,9 @@ import "github.com/heaptrim/heaptrim/internal/ingest/exectrace/wire"
 // procStates says as which state a proc's status counts.
 var procStates = [...]State{0: Undetermined, wire.ProcRunning: Running, wire.ProcIdle: Idle, wire.ProcSyscall: Running, wire.ProcAbandoned: Idle}
 
-// ofProc is the event of c as a change of a proc.
-func (c *cursor) ofProc(p *procState, from, to State) Event {
-	ev := c.changes(p.id, from, to)
+// ofProc drafts the event of c as a change of a proc.
+func (o *order) ofProc(c *cursor, p *procState, from, to State) *Event {
+	ev := o.changes(c, p.id, from, to)
 	ev.Kind = EventProc
 	return ev
 }
@@ -22,7 +22,7 @@ func (o *order) procStart(c *cursor) (bool, error) {
 		return true, errNoPlace
 	}
 	p.status, p.at.number = wire.ProcRunning, c.args[1]
-	o.out.emit(c.ofProc(p, Idle, Running))
+	o.out.emit(o.ofProc(c, p, Idle, Running))
 	c.on.proc = p
 	return true, nil
 }
@@ -37,7 +37,7 @@ func (o *order) procStop(c *cursor) error {
 		return errState
 	}
 	p.status, c.on.proc = wire.ProcIdle, nil
-	o.out.emit(c.ofProc(p, Running, Idle))
+	o.out.emit(o.ofProc(c, p, Running, Idle))
 	return nil
 }
 
@@ -50,7 +50,7 @@ func (o *order) procSteal(c *cursor) (bool, error) {
 	if c.on.id == None {
 		return true, errNoPlace
 	}
-	ev := c.ofProc(p, Running, Idle)
+	ev := o.ofProc(c, p, Running, Idle)
 	abandoned := p.status == wire.ProcAbandoned
 	p.status, p.at.number = wire.ProcIdle, c.args[1]
 	if abandoned { // the thread may do something else by now
@@ -95,7 +95,7 @@ func (o *order) procStatus(c *cursor) error {
 		return errState
 	}
 	p.at = sequence{generation: o.generation}
-	ev := c.ofProc(p, from, to)
+	ev := o.ofProc(c, p, from, to)
 	if known {
 		holder := o.holder(p)
 		if holder == nil {

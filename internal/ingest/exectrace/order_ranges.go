@@ -2,9 +2,11 @@ package exectrace
 
 import "github.com/heaptrim/heaptrim/internal/ingest/exectrace/wire"
 
-// ranging is the event of c as one of a range.
-func (c *cursor) ranging(kind EventKind, r RangeKind, subject int64) Event {
-	return Event{Time: c.time, Goroutine: c.on.goroutine, Thread: c.on.id, Subject: subject, Kind: kind, Range: r}
+// ranging drafts the event of c as one of a range.
+func (o *order) ranging(c *cursor, kind EventKind, r RangeKind, subject int64) *Event {
+	ev := o.event(c, kind)
+	ev.Subject, ev.Range = subject, r
+	return ev
 }
 
 // mark begins and ends mark phases. They are numbered, since that happens on
@@ -29,7 +31,7 @@ func (o *order) mark(c *cursor) (bool, error) {
 	if begins {
 		o.marking = Running
 	}
-	ev := c.ranging(kind, RangeMark, None)
+	ev := o.ranging(c, kind, RangeMark, None)
 	if c.kind == wire.GCBegin {
 		var err error
 		if ev.Stack, err = o.stack(c.args[1]); err != nil {
@@ -53,7 +55,7 @@ func (o *order) sweep(c *cursor) error {
 		case o.generation == o.initial:
 			p.ranges = append(p.ranges, openRange{kind: RangeSweep})
 		}
-		o.out.emit(c.ranging(EventRangeActive, RangeSweep, p.id))
+		o.out.emit(o.ranging(c, EventRangeActive, RangeSweep, p.id))
 		return nil
 	}
 	if !c.on.onProc() {
@@ -63,7 +65,7 @@ func (o *order) sweep(c *cursor) error {
 		if _, ok := leaveRange(&p.ranges, RangeSweep); !ok {
 			return errRangeEnded
 		}
-		ev := c.ranging(EventRangeEnd, RangeSweep, p.id)
+		ev := o.ranging(c, EventRangeEnd, RangeSweep, p.id)
 		ev.Value = c.args[0]
 		o.out.emit(ev)
 		return nil
@@ -72,7 +74,7 @@ func (o *order) sweep(c *cursor) error {
 		return errRangeTwice
 	}
 	p.ranges = append(p.ranges, openRange{kind: RangeSweep})
-	ev := c.ranging(EventRangeBegin, RangeSweep, p.id)
+	ev := o.ranging(c, EventRangeBegin, RangeSweep, p.id)
 	var err error
 	if ev.Stack, err = o.stack(c.args[0]); err != nil {
 		return err
@@ -99,12 +101,12 @@ func (o *order) goroutineRange(c *cursor) error {
 		if r, ok = leaveRange(&s.ranges, r.kind); !ok {
 			return errRangeEnded
 		}
-		ev := c.ranging(EventRangeEnd, r.kind, s.id)
+		ev := o.ranging(c, EventRangeEnd, r.kind, s.id)
 		ev.Text = o.reason(r)
 		o.out.emit(ev)
 		return nil
 	}
-	ev := c.ranging(EventRangeBegin, r.kind, s.id)
+	ev := o.ranging(c, EventRangeBegin, r.kind, s.id)
 	stack := c.args[0]
 	if r.kind == RangeStop {
 		var err error
@@ -136,7 +138,7 @@ func (o *order) reason(r openRange) Text {
 
 // assistActive hears that a goroutine, running or not, is in an assist.
 func (o *order) assistActive(c *cursor) error {
-	s := o.goroutines.find(int64(c.args[0]))
+	s := o.goroutines.Find(int64(c.args[0]))
 	switch {
 	case s == nil:
 		return errUnborn
@@ -145,7 +147,7 @@ func (o *order) assistActive(c *cursor) error {
 	case o.generation == o.initial:
 		s.ranges = append(s.ranges, openRange{kind: RangeAssist})
 	}
-	o.out.emit(c.ranging(EventRangeActive, RangeAssist, s.id))
+	o.out.emit(o.ranging(c, EventRangeActive, RangeAssist, s.id))
 	return nil
 }
 
@@ -156,12 +158,12 @@ func (o *order) task(c *cursor) error {
 		return errNoPlace
 	}
 	id := c.args[0]
-	ev := c.event(EventTaskEnd)
+	ev := o.event(c, EventTaskEnd)
 	ev.Subject, ev.Value = int64(id), noTask
-	open, known := o.tasks[id]
+	open := o.tasks.Find(int64(id))
 	stack := c.args[1]
 	if c.kind == wire.UserTaskBegin {
-		if known {
+		if open != nil {
 			return errTaskTwice
 		}
 		var err error
@@ -171,11 +173,18 @@ func (o *order) task(c *cursor) error {
 		if ev.Kind = EventTaskBegin; c.args[1] != 0 { // 0 is the background
 			ev.Value = c.args[1]
 		}
-		o.tasks[id] = openTask{o.out.names.texts[ev.Text], ev.Value}
+		if last := len(o.endedTasks) - 1; last >= 0 {
+			open, o.endedTasks = o.endedTasks[last], o.endedTasks[:last]
+		} else {
+			open = &openTask{}
+		}
+		*open = openTask{o.out.names.texts[ev.Text], ev.Value}
+		o.tasks.Add(int64(id), open)
 		stack = c.args[3]
-	} else if known {
+	} else if open != nil {
 		ev.Text, ev.Value = o.out.late(open.name), open.parent
-		delete(o.tasks, id)
+		o.tasks.Drop(int64(id))
+		o.endedTasks = append(o.endedTasks, open)
 	}
 	var err error
 	if ev.Stack, err = o.stack(stack); err != nil {
@@ -194,7 +203,7 @@ func (o *order) region(c *cursor) error {
 	if s == nil {
 		return errUnborn
 	}
-	ev := c.event(EventRegionBegin)
+	ev := o.event(c, EventRegionBegin)
 	ev.Subject = int64(c.args[0])
 	var err error
 	if ev.Text, err = o.text(c.args[1]); err != nil {
@@ -230,7 +239,7 @@ func (o *order) metric(c *cursor) error {
 		o.out.pass(c.time)
 		return nil
 	}
-	ev := c.event(EventMetric)
+	ev := o.event(c, EventMetric)
 	ev.Subject, ev.Value = MetricHeapLive, c.args[0]
 	if c.kind == wire.HeapGoal {
 		ev.Subject = MetricHeapGoal
@@ -246,7 +255,7 @@ func (o *order) annotation(c *cursor) error {
 	}
 	var err error
 	var more Text
-	ev := c.event(EventMetric)
+	ev := o.event(c, EventMetric)
 	switch c.kind {
 	case wire.ProcsChange:
 		ev.Subject, ev.Value = MetricProcs, c.args[0]

@@ -2,7 +2,8 @@ package exectrace
 
 // bunch is events that change hands at once. Who gets it has it alone.
 type bunch struct {
-	events []Event
+	events [1024]Event
+	n      int // events so far
 	names  Names
 }
 
@@ -25,35 +26,37 @@ func (o *outlet) pass(t int64) int64 {
 	return o.last
 }
 
-// emit hands an event on, if it is of a kind that is wanted.
-func (o *outlet) emit(ev Event) {
+// draft is the place of the next event. It becomes one by emit.
+func (o *outlet) draft() *Event { return &o.bunch.events[o.bunch.n] }
+
+// emit hands the event of the draft on, if it is of a kind that is wanted.
+func (o *outlet) emit(ev *Event) {
 	ev.Time = o.pass(ev.Time)
 	if o.kinds>>ev.Kind&1 == 0 {
 		return
 	}
-	b := o.bunch
-	if b.events = append(b.events, ev); len(b.events) == cap(b.events) {
+	if o.bunch.n++; o.bunch.n == len(o.bunch.events) {
 		o.hand()
 	}
 }
 
 // hand hands the bunch on, and goes on with another.
 func (o *outlet) hand() {
-	if len(o.bunch.events) > 0 && !o.stopped {
+	if o.bunch.n > 0 && !o.stopped {
 		select {
 		case o.full <- o.bunch:
+			select {
+			case o.bunch = <-o.empty:
+			case <-o.stop:
+				o.stopped, o.bunch = true, &bunch{}
+			}
 		case <-o.stop:
 			o.stopped = true
-		}
-		select {
-		case o.bunch = <-o.empty:
-		case <-o.stop:
-			o.stopped, o.bunch = true, &bunch{events: o.bunch.events[:0:0]}
 		}
 	}
 	b := o.bunch
 	clear(b.names.late)
-	b.events, b.names.late, b.names.names = b.events[:0], b.names.late[:0], o.names
+	b.n, b.names.late, b.names.names = 0, b.names.late[:0], o.names
 }
 
 // use says which names the next events are about.

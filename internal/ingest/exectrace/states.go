@@ -1,8 +1,9 @@
 package exectrace
 
 import (
-	"math/bits"
 	"slices"
+
+	"github.com/heaptrim/heaptrim/internal/ingest/exectrace/table"
 )
 
 // goroutineState is what the order knows of a goroutine.
@@ -72,35 +73,15 @@ func leaveRange(ranges *[]openRange, kind RangeKind) (openRange, bool) {
 	return openRange{}, false
 }
 
-// goroutineStates finds goroutines by their IDs: a hash table with linear
-// probing, since a lookup in a map would be much of what an event costs.
+// goroutineStates finds goroutines by their IDs. It keeps the states of those that are gone, to use again.
 type goroutineStates struct {
-	slots []*goroutineState // as many as a power of two, at most half of them full
-	shift int
-	count int
+	table.Table[goroutineState]
 	free  *goroutineState
 	fresh []goroutineState
 }
 
-func (t *goroutineStates) home(id int64) int { return int(uint64(id) * 0x9e3779b97f4a7c15 >> t.shift) }
-
-// find returns the state of a goroutine, or nil.
-func (t *goroutineStates) find(id int64) *goroutineState {
-	if t.count == 0 {
-		return nil
-	}
-	for i := t.home(id); ; i = (i + 1) & (len(t.slots) - 1) {
-		if s := t.slots[i]; s == nil || s.id == id {
-			return s
-		}
-	}
-}
-
 // add returns the state of a goroutine that has none yet.
 func (t *goroutineStates) add(id int64) *goroutineState {
-	if 2*(t.count+1) > len(t.slots) {
-		t.grow()
-	}
 	s := t.free
 	if s != nil {
 		t.free = s.next
@@ -112,46 +93,13 @@ func (t *goroutineStates) add(id int64) *goroutineState {
 		s, t.fresh = &t.fresh[0], t.fresh[1:]
 		s.id = id
 	}
-	t.place(s)
-	t.count++
+	t.Add(id, s)
 	return s
-}
-
-func (t *goroutineStates) grow() {
-	old := t.slots
-	n := max(64, 2*len(old))
-	t.slots, t.shift = make([]*goroutineState, n), 64-bits.TrailingZeros(uint(n))
-	for _, s := range old {
-		if s != nil {
-			t.place(s)
-		}
-	}
-}
-
-func (t *goroutineStates) place(s *goroutineState) {
-	i := t.home(s.id)
-	for t.slots[i] != nil {
-		i = (i + 1) & (len(t.slots) - 1)
-	}
-	t.slots[i] = s
 }
 
 // drop forgets a goroutine.
 func (t *goroutineStates) drop(s *goroutineState) {
-	mask := len(t.slots) - 1
-	hole := t.home(s.id)
-	for t.slots[hole] != s {
-		hole = (hole + 1) & mask
-	}
-	// Those behind that would not be found across the hole move into it.
-	for i := (hole + 1) & mask; t.slots[i] != nil; i = (i + 1) & mask {
-		if (i-t.home(t.slots[i].id))&mask >= (i-hole)&mask {
-			t.slots[hole] = t.slots[i]
-			hole = i
-		}
-	}
-	t.slots[hole] = nil
-	t.count--
+	t.Drop(s.id)
 	s.id, s.next = None, t.free
 	t.free = s
 }
