@@ -39,9 +39,9 @@ func (m *merger) merge(g *generation) error {
 	if err := m.lineUp(g, unit); err != nil {
 		return &midway{err}
 	}
-	m.out.use(n)
+	m.out.names.names = n
 	m.sync(begins)
-	for !m.out.stopped && (len(m.frontier) > 0 || len(m.samples) > 0) {
+	for len(m.frontier) > 0 || len(m.samples) > 0 {
 		if err := m.step(); err != nil {
 			return &midway{err}
 		}
@@ -69,7 +69,7 @@ func (g *generation) begins() uint64 {
 // sync tells where a generation begins, or the trace ends.
 func (m *merger) sync(at int64) {
 	m.syncs++
-	ev := m.out.draft()
+	ev := &m.out.next
 	*ev = Event{Time: at, Goroutine: None, Thread: None, Kind: EventSync, Value: m.syncs}
 	m.out.emit(ev)
 }
@@ -157,7 +157,7 @@ func (m *merger) sample() error {
 	if err != nil {
 		return &Error{Reason: "a sample of the CPU: " + err.Error()}
 	}
-	ev := m.out.draft()
+	ev := &m.out.next
 	*ev = Event{Time: s.time, Goroutine: s.goroutine, Thread: s.thread, Kind: EventSample, Stack: stack}
 	m.out.emit(ev)
 	return nil

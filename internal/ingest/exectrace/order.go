@@ -188,14 +188,14 @@ func (o *order) stack(id uint64) (Stack, error) {
 
 // event drafts the event of c, as far as all kinds have it.
 func (o *order) event(c *cursor, kind EventKind) *Event {
-	ev := o.out.draft()
+	ev := &o.out.next
 	*ev = Event{Time: c.time, Goroutine: c.on.goroutine, Thread: c.on.id, Kind: kind}
 	return ev
 }
 
 // changes drafts the event of c as a change of a goroutine.
 func (o *order) changes(c *cursor, subject int64, from, to State) *Event {
-	ev := o.out.draft()
+	ev := &o.out.next
 	*ev = Event{Time: c.time, Goroutine: c.on.goroutine, Thread: c.on.id, Subject: subject, Kind: EventGoroutine, From: from, To: to}
 	return ev
 }

@@ -40,8 +40,9 @@ func (f *Frontier[R]) Remove(i int) {
 	}
 	last := len(h) - 1
 	h[0], h[last] = h[last], Ahead[R]{}
-	*f = h[:last]
-	f.down(0)
+	if *f = h[:last]; last > 0 {
+		f.down(0)
+	}
 }
 
 // Sort puts all readers in order, which leaves a heap one.
@@ -62,17 +63,20 @@ func (f Frontier[R]) up(i int) int {
 }
 
 func (f Frontier[R]) down(i int) {
+	moved := f[i]
 	for {
-		least, child := i, 2*i+1
-		for k := child; k < min(child+2, len(f)); k++ {
-			if f[k].Time < f[least].Time {
-				least = k
-			}
+		child := 2*i + 1
+		if child >= len(f) {
+			break
 		}
-		if least == i {
-			return
+		if child+1 < len(f) && f[child+1].Time < f[child].Time {
+			child++
 		}
-		f[i], f[least] = f[least], f[i]
-		i = least
+		if f[child].Time >= moved.Time {
+			break
+		}
+		f[i] = f[child]
+		i = child
 	}
+	f[i] = moved
 }
