@@ -135,7 +135,7 @@ type goroutine struct {
 	state   exectrace.State
 	thread  int64 // where it runs or ran last
 	since   moment
-	stw0    time.Duration // the clocks at that time
+	stw0    time.Duration // the clocks at that time, if it is runnable
 	mark0   time.Duration
 	blocked Part // why it waits
 	in      inCollector
@@ -167,7 +167,7 @@ func (a *account) goroutine(id int64) *goroutine {
 	} else {
 		g = &goroutine{}
 	}
-	*g = goroutine{id: id, since: a.now, stw0: a.pause.stw.at(a.now), mark0: a.pause.mark.at(a.now), regions: g.regions[:0]}
+	*g = goroutine{id: id, since: a.now, regions: g.regions[:0]}
 	a.goroutines.Add(id, g)
 	a.report.Goroutines++
 	return g
@@ -226,6 +226,8 @@ func (a *account) transition(ev *exectrace.Event) {
 		g.thread = ev.Thread
 	}
 	switch ev.To {
+	case exectrace.Runnable:
+		a.note(g)
 	case exectrace.Waiting:
 		if ev.From != ev.To {
 			g.blocked = a.blockedBy(ev.Text)
@@ -282,8 +284,10 @@ func (a *account) flush(g *goroutine) {
 			g.spent[g.blocked] += d
 		}
 	case exectrace.Runnable:
-		inSTW := min(a.pause.stw.at(a.now)-g.stw0, d)
-		inMark := min(a.pause.mark.at(a.now)-g.mark0, d-inSTW)
+		stw, mark := g.stw0, g.mark0
+		a.note(g)
+		inSTW := min(g.stw0-stw, d)
+		inMark := min(g.mark0-mark, d-inSTW)
 		a.spend(g, STW, inSTW)
 		a.spend(g, WaitMark, inMark)
 		g.spent[WaitOutside] += d - inSTW - inMark
@@ -292,6 +296,10 @@ func (a *account) flush(g *goroutine) {
 	default:
 		g.spent[Unknown] += d
 	}
+}
+
+// note notes the clocks for g.
+func (a *account) note(g *goroutine) {
 	g.stw0, g.mark0 = a.pause.stw.at(a.now), a.pause.mark.at(a.now)
 }
 

@@ -66,8 +66,10 @@ func (s *Split) Memory() time.Duration { return s[AssistCPU] + s[AssistParked] +
 
 // Add adds o to s, part by part.
 func (s *Split) Add(o *Split) {
-	for i := range s {
-		s[i] += o[i]
+	for i, d := range o {
+		if d != 0 { // most parts are
+			s[i] += d
+		}
 	}
 }
 

@@ -125,12 +125,13 @@ func (a *account) shift(t *task) {
 		a.flush(g)
 	}
 	rest := a.now.Sub(t.since)
-	for i, d := range g.spent {
-		d -= t.before[i]
-		t.request.Split[i] += d
-		rest -= d
+	for i := range g.spent {
+		if d := g.spent[i] - t.before[i]; d != 0 { // few parts change
+			t.before[i] = g.spent[i]
+			t.request.Split[i] += d
+			rest -= d
+		}
 	}
-	t.before = g.spent
 	// After the end of a bearer the time is unknown.
 	if rest > 0 {
 		t.request.Split[Unknown] += rest
