@@ -8,8 +8,8 @@
 // goroutines.
 //
 // A file, or another source that can be read at any offset, is read batch by batch as needed, and
-// must not change meanwhile. Of anything else both hold two or three generations in memory (the runtime begins a
-// generation every second). Neither grows with the length of the trace.
+// must not change meanwhile. Of anything else, Scan holds two or three generations in memory, and Events one or
+// two (the runtime begins a generation every second). Neither grows with the length of the trace.
 package exectrace
 
 import (

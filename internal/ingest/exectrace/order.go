@@ -20,10 +20,9 @@ type order struct {
 	goroutines          goroutineStates
 	procs               map[uint64]*procState
 	carriers            map[int64]*carrier
-	tasks               table.Table[openTask]
-	endedTasks          []*openTask // to use again
-	cycle               uint64      // the last event of a collection
-	marking             State       // Undetermined, Running or Idle
+	tasks               openTasks
+	cycle               uint64 // the last event of a collection
+	marking             State  // Undetermined, Running or Idle
 	nowhere             carrier
 }
 
@@ -31,6 +30,30 @@ type order struct {
 type openTask struct {
 	name   string
 	parent uint64
+}
+
+// openTasks finds open tasks by their IDs.
+type openTasks struct {
+	table.Table[openTask]
+	ended []*openTask // to use again
+}
+
+// begin adds a task.
+func (t *openTasks) begin(id int64, task openTask) {
+	var open *openTask
+	if last := len(t.ended) - 1; last >= 0 {
+		open, t.ended = t.ended[last], t.ended[:last]
+	} else {
+		open = &openTask{}
+	}
+	*open = task
+	t.Add(id, open)
+}
+
+// end forgets a task.
+func (t *openTasks) end(id int64, task *openTask) {
+	t.Drop(id)
+	t.ended = append(t.ended, task)
 }
 
 func newOrder(o outlet) *order {

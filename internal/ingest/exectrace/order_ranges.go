@@ -173,18 +173,11 @@ func (o *order) task(c *cursor) error {
 		if ev.Kind = EventTaskBegin; c.args[1] != 0 { // 0 is the background
 			ev.Value = c.args[1]
 		}
-		if last := len(o.endedTasks) - 1; last >= 0 {
-			open, o.endedTasks = o.endedTasks[last], o.endedTasks[:last]
-		} else {
-			open = &openTask{}
-		}
-		*open = openTask{o.out.names.texts[ev.Text], ev.Value}
-		o.tasks.Add(int64(id), open)
+		o.tasks.begin(int64(id), openTask{o.out.names.texts[ev.Text], ev.Value})
 		stack = c.args[3]
 	} else if open != nil {
 		ev.Text, ev.Value = o.out.late(open.name), open.parent
-		o.tasks.Drop(int64(id))
-		o.endedTasks = append(o.endedTasks, open)
+		o.tasks.end(int64(id), open)
 	}
 	var err error
 	if ev.Stack, err = o.stack(stack); err != nil {
