@@ -24,7 +24,7 @@ during GC: lines of the program's own code that allocated, themselves or in a
 library, while other goroutines were delayed. FILE may have any length; - is
 standard input, and a bundle means the trace in it.
 
-With -summary it shows only what the collector did, in a tenth of the time. Of a
+With -summary it shows only what the collector did, in a fraction of the time. Of a
 file that is cut short it reports the part before the cut, and exits with 1.
 
 Examples:

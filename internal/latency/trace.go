@@ -22,7 +22,7 @@ type Trace struct {
 // ReadOptions tunes Read. The zero value is ready to use.
 type ReadOptions struct {
 	Own         []string // import paths of the user's own code
-	SummaryOnly bool     // skip goroutines, which takes a tenth of the time
+	SummaryOnly bool     // skip goroutines, which take most of the time
 	Progress    func(format string, args ...any)
 }
 

@@ -45,7 +45,7 @@ func (p Place) turn() uint64 { return uint64(p) >> turnShift % rows }
 func (p Place) pick() uint64 { return uint64(p) >> pickShift }
 
 // Kind is what picking needs to know of a kind of event: the number of its numbers, the time included, above
-// the eight bits of ends, and the flags. It is 0 for a kind that does not occur among events.
+// the eight bits of goesOn, and the flags. It is 0 for a kind that does not occur among events.
 type Kind uint64
 
 // The flags. What is added to a Place counts.
