@@ -106,7 +106,7 @@ func ofMaking() []kind {
 		{"no conversion and back", "avoid-conversion", text.NoRoundTrip},
 		{"original instead of a copy", "skip-work", text.NoCopy},
 		{"appended in place", "reuse-buffer", text.AppendInPlace},
-		{"insert in place", "reuse-buffer", memory.InsertInPlace},
+		{"insert in place", "reuse-buffer", gather.InsertInPlace},
 		{"text appended", "avoid-conversion", text.AppendText},
 		{"format into the writer", "avoid-conversion", text.FormatInto},
 		{"range over the string", "avoid-conversion", text.RangeString},
@@ -144,6 +144,7 @@ func ofMemory() []kind {
 	return []kind{
 		{"emptied instead of dropped", "reuse-buffer", owner.EmptyInstead},
 		{"made once for its owner", "reuse-buffer", owner.MadeOnce},
+		{"Buffer instead of Builder", "reuse-buffer", memory.BuilderToBuffer},
 		{"slice with its size", "presize-slice", memory.PresizeSlice},
 		{"slice with its size", "presize-slice", memory.JoinedOnce},
 		{"gathered with its size", "presize-slice", gather.WithSize},

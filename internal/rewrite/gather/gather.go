@@ -1,4 +1,5 @@
-// Package gather has the edits for slices of what an iterator yields.
+// Package gather has the edits that put slices together by the functions of package slices: of what an
+// iterator yields, and of the elements of others.
 package gather
 
 import (
@@ -11,6 +12,8 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/rewrite/code"
 )
+
+type site struct{ *code.Site }
 
 // WithSize gives the slice of a map's keys or values, or of another slice's elements, its size.
 // It stays nil where there are none.

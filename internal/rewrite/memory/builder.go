@@ -150,16 +150,31 @@ func BufferToBuilder(on *code.Site) []code.Edit {
 			return nil
 		}
 	}
-	name, imports, ok := s.Use("strings", c.decl.Node().Pos())
+	return s.retyped(c, "strings", "Builder", open, "a strings.Builder, which hands its memory on as the string")
+}
+
+// BuilderToBuffer collects texts one after the other in a bytes.Buffer, which keeps its memory when it is reset.
+func BuilderToBuffer(on *code.Site) []code.Edit {
+	s := &site{on}
+	c := s.collectorOf("strings.Builder")
+	if c == nil || !c.methods(ofBuilder...) || !s.asWriter(c) ||
+		!slices.ContainsFunc(c.calls, func(call inspector.Cursor) bool { return called(call) == "Reset" }) {
+		return nil
+	}
+	return s.retyped(c, "bytes", "Buffer", "", "a bytes.Buffer, which keeps its memory when it is reset")
+}
+
+// retyped declares a collector as one of another type, which has the methods that are called, too.
+func (s *site) retyped(c *collector, pkg, typ, open, why string) []code.Edit {
+	name, imports, ok := s.Use(pkg, c.decl.Node().Pos())
 	if !ok {
 		return nil
 	}
-	text := map[string]string{
-		"var":     fmt.Sprintf("var %s %s.Builder", c.v.Name(), name),
-		"literal": fmt.Sprintf("var %s %s.Builder", c.v.Name(), name),
-		"pointer": fmt.Sprintf("%s := new(%s.Builder)", c.v.Name(), name),
-	}[c.form]
-	return []code.Edit{{Text: fmt.Sprintf("make `%s` a strings.Builder, which hands its memory on as the string", c.v.Name()),
+	text := fmt.Sprintf("var %s %s.%s", c.v.Name(), name, typ)
+	if c.form == "pointer" {
+		text = fmt.Sprintf("%s := new(%s.%s)", c.v.Name(), name, typ)
+	}
+	return []code.Edit{{Text: fmt.Sprintf("make `%s` %s", c.v.Name(), why),
 		Open: open, Imports: imports, Changes: []code.Change{s.Replace(c.decl.Node(), text)}}}
 }
 
