@@ -148,6 +148,7 @@ var table = []rule{
 		text: "let {use} keep its array where that is large enough: each call makes a new one, and nothing else holds the old one"},
 	{name: "map not made anew", cure: "reuse-buffer", needs: []fact{own, seen, is(finding.KindMap), toField, inScratch, passing}, not: []fact{anew}, takes: reused, adds: reuseCost,
 		text: "clear {use} instead of making a new map: nothing else holds the old one"},
+	{name: "builder that loses its memory", cure: "reuse-buffer", needs: []fact{madeInSight, emptied, outgrown}, at: atMaker, takes: firstSizes, adds: reuseCost, text: "make {owned} a bytes.Buffer: a strings.Builder gives its memory up with each Reset"},
 	{name: "buffer not made anew", cure: "reuse-buffer", needs: []fact{buffered, dropped}, not: []fact{anew, handsOn}, despite: []fact{storedElsewhere, unseenOwner, ownerDies}, at: atReset, takes: reused, adds: reuseCost,
 		text: "call Reset on {reset} here instead of putting an empty buffer in its place: it keeps its memory"},
 	{name: "memory for a call that appends", cure: "reuse-buffer", needs: []fact{toNil, released},
