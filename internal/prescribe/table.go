@@ -70,7 +70,7 @@ var table = []rule{
 	{name: "a call with a length", cure: "presize-slice", needs: []fact{call("presize-slice"), outgrown}, takes: firstSizes, text: "instead of {callee}, {better}"},
 	{name: "map of a known size", cure: "presize-map", needs: []fact{is(finding.KindMapGrowth), own, grown, localDest, empty, counted, exact, outgrown}, takes: firstSizes,
 		text: "make {var}{made} with size {count}"},
-	{name: "map of a usual size", cure: "presize-map", needs: []fact{is(finding.KindMapGrowth), own, grown, localDest, madeEmpty, outgrown}, not: []fact{counted}, takes: firstSizes,
+	{name: "map of a usual size", cure: "presize-map", needs: []fact{is(finding.KindMapGrowth), own, grown, localDest, madeEmpty, outgrown}, not: []fact{exact}, takes: firstSizes,
 		text: "make {var}{made} with the size it usually reaches"},
 	{name: "a call with a size", cure: "presize-map", needs: []fact{call("presize-map")}, takes: betterCall, text: "instead of {callee}, {better}"},
 	{name: "grown once by its maker", cure: "presize-builder", needs: []fact{madeInSight, outgrown}, not: []fact{emptied, grownInSight}, at: atMaker, takes: firstSizes,

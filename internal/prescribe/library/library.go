@@ -216,6 +216,7 @@ var entries = []Entry{
 	{"sort.Reverse", "", "unbox-interface", "use slices.SortFunc with the operands of the comparison exchanged", Nothing},
 	{"image.(**).At", "", "unbox-interface", "use the method for the image's own type of color, such as RGBAAt", Nothing},
 	{"image.(**).Set", "", "unbox-interface", "use the method for the image's own type of color, such as SetRGBA", Nothing},
+	{"reflect.DeepEqual", "", "unbox-interface", "compare the parts by ==, slices.Equal or maps.Equal, which take no interface", Nothing},
 	{"container/heap.*", "", "unbox-interface", "use a heap of the concrete type", Nothing},
 	{"container/list.(*List).*", "", "unbox-interface", "keep the values in a slice, or link them by fields of their own: each element is an object, and its value is boxed", Nothing},
 	{"slices.Collect", "", "presize-slice", "append into a slice of the final capacity with slices.AppendSeq", Result},
