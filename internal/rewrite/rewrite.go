@@ -144,6 +144,7 @@ func ofMemory() []kind {
 	return []kind{
 		{"emptied instead of dropped", "reuse-buffer", owner.EmptyInstead},
 		{"made once for its owner", "reuse-buffer", owner.MadeOnce},
+		{"written from one slice", "reuse-buffer", memory.WrittenFromOne},
 		{"Buffer instead of Builder", "reuse-buffer", memory.BuilderToBuffer},
 		{"slice with its size", "presize-slice", memory.PresizeSlice},
 		{"slice with its size", "presize-slice", memory.JoinedOnce},
