@@ -84,7 +84,7 @@ func TestToldGoal(t *testing.T) {
 	limited(400*mib, "", "", 300, 300, "33")
 	f(400*mib, "", 500, 200, "") // more than the goal: of another moment
 	f(8*mib, "", 2, 4, "")       // too few samples to contradict
-	f(4*mib, "", 0.4, 2, "")
-	f(400*mib, "10000", 80, 80, "") // the runtime's minimum
+	f(4*mib, "", 0.4, 0.4, "")      // the runtime's minimum says nothing
+	f(400*mib, "10000", 80, 80, "") // nor here
 	f(80*mib, "100", 8, 8, "900")
 }

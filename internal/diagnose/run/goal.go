@@ -30,9 +30,9 @@ const (
 
 // GoalOf reads the heap goal from MemStats. The live heap follows by the pacer's formula,
 // without stacks and globals, from the GOGC that the service was started with, or from 100
-// if that is not known. The program may have set another GOGC, or the goal may be the
-// runtime's minimum. So if its heap profiles show another live heap, that is used. There is
-// no goal when collection is off.
+// if that is not known. The program may have set another GOGC: if its heap profiles show
+// another live heap, that is used. The runtime's minimum as the goal says nothing of the live
+// heap, so then the heap profiles alone count. There is no goal when collection is off.
 func (d *Data) GoalOf(m metrics.MemStats, env evidence.Environment) (toldGoal, bool) {
 	if m.NextGC <= 0 || m.NextGC >= MaxHeap {
 		return toldGoal{}, false
@@ -49,13 +49,16 @@ func (d *Data) GoalOf(m metrics.MemStats, env evidence.Environment) (toldGoal, b
 	if inUse <= 0 || inUse >= t.Goal {
 		return t, true
 	}
+	if math.Abs(t.Goal-float64(minimumHeap)*gogc/100) < 1 {
+		t.Live = inUse
+		return t, true
+	}
 	expected := samples * t.Live / inUse
 	if math.Abs(inUse-t.Live) <= t.Live*math.Max(contradicts, standardErrors/math.Sqrt(expected)) {
 		return t, true
 	}
 	t.Live = inUse
-	atMinimum := math.Abs(t.Goal-float64(minimumHeap)*gogc/100) < 1
-	if now := math.Round(100 * (t.Goal/inUse - 1)); !limited && !atMinimum && now <= largestGOGC {
+	if now := math.Round(100 * (t.Goal/inUse - 1)); !limited && now <= largestGOGC {
 		t.Gogc = strconv.Itoa(int(now))
 	}
 	return t, true
