@@ -82,8 +82,8 @@ func TestToldGoal(t *testing.T) {
 	f(400*mib, "off", 300, 300, "")
 	limited(400*mib, "100", "500MiB", 300, 300, "") // the limit may have set it
 	limited(400*mib, "", "", 300, 300, "33")
-	f(400*mib, "", 500, 200, "") // more than the goal: of another moment
-	f(8*mib, "", 2, 4, "")       // too few samples to contradict
+	f(400*mib, "", 500, 200, "")    // more than the goal: of another moment
+	f(8*mib, "", 2, 4, "")          // too few samples to contradict
 	f(4*mib, "", 0.4, 0.4, "")      // the runtime's minimum says nothing
 	f(400*mib, "10000", 80, 80, "") // nor here
 	f(80*mib, "100", 8, 8, "900")

@@ -105,7 +105,7 @@ func examples(t *testing.T) []example {
 				x.files[of] = f.Data
 			}
 		}
-		x.place = code.Place{Line: 1 + strings.Count(string(before[:strings.Index(string(before), "// alloc")]), "\n"), Sizes: sizesSeen}
+		x.place = code.Place{Line: 1 + strings.Count(string(before[:strings.Index(string(before), "// alloc")]), "\n"), Sizes: sizesSeen, Grown: true}
 		if section(a, "dies") != nil { // in the function, in blocks that a pool is good for
 			x.place.Dies, x.place.Sizes = true, largeSeen
 		}

@@ -62,6 +62,7 @@ type Place struct {
 	File  string  // absolute, or the end of a path
 	Line  int     // counts from 1
 	Sizes []int64 // of the blocks that were seen there, in bytes, smallest first; may be empty
+	Grown bool    // the blocks are those of slices that append grew there
 	// Dies is true where nothing that the function of the line calls, returns or stores keeps the
 	// memory, and Held lists the lines of the function that put a reference to it elsewhere.
 	Dies bool

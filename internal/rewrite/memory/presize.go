@@ -432,10 +432,15 @@ func (s *site) remake(v *types.Var, size string) []code.Edit {
 // says how many elements there will be.
 func (s *site) reserveSeen(v *types.Var) []code.Edit {
 	slice, ok := v.Type().Underlying().(*types.Slice)
-	if !ok || s.seen() == 0 {
+	if !ok || !s.Place.Grown || len(s.Place.Sizes) == 0 {
 		return nil
 	}
-	n := s.seen() / max(s.SizeOf(slice.Elem()), 1)
+	const most = 16 << 10 // bytes that each call may reserve in vain
+	size := s.Place.Sizes[len(s.Place.Sizes)*9/10]
+	n := size / max(s.SizeOf(slice.Elem()), 1)
+	if size > most {
+		return nil
+	}
 	if n < 2 {
 		return nil
 	}

@@ -29,7 +29,7 @@ func StackAppended(on *code.Site) []code.Edit {
 		return nil
 	}
 	elem, n := s.TypeText(slice.Elem()), s.elements64(slice.Elem())
-	if elem == "" || n == 0 {
+	if elem == "" || n == 0 || !s.Place.Grown {
 		return nil
 	}
 	for _, u := range s.Uses(v, fn) {

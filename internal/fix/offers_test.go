@@ -1,0 +1,69 @@
+package fix
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/rewrite"
+	"github.com/heaptrim/heaptrim/internal/unit"
+)
+
+// TestOffers has two rows on one line: the slice that grows, and the texts in it. Each gets the edits of its own
+// cure, and the capacity follows from the blocks of the slice.
+func TestOffers(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"go.mod": "module example.com/p\n\ngo 1.26\n", "p.go": `package p
+
+import "fmt"
+
+func Lines(next func() (int, bool)) []string {
+	var lines []string
+	for n, ok := next(); ok; n, ok = next() {
+		lines = append(lines, fmt.Sprintf("line %d", n))
+	}
+	return lines
+}
+`} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p, err := rewrite.Load(t.Context(), rewrite.Request{Dir: dir, Packages: []string{"."}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := func(code, via string, kind finding.Kind, size unit.Bytes) finding.Row {
+		r := finding.Row{Finding: &finding.Finding{Site: evidence.Site{File: "p.go", Line: 8},
+			Allocation: finding.Allocation{Kind: kind, Via: via, Sizes: []finding.SizeCount{{Size: size, Objects: 1}}}}}
+		r.Remedy.Code = code
+		return r
+	}
+	for _, textFirst := range []bool{false, true} {
+		rows := []finding.Row{row("presize-slice", "", finding.KindGrowth, 9472), row("avoid-conversion", "fmt.Sprintf", finding.KindString, 96)}
+		slice, text := 0, 1
+		if textFirst {
+			rows[0], rows[1] = rows[1], rows[0]
+			slice, text = 1, 0
+		}
+		lists := offers(p, rows)
+		if len(lists[slice]) == 0 || len(lists[text]) == 0 {
+			t.Fatalf("text first %v: %d edits for the slice, %d for the text", textFirst, len(lists[slice]), len(lists[text]))
+		}
+		for _, e := range lists[slice] {
+			if e.Code != "presize-slice" || e.Text != "make `lines` with capacity 592" {
+				t.Errorf("text first %v: for the slice: %s %q", textFirst, e.Code, e.Text)
+			}
+		}
+		for _, e := range lists[text] {
+			if e.Code == "presize-slice" || e.Code == "keep-on-stack" {
+				t.Errorf("text first %v: for the text: %s %q", textFirst, e.Code, e.Text)
+			}
+		}
+	}
+}
