@@ -109,6 +109,9 @@ func csvColumns() []csvColumn {
 		predictedCPU("", func(i *schema.Interval) float64 { return i.Value }),
 		predictedCPU("_low", func(i *schema.Interval) float64 { return i.Low }),
 		predictedCPU("_high", func(i *schema.Interval) float64 { return i.High }),
+		csvColumn{"predicted_caches_percent_saved", func(f finding.Row, _ known) string {
+			return csvNumber(schema.NewInterval(f.Remedy.Saves.Caches, false), func(i *schema.Interval) float64 { return i.Value }, 100)
+		}},
 		predictedAmount("bytes", "", func(p finding.Prediction) float64 { return p.BytesPerOp.Value }),
 		predictedAmount("bytes", "_low", func(p finding.Prediction) float64 { return p.BytesPerOp.Low }),
 		predictedAmount("bytes", "_high", func(p finding.Prediction) float64 { return p.BytesPerOp.High }),

@@ -23,7 +23,7 @@ func Lines(w io.Writer, rep *finding.Report) error {
 			r.At.File == f.Site.File {
 			at += fmt.Sprintf(":%d", r.From.Col)
 		}
-		fmt.Fprintf(b, "%s: %s (%s)\n", term.Clean(at), term.Clean(whatToDo(f)), lineFigure(f, k))
+		fmt.Fprintf(b, "%s: %s (%s)\n", term.Clean(at), term.Clean(whatToDo(f)+besideRemark(f)), lineFigure(f, k))
 	}
 	return b.Flush()
 }

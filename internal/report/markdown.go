@@ -108,7 +108,7 @@ func mdFindings(b *bufio.Writer, rep *finding.Report, k known) {
 		), md.Text(cpu), term.Amount(bytes.Value, unit.FormatBytes),
 			term.Amount(
 				objects.Value, unit.FormatScaled,
-			), md.Code(place(f.Site)), md.Code(shortName(f.Site.Function)), md.Prose(whatToDo(f)+placesRemark(f)+callersRemark(f)))
+			), md.Code(place(f.Site)), md.Code(shortName(f.Site.Function)), md.Prose(whatToDo(f)+besideRemark(f)+placesRemark(f)+callersRemark(f)))
 	}
 	if n := len(rep.Prescription.Rows) - len(shown); n > 0 {
 		fmt.Fprintf(b, "\n… and %d more.\n", n)

@@ -111,7 +111,7 @@ func besideRemark(f finding.Row) string {
 	if beside == 0 || !savesMore(f) {
 		return ""
 	}
-	return fmt.Sprintf(" (%s %% here, +%s %s)", term.Percent(here.Value), term.Percent(beside), besideText)
+	return fmt.Sprintf(" (%s %% in memory management, +%s %s)", term.Percent(here.Value), term.Percent(beside), besideText)
 }
 
 // savedHeadline is the saving in one figure.

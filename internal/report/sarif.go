@@ -139,7 +139,7 @@ func (s *sarifBuilder) add(f finding.Row) {
 	s.run.Results = append(s.run.Results, sarifResult{
 		RuleID: term.Clean(code), RuleIndex: rule, Kind: kind, Level: level,
 		Message: sarifText{
-			Text: sarifMessage(strings.TrimSuffix(term.Sentence(text), ".") + " (" + lineFigure(f, s.k) + ")."),
+			Text: sarifMessage(strings.TrimSuffix(term.Sentence(text), ".") + besideRemark(f) + " (" + lineFigure(f, s.k) + ")."),
 		},
 		Locations:    sarifLocations(s.roots, f),
 		Fingerprints: s.fingerprints(code, f),

@@ -1,6 +1,6 @@
 // The ranked cures: one row each, with all that is known of it below.
 import { button, el, prose, replace, table } from "./dom.js";
-import { bytes, count, exactly, percent, seconds, share, shortName, sizeSpan, span, trimmed, unknown } from "./format.js";
+import { beside, bytes, count, exactly, percent, seconds, share, shortName, sizeSpan, span, trimmed, unknown } from "./format.js";
 import { change } from "./state.js";
 import { explain, term } from "./terms.js";
 
@@ -83,7 +83,7 @@ export function detail(f, inSource) {
     inSource ? null : el("p", { class: "todo" }, el("span", { class: "chip" }, term("safety", f.remedy.safety || "none")), " ", f.remedy.text ? [prose(f.remedy.text), "."] : "No cure is named."),
     f.remedy.why && el("p", { class: "why" }, "Why: ", prose(f.remedy.why), "."),
     inSource && f.remedy.safety ? el("p", {}, el("span", { class: "chip" }, term("safety", f.remedy.safety))) : null,
-    el("p", {}, term("saving", "Would save"), " ", el("b", {}, share(f.prediction.cpu_share)), " of CPU",
+    el("p", {}, term("saving", "Would save"), " ", el("b", {}, share(f.prediction.cpu_share)), " of CPU", beside(f.prediction),
       f.prediction.bytes_per_op !== null && `, ${bytes(f.prediction.bytes_per_op)}/op`, f.prediction.objects_per_op !== null && `, ${count(f.prediction.objects_per_op)} objects/op`,
       f.prediction.basis && el("small", {}, ` – ${f.prediction.basis}`)),
     el("p", {}, "Costs ", el("b", {}, share(f.cost.cpu_share)), ` of CPU; allocates ${amounts(f)}`, f.via && ` through ${f.via}`, f.run && ` in ${f.run}`, "."),

@@ -108,3 +108,9 @@ export function fitted(name, room) {
   const last = own.replace(/^\([^)]*\)\./, "");
   return [name, short, own, last].find((text) => text.length <= room) || "…" + last.slice(last.length - Math.max(1, room - 1));
 }
+
+// beside names the part of a saving that no sample of memory management shows.
+export function beside(prediction) {
+  const c = prediction.caches_share;
+  return c && c.value >= 0.0005 ? ` (${percent(c.value)} in the program's own code, by fewer cache misses)` : "";
+}

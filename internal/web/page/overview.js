@@ -1,6 +1,6 @@
 // The overview: the headline, where CPU goes, what to change, what is missing.
 import { button, el, prose, table } from "./dom.js";
-import { bytes, count, percent, seconds, share, shortName, span, trimmed, unknown } from "./format.js";
+import { beside, bytes, count, percent, seconds, share, shortName, span, trimmed, unknown } from "./format.js";
 import { decompositionBar } from "./bar.js";
 import { cureList } from "./cures.js";
 import { term } from "./terms.js";
@@ -13,7 +13,7 @@ function headline(report) {
   return el("p", { class: "headline" },
     term("memory management", "Memory management"), " takes ", el("b", { data: { figure: "memory_share" } }, share(t.memory_share)), " of CPU time",
     cures.length > 0 && saved ? [`; ${cures.length === 1 ? "the cure" : `the ${cures.length} cures`} below would save `,
-      el("b", { data: { figure: "together" } }, share(saved)), " of CPU ", term("saving", "together"), "."] : ".");
+      el("b", { data: { figure: "together" } }, share(saved)), " of CPU ", cures.length === 1 ? term("saving", "in all") : term("saving", "together"), beside(report.together), "."] : ".");
 }
 
 function figure(word, label, value, note) {
