@@ -94,13 +94,15 @@ func readRun(b *bundle.Bundle, run evidence.Run) (Workload, error) {
 		return Workload{}, err
 	}
 	defer f.Close()
-	if _, err := gctrace.Scan(log.Path, f, func(c evidence.Cycle) error {
+	st, err := gctrace.Scan(log.Path, f, func(c evidence.Cycle) error {
 		gctrace.Without(&c, unit.Bytes(log.OwnLive))
 		e.cycles = append(e.cycles, c)
 		return nil
-	}); err != nil {
+	})
+	if err != nil {
 		return Workload{}, err
 	}
+	e.cycles, _ = gctrace.WithLost(e.cycles, st.Malformed)
 	e.wall, e.cpu, e.rss, e.own = log.Wall, log.CPU, resident(log), float64(log.OwnLive)
 	for _, p := range run.Parts {
 		if p.Kind == evidence.KindMetrics && p.Pass == log.Pass {

@@ -73,7 +73,12 @@ func (r *Reader) gcText(d *Data, part evidence.Part, f *os.File) error {
 	if err != nil {
 		return err
 	}
-	if st.Malformed > 0 {
+	cycles, lost := gctrace.WithLost(cycles, st.Malformed)
+	switch {
+	case lost > 0:
+		r.Warn("%s: other output lies in the lines of %d of %d collections, first: %v; each is taken to be like the one before it",
+			part.Path, lost, len(cycles), st.Errors[0])
+	case st.Malformed > 0:
 		r.Warn("%s: %d lines begin like gctrace but cannot be read, first: %v", part.Path, st.Malformed, st.Errors[0])
 	}
 	if st.Cycles == 0 && (d.Bench || st.Malformed > 0) {
