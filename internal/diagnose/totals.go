@@ -28,9 +28,7 @@ func totals(runs []*runCosts, env evidence.Environment) finding.Totals {
 		runs, func(b stack.Bucket) bool { return stack.BucketInfo[b].Memory && b != stack.BucketMarkIdle },
 	)
 	t.AssistShare, _ = meanShare(runs, func(b stack.Bucket) bool { return b == stack.BucketAssist })
-	t.CollectorShare, _ = meanShare(
-		runs, func(b stack.Bucket) bool { return stack.BucketInfo[b].Collector || b == stack.BucketAssist },
-	)
+	t.CollectorShare, _ = meanShare(runs, ofCollector)
 	t.IdleMarkShare, _ = meanShare(runs, func(b stack.Bucket) bool { return b == stack.BucketMarkIdle })
 	main := busiest(runs)
 	t.Retention = finding.Basis{Known: main.model.known, Text: main.model.why}
@@ -244,6 +242,10 @@ func (r *runCosts) cyclesOfTiming() float64 {
 	return n
 }
 
+func ofCollector(b stack.Bucket) bool {
+	return stack.BucketInfo[b].Collector || b == stack.BucketAssist
+}
+
 // summaries makes the line of each run.
 func summaries(runs []*runCosts) []finding.RunSummary {
 	var out []finding.RunSummary
@@ -276,6 +278,7 @@ func summaries(runs []*runCosts) []finding.RunSummary {
 				},
 			)
 		}
+		s.CollectorShare, _ = meanShare([]*runCosts{r}, ofCollector)
 		if !r.Bench && r.CPU.Ops > 0 && r.CPU.Wall > 0 {
 			s.RequestsPerSec = float64(r.CPU.Ops) / r.CPU.Wall.Seconds()
 		}

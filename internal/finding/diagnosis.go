@@ -116,6 +116,7 @@ type RunSummary struct {
 	AllocsPerOp     float64
 	CyclesPerKiloOp float64
 	MemoryShare     stats.Interval
+	CollectorShare  stats.Interval // as in Totals
 	CPUSecondsPerOp float64
 	RequestsPerSec  float64
 	// weight of a collector sample, because a CPU profile changes how often a program collects; 0 if

@@ -150,7 +150,7 @@ func BufferToBuilder(on *code.Site) []code.Edit {
 			return nil
 		}
 	}
-	return s.retyped(c, "strings", "Builder", open, "a strings.Builder, which hands its memory on as the string")
+	return s.retyped(c, retype{"strings", "Builder", "hands its memory on as the string"}, open)
 }
 
 // BuilderToBuffer collects texts one after the other in a bytes.Buffer, which keeps its memory when it is reset.
@@ -161,20 +161,23 @@ func BuilderToBuffer(on *code.Site) []code.Edit {
 		!slices.ContainsFunc(c.calls, func(call inspector.Cursor) bool { return called(call) == "Reset" }) {
 		return nil
 	}
-	return s.retyped(c, "bytes", "Buffer", "", "a bytes.Buffer, which keeps its memory when it is reset")
+	return s.retyped(c, retype{"bytes", "Buffer", "keeps its memory when it is reset"}, "")
 }
 
+// retype is a type by package and name, and what it is better at.
+type retype struct{ pkg, name, why string }
+
 // retyped declares a collector as one of another type, which has the methods that are called, too.
-func (s *site) retyped(c *collector, pkg, typ, open, why string) []code.Edit {
-	name, imports, ok := s.Use(pkg, c.decl.Node().Pos())
+func (s *site) retyped(c *collector, to retype, open string) []code.Edit {
+	name, imports, ok := s.Use(to.pkg, c.decl.Node().Pos())
 	if !ok {
 		return nil
 	}
-	text := fmt.Sprintf("var %s %s.%s", c.v.Name(), name, typ)
+	text := fmt.Sprintf("var %s %s.%s", c.v.Name(), name, to.name)
 	if c.form == "pointer" {
-		text = fmt.Sprintf("%s := new(%s.%s)", c.v.Name(), name, typ)
+		text = fmt.Sprintf("%s := new(%s.%s)", c.v.Name(), name, to.name)
 	}
-	return []code.Edit{{Text: fmt.Sprintf("make `%s` %s", c.v.Name(), why),
+	return []code.Edit{{Text: fmt.Sprintf("make `%s` a %s.%s, which %s", c.v.Name(), to.pkg, to.name, to.why),
 		Open: open, Imports: imports, Changes: []code.Change{s.Replace(c.decl.Node(), text)}}}
 }
 
