@@ -39,14 +39,26 @@ func totals(runs []*runCosts, env evidence.Environment) finding.Totals {
 	}
 	fillCycles(&t, main, env)
 	fillGoal(&t, main.Collector, env)
-	if sec := main.SecondsOfAllocs(); sec > 0 {
-		t.BytesPerSecond = main.AllBytes() / sec
-	}
+	t.BytesPerSecond = rateOf(main)
 	if len(main.Collector.Automatic()) > 0 {
 		t.Heap.Peak = peakInStep(t)
 	}
 	t.Why = why(main, t)
 	return t
+}
+
+// rateOf is the allocation rate of a run, in bytes a second; 0 if it is not known. A benchmark's is that of the process
+// whose collections were counted: passes run at different speeds, and the rate stands beside the collections a second.
+func rateOf(r *runCosts) float64 {
+	if l := r.Collector; r.Bench && l.Window > 0 && l.Ops > 0 {
+		if perOp := r.ofTiming(func(b run.BenchResult) float64 { return b.BytesPerOp }); perOp > 0 {
+			return perOp * float64(l.Ops) / l.Window.Seconds()
+		}
+	}
+	if sec := r.SecondsOfAllocs(); sec > 0 {
+		return r.AllBytes() / sec
+	}
+	return 0
 }
 
 // busiest is the run with most automatic cycles.
@@ -246,6 +258,17 @@ func ofCollector(b stack.Bucket) bool {
 	return stack.BucketInfo[b].Collector || b == stack.BucketAssist
 }
 
+// ofTiming is the mean of a figure over the results of the timing passes; 0 without any.
+func (r *runCosts) ofTiming(figure func(run.BenchResult) float64) float64 {
+	var m run.MeanOf
+	for _, b := range r.Results {
+		if b.Pass == evidence.PassTiming {
+			m.Add(figure(b))
+		}
+	}
+	return m.Mean()
+}
+
 // summaries makes the line of each run.
 func summaries(runs []*runCosts) []finding.RunSummary {
 	var out []finding.RunSummary
@@ -254,15 +277,9 @@ func summaries(runs []*runCosts) []finding.RunSummary {
 			Name: r.Run.Name, Package: r.Run.Package, Ops: r.CPU.Ops, FreshLine: r.Run.CacheMiss,
 			CycleCost: r.Run.CycleCost,
 		}
-		var ns, bytes, allocs run.MeanOf
-		for _, b := range r.Results {
-			if b.Pass == evidence.PassTiming {
-				ns.Add(b.NsPerOp)
-				bytes.Add(b.BytesPerOp)
-				allocs.Add(b.AllocOp)
-			}
-		}
-		s.NsPerOp, s.BytesPerOp, s.AllocsPerOp = ns.Mean(), bytes.Mean(), allocs.Mean()
+		s.NsPerOp = r.ofTiming(func(b run.BenchResult) float64 { return b.NsPerOp })
+		s.BytesPerOp = r.ofTiming(func(b run.BenchResult) float64 { return b.BytesPerOp })
+		s.AllocsPerOp = r.ofTiming(func(b run.BenchResult) float64 { return b.AllocOp })
 		if r.CPU.Ops > 0 {
 			s.CyclesPerKiloOp = 1000 * r.cyclesOfTiming() / float64(r.CPU.Ops)
 			s.CPUSecondsPerOp = r.cpu.charged * r.CPU.Period / float64(r.CPU.Ops)

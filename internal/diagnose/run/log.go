@@ -52,7 +52,7 @@ func (r *Reader) benchText(d *Data, part evidence.Part, f *os.File) error {
 		return err
 	}
 	for _, b := range log.Results {
-		d.Results = append(d.Results, benchResult{part.Pass, b.Name, b.NsPerOp, b.BytesPerOp, b.AllocsPerOp,
+		d.Results = append(d.Results, BenchResult{part.Pass, b.Name, b.NsPerOp, b.BytesPerOp, b.AllocsPerOp,
 			b.Iterations})
 	}
 	for _, e := range log.Errors {

@@ -28,7 +28,7 @@ type Data struct {
 	Sites     *Sites
 	Lines     Lines
 	Collector CollectorLog
-	Results   []benchResult
+	Results   []BenchResult
 	Signs     stack.Signs
 	Kernel    *kernel.Work // nil without a recording of perf
 
@@ -67,7 +67,8 @@ type Heap struct {
 	Rate          float64 // bytes a sample of the in-use columns
 }
 
-type benchResult struct {
+// BenchResult is the line of a benchmark in the text of one pass.
+type BenchResult struct {
 	Pass                         string
 	name                         string
 	NsPerOp, BytesPerOp, AllocOp float64
