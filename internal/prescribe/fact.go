@@ -238,10 +238,10 @@ var (
 	sameEachTime = test("captures what stays the same", func(_ *candidate, p *allocated) bool { return p.Life.Passed.Fixed })
 	carried      = test("kept for the next turn", func(_ *candidate, p *allocated) bool { return p.Life.Passed.Carried })
 	inScratch    = test("in a field for scratch", func(_ *candidate, p *allocated) bool { return p.Life.Passed.Scratch })
-	// writesOut is handed to a Write beside which the type has no WriteString.
+	// writesOut is handed to the Write of an io.Writer of the standard library that has no WriteString.
 	writesOut = test("for a Write, which must not keep it", func(_ *candidate, p *allocated) bool {
 		return p.Expr != nil && p.Expr.Use.Kind == source.UseArgument && strings.HasSuffix(p.Expr.Use.Callee, ".Write") &&
-			!slices.Contains([]string{"bytes", "strings", "bufio", "os"}, strings.Split(p.Expr.Use.Callee, ".")[0])
+			slices.Contains([]string{"io", "net", "net/http", "hash", "compress/gzip", "compress/flate", "compress/zlib", "crypto/tls"}, strings.Split(p.Expr.Use.Callee, ".")[0])
 	})
 	// toOurs is handed to a function that the user can change.
 	toOurs = test("for a function of the module's own", func(c *candidate, p *allocated) bool {
