@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 
 	"golang.org/x/tools/go/ast/edge"
 	"golang.org/x/tools/go/ast/inspector"
@@ -41,8 +42,17 @@ func WrittenFromOne(on *code.Site) []code.Edit {
 	for _, p := range pieces {
 		text = fmt.Sprintf("append(%s, %s...)", text, s.Source(p))
 	}
-	return []code.Edit{{Text: fmt.Sprintf("append `%s` to one slice for all turns of the loop", code.Brief(s.Source(conv.Args[0]))),
+	return []code.Edit{{Open: s.mayKeep(write.Node().(*ast.CallExpr)), Text: fmt.Sprintf("append `%s` to one slice for all turns of the loop", code.Brief(s.Source(conv.Args[0]))),
 		Changes: []code.Change{s.Before(loop.Node(), "var "+name+" []byte"), s.Before(stmt.Node(), name+" = "+text), s.Replace(conv, name)}}}
+}
+
+// mayKeep is the question that a Write leaves which is not the standard library's; "" for that.
+func (s *site) mayKeep(write *ast.CallExpr) string {
+	sel := ast.Unparen(write.Fun).(*ast.SelectorExpr)
+	if pkg := s.Info().Selections[sel].Obj().Pkg(); pkg != nil && slices.Contains([]string{"io", "net", "net/http", "hash"}, pkg.Path()) {
+		return ""
+	}
+	return fmt.Sprintf("Write of %s must not keep what it gets", types.TypeString(s.Info().TypeOf(sel.X), types.RelativeTo(s.Pkg.Types)))
 }
 
 // operands are the parts of a concatenation, in order.
