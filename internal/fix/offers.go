@@ -67,7 +67,7 @@ func callsTo(row finding.Row, sites []evidence.Site) []code.Place {
 // keyOf tells edits from each other.
 func keyOf(e code.Edit) string { return fmt.Sprint(e.File, e.Changes, e.Also) }
 
-// place is a line of a finding with the sizes of its blocks and what is known of their life.
+// place is a line of a finding, with the sizes of its blocks and the facts about their lifetime.
 func place(row finding.Row, at evidence.Site) code.Place {
 	f, life := row.Finding, row.Remedy.Life
 	p := code.Place{File: at.File, Line: at.Line, Dies: life.End == finding.EndFrame && life.Frame == 0, Held: life.Ways,

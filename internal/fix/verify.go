@@ -62,12 +62,12 @@ func Verify(ctx context.Context, r *finding.Report, o Options) ([]finding.Trial,
 // untried are the edits for the first rows of a report that are not done.
 func untried(r *finding.Report, p *rewrite.Program, done map[string]bool, most int) []finding.Trial {
 	var out []finding.Trial
-	rows := r.Prescription.Rows
-	for _, row := range rows[:min(most, len(rows))] {
-		for _, e := range editsFor(p, row) {
+	rows := r.Prescription.Rows[:min(most, len(r.Prescription.Rows))]
+	for i, edits := range offers(p, rows) {
+		for _, e := range edits {
 			if key := keyOf(e); !done[key] {
 				done[key] = true
-				out = append(out, trialOf(row.Finding, e))
+				out = append(out, trialOf(rows[i].Finding, e))
 			}
 		}
 	}
