@@ -13,8 +13,11 @@ import (
 func WithLost(cycles []evidence.Cycle, malformed int) (all []evidence.Cycle, lost int) {
 	for i := 1; i < len(cycles); i++ {
 		lost += max(0, cycles[i].N-cycles[i-1].N-1)
+		if lost > 2*malformed { // two cycles may have lost a line to one another
+			return cycles, 0
+		}
 	}
-	if lost == 0 || lost > 2*malformed { // two cycles may have lost a line to one another
+	if lost == 0 {
 		return cycles, 0
 	}
 	for i, c := range cycles {

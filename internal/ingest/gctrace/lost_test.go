@@ -1,6 +1,7 @@
 package gctrace
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -28,6 +29,7 @@ func TestWithLost(t *testing.T) {
 	f(1, 0, []time.Duration{10, 20}, cycle(1, 10), cycle(2, 20))
 	f(0, 0, []time.Duration{10, 40}, cycle(1, 10), cycle(4, 40)) // the log was cut
 	f(3, 0, []time.Duration{10, 40}, cycle(1, 10), cycle(90, 40))
-	f(3, 0, []time.Duration{10, 5}, cycle(7, 10), cycle(1, 5)) // another process
+	f(3, 0, []time.Duration{10, 5}, cycle(7, 10), cycle(1, 5))                                                           // another process
+	f(3, 0, []time.Duration{10, 20, 30, 40}, cycle(1, 10), cycle(math.MaxInt, 20), cycle(1, 30), cycle(math.MaxInt, 40)) // hostile
 	f(3, 0, nil)
 }
