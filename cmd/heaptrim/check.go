@@ -114,13 +114,13 @@ func runCheck(ctx context.Context, c verb, args []string, std stdio) error {
 	}
 	p := newProgress(std.err)
 	defer p.Close()
-	defer context.AfterFunc(ctx, func() { p.Announce("interrupted: the report on what was recorded follows (again: no report)") })()
+	heard := context.AfterFunc(ctx, func() { p.Announce("interrupted: the report on what was recorded follows (again: no report)") })
 	r, err := f.target.record(ctx, fs.Args(), p)
 	if err != nil {
 		return err
 	}
 	defer r.Close()
-	if errors.Is(r.cut, context.Canceled) {
+	if heard(); errors.Is(r.cut, context.Canceled) {
 		ctx, f.shown.verify = context.WithoutCancel(ctx), 0 // it ended the recording, not the report on it
 	}
 	v, err := f.shown.report(ctx, r, f.target.dir, p)
