@@ -438,10 +438,7 @@ func (s *site) reserveSeen(v *types.Var) []code.Edit {
 	const most = 16 << 10 // bytes that each call may reserve in vain
 	size := s.Place.Sizes[len(s.Place.Sizes)*9/10]
 	n := size / max(s.SizeOf(slice.Elem()), 1)
-	if size > most {
-		return nil
-	}
-	if n < 2 {
+	if size > most || n < 2 {
 		return nil
 	}
 	out := s.remake(v, strconv.FormatInt(n, 10))

@@ -13,8 +13,8 @@ import (
 	"github.com/heaptrim/heaptrim/internal/rewrite/code"
 )
 
-// WrittenFromOne writes the texts of all turns of a loop from one slice. The contract of io.Writer forbids Write to
-// keep it.
+// WrittenFromOne writes the texts of all turns of a loop from one slice, which is never nil. The contract of io.Writer
+// forbids Write to keep it.
 func WrittenFromOne(on *code.Site) []code.Edit {
 	s := &site{on}
 	conv, ok := s.Cur.Node().(*ast.CallExpr)
@@ -43,7 +43,7 @@ func WrittenFromOne(on *code.Site) []code.Edit {
 		text = fmt.Sprintf("append(%s, %s...)", text, s.Source(p))
 	}
 	return []code.Edit{{Open: s.mayKeep(write.Node().(*ast.CallExpr)), Text: fmt.Sprintf("append `%s` to one slice for all turns of the loop", code.Brief(s.Source(conv.Args[0]))),
-		Changes: []code.Change{s.Before(loop.Node(), "var "+name+" []byte"), s.Before(stmt.Node(), name+" = "+text), s.Replace(conv, name)}}}
+		Changes: []code.Change{s.Before(loop.Node(), name+" := []byte{}"), s.Before(stmt.Node(), name+" = "+text), s.Replace(conv, name)}}}
 }
 
 // mayKeep is the question that a Write leaves which is not the standard library's; "" for that.
