@@ -67,3 +67,19 @@ func TestWorkedOnce(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 }
+
+// TestRate: a benchmark's allocation rate is that of the process whose collections were counted, however fast the
+// others ran; without a log it is not known from that.
+func TestRate(t *testing.T) {
+	f := func(bench bool, window time.Duration, ops int64, want float64) {
+		t.Helper()
+		r := &runCosts{Data: &run.Data{Bench: bench, Collector: run.CollectorLog{Window: window, Ops: ops},
+			Results: []run.BenchResult{{Pass: evidence.PassTiming, NsPerOp: 1, BytesPerOp: 4000}, {Pass: evidence.PassTiming, NsPerOp: 3, BytesPerOp: 5000}, {Pass: evidence.PassCollector, BytesPerOp: 9000}}}}
+		if got := rateOf(r); got != want {
+			t.Errorf("benchmark %v, %d operations in %v: %v bytes a second, want %v", bench, ops, window, got, want)
+		}
+	}
+	f(true, 2*time.Second, 1000, 4500*1000/2)
+	f(true, 0, 1000, 0)
+	f(false, 2*time.Second, 1000, 0)
+}
