@@ -8,6 +8,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/diagnose"
 	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/prescribe/fate"
 	"github.com/heaptrim/heaptrim/internal/prescribe/library"
 	"github.com/heaptrim/heaptrim/internal/prescribe/life"
 	"github.com/heaptrim/heaptrim/internal/prescribe/rank"
@@ -88,7 +89,7 @@ func (c *candidate) part(m finding.Mix) *allocated {
 				p.Expr = a
 			}
 		}
-		if moved(m.Escape) && m.Kind == finding.KindNew && m.Via == "" {
+		if fate.Moved(m.Escape) && m.Kind == finding.KindNew && m.Via == "" {
 			p.Expr = cmp.Or(variableOf(c.Line.Exprs, m.Escape.From.Expr), p.Expr) // the compiler names the variable, not its value
 		}
 	}
@@ -111,7 +112,7 @@ func (c *candidate) inside(m finding.Mix) (leaf, compressor string) {
 		switch {
 		case f.Function == m.Via:
 			return cmp.Or(leaf, name), compressor
-		case c.session.Owner(f) == "yours":
+		case c.yours(f):
 			return cmp.Or(leaf, name), ""
 		case !strings.HasPrefix(name, "runtime.") && !strings.HasPrefix(name, "internal/runtime/"):
 			leaf = cmp.Or(leaf, name)
@@ -217,48 +218,6 @@ func (c *candidate) blockSize() unit.Bytes {
 
 // perOp is the objects of a part for each operation; 0 when not known.
 func (c *candidate) perOp(p *allocated) float64 { return c.Finding.Cost.ObjectsPerOp.Value * p.Objects }
-
-// escape is the compiler's reason for the value; "" if there is none.
-func (c *candidate) escape() string {
-	if c.Finding.Escape == nil {
-		return ""
-	}
-	return c.Finding.Escape.Text
-}
-
-// fate is the compiler's destination of the value.
-func (c *candidate) fate() finding.Fate {
-	if c.Finding.Escape == nil {
-		return finding.FateUnknown
-	}
-	return c.Finding.Escape.Fate
-}
-
-// kept reports whether the compiler says that the value itself is retained: in a result, in
-// a variable outside the function, or in an interface that is.
-func (c *candidate) kept() bool {
-	switch c.fate() {
-	case finding.FateStored, finding.FateReturned, finding.FateInterface:
-		return true
-	}
-	return c.edge("return")
-}
-
-// edge reports whether the compiler's flow has a step of a kind, such as
-// "return" or "interface-converted".
-func (c *candidate) edge(why string) bool {
-	if c.Finding.Escape == nil {
-		return false
-	}
-	for _, f := range c.Finding.Escape.Flow {
-		for _, e := range f.Edges {
-			if e.Why == why {
-				return true
-			}
-		}
-	}
-	return false
-}
 
 // text is the part's expression, or a substitute for it.
 func (p *allocated) text() string {

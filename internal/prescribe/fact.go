@@ -7,6 +7,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/cures"
+	"github.com/heaptrim/heaptrim/internal/prescribe/fate"
 	"github.com/heaptrim/heaptrim/internal/prescribe/flow"
 	"github.com/heaptrim/heaptrim/internal/prescribe/holder"
 	"github.com/heaptrim/heaptrim/internal/prescribe/library"
@@ -14,6 +15,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/prescribe/regrowth"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 	"github.com/heaptrim/heaptrim/internal/prescribe/waste"
+	"github.com/heaptrim/heaptrim/internal/prescribe/way"
 )
 
 // fact is a question about one part of an object. Unknown is never permission: a rule needs a yes,
@@ -141,7 +143,7 @@ var (
 	hasArgs = test("of arguments", func(_ *candidate, p *allocated) bool { return p.Expr != nil && len(p.Expr.Call.Args) > 0 })
 	// ours is a call of a function that the user can change.
 	ours = test("a call of the module's own", func(c *candidate, p *allocated) bool {
-		return p.Callee != "" && c.session != nil && c.session.Owner(evidence.Frame{Function: p.Callee}) == "yours"
+		return p.Callee != "" && c.session != nil && c.yours(evidence.Frame{Function: p.Callee})
 	})
 	// boxless is a call whose last arguments go into a slice of their own type.
 	boxless = test("arguments of their own type", func(_ *candidate, p *allocated) bool {
@@ -227,7 +229,7 @@ var (
 		return p.Life.End == finding.EndFrame || p.ownMemory()
 	})
 	newInPlace = test("new and not returned", func(c *candidate, p *allocated) bool {
-		return p.Kind == finding.KindNew && !c.edge("return")
+		return p.Kind == finding.KindNew && !fate.Edge(c.Finding, "return")
 	})
 )
 
@@ -245,7 +247,7 @@ var (
 	})
 	// toOurs is handed to a function that the user can change.
 	toOurs = test("for a function of the module's own", func(c *candidate, p *allocated) bool {
-		return p.Expr != nil && p.Expr.Use.Kind == source.UseArgument && p.Expr.Use.Callee != "" && c.session.Owner(evidence.Frame{Function: p.Expr.Use.Callee}) == "yours"
+		return p.Expr != nil && p.Expr.Use.Kind == source.UseArgument && p.Expr.Use.Callee != "" && c.yours(evidence.Frame{Function: p.Expr.Use.Callee})
 	}, "taker")
 	unchanging = test("a package variable that nothing sets", func(_ *candidate, p *allocated) bool { return p.Life.Passed.Box.Constant })
 	standard   = test("handed to the standard library", func(_ *candidate, p *allocated) bool { return p.Life.Passed.Box.Handed })
@@ -353,10 +355,10 @@ var (
 
 // Facts of the compiler's escape output.
 var (
-	handedUp = test("returned", func(c *candidate, _ *allocated) bool { return c.edge("return") }, "api")
-	onHeap   = test("moved to the heap", func(c *candidate, _ *allocated) bool { return moved(c.Finding.Escape) })
-	tooLarge = test("too large for the stack", func(c *candidate, _ *allocated) bool { return c.tooLarge() })
-	bySize   = test("on the heap for its size alone", func(c *candidate, _ *allocated) bool { return c.onlySized() })
+	handedUp = test("returned", func(c *candidate, _ *allocated) bool { return fate.Edge(c.Finding, "return") }, "api")
+	onHeap   = test("moved to the heap", func(c *candidate, _ *allocated) bool { return fate.Moved(c.Finding.Escape) })
+	tooLarge = test("too large for the stack", func(c *candidate, _ *allocated) bool { return fate.TooLarge(c.Finding) })
+	bySize   = test("on the heap for its size alone", func(c *candidate, _ *allocated) bool { return fate.OnlySized(c.Finding) })
 	fixed    = test("of a fixed size", func(_ *candidate, p *allocated) bool {
 		return p.Kind != finding.KindMake || p.Expr != nil && p.Expr.Call.Consts
 	})
@@ -365,8 +367,8 @@ var (
 		_, ok := c.bodyless()
 		return ok
 	}, "bodyless")
-	retained = test("kept by the compiler's word", func(c *candidate, _ *allocated) bool { return c.kept() })
-	owned    = test("stored in a field", func(c *candidate, _ *allocated) bool { return c.owner() != "" }, "owner")
+	retained = test("kept by the compiler's word", func(c *candidate, _ *allocated) bool { return fate.Kept(c.Finding) })
+	owned    = test("stored in a field", func(c *candidate, _ *allocated) bool { return fate.Holder(c.Finding) != "" }, "owner")
 )
 
 // Facts of the way from where the memory is made to where it is last used.
@@ -400,7 +402,9 @@ var (
 
 // Facts of pools.
 var (
-	ofPool = test("made by a pool's New", func(c *candidate, _ *allocated) bool { return c.below(poolGet) })
+	ofPool = test("made by a pool's New", func(c *candidate, _ *allocated) bool {
+		return len(c.Finding.Stacks) > 0 && way.Below(c.Finding.Stacks[0], c.Finding.Site, way.PoolGet)
+	})
 	// givenAway is taken from the pool for callers that are not the module's: whether they put it back, only they show.
 	givenAway = test("taken for callers outside", func(c *candidate, _ *allocated) bool { return c.taken == finding.EndResult })
 	// A pool keeps a returned object for two collections, so returned objects live longer than one cycle. Where

@@ -8,6 +8,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/cures"
+	"github.com/heaptrim/heaptrim/internal/prescribe/fate"
 	"github.com/heaptrim/heaptrim/internal/prescribe/life"
 	"github.com/heaptrim/heaptrim/internal/prescribe/rank"
 	"github.com/heaptrim/heaptrim/internal/unit"
@@ -48,7 +49,7 @@ func (c *candidate) unsure(offers []offer) finding.Row {
 }
 
 func (c *candidate) leftAlone(text string) finding.Row {
-	remedy := remedyOf(cureOf(cures.LeaveIt), proposal{Text: text, Why: c.escape()}, finding.Prediction{Basis: "nothing is changed"})
+	remedy := remedyOf(cureOf(cures.LeaveIt), proposal{Text: text, Why: fate.Text(c.Finding)}, finding.Prediction{Basis: "nothing is changed"})
 	return finding.Row{Finding: c.Finding, Remedy: remedy}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/prescribe/life"
 	"github.com/heaptrim/heaptrim/internal/prescribe/regrowth"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
+	"github.com/heaptrim/heaptrim/internal/prescribe/way"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
@@ -108,7 +109,7 @@ func (p *allocated) callee() string {
 // recursive reports whether the site's function is on the heaviest stack more
 // than once, as in a parser of nested things.
 func (c *candidate) recursive() bool {
-	return len(c.Finding.Stacks) > 0 && recurses(c.Finding.Stacks[0], c.Finding.Site.Function)
+	return len(c.Finding.Stacks) > 0 && way.Recurses(c.Finding.Stacks[0], c.Finding.Site.Function)
 }
 
 // deeper is the share of a part that is made while its function is running already.
@@ -116,65 +117,11 @@ func (p *allocated) deeper() float64 {
 	all, deeper := 0.0, 0.0
 	for _, st := range p.stacks(p.bytes()) {
 		all += st.Share
-		if recurses(st, p.of.Site.Function) {
+		if way.Recurses(st, p.of.Site.Function) {
 			deeper += st.Share
 		}
 	}
 	return share(deeper, all)
-}
-
-// recurses reports whether a function is on a stack more than once.
-func recurses(st finding.Stack, function string) bool {
-	n := 0
-	for _, f := range st.Frames {
-		if life.Plain(f.Function) == life.Plain(function) {
-			n++
-		}
-	}
-	return n > 1
-}
-
-// below reports whether the heaviest stack reaches the site through a
-// function: the site is a callback of it.
-func (c *candidate) below(function string) bool {
-	if len(c.Finding.Stacks) == 0 {
-		return false
-	}
-	at := false
-	for _, f := range c.Finding.Stacks[0].Frames {
-		if life.Plain(f.Function) == life.Plain(c.Finding.Site.Function) && f.Line == c.Finding.Site.Line {
-			at = true
-			continue
-		}
-		if at {
-			return life.Plain(f.Function) == function
-		}
-	}
-	return false
-}
-
-// poolGet is the function of a pool that hands out an object.
-const poolGet = "sync.(*Pool).Get"
-
-// getters are the frames of the user's code around the call of Get of the pool whose New makes the object, from the
-// call outwards, without those of tests.
-func (c *candidate) getters() []evidence.Frame {
-	if len(c.Finding.Stacks) == 0 {
-		return nil
-	}
-	inside := false
-	var own []evidence.Frame
-	for _, f := range c.Finding.Stacks[0].Frames {
-		switch yours := c.session.Owner(f) == "yours"; {
-		case life.Plain(f.Function) == poolGet:
-			inside = true
-		case inside && (!yours || isTest(f.File)):
-			return own
-		case inside:
-			own = append(own, f)
-		}
-	}
-	return own
 }
 
 // makesPool reports whether the function around the pool's New allocates in each operation: the pool is then made
@@ -203,19 +150,6 @@ func (c *candidate) grown() regrowth.Blocks {
 		return regrowth.Of(regrowth.Sorted(tables))
 	}
 	return regrowth.Of(c.Finding.Allocation.Sizes)
-}
-
-// owner is the field that the compiler says the value is stored in; "" for
-// none.
-func (c *candidate) owner() string {
-	if c.Finding.Escape == nil {
-		return ""
-	}
-	name := c.Finding.Escape.Holder
-	if !strings.Contains(name, ".") || strings.ContainsAny(name, "[({") {
-		return ""
-	}
-	return name
 }
 
 // packs is the size class of a struct of the user's with its fields in the best order, if that is smaller than the

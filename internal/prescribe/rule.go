@@ -8,6 +8,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/cures"
+	"github.com/heaptrim/heaptrim/internal/prescribe/fate"
 	"github.com/heaptrim/heaptrim/internal/prescribe/life"
 	"github.com/heaptrim/heaptrim/internal/prescribe/regrowth"
 	"github.com/heaptrim/heaptrim/internal/prescribe/waste"
@@ -117,7 +118,7 @@ var words = map[string]func(c *candidate, p *allocated) string{
 		return "`" + p.Life.Maker.Name + "`"
 	},
 	"cold":  func(c *candidate, _ *allocated) string { return fmt.Sprint(c.coldEscape()) },
-	"owner": func(c *candidate, _ *allocated) string { return "`" + c.owner() + "`" },
+	"owner": func(c *candidate, _ *allocated) string { return "`" + fate.Holder(c.Finding) + "`" },
 }
 
 var wordPattern = regexp.MustCompile(`\{(\w+)\}`)
@@ -226,8 +227,8 @@ func (c *candidate) evidence(r *rule, p *allocated) string {
 		return fmt.Sprintf("padding takes the rest of %s", c.blockSize())
 	case p.Via != "":
 		return c.amount(p) + " come from " + life.ShortName(p.Via)
-	case c.escape() != "":
-		return c.escape()
+	case fate.Text(c.Finding) != "":
+		return fate.Text(c.Finding)
 	}
 	return c.amount(p)
 }

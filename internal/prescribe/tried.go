@@ -7,6 +7,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/cures"
+	"github.com/heaptrim/heaptrim/internal/prescribe/fate"
 	"github.com/heaptrim/heaptrim/internal/prescribe/rank"
 )
 
@@ -30,7 +31,7 @@ func (c *candidate) tried(offers []offer) []offer {
 		}
 		i := slices.IndexFunc(out, func(o offer) bool { return o.cure.Code == cure.Code })
 		if i < 0 {
-			out = append(out, offer{cure: cure, best: proposal{Text: t.Text, Why: c.escape()}})
+			out = append(out, offer{cure: cure, best: proposal{Text: t.Text, Why: fate.Text(c.Finding)}})
 			i = len(out) - 1
 		}
 		c.measured(&out[i], t)
@@ -49,7 +50,7 @@ func (c *candidate) untried(offers []offer, failed map[string]*finding.Trial) []
 			continue
 		}
 		rule := editRule + t.Kind
-		pr := proposal{Rule: rule, Text: t.Text, Why: c.escape(), Fit: cures.HitRate(t.Code, rule)}
+		pr := proposal{Rule: rule, Text: t.Text, Why: fate.Text(c.Finding), Fit: cures.HitRate(t.Code, rule)}
 		if t.Question == "" && (t.Gone || strings.HasPrefix(t.Code, "presize-") && outgrown.ask(c, nil) == finding.Yes) {
 			pr.Fit = max(pr.Fit, leastUntried)
 		}

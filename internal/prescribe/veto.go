@@ -7,6 +7,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/prescribe/fate"
 	"github.com/heaptrim/heaptrim/internal/prescribe/flow"
 	"github.com/heaptrim/heaptrim/internal/prescribe/holder"
 	"github.com/heaptrim/heaptrim/internal/prescribe/library"
@@ -14,6 +15,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/prescribe/regrowth"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 	"github.com/heaptrim/heaptrim/internal/prescribe/waste"
+	"github.com/heaptrim/heaptrim/internal/prescribe/way"
 )
 
 // veto rules cures out by a fact about the object's life, where the answer is yes.
@@ -90,7 +92,7 @@ var (
 	})
 	ofGivenType = test("returned by a function with a given type", func(c *candidate, p *allocated) bool {
 		site := c.Finding.Site
-		return p.Kind == finding.KindNew && c.edge("return") && c.source != nil && flow.Bound(c.source.Function(site.File, site.Line, site.Function))
+		return p.Kind == finding.KindNew && fate.Edge(c.Finding, "return") && c.source != nil && flow.Bound(c.source.Function(site.File, site.Line, site.Function))
 	})
 	uncopied        = test("of a type that is not copied", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.Line.Unique(p.Expr) })
 	usedAsInterface = test("used as an interface", isUsedAsInterface)
@@ -216,7 +218,7 @@ func isDiesElsewhere(c *candidate, p *allocated) bool {
 }
 
 func isSliceResult(c *candidate, p *allocated) bool {
-	return p.Expr != nil && p.Expr.Elem > 0 && p.Kind != finding.KindMake && (p.Life.Frame > 0 || c.edge("return"))
+	return p.Expr != nil && p.Expr.Elem > 0 && p.Kind != finding.KindMake && (p.Life.Frame > 0 || fate.Edge(c.Finding, "return"))
 }
 
 // isCopyIsKept reports whether new text, or a new slice of it, is itself handed out. Of the
@@ -294,7 +296,7 @@ func (c *candidate) live(t *life.Tracer) {
 		}
 	}
 	if get := c.getters(); t != nil && len(get) > 0 {
-		c.taken = t.Trace(life.Birth{Kind: finding.KindNew, Via: poolGet}, get).End
+		c.taken = t.Trace(life.Birth{Kind: finding.KindNew, Via: way.PoolGet}, get).End
 	}
 	if len(c.Parts) < 2 || !slices.ContainsFunc(c.Parts, (*allocated).grows) {
 		return
@@ -339,21 +341,26 @@ func (c *candidate) lifeOf(t *life.Tracer, p *allocated) finding.Life {
 	return l
 }
 
-// ownFrames are the user's frames of a stack without a break, from the site outwards. Tests and
-// benchmarks are callers like any other: what they are handed is a result.
+// ownFrames are the user's frames of a stack without a break, from the line of a finding outwards.
 func (c *candidate) ownFrames(of *finding.Finding, st finding.Stack) []evidence.Frame {
-	var own []evidence.Frame
-	for _, f := range st.Frames {
-		at := f.Function == of.Site.Function && f.Line == of.Site.Line
-		switch {
-		case len(own) == 0 && !at:
-		case c.session.Owner(f) != "yours", len(own) > 0 && isTest(f.File) && !isTest(of.Site.File):
-			return own
-		default:
-			own = append(own, f)
-		}
-	}
-	return own
+	return way.Own(st, of.Site, c.yours)
 }
 
-func isTest(file string) bool { return strings.HasSuffix(file, "_test.go") }
+// yours reports whether a frame is of the user's code.
+func (c *candidate) yours(f evidence.Frame) bool { return c.session.Owner(f) == "yours" }
+
+// coldEscape is the line that alone makes the value escape, where that is in a branch without recorded cost; 0 for none.
+func (c *candidate) coldEscape() int {
+	if len(c.Parts) == 0 {
+		return 0
+	}
+	return fate.ColdLine(c.diagnosis, c.Finding, c.Line, c.Parts[0].Life.Ways)
+}
+
+// getters are the user's frames around the call of Get of the pool whose New makes the object, from the call outwards.
+func (c *candidate) getters() []evidence.Frame {
+	if len(c.Finding.Stacks) == 0 {
+		return nil
+	}
+	return way.Getters(c.Finding.Stacks[0], c.yours)
+}

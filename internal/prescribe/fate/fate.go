@@ -1,0 +1,127 @@
+// Package fate has questions about the compiler's word on the value of a finding: why it is on the heap, which way
+// it goes there, and what holds it.
+package fate
+
+import (
+	"strings"
+
+	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/prescribe/source"
+	"github.com/heaptrim/heaptrim/internal/prescribe/waste"
+)
+
+// Text is the compiler's reason for the value; "" if there is none.
+func Text(f *finding.Finding) string {
+	if f.Escape == nil {
+		return ""
+	}
+	return f.Escape.Text
+}
+
+// Of is the compiler's destination of the value.
+func Of(f *finding.Finding) finding.Fate {
+	if f.Escape == nil {
+		return finding.FateUnknown
+	}
+	return f.Escape.Fate
+}
+
+// Kept reports whether the compiler says that the value itself is retained: in a result, in
+// a variable outside the function, or in an interface that is.
+func Kept(f *finding.Finding) bool {
+	switch Of(f) {
+	case finding.FateStored, finding.FateReturned, finding.FateInterface:
+		return true
+	}
+	return Edge(f, "return")
+}
+
+// Edge reports whether the compiler's flow has a step of a kind, such as
+// "return" or "interface-converted".
+func Edge(f *finding.Finding, why string) bool {
+	if f.Escape == nil {
+		return false
+	}
+	for _, way := range f.Escape.Flow {
+		for _, e := range way.Edges {
+			if e.Why == why {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// TooLarge reports whether the value may be on the heap for its size: the compiler says so,
+// or has nothing on a value of such a size.
+func TooLarge(f *finding.Finding) bool {
+	switch kind := f.Allocation.Kind; Of(f) {
+	case finding.FateTooLarge:
+		return true
+	case finding.FateUnexplained, finding.FateUnasked:
+		return kind == finding.KindNew || kind == finding.KindMap
+	}
+	return false
+}
+
+// OnlySized reports whether nothing but its size puts a slice on the heap: the compiler says so, or has no way out of
+// the function for it.
+func OnlySized(f *finding.Finding) bool {
+	return Of(f) == finding.FateTooLarge || Of(f) == finding.FateUnexplained
+}
+
+// Moved reports whether the compiler moved a declared variable to the heap.
+func Moved(e *finding.Escape) bool {
+	return e != nil && e.From != nil && string(e.From.Verb) == "moved to heap"
+}
+
+// Holder is the field that the compiler says the value is stored in; "" for
+// none.
+func Holder(f *finding.Finding) string {
+	if f.Escape == nil {
+		return ""
+	}
+	name := f.Escape.Holder
+	if !strings.Contains(name, ".") || strings.ContainsAny(name, "[({") {
+		return ""
+	}
+	return name
+}
+
+// ColdLine is the line of the same function that makes the value escape, if that line and the other ways, by which the
+// value is handed on, are in branches without recorded cost; 0 if there is none or it is not known.
+func ColdLine(d *finding.Diagnosis, f *finding.Finding, l *source.Line, ways []int) int {
+	if f.Escape == nil || l == nil || len(d.Lines) == 0 || !onlyCold(d, f, l, ways) {
+		return 0
+	}
+	cold := 0
+	for _, way := range f.Escape.Flow {
+		for _, edge := range way.Edges {
+			switch {
+			case edge.Line == f.Site.Line, !strings.HasSuffix(edge.File, baseOf(f.Site.File)):
+				continue
+			case edge.Line < l.Func.First || edge.Line > l.Func.Last:
+				return 0
+			case waste.Heaviest(d, f.Site.File, []int{edge.Line}) > 0 || !l.Conditional(edge.Line):
+				return 0
+			case !l.Avoidable(edge.Line):
+				return 0 // every call passes there, too quickly to be sampled
+			}
+			cold = edge.Line
+		}
+	}
+	return cold
+}
+
+// onlyCold reports whether all lines that hand the value on are in branches without recorded
+// cost; the compiler names one of them only.
+func onlyCold(d *finding.Diagnosis, f *finding.Finding, l *source.Line, ways []int) bool {
+	for _, line := range ways {
+		if line != f.Site.Line && (waste.Heaviest(d, f.Site.File, []int{line}) > 0 || !l.Conditional(line) || !l.Avoidable(line)) {
+			return false
+		}
+	}
+	return true
+}
+
+func baseOf(file string) string { return file[strings.LastIndexByte(file, '/')+1:] }
