@@ -9,6 +9,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/cures"
 	"github.com/heaptrim/heaptrim/internal/prescribe/fate"
+	"github.com/heaptrim/heaptrim/internal/prescribe/idiom"
 	"github.com/heaptrim/heaptrim/internal/prescribe/life"
 	"github.com/heaptrim/heaptrim/internal/prescribe/regrowth"
 	"github.com/heaptrim/heaptrim/internal/prescribe/waste"
@@ -47,15 +48,16 @@ const (
 type takes int8
 
 const (
-	everything takes = iota
-	reused           // everything but the memory that stays, to be used again
-	firstSizes       // the blocks that were outgrown
-	oneByOne         // all objects but the blocks that hold them
-	padding          // what a smaller size class saves
-	repeats          // copies of equal texts: half of them is the guess that the interval has to cover
-	levels           // what all levels of a recursion but the first make
-	allButOne        // what all statements in a row but one make
-	betterCall       // what the library's better call does not make
+	everything  takes = iota
+	reused            // everything but the memory that stays, to be used again
+	firstSizes        // the blocks that were outgrown
+	oneByOne          // all objects but the blocks that hold them
+	padding           // what a smaller size class saves
+	repeats           // copies of equal texts: half of them is the guess that the interval has to cover
+	levels            // what all levels of a recursion but the first make
+	allButOne         // what all statements in a row but one make
+	allButFirst       // what is made again where it is there already
+	betterCall        // what the library's better call does not make
 )
 
 // words fills in the words in braces of a text.
@@ -77,6 +79,10 @@ var words = map[string]func(c *candidate, p *allocated) string{
 	"spliced":   func(_ *candidate, p *allocated) string { return "`" + p.Line.Spliced(p.Expr) + "`" },
 	"container": func(_ *candidate, p *allocated) string { return "`" + p.Life.Passed.Box.Field + "`" },
 	"boxtype":   func(_ *candidate, p *allocated) string { return "`" + p.Life.Passed.Box.Type + "`" },
+	"times":     func(_ *candidate, p *allocated) string { return fmt.Sprint(p.times()) },
+	"next":      func(_ *candidate, p *allocated) string { return "`" + idiom.Swapped(p.Line, p.Expr) + "`" },
+	"number":    func(_ *candidate, p *allocated) string { return "`" + idiom.OwnNumber(p.Line, p.Expr) + "`" },
+	"key":       func(c *candidate, p *allocated) string { return c.keyText(p) },
 	"row":       func(_ *candidate, p *allocated) string { return fmt.Sprint(waste.InARow(p.Expr)) },
 	"asked":     func(c *candidate, p *allocated) string { return c.askedAbove(p) },
 	"form": func(c *candidate, p *allocated) string {
@@ -208,6 +214,10 @@ func (c *candidate) proposed(r *rule, p *allocated) (proposal, bool) {
 	case allButOne:
 		more := 1 - 1/float64(waste.InARow(p.Expr))
 		pr.Objects, pr.Bytes, pr.Live = more, more, more
+	case allButFirst:
+		if n := float64(p.times()); n > 1 {
+			pr.Objects, pr.Bytes, pr.Live = 1-1/n, 1-1/n, 1-1/n
+		}
 	case betterCall:
 		if p.isResult() && p.keptResult() && p.residue() {
 			pr.Objects, pr.Bytes, pr.Live = 0, 0, 0

@@ -180,3 +180,27 @@ func nameOf(fn *ssa.Function) string {
 	}
 	return fn.Name()
 }
+
+// CutInFront reports whether a function sets a slice's field, by the place of its declaration, to what is left of it
+// without its first elements: a queue.
+func CutInFront(src *source.Program, field string) bool {
+	for fn := range src.Functions() {
+		for in := range flow.Instructions(fn) {
+			st, ok := in.(*ssa.Store)
+			if !ok {
+				continue
+			}
+			at, ok := st.Addr.(*ssa.FieldAddr)
+			cut, isCut := st.Val.(*ssa.Slice)
+			if !ok || !isCut || cut.Low == nil || isZero(cut.Low) || cut.High != nil || src.PlaceOf(flow.Field(at).Pos()) != field {
+				continue
+			}
+			if load, ok := cut.X.(*ssa.UnOp); ok {
+				if from, ok := load.X.(*ssa.FieldAddr); ok && flow.Field(from) == flow.Field(at) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}

@@ -39,7 +39,7 @@ func (l *Line) Bodyless() (Declared, bool) {
 func (l *Line) declaration(fn *types.Func) *ast.FuncDecl {
 	for _, f := range l.file.pkg.Syntax {
 		for _, d := range f.Decls {
-			if d, ok := d.(*ast.FuncDecl); ok && l.info().Defs[d.Name] == types.Object(fn) {
+			if d, ok := d.(*ast.FuncDecl); ok && l.Info().Defs[d.Name] == types.Object(fn) {
 				return d
 			}
 		}

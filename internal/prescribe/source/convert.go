@@ -64,14 +64,14 @@ func (l *Line) conversion(n ast.Node) *ast.CallExpr {
 		return nil
 	}
 	call, ok := ast.Unparen(x).(*ast.CallExpr)
-	if !ok || len(call.Args) != 1 || !l.info().Types[call.Fun].IsType() {
+	if !ok || len(call.Args) != 1 || !l.Info().Types[call.Fun].IsType() {
 		return nil
 	}
 	return call
 }
 
 func (l *Line) sameType(a, b ast.Expr) bool {
-	t, u := l.info().TypeOf(a), l.info().TypeOf(b)
+	t, u := l.Info().TypeOf(a), l.Info().TypeOf(b)
 	return t != nil && u != nil && types.Identical(t.Underlying(), u.Underlying())
 }
 
@@ -86,16 +86,16 @@ func (l *Line) Given(e *Expr) bool {
 		return false
 	}
 	x := ast.Unparen(call.Args[0])
-	b, basic := l.info().TypeOf(x).Underlying().(*types.Basic)
+	b, basic := l.Info().TypeOf(x).Underlying().(*types.Basic)
 	_, element := x.(*ast.IndexExpr) // of a text or table: a piece of that may do
-	if c, made := x.(*ast.CallExpr); made && l.info().Types[c.Fun].IsBuiltin() || basic && b.Info()&types.IsInteger != 0 && !element {
+	if c, made := x.(*ast.CallExpr); made && l.Info().Types[c.Fun].IsBuiltin() || basic && b.Info()&types.IsInteger != 0 && !element {
 		return true
 	}
 	for s, ok := x.(*ast.SliceExpr); ok; s, ok = x.(*ast.SliceExpr) {
 		x = ast.Unparen(s.X)
 	}
 	id, ok := x.(*ast.Ident)
-	v, isVar := l.info().ObjectOf(id).(*types.Var)
+	v, isVar := l.Info().ObjectOf(id).(*types.Var)
 	return ok && isVar && l.Func.decl.Name.IsExported() && l.inFields(v, func(t *ast.FuncType) *ast.FieldList { return t.Params })
 }
 
@@ -106,14 +106,14 @@ func (l *Line) Writer(e *Expr) string {
 		return ""
 	}
 	call, ok := e.path[len(e.path)-1].(*ast.CallExpr)
-	if !ok || !strings.HasSuffix(l.callee(call), ".Write") {
+	if !ok || !strings.HasSuffix(l.Callee(call), ".Write") {
 		return ""
 	}
 	sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
-	if !ok || l.info().Selections[sel] == nil {
+	if !ok || l.Info().Selections[sel] == nil {
 		return ""
 	}
-	t := l.info().TypeOf(sel.X)
+	t := l.Info().TypeOf(sel.X)
 	if i, ok := t.Underlying().(*types.Interface); ok && i.NumMethods() == 1 {
 		return l.text(sel.X)
 	}
@@ -166,10 +166,10 @@ func (l *Line) AppendsToNil(made string) bool {
 	method := made[strings.LastIndexByte(made, '.')+1:]
 	for _, e := range l.Exprs {
 		call, ok := e.node.(*ast.CallExpr)
-		if !ok || e.Kind != Call || len(call.Args) == 0 || !l.info().Types[call.Args[0]].IsNil() {
+		if !ok || e.Kind != Call || len(call.Args) == 0 || !l.Info().Types[call.Args[0]].IsNil() {
 			continue
 		}
-		callee := l.callee(call)
+		callee := l.Callee(call)
 		pkg, _, _ := strings.Cut(callee, ".")
 		switch name := callee[strings.LastIndexByte(callee, '.')+1:]; {
 		case name != method:
@@ -197,7 +197,7 @@ func (l *Line) OfLocal(e *Expr) bool {
 	}
 	x := ast.Unparen(sel.X)
 	if id, ok := x.(*ast.Ident); ok {
-		v, isVar := l.info().ObjectOf(id).(*types.Var)
+		v, isVar := l.Info().ObjectOf(id).(*types.Var)
 		return isVar && v.Parent() != l.file.pkg.Types.Scope() && !l.inFields(v, func(t *ast.FuncType) *ast.FieldList { return t.Params })
 	}
 	return false
@@ -208,7 +208,7 @@ func (l *Line) Receiver() *types.Named {
 	if l == nil || l.Func.decl == nil || l.Func.decl.Recv == nil || len(l.Func.decl.Recv.List) != 1 {
 		return nil
 	}
-	t := l.info().TypeOf(l.Func.decl.Recv.List[0].Type)
+	t := l.Info().TypeOf(l.Func.decl.Recv.List[0].Type)
 	if t == nil {
 		return nil
 	}
@@ -233,9 +233,9 @@ func (p *Program) Structs() (out []*types.Named) {
 // is taken.
 func (l *Line) Makes(n *types.Named) bool {
 	for _, e := range l.Exprs {
-		t := l.info().TypeOf(e.node)
+		t := l.Info().TypeOf(e.node)
 		if id, ok := e.node.(*ast.Ident); ok && t == nil {
-			if v := l.info().Defs[id]; v != nil {
+			if v := l.Info().Defs[id]; v != nil {
 				t = v.Type()
 			}
 		}

@@ -58,9 +58,9 @@ func isHeader(branch ast.Node, n ast.Node) bool {
 }
 
 func (l *Line) describeType(e *Expr) {
-	t := l.info().TypeOf(e.node)
+	t := l.Info().TypeOf(e.node)
 	if id, ok := e.node.(*ast.Ident); ok && t == nil {
-		if v := l.info().Defs[id]; v != nil {
+		if v := l.Info().Defs[id]; v != nil {
 			t = v.Type()
 		}
 	}
@@ -100,7 +100,7 @@ func (l *Line) useOf(n ast.Node, path []ast.Node) Use {
 		case *ast.ParenExpr, *ast.UnaryExpr, *ast.KeyValueExpr:
 			n = p
 		case *ast.ExprStmt:
-			if l.info().Types[p.X].IsVoid() {
+			if l.Info().Types[p.X].IsVoid() {
 				return Use{}
 			}
 			return Use{Kind: UseDropped}
@@ -122,9 +122,9 @@ func (l *Line) useOf(n ast.Node, path []ast.Node) Use {
 		case *ast.SwitchStmt:
 			return Use{Kind: UseSwitch}
 		case *ast.SelectorExpr:
-			return Use{Kind: UseReceiver, Name: p.Sel.Name, Callee: l.callee(&ast.CallExpr{Fun: p})}
+			return Use{Kind: UseReceiver, Name: p.Sel.Name, Callee: l.Callee(&ast.CallExpr{Fun: p})}
 		case *ast.CallExpr:
-			if l.info().Types[p.Fun].IsType() {
+			if l.Info().Types[p.Fun].IsType() {
 				n = p // a conversion hands the value on
 				continue
 			}
@@ -154,7 +154,7 @@ func (l *Line) useInBinary(p *ast.BinaryExpr) Use {
 func (l *Line) useInCall(p *ast.CallExpr) Use {
 	switch b := l.builtin(p); b {
 	case "":
-		return Use{Kind: UseArgument, Callee: l.callee(p)}
+		return Use{Kind: UseArgument, Callee: l.Callee(p)}
 	case "len", "cap":
 		return Use{Kind: UseLength}
 	default:
@@ -169,7 +169,7 @@ func (l *Line) droppedAll(p *ast.AssignStmt) bool {
 		if ok && id.Name == "_" {
 			return false
 		}
-		t := l.info().TypeOf(e)
+		t := l.Info().TypeOf(e)
 		return t == nil || types.TypeString(t, nil) != "error"
 	})
 }

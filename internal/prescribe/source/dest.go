@@ -45,7 +45,7 @@ func (l *Line) destOf(x ast.Expr) *Dest {
 		d.Reset = s.High != nil && l.isZero(s.High)
 		x = s.X
 	}
-	if t := l.info().TypeOf(x); t != nil {
+	if t := l.Info().TypeOf(x); t != nil {
 		switch u := t.Underlying().(type) {
 		case *types.Slice:
 			d.Elem = types.TypeString(u.Elem(), types.RelativeTo(l.file.pkg.Types))
@@ -65,7 +65,7 @@ func (l *Line) destOf(x ast.Expr) *Dest {
 		l.fieldOrigin(d, x)
 		return d
 	}
-	v, ok := l.info().ObjectOf(id).(*types.Var)
+	v, ok := l.Info().ObjectOf(id).(*types.Var)
 	if !ok {
 		return d
 	}
@@ -84,7 +84,7 @@ func (l *Line) IntoMap(e *Expr) bool {
 	if !ok {
 		return false
 	}
-	_, ok = l.info().TypeOf(ix.X).Underlying().(*types.Map)
+	_, ok = l.Info().TypeOf(ix.X).Underlying().(*types.Map)
 	return ok
 }
 
@@ -99,12 +99,12 @@ func (l *Line) fieldOrigin(d *Dest, x ast.Expr) {
 			lazy = b.Body.End()
 		}
 		a, ok := n.(*ast.AssignStmt)
-		if !ok || len(a.Lhs) != len(a.Rhs) || l.line(a.Pos()) > l.Number {
+		if !ok || len(a.Lhs) != len(a.Rhs) || l.LineOf(a.Pos()) > l.Number {
 			return true
 		}
 		for i, lhs := range a.Lhs {
 			if made := l.madeBy(a.Rhs[i]); same(lhs) && made != MadeElse && made != MadeNil {
-				d.Made, d.MadeLine, from = made, l.line(a.Pos()), a.Pos()
+				d.Made, d.MadeLine, from = made, l.LineOf(a.Pos()), a.Pos()
 				if made == MadeEmpty && a.Pos() < lazy {
 					d.Made = MadeLazy
 				}
@@ -139,7 +139,7 @@ func (l *Line) ofReceiver(x ast.Expr) bool {
 		case *ast.Ident:
 			recv := l.Func.decl
 			return recv != nil && recv.Recv != nil && len(recv.Recv.List) == 1 && len(recv.Recv.List[0].Names) == 1 &&
-				l.info().Defs[recv.Recv.List[0].Names[0]] == l.info().ObjectOf(e) && l.info().ObjectOf(e) != nil
+				l.Info().Defs[recv.Recv.List[0].Names[0]] == l.Info().ObjectOf(e) && l.Info().ObjectOf(e) != nil
 		default:
 			return false
 		}
@@ -212,10 +212,10 @@ func (l *Line) origin(d *Dest, v *types.Var) {
 		switch n := n.(type) {
 		case *ast.ValueSpec:
 			for i, name := range n.Names {
-				if l.info().Defs[name] != v {
+				if l.Info().Defs[name] != v {
 					continue
 				}
-				d.MadeLine = l.line(name.Pos())
+				d.MadeLine = l.LineOf(name.Pos())
 				d.Made = MadeNil
 				if i < len(n.Values) {
 					d.Made = l.madeBy(n.Values[i])
@@ -232,7 +232,7 @@ func (l *Line) originAssign(d *Dest, v *types.Var, n *ast.AssignStmt) {
 	if len(n.Lhs) != len(n.Rhs) {
 		for _, lhs := range n.Lhs {
 			if l.isVar(lhs, v) && n.Tok == token.DEFINE {
-				d.Made, d.MadeLine = MadeElse, l.line(n.Pos())
+				d.Made, d.MadeLine = MadeElse, l.LineOf(n.Pos())
 			}
 		}
 		return
@@ -244,7 +244,7 @@ func (l *Line) originAssign(d *Dest, v *types.Var, n *ast.AssignStmt) {
 		if s, ok := n.Rhs[i].(*ast.SliceExpr); ok && s.High != nil && l.isZero(s.High) {
 			d.Reset = d.Reset || l.isVar(s.X, v)
 			if n.Tok == token.DEFINE {
-				d.Made, d.MadeLine = MadeElse, l.line(n.Pos())
+				d.Made, d.MadeLine = MadeElse, l.LineOf(n.Pos())
 			}
 			continue
 		}
@@ -253,7 +253,7 @@ func (l *Line) originAssign(d *Dest, v *types.Var, n *ast.AssignStmt) {
 		}
 		made := l.madeBy(n.Rhs[i])
 		if d.Made == MadeUnknown || n.Tok == token.DEFINE || d.Made == MadeNil && made != MadeElse {
-			d.Made, d.MadeLine = made, l.line(n.Pos())
+			d.Made, d.MadeLine = made, l.LineOf(n.Pos())
 		} else if made == MadeElse {
 			d.Made = MadeElse
 		}
@@ -262,7 +262,7 @@ func (l *Line) originAssign(d *Dest, v *types.Var, n *ast.AssignStmt) {
 
 func (l *Line) isVar(e ast.Expr, v *types.Var) bool {
 	id, ok := ast.Unparen(e).(*ast.Ident)
-	return ok && l.info().ObjectOf(id) == v
+	return ok && l.Info().ObjectOf(id) == v
 }
 
 // growsItself reports whether e is append(v, …) or a call that takes v first,
@@ -280,12 +280,12 @@ func (l *Line) madeBy(e ast.Expr) MadeBy {
 		}
 		return MadeElse
 	case *ast.Ident:
-		if e.Name == "nil" && l.info().Types[e].IsNil() {
+		if e.Name == "nil" && l.Info().Types[e].IsNil() {
 			return MadeNil
 		}
 	case *ast.CallExpr:
 		if l.builtin(e) != "make" {
-			if l.info().Types[e.Fun].IsType() && len(e.Args) == 1 && l.info().Types[e.Args[0]].IsNil() {
+			if l.Info().Types[e.Fun].IsType() && len(e.Args) == 1 && l.Info().Types[e.Args[0]].IsNil() {
 				return MadeNil
 			}
 			return MadeElse
@@ -308,7 +308,7 @@ func (l *Line) count(d *Dest, from token.Pos, same func(ast.Expr) bool) {
 			path = path[:len(path)-1]
 			return true
 		}
-		if grow == nil && l.line(n.Pos()) <= l.Number && l.line(n.End()) >= l.Number {
+		if grow == nil && l.LineOf(n.Pos()) <= l.Number && l.LineOf(n.End()) >= l.Number {
 			switch n := n.(type) {
 			case *ast.AssignStmt:
 				if len(n.Lhs) > 0 && grown(n.Lhs[0], same) {

@@ -119,7 +119,7 @@ func (l *Line) collect() {
 // expr makes the expression for a node that stands on the line; nil for all
 // others.
 func (l *Line) expr(n ast.Node, path []ast.Node) *Expr {
-	on := func(p token.Pos) bool { return l.line(p) == l.Number }
+	on := func(p token.Pos) bool { return l.LineOf(p) == l.Number }
 	switch n := n.(type) {
 	case *ast.CallExpr:
 		if on(n.Pos()) || on(n.Lparen) {
@@ -142,11 +142,11 @@ func (l *Line) expr(n ast.Node, path []ast.Node) *Expr {
 			return &Expr{Kind: MapInsert, node: n}
 		}
 	case *ast.SelectorExpr:
-		if s := l.info().Selections[n]; s != nil && s.Kind() == types.MethodVal && on(n.Pos()) && !called(n, path) {
+		if s := l.Info().Selections[n]; s != nil && s.Kind() == types.MethodVal && on(n.Pos()) && !called(n, path) {
 			return &Expr{Kind: MethodVal, node: n}
 		}
 	case *ast.Ident:
-		if v, ok := l.info().Defs[n].(*types.Var); ok && on(n.Pos()) && !v.IsField() {
+		if v, ok := l.Info().Defs[n].(*types.Var); ok && on(n.Pos()) && !v.IsField() {
 			return &Expr{Kind: Variable, node: n}
 		}
 	}
@@ -156,7 +156,7 @@ func (l *Line) expr(n ast.Node, path []ast.Node) *Expr {
 // addsText reports whether a statement adds to a text by +=, something that is no sum itself: then
 // there is no expression for the concatenation.
 func (l *Line) addsText(a *ast.AssignStmt) bool {
-	if a.Tok != token.ADD_ASSIGN || l.line(a.Pos()) != l.Number || len(a.Rhs) != 1 {
+	if a.Tok != token.ADD_ASSIGN || l.LineOf(a.Pos()) != l.Number || len(a.Rhs) != 1 {
 		return false
 	}
 	rhs := ast.Unparen(a.Rhs[0])
@@ -166,7 +166,7 @@ func (l *Line) addsText(a *ast.AssignStmt) bool {
 
 // call sorts a call expression: a conversion, a builtin or a function.
 func (l *Line) call(n *ast.CallExpr) *Expr {
-	if tv := l.info().Types[n.Fun]; tv.IsType() {
+	if tv := l.Info().Types[n.Fun]; tv.IsType() {
 		if l.copies(n) {
 			return &Expr{Kind: Conversion, node: n, Call: Invocation{Consts: l.Constant(n.Args[0])}}
 		}
@@ -174,7 +174,7 @@ func (l *Line) call(n *ast.CallExpr) *Expr {
 	}
 	switch b := l.builtin(n); b {
 	case "":
-		e := &Expr{Kind: Call, node: n, Call: Invocation{Callee: l.callee(n), Unboxed: l.unboxed(n), Consts: l.allConstant(n.Args)}}
+		e := &Expr{Kind: Call, node: n, Call: Invocation{Callee: l.Callee(n), Unboxed: l.unboxed(n), Consts: l.allConstant(n.Args)}}
 		l.boxes(n, &e.Call)
 		return e
 	case "make":
@@ -190,7 +190,7 @@ func (l *Line) call(n *ast.CallExpr) *Expr {
 // unboxed reports whether a call boxes none of the last arguments that it puts into a slice: the slice is of a type that is
 // no interface, or they are interface values already.
 func (l *Line) unboxed(n *ast.CallExpr) bool {
-	t := l.info().TypeOf(n.Fun)
+	t := l.Info().TypeOf(n.Fun)
 	if t == nil {
 		return false
 	}
@@ -200,14 +200,14 @@ func (l *Line) unboxed(n *ast.CallExpr) bool {
 	}
 	last, ok := sig.Params().At(sig.Params().Len() - 1).Type().(*types.Slice)
 	return ok && (!types.IsInterface(last.Elem()) || !slices.ContainsFunc(n.Args[sig.Params().Len()-1:], func(a ast.Expr) bool {
-		t := l.info().TypeOf(a)
+		t := l.Info().TypeOf(a)
 		return t == nil || !types.IsInterface(t)
 	}))
 }
 
 // boxes notes whether a call makes interface values of arguments, and whether it puts any into a slice.
 func (l *Line) boxes(n *ast.CallExpr, call *Invocation) {
-	sig, ok := l.info().Types[n.Fun].Type.Underlying().(*types.Signature)
+	sig, ok := l.Info().Types[n.Fun].Type.Underlying().(*types.Signature)
 	if !ok {
 		return
 	}
@@ -217,8 +217,8 @@ func (l *Line) boxes(n *ast.CallExpr, call *Invocation) {
 		if sig.Variadic() && i >= last && !n.Ellipsis.IsValid() {
 			to, call.Spread = to.(*types.Slice).Elem(), true
 		}
-		from := l.info().TypeOf(a)
-		if types.IsInterface(to) && from != nil && !types.IsInterface(from) && !l.info().Types[a].IsNil() {
+		from := l.Info().TypeOf(a)
+		if types.IsInterface(to) && from != nil && !types.IsInterface(from) && !l.Info().Types[a].IsNil() {
 			call.Boxes, call.Anys = true, call.Anys || to.Underlying().(*types.Interface).NumMethods() == 0
 		}
 	}
@@ -230,7 +230,7 @@ func (l *Line) copies(n *ast.CallExpr) bool {
 	if len(n.Args) != 1 {
 		return false
 	}
-	to, from := l.info().TypeOf(n), l.info().TypeOf(n.Args[0])
+	to, from := l.Info().TypeOf(n), l.Info().TypeOf(n.Args[0])
 	if to == nil || from == nil {
 		return false
 	}
@@ -250,12 +250,12 @@ func isInteger(t types.Type) bool {
 }
 
 func (l *Line) isString(e ast.Expr) bool {
-	t := l.info().TypeOf(e)
+	t := l.Info().TypeOf(e)
 	return t != nil && isStringType(t)
 }
 
 // Constant reports whether an expression is a constant.
-func (l *Line) Constant(e ast.Expr) bool { return l.info().Types[e].Value != nil }
+func (l *Line) Constant(e ast.Expr) bool { return l.Info().Types[e].Value != nil }
 
 func (l *Line) allConstant(args []ast.Expr) bool {
 	for _, a := range args {
@@ -272,7 +272,7 @@ func (l *Line) allLiteral(n *ast.CompositeLit) bool {
 		parts := []ast.Expr{e}
 		if kv, ok := e.(*ast.KeyValueExpr); ok {
 			parts = []ast.Expr{kv.Value}
-			if t := l.info().TypeOf(n); t != nil {
+			if t := l.Info().TypeOf(n); t != nil {
 				if _, isStruct := t.Underlying().(*types.Struct); !isStruct {
 					parts = append(parts, kv.Key)
 				}
@@ -295,15 +295,15 @@ func (l *Line) builtin(n *ast.CallExpr) string {
 	if !ok {
 		return ""
 	}
-	if b, ok := l.info().Uses[id].(*types.Builtin); ok {
+	if b, ok := l.Info().Uses[id].(*types.Builtin); ok {
 		return b.Name()
 	}
 	return ""
 }
 
-// callee is the function that a call calls, as pprof spells it; "" when it is
+// Callee is the function that a call calls, as pprof spells it; "" when it is
 // not known before the program runs.
-func (l *Line) callee(n *ast.CallExpr) string {
+func (l *Line) Callee(n *ast.CallExpr) string {
 	if fn := l.named(n.Fun); fn != nil {
 		return Spelling(fn)
 	}
@@ -325,7 +325,7 @@ func (l *Line) named(e ast.Expr) *types.Func {
 	default:
 		return nil
 	}
-	fn, _ := l.info().Uses[id].(*types.Func)
+	fn, _ := l.Info().Uses[id].(*types.Func)
 	return fn
 }
 
@@ -376,7 +376,7 @@ func insideConcat(path []ast.Node) bool {
 }
 
 func (l *Line) isMapInsert(n *ast.IndexExpr, path []ast.Node) bool {
-	t := l.info().TypeOf(n.X)
+	t := l.Info().TypeOf(n.X)
 	if t == nil || len(path) == 0 {
 		return false
 	}

@@ -164,8 +164,8 @@ func (l *Line) Avoidable(line int) bool {
 				continue // they stand where the variable does
 			}
 			if p := in.Pos(); p.IsValid() {
-				starts[b] = starts[b] || l.line(p) == l.Number
-				passed[b] = passed[b] || l.line(p) == line
+				starts[b] = starts[b] || l.LineOf(p) == l.Number
+				passed[b] = passed[b] || l.LineOf(p) == line
 			}
 		}
 	}
@@ -223,7 +223,7 @@ func (l *Line) addUses(u *uses, v ssa.Value, seen map[ssa.Value]bool) {
 		default:
 			u.blocks[r.Block()] = true
 			if p := r.Pos(); p.IsValid() {
-				u.lines = append(u.lines, l.line(p))
+				u.lines = append(u.lines, l.LineOf(p))
 			}
 		}
 	}
@@ -328,7 +328,7 @@ func (l *Line) linesOf(start *ssa.BasicBlock, idle map[*ssa.BasicBlock]bool, u u
 		}
 		for _, in := range b.Instrs {
 			if p := in.Pos(); p.IsValid() {
-				lines = append(lines, l.line(p))
+				lines = append(lines, l.LineOf(p))
 			}
 		}
 	}
@@ -406,7 +406,7 @@ func (l *Line) again(f *Flow, call *ssa.Call) {
 				continue
 			}
 			if slices.EqualFunc(other.Call.Args, call.Call.Args, sameValue) {
-				f.Again = l.line(other.Pos())
+				f.Again = l.LineOf(other.Pos())
 				return
 			}
 		}

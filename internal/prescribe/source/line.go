@@ -54,7 +54,7 @@ func (l *Line) enclosing(inside bool) []ast.Node {
 			best = append([]ast.Node(nil), path...)
 		case *ast.FuncLit:
 			// A literal that begins on the line is an expression of the line.
-			if inside || l.line(n.Pos()) != l.Number || len(best) == 0 {
+			if inside || l.LineOf(n.Pos()) != l.Number || len(best) == 0 {
 				best = append([]ast.Node(nil), path...)
 			}
 		}
@@ -63,14 +63,15 @@ func (l *Line) enclosing(inside bool) []ast.Node {
 	return best
 }
 
-func (l *Line) line(p token.Pos) int { return l.program.fset.PositionFor(p, false).Line }
+// LineOf is the line of a position of the file.
+func (l *Line) LineOf(p token.Pos) int { return l.program.fset.PositionFor(p, false).Line }
 
 // spans reports whether the line is within a node.
 func (l *Line) spans(n ast.Node) bool {
 	if f, ok := n.(*ast.File); ok {
-		return l.line(f.FileStart) <= l.Number && l.Number <= l.line(f.FileEnd)
+		return l.LineOf(f.FileStart) <= l.Number && l.Number <= l.LineOf(f.FileEnd)
 	}
-	return l.line(n.Pos()) <= l.Number && l.Number <= l.line(n.End())
+	return l.LineOf(n.Pos()) <= l.Number && l.Number <= l.LineOf(n.End())
 }
 
 // function describes the innermost function; nil outside of any.
@@ -84,7 +85,7 @@ func (l *Line) function() *Func {
 			f.Init = n.Recv == nil && n.Name.Name == "init"
 			f.Exported = n.Name.IsExported()
 			f.Parameters = names(n.Type.Params)
-			if obj, ok := l.info().Defs[n.Name].(*types.Func); ok {
+			if obj, ok := l.Info().Defs[n.Name].(*types.Func); ok {
 				f.fn = l.program.funcs[obj]
 			}
 		case *ast.FuncLit:
@@ -100,7 +101,7 @@ func (l *Line) function() *Func {
 	if f.decl == nil {
 		f.Init = false // a literal in a package variable runs when it is called
 	}
-	f.First, f.Last = l.line(l.path[len(l.path)-1].Pos()), l.line(f.body.End())
+	f.First, f.Last = l.LineOf(l.path[len(l.path)-1].Pos()), l.LineOf(f.body.End())
 	ast.Inspect(f.body, func(n ast.Node) bool {
 		switch n.(type) {
 		case *ast.ForStmt, *ast.RangeStmt:
@@ -137,7 +138,7 @@ func (l *Line) Conditional(line int) bool {
 }
 
 func (l *Line) within(n ast.Node, line int) bool {
-	return l.line(n.Pos()) <= line && line <= l.line(n.End())
+	return l.LineOf(n.Pos()) <= line && line <= l.LineOf(n.End())
 }
 
 func names(fields *ast.FieldList) []string {
@@ -153,7 +154,8 @@ func names(fields *ast.FieldList) []string {
 	return out
 }
 
-func (l *Line) info() *types.Info { return l.file.pkg.TypesInfo }
+// Info has the types of the expressions of the file. It is not to be changed.
+func (l *Line) Info() *types.Info { return l.file.pkg.TypesInfo }
 
 // Loop is a loop around an expression.
 type Loop struct {
@@ -166,7 +168,7 @@ type Loop struct {
 
 // loopOf describes a for or range statement.
 func (l *Line) loopOf(n ast.Node) Loop {
-	loop := Loop{First: l.line(n.Pos()), node: n}
+	loop := Loop{First: l.LineOf(n.Pos()), node: n}
 	switch n := n.(type) {
 	case *ast.RangeStmt:
 		loop.Over = l.text(n.X)
@@ -179,7 +181,7 @@ func (l *Line) loopOf(n ast.Node) Loop {
 
 // countOf is the number of iterations of a range over x.
 func (l *Line) countOf(x ast.Expr) string {
-	t := l.info().TypeOf(x)
+	t := l.Info().TypeOf(x)
 	if t == nil {
 		return ""
 	}
@@ -213,7 +215,7 @@ func (l *Line) sequence(x ast.Expr) string {
 	if !ok || len(call.Args) != 1 {
 		return ""
 	}
-	switch l.callee(call) {
+	switch l.Callee(call) {
 	case "maps.Keys", "maps.Values", "maps.All", "slices.All", "slices.Values", "slices.Backward":
 		return l.lenOf(call.Args[0])
 	}
@@ -260,14 +262,14 @@ func (l *Line) listOf(e ast.Expr) string {
 		return ""
 	}
 	sel, ok := call.Fun.(*ast.SelectorExpr)
-	if callee := l.callee(call); !ok || callee != "container/list.(*List).Front" && callee != "container/list.(*List).Back" || pureOperand(sel.X) == nil {
+	if callee := l.Callee(call); !ok || callee != "container/list.(*List).Front" && callee != "container/list.(*List).Back" || pureOperand(sel.X) == nil {
 		return ""
 	}
 	return l.text(sel.X) + ".Len()"
 }
 
 func (l *Line) isZero(e ast.Expr) bool {
-	v := l.info().Types[e].Value
+	v := l.Info().Types[e].Value
 	return v != nil && v.String() == "0"
 }
 

@@ -11,7 +11,7 @@ func (l *Line) Merges(d *Dest) bool {
 	if l == nil || d == nil || l.Func.decl == nil || l.Func.Literal {
 		return false
 	}
-	self, ok := l.info().Defs[l.Func.decl.Name].(*types.Func)
+	self, ok := l.Info().Defs[l.Func.decl.Name].(*types.Func)
 	if !ok {
 		return false
 	}
@@ -27,15 +27,15 @@ func (l *Line) Merges(d *Dest) bool {
 			return true
 		}
 		for _, lhs := range a.Lhs {
-			if id, ok := lhs.(*ast.Ident); ok && l.info().Defs[id] != nil {
-				results[l.info().Defs[id]] = true
+			if id, ok := lhs.(*ast.Ident); ok && l.Info().Defs[id] != nil {
+				results[l.Info().Defs[id]] = true
 			}
 		}
 		return true
 	})
 	from := func(e ast.Expr) bool {
 		id, ok := ast.Unparen(e).(*ast.Ident)
-		return recursive(e) || ok && results[l.info().Uses[id]] && l.usedOnce(l.info().Uses[id])
+		return recursive(e) || ok && results[l.Info().Uses[id]] && l.usedOnce(l.Info().Uses[id])
 	}
 	found := false
 	ast.Inspect(l.Func.body, func(n ast.Node) bool {
@@ -43,7 +43,7 @@ func (l *Line) Merges(d *Dest) bool {
 		case *ast.RangeStmt:
 			found = found || from(n.X) && l.copiesEach(n, d)
 		case *ast.CallExpr:
-			if len(n.Args) == 2 && (l.builtin(n) == "append" && n.Ellipsis.IsValid() || l.callee(n) == "maps.Copy") {
+			if len(n.Args) == 2 && (l.builtin(n) == "append" && n.Ellipsis.IsValid() || l.Callee(n) == "maps.Copy") {
 				found = found || l.text(n.Args[0]) == d.Name && from(n.Args[1])
 			}
 		}
@@ -56,7 +56,7 @@ func (l *Line) Merges(d *Dest) bool {
 func (l *Line) usedOnce(v types.Object) bool {
 	n := 0
 	ast.Inspect(l.Func.body, func(x ast.Node) bool {
-		if id, ok := x.(*ast.Ident); ok && l.info().Uses[id] == v {
+		if id, ok := x.(*ast.Ident); ok && l.Info().Uses[id] == v {
 			n++
 		}
 		return true

@@ -30,7 +30,7 @@ func (l *Line) Owner(e *Expr) string {
 		case *ast.ParenExpr, *ast.UnaryExpr:
 		case *ast.KeyValueExpr: // of a struct's literal
 			if id, ok := p.Key.(*ast.Ident); ok && p.Value.Pos() <= e.node.Pos() {
-				return l.placeOf(l.info().ObjectOf(id))
+				return l.placeOf(l.Info().ObjectOf(id))
 			}
 			return ""
 		case *ast.AssignStmt:
@@ -78,7 +78,7 @@ func (l *Line) Handed(function string, index int) *Dest {
 			continue
 		}
 		args := call.Args
-		if sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr); ok && l.info().Selections[sel] != nil {
+		if sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr); ok && l.Info().Selections[sel] != nil {
 			args = append([]ast.Expr{sel.X}, args...)
 		}
 		if index < len(args) {
@@ -112,11 +112,11 @@ func (l *Line) Copied(e *Expr) string {
 func (l *Line) emptySlice(x ast.Expr) bool {
 	switch e := ast.Unparen(x).(type) {
 	case *ast.Ident:
-		return l.info().Types[e].IsNil()
+		return l.Info().Types[e].IsNil()
 	case *ast.CompositeLit:
 		return len(e.Elts) == 0
 	case *ast.CallExpr:
-		return len(e.Args) == 1 && l.info().Types[e.Fun].IsType() && l.info().Types[e.Args[0]].IsNil()
+		return len(e.Args) == 1 && l.Info().Types[e.Fun].IsType() && l.Info().Types[e.Args[0]].IsNil()
 	case *ast.SliceExpr:
 		return e.Slice3 && e.High != nil && e.Max != nil && l.isZero(e.High) && l.isZero(e.Max)
 	}
@@ -151,7 +151,7 @@ func (l *Line) dynamic(e *Expr) bool {
 	if !ok {
 		return false
 	}
-	s := l.info().Selections[sel]
+	s := l.Info().Selections[sel]
 	return s != nil && types.IsInterface(s.Recv())
 }
 
@@ -170,9 +170,9 @@ func (l *Line) declared(x ast.Expr) string {
 	for {
 		switch e := ast.Unparen(x).(type) {
 		case *ast.Ident:
-			return l.placeOf(l.info().ObjectOf(e))
+			return l.placeOf(l.Info().ObjectOf(e))
 		case *ast.SelectorExpr:
-			return l.placeOf(l.info().ObjectOf(e.Sel))
+			return l.placeOf(l.Info().ObjectOf(e.Sel))
 		case *ast.StarExpr:
 			x = e.X
 		case *ast.UnaryExpr:

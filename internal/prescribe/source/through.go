@@ -10,7 +10,7 @@ import (
 // through is the argument of a call that its first result is, with something appended to it or not;
 // nil where the call makes the result, or that is not known.
 func (l *Line) through(call *ast.CallExpr) ast.Expr {
-	if l.builtin(call) == "append" || Appends(l.callee(call)) {
+	if l.builtin(call) == "append" || Appends(l.Callee(call)) {
 		if len(call.Args) > 0 {
 			return call.Args[0]
 		}
@@ -23,13 +23,13 @@ func (l *Line) through(call *ast.CallExpr) ast.Expr {
 		id = f
 	case *ast.SelectorExpr:
 		id = f.Sel
-		if l.info().Selections[f] != nil {
+		if l.Info().Selections[f] != nil {
 			args = append([]ast.Expr{f.X}, args...)
 		}
 	default:
 		return nil
 	}
-	obj, ok := l.info().Uses[id].(*types.Func)
+	obj, ok := l.Info().Uses[id].(*types.Func)
 	if !ok || l.program.funcs[obj.Origin()] == nil {
 		return nil
 	}

@@ -60,7 +60,7 @@ func (e *Expr) Compiles() bool { return e.Kind == Call && compiles.MatchString(e
 // Unique reports whether values of an expression's type must not be copied: a lock, a builder, or a number of math/big
 // is in it.
 func (l *Line) Unique(e *Expr) bool {
-	t := l.info().TypeOf(e.node)
+	t := l.Info().TypeOf(e.node)
 	if p, ok := t.(*types.Pointer); ok {
 		t = p.Elem()
 	}
@@ -93,7 +93,7 @@ func unique(t types.Type) bool {
 
 // Gives reports whether a call returns anything but numbers, answers and errors.
 func (l *Line) Gives(e *Expr) bool {
-	switch t := l.info().TypeOf(e.node).(type) {
+	switch t := l.Info().TypeOf(e.node).(type) {
 	case *types.Tuple:
 		for v := range t.Variables() {
 			if gives(v.Type()) {

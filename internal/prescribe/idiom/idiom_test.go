@@ -1,0 +1,267 @@
+package idiom
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/heaptrim/heaptrim/internal/prescribe/source"
+	"github.com/heaptrim/heaptrim/internal/prescribe/sourcetest"
+)
+
+const program = `package m
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+	"net"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+func paths(path []int, n int) ([]int, []int) {
+	a := append(append([]int{}, path...), n)        // grows
+	b := append(slices.Clone(path), n)              // grows
+	c := append(path[:len(path):len(path)], n)      // fits
+	d := append([]int{}, path...)                   // fits
+	d = append(d, n)                                // grows
+	e := append([]int{1}, path...)                  // fits
+	e = append(e, n)                                // fits
+	f := slices.Clone(path)
+	if n > 0 {
+		f = append(f, n) // fits
+	}
+	return append(a, b...), append(append(c, d...), append(e, f...)...) // fits
+}
+
+func replace(s, x string) (string, string, string) {
+	a := strings.ReplaceAll(s, "&", "&amp;")
+	a = strings.ReplaceAll(a, "<", "&lt;") // 2
+	b := strings.ReplaceAll(strings.ReplaceAll(strings.Replace(s, "a", "b", -1), "c", "d"), "e", "f") // 3
+	b = strings.ReplaceAll(b, x, "y") // 0
+	c := strings.ReplaceAll(strings.ReplaceAll(s, "a", "b"), "b", "c") // 0
+	c = strings.Replace(strings.Replace(c, "a", "b", 1), "c", "d", 1) // 0
+	return a, b, strings.ReplaceAll(c, "a", "b") // 1
+}
+
+func targets(err error, keep func(**os.PathError)) string {
+	var a *os.PathError // asked
+	var b *os.LinkError // asked
+	var c *os.PathError // taken
+	var d *os.LinkError // taken
+	if errors.As(err, &a) || errors.As(err, &b) {
+		return a.Path + b.Error()
+	}
+	if errors.As(err, &c) {
+		keep(&c)
+	}
+	func() { errors.As(err, &d) }()
+	return d.Error()
+}
+
+func query(u *url.URL, change func(), s string, list []string) string {
+	a := u.Query().Get("a") + u.Query().Get("b") // 2 again
+	b := u.Query().Get("b")                      // 1 again
+	change()
+	c := u.Query().Get("c") // 1 once
+	u.Path = s
+	d := u.Query().Get("d") // 1 once
+	q := u.Query() // 1 once
+	q.Set("a", s)
+	if s != "" {
+		b += strings.Join(list, ",") // 1 once
+	}
+	b += strings.Join(list, ",") // 1 once
+	for range list {
+		b += strings.Join(list, ",") // 1 again
+		list[0] = b
+		b += strings.Join(list, ",") // 1 once
+	}
+	return a + b + c + d
+}
+
+func runes(s string, n int) (string, rune, int, []rune) {
+	a := []rune(s)[0] // few
+	b := string([]rune(s)[:2]) // few
+	c := []rune(s)[n] // all
+	d := []rune(s) // few
+	d[0] = a
+	e := []rune(s) // all
+	for i := range e {
+		e[i]++
+	}
+	f := []rune(s) // all
+	return b + string(d), c, len(f), f
+}
+
+func distance(a, b string, kept *[]int) int {
+	prev := make([]int, len(b)+1)
+	for i := range a {
+		cur := make([]int, len(b)+1) // prev
+		for j := range b {
+			cur[j+1] = prev[j] + i
+		}
+		prev = cur
+	}
+	var last []int
+	for range a {
+		row := make([]int, len(b)) // -
+		*kept = row
+		last = row
+	}
+	var rows []int
+	for range a {
+		row := make([]int, len(b)) // -
+		rows = append(rows, row...)
+		rows = row
+	}
+	return prev[len(b)] + last[0] + rows[0]
+}
+
+var all []*big.Int
+
+func numbers(n int64, x *big.Int) *big.Int {
+	r := big.NewInt(1)
+	s := new(big.Int)
+	t := big.NewInt(2)
+	for i := range n {
+		r = new(big.Int).Mul(r, big.NewInt(i)) // r
+		s = new(big.Int).Add(x, r) // -
+		x = new(big.Int).Add(x, r) // -
+		t = new(big.Int).Add(t, r) // -
+		all = append(all, t)
+	}
+	return r.Add(r, s)
+}
+
+type counts struct {
+	byName, byPart, listed, mixed map[string]int
+	byIP map[string]int
+	Open map[string]int
+}
+
+func newCounts() *counts { return &counts{byName: map[string]int{}, byIP: make(map[string]int)} }
+
+func (c *counts) add(name string, n int, ip net.IP) (keys []string) {
+	c.byName[name+"_"+strconv.Itoa(n)]++ // struct
+	c.byIP[ip.String()]++ // netip
+	c.byPart[strconv.Itoa(n)] = n // number
+	c.listed[fmt.Sprintf("%s:%d", name, n)] = n // -
+	c.mixed[name+"."] = n // -
+	c.mixed[name] = n
+	c.Open[name+"."] = n // -
+	for k := range c.listed {
+		keys = append(keys, k)
+	}
+	local := map[string]bool{}
+	for i := range n {
+		local[name+strconv.Itoa(i)] = true // struct
+	}
+	for _, v := range c.byName {
+		n += v
+	}
+	return append(keys, fmt.Sprint(len(local), n, c.byIP[ip.String()]))
+}
+`
+
+// TestIdioms: what is known of the first expression of a kind, by the comment on its line.
+func TestIdioms(t *testing.T) {
+	p, file := sourcetest.Load(t, program)
+	function := ""
+	for i, text := range strings.Split(program, "\n") {
+		if name, ok := strings.CutPrefix(text, "func "); ok {
+			if function = name; strings.HasPrefix(name, "(") {
+				_, function, _ = strings.Cut(name, ") ")
+			}
+			function, _, _ = strings.Cut(function, "(")
+		}
+		_, want, found := strings.Cut(text, "// ")
+		l := p.At(file, i+1)
+		if !found || l == nil {
+			continue
+		}
+		check := checks[function]
+		got := ""
+		for _, e := range l.Exprs {
+			if got = check(p, l, e); got != "" {
+				break
+			}
+		}
+		if got != want {
+			t.Errorf("%s: %q", text, got)
+		}
+	}
+}
+
+// choose is yes where a condition holds, and else no.
+func choose(condition bool, yes, no string) string {
+	if condition {
+		return yes
+	}
+	return no
+}
+
+var checks = map[string]func(p *source.Program, l *source.Line, e *source.Expr) string{
+	"paths": func(_ *source.Program, l *source.Line, e *source.Expr) string {
+		if e.Kind != source.Append {
+			return ""
+		}
+		return choose(CopyGrows(l, e), "grows", "fits")
+	},
+	"replace": func(_ *source.Program, l *source.Line, e *source.Expr) string {
+		if e.Kind != source.Call {
+			return ""
+		}
+		return string('0' + rune(Replacements(l, e)))
+	},
+	"targets": func(_ *source.Program, l *source.Line, e *source.Expr) string {
+		if e.Kind != source.Variable {
+			return ""
+		}
+		return choose(OnlyErrorsAs(l, e), "asked", "taken")
+	},
+	"query": func(_ *source.Program, l *source.Line, e *source.Expr) string {
+		if !strings.HasSuffix(e.Call.Callee, ".Query") && !strings.HasSuffix(e.Call.Callee, ".Join") {
+			return ""
+		}
+		n, again := Again(l, e)
+		return string('0'+rune(max(n, 1))) + choose(again, " again", " once")
+	},
+	"runes": func(_ *source.Program, l *source.Line, e *source.Expr) string {
+		if e.Kind != source.Conversion || e.Type != "[]rune" {
+			return ""
+		}
+		return choose(FewRunes(l, e), "few", "all")
+	},
+	"distance": func(_ *source.Program, l *source.Line, e *source.Expr) string {
+		if e.Kind != source.Make {
+			return ""
+		}
+		return choose(Swapped(l, e) != "", Swapped(l, e), "-")
+	},
+	"numbers": func(_ *source.Program, l *source.Line, e *source.Expr) string {
+		if e.Kind != source.New {
+			return ""
+		}
+		return choose(OwnNumber(l, e) != "", OwnNumber(l, e), "-")
+	},
+	"add": func(p *source.Program, l *source.Line, e *source.Expr) string {
+		if e.Kind != source.Call && e.Kind != source.Concat {
+			return ""
+		}
+		fn := p.Function(p.FileOf(e.Place()), l.Number, "m.(*counts).add")
+		switch text := KeyText(p, fn, e); {
+		case strings.Contains(text, "struct"):
+			return "struct"
+		case strings.Contains(text, "netip"):
+			return "netip"
+		case strings.Contains(text, "number"):
+			return "number"
+		}
+		return "-"
+	},
+}
+

@@ -1,0 +1,312 @@
+package idiom
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"slices"
+	"strings"
+
+	"golang.org/x/tools/go/ssa"
+
+	"github.com/heaptrim/heaptrim/internal/prescribe/flow"
+	"github.com/heaptrim/heaptrim/internal/prescribe/source"
+)
+
+// KeyText says what the key of a map could be in place of a text that is made for nothing else: the map is the function's
+// own, or in an unexported field or variable, all its keys are texts that are put together for it, and no code has a key
+// from the map. It is "" where another key would not do, or that is not known.
+func KeyText(src *source.Program, fn *ssa.Function, e *source.Expr) string {
+	if fn == nil {
+		return ""
+	}
+	v := valueOf(fn, e.Node())
+	if v == nil {
+		return ""
+	}
+	m, ok := keyed(v)
+	if !ok || !onlyMadeKeys(src, m) {
+		return ""
+	}
+	name := mapName(m)
+	switch c, _ := v.(*ssa.Call); {
+	case c == nil, isFormat(c):
+		return fmt.Sprintf("make a struct of its parts the key of %s: the text is made for nothing else", name)
+	case strings.HasPrefix(callee(c), "strconv."):
+		return fmt.Sprintf("make the number itself the key of %s: the text is made for nothing else", name)
+	case callee(c) == "net.IP.String":
+		return fmt.Sprintf("make a netip.Addr the key of %s: the text is made for nothing else", name)
+	case len(c.Call.Args) == 1 && types.Comparable(c.Call.Args[0].Type()) && !isPointer(c.Call.Args[0].Type()):
+		return fmt.Sprintf("make the value itself the key of %s: the text is made for nothing else", name)
+	}
+	return ""
+}
+
+// valueOf is the value of a concatenation or a call that makes a text; nil for another expression.
+func valueOf(fn *ssa.Function, n ast.Node) ssa.Value {
+	pos := token.NoPos
+	switch n := n.(type) {
+	case *ast.BinaryExpr:
+		pos = n.OpPos
+	case *ast.CallExpr:
+		pos = n.Lparen
+	}
+	for in := range flow.Instructions(fn) {
+		if v, ok := in.(ssa.Value); ok && pos.IsValid() && in.Pos() == pos && isMade(v) {
+			return v
+		}
+	}
+	return nil
+}
+
+// isMade reports whether a value is a text that is put together of others.
+func isMade(v ssa.Value) bool {
+	switch v := v.(type) {
+	case *ssa.BinOp:
+		return v.Op == token.ADD && isText(v.Type())
+	case *ssa.Call:
+		return isText(v.Type()) && (isFormat(v) || strings.HasPrefix(callee(v), "strconv.") || isStringer(v))
+	case *ssa.Phi:
+		return !slices.ContainsFunc(v.Edges, func(e ssa.Value) bool { _, phi := e.(*ssa.Phi); return phi || !isMade(e) })
+	}
+	return false
+}
+
+func isText(t types.Type) bool {
+	b, ok := t.Underlying().(*types.Basic)
+	return ok && b.Info()&types.IsString != 0
+}
+
+func isPointer(t types.Type) bool {
+	_, ok := t.Underlying().(*types.Pointer)
+	return ok
+}
+
+func callee(c *ssa.Call) string {
+	if fn := c.Call.StaticCallee(); fn != nil {
+		if obj, ok := fn.Object().(*types.Func); ok {
+			return source.Spelling(obj)
+		}
+	}
+	return ""
+}
+
+func isFormat(c *ssa.Call) bool { return strings.HasPrefix(callee(c), "fmt.Sprint") }
+
+func isStringer(c *ssa.Call) bool {
+	fn := c.Call.StaticCallee()
+	return fn != nil && fn.Name() == "String" && fn.Signature.Recv() != nil && len(c.Call.Args) == 1
+}
+
+// keyed is the map that a text is the key of; false if the text is anything else too, or never put into a map.
+func keyed(v ssa.Value) (m ssa.Value, ok bool) {
+	put := false
+	var visit func(v ssa.Value, depth int) bool
+	visit = func(v ssa.Value, depth int) bool {
+		for _, r := range *v.Referrers() {
+			var of ssa.Value
+			switch r := r.(type) {
+			case *ssa.DebugRef:
+				continue
+			case *ssa.Lookup:
+				of = r.X
+			case *ssa.MapUpdate:
+				if r.Value == v {
+					return false
+				}
+				of, put = r.Map, true
+			case *ssa.Call:
+				if !isBuiltin(r, "delete") {
+					return false
+				}
+				of = r.Call.Args[0]
+			case *ssa.Phi:
+				if depth > 1 || !visit(r, depth+1) {
+					return false
+				}
+				continue
+			default:
+				return false
+			}
+			if m != nil && place(m) != place(of) {
+				return false
+			}
+			m = of
+		}
+		return true
+	}
+	return m, visit(v, 0) && m != nil && put
+}
+
+func isBuiltin(c *ssa.Call, names ...string) bool {
+	b, ok := c.Call.Value.(*ssa.Builtin)
+	return ok && slices.Contains(names, b.Name())
+}
+
+// place is where a map is: the field or the variable of the package that it is read from, or the value itself.
+func place(m ssa.Value) any {
+	if load, ok := m.(*ssa.UnOp); ok && load.Op == token.MUL {
+		switch at := load.X.(type) {
+		case *ssa.FieldAddr:
+			return flow.Field(at)
+		case *ssa.Global:
+			return at
+		}
+	}
+	return m
+}
+
+func mapName(m ssa.Value) string {
+	switch at := place(m).(type) {
+	case *types.Var:
+		return "`" + at.Name() + "`"
+	case *ssa.Global:
+		return "`" + at.Name() + "`"
+	}
+	return "the map"
+}
+
+// onlyMadeKeys reports whether all keys of a map are texts that are put together for it, wherever it is used, and no code
+// has one of them from it.
+func onlyMadeKeys(src *source.Program, m ssa.Value) bool {
+	switch at := place(m).(type) {
+	case *ssa.MakeMap:
+		return onlyKeyed(at)
+	case *types.Var:
+		return !at.Exported() && everyUse(src, func(in ssa.Instruction) (ssa.Value, bool) {
+			f, ok := in.(*ssa.FieldAddr)
+			if !ok {
+				r, ok := in.(*ssa.Field)
+				return r, ok && fieldOf(r) == at
+			}
+			return f, flow.Field(f) == at
+		})
+	case *ssa.Global:
+		return !ast.IsExported(at.Name()) && everyUse(src, func(in ssa.Instruction) (ssa.Value, bool) {
+			return at, slices.ContainsFunc(in.Operands(nil), func(v *ssa.Value) bool { return *v == ssa.Value(at) })
+		})
+	}
+	return false
+}
+
+func fieldOf(f *ssa.Field) *types.Var {
+	st, ok := f.X.Type().Underlying().(*types.Struct)
+	if !ok {
+		return nil
+	}
+	return st.Field(f.Field)
+}
+
+// everyUse reports whether all code that was read uses a map by texts that are put together for it. The address of the
+// map is what at finds in an instruction.
+func everyUse(src *source.Program, at func(ssa.Instruction) (ssa.Value, bool)) bool {
+	for fn := range src.Functions() {
+		for in := range flow.Instructions(fn) {
+			v, ok := at(in)
+			if !ok {
+				continue
+			}
+			if g, global := v.(*ssa.Global); global {
+				if !usesGlobal(in, g) {
+					return false
+				}
+				continue
+			}
+			if _, value := v.(*ssa.Field); value {
+				if !onlyKeyed(v) {
+					return false
+				}
+				continue
+			}
+			for _, r := range *v.Referrers() {
+				switch r := r.(type) {
+				case *ssa.DebugRef:
+				case *ssa.UnOp:
+					if !onlyKeyed(r) {
+						return false
+					}
+				case *ssa.Store:
+					if !isNewMap(r.Val) {
+						return false
+					}
+				default:
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+func usesGlobal(in ssa.Instruction, g *ssa.Global) bool {
+	switch in := in.(type) {
+	case *ssa.DebugRef:
+		return true
+	case *ssa.UnOp:
+		return onlyKeyed(in)
+	case *ssa.Store:
+		return in.Addr == ssa.Value(g) && isNewMap(in.Val)
+	}
+	return false
+}
+
+// isNewMap reports whether a value is a map without elements, which only the place has where it is stored.
+func isNewMap(v ssa.Value) bool {
+	switch v := v.(type) {
+	case *ssa.Const:
+		return v.IsNil()
+	case *ssa.MakeMap:
+		return onlyKeyed(v)
+	}
+	return false
+}
+
+// onlyKeyed reports whether a map is read, filled and counted by texts that are put together for it, and the keys that
+// are in it go nowhere.
+func onlyKeyed(m ssa.Value) bool {
+	for _, r := range *m.Referrers() {
+		switch r := r.(type) {
+		case *ssa.DebugRef:
+		case *ssa.Lookup:
+			if !isMade(r.Index) {
+				return false
+			}
+		case *ssa.MapUpdate:
+			if r.Map != m || !isMade(r.Key) {
+				return false
+			}
+		case *ssa.Store:
+			if _, field := r.Addr.(*ssa.FieldAddr); r.Val == m && !field {
+				return false
+			}
+		case *ssa.Range:
+			if !keysUnused(r) {
+				return false
+			}
+		case *ssa.Call:
+			if !isBuiltin(r, "len", "clear") && !(isBuiltin(r, "delete") && isMade(r.Call.Args[1])) {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// keysUnused reports whether a loop over a map leaves its keys alone.
+func keysUnused(r *ssa.Range) bool {
+	for _, next := range *r.Referrers() {
+		n, ok := next.(*ssa.Next)
+		if !ok {
+			return false
+		}
+		for _, x := range *n.Referrers() {
+			if part, ok := x.(*ssa.Extract); ok && part.Index == 1 && len(*part.Referrers()) > 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
