@@ -1,6 +1,7 @@
 package prescribe
 
 import (
+	"go/ast"
 	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/finding"
@@ -11,24 +12,28 @@ import (
 // Facts about ways of writing that allocate more than another.
 var (
 	copyGrows = test("appended to a copy without room", func(_ *candidate, p *allocated) bool {
-		return p.Kind == finding.KindGrowth && p.Expr != nil && idiom.CopyGrows(p.Line, p.Expr)
+		if p.Kind != finding.KindGrowth || p.Expr == nil {
+			return false
+		}
+		grows, _ := p.place().CopyGrows()
+		return grows != nil
 	})
 	replacedAgain = test("replacements one after the other", func(_ *candidate, p *allocated) bool {
-		return p.Expr != nil && idiom.Replacements(p.Line, p.Expr) > 1
+		return p.Expr != nil && len(p.place().Replacements().Calls) > 1
 	}, "times")
 	onlyErrorsAs = test("the target of errors.As", func(_ *candidate, p *allocated) bool {
-		return p.Expr != nil && idiom.OnlyErrorsAs(p.Line, p.Expr)
+		return p.Expr != nil && p.place().OnlyErrorsAs()
 	})
 	againHere = test("made again", func(_ *candidate, p *allocated) bool {
 		if p.Expr == nil {
 			return false
 		}
-		_, again := idiom.Again(p.Line, p.Expr)
-		return again
+		calls, _ := p.place().Again()
+		return len(calls) > 1
 	})
-	fewRunes  = test("few runes of a text", func(_ *candidate, p *allocated) bool { return p.Expr != nil && idiom.FewRunes(p.Line, p.Expr) })
-	swapped   = test("read in the next turn only", func(_ *candidate, p *allocated) bool { return p.Expr != nil && idiom.Swapped(p.Line, p.Expr) != "" }, "next")
-	ownNumber = test("takes the place of an argument", func(_ *candidate, p *allocated) bool { return p.Expr != nil && idiom.OwnNumber(p.Line, p.Expr) != "" }, "number")
+	fewRunes  = test("few runes of a text", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.place().FewRunes() })
+	swapped   = test("read in the next turn only", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.place().Swapped() != "" }, "next")
+	ownNumber = test("takes the place of an argument", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.place().OwnNumber() != "" }, "number")
 	asKey     = test("made to be a key", func(c *candidate, p *allocated) bool { return c.keyText(p) != "" }, "key")
 	queued    = test("cut in front elsewhere", func(c *candidate, p *allocated) bool {
 		return c.source != nil && holder.CutInFront(c.source, p.owner())
@@ -39,19 +44,24 @@ var (
 	timed = test("a timer", func(_ *candidate, p *allocated) bool { return strings.HasPrefix(p.Callee, "time.") })
 )
 
+// place is the part's expression, for package idiom.
+func (p *allocated) place() idiom.Place {
+	return idiom.Place{Info: p.Line.Info(), Expr: p.Expr.Node().(ast.Expr), Path: p.Expr.Path(), Line: p.Line.LineOf}
+}
+
 func (c *candidate) keyText(p *allocated) string {
 	if c.source == nil || p.Expr == nil {
 		return ""
 	}
 	site := p.of.Site
-	return idiom.KeyText(c.source, c.source.Function(site.File, site.Line, site.Function), p.Expr)
+	return idiom.KeyText(c.source.Functions(), c.source.Function(site.File, site.Line, site.Function), p.Expr.Node())
 }
 
 // times is how often the work of an idiom is done where once would do.
 func (p *allocated) times() int {
-	if n := idiom.Replacements(p.Line, p.Expr); n > 1 {
+	if n := len(p.place().Replacements().Calls); n > 1 {
 		return n
 	}
-	n, _ := idiom.Again(p.Line, p.Expr)
-	return n
+	_, here := p.place().Again()
+	return here
 }

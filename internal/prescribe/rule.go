@@ -9,7 +9,6 @@ import (
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/cures"
 	"github.com/heaptrim/heaptrim/internal/prescribe/fate"
-	"github.com/heaptrim/heaptrim/internal/prescribe/idiom"
 	"github.com/heaptrim/heaptrim/internal/prescribe/life"
 	"github.com/heaptrim/heaptrim/internal/prescribe/regrowth"
 	"github.com/heaptrim/heaptrim/internal/prescribe/waste"
@@ -80,8 +79,8 @@ var words = map[string]func(c *candidate, p *allocated) string{
 	"container": func(_ *candidate, p *allocated) string { return "`" + p.Life.Passed.Box.Field + "`" },
 	"boxtype":   func(_ *candidate, p *allocated) string { return "`" + p.Life.Passed.Box.Type + "`" },
 	"times":     func(_ *candidate, p *allocated) string { return fmt.Sprint(p.times()) },
-	"next":      func(_ *candidate, p *allocated) string { return "`" + idiom.Swapped(p.Line, p.Expr) + "`" },
-	"number":    func(_ *candidate, p *allocated) string { return "`" + idiom.OwnNumber(p.Line, p.Expr) + "`" },
+	"next":      func(_ *candidate, p *allocated) string { return "`" + p.place().Swapped() + "`" },
+	"number":    func(_ *candidate, p *allocated) string { return "`" + p.place().OwnNumber() + "`" },
 	"key":       func(c *candidate, p *allocated) string { return c.keyText(p) },
 	"row":       func(_ *candidate, p *allocated) string { return fmt.Sprint(waste.InARow(p.Expr)) },
 	"asked":     func(c *candidate, p *allocated) string { return c.askedAbove(p) },

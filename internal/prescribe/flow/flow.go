@@ -237,3 +237,26 @@ func Standard(path string) bool {
 	first, _, _ := strings.Cut(path, "/")
 	return path != "main" && !strings.Contains(first, ".") && first != "command-line-arguments"
 }
+
+// Spelling is a function's name as pprof spells it, without type arguments.
+func Spelling(fn *types.Func) string {
+	fn = fn.Origin()
+	pkg := ""
+	if fn.Pkg() != nil {
+		pkg = fn.Pkg().Path() + "."
+	}
+	recv := fn.Signature().Recv()
+	if recv == nil {
+		return pkg + fn.Name()
+	}
+	t := recv.Type()
+	if p, ok := t.(*types.Pointer); ok {
+		if n, ok := types.Unalias(p.Elem()).(*types.Named); ok {
+			return pkg + "(*" + n.Obj().Name() + ")." + fn.Name()
+		}
+	}
+	if n, ok := types.Unalias(t).(*types.Named); ok {
+		return pkg + n.Obj().Name() + "." + fn.Name()
+	}
+	return pkg + fn.Name()
+}

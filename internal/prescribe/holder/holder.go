@@ -176,7 +176,7 @@ func madeBy(v ssa.Value, pkg string) *ssa.Call {
 // nameOf is a function's name as pprof spells it; without its package for a literal.
 func nameOf(fn *ssa.Function) string {
 	if obj, ok := fn.Object().(*types.Func); ok {
-		return source.Spelling(obj)
+		return flow.Spelling(obj)
 	}
 	return fn.Name()
 }

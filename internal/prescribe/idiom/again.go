@@ -1,13 +1,13 @@
 package idiom
 
 import (
+	"cmp"
 	"go/ast"
 	"go/token"
 	"go/types"
 	"slices"
 
 	"github.com/heaptrim/heaptrim/internal/prescribe/flow"
-	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 )
 
 // making are methods that make their result anew each time, of nothing but their receiver and arguments.
@@ -26,50 +26,52 @@ var reading = []string{
 }
 
 // isMaking reports whether a call makes its result of nothing but what it is handed.
-func isMaking(l *source.Line, c *ast.CallExpr) bool {
-	callee := l.Callee(c)
+func (p Place) isMaking(c *ast.CallExpr) bool {
+	callee := p.callee(c)
 	return flow.Pure(callee) || slices.Contains(making, callee)
 }
 
-// Again reports whether a call makes what an earlier one of the function has made: the same function of the same
-// operands, and nothing between the two that could change them. With several such calls on one line, times is their
-// number, and the first of them counts as well.
-func Again(l *source.Line, e *source.Expr) (times int, again bool) {
-	c, ok := expr(e).(*ast.CallExpr)
-	fn := body(e)
-	if !ok || fn == nil || !isMaking(l, c) || !plain(l, c) || !shareable(l, fn, c) {
-		return 0, false
+// Again are the calls that make what the expression, a call, makes: the same function of the same operands, and nothing
+// between them that could change those. The first of them comes before the expression, or stands on its line, as here
+// of them do. There are none where the expression is the first, and alone on its line.
+func (p Place) Again() (calls []*ast.CallExpr, here int) {
+	c, ok := p.Expr.(*ast.CallExpr)
+	fn := p.body()
+	if !ok || fn == nil || !p.isMaking(c) || !p.plain(c) || !p.shareable(fn, c) {
+		return nil, 0
 	}
 	want := types.ExprString(c)
-	times = 1
 	ast.Inspect(fn, func(n ast.Node) bool {
 		if _, literal := n.(*ast.FuncLit); literal {
 			return false
 		}
 		other, ok := n.(*ast.CallExpr)
-		if !ok || other == c || types.ExprString(other) != want || !shareable(l, fn, other) {
+		if !ok || other != c && (types.ExprString(other) != want || !p.shareable(fn, other)) {
 			return true
 		}
 		first, second := other, c
 		if c.Lparen < other.Lparen {
 			first, second = c, other
 		}
-		sameLine := l.LineOf(c.Lparen) == l.LineOf(other.Lparen)
-		if (first == other || sameLine) && unchanged(l, fn, first, second) {
-			again = true
-			if sameLine {
-				times++
+		if other == c || p.unchanged(fn, first, second) {
+			calls = append(calls, other)
+			if p.Line(c.Lparen) == p.Line(other.Lparen) {
+				here++
 			}
 		}
 		return true
 	})
-	return times, again
+	slices.SortFunc(calls, func(a, b *ast.CallExpr) int { return cmp.Compare(a.Lparen, b.Lparen) })
+	if here < 2 && calls[0] == c {
+		return nil, 0
+	}
+	return calls, here
 }
 
 // shareable reports whether the result of a call could be that of another call as well: it is a text or a number, or
 // the code reads it at once and does not keep it.
-func shareable(l *source.Line, fn *ast.BlockStmt, c *ast.CallExpr) bool {
-	if t := l.Info().TypeOf(c); t != nil {
+func (p Place) shareable(fn *ast.BlockStmt, c *ast.CallExpr) bool {
+	if t := p.Info.TypeOf(c); t != nil {
 		if _, basic := t.Underlying().(*types.Basic); basic {
 			return true
 		}
@@ -79,9 +81,9 @@ func shareable(l *source.Line, fn *ast.BlockStmt, c *ast.CallExpr) bool {
 		switch n := n.(type) {
 		case *ast.CallExpr:
 			sel, ok := n.Fun.(*ast.SelectorExpr)
-			read = read || ok && sel.X == ast.Expr(c) && slices.Contains(reading, l.Callee(n))
+			read = read || ok && sel.X == ast.Expr(c) && slices.Contains(reading, p.callee(n))
 		case *ast.IndexExpr:
-			t := l.Info().TypeOf(n)
+			t := p.Info.TypeOf(n)
 			_, basic := t.Underlying().(*types.Basic)
 			read = read || n.X == ast.Expr(c) && basic
 		}
@@ -91,22 +93,22 @@ func shareable(l *source.Line, fn *ast.BlockStmt, c *ast.CallExpr) bool {
 }
 
 // plain reports whether the operands of a call are variables, fields of those and constants.
-func plain(l *source.Line, c *ast.CallExpr) bool {
+func (p Place) plain(c *ast.CallExpr) bool {
 	operands := slices.Clone(c.Args)
-	if sel, ok := c.Fun.(*ast.SelectorExpr); ok && l.Info().Selections[sel] != nil {
+	if sel, ok := c.Fun.(*ast.SelectorExpr); ok && p.Info.Selections[sel] != nil {
 		operands = append(operands, sel.X)
 	}
-	return len(operands) > 0 && !slices.ContainsFunc(operands, func(x ast.Expr) bool { return !l.Constant(x) && root(l, x) == nil })
+	return len(operands) > 0 && !slices.ContainsFunc(operands, func(x ast.Expr) bool { return !p.constant(x) && p.root(x) == nil })
 }
 
 // root is the variable that an expression of names and fields begins with; nil for another expression.
-func root(l *source.Line, e ast.Expr) types.Object {
+func (p Place) root(e ast.Expr) types.Object {
 	for {
 		switch x := ast.Unparen(e).(type) {
 		case *ast.Ident:
-			return variable(l, x)
+			return p.variable(x)
 		case *ast.SelectorExpr:
-			if s := l.Info().Selections[x]; s == nil || s.Kind() != types.FieldVal {
+			if s := p.Info.Selections[x]; s == nil || s.Kind() != types.FieldVal {
 				return nil
 			}
 			e = x.X
@@ -118,11 +120,11 @@ func root(l *source.Line, e ast.Expr) types.Object {
 
 // unchanged reports whether the first call always comes before the second, with nothing between them that could change
 // what they read: no statement that sets their variables, and no call other than of what changes nothing.
-func unchanged(l *source.Line, fn *ast.BlockStmt, first, second *ast.CallExpr) bool {
+func (p Place) unchanged(fn *ast.BlockStmt, first, second *ast.CallExpr) bool {
 	vars := map[types.Object]bool{}
 	ast.Inspect(second, func(n ast.Node) bool {
-		if id, ok := n.(*ast.Ident); ok && variable(l, id) != nil {
-			vars[variable(l, id)] = true
+		if id, ok := n.(*ast.Ident); ok && p.variable(id) != nil {
+			vars[p.variable(id)] = true
 		}
 		return true
 	})
@@ -135,17 +137,17 @@ func unchanged(l *source.Line, fn *ast.BlockStmt, first, second *ast.CallExpr) b
 		switch n := n.(type) {
 		case *ast.AssignStmt:
 			for _, to := range n.Lhs {
-				set := variable(l, to)
+				set := p.variable(to)
 				if between(n.TokPos) && (vars[set] || set == nil && !isBlank(to)) {
 					ok = false
 				}
 			}
 		case *ast.IncDecStmt:
-			ok = ok && !(between(n.TokPos) && (variable(l, n.X) == nil || vars[variable(l, n.X)]))
+			ok = ok && !(between(n.TokPos) && (p.variable(n.X) == nil || vars[p.variable(n.X)]))
 		case *ast.UnaryExpr:
 			ok = ok && !(n.Op == token.AND && between(n.Pos()) || n.Op == token.ARROW && between(n.Pos()))
 		case *ast.CallExpr:
-			ok = ok && (n == first || n == second || !between(n.Lparen) || isQuiet(l, n))
+			ok = ok && (n == first || n == second || !between(n.Lparen) || p.isQuiet(n))
 		case *ast.SendStmt, *ast.GoStmt, *ast.DeferStmt, *ast.SelectStmt, *ast.LabeledStmt:
 			ok = ok && !between(n.Pos())
 		}
@@ -161,15 +163,15 @@ func isBlank(e ast.Expr) bool {
 
 // isQuiet reports whether a call changes nothing that it is not handed: a conversion, a builtin that only reads, or a
 // function that makes or reads something.
-func isQuiet(l *source.Line, c *ast.CallExpr) bool {
-	if l.Info().Types[c.Fun].IsType() || isMaking(l, c) || slices.Contains(reading, l.Callee(c)) {
+func (p Place) isQuiet(c *ast.CallExpr) bool {
+	if p.Info.Types[c.Fun].IsType() || p.isMaking(c) || slices.Contains(reading, p.callee(c)) {
 		return true
 	}
 	id, ok := c.Fun.(*ast.Ident)
 	if !ok {
 		return false
 	}
-	b, ok := l.Info().Uses[id].(*types.Builtin)
+	b, ok := p.Info.Uses[id].(*types.Builtin)
 	return ok && slices.Contains([]string{"len", "cap", "append", "make", "new", "min", "max", "panic"}, b.Name())
 }
 

@@ -10,12 +10,31 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/heaptrim/heaptrim/internal/prescribe/source"
+	"golang.org/x/tools/go/types/typeutil"
+
+	"github.com/heaptrim/heaptrim/internal/prescribe/flow"
 )
 
+// Place is an expression with what is around it. It changes nothing.
+type Place struct {
+	Info *types.Info
+	Expr ast.Expr
+	Path []ast.Node // from the function around it to its parent
+	Line func(token.Pos) int
+}
+
+func (p Place) callee(c *ast.CallExpr) string {
+	if fn, ok := typeutil.Callee(p.Info, c).(*types.Func); ok {
+		return flow.Spelling(fn)
+	}
+	return ""
+}
+
+func (p Place) constant(e ast.Expr) bool { return p.Info.Types[e].Value != nil }
+
 // body is the body of the function around an expression; nil for none.
-func body(e *source.Expr) *ast.BlockStmt {
-	if path := e.Path(); len(path) > 0 {
+func (p Place) body() *ast.BlockStmt {
+	if path := p.Path; len(path) > 0 {
 		switch fn := path[0].(type) {
 		case *ast.FuncDecl:
 			return fn.Body
@@ -26,18 +45,15 @@ func body(e *source.Expr) *ast.BlockStmt {
 	return nil
 }
 
-// expr is the expression itself.
-func expr(e *source.Expr) ast.Expr { return e.Node().(ast.Expr) }
-
 // list is the innermost list of statements around an expression, and the place of its statement there; -1 for none.
-func list(e *source.Expr) ([]ast.Stmt, int) {
-	path := e.Path()
+func (p Place) list() ([]ast.Stmt, int) {
+	path := p.Path
 	for i := len(path) - 1; i >= 0; i-- {
 		stmts := statements(path[i])
 		if stmts == nil {
 			continue
 		}
-		at := slices.IndexFunc(stmts, func(s ast.Stmt) bool { return s.Pos() <= e.Place() && e.Place() < s.End() })
+		at := slices.IndexFunc(stmts, func(s ast.Stmt) bool { return s.Pos() <= p.Expr.Pos() && p.Expr.Pos() < s.End() })
 		return stmts, at
 	}
 	return nil, -1
@@ -56,36 +72,36 @@ func statements(n ast.Node) []ast.Stmt {
 }
 
 // call is e as a call of one of the functions; nil for another.
-func call(l *source.Line, e ast.Expr, names ...string) *ast.CallExpr {
+func (p Place) call(e ast.Expr, names ...string) *ast.CallExpr {
 	c, ok := ast.Unparen(e).(*ast.CallExpr)
-	if !ok || !slices.Contains(names, l.Callee(c)) {
+	if !ok || !slices.Contains(names, p.callee(c)) {
 		return nil
 	}
 	return c
 }
 
 // appends is e as an append; nil for another expression.
-func appends(l *source.Line, e ast.Expr) *ast.CallExpr {
+func (p Place) appends(e ast.Expr) *ast.CallExpr {
 	c, ok := ast.Unparen(e).(*ast.CallExpr)
 	if !ok || len(c.Args) < 2 {
 		return nil
 	}
-	if id, ok := c.Fun.(*ast.Ident); !ok || l.Info().Uses[id] != types.Universe.Lookup("append") {
+	if id, ok := c.Fun.(*ast.Ident); !ok || p.Info.Uses[id] != types.Universe.Lookup("append") {
 		return nil
 	}
 	return c
 }
 
 // variable is the variable that an expression names; nil for another.
-func variable(l *source.Line, e ast.Expr) types.Object {
+func (p Place) variable(e ast.Expr) types.Object {
 	id, ok := ast.Unparen(e).(*ast.Ident)
 	if !ok {
 		return nil
 	}
-	if obj := l.Info().Defs[id]; obj != nil {
+	if obj := p.Info.Defs[id]; obj != nil {
 		return obj
 	}
-	v, ok := l.Info().Uses[id].(*types.Var)
+	v, ok := p.Info.Uses[id].(*types.Var)
 	if !ok {
 		return nil
 	}
@@ -93,114 +109,123 @@ func variable(l *source.Line, e ast.Expr) types.Object {
 }
 
 // set is the variable and the value of a statement that sets one; nil for another.
-func set(l *source.Line, s ast.Stmt) (types.Object, ast.Expr) {
+func (p Place) set(s ast.Stmt) (types.Object, ast.Expr) {
 	a, ok := s.(*ast.AssignStmt)
 	if !ok || len(a.Lhs) != 1 || len(a.Rhs) != 1 || a.Tok != token.ASSIGN && a.Tok != token.DEFINE {
 		return nil, nil
 	}
-	return variable(l, a.Lhs[0]), a.Rhs[0]
+	return p.variable(a.Lhs[0]), a.Rhs[0]
 }
 
 // isCopy reports whether an expression makes a copy of a slice that has no room for more.
-func isCopy(l *source.Line, e ast.Expr) bool {
-	if call(l, e, "slices.Clone", "bytes.Clone") != nil {
+func (p Place) isCopy(e ast.Expr) bool {
+	if p.call(e, "slices.Clone", "bytes.Clone") != nil {
 		return true
 	}
-	c := appends(l, e)
-	return c != nil && c.Ellipsis.IsValid() && isEmpty(l, c.Args[0])
+	c := p.appends(e)
+	return c != nil && c.Ellipsis.IsValid() && p.isEmpty(c.Args[0])
 }
 
 // isEmpty reports whether an expression is a slice without memory: nil, a literal without elements, or one that is cut
 // to no capacity.
-func isEmpty(l *source.Line, e ast.Expr) bool {
+func (p Place) isEmpty(e ast.Expr) bool {
 	switch e := ast.Unparen(e).(type) {
 	case *ast.CompositeLit:
 		return len(e.Elts) == 0
 	case *ast.CallExpr:
-		return len(e.Args) == 1 && l.Info().Types[e.Fun].IsType() && l.Info().Types[e.Args[0]].IsNil()
+		return len(e.Args) == 1 && p.Info.Types[e.Fun].IsType() && p.Info.Types[e.Args[0]].IsNil()
 	case *ast.SliceExpr:
-		return e.Slice3 && isZero(l, e.High) && isZero(l, e.Max)
+		return e.Slice3 && p.isZero(e.High) && p.isZero(e.Max)
 	}
 	return false
 }
 
-func isZero(l *source.Line, e ast.Expr) bool {
-	v := l.Info().Types[e].Value
+func (p Place) isZero(e ast.Expr) bool {
+	v := p.Info.Types[e].Value
 	return v != nil && constant.Compare(v, token.EQL, constant.MakeInt64(0))
 }
 
-// CopyGrows reports whether an append goes to a copy that was made for it, and that has no room: its array is made twice.
-func CopyGrows(l *source.Line, e *source.Expr) bool {
-	outer := appends(l, expr(e))
+// CopyGrows is an append to a copy that was made for it, and that has no room, with the copy: its array is made twice. The
+// append or the copy is the expression. Both are nil for others.
+func (p Place) CopyGrows() (grows, made *ast.CallExpr) {
+	outer := p.appends(p.Expr)
 	if outer == nil {
-		return false
+		return nil, nil
 	}
-	if isCopy(l, outer.Args[0]) {
-		return true
+	if p.isCopy(outer.Args[0]) {
+		return outer, ast.Unparen(outer.Args[0]).(*ast.CallExpr)
 	}
-	if path := e.Path(); len(path) > 0 { // the copy itself
+	if path := p.Path; len(path) > 0 { // the copy itself
 		if around, ok := path[len(path)-1].(ast.Expr); ok {
-			if c := appends(l, around); c != nil && c.Args[0] == expr(e) && isCopy(l, c.Args[0]) {
-				return true
+			if c := p.appends(around); c != nil && c.Args[0] == p.Expr && p.isCopy(outer) {
+				return c, outer
 			}
 		}
 	}
-	stmts, at := list(e)
+	stmts, at := p.list()
 	if at < 1 {
-		return false
+		return nil, nil
 	}
-	to, value := set(l, stmts[at])
-	of, made := set(l, stmts[at-1])
-	return to != nil && to == of && ast.Unparen(value) == ast.Expr(outer) && variable(l, outer.Args[0]) == to && isCopy(l, made)
+	to, value := p.set(stmts[at])
+	of, before := p.set(stmts[at-1])
+	if to == nil || to != of || ast.Unparen(value) != ast.Expr(outer) || p.variable(outer.Args[0]) != to || !p.isCopy(before) {
+		return nil, nil
+	}
+	return outer, ast.Unparen(before).(*ast.CallExpr)
 }
 
 // replaced is e as a replacement of all of one constant text by another; nil for another expression.
-func replaced(l *source.Line, e ast.Expr) *ast.CallExpr {
-	c := call(l, e, "strings.ReplaceAll", "strings.Replace")
-	if c == nil || !l.Constant(c.Args[1]) || !l.Constant(c.Args[2]) {
+func (p Place) replaced(e ast.Expr) *ast.CallExpr {
+	c := p.call(e, "strings.ReplaceAll", "strings.Replace")
+	if c == nil || !p.constant(c.Args[1]) || !p.constant(c.Args[2]) {
 		return nil
 	}
 	if len(c.Args) == 4 {
-		if n := l.Info().Types[c.Args[3]].Value; n == nil || constant.Sign(n) >= 0 {
+		if n := p.Info.Types[c.Args[3]].Value; n == nil || constant.Sign(n) >= 0 {
 			return nil
 		}
 	}
 	return c
 }
 
-// Replacements is the number of replacements, one made in the text of another, that a call is one of; 0 where
-// one of all texts at once would give another result: what one puts in is a part of what a later one looks for.
-func Replacements(l *source.Line, e *source.Expr) int {
-	if replaced(l, expr(e)) == nil {
-		return 0
+// Replacements are replacements of constant texts, each made in the text of the one before.
+type Replacements struct {
+	Calls []*ast.CallExpr // the last first
+	Stmts []ast.Stmt      // that set one variable by them, in order; nil where they are one expression
+}
+
+// Replacements are those that a call is one of. There are none where one replacement of all texts at once would give
+// another result: what one puts in is a part of what a later one looks for.
+func (p Place) Replacements() (r Replacements) {
+	if p.replaced(p.Expr) == nil {
+		return r
 	}
-	var chain []*ast.CallExpr // the last first
 	nested := func(x ast.Expr) {
-		for c := replaced(l, x); c != nil; c = replaced(l, c.Args[0]) {
-			chain = append(chain, c)
+		for c := p.replaced(x); c != nil; c = p.replaced(c.Args[0]) {
+			r.Calls = append(r.Calls, c)
 		}
 	}
-	stmts, at := list(e)
+	stmts, at := p.list()
 	if at < 0 {
-		return 0
+		return r
 	}
-	to, value := set(l, stmts[at])
-	if to == nil || replaced(l, value) == nil {
-		outermost := expr(e)
-		for i := len(e.Path()) - 1; i >= 0; i-- {
-			x, ok := e.Path()[i].(ast.Expr)
-			if !ok || replaced(l, x) == nil || replaced(l, x).Args[0] != outermost {
+	to, value := p.set(stmts[at])
+	if to == nil || p.replaced(value) == nil {
+		outermost := p.Expr
+		for i := len(p.Path) - 1; i >= 0; i-- {
+			x, ok := p.Path[i].(ast.Expr)
+			if !ok || p.replaced(x) == nil || p.replaced(x).Args[0] != outermost {
 				break
 			}
 			outermost = x
 		}
 		nested(outermost)
-		return independent(l, chain)
+		return p.independent(r)
 	}
 	follows := func(i int) bool { // the statement replaces in the text of the one before
-		v, x := set(l, stmts[i])
-		for c := replaced(l, x); v == to && c != nil; c = replaced(l, c.Args[0]) {
-			if variable(l, c.Args[0]) == to {
+		v, x := p.set(stmts[i])
+		for c := p.replaced(x); v == to && c != nil; c = p.replaced(c.Args[0]) {
+			if p.variable(c.Args[0]) == to {
 				return true
 			}
 		}
@@ -208,7 +233,7 @@ func Replacements(l *source.Line, e *source.Expr) int {
 	}
 	first, last := at, at
 	for first > 0 && follows(first) {
-		if v, x := set(l, stmts[first-1]); v != to || replaced(l, x) == nil {
+		if v, x := p.set(stmts[first-1]); v != to || p.replaced(x) == nil {
 			break
 		}
 		first--
@@ -217,52 +242,53 @@ func Replacements(l *source.Line, e *source.Expr) int {
 		last++
 	}
 	for i := last; i >= first; i-- {
-		_, x := set(l, stmts[i])
+		_, x := p.set(stmts[i])
 		nested(x)
 	}
-	return independent(l, chain)
+	r.Stmts = stmts[first : last+1]
+	return p.independent(r)
 }
 
-// independent is the number of replacements, the last first, whose order makes no difference; 0 for others.
-func independent(l *source.Line, chain []*ast.CallExpr) int {
-	text := func(e ast.Expr) string { return constant.StringVal(l.Info().Types[e].Value) }
-	for i, later := range chain {
-		for _, earlier := range chain[i+1:] {
+// independent are replacements whose order makes no difference; none for others.
+func (p Place) independent(r Replacements) Replacements {
+	text := func(e ast.Expr) string { return constant.StringVal(p.Info.Types[e].Value) }
+	for i, later := range r.Calls {
+		for _, earlier := range r.Calls[i+1:] {
 			if old := text(later.Args[1]); old == "" || strings.ContainsAny(text(earlier.Args[2]), old) || strings.ContainsAny(text(earlier.Args[1]), old) {
-				return 0
+				return Replacements{}
 			}
 		}
 	}
-	return len(chain)
+	return r
 }
 
 // OnlyErrorsAs reports whether a variable has its address taken by calls of errors.As alone, as their target, and no
 // function literal has it.
-func OnlyErrorsAs(l *source.Line, e *source.Expr) bool {
-	id, ok := e.Node().(*ast.Ident)
-	fn := body(e)
+func (p Place) OnlyErrorsAs() bool {
+	id, ok := p.Expr.(*ast.Ident)
+	fn := p.body()
 	if !ok || fn == nil {
 		return false
 	}
-	v := l.Info().Defs[id]
+	v := p.Info.Defs[id]
 	taken, asked := 0, 0
 	ast.Inspect(fn, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.FuncLit:
 			ast.Inspect(n.Body, func(in ast.Node) bool {
-				if x, ok := in.(*ast.Ident); ok && l.Info().Uses[x] == v {
+				if x, ok := in.(*ast.Ident); ok && p.Info.Uses[x] == v {
 					taken++
 				}
 				return true
 			})
 			return false
 		case *ast.UnaryExpr:
-			if n.Op == token.AND && variable(l, n.X) == v {
+			if n.Op == token.AND && p.variable(n.X) == v {
 				taken++
 			}
 		case *ast.CallExpr:
-			if c := call(l, n, "errors.As"); c != nil {
-				if u, ok := ast.Unparen(c.Args[1]).(*ast.UnaryExpr); ok && u.Op == token.AND && variable(l, u.X) == v {
+			if c := p.call(n, "errors.As"); c != nil {
+				if u, ok := ast.Unparen(c.Args[1]).(*ast.UnaryExpr); ok && u.Op == token.AND && p.variable(u.X) == v {
 					asked++
 				}
 			}

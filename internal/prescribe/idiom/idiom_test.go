@@ -1,6 +1,7 @@
 package idiom
 
 import (
+	"go/ast"
 	"strings"
 	"testing"
 
@@ -196,6 +197,15 @@ func TestIdioms(t *testing.T) {
 	}
 }
 
+func at(l *source.Line, e *source.Expr) Place {
+	return Place{Info: l.Info(), Expr: e.Node().(ast.Expr), Path: e.Path(), Line: l.LineOf}
+}
+
+func grows(p Place) bool {
+	outer, _ := p.CopyGrows()
+	return outer != nil
+}
+
 // choose is yes where a condition holds, and else no.
 func choose(condition bool, yes, no string) string {
 	if condition {
@@ -209,51 +219,51 @@ var checks = map[string]func(p *source.Program, l *source.Line, e *source.Expr) 
 		if e.Kind != source.Append {
 			return ""
 		}
-		return choose(CopyGrows(l, e), "grows", "fits")
+		return choose(grows(at(l, e)), "grows", "fits")
 	},
 	"replace": func(_ *source.Program, l *source.Line, e *source.Expr) string {
 		if e.Kind != source.Call {
 			return ""
 		}
-		return string('0' + rune(Replacements(l, e)))
+		return string('0' + rune(len(at(l, e).Replacements().Calls)))
 	},
 	"targets": func(_ *source.Program, l *source.Line, e *source.Expr) string {
 		if e.Kind != source.Variable {
 			return ""
 		}
-		return choose(OnlyErrorsAs(l, e), "asked", "taken")
+		return choose(at(l, e).OnlyErrorsAs(), "asked", "taken")
 	},
 	"query": func(_ *source.Program, l *source.Line, e *source.Expr) string {
 		if !strings.HasSuffix(e.Call.Callee, ".Query") && !strings.HasSuffix(e.Call.Callee, ".Join") {
 			return ""
 		}
-		n, again := Again(l, e)
-		return string('0'+rune(max(n, 1))) + choose(again, " again", " once")
+		calls, here := at(l, e).Again()
+		return string('0'+rune(max(here, 1))) + choose(len(calls) > 1, " again", " once")
 	},
 	"runes": func(_ *source.Program, l *source.Line, e *source.Expr) string {
 		if e.Kind != source.Conversion || e.Type != "[]rune" {
 			return ""
 		}
-		return choose(FewRunes(l, e), "few", "all")
+		return choose(at(l, e).FewRunes(), "few", "all")
 	},
 	"distance": func(_ *source.Program, l *source.Line, e *source.Expr) string {
 		if e.Kind != source.Make {
 			return ""
 		}
-		return choose(Swapped(l, e) != "", Swapped(l, e), "-")
+		return choose(at(l, e).Swapped() != "", at(l, e).Swapped(), "-")
 	},
 	"numbers": func(_ *source.Program, l *source.Line, e *source.Expr) string {
 		if e.Kind != source.New {
 			return ""
 		}
-		return choose(OwnNumber(l, e) != "", OwnNumber(l, e), "-")
+		return choose(at(l, e).OwnNumber() != "", at(l, e).OwnNumber(), "-")
 	},
 	"add": func(p *source.Program, l *source.Line, e *source.Expr) string {
 		if e.Kind != source.Call && e.Kind != source.Concat {
 			return ""
 		}
 		fn := p.Function(p.FileOf(e.Place()), l.Number, "m.(*counts).add")
-		switch text := KeyText(p, fn, e); {
+		switch text := KeyText(p.Functions(), fn, e.Node()); {
 		case strings.Contains(text, "struct"):
 			return "struct"
 		case strings.Contains(text, "netip"):
@@ -264,4 +274,3 @@ var checks = map[string]func(p *source.Program, l *source.Line, e *source.Expr) 
 		return "-"
 	},
 }
-

@@ -5,28 +5,28 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"iter"
 	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/ssa"
 
 	"github.com/heaptrim/heaptrim/internal/prescribe/flow"
-	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 )
 
 // KeyText says what the key of a map could be in place of a text that is made for nothing else: the map is the function's
 // own, or in an unexported field or variable, all its keys are texts that are put together for it, and no code has a key
 // from the map. It is "" where another key would not do, or that is not known.
-func KeyText(src *source.Program, fn *ssa.Function, e *source.Expr) string {
+func KeyText(all iter.Seq[*ssa.Function], fn *ssa.Function, e ast.Node) string {
 	if fn == nil {
 		return ""
 	}
-	v := valueOf(fn, e.Node())
+	v := valueOf(fn, e)
 	if v == nil {
 		return ""
 	}
 	m, ok := keyed(v)
-	if !ok || !onlyMadeKeys(src, m) {
+	if !ok || !onlyMadeKeys(all, m) {
 		return ""
 	}
 	name := mapName(m)
@@ -86,7 +86,7 @@ func isPointer(t types.Type) bool {
 func callee(c *ssa.Call) string {
 	if fn := c.Call.StaticCallee(); fn != nil {
 		if obj, ok := fn.Object().(*types.Func); ok {
-			return source.Spelling(obj)
+			return flow.Spelling(obj)
 		}
 	}
 	return ""
@@ -169,12 +169,12 @@ func mapName(m ssa.Value) string {
 
 // onlyMadeKeys reports whether all keys of a map are texts that are put together for it, wherever it is used, and no code
 // has one of them from it.
-func onlyMadeKeys(src *source.Program, m ssa.Value) bool {
+func onlyMadeKeys(all iter.Seq[*ssa.Function], m ssa.Value) bool {
 	switch at := place(m).(type) {
 	case *ssa.MakeMap:
 		return onlyKeyed(at)
 	case *types.Var:
-		return !at.Exported() && everyUse(src, func(in ssa.Instruction) (ssa.Value, bool) {
+		return !at.Exported() && everyUse(all, func(in ssa.Instruction) (ssa.Value, bool) {
 			f, ok := in.(*ssa.FieldAddr)
 			if !ok {
 				r, ok := in.(*ssa.Field)
@@ -183,7 +183,7 @@ func onlyMadeKeys(src *source.Program, m ssa.Value) bool {
 			return f, flow.Field(f) == at
 		})
 	case *ssa.Global:
-		return !ast.IsExported(at.Name()) && everyUse(src, func(in ssa.Instruction) (ssa.Value, bool) {
+		return !ast.IsExported(at.Name()) && everyUse(all, func(in ssa.Instruction) (ssa.Value, bool) {
 			return at, slices.ContainsFunc(in.Operands(nil), func(v *ssa.Value) bool { return *v == ssa.Value(at) })
 		})
 	}
@@ -200,8 +200,8 @@ func fieldOf(f *ssa.Field) *types.Var {
 
 // everyUse reports whether all code that was read uses a map by texts that are put together for it. The address of the
 // map is what at finds in an instruction.
-func everyUse(src *source.Program, at func(ssa.Instruction) (ssa.Value, bool)) bool {
-	for fn := range src.Functions() {
+func everyUse(all iter.Seq[*ssa.Function], at func(ssa.Instruction) (ssa.Value, bool)) bool {
+	for fn := range all {
 		for in := range flow.Instructions(fn) {
 			v, ok := at(in)
 			if !ok {

@@ -6,19 +6,17 @@ import (
 	"go/types"
 	"slices"
 	"strings"
-
-	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 )
 
 // uses calls visit for each use of a variable in a body, with the nodes around it, the innermost last.
-func uses(l *source.Line, fn *ast.BlockStmt, v types.Object, visit func(id *ast.Ident, path []ast.Node)) {
+func (p Place) uses(fn *ast.BlockStmt, v types.Object, visit func(id *ast.Ident, path []ast.Node)) {
 	var path []ast.Node
 	ast.Inspect(fn, func(n ast.Node) bool {
 		if n == nil {
 			path = path[:len(path)-1]
 			return true
 		}
-		if id, ok := n.(*ast.Ident); ok && l.Info().Uses[id] == v {
+		if id, ok := n.(*ast.Ident); ok && p.Info.Uses[id] == v {
 			visit(id, path)
 		}
 		path = append(path, n)
@@ -27,41 +25,41 @@ func uses(l *source.Line, fn *ast.BlockStmt, v types.Object, visit func(id *ast.
 }
 
 // defined is the variable that a statement defines as an expression's value; nil for none.
-func defined(l *source.Line, e *source.Expr) types.Object {
-	path := e.Path()
+func (p Place) defined() types.Object {
+	path := p.Path
 	if len(path) == 0 {
 		return nil
 	}
 	a, ok := path[len(path)-1].(*ast.AssignStmt)
-	if !ok || a.Tok != token.DEFINE || len(a.Lhs) != 1 || a.Rhs[0] != expr(e) {
+	if !ok || a.Tok != token.DEFINE || len(a.Lhs) != 1 || a.Rhs[0] != p.Expr {
 		return nil
 	}
-	return variable(l, a.Lhs[0])
+	return p.variable(a.Lhs[0])
 }
 
 // FewRunes reports whether a text is converted to runes of which only the number is asked, or single ones whose places are
 // constants.
-func FewRunes(l *source.Line, e *source.Expr) bool {
-	if e.Type != "[]rune" && e.Type != "[]int32" || len(e.Path()) == 0 {
+func (p Place) FewRunes() bool {
+	if !p.isRunes() || len(p.Path) == 0 {
 		return false
 	}
-	constant := func(x ast.Expr) bool { return x == nil || l.Constant(x) }
-	switch around := e.Path()[len(e.Path())-1].(type) {
+	constant := func(x ast.Expr) bool { return x == nil || p.constant(x) }
+	switch around := p.Path[len(p.Path)-1].(type) {
 	case *ast.IndexExpr:
-		return around.X == expr(e) && l.Constant(around.Index)
+		return around.X == p.Expr && p.constant(around.Index)
 	case *ast.SliceExpr:
-		return around.X == expr(e) && constant(around.Low) && constant(around.High)
+		return around.X == p.Expr && constant(around.Low) && constant(around.High)
 	}
-	v, fn := defined(l, e), body(e)
+	v, fn := p.defined(), p.body()
 	if v == nil || fn == nil {
 		return false
 	}
 	few, single := true, false
-	uses(l, fn, v, func(id *ast.Ident, path []ast.Node) {
+	p.uses(fn, v, func(id *ast.Ident, path []ast.Node) {
 		switch around := path[len(path)-1].(type) {
 		case *ast.IndexExpr:
 			single = single || around.X == ast.Expr(id)
-			few = few && around.X == ast.Expr(id) && l.Constant(around.Index)
+			few = few && around.X == ast.Expr(id) && p.constant(around.Index)
 		case *ast.SliceExpr:
 			few = few && constant(around.Low) && constant(around.High)
 		case *ast.CallExpr:
@@ -76,27 +74,27 @@ func FewRunes(l *source.Line, e *source.Expr) bool {
 
 // Swapped is the variable that takes a slice over for the next turn of the loop that makes it, where nothing else has the
 // slice: two slices that change their places would do. It is "" for none.
-func Swapped(l *source.Line, e *source.Expr) string {
-	made, fn := defined(l, e), body(e)
-	if made == nil || fn == nil || len(e.Loops) == 0 {
+func (p Place) Swapped() string {
+	made, fn := p.defined(), p.body()
+	if made == nil || fn == nil || !p.inLoop() {
 		return ""
 	}
-	stmts, at := list(e)
+	stmts, at := p.list()
 	if at < 0 {
 		return ""
 	}
 	var last types.Object
 	name := ""
 	for _, s := range stmts[at+1:] {
-		to, value := set(l, s)
-		if to != nil && to != made && variable(l, value) == made {
+		to, value := p.set(s)
+		if to != nil && to != made && p.variable(value) == made {
 			if last != nil {
 				return ""
 			}
 			last, name = to, to.Name()
 		}
 	}
-	if last == nil || last.Pos() >= stmts[0].Pos() && last.Pos() < stmts[len(stmts)-1].End() || !elementsOnly(l, fn, made, last) || !elementsOnly(l, fn, last, made) {
+	if last == nil || last.Pos() >= stmts[0].Pos() && last.Pos() < stmts[len(stmts)-1].End() || !p.elementsOnly(fn, made, last) || !p.elementsOnly(fn, last, made) {
 		return ""
 	}
 	return name
@@ -104,9 +102,9 @@ func Swapped(l *source.Line, e *source.Expr) string {
 
 // elementsOnly reports whether the code reads and sets elements of a slice only, asks its length, copies from or to it,
 // hands it to the other variable, or lets that take it over.
-func elementsOnly(l *source.Line, fn *ast.BlockStmt, v, other types.Object) bool {
+func (p Place) elementsOnly(fn *ast.BlockStmt, v, other types.Object) bool {
 	only := true
-	uses(l, fn, v, func(id *ast.Ident, path []ast.Node) {
+	p.uses(fn, v, func(id *ast.Ident, path []ast.Node) {
 		switch around := path[len(path)-1].(type) {
 		case *ast.IndexExpr:
 			_, address := path[len(path)-2].(*ast.UnaryExpr)
@@ -117,8 +115,8 @@ func elementsOnly(l *source.Line, fn *ast.BlockStmt, v, other types.Object) bool
 			f, ok := around.Fun.(*ast.Ident)
 			only = only && ok && slices.Contains([]string{"len", "cap", "copy", "clear"}, f.Name)
 		case *ast.AssignStmt:
-			to, value := set(l, around)
-			only = only && (to == v && ast.Unparen(value) != ast.Expr(id) || to == other && variable(l, value) == v)
+			to, value := p.set(around)
+			only = only && (to == v && ast.Unparen(value) != ast.Expr(id) || to == other && p.variable(value) == v)
 		default:
 			only = false
 		}
@@ -129,19 +127,19 @@ func elementsOnly(l *source.Line, fn *ast.BlockStmt, v, other types.Object) bool
 // OwnNumber is the variable of math/big that a method's result takes the place of, where the method works on a new number
 // and has the old one among its arguments: x = new(big.Int).Mul(x, y). The old one must be the function's own, and
 // nothing else may have it. It is "" for none.
-func OwnNumber(l *source.Line, e *source.Expr) string {
-	fn := body(e)
-	stmts, at := list(e)
+func (p Place) OwnNumber() string {
+	fn := p.body()
+	stmts, at := p.list()
 	if fn == nil || at < 0 {
 		return ""
 	}
-	v, value := set(l, stmts[at])
+	v, value := p.set(stmts[at])
 	c, ok := value.(*ast.CallExpr)
-	if v == nil || !ok || !isNumber(v.Type()) || !strings.HasPrefix(l.Callee(c), "math/big.(*") {
+	if v == nil || !ok || !isNumber(v.Type()) || !strings.HasPrefix(p.callee(c), "math/big.(*") {
 		return ""
 	}
 	sel, ok := c.Fun.(*ast.SelectorExpr)
-	if !ok || !isNewNumber(l, sel.X) || expr(e) != sel.X && expr(e) != ast.Expr(c) || !slices.ContainsFunc(c.Args, func(a ast.Expr) bool { return variable(l, a) == v }) {
+	if !ok || !p.isNewNumber(sel.X) || p.Expr != sel.X && p.Expr != ast.Expr(c) || !slices.ContainsFunc(c.Args, func(a ast.Expr) bool { return p.variable(a) == v }) {
 		return ""
 	}
 	if v.Pos() < fn.Pos() || v.Pos() >= fn.End() { // a parameter, a result, or another function's
@@ -151,17 +149,17 @@ func OwnNumber(l *source.Line, e *source.Expr) string {
 	ast.Inspect(fn, func(n ast.Node) bool { // what it is set to is new each time
 		if a, ok := n.(*ast.AssignStmt); ok {
 			for i, to := range a.Lhs {
-				if variable(l, to) == v {
-					own = own && len(a.Lhs) == len(a.Rhs) && (isNewNumber(l, a.Rhs[i]) || isNewResult(l, a.Rhs[i]))
+				if p.variable(to) == v {
+					own = own && len(a.Lhs) == len(a.Rhs) && (p.isNewNumber(a.Rhs[i]) || p.isNewResult(a.Rhs[i]))
 				}
 			}
 		}
 		return own
 	})
-	uses(l, fn, v, func(id *ast.Ident, path []ast.Node) {
+	p.uses(fn, v, func(id *ast.Ident, path []ast.Node) {
 		switch around := path[len(path)-1].(type) {
 		case *ast.CallExpr:
-			own = own && strings.HasPrefix(l.Callee(around), "math/big.(*")
+			own = own && strings.HasPrefix(p.callee(around), "math/big.(*")
 		case *ast.SelectorExpr, *ast.ReturnStmt:
 		case *ast.AssignStmt:
 			own = own && slices.Contains(around.Lhs, ast.Expr(id))
@@ -185,24 +183,42 @@ func isNumber(t types.Type) bool {
 }
 
 // isNewNumber reports whether an expression makes a new number of math/big.
-func isNewNumber(l *source.Line, e ast.Expr) bool {
+func (p Place) isNewNumber(e ast.Expr) bool {
 	switch x := ast.Unparen(e).(type) {
 	case *ast.CallExpr:
 		f, ok := x.Fun.(*ast.Ident)
-		return ok && f.Name == "new" && isNumber(l.Info().TypeOf(e)) || strings.HasPrefix(l.Callee(x), "math/big.New")
+		return ok && f.Name == "new" && isNumber(p.Info.TypeOf(e)) || strings.HasPrefix(p.callee(x), "math/big.New")
 	case *ast.UnaryExpr:
 		_, literal := x.X.(*ast.CompositeLit)
-		return x.Op == token.AND && literal && isNumber(l.Info().TypeOf(e))
+		return x.Op == token.AND && literal && isNumber(p.Info.TypeOf(e))
 	}
 	return false
 }
 
 // isNewResult reports whether an expression is the result of a method on a new number.
-func isNewResult(l *source.Line, e ast.Expr) bool {
+func (p Place) isNewResult(e ast.Expr) bool {
 	c, ok := ast.Unparen(e).(*ast.CallExpr)
-	if !ok || !strings.HasPrefix(l.Callee(c), "math/big.(*") {
+	if !ok || !strings.HasPrefix(p.callee(c), "math/big.(*") {
 		return false
 	}
 	sel, ok := c.Fun.(*ast.SelectorExpr)
-	return ok && isNewNumber(l, sel.X)
+	return ok && p.isNewNumber(sel.X)
+}
+
+func (p Place) isRunes() bool {
+	s, ok := p.Info.TypeOf(p.Expr).(*types.Slice)
+	return ok && types.Identical(s.Elem(), types.Typ[types.Rune])
+}
+
+// inLoop reports whether a loop of the function is around the expression.
+func (p Place) inLoop() bool {
+	return slices.ContainsFunc(p.Path, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.ForStmt:
+			return n.Body.Pos() <= p.Expr.Pos()
+		case *ast.RangeStmt:
+			return n.Body.Pos() <= p.Expr.Pos()
+		}
+		return false
+	})
 }

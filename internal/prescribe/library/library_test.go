@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/tools/go/packages"
 
-	"github.com/heaptrim/heaptrim/internal/prescribe/source"
+	"github.com/heaptrim/heaptrim/internal/prescribe/flow"
 )
 
 // TestLibrary holds the table of library calls against the library: every
@@ -77,14 +77,14 @@ func functionsOf(pkg *types.Package) []string {
 	for _, name := range pkg.Scope().Names() {
 		switch o := pkg.Scope().Lookup(name).(type) {
 		case *types.Func:
-			out = append(out, source.Spelling(o))
+			out = append(out, flow.Spelling(o))
 		case *types.TypeName:
 			named, ok := o.Type().(*types.Named)
 			if !ok {
 				continue
 			}
 			for m := range named.Methods() {
-				out = append(out, source.Spelling(m))
+				out = append(out, flow.Spelling(m))
 			}
 		}
 	}

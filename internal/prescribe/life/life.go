@@ -310,7 +310,7 @@ func bit(i int) uint64 { return 1 << min(uint(i), 63) }
 func nameOf(fn *ssa.Function) string {
 	fn = origin(fn)
 	if obj, ok := fn.Object().(*types.Func); ok {
-		return source.Spelling(obj)
+		return flow.Spelling(obj)
 	}
 	return strings.ReplaceAll(fn.String(), "$", ".func")
 }

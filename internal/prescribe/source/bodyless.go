@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"golang.org/x/tools/go/ssa"
+
+	"github.com/heaptrim/heaptrim/internal/prescribe/flow"
 )
 
 // Declared is a function's declaration.
@@ -29,7 +31,7 @@ func (l *Line) Bodyless() (Declared, bool) {
 		}
 		if d := l.declaration(fn); d != nil && d.Body == nil && !noEscape(d) {
 			at := l.program.fset.Position(d.Pos())
-			return Declared{Spelling(fn), at.Filename, at.Line}, true
+			return Declared{flow.Spelling(fn), at.Filename, at.Line}, true
 		}
 	}
 	return Declared{}, false

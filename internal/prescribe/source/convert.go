@@ -106,7 +106,7 @@ func (l *Line) Writer(e *Expr) string {
 		return ""
 	}
 	call, ok := e.path[len(e.path)-1].(*ast.CallExpr)
-	if !ok || !strings.HasSuffix(l.Callee(call), ".Write") {
+	if !ok || !strings.HasSuffix(l.callee(call), ".Write") {
 		return ""
 	}
 	sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
@@ -169,7 +169,7 @@ func (l *Line) AppendsToNil(made string) bool {
 		if !ok || e.Kind != Call || len(call.Args) == 0 || !l.Info().Types[call.Args[0]].IsNil() {
 			continue
 		}
-		callee := l.Callee(call)
+		callee := l.callee(call)
 		pkg, _, _ := strings.Cut(callee, ".")
 		switch name := callee[strings.LastIndexByte(callee, '.')+1:]; {
 		case name != method:

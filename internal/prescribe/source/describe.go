@@ -122,7 +122,7 @@ func (l *Line) useOf(n ast.Node, path []ast.Node) Use {
 		case *ast.SwitchStmt:
 			return Use{Kind: UseSwitch}
 		case *ast.SelectorExpr:
-			return Use{Kind: UseReceiver, Name: p.Sel.Name, Callee: l.Callee(&ast.CallExpr{Fun: p})}
+			return Use{Kind: UseReceiver, Name: p.Sel.Name, Callee: l.callee(&ast.CallExpr{Fun: p})}
 		case *ast.CallExpr:
 			if l.Info().Types[p.Fun].IsType() {
 				n = p // a conversion hands the value on
@@ -154,7 +154,7 @@ func (l *Line) useInBinary(p *ast.BinaryExpr) Use {
 func (l *Line) useInCall(p *ast.CallExpr) Use {
 	switch b := l.builtin(p); b {
 	case "":
-		return Use{Kind: UseArgument, Callee: l.Callee(p)}
+		return Use{Kind: UseArgument, Callee: l.callee(p)}
 	case "len", "cap":
 		return Use{Kind: UseLength}
 	default:

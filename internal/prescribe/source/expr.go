@@ -8,6 +8,8 @@ import (
 	"go/types"
 	"slices"
 	"strings"
+
+	"github.com/heaptrim/heaptrim/internal/prescribe/flow"
 )
 
 // ExprKind says what kind of expression may allocate.
@@ -174,7 +176,7 @@ func (l *Line) call(n *ast.CallExpr) *Expr {
 	}
 	switch b := l.builtin(n); b {
 	case "":
-		e := &Expr{Kind: Call, node: n, Call: Invocation{Callee: l.Callee(n), Unboxed: l.unboxed(n), Consts: l.allConstant(n.Args)}}
+		e := &Expr{Kind: Call, node: n, Call: Invocation{Callee: l.callee(n), Unboxed: l.unboxed(n), Consts: l.allConstant(n.Args)}}
 		l.boxes(n, &e.Call)
 		return e
 	case "make":
@@ -301,11 +303,11 @@ func (l *Line) builtin(n *ast.CallExpr) string {
 	return ""
 }
 
-// Callee is the function that a call calls, as pprof spells it; "" when it is
+// callee is the function that a call calls, as pprof spells it; "" when it is
 // not known before the program runs.
-func (l *Line) Callee(n *ast.CallExpr) string {
+func (l *Line) callee(n *ast.CallExpr) string {
 	if fn := l.named(n.Fun); fn != nil {
-		return Spelling(fn)
+		return flow.Spelling(fn)
 	}
 	return ""
 }
@@ -327,29 +329,6 @@ func (l *Line) named(e ast.Expr) *types.Func {
 	}
 	fn, _ := l.Info().Uses[id].(*types.Func)
 	return fn
-}
-
-// Spelling is a function's name as pprof spells it, without type arguments.
-func Spelling(fn *types.Func) string {
-	fn = fn.Origin()
-	pkg := ""
-	if fn.Pkg() != nil {
-		pkg = fn.Pkg().Path() + "."
-	}
-	recv := fn.Signature().Recv()
-	if recv == nil {
-		return pkg + fn.Name()
-	}
-	t := recv.Type()
-	if p, ok := t.(*types.Pointer); ok {
-		if n, ok := types.Unalias(p.Elem()).(*types.Named); ok {
-			return pkg + "(*" + n.Obj().Name() + ")." + fn.Name()
-		}
-	}
-	if n, ok := types.Unalias(t).(*types.Named); ok {
-		return pkg + n.Obj().Name() + "." + fn.Name()
-	}
-	return pkg + fn.Name()
 }
 
 // addressed is the & around a literal, if there is one.

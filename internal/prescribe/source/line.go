@@ -215,7 +215,7 @@ func (l *Line) sequence(x ast.Expr) string {
 	if !ok || len(call.Args) != 1 {
 		return ""
 	}
-	switch l.Callee(call) {
+	switch l.callee(call) {
 	case "maps.Keys", "maps.Values", "maps.All", "slices.All", "slices.Values", "slices.Backward":
 		return l.lenOf(call.Args[0])
 	}
@@ -262,7 +262,7 @@ func (l *Line) listOf(e ast.Expr) string {
 		return ""
 	}
 	sel, ok := call.Fun.(*ast.SelectorExpr)
-	if callee := l.Callee(call); !ok || callee != "container/list.(*List).Front" && callee != "container/list.(*List).Back" || pureOperand(sel.X) == nil {
+	if callee := l.callee(call); !ok || callee != "container/list.(*List).Front" && callee != "container/list.(*List).Back" || pureOperand(sel.X) == nil {
 		return ""
 	}
 	return l.text(sel.X) + ".Len()"

@@ -43,7 +43,7 @@ func (l *Line) Merges(d *Dest) bool {
 		case *ast.RangeStmt:
 			found = found || from(n.X) && l.copiesEach(n, d)
 		case *ast.CallExpr:
-			if len(n.Args) == 2 && (l.builtin(n) == "append" && n.Ellipsis.IsValid() || l.Callee(n) == "maps.Copy") {
+			if len(n.Args) == 2 && (l.builtin(n) == "append" && n.Ellipsis.IsValid() || l.callee(n) == "maps.Copy") {
 				found = found || l.text(n.Args[0]) == d.Name && from(n.Args[1])
 			}
 		}

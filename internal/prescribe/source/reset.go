@@ -61,7 +61,7 @@ func (p *Program) findResets(fn *ssa.Function) {
 			if !ok {
 				continue
 			}
-			p.resets[key] = append(p.resets[key], Reset{at.Filename, at.Line, Spelling(obj), field.Name()})
+			p.resets[key] = append(p.resets[key], Reset{at.Filename, at.Line, flow.Spelling(obj), field.Name()})
 		}
 	}
 }

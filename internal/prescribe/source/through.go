@@ -5,12 +5,14 @@ import (
 	"go/types"
 
 	"golang.org/x/tools/go/ssa"
+
+	"github.com/heaptrim/heaptrim/internal/prescribe/flow"
 )
 
 // through is the argument of a call that its first result is, with something appended to it or not;
 // nil where the call makes the result, or that is not known.
 func (l *Line) through(call *ast.CallExpr) ast.Expr {
-	if l.builtin(call) == "append" || Appends(l.Callee(call)) {
+	if l.builtin(call) == "append" || Appends(l.callee(call)) {
 		if len(call.Args) > 0 {
 			return call.Args[0]
 		}
@@ -107,7 +109,7 @@ func grownByCall(fn *ssa.Function, v *ssa.Call, seen map[ssa.Value]bool, calls i
 	if callee == nil || calls == 0 {
 		return -1
 	}
-	if obj, ok := callee.Object().(*types.Func); ok && Appends(Spelling(obj)) && len(c.Args) > 0 {
+	if obj, ok := callee.Object().(*types.Func); ok && Appends(flow.Spelling(obj)) && len(c.Args) > 0 {
 		return grownFrom(fn, c.Args[0], seen, calls)
 	}
 	if callee.Blocks == nil {
