@@ -164,6 +164,12 @@ var layers = []layer{
 		why:    "what instructions do is told from SSA form alone",
 	},
 	{
+		folder: "internal/prescribe/idiom",
+		ours:   []string{"internal/prescribe/flow"},
+		others: []string{"golang.org/x/tools/go"},
+		why:    "how something is written is told from types and syntax, for cures and for edits alike",
+	},
+	{
 		folder: "internal/prescribe/holder",
 		ours:   []string{"internal/evidence", "internal/prescribe/flow", "internal/prescribe/source"},
 		others: []string{"golang.org/x/tools/go"},
@@ -228,7 +234,7 @@ var layers = []layer{
 	},
 	{
 		folder: "internal/rewrite",
-		ours:   []string{"internal/rewrite/branch", "internal/rewrite/code", "internal/rewrite/gather", "internal/rewrite/key", "internal/rewrite/memory", "internal/rewrite/once", "internal/rewrite/owner", "internal/rewrite/parts", "internal/rewrite/sum", "internal/rewrite/text", "internal/rewrite/value", "internal/sourcefile"},
+		ours:   []string{"internal/rewrite/branch", "internal/rewrite/code", "internal/rewrite/gather", "internal/rewrite/idiom", "internal/rewrite/key", "internal/rewrite/memory", "internal/rewrite/once", "internal/rewrite/owner", "internal/rewrite/parts", "internal/rewrite/sum", "internal/rewrite/text", "internal/rewrite/value", "internal/sourcefile"},
 		others: []string{"golang.org/x/tools/go"},
 		why:    "an edit is made from source and types: whether it pays is for a trial, and who wants it is not asked",
 	},
@@ -236,6 +242,12 @@ var layers = []layer{
 		folder: "internal/rewrite/code",
 		others: []string{"github.com/rogpeppe/go-internal/diff", "golang.org/x/tools/go"},
 		why:    "what all kinds of edit ask of source and types",
+	},
+	{
+		folder: "internal/rewrite/idiom",
+		ours:   []string{"internal/prescribe/idiom", "internal/rewrite/code"},
+		others: []string{"golang.org/x/tools/go"},
+		why:    "an edit of an idiom asks the facts that its cure asks",
 	},
 	{
 		folder: "internal/rewrite/*",

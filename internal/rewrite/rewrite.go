@@ -16,6 +16,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/rewrite/branch"
 	"github.com/heaptrim/heaptrim/internal/rewrite/code"
 	"github.com/heaptrim/heaptrim/internal/rewrite/gather"
+	"github.com/heaptrim/heaptrim/internal/rewrite/idiom"
 	"github.com/heaptrim/heaptrim/internal/rewrite/key"
 	"github.com/heaptrim/heaptrim/internal/rewrite/memory"
 	"github.com/heaptrim/heaptrim/internal/rewrite/once"
@@ -107,6 +108,10 @@ func ofMaking() []kind {
 		{"original instead of a copy", "skip-work", text.NoCopy},
 		{"appended in place", "reuse-buffer", text.AppendInPlace},
 		{"insert in place", "reuse-buffer", gather.InsertInPlace},
+		{"one replacer", "avoid-conversion", idiom.OneReplacer},
+		{"bytes instead of string", "avoid-conversion", idiom.WriteBytes},
+		{"asked by type", "keep-on-stack", idiom.AskAsType},
+		{"result kept", "skip-work", idiom.KeepResult},
 		{"text appended", "avoid-conversion", text.AppendText},
 		{"format into the writer", "avoid-conversion", text.FormatInto},
 		{"range over the string", "avoid-conversion", text.RangeString},
@@ -149,6 +154,8 @@ func ofMemory() []kind {
 		{"slice with its size", "presize-slice", memory.PresizeSlice},
 		{"slice with its size", "presize-slice", memory.JoinedOnce},
 		{"gathered with its size", "presize-slice", gather.WithSize},
+		{"copy with room", "presize-slice", idiom.CopyWithRoom},
+		{"number in its place", "reuse-buffer", idiom.NumberInPlace},
 		{"appended and turned round", "presize-slice", memory.AppendAndReverse},
 		{"keys one by one", "skip-work", branch.KeysOneByOne},
 		{"map with its size", "presize-map", memory.PresizeMap},
