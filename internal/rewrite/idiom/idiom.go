@@ -159,8 +159,13 @@ func AskAsType(on *code.Site) []code.Edit {
 	if !ok || s.Callee(as) != "errors.As" {
 		return nil
 	}
+	name := "_"
 	for _, u := range s.Uses(v, fn) {
-		if n := u.Node(); n != ast.Node(id) && (n.Pos() < asked.Cond.Pos() || n.Pos() >= asked.Body.End()) {
+		n := u.Node()
+		if n.Pos() >= as.End() {
+			name = v.Name()
+		}
+		if n != ast.Node(id) && (n.Pos() < asked.Cond.Pos() || n.Pos() >= asked.Body.End()) {
 			return nil
 		}
 	}
@@ -168,7 +173,7 @@ func AskAsType(on *code.Site) []code.Edit {
 	ask := fmt.Sprintf("%s.AsType[%s](%s)", s.Source(as.Fun.(*ast.SelectorExpr).X), s.Source(spec.Type), s.Source(as.Args[0]))
 	return []code.Edit{{Text: fmt.Sprintf("ask for `%s` by errors.AsType", v.Name()), Gone: true, Changes: []code.Change{
 		{From: s.Offset(decl.Pos()), To: s.Offset(decl.End())},
-		s.Insert(s.Offset(asked.Cond.Pos()), fmt.Sprintf("%s, %s := %s; ", v.Name(), yes, ask)),
+		s.Insert(s.Offset(asked.Cond.Pos()), fmt.Sprintf("%s, %s := %s; ", name, yes, ask)),
 		s.Replace(as, yes),
 	}}}
 }

@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/ast/edge"
@@ -105,7 +106,7 @@ func AppendInPlace(on *code.Site) []code.Edit {
 	switch outer.ParentEdgeKind() {
 	case edge.AssignStmt_Rhs:
 		assign := outer.Parent().Node().(*ast.AssignStmt)
-		if len(assign.Lhs) == 1 && s.Source(assign.Lhs[0]) == s.Source(x) {
+		if len(assign.Lhs) == 1 && s.Source(assign.Lhs[0]) == s.Source(x) && !s.handsOn(x) {
 			return []code.Edit{edit}
 		}
 	case edge.ReturnStmt_Results:
@@ -114,6 +115,31 @@ func AppendInPlace(on *code.Site) []code.Edit {
 		}
 	}
 	return nil
+}
+
+// handsOn reports whether a function does more with a slice that it was handed than to read it, append to it and return
+// it: who gets it, or keeps it, may rely on memory of its own.
+func (s *site) handsOn(x ast.Expr) bool {
+	v := s.Local(x)
+	fn, _ := code.Function(s.Cur)
+	params, _ := code.Signature(fn)
+	if v == nil || v.Pos() < params.Pos() || v.Pos() >= params.End() {
+		return false
+	}
+	return slices.ContainsFunc(s.Uses(v, fn), func(u inspector.Cursor) bool {
+		switch u.ParentEdgeKind() {
+		case edge.AssignStmt_Lhs, edge.ReturnStmt_Results, edge.IndexExpr_X, edge.RangeStmt_X, edge.SliceExpr_X:
+			return !code.Within(u, fn)
+		case edge.CallExpr_Args:
+			call := u.Parent().Node().(*ast.CallExpr)
+			if s.Builtin(call, "append") != nil && (call.Args[0] == u.Node() || call.Ellipsis.IsValid()) || s.Builtin(call, "len") != nil || s.Builtin(call, "cap") != nil || s.Builtin(call, "copy") != nil {
+				return false
+			}
+			into, back := u.Parent().Parent().Node().(*ast.AssignStmt)
+			return !back || len(into.Lhs) != 1 || s.Local(into.Lhs[0]) != v
+		}
+		return u.ParentEdgeKind() != edge.Field_Names
+	})
 }
 
 // appendStyle reports whether a function appends to its first parameter, as its name and its result
