@@ -6,6 +6,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/library"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
+	"github.com/heaptrim/heaptrim/internal/prescribe/waste"
 )
 
 // listed reports whether the part's library call has an entry for a cure. What it decodes into is no
@@ -66,6 +67,9 @@ func (p *allocated) keptResult() bool {
 // better is what to do instead of a library call. Text that has to be a string is only put together in another way.
 func (p *allocated) better() string {
 	if strings.HasPrefix(p.Callee, "fmt.Sprint") && p.keptResult() {
+		if p.Expr != nil && waste.PrintsHex(p.Line, p.Expr) {
+			return "put the text together with hex.AppendEncode, which boxes nothing"
+		}
 		return "put the text together with + and strconv, which box nothing"
 	}
 	return p.Library.Better

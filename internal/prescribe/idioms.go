@@ -31,6 +31,14 @@ var (
 		calls, _ := p.place().Again()
 		return len(calls) > 1
 	})
+	cutAgain    = test("a part of a text put together again", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.place().CutAgain() != "" }, "text")
+	parsedAgain = test("taken apart again", func(_ *candidate, p *allocated) bool {
+		return p.Expr != nil && p.place().ParsedAgain() != ""
+	}, "parser")
+	encodedAgain = test("encoded to be decoded", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.place().EncodedAgain() })
+	frontOfField = test("put in front of a field", func(_ *candidate, p *allocated) bool {
+		return p.Expr != nil && p.Line.Prepends(p.Expr) && p.Expr.Use.Field
+	}, "use")
 	fewRunes  = test("few runes of a text", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.place().FewRunes() })
 	swapped   = test("read in the next turn only", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.place().Swapped() != "" }, "next")
 	ownNumber = test("takes the place of an argument", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.place().OwnNumber() != "" }, "number")

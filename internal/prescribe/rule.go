@@ -81,6 +81,8 @@ var words = map[string]func(c *candidate, p *allocated) string{
 	"times":     func(_ *candidate, p *allocated) string { return fmt.Sprint(p.times()) },
 	"next":      func(_ *candidate, p *allocated) string { return "`" + p.place().Swapped() + "`" },
 	"number":    func(_ *candidate, p *allocated) string { return "`" + p.place().OwnNumber() + "`" },
+	"text":      func(_ *candidate, p *allocated) string { return "`" + p.place().CutAgain() + "`" },
+	"parser":    func(_ *candidate, p *allocated) string { return p.place().ParsedAgain() },
 	"key":       func(c *candidate, p *allocated) string { return c.keyText(p) },
 	"row":       func(_ *candidate, p *allocated) string { return fmt.Sprint(waste.InARow(p.Expr)) },
 	"asked":     func(c *candidate, p *allocated) string { return c.askedAbove(p) },

@@ -205,3 +205,145 @@ func leads(fn *ast.BlockStmt, first, second *ast.CallExpr) bool {
 	ast.Inspect(fn, visit)
 	return found && inner != nil && inner.Pos() <= second.Pos() && second.End() <= inner.End()
 }
+
+// CutAgain is the text of which a call of strings.Join makes a part anew: strings.Split cut that text at the same separator,
+// and Join puts the first or the last of the parts together. It is "" for others.
+func (p Place) CutAgain() string {
+	c := p.call(p.Expr, "strings.Join")
+	fn := p.body()
+	if c == nil || fn == nil {
+		return ""
+	}
+	some, ok := ast.Unparen(c.Args[0]).(*ast.SliceExpr)
+	if !ok || some.Slice3 || (some.Low == nil) == (some.High == nil) {
+		return ""
+	}
+	parts := p.variable(some.X)
+	if parts == nil || parts.Pos() < fn.Pos() || parts.Pos() >= fn.End() {
+		return ""
+	}
+	text, set := "", 0
+	ast.Inspect(fn, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			for i, to := range n.Lhs {
+				if at, ok := to.(*ast.IndexExpr); ok && p.variable(at.X) == parts {
+					set = 2 // a part is changed
+				}
+				if p.variable(to) != parts {
+					continue
+				}
+				set++
+				if len(n.Lhs) != len(n.Rhs) {
+					continue
+				}
+				if split := p.call(n.Rhs[i], "strings.Split"); split != nil && p.constant(c.Args[1]) && p.constant(split.Args[1]) &&
+					p.Info.Types[c.Args[1]].Value.ExactString() == p.Info.Types[split.Args[1]].Value.ExactString() {
+					text = types.ExprString(split.Args[0])
+				}
+			}
+		}
+		return true
+	})
+	if set != 1 {
+		return ""
+	}
+	return text
+}
+
+// parsers are functions that take a text apart, by the number of the argument that is the text.
+var parsers = map[string]int{
+	"time.Parse": 1, "time.ParseInLocation": 1, "time.ParseDuration": 0, "strconv.Atoi": 0, "strconv.ParseInt": 0, "strconv.ParseUint": 0, "strconv.ParseFloat": 0,
+	"net.ParseIP": 0, "net/netip.ParseAddr": 0, "net/netip.ParseAddrPort": 0,
+}
+
+// ParsedAgain is the function that takes a text apart again which the code puts together for it alone; "" for others.
+func (p Place) ParsedAgain() string {
+	made := ast.Unparen(p.Expr)
+	c, isCall := made.(*ast.CallExpr)
+	if _, sum := made.(*ast.BinaryExpr); !sum && !(isCall && p.isMaking(c)) {
+		return ""
+	}
+	takes := func(n ast.Node, text func(ast.Expr) bool) string {
+		call, ok := n.(*ast.CallExpr)
+		if !ok {
+			return ""
+		}
+		name := p.callee(call)
+		if at, parses := parsers[name]; parses && len(call.Args) > at && text(call.Args[at]) {
+			return name
+		}
+		return ""
+	}
+	if len(p.Path) > 0 {
+		if name := takes(p.Path[len(p.Path)-1], func(e ast.Expr) bool { return ast.Unparen(e) == made }); name != "" {
+			return name
+		}
+	}
+	v, fn := p.defined(), p.body()
+	if v == nil || fn == nil {
+		return ""
+	}
+	name, others := "", 0
+	p.uses(fn, v, func(id *ast.Ident, path []ast.Node) {
+		if n := takes(path[len(path)-1], func(e ast.Expr) bool { return e == ast.Expr(id) }); n != "" {
+			name = n
+			return
+		}
+		others++
+	})
+	if others > 0 {
+		return ""
+	}
+	return name
+}
+
+// EncodedAgain reports whether a value is encoded as JSON only to be decoded in the same function: the call of Marshal or
+// of Unmarshal is the expression.
+func (p Place) EncodedAgain() bool {
+	c, ok := p.Expr.(*ast.CallExpr)
+	fn := p.body()
+	if !ok || fn == nil {
+		return false
+	}
+	var v types.Object
+	switch p.callee(c) {
+	case "encoding/json.Marshal":
+		if len(p.Path) > 0 {
+			if a, ok := p.Path[len(p.Path)-1].(*ast.AssignStmt); ok && len(a.Rhs) == 1 {
+				v = p.variable(a.Lhs[0])
+			}
+		}
+	case "encoding/json.Unmarshal":
+		v = p.variable(c.Args[0])
+	}
+	if v == nil || v.Pos() < fn.Pos() || v.Pos() >= fn.End() {
+		return false
+	}
+	made, decoded, others := 0, 0, 0
+	ast.Inspect(fn, func(n ast.Node) bool {
+		if a, ok := n.(*ast.AssignStmt); ok && slices.ContainsFunc(a.Lhs, func(to ast.Expr) bool { return p.variable(to) == v }) {
+			made++
+			if p.call(a.Rhs[0], "encoding/json.Marshal") == nil {
+				others++
+			}
+		}
+		return true
+	})
+	p.uses(fn, v, func(id *ast.Ident, path []ast.Node) {
+		switch around := path[len(path)-1].(type) {
+		case *ast.CallExpr:
+			if p.call(around, "encoding/json.Unmarshal") == nil {
+				others++
+			}
+			decoded++
+		case *ast.AssignStmt:
+			if !slices.Contains(around.Lhs, ast.Expr(id)) {
+				others++
+			}
+		default:
+			others++
+		}
+	})
+	return made == 1 && decoded > 0 && others == 0
+}

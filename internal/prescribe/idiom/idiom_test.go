@@ -12,6 +12,7 @@ import (
 const program = `package m
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/big"
@@ -21,6 +22,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 func paths(path []int, n int) ([]int, []int) {
@@ -136,6 +138,38 @@ func numbers(n int64, x *big.Int) *big.Int {
 		all = append(all, t)
 	}
 	return r.Add(r, s)
+}
+
+func cuts(s, sep string) (a, b, c, d string) {
+	parts := strings.Split(s, ".")
+	a = strings.Join(parts[:2], ".")      // s
+	b = strings.Join(parts[len(a):], ".") // s
+	c = strings.Join(parts[1:2], ".")     // -
+	d = strings.Join(parts[1:], "-")      // -
+	changed := strings.Split(s, ".")
+	changed[0] = c
+	d += strings.Join(changed[1:], ".") // -
+	return a, b, c, d
+}
+
+func parses(y, m int, s string) (time.Time, error) {
+	text := fmt.Sprintf("%d-%02d-01", y, m) // time.Parse
+	n, _ := strconv.Atoi(s + "0")          // strconv.Atoi
+	kept := strconv.Itoa(n)                // -
+	n, _ = strconv.Atoi(kept)
+	fmt.Println(kept, n)
+	return time.Parse("2006-01-02", text)
+}
+
+func converts(from any, to *counts, kept *[]byte) error {
+	b, err := json.Marshal(from) // again
+	if err != nil {
+		return err
+	}
+	c, _ := json.Marshal(from) // once
+	*kept = c
+	json.Unmarshal(c, to)
+	return json.Unmarshal(b, to) // again
 }
 
 type counts struct {
@@ -257,6 +291,24 @@ var checks = map[string]func(p *source.Program, l *source.Line, e *source.Expr) 
 			return ""
 		}
 		return choose(at(l, e).OwnNumber() != "", at(l, e).OwnNumber(), "-")
+	},
+	"cuts": func(_ *source.Program, l *source.Line, e *source.Expr) string {
+		if e.Call.Callee != "strings.Join" {
+			return ""
+		}
+		return choose(at(l, e).CutAgain() != "", at(l, e).CutAgain(), "-")
+	},
+	"parses": func(_ *source.Program, l *source.Line, e *source.Expr) string {
+		if e.Kind == source.Call && strings.HasPrefix(e.Call.Callee, "strconv.A") || e.Kind == source.Variable {
+			return ""
+		}
+		return choose(at(l, e).ParsedAgain() != "", at(l, e).ParsedAgain(), "-")
+	},
+	"converts": func(_ *source.Program, l *source.Line, e *source.Expr) string {
+		if e.Kind != source.Call {
+			return ""
+		}
+		return choose(at(l, e).EncodedAgain(), "again", "once")
 	},
 	"add": func(p *source.Program, l *source.Line, e *source.Expr) string {
 		if e.Kind != source.Call && e.Kind != source.Concat {

@@ -321,11 +321,12 @@ func (l *Line) count(d *Dest, from token.Pos, same func(ast.Expr) bool) {
 	})
 	loops := 0
 	plain := true
+around:
 	for i := len(found) - 1; i >= 0; i-- {
 		switch n := found[i].(type) {
 		case *ast.ForStmt, *ast.RangeStmt:
 			if n.Pos() <= from && from < n.End() {
-				return // it starts empty in every iteration
+				break around // it starts empty in every iteration
 			}
 			loop := l.loopOf(n)
 			loops++

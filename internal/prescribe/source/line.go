@@ -298,6 +298,10 @@ func pureOperand(e ast.Expr) ast.Expr {
 		if pureOperand(x.X) != nil {
 			return e
 		}
+	case *ast.IndexExpr:
+		if _, constant := x.Index.(*ast.BasicLit); constant && pureOperand(x.X) != nil {
+			return e
+		}
 	case *ast.ParenExpr:
 		return pureOperand(x.X)
 	case *ast.StarExpr:

@@ -120,6 +120,17 @@ func some(xs []string) (out []string) {
 	}
 	return kept
 }
+
+func rows(n int, m [][]int) (all [][]int) {
+	for range n {
+		var row []int
+		for range m[0] {
+			row = append(row, n) //each
+		}
+		all = append(all, row)
+	}
+	return all
+}
 `
 
 func TestExpressions(t *testing.T) {
@@ -133,6 +144,9 @@ func TestExpressions(t *testing.T) {
 	}
 	if b := first(t, line("skipped"), Append); b.Branch || b.Into.Exact || b.Into.Count != "len(xs)" {
 		t.Errorf("an append behind continue: branch %v, exact %v, count %q", b.Branch, b.Into.Exact, b.Into.Count)
+	}
+	if d := first(t, line("each"), Append).Into; !d.Exact || d.Count != "len(m[0])" {
+		t.Errorf("an append in each turn of an inner loop goes into %+v", d)
 	}
 	if b := first(t, line("branch"), Append); !b.Branch || b.Into.Exact {
 		t.Errorf("an append in a branch: branch %v, exact %v", b.Branch, b.Into.Exact)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/token"
+	"go/types"
 	"slices"
 	"strings"
 
@@ -93,6 +94,25 @@ func FormatVaries(l *source.Line, e *source.Expr) bool {
 		return varies
 	})
 	return varies
+}
+
+// PrintsHex reports whether a call of fmt prints bytes in hexadecimal digits.
+func PrintsHex(l *source.Line, e *source.Expr) bool {
+	call, ok := e.Node().(*ast.CallExpr)
+	at, format := formats[e.Call.Callee]
+	if !ok || !format || len(call.Args) <= at {
+		return false
+	}
+	v := l.Info().Types[call.Args[at]].Value
+	return v != nil && strings.Contains(v.ExactString(), "%x") && slices.ContainsFunc(call.Args[at+1:], func(a ast.Expr) bool {
+		switch t := l.Info().TypeOf(a).Underlying().(type) {
+		case *types.Slice:
+			return types.Identical(t.Elem(), types.Typ[types.Byte])
+		case *types.Array:
+			return types.Identical(t.Elem(), types.Typ[types.Byte])
+		}
+		return false
+	})
 }
 
 // Filled reports whether a call parses a text into a template that is not made by the same expression, or that the
