@@ -80,7 +80,7 @@ func TestScript(t *testing.T) {
 // ofSource matches the scripts whose time goes into reading and judging source, which
 // one goroutine does. With the race detector the command takes twice as long for it, so
 // they run it without; the packages that it is made of have their own tests with it.
-var ofSource = regexp.MustCompile(`^script-(cures|examples|explain|fix|guard|life|packages|verify|workspace)`)
+var ofSource = regexp.MustCompile(`^script-(cures|examples|explain|fix|guard|idioms|life|packages|verify|workspace)`)
 
 // plainBuild builds the command as users do, into a folder that it returns.
 func plainBuild(t *testing.T) (dir string, err error) {
