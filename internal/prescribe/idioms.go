@@ -1,12 +1,14 @@
 package prescribe
 
 import (
-	"go/ast"
 	"strings"
+
+	"golang.org/x/tools/go/ssa"
 
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/holder"
 	"github.com/heaptrim/heaptrim/internal/prescribe/idiom"
+	"github.com/heaptrim/heaptrim/internal/prescribe/waste"
 )
 
 // Facts about ways of writing that allocate more than another.
@@ -39,11 +41,14 @@ var (
 	frontOfField = test("put in front of a field", func(_ *candidate, p *allocated) bool {
 		return p.Expr != nil && p.Line.Prepends(p.Expr) && p.Expr.Use.Field
 	}, "use")
-	fewRunes  = test("few runes of a text", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.place().FewRunes() })
-	swapped   = test("read in the next turn only", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.place().Swapped() != "" }, "next")
-	ownNumber = test("takes the place of an argument", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.place().OwnNumber() != "" }, "number")
-	asKey     = test("made to be a key", func(c *candidate, p *allocated) bool { return c.keyText(p) != "" }, "key")
-	queued    = test("cut in front elsewhere", func(c *candidate, p *allocated) bool {
+	otherPackage = test("asked in another form", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.place().OtherPackage() != "" }, "asker")
+	writtenWhole = test("read to be written", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.place().WrittenOn() })
+	boxedKey     = test("boxed as a key", func(c *candidate, p *allocated) bool { return c.boxedKey(p) != "" }, "keytype")
+	fewRunes     = test("few runes of a text", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.place().FewRunes() })
+	swapped      = test("read in the next turn only", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.place().Swapped() != "" }, "next")
+	ownNumber    = test("takes the place of an argument", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.place().OwnNumber() != "" }, "number")
+	asKey        = test("made to be a key", func(c *candidate, p *allocated) bool { return c.keyText(p) != "" }, "key")
+	queued       = test("cut in front elsewhere", func(c *candidate, p *allocated) bool {
 		return c.source != nil && holder.CutInFront(c.source, p.owner())
 	})
 	record = test("a record that dies before the next", func(_ *candidate, p *allocated) bool {
@@ -53,9 +58,7 @@ var (
 )
 
 // place is the part's expression, for package idiom.
-func (p *allocated) place() idiom.Place {
-	return idiom.Place{Info: p.Line.Info(), Expr: p.Expr.Node().(ast.Expr), Path: p.Expr.Path(), Line: p.Line.LineOf}
-}
+func (p *allocated) place() idiom.Place { return waste.Place(p.Line, p.Expr) }
 
 func (c *candidate) keyText(p *allocated) string {
 	if c.source == nil || p.Expr == nil {
@@ -63,6 +66,17 @@ func (c *candidate) keyText(p *allocated) string {
 	}
 	site := p.of.Site
 	return idiom.KeyText(c.source.Functions(), c.source.Function(site.File, site.Line, site.Function), p.Expr.Node())
+}
+
+// boxedKey says which type the keys of a map could have that the part's line boxes.
+func (c *candidate) boxedKey(p *allocated) string {
+	if c.source == nil {
+		return ""
+	}
+	site := p.of.Site
+	return idiom.BoxedKey(c.source.Functions(), c.source.Function(site.File, site.Line, site.Function), func(in ssa.Instruction) bool {
+		return c.source.LineOf(in.Pos()) == site.Line
+	})
 }
 
 // times is how often the work of an idiom is done where once would do.

@@ -29,6 +29,7 @@ var table = []rule{
 
 	// Values in interfaces.
 	{name: "a call without boxes", cure: "unbox-interface", needs: []fact{call("unbox-interface")}, despite: []fact{boxIsKept}, takes: betterCall, text: "instead of {callee}, {better}"},
+	{name: "boxed as a key", cure: "unbox-interface", needs: []fact{is(finding.KindBoxing), inline, boxedKey}, despite: []fact{boxIsKept}, text: "{keytype}"},
 	{name: "boxed for a call that is known", cure: "unbox-interface", needs: []fact{is(finding.KindBoxing, finding.KindVariadic), inline, called, argument, listedElse},
 		not: []fact{reflecting, boxless}, text: "instead of {callee}, {better}: it boxes its arguments"},
 	{name: "boxed for a call", cure: "unbox-interface", needs: []fact{is(finding.KindBoxing, finding.KindVariadic), inline, called, argument, ours, anys},
@@ -101,9 +102,10 @@ var table = []rule{
 		despite: []fact{copyIsKept}, text: "build the key in bytes on the stack and look it up as m[string(b)], which copies nothing: the text is only looked up"},
 	{name: "text that is only a key", cure: "avoid-conversion", needs: []fact{asKey}, despite: []fact{copyIsKept, unread}, text: "{key}"},
 	{name: "few runes of a text", cure: "avoid-conversion", needs: []fact{seen, is(finding.KindConversion, finding.KindMake), fewRunes},
-		text: "decode single runes with utf8.DecodeRuneInString, and slice the text: {expr} decodes all of it"},
+		text: "find the place with range or utf8.DecodeRuneInString, and slice the text: {expr} decodes all of it"},
 	{name: "replacements in a row", cure: "avoid-conversion", needs: []fact{replacedAgain}, despite: []fact{copyIsKept, publicText}, takes: allButFirst,
 		text: "replace all by one strings.Replacer in a package variable: each of the {times} calls copies the text"},
+	{name: "asked in another form", cure: "avoid-conversion", needs: []fact{is(finding.KindConversion), inline, otherPackage}, text: "ask with {asker}, which takes it as it is"},
 	{name: "constant converted", cure: "avoid-conversion", needs: []fact{is(finding.KindConversion), inline, seen, consts}, text: "keep {expr} in a package variable: it is converted on every call"},
 	{name: "text and back", cure: "avoid-conversion", needs: []fact{is(finding.KindConversion), inline, seen, back, aText}, not: []fact{consts}, despite: []fact{copyIsKept},
 		text: "do without the copy that {expr} makes: no one can change a text"},
@@ -131,6 +133,7 @@ var table = []rule{
 		text: "call {callee} once and keep the result: its arguments are constants"},
 	{name: "table of constants", cure: "cache-compiled", needs: []fact{is(finding.KindNew, finding.KindMake, finding.KindMap, finding.KindMapGrowth), inline, seen, tabled}, not: []fact{leavesOwnCode},
 		text: "keep {expr} in a package variable: it is the same on every call"},
+	{name: "read to be written", cure: "skip-work", needs: []fact{called, writtenWhole}, text: "copy with io.Copy: what {callee} reads is only written again"},
 	{name: "try after try", cure: "skip-work", needs: []fact{call("skip-work"), tries}, despite: []fact{resultIsKept}, text: "instead of {callee}, {better}"},
 	{name: "an error made later", cure: "skip-work", needs: []fact{call("skip-work"), anError, dies}, takes: betterCall, text: "instead of {callee}, {better}"},
 	{name: "a call less often", cure: "skip-work", needs: []fact{call("skip-work")}, not: []fact{tries, anError}, takes: betterCall, text: "instead of {callee}, {better}"},

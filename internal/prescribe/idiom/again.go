@@ -121,10 +121,12 @@ func (p Place) root(e ast.Expr) types.Object {
 // unchanged reports whether the first call always comes before the second, with nothing between them that could change
 // what they read: no statement that sets their variables, and no call other than of what changes nothing.
 func (p Place) unchanged(fn *ast.BlockStmt, first, second *ast.CallExpr) bool {
-	vars := map[types.Object]bool{}
+	vars, values := map[types.Object]bool{}, flow.Pure(p.callee(second))
 	ast.Inspect(second, func(n ast.Node) bool {
 		if id, ok := n.(*ast.Ident); ok && p.variable(id) != nil {
 			vars[p.variable(id)] = true
+			_, basic := p.variable(id).Type().Underlying().(*types.Basic)
+			values = values && basic && p.variable(id).Parent() != nil && p.variable(id).Parent() != p.variable(id).Pkg().Scope()
 		}
 		return true
 	})
@@ -138,22 +140,40 @@ func (p Place) unchanged(fn *ast.BlockStmt, first, second *ast.CallExpr) bool {
 		case *ast.AssignStmt:
 			for _, to := range n.Lhs {
 				set := p.variable(to)
-				if between(n.TokPos) && (vars[set] || set == nil && !isBlank(to)) {
+				if between(n.TokPos) && (vars[set] || !values && set == nil && !isBlank(to)) {
 					ok = false
 				}
 			}
 		case *ast.IncDecStmt:
-			ok = ok && !(between(n.TokPos) && (p.variable(n.X) == nil || vars[p.variable(n.X)]))
+			ok = ok && !(between(n.TokPos) && (!values && p.variable(n.X) == nil || vars[p.variable(n.X)]))
 		case *ast.UnaryExpr:
-			ok = ok && !(n.Op == token.AND && between(n.Pos()) || n.Op == token.ARROW && between(n.Pos()))
+			ok = ok && !(n.Op == token.AND && vars[p.variable(n.X)] || !values && (n.Op == token.AND || n.Op == token.ARROW) && between(n.Pos()))
 		case *ast.CallExpr:
-			ok = ok && (n == first || n == second || !between(n.Lparen) || p.isQuiet(n))
-		case *ast.SendStmt, *ast.GoStmt, *ast.DeferStmt, *ast.SelectStmt, *ast.LabeledStmt:
+			ok = ok && (values || n == first || n == second || !between(n.Lparen) || p.isQuiet(n))
+		case *ast.SendStmt, *ast.GoStmt, *ast.DeferStmt, *ast.SelectStmt:
+			ok = ok && (values || !between(n.Pos()))
+		case *ast.LabeledStmt:
 			ok = ok && !between(n.Pos())
+		case *ast.FuncLit:
+			ok = ok && !p.sets(n, vars)
 		}
 		return ok
 	})
 	return ok
+}
+
+// sets reports whether a function literal sets one of the variables.
+func (p Place) sets(fn *ast.FuncLit, vars map[types.Object]bool) (found bool) {
+	ast.Inspect(fn.Body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			found = found || slices.ContainsFunc(n.Lhs, func(to ast.Expr) bool { return vars[p.variable(to)] })
+		case *ast.IncDecStmt:
+			found = found || vars[p.variable(n.X)]
+		}
+		return !found
+	})
+	return found
 }
 
 func isBlank(e ast.Expr) bool {

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/tools/go/ssa"
+
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 	"github.com/heaptrim/heaptrim/internal/prescribe/sourcetest"
 )
@@ -12,9 +14,11 @@ import (
 const program = `package m
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math/big"
 	"net"
 	"net/url"
@@ -97,7 +101,41 @@ func runes(s string, n int) (string, rune, int, []rune) {
 		e[i]++
 	}
 	f := []rune(s) // all
+	g := []rune(s) // few
+	if len(g) > n {
+		b += string(g[:n])
+	}
 	return b + string(d), c, len(f), f
+}
+
+func asks(s string, b, c []byte) (n int) {
+	if bytes.Contains([]byte(s), []byte("a")) { // strings.Contains
+		n++
+	}
+	n += strings.Index(string(b), "a")       // bytes.Index
+	n += strings.Index(string(b), string(c)) // bytes.Index
+	n += strings.Index(string(b), s)         // -
+	return n + len(bytes.Fields([]byte(s)))  // -
+}
+
+func reads(r io.Reader, w io.Writer, kept *[]byte) error {
+	a, err := io.ReadAll(r) // written
+	if err != nil {
+		return err
+	}
+	w.Write(a)
+	b, err := io.ReadAll(r) // kept
+	*kept = b
+	w.Write(b)
+	return err
+}
+
+type tables struct{ byName, byAny map[any]int }
+
+func (t *tables) boxed(s string, n int) int {
+	t.byName[s]++ // string
+	t.byAny[s]++  // -
+	return t.byAny[n] + t.byName["a"]
 }
 
 func distance(a, b string, kept *[]int) int {
@@ -291,6 +329,23 @@ var checks = map[string]func(p *source.Program, l *source.Line, e *source.Expr) 
 			return ""
 		}
 		return choose(at(l, e).OwnNumber() != "", at(l, e).OwnNumber(), "-")
+	},
+	"asks": func(_ *source.Program, l *source.Line, e *source.Expr) string {
+		if e.Kind != source.Conversion {
+			return ""
+		}
+		return choose(at(l, e).OtherPackage() != "", at(l, e).OtherPackage(), "-")
+	},
+	"reads": func(_ *source.Program, l *source.Line, e *source.Expr) string {
+		if e.Call.Callee != "io.ReadAll" {
+			return ""
+		}
+		return choose(at(l, e).WrittenOn(), "written", "kept")
+	},
+	"boxed": func(p *source.Program, l *source.Line, e *source.Expr) string {
+		fn := p.Function(p.FileOf(e.Place()), l.Number, "m.(*tables).boxed")
+		text := BoxedKey(p.Functions(), fn, func(in ssa.Instruction) bool { return p.LineOf(in.Pos()) == l.Number })
+		return choose(strings.Contains(text, "`string`"), "string", "-")
 	},
 	"cuts": func(_ *source.Program, l *source.Line, e *source.Expr) string {
 		if e.Call.Callee != "strings.Join" {

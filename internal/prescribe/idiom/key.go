@@ -26,7 +26,7 @@ func KeyText(all iter.Seq[*ssa.Function], fn *ssa.Function, e ast.Node) string {
 		return ""
 	}
 	m, ok := keyed(v)
-	if !ok || !onlyMadeKeys(all, m) {
+	if !ok || !onlyKeys(all, m, isMade) {
 		return ""
 	}
 	name := mapName(m)
@@ -139,6 +139,36 @@ func keyed(v ssa.Value) (m ssa.Value, ok bool) {
 	return m, visit(v, 0) && m != nil && put
 }
 
+// BoxedKey says which type the keys of a map could have that are boxed on a line: all are of that type, wherever the map is
+// used, and it is the function's own, or in an unexported field or variable. It is "" for others.
+func BoxedKey(all iter.Seq[*ssa.Function], fn *ssa.Function, on func(ssa.Instruction) bool) string {
+	if fn == nil {
+		return ""
+	}
+	for in := range flow.Instructions(fn) {
+		var m, key ssa.Value
+		switch in := in.(type) {
+		case *ssa.MapUpdate:
+			m, key = in.Map, in.Key
+		case *ssa.Lookup:
+			m, key = in.X, in.Index
+		}
+		box, ok := key.(*ssa.MakeInterface)
+		if !ok || !on(in) || isPointer(box.X.Type()) {
+			continue
+		}
+		same := func(v ssa.Value) bool {
+			other, ok := v.(*ssa.MakeInterface)
+			return ok && types.Identical(other.X.Type(), box.X.Type())
+		}
+		if onlyKeys(all, m, same) {
+			t := types.TypeString(box.X.Type(), func(pkg *types.Package) string { return pkg.Name() })
+			return fmt.Sprintf("give %s keys of the type `%s`: it has no others, and each is boxed", mapName(m), t)
+		}
+	}
+	return ""
+}
+
 func isBuiltin(c *ssa.Call, names ...string) bool {
 	b, ok := c.Call.Value.(*ssa.Builtin)
 	return ok && slices.Contains(names, b.Name())
@@ -167,14 +197,13 @@ func mapName(m ssa.Value) string {
 	return "the map"
 }
 
-// onlyMadeKeys reports whether all keys of a map are texts that are put together for it, wherever it is used, and no code
-// has one of them from it.
-func onlyMadeKeys(all iter.Seq[*ssa.Function], m ssa.Value) bool {
+// onlyKeys reports whether all keys of a map are of a kind, wherever it is used, and no code has one of them from it.
+func onlyKeys(all iter.Seq[*ssa.Function], m ssa.Value, kind func(ssa.Value) bool) bool {
 	switch at := place(m).(type) {
 	case *ssa.MakeMap:
-		return onlyKeyed(at)
+		return onlyKeyed(at, kind)
 	case *types.Var:
-		return !at.Exported() && everyUse(all, func(in ssa.Instruction) (ssa.Value, bool) {
+		return !at.Exported() && everyUse(all, kind, func(in ssa.Instruction) (ssa.Value, bool) {
 			f, ok := in.(*ssa.FieldAddr)
 			if !ok {
 				r, ok := in.(*ssa.Field)
@@ -183,7 +212,7 @@ func onlyMadeKeys(all iter.Seq[*ssa.Function], m ssa.Value) bool {
 			return f, flow.Field(f) == at
 		})
 	case *ssa.Global:
-		return !ast.IsExported(at.Name()) && everyUse(all, func(in ssa.Instruction) (ssa.Value, bool) {
+		return !ast.IsExported(at.Name()) && everyUse(all, kind, func(in ssa.Instruction) (ssa.Value, bool) {
 			return at, slices.ContainsFunc(in.Operands(nil), func(v *ssa.Value) bool { return *v == ssa.Value(at) })
 		})
 	}
@@ -198,9 +227,9 @@ func fieldOf(f *ssa.Field) *types.Var {
 	return st.Field(f.Field)
 }
 
-// everyUse reports whether all code that was read uses a map by texts that are put together for it. The address of the
-// map is what at finds in an instruction.
-func everyUse(all iter.Seq[*ssa.Function], at func(ssa.Instruction) (ssa.Value, bool)) bool {
+// everyUse reports whether all code that was read uses a map by keys of a kind. The address of the map is what at finds in
+// an instruction.
+func everyUse(all iter.Seq[*ssa.Function], kind func(ssa.Value) bool, at func(ssa.Instruction) (ssa.Value, bool)) bool {
 	for fn := range all {
 		for in := range flow.Instructions(fn) {
 			v, ok := at(in)
@@ -208,13 +237,13 @@ func everyUse(all iter.Seq[*ssa.Function], at func(ssa.Instruction) (ssa.Value, 
 				continue
 			}
 			if g, global := v.(*ssa.Global); global {
-				if !usesGlobal(in, g) {
+				if !usesGlobal(in, g, kind) {
 					return false
 				}
 				continue
 			}
 			if _, value := v.(*ssa.Field); value {
-				if !onlyKeyed(v) {
+				if !onlyKeyed(v, kind) {
 					return false
 				}
 				continue
@@ -223,11 +252,11 @@ func everyUse(all iter.Seq[*ssa.Function], at func(ssa.Instruction) (ssa.Value, 
 				switch r := r.(type) {
 				case *ssa.DebugRef:
 				case *ssa.UnOp:
-					if !onlyKeyed(r) {
+					if !onlyKeyed(r, kind) {
 						return false
 					}
 				case *ssa.Store:
-					if !isNewMap(r.Val) {
+					if !isNewMap(r.Val, kind) {
 						return false
 					}
 				default:
@@ -239,41 +268,40 @@ func everyUse(all iter.Seq[*ssa.Function], at func(ssa.Instruction) (ssa.Value, 
 	return true
 }
 
-func usesGlobal(in ssa.Instruction, g *ssa.Global) bool {
+func usesGlobal(in ssa.Instruction, g *ssa.Global, kind func(ssa.Value) bool) bool {
 	switch in := in.(type) {
 	case *ssa.DebugRef:
 		return true
 	case *ssa.UnOp:
-		return onlyKeyed(in)
+		return onlyKeyed(in, kind)
 	case *ssa.Store:
-		return in.Addr == ssa.Value(g) && isNewMap(in.Val)
+		return in.Addr == ssa.Value(g) && isNewMap(in.Val, kind)
 	}
 	return false
 }
 
 // isNewMap reports whether a value is a map without elements, which only the place has where it is stored.
-func isNewMap(v ssa.Value) bool {
+func isNewMap(v ssa.Value, kind func(ssa.Value) bool) bool {
 	switch v := v.(type) {
 	case *ssa.Const:
 		return v.IsNil()
 	case *ssa.MakeMap:
-		return onlyKeyed(v)
+		return onlyKeyed(v, kind)
 	}
 	return false
 }
 
-// onlyKeyed reports whether a map is read, filled and counted by texts that are put together for it, and the keys that
-// are in it go nowhere.
-func onlyKeyed(m ssa.Value) bool {
+// onlyKeyed reports whether a map is read, filled and counted by keys of a kind, and the keys that are in it go nowhere.
+func onlyKeyed(m ssa.Value, kind func(ssa.Value) bool) bool {
 	for _, r := range *m.Referrers() {
 		switch r := r.(type) {
 		case *ssa.DebugRef:
 		case *ssa.Lookup:
-			if !isMade(r.Index) {
+			if !kind(r.Index) {
 				return false
 			}
 		case *ssa.MapUpdate:
-			if r.Map != m || !isMade(r.Key) {
+			if r.Map != m || !kind(r.Key) {
 				return false
 			}
 		case *ssa.Store:
@@ -285,7 +313,7 @@ func onlyKeyed(m ssa.Value) bool {
 				return false
 			}
 		case *ssa.Call:
-			if !isBuiltin(r, "len", "clear") && !(isBuiltin(r, "delete") && isMade(r.Call.Args[1])) {
+			if !isBuiltin(r, "len", "clear") && !(isBuiltin(r, "delete") && kind(r.Call.Args[1])) {
 				return false
 			}
 		default:

@@ -37,8 +37,8 @@ func (p Place) defined() types.Object {
 	return p.variable(a.Lhs[0])
 }
 
-// FewRunes reports whether a text is converted to runes of which only the number is asked, or single ones whose places are
-// constants.
+// FewRunes reports whether a text is converted to runes of which only the number is asked, single ones whose places are
+// constants, or parts that become text again.
 func (p Place) FewRunes() bool {
 	if !p.isRunes() || len(p.Path) == 0 {
 		return false
@@ -54,14 +54,16 @@ func (p Place) FewRunes() bool {
 	if v == nil || fn == nil {
 		return false
 	}
-	few, single := true, false
+	few, some := true, false
 	p.uses(fn, v, func(id *ast.Ident, path []ast.Node) {
 		switch around := path[len(path)-1].(type) {
 		case *ast.IndexExpr:
-			single = single || around.X == ast.Expr(id)
+			some = some || around.X == ast.Expr(id)
 			few = few && around.X == ast.Expr(id) && p.constant(around.Index)
 		case *ast.SliceExpr:
-			few = few && constant(around.Low) && constant(around.High)
+			conv, ok := path[len(path)-2].(*ast.CallExpr)
+			some = some || around.X == ast.Expr(id)
+			few = few && (constant(around.Low) && constant(around.High) || ok && p.isText(conv))
 		case *ast.CallExpr:
 			f, ok := around.Fun.(*ast.Ident)
 			few = few && ok && (f.Name == "len" || f.Name == "string" && around.Fun != ast.Expr(id))
@@ -69,7 +71,7 @@ func (p Place) FewRunes() bool {
 			few = false
 		}
 	})
-	return few && single
+	return few && some
 }
 
 // Swapped is the variable that takes a slice over for the next turn of the loop that makes it, where nothing else has the
@@ -205,6 +207,12 @@ func (p Place) isNewResult(e ast.Expr) bool {
 	return ok && p.isNewNumber(sel.X)
 }
 
+// isText reports whether a call is a conversion to a text.
+func (p Place) isText(c *ast.CallExpr) bool {
+	t := p.Info.Types[c.Fun]
+	return t.IsType() && isText(t.Type)
+}
+
 func (p Place) isRunes() bool {
 	s, ok := p.Info.TypeOf(p.Expr).(*types.Slice)
 	return ok && types.Identical(s.Elem(), types.Typ[types.Rune])
@@ -221,4 +229,63 @@ func (p Place) inLoop() bool {
 		}
 		return false
 	})
+}
+
+// asking are functions that packages strings and bytes both have, and that only look at their arguments.
+var asking = []string{"Compare", "Contains", "ContainsAny", "ContainsRune", "Count", "EqualFold", "HasPrefix", "HasSuffix", "Index", "IndexAny", "IndexByte", "IndexRune", "LastIndex", "LastIndexAny", "LastIndexByte"}
+
+// OtherPackage is the function of strings or bytes that asks the same of what is converted for a function of the other
+// package; "" for other conversions. The other arguments are constants or converted, too.
+func (p Place) OtherPackage() string {
+	if len(p.Path) == 0 {
+		return ""
+	}
+	around, ok := p.Path[len(p.Path)-1].(*ast.CallExpr)
+	if !ok {
+		return ""
+	}
+	pkg, name, _ := strings.Cut(p.callee(around), ".")
+	other := map[string]string{"strings": "bytes", "bytes": "strings"}[pkg]
+	if other == "" || !slices.Contains(asking, name) {
+		return ""
+	}
+	converted := false
+	for i, a := range around.Args {
+		c, ok := ast.Unparen(a).(*ast.CallExpr)
+		conversion := ok && len(c.Args) == 1 && p.Info.Types[c.Fun].IsType()
+		_, basic := p.Info.TypeOf(a).Underlying().(*types.Basic)
+		switch {
+		case conversion && !p.constant(c.Args[0]):
+			converted = converted || a == p.Expr
+		case conversion, p.constant(a), i > 0 && basic && !isText(p.Info.TypeOf(a)):
+		default:
+			return ""
+		}
+	}
+	if !converted {
+		return ""
+	}
+	return other + "." + name
+}
+
+// WrittenOn reports whether what io.ReadAll reads is only written to a writer.
+func (p Place) WrittenOn() bool {
+	c, fn := p.call(p.Expr, "io.ReadAll", "io/ioutil.ReadAll"), p.body()
+	if c == nil || fn == nil || len(p.Path) == 0 {
+		return false
+	}
+	a, ok := p.Path[len(p.Path)-1].(*ast.AssignStmt)
+	if !ok || a.Tok != token.DEFINE {
+		return false
+	}
+	v := p.variable(a.Lhs[0])
+	written, others := 0, 0
+	p.uses(fn, v, func(id *ast.Ident, path []ast.Node) {
+		if w, ok := path[len(path)-1].(*ast.CallExpr); ok && strings.HasSuffix(p.callee(w), ".Write") && len(w.Args) == 1 {
+			written++
+			return
+		}
+		others++
+	})
+	return v != nil && written == 1 && others == 0
 }

@@ -328,6 +328,12 @@ around:
 			if n.Pos() <= from && from < n.End() {
 				break around // it starts empty in every iteration
 			}
+			if beginsAnew(n, same) {
+				return
+			}
+			if beginsAnew(n, same) {
+				return
+			}
 			loop := l.loopOf(n)
 			loops++
 			plain = plain && !skips(n, grow.Pos())
@@ -340,6 +346,18 @@ around:
 		}
 	}
 	d.Exact = plain && loops == 1
+}
+
+// beginsAnew reports whether a loop sets a variable to something else than what it grew to.
+func beginsAnew(loop ast.Node, same func(ast.Expr) bool) (anew bool) {
+	ast.Inspect(loop, func(n ast.Node) bool {
+		if a, ok := n.(*ast.AssignStmt); ok && len(a.Lhs) == 1 && len(a.Rhs) == 1 && same(a.Lhs[0]) {
+			c, call := a.Rhs[0].(*ast.CallExpr)
+			anew = anew || !(call && len(c.Args) > 0 && same(c.Args[0]))
+		}
+		return !anew
+	})
+	return anew
 }
 
 // skips reports whether a turn of a loop may end before a position: by continue, break or goto.

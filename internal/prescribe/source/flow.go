@@ -2,7 +2,6 @@ package source
 
 import (
 	"go/ast"
-	"go/constant"
 	"go/token"
 	"go/types"
 	"slices"
@@ -25,10 +24,6 @@ type Flow struct {
 	// every iteration asks for the same.
 	Fixed     bool
 	FixedLoop int // line of the loop
-
-	// Again is the line of an earlier call, which always comes first, of the
-	// same function with the same operands; 0 for none.
-	Again int
 }
 
 // FlowOf follows the result of a call or a composite literal; nil when SSA form
@@ -58,7 +53,6 @@ func (l *Line) FlowOf(e *Expr) *Flow {
 	l.partly(f, v)
 	if call, ok := v.(*ssa.Call); ok {
 		l.fixed(f, call, e)
-		l.again(f, call)
 	}
 	return f
 }
@@ -391,46 +385,4 @@ func immutable(t types.Type) bool {
 		return true
 	}
 	return false
-}
-
-// again looks for the same call before this one.
-func (l *Line) again(f *Flow, call *ssa.Call) {
-	callee := call.Call.StaticCallee()
-	if callee == nil || len(call.Call.Args) == 0 {
-		return
-	}
-	for _, b := range call.Parent().Blocks {
-		for _, in := range b.Instrs {
-			other, ok := in.(*ssa.Call)
-			if !ok || other == call || other.Call.StaticCallee() != callee || !precedes(other, call) {
-				continue
-			}
-			if slices.EqualFunc(other.Call.Args, call.Call.Args, sameValue) {
-				f.Again = l.LineOf(other.Pos())
-				return
-			}
-		}
-	}
-}
-
-func precedes(a, b *ssa.Call) bool {
-	if a.Block() == b.Block() {
-		return slices.Index(a.Block().Instrs, ssa.Instruction(a)) < slices.Index(b.Block().Instrs, ssa.Instruction(b))
-	}
-	return a.Block().Dominates(b.Block())
-}
-
-// sameValue reports whether two operands are the same value that cannot change
-// in between.
-func sameValue(a, b ssa.Value) bool {
-	if !immutable(a.Type()) {
-		return false
-	}
-	ca, ok1 := a.(*ssa.Const)
-	cb, ok2 := b.(*ssa.Const)
-	if ok1 && ok2 {
-		return types.Identical(ca.Type(), cb.Type()) && (ca.Value == nil) == (cb.Value == nil) &&
-			(ca.Value == nil || constant.Compare(ca.Value, token.EQL, cb.Value))
-	}
-	return a == b
 }

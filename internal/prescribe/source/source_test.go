@@ -128,6 +128,15 @@ func rows(n int, m [][]int) (all [][]int) {
 			row = append(row, n) //each
 		}
 		all = append(all, row)
+		if len(all) == n {
+			all = nil
+		}
+	}
+	for range n {
+		all = append(all, nil) //batch
+		if len(all) == 3 {
+			all = nil
+		}
 	}
 	return all
 }
@@ -147,6 +156,9 @@ func TestExpressions(t *testing.T) {
 	}
 	if d := first(t, line("each"), Append).Into; !d.Exact || d.Count != "len(m[0])" {
 		t.Errorf("an append in each turn of an inner loop goes into %+v", d)
+	}
+	if d := first(t, line("batch"), Append).Into; d.Exact || d.Count != "" {
+		t.Errorf("an append to what the loop begins anew goes into %+v", d)
 	}
 	if b := first(t, line("branch"), Append); !b.Branch || b.Into.Exact {
 		t.Errorf("an append in a branch: branch %v, exact %v", b.Branch, b.Into.Exact)
@@ -239,12 +251,6 @@ func loops(xs []string, key string) int {
 	}
 	return n
 }
-
-func twice(s string) (string, string) {
-	a := strings.ToUpper(s)
-	b := strings.ToUpper(s) //again
-	return a, b
-}
 `
 
 func TestFlow(t *testing.T) {
@@ -276,9 +282,6 @@ func TestFlow(t *testing.T) {
 	}
 	if f := flow("varies"); f.Fixed {
 		t.Errorf("a call of the loop's own variable: %+v", f)
-	}
-	if f := flow("again"); f.Again == 0 {
-		t.Errorf("the same call twice: %+v", f)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/flow"
+	"github.com/heaptrim/heaptrim/internal/prescribe/idiom"
 	"github.com/heaptrim/heaptrim/internal/prescribe/life"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 )
@@ -28,8 +29,8 @@ func Text(d *finding.Diagnosis, l *source.Line, e *source.Expr, file string) str
 		return ""
 	case f.Fixed && flow.Pure(e.Call.Callee):
 		return fmt.Sprintf("call %s once before the loop of line %d: its arguments are the same in every iteration", life.ShortName(e.Call.Callee), f.FixedLoop)
-	case f.Again != 0 && flow.Pure(e.Call.Callee):
-		return fmt.Sprintf("keep the result of %s in line %d: it is called again with the same arguments", life.ShortName(e.Call.Callee), f.Again)
+	case e.Kind == source.Call && again(l, e) > 0:
+		return fmt.Sprintf("keep the result of %s in line %d: it is called again with the same arguments", life.ShortName(e.Call.Callee), again(l, e))
 	case f.Partly && e.Use.Kind == source.UseAssigned:
 		used, unused := Heaviest(d, file, f.Used), Heaviest(d, file, f.Unused)
 		if used > 0 || unused == 0 && !f.Failed {
@@ -38,6 +39,20 @@ func Text(d *finding.Diagnosis, l *source.Line, e *source.Expr, file string) str
 		return fmt.Sprintf("make `%s` only where it is used: the branch that the program takes does not use it", e.Use.Name)
 	}
 	return ""
+}
+
+// Place is an expression of a line, for package idiom.
+func Place(l *source.Line, e *source.Expr) idiom.Place {
+	return idiom.Place{Info: l.Info(), Expr: e.Node().(ast.Expr), Path: e.Path(), Line: l.LineOf}
+}
+
+// again is the line of an earlier call that makes the same; 0 for none.
+func again(l *source.Line, e *source.Expr) int {
+	calls, _ := Place(l, e).Again()
+	if len(calls) == 0 || l.LineOf(calls[0].Lparen) == l.Number {
+		return 0
+	}
+	return l.LineOf(calls[0].Lparen)
 }
 
 // InARow is how many statements, one after the other, add text to the variable that a concatenation is added to.
