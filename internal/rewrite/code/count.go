@@ -268,3 +268,17 @@ func mentions(list []ast.Expr, name string) bool {
 	}
 	return found
 }
+
+// BeginsAnew reports whether a loop sets a slice to something else than what is appended to it: what its turns append is
+// then not all in one slice.
+func (f *File) BeginsAnew(loop ast.Node, slice ast.Expr) (anew bool) {
+	name := f.Source(slice)
+	ast.Inspect(loop, func(n ast.Node) bool {
+		if a, ok := n.(*ast.AssignStmt); ok && len(a.Lhs) == 1 && len(a.Rhs) == 1 && f.Source(a.Lhs[0]) == name {
+			call, grows := a.Rhs[0].(*ast.CallExpr)
+			anew = anew || !(grows && len(call.Args) > 0 && f.Source(call.Args[0]) == name)
+		}
+		return !anew
+	})
+	return anew
+}

@@ -461,7 +461,7 @@ func (s *site) sizeGiven(dst ast.Expr, per int) []code.Edit {
 			return nil
 		case *ast.ForStmt, *ast.RangeStmt:
 			root, ok := s.RootOf(dst).(*types.Var)
-			if !ok || n.Pos() <= root.Pos() && root.Pos() < n.End() {
+			if !ok || n.Pos() <= root.Pos() && root.Pos() < n.End() || s.BeginsAnew(n, dst) {
 				return nil
 			}
 			if t := s.Trips(n); t.Text != "" {
