@@ -254,7 +254,9 @@ func (p Place) independent(r Replacements) Replacements {
 	text := func(e ast.Expr) string { return constant.StringVal(p.Info.Types[e].Value) }
 	for i, later := range r.Calls {
 		for _, earlier := range r.Calls[i+1:] {
-			if old := text(later.Args[1]); old == "" || strings.ContainsAny(text(earlier.Args[2]), old) || strings.ContainsAny(text(earlier.Args[1]), old) {
+			old, put := text(later.Args[1]), text(earlier.Args[2])
+			if old == "" || strings.ContainsAny(put, old) || strings.ContainsAny(text(earlier.Args[1]), old) ||
+				put == "" && len(old) > 1 { // what was apart comes together
 				return Replacements{}
 			}
 		}

@@ -51,6 +51,8 @@ func replace(s, x string) (string, string, string) {
 	b = strings.ReplaceAll(b, x, "y") // 0
 	c := strings.ReplaceAll(strings.ReplaceAll(s, "a", "b"), "b", "c") // 0
 	c = strings.Replace(strings.Replace(c, "a", "b", 1), "c", "d", 1) // 0
+	c = strings.ReplaceAll(strings.ReplaceAll(c, "ab", ""), "cd", "e") // 0
+	x = strings.ReplaceAll(strings.ReplaceAll(x, "a", ""), "c", "")    // 2
 	return a, b, strings.ReplaceAll(c, "a", "b") // 1
 }
 
@@ -168,7 +170,9 @@ func numbers(n int64, x *big.Int) *big.Int {
 	r := big.NewInt(1)
 	s := new(big.Int)
 	t := big.NewInt(2)
+	f := big.NewFloat(2)
 	for i := range n {
+		f = new(big.Float).Mul(f, f) // -
 		r = new(big.Int).Mul(r, big.NewInt(i)) // r
 		s = new(big.Int).Add(x, r) // -
 		x = new(big.Int).Add(x, r) // -

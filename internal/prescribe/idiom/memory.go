@@ -175,13 +175,14 @@ func (p Place) OwnNumber() string {
 	return v.Name()
 }
 
+// isNumber reports whether a type is one of math/big whose values have no precision of their own.
 func isNumber(t types.Type) bool {
 	p, ok := t.(*types.Pointer)
 	if !ok {
 		return false
 	}
 	n, ok := types.Unalias(p.Elem()).(*types.Named)
-	return ok && n.Obj().Pkg() != nil && n.Obj().Pkg().Path() == "math/big"
+	return ok && n.Obj().Pkg() != nil && n.Obj().Pkg().Path() == "math/big" && n.Obj().Name() != "Float"
 }
 
 // isNewNumber reports whether an expression makes a new number of math/big.

@@ -39,7 +39,7 @@ func (s *site) place(e ast.Expr) idiom.Place {
 	return idiom.Place{Info: s.Info(), Expr: e, Path: path, Line: s.Line}
 }
 
-// CopyWithRoom makes a copy of a slice with room for what is appended to it next.
+// CopyWithRoom makes a copy of a slice with room for what the next statement appends to it.
 func CopyWithRoom(on *code.Site) []code.Edit {
 	s := &site{on}
 	call, ok := s.Cur.Node().(*ast.CallExpr)
@@ -47,7 +47,7 @@ func CopyWithRoom(on *code.Site) []code.Edit {
 		return nil
 	}
 	grows, made := s.place(call).CopyGrows()
-	if grows == nil || grows != call {
+	if grows == nil || grows != call || ast.Unparen(grows.Args[0]) == ast.Expr(made) {
 		return nil
 	}
 	src, old := made.Args[0], "slices.Clone"
@@ -216,8 +216,15 @@ func WriteBytes(on *code.Site) []code.Edit {
 	b := s.Source(conv.Args[0])
 	e := code.Edit{Text: fmt.Sprintf("write `%s` as bytes", code.Brief(b)), Gone: true}
 	switch name := s.Callee(call); {
-	case name == "io.WriteString" && s.Pure(call.Args[0]):
-		e.Changes = []code.Change{s.Replace(call, fmt.Sprintf("%s.Write(%s)", s.Source(call.Args[0]), b))}
+	case name == "io.WriteString":
+		to := ast.Unparen(call.Args[0])
+		if u, ok := to.(*ast.UnaryExpr); ok && u.Op == token.AND {
+			to = u.X
+		}
+		if !s.Pure(to) {
+			return nil
+		}
+		e.Changes = []code.Change{s.Replace(call, fmt.Sprintf("%s.Write(%s)", s.Source(to), b))}
 	case slices.Contains(writers, name):
 		e.Changes = []code.Change{s.Replace(call.Fun.(*ast.SelectorExpr).Sel, "Write"), s.Replace(conv, b)}
 	default:
