@@ -241,29 +241,21 @@ func (f *fixFlags) apply(ctx context.Context, done *fix.Fixes, store *journal.St
 // show prints what was tried.
 func (f *fixFlags) show(done *fix.Fixes, applied bool, v *viewed, std stdio) error {
 	meta := schema.Meta{Tool: version(), Created: v.Manifest.Created}
-	asJSON := func(w io.Writer) error { return fixes.JSON(w, done, applied, meta) }
-	asMarkdown := func(w io.Writer) error { return fixes.Markdown(w, done, applied) }
-	for _, o := range []struct {
-		file  string
-		write func(w io.Writer) error
-	}{{f.out.json, asJSON}, {f.out.md, asMarkdown}, {f.out.html, func(w io.Writer) error { return fixes.Page(w, done, applied) }}} {
-		if o.file == "" || o.file == "-" {
-			continue
-		}
-		if err := writeFile(o.file, o.write); err != nil {
-			return err
-		}
-	}
 	if f.out.record != "" && applied {
 		if err := f.appendRecord(done, meta); err != nil {
 			return err
 		}
 	}
-	switch {
-	case f.out.json == "-":
-		return asJSON(std.out)
-	case f.out.md == "-":
-		return asMarkdown(std.out)
+	text, err := writeAll([]output{
+		{f.out.json, func(w io.Writer) error { return fixes.JSON(w, done, applied, meta) }},
+		{f.out.md, func(w io.Writer) error { return fixes.Markdown(w, done, applied) }},
+		{f.out.html, func(w io.Writer) error { return fixes.Page(w, done, applied) }},
+	}, std)
+	if err != nil {
+		return err
+	}
+	if !text {
+		return nil
 	}
 	return f.text(done, applied, std)
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -104,17 +103,12 @@ func (f *gctraceFlags) read(in io.Reader, name string, std stdio) (*gclog.Log, e
 }
 
 func (f *gctraceFlags) write(l *gclog.Log, std stdio) error {
-	if f.json == "-" {
-		return gclog.JSON(std.out, l)
+	text, err := writeAll([]output{{f.json, func(w io.Writer) error { return gclog.JSON(w, l) }}}, std)
+	if err != nil || !text {
+		return err
 	}
-	if f.json != "" {
-		if err := writeFile(f.json, func(w io.Writer) error { return gclog.JSON(w, l) }); err != nil {
-			return err
-		}
-	}
-	var gap error
 	if f.each && l.Summary.Count.Cycles > 0 {
-		_, gap = fmt.Fprintln(std.out)
+		fmt.Fprintln(std.out)
 	}
-	return errors.Join(gap, gclog.Text(std.out, l))
+	return gclog.Text(std.out, l)
 }

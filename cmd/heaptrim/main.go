@@ -16,6 +16,7 @@ import (
 	"syscall"
 
 	"github.com/heaptrim/heaptrim/internal/fix/journal"
+	show "github.com/heaptrim/heaptrim/internal/report/progress"
 	"github.com/heaptrim/heaptrim/internal/report/term"
 )
 
@@ -75,7 +76,18 @@ func usagef(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{errUsage}, args...)...)
 }
 
+// run runs a command. Results that could not be written are no success, whoever printed them.
 func run(ctx context.Context, args []string, std stdio) int {
+	out := &show.Stream{W: std.out}
+	code := runCommand(ctx, args, stdio{out, std.err})
+	if out.Err != nil && (code == exitClean || code == exitFindings) {
+		fmt.Fprintf(std.err, "heaptrim: %v\n", out.Err)
+		return exitFailed
+	}
+	return code
+}
+
+func runCommand(ctx context.Context, args []string, std stdio) int {
 	if len(args) == 0 {
 		printHelp(std.err)
 		return exitUsage

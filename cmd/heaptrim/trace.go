@@ -2,9 +2,8 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
-	"os"
+	"io"
 
 	"github.com/heaptrim/heaptrim/internal/check"
 	"github.com/heaptrim/heaptrim/internal/input"
@@ -90,17 +89,8 @@ func (f *traceFlags) read(ctx context.Context, name string, p *progress) (*laten
 }
 
 func (f *traceFlags) write(t *latency.Trace, std stdio) error {
-	switch f.json {
-	case "":
-		return trace.Text(std.out, t, f.top)
-	case "-":
-		return trace.JSON(std.out, t)
-	}
-	file, err := os.Create(f.json)
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(trace.JSON(file, t), file.Close()); err != nil {
+	text, err := writeAll([]output{{f.json, func(w io.Writer) error { return trace.JSON(w, t) }}}, std)
+	if err != nil || !text {
 		return err
 	}
 	return trace.Text(std.out, t, f.top)

@@ -222,14 +222,8 @@ func (f *tuneFlags) output(plan *tune.Plan, trials *tune.Trials, created time.Ti
 	write := func(w io.Writer) error {
 		return tuning.JSON(w, plan, trials, schema.Meta{Tool: version(), Created: created})
 	}
-	switch f.json {
-	case "-":
-		return write(std.out)
-	case "":
-	default:
-		if err := writeFile(f.json, write); err != nil {
-			return err
-		}
+	if text, err := writeAll([]output{{f.json, write}}, std); err != nil || !text {
+		return err
 	}
 	width := terminalOf(std.out).Width
 	if err := tuning.Text(std.out, plan, width); err != nil {

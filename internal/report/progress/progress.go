@@ -25,6 +25,9 @@ const plainWidth = 120
 
 // TerminalOf says what a stream can show.
 func TerminalOf(w io.Writer) Terminal {
+	if s, ok := w.(*Stream); ok {
+		w = s.W
+	}
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
 		return Terminal{Width: plainWidth}
