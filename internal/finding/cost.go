@@ -1,5 +1,11 @@
 package finding
 
+import "github.com/heaptrim/heaptrim/internal/stats"
+
+// Share is the share of CPU that reports show, which is not below zero. What a site keeps
+// alive can save more than the site costs: Retention has by how much.
+func (c Cost) Share() stats.Interval { return c.CPU.Clip(0, 1) }
+
 // Add is the cost of both.
 func (c Cost) Add(d Cost) Cost {
 	return Cost{

@@ -71,7 +71,7 @@ func csvColumns() []csvColumn {
 		of    func(c finding.Cost) stats.Interval
 		zero  func(known) bool
 	}{
-		{"cpu_percent", 100, func(c finding.Cost) stats.Interval { return c.CPU }, cpu},
+		{"cpu_percent", 100, func(c finding.Cost) stats.Interval { return c.Share() }, cpu},
 		{"malloc_percent", 100, func(c finding.Cost) stats.Interval { return c.Malloc }, cpu},
 		{"zeroing_percent", 100, func(c finding.Cost) stats.Interval { return c.Zeroing }, cpu},
 		{"growcopy_percent", 100, func(c finding.Cost) stats.Interval { return c.GrowCopy }, cpu},

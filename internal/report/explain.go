@@ -98,7 +98,7 @@ func (e *explainer) cost() {
 		}
 	}
 	if e.k.cpu {
-		share("CPU, all of it", c.CPU, true)
+		share("CPU, all of it", c.Share(), true)
 	} else {
 		e.figure("CPU", "not known: needs a CPU profile", "")
 	}
@@ -220,7 +220,7 @@ func (e *explainer) byRun() {
 		name.Add(r.Run)
 		share := term.Dash
 		if e.k.cpu {
-			share = term.PadLeft(term.Percent(r.Cost.CPU.Value), 5) + term.PlusMinus(r.Cost.CPU)
+			share = costCell(r.Cost)
 		}
 		cpu.Add(share)
 		bytes.Add(term.Amount(r.Cost.BytesPerOp.Value, unit.FormatBytes))

@@ -235,7 +235,7 @@ func newCost(c finding.Cost, k known) schema.Cost {
 		InUseBytes: schema.NewInterval(c.InUse, k.inUse),
 	}
 	return schema.Cost{
-		CPUShare: schema.NewInterval(c.CPU, k.cpu), Intervals: i,
+		CPUShare: schema.NewInterval(c.Share(), k.cpu), Intervals: i,
 		Malloc: i.Malloc.Known(), Zeroing: i.Zeroing.Known(), GrowCopy: i.GrowCopy.Known(), Assist: i.Assist.Known(),
 		Churn: i.Churn.Known(), Retention: i.Retention.Known(),
 		BytesPerOp: i.BytesPerOp.Known(), ObjectsPerOp: i.ObjectsPerOp.Known(), BytesPerS: i.BytesPerS.Known(),

@@ -60,7 +60,7 @@ func (k known) rankedBy(f finding.Row) (stats.Interval, bool) {
 		return k.savings(f), cured(f)
 	}
 	if k.cpu {
-		return f.Cost.CPU, true
+		return f.Cost.Share(), true
 	}
 	bytes, _ := k.amounts(f.Cost)
 	return bytes, true

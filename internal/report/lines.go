@@ -40,7 +40,7 @@ func lineFigure(f finding.Row, k known) string {
 func lineCost(f finding.Row, k known) string {
 	var parts []string
 	if k.cpu {
-		parts = append(parts, term.SharePercent(f.Cost.CPU)+" of CPU")
+		parts = append(parts, term.SharePercent(f.Cost.Share())+" of CPU")
 	}
 	bytes, objects := k.amounts(f.Cost)
 	if measured(bytes) {

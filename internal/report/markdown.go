@@ -100,7 +100,7 @@ func mdFindings(b *bufio.Writer, rep *finding.Report, k known) {
 		}
 		cpu := term.Dash
 		if k.cpu {
-			cpu = term.Percent(f.Cost.CPU.Value) + term.PlusMinus(f.Cost.CPU)
+			cpu = strings.TrimSpace(costCell(f.Cost))
 		}
 		bytes, objects := k.amounts(f.Cost)
 		fmt.Fprintf(b, "| %d | %s | %s | %s | %s | %s | %s | %s |\n", f.Rank, md.Text(

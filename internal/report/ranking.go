@@ -7,7 +7,6 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/report/term"
-	"github.com/heaptrim/heaptrim/internal/stats"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
@@ -181,7 +180,7 @@ func cureTable(all []entry, k known, width int) *term.Table {
 		}
 		b, o := k.amounts(e.row.Cost)
 		saves.Add(cell)
-		cpu.Add(costCell(e.row.Cost.CPU))
+		cpu.Add(costCell(e.row.Cost))
 		bytes.Add(term.Amount(b.Value, unit.FormatBytes))
 		objects.Add(term.Amount(o.Value, unit.FormatScaled))
 		where.Add(place(e.row.Site))
@@ -201,8 +200,8 @@ func cureTable(all []entry, k known, width int) *term.Table {
 const partIndent = "  "
 
 // costCell is what a site costs. One whose live memory saves collections costs nothing.
-func costCell(cpu stats.Interval) string {
-	cpu = cpu.Clip(0, 1)
+func costCell(c finding.Cost) string {
+	cpu := c.Share()
 	return term.PadLeft(term.Percent(cpu.Value), 5) + term.PlusMinus(cpu)
 }
 

@@ -145,7 +145,7 @@ func (s *sarifBuilder) add(f finding.Row) {
 		Fingerprints: s.fingerprints(code, f),
 		Properties: sarifResultProperties{
 			Rank: f.Rank, Safety: term.Clean(f.Remedy.Safety), Prediction: sarifPrediction(f.Remedy.Saves),
-			CostCPU:      schema.NewInterval(f.Cost.CPU, s.k.cpu),
+			CostCPU:      schema.NewInterval(f.Cost.Share(), s.k.cpu),
 			BytesPerOp:   schema.Positive(f.Cost.BytesPerOp.Value),
 			ObjectsPerOp: schema.Positive(f.Cost.ObjectsPerOp.Value),
 		},

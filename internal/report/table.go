@@ -20,7 +20,7 @@ func siteTable(findings []finding.Row, k known, width int) *term.Table {
 	for _, f := range findings {
 		c := f.Cost
 		b, o := k.amounts(c)
-		cpu.Add(costCell(c.CPU))
+		cpu.Add(costCell(c))
 		gc.Add(term.Percent(c.Assist.Value + c.Churn.Value + c.Retention.Value))
 		bytes.Add(term.Amount(b.Value, unit.FormatBytes))
 		objects.Add(term.Amount(o.Value, unit.FormatScaled))
