@@ -39,7 +39,7 @@ func Markdown(w io.Writer, rep *finding.Report) error {
 	mdDecomposition(b, rep)
 	md.List(b, "For the program as a whole", adviceTexts(rep, k))
 	mdFindings(b, rep, k)
-	for _, s := range []string{leftOut(rep), overcharged(rep, k)} {
+	for _, s := range []string{findingsShown(rep, defaultTop, pageFlags), overcharged(rep, k)} {
 		if s != "" {
 			b.WriteString("\n" + md.Text(s) + "\n")
 		}
@@ -48,6 +48,17 @@ func Markdown(w io.Writer, rep *finding.Report) error {
 	md.List(b, "Not known", missingTexts(rep))
 	md.List(b, "Warnings", rep.Warnings)
 	return b.Flush()
+}
+
+// pageFlags are those of the page, which has all findings: the length of this table is fixed.
+func pageFlags(n int, below bool) string {
+	switch {
+	case below && n > defaultTop:
+		return "-threshold 0, in the page (-html)"
+	case below:
+		return "-threshold 0"
+	}
+	return "in the page (-html)"
 }
 
 func mdDecomposition(b *bufio.Writer, rep *finding.Report) {
@@ -109,9 +120,6 @@ func mdFindings(b *bufio.Writer, rep *finding.Report, k known) {
 			term.Amount(
 				objects.Value, unit.FormatScaled,
 			), md.Code(place(f.Site)), md.Code(shortName(f.Site.Function)), md.Prose(whatToDo(f)+besideRemark(f)+placesRemark(f)+callersRemark(f)))
-	}
-	if n := len(rep.Prescription.Rows) - len(shown); n > 0 {
-		fmt.Fprintf(b, "\n… and %d more.\n", n)
 	}
 }
 

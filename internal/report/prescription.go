@@ -129,22 +129,27 @@ func savedHeadline(p finding.Prediction, k known) string {
 	return ""
 }
 
-// leftOut says how many findings the threshold hides; empty when it hides none.
-func leftOut(rep *finding.Report) string {
-	p := rep.Prescription
-	n := p.Below
-	if n <= 0 {
+// findingsShown says of a table of at most top rows how many findings it has, how many it has
+// not, and what shows them; empty when it has all. flags are those that show the first n
+// findings, with those below the threshold or without.
+func findingsShown(rep *finding.Report, top int, flags func(n int, below bool) string) string {
+	rows, below := len(rep.Prescription.Rows), max(rep.Prescription.Below, 0)
+	shown := min(top, rows)
+	if shown == rows+below {
 		return ""
 	}
-	verb := " are"
-	if n == 1 {
-		verb = " is"
+	text := fmt.Sprintf("%d of %d%s shown.", shown, rows+below, term.Plural(float64(rows+below), " finding"))
+	if n := rows - shown; n > 0 {
+		text += fmt.Sprintf(" %d more: %s.", n, flags(rows, false))
 	}
-	text := fmt.Sprintf("%d more%s%s below the threshold", n, term.Plural(float64(n), " finding"), verb)
-	if term.Some(p.Threshold) && p.Threshold <= 1 {
-		text += " of " + strconv.FormatFloat(100*p.Threshold, 'g', 3, 64) + " %"
+	if below > 0 {
+		text += fmt.Sprintf(" %d below the threshold", below)
+		if t := rep.Prescription.Threshold; term.Some(t) && t <= 1 {
+			text += " of " + strconv.FormatFloat(100*t, 'g', 3, 64) + " %"
+		}
+		text += ": " + flags(rows+below, true) + "."
 	}
-	return text + ": -threshold 0 shows them."
+	return text
 }
 
 // advice is the section on remedies that belong to no line.

@@ -119,18 +119,25 @@ func TestOutlook(t *testing.T) {
 	f(0, []finding.Row{cut(7), cut(5)}, "By prediction, the first cure saves 64 B/op.")
 }
 
-func TestLeftOut(t *testing.T) {
-	f := func(n int, threshold float64, want string) {
+func TestFindingsShown(t *testing.T) {
+	f := func(rows, below int, threshold float64, table, md string) {
 		t.Helper()
-		if got := leftOut(&finding.Report{Prescription: &finding.Prescription{Below: n,
-			Threshold: threshold}}); got != want {
-			t.Errorf("%d below %v: got %q, want %q", n, threshold, got, want)
+		rep := &finding.Report{Prescription: &finding.Prescription{Rows: make([]finding.Row, rows), Below: below, Threshold: threshold}}
+		if got := findingsShown(rep, 15, tableFlags(15)); got != table {
+			t.Errorf("%d rows, %d below %v: the table has %q, want %q", rows, below, threshold, got, table)
+		}
+		if got := findingsShown(rep, defaultTop, pageFlags); got != md {
+			t.Errorf("%d rows, %d below %v: Markdown has %q, want %q", rows, below, threshold, got, md)
 		}
 	}
-	f(0, 0.01, "")
-	f(1, 0.01, "1 more finding is below the threshold of 1 %: -threshold 0 shows them.")
-	f(12, 0.025, "12 more findings are below the threshold of 2.5 %: -threshold 0 shows them.")
-	f(3, 0, "3 more findings are below the threshold: -threshold 0 shows them.")
+	f(15, 0, 0.01, "", "")
+	f(16, 0, 0.01, "15 of 16 findings shown. 1 more: -top 16.", "15 of 16 findings shown. 1 more: in the page (-html).")
+	f(0, 1, 0.01, "0 of 1 finding shown. 1 below the threshold of 1 %: -threshold 0.",
+		"0 of 1 finding shown. 1 below the threshold of 1 %: -threshold 0.")
+	f(3, 12, 0.025, "3 of 15 findings shown. 12 below the threshold of 2.5 %: -threshold 0.",
+		"3 of 15 findings shown. 12 below the threshold of 2.5 %: -threshold 0.")
+	f(58, 44, 0, "15 of 102 findings shown. 43 more: -top 58. 44 below the threshold: -threshold 0 -top 102.",
+		"15 of 102 findings shown. 43 more: in the page (-html). 44 below the threshold: -threshold 0, in the page (-html).")
 }
 
 // TestSavingsWithoutCPU: without a CPU profile the table shows the bytes that

@@ -17,11 +17,11 @@ func ranking(p *term.Page, rep *finding.Report, k known, o TextOptions) {
 	if len(shown) > 0 && !k.cures {
 		title = "What costs most"
 	}
-	if n := len(rep.Prescription.Rows); n > len(shown) {
+	if n := len(rep.Prescription.Rows) + rep.Prescription.Below; n > len(shown) && len(shown) > 0 {
 		remark = fmt.Sprintf("the first %d of %d", len(shown), n)
 	}
 	p.Section(title, remark)
-	hidden := leftOut(rep)
+	hidden := findingsShown(rep, o.Top, tableFlags(o.Top))
 	if len(shown) == 0 {
 		p.Prose("  ", "No allocation site of your code has a notable cost in this recording.", term.Normal)
 		p.Prose("  ", hidden, term.Normal)
@@ -36,6 +36,20 @@ func ranking(p *term.Page, rep *finding.Report, k known, o TextOptions) {
 	p.Prose("  ", hidden, term.Normal)
 	for _, note := range notes(rep, k, ranks) {
 		p.Prose("  ", note, term.Dim)
+	}
+}
+
+// tableFlags are the flags that make a table of top rows show more.
+func tableFlags(top int) func(n int, below bool) string {
+	return func(n int, below bool) string {
+		var flags []string
+		if below {
+			flags = append(flags, "-threshold 0")
+		}
+		if n > top {
+			flags = append(flags, fmt.Sprintf("-top %d", n))
+		}
+		return strings.Join(flags, " ")
 	}
 }
 

@@ -101,6 +101,7 @@ type data struct {
 				CPUShare *interval `json:"cpu_share"`
 			} `json:"prediction"`
 		} `json:"findings"`
+		Below     int `json:"below_threshold"`
 		Functions []struct {
 			Ranks      []int `json:"ranks"`
 			Prediction struct {

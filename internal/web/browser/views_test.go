@@ -118,6 +118,7 @@ func checkOverview(t *testing.T, b *tab, p page) {
 	}
 	checkMarks(t, b, p)
 	checkQuoted(t, b, p)
+	checkShown(t, b, p)
 	first := fmt.Sprintf("#cure-%d", r.Findings[0].Rank)
 	eval[bool](b, "document.querySelector(%s).open = true", quote(first))
 	b.wait("document.querySelector(%s)", quote(first+" .detail"))
@@ -128,6 +129,33 @@ func checkOverview(t *testing.T, b *tab, p page) {
 
 // shownRows are the rows of what to change before the others are asked for.
 const shownRows = 10
+
+// checkShown looks for how many findings are listed, and what shows the others.
+func checkShown(t *testing.T, b *tab, p page) {
+	t.Helper()
+	rows, below := len(p.data.Report.Findings), p.data.Report.Below
+	check := func(shown int) {
+		t.Helper()
+		text := b.text(".what-to-change .shown")
+		want := []string{fmt.Sprintf("%d of %d findings shown.", shown, rows+below)}
+		if shown < rows {
+			want = append(want, fmt.Sprintf("%d more: the button", rows-shown))
+		}
+		if below > 0 {
+			want = append(want, fmt.Sprintf("%d below the threshold", below), "-threshold 0")
+		}
+		for _, w := range want {
+			if shown < rows+below && !strings.Contains(text, w) {
+				t.Errorf("beside the list is %q, want %q", text, w)
+			}
+		}
+	}
+	check(min(rows, shownRows))
+	if rows > shownRows {
+		eval[bool](b, "document.querySelector('.what-to-change > button').click() === undefined")
+		check(rows)
+	}
+}
 
 // checkGroups looks for the groups of the decomposition, which come before its rows.
 func checkGroups(t *testing.T, b *tab, p page) {

@@ -150,24 +150,35 @@ function advice(a) {
       a.prediction.basis && el("p", { class: "why" }, "The saving is ", a.prediction.basis, "."))));
 }
 
+// shownOf says how many findings are listed and what shows the others, as the text report does.
+function shownOf(report, hidden) {
+  const rows = report.findings.length, below = report.below_threshold;
+  if (hidden + below === 0) return null;
+  const threshold = report.threshold ? [" of ", percent(report.threshold)] : null;
+  return [`${rows - hidden} of ${rows + below} findings shown. `, hidden > 0 && `${hidden} more: the button above. `,
+    below > 0 && [`${below} below the `, term("threshold", "threshold"), threshold, ": ", el("code", { class: "code" }, "-threshold 0"), "."]];
+}
+
 // cureList is the section of what to change: for the program as a whole, and line by line,
 // each by what it saves.
 export function cureList(report) {
   const wide = [...report.advice].sort((a, b) => (b.prediction.cpu_share ? b.prediction.cpu_share.value : 0) - (a.prediction.cpu_share ? a.prediction.cpu_share.value : 0));
-  if (report.findings.length + wide.length === 0) return el("section", {}, el("h2", {}, "What to change"), el("p", {}, "Nothing: no line costs enough to be worth a change."));
+  if (report.findings.length + wide.length === 0) return el("section", {}, el("h2", {}, "What to change"), el("p", {}, "Nothing: no line costs enough to be worth a change."), el("p", { class: "note shown" }, shownOf(report, 0)));
   const max = Math.max(0, ...report.findings.map((f) => (f.prediction.cpu_share ? f.prediction.cpu_share.high : 0)));
   const all = entriesOf(report), marks = all.map((e) => e.mark);
   const cut = all.findIndex((e) => e.f && e.f.rank > firstRows || e.head && e.head.ranks[0] > firstRows);
   const list = el("div", { class: "cures" }, (cut < 0 ? all : all.slice(0, cut)).map((e) => line(e, max)));
   const rest = cut < 0 ? [] : all.slice(cut), hidden = rest.filter((e) => e.f).length;
+  const shown = el("p", { class: "note shown" }, shownOf(report, hidden));
   const more = hidden === 0 ? null : button(`Show ${hidden} more`, () => {
     rest.forEach((e) => list.append(line(e, max)));
     more.remove();
+    replace(shown, shownOf(report, 0));
   });
   return el("section", { class: "what-to-change" }, el("h2", {}, "What to change"),
     wide.length > 0 ? [el("h3", {}, "The program as a whole"), el("div", { class: "cures" }, wide.map(advice))] : null,
     report.findings.length > 0 ? el("h3", {}, "Line by line") : null,
-    list, more, hidden > 0 && el("p", { class: "only-print" }, `${trimmed(hidden)} more in the file itself.`),
+    list, more, shown, hidden > 0 && el("p", { class: "only-print" }, `${trimmed(hidden)} more in the file itself.`),
     el("p", { class: "note" }, "Ranked by the share of CPU that each saves, ", term("saving", "predicted"), " with its ", term("interval", "95 % interval"), ". ",
       ["tied"].filter((k) => marks.includes(k)).map((k) => [el("b", {}, signs[k]), " ", explain(k), " "])));
 }

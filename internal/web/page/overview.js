@@ -119,8 +119,7 @@ export const overviewView = {
       el("section", { class: "first" }, headline(report)), cureList(report),
       el("section", {}, el("h2", {}, "Why"), report.totals.why && el("p", { class: "why", data: { figure: "why" } }, report.totals.why), decompositionBar(report), figures(report)),
       runs(report), rules(report), missing(report), setApart(report), environment(report), served(data),
-      el("p", { class: "note noprint" }, button("Print", () => window.print(), { class: "quiet" }), ` Shares are of CPU time without idle marking, ± is the ${""}`, term("interval", "95 % interval"), ". ",
-        report.threshold ? [term("threshold", "Threshold"), " ", percent(report.threshold), `: ${report.below_threshold} findings left out.`] : null));
+      el("p", { class: "note noprint" }, button("Print", () => window.print(), { class: "quiet" }), ` Shares are of CPU time without idle marking, ± is the ${""}`, term("interval", "95 % interval"), "."));
     return { node, show() {} };
   },
 };
