@@ -32,8 +32,9 @@ func Brief(w io.Writer, t *latency.Trace, width int) error {
 	for _, x := range s.Pauses {
 		longest, stops = max(longest, x.Max), stops+x.Count
 	}
+	all := together(p.Groups)
 	fmt.Fprintf(&b, "  marking %s of the time; assists %s on CPU and %s parked; %d stops of the world, %s, longest %s\n",
-		share(p.Mark, p.Length), nanos(s.Assist.OnCPU), nanos(s.Assist.Parked), stops, nanos(p.STW), nanos(longest))
+		share(p.Mark, p.Length), nanos(all[latency.AssistCPU]), nanos(all[latency.AssistParked]), stops, nanos(p.STW), nanos(longest))
 	if t.Problem != "" {
 		fmt.Fprintf(&b, "  The trace is incomplete: %s. The figures cover the part before.\n", term.Clean(t.Problem))
 	}
@@ -83,21 +84,26 @@ func briefRequests(b *strings.Builder, kinds []latency.Requests) {
 }
 
 func briefGroups(b *strings.Builder, groups []latency.Group) {
-	n := 0
-	for _, g := range groups {
-		if g.System || n == briefRows || g.Split.Memory() == 0 {
-			continue
+	shown, others, system := divided(groups, briefRows)
+	row := func(name string, s latency.Split) {
+		if s.Memory() > 0 {
+			fmt.Fprintf(b, "  %s: assists %s on CPU, %s parked, sweeping %s, stopped %s, waiting while marking %s\n", name,
+				nanos(s[latency.AssistCPU]), nanos(s[latency.AssistParked]), nanos(s[latency.Sweep]),
+				nanos(s[latency.STW]), nanos(s[latency.WaitMark]))
 		}
-		n++
+	}
+	for _, g := range shown {
 		name := cmp.Or(term.Clean(g.Start), "(start not known)")
 		if g.Handler != "" {
 			name += " in " + term.Clean(g.Handler)
 		}
-		fmt.Fprintf(b, "  %s: assists %s on CPU, %s parked, sweeping %s, stopped %s, waiting while marking %s\n", name,
-			nanos(g.Split[latency.AssistCPU]), nanos(g.Split[latency.AssistParked]), nanos(g.Split[latency.Sweep]),
-			nanos(g.Split[latency.STW]), nanos(g.Split[latency.WaitMark]))
+		row(name, g.Split)
 	}
-	if n == 0 {
+	row("others", together(others))
+	if s := together(system); s[latency.AssistCPU]+s[latency.AssistParked] > 0 {
+		row("the runtime and heaptrim's recorder", s)
+	}
+	if s := together(shown, others); s.Memory() == 0 {
 		b.WriteString("  the collector delayed no goroutine of the program\n")
 	}
 }

@@ -66,10 +66,13 @@ func (p *tracePrinter) summary() {
 	}
 	p.linef("")
 	p.linef("Mark phases  %d, %s, %s of the time", s.Cycles.Count, nanos(s.Cycles.Mark), share(s.Cycles.Mark, s.Length))
-	p.linef(
-		"Assists      %d: %s on CPU, %s parked, %s preempted", s.Assist.Count, nanos(s.Assist.OnCPU),
-		nanos(s.Assist.Parked), nanos(s.Assist.Waiting),
-	)
+	if p.Delayed != nil {
+		all := together(p.Delayed.Groups)
+		p.linef("Assists      %d: %s on CPU, %s parked", s.Assist.Count, nanos(all[latency.AssistCPU]), nanos(all[latency.AssistParked]))
+	} else {
+		p.linef("Assists      %d: %s on CPU, %s parked until running again, %s preempted", s.Assist.Count,
+			nanos(s.Assist.OnCPU), nanos(s.Assist.Parked), nanos(s.Assist.Waiting))
+	}
 	p.linef(
 		"Workers      %s dedicated, %s fractional, %s idle", nanos(s.Workers.Dedicated), nanos(s.Workers.Fractional),
 		nanos(s.Workers.Idle),
@@ -110,11 +113,17 @@ func (p *tracePrinter) goroutines() {
 	}
 	p.linef("")
 	p.row("goroutine", "assists", "on CPU", "parked", "sweep", "")
+	row := func(name string, a exectrace.Assist, sweep time.Duration) {
+		p.row(name, fmt.Sprint(a.Count), nanos(a.OnCPU), nanos(a.Parked), nanos(sweep), "")
+	}
+	others, sweep := p.Summary.Assist, p.Summary.Sweep.Time
 	for _, g := range list {
-		p.row(
-			fmt.Sprint(g.ID), fmt.Sprint(g.Assist.Count), nanos(g.Assist.OnCPU), nanos(g.Assist.Parked),
-			nanos(g.Sweep.Time), "",
-		)
+		row(fmt.Sprint(g.ID), g.Assist, g.Sweep.Time)
+		others.Count, others.OnCPU, others.Parked = others.Count-g.Assist.Count, others.OnCPU-g.Assist.OnCPU, others.Parked-g.Assist.Parked
+		sweep -= g.Sweep.Time
+	}
+	if others.Count > 0 || others.OnCPU+others.Parked+sweep > 0 {
+		row("others", others, sweep)
 	}
 }
 
@@ -123,13 +132,8 @@ func (p *tracePrinter) groups() {
 	p.linef("Delayed goroutines, by the function they began in (%s goroutines):",
 		unit.FormatCount(float64(p.Delayed.Goroutines)))
 	p.row("assist", "parked", "sweep", "stopped", "wait in mark", "other wait", "running*", "  goroutines")
-	n := 0
-	for _, g := range p.Delayed.Groups {
-		if g.System || n == p.top {
-			continue
-		}
-		n++
-		s := g.Split
+	shown, others, system := divided(p.Delayed.Groups, p.top)
+	for _, g := range shown {
 		name := cmp.Or(term.Clean(g.Start), "(start not known)")
 		switch {
 		case g.Handler != "":
@@ -137,14 +141,56 @@ func (p *tracePrinter) groups() {
 		case g.Goroutines > 1:
 			name = fmt.Sprintf("%s, %d", name, g.Goroutines)
 		}
-		p.row(nanos(s[latency.AssistCPU]), nanos(s[latency.AssistParked]), nanos(s[latency.Sweep]),
-			nanos(s[latency.STW]),
-			nanos(s[latency.WaitMark]), nanos(s[latency.WaitOutside]), nanos(s[latency.Running]), "  "+name)
+		p.split(g.Split, name)
 	}
+	if len(others) > 0 {
+		p.split(together(others), fmt.Sprintf("others, %d rows: -top shows them", len(others)))
+	}
+	all := together(shown, others)
+	if s := together(system); s[latency.AssistCPU]+s[latency.AssistParked]+s[latency.Sweep] > 0 {
+		p.split(s, "goroutines of the runtime and of heaptrim's recorder")
+		all.Add(&s)
+	}
+	p.split(all, "all")
+	p.linef("parked lasts until the goroutine may run again; waiting for a processor then counts as wait. stopped counts each " +
+		"goroutine that waits.")
 	p.linef(
 		"* includes time descheduled by the system. Only traces that heaptrim recorded separate it, from about " +
 			"10 ms on.",
 	)
+}
+
+// split is a row of the table of groups.
+func (p *tracePrinter) split(s latency.Split, name string) {
+	p.row(nanos(s[latency.AssistCPU]), nanos(s[latency.AssistParked]), nanos(s[latency.Sweep]), nanos(s[latency.STW]),
+		nanos(s[latency.WaitMark]), nanos(s[latency.WaitOutside]), nanos(s[latency.Running]), "  "+name)
+}
+
+// divided parts the groups of the program, of which at most top are shown, from those of the
+// runtime and the recorder.
+func divided(groups []latency.Group, top int) (shown, others, system []latency.Group) {
+	for _, g := range groups {
+		switch {
+		case g.System:
+			system = append(system, g)
+		case len(shown) < top:
+			shown = append(shown, g)
+		default:
+			others = append(others, g)
+		}
+	}
+	return shown, others, system
+}
+
+// together is the time of all groups.
+func together(lists ...[]latency.Group) latency.Split {
+	var all latency.Split
+	for _, list := range lists {
+		for i := range list {
+			all.Add(&list[i].Split)
+		}
+	}
+	return all
 }
 
 func (p *tracePrinter) requests() {
