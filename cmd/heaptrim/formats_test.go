@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,6 +16,8 @@ import (
 	"time"
 
 	"github.com/google/pprof/profile"
+
+	"github.com/heaptrim/heaptrim/internal/schema"
 )
 
 // modulePath is that of this module, whose functions the made profiles name: they
@@ -121,6 +124,52 @@ func TestFormatsAgree(t *testing.T) {
 		}
 	}
 	checkPageReport(t, page, text)
+}
+
+// TestCheckAndTuneAgree holds that what two commands report of one recording is the same. The
+// heap grows, so that the mean of its sizes is none of the usual ones, and the log begins and
+// ends within cycles.
+func TestCheckAndTuneAgree(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	var lines strings.Builder
+	for i := range 40 {
+		live := 8 + i*i/40
+		fmt.Fprintf(&lines, "gc %d @%.3fs 5%%: 0.02+5.0+0.01 ms clock, 0.08+1.0/9.0/0+0.04 ms cpu, %d->%d->%d MB, %d MB goal, "+
+			"0 MB stacks, 0 MB globals, 4 P\n", i+1, 0.4+float64(i)*0.45, 2*live-1, 2*live, live, 2*live)
+	}
+	if err := os.WriteFile(at("gctrace.log"), []byte(lines.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	files := append(formatsProfiles(t), at("gctrace.log"))
+	var said bytes.Buffer
+	read := func(to any, name string, args ...string) {
+		t.Helper()
+		args = append(append(args, "-json", at(name)), files...)
+		if code := run(t.Context(), args, stdio{&said, &said}); code != exitClean && code != exitFindings {
+			t.Fatalf("%q exits with %d: %s", args, code, &said)
+		}
+		text, err := os.ReadFile(at(name))
+		if err := errors.Join(err, json.Unmarshal(text, to)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var checked schema.Report
+	var plan schema.Tune
+	read(&checked, "check.json", "check", "-html", "", "-verify", "0")
+	read(&plan, "tune.json", "tune")
+	m, c := plan.Measured, checked.Totals
+	for what, v := range map[string][2]float64{
+		"collections":     {float64(m.Cycles), float64(*c.Cycles)},
+		"a second":        {m.PerSecond, *c.CyclesPerS},
+		"live heap":       {m.Live, *c.LiveHeapBytes},
+		"largest heap":    {m.Peak, *c.PeakHeapBytes},
+		"allocation rate": {m.AllocRate, *c.BytesPerS},
+	} {
+		if v[0] != v[1] {
+			t.Errorf("%s: tune has %v, check %v", what, v[0], v[1])
+		}
+	}
 }
 
 // unescaped is Markdown with its entities as plain text.

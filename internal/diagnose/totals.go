@@ -31,6 +31,7 @@ func totals(runs []*runCosts, env evidence.Environment) finding.Totals {
 	t.CollectorShare, _ = meanShare(runs, ofCollector)
 	t.IdleMarkShare, _ = meanShare(runs, func(b stack.Bucket) bool { return b == stack.BucketMarkIdle })
 	main := busiest(runs)
+	t.Run = main.Run.Name
 	t.Retention = finding.Basis{Known: main.model.known, Text: main.model.why}
 	for _, r := range runs {
 		borne := stats.Spread(r.cpu.collected.Value-r.cpu.remainder.Value, stats.RelativeWidth(r.cpu.collected))

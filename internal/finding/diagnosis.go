@@ -33,6 +33,7 @@ type Diagnosis struct {
 
 // Totals are the main figures. A nil or zero field is unknown; the gaps say why.
 type Totals struct {
+	Run            string         // that with most collections, of which Cycles, Heap, Pauses and BytesPerSecond are
 	CPUSeconds     float64        // CPU time without idle marking, including unsampled time if known
 	Samples        int64          // CPU samples behind these figures
 	MemoryShare    stats.Interval // memory management's share of CPU

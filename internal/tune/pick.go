@@ -2,6 +2,7 @@ package tune
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/heaptrim/heaptrim/internal/bundle"
@@ -36,23 +37,51 @@ func Pick(b *bundle.Bundle, d *finding.Diagnosis, name string) (Workload, []stri
 	for _, w := range ws {
 		if w.Name == name {
 			w.Sampled = sampled(d, name)
+			w.tell(d)
 			return w, notes, nil
 		}
 	}
 	return Workload{}, nil, fmt.Errorf("no run is named %q", name)
 }
 
+// tell gives a workload the figures that check reports of its run. The rate of collections is
+// then that of the trace, too, so that forecasts of the recorded setting come to it.
+func (w *Workload) tell(d *finding.Diagnosis) {
+	if d == nil || !onlyRun(d, w.Name) || d.Totals.Run != w.Name || d.Totals.Cycles.PerSecond <= 0 {
+		return
+	}
+	w.Told = &d.Totals
+	n := len(w.Trace.Points) - d.Totals.Cycles.Forced
+	if !w.Trace.Whole {
+		n--
+	}
+	wall := float64(n) / d.Totals.Cycles.PerSecond
+	if math.Abs(wall-w.Trace.Wall) < mostApart*w.Trace.Wall {
+		w.Trace.Wall = wall
+	}
+}
+
+// mostApart is how far the length of a trace may be from that by the rate of collections: the
+// window begins and ends within cycles. Beyond that, the rate is corrected for the profile.
+const mostApart = 0.1
+
+// onlyRun reports whether a diagnosis has one run of a name.
+func onlyRun(d *finding.Diagnosis, name string) bool {
+	n := 0
+	for _, r := range d.Runs {
+		if r.Name == name {
+			n++
+		}
+	}
+	return n == 1
+}
+
 // sampled is the collector's share in the run of a name, by CPU samples; zero if that is not known, or of several.
 func sampled(d *finding.Diagnosis, name string) stats.Interval {
-	if d == nil {
+	if d == nil || !onlyRun(d, name) {
 		return stats.Interval{}
 	}
-	of := func(r finding.RunSummary) bool { return r.Name == name }
-	i := slices.IndexFunc(d.Runs, of)
-	if i < 0 || slices.ContainsFunc(d.Runs[i+1:], of) {
-		return stats.Interval{}
-	}
-	return d.Runs[i].CollectorShare
+	return d.Runs[slices.IndexFunc(d.Runs, func(r finding.RunSummary) bool { return r.Name == name })].CollectorShare
 }
 
 // Limit is the constraint that a recording names: the memory limit of its container.

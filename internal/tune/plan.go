@@ -5,6 +5,7 @@
 package tune
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -101,7 +102,7 @@ type Measured struct {
 	Idle      float64
 	Peak      float64
 	RSS       float64
-	Live      float64 // mean
+	Live      float64
 	AllocRate float64 // bytes per second
 }
 
@@ -129,7 +130,7 @@ func Make(w Workload, o Options) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Plan{Workload: w, Constraint: o.Constraint, Measured: measuredOf(w.Trace)}
+	p := &Plan{Workload: w, Constraint: o.Constraint, Measured: measuredOf(w)}
 	p.Measured.Sampled = w.Sampled.Value
 	if o.Second != nil {
 		if err := f.Learn(o.Second.Trace); err != nil {
@@ -162,7 +163,9 @@ func Make(w Workload, o Options) (*Plan, error) {
 	return p, nil
 }
 
-func measuredOf(t *gcmodel.Trace) Measured {
+// measuredOf is what the recording shows: by the figures of check, where they are known.
+func measuredOf(w Workload) Measured {
+	t := w.Trace
 	m := Measured{Cycles: len(t.Points), Peak: t.Peak, RSS: t.RSS, Live: t.MeanLive(), PerCycle: t.PerCycle()}
 	n := float64(len(t.Points))
 	points := t.Points
@@ -178,6 +181,13 @@ func measuredOf(t *gcmodel.Trace) Measured {
 			m.Collector += (p.Background + p.Assist + p.Pause) / t.CPU
 			m.Assist += p.Assist / t.CPU
 			m.Idle += p.Idle / t.CPU
+		}
+	}
+	if told := w.Told; told != nil {
+		m.Cycles, m.PerSecond = told.Cycles.Automatic, told.Cycles.PerSecond
+		m.Live, m.Peak = cmp.Or(float64(told.Heap.Live), m.Live), cmp.Or(float64(told.Heap.Peak), m.Peak)
+		if told.BytesPerSecond > 0 {
+			m.AllocRate, m.PerCycle = told.BytesPerSecond, told.BytesPerSecond/told.Cycles.PerSecond
 		}
 	}
 	return m
@@ -298,7 +308,7 @@ func asked(w Workload, f *gcmodel.Forecaster) *Ask {
 	}
 	return &Ask{s, []string{"GOGC=" + gogcText(s.GOGC)},
 		fmt.Sprintf("the collector takes %.1f %% of CPU, and %s not known from one recording",
-			100*measuredOf(w.Trace).Collector, unknown)}
+			100*measuredOf(w).Collector, unknown)}
 }
 
 const fewCycles = 10

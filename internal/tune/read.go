@@ -12,6 +12,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/bundle"
 	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/gcmodel"
 	"github.com/heaptrim/heaptrim/internal/ingest/gctrace"
 	"github.com/heaptrim/heaptrim/internal/ingest/metrics"
@@ -34,6 +35,9 @@ type Workload struct {
 	// Sampled is the collector's share of CPU in the CPU samples of a recording of one run;
 	// zero where it is not known. The collector's clock does not see sweeping and waking up.
 	Sampled stats.Interval
+	// Told are the figures that check reports of the run; nil where they are not known, or
+	// those of another.
+	Told *finding.Totals
 }
 
 // errNoCycles means that a run has no usable log of collections.
