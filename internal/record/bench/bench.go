@@ -29,7 +29,7 @@ type Options struct {
 	Bench      string        // regular expression as of go test; "" runs what fits Budget
 	BenchTime  time.Duration // length of one timing pass; 0 chooses it
 	Count      int           // repetitions of each pass; 0 means 1
-	Budget     time.Duration // for all passes together when Bench is ""; 0 means 60s
+	Budget     time.Duration // for building and all passes together when Bench is ""; 0 means 60s
 	BuildFlags []string      // for the go command, such as -tags=x
 	// Lean records only what benchmarks allocate, and for how long they run, where all passes of all may take longer than
 	// Budget: as many as fit.
@@ -53,10 +53,13 @@ func Record(ctx context.Context, o Options, w *bundle.Writer) error {
 	}
 	defer os.RemoveAll(tmp)
 	r := &benchRecorder{o: o, w: w, tmp: tmp, tool: gocmd.Tool{Dir: o.Dir, Flags: o.BuildFlags}}
+	begin := time.Now()
 	if err := r.prepare(ctx); err != nil {
 		return err
 	}
-	begin := time.Now()
+	// Without a build there is nothing to measure, and it may take all of the time on a machine that has built nothing yet.
+	r.measuring = max(o.Budget-time.Since(begin), o.Budget/2)
+	begin = time.Now()
 	all, err := r.probe(ctx)
 	if err != nil {
 		return err
@@ -66,8 +69,8 @@ func Record(ctx context.Context, o Options, w *bundle.Writer) error {
 		r.leaveOut(namesOf(leftOut))
 	}
 	failed, why := 0, ""
-	end := begin.Add(o.Budget)
-	until := begin.Add(time.Duration((1 - after.Share) * float64(o.Budget)))
+	end := begin.Add(r.measuring)
+	until := begin.Add(time.Duration((1 - after.Share) * float64(r.measuring)))
 	begin = time.Now()
 	for i, p := range chosen {
 		next := left(chosen[i:i+1], chosen[:i], time.Since(begin))
@@ -98,13 +101,28 @@ func Record(ctx context.Context, o Options, w *bundle.Writer) error {
 		return fmt.Errorf("none of the %d benchmarks that there was time for could be recorded: %s", failed, why)
 	}
 	recorded := time.Since(begin)
-	if err := after.Code(ctx, w, r.binaryOf); err != nil {
+	if err := r.code(ctx, end.Add(r.measuring/4)); err != nil {
 		return err
 	}
 	if o.BenchTime == 0 {
 		recorded = min(recorded, time.Duration(float64(max(time.Until(end), 0))/after.Share))
 	}
 	return after.CacheMisses(ctx, w, recorded, o.Progress)
+}
+
+// code adds machine code, within the budget until end.
+func (r *benchRecorder) code(ctx context.Context, end time.Time) error {
+	limited, cancel := ctx, func() {}
+	if r.o.BenchTime == 0 {
+		limited, cancel = context.WithDeadline(ctx, end)
+	}
+	defer cancel()
+	err := after.Code(limited, r.w, r.binaryOf)
+	if err != nil && ctx.Err() == nil && limited.Err() != nil {
+		r.lacks(fmt.Sprintf("the machine code of the functions with samples: the budget of %v left no time", r.o.Budget))
+		return nil
+	}
+	return err
 }
 
 // binaryOf returns the test binary of a run's package.
@@ -145,6 +163,7 @@ type benchRecorder struct {
 	pkgs        []testPackage
 	procs       int
 	lastWarning string
+	measuring   time.Duration // what building leaves of the budget, at least half of it
 }
 
 // testPackage is a package under test with its built binary.
@@ -180,13 +199,30 @@ func (r *benchRecorder) prepare(ctx context.Context) error {
 	if err := r.findHelperLoops(ctx); err != nil {
 		return err
 	}
+	if err := r.buildAll(ctx); err != nil {
+		return err
+	}
+	return r.describe(ctx)
+}
+
+// buildAll builds the test binaries. The first has all the time that it takes; half of the budget
+// is left for measuring, so that others are built until then.
+func (r *benchRecorder) buildAll(ctx context.Context) error {
 	built := 0
 	var firstErr error
+	half := time.Now().Add(r.o.Budget / 2)
+	limited, cancel := context.WithCancel(ctx)
+	defer cancel()
 	for i := range r.pkgs {
 		r.o.Progress("building %d/%d %s", i+1, len(r.pkgs), r.pkgs[i].ImportPath)
-		if err := r.build(ctx, i); err != nil {
+		if err := r.build(limited, i); err != nil {
 			if ctx.Err() != nil {
 				return ctx.Err()
+			}
+			if limited.Err() != nil {
+				r.lacks(fmt.Sprintf("%d packages whose test binaries half of the budget of %v left no time to build: %s (use "+
+					"-budget)", len(r.pkgs)-i, r.o.Budget, strings.Join(gocmd.FirstOf(pathsOf(r.pkgs[i:]), 8), ", ")))
+				break
 			}
 			if firstErr == nil {
 				firstErr = err
@@ -194,22 +230,28 @@ func (r *benchRecorder) prepare(ctx context.Context) error {
 			r.lacks(fmt.Sprintf("%s, whose test binary does not build: %s", r.pkgs[i].ImportPath, firstFailure(err)))
 			continue
 		}
-		built++
+		if built++; built == 1 && r.o.BenchTime == 0 {
+			defer time.AfterFunc(time.Until(half), cancel).Stop()
+		}
 	}
 	if built == 0 {
 		return firstErr
 	}
-	return r.describe(ctx)
+	return nil
+}
+
+func pathsOf(pkgs []testPackage) []string {
+	paths := make([]string, len(pkgs))
+	for i, p := range pkgs {
+		paths[i] = p.ImportPath
+	}
+	return paths
 }
 
 // findHelperLoops adds measured loops in the user's non-test files, which benchmarks
 // may call.
 func (r *benchRecorder) findHelperLoops(ctx context.Context) error {
-	paths := make([]string, len(r.pkgs))
-	for i, p := range r.pkgs {
-		paths[i] = p.ImportPath
-	}
-	all, err := r.tool.Packages(ctx, paths, "-deps", "-test")
+	all, err := r.tool.Packages(ctx, pathsOf(r.pkgs), "-deps", "-test")
 	if err == nil {
 		err = gocmd.NotFound(all)
 	}
@@ -262,7 +304,7 @@ func (r *benchRecorder) describe(ctx context.Context) error {
 // choose plans the benchmarks within the budget. The time for probing is subtracted,
 // but at most half of the budget, so that slow probing leaves time to record.
 func (r *benchRecorder) choose(all []probed, look time.Duration) ([]planned, []probed) {
-	left := time.Duration((1-after.Share)*float64(r.o.Budget)) - min(look, r.o.Budget/2)
+	left := time.Duration((1-after.Share)*float64(r.measuring)) - min(look, r.measuring/2)
 	left /= time.Duration(r.o.Count)
 	chosen, leftOut := plan(all, left, r.o.BenchTime)
 	if r.o.Lean && (len(leftOut) > 0 || 2*needs(chosen) > left) {

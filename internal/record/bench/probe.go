@@ -28,7 +28,7 @@ func (r *benchRecorder) probe(ctx context.Context) ([]probed, error) {
 		}
 		r.o.Progress("trying the benchmarks of package %d of %d, %s", i+1, len(r.pkgs), p.ImportPath)
 		// One package may take most of it, and the last one still has a moment.
-		found, err := r.probePackage(ctx, i, max(r.o.Budget/2-time.Since(begin), r.o.Budget/10))
+		found, err := r.probePackage(ctx, i, max(r.measuring/2-time.Since(begin), r.measuring/10))
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -70,7 +70,7 @@ func (r *benchRecorder) probePackage(ctx context.Context, i int, most time.Durat
 	var failure error
 	for end := time.Now().Add(most); ; {
 		// With -test.v the name of a benchmark is printed before it runs.
-		args := []string{"-test.v", "-test.bench=" + re, "-test.benchtime=" + probeTime(r.o.Budget).String()}
+		args := []string{"-test.v", "-test.bench=" + re, "-test.benchtime=" + probeTime(r.measuring).String()}
 		args = append(args, "-test.skip="+skipPattern(all, append(slices.Clip(bad), flushBenchmark)))
 		limit := &limit{end: end, halving: r.o.Bench == ""}
 		res, err := r.run(ctx, testRun{pkg: p, args: args, limit: limit})
