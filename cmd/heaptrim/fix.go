@@ -91,8 +91,9 @@ func (f *fixFlags) register(fs *flag.FlagSet) {
 	fs.BoolVar(&f.what.diff, "diff", false, "print the edits as a diff and change no file")
 	fs.StringVar(&f.only, "only", "", "comma-separated `codes` of the cures to apply; default: all")
 	fs.StringVar(&f.safety, "safety", "safe", "`safe` applies what the source proves, review also what a person should look at")
-	fs.DurationVar(&f.budget, "budget", 5*time.Minute, "`time` in all: up to a third to record, and a third to compare times")
-	fs.DurationVar(&f.times, "times", 15*time.Second, "`time` for comparing the times of each benchmark, within a third of -budget; 0 does not")
+	fs.DurationVar(&f.budget, "budget", 5*time.Minute, "`time` in all, building included: a third to record; of the rest half to try edits, a quarter each for verdicts on "+
+		"these, and to confirm all together and compare times. What is not done by then is not applied")
+	fs.DurationVar(&f.times, "times", 15*time.Second, "`time` for comparing the times of each benchmark, within what -budget leaves; 0 does not")
 	fs.BoolVar(&f.what.dirty, "dirty", false, "edit files that have changes which are not committed, too")
 	fs.BoolVar(&f.what.race, "race", true, "run the tests of all edits together with the race detector, if it can be had")
 	fs.BoolVar(&f.what.genbench, "genbench", false, "measure what cannot run again by benchmarks that are written for functions, and not kept")
@@ -101,7 +102,7 @@ func (f *fixFlags) register(fs *flag.FlagSet) {
 	fs.BoolVar(&f.what.undo, "undo", false, "take the last fix of the module back")
 	fs.BoolVar(&f.what.recover, "recover", false, "undo what was cut short, and remove what it left")
 	fs.StringVar(&f.program.Command, "with", "", "hand findings without an edit to the outside program that this shell `command` starts")
-	fs.DurationVar(&f.program.Time, "with-time", 2*time.Minute, "`time` that the outside program may take for one finding")
+	fs.DurationVar(&f.program.Time, "with-time", 2*time.Minute, "`time` that the outside program may take for one finding; all together have half of what -budget leaves")
 	fs.StringVar(&f.withEnv, "with-env", "", "comma-separated `names` of variables that the outside program gets")
 	fs.StringVar(&f.out.json, "json", "", "write what was tried as JSON to `file`; - is standard output, instead of text")
 	fs.StringVar(&f.out.md, "md", "", "write it as Markdown to `file`; - is standard output, instead of text")
@@ -163,22 +164,25 @@ func (f *fixFlags) fix(ctx context.Context, args []string, store *journal.Store,
 	p := newProgress(std.err)
 	defer p.Close()
 	start := time.Now()
+	until := start.Add(f.budget)
 	f.target.budget, f.target.count, f.target.also.lean = f.budget/3, 1, true
-	r, err := f.target.record(ctx, args, p)
+	limited, cancel := context.WithDeadline(ctx, until)
+	defer cancel()
+	r, err := f.target.record(limited, args, p)
 	if err != nil {
-		return err
+		return f.spent(limited, err)
 	}
 	defer r.Close()
-	v, err := (&reportFlags{escapes: true}).report(ctx, r, f.target.dir, p)
-	if err != nil {
-		return err
+	v, err := (&reportFlags{escapes: true}).report(limited, r, f.target.dir, p)
+	if err != nil || limited.Err() != nil {
+		return f.spent(limited, err)
 	}
 	if f.target.bench != "" && f.target.exec == "" {
 		if err := fix.Choose(&v.Report.Report, f.target.bench); err != nil {
 			return usagef("-bench: %v", err)
 		}
 	}
-	o := f.options(v, time.Since(start), p)
+	o := f.options(v, until, p)
 	if f.target.exec != "" {
 		t := f.target
 		service.Measure(&o, command.Options{Dir: t.dir, Package: t.exec, Args: args, Ready: t.ready, Load: t.load, BuildFlags: t.buildFlags()})
@@ -203,14 +207,25 @@ func (f *fixFlags) fix(ctx context.Context, args []string, store *journal.Store,
 	return nil
 }
 
+// spent says that there is no time left to try anything.
+func (f *fixFlags) spent(limited context.Context, err error) error {
+	if errors.Is(limited.Err(), context.DeadlineExceeded) {
+		return fmt.Errorf("the budget of %v was spent on the recording and its report: raise -budget", f.budget)
+	}
+	if err == nil {
+		err = limited.Err()
+	}
+	return err
+}
+
 // options leave what recording did not use for the search.
-func (f *fixFlags) options(v *viewed, recorded time.Duration, p *progress) fix.RunOptions {
-	o := fix.RunOptions{Dirty: f.what.dirty || f.what.diff, Created: v.Manifest.Created, Skip: f.skip, Memory: fix.DefaultMemory(),
-		Search: fix.Options{Review: f.safety == "review", Only: splitList(f.only), Budget: max(f.budget*2/3-recorded, f.budget/3), Tests: true, Generate: f.what.genbench,
+func (f *fixFlags) options(v *viewed, until time.Time, p *progress) fix.RunOptions {
+	o := fix.RunOptions{Until: until, Dirty: f.what.dirty || f.what.diff, Created: v.Manifest.Created, Skip: f.skip, Memory: fix.DefaultMemory(),
+		Search: fix.Options{Review: f.safety == "review", Only: splitList(f.only), Tests: true, Generate: f.what.genbench,
 			Progress: p.Printf, Dropped: func(a fix.Attempt) {
 				p.Say("%s: %s: %s", a.At(v.Diagnosis.Target.ModuleDir), a.Edit.Text, fixes.Reason(a))
 			}},
-		Confirm: fix.ConfirmOptions{Tests: f.budget / 3, Measure: f.budget / 3, Each: f.times, Race: f.what.race, Progress: p.Printf}}
+		Confirm: fix.ConfirmOptions{Each: f.times, Race: f.what.race, Progress: p.Printf}}
 	if f.program.Command != "" {
 		f.program.Env = splitList(f.withEnv)
 		meta := schema.Meta{Tool: version(), Created: v.Manifest.Created}

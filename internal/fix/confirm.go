@@ -2,6 +2,7 @@ package fix
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -21,6 +22,7 @@ import (
 type ConfirmOptions struct {
 	Dir        string // of the go command
 	BuildFlags []string
+	Until      time.Time      // when all ends; zero: no limit
 	Tests      time.Duration  // for the tests of packages that only depend on the changed ones; 0: no limit
 	Measure    time.Duration  // for comparing times
 	Each       time.Duration  // for comparing the times of one benchmark, within Measure; 0: do not
@@ -37,6 +39,7 @@ type Confirmation struct {
 	Failing  []string      // tests that fail without any edit
 	Raced    []string      // packages whose tests ran with the race detector
 	Fuzzed   []string      // fuzz targets that ran
+	Late     []string      // looks that there was no time for
 	Proof    *prove.Result // nil if times were not compared
 }
 
@@ -71,13 +74,34 @@ func (r *Result) Confirm(ctx context.Context, j *trial.Judge, o ConfirmOptions) 
 	return c.Confirmation, c.run(ctx)
 }
 
+// run looks at the change until the time is up. Without the first two looks it is not confirmed.
 func (c *confirming) run(ctx context.Context) error {
-	for _, step := range []func(context.Context) error{c.sound, c.tests, c.races, c.fuzz, c.times} {
+	limited, cancel := ctx, func() {}
+	if !c.o.Until.IsZero() {
+		limited, cancel = context.WithDeadline(ctx, c.o.Until)
+	}
+	defer cancel()
+	for _, look := range []struct {
+		name   string
+		needed bool
+		at     func(context.Context) error
+	}{
+		{"types and vet", true, c.sound}, {"tests with all edits", true, c.tests}, {"the race detector", false, c.races},
+		{"fuzz targets", false, c.fuzz}, {"times of benchmarks", false, c.times},
+	} {
 		if len(c.kept()) == 0 {
 			break
 		}
-		if err := step(ctx); err != nil {
+		err := look.at(limited)
+		switch {
+		case err == nil:
+		case ctx.Err() != nil || limited.Err() == nil:
 			return err
+		case look.needed:
+			for len(c.kept()) > 0 && c.drop("", NoTime, noTime+" for "+look.name) {
+			}
+		default:
+			c.Late = append(c.Late, look.name)
 		}
 	}
 	return nil
@@ -167,12 +191,12 @@ func (c *confirming) tests(ctx context.Context) error {
 		c.Confirmation.Packages = append(c.Confirmation.Packages, path)
 		c.o.Progress("tests of package %d of %d, %s", i+1, len(packages), path)
 		before, err := c.judge.State(ctx, path)
-		if err != nil {
-			return err
-		}
-		if before.Late {
+		if err == nil && before.Late || err != nil && i >= len(changed) && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			c.Skipped = len(packages) - i
 			return nil
+		}
+		if err != nil {
+			return err
 		}
 		c.Confirmation.Failing = append(c.Confirmation.Failing, before.Failed...)
 		passed := 0
@@ -181,6 +205,10 @@ func (c *confirming) tests(ctx context.Context) error {
 			passed = len(after.Passed)
 			return after.Breaks(before), err
 		})
+		if err != nil && i >= len(changed) && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			c.Skipped = len(packages) - i
+			return nil
+		}
 		if err != nil {
 			return err
 		}
@@ -294,11 +322,15 @@ func (c *confirming) measure(ctx context.Context) (worse []string, err error) {
 			names = append(names, top)
 		}
 	}
+	measure := c.o.Measure
+	if !c.o.Until.IsZero() {
+		measure = max(min(measure, time.Until(c.o.Until)/2), 1) // the first rounds may take it twice
+	}
 	o := prove.Options{Dir: c.o.Dir, Packages: packages, Bench: "^(" + strings.Join(names, "|") + ")$",
-		Sides: []sides.Side{before, {Source: sides.Work, Overlay: overlay}}, Budget: min(c.o.Measure, time.Duration(len(names))*c.o.Each),
+		Sides: []sides.Side{before, {Source: sides.Work, Overlay: overlay}}, Budget: min(measure, time.Duration(len(names))*c.o.Each),
 		BuildFlags: c.o.BuildFlags, Progress: c.o.Progress}
 	if c.o.Command != nil {
-		o.Packages, o.Bench, o.Command, o.Budget = nil, "", c.o.Command, c.o.Measure
+		o.Packages, o.Bench, o.Command, o.Budget = nil, "", c.o.Command, measure
 	}
 	c.Proof, err = prove.Run(ctx, o)
 	if err != nil {

@@ -69,6 +69,12 @@ func (f *Fixes) ask(ctx context.Context, r *finding.Report, t Tools, o RunOption
 		a.work = ""
 	}
 	until := time.Now().Add(o.Search.Budget)
+	limited, cancel := ctx, func() {}
+	if !o.Until.IsZero() {
+		until = o.Until
+		limited, cancel = context.WithDeadline(ctx, until)
+	}
+	defer cancel()
 	for _, row := range o.Search.rows(r) {
 		b, ok := s.benchs[row.Run]
 		if !ok || f.answered(row) {
@@ -82,7 +88,10 @@ func (f *Fixes) ask(ctx context.Context, r *finding.Report, t Tools, o RunOption
 			continue
 		}
 		o.Search.Progress("asking %s about %s", o.Outside.Command, spot(row.Site))
-		outcome, err := a.one(ctx, row, at)
+		outcome, err := a.one(limited, row, at)
+		if err != nil && ctx.Err() == nil && limited.Err() != nil {
+			outcome, err = NoTime, nil
+		}
 		if err != nil {
 			return err
 		}
@@ -284,7 +293,7 @@ func (c *Confirmation) join(o *Confirmation) {
 		}
 		return a
 	}
-	c.Packages, c.Raced, c.Fuzzed = union(c.Packages, o.Packages), union(c.Raced, o.Raced), union(c.Fuzzed, o.Fuzzed)
+	c.Packages, c.Raced, c.Fuzzed, c.Late = union(c.Packages, o.Packages), union(c.Raced, o.Raced), union(c.Fuzzed, o.Fuzzed), union(c.Late, o.Late)
 	c.Passed = max(c.Passed, o.Passed)
 	if c.Proof == nil {
 		c.Proof = o.Proof

@@ -47,7 +47,9 @@ func (s *search) proved(ctx context.Context, rows []finding.Row, lists [][]code.
 			continue
 		}
 		s.o.Progress("finding %d of %d, %s: %d proved edits to try%s", i+1, len(rows), spot(row.Site), len(safe), s.left())
-		if err := p.row(ctx, s.attempts(row, safe)); err != nil {
+		all := s.attempts(row, safe)
+		if err := p.row(ctx, slices.Clone(all)); err != nil {
+			p.open[len(p.open)-1].spare = all
 			return err
 		}
 		if s.o.Budget > 0 && len(p.open) > 0 && time.Now().After(look) {
@@ -114,7 +116,7 @@ func (p *proving) settle(ctx context.Context) error {
 	}
 	groups := p.open
 	p.open = nil
-	for _, g := range groups {
+	for i, g := range groups {
 		held := slices.ContainsFunc(g.counted, func(a *Attempt) bool { return a.Outcome == Kept })
 		var again []*Attempt
 		for _, a := range g.spare {
@@ -125,7 +127,8 @@ func (p *proving) settle(ctx context.Context) error {
 				again = append(again, a)
 			}
 		}
-		if err := p.each(ctx, again); err != nil {
+		if err := p.each(ctx, slices.Clone(again)); err != nil {
+			p.open = groups[i:] // for giveUp
 			return err
 		}
 	}
@@ -194,5 +197,6 @@ func (p *proving) giveUp() {
 				p.end(a, NoTime)
 			}
 		}
+		p.search.giveUp(g.spare)
 	}
 }

@@ -20,6 +20,9 @@ import (
 
 // RunOptions tunes Run.
 type RunOptions struct {
+	// Until is when all ends. Search.Budget, Confirm.Tests and Confirm.Measure are then parts of
+	// the time until that; zero: no end, and these as they are set.
+	Until   time.Time
 	Search  Options
 	Confirm ConfirmOptions
 	Created time.Time         // of the recording: files that are newer are left alone; zero: do not look
@@ -43,39 +46,73 @@ type Fixes struct {
 // the user's is written to.
 func Run(ctx context.Context, r *finding.Report, o RunOptions) (*Fixes, error) {
 	o.Search = o.Search.withDefaults()
+	ends := o.divide(time.Now())
 	if o.Sources == nil {
 		o.Sources = r.Diagnosis.Target.Sources
 	}
-	tools, module, err := o.open(ctx, r)
+	limited, cancel := ends.search(ctx, o.Search)
+	defer cancel()
+	late := func(err error) error {
+		if err != nil && ctx.Err() == nil && limited.Err() != nil {
+			err = fmt.Errorf("the budget was spent on the tests without any edit: raise -budget (%w)", limited.Err())
+		}
+		return err
+	}
+	tools, module, err := o.open(limited, r)
 	if err != nil {
-		return nil, err
+		return nil, late(err)
 	}
 	defer tools.Judge.Close()
 	f := &Fixes{Module: module}
 	o.Search.Leave = func(file string) string { return o.leave(ctx, module, file) }
-	limited, cancel := o.Search.within(ctx, max(o.Search.Budget, forVerdict))
-	defer cancel()
 	if err := o.state(limited, r, tools); err != nil {
-		if ctx.Err() == nil && limited.Err() != nil {
-			err = fmt.Errorf("the budget was spent on the tests without any edit: raise -budget (%w)", limited.Err())
-		}
-		return nil, err
+		return nil, late(err)
 	}
 	if f.Result, err = Search(limited, r, tools, o.Search); err != nil && (ctx.Err() != nil || limited.Err() == nil) {
 		return f, err
 	}
 	tools.Judge.More(o.Confirm.Tests)
 	o.Confirm.Dir, o.Confirm.BuildFlags = module, r.Diagnosis.Target.BuildFlags
+	o.Confirm.Until = ends.confirmed
 	if f.Confirmation, err = f.Result.Confirm(ctx, tools.Judge, o.Confirm); err != nil {
 		return f, err
 	}
 	if o.Outside != nil {
+		o.Confirm.Until = o.Until
 		if err := f.ask(ctx, r, tools, o); err != nil {
 			return f, err
 		}
 	}
 	return f, f.sum()
 }
+
+// ends are when the stages of a run end; zero without an end of all.
+type ends struct{ searched, confirmed time.Time }
+
+// divide spreads the time until the end: half of it for trying, a quarter for verdicts on what is
+// tried by then, a quarter to confirm all together. An outside program has half of it for itself.
+func (o *RunOptions) divide(now time.Time) ends {
+	if o.Until.IsZero() {
+		return ends{}
+	}
+	left := max(o.Until.Sub(now), 1)
+	if o.Outside != nil {
+		left /= 2
+	}
+	o.Search.Budget, o.Confirm.Tests, o.Confirm.Measure = max(left/2, 1), max(left/4, 1), max(left/4, 1)
+	return ends{now.Add(left * 3 / 4), now.Add(left)}
+}
+
+// search is the context of the search.
+func (e ends) search(ctx context.Context, o Options) (context.Context, context.CancelFunc) {
+	if e.searched.IsZero() {
+		return o.within(ctx, max(o.Budget, forVerdict))
+	}
+	return context.WithDeadline(ctx, e.searched)
+}
+
+// noTime is why nothing is known of an edit.
+const noTime = "no time left"
 
 // Choose leaves of a report the findings of the benchmarks that an expression names, as go test has it: one for
 // each level, between slashes.

@@ -185,6 +185,7 @@ func Search(ctx context.Context, r *finding.Report, t Tools, o Options) (*Result
 	}
 	if o.Tests && !o.Alone && !o.Review && s.repeats() {
 		if err := s.proved(ctx, rows, lists); err != nil {
+			s.leave(rows, lists)
 			return s.result, err
 		}
 	}
@@ -196,6 +197,7 @@ func Search(ctx context.Context, r *finding.Report, t Tools, o Options) (*Result
 		}
 		s.o.Progress("finding %d of %d, %s: %d edits to try%s", i+1, len(rows), spot(row.Site), len(lists[i]), s.left())
 		if err := s.row(short, row, lists[i]); err != nil {
+			s.leave(rows[i+1:], lists[i+1:])
 			if ctx.Err() == nil && short.Err() != nil {
 				return s.result, nil
 			}
@@ -203,6 +205,22 @@ func Search(ctx context.Context, r *finding.Report, t Tools, o Options) (*Result
 		}
 	}
 	return s.result, nil
+}
+
+// leave ends the edits for findings that there was no time for.
+func (s *search) leave(rows []finding.Row, lists [][]code.Edit) {
+	for i, row := range rows {
+		s.giveUp(s.attempts(row, lists[i]))
+	}
+}
+
+// giveUp ends the attempts that came to no end.
+func (s *search) giveUp(open []*Attempt) {
+	for _, a := range open {
+		if a.Outcome == "" {
+			s.end(a, NoTime)
+		}
+	}
 }
 
 // withDefaults fills in what is not set.
@@ -261,8 +279,14 @@ func (s *search) fresh(edits []code.Edit) []code.Edit {
 // row tries the edits for one finding: all are counted, and the best that the judge lets pass is kept;
 // then the others are counted on top of it. Where one saves all that the finding allocates, the others are
 // not counted unless the judge rejects it. The error is that of the context.
-func (s *search) row(ctx context.Context, row finding.Row, edits []code.Edit) error {
-	open := s.attempts(row, edits)
+func (s *search) row(ctx context.Context, row finding.Row, edits []code.Edit) (err error) {
+	all := s.attempts(row, edits)
+	defer func() {
+		if err != nil {
+			s.giveUp(all)
+		}
+	}()
+	open := slices.Clone(all)
 	if _, ok := s.benchs[row.Run]; !ok || !s.repeats() {
 		return s.unmeasured(ctx, open)
 	}
@@ -345,7 +369,9 @@ func (o Options) leaveAny(e code.Edit) string {
 
 // end notes what became of an attempt.
 func (s *search) end(a *Attempt, o Outcome) {
-	a.Outcome = o
+	if a.Outcome = o; o == NoTime {
+		a.Why = noTime
+	}
 	s.result.Attempts = append(s.result.Attempts, *a)
 	if o != Kept && o != Review && o != Open {
 		s.o.Dropped(*a)

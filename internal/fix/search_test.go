@@ -1,10 +1,13 @@
 package fix
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
@@ -94,7 +97,9 @@ func TestNone(t *testing.T) {
 }
 `
 
-func TestSearch(t *testing.T) {
+// made is a module with the program, a report that has a finding for each outcome, and the outcomes by line.
+func made(t *testing.T) (dir string, r *finding.Report, want map[int]Outcome) {
+	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -104,8 +109,8 @@ func TestSearch(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want := map[int]Outcome{}
-	r := &finding.Report{Diagnosis: &finding.Diagnosis{Target: evidence.Target{Kind: evidence.TargetPackages, ModuleDir: dir},
+	want = map[int]Outcome{}
+	r = &finding.Report{Diagnosis: &finding.Diagnosis{Target: evidence.Target{Kind: evidence.TargetPackages, ModuleDir: dir},
 		Runs: []finding.RunSummary{{Name: "BenchmarkAll", Package: "example.com/p", NsPerOp: 1000}}},
 		Prescription: &finding.Prescription{}}
 	line := 0
@@ -118,6 +123,12 @@ func TestSearch(t *testing.T) {
 				Allocation: finding.Allocation{Sizes: []finding.SizeCount{{Size: 64, Objects: 1}}}}})
 		}
 	}
+	return dir, r, want
+}
+
+// toolsFor are those for a report.
+func toolsFor(t *testing.T, dir string, r *finding.Report) Tools {
+	t.Helper()
 	p, err := rewrite.Load(t.Context(), rewrite.Request{Dir: dir, Packages: Packages(r)})
 	if err != nil {
 		t.Fatal(err)
@@ -126,8 +137,14 @@ func TestSearch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer j.Close()
-	got, err := Search(t.Context(), r, Tools{p, j}, Options{Tests: true})
+	t.Cleanup(func() { j.Close() })
+	return Tools{p, j}
+}
+
+func TestSearch(t *testing.T) {
+	dir, r, want := made(t)
+	tools := toolsFor(t, dir, r)
+	got, err := Search(t.Context(), r, tools, Options{Tests: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,11 +163,62 @@ func TestSearch(t *testing.T) {
 			t.Errorf("nothing was tried on line %d", line)
 		}
 	}
-	c, err := got.Confirm(t.Context(), j, ConfirmOptions{Dir: dir})
+	c, err := got.Confirm(t.Context(), tools.Judge, ConfirmOptions{Dir: dir})
 	if err != nil || c.Passed != 1 {
 		t.Errorf("%+v, %v, want one test passed", c, err)
 	}
 	if text, err := os.ReadFile(filepath.Join(dir, "p.go")); err != nil || string(text) != program {
 		t.Errorf("the user's file was changed: %v", err)
+	}
+}
+
+// TestOutOfTime: where the time is up, nothing is started, and each edit is said to have had no time.
+func TestOutOfTime(t *testing.T) {
+	dir, r, want := made(t)
+	tools := toolsFor(t, dir, r)
+	over := time.Now().Add(-time.Second)
+	ctx, cancel := context.WithDeadline(t.Context(), over)
+	defer cancel()
+	got, err := Search(ctx, r, tools, Options{Tests: true, Budget: time.Hour})
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("the search ends with %v", err)
+	}
+	seen := map[int]bool{}
+	for _, a := range got.Attempts {
+		if seen[a.Edit.Line] = true; a.Outcome != NoTime || a.Why != noTime || a.Before != (trial.Counts{}) {
+			t.Errorf("line %d: %s (%s), counted %v", a.Edit.Line, a.Outcome, a.Why, a.Before)
+		}
+	}
+	if len(seen) != len(want) {
+		t.Errorf("attempts on %d lines, want %d", len(seen), len(want))
+	}
+
+	// What is kept, and cannot be confirmed any more, is not applied.
+	kept := &Result{Attempts: []Attempt{got.Attempts[0]}}
+	kept.Attempts[0].Outcome, kept.Attempts[0].Why = Kept, ""
+	var steps []string
+	_, err = kept.Confirm(t.Context(), tools.Judge, ConfirmOptions{Dir: dir, Until: over, Each: time.Hour, Measure: time.Hour, Race: true,
+		Progress: func(format string, _ ...any) { steps = append(steps, format) }})
+	if a := kept.Attempts[0]; err != nil || a.Outcome != NoTime || a.Why != "no time left for types and vet" || len(kept.Kept()) > 0 {
+		t.Errorf("%s (%s), %v", a.Outcome, a.Why, err)
+	}
+	if len(steps) > 1 {
+		t.Errorf("after its end it went on with %q", steps[1:])
+	}
+}
+
+// TestDivided: all stages end in time, and each has a part.
+func TestDivided(t *testing.T) {
+	now := time.Now()
+	for _, outside := range []*Outside{nil, {}} {
+		o := RunOptions{Until: now.Add(8 * time.Minute), Outside: outside}
+		e := o.divide(now)
+		if !now.Add(o.Search.Budget).Before(e.searched) || !e.searched.Before(e.confirmed) || e.confirmed.After(o.Until) ||
+			(outside != nil) != e.confirmed.Before(o.Until) {
+			t.Errorf("searching ends after %v, %v, all after %v", o.Search.Budget, e.searched.Sub(now), e.confirmed.Sub(now))
+		}
+	}
+	if o := (RunOptions{Until: now}); o.divide(now) == (ends{}) || o.Search.Budget <= 0 || o.Confirm.Tests <= 0 {
+		t.Errorf("no time left is no limit: %+v", o)
 	}
 }

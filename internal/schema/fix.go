@@ -51,6 +51,7 @@ type (
 		Fuzzed   []string     `json:"fuzzed"`
 		Covered  int          `json:"kept_compared"`
 		Skipped  int          `json:"packages_without_time"`
+		Late     []string     `json:"looks_without_time"`
 		Times    string       `json:"times"`
 		Diff     string       `json:"diff"`
 	}

@@ -165,6 +165,9 @@ func confirmed(f *fix.Fixes) string {
 	if c.Skipped > 0 {
 		text += fmt.Sprintf("; there was no time for the tests of %s that depend on them", count(c.Skipped, "other package"))
 	}
+	if len(c.Late) > 0 {
+		text += "; there was no time left for " + strings.Join(c.Late, ", ")
+	}
 	text += "; " + covered(f)
 	if c.Proof != nil {
 		text += "; " + c.Proof.Verdict.Sentence

@@ -11,7 +11,7 @@ import (
 // JSON writes all of it in the schema of doc/format/fix.md.
 func JSON(w io.Writer, f *fix.Fixes, applied bool, m schema.Meta) error {
 	doc := schema.Fix{Schema: schema.FixVersion, Tool: m.Tool, Applied: applied, Findings: f.Findings, NoEdit: len(f.NoEdit),
-		Attempts: []schema.FixAttempt{}, Failing: schema.List(f.Result.Failing), Packages: []string{}, Raced: []string{}, Fuzzed: []string{},
+		Attempts: []schema.FixAttempt{}, Failing: schema.List(f.Result.Failing), Packages: []string{}, Raced: []string{}, Late: []string{}, Fuzzed: []string{},
 		Covered: f.Covered(), Diff: string(Diff(f))}
 	if !m.Created.IsZero() {
 		created := m.Created.UTC()
@@ -19,6 +19,7 @@ func JSON(w io.Writer, f *fix.Fixes, applied bool, m schema.Meta) error {
 	}
 	if c := f.Confirmation; c != nil {
 		doc.Packages, doc.Passed, doc.Skipped = schema.List(c.Packages), c.Passed, c.Skipped
+		doc.Late = schema.List(c.Late)
 		doc.Raced, doc.Fuzzed = schema.List(c.Raced), schema.List(c.Fuzzed)
 		if c.Proof != nil {
 			doc.Times = c.Proof.Verdict.Sentence
