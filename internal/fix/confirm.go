@@ -86,8 +86,8 @@ func (c *confirming) run(ctx context.Context) error {
 		needed bool
 		at     func(context.Context) error
 	}{
-		{"types and vet", true, c.sound}, {"tests with all edits", true, c.tests}, {"the race detector", false, c.races},
-		{"fuzz targets", false, c.fuzz}, {"times of benchmarks", false, c.times},
+		{"types and vet", true, c.sound}, {"tests with all edits", true, c.tests}, {"tests with the race detector", false, c.races},
+		{"calls from several goroutines", false, c.together}, {"fuzz targets", false, c.fuzz}, {"times of benchmarks", false, c.times},
 	} {
 		if len(c.kept()) == 0 {
 			break
@@ -217,8 +217,7 @@ func (c *confirming) tests(ctx context.Context) error {
 	return nil
 }
 
-// races runs the tests of the changed packages with the race detector, and calls their functions from
-// several goroutines.
+// races runs the tests of the changed packages with the race detector.
 func (c *confirming) races(ctx context.Context) error {
 	if !c.o.Race {
 		return nil
@@ -246,7 +245,18 @@ func (c *confirming) races(ctx context.Context) error {
 		if tested {
 			c.Confirmation.Raced = append(c.Confirmation.Raced, path)
 		}
-		err = c.until(path, Differs, func(files trial.Files) (string, error) { return c.judge.Raced(ctx, path, files) })
+	}
+	return nil
+}
+
+// together calls functions of the changed packages from several goroutines, with the race detector.
+func (c *confirming) together(ctx context.Context) error {
+	if !c.o.Race {
+		return nil
+	}
+	for _, path := range c.changed() {
+		c.o.Progress("functions of %s from several goroutines", path)
+		err := c.until(path, Differs, func(files trial.Files) (string, error) { return c.judge.Raced(ctx, path, files) })
 		if err != nil {
 			return err
 		}
