@@ -186,7 +186,7 @@ func (t *targetFlags) coming(kind string) string {
 	case kind == evidence.TargetPackages && t.bench != "":
 		return "building and recording the benchmarks that match " + t.bench
 	case kind == evidence.TargetPackages:
-		return fmt.Sprintf("building and recording benchmarks, up to %v for all (-budget)", t.budget)
+		return fmt.Sprintf("building and recording benchmarks, up to %v for all (-budget)", t.budget.Round(time.Second/10))
 	case kind == evidence.TargetLive:
 		return fmt.Sprintf("recording the service for %v (-for), and some seconds more", cmp.Or(t.window, 30*time.Second))
 	case kind == evidence.TargetExec && t.load != "":
