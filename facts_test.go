@@ -35,7 +35,7 @@ var names = []string{
 	"evidence.Run.Package", "evidence.Part.Path", "evidence.Part.Pass", "evidence.Loop.File", "evidence.Frame.Function",
 	"evidence.Frame.File", "evidence.Mapping.File", "evidence.Mapping.BuildID", "evidence.Label.Key", "evidence.Label.Text",
 	"evidence.Label.Unit", "evidence.ValueType.Type", "evidence.ValueType.Unit", "evidence.Profile.Name",
-	"finding.Finding.Run", "finding.Allocation.Via", "finding.Mix.Via", "finding.Stack.Via", "finding.RunCost.Run", "finding.LineCost.Run", "finding.RunSummary.Name",
+	"finding.Finding.Run", "finding.Totals.Run", "finding.Allocation.Via", "finding.Mix.Via", "finding.Stack.Via", "finding.RunCost.Run", "finding.LineCost.Run", "finding.RunSummary.Name",
 	"finding.RunSummary.Package", "finding.Escape.Holder", "finding.Escape.Expr", "finding.Remedy.Code", "finding.Remedy.Safety", "finding.Remedy.Rule",
 	"finding.RuleHit.Code", "finding.Detection.Detector", "finding.Detection.Run", "finding.Detection.Code",
 }

@@ -33,14 +33,19 @@ type ConfirmOptions struct {
 
 // Confirmation is what became of all kept edits together.
 type Confirmation struct {
-	Packages []string      // whose tests ran: the changed ones and those that depend on them
-	Skipped  int           // packages that depend on them, for whose tests there was no time
-	Passed   int           // tests
-	Failing  []string      // tests that fail without any edit
-	Raced    []string      // packages whose tests ran with the race detector
-	Fuzzed   []string      // fuzz targets that ran
-	Late     []string      // looks that there was no time for
+	Packages []string // whose tests ran: the changed ones and those that depend on them
+	Passed   int      // tests
+	Failing  []string // tests that fail without any edit
+	Raced    []string // packages whose tests ran with the race detector
+	Fuzzed   []string // fuzz targets that ran
+	Late     Late
 	Proof    *prove.Result // nil if times were not compared
+}
+
+// Late is what there was no time for.
+type Late struct {
+	Packages int // that depend on the changed ones: their tests
+	Looks    []string
 }
 
 // confirming is the confirmation of a change under way: of all kept edits, or of one patch.
@@ -101,7 +106,7 @@ func (c *confirming) run(ctx context.Context) error {
 			for len(c.kept()) > 0 && c.drop("", NoTime, noTime+" for "+look.name) {
 			}
 		default:
-			c.Late = append(c.Late, look.name)
+			c.Late.Looks = append(c.Late.Looks, look.name)
 		}
 	}
 	return nil
@@ -185,14 +190,14 @@ func (c *confirming) tests(ctx context.Context) error {
 	start := time.Now()
 	for i, path := range packages {
 		if i >= len(changed) && c.o.Tests > 0 && time.Since(start) > c.o.Tests {
-			c.Skipped = len(packages) - i
+			c.Late.Packages = len(packages) - i
 			break
 		}
 		c.Confirmation.Packages = append(c.Confirmation.Packages, path)
 		c.o.Progress("tests of package %d of %d, %s", i+1, len(packages), path)
 		before, err := c.judge.State(ctx, path)
 		if err == nil && before.Late || err != nil && i >= len(changed) && errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			c.Skipped = len(packages) - i
+			c.Late.Packages = len(packages) - i
 			return nil
 		}
 		if err != nil {
@@ -206,7 +211,7 @@ func (c *confirming) tests(ctx context.Context) error {
 			return after.Breaks(before), err
 		})
 		if err != nil && i >= len(changed) && errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			c.Skipped = len(packages) - i
+			c.Late.Packages = len(packages) - i
 			return nil
 		}
 		if err != nil {

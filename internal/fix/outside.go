@@ -293,7 +293,8 @@ func (c *Confirmation) join(o *Confirmation) {
 		}
 		return a
 	}
-	c.Packages, c.Raced, c.Fuzzed, c.Late = union(c.Packages, o.Packages), union(c.Raced, o.Raced), union(c.Fuzzed, o.Fuzzed), union(c.Late, o.Late)
+	c.Packages, c.Raced, c.Fuzzed = union(c.Packages, o.Packages), union(c.Raced, o.Raced), union(c.Fuzzed, o.Fuzzed)
+	c.Late.Looks = union(c.Late.Looks, o.Late.Looks)
 	c.Passed = max(c.Passed, o.Passed)
 	if c.Proof == nil {
 		c.Proof = o.Proof

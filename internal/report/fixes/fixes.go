@@ -162,11 +162,11 @@ func confirmed(f *fix.Fixes) string {
 	if len(c.Raced) > 0 {
 		text += ", with the race detector, too"
 	}
-	if c.Skipped > 0 {
-		text += fmt.Sprintf("; there was no time for the tests of %s that depend on them", count(c.Skipped, "other package"))
+	if c.Late.Packages > 0 {
+		text += fmt.Sprintf("; there was no time for the tests of %s that depend on them", count(c.Late.Packages, "other package"))
 	}
-	if len(c.Late) > 0 {
-		text += "; there was no time left for " + strings.Join(c.Late, ", ")
+	if len(c.Late.Looks) > 0 {
+		text += "; there was no time left for " + strings.Join(c.Late.Looks, ", ")
 	}
 	text += "; " + covered(f)
 	if c.Proof != nil {

@@ -18,8 +18,8 @@ func JSON(w io.Writer, f *fix.Fixes, applied bool, m schema.Meta) error {
 		doc.Created = &created
 	}
 	if c := f.Confirmation; c != nil {
-		doc.Packages, doc.Passed, doc.Skipped = schema.List(c.Packages), c.Passed, c.Skipped
-		doc.Late = schema.List(c.Late)
+		doc.Packages, doc.Passed, doc.Skipped = schema.List(c.Packages), c.Passed, c.Late.Packages
+		doc.Late = schema.List(c.Late.Looks)
 		doc.Raced, doc.Fuzzed = schema.List(c.Raced), schema.List(c.Fuzzed)
 		if c.Proof != nil {
 			doc.Times = c.Proof.Verdict.Sentence
