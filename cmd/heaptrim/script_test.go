@@ -250,11 +250,11 @@ func scriptEnvFrom(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // TestExamplesAreScripted holds the help texts against the scripts: every
-// example must be run by one, word for word but for flags that make it quick or
+// example must be run by one, word for word but for flags that make it quick, certain or
 // patient.
 func TestExamplesAreScripted(t *testing.T) {
 	scripted := make(map[string]bool)
-	quick := regexp.MustCompile(` -(?:(?:C|budget|benchtime|for|pairs|timeout|times|trace|try-for|verify) \S+|race=false)`)
+	quick := regexp.MustCompile(` -(?:(?:C|bench|budget|benchtime|for|pairs|timeout|times|trace|try-for|verify) \S+|race=false)`)
 	command := regexp.MustCompile(`(?m)^(?:exec|served|status \d) (heaptrim .*)$`)
 	scripts, err := filepath.Glob(filepath.Join("testdata", "script", "*.txtar"))
 	if err != nil || len(scripts) == 0 {

@@ -46,7 +46,7 @@ func (t *targetFlags) register(fs *flag.FlagSet) {
 	fs.StringVar(&t.bench, "bench", "", "record the benchmarks that match `regexp`; default: as many as fit -budget")
 	fs.DurationVar(&t.benchTime, "benchtime", 0, "`length` of one timing pass; default: 1.5s with -bench, else chosen from -budget")
 	fs.IntVar(&t.count, "count", 1, "repeat each pass `n` times")
-	fs.DurationVar(&t.budget, "budget", time.Minute, "`time` for building and recording all benchmarks when -bench is not given; at least half is for recording, "+
+	fs.DurationVar(&t.budget, "budget", time.Minute, "time for building and recording all benchmarks when -bench is not given; at least half is for recording, "+
 		"and the report comes on top")
 	fs.StringVar(&t.tags, "tags", "", "build `tags`, comma-separated")
 	fs.StringVar(&t.exec, "exec", "", "build and record this main `package` (./cmd/server, or module/cmd@version); its arguments follow --")
