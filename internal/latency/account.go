@@ -13,6 +13,13 @@ import (
 // goroutines, tasks and regions that are open at the same time, and with the number of
 // request kinds, but not with the length of the trace.
 func Analyze(r io.Reader, o Options) (*Report, error) {
+	a, kinds := newAccount(o)
+	err := exectrace.Events(r, kinds, a.event)
+	return a.finish(), err
+}
+
+// newAccount returns an account of nothing yet, and the kinds of event that it wants.
+func newAccount(o Options) (*account, exectrace.Kinds) {
 	a := &account{
 		kinds:   map[kindKey]*kind{},
 		groups:  map[groupKey]*Group{},
@@ -26,8 +33,7 @@ func Analyze(r io.Reader, o Options) (*Report, error) {
 		a.delays.threads = map[int64]*threadDelays{}
 		kinds |= exectrace.KindsOf(exectrace.EventLog)
 	}
-	err := exectrace.Events(r, kinds, a.event)
-	return a.finish(), err
+	return a, kinds
 }
 
 // account tracks the states of goroutines.

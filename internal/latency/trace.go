@@ -2,6 +2,7 @@ package latency
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -26,42 +27,53 @@ type ReadOptions struct {
 	Progress    func(format string, args ...any)
 }
 
-// Read reads the trace in r twice: fast for the collector's work, and in order for the
-// delayed goroutines. name is used in errors. With an error it returns what was read
-// before, or nil. With SummaryOnly r need not be an io.Seeker.
+// Read reads the trace in r: once, but where that fails, a second time for the collector's work of what can be
+// read. name is used in errors. With an error it returns what was read before, or nil. With SummaryOnly r need not
+// be an io.Seeker.
 func Read(ctx context.Context, name string, r io.Reader, o ReadOptions) (*Trace, error) {
-	say := o.Progress
-	if say == nil {
-		say = func(string, ...any) {}
+	if o.Progress == nil {
+		o.Progress = func(string, ...any) {}
 	}
-	say("reading the collector's work")
-	s, err := exectrace.Scan(ctxio.Reader(ctx, r), exectrace.Options{})
-	if s == nil || ctx.Err() != nil {
+	t := &Trace{File: name}
+	var err error
+	if o.SummaryOnly {
+		o.Progress("reading the collector's work")
+		t.Summary, err = exectrace.Scan(ctxio.Reader(ctx, r), exectrace.Options{})
+	} else {
+		err = t.readBoth(ctx, r, o)
+	}
+	if t.Summary == nil || ctx.Err() != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	t := &Trace{File: name, Summary: s}
-	if !o.SummaryOnly {
-		again, ok := r.(io.Seeker)
-		if !ok {
-			return nil, fmt.Errorf("%s: delays need a file that can be read twice", name)
-		}
-		if _, err := again.Seek(0, io.SeekStart); err != nil {
-			return nil, err
-		}
-		var orderErr error
-		t.Delayed, orderErr = Analyze(ctxio.Reader(ctx, r), Options{Own: o.Own, Delays: true, Progress: func(at time.Duration) {
-			say("reading the delayed goroutines: %v of %v", at.Round(time.Second), s.Length.Round(time.Second))
-		}})
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if err == nil {
-			err = orderErr
-		}
 	}
 	if err != nil {
 		t.Problem = err.Error()
 		err = fmt.Errorf("%s: %w", name, err)
 	}
 	return t, err
+}
+
+// readBoth reads the delayed goroutines and, with them, the collector's work.
+func (t *Trace) readBoth(ctx context.Context, r io.Reader, o ReadOptions) error {
+	again, ok := r.(io.Seeker)
+	if !ok {
+		return errors.New("delays need a file that can be read twice")
+	}
+	a, kinds := newAccount(Options{Own: o.Own, Delays: true, Progress: func(at time.Duration) {
+		o.Progress("reading the delayed goroutines: %v", at.Round(time.Second))
+	}})
+	var err error
+	t.Summary, err = exectrace.ScanEvents(ctxio.Reader(ctx, r), kinds, a.event)
+	t.Delayed = a.finish()
+	if t.Summary != nil || ctx.Err() != nil {
+		return err
+	}
+	o.Progress("reading the collector's work")
+	if _, err := again.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	var scanErr error
+	if t.Summary, scanErr = exectrace.Scan(ctxio.Reader(ctx, r), exectrace.Options{}); scanErr != nil {
+		return scanErr
+	}
+	return err
 }

@@ -109,6 +109,7 @@ func goTrace(t *testing.T, file string) {
 		tick = 1 // these have a faster clock, which changes
 	}
 	want, wantErr := referenceSummary(bytes.NewReader(data), tick)
+	atOnce(t, name, data)
 	got, err := exectrace.Scan(bytes.NewReader(data), exectrace.Options{})
 	switch {
 	case wantErr == nil && err != nil:
@@ -194,6 +195,7 @@ func TestPrefixes(t *testing.T) {
 				n++
 			}
 			got, err := exectrace.Scan(bytes.NewReader(data[:cut]), exectrace.Options{Workers: 1})
+			atOnce(t, fmt.Sprintf("%s cut at %d", name, cut), data[:cut])
 			if strings.HasPrefix(name, "go1.24") && (batches[cut] || batches[cut-1]) {
 				continue // between two batches, or a byte behind: not to be told from a generation's end in this format
 			}

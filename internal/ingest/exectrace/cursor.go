@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/heaptrim/heaptrim/internal/ingest/exectrace/hop"
 	"github.com/heaptrim/heaptrim/internal/ingest/exectrace/wire"
 )
 
@@ -20,11 +21,13 @@ type cursor struct {
 	on      *carrier
 	g       *generation
 	counts  *[256]uint8
-	unit    float64 // nanoseconds a stamp
-	batches []*batch
-	last    int64  // time of the event before
-	data    []byte // of the batch that is being read
-	pos     int    // in data
+	unit    float64  // nanoseconds a stamp
+	batches []int    // that follow, in g
+	scan    *parser  // hears of the events, too; nil for none
+	results []result // for scan, of all batches
+	last    int64    // time of the event before
+	data    []byte   // of the batch that is being read
+	pos     int      // in data
 	end     int
 	offset  int64 // of data in the file
 	raw
@@ -33,10 +36,14 @@ type cursor struct {
 // next reads the next event into c, unless there is none.
 func (c *cursor) next() (bool, error) {
 	for c.pos == c.end {
+		if c.scan != nil && c.scan.batch != nil {
+			c.scan.finish()
+		}
 		if len(c.batches) == 0 {
 			return false, nil
 		}
-		b := c.batches[0]
+		i := c.batches[0]
+		b := &c.g.batches[i]
 		c.batches = c.batches[1:]
 		c.pos, c.end, c.last = 0, b.end-b.start, nanoseconds(b.time, c.unit)
 		c.offset = c.g.offset + int64(b.start)
@@ -46,6 +53,10 @@ func (c *cursor) next() (bool, error) {
 		}
 		if b.time > farthest || c.last < 0 {
 			return false, c.fail(0, errFarStamp)
+		}
+		if c.scan != nil {
+			c.scan.data = c.data
+			c.scan.begin(b, &c.results[i], nil)
 		}
 	}
 	d, start := c.data, c.pos
@@ -67,7 +78,26 @@ func (c *cursor) next() (bool, error) {
 	}
 	c.kind, c.start, c.time = kind, start, at
 	c.pos, c.last = i, at
+	if p := c.scan; p != nil {
+		p.walk.events++
+		if p.walk.at += since; p.walk.at > farthest || p.kinds[kind]&(hop.Turn|hop.Picked) != 0 {
+			c.tell()
+		}
+	}
 	return true, nil
+}
+
+// tell lets the scan hear of the event.
+func (c *cursor) tell() {
+	p := c.scan
+	switch at := p.walk.at; {
+	case at > farthest:
+		p.fail(c.start, errFarStamp)
+	case c.kind == wire.HeapAlloc:
+		p.found.live = append(p.found.live, sample{at, c.args[0]})
+	default:
+		p.hear(place{at, c.start}, c.kind == wire.GoBlock && c.args[0] == p.rules.assistWait)
+	}
 }
 
 func (c *cursor) fail(pos int, err error) error {

@@ -177,6 +177,7 @@ func FuzzScan(f *testing.F) {
 		for _, d := range differences(many, one) {
 			t.Error(d)
 		}
+		atOnce(t, "fuzzed", data)
 		if one.Assist.OnCPU < 0 || one.Assist.Parked < 0 || one.Assist.Waiting < 0 || one.Sweep.Time < 0 || one.Length < 0 {
 			t.Errorf("negative times: %+v %+v %v", one.Assist, one.Sweep, one.Length)
 		}

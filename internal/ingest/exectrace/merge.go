@@ -1,8 +1,11 @@
 package exectrace
 
-import "github.com/heaptrim/heaptrim/internal/ingest/exectrace/frontier"
+import (
+	"math"
 
-import "math"
+	"github.com/heaptrim/heaptrim/internal/ingest/exectrace/frontier"
+	"github.com/heaptrim/heaptrim/internal/ingest/exectrace/hop"
+)
 
 // merger makes one sequence of the events of all threads. Of the next events
 // of the threads the earliest one comes first, unless it is not its turn by the
@@ -12,9 +15,13 @@ type merger struct {
 	*order
 	version  version
 	counts   [256]uint8
+	kinds    *[256]hop.Kind
 	syncs    uint64
+	midway   bool // among the events of a generation
 	frontier frontier.Frontier[*cursor]
 	samples  []cpuSample
+	scan     *scanner // of the events; nil for none
+	parsed   parsed   // for scan
 }
 
 // merge gives the events of g.
@@ -35,25 +42,26 @@ func (m *merger) merge(g *generation) error {
 	if begins < 0 {
 		return &Error{Offset: g.offset, Reason: errFarStamp.Error()}
 	}
-	m.order.generation = g.id
+	m.order.generation, m.midway = g.id, true
+	if m.scan != nil {
+		m.scan.open(&m.parsed, g, t)
+	}
 	if err := m.lineUp(g, unit); err != nil {
-		return &midway{err}
+		return err
 	}
 	m.out.names.names = n
 	m.sync(begins)
 	for len(m.frontier) > 0 || len(m.samples) > 0 {
 		if err := m.step(); err != nil {
-			return &midway{err}
+			return err
 		}
+	}
+	m.midway = false
+	if m.scan != nil && (m.parsed.broken() != nil || m.scan.put(&m.parsed) != nil) {
+		m.scan = nil
 	}
 	return nil
 }
-
-// midway is an error among the events of a generation.
-type midway struct{ error }
-
-// Unwrap returns the error.
-func (m *midway) Unwrap() error { return m.error }
 
 // begins is the earliest time of a batch.
 func (g *generation) begins() uint64 {
@@ -81,15 +89,22 @@ func (m *merger) lineUp(g *generation, unit float64) error {
 	for i := range g.batches {
 		b := &g.batches[i]
 		if b.holds(m.version) != eventData {
+			if m.scan != nil {
+				m.parsed.results[i].reset()
+			}
 			continue
 		}
 		c := cursors[b.thread]
 		if c == nil {
 			c = &cursor{on: m.carrier(int64(b.thread)), g: g, counts: &m.counts, unit: unit}
+			if m.scan != nil {
+				c.scan, c.results = &parser{kinds: m.kinds}, m.parsed.results
+				c.scan.use(&m.parsed)
+			}
 			cursors[b.thread] = c
 			inOrder = append(inOrder, c)
 		}
-		c.batches = append(c.batches, b)
+		c.batches = append(c.batches, i)
 	}
 	m.frontier = m.frontier[:0]
 	for _, c := range inOrder {

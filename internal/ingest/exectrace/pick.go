@@ -89,12 +89,18 @@ func (p *parser) long() {
 		return
 	}
 	w.pos = p.hop(next, t.Numbers()-1)
+	p.hear(place{w.at, pos}, kind == wire.GoBlock)
+}
+
+// hear takes note of an event, and looks at it if need be.
+func (p *parser) hear(e place, matters bool) {
+	t, w := p.kinds[p.data[e.pos]], &p.walk
 	turns := t&hop.Turn != 0
-	if t&hop.Picked != 0 || kind == wire.GoBlock || turns && w.watch {
-		p.look(place{w.at, pos})
+	if t&hop.Picked != 0 || matters || turns && w.watch {
+		p.look(e)
 	}
 	if turns {
-		w.turn = place{w.at, pos}
+		w.turn = e
 	}
 	w.watch = w.watch && !turns || t&hop.Watch != 0 || p.always
 }
@@ -131,19 +137,19 @@ func (p *parser) ready(next func() (*batch, *result)) bool {
 		if b == nil {
 			return false
 		}
-		p.begin(b, r)
+		p.begin(b, r, p.generation.load(b, p.data[p.start:]))
 	}
 	return true
 }
 
-// begin makes p ready for the events of b, which go into r.
-func (p *parser) begin(b *batch, r *result) {
+// begin makes p ready for the events of b, which go into r. They are in the data, unless that failed by err.
+func (p *parser) begin(b *batch, r *result, err error) {
 	r.reset()
 	r.live = slices.Grow(r.live, p.usual)
 	p.batch, p.found, p.statusOf, p.seen = b, r, 0, -1
 	p.walk = walk{pos: p.start, at: b.time, turn: place{pos: -1}, watch: true}
 	p.end = p.start + b.end - b.start
-	if r.err = p.generation.load(b, p.data[p.start:]); r.err != nil {
+	if r.err = err; err != nil {
 		return
 	}
 	if b.time > farthest {

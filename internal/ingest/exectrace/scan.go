@@ -25,7 +25,7 @@ func Scan(r io.Reader, o Options) (*Summary, error) {
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
-	s := &scanner{version: v, workers: o.Workers, threads: map[uint64]thread{}, chains: map[uint64]chain{}, sums: newAccount()}
+	s := newScanner(v, o.Workers)
 	err = s.run(r)
 	return s.sums.summary(s, v), err
 }
@@ -39,10 +39,15 @@ type scanner struct {
 	assists     []assistShare // the same
 	threads     map[uint64]thread
 	chains      map[uint64]chain
+	frequency   uint64 // of the first generation
 	generations int
 	batches     int
 	size        int64
 	sums        *account
+}
+
+func newScanner(v version, workers int) *scanner {
+	return &scanner{version: v, workers: workers, threads: map[uint64]thread{}, chains: map[uint64]chain{}, sums: newAccount()}
 }
 
 // parsed is a generation whose batches have been read, each by itself.
@@ -110,7 +115,6 @@ func (f *framer) readAll(out chan<- *generation, stop <-chan struct{}) error {
 // parseAll parses the batches of generations, until one is broken.
 func (s *scanner) parseAll(in <-chan *generation, out chan<- *parsed, empty <-chan *parsed, stop <-chan struct{}) {
 	workers := newWorkers(s.workers, false)
-	frequency := uint64(0) // of the first generation
 	for g := range in {
 		var p *parsed
 		select {
@@ -118,14 +122,9 @@ func (s *scanner) parseAll(in <-chan *generation, out chan<- *parsed, empty <-ch
 		case <-stop:
 			return
 		}
-		p.generation = g
 		var t *tables
 		if t, p.err = readTables(g, s.version); p.err == nil {
-			if frequency == 0 {
-				frequency = t.frequency
-			}
-			t.scale = float64(frequency) / float64(t.frequency)
-			p.rules = &rules{tables: t}
+			s.open(p, g, t)
 			p.err = p.parse(workers, s.version, nil)
 		}
 		select {
@@ -136,6 +135,18 @@ func (s *scanner) parseAll(in <-chan *generation, out chan<- *parsed, empty <-ch
 		if p.err != nil {
 			return
 		}
+	}
+}
+
+// open makes p ready for a generation.
+func (s *scanner) open(p *parsed, g *generation, t *tables) {
+	if s.frequency == 0 {
+		s.frequency = t.frequency
+	}
+	t.scale = float64(s.frequency) / float64(t.frequency)
+	p.generation, p.rules = g, &rules{tables: t}
+	for len(p.results) < len(g.batches) {
+		p.results = append(p.results, result{})
 	}
 }
 
@@ -184,9 +195,6 @@ func newWorkers(n int, always bool) []*worker {
 // parse fills the results with the batches, in parallel; with windows, only
 // with those that have events in one.
 func (p *parsed) parse(workers []*worker, v version, only []window) error {
-	for len(p.results) < len(p.batches) {
-		p.results = append(p.results, result{})
-	}
 	var last atomic.Int64
 	next := func() (*batch, *result) {
 		for {
@@ -209,6 +217,11 @@ func (p *parsed) parse(workers []*worker, v version, only []window) error {
 		busy.Go(func() { w.run(p, next) })
 	}
 	busy.Wait()
+	return p.broken()
+}
+
+// broken returns what is wrong with the first batch that is.
+func (p *parsed) broken() error {
 	for i := range p.batches {
 		if err := p.results[i].err; err != nil {
 			return err

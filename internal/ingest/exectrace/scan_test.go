@@ -3,7 +3,9 @@ package exectrace_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
+	"reflect"
 	"testing"
 
 	"github.com/heaptrim/heaptrim/internal/ingest/exectrace"
@@ -26,7 +28,29 @@ func agree(t *testing.T, name string, data []byte) *exectrace.Summary {
 			t.Errorf("%s: %s", name, d)
 		}
 	}
+	if !atOnce(t, name, data) {
+		t.Errorf("%s: no Summary with the events", name)
+	}
 	return want
+}
+
+// atOnce holds ScanEvents against Scan and Events, and reports whether it gave a Summary.
+func atOnce(t *testing.T, name string, data []byte) bool {
+	t.Helper()
+	var apart, together int
+	want, scanErr := exectrace.Scan(bytes.NewReader(data), exectrace.Options{})
+	eventsErr := exectrace.Events(bytes.NewReader(data), exectrace.AllKinds, func(*exectrace.Event, *exectrace.Names) { apart++ })
+	got, err := exectrace.ScanEvents(bytes.NewReader(data), exectrace.AllKinds, func(*exectrace.Event, *exectrace.Names) { together++ })
+	if fmt.Sprint(err) != fmt.Sprint(eventsErr) || together != apart {
+		t.Errorf("%s: %d events and error %v, by themselves %d and %v", name, together, err, apart, eventsErr)
+	}
+	switch whole := scanErr == nil && eventsErr == nil; {
+	case whole != (got != nil):
+		t.Errorf("%s: Summary %v, but the scan says %v, the events %v", name, got != nil, scanErr, eventsErr)
+	case whole && !reflect.DeepEqual(got, want):
+		t.Errorf("%s: the Summary is %+v, by itself %+v", name, got, want)
+	}
+	return got != nil
 }
 
 func TestHeader(t *testing.T) {

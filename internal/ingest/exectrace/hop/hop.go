@@ -58,8 +58,8 @@ const (
 // Numbers is how many numbers an event of the kind has.
 func (k Kind) Numbers() uint { return uint(k>>shift) % maxNumbers }
 
-// kinds returns all kinds.
-func kinds() [256]Kind {
+// Kinds returns all kinds; always, if each change of who runs is to be looked at.
+func Kinds(always bool) *[256]Kind {
 	var k [256]Kind
 	for kind, n := range wire.Arguments() {
 		k[kind] = Kind(n) << shift
@@ -67,7 +67,9 @@ func kinds() [256]Kind {
 	for _, kind := range []int{
 		wire.GoCreateSyscall, wire.GoStart, wire.GoDestroy, wire.GoDestroySyscall, wire.GoStop, wire.GoBlock, wire.GoSyscallEndBlocked, wire.GoSwitch, wire.GoSwitchDestroy,
 	} {
-		k[kind] |= Turn
+		if k[kind] |= Turn; always {
+			k[kind] |= Picked
+		}
 	}
 	for _, kind := range []int{wire.GCMarkAssistActive, wire.GCMarkAssistBegin, wire.GCMarkAssistEnd, wire.GoLabel} {
 		k[kind] |= Picked | Watch
@@ -78,7 +80,7 @@ func kinds() [256]Kind {
 	} {
 		k[kind] |= Picked
 	}
-	return k
+	return &k
 }
 
 // Hopper goes through batches.
@@ -96,20 +98,8 @@ type Hopper struct {
 
 const shift = 8
 
-// New returns a Hopper without batches; always, if each change of who runs is to be looked at. The data is
-// less than 4 GiB.
-func New(always bool) *Hopper {
-	h := &Hopper{kinds: kinds(), steps: newSteps()}
-	for i, k := range h.kinds {
-		if always && k&Turn != 0 {
-			h.kinds[i] |= Picked
-		}
-	}
-	return h
-}
-
-// Kinds returns the kinds of event.
-func (h *Hopper) Kinds() *[256]Kind { return &h.kinds }
+// New returns a Hopper without batches.
+func New(kinds *[256]Kind) *Hopper { return &Hopper{kinds: *kinds, steps: newSteps()} }
 
 // Begin puts a batch into a lane, from pos to its end. Eight bytes of 0 must follow the batch.
 func (h *Hopper) Begin(lane, pos int) {
