@@ -79,9 +79,17 @@ func (c *cursor) next() (bool, error) {
 	c.kind, c.start, c.time = kind, start, at
 	c.pos, c.last = i, at
 	if p := c.scan; p != nil {
-		p.walk.events++
-		if p.walk.at += since; p.walk.at > farthest || p.kinds[kind]&(hop.Turn|hop.Picked) != 0 {
+		t, w := p.kinds[kind], &p.walk
+		w.events++
+		w.at += since
+		switch {
+		case w.at > farthest:
 			c.tell()
+		case t&(hop.Turn|hop.Picked) == 0:
+		case t&hop.Picked != 0 || w.watch || kind == wire.GoBlock && c.args[0] == p.rules.assistWait:
+			c.tell()
+		default:
+			w.turn = place{w.at, start}
 		}
 	}
 	return true, nil
@@ -96,7 +104,7 @@ func (c *cursor) tell() {
 	case c.kind == wire.HeapAlloc:
 		p.found.live = append(p.found.live, sample{at, c.args[0]})
 	default:
-		p.hear(place{at, c.start}, c.kind == wire.GoBlock && c.args[0] == p.rules.assistWait)
+		p.hear(place{at, c.start}, c.kind == wire.GoBlock)
 	}
 }
 

@@ -1,7 +1,6 @@
 package exectrace
 
 import (
-	"errors"
 	"io"
 	"runtime"
 
@@ -40,7 +39,12 @@ func events(r io.Reader, o outlet, scan bool) (*Summary, error) {
 	if scan {
 		m.scan, m.kinds = newScanner(v, runtime.GOMAXPROCS(0)), hop.Kinds(false)
 	}
-	if err = m.run(newFramer(r, v)); m.midway {
+	f := newFramer(r, v)
+	err = f.each(func(g *generation) error {
+		defer f.release(g)
+		return m.merge(g)
+	})
+	if m.midway {
 		return nil, err
 	}
 	m.sync(m.out.last)
@@ -48,21 +52,4 @@ func events(r io.Reader, o outlet, scan bool) (*Summary, error) {
 		return nil, err
 	}
 	return m.scan.sums.summary(m.scan, v), nil
-}
-
-// run gives all events.
-func (m *merger) run(f *framer) error {
-	for {
-		g, err := f.next()
-		switch {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
-			return err
-		}
-		if err := m.merge(g); err != nil {
-			return err
-		}
-		f.release(g)
-	}
 }

@@ -1,6 +1,7 @@
 package exectrace
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -51,6 +52,22 @@ func (f *framer) release(g *generation) {
 	select {
 	case f.free <- g:
 	default:
+	}
+}
+
+// each visits all generations.
+func (f *framer) each(visit func(*generation) error) error {
+	for {
+		g, err := f.next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err == nil:
+			err = visit(g)
+		}
+		if err != nil {
+			return err
+		}
 	}
 }
 

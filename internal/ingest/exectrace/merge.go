@@ -77,9 +77,8 @@ func (g *generation) begins() uint64 {
 // sync tells where a generation begins, or the trace ends.
 func (m *merger) sync(at int64) {
 	m.syncs++
-	ev := &m.out.next
-	*ev = Event{Time: at, Goroutine: None, Thread: None, Kind: EventSync, Value: m.syncs}
-	m.out.emit(ev)
+	m.out.next = Event{Time: at, Goroutine: None, Thread: None, Kind: EventSync, Value: m.syncs}
+	m.out.emit(&m.out.next)
 }
 
 // lineUp makes the frontier of a generation.
@@ -172,8 +171,7 @@ func (m *merger) sample() error {
 	if err != nil {
 		return &Error{Reason: "a sample of the CPU: " + err.Error()}
 	}
-	ev := &m.out.next
-	*ev = Event{Time: s.time, Goroutine: s.goroutine, Thread: s.thread, Kind: EventSample, Stack: stack}
-	m.out.emit(ev)
+	m.out.next = Event{Time: s.time, Goroutine: s.goroutine, Thread: s.thread, Kind: EventSample, Stack: stack}
+	m.out.emit(&m.out.next)
 	return nil
 }

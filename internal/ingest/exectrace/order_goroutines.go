@@ -300,9 +300,7 @@ func (o *order) destroySyscall(c *cursor) error {
 			return errState
 		}
 		p.status = wire.ProcAbandoned
-		steal := o.changes(c, p.id, Running, Idle)
-		steal.Kind = EventProc
-		o.out.emit(steal)
+		o.out.emit(o.ofProc(c, p, Running, Idle))
 	}
 	o.out.emit(o.changes(c, s.id, Syscall, NotExist))
 	o.goroutines.drop(s)

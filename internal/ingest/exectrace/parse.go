@@ -52,11 +52,10 @@ func (r *result) rescale(k float64) {
 	for i := range r.cycles {
 		stamps = append(stamps, &r.cycles[i].at)
 	}
-	for i := range r.live {
-		stamps = append(stamps, &r.live[i].at)
-	}
-	for i := range r.goals {
-		stamps = append(stamps, &r.goals[i].at)
+	for _, samples := range [][]sample{r.live, r.goals} {
+		for i := range samples {
+			stamps = append(stamps, &samples[i].at)
+		}
 	}
 	for _, s := range stamps {
 		*s = stamp(min(float64(*s)*k, float64(farthest)))
@@ -116,17 +115,14 @@ func (p *parser) offset(pos int) int64 {
 	return p.generation.offset + int64(p.batch.start+pos-p.start)
 }
 
-// hop skips n numbers.
-func (p *parser) hop(i int, n uint) int {
-	for ; n > 0; n-- {
-		_, i = wire.Number(p.data, i)
+// event reads an event that a scan looks at, after those before it.
+func (p *parser) event(e place) {
+	d, at, kind := p.data, e.at, p.data[e.pos]
+	p.pos = e.pos
+	_, i := wire.Number(d, e.pos+1)
+	if p.kinds[kind]&hop.Turn != 0 {
+		p.seen = e.pos
 	}
-	return i
-}
-
-// event reads an event that a scan looks at; i is behind its time.
-func (p *parser) event(kind byte, at stamp, i int) {
-	d := p.data
 	var a, b uint64
 	switch kind {
 	case wire.GoStart:

@@ -88,7 +88,10 @@ func (p *parser) long() {
 		p.fail(pos, errFarStamp)
 		return
 	}
-	w.pos = p.hop(next, t.Numbers()-1)
+	for range t.Numbers() - 1 {
+		_, next = wire.Number(p.data, next)
+	}
+	w.pos = next
 	p.hear(place{w.at, pos}, kind == wire.GoBlock)
 }
 
@@ -111,20 +114,9 @@ func (p *parser) look(e place) {
 		return
 	}
 	if p.walk.turn.pos != p.seen {
-		p.see(p.walk.turn)
+		p.event(p.walk.turn)
 	}
-	p.see(e)
-}
-
-// see reads the event at e, after those that were seen before.
-func (p *parser) see(e place) {
-	kind := p.data[e.pos]
-	_, i := wire.Number(p.data, e.pos+1)
-	p.pos = e.pos
-	p.event(kind, e.at, i)
-	if p.kinds[kind]&hop.Turn != 0 {
-		p.seen = e.pos
-	}
+	p.event(e)
 }
 
 // ready reports whether there is something to read, of the next batch if need be.
@@ -154,7 +146,6 @@ func (p *parser) begin(b *batch, r *result, err error) {
 	}
 	if b.time > farthest {
 		p.fail(p.start, errFarStamp)
-		return
 	}
 	since, _ := wire.Number(p.data, p.start+1)
 	r.first = b.time + since
@@ -169,7 +160,7 @@ func (p *parser) finish() {
 		p.fail(p.end, errCutEvent)
 	}
 	if p.walk.turn.pos != p.seen && p.found.err == nil {
-		p.see(p.walk.turn)
+		p.event(p.walk.turn)
 	}
 	p.found.last, p.found.events, p.usual = p.walk.at, p.walk.events, len(p.found.live)
 	if p.rules.scale != 1 {

@@ -1,7 +1,6 @@
 package exectrace
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"runtime"
@@ -73,7 +72,14 @@ func (s *scanner) run(r io.Reader) error {
 	var ahead sync.WaitGroup
 	ahead.Go(func() {
 		defer close(generations)
-		readErr = f.readAll(generations, stop)
+		readErr = f.each(func(g *generation) error {
+			select {
+			case generations <- g:
+				return nil
+			case <-stop:
+				return io.EOF // put failed, which is told
+			}
+		})
 	})
 	ahead.Go(func() {
 		defer close(full)
@@ -93,23 +99,6 @@ func (s *scanner) run(r io.Reader) error {
 		return err
 	}
 	return readErr
-}
-
-func (f *framer) readAll(out chan<- *generation, stop <-chan struct{}) error {
-	for {
-		g, err := f.next()
-		switch {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
-			return err
-		}
-		select {
-		case out <- g:
-		case <-stop:
-			return nil
-		}
-	}
 }
 
 // parseAll parses the batches of generations, until one is broken.
