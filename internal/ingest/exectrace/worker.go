@@ -16,11 +16,10 @@ type worker struct {
 
 func newWorker(always bool) *worker {
 	const room = wire.MaxBatchSize + wire.Slack
-	kinds := hop.Kinds(always)
-	w := &worker{hopper: hop.New(kinds)}
+	w := &worker{hopper: hop.New(always)}
 	for i := range w.parsers {
 		p := &w.parsers[i]
-		p.kinds, p.data, p.start = kinds, w.hopper.Data[:], i*room
+		p.kinds, p.data, p.start = &w.hopper.Kinds, w.hopper.Data[:], i*room
 	}
 	return w
 }

@@ -92,14 +92,14 @@ type Hopper struct {
 	turns  [rows]Place  // the changes of who runs of each batch; the first one is Nowhere
 	picks  [rows]Place
 
-	kinds [256]Kind
+	Kinds [256]Kind
 	steps steps
 }
 
 const shift = 8
 
-// New returns a Hopper without batches.
-func New(kinds *[256]Kind) *Hopper { return &Hopper{kinds: *kinds, steps: newSteps()} }
+// New returns a Hopper without batches; always, if each change of who runs is to be looked at.
+func New(always bool) *Hopper { return &Hopper{Kinds: *Kinds(always), steps: newSteps()} }
 
 // Begin puts a batch into a lane, from pos to its end. Eight bytes of 0 must follow the batch.
 func (h *Hopper) Begin(lane, pos int) {
@@ -118,7 +118,7 @@ func (h *Hopper) Hop(batches int) (n, stuck int) {
 			place := places[k]
 			i := place.Pos()
 			event := binary.LittleEndian.Uint64(h.Data[i : i+8])
-			kind := h.kinds[uint8(event)]
+			kind := h.Kinds[uint8(event)]
 			step := h.steps[(uint64(kind)|goesOn(event))%uint64(len(h.steps))]
 			if int8(step) <= 0 {
 				if step == 0 {
