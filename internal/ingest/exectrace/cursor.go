@@ -10,7 +10,7 @@ import (
 
 // raw is an event as its thread wrote it.
 type raw struct {
-	time  int64 // nanoseconds
+	time  int64 // nanoseconds; of a batch, before its first event
 	args  [4]uint64
 	kind  byte
 	start int // in the data of the batch
@@ -25,7 +25,6 @@ type cursor struct {
 	batches []int    // that follow, in g
 	scan    *parser  // hears of the events, too; nil for none
 	results []result // for scan, of all batches
-	last    int64    // time of the event before
 	data    []byte   // of the batch that is being read
 	pos     int      // in data
 	end     int
@@ -45,13 +44,13 @@ func (c *cursor) next() (bool, error) {
 		i := c.batches[0]
 		b := &c.g.batches[i]
 		c.batches = c.batches[1:]
-		c.pos, c.end, c.last = 0, b.end-b.start, nanoseconds(b.time, c.unit)
+		c.pos, c.end, c.time = 0, b.end-b.start, nanoseconds(b.time, c.unit)
 		c.offset = c.g.offset + int64(b.start)
 		c.data = slices.Grow(c.data[:0], c.end+wire.Slack)[:c.end+wire.Slack]
 		if err := c.g.load(b, c.data); err != nil {
 			return false, err
 		}
-		if b.time > farthest || c.last < 0 {
+		if b.time > farthest || c.time < 0 {
 			return false, c.fail(0, errFarStamp)
 		}
 		if c.scan != nil {
@@ -72,12 +71,11 @@ func (c *cursor) next() (bool, error) {
 	if i > c.end {
 		return false, c.fail(start, errCutEvent)
 	}
-	at := c.last + nanoseconds(since, c.unit)
-	if since > farthest || at < c.last {
+	at := c.time + nanoseconds(since, c.unit)
+	if since > farthest || at < c.time {
 		return false, c.fail(start, errFarStamp)
 	}
-	c.kind, c.start, c.time = kind, start, at
-	c.pos, c.last = i, at
+	c.kind, c.start, c.time, c.pos = kind, start, at, i
 	if p := c.scan; p != nil {
 		t, w := p.kinds[kind], &p.walk
 		w.events++

@@ -47,7 +47,7 @@ func events(r io.Reader, o outlet, scan bool) (*Summary, error) {
 	if m.midway {
 		return nil, err
 	}
-	m.sync(m.out.last)
+	m.sync(m.order.out.last)
 	if err != nil || m.scan == nil {
 		return nil, err
 	}

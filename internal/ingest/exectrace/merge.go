@@ -12,7 +12,7 @@ import (
 // rules of the scheduler: clocks of two threads may differ. That is the order
 // that golang.org/x/exp/trace gives, event by event.
 type merger struct {
-	*order
+	order    *order
 	version  version
 	counts   [256]uint8
 	kinds    *[256]hop.Kind
@@ -49,7 +49,7 @@ func (m *merger) merge(g *generation) error {
 	if err := m.lineUp(g, unit); err != nil {
 		return err
 	}
-	m.out.names.names = n
+	m.order.out.names.names = n
 	m.sync(begins)
 	for len(m.frontier) > 0 || len(m.samples) > 0 {
 		if err := m.step(); err != nil {
@@ -77,8 +77,8 @@ func (g *generation) begins() uint64 {
 // sync tells where a generation begins, or the trace ends.
 func (m *merger) sync(at int64) {
 	m.syncs++
-	m.out.next = Event{Time: at, Goroutine: None, Thread: None, Kind: EventSync, Value: m.syncs}
-	m.out.emit(&m.out.next)
+	m.order.out.next = Event{Time: at, Goroutine: None, Thread: None, Kind: EventSync, Value: m.syncs}
+	m.order.out.emit(&m.order.out.next)
 }
 
 // lineUp makes the frontier of a generation.
@@ -95,7 +95,7 @@ func (m *merger) lineUp(g *generation, unit float64) error {
 		}
 		c := cursors[b.thread]
 		if c == nil {
-			c = &cursor{on: m.carrier(int64(b.thread)), g: g, counts: &m.counts, unit: unit}
+			c = &cursor{on: m.order.carrier(int64(b.thread)), g: g, counts: &m.counts, unit: unit}
 			if m.scan != nil {
 				c.scan, c.results = &parser{kinds: m.kinds}, m.parsed.results
 				c.scan.use(&m.parsed)
@@ -144,7 +144,7 @@ func (m *merger) step() error {
 // try lets the event of cursor i happen, if it is its turn.
 func (m *merger) try(i int) (bool, error) {
 	c := m.frontier[i].Reader
-	ok, err := m.advance(c)
+	ok, err := m.order.advance(c)
 	if err != nil {
 		return false, c.fail(c.start, err)
 	}
@@ -167,11 +167,11 @@ func (m *merger) try(i int) (bool, error) {
 func (m *merger) sample() error {
 	s := m.samples[0]
 	m.samples = m.samples[1:]
-	stack, err := m.stack(s.stack)
+	stack, err := m.order.stack(s.stack)
 	if err != nil {
 		return &Error{Reason: "a sample of the CPU: " + err.Error()}
 	}
-	m.out.next = Event{Time: s.time, Goroutine: s.goroutine, Thread: s.thread, Kind: EventSample, Stack: stack}
-	m.out.emit(&m.out.next)
+	m.order.out.next = Event{Time: s.time, Goroutine: s.goroutine, Thread: s.thread, Kind: EventSample, Stack: stack}
+	m.order.out.emit(&m.order.out.next)
 	return nil
 }
