@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync/atomic"
 	"time"
 
 	"github.com/heaptrim/heaptrim/internal/ctxio"
@@ -58,11 +59,18 @@ func (t *Trace) readBoth(ctx context.Context, r io.Reader, o ReadOptions) error 
 	if !ok {
 		return errors.New("delays need a file that can be read twice")
 	}
+	size, err := again.Seek(0, io.SeekEnd)
+	if err != nil {
+		return err
+	}
+	if _, err := again.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	in := &counted{Reader: r}
 	a, kinds := newAccount(Options{Own: o.Own, Delays: true, Progress: func(at time.Duration) {
-		o.Progress("reading the delayed goroutines: %v", at.Round(time.Second))
+		o.Progress("reading the delayed goroutines: %v, %d %% of the file", at.Round(time.Second), 100*in.n.Load()/max(size, 1))
 	}})
-	var err error
-	t.Summary, err = exectrace.ScanEvents(ctxio.Reader(ctx, r), kinds, a.event)
+	t.Summary, err = exectrace.ScanEvents(ctxio.Reader(ctx, in), kinds, a.event)
 	t.Delayed = a.finish()
 	if t.Summary != nil || ctx.Err() != nil {
 		return err
@@ -76,4 +84,16 @@ func (t *Trace) readBoth(ctx context.Context, r io.Reader, o ReadOptions) error 
 		return scanErr
 	}
 	return err
+}
+
+// counted counts the bytes that are read. The count may be asked at any time.
+type counted struct {
+	io.Reader
+	n atomic.Int64
+}
+
+func (c *counted) Read(b []byte) (int, error) {
+	n, err := c.Reader.Read(b)
+	c.n.Add(int64(n))
+	return n, err
 }
