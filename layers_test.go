@@ -198,7 +198,7 @@ var layers = []layer{
 	},
 	{
 		folder: "internal/prescribe/waste",
-		ours:   []string{"internal/finding", "internal/prescribe/flow", "internal/prescribe/life", "internal/prescribe/source"},
+		ours:   []string{"internal/finding", "internal/prescribe/flow", "internal/prescribe/idiom", "internal/prescribe/life", "internal/prescribe/source"},
 		why:    "work that is not needed is seen in the source and in the costs of lines, whatever its cure",
 	},
 	{

@@ -1,9 +1,8 @@
 package prescribe
 
 import (
+	"go/token"
 	"strings"
-
-	"golang.org/x/tools/go/ssa"
 
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/holder"
@@ -74,8 +73,8 @@ func (c *candidate) boxedKey(p *allocated) string {
 		return ""
 	}
 	site := p.of.Site
-	return idiom.BoxedKey(c.source.Functions(), c.source.Function(site.File, site.Line, site.Function), func(in ssa.Instruction) bool {
-		return c.source.LineOf(in.Pos()) == site.Line
+	return idiom.BoxedKey(c.source.Functions(), c.source.Function(site.File, site.Line, site.Function), func(at token.Pos) bool {
+		return c.source.LineOf(at) == site.Line
 	})
 }
 

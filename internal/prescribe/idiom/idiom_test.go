@@ -2,10 +2,9 @@ package idiom
 
 import (
 	"go/ast"
+	"go/token"
 	"strings"
 	"testing"
-
-	"golang.org/x/tools/go/ssa"
 
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 	"github.com/heaptrim/heaptrim/internal/prescribe/sourcetest"
@@ -348,7 +347,7 @@ var checks = map[string]func(p *source.Program, l *source.Line, e *source.Expr) 
 	},
 	"boxed": func(p *source.Program, l *source.Line, e *source.Expr) string {
 		fn := p.Function(p.FileOf(e.Place()), l.Number, "m.(*tables).boxed")
-		text := BoxedKey(p.Functions(), fn, func(in ssa.Instruction) bool { return p.LineOf(in.Pos()) == l.Number })
+		text := BoxedKey(p.Functions(), fn, func(at token.Pos) bool { return p.LineOf(at) == l.Number })
 		return choose(strings.Contains(text, "`string`"), "string", "-")
 	},
 	"cuts": func(_ *source.Program, l *source.Line, e *source.Expr) string {

@@ -141,7 +141,7 @@ func keyed(v ssa.Value) (m ssa.Value, ok bool) {
 
 // BoxedKey says which type the keys of a map could have that are boxed on a line: all are of that type, wherever the map is
 // used, and it is the function's own, or in an unexported field or variable. It is "" for others.
-func BoxedKey(all iter.Seq[*ssa.Function], fn *ssa.Function, on func(ssa.Instruction) bool) string {
+func BoxedKey(all iter.Seq[*ssa.Function], fn *ssa.Function, on func(token.Pos) bool) string {
 	if fn == nil {
 		return ""
 	}
@@ -154,7 +154,7 @@ func BoxedKey(all iter.Seq[*ssa.Function], fn *ssa.Function, on func(ssa.Instruc
 			m, key = in.X, in.Index
 		}
 		box, ok := key.(*ssa.MakeInterface)
-		if !ok || !on(in) || isPointer(box.X.Type()) {
+		if !ok || !on(in.Pos()) || isPointer(box.X.Type()) {
 			continue
 		}
 		same := func(v ssa.Value) bool {
@@ -227,42 +227,41 @@ func fieldOf(f *ssa.Field) *types.Var {
 	return st.Field(f.Field)
 }
 
-// everyUse reports whether all code that was read uses a map by keys of a kind. The address of the map is what at finds in
-// an instruction.
+// everyUse reports whether all code that was read uses a map by keys of a kind. The address of the map, or the map, is what
+// at finds in an instruction.
 func everyUse(all iter.Seq[*ssa.Function], kind func(ssa.Value) bool, at func(ssa.Instruction) (ssa.Value, bool)) bool {
 	for fn := range all {
 		for in := range flow.Instructions(fn) {
-			v, ok := at(in)
-			if !ok {
-				continue
+			if v, ok := at(in); ok && !uses(in, v, kind) {
+				return false
 			}
-			if g, global := v.(*ssa.Global); global {
-				if !usesGlobal(in, g, kind) {
-					return false
-				}
-				continue
+		}
+	}
+	return true
+}
+
+// uses reports whether an instruction uses a map by keys of a kind. The map is in a variable of the package, in a field of
+// a struct value, or at an address that the instruction makes.
+func uses(in ssa.Instruction, v ssa.Value, kind func(ssa.Value) bool) bool {
+	switch v := v.(type) {
+	case *ssa.Global:
+		return usesGlobal(in, v, kind)
+	case *ssa.Field:
+		return onlyKeyed(v, kind)
+	}
+	for _, r := range *v.Referrers() {
+		switch r := r.(type) {
+		case *ssa.DebugRef:
+		case *ssa.UnOp:
+			if !onlyKeyed(r, kind) {
+				return false
 			}
-			if _, value := v.(*ssa.Field); value {
-				if !onlyKeyed(v, kind) {
-					return false
-				}
-				continue
+		case *ssa.Store:
+			if !isNewMap(r.Val, kind) {
+				return false
 			}
-			for _, r := range *v.Referrers() {
-				switch r := r.(type) {
-				case *ssa.DebugRef:
-				case *ssa.UnOp:
-					if !onlyKeyed(r, kind) {
-						return false
-					}
-				case *ssa.Store:
-					if !isNewMap(r.Val, kind) {
-						return false
-					}
-				default:
-					return false
-				}
-			}
+		default:
+			return false
 		}
 	}
 	return true
