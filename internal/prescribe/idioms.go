@@ -43,6 +43,7 @@ var (
 	otherPackage = test("asked in another form", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.place().OtherPackage() != "" }, "asker")
 	writtenWhole = test("read to be written", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.place().WrittenOn() })
 	boxedKey     = test("boxed as a key", func(c *candidate, p *allocated) bool { return c.boxedKey(p) != "" }, "keytype")
+	loose        = test("decoded into a map", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.place().Loose() != "" }, "map")
 	fewRunes     = test("few runes of a text", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.place().FewRunes() })
 	swapped      = test("read in the next turn only", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.place().Swapped() != "" }, "next")
 	ownNumber    = test("takes the place of an argument", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.place().OwnNumber() != "" }, "number")

@@ -85,6 +85,7 @@ var words = map[string]func(c *candidate, p *allocated) string{
 	"parser":    func(_ *candidate, p *allocated) string { return p.place().ParsedAgain() },
 	"asker":     func(_ *candidate, p *allocated) string { return p.place().OtherPackage() },
 	"keytype":   func(c *candidate, p *allocated) string { return c.boxedKey(p) },
+	"map":       func(_ *candidate, p *allocated) string { return "`" + p.place().Loose() + "`" },
 	"key":       func(c *candidate, p *allocated) string { return c.keyText(p) },
 	"row":       func(_ *candidate, p *allocated) string { return fmt.Sprint(waste.InARow(p.Expr)) },
 	"asked":     func(c *candidate, p *allocated) string { return c.askedAbove(p) },

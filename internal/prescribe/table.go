@@ -143,6 +143,8 @@ var table = []rule{
 		text: "keep the result of {callee}: the function calls it again with what has not changed"},
 	{name: "made to be taken apart", cure: "skip-work", needs: []fact{parsedAgain}, despite: []fact{resultIsKept},
 		text: "make the value of what is there, such as with time.Date: {parser} takes the text apart that is put together for it"},
+	{name: "decoded into a map", cure: "skip-work", needs: []fact{loose}, despite: []fact{resultIsKept},
+		text: "decode into a struct that has the fields which are read of {map}: the map gets all of the text, with each value boxed"},
 	{name: "encoded to be decoded", cure: "skip-work", needs: []fact{encodedAgain}, despite: []fact{resultIsKept},
 		text: "copy the fields themselves: the value is encoded as JSON only to be decoded again"},
 	{name: "compared as text", cure: "skip-work", needs: []fact{asText}, text: "compare the values themselves, not the texts that {callee} makes of them"},

@@ -367,3 +367,50 @@ func (p Place) EncodedAgain() bool {
 	})
 	return made == 1 && decoded > 0 && others == 0
 }
+
+// Loose is the map of any values that JSON is decoded into, where the function only reads values of it by constant keys;
+// "" for others.
+func (p Place) Loose() string {
+	c, fn := p.call(p.Expr, "encoding/json.Unmarshal"), p.body()
+	if c == nil || fn == nil {
+		return ""
+	}
+	to, ok := ast.Unparen(c.Args[1]).(*ast.UnaryExpr)
+	if !ok || to.Op != token.AND {
+		return ""
+	}
+	v := p.variable(to.X)
+	if v == nil || v.Pos() < fn.Pos() || v.Pos() >= fn.End() {
+		return ""
+	}
+	m, ok := v.Type().Underlying().(*types.Map)
+	if !ok || !types.IsInterface(m.Elem()) {
+		return ""
+	}
+	read, others := 0, 0
+	p.uses(fn, v, func(id *ast.Ident, path []ast.Node) {
+		switch around := path[len(path)-1].(type) {
+		case *ast.IndexExpr:
+			read++
+			if around.X != ast.Expr(id) || !p.constant(around.Index) || isSet(around, path) {
+				others++
+			}
+		case *ast.UnaryExpr:
+			if around != to {
+				others++
+			}
+		default:
+			others++
+		}
+	})
+	if read == 0 || others > 0 {
+		return ""
+	}
+	return v.Name()
+}
+
+// isSet reports whether an element is set by the statement around it.
+func isSet(e ast.Expr, path []ast.Node) bool {
+	a, ok := path[len(path)-2].(*ast.AssignStmt)
+	return ok && slices.Contains(a.Lhs, e)
+}

@@ -119,6 +119,18 @@ func asks(s string, b, c []byte) (n int) {
 	return n + len(bytes.Fields([]byte(s)))  // -
 }
 
+func loose(b []byte) (string, int) {
+	var m map[string]any
+	json.Unmarshal(b, &m) // m
+	var all map[string]any
+	json.Unmarshal(b, &all) // -
+	var set map[string]any
+	json.Unmarshal(b, &set) // -
+	set["a"] = 1
+	id, _ := m["id"].(string)
+	return id, len(all)
+}
+
 func reads(r io.Reader, w io.Writer, kept *[]byte) error {
 	a, err := io.ReadAll(r) // written
 	if err != nil {
@@ -215,7 +227,7 @@ func converts(from any, to *counts, kept *[]byte) error {
 
 type counts struct {
 	byName, byPart, listed, mixed map[string]int
-	byIP map[string]int
+	byIP, types, numbers, slices map[string]int
 	Open map[string]int
 }
 
@@ -229,6 +241,9 @@ func (c *counts) add(name string, n int, ip net.IP) (keys []string) {
 	c.mixed[name+"."] = n // -
 	c.mixed[name] = n
 	c.Open[name+"."] = n // -
+	c.types[fmt.Sprintf("%T", ip)]++   // reflect.Type
+	c.numbers[fmt.Sprintf("%d", n)]++  // value
+	c.slices[fmt.Sprintf("%v", keys)]++ // struct
 	for k := range c.listed {
 		keys = append(keys, k)
 	}
@@ -339,6 +354,12 @@ var checks = map[string]func(p *source.Program, l *source.Line, e *source.Expr) 
 		}
 		return choose(at(l, e).OtherPackage() != "", at(l, e).OtherPackage(), "-")
 	},
+	"loose": func(_ *source.Program, l *source.Line, e *source.Expr) string {
+		if e.Call.Callee != "encoding/json.Unmarshal" {
+			return ""
+		}
+		return choose(at(l, e).Loose() != "", at(l, e).Loose(), "-")
+	},
 	"reads": func(_ *source.Program, l *source.Line, e *source.Expr) string {
 		if e.Call.Callee != "io.ReadAll" {
 			return ""
@@ -376,6 +397,10 @@ var checks = map[string]func(p *source.Program, l *source.Line, e *source.Expr) 
 		switch text := KeyText(p.Functions(), fn, e.Node()); {
 		case strings.Contains(text, "struct"):
 			return "struct"
+		case strings.Contains(text, "reflect.Type"):
+			return "reflect.Type"
+		case strings.Contains(text, "value itself"):
+			return "value"
 		case strings.Contains(text, "netip"):
 			return "netip"
 		case strings.Contains(text, "number"):

@@ -3,6 +3,7 @@ package idiom
 import (
 	"fmt"
 	"go/ast"
+	"go/constant"
 	"go/token"
 	"go/types"
 	"iter"
@@ -31,6 +32,10 @@ func KeyText(all iter.Seq[*ssa.Function], fn *ssa.Function, e ast.Node) string {
 	}
 	name := mapName(m)
 	switch c, _ := v.(*ssa.Call); {
+	case c != nil && isFormat(c) && format(c) == "%T":
+		return fmt.Sprintf("make the reflect.Type of the value the key of %s: the text is made for nothing else", name)
+	case c != nil && isFormat(c) && onlyValue(c):
+		return fmt.Sprintf("make the value itself the key of %s: the text is made for nothing else", name)
 	case c == nil, isFormat(c):
 		return fmt.Sprintf("make a struct of its parts the key of %s: the text is made for nothing else", name)
 	case strings.HasPrefix(callee(c), "strconv."):
@@ -93,6 +98,43 @@ func callee(c *ssa.Call) string {
 }
 
 func isFormat(c *ssa.Call) bool { return strings.HasPrefix(callee(c), "fmt.Sprint") }
+
+// format is the constant format of a call of fmt.Sprintf; "" for others.
+func format(c *ssa.Call) string {
+	f, ok := c.Call.Args[0].(*ssa.Const)
+	if !ok || callee(c) != "fmt.Sprintf" || f.Value == nil {
+		return ""
+	}
+	return constant.StringVal(f.Value)
+}
+
+// onlyValue reports whether a call of fmt prints one value that could be a key itself, and nothing beside it.
+func onlyValue(c *ssa.Call) bool {
+	if f := format(c); f != "%v" && f != "%d" && f != "%s" && callee(c) != "fmt.Sprint" {
+		return false
+	}
+	list, ok := c.Call.Args[len(c.Call.Args)-1].(*ssa.Slice)
+	if !ok {
+		return false
+	}
+	array, ok := list.X.(*ssa.Alloc)
+	if !ok || array.Type().Underlying().(*types.Pointer).Elem().Underlying().(*types.Array).Len() != 1 {
+		return false
+	}
+	for _, r := range *array.Referrers() {
+		at, ok := r.(*ssa.IndexAddr)
+		if !ok {
+			continue
+		}
+		for _, set := range *at.Referrers() {
+			if st, ok := set.(*ssa.Store); ok {
+				box, ok := st.Val.(*ssa.MakeInterface)
+				return ok && types.Comparable(box.X.Type()) && !isPointer(box.X.Type())
+			}
+		}
+	}
+	return false
+}
 
 func isStringer(c *ssa.Call) bool {
 	fn := c.Call.StaticCallee()

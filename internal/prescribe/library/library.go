@@ -240,6 +240,7 @@ var entries = []Entry{
 	{"log/slog.(*Logger).Info*", "", "unbox-interface", "use LogAttrs with slog.Int, slog.String and the like, which box nothing", Nothing},
 	{"log/slog.(*Logger).Warn*", "", "unbox-interface", "use LogAttrs with slog.Int, slog.String and the like, which box nothing", Nothing},
 	{"log/slog.(*Logger).Error*", "", "unbox-interface", "use LogAttrs with slog.Int, slog.String and the like, which box nothing", Nothing},
+	{"go.uber.org/zap.(*SugaredLogger).*", "", "unbox-interface", "use the Logger with zap.Int, zap.String and the like, which box nothing", Nothing},
 	{"runtime/debug.Stack", "", "skip-work", "take the stack where it is reported only", Nothing},
 	{"runtime.Callers*", "", "skip-work", "take program counters into an array and resolve them where they are printed", Nothing},
 }

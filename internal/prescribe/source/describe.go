@@ -1,6 +1,7 @@
 package source
 
 import (
+	"fmt"
 	"go/ast"
 	"go/token"
 	"go/types"
@@ -40,10 +41,20 @@ func (l *Line) describe(e *Expr) {
 	e.Use = l.useOf(e.node, e.path)
 	switch e.Kind {
 	case Append:
-		e.Into = l.destOf(e.node.(*ast.CallExpr).Args[0])
+		c := e.node.(*ast.CallExpr)
+		e.Into = l.destOf(c.Args[0])
+		switch n := len(c.Args) - 1; {
+		case e.Into == nil || n == 1 && !c.Ellipsis.IsValid():
+		case c.Ellipsis.IsValid():
+			e.Into.uncounted()
+		case e.Into.Count != "":
+			e.Into.Count = fmt.Sprintf("%d*%s", n, e.Into.Count)
+		}
 	case Call:
 		if c := e.node.(*ast.CallExpr); Appends(e.Call.Callee) && len(c.Args) > 0 {
-			e.Into = l.destOf(c.Args[0])
+			if e.Into = l.destOf(c.Args[0]); e.Into != nil {
+				e.Into.uncounted()
+			}
 		}
 	case MapInsert:
 		e.Into = l.destOf(e.node.(*ast.IndexExpr).X)

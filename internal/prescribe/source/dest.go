@@ -298,6 +298,9 @@ func (l *Line) madeBy(e ast.Expr) MadeBy {
 	return MadeElse
 }
 
+// uncounted says that a turn of the loop adds more than one element.
+func (d *Dest) uncounted() { d.Count, d.CountAt, d.Exact = "", 0, false }
+
 // count looks for the loop that fills the variable: the outermost one between
 // its beginning and the line.
 func (l *Line) count(d *Dest, from token.Pos, same func(ast.Expr) bool) {
